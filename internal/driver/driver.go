@@ -1,0 +1,33 @@
+// Package driver says what berth asks of a place where workers can run: one
+// machine, a batch system, rented machines. Each lives in a folder of its own
+// below and passes drivertest, the one conformance suite.
+package driver
+
+import (
+	"context"
+
+	"berth/internal/cluster"
+	"berth/internal/engine"
+	"berth/internal/job"
+)
+
+// Driver gets allocations and keeps workers running on their nodes. Calls return
+// soon; what comes of them is told to the Reporter that the driver was made with.
+type Driver interface {
+	// Name is what --on calls it.
+	Name() string
+	// Snapshot returns the nodes as they are now, for planning.
+	Snapshot(ctx context.Context) (cluster.Snapshot, error)
+	// Request asks for an allocation; its workers dial the coordinator when it has begun.
+	Request(ctx context.Context, id job.AllocID, req job.AllocRequest) error
+	// Adopt takes up an allocation that an earlier coordinator had requested: workers
+	// that live are watched, those that are dead are started again.
+	Adopt(ctx context.Context, id job.AllocID, req job.AllocRequest) error
+	// Release gives an allocation back and ends its workers.
+	Release(ctx context.Context, id job.AllocID) error
+	// Close stops watching; allocations live on.
+	Close() error
+}
+
+// Reporter takes what a driver observes: NodeDown and AllocDown. It does not block for long.
+type Reporter func(engine.Input)

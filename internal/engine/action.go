@@ -1,0 +1,74 @@
+package engine
+
+import "berth/internal/job"
+
+// Action is something the engine wants done, after the records it came with are durable.
+type Action interface{ action() }
+
+// Start starts an attempt on a node.
+type Start struct {
+	Attempt job.Attempt
+	Node    job.NodeID
+	Leave   job.Phase // it may run up to and including this phase
+	Commit  bool      // it may commit without asking
+}
+
+// Kill ends an attempt; the worker answers with AttemptEnded.
+type Kill struct {
+	Attempt job.Attempt
+	Node    job.NodeID
+	Reason  string
+}
+
+// Leave lets an attempt run up to and including a phase.
+type Leave struct {
+	Attempt job.Attempt
+	Node    job.NodeID
+	Phase   job.Phase
+}
+
+// Commit lets an attempt put its output into place.
+type Commit struct {
+	Attempt job.Attempt
+	Node    job.NodeID
+}
+
+// Locate tells a node's reduce attempts where map outputs are. Each node that runs
+// reduces of the job is told each output once, and again when it is made anew.
+type Locate struct {
+	Node    job.NodeID  // who is told
+	Attempt job.Attempt // the map attempt whose output it is
+	Holder  job.NodeID
+	Addr    string // where Holder serves it
+}
+
+// Forget lets a node drop what it holds of a job.
+type Forget struct {
+	Node job.NodeID
+	Job  job.ID
+}
+
+// Request asks the driver for an allocation.
+type Request struct {
+	Alloc   job.AllocID
+	Request job.AllocRequest
+}
+
+// Release gives an allocation back.
+type Release struct {
+	Alloc  job.AllocID
+	Reason string
+}
+
+// Finalize commits a job's output as a whole (_SUCCESS); Finalized answers it.
+type Finalize struct{ Job job.ID }
+
+func (Start) action()    {}
+func (Kill) action()     {}
+func (Leave) action()    {}
+func (Commit) action()   {}
+func (Locate) action()   {}
+func (Forget) action()   {}
+func (Request) action()  {}
+func (Release) action()  {}
+func (Finalize) action() {}

@@ -1,0 +1,99 @@
+package engine
+
+import (
+	"berth/internal/event"
+	"berth/internal/job"
+)
+
+// Input is something the engine is told: by a user, a worker, a driver or the clock.
+type Input interface{ input() }
+
+// Submit asks for a job to be run.
+type Submit struct{ Work job.Work }
+
+// Cancel asks for a job to be stopped; what is done stays done.
+type Cancel struct {
+	Job    job.ID
+	Reason string
+}
+
+// Resume asks for a job that ended to go on; with Failed its failed tasks are tried anew.
+type Resume struct {
+	Job    job.ID
+	Failed bool
+	Alloc  job.AllocRequest
+}
+
+// Finalized answers the action Finalize: the job's output as a whole is committed, or not.
+type Finalized struct {
+	Job    job.ID
+	Failed bool
+	Reason string // when Failed
+}
+
+// NodeUp says that a worker took up its node, for the first time or again, and
+// what it has: attempts that run or whose end it has yet to tell, and map outputs
+// that it holds intact.
+type NodeUp struct {
+	event.NodeJoined
+	Running []job.Attempt
+	Held    []job.Attempt
+}
+
+// NodeDown says that a worker does not answer (it may come back), or that it and
+// all it holds are Gone.
+type NodeDown struct {
+	Node   job.NodeID
+	Gone   bool
+	Dead   bool // the worker process is known to be dead, so its attempts are too
+	Reason string
+}
+
+// PhaseEntered says that an attempt began a phase.
+type PhaseEntered struct {
+	Attempt job.Attempt
+	Phase   job.Phase
+}
+
+// LeaveWanted says that an attempt is through with the phases it had leave for and wants the next.
+type LeaveWanted struct {
+	Attempt job.Attempt
+	Phase   job.Phase // the one it wants
+}
+
+// CommitWanted says that an attempt's output is complete and waits to be put into place.
+type CommitWanted struct{ Attempt job.Attempt }
+
+// AttemptEnded says how an attempt ended.
+type AttemptEnded struct{ event.AttemptEnded }
+
+// FetchFailed says that a reduce attempt could not fetch, or not trust, its segment of a map's output.
+type FetchFailed struct {
+	By     job.Attempt // the reduce attempt
+	Map    job.Attempt // whose output it was
+	Reason string
+}
+
+// AllocDown says that an allocation is over or was refused, and why.
+type AllocDown struct {
+	Alloc  job.AllocID
+	Reason string
+	Refuse bool // it cannot be had at all: jobs that wait for it fail
+}
+
+// Tick lets time pass.
+type Tick struct{}
+
+func (Submit) input()       {}
+func (Cancel) input()       {}
+func (Resume) input()       {}
+func (Finalized) input()    {}
+func (NodeUp) input()       {}
+func (NodeDown) input()     {}
+func (PhaseEntered) input() {}
+func (LeaveWanted) input()  {}
+func (CommitWanted) input() {}
+func (AttemptEnded) input() {}
+func (FetchFailed) input()  {}
+func (AllocDown) input()    {}
+func (Tick) input()         {}

@@ -1,0 +1,206 @@
+package event
+
+import "berth/internal/job"
+
+// Record is a fact that changes the state of the engine.
+type Record interface {
+	// Kind returns the record's kind, as it stands in the journal.
+	Kind() Kind
+	// Of returns the job that the record belongs to, empty for nodes and allocations.
+	Of() job.ID
+}
+
+// Kind names a type of record in the journal. Numbers are never given anew.
+type Kind uint8
+
+// The kinds of records.
+const (
+	KindJobSubmitted Kind = iota + 1
+	KindJobResumed
+	KindJobStopping
+	KindJobFinalizing
+	KindJobEnded
+	KindAttemptStarted
+	KindPhaseEntered
+	KindLeaveGranted
+	KindCommitGranted
+	KindAttemptEnded
+	KindOutputLost
+	KindNodeJoined
+	KindNodeLost
+	KindAllocRequested
+	KindAllocEnded
+)
+
+// State is where a job stands.
+type State string
+
+// The states of a job. Done, Failed and Cancelled are final until a resume.
+const (
+	StateQueued    State = "queued"   // waits for an allocation
+	StateRunning   State = "running"  // tasks run or could
+	StateStopping  State = "stopping" // its attempts are being killed
+	StateDone      State = "done"
+	StateFailed    State = "failed"
+	StateCancelled State = "cancelled"
+)
+
+// Final reports whether the job is over.
+func (s State) Final() bool { return s == StateDone || s == StateFailed || s == StateCancelled }
+
+// JobSubmitted: the job was accepted.
+type JobSubmitted struct {
+	Work job.Work `msgpack:"w"`
+}
+
+// JobResumed: a job that had ended goes on with what is not done. With Failed its
+// failed tasks are tried anew too.
+type JobResumed struct {
+	Job    job.ID           `msgpack:"j"`
+	Failed bool             `msgpack:"f,omitempty"`
+	Alloc  job.AllocRequest `msgpack:"al"` // what the plan decided this time
+}
+
+// JobStopping: no attempt of the job is started any more, those running are killed;
+// State is what it ends as.
+type JobStopping struct {
+	Job    job.ID   `msgpack:"j"`
+	State  State    `msgpack:"s"`
+	Code   job.Code `msgpack:"c,omitempty"`
+	Reason string   `msgpack:"r"`
+}
+
+// JobFinalizing: every task is done; the job's output as a whole is being committed.
+type JobFinalizing struct {
+	Job job.ID `msgpack:"j"`
+}
+
+// JobEnded: the job is over.
+type JobEnded struct {
+	Job    job.ID   `msgpack:"j"`
+	State  State    `msgpack:"s"`
+	Code   job.Code `msgpack:"c,omitempty"`
+	Reason string   `msgpack:"r,omitempty"`
+}
+
+// AttemptStarted: the attempt occupies its node from now on.
+type AttemptStarted struct {
+	Attempt job.Attempt `msgpack:"a"`
+	Node    job.NodeID  `msgpack:"n"`
+	Leave   job.Phase   `msgpack:"l"`           // may run up to and including this phase
+	Commit  bool        `msgpack:"c,omitempty"` // may commit without asking, while its worker holds its lease
+}
+
+// PhaseEntered: the attempt began a phase.
+type PhaseEntered struct {
+	Attempt job.Attempt `msgpack:"a"`
+	Phase   job.Phase   `msgpack:"p"`
+}
+
+// LeaveGranted: the attempt may run up to and including this phase.
+type LeaveGranted struct {
+	Attempt job.Attempt `msgpack:"a"`
+	Phase   job.Phase   `msgpack:"p"`
+}
+
+// CommitGranted: of all attempts of its task, this one may put its output into place.
+type CommitGranted struct {
+	Attempt job.Attempt `msgpack:"a"`
+}
+
+// Outcome is how an attempt ended.
+type Outcome uint8
+
+// The outcomes of an attempt.
+const (
+	Done   Outcome = iota + 1 // its output is committed (a map: is held by its node); the task is done
+	Failed                    // its program or data failed; counts against the task's attempts
+	Lost                      // its worker or node went away; does not count
+	Killed                    // berth killed it: job stopped or another attempt was first; does not count
+	Broken                    // the machine failed it for good, a full disk say; stops the job, which can be resumed
+)
+
+// String returns the outcome's name.
+func (o Outcome) String() string {
+	return [...]string{"none", "done", "failed", "lost", "killed", "broken"}[o]
+}
+
+// AttemptEnded: the attempt is over and its node's resources are free.
+type AttemptEnded struct {
+	Attempt  job.Attempt      `msgpack:"a"`
+	Outcome  Outcome          `msgpack:"o"`
+	Stats    []job.PhaseStat  `msgpack:"st,omitempty"` // the phases that ended, in order
+	Exit     int              `msgpack:"x,omitempty"`  // of the task's program
+	Signal   int              `msgpack:"sg,omitempty"` // that ended it; 0: none
+	Reason   string           `msgpack:"r,omitempty"`  // one line, for Failed, Killed and Broken
+	Stderr   string           `msgpack:"e,omitempty"`  // the last lines, for Failed
+	Counters map[string]int64 `msgpack:"k,omitempty"`  // "group,counter" → sum, from reporter:counter lines and berth's own
+}
+
+// OutputLost: the map's output cannot be had any more; the task is to be run again.
+type OutputLost struct {
+	Job    job.ID `msgpack:"j"`
+	Task   int    `msgpack:"t"`
+	Reason string `msgpack:"r"`
+}
+
+// NodeJoined: a worker took up its node, for the first time or again.
+type NodeJoined struct {
+	Node     job.NodeID    `msgpack:"n"`
+	Host     string        `msgpack:"h"`
+	Addr     string        `msgpack:"ad"` // host:port where its map outputs are served
+	Capacity job.Resources `msgpack:"c"`
+}
+
+// NodeLost: the worker does not answer. Gone: neither it nor what it holds comes back.
+type NodeLost struct {
+	Node   job.NodeID `msgpack:"n"`
+	Gone   bool       `msgpack:"g,omitempty"`
+	Reason string     `msgpack:"r,omitempty"`
+}
+
+// AllocRequested: an allocation of that shape was asked for.
+type AllocRequested struct {
+	Alloc   job.AllocID      `msgpack:"a"`
+	Request job.AllocRequest `msgpack:"q"`
+}
+
+// AllocEnded: the allocation is over, refused or given back; its nodes are gone.
+type AllocEnded struct {
+	Alloc  job.AllocID `msgpack:"a"`
+	Reason string      `msgpack:"r,omitempty"`
+}
+
+// Kinds and owners.
+
+func (JobSubmitted) Kind() Kind   { return KindJobSubmitted }
+func (JobResumed) Kind() Kind     { return KindJobResumed }
+func (JobStopping) Kind() Kind    { return KindJobStopping }
+func (JobFinalizing) Kind() Kind  { return KindJobFinalizing }
+func (JobEnded) Kind() Kind       { return KindJobEnded }
+func (AttemptStarted) Kind() Kind { return KindAttemptStarted }
+func (PhaseEntered) Kind() Kind   { return KindPhaseEntered }
+func (LeaveGranted) Kind() Kind   { return KindLeaveGranted }
+func (CommitGranted) Kind() Kind  { return KindCommitGranted }
+func (AttemptEnded) Kind() Kind   { return KindAttemptEnded }
+func (OutputLost) Kind() Kind     { return KindOutputLost }
+func (NodeJoined) Kind() Kind     { return KindNodeJoined }
+func (NodeLost) Kind() Kind       { return KindNodeLost }
+func (AllocRequested) Kind() Kind { return KindAllocRequested }
+func (AllocEnded) Kind() Kind     { return KindAllocEnded }
+
+func (r JobSubmitted) Of() job.ID   { return r.Work.ID }
+func (r JobResumed) Of() job.ID     { return r.Job }
+func (r JobStopping) Of() job.ID    { return r.Job }
+func (r JobFinalizing) Of() job.ID  { return r.Job }
+func (r JobEnded) Of() job.ID       { return r.Job }
+func (r AttemptStarted) Of() job.ID { return r.Attempt.Job }
+func (r PhaseEntered) Of() job.ID   { return r.Attempt.Job }
+func (r LeaveGranted) Of() job.ID   { return r.Attempt.Job }
+func (r CommitGranted) Of() job.ID  { return r.Attempt.Job }
+func (r AttemptEnded) Of() job.ID   { return r.Attempt.Job }
+func (r OutputLost) Of() job.ID     { return r.Job }
+func (NodeJoined) Of() job.ID       { return "" }
+func (NodeLost) Of() job.ID         { return "" }
+func (AllocRequested) Of() job.ID   { return "" }
+func (AllocEnded) Of() job.ID       { return "" }

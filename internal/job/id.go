@@ -1,0 +1,26 @@
+package job
+
+import "fmt"
+
+// ID names a job: its kind and a number that is unique for the user, "bag-17".
+type ID string
+
+// NodeID names a node of an allocation, "a3/0": the allocation and the node's rank in it.
+// A worker that is started again for the same rank has the same NodeID and the same scratch folder.
+type NodeID string
+
+// AllocID names an allocation: "a3".
+type AllocID string
+
+// Node returns the id of the allocation's node of that rank, counted from 0.
+func (a AllocID) Node(rank int) NodeID { return NodeID(fmt.Sprintf("%s/%d", a, rank)) }
+
+// Attempt names one try at one task.
+type Attempt struct {
+	Job  ID  `msgpack:"j"`
+	Task int `msgpack:"t"` // index in the job's task table, from 0; reduces come after the maps
+	N    int `msgpack:"n"` // 1 for the first attempt
+}
+
+// String returns "bag-17/3#1": job, task index, attempt.
+func (a Attempt) String() string { return fmt.Sprintf("%s/%d#%d", a.Job, a.Task, a.N) }

@@ -1,0 +1,74 @@
+package job
+
+import "time"
+
+// TaskKind is what a task does, and so which phases it has.
+type TaskKind uint8
+
+const (
+	// BagTask runs one command of a bag.
+	BagTask TaskKind = iota
+	// MapTask runs the mapper over one split.
+	MapTask
+	// ReduceTask runs the reducer over one partition.
+	ReduceTask
+)
+
+// String returns "task", "map" or "reduce".
+func (k TaskKind) String() string { return [...]string{"task", "map", "reduce"}[k] }
+
+// Phases returns the phases of a task of this kind, in order
+// (models.md section 4; paper phase-level-scheduling, section 2).
+func (k TaskKind) Phases() []Phase {
+	switch k {
+	case MapTask:
+		return []Phase{PhaseMap, PhaseMerge}
+	case ReduceTask:
+		return []Phase{PhaseShuffle, PhaseSort, PhaseReduce}
+	default:
+		return []Phase{PhaseFetch, PhaseCompute, PhaseStore}
+	}
+}
+
+// Phase is a part of a task that has one kind of demand for resources.
+// A task needs leave for every phase.
+type Phase uint8
+
+// The phases of bag, map and reduce tasks.
+const (
+	PhaseNone    Phase = iota
+	PhaseFetch         // bag: the task's folder and input are made ready
+	PhaseCompute       // bag: the command runs
+	PhaseStore         // bag: the output is put in its place
+	PhaseMap           // map: the mapper reads its split; full buffers are sorted and spilled
+	PhaseMerge         // map: the spills are merged into one map output
+	PhaseShuffle       // reduce: the partition's segments are fetched from the map outputs
+	PhaseSort          // reduce: segments are merged until one pass over them remains
+	PhaseReduce        // reduce: the last merge runs through the reducer into the output
+)
+
+var phaseNames = [...]string{"none", "fetch", "compute", "store", "map", "merge", "shuffle", "sort", "reduce"}
+
+// String returns the phase's name in lower case.
+func (p Phase) String() string {
+	if int(p) < len(phaseNames) {
+		return phaseNames[p]
+	}
+	return "unknown"
+}
+
+// PhaseStat is what one phase of one attempt took.
+type PhaseStat struct {
+	Phase      Phase         `msgpack:"p" json:"-"`
+	Start      Time          `msgpack:"s" json:"start_ns"`
+	End        Time          `msgpack:"e" json:"end_ns"`
+	BytesIn    int64         `msgpack:"bi,omitempty" json:"bytes_in"`
+	BytesOut   int64         `msgpack:"bo,omitempty" json:"bytes_out"`
+	RecordsIn  int64         `msgpack:"ri,omitempty" json:"records_in"`
+	RecordsOut int64         `msgpack:"ro,omitempty" json:"records_out"`
+	CPU        time.Duration `msgpack:"c,omitempty" json:"cpu_ns"`         // user and system time of the phase's threads and processes
+	PeakMemory int64         `msgpack:"m,omitempty" json:"peak_mem_bytes"` // bytes
+}
+
+// Duration returns End − Start.
+func (s PhaseStat) Duration() time.Duration { return s.End.Sub(s.Start) }

@@ -1,0 +1,183 @@
+package job
+
+import "time"
+
+// Kind is what sort of job a spec describes.
+type Kind string
+
+const (
+	// Bag is a bag of independent tasks.
+	Bag Kind = "bag"
+	// MapReduce is a map, shuffle and reduce job in the manner of Hadoop Streaming.
+	MapReduce Kind = "mapreduce"
+)
+
+// Spec is what a user asks for, with every default filled in by Normalize and
+// every relative path resolved against Dir. Exactly one of Bag and MapReduce is
+// set. It is kept as JSON in the run's folder and sent to workers.
+type Spec struct {
+	ID   ID     `json:"id"`
+	Name string `json:"name"`
+	Kind Kind   `json:"kind"`
+	Dir  string `json:"dir"` // absolute; where the user stood
+
+	Request   Request        `json:"request"`
+	Bag       *BagSpec       `json:"bag,omitempty"`
+	MapReduce *MapReduceSpec `json:"mapreduce,omitempty"`
+}
+
+// Request is what the user says about where and how the job shall run.
+// The zero value of a field means "berth decides".
+type Request struct {
+	On          string        `json:"on"`                    // auto, local, …
+	Workers     int           `json:"workers,omitempty"`     // local: worker processes that share the machine
+	MinNodes    int           `json:"min_nodes,omitempty"`   // bound from --nodes
+	MaxNodes    int           `json:"max_nodes,omitempty"`   // bound from --nodes or --max-nodes
+	MaxTime     time.Duration `json:"max_time_ns,omitempty"` // bound from --time or --max-time
+	IdleTimeout time.Duration `json:"idle_timeout_ns"`       // an allocation without work is given back after this
+	SortMemory  int64         `json:"sort_memory,omitempty"` // bytes a worker; 0: a share of the node
+	Scratch     string        `json:"scratch,omitempty"`     // folder for intermediate data; empty: the worker's default
+}
+
+// BagSpec describes a bag of tasks. Its entries are kept beside the spec, in the
+// run's task table, as there can be a million of them.
+type BagSpec struct {
+	// Command is the argument vector run for each entry, with placeholders.
+	// With Shell it has one element, which is given to /bin/sh -c.
+	Command []string `json:"command"`
+	Shell   bool     `json:"shell,omitempty"`
+
+	Need      Resources     `json:"need"`               // of one task; CPUs ≥ 1
+	TimeLimit time.Duration `json:"time_limit_ns"`      // of one attempt; 0: none
+	Retries   int           `json:"retries"`            // further attempts after a failed one
+	MaxFails  int           `json:"max_fails"`          // the job stops once more tasks than this failed; −1: never
+	Throttle  int           `json:"throttle,omitempty"` // at most so many at once; 0: no limit (--array …%N)
+	Array     bool          `json:"array,omitempty"`    // entries are array indices: the task id is the entry
+
+	Stdout string   `json:"stdout"`           // path template; {job} and {task} are replaced; "none" discards
+	Stderr string   `json:"stderr"`           // path template
+	Joblog string   `json:"joblog,omitempty"` // absolute path; empty: none
+	Env    []string `json:"env,omitempty"`    // KEY=VALUE; the user's environment at submission
+}
+
+// MapReduceSpec describes a MapReduce job in Hadoop Streaming's terms.
+type MapReduceSpec struct {
+	Inputs      []string `json:"inputs"`       // as given: files, folders, globs; absolute
+	InputFormat string   `json:"input_format"` // "", TextInputFormat, CombineTextInputFormat, NLineInputFormat, KeyValueTextInputFormat
+	Output      string   `json:"output"`       // folder; absolute
+
+	Mapper   Program  `json:"mapper"`
+	Combiner *Program `json:"combiner,omitempty"`
+	Reducer  *Program `json:"reducer,omitempty"` // nil: map-only (no sort; output straight from the mappers)
+
+	Reduces     int   `json:"reduces"`                 // partitions; 0: map-only. −1: berth decides
+	MapsHint    int   `json:"maps_hint,omitempty"`     // mapreduce.job.maps
+	LinesPerMap int   `json:"lines_per_map,omitempty"` // NLineInputFormat
+	MinSplit    int64 `json:"min_split,omitempty"`     // bytes
+	MaxSplit    int64 `json:"max_split,omitempty"`     // bytes; 0: berth decides
+
+	Files []ShipFile        `json:"files,omitempty"` // put into each task's folder
+	Env   []string          `json:"env,omitempty"`   // KEY=VALUE; the user's environment and -cmdenv
+	Conf  map[string]string `json:"conf,omitempty"`  // job keys that tasks see in their environment, '.' as '_'
+
+	// Separators and key fields; a record is key, separator, value.
+	MapOutputSeparator    string `json:"map_output_separator"`    // stream.map.output.field.separator
+	MapOutputKeyFields    int    `json:"map_output_key_fields"`   // stream.num.map.output.key.fields
+	ReduceOutputSeparator string `json:"reduce_output_separator"` // stream.reduce.output.field.separator
+	KeyFieldSeparator     string `json:"key_field_separator"`     // mapreduce.map.output.key.field.separator
+
+	Partitioner       string `json:"partitioner"`                  // "hash" or "keyfield"
+	PartitionOptions  string `json:"partition_options,omitempty"`  // mapreduce.partition.keypartitioner.options
+	PartitionFields   int    `json:"partition_fields,omitempty"`   // num.key.fields.for.partition
+	Comparator        string `json:"comparator"`                   // "bytes" or "keyfield"
+	ComparatorOptions string `json:"comparator_options,omitempty"` // mapreduce.partition.keycomparator.options
+
+	Compress string `json:"compress,omitempty"` // output codec: "", gzip, zstd, bzip2
+
+	MapNeed           Resources     `json:"map_need"`
+	ReduceNeed        Resources     `json:"reduce_need"`
+	MapAttempts       int           `json:"map_attempts"`
+	ReduceAttempts    int           `json:"reduce_attempts"`
+	TaskTimeout       time.Duration `json:"task_timeout_ns"` // an attempt that neither reads, writes nor reports for so long is killed; 0: never
+	SlowStart         float64       `json:"slow_start"`      // share of maps done before reduces start
+	NonZeroExitIsFail bool          `json:"non_zero_exit_is_failure"`
+	LazyOutput        bool          `json:"lazy_output,omitempty"` // no part file for an empty output
+	MapDebug          string        `json:"map_debug,omitempty"`
+	ReduceDebug       string        `json:"reduce_debug,omitempty"`
+}
+
+// Program is a mapper, combiner or reducer.
+type Program struct {
+	Native string   `json:"native,omitempty"` // "identity" or "aggregate": run inside the worker
+	Args   []string `json:"args,omitempty"`   // otherwise: the command and its arguments
+}
+
+// ShipFile is a file put into the folder of each task under Name.
+type ShipFile struct {
+	Path    string `json:"path"`              // absolute
+	Name    string `json:"name"`              // path below the task's folder
+	Archive bool   `json:"archive,omitempty"` // unpacked into a folder of that name
+}
+
+// Entry is what sets one bag task apart: its columns, one for each input source.
+// A bag over one source has one column.
+type Entry []string
+
+// Split is the input of one map task: byte ranges of files. Length is exact for
+// plain files (a range is moved to line ends by the reader) and −1 where the
+// whole of a compressed file is meant.
+type Split struct {
+	Ranges []Range `msgpack:"r" json:"ranges"`
+}
+
+// Range is a part of a file, in bytes.
+type Range struct {
+	Path   string `msgpack:"p" json:"path"`
+	Offset int64  `msgpack:"o,omitempty" json:"offset"`
+	Length int64  `msgpack:"l" json:"length"`         // −1: to the end, compressed
+	Size   int64  `msgpack:"z,omitempty" json:"size"` // of the file, for predictions and to see that it did not change
+}
+
+// Work is the engine's view of a job: how many tasks of which kind, what each
+// needs and how often it may fail. It says nothing about commands or files.
+type Work struct {
+	ID             ID           `msgpack:"id"`
+	Name           string       `msgpack:"n"`
+	Kind           Kind         `msgpack:"k"`
+	Tasks          int          `msgpack:"t"` // bag tasks, or maps
+	Reduces        int          `msgpack:"r,omitempty"`
+	Need           Resources    `msgpack:"need"` // of a bag or map task
+	ReduceNeed     Resources    `msgpack:"rneed"`
+	Attempts       int          `msgpack:"a"` // attempts of a bag or map task that may fail before the task has failed
+	ReduceAttempts int          `msgpack:"ra,omitempty"`
+	MaxFails       int          `msgpack:"mf"`           // failed tasks after which the job stops; −1: never stops. MapReduce: 0
+	Throttle       int          `msgpack:"th,omitempty"` // at most so many tasks running; 0: no limit
+	SlowStart      float64      `msgpack:"ss,omitempty"` // share of maps done before reduces start
+	Alloc          AllocRequest `msgpack:"al"`
+}
+
+// AllocRequest is the shape of an allocation: what the plan decided.
+type AllocRequest struct {
+	On          string        `msgpack:"on" json:"on"` // driver
+	Nodes       int           `msgpack:"n" json:"nodes"`
+	PerNode     Resources     `msgpack:"pn" json:"per_node"`
+	Time        time.Duration `msgpack:"t,omitempty" json:"time_ns"` // wall time; 0: unlimited
+	IdleTimeout time.Duration `msgpack:"it,omitempty" json:"idle_timeout_ns"`
+	SortMemory  int64         `msgpack:"sm,omitempty" json:"sort_memory"` // bytes a node
+	Scratch     string        `msgpack:"sc,omitempty" json:"scratch"`
+}
+
+// Total returns the number of tasks of the job.
+func (w *Work) Total() int { return w.Tasks + w.Reduces }
+
+// TaskKind returns the kind of the task with that index.
+func (w *Work) TaskKind(task int) TaskKind {
+	switch {
+	case w.Kind == Bag:
+		return BagTask
+	case task < w.Tasks:
+		return MapTask
+	default:
+		return ReduceTask
+	}
+}

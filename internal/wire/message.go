@@ -1,0 +1,188 @@
+package wire
+
+import (
+	"time"
+
+	"berth/internal/event"
+	"berth/internal/job"
+)
+
+// Message is anything that goes over the wire between coordinator and worker.
+type Message interface{ Kind() Kind }
+
+// Kind names a type of message in a frame. Numbers are never given anew.
+type Kind uint8
+
+// Messages from worker to coordinator.
+const (
+	KindHello Kind = iota + 1
+	KindHeartbeat
+	KindPhaseEntered
+	KindLeaveWanted
+	KindCommitWanted
+	KindEnded
+	KindFetchFailed
+)
+
+// Messages from coordinator to worker.
+const (
+	KindWelcome Kind = iota + 65
+	KindHeartbeatAck
+	KindJob
+	KindStart
+	KindKill
+	KindLeave
+	KindCommit
+	KindLocate
+	KindForget
+	KindEndedAck
+	KindShutdown
+)
+
+// Version is the protocol's version; a worker of another version is turned away.
+const Version = 1
+
+// Hello is a worker's first message on a connection.
+type Hello struct {
+	Version  int           `msgpack:"v"`
+	Node     job.NodeID    `msgpack:"n"`
+	Host     string        `msgpack:"h"`
+	Addr     string        `msgpack:"a"` // host:port of its shuffle server
+	PID      int           `msgpack:"p"`
+	Capacity job.Resources `msgpack:"c"`
+	Running  []job.Attempt `msgpack:"r"` // running, or ended and not yet acknowledged
+	Held     []job.Attempt `msgpack:"o"` // map outputs that are whole on its disk
+}
+
+// Welcome answers Hello. A worker that hears nothing for Lease stops committing
+// without leave; it asks anew once it is welcome again.
+type Welcome struct {
+	Heartbeat time.Duration `msgpack:"h"` // interval that the worker shall keep
+	Lease     time.Duration `msgpack:"l"`
+}
+
+// Heartbeat says that the worker lives; HeartbeatAck that the coordinator does.
+type Heartbeat struct {
+	Progress []Progress `msgpack:"p,omitempty"`
+}
+
+// Progress is how far a running attempt's phase has come.
+type Progress struct {
+	Attempt   job.Attempt   `msgpack:"a"`
+	Phase     job.Phase     `msgpack:"p"`
+	BytesIn   int64         `msgpack:"bi"`
+	BytesOut  int64         `msgpack:"bo"`
+	RecordsIn int64         `msgpack:"ri"`
+	CPU       time.Duration `msgpack:"c"`
+	Fraction  float64       `msgpack:"f"`           // of the phase's input that is read, 0…1; −1: unknown
+	Status    string        `msgpack:"s,omitempty"` // the last reporter:status line
+}
+
+// HeartbeatAck answers Heartbeat.
+type HeartbeatAck struct{}
+
+// PhaseEntered says that an attempt began a phase.
+type PhaseEntered struct {
+	Attempt job.Attempt `msgpack:"a"`
+	Phase   job.Phase   `msgpack:"p"`
+}
+
+// LeaveWanted asks leave for a phase.
+type LeaveWanted struct {
+	Attempt job.Attempt `msgpack:"a"`
+	Phase   job.Phase   `msgpack:"p"`
+}
+
+// CommitWanted asks to put an attempt's complete output into place.
+type CommitWanted struct {
+	Attempt job.Attempt `msgpack:"a"`
+}
+
+// Ended says how an attempt ended. The worker keeps it until EndedAck.
+type Ended struct {
+	event.AttemptEnded `msgpack:",inline"`
+}
+
+// FetchFailed says that a map output could not be fetched or is damaged.
+type FetchFailed struct {
+	By     job.Attempt `msgpack:"b"`
+	Map    job.Attempt `msgpack:"m"`
+	Reason string      `msgpack:"r"`
+}
+
+// Job tells a worker about a job, before its first Start.
+type Job struct {
+	Spec    []byte `msgpack:"s"` // job.Spec as JSON
+	RunDir  string `msgpack:"d"` // the run's folder, for logs
+	Maps    int    `msgpack:"m"` // MapReduce: number of map tasks
+	Reduces int    `msgpack:"r"` // MapReduce: number of reduce tasks
+}
+
+// Start starts an attempt. Entry is set for bag tasks, Split for maps.
+type Start struct {
+	Attempt job.Attempt `msgpack:"a"`
+	Entry   job.Entry   `msgpack:"e,omitempty"`
+	Split   *job.Split  `msgpack:"s,omitempty"`
+	Leave   job.Phase   `msgpack:"l"`
+	Commit  bool        `msgpack:"c,omitempty"`
+}
+
+// Kill ends an attempt.
+type Kill struct {
+	Attempt job.Attempt `msgpack:"a"`
+	Reason  string      `msgpack:"r"`
+}
+
+// Leave lets an attempt run up to and including a phase.
+type Leave struct {
+	Attempt job.Attempt `msgpack:"a"`
+	Phase   job.Phase   `msgpack:"p"`
+}
+
+// Commit lets an attempt put its output into place.
+type Commit struct {
+	Attempt job.Attempt `msgpack:"a"`
+}
+
+// Locate tells where a map's output is.
+type Locate struct {
+	Map    job.Attempt `msgpack:"m"`
+	Holder job.NodeID  `msgpack:"h"`
+	Addr   string      `msgpack:"a"`
+}
+
+// Forget lets the worker drop all it holds of a job.
+type Forget struct {
+	Job job.ID `msgpack:"j"`
+}
+
+// EndedAck says that the end of an attempt is in the journal.
+type EndedAck struct {
+	Attempt job.Attempt `msgpack:"a"`
+}
+
+// Shutdown ends the worker.
+type Shutdown struct {
+	Reason string `msgpack:"r"`
+}
+
+// Kind methods.
+
+func (*Hello) Kind() Kind        { return KindHello }
+func (*Heartbeat) Kind() Kind    { return KindHeartbeat }
+func (*PhaseEntered) Kind() Kind { return KindPhaseEntered }
+func (*LeaveWanted) Kind() Kind  { return KindLeaveWanted }
+func (*CommitWanted) Kind() Kind { return KindCommitWanted }
+func (*Ended) Kind() Kind        { return KindEnded }
+func (*FetchFailed) Kind() Kind  { return KindFetchFailed }
+func (*Welcome) Kind() Kind      { return KindWelcome }
+func (*HeartbeatAck) Kind() Kind { return KindHeartbeatAck }
+func (*Job) Kind() Kind          { return KindJob }
+func (*Start) Kind() Kind        { return KindStart }
+func (*Kill) Kind() Kind         { return KindKill }
+func (*Leave) Kind() Kind        { return KindLeave }
+func (*Commit) Kind() Kind       { return KindCommit }
+func (*Locate) Kind() Kind       { return KindLocate }
+func (*Forget) Kind() Kind       { return KindForget }
+func (*EndedAck) Kind() Kind     { return KindEndedAck }
+func (*Shutdown) Kind() Kind     { return KindShutdown }
