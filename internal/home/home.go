@@ -1,0 +1,126 @@
+// Package home knows where berth keeps its state on disk and with what rights:
+// the user's state folder, the folder of each run in it, and the coordinator's own.
+// It reads and writes those files; it decides nothing.
+package home
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strconv"
+	"syscall"
+
+	"berth/internal/job"
+)
+
+// Home is the user's state folder, $XDG_STATE_HOME/berth, mode 0700.
+type Home struct{ Dir string }
+
+// Locate returns the state folder's place without touching the disk.
+func Locate() (Home, error) {
+	if d := os.Getenv("XDG_STATE_HOME"); filepath.IsAbs(d) {
+		return Home{filepath.Join(d, "berth")}, nil
+	}
+	u, err := os.UserHomeDir()
+	if err != nil {
+		return Home{}, &job.Error{Class: job.User, Where: "HOME", What: "no home folder to keep state in",
+			Do: "set HOME or XDG_STATE_HOME", Err: err}
+	}
+	return Home{filepath.Join(u, ".local", "state", "berth")}, nil
+}
+
+// Open returns the state folder, made if it is missing, and refuses one that
+// another user could read or owns.
+func Open() (Home, error) {
+	h, err := Locate()
+	if err != nil {
+		return Home{}, err
+	}
+	for _, d := range []string{h.Dir, h.Runs(), h.Server()} {
+		if err := privateDir(d); err != nil {
+			return Home{}, err
+		}
+	}
+	return h, nil
+}
+
+func privateDir(dir string) error {
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return &job.Error{Class: job.User, Code: job.CodeIO, Where: dir, What: "cannot make the state folder",
+			Do: "set XDG_STATE_HOME to a folder you may write to", Err: err}
+	}
+	st, err := os.Stat(dir)
+	if err != nil {
+		return &job.Error{Class: job.Fatal, Code: job.CodeIO, Where: dir, What: "cannot read the state folder", Err: err}
+	}
+	if sys, ok := st.Sys().(*syscall.Stat_t); ok && int(sys.Uid) != os.Getuid() {
+		return &job.Error{Class: job.User, Where: dir, What: fmt.Sprintf("the state folder belongs to user %d", sys.Uid),
+			Do: "set XDG_STATE_HOME to a folder of your own"}
+	}
+	if st.Mode().Perm()&0o077 != 0 {
+		if err := os.Chmod(dir, 0o700); err != nil {
+			return &job.Error{Class: job.User, Where: dir, What: "the state folder is open to others", Do: "chmod 700 it", Err: err}
+		}
+	}
+	return nil
+}
+
+// Runs returns the folder that holds a folder for each run.
+func (h Home) Runs() string { return filepath.Join(h.Dir, "runs") }
+
+// Server returns the coordinator's own folder: keys, socket, journal, allocations.
+func (h Home) Server() string { return filepath.Join(h.Dir, "server") }
+
+// Database returns the path of the store of profiles and history.
+func (h Home) Database() string { return filepath.Join(h.Dir, "berth.db") }
+
+// Socket returns the path of the coordinator's control socket.
+func (h Home) Socket() string { return filepath.Join(h.Server(), "socket") }
+
+// Lock returns the path of the file that a live coordinator holds locked.
+func (h Home) Lock() string { return filepath.Join(h.Server(), "lock") }
+
+// Journal returns the path of the journal of nodes and allocations.
+func (h Home) Journal() string { return filepath.Join(h.Server(), "journal") }
+
+// Run returns the run of that id, whether it is there or not.
+func (h Home) Run(id job.ID) Run { return Run{ID: id, Dir: filepath.Join(h.Runs(), string(id))} }
+
+var runName = regexp.MustCompile(`^(bag|mr)-([1-9][0-9]{0,9})$`)
+
+// RunNumber returns the number in a job's id, 0 where it is no job's id.
+func RunNumber(id job.ID) int {
+	m := runName.FindStringSubmatch(string(id))
+	if m == nil {
+		return 0
+	}
+	n, _ := strconv.Atoi(m[2]) // the pattern allows digits only
+	return n
+}
+
+// NewRun makes the folder of a new run, with the next free number.
+func (h Home) NewRun(kind job.Kind) (Run, error) {
+	unlock, err := lockFile(filepath.Join(h.Runs(), ".lock"))
+	if err != nil {
+		return Run{}, err
+	}
+	defer unlock()
+	runs, err := h.List()
+	if err != nil {
+		return Run{}, err
+	}
+	next := 1
+	if len(runs) > 0 {
+		next = RunNumber(runs[len(runs)-1].ID) + 1
+	}
+	prefix := "bag"
+	if kind == job.MapReduce {
+		prefix = "mr"
+	}
+	r := h.Run(job.ID(fmt.Sprintf("%s-%d", prefix, next)))
+	if err := os.Mkdir(r.Dir, 0o700); err != nil {
+		return Run{}, &job.Error{Class: job.Fatal, Code: job.CodeIO, Where: r.Dir, What: "cannot make the run's folder", Err: err}
+	}
+	return r, nil
+}
