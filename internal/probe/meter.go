@@ -1,0 +1,166 @@
+package probe
+
+import (
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"berth/internal/job"
+)
+
+// Meter measures one attempt. Its methods may be called from any goroutine; those
+// that are called for each record or buffer cost an atomic addition.
+type Meter struct {
+	now     func() job.Time
+	entered func(job.Phase)
+
+	in, out, recIn, recOut atomic.Int64 // of the current phase
+	cpu                    atomic.Int64 // of the current phase: own threads and ended children, nanoseconds
+	own, peak              atomic.Int64 // bytes held by the attempt's own buffers now, and at most in the current phase
+	child                  atomic.Int64 // largest resident set of a child in the current phase, bytes
+	total                  atomic.Int64
+	liveCPU                atomic.Int64 // of children that still run, nanoseconds
+
+	mu       sync.Mutex
+	phase    job.Phase
+	start    job.Time
+	done     []job.PhaseStat
+	counters map[string]int64
+	status   string
+}
+
+// NewMeter returns a meter that reads the time from now and calls entered, which
+// may be nil, after each begin of a phase.
+func NewMeter(now func() job.Time, entered func(job.Phase)) *Meter {
+	return &Meter{now: now, entered: entered}
+}
+
+// Enter begins a phase and ends the one before it. Entering the current phase again does nothing.
+func (m *Meter) Enter(p job.Phase) {
+	m.mu.Lock()
+	if m.phase == p {
+		m.mu.Unlock()
+		return
+	}
+	t := m.now()
+	m.close(t)
+	m.phase, m.start = p, t
+	m.mu.Unlock()
+	if m.entered != nil && p != job.PhaseNone {
+		m.entered(p)
+	}
+}
+
+// Finish ends the current phase and returns those that were entered, in order.
+func (m *Meter) Finish() []job.PhaseStat {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.close(m.now())
+	m.phase = job.PhaseNone
+	return m.done
+}
+
+// close puts what was counted since the phase began into done and starts at nothing again.
+func (m *Meter) close(t job.Time) {
+	s := job.PhaseStat{
+		Phase: m.phase, Start: m.start, End: t,
+		BytesIn: m.in.Swap(0), BytesOut: m.out.Swap(0),
+		RecordsIn: m.recIn.Swap(0), RecordsOut: m.recOut.Swap(0),
+		CPU:        time.Duration(m.cpu.Swap(0)),
+		PeakMemory: m.peak.Swap(m.own.Load()) + m.child.Swap(0),
+	}
+	m.total.Store(0)
+	if m.phase != job.PhaseNone {
+		m.done = append(m.done, s)
+	}
+}
+
+// In counts what the current phase read.
+func (m *Meter) In(bytes, records int64) { m.in.Add(bytes); m.recIn.Add(records) }
+
+// Out counts what the current phase wrote.
+func (m *Meter) Out(bytes, records int64) { m.out.Add(bytes); m.recOut.Add(records) }
+
+// CPU counts processor time that the attempt's own threads used for the current phase.
+func (m *Meter) CPU(d time.Duration) { m.cpu.Add(int64(d)) }
+
+// Memory says how many bytes the attempt's own buffers hold now.
+func (m *Meter) Memory(bytes int64) {
+	m.own.Store(bytes)
+	raise(&m.peak, bytes)
+}
+
+// Total says how many bytes the current phase will read.
+func (m *Meter) Total(bytes int64) { m.total.Store(bytes) }
+
+// Child counts a child process that ended in the current phase: its processor
+// time, user and system, and its largest resident set in bytes (getrusage(2)).
+func (m *Meter) Child(cpu time.Duration, maxRSS int64) {
+	m.cpu.Add(int64(cpu))
+	m.liveCPU.Store(0)
+	raise(&m.child, maxRSS)
+}
+
+// Live says what the attempt's running children used up to now.
+func (m *Meter) Live(u Usage) {
+	m.liveCPU.Store(int64(u.CPU))
+	raise(&m.child, u.RSS)
+}
+
+// raise sets v to n where n is larger.
+func raise(v *atomic.Int64, n int64) {
+	for old := v.Load(); n > old && !v.CompareAndSwap(old, n); old = v.Load() {
+	}
+}
+
+// Counter adds n to the counter "group,name".
+func (m *Meter) Counter(group, name string, n int64) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.counters == nil {
+		m.counters = make(map[string]int64)
+	}
+	m.counters[group+","+name] += n
+}
+
+// Counters returns the sums of all counters, nil without any. It is called when the attempt is over.
+func (m *Meter) Counters() map[string]int64 {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.counters
+}
+
+// Status keeps what the task last said about itself.
+func (m *Meter) Status(s string) {
+	m.mu.Lock()
+	m.status = s
+	m.mu.Unlock()
+}
+
+// Snapshot is how far an attempt has come in its current phase.
+type Snapshot struct {
+	Phase               job.Phase
+	BytesIn, BytesOut   int64
+	RecordsIn           int64
+	CPU                 time.Duration // own threads, ended and running children
+	Fraction            float64       // of the phase's input that is read, 0…1; −1: unknown
+	Status              string
+	Since               job.Time // when the phase began
+	PeakMemory, OwnHeld int64    // bytes
+}
+
+// Snapshot returns how far the attempt has come.
+func (m *Meter) Snapshot() Snapshot {
+	m.mu.Lock()
+	s := Snapshot{Phase: m.phase, Status: m.status, Since: m.start}
+	m.mu.Unlock()
+	s.BytesIn, s.BytesOut, s.RecordsIn = m.in.Load(), m.out.Load(), m.recIn.Load()
+	s.CPU = time.Duration(m.cpu.Load() + m.liveCPU.Load())
+	s.OwnHeld = m.own.Load()
+	s.PeakMemory = m.peak.Load() + m.child.Load()
+	s.Fraction = -1
+	if t := m.total.Load(); t > 0 {
+		s.Fraction = min(1, float64(s.BytesIn)/float64(t))
+	}
+	return s
+}

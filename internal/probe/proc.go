@@ -1,0 +1,179 @@
+package probe
+
+import (
+	"bytes"
+	"os"
+	"path/filepath"
+	"strconv"
+	"time"
+)
+
+// tick is the unit of CPU times in /proc/PID/stat. The kernel shows them in
+// USER_HZ, which is 100 on every architecture that Go runs on (proc(5), time(7)).
+const tick = time.Second / 100
+
+// Usage is what processes use.
+type Usage struct {
+	RSS   int64         // bytes resident; pages that are shared count for each process
+	CPU   time.Duration // user and system time, of ended and reaped children too
+	Procs int
+}
+
+// Process is one line of the process table.
+type Process struct {
+	PID, Group int
+	State      byte // R, S, D, Z, …
+	Usage
+}
+
+// Processes returns the process table of this machine (proc(5)). Processes that
+// end meanwhile are left out.
+func Processes() ([]Process, error) {
+	pids, err := pids()
+	if err != nil {
+		return nil, err
+	}
+	list := make([]Process, 0, len(pids))
+	buf := make([]byte, 1024)
+	for _, pid := range pids {
+		if p, ok := readStat(pid, buf); ok {
+			list = append(list, p)
+		}
+	}
+	return list, nil
+}
+
+// Groups returns what each process group of this machine uses now.
+func Groups() (map[int]Usage, error) {
+	list, err := Processes()
+	if err != nil {
+		return nil, err
+	}
+	groups := make(map[int]Usage)
+	for _, p := range list {
+		if p.State == 'Z' {
+			continue
+		}
+		u := groups[p.Group]
+		groups[p.Group] = Usage{u.RSS + p.RSS, u.CPU + p.CPU, u.Procs + 1}
+	}
+	return groups, nil
+}
+
+// pids lists the numeric names in /proc.
+func pids() ([]int, error) {
+	dir, err := os.Open("/proc")
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = dir.Close() }()
+	names, err := dir.Readdirnames(-1)
+	if err != nil {
+		return nil, err
+	}
+	list := make([]int, 0, len(names))
+	for _, n := range names {
+		if pid, err := strconv.Atoi(n); err == nil {
+			list = append(list, pid)
+		}
+	}
+	return list, nil
+}
+
+func readStat(pid int, buf []byte) (Process, bool) {
+	f, err := os.Open("/proc/" + strconv.Itoa(pid) + "/stat")
+	if err != nil {
+		return Process{}, false
+	}
+	n, err := f.Read(buf)
+	_ = f.Close()
+	if err != nil {
+		return Process{}, false
+	}
+	return parseStat(pid, buf[:n])
+}
+
+// parseStat reads the fields of /proc/PID/stat. The second is the command's name
+// in brackets and may hold blanks and brackets itself, so fields are counted from
+// the last closing one.
+func parseStat(pid int, line []byte) (Process, bool) {
+	i := bytes.LastIndexByte(line, ')')
+	if i < 0 {
+		return Process{}, false
+	}
+	f := bytes.Fields(line[i+1:]) // f[0] is field 3
+	if len(f) < 22 {
+		return Process{}, false
+	}
+	field := func(n int) int64 {
+		v, _ := strconv.ParseInt(string(f[n-3]), 10, 64) // the kernel writes numbers there
+		return v
+	}
+	p := Process{PID: pid, Group: int(field(5)), State: f[0][0]}
+	p.CPU = time.Duration(field(14)+field(15)+field(16)+field(17)) * tick
+	p.RSS = field(24) * int64(os.Getpagesize())
+	p.Procs = 1
+	return p, true
+}
+
+// Proportional returns the bytes that processes hold with shared pages divided
+// among those that share them (proc(5), smaps_rollup: Pss). It is slower than
+// RSS, and exact where a task forks.
+func Proportional(pids []int) int64 {
+	var sum int64
+	for _, pid := range pids {
+		b, err := os.ReadFile(filepath.Join("/proc", strconv.Itoa(pid), "smaps_rollup"))
+		if err != nil {
+			continue // ended meanwhile
+		}
+		sum += parsePss(b)
+	}
+	return sum
+}
+
+func parsePss(b []byte) int64 {
+	for line := range bytes.Lines(b) {
+		if rest, ok := bytes.CutPrefix(line, []byte("Pss:")); ok {
+			f := bytes.Fields(rest)
+			if len(f) == 0 {
+				return 0
+			}
+			kib, _ := strconv.ParseInt(string(f[0]), 10, 64) // the kernel writes a number there
+			return kib << 10
+		}
+	}
+	return 0
+}
+
+// WithEnv returns the processes of this user whose environment has the variable
+// NAME=VALUE as it was when they were started (proc(5), environ). The caller's own
+// process is left out.
+func WithEnv(variable string) ([]int, error) {
+	all, err := pids()
+	if err != nil {
+		return nil, err
+	}
+	self := os.Getpid()
+	var found []int
+	for _, pid := range all {
+		if pid != self && hasEnv(pid, variable) {
+			found = append(found, pid)
+		}
+	}
+	return found, nil
+}
+
+// hasEnv reports whether a process was started with that variable; of processes
+// of other users nothing can be read, so never of theirs.
+func hasEnv(pid int, variable string) bool {
+	env, err := os.ReadFile(filepath.Join("/proc", strconv.Itoa(pid), "environ"))
+	if err != nil {
+		return false
+	}
+	for e := range bytes.SplitSeq(env, []byte{0}) {
+		if string(e) == variable {
+			return true
+		}
+	}
+	return false
+}
