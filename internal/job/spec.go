@@ -37,6 +37,14 @@ type Request struct {
 	IdleTimeout time.Duration `json:"idle_timeout_ns"`       // an allocation without work is given back after this
 	SortMemory  int64         `json:"sort_memory,omitempty"` // bytes a worker; 0: a share of the node
 	Scratch     string        `json:"scratch,omitempty"`     // folder for intermediate data; empty: the worker's default
+
+	// What only a batch system understands; BatchOnly names those that are set.
+	Partition  string   `json:"partition,omitempty"`
+	Account    string   `json:"account,omitempty"`
+	QOS        string   `json:"qos,omitempty"`
+	Constraint string   `json:"constraint,omitempty"`
+	Exclusive  bool     `json:"exclusive,omitempty"`
+	BatchArgs  []string `json:"batch_args,omitempty"` // from --sbatch-arg, verbatim
 }
 
 // BagSpec describes a bag of tasks. Its entries are kept beside the spec, in the
@@ -73,12 +81,17 @@ type MapReduceSpec struct {
 	Reduces     int   `json:"reduces"`                 // partitions; 0: map-only. −1: berth decides
 	MapsHint    int   `json:"maps_hint,omitempty"`     // mapreduce.job.maps
 	LinesPerMap int   `json:"lines_per_map,omitempty"` // NLineInputFormat
+	OffsetKeys  bool  `json:"offset_keys,omitempty"`   // a mapper's line is preceded by its byte offset and a TAB (stream.map.input.ignoreKey=false)
 	MinSplit    int64 `json:"min_split,omitempty"`     // bytes
 	MaxSplit    int64 `json:"max_split,omitempty"`     // bytes; 0: berth decides
+	// OneFilePerSplit forbids splits over several files: the mapper asks for its input file's name.
+	OneFilePerSplit bool `json:"one_file_per_split,omitempty"`
 
 	Files []ShipFile        `json:"files,omitempty"` // put into each task's folder
 	Env   []string          `json:"env,omitempty"`   // KEY=VALUE; the user's environment and -cmdenv
 	Conf  map[string]string `json:"conf,omitempty"`  // job keys that tasks see in their environment, '.' as '_'
+	// CmdEnv repeats the -cmdenv part of Env: it wins over the job keys (TaskEnv).
+	CmdEnv []string `json:"cmd_env,omitempty"`
 
 	// Separators and key fields; a record is key, separator, value.
 	MapOutputSeparator    string `json:"map_output_separator"`    // stream.map.output.field.separator
