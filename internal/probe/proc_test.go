@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"os"
 	"os/exec"
+	"runtime"
 	"slices"
 	"syscall"
 	"testing"
@@ -11,7 +12,7 @@ import (
 )
 
 func TestParseStat(t *testing.T) {
-	const tail = " 0 20 0 1 0 12345 9000000 250 18446744073709551615 1"
+	const tail = " 20 0 1 0 12345 9000000 250 18446744073709551615 1"
 	tests := []struct {
 		name, line string
 		ok         bool
@@ -45,7 +46,7 @@ func TestParseStat(t *testing.T) {
 }
 
 func FuzzParseStat(f *testing.F) {
-	f.Add([]byte("7 (awk) R 1 42 42 0 -1 4194560 1 2 3 4 100 20 3 7 0 20 0 1 0 12345 9000000 250 18446744073709551615 1"))
+	f.Add([]byte("7 (awk) R 1 42 42 0 -1 4194560 1 2 3 4 100 20 3 7 20 0 1 0 12345 9000000 250 18446744073709551615 1"))
 	f.Add([]byte(") ) )"))
 	f.Fuzz(func(t *testing.T, line []byte) {
 		if p, ok := parseStat(1, line); ok && p.PID != 1 {
@@ -122,6 +123,8 @@ func TestParsePss(t *testing.T) {
 }
 
 func TestClocksGoForward(t *testing.T) {
+	runtime.LockOSThread()
+	defer runtime.UnlockOSThread()
 	a, b := ThreadCPU(), ProcessCPU()
 	for n := 0; ThreadCPU() <= a || ProcessCPU() <= b; n++ {
 		if n > 1<<26 {
