@@ -1,11 +1,12 @@
 package event
 
 import (
+	"encoding/binary"
+	"errors"
 	"fmt"
 
-	"github.com/vmihailenco/msgpack/v5"
-
 	"berth/internal/job"
+	"berth/internal/mpack"
 )
 
 // Entry is a record with its place in the order of all records and its time.
@@ -15,24 +16,68 @@ type Entry struct {
 	Record Record
 }
 
-// header precedes the record in an encoded entry.
-type header struct {
-	_msgpack struct{} `msgpack:",as_array"` //nolint:unused // read by the msgpack package
-	Seq      uint64
-	At       job.Time
-	Kind     Kind
+// An encoded entry is one MessagePack array of four: sequence number (uint 64),
+// time (int 64) and kind (fixint), at full width so that they lie at fixed places,
+// then the record as a map.
+const (
+	codeArray4 = 0x94
+	codeUint64 = 0xcf
+	codeInt64  = 0xd3
+
+	headerSize = 1 + 9 + 9 + 1
+)
+
+// MaxSize bounds an encoded entry, in bytes.
+const MaxSize = 16 << 20
+
+var (
+	errHeader = errors.New("event: not an entry")
+	errSize   = fmt.Errorf("event: entry larger than %d bytes", MaxSize)
+)
+
+// Marshal encodes the entry.
+func (e Entry) Marshal() ([]byte, error) { return MarshalTo(nil, e) }
+
+// MarshalTo appends the encoded entry to buf and returns the extended slice. On an
+// error buf is returned as it was.
+func MarshalTo(buf []byte, e Entry) ([]byte, error) {
+	if e.Record == nil {
+		return buf, fmt.Errorf("event: entry %d has no record", e.Seq)
+	}
+	out := append(buf, codeArray4, codeUint64)
+	out = binary.BigEndian.AppendUint64(out, e.Seq)
+	out = append(out, codeInt64)
+	out = binary.BigEndian.AppendUint64(out, uint64(e.At))
+	out = append(out, byte(e.Record.Kind()))
+	out, err := mpack.Append(out, e.Record)
+	if err != nil {
+		return buf, fmt.Errorf("event: entry %d: %w", e.Seq, err)
+	}
+	if len(out)-len(buf) > MaxSize {
+		return buf, fmt.Errorf("%w: entry %d (%T)", errSize, e.Seq, e.Record)
+	}
+	return out, nil
 }
 
-// Marshal encodes the entry (MessagePack: an array of sequence number, time and
-// kind, then the record as a map).
-func (e Entry) Marshal() ([]byte, error) {
-	head, err := msgpack.Marshal(&header{Seq: e.Seq, At: e.At, Kind: e.Record.Kind()})
-	if err != nil {
-		return nil, fmt.Errorf("encode record header: %w", err)
+// Unmarshal decodes an entry. It takes what Marshal writes and nothing else: an
+// unknown kind, an unknown field, a value out of its range or bytes that follow are
+// errors, for a state folded over half-understood records would be wrong.
+// The entry does not share memory with data.
+func Unmarshal(data []byte) (Entry, error) {
+	if len(data) > MaxSize {
+		return Entry{}, errSize
 	}
-	body, err := msgpack.Marshal(e.Record)
-	if err != nil {
-		return nil, fmt.Errorf("encode %T: %w", e.Record, err)
+	if len(data) < headerSize || data[0] != codeArray4 || data[1] != codeUint64 || data[10] != codeInt64 {
+		return Entry{}, errHeader
 	}
-	return append(head, body...), nil
+	e := Entry{
+		Seq: binary.BigEndian.Uint64(data[2:]),
+		At:  job.Time(binary.BigEndian.Uint64(data[11:])),
+	}
+	record, err := decode(Kind(data[headerSize-1]), data[headerSize:])
+	if err != nil {
+		return Entry{}, fmt.Errorf("event: entry %d: %w", e.Seq, err)
+	}
+	e.Record = record
+	return e, nil
 }

@@ -120,9 +120,14 @@ const (
 	Broken                    // the machine failed it for good, a full disk say; stops the job, which can be resumed
 )
 
+var outcomeNames = [...]string{"none", "done", "failed", "lost", "killed", "broken"}
+
 // String returns the outcome's name.
 func (o Outcome) String() string {
-	return [...]string{"none", "done", "failed", "lost", "killed", "broken"}[o]
+	if int(o) < len(outcomeNames) {
+		return outcomeNames[o]
+	}
+	return "unknown"
 }
 
 // AttemptEnded: the attempt is over and its node's resources are free.

@@ -1,0 +1,224 @@
+package event
+
+import (
+	"encoding/json"
+	"errors"
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"math"
+	"reflect"
+	"strings"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"berth/internal/job"
+)
+
+// kinds returns every Kind constant that record.go declares, so that a kind added
+// there is tested without anybody remembering to.
+func kinds(t *testing.T) []Kind {
+	t.Helper()
+	file, err := parser.ParseFile(token.NewFileSet(), "record.go", nil, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	n := 0
+	ast.Inspect(file, func(node ast.Node) bool {
+		if spec, ok := node.(*ast.ValueSpec); ok && strings.HasPrefix(spec.Names[0].Name, "Kind") {
+			n++
+		}
+		return true
+	})
+	if n < 15 {
+		t.Fatalf("found only %d kinds in record.go", n)
+	}
+	var all []Kind
+	for k := range n {
+		all = append(all, Kind(k+1)) // they are numbered from 1 without gaps
+	}
+	return all
+}
+
+func TestEveryKindRoundTrips(t *testing.T) {
+	for _, k := range kinds(t) {
+		t.Run(k.String(), rapid.MakeCheck(func(t *rapid.T) {
+			want := drawEntry(t, k)
+			if want.Record == nil || want.Record.Kind() != k {
+				t.Fatalf("no record of kind %d: %T", k, want.Record)
+			}
+			data, err := want.Marshal()
+			if err != nil {
+				t.Fatal(err)
+			}
+			got, err := Unmarshal(data)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if !reflect.DeepEqual(got, want) {
+				t.Fatalf("got %+v, want %+v", got, want)
+			}
+		}))
+	}
+}
+
+func TestUnmarshalRefusesEveryPrefixAndSuffix(t *testing.T) {
+	for _, e := range benchEntries() {
+		data, err := e.Marshal()
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i := range data {
+			if got, err := Unmarshal(data[:i]); err == nil {
+				t.Errorf("%v: %d of %d bytes taken as %v", e.Record.Kind(), i, len(data), got)
+			}
+		}
+		if got, err := Unmarshal(append(data, 0xc0)); err == nil {
+			t.Errorf("%v: a byte more taken as %v", e.Record.Kind(), got)
+		}
+	}
+}
+
+func TestUnmarshalRefusesValuesOutOfRange(t *testing.T) {
+	a := job.Attempt{Job: "bag-1", Task: 1, N: 1}
+	tests := map[string]Record{
+		"negative task":    PhaseEntered{Attempt: job.Attempt{Job: "bag-1", Task: -1}},
+		"negative attempt": CommitGranted{Attempt: job.Attempt{Job: "bag-1", N: -1}},
+		"unknown phase":    LeaveGranted{Attempt: a, Phase: 99},
+		"unknown leave":    AttemptStarted{Attempt: a, Leave: 99},
+		"no outcome":       AttemptEnded{Attempt: a},
+		"unknown outcome":  AttemptEnded{Attempt: a, Outcome: 77},
+		"phase of a stat":  AttemptEnded{Attempt: a, Outcome: Done, Stats: []job.PhaseStat{{Phase: 99}}},
+		"unknown state":    JobEnded{Job: "bag-1", State: "vanished"},
+		"stopping as what": JobStopping{Job: "bag-1"},
+		"negative tasks":   JobSubmitted{Work: job.Work{Tasks: -1}},
+		"slow start NaN":   JobSubmitted{Work: job.Work{SlowStart: math.NaN()}},
+		"negative output":  OutputLost{Job: "mapreduce-1", Task: -5},
+	}
+	for name, r := range tests {
+		data, err := Entry{Seq: 1, Record: r}.Marshal()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got, err := Unmarshal(data); err == nil {
+			t.Errorf("%s: taken as %+v", name, got)
+		}
+	}
+}
+
+func TestUnmarshalRefusesUnknownKinds(t *testing.T) {
+	data, err := Entry{Seq: 1, Record: JobFinalizing{Job: "bag-1"}}.Marshal()
+	if err != nil {
+		t.Fatal(err)
+	}
+	const maxKind = 0x7f // the largest positive fixint
+	last := len(kinds(t))
+	for _, k := range []int{0, last + 1, maxKind, 255} {
+		data[headerSize-1] = byte(k)
+		if got, err := Unmarshal(data); err == nil {
+			t.Errorf("kind %d taken as %v", k, got)
+		}
+	}
+	if last > maxKind {
+		t.Errorf("%d kinds do not fit the header's one byte", last)
+	}
+}
+
+func TestMarshalToRefusesWithoutHarm(t *testing.T) {
+	buf := []byte("before")
+	huge := Entry{Seq: 1, Record: OutputLost{Job: "bag-1", Reason: strings.Repeat("x", MaxSize)}}
+	out, err := MarshalTo(buf, huge)
+	if !errors.Is(err, errSize) || string(out) != "before" {
+		t.Errorf("huge entry: %v, buffer %.20q", err, out)
+	}
+	if out, err = MarshalTo(buf, Entry{Seq: 1}); err == nil || string(out) != "before" {
+		t.Errorf("entry without a record: %v, buffer %.20q", err, out)
+	}
+	if _, err := Unmarshal(make([]byte, MaxSize+1)); !errors.Is(err, errSize) {
+		t.Errorf("huge input: %v", err)
+	}
+}
+
+// Every kind has a name and a JSON form that names its job.
+func TestJSONOfEveryKind(t *testing.T) {
+	seen := map[string]bool{}
+	for _, k := range kinds(t) {
+		if name := k.String(); seen[name] || strings.HasPrefix(name, "kind-") {
+			t.Errorf("kind %d is called %q", k, name)
+		}
+		seen[k.String()] = true
+		rapid.Check(t, func(t *rapid.T) {
+			e := drawEntry(t, k)
+			var got struct {
+				Seq  uint64
+				Kind string
+				Job  job.ID
+			}
+			if err := json.Unmarshal([]byte(e.String()), &got); err != nil {
+				t.Fatalf("%v: %s", err, e)
+			}
+			if got.Seq != e.Seq || got.Kind != k.String() || got.Job != e.Record.Of() {
+				t.Fatalf("got %+v from %s", got, e)
+			}
+		})
+	}
+}
+
+func TestString(t *testing.T) {
+	e := benchEntries()[2]
+	r := e.Record.(AttemptEnded)
+	r.Stats, r.Reason = r.Stats[:1], "killed"
+	r.Outcome = Killed
+	e.Record = r
+	want := `{"seq":1002,"at":"2023-11-14T22:13:20Z","kind":"attempt-ended","job":"bag-17","task":123456,"attempt":1,` +
+		`"outcome":"killed","reason":"killed","phases":[{"phase":"fetch","start_ns":1700000000000000000,"end_ns":1700000000001000000,` +
+		`"bytes_in":0,"bytes_out":100,"records_in":0,"records_out":0,"cpu_ns":1000000,"peak_mem_bytes":1048576}]}`
+	if got := e.String(); got != want {
+		t.Errorf("got  %s\nwant %s", got, want)
+	}
+	if got := (Entry{Seq: 3}).String(); !strings.Contains(got, "no record") {
+		t.Errorf("entry without a record: %s", got)
+	}
+}
+
+func FuzzUnmarshal(f *testing.F) {
+	for _, e := range benchEntries() {
+		data, err := e.Marshal()
+		if err != nil {
+			f.Fatal(err)
+		}
+		f.Add(data)
+	}
+	f.Fuzz(func(t *testing.T, data []byte) {
+		e, err := Unmarshal(data)
+		if err != nil {
+			return
+		}
+		again, err := e.Marshal()
+		if err != nil {
+			t.Fatalf("%v: %+v", err, e)
+		}
+		back, err := Unmarshal(again)
+		if err != nil {
+			t.Fatalf("%v: %+v", err, e)
+		}
+		if !sameEntry(e, back) {
+			t.Fatalf("%+v became %+v", e, back)
+		}
+	})
+}
+
+// sameEntry compares entries; what is empty but not nil is not written and comes back nil.
+func sameEntry(a, b Entry) bool {
+	if r, ok := a.Record.(AttemptEnded); ok {
+		if len(r.Stats) == 0 {
+			r.Stats = nil
+		}
+		if len(r.Counters) == 0 {
+			r.Counters = nil
+		}
+		a.Record = r
+	}
+	return reflect.DeepEqual(a, b)
+}

@@ -1,0 +1,138 @@
+package event
+
+import (
+	"time"
+
+	"pgregory.net/rapid"
+
+	"berth/internal/job"
+)
+
+// Generators of records with values in their ranges.
+
+func drawAttempt(t *rapid.T) job.Attempt {
+	return job.Attempt{
+		Job:  job.ID(rapid.StringMatching(`(bag|mapreduce)-[0-9]{1,6}`).Draw(t, "job")),
+		Task: rapid.IntRange(0, 1<<31-1).Draw(t, "task"),
+		N:    rapid.IntRange(0, 1000).Draw(t, "n"),
+	}
+}
+
+func drawPhase(t *rapid.T) job.Phase {
+	return rapid.SampledFrom([]job.Phase{
+		job.PhaseNone, job.PhaseFetch, job.PhaseCompute, job.PhaseStore, job.PhaseMap,
+		job.PhaseMerge, job.PhaseShuffle, job.PhaseSort, job.PhaseReduce,
+	}).Draw(t, "phase")
+}
+
+func drawState(t *rapid.T) State {
+	return rapid.SampledFrom([]State{
+		StateQueued, StateRunning, StateStopping, StateDone, StateFailed, StateCancelled,
+	}).Draw(t, "state")
+}
+
+func drawText(t *rapid.T) string { return rapid.StringN(0, 200, -1).Draw(t, "text") }
+
+func drawResources(t *rapid.T) job.Resources {
+	return job.Resources{CPUs: rapid.Int().Draw(t, "cpus"), Mem: rapid.Int64().Draw(t, "mem")}
+}
+
+func drawRequest(t *rapid.T) job.AllocRequest {
+	return job.AllocRequest{
+		On: drawText(t), Nodes: rapid.Int().Draw(t, "nodes"), PerNode: drawResources(t),
+		Time: drawDuration(t), IdleTimeout: drawDuration(t),
+		SortMemory: rapid.Int64().Draw(t, "sort"), Scratch: drawText(t),
+	}
+}
+
+func drawDuration(t *rapid.T) time.Duration { return time.Duration(rapid.Int64().Draw(t, "duration")) }
+
+func drawWork(t *rapid.T) job.Work {
+	return job.Work{
+		ID: drawAttempt(t).Job, Name: drawText(t), Kind: rapid.SampledFrom([]job.Kind{job.Bag, job.MapReduce}).Draw(t, "kind"),
+		Tasks: rapid.IntRange(0, 1<<31-1).Draw(t, "tasks"), Reduces: rapid.IntRange(0, 1<<31-1).Draw(t, "reduces"),
+		Need: drawResources(t), ReduceNeed: drawResources(t),
+		Attempts: rapid.Int().Draw(t, "attempts"), ReduceAttempts: rapid.Int().Draw(t, "reduce attempts"),
+		MaxFails: rapid.IntMin(-1).Draw(t, "max fails"), Throttle: rapid.Int().Draw(t, "throttle"),
+		SlowStart: rapid.Float64().Draw(t, "slow start"), Alloc: drawRequest(t),
+	}
+}
+
+func drawStats(t *rapid.T) []job.PhaseStat {
+	var stats []job.PhaseStat
+	for range rapid.IntRange(0, 4).Draw(t, "stats") {
+		stats = append(stats, job.PhaseStat{
+			Phase: drawPhase(t), Start: job.Time(rapid.Int64().Draw(t, "start")), End: job.Time(rapid.Int64().Draw(t, "end")),
+			BytesIn: rapid.Int64().Draw(t, "in"), BytesOut: rapid.Int64().Draw(t, "out"),
+			RecordsIn: rapid.Int64().Draw(t, "rin"), RecordsOut: rapid.Int64().Draw(t, "rout"),
+			CPU: drawDuration(t), PeakMemory: rapid.Int64().Draw(t, "peak"),
+		})
+	}
+	return stats
+}
+
+func drawCounters(t *rapid.T) map[string]int64 {
+	m := rapid.MapOfN(rapid.String(), rapid.Int64(), 0, 5).Draw(t, "counters")
+	if len(m) == 0 {
+		return nil // as an empty map is not written
+	}
+	return m
+}
+
+// drawRecord draws a record of the kind; nil if there is no such kind.
+func drawRecord(t *rapid.T, k Kind) Record {
+	switch k {
+	case KindJobSubmitted:
+		return JobSubmitted{Work: drawWork(t)}
+	case KindJobResumed:
+		return JobResumed{Job: drawAttempt(t).Job, Failed: rapid.Bool().Draw(t, "failed"), Alloc: drawRequest(t)}
+	case KindJobStopping:
+		return JobStopping{Job: drawAttempt(t).Job, State: drawState(t), Code: job.CodeIO, Reason: drawText(t)}
+	case KindJobFinalizing:
+		return JobFinalizing{Job: drawAttempt(t).Job}
+	case KindJobEnded:
+		return JobEnded{Job: drawAttempt(t).Job, State: drawState(t), Code: job.CodeFailed, Reason: drawText(t)}
+	case KindAttemptStarted:
+		return AttemptStarted{Attempt: drawAttempt(t), Node: job.NodeID(drawText(t)), Leave: drawPhase(t), Commit: rapid.Bool().Draw(t, "commit")}
+	case KindPhaseEntered:
+		return PhaseEntered{Attempt: drawAttempt(t), Phase: drawPhase(t)}
+	case KindLeaveGranted:
+		return LeaveGranted{Attempt: drawAttempt(t), Phase: drawPhase(t)}
+	case KindCommitGranted:
+		return CommitGranted{Attempt: drawAttempt(t)}
+	case KindAttemptEnded:
+		return drawEnded(t)
+	default:
+		return drawOther(t, k)
+	}
+}
+
+func drawEnded(t *rapid.T) Record {
+	return AttemptEnded{
+		Attempt: drawAttempt(t), Outcome: rapid.SampledFrom([]Outcome{Done, Failed, Lost, Killed, Broken}).Draw(t, "outcome"),
+		Stats: drawStats(t), Exit: rapid.Int().Draw(t, "exit"), Signal: rapid.Int().Draw(t, "signal"),
+		Reason: drawText(t), Stderr: drawText(t), Counters: drawCounters(t),
+	}
+}
+
+func drawOther(t *rapid.T, k Kind) Record {
+	switch k {
+	case KindOutputLost:
+		a := drawAttempt(t)
+		return OutputLost{Job: a.Job, Task: a.Task, Reason: drawText(t)}
+	case KindNodeJoined:
+		return NodeJoined{Node: job.NodeID(drawText(t)), Host: drawText(t), Addr: drawText(t), Capacity: drawResources(t)}
+	case KindNodeLost:
+		return NodeLost{Node: job.NodeID(drawText(t)), Gone: rapid.Bool().Draw(t, "gone"), Reason: drawText(t)}
+	case KindAllocRequested:
+		return AllocRequested{Alloc: job.AllocID(drawText(t)), Request: drawRequest(t)}
+	case KindAllocEnded:
+		return AllocEnded{Alloc: job.AllocID(drawText(t)), Reason: drawText(t)}
+	default:
+		return nil
+	}
+}
+
+func drawEntry(t *rapid.T, k Kind) Entry {
+	return Entry{Seq: rapid.Uint64().Draw(t, "seq"), At: job.Time(rapid.Int64().Draw(t, "at")), Record: drawRecord(t, k)}
+}

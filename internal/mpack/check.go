@@ -1,0 +1,143 @@
+package mpack
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+)
+
+// maxDepth bounds how deep values may nest; what berth writes needs five levels.
+const maxDepth = 32
+
+// Errors of Check and CheckMap.
+var (
+	ErrTruncated = errors.New("messagepack: value ends early")
+	ErrTrailing  = errors.New("messagepack: bytes after the value")
+	ErrDepth     = errors.New("messagepack: values nest too deep")
+	ErrNotMap    = errors.New("messagepack: not a map")
+)
+
+// CheckMap reports whether data is exactly one well-formed map (see Check).
+func CheckMap(data []byte) error {
+	if len(data) == 0 {
+		return ErrTruncated
+	}
+	if c := data[0]; c&0xf0 != 0x80 && c != 0xde && c != 0xdf {
+		return ErrNotMap
+	}
+	return Check(data)
+}
+
+// Check reports whether data is exactly one well-formed MessagePack value: every
+// length fits the bytes that are there, nesting is bounded, nothing follows.
+// Extension types, which berth does not use, are refused.
+// Source: the MessagePack specification, github.com/msgpack/msgpack/blob/master/spec.md.
+func Check(data []byte) error {
+	var open [maxDepth]uint64 // values still to come at each level
+	depth := 0
+	open[0] = 1
+	at := 0
+	for {
+		for open[depth] == 0 {
+			if depth == 0 {
+				if at != len(data) {
+					return ErrTrailing
+				}
+				return nil
+			}
+			depth--
+		}
+		open[depth]--
+		size, children, err := head(data[at:])
+		if err != nil {
+			return err
+		}
+		// A child takes at least one byte, so a count beyond the rest is a lie.
+		rest := uint64(len(data) - at)
+		if size > rest || children > rest-size {
+			return ErrTruncated
+		}
+		at += int(size)
+		if children > 0 {
+			if depth++; depth == maxDepth {
+				return ErrDepth
+			}
+			open[depth] = children
+		}
+	}
+}
+
+// head reads the first bytes of a value and returns how many bytes it takes
+// without its children, and how many children follow.
+func head(b []byte) (size, children uint64, err error) {
+	if len(b) == 0 {
+		return 0, 0, ErrTruncated
+	}
+	switch c := b[0]; {
+	case c <= 0x7f || c >= 0xe0: // fixint
+		return 1, 0, nil
+	case c <= 0x8f: // fixmap
+		return 1, 2 * uint64(c&0x0f), nil
+	case c <= 0x9f: // fixarray
+		return 1, uint64(c & 0x0f), nil
+	case c <= 0xbf: // fixstr
+		return 1 + uint64(c&0x1f), 0, nil
+	default:
+		return longHead(b)
+	}
+}
+
+// scalarSize holds the size of nil, booleans and numbers, by first byte less 0xc0.
+var scalarSize = [32]uint8{
+	0x00: 1, 0x02: 1, 0x03: 1, // nil, false, true
+	0x0a: 5, 0x0b: 9, // float
+	0x0c: 2, 0x0d: 3, 0x0e: 5, 0x0f: 9, // uint
+	0x10: 2, 0x11: 3, 0x12: 5, 0x13: 9, // int
+}
+
+// longHead is head for values whose first byte is 0xc0 to 0xdf.
+func longHead(b []byte) (size, children uint64, err error) {
+	c := b[0]
+	if n := scalarSize[c-0xc0]; n > 0 {
+		return uint64(n), 0, nil
+	}
+	switch c {
+	case 0xc4, 0xd9: // bin 8, str 8
+		n, err := number(b, 1)
+		return 2 + n, 0, err
+	case 0xc5, 0xda: // bin 16, str 16
+		n, err := number(b, 2)
+		return 3 + n, 0, err
+	case 0xc6, 0xdb: // bin 32, str 32
+		n, err := number(b, 4)
+		return 5 + n, 0, err
+	case 0xdc: // array 16
+		n, err := number(b, 2)
+		return 3, n, err
+	case 0xdd: // array 32
+		n, err := number(b, 4)
+		return 5, n, err
+	case 0xde: // map 16
+		n, err := number(b, 2)
+		return 3, 2 * n, err
+	case 0xdf: // map 32
+		n, err := number(b, 4)
+		return 5, 2 * n, err
+	}
+	return 0, 0, fmt.Errorf("messagepack: type 0x%02x is not used", c)
+}
+
+// number reads the big-endian length of the given width behind the first byte.
+func number(b []byte, width int) (uint64, error) {
+	if len(b) < 1+width {
+		return 0, ErrTruncated
+	}
+	switch width {
+	case 1:
+		return uint64(b[1]), nil
+	case 2:
+		return uint64(binary.BigEndian.Uint16(b[1:])), nil
+	default:
+		return uint64(binary.BigEndian.Uint32(b[1:])), nil
+	}
+}
