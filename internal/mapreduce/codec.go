@@ -1,0 +1,129 @@
+package mapreduce
+
+import (
+	"bufio"
+	stdbzip2 "compress/bzip2"
+	"errors"
+	"fmt"
+	"io"
+	"path/filepath"
+
+	"github.com/dsnet/compress/bzip2"
+	"github.com/klauspost/compress/gzip"
+	"github.com/klauspost/compress/zstd"
+
+	"berth/internal/job"
+)
+
+// codec is a format of compressed input or output files.
+type codec struct {
+	name   string // as in MapReduceSpec.Compress
+	suffix string // of files, by which input is recognised
+	reader func(io.Reader) (io.ReadCloser, error)
+	writer func(io.Writer) (io.WriteCloser, error)
+}
+
+// maxWindow is the largest zstd window that is read, what zstd itself takes unless told otherwise.
+const maxWindow = 128 << 20
+
+var codecs = []codec{
+	{"gzip", ".gz", newGzipReader, newGzipWriter},
+	{"zstd", ".zst", newZstdReader, newZstdWriter},
+	{"bzip2", ".bz2", newBzip2Reader, newBzip2Writer},
+}
+
+// codecOf returns the codec of an input file by its name, nil for a plain file.
+func codecOf(path string) *codec {
+	for i, suffix := 0, filepath.Ext(path); i < len(codecs); i++ {
+		if codecs[i].suffix == suffix {
+			return &codecs[i]
+		}
+	}
+	return nil
+}
+
+// codecNamed returns the codec for output, nil for none.
+func codecNamed(name string) (*codec, error) {
+	if name == "" {
+		return nil, nil
+	}
+	for i := range codecs {
+		if codecs[i].name == name {
+			return &codecs[i], nil
+		}
+	}
+	return nil, &job.Error{
+		Class: job.User, Code: job.CodeConfig, Where: "mapreduce.output.fileoutputformat.compress.codec",
+		What: fmt.Sprintf("%q is not known", name), Do: "use gzip, zstd or bzip2",
+	}
+}
+
+func newGzipReader(r io.Reader) (io.ReadCloser, error) { return gzip.NewReader(r) }
+
+func newGzipWriter(w io.Writer) (io.WriteCloser, error) { return gzip.NewWriter(w), nil }
+
+// newZstdReader decodes in the caller's goroutine: tasks already use every core.
+func newZstdReader(r io.Reader) (io.ReadCloser, error) {
+	d, err := zstd.NewReader(r, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxWindow(maxWindow))
+	if err != nil {
+		return nil, err
+	}
+	return d.IOReadCloser(), nil
+}
+
+func newZstdWriter(w io.Writer) (io.WriteCloser, error) {
+	return zstd.NewWriter(w, zstd.WithEncoderConcurrency(1))
+}
+
+func newBzip2Reader(r io.Reader) (io.ReadCloser, error) {
+	return io.NopCloser(stdbzip2.NewReader(r)), nil
+}
+
+func newBzip2Writer(w io.Writer) (io.WriteCloser, error) {
+	return bzip2.NewWriter(w, &bzip2.WriterConfig{Level: bzip2.BestCompression})
+}
+
+// decoder reads the lines' bytes of a compressed file and tells damage by the file's name.
+type decoder struct {
+	path   string
+	codec  *codec
+	stream io.ReadCloser
+}
+
+// newDecoder begins to read a compressed file through file, which is buffered.
+func newDecoder(path string, c *codec, file *bufio.Reader) (*decoder, error) {
+	d := &decoder{path: path, codec: c}
+	stream, err := c.reader(file)
+	if err != nil {
+		return nil, d.failed(err)
+	}
+	d.stream = stream
+	return d, nil
+}
+
+// Read returns io.EOF at the proper end of the compressed data only.
+func (d *decoder) Read(p []byte) (int, error) {
+	n, err := d.stream.Read(p)
+	if err != nil && !errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
+		return n, d.failed(err)
+	}
+	return n, err
+}
+
+func (d *decoder) Close() error { return d.stream.Close() }
+
+// failed tells what is wrong with the file. An error of the disk beneath is passed on.
+func (d *decoder) failed(err error) error {
+	var below *job.Error
+	if errors.As(err, &below) {
+		return err
+	}
+	what := "is damaged or no " + d.codec.name + " file"
+	if errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, io.EOF) {
+		what = "is cut off"
+	}
+	return &job.Error{
+		Class: job.User, Code: job.CodeIO, Where: d.path, What: what, Err: err,
+		Do: "write the file anew, or leave it out of the input",
+	}
+}

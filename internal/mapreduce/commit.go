@@ -1,0 +1,88 @@
+package mapreduce
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"berth/internal/job"
+)
+
+// successName is the empty file that says that a job's output is whole.
+const successName = "_SUCCESS"
+
+// PrepareOutput makes the job's output folder, and refuses one that is there already.
+func PrepareOutput(spec *job.MapReduceSpec) error {
+	parent := filepath.Dir(spec.Output)
+	if err := os.MkdirAll(parent, 0o777); err != nil {
+		return outputError(parent, err)
+	}
+	err := os.Mkdir(spec.Output, 0o777)
+	if errors.Is(err, fs.ErrExist) {
+		return outputExists(spec.Output)
+	}
+	if err != nil {
+		return outputError(spec.Output, err)
+	}
+	temp := filepath.Join(spec.Output, temporaryDir)
+	return outputError(temp, os.Mkdir(temp, 0o777))
+}
+
+// CheckOutput refuses an output folder that is there already, and makes nothing.
+func CheckOutput(spec *job.MapReduceSpec) error {
+	_, err := os.Lstat(spec.Output)
+	if err == nil {
+		return outputExists(spec.Output)
+	}
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	return outputError(spec.Output, err)
+}
+
+func outputExists(path string) error {
+	return &job.Error{
+		Class: job.User, Code: job.CodeOutputExists, Where: path,
+		What: "output exists already", Do: "remove it or name another folder",
+	}
+}
+
+// CommitJob completes the job's output once every part is in place: what attempts
+// left goes, then _SUCCESS comes. It may be called again.
+func CommitJob(spec *job.MapReduceSpec) error {
+	temp := filepath.Join(spec.Output, temporaryDir)
+	if err := os.RemoveAll(temp); err != nil {
+		return outputError(temp, err)
+	}
+	success := filepath.Join(spec.Output, successName)
+	file, err := os.OpenFile(success, os.O_CREATE|os.O_WRONLY, 0o666)
+	if err != nil {
+		return outputError(success, err)
+	}
+	if err := errors.Join(file.Sync(), file.Close()); err != nil {
+		return outputError(success, err)
+	}
+	return syncDir(spec.Output)
+}
+
+// AbortJob removes what unfinished attempts of a stopped job left. Parts that were
+// committed stay, without _SUCCESS, as the job can be resumed; an output folder
+// without any part goes, so that the same command can be given again. It may be
+// called again, and before a resume.
+func AbortJob(spec *job.MapReduceSpec) error {
+	temp := filepath.Join(spec.Output, temporaryDir)
+	if err := os.RemoveAll(temp); err != nil {
+		return outputError(temp, err)
+	}
+	left, err := os.ReadDir(spec.Output)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return nil
+	case err != nil:
+		return outputError(spec.Output, err)
+	case len(left) > 0:
+		return nil
+	}
+	return outputError(spec.Output, os.Remove(spec.Output))
+}

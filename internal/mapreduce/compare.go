@@ -1,0 +1,205 @@
+package mapreduce
+
+import (
+	"bytes"
+	"encoding/binary"
+	"fmt"
+
+	"berth/internal/job"
+)
+
+// Comparator is the order of keys in a job.
+type Comparator interface {
+	// Compare returns a number below, at or above 0 as a sorts before, with or after b.
+	Compare(a, b []byte) int
+	// Prefix maps a key to a number that keeps the order: Prefix(a) < Prefix(b)
+	// implies Compare(a, b) < 0. Equal prefixes say nothing.
+	Prefix(key []byte) uint64
+}
+
+// ByteOrder compares keys byte by byte, as Hadoop compares Text. It may be compared with ==.
+var ByteOrder Comparator = byteOrder{}
+
+// NewComparator returns the job's order of keys; ByteOrder itself where options ask for nothing else.
+func NewComparator(spec *job.MapReduceSpec) (Comparator, error) {
+	switch spec.Comparator {
+	case "", "bytes":
+		return ByteOrder, nil
+	case "keyfield":
+		ks, err := parseKeySpecs("mapreduce.partition.keycomparator.options", spec.ComparatorOptions, spec.KeyFieldSeparator)
+		if err != nil {
+			return nil, err
+		}
+		if len(ks.specs) == 0 {
+			return ByteOrder, nil
+		}
+		return &keyFieldOrder{ks}, nil
+	default:
+		return nil, &job.Error{
+			Class: job.User, Code: job.CodeConfig, Where: "comparator",
+			What: fmt.Sprintf("%q is not known", spec.Comparator), Do: `use "bytes" or "keyfield"`,
+		}
+	}
+}
+
+type byteOrder struct{}
+
+func (byteOrder) Compare(a, b []byte) int { return bytes.Compare(a, b) }
+
+func (byteOrder) Prefix(key []byte) uint64 { return bytePrefix(key) }
+
+// bytePrefix returns the first 8 bytes of b as a big-endian number, filled up with zeros.
+func bytePrefix(b []byte) uint64 {
+	if len(b) >= 8 {
+		return binary.BigEndian.Uint64(b)
+	}
+	var p uint64
+	for i, c := range b {
+		p |= uint64(c) << (56 - 8*i)
+	}
+	return p
+}
+
+// keyFieldOrder is Hadoop's KeyFieldBasedComparator: the parts of the keys named by
+// each spec are compared in turn. It differs where Hadoop's is no order: two keys
+// that both lack a field are equal in it (Hadoop calls each the smaller one), and
+// numbers compare by value alone.
+type keyFieldOrder struct{ keySpecs }
+
+// Compare compares part by part; a key without the part sorts first, last when reversed.
+func (o *keyFieldOrder) Compare(a, b []byte) int {
+	for i := range o.specs {
+		k := &o.specs[i]
+		pa, oka := o.part(k, a)
+		pb, okb := o.part(k, b)
+		if r := comparePart(k, pa, oka, pb, okb); r != 0 {
+			if k.reverse {
+				return -r
+			}
+			return r
+		}
+	}
+	return 0
+}
+
+func comparePart(k *keySpec, a []byte, oka bool, b []byte, okb bool) int {
+	switch {
+	case !oka && !okb:
+		return 0
+	case !oka:
+		return -1
+	case !okb:
+		return 1
+	case k.numeric:
+		return compareNumbers(parseNumber(a), parseNumber(b))
+	default:
+		return bytes.Compare(a, b)
+	}
+}
+
+// Prefix is taken from the part that is compared first. A missing part is the
+// smallest in either kind of comparison.
+func (o *keyFieldOrder) Prefix(key []byte) uint64 {
+	k := &o.specs[0]
+	var p uint64
+	if part, ok := o.part(k, key); ok {
+		if k.numeric {
+			p = parseNumber(part).prefix()
+		} else {
+			p = bytePrefix(part)
+		}
+	}
+	if k.reverse {
+		return ^p
+	}
+	return p
+}
+
+// number is a decimal number as it stands in a key: [blanks][-]digits[.digits] and
+// anything after it. What does not begin so is 0. It is compared digit by digit, so
+// numbers of any length are exact.
+type number struct {
+	negative bool
+	whole    []byte // digits before the point, without leading zeros
+	fraction []byte // digits after the point, without trailing zeros
+}
+
+// parseNumber reads a number the way KeyFieldBasedComparator and sort -n do; like
+// sort, and unlike Hadoop, it passes over blanks before the number.
+func parseNumber(b []byte) number {
+	b = bytes.TrimLeft(b, " \t")
+	var n number
+	if len(b) > 0 && b[0] == '-' {
+		n.negative = true
+		b = b[1:]
+	}
+	w := digits(b)
+	n.whole = bytes.TrimLeft(b[:w], "0")
+	if w < len(b) && b[w] == '.' {
+		f := b[w+1:]
+		n.fraction = bytes.TrimRight(f[:digits(f)], "0")
+	}
+	if len(n.whole) == 0 && len(n.fraction) == 0 {
+		n.negative = false // −0 is 0
+	}
+	return n
+}
+
+// digits returns how many decimal digits b begins with.
+func digits(b []byte) int {
+	for i, c := range b {
+		if c < '0' || c > '9' {
+			return i
+		}
+	}
+	return len(b)
+}
+
+func compareNumbers(a, b number) int {
+	switch {
+	case a.negative && b.negative:
+		return compareMagnitudes(b, a)
+	case a.negative:
+		return -1
+	case b.negative:
+		return 1
+	default:
+		return compareMagnitudes(a, b)
+	}
+}
+
+func compareMagnitudes(a, b number) int {
+	if d := len(a.whole) - len(b.whole); d != 0 {
+		return d
+	}
+	if r := bytes.Compare(a.whole, b.whole); r != 0 {
+		return r
+	}
+	return bytes.Compare(a.fraction, b.fraction)
+}
+
+// prefix returns 2⁶² ± the number in thousandths, cut towards zero and held below
+// 10¹⁸. It grows with the number and is above the 0 of a missing part.
+func (n number) prefix() uint64 {
+	const zero, limit = 1 << 62, 1_000_000_000_000_000_000
+	m := uint64(limit)
+	if len(n.whole) <= 15 {
+		m = decimal(n.whole, len(n.whole))*1000 + decimal(n.fraction, 3)
+	}
+	if n.negative {
+		return zero - m
+	}
+	return zero + m
+}
+
+// decimal returns the first width digits of b as a number, zeros standing for missing ones.
+func decimal(b []byte, width int) uint64 {
+	var v uint64
+	for i := range width {
+		v *= 10
+		if i < len(b) {
+			v += uint64(b[i] - '0')
+		}
+	}
+	return v
+}

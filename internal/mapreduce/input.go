@@ -1,0 +1,187 @@
+package mapreduce
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"sync"
+
+	"berth/internal/job"
+)
+
+const (
+	// bufferSize is how much is read from or written to a file or pipe at once:
+	// enough that the calls cost nothing beside the copying.
+	bufferSize = 1 << 20
+	// directRead is the size of a Read from which the caller's buffer is filled without a copy.
+	directRead = 64 << 10
+)
+
+var buffers = sync.Pool{New: func() any { b := make([]byte, bufferSize); return &b }}
+
+// OpenSplit returns the lines of a split, each with its newline: a last line without
+// one gets it at each file's end, so files never run into each other. A line belongs
+// to the range in which it begins. Lines of any length pass through a buffer of fixed
+// size. The reader is also an io.WriterTo. prog, which may be nil, is told the bytes
+// taken from the files and the lines handed out.
+//
+// With spec.OffsetKeys each line comes after its offset in the (unpacked) file and a
+// TAB, as Hadoop Streaming hands on the keys of formats other than TextInputFormat.
+func OpenSplit(ctx context.Context, split job.Split, spec *job.MapReduceSpec, prog Progress) (io.ReadCloser, error) {
+	s := &splitReader{ctx: ctx, ranges: split.Ranges, offsetKeys: spec.OffsetKeys, prog: prog}
+	var total int64
+	for _, r := range split.Ranges {
+		if r.Length < -1 || r.Offset < 0 {
+			return nil, fmt.Errorf("split holds a range of %d bytes at %d of %s", r.Length, r.Offset, r.Path)
+		}
+		if r.Length < 0 {
+			total += r.Size
+		} else {
+			total += r.Length
+		}
+	}
+	if prog != nil {
+		prog.Total(total)
+	}
+	return s, nil
+}
+
+// source reads one range. Read returns io.EOF after the range's last line has ended
+// with a newline.
+type source interface {
+	io.ReadCloser
+	// taken returns the bytes read from the file since the last call.
+	taken() int64
+}
+
+// splitReader strings the ranges of a split together.
+type splitReader struct {
+	ctx        context.Context
+	ranges     []job.Range // not yet opened
+	source     source      // of the range being read; nil between ranges
+	offsetKeys bool        // lines come after their offsets
+	prog       Progress
+
+	buf     *[]byte // for small reads; from buffers
+	pending []byte  // of buf, not yet handed out
+	err     error   // sticky
+}
+
+// Read hands out the next bytes.
+func (s *splitReader) Read(p []byte) (int, error) {
+	if len(s.pending) == 0 {
+		if len(p) >= directRead {
+			return s.fill(p)
+		}
+		if s.buf == nil {
+			s.buf = buffers.Get().(*[]byte)
+		}
+		n, err := s.fill(*s.buf)
+		if n == 0 {
+			return 0, err
+		}
+		s.pending = (*s.buf)[:n]
+	}
+	n := copy(p, s.pending)
+	s.pending = s.pending[n:]
+	return n, nil
+}
+
+// WriteTo hands out all that is left.
+func (s *splitReader) WriteTo(w io.Writer) (int64, error) {
+	n, err := w.Write(s.pending)
+	s.pending = s.pending[n:]
+	sum := int64(n)
+	if err != nil {
+		return sum, err
+	}
+	buf := buffers.Get().(*[]byte)
+	defer buffers.Put(buf)
+	for {
+		n, err := s.fill(*buf)
+		if n > 0 {
+			m, werr := w.Write((*buf)[:n])
+			sum += int64(m)
+			if werr != nil {
+				return sum, werr
+			}
+		}
+		if errors.Is(err, io.EOF) {
+			return sum, nil
+		}
+		if err != nil {
+			return sum, err
+		}
+	}
+}
+
+// fill fills p, across as many ranges as fit. An error comes with no bytes; after
+// one, it comes again.
+func (s *splitReader) fill(p []byte) (int, error) {
+	if s.err != nil {
+		return 0, s.err
+	}
+	n, lines, taken := 0, int64(0), int64(0)
+	for n < len(p) && s.err == nil {
+		if s.err = s.open(); s.err != nil {
+			break
+		}
+		m, err := s.source.Read(p[n:])
+		lines += int64(bytes.Count(p[n:n+m], newline))
+		taken += s.source.taken()
+		n += m
+		if errors.Is(err, io.EOF) {
+			err = s.closeSource()
+		}
+		s.err = err
+	}
+	if s.prog != nil && n > 0 {
+		s.prog.In(taken, lines)
+	}
+	if n > 0 {
+		return n, nil
+	}
+	return 0, s.err
+}
+
+// newline is what lines end with.
+var newline = []byte{'\n'}
+
+// open sees to it that there is a source; io.EOF if no range is left.
+func (s *splitReader) open() error {
+	if err := s.ctx.Err(); err != nil {
+		return err
+	}
+	if s.source != nil {
+		return nil
+	}
+	if len(s.ranges) == 0 {
+		return io.EOF
+	}
+	var err error
+	s.source, err = openRange(s.ranges[0], s.offsetKeys)
+	s.ranges = s.ranges[1:]
+	return err
+}
+
+func (s *splitReader) closeSource() error {
+	if s.source == nil {
+		return nil
+	}
+	err := s.source.Close()
+	s.source = nil
+	return err
+}
+
+// Close gives up the file and the buffer.
+func (s *splitReader) Close() error {
+	err := s.closeSource()
+	if s.buf != nil {
+		buffers.Put(s.buf)
+	}
+	s.buf, s.pending, s.err = nil, nil, fs.ErrClosed
+	return err
+}

@@ -1,0 +1,308 @@
+package mapreduce
+
+import (
+	"bufio"
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"strconv"
+
+	"berth/internal/job"
+)
+
+// openRange opens one range of a split.
+func openRange(r job.Range, offsetKeys bool) (source, error) {
+	file, err := os.Open(r.Path)
+	if err != nil {
+		return nil, inputError(r.Path, err)
+	}
+	src, start, err := newSource(file, r)
+	if err != nil {
+		return nil, errors.Join(err, file.Close())
+	}
+	if offsetKeys {
+		return &keyedRange{source: src, offset: start, atStart: true}, nil
+	}
+	return src, nil
+}
+
+// newSource returns the range's source and the offset of its first line.
+func newSource(file *os.File, r job.Range) (source, int64, error) {
+	info, err := file.Stat()
+	if err != nil {
+		return nil, 0, inputError(r.Path, err)
+	}
+	if info.Size() != r.Size {
+		return nil, 0, changedError(r.Path, r.Size, info.Size())
+	}
+	if r.Length >= 0 {
+		p := &plainRange{file: file, pos: r.Offset, end: r.Offset + r.Length, size: r.Size, last: '\n'}
+		err := p.seekLine()
+		return p, p.pos, err
+	}
+	p, err := newPackedRange(file, r)
+	return p, 0, err
+}
+
+func inputError(path string, err error) error {
+	e := &job.Error{Class: job.Transient, Code: job.CodeIO, Where: path, What: "input cannot be read", Err: err}
+	var cause *fs.PathError
+	if errors.As(err, &cause) {
+		e.Err = cause.Err // the path is told already
+	}
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		e.Class, e.Do = job.User, "it was there when the job was planned: put it back, or submit the job anew"
+	case errors.Is(err, fs.ErrPermission):
+		e.Class, e.Do = job.User, "make it readable"
+	}
+	return e
+}
+
+func changedError(path string, planned, now int64) error {
+	return &job.Error{
+		Class: job.User, Code: job.CodeIO, Where: path,
+		What: fmt.Sprintf("input changed while the job ran: it had %d bytes when the job was planned, and has %d now", planned, now),
+		Do:   "submit the job anew once nothing writes to the file",
+	}
+}
+
+// plainRange reads the lines that begin in [start, end) of a plain file, the last
+// one to its end, by Hadoop's rule (LineRecordReader).
+type plainRange struct {
+	file   *os.File
+	pos    int64 // read next
+	end    int64 // lines that begin here or later belong to the next range
+	size   int64 // of the file
+	last   byte  // handed out last; a newline at the start
+	unsaid int64 // bytes not yet told by taken
+}
+
+// tailChunk is how much is read at once where a line's end is looked for.
+const tailChunk = 64 << 10
+
+// seekLine moves pos from the range's offset to the first line that begins at or
+// after it, or to end where none begins before.
+func (p *plainRange) seekLine() error {
+	if p.pos == 0 || p.pos >= p.end {
+		return nil
+	}
+	buf := buffers.Get().(*[]byte)
+	defer buffers.Put(buf)
+	for at := p.pos - 1; at < p.end-1; {
+		chunk := (*buf)[:min(tailChunk, p.end-1-at)]
+		if err := p.readAt(chunk, at); err != nil {
+			return err
+		}
+		if i := bytes.IndexByte(chunk, '\n'); i >= 0 {
+			p.pos = at + int64(i) + 1
+			return nil
+		}
+		at += int64(len(chunk))
+	}
+	p.pos = p.end
+	return nil
+}
+
+// Read reads the range, then to the end of its last line.
+func (p *plainRange) Read(b []byte) (int, error) {
+	switch {
+	case len(b) == 0:
+		return 0, nil
+	case p.pos < p.end:
+		return p.take(b[:min(int64(len(b)), p.end-p.pos)])
+	case p.last == '\n':
+		return 0, io.EOF
+	case p.pos == p.size:
+		p.last = '\n'
+		b[0] = '\n'
+		return 1, nil
+	default:
+		return p.tail(b)
+	}
+}
+
+// take reads len(b) bytes at pos.
+func (p *plainRange) take(b []byte) (int, error) {
+	if err := p.readAt(b, p.pos); err != nil {
+		return 0, err
+	}
+	p.advance(len(b), b[len(b)-1])
+	return len(b), nil
+}
+
+// tail reads on behind end, up to the newline.
+func (p *plainRange) tail(b []byte) (int, error) {
+	b = b[:min(int64(len(b)), tailChunk, p.size-p.pos)]
+	if err := p.readAt(b, p.pos); err != nil {
+		return 0, err
+	}
+	if i := bytes.IndexByte(b, '\n'); i >= 0 {
+		b = b[:i+1]
+	}
+	p.advance(len(b), b[len(b)-1])
+	return len(b), nil
+}
+
+func (p *plainRange) advance(n int, last byte) {
+	p.pos += int64(n)
+	p.unsaid += int64(n)
+	p.last = last
+}
+
+// readAt reads all of b, which lies inside the file unless the file was cut off.
+func (p *plainRange) readAt(b []byte, at int64) error {
+	n, err := p.file.ReadAt(b, at)
+	switch {
+	case n == len(b):
+		return nil
+	case errors.Is(err, io.EOF):
+		return changedError(p.file.Name(), p.size, at+int64(n))
+	default:
+		return inputError(p.file.Name(), err)
+	}
+}
+
+func (p *plainRange) taken() int64 {
+	n := p.unsaid
+	p.unsaid = 0
+	return n
+}
+
+func (p *plainRange) Close() error { return p.file.Close() }
+
+// packedRange reads the whole of a compressed file.
+type packedRange struct {
+	*decoder
+	file  *countingFile
+	last  byte // handed out last
+	ended bool
+	told  int64 // bytes of the file told by taken
+}
+
+// countingFile counts what is read from a file and names it in errors.
+type countingFile struct {
+	*os.File
+	n int64
+}
+
+func (f *countingFile) Read(b []byte) (int, error) {
+	n, err := f.File.Read(b)
+	f.n += int64(n)
+	if err != nil && !errors.Is(err, io.EOF) {
+		err = inputError(f.Name(), err)
+	}
+	return n, err
+}
+
+// newPackedRange begins to unpack a file; an empty file holds no lines.
+func newPackedRange(file *os.File, r job.Range) (source, error) {
+	p := &packedRange{file: &countingFile{File: file}, last: '\n', ended: r.Size == 0}
+	if p.ended {
+		return p, nil
+	}
+	c := codecOf(r.Path)
+	if c == nil {
+		return nil, fmt.Errorf("%s: split takes it for compressed", r.Path)
+	}
+	var err error
+	p.decoder, err = newDecoder(r.Path, c, bufio.NewReaderSize(p.file, 128<<10))
+	return p, err
+}
+
+// Read unpacks, and ends the last line.
+func (p *packedRange) Read(b []byte) (int, error) {
+	for len(b) > 0 && !p.ended {
+		n, err := p.decoder.Read(b)
+		if n > 0 {
+			p.last = b[n-1]
+		}
+		if p.ended = errors.Is(err, io.EOF); p.ended {
+			err = nil
+		}
+		if n > 0 || err != nil {
+			return n, err
+		}
+	}
+	switch {
+	case len(b) == 0:
+		return 0, nil
+	case p.last == '\n':
+		return 0, io.EOF
+	default:
+		p.last = '\n'
+		b[0] = '\n'
+		return 1, nil
+	}
+}
+
+func (p *packedRange) taken() int64 {
+	n := p.file.n - p.told
+	p.told = p.file.n
+	return n
+}
+
+func (p *packedRange) Close() error {
+	err := p.file.Close()
+	if p.decoder != nil {
+		err = errors.Join(p.decoder.Close(), err)
+	}
+	return err
+}
+
+// keyedRange puts each line's offset and a TAB before it.
+type keyedRange struct {
+	source
+	offset  int64  // of the next byte of in
+	atStart bool   // a line begins there
+	key     []byte // to be handed out before in
+	in      []byte
+	buf     [tailChunk]byte
+	keyBuf  [24]byte
+}
+
+// Read hands out keys and lines.
+func (k *keyedRange) Read(b []byte) (int, error) {
+	n := 0
+	for n < len(b) {
+		if len(k.key) > 0 {
+			m := copy(b[n:], k.key)
+			k.key = k.key[m:]
+			n += m
+			continue
+		}
+		if len(k.in) == 0 {
+			if n > 0 {
+				break
+			}
+			m, err := k.source.Read(k.buf[:])
+			if m == 0 {
+				return 0, err
+			}
+			k.in = k.buf[:m]
+		}
+		if k.atStart {
+			k.key = append(strconv.AppendInt(k.keyBuf[:0], k.offset, 10), '\t')
+			k.atStart = false
+			continue
+		}
+		n += k.line(b[n:])
+	}
+	return n, nil
+}
+
+// line hands out what is there of a line, at most to its end.
+func (k *keyedRange) line(b []byte) int {
+	part := k.in
+	if i := bytes.IndexByte(part, '\n'); i >= 0 {
+		part = part[:i+1]
+	}
+	m := copy(b, part)
+	k.atStart = m > 0 && part[m-1] == '\n'
+	k.in = k.in[m:]
+	k.offset += int64(m)
+	return m
+}

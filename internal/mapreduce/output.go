@@ -1,0 +1,206 @@
+package mapreduce
+
+import (
+	"bufio"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+
+	"berth/internal/job"
+)
+
+// temporaryDir is the folder below a job's output in which attempts write.
+const temporaryDir = "_temporary"
+
+// Output is the part file of one attempt. It is written aside, closed, then
+// committed or aborted.
+type Output struct {
+	aside  string // folder of the attempt
+	temp   string // the file in it
+	final  string // where Commit puts it
+	lazy   bool   // no file without data
+	codec  *codec // nil: plain
+	file   *os.File
+	buf    *bufio.Writer
+	packer io.WriteCloser
+	info   fs.FileInfo // of the closed file, to know it again
+	closed bool
+}
+
+// NewOutput makes a part file of that name, which gets the suffix of spec.Compress,
+// for an attempt. With spec.LazyOutput the file is made at the first byte written.
+func NewOutput(spec *job.MapReduceSpec, attempt job.Attempt, partName string) (*Output, error) {
+	c, err := codecNamed(spec.Compress)
+	if err != nil {
+		return nil, err
+	}
+	if c != nil {
+		partName += c.suffix
+	}
+	aside := attemptDir(spec.Output, attempt)
+	o := &Output{
+		aside: aside, temp: filepath.Join(aside, partName), final: filepath.Join(spec.Output, partName),
+		codec: c, lazy: spec.LazyOutput,
+	}
+	if o.lazy {
+		return o, nil
+	}
+	return o, o.create()
+}
+
+// attemptDir returns the folder an attempt writes in.
+func attemptDir(output string, a job.Attempt) string {
+	name := fmt.Sprintf("%s_%d_%d", strings.ReplaceAll(string(a.Job), "/", "_"), a.Task, a.N)
+	return filepath.Join(output, temporaryDir, name)
+}
+
+func (o *Output) create() error {
+	if err := os.MkdirAll(o.aside, 0o777); err != nil {
+		return outputError(o.temp, err)
+	}
+	file, err := os.Create(o.temp)
+	if err != nil {
+		return outputError(o.temp, err)
+	}
+	o.file = file
+	o.buf = bufio.NewWriterSize(file, bufferSize)
+	if o.codec == nil {
+		return nil
+	}
+	if o.packer, err = o.codec.writer(o.buf); err != nil {
+		return fmt.Errorf("%s output: %w", o.codec.name, err)
+	}
+	return nil
+}
+
+// Write adds to the part.
+func (o *Output) Write(p []byte) (int, error) {
+	if o.closed {
+		return 0, fs.ErrClosed
+	}
+	if o.file == nil {
+		if len(p) == 0 {
+			return 0, nil
+		}
+		if err := o.create(); err != nil {
+			return 0, err
+		}
+	}
+	w := io.Writer(o.buf)
+	if o.packer != nil {
+		w = o.packer
+	}
+	n, err := w.Write(p)
+	return n, outputError(o.temp, err)
+}
+
+// Close ends the file and makes it durable. The part is not in place before Commit.
+func (o *Output) Close() error {
+	if o.closed {
+		return nil
+	}
+	o.closed = true
+	if o.file == nil {
+		return nil
+	}
+	return outputError(o.temp, errors.Join(o.finish(), o.file.Close()))
+}
+
+func (o *Output) finish() error {
+	if o.packer != nil {
+		if err := o.packer.Close(); err != nil {
+			return err
+		}
+	}
+	if err := o.buf.Flush(); err != nil {
+		return err
+	}
+	if err := o.file.Sync(); err != nil {
+		return err
+	}
+	var err error
+	o.info, err = o.file.Stat()
+	return err
+}
+
+// Commit puts the closed part into place, over what an earlier attempt that was
+// lost may have left there, and makes that durable. Once it has succeeded, it
+// succeeds again.
+func (o *Output) Commit() error {
+	switch {
+	case !o.closed:
+		return fmt.Errorf("commit of %s: not closed", o.temp)
+	case o.file == nil:
+		if err := os.Remove(o.final); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return outputError(o.final, err)
+		}
+		return nil
+	case o.info == nil:
+		return fmt.Errorf("commit of %s: it is not complete", o.temp)
+	}
+	if err := os.Rename(o.temp, o.final); err != nil {
+		if now, serr := os.Lstat(o.final); serr == nil && os.SameFile(now, o.info) {
+			return nil
+		}
+		return outputError(o.final, err)
+	}
+	o.removeAside()
+	return syncDir(filepath.Dir(o.final))
+}
+
+// Abort drops what was written. A committed part stays.
+func (o *Output) Abort() {
+	if o.file != nil {
+		if !o.closed {
+			_ = o.file.Close() // nothing of it is kept
+		}
+		_ = os.Remove(o.temp) // what stays behind goes with _temporary
+	}
+	o.closed = true
+	o.info = nil
+	o.removeAside()
+}
+
+// removeAside removes the attempt's folder if it is empty; other parts of the
+// attempt may be in it, and the rest goes with _temporary.
+func (o *Output) removeAside() { _ = os.Remove(o.aside) }
+
+// Name returns the path of the part once it is committed.
+func (o *Output) Name() string { return o.final }
+
+// outputError tells what failed while writing path; a full disk is told as such.
+func outputError(path string, err error) error {
+	if err == nil {
+		return nil
+	}
+	var told *job.Error
+	if errors.As(err, &told) {
+		return err
+	}
+	e := &job.Error{Class: job.Transient, Code: job.CodeIO, Where: path, What: "cannot be written", Err: err}
+	var cause *fs.PathError
+	if errors.As(err, &cause) {
+		e.Err = cause.Err // the path is told already
+	}
+	switch {
+	case errors.Is(err, syscall.ENOSPC), errors.Is(err, syscall.EDQUOT):
+		e.Class, e.Do = job.Fatal, "free space there, then berth resume"
+	case errors.Is(err, fs.ErrPermission):
+		e.Class, e.Do = job.User, "choose an output folder that you may write to"
+	}
+	return e
+}
+
+// syncDir makes the names in a folder durable.
+func syncDir(path string) error {
+	dir, err := os.Open(path)
+	if err != nil {
+		return outputError(path, err)
+	}
+	return outputError(path, errors.Join(dir.Sync(), dir.Close()))
+}

@@ -1,0 +1,115 @@
+package mapreduce
+
+import (
+	"encoding/binary"
+	"fmt"
+	"math"
+	"unicode/utf8"
+
+	"berth/internal/job"
+)
+
+// Partitioner returns the partition of a key, 0 to n−1: the reduce it goes to.
+type Partitioner func(key []byte) int
+
+// NewPartitioner returns the job's partitioner over n ≥ 1 partitions. Both kinds put
+// a key where Hadoop's class of that name does, so that part files match.
+func NewPartitioner(spec *job.MapReduceSpec, n int) (Partitioner, error) {
+	if n < 1 || n > math.MaxInt32 {
+		return nil, fmt.Errorf("partition over %d reduces", n)
+	}
+	switch spec.Partitioner {
+	case "", "hash":
+		if n == 1 {
+			return onePartition, nil
+		}
+		return hashPartitioner(n), nil
+	case "keyfield":
+		return newKeyFieldPartitioner(spec, n)
+	default:
+		return nil, &job.Error{
+			Class: job.User, Code: job.CodeConfig, Where: "partitioner",
+			What: fmt.Sprintf("%q is not known", spec.Partitioner), Do: `use "hash" or "keyfield"`,
+		}
+	}
+}
+
+func onePartition([]byte) int { return 0 }
+
+// hashPartitioner is Hadoop's HashPartitioner over Text: WritableComparator.hashBytes
+// begins with 1, the sign bit is dropped.
+func hashPartitioner(n int) Partitioner {
+	return func(key []byte) int { return partitionOf(hash31(1, key), n) }
+}
+
+func partitionOf(hash uint32, n int) int { return int(hash & math.MaxInt32 % uint32(n)) }
+
+// Powers of 31 modulo 2³².
+const (
+	pow2 = 31 * 31
+	pow4 = pow2 * pow2
+	pow8 = pow4 * pow4 & math.MaxUint32
+	// bias is what 8 bytes that are 128 too large each add to the hash.
+	bias = 128 * (1 + 31) * (1 + pow2) * (1 + pow4) & math.MaxUint32
+)
+
+// hash31 goes on with Java's polynomial hash, h = 31·h + b for each byte b, which is
+// signed. It takes 8 bytes at a time, sums neighbours in lanes of one word (b0·31+b1
+// in 16 bits, of these two in 32 bits, of these two), and so waits for one
+// multiplication in 8 bytes instead of 8. Lanes need unsigned bytes: each is made
+// 128 larger, and the sum of that is taken off again.
+func hash31(h uint32, key []byte) uint32 {
+	for ; len(key) >= 8; key = key[8:] {
+		x := binary.LittleEndian.Uint64(key) ^ 0x8080808080808080
+		x = (x&0x00ff00ff00ff00ff)*31 + x>>8&0x00ff00ff00ff00ff
+		x = (x&0x0000ffff0000ffff)*pow2 + x>>16&0x0000ffff0000ffff
+		h = h*pow8 + (uint32(x)*pow4 + uint32(x>>32) - bias)
+	}
+	for _, b := range key {
+		h = 31*h + uint32(int8(b))
+	}
+	return h
+}
+
+// newKeyFieldPartitioner is Hadoop's KeyFieldBasedPartitioner. PartitionFields
+// (num.key.fields.for.partition) goes before the options, as there. Bytes are
+// hashed as they are; Hadoop would replace invalid UTF-8 first.
+func newKeyFieldPartitioner(spec *job.MapReduceSpec, n int) (Partitioner, error) {
+	const where = "mapreduce.partition.keypartitioner.options"
+	options := spec.PartitionOptions
+	if spec.PartitionFields > 0 {
+		options = fmt.Sprintf("-k1,%d", spec.PartitionFields)
+	}
+	ks, err := parseKeySpecs(where, options, spec.KeyFieldSeparator)
+	if err != nil {
+		return nil, err
+	}
+	if len(ks.specs) == 0 {
+		return func(key []byte) int { return partitionOf(stringHash(key), n) }, nil
+	}
+	return func(key []byte) int {
+		var h uint32
+		for i := range ks.specs {
+			part, _ := ks.part(&ks.specs[i], key)
+			h = hash31(h, part)
+		}
+		return partitionOf(h, n)
+	}, nil
+}
+
+// stringHash is Java's String.hashCode of the key, over UTF-16 units: what
+// KeyFieldBasedPartitioner takes when no fields are named.
+func stringHash(key []byte) uint32 {
+	var h uint32
+	for len(key) > 0 {
+		r, size := utf8.DecodeRune(key)
+		key = key[size:]
+		if r >= 0x10000 {
+			r -= 0x10000
+			h = 31*h + 0xd800 + uint32(r>>10)
+			r = 0xdc00 + r&0x3ff
+		}
+		h = 31*h + uint32(r)
+	}
+	return h
+}
