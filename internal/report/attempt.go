@@ -1,0 +1,232 @@
+package report
+
+import (
+	"cmp"
+	"math"
+
+	"berth/internal/event"
+	"berth/internal/job"
+)
+
+// key names an attempt within its job.
+type key struct{ task, n int32 }
+
+func (k key) compare(o key) int { return cmp.Or(cmp.Compare(k.task, o.task), cmp.Compare(k.n, o.n)) }
+
+func keyOf(a job.Attempt) key { return key{int32(a.Task), int32(a.N)} }
+
+// attempt is what is kept of an attempt while it runs.
+type attempt struct {
+	key     key
+	node    job.NodeID
+	started job.Time
+	phase   uint8       // position, 1 to 3
+	entered [3]job.Time // when each phase was entered; 0: not
+
+	// As heard last, of the present phase.
+	bytesIn, bytesOut int64
+	fraction          float64 // −1: unknown
+	status            string
+}
+
+// sums is what is counted over all attempts.
+type sums struct {
+	started                            int
+	done, failed, lost, killed, broken int
+	outputsLost                        int
+	wasted                             float64 // seconds of attempts that came to nothing
+	retries                            int
+	counters                           map[string]int64
+}
+
+// held is what the output of a map that is done stands for, to be taken back when it is lost.
+type held struct {
+	seconds  float64
+	stats    []job.PhaseStat
+	counters map[string]int64
+}
+
+// ApplyProgress notes how far the present phase of a running attempt has come, as
+// its worker's heartbeats say: bytes read and written so far, and the fraction of
+// the phase that is done (0…1, −1: unknown). Late word of an attempt that is over,
+// or of a phase it has left, is dropped.
+func (j *Job) ApplyProgress(of job.Attempt, p job.Phase, bytesIn, bytesOut int64, fraction float64) {
+	a := j.live[keyOf(of)]
+	if a == nil || of.Job != j.info.ID || j.tasks.group(of.Task).index(p) != a.phase {
+		return
+	}
+	a.bytesIn, a.bytesOut, a.fraction = bytesIn, bytesOut, min(fraction, 1)
+}
+
+// ApplyStatus notes a running task's own last word, its reporter:status line.
+func (j *Job) ApplyStatus(of job.Attempt, status string) {
+	if a := j.live[keyOf(of)]; a != nil && of.Job == j.info.ID {
+		a.status = status
+	}
+}
+
+func (j *Job) startAttempt(at job.Time, r event.AttemptStarted) {
+	i := r.Attempt.Task
+	if !j.tasks.has(i) || j.live[keyOf(r.Attempt)] != nil {
+		return
+	}
+	j.began(at)
+	t := &j.tasks.table[i]
+	t.live++
+	j.sums.started++
+	if t.attempts > 0 {
+		j.sums.retries++
+	}
+	t.attempts = max(t.attempts+1, uint16(r.Attempt.N))
+	a := &attempt{key: keyOf(r.Attempt), node: r.Node, started: at, phase: 1, fraction: -1}
+	a.entered[0] = at
+	j.live[keyOf(r.Attempt)] = a
+	j.nodeUse(r.Node).running++
+	g := j.tasks.group(i)
+	g.phases[0].enter(at)
+	if t.pos == posWaiting || t.pos == posFailed {
+		j.tasks.move(i, 1)
+	}
+}
+
+// began notes the first attempt of the job and of the run.
+func (j *Job) began(at job.Time) {
+	if j.started == 0 {
+		j.started = at
+	}
+	if j.runStarted == 0 {
+		j.runStarted = at
+	}
+	if j.state == event.StateQueued {
+		j.state = event.StateRunning
+	}
+}
+
+func (j *Job) enterPhase(at job.Time, r event.PhaseEntered) {
+	a := j.live[keyOf(r.Attempt)]
+	if a == nil {
+		return
+	}
+	g := j.tasks.group(r.Attempt.Task)
+	pos := g.index(r.Phase)
+	if pos <= a.phase {
+		return
+	}
+	a.phase, a.entered[pos-1] = pos, at
+	a.bytesIn, a.bytesOut, a.fraction = 0, 0, -1
+	g.phases[pos-1].enter(at)
+	if now := j.tasks.table[r.Attempt.Task].pos; now < pos {
+		j.tasks.move(r.Attempt.Task, pos)
+	}
+}
+
+func (j *Job) endAttempt(e event.Entry, r event.AttemptEnded) {
+	i := r.Attempt.Task
+	a := j.live[keyOf(r.Attempt)]
+	if a == nil {
+		return
+	}
+	delete(j.live, keyOf(r.Attempt))
+	t := &j.tasks.table[i]
+	t.live--
+	u := j.nodeUse(a.node)
+	u.running--
+	seconds := e.At.Sub(a.started).Seconds()
+	switch r.Outcome {
+	case event.Done:
+		u.done++
+		j.attemptDone(e, r, seconds)
+	case event.Failed:
+		u.failed++
+		j.sums.failed++
+		t.fails++
+		j.settle(r.Attempt)
+	case event.Lost:
+		j.sums.lost++
+		j.settle(r.Attempt)
+	case event.Killed:
+		j.sums.killed++
+		j.settle(r.Attempt)
+	case event.Broken:
+		u.failed++
+		j.sums.broken++
+		j.settle(r.Attempt)
+	}
+	if r.Outcome != event.Done {
+		j.sums.wasted += seconds
+	}
+	j.noteFailure(e, r, a)
+	if j.info.OnAttempt != nil {
+		j.info.OnAttempt(j.row(e, r, a))
+	}
+}
+
+// settle puts the task of an attempt that came to nothing where its other attempts
+// are, among the failed, or back in the queue.
+func (j *Job) settle(a job.Attempt) {
+	t := &j.tasks.table[a.Task]
+	if t.pos == posDone {
+		return
+	}
+	pos := uint8(posWaiting)
+	if limit := j.tasks.limit(a.Task); limit > 0 && int(t.fails) >= limit {
+		pos = posFailed
+	} else if t.live > 0 {
+		for n := int32(1); n <= int32(t.attempts); n++ {
+			if o := j.live[key{int32(a.Task), n}]; o != nil {
+				pos = max(pos, o.phase)
+			}
+		}
+	}
+	j.tasks.move(a.Task, pos)
+}
+
+// attemptDone takes in what a good attempt took and made.
+func (j *Job) attemptDone(e event.Entry, r event.AttemptEnded, seconds float64) {
+	j.sums.done++
+	i := r.Attempt.Task
+	if j.tasks.table[i].pos == posDone {
+		return
+	}
+	j.tasks.move(i, posDone)
+	g := j.tasks.group(i)
+	for _, s := range r.Stats {
+		if pos := g.index(s.Phase); pos > 0 {
+			g.phases[pos-1].add(s, e.At)
+		}
+	}
+	for name, n := range r.Counters {
+		j.sums.counters[name] += n
+	}
+	j.slow.add(TaskTime{Task: i, Name: j.taskName(i), Attempt: r.Attempt.N, Seconds: round(seconds)})
+	if g.kind == job.MapTask && j.work.Reduces > 0 {
+		j.held[i] = held{seconds: seconds, stats: r.Stats, counters: r.Counters}
+	}
+}
+
+// loseOutput sends a map that was done back to the queue.
+func (j *Job) loseOutput(r event.OutputLost) {
+	if !j.tasks.has(r.Task) || j.tasks.table[r.Task].pos != posDone {
+		return
+	}
+	j.tasks.move(r.Task, posWaiting)
+	j.sums.outputsLost++
+	h := j.held[r.Task]
+	delete(j.held, r.Task)
+	j.sums.wasted += h.seconds
+	g := j.tasks.group(r.Task)
+	for _, s := range h.stats {
+		if pos := g.index(s.Phase); pos > 0 {
+			g.phases[pos-1].undo(s)
+		}
+	}
+	for name, n := range h.counters {
+		if j.sums.counters[name] -= n; j.sums.counters[name] == 0 {
+			delete(j.sums.counters, name)
+		}
+	}
+}
+
+// round cuts to six decimals (seconds to microseconds), so that views do not show a
+// float's last digits.
+func round(s float64) float64 { return math.Round(s*1e6) / 1e6 }

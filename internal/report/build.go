@@ -1,0 +1,246 @@
+package report
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+	"time"
+
+	"berth/internal/event"
+	"berth/internal/job"
+)
+
+// maxRunning is how many running attempts a view lists.
+const maxRunning = 20
+
+// View returns the job as it stands at now.
+func (j *Job) View(now job.Time) JobView {
+	v := JobView{
+		Status:      j.status(),
+		TasksFailed: j.tasks.sum(func(g *group) int { return g.at[posFailed] }),
+		Retries:     j.sums.retries,
+		Attempts: Attempts{
+			Started: j.sums.started, Done: j.sums.done, Failed: j.sums.failed,
+			Lost: j.sums.lost, Killed: j.sums.killed, Broken: j.sums.broken,
+		},
+		OutputsLost: j.sums.outputsLost,
+		WastedS:     round(j.sums.wasted),
+		Submitted:   stamp(j.submitted), Started: stamp(j.started), Ended: stamp(j.ended),
+		ElapsedS: j.elapsed(now),
+		Reason:   j.reason,
+		Decision: j.info.Decision, Predicted: j.info.Predicted,
+		Nodes: j.nodeViews(), Running: j.runningViews(now),
+		Counters: nest(j.sums.counters),
+		Failures: append([]Failure{}, j.failed.last...), FailuresTotal: j.failed.total,
+		Slowest: append([]TaskTime{}, j.slow...),
+		Notes:   append([]string{}, j.info.Notes...),
+		Output:  j.info.Output, Logs: j.info.Logs,
+	}
+	v.TasksRunning = j.tasks.sum((*group).running)
+	v.TasksWaiting = v.TasksTotal - v.TasksDone - v.TasksFailed - v.TasksRunning
+	if j.state == event.StateFailed || j.state == event.StateCancelled {
+		v.Code = codeNames[j.code]
+	}
+	j.phaseViews(&v, now)
+	j.compare(&v)
+	return v
+}
+
+// Unattended returns the job as it stood at its last record, for a command that
+// finds no coordinator: a job that has not ended is interrupted.
+func (j *Job) Unattended() JobView {
+	v := j.View(j.last)
+	if !event.State(v.State).Final() {
+		v.State, v.EtaS, v.EtaFrom = StateInterrupted, nil, ""
+	}
+	return v
+}
+
+func (j *Job) status() Status {
+	s := Status{
+		ID: j.info.ID, Name: j.info.Name, Kind: j.info.Kind, State: string(j.state),
+		TasksDone:  j.tasks.sum(func(g *group) int { return g.at[posDone] }),
+		TasksTotal: j.info.Tasks,
+	}
+	if j.known() {
+		s.TasksTotal = j.work.Total()
+	}
+	if j.finalize && j.state == event.StateRunning {
+		s.State = StateFinalizing
+	}
+	return s
+}
+
+// stamp returns t as a time, the zero time for 0.
+func stamp(t job.Time) time.Time {
+	if t == 0 {
+		return time.Time{}
+	}
+	return t.Std()
+}
+
+func (j *Job) elapsed(now job.Time) float64 {
+	ns := time.Duration(j.before)
+	if !j.state.Final() && j.known() {
+		ns += max(now.Sub(j.runBegan), 0)
+	}
+	return round(ns.Seconds())
+}
+
+// compare puts what came true beside what was predicted.
+func (j *Job) compare(v *JobView) {
+	if j.state != event.StateDone || j.runStarted == 0 {
+		return
+	}
+	actual := round(j.ended.Sub(j.runStarted).Seconds())
+	v.ActualS = &actual
+	if p := j.info.Predicted; p != nil {
+		off := round(p.Off(actual))
+		v.OffBy = &off
+	}
+}
+
+// nest turns "group,name" into groups of names.
+func nest(flat map[string]int64) map[string]map[string]int64 {
+	out := map[string]map[string]int64{}
+	for k, n := range flat {
+		group, name, _ := strings.Cut(k, ",")
+		if out[group] == nil {
+			out[group] = map[string]int64{}
+		}
+		out[group][name] = n
+	}
+	return out
+}
+
+// phaseViews fills in the phases and what follows from them.
+func (j *Job) phaseViews(v *JobView, now job.Time) {
+	v.Phases = []PhaseView{}
+	until := now
+	if j.state.Final() {
+		until = j.ended
+	}
+	for i := range j.tasks.groups {
+		g := &j.tasks.groups[i]
+		live := j.liveOf(g)
+		for k := range g.phases {
+			if j.skips(g, k) {
+				continue
+			}
+			p := j.phaseView(g, k, live[k], until)
+			v.Phases = append(v.Phases, p)
+		}
+	}
+	if !j.state.Final() {
+		j.expect(v, now)
+	}
+	v.BytesIn, v.BytesOut = j.bytes()
+}
+
+// expect says when the job will be over: when the phase that takes a bag's time, or
+// the last phase of all, is. While that is not known the prediction's upper bound
+// stands in, if there is one and it has not passed.
+func (j *Job) expect(v *JobView, now job.Time) {
+	for _, p := range v.Phases {
+		switch p.Phase {
+		case job.PhaseCompute.String(), job.PhaseReduce.String():
+			v.EtaS, v.EtaFrom = p.EtaS, EtaFromRate
+		case job.PhaseMap.String():
+			if j.work.Reduces == 0 {
+				v.EtaS, v.EtaFrom = p.EtaS, EtaFromRate
+			}
+		}
+	}
+	if v.EtaS != nil {
+		return
+	}
+	v.EtaFrom = ""
+	if p := j.info.Predicted; p != nil && j.runStarted != 0 {
+		if rest := round(p.UpSeconds - now.Sub(j.runStarted).Seconds()); rest > 0 {
+			v.EtaS, v.EtaFrom = &rest, EtaFromPrediction
+		}
+	}
+}
+
+// skips reports whether a phase is not worth a line: a map-only job merges nothing.
+func (j *Job) skips(g *group, k int) bool {
+	p := &g.phases[k]
+	return p.phase == job.PhaseMerge && j.work.Reduces == 0 && p.took.n == 0 && g.at[k+1] == 0
+}
+
+// bytes returns what the job read and wrote: maps read and the last kind of task
+// writes; a bag's commands do both.
+func (j *Job) bytes() (in, out int64) {
+	if len(j.tasks.groups) == 0 {
+		return 0, 0
+	}
+	first, last := &j.tasks.groups[0], &j.tasks.groups[len(j.tasks.groups)-1]
+	switch {
+	case first.kind == job.BagTask:
+		c := &first.phases[first.index(job.PhaseCompute)-1]
+		return c.bytesIn, c.bytesOut
+	case last.kind == job.ReduceTask:
+		return first.phases[0].bytesIn, last.phases[2].bytesOut
+	default:
+		return first.phases[0].bytesIn, first.phases[0].bytesOut
+	}
+}
+
+func (j *Job) phaseView(g *group, k int, live []*attempt, until job.Time) PhaseView {
+	p, pos := &g.phases[k], k+1
+	v := PhaseView{
+		Phase: p.phase.String(), Total: g.total, Running: g.at[pos], Failed: g.at[posFailed],
+		BytesIn: p.bytesIn, BytesOut: p.bytesOut, RecordsIn: p.recordsIn, RecordsOut: p.recordsOut,
+		CPUS: round(p.cpu.Seconds()), PeakMem: p.peak,
+		Seconds: Seconds{
+			Mean: round(p.took.mean()), Max: round(p.took.max.Seconds()), Min: round(p.took.min.Seconds()),
+			P50: round(p.took.quantile(0.50)), P95: round(p.took.quantile(0.95)),
+		},
+		FirstStart: stamp(p.first), LastEnd: stamp(p.last),
+	}
+	for i := range pos {
+		v.Waiting += g.at[i]
+	}
+	v.Done = v.Total - v.Waiting - v.Running - v.Failed
+	e := estimate{group: g, pos: pos, phase: p, live: live, now: until}
+	v.Progress, v.Rate = e.progress(), e.rate()
+	if s, known := e.eta(); known && !j.state.Final() {
+		v.EtaS = &s
+	}
+	return v
+}
+
+// liveOf returns the group's running attempts by the phase they are in.
+func (j *Job) liveOf(g *group) [3][]*attempt {
+	var by [3][]*attempt
+	for k, a := range j.live {
+		if j.tasks.group(int(k.task)) == g {
+			by[a.phase-1] = append(by[a.phase-1], a)
+		}
+	}
+	for _, as := range by { // in a fixed order: sums of floats depend on it
+		slices.SortFunc(as, func(a, b *attempt) int { return a.key.compare(b.key) })
+	}
+	return by
+}
+
+func (j *Job) runningViews(now job.Time) []RunningView {
+	views := make([]RunningView, 0, len(j.live))
+	for k, a := range j.live {
+		g := j.tasks.group(int(k.task))
+		v := RunningView{
+			Task: int(k.task), Name: j.taskName(int(k.task)), Attempt: int(k.n),
+			Node: string(a.node), Host: j.info.Nodes.host(a.node), Phase: g.phases[a.phase-1].phase.String(),
+			Seconds: round(max(now.Sub(a.started), 0).Seconds()), BytesIn: a.bytesIn, BytesOut: a.bytesOut, Status: a.status,
+		}
+		if a.fraction >= 0 {
+			f := a.fraction
+			v.Progress = &f
+		}
+		views = append(views, v)
+	}
+	slices.SortFunc(views, func(a, b RunningView) int {
+		return cmp.Or(cmp.Compare(b.Seconds, a.Seconds), cmp.Compare(a.Task, b.Task), cmp.Compare(a.Attempt, b.Attempt))
+	})
+	return views[:min(len(views), maxRunning)]
+}

@@ -1,0 +1,119 @@
+package report
+
+import "berth/internal/job"
+
+// settled is how many ends per slot it takes before the rate of ends is trusted
+// more than the mean duration: the edge of a wave of tasks then moves it by an
+// eighth at most.
+const settled = 8
+
+// estimate says how far a phase is and how long it still takes.
+type estimate struct {
+	group *group
+	pos   int
+	phase *phaseSum
+	live  []*attempt // in this phase, in the order of their keys
+	now   job.Time
+}
+
+// done counts the tasks that are through with the phase.
+func (e *estimate) done() int {
+	n := 0
+	for i := e.pos + 1; i <= posDone; i++ {
+		n += e.group.at[i]
+	}
+	return n
+}
+
+// left counts the tasks that have not entered the phase and still may.
+func (e *estimate) left() int {
+	n := 0
+	for i := range e.pos {
+		n += e.group.at[i]
+	}
+	return n
+}
+
+// progress returns the share of the phase that is done, over all tasks.
+func (e *estimate) progress() float64 {
+	if e.group.total == 0 {
+		return 1
+	}
+	sum := float64(e.done())
+	for _, a := range e.live {
+		sum += max(a.fraction, 0)
+	}
+	return round(min(sum/float64(e.group.total), 1))
+}
+
+// rate returns bytes read per second by all attempts together in the present run,
+// from the first start to the last end, or to now while attempts run.
+func (e *estimate) rate() float64 {
+	bytes, until := e.phase.runBytes, e.phase.last
+	for _, a := range e.live {
+		bytes += a.bytesIn
+		until = e.now
+	}
+	took := until.Sub(e.phase.runFirst).Seconds()
+	if e.phase.runFirst == 0 || took <= 0 {
+		return 0
+	}
+	return round(float64(bytes) / took)
+}
+
+// eta returns the seconds until no task has the phase before it. With few ends so far
+// it goes by waves: what is left, at the mean duration, over the slots now in use
+// (the lower bound of models.md section 1). With many it goes by the rate of ends,
+// which holds what tasks cost beside their own time. It is unknown while no
+// task has ended the phase or said how far it is.
+func (e *estimate) eta() (seconds float64, known bool) {
+	left, slots := e.left(), len(e.live)
+	if left == 0 && slots == 0 {
+		return 0, true
+	}
+	if e.phase.runFirst == 0 || slots == 0 {
+		return 0, false
+	}
+	if n := e.phase.runDone; n >= settled*slots && left > 0 {
+		each := e.phase.runLast.Sub(e.phase.runFirst).Seconds() / float64(n)
+		return round(max(float64(left+slots)*each-e.now.Sub(e.phase.runLast).Seconds(), 0)), true
+	}
+	mean := e.phase.took.mean()
+	if mean == 0 {
+		if mean = e.extrapolate(); mean == 0 {
+			return 0, false
+		}
+	}
+	var work, longest float64
+	for _, a := range e.live {
+		rest := e.rest(a, mean)
+		work, longest = work+rest, max(longest, rest)
+	}
+	return round(max((work+float64(left)*mean)/float64(slots), longest)), true
+}
+
+// rest returns the seconds the attempt's phase still takes: by its own progress
+// where that is known, else by the mean.
+func (e *estimate) rest(a *attempt, mean float64) float64 {
+	age := max(e.now.Sub(a.entered[e.pos-1]).Seconds(), 0)
+	if a.fraction > 0 {
+		return age * (1 - a.fraction) / a.fraction
+	}
+	return max(mean-age, 0)
+}
+
+// extrapolate returns the mean duration that the running attempts' own progress
+// points to, 0 if none has made any.
+func (e *estimate) extrapolate() float64 {
+	sum, n := 0.0, 0
+	for _, a := range e.live {
+		if a.fraction > 0 {
+			sum += e.now.Sub(a.entered[e.pos-1]).Seconds() / a.fraction
+			n++
+		}
+	}
+	if n == 0 {
+		return 0
+	}
+	return sum / float64(n)
+}

@@ -1,0 +1,92 @@
+package report
+
+import (
+	"slices"
+	"time"
+
+	"berth/internal/event"
+)
+
+// maxFailures is how many of the last failures a view carries, maxSlow how many slow tasks.
+const (
+	maxFailures = 20
+	maxSlow     = 10
+)
+
+// Failure is an attempt that failed, by its own program or by the machine.
+type Failure struct {
+	Seq     uint64    `json:"seq"`  // place in the order of all records; later failures have greater ones
+	Task    int       `json:"task"` // index in the job's task table, from 0; reduces come after the maps
+	Name    string    `json:"name"`
+	Attempt int       `json:"attempt"` // 1 for the first
+	Left    int       `json:"left"`    // how often the task is still tried again
+	Final   bool      `json:"final"`   // the task has failed, it is not tried again
+	Node    string    `json:"node"`
+	Host    string    `json:"host"`
+	At      time.Time `json:"at"`
+	Exit    int       `json:"exit"`
+	Signal  int       `json:"signal"` // 0: none
+	Reason  string    `json:"reason"`
+	Stderr  string    `json:"stderr"`                // the last lines
+	File    string    `json:"stderr_file,omitempty"` // all of them
+}
+
+// failures keeps the last failures and counts all.
+type failures struct {
+	total int
+	last  []Failure
+}
+
+func (f *failures) add(x Failure) {
+	f.total++
+	if len(f.last) == maxFailures {
+		copy(f.last, f.last[1:])
+		f.last = f.last[:maxFailures-1]
+	}
+	f.last = append(f.last, x)
+}
+
+// noteFailure keeps an attempt that failed; the task's position is the new one already.
+func (j *Job) noteFailure(e event.Entry, r event.AttemptEnded, a *attempt) {
+	if r.Outcome != event.Failed && r.Outcome != event.Broken {
+		return
+	}
+	task := r.Attempt.Task
+	f := Failure{
+		Seq: e.Seq, Task: task, Name: j.taskName(task), Attempt: r.Attempt.N, Left: j.tasks.left(task),
+		Final: j.tasks.table[task].pos == posFailed,
+		Node:  string(a.node), Host: j.info.Nodes.host(a.node), At: e.At.Std(),
+		Exit: r.Exit, Signal: r.Signal, Reason: r.Reason, Stderr: r.Stderr,
+	}
+	if j.info.StderrFile != nil {
+		f.File = j.info.StderrFile(task)
+	}
+	j.failed.add(f)
+}
+
+// TaskTime is how long a task's good attempt took.
+type TaskTime struct {
+	Task    int     `json:"task"`
+	Name    string  `json:"name"`
+	Attempt int     `json:"attempt"`
+	Seconds float64 `json:"seconds"`
+}
+
+// slowest keeps the tasks that took longest, longest first.
+type slowest []TaskTime
+
+func (s *slowest) add(t TaskTime) {
+	if len(*s) == maxSlow && (*s)[maxSlow-1].Seconds >= t.Seconds {
+		return
+	}
+	at, _ := slices.BinarySearchFunc(*s, t, func(have, want TaskTime) int {
+		if have.Seconds >= want.Seconds {
+			return -1
+		}
+		return 1
+	})
+	*s = slices.Insert(*s, at, t)
+	if len(*s) > maxSlow {
+		*s = (*s)[:maxSlow]
+	}
+}

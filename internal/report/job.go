@@ -1,0 +1,166 @@
+package report
+
+import (
+	"fmt"
+	"strconv"
+
+	"berth/internal/event"
+	"berth/internal/job"
+)
+
+// Info is what is known of a job besides its records.
+type Info struct {
+	ID    job.ID
+	Name  string
+	Kind  job.Kind
+	Tasks int // of the job, told while no record says it
+
+	Decision  string      // the plan's one line: what was decided and why
+	Predicted *Prediction // nil: nothing was predicted
+	Notes     []string    // what the user should know, a missing profile say
+	Output    string      // where the output is or will be; empty: not known
+	Logs      string      // folder of the tasks' logs; empty: not known
+
+	// TaskName is what people call a task; nil: bag tasks by number from 1, others
+	// "map 0", "reduce 0".
+	TaskName func(task int) string
+	// StderrFile is where a task's standard error is kept; nil: nowhere.
+	StderrFile func(task int) string
+	// Nodes is a fold that many jobs share and that the caller applies node records to;
+	// nil: the job keeps its own.
+	Nodes *Nodes
+	// OnAttempt is told of every attempt that is over, in the order of the records; nil: nobody.
+	OnAttempt func(AttemptRow)
+}
+
+// Job is the fold of one job's records. It is not safe for concurrent use.
+type Job struct {
+	info     Info
+	work     job.Work
+	ownNodes bool
+
+	state     event.State
+	finalize  bool
+	reason    string
+	code      job.Code
+	submitted job.Time
+	started   job.Time // first attempt of all
+	ended     job.Time // last end, while state is final
+	last      job.Time // of the last record
+	seq       uint64   // of the last record
+
+	// A run is the time from submission or a resume to the next end.
+	runBegan   job.Time
+	runStarted job.Time // first attempt of the run; 0: none yet
+	before     int64    // ns that earlier runs took
+
+	tasks  tasks
+	live   map[key]*attempt
+	use    map[job.NodeID]*nodeUse
+	sums   sums
+	held   map[int]held
+	failed failures
+	slow   slowest
+}
+
+// New returns the fold of no records.
+func New(info Info) *Job {
+	j := &Job{
+		info: info, state: event.StateQueued,
+		live: map[key]*attempt{}, use: map[job.NodeID]*nodeUse{}, held: map[int]held{},
+	}
+	if info.Nodes == nil {
+		j.info.Nodes, j.ownNodes = NewNodes(), true
+	}
+	j.sums.counters = map[string]int64{}
+	return j
+}
+
+// SetPlan replaces what the plan decided and predicted, as a resumed job is planned anew.
+func (j *Job) SetPlan(decision string, predicted *Prediction, notes []string) {
+	j.info.Decision, j.info.Predicted, j.info.Notes = decision, predicted, notes
+}
+
+// Apply takes the next entry. Entries of other jobs change nothing; node records
+// are taken if the job keeps its nodes itself.
+func (j *Job) Apply(e event.Entry) {
+	of := e.Record.Of()
+	if of == "" && j.ownNodes {
+		j.info.Nodes.Apply(e)
+	}
+	if of != j.info.ID {
+		return
+	}
+	j.last, j.seq = e.At, e.Seq
+	switch r := e.Record.(type) {
+	case event.JobSubmitted:
+		j.submit(e.At, r.Work)
+	case event.JobResumed:
+		j.resume(e.At, r.Failed)
+	case event.JobStopping:
+		j.state, j.reason, j.code = event.StateStopping, r.Reason, r.Code
+	case event.JobFinalizing:
+		j.finalize = true
+	case event.JobEnded:
+		j.end(e.At, r)
+	case event.AttemptStarted:
+		j.startAttempt(e.At, r)
+	case event.PhaseEntered:
+		j.enterPhase(e.At, r)
+	case event.AttemptEnded:
+		j.endAttempt(e, r)
+	case event.OutputLost:
+		j.loseOutput(r)
+	}
+}
+
+func (j *Job) submit(at job.Time, w job.Work) {
+	j.work, j.submitted, j.runBegan = w, at, at
+	j.info.Name, j.info.Kind = w.Name, w.Kind
+	j.state = event.StateQueued
+	j.tasks = newTasks(&j.work)
+}
+
+func (j *Job) resume(at job.Time, failed bool) {
+	j.state, j.finalize, j.reason, j.code = event.StateQueued, false, "", job.CodeFailed
+	j.runBegan, j.runStarted, j.ended = at, 0, 0
+	if failed {
+		j.tasks.retryFailed()
+	}
+	for i := range j.tasks.groups {
+		j.tasks.groups[i].newRun()
+	}
+}
+
+func (j *Job) end(at job.Time, r event.JobEnded) {
+	if !j.state.Final() {
+		j.before += int64(at.Sub(j.runBegan))
+	}
+	j.state, j.finalize, j.ended = r.State, false, at
+	if r.Reason != "" {
+		j.reason = r.Reason
+	}
+	if r.State == event.StateDone {
+		j.reason = ""
+	}
+	if r.Code != job.CodeFailed {
+		j.code = r.Code
+	}
+}
+
+// known reports whether the record that the job begins with was seen.
+func (j *Job) known() bool { return j.tasks.work != nil }
+
+// taskName returns what people call the task.
+func (j *Job) taskName(task int) string {
+	switch {
+	case j.info.TaskName != nil:
+		return j.info.TaskName(task)
+	case j.work.Kind == job.MapReduce && task >= j.work.Tasks:
+		return fmt.Sprintf("reduce %d", task-j.work.Tasks)
+	case j.work.Kind == job.MapReduce:
+		return fmt.Sprintf("map %d", task)
+	default:
+		return strconv.Itoa(task + 1)
+	}
+}

@@ -1,0 +1,161 @@
+package report
+
+import (
+	"bufio"
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"strconv"
+	"strings"
+	"time"
+
+	"berth/internal/event"
+	"berth/internal/job"
+)
+
+// joblogHeader is the first line of a log of GNU parallel's --joblog.
+const joblogHeader = "Seq\tHost\tStarttime\tJobRuntime\tSend\tReceive\tExitval\tSignal\tCommand\n"
+
+// Joblog writes a bag's attempts as GNU parallel's --joblog does (version 20221122,
+// print_joblog), so that what reads the one reads the other. A line is written in
+// one piece when its attempt is over by itself: done, failed or broken. It is not
+// safe for concurrent use.
+type Joblog struct {
+	file *os.File
+	have map[joblogKey]struct{} // lines that an earlier coordinator wrote
+}
+
+// joblogKey tells lines apart: no two attempts of a task start in the same millisecond.
+type joblogKey struct {
+	seq int64
+	ms  int64 // start
+}
+
+// CreateJoblog begins a log anew at path.
+func CreateJoblog(path string) (*Joblog, error) {
+	f, err := os.OpenFile(path, os.O_CREATE|os.O_WRONLY|os.O_TRUNC|os.O_APPEND, 0o666)
+	if err != nil {
+		return nil, joblogError(path, err)
+	}
+	l := &Joblog{file: f}
+	if _, err := f.WriteString(joblogHeader); err != nil {
+		return nil, errors.Join(joblogError(path, err), f.Close())
+	}
+	return l, nil
+}
+
+// ContinueJoblog goes on with the log at path, or begins it. Attempts that are in
+// it already are not written again, so all attempts of a journal can be given to it
+// when a coordinator begins or a job is resumed. A last line that was cut off is
+// taken out.
+func ContinueJoblog(path string) (*Joblog, error) {
+	f, err := os.OpenFile(path, os.O_RDWR|os.O_APPEND, 0)
+	if errors.Is(err, fs.ErrNotExist) {
+		return CreateJoblog(path)
+	}
+	if err != nil {
+		return nil, joblogError(path, err)
+	}
+	l := &Joblog{file: f, have: map[joblogKey]struct{}{}}
+	whole, err := l.read()
+	if err == nil {
+		err = f.Truncate(whole)
+	}
+	if err == nil && whole == 0 {
+		_, err = f.WriteString(joblogHeader)
+	}
+	if err != nil {
+		return nil, errors.Join(joblogError(path, err), f.Close())
+	}
+	return l, nil
+}
+
+// read notes the lines there are and returns the length of the whole ones.
+func (l *Joblog) read() (whole int64, err error) {
+	r := bufio.NewReaderSize(l.file, 1<<16)
+	for {
+		line, err := r.ReadBytes('\n')
+		if errors.Is(err, io.EOF) {
+			return whole, nil
+		}
+		if err != nil {
+			return 0, err
+		}
+		whole += int64(len(line))
+		if k, ok := parseJoblogKey(line); ok {
+			l.have[k] = struct{}{}
+		}
+	}
+}
+
+func parseJoblogKey(line []byte) (joblogKey, bool) {
+	fields := bytes.SplitN(line, []byte{'\t'}, 4)
+	if len(fields) < 4 {
+		return joblogKey{}, false
+	}
+	seq, errSeq := strconv.ParseInt(string(fields[0]), 10, 64)
+	ms, errStart := strconv.ParseInt(strings.Replace(string(fields[2]), ".", "", 1), 10, 64)
+	return joblogKey{seq, ms}, errSeq == nil && errStart == nil
+}
+
+// Attempt writes the line of an attempt that ended by itself; others are passed
+// over. command is what was run, as the user would type it.
+func (l *Joblog) Attempt(row AttemptRow, command string) error {
+	switch row.Outcome {
+	case event.Done.String(), event.Failed.String(), event.Broken.String():
+	default:
+		return nil
+	}
+	line := joblogLine(row, command)
+	if k, ok := parseJoblogKey(line); ok && l.have != nil {
+		if _, there := l.have[k]; there {
+			delete(l.have, k)
+			return nil
+		}
+	}
+	if _, err := l.file.Write(line); err != nil {
+		return joblogError(l.file.Name(), err)
+	}
+	return nil
+}
+
+// joblogLine formats the line. Start and run time are the command's own. A failure
+// that no exit code and no signal tells of has exit value −1, as a timeout has with
+// GNU parallel. Line ends in the command become NUL.
+func joblogLine(row AttemptRow, command string) []byte {
+	start, took := row.Started, row.Ended.Sub(row.Started)
+	var send, receive int64
+	for _, p := range row.Phases {
+		switch p.Phase {
+		case job.PhaseFetch.String():
+			send = p.BytesIn
+		case job.PhaseCompute.String():
+			start, took, receive = p.Start, p.End.Sub(p.Start), p.BytesOut
+		}
+	}
+	exit := row.Exit
+	if row.Outcome != event.Done.String() && exit == 0 && row.Signal == 0 {
+		exit = -1
+	}
+	host := row.Host
+	if host == "" {
+		host = ":"
+	}
+	ms := start.Round(time.Millisecond).UnixMilli()
+	return fmt.Appendf(nil, "%d\t%s\t%d.%03d\t%10.3f\t%d\t%d\t%d\t%d\t%s\n",
+		row.Task+1, host, ms/1000, ms%1000, took.Seconds(), send, receive, exit, row.Signal,
+		strings.ReplaceAll(command, "\n", "\x00"))
+}
+
+// Close closes the log.
+func (l *Joblog) Close() error { return l.file.Close() }
+
+func joblogError(path string, err error) error {
+	return &job.Error{
+		Class: job.User, Code: job.CodeIO, Where: path, What: "the joblog cannot be written", Err: err,
+		Do: "give --joblog a file that can be written",
+	}
+}

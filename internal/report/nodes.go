@@ -1,0 +1,128 @@
+package report
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+	"sync"
+
+	"berth/internal/event"
+	"berth/internal/job"
+)
+
+// Node states.
+const (
+	NodeUp      = "up"
+	NodeLost    = "lost" // its worker does not answer; it may come back
+	NodeGone    = "gone" // it and what it held are gone
+	NodeUnknown = "unknown"
+)
+
+// Nodes is a fold of the records of nodes and allocations: which nodes there are.
+// It is safe for concurrent use, as jobs with locks of their own share it.
+type Nodes struct {
+	mu    sync.RWMutex
+	nodes map[job.NodeID]node
+}
+
+type node struct {
+	host   string
+	cpus   int
+	mem    int64
+	state  string
+	reason string // why it is lost or gone
+}
+
+// NewNodes returns the fold of no records.
+func NewNodes() *Nodes { return &Nodes{nodes: map[job.NodeID]node{}} }
+
+// Apply takes the next entry; records of jobs change nothing.
+func (n *Nodes) Apply(e event.Entry) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	switch r := e.Record.(type) {
+	case event.NodeJoined:
+		n.nodes[r.Node] = node{host: r.Host, cpus: r.Capacity.CPUs, mem: r.Capacity.Mem, state: NodeUp}
+	case event.NodeLost:
+		state := NodeLost
+		if r.Gone {
+			state = NodeGone
+		}
+		n.set(r.Node, state, r.Reason)
+	case event.AllocEnded:
+		for id := range n.nodes {
+			if strings.HasPrefix(string(id), string(r.Alloc)+"/") {
+				n.set(id, NodeGone, r.Reason)
+			}
+		}
+	}
+}
+
+// set changes the state of a node that is known.
+func (n *Nodes) set(id job.NodeID, state, reason string) {
+	if have, ok := n.nodes[id]; ok {
+		have.state, have.reason = state, reason
+		n.nodes[id] = have
+	}
+}
+
+// get returns what is known of a node.
+func (n *Nodes) get(id job.NodeID) (node, bool) {
+	n.mu.RLock()
+	defer n.mu.RUnlock()
+	have, ok := n.nodes[id]
+	return have, ok
+}
+
+// host returns the node's host name, empty when it is not known.
+func (n *Nodes) host(id job.NodeID) string {
+	have, _ := n.get(id)
+	return have.host
+}
+
+// nodeUse is what a job did on a node.
+type nodeUse struct{ running, done, failed int }
+
+func (j *Job) nodeUse(id job.NodeID) *nodeUse {
+	u := j.use[id]
+	if u == nil {
+		u = &nodeUse{}
+		j.use[id] = u
+	}
+	return u
+}
+
+// NodeView is a node that ran attempts of the job.
+type NodeView struct {
+	Node    string `json:"node"` // allocation/rank
+	Host    string `json:"host"`
+	CPUs    int    `json:"cpus"` // 0: not known
+	Mem     int64  `json:"mem_bytes"`
+	State   string `json:"state"` // up, lost, gone, unknown
+	Reason  string `json:"reason,omitempty"`
+	Running int    `json:"running"` // attempts of this job
+	Done    int    `json:"done"`    // attempts of this job
+	Failed  int    `json:"failed"`  // attempts of this job
+}
+
+// nodeViews returns the nodes the job used, in order of their ids.
+func (j *Job) nodeViews() []NodeView {
+	views := make([]NodeView, 0, len(j.use))
+	for id, u := range j.use {
+		v := NodeView{Node: string(id), State: NodeUnknown, Running: u.running, Done: u.done, Failed: u.failed}
+		if n, ok := j.info.Nodes.get(id); ok {
+			v.Host, v.CPUs, v.Mem, v.State, v.Reason = n.host, n.cpus, n.mem, n.state, n.reason
+		}
+		views = append(views, v)
+	}
+	slices.SortFunc(views, func(a, b NodeView) int { return compareNodes(a.Node, b.Node) })
+	return views
+}
+
+// compareNodes orders node ids as people do: a2/0 before a2/10 before a10/0.
+func compareNodes(a, b string) int {
+	allocA, rankA, _ := strings.Cut(a, "/")
+	allocB, rankB, _ := strings.Cut(b, "/")
+	return cmp.Or(cmp.Compare(len(allocA), len(allocB)), strings.Compare(allocA, allocB),
+		cmp.Compare(len(rankA), len(rankB)), strings.Compare(rankA, rankB))
+}

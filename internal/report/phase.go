@@ -1,0 +1,62 @@
+package report
+
+import (
+	"time"
+
+	"berth/internal/job"
+)
+
+// phaseSum is what is kept of one phase over all of a job's attempts. Durations, CPU
+// time and memory are those of every attempt that was done; bytes and records are
+// of the outputs that stand, so a map that ran again counts once.
+type phaseSum struct {
+	phase job.Phase
+
+	bytesIn, bytesOut     int64
+	recordsIn, recordsOut int64
+	cpu                   time.Duration
+	peak                  int64
+	took                  durations
+	first, last           job.Time // 0: never
+
+	runFirst job.Time // when the phase was first entered in the present run; 0: not yet
+	runLast  job.Time // when an attempt that had it was last done in the present run
+	runDone  int      // phases that ended in it
+	runBytes int64    // bytes they read
+}
+
+// enter notes that an attempt began the phase.
+func (p *phaseSum) enter(at job.Time) {
+	if p.runFirst == 0 {
+		p.runFirst = at
+	}
+	if p.first == 0 || at < p.first {
+		p.first = at
+	}
+}
+
+// add takes what the phase of an attempt took that was done at that time.
+func (p *phaseSum) add(s job.PhaseStat, at job.Time) {
+	p.bytesIn += s.BytesIn
+	p.bytesOut += s.BytesOut
+	p.recordsIn += s.RecordsIn
+	p.recordsOut += s.RecordsOut
+	p.cpu += s.CPU
+	p.peak = max(p.peak, s.PeakMemory)
+	p.took.add(s.Duration())
+	if p.first == 0 || s.Start < p.first {
+		p.first = s.Start
+	}
+	p.last = max(p.last, s.End)
+	p.runLast = at
+	p.runDone++
+	p.runBytes += s.BytesIn
+}
+
+// undo takes back the bytes and records of an output that was lost.
+func (p *phaseSum) undo(s job.PhaseStat) {
+	p.bytesIn -= s.BytesIn
+	p.bytesOut -= s.BytesOut
+	p.recordsIn -= s.RecordsIn
+	p.recordsOut -= s.RecordsOut
+}

@@ -1,0 +1,14 @@
+// Package reporttest writes the history of a job as text, one record a line, so
+// that tests of reports and of their rendering can be read:
+//
+//	0s   submit bag tasks=3 attempts=2
+//	1s   node a1/0 host=n1 cpus=2
+//	1s   start 0#1 a1/0
+//	1.5s phase 0#1 compute
+//	4s   progress 0#1 compute in=1M fraction=0.5
+//	6s   done 0#1 compute.in=2M compute.cpu=3s
+//	7s   failed 1#1 exit=3 stderr="no such file\n"
+//
+// Attempts are TASK#N. Phase statistics of an attempt that is done follow from when
+// its phases began; PHASE.in, .out, .rin, .rout, .cpu and .mem fill them in.
+package reporttest

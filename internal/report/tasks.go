@@ -1,0 +1,132 @@
+package report
+
+import "berth/internal/job"
+
+// Where a task stands: waiting, in its phase 1, 2 or 3, done, or failed for good.
+const (
+	posWaiting = 0
+	posDone    = 4
+	posFailed  = 5
+	positions  = 6
+)
+
+// task is what is kept for each task.
+type task struct {
+	pos      uint8
+	live     uint8  // attempts that run
+	fails    uint16 // attempts that failed, since the task was last given a new chance
+	attempts uint16 // attempts started
+}
+
+// tasks is the table of a job's tasks, with what is counted over it.
+type tasks struct {
+	work   *job.Work
+	table  []task
+	groups []group // bag: one; MapReduce: maps, reduces
+}
+
+// group is the tasks of one kind. Counts by position are kept as positions change,
+// so that done, failed, running and waiting always add up to the total.
+type group struct {
+	kind   job.TaskKind
+	first  int // index of the group's first task
+	total  int
+	at     [positions]int
+	phases []phaseSum
+}
+
+func newTasks(w *job.Work) tasks {
+	t := tasks{work: w, table: make([]task, w.Total())}
+	add := func(kind job.TaskKind, first, n int) {
+		g := group{kind: kind, first: first, total: n}
+		g.at[posWaiting] = n
+		for _, p := range kind.Phases() {
+			g.phases = append(g.phases, phaseSum{phase: p})
+		}
+		t.groups = append(t.groups, g)
+	}
+	if w.Kind == job.Bag {
+		add(job.BagTask, 0, w.Tasks)
+		return t
+	}
+	add(job.MapTask, 0, w.Tasks)
+	if w.Reduces > 0 {
+		add(job.ReduceTask, w.Tasks, w.Reduces)
+	}
+	return t
+}
+
+// has reports whether there is a task of that index.
+func (t *tasks) has(i int) bool { return i >= 0 && i < len(t.table) }
+
+// group returns the group that task i belongs to.
+func (t *tasks) group(i int) *group {
+	if len(t.groups) > 1 && i >= t.groups[1].first {
+		return &t.groups[1]
+	}
+	return &t.groups[0]
+}
+
+// move puts task i at a position.
+func (t *tasks) move(i int, pos uint8) {
+	g := t.group(i)
+	g.at[t.table[i].pos]--
+	g.at[pos]++
+	t.table[i].pos = pos
+}
+
+// limit returns how many attempts of task i may fail before it has failed.
+func (t *tasks) limit(i int) int {
+	if t.work.TaskKind(i) == job.ReduceTask {
+		return t.work.ReduceAttempts
+	}
+	return t.work.Attempts
+}
+
+// left returns how often task i is still tried again.
+func (t *tasks) left(i int) int {
+	if t.table[i].pos == posFailed {
+		return 0
+	}
+	return max(t.limit(i)-int(t.table[i].fails), 0)
+}
+
+// retryFailed gives each failed task a new chance.
+func (t *tasks) retryFailed() {
+	for i := range t.table {
+		if t.table[i].pos == posFailed {
+			t.move(i, posWaiting)
+			t.table[i].fails = 0
+		}
+	}
+}
+
+// sum adds up a count over all groups.
+func (t *tasks) sum(f func(*group) int) int {
+	n := 0
+	for i := range t.groups {
+		n += f(&t.groups[i])
+	}
+	return n
+}
+
+// running counts the group's tasks that are in a phase.
+func (g *group) running() int { return g.at[1] + g.at[2] + g.at[3] }
+
+// index returns the position of a phase within the group's tasks, 0 if they have no such phase.
+func (g *group) index(p job.Phase) uint8 {
+	for i := range g.phases {
+		if g.phases[i].phase == p {
+			return uint8(i + 1)
+		}
+	}
+	return 0
+}
+
+// newRun forgets when the phases began, as a rate is that of the present run.
+func (g *group) newRun() {
+	for i := range g.phases {
+		p := &g.phases[i]
+		p.runFirst, p.runLast, p.runDone, p.runBytes = 0, 0, 0, 0
+	}
+}

@@ -1,0 +1,175 @@
+package report
+
+import (
+	"time"
+
+	"berth/internal/job"
+)
+
+// States that a view has and no record: the others are event.State's.
+const (
+	// StateFinalizing: every task is done, the output as a whole is being committed.
+	StateFinalizing = "finalizing"
+	// StateInterrupted: the job has not ended, and no coordinator looks after it.
+	StateInterrupted = "interrupted"
+)
+
+// What an expected end goes by.
+const (
+	EtaFromRate       = "rate"
+	EtaFromPrediction = "prediction"
+)
+
+// Status is the short view of a job; `berth status --json` is made of it.
+type Status struct {
+	ID         job.ID   `json:"id"`
+	Name       string   `json:"name"`
+	Kind       job.Kind `json:"kind"`  // bag or mapreduce
+	State      string   `json:"state"` // queued, running, stopping, finalizing, done, failed, cancelled, interrupted
+	TasksDone  int      `json:"tasks_done"`
+	TasksTotal int      `json:"tasks_total"`
+}
+
+// JobView is what is told about a job. Times are RFC 3339 in UTC and absent until
+// they come; durations are seconds; what is unknown is absent.
+type JobView struct {
+	Status
+	TasksFailed  int `json:"tasks_failed"`
+	TasksRunning int `json:"tasks_running"`
+	TasksWaiting int `json:"tasks_waiting"`
+
+	Retries     int      `json:"retries"`      // attempts beyond the first of their task
+	Attempts    Attempts `json:"attempts"`     // by outcome
+	OutputsLost int      `json:"outputs_lost"` // maps that were done and had to run again
+	WastedS     float64  `json:"wasted_s"`     // of attempts that came to nothing, and of outputs lost
+
+	Submitted time.Time `json:"submitted,omitzero"`
+	Started   time.Time `json:"started,omitzero"` // first attempt
+	Ended     time.Time `json:"ended,omitzero"`
+	ElapsedS  float64   `json:"elapsed_s"`          // from submission to end or now, and from each resume
+	EtaS      *float64  `json:"eta_s,omitempty"`    // until the end; absent: not known
+	EtaFrom   string    `json:"eta_from,omitempty"` // rate: of the tasks so far; prediction: its upper bound
+
+	BytesIn  int64 `json:"bytes_in"`  // read by the first phase that reads the job's input
+	BytesOut int64 `json:"bytes_out"` // written by the last phase
+
+	Reason string `json:"reason,omitempty"`     // why it failed, stops or was cancelled
+	Code   string `json:"error_code,omitempty"` // failed, arguments, no_input, config, output_exists, io, interrupted
+
+	Decision  string      `json:"decision,omitempty"` // the plan's one line
+	Predicted *Prediction `json:"predicted,omitempty"`
+	ActualS   *float64    `json:"actual_s,omitempty"` // of the last run, first attempt to end; what predicted is about
+	OffBy     *float64    `json:"off_by,omitempty"`   // see Prediction.Off
+
+	Phases   []PhaseView                 `json:"phases"`
+	Nodes    []NodeView                  `json:"nodes"`
+	Running  []RunningView               `json:"running"`  // attempts that run, longest first, 20 at most
+	Counters map[string]map[string]int64 `json:"counters"` // group, name
+
+	Failures      []Failure  `json:"failures"` // the last 20
+	FailuresTotal int        `json:"failures_total"`
+	Slowest       []TaskTime `json:"slowest"` // 10 at most
+
+	Notes  []string `json:"notes"`
+	Output string   `json:"output,omitempty"` // where the output is or will be
+	Logs   string   `json:"logs,omitempty"`   // folder of the tasks' logs
+}
+
+// Attempts counts a job's attempts by outcome.
+type Attempts struct {
+	Started int `json:"started"`
+	Done    int `json:"done"`
+	Failed  int `json:"failed"`
+	Lost    int `json:"lost"`
+	Killed  int `json:"killed"`
+	Broken  int `json:"broken"` // failed by the machine, a full disk say
+}
+
+// Prediction is how long the plan expected the job to run on what it asked for.
+type Prediction struct {
+	LowSeconds float64 `json:"low_s"`
+	UpSeconds  float64 `json:"up_s"`
+	Source     string  `json:"source"` // what it stands on
+}
+
+// Off returns by what share of the nearer bound the actual seconds lie outside the
+// prediction: 0 within, 0.2 is 20 % above the upper, −0.1 is 10 % below the lower.
+func (p Prediction) Off(actual float64) float64 {
+	switch {
+	case actual > p.UpSeconds && p.UpSeconds > 0:
+		return actual/p.UpSeconds - 1
+	case actual < p.LowSeconds:
+		return actual/p.LowSeconds - 1
+	default:
+		return 0
+	}
+}
+
+// PhaseView is one phase over all tasks that have it. Waiting, running, done and
+// failed add up to total. Bytes and records are of the attempts whose output
+// stands, CPU time and seconds of all that were done.
+type PhaseView struct {
+	Phase   string `json:"phase"`
+	Total   int    `json:"total"`
+	Waiting int    `json:"waiting"`
+	Running int    `json:"running"`
+	Done    int    `json:"done"`
+	Failed  int    `json:"failed"` // tasks that failed for good, in any phase
+
+	Progress float64  `json:"progress"`        // 0…1, with what running attempts have done
+	EtaS     *float64 `json:"eta_s,omitempty"` // until the phase is over for all tasks; absent: not known
+
+	BytesIn    int64   `json:"bytes_in"`
+	BytesOut   int64   `json:"bytes_out"`
+	RecordsIn  int64   `json:"records_in"`
+	RecordsOut int64   `json:"records_out"`
+	CPUS       float64 `json:"cpu_s"`
+	PeakMem    int64   `json:"peak_mem_bytes"` // greatest of any attempt
+	Rate       float64 `json:"rate_bytes_s"`   // read, by all attempts together, over the present run
+
+	Seconds    Seconds   `json:"seconds"`
+	FirstStart time.Time `json:"first_start,omitzero"`
+	LastEnd    time.Time `json:"last_end,omitzero"`
+}
+
+// Seconds describes how long a phase took in the attempts that were done.
+// Quantiles are within 1 %.
+type Seconds struct {
+	Mean float64 `json:"mean"`
+	Max  float64 `json:"max"`
+	Min  float64 `json:"min"`
+	P50  float64 `json:"p50"`
+	P95  float64 `json:"p95"`
+}
+
+// RunningView is an attempt that runs.
+type RunningView struct {
+	Task     int      `json:"task"`
+	Name     string   `json:"name"`
+	Attempt  int      `json:"attempt"`
+	Node     string   `json:"node"`
+	Host     string   `json:"host"`
+	Phase    string   `json:"phase"`
+	Seconds  float64  `json:"seconds"` // since the attempt began
+	BytesIn  int64    `json:"bytes_in"`
+	BytesOut int64    `json:"bytes_out"`
+	Progress *float64 `json:"progress,omitempty"` // of the phase, 0…1; absent: not known
+	Status   string   `json:"status,omitempty"`   // the task's own last word
+}
+
+// codeNames are the names of error codes in views.
+var codeNames = [...]string{
+	job.CodeFailed: "failed", job.CodeArguments: "arguments", job.CodeNoInput: "no_input",
+	job.CodeConfig: "config", job.CodeOutputExists: "output_exists", job.CodeIO: "io",
+	job.CodeInterrupted: "interrupted",
+}
+
+// ErrorCode returns the code that the view's error_code names, CodeFailed for none.
+func (v JobView) ErrorCode() job.Code {
+	for c, name := range codeNames {
+		if name == v.Code {
+			return job.Code(c)
+		}
+	}
+	return job.CodeFailed
+}
