@@ -1,0 +1,96 @@
+package predict
+
+// Invariant is the mean and maximum duration of a part of a task, in seconds: a
+// performance invariant of ARIA. Low is the mean that a lower bound is to use; it
+// is less than Avg only where the profile had to be scaled to another size
+// without knowing how.
+type Invariant struct {
+	Low, Avg, Max float64
+
+	// What Quantiles draws from: durations of the sketch, multiplied by Scale.
+	Sketch *Sketch
+	Scale  float64
+}
+
+// Invariants is what the completion-time model knows of an application: the tuple
+// (M, Sh1, Shtyp, R) of paper mr-job-adaptor, section 3. For a bag, Map is the
+// whole task and the others are empty.
+type Invariants struct {
+	Map, FirstShuffle, OtherShuffle, Reduce Invariant
+}
+
+// Interval is a lower and an upper bound in seconds.
+type Interval struct {
+	Low float64 `json:"low_s"`
+	Up  float64 `json:"up_s"`
+}
+
+// Plus returns the bounds of one thing after another.
+func (i Interval) Plus(o Interval) Interval { return Interval{i.Low + o.Low, i.Up + o.Up} }
+
+// Estimate is the bounds of each stage of a job.
+type Estimate struct {
+	Map          Interval `json:"map"` // a bag: its tasks
+	FirstShuffle Interval `json:"first_shuffle"`
+	OtherShuffle Interval `json:"other_shuffle"`
+	Reduce       Interval `json:"reduce"`
+}
+
+// Total returns T_low and T_up: the stages' bounds added.
+func (e Estimate) Total() Interval {
+	return e.Map.Plus(e.FirstShuffle).Plus(e.OtherShuffle).Plus(e.Reduce)
+}
+
+// Bounds returns the completion-time bounds of ARIA: paper mr-job-adaptor, eq. 1,
+// with N_M·M_avg where the paper prints N_M + M_avg, and the upper bound of Verma
+// et al. (models.md, section 1). They hold for every greedy assignment of tasks
+// whose durations have the invariants' means and maxima.
+//
+// Two things go beyond the printed equations. Slots of unequal speed: S is the sum
+// of speeds, and a longest task is taken to run on the slowest slot. Fewer tasks
+// than slots: a stage lasts no less than its mean, and there is no other wave.
+func Bounds(inv Invariants, shape Shape) Estimate {
+	reduceSlots := shape.ReduceSlots.totals()
+	return Estimate{
+		Map:          stage(shape.Maps, inv.Map, shape.MapSlots.totals()),
+		FirstShuffle: firstShuffle(shape.Reduces, inv.FirstShuffle, reduceSlots),
+		OtherShuffle: otherShuffle(shape.Reduces, inv.OtherShuffle, reduceSlots),
+		Reduce:       stage(shape.Reduces, inv.Reduce, reduceSlots),
+	}
+}
+
+// stage bounds n tasks on the slots: low = n·avg/S, up = (n−1)·avg/S + max.
+func stage(n int, inv Invariant, s totals) Interval {
+	if n <= 0 || s.count == 0 {
+		return Interval{}
+	}
+	return Interval{
+		Low: max(float64(n)*inv.Low/s.speed, inv.Low/s.fastest),
+		Up:  float64(n-1)*inv.Avg/s.speed + inv.Max/s.slowest,
+	}
+}
+
+// firstShuffle bounds the part of the first wave's shuffle that does not overlap
+// the maps: low = Sh1_avg, up = Sh1_max.
+func firstShuffle(n int, inv Invariant, s totals) Interval {
+	if n <= 0 || s.count == 0 {
+		return Interval{}
+	}
+	low := inv.Low / s.fastest
+	if n >= s.count { // every slot takes its share of the wave
+		low = float64(s.count) * inv.Low / s.speed
+	}
+	return Interval{Low: low, Up: inv.Max / s.slowest}
+}
+
+// otherShuffle bounds the shuffles of the waves after the first:
+// low = (N_R/S_R − 1)·Sh_avg, up = ((N_R−1)/S_R − 1)·Sh_avg + Sh_max; 0 for one wave.
+func otherShuffle(n int, inv Invariant, s totals) Interval {
+	if s.count == 0 || n <= s.count {
+		return Interval{}
+	}
+	return Interval{
+		Low: float64(n-s.count) * inv.Low / s.speed,
+		Up:  float64(n-1-s.count)*inv.Avg/s.speed + inv.Max/s.slowest,
+	}
+}

@@ -1,0 +1,153 @@
+package predict
+
+import (
+	"slices"
+
+	"berth/internal/job"
+)
+
+// Part names what is measured: a phase, or a stretch of a task that an invariant
+// of the completion-time model stands on. Parts are kept by name in the store.
+type Part string
+
+// The stretches of tasks. That of a map task, say, is measured as a whole, as the
+// longest task is shorter than its longest phases together.
+const (
+	BagTask      Part = "task:bag"           // fetch, compute and store
+	MapTask      Part = "task:map"           // map and merge
+	FirstShuffle Part = "task:shuffle-first" // the part of a shuffle after the last map, of reduces that began before it
+	OtherShuffle Part = "task:shuffle-other" // the shuffle of reduces that began after the last map
+	ReduceTask   Part = "task:reduce"        // sort and reduce: what holds a core
+)
+
+// PhasePart returns the part that a phase is.
+func PhasePart(p job.Phase) Part { return Part("phase:" + p.String()) }
+
+// Sample is one measurement of a part.
+type Sample struct {
+	Seconds               float64
+	BytesIn, BytesOut     int64
+	RecordsIn, RecordsOut int64
+	CPU                   float64 // core-seconds
+	Memory                int64   // bytes at the peak
+}
+
+// Measure is what many samples of a part come to. The zero Measure is empty.
+type Measure struct {
+	Time                  Sketch
+	BytesIn, BytesOut     int64
+	RecordsIn, RecordsOut int64
+	CPU                   float64 // core-seconds, summed
+	MemorySum             float64 // bytes: peaks summed
+	MemoryMax             int64   // bytes: the highest peak
+	InSq                  float64 // Σ bytes in², for the regression of time on size
+	InTime                float64 // Σ bytes in × seconds
+}
+
+// Add counts one sample.
+func (m *Measure) Add(s Sample) {
+	m.Time.Add(s.Seconds)
+	m.BytesIn += s.BytesIn
+	m.BytesOut += s.BytesOut
+	m.RecordsIn += s.RecordsIn
+	m.RecordsOut += s.RecordsOut
+	m.CPU += s.CPU
+	m.MemorySum += float64(s.Memory)
+	m.MemoryMax = max(m.MemoryMax, s.Memory)
+	in := float64(s.BytesIn)
+	m.InSq += in * in
+	m.InTime += in * max(s.Seconds, 0)
+}
+
+// Merge adds what o holds.
+func (m *Measure) Merge(o *Measure) {
+	m.Time.Merge(&o.Time)
+	m.BytesIn += o.BytesIn
+	m.BytesOut += o.BytesOut
+	m.RecordsIn += o.RecordsIn
+	m.RecordsOut += o.RecordsOut
+	m.CPU += o.CPU
+	m.MemorySum += o.MemorySum
+	m.MemoryMax = max(m.MemoryMax, o.MemoryMax)
+	m.InSq += o.InSq
+	m.InTime += o.InTime
+}
+
+// Demand is what a part asks of a node while it runs, on average over its time.
+type Demand struct {
+	Cores     float64
+	Memory    float64 // bytes: the mean of the peaks
+	MemoryMax int64   // bytes: the highest peak
+	DiskRate  float64 // bytes/s read and written
+	NetRate   float64 // bytes/s fetched from other nodes or from this one
+}
+
+// Selectivity returns bytes out per byte in, 0 without input.
+func (m *Measure) Selectivity() float64 { return ratio(float64(m.BytesOut), float64(m.BytesIn)) }
+
+// Measures holds the measure of each part that was seen.
+type Measures map[Part]*Measure
+
+// Parts returns the parts that were seen, sorted.
+func (ms Measures) Parts() []Part {
+	parts := make([]Part, 0, len(ms))
+	for p := range ms {
+		parts = append(parts, p)
+	}
+	slices.Sort(parts)
+	return parts
+}
+
+// Get returns the part's measure, an empty one if it was not seen.
+func (ms Measures) Get(p Part) *Measure {
+	if m := ms[p]; m != nil {
+		return m
+	}
+	return &Measure{}
+}
+
+// count returns how many samples of a part there are.
+func (ms Measures) count(p Part) float64 { return float64(ms.Get(p).Time.Count) }
+
+// Merge adds what o holds.
+func (ms Measures) Merge(o Measures) {
+	for p, m := range o {
+		ms.at(p).Merge(m)
+	}
+}
+
+// Demand returns what a phase asks of a node. What a shuffle reads comes over the
+// network, what any other phase reads or writes goes to files.
+func (ms Measures) Demand(p job.Phase) Demand {
+	m := ms.Get(PhasePart(p))
+	d := Demand{
+		Cores:     ratio(m.CPU, m.Time.Sum),
+		Memory:    ratio(m.MemorySum, float64(m.Time.Count)),
+		MemoryMax: m.MemoryMax,
+	}
+	in, out := ratio(float64(m.BytesIn), m.Time.Sum), ratio(float64(m.BytesOut), m.Time.Sum)
+	if p == job.PhaseShuffle {
+		d.NetRate, d.DiskRate = in, out
+	} else {
+		d.DiskRate = in + out
+	}
+	return d
+}
+
+// at returns the part's measure, made if it was not there.
+func (ms Measures) at(p Part) *Measure {
+	m := ms[p]
+	if m == nil {
+		m = &Measure{}
+		ms[p] = m
+	}
+	return m
+}
+
+// ratio returns a/b, 0 where b is 0.
+func ratio(a, b float64) float64 {
+	if b == 0 {
+		return 0
+	}
+	return a / b
+}

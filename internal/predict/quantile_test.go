@@ -1,0 +1,74 @@
+package predict
+
+import (
+	"math"
+	"testing"
+
+	"pgregory.net/rapid"
+)
+
+func sketched(values ...float64) Invariant {
+	s := sketchOf(values...)
+	return Invariant{Low: s.Mean(), Avg: s.Mean(), Max: s.Max, Sketch: s, Scale: 1}
+}
+
+// TestQuantilesOfEqualTasks: where every task takes the same, so does every run.
+func TestQuantilesOfEqualTasks(t *testing.T) {
+	inv := Invariants{Map: sketched(2), FirstShuffle: sketched(1), OtherShuffle: sketched(3), Reduce: sketched(4)}
+	shape := Shape{Maps: 10, Reduces: 3, MapSlots: Uniform(4), ReduceSlots: Uniform(2)}
+	// maps in 3 waves: 6; a first reduce of 1 + 4, then one of 3 + 4
+	for _, got := range Quantiles(inv, shape, 1, 0, 0.5, 0.95, 1) {
+		if math.Abs(got-18) > 1e-9 {
+			t.Errorf("got %g, want 18", got)
+		}
+	}
+}
+
+// TestQuantilesOfUnequalSlots: the fast slot takes two tasks in the time of one.
+func TestQuantilesOfUnequalSlots(t *testing.T) {
+	shape := Shape{Maps: 3, MapSlots: Slots{{Count: 1, Speed: 1}, {Count: 1, Speed: 2}}}
+	if got := Quantiles(Invariants{Map: sketched(2)}, shape, 1, 0.5)[0]; math.Abs(got-2) > 1e-9 {
+		t.Errorf("got %g, want 2", got)
+	}
+}
+
+// TestQuantilesAreSteady: the same seed gives the same, quantiles rise, and they
+// lie between what the shortest and the longest durations give.
+func TestQuantilesAreSteady(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		times := genTimes(t, 1, "times")
+		inv := Invariants{Map: sketched(times...)}
+		shape := Shape{Maps: rapid.IntRange(0, 3000).Draw(t, "tasks"), MapSlots: Uniform(rapid.IntRange(1, 300).Draw(t, "slots"))}
+		seed := rapid.Uint64().Draw(t, "seed")
+		a, b := Quantiles(inv, shape, seed, 0.1, 0.5, 0.9), Quantiles(inv, shape, seed, 0.1, 0.5, 0.9)
+		for i := range a {
+			if a[i] != b[i] || i > 0 && a[i] < a[i-1] {
+				t.Fatalf("%v, then %v", a, b)
+			}
+		}
+		waves := math.Ceil(float64(shape.Maps) / float64(shape.MapSlots.Count()))
+		if s := inv.Map.Sketch; shape.Maps <= tailTasks && (a[0] < waves*s.Min-1e-9 || a[2] > float64(shape.Maps)*s.Max+1e-9) {
+			t.Fatalf("%v, outside %g waves of %+v", a, waves, s)
+		}
+	})
+}
+
+// TestQuantilesOfManyTasks: the bulk that is drawn at once is as long as its tasks:
+// the median of a million tasks is the mean's share of each slot.
+func TestQuantilesOfManyTasks(t *testing.T) {
+	inv := Invariants{Map: sketched(1, 2, 3)}
+	got := Quantiles(inv, Shape{Maps: 1_000_000, MapSlots: Uniform(10)}, 7, 0.05, 0.5, 0.95)
+	// sd of the total: √10⁶·0.8165 = 816.5 over 10 slots: 81.65; ±1.645 sd
+	for i, want := range []float64{200_000 - 134, 200_000, 200_000 + 134} {
+		if math.Abs(got[i]-want) > 60 {
+			t.Errorf("got %v, want near %g at %d", got, want, i)
+		}
+	}
+}
+
+func BenchmarkQuantiles(b *testing.B) {
+	inv := Invariants{Map: sketched(1, 2, 3, 5, 8)}
+	for b.Loop() {
+		Quantiles(inv, Shape{Maps: 1_000_000, MapSlots: Uniform(64)}, 7, 0.5, 0.95)
+	}
+}

@@ -1,0 +1,82 @@
+package predict
+
+import "math"
+
+// Sketch is what is kept of many durations: their exact count, sum and extremes,
+// and a histogram for quantiles. Sketches of several runs merge into one. The
+// zero Sketch is empty and ready for use.
+type Sketch struct {
+	Count     int64
+	Sum       float64 // seconds
+	SumSq     float64 // seconds²
+	Min, Max  float64 // seconds
+	Histogram Histogram
+}
+
+// Add counts one duration in seconds. One that is negative or no number, as a
+// clock set back would give, counts as 0.
+func (s *Sketch) Add(seconds float64) {
+	if !(seconds > 0) {
+		seconds = 0
+	}
+	if s.Count == 0 || seconds < s.Min {
+		s.Min = seconds
+	}
+	s.Max = max(s.Max, seconds)
+	s.Count++
+	s.Sum += seconds
+	s.SumSq += seconds * seconds
+	s.Histogram.add(seconds)
+}
+
+// Merge adds what o holds.
+func (s *Sketch) Merge(o *Sketch) {
+	if o.Count == 0 {
+		return
+	}
+	if s.Count == 0 || o.Min < s.Min {
+		s.Min = o.Min
+	}
+	s.Max = max(s.Max, o.Max)
+	s.Count += o.Count
+	s.Sum += o.Sum
+	s.SumSq += o.SumSq
+	s.Histogram.merge(&o.Histogram)
+}
+
+// Mean returns the mean in seconds, 0 without durations.
+func (s *Sketch) Mean() float64 {
+	if s.Count == 0 {
+		return 0
+	}
+	return s.Sum / float64(s.Count)
+}
+
+// StdDev returns the standard deviation of the durations in seconds.
+func (s *Sketch) StdDev() float64 {
+	if s.Count == 0 {
+		return 0
+	}
+	mean := s.Mean()
+	return math.Sqrt(max(0, s.SumSq/float64(s.Count)-mean*mean))
+}
+
+// Quantile returns the duration in seconds below which the share q of all lie,
+// within Accuracy; the extremes are exact.
+func (s *Sketch) Quantile(q float64) float64 {
+	switch {
+	case s.Count == 0:
+		return 0
+	case q <= 0:
+		return s.Min
+	case q >= 1:
+		return s.Max
+	}
+	return min(max(s.Histogram.at(q*float64(s.Count-1)), s.Min), s.Max)
+}
+
+// Sound reports whether the parts of a sketch that was read from somewhere agree.
+func (s *Sketch) Sound() bool {
+	finite := !math.IsNaN(s.Sum+s.SumSq+s.Min+s.Max) && !math.IsInf(s.Sum+s.SumSq+s.Max, 0)
+	return s.Count >= 0 && finite && s.Min >= 0 && s.Min <= s.Max && s.Sum >= 0 && s.Histogram.total() == s.Count
+}
