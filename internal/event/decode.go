@@ -25,6 +25,7 @@ var decoders = [...]func([]byte) (Record, error){
 	KindNodeLost:       decodeAs[NodeLost],
 	KindAllocRequested: decodeAs[AllocRequested],
 	KindAllocEnded:     decodeAs[AllocEnded],
+	KindOutputHeld:     decodeAs[OutputHeld],
 }
 
 // decode decodes the record of that kind.
@@ -79,6 +80,8 @@ func (r *AttemptEnded) check() error { return r.Check() }
 
 func (r *OutputLost) check() error { return CheckAttempt(job.Attempt{Job: r.Job, Task: r.Task}) }
 
+func (r *OutputHeld) check() error { return CheckAttempt(r.Attempt) }
+
 // Check reports a value of the record that is out of its range; the record may come
 // from a worker.
 func (r *AttemptEnded) Check() error {
@@ -109,7 +112,7 @@ func CheckAttempt(a job.Attempt, phases ...job.Phase) error {
 
 func checkState(s State) error {
 	switch s {
-	case StateQueued, StateRunning, StateStopping, StateDone, StateFailed, StateCancelled:
+	case StateQueued, StateRunning, StateStopping, StateFinalizing, StateDone, StateFailed, StateCancelled:
 		return nil
 	}
 	return fmt.Errorf("unknown state %q", s)

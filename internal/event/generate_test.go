@@ -119,7 +119,9 @@ func drawOther(t *rapid.T, k Kind) Record {
 	switch k {
 	case KindOutputLost:
 		a := drawAttempt(t)
-		return OutputLost{Job: a.Job, Task: a.Task, Reason: drawText(t)}
+		return OutputLost{Job: a.Job, Task: a.Task, Reason: drawText(t), Bad: rapid.Bool().Draw(t, "bad")}
+	case KindOutputHeld:
+		return OutputHeld{Attempt: drawAttempt(t), Node: job.NodeID(drawText(t))}
 	case KindNodeJoined:
 		return NodeJoined{Node: job.NodeID(drawText(t)), Host: drawText(t), Addr: drawText(t), Capacity: drawResources(t)}
 	case KindNodeLost:

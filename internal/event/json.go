@@ -111,6 +111,8 @@ func (v *view) attempt(r Record) bool {
 		a, v.Phase = r.Attempt, r.Phase.String()
 	case CommitGranted:
 		a = r.Attempt
+	case OutputHeld:
+		a, v.Node = r.Attempt, r.Node
 	case AttemptEnded:
 		a, v.Outcome, v.Exit, v.Signal = r.Attempt, r.Outcome.String(), r.Exit, r.Signal
 		v.Reason, v.Stderr, v.Counters = r.Reason, r.Stderr, r.Counters

@@ -19,6 +19,7 @@ var kindNames = [...]string{
 	KindNodeLost:       "node-lost",
 	KindAllocRequested: "alloc-requested",
 	KindAllocEnded:     "alloc-ended",
+	KindOutputHeld:     "output-held",
 }
 
 // String returns the kind's name, "attempt-ended".

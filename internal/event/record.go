@@ -30,6 +30,7 @@ const (
 	KindNodeLost
 	KindAllocRequested
 	KindAllocEnded
+	KindOutputHeld
 )
 
 // State is where a job stands.
@@ -37,12 +38,13 @@ type State string
 
 // The states of a job. Done, Failed and Cancelled are final until a resume.
 const (
-	StateQueued    State = "queued"   // waits for an allocation
-	StateRunning   State = "running"  // tasks run or could
-	StateStopping  State = "stopping" // its attempts are being killed
-	StateDone      State = "done"
-	StateFailed    State = "failed"
-	StateCancelled State = "cancelled"
+	StateQueued     State = "queued"     // none of its tasks has started
+	StateRunning    State = "running"    // tasks run or could
+	StateStopping   State = "stopping"   // its attempts are being killed
+	StateFinalizing State = "finalizing" // all tasks are done, the output as a whole is being committed
+	StateDone       State = "done"
+	StateFailed     State = "failed"
+	StateCancelled  State = "cancelled"
 )
 
 // Final reports whether the job is over.
@@ -147,6 +149,13 @@ type OutputLost struct {
 	Job    job.ID `msgpack:"j"`
 	Task   int    `msgpack:"t"`
 	Reason string `msgpack:"r"`
+	Bad    bool   `msgpack:"b,omitempty"` // a reduce could not fetch or not trust it, though its holder lives
+}
+
+// OutputHeld: the map's output, whose holder was unknown or away, is whole on this node.
+type OutputHeld struct {
+	Attempt job.Attempt `msgpack:"a"`
+	Node    job.NodeID  `msgpack:"n"`
 }
 
 // NodeJoined: a worker took up its node, for the first time or again.
@@ -193,6 +202,7 @@ func (NodeJoined) Kind() Kind     { return KindNodeJoined }
 func (NodeLost) Kind() Kind       { return KindNodeLost }
 func (AllocRequested) Kind() Kind { return KindAllocRequested }
 func (AllocEnded) Kind() Kind     { return KindAllocEnded }
+func (OutputHeld) Kind() Kind     { return KindOutputHeld }
 
 func (r JobSubmitted) Of() job.ID   { return r.Work.ID }
 func (r JobResumed) Of() job.ID     { return r.Job }
@@ -205,6 +215,7 @@ func (r LeaveGranted) Of() job.ID   { return r.Attempt.Job }
 func (r CommitGranted) Of() job.ID  { return r.Attempt.Job }
 func (r AttemptEnded) Of() job.ID   { return r.Attempt.Job }
 func (r OutputLost) Of() job.ID     { return r.Job }
+func (r OutputHeld) Of() job.ID     { return r.Attempt.Job }
 func (NodeJoined) Of() job.ID       { return "" }
 func (NodeLost) Of() job.ID         { return "" }
 func (AllocRequested) Of() job.ID   { return "" }
