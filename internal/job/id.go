@@ -1,6 +1,9 @@
 package job
 
-import "fmt"
+import (
+	"fmt"
+	"regexp"
+)
 
 // ID names a job: its kind and a number that is unique for the user, "bag-17".
 type ID string
@@ -24,3 +27,23 @@ type Attempt struct {
 
 // String returns "bag-17/3#1": job, task index, attempt.
 func (a Attempt) String() string { return fmt.Sprintf("%s/%d#%d", a.Job, a.Task, a.N) }
+
+var jobID = regexp.MustCompile(`^(bag|mr)-[1-9][0-9]{0,9}$`)
+
+// ParseID takes a job's id as a user writes it. Ids name folders, so nothing but
+// "bag-N" and "mr-N" is let through. where is the argument that an error names.
+func ParseID(where, s string) (ID, error) {
+	if !jobID.MatchString(s) {
+		return "", &Error{
+			Class: User, Code: CodeArguments, Where: where, What: fmt.Sprintf("%q is no job", s),
+			Do: "jobs are called bag-17 or mr-18; berth status lists them",
+		}
+	}
+	return ID(s), nil
+}
+
+// TaskName names a MapReduce task for people and files: "m-00012" for a map,
+// "r-00003" for the reduce of partition 3.
+func TaskName(kind TaskKind, index int) string {
+	return fmt.Sprintf("%c-%05d", kind.String()[0], index)
+}

@@ -1,0 +1,113 @@
+package job
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// MaxEntries bounds the tasks of a bag, so that a slip in --array or a product of
+// lists is told instead of filling the memory.
+const MaxEntries = 10_000_000
+
+// maxIndex is the largest array index, as large as any Slurm allows (MaxArraySize).
+const maxIndex = 1<<31 - 2
+
+// Array is a parsed --array: the indices, rising and each once, and how many of
+// their tasks may run at once (0: no limit).
+type Array struct {
+	Indices  []int
+	Throttle int
+}
+
+// ParseArray parses array indices as sbatch's --array does: "1-10", "0-10:2" (step),
+// "1,5-8", and "%5" after them (at most five at once). where is the flag or
+// file:line that an error names.
+func ParseArray(where, s string) (Array, error) {
+	var a Array
+	list, limit, throttled := strings.Cut(strings.TrimSpace(s), "%")
+	if throttled {
+		n, ok := arrayNumber(limit)
+		if !ok || n < 1 {
+			return Array{}, arrayError(where, s, fmt.Sprintf("%q after %% is no number of tasks", limit))
+		}
+		a.Throttle = n
+	}
+	for _, part := range strings.Split(list, ",") {
+		first, last, step, what := arrayRange(part)
+		if what == "" && (last-first)/step+1 > MaxEntries-len(a.Indices) {
+			what = fmt.Sprintf("more than %d tasks", MaxEntries)
+		}
+		if what != "" {
+			return Array{}, arrayError(where, s, what)
+		}
+		for i := first; i <= last; i += step {
+			a.Indices = append(a.Indices, i)
+		}
+	}
+	slices.Sort(a.Indices)
+	a.Indices = slices.Compact(a.Indices)
+	return a, nil
+}
+
+// Entries returns the indices as entries of a bag.
+func (a Array) Entries() []Entry {
+	columns := make([]string, len(a.Indices))
+	for i, n := range a.Indices {
+		columns[i] = strconv.Itoa(n)
+	}
+	return OneColumn(columns)
+}
+
+// OneColumn makes an entry of each value. The entries share values' memory.
+func OneColumn(values []string) []Entry {
+	entries := make([]Entry, len(values))
+	for i := range values {
+		entries[i] = values[i : i+1 : i+1]
+	}
+	return entries
+}
+
+// arrayRange reads "7", "1-10" or "0-10:2"; what says what is wrong with it.
+func arrayRange(part string) (first, last, step int, what string) {
+	bounds, stepText, stepped := strings.Cut(part, ":")
+	low, high, ranged := strings.Cut(bounds, "-")
+	if !ranged {
+		high = low
+	}
+	first, okFirst := arrayNumber(low)
+	last, okLast := arrayNumber(high)
+	switch {
+	case part == "":
+		return 0, 0, 1, "an index is missing"
+	case !okFirst || !okLast:
+		return 0, 0, 1, fmt.Sprintf("%q is no index or range", part)
+	case first > last:
+		return 0, 0, 1, fmt.Sprintf("the range %q runs backwards", part)
+	case !stepped:
+		return first, last, 1, ""
+	case !ranged:
+		return 0, 0, 1, fmt.Sprintf("%q has a step but no range", part)
+	}
+	step, ok := arrayNumber(stepText)
+	if !ok || step < 1 {
+		return 0, 0, 1, fmt.Sprintf("%q is no step", stepText)
+	}
+	return first, last, step, ""
+}
+
+func arrayNumber(s string) (int, bool) {
+	if !isDigits(s) {
+		return 0, false
+	}
+	n, err := strconv.Atoi(s)
+	return n, err == nil && n <= maxIndex
+}
+
+func arrayError(where, s, what string) error {
+	return &Error{
+		Class: User, Code: CodeConfig, Where: where, What: fmt.Sprintf("%q: %s", s, what),
+		Do: "write indices as in 1-10, 0-10:2, 1,5-8 or 1-100%5",
+	}
+}

@@ -1,0 +1,143 @@
+package job
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+)
+
+// TaskInfo is what the environment of a MapReduce task tells about it.
+type TaskInfo struct {
+	Name      string // of the job
+	Attempt   Attempt
+	Kind      TaskKind // MapTask or ReduceTask
+	Index     int      // among the job's maps, or its reduces: the partition
+	Maps      int      // of the job
+	Reduces   int      // of the job
+	Split     *Split   // of a map
+	OutputDir string   // where files the task leaves become part of the output; empty: none
+	User      string   // may be empty
+}
+
+// TaskEnv returns the environment of a streaming task, without duplicates: the
+// user's, then the job's keys, then what Hadoop Streaming tells of the task in both
+// its spellings (mapreduce_task_partition and mapred_task_partition), then -cmdenv.
+// As in Hadoop (PipeMapRed.safeEnvVarName) every character of a key that is no
+// letter or digit becomes an underscore.
+//
+// The names of a map's input are set where its split lies in one file.
+func TaskEnv(m *MapReduceSpec, t TaskInfo) []string {
+	e := envList{at: map[string]int{}}
+	e.addAll(m.Env)
+	limit := -1
+	if n, err := strconv.Atoi(m.Conf["stream.jobconf.truncate.limit"]); err == nil {
+		limit = n
+	}
+	for _, key := range sortedKeys(m.Conf) {
+		value := m.Conf[key]
+		if limit >= 0 && len(value) > limit {
+			value = value[:limit]
+		}
+		e.set(EnvName(key), value)
+	}
+	e.job(m, &t)
+	e.task(&t)
+	e.addAll(m.CmdEnv)
+	return e.vars
+}
+
+// EnvName returns the name of the environment variable of a job key.
+func EnvName(key string) string {
+	return strings.Map(func(r rune) rune {
+		if r >= '0' && r <= '9' || r >= 'A' && r <= 'Z' || r >= 'a' && r <= 'z' {
+			return r
+		}
+		return '_'
+	}, key)
+}
+
+// envList is an environment in which the later of two settings of a variable wins.
+type envList struct {
+	vars []string
+	at   map[string]int // where a variable stands in vars
+}
+
+func (e *envList) set(name, value string) {
+	if strings.ContainsRune(value, 0) {
+		return // no variable can have a NUL
+	}
+	i, known := e.at[name]
+	if !known {
+		i = len(e.vars)
+		e.at[name] = i
+		e.vars = append(e.vars, "")
+	}
+	e.vars[i] = name + "=" + value
+}
+
+// both sets a variable under its present name and the one of old Hadoops.
+func (e *envList) both(name, old, value string) {
+	e.set(name, value)
+	e.set(old, value)
+}
+
+func (e *envList) addAll(vars []string) {
+	for _, kv := range vars {
+		if name, value, ok := strings.Cut(kv, "="); ok {
+			e.set(name, value)
+		}
+	}
+}
+
+// job sets what is the same for all tasks of the job.
+func (e *envList) job(m *MapReduceSpec, t *TaskInfo) {
+	e.both("mapreduce_job_id", "mapred_job_id", "job_"+hadoopNumber(t.Attempt.Job))
+	e.both("mapreduce_job_name", "mapred_job_name", t.Name)
+	e.both("mapreduce_job_maps", "mapred_map_tasks", strconv.Itoa(t.Maps))
+	e.both("mapreduce_job_reduces", "mapred_reduce_tasks", strconv.Itoa(t.Reduces))
+	e.both("mapreduce_output_fileoutputformat_outputdir", "mapred_output_dir", m.Output)
+	e.both("mapreduce_input_fileinputformat_inputdir", "mapred_input_dir", strings.Join(m.Inputs, ","))
+	e.set("stream_num_map_output_key_fields", strconv.Itoa(m.MapOutputKeyFields))
+	e.set("stream_map_output_field_separator", m.MapOutputSeparator)
+	e.set("stream_reduce_output_field_separator", m.ReduceOutputSeparator)
+	if t.User != "" {
+		e.both("mapreduce_job_user_name", "user_name", t.User)
+	}
+}
+
+// task sets what tells one task from another. Ids have Hadoop's form, with "local" in
+// place of the cluster's start time: task_local_0017_m_000012 and, counting
+// attempts from 0, attempt_local_0017_m_000012_0. Old Hadoops called the task's id
+// mapred_tip_id and the attempt's mapred_task_id.
+func (e *envList) task(t *TaskInfo) {
+	letter := "m"
+	if t.Kind == ReduceTask {
+		letter = "r"
+	}
+	id := fmt.Sprintf("%s_%s_%06d", hadoopNumber(t.Attempt.Job), letter, t.Index)
+	e.both("mapreduce_task_id", "mapred_tip_id", "task_"+id)
+	e.both("mapreduce_task_attempt_id", "mapred_task_id", fmt.Sprintf("attempt_%s_%d", id, max(0, t.Attempt.N-1)))
+	e.both("mapreduce_task_partition", "mapred_task_partition", strconv.Itoa(t.Index))
+	e.both("mapreduce_task_ismap", "mapred_task_is_map", strconv.FormatBool(t.Kind == MapTask))
+	if t.OutputDir != "" {
+		e.both("mapreduce_task_output_dir", "mapred_work_output_dir", t.OutputDir)
+	}
+	if t.Split == nil || len(t.Split.Ranges) != 1 {
+		return
+	}
+	r := t.Split.Ranges[0]
+	length := r.Length
+	if length < 0 {
+		length = r.Size
+	}
+	e.both("mapreduce_map_input_file", "map_input_file", r.Path)
+	e.both("mapreduce_map_input_start", "map_input_start", strconv.FormatInt(r.Offset, 10))
+	e.both("mapreduce_map_input_length", "map_input_length", strconv.FormatInt(length, 10))
+}
+
+// hadoopNumber is the part of Hadoop's ids that names the job: "local_0017".
+func hadoopNumber(id ID) string {
+	_, number, _ := strings.Cut(string(id), "-")
+	n, _ := strconv.Atoi(number) // ids that berth made have a number
+	return fmt.Sprintf("local_%04d", n)
+}

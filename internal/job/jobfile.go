@@ -1,0 +1,154 @@
+package job
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/pelletier/go-toml/v2"
+)
+
+// File is a parsed job file. Its spec is not normalised, has no Dir, and for a
+// MapReduce job no more than Kind, Name and Request: what [mapreduce] says is kept as
+// the settings that the flags of the same names would make, for package streaming.
+type File struct {
+	Name     string // of the file, for errors
+	Dir      string // "dir": relative to the folder of the file; empty: the current folder
+	JobName  string
+	Kind     Kind
+	Ask      Ask        // [request]
+	Bag      *BagSpec   // [bag]
+	Sources  BagSources // [bag]: each_line, array, entries, lists
+	Settings []Setting  // [mapreduce]
+
+	command []string // of the bag, before placeholders are added
+	lines   map[string]int
+}
+
+// Setting is a flag with its value, and where it was written.
+type Setting struct{ Name, Value, Where string }
+
+// ParseFile parses a job file (TOML). Unknown keys, values of a wrong type and
+// values that cannot be taken are errors that name the line; all are told at once,
+// joined. name is what errors call the file. See testdata/bag.toml and
+// testdata/mapreduce.toml for every key.
+func ParseFile(name string, data []byte) (*File, error) {
+	var root map[string]any
+	if err := toml.Unmarshal(data, &root); err != nil {
+		return nil, syntaxError(name, err)
+	}
+	f := &File{Name: name, lines: keyLines(data)}
+	var c checks
+	f.table(&c, "", root, topKeys)
+	if len(c) == 0 {
+		f.finish(&c)
+	}
+	if len(c) > 0 {
+		return nil, errors.Join(c...)
+	}
+	return f, nil
+}
+
+func syntaxError(name string, err error) error {
+	e := &Error{Class: User, Code: CodeConfig, Where: name, What: strings.TrimPrefix(err.Error(), "toml: ")}
+	var decode *toml.DecodeError
+	if errors.As(err, &decode) {
+		row, _ := decode.Position()
+		e.Where = fmt.Sprintf("%s:%d", name, row)
+	}
+	return e
+}
+
+// fileKey is a key that a table of a job file may have.
+type fileKey struct {
+	name string
+	take func(f *File, where string, value any) error
+}
+
+// table takes the keys of a table in the order of their lines.
+func (f *File) table(c *checks, prefix string, values map[string]any, keys []fileKey) {
+	names := make([]string, 0, len(values))
+	for name := range values {
+		names = append(names, name)
+	}
+	slices.SortFunc(names, func(a, b string) int {
+		if d := f.lines[prefix+a] - f.lines[prefix+b]; d != 0 {
+			return d
+		}
+		return strings.Compare(a, b)
+	})
+	for _, name := range names {
+		where := f.where(prefix + name)
+		i := slices.IndexFunc(keys, func(k fileKey) bool { return k.name == name })
+		if i < 0 {
+			*c = append(*c, unknownKey(where, name, keys))
+			continue
+		}
+		if err := keys[i].take(f, where, values[name]); err != nil {
+			*c = append(*c, err)
+		}
+	}
+}
+
+// where returns file:line of a key, "a.b"; the file alone where the line is not known.
+func (f *File) where(key string) string {
+	if line := f.lines[key]; line > 0 {
+		return fmt.Sprintf("%s:%d", f.Name, line)
+	}
+	return f.Name
+}
+
+func unknownKey(where, name string, keys []fileKey) error {
+	known := make([]string, len(keys))
+	for i, k := range keys {
+		known[i] = k.name
+	}
+	return &Error{Class: User, Code: CodeConfig, Where: where, What: fmt.Sprintf("unknown key %q", name), Do: didYouMean(name, known)}
+}
+
+// finish checks what no single key can.
+func (f *File) finish(c *checks) {
+	switch {
+	case f.Kind == "":
+		f.missing(c, "kind", `write kind = "bag" or kind = "mapreduce"`)
+	case f.Kind == Bag && f.Bag == nil:
+		f.missing(c, "[bag]", "a job of kind bag needs it")
+	case f.Kind == MapReduce && f.lines["mapreduce"] == 0:
+		f.missing(c, "[mapreduce]", "a job of kind mapreduce needs it")
+	case f.Kind == Bag && f.lines["mapreduce"] > 0:
+		*c = append(*c, &Error{Class: User, Code: CodeConfig, Where: f.where("mapreduce"), What: "a job of kind bag has no [mapreduce]"})
+	case f.Kind == MapReduce && f.Bag != nil:
+		*c = append(*c, &Error{Class: User, Code: CodeConfig, Where: f.where("bag"), What: "a job of kind mapreduce has no [bag]"})
+	case f.Kind == Bag:
+		f.finishBag(c)
+	}
+}
+
+func (f *File) missing(c *checks, what, do string) {
+	*c = append(*c, &Error{Class: User, Code: CodeConfig, Where: f.Name, What: what + " is missing", Do: do})
+}
+
+func (f *File) finishBag(c *checks) {
+	if err := f.Sources.Check(); err != nil {
+		*c = append(*c, err)
+	}
+	array := f.Sources.Array != nil
+	if array && len(f.command) == 0 {
+		f.missing(c, "bag.command", "array indices are no commands themselves")
+		return
+	}
+	f.Bag.Array = array
+	f.Bag.Command, f.Bag.Shell = BagCommand(f.command, array)
+	if array && f.Bag.Throttle == 0 {
+		f.Bag.Throttle = f.Sources.Array.Throttle
+	}
+}
+
+// BagJob returns the spec of a file of kind bag, for a user who stands in dir. It has
+// neither entries nor environment yet and is not normalised.
+func (f *File) BagJob(dir string) (*Spec, error) {
+	s := New(Bag, dir)
+	s.Name, s.Bag = f.JobName, f.Bag
+	return s, f.Ask.Apply(s)
+}

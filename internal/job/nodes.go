@@ -1,0 +1,47 @@
+package job
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+)
+
+// maxNodes bounds --nodes: more is a slip of the finger on any machine there is.
+const maxNodes = 1_000_000
+
+// ParseNodes parses a number of nodes as sbatch's --nodes does, "4" or "2-8", or
+// "auto" (0, 0: berth decides). A single number is both bounds. where is the flag
+// or file:line that an error names.
+func ParseNodes(where, s string) (minNodes, maxOfNodes int, err error) {
+	text := strings.TrimSpace(s)
+	if strings.EqualFold(text, "auto") {
+		return 0, 0, nil
+	}
+	low, high, ranged := strings.Cut(text, "-")
+	if !ranged {
+		high = low
+	}
+	minNodes, okLow := nodeCount(low)
+	maxOfNodes, okHigh := nodeCount(high)
+	if !okLow || !okHigh {
+		return 0, 0, &Error{
+			Class: User, Code: CodeConfig, Where: where, What: fmt.Sprintf("%q is no number of nodes", s),
+			Do: "write a number, a range as in 2-8, or auto",
+		}
+	}
+	if minNodes > maxOfNodes {
+		return 0, 0, &Error{
+			Class: User, Code: CodeConfig, Where: where,
+			What: fmt.Sprintf("%q wants at least %d and at most %d nodes", s, minNodes, maxOfNodes), Do: "write the smaller number first",
+		}
+	}
+	return minNodes, maxOfNodes, nil
+}
+
+func nodeCount(s string) (int, bool) {
+	if !isDigits(s) {
+		return 0, false
+	}
+	n, err := strconv.Atoi(s)
+	return n, err == nil && n >= 1 && n <= maxNodes
+}

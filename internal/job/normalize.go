@@ -1,0 +1,159 @@
+package job
+
+import (
+	"path"
+	"slices"
+	"strings"
+	"time"
+)
+
+// Defaults of a spec. Those of MapReduce are Hadoop's: mapreduce.task.timeout,
+// mapreduce.{map,reduce}.maxattempts, mapreduce.job.reduce.slowstart.completedmaps.
+const (
+	DefaultIdleTimeout = time.Minute
+	DefaultTaskTimeout = 10 * time.Minute
+	DefaultAttempts    = 4
+	DefaultSlowStart   = 0.05
+	DefaultSeparator   = "\t"
+	DefaultStdout      = "{job}/{task}.stdout"
+	DefaultStderr      = "{job}/{task}.stderr"
+	// Discard as an output's template lets the output go nowhere.
+	Discard = "none"
+)
+
+// New returns a spec of that kind for a user who stands in dir, with every default
+// that differs from the zero value.
+func New(kind Kind, dir string) *Spec {
+	s := &Spec{Kind: kind, Dir: dir, Request: Request{On: "auto", IdleTimeout: DefaultIdleTimeout}}
+	if kind == Bag {
+		s.Bag = &BagSpec{MaxFails: -1}
+		return s
+	}
+	s.MapReduce = &MapReduceSpec{
+		Mapper: Program{Native: NativeIdentity}, Reducer: &Program{Native: NativeIdentity}, Reduces: -1,
+		TaskTimeout: DefaultTaskTimeout, SlowStart: DefaultSlowStart, NonZeroExitIsFail: true,
+	}
+	return s
+}
+
+// The programs that run inside the worker (Program.Native).
+const (
+	NativeIdentity  = "identity"
+	NativeAggregate = "aggregate"
+)
+
+// Normalize fills in what is empty and has no empty meaning, and resolves relative
+// paths against Dir. It changes nothing the second time.
+func (s *Spec) Normalize() {
+	if s.Request.On == "" {
+		s.Request.On = "auto"
+	}
+	s.absolute(&s.Request.Scratch)
+	if s.Bag != nil {
+		s.normalizeBag(s.Bag)
+	}
+	if s.MapReduce != nil {
+		s.normalizeMapReduce(s.MapReduce)
+	}
+}
+
+// absolute resolves a path against Dir; an empty one stays empty.
+func (s *Spec) absolute(p *string) {
+	if *p != "" && !path.IsAbs(*p) {
+		*p = path.Join(s.Dir, *p)
+	}
+}
+
+func (s *Spec) normalizeBag(b *BagSpec) {
+	b.Need.CPUs = max(b.Need.CPUs, 1)
+	setDefault(&b.Stdout, DefaultStdout)
+	setDefault(&b.Stderr, DefaultStderr)
+	for _, template := range []*string{&b.Stdout, &b.Stderr} {
+		if *template != Discard {
+			s.absolute(template)
+		}
+	}
+	s.absolute(&b.Joblog)
+	if s.Name == "" && len(b.Command) > 0 {
+		s.Name = commandName(b.Command, b.Shell)
+	}
+	setDefault(&s.Name, string(Bag))
+}
+
+func (s *Spec) normalizeMapReduce(m *MapReduceSpec) {
+	for i := range m.Inputs {
+		s.absolute(&m.Inputs[i])
+	}
+	for i := range m.Files {
+		s.absolute(&m.Files[i].Path)
+	}
+	s.absolute(&m.Output)
+	m.MapNeed.CPUs = max(m.MapNeed.CPUs, 1)
+	m.ReduceNeed.CPUs = max(m.ReduceNeed.CPUs, 1)
+	setDefault(&m.MapOutputSeparator, DefaultSeparator)
+	setDefault(&m.ReduceOutputSeparator, DefaultSeparator)
+	setDefault(&m.KeyFieldSeparator, DefaultSeparator)
+	setDefault(&m.Partitioner, "hash")
+	setDefault(&m.Comparator, "bytes")
+	setPositive(&m.MapOutputKeyFields, 1)
+	setPositive(&m.MapAttempts, DefaultAttempts)
+	setPositive(&m.ReduceAttempts, DefaultAttempts)
+	if m.Reduces == 0 {
+		m.Reducer, m.Combiner = nil, nil
+	}
+	if m.Reducer == nil {
+		m.Reduces = 0
+	}
+	setDefault(&s.Name, mapReduceName(m))
+}
+
+func setDefault(field *string, value string) {
+	if *field == "" {
+		*field = value
+	}
+}
+
+// setPositive replaces 0; a negative number is left for Validate to refuse.
+func setPositive(field *int, value int) {
+	if *field == 0 {
+		*field = value
+	}
+}
+
+// commandName names a job after the program it runs.
+func commandName(command []string, shell bool) string {
+	first := command[0]
+	if words := strings.Fields(first); shell && len(words) > 0 {
+		first = words[0]
+	}
+	if isPlaceholder(first) || len(command) == 3 && first == "/bin/sh" && isPlaceholder(command[2]) {
+		return "commands"
+	}
+	return path.Base(first)
+}
+
+// mapReduceName names a job after its programs, "map.awk+reduce.awk", so that runs
+// of the same scripts are known to be alike.
+func mapReduceName(m *MapReduceSpec) string {
+	name := programName(&m.Mapper, m.Files)
+	if m.Reducer == nil {
+		return name
+	}
+	return name + "+" + programName(m.Reducer, m.Files)
+}
+
+// programName is the script that a program runs, if it is shipped; else the program.
+func programName(p *Program, files []ShipFile) string {
+	if p.Native != "" {
+		return p.Native
+	}
+	for _, word := range p.Args {
+		if slices.ContainsFunc(files, func(f ShipFile) bool { return f.Name == path.Clean(word) }) {
+			return path.Base(word)
+		}
+	}
+	if len(p.Args) == 0 {
+		return "none"
+	}
+	return path.Base(p.Args[0])
+}

@@ -1,0 +1,248 @@
+package job
+
+import (
+	"fmt"
+	"math"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// Option is one thing that can be asked of any kind of job. The same table serves
+// the flags of every command and the [request] table of job files, where a name's
+// hyphens are underscores.
+type Option struct {
+	Name  string // long flag
+	Short string // short flag; may be empty
+	Arg   string // what the value is called in help; empty: the option takes none
+	Usage string
+	Many  bool // may be given several times, each adding to the ones before
+	Batch bool // means something to a batch system only
+	set   func(a *Ask, where, value string) error
+}
+
+// Ask gathers options as they are met; Apply puts them into a spec.
+type Ask struct {
+	request Request
+	name    string
+	need    Resources
+
+	nodesWhere, timeWhere string // where the bounds came from, for errors
+	capNodes              int    // from --max-nodes
+	capTime               time.Duration
+	idleSet               bool
+}
+
+// Options returns the table, in the order in which help shows it.
+func Options() []Option { return options[:] }
+
+var options = [...]Option{
+	{Name: "on", Arg: "PLACE", Usage: "where to run: auto, local (this machine) or a batch system", set: setOn},
+	{Name: "nodes", Short: "N", Arg: "MIN[-MAX]", Usage: "bound the number of nodes; auto: berth decides", set: setNodes},
+	{Name: "max-nodes", Arg: "N", Usage: "use no more nodes than this", set: setMaxNodes},
+	{Name: "time", Short: "t", Arg: "TIME", Usage: "bound the wall time; auto: berth decides", set: setTime},
+	{Name: "max-time", Arg: "TIME", Usage: "ask for no more wall time than this", set: setMaxTime},
+	{Name: "cpus-per-task", Short: "c", Arg: "N", Usage: "cores of a task", set: setCPUs},
+	{Name: "mem", Arg: "SIZE", Usage: "memory of a task; a plain number is megabytes", set: setMem},
+	{Name: "job-name", Short: "J", Arg: "NAME", Usage: "name of the job", set: setName},
+	{Name: "workers", Arg: "N", Usage: "this machine: worker processes that share it", set: setWorkers},
+	{Name: "sort-memory", Arg: "SIZE", Usage: "memory of a worker for sorting", set: setSortMemory},
+	{Name: "scratch", Arg: "DIR", Usage: "folder for intermediate data", set: text(func(r *Request) *string { return &r.Scratch })},
+	{Name: "idle-timeout", Arg: "TIME", Usage: "give back nodes without work after this", set: setIdleTimeout},
+	{Name: "partition", Short: "p", Arg: "NAME", Batch: true, Usage: "batch system: partition", set: text(func(r *Request) *string { return &r.Partition })},
+	{Name: "account", Short: "A", Arg: "NAME", Batch: true, Usage: "batch system: account", set: text(func(r *Request) *string { return &r.Account })},
+	{Name: "qos", Short: "q", Arg: "NAME", Batch: true, Usage: "batch system: quality of service", set: text(func(r *Request) *string { return &r.QOS })},
+	{Name: "constraint", Short: "C", Arg: "LIST", Batch: true, Usage: "batch system: features of the nodes", set: text(func(r *Request) *string { return &r.Constraint })},
+	{Name: "exclusive", Batch: true, Usage: "batch system: share no node with other jobs", set: setExclusive},
+	{Name: "sbatch-arg", Arg: "ARG", Many: true, Batch: true, Usage: "batch system: hand this argument to sbatch", set: setBatchArg},
+}
+
+// Set takes one option. where is the flag or file:line that an error names.
+func (o *Option) Set(a *Ask, where, value string) error {
+	if o.Arg != "" && strings.TrimSpace(value) == "" {
+		return argumentError(where, "the value is empty", "write "+o.Name+" "+o.Arg)
+	}
+	return o.set(a, where, value)
+}
+
+// Apply puts what was asked for into the spec, and checks how the parts go together.
+func (a *Ask) Apply(s *Spec) error {
+	r := a.request
+	if r.On == "" {
+		r.On = s.Request.On
+	}
+	if !a.idleSet {
+		r.IdleTimeout = s.Request.IdleTimeout
+	}
+	if a.capNodes > 0 {
+		if r.MinNodes > a.capNodes {
+			return argumentError(a.nodesWhere, fmt.Sprintf("wants %d nodes, but max-nodes allows %d", r.MinNodes, a.capNodes), "change either")
+		}
+		if r.MaxNodes == 0 || r.MaxNodes > a.capNodes {
+			r.MaxNodes = a.capNodes
+		}
+	}
+	if a.capTime > 0 && (r.MaxTime == 0 || r.MaxTime > a.capTime) {
+		r.MaxTime = a.capTime
+	}
+	s.Request = r
+	if a.name != "" {
+		s.Name = a.name
+	}
+	a.applyNeed(s)
+	return nil
+}
+
+// applyNeed gives the resources of a task to those kinds of task the job has.
+func (a *Ask) applyNeed(s *Spec) {
+	var needs []*Resources
+	if s.Bag != nil {
+		needs = append(needs, &s.Bag.Need)
+	}
+	if s.MapReduce != nil {
+		needs = append(needs, &s.MapReduce.MapNeed, &s.MapReduce.ReduceNeed)
+	}
+	for _, n := range needs {
+		if a.need.CPUs > 0 {
+			n.CPUs = a.need.CPUs
+		}
+		if a.need.Mem > 0 {
+			n.Mem = a.need.Mem
+		}
+	}
+}
+
+// BatchOnly names the options that are set and mean something to a batch system
+// only, so that a command which runs elsewhere can say that they have no effect.
+func (r *Request) BatchOnly() []string {
+	var names []string
+	for _, o := range []struct {
+		name string
+		set  bool
+	}{
+		{"partition", r.Partition != ""},
+		{"account", r.Account != ""},
+		{"qos", r.QOS != ""},
+		{"constraint", r.Constraint != ""},
+		{"exclusive", r.Exclusive},
+		{"sbatch-arg", len(r.BatchArgs) > 0},
+	} {
+		if o.set {
+			names = append(names, o.name)
+		}
+	}
+	return names
+}
+
+func argumentError(where, what, do string) error {
+	return &Error{Class: User, Code: CodeArguments, Where: where, What: what, Do: do}
+}
+
+// text sets a field of the request to the value as it is.
+func text(field func(*Request) *string) func(*Ask, string, string) error {
+	return func(a *Ask, _, value string) error {
+		*field(&a.request) = value
+		return nil
+	}
+}
+
+func setOn(a *Ask, _, value string) error {
+	a.request.On = strings.ToLower(value)
+	return nil
+}
+
+func setNodes(a *Ask, where, value string) (err error) {
+	a.nodesWhere = where
+	a.request.MinNodes, a.request.MaxNodes, err = ParseNodes(where, value)
+	return err
+}
+
+func setMaxNodes(a *Ask, where, value string) (err error) {
+	a.capNodes, err = parseCount(where, value, 1, maxNodes)
+	return err
+}
+
+func setTime(a *Ask, where, value string) (err error) {
+	a.request.MaxTime, err = ParseLimit(where, value)
+	return err
+}
+
+func setMaxTime(a *Ask, where, value string) (err error) {
+	a.capTime, err = ParseLimit(where, value)
+	return err
+}
+
+func setCPUs(a *Ask, where, value string) (err error) {
+	a.need.CPUs, err = parseCount(where, value, 1, maxCPUs)
+	return err
+}
+
+func setMem(a *Ask, where, value string) (err error) {
+	a.need.Mem, err = ParseMem(where, value)
+	return err
+}
+
+func setName(a *Ask, _, value string) error {
+	a.name = value
+	return nil
+}
+
+func setWorkers(a *Ask, where, value string) (err error) {
+	a.request.Workers, err = parseCount(where, value, 1, maxWorkers)
+	return err
+}
+
+func setSortMemory(a *Ask, where, value string) (err error) {
+	a.request.SortMemory, err = ParseSize(where, value)
+	return err
+}
+
+func setIdleTimeout(a *Ask, where, value string) (err error) {
+	a.idleSet = true
+	a.request.IdleTimeout, err = ParseDuration(where, value)
+	return err
+}
+
+func setExclusive(a *Ask, where, value string) (err error) {
+	a.request.Exclusive, err = ParseBool(where, value)
+	return err
+}
+
+// ownBatchArgs are what berth decides itself; a second voice would be wrong.
+var ownBatchArgs = []string{"-N", "--nodes", "-t", "--time", "-n", "--ntasks", "-a", "--array"}
+
+func setBatchArg(a *Ask, where, value string) error {
+	for _, own := range ownBatchArgs {
+		attached := len(own) == 2 && strings.HasPrefix(value, own)
+		if name, _, _ := strings.Cut(value, "="); name == own || attached {
+			return argumentError(where, fmt.Sprintf("%q is berth's to decide", value), "bound it with --nodes, --max-nodes, --time or --max-time")
+		}
+	}
+	a.request.BatchArgs = append(a.request.BatchArgs, value)
+	return nil
+}
+
+// parseCount parses a whole number from low to high.
+func parseCount(where, value string, low, high int) (int, error) {
+	n, err := strconv.Atoi(strings.TrimSpace(value))
+	if err == nil && n >= low && n <= high {
+		return n, nil
+	}
+	do := fmt.Sprintf("write a whole number from %d to %d", low, high)
+	if high == math.MaxInt32 {
+		do = fmt.Sprintf("write a whole number from %d", low)
+	}
+	return 0, &Error{Class: User, Code: CodeConfig, Where: where, What: fmt.Sprintf("%q is no such number", value), Do: do}
+}
+
+// ParseBool parses true or false, as Hadoop's keys and job files have them; an
+// empty value is true.
+func ParseBool(where, value string) (bool, error) {
+	switch strings.ToLower(strings.TrimSpace(value)) {
+	case "true", "":
+		return true, nil
+	case "false":
+		return false, nil
+	}
+	return false, &Error{Class: User, Code: CodeConfig, Where: where, What: fmt.Sprintf("%q is neither true nor false", value), Do: "write true or false"}
+}

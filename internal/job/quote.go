@@ -1,0 +1,136 @@
+package job
+
+import (
+	"strconv"
+	"strings"
+)
+
+// Quote writes a word so that a POSIX shell reads it back as that one word.
+func Quote(word string) string {
+	if isPlain(word) {
+		return word
+	}
+	return "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"
+}
+
+func quoteWords(words []string) string {
+	quoted := make([]string, len(words))
+	for i, w := range words {
+		quoted[i] = Quote(w)
+	}
+	return strings.Join(quoted, " ")
+}
+
+// isPlain reports whether a word means itself to a shell wherever it stands.
+func isPlain(word string) bool {
+	for _, c := range []byte(word) {
+		letter := c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9'
+		if !letter && !strings.ContainsRune("_@%+=:,./-", rune(c)) {
+			return false
+		}
+	}
+	return word != ""
+}
+
+// shellScript puts an entry into a command for the shell. Plain values are written
+// into it; all others become positional parameters, returned as values.
+func shellScript(command string, entry Entry, index int) (script string, values []string) {
+	var b strings.Builder
+	var q quoting
+	rest := command
+	for {
+		at := placeholder.FindStringIndex(rest)
+		if at == nil {
+			b.WriteString(rest)
+			return b.String(), values
+		}
+		b.WriteString(rest[:at[0]])
+		q.read(rest[:at[0]])
+		for i, v := range substitute(rest[at[0]:at[1]], entry, index) {
+			if i > 0 {
+				b.WriteByte(' ')
+			}
+			if isPlain(v) {
+				b.WriteString(v)
+				continue
+			}
+			values = append(values, v)
+			b.WriteString(q.parameter(len(values)))
+		}
+		rest = rest[at[1]:]
+	}
+}
+
+// quoting follows the quotes of a shell command as far as it has been read. Its
+// stack has an element for each construct that is open: ' and " quotes, ` and (
+// command substitutions or groups, and { for a parameter in braces.
+type quoting struct{ open []byte }
+
+func (q *quoting) top() byte {
+	if len(q.open) == 0 {
+		return 0
+	}
+	return q.open[len(q.open)-1]
+}
+
+func (q *quoting) push(c byte) { q.open = append(q.open, c) }
+func (q *quoting) pop()        { q.open = q.open[:len(q.open)-1] }
+
+// read follows text, which ends where a placeholder stands.
+func (q *quoting) read(text string) {
+	for i := 0; i < len(text); i++ {
+		c := text[i]
+		switch q.top() {
+		case '\'':
+			if c == '\'' {
+				q.pop()
+			}
+			continue
+		case '"':
+			if c == '"' {
+				q.pop()
+				continue
+			}
+			if c == '\'' || c == '(' && (i == 0 || text[i-1] != '$') || c == ')' {
+				continue
+			}
+		}
+		if c == '\\' {
+			i++ // the next character is quoted
+			continue
+		}
+		q.step(text, i)
+	}
+}
+
+// step follows one character that may open or close something.
+func (q *quoting) step(text string, i int) {
+	switch c := text[i]; {
+	case c == '`' && q.top() == '`', c == ')' && q.top() == '(', c == '}' && q.top() == '{':
+		q.pop()
+	case c == '\'' || c == '"' || c == '`' || c == '(':
+		q.push(c)
+	case c == '{' && i > 0 && text[i-1] == '$':
+		q.push(c)
+	}
+}
+
+// parameter writes the positional parameter n so that it is one word where q stands.
+func (q *quoting) parameter(n int) string {
+	p := "${" + strconv.Itoa(n) + "}"
+	switch q.top() {
+	case '"':
+		return p
+	case '\'':
+		return `'"` + p + `"'`
+	case '{':
+		if len(q.open) > 1 && q.open[len(q.open)-2] == '"' {
+			return p
+		}
+	case '`':
+		if len(q.open) > 1 && q.open[len(q.open)-2] == '"' {
+			return `\"` + p + `\"`
+		}
+	}
+	return `"` + p + `"`
+}

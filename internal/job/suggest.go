@@ -1,0 +1,47 @@
+package job
+
+import (
+	"strings"
+
+	"github.com/agnivade/levenshtein"
+)
+
+// maxSuggest bounds the words that are compared: a longer one is no slip of a known name.
+const maxSuggest = 128
+
+// Nearest returns the known name that word was probably meant to be: the one at the
+// least edit distance, if that is at most a third of the word and no more than
+// four edits. Without one it returns "". On a tie the earlier name wins.
+func Nearest(word string, known []string) string {
+	if len(word) > maxSuggest {
+		return ""
+	}
+	limit := min(4, max(1, len(word)/3))
+	best, bestDistance := "", limit+1
+	lower := strings.ToLower(word)
+	for _, k := range known {
+		if abs(len(k)-len(word)) >= bestDistance {
+			continue
+		}
+		if d := levenshtein.ComputeDistance(lower, strings.ToLower(k)); d < bestDistance {
+			best, bestDistance = k, d
+		}
+	}
+	return best
+}
+
+func abs(n int) int {
+	if n < 0 {
+		return -n
+	}
+	return n
+}
+
+// didYouMean returns advice that names the nearest known name, or lists all when
+// none is near and they are few.
+func didYouMean(word string, known []string) string {
+	if near := Nearest(word, known); near != "" {
+		return "did you mean " + `"` + near + `"?`
+	}
+	return "known: " + strings.Join(known, ", ")
+}

@@ -1,0 +1,217 @@
+package job
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"path"
+	"regexp"
+	"strings"
+	"time"
+)
+
+// Bounds on what can be asked for. They are far beyond any machine; what exceeds
+// them is a slip that would overflow a sum later on.
+const (
+	maxCPUs      = 1 << 16
+	maxWorkers   = 1024
+	maxMem       = 1 << 50
+	maxReduces   = 1_000_000
+	minSortMem   = 1 << 20 // bytes; a buffer that holds no record sorts nothing
+	maxNameBytes = 256
+)
+
+// Validate checks a normalised spec. It tells everything that is wrong, joined,
+// each as an *Error whose Where is the field's flag or key.
+func (s *Spec) Validate() error {
+	var c checks
+	c.must(path.IsAbs(s.Dir), "folder", "%q is no absolute path", s.Dir)
+	c.must(s.Name != "" && len(s.Name) <= maxNameBytes && !hasControl(s.Name), "job-name",
+		"%q is empty, longer than %d bytes or has control characters", s.Name, maxNameBytes)
+	c.request(&s.Request)
+	switch {
+	case s.Kind == Bag && s.Bag != nil && s.MapReduce == nil:
+		c.bag(s.Bag)
+	case s.Kind == MapReduce && s.MapReduce != nil && s.Bag == nil:
+		c.mapReduce(s.MapReduce)
+	default:
+		c.must(false, "kind", "%q goes with exactly one of bag and mapreduce", s.Kind)
+	}
+	return errors.Join(c...)
+}
+
+// checks gathers what is wrong.
+type checks []error
+
+func (c *checks) must(ok bool, where, format string, args ...any) {
+	if !ok {
+		*c = append(*c, &Error{Class: User, Code: CodeConfig, Where: where, What: fmt.Sprintf(format, args...)})
+	}
+}
+
+func (c *checks) atLeast(n, low, high int, where string) {
+	c.must(n >= low && n <= high, where, "%d is not from %d to %d", n, low, high)
+}
+
+func (c *checks) duration(d time.Duration, where string) {
+	c.must(d >= 0, where, "%v is negative", d)
+}
+
+func hasControl(s string) bool {
+	return strings.IndexFunc(s, func(r rune) bool { return r < ' ' || r == 0x7f }) >= 0
+}
+
+func (c *checks) path(p, where string) {
+	c.must(path.IsAbs(p), where, "%q is no absolute path", p)
+	c.must(!strings.ContainsRune(p, 0), where, "a path cannot have a NUL")
+}
+
+func (c *checks) request(r *Request) {
+	c.must(regexp.MustCompile(`^[a-z][a-z0-9-]*$`).MatchString(r.On), "on", "%q is no place to run", r.On)
+	c.atLeast(r.Workers, 0, maxWorkers, "workers")
+	c.atLeast(r.MinNodes, 0, maxNodes, "nodes")
+	c.atLeast(r.MaxNodes, 0, maxNodes, "nodes")
+	c.must(r.MaxNodes == 0 || r.MinNodes <= r.MaxNodes, "nodes", "at least %d, at most %d nodes", r.MinNodes, r.MaxNodes)
+	c.duration(r.MaxTime, "time")
+	c.duration(r.IdleTimeout, "idle-timeout")
+	c.must(r.SortMemory == 0 || r.SortMemory >= minSortMem && r.SortMemory <= maxMem, "sort-memory",
+		"%s is not from %s to %s", FormatSize(r.SortMemory), FormatSize(minSortMem), FormatSize(maxMem))
+	if r.Scratch != "" {
+		c.path(r.Scratch, "scratch")
+	}
+	for _, name := range r.BatchOnly() {
+		c.must(r.On != "local", name, "only a batch system knows it, and the job is to run on this machine; leave it out or change --on")
+	}
+}
+
+func (c *checks) need(n Resources, kind string) {
+	c.must(n.CPUs >= 1 && n.CPUs <= maxCPUs, "cpus-per-task", "%d cores%s are not from 1 to %d", n.CPUs, kind, maxCPUs)
+	c.must(n.Mem >= 0 && n.Mem <= maxMem, "mem", "%s%s is not from 0 to %s", FormatSize(n.Mem), kind, FormatSize(maxMem))
+}
+
+func (c *checks) bag(b *BagSpec) {
+	c.must(len(b.Command) > 0 && b.Command[0] != "", "command", "it is empty")
+	c.must(!b.Shell || len(b.Command) == 1, "command", "a command for the shell is one word, not %d", len(b.Command))
+	for _, word := range b.Command {
+		c.must(!strings.ContainsRune(word, 0), "command", "%q has a NUL, which no argument can have", word)
+	}
+	c.need(b.Need, " of a task")
+	c.duration(b.TimeLimit, "time-limit")
+	c.atLeast(b.Retries, 0, math.MaxInt16, "retries")
+	c.atLeast(b.MaxFails, -1, math.MaxInt32, "max-fails")
+	c.atLeast(b.Throttle, 0, math.MaxInt32, "throttle")
+	c.template(b.Stdout, "stdout")
+	c.template(b.Stderr, "stderr")
+	c.must(b.Stdout == Discard || b.Stdout != b.Stderr, "stderr", "the same file as stdout; write 2>&1 in a shell command instead")
+	if b.Joblog != "" {
+		c.path(b.Joblog, "joblog")
+	}
+	c.env(b.Env)
+}
+
+// template checks where a bag's outputs go: two tasks must not write one file.
+func (c *checks) template(t, where string) {
+	if t == Discard {
+		return
+	}
+	c.path(t, where)
+	c.must(strings.Contains(t, "{task}"), where, "%q has no {task}, so all tasks would write the same file", t)
+	rest := OutputPath(t, "", "")
+	c.must(!strings.ContainsAny(rest, "{}"), where, "%q has a placeholder other than {job} and {task}", t)
+}
+
+func (c *checks) env(env []string) {
+	for _, kv := range env {
+		name, _, ok := strings.Cut(kv, "=")
+		c.must(ok && name != "" && !strings.ContainsRune(kv, 0), "environment", "%q is not NAME=VALUE", kv)
+	}
+}
+
+func (c *checks) mapReduce(m *MapReduceSpec) {
+	c.must(len(m.Inputs) > 0, "input", "none is given")
+	for _, in := range m.Inputs {
+		c.path(in, "input")
+	}
+	c.path(m.Output, "output")
+	c.inputFormat(m)
+	c.program(&m.Mapper, "mapper")
+	if m.Combiner != nil {
+		c.program(m.Combiner, "combiner")
+	}
+	if m.Reducer != nil {
+		c.program(m.Reducer, "reducer")
+	}
+	c.must(m.Reduces >= -1 && m.Reduces <= maxReduces, "numReduceTasks", "%d is not from 0 to %d", m.Reduces, maxReduces)
+	c.shipped(m.Files)
+	c.env(m.Env)
+	c.env(m.CmdEnv)
+	c.order(m)
+	c.must(oneOf(m.Compress, "", "gzip", "zstd", "bzip2"), "compress", "%q is no codec for output", m.Compress)
+	c.need(m.MapNeed, " of a map")
+	c.need(m.ReduceNeed, " of a reduce")
+	c.atLeast(m.MapAttempts, 1, math.MaxInt16, "mapreduce.map.maxattempts")
+	c.atLeast(m.ReduceAttempts, 1, math.MaxInt16, "mapreduce.reduce.maxattempts")
+	c.duration(m.TaskTimeout, "mapreduce.task.timeout")
+	c.must(m.SlowStart >= 0 && m.SlowStart <= 1, "mapreduce.job.reduce.slowstart.completedmaps", "%v is not from 0 to 1", m.SlowStart)
+}
+
+// InputFormats are the input formats that berth reads.
+var InputFormats = []string{"TextInputFormat", "CombineTextInputFormat", "NLineInputFormat", "KeyValueTextInputFormat"}
+
+func (c *checks) inputFormat(m *MapReduceSpec) {
+	c.must(m.InputFormat == "" || oneOf(m.InputFormat, InputFormats...), "inputformat", "%q is not known", m.InputFormat)
+	c.atLeast(m.MapsHint, 0, math.MaxInt32, "mapreduce.job.maps")
+	c.atLeast(m.LinesPerMap, 0, math.MaxInt32, "mapreduce.input.lineinputformat.linespermap")
+	c.must(m.MinSplit >= 0, "mapreduce.input.fileinputformat.split.minsize", "%d is negative", m.MinSplit)
+	c.must(m.MaxSplit >= 0, "mapreduce.input.fileinputformat.split.maxsize", "%d is negative", m.MaxSplit)
+}
+
+func (c *checks) program(p *Program, where string) {
+	if p.Native != "" {
+		c.must(oneOf(p.Native, NativeIdentity, NativeAggregate) && len(p.Args) == 0, where, "%q is no native program", p.Native)
+		c.must(where != "mapper" || p.Native == NativeIdentity, where, "%q does not map", p.Native)
+		return
+	}
+	c.must(len(p.Args) > 0 && p.Args[0] != "", where, "it is empty")
+	for _, word := range p.Args {
+		c.must(!strings.ContainsRune(word, 0), where, "%q has a NUL, which no argument can have", word)
+	}
+}
+
+// shipped checks that files have distinct names that stay below the task's folder.
+func (c *checks) shipped(files []ShipFile) {
+	names := map[string]string{}
+	for _, f := range files {
+		c.path(f.Path, "files")
+		clean := f.Name != "" && f.Name != "." && path.Clean(f.Name) == f.Name && !path.IsAbs(f.Name) &&
+			f.Name != ".." && !strings.HasPrefix(f.Name, "../") && !hasControl(f.Name)
+		c.must(clean, "files", "%q is no name below a task's folder", f.Name)
+		other, taken := names[f.Name]
+		c.must(!taken || other == f.Path, "files", "%s and %s would both be called %q", other, f.Path, f.Name)
+		names[f.Name] = f.Path
+	}
+}
+
+// order checks how records are parted into key and value, sorted and partitioned.
+func (c *checks) order(m *MapReduceSpec) {
+	for _, sep := range []struct{ where, value string }{
+		{"stream.map.output.field.separator", m.MapOutputSeparator},
+		{"stream.reduce.output.field.separator", m.ReduceOutputSeparator},
+		{"mapreduce.map.output.key.field.separator", m.KeyFieldSeparator},
+	} {
+		c.must(sep.value != "" && !strings.Contains(sep.value, "\n"), sep.where, "%q is no separator", sep.value)
+	}
+	c.atLeast(m.MapOutputKeyFields, 1, math.MaxInt16, "stream.num.map.output.key.fields")
+	c.atLeast(m.PartitionFields, 0, math.MaxInt16, "num.key.fields.for.partition")
+	c.must(oneOf(m.Partitioner, "hash", "keyfield"), "partitioner", "%q is not known", m.Partitioner)
+	c.must(oneOf(m.Comparator, "bytes", "keyfield"), "mapreduce.job.output.key.comparator.class", "%q is not known", m.Comparator)
+}
+
+func oneOf(s string, known ...string) bool {
+	for _, k := range known {
+		if s == k {
+			return true
+		}
+	}
+	return false
+}
