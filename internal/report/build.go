@@ -25,6 +25,7 @@ func (j *Job) View(now job.Time) JobView {
 		},
 		OutputsLost: j.sums.outputsLost,
 		WastedS:     round(j.sums.wasted),
+		At:          now.Std(),
 		Submitted:   stamp(j.submitted), Started: stamp(j.started), Ended: stamp(j.ended),
 		ElapsedS: j.elapsed(now),
 		Reason:   j.reason,
@@ -203,7 +204,7 @@ func (j *Job) phaseView(g *group, k int, live []*attempt, until job.Time) PhaseV
 	}
 	v.Done = v.Total - v.Waiting - v.Running - v.Failed
 	e := estimate{group: g, pos: pos, phase: p, live: live, now: until}
-	v.Progress, v.Rate = e.progress(), e.rate()
+	v.Progress, v.Rate, v.RateTasks = e.progress(), e.rate(), e.rateTasks()
 	if s, known := e.eta(); known && !j.state.Final() {
 		v.EtaS = &s
 	}

@@ -61,6 +61,16 @@ func (e *estimate) rate() float64 {
 	return round(float64(bytes) / took)
 }
 
+// rateTasks returns how many tasks a second got through with the phase in the
+// present run, from its first start to its last end.
+func (e *estimate) rateTasks() float64 {
+	took := e.phase.runLast.Sub(e.phase.runFirst).Seconds()
+	if e.phase.runFirst == 0 || e.phase.runDone == 0 || took <= 0 {
+		return 0
+	}
+	return round(float64(e.phase.runDone) / took)
+}
+
 // eta returns the seconds until no task has the phase before it. With few ends so far
 // it goes by waves: what is left, at the mean duration, over the slots now in use
 // (the lower bound of models.md section 1). With many it goes by the rate of ends,

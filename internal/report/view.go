@@ -43,6 +43,7 @@ type JobView struct {
 	OutputsLost int      `json:"outputs_lost"` // maps that were done and had to run again
 	WastedS     float64  `json:"wasted_s"`     // of attempts that came to nothing, and of outputs lost
 
+	At        time.Time `json:"at"` // when the job stood as told here
 	Submitted time.Time `json:"submitted,omitzero"`
 	Started   time.Time `json:"started,omitzero"` // first attempt
 	Ended     time.Time `json:"ended,omitzero"`
@@ -126,6 +127,7 @@ type PhaseView struct {
 	CPUS       float64 `json:"cpu_s"`
 	PeakMem    int64   `json:"peak_mem_bytes"` // greatest of any attempt
 	Rate       float64 `json:"rate_bytes_s"`   // read, by all attempts together, over the present run
+	RateTasks  float64 `json:"rate_tasks_s"`   // tasks through with the phase a second, over the present run
 
 	Seconds    Seconds   `json:"seconds"`
 	FirstStart time.Time `json:"first_start,omitzero"`
