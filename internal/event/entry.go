@@ -67,17 +67,23 @@ func Unmarshal(data []byte) (Entry, error) {
 	if len(data) > MaxSize {
 		return Entry{}, errSize
 	}
-	if len(data) < headerSize || data[0] != codeArray4 || data[1] != codeUint64 || data[10] != codeInt64 {
-		return Entry{}, errHeader
+	seq, err := Seq(data)
+	if err != nil {
+		return Entry{}, err
 	}
-	e := Entry{
-		Seq: binary.BigEndian.Uint64(data[2:]),
-		At:  job.Time(binary.BigEndian.Uint64(data[11:])),
-	}
+	e := Entry{Seq: seq, At: job.Time(binary.BigEndian.Uint64(data[11:]))}
 	record, err := decode(Kind(data[headerSize-1]), data[headerSize:])
 	if err != nil {
 		return Entry{}, fmt.Errorf("event: entry %d: %w", e.Seq, err)
 	}
 	e.Record = record
 	return e, nil
+}
+
+// Seq returns the sequence number of an encoded entry without decoding the rest.
+func Seq(data []byte) (uint64, error) {
+	if len(data) < headerSize || data[0] != codeArray4 || data[1] != codeUint64 || data[10] != codeInt64 {
+		return 0, errHeader
+	}
+	return binary.BigEndian.Uint64(data[2:]), nil
 }

@@ -1,0 +1,227 @@
+package journal
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"sync"
+	"syscall"
+
+	"berth/internal/event"
+	"berth/internal/job"
+)
+
+// mode of a journal: it holds what the user's tasks wrote to stderr.
+const mode = 0o600
+
+// file is what a journal needs of an *os.File.
+type file interface {
+	WriteAt(p []byte, off int64) (int, error)
+	Truncate(size int64) error
+	Sync() error
+	Close() error
+}
+
+// Journal is a journal open for appending, by one process at a time. Its methods
+// may be called from several goroutines.
+type Journal struct {
+	path string
+
+	syncing sync.Mutex // held during fsync; taken before mu
+
+	mu     sync.Mutex
+	f      file
+	end    int64  // where the next frame goes
+	dirty  bool   // something was appended since the last Sync began
+	buf    []byte // of the last batch, used again
+	closed bool
+	err    error // set once the file's state is unknown; every later call fails with it
+}
+
+// maxKeep bounds the buffer that is kept between batches, in bytes.
+const maxKeep = 1 << 20
+
+// Create makes a new journal with mode 0600, durably, its entry in the directory
+// included. The file must not exist.
+func Create(path string) (*Journal, error) {
+	f, err := os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_RDWR, mode)
+	if err != nil {
+		return nil, ioError(path, "create the journal", err)
+	}
+	j := &Journal{path: path, f: f}
+	if err := errors.Join(j.begin(), syncDir(filepath.Dir(path))); err != nil {
+		return nil, errors.Join(ioError(path, "create the journal", err), f.Close(), os.Remove(path))
+	}
+	return j, nil
+}
+
+// Open opens a journal for appending. It reads it through first; a torn tail is cut
+// off and reported, a damaged middle refused as by Replay.
+func Open(path string) (*Journal, Recovery, error) {
+	rec, err := Check(path)
+	if err != nil {
+		return nil, Recovery{}, err
+	}
+	j, err := OpenAt(path, rec)
+	return j, rec, err
+}
+
+// OpenAt is Open for a journal that was read through already, with what was found.
+// It fails if the file has another size than it had then.
+func OpenAt(path string, rec Recovery) (*Journal, error) {
+	f, err := os.OpenFile(path, os.O_RDWR, mode)
+	if err != nil {
+		return nil, ioError(path, "open the journal", err)
+	}
+	j := &Journal{path: path, f: f, end: rec.End}
+	info, err := f.Stat()
+	switch {
+	case err != nil:
+	case info.Size() != rec.End+rec.TruncatedBytes:
+		err = fmt.Errorf("it has %d bytes, it had %d when it was read: another process writes to it",
+			info.Size(), rec.End+rec.TruncatedBytes)
+	case rec.End == 0:
+		err = j.begin()
+	case rec.TruncatedBytes > 0:
+		err = errors.Join(f.Truncate(rec.End), f.Sync())
+	}
+	if err != nil {
+		return nil, errors.Join(ioError(path, "open the journal", err), f.Close())
+	}
+	return j, nil
+}
+
+// begin writes the header of an empty file.
+func (j *Journal) begin() error {
+	if err := j.f.Truncate(0); err != nil {
+		return err
+	}
+	if _, err := j.f.WriteAt(fileHeader(version), 0); err != nil {
+		return err
+	}
+	j.end = int64(fileHeaderSize)
+	return j.f.Sync()
+}
+
+// Append writes the entries with one write(2). Either all of them are in the journal
+// when it returns, or, on an error, none.
+func (j *Journal) Append(entries ...event.Entry) error {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	if j.err != nil {
+		return j.err
+	}
+	if j.closed {
+		return &job.Error{Class: job.Fatal, Where: j.path, What: "the journal is closed"}
+	}
+	buf := j.buf[:0]
+	for _, e := range entries {
+		var err error
+		if buf, err = appendFrame(buf, j.end+int64(len(buf)), e); err != nil {
+			return &job.Error{Class: job.Fatal, Where: j.path, What: "cannot write a record", Err: err}
+		}
+	}
+	if j.buf = buf; cap(buf) > maxKeep {
+		j.buf = nil
+	}
+	if len(buf) == 0 {
+		return nil
+	}
+	j.dirty = true
+	if _, err := j.f.WriteAt(buf, j.end); err != nil {
+		return errors.Join(ioError(j.path, "write to the journal", err), j.cut(j.end))
+	}
+	j.end += int64(len(buf))
+	return nil
+}
+
+// cut makes the journal end at the given offset. If that fails it is unknown what
+// the file holds behind it, and the journal takes nothing more: entries written
+// there now could be followed by remains of others.
+func (j *Journal) cut(end int64) error {
+	if err := j.f.Truncate(end); err != nil {
+		j.err = ioError(j.path, "take back a write to the journal", err)
+		return j.err
+	}
+	j.end = end
+	return nil
+}
+
+// offset returns where the next frame goes.
+func (j *Journal) offset() int64 {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	return j.end
+}
+
+// takeBack removes all that was appended since the journal ended at that offset.
+func (j *Journal) takeBack(end int64) error {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	return j.cut(end)
+}
+
+// Sync makes durable what was appended before the call. It does nothing if that is
+// so already; Append is not held up meanwhile.
+func (j *Journal) Sync() error {
+	j.syncing.Lock()
+	defer j.syncing.Unlock()
+	return j.sync()
+}
+
+// sync is Sync for callers that hold syncing.
+func (j *Journal) sync() error {
+	j.mu.Lock()
+	dirty, err := j.dirty, j.err
+	j.dirty = false
+	j.mu.Unlock()
+	if err != nil || !dirty {
+		return err
+	}
+	if err := j.f.Sync(); err != nil {
+		// The kernel may have dropped the pages, so a second fsync that succeeds means nothing.
+		err = ioError(j.path, "make the journal durable", err)
+		j.mu.Lock()
+		j.err = err
+		j.mu.Unlock()
+		return err
+	}
+	return nil
+}
+
+// Close makes the journal durable and closes it. A Sync that comes later finds
+// nothing left to do.
+func (j *Journal) Close() error {
+	j.syncing.Lock()
+	defer j.syncing.Unlock()
+	err := j.sync()
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	if j.closed {
+		return err
+	}
+	j.closed = true
+	return errors.Join(err, j.f.Close())
+}
+
+// syncDir makes the entries of a directory durable.
+func syncDir(dir string) error {
+	d, err := os.Open(dir)
+	if err != nil {
+		return err
+	}
+	return errors.Join(d.Sync(), d.Close())
+}
+
+// ioError says what could not be done and, for a full disk, how to go on.
+func ioError(path, what string, err error) error {
+	e := &job.Error{Class: job.Fatal, Code: job.CodeIO, Where: path, What: "cannot " + what, Err: err}
+	switch {
+	case errors.Is(err, syscall.ENOSPC):
+		e.Do = "free space on that disk; no finished work is lost, and `berth resume` goes on with the rest"
+	case errors.Is(err, syscall.EDQUOT):
+		e.Do = "free space within your quota; no finished work is lost, and `berth resume` goes on with the rest"
+	}
+	return e
+}

@@ -1,0 +1,141 @@
+package journal
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+
+	"berth/internal/event"
+	"berth/internal/job"
+)
+
+// Recovery is what reading a journal found.
+type Recovery struct {
+	Entries        int    // whole entries
+	LastSeq        uint64 // sequence number of the last one; 0: none
+	End            int64  // offset behind the last whole entry; 0: the file has no header yet
+	TruncatedBytes int64  // torn bytes behind End, which opening the journal cuts off
+}
+
+// Replay calls fn for every entry of the journal, in order. It changes nothing, so
+// the journal may be in use. A torn tail is left out and reported; a journal whose
+// middle is damaged ends in a *job.Error with the *Damage, after the entries before
+// it. An error of fn ends the replay and is returned as it is.
+func Replay(path string, fn func(event.Entry) error) (Recovery, error) {
+	r, err := openReader(path)
+	if err != nil {
+		return Recovery{}, err
+	}
+	defer r.close()
+	return r.each(fn)
+}
+
+// Check reads the journal through without decoding its entries and reports what
+// Replay would find, faster.
+func Check(path string) (rec Recovery, err error) {
+	f, s, err := openScanner(path)
+	if err != nil {
+		return Recovery{}, err
+	}
+	defer func() { err = errors.Join(err, f.Close()) }()
+	return checkAll(s)
+}
+
+func checkAll(s *scanner) (Recovery, error) {
+	var rec Recovery
+	for {
+		payload, err := s.next()
+		if errors.Is(err, io.EOF) {
+			rec.End, rec.TruncatedBytes = s.end, s.torn()
+			return rec, nil
+		}
+		if err != nil {
+			return Recovery{}, err
+		}
+		rec.Entries++
+		if rec.LastSeq, err = event.Seq(payload); err != nil {
+			return Recovery{}, undecodable(s.path, s.end-int64(len(payload)), err)
+		}
+	}
+}
+
+// reader decodes the entries of one journal.
+type reader struct {
+	scan *scanner
+	file *os.File // nil in tests that read from memory
+	rec  Recovery
+}
+
+func openReader(path string) (*reader, error) {
+	f, s, err := openScanner(path)
+	if err != nil {
+		return nil, err
+	}
+	return &reader{scan: s, file: f}, nil
+}
+
+// next returns the next entry, io.EOF behind the last; then rec is complete.
+func (r *reader) next() (event.Entry, error) {
+	at := r.scan.end
+	payload, err := r.scan.next()
+	if err != nil {
+		r.rec.End, r.rec.TruncatedBytes = r.scan.end, r.scan.torn()
+		return event.Entry{}, err
+	}
+	e, err := event.Unmarshal(payload)
+	if err != nil {
+		return event.Entry{}, undecodable(r.scan.path, at, err)
+	}
+	if e.Seq <= r.rec.LastSeq {
+		return event.Entry{}, outOfOrder(r.scan.path, at, e.Seq, r.rec.LastSeq)
+	}
+	r.rec.Entries++
+	r.rec.LastSeq = e.Seq
+	return e, nil
+}
+
+// each calls fn for every entry that is left.
+func (r *reader) each(fn func(event.Entry) error) (Recovery, error) {
+	for {
+		e, err := r.next()
+		if errors.Is(err, io.EOF) {
+			return r.rec, nil
+		}
+		if err != nil {
+			return r.rec, err
+		}
+		if err := fn(e); err != nil {
+			return r.rec, err
+		}
+	}
+}
+
+// close closes the file; it was only read, so a failure to close loses nothing.
+func (r *reader) close() {
+	if r.file != nil {
+		r.file.Close() //nolint:errcheck // see above
+	}
+}
+
+// exists returns nil if there is a file of that name.
+func exists(path string) error {
+	_, err := os.Stat(path)
+	return err
+}
+
+func undecodable(path string, at int64, err error) error {
+	return &job.Error{
+		Class: job.Fatal, Code: job.CodeIO, Where: path,
+		What: fmt.Sprintf("the record at byte %d is whole but cannot be understood", at), Err: err,
+		Do: "use the berth that wrote it, or a newer one",
+	}
+}
+
+func outOfOrder(path string, at int64, seq, last uint64) error {
+	return &job.Error{
+		Class: job.Fatal, Code: job.CodeIO, Where: path,
+		What: fmt.Sprintf("the record at byte %d has number %d but follows number %d", at, seq, last),
+		Do:   "put the journal back from a backup, or move its run folder away",
+	}
+}
