@@ -1,0 +1,109 @@
+package ui
+
+import (
+	"strings"
+
+	"berth/internal/event"
+	"berth/internal/report"
+)
+
+// Bounds of a bar, in columns.
+const (
+	minBar = 8
+	maxBar = 40
+)
+
+// frame returns the lines below which nothing stands while a job runs: a bar for
+// each stage and a line on the whole. No line is wider than width columns. Where
+// there is no room, columns are left out: first what runs, then the rate, then the bar.
+func frame(v report.JobView, width int, c color) []string {
+	width-- // some terminals go on to the next line when the last column is written
+	all := stages(v)
+	lines := make([]string, 0, len(all)+1)
+	cols := layout(all, width)
+	for _, s := range all {
+		lines = append(lines, cols.line(s, width, c))
+	}
+	if event.State(v.State).Final() && len(lines) > 0 {
+		return lines // the closing summary says the rest
+	}
+	return append(lines, fit(whole(v), width))
+}
+
+// widths says how wide the columns of the bars are; 0: the column is left out.
+type widths struct{ name, bar, count, load, rate, expect int }
+
+func layout(all []stage, width int) widths {
+	var w widths
+	for _, s := range all {
+		w.name = max(w.name, columns(s.name))
+		w.count = max(w.count, columns(s.count()))
+		w.load = max(w.load, columns(s.load()))
+		w.rate = max(w.rate, columns(s.rate))
+		w.expect = max(w.expect, columns(s.expect()))
+	}
+	for _, drop := range []*int{nil, &w.load, &w.rate} {
+		if drop != nil {
+			*drop = 0
+		}
+		if w.bar = min(width-w.text()-len(" []"), maxBar); w.bar >= minBar {
+			return w
+		}
+	}
+	w.bar = 0
+	return w
+}
+
+// text returns how many columns everything but the bar takes.
+func (w widths) text() int {
+	n := w.name
+	for _, col := range []int{w.count, w.load, w.rate, w.expect} {
+		if col > 0 {
+			n += len("  ") + col
+		}
+	}
+	return n
+}
+
+func (w widths) line(s stage, width int, c color) string {
+	cells := []string{pad(s.name, w.name)}
+	if w.bar > 0 {
+		cells[0] += " [" + bar(s, w.bar) + "]"
+	}
+	add := func(text string, width int, left bool) {
+		switch {
+		case width == 0:
+		case left:
+			cells = append(cells, padLeft(text, width))
+		default:
+			cells = append(cells, pad(text, width))
+		}
+	}
+	add(s.count(), w.count, true)
+	add(s.load(), w.load, false)
+	add(s.rate, w.rate, true)
+	add(s.expect(), w.expect, false)
+	line := fit(strings.TrimRight(strings.Join(cells, "  "), " "), width)
+	switch {
+	case s.failed > 0:
+		return c.red(line)
+	case s.over():
+		return c.green(line)
+	case !s.begun():
+		return c.dim(line)
+	}
+	return line
+}
+
+// bar draws how far the stage is: what is done, and what running tasks have done of theirs.
+func bar(s stage, width int) string {
+	done := 0
+	if s.total > 0 {
+		done = s.done * width / s.total
+	}
+	some := min(max(int(s.progress*float64(width)), done), width)
+	if s.over() && s.failed == 0 {
+		done, some = width, width
+	}
+	return strings.Repeat("#", done) + strings.Repeat("=", some-done) + strings.Repeat("-", width-some)
+}

@@ -1,0 +1,116 @@
+package ui
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/dustin/go-humanize"
+	"github.com/mattn/go-runewidth"
+
+	"berth/internal/job"
+)
+
+// size writes bytes for people: "150 MiB".
+func size(n int64) string {
+	if n < 0 {
+		return "-" + humanize.IBytes(uint64(-n))
+	}
+	return humanize.IBytes(uint64(n))
+}
+
+// bytesRate writes bytes a second: "150 MiB/s"; empty for none.
+func bytesRate(r float64) string {
+	if r < 1 {
+		return ""
+	}
+	return humanize.IBytes(uint64(r)) + "/s"
+}
+
+// tasksRate writes tasks a second, or a minute where that says more: "12/s", "3.5/min"; empty for none.
+func tasksRate(r float64) string {
+	switch {
+	case r <= 0:
+		return ""
+	case r >= 10:
+		return strconv.FormatFloat(r, 'f', 0, 64) + "/s"
+	case r >= 0.5:
+		return strconv.FormatFloat(r, 'f', 1, 64) + "/s"
+	default:
+		return strconv.FormatFloat(r*60, 'f', 1, 64) + "/min"
+	}
+}
+
+// seconds writes a duration given in seconds: "12.3s", "4m5s".
+func seconds(s float64) string {
+	return job.FormatDuration(time.Duration(s * float64(time.Second)))
+}
+
+// span writes a range of durations given in seconds: "10s–14s", or one of them when they look the same.
+func span(low, up float64) string {
+	l, u := seconds(low), seconds(up)
+	if l == u {
+		return l
+	}
+	return l + "–" + u
+}
+
+// count writes a number of things: "1 task", "2 tasks".
+func count(n int, what string) string {
+	if n == 1 {
+		return "1 " + what
+	}
+	return strconv.Itoa(n) + " " + what + "s"
+}
+
+// clean makes text fit for one line of a terminal: what would move the cursor or
+// change colours is shown, not done, and bytes that are no UTF-8 are replaced.
+func clean(s string) string {
+	plain := func(r rune) bool { return unicode.IsPrint(r) && r != utf8.RuneError }
+	if strings.IndexFunc(s, func(r rune) bool { return !plain(r) }) < 0 {
+		return s
+	}
+	var b strings.Builder
+	for _, r := range s {
+		switch {
+		case r == '\t':
+			b.WriteString("    ")
+		case plain(r) || r == utf8.RuneError:
+			b.WriteRune(r)
+		case r < 0x20 || r == 0x7f:
+			b.WriteString("^" + string(r^0x40))
+		default:
+			fmt.Fprintf(&b, `\u%04x`, r)
+		}
+	}
+	return b.String()
+}
+
+// cleanLines is clean for text of several lines; empty lines at its end and carriage
+// returns before line ends are dropped.
+func cleanLines(s string) []string {
+	s = strings.TrimRight(s, "\r\n\t ")
+	if s == "" {
+		return nil
+	}
+	lines := strings.Split(s, "\n")
+	for i, l := range lines {
+		lines[i] = clean(strings.TrimSuffix(l, "\r"))
+	}
+	return lines
+}
+
+// fit cuts s to a width in columns.
+func fit(s string, width int) string { return runewidth.Truncate(s, max(width, 0), "…") }
+
+// pad fills s up to a width in columns.
+func pad(s string, width int) string { return runewidth.FillRight(s, width) }
+
+// padLeft fills s up to a width in columns, at its left.
+func padLeft(s string, width int) string { return runewidth.FillLeft(s, width) }
+
+// columns returns how many columns s takes.
+func columns(s string) int { return runewidth.StringWidth(s) }

@@ -1,0 +1,107 @@
+package ui
+
+import (
+	"fmt"
+
+	"berth/internal/report"
+)
+
+// maxTold is how many failures of one view are told in full; a job whose tasks all
+// fail would flood the screen.
+const maxTold = 5
+
+// news finds what in a view was not told yet.
+type news struct {
+	failure uint64 // sequence number of the last failure told
+	total   int    // failures told or passed over
+	nodes   map[string]report.NodeView
+}
+
+// begin takes what is in the first view as told.
+func (n *news) begin(v report.JobView) {
+	n.total = v.FailuresTotal
+	for _, f := range v.Failures {
+		n.failure = max(n.failure, f.Seq)
+	}
+	n.keepNodes(v)
+}
+
+// fresh reports whether a failure was not told yet, and takes it as told.
+func (n *news) fresh(f report.Failure) bool {
+	if f.Seq != 0 && f.Seq <= n.failure {
+		return false
+	}
+	n.failure = max(n.failure, f.Seq)
+	n.total++
+	return true
+}
+
+// failures returns the new failures to tell in full, and how many others there are.
+func (n *news) failures(v report.JobView) (tell []report.Failure, others int) {
+	for _, f := range v.Failures {
+		if n.fresh(f) {
+			tell = append(tell, f)
+		}
+	}
+	others = max(v.FailuresTotal-n.total, 0)
+	n.total += others
+	if cut := len(tell) - maxTold; cut > 0 {
+		tell, others = tell[cut:], others+cut
+	}
+	return tell, others
+}
+
+// nodeLines tells of nodes that went away with work of the job, or came back.
+func (n *news) nodeLines(v report.JobView) []string {
+	var lines []string
+	for _, now := range v.Nodes {
+		was, known := n.nodes[now.Node]
+		if !known || was.State == now.State {
+			continue
+		}
+		name := now.Node
+		if now.Host != "" {
+			name = clean(now.Host) + " (" + now.Node + ")"
+		}
+		switch {
+		case now.State == report.NodeUp:
+			lines = append(lines, "node "+name+" is back")
+		case was.State == report.NodeUp && was.Running > 0:
+			line := "node " + name + " is " + now.State
+			if now.Reason != "" {
+				line += ": " + clean(now.Reason)
+			}
+			lines = append(lines, line+fmt.Sprintf("; it ran %s", count(was.Running, "task")))
+		}
+	}
+	n.keepNodes(v)
+	return lines
+}
+
+func (n *news) keepNodes(v report.JobView) {
+	if n.nodes == nil {
+		n.nodes = map[string]report.NodeView{}
+	}
+	for _, now := range v.Nodes {
+		n.nodes[now.Node] = now
+	}
+}
+
+// lines returns all that is new in a view, failures in full.
+func (n *news) lines(v report.JobView, c color) []string {
+	lines := n.nodeLines(v)
+	tell, others := n.failures(v)
+	if others > 0 {
+		lines = append(lines, c.red("and "+count(others, "other failure")+"; see berth report "+string(v.ID)))
+	}
+	for _, f := range tell {
+		lines = append(lines, colorFirst(failureLines(f), c)...)
+	}
+	return lines
+}
+
+// colorFirst makes the first of some lines red.
+func colorFirst(lines []string, c color) []string {
+	lines[0] = c.red(lines[0])
+	return lines
+}

@@ -1,0 +1,120 @@
+package ui
+
+import (
+	"fmt"
+	"io"
+	"strings"
+	"time"
+
+	"berth/internal/event"
+	"berth/internal/report"
+)
+
+// When a plain log has a line on progress: at each tenth of the tasks unless one was
+// just written, else when something changed for a while, else to show that it lives.
+const (
+	plainSoon  = 2 * time.Second
+	plainOften = 10 * time.Second
+	plainAlive = time.Minute
+)
+
+// plain writes lines with times. Errors of writing are dropped: a log that cannot be
+// written must not stop a job.
+type plain struct {
+	out   io.Writer
+	zone  *time.Location
+	color color
+	news  news
+
+	at       time.Time // of what was given last
+	told     time.Time // of the last line on progress
+	lastText string
+	tenth    int
+	ended    bool
+}
+
+func (p *plain) write(lines ...string) {
+	stamp := ""
+	if !p.at.IsZero() {
+		stamp = p.at.In(p.zone).Format("15:04:05 ")
+	}
+	var b strings.Builder
+	for _, l := range lines {
+		b.WriteString(stamp + l + "\n")
+	}
+	_, _ = io.WriteString(p.out, b.String())
+}
+
+func (p *plain) Begin(v report.JobView) {
+	p.at, p.told, p.tenth = v.At, v.At, tenth(v)
+	p.news.begin(v)
+	p.write(p.color.bold(headline(v)))
+	for _, n := range v.Notes {
+		p.write("note: " + clean(n))
+	}
+	if v.FailuresTotal > 0 {
+		p.write(count(v.FailuresTotal, "attempt") + " failed so far")
+	}
+}
+
+func (p *plain) Update(v report.JobView) {
+	p.at = v.At
+	if lines := p.news.lines(v, p.color); len(lines) > 0 {
+		p.write(lines...)
+	}
+	if event.State(v.State).Final() {
+		return
+	}
+	text, since, now := progressText(v), v.At.Sub(p.told), tenth(v)
+	due := since >= plainAlive ||
+		text != p.lastText && (since >= plainOften || now != p.tenth && since >= plainSoon)
+	if !due {
+		return
+	}
+	p.told, p.lastText, p.tenth = v.At, text, now
+	p.write(text)
+}
+
+// tenth returns how many tenths of the tasks are done.
+func tenth(v report.JobView) int { return v.TasksDone * 10 / max(v.TasksTotal, 1) }
+
+// progressText is one line on how far the job is: the stages under way.
+func progressText(v report.JobView) string {
+	var parts []string
+	for _, s := range stages(v) {
+		if !s.begun() || s.over() {
+			continue
+		}
+		part := fmt.Sprintf("%s %s done", s.name, s.count())
+		for _, more := range []string{s.load(), s.rate, s.expect()} {
+			if more != "" {
+				part += ", " + more
+			}
+		}
+		parts = append(parts, part)
+	}
+	if len(parts) == 0 || v.State != string(event.StateRunning) {
+		return whole(v)
+	}
+	return strings.Join(parts, "; ")
+}
+
+func (p *plain) Failure(f report.Failure) {
+	if p.news.fresh(f) {
+		p.at = f.At
+		p.write(colorFirst(failureLines(f), p.color)...)
+	}
+}
+
+func (p *plain) Note(text string) { p.write(clean(text)) }
+
+func (p *plain) End(v report.JobView) {
+	if p.ended {
+		return
+	}
+	p.ended = true
+	p.Update(v)
+	p.write(Summary(v)...)
+}
+
+func (p *plain) Close() { p.ended = true }

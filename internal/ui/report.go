@@ -1,0 +1,227 @@
+package ui
+
+import (
+	"fmt"
+	"io"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"berth/internal/event"
+	"berth/internal/report"
+)
+
+// Report writes what became of a job: what was decided and predicted, what it took,
+// phase by phase, what was slow, what failed. Its JSON twin is the view itself.
+func Report(w io.Writer, v report.JobView) error {
+	var b strings.Builder
+	for _, part := range []func(*strings.Builder, report.JobView){
+		reportHead, reportPhases, reportNodes, reportSlowest, reportCounters, reportFailures,
+	} {
+		part(&b, v)
+	}
+	_, err := io.WriteString(w, b.String())
+	return err
+}
+
+// item writes a line "name  value" of the report's head, nothing without a value.
+func item(b *strings.Builder, name, value string) {
+	if value != "" {
+		fmt.Fprintf(b, "%-11s%s\n", name, value)
+	}
+}
+
+func reportHead(b *strings.Builder, v report.JobView) {
+	state := v.State
+	if v.Reason != "" {
+		state += ": " + clean(v.Reason)
+	}
+	fmt.Fprintf(b, "%s %s\n", title(v), state)
+	item(b, "decided", clean(v.Decision))
+	item(b, "predicted", predicted(v))
+	item(b, "took", took(v))
+	item(b, "tasks", tasksText(v))
+	item(b, "attempts", attemptsText(v))
+	if v.BytesIn > 0 || v.BytesOut > 0 {
+		item(b, "data", size(v.BytesIn)+" in, "+size(v.BytesOut)+" out")
+	}
+	item(b, "output", clean(v.Output))
+	item(b, "logs", clean(v.Logs))
+	for _, n := range v.Notes {
+		item(b, "note", clean(n))
+	}
+}
+
+// predicted says what was predicted and from what, and how it compares.
+func predicted(v report.JobView) string {
+	p := v.Predicted
+	if p == nil {
+		return "nothing"
+	}
+	text := span(p.LowSeconds, p.UpSeconds)
+	if p.Source != "" {
+		text += ", from " + clean(p.Source)
+	}
+	return text + accuracy(v)
+}
+
+// accuracy says how what came true compares with the prediction, once it is known.
+func accuracy(v report.JobView) string {
+	if v.ActualS == nil || v.OffBy == nil {
+		return ""
+	}
+	text := "; it took " + seconds(*v.ActualS)
+	percent := strconv.FormatFloat(abs(*v.OffBy)*100, 'f', 0, 64) + " %"
+	switch {
+	case *v.OffBy > 0:
+		return text + ", " + percent + " above"
+	case *v.OffBy < 0:
+		return text + ", " + percent + " below"
+	default:
+		return text + ", as predicted"
+	}
+}
+
+func abs(x float64) float64 { return max(x, -x) }
+
+// took says when the job ran and for how long.
+func took(v report.JobView) string {
+	if v.Submitted.IsZero() {
+		return ""
+	}
+	text := seconds(v.ElapsedS) + " since " + v.Submitted.Format(time.RFC3339)
+	if event.State(v.State).Final() && !v.Ended.IsZero() {
+		text = seconds(v.ElapsedS) + ", " + v.Submitted.Format(time.RFC3339) + " to " + v.Ended.Format(time.RFC3339)
+	}
+	if !v.Started.IsZero() {
+		text += fmt.Sprintf(", %s of it before the first task", seconds(v.Started.Sub(v.Submitted).Seconds()))
+	}
+	return text
+}
+
+func tasksText(v report.JobView) string {
+	return list(some(v.TasksDone)+" done", v.TasksDone, some(v.TasksFailed)+" failed", v.TasksFailed,
+		some(v.TasksRunning)+" running", v.TasksRunning, some(v.TasksWaiting)+" waiting", v.TasksWaiting)
+}
+
+func attemptsText(v report.JobView) string {
+	a := v.Attempts
+	text := list(some(a.Done)+" done", a.Done, some(a.Failed)+" failed", a.Failed, some(a.Lost)+" lost", a.Lost,
+		some(a.Killed)+" killed", a.Killed, some(a.Broken)+" broken by the machine", a.Broken)
+	if v.OutputsLost > 0 {
+		text += "; " + count(v.OutputsLost, "map output") + " lost"
+	}
+	if v.WastedS > 0 {
+		text += "; " + seconds(v.WastedS) + " came to nothing"
+	}
+	return text
+}
+
+// list joins those of some texts whose number, which follows each, is not 0.
+func list(pairs ...any) string {
+	var out []string
+	for i := 0; i < len(pairs); i += 2 {
+		if pairs[i+1].(int) > 0 {
+			out = append(out, pairs[i].(string))
+		}
+	}
+	return strings.Join(out, ", ")
+}
+
+func reportPhases(b *strings.Builder, v report.JobView) {
+	if len(v.Phases) == 0 {
+		return
+	}
+	t := newTable("PHASE", "DONE>", "MEAN>", "P50>", "P95>", "MAX>", "SPAN>", "IN>", "OUT>", "RATE>", "CPU>", "PEAK MEM>")
+	for _, p := range v.Phases {
+		span := ""
+		if !p.FirstStart.IsZero() && p.LastEnd.After(p.FirstStart) {
+			span = seconds(p.LastEnd.Sub(p.FirstStart).Seconds())
+		}
+		s := p.Seconds
+		t.add(p.Phase, fmt.Sprintf("%d/%d", p.Done, p.Total), someSeconds(s.Mean), someSeconds(s.P50), someSeconds(s.P95), someSeconds(s.Max),
+			span, someSize(p.BytesIn), someSize(p.BytesOut), bytesRate(p.Rate), someSeconds(p.CPUS), someSize(p.PeakMem))
+	}
+	section(b, "", t)
+}
+
+// someSeconds writes a duration, nothing for 0.
+func someSeconds(s float64) string {
+	if s == 0 {
+		return ""
+	}
+	return seconds(s)
+}
+
+// section writes a table behind an empty line and a title, if it has one.
+func section(b *strings.Builder, title string, t *table) {
+	b.WriteString("\n" + title)
+	_ = t.write(b, "") // a strings.Builder takes all
+}
+
+func reportNodes(b *strings.Builder, v report.JobView) { _ = nodesTable(b, v) }
+
+func reportSlowest(b *strings.Builder, v report.JobView) {
+	if len(v.Slowest) < 2 {
+		return
+	}
+	t := newTable("SLOWEST", "ATTEMPT>", "TOOK>")
+	for _, s := range v.Slowest[:min(len(v.Slowest), 5)] {
+		t.add(taskWord(s.Name), strconv.Itoa(s.Attempt), seconds(s.Seconds))
+	}
+	section(b, "", t)
+}
+
+func reportCounters(b *strings.Builder, v report.JobView) {
+	if len(v.Counters) == 0 {
+		return
+	}
+	t := newTable("GROUP", "COUNTER", "SUM>")
+	for _, group := range slices.Sorted(maps.Keys(v.Counters)) {
+		for _, name := range slices.Sorted(maps.Keys(v.Counters[group])) {
+			t.add(clean(group), clean(name), strconv.FormatInt(v.Counters[group][name], 10))
+		}
+	}
+	section(b, "", t)
+}
+
+func reportFailures(b *strings.Builder, v report.JobView) {
+	if v.FailuresTotal == 0 {
+		return
+	}
+	fmt.Fprintf(b, "\n%s", count(v.FailuresTotal, "failure"))
+	if n := len(v.Failures); n < v.FailuresTotal {
+		fmt.Fprintf(b, ", the last %d of them", n)
+	}
+	b.WriteString("\n")
+	for _, f := range v.Failures {
+		b.WriteString(join(failureLines(f)))
+	}
+}
+
+// Rows writes a table of attempts with their phases, in the order they ended. Its
+// JSON twin is RowList.
+func Rows(w io.Writer, rows []report.AttemptRow) error {
+	t := newTable("TASK", "ATTEMPT>", "NODE", "HOST", "OUTCOME", "PHASE", "START", "TOOK>", "IN>", "OUT>", "CPU>", "PEAK MEM>")
+	for _, r := range rows {
+		head := []string{clean(r.Name), strconv.Itoa(r.Attempt), r.Node, clean(r.Host), r.Outcome}
+		if len(r.Phases) == 0 {
+			t.add(append(head, "", r.Started.Format(rowTime), seconds(r.Seconds), "", "", "", "")...)
+		}
+		for _, p := range r.Phases {
+			took := seconds(p.End.Sub(p.Start).Seconds())
+			if !p.Whole {
+				took = ">" + took
+			}
+			t.add(append(head, p.Phase, p.Start.Format(rowTime), took, someSize(p.BytesIn), someSize(p.BytesOut),
+				someSeconds(p.CPUS), someSize(p.PeakMem))...)
+			head = []string{"", "", "", "", ""}
+		}
+	}
+	return t.write(w, "")
+}
+
+// rowTime is how instants stand in the table of attempts.
+const rowTime = "15:04:05.000"

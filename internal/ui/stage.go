@@ -1,0 +1,81 @@
+package ui
+
+import (
+	"strconv"
+
+	"berth/internal/job"
+	"berth/internal/report"
+)
+
+// stage is what has a bar: a bag as a whole, and of a MapReduce job what a person
+// waits for: map (with its merge), shuffle, sort and reduce.
+type stage struct {
+	name                         string
+	total, done, running, failed int
+	progress                     float64 // 0…1
+	rate                         string
+	eta                          *float64
+}
+
+// stages returns a job's stages, none while its phases are not known.
+func stages(v report.JobView) []stage {
+	var out []stage
+	for _, p := range v.Phases {
+		s := stage{
+			name: p.Phase, total: p.Total, done: p.Done, running: p.Running, failed: p.Failed,
+			progress: p.Progress, rate: bytesRate(p.Rate), eta: p.EtaS,
+		}
+		switch p.Phase {
+		case job.PhaseFetch.String(), job.PhaseStore.String():
+			continue
+		case job.PhaseCompute.String():
+			s.name, s.done, s.running, s.rate = "tasks", v.TasksDone, v.TasksRunning, tasksRate(p.RateTasks)
+		case job.PhaseMerge.String():
+			m := &out[len(out)-1] // the map before it is done when its merge is
+			m.done = p.Done
+			m.running += p.Running
+			continue
+		}
+		out = append(out, s)
+	}
+	return out
+}
+
+// begun reports whether anything of the stage was started.
+func (s stage) begun() bool { return s.running > 0 || s.done > 0 || s.failed > 0 || s.progress > 0 }
+
+// over reports whether nothing of the stage is left to do.
+func (s stage) over() bool { return s.done+s.failed >= s.total }
+
+// count is how far the stage is in tasks: "12/40".
+func (s stage) count() string { return strconv.Itoa(s.done) + "/" + strconv.Itoa(s.total) }
+
+// load is what runs and what failed: "4 running, 1 failed".
+func (s stage) load() string {
+	var out string
+	if s.running > 0 {
+		out = strconv.Itoa(s.running) + " running"
+	}
+	if s.failed > 0 {
+		if out != "" {
+			out += ", "
+		}
+		out += strconv.Itoa(s.failed) + " failed"
+	}
+	return out
+}
+
+// expect is when the stage will be over: "ETA 12s", "done", or "ETA unknown" while
+// it runs and nothing tells.
+func (s stage) expect() string {
+	switch {
+	case s.over():
+		return "done"
+	case s.eta != nil:
+		return "ETA " + seconds(*s.eta)
+	case s.running > 0:
+		return "ETA unknown"
+	default:
+		return ""
+	}
+}

@@ -1,0 +1,104 @@
+package ui
+
+import (
+	"fmt"
+	"io"
+	"strconv"
+	"strings"
+
+	"berth/internal/report"
+)
+
+// Status writes a table of jobs, newest last. Its JSON twin is report.NewStatusList.
+func Status(w io.Writer, views []report.JobView) error {
+	if len(views) == 0 {
+		_, err := io.WriteString(w, "no jobs\n")
+		return err
+	}
+	t := newTable("ID", "NAME", "KIND", "STATE", "DONE>", "FAILED>", "RUNNING>", "ELAPSED>", "ETA>")
+	for _, v := range report.NewestLast(views) {
+		eta := ""
+		if v.EtaS != nil {
+			eta = seconds(*v.EtaS)
+		}
+		t.add(string(v.ID), fit(clean(v.Name), 30), string(v.Kind), v.State,
+			fmt.Sprintf("%d/%d", v.TasksDone, v.TasksTotal), some(v.TasksFailed), some(v.TasksRunning), seconds(v.ElapsedS), eta)
+	}
+	return t.write(w, "")
+}
+
+// some writes a number, nothing for 0.
+func some(n int) string {
+	if n == 0 {
+		return ""
+	}
+	return strconv.Itoa(n)
+}
+
+// someSize writes bytes, nothing for 0.
+func someSize(n int64) string {
+	if n == 0 {
+		return ""
+	}
+	return size(n)
+}
+
+// Progress writes how far one job is: its stages, the nodes it runs on, and the
+// attempts that have run longest. Its JSON twin is the view itself.
+func Progress(w io.Writer, v report.JobView, width int) error {
+	lines := append([]string{headline(v)}, frame(v, width, false)...)
+	if v.TasksFailed > 0 || v.Attempts.Failed > 0 {
+		lines = append(lines, failureCount(v))
+	}
+	if _, err := io.WriteString(w, strings.Join(lines, "\n")+"\n"); err != nil {
+		return err
+	}
+	if err := nodesTable(w, v); err != nil {
+		return err
+	}
+	if len(v.Running) == 0 {
+		return nil
+	}
+	t := newTable("TASK", "ATTEMPT>", "NODE", "HOST", "PHASE", "FOR>", "DONE>", "READ>", "STATUS")
+	for _, r := range v.Running {
+		part := ""
+		if r.Progress != nil {
+			part = strconv.Itoa(int(*r.Progress*100)) + "%"
+		}
+		t.add(clean(r.Name), strconv.Itoa(r.Attempt), r.Node, clean(r.Host), r.Phase, seconds(r.Seconds), part,
+			someSize(r.BytesIn), fit(clean(r.Status), 40))
+	}
+	if _, err := io.WriteString(w, "\n"); err != nil {
+		return err
+	}
+	return t.write(w, "")
+}
+
+func failureCount(v report.JobView) string {
+	return fmt.Sprintf("%s failed for good, %s failed; see berth report %s",
+		count(v.TasksFailed, "task"), count(v.Attempts.Failed, "attempt"), v.ID)
+}
+
+func nodesTable(w io.Writer, v report.JobView) error {
+	if len(v.Nodes) == 0 {
+		return nil
+	}
+	t := newTable("NODE", "HOST", "CPUS>", "STATE", "RUNNING>", "DONE>", "FAILED>")
+	for _, n := range v.Nodes {
+		t.add(n.Node, clean(n.Host), some(n.CPUs), n.State, some(n.Running), some(n.Done), some(n.Failed))
+	}
+	if _, err := io.WriteString(w, "\n"); err != nil {
+		return err
+	}
+	return t.write(w, "")
+}
+
+// Explain writes the lines that say why a job is where it is.
+func Explain(w io.Writer, lines []string) error {
+	var b strings.Builder
+	for _, l := range lines {
+		b.WriteString(clean(l) + "\n")
+	}
+	_, err := io.WriteString(w, b.String())
+	return err
+}

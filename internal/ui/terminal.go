@@ -1,0 +1,118 @@
+package ui
+
+import (
+	"io"
+	"strings"
+	"sync"
+
+	"github.com/vbauerster/mpb/v8"
+	"github.com/vbauerster/mpb/v8/decor"
+
+	"berth/internal/event"
+	"berth/internal/report"
+)
+
+// terminal draws bars that are refreshed in place; lines of text go above them.
+// One mpb bar carries all lines, so that they are laid out together and their
+// number may change.
+type terminal struct {
+	out   io.Writer
+	width int
+	color color
+	news  news
+
+	draw *mpb.Progress
+	bar  *mpb.Bar
+
+	mu   sync.Mutex // the drawing goroutine reads the view
+	view report.JobView
+}
+
+func (t *terminal) Begin(v report.JobView) {
+	t.view = v
+	t.news.begin(v)
+	lines := []string{t.color.bold(headline(v))}
+	for _, n := range v.Notes {
+		lines = append(lines, "note: "+clean(n))
+	}
+	if v.FailuresTotal > 0 {
+		lines = append(lines, count(v.FailuresTotal, "attempt")+" failed so far")
+	}
+	_, _ = io.WriteString(t.out, join(lines))
+	// Without the option a writer that is no file would never be drawn to.
+	t.draw = mpb.New(mpb.WithOutput(t.out), mpb.WithWidth(t.width), mpb.WithAutoRefresh())
+	first := mpb.BarFillerFunc(func(w io.Writer, s decor.Statistics) error {
+		_, err := io.WriteString(w, t.lines(s.AvailableWidth)[0])
+		return err
+	})
+	rest := mpb.BarFillerFunc(func(w io.Writer, s decor.Statistics) error {
+		_, err := io.WriteString(w, join(t.lines(s.AvailableWidth)[1:]))
+		return err
+	})
+	t.bar = t.draw.MustAdd(1, first, mpb.BarFillerTrim(), mpb.BarExtender(rest, false))
+}
+
+// lines returns what is drawn at that width.
+func (t *terminal) lines(width int) []string {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return frame(t.view, width, t.color)
+}
+
+// join ends each line.
+func join(lines []string) string {
+	if len(lines) == 0 {
+		return ""
+	}
+	return strings.Join(lines, "\n") + "\n"
+}
+
+// above writes lines above the bars, or where they were.
+func (t *terminal) above(lines []string) {
+	if len(lines) == 0 {
+		return
+	}
+	if t.draw != nil {
+		if _, err := t.draw.Write([]byte(join(lines))); err == nil {
+			return
+		}
+	}
+	_, _ = io.WriteString(t.out, join(lines))
+}
+
+func (t *terminal) Update(v report.JobView) {
+	t.mu.Lock()
+	t.view = v
+	t.mu.Unlock()
+	t.above(t.news.lines(v, t.color))
+}
+
+func (t *terminal) Failure(f report.Failure) {
+	if t.news.fresh(f) {
+		t.above(colorFirst(failureLines(f), t.color))
+	}
+}
+
+func (t *terminal) Note(text string) { t.above([]string{clean(text)}) }
+
+func (t *terminal) End(v report.JobView) {
+	t.Update(v)
+	t.Close()
+	lines := Summary(v)
+	switch event.State(v.State) {
+	case event.StateDone:
+		lines[0] = t.color.green(lines[0])
+	case event.StateFailed, event.StateCancelled:
+		lines[0] = t.color.red(lines[0])
+	}
+	_, _ = io.WriteString(t.out, join(lines))
+}
+
+func (t *terminal) Close() {
+	if t.bar == nil {
+		return
+	}
+	t.bar.Abort(false)
+	t.draw.Wait()
+	t.bar, t.draw = nil, nil
+}

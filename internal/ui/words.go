@@ -1,0 +1,209 @@
+package ui
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+
+	"berth/internal/event"
+	"berth/internal/job"
+	"berth/internal/report"
+)
+
+// title is how a job is called: its id, and its name where that says more.
+func title(v report.JobView) string {
+	if v.Name == "" || v.Name == string(v.ID) {
+		return string(v.ID)
+	}
+	return fmt.Sprintf("%s (%s)", v.ID, clean(v.Name))
+}
+
+// headline is the line on what was decided and why.
+func headline(v report.JobView) string {
+	if v.Decision == "" {
+		return title(v) + ": " + count(v.TasksTotal, "task")
+	}
+	return title(v) + ": " + clean(v.Decision)
+}
+
+// whole is the line on the job as a whole while it runs.
+func whole(v report.JobView) string {
+	parts := []string{string(v.ID) + " " + v.State}
+	switch v.State {
+	case string(event.StateQueued):
+		parts[0] += ", waits for nodes"
+	case string(event.StateStopping):
+		if v.Reason != "" {
+			parts[0] += ": " + clean(v.Reason)
+		}
+	}
+	if v.ElapsedS > 0 {
+		parts = append(parts, "after "+seconds(v.ElapsedS))
+	}
+	if v.EtaS != nil {
+		eta := "ETA " + seconds(*v.EtaS)
+		if v.EtaFrom == report.EtaFromPrediction {
+			eta += " (predicted)"
+		}
+		parts = append(parts, eta)
+	}
+	if n := v.Attempts.Lost; n > 0 {
+		parts = append(parts, count(n, "attempt")+" lost")
+	}
+	return strings.Join(parts, ", ")
+}
+
+// why says how an attempt failed: the reason it came with, or exit code or signal.
+func why(f report.Failure) string {
+	switch {
+	case f.Reason != "":
+		return clean(f.Reason)
+	case f.Signal != 0:
+		return "killed by signal " + strconv.Itoa(f.Signal)
+	default:
+		return "exit " + strconv.Itoa(f.Exit)
+	}
+}
+
+// taskWord is what a task is called within a sentence: "task 4", "map 3".
+func taskWord(v string) string {
+	if _, err := strconv.Atoi(v); err == nil {
+		return "task " + v
+	}
+	return clean(v)
+}
+
+// failureLines tell of a failed attempt: what failed where and how, whether it is
+// tried again, and the last lines of its standard error.
+func failureLines(f report.Failure) []string {
+	first := taskWord(f.Name) + " failed"
+	if f.Host != "" {
+		first += " on " + clean(f.Host)
+	}
+	first += ": " + why(f)
+	switch {
+	case !f.Final && f.Left > 0:
+		first += fmt.Sprintf(" (attempt %d; it is tried again)", f.Attempt)
+	case f.Attempt > 1:
+		first += fmt.Sprintf(" (attempt %d, the last)", f.Attempt)
+	}
+	lines := []string{first}
+	for _, l := range cleanLines(f.Stderr) {
+		lines = append(lines, "  | "+l)
+	}
+	if f.File != "" {
+		lines = append(lines, "  see "+clean(f.File))
+	}
+	return lines
+}
+
+// Summary returns the closing lines on a job: what came of it, what it took, what was
+// predicted, where its output is, and what to do next if it is not done.
+func Summary(v report.JobView) []string {
+	var lines []string
+	switch v.State {
+	case string(event.StateDone):
+		lines = append(lines, doneLine(v))
+		if v.Output != "" {
+			lines = append(lines, "output: "+clean(v.Output))
+		}
+		if v.Logs != "" && v.Kind == job.Bag {
+			lines = append(lines, "output of the tasks: "+clean(v.Logs))
+		}
+		return lines
+	case string(event.StateFailed):
+		lines = append(lines, failedLine(v))
+	case string(event.StateCancelled):
+		lines = append(lines, fmt.Sprintf("%s cancelled%s: %s; go on with: berth resume %s", v.ID, because(v), doneOf(v), v.ID))
+	case report.StateInterrupted:
+		lines = append(lines, fmt.Sprintf("%s interrupted: no coordinator looks after it; %s; go on with: berth resume %s", v.ID, doneOf(v), v.ID))
+	default:
+		lines = append(lines, whole(v)+"; follow it with: berth wait "+string(v.ID))
+	}
+	if v.Logs != "" {
+		lines = append(lines, "logs: "+clean(v.Logs))
+	}
+	return lines
+}
+
+func because(v report.JobView) string {
+	if v.Reason == "" {
+		return ""
+	}
+	return " (" + clean(v.Reason) + ")"
+}
+
+func doneOf(v report.JobView) string {
+	return fmt.Sprintf("%d of %s done", v.TasksDone, count(v.TasksTotal, "task"))
+}
+
+// doneLine is the closing line of a job that is done.
+func doneLine(v report.JobView) string {
+	var parts []string
+	for _, p := range v.Phases {
+		switch p.Phase {
+		case job.PhaseMap.String():
+			parts = append(parts, count(p.Total, "map"))
+		case job.PhaseReduce.String():
+			parts = append(parts, count(p.Total, "reduce"))
+		case job.PhaseCompute.String():
+			parts = append(parts, count(p.Total, "task"))
+		}
+	}
+	if v.Kind == job.MapReduce {
+		parts = append(parts, size(v.BytesIn)+" in", size(v.BytesOut)+" out")
+	}
+	if n := v.Attempts.Failed; n > 0 {
+		parts = append(parts, count(n, "attempt")+" failed and tried again")
+	}
+	if n := v.Attempts.Lost; n > 0 {
+		parts = append(parts, count(n, "attempt")+" lost")
+	}
+	if n := v.OutputsLost; n > 0 {
+		parts = append(parts, count(n, "map output")+" made again")
+	}
+	line := fmt.Sprintf("%s done in %s: %s", v.ID, seconds(v.ElapsedS), strings.Join(parts, ", "))
+	if p := v.Predicted; p != nil {
+		line += "; predicted " + span(p.LowSeconds, p.UpSeconds)
+	}
+	return line
+}
+
+// failedLine is the closing line of a job that failed, with the way on.
+func failedLine(v report.JobView) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "%s failed: ", v.ID)
+	switch {
+	case v.TasksFailed > 0:
+		fmt.Fprintf(&b, "%d of %s failed", v.TasksFailed, count(v.TasksTotal, "task"))
+	case v.Reason != "":
+		b.WriteString(clean(v.Reason))
+	default:
+		b.WriteString(doneOf(v))
+	}
+	if f := lastFinal(v); f != nil {
+		if v.Kind == job.MapReduce {
+			fmt.Fprintf(&b, ", %s: %s", taskWord(f.Name), why(*f))
+		}
+		if f.File != "" {
+			fmt.Fprintf(&b, " (see %s)", clean(f.File))
+		}
+	}
+	switch {
+	case v.TasksFailed > 0:
+		fmt.Fprintf(&b, "; rerun them with: berth resume %s --failed", v.ID)
+	case v.TasksTotal > 0:
+		fmt.Fprintf(&b, "; when that is mended: berth resume %s", v.ID)
+	}
+	return b.String()
+}
+
+// lastFinal returns the last failure that a task did not get over, nil if there is none.
+func lastFinal(v report.JobView) *report.Failure {
+	for i := len(v.Failures) - 1; i >= 0; i-- {
+		if v.Failures[i].Final {
+			return &v.Failures[i]
+		}
+	}
+	return nil
+}
