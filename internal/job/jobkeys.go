@@ -45,8 +45,8 @@ var (
 		{"lazy_output", takeLazyOutput},
 		{"mapdebug", settings("mapdebug")},
 		{"reducedebug", settings("reducedebug")},
-		{"cmdenv", pairs("cmdenv")},
-		{"conf", pairs("D")},
+		{"cmdenv", pairs("cmdenv", "cmdenv")},
+		{"conf", pairs("conf", "D")},
 	}
 )
 
@@ -253,11 +253,11 @@ func takeLazyOutput(f *File, where string, value any) error {
 	return nil
 }
 
-// pairs takes a table as flags name=value.
-func pairs(name string) func(*File, string, any) error {
+// pairs takes a table of [mapreduce] as flags name=value.
+func pairs(table, name string) func(*File, string, any) error {
 	return func(f *File, where string, value any) error {
 		return eachPair(where, value, func(key, v string) {
-			f.Settings = append(f.Settings, Setting{name, key + "=" + v, where})
+			f.Settings = append(f.Settings, Setting{name, key + "=" + v, f.where("mapreduce." + table + "." + key)})
 		})
 	}
 }

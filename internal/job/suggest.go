@@ -16,7 +16,7 @@ func Nearest(word string, known []string) string {
 	if len(word) > maxSuggest {
 		return ""
 	}
-	limit := min(4, max(1, len(word)/3))
+	limit := min(4, (len(word)+2)/3)
 	best, bestDistance := "", limit+1
 	lower := strings.ToLower(word)
 	for _, k := range known {

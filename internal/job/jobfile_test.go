@@ -1,0 +1,128 @@
+package job
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"reflect"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/cockroachdb/datadriven"
+)
+
+func parseTestdata(t *testing.T, name string) *File {
+	t.Helper()
+	data, err := os.ReadFile(filepath.Join("testdata", name))
+	if err != nil {
+		t.Fatal(err)
+	}
+	f, err := ParseFile(name, data)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return f
+}
+
+func TestBagFile(t *testing.T) {
+	f := parseTestdata(t, "bag.toml")
+	s, err := f.BagJob("/home/u")
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := &Spec{
+		Name: "align", Kind: Bag, Dir: "/home/u",
+		Request: Request{
+			On: "auto", Workers: 2, MinNodes: 1, MaxNodes: 3, MaxTime: 12 * time.Hour, IdleTimeout: 90 * time.Second,
+			SortMemory: 512 << 20, Scratch: "scratch", Partition: "short", Account: "bio", QOS: "normal",
+			Constraint: "avx2", Exclusive: true, BatchArgs: []string{"--mail-type=END", "--reservation=course"},
+		},
+		Bag: &BagSpec{
+			Command: []string{"align", "--threads", "2", "{}", "-o", "{/.}.bam"},
+			Need:    Resources{CPUs: 2, Mem: 3 << 29}, TimeLimit: 90 * time.Minute, Retries: 2, MaxFails: 10, Throttle: 8,
+			Stdout: "out/{task}.txt", Stderr: "none", Joblog: "joblog.tsv", Env: []string{"LC_ALL=C", "OMP_NUM_THREADS=2"},
+		},
+	}
+	if !reflect.DeepEqual(s, want) {
+		t.Errorf("spec is\n%+v\n%+v\nwant\n%+v\n%+v", s, s.Bag, want, want.Bag)
+	}
+	if f.Sources.EachLine != "reads.txt" || !f.Sources.SkipEmpty {
+		t.Errorf("sources are %+v", f.Sources)
+	}
+	s.Normalize()
+	if err := s.Validate(); err != nil {
+		t.Errorf("the normalised spec is refused: %v", err)
+	}
+}
+
+func TestMapReduceFile(t *testing.T) {
+	f := parseTestdata(t, "mapreduce.toml")
+	var got []string
+	for _, s := range f.Settings {
+		got = append(got, s.Where+" "+s.Name+" "+s.Value)
+	}
+	for _, want := range []string{
+		"mapreduce.toml:13 input books/*.txt", "mapreduce.toml:13 input more", "mapreduce.toml:14 output counts",
+		"mapreduce.toml:18 numReduceTasks 2", "mapreduce.toml:24 lazyOutput ", "mapreduce.toml:27 cmdenv LC_ALL=C",
+		"mapreduce.toml:30 D mapreduce.task.timeout=60000", "mapreduce.toml:31 D stream.num.map.output.key.fields=1",
+	} {
+		if !strings.Contains(strings.Join(got, "\n")+"\n", want+"\n") {
+			t.Errorf("setting %q is not among\n%s", want, strings.Join(got, "\n"))
+		}
+	}
+	if f.Kind != MapReduce || f.JobName != "wordcount" {
+		t.Errorf("file is of kind %q, named %q", f.Kind, f.JobName)
+	}
+}
+
+// TestJobFileTexts tells what is made of job files, and every error's text.
+// Rewrite with: go test ./internal/job -run TestJobFileTexts -rewrite
+func TestJobFileTexts(t *testing.T) {
+	datadriven.RunTest(t, "testdata/jobfile.txt", func(t *testing.T, d *datadriven.TestData) string {
+		f, err := ParseFile("job.toml", []byte(d.Input))
+		if err != nil {
+			return err.Error() + "\n"
+		}
+		var b strings.Builder
+		b.WriteString("kind " + string(f.Kind) + "\n")
+		if f.Bag != nil {
+			b.WriteString("command " + quoteWords(f.Bag.Command) + "\n")
+		}
+		for _, e := range f.Sources.Entries {
+			b.WriteString("entry " + quoteWords(e) + "\n")
+		}
+		for _, s := range f.Settings {
+			b.WriteString(s.Where + " " + s.Name + " " + s.Value + "\n")
+		}
+		return b.String()
+	})
+}
+
+func FuzzParseFile(f *testing.F) {
+	for _, name := range []string{"bag.toml", "mapreduce.toml"} {
+		data, err := os.ReadFile(filepath.Join("testdata", name))
+		if err != nil {
+			f.Fatal(err)
+		}
+		f.Add(data)
+	}
+	f.Add([]byte("kind=\"bag\"\n[bag]\ncommand=\"x\"\nentries=[[1,2.5],[true,\"\"]]\nenv={a.b=1}\n"))
+	f.Add([]byte("a = {b = {c = 1}}\n[[d]]\n[d.e]\n\"f.g\" = 1979-05-27\n"))
+	f.Fuzz(func(t *testing.T, data []byte) {
+		file, err := ParseFile("job.toml", data)
+		if err != nil {
+			var e *Error
+			if !errors.As(err, &e) || e.Class != User || !strings.HasPrefix(e.Where, "job.toml") {
+				t.Fatalf("error %#v does not tell where", err)
+			}
+			return
+		}
+		if file.Kind == Bag {
+			s, err := file.BagJob("/d")
+			if err == nil && len(s.Bag.Command) == 0 {
+				t.Fatal("a bag without command")
+			}
+		}
+	})
+}
