@@ -140,17 +140,25 @@ func newSampler(inv Invariant) sampler {
 	if inv.Sketch == nil || inv.Sketch.Count == 0 {
 		return s
 	}
-	h, n := &inv.Sketch.Histogram, int64(0)
+	h, n, sum := &inv.Sketch.Histogram, int64(0), 0.0
 	add := func(count int64, value float64) {
 		if count > 0 {
+			value = min(max(value, inv.Sketch.Min), inv.Sketch.Max)
 			n += count
+			sum += float64(count) * value
 			s.upto = append(s.upto, n)
-			s.values = append(s.values, inv.Scale*min(max(value, inv.Sketch.Min), inv.Sketch.Max))
+			s.values = append(s.values, value)
 		}
 	}
 	add(h.zero, 0)
 	for i, c := range h.counts {
 		add(c, middleOf(h.base+i))
+	}
+	// The middles of the buckets need not have the mean of the durations; a sum of
+	// many draws shall.
+	scale := inv.Scale * ratio(inv.Sketch.Sum, sum)
+	for i := range s.values {
+		s.values[i] *= scale
 	}
 	s.mean, s.sd = inv.Scale*inv.Sketch.Mean(), inv.Scale*inv.Sketch.StdDev()
 	return s

@@ -1,0 +1,126 @@
+package plan
+
+import (
+	"fmt"
+	"hash/fnv"
+	"math"
+
+	"berth/internal/cluster"
+	"berth/internal/job"
+	"berth/internal/predict"
+)
+
+// Decide plans a job on the machine of the snapshot. prof is the profile of its
+// application on that type of node, nil where there is none.
+func Decide(now job.Time, snap cluster.Snapshot, spec *job.Spec, counts Counts, prof *predict.Profile) (Plan, error) {
+	l, err := Share(snap, spec)
+	if err != nil {
+		return Plan{}, err
+	}
+	p := Plan{
+		At: now, App: predict.Application(spec), Kind: spec.Kind,
+		Tasks: counts.Tasks, InputBytes: counts.InputBytes,
+		TaskSlots: l.TaskSlots, ReduceSlots: l.ReduceSlots,
+		Alloc: job.AllocRequest{
+			On: snap.Driver, Nodes: l.Nodes, PerNode: l.PerNode,
+			Time:        spec.Request.MaxTime, // one machine has no queue to please: only the user limits the time
+			IdleTimeout: spec.Request.IdleTimeout, SortMemory: l.SortMemory, Scratch: spec.Request.Scratch,
+		},
+		Reasons: []string{}, Notes: append([]string{}, l.notes...),
+	}
+	why := p.reduces(spec, prof)
+	p.predict(l, prof)
+	p.Reasons = append(p.Reasons, p.decision())
+	if why != "" {
+		p.Reasons = append(p.Reasons, why)
+	}
+	if spec.Kind == job.MapReduce {
+		p.Reasons = append(p.Reasons, sortReason(l, &spec.Request))
+	}
+	if limit := spec.Request.MaxTime.Seconds(); limit > 0 && p.Predicted != nil && p.Predicted.Up > limit {
+		p.Notes = append(p.Notes, fmt.Sprintf("the time limit of %s may not do: the job is predicted to take %s",
+			duration(limit), span(p.Predicted.Interval)))
+	}
+	return p, nil
+}
+
+// bytesPerReduce is the least data that a further reduce is started for. To start
+// one costs some milliseconds and one more part file; so much data takes a streaming
+// reducer a good part of a second.
+const bytesPerReduce = 16 << 20
+
+// reduces sets the number of reduces and says why. Where the user left it open it
+// is 1 for little data, as Hadoop's default is, and else as many as can run at
+// once, but none with less than bytesPerReduce. More than one wave would gain
+// nothing on a machine: all reduces start with the same shuffle.
+func (p *Plan) reduces(spec *job.Spec, prof *predict.Profile) (why string) {
+	if spec.Kind != job.MapReduce {
+		return ""
+	}
+	if p.Reduces = spec.MapReduce.Reduces; p.Reduces >= 0 {
+		return ""
+	}
+	data, basis := float64(p.InputBytes), "the size of the input"
+	if prof != nil && prof.ReduceSelectivity() > 0 {
+		data, basis = prof.ReduceBytes(p.InputBytes), "by its profile"
+	}
+	p.Reduces = int(min(max(1, math.Floor(data/bytesPerReduce)), float64(p.ReduceSlots)))
+	cause := "one for each that can run at once"
+	if p.Reduces < p.ReduceSlots {
+		cause = fmt.Sprintf("one for each %s", job.FormatSize(bytesPerReduce))
+	}
+	if p.Reduces == 1 && p.ReduceSlots > 1 {
+		cause = "too little for a second one"
+	}
+	return fmt.Sprintf("%s for about %s to reduce (%s): %s", count(p.Reduces, "reduce"), job.FormatSize(int64(data)), basis, cause)
+}
+
+// predict sets the prediction and its source.
+func (p *Plan) predict(l Layout, prof *predict.Profile) {
+	if prof == nil {
+		p.Source = "no profile of this application yet"
+		return
+	}
+	size := predict.Size{Kind: p.Kind, InputBytes: p.InputBytes, Tasks: p.Tasks, Reduces: p.Reduces}
+	p.Source = source(prof, size)
+	inv, ok := prof.Invariants(size)
+	if !ok {
+		p.Source += ", in which not every stage of this job was measured"
+		return
+	}
+	shape := predict.Shape{
+		Maps: p.Tasks, Reduces: p.Reduces,
+		MapSlots:    predict.Slots{{Count: l.TaskSlots, Speed: l.Speed}},
+		ReduceSlots: predict.Slots{{Count: l.ReduceSlots, Speed: l.Speed}},
+	}
+	e := predict.Bounds(inv, shape)
+	q := predict.Quantiles(inv, shape, seedOf(p.App), 0.5, 0.95)
+	p.Predicted = &Prediction{Interval: round(e.Total()), Median: micros(q[0]), P95: micros(q[1]), Stages: p.stages(e)}
+}
+
+// stages returns the stages that the job has, in order.
+func (p *Plan) stages(e predict.Estimate) []Stage {
+	if p.Kind == job.Bag {
+		return []Stage{{"tasks", round(e.Map)}}
+	}
+	stages := []Stage{{"map", round(e.Map)}}
+	if p.Reduces > 0 {
+		stages = append(stages, Stage{"first-shuffle", round(e.FirstShuffle)},
+			Stage{"other-shuffle", round(e.OtherShuffle)}, Stage{"reduce", round(e.Reduce)})
+	}
+	return stages
+}
+
+// seedOf derives the seed of the simulated runs, so that a plan can be had again.
+func seedOf(app string) uint64 {
+	h := fnv.New64a()
+	_, _ = h.Write([]byte(app)) // never fails
+	return h.Sum64()
+}
+
+// micros rounds seconds to a whole microsecond: what lies below is rounding of sums.
+func micros(seconds float64) float64 { return math.Round(seconds*1e6) / 1e6 }
+
+func round(i predict.Interval) predict.Interval {
+	return predict.Interval{Low: micros(i.Low), Up: micros(i.Up)}
+}

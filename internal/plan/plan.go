@@ -1,0 +1,66 @@
+package plan
+
+import (
+	"berth/internal/job"
+	"berth/internal/predict"
+)
+
+// Plan is what was decided for a job. Its JSON is berth's interface: keys are only added.
+type Plan struct {
+	At   job.Time `json:"at_ns"`
+	App  string   `json:"app"` // identity for profiles, see predict.Application
+	Kind job.Kind `json:"kind"`
+
+	Alloc       job.AllocRequest `json:"alloc"`
+	Tasks       int              `json:"tasks"` // bag tasks or maps
+	Reduces     int              `json:"reduces"`
+	InputBytes  int64            `json:"input_bytes"`
+	TaskSlots   int              `json:"task_slots"`   // bag tasks or maps that can run at once, on all nodes
+	ReduceSlots int              `json:"reduce_slots"` // likewise
+
+	Predicted *Prediction `json:"predicted"` // nil: there is nothing to go by
+	Source    string      `json:"source"`    // where the prediction comes from, or why there is none
+
+	Reasons []string `json:"reasons"` // one line each; the first is the whole decision
+	Notes   []string `json:"notes"`   // what the user may want to mend or to know
+}
+
+// Prediction is how long the job will run once its nodes are there, in seconds.
+type Prediction struct {
+	predict.Interval         // the bounds T_low and T_up of models.md, section 1
+	Median           float64 `json:"median_s"` // half of the runs end by then …
+	P95              float64 `json:"p95_s"`    // … and 95 of 100 by then
+	Stages           []Stage `json:"stages"`
+}
+
+// Stage is the bounds of a part of the run.
+type Stage struct {
+	Name string `json:"stage"` // tasks; map, first-shuffle, other-shuffle, reduce
+	predict.Interval
+}
+
+// Counts is the size of a job, known once its input was looked at.
+type Counts struct {
+	Tasks      int   // bag entries or maps
+	InputBytes int64 // of the files; 0: not known
+}
+
+// Layout is how the machine is shared out.
+type Layout struct {
+	Nodes   int           // workers
+	PerNode job.Resources // what each has
+	// SortMemory is the bytes that each node may use for sorting and merging.
+	SortMemory int64
+	// TaskSlots and ReduceSlots are how many bag tasks or maps, and reduces, run at
+	// once on all nodes together.
+	TaskSlots, ReduceSlots int
+	// Speed is the share of a core that a core of a node is: below 1 where there are
+	// more workers than cores.
+	Speed float64
+
+	notes []string
+}
+
+// MapMemory returns the bytes that each of the maps running at once may use for
+// its buffers, so that splits can be cut to fit.
+func (l Layout) MapMemory() int64 { return l.SortMemory / int64(max(1, l.TaskSlots/l.Nodes)) }

@@ -1,0 +1,145 @@
+package plan
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+
+	"berth/internal/job"
+	"berth/internal/predict"
+)
+
+// decision says all of the plan in one line.
+func (p *Plan) decision() string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "%s × %s: ", count(p.Alloc.Nodes, "node"), count(p.Alloc.PerNode.CPUs, "core"))
+	if p.Kind == job.Bag {
+		b.WriteString(count(p.Tasks, "task"))
+		if p.Tasks > 1 {
+			fmt.Fprintf(&b, ", %d at once", min(p.TaskSlots, p.Tasks))
+		}
+	} else {
+		fmt.Fprintf(&b, "%s in %s", count(p.Tasks, "map"), count(waves(p.Tasks, p.TaskSlots), "wave"))
+		if p.Reduces > 0 {
+			fmt.Fprintf(&b, ", %s", count(p.Reduces, "reduce"))
+			if w := waves(p.Reduces, p.ReduceSlots); w > 1 {
+				fmt.Fprintf(&b, " in %d waves", w)
+			}
+		}
+	}
+	if p.Predicted != nil {
+		fmt.Fprintf(&b, "; predicted %s (%s)", span(p.Predicted.Interval), p.Source)
+	} else {
+		fmt.Fprintf(&b, "; no prediction (%s)", p.Source)
+	}
+	return b.String()
+}
+
+// source says what the prediction stands on.
+func source(prof *predict.Profile, size predict.Size) string {
+	s := fmt.Sprintf("profile of %s of %s, ", count(prof.Runs, "run"), predict.Label(prof.App))
+	if prof.MaxInput > 0 {
+		s += between(job.FormatSize(prof.MinInput), job.FormatSize(prof.MaxInput)) + " input"
+	} else {
+		s += between(grouped(prof.MinTasks), count(prof.MaxTasks, "task"))
+	}
+	if f := prof.Extrapolated(size); f != 1 {
+		s += ", extrapolated " + times(f)
+	}
+	return s
+}
+
+// between joins the ends of a range, and is one of them where they read the same.
+func between(lo, hi string) string {
+	if lo == hi || strings.HasPrefix(hi, lo+" ") {
+		return hi
+	}
+	return lo + "–" + hi
+}
+
+// sortReason says where the memory for sorting comes from.
+func sortReason(l Layout, r *job.Request) string {
+	switch per := job.FormatSize(l.SortMemory); {
+	case r.SortMemory > 0:
+		return per + " to sort in on each node, as asked for"
+	case l.SortMemory == l.PerNode.Mem/sortShare:
+		return per + " to sort in on each node: half of its memory"
+	default:
+		return fmt.Sprintf("%s to sort in on each node: %s a core", per, job.FormatSize(l.SortMemory/int64(l.PerNode.CPUs)))
+	}
+}
+
+// waves returns in how many rounds n tasks run.
+func waves(n, slots int) int { return (n + slots - 1) / max(1, slots) }
+
+// count returns "1 map", "40 maps", "10,000 maps".
+func count(n int, noun string) string {
+	if n == 1 {
+		return "1 " + noun
+	}
+	return grouped(n) + " " + noun + "s"
+}
+
+// grouped writes a number with commas between thousands.
+func grouped(n int) string {
+	s := strconv.Itoa(n)
+	for i := len(s) - 3; i > 0; i -= 3 {
+		s = s[:i] + "," + s[i:]
+	}
+	return s
+}
+
+// times returns "×8", "×0.25" or "×1000": two digits, none after the point from 10 on.
+func times(f float64) string {
+	if f >= 9.95 {
+		return "×" + strconv.FormatFloat(f, 'f', 0, 64)
+	}
+	return "×" + strconv.FormatFloat(f, 'g', 2, 64)
+}
+
+// unit is a unit of time that durations up to a bound are told in.
+type unit struct {
+	below, seconds float64
+	name           string
+}
+
+var units = []unit{{1, 1e-3, "ms"}, {120, 1, "s"}, {2 * 3600, 60, "min"}, {48 * 3600, 3600, "h"}}
+
+func unitFor(seconds float64) unit {
+	for _, u := range units {
+		if seconds < u.below {
+			return u
+		}
+	}
+	return unit{seconds: 24 * 3600, name: "days"}
+}
+
+// decimals returns how many decimals a duration is told with: one below 10 units.
+func (u unit) decimals(seconds float64) int {
+	if seconds/u.seconds < 9.95 {
+		return 1
+	}
+	return 0
+}
+
+func (u unit) number(seconds float64, decimals int) string {
+	s := strconv.FormatFloat(seconds/u.seconds, 'f', decimals, 64)
+	return strings.TrimSuffix(s, ".0")
+}
+
+// duration writes a duration for people: "17 s", "2.5 h".
+func duration(seconds float64) string {
+	u := unitFor(seconds)
+	return u.number(seconds, u.decimals(seconds)) + " " + u.name
+}
+
+// span writes bounds for people in the unit of the upper one and to the decimals of
+// the lower one: "12–17 s", "9.4–10.3 s".
+func span(i predict.Interval) string {
+	u := unitFor(i.Up)
+	lo, hi := u.number(i.Low, u.decimals(i.Low)), u.number(i.Up, u.decimals(i.Low))
+	if lo == hi {
+		return hi + " " + u.name
+	}
+	return lo + "–" + hi + " " + u.name
+}
