@@ -69,7 +69,11 @@ func PlanSplits(spec *job.MapReduceSpec, opts SplitOptions) ([]job.Split, InputS
 	case onePerSplit(spec):
 		return splitFiles(found.files, sum.SplitSize), sum, nil
 	default:
-		return packFiles(found.files, sum.SplitSize), sum, nil
+		perFile := int64(openCost)
+		if spec.MapsHint > 0 {
+			perFile = 0 // the number of splits matters more
+		}
+		return packFiles(found.files, sum.SplitSize, perFile), sum, nil
 	}
 }
 
@@ -142,9 +146,10 @@ func splitFiles(files []inputFile, size int64) []job.Split {
 	return splits
 }
 
-// packFiles fills splits in order, each up to size or with one larger range. Empty
-// files are left out unless there are no others.
-func packFiles(files []inputFile, size int64) []job.Split {
+// packFiles fills splits in order, each up to size or with one larger range; perFile
+// is the cost of opening a file, in bytes. Empty files are left out unless there are
+// no others.
+func packFiles(files []inputFile, size, perFile int64) []job.Split {
 	var splits []job.Split
 	var open job.Split
 	var load int64
@@ -159,11 +164,11 @@ func packFiles(files []inputFile, size int64) []job.Split {
 			continue
 		}
 		for _, r := range f.cut(size) {
-			cost := r.Length + openCost
+			cost := r.Length + perFile
 			if f.packed {
-				cost = f.work() + openCost
+				cost = f.work() + perFile
 			}
-			if load+cost > size+openCost {
+			if load+cost > size+perFile {
 				seal()
 			}
 			open.Ranges = append(open.Ranges, r)
@@ -209,46 +214,68 @@ func (f inputFile) cutLines(n int64) (ranges []job.Range, err error) {
 		return nil, inputError(f.path, err)
 	}
 	defer func() { err = errors.Join(err, file.Close()) }()
+	c := lineCutter{file: f, n: n}
 	buf := buffers.Get().(*[]byte)
 	defer buffers.Put(buf)
-	var at, from, lines int64 // at: of buf in the file; from: of the range being filled
-	for at < f.size {
-		m, err := file.Read((*buf)[:min(bufferSize, f.size-at)])
+	for c.at < f.size {
+		m, err := file.Read((*buf)[:min(bufferSize, f.size-c.at)])
 		if errors.Is(err, io.EOF) {
-			return nil, changedError(f.path, f.size, at)
+			return nil, changedError(f.path, f.size, c.at)
 		}
 		if err != nil {
 			return nil, inputError(f.path, err)
 		}
-		for i := 0; i < m; {
-			j := bytes.IndexByte((*buf)[i:m], '\n')
-			if j < 0 {
-				break
-			}
-			i += j + 1
-			if lines++; lines%n == 0 {
-				ranges = append(ranges, job.Range{Path: f.path, Offset: from, Length: at + int64(i) - from, Size: f.size})
-				from = at + int64(i)
-			}
+		if err := c.scan((*buf)[:m]); err != nil {
+			return nil, err
 		}
-		at += int64(m)
 	}
-	if from < f.size {
-		ranges = append(ranges, job.Range{Path: f.path, Offset: from, Length: f.size - from, Size: f.size})
+	if c.from < f.size {
+		c.cut(f.size)
 	}
-	if len(ranges) > maxTasks {
-		return nil, tooManyLines(f.path, len(ranges))
-	}
-	return ranges, nil
+	return c.ranges, nil
 }
 
-// maxTasks bounds the splits made of one file's lines; a job table beyond it helps nobody.
-const maxTasks = 10_000_000
+// lineCutter cuts a file that it is shown from the beginning.
+type lineCutter struct {
+	file   inputFile
+	n      int64 // lines a range
+	at     int64 // shown so far
+	from   int64 // where the open range begins
+	lines  int64 // in it
+	ranges []job.Range
+}
 
-func tooManyLines(path string, n int) error {
+func (c *lineCutter) scan(b []byte) error {
+	for i := 0; ; {
+		j := bytes.IndexByte(b[i:], '\n')
+		if j < 0 {
+			break
+		}
+		i += j + 1
+		if c.lines++; c.lines == c.n {
+			c.cut(c.at + int64(i))
+		}
+		if len(c.ranges) > maxTasks {
+			return tooManyLines(c.file.path)
+		}
+	}
+	c.at += int64(len(b))
+	return nil
+}
+
+// cut ends the open range at an offset.
+func (c *lineCutter) cut(to int64) {
+	c.ranges = append(c.ranges, job.Range{Path: c.file.path, Offset: c.from, Length: to - c.from, Size: c.file.size})
+	c.from, c.lines = to, 0
+}
+
+// maxTasks bounds the splits made of one file's lines; a longer task table helps nobody.
+const maxTasks = 1_000_000
+
+func tooManyLines(path string) error {
 	return &job.Error{
 		Class: job.User, Code: job.CodeConfig, Where: path,
-		What: fmt.Sprintf("%d map tasks would be needed for its lines", n),
+		What: fmt.Sprintf("more than %d map tasks would be needed for its lines", maxTasks),
 		Do:   "set mapreduce.input.lineinputformat.linespermap higher",
 	}
 }

@@ -70,9 +70,11 @@ func (l *longFold) partial(emit func([]byte) error) error { return emit(l.report
 // so it does not depend on the order or on what a combiner took together: parts are
 // numbers that do not overlap and whose sum is that of the values (Shewchuk 1997,
 // "Adaptive Precision Floating-Point Arithmetic", Grow-Expansion; as Python's fsum).
+// That holds as long as no sum on the way is too large for a double.
 type doubleSum struct {
-	parts   []float64 // growing magnitude
-	special float64   // sum of infinities, NaNs and sums out of range; 0: none
+	parts    []float64 // growing magnitude
+	special  float64   // sum of the values that were infinite or NaN; 0: none
+	overflow float64   // the infinity that finite values came to; 0: none
 }
 
 func (d *doubleSum) add(value []byte) error {
@@ -96,7 +98,7 @@ func (d *doubleSum) add(value []byte) error {
 		v = sum
 	}
 	if math.IsInf(v, 0) {
-		d.parts, d.special = nil, d.special+v
+		d.parts, d.overflow = nil, v
 		return nil
 	}
 	if v != 0 {
@@ -108,8 +110,11 @@ func (d *doubleSum) add(value []byte) error {
 
 // sum rounds the parts to the nearest double, half to even.
 func (d *doubleSum) sum() float64 {
-	if d.special != 0 {
-		return d.special // NaN is not 0 either
+	if d.special != 0 { // NaN is not 0 either
+		return d.special
+	}
+	if d.overflow != 0 {
+		return d.overflow
 	}
 	n := len(d.parts) - 1
 	if n < 0 {
@@ -134,7 +139,7 @@ func (d *doubleSum) sum() float64 {
 func (d *doubleSum) report(dst []byte) []byte { return appendJavaDouble(dst, d.sum()) }
 
 func (d *doubleSum) partial(emit func([]byte) error) error {
-	if d.special != 0 || len(d.parts) == 0 {
+	if d.special != 0 || d.overflow != 0 || len(d.parts) == 0 {
 		return emit(d.report(nil))
 	}
 	for _, p := range d.parts {

@@ -46,29 +46,52 @@ func partitionOf(hash uint32, n int) int { return int(hash & math.MaxInt32 % uin
 
 // Powers of 31 modulo 2³².
 const (
-	pow2 = 31 * 31
-	pow4 = pow2 * pow2
-	pow8 = pow4 * pow4 & math.MaxUint32
-	// bias is what 8 bytes that are 128 too large each add to the hash.
-	bias = 128 * (1 + 31) * (1 + pow2) * (1 + pow4) & math.MaxUint32
+	pow2  = 31 * 31
+	pow4  = pow2 * pow2
+	pow8  = pow4 * pow4 & math.MaxUint32
+	pow16 = pow8 * pow8 & math.MaxUint32
 )
 
+// tailPow holds 31ᵏ for the k bytes left after the last whole word.
+var tailPow = [8]uint32{1, 31, pow2, pow2 * 31, pow4, pow4 * 31, pow4 * pow2, pow4 * pow2 * 31 & math.MaxUint32}
+
 // hash31 goes on with Java's polynomial hash, h = 31·h + b for each byte b, which is
-// signed. It takes 8 bytes at a time, sums neighbours in lanes of one word (b0·31+b1
-// in 16 bits, of these two in 32 bits, of these two), and so waits for one
-// multiplication in 8 bytes instead of 8. Lanes need unsigned bytes: each is made
-// 128 larger, and the sum of that is taken off again.
+// signed. It takes 8 bytes at a time (hashWord) and two words at once, so that it
+// waits for one multiplication in 16 bytes instead of 16.
 func hash31(h uint32, key []byte) uint32 {
-	for ; len(key) >= 8; key = key[8:] {
-		x := binary.LittleEndian.Uint64(key) ^ 0x8080808080808080
-		x = (x&0x00ff00ff00ff00ff)*31 + x>>8&0x00ff00ff00ff00ff
-		x = (x&0x0000ffff0000ffff)*pow2 + x>>16&0x0000ffff0000ffff
-		h = h*pow8 + (uint32(x)*pow4 + uint32(x>>32) - bias)
+	if len(key) < 8 {
+		for _, b := range key {
+			h = 31*h + uint32(int8(b))
+		}
+		return h
 	}
-	for _, b := range key {
-		h = 31*h + uint32(int8(b))
+	last := binary.LittleEndian.Uint64(key[len(key)-8:])
+	for ; len(key) >= 16; key = key[16:] {
+		x := hashWord(binary.LittleEndian.Uint64(key))
+		y := hashWord(binary.LittleEndian.Uint64(key[8:]))
+		h = h*pow16 + (x*pow8 + y)
+	}
+	if len(key) >= 8 {
+		h = h*pow8 + hashWord(binary.LittleEndian.Uint64(key))
+		key = key[8:]
+	}
+	if len(key) > 0 {
+		hashed := 64 - 8*len(key) // bits of last; as zeros before the others they add nothing
+		h = h*tailPow[len(key)&7] + hashWord(last>>hashed<<hashed)
 	}
 	return h
+}
+
+// hashWord returns the hash of 8 bytes, the first one lowest. It sums neighbours in
+// lanes of the word: b0·31+b1 in 16 bits, of these two in 32 bits, of these two.
+// Lanes need unsigned bytes: each is made 128 larger, and the sum of that is taken
+// off at the end.
+func hashWord(x uint64) uint32 {
+	const bias = 128 * (1 + 31) * (1 + pow2) * (1 + pow4) & math.MaxUint32
+	x ^= 0x8080808080808080
+	x = (x&0x00ff00ff00ff00ff)*31 + x>>8&0x00ff00ff00ff00ff
+	x = (x&0x0000ffff0000ffff)*pow2 + x>>16&0x0000ffff0000ffff
+	return uint32(x)*pow4 + uint32(x>>32) - bias
 }
 
 // newKeyFieldPartitioner is Hadoop's KeyFieldBasedPartitioner. PartitionFields

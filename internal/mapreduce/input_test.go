@@ -1,0 +1,333 @@
+package mapreduce
+
+import (
+	"bytes"
+	"compress/gzip"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"testing/iotest"
+	"time"
+
+	"pgregory.net/rapid"
+
+	"berth/internal/job"
+)
+
+// tally is a Progress that adds up what it is told.
+type tally struct {
+	bytes, records, total int64
+}
+
+func (t *tally) Enter(job.Phase)               {}
+func (t *tally) In(bytes, records int64)       { t.bytes += bytes; t.records += records }
+func (t *tally) Out(int64, int64)              {}
+func (t *tally) CPU(time.Duration)             {}
+func (t *tally) Memory(int64)                  {}
+func (t *tally) Total(bytes int64)             { t.total += bytes }
+func (t *tally) Counter(string, string, int64) {}
+
+// fataler is what testing.T and the T of a property have in common here.
+type fataler interface{ Fatal(...any) }
+
+func writeFile(t fataler, path string, data []byte) {
+	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(path, data, 0o644); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func readSplit(t fataler, split job.Split, spec *job.MapReduceSpec, prog Progress) string {
+	data, err := tryReadSplit(split, spec, prog)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return data
+}
+
+func tryReadSplit(split job.Split, spec *job.MapReduceSpec, prog Progress) (string, error) {
+	r, err := OpenSplit(context.Background(), split, spec, prog)
+	if err != nil {
+		return "", err
+	}
+	var out bytes.Buffer
+	_, err = io.Copy(&out, r)
+	return out.String(), errors.Join(err, r.Close())
+}
+
+// whole is a split of complete files.
+func whole(t fataler, paths ...string) job.Split {
+	var s job.Split
+	for _, p := range paths {
+		info, err := os.Stat(p)
+		if err != nil {
+			t.Fatal(err)
+		}
+		s.Ranges = append(s.Ranges, inputFile{path: p, size: info.Size(), packed: codecOf(p) != nil}.whole())
+	}
+	return s
+}
+
+// completed is data with its last line ended.
+func completed(data []byte) string {
+	if len(data) > 0 && data[len(data)-1] != '\n' {
+		return string(data) + "\n"
+	}
+	return string(data)
+}
+
+// textGen draws short and long lines, empty ones, and a last one with or without its newline.
+var textGen = rapid.Custom(func(t *rapid.T) []byte {
+	var text []byte
+	for i := range rapid.IntRange(0, 8).Draw(t, "lines") {
+		n := rapid.OneOf(
+			rapid.IntRange(0, 5), rapid.IntRange(0, 5), rapid.IntRange(0, 5),
+			rapid.SampledFrom([]int{tailChunk - 1, tailChunk, tailChunk + 1, 2*tailChunk + 3}),
+		).Draw(t, "length")
+		text = append(text, bytes.Repeat([]byte{byte('a' + i)}, n)...)
+		text = append(text, '\n')
+	}
+	if len(text) > 0 && rapid.Bool().Draw(t, "cut") {
+		text = text[:len(text)-1]
+	}
+	return text
+})
+
+// cutsGen draws ascending offsets in a file of that size, favouring those near newlines.
+func cutsGen(text []byte) *rapid.Generator[[]int64] {
+	return rapid.Custom(func(t *rapid.T) []int64 {
+		cuts := []int64{0}
+		for range rapid.IntRange(0, 4).Draw(t, "cuts") {
+			at := rapid.IntRange(0, len(text)).Draw(t, "at")
+			if i := bytes.IndexByte(text[at:], '\n'); i >= 0 && rapid.Bool().Draw(t, "near") {
+				at = min(at+i+rapid.IntRange(0, 2).Draw(t, "by"), len(text))
+			}
+			if int64(at) > cuts[len(cuts)-1] {
+				cuts = append(cuts, int64(at))
+			}
+		}
+		return append(cuts, int64(len(text)))
+	})
+}
+
+// Whatever the cuts, the ranges of a file give its lines, each once and to the range
+// in which it begins.
+func TestRangesGiveEachLineOnce(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "file")
+	rapid.Check(t, func(t *rapid.T) {
+		text := textGen.Draw(t, "text")
+		writeFile(t, path, text)
+		cuts := cutsGen(text).Draw(t, "cuts")
+		var all strings.Builder
+		var prog tally
+		for i, from := range cuts[:len(cuts)-1] {
+			to := cuts[i+1]
+			split := job.Split{Ranges: []job.Range{{Path: path, Offset: from, Length: to - from, Size: int64(len(text))}}}
+			got := readSplit(t, split, &job.MapReduceSpec{}, &prog)
+			if want := linesBeginningIn(text, from, to); got != want {
+				t.Fatalf("range %d to %d: got %d bytes, want %d", from, to, len(got), len(want))
+			}
+			all.WriteString(got)
+		}
+		if all.String() != completed(text) {
+			t.Fatalf("got %d bytes, want %d", all.Len(), len(completed(text)))
+		}
+		if prog.bytes != int64(len(text)) || prog.total != int64(len(text)) || prog.records != int64(strings.Count(all.String(), "\n")) {
+			t.Fatalf("told %+v of %d bytes", prog, len(text))
+		}
+	})
+}
+
+// linesBeginningIn is the definition: the lines of text that begin in [from, to).
+func linesBeginningIn(text []byte, from, to int64) string {
+	var lines strings.Builder
+	at := int64(0)
+	for _, line := range bytes.SplitAfter(text, newline) {
+		if len(line) > 0 && from <= at && at < to {
+			lines.WriteString(completed(line))
+		}
+		at += int64(len(line))
+	}
+	return lines.String()
+}
+
+// A split of several files reads the same however it is asked, and never joins lines.
+func TestSplitOfSeveralFiles(t *testing.T) {
+	dir := t.TempDir()
+	rapid.Check(t, func(t *rapid.T) {
+		var paths []string
+		var want, keyed strings.Builder
+		for i := range rapid.IntRange(0, 4).Draw(t, "files") {
+			path := filepath.Join(dir, fmt.Sprintf("f%d", i))
+			text := textGen.Draw(t, "text")
+			if rapid.Bool().Draw(t, "gz") {
+				path += ".gz"
+				writeFile(t, path, gzipped(t, text))
+			} else {
+				writeFile(t, path, text)
+			}
+			paths = append(paths, path)
+			want.WriteString(completed(text))
+			at := 0
+			for _, line := range strings.SplitAfter(completed(text), "\n") {
+				if line != "" {
+					fmt.Fprintf(&keyed, "%d\t%s", at, line)
+				}
+				at += len(line)
+			}
+		}
+		split := whole(t, paths...)
+		if got := readSplit(t, split, &job.MapReduceSpec{}, nil); got != want.String() {
+			t.Fatalf("got %d bytes, want %d", len(got), want.Len())
+		}
+		if got := readSplit(t, split, &job.MapReduceSpec{OffsetKeys: true}, nil); got != keyed.String() {
+			t.Fatalf("with keys: got %d bytes, want %d", len(got), keyed.Len())
+		}
+		r, err := OpenSplit(context.Background(), split, &job.MapReduceSpec{}, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		buf := make([]byte, rapid.SampledFrom([]int{1, 100, directRead - 1, directRead, 2 * bufferSize}).Draw(t, "buffer"))
+		var got bytes.Buffer
+		if _, err := io.CopyBuffer(&got, struct{ io.Reader }{r}, buf); err != nil {
+			t.Fatal(err)
+		}
+		if got.String() != want.String() {
+			t.Fatalf("read by %d: got %d bytes, want %d", len(buf), got.Len(), want.Len())
+		}
+		if err := r.Close(); err != nil {
+			t.Fatal(err)
+		}
+	})
+}
+
+func TestOpenSplitIsAReader(t *testing.T) {
+	dir := t.TempDir()
+	a, b := filepath.Join(dir, "a"), filepath.Join(dir, "b")
+	writeFile(t, a, []byte("one\ntwo"))
+	writeFile(t, b, []byte("three\n"))
+	r, err := OpenSplit(context.Background(), whole(t, a, b), &job.MapReduceSpec{}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := iotest.TestReader(r, []byte("one\ntwo\nthree\n")); err != nil {
+		t.Error(err)
+	}
+	if err := r.Close(); err != nil {
+		t.Error(err)
+	}
+	if _, err := r.Read(make([]byte, 1)); !errors.Is(err, fs.ErrClosed) {
+		t.Errorf("read after close: got %v", err)
+	}
+}
+
+func TestOpenSplitStopsWithItsContext(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "f")
+	writeFile(t, path, []byte("x\n"))
+	ctx, cancel := context.WithCancel(context.Background())
+	r, err := OpenSplit(ctx, whole(t, path), &job.MapReduceSpec{}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	cancel()
+	if _, err := io.ReadAll(r); !errors.Is(err, context.Canceled) {
+		t.Errorf("got %v", err)
+	}
+	if err := r.Close(); err != nil {
+		t.Error(err)
+	}
+}
+
+// A line far larger than any buffer passes through, and to one range only.
+func TestLongLine(t *testing.T) {
+	const size = 70 << 20
+	path := filepath.Join(t.TempDir(), "long")
+	file, err := os.Create(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := errors.Join(file.Truncate(size), file.Close()); err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct{ from, to, want int64 }{
+		{0, size, size + 1}, {0, 1000, size + 1}, {1000, size / 2, 0}, {size / 2, size, 0},
+	} {
+		split := job.Split{Ranges: []job.Range{{Path: path, Offset: c.from, Length: c.to - c.from, Size: size}}}
+		r, err := OpenSplit(context.Background(), split, &job.MapReduceSpec{}, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if n, err := io.Copy(io.Discard, r); err != nil || n != c.want {
+			t.Errorf("range %d to %d: got %d bytes, %v, want %d", c.from, c.to, n, err, c.want)
+		}
+		if err := r.Close(); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+func TestInputThatChanged(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "in put\n.txt")
+	writeFile(t, path, []byte("one\ntwo\n"))
+	split := whole(t, path)
+	for _, c := range []struct {
+		name, want string
+		change     func() error
+	}{
+		{"longer", "had 8 bytes when the job was planned, and has 12 now", func() error { return os.WriteFile(path, []byte("one\ntwo\nsix\n"), 0o644) }},
+		{"shorter", "has 4 now", func() error { return os.Truncate(path, 4) }},
+		{"gone", "cannot be read: no such file", func() error { return os.Remove(path) }},
+	} {
+		if err := c.change(); err != nil {
+			t.Fatal(err)
+		}
+		_, err := tryReadSplit(split, &job.MapReduceSpec{}, nil)
+		if job.ClassOf(err) != job.User || job.CodeOf(err) != job.CodeIO || !strings.Contains(fmt.Sprint(err), c.want) {
+			t.Errorf("%s: got %v, want a user error with %q", c.name, err, c.want)
+		}
+		if !strings.Contains(fmt.Sprint(err), path) {
+			t.Errorf("%s: %v does not name the file", c.name, err)
+		}
+	}
+}
+
+func TestInputThatShrinksWhileRead(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "f")
+	writeFile(t, path, bytes.Repeat([]byte("0123456789abcde\n"), 2*bufferSize/16))
+	r, err := OpenSplit(context.Background(), whole(t, path), &job.MapReduceSpec{}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := r.Read(make([]byte, directRead)); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Truncate(path, 1000); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := io.ReadAll(r); err == nil || !strings.Contains(err.Error(), "changed while the job ran") {
+		t.Errorf("got %v", err)
+	}
+	if err := r.Close(); err != nil {
+		t.Error(err)
+	}
+}
+
+func gzipped(t fataler, data []byte) []byte {
+	var b bytes.Buffer
+	w := gzip.NewWriter(&b)
+	if _, err := w.Write(data); err != nil {
+		t.Fatal(err)
+	}
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return b.Bytes()
+}

@@ -1,0 +1,262 @@
+package mapreduce
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+
+	"berth/internal/job"
+)
+
+func attempt(n int) job.Attempt { return job.Attempt{Job: "mapreduce-1", Task: 3, N: n} }
+
+// written is an output with data, closed.
+func written(t fataler, spec *job.MapReduceSpec, a job.Attempt, data string) *Output {
+	o, err := NewOutput(spec, a, "part-00003")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := io.WriteString(o, data); err != nil {
+		t.Fatal(err)
+	}
+	if err := o.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return o
+}
+
+// listing returns the files below dir, folders ending with a slash.
+func listing(t fataler, dir string) string {
+	var names []string
+	err := filepath.Walk(dir, func(path string, info os.FileInfo, err error) error {
+		if err != nil || path == dir {
+			return err
+		}
+		name := strings.TrimPrefix(path, dir+"/")
+		if info.IsDir() {
+			name += "/"
+		}
+		names = append(names, name)
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return strings.Join(names, " ")
+}
+
+func prepared(t *testing.T) *job.MapReduceSpec {
+	spec := &job.MapReduceSpec{Output: filepath.Join(t.TempDir(), "deep", "out put\n")}
+	if err := PrepareOutput(spec); err != nil {
+		t.Fatal(err)
+	}
+	return spec
+}
+
+func TestOutputOfAJob(t *testing.T) {
+	spec := prepared(t)
+	o := written(t, spec, attempt(1), "a\t1\n")
+	if got, want := listing(t, spec.Output), "_temporary/ _temporary/mapreduce-1_3_1/ _temporary/mapreduce-1_3_1/part-00003"; got != want {
+		t.Errorf("before the commit: got %q, want %q", got, want)
+	}
+	for range 2 { // leave to commit may come twice
+		if err := o.Commit(); err != nil {
+			t.Fatal(err)
+		}
+		if got, want := listing(t, spec.Output), "_temporary/ part-00003"; got != want {
+			t.Errorf("after the commit: got %q, want %q", got, want)
+		}
+	}
+	o.Abort() // takes nothing back
+	for range 2 {
+		if err := CommitJob(spec); err != nil {
+			t.Fatal(err)
+		}
+		if got, want := listing(t, spec.Output), "_SUCCESS part-00003"; got != want {
+			t.Errorf("at the end: got %q, want %q", got, want)
+		}
+	}
+	if data, err := os.ReadFile(o.Name()); err != nil || string(data) != "a\t1\n" {
+		t.Errorf("got %q, %v", data, err)
+	}
+}
+
+func TestAttemptsDoNotMeet(t *testing.T) {
+	spec := prepared(t)
+	first, second := written(t, spec, attempt(1), "first"), written(t, spec, attempt(2), "second")
+	first.Abort()
+	if err := first.Commit(); err == nil {
+		t.Error("an aborted attempt was committed")
+	}
+	if err := second.Commit(); err != nil {
+		t.Fatal(err)
+	}
+	// The first commit was lost with its worker; another attempt takes its place.
+	third := written(t, spec, attempt(3), "third")
+	if err := third.Commit(); err != nil {
+		t.Fatal(err)
+	}
+	if err := second.Commit(); err == nil {
+		t.Error("a part that another attempt replaced is told as committed")
+	}
+	if data, err := os.ReadFile(third.Name()); err != nil || string(data) != "third" {
+		t.Errorf("got %q, %v", data, err)
+	}
+	if got, want := listing(t, spec.Output), "_temporary/ part-00003"; got != want {
+		t.Errorf("got %q, want %q", got, want)
+	}
+}
+
+func TestUnfinishedOutputIsNotCommitted(t *testing.T) {
+	spec := prepared(t)
+	o, err := NewOutput(spec, attempt(1), "part-00000")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := o.Commit(); err == nil {
+		t.Error("committed while open")
+	}
+	o.Abort()
+	if _, err := o.Write([]byte("x")); err == nil {
+		t.Error("written after abort")
+	}
+	if got, want := listing(t, spec.Output), "_temporary/"; got != want {
+		t.Errorf("got %q, want %q", got, want)
+	}
+}
+
+func TestLazyOutput(t *testing.T) {
+	spec := prepared(t)
+	spec.LazyOutput = true
+	empty := written(t, spec, attempt(1), "")
+	if err := empty.Commit(); err != nil {
+		t.Fatal(err)
+	}
+	if got, want := listing(t, spec.Output), "_temporary/"; got != want {
+		t.Errorf("got %q, want %q", got, want)
+	}
+	if err := written(t, spec, attempt(1), "x").Commit(); err != nil {
+		t.Fatal(err)
+	}
+	if got, want := listing(t, spec.Output), "_temporary/ part-00003"; got != want {
+		t.Errorf("got %q, want %q", got, want)
+	}
+}
+
+func TestPackedOutput(t *testing.T) {
+	for _, c := range codecs {
+		for _, data := range []string{"", string(codecText)} {
+			spec := prepared(t)
+			spec.Compress = c.name
+			o := written(t, spec, attempt(1), data)
+			if err := o.Commit(); err != nil {
+				t.Fatal(err)
+			}
+			if want := filepath.Join(spec.Output, "part-00003"+c.suffix); o.Name() != want {
+				t.Errorf("%s: got %s, want %s", c.name, o.Name(), want)
+			}
+			if got := readSplit(t, whole(t, o.Name()), &job.MapReduceSpec{}, nil); got != completed([]byte(data)) {
+				t.Errorf("%s: got %d bytes, want %d", c.name, len(got), len(data))
+			}
+		}
+	}
+	if _, err := NewOutput(&job.MapReduceSpec{Compress: "lzo"}, attempt(1), "part-00000"); job.CodeOf(err) != job.CodeConfig {
+		t.Errorf("lzo: got %v", err)
+	}
+}
+
+func TestPrepareOutputRefuses(t *testing.T) {
+	dir := t.TempDir()
+	tree(t, dir, map[string]int64{"file": 1, "full/part-00000": 1})
+	if err := os.Mkdir(filepath.Join(dir, "empty"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Symlink("nowhere", filepath.Join(dir, "link")); err != nil {
+		t.Fatal(err)
+	}
+	before := listing(t, dir)
+	for name, want := range map[string]job.Code{
+		"file": job.CodeOutputExists, "full": job.CodeOutputExists, "empty": job.CodeOutputExists, "link": job.CodeOutputExists,
+		"file/out": job.CodeIO,
+	} {
+		spec := &job.MapReduceSpec{Output: filepath.Join(dir, name)}
+		if err := CheckOutput(spec); job.CodeOf(err) != want {
+			t.Errorf("check %s: got %v, want code %d", name, err, want)
+		}
+		if err := PrepareOutput(spec); job.CodeOf(err) != want || !strings.Contains(fmt.Sprint(err), dir) {
+			t.Errorf("prepare %s: got %v, want code %d", name, err, want)
+		}
+	}
+	if err := CheckOutput(&job.MapReduceSpec{Output: filepath.Join(dir, "new", "deeper")}); err != nil {
+		t.Error(err)
+	}
+	if after := listing(t, dir); after != before {
+		t.Errorf("left %q, there was %q", after, before)
+	}
+}
+
+func TestAbortJob(t *testing.T) {
+	spec := prepared(t)
+	written(t, spec, attempt(1), "half")
+	for range 2 {
+		if err := AbortJob(spec); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := os.Lstat(spec.Output); !errors.Is(err, os.ErrNotExist) {
+			t.Errorf("an output without parts: got %v", err)
+		}
+	}
+	// A resumed job goes on in a folder that was removed, and keeps what it committed.
+	if err := written(t, spec, attempt(2), "whole").Commit(); err != nil {
+		t.Fatal(err)
+	}
+	written(t, spec, attempt(3), "half")
+	if err := AbortJob(spec); err != nil {
+		t.Fatal(err)
+	}
+	if got, want := listing(t, spec.Output), "part-00003"; got != want {
+		t.Errorf("got %q, want %q", got, want)
+	}
+}
+
+func TestOutputErrors(t *testing.T) {
+	path := &os.PathError{Op: "write", Path: "/out/x", Err: syscall.ENOSPC}
+	for _, c := range []struct {
+		err   error
+		class job.Class
+		want  string
+	}{
+		{path, job.Fatal, "/out/x: cannot be written: no space left on device; free space there, then berth resume"},
+		{&os.LinkError{Op: "rename", Old: "a", New: "b", Err: syscall.EACCES}, job.User, "/out/x: cannot be written: rename a b: permission denied; choose an output folder that you may write to"},
+		{&os.PathError{Op: "write", Path: "/out/x", Err: syscall.EIO}, job.Transient, "/out/x: cannot be written: input/output error"},
+	} {
+		err := outputError("/out/x", c.err)
+		if job.ClassOf(err) != c.class || job.CodeOf(err) != job.CodeIO || err.Error() != c.want {
+			t.Errorf("got %v (%v)", err, job.ClassOf(err))
+		}
+		if again := outputError("/elsewhere", err); again != err {
+			t.Errorf("told twice: %v", again)
+		}
+	}
+	if err := outputError("/out/x", nil); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestOutputTakesLargeWrites(t *testing.T) {
+	spec := prepared(t)
+	want := bytes.Repeat([]byte("0123456789abcde\n"), 3*bufferSize/16)
+	o := written(t, spec, attempt(1), string(want))
+	if err := o.Commit(); err != nil {
+		t.Fatal(err)
+	}
+	if got, err := os.ReadFile(o.Name()); err != nil || !bytes.Equal(got, want) {
+		t.Errorf("got %d bytes, %v, want %d", len(got), err, len(want))
+	}
+}
