@@ -132,7 +132,7 @@ func (j *Job) phaseViews(v *JobView, now job.Time) {
 			v.Phases = append(v.Phases, p)
 		}
 	}
-	if !j.state.Final() {
+	if j.state == event.StateRunning && !j.finalize {
 		j.expect(v, now)
 	}
 	v.BytesIn, v.BytesOut = j.bytes()
@@ -205,7 +205,7 @@ func (j *Job) phaseView(g *group, k int, live []*attempt, until job.Time) PhaseV
 	v.Done = v.Total - v.Waiting - v.Running - v.Failed
 	e := estimate{group: g, pos: pos, phase: p, live: live, now: until}
 	v.Progress, v.Rate, v.RateTasks = e.progress(), e.rate(), e.rateTasks()
-	if s, known := e.eta(); known && !j.state.Final() {
+	if s, known := e.eta(); known && j.state == event.StateRunning {
 		v.EtaS = &s
 	}
 	return v

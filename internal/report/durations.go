@@ -70,6 +70,9 @@ func (d *durations) quantile(q float64) float64 {
 	for i, c := range d.counts {
 		if seen += int(c); seen >= rank {
 			mid := math.Pow(gamma, float64(d.low+i)) * 2 / (1 + gamma) / 1e6
+			if d.low+i <= 0 {
+				mid = 0 // less than a microsecond
+			}
 			return math.Min(math.Max(mid, d.min.Seconds()), d.max.Seconds())
 		}
 	}

@@ -99,7 +99,7 @@ func (w widths) line(s stage, width int, c color) string {
 func bar(s stage, width int) string {
 	done := 0
 	if s.total > 0 {
-		done = s.done * width / s.total
+		done = min(s.done, s.total) * width / s.total
 	}
 	some := min(max(int(s.progress*float64(width)), done), width)
 	if s.over() && s.failed == 0 {

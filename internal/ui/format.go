@@ -2,32 +2,27 @@ package ui
 
 import (
 	"fmt"
+	"math"
 	"strconv"
 	"strings"
 	"time"
 	"unicode"
 	"unicode/utf8"
 
-	"github.com/dustin/go-humanize"
 	"github.com/mattn/go-runewidth"
 
 	"berth/internal/job"
 )
 
-// size writes bytes for people: "150 MiB".
-func size(n int64) string {
-	if n < 0 {
-		return "-" + humanize.IBytes(uint64(-n))
-	}
-	return humanize.IBytes(uint64(n))
-}
+// size writes bytes as flags are written: "150M", binary units.
+func size(n int64) string { return job.FormatSize(n) }
 
-// bytesRate writes bytes a second: "150 MiB/s"; empty for none.
+// bytesRate writes bytes a second: "150M/s"; empty for none.
 func bytesRate(r float64) string {
 	if r < 1 {
 		return ""
 	}
-	return humanize.IBytes(uint64(r)) + "/s"
+	return size(int64(r)) + "/s"
 }
 
 // tasksRate writes tasks a second, or a minute where that says more: "12/s", "3.5/min"; empty for none.
@@ -47,6 +42,16 @@ func tasksRate(r float64) string {
 // seconds writes a duration given in seconds: "12.3s", "4m5s".
 func seconds(s float64) string {
 	return job.FormatDuration(time.Duration(s * float64(time.Second)))
+}
+
+// eta writes when something is expected to be over, given in seconds: in whole
+// seconds, above an hour in minutes, as no estimate is better than that.
+func eta(s float64) string {
+	d := time.Duration(math.Ceil(s) * float64(time.Second))
+	if d >= time.Hour {
+		d = d.Round(time.Minute)
+	}
+	return "ETA " + job.FormatDuration(d)
 }
 
 // span writes a range of durations given in seconds: "10s–14s", or one of them when they look the same.
@@ -104,7 +109,12 @@ func cleanLines(s string) []string {
 }
 
 // fit cuts s to a width in columns.
-func fit(s string, width int) string { return runewidth.Truncate(s, max(width, 0), "…") }
+func fit(s string, width int) string {
+	if width <= 0 {
+		return ""
+	}
+	return runewidth.Truncate(s, width, "…")
+}
 
 // pad fills s up to a width in columns.
 func pad(s string, width int) string { return runewidth.FillRight(s, width) }

@@ -44,9 +44,7 @@ func reportHead(b *strings.Builder, v report.JobView) {
 	item(b, "took", took(v))
 	item(b, "tasks", tasksText(v))
 	item(b, "attempts", attemptsText(v))
-	if v.BytesIn > 0 || v.BytesOut > 0 {
-		item(b, "data", size(v.BytesIn)+" in, "+size(v.BytesOut)+" out")
-	}
+	item(b, "data", list(size(v.BytesIn)+" in", int(v.BytesIn), size(v.BytesOut)+" out", int(v.BytesOut)))
 	item(b, "output", clean(v.Output))
 	item(b, "logs", clean(v.Logs))
 	for _, n := range v.Notes {
@@ -144,7 +142,7 @@ func reportPhases(b *strings.Builder, v report.JobView) {
 		t.add(p.Phase, fmt.Sprintf("%d/%d", p.Done, p.Total), someSeconds(s.Mean), someSeconds(s.P50), someSeconds(s.P95), someSeconds(s.Max),
 			span, someSize(p.BytesIn), someSize(p.BytesOut), bytesRate(p.Rate), someSeconds(p.CPUS), someSize(p.PeakMem))
 	}
-	section(b, "", t)
+	section(b, t)
 }
 
 // someSeconds writes a duration, nothing for 0.
@@ -155,10 +153,10 @@ func someSeconds(s float64) string {
 	return seconds(s)
 }
 
-// section writes a table behind an empty line and a title, if it has one.
-func section(b *strings.Builder, title string, t *table) {
-	b.WriteString("\n" + title)
-	_ = t.write(b, "") // a strings.Builder takes all
+// section writes a table behind an empty line.
+func section(b *strings.Builder, t *table) {
+	b.WriteString("\n")
+	_ = t.write(b) // a strings.Builder takes all
 }
 
 func reportNodes(b *strings.Builder, v report.JobView) { _ = nodesTable(b, v) }
@@ -171,7 +169,7 @@ func reportSlowest(b *strings.Builder, v report.JobView) {
 	for _, s := range v.Slowest[:min(len(v.Slowest), 5)] {
 		t.add(taskWord(s.Name), strconv.Itoa(s.Attempt), seconds(s.Seconds))
 	}
-	section(b, "", t)
+	section(b, t)
 }
 
 func reportCounters(b *strings.Builder, v report.JobView) {
@@ -184,7 +182,7 @@ func reportCounters(b *strings.Builder, v report.JobView) {
 			t.add(clean(group), clean(name), strconv.FormatInt(v.Counters[group][name], 10))
 		}
 	}
-	section(b, "", t)
+	section(b, t)
 }
 
 func reportFailures(b *strings.Builder, v report.JobView) {
@@ -202,7 +200,7 @@ func reportFailures(b *strings.Builder, v report.JobView) {
 }
 
 // Rows writes a table of attempts with their phases, in the order they ended. Its
-// JSON twin is RowList.
+// JSON twin is report.Full.
 func Rows(w io.Writer, rows []report.AttemptRow) error {
 	t := newTable("TASK", "ATTEMPT>", "NODE", "HOST", "OUTCOME", "PHASE", "START", "TOOK>", "IN>", "OUT>", "CPU>", "PEAK MEM>")
 	for _, r := range rows {
@@ -220,7 +218,7 @@ func Rows(w io.Writer, rows []report.AttemptRow) error {
 			head = []string{"", "", "", "", ""}
 		}
 	}
-	return t.write(w, "")
+	return t.write(w)
 }
 
 // rowTime is how instants stand in the table of attempts.

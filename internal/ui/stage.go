@@ -65,14 +65,16 @@ func (s stage) load() string {
 	return out
 }
 
-// expect is when the stage will be over: "ETA 12s", "done", or "ETA unknown" while
-// it runs and nothing tells.
+// expect is when the stage will be over: "ETA 12s", "done" if all of it is, or
+// "ETA unknown" while it runs and nothing tells.
 func (s stage) expect() string {
 	switch {
+	case s.over() && s.failed > 0:
+		return ""
 	case s.over():
 		return "done"
 	case s.eta != nil:
-		return "ETA " + seconds(*s.eta)
+		return eta(*s.eta)
 	case s.running > 0:
 		return "ETA unknown"
 	default:

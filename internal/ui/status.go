@@ -17,14 +17,14 @@ func Status(w io.Writer, views []report.JobView) error {
 	}
 	t := newTable("ID", "NAME", "KIND", "STATE", "DONE>", "FAILED>", "RUNNING>", "ELAPSED>", "ETA>")
 	for _, v := range report.NewestLast(views) {
-		eta := ""
+		rest := ""
 		if v.EtaS != nil {
-			eta = seconds(*v.EtaS)
+			rest = strings.TrimPrefix(eta(*v.EtaS), "ETA ")
 		}
 		t.add(string(v.ID), fit(clean(v.Name), 30), string(v.Kind), v.State,
-			fmt.Sprintf("%d/%d", v.TasksDone, v.TasksTotal), some(v.TasksFailed), some(v.TasksRunning), seconds(v.ElapsedS), eta)
+			fmt.Sprintf("%d/%d", v.TasksDone, v.TasksTotal), some(v.TasksFailed), some(v.TasksRunning), seconds(v.ElapsedS), rest)
 	}
-	return t.write(w, "")
+	return t.write(w)
 }
 
 // some writes a number, nothing for 0.
@@ -71,7 +71,7 @@ func Progress(w io.Writer, v report.JobView, width int) error {
 	if _, err := io.WriteString(w, "\n"); err != nil {
 		return err
 	}
-	return t.write(w, "")
+	return t.write(w)
 }
 
 func failureCount(v report.JobView) string {
@@ -90,7 +90,7 @@ func nodesTable(w io.Writer, v report.JobView) error {
 	if _, err := io.WriteString(w, "\n"); err != nil {
 		return err
 	}
-	return t.write(w, "")
+	return t.write(w)
 }
 
 // Explain writes the lines that say why a job is where it is.

@@ -16,8 +16,8 @@ func newTable(head ...string) *table { return &table{head: head} }
 
 func (t *table) add(cells ...string) { t.rows = append(t.rows, cells) }
 
-// write writes the table, each line behind indent; columns that are empty in all rows are left out.
-func (t *table) write(w io.Writer, indent string) error {
+// write writes the table; columns that are empty in all rows are left out.
+func (t *table) write(w io.Writer) error {
 	right := make([]bool, len(t.head))
 	wide := make([]int, len(t.head))
 	for i, h := range t.head {
@@ -41,7 +41,7 @@ func (t *table) write(w io.Writer, indent string) error {
 				out = append(out, pad(c, wide[i]))
 			}
 		}
-		b.WriteString(strings.TrimRight(indent+strings.Join(out, "  "), " ") + "\n")
+		b.WriteString(strings.TrimRight(strings.Join(out, "  "), " ") + "\n")
 	}
 	line(t.head)
 	for _, r := range t.rows {

@@ -41,11 +41,11 @@ func whole(v report.JobView) string {
 		parts = append(parts, "after "+seconds(v.ElapsedS))
 	}
 	if v.EtaS != nil {
-		eta := "ETA " + seconds(*v.EtaS)
+		text := eta(*v.EtaS)
 		if v.EtaFrom == report.EtaFromPrediction {
-			eta += " (predicted)"
+			text += " (predicted)"
 		}
-		parts = append(parts, eta)
+		parts = append(parts, text)
 	}
 	if n := v.Attempts.Lost; n > 0 {
 		parts = append(parts, count(n, "attempt")+" lost")

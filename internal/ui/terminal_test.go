@@ -1,0 +1,168 @@
+package ui
+
+import (
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+
+	"golang.org/x/sys/unix"
+
+	"berth/internal/report"
+	"berth/internal/report/reporttest"
+)
+
+// TestTerminal: whatever was drawn when, what is left on the screen in the end is
+// the headline, what happened, the bars as they ended, and the summary.
+func TestTerminal(t *testing.T) {
+	var s screen
+	c := New(Options{Out: &s, Mode: Terminal, Width: 60})
+	play := reporttest.New(report.Info{ID: "bag-3", Decision: "all of it", Logs: "bag-3", Notes: []string{"a\x1b[2Jb"}})
+	step := func(text string, show func(report.JobView)) {
+		t.Helper()
+		if err := play.Play(text); err != nil {
+			t.Fatal(err)
+		}
+		show(play.Job.View(play.Now))
+	}
+	step("", c.Begin)
+	step(`0s submit bag tasks=3 attempts=1
+		1s start 0#1 a1/0
+		1s start 1#1 a1/0
+		2s done 0#1`, c.Update)
+	step(`3s failed 1#1 exit=2 stderr="boom"
+		3s start 2#1 a1/0`, c.Update)
+	c.Note("a word")
+	v := play.Job.View(play.Now)
+	c.Update(v)
+	c.Failure(v.Failures[0]) // told already
+	step(`4s done 2#1
+		5s end failed`, c.End)
+	c.Close()
+	want := `bag-3: all of it
+note: a^[[2Jb
+task 2 failed: exit 2
+  | boom
+a word
+tasks [########################------------]  2/3  1 failed
+bag-3 failed: 1 of 3 tasks failed; rerun them with: berth resume bag-3 --failed
+logs: bag-3
+`
+	if got := s.String(); got != want {
+		t.Errorf("got\n%s\nwant\n%s", got, want)
+	}
+}
+
+// TestTerminalClosed: a console that was closed before the end leaves the bars, and
+// one that never began draws nothing.
+func TestTerminalClosed(t *testing.T) {
+	var s screen
+	c := New(Options{Out: &s, Mode: Terminal, Width: 60})
+	c.Close()
+	c.Note("before")
+	play := reporttest.New(report.Info{ID: "bag-3"})
+	if err := play.Play("0s submit bag tasks=3"); err != nil {
+		t.Fatal(err)
+	}
+	c.Begin(play.Job.View(play.Now))
+	c.Close()
+	want := "before\nbag-3: 3 tasks\ntasks [" + strings.Repeat("-", maxBar) + "]  0/3\nbag-3 queued, waits for nodes\n"
+	if got := s.String(); got != want {
+		t.Errorf("got\n%s\nwant\n%s", got, want)
+	}
+}
+
+// TestFlood: a job whose tasks all fail tells a few failures in full and counts the rest.
+func TestFlood(t *testing.T) {
+	var out strings.Builder
+	c := New(Options{Out: &out, Mode: Plain})
+	play := reporttest.New(report.Info{ID: "bag-3"})
+	c.Begin(play.Job.View(play.Now))
+	if err := play.Play("0s submit bag tasks=100 attempts=1"); err != nil {
+		t.Fatal(err)
+	}
+	for task := range 100 {
+		n := strconv.Itoa(task)
+		if err := play.Play("1s start " + n + "#1 a1/0\n2s failed " + n + "#1 exit=1"); err != nil {
+			t.Fatal(err)
+		}
+	}
+	c.Update(play.Job.View(play.Now))
+	c.Update(play.Job.View(play.Now))
+	if got := strings.Count(out.String(), "exit 1"); got != maxTold {
+		t.Errorf("%d failures are told in full:\n%s", got, out.String())
+	}
+	if got := strings.Count(out.String(), "and 95 other failures"); got != 1 {
+		t.Errorf("the others are counted %d times:\n%s", got, out.String())
+	}
+}
+
+// pty opens a terminal of that size.
+func pty(t *testing.T, cols, rows uint16) *os.File {
+	t.Helper()
+	m, err := os.OpenFile("/dev/ptmx", os.O_RDWR, 0)
+	if err != nil {
+		t.Skipf("no pseudo terminal can be had here: %v", err)
+	}
+	t.Cleanup(func() { _ = m.Close() })
+	if err := unix.IoctlSetPointerInt(int(m.Fd()), unix.TIOCSPTLCK, 0); err != nil {
+		t.Fatal(err)
+	}
+	n, err := unix.IoctlGetInt(int(m.Fd()), unix.TIOCGPTN)
+	if err != nil {
+		t.Fatal(err)
+	}
+	f, err := os.OpenFile(filepath.Join("/dev/pts", strconv.Itoa(n)), os.O_RDWR|unix.O_NOCTTY, 0)
+	if err != nil {
+		t.Skipf("no pseudo terminal can be had here: %v", err)
+	}
+	t.Cleanup(func() { _ = f.Close() })
+	if err := unix.IoctlSetWinsize(int(f.Fd()), unix.TIOCSWINSZ, &unix.Winsize{Col: cols, Row: rows}); err != nil {
+		t.Fatal(err)
+	}
+	return f
+}
+
+func TestDetect(t *testing.T) {
+	file, err := os.Create(filepath.Join(t.TempDir(), "log"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = file.Close() }()
+	for name, c := range map[string]struct {
+		file  *os.File
+		json  bool
+		env   map[string]string
+		mode  Mode
+		color bool
+	}{
+		"a file":            {file, false, map[string]string{"TERM": "xterm"}, Plain, false},
+		"json":              {pty(t, 80, 24), true, map[string]string{"TERM": "xterm"}, Quiet, false},
+		"a terminal":        {pty(t, 80, 24), false, map[string]string{"TERM": "xterm"}, Terminal, true},
+		"NO_COLOR":          {pty(t, 80, 24), false, map[string]string{"TERM": "xterm", "NO_COLOR": "1"}, Terminal, false},
+		"dumb":              {pty(t, 80, 24), false, map[string]string{"TERM": "dumb"}, Plain, false},
+		"no TERM":           {pty(t, 80, 24), false, nil, Plain, false},
+		"a terminal of 0×0": {pty(t, 0, 0), false, map[string]string{"TERM": "xterm"}, Plain, true},
+	} {
+		o := Detect(c.file, c.json, func(k string) string { return c.env[k] })
+		if o.Mode != c.mode || o.Color != c.color || o.Out != c.file {
+			t.Errorf("%s: got mode %d, colour %v", name, o.Mode, o.Color)
+		}
+	}
+}
+
+// TestQuiet: nothing is written when the result is for a program.
+func TestQuiet(t *testing.T) {
+	var out strings.Builder
+	c := New(Options{Out: &out, Mode: Quiet})
+	c.Begin(report.JobView{})
+	c.Update(report.JobView{FailuresTotal: 1})
+	c.Failure(report.Failure{})
+	c.Note("x")
+	c.End(report.JobView{})
+	c.Close()
+	if out.Len() > 0 {
+		t.Errorf("got %q", out.String())
+	}
+}
