@@ -1,0 +1,184 @@
+package engine
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"berth/internal/event"
+	"berth/internal/job"
+)
+
+// apply is the one place where the state changes. It judges nothing: a record has
+// happened. A record that does not fit the state, as the journals of jobs and nodes
+// can be cut short at different places, changes what it can.
+func (e *Engine) apply(at job.Time, r event.Record) {
+	switch r := r.(type) {
+	case event.JobSubmitted:
+		e.applySubmitted(at, r)
+	case event.JobResumed:
+		e.applyResumed(at, r)
+	case event.JobStopping, event.JobFinalizing, event.JobEnded:
+		e.applyJob(at, r)
+	case event.AttemptStarted:
+		e.applyStarted(at, r)
+	case event.PhaseEntered:
+		if a := e.find(r.Attempt); a != nil {
+			a.phase = r.Phase
+		}
+	case event.LeaveGranted:
+		if a := e.find(r.Attempt); a != nil {
+			e.applyLeave(a, r.Phase)
+		}
+	case event.CommitGranted:
+		if a := e.find(r.Attempt); a != nil {
+			a.commit, a.asked = true, true
+		}
+	case event.AttemptEnded:
+		e.applyEnded(at, r)
+	case event.OutputLost, event.OutputHeld:
+		e.applyOutput(r)
+	case event.NodeJoined:
+		e.applyJoined(at, r)
+	case event.NodeLost:
+		e.applyLost(at, r)
+	case event.AllocRequested:
+		e.applyRequested(at, r)
+	case event.AllocEnded:
+		e.applyAllocEnded(at, r)
+	default:
+		panic(fmt.Sprintf("engine: unknown record %T", r))
+	}
+}
+
+// find returns the live attempt of that name, nil if there is none.
+func (e *Engine) find(id job.Attempt) *attempt { return e.jobs[id.Job].find(id) }
+
+func (e *Engine) applyJoined(at job.Time, r event.NodeJoined) {
+	n := e.node(r.Node)
+	a := n.alloc
+	if a == nil {
+		return
+	}
+	if !n.joined {
+		n.joined = true
+		a.joined++
+		if a.joined == 1 {
+			a.first = at
+			a.pool.barren = 0
+		}
+	}
+	if !slices.Contains(a.pool.nodes, n) {
+		a.pool.nodes = append(a.pool.nodes, n)
+	}
+	n.state, n.since, n.reason = up, at, ""
+	n.host, n.addr, n.Capacity = r.Host, r.Addr, r.Capacity
+	e.silence(n)
+	e.changed(a.pool)
+	e.touchAllocs()
+}
+
+// silence forgets what the node's attempts asked for; they ask again when they are
+// back. A node that runs no reduce of a job any more is told of its outputs anew.
+func (e *Engine) silence(n *node) {
+	here := make(map[*jobState]bool)
+	for _, a := range n.live {
+		e.unwant(a)
+		here[a.job] = here[a.job] || a.kind == job.ReduceTask
+	}
+	for _, j := range e.line {
+		if !here[j] {
+			j.listeners.remove(n.Index)
+		}
+	}
+}
+
+func (e *Engine) applyLost(at job.Time, r event.NodeLost) {
+	n := e.node(r.Node)
+	if n.state == gone {
+		return
+	}
+	n.state, n.since, n.reason = down, at, r.Reason
+	if r.Gone {
+		n.state = gone
+	}
+	for _, a := range n.live {
+		e.unwant(a)
+	}
+	if n.alloc != nil {
+		e.changed(n.alloc.pool)
+	}
+	e.touchAllocs()
+}
+
+// node returns the node of that name, made if it is not known.
+func (e *Engine) node(id job.NodeID) *node {
+	n := e.nodes[id]
+	if n == nil {
+		n = &node{id: id, state: gone}
+		n.Index = len(e.nodeList)
+		e.nodeList = append(e.nodeList, n)
+		e.nodes[id] = n
+	}
+	if n.alloc == nil || n.alloc.ended {
+		if a := e.allocs[allocOf(id)]; a != nil && !a.ended {
+			n.alloc = a
+		}
+	}
+	return n
+}
+
+// allocOf returns the allocation that the node belongs to.
+func allocOf(id job.NodeID) job.AllocID {
+	alloc, _, _ := strings.Cut(string(id), "/")
+	return job.AllocID(alloc)
+}
+
+func (e *Engine) applyRequested(at job.Time, r event.AllocRequested) {
+	e.noteAlloc(r.Alloc)
+	if e.allocs[r.Alloc] != nil {
+		return
+	}
+	p := e.poolFor(shapeOf(r.Request))
+	a := &alloc{id: r.Alloc, req: r.Request, pool: p, requested: at}
+	e.allocs[a.id] = a
+	e.allocList = append(e.allocList, a)
+	p.allocs = append(p.allocs, a)
+	e.touchAllocs()
+}
+
+// noteAlloc sees to it that the allocation's number is not given again.
+func (e *Engine) noteAlloc(id job.AllocID) {
+	if n, err := strconv.Atoi(strings.TrimPrefix(string(id), "a")); err == nil {
+		e.lastAlloc = max(e.lastAlloc, n)
+	}
+}
+
+func (e *Engine) applyAllocEnded(at job.Time, r event.AllocEnded) {
+	a := e.allocs[r.Alloc]
+	if a == nil {
+		return
+	}
+	delete(e.allocs, a.id)
+	same := func(b *alloc) bool { return a == b }
+	e.allocList = slices.DeleteFunc(e.allocList, same)
+	p := a.pool
+	p.allocs = slices.DeleteFunc(p.allocs, same)
+	for _, n := range p.nodes {
+		if n.alloc == a && n.state != gone {
+			n.state, n.since, n.reason = gone, at, "allocation "+string(a.id)+" is over: "+r.Reason
+			for _, at := range n.live {
+				e.unwant(at)
+			}
+		}
+	}
+	p.nodes = slices.DeleteFunc(p.nodes, func(n *node) bool { return n.alloc == a })
+	a.ended = true
+	if a.joined == 0 {
+		p.barren++
+	}
+	e.changed(p)
+	e.prune(p)
+	e.touchAllocs()
+}

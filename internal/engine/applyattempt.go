@@ -1,0 +1,182 @@
+package engine
+
+import (
+	"fmt"
+
+	"berth/internal/event"
+	"berth/internal/job"
+	"berth/internal/sched"
+)
+
+func (e *Engine) applyStarted(at job.Time, r event.AttemptStarted) {
+	j := e.jobs[r.Attempt.Job]
+	i := r.Attempt.Task
+	e.noteAlloc(allocOf(r.Node))
+	if j == nil || j.state.Final() || i < 0 || i >= len(j.tasks) || j.tasks[i].status != ready {
+		return
+	}
+	n := e.node(r.Node)
+	q := &j.queues[j.class(i)]
+	q.take(int32(i))
+	j.move(i, running)
+	j.tasks[i].attempt = int32(r.Attempt.N)
+	a := &attempt{id: r.Attempt, job: j, kind: q.kind, node: n, at: len(n.live), leave: r.Leave, commit: r.Commit, started: at}
+	j.live[int32(i)] = a
+	n.live = append(n.live, a)
+	n.Used = n.Used.Plus(sched.Holds(a.kind, a.leave, j.need(i)))
+	if a.shuffling() {
+		n.Shuffling++
+		n.ShuffleMem += j.work.ReduceNeed.Mem
+	}
+	j.touched.add(n.Index)
+	if a.kind == job.ReduceTask {
+		j.listeners.add(n.Index)
+	}
+	if j.state == event.StateQueued {
+		j.state, j.started = event.StateRunning, at
+	}
+	e.enqueue(j)
+}
+
+func (e *Engine) applyLeave(a *attempt, p job.Phase) {
+	e.release(a)
+	e.unwant(a)
+	a.leave = p
+	a.node.Used = a.node.Used.Plus(sched.Holds(a.kind, a.leave, a.job.need(a.id.Task)))
+	e.freed(a.node) // of the waiter, for whose sake nothing was started
+}
+
+// release gives back what the attempt holds of its node.
+func (e *Engine) release(a *attempt) {
+	n, need := a.node, a.job.need(a.id.Task)
+	n.Used = n.Used.Minus(sched.Holds(a.kind, a.leave, need))
+	if a.shuffling() {
+		n.Shuffling--
+		n.ShuffleMem -= need.Mem
+	}
+}
+
+// want and unwant note that an attempt waits for leave, and that it does no more.
+func (e *Engine) want(a *attempt, p job.Phase) {
+	if a.wants == job.PhaseNone {
+		a.node.Waiting++
+	}
+	a.wants = p
+	e.freed(a.node)
+}
+
+func (e *Engine) unwant(a *attempt) {
+	if a.wants != job.PhaseNone {
+		a.wants = job.PhaseNone
+		a.node.Waiting--
+		e.freed(a.node)
+	}
+}
+
+// drop takes an attempt that is over from its job and its node.
+func (e *Engine) drop(a *attempt) {
+	e.unwant(a)
+	e.release(a)
+	n := a.node
+	last := len(n.live) - 1
+	n.live[a.at] = n.live[last]
+	n.live[a.at].at = a.at
+	n.live[last] = nil
+	n.live = n.live[:last]
+	delete(a.job.live, int32(a.id.Task))
+	e.freed(n)
+}
+
+func (e *Engine) applyEnded(at job.Time, r event.AttemptEnded) {
+	j := e.jobs[r.Attempt.Job]
+	a := j.find(r.Attempt)
+	switch {
+	case a != nil:
+		e.drop(a)
+		e.applyOutcome(at, a, r)
+	case r.Outcome == event.Done && e.late(r.Attempt):
+		j.queues[j.class(r.Attempt.Task)].take(int32(r.Attempt.Task))
+		j.move(r.Attempt.Task, done)
+	default:
+		return
+	}
+	e.enqueue(j)
+	e.touch(j)
+}
+
+// late reports whether the attempt was given up, but its task was not started
+// again and nothing of its result is at its node: then a result that comes late
+// is as good as any.
+func (e *Engine) late(id job.Attempt) bool {
+	j := e.jobs[id.Job]
+	if j == nil || j.state.Final() || id.Task < 0 || id.Task >= len(j.tasks) {
+		return false
+	}
+	t := &j.tasks[id.Task]
+	return t.status == ready && t.attempt >= int32(id.N) && id.N > 0 && !(j.shuffles() && id.Task < j.work.Tasks)
+}
+
+// applyOutcome applies the end of an attempt to its task and to the standing of its node.
+func (e *Engine) applyOutcome(at job.Time, a *attempt, r event.AttemptEnded) {
+	j, i, n := a.job, a.id.Task, a.node
+	t, q := &j.tasks[i], &j.queues[j.class(i)]
+	switch r.Outcome {
+	case event.Done:
+		j.move(i, done)
+		if j.shuffles() && a.kind == job.MapTask {
+			t.holder = int32(n.Index)
+		}
+		if n.alloc != nil {
+			n.alloc.pool.done++
+		}
+		n.Health.Good()
+		return
+	case event.Failed:
+		e.strike(at, n)
+		t.fails = min(t.fails, 1<<16-2) + 1
+		if int(t.fails) >= j.attempts(i) {
+			j.move(i, failed)
+			j.fails++
+			j.lastFail = fmt.Sprintf("%s failed in %d %s, last on %s: %s", e.taskName(j, i), t.fails, plural(int(t.fails), "attempt"), n.id, r.Reason)
+			return
+		}
+	case event.Lost:
+		e.strike(at, n)
+		t.lost = min(t.lost, 254) + 1
+	case event.Killed:
+		t.lost = min(t.lost, 254) + 1
+	case event.Broken:
+		e.strike(at, n)
+		if j.broken == "" {
+			j.broken = fmt.Sprintf("%s on %s: %s", e.taskName(j, i), n.id, r.Reason)
+		}
+	}
+	j.move(i, ready)
+	q.again(int32(i), int32(n.Index))
+}
+
+// strike holds an attempt that failed or got lost against its node.
+func (e *Engine) strike(at job.Time, n *node) {
+	if n.alloc == nil || n.alloc.ended {
+		return
+	}
+	if p := n.alloc.pool; n.Health.Bad(at, p.done, e.cfg.Trust) {
+		e.changed(p)
+		e.stale = true
+	}
+}
+
+// taskName names a task as its user knows it.
+func (e *Engine) taskName(j *jobState, i int) string {
+	if k := j.work.TaskKind(i); k != job.ReduceTask {
+		return fmt.Sprintf("%s %d", k, i)
+	}
+	return fmt.Sprintf("%s %d", job.ReduceTask, i-j.work.Tasks)
+}
+
+func plural(n int, word string) string {
+	if n == 1 {
+		return word
+	}
+	return word + "s"
+}

@@ -1,0 +1,154 @@
+package engine
+
+import (
+	"berth/internal/event"
+	"berth/internal/job"
+)
+
+func (e *Engine) applySubmitted(at job.Time, r event.JobSubmitted) {
+	w := r.Work
+	if e.jobs[w.ID] != nil {
+		return
+	}
+	j := &jobState{work: w, state: event.StateQueued, submitted: at}
+	j.tasks = make([]task, w.Total())
+	j.live = make(map[int32]*attempt)
+	j.counts[0].total, j.counts[1].total = w.Tasks, w.Reduces
+	j.queues[0] = queue{job: j, kind: w.TaskKind(0), end: int32(w.Tasks)}
+	j.queues[1] = queue{job: j, kind: job.ReduceTask, next: int32(w.Tasks), end: int32(w.Total())}
+	e.jobs[w.ID] = j
+	e.line = append(e.line, j)
+	e.enter(j)
+}
+
+// enter puts a job into the line, behind all others.
+func (e *Engine) enter(j *jobState) {
+	e.orders++
+	j.order = e.orders
+	p := e.poolFor(shapeOf(j.work.Alloc))
+	p.enter(j)
+	p.barren = 0
+	e.enqueue(j)
+	e.touch(j)
+	e.touchAllocs()
+}
+
+func (e *Engine) applyResumed(at job.Time, r event.JobResumed) {
+	j := e.jobs[r.Job]
+	if j == nil || !j.state.Final() || j.tasks == nil {
+		return
+	}
+	j.work.Alloc = r.Alloc
+	j.state, j.ending, j.code, j.reason = event.StateQueued, "", job.CodeFailed, ""
+	j.resumed, j.ended = at, 0
+	j.fails, j.lastFail, j.broken, j.unclaimed = 0, "", "", 0
+	for i := range j.tasks {
+		e.renew(j, i, r.Failed)
+	}
+	e.enter(j)
+}
+
+// renew gives a task of a resumed job its attempts back. The map outputs of nodes
+// that are gone may be found again by others.
+func (e *Engine) renew(j *jobState, i int, again bool) {
+	t := &j.tasks[i]
+	if t.status == done {
+		if j.shuffles() && i < j.work.Tasks {
+			if e.nodeList[t.holder] == nil || e.nodeList[t.holder].state == gone {
+				t.holder = 0
+				j.unclaimed++
+			}
+		}
+		return
+	}
+	t.fails, t.lost, t.bad = 0, 0, 0
+	if t.status == failed && (again || j.work.Kind == job.MapReduce) {
+		j.move(i, ready)
+		j.queues[j.class(i)].again(int32(i), 0)
+	}
+}
+
+// applyJob applies the records that say where a job as a whole stands.
+func (e *Engine) applyJob(at job.Time, r event.Record) {
+	j := e.jobs[r.Of()]
+	if j == nil || j.state.Final() {
+		return
+	}
+	switch r := r.(type) {
+	case event.JobStopping:
+		j.state, j.ending, j.code, j.reason = event.StateStopping, r.State, r.Code, r.Reason
+		for _, a := range j.live {
+			e.unwant(a)
+		}
+	case event.JobFinalizing:
+		j.state = event.StateFinalizing
+	case event.JobEnded:
+		e.applyJobEnded(at, j, r)
+		return
+	}
+	e.enqueue(j)
+	e.touch(j)
+	e.touchAllocs()
+}
+
+func (e *Engine) applyJobEnded(at job.Time, j *jobState, r event.JobEnded) {
+	j.state, j.ending, j.code, j.reason, j.ended = r.State, "", r.Code, r.Reason, at
+	for _, a := range j.sorted() { // none, unless another berth wrote the journal
+		e.drop(a)
+		j.move(a.id.Task, ready)
+		j.queues[j.class(a.id.Task)].again(int32(a.id.Task), 0)
+	}
+	e.enqueue(j)
+	p := j.pool
+	p.leave(j, at)
+	e.prune(p)
+	if r.State == event.StateDone { // nothing of it can be resumed
+		j.tasks, j.live = nil, nil
+		j.queues = [2]queue{}
+	}
+	e.touchAllocs()
+}
+
+// applyOutput applies what became of the output of a map.
+func (e *Engine) applyOutput(r event.Record) {
+	switch r := r.(type) {
+	case event.OutputLost:
+		if j := e.held(r.Job, r.Task); j != nil {
+			e.applyOutputLost(j, r)
+		}
+	case event.OutputHeld:
+		j := e.held(r.Attempt.Job, r.Attempt.Task)
+		if j == nil || j.tasks[r.Attempt.Task].attempt != int32(r.Attempt.N) {
+			return
+		}
+		t := &j.tasks[r.Attempt.Task]
+		if t.holder == 0 && j.unclaimed > 0 {
+			j.unclaimed--
+		}
+		t.holder = int32(e.node(r.Node).Index)
+	}
+}
+
+// held returns the job if the task is a map of it that is done and whose output is held for reduces.
+func (e *Engine) held(id job.ID, i int) *jobState {
+	j := e.jobs[id]
+	if j == nil || !j.shuffles() || i < 0 || i >= j.work.Tasks || j.tasks == nil || j.tasks[i].status != done {
+		return nil
+	}
+	return j
+}
+
+func (e *Engine) applyOutputLost(j *jobState, r event.OutputLost) {
+	t := &j.tasks[r.Task]
+	if t.holder == 0 && j.unclaimed > 0 {
+		j.unclaimed--
+	}
+	if r.Bad && t.bad < 255 {
+		t.bad++
+	}
+	j.move(r.Task, ready)
+	j.queues[0].again(int32(r.Task), t.holder)
+	t.holder = 0
+	e.enqueue(j)
+	e.touch(j)
+}

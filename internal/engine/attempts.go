@@ -1,0 +1,121 @@
+package engine
+
+import (
+	"fmt"
+
+	"berth/internal/event"
+	"berth/internal/job"
+	"berth/internal/sched"
+)
+
+func (e *Engine) phaseEntered(in PhaseEntered) {
+	if a := e.find(in.Attempt); a != nil && a.phase != in.Phase {
+		e.emit(event.PhaseEntered{Attempt: in.Attempt, Phase: in.Phase})
+	}
+}
+
+// leaveWanted puts the attempt among those that wait on their node, or tells it
+// again that it has leave.
+func (e *Engine) leaveWanted(in LeaveWanted) {
+	a := e.find(in.Attempt)
+	switch {
+	case a == nil:
+	case a.dying() != "":
+		e.kill(a, a.dying())
+	case in.Phase <= a.leave:
+		e.do(Leave{Attempt: a.id, Node: a.node.id, Phase: a.leave})
+	default:
+		e.want(a, in.Phase)
+	}
+}
+
+// commitWanted grants the commit: at most one attempt of a task is live, so none
+// else has it.
+func (e *Engine) commitWanted(in CommitWanted) {
+	a := e.find(in.Attempt)
+	switch {
+	case a == nil:
+		return
+	case a.commit:
+	case a.dying() != "":
+		e.kill(a, a.dying())
+		return
+	default:
+		e.emit(event.CommitGranted{Attempt: a.id})
+	}
+	e.do(Commit{Attempt: a.id, Node: a.node.id})
+}
+
+func (e *Engine) attemptEnded(r event.AttemptEnded) {
+	a := e.find(r.Attempt)
+	if a == nil {
+		if r.Outcome == event.Done && e.late(r.Attempt) {
+			e.emit(r)
+		}
+		return
+	}
+	if r.Outcome == event.Killed && a.dying() == "" || r.Outcome == event.Lost {
+		r = e.tooOften(a, r)
+	}
+	e.emit(r)
+	if r.Outcome == event.Done && a.kind == job.MapTask && a.job.shuffles() {
+		e.spread(a.job, a.id.Task)
+	}
+}
+
+// tooOften makes a loss count as a failure where the task has got lost too often:
+// then it is likely what kills its workers.
+func (e *Engine) tooOften(a *attempt, r event.AttemptEnded) event.AttemptEnded {
+	if n := int(a.job.tasks[a.id.Task].lost); n >= e.cfg.MaxLost {
+		r.Outcome = event.Failed
+		r.Reason = fmt.Sprintf("lost with its worker (%s), after %d attempts that got lost before", r.Reason, n)
+	}
+	return r
+}
+
+// lose ends an attempt whose worker or node is no more.
+func (e *Engine) lose(a *attempt, reason string) {
+	e.emit(e.tooOften(a, event.AttemptEnded{Attempt: a.id, Outcome: event.Lost, Reason: reason}))
+}
+
+// fetchFailed takes a report that a map's output is damaged or out of reach: the map
+// is run again. Where the holder is known to be away, it is waited for: it may come
+// back with the output, and is given up after a time if it does not.
+func (e *Engine) fetchFailed(in FetchFailed) {
+	j := e.held(in.Map.Job, in.Map.Task)
+	by := e.find(in.By)
+	if j == nil || !j.active() || by == nil || by.job != j || by.kind != job.ReduceTask {
+		return
+	}
+	if by.leave != job.PhaseShuffle && !by.commit && by.doomed == "" {
+		// It has a core that the map may need, so it must not wait for the map.
+		e.kill(by, "its input is damaged: "+in.Reason)
+	}
+	t := &j.tasks[in.Map.Task]
+	n := e.nodeList[t.holder]
+	if t.attempt != int32(in.Map.N) || n == nil || n.state != up {
+		return
+	}
+	e.emit(event.OutputLost{Job: j.work.ID, Task: in.Map.Task, Reason: in.Reason, Bad: true})
+	if int(t.bad) >= e.cfg.MaxBadOutputs {
+		e.stop(j, event.StateFailed, job.CodeIO, fmt.Sprintf("the output of %s could not be read %d times, last from %s: %s",
+			e.taskName(j, in.Map.Task), t.bad, n.id, in.Reason))
+	}
+}
+
+// start starts a task of the queue on the node. avoided says that the next task to be
+// started again should rather not run there.
+func (e *Engine) start(q *queue, n *node, avoided bool) {
+	j := q.job
+	i := q.pick(avoided)
+	id := job.Attempt{Job: j.work.ID, Task: i, N: int(j.tasks[i].attempt) + 1}
+	leave := sched.FirstLeave(q.kind)
+	told := j.listeners.has(n.Index)
+	// A bag task's attempt is the only one of its task, so it need not ask to commit.
+	commit := q.kind == job.BagTask
+	e.emit(event.AttemptStarted{Attempt: id, Node: n.id, Leave: leave, Commit: commit})
+	e.do(Start{Attempt: id, Node: n.id, Leave: leave, Commit: commit})
+	if q.kind == job.ReduceTask && !told {
+		e.tell(n, j)
+	}
+}

@@ -1,0 +1,51 @@
+package engine
+
+import (
+	"time"
+
+	"berth/internal/sched"
+)
+
+// Config holds the engine's bounds. A zero field takes its default.
+type Config struct {
+	// NodeTimeout is how long a node that does not answer is waited for before it and
+	// what it holds are given up. It must be longer than the lease after which workers
+	// stop committing without leave. Default 1 min.
+	NodeTimeout time.Duration
+	// ClaimGrace is how long, after a resume, map outputs whose holder is unknown wait
+	// to be claimed by nodes that have yet to join. Default 1 min.
+	ClaimGrace time.Duration
+	// Trust says when a node is kept away from. Default: 5 in a row, for 1 min.
+	Trust sched.Trust
+	// MaxLost is how many attempts of a task may get lost before each further one
+	// counts as failed: a task that kills its workers must not go on for ever. Default 10.
+	MaxLost int
+	// MaxBadOutputs is how many outputs of one map may turn out damaged or unreachable
+	// before the job is stopped: a disk that spoils all it holds must not keep a job
+	// busy for ever. Default 10.
+	MaxBadOutputs int
+	// MaxBarren is how many allocations in a row may end without a node before the jobs
+	// that wait for them fail. Default 3.
+	MaxBarren int
+}
+
+func (c Config) withDefaults() Config {
+	def := func(v *int, d int) {
+		if *v == 0 {
+			*v = d
+		}
+	}
+	dur := func(v *time.Duration) {
+		if *v == 0 {
+			*v = time.Minute
+		}
+	}
+	dur(&c.NodeTimeout)
+	dur(&c.ClaimGrace)
+	dur(&c.Trust.For)
+	def(&c.Trust.After, 5)
+	def(&c.MaxLost, 10)
+	def(&c.MaxBadOutputs, 10)
+	def(&c.MaxBarren, 3)
+	return c
+}

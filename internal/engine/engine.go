@@ -1,0 +1,170 @@
+package engine
+
+import (
+	"fmt"
+
+	"berth/internal/event"
+	"berth/internal/job"
+)
+
+// Engine is the state of all jobs, tasks, nodes and allocations, and what decides
+// over them. Its methods must not be called at the same time.
+type Engine struct {
+	cfg Config
+	now job.Time // of the step under way
+
+	jobs      map[job.ID]*jobState
+	line      []*jobState // all jobs, in order of submission
+	orders    uint64      // submissions and resumes so far
+	pools     []*pool     // those in use, oldest first
+	nodes     map[job.NodeID]*node
+	nodeList  []*node // by index; 0 is none
+	allocs    map[job.AllocID]*alloc
+	allocList []*alloc // not over, oldest first
+	lastAlloc int      // highest number given to an allocation
+
+	// What follows is work that a step has left to settle, and is empty between steps.
+
+	out         Output
+	dirtyJobs   []*jobState
+	dirtyPools  []*pool
+	dirtyAllocs bool
+
+	deadline job.Time // next time at which something happens by itself; 0: none
+	stale    bool     // deadline is to be computed anew
+}
+
+// Output is what came of a step. The records are to be made durable, in their order,
+// with the step's time, before any of the actions is carried out, in their order.
+type Output struct {
+	Records []event.Record
+	Actions []Action
+}
+
+// New returns an engine without jobs or allocations.
+func New(cfg Config) *Engine {
+	return &Engine{
+		cfg:      cfg.withDefaults(),
+		jobs:     make(map[job.ID]*jobState),
+		nodes:    make(map[job.NodeID]*node),
+		nodeList: make([]*node, 1),
+		allocs:   make(map[job.AllocID]*alloc),
+	}
+}
+
+// Step takes an input in at a time and returns what comes of it.
+//
+// An input that cannot be taken is answered with a *job.Error: Submit, Cancel and
+// Resume that make no sense as things stand, and NodeUp of a node that belongs to no
+// live allocation. The output is to be carried out all the same: time has passed.
+// What workers and drivers say late about things that are over is no error and changes nothing.
+func (e *Engine) Step(now job.Time, in Input) (Output, error) {
+	e.begin(now)
+	err := e.take(in)
+	e.settle()
+	return e.finish(), err
+}
+
+// Replay applies a record that an earlier coordinator wrote. Records are given in
+// the order of their sequence numbers; those of a job that had ended may be given
+// later, before the job is resumed. After the last one, Recover is called.
+func (e *Engine) Replay(ent event.Entry) { e.apply(ent.At, ent.Record) }
+
+// Recover makes the replayed state good after the coordinator that wrote it died:
+// nodes have to join again, what was cut short is finished. The caller asks drivers
+// to adopt Allocs beside it.
+func (e *Engine) Recover(now job.Time) Output {
+	e.begin(now)
+	e.recover()
+	e.settle()
+	return e.finish()
+}
+
+func (e *Engine) begin(now job.Time) {
+	e.now = now
+	e.out = Output{}
+}
+
+func (e *Engine) finish() Output {
+	out := e.out
+	e.out = Output{}
+	return out
+}
+
+// emit makes a record, and with it a change.
+func (e *Engine) emit(r event.Record) {
+	e.apply(e.now, r)
+	e.out.Records = append(e.out.Records, r)
+}
+
+func (e *Engine) do(a Action) { e.out.Actions = append(e.out.Actions, a) }
+
+// take turns an input into records and actions.
+func (e *Engine) take(in Input) error {
+	switch in := in.(type) {
+	case Submit:
+		return e.submit(in.Work)
+	case Cancel:
+		return e.cancel(in)
+	case Resume:
+		return e.resume(in)
+	case Finalized:
+		e.finalized(in)
+	case NodeUp:
+		return e.nodeUp(in)
+	case NodeDown:
+		e.nodeDown(in)
+	case PhaseEntered:
+		e.phaseEntered(in)
+	case LeaveWanted:
+		e.leaveWanted(in)
+	case CommitWanted:
+		e.commitWanted(in)
+	case AttemptEnded:
+		e.attemptEnded(in.AttemptEnded)
+	case FetchFailed:
+		e.fetchFailed(in)
+	case AllocDown:
+		e.allocDown(in)
+	case Tick:
+	default:
+		panic(fmt.Sprintf("engine: unknown input %T", in))
+	}
+	return nil
+}
+
+// settle draws the consequences of what was taken in, until there are no more.
+func (e *Engine) settle() {
+	e.expire()
+	for len(e.dirtyJobs) > 0 || len(e.dirtyPools) > 0 || e.dirtyAllocs {
+		for len(e.dirtyJobs) > 0 {
+			j := e.dirtyJobs[0]
+			e.dirtyJobs = e.dirtyJobs[1:]
+			j.dirty = false
+			e.judge(j)
+		}
+		if e.dirtyAllocs {
+			e.dirtyAllocs = false
+			e.settleAllocs()
+			continue
+		}
+		if len(e.dirtyPools) > 0 {
+			p := e.dirtyPools[0]
+			e.dirtyPools = e.dirtyPools[1:]
+			p.dirty = false
+			e.schedule(p)
+		}
+	}
+	e.dirtyJobs, e.dirtyPools = e.dirtyJobs[:0], e.dirtyPools[:0]
+}
+
+// touch notes that the job is to be judged anew.
+func (e *Engine) touch(j *jobState) {
+	if !j.dirty {
+		j.dirty = true
+		e.dirtyJobs = append(e.dirtyJobs, j)
+	}
+}
+
+// touchAllocs notes that allocations and timeouts are to be looked at.
+func (e *Engine) touchAllocs() { e.dirtyAllocs, e.stale = true, true }

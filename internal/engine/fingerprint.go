@@ -1,0 +1,108 @@
+package engine
+
+import (
+	"cmp"
+	"crypto/sha256"
+	"fmt"
+	"io"
+	"maps"
+	"slices"
+	"strings"
+
+	"berth/internal/job"
+)
+
+// Fingerprint returns a digest of the state that records make. An engine that was
+// given the same records has the same fingerprint; what is open between engine and
+// workers (leave that was asked for, attempts that are being killed) is no part of it.
+func (e *Engine) Fingerprint() string {
+	h := sha256.New()
+	e.dump(h)
+	return fmt.Sprintf("%x", h.Sum(nil))
+}
+
+// Dump returns what Fingerprint digests as text, one line for each job, task, pool,
+// allocation and node.
+func (e *Engine) Dump() string {
+	var b strings.Builder
+	e.dump(&b)
+	return b.String()
+}
+
+func (e *Engine) dump(w io.Writer) {
+	fmt.Fprintf(w, "orders %d last alloc %d\n", e.orders, e.lastAlloc)
+	for _, j := range e.line {
+		j.dump(w)
+	}
+	for _, p := range e.pools {
+		p.dump(w)
+	}
+	for _, n := range e.nodeList[1:] {
+		n.dump(w)
+	}
+}
+
+func (j *jobState) dump(w io.Writer) {
+	fmt.Fprintf(w, "job %s order %d %s ending %q code %d reason %q times %d %d %d %d counts %v fails %d last %q broken %q unclaimed %d listeners %v touched %v\n",
+		j.work.ID, j.order, j.state, j.ending, j.code, j.reason, j.submitted, j.started, j.resumed, j.ended,
+		j.counts, j.fails, j.lastFail, j.broken, j.unclaimed, j.listeners.list(), j.touched.list())
+	fmt.Fprintf(w, "  work %+v\n", j.work)
+	for i, t := range j.tasks {
+		if t != (task{}) {
+			fmt.Fprintf(w, "  task %d %+v\n", i, t)
+		}
+	}
+	for i := range j.queues {
+		q := &j.queues[i]
+		if q.job == nil {
+			continue // the job is done
+		}
+		again := slices.SortedFunc(slices.Values(q.retry), func(a, b retry) int { return cmp.Compare(a.task, b.task) })
+		_, runnable := q.wants()
+		fmt.Fprintf(w, "  queue %d next %d end %d again %v runnable %t queued %t\n", i, q.next, q.end, again, runnable, q.class != nil)
+	}
+	for _, a := range j.sorted() {
+		fmt.Fprintf(w, "  attempt %v on %s leave %v phase %v started %d commit %t asked %t\n", a.id, a.node.id, a.leave, a.phase, a.started, a.commit, a.asked)
+	}
+}
+
+func (p *pool) dump(w io.Writer) {
+	fmt.Fprintf(w, "pool %+v done %d barren %d idle since %d jobs", p.shape, p.done, p.barren, p.idleSince)
+	for _, j := range p.active {
+		fmt.Fprintf(w, " %s", j.work.ID)
+	}
+	fmt.Fprintln(w)
+	for _, a := range p.allocs {
+		fmt.Fprintf(w, "  alloc %s %+v requested %d first %d joined %d\n", a.id, a.req, a.requested, a.first, a.joined)
+	}
+	var keys []string
+	for _, k := range slices.SortedFunc(maps.Keys(p.byKey), compareKeys) {
+		var ids []string
+		for _, q := range p.byKey[k].line {
+			ids = append(ids, string(q.job.work.ID))
+		}
+		slices.Sort(ids)
+		keys = append(keys, fmt.Sprintf("%+v:%v", k, ids))
+	}
+	fmt.Fprintf(w, "  classes %v\n", keys)
+}
+
+func compareKeys(a, b classKey) int {
+	return cmp.Or(cmp.Compare(a.kind, b.kind), cmp.Compare(a.need.CPUs, b.need.CPUs), cmp.Compare(a.need.Mem, b.need.Mem), cmp.Compare(a.room, b.room))
+}
+
+func (n *node) dump(w io.Writer) {
+	var alloc job.AllocID
+	if n.alloc != nil {
+		alloc = n.alloc.id
+	}
+	fmt.Fprintf(w, "node %s alloc %q %s since %d reason %q host %q addr %q joined %t capacity %v used %v shuffling %d %d health %+v\n",
+		n.id, alloc, n.state, n.since, n.reason, n.host, n.addr, n.joined, n.Capacity, n.Used, n.Shuffling, n.ShuffleMem, n.Health)
+}
+
+// list returns the indices in the set.
+func (s nodeSet) list() []int {
+	var l []int
+	s.all(func(i int) { l = append(l, i) })
+	return l
+}

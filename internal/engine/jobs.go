@@ -1,0 +1,177 @@
+package engine
+
+import (
+	"fmt"
+
+	"berth/internal/event"
+	"berth/internal/job"
+)
+
+func userError(id job.ID, what, do string) error {
+	return &job.Error{Class: job.User, Code: job.CodeArguments, Where: string(id), What: what, Do: do}
+}
+
+// submit takes a job on, unless it could never run.
+func (e *Engine) submit(w job.Work) error {
+	if e.jobs[w.ID] != nil {
+		return userError(w.ID, "the job was submitted already", "")
+	}
+	if err := checkWork(&w); err != nil {
+		return err
+	}
+	e.emit(event.JobSubmitted{Work: w})
+	return nil
+}
+
+func checkWork(w *job.Work) error {
+	switch {
+	case w.ID == "":
+		return userError(w.ID, "a job needs an id", "")
+	case w.Kind != job.Bag && w.Kind != job.MapReduce:
+		return userError(w.ID, fmt.Sprintf("unknown kind of job %q", w.Kind), "")
+	case w.Tasks < 0 || w.Reduces < 0 || w.Kind == job.Bag && w.Reduces > 0:
+		return userError(w.ID, fmt.Sprintf("a %s of %d tasks and %d reduces", w.Kind, w.Tasks, w.Reduces), "")
+	case w.Tasks > 0 && w.Attempts < 1 || w.Reduces > 0 && w.ReduceAttempts < 1:
+		return userError(w.ID, "a task needs at least one attempt", "")
+	}
+	return checkFit(w, w.Alloc)
+}
+
+// checkFit reports a task that no node of the allocation has room for.
+func checkFit(w *job.Work, r job.AllocRequest) error {
+	if w.Total() > 0 && r.Nodes < 1 {
+		return userError(w.ID, fmt.Sprintf("an allocation of %d nodes", r.Nodes), "ask for one at least")
+	}
+	for _, c := range []struct {
+		tasks int
+		kind  job.TaskKind
+		need  job.Resources
+	}{{w.Tasks, w.TaskKind(0), w.Need}, {w.Reduces, job.ReduceTask, w.ReduceNeed}} {
+		switch {
+		case c.tasks == 0:
+		case c.need.CPUs < 1 || c.need.Mem < 0:
+			return userError(w.ID, fmt.Sprintf("a %s that needs %s", c.kind, describe(c.need)), "a task needs one core at least")
+		case !c.need.Fits(r.PerNode):
+			return userError(w.ID, fmt.Sprintf("a %s needs %s, a node has %s", c.kind, describe(c.need), describe(r.PerNode)),
+				"ask for less a task, or for larger nodes")
+		}
+	}
+	return nil
+}
+
+func unknownJob(id job.ID) error {
+	return userError(id, "no such job", "berth status lists the jobs")
+}
+
+func (e *Engine) cancel(in Cancel) error {
+	j := e.jobs[in.Job]
+	switch {
+	case j == nil:
+		return unknownJob(in.Job)
+	case j.state.Final():
+		return userError(in.Job, "the job is over: it is "+string(j.state), "")
+	case j.state == event.StateFinalizing:
+		return userError(in.Job, "all tasks of the job are done and its output is being put into place", "")
+	case j.state == event.StateStopping:
+		return nil // it is on its way
+	}
+	reason := in.Reason
+	if reason == "" {
+		reason = "cancelled"
+	}
+	e.stop(j, event.StateCancelled, job.CodeInterrupted, reason)
+	return nil
+}
+
+func (e *Engine) resume(in Resume) error {
+	j := e.jobs[in.Job]
+	switch {
+	case j == nil:
+		return unknownJob(in.Job)
+	case j.state == event.StateDone:
+		return userError(in.Job, "the job is done; there is nothing to resume", "")
+	case !j.state.Final():
+		return userError(in.Job, "the job is not over: it is "+string(j.state), "wait for it or cancel it first")
+	case j.work.Kind == job.Bag && !in.Failed && j.unfinished() == 0:
+		return userError(in.Job, fmt.Sprintf("nothing is left to do but %d failed tasks", j.counts[0].failed),
+			"have them tried again with --failed")
+	}
+	if err := checkFit(&j.work, in.Alloc); err != nil {
+		return err
+	}
+	e.emit(event.JobResumed{Job: in.Job, Failed: in.Failed, Alloc: in.Alloc})
+	return nil
+}
+
+func (e *Engine) finalized(in Finalized) {
+	j := e.jobs[in.Job]
+	switch {
+	case j == nil || j.state != event.StateFinalizing:
+	case in.Failed:
+		e.end(j, event.StateFailed, job.CodeIO, in.Reason)
+	default:
+		e.end(j, event.StateDone, job.CodeFailed, "")
+	}
+}
+
+// judge draws the consequences of what became of a job's tasks.
+func (e *Engine) judge(j *jobState) {
+	if j.state == event.StateStopping && len(j.live) == 0 {
+		e.end(j, j.ending, j.code, j.reason)
+	}
+	if !j.active() {
+		return
+	}
+	failures := j.counts[0].failed + j.counts[1].failed
+	switch w := &j.work; {
+	case j.broken != "":
+		e.stop(j, event.StateFailed, job.CodeIO, j.broken)
+	case w.Kind == job.MapReduce && failures > 0:
+		e.stop(j, event.StateFailed, job.CodeFailed, j.lastFail)
+	case w.Kind == job.Bag && w.MaxFails >= 0 && j.fails > w.MaxFails:
+		e.stop(j, event.StateFailed, job.CodeFailed, fmt.Sprintf("%d of %d tasks failed, more than the %d that may; the last: %s",
+			failures, w.Tasks, w.MaxFails, j.lastFail))
+	case j.unfinished() > 0:
+	case w.Kind == job.MapReduce:
+		e.emit(event.JobFinalizing{Job: w.ID})
+		e.do(Finalize{Job: w.ID})
+	case failures > 0:
+		e.end(j, event.StateFailed, job.CodeFailed, fmt.Sprintf("%d of %d tasks failed", failures, w.Tasks))
+	default:
+		e.end(j, event.StateDone, job.CodeFailed, "")
+	}
+}
+
+// stop has a job end as that state as soon as its attempts are killed.
+func (e *Engine) stop(j *jobState, s event.State, c job.Code, reason string) {
+	e.emit(event.JobStopping{Job: j.work.ID, State: s, Code: c, Reason: reason})
+	for _, a := range j.sorted() {
+		e.kill(a, reason)
+	}
+}
+
+// kill ends an attempt. One that cannot be told now is told when its worker is back.
+func (e *Engine) kill(a *attempt, reason string) {
+	a.doomed = reason
+	e.unwant(a)
+	if a.node.state == up {
+		e.do(Kill{Attempt: a.id, Node: a.node.id, Reason: reason})
+	}
+}
+
+// end ends a job, and lets nodes drop what they hold of it: but for the map outputs
+// of a job that may be resumed.
+func (e *Engine) end(j *jobState, s event.State, c job.Code, reason string) {
+	e.emit(event.JobEnded{Job: j.work.ID, State: s, Code: c, Reason: reason})
+	if j.resumable() {
+		return
+	}
+	j.touched.all(func(i int) {
+		if n := e.nodeList[i]; n.state == up {
+			e.do(Forget{Node: n.id, Job: j.work.ID})
+		}
+	})
+}
+
+// resumable reports whether the job may go on from map outputs that nodes hold.
+func (j *jobState) resumable() bool { return j.state != event.StateDone && j.shuffles() }

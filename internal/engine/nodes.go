@@ -1,0 +1,229 @@
+package engine
+
+import (
+	"fmt"
+
+	"berth/internal/event"
+	"berth/internal/job"
+)
+
+// nodeUp takes a worker in and brings what it has and what it should have together.
+func (e *Engine) nodeUp(in NodeUp) error {
+	id := allocOf(in.Node)
+	if e.allocs[id] == nil {
+		e.do(Release{Alloc: id, Reason: "the allocation is over"})
+		return &job.Error{Class: job.Fatal, Where: string(in.Node), What: "the node belongs to no allocation in use"}
+	}
+	e.emit(in.NodeJoined)
+	n := e.nodes[in.Node]
+	e.reconcileAttempts(n, in.Running)
+	e.reconcileOutputs(n, in.Held)
+	e.forgetOver(n, in)
+	return nil
+}
+
+// reconcileAttempts ends the attempts that the worker does not have any more, kills
+// those it should not have, and tells the others again what they may do.
+func (e *Engine) reconcileAttempts(n *node, has []job.Attempt) {
+	here := make(map[job.Attempt]bool, len(has))
+	for _, id := range has {
+		here[id] = true
+		if a := e.find(id); a == nil || a.node != n {
+			e.do(Kill{Attempt: id, Node: n.id, Reason: "another attempt took its place"})
+		}
+	}
+	told := make(map[*jobState]bool)
+	for _, a := range n.sorted() {
+		switch {
+		case !here[a.id]:
+			e.lose(a, "its worker was started again")
+			continue
+		case a.dying() != "":
+			e.kill(a, a.dying())
+			continue
+		}
+		e.remind(a)
+		if a.kind == job.ReduceTask && !told[a.job] {
+			told[a.job] = true
+			e.tell(n, a.job)
+		}
+	}
+}
+
+// remind tells an attempt again what it was granted. A commit that it was started
+// with is void by the break: it asks for that.
+func (e *Engine) remind(a *attempt) {
+	if a.kind == job.ReduceTask && a.leave != job.PhaseShuffle {
+		e.do(Leave{Attempt: a.id, Node: a.node.id, Phase: a.leave})
+	}
+	if a.asked {
+		e.do(Commit{Attempt: a.id, Node: a.node.id})
+	}
+}
+
+// reconcileOutputs takes up what map outputs the node holds, and gives up those that
+// it should hold and does not.
+func (e *Engine) reconcileOutputs(n *node, held []job.Attempt) {
+	here := make(map[job.Attempt]bool, len(held))
+	for _, id := range held {
+		here[id] = true
+		e.adoptOutput(n, id)
+	}
+	for _, j := range e.line {
+		if j.tasks == nil || !j.shuffles() {
+			continue
+		}
+		for i := range j.work.Tasks {
+			t := &j.tasks[i]
+			if t.status != done || int(t.holder) != n.Index {
+				continue
+			}
+			if here[job.Attempt{Job: j.work.ID, Task: i, N: int(t.attempt)}] {
+				e.spread(j, i)
+			} else if j.state.Final() || j.needsOutputs() {
+				e.emit(event.OutputLost{Job: j.work.ID, Task: i, Reason: fmt.Sprintf("%s came back without it", n.id)})
+			}
+		}
+	}
+}
+
+// adoptOutput notes that a map's output, whose holder is unknown or away, is on this node.
+func (e *Engine) adoptOutput(n *node, id job.Attempt) {
+	j := e.held(id.Job, id.Task)
+	if j == nil || j.tasks[id.Task].attempt != int32(id.N) {
+		return
+	}
+	if h := e.nodeList[j.tasks[id.Task].holder]; h == nil || h.state != up {
+		e.emit(event.OutputHeld{Attempt: id, Node: n.id})
+	}
+}
+
+// forgetOver lets the node drop what it has of jobs that are over. Jobs that are not
+// known may be resumed one day.
+func (e *Engine) forgetOver(n *node, in NodeUp) {
+	told := make(map[job.ID]bool)
+	for _, ids := range [][]job.Attempt{in.Running, in.Held} {
+		for _, id := range ids {
+			j := e.jobs[id.Job]
+			if j != nil && j.state.Final() && !j.resumable() && !told[id.Job] {
+				told[id.Job] = true
+				e.do(Forget{Node: n.id, Job: id.Job})
+			}
+		}
+	}
+}
+
+func (e *Engine) nodeDown(in NodeDown) {
+	n := e.nodes[in.Node]
+	if n == nil || n.state == gone {
+		return
+	}
+	reason := in.Reason
+	if reason == "" {
+		reason = "the worker does not answer"
+	}
+	if n.state == up || in.Gone {
+		e.emit(event.NodeLost{Node: n.id, Gone: in.Gone, Reason: reason})
+	}
+	if in.Gone || in.Dead {
+		e.sweep(n, reason)
+	}
+}
+
+// sweep ends the attempts of a node whose worker is no more. Of a node that is gone
+// the map outputs are lost too.
+func (e *Engine) sweep(n *node, reason string) {
+	for _, a := range n.sorted() {
+		e.lose(a, reason)
+	}
+	if n.state == gone {
+		e.dropOutputs(func(h *node) bool { return h == n })
+	}
+}
+
+// expire lets happen what happens by time alone.
+func (e *Engine) expire() {
+	if at, ok := e.NextTimeout(); !ok || e.now < at {
+		return
+	}
+	for _, a := range e.allocList {
+		for _, n := range a.pool.nodes {
+			if n.alloc != a {
+				continue
+			}
+			if n.state == down && e.now >= n.since.Add(e.cfg.NodeTimeout) {
+				reason := fmt.Sprintf("it did not come back within %v (%s)", e.cfg.NodeTimeout, n.reason)
+				e.emit(event.NodeLost{Node: n.id, Gone: true, Reason: reason})
+				e.sweep(n, reason)
+			}
+			if until := n.Health.Until(); until != 0 && until <= e.now {
+				e.changed(a.pool)
+			}
+		}
+	}
+	e.touchAllocs()
+}
+
+// NextTimeout returns when something happens by time alone; then a Tick is due.
+func (e *Engine) NextTimeout() (job.Time, bool) {
+	if e.stale {
+		e.stale = false
+		e.deadline = e.nextDeadline()
+	}
+	return e.deadline, e.deadline != 0
+}
+
+func (e *Engine) nextDeadline() job.Time {
+	var next job.Time
+	offer := func(t job.Time) {
+		if next == 0 || t < next {
+			next = t
+		}
+	}
+	for _, p := range e.pools {
+		for _, n := range p.nodes {
+			if n.state == down {
+				offer(n.since.Add(e.cfg.NodeTimeout))
+			}
+			if n.Health.Suspected(e.now) {
+				offer(n.Health.Until())
+			}
+		}
+		for _, a := range p.allocs {
+			if a.idle() {
+				offer(a.idleSince().Add(a.req.IdleTimeout))
+			}
+		}
+		for _, j := range p.active {
+			if j.unclaimed > 0 && j.active() {
+				if at, ok := e.claimable(j); ok {
+					offer(at)
+				}
+			}
+		}
+	}
+	return next
+}
+
+func (e *Engine) recover() {
+	for _, n := range e.nodeList[1:] {
+		switch n.state {
+		case up:
+			e.emit(event.NodeLost{Node: n.id, Reason: "the coordinator was started again"})
+		case gone:
+			for _, a := range n.sorted() {
+				e.lose(a, "its node is gone")
+			}
+		}
+	}
+	e.dropOutputs(func(h *node) bool { return h.state == gone })
+	for _, j := range e.line {
+		if j.state == event.StateFinalizing {
+			e.do(Finalize{Job: j.work.ID})
+		}
+		if !j.state.Final() {
+			e.touch(j)
+		}
+	}
+	e.touchAllocs()
+}

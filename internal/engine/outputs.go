@@ -1,0 +1,75 @@
+package engine
+
+import (
+	"fmt"
+
+	"berth/internal/event"
+	"berth/internal/job"
+)
+
+// locate tells a node where the output of a map is, if it is there to be had.
+func (e *Engine) locate(to *node, j *jobState, i int) {
+	t := &j.tasks[i]
+	if t.status != done || to.state != up {
+		return
+	}
+	if n := e.nodeList[t.holder]; n != nil && n.state == up {
+		at := job.Attempt{Job: j.work.ID, Task: i, N: int(t.attempt)}
+		e.do(Locate{Node: to.id, Attempt: at, Holder: n.id, Addr: n.addr})
+	}
+}
+
+// spread tells all nodes that run reduces of the job where the output of a map is.
+func (e *Engine) spread(j *jobState, i int) {
+	j.listeners.all(func(to int) { e.locate(e.nodeList[to], j, i) })
+}
+
+// tell tells a node where all outputs of the job are.
+func (e *Engine) tell(to *node, j *jobState) {
+	if !j.shuffles() {
+		return
+	}
+	for i := range j.work.Tasks {
+		e.locate(to, j, i)
+	}
+}
+
+// dropOutputs has the maps run again whose outputs were on nodes that are gone, where
+// a reduce needs them yet.
+func (e *Engine) dropOutputs(lost func(*node) bool) {
+	for _, j := range e.line {
+		if !j.active() || !j.needsOutputs() {
+			continue
+		}
+		for i := range j.work.Tasks {
+			if t := &j.tasks[i]; t.status == done && t.holder != 0 && lost(e.nodeList[t.holder]) {
+				reason := fmt.Sprintf("%s is gone", e.nodeList[t.holder].id)
+				e.emit(event.OutputLost{Job: j.work.ID, Task: i, Reason: reason})
+			}
+		}
+	}
+}
+
+// claimable returns when unclaimed outputs of the job are given up: at once when all
+// nodes of an allocation have told what they hold, later when some have yet to. ok is
+// false while no node is there on which the maps could run again anyway.
+func (e *Engine) claimable(j *jobState) (at job.Time, ok bool) {
+	for _, a := range j.pool.allocs {
+		if a.joined == a.req.Nodes {
+			return e.now, true
+		}
+		if a.joined > 0 && (!ok || a.first < at) {
+			at, ok = a.first, true
+		}
+	}
+	return max(at, j.resumed).Add(e.cfg.ClaimGrace), ok
+}
+
+// giveUpClaims has the maps of a resumed job run again whose outputs nobody holds.
+func (e *Engine) giveUpClaims(j *jobState) {
+	for i := range j.work.Tasks {
+		if t := &j.tasks[i]; t.status == done && t.holder == 0 {
+			e.emit(event.OutputLost{Job: j.work.ID, Task: i, Reason: "no node holds it since the job was resumed"})
+		}
+	}
+}

@@ -1,0 +1,153 @@
+package engine
+
+import (
+	"fmt"
+
+	"berth/internal/event"
+	"berth/internal/job"
+)
+
+// Tally counts the tasks of a job of one kind. Tasks in none of the numbers but Total wait.
+type Tally struct{ Total, Running, Done, Failed int }
+
+// JobStatus is where a job stands.
+type JobStatus struct {
+	ID      job.ID
+	Name    string
+	Kind    job.Kind
+	State   event.State
+	Code    job.Code // why it ended, for Failed and Cancelled
+	Reason  string
+	Tasks   Tally // bag tasks or maps
+	Reduces Tally
+	Alloc   job.AllocRequest // the shape it runs on
+
+	Submitted, Started, Ended job.Time // 0: not yet. Started is of the last run, Ended final until a resume
+}
+
+// Job returns where a job stands; ok is false if there is no such job.
+func (e *Engine) Job(id job.ID) (s JobStatus, ok bool) {
+	j := e.jobs[id]
+	if j == nil {
+		return JobStatus{}, false
+	}
+	return j.status(), true
+}
+
+// Jobs returns where all jobs stand, in the order of their submission.
+func (e *Engine) Jobs() []JobStatus {
+	all := make([]JobStatus, len(e.line))
+	for i, j := range e.line {
+		all[i] = j.status()
+	}
+	return all
+}
+
+func (j *jobState) status() JobStatus {
+	tally := func(c counts) Tally { return Tally{c.total, c.running, c.done, c.failed} }
+	return JobStatus{
+		ID: j.work.ID, Name: j.work.Name, Kind: j.work.Kind, State: j.state, Code: j.code, Reason: j.reason,
+		Tasks: tally(j.counts[0]), Reduces: tally(j.counts[1]), Alloc: j.work.Alloc,
+		Submitted: j.submitted, Started: j.started, Ended: j.ended,
+	}
+}
+
+// Unfinished returns how many jobs are not over.
+func (e *Engine) Unfinished() int {
+	n := 0
+	for _, p := range e.pools {
+		n += len(p.active)
+	}
+	return n
+}
+
+// AllocStatus is an allocation that is not over.
+type AllocStatus struct {
+	ID        job.AllocID
+	Request   job.AllocRequest
+	Requested job.Time
+	Joined    int  // nodes that have ever been up
+	Idle      bool // no job is left that could run on it
+}
+
+// Allocs returns the allocations that are not over, oldest first.
+func (e *Engine) Allocs() []AllocStatus {
+	all := make([]AllocStatus, len(e.allocList))
+	for i, a := range e.allocList {
+		all[i] = AllocStatus{a.id, a.req, a.requested, a.joined, a.idle()}
+	}
+	return all
+}
+
+// NodeStatus is a node of an allocation that is not over.
+type NodeStatus struct {
+	ID        job.NodeID
+	Host      string
+	Addr      string // where its map outputs are served
+	State     string // up, down or gone
+	Since     job.Time
+	Reason    string // why it is not up
+	Capacity  job.Resources
+	Used      job.Resources
+	Running   int  // live attempts
+	Suspected bool // kept away from for a while
+}
+
+// Nodes returns the nodes of all allocations that are not over.
+func (e *Engine) Nodes() []NodeStatus {
+	var all []NodeStatus
+	for _, a := range e.allocList {
+		for _, n := range a.nodes() {
+			all = append(all, NodeStatus{
+				ID: n.id, Host: n.host, Addr: n.addr, State: n.state.String(), Since: n.since, Reason: n.reason,
+				Capacity: n.Capacity, Used: n.Used, Running: len(n.live), Suspected: n.Health.Suspected(e.now),
+			})
+		}
+	}
+	return all
+}
+
+// AttemptStatus is a live attempt.
+type AttemptStatus struct {
+	Attempt job.Attempt
+	Kind    job.TaskKind
+	Node    job.NodeID
+	Phase   job.Phase // the last it is known to have begun
+	Leave   job.Phase // it may run up to and including this one
+	Started job.Time
+}
+
+// Attempts returns the live attempts of a job, by task.
+func (e *Engine) Attempts(id job.ID) []AttemptStatus {
+	j := e.jobs[id]
+	if j == nil {
+		return nil
+	}
+	var all []AttemptStatus
+	for _, a := range j.sorted() {
+		all = append(all, AttemptStatus{a.id, a.kind, a.node.id, a.phase, a.leave, a.started})
+	}
+	return all
+}
+
+// FailedTasks returns the indices of the tasks of a job that failed for good.
+func (e *Engine) FailedTasks(id job.ID) []int {
+	var all []int
+	if j := e.jobs[id]; j != nil {
+		for i := range j.tasks {
+			if j.tasks[i].status == failed {
+				all = append(all, i)
+			}
+		}
+	}
+	return all
+}
+
+// describe names resources for people.
+func describe(r job.Resources) string {
+	s := fmt.Sprintf("%d %s", r.CPUs, plural(r.CPUs, "core"))
+	if r.Mem == 0 {
+		return s
+	}
+	return s + " and " + job.FormatSize(r.Mem)
+}

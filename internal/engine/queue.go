@@ -1,0 +1,128 @@
+package engine
+
+import (
+	"container/heap"
+
+	"berth/internal/job"
+	"berth/internal/sched"
+)
+
+// queue holds the ready tasks of one kind of a job: those that never started, as a
+// cursor over their indices, and those that are to be started again, as a heap.
+type queue struct {
+	job       *jobState
+	kind      job.TaskKind
+	next, end int32 // tasks next…end−1 never started
+	retry     retries
+
+	class *class // in which it waits; nil when none of its tasks may start now
+	pos   int    // in class.line
+}
+
+// retry is a task that is to be started again, if possible on another node.
+type retry struct{ task, avoid int32 }
+
+// retries is a heap of retries, lowest task first.
+type retries []retry
+
+func (h retries) Len() int           { return len(h) }
+func (h retries) Less(i, j int) bool { return h[i].task < h[j].task }
+func (h retries) Swap(i, j int)      { h[i], h[j] = h[j], h[i] }
+func (h *retries) Push(x any)        { *h = append(*h, x.(retry)) }
+func (h *retries) Pop() any {
+	r := (*h)[len(*h)-1]
+	*h = (*h)[:len(*h)-1]
+	return r
+}
+
+func (q *queue) ready() int { return len(q.retry) + int(q.end-q.next) }
+
+func (q *queue) claim() sched.Claim { return sched.Claim{Order: q.job.order, Kind: q.kind} }
+
+// again puts a task into the queue that has been started before.
+func (q *queue) again(task, avoid int32) { heap.Push(&q.retry, retry{task, avoid}) }
+
+// pick returns the task to start: one to be started again before one that never
+// started, unless it should rather not run on the node.
+func (q *queue) pick(avoided bool) int {
+	fresh := q.next < q.end
+	if len(q.retry) > 0 && (!fresh || !avoided) {
+		return int(q.retry[0].task)
+	}
+	return int(q.next)
+}
+
+// avoids returns the index of the node on which the next task should rather not run, 0 for none.
+func (q *queue) avoids() int {
+	if len(q.retry) > 0 {
+		return int(q.retry[0].avoid)
+	}
+	return 0
+}
+
+// take removes a ready task. Any can be taken, as a journal may tell of a scheduler
+// that chose otherwise.
+func (q *queue) take(task int32) {
+	if task >= q.next {
+		for ; q.next < task; q.next++ {
+			q.again(q.next, 0)
+		}
+		q.next++
+		return
+	}
+	for i := range q.retry { // the first, but for such journals and results that come late
+		if q.retry[i].task == task {
+			heap.Remove(&q.retry, i)
+			return
+		}
+	}
+}
+
+// class is the line of queues whose tasks need the same of a node.
+type class struct {
+	key  classKey
+	line queues
+	// blocked says that no node had room for the class when last looked, so only nodes
+	// with something freed since need a look.
+	blocked bool
+	tried   bool // no room was found in the pass under way
+}
+
+type classKey struct {
+	kind job.TaskKind
+	need job.Resources
+	room int64 // bytes that shuffles leave free, see sched.Node.AdmitsShuffle
+}
+
+// admits reports whether the node has room for a task of the class.
+func (c *class) admits(n *sched.Node) bool {
+	if c.key.kind == job.ReduceTask {
+		return n.AdmitsShuffle(c.key.need, c.key.room)
+	}
+	return n.AdmitsTask(c.key.need)
+}
+
+// takes returns what a task of the class takes of its node when it starts.
+func (c *class) takes() job.Resources {
+	return sched.Holds(c.key.kind, sched.FirstLeave(c.key.kind), c.key.need)
+}
+
+// queues is a heap of queues, first in line first.
+type queues []*queue
+
+func (h queues) Len() int           { return len(h) }
+func (h queues) Less(i, j int) bool { return h[i].claim().Before(h[j].claim()) }
+func (h queues) Swap(i, j int) {
+	h[i], h[j] = h[j], h[i]
+	h[i].pos, h[j].pos = i, j
+}
+func (h *queues) Push(x any) {
+	q := x.(*queue)
+	q.pos = len(*h)
+	*h = append(*h, q)
+}
+func (h *queues) Pop() any {
+	q := (*h)[len(*h)-1]
+	*h = (*h)[:len(*h)-1]
+	return q
+}

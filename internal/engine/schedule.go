@@ -1,0 +1,202 @@
+package engine
+
+import (
+	"slices"
+
+	"berth/internal/event"
+	"berth/internal/job"
+	"berth/internal/sched"
+)
+
+// schedule makes a pass over a pool: attempts that wait get leave, then the claims of
+// all classes are tried in their order until none finds room. A class that found
+// none in an earlier pass looks only at nodes with something freed since, so a pass
+// costs what changed, however many nodes and jobs there are.
+func (e *Engine) schedule(p *pool) {
+	freed := p.freed
+	p.freed = nil
+	for _, n := range freed {
+		n.dirty = false
+		e.grant(n)
+	}
+	for _, c := range p.classes {
+		c.tried = false
+	}
+	var holder *class // the first for which no room was found
+	for c := p.first(); c != nil; c = p.first() {
+		if e.place(p, c, freed, holder != nil) {
+			continue
+		}
+		c.tried, c.blocked = true, true
+		if c.key.kind == job.MapTask {
+			e.unobstruct(p, c)
+		}
+		if holder == nil && c.key.kind != job.ReduceTask {
+			holder = c
+			e.hold(p, c)
+		}
+	}
+	if holder == nil {
+		e.hold(p, nil)
+	}
+}
+
+// first returns the class whose head goes first among those not tried in this pass.
+func (p *pool) first() *class {
+	var best *class
+	for _, c := range p.classes {
+		if !c.tried && (best == nil || c.line[0].claim().Before(best.line[0].claim())) {
+			best = c
+		}
+	}
+	return best
+}
+
+// grant gives leave to the attempts that wait on the node, as far as it has cores.
+func (e *Engine) grant(n *node) {
+	for n.state == up && n.Waiting > 0 {
+		a := n.firstWaiter()
+		if a.job.need(a.id.Task).CPUs > n.Free().CPUs {
+			return
+		}
+		leave := sched.NextLeave(a.kind)
+		e.emit(event.LeaveGranted{Attempt: a.id, Phase: leave})
+		e.do(Leave{Attempt: a.id, Node: n.id, Phase: leave})
+	}
+}
+
+func (n *node) firstWaiter() *attempt {
+	waiter := func(a *attempt) sched.Waiter { return sched.Waiter{Order: a.job.order, Task: a.id.Task} }
+	var first *attempt
+	for _, a := range n.live {
+		if a.wants != job.PhaseNone && (first == nil || waiter(a).Before(waiter(first))) {
+			first = a
+		}
+	}
+	return first
+}
+
+// place starts the next task of the class, if a node has room for it. behind says
+// that a claim before it found none and has a node kept for it.
+func (e *Engine) place(p *pool, c *class, freed []*node, behind bool) bool {
+	q, nodes := c.line[0], p.nodes
+	if c.blocked {
+		nodes = freed
+	}
+	avoid := q.avoids()
+	if avoid != 0 && !p.hasOther(avoid) {
+		avoid = 0
+	}
+	var choice sched.Choice
+	for _, n := range nodes {
+		if n.state != up || !c.admits(&n.Node) || n.Health.Suspected(e.now) && p.hasTrusted(e.now) {
+			continue
+		}
+		if behind && n == p.held && !p.spares(c) {
+			continue
+		}
+		choice.Offer(&n.Node, n.Index == avoid)
+	}
+	best, avoided := choice.Best()
+	if best == nil {
+		return false
+	}
+	e.start(q, e.nodeList[best.Index], avoided)
+	return true
+}
+
+// hasOther reports whether a node but that one is up.
+func (p *pool) hasOther(index int) bool {
+	return slices.ContainsFunc(p.nodes, func(n *node) bool { return n.state == up && n.Index != index })
+}
+
+// hasTrusted reports whether a node is up that is not suspected. Where there is none,
+// suspicion is of no use.
+func (p *pool) hasTrusted(now job.Time) bool {
+	return slices.ContainsFunc(p.nodes, func(n *node) bool { return n.state == up && !n.Health.Suspected(now) })
+}
+
+// hold keeps a node for the head of the class, the first that found no room, so that
+// smaller claims of later jobs do not take its place for ever. With nil none is kept.
+func (e *Engine) hold(p *pool, c *class) {
+	var order uint64
+	if c != nil && len(p.classes) > 1 {
+		order = c.line[0].job.order
+	} else {
+		c = nil
+	}
+	if c == p.heldFor && order == p.heldOrder && (p.held == nil || p.held.canHold(c)) {
+		return
+	}
+	old := p.held
+	p.heldFor, p.heldOrder, p.held = c, order, nil
+	if c != nil {
+		var choice sched.Choice
+		for _, n := range p.nodes {
+			if n.canHold(c) {
+				choice.Offer(&n.Node, n.Health.Suspected(e.now))
+			}
+		}
+		if best, _ := choice.Best(); best != nil {
+			p.held = e.nodeList[best.Index]
+		}
+	}
+	if old != nil {
+		e.freed(old) // others may look at it again
+	}
+}
+
+// canHold reports whether a task of the class could run on the node once others ended.
+func (n *node) canHold(c *class) bool {
+	return n.state == up && c.key.need.Fits(n.Capacity) && !n.Obstructed(c.key.need)
+}
+
+// spares reports whether a task of the class may take room on the node that is kept:
+// without delaying the one that it is kept for, once what ran there before that ended.
+func (p *pool) spares(c *class) bool {
+	sum := c.takes().Plus(p.heldFor.key.need)
+	for _, a := range p.held.live {
+		if a.job.order > p.heldOrder {
+			sum = sum.Plus(sched.Holds(a.kind, a.leave, a.job.need(a.id.Task)))
+		}
+	}
+	return sum.Fits(p.held.Capacity)
+}
+
+// unobstruct makes room for a map where shuffles hold the memory of every node it
+// could run on. That happens when a map is to be run again after all were done and
+// shuffles took the room that was kept for maps; they wait for it, so they must yield.
+func (e *Engine) unobstruct(p *pool, c *class) {
+	var victim *node
+	for _, n := range p.nodes {
+		if n.state != up || !c.key.need.Fits(n.Capacity) {
+			continue
+		}
+		if !n.Obstructed(c.key.need) || n.Capacity.Mem-n.ShuffleMem+n.yielding() >= c.key.need.Mem {
+			return
+		}
+		if victim == nil {
+			victim = n
+		}
+	}
+	if victim == nil {
+		return
+	}
+	as := victim.sorted()
+	for i := len(as) - 1; i >= 0 && victim.Capacity.Mem-victim.ShuffleMem+victim.yielding() < c.key.need.Mem; i-- {
+		if as[i].shuffling() && as[i].dying() == "" {
+			e.kill(as[i], "its memory is needed for a map that it waits for")
+		}
+	}
+}
+
+// yielding returns the memory of shuffles that are being killed.
+func (n *node) yielding() int64 {
+	var sum int64
+	for _, a := range n.live {
+		if a.shuffling() && a.dying() != "" {
+			sum += a.job.work.ReduceNeed.Mem
+		}
+	}
+	return sum
+}

@@ -1,0 +1,263 @@
+package engine
+
+import (
+	"slices"
+
+	"berth/internal/event"
+	"berth/internal/job"
+	"berth/internal/sched"
+)
+
+// taskStatus is where a task stands.
+type taskStatus uint8
+
+const (
+	ready   taskStatus = iota // waits to be started, for the first time or again
+	running                   // has a live attempt
+	done
+	failed // for good, as far as this run of the job goes
+)
+
+// task is what the engine keeps for each task. There can be a million of them, so it
+// is small and holds no pointer; the zero value is a task that never started.
+type task struct {
+	attempt int32 // number of its last attempt
+	holder  int32 // index of the node that holds the map's output; 0: unknown
+	fails   uint16
+	lost    uint8 // attempts that got lost or were killed
+	bad     uint8 // outputs that turned out bad
+	status  taskStatus
+}
+
+// counts says how many of a job's tasks of one kind stand where; the rest is ready.
+type counts struct{ total, running, done, failed int }
+
+func (c *counts) of(s taskStatus) *int {
+	switch s {
+	case running:
+		return &c.running
+	case done:
+		return &c.done
+	case failed:
+		return &c.failed
+	}
+	return nil
+}
+
+// jobState is a job.
+type jobState struct {
+	work   job.Work
+	order  uint64 // place in the line of submissions and resumes
+	state  event.State
+	ending event.State // while stopping: what it ends as
+	code   job.Code
+	reason string
+
+	submitted, started, resumed, ended job.Time
+
+	pool   *pool // where it runs; nil when it is over
+	tasks  []task
+	live   map[int32]*attempt // by task: at most one attempt of a task is live
+	queues [2]queue           // bag tasks or maps; reduces
+	counts [2]counts
+
+	fails     int    // tasks that failed since the job was submitted or resumed
+	lastFail  string // the last of them and why, for people
+	broken    string // why a machine failed it for good
+	unclaimed int    // map outputs whose holder is unknown
+
+	listeners nodeSet // nodes whose reduces are told of map outputs
+	touched   nodeSet // nodes that have had an attempt
+	dirty     bool    // in Engine.dirtyJobs
+}
+
+// class returns 0 for bag tasks and maps, 1 for reduces.
+func (j *jobState) class(i int) int {
+	if i < j.work.Tasks {
+		return 0
+	}
+	return 1
+}
+
+// active reports whether tasks of the job may be started.
+func (j *jobState) active() bool {
+	return j.state == event.StateQueued || j.state == event.StateRunning
+}
+
+// shuffles reports whether the job's map outputs are held for reduces.
+func (j *jobState) shuffles() bool { return j.work.Kind == job.MapReduce && j.work.Reduces > 0 }
+
+// needsOutputs reports whether map outputs are still of use to the job: a reduce is not done.
+func (j *jobState) needsOutputs() bool { return j.shuffles() && j.counts[1].done < j.counts[1].total }
+
+// unfinished returns the number of tasks that are neither done nor failed for good.
+func (j *jobState) unfinished() int {
+	n := 0
+	for _, c := range j.counts {
+		n += c.total - c.done - c.failed
+	}
+	return n
+}
+
+func (j *jobState) need(i int) job.Resources {
+	if j.class(i) == 1 {
+		return j.work.ReduceNeed
+	}
+	return j.work.Need
+}
+
+// attempts returns how many attempts of the task may fail.
+func (j *jobState) attempts(i int) int {
+	if j.class(i) == 1 {
+		return j.work.ReduceAttempts
+	}
+	return j.work.Attempts
+}
+
+// move takes the task from its status to another.
+func (j *jobState) move(i int, to taskStatus) {
+	t, c := &j.tasks[i], &j.counts[j.class(i)]
+	if n := c.of(t.status); n != nil {
+		*n--
+	}
+	if n := c.of(to); n != nil {
+		*n++
+	}
+	t.status = to
+}
+
+// find returns the live attempt of that name, nil if there is none.
+func (j *jobState) find(id job.Attempt) *attempt {
+	if j == nil || id.Task < 0 || id.Task >= len(j.tasks) {
+		return nil
+	}
+	if a := j.live[int32(id.Task)]; a != nil && a.id.N == id.N {
+		return a
+	}
+	return nil
+}
+
+// sorted returns the live attempts by task.
+func (j *jobState) sorted() []*attempt {
+	as := make([]*attempt, 0, len(j.live))
+	for _, a := range j.live {
+		as = append(as, a)
+	}
+	slices.SortFunc(as, byTask)
+	return as
+}
+
+// attempt is a live attempt: one that occupies its node.
+type attempt struct {
+	id      job.Attempt
+	job     *jobState
+	kind    job.TaskKind
+	node    *node
+	at      int // in node.live
+	leave   job.Phase
+	phase   job.Phase
+	started job.Time
+	commit  bool // may put its output into place
+	asked   bool // … because it asked: it is told again when its worker is back
+
+	// Not part of the state that records make: whoever wants something asks again
+	// after a break, and a death sentence is found anew.
+	wants  job.Phase
+	doomed string // why it is being killed
+}
+
+func byTask(a, b *attempt) int {
+	if a.job != b.job {
+		if a.job.order < b.job.order {
+			return -1
+		}
+		return 1
+	}
+	return a.id.Task - b.id.Task
+}
+
+// dying returns why the attempt is being killed, empty if it is not.
+func (a *attempt) dying() string {
+	if a.doomed == "" && a.job.state == event.StateStopping {
+		return a.job.reason
+	}
+	return a.doomed
+}
+
+// shuffling reports whether the attempt is a reduce that holds memory only.
+func (a *attempt) shuffling() bool {
+	return a.kind == job.ReduceTask && a.leave == job.PhaseShuffle
+}
+
+// nodeState is what is known of a node's worker.
+type nodeState uint8
+
+const (
+	up   nodeState = iota
+	down           // does not answer, may come back
+	gone           // given up; a worker that comes back nevertheless finds a new start
+)
+
+func (s nodeState) String() string { return [...]string{"up", "down", "gone"}[s] }
+
+// node is a node of an allocation.
+type node struct {
+	sched.Node
+	id     job.NodeID
+	alloc  *alloc // nil for one that is known from attempts only
+	state  nodeState
+	since  job.Time // when it came into its state
+	reason string   // why it is not up
+	host   string
+	addr   string
+	live   []*attempt
+	joined bool // has ever been up
+	dirty  bool // in pool.freed
+}
+
+// sorted returns the node's live attempts in the order of jobs and tasks.
+func (n *node) sorted() []*attempt {
+	as := slices.Clone(n.live)
+	slices.SortFunc(as, byTask)
+	return as
+}
+
+// alloc is an allocation that was asked for and is not over.
+type alloc struct {
+	id        job.AllocID
+	req       job.AllocRequest
+	pool      *pool
+	requested job.Time
+	first     job.Time // when its first node joined
+	joined    int      // nodes that have ever been up
+	ended     bool
+}
+
+// nodeSet is a set of node indices.
+type nodeSet []uint64
+
+func (s *nodeSet) add(i int) {
+	for len(*s) <= i/64 {
+		*s = append(*s, 0)
+	}
+	(*s)[i/64] |= 1 << (i % 64)
+}
+
+func (s nodeSet) has(i int) bool { return i/64 < len(s) && s[i/64]&(1<<(i%64)) != 0 }
+
+func (s nodeSet) remove(i int) {
+	if i/64 < len(s) {
+		s[i/64] &^= 1 << (i % 64)
+	}
+}
+
+// all calls f with each index, in ascending order.
+func (s nodeSet) all(f func(i int)) {
+	for w, bits := range s {
+		for b := 0; bits != 0; b, bits = b+1, bits>>1 {
+			if bits&1 != 0 {
+				f(w*64 + b)
+			}
+		}
+	}
+}
