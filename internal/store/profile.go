@@ -1,0 +1,105 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+
+	"berth/internal/job"
+	"berth/internal/predict"
+)
+
+const measureColumns = `samples, sum_s, sum_sq_s, min_s, max_s, bytes_in, bytes_out, records_in, records_out,
+	cpu_s, mem_sum, mem_max, in_sq, in_time, histogram`
+
+func insertMeasure(ctx context.Context, tx *sql.Tx, run job.ID, part predict.Part, m *predict.Measure) error {
+	histogram, err := m.Time.Histogram.MarshalBinary()
+	if err != nil {
+		return err
+	}
+	t := &m.Time
+	_, err = tx.ExecContext(ctx, `INSERT INTO measures (run, part, `+measureColumns+`) VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)`,
+		run, part, t.Count, t.Sum, t.SumSq, t.Min, t.Max, m.BytesIn, m.BytesOut, m.RecordsIn, m.RecordsOut,
+		m.CPU, m.MemorySum, m.MemoryMax, m.InSq, m.InTime, histogram)
+	return err
+}
+
+// Profile returns what the latest runs of an application on a type of node come to,
+// nil if none was measured. Runs that failed or were cancelled count too: the tasks
+// they finished took what they took.
+func (s *Store) Profile(ctx context.Context, app, nodeType string) (*predict.Profile, error) {
+	if s == nil {
+		return nil, nil
+	}
+	p, err := s.profile(ctx, app, nodeType)
+	return p, s.wrap("cannot read the profile of "+predict.Label(app), err)
+}
+
+func (s *Store) profile(ctx context.Context, app, nodeType string) (p *predict.Profile, err error) {
+	rows, err := s.db.QueryContext(ctx, `
+		SELECT runs.id, kind, ended_ns, input_bytes, tasks, reduces, part, `+measureColumns+`
+		FROM runs JOIN measures ON run = runs.id
+		WHERE app = ? AND node_type = ?
+		ORDER BY ended_ns, runs.id`, app, nodeType)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, rows.Close()) }()
+	p = &predict.Profile{App: app, NodeType: nodeType}
+	var open run
+	for rows.Next() {
+		next, part, m, err := scanMeasure(rows)
+		if err != nil {
+			return nil, err
+		}
+		if next.id != open.id {
+			open.addTo(p)
+			open = next
+		}
+		open.measures[part] = m
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	open.addTo(p)
+	if p.Runs == 0 {
+		return nil, nil
+	}
+	return p, nil
+}
+
+// run is a run whose measures are being read.
+type run struct {
+	id       job.ID
+	ended    job.Time
+	size     predict.Size
+	measures predict.Measures
+}
+
+func (r *run) addTo(p *predict.Profile) {
+	if len(r.measures) > 0 {
+		p.AddRun(r.size, r.ended, r.measures)
+	}
+}
+
+// scanMeasure reads a row: the run it belongs to, the part and its measure.
+func scanMeasure(rows *sql.Rows) (run, predict.Part, *predict.Measure, error) {
+	r := run{measures: predict.Measures{}}
+	var part predict.Part
+	var m predict.Measure
+	var histogram []byte
+	t := &m.Time
+	if err := rows.Scan(&r.id, &r.size.Kind, &r.ended, &r.size.InputBytes, &r.size.Tasks, &r.size.Reduces, &part,
+		&t.Count, &t.Sum, &t.SumSq, &t.Min, &t.Max, &m.BytesIn, &m.BytesOut, &m.RecordsIn, &m.RecordsOut,
+		&m.CPU, &m.MemorySum, &m.MemoryMax, &m.InSq, &m.InTime, &histogram); err != nil {
+		return run{}, "", nil, err
+	}
+	if err := t.Histogram.UnmarshalBinary(histogram); err != nil {
+		return run{}, "", nil, fmt.Errorf("%w: run %s, %s: %w", ErrCorrupt, r.id, part, err)
+	}
+	if !t.Sound() {
+		return run{}, "", nil, fmt.Errorf("%w: run %s, %s: sums do not agree", ErrCorrupt, r.id, part)
+	}
+	return r, part, &m, nil
+}

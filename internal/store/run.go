@@ -1,0 +1,125 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+
+	"berth/internal/job"
+	"berth/internal/predict"
+)
+
+// Run is one run of a job, as it went into history.
+type Run struct {
+	ID       job.ID   `json:"id"`
+	Name     string   `json:"name"`
+	Kind     job.Kind `json:"kind"`
+	App      string   `json:"app"`       // predict.Application
+	NodeType string   `json:"node_type"` // predict.NodeType
+	State    string   `json:"state"`     // event.State
+
+	Started job.Time `json:"started_ns"`
+	Ended   job.Time `json:"ended_ns"`
+
+	Tasks      int   `json:"tasks"` // bag tasks or maps
+	Reduces    int   `json:"reduces"`
+	InputBytes int64 `json:"input_bytes"`
+	Nodes      int   `json:"nodes"`
+	CPUs       int   `json:"cpus"` // a node
+
+	Predicted *predict.Interval `json:"predicted"` // nil: there was no prediction
+	Source    string            `json:"source"`    // of the prediction
+	Actual    float64           `json:"actual_s"`  // seconds, from the first task's start to the job's end
+}
+
+// Keep is how many of the latest runs of an application on a type of node keep
+// their measurements and make up its profile; of earlier ones only the run itself
+// is kept. It is enough for steady quantiles, and few enough that a changed script
+// or machine shows soon.
+const Keep = 20
+
+// SaveRun puts a run and what was measured in it into history; one with the same id
+// is replaced, as a resumed job ends more than once.
+func (s *Store) SaveRun(ctx context.Context, r Run, measures predict.Measures) error {
+	if s == nil {
+		return nil
+	}
+	err := inTx(ctx, s.db, func(tx *sql.Tx) error {
+		if _, err := tx.ExecContext(ctx, `DELETE FROM runs WHERE id = ?`, r.ID); err != nil {
+			return err
+		}
+		if err := insertRun(ctx, tx, r); err != nil {
+			return err
+		}
+		for _, part := range measures.Parts() {
+			if err := insertMeasure(ctx, tx, r.ID, part, measures[part]); err != nil {
+				return err
+			}
+		}
+		_, err := tx.ExecContext(ctx, `
+			DELETE FROM measures WHERE run IN (
+				SELECT id FROM runs WHERE app = ? AND node_type = ? AND EXISTS (SELECT 1 FROM measures WHERE run = id)
+				ORDER BY ended_ns DESC, id DESC LIMIT -1 OFFSET ?)`, r.App, r.NodeType, Keep)
+		return err
+	})
+	return s.wrap("cannot keep run "+string(r.ID)+" in history", err)
+}
+
+const runColumns = `id, name, kind, app, node_type, state, started_ns, ended_ns, tasks, reduces,
+	input_bytes, nodes, cpus, low_s, up_s, source, actual_s`
+
+func insertRun(ctx context.Context, tx *sql.Tx, r Run) error {
+	var low, up any
+	if r.Predicted != nil {
+		low, up = r.Predicted.Low, r.Predicted.Up
+	}
+	_, err := tx.ExecContext(ctx, `INSERT INTO runs (`+runColumns+`) VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)`,
+		r.ID, r.Name, r.Kind, r.App, r.NodeType, r.State, int64(r.Started), int64(r.Ended), r.Tasks, r.Reduces,
+		r.InputBytes, r.Nodes, r.CPUs, low, up, r.Source, r.Actual)
+	return err
+}
+
+// Runs returns the latest runs, the latest first; all of them if limit is not above 0.
+func (s *Store) Runs(ctx context.Context, limit int) ([]Run, error) {
+	if s == nil {
+		return nil, nil
+	}
+	if limit <= 0 {
+		limit = -1
+	}
+	runs, err := s.selectRuns(ctx, `ORDER BY ended_ns DESC, id DESC LIMIT ?`, limit)
+	return runs, s.wrap("cannot read the history of runs", err)
+}
+
+// Run returns the run of that id, and false if there is none.
+func (s *Store) Run(ctx context.Context, id job.ID) (Run, bool, error) {
+	if s == nil {
+		return Run{}, false, nil
+	}
+	runs, err := s.selectRuns(ctx, `WHERE id = ?`, id)
+	if err != nil || len(runs) == 0 {
+		return Run{}, false, s.wrap("cannot read the history of runs", err)
+	}
+	return runs[0], true, nil
+}
+
+func (s *Store) selectRuns(ctx context.Context, where string, args ...any) (runs []Run, err error) {
+	rows, err := s.db.QueryContext(ctx, `SELECT `+runColumns+` FROM runs `+where, args...)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, rows.Close()) }()
+	for rows.Next() {
+		var r Run
+		var low, up sql.NullFloat64
+		if err := rows.Scan(&r.ID, &r.Name, &r.Kind, &r.App, &r.NodeType, &r.State, &r.Started, &r.Ended, &r.Tasks, &r.Reduces,
+			&r.InputBytes, &r.Nodes, &r.CPUs, &low, &up, &r.Source, &r.Actual); err != nil {
+			return nil, err
+		}
+		if low.Valid && up.Valid {
+			r.Predicted = &predict.Interval{Low: low.Float64, Up: up.Float64}
+		}
+		runs = append(runs, r)
+	}
+	return runs, rows.Err()
+}

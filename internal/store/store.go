@@ -1,0 +1,130 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"embed"
+	"fmt"
+	"io/fs"
+	"net/url"
+	"os"
+	"strconv"
+	"time"
+)
+
+// Store is an open database. A nil *Store is one that is always empty. Its methods
+// may be called from several goroutines.
+type Store struct {
+	db   *sql.DB
+	path string
+}
+
+// busyTimeout is how long an operation waits for another process to be done.
+const busyTimeout = 2 * time.Second
+
+// Open opens the database, making the file (mode 0600) and its tables as needed.
+func Open(ctx context.Context, path string) (*Store, error) {
+	const what = "cannot open the history of runs"
+	if err := secure(path); err != nil {
+		return nil, wrap(path, what, err)
+	}
+	db, err := sql.Open("sqlite", dsn(path))
+	if err != nil {
+		return nil, wrap(path, what, err)
+	}
+	db.SetMaxOpenConns(1) // one writer at a time is all that SQLite has
+	if err := migrate(ctx, db); err != nil {
+		_ = db.Close() // what went wrong before it says more
+		return nil, wrap(path, what, err)
+	}
+	return &Store{db: db, path: path}, nil
+}
+
+// secure makes the file if it is missing and keeps others from reading it. The
+// files that SQLite puts beside it get the same mode.
+func secure(path string) error {
+	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = f.Close() }() // nothing was written
+	return f.Chmod(0o600)
+}
+
+// dsn names the database for the driver. The busy timeout comes first, so that it
+// holds while the journal mode is set; transactions take the write lock at their
+// start, as one that reads first and then finds another writer cannot wait for it.
+func dsn(path string) string {
+	q := url.Values{"_pragma": {
+		"busy_timeout(" + strconv.FormatInt(busyTimeout.Milliseconds(), 10) + ")",
+		"journal_mode(WAL)", "synchronous(NORMAL)", "foreign_keys(ON)",
+	}, "_txlock": {"immediate"}}
+	return (&url.URL{Scheme: "file", OmitHost: true, Path: path, RawQuery: q.Encode()}).String()
+}
+
+// Close closes the database.
+func (s *Store) Close() error {
+	if s == nil {
+		return nil
+	}
+	return s.wrap("cannot close the history of runs", s.db.Close())
+}
+
+// schemas holds N.sql, which brings a database of version N−1 to version N.
+//
+//go:embed schema/*.sql
+var schemas embed.FS
+
+// latest is the version of the tables that this berth works with.
+const latest = 1
+
+// migrate brings the tables to the latest version, under the write lock so that of
+// several processes one does it.
+func migrate(ctx context.Context, db *sql.DB) error {
+	v, err := version(ctx, db)
+	if err != nil || v == latest {
+		return err
+	}
+	if v > latest {
+		return fmt.Errorf("%w: its version is %d, this berth knows %d", ErrNewer, v, latest)
+	}
+	return inTx(ctx, db, func(tx *sql.Tx) error {
+		v, err := version(ctx, tx)
+		if err != nil {
+			return err
+		}
+		for v++; v <= latest; v++ {
+			script, err := fs.ReadFile(schemas, fmt.Sprintf("schema/%d.sql", v))
+			if err != nil {
+				return err
+			}
+			if _, err := tx.ExecContext(ctx, string(script)+fmt.Sprintf("PRAGMA user_version = %d;", v)); err != nil {
+				return fmt.Errorf("migrate to version %d: %w", v, err)
+			}
+		}
+		return nil
+	})
+}
+
+// querier is a database or a transaction.
+type querier interface {
+	QueryRowContext(ctx context.Context, query string, args ...any) *sql.Row
+}
+
+func version(ctx context.Context, q querier) (v int, err error) {
+	err = q.QueryRowContext(ctx, "PRAGMA user_version").Scan(&v)
+	return v, err
+}
+
+// inTx runs f in a transaction that is committed if f succeeds.
+func inTx(ctx context.Context, db *sql.DB, f func(*sql.Tx) error) error {
+	tx, err := db.BeginTx(ctx, nil)
+	if err != nil {
+		return err
+	}
+	if err := f(tx); err != nil {
+		_ = tx.Rollback() // a transaction that cannot be rolled back ends with its connection
+		return err
+	}
+	return tx.Commit()
+}
