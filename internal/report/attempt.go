@@ -2,7 +2,9 @@ package report
 
 import (
 	"cmp"
+	"maps"
 	"math"
+	"slices"
 
 	"berth/internal/event"
 	"berth/internal/job"
@@ -124,6 +126,7 @@ func (j *Job) endAttempt(e event.Entry, r event.AttemptEnded) {
 	i := r.Attempt.Task
 	a := j.live[keyOf(r.Attempt)]
 	if a == nil {
+		j.lateResult(e, r)
 		return
 	}
 	delete(j.live, keyOf(r.Attempt))
@@ -158,6 +161,46 @@ func (j *Job) endAttempt(e event.Entry, r event.AttemptEnded) {
 	j.noteFailure(e, r, a)
 	if j.info.OnAttempt != nil {
 		j.info.OnAttempt(j.row(e, r, a))
+	}
+}
+
+// lateResult takes the result of an attempt that was given up as lost, as the engine
+// does: it is as good as any while its task waits, but for a map whose output is held
+// by a node.
+func (j *Job) lateResult(e event.Entry, r event.AttemptEnded) {
+	i, n := r.Attempt.Task, r.Attempt.N
+	if r.Outcome != event.Done || !j.tasks.has(i) || j.state.Final() {
+		return
+	}
+	t := &j.tasks.table[i]
+	heldByNode := j.work.Reduces > 0 && i < j.work.Tasks
+	if t.pos != posWaiting || n < 1 || n > int(t.attempts) || heldByNode {
+		return
+	}
+	a := &attempt{started: e.At}
+	if len(r.Stats) > 0 {
+		a.started = r.Stats[0].Start
+	}
+	seconds := max(e.At.Sub(a.started), 0).Seconds()
+	j.sums.lost = max(j.sums.lost-1, 0)
+	j.sums.wasted = max(j.sums.wasted-seconds, 0)
+	j.attemptDone(e, r, seconds)
+	if j.info.OnAttempt != nil {
+		j.info.OnAttempt(j.row(e, r, a))
+	}
+}
+
+// dropLive counts attempts that still ran when the job ended as killed. There are
+// none unless another version of berth wrote the journal.
+func (j *Job) dropLive(at job.Time) {
+	for _, k := range slices.SortedFunc(maps.Keys(j.live), key.compare) {
+		a := j.live[k]
+		delete(j.live, k)
+		j.nodeUse(a.node).running--
+		j.sums.killed++
+		j.sums.wasted += at.Sub(a.started).Seconds()
+		j.tasks.table[k.task].live--
+		j.settle(job.Attempt{Task: int(k.task), N: int(k.n)})
 	}
 }
 

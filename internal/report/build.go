@@ -59,15 +59,12 @@ func (j *Job) Unattended() JobView {
 
 func (j *Job) status() Status {
 	s := Status{
-		ID: j.info.ID, Name: j.info.Name, Kind: j.info.Kind, State: string(j.state),
+		ID: j.info.ID, Name: j.info.Name, Kind: string(j.info.Kind), State: string(j.state),
 		TasksDone:  j.tasks.sum(func(g *group) int { return g.at[posDone] }),
 		TasksTotal: j.info.Tasks,
 	}
 	if j.known() {
 		s.TasksTotal = j.work.Total()
-	}
-	if j.finalize && j.state == event.StateRunning {
-		s.State = StateFinalizing
 	}
 	return s
 }
@@ -132,7 +129,7 @@ func (j *Job) phaseViews(v *JobView, now job.Time) {
 			v.Phases = append(v.Phases, p)
 		}
 	}
-	if j.state == event.StateRunning && !j.finalize {
+	if j.state == event.StateRunning {
 		j.expect(v, now)
 	}
 	v.BytesIn, v.BytesOut = j.bytes()

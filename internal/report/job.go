@@ -40,7 +40,6 @@ type Job struct {
 	ownNodes bool
 
 	state     event.State
-	finalize  bool
 	reason    string
 	code      job.Code
 	submitted job.Time
@@ -100,7 +99,7 @@ func (j *Job) Apply(e event.Entry) {
 	case event.JobStopping:
 		j.state, j.reason, j.code = event.StateStopping, r.Reason, r.Code
 	case event.JobFinalizing:
-		j.finalize = true
+		j.state = event.StateFinalizing
 	case event.JobEnded:
 		j.end(e.At, r)
 	case event.AttemptStarted:
@@ -122,11 +121,9 @@ func (j *Job) submit(at job.Time, w job.Work) {
 }
 
 func (j *Job) resume(at job.Time, failed bool) {
-	j.state, j.finalize, j.reason, j.code = event.StateQueued, false, "", job.CodeFailed
+	j.state, j.reason, j.code = event.StateQueued, "", job.CodeFailed
 	j.runBegan, j.runStarted, j.ended = at, 0, 0
-	if failed {
-		j.tasks.retryFailed()
-	}
+	j.tasks.renew(failed || j.work.Kind == job.MapReduce)
 	for i := range j.tasks.groups {
 		j.tasks.groups[i].newRun()
 	}
@@ -136,7 +133,8 @@ func (j *Job) end(at job.Time, r event.JobEnded) {
 	if !j.state.Final() {
 		j.before += int64(at.Sub(j.runBegan))
 	}
-	j.state, j.finalize, j.ended = r.State, false, at
+	j.dropLive(at)
+	j.state, j.ended = r.State, at
 	if r.Reason != "" {
 		j.reason = r.Reason
 	}

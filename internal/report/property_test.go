@@ -108,11 +108,13 @@ func (h *history) resume(t *rapid.T) {
 		h.end(t)
 	}
 	h.add(t, event.JobEnded{Job: h.work.ID, State: event.StateFailed})
-	h.add(t, event.JobResumed{Job: h.work.ID, Failed: true})
-	for task := range h.fails {
-		if h.failed(task) {
-			delete(h.fails, task)
+	again := rapid.Bool().Draw(t, "again")
+	h.add(t, event.JobResumed{Job: h.work.ID, Failed: again})
+	for task := range h.work.Total() {
+		if h.failed(task) && !again && h.work.Kind == job.Bag {
+			continue // stays failed
 		}
+		delete(h.fails, task)
 	}
 }
 

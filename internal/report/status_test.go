@@ -14,7 +14,7 @@ func TestStatusList(t *testing.T) {
 	at := func(s int64) time.Time { return time.Unix(s, 0).UTC() }
 	view := func(id job.ID, submitted time.Time) report.JobView {
 		return report.JobView{
-			Status:    report.Status{ID: id, Name: "n", Kind: job.Bag, State: "done", TasksDone: 1, TasksTotal: 2},
+			Status:    report.Status{ID: id, Name: "n", Kind: "bag", State: "done", TasksDone: 1, TasksTotal: 2},
 			Submitted: submitted,
 		}
 	}

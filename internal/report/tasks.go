@@ -91,12 +91,16 @@ func (t *tasks) left(i int) int {
 	return max(t.limit(i)-int(t.table[i].fails), 0)
 }
 
-// retryFailed gives each failed task a new chance.
-func (t *tasks) retryFailed() {
+// renew gives the tasks that are not done their attempts back, as the job is resumed;
+// those that failed are tried again too if so asked.
+func (t *tasks) renew(again bool) {
 	for i := range t.table {
-		if t.table[i].pos == posFailed {
+		if t.table[i].pos == posDone {
+			continue
+		}
+		t.table[i].fails = 0
+		if again && t.table[i].pos == posFailed {
 			t.move(i, posWaiting)
-			t.table[i].fails = 0
 		}
 	}
 }

@@ -6,13 +6,9 @@ import (
 	"berth/internal/job"
 )
 
-// States that a view has and no record: the others are event.State's.
-const (
-	// StateFinalizing: every task is done, the output as a whole is being committed.
-	StateFinalizing = "finalizing"
-	// StateInterrupted: the job has not ended, and no coordinator looks after it.
-	StateInterrupted = "interrupted"
-)
+// StateInterrupted is the state in a view of a job that has not ended and that no
+// coordinator looks after. The other states are event.State's.
+const StateInterrupted = "interrupted"
 
 // What an expected end goes by.
 const (
@@ -22,12 +18,12 @@ const (
 
 // Status is the short view of a job; `berth status --json` is made of it.
 type Status struct {
-	ID         job.ID   `json:"id"`
-	Name       string   `json:"name"`
-	Kind       job.Kind `json:"kind"`  // bag or mapreduce
-	State      string   `json:"state"` // queued, running, stopping, finalizing, done, failed, cancelled, interrupted
-	TasksDone  int      `json:"tasks_done"`
-	TasksTotal int      `json:"tasks_total"`
+	ID         job.ID `json:"id"`
+	Name       string `json:"name"`
+	Kind       string `json:"kind"`  // bag or mapreduce
+	State      string `json:"state"` // queued, running, stopping, finalizing, done, failed, cancelled, interrupted
+	TasksDone  int    `json:"tasks_done"`
+	TasksTotal int    `json:"tasks_total"`
 }
 
 // JobView is what is told about a job. Times are RFC 3339 in UTC and absent until
