@@ -61,7 +61,7 @@ func TestDamagedDatabase(t *testing.T) {
 	if err := os.WriteFile(path, b, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	s = open(t, path)
+	s = mustOpen(t, path)
 	_, err = s.Profile(t.Context(), "sim-1", "cpu/2")
 	check(t, err, ErrCorrupt, path)
 	_, err = s.Runs(t.Context(), 0)
@@ -80,7 +80,7 @@ func TestDamagedMeasure(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			path := newPath(t)
-			s := open(t, path)
+			s := mustOpen(t, path)
 			save(t, s, aRun("bag-1", 1), measured(1, 2, 3))
 			raw(t, path, change)
 			p, err := s.Profile(t.Context(), "sim-1", "cpu/2")
@@ -103,7 +103,7 @@ func TestNewerDatabase(t *testing.T) {
 // in the end, and reading goes on.
 func TestLockedDatabase(t *testing.T) {
 	path := newPath(t)
-	holder, s := open(t, path), open(t, path)
+	holder, s := mustOpen(t, path), mustOpen(t, path)
 	save(t, s, aRun("bag-1", 1), measured(1))
 	tx, err := holder.db.Begin()
 	if err != nil {
@@ -124,7 +124,7 @@ func TestLockedDatabase(t *testing.T) {
 
 func TestCancelledContext(t *testing.T) {
 	path := newPath(t)
-	s := open(t, path)
+	s := mustOpen(t, path)
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	err := s.SaveRun(ctx, aRun("bag-1", 1), measured(1))

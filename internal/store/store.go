@@ -4,6 +4,7 @@ import (
 	"context"
 	"database/sql"
 	"embed"
+	"errors"
 	"fmt"
 	"io/fs"
 	"net/url"
@@ -23,19 +24,39 @@ type Store struct {
 const busyTimeout = 2 * time.Second
 
 // Open opens the database, making the file (mode 0600) and its tables as needed.
+//
+// SQLite does not wait while two processes turn a new database to write-ahead
+// logging, but fails one of them at once, to rule out a deadlock; it is tried again.
 func Open(ctx context.Context, path string) (*Store, error) {
-	const what = "cannot open the history of runs"
+	deadline := time.Now().Add(busyTimeout)
+	for wait := time.Millisecond; ; wait = min(2*wait, 50*time.Millisecond) {
+		s, err := open(ctx, path)
+		if err == nil {
+			return s, nil
+		}
+		if err = wrap(path, "cannot open the history of runs", err); !errors.Is(err, ErrLocked) || time.Now().After(deadline) {
+			return nil, err
+		}
+		select {
+		case <-ctx.Done():
+			return nil, err
+		case <-time.After(wait):
+		}
+	}
+}
+
+func open(ctx context.Context, path string) (*Store, error) {
 	if err := secure(path); err != nil {
-		return nil, wrap(path, what, err)
+		return nil, err
 	}
 	db, err := sql.Open("sqlite", dsn(path))
 	if err != nil {
-		return nil, wrap(path, what, err)
+		return nil, err
 	}
 	db.SetMaxOpenConns(1) // one writer at a time is all that SQLite has
 	if err := migrate(ctx, db); err != nil {
 		_ = db.Close() // what went wrong before it says more
-		return nil, wrap(path, what, err)
+		return nil, err
 	}
 	return &Store{db: db, path: path}, nil
 }

@@ -73,7 +73,7 @@ func measured(seconds ...float64) predict.Measures {
 	return c.Measures()
 }
 
-func open(t testing.TB, path string) *Store {
+func mustOpen(t testing.TB, path string) *Store {
 	t.Helper()
 	s, err := Open(t.Context(), path)
 	if err != nil {
@@ -107,14 +107,14 @@ func newPath(t testing.TB) string {
 
 func TestRunsComeBack(t *testing.T) {
 	path := newPath(t)
-	s := open(t, path)
+	s := mustOpen(t, path)
 	a, b := aRun("bag-1", 1), aRun("bag-2", 2)
 	b.Predicted = &predict.Interval{Low: 1, Up: 2.5}
 	b.Source = "profile of 1 run"
 	save(t, s, a, nil)
 	save(t, s, b, measured(1))
 
-	for _, s := range []*Store{s, open(t, path)} {
+	for _, s := range []*Store{s, mustOpen(t, path)} {
 		runs, err := s.Runs(t.Context(), 0)
 		if err != nil {
 			t.Fatal(err)
@@ -136,7 +136,7 @@ func TestRunsComeBack(t *testing.T) {
 
 // TestProfileIsWhatWasMeasured: what comes back is exactly the merge of what was saved.
 func TestProfileIsWhatWasMeasured(t *testing.T) {
-	s := open(t, newPath(t))
+	s := mustOpen(t, newPath(t))
 	if p, err := s.Profile(t.Context(), "sim-1", "cpu/2"); p != nil || err != nil {
 		t.Fatalf("before any run: %+v, %v", p, err)
 	}
@@ -166,7 +166,7 @@ func TestProfileIsWhatWasMeasured(t *testing.T) {
 
 // TestSaveReplaces: a job that is resumed ends twice, and counts once.
 func TestSaveReplaces(t *testing.T) {
-	s := open(t, newPath(t))
+	s := mustOpen(t, newPath(t))
 	r := aRun("bag-1", 1)
 	r.State = "failed"
 	save(t, s, r, measured(1, 2))
@@ -185,7 +185,7 @@ func TestSaveReplaces(t *testing.T) {
 // TestOnlyTheLatestAreKept: measurements of the latest Keep runs of an application
 // stay, and all runs do.
 func TestOnlyTheLatestAreKept(t *testing.T) {
-	s := open(t, newPath(t))
+	s := mustOpen(t, newPath(t))
 	other := aRun("other", 0)
 	other.App = "other-1"
 	save(t, s, other, measured(1))
@@ -209,7 +209,7 @@ func TestOnlyTheLatestAreKept(t *testing.T) {
 }
 
 func TestAccuracy(t *testing.T) {
-	s := open(t, newPath(t))
+	s := mustOpen(t, newPath(t))
 	for i, actual := range []float64{5, 10, 15, 20, 40} { // predicted 10–20
 		r := aRun(job.ID(fmt.Sprintf("bag-%d", i)), i)
 		r.Predicted, r.Actual = &predict.Interval{Low: 10, Up: 20}, actual
@@ -239,7 +239,7 @@ func TestOnlyTheUserMayRead(t *testing.T) {
 	if err := os.WriteFile(path, nil, 0o644); err != nil {
 		t.Fatal(err)
 	}
-	s := open(t, path)
+	s := mustOpen(t, path)
 	save(t, s, aRun("bag-1", 1), measured(1))
 	files, err := filepath.Glob(filepath.Join(filepath.Dir(path), "berth.db*"))
 	if err != nil {
@@ -304,7 +304,7 @@ func TestProcessesShareIt(t *testing.T) {
 			t.Error(err)
 		}
 	}
-	s := open(t, path)
+	s := mustOpen(t, path)
 	if got, err := s.Runs(t.Context(), 0); err != nil || len(got) != processes*runs {
 		t.Errorf("%d runs, %v; want %d", len(got), err, processes*runs)
 	}
@@ -315,7 +315,7 @@ func TestProcessesShareIt(t *testing.T) {
 func TestMigratesFromNothing(t *testing.T) {
 	path := newPath(t)
 	raw(t, path, `CREATE TABLE note (text TEXT); INSERT INTO note VALUES ('kept')`)
-	s := open(t, path)
+	s := mustOpen(t, path)
 	save(t, s, aRun("bag-1", 1), measured(1))
 	var v int
 	var note string
@@ -325,7 +325,7 @@ func TestMigratesFromNothing(t *testing.T) {
 	if v != latest || note != "kept" {
 		t.Errorf("version %d, note %q", v, note)
 	}
-	open(t, path) // a second time there is nothing to do
+	mustOpen(t, path) // a second time there is nothing to do
 }
 
 // TestMigrationIsWhole: one that fails leaves the version as it was.
@@ -336,7 +336,7 @@ func TestMigrationIsWhole(t *testing.T) {
 		t.Fatalf("got %v, %v", s, err)
 	}
 	raw(t, path, `DROP TABLE measures`)
-	save(t, open(t, path), aRun("bag-1", 1), measured(1))
+	save(t, mustOpen(t, path), aRun("bag-1", 1), measured(1))
 }
 
 // raw runs SQL on the file without this package.
@@ -354,7 +354,7 @@ func raw(t *testing.T, path, script string) {
 
 func BenchmarkOpenAndReadProfile(b *testing.B) {
 	path := newPath(b)
-	s := open(b, path)
+	s := mustOpen(b, path)
 	var seconds []float64
 	for i := range 10_000 {
 		seconds = append(seconds, 0.001*float64(i+1))
