@@ -59,7 +59,7 @@ func (j *Job) Unattended() JobView {
 
 func (j *Job) status() Status {
 	s := Status{
-		ID: j.info.ID, Name: j.info.Name, Kind: string(j.info.Kind), State: string(j.state),
+		ID: j.info.ID, Name: j.info.Name, Kind: j.info.Kind, State: string(j.state),
 		TasksDone:  j.tasks.sum(func(g *group) int { return g.at[posDone] }),
 		TasksTotal: j.info.Tasks,
 	}

@@ -18,12 +18,12 @@ const (
 
 // Status is the short view of a job; `berth status --json` is made of it.
 type Status struct {
-	ID         job.ID `json:"id"`
-	Name       string `json:"name"`
-	Kind       string `json:"kind"`  // bag or mapreduce
-	State      string `json:"state"` // queued, running, stopping, finalizing, done, failed, cancelled, interrupted
-	TasksDone  int    `json:"tasks_done"`
-	TasksTotal int    `json:"tasks_total"`
+	ID         job.ID   `json:"id"`
+	Name       string   `json:"name"`
+	Kind       job.Kind `json:"kind"`  // bag or mapreduce
+	State      string   `json:"state"` // queued, running, stopping, finalizing, done, failed, cancelled, interrupted
+	TasksDone  int      `json:"tasks_done"`
+	TasksTotal int      `json:"tasks_total"`
 }
 
 // JobView is what is told about a job. Times are RFC 3339 in UTC and absent until

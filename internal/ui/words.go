@@ -107,7 +107,7 @@ func Summary(v report.JobView) []string {
 		if v.Output != "" {
 			lines = append(lines, "output: "+clean(v.Output))
 		}
-		if v.Logs != "" && v.Kind == string(job.Bag) {
+		if v.Logs != "" && v.Kind == job.Bag {
 			lines = append(lines, "output of the tasks: "+clean(v.Logs))
 		}
 		return lines
@@ -150,7 +150,7 @@ func doneLine(v report.JobView) string {
 			parts = append(parts, count(p.Total, "task"))
 		}
 	}
-	if v.Kind == string(job.MapReduce) {
+	if v.Kind == job.MapReduce {
 		parts = append(parts, size(v.BytesIn)+" in", size(v.BytesOut)+" out")
 	}
 	if n := v.Attempts.Failed; n > 0 {
@@ -182,7 +182,7 @@ func failedLine(v report.JobView) string {
 		b.WriteString(doneOf(v))
 	}
 	if f := lastFinal(v); f != nil {
-		if v.Kind == string(job.MapReduce) {
+		if v.Kind == job.MapReduce {
 			fmt.Fprintf(&b, ", %s: %s", taskWord(f.Name), why(*f))
 		}
 		if f.File != "" {
