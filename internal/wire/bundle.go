@@ -1,0 +1,114 @@
+package wire
+
+import (
+	"crypto/ed25519"
+	"crypto/x509"
+	"encoding/pem"
+	"errors"
+	"fmt"
+	"net"
+
+	"github.com/google/renameio/v2"
+
+	"berth/internal/job"
+)
+
+// pemAddress is the block of a bundle that holds the coordinator's address.
+const pemAddress = "BERTH COORDINATOR"
+
+// Bundle is all that a worker needs to find its coordinator and to be let in. It
+// comes as a file, for secrets are never given in arguments or the environment.
+type Bundle struct {
+	Addr string // host:port of the coordinator
+	*Identity
+}
+
+// WriteBundle writes a worker's bundle to path, with mode 0600. It appears whole or
+// not at all, and takes the place of an older one: a new coordinator tells its
+// address so.
+func WriteBundle(path, addr string, id *Identity) error {
+	if _, _, err := net.SplitHostPort(addr); err != nil {
+		return fmt.Errorf("wire: address of a bundle: %w", err)
+	}
+	key, ok := id.cert.PrivateKey.(ed25519.PrivateKey)
+	if !ok {
+		return fmt.Errorf("wire: key of type %T in a bundle", id.cert.PrivateKey)
+	}
+	data := pem.EncodeToMemory(&pem.Block{Type: pemAddress, Bytes: []byte(addr)})
+	data = append(data, certPEM(id.ca)...)
+	data = append(data, certPEM(id.cert.Certificate[0])...)
+	block, err := keyPEM(key)
+	if err != nil {
+		return fmt.Errorf("wire: key of a bundle: %w", err)
+	}
+	if err := renameio.WriteFile(path, append(data, block...), 0o600); err != nil {
+		return &job.Error{Class: job.Fatal, Code: job.CodeIO, Where: path, What: "cannot write a worker's keys", Err: err}
+	}
+	return nil
+}
+
+// LoadBundle reads a bundle. A worker reads it anew each time it connects. A file
+// that others could have read or written is refused.
+func LoadBundle(path string) (*Bundle, error) {
+	data, err := readPrivate(path)
+	if err != nil {
+		return nil, err
+	}
+	certs, key, addr, err := parsePEM(data)
+	if err == nil && (len(certs) != 2 || addr == "") {
+		err = errors.New("it is no worker's bundle")
+	}
+	var id *Identity
+	if err == nil {
+		id, err = newIdentity(certs[0], certs[1].Raw, key)
+	}
+	if err == nil && id.Node == "" {
+		err = errors.New("it is a coordinator's")
+	}
+	if err != nil {
+		return nil, keyError(path, "the keys cannot be used", err)
+	}
+	return &Bundle{Addr: addr, Identity: id}, nil
+}
+
+// parsePEM reads certificates, one key that fits the last of them, and the address
+// of a coordinator if there is one.
+func parsePEM(data []byte) (certs []*x509.Certificate, key ed25519.PrivateKey, addr string, err error) {
+	for block, rest := pem.Decode(data); block != nil; block, rest = pem.Decode(rest) {
+		switch block.Type {
+		case pemAddress:
+			addr = string(block.Bytes)
+			_, _, err = net.SplitHostPort(addr)
+		case pemCert:
+			var cert *x509.Certificate
+			cert, err = x509.ParseCertificate(block.Bytes)
+			certs = append(certs, cert)
+		case pemKey:
+			key, err = parseKey(block.Bytes)
+		default:
+			err = fmt.Errorf("unexpected part %q", block.Type)
+		}
+		if err != nil {
+			return nil, nil, "", err
+		}
+	}
+	if key == nil || len(certs) == 0 {
+		return nil, nil, "", errors.New("it is not complete")
+	}
+	if !key.Public().(ed25519.PublicKey).Equal(certs[len(certs)-1].PublicKey) {
+		return nil, nil, "", errors.New("key and certificate do not fit together")
+	}
+	return certs, key, addr, nil
+}
+
+func parseKey(der []byte) (ed25519.PrivateKey, error) {
+	k, err := x509.ParsePKCS8PrivateKey(der)
+	if err != nil {
+		return nil, err
+	}
+	key, ok := k.(ed25519.PrivateKey)
+	if !ok {
+		return nil, fmt.Errorf("key of type %T", k)
+	}
+	return key, nil
+}

@@ -1,0 +1,250 @@
+package wire
+
+import (
+	"encoding/binary"
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"math"
+	"reflect"
+	"strings"
+	"testing"
+	"time"
+
+	"pgregory.net/rapid"
+
+	"berth/internal/event"
+	"berth/internal/job"
+	"berth/internal/mpack"
+)
+
+// declaredKinds returns how many Kind constants message.go declares, so that a kind
+// added there is tested without anybody remembering to.
+func declaredKinds(t *testing.T) int {
+	t.Helper()
+	file, err := parser.ParseFile(token.NewFileSet(), "message.go", nil, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	n := 0
+	ast.Inspect(file, func(node ast.Node) bool {
+		if spec, ok := node.(*ast.ValueSpec); ok && strings.HasPrefix(spec.Names[0].Name, "Kind") {
+			n++
+		}
+		return true
+	})
+	return n
+}
+
+func TestEveryKindHasAMaker(t *testing.T) {
+	if n := declaredKinds(t); n != len(makers) || n < 18 {
+		t.Errorf("%d kinds are declared, %d can be decoded", n, len(makers))
+	}
+	for k, mk := range makers {
+		if got := mk().Kind(); got != k {
+			t.Errorf("kind %d makes a message of kind %d", k, got)
+		}
+	}
+}
+
+// fill sets every field of a struct to random values in their ranges.
+func fill(t *rapid.T, v reflect.Value) {
+	switch v.Interface().(type) {
+	case job.Phase:
+		v.SetUint(uint64(rapid.IntRange(0, int(job.PhaseReduce)).Draw(t, "phase")))
+		return
+	case event.Outcome:
+		v.SetUint(uint64(rapid.IntRange(int(event.Done), int(event.Broken)).Draw(t, "outcome")))
+		return
+	case job.Attempt:
+		v.Set(reflect.ValueOf(job.Attempt{
+			Job: job.ID(rapid.String().Draw(t, "job")), Task: rapid.IntRange(0, 1e6).Draw(t, "task"), N: rapid.IntRange(0, 9).Draw(t, "n"),
+		}))
+		return
+	case job.Resources:
+		v.Set(reflect.ValueOf(job.Resources{CPUs: rapid.IntRange(0, 256).Draw(t, "cpus"), Mem: rapid.Int64Min(0).Draw(t, "mem")}))
+		return
+	}
+	switch v.Kind() {
+	case reflect.Struct:
+		for i := range v.NumField() {
+			fill(t, v.Field(i))
+		}
+	case reflect.Pointer:
+		if rapid.Bool().Draw(t, "set") {
+			v.Set(reflect.New(v.Type().Elem()))
+			fill(t, v.Elem())
+		}
+	case reflect.Slice:
+		if n := rapid.IntRange(0, 4).Draw(t, "len"); n > 0 {
+			v.Set(reflect.MakeSlice(v.Type(), n, n))
+			for i := range n {
+				fill(t, v.Index(i))
+			}
+		}
+	case reflect.Map:
+		if n := rapid.IntRange(0, 3).Draw(t, "len"); n > 0 {
+			v.Set(reflect.ValueOf(rapid.MapOfN(rapid.String(), rapid.Int64(), n, n).Draw(t, "map")))
+		}
+	case reflect.String:
+		v.SetString(rapid.String().Draw(t, "string"))
+	case reflect.Bool:
+		v.SetBool(rapid.Bool().Draw(t, "bool"))
+	case reflect.Int, reflect.Int64:
+		v.SetInt(rapid.Int64().Draw(t, "int"))
+	case reflect.Uint8:
+		v.SetUint(uint64(rapid.Byte().Draw(t, "byte")))
+	case reflect.Float64:
+		v.SetFloat(rapid.Float64Range(-1, 1).Draw(t, "float"))
+	default:
+		t.Fatalf("a field of type %v", v.Type())
+	}
+}
+
+// draw returns a random message of the kind.
+func draw(t *rapid.T, k Kind) Message {
+	m := makers[k]()
+	fill(t, reflect.ValueOf(m).Elem())
+	if h, ok := m.(*Hello); ok {
+		h.Version = Version
+	}
+	return m
+}
+
+func TestEveryKindRoundTrips(t *testing.T) {
+	for k := range makers {
+		t.Run(strings.TrimPrefix(reflect.TypeOf(makers[k]()).String(), "*wire."), rapid.MakeCheck(func(t *rapid.T) {
+			want := draw(t, k)
+			frame, err := AppendFrame([]byte("before"), want)
+			if err != nil {
+				t.Fatal(err)
+			}
+			frame = frame[len("before"):]
+			body := frame[headerSize:]
+			if int(binary.BigEndian.Uint32(frame)) != len(body) || Kind(frame[4]) != k {
+				t.Fatalf("header % x of a message of %d bytes", frame[:headerSize], len(body))
+			}
+			got, err := Decode(k, body)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if !reflect.DeepEqual(got, want) {
+				t.Fatalf("got %+v, want %+v", got, want)
+			}
+			for _, bad := range [][]byte{body[:len(body)-1], append(body, 0xc0), nil, {0xc0}} {
+				if got, err := Decode(k, bad); err == nil {
+					t.Fatalf("% x taken as %+v", bad, got)
+				}
+			}
+		}))
+	}
+}
+
+func TestDecodeRefusesValuesOutOfRange(t *testing.T) {
+	a := job.Attempt{Job: "bag-1", Task: 1, N: 1}
+	bad := job.Attempt{Job: "bag-1", Task: -1, N: 1}
+	tests := []Message{
+		&Hello{Version: Version, Running: []job.Attempt{a, bad}},
+		&Hello{Version: Version, Held: []job.Attempt{bad}},
+		&Hello{Version: Version, Capacity: job.Resources{CPUs: -1}},
+		&Heartbeat{Progress: []Progress{{Attempt: a, Phase: 99}}},
+		&Heartbeat{Progress: []Progress{{Attempt: bad}}},
+		&Heartbeat{Progress: []Progress{{Attempt: a, Fraction: math.NaN()}}},
+		&Heartbeat{Progress: []Progress{{Attempt: a, Fraction: math.Inf(1)}}},
+		&PhaseEntered{Attempt: a, Phase: 99},
+		&LeaveWanted{Attempt: bad, Phase: job.PhaseSort},
+		&CommitWanted{Attempt: bad},
+		&Ended{event.AttemptEnded{Attempt: a}},
+		&Ended{event.AttemptEnded{Attempt: a, Outcome: 99}},
+		&FetchFailed{By: bad, Map: a},
+		&FetchFailed{By: a, Map: bad},
+		&Start{Attempt: bad},
+		&Start{Attempt: a, Leave: 99},
+		&Kill{Attempt: bad},
+		&Leave{Attempt: a, Phase: 99},
+		&Commit{Attempt: bad},
+		&Locate{Map: bad},
+		&EndedAck{Attempt: bad},
+	}
+	for _, m := range tests {
+		frame, err := AppendFrame(nil, m)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got, err := Decode(m.Kind(), frame[headerSize:]); err == nil {
+			t.Errorf("%T taken: %+v", m, got)
+		}
+	}
+}
+
+func TestHelloOfAnotherVersion(t *testing.T) {
+	future := map[string]any{"v": Version + 1}
+	data, err := mpack.Append(nil, future)
+	if err != nil {
+		t.Fatal(err)
+	}
+	// Fields that this version does not know follow.
+	data[0] = 0x82
+	data = append(data, 0xa1, 'z', 0xc3)
+	got, err := Decode(KindHello, data)
+	if err != nil || got.(*Hello).Version != Version+1 {
+		t.Errorf("got %+v, %v", got, err)
+	}
+	data[3] = Version
+	if got, err := Decode(KindHello, data); err == nil {
+		t.Errorf("this version with an unknown field taken as %+v", got)
+	}
+	if got, err := Decode(KindHeartbeat, data); err == nil {
+		t.Errorf("a heartbeat with a version taken as %+v", got)
+	}
+}
+
+func TestFramesThatAreTooLarge(t *testing.T) {
+	buf := []byte("before")
+	out, err := AppendFrame(buf, &Job{Spec: make([]byte, MaxMessage)})
+	if err == nil || string(out) != "before" {
+		t.Errorf("%v, %d bytes", err, len(out))
+	}
+	if _, err := Decode(KindJob, make([]byte, MaxMessage+1)); err == nil || !strings.Contains(err.Error(), "more than") {
+		t.Errorf("got %v", err)
+	}
+}
+
+func FuzzDecode(f *testing.F) {
+	for _, m := range []Message{
+		&Hello{Version: Version, Node: "a1/0", Running: []job.Attempt{{Job: "bag-1", Task: 3, N: 1}}},
+		&Heartbeat{Progress: []Progress{{Phase: job.PhaseMap, Fraction: 0.5, Status: "reading"}}},
+		&Ended{event.AttemptEnded{Outcome: event.Failed, Stats: []job.PhaseStat{{Phase: job.PhaseFetch}}, Counters: map[string]int64{"a,b": 1}}},
+		&Start{Entry: job.Entry{"x"}, Split: &job.Split{Ranges: []job.Range{{Path: "/a", Length: -1}}}},
+		&Job{Spec: []byte("{}")},
+		&Welcome{Heartbeat: time.Second},
+	} {
+		frame, err := AppendFrame(nil, m)
+		if err != nil {
+			f.Fatal(err)
+		}
+		f.Add(frame[4], frame[headerSize:])
+	}
+	f.Fuzz(func(t *testing.T, kind byte, data []byte) {
+		m, err := Decode(Kind(kind), data)
+		if err != nil {
+			return
+		}
+		if m.Kind() != Kind(kind) {
+			t.Fatalf("kind %d decoded as %T", kind, m)
+		}
+		// What was taken can be sent on, and arrives as the same.
+		frame, err := AppendFrame(nil, m)
+		if err != nil {
+			t.Fatal(err)
+		}
+		back, err := Decode(m.Kind(), frame[headerSize:])
+		if err != nil {
+			t.Fatalf("%v: %+v", err, m)
+		}
+		again, err := AppendFrame(nil, back)
+		if err != nil || len(again) != len(frame) {
+			t.Fatalf("%+v became %+v (%v)", m, back, err)
+		}
+	})
+}

@@ -1,0 +1,236 @@
+package wire
+
+import (
+	"crypto/ed25519"
+	"crypto/rand"
+	"crypto/tls"
+	"crypto/x509"
+	"crypto/x509/pkix"
+	"encoding/pem"
+	"errors"
+	"fmt"
+	"io/fs"
+	"net/url"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/google/renameio/v2"
+
+	"berth/internal/job"
+)
+
+const (
+	// caFile holds the authority's certificate and key in its folder.
+	caFile = "ca.pem"
+
+	caLife   = 5 * 365 * 24 * time.Hour
+	certLife = 365 * 24 * time.Hour
+	skew     = time.Hour // by which a node's clock may be behind
+
+	pemCert = "CERTIFICATE"
+	pemKey  = "PRIVATE KEY"
+)
+
+// Names in certificates. They say what a process is, not where it runs: addresses
+// change, and a worker must know a coordinator wherever it is.
+const (
+	coordinatorName = "coordinator.berth.internal"
+	workerName      = "worker.berth.internal"
+
+	uriScheme = "berth"
+)
+
+// CA is the authority that vouches for one coordinator and its workers, and for
+// nobody else. It outlives a coordinator process, as its workers do: a successor
+// loads it, and the workers know the successor by it.
+type CA struct {
+	cert *x509.Certificate
+	key  ed25519.PrivateKey
+}
+
+// GenerateCA makes a new authority and keeps it in dir, which is made with mode 0700
+// if it does not exist. An authority that was there is replaced: whatever holds keys
+// of it is a stranger from then on.
+func GenerateCA(dir string) (*CA, error) {
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return nil, keyError(dir, "cannot make the folder for keys", err)
+	}
+	if err := checkPrivateDir(dir); err != nil {
+		return nil, err
+	}
+	ca, err := newCA(time.Now())
+	if err != nil {
+		return nil, keyError(dir, "cannot make keys", err)
+	}
+	block, err := keyPEM(ca.key)
+	if err != nil {
+		return nil, keyError(dir, "cannot make keys", err)
+	}
+	path := filepath.Join(dir, caFile)
+	if err := renameio.WriteFile(path, append(certPEM(ca.cert.Raw), block...), 0o600); err != nil {
+		return nil, keyError(path, "cannot keep the keys", err)
+	}
+	return ca, nil
+}
+
+// LoadCA loads the authority kept in dir. It refuses a folder or file that others
+// could have read or written. Without one the error wraps fs.ErrNotExist.
+func LoadCA(dir string) (*CA, error) {
+	if err := checkPrivateDir(dir); err != nil {
+		return nil, err
+	}
+	path := filepath.Join(dir, caFile)
+	data, err := readPrivate(path)
+	if err != nil {
+		return nil, err
+	}
+	certs, key, _, err := parsePEM(data)
+	if err == nil && len(certs) != 1 {
+		err = fmt.Errorf("it holds %d certificates, not one", len(certs))
+	}
+	if err == nil {
+		err = certs[0].CheckSignatureFrom(certs[0])
+	}
+	if err == nil && time.Now().After(certs[0].NotAfter) {
+		err = fmt.Errorf("it expired on %s", certs[0].NotAfter.Format(time.DateOnly))
+	}
+	if err != nil {
+		return nil, keyError(path, "the keys cannot be used", err)
+	}
+	return &CA{cert: certs[0], key: key}, nil
+}
+
+// newCA makes an authority that is valid from now on.
+func newCA(now time.Time) (*CA, error) {
+	public, key, err := ed25519.GenerateKey(rand.Reader)
+	if err != nil {
+		return nil, err
+	}
+	template := &x509.Certificate{
+		Subject:               pkix.Name{CommonName: "berth"},
+		NotBefore:             now.Add(-skew),
+		NotAfter:              now.Add(caLife),
+		KeyUsage:              x509.KeyUsageCertSign,
+		BasicConstraintsValid: true,
+		IsCA:                  true,
+		MaxPathLenZero:        true,
+	}
+	der, err := x509.CreateCertificate(rand.Reader, template, template, public, key)
+	if err != nil {
+		return nil, err
+	}
+	cert, err := x509.ParseCertificate(der)
+	return &CA{cert: cert, key: key}, err
+}
+
+// Identity is a certificate with its key and the authority that issued it.
+type Identity struct {
+	Node  job.NodeID // of a worker; empty: the coordinator
+	cert  tls.Certificate
+	roots *x509.CertPool
+	ca    []byte // the authority's certificate, DER
+}
+
+// IssueCoordinator makes keys for a coordinator.
+func (ca *CA) IssueCoordinator() (*Identity, error) { return ca.issue("", time.Now(), certLife) }
+
+// IssueWorker makes keys for the worker of a node.
+func (ca *CA) IssueWorker(node job.NodeID) (*Identity, error) {
+	if node == "" {
+		return nil, errors.New("wire: a worker's keys need its node")
+	}
+	return ca.issue(node, time.Now(), certLife)
+}
+
+// issue makes keys for the worker of the node, or for a coordinator if it is empty.
+// Both are server and client to somebody (a worker serves map outputs, a coordinator
+// may fetch them), so it is the name in the certificate that tells them apart.
+func (ca *CA) issue(node job.NodeID, now time.Time, life time.Duration) (*Identity, error) {
+	public, key, err := ed25519.GenerateKey(rand.Reader)
+	if err != nil {
+		return nil, fmt.Errorf("make keys: %w", err)
+	}
+	name, uri := coordinatorName, roleURI("")
+	if node != "" {
+		name, uri = workerName, roleURI(node)
+	}
+	template := &x509.Certificate{
+		Subject:     pkix.Name{CommonName: name},
+		NotBefore:   now.Add(-skew),
+		NotAfter:    now.Add(life),
+		KeyUsage:    x509.KeyUsageDigitalSignature,
+		ExtKeyUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageClientAuth, x509.ExtKeyUsageServerAuth},
+		DNSNames:    []string{name},
+		URIs:        []*url.URL{uri},
+	}
+	der, err := x509.CreateCertificate(rand.Reader, template, ca.cert, public, ca.key)
+	if err != nil {
+		return nil, fmt.Errorf("issue a certificate: %w", err)
+	}
+	return newIdentity(ca.cert, der, key)
+}
+
+func newIdentity(ca *x509.Certificate, der []byte, key ed25519.PrivateKey) (*Identity, error) {
+	leaf, err := x509.ParseCertificate(der)
+	if err != nil {
+		return nil, fmt.Errorf("parse a certificate: %w", err)
+	}
+	node, err := roleOf(leaf)
+	if err != nil {
+		return nil, err
+	}
+	roots := x509.NewCertPool()
+	roots.AddCert(ca)
+	return &Identity{
+		Node:  node,
+		cert:  tls.Certificate{Certificate: [][]byte{der}, PrivateKey: key, Leaf: leaf},
+		roots: roots,
+		ca:    ca.Raw,
+	}, nil
+}
+
+// roleURI names a coordinator, or the worker of a node, in a certificate:
+// berth://coordinator, berth://worker/a3/0.
+func roleURI(node job.NodeID) *url.URL {
+	if node == "" {
+		return &url.URL{Scheme: uriScheme, Host: "coordinator"}
+	}
+	return &url.URL{Scheme: uriScheme, Host: "worker", Path: "/" + string(node)}
+}
+
+// roleOf returns the node of a worker's certificate, nothing for a coordinator's.
+func roleOf(cert *x509.Certificate) (job.NodeID, error) {
+	if len(cert.URIs) == 1 {
+		u := cert.URIs[0]
+		node := job.NodeID(strings.TrimPrefix(u.Path, "/"))
+		switch {
+		case u.Scheme != uriScheme:
+		case u.Host == "worker" && node != "":
+			return node, nil
+		case u.Host == "coordinator" && node == "":
+			return "", nil
+		}
+	}
+	return "", errors.New("the certificate names neither a worker nor a coordinator")
+}
+
+// keyError says what is wrong with keys on disk.
+func keyError(path, what string, err error) error {
+	e := &job.Error{Class: job.Fatal, Code: job.CodeIO, Where: path, What: what, Err: err}
+	if !errors.Is(err, fs.ErrNotExist) {
+		e.Do = "stop the server with `berth server stop`, remove the file, and start it again"
+	}
+	return e
+}
+
+func certPEM(der []byte) []byte { return pem.EncodeToMemory(&pem.Block{Type: pemCert, Bytes: der}) }
+
+func keyPEM(key ed25519.PrivateKey) ([]byte, error) {
+	der, err := x509.MarshalPKCS8PrivateKey(key)
+	if err != nil {
+		return nil, err
+	}
+	return pem.EncodeToMemory(&pem.Block{Type: pemKey, Bytes: der}), nil
+}
