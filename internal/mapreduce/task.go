@@ -12,7 +12,9 @@ import (
 // both: a streaming command (the worker's) or a native program (Native).
 type Program interface {
 	// Run reads in to its end or until it wants no more, and writes out. It returns
-	// when the program has ended. An error is the program's failure.
+	// when the program has ended, and no longer uses in and out then. An error is the
+	// program's failure. Large inputs go faster with in as an io.WriterTo and out as an
+	// io.ReaderFrom, which io.Copy uses.
 	Run(ctx context.Context, in io.Reader, out io.Writer) error
 }
 
@@ -34,9 +36,10 @@ type MapTask struct {
 	Split      job.Split
 	Partitions int // number of reduces; 0: map-only
 	Mapper     Program
-	Combiner   Program // nil: none
-	Memory     int64   // bytes that the attempt may use for its buffers
-	Dir        string  // scratch folder of the attempt; made if missing
+	Combiner   Program  // nil: none
+	Memory     int64    // bytes that the attempt may use for its buffers
+	Dir        string   // scratch folder of the attempt; made if missing
+	Outputs    *Outputs // where the map output goes, on the same file system as Dir; unused if map-only
 	Progress   Progress
 }
 

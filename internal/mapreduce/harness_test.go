@@ -1,0 +1,283 @@
+package mapreduce
+
+import (
+	"bytes"
+	"context"
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"sync"
+	"testing"
+	"time"
+
+	"berth/internal/job"
+)
+
+// record keeps what a task told of its progress.
+type record struct {
+	mu       sync.Mutex
+	phases   []job.Phase
+	counters map[string]int64
+	in, out  map[job.Phase][2]int64 // bytes, records
+	total    map[job.Phase]int64
+	memory   int64
+	cpu      time.Duration
+}
+
+func newRecord() *record {
+	return &record{counters: map[string]int64{}, in: map[job.Phase][2]int64{}, out: map[job.Phase][2]int64{}, total: map[job.Phase]int64{}}
+}
+
+func (r *record) now() job.Phase { return r.phases[len(r.phases)-1] }
+
+func (r *record) Enter(p job.Phase) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.phases = append(r.phases, p)
+}
+
+func (r *record) In(bytes, records int64) { r.add(r.in, bytes, records) }
+
+func (r *record) Out(bytes, records int64) { r.add(r.out, bytes, records) }
+
+func (r *record) add(to map[job.Phase][2]int64, bytes, records int64) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	n := to[r.now()]
+	to[r.now()] = [2]int64{n[0] + bytes, n[1] + records}
+}
+
+func (r *record) CPU(d time.Duration) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.cpu += d
+}
+
+func (r *record) Memory(bytes int64) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.memory = max(r.memory, bytes)
+}
+
+func (r *record) Total(bytes int64) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.total[r.now()] = bytes
+}
+
+func (r *record) Counter(_, name string, n int64) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.counters[name] += n
+}
+
+// programFunc is a Program of a test.
+type programFunc func(ctx context.Context, in io.Reader, out io.Writer) error
+
+func (f programFunc) Run(ctx context.Context, in io.Reader, out io.Writer) error {
+	return f(ctx, in, out)
+}
+
+// cat copies through the streams, as a command would.
+var cat = programFunc(func(_ context.Context, in io.Reader, out io.Writer) error {
+	_, err := io.Copy(out, in)
+	return err
+})
+
+// cluster is a job on one or two nodes, run by hand.
+type cluster struct {
+	t        testing.TB
+	dir      string
+	spec     *job.MapReduceSpec
+	memory   int64
+	reduces  int
+	mapper   Program
+	combiner Program
+	reducer  Program
+
+	outputs  *Outputs // where maps run
+	splits   []job.Split
+	server   *httptest.Server // not nil: reduces are elsewhere
+	progress []*record
+	attempts map[int]int // of each map
+}
+
+func newCluster(t testing.TB, inputs ...[]byte) *cluster {
+	t.Helper()
+	c := &cluster{t: t, dir: t.TempDir(), memory: 1 << 20, reduces: 1, mapper: identity{}, reducer: identity{}, attempts: map[int]int{}}
+	c.spec = &job.MapReduceSpec{Output: filepath.Join(c.dir, "out"), MapOutputSeparator: "\t", MapOutputKeyFields: 1}
+	for i, in := range inputs {
+		path := filepath.Join(c.dir, fmt.Sprintf("in%d", i))
+		if err := os.WriteFile(path, in, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		n := int64(len(in))
+		c.splits = append(c.splits, job.Split{Ranges: []job.Range{{Path: path, Length: n, Size: n}}})
+	}
+	var err error
+	if c.outputs, err = OpenOutputs(filepath.Join(c.dir, "outputs")); err != nil {
+		t.Fatal(err)
+	}
+	return c
+}
+
+// remote makes reduces fetch their segments over HTTPS.
+func (c *cluster) remote() {
+	c.server = httptest.NewTLSServer(c.outputs.Handler())
+	c.t.Cleanup(c.server.Close)
+}
+
+func (c *cluster) client() *http.Client {
+	return &http.Client{Transport: &http.Transport{TLSClientConfig: &tls.Config{InsecureSkipVerify: true}}}
+}
+
+func (c *cluster) record() *record {
+	r := newRecord()
+	c.progress = append(c.progress, r)
+	return r
+}
+
+// runMap runs another attempt at a map.
+func (c *cluster) runMap(ctx context.Context, task int) (job.Attempt, MapResult, error) {
+	c.attempts[task]++
+	a := job.Attempt{Job: "mapreduce-1", Task: task, N: c.attempts[task]}
+	r, err := RunMap(ctx, MapTask{
+		Spec: c.spec, Attempt: a, Split: c.splits[task], Partitions: c.reduces, Mapper: c.mapper, Combiner: c.combiner,
+		Memory: c.memory, Dir: filepath.Join(c.dir, "scratch", a.String()), Outputs: c.outputs, Progress: c.record(),
+	})
+	return a, r, err
+}
+
+// maps runs all maps.
+func (c *cluster) maps() {
+	c.t.Helper()
+	for task := range c.splits {
+		if _, _, err := c.runMap(context.Background(), task); err != nil {
+			c.t.Fatalf("map %d: %v", task, err)
+		}
+	}
+}
+
+// segments locates map outputs, and runs maps again whose outputs are bad.
+type segments struct {
+	c     *cluster
+	queue chan Location
+	mu    sync.Mutex
+	bad   []Location
+}
+
+func (c *cluster) segments() *segments {
+	s := &segments{c: c, queue: make(chan Location, 1000)}
+	for task := range c.splits {
+		s.queue <- s.location(task)
+	}
+	return s
+}
+
+func (s *segments) location(task int) Location {
+	loc := Location{Map: job.Attempt{Job: "mapreduce-1", Task: task, N: s.c.attempts[task]}, Holder: "a1/0"}
+	if s.c.server != nil {
+		loc.Addr = s.c.server.Listener.Addr().String()
+	}
+	return loc
+}
+
+func (s *segments) Next(ctx context.Context) (Location, error) {
+	select {
+	case loc := <-s.queue:
+		return loc, nil
+	case <-ctx.Done():
+		return Location{}, ctx.Err()
+	}
+}
+
+func (s *segments) Bad(loc Location, err error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if err == nil {
+		panic("bad without an error")
+	}
+	s.bad = append(s.bad, loc)
+	if _, _, err := s.c.runMap(context.Background(), loc.Map.Task); err != nil {
+		panic(err)
+	}
+	s.queue <- s.location(loc.Map.Task)
+}
+
+func (s *segments) Open(ctx context.Context, loc Location, partition int) (Segment, error) {
+	if s.c.server == nil {
+		return s.c.outputs.Open(loc.Map, partition)
+	}
+	return Fetch(ctx, s.c.client(), loc, partition)
+}
+
+// reduceTask is the task of a partition.
+func (c *cluster) reduceTask(partition int, s Segments) ReduceTask {
+	a := job.Attempt{Job: "mapreduce-1", Task: len(c.splits) + partition, N: 1}
+	return ReduceTask{
+		Spec: c.spec, Attempt: a, Partition: partition, Maps: len(c.splits), Reducer: c.reducer, Combiner: c.combiner,
+		Memory: c.memory, Dir: filepath.Join(c.dir, "scratch", a.String()), Segments: s, Progress: c.record(),
+		Leave: func(context.Context, job.Phase) error { return nil },
+	}
+}
+
+// reduce runs and commits one reduce.
+func (c *cluster) reduce(partition int) []byte {
+	c.t.Helper()
+	return c.reduceFrom(partition, c.segments())
+}
+
+func (c *cluster) reduceFrom(partition int, s Segments) []byte {
+	c.t.Helper()
+	r, err := RunReduce(context.Background(), c.reduceTask(partition, s))
+	if err != nil {
+		c.t.Fatalf("reduce %d: %v", partition, err)
+	}
+	return c.committed(r.Output)
+}
+
+// committed commits a part and returns what is in it.
+func (c *cluster) committed(o *Output) []byte {
+	c.t.Helper()
+	if err := o.Commit(); err != nil {
+		c.t.Fatal(err)
+	}
+	b, err := os.ReadFile(o.Name())
+	if err != nil && !errors.Is(err, os.ErrNotExist) {
+		c.t.Fatal(err)
+	}
+	return b
+}
+
+// run runs the whole job and returns its parts.
+func (c *cluster) run() [][]byte {
+	c.t.Helper()
+	c.maps()
+	var parts [][]byte
+	for p := range c.reduces {
+		parts = append(parts, c.reduce(p))
+	}
+	return parts
+}
+
+// sum adds up a counter over all tasks.
+func (c *cluster) sum(counter string) int64 {
+	var sum int64
+	for _, r := range c.progress {
+		sum += r.counters[counter]
+	}
+	return sum
+}
+
+// lines cuts text at newlines; what follows the last one is a line too.
+func lines(text []byte) [][]byte {
+	if len(text) == 0 {
+		return nil
+	}
+	return bytes.Split(bytes.TrimSuffix(text, newline), newline)
+}

@@ -1,0 +1,129 @@
+package mapreduce
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strconv"
+
+	"berth/internal/job"
+)
+
+// Outputs is the store of the map outputs that a node holds: one file each, in a
+// folder for each job, "mapreduce-3/7.1" for the first attempt at task 7. A file gets
+// its name only when it is complete, so whatever carries such a name was whole once;
+// checksums tell whether it still is. It is safe for use by several goroutines.
+type Outputs struct {
+	dir string
+}
+
+// ErrNotHeld is that a map output is not on the node.
+var ErrNotHeld = errors.New("the map output is not held here")
+
+// OpenOutputs opens the store in a folder, which is made if it is missing.
+func OpenOutputs(dir string) (*Outputs, error) {
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return nil, scratchError(dir, err)
+	}
+	return &Outputs{dir: dir}, nil
+}
+
+var (
+	jobPattern  = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]{0,126}$`)
+	filePattern = regexp.MustCompile(`^(\d{1,9})\.(\d{1,9})$`)
+)
+
+// path returns where an attempt's output is, and refuses a job id that is no plain name.
+func (o *Outputs) path(a job.Attempt) (string, error) {
+	name := fmt.Sprintf("%d.%d", a.Task, a.N)
+	if !jobPattern.MatchString(string(a.Job)) || !filePattern.MatchString(name) {
+		return "", &job.Error{Class: job.Fatal, Where: "map output", What: fmt.Sprintf("%q cannot be the name of an attempt", a)}
+	}
+	return filepath.Join(o.dir, string(a.Job), name), nil
+}
+
+// adopt takes a complete file, which is on the same file system, as an attempt's output.
+func (o *Outputs) adopt(a job.Attempt, file string) error {
+	path, err := o.path(a)
+	if err != nil {
+		return err
+	}
+	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+		return scratchError(path, err)
+	}
+	if err := os.Rename(file, path); err != nil {
+		return scratchError(path, err)
+	}
+	return nil
+}
+
+// Held returns the map outputs that are on disk with an intact index, and removes
+// what is not.
+func (o *Outputs) Held() []job.Attempt {
+	var held []job.Attempt
+	files, _ := filepath.Glob(filepath.Join(o.dir, "*", "*")) // the pattern is well-formed
+	for _, path := range files {
+		m := filePattern.FindStringSubmatch(filepath.Base(path))
+		if m == nil {
+			continue
+		}
+		if _, err := readIndexOf(path); err != nil {
+			if errors.Is(err, errDamaged) {
+				_ = os.Remove(path) // its map runs again either way
+			}
+			continue
+		}
+		task, _ := strconv.Atoi(m[1]) // at most nine digits
+		n, _ := strconv.Atoi(m[2])
+		held = append(held, job.Attempt{Job: job.ID(filepath.Base(filepath.Dir(path))), Task: task, N: n})
+	}
+	return held
+}
+
+// Open returns a partition of a held map output, to be read in place. A partition
+// without records has Length 0.
+func (o *Outputs) Open(a job.Attempt, partition int) (Segment, error) {
+	path, err := o.path(a)
+	if err != nil {
+		return Segment{}, err
+	}
+	extents, err := readIndexOf(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return Segment{}, fmt.Errorf("%v: %w", a, ErrNotHeld)
+	}
+	if err != nil {
+		return Segment{}, fmt.Errorf("map output %v: %w", a, err)
+	}
+	if partition < 0 || partition >= len(extents) {
+		return Segment{}, fmt.Errorf("map output %v has no partition %d of %d", a, partition, len(extents))
+	}
+	e := extents[partition]
+	return Segment{Path: path, Offset: e.offset, Length: e.length}, nil
+}
+
+// Remove drops the output of one attempt.
+func (o *Outputs) Remove(a job.Attempt) error {
+	path, err := o.path(a)
+	if err != nil {
+		return err
+	}
+	if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("drop map output: %w", err)
+	}
+	return nil
+}
+
+// Drop drops all outputs of a job. Segments that are being read stay readable.
+func (o *Outputs) Drop(id job.ID) error {
+	path, err := o.path(job.Attempt{Job: id, N: 1})
+	if err != nil {
+		return err
+	}
+	if err := os.RemoveAll(filepath.Dir(path)); err != nil {
+		return fmt.Errorf("drop map outputs of %s: %w", id, err)
+	}
+	return nil
+}

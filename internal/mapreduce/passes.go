@@ -1,0 +1,38 @@
+package mapreduce
+
+import (
+	"cmp"
+	"slices"
+)
+
+// maxFanIn bounds how many runs are merged at once, as each holds a file open.
+const maxFanIn = 256
+
+// fits returns how many of the runs, from the first on, can be merged at once in
+// memory bytes; at least two, as with fewer nothing would be gained.
+func fits(runs []*sortedRun, memory int64) int {
+	n := 0
+	for n < len(runs) && n < maxFanIn {
+		memory -= runs[n].need() + 8
+		if memory < 0 && n >= 2 {
+			break
+		}
+		n++
+	}
+	return n
+}
+
+// firstPass returns how many of the runs to merge into one, in memory bytes for a
+// pass, before all can be merged at once in memory bytes for the last one; 0 if they
+// can be. The runs are brought into ascending order of size, so that little is
+// copied; a first pass that is not full makes the later ones full (Knuth, section 5.4.9).
+func firstPass(runs []*sortedRun, pass, last int64) int {
+	slices.SortStableFunc(runs, func(a, b *sortedRun) int { return cmp.Compare(a.extent.length, b.extent.length) })
+	largest := slices.Clone(runs)
+	slices.Reverse(largest)
+	atOnce := fits(largest, last)
+	if atOnce >= len(runs) {
+		return 0
+	}
+	return max(2, min(fits(runs, pass), len(runs)-atOnce+1))
+}

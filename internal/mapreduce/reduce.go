@@ -1,0 +1,312 @@
+package mapreduce
+
+import (
+	"context"
+	"errors"
+	"os"
+	"syscall"
+
+	"berth/internal/job"
+)
+
+// ReduceResult is what a reduce attempt made: a part file that is closed and not yet committed.
+type ReduceResult struct {
+	Output *Output
+}
+
+// RunReduce runs a reduce attempt: the partition's segments are brought together
+// (phase shuffle), merged until one pass over them remains (phase sort), and that
+// pass goes through the reducer into a part file (phase reduce). Leave is asked
+// before the last two.
+//
+// A segment that turns out to be damaged at any time is reported, fetched anew from
+// where its map ran again, and the merge starts over with an empty part file; the
+// attempt stays in its phase meanwhile.
+//
+// What it writes to t.Dir is left to the caller to remove.
+func RunReduce(ctx context.Context, t ReduceTask) (ReduceResult, error) {
+	t.Progress.Enter(job.PhaseShuffle)
+	r, err := newReduceRun(ctx, &t)
+	if err != nil {
+		return ReduceResult{}, err
+	}
+	defer r.space.close()
+	for {
+		if err := r.shuffle.collect(ctx); err != nil {
+			return ReduceResult{}, err
+		}
+		out, err := r.reduce()
+		if err == nil {
+			r.counters["REDUCE_SHUFFLE_BYTES"] = r.shuffle.bytes
+			r.counters.tell(t.Progress)
+			return ReduceResult{Output: out}, nil
+		}
+		if err := r.mend(err); err != nil {
+			return ReduceResult{}, err
+		}
+	}
+}
+
+// reduceRun is a reduce attempt.
+type reduceRun struct {
+	ctx      context.Context
+	t        *ReduceTask
+	space    *scratchSpace
+	shuffle  *shuffle
+	cmp      Comparator
+	phase    job.Phase
+	faults   int // own files found damaged
+	counters counters
+}
+
+func newReduceRun(ctx context.Context, t *ReduceTask) (*reduceRun, error) {
+	cmp, err := NewComparator(t.Spec)
+	if err != nil {
+		return nil, err
+	}
+	space, err := newScratchSpace(ctx, t.Dir, 1, cmp, t.Memory, t.Progress)
+	if err != nil {
+		return nil, err
+	}
+	return &reduceRun{
+		ctx: ctx, t: t, space: space, shuffle: newShuffle(t), cmp: cmp, phase: job.PhaseShuffle, counters: counters{},
+	}, nil
+}
+
+// enter asks leave for a phase and begins it, the first time.
+func (r *reduceRun) enter(p job.Phase) error {
+	if r.phase >= p {
+		return nil
+	}
+	if err := r.t.Leave(r.ctx, p); err != nil {
+		return err
+	}
+	r.phase = p
+	r.t.Progress.Enter(p)
+	r.t.Progress.Memory(int64(len(r.space.mem.all)))
+	return nil
+}
+
+// maxFaults is how often an attempt's own scratch files may be damaged before it fails.
+const maxFaults = 3
+
+// mend makes ready for another merge after err, or returns what the attempt fails with.
+func (r *reduceRun) mend(err error) error {
+	var bad *runError
+	if !errors.As(err, &bad) || r.ctx.Err() != nil {
+		return err
+	}
+	for _, scarce := range []error{syscall.EMFILE, syscall.ENFILE, syscall.ENOMEM} {
+		if errors.Is(err, scarce) {
+			return err // the file is not to blame
+		}
+	}
+	if bad.run.source != nil {
+		r.shuffle.lose(bad.run.source, bad)
+		return nil
+	}
+	if r.faults++; r.faults > maxFaults {
+		return &job.Error{
+			Class: job.Fatal, Code: job.CodeIO, Where: r.t.Dir,
+			What: "scratch files come back damaged", Do: "have the disk checked, or name another folder with --scratch", Err: bad.err,
+		}
+	}
+	return nil
+}
+
+// reduce merges the segments into a part file.
+func (r *reduceRun) reduce() (*Output, error) {
+	if err := r.enter(job.PhaseSort); err != nil {
+		return nil, err
+	}
+	var runs []*sortedRun
+	err := metered(r.t.Progress, func(func()) (err error) {
+		runs, err = r.sort(r.shuffle.runs())
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	if err := r.enter(job.PhaseReduce); err != nil {
+		return nil, err
+	}
+	return r.output(runs)
+}
+
+// sort merges runs until all that are left can be merged at once.
+func (r *reduceRun) sort(runs []*sortedRun) ([]*sortedRun, error) {
+	last := int64(len(r.space.mem.all))
+	pass := last - int64(writerMemory(r.space.block))
+	if r.t.Combiner != nil {
+		pass /= 2 // the other half sorts what it writes
+	}
+	var made []*sortedRun
+	for {
+		n := firstPass(runs, pass, last)
+		if n == 0 {
+			return runs, nil
+		}
+		one, err := r.pass(runs[:n])
+		if err != nil {
+			return nil, errors.Join(err, removeRuns(made))
+		}
+		if err := removeRuns(madeOf(runs[:n])); err != nil {
+			return nil, err
+		}
+		runs = runs[n:]
+		if one.extent.length > 0 {
+			made = append(made, one)
+			runs = append(runs, one)
+		}
+	}
+}
+
+// madeOf returns the runs that were made by a merge.
+func madeOf(runs []*sortedRun) []*sortedRun {
+	var made []*sortedRun
+	for _, run := range runs {
+		if run.source == nil {
+			made = append(made, run)
+		}
+	}
+	return made
+}
+
+// removeRuns removes the files of runs.
+func removeRuns(runs []*sortedRun) error {
+	for _, run := range runs {
+		if err := os.Remove(run.path); err != nil && !errors.Is(err, os.ErrNotExist) {
+			return scratchError(run.path, err)
+		}
+	}
+	return nil
+}
+
+// pass merges runs into one, through the combiner if there is one.
+func (r *reduceRun) pass(runs []*sortedRun) (*sortedRun, error) {
+	var files []*scratchFile
+	var err error
+	if r.t.Combiner != nil {
+		if files, err = r.combine(runs); err != nil {
+			return nil, err
+		}
+		memory := int64(len(r.space.mem.all) - writerMemory(r.space.block))
+		if files, err = r.space.narrow(files, memory); err != nil {
+			return nil, err
+		}
+		if len(files) == 1 {
+			return r.passed(files[0]), nil
+		}
+		runs = runsOf(files, 0)
+	}
+	file, err := r.space.write(r.space.takeWriter(), func(w *runWriter) error {
+		return r.space.mergeRuns(w, 0, runs)
+	})
+	if err != nil {
+		return nil, err
+	}
+	return r.passed(file), remove(files)
+}
+
+func (r *reduceRun) passed(f *scratchFile) *sortedRun {
+	r.t.Progress.Out(f.size, f.stats[0].records)
+	r.counters["SPILLED_RECORDS"] += f.stats[0].records
+	return &sortedRun{path: f.path, extent: f.extents[0], stat: f.stats[0]}
+}
+
+// combine merges runs through the combiner into files, mostly one.
+func (r *reduceRun) combine(runs []*sortedRun) ([]*scratchFile, error) {
+	s := r.space
+	var files []*scratchFile
+	writer := s.takeWriter()
+	add := func(fill func(w *runWriter) error) error {
+		f, err := s.write(writer, fill)
+		files = append(files, f)
+		return err
+	}
+	b := newBuffer(s.mem.take(len(s.mem.rest)/2), combineFormat(r.t.Spec), onePartition, 1, r.cmp)
+	defer b.close()
+	b.flush = func(e []entry) error {
+		return add(func(w *runWriter) error { return s.writeEntries(w, b.mem, e) })
+	}
+	b.alone = func(part int, line []byte, keyLen int) error {
+		return add(func(w *runWriter) error { return w.add(part, line, keyLen, 1) })
+	}
+	m, err := newMerger(runs, r.cmp, s.mem)
+	if err != nil {
+		return nil, err
+	}
+	lines := &mergedLines{cmp: r.cmp, m: m, next: func() (*merger, error) { return nil, nil }}
+	defer lines.close()
+	if err := combine(r.ctx, r.t.Combiner, lines, b, r.t.Progress); err != nil {
+		return nil, err
+	}
+	r.t.Progress.In(lines.bytesTaken(), lines.records)
+	r.counters["COMBINE_INPUT_RECORDS"] += lines.records
+	r.counters["COMBINE_OUTPUT_RECORDS"] += b.records
+	if len(files) == 0 { // the combiner wrote nothing
+		err = add(func(*runWriter) error { return nil })
+	}
+	return files, err
+}
+
+// output merges runs through the reducer into a part file, and closes that.
+func (r *reduceRun) output(runs []*sortedRun) (*Output, error) {
+	out, err := NewOutput(r.t.Spec, r.t.Attempt, partName(r.t.Partition))
+	if err != nil {
+		return nil, err
+	}
+	if err := r.runReducer(runs, out); err != nil {
+		out.Abort()
+		return nil, err
+	}
+	return out, nil
+}
+
+func (r *reduceRun) runReducer(runs []*sortedRun, out *Output) error {
+	var total int64
+	for _, run := range runs {
+		total += run.stat.bytes
+	}
+	r.t.Progress.Total(total)
+	r.space.mem.reset()
+	m, err := newMerger(runs, r.cmp, r.space.mem)
+	if err != nil {
+		return err
+	}
+	lines := &mergedLines{cmp: r.cmp, m: m, next: func() (*merger, error) { return nil, nil }}
+	defer lines.close()
+
+	ctx, cancel := context.WithCancelCause(r.ctx)
+	defer cancel(nil)
+	result := newResult(r.t.Reducer, out, reduceFormat(r.t.Spec), r.t.Progress, cancel)
+	in := newStream(ctx, r.t.Reducer, &toldLines{lines, r.t.Progress}, r.t.Progress, cancel)
+	if IsIdentity(r.t.Reducer) {
+		result.plain = true // records come with TABs already
+		_, err = result.readAll(in)
+		err = programError("reducer", nil, in.err, result.err, err)
+	} else {
+		err = runProgram(ctx, r.t.Reducer, r.t.Progress, in, result)
+		err = programError("reducer", err, in.err, result.err)
+	}
+	if err == nil {
+		err = result.finish()
+	}
+	r.counters["REDUCE_INPUT_GROUPS"] = lines.groups
+	r.counters["REDUCE_INPUT_RECORDS"] = lines.records
+	r.counters["REDUCE_OUTPUT_RECORDS"] = result.records
+	return err
+}
+
+// toldLines tells progress what is read of the lines.
+type toldLines struct {
+	*mergedLines
+	prog Progress
+}
+
+func (l *toldLines) Read(p []byte) (int, error) {
+	before := l.records
+	n, err := l.mergedLines.Read(p)
+	l.prog.In(int64(n), l.records-before)
+	return n, err
+}

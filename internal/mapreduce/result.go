@@ -1,0 +1,170 @@
+package mapreduce
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+)
+
+// partName names the part file of a partition, or of a map without reduces, as Hadoop does.
+func partName(n int) string { return fmt.Sprintf("part-%05d", n) }
+
+// result is the output of a task's last program: it counts, puts a TAB where the
+// program's own separator is, ends the last line, and writes to the part file.
+type result struct {
+	out    *Output
+	prog   Progress
+	meter  bool // the time is not metered elsewhere
+	format lineFormat
+	plain  bool
+	line   []byte // of another format: a line that has not ended
+	packed []byte // of another format: lines to be written
+	last   byte   // written last; a newline at the start
+	err    error  // of the part file
+	fail   func(error)
+
+	bytes, records int64 // taken in
+}
+
+func newResult(p Program, out *Output, format lineFormat, prog Progress, fail func(error)) *result {
+	return &result{
+		out: out, prog: prog, meter: !isNative(p), format: format, plain: format.plain(), last: '\n', fail: fail,
+	}
+}
+
+// Write takes what the program writes.
+func (r *result) Write(p []byte) (int, error) {
+	if r.meter {
+		err := metered(r.prog, func(func()) error { return r.write(p) })
+		return len(p), err
+	}
+	return len(p), r.write(p)
+}
+
+// ReadFrom takes all that the program writes.
+func (r *result) ReadFrom(in io.Reader) (sum int64, err error) {
+	buf := buffers.Get().(*[]byte)
+	defer buffers.Put(buf)
+	all := func(lap func()) error {
+		for {
+			n, rerr := in.Read(*buf)
+			sum += int64(n)
+			if err := r.write((*buf)[:n]); err != nil {
+				return err
+			}
+			lap()
+			if errors.Is(rerr, io.EOF) {
+				return nil
+			}
+			if rerr != nil {
+				return rerr
+			}
+		}
+	}
+	if r.meter {
+		err = metered(r.prog, all)
+	} else {
+		err = all(func() {})
+	}
+	return sum, err
+}
+
+func (r *result) write(p []byte) error {
+	if len(p) == 0 {
+		return nil
+	}
+	records := int64(bytes.Count(p, newline))
+	r.bytes += int64(len(p))
+	r.records += records
+	r.last = p[len(p)-1]
+	r.prog.Out(int64(len(p)), records)
+	if !r.plain {
+		p = r.reformat(p)
+	}
+	return r.put(p)
+}
+
+func (r *result) put(p []byte) error {
+	if _, err := r.out.Write(p); err != nil {
+		if r.err == nil {
+			r.err = err
+			r.fail(err)
+		}
+		return err
+	}
+	return nil
+}
+
+// reformat returns the lines that end in p with TABs as separators; it keeps the
+// beginning of a line for the next time.
+func (r *result) reformat(p []byte) []byte {
+	r.packed = r.packed[:0]
+	for {
+		i := bytes.IndexByte(p, '\n')
+		if i < 0 {
+			r.line = append(r.line, p...)
+			return r.packed
+		}
+		line := p[:i]
+		if len(r.line) > 0 {
+			r.line = append(r.line, line...)
+			line = r.line
+		}
+		p = p[i+1:]
+		keyLen := r.format.keyLen(line)
+		r.packed = append(r.packed, line[:keyLen]...)
+		if keyLen < len(line) {
+			r.packed = append(r.packed, separator)
+			r.packed = append(r.packed, line[keyLen+len(r.format.sep):]...)
+		}
+		r.packed = append(r.packed, '\n')
+		r.line = r.line[:0]
+	}
+}
+
+// finish ends the last line and closes the part file.
+func (r *result) finish() error {
+	if r.last != '\n' {
+		if err := r.write(newline); err != nil {
+			return err
+		}
+	}
+	return r.out.Close()
+}
+
+// mapOnly runs the mapper of a job without reduces.
+func mapOnly(ctx context.Context, t *MapTask, in io.Reader, count *inputCount) (MapResult, error) {
+	out, err := NewOutput(t.Spec, t.Attempt, partName(t.Attempt.Task))
+	if err != nil {
+		return MapResult{}, err
+	}
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	r := newResult(t.Mapper, out, mapFormat(t.Spec), t.Progress, cancel)
+	if IsIdentity(t.Mapper) {
+		_, err = r.readAll(in)
+	} else {
+		stdin := newStream(ctx, t.Mapper, in, t.Progress, cancel)
+		err = runProgram(ctx, t.Mapper, t.Progress, stdin, r)
+		err = programError("mapper", err, stdin.err, r.err)
+	}
+	if err == nil {
+		err = r.finish()
+	}
+	if err != nil {
+		out.Abort()
+		return MapResult{}, err
+	}
+	counters{
+		"MAP_INPUT_RECORDS": count.records.Load(), "MAP_OUTPUT_RECORDS": r.records, "MAP_OUTPUT_BYTES": r.bytes,
+	}.tell(t.Progress)
+	return MapResult{Size: r.bytes, Output: out}, nil
+}
+
+// readAll is ReadFrom for input that goes through no program.
+func (r *result) readAll(in io.Reader) (int64, error) {
+	r.meter = true
+	return r.ReadFrom(in)
+}

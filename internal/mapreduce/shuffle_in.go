@@ -1,0 +1,334 @@
+package mapreduce
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"hash/crc32"
+	"io"
+	"os"
+	"path/filepath"
+	"sync"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+)
+
+// mapSource is a segment that a reduce has: from which map output it is.
+type mapSource struct{ loc Location }
+
+const (
+	// fetchers is how many segments are fetched at once.
+	fetchers = 4
+	// fetchTries is how often a node is asked before its map output counts as
+	// unreachable; between two tries the wait doubles, from fetchWait on.
+	fetchTries = 4
+	fetchWait  = 100 * time.Millisecond
+)
+
+// shuffle brings the segments of a reduce together: local ones stay where they are,
+// others are copied, verified, behind each other into a file for each fetcher.
+type shuffle struct {
+	t    *ReduceTask
+	wait time.Duration
+
+	mu      sync.Mutex
+	have    []*mapSegment // by map task; nil: missing
+	missing int
+	bytes   int64 // of all segments that were taken
+}
+
+// mapSegment is the segment of one map.
+type mapSegment struct {
+	source *mapSource
+	run    *sortedRun // nil: empty
+}
+
+func newShuffle(t *ReduceTask) *shuffle {
+	return &shuffle{t: t, wait: fetchWait, have: make([]*mapSegment, t.Maps), missing: t.Maps}
+}
+
+// runs returns the segments that hold anything, in the order of their maps.
+func (s *shuffle) runs() []*sortedRun {
+	var runs []*sortedRun
+	for _, m := range s.have {
+		if m.run != nil {
+			runs = append(runs, m.run)
+		}
+	}
+	return runs
+}
+
+// lose gives up a segment that turned out to be damaged.
+func (s *shuffle) lose(source *mapSource, err error) {
+	s.mu.Lock()
+	if m := s.have[source.loc.Map.Task]; m != nil && m.source == source {
+		s.have[source.loc.Map.Task] = nil
+		s.missing++
+	}
+	s.mu.Unlock()
+	s.t.Segments.Bad(source.loc, err)
+}
+
+// collect fetches what is missing.
+func (s *shuffle) collect(ctx context.Context) error {
+	if s.missing == 0 {
+		return nil
+	}
+	all, done := context.WithCancel(ctx)
+	defer done()
+	group, within := errgroup.WithContext(all)
+	found := make(chan Location)
+	group.Go(func() error {
+		defer close(found)
+		return s.locate(within, found)
+	})
+	for i := range fetchers {
+		group.Go(func() error {
+			f := &fetcher{shuffle: s, path: filepath.Join(s.t.Dir, fmt.Sprintf("fetched-%d", i)), done: done}
+			return f.run(within, found)
+		})
+	}
+	err := group.Wait()
+	if s.missing == 0 {
+		return nil
+	}
+	if ctx.Err() != nil {
+		return ctx.Err()
+	}
+	return err
+}
+
+// locate hands on the places of maps that are missing.
+func (s *shuffle) locate(ctx context.Context, found chan<- Location) error {
+	for {
+		loc, err := s.t.Segments.Next(ctx)
+		if err != nil {
+			return err
+		}
+		if !s.wanted(loc) {
+			continue
+		}
+		select {
+		case found <- loc:
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+}
+
+func (s *shuffle) wanted(loc Location) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	task := loc.Map.Task
+	return task >= 0 && task < len(s.have) && s.have[task] == nil
+}
+
+// got takes a segment, unless another one of its map was faster, and reports
+// whether it did and whether that was the last one.
+func (s *shuffle) got(loc Location, run *sortedRun, bytes int64) (took, last bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.have[loc.Map.Task] != nil {
+		return false, false
+	}
+	m := &mapSegment{source: &mapSource{loc}, run: run}
+	var records int64
+	if run != nil {
+		run.source = m.source
+		records = run.stat.records
+	}
+	s.have[loc.Map.Task] = m
+	s.missing--
+	s.bytes += bytes
+	s.t.Progress.In(bytes, records)
+	return true, s.missing == 0
+}
+
+// fetcher takes in one segment after the other.
+type fetcher struct {
+	*shuffle
+	path string   // of the file for copies
+	file *os.File // nil: not yet needed
+	end  int64    // of the copies in file that count
+	done func()   // called when no segment is missing
+}
+
+// run fetches what is found until there is nothing more.
+func (f *fetcher) run(ctx context.Context, found <-chan Location) error {
+	defer f.close()
+	for loc := range found {
+		if !f.wanted(loc) {
+			continue
+		}
+		err := f.tryFetch(ctx, loc)
+		var scratch *scratchFault
+		switch {
+		case err == nil:
+		case ctx.Err() != nil:
+			return ctx.Err()
+		case errors.As(err, &scratch):
+			return scratch.err
+		default:
+			f.t.Segments.Bad(loc, err)
+		}
+	}
+	return nil
+}
+
+// scratchFault is an error of our own folder, for which no map is to blame.
+type scratchFault struct{ err error }
+
+func (e *scratchFault) Error() string { return e.err.Error() }
+
+// tryFetch fetches a segment, and tries again where that may help.
+func (f *fetcher) tryFetch(ctx context.Context, loc Location) error {
+	wait := f.wait
+	for try := 1; ; try++ {
+		err := f.fetch(ctx, loc)
+		var scratch *scratchFault
+		if err == nil || errors.As(err, &scratch) || errors.Is(err, errDamaged) || errors.Is(err, ErrNotHeld) || try == fetchTries {
+			return err
+		}
+		timer := time.NewTimer(wait)
+		select {
+		case <-timer.C:
+		case <-ctx.Done():
+			timer.Stop()
+			return ctx.Err()
+		}
+		wait *= 2
+	}
+}
+
+// fetch opens a segment, and copies it if it is remote.
+func (f *fetcher) fetch(ctx context.Context, loc Location) error {
+	seg, err := f.t.Segments.Open(ctx, loc, f.t.Partition)
+	if err != nil {
+		return err
+	}
+	var run *sortedRun
+	switch {
+	case seg.Body != nil:
+		defer seg.Body.Close() // only read
+		if seg.Length > 0 {
+			if run, err = f.copy(seg); err != nil {
+				return err
+			}
+		}
+	case seg.Length > 0:
+		if run, err = openRun(seg.Path, extent{seg.Offset, seg.Length}); err != nil {
+			return err
+		}
+	}
+	took, last := f.got(loc, run, seg.Length)
+	if took && seg.Body != nil {
+		f.end += seg.Length
+	}
+	if last {
+		f.done()
+	}
+	return nil
+}
+
+// copy verifies a stream block by block and writes it to the fetcher's file.
+func (f *fetcher) copy(seg Segment) (run *sortedRun, err error) {
+	if f.file == nil {
+		if f.file, err = os.OpenFile(f.path, os.O_CREATE|os.O_WRONLY, 0o600); err != nil {
+			return nil, &scratchFault{scratchError(f.path, err)}
+		}
+		if f.end, err = f.file.Seek(0, io.SeekEnd); err != nil {
+			return nil, &scratchFault{scratchError(f.path, err)}
+		}
+	}
+	buf := buffers.Get().(*[]byte)
+	defer buffers.Put(buf)
+	var stat segmentStat
+	err = metered(f.t.Progress, func(func()) error {
+		to := io.NewOffsetWriter(f.file, f.end)
+		stat, err = verify(&scratchWriter{to, f.path, f.t.Progress}, seg.Body, seg.Length, (*buf)[:pieceSize])
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	return &sortedRun{path: f.path, extent: extent{f.end, seg.Length}, stat: stat}, nil
+}
+
+func (f *fetcher) close() {
+	if f.file != nil {
+		_ = f.file.Close() // what was written is verified when it is read
+	}
+}
+
+// scratchWriter writes copies and counts them.
+type scratchWriter struct {
+	io.Writer
+	path string
+	prog Progress
+}
+
+func (w *scratchWriter) Write(p []byte) (int, error) {
+	n, err := w.Writer.Write(p)
+	if err != nil {
+		return n, &scratchFault{scratchError(w.path, err)}
+	}
+	w.prog.Out(int64(n), 0)
+	return n, nil
+}
+
+// verify copies a segment of that length from r to w and checks every block of it,
+// through buf, which holds a header at least. Nothing that follows damage is copied.
+func verify(w io.Writer, r io.Reader, length int64, buf []byte) (segmentStat, error) {
+	for number := uint32(0); ; number++ {
+		head := buf[:headerSize]
+		if length < headerSize {
+			return segmentStat{}, damaged("a segment without an end")
+		}
+		if _, err := io.ReadFull(r, head); err != nil {
+			return segmentStat{}, err
+		}
+		h, err := parseHeader(head, number)
+		if err != nil {
+			return segmentStat{}, err
+		}
+		if length -= headerSize + int64(h.length); length < 0 {
+			return segmentStat{}, damaged("block %d reaches beyond its segment", number)
+		}
+		if _, err := w.Write(head); err != nil {
+			return segmentStat{}, err
+		}
+		last, err := verifyPayload(w, r, h, number, buf)
+		if err != nil {
+			return segmentStat{}, err
+		}
+		if h.kind != blockEnd {
+			continue
+		}
+		s := parseStat(last)
+		if length != 0 || s.blocks != number {
+			return segmentStat{}, damaged("a segment ends after %d of %d blocks", number, s.blocks)
+		}
+		return s, nil
+	}
+}
+
+// verifyPayload copies a payload piece by piece and returns the last piece.
+func verifyPayload(w io.Writer, r io.Reader, h header, number uint32, buf []byte) ([]byte, error) {
+	var crc uint32
+	var piece []byte
+	for left := h.length; left > 0; left -= len(piece) {
+		piece = buf[:min(left, len(buf))]
+		if _, err := io.ReadFull(r, piece); err != nil {
+			return nil, err
+		}
+		crc = crc32.Update(crc, castagnoli, piece)
+		if _, err := w.Write(piece); err != nil {
+			return nil, err
+		}
+	}
+	if crc != h.crc {
+		return nil, damaged("checksum of block %d", number)
+	}
+	return piece, nil
+}
