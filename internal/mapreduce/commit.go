@@ -14,7 +14,7 @@ const successName = "_SUCCESS"
 
 // PrepareOutput makes the job's output folder, and refuses one that is there already.
 func PrepareOutput(spec *job.MapReduceSpec) error {
-	parent := filepath.Dir(spec.Output)
+	parent := filepath.Dir(filepath.Clean(spec.Output))
 	if err := os.MkdirAll(parent, 0o777); err != nil {
 		return outputError(parent, err)
 	}
@@ -26,7 +26,10 @@ func PrepareOutput(spec *job.MapReduceSpec) error {
 		return outputError(spec.Output, err)
 	}
 	temp := filepath.Join(spec.Output, temporaryDir)
-	return outputError(temp, os.Mkdir(temp, 0o777))
+	if err := os.Mkdir(temp, 0o777); err != nil {
+		return outputError(temp, errors.Join(err, os.Remove(spec.Output)))
+	}
+	return nil
 }
 
 // CheckOutput refuses an output folder that is there already, and makes nothing.

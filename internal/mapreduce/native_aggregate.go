@@ -13,25 +13,23 @@ import (
 )
 
 // aggregate is the reducer and combiner "aggregate" of Hadoop Streaming
-// (org.apache.hadoop.mapred.lib.aggregate). Its input lines are
-// function:id, separator, value, lines of one key together and in the order of
-// their values. As reducer it writes id, separator, result; as combiner it keeps the
-// key and writes partial results.
+// (org.apache.hadoop.mapred.lib.aggregate). Its input lines are function:id, TAB,
+// value, lines of one key together and in the order of their values. As reducer it
+// writes id, separator, result; as combiner it keeps the key and writes partial results.
 type aggregate struct {
 	combine   bool
-	inSep     []byte
-	outSep    []byte
+	in        lineFormat
+	outSep    string // before results
 	maxUnique int64
 }
 
 func newAggregate(spec *job.MapReduceSpec, combine bool) *aggregate {
-	a := &aggregate{combine: combine, inSep: reduceInputSeparator(spec), maxUnique: maxUnique(spec)}
-	a.outSep = []byte(spec.ReduceOutputSeparator)
-	if len(a.outSep) == 0 {
-		a.outSep = []byte("\t")
+	a := &aggregate{combine: combine, in: newLineFormat("", 1), outSep: spec.ReduceOutputSeparator, maxUnique: maxUnique(spec)}
+	if m := mapFormat(spec); m.plain() {
+		a.in = m // TABs inside the key are still there
 	}
-	if combine {
-		a.outSep = a.inSep // what it writes is read again as what it reads
+	if a.outSep == "" {
+		a.outSep = string(separator)
 	}
 	return a
 }
@@ -49,36 +47,50 @@ func maxUnique(spec *job.MapReduceSpec) int64 {
 // Run aggregates the groups of in one after the other.
 func (a *aggregate) Run(ctx context.Context, in io.Reader, out io.Writer) error {
 	g := &aggregation{aggregate: a, out: bufio.NewWriterSize(out, directRead)}
-	lines := bufio.NewReaderSize(contextReader{ctx, in}, directRead)
-	var long []byte // a line that exceeds the reader's buffer
+	lines := lineReader{in: bufio.NewReaderSize(contextReader{ctx, in}, directRead)}
 	for {
-		part, err := lines.ReadSlice('\n')
-		if errors.Is(err, bufio.ErrBufferFull) {
-			long = append(long, part...)
-			continue
-		}
-		if err != nil && !errors.Is(err, io.EOF) {
-			return err
-		}
-		line := part
-		if len(long) > 0 {
-			long = append(long, part...)
-			line = long
-		}
-		if len(line) > 0 {
-			if err := g.add(bytes.TrimSuffix(line, newline)); err != nil {
-				return err
-			}
-		}
-		long = long[:0]
-		if err != nil {
+		line, err := lines.next()
+		if errors.Is(err, io.EOF) {
 			break
+		}
+		if err != nil {
+			return fmt.Errorf("aggregate: %w", err)
+		}
+		if err := g.add(line); err != nil {
+			return err
 		}
 	}
 	if err := g.flush(); err != nil {
-		return err
+		return fmt.Errorf("aggregate: %w", err)
 	}
-	return g.out.Flush()
+	if err := g.out.Flush(); err != nil {
+		return fmt.Errorf("aggregate: %w", err)
+	}
+	return nil
+}
+
+// lineReader reads lines of any length.
+type lineReader struct {
+	in   *bufio.Reader
+	long []byte // a line that exceeds the reader's buffer
+}
+
+// next returns a line without its newline, valid until the next call, and io.EOF after the last.
+func (l *lineReader) next() ([]byte, error) {
+	line, err := l.in.ReadSlice('\n')
+	if errors.Is(err, bufio.ErrBufferFull) {
+		l.long = l.long[:0]
+		for errors.Is(err, bufio.ErrBufferFull) {
+			l.long = append(l.long, line...)
+			line, err = l.in.ReadSlice('\n')
+		}
+		l.long = append(l.long, line...)
+		line = l.long
+	}
+	if errors.Is(err, io.EOF) && len(line) > 0 {
+		err = nil
+	}
+	return bytes.TrimSuffix(line, newline), err
 }
 
 // aggregation is a run of aggregate: the group at hand and its aggregator.
@@ -94,7 +106,8 @@ type aggregation struct {
 // add takes one line.
 func (g *aggregation) add(line []byte) error {
 	g.lines++
-	key, value, _ := bytes.Cut(line, g.inSep)
+	n := g.in.keyLen(line)
+	key, value := line[:n], bytes.TrimPrefix(line[n:], g.in.sep)
 	if g.agg == nil || !bytes.Equal(key, g.key) {
 		if err := g.flush(); err != nil {
 			return err
@@ -158,12 +171,4 @@ func (g *aggregation) emit(value []byte) error {
 	g.text = append(append(g.text, value...), '\n')
 	_, err := g.out.Write(g.text)
 	return err
-}
-
-// reduceInputSeparator stands between key and value in what reducers and combiners read.
-func reduceInputSeparator(spec *job.MapReduceSpec) []byte {
-	if sep := spec.Conf["stream.reduce.input.field.separator"]; sep != "" {
-		return []byte(sep)
-	}
-	return []byte("\t")
 }

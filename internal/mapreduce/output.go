@@ -20,12 +20,11 @@ const temporaryDir = "_temporary"
 // Output is the part file of one attempt. It is written aside, closed, then
 // committed or aborted.
 type Output struct {
-	aside  string // folder of the attempt
-	temp   string // the file in it
-	final  string // where Commit puts it
-	lazy   bool   // no file without data
-	codec  *codec // nil: plain
-	file   *os.File
+	aside  string   // folder of the attempt
+	temp   string   // the file in it
+	final  string   // where Commit puts it
+	codec  *codec   // nil: plain
+	file   *os.File // nil: nothing written, and LazyOutput
 	buf    *bufio.Writer
 	packer io.WriteCloser
 	info   fs.FileInfo // of the closed file, to know it again
@@ -43,14 +42,14 @@ func NewOutput(spec *job.MapReduceSpec, attempt job.Attempt, partName string) (*
 		partName += c.suffix
 	}
 	aside := attemptDir(spec.Output, attempt)
-	o := &Output{
-		aside: aside, temp: filepath.Join(aside, partName), final: filepath.Join(spec.Output, partName),
-		codec: c, lazy: spec.LazyOutput,
-	}
-	if o.lazy {
+	o := &Output{aside: aside, temp: filepath.Join(aside, partName), final: filepath.Join(spec.Output, partName), codec: c}
+	if spec.LazyOutput {
 		return o, nil
 	}
-	return o, o.create()
+	if err := o.create(); err != nil {
+		return nil, err
+	}
+	return o, nil
 }
 
 // attemptDir returns the folder an attempt writes in.
@@ -183,14 +182,14 @@ func outputError(path string, err error) error {
 		return err
 	}
 	e := &job.Error{Class: job.Transient, Code: job.CodeIO, Where: path, What: "cannot be written", Err: err}
-	var cause *fs.PathError
-	if errors.As(err, &cause) {
-		e.Err = cause.Err // the path is told already
+	var errno syscall.Errno
+	if errors.As(err, &errno) {
+		e.Err = errno // the path is told already
 	}
-	switch {
-	case errors.Is(err, syscall.ENOSPC), errors.Is(err, syscall.EDQUOT):
+	switch errno {
+	case syscall.ENOSPC, syscall.EDQUOT:
 		e.Class, e.Do = job.Fatal, "free space there, then berth resume"
-	case errors.Is(err, fs.ErrPermission):
+	case syscall.EACCES, syscall.EPERM, syscall.EROFS, syscall.ENOTDIR:
 		e.Class, e.Do = job.User, "choose an output folder that you may write to"
 	}
 	return e

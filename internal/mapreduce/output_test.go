@@ -34,6 +34,7 @@ func written(t fataler, spec *job.MapReduceSpec, a job.Attempt, data string) *Ou
 // listing returns the files below dir, folders ending with a slash.
 func listing(t fataler, dir string) string {
 	var names []string
+	dir = filepath.Clean(dir)
 	err := filepath.Walk(dir, func(path string, info os.FileInfo, err error) error {
 		if err != nil || path == dir {
 			return err
@@ -52,7 +53,7 @@ func listing(t fataler, dir string) string {
 }
 
 func prepared(t *testing.T) *job.MapReduceSpec {
-	spec := &job.MapReduceSpec{Output: filepath.Join(t.TempDir(), "deep", "out put\n")}
+	spec := &job.MapReduceSpec{Output: filepath.Join(t.TempDir(), "deep", "out put\n") + "/"}
 	if err := PrepareOutput(spec); err != nil {
 		t.Fatal(err)
 	}
@@ -233,7 +234,7 @@ func TestOutputErrors(t *testing.T) {
 		want  string
 	}{
 		{path, job.Fatal, "/out/x: cannot be written: no space left on device; free space there, then berth resume"},
-		{&os.LinkError{Op: "rename", Old: "a", New: "b", Err: syscall.EACCES}, job.User, "/out/x: cannot be written: rename a b: permission denied; choose an output folder that you may write to"},
+		{&os.LinkError{Op: "rename", Old: "a", New: "b", Err: syscall.EACCES}, job.User, "/out/x: cannot be written: permission denied; choose an output folder that you may write to"},
 		{&os.PathError{Op: "write", Path: "/out/x", Err: syscall.EIO}, job.Transient, "/out/x: cannot be written: input/output error"},
 	} {
 		err := outputError("/out/x", c.err)

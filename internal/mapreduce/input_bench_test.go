@@ -1,0 +1,95 @@
+package mapreduce
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"io"
+	"path/filepath"
+	"testing"
+
+	"berth/internal/job"
+)
+
+// BenchmarkOpenSplit reads input from the page cache: one large file, many small
+// ones, compressed ones. Bytes are those handed out.
+func BenchmarkOpenSplit(b *testing.B) {
+	dir := b.TempDir()
+	line := bytes.Repeat([]byte("0123456789"), 10)
+	line[99] = '\n'
+	text := bytes.Repeat(line, 64*mib/len(line))
+	large := filepath.Join(dir, "large")
+	writeFile(b, large, text)
+	var small []string
+	for i := range 2000 {
+		small = append(small, filepath.Join(dir, fmt.Sprintf("small%04d", i)))
+		writeFile(b, small[i], text[:8000])
+	}
+	cases := map[string]job.Split{"large": whole(b, large), "small": whole(b, small...)}
+	for i := range codecs {
+		path := large + codecs[i].suffix
+		writeFile(b, path, packed(b, &codecs[i], text[:8*mib]))
+		cases[codecs[i].name] = whole(b, path)
+	}
+	for _, name := range []string{"large", "small", "gzip", "zstd", "bzip2"} {
+		b.Run(name, func(b *testing.B) {
+			var n int64
+			for b.Loop() {
+				var prog tally
+				r, err := OpenSplit(context.Background(), cases[name], &job.MapReduceSpec{}, &prog)
+				if err != nil {
+					b.Fatal(err)
+				}
+				if n, err = r.(io.WriterTo).WriteTo(io.Discard); err != nil {
+					b.Fatal(err)
+				}
+				if err := r.Close(); err != nil {
+					b.Fatal(err)
+				}
+			}
+			b.SetBytes(n)
+		})
+	}
+}
+
+// BenchmarkPlanSplits finds and packs 10,000 small files.
+func BenchmarkPlanSplits(b *testing.B) {
+	dir := b.TempDir()
+	files := map[string]int64{}
+	for i := range 10_000 {
+		files[fmt.Sprintf("d%03d/f%04d", i/100, i)] = int64(i % 5000)
+	}
+	tree(b, dir, files)
+	for b.Loop() {
+		if _, sum, err := PlanSplits(&job.MapReduceSpec{Inputs: []string{dir}}, SplitOptions{Slots: 2}); err != nil || sum.Files != len(files) {
+			b.Fatal(sum, err)
+		}
+	}
+}
+
+// BenchmarkOutput writes a part in lines of 100 bytes.
+func BenchmarkOutput(b *testing.B) {
+	line := append(bytes.Repeat([]byte("0123456789"), 10)[:99], '\n')
+	for _, codec := range []string{"", "gzip", "zstd", "bzip2"} {
+		b.Run("codec="+codec, func(b *testing.B) {
+			spec := &job.MapReduceSpec{Output: b.TempDir(), Compress: codec}
+			const lines = 50_000
+			for b.Loop() {
+				o, err := NewOutput(spec, attempt(1), "part-00000")
+				if err != nil {
+					b.Fatal(err)
+				}
+				for range lines {
+					if _, err := o.Write(line); err != nil {
+						b.Fatal(err)
+					}
+				}
+				if err := o.Close(); err != nil {
+					b.Fatal(err)
+				}
+				o.Abort()
+			}
+			b.SetBytes(lines * int64(len(line)))
+		})
+	}
+}
