@@ -29,5 +29,6 @@ type Driver interface {
 	Close() error
 }
 
-// Reporter takes what a driver observes: NodeDown and AllocDown. It does not block for long.
+// Reporter takes what a driver observes: NodeDown and AllocDown. A driver may call
+// it with its locks held; it never calls the driver back.
 type Reporter func(engine.Input)

@@ -78,11 +78,22 @@ func (h Home) Database() string { return filepath.Join(h.Dir, "berth.db") }
 // Socket returns the path of the coordinator's control socket.
 func (h Home) Socket() string { return filepath.Join(h.Server(), "socket") }
 
+// ServerLog returns the path of the log of coordinators that run in the background.
+func (h Home) ServerLog() string { return filepath.Join(h.Server(), "log") }
+
 // Lock returns the path of the file that a live coordinator holds locked.
 func (h Home) Lock() string { return filepath.Join(h.Server(), "lock") }
 
 // Journal returns the path of the journal of nodes and allocations.
 func (h Home) Journal() string { return filepath.Join(h.Server(), "journal") }
+
+// JournalOf returns the path of a job's journal; of that of nodes and allocations for no job.
+func (h Home) JournalOf(id job.ID) string {
+	if id == "" {
+		return h.Journal()
+	}
+	return h.Run(id).Journal()
+}
 
 // Run returns the run of that id, whether it is there or not.
 func (h Home) Run(id job.ID) Run { return Run{ID: id, Dir: filepath.Join(h.Runs(), string(id))} }
@@ -98,6 +109,9 @@ func RunNumber(id job.ID) int {
 	n, _ := strconv.Atoi(m[2]) // the pattern allows digits only
 	return n
 }
+
+// NumberName returns a job's number as users may write it instead of the id.
+func NumberName(id job.ID) string { return strconv.Itoa(RunNumber(id)) }
 
 // NewRun makes the folder of a new run, with the next free number.
 func (h Home) NewRun(kind job.Kind) (Run, error) {

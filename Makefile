@@ -1,0 +1,28 @@
+# berth: build, try, test and measure. CONTRIBUTING.md says more.
+GO    ?= go
+BERTH := bin/berth
+export CGO_ENABLED ?= 0
+
+.PHONY: build demo test lint docs bench soak clean
+
+build: ; $(GO) build -o $(BERTH) ./cmd/berth
+
+# Counts the words of the Go toolchain's source and prints the ten most frequent.
+demo: build ; scripts/demo.sh $(BERTH)
+
+# Everything that must hold: format, lint, import rules, docs, tests with the race
+# detector, fuzz targets for a moment. Installs what it needs from Debian if missing.
+test: ; scripts/test.sh
+
+lint: ; scripts/lint.sh
+
+# Writes the generated pages of docs/ anew.
+docs: build ; $(BERTH) docs > docs/cli.md
+
+# The figures of docs/performance.md, as ratios against peers in the same run.
+bench: build ; scripts/bench.sh
+
+# Long runs of the fault tests: SOAK_ROUNDS rounds (default 1000), seeds printed.
+soak: ; CGO_ENABLED=1 BERTH_FAULT_ROUNDS=$${SOAK_ROUNDS:-1000} $(GO) test -race -timeout 24h -count=1 -run Fault -v ./test/...
+
+clean: ; rm -rf bin

@@ -1,0 +1,162 @@
+package control
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"os"
+
+	"golang.org/x/sys/unix"
+
+	"berth/internal/job"
+	"berth/internal/report"
+)
+
+// ErrNoServer says that no coordinator answers.
+var ErrNoServer = errors.New("no coordinator is running")
+
+// ErrLost says that the connection to the coordinator broke during a call.
+var ErrLost = errors.New("the connection to the coordinator was lost")
+
+// Client calls a coordinator.
+type Client struct{ http *http.Client }
+
+// NewClient returns a client for the coordinator behind a socket. Nothing is dialled yet.
+func NewClient(socket string) *Client {
+	return &Client{&http.Client{Transport: &http.Transport{
+		DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) { return dial(ctx, socket) },
+	}}}
+}
+
+// Hello asks the coordinator what it is.
+func (c *Client) Hello(ctx context.Context) (Hello, error) {
+	var h Hello
+	err := c.call(ctx, http.MethodGet, "/v1/server", nil, &h)
+	if err == nil && h.Version != Version {
+		err = &job.Error{Class: job.User, Where: "server", What: "the running coordinator is of another version of berth",
+			Do: "let its jobs end or stop it with: berth server stop"}
+	}
+	return h, err
+}
+
+// Stop asks the coordinator to end. With force it does so though jobs are not over; they go on with the next one.
+func (c *Client) Stop(ctx context.Context, force bool) error {
+	return c.call(ctx, http.MethodPost, fmt.Sprintf("/v1/server/stop?force=%t", force), nil, nil)
+}
+
+// Submit hands in a run.
+func (c *Client) Submit(ctx context.Context, id job.ID) error {
+	return c.call(ctx, http.MethodPost, "/v1/jobs", Submit{ID: id}, nil)
+}
+
+// Jobs lists the jobs that the coordinator has.
+func (c *Client) Jobs(ctx context.Context) ([]report.JobView, error) {
+	var jobs Jobs
+	err := c.call(ctx, http.MethodGet, "/v1/jobs", nil, &jobs)
+	return jobs.Jobs, err
+}
+
+// Cancel stops a job.
+func (c *Client) Cancel(ctx context.Context, id job.ID, reason string) error {
+	return c.call(ctx, http.MethodPost, "/v1/jobs/"+string(id)+"/cancel", Cancel{reason}, nil)
+}
+
+// Resume lets a job that is over go on.
+func (c *Client) Resume(ctx context.Context, id job.ID, r Resume) error {
+	return c.call(ctx, http.MethodPost, "/v1/jobs/"+string(id)+"/resume", r, nil)
+}
+
+// Explain asks why a job is where it is.
+func (c *Client) Explain(ctx context.Context, id job.ID) ([]string, error) {
+	var e Explanation
+	err := c.call(ctx, http.MethodGet, "/v1/jobs/"+string(id)+"/explain", nil, &e)
+	return e.Lines, err
+}
+
+// Watch calls see with the job as it is, again whenever it changes, and last
+// when it is over. It returns ErrLost where the coordinator went away before that.
+func (c *Client) Watch(ctx context.Context, id job.ID, see func(Watched)) error {
+	resp, err := c.do(ctx, http.MethodGet, "/v1/jobs/"+string(id)+"/watch", nil)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = resp.Body.Close() }()
+	for dec := json.NewDecoder(resp.Body); ; {
+		var w Watched
+		if err := dec.Decode(&w); err != nil {
+			if ctx.Err() != nil {
+				return ctx.Err()
+			}
+			return ErrLost
+		}
+		see(w)
+		if w.Final {
+			return nil
+		}
+	}
+}
+
+func (c *Client) call(ctx context.Context, method, path string, in, out any) error {
+	resp, err := c.do(ctx, method, path, in)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = resp.Body.Close() }()
+	if out == nil {
+		_, err = io.Copy(io.Discard, resp.Body)
+		return err
+	}
+	if err := json.NewDecoder(resp.Body).Decode(out); err != nil {
+		return fmt.Errorf("%w: %w", ErrLost, err)
+	}
+	return nil
+}
+
+func (c *Client) do(ctx context.Context, method, path string, in any) (*http.Response, error) {
+	var body io.Reader
+	if in != nil {
+		b, err := json.Marshal(in)
+		if err != nil {
+			return nil, err
+		}
+		body = bytes.NewReader(b)
+	}
+	req, err := http.NewRequestWithContext(ctx, method, "http://coordinator"+path, body)
+	if err != nil {
+		return nil, err
+	}
+	resp, err := c.http.Do(req)
+	if err != nil {
+		return nil, unreachable(ctx, err)
+	}
+	if resp.StatusCode == http.StatusOK {
+		return resp, nil
+	}
+	defer func() { _ = resp.Body.Close() }()
+	return nil, failure(resp)
+}
+
+func unreachable(ctx context.Context, err error) error {
+	switch {
+	case ctx.Err() != nil:
+		return ctx.Err()
+	case errors.Is(err, os.ErrNotExist), errors.Is(err, unix.ECONNREFUSED):
+		return ErrNoServer
+	default:
+		return fmt.Errorf("%w: %w", ErrLost, err)
+	}
+}
+
+// failure turns an answer other than 200 into the error it tells.
+func failure(resp *http.Response) error {
+	var e Error
+	if err := json.NewDecoder(resp.Body).Decode(&e); err != nil || e.What == "" {
+		return fmt.Errorf("the coordinator answered %s", resp.Status)
+	}
+	return &job.Error{Class: e.Class, Code: e.Code, Where: e.Where, What: e.What, Do: e.Do}
+}

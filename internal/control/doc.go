@@ -1,0 +1,62 @@
+// Package control is how berth's commands talk to the coordinator: HTTP with JSON
+// over a Unix socket in a folder that only the user can enter. It holds the
+// messages, the client, and the starting of a coordinator where none runs.
+package control
+
+import (
+	"berth/internal/job"
+	"berth/internal/report"
+)
+
+// Version is the control interface's version; commands and coordinator must agree on it.
+const Version = 1
+
+// Hello describes the coordinator.
+type Hello struct {
+	Version int    `json:"version"`
+	PID     int    `json:"pid"`
+	Address string `json:"address"` // where workers dial
+	Jobs    int    `json:"jobs"`    // jobs that are not over
+	Nodes   int    `json:"nodes"`   // workers that are connected
+	Started string `json:"started"` // RFC 3339
+}
+
+// Submit asks for a run whose folder is complete to be taken on.
+type Submit struct {
+	ID job.ID `json:"id"`
+}
+
+// Cancel asks for a job to be stopped.
+type Cancel struct {
+	Reason string `json:"reason"`
+}
+
+// Resume asks for a job that is over to go on.
+type Resume struct {
+	Failed bool `json:"failed"` // its failed tasks are tried anew, too
+}
+
+// Explanation says why a job is where it is.
+type Explanation struct {
+	Lines []string `json:"lines"`
+}
+
+// Jobs lists jobs, newest last.
+type Jobs struct {
+	Jobs []report.JobView `json:"jobs"`
+}
+
+// Error is how the coordinator tells an error.
+type Error struct {
+	Class job.Class `json:"class"`
+	Code  job.Code  `json:"code"`
+	Where string    `json:"where,omitempty"`
+	What  string    `json:"what"`
+	Do    string    `json:"do,omitempty"`
+}
+
+// Watched is one line of a watch: the job as it is now. The last one has Final set.
+type Watched struct {
+	View  report.JobView `json:"view"`
+	Final bool           `json:"final,omitempty"`
+}

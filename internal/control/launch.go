@@ -1,0 +1,101 @@
+package control
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"strings"
+	"syscall"
+	"time"
+
+	"berth/internal/home"
+	"berth/internal/job"
+)
+
+// ReadyFD is the descriptor on which a coordinator that was started in the
+// background says "ready", or what went wrong, and closes it.
+const ReadyFD = 3
+
+// Ready is what a coordinator writes to ReadyFD when it listens.
+const Ready = "ready\n"
+
+// Ensure returns a client of the user's coordinator, started if none runs.
+func Ensure(ctx context.Context, h home.Home) (*Client, error) {
+	c := NewClient(h.Socket())
+	_, err := c.Hello(ctx)
+	if err == nil {
+		return c, nil
+	}
+	if !errors.Is(err, ErrNoServer) && !errors.Is(err, ErrLost) {
+		return nil, err
+	}
+	if err := launch(h); err != nil {
+		return nil, err
+	}
+	_, err = c.Hello(ctx)
+	return c, err
+}
+
+// launch starts a coordinator in a session of its own and waits until it listens.
+// Where two commands launch at once the second coordinator sees the first one's
+// lock and says that it is ready too.
+func launch(h home.Home) error {
+	exe, err := os.Executable()
+	if err != nil {
+		return fmt.Errorf("find berth's own program: %w", err)
+	}
+	r, w, err := os.Pipe()
+	if err != nil {
+		return fmt.Errorf("make a pipe: %w", err)
+	}
+	defer func() { _ = r.Close() }()
+	log, err := os.OpenFile(h.ServerLog(), os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o600)
+	if err != nil {
+		_ = w.Close()
+		return &job.Error{Class: job.Fatal, Code: job.CodeIO, Where: h.ServerLog(), What: "cannot open the coordinator's log", Err: err}
+	}
+	defer func() { _ = log.Close() }()
+	cmd := exec.Command(exe, "server", "run", "--ready-fd")
+	cmd.Dir, cmd.Stdout, cmd.Stderr = "/", log, log
+	cmd.ExtraFiles = []*os.File{w}
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
+	err = cmd.Start()
+	_ = w.Close()
+	if err != nil {
+		return &job.Error{Class: job.Fatal, Where: exe, What: "cannot start the coordinator", Err: err}
+	}
+	said, err := io.ReadAll(r)
+	if err == nil && string(said) == Ready {
+		return cmd.Process.Release()
+	}
+	_ = cmd.Wait()
+	what := strings.TrimSpace(string(said))
+	if what == "" {
+		what = "the coordinator ended as it started"
+	}
+	return &job.Error{Class: job.Fatal, What: what, Do: "its log is " + h.ServerLog()}
+}
+
+// awaitFor is how long Await waits for a coordinator that has the lock to listen.
+const awaitFor = 30 * time.Second
+
+// Await waits until the coordinator that holds the user's lock answers.
+func Await(ctx context.Context, h home.Home) error {
+	ctx, cancel := context.WithTimeout(ctx, awaitFor)
+	defer cancel()
+	c := NewClient(h.Socket())
+	for tick := time.NewTicker(10 * time.Millisecond); ; {
+		_, err := c.Hello(ctx)
+		if err == nil {
+			return nil
+		}
+		select {
+		case <-tick.C:
+		case <-ctx.Done():
+			return &job.Error{Class: job.Transient, What: "the coordinator that holds the lock does not answer", Err: err}
+		}
+	}
+}

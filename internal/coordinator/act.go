@@ -1,0 +1,137 @@
+package coordinator
+
+import (
+	"context"
+
+	"berth/internal/engine"
+	"berth/internal/job"
+	"berth/internal/mapreduce"
+	"berth/internal/wire"
+)
+
+// act carries out one action of the engine.
+func (s *Server) act(a engine.Action) {
+	switch a := a.(type) {
+	case engine.Start:
+		s.start(a)
+	case engine.Kill:
+		s.send(a.Node, &wire.Kill{Attempt: a.Attempt, Reason: a.Reason})
+	case engine.Leave:
+		s.send(a.Node, &wire.Leave{Attempt: a.Attempt, Phase: a.Phase})
+	case engine.Commit:
+		s.send(a.Node, &wire.Commit{Attempt: a.Attempt})
+	case engine.Locate:
+		s.tellJob(a.Node, a.Attempt.Job)
+		s.send(a.Node, &wire.Locate{Map: a.Attempt, Holder: a.Holder, Addr: a.Addr})
+	case engine.Forget:
+		s.send(a.Node, &wire.Forget{Job: a.Job})
+	case engine.Request:
+		s.request(a)
+	case engine.Release:
+		s.release(a)
+	case engine.Finalize:
+		s.finalize(a.Job)
+	}
+}
+
+// start sends an attempt to its node with what sets its task apart.
+func (s *Server) start(a engine.Start) {
+	l := s.jobs[a.Attempt.Job]
+	m := &wire.Start{Attempt: a.Attempt, Leave: a.Leave, Commit: a.Commit}
+	switch {
+	case l.spec.Kind == job.Bag:
+		m.Entry = l.tasks.Entries[a.Attempt.Task]
+	case a.Attempt.Task < len(l.tasks.Splits):
+		m.Split = &l.tasks.Splits[a.Attempt.Task]
+	}
+	s.tellJob(a.Node, a.Attempt.Job)
+	s.send(a.Node, m)
+}
+
+// tellJob tells a node's worker about a job, once a connection.
+func (s *Server) tellJob(node job.NodeID, id job.ID) {
+	ses, l := s.sessions[node], s.jobs[id]
+	if ses == nil || l == nil || ses.told[id] {
+		return
+	}
+	ses.told[id] = true
+	m := &wire.Job{Spec: l.specJSON, RunDir: l.run.Dir}
+	if l.spec.Kind == job.MapReduce {
+		m.Maps, m.Reduces = len(l.tasks.Splits), l.spec.MapReduce.Reduces
+	}
+	s.send(node, m)
+}
+
+// send queues a message for a node's worker. One without a session gets nothing:
+// when it is back, the engine reconciles what it has with what it should have.
+func (s *Server) send(node job.NodeID, m wire.Message) {
+	ses := s.sessions[node]
+	if ses == nil {
+		return
+	}
+	if err := ses.conn.Queue(m); err != nil {
+		s.log.Warn("worker cannot be told", "node", node, "err", err)
+		ses.close() // its reader ends, and tells the engine
+		return
+	}
+	s.unflushed[ses] = struct{}{}
+}
+
+// flushSessions sends out what was queued in this round.
+func (s *Server) flushSessions() {
+	for ses := range s.unflushed {
+		if err := ses.conn.Flush(); err != nil {
+			ses.close()
+		}
+	}
+	clear(s.unflushed)
+}
+
+// acknowledge tells the worker that the end of its attempt is in the journal.
+func (s *Server) acknowledge(at job.Attempt) {
+	if ses := s.awaits[at]; ses != nil {
+		delete(s.awaits, at)
+		s.send(ses.node, &wire.EndedAck{Attempt: at})
+	}
+}
+
+// request asks the allocation's driver for it. Drivers are called beside the
+// loop, one call after the other: they may take their time.
+func (s *Server) request(a engine.Request) {
+	d := s.drivers[a.Request.On]
+	if d == nil {
+		go s.input(engine.AllocDown{Alloc: a.Alloc, Reason: "no driver is called " + a.Request.On, Refuse: true})
+		return
+	}
+	s.shapes[a.Alloc] = a.Request
+	s.driverCalls <- func(ctx context.Context) {
+		if err := d.Request(ctx, a.Alloc, a.Request); err != nil {
+			s.input(engine.AllocDown{Alloc: a.Alloc, Reason: err.Error(), Refuse: true})
+		}
+	}
+}
+
+func (s *Server) release(a engine.Release) {
+	d := s.drivers[s.shapes[a.Alloc].On]
+	delete(s.shapes, a.Alloc)
+	if d == nil {
+		return
+	}
+	s.driverCalls <- func(ctx context.Context) {
+		if err := d.Release(ctx, a.Alloc); err != nil {
+			s.log.Warn("allocation is not given back", "alloc", a.Alloc, "err", err)
+		}
+	}
+}
+
+// finalize commits the output of a MapReduce job as a whole, beside the loop.
+func (s *Server) finalize(id job.ID) {
+	l := s.jobs[id]
+	go func() {
+		in := engine.Finalized{Job: id}
+		if err := mapreduce.CommitJob(l.spec.MapReduce); err != nil {
+			in.Failed, in.Reason = true, err.Error()
+		}
+		s.input(in)
+	}()
+}

@@ -1,0 +1,234 @@
+package coordinator
+
+import (
+	"encoding/json"
+	"errors"
+	"io/fs"
+	"net/http"
+	"os"
+	"reflect"
+	"time"
+
+	"berth/internal/control"
+	"berth/internal/engine"
+	"berth/internal/job"
+	"berth/internal/mapreduce"
+	"berth/internal/report"
+	"berth/internal/run"
+)
+
+// watchEvery is how often one who watches a job is told how it is.
+const watchEvery = 150 * time.Millisecond
+
+// handler serves the control interface.
+func (s *Server) handler() http.Handler {
+	mux := http.NewServeMux()
+	mux.HandleFunc("GET /v1/server", s.getServer)
+	mux.HandleFunc("POST /v1/server/stop", s.postStop)
+	mux.HandleFunc("POST /v1/jobs", s.postJob)
+	mux.HandleFunc("GET /v1/jobs", s.getJobs)
+	mux.HandleFunc("GET /v1/jobs/{id}/watch", s.watchJob)
+	mux.HandleFunc("GET /v1/jobs/{id}/explain", s.explainJob)
+	mux.HandleFunc("POST /v1/jobs/{id}/cancel", s.cancelJob)
+	mux.HandleFunc("POST /v1/jobs/{id}/resume", s.resumeJob)
+	return mux
+}
+
+func (s *Server) getServer(w http.ResponseWriter, _ *http.Request) {
+	h := control.Hello{Version: control.Version, PID: os.Getpid(), Address: s.address, Started: s.started.Format(time.RFC3339)}
+	err := s.call(func() error {
+		h.Nodes = len(s.sessions)
+		h.Jobs = s.unfinished()
+		return nil
+	})
+	answer(w, h, err)
+}
+
+func (s *Server) postStop(w http.ResponseWriter, r *http.Request) {
+	force := r.URL.Query().Get("force") == "true"
+	err := s.call(func() error {
+		if n := s.unfinished(); n > 0 && !force {
+			return &job.Error{Class: job.User, What: "jobs are not over", Do: "cancel them, wait, or use --force: they go on with the next coordinator"}
+		}
+		return nil
+	})
+	answer(w, struct{}{}, err)
+	if err == nil {
+		s.stop()
+	}
+}
+
+func (s *Server) postJob(w http.ResponseWriter, r *http.Request) {
+	var req control.Submit
+	if err := json.NewDecoder(r.Body).Decode(&req); err != nil {
+		answer(w, nil, badRequest(err))
+		return
+	}
+	answer(w, struct{}{}, s.submit(req.ID))
+}
+
+// submit takes on a run whose folder a command has written.
+func (s *Server) submit(id job.ID) error {
+	l, err := s.load(id)
+	if err != nil {
+		return err
+	}
+	p, err := run.LoadPlan(l.run)
+	if err != nil {
+		return err
+	}
+	if l.spec.Kind == job.MapReduce {
+		if err := mapreduce.PrepareOutput(l.spec.MapReduce); err != nil {
+			return err
+		}
+	}
+	if err := l.beginJoblog(report.CreateJoblog); err != nil {
+		return err
+	}
+	return s.call(func() error {
+		if s.jobs[id] != nil {
+			return &job.Error{Class: job.User, Where: string(id), What: "the job was submitted already"}
+		}
+		s.keep(l)
+		if err := s.step(engine.Submit{Work: run.Work(l.spec, p)}); err != nil {
+			s.drop(id)
+			return err
+		}
+		return nil
+	})
+}
+
+func (s *Server) getJobs(w http.ResponseWriter, _ *http.Request) {
+	jobs := control.Jobs{Jobs: []report.JobView{}}
+	var ls []*live
+	err := s.call(func() error {
+		ls = s.inOrder()
+		return nil
+	})
+	for _, l := range ls {
+		jobs.Jobs = append(jobs.Jobs, l.view(s.now()))
+	}
+	answer(w, jobs, err)
+}
+
+func (s *Server) cancelJob(w http.ResponseWriter, r *http.Request) {
+	var req control.Cancel
+	if err := json.NewDecoder(r.Body).Decode(&req); err != nil {
+		answer(w, nil, badRequest(err))
+		return
+	}
+	id := job.ID(r.PathValue("id"))
+	answer(w, struct{}{}, s.call(func() error { return s.step(engine.Cancel{Job: id, Reason: req.Reason}) }))
+}
+
+func (s *Server) resumeJob(w http.ResponseWriter, r *http.Request) {
+	var req control.Resume
+	if err := json.NewDecoder(r.Body).Decode(&req); err != nil {
+		answer(w, nil, badRequest(err))
+		return
+	}
+	answer(w, struct{}{}, s.resume(job.ID(r.PathValue("id")), req))
+}
+
+// resume lets a job that is over go on, by the plan that its command has written.
+func (s *Server) resume(id job.ID, req control.Resume) error {
+	l, err := s.recall(id)
+	if err != nil {
+		return err
+	}
+	p, err := run.LoadPlan(l.run)
+	if err != nil {
+		return err
+	}
+	if err := l.beginJoblog(report.ContinueJoblog); err != nil {
+		return err
+	}
+	err = s.call(func() error { return s.step(engine.Resume{Job: id, Failed: req.Failed, Alloc: p.Alloc}) })
+	if err != nil {
+		return err
+	}
+	l.replan(p)
+	if err := os.Remove(l.run.Summary()); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err // a coordinator that comes after this one would take the job for over
+	}
+	return nil
+}
+
+func (s *Server) explainJob(w http.ResponseWriter, r *http.Request) {
+	var e control.Explanation
+	id := job.ID(r.PathValue("id"))
+	err := s.call(func() error {
+		if s.jobs[id] == nil {
+			return unknownJob(id)
+		}
+		e.Lines = s.engine.Explain(s.now(), id)
+		return nil
+	})
+	answer(w, e, err)
+}
+
+// watchJob streams the job, a line of JSON whenever it changed, until it is over.
+func (s *Server) watchJob(w http.ResponseWriter, r *http.Request) {
+	id := job.ID(r.PathValue("id"))
+	l := s.lookup(id)
+	if l == nil {
+		answer(w, nil, unknownJob(id))
+		return
+	}
+	s.watchers.Add(1)
+	defer s.watchers.Add(-1)
+	tick := time.NewTicker(watchEvery)
+	defer tick.Stop()
+	enc, flush := json.NewEncoder(w), http.NewResponseController(w)
+	over := l.finished()
+	var last report.JobView
+	for {
+		final := false
+		select {
+		case <-over:
+			final = true
+		default:
+		}
+		if v := l.view(s.now()); final || !reflect.DeepEqual(v, last) {
+			if enc.Encode(control.Watched{View: v, Final: final}) != nil || flush.Flush() != nil {
+				return // nobody listens any more
+			}
+			last = v
+		}
+		if final {
+			return
+		}
+		select {
+		case <-tick.C:
+		case <-over:
+		case <-r.Context().Done():
+			return
+		case <-s.stopped:
+			return
+		}
+	}
+}
+
+func unknownJob(id job.ID) error {
+	return &job.Error{Class: job.User, Code: job.CodeArguments, What: "no job " + string(id), Do: "berth status lists the jobs there are"}
+}
+
+func badRequest(err error) error {
+	return &job.Error{Class: job.Fatal, What: "the request cannot be read", Err: err}
+}
+
+// answer writes v, or err as a control.Error.
+func answer(w http.ResponseWriter, v any, err error) {
+	w.Header().Set("Content-Type", "application/json")
+	if err == nil {
+		_ = json.NewEncoder(w).Encode(v) // a command that went away needs no answer
+		return
+	}
+	e := control.Error{Class: job.ClassOf(err), Code: job.CodeOf(err), What: err.Error()}
+	var je *job.Error
+	if errors.As(err, &je) && error(je) == err && je.Err == nil {
+		e.Where, e.What, e.Do = je.Where, je.What, je.Do
+	}
+	w.WriteHeader(http.StatusUnprocessableEntity)
+	_ = json.NewEncoder(w).Encode(e)
+}

@@ -1,0 +1,70 @@
+package coordinator
+
+import (
+	"context"
+	"errors"
+
+	"berth/internal/home"
+	"berth/internal/job"
+	"berth/internal/predict"
+	"berth/internal/report"
+	"berth/internal/run"
+	"berth/internal/store"
+)
+
+// archive writes what stays of a job that is over: its journal made durable, its
+// summary, its place in history and the profile. It runs beside the loop; what
+// fails is told and fails no job.
+func (s *Server) archive(l *live) {
+	if err := s.journals.SyncDirty(); err != nil {
+		s.log.Error("journals cannot be synced", "err", err)
+	}
+	l.mu.Lock()
+	view := l.report.View(s.now())
+	measures := l.measured.Measures()
+	log := l.joblog
+	l.joblog = nil
+	l.mu.Unlock()
+	var errs []error
+	if log != nil {
+		errs = append(errs, log.Close())
+	}
+	errs = append(errs, s.keepHistory(l, view, measures), home.WriteJSON(l.run.Summary(), view), s.journals.Retire(l.spec.ID))
+	if err := errors.Join(errs...); err != nil {
+		s.log.Error("the history of a job is not whole", "job", l.spec.ID, "err", err)
+	}
+}
+
+// keepHistory puts the run and what was measured in it into the store.
+func (s *Server) keepHistory(l *live, v report.JobView, measures predict.Measures) error {
+	p, err := run.LoadPlan(l.run)
+	if err != nil {
+		return err
+	}
+	r := store.Run{ID: v.ID, Name: v.Name, Kind: v.Kind, App: p.App, NodeType: s.nodeType, State: v.State,
+		Tasks: p.Tasks, Reduces: p.Reduces, InputBytes: p.InputBytes, Nodes: p.Alloc.Nodes, CPUs: p.Alloc.PerNode.CPUs,
+		Source: p.Source, Ended: job.Time(v.Ended.UnixNano())}
+	if !v.Started.IsZero() {
+		r.Started = job.Time(v.Started.UnixNano())
+	}
+	if p.Predicted != nil {
+		r.Predicted = &p.Predicted.Interval
+	}
+	if v.ActualS != nil {
+		r.Actual = *v.ActualS
+	}
+	if r.InputBytes == 0 {
+		r.InputBytes = v.BytesIn
+	}
+	return s.store.SaveRun(context.Background(), r, measures)
+}
+
+// ended writes the history of a job that is over, beside the loop, and then tells those who watch it.
+func (s *Server) ended(l *live) {
+	s.archiving.Add(1)
+	go func() {
+		defer s.archiving.Done()
+		s.archive(l)
+		l.finish()
+	}()
+}

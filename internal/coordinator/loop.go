@@ -1,0 +1,175 @@
+package coordinator
+
+import (
+	"context"
+	"time"
+
+	"berth/internal/engine"
+	"berth/internal/event"
+	"berth/internal/job"
+)
+
+// maxRound bounds how much is taken into one round, so that records reach the
+// journal soon and actions follow.
+const maxRound = 256
+
+// syncEvery is how long a record may stay in the page cache only. A coordinator
+// that dies loses nothing by it, a machine that loses power at most so much.
+const syncEvery = time.Second
+
+// round is what one round of the loop has gathered.
+type round struct {
+	at      job.Time // of all its steps
+	records []event.Record
+	actions []engine.Action
+	after   []func() // run once the records are in the journals
+}
+
+// post hands work to the loop; it runs there, alone with the engine.
+func (s *Server) post(work func()) {
+	select {
+	case s.posted <- work:
+	case <-s.stopped:
+	}
+}
+
+// call runs work in the loop and waits until its records are in the journals.
+func (s *Server) call(work func() error) error {
+	done := make(chan error, 1)
+	s.post(func() {
+		err := work()
+		s.round.after = append(s.round.after, func() { done <- err })
+	})
+	select {
+	case err := <-done:
+		return err
+	case <-s.stopped:
+		return errStopped
+	}
+}
+
+// input posts an input for the engine.
+func (s *Server) input(in engine.Input) {
+	s.post(func() {
+		if err := s.step(in); err != nil {
+			s.log.Warn("input refused", "input", in, "err", err)
+		}
+	})
+}
+
+// step hands an input to the engine and takes up its records and actions.
+func (s *Server) step(in engine.Input) error {
+	out, err := s.engine.Step(s.round.at, in)
+	s.take(out)
+	return err
+}
+
+func (s *Server) take(out engine.Output) {
+	s.round.records = append(s.round.records, out.Records...)
+	s.round.actions = append(s.round.actions, out.Actions...)
+}
+
+// loop runs until ctx ends or nothing needs the coordinator any more.
+func (s *Server) loop(ctx context.Context) error {
+	defer close(s.stopped)
+	sync := time.NewTicker(syncEvery)
+	defer sync.Stop()
+	for {
+		timer := s.timer()
+		select {
+		case work := <-s.posted:
+			s.round.at = s.now()
+			s.gather(work)
+		case <-timer.C:
+			s.round.at = s.now()
+			if err := s.step(engine.Tick{}); err != nil {
+				return err
+			}
+		case <-sync.C:
+			s.syncJournals()
+		case <-ctx.Done():
+			timer.Stop()
+			return nil
+		}
+		timer.Stop()
+		if err := s.flush(); err != nil {
+			return err
+		}
+		if s.idle() {
+			s.log.Info("nothing to do; ending")
+			return nil
+		}
+	}
+}
+
+// timer fires when the engine next wants to be told the time, or the coordinator to see whether it is idle.
+func (s *Server) timer() *time.Timer {
+	wait := idleCheck
+	if at, ok := s.engine.NextTimeout(); ok {
+		wait = min(wait, max(at.Sub(s.now()), 0))
+	}
+	return time.NewTimer(wait)
+}
+
+// gather runs what was posted, up to the round's bound.
+func (s *Server) gather(work func()) {
+	for n := 0; n < maxRound; n++ {
+		work()
+		select {
+		case work = <-s.posted:
+		default:
+			return
+		}
+	}
+	work()
+}
+
+// flush writes the round's records, then acts on them.
+func (s *Server) flush() error {
+	r := s.round
+	s.round = round{}
+	if len(r.records) > 0 {
+		seq, err := s.journals.Append(r.at, r.records...)
+		if err != nil {
+			return err // what is not in the journal must not be acted on: the next coordinator goes on from there
+		}
+		for i, rec := range r.records {
+			s.observe(event.Entry{Seq: seq + uint64(i), At: r.at, Record: rec})
+		}
+	}
+	for _, a := range r.actions {
+		s.act(a)
+	}
+	for _, f := range r.after {
+		f()
+	}
+	s.flushSessions()
+	return nil
+}
+
+// observe lets views, job logs and histories see a record that has happened.
+func (s *Server) observe(e event.Entry) {
+	l := s.remember(e)
+	if l == nil {
+		return
+	}
+	switch r := e.Record.(type) {
+	case event.AttemptEnded:
+		s.acknowledge(r.Attempt)
+	case event.JobEnded:
+		s.ended(l)
+	}
+}
+
+// syncJournals makes what was appended survive a loss of power, beside the loop.
+func (s *Server) syncJournals() {
+	if !s.syncing.CompareAndSwap(false, true) {
+		return
+	}
+	go func() {
+		defer s.syncing.Store(false)
+		if err := s.journals.SyncDirty(); err != nil {
+			s.log.Error("journals cannot be synced", "err", err)
+		}
+	}()
+}

@@ -1,0 +1,117 @@
+package coordinator
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"time"
+
+	"berth/internal/event"
+	"berth/internal/home"
+	"berth/internal/job"
+	"berth/internal/report"
+)
+
+// recover brings back the state in which the coordinator before ended: the
+// journals of jobs that are not over, and that of nodes and allocations.
+func (s *Server) recover() error {
+	runs, err := s.home.List()
+	if err != nil {
+		return err
+	}
+	var open []job.ID
+	for _, r := range runs {
+		wanted, err := unfinished(r)
+		if err != nil {
+			return err
+		}
+		if !wanted {
+			continue
+		}
+		l, err := s.load(r.ID)
+		if err != nil {
+			s.log.Error("a run cannot be read and stays as it is", "job", r.ID, "err", err)
+			continue
+		}
+		if err := l.beginJoblog(report.ContinueJoblog); err != nil {
+			s.log.Error("the job log is not continued", "job", r.ID, "err", err)
+		}
+		s.keep(l)
+		open = append(open, r.ID)
+	}
+	torn, err := s.journals.Replay(open, func(e event.Entry) error {
+		s.engine.Replay(e)
+		s.remember(e)
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	for id, n := range torn {
+		s.log.Warn("the end of a journal was torn and is cut off", "job", id, "bytes", n)
+	}
+	s.journals.NumberFrom(uint64(time.Now().UnixMicro()))
+	for _, j := range s.engine.Jobs() {
+		if l := s.jobs[j.ID]; l != nil && j.State.Final() { // it ended, and the coordinator died before its history was written
+			s.ended(l)
+		}
+	}
+	return nil
+}
+
+// remember lets views see a record, and returns the job that it belongs to, nil for none.
+func (s *Server) remember(e event.Entry) *live {
+	id := e.Record.Of()
+	if id == "" {
+		s.nodes.Apply(e)
+		return nil
+	}
+	l := s.jobs[id]
+	if l != nil {
+		l.observe(e)
+	}
+	return l
+}
+
+// unfinished reports whether a run was submitted and is not known to be over.
+func unfinished(r home.Run) (bool, error) {
+	if _, err := os.Stat(r.Journal()); errors.Is(err, fs.ErrNotExist) {
+		return false, nil // its command died before it was submitted
+	}
+	var v report.JobView
+	err := home.ReadJSON(r.Summary(), &v)
+	if errors.Is(err, fs.ErrNotExist) {
+		return true, nil
+	}
+	return err == nil && !event.State(v.State).Final(), err
+}
+
+// recall takes up a job that was over when the coordinator began, so that it can
+// be resumed; of one that it has it waits for the history to be written.
+func (s *Server) recall(id job.ID) (*live, error) {
+	if l := s.lookup(id); l != nil {
+		if v := l.view(s.now()); event.State(v.State).Final() {
+			<-l.finished()
+		}
+		return l, nil
+	}
+	l, err := s.load(id)
+	if err != nil {
+		return nil, err
+	}
+	l.finish()
+	return l, s.call(func() error {
+		if s.jobs[id] != nil {
+			return nil
+		}
+		err := s.journals.Recall(id, func(e event.Entry) error {
+			s.engine.Replay(e)
+			l.observe(e)
+			return nil
+		})
+		if err == nil {
+			s.keep(l)
+		}
+		return err
+	})
+}

@@ -1,0 +1,286 @@
+package coordinator
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"os"
+	"path/filepath"
+	"sort"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"berth/internal/control"
+	"berth/internal/driver"
+	"berth/internal/driver/local"
+	"berth/internal/engine"
+	"berth/internal/home"
+	"berth/internal/job"
+	"berth/internal/journal"
+	"berth/internal/predict"
+	"berth/internal/report"
+	"berth/internal/store"
+	"berth/internal/wire"
+)
+
+// idleCheck is how often the loop looks whether anything needs the coordinator.
+const idleCheck = time.Second
+
+var errStopped = errors.New("the coordinator is ending")
+
+// Options is what a coordinator is made with.
+type Options struct {
+	Home  home.Home
+	Exe   string        // path of the berth program, for workers
+	Idle  time.Duration // it ends after so long without jobs, workers and commands
+	Log   *slog.Logger
+	Ready func() // called when it listens
+}
+
+// Server is one user's coordinator.
+type Server struct {
+	home    home.Home
+	opts    Options
+	log     *slog.Logger
+	started time.Time
+	address string // where workers dial
+	stop    context.CancelFunc
+
+	posted      chan func()
+	driverCalls chan func(context.Context)
+	stopped     chan struct{} // closed when the loop has ended
+	syncing     atomic.Bool
+	watchers    atomic.Int64
+	archiving   sync.WaitGroup
+
+	drivers  map[string]driver.Driver
+	journals *journal.Set
+	nodes    *report.Nodes
+	nodeType string       // of this machine, for profiles
+	store    *store.Store // nil: history cannot be kept
+
+	// The loop's own; jobs is read by others under jobsMu, too.
+	engine    *engine.Engine
+	round     round
+	sessions  map[job.NodeID]*session
+	unflushed map[*session]struct{}
+	awaits    map[job.Attempt]*session // who waits for an acknowledgement
+	shapes    map[job.AllocID]job.AllocRequest
+	idleSince time.Time
+
+	jobsMu sync.RWMutex
+	jobs   map[job.ID]*live
+}
+
+// Run runs a coordinator until it is told to stop or has been idle for long.
+// It returns ErrRunning where the user has one already.
+func Run(ctx context.Context, opts Options) error {
+	lock, err := home.TryLock(opts.Home.Lock())
+	if errors.Is(err, home.ErrLocked) {
+		return ErrRunning
+	}
+	if err != nil {
+		return err
+	}
+	defer func() { _ = lock.Close() }()
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	s := newServer(opts, cancel)
+	if s.store, err = store.Open(ctx, opts.Home.Database()); err != nil {
+		s.log.Warn("history is not kept", "err", err)
+	}
+	defer func() { _ = s.store.Close() }()
+	if err := s.recover(); err != nil {
+		return err
+	}
+	defer func() { _ = s.journals.Close() }()
+	return s.serveAll(ctx)
+}
+
+// ErrRunning says that the user has a coordinator already.
+var ErrRunning = errors.New("a coordinator is running already")
+
+func newServer(opts Options, stop context.CancelFunc) *Server {
+	return &Server{
+		home: opts.Home, opts: opts, log: opts.Log, started: time.Now(), stop: stop,
+		posted: make(chan func(), 4096), driverCalls: make(chan func(context.Context), 1024), stopped: make(chan struct{}),
+		drivers: make(map[string]driver.Driver), journals: journal.NewSet(opts.Home.JournalOf), nodes: report.NewNodes(),
+		engine:   engine.New(engine.Config{NodeTimeout: maxSilence}),
+		sessions: make(map[job.NodeID]*session), unflushed: make(map[*session]struct{}),
+		awaits: make(map[job.Attempt]*session), shapes: make(map[job.AllocID]job.AllocRequest),
+		jobs: make(map[job.ID]*live), idleSince: time.Now(),
+	}
+}
+
+func (s *Server) now() job.Time { return job.Time(time.Now().UnixNano()) }
+
+// serveAll listens for workers and commands, takes up what an earlier
+// coordinator left, and runs the loop.
+func (s *Server) serveAll(ctx context.Context) error {
+	ca, err := s.keys()
+	if err != nil {
+		return err
+	}
+	id, err := ca.IssueCoordinator()
+	if err != nil {
+		return err
+	}
+	workers, err := wire.Listen("127.0.0.1:0", id, s.refused)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = workers.Close() }()
+	s.address = workers.Addr().String()
+	if err := s.addLocal(ca); err != nil {
+		return err
+	}
+	commands, err := control.Listen(s.home.Socket())
+	if err != nil {
+		return err
+	}
+	api := &http.Server{Handler: s.handler(), ReadHeaderTimeout: 10 * time.Second}
+	defer func() { _ = api.Close() }()
+	defer func() { _ = os.Remove(s.home.Socket()) }()
+	go func() { _ = api.Serve(commands) }()
+	go s.accept(workers)
+	go s.callDrivers(ctx)
+	s.adopt()
+	if s.opts.Ready != nil {
+		s.opts.Ready()
+	}
+	s.log.Info("coordinator listens", "pid", os.Getpid(), "workers", s.address)
+	err = s.loop(ctx)
+	s.archiving.Wait()
+	return errors.Join(err, s.journals.SyncDirty(), s.closeDrivers())
+}
+
+// keys returns the keys for workers: those of the coordinator before, while
+// there are workers that have them, else new ones.
+func (s *Server) keys() (*wire.CA, error) {
+	dir := filepath.Join(s.home.Server(), "keys")
+	if len(s.engine.Allocs()) > 0 {
+		ca, err := wire.LoadCA(dir)
+		if err == nil {
+			return ca, nil
+		}
+		s.log.Warn("the keys of the coordinator before cannot be used; its workers are started again", "err", err)
+	}
+	if err := os.RemoveAll(dir); err != nil {
+		return nil, fmt.Errorf("remove old keys: %w", err)
+	}
+	return wire.GenerateCA(dir)
+}
+
+// addLocal adds the driver for this machine.
+func (s *Server) addLocal(ca *wire.CA) error {
+	m, err := local.ThisMachine()
+	if err != nil {
+		return err
+	}
+	s.nodeType = predict.NodeType(m.CPUModel, len(m.CPUs))
+	s.drivers[local.Name] = local.New(local.Options{
+		Exe: s.opts.Exe, Dir: filepath.Join(s.home.Server(), "allocs"), Scratch: local.DefaultScratch(), Machine: m,
+		Issue: func(node job.NodeID, path string) error {
+			id, err := ca.IssueWorker(node)
+			if err != nil {
+				return err
+			}
+			return wire.WriteBundle(path, s.address, id)
+		},
+		Report: s.input, Now: s.now, Log: s.log,
+	})
+	return nil
+}
+
+// callDrivers makes the loop's calls of drivers, in their order.
+func (s *Server) callDrivers(ctx context.Context) {
+	for {
+		select {
+		case call := <-s.driverCalls:
+			call(ctx)
+		case <-s.stopped:
+			return
+		}
+	}
+}
+
+// adopt takes up the allocations that were live when the coordinator before
+// ended, and does what it left undone.
+func (s *Server) adopt() {
+	s.post(func() {
+		for _, a := range s.engine.Allocs() {
+			s.shapes[a.ID] = a.Request
+			d := s.drivers[a.Request.On]
+			if d == nil {
+				continue
+			}
+			s.driverCalls <- func(ctx context.Context) {
+				if err := d.Adopt(ctx, a.ID, a.Request); err != nil {
+					s.input(engine.AllocDown{Alloc: a.ID, Reason: err.Error()})
+				}
+			}
+		}
+		s.take(s.engine.Recover(s.round.at))
+	})
+}
+
+func (s *Server) closeDrivers() error {
+	var all error
+	for _, d := range s.drivers {
+		all = errors.Join(all, d.Close())
+	}
+	return all
+}
+
+// lookup returns the job, nil if the coordinator does not have it.
+func (s *Server) lookup(id job.ID) *live {
+	s.jobsMu.RLock()
+	defer s.jobsMu.RUnlock()
+	return s.jobs[id]
+}
+
+// keep puts a job into the coordinator's hands, drop takes it out. Both run in the loop.
+func (s *Server) keep(l *live) {
+	s.jobsMu.Lock()
+	defer s.jobsMu.Unlock()
+	s.jobs[l.spec.ID] = l
+}
+
+func (s *Server) drop(id job.ID) {
+	s.jobsMu.Lock()
+	defer s.jobsMu.Unlock()
+	delete(s.jobs, id)
+}
+
+// inOrder returns the jobs, oldest first.
+func (s *Server) inOrder() []*live {
+	ls := make([]*live, 0, len(s.jobs))
+	for _, l := range s.jobs {
+		ls = append(ls, l)
+	}
+	sort.Slice(ls, func(i, j int) bool { return home.RunNumber(ls[i].spec.ID) < home.RunNumber(ls[j].spec.ID) })
+	return ls
+}
+
+// unfinished counts the jobs that are not over.
+func (s *Server) unfinished() int {
+	n := 0
+	for _, j := range s.engine.Jobs() {
+		if !j.State.Final() {
+			n++
+		}
+	}
+	return n
+}
+
+// idle reports whether nothing has needed the coordinator for long.
+func (s *Server) idle() bool {
+	if s.opts.Idle <= 0 || s.watchers.Load() > 0 || s.unfinished() > 0 || len(s.engine.Allocs()) > 0 {
+		s.idleSince = time.Now()
+		return false
+	}
+	return time.Since(s.idleSince) > s.opts.Idle
+}

@@ -1,0 +1,158 @@
+package coordinator
+
+import (
+	"errors"
+	"io"
+	"net"
+	"sync"
+	"time"
+
+	"berth/internal/engine"
+	"berth/internal/event"
+	"berth/internal/job"
+	"berth/internal/wire"
+)
+
+// heartbeat is the interval that workers keep; one that is silent for
+// maxSilence is taken for lost, one that hears nothing for lease stops
+// committing. lease is shorter: a worker gives up its right before the
+// coordinator could give it to another.
+const (
+	heartbeat  = 2 * time.Second
+	lease      = 4 * heartbeat
+	maxSilence = 6 * heartbeat
+)
+
+// session is the connection of one worker. The loop alone uses told.
+type session struct {
+	node   job.NodeID
+	conn   *wire.Conn
+	told   map[job.ID]bool // jobs that the worker knows
+	closed sync.Once
+}
+
+func (ses *session) close() { ses.closed.Do(func() { _ = ses.conn.Close() }) }
+
+// accept takes workers' connections until the listener is closed.
+func (s *Server) accept(l *wire.Listener) {
+	for {
+		conn, hello, err := l.Accept()
+		if err != nil {
+			return // the listener is closed; whom it turns away it tells to refused
+		}
+		go s.serve(conn, hello)
+	}
+}
+
+func (s *Server) refused(from net.Addr, err error) {
+	s.log.Warn("connection refused", "from", from, "err", err)
+}
+
+// serve takes what a worker says until the connection ends.
+func (s *Server) serve(conn *wire.Conn, hello *wire.Hello) {
+	ses := &session{node: hello.Node, conn: conn, told: make(map[job.ID]bool)}
+	defer ses.close()
+	s.post(func() { s.join(ses, hello) })
+	err := s.listen(ses)
+	s.post(func() { s.leave(ses, err) })
+}
+
+// join makes the session the node's one and tells the engine. It runs in the loop.
+func (s *Server) join(ses *session, h *wire.Hello) {
+	if old := s.sessions[ses.node]; old != nil {
+		old.close()
+	}
+	s.sessions[ses.node] = ses
+	s.send(ses.node, &wire.Welcome{Heartbeat: heartbeat, Lease: lease})
+	up := engine.NodeUp{Running: h.Running, Held: h.Held, NodeJoined: event.NodeJoined{
+		Node: ses.node, Host: h.Host, Addr: h.Addr, Capacity: h.Capacity}}
+	if err := s.step(up); err != nil {
+		s.log.Warn("worker is not wanted", "node", ses.node, "err", err)
+		s.send(ses.node, &wire.Shutdown{Reason: err.Error()})
+		return
+	}
+	s.log.Info("worker joined", "node", ses.node, "pid", h.PID, "running", len(h.Running), "held", len(h.Held))
+}
+
+// leave tells the engine that the node's worker does not answer, unless a later session took its place.
+func (s *Server) leave(ses *session, err error) {
+	for at, from := range s.awaits {
+		if from == ses {
+			delete(s.awaits, at)
+		}
+	}
+	if s.sessions[ses.node] != ses {
+		return
+	}
+	delete(s.sessions, ses.node)
+	reason := "connection lost"
+	if err != nil && !errors.Is(err, io.EOF) {
+		reason += ": " + err.Error()
+	}
+	if err := s.step(engine.NodeDown{Node: ses.node, Reason: reason}); err != nil {
+		s.log.Debug("node was not known", "node", ses.node, "err", err)
+	}
+}
+
+// listen takes what a worker says.
+func (s *Server) listen(ses *session) error {
+	for {
+		if err := ses.conn.SetReadDeadline(time.Now().Add(maxSilence)); err != nil {
+			return err
+		}
+		m, err := ses.conn.Recv()
+		if err != nil {
+			return err
+		}
+		if err := s.hear(ses, m); err != nil {
+			return err
+		}
+	}
+}
+
+// hear passes one message on.
+func (s *Server) hear(ses *session, m wire.Message) error {
+	switch m := m.(type) {
+	case *wire.Heartbeat:
+		s.progress(m.Progress)
+		return ses.conn.Send(&wire.HeartbeatAck{})
+	case *wire.PhaseEntered:
+		s.input(engine.PhaseEntered{Attempt: m.Attempt, Phase: m.Phase})
+	case *wire.LeaveWanted:
+		s.input(engine.LeaveWanted{Attempt: m.Attempt, Phase: m.Phase})
+	case *wire.CommitWanted:
+		s.input(engine.CommitWanted{Attempt: m.Attempt})
+	case *wire.FetchFailed:
+		s.input(engine.FetchFailed{By: m.By, Map: m.Map, Reason: m.Reason})
+	case *wire.Ended:
+		s.post(func() { s.attemptEnded(ses, m) })
+	default:
+		return errors.New("a worker does not say that")
+	}
+	return nil
+}
+
+// attemptEnded tells the engine of an attempt's end; the worker is answered once
+// that is in the journal, or at once where the engine knows of it already.
+func (s *Server) attemptEnded(ses *session, m *wire.Ended) {
+	before := len(s.round.records)
+	if err := s.step(engine.AttemptEnded{AttemptEnded: m.AttemptEnded}); err != nil {
+		s.log.Warn("end of an attempt refused", "attempt", m.Attempt, "err", err)
+	}
+	for _, rec := range s.round.records[before:] {
+		if r, ok := rec.(event.AttemptEnded); ok && r.Attempt == m.Attempt {
+			s.awaits[m.Attempt] = ses
+			return
+		}
+	}
+	s.send(ses.node, &wire.EndedAck{Attempt: m.Attempt})
+}
+
+// progress lets views know how far running attempts are. It runs beside the loop.
+func (s *Server) progress(ps []wire.Progress) {
+	for _, p := range ps {
+		if l := s.lookup(p.Attempt.Job); l != nil {
+			l.progress(p)
+		}
+	}
+}

@@ -1,0 +1,164 @@
+package local
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"berth/internal/home"
+	"berth/internal/job"
+)
+
+// alloc is an allocation that has begun: its share of the machine and its workers.
+type alloc struct {
+	id    job.AllocID
+	req   job.AllocRequest
+	dir   string // its folder: config, process id and log of each rank
+	procs []*proc
+	limit *time.Timer // ends it; nil: nothing does
+}
+
+// proc is the worker of one rank. The driver's lock guards all of it.
+type proc struct {
+	node     job.NodeID
+	rank     int
+	pid      int
+	starts   []job.Time // of the latest starts, to see a worker that cannot live
+	released bool       // it shall not be started again
+}
+
+// WorkerConfig is what a worker process is told, in a file of mode 0600.
+type WorkerConfig struct {
+	Bundle     string        `json:"bundle"` // path of its keys and the coordinator's address
+	Node       job.NodeID    `json:"node"`
+	Capacity   job.Resources `json:"capacity"`
+	CPUs       []int         `json:"cpus,omitempty"` // ids of the cores of its share; empty: it shares them all
+	Scratch    string        `json:"scratch"`
+	SortMemory int64         `json:"sort_memory"`
+}
+
+func (a *alloc) config(rank int) string {
+	return filepath.Join(a.dir, strconv.Itoa(rank)+".json")
+}
+func (a *alloc) pidFile(rank int) string { return filepath.Join(a.dir, strconv.Itoa(rank)+".pid") }
+func (a *alloc) bundle(rank int) string  { return filepath.Join(a.dir, strconv.Itoa(rank)+".pem") }
+func (a *alloc) log(rank int) string     { return filepath.Join(a.dir, strconv.Itoa(rank)+".log") }
+
+// writeConfigs writes what each worker of the allocation needs to know.
+func (d *Driver) writeConfigs(a *alloc) error {
+	if err := os.MkdirAll(a.dir, 0o700); err != nil {
+		return &job.Error{Class: job.Fatal, Code: job.CodeIO, Where: a.dir, What: "cannot make the allocation's folder", Err: err}
+	}
+	scratch := a.req.Scratch
+	if scratch == "" {
+		scratch = d.opts.Scratch
+	}
+	for rank := range a.req.Nodes {
+		node := a.id.Node(rank)
+		if err := d.opts.Issue(node, a.bundle(rank)); err != nil {
+			return fmt.Errorf("make keys for %s: %w", node, err)
+		}
+		c := WorkerConfig{Bundle: a.bundle(rank), Node: node, Capacity: a.req.PerNode,
+			CPUs: share(d.opts.Machine.CPUs, a.req, rank), Scratch: scratch, SortMemory: a.req.SortMemory}
+		if err := home.WriteJSON(a.config(rank), c); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// share returns the cores of one rank, or none where the ranks together want more than there are.
+func share(cpus []int, req job.AllocRequest, rank int) []int {
+	n := req.PerNode.CPUs
+	if n*req.Nodes > len(cpus) {
+		return nil
+	}
+	return cpus[rank*n : (rank+1)*n]
+}
+
+// start starts the worker of a rank in a session of its own.
+func (d *Driver) start(a *alloc, rank int) (*exec.Cmd, error) {
+	log, err := os.OpenFile(a.log(rank), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
+	if err != nil {
+		return nil, &job.Error{Class: job.Fatal, Code: job.CodeIO, Where: a.log(rank), What: "cannot open the worker's log", Err: err}
+	}
+	defer func() { _ = log.Close() }()
+	cmd := exec.Command(d.opts.Exe, "worker", "--config", a.config(rank))
+	cmd.Dir = "/"
+	cmd.Stderr, cmd.Stdout = log, log
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
+	if err := cmd.Start(); err != nil {
+		return nil, &job.Error{Class: job.Fatal, Where: d.opts.Exe, What: "cannot start a worker", Err: err}
+	}
+	line := fmt.Sprintf("%d %s\n", cmd.Process.Pid, startTime(cmd.Process.Pid))
+	if err := os.WriteFile(a.pidFile(rank), []byte(line), 0o600); err != nil {
+		_ = cmd.Process.Kill() // nobody could find it again
+		_ = cmd.Wait()
+		return nil, &job.Error{Class: job.Fatal, Code: job.CodeIO, Where: a.pidFile(rank), What: "cannot note the worker's process id", Err: err}
+	}
+	return cmd, nil
+}
+
+// find returns a descriptor of the rank's worker process where it still lives.
+func (a *alloc) find(rank int) (pid, pidfd int, alive bool) {
+	b, err := os.ReadFile(a.pidFile(rank))
+	if err != nil {
+		return 0, -1, false
+	}
+	var born string
+	if _, err := fmt.Sscanf(string(b), "%d %s", &pid, &born); err != nil {
+		return 0, -1, false
+	}
+	fd, err := unix.PidfdOpen(pid, 0)
+	if err != nil {
+		return 0, -1, false
+	}
+	if startTime(pid) != born { // the number was given to another process
+		_ = unix.Close(fd)
+		return 0, -1, false
+	}
+	return pid, fd, true
+}
+
+// startTime returns when a process began, in clock ticks since boot, "" where it
+// is not there or is a zombie. With its id it names a process for good.
+func startTime(pid int) string {
+	b, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
+	if err != nil {
+		return ""
+	}
+	// The name, in parentheses, may hold anything: count fields from behind it.
+	fields := strings.Fields(string(b[strings.LastIndexByte(string(b), ')')+1:]))
+	if len(fields) < 20 || fields[0] == "Z" {
+		return ""
+	}
+	return fields[19]
+}
+
+// awaitExit blocks until the process behind the descriptor has ended, and closes it.
+func awaitExit(pidfd int) {
+	defer func() { _ = unix.Close(pidfd) }()
+	for {
+		_, err := unix.Poll([]unix.PollFd{{Fd: int32(pidfd), Events: unix.POLLIN}}, -1)
+		if !errors.Is(err, unix.EINTR) {
+			return
+		}
+	}
+}
+
+// remove deletes the allocation's folder; keys go with it.
+func (a *alloc) remove() error {
+	if err := os.RemoveAll(a.dir); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("remove %s: %w", a.dir, err)
+	}
+	return nil
+}

@@ -1,0 +1,283 @@
+package local
+
+import (
+	"context"
+	"log/slog"
+	"os/exec"
+	"path/filepath"
+	"sync"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"berth/internal/cluster"
+	"berth/internal/driver"
+	"berth/internal/engine"
+	"berth/internal/job"
+)
+
+// Name is what --on calls this driver.
+const Name = "local"
+
+// A worker that was started this often within this time and died each time is given up.
+const (
+	maxStarts   = 5
+	startWindow = 30 * time.Second
+)
+
+// killAfter is how long a worker that shall end is waited for before it is killed.
+const killAfter = 10 * time.Second
+
+// Options is what a driver is made with.
+type Options struct {
+	Exe     string  // path of the berth program, started as "berth worker --config FILE"
+	Dir     string  // folder that holds a folder per allocation
+	Scratch string  // where intermediate data goes if the request does not say
+	Machine Machine // what it may share out
+
+	// Issue writes the keys of a node's worker, and where the coordinator is, to a file.
+	Issue  func(node job.NodeID, path string) error
+	Report driver.Reporter
+	Now    func() job.Time
+	Log    *slog.Logger
+}
+
+// Driver runs workers on this machine.
+type Driver struct {
+	opts Options
+
+	mu      sync.Mutex
+	running map[job.AllocID]*alloc
+	waiting []*alloc // in the order they were asked for
+	closed  bool
+}
+
+var _ driver.Driver = (*Driver)(nil)
+
+// New returns a driver that has no allocation yet.
+func New(opts Options) *Driver {
+	return &Driver{opts: opts, running: make(map[job.AllocID]*alloc)}
+}
+
+// Name returns "local".
+func (d *Driver) Name() string { return Name }
+
+// Snapshot returns the machine as it is now.
+func (d *Driver) Snapshot(context.Context) (cluster.Snapshot, error) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return d.opts.Machine.Snapshot(d.opts.Now(), d.used()), nil
+}
+
+// used returns what running allocations hold. The lock is held.
+func (d *Driver) used() job.Resources {
+	var sum job.Resources
+	for _, a := range d.running {
+		sum = sum.Plus(total(a.req))
+	}
+	return sum
+}
+
+func total(req job.AllocRequest) job.Resources {
+	return job.Resources{CPUs: req.Nodes * req.PerNode.CPUs, Mem: int64(req.Nodes) * req.PerNode.Mem}
+}
+
+func (d *Driver) alloc(id job.AllocID, req job.AllocRequest) *alloc {
+	a := &alloc{id: id, req: req, dir: filepath.Join(d.opts.Dir, string(id))}
+	for rank := range req.Nodes {
+		a.procs = append(a.procs, &proc{node: id.Node(rank), rank: rank})
+	}
+	return a
+}
+
+// Request starts the allocation's workers as soon as its share of the machine is free.
+func (d *Driver) Request(_ context.Context, id job.AllocID, req job.AllocRequest) error {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.waiting = append(d.waiting, d.alloc(id, req))
+	d.begin()
+	return nil
+}
+
+// Adopt takes up an allocation of an earlier coordinator.
+func (d *Driver) Adopt(_ context.Context, id job.AllocID, req job.AllocRequest) error {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	a := d.alloc(id, req)
+	d.running[id] = a
+	if err := d.writeConfigs(a); err != nil { // the coordinator's address is new
+		return err
+	}
+	for _, p := range a.procs {
+		pid, pidfd, alive := a.find(p.rank)
+		if !alive {
+			d.spawn(a, p)
+			continue
+		}
+		p.pid = pid
+		go func() {
+			awaitExit(pidfd)
+			d.exited(a, p, "it ended")
+		}()
+	}
+	return nil
+}
+
+// begin starts waiting allocations, in order, while the next one fits. One that is
+// larger than the machine (more workers than cores were asked for) fits an empty machine.
+func (d *Driver) begin() {
+	for len(d.waiting) > 0 {
+		a := d.waiting[0]
+		free := d.opts.Machine.Capacity().Minus(d.used())
+		if len(d.running) > 0 && !total(a.req).Fits(free) {
+			return
+		}
+		d.waiting = d.waiting[1:]
+		if err := d.writeConfigs(a); err != nil {
+			d.report(engine.AllocDown{Alloc: a.id, Reason: err.Error(), Refuse: true})
+			continue
+		}
+		d.running[a.id] = a
+		if a.req.Time > 0 {
+			a.limit = time.AfterFunc(a.req.Time, func() { d.timeOver(a) })
+		}
+		for _, p := range a.procs {
+			d.spawn(a, p)
+		}
+	}
+}
+
+// timeOver ends an allocation whose wall time is over.
+func (d *Driver) timeOver(a *alloc) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.running[a.id] == a {
+		d.drop(a)
+		d.report(engine.AllocDown{Alloc: a.id, Refuse: true, Reason: "its time limit of " + job.FormatDuration(a.req.Time) + " is over"})
+	}
+}
+
+// spawn starts a rank's worker and watches it. The lock is held.
+func (d *Driver) spawn(a *alloc, p *proc) {
+	now := d.opts.Now()
+	for len(p.starts) > 0 && now.Sub(p.starts[0]) > startWindow {
+		p.starts = p.starts[1:]
+	}
+	if len(p.starts) >= maxStarts {
+		d.giveUp(a, p)
+		return
+	}
+	p.starts = append(p.starts, now)
+	cmd, err := d.start(a, p.rank)
+	if err != nil {
+		d.opts.Log.Error("worker does not start", "node", p.node, "err", err)
+		d.drop(a)
+		d.report(engine.AllocDown{Alloc: a.id, Reason: err.Error(), Refuse: true})
+		return
+	}
+	p.pid = cmd.Process.Pid
+	d.opts.Log.Info("worker started", "node", p.node, "pid", p.pid)
+	go d.reap(a, p, cmd)
+}
+
+func (d *Driver) giveUp(a *alloc, p *proc) {
+	d.drop(a)
+	d.report(engine.AllocDown{Alloc: a.id, Refuse: true, Reason: "the worker of " + string(p.node) +
+		" ends as soon as it starts; its log is " + a.log(p.rank)})
+}
+
+func (d *Driver) reap(a *alloc, p *proc, cmd *exec.Cmd) {
+	reason := "it ended"
+	if err := cmd.Wait(); err != nil {
+		reason = err.Error()
+	}
+	d.exited(a, p, reason)
+}
+
+// exited tells that a worker is dead and, unless its allocation is over, starts another.
+func (d *Driver) exited(a *alloc, p *proc, reason string) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	p.pid = 0
+	if d.closed || p.released {
+		d.cleanUp(a)
+		return
+	}
+	d.opts.Log.Warn("worker is dead", "node", p.node, "reason", reason)
+	d.report(engine.NodeDown{Node: p.node, Dead: true, Reason: "worker: " + reason})
+	d.spawn(a, p)
+}
+
+// cleanUp removes a released allocation's folder once its last worker is gone.
+func (d *Driver) cleanUp(a *alloc) {
+	for _, p := range a.procs {
+		if p.pid != 0 || !p.released {
+			return
+		}
+	}
+	if err := a.remove(); err != nil {
+		d.opts.Log.Warn("allocation's folder stays", "alloc", a.id, "err", err)
+	}
+}
+
+// report tells the coordinator, in the order in which things happened: that a
+// worker is dead comes before the next one's hello.
+func (d *Driver) report(in engine.Input) {
+	if !d.closed {
+		d.opts.Report(in)
+	}
+}
+
+// drop ends the allocation's workers and frees its share. The lock is held.
+func (d *Driver) drop(a *alloc) {
+	delete(d.running, a.id)
+	if a.limit != nil {
+		a.limit.Stop()
+	}
+	for _, p := range a.procs {
+		p.released = true
+		if p.pid != 0 {
+			terminate(p.pid)
+		}
+	}
+	d.cleanUp(a)
+	d.begin()
+}
+
+// terminate asks a worker to end, and kills it if it does not.
+func terminate(pid int) {
+	fd, err := unix.PidfdOpen(pid, 0)
+	if err != nil {
+		return // gone
+	}
+	_ = unix.PidfdSendSignal(fd, unix.SIGTERM, nil, 0)
+	go func() {
+		timer := time.AfterFunc(killAfter, func() { _ = unix.PidfdSendSignal(fd, unix.SIGKILL, nil, 0) })
+		awaitExit(fd)
+		timer.Stop()
+	}()
+}
+
+// Release ends an allocation, begun or not.
+func (d *Driver) Release(_ context.Context, id job.AllocID) error {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	for i, a := range d.waiting {
+		if a.id == id {
+			d.waiting = append(d.waiting[:i], d.waiting[i+1:]...)
+			return nil
+		}
+	}
+	if a := d.running[id]; a != nil {
+		d.drop(a)
+	}
+	return nil
+}
+
+// Close stops watching. Workers live on and wait for the next coordinator.
+func (d *Driver) Close() error {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.closed = true
+	return nil
+}

@@ -1,0 +1,98 @@
+package local
+
+import (
+	"bufio"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+
+	"golang.org/x/sys/unix"
+
+	"berth/internal/cluster"
+	"berth/internal/job"
+)
+
+// Machine describes the machine that berth runs on.
+type Machine struct {
+	Host     string
+	CPUs     []int  // ids of the cores that this process may run on
+	Mem      int64  // bytes of memory, or of the control group's limit where that is lower
+	CPUModel string // as the kernel names it
+}
+
+// ThisMachine looks at the machine it runs on.
+func ThisMachine() (Machine, error) {
+	var set unix.CPUSet
+	if err := unix.SchedGetaffinity(0, &set); err != nil {
+		return Machine{}, fmt.Errorf("read the CPUs this process may use: %w", err)
+	}
+	m := Machine{CPUModel: cpuModel()}
+	for id := 0; len(m.CPUs) < set.Count(); id++ {
+		if set.IsSet(id) {
+			m.CPUs = append(m.CPUs, id)
+		}
+	}
+	var info unix.Sysinfo_t
+	if err := unix.Sysinfo(&info); err != nil {
+		return Machine{}, fmt.Errorf("read the size of memory: %w", err)
+	}
+	m.Mem = int64(info.Totalram) * int64(info.Unit)
+	if limit, ok := cgroupLimit(); ok && limit < m.Mem {
+		m.Mem = limit
+	}
+	host, err := os.Hostname()
+	if err != nil {
+		host = "localhost"
+	}
+	m.Host = host
+	return m, nil
+}
+
+// cgroupLimit returns the memory limit of the control group (version 2) that this process is in.
+func cgroupLimit() (int64, bool) {
+	b, err := os.ReadFile("/proc/self/cgroup")
+	if err != nil {
+		return 0, false
+	}
+	path, ok := strings.CutPrefix(strings.TrimSpace(string(b)), "0::")
+	if !ok {
+		return 0, false
+	}
+	b, err = os.ReadFile("/sys/fs/cgroup" + path + "/memory.max")
+	if err != nil {
+		return 0, false
+	}
+	n, err := strconv.ParseInt(strings.TrimSpace(string(b)), 10, 64)
+	return n, err == nil // "max" is no number: no limit
+}
+
+func cpuModel() string {
+	f, err := os.Open("/proc/cpuinfo")
+	if err != nil {
+		return "unknown"
+	}
+	defer func() { _ = f.Close() }()
+	for sc := bufio.NewScanner(f); sc.Scan(); {
+		if name, value, ok := strings.Cut(sc.Text(), ":"); ok && strings.TrimSpace(name) == "model name" {
+			return strings.TrimSpace(value)
+		}
+	}
+	return "unknown"
+}
+
+// Capacity returns what the machine has for tasks.
+func (m Machine) Capacity() job.Resources { return job.Resources{CPUs: len(m.CPUs), Mem: m.Mem} }
+
+// Snapshot returns the machine as a cluster of one node, free but for what is in use.
+func (m Machine) Snapshot(at job.Time, used job.Resources) cluster.Snapshot {
+	node := cluster.Node{Name: m.Host, Capacity: m.Capacity(), Free: m.Capacity().Minus(used)}
+	return cluster.Snapshot{Driver: Name, At: at, Nodes: []cluster.Node{node}}
+}
+
+// DefaultScratch returns where intermediate data goes if nobody says: a folder of
+// the user's own in the system's folder for temporary files.
+func DefaultScratch() string {
+	return filepath.Join(os.TempDir(), fmt.Sprintf("berth-%d", os.Getuid()))
+}

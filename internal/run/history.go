@@ -1,0 +1,102 @@
+package run
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"strconv"
+
+	"berth/internal/event"
+	"berth/internal/home"
+	"berth/internal/job"
+	"berth/internal/journal"
+	"berth/internal/plan"
+	"berth/internal/report"
+)
+
+// Info returns what a report needs to know of a run besides its records.
+func Info(r home.Run, spec *job.Spec, tasks home.Tasks) (report.Info, error) {
+	p, err := LoadPlan(r)
+	if err != nil {
+		return report.Info{}, err
+	}
+	in := report.Info{ID: r.ID, Name: spec.Name, Kind: spec.Kind, Tasks: p.Tasks + p.Reduces,
+		Decision: decision(p), Predicted: Predicted(p), Notes: p.Notes, Logs: r.Logs(), TaskName: taskName(spec, tasks)}
+	if spec.Kind == job.MapReduce {
+		in.Output = spec.MapReduce.Output
+	} else if spec.Bag.Stderr != job.Discard {
+		in.StderrFile = func(task int) string { return job.OutputPath(spec.Bag.Stderr, r.ID, in.TaskName(task)) }
+	}
+	return in, nil
+}
+
+// Predicted returns what a plan predicts, as reports tell it; nil where it does not.
+func Predicted(p plan.Plan) *report.Prediction {
+	if p.Predicted == nil {
+		return nil
+	}
+	return &report.Prediction{LowSeconds: p.Predicted.Low, UpSeconds: p.Predicted.Up, Source: p.Source}
+}
+
+// decision returns the plan's one line.
+func decision(p plan.Plan) string {
+	if len(p.Reasons) == 0 {
+		return ""
+	}
+	return p.Reasons[0]
+}
+
+// taskName returns how people call the tasks of a run.
+func taskName(spec *job.Spec, tasks home.Tasks) func(task int) string {
+	if spec.Kind == job.MapReduce {
+		return func(task int) string {
+			if maps := len(tasks.Splits); task >= maps {
+				return job.TaskName(job.ReduceTask, task-maps)
+			}
+			return job.TaskName(job.MapTask, task)
+		}
+	}
+	return func(task int) string {
+		if task < len(tasks.Entries) {
+			return spec.Bag.TaskID(tasks.Entries[task], task)
+		}
+		return strconv.Itoa(task + 1)
+	}
+}
+
+// View returns what a run's folder says of it, with no coordinator asked: the
+// summary that was written when it ended, else what its journal tells.
+func View(r home.Run) (report.JobView, error) {
+	var v report.JobView
+	err := home.ReadJSON(r.Summary(), &v)
+	if err == nil || !errors.Is(err, fs.ErrNotExist) {
+		return v, err
+	}
+	fold, err := Fold(r, nil)
+	if err != nil {
+		return v, err
+	}
+	return fold.Unattended(), nil
+}
+
+// Fold replays a run's journal. each is called for every attempt that is over; it may be nil.
+func Fold(r home.Run, each func(report.AttemptRow)) (*report.Job, error) {
+	spec, tasks, err := r.Load()
+	if err != nil {
+		return nil, err
+	}
+	info, err := Info(r, spec, tasks)
+	if err != nil {
+		return nil, err
+	}
+	info.OnAttempt = each
+	fold := report.New(info)
+	if _, err := os.Stat(r.Journal()); errors.Is(err, fs.ErrNotExist) {
+		return fold, nil // its command ended before the coordinator had it
+	}
+	_, err = journal.Replay(r.Journal(), func(e event.Entry) error {
+		fold.Apply(e)
+		return nil
+	})
+	return fold, err
+}

@@ -1,0 +1,68 @@
+package run
+
+import (
+	"context"
+
+	"berth/internal/home"
+	"berth/internal/job"
+	"berth/internal/plan"
+)
+
+// Prepare gives a decided job its id and its folder.
+func Prepare(h home.Home, d *Decided) (home.Run, error) {
+	r, err := h.NewRun(d.Spec.Kind)
+	if err != nil {
+		return home.Run{}, err
+	}
+	d.Spec.ID = r.ID
+	err = r.Save(d.Spec, d.Tasks)
+	if err == nil {
+		err = home.WriteJSON(r.Plan(), d.Plan)
+	}
+	if err != nil {
+		_ = r.Remove() // nothing half done stays
+		return home.Run{}, err
+	}
+	return r, nil
+}
+
+// Replan plans what is left of a run that is over, on the machine as it is now and
+// within what change makes of the request. Splits stay as they are.
+func Replan(ctx context.Context, h home.Home, r home.Run, change func(*job.Request)) (plan.Plan, error) {
+	spec, tasks, err := r.Load()
+	if err != nil {
+		return plan.Plan{}, err
+	}
+	old, err := LoadPlan(r)
+	if err != nil {
+		return plan.Plan{}, err
+	}
+	change(&spec.Request)
+	p, err := decide(ctx, h, spec, plan.Counts{Tasks: len(tasks.Entries) + len(tasks.Splits), InputBytes: old.InputBytes})
+	if err != nil {
+		return plan.Plan{}, err
+	}
+	return p, home.WriteJSON(r.Plan(), p)
+}
+
+// LoadPlan reads what was decided for a run.
+func LoadPlan(r home.Run) (plan.Plan, error) {
+	var p plan.Plan
+	err := home.ReadJSON(r.Plan(), &p)
+	return p, err
+}
+
+// Work returns the engine's view of a run.
+func Work(spec *job.Spec, p plan.Plan) job.Work {
+	w := job.Work{ID: spec.ID, Name: spec.Name, Kind: spec.Kind, Tasks: p.Tasks, Alloc: p.Alloc}
+	if spec.Kind == job.Bag {
+		b := spec.Bag
+		w.Need, w.Attempts, w.MaxFails, w.Throttle = b.Need, b.Retries+1, b.MaxFails, b.Throttle
+		return w
+	}
+	m := spec.MapReduce
+	w.Need, w.ReduceNeed = m.MapNeed, m.ReduceNeed
+	w.Attempts, w.ReduceAttempts = m.MapAttempts, m.ReduceAttempts
+	w.Reduces, w.SlowStart = p.Reduces, m.SlowStart
+	return w
+}

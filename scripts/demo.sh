@@ -1,0 +1,13 @@
+#!/bin/sh
+# Counts the words of the Go toolchain's own source and prints the ten most frequent.
+set -eu
+berth=$1
+out=$(mktemp -d)
+trap 'rm -rf "$out"' EXIT
+scripts=$(dirname "$0")/../examples/wordcount
+"$berth" mapreduce \
+	-input "$(go env GOROOT)/src" -output "$out/counts" \
+	-mapper "$scripts/map.sh" -combiner "$scripts/reduce.sh" -reducer "$scripts/reduce.sh" \
+	-jobconf mapreduce.job.name=wordcount
+echo 'the ten most frequent words:'
+cat "$out"/counts/part-* | sort -t "$(printf '\t')" -k2,2nr -k1,1 | head -n 10

@@ -1,0 +1,14 @@
+#!/bin/sh
+# Everything that must hold. The race detector needs a C compiler.
+set -eu
+cd "$(dirname "$0")/.."
+scripts/deps.sh gcc='gcc libc6-dev' awk=mawk zstd=zstd bzip2=bzip2
+
+echo '== lint'
+scripts/lint.sh
+
+echo '== tests, race detector on'
+CGO_ENABLED=1 go test -race -timeout 15m ./...
+
+echo '== fuzz targets, a moment each'
+scripts/fuzz.sh "${FUZZ_TIME:-3s}"
