@@ -2,9 +2,11 @@ package probe
 
 import (
 	"bytes"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strconv"
+	"strings"
 	"time"
 )
 
@@ -126,14 +128,15 @@ func Proportional(pids []int) int64 {
 		if err != nil {
 			continue // ended meanwhile
 		}
-		sum += parsePss(b)
+		sum += kilobytes(b, "Pss:")
 	}
 	return sum
 }
 
-func parsePss(b []byte) int64 {
+// kilobytes returns the value, in bytes, of the line that begins with name.
+func kilobytes(b []byte, name string) int64 {
 	for line := range bytes.Lines(b) {
-		if rest, ok := bytes.CutPrefix(line, []byte("Pss:")); ok {
+		if rest, ok := bytes.CutPrefix(line, []byte(name)); ok {
 			f := bytes.Fields(rest)
 			if len(f) == 0 {
 				return 0
@@ -145,10 +148,25 @@ func parsePss(b []byte) int64 {
 	return 0
 }
 
+// HighWater returns the most bytes that the process held resident up to now
+// (proc(5), status: VmHWM), 0 once it has ended. Unlike what getrusage(2) tells
+// of an ended child, it has nothing of the process that started it: ru_maxrss
+// begins with the starter's own, as the child ran in its memory before execve(2).
+func HighWater(pid int) int64 {
+	b, err := os.ReadFile(filepath.Join("/proc", strconv.Itoa(pid), "status"))
+	if err != nil {
+		return 0
+	}
+	return kilobytes(b, "VmHWM:")
+}
+
 // WithEnv returns the processes of this user whose environment has the variable
 // NAME=VALUE as it was when they were started (proc(5), environ). The caller's own
 // process is left out.
 func WithEnv(variable string) ([]int, error) {
+	if !strings.Contains(variable, "=") {
+		return nil, fmt.Errorf("%q is no variable with its value", variable)
+	}
 	all, err := pids()
 	if err != nil {
 		return nil, err

@@ -91,7 +91,10 @@ func TestGroupsOfRealProcesses(t *testing.T) {
 	if u.RSS <= 0 {
 		t.Errorf("RSS is %d", u.RSS)
 	}
-	if pss := Proportional([]int{cmd.Process.Pid}); pss <= 0 || pss > u.RSS {
+	if hwm := HighWater(cmd.Process.Pid); hwm <= 0 || hwm > 2*u.RSS {
+		t.Errorf("high water mark %d of the shell, RSS of the group %d", hwm, u.RSS)
+	}
+	if pss := Proportional([]int{cmd.Process.Pid}); pss <= 0 || pss > 2*u.RSS {
 		t.Errorf("proportional share %d of the shell, RSS of the group %d", pss, u.RSS)
 	}
 }
@@ -108,15 +111,18 @@ func TestWithEnv(t *testing.T) {
 	if found, _ := WithEnv("BERTH_PROBE_TEST=one"); len(found) != 0 {
 		t.Errorf("a part of the value matched: %v", found)
 	}
+	if _, err := WithEnv(""); err == nil {
+		t.Error("an empty variable would match every process")
+	}
 }
 
-func TestParsePss(t *testing.T) {
+func TestKilobytes(t *testing.T) {
 	for text, want := range map[string]int64{
 		"Rss:  900 kB\nPss:                 123 kB\nPss_Dirty: 7 kB\n": 123 << 10,
 		"Pss:\n": 0,
 		"":       0,
 	} {
-		if got := parsePss([]byte(text)); got != want {
+		if got := kilobytes([]byte(text), "Pss:"); got != want {
 			t.Errorf("%q: got %d, want %d", text, got, want)
 		}
 	}

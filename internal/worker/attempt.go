@@ -1,0 +1,204 @@
+package worker
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"runtime/debug"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"berth/internal/event"
+	"berth/internal/job"
+	"berth/internal/probe"
+	"berth/internal/wire"
+)
+
+// attempt is one attempt that runs here.
+type attempt struct {
+	id    job.Attempt
+	start *wire.Start
+	work  *work
+	meter *probe.Meter
+	begun time.Time
+
+	ctx    context.Context
+	cancel context.CancelCauseFunc // its cause is a *failure
+
+	leave  atomic.Uint32 // may run up to and including this job.Phase
+	commit atomic.Uint64 // connection that permission to commit came over; 0: none
+	nudge  chan struct{} // leave or commit changed
+
+	told job.Phase // last phase that the coordinator was told; the monitor's
+
+	mu       sync.Mutex
+	programs map[*program]struct{}
+}
+
+// program is a process of an attempt with what the monitor needs to watch it.
+type program struct {
+	*process
+	activity *activity     // nil: no watch for inactivity
+	limit    time.Duration // wall time; 0: none
+	seen     uint64        // activity at the last look; the monitor's
+	since    time.Time     // when activity was last seen; the monitor's
+	peak     atomic.Int64  // largest resident set of its group that was seen, bytes
+}
+
+func newAttempt(m *wire.Start, wk *work, epoch uint64) *attempt {
+	a := &attempt{id: m.Attempt, start: m, work: wk, nudge: make(chan struct{}, 1), begun: time.Now()}
+	a.meter = probe.NewMeter(probe.Now, nil)
+	a.ctx, a.cancel = context.WithCancelCause(context.Background())
+	a.leave.Store(uint32(m.Leave))
+	if m.Commit {
+		a.commit.Store(epoch)
+	}
+	return a
+}
+
+// kill ends the attempt; the first reason given is the one that is told.
+func (a *attempt) kill(f *failure) {
+	a.cancel(f)
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	for p := range a.programs {
+		p.kill()
+	}
+}
+
+// killed returns why the attempt was killed, nil if it was not.
+func (a *attempt) killed() error {
+	if a.ctx.Err() == nil {
+		return nil
+	}
+	return context.Cause(a.ctx)
+}
+
+// withdrawn reports whether the attempt was killed because its result is not wanted.
+func (a *attempt) withdrawn() bool {
+	var f *failure
+	return errors.As(a.killed(), &f) && (f.outcome == event.Killed || f.outcome == event.Lost)
+}
+
+// add lets the program be killed and watched with the attempt.
+func (a *attempt) add(p *program) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if a.programs == nil {
+		a.programs = make(map[*program]struct{}, 1)
+	}
+	a.programs[p] = struct{}{}
+	if a.ctx.Err() != nil {
+		p.kill()
+	}
+}
+
+// drop ends that, once the program has ended.
+func (a *attempt) drop(p *program) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	delete(a.programs, p)
+}
+
+// running returns the attempt's programs.
+func (a *attempt) running() []*program {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	list := make([]*program, 0, len(a.programs))
+	for p := range a.programs {
+		list = append(list, p)
+	}
+	return list
+}
+
+// account takes what an ended program used into the meter. The kernel's figure
+// for its memory is good where it is above what the worker itself ever held;
+// below that it is the worker's, and what was seen of the program counts.
+func (a *attempt) account(p *program, e exited) {
+	rss := e.maxRSS
+	if seen := p.peak.Load(); seen > 0 && rss <= ownPeak() {
+		rss = seen
+	}
+	a.meter.Child(e.cpu, rss)
+}
+
+// grant takes leave or permission to commit that came from the coordinator.
+func (a *attempt) grant(phase job.Phase, commit uint64) {
+	if uint32(phase) > a.leave.Load() {
+		a.leave.Store(uint32(phase))
+	}
+	if commit != 0 {
+		a.commit.Store(commit)
+	}
+	select {
+	case a.nudge <- struct{}{}:
+	default: // a nudge is on its way
+	}
+}
+
+// awaitLeave blocks until the attempt may begin the phase.
+func (a *attempt) awaitLeave(ctx context.Context, l *link, p job.Phase) error {
+	return a.await(ctx, l, wish{wire.KindLeaveWanted, a.id}, &wire.LeaveWanted{Attempt: a.id, Phase: p},
+		func() bool { return a.leave.Load() >= uint32(p) })
+}
+
+// awaitCommit blocks until the attempt may put its output into place.
+func (a *attempt) awaitCommit(ctx context.Context, l *link) error {
+	return a.await(ctx, l, wish{wire.KindCommitWanted, a.id}, &wire.CommitWanted{Attempt: a.id},
+		func() bool { return l.mayCommit(a.commit.Load()) })
+}
+
+// await wishes and waits until the wish has come true. A permission that was void
+// by the time it was looked at is wished for again.
+func (a *attempt) await(ctx context.Context, l *link, w wish, m wire.Message, granted func() bool) error {
+	defer l.fulfilled(w)
+	for !granted() {
+		l.want(w, m)
+		select {
+		case <-a.nudge:
+			if !granted() {
+				l.fulfilled(w)
+			}
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		}
+	}
+	return nil
+}
+
+// finish tells the coordinator how the attempt ended.
+func (w *worker) finish(a *attempt, err error, stderr string) {
+	if k := a.killed(); k != nil && err != nil {
+		err = k
+	}
+	r := ended(a.id, err)
+	if r.Outcome == event.Failed || r.Outcome == event.Broken {
+		r.Stderr = stderr
+		w.log.Info("attempt failed", "attempt", a.id, "outcome", r.Outcome, "reason", r.Reason)
+	}
+	r.Stats, r.Counters = a.meter.Finish(), a.meter.Counters()
+	a.cancel(nil)
+	w.link.end(r) // before it is dropped below: a hello in between names it once at least
+	w.mu.Lock()
+	delete(w.attempts, a.id)
+	last := w.works[a.id.Job] == nil // the job was forgotten meanwhile
+	for at := range w.attempts {
+		last = last && at.Job != a.id.Job
+	}
+	w.mu.Unlock()
+	if last {
+		w.removeScratch(a.id.Job)
+	}
+}
+
+// guard runs f and turns a panic into an error: one attempt must not take the others with it.
+func (w *worker) guard(a *attempt, f func() error) (err error) {
+	defer func() {
+		if r := recover(); r != nil {
+			w.log.Error("panic in an attempt", "attempt", a.id, "panic", r, "stack", string(debug.Stack()))
+			err = broken("berth's own fault in %s: %s", a.id, fmt.Sprint(r))
+		}
+	}()
+	return f()
+}

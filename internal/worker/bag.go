@@ -1,0 +1,141 @@
+package worker
+
+import (
+	"errors"
+	"strconv"
+	"strings"
+
+	"berth/internal/job"
+)
+
+// bagTask is an attempt at a task of a bag, while it runs.
+type bagTask struct {
+	w        *worker
+	a        *attempt
+	id       string // what the user calls it
+	dir      string // its private folder
+	out, err aside
+	open     bool // out and err are
+}
+
+// runBag runs an attempt from begin to end. It is called in a lane, so that the
+// thread that starts the process also waits for it.
+func (w *worker) runBag(a *attempt) {
+	t := &bagTask{w: w, a: a}
+	err := w.guard(a, t.run)
+	stderr := ""
+	if err != nil && t.err.part != "" {
+		stderr = tailOf(t.err.part)
+	}
+	err = w.guard(a, func() error { return t.store(err) })
+	if t.dir != "" {
+		if derr := w.dirs.give(t.dir); derr != nil {
+			w.log.Warn("a task's folder stays", "dir", t.dir, "err", derr)
+		}
+	}
+	w.finish(a, err, stderr)
+}
+
+// run makes the task ready and runs its command.
+func (t *bagTask) run() error {
+	a, spec := t.a, t.a.work.spec
+	a.meter.Enter(job.PhaseFetch)
+	t.id = spec.Bag.TaskID(a.start.Entry, a.id.Task)
+	var err error
+	if t.dir, err = t.w.dirs.take(); err != nil {
+		return scratchFailure(t.w.scratch.tasks(), err)
+	}
+	if err := t.openOutputs(); err != nil {
+		return err
+	}
+	argv := spec.Bag.Argv(a.start.Entry, a.id.Task)
+	env := t.env()
+	path, err := a.work.lookPath(argv[0], spec.Dir, env)
+	if err != nil {
+		return err
+	}
+	a.meter.Enter(job.PhaseCompute)
+	return t.compute(path, argv, env)
+}
+
+// env returns the task's environment.
+func (t *bagTask) env() []string {
+	return append(t.a.work.bagEnv, // its capacity is its length: this copies
+		"BERTH_TASK_ID="+t.id,
+		"SLURM_ARRAY_TASK_ID="+t.id,
+		"BERTH_ENTRY="+strings.ReplaceAll(strings.Join(t.a.start.Entry, " "), "\x00", ""),
+		"BERTH_ATTEMPT="+strconv.Itoa(t.a.id.N),
+		"BERTH_TASK_DIR="+t.dir)
+}
+
+// openOutputs makes the files that the task writes to.
+func (t *bagTask) openOutputs() error {
+	spec, at := t.a.work.spec, t.a.id
+	var err error
+	if t.out, err = openAside(job.OutputPath(spec.Bag.Stdout, spec.ID, t.id), at); err != nil {
+		return err
+	}
+	if t.err, err = openAside(job.OutputPath(spec.Bag.Stderr, spec.ID, t.id), at); err != nil {
+		_ = t.out.close()
+		t.out.drop()
+		return err
+	}
+	t.open = true
+	if at.N > 1 && t.a.start.Commit { // no other attempt lives
+		t.out.dropEarlier(at)
+		t.err.dropEarlier(at)
+	}
+	return nil
+}
+
+// compute runs the command to its end.
+func (t *bagTask) compute(path string, argv, env []string) error {
+	if err := t.a.killed(); err != nil {
+		return err
+	}
+	dir := t.a.work.spec.Dir
+	files := []uintptr{t.w.null, uintptr(t.out.fd), uintptr(t.err.fd)}
+	p, err := spawn(path, argv, dir, env, files, t.w.cfg.Grace)
+	if err != nil {
+		t.a.work.forgetPaths()
+		return err
+	}
+	prog := &program{process: p, limit: t.a.work.spec.Bag.TimeLimit}
+	t.a.add(prog)
+	e := p.wait()
+	t.a.drop(prog)
+	t.a.account(prog, e)
+	if err := t.a.killed(); err != nil {
+		return err
+	}
+	if f := exitFailure(e); f != nil {
+		return f
+	}
+	return nil
+}
+
+// store puts the output into place. That of a failed attempt too, for whoever
+// looks why it failed, but only while no other attempt of the task can have won.
+func (t *bagTask) store(failed error) error {
+	if !t.open {
+		return failed
+	}
+	lost := errors.Join(t.out.close(), t.err.close())
+	t.a.meter.Out(t.out.bytes+t.err.bytes, 0)
+	if failed == nil {
+		failed = lost
+	}
+	t.a.meter.Enter(job.PhaseStore)
+	if failed == nil {
+		failed = t.a.awaitCommit(t.a.ctx, t.w.link)
+	}
+	if failed != nil && (t.a.withdrawn() || !t.w.link.mayCommit(t.a.commit.Load())) {
+		t.out.drop()
+		t.err.drop()
+		return failed
+	}
+	if err := errors.Join(t.err.commit(), t.out.commit()); err != nil && failed == nil {
+		failed = err
+	}
+	return failed
+}

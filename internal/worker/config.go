@@ -1,0 +1,74 @@
+package worker
+
+import (
+	"fmt"
+	"log/slog"
+	"math/rand/v2"
+	"path/filepath"
+	"time"
+
+	"berth/internal/job"
+)
+
+// Defaults of a Config's fields.
+const (
+	defaultMaxOrphan  = 10 * time.Minute
+	defaultGrace      = 5 * time.Second
+	defaultSortMemory = 256 << 20
+)
+
+// Config is what a worker is started with.
+type Config struct {
+	Bundle   string        // path of its keys and of the coordinator's address (package wire); read anew for each dial
+	Node     job.NodeID    // the allocation's node that it is
+	Capacity job.Resources // of the node: what attempts share
+	CPUs     []int         // ids of the cores of its share, to which it and its tasks are bound; empty: no binding
+	Scratch  string        // folder for intermediate data; the worker makes a folder of its own in it
+
+	SortMemory int64         // bytes that sort buffers and the worker itself may use; 0: 256 MiB
+	MaxOrphan  time.Duration // it ends after so long without a coordinator; 0: ten minutes
+	Grace      time.Duration // between SIGTERM and SIGKILL; 0: five seconds
+
+	Rand *rand.Rand   // jitter between dials; nil: seeded from Node
+	Log  *slog.Logger // nil: discards
+}
+
+// normalize checks the config and fills in defaults.
+func (c Config) normalize() (Config, error) {
+	bad := func(what string) (Config, error) {
+		return c, &job.Error{Class: job.Fatal, Code: job.CodeConfig, Where: "worker", What: what}
+	}
+	switch {
+	case c.Bundle == "":
+		return bad("no path of a key bundle is given")
+	case c.Node == "":
+		return bad("no node id is given")
+	case c.Capacity.CPUs < 1:
+		return bad(fmt.Sprintf("%d CPUs are too few", c.Capacity.CPUs))
+	case !filepath.IsAbs(c.Scratch):
+		return bad(fmt.Sprintf("the scratch folder %q is no absolute path", c.Scratch))
+	}
+	if c.SortMemory <= 0 {
+		c.SortMemory = defaultSortMemory
+	}
+	if c.MaxOrphan <= 0 {
+		c.MaxOrphan = defaultMaxOrphan
+	}
+	if c.Grace <= 0 {
+		c.Grace = defaultGrace
+	}
+	if c.Rand == nil {
+		c.Rand = rand.New(rand.NewPCG(uint64(len(c.Node)), hash64(string(c.Node))))
+	}
+	if c.Log == nil {
+		c.Log = slog.New(slog.DiscardHandler)
+	}
+	return c, nil
+}
+
+// attemptMemory returns the bytes that the buffers of one attempt may take: three
+// quarters of the sort memory are shared by as many attempts as there are CPUs,
+// the rest is for the worker itself.
+func (c Config) attemptMemory() int64 {
+	return c.SortMemory / 4 * 3 / int64(c.Capacity.CPUs)
+}

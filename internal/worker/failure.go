@@ -1,0 +1,131 @@
+package worker
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"syscall"
+
+	"golang.org/x/sys/unix"
+
+	"berth/internal/event"
+	"berth/internal/job"
+)
+
+// Exit codes that shells give to commands that did not start (POSIX XCU 2.8.2).
+const (
+	exitCannotRun = 126
+	exitNotFound  = 127
+)
+
+// failure is why an attempt did not succeed, as its AttemptEnded tells it.
+type failure struct {
+	outcome event.Outcome
+	exit    int
+	signal  int
+	reason  string // one line
+}
+
+func (f *failure) Error() string { return f.reason }
+
+func failed(format string, args ...any) *failure {
+	return &failure{outcome: event.Failed, reason: fmt.Sprintf(format, args...)}
+}
+
+func broken(format string, args ...any) *failure {
+	return &failure{outcome: event.Broken, reason: fmt.Sprintf(format, args...)}
+}
+
+// failureOf says how an attempt ended that ended with err. What the machine
+// refuses for good (a full disk, a file system that went read-only, no more
+// memory) breaks the job, which can be resumed once that is mended: trying again
+// elsewhere on the machine would only repeat it.
+func failureOf(err error) *failure {
+	var f *failure
+	if errors.As(err, &f) {
+		return f
+	}
+	var e *job.Error
+	if ofMachine(err) || errors.As(err, &e) && e.Class == job.Fatal {
+		return broken("%v", err)
+	}
+	return failed("%v", err)
+}
+
+// ofMachine reports whether an error is the machine's and not the task's.
+func ofMachine(err error) bool {
+	for _, e := range []syscall.Errno{syscall.ENOSPC, syscall.EDQUOT, syscall.EROFS, syscall.EIO,
+		syscall.ENFILE, syscall.EMFILE, syscall.ENOMEM} {
+		if errors.Is(err, e) {
+			return true
+		}
+	}
+	return false
+}
+
+// scratchFailure says that the worker's own folder let it down.
+func scratchFailure(dir string, err error) *failure {
+	if errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT) {
+		return broken("no room left in the scratch folder %s; make room or name another with --scratch, then berth resume: %v", dir, err)
+	}
+	return broken("scratch folder %s: %v", dir, err)
+}
+
+// exitFailure says how a program failed, nil if it did not.
+func exitFailure(e exited) *failure {
+	switch {
+	case e.signal != 0:
+		return &failure{outcome: event.Failed, signal: int(e.signal),
+			reason: fmt.Sprintf("killed by signal %d (%s)", int(e.signal), unix.SignalName(e.signal))}
+	case e.code != 0:
+		return &failure{outcome: event.Failed, exit: e.code, reason: fmt.Sprintf("exit status %d", e.code)}
+	default:
+		return nil
+	}
+}
+
+// startFailure says why a program could not be started in dir. ForkExec does not
+// tell a missing folder from a missing program.
+func startFailure(path, dir string, err error) *failure {
+	if st, serr := os.Stat(dir); serr != nil || !st.IsDir() {
+		return &failure{outcome: event.Failed, exit: exitCannotRun,
+			reason: fmt.Sprintf("cannot enter the folder %s on this node", dir)}
+	}
+	full := path
+	if !filepath.IsAbs(full) {
+		full = filepath.Join(dir, path)
+	}
+	_, statErr := os.Stat(full)
+	f := &failure{outcome: event.Failed, exit: exitCannotRun}
+	switch {
+	case errors.Is(err, syscall.ENOENT) && statErr == nil:
+		f.reason = fmt.Sprintf("%s cannot be run: the interpreter in its first line is not there", path)
+	case errors.Is(err, fs.ErrNotExist), errors.Is(err, syscall.ENOTDIR):
+		return notFound(path)
+	case errors.Is(err, fs.ErrPermission):
+		f.reason = fmt.Sprintf("%s cannot be run: permission denied; chmod +x it", path)
+	case errors.Is(err, syscall.E2BIG):
+		f.reason = fmt.Sprintf("%s cannot be run: its arguments and environment are too long for this machine (getconf ARG_MAX)", path)
+	case errors.Is(err, syscall.EAGAIN), ofMachine(err):
+		return broken("%s cannot be started: %v; the machine is out of processes (ulimit -u), memory or open files (ulimit -n)", path, err)
+	default:
+		f.reason = fmt.Sprintf("%s cannot be run: %v", path, err)
+	}
+	return f
+}
+
+func notFound(name string) *failure {
+	return &failure{outcome: event.Failed, exit: exitNotFound,
+		reason: fmt.Sprintf("not found: %s (exit status %d)", name, exitNotFound)}
+}
+
+// ended makes the record of an attempt that ended with err, nil for success.
+func ended(at job.Attempt, err error) event.AttemptEnded {
+	if err == nil {
+		return event.AttemptEnded{Attempt: at, Outcome: event.Done}
+	}
+	f := failureOf(err)
+	return event.AttemptEnded{Attempt: at, Outcome: f.outcome, Exit: f.exit, Signal: f.signal, Reason: oneLine(f.reason)}
+}

@@ -1,0 +1,137 @@
+package worker
+
+import (
+	"os"
+	"runtime"
+	"slices"
+	"strconv"
+	"sync"
+
+	"golang.org/x/sys/unix"
+)
+
+// lane is a thread that starts processes and waits for them. It stays locked to
+// its goroutine and never ends: the kernel kills a child that asked for a
+// parent-death signal when the thread that started it ends (prctl(2)).
+//
+// What a child inherits from its thread, the cores it may run on, is set on the
+// lane before the start, and only where it differs from the lane's last child's.
+// That makes the binding of a task free of charge.
+type lane struct {
+	work  chan func()
+	bound []int // cores that the thread is bound to; nil: those of the worker
+}
+
+// lanes keeps the threads that are idle. There are never more than attempts run at once.
+type lanes struct {
+	mu   sync.Mutex
+	idle []*lane
+	all  unix.CPUSet // what a task without cores of its own may use
+}
+
+func newLanes() (*lanes, error) {
+	l := &lanes{}
+	if err := unix.SchedGetaffinity(0, &l.all); err != nil {
+		return nil, err
+	}
+	return l, nil
+}
+
+// run has f run in a lane whose thread is bound to the cores; none means all of
+// the worker's. It returns at once.
+func (l *lanes) run(cores []int, f func()) {
+	l.mu.Lock()
+	var ln *lane
+	if n := len(l.idle); n > 0 {
+		ln, l.idle = l.idle[n-1], l.idle[:n-1]
+	}
+	l.mu.Unlock()
+	if ln == nil {
+		ln = &lane{work: make(chan func(), 1)}
+		go l.serve(ln)
+	}
+	ln.work <- func() {
+		l.bind(ln, cores)
+		f()
+	}
+}
+
+// serve is the lane's thread.
+func (l *lanes) serve(ln *lane) {
+	runtime.LockOSThread()
+	for f := range ln.work {
+		f()
+		l.mu.Lock()
+		l.idle = append(l.idle, ln)
+		l.mu.Unlock()
+	}
+}
+
+// bind binds the calling thread, the lane's. Where the kernel refuses, the task
+// runs where the worker does: slower at worst.
+func (l *lanes) bind(ln *lane, cores []int) {
+	if slices.Equal(ln.bound, cores) {
+		return
+	}
+	set := l.all
+	if len(cores) > 0 {
+		set = cpuSet(cores)
+	}
+	if unix.SchedSetaffinity(0, &set) == nil {
+		ln.bound = cores
+	}
+}
+
+func cpuSet(cores []int) (set unix.CPUSet) {
+	for _, c := range cores {
+		set.Set(c)
+	}
+	return set
+}
+
+// bindProcess binds every thread of this process to the cores; those made later inherit it.
+func bindProcess(cores []int) error {
+	set := cpuSet(cores)
+	threads, err := os.ReadDir("/proc/self/task")
+	if err != nil {
+		return err
+	}
+	for _, t := range threads {
+		tid, err := strconv.Atoi(t.Name())
+		if err != nil {
+			continue
+		}
+		if err := unix.SchedSetaffinity(tid, &set); err != nil && err != unix.ESRCH {
+			return err
+		}
+	}
+	return nil
+}
+
+// cores hands out the cores of the worker's share, so that each task has its own.
+type cores struct {
+	mu   sync.Mutex
+	free []int
+}
+
+// take returns n cores, or none where a task cannot have cores of its own: the
+// worker has no share, the task wants all of it, or not enough are free.
+func (c *cores) take(n int) []int {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if n <= 0 || n > len(c.free) {
+		return nil
+	}
+	got := slices.Clone(c.free[len(c.free)-n:])
+	c.free = c.free[:len(c.free)-n]
+	return got
+}
+
+func (c *cores) give(back []int) {
+	if len(back) == 0 {
+		return
+	}
+	c.mu.Lock()
+	c.free = append(c.free, back...)
+	c.mu.Unlock()
+}

@@ -1,0 +1,214 @@
+package worker
+
+import (
+	"sync"
+	"time"
+
+	"berth/internal/event"
+	"berth/internal/job"
+	"berth/internal/wire"
+)
+
+// conn is a connection to the coordinator (*wire.Conn).
+type conn interface {
+	Send(messages ...wire.Message) error
+	Recv() (wire.Message, error)
+	Close() error
+}
+
+// link is what attempts tell the coordinator through. It keeps what must arrive,
+// ends of attempts until they are acknowledged and wishes until they are granted,
+// and says all of it again on each new connection.
+//
+// It also knows how long the worker may commit on its own: as long as it holds
+// its lease, on the connection over which the permission came.
+type link struct {
+	now func() time.Time
+
+	mu      sync.Mutex
+	conn    conn   // nil: apart
+	epoch   uint64 // counts connections, from 1
+	lease   time.Duration
+	until   time.Time   // end of the lease
+	beats   []time.Time // when heartbeats that were not answered yet were sent
+	unacked map[job.Attempt]*wire.Ended
+	order   []job.Attempt // of unacked, as they ended
+	wishes  map[wish]wire.Message
+}
+
+// wish names a message that is repeated until it is fulfilled.
+type wish struct {
+	kind    wire.Kind
+	attempt job.Attempt // who wishes, or the map output that is missing
+}
+
+func newLink(now func() time.Time) *link {
+	return &link{now: now, unacked: make(map[job.Attempt]*wire.Ended), wishes: make(map[wish]wire.Message)}
+}
+
+// welcome takes up a connection whose hello was sent at that time, and says again what is not settled.
+func (l *link) welcome(c conn, hello time.Time, lease time.Duration) (epoch uint64, err error) {
+	l.mu.Lock()
+	l.conn, l.lease, l.until, l.beats = c, lease, hello.Add(lease), nil
+	l.epoch++
+	epoch = l.epoch
+	var again []wire.Message
+	for _, at := range l.order {
+		if m := l.unacked[at]; m != nil {
+			again = append(again, m)
+		}
+	}
+	for _, m := range l.wishes {
+		again = append(again, m)
+	}
+	l.mu.Unlock()
+	return epoch, c.Send(again...)
+}
+
+// apart forgets the connection, and with it every permission to commit.
+func (l *link) apart() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.conn = nil
+	l.epoch++
+}
+
+// current returns the number of the connection that messages now come from.
+func (l *link) current() uint64 {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.epoch
+}
+
+// mayCommit reports whether a permission to commit that came over that connection still holds.
+func (l *link) mayCommit(epoch uint64) bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return epoch != 0 && l.conn != nil && epoch == l.epoch && l.now().Before(l.until)
+}
+
+// expired reports whether there is a connection over which nothing came for the lease.
+func (l *link) expired() bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.conn != nil && !l.now().Before(l.until)
+}
+
+// tell sends a message that may be lost with the connection.
+func (l *link) tell(m wire.Message) {
+	l.mu.Lock()
+	c := l.conn
+	l.mu.Unlock()
+	send(c, m)
+}
+
+// send sends at once. A connection that fails is closed, which its reader sees.
+func send(c conn, m wire.Message) {
+	if c == nil {
+		return
+	}
+	if c.Send(m) != nil {
+		_ = c.Close() // whatever was to be told is told on the next one
+	}
+}
+
+// end tells how an attempt ended, until it is acknowledged.
+func (l *link) end(r event.AttemptEnded) {
+	m := &wire.Ended{AttemptEnded: r}
+	l.mu.Lock()
+	l.unacked[r.Attempt] = m
+	l.order = append(l.order, r.Attempt)
+	c := l.conn
+	l.mu.Unlock()
+	send(c, m)
+}
+
+// acknowledged forgets the end of an attempt.
+func (l *link) acknowledged(at job.Attempt) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	delete(l.unacked, at)
+	if len(l.order) > 2*len(l.unacked)+64 {
+		kept := l.order[:0]
+		for _, at := range l.order {
+			if l.unacked[at] != nil {
+				kept = append(kept, at)
+			}
+		}
+		l.order = kept
+	}
+}
+
+// again says once more how an attempt ended; false where that is settled or unknown.
+func (l *link) again(at job.Attempt) bool {
+	l.mu.Lock()
+	m, c := l.unacked[at], l.conn
+	l.mu.Unlock()
+	if m == nil {
+		return false
+	}
+	send(c, m)
+	return true
+}
+
+// unsettled returns the attempts whose end is not acknowledged.
+func (l *link) unsettled() []job.Attempt {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	list := make([]job.Attempt, 0, len(l.unacked))
+	for _, at := range l.order {
+		if l.unacked[at] != nil {
+			list = append(list, at)
+		}
+	}
+	return list
+}
+
+// want says what an attempt wants, until fulfilled.
+func (l *link) want(w wish, m wire.Message) {
+	l.mu.Lock()
+	_, known := l.wishes[w]
+	l.wishes[w] = m
+	c := l.conn
+	l.mu.Unlock()
+	if !known {
+		send(c, m)
+	}
+}
+
+// fulfilled ends a wish.
+func (l *link) fulfilled(w wish) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	delete(l.wishes, w)
+}
+
+// forget drops all wishes of a job.
+func (l *link) forget(id job.ID) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for w := range l.wishes {
+		if w.attempt.Job == id {
+			delete(l.wishes, w)
+		}
+	}
+}
+
+// beat notes that a heartbeat is sent.
+func (l *link) beat() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.beats = append(l.beats, l.now())
+}
+
+// answered renews the lease. It counts from when the answered heartbeat was sent,
+// so that it never outlasts what the coordinator grants.
+func (l *link) answered() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if len(l.beats) == 0 {
+		return // nothing was asked
+	}
+	l.until = l.beats[0].Add(l.lease)
+	l.beats = l.beats[1:]
+}

@@ -1,0 +1,144 @@
+package worker
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"strconv"
+
+	"berth/internal/event"
+	"berth/internal/job"
+	"berth/internal/mapreduce"
+)
+
+// streamTask is an attempt at a map or reduce task, while it runs.
+type streamTask struct {
+	w      *worker
+	a      *attempt
+	spec   *job.MapReduceSpec
+	kind   job.TaskKind
+	index  int    // among the job's maps or reduces
+	dir    string // the attempt's part of the scratch folder
+	cwd    string // in it: working folder of its programs
+	env    []string
+	stderr *errorLog
+}
+
+// runMapReduce runs a map or reduce attempt from begin to end.
+func (w *worker) runMapReduce(a *attempt) {
+	wk := a.work
+	t := &streamTask{w: w, a: a, spec: wk.spec.MapReduce, kind: wk.kind(a.id.Task), index: a.id.Task}
+	if t.kind == job.ReduceTask {
+		t.index -= wk.maps
+	}
+	name := job.TaskName(t.kind, t.index) + "." + strconv.Itoa(a.id.N)
+	t.dir = filepath.Join(wk.dir, name)
+	t.cwd = filepath.Join(t.dir, "work")
+	t.stderr = &errorLog{path: filepath.Join(wk.runDir, "logs", name+".stderr"), meter: a.meter,
+		prefix: t.conf("stream.stderr.reporter.prefix", defaultPrefix)}
+	err := w.guard(a, t.run)
+	tail, logErr := t.stderr.close()
+	if logErr != nil {
+		w.log.Warn("standard error of a task is not logged", "attempt", a.id, "err", logErr)
+	}
+	if err != nil && a.killed() == nil && failureOf(err).outcome == event.Failed {
+		tail = t.debug(err, tail)
+	}
+	if rerr := removeTree(t.dir); rerr != nil {
+		w.log.Warn("an attempt's scratch folder stays", "dir", t.dir, "err", rerr)
+	}
+	w.finish(a, err, tail)
+}
+
+// leave is asked by a reduce before its phases sort and reduce.
+func (t *streamTask) leave(ctx context.Context, p job.Phase) error {
+	return t.a.awaitLeave(ctx, t.w.link, p)
+}
+
+func (t *streamTask) conf(key, missing string) string {
+	if v, ok := t.spec.Conf[key]; ok {
+		return v
+	}
+	return missing
+}
+
+// run makes the task's folder and runs it.
+func (t *streamTask) run() error {
+	if err := removeTree(t.dir); err != nil { // of an attempt of that number that an earlier worker had
+		return scratchFailure(t.dir, err)
+	}
+	if err := t.a.work.furnish(t.cwd); err != nil {
+		return err
+	}
+	t.env = t.environment()
+	var out *mapreduce.Output
+	var err error
+	if t.kind == job.MapTask {
+		out, err = t.runMap()
+	} else {
+		out, err = t.runReduce()
+	}
+	if err != nil || out == nil {
+		return err
+	}
+	if err := t.a.awaitCommit(t.a.ctx, t.w.link); err != nil {
+		out.Abort()
+		return err
+	}
+	return out.Commit()
+}
+
+func (t *streamTask) runMap() (*mapreduce.Output, error) {
+	wk := t.a.work
+	mapper, combiner := t.programs(&t.spec.Mapper)
+	r, err := mapreduce.RunMap(t.a.ctx, mapreduce.MapTask{
+		Spec: t.spec, Attempt: t.a.id, Split: *t.a.start.Split, Partitions: wk.reduces,
+		Mapper: mapper, Combiner: combiner, Memory: t.w.cfg.attemptMemory(),
+		Dir: filepath.Join(t.dir, "data"), Outputs: t.w.shuffle.outputs, Progress: t.a.meter,
+	})
+	return r.Output, err
+}
+
+func (t *streamTask) runReduce() (*mapreduce.Output, error) {
+	wk := t.a.work
+	reducer, combiner := t.programs(t.spec.Reducer)
+	r, err := mapreduce.RunReduce(t.a.ctx, mapreduce.ReduceTask{
+		Spec: t.spec, Attempt: t.a.id, Partition: t.index, Maps: wk.maps,
+		Reducer: reducer, Combiner: combiner, Memory: t.w.cfg.attemptMemory(),
+		Dir: filepath.Join(t.dir, "data"), Segments: newSegments(t.w, t.a), Progress: t.a.meter, Leave: t.leave,
+	})
+	return r.Output, err
+}
+
+// programs returns the task's program and its combiner, nil without one.
+func (t *streamTask) programs(p *job.Program) (main, combiner mapreduce.Program) {
+	main, native := mapreduce.Native(*p, t.spec)
+	if !native {
+		main = t.command(p)
+	}
+	if c := t.spec.Combiner; c != nil {
+		if combiner, native = mapreduce.NativeCombiner(*c, t.spec); !native {
+			combiner = t.command(c)
+		}
+	}
+	return main, combiner
+}
+
+func (t *streamTask) command(p *job.Program) *command {
+	return &command{w: t.w, a: t.a, args: p.Args, env: t.env, dir: t.cwd, stderr: t.stderr, lax: !t.spec.NonZeroExitIsFail}
+}
+
+// environment returns what the task's programs see: Hadoop Streaming's variables
+// (job.TaskEnv), and berth's own.
+func (t *streamTask) environment() []string {
+	a, wk := t.a, t.a.work
+	info := job.TaskInfo{Name: wk.spec.Name, Attempt: a.id, Kind: t.kind, Index: t.index,
+		Maps: wk.maps, Reduces: wk.reduces, Split: a.start.Split, User: os.Getenv("USER")}
+	env := taskEnv(job.TaskEnv(t.spec, info), wk.need(t.kind).CPUs, t.w.scratch.cookie)
+	return append(env,
+		"BERTH_JOB_ID="+string(wk.spec.ID),
+		"BERTH_TASK_ID="+job.TaskName(t.kind, t.index),
+		"BERTH_ATTEMPT="+strconv.Itoa(a.id.N),
+		"BERTH_TASK_DIR="+t.cwd,
+		"TMPDIR="+filepath.Join(t.cwd, "tmp"))
+}

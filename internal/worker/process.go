@@ -1,0 +1,132 @@
+package worker
+
+import (
+	"errors"
+	"sync"
+	"syscall"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"berth/internal/probe"
+)
+
+// process is a child of a lane, the leader of its process group.
+type process struct {
+	pid     int
+	grace   time.Duration
+	started time.Time
+
+	mu      sync.Mutex
+	gone    bool        // waited for: the number may name another process
+	killing *time.Timer // sends SIGKILL
+}
+
+// spawn starts a program in a process group of its own. It is called in a lane.
+// argv[0] is what the program sees as its name, path the file.
+func spawn(path string, argv []string, dir string, env []string, files []uintptr, grace time.Duration) (*process, error) {
+	attr := &syscall.ProcAttr{Dir: dir, Env: env, Files: files,
+		Sys: &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGKILL}}
+	pid, err := syscall.ForkExec(path, argv, attr)
+	for try := 0; errors.Is(err, syscall.ETXTBSY) && try < 100; try++ {
+		// Another thread forked while the file was still open for writing; its child lets go when it executes.
+		time.Sleep(time.Millisecond)
+		pid, err = syscall.ForkExec(path, argv, attr)
+	}
+	if errors.Is(err, syscall.ENOEXEC) { // a script without #! line: execvp(3) gives it to the shell
+		pid, err = syscall.ForkExec("/bin/sh", append([]string{"/bin/sh", path}, argv[1:]...), attr)
+	}
+	if err != nil {
+		return nil, startFailure(path, dir, err)
+	}
+	return &process{pid: pid, grace: grace, started: time.Now()}, nil
+}
+
+// exited is how a process ended.
+type exited struct {
+	code   int // −1: by a signal
+	signal syscall.Signal
+	cpu    time.Duration
+	maxRSS int64 // bytes; not less than the worker's own at the start (probe.HighWater)
+}
+
+// wait waits for the leader, then for what it left in its group (sweep). It is
+// called in the process's lane.
+func (p *process) wait() exited {
+	e := p.reap()
+	p.sweep()
+	return e
+}
+
+// reap waits for the leader. With one that was killed all its group is.
+func (p *process) reap() exited {
+	var info unix.Siginfo
+	for {
+		if err := unix.Waitid(unix.P_PID, p.pid, &info, unix.WEXITED|unix.WNOWAIT, nil); err != unix.EINTR {
+			break
+		}
+	}
+	p.mu.Lock()
+	p.gone = true
+	killed := p.killing != nil
+	if killed {
+		p.killing.Stop()
+		_ = unix.Kill(-p.pid, unix.SIGKILL) // the leader is a zombie yet, so the number is its own
+	}
+	p.mu.Unlock()
+	var status unix.WaitStatus
+	var use unix.Rusage
+	for {
+		if _, err := unix.Wait4(p.pid, &status, 0, &use); err != unix.EINTR {
+			break
+		}
+	}
+	e := exited{code: status.ExitStatus(), cpu: time.Duration(use.Utime.Nano() + use.Stime.Nano()), maxRSS: use.Maxrss << 10}
+	if status.Signaled() {
+		e.signal = status.Signal()
+	}
+	return e
+}
+
+// sweep waits for the members of a group whose leader has ended, as long as the
+// grace is, and kills them then. Most tasks leave none and cost one system call.
+func (p *process) sweep() {
+	if unix.Kill(-p.pid, 0) != nil {
+		return
+	}
+	until := time.Now().Add(p.grace)
+	for look := time.Millisecond; membersLive(p.pid); look = min(2*look, 100*time.Millisecond) {
+		if time.Now().After(until) {
+			_ = unix.Kill(-p.pid, unix.SIGKILL)
+			return
+		}
+		time.Sleep(look)
+	}
+}
+
+// membersLive reports whether a group has members other than zombies, which
+// nobody may ever reap where the machine's first process is no proper init.
+func membersLive(group int) bool {
+	groups, err := probe.Groups()
+	return err == nil && groups[group].Procs > 0
+}
+
+// kill ends the process group: SIGTERM, and SIGKILL after the grace.
+func (p *process) kill() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.gone || p.killing != nil {
+		return
+	}
+	_ = unix.Kill(-p.pid, unix.SIGTERM)
+	_ = unix.Kill(-p.pid, unix.SIGCONT) // a stopped process takes no SIGTERM
+	p.killing = time.AfterFunc(p.grace, p.killNow)
+}
+
+func (p *process) killNow() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if !p.gone {
+		_ = unix.Kill(-p.pid, unix.SIGKILL)
+	}
+}

@@ -1,0 +1,94 @@
+package worker
+
+import (
+	"context"
+	"sync"
+
+	"berth/internal/mapreduce"
+	"berth/internal/wire"
+)
+
+// segments finds the map outputs for one reduce attempt (mapreduce.Segments).
+type segments struct {
+	w *worker
+	a *attempt
+
+	mu    sync.Mutex
+	read  int                        // locations of the job's list that were looked at
+	good  map[int]mapreduce.Location // by map task: what Next returned and nobody called bad
+	again []mapreduce.Location       // newer locations of outputs that were bad
+}
+
+func newSegments(w *worker, a *attempt) *segments {
+	return &segments{w: w, a: a, good: make(map[int]mapreduce.Location)}
+}
+
+// Next blocks until there is a location that the reduce has not tried.
+func (s *segments) Next(ctx context.Context) (mapreduce.Location, error) {
+	for {
+		loc, ok, more := s.next()
+		if ok {
+			return loc, nil
+		}
+		select {
+		case <-more:
+		case <-ctx.Done():
+			return mapreduce.Location{}, context.Cause(ctx)
+		}
+	}
+}
+
+func (s *segments) next() (loc mapreduce.Location, ok bool, more <-chan struct{}) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if n := len(s.again); n > 0 {
+		loc, s.again = s.again[n-1], s.again[:n-1]
+		s.good[loc.Map.Task] = loc
+		return loc, true, nil
+	}
+	list, more := s.a.work.places.from(s.read)
+	for _, loc := range list {
+		s.read++
+		if _, has := s.good[loc.Map.Task]; !has {
+			s.good[loc.Map.Task] = loc
+			return loc, true, nil
+		}
+	}
+	return mapreduce.Location{}, false, more
+}
+
+// Bad has the coordinator told, once for all reduces of the node, that the output
+// cannot be had. If it has said meanwhile where another copy is, Next returns that.
+func (s *segments) Bad(loc mapreduce.Location, err error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.good[loc.Map.Task] != loc {
+		return // it was called bad before
+	}
+	delete(s.good, loc.Map.Task)
+	places := s.a.work.places
+	if newer := places.newest(loc.Map.Task); newer != loc {
+		s.again = append(s.again, newer)
+		return
+	}
+	if loc.Holder == s.w.cfg.Node {
+		if rerr := s.w.shuffle.outputs.Remove(loc.Map); rerr != nil { // else the next hello would offer it again
+			s.w.log.Warn("damaged map output stays", "map", loc.Map, "err", rerr)
+		}
+	}
+	s.w.log.Warn("map output cannot be used", "map", loc.Map, "holder", loc.Holder, "by", s.a.id, "err", err)
+	if places.missing(loc.Map) {
+		s.w.link.want(wish{wire.KindFetchFailed, loc.Map},
+			&wire.FetchFailed{By: s.a.id, Map: loc.Map, Reason: oneLine(err.Error())})
+	}
+}
+
+// Open opens a partition of a map output.
+func (s *segments) Open(ctx context.Context, loc mapreduce.Location, partition int) (mapreduce.Segment, error) {
+	if loc.Holder == s.w.cfg.Node {
+		return s.w.shuffle.outputs.Open(loc.Map, partition)
+	}
+	return s.w.shuffle.fetch(ctx, loc, partition)
+}
+
+var _ mapreduce.Segments = (*segments)(nil)

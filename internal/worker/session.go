@@ -1,0 +1,213 @@
+package worker
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"time"
+
+	"berth/internal/job"
+	"berth/internal/wire"
+)
+
+// Waits between dials, and how long a dial and a greeting may take.
+const (
+	firstWait     = 50 * time.Millisecond
+	longestWait   = time.Second
+	greetPatience = 10 * time.Second
+)
+
+// backoff doubles the wait from dial to dial. Half of it is chance, so that the
+// workers of a coordinator that comes back do not all dial at once.
+type backoff struct {
+	rand *rand.Rand
+	wait time.Duration
+}
+
+func newBackoff(r *rand.Rand) *backoff { return &backoff{rand: r, wait: firstWait} }
+
+func (b *backoff) reset() { b.wait = firstWait }
+
+func (b *backoff) next() time.Duration {
+	d := b.wait/2 + time.Duration(b.rand.Int64N(int64(b.wait)/2+1))
+	b.wait = min(2*b.wait, longestWait)
+	return d
+}
+
+// shutdown is the coordinator's word that the worker shall end.
+type shutdown struct{ reason string }
+
+func (s *shutdown) Error() string { return "told to end: " + s.reason }
+
+// session dials once and stays until the connection ends. welcome says whether
+// the coordinator took the worker in.
+func (w *worker) session(ctx context.Context, deadline time.Time) (welcome bool, err error) {
+	if soon := time.Now().Add(greetPatience); soon.Before(deadline) {
+		deadline = soon
+	}
+	greeting, cancel := context.WithDeadline(ctx, deadline)
+	defer cancel()
+	c, err := w.dial(greeting)
+	if err != nil {
+		return false, err
+	}
+	defer func() { _ = c.Close() }()
+	patient := context.AfterFunc(greeting, func() { _ = c.Close() })
+	hello := time.Now()
+	if err := w.greet(c); err != nil {
+		return false, err
+	}
+	m, err := c.Recv()
+	if err != nil {
+		return false, fmt.Errorf("await welcome: %w", err)
+	}
+	switch m := m.(type) {
+	case *wire.Welcome:
+		if !patient() {
+			return false, greeting.Err()
+		}
+		return true, w.attendTo(ctx, c, hello, m)
+	case *wire.Shutdown:
+		return false, &shutdown{m.Reason}
+	default:
+		return false, fmt.Errorf("got %T instead of a welcome", m)
+	}
+}
+
+// greet says hello. What the hello says is gathered while no connection is up, so
+// that the end of an attempt is in it or is told after it.
+func (w *worker) greet(c conn) error {
+	host, err := os.Hostname()
+	if err != nil {
+		host = string(w.cfg.Node)
+	}
+	h := &wire.Hello{Version: wire.Version, Node: w.cfg.Node, Host: host, PID: os.Getpid(), Capacity: w.cfg.Capacity,
+		Addr: w.shuffle.address(), Held: w.shuffle.held()}
+	seen := make(map[job.Attempt]bool)
+	for _, a := range w.running() { // before the unsettled: an attempt goes from here to there
+		seen[a.id] = true
+		h.Running = append(h.Running, a.id)
+	}
+	for _, at := range w.link.unsettled() {
+		if !seen[at] {
+			h.Running = append(h.Running, at)
+		}
+	}
+	return c.Send(h)
+}
+
+// attendTo does what the coordinator says until the connection ends.
+func (w *worker) attendTo(ctx context.Context, c conn, hello time.Time, m *wire.Welcome) error {
+	defer w.link.apart()
+	epoch, err := w.link.welcome(c, hello, m.Lease)
+	if err != nil {
+		return err
+	}
+	w.log.Info("welcome", "heartbeat", m.Heartbeat, "lease", m.Lease)
+	over := make(chan struct{})
+	beaten := make(chan struct{})
+	go func() {
+		defer close(beaten)
+		w.beat(ctx, c, m.Heartbeat, over)
+	}()
+	defer func() { close(over); <-beaten }()
+	for {
+		m, err := c.Recv()
+		if err != nil {
+			return err
+		}
+		if err := w.hear(m, epoch); err != nil {
+			return err
+		}
+	}
+}
+
+// beat sends heartbeats, and hangs up when the lease is over, for then nobody may
+// be at the other end, or when the worker is to end.
+func (w *worker) beat(ctx context.Context, c conn, every time.Duration, over <-chan struct{}) {
+	tick := time.NewTicker(max(every, time.Millisecond))
+	defer tick.Stop()
+	for {
+		select {
+		case <-tick.C:
+			if w.link.expired() {
+				_ = c.Close() // the reader sees it
+				return
+			}
+			w.link.beat()
+			send(c, &wire.Heartbeat{Progress: w.progress()})
+		case <-ctx.Done():
+			_ = c.Close()
+			return
+		case <-over:
+			return
+		}
+	}
+}
+
+// hear does what a message says.
+func (w *worker) hear(m wire.Message, epoch uint64) error {
+	switch m := m.(type) {
+	case *wire.HeartbeatAck:
+		w.link.answered()
+	case *wire.Job:
+		w.learn(m)
+	case *wire.Start:
+		w.start(m, epoch)
+	case *wire.Kill:
+		w.kill(m.Attempt, m.Reason)
+	case *wire.Leave:
+		w.grant(m.Attempt, m.Phase, 0)
+	case *wire.Commit:
+		w.grant(m.Attempt, job.PhaseNone, epoch)
+	case *wire.Locate:
+		w.locate(m)
+	case *wire.Forget:
+		w.forget(m.Job)
+	case *wire.EndedAck:
+		w.link.acknowledged(m.Attempt)
+	case *wire.Shutdown:
+		return &shutdown{m.Reason}
+	default:
+		return fmt.Errorf("got %T, which no coordinator says", m)
+	}
+	return nil
+}
+
+// learn takes what is told of a job. It may be told again over a new connection.
+// Attempts at a job that makes no sense are refused when they are to be started.
+func (w *worker) learn(m *wire.Job) {
+	wk, err := newWork(m, w.scratch)
+	if err != nil {
+		w.log.Error("spec of a job makes no sense", "err", err)
+		return
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.works[wk.spec.ID] == nil {
+		w.works[wk.spec.ID] = wk
+	}
+}
+
+func (w *worker) grant(at job.Attempt, phase job.Phase, commit uint64) {
+	w.mu.Lock()
+	a := w.attempts[at]
+	w.mu.Unlock()
+	if a != nil {
+		a.grant(phase, commit)
+	}
+}
+
+// locate takes where a map's output is; whoever missed it may try there.
+func (w *worker) locate(m *wire.Locate) {
+	w.mu.Lock()
+	wk := w.works[m.Map.Job]
+	w.mu.Unlock()
+	if wk == nil {
+		return
+	}
+	for _, missing := range wk.places.add(m) {
+		w.link.fulfilled(wish{wire.KindFetchFailed, missing})
+	}
+}

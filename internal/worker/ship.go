@@ -1,0 +1,172 @@
+package worker
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+
+	"berth/internal/job"
+)
+
+// shipping is what a job puts into the folders of its tasks.
+type shipping struct {
+	mu       sync.Mutex
+	unpacked map[string]error // archives, by their place; each is unpacked once
+	copied   map[string]error // programs that had to be made executable
+}
+
+// furnish makes an attempt's working folder: every shipped file is linked into it.
+func (wk *work) furnish(dir string) error {
+	if err := os.MkdirAll(filepath.Join(dir, "tmp"), 0o700); err != nil {
+		return scratchFailure(dir, err)
+	}
+	for _, f := range wk.spec.MapReduce.Files {
+		if !filepath.IsLocal(f.Name) {
+			return failed("the shipped file %s would be put outside of the task's folder, as %q", f.Path, f.Name)
+		}
+		target := f.Path
+		if f.Archive {
+			target = filepath.Join(wk.dir, "archives", f.Name)
+			if err := wk.unpackOnce(f, target); err != nil {
+				return err
+			}
+		} else if _, err := os.Stat(target); err != nil {
+			return failed("the shipped file %s cannot be read on this node: %v", f.Path, err)
+		}
+		if err := symlink(target, filepath.Join(dir, f.Name)); err != nil {
+			return scratchFailure(dir, err)
+		}
+	}
+	return nil
+}
+
+// symlink puts a symbolic link into place, over one of the same name.
+func symlink(target, name string) error {
+	err := os.Symlink(target, name)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		if err := os.MkdirAll(filepath.Dir(name), 0o700); err != nil {
+			return err
+		}
+		return os.Symlink(target, name)
+	case errors.Is(err, fs.ErrExist):
+		if err := os.Remove(name); err != nil {
+			return err
+		}
+		return os.Symlink(target, name)
+	default:
+		return err
+	}
+}
+
+// unpackOnce unpacks an archive for all of the job's tasks on this node. One that
+// is there was unpacked whole, by an earlier worker maybe.
+func (wk *work) unpackOnce(f job.ShipFile, target string) error {
+	wk.ship.mu.Lock()
+	defer wk.ship.mu.Unlock()
+	if err, ok := wk.ship.unpacked[target]; ok {
+		return err
+	}
+	_, err := os.Lstat(target)
+	if errors.Is(err, fs.ErrNotExist) {
+		err = unpackAside(f.Path, target)
+	}
+	if wk.ship.unpacked == nil {
+		wk.ship.unpacked = make(map[string]error)
+	}
+	wk.ship.unpacked[target] = err
+	return err
+}
+
+func unpackAside(archive, target string) error {
+	part := target + ".part"
+	if err := errors.Join(removeTree(part), os.MkdirAll(part, 0o700)); err != nil {
+		return scratchFailure(part, err)
+	}
+	if err := unpack(archive, part); err != nil {
+		if ofMachine(err) {
+			return scratchFailure(part, err)
+		}
+		return failed("the archive %s cannot be unpacked: %v", archive, err)
+	}
+	if err := os.Rename(part, target); err != nil {
+		return scratchFailure(part, err)
+	}
+	return nil
+}
+
+// findCommand finds a streaming program as Hadoop does (PathFinder): a name
+// without a slash is a file of the task's folder, or else looked for in PATH.
+// Shipped scripts need no executable bit there, so they need none here.
+func (wk *work) findCommand(name, dir string, env []string) (string, error) {
+	path := name
+	if !filepath.IsAbs(path) {
+		path = filepath.Join(dir, name)
+	}
+	st, err := os.Stat(path)
+	if err != nil || !st.Mode().IsRegular() {
+		return wk.lookPath(name, dir, env)
+	}
+	if st.Mode()&0o111 == 0 && wk.shipped(path, dir) {
+		return path, wk.makeExecutable(path, dir)
+	}
+	return path, nil
+}
+
+// shipped reports whether a path in the task's folder is one of the shipped files.
+func (wk *work) shipped(path, dir string) bool {
+	rel, err := filepath.Rel(dir, path)
+	if err != nil {
+		return false
+	}
+	for _, f := range wk.spec.MapReduce.Files {
+		if filepath.Clean(f.Name) == rel {
+			return true
+		}
+	}
+	return false
+}
+
+// makeExecutable links an executable copy of a shipped file into the task's
+// folder in place of the file, which is the user's and stays as it is. The copy
+// is made once for the job.
+func (wk *work) makeExecutable(path, dir string) error {
+	wk.ship.mu.Lock()
+	defer wk.ship.mu.Unlock()
+	rel, err := filepath.Rel(dir, path)
+	if err != nil {
+		return scratchFailure(dir, err)
+	}
+	copied := filepath.Join(wk.dir, "programs", strings.ReplaceAll(rel, "/", "+"))
+	if _, done := wk.ship.copied[copied]; !done {
+		if wk.ship.copied == nil {
+			wk.ship.copied = make(map[string]error)
+		}
+		wk.ship.copied[copied] = copyProgram(path, copied)
+	}
+	if err := wk.ship.copied[copied]; err != nil {
+		return scratchFailure(wk.dir, err)
+	}
+	if err := symlink(copied, path); err != nil {
+		return scratchFailure(dir, err)
+	}
+	return nil
+}
+
+// copyProgram writes aside and renames, so that the file that is run was never open for writing under its name.
+func copyProgram(from, to string) error {
+	text, err := os.ReadFile(from)
+	if err != nil {
+		return err
+	}
+	if err := os.MkdirAll(filepath.Dir(to), 0o700); err != nil {
+		return err
+	}
+	if err := os.WriteFile(to+".part", text, 0o700); err != nil {
+		return err
+	}
+	return os.Rename(to+".part", to)
+}

@@ -1,0 +1,151 @@
+package worker
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"sync"
+
+	"berth/internal/probe"
+)
+
+// maxLine bounds what is kept of a line of standard error before it is passed on in pieces.
+const maxLine = 64 << 10
+
+// defaultPrefix begins the lines of standard error that report to berth
+// (stream.stderr.reporter.prefix in Hadoop Streaming).
+const defaultPrefix = "reporter:"
+
+// errorLog takes the standard error of a streaming task's programs, line by line:
+// reports go to the meter, everything else to the task's log file, which is made
+// at the first line for it.
+type errorLog struct {
+	path   string
+	prefix string
+	meter  *probe.Meter
+
+	mu     sync.Mutex
+	file   *os.File
+	failed error  // the log file cannot be written: its text is dropped, the task goes on
+	tail   []byte // the end of what went to the log
+}
+
+// stream is one program's standard error; whole lines of several are kept apart.
+type stream struct {
+	log     *errorLog
+	line    []byte
+	partial bool // the line's begin was passed on already
+}
+
+// Write takes text as it comes. It never fails: a task is not stopped for its log.
+func (s *stream) Write(p []byte) (int, error) {
+	n := len(p)
+	for len(p) > 0 {
+		i := bytes.IndexByte(p, '\n')
+		if i < 0 {
+			s.line = append(s.line, p...)
+			if len(s.line) >= maxLine {
+				s.pass(false)
+			}
+			break
+		}
+		s.line = append(s.line, p[:i+1]...)
+		s.pass(true)
+		p = p[i+1:]
+	}
+	return n, nil
+}
+
+// flush passes on a last line without an end.
+func (s *stream) flush() {
+	if len(s.line) > 0 {
+		s.line = append(s.line, '\n')
+		s.pass(true)
+	}
+}
+
+// pass hands what was gathered on; whole says that it ends with the line.
+func (s *stream) pass(whole bool) {
+	if s.partial || !whole || !s.log.report(string(bytes.TrimRight(s.line, "\r\n"))) {
+		s.log.write(s.line)
+	}
+	s.partial = !whole
+	s.line = s.line[:0]
+}
+
+// report takes "reporter:counter:GROUP,COUNTER,AMOUNT" and "reporter:status:TEXT"
+// (Hadoop Streaming, PipeMapRed.MRErrorThread), and says whether the line was one.
+// A line that begins like one and is none goes to the log, as there.
+func (l *errorLog) report(line string) bool {
+	rest, ok := strings.CutPrefix(line, l.prefix)
+	if !ok {
+		return false
+	}
+	if status, ok := strings.CutPrefix(rest, "status:"); ok {
+		l.meter.Status(oneLine(status))
+		return true
+	}
+	counter, ok := strings.CutPrefix(rest, "counter:")
+	if !ok {
+		return false
+	}
+	columns := strings.Split(strings.TrimSpace(counter), ",")
+	if len(columns) != 3 {
+		return false
+	}
+	n, err := strconv.ParseInt(columns[2], 10, 64)
+	if err != nil {
+		return false
+	}
+	l.meter.Counter(strings.ToValidUTF8(columns[0], "\uFFFD"), strings.ToValidUTF8(columns[1], "\uFFFD"), n)
+	return true
+}
+
+// write adds to the log file.
+func (l *errorLog) write(text []byte) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.tail = append(l.tail, text...)
+	if n := len(l.tail); n > 4*tailBytes {
+		l.tail = append(l.tail[:0], l.tail[n-2*tailBytes:]...)
+	}
+	if l.failed != nil {
+		return
+	}
+	if l.file == nil {
+		l.file, l.failed = createLog(l.path)
+	}
+	if l.failed == nil {
+		_, l.failed = l.file.Write(text)
+	}
+}
+
+// createLog makes a log file of mode 0600, as tasks may print what others must not read.
+func createLog(path string) (*os.File, error) {
+	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+		return nil, err
+	}
+	return os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
+}
+
+// close ends the log and returns its last lines, and what went wrong with its file.
+func (l *errorLog) close() (tail string, err error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	err = l.failed
+	if l.file != nil {
+		err = errors.Join(err, l.file.Close())
+		l.file = nil
+	}
+	if err != nil {
+		err = fmt.Errorf("log of a task: %w", err)
+	}
+	return lastLines(string(l.tail)), err
+}
+
+var _ io.Writer = (*stream)(nil)

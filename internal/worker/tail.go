@@ -1,0 +1,54 @@
+package worker
+
+import (
+	"os"
+	"strings"
+)
+
+// What is kept of a failed task's standard error.
+const (
+	tailLines = 10
+	tailBytes = 4 << 10
+)
+
+// lastLines returns the last lines of text, without the line end: at most
+// tailLines of them and tailBytes, as valid UTF-8.
+func lastLines(text string) string {
+	text = strings.TrimRight(text, "\n")
+	cut := false
+	if len(text) > tailBytes {
+		text, cut = text[len(text)-tailBytes:], true
+	}
+	lines := strings.Split(text, "\n")
+	if cut && len(lines) > 1 {
+		lines = lines[1:] // the first is a piece of a line
+	}
+	if len(lines) > tailLines {
+		lines = lines[len(lines)-tailLines:]
+	}
+	return strings.ToValidUTF8(strings.Join(lines, "\n"), "\uFFFD")
+}
+
+// tailOf returns the last lines of a file, nothing where it cannot be read: the
+// failure that it would illustrate is told in any case.
+func tailOf(path string) string {
+	f, err := os.Open(path)
+	if err != nil {
+		return ""
+	}
+	defer func() { _ = f.Close() }()
+	st, err := f.Stat()
+	if err != nil || !st.Mode().IsRegular() {
+		return ""
+	}
+	// Bytes beyond the tail show whether its first line is whole.
+	buf := make([]byte, min(st.Size(), 2*tailBytes))
+	n, _ := f.ReadAt(buf, st.Size()-int64(len(buf))) // what there is, if it was cut meanwhile
+	return lastLines(string(buf[:n]))
+}
+
+// oneLine makes a reason fit on a line.
+func oneLine(s string) string {
+	s = strings.ToValidUTF8(s, "\uFFFD")
+	return strings.Join(strings.FieldsFunc(s, func(r rune) bool { return r == '\n' || r == '\r' }), "; ")
+}

@@ -1,0 +1,162 @@
+package worker
+
+import (
+	"encoding/json"
+	"errors"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"sync"
+
+	"berth/internal/job"
+	"berth/internal/wire"
+)
+
+// work is what the worker knows of one job.
+type work struct {
+	spec          *job.Spec
+	runDir        string
+	maps, reduces int
+	dir           string // the job's part of the scratch folder; made when first needed
+
+	bagEnv []string // what the environment of every task begins with; its capacity is its length
+	places *places  // where map outputs are
+	ship   shipping // what the job's tasks find in their folders
+
+	mu    sync.Mutex
+	paths map[string]string // commands that were looked up in PATH
+}
+
+// newWork takes what the coordinator tells of a job.
+func newWork(m *wire.Job, s *scratch) (*work, error) {
+	var spec job.Spec
+	if err := json.Unmarshal(m.Spec, &spec); err != nil {
+		return nil, err
+	}
+	if _, err := job.ParseID("job", string(spec.ID)); err != nil {
+		return nil, err // the id names a folder
+	}
+	if err := check(&spec, m); err != nil {
+		return nil, err
+	}
+	wk := &work{spec: &spec, runDir: m.RunDir, maps: m.Maps, reduces: m.Reduces, dir: s.job(spec.ID),
+		places: newPlaces(), paths: make(map[string]string)}
+	if spec.Bag != nil {
+		env := taskEnv(spec.Bag.Env, spec.Bag.Need.CPUs, s.cookie)
+		env = append(env, "BERTH_JOB_ID="+string(spec.ID))
+		wk.bagEnv = env[:len(env):len(env)]
+	}
+	return wk, nil
+}
+
+// check refuses what would not make a task: the spec was checked when it was
+// submitted, but what came over the wire must not crash the worker.
+func check(spec *job.Spec, m *wire.Job) error {
+	switch mr := spec.MapReduce; {
+	case spec.Bag != nil:
+		if len(spec.Bag.Command) == 0 {
+			return errors.New("a bag without a command")
+		}
+	case mr == nil:
+		return errors.New("neither a bag nor a MapReduce job")
+	case m.Reduces > 0 && mr.Reducer == nil:
+		return errors.New("reduces without a reducer")
+	default:
+		for _, p := range []*job.Program{&mr.Mapper, mr.Combiner, mr.Reducer} {
+			if p != nil && p.Native == "" && len(p.Args) == 0 {
+				return errors.New("a program without a command")
+			}
+		}
+	}
+	return nil
+}
+
+// need returns what one task of that kind takes of the node.
+func (wk *work) need(kind job.TaskKind) job.Resources {
+	switch {
+	case wk.spec.Bag != nil:
+		return wk.spec.Bag.Need
+	case kind == job.MapTask:
+		return wk.spec.MapReduce.MapNeed
+	default:
+		return wk.spec.MapReduce.ReduceNeed
+	}
+}
+
+// kind returns the kind of the task with that index.
+func (wk *work) kind(task int) job.TaskKind {
+	switch {
+	case wk.spec.Bag != nil:
+		return job.BagTask
+	case task < wk.maps:
+		return job.MapTask
+	default:
+		return job.ReduceTask
+	}
+}
+
+// taskEnv returns the user's environment with what every task of this node gets:
+// the cookie, and how many threads to use for programs that would else start one
+// for each core of the machine. What an outer berth told its task is taken out.
+func taskEnv(user []string, cpus int, cookie string) []string {
+	env := make([]string, 0, len(user)+4)
+	threads := false
+	for _, kv := range user {
+		if strings.HasPrefix(kv, "BERTH_") || strings.HasPrefix(kv, "SLURM_ARRAY_TASK_ID=") {
+			continue
+		}
+		threads = threads || strings.HasPrefix(kv, "OMP_NUM_THREADS=")
+		env = append(env, kv)
+	}
+	if !threads {
+		env = append(env, "OMP_NUM_THREADS="+strconv.Itoa(cpus))
+	}
+	return append(env, cookie)
+}
+
+// lookPath finds a command as execvp(3) does: a name with a slash is a path, any
+// other is looked for in PATH. What was found is kept for the job's other tasks.
+func (wk *work) lookPath(name, dir string, env []string) (string, error) {
+	if strings.Contains(name, "/") {
+		return name, nil
+	}
+	wk.mu.Lock()
+	defer wk.mu.Unlock()
+	if p, ok := wk.paths[name]; ok {
+		return p, nil
+	}
+	if name == "" {
+		return "", failed("the command is empty")
+	}
+	for _, folder := range filepath.SplitList(envValue(env, "PATH", defaultPath)) {
+		if !filepath.IsAbs(folder) {
+			folder = filepath.Join(dir, folder)
+		}
+		p := filepath.Join(folder, name)
+		if st, err := os.Stat(p); err == nil && st.Mode().IsRegular() && st.Mode()&0o111 != 0 {
+			wk.paths[name] = p
+			return p, nil
+		}
+	}
+	return "", notFound(name)
+}
+
+// forgetPaths drops what was looked up: a program may have been moved.
+func (wk *work) forgetPaths() {
+	wk.mu.Lock()
+	defer wk.mu.Unlock()
+	clear(wk.paths)
+}
+
+// defaultPath is where commands are looked for without PATH (execvp(3)).
+const defaultPath = "/bin:/usr/bin"
+
+func envValue(env []string, name, missing string) string {
+	for i := len(env) - 1; i >= 0; i-- {
+		if v, ok := strings.CutPrefix(env[i], name+"="); ok {
+			return v
+		}
+	}
+	return missing
+}

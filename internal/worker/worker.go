@@ -1,0 +1,262 @@
+package worker
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"os"
+	"os/signal"
+	"runtime"
+	"runtime/debug"
+	"sync"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"berth/internal/event"
+	"berth/internal/job"
+	"berth/internal/wire"
+)
+
+// worker is the state of the process.
+type worker struct {
+	cfg     Config
+	log     *slog.Logger
+	scratch *scratch
+	link    *link
+	lanes   *lanes
+	cores   *cores
+	dirs    *taskDirs
+	monitor *monitor
+	shuffle *shuffle
+	null    uintptr // /dev/null, open for reading
+
+	mu       sync.Mutex
+	works    map[job.ID]*work
+	attempts map[job.Attempt]*attempt
+	stopping *failure       // why nothing is started any more
+	attend   sync.WaitGroup // attempts
+}
+
+// Run is the worker's process. It returns nil when it was told to end: by the
+// coordinator, by SIGTERM or SIGINT, or by the end of ctx. Its tasks are killed
+// then, and its scratch folder is removed. It returns an error when it could not
+// begin, or when no coordinator answered for cfg.MaxOrphan; what it holds stays.
+func Run(ctx context.Context, cfg Config) error {
+	ctx, stop := signal.NotifyContext(ctx, unix.SIGTERM, unix.SIGINT)
+	defer stop()
+	w, err := newWorker(cfg)
+	if err != nil {
+		return err
+	}
+	defer w.scratch.close()
+	inner, cancel := context.WithCancel(context.Background())
+	defer cancel()
+	go w.monitor.run(inner)
+	reason, err := w.serve(ctx)
+	w.log.Info("worker ends", "reason", reason)
+	w.stop(reason)
+	w.shuffle.close()
+	if err == nil {
+		if rerr := w.scratch.remove(); rerr != nil {
+			w.log.Warn("scratch folder stays", "dir", w.scratch.dir, "err", rerr)
+		}
+	}
+	return err
+}
+
+func newWorker(cfg Config) (*worker, error) {
+	cfg, err := cfg.normalize()
+	if err != nil {
+		return nil, err
+	}
+	if len(cfg.CPUs) > 0 {
+		if err := bindProcess(cfg.CPUs); err != nil {
+			cfg.Log.Warn("worker cannot be bound to its cores", "cpus", cfg.CPUs, "err", err)
+			cfg.CPUs = nil
+		}
+	}
+	w := &worker{cfg: cfg, log: cfg.Log, link: newLink(time.Now), cores: &cores{free: cfg.CPUs},
+		works: make(map[job.ID]*work), attempts: make(map[job.Attempt]*attempt)}
+	w.monitor = newMonitor(w)
+	limits(cfg)
+	if w.lanes, err = newLanes(); err != nil {
+		return nil, fmt.Errorf("read the cores this worker may use: %w", err)
+	}
+	null, err := unix.Open(os.DevNull, unix.O_RDONLY|unix.O_CLOEXEC, 0)
+	if err != nil {
+		return nil, fmt.Errorf("open %s: %w", os.DevNull, err)
+	}
+	w.null = uintptr(null)
+	if w.scratch, err = openScratch(cfg); err != nil {
+		return nil, err
+	}
+	w.dirs = &taskDirs{root: w.scratch.tasks()}
+	w.shuffle, err = newShuffle(w.scratch, cfg)
+	return w, err
+}
+
+// limits keeps the Go runtime within the worker's share: its heap within the sort
+// memory, and as many running goroutines as cores beside the lanes, which spend
+// their time in the kernel.
+func limits(cfg Config) {
+	debug.SetMemoryLimit(cfg.SortMemory / 16 * 15)
+	runtime.GOMAXPROCS(cfg.Capacity.CPUs + 2)
+}
+
+// running returns the attempts that run here.
+func (w *worker) running() []*attempt {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	list := make([]*attempt, 0, len(w.attempts))
+	for _, a := range w.attempts {
+		list = append(list, a)
+	}
+	return list
+}
+
+// start begins an attempt. One that runs already was told twice.
+func (w *worker) start(m *wire.Start, epoch uint64) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.attempts[m.Attempt] != nil {
+		return
+	}
+	wk := w.works[m.Attempt.Job]
+	if err := w.refuse(wk, m); err != nil {
+		w.link.end(ended(m.Attempt, err))
+		return
+	}
+	a := newAttempt(m, wk, epoch)
+	w.attempts[m.Attempt] = a
+	w.attend.Add(1)
+	if wk.spec.Bag != nil {
+		w.startBag(a)
+	} else {
+		go func() {
+			defer w.attend.Done()
+			w.runMapReduce(a)
+		}()
+	}
+	w.monitor.began()
+}
+
+// refuse returns why an attempt cannot be started.
+func (w *worker) refuse(wk *work, m *wire.Start) error {
+	switch {
+	case w.stopping != nil:
+		return w.stopping
+	case wk == nil:
+		return broken("berth's own fault: the worker does not know the job %s", m.Attempt.Job)
+	case wk.kind(m.Attempt.Task) == job.MapTask && m.Split == nil:
+		return broken("berth's own fault: the map %s has no split", m.Attempt)
+	default:
+		return nil
+	}
+}
+
+// startBag gives a bag attempt a lane, and cores of its own where it wants only
+// some of the worker's.
+func (w *worker) startBag(a *attempt) {
+	var own []int
+	if need := a.work.spec.Bag.Need.CPUs; need < len(w.cfg.CPUs) {
+		own = w.cores.take(need)
+	}
+	w.lanes.run(own, func() {
+		defer w.attend.Done()
+		w.runBag(a)
+		w.cores.give(own)
+	})
+}
+
+// kill ends an attempt. Of one that is not here its end is told again, or that it is not.
+func (w *worker) kill(at job.Attempt, reason string) {
+	w.mu.Lock()
+	a := w.attempts[at]
+	w.mu.Unlock()
+	f := &failure{outcome: event.Killed, reason: reason}
+	switch {
+	case a != nil:
+		a.kill(f)
+	case !w.link.again(at):
+		w.link.tell(&wire.Ended{AttemptEnded: ended(at, f)})
+	}
+}
+
+// forget drops what is held of a job.
+func (w *worker) forget(id job.ID) {
+	w.mu.Lock()
+	busy := false
+	for at, a := range w.attempts {
+		if at.Job == id {
+			busy = true
+			a.kill(&failure{outcome: event.Killed, reason: "the job is over"})
+		}
+	}
+	wk := w.works[id]
+	delete(w.works, id)
+	w.mu.Unlock()
+	w.link.forget(id)
+	w.shuffle.forget(id)
+	if !busy {
+		w.removeScratch(id)
+	}
+	if wk != nil {
+		w.log.Info("job forgotten", "job", id)
+	}
+}
+
+// removeScratch removes what is on disk of a job. While attempts of it run, the
+// last of them does that when it ends.
+func (w *worker) removeScratch(id job.ID) {
+	if err := removeTree(w.scratch.job(id)); err != nil {
+		w.log.Warn("scratch folder of a job stays", "job", id, "err", err)
+	}
+}
+
+// stop kills what runs and waits for it.
+func (w *worker) stop(reason string) {
+	f := &failure{outcome: event.Lost, reason: "its worker ended: " + reason}
+	w.mu.Lock()
+	w.stopping = f
+	for _, a := range w.attempts {
+		a.kill(f)
+	}
+	w.mu.Unlock()
+	w.attend.Wait()
+}
+
+var errOrphan = errors.New("no coordinator")
+
+// serve talks to the coordinator until the worker is told to end (nil), or is alone for too long.
+func (w *worker) serve(ctx context.Context) (reason string, err error) {
+	wait := newBackoff(w.cfg.Rand)
+	heard := time.Now()
+	for {
+		began := time.Now()
+		welcome, err := w.session(ctx, heard.Add(w.cfg.MaxOrphan))
+		var end *shutdown
+		switch {
+		case errors.As(err, &end):
+			return end.reason, nil
+		case ctx.Err() != nil:
+			return "it was told to", nil
+		}
+		if welcome {
+			heard = time.Now()
+			wait.reset()
+			w.log.Warn("connection to the coordinator lost", "err", err, "after", time.Since(began))
+		} else {
+			w.log.Debug("coordinator not reached", "err", err)
+		}
+		if alone := time.Since(heard); alone >= w.cfg.MaxOrphan {
+			return "no coordinator", &job.Error{Class: job.Transient, Where: string(w.cfg.Node), Err: errors.Join(errOrphan, err),
+				What: fmt.Sprintf("no coordinator answered for %s", job.FormatDuration(w.cfg.MaxOrphan))}
+		}
+		select {
+		case <-time.After(wait.next()):
+		case <-ctx.Done():
+		}
+	}
+}
