@@ -105,6 +105,7 @@ func (d *Driver) Adopt(_ context.Context, id job.AllocID, req job.AllocRequest) 
 	defer d.mu.Unlock()
 	a := d.alloc(id, req)
 	d.running[id] = a
+	d.limit(a)
 	if err := d.writeConfigs(a); err != nil { // the coordinator's address is new
 		return err
 	}
@@ -138,12 +139,18 @@ func (d *Driver) begin() {
 			continue
 		}
 		d.running[a.id] = a
-		if a.req.Time > 0 {
-			a.limit = time.AfterFunc(a.req.Time, func() { d.timeOver(a) })
-		}
+		d.limit(a)
 		for _, p := range a.procs {
 			d.spawn(a, p)
 		}
+	}
+}
+
+// limit lets the allocation end when its wall time is over. One that is adopted has
+// all of it again: when it began is not kept.
+func (d *Driver) limit(a *alloc) {
+	if a.req.Time > 0 {
+		a.limit = time.AfterFunc(a.req.Time, func() { d.timeOver(a) })
 	}
 }
 

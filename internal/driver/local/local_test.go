@@ -1,0 +1,88 @@
+package local
+
+import (
+	"context"
+	"encoding/json"
+	"log/slog"
+	"os"
+	"os/signal"
+	"syscall"
+	"testing"
+	"time"
+
+	"berth/internal/driver"
+	"berth/internal/driver/drivertest"
+	"berth/internal/job"
+	"berth/internal/worker"
+)
+
+// TestMain lets the test program be the worker that the driver starts.
+func TestMain(m *testing.M) {
+	if len(os.Args) == 4 && os.Args[1] == "worker" {
+		os.Exit(beWorker(os.Args[3]))
+	}
+	os.Exit(m.Run())
+}
+
+func beWorker(config string) int {
+	log := slog.New(slog.NewTextHandler(os.Stderr, nil))
+	b, err := os.ReadFile(config)
+	var c WorkerConfig
+	if err == nil {
+		err = json.Unmarshal(b, &c)
+	}
+	if err == nil {
+		ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGTERM)
+		defer stop()
+		err = worker.Run(ctx, worker.Config{Bundle: c.Bundle, Node: c.Node, Capacity: c.Capacity,
+			Scratch: c.Scratch, SortMemory: c.SortMemory, MaxOrphan: time.Minute, Log: log})
+	}
+	if err != nil {
+		log.Error("worker failed", "err", err)
+		return 1
+	}
+	return 0
+}
+
+func machine() Machine {
+	return Machine{Host: "test", CPUs: []int{0, 1}, Mem: 2 << 30}
+}
+
+func makeDriver(t *testing.T, s drivertest.Setup) driver.Driver {
+	exe, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return New(Options{Exe: exe, Dir: s.Dir, Scratch: t.TempDir(), Machine: machine(), Issue: s.Issue, Report: s.Report,
+		Now: func() job.Time { return job.Time(time.Now().UnixNano()) }, Log: slog.New(slog.NewTextHandler(t.Output(), nil))})
+}
+
+func TestDriver(t *testing.T) {
+	drivertest.Run(t, job.Resources{CPUs: 1, Mem: 1 << 30}, makeDriver)
+}
+
+// TestShares: cores are shared out without overlap while they last.
+func TestShares(t *testing.T) {
+	cpus := []int{0, 2, 4, 6}
+	two := job.AllocRequest{Nodes: 2, PerNode: job.Resources{CPUs: 2}}
+	if a, b := share(cpus, two, 0), share(cpus, two, 1); len(a) != 2 || len(b) != 2 || a[0] != 0 || b[0] != 4 {
+		t.Errorf("shares %v and %v", a, b)
+	}
+	if got := share(cpus, job.AllocRequest{Nodes: 5, PerNode: job.Resources{CPUs: 1}}, 0); got != nil {
+		t.Errorf("more workers than cores get shares: %v", got)
+	}
+}
+
+// TestMachine compares what is read of this machine with what Go and the kernel say.
+func TestMachine(t *testing.T) {
+	m, err := ThisMachine()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(m.CPUs) == 0 || m.Mem < 64<<20 || m.Host == "" {
+		t.Errorf("%+v", m)
+	}
+	if startTime(os.Getpid()) == "" || startTime(-1) != "" {
+		t.Error("the start time of processes is not read")
+	}
+}
