@@ -60,9 +60,10 @@ func (j *Job) ApplyProgress(of job.Attempt, p job.Phase, bytesIn, bytesOut int64
 	a.bytesIn, a.bytesOut, a.fraction = bytesIn, bytesOut, min(fraction, 1)
 }
 
-// ApplyStatus notes a running task's own last word, its reporter:status line.
+// ApplyStatus notes a running task's own last word, its reporter:status line; empty
+// is no news.
 func (j *Job) ApplyStatus(of job.Attempt, status string) {
-	if a := j.live[keyOf(of)]; a != nil && of.Job == j.info.ID {
+	if a := j.live[keyOf(of)]; a != nil && of.Job == j.info.ID && status != "" {
 		a.status = status
 	}
 }
@@ -241,7 +242,9 @@ func (j *Job) attemptDone(e event.Entry, r event.AttemptEnded, seconds float64) 
 	for name, n := range r.Counters {
 		j.sums.counters[name] += n
 	}
-	j.slow.add(TaskTime{Task: i, Name: j.taskName(i), Attempt: r.Attempt.N, Seconds: round(seconds)})
+	if seconds = round(seconds); j.slow.wants(seconds) {
+		j.slow.add(TaskTime{Task: i, Name: j.taskName(i), Attempt: r.Attempt.N, Seconds: seconds})
+	}
 	if g.kind == job.MapTask && j.work.Reduces > 0 {
 		j.held[i] = held{seconds: seconds, stats: r.Stats, counters: r.Counters}
 	}

@@ -25,7 +25,7 @@ func (j *Job) View(now job.Time) JobView {
 		},
 		OutputsLost: j.sums.outputsLost,
 		WastedS:     round(j.sums.wasted),
-		At:          now.Std(),
+		At:          stamp(now),
 		Submitted:   stamp(j.submitted), Started: stamp(j.started), Ended: stamp(j.ended),
 		ElapsedS: j.elapsed(now),
 		Reason:   j.reason,

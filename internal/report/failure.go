@@ -75,10 +75,12 @@ type TaskTime struct {
 // slowest keeps the tasks that took longest, longest first.
 type slowest []TaskTime
 
+// wants reports whether a task that took so many seconds is among them.
+func (s slowest) wants(seconds float64) bool {
+	return len(s) < maxSlow || s[maxSlow-1].Seconds < seconds
+}
+
 func (s *slowest) add(t TaskTime) {
-	if len(*s) == maxSlow && (*s)[maxSlow-1].Seconds >= t.Seconds {
-		return
-	}
 	at, _ := slices.BinarySearchFunc(*s, t, func(have, want TaskTime) int {
 		if have.Seconds >= want.Seconds {
 			return -1

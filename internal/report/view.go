@@ -39,7 +39,7 @@ type JobView struct {
 	OutputsLost int      `json:"outputs_lost"` // maps that were done and had to run again
 	WastedS     float64  `json:"wasted_s"`     // of attempts that came to nothing, and of outputs lost
 
-	At        time.Time `json:"at"` // when the job stood as told here
+	At        time.Time `json:"at,omitzero"` // when the job stood as told here
 	Submitted time.Time `json:"submitted,omitzero"`
 	Started   time.Time `json:"started,omitzero"` // first attempt
 	Ended     time.Time `json:"ended,omitzero"`
