@@ -148,7 +148,8 @@ func programName(p *Program, files []ShipFile) string {
 		return p.Native
 	}
 	for _, word := range p.Args {
-		if slices.ContainsFunc(files, func(f ShipFile) bool { return f.Name == path.Clean(word) }) {
+		name := path.Clean(word)
+		if slices.ContainsFunc(files, func(f ShipFile) bool { return f.Name == name || strings.HasPrefix(name, f.Name+"/") }) {
 			return path.Base(word)
 		}
 	}

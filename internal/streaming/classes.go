@@ -1,0 +1,135 @@
+package streaming
+
+import (
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+
+	"berth/internal/job"
+)
+
+// class is a Java class that berth has something of its own for.
+type class struct {
+	name     string   // without its package
+	packages []string // that have a class of that name which does the same
+	value    string   // berth's own name
+}
+
+const (
+	oldLib  = "org.apache.hadoop.mapred.lib"
+	oldMain = "org.apache.hadoop.mapred"
+	newMain = "org.apache.hadoop.mapreduce"
+	newPart = "org.apache.hadoop.mapreduce.lib.partition"
+	newIn   = "org.apache.hadoop.mapreduce.lib.input"
+	newOut  = "org.apache.hadoop.mapreduce.lib.output"
+	codecs  = "org.apache.hadoop.io.compress"
+)
+
+var (
+	partitioners = []class{
+		{"HashPartitioner", []string{oldLib, newPart}, "hash"},
+		{"KeyFieldBasedPartitioner", []string{oldLib, newPart}, "keyfield"},
+	}
+	comparators = []class{
+		{"KeyFieldBasedComparator", []string{oldLib, newPart}, "keyfield"},
+		{"Text$Comparator", []string{"org.apache.hadoop.io"}, "bytes"},
+	}
+	inputFormats = []class{
+		{"TextInputFormat", []string{oldMain, newIn}, "TextInputFormat"},
+		{"KeyValueTextInputFormat", []string{oldMain, newIn}, "KeyValueTextInputFormat"},
+		{"NLineInputFormat", []string{oldLib, newIn}, "NLineInputFormat"},
+		{"CombineTextInputFormat", []string{oldLib, newIn}, "CombineTextInputFormat"},
+	}
+	outputFormats = []class{
+		{"TextOutputFormat", []string{oldMain, newOut}, "text"},
+	}
+	outputCodecs = []class{
+		{"GzipCodec", []string{codecs}, "gzip"},
+		{"ZStandardCodec", []string{codecs}, "zstd"},
+		{"BZip2Codec", []string{codecs}, "bzip2"},
+		{"DefaultCodec", []string{codecs}, deflate},
+		{"DeflateCodec", []string{codecs}, deflate},
+	}
+	programs = []class{
+		{"IdentityMapper", []string{oldLib}, job.NativeIdentity},
+		{"IdentityReducer", []string{oldLib}, job.NativeIdentity},
+		{"Mapper", []string{newMain}, job.NativeIdentity},
+		{"Reducer", []string{newMain}, job.NativeIdentity},
+		{"ValueAggregatorReducer", []string{oldLib + ".aggregate"}, job.NativeAggregate},
+		{"ValueAggregatorCombiner", []string{oldLib + ".aggregate"}, job.NativeAggregate},
+	}
+)
+
+// deflate stands for Hadoop's default codec, whose files only Hadoop reads by name.
+const deflate = "deflate"
+
+// full reports whether name is the class with one of its packages.
+func (c *class) full(name string) bool {
+	return slices.ContainsFunc(c.packages, func(p string) bool { return name == p+"."+c.name })
+}
+
+// findClass returns berth's name of a class, which is given with or without its
+// package. what says in an error what sort of class it is.
+func findClass(s setting, what string, known []class) (string, error) {
+	name := strings.TrimSpace(s.value)
+	names := make([]string, 0, len(known))
+	for i := range known {
+		if c := &known[i]; name == c.name || c.full(name) {
+			return c.value, nil
+		}
+		names = append(names, known[i].name)
+	}
+	short := name[strings.LastIndexByte(name, '.')+1:]
+	do := "berth has " + strings.Join(names, ", ")
+	if near := job.Nearest(short, names); near != "" && near != short {
+		do = fmt.Sprintf("did you mean %s?", near)
+	}
+	return "", config(s.where, fmt.Sprintf("%q is no %s that berth has, and it runs no Java classes", name, what), do)
+}
+
+func (b *builder) setPartitioner(s setting) (err error) {
+	b.mr.Partitioner, err = findClass(s, "partitioner", partitioners)
+	return err
+}
+
+func (b *builder) setComparator(s setting) (err error) {
+	b.mr.Comparator, err = findClass(s, "comparator", comparators)
+	return err
+}
+
+func (b *builder) setInputFormat(s setting) (err error) {
+	b.mr.InputFormat, err = findClass(s, "input format", inputFormats)
+	return err
+}
+
+func (b *builder) setOutputFormat(s setting) error {
+	_, err := findClass(s, "output format", outputFormats)
+	return err
+}
+
+func (b *builder) setCodec(s setting) (err error) {
+	b.codec, err = findClass(s, "codec for output", outputCodecs)
+	return err
+}
+
+// javaName is a class with at least two packages around it: org.x.Class. No program's
+// file is called so.
+var javaName = regexp.MustCompile(`^([a-z_][a-z0-9_]*\.){2,}[A-Z][A-Za-z0-9_]*(\$[A-Za-z0-9_]+)*$`)
+
+// nativeProgram returns the program of berth's own for a Java class; "" if the
+// command is no class. Without a package the identity classes and aggregate are known.
+func nativeProgram(s setting) (string, error) {
+	name := strings.TrimSpace(s.value)
+	for i := range programs {
+		c := &programs[i]
+		if c.full(name) || c.name == name && strings.HasPrefix(name, "Identity") {
+			return c.value, nil
+		}
+	}
+	if javaName.MatchString(name) {
+		return "", config(s.where, fmt.Sprintf("%q is a Java class, and berth runs none", name),
+			"give a command; the identity classes and aggregate are built in")
+	}
+	return "", nil
+}

@@ -1,0 +1,57 @@
+package streaming
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// SplitCommand parts a command into words as Hadoop Streaming does
+// (PipeMapRed.splitArgs): at blanks outside of quotes. There is no shell and no
+// escape; a quote ends a word, so a'b c'd are the words a, "b c" and d.
+func SplitCommand(command string) []string {
+	var words []string
+	quote := byte(0)
+	start := 0
+	for i := 0; i <= len(command); i++ {
+		end := i == len(command)
+		if !end {
+			switch c := command[i]; {
+			case quote == 0 && (c == '\'' || c == '"'):
+				quote, end = c, true
+			case quote != 0 && c == quote:
+				quote, end = 0, true
+			case quote == 0 && c == ' ':
+				end = true
+			}
+		}
+		if end {
+			if i > start {
+				words = append(words, command[start:i])
+			}
+			start = i + 1
+		}
+	}
+	return words
+}
+
+// shellWords mean something to a shell, and nothing to a program.
+var shellWords = []string{"|", "||", "&&", "&", ";", ">", ">>", "<", "<<", "2>", "2>&1", "1>&2", ">&2"}
+
+// warnShell warns of words that only a shell would understand.
+func (b *builder) warnShell(where, command string) {
+	for _, w := range strings.Fields(command) {
+		if slices.Contains(shellWords, w) && slices.Contains(SplitCommand(command), w) {
+			b.warn("%s: %q goes to the program as an argument, as there is no shell; write sh -c '…' where one is meant", where, w)
+			return
+		}
+	}
+	if strings.Count(command, `"`)%2 != 0 && !strings.Contains(command, `'`) || strings.Count(command, `'`)%2 != 0 && !strings.Contains(command, `"`) {
+		b.warn("%s: a quote in %q is not closed", where, command)
+	}
+}
+
+// emptyCommand is the error of a command without a word.
+func emptyCommand(s setting) error {
+	return argument(s.where, fmt.Sprintf("the command %q is empty", s.value), "write "+s.where+" 'program arguments'")
+}

@@ -1,0 +1,234 @@
+package streaming
+
+import (
+	"bytes"
+	"encoding/xml"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"berth/internal/job"
+)
+
+// configuration holds a job's keys under their present names.
+type configuration struct {
+	values map[string]setting
+	order  []string // of first setting
+	final  map[string]bool
+	env    []string // for ${env.NAME}
+}
+
+func newConfiguration(env []string) *configuration {
+	return &configuration{values: map[string]setting{}, final: map[string]bool{}, env: env}
+}
+
+// canonical returns the present name of a key.
+func canonical(key string) string {
+	if i, known := keyIndex[key]; known {
+		return keyTable[i].Name
+	}
+	return key
+}
+
+// set sets a key, by whatever name, and overrides what was set before.
+func (c *configuration) set(key, value, where string) {
+	name := canonical(key)
+	if _, known := c.values[name]; !known {
+		c.order = append(c.order, name)
+	}
+	c.values[name] = setting{key: key, value: value, where: where}
+}
+
+// assign sets a key from a text KEY=VALUE.
+func (c *configuration) assign(text, where string) error {
+	key, value, ok := strings.Cut(text, "=")
+	key = strings.TrimSpace(key)
+	if !ok || key == "" {
+		return argument(where, fmt.Sprintf("%q is not KEY=VALUE", text), "write "+where+" key=value")
+	}
+	if strings.ContainsRune(text, 0) {
+		return argument(where, "a key or value cannot have a NUL", "leave it out")
+	}
+	c.set(key, value, where+" "+key)
+	return nil
+}
+
+// property is a key in a configuration file: in elements, or in attributes as
+// Hadoop 3 has them too.
+type property struct {
+	Name      string  `xml:"name"`
+	Value     *string `xml:"value"`
+	Final     string  `xml:"final"`
+	NameAttr  string  `xml:"name,attr"`
+	ValueAttr *string `xml:"value,attr"`
+	FinalAttr string  `xml:"final,attr"`
+}
+
+// read takes the keys of a configuration file (Hadoop's XML). A key that an earlier
+// file made final keeps its value. name is what errors call the file.
+func (c *configuration) read(name string, data []byte) error {
+	d := xml.NewDecoder(bytes.NewReader(data))
+	depth := 0
+	for {
+		token, err := d.Token()
+		if errors.Is(err, io.EOF) {
+			return nil
+		}
+		if err != nil {
+			return xmlError(name, d, "it is no sound XML", err)
+		}
+		switch t := token.(type) {
+		case xml.EndElement:
+			depth--
+		case xml.StartElement:
+			if depth == 1 && t.Name.Local == "property" {
+				if err := c.property(name, d, t); err != nil {
+					return err
+				}
+				continue
+			}
+			if err := checkElement(name, d, t.Name.Local, depth); err != nil {
+				return err
+			}
+			depth++
+		}
+	}
+}
+
+func checkElement(name string, d *xml.Decoder, element string, depth int) error {
+	switch {
+	case depth == 0 && element != "configuration":
+		return xmlError(name, d, fmt.Sprintf("the document is a <%s>, not a <configuration>", element), nil)
+	case element == "include":
+		return xmlError(name, d, "it includes another file", nil)
+	}
+	return nil
+}
+
+// property takes one <property> element.
+func (c *configuration) property(name string, d *xml.Decoder, start xml.StartElement) error {
+	line, _ := d.InputPos()
+	var p property
+	if err := d.DecodeElement(&p, &start); err != nil {
+		return xmlError(name, d, "it is no sound XML", err)
+	}
+	key := strings.TrimSpace(p.Name + p.NameAttr)
+	value := p.Value
+	if value == nil {
+		value = p.ValueAttr
+	}
+	if key == "" {
+		return xmlError(name, d, "a <property> has no <name>", nil)
+	}
+	if value == nil || c.final[canonical(key)] {
+		return nil // without a value nothing is set, as in Hadoop
+	}
+	c.set(key, *value, fmt.Sprintf("%s:%d %s", name, line, key))
+	if strings.TrimSpace(p.Final+p.FinalAttr) == "true" {
+		c.final[canonical(key)] = true
+	}
+	return nil
+}
+
+func xmlError(name string, d *xml.Decoder, what string, err error) error {
+	line, _ := d.InputPos()
+	var syntax *xml.SyntaxError
+	if errors.As(err, &syntax) {
+		line, err = syntax.Line, errors.New(syntax.Msg)
+	}
+	return &job.Error{Class: job.User, Code: job.CodeConfig, Where: fmt.Sprintf("%s:%d", name, line), What: what, Err: err,
+		Do: "a configuration is <configuration><property><name>…</name><value>…</value></property>…</configuration>"}
+}
+
+// maxExpansions bounds ${…} in ${…}, as Hadoop's Configuration.MAX_SUBST does.
+const maxExpansions = 20
+
+// get returns a key's value with ${key} and ${env.NAME} replaced, as Hadoop's
+// Configuration.substituteVars does; what is not known stays as it is.
+func (c *configuration) get(name string) (setting, bool) {
+	s, ok := c.values[name]
+	for range maxExpansions {
+		start, end := innermost(s.value)
+		if start < 0 {
+			break
+		}
+		value, known := c.variable(s.value[start+2 : end])
+		if !known {
+			break
+		}
+		s.value = s.value[:start] + value + s.value[end+1:]
+	}
+	return s, ok
+}
+
+// innermost finds a ${…} without another one in it.
+func innermost(s string) (start, end int) {
+	end = 0
+	for {
+		i := strings.Index(s[end:], "${")
+		if i < 0 {
+			return -1, -1
+		}
+		start = end + i
+		length := strings.IndexByte(s[start:], '}')
+		if length < 0 {
+			return -1, -1
+		}
+		end = start + length
+		if inner := strings.LastIndex(s[start:end], "${"); inner > 0 {
+			start += inner
+		}
+		if !strings.ContainsAny(s[start+2:end], " $") {
+			return start, end
+		}
+	}
+}
+
+// maxValue bounds what expansion can grow a value to.
+const maxValue = 1 << 16
+
+func (c *configuration) variable(name string) (string, bool) {
+	if v, ok := strings.CutPrefix(name, "env."); ok {
+		v, fallback, _ := strings.Cut(v, "-")
+		value, known := lookup(c.env, v)
+		if !known && fallback != "" {
+			return strings.TrimPrefix(fallback, "-"), true
+		}
+		return value, known
+	}
+	if name == "user.name" {
+		return lookup(c.env, "USER")
+	}
+	s, known := c.values[canonical(name)]
+	return s.value, known && len(s.value) <= maxValue
+}
+
+// lookup returns the value of an environment variable; of several the last.
+func lookup(env []string, name string) (string, bool) {
+	for _, kv := range slices.Backward(env) {
+		if n, value, ok := strings.Cut(kv, "="); ok && n == name {
+			return value, true
+		}
+	}
+	return "", false
+}
+
+// all returns the keys for the tasks' environment, in every spelling.
+func (c *configuration) all() map[string]string {
+	keys := map[string]string{}
+	for _, name := range c.order {
+		s, _ := c.get(name)
+		keys[name] = s.value
+		if i, known := keyIndex[name]; known {
+			for _, old := range keyTable[i].Old {
+				keys[old] = s.value
+			}
+		}
+	}
+	if len(keys) == 0 {
+		return nil
+	}
+	return keys
+}

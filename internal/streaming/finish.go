@@ -1,0 +1,177 @@
+package streaming
+
+import (
+	"strings"
+
+	"berth/internal/job"
+)
+
+// required checks the flags without which there is no job.
+func (b *builder) required() error {
+	switch {
+	case len(b.mr.Inputs) == 0:
+		return argument("", "required argument: -input PATHS", "berth mapreduce --help shows an example")
+	case b.mr.Output == "":
+		return argument("", "required argument: -output DIR", "berth mapreduce --help shows an example")
+	}
+	return nil
+}
+
+// programs makes the mapper, combiner and reducer, and ships what they name.
+func (b *builder) programs() error {
+	if b.reduces >= 0 {
+		b.mr.Reduces = b.reduces
+	}
+	if b.reducer != nil && b.reducer.value == "NONE" {
+		b.mr.Reduces, b.reducer = 0, nil
+	}
+	mapper, err := b.program(b.mapper, "mapper")
+	if err != nil {
+		return err
+	}
+	b.mr.Mapper = *mapper
+	if b.mr.Reduces == 0 {
+		b.mapOnly()
+	} else if err := b.reducePrograms(); err != nil {
+		return err
+	}
+	if err := b.debugPrograms(); err != nil {
+		return err
+	}
+	if b.mr.OneFilePerSplit = b.asksInputName(); b.mr.OneFilePerSplit {
+		b.note("the mapper asks for its input file's name, so no split runs over several files")
+	}
+	return nil
+}
+
+// mapOnly drops what a job without reduces does not run.
+func (b *builder) mapOnly() {
+	if b.combiner != nil {
+		b.warn("%s has no effect: a job without reduces combines nothing", b.combiner.where)
+	}
+	if b.reducer != nil {
+		b.warn("%s has no effect: the number of reduces is 0", b.reducer.where)
+	}
+	b.mr.Reducer, b.mr.Combiner = nil, nil
+}
+
+// reducePrograms makes reducer and combiner. The reducer aggregate brings its own
+// combiner, in place of any other (StreamJob.setJobConf).
+func (b *builder) reducePrograms() (err error) {
+	if b.mr.Reducer, err = b.program(b.reducer, "reducer"); err != nil {
+		return err
+	}
+	if b.mr.Reducer.Native == job.NativeAggregate {
+		if b.combiner != nil && !strings.EqualFold(b.combiner.value, job.NativeAggregate) {
+			b.warn("%s has no effect: the reducer aggregate brings its own combiner", b.combiner.where)
+		}
+		b.mr.Combiner = &job.Program{Native: job.NativeAggregate}
+		return nil
+	}
+	if b.combiner == nil || b.combiner.value == "NONE" {
+		return nil
+	}
+	if b.mr.Combiner, err = b.program(b.combiner, "combiner"); err != nil {
+		return err
+	}
+	if b.mr.Combiner.Native == job.NativeIdentity {
+		b.mr.Combiner = nil // combines nothing
+	}
+	return nil
+}
+
+// program makes a program of a command, the identity without one.
+func (b *builder) program(s *setting, role string) (*job.Program, error) {
+	if s == nil {
+		return &job.Program{Native: job.NativeIdentity}, nil
+	}
+	if role != "mapper" && strings.EqualFold(s.value, job.NativeAggregate) {
+		return &job.Program{Native: job.NativeAggregate}, nil
+	}
+	words := SplitCommand(s.value)
+	if len(words) == 0 {
+		return nil, emptyCommand(*s)
+	}
+	if !b.isFile(words[0]) {
+		native, err := nativeProgram(*s)
+		if err != nil {
+			return nil, err
+		}
+		if native != "" {
+			return &job.Program{Native: native}, nil
+		}
+	}
+	b.warnShell(s.where, s.value)
+	words, err := b.shipWords(s.where, words)
+	if err != nil {
+		return nil, err
+	}
+	return &job.Program{Args: words}, b.checkProgram(s.where, words)
+}
+
+// debugPrograms ships what the commands for failed tasks name.
+func (b *builder) debugPrograms() error {
+	for _, debug := range []struct{ where, command string }{{"-mapdebug", b.mr.MapDebug}, {"-reducedebug", b.mr.ReduceDebug}} {
+		if _, err := b.shipWords(debug.where, SplitCommand(debug.command)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// finishFormats settles input format, compression and the order of keys, where one
+// key says what another is good for.
+func (b *builder) finishFormats() error {
+	b.finishCompression()
+	// A mapper's lines begin with the key, the byte offset, for every format but
+	// TextInputFormat; KeyValueTextInputFormat's key is in the line already
+	// (PipeMapper.configure).
+	b.mr.OffsetKeys = b.mr.InputFormat == "NLineInputFormat" || b.mr.InputFormat == "CombineTextInputFormat"
+	if b.ignoreKey != nil {
+		if b.mr.InputFormat == "KeyValueTextInputFormat" {
+			if *b.ignoreKey {
+				return config("stream.map.input.ignoreKey", "KeyValueTextInputFormat without its keys is more than berth can", "let the mapper drop them")
+			}
+		} else {
+			b.mr.OffsetKeys = !*b.ignoreKey
+		}
+	}
+	if b.mr.Mapper.Native == job.NativeIdentity {
+		b.mr.OffsetKeys = false // documented: an identity mapper hands on the line alone
+	}
+	if b.mr.InputFormat == "NLineInputFormat" && b.mr.LinesPerMap == 0 {
+		b.mr.LinesPerMap = 1 // Hadoop's default
+	}
+	b.uselessOptions()
+	return nil
+}
+
+func (b *builder) finishCompression() {
+	switch {
+	case !b.compress:
+		return
+	case b.codec == "" || b.codec == deflate:
+		b.warn("the output is compressed with gzip, in place of Hadoop's .deflate; -D mapreduce.output.fileoutputformat.compress.codec=GzipCodec says so")
+		b.mr.Compress = "gzip"
+	default:
+		b.mr.Compress = b.codec
+	}
+}
+
+// uselessOptions warns of options for a partitioner or comparator that is not chosen.
+func (b *builder) uselessOptions() {
+	if b.mr.Partitioner != "keyfield" && (b.mr.PartitionOptions != "" || b.mr.PartitionFields > 0) {
+		b.warn("options of the partitioner have no effect without -partitioner KeyFieldBasedPartitioner")
+	}
+	if b.mr.Comparator != "keyfield" && b.mr.ComparatorOptions != "" {
+		b.warn("mapreduce.partition.keycomparator.options has no effect without -D mapreduce.job.output.key.comparator.class=KeyFieldBasedComparator")
+	}
+}
+
+// finishRequest lets a queue stand for a partition, where a batch system may be meant.
+func (b *builder) finishRequest() {
+	r := &b.spec.Request
+	if b.queue != "" && r.Partition == "" && r.On != "local" {
+		r.Partition = b.queue
+	}
+}

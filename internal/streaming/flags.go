@@ -1,0 +1,97 @@
+package streaming
+
+import "berth/internal/job"
+
+// Status says what berth does with a flag or key.
+type Status string
+
+// What berth does with a flag or key.
+const (
+	Works   Status = "works"   // does what it does in Hadoop
+	NoWork  Status = "none"    // taken in silence: it tunes what berth does not have
+	Ignored Status = "ignored" // taken with a warning
+	Refused Status = "refused" // passing over it would give other output
+)
+
+// Flag is a flag of the command line.
+type Flag struct {
+	Name    string
+	Short   string // one letter, for berth's own flags
+	Arg     string // what the value is called; empty: the flag takes none
+	Meaning string
+	Status  Status
+	Generic bool // one of Hadoop's generic options, which it takes only before all others
+	Own     bool // berth's, unknown to Hadoop
+	Many    bool // takes all values up to the next flag
+	Repeat  bool // may be given several times
+}
+
+// Flags returns all flags, Hadoop's first, in the order in which help shows them.
+func Flags() []Flag { return flagTable }
+
+var flagTable = makeFlags()
+
+func makeFlags() []Flag {
+	flags := []Flag{
+		{Name: "input", Arg: "PATHS", Many: true, Repeat: true, Status: Works, Meaning: "input files, folders and globs, with commas between"},
+		{Name: "output", Arg: "DIR", Status: Works, Meaning: "folder for the output; must not exist"},
+		{Name: "mapper", Arg: "CMD", Status: Works, Meaning: "command of the mapper, run without a shell; default: identity"},
+		{Name: "combiner", Arg: "CMD", Status: Works, Meaning: "command of the combiner"},
+		{Name: "reducer", Arg: "CMD", Status: Works, Meaning: "command of the reducer, aggregate, or NONE for a map-only job; default: identity"},
+		{Name: "numReduceTasks", Arg: "N", Status: Works, Meaning: "number of reduces; 0: map-only"},
+		{Name: "file", Arg: "FILE", Many: true, Repeat: true, Status: Works, Meaning: "ship a file to the tasks"},
+		{Name: "cmdenv", Arg: "NAME=VALUE", Repeat: true, Status: Works, Meaning: "environment variable of the tasks"},
+		{Name: "inputformat", Arg: "CLASS", Status: Works, Meaning: "TextInputFormat, KeyValueTextInputFormat, NLineInputFormat or CombineTextInputFormat"},
+		{Name: "outputformat", Arg: "CLASS", Status: Works, Meaning: "TextOutputFormat"},
+		{Name: "partitioner", Arg: "CLASS", Status: Works, Meaning: "HashPartitioner or KeyFieldBasedPartitioner"},
+		{Name: "mapdebug", Arg: "CMD", Status: Works, Meaning: "command run when a map fails"},
+		{Name: "reducedebug", Arg: "CMD", Status: Works, Meaning: "command run when a reduce fails"},
+		{Name: "lazyOutput", Status: Works, Meaning: "write no part file without records"},
+		{Name: "background", Status: Works, Meaning: "submit the job and return"},
+		{Name: "verbose", Status: Works, Meaning: "tell more"},
+		{Name: "debug", Status: Works, Meaning: "tell more, as -verbose"},
+		{Name: "help", Status: Works, Meaning: "show the flags"},
+		{Name: "info", Status: Works, Meaning: "show the flags and keys"},
+		{Name: "jobconf", Arg: "KEY=VALUE", Repeat: true, Status: Works, Meaning: "old form of -D"},
+		{Name: "cacheFile", Arg: "URI#NAME", Many: true, Repeat: true, Status: Works, Meaning: "old form of -files"},
+		{Name: "cacheArchive", Arg: "URI#NAME", Many: true, Repeat: true, Status: Works, Meaning: "old form of -archives"},
+		{Name: "io", Arg: "FORMAT", Status: Refused, Meaning: "format of records; berth has text only"},
+		{Name: "inputreader", Arg: "SPEC", Status: Refused, Meaning: "Java class that reads the input"},
+		{Name: "additionalconfspec", Arg: "FILE", Repeat: true, Status: Works, Meaning: "old form of -conf"},
+		{Name: "dfs", Arg: "ADDRESS", Status: Ignored, Meaning: "file system; berth has the machine's"},
+		{Name: "D", Arg: "KEY=VALUE", Generic: true, Repeat: true, Status: Works, Meaning: "set a key of the job"},
+		{Name: "conf", Arg: "FILE", Generic: true, Repeat: true, Status: Works, Meaning: "read keys from a configuration file (XML)"},
+		{Name: "files", Arg: "LIST", Generic: true, Repeat: true, Status: Works, Meaning: "ship files, with commas between; PATH#NAME renames"},
+		{Name: "archives", Arg: "LIST", Generic: true, Repeat: true, Status: Works, Meaning: "ship archives, unpacked into folders of their names"},
+		{Name: "libjars", Arg: "LIST", Generic: true, Repeat: true, Status: Ignored, Meaning: "Java archives; berth runs no Java classes"},
+		{Name: "fs", Arg: "ADDRESS", Generic: true, Status: Ignored, Meaning: "file system; berth has the machine's"},
+		{Name: "jt", Arg: "ADDRESS", Generic: true, Status: Ignored, Meaning: "job tracker; berth has none (--on says where to run)"},
+	}
+	for _, o := range job.Options() {
+		flags = append(flags, Flag{Name: o.Name, Short: o.Short, Arg: o.Arg, Own: true, Repeat: true, Status: Works, Meaning: o.Usage})
+	}
+	return append(flags,
+		Flag{Name: "detach", Own: true, Repeat: true, Status: Works, Meaning: "submit the job and return"},
+		Flag{Name: "json", Own: true, Repeat: true, Status: Works, Meaning: "write JSON"},
+	)
+}
+
+// flagNames returns the names of all flags, for suggestions.
+func flagNames() []string {
+	names := make([]string, len(flagTable))
+	for i, f := range flagTable {
+		names[i] = f.Name
+	}
+	return names
+}
+
+// findFlag returns the flag of a name, which is a letter where short is set; nil: none.
+func findFlag(name string, short bool) *Flag {
+	for i := range flagTable {
+		f := &flagTable[i]
+		if f.Name == name || short && f.Short != "" && f.Short == name {
+			return f
+		}
+	}
+	return nil
+}

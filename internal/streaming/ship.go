@@ -1,0 +1,184 @@
+package streaming
+
+import (
+	"fmt"
+	"net/url"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"berth/internal/job"
+)
+
+// localPath returns the path of a file that was given as a path or a file: URI, and
+// its name behind a #.
+func (b *builder) localPath(where, uri string) (file, name string, err error) {
+	file, name, _ = strings.Cut(uri, "#")
+	if scheme, rest, ok := strings.Cut(file, ":"); ok && isScheme(scheme) {
+		if scheme != "file" {
+			return "", "", config(where, fmt.Sprintf("%q is not on a file system of this machine", uri), "copy it here first")
+		}
+		parsed, err := url.PathUnescape(rest)
+		if err != nil {
+			return "", "", config(where, fmt.Sprintf("%q is no sound URI", uri), "write a path")
+		}
+		file = "/" + strings.TrimLeft(parsed, "/")
+	}
+	if file == "" {
+		return "", "", config(where, fmt.Sprintf("%q names no file", uri), "write a path")
+	}
+	if !filepath.IsAbs(file) {
+		file = filepath.Join(b.dir, file)
+	}
+	return filepath.Clean(file), name, nil
+}
+
+// isScheme reports whether s is the scheme of a URI rather than the part before a
+// colon in a file's name: letters, and known or followed by //.
+func isScheme(s string) bool {
+	return slices.Contains([]string{"file", "hdfs", "webhdfs", "hftp", "har", "s3", "s3a", "s3n", "gs", "abfs", "wasb", "viewfs", "http", "https", "ftp"}, s)
+}
+
+// ship takes a file for the tasks' folders, from a flag.
+func (b *builder) ship(where, uri string, archive bool) error {
+	file, name, err := b.localPath(where, uri)
+	if err != nil {
+		return err
+	}
+	info, err := os.Stat(file)
+	if err != nil {
+		return &job.Error{Class: job.User, Code: job.CodeConfig, Where: where, What: "cannot ship", Err: err, Do: "check the path"}
+	}
+	if archive && !info.Mode().IsRegular() {
+		return config(where, file+" is no file, so no archive", "use -files for folders")
+	}
+	if name == "" {
+		name = path.Base(file)
+	}
+	return b.addFile(where, job.ShipFile{Path: file, Name: path.Clean(name), Archive: archive})
+}
+
+// addFile notes a file once; two files of one name are an error.
+func (b *builder) addFile(where string, f job.ShipFile) error {
+	if !filepath.IsLocal(f.Name) || f.Name == "." {
+		return config(where, fmt.Sprintf("%q is no name below a task's folder", f.Name), "write PATH#NAME")
+	}
+	for _, other := range b.mr.Files {
+		if other.Name != f.Name {
+			continue
+		}
+		if other == f {
+			return nil
+		}
+		return config(where, fmt.Sprintf("%s and %s would both be called %q", other.Path, f.Path, f.Name), "rename one: "+f.Path+"#NAME")
+	}
+	b.mr.Files = append(b.mr.Files, f)
+	return nil
+}
+
+// shipped reports whether a path below a task's folder will be there.
+func (b *builder) shipped(name string) bool {
+	return slices.ContainsFunc(b.mr.Files, func(f job.ShipFile) bool {
+		return f.Name == name || strings.HasPrefix(name, f.Name+"/")
+	})
+}
+
+// shipWords ships the files that a command's words name, under the same names, and
+// returns the command as the task shall run it. The first word may be the path of a
+// file that is shipped by its bare name (StreamJob.unqualifyIfLocalPath).
+func (b *builder) shipWords(where string, words []string) ([]string, error) {
+	words = slices.Clone(words)
+	for i, word := range words {
+		name := path.Clean(word)
+		if word == "" {
+			continue
+		}
+		if b.shipped(name) {
+			if strings.Contains(word, "..") {
+				words[i] = name // the folders on the way need not be there
+			}
+			continue
+		}
+		if i == 0 {
+			if shippedAs := b.shippedAs(word); shippedAs != "" {
+				words[0] = shippedAs
+				continue
+			}
+			if !strings.Contains(word, "/") && b.onPath(word) {
+				continue // a file of that name in the folder is not what is meant
+			}
+		}
+		if filepath.IsAbs(word) || !b.isFile(word) {
+			continue
+		}
+		file := filepath.Join(b.dir, word)
+		if strings.HasPrefix(name, "../") {
+			words[i] = file // no name below the task's folder
+			continue
+		}
+		if err := b.addFile(where, job.ShipFile{Path: file, Name: name}); err != nil {
+			return nil, err
+		}
+		b.note("%s names %s, which is shipped to the tasks", where, name)
+	}
+	return words, nil
+}
+
+// shippedAs returns the name of the shipped file that a path leads to.
+func (b *builder) shippedAs(word string) string {
+	if !strings.Contains(word, "/") {
+		return ""
+	}
+	file := word
+	if !filepath.IsAbs(file) {
+		file = filepath.Join(b.dir, file)
+	}
+	real, err := filepath.EvalSymlinks(file)
+	if err != nil {
+		return ""
+	}
+	for _, f := range b.mr.Files {
+		if shipped, err := filepath.EvalSymlinks(f.Path); err == nil && shipped == real && !f.Archive {
+			return f.Name
+		}
+	}
+	return ""
+}
+
+// isFile reports whether a word names a regular file, seen from the user's folder.
+func (b *builder) isFile(word string) bool {
+	if strings.ContainsRune(word, 0) {
+		return false
+	}
+	if !filepath.IsAbs(word) {
+		word = filepath.Join(b.dir, word)
+	}
+	info, err := os.Stat(word)
+	return err == nil && info.Mode().IsRegular()
+}
+
+// onPath reports whether a program is found on the user's PATH.
+func (b *builder) onPath(program string) bool {
+	dirs, _ := lookup(b.env, "PATH")
+	for _, dir := range filepath.SplitList(dirs) {
+		if info, err := os.Stat(filepath.Join(dir, program)); err == nil && info.Mode().IsRegular() && info.Mode()&0o111 != 0 {
+			return true
+		}
+	}
+	return false
+}
+
+// checkProgram refuses a command whose program will not be found. It cannot tell
+// where tasks run on other machines, nor without a PATH.
+func (b *builder) checkProgram(where string, words []string) error {
+	program := words[0]
+	if _, known := lookup(b.env, "PATH"); !known || b.spec.Request.On == "slurm" {
+		return nil
+	}
+	if filepath.IsAbs(program) && b.isFile(program) || b.shipped(path.Clean(program)) || !strings.Contains(program, "/") && b.onPath(program) {
+		return nil
+	}
+	return config(where, fmt.Sprintf("there is no program %q: not here, not among the shipped files, not on PATH", program), "check its name")
+}
