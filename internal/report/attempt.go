@@ -208,21 +208,28 @@ func (j *Job) dropLive(at job.Time) {
 // settle puts the task of an attempt that came to nothing where its other attempts
 // are, among the failed, or back in the queue.
 func (j *Job) settle(a job.Attempt) {
-	t := &j.tasks.table[a.Task]
-	if t.pos == posDone {
-		return
+	if j.tasks.table[a.Task].pos != posDone {
+		j.tasks.move(a.Task, j.standing(a.Task))
+	}
+}
+
+// standing returns the position of a task without a result: failed, where the
+// furthest of its attempts is, or waiting.
+func (j *Job) standing(task int) uint8 {
+	t := &j.tasks.table[task]
+	if limit := j.tasks.limit(task); limit > 0 && int(t.fails) >= limit {
+		return posFailed
 	}
 	pos := uint8(posWaiting)
-	if limit := j.tasks.limit(a.Task); limit > 0 && int(t.fails) >= limit {
-		pos = posFailed
-	} else if t.live > 0 {
-		for n := int32(1); n <= int32(t.attempts); n++ {
-			if o := j.live[key{int32(a.Task), n}]; o != nil {
-				pos = max(pos, o.phase)
-			}
+	if t.live == 0 {
+		return pos
+	}
+	for n := int32(1); n <= int32(t.attempts); n++ {
+		if o := j.live[key{int32(task), n}]; o != nil {
+			pos = max(pos, o.phase)
 		}
 	}
-	j.tasks.move(a.Task, pos)
+	return pos
 }
 
 // attemptDone takes in what a good attempt took and made.
@@ -255,7 +262,7 @@ func (j *Job) loseOutput(r event.OutputLost) {
 	if !j.tasks.has(r.Task) || j.tasks.table[r.Task].pos != posDone {
 		return
 	}
-	j.tasks.move(r.Task, posWaiting)
+	j.tasks.move(r.Task, j.standing(r.Task))
 	j.sums.outputsLost++
 	h := j.held[r.Task]
 	delete(j.held, r.Task)

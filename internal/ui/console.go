@@ -13,7 +13,7 @@ import (
 // Console shows a job while it runs. Views are shown as they are given; the failures
 // and lost nodes in them are told once each. Calls must not be made at the same time.
 type Console interface {
-	// Begin says what was decided, and begins to show the job.
+	// Begin says what was decided, and begins to show the job. A second call is an Update.
 	Begin(v report.JobView)
 	// Update shows the job as it is now.
 	Update(v report.JobView)

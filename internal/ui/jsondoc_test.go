@@ -15,21 +15,24 @@ import (
 	"berth/internal/control"
 	"berth/internal/plan"
 	"berth/internal/report"
+	"berth/internal/store"
+	"berth/internal/ui"
 )
 
 // TestJSONIsDocumented compares docs/json.md with the types that are printed: every
 // key must be in the page with its type, and the page must have no others.
 func TestJSONIsDocumented(t *testing.T) {
 	page := documented(t, "../../docs/json.md")
-	full := keysOf(report.Full{})
-	view := keysOf(report.JobView{})
-	maps.DeleteFunc(full, func(k, _ string) bool { _, ok := view[k]; return ok })
+	server := keysOf(control.Hello{})
+	server["running"] = "boolean" // the command's own
 	for section, want := range map[string]map[string]string{
-		"status":  keysOf(report.StatusList{}),
-		"job":     view,
-		"rows":    full,
-		"plan":    keysOf(plan.Plan{}),
-		"explain": keysOf(control.Explanation{}),
+		"status":   keysOf(report.StatusList{}),
+		"job":      keysOf(report.JobView{}),
+		"tasks":    keysOf(ui.RowList{}),
+		"plan":     keysOf(plan.Plan{}),
+		"explain":  keysOf(control.Explanation{}),
+		"accuracy": keysOf(store.Accuracy{}),
+		"server":   server,
 	} {
 		compareKeys(t, section, page[section], want)
 		delete(page, section)
@@ -158,7 +161,7 @@ func typeName(t reflect.Type) string {
 // TestListsAreNeverNull: programs may go through lists without a look.
 func TestListsAreNeverNull(t *testing.T) {
 	v := report.New(report.Info{ID: "bag-1"}).View(1)
-	raw, err := json.Marshal(report.Full{JobView: v, Rows: []report.AttemptRow{}})
+	raw, err := json.Marshal(v)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -17,15 +17,6 @@ type news struct {
 	nodes   map[string]report.NodeView
 }
 
-// begin takes what is in the first view as told.
-func (n *news) begin(v report.JobView) {
-	n.total = v.FailuresTotal
-	for _, f := range v.Failures {
-		n.failure = max(n.failure, f.Seq)
-	}
-	n.keepNodes(v)
-}
-
 // fresh reports whether a failure was not told yet, and takes it as told.
 func (n *news) fresh(f report.Failure) bool {
 	if f.Seq != 0 && f.Seq <= n.failure {

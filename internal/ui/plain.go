@@ -30,6 +30,7 @@ type plain struct {
 	told     time.Time // of the last line on progress
 	lastText string
 	tenth    int
+	begun    bool
 	ended    bool
 }
 
@@ -46,15 +47,12 @@ func (p *plain) write(lines ...string) {
 }
 
 func (p *plain) Begin(v report.JobView) {
-	p.at, p.told, p.tenth = v.At, v.At, tenth(v)
-	p.news.begin(v)
-	p.write(p.color.bold(headline(v)))
-	for _, n := range v.Notes {
-		p.write("note: " + clean(n))
+	if !p.begun {
+		p.begun = true
+		p.at, p.told, p.tenth = v.At, v.At, tenth(v)
+		p.write(opening(v, p.color)...)
 	}
-	if v.FailuresTotal > 0 {
-		p.write(count(v.FailuresTotal, "attempt") + " failed so far")
-	}
+	p.Update(v)
 }
 
 func (p *plain) Update(v report.JobView) {

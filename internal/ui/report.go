@@ -199,8 +199,13 @@ func reportFailures(b *strings.Builder, v report.JobView) {
 	}
 }
 
+// RowList is what `berth report --tasks --json` prints.
+type RowList struct {
+	Attempts []report.AttemptRow `json:"attempts"` // in the order in which they ended
+}
+
 // Rows writes a table of attempts with their phases, in the order they ended. Its
-// JSON twin is report.Full.
+// JSON twin is RowList.
 func Rows(w io.Writer, rows []report.AttemptRow) error {
 	t := newTable("TASK", "ATTEMPT>", "NODE", "HOST", "OUTCOME", "PHASE", "START", "TOOK>", "IN>", "OUT>", "CPU>", "PEAK MEM>")
 	for _, r := range rows {

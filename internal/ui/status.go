@@ -44,8 +44,12 @@ func someSize(n int64) string {
 }
 
 // Progress writes how far one job is: its stages, the nodes it runs on, and the
-// attempts that have run longest. Its JSON twin is the view itself.
+// attempts that have run longest. width is the terminal's, 0 where there is none.
+// Its JSON twin is the view itself.
 func Progress(w io.Writer, v report.JobView, width int) error {
+	if width <= 0 {
+		width = 80
+	}
 	lines := append([]string{headline(v)}, frame(v, width, false)...)
 	if v.TasksFailed > 0 || v.Attempts.Failed > 0 {
 		lines = append(lines, failureCount(v))

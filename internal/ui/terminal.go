@@ -29,16 +29,12 @@ type terminal struct {
 }
 
 func (t *terminal) Begin(v report.JobView) {
+	if t.bar != nil {
+		t.Update(v)
+		return
+	}
 	t.view = v
-	t.news.begin(v)
-	lines := []string{t.color.bold(headline(v))}
-	for _, n := range v.Notes {
-		lines = append(lines, "note: "+clean(n))
-	}
-	if v.FailuresTotal > 0 {
-		lines = append(lines, count(v.FailuresTotal, "attempt")+" failed so far")
-	}
-	_, _ = io.WriteString(t.out, join(lines))
+	_, _ = io.WriteString(t.out, join(opening(v, t.color))+join(t.news.lines(v, t.color)))
 	// Without the option a writer that is no file would never be drawn to.
 	t.draw = mpb.New(mpb.WithOutput(t.out), mpb.WithWidth(t.width), mpb.WithAutoRefresh())
 	first := mpb.BarFillerFunc(func(w io.Writer, s decor.Statistics) error {

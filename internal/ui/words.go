@@ -26,6 +26,15 @@ func headline(v report.JobView) string {
 	return title(v) + ": " + clean(v.Decision)
 }
 
+// opening returns the lines that a job's progress begins with.
+func opening(v report.JobView, c color) []string {
+	lines := []string{c.bold(headline(v))}
+	for _, n := range v.Notes {
+		lines = append(lines, "note: "+clean(n))
+	}
+	return lines
+}
+
 // whole is the line on the job as a whole while it runs.
 func whole(v report.JobView) string {
 	parts := []string{string(v.ID) + " " + v.State}
