@@ -38,7 +38,7 @@ func (p *Plan) decision() string {
 // source says what the prediction stands on.
 func source(prof *predict.Profile, size predict.Size) string {
 	s := fmt.Sprintf("profile of %s of %s, ", count(prof.Runs, "run"), predict.Label(prof.App))
-	if prof.MaxInput > 0 {
+	if size.Kind == job.MapReduce {
 		s += between(job.FormatSize(prof.MinInput), job.FormatSize(prof.MaxInput)) + " input"
 	} else {
 		s += between(grouped(prof.MinTasks), count(prof.MaxTasks, "task"))

@@ -8,9 +8,9 @@ import (
 )
 
 const (
-	replications = 128  // simulated runs; the 95th percentile then rests on six of them
-	tailTasks    = 1024 // tasks of a stage that are placed one by one, at least …
-	tailWaves    = 4    // … and at least so many a slot
+	replications = 128 // simulated runs; the 95th percentile then rests on six of them
+	tailTasks    = 256 // tasks of a stage that are placed one by one, at least …
+	tailWaves    = 4   // … and at least so many a slot
 )
 
 // Quantiles returns the completion times, in seconds, that the shares qs of runs
