@@ -74,24 +74,11 @@ func (e *Engine) applyJoined(at job.Time, r event.NodeJoined) {
 	}
 	n.state, n.since, n.reason = up, at, ""
 	n.host, n.addr, n.Capacity = r.Host, r.Addr, r.Capacity
-	e.silence(n)
+	for _, a := range n.live {
+		e.unwant(a) // it asks again
+	}
 	e.changed(a.pool)
 	e.touchAllocs()
-}
-
-// silence forgets what the node's attempts asked for; they ask again when they are
-// back. A node that runs no reduce of a job any more is told of its outputs anew.
-func (e *Engine) silence(n *node) {
-	here := make(map[*jobState]bool)
-	for _, a := range n.live {
-		e.unwant(a)
-		here[a.job] = here[a.job] || a.kind == job.ReduceTask
-	}
-	for _, j := range e.line {
-		if !here[j] {
-			j.listeners.remove(n.Index)
-		}
-	}
 }
 
 func (e *Engine) applyLost(at job.Time, r event.NodeLost) {

@@ -29,9 +29,6 @@ func (e *Engine) applyStarted(at job.Time, r event.AttemptStarted) {
 		n.ShuffleMem += j.work.ReduceNeed.Mem
 	}
 	j.touched.add(n.Index)
-	if a.kind == job.ReduceTask {
-		j.listeners.add(n.Index)
-	}
 	if j.state == event.StateQueued {
 		j.state, j.started = event.StateRunning, at
 	}

@@ -104,6 +104,7 @@ func (e *Engine) applyJobEnded(at job.Time, j *jobState, r event.JobEnded) {
 	e.prune(p)
 	if r.State == event.StateDone { // nothing of it can be resumed
 		j.tasks, j.live = nil, nil
+		j.counts[0].done = j.counts[0].total // though outputs may have got lost that no reduce needed
 		j.queues = [2]queue{}
 	}
 	e.touchAllocs()

@@ -110,12 +110,11 @@ func (e *Engine) start(q *queue, n *node, avoided bool) {
 	i := q.pick(avoided)
 	id := job.Attempt{Job: j.work.ID, Task: i, N: int(j.tasks[i].attempt) + 1}
 	leave := sched.FirstLeave(q.kind)
-	told := j.listeners.has(n.Index)
 	// A bag task's attempt is the only one of its task, so it need not ask to commit.
 	commit := q.kind == job.BagTask
 	e.emit(event.AttemptStarted{Attempt: id, Node: n.id, Leave: leave, Commit: commit})
 	e.do(Start{Attempt: id, Node: n.id, Leave: leave, Commit: commit})
-	if q.kind == job.ReduceTask && !told {
+	if q.kind == job.ReduceTask {
 		e.tell(n, j)
 	}
 }

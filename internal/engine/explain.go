@@ -108,8 +108,8 @@ func (x *explanation) nodes() {
 	for _, n := range x.j.pool.nodes {
 		switch {
 		case n.state == down:
-			x.say("%s does not answer since %s (%s); its %d attempts and %d map outputs are waited for %v more",
-				n.id, x.since(n.since), n.reason, x.attemptsOn(n), x.outputsOn(n), max(0, n.since.Add(x.e.cfg.NodeTimeout).Sub(x.now)).Round(time.Second))
+			x.say("%s has not answered for %s (%s); it is waited for %v more, with %s and %s of this job", n.id, x.since(n.since), n.reason,
+				max(0, n.since.Add(x.e.cfg.NodeTimeout).Sub(x.now)).Round(time.Second), number(x.attemptsOn(n), "attempt"), number(x.outputsOn(n), "map output"))
 		case n.state == up && n.Health.Suspected(x.now):
 			x.say("%s is kept away from for %v more: attempts there failed or got lost while others did not",
 				n.id, n.Health.Until().Sub(x.now).Round(time.Second))
@@ -222,6 +222,8 @@ func (x *explanation) claims() {
 func (x *explanation) since(t job.Time) time.Duration {
 	return max(0, x.now.Sub(t)).Round(time.Second)
 }
+
+func number(n int, word string) string { return fmt.Sprintf("%d %s", n, plural(n, word)) }
 
 // verb returns a verb in the form that goes with n of something.
 func verb(n int, v string) string {

@@ -43,9 +43,9 @@ func (e *Engine) dump(w io.Writer) {
 }
 
 func (j *jobState) dump(w io.Writer) {
-	fmt.Fprintf(w, "job %s order %d %s ending %q code %d reason %q times %d %d %d %d counts %v fails %d last %q broken %q unclaimed %d listeners %v touched %v\n",
+	fmt.Fprintf(w, "job %s order %d %s ending %q code %d reason %q times %d %d %d %d counts %v fails %d last %q broken %q unclaimed %d touched %v\n",
 		j.work.ID, j.order, j.state, j.ending, j.code, j.reason, j.submitted, j.started, j.resumed, j.ended,
-		j.counts, j.fails, j.lastFail, j.broken, j.unclaimed, j.listeners.list(), j.touched.list())
+		j.counts, j.fails, j.lastFail, j.broken, j.unclaimed, j.touched.list())
 	fmt.Fprintf(w, "  work %+v\n", j.work)
 	for i, t := range j.tasks {
 		if t != (task{}) {

@@ -132,6 +132,12 @@ func (e *Engine) judge(j *jobState) {
 		e.stop(j, event.StateFailed, job.CodeFailed, fmt.Sprintf("%d of %d tasks failed, more than the %d that may; the last: %s",
 			failures, w.Tasks, w.MaxFails, j.lastFail))
 	case j.unfinished() > 0:
+	case len(j.live) > 0: // maps that were run again for reduces that are done by now
+		for _, a := range j.sorted() {
+			if a.dying() == "" {
+				e.kill(a, "no reduce needs its output any more")
+			}
+		}
 	case w.Kind == job.MapReduce:
 		e.emit(event.JobFinalizing{Job: w.ID})
 		e.do(Finalize{Job: w.ID})
@@ -163,6 +169,7 @@ func (e *Engine) kill(a *attempt, reason string) {
 // of a job that may be resumed.
 func (e *Engine) end(j *jobState, s event.State, c job.Code, reason string) {
 	e.emit(event.JobEnded{Job: j.work.ID, State: s, Code: c, Reason: reason})
+	j.told = nil
 	if j.resumable() {
 		return
 	}

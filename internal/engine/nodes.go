@@ -5,6 +5,7 @@ import (
 
 	"berth/internal/event"
 	"berth/internal/job"
+	"berth/internal/sched"
 )
 
 // nodeUp takes a worker in and brings what it has and what it should have together.
@@ -16,8 +17,9 @@ func (e *Engine) nodeUp(in NodeUp) error {
 	}
 	e.emit(in.NodeJoined)
 	n := e.nodes[in.Node]
-	e.reconcileAttempts(n, in.Running)
+	e.untell(n)
 	e.reconcileOutputs(n, in.Held)
+	e.reconcileAttempts(n, in.Running)
 	e.forgetOver(n, in)
 	return nil
 }
@@ -28,11 +30,10 @@ func (e *Engine) reconcileAttempts(n *node, has []job.Attempt) {
 	here := make(map[job.Attempt]bool, len(has))
 	for _, id := range has {
 		here[id] = true
-		if a := e.find(id); a == nil || a.node != n {
-			e.do(Kill{Attempt: id, Node: n.id, Reason: "another attempt took its place"})
+		if a := e.find(id); a == nil && !e.revive(n, id) || a != nil && a.node != n {
+			e.do(Kill{Attempt: id, Node: n.id, Reason: "it was given up"})
 		}
 	}
-	told := make(map[*jobState]bool)
 	for _, a := range n.sorted() {
 		switch {
 		case !here[a.id]:
@@ -43,10 +44,31 @@ func (e *Engine) reconcileAttempts(n *node, has []job.Attempt) {
 			continue
 		}
 		e.remind(a)
-		if a.kind == job.ReduceTask && !told[a.job] {
-			told[a.job] = true
+		if a.kind == job.ReduceTask {
 			e.tell(n, a.job)
 		}
+	}
+}
+
+// revive takes an attempt back that was given up as lost, where its task was not
+// started again. A reduce is not taken back: it may run with more leave than is known.
+func (e *Engine) revive(n *node, id job.Attempt) bool {
+	j := e.jobs[id.Job]
+	if j == nil || !j.active() || id.Task < 0 || id.Task >= len(j.tasks) || j.class(id.Task) == 1 {
+		return false
+	}
+	t, q := &j.tasks[id.Task], &j.queues[0]
+	if _, runnable := q.wants(); !runnable || t.status != ready || int(t.attempt) != id.N || !n.AdmitsTask(j.work.Need) {
+		return false
+	}
+	e.emit(event.AttemptStarted{Attempt: id, Node: n.id, Leave: sched.FirstLeave(q.kind)})
+	return true
+}
+
+// untell notes that the node's worker, which may be another, knows nothing of map outputs.
+func (e *Engine) untell(n *node) {
+	for _, j := range e.line {
+		j.told.remove(n.Index)
 	}
 }
 

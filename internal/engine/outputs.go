@@ -19,16 +19,17 @@ func (e *Engine) locate(to *node, j *jobState, i int) {
 	}
 }
 
-// spread tells all nodes that run reduces of the job where the output of a map is.
+// spread tells all nodes that know of the job's map outputs where that of a map is.
 func (e *Engine) spread(j *jobState, i int) {
-	j.listeners.all(func(to int) { e.locate(e.nodeList[to], j, i) })
+	j.told.all(func(to int) { e.locate(e.nodeList[to], j, i) })
 }
 
-// tell tells a node where all outputs of the job are.
+// tell tells a node where all outputs of the job are, unless it knows.
 func (e *Engine) tell(to *node, j *jobState) {
-	if !j.shuffles() {
+	if j.told.has(to.Index) {
 		return
 	}
+	j.told.add(to.Index)
 	for i := range j.work.Tasks {
 		e.locate(to, j, i)
 	}

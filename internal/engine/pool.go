@@ -135,7 +135,7 @@ func (e *Engine) enqueue(j *jobState) {
 func (q *queue) wants() (classKey, bool) {
 	j := q.job
 	w, maps := &j.work, &j.counts[0]
-	if !j.active() || q.ready() == 0 {
+	if !j.active() || q.ready() == 0 || j.unfinished() == 0 {
 		return classKey{}, false
 	}
 	if q.kind != job.ReduceTask {

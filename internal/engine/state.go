@@ -66,9 +66,12 @@ type jobState struct {
 	broken    string // why a machine failed it for good
 	unclaimed int    // map outputs whose holder is unknown
 
-	listeners nodeSet // nodes whose reduces are told of map outputs
-	touched   nodeSet // nodes that have had an attempt
-	dirty     bool    // in Engine.dirtyJobs
+	touched nodeSet // nodes that have had an attempt
+
+	// Not part of the state that records make.
+
+	told  nodeSet // nodes that know where the map outputs are and are kept up to date
+	dirty bool    // in Engine.dirtyJobs
 }
 
 // class returns 0 for bag tasks and maps, 1 for reduces.
@@ -91,7 +94,11 @@ func (j *jobState) shuffles() bool { return j.work.Kind == job.MapReduce && j.wo
 func (j *jobState) needsOutputs() bool { return j.shuffles() && j.counts[1].done < j.counts[1].total }
 
 // unfinished returns the number of tasks that are neither done nor failed for good.
+// When all reduces are done, maps whose outputs got lost are not missed.
 func (j *jobState) unfinished() int {
+	if j.shuffles() && !j.needsOutputs() {
+		return 0
+	}
 	n := 0
 	for _, c := range j.counts {
 		n += c.total - c.done - c.failed

@@ -1,0 +1,286 @@
+package engine_test
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/cockroachdb/datadriven"
+
+	"berth/internal/engine"
+	"berth/internal/event"
+	"berth/internal/job"
+)
+
+// TestScenarios runs the scenarios of testdata: each line of a "steps" block is one
+// input, its records are printed with *, its actions with !. Run with -rewrite to take
+// what comes out as what is expected.
+func TestScenarios(t *testing.T) {
+	datadriven.Walk(t, "testdata", func(t *testing.T, path string) {
+		s := newScenario(t)
+		datadriven.RunTest(t, path, func(t *testing.T, d *datadriven.TestData) string {
+			s.t, s.d = t, d
+			s.out.Reset()
+			for line := range strings.Lines(d.Input) {
+				if line = strings.TrimSpace(line); line != "" && !strings.HasPrefix(line, "#") {
+					s.line(line)
+				}
+			}
+			return s.out.String()
+		})
+	})
+}
+
+// scenario is an engine under text commands.
+type scenario struct {
+	t       *testing.T
+	d       *datadriven.TestData
+	cfg     engine.Config
+	e       *engine.Engine
+	now     job.Time
+	journal []event.Entry
+	out     strings.Builder
+}
+
+func newScenario(t *testing.T) *scenario {
+	s := &scenario{t: t, cfg: engine.Config{NodeTimeout: time.Minute}}
+	s.e = engine.New(s.cfg)
+	return s
+}
+
+// line runs one command, "[+5s] verb argument… key=value…".
+func (s *scenario) line(line string) {
+	s.out.WriteString("> " + line + "\n")
+	if strings.HasPrefix(line, "+") {
+		after, rest, _ := strings.Cut(line, " ")
+		s.now = s.now.Add(s.duration(after[1:]))
+		line = rest
+	}
+	verb, rest, _ := strings.Cut(line, " ")
+	a := s.parse(rest)
+	if s.query(verb, a) {
+		return
+	}
+	out, err := s.e.Step(s.now, s.input(verb, a))
+	s.print(out)
+	if err != nil {
+		fmt.Fprintf(&s.out, "  error: %v\n", err)
+	}
+}
+
+func (s *scenario) print(out engine.Output) {
+	for _, r := range out.Records {
+		s.journal = append(s.journal, event.Entry{Seq: uint64(len(s.journal) + 1), At: s.now, Record: r})
+		fmt.Fprintf(&s.out, "  * %s\n", showRecord(r))
+	}
+	for _, a := range out.Actions {
+		fmt.Fprintf(&s.out, "  ! %s\n", showAction(a))
+	}
+}
+
+// query runs the commands that are no input.
+func (s *scenario) query(verb string, a args) bool {
+	switch verb {
+	case "explain":
+		for _, l := range s.e.Explain(s.now, a.job(0)) {
+			s.out.WriteString("  " + l + "\n")
+		}
+	case "jobs":
+		for _, j := range s.e.Jobs() {
+			fmt.Fprintf(&s.out, "  %s %s %q tasks %+v reduces %+v\n", j.ID, j.State, j.Reason, j.Tasks, j.Reduces)
+		}
+	case "allocs":
+		for _, al := range s.e.Allocs() {
+			fmt.Fprintf(&s.out, "  %s joined %d idle %t\n", al.ID, al.Joined, al.Idle)
+		}
+	case "nodes":
+		for _, n := range s.e.Nodes() {
+			fmt.Fprintf(&s.out, "  %s %s running %d used %v of %v suspected %t\n", n.ID, n.State, n.Running, n.Used, n.Capacity, n.Suspected)
+		}
+	case "timeout":
+		at, ok := s.e.NextTimeout()
+		fmt.Fprintf(&s.out, "  %v %t\n", at.Sub(s.now), ok)
+	case "restart":
+		s.restart()
+	default:
+		return false
+	}
+	return true
+}
+
+// restart brings up a new engine from the journal.
+func (s *scenario) restart() {
+	before := s.e.Dump()
+	s.e = engine.New(s.cfg)
+	for _, ent := range s.journal {
+		s.e.Replay(ent)
+	}
+	if after := s.e.Dump(); after != before {
+		s.d.Fatalf(s.t, "the replayed state differs:\n%s\nbefore:\n%s", after, before)
+	}
+	s.print(s.e.Recover(s.now))
+}
+
+func (s *scenario) input(verb string, a args) engine.Input {
+	switch verb {
+	case "submit":
+		return engine.Submit{Work: s.work(a)}
+	case "cancel":
+		return engine.Cancel{Job: a.job(0), Reason: a.key["reason"]}
+	case "resume":
+		return engine.Resume{Job: a.job(0), Failed: a.flag("failed"), Alloc: s.alloc(a)}
+	case "finalized":
+		return engine.Finalized{Job: a.job(0), Failed: a.flag("failed"), Reason: a.key["reason"]}
+	case "join":
+		up := engine.NodeUp{Running: s.attempts(a.key["running"]), Held: s.attempts(a.key["held"])}
+		n := job.NodeID(a.pos[0])
+		up.NodeJoined = event.NodeJoined{Node: n, Host: "h", Addr: a.str("addr", string(n)+":1"), Capacity: s.resources(a.str("cap", "2,4G"))}
+		return up
+	case "down":
+		return engine.NodeDown{Node: job.NodeID(a.pos[0]), Gone: a.flag("gone"), Dead: a.flag("dead"), Reason: a.key["reason"]}
+	case "alloc-down":
+		return engine.AllocDown{Alloc: job.AllocID(a.pos[0]), Refuse: a.flag("refuse"), Reason: a.key["reason"]}
+	case "tick":
+		return engine.Tick{}
+	}
+	return s.attemptInput(verb, a)
+}
+
+func (s *scenario) attemptInput(verb string, a args) engine.Input {
+	at := s.attempt(a.pos[0])
+	switch verb {
+	case "phase":
+		return engine.PhaseEntered{Attempt: at, Phase: s.phase(a.pos[1])}
+	case "want-leave":
+		return engine.LeaveWanted{Attempt: at, Phase: s.phase(a.pos[1])}
+	case "want-commit":
+		return engine.CommitWanted{Attempt: at}
+	case "fetch-failed":
+		return engine.FetchFailed{By: at, Map: s.attempt(a.pos[1]), Reason: a.key["reason"]}
+	case "ended":
+		for o := event.Done; o <= event.Broken; o++ {
+			if o.String() == a.pos[1] {
+				return engine.AttemptEnded{AttemptEnded: event.AttemptEnded{Attempt: at, Outcome: o, Reason: a.key["reason"]}}
+			}
+		}
+	}
+	s.d.Fatalf(s.t, "unknown command %s %v", verb, a)
+	return nil
+}
+
+// work makes a job of "ID tasks=3 need=1,512M …" or "ID maps=3 reduces=2 …".
+func (s *scenario) work(a args) job.Work {
+	w := job.Work{ID: a.job(0), Name: a.pos[0], Kind: job.Bag, Tasks: a.num("tasks", 0), Attempts: a.num("attempts", 1),
+		MaxFails: a.num("max-fails", -1), Throttle: a.num("throttle", 0), Need: s.resources(a.str("need", "1,1G")), Alloc: s.alloc(a)}
+	if _, ok := a.key["maps"]; ok {
+		w.Kind, w.Tasks, w.Reduces, w.MaxFails = job.MapReduce, a.num("maps", 0), a.num("reduces", 0), 0
+		w.ReduceAttempts, w.ReduceNeed = w.Attempts, s.resources(a.str("reduce-need", "1,1G"))
+		f, err := strconv.ParseFloat(a.str("slow-start", "1"), 64)
+		s.must(err)
+		w.SlowStart = f
+	}
+	return w
+}
+
+func (s *scenario) alloc(a args) job.AllocRequest {
+	return job.AllocRequest{On: a.str("on", "local"), Nodes: a.num("nodes", 1), PerNode: s.resources(a.str("per-node", "2,4G")),
+		IdleTimeout: s.duration(a.str("idle", "5m")), SortMemory: int64(a.num("sort-memory", 0))}
+}
+
+func (s *scenario) must(err error) {
+	if err != nil {
+		s.d.Fatalf(s.t, "%v", err)
+	}
+}
+
+func (s *scenario) duration(v string) time.Duration {
+	d, err := time.ParseDuration(v)
+	s.must(err)
+	return d
+}
+
+// resources parses "2,4G": cores and memory.
+func (s *scenario) resources(v string) job.Resources {
+	cpus, mem, _ := strings.Cut(v, ",")
+	c, err := strconv.Atoi(cpus)
+	s.must(err)
+	var m int64
+	if mem != "" && mem != "0" {
+		m, err = job.ParseSize("mem", mem)
+		s.must(err)
+	}
+	return job.Resources{CPUs: c, Mem: m}
+}
+
+func (s *scenario) phase(v string) job.Phase {
+	for p := job.PhaseNone; p <= job.PhaseReduce; p++ {
+		if p.String() == v {
+			return p
+		}
+	}
+	s.d.Fatalf(s.t, "unknown phase %q", v)
+	return 0
+}
+
+// attempt parses "bag-1/0#1".
+func (s *scenario) attempt(v string) job.Attempt {
+	id, rest, _ := strings.Cut(v, "/")
+	var at job.Attempt
+	at.Job = job.ID(id)
+	_, err := fmt.Sscanf(rest, "%d#%d", &at.Task, &at.N)
+	s.must(err)
+	return at
+}
+
+func (s *scenario) attempts(v string) []job.Attempt {
+	var as []job.Attempt
+	for _, f := range strings.FieldsFunc(v, func(r rune) bool { return r == ',' }) {
+		as = append(as, s.attempt(f))
+	}
+	return as
+}
+
+// args are the arguments of a command. A value has _ for spaces.
+type args struct {
+	s   *scenario
+	pos []string
+	key map[string]string
+}
+
+func (s *scenario) parse(rest string) args {
+	a := args{s: s, key: make(map[string]string)}
+	for _, f := range strings.Fields(rest) {
+		if k, v, ok := strings.Cut(f, "="); ok {
+			a.key[k] = strings.ReplaceAll(v, "_", " ")
+		} else {
+			a.pos = append(a.pos, f)
+		}
+	}
+	return a
+}
+
+func (a args) job(i int) job.ID { return job.ID(a.pos[i]) }
+
+func (a args) str(key, def string) string {
+	if v, ok := a.key[key]; ok {
+		return v
+	}
+	return def
+}
+
+func (a args) num(key string, def int) int {
+	n, err := strconv.Atoi(a.str(key, strconv.Itoa(def)))
+	a.s.must(err)
+	return n
+}
+
+func (a args) flag(name string) bool {
+	for _, p := range a.pos {
+		if p == name {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,90 @@
+package engine_test
+
+import (
+	"fmt"
+	"strings"
+
+	"berth/internal/engine"
+	"berth/internal/event"
+)
+
+// reasoned appends a reason where there is one.
+func reasoned(s, reason string) string {
+	if reason != "" {
+		s += ": " + reason
+	}
+	return s
+}
+
+func flagged(s string, set bool, flag string) string {
+	if set {
+		s += " " + flag
+	}
+	return s
+}
+
+// showRecord prints a record on one line, "attempt-ended bag-1/0#1 done".
+func showRecord(r event.Record) string {
+	kind := r.Kind().String() + " "
+	switch r := r.(type) {
+	case event.JobSubmitted:
+		return kind + string(r.Work.ID)
+	case event.JobResumed:
+		return flagged(kind+string(r.Job), r.Failed, "failed")
+	case event.JobStopping:
+		return reasoned(fmt.Sprintf("%s%s %s code %d", kind, r.Job, r.State, r.Code), r.Reason)
+	case event.JobFinalizing:
+		return kind + string(r.Job)
+	case event.JobEnded:
+		return reasoned(fmt.Sprintf("%s%s %s code %d", kind, r.Job, r.State, r.Code), r.Reason)
+	case event.AttemptStarted:
+		return flagged(fmt.Sprintf("%s%v %s leave %v", kind, r.Attempt, r.Node, r.Leave), r.Commit, "commit")
+	case event.PhaseEntered:
+		return fmt.Sprintf("%s%v %v", kind, r.Attempt, r.Phase)
+	case event.LeaveGranted:
+		return fmt.Sprintf("%s%v %v", kind, r.Attempt, r.Phase)
+	case event.CommitGranted:
+		return fmt.Sprintf("%s%v", kind, r.Attempt)
+	case event.AttemptEnded:
+		return reasoned(fmt.Sprintf("%s%v %v", kind, r.Attempt, r.Outcome), r.Reason)
+	case event.OutputLost:
+		return reasoned(flagged(fmt.Sprintf("%s%s/%d", kind, r.Job, r.Task), r.Bad, "bad"), r.Reason)
+	case event.OutputHeld:
+		return fmt.Sprintf("%s%v %s", kind, r.Attempt, r.Node)
+	case event.NodeJoined:
+		return kind + string(r.Node)
+	case event.NodeLost:
+		return reasoned(flagged(kind+string(r.Node), r.Gone, "gone"), r.Reason)
+	case event.AllocRequested:
+		return kind + string(r.Alloc)
+	case event.AllocEnded:
+		return reasoned(kind+string(r.Alloc), r.Reason)
+	}
+	return kind + "?"
+}
+
+// showAction prints an action on one line, "start bag-1/0#1 a1/0 leave store".
+func showAction(a engine.Action) string {
+	kind := strings.ToLower(strings.TrimPrefix(fmt.Sprintf("%T ", a), "engine."))
+	switch a := a.(type) {
+	case engine.Start:
+		return flagged(fmt.Sprintf("%s%v %s leave %v", kind, a.Attempt, a.Node, a.Leave), a.Commit, "commit")
+	case engine.Kill:
+		return reasoned(fmt.Sprintf("%s%v %s", kind, a.Attempt, a.Node), a.Reason)
+	case engine.Leave:
+		return fmt.Sprintf("%s%v %s %v", kind, a.Attempt, a.Node, a.Phase)
+	case engine.Commit:
+		return fmt.Sprintf("%s%v %s", kind, a.Attempt, a.Node)
+	case engine.Locate:
+		return fmt.Sprintf("%s%v for %s at %s %s", kind, a.Attempt, a.Node, a.Holder, a.Addr)
+	case engine.Forget:
+		return fmt.Sprintf("%s%s %s", kind, a.Job, a.Node)
+	case engine.Request:
+		return fmt.Sprintf("%s%s %s %d x %v", kind, a.Alloc, a.Request.On, a.Request.Nodes, a.Request.PerNode)
+	case engine.Release:
+		return reasoned(kind+string(a.Alloc), a.Reason)
+	case engine.Finalize:
+		return kind + string(a.Job)
+	}
+	return kind + "?"
+}
