@@ -1,6 +1,7 @@
 package ui
 
 import (
+	"bytes"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -98,8 +99,59 @@ func TestFlood(t *testing.T) {
 	}
 }
 
+// TestTerminalOfItsOwnSize draws on a pseudo terminal: the bars are as wide as it is,
+// and no wider when it becomes narrower.
+func TestTerminalOfItsOwnSize(t *testing.T) {
+	master, slave := openPTY(t, 50, 24)
+	var s screen
+	read := make(chan struct{})
+	go func() {
+		defer close(read)
+		buf := make([]byte, 4096)
+		for {
+			n, err := master.Read(buf)
+			_, _ = s.Write(bytes.ReplaceAll(buf[:n], []byte("\r\n"), []byte("\n")))
+			if err != nil {
+				return
+			}
+		}
+	}()
+	play := reporttest.New(report.Info{ID: "bag-3"})
+	if err := play.Play("0s submit bag tasks=2\n1s start 0#1 a1/0"); err != nil {
+		t.Fatal(err)
+	}
+	c := New(Detect(slave, false, func(k string) string { return map[string]string{"TERM": "xterm", "NO_COLOR": "1"}[k] }))
+	c.Begin(play.Job.View(play.Now))
+	setSize(t, slave, 40, 24)
+	if err := play.Play("2s done 0#1\n3s end cancelled"); err != nil {
+		t.Fatal(err)
+	}
+	c.End(play.Job.View(play.Now))
+	if err := slave.Close(); err != nil {
+		t.Fatal(err)
+	}
+	<-read
+	want := "bag-3: 2 tasks\ntasks [#############-------------]  1/2\nbag-3 cancelled: 1 of 2 tasks done; go on with: berth resume bag-3\n"
+	if got := s.String(); got != want {
+		t.Errorf("got\n%s\nwant\n%s", got, want)
+	}
+}
+
 // pty opens a terminal of that size.
 func pty(t *testing.T, cols, rows uint16) *os.File {
+	t.Helper()
+	_, slave := openPTY(t, cols, rows)
+	return slave
+}
+
+func setSize(t *testing.T, f *os.File, cols, rows uint16) {
+	t.Helper()
+	if err := unix.IoctlSetWinsize(int(f.Fd()), unix.TIOCSWINSZ, &unix.Winsize{Col: cols, Row: rows}); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func openPTY(t *testing.T, cols, rows uint16) (master, slave *os.File) {
 	t.Helper()
 	m, err := os.OpenFile("/dev/ptmx", os.O_RDWR, 0)
 	if err != nil {
@@ -118,10 +170,8 @@ func pty(t *testing.T, cols, rows uint16) *os.File {
 		t.Skipf("no pseudo terminal can be had here: %v", err)
 	}
 	t.Cleanup(func() { _ = f.Close() })
-	if err := unix.IoctlSetWinsize(int(f.Fd()), unix.TIOCSWINSZ, &unix.Winsize{Col: cols, Row: rows}); err != nil {
-		t.Fatal(err)
-	}
-	return f
+	setSize(t, f, cols, rows)
+	return m, f
 }
 
 func TestDetect(t *testing.T) {
