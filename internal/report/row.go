@@ -25,6 +25,12 @@ type AttemptRow struct {
 	Phases  []PhaseRow `json:"phases"`
 }
 
+// Full is a job's view with all its attempts, what `berth report --tasks --json` prints.
+type Full struct {
+	JobView
+	Rows []AttemptRow `json:"rows"` // in the order in which they ended
+}
+
 // PhaseRow is one phase of one attempt. Of a phase that did not end, bytes, CPU
 // time and memory are not known and left at 0.
 type PhaseRow struct {

@@ -199,13 +199,8 @@ func reportFailures(b *strings.Builder, v report.JobView) {
 	}
 }
 
-// RowList is what `berth report --tasks --json` prints.
-type RowList struct {
-	Attempts []report.AttemptRow `json:"attempts"` // in the order in which they ended
-}
-
 // Rows writes a table of attempts with their phases, in the order they ended. Its
-// JSON twin is RowList.
+// JSON twin is report.Full.
 func Rows(w io.Writer, rows []report.AttemptRow) error {
 	t := newTable("TASK", "ATTEMPT>", "NODE", "HOST", "OUTCOME", "PHASE", "START", "TOOK>", "IN>", "OUT>", "CPU>", "PEAK MEM>")
 	for _, r := range rows {
