@@ -2,9 +2,7 @@ package report
 
 import (
 	"cmp"
-	"maps"
 	"math"
-	"slices"
 
 	"berth/internal/event"
 	"berth/internal/job"
@@ -76,19 +74,23 @@ func (j *Job) startAttempt(at job.Time, r event.AttemptStarted) {
 	j.began(at)
 	t := &j.tasks.table[i]
 	t.live++
-	j.sums.started++
-	if t.attempts > 0 {
-		j.sums.retries++
+	a := j.revive(keyOf(r.Attempt))
+	if a == nil {
+		a = &attempt{key: keyOf(r.Attempt), started: at, phase: 1, fraction: -1}
+		a.entered[0] = at
+		j.sums.started++
+		if t.attempts > 0 {
+			j.sums.retries++
+		}
+		delete(j.lost, key{int32(i), int32(t.attempts)}) // only a task's last attempt comes back
+		t.attempts = max(t.attempts+1, uint16(r.Attempt.N))
+		j.tasks.group(i).phases[0].enter(at)
 	}
-	t.attempts = max(t.attempts+1, uint16(r.Attempt.N))
-	a := &attempt{key: keyOf(r.Attempt), node: r.Node, started: at, phase: 1, fraction: -1}
-	a.entered[0] = at
-	j.live[keyOf(r.Attempt)] = a
+	a.node = r.Node
+	j.live[a.key] = a
 	j.nodeUse(r.Node).running++
-	g := j.tasks.group(i)
-	g.phases[0].enter(at)
-	if t.pos == posWaiting || t.pos == posFailed {
-		j.tasks.move(i, 1)
+	if t.pos == posFailed || t.pos < a.phase {
+		j.tasks.move(i, a.phase)
 	}
 }
 
@@ -147,6 +149,7 @@ func (j *Job) endAttempt(e event.Entry, r event.AttemptEnded) {
 		j.settle(r.Attempt)
 	case event.Lost:
 		j.sums.lost++
+		j.lost[a.key] = lost{a, seconds}
 		j.settle(r.Attempt)
 	case event.Killed:
 		j.sums.killed++
@@ -162,46 +165,6 @@ func (j *Job) endAttempt(e event.Entry, r event.AttemptEnded) {
 	j.noteFailure(e, r, a)
 	if j.info.OnAttempt != nil {
 		j.info.OnAttempt(j.row(e, r, a))
-	}
-}
-
-// lateResult takes the result of an attempt that was given up as lost, as the engine
-// does: it is as good as any while its task waits, but for a map whose output is held
-// by a node.
-func (j *Job) lateResult(e event.Entry, r event.AttemptEnded) {
-	i, n := r.Attempt.Task, r.Attempt.N
-	if r.Outcome != event.Done || !j.tasks.has(i) || j.state.Final() {
-		return
-	}
-	t := &j.tasks.table[i]
-	heldByNode := j.work.Reduces > 0 && i < j.work.Tasks
-	if t.pos != posWaiting || n < 1 || n > int(t.attempts) || heldByNode {
-		return
-	}
-	a := &attempt{started: e.At}
-	if len(r.Stats) > 0 {
-		a.started = r.Stats[0].Start
-	}
-	seconds := max(e.At.Sub(a.started), 0).Seconds()
-	j.sums.lost = max(j.sums.lost-1, 0)
-	j.sums.wasted = max(j.sums.wasted-seconds, 0)
-	j.attemptDone(e, r, seconds)
-	if j.info.OnAttempt != nil {
-		j.info.OnAttempt(j.row(e, r, a))
-	}
-}
-
-// dropLive counts attempts that still ran when the job ended as killed. There are
-// none unless another version of berth wrote the journal.
-func (j *Job) dropLive(at job.Time) {
-	for _, k := range slices.SortedFunc(maps.Keys(j.live), key.compare) {
-		a := j.live[k]
-		delete(j.live, k)
-		j.nodeUse(a.node).running--
-		j.sums.killed++
-		j.sums.wasted += at.Sub(a.started).Seconds()
-		j.tasks.table[k.task].live--
-		j.settle(job.Attempt{Task: int(k.task), N: int(k.n)})
 	}
 }
 
@@ -240,6 +203,7 @@ func (j *Job) attemptDone(e event.Entry, r event.AttemptEnded, seconds float64) 
 		return
 	}
 	j.tasks.move(i, posDone)
+	delete(j.lost, key{int32(i), int32(j.tasks.table[i].attempts)})
 	g := j.tasks.group(i)
 	for _, s := range r.Stats {
 		if pos := g.index(s.Phase); pos > 0 {

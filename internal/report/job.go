@@ -55,6 +55,7 @@ type Job struct {
 
 	tasks  tasks
 	live   map[key]*attempt
+	lost   map[key]lost
 	use    map[job.NodeID]*nodeUse
 	sums   sums
 	held   map[int]held
@@ -66,7 +67,7 @@ type Job struct {
 func New(info Info) *Job {
 	j := &Job{
 		info: info, state: event.StateQueued,
-		live: map[key]*attempt{}, use: map[job.NodeID]*nodeUse{}, held: map[int]held{},
+		live: map[key]*attempt{}, lost: map[key]lost{}, use: map[job.NodeID]*nodeUse{}, held: map[int]held{},
 	}
 	if info.Nodes == nil {
 		j.info.Nodes, j.ownNodes = NewNodes(), true

@@ -2,6 +2,7 @@ package report_test
 
 import (
 	"reflect"
+	"slices"
 	"testing"
 	"time"
 
@@ -23,11 +24,12 @@ type history struct {
 	started map[int]int  // attempts by task
 	done    map[int]bool // by task
 	fails   map[int]int
-	ended   int // attempts
+	ended   int                  // attempts
+	lost    map[job.Attempt]bool // given up, not back
 }
 
 func newHistory(t *rapid.T) *history {
-	h := &history{phase: map[job.Attempt]int{}, started: map[int]int{}, done: map[int]bool{}, fails: map[int]int{}}
+	h := &history{phase: map[job.Attempt]int{}, started: map[int]int{}, done: map[int]bool{}, fails: map[int]int{}, lost: map[job.Attempt]bool{}}
 	h.work = job.Work{ID: "j-1", Kind: job.Bag, Tasks: rapid.IntRange(1, 6).Draw(t, "tasks"), MaxFails: -1}
 	h.work.Attempts = rapid.IntRange(1, 3).Draw(t, "attempts")
 	if rapid.Bool().Draw(t, "mapreduce") {
@@ -90,8 +92,33 @@ func (h *history) end(t *rapid.T) {
 		r.Counters = map[string]int64{"app,tasks": 1}
 	case event.Failed:
 		h.fails[a.Task]++
+	case event.Lost:
+		h.lost[a] = true
 	}
 	h.add(t, r)
+}
+
+// back lets an attempt that was given up go on, or its result come.
+func (h *history) back(t *rapid.T) {
+	for task := range h.work.Total() {
+		a := job.Attempt{Job: h.work.ID, Task: task, N: h.started[task]}
+		if !h.lost[a] || h.done[task] || h.failed(task) {
+			continue
+		}
+		delete(h.lost, a)
+		if waits := !slices.ContainsFunc(h.live, func(o job.Attempt) bool { return o.Task == task }); waits && h.work.Reduces == 0 && rapid.Bool().Draw(t, "late") {
+			h.done[task] = true
+			h.ended++
+			h.add(t, event.AttemptEnded{
+				Attempt: a, Outcome: event.Done, Counters: map[string]int64{"app,tasks": 1},
+				Stats: []job.PhaseStat{{Phase: h.work.TaskKind(task).Phases()[0], BytesIn: 10}, {Phase: job.PhaseCompute, BytesIn: 10}},
+			})
+			return
+		}
+		h.live = append(h.live, a)
+		h.add(t, event.AttemptStarted{Attempt: a, Node: "a1/0"})
+		return
+	}
 }
 
 func (h *history) lose(t *rapid.T) {
@@ -131,7 +158,7 @@ func fold(entries []event.Entry) (*report.Job, []report.AttemptRow) {
 func TestFoldAgreesWithAccount(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		h := newHistory(t)
-		moves := []func(*rapid.T){h.start, h.start, h.enter, h.enter, h.end, h.lose, h.resume}
+		moves := []func(*rapid.T){h.start, h.start, h.enter, h.enter, h.end, h.end, h.back, h.lose, h.resume}
 		for range rapid.IntRange(0, 60).Draw(t, "steps") {
 			rapid.SampledFrom(moves).Draw(t, "move")(t)
 		}
@@ -166,6 +193,9 @@ func (h *history) checkTasks(t *rapid.T, v report.JobView) {
 	got := [...]int{v.TasksTotal, v.TasksDone, v.TasksFailed, v.TasksRunning, v.TasksWaiting, v.Retries}
 	if want != got {
 		t.Fatalf("total, done, failed, running, waiting, retries: want %v, got %v", want, got)
+	}
+	if v.WastedS < 0 {
+		t.Fatalf("%g s came to nothing", v.WastedS)
 	}
 	if n := v.Attempts; n.Started != n.Done+n.Failed+n.Lost+n.Killed+n.Broken+len(h.live) {
 		t.Fatalf("attempts do not add up with %d running: %+v", len(h.live), n)
@@ -211,7 +241,7 @@ func TestFoldSurvivesAnything(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		h := newHistory(t)
 		for range 30 {
-			rapid.SampledFrom([]func(*rapid.T){h.start, h.enter, h.end, h.lose, h.resume}).Draw(t, "move")(t)
+			rapid.SampledFrom([]func(*rapid.T){h.start, h.enter, h.end, h.back, h.lose, h.resume}).Draw(t, "move")(t)
 		}
 		shuffled := rapid.Permutation(h.entries).Draw(t, "order")
 		j, _ := fold(shuffled)

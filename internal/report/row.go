@@ -7,7 +7,8 @@ import (
 	"berth/internal/job"
 )
 
-// AttemptRow is one attempt that is over, a line of `berth report --tasks`.
+// AttemptRow is one attempt that is over, a line of `berth report --tasks`. An
+// attempt that was given up as lost and came back has a second one.
 type AttemptRow struct {
 	Task    int        `json:"task"`
 	Name    string     `json:"name"`

@@ -1,0 +1,65 @@
+package report
+
+import (
+	"maps"
+	"slices"
+
+	"berth/internal/event"
+	"berth/internal/job"
+)
+
+// lost is an attempt that was given up, as its worker did not answer. It may come
+// back, or its result may, while its task waits.
+type lost struct {
+	attempt *attempt
+	seconds float64 // that were counted as wasted
+}
+
+// revive returns an attempt that was given up and is back, as it was, and no longer
+// counts it as lost; nil if there is none.
+func (j *Job) revive(k key) *attempt {
+	l, ok := j.lost[k]
+	if !ok {
+		return nil
+	}
+	delete(j.lost, k)
+	j.sums.lost--
+	j.sums.wasted = max(j.sums.wasted-l.seconds, 0)
+	return l.attempt
+}
+
+// lateResult takes the result of an attempt that was given up, as the engine does:
+// it is as good as any while its task waits, but for a map whose output its node holds.
+func (j *Job) lateResult(e event.Entry, r event.AttemptEnded) {
+	i := r.Attempt.Task
+	if r.Outcome != event.Done || !j.tasks.has(i) || j.state.Final() {
+		return
+	}
+	heldByNode := j.work.Reduces > 0 && i < j.work.Tasks
+	if j.tasks.table[i].pos != posWaiting || heldByNode {
+		return
+	}
+	a := j.revive(keyOf(r.Attempt))
+	if a == nil {
+		return
+	}
+	j.nodeUse(a.node).done++
+	j.attemptDone(e, r, e.At.Sub(a.started).Seconds())
+	if j.info.OnAttempt != nil {
+		j.info.OnAttempt(j.row(e, r, a))
+	}
+}
+
+// dropLive counts attempts that still ran when the job ended as killed. There are
+// none unless another version of berth wrote the journal.
+func (j *Job) dropLive(at job.Time) {
+	for _, k := range slices.SortedFunc(maps.Keys(j.live), key.compare) {
+		a := j.live[k]
+		delete(j.live, k)
+		j.nodeUse(a.node).running--
+		j.sums.killed++
+		j.sums.wasted += at.Sub(a.started).Seconds()
+		j.tasks.table[k.task].live--
+		j.settle(job.Attempt{Task: int(k.task), N: int(k.n)})
+	}
+}
