@@ -203,7 +203,6 @@ func (j *Job) attemptDone(e event.Entry, r event.AttemptEnded, seconds float64) 
 		return
 	}
 	j.tasks.move(i, posDone)
-	delete(j.lost, key{int32(i), int32(j.tasks.table[i].attempts)})
 	g := j.tasks.group(i)
 	for _, s := range r.Stats {
 		if pos := g.index(s.Phase); pos > 0 {
