@@ -179,14 +179,15 @@ func (w *worker) finish(a *attempt, err error, stderr string) {
 	}
 	r.Stats, r.Counters = a.meter.Finish(), a.meter.Counters()
 	a.cancel(nil)
-	w.link.end(r) // before it is dropped below: a hello in between names it once at least
 	w.mu.Lock()
+	w.link.keep(r) // from one to the other at once: who looks finds it running or ended
 	delete(w.attempts, a.id)
 	last := w.works[a.id.Job] == nil // the job was forgotten meanwhile
 	for at := range w.attempts {
 		last = last && at.Job != a.id.Job
 	}
 	w.mu.Unlock()
+	w.link.told(a.id)
 	if last {
 		w.removeScratch(a.id.Job)
 	}

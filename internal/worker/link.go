@@ -112,15 +112,12 @@ func send(c conn, m wire.Message) {
 	}
 }
 
-// end tells how an attempt ended, until it is acknowledged.
-func (l *link) end(r event.AttemptEnded) {
-	m := &wire.Ended{AttemptEnded: r}
+// keep takes up how an attempt ended, to be told until it is acknowledged.
+func (l *link) keep(r event.AttemptEnded) {
 	l.mu.Lock()
-	l.unacked[r.Attempt] = m
+	defer l.mu.Unlock()
+	l.unacked[r.Attempt] = &wire.Ended{AttemptEnded: r}
 	l.order = append(l.order, r.Attempt)
-	c := l.conn
-	l.mu.Unlock()
-	send(c, m)
 }
 
 // acknowledged forgets the end of an attempt.
@@ -139,8 +136,8 @@ func (l *link) acknowledged(at job.Attempt) {
 	}
 }
 
-// again says once more how an attempt ended; false where that is settled or unknown.
-func (l *link) again(at job.Attempt) bool {
+// told says how an attempt ended; false where that is settled or unknown.
+func (l *link) told(at job.Attempt) bool {
 	l.mu.Lock()
 	m, c := l.unacked[at], l.conn
 	l.mu.Unlock()

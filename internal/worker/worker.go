@@ -125,7 +125,8 @@ func (w *worker) start(m *wire.Start, epoch uint64) {
 	}
 	wk := w.works[m.Attempt.Job]
 	if err := w.refuse(wk, m); err != nil {
-		w.link.end(ended(m.Attempt, err))
+		w.link.keep(ended(m.Attempt, err))
+		w.link.told(m.Attempt)
 		return
 	}
 	a := newAttempt(m, wk, epoch)
@@ -179,7 +180,7 @@ func (w *worker) kill(at job.Attempt, reason string) {
 	switch {
 	case a != nil:
 		a.kill(f)
-	case !w.link.again(at):
+	case !w.link.told(at):
 		w.link.tell(&wire.Ended{AttemptEnded: ended(at, f)})
 	}
 }

@@ -1,0 +1,368 @@
+package worker
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"berth/internal/event"
+	"berth/internal/job"
+	"berth/internal/wire"
+)
+
+// patience bounds how long a test waits for a message; it is no measure of anything.
+const patience = 30 * time.Second
+
+// asWorker is the variable that makes the test binary a worker process: the path of its config.
+const asWorker = "WORKER_TEST_CONFIG"
+
+func TestMain(m *testing.M) {
+	if path := os.Getenv(asWorker); path != "" {
+		os.Exit(workerProcess(path))
+	}
+	os.Exit(m.Run())
+}
+
+// workerProcess is what the test binary does as a worker.
+func workerProcess(path string) int {
+	b, err := os.ReadFile(path)
+	var cfg Config
+	if err == nil {
+		err = json.Unmarshal(b, &cfg)
+	}
+	if err == nil {
+		cfg.Log = slog.New(slog.NewTextHandler(os.Stderr, nil))
+		err = Run(context.Background(), cfg)
+	}
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 1
+	}
+	return 0
+}
+
+// coord is a coordinator that does what a test says.
+type coord struct {
+	t   *testing.T
+	dir string
+	ca  *wire.CA
+	ln  *wire.Listener
+
+	joined chan *peer
+	lease  time.Duration
+	silent bool // heartbeats are not answered
+}
+
+// peer is a worker's session with the coordinator.
+type peer struct {
+	c     *coord
+	conn  *wire.Conn
+	hello *wire.Hello
+	got   chan wire.Message
+}
+
+func newCoord(t *testing.T) *coord {
+	t.Helper()
+	c := &coord{t: t, dir: t.TempDir(), joined: make(chan *peer, 16), lease: time.Minute}
+	var err error
+	if c.ca, err = wire.GenerateCA(filepath.Join(c.dir, "ca")); err != nil {
+		t.Fatal(err)
+	}
+	c.listen()
+	return c
+}
+
+// listen begins to take workers. A coordinator that listens anew writes new bundles.
+func (c *coord) listen() {
+	c.t.Helper()
+	id, err := c.ca.IssueCoordinator()
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	c.ln, err = wire.Listen("127.0.0.1:0", id, func(a net.Addr, err error) { c.t.Logf("refused %v: %v", a, err) })
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	ln := c.ln
+	c.t.Cleanup(func() { _ = ln.Close() })
+	go func() {
+		for {
+			conn, hello, err := ln.Accept()
+			if err != nil {
+				return
+			}
+			p := &peer{c: c, conn: conn, hello: hello, got: make(chan wire.Message, 1024)}
+			go p.listen()
+			c.joined <- p
+		}
+	}()
+}
+
+// listen passes on what the worker says, heartbeats and phases aside.
+func (p *peer) listen() {
+	defer close(p.got)
+	for {
+		m, err := p.conn.Recv()
+		if err != nil {
+			return
+		}
+		switch m.(type) {
+		case *wire.Heartbeat:
+			if !p.c.silent {
+				_ = p.conn.Send(&wire.HeartbeatAck{})
+			}
+		case *wire.PhaseEntered:
+		default:
+			p.got <- m
+		}
+	}
+}
+
+// config writes a worker's bundle and returns its config.
+func (c *coord) config(node job.NodeID) Config {
+	c.t.Helper()
+	cfg := Config{Bundle: filepath.Join(c.dir, fmt.Sprintf("%x.pem", string(node))), Node: node,
+		Capacity: job.Resources{CPUs: 2, Mem: 1 << 30}, Scratch: filepath.Join(c.dir, "scratch"),
+		SortMemory: 64 << 20, Grace: 200 * time.Millisecond, Log: slog.New(slog.NewTextHandler(logTo{c.t}, nil))}
+	c.bundle(cfg)
+	return cfg
+}
+
+func (c *coord) bundle(cfg Config) {
+	c.t.Helper()
+	id, err := c.ca.IssueWorker(cfg.Node)
+	if err == nil {
+		err = wire.WriteBundle(cfg.Bundle, c.ln.Addr().String(), id)
+	}
+	if err != nil {
+		c.t.Fatal(err)
+	}
+}
+
+// logTo writes a worker's log to the test's.
+type logTo struct{ t *testing.T }
+
+func (l logTo) Write(p []byte) (int, error) {
+	l.t.Logf("worker: %s", p)
+	return len(p), nil
+}
+
+// worker runs a worker in this process and returns its session once it is welcome.
+// end ends it and returns what Run returned.
+func (c *coord) worker(cfg Config) (p *peer, end func() error) {
+	c.t.Helper()
+	ctx, cancel := context.WithCancel(context.Background())
+	result := make(chan error, 1)
+	go func() { result <- Run(ctx, cfg) }()
+	end = sync.OnceValue(func() error {
+		cancel()
+		return <-result
+	})
+	c.t.Cleanup(func() { _ = end() })
+	return c.welcome(), end
+}
+
+// process runs a worker as a process of its own.
+func (c *coord) process(cfg Config) (p *peer, cmd *exec.Cmd) {
+	c.t.Helper()
+	cfg.Log = nil
+	b, err := json.Marshal(cfg)
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	path := filepath.Join(c.dir, "config.json")
+	if err := os.WriteFile(path, b, 0o600); err != nil {
+		c.t.Fatal(err)
+	}
+	cmd = exec.Command(os.Args[0])
+	cmd.Env = append(os.Environ(), asWorker+"="+path)
+	cmd.Stderr = os.Stderr
+	if err := cmd.Start(); err != nil {
+		c.t.Fatal(err)
+	}
+	c.t.Cleanup(func() {
+		_ = cmd.Process.Kill() // it may have ended
+		_ = cmd.Wait()
+	})
+	return c.welcome(), cmd
+}
+
+// welcome waits for a worker and takes it in.
+func (c *coord) welcome() *peer {
+	c.t.Helper()
+	select {
+	case p := <-c.joined:
+		p.say(&wire.Welcome{Heartbeat: 10 * time.Millisecond, Lease: c.lease})
+		return p
+	case <-time.After(patience):
+		c.t.Fatal("no worker came")
+		return nil
+	}
+}
+
+func (p *peer) say(m ...wire.Message) {
+	p.c.t.Helper()
+	if err := p.conn.Send(m...); err != nil {
+		p.c.t.Fatal(err)
+	}
+}
+
+// job tells the worker of a job.
+func (p *peer) job(spec *job.Spec, maps, reduces int) {
+	p.c.t.Helper()
+	b, err := json.Marshal(spec)
+	if err != nil {
+		p.c.t.Fatal(err)
+	}
+	p.say(&wire.Job{Spec: b, RunDir: filepath.Join(p.c.dir, "run"), Maps: maps, Reduces: reduces})
+}
+
+// expect waits for the worker's next message, which has to be of type M.
+func expect[M wire.Message](p *peer) M {
+	p.c.t.Helper()
+	select {
+	case m, ok := <-p.got:
+		if !ok {
+			p.c.t.Fatalf("the worker hung up instead of saying %T", *new(M))
+		}
+		got, is := m.(M)
+		if !is {
+			p.c.t.Fatalf("the worker said %T %+v instead of %T", m, m, *new(M))
+		}
+		return got
+	case <-time.After(patience):
+		p.c.t.Fatalf("the worker did not say %T", *new(M))
+	}
+	panic("unreachable")
+}
+
+// ended waits for the end of an attempt and acknowledges it.
+func (p *peer) ended(want event.Outcome) *wire.Ended {
+	p.c.t.Helper()
+	m := expect[*wire.Ended](p)
+	p.say(&wire.EndedAck{Attempt: m.Attempt})
+	if m.Outcome != want {
+		p.c.t.Fatalf("%v ended %v (%s), want %v; stderr: %s", m.Attempt, m.Outcome, m.Reason, want, m.Stderr)
+	}
+	return m
+}
+
+// gone waits until the worker has hung up.
+func (p *peer) gone() {
+	p.c.t.Helper()
+	for {
+		select {
+		case _, ok := <-p.got:
+			if !ok {
+				return
+			}
+		case <-time.After(patience):
+			p.c.t.Fatal("the worker did not hang up")
+		}
+	}
+}
+
+// bag returns the spec of a bag in a folder of its own.
+func bag(t *testing.T, command ...string) *job.Spec {
+	t.Helper()
+	s := job.New(job.Bag, t.TempDir())
+	s.ID = "bag-1"
+	s.Bag.Command, s.Bag.Shell = job.BagCommand(command, false)
+	s.Bag.Env = os.Environ()
+	s.Normalize()
+	return s
+}
+
+// shell returns the spec of a bag whose tasks run a shell script.
+func shell(t *testing.T, script string) *job.Spec {
+	t.Helper()
+	s := bag(t, "true")
+	s.Bag.Command, s.Bag.Shell = []string{script}, true
+	return s
+}
+
+func try(id job.ID, task, n int) job.Attempt { return job.Attempt{Job: id, Task: task, N: n} }
+
+// start is the start of a bag task that may commit.
+func start(at job.Attempt, entry ...string) *wire.Start {
+	return &wire.Start{Attempt: at, Entry: entry, Leave: job.PhaseStore, Commit: true}
+}
+
+func read(t *testing.T, path string) string {
+	t.Helper()
+	b, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(b)
+}
+
+// fifo makes a named pipe by which a task and its test wait for each other.
+func fifo(t *testing.T, dir, name string) string {
+	t.Helper()
+	path := filepath.Join(dir, name)
+	if err := unix.Mkfifo(path, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+// hear waits until a task writes to the fifo and returns what it wrote.
+func hear(t *testing.T, path string) string {
+	t.Helper()
+	got := make(chan string, 1)
+	go func() {
+		b, _ := os.ReadFile(path)
+		got <- string(b)
+	}()
+	select {
+	case s := <-got:
+		return s
+	case <-time.After(patience):
+		t.Fatalf("nobody wrote to %s", path)
+		return ""
+	}
+}
+
+// release lets the task that reads the fifo go on.
+func release(t *testing.T, path string) {
+	t.Helper()
+	if err := os.WriteFile(path, []byte("go\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// awaitDeath waits until a process is gone.
+func awaitDeath(t *testing.T, pid int) {
+	t.Helper()
+	fd, err := unix.PidfdOpen(pid, 0)
+	if errors.Is(err, unix.ESRCH) {
+		return
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = unix.Close(fd) }()
+	for {
+		n, err := unix.Poll([]unix.PollFd{{Fd: int32(fd), Events: unix.POLLIN}}, int(patience/time.Millisecond))
+		if errors.Is(err, syscall.EINTR) {
+			continue
+		}
+		if err != nil || n == 0 {
+			t.Fatalf("process %d lives on (%v)", pid, err)
+		}
+		return
+	}
+}
