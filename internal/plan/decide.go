@@ -28,6 +28,9 @@ func Decide(now job.Time, snap cluster.Snapshot, spec *job.Spec, counts Counts, 
 		},
 		Reasons: []string{}, Notes: append([]string{}, l.notes...),
 	}
+	if prof != nil {
+		prof = prof.Near(predict.Size{Kind: p.Kind, InputBytes: p.InputBytes, Tasks: p.Tasks})
+	}
 	why := p.reduces(spec, prof)
 	p.predict(l, prof)
 	p.Reasons = append(p.Reasons, p.decision())

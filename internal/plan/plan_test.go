@@ -17,7 +17,7 @@ import (
 //
 //	node name=n1 cpus=2 mem=8G        a node of the snapshot
 //	clear                             no nodes, no profile
-//	profile kind=… runs=… tasks=… …   what was measured before; times in seconds, sizes with units
+//	profile kind=… runs=… tasks=… …   what was measured before, with "more" besides the last; sizes with units
 //	plan kind=bag tasks=… …           the plan as JSON
 //	say kind=bag tasks=… …            its reasons and notes, or the error
 func TestPlan(t *testing.T) {
@@ -99,7 +99,9 @@ func spec(t *testing.T, d *datadriven.TestData) *job.Spec {
 // profile makes a profile of equal runs: each task takes time×1 or time×spread, by turns.
 func (s *scenario) profile(t *testing.T, d *datadriven.TestData) {
 	sz := predict.Size{Kind: job.Kind(text(t, d, "kind", "bag")), InputBytes: size(t, d, "input"), Tasks: number(t, d, "tasks", 1), Reduces: number(t, d, "reduces", 0)}
-	s.prof = &predict.Profile{App: predict.Application(spec(t, d)), NodeType: "test/2"}
+	if !d.HasArg("more") {
+		s.prof = &predict.Profile{App: predict.Application(spec(t, d)), NodeType: "test/2"}
+	}
 	ms := number(t, d, "ms", 1000)
 	for range number(t, d, "runs", 1) {
 		var c predict.Collector

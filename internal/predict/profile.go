@@ -18,6 +18,15 @@ type Profile struct {
 	// Bytes of input that stand behind the measured maps and reduces: each one's
 	// share of its run's input. It is the size of the files, compressed as they are.
 	mapInput, reduceInput float64
+
+	runs []pastRun
+}
+
+// pastRun is a run that went into a profile.
+type pastRun struct {
+	size     Size
+	ended    job.Time
+	measures Measures
 }
 
 // Size is how much there is to do.
@@ -28,7 +37,7 @@ type Size struct {
 	Reduces    int
 }
 
-// AddRun merges a run of that size into the profile.
+// AddRun merges a run of that size into the profile, which keeps its measures.
 func (p *Profile) AddRun(size Size, ended job.Time, m Measures) {
 	if p.Measures == nil {
 		p.Measures = Measures{}
@@ -40,9 +49,32 @@ func (p *Profile) AddRun(size Size, ended job.Time, m Measures) {
 	p.MinTasks, p.MaxTasks = min(p.MinTasks, size.Tasks), max(p.MaxTasks, size.Tasks)
 	p.Latest = max(p.Latest, ended)
 	p.Runs++
+	p.runs = append(p.runs, pastRun{size, ended, m})
 	p.Measures.Merge(m)
 	p.mapInput += share(size.InputBytes, size.Tasks) * m.count(MapTask)
 	p.reduceInput += share(size.InputBytes, size.Reduces) * m.count(ReduceTask)
+}
+
+// Near returns the profile of those runs alone whose input is about as large as the
+// job's, as they need no scaling; of all runs where there is none, or where size
+// does not change what a task takes, as with a bag. A run that was stopped before
+// its reduces is passed over if another came to them.
+func (p *Profile) Near(size Size) *Profile {
+	if size.Kind != job.MapReduce {
+		return p
+	}
+	sub := &Profile{App: p.App, NodeType: p.NodeType}
+	for _, r := range p.runs {
+		n, m := float64(size.InputBytes), float64(r.size.InputBytes)
+		whole := r.measures.count(ReduceTask) > 0 || p.Measures.count(ReduceTask) == 0
+		if whole && n <= near*m && m <= near*n {
+			sub.AddRun(r.size, r.ended, r.measures)
+		}
+	}
+	if sub.Runs == 0 {
+		return p
+	}
+	return sub
 }
 
 // share returns the part of the input that each of n tasks has.

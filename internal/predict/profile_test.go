@@ -191,3 +191,30 @@ func TestExtrapolated(t *testing.T) {
 		t.Errorf("200 tasks: %g, want 10", got)
 	}
 }
+
+// TestNear: runs of about the job's size are taken alone, all runs where there is
+// none, and all runs of a bag.
+func TestNear(t *testing.T) {
+	p := &Profile{App: "wc", NodeType: "n"}
+	for _, input := range []int64{1000, 2000, 2200} {
+		p.AddRun(Size{Kind: job.MapReduce, InputBytes: input, Tasks: 2, Reduces: 3}, sec(float64(input)), wordCount().Measures())
+	}
+	for _, tt := range []struct {
+		input int64
+		runs  int
+	}{{1000, 1}, {1200, 1}, {2100, 2}, {2700, 1}, {5000, 3}, {0, 3}} {
+		got := p.Near(Size{Kind: job.MapReduce, InputBytes: tt.input})
+		if got.Runs != tt.runs || got.App != "wc" || got.Measures.Get(MapTask).Time.Count != int64(2*tt.runs) {
+			t.Errorf("%d bytes: %+v, want %d runs", tt.input, got, tt.runs)
+		}
+	}
+	var stopped Collector
+	addMap(&stopped, 0, 1, 2, 10, 10)
+	p.AddRun(Size{Kind: job.MapReduce, InputBytes: 9000, Tasks: 2, Reduces: 3}, 0, stopped.Measures())
+	if got := p.Near(Size{Kind: job.MapReduce, InputBytes: 9000}); got.Runs != 4 {
+		t.Errorf("only a run without reduces is near: %d runs", got.Runs)
+	}
+	if got := p.Near(Size{Kind: job.Bag, Tasks: 1}); got.Runs != 4 {
+		t.Errorf("a bag: %d runs", got.Runs)
+	}
+}
