@@ -47,7 +47,7 @@ task 2 failed: exit 2
   | boom
 a word
 tasks [########################------------]  2/3  1 failed
-bag-3 failed: 1 of 3 tasks failed; rerun them with: berth resume bag-3 --failed
+bag-3 failed: 1 of 3 tasks failed; rerun it with: berth resume bag-3 --failed
 logs: bag-3
 `
 	if got := s.String(); got != want {

@@ -200,7 +200,11 @@ func failedLine(v report.JobView) string {
 	}
 	switch {
 	case v.TasksFailed > 0:
-		fmt.Fprintf(&b, "; rerun them with: berth resume %s --failed", v.ID)
+		them := "them"
+		if v.TasksFailed == 1 {
+			them = "it"
+		}
+		fmt.Fprintf(&b, "; rerun %s with: berth resume %s --failed", them, v.ID)
 	case v.TasksTotal > 0:
 		fmt.Fprintf(&b, "; when that is mended: berth resume %s", v.ID)
 	}
