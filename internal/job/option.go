@@ -27,10 +27,10 @@ type Ask struct {
 	name    string
 	need    Resources
 
-	nodesWhere, timeWhere string // where the bounds came from, for errors
-	capNodes              int    // from --max-nodes
-	capTime               time.Duration
-	idleSet               bool
+	nodesWhere string // where the bound came from, for errors
+	capNodes   int    // from --max-nodes
+	capTime    time.Duration
+	idleSet    bool
 }
 
 // Options returns the table, in the order in which help shows it.
