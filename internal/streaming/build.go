@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -247,8 +248,12 @@ func (b *builder) shipList(s setting) error {
 	return nil
 }
 
-// cmdenv takes NAME=VALUE, or several with blanks between as Hadoop does where each
-// of them has an equals sign. What has none is passed over, as there.
+// variable is the beginning of a setting of an environment variable.
+var variable = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*=`)
+
+// cmdenv takes NAME=VALUE. Hadoop parts the value at blanks, so "A=1 B=2" is two
+// variables there and here; a value that goes on with other words, which Hadoop cuts
+// off, is kept whole. What has no equals sign is passed over, as in Hadoop.
 func (b *builder) cmdenv(s setting) error {
 	if strings.ContainsRune(s.value, 0) {
 		return argument(s.where, "a variable cannot have a NUL", "leave it out")
@@ -257,7 +262,11 @@ func (b *builder) cmdenv(s setting) error {
 		b.warn("%s: %q is passed over, as it is not NAME=VALUE", s.where, s.value)
 		return nil
 	}
-	b.mr.CmdEnv = append(b.mr.CmdEnv, s.value)
+	words := strings.Fields(s.value)
+	if slices.ContainsFunc(words, func(w string) bool { return !variable.MatchString(w) }) {
+		words = []string{s.value}
+	}
+	b.mr.CmdEnv = append(b.mr.CmdEnv, words...)
 	return nil
 }
 

@@ -26,6 +26,21 @@ type Flag struct {
 	Repeat  bool // may be given several times
 }
 
+// Usage returns the flag as its users write it: "-input PATHS", "-N, --nodes MIN[-MAX]".
+func (f Flag) Usage() string {
+	usage := "-" + f.Name
+	switch {
+	case f.Own && f.Short != "":
+		usage = "-" + f.Short + ", --" + f.Name
+	case f.Own:
+		usage = "--" + f.Name
+	}
+	if f.Arg != "" {
+		usage += " " + f.Arg
+	}
+	return usage
+}
+
 // Flags returns all flags, Hadoop's first, in the order in which help shows them.
 func Flags() []Flag { return flagTable }
 

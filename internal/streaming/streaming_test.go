@@ -216,6 +216,14 @@ func TestTablesAreSound(t *testing.T) {
 	}
 }
 
+func TestUsage(t *testing.T) {
+	for name, want := range map[string]string{"input": "-input PATHS", "lazyOutput": "-lazyOutput", "nodes": "-N, --nodes MIN[-MAX]", "exclusive": "--exclusive"} {
+		if got := findFlag(name, false).Usage(); got != want {
+			t.Errorf("usage of %s is %q, want %q", name, got, want)
+		}
+	}
+}
+
 // TestConventions: every flag and key that users are promised is in the tables.
 func TestConventions(t *testing.T) {
 	for _, name := range strings.Fields(`input output mapper combiner reducer file inputformat outputformat partitioner
