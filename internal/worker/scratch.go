@@ -193,17 +193,18 @@ func (s *scratch) setCookie(cfg Config) error {
 	return nil
 }
 
-// killAll kills every process that carries the cookie. One that forks meanwhile is found in the next round.
+// killAll kills every process that carries the cookie: what tasks left that nobody
+// waits for. One that forks meanwhile is found in the next round.
 func killAll(cookie string, log *slog.Logger) error {
 	for begin := time.Now(); ; {
 		pids, err := probe.WithEnv(cookie)
 		if err != nil {
-			return fmt.Errorf("look for processes of an earlier worker: %w", err)
+			return fmt.Errorf("look for processes that tasks left: %w", err)
 		}
 		if len(pids) == 0 {
 			return nil
 		}
-		log.Warn("processes of an earlier worker are killed", "pids", pids)
+		log.Warn("processes that tasks left are killed", "pids", pids)
 		if time.Since(begin) > killPatience {
 			log.Error("they do not die and take room from the tasks", "pids", pids)
 			return nil

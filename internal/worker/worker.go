@@ -226,6 +226,9 @@ func (w *worker) stop(reason string) {
 	}
 	w.mu.Unlock()
 	w.attend.Wait()
+	if err := killAll(w.scratch.cookie, w.log); err != nil { // those that left their group
+		w.log.Warn("processes of tasks may be left", "err", err)
+	}
 }
 
 var errOrphan = errors.New("no coordinator")

@@ -1,0 +1,479 @@
+package worker
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"berth/internal/event"
+	"berth/internal/job"
+	"berth/internal/mapreduce"
+	"berth/internal/wire"
+)
+
+// streaming returns the spec of a MapReduce job over one input file with that text.
+func streaming(t *testing.T, input string, mapper, reducer []string) *job.Spec {
+	t.Helper()
+	s := job.New(job.MapReduce, t.TempDir())
+	s.ID = "mr-1"
+	m := s.MapReduce
+	path := filepath.Join(s.Dir, "input")
+	if err := os.WriteFile(path, []byte(input), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	m.Inputs, m.Output = []string{path}, filepath.Join(s.Dir, "out")
+	m.Mapper = job.Program{Args: mapper}
+	if reducer != nil {
+		m.Reducer, m.Reduces = &job.Program{Args: reducer}, 1
+	}
+	m.NonZeroExitIsFail = true
+	m.Env = []string{"PATH=" + os.Getenv("PATH")}
+	s.Normalize()
+	if err := mapreduce.PrepareOutput(m); err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+// split returns the n-th of the input's parts of that many bytes.
+func split(s *job.Spec, n int, size int64) *job.Split {
+	path := s.MapReduce.Inputs[0]
+	st, err := os.Stat(path)
+	if err != nil {
+		panic(err)
+	}
+	offset := int64(n) * size
+	return &job.Split{Ranges: []job.Range{{Path: path, Offset: offset, Length: min(size, st.Size()-offset), Size: st.Size()}}}
+}
+
+func startMap(s *job.Spec, task, n int, sp *job.Split) *wire.Start {
+	return &wire.Start{Attempt: try(s.ID, task, n), Split: sp, Leave: job.PhaseMerge}
+}
+
+func startReduce(s *job.Spec, task, n int) *wire.Start {
+	return &wire.Start{Attempt: try(s.ID, task, n), Leave: job.PhaseShuffle}
+}
+
+// reduceTo leads a reduce attempt to its end.
+func (p *peer) reduceTo(at job.Attempt) *wire.Ended {
+	p.c.t.Helper()
+	if m := expect[*wire.LeaveWanted](p); m.Attempt != at || m.Phase != job.PhaseSort {
+		p.c.t.Fatalf("got %+v", m)
+	}
+	p.say(&wire.Leave{Attempt: at, Phase: job.PhaseReduce})
+	if m := expect[*wire.CommitWanted](p); m.Attempt != at {
+		p.c.t.Fatalf("got %+v", m)
+	}
+	p.say(&wire.Commit{Attempt: at})
+	return p.ended(event.Done)
+}
+
+const fruit = "pear\napple\nfig\npear\nfig\npear\n"
+
+// half cuts fruit into two splits.
+const half = int64(len(fruit)+1) / 2
+
+var count = []string{"sh", "-c", `sort | uniq -c | awk '{print $2 "\t" $1}'`}
+
+func TestMapAndReduce(t *testing.T) {
+	c := newCoord(t)
+	p, _ := c.worker(c.config("a1/0"))
+	s := streaming(t, fruit, []string{"cat"}, count)
+	p.job(s, 2, 1)
+	p.say(startReduce(s, 2, 1)) // before its maps: it waits for them
+	for n := range 2 {
+		p.say(startMap(s, n, 1, split(s, n, half)))
+		m := p.ended(event.Done)
+		if len(m.Stats) != 2 || m.Stats[0].Phase != job.PhaseMap || m.Stats[1].Phase != job.PhaseMerge {
+			t.Errorf("phases of a map: %+v", m.Stats)
+		}
+		if st := m.Stats[0]; st.CPU <= 0 || st.BytesIn <= 0 || st.PeakMemory <= 0 {
+			t.Errorf("map measured as %+v", st)
+		}
+		p.say(&wire.Locate{Map: m.Attempt, Holder: "a1/0", Addr: p.hello.Addr})
+	}
+	m := p.reduceTo(try(s.ID, 2, 1))
+	if got, want := read(t, filepath.Join(s.MapReduce.Output, "part-00000")), "apple\t1\nfig\t2\npear\t3\n"; got != want {
+		t.Errorf("output\n%swant\n%s", got, want)
+	}
+	if len(m.Stats) != 3 {
+		t.Errorf("phases of a reduce: %+v", m.Stats)
+	}
+	_ = p.conn.Close()
+	p = c.welcome()
+	if held := p.hello.Held; len(held) != 2 {
+		t.Errorf("the worker says it holds %v", held)
+	}
+}
+
+func TestMapOnlyCommits(t *testing.T) {
+	c := newCoord(t)
+	p, _ := c.worker(c.config("a1/0"))
+	s := streaming(t, fruit, []string{"tr", "a-z", "A-Z"}, nil)
+	p.job(s, 1, 0)
+	p.say(startMap(s, 0, 1, split(s, 0, 100)))
+	expect[*wire.CommitWanted](p)
+	part := filepath.Join(s.MapReduce.Output, "part-00000")
+	if _, err := os.Stat(part); err == nil {
+		t.Error("the part is in place without permission")
+	}
+	p.say(&wire.Commit{Attempt: try(s.ID, 0, 1)})
+	p.ended(event.Done)
+	if got, want := read(t, part), strings.ToUpper(fruit); got != want {
+		t.Errorf("output\n%swant\n%s", got, want)
+	}
+}
+
+// Two workers, each with the output of one map; a damaged output is made anew.
+func TestShuffleBetweenWorkers(t *testing.T) {
+	c := newCoord(t)
+	p0, _ := c.worker(c.config("a1/0"))
+	p1, _ := c.worker(c.config("a1/1"))
+	s := streaming(t, fruit, []string{"cat"}, count)
+	peers := []*peer{p0, p1}
+	var at [2]job.Attempt
+	for n, p := range peers {
+		p.job(s, 2, 1)
+		p.say(startMap(s, n, 1, split(s, n, half)))
+		at[n] = p.ended(event.Done).Attempt
+	}
+	files, err := filepath.Glob(filepath.Join(c.dir, "scratch", "a1-1-*", "outputs", "mr-1", "1.1"))
+	if err != nil || len(files) != 1 {
+		t.Fatalf("map output: %v, %v", files, err)
+	}
+	whole := read(t, files[0])
+	flip(t, files[0])
+
+	p0.say(startReduce(s, 2, 1))
+	for n := range peers {
+		p0.say(&wire.Locate{Map: at[n], Holder: job.NodeID(fmt.Sprintf("a1/%d", n)), Addr: peers[n].hello.Addr})
+	}
+	m := expect[*wire.FetchFailed](p0)
+	if m.Map != at[1] || m.By != try(s.ID, 2, 1) {
+		t.Errorf("got %+v", m)
+	}
+	_ = p0.conn.Close() // the complaint is repeated
+	p0 = c.welcome()
+	expect[*wire.FetchFailed](p0)
+	if err := os.WriteFile(files[0], []byte(whole), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	p1.say(startMap(s, 1, 2, split(s, 1, half)))
+	again := p1.ended(event.Done).Attempt
+	p0.say(&wire.Locate{Map: again, Holder: "a1/1", Addr: p1.hello.Addr})
+	p0.reduceTo(try(s.ID, 2, 1))
+	if got, want := read(t, filepath.Join(s.MapReduce.Output, "part-00000")), "apple\t1\nfig\t2\npear\t3\n"; got != want {
+		t.Errorf("output\n%swant\n%s", got, want)
+	}
+}
+
+// flip changes one byte in the middle of a file.
+func flip(t *testing.T, path string) {
+	t.Helper()
+	b := []byte(read(t, path))
+	b[len(b)/3] ^= 0x40
+	if err := os.WriteFile(path, b, 0o600); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// A local output that is damaged is dropped, so that the next hello does not offer it.
+func TestDamagedLocalOutput(t *testing.T) {
+	c := newCoord(t)
+	p, _ := c.worker(c.config("a1/0"))
+	s := streaming(t, fruit, []string{"cat"}, count)
+	p.job(s, 1, 1)
+	p.say(startMap(s, 0, 1, split(s, 0, 100)))
+	at := p.ended(event.Done).Attempt
+	files, err := filepath.Glob(filepath.Join(c.dir, "scratch", "*", "outputs", "mr-1", "0.1"))
+	if err != nil || len(files) != 1 {
+		t.Fatalf("map output: %v, %v", files, err)
+	}
+	flip(t, files[0])
+	p.say(startReduce(s, 1, 1))
+	p.say(&wire.Locate{Map: at, Holder: "a1/0", Addr: p.hello.Addr})
+	for leave := true; leave; { // the damage may be found before or after leave is asked
+		select {
+		case m := <-p.got:
+			switch m := m.(type) {
+			case *wire.LeaveWanted:
+				p.say(&wire.Leave{Attempt: m.Attempt, Phase: job.PhaseReduce})
+			case *wire.FetchFailed:
+				leave = false
+			default:
+				t.Fatalf("got %T", m)
+			}
+		case <-time.After(patience):
+			t.Fatal("the damage was not found")
+		}
+	}
+	if _, err := os.Stat(files[0]); err == nil {
+		t.Error("the damaged output is still there")
+	}
+	p.say(startMap(s, 0, 2, split(s, 0, 100)))
+	p.say(&wire.Locate{Map: p.ended(event.Done).Attempt, Holder: "a1/0", Addr: p.hello.Addr})
+	for {
+		switch m := (<-p.got).(type) {
+		case *wire.LeaveWanted:
+			p.say(&wire.Leave{Attempt: m.Attempt, Phase: job.PhaseReduce})
+			continue
+		case *wire.CommitWanted:
+			p.say(&wire.Commit{Attempt: m.Attempt})
+			p.ended(event.Done)
+		default:
+			t.Fatalf("got %T", m)
+		}
+		break
+	}
+	if got, want := read(t, filepath.Join(s.MapReduce.Output, "part-00000")), "apple\t1\nfig\t2\npear\t3\n"; got != want {
+		t.Errorf("output\n%swant\n%s", got, want)
+	}
+}
+
+func TestStreamingEnvironment(t *testing.T) {
+	c := newCoord(t)
+	p, _ := c.worker(c.config("a1/0"))
+	s := streaming(t, fruit, []string{"script.sh", "x"}, nil)
+	script := filepath.Join(s.Dir, "script.sh") // shipped, and not executable
+	text := "#!/bin/sh\ncat > /dev/null; env; pwd; ls; cat words/sub/file; echo arg $1\n"
+	if err := os.WriteFile(script, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	archive := writeTar(t, s.Dir, "words.tgz", map[string]string{"sub/file": "from the archive\n"})
+	s.MapReduce.Files = []job.ShipFile{{Path: script, Name: "script.sh"}, {Path: archive, Name: "words", Archive: true}}
+	s.MapReduce.Conf = map[string]string{"my.own.key": "value"}
+	p.job(s, 3, 0)
+	p.say(startMap(s, 2, 1, split(s, 0, 100)))
+	expect[*wire.CommitWanted](p)
+	p.say(&wire.Commit{Attempt: try(s.ID, 2, 1)})
+	p.ended(event.Done)
+	got := read(t, filepath.Join(s.MapReduce.Output, "part-00002"))
+	for _, want := range []string{`my_own_key=value`, `mapreduce_task_partition=2`, `mapreduce_map_input_file=` + s.MapReduce.Inputs[0],
+		`BERTH_TASK_ID=m-00002`, `BERTH_JOB_ID=mr-1`, `OMP_NUM_THREADS=1`, `script.sh`, `words`, `from the archive`, `arg x`, `.*/mr-1/m-00002\.1/work`} {
+		if !regexp.MustCompile(`(?m)^` + want + `$`).MatchString(got) {
+			t.Errorf("%s is missing in\n%s", want, got)
+		}
+	}
+	if st, err := os.Stat(script); err != nil || st.Mode().Perm() != 0o600 {
+		t.Errorf("the user's script was changed: %v, %v", st.Mode(), err)
+	}
+}
+
+func TestStreamingFailures(t *testing.T) {
+	tests := []struct {
+		name   string
+		mapper []string
+		change func(*job.MapReduceSpec)
+		exit   int
+		reason string
+		stderr string
+	}{
+		{"exit status", []string{"sh", "-c", "cat >/dev/null; echo trouble >&2; exit 4"}, nil, 4, `exit status 4`, `^trouble$`},
+		{"not found", []string{"no-such-mapper"}, nil, 127, `not found: no-such-mapper`, `^$`},
+		{"no progress", []string{"sleep", "1000"}, func(m *job.MapReduceSpec) { m.TaskTimeout = 50 * time.Millisecond }, 0,
+			`no progress`, `^$`},
+		{"memory", []string{"sh", "-c", `x=$(head -c 60000000 /dev/zero | tr '\0' x); echo ${#x}; sleep 1000`},
+			func(m *job.MapReduceSpec) { m.MapNeed.Mem = 20 << 20 }, 0, `used .* of its`, `^$`},
+		{"shipped file missing", []string{"cat"}, func(m *job.MapReduceSpec) {
+			m.Files = []job.ShipFile{{Path: "/no/such/file", Name: "f"}}
+		}, 0, `shipped file /no/such/file cannot be read`, `^$`},
+		{"shipped outside", []string{"cat"}, func(m *job.MapReduceSpec) {
+			m.Files = []job.ShipFile{{Path: "/etc/passwd", Name: "../f"}}
+		}, 0, `outside of the task's folder`, `^$`},
+		{"debug script", []string{"sh", "-c", "echo trouble >&2; exit 1"}, func(m *job.MapReduceSpec) {
+			m.MapDebug = "cat"
+			m.Conf = map[string]string{"a.key": "<value>"}
+		}, 1, `exit status 1`, `(?s)trouble\n.*exit status 1.*<name>a.key</name>\n *<value>&lt;value&gt;</value>`},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			c := newCoord(t)
+			p, _ := c.worker(c.config("a1/0"))
+			s := streaming(t, fruit, tt.mapper, count)
+			if tt.change != nil {
+				tt.change(s.MapReduce)
+			}
+			p.job(s, 1, 1)
+			p.say(startMap(s, 0, 1, split(s, 0, 100)))
+			m := p.ended(event.Failed)
+			if m.Exit != tt.exit || !regexp.MustCompile(tt.reason).MatchString(m.Reason) {
+				t.Errorf("exit %d, %q; want %d, %q", m.Exit, m.Reason, tt.exit, tt.reason)
+			}
+			if !regexp.MustCompile(tt.stderr).MatchString(m.Stderr) {
+				t.Errorf("stderr is %q, want %q", m.Stderr, tt.stderr)
+			}
+			left, err := filepath.Glob(filepath.Join(c.dir, "scratch", "*", "mr-1", "m-*"))
+			if err != nil || len(left) > 0 {
+				t.Errorf("left behind: %v (%v)", left, err)
+			}
+		})
+	}
+}
+
+// Programs that are odd, and right.
+func TestOddPrograms(t *testing.T) {
+	const megabyte = 1 << 20
+	big := strings.Repeat("x", 3*megabyte) + "\n"
+	tests := []struct {
+		name, input string
+		mapper      string
+		want        string
+	}{
+		{"reads nothing", strings.Repeat(fruit, 100_000), "echo only this", "only this\n"},
+		{"reads a bit", strings.Repeat(fruit, 100_000), "head -n 1", "pear\n"},
+		{"writes nothing", fruit, "cat > /dev/null", ""},
+		{"no newline at the end", fruit, "printf 'a\\nb'", "a\nb\n"},
+		{"line larger than the pipe", big, "cat", big},
+		{"writes all before it reads", fruit, "head -c 3000000 /dev/zero | tr '\\0' x; echo; cat > /dev/null", strings.Repeat("x", 3_000_000) + "\n"},
+		{"closes its input", strings.Repeat(fruit, 100_000), "exec 0<&-; echo closed", "closed\n"},
+		{"writes after its end", fruit, `cat > /dev/null; (while kill -0 $$ 2>/dev/null; do :; done; echo late) & exit 0`, "late\n"},
+		{"leaves a process outside of its group", fruit, `setsid sleep 1000 & cat`, fruit},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			c := newCoord(t)
+			p, _ := c.worker(c.config("a1/0"))
+			s := streaming(t, tt.input, []string{"sh", "-c", tt.mapper}, nil)
+			p.job(s, 1, 0)
+			p.say(startMap(s, 0, 1, split(s, 0, 1<<40)))
+			expect[*wire.CommitWanted](p)
+			p.say(&wire.Commit{Attempt: try(s.ID, 0, 1)})
+			p.ended(event.Done)
+			if got := read(t, filepath.Join(s.MapReduce.Output, "part-00000")); got != tt.want {
+				t.Errorf("output of %d bytes %.80q, want %d bytes %.80q", len(got), got, len(tt.want), tt.want)
+			}
+		})
+	}
+}
+
+func TestReportsAndLog(t *testing.T) {
+	c := newCoord(t)
+	p, _ := c.worker(c.config("a1/0"))
+	s := streaming(t, fruit, []string{"sh", "-c", `cat; echo reporter:counter:G,C,5 >&2; echo hello >&2; echo reporter:counter:G,C,-2 >&2`}, count)
+	p.job(s, 1, 1)
+	p.say(startMap(s, 0, 1, split(s, 0, 100)))
+	m := p.ended(event.Done)
+	if m.Counters["G,C"] != 3 {
+		t.Errorf("counters %v", m.Counters)
+	}
+	if got := read(t, filepath.Join(c.dir, "run", "logs", "m-00000.1.stderr")); got != "hello\n" {
+		t.Errorf("log is %q", got)
+	}
+}
+
+// A non-zero exit is no failure where the job says so.
+func TestLaxExit(t *testing.T) {
+	c := newCoord(t)
+	p, _ := c.worker(c.config("a1/0"))
+	s := streaming(t, fruit, []string{"sh", "-c", "cat; exit 7"}, nil)
+	s.MapReduce.NonZeroExitIsFail = false
+	p.job(s, 1, 0)
+	p.say(startMap(s, 0, 1, split(s, 0, 100)))
+	expect[*wire.CommitWanted](p)
+	p.say(&wire.Commit{Attempt: try(s.ID, 0, 1)})
+	p.ended(event.Done)
+}
+
+func TestKillOfStreamingTask(t *testing.T) {
+	c := newCoord(t)
+	p, _ := c.worker(c.config("a1/0"))
+	s := streaming(t, fruit, nil, nil)
+	ready := fifo(t, s.Dir, "ready")
+	s.MapReduce.Mapper.Args = []string{"sh", "-c", "echo $$ > " + ready + "; sleep 1000"}
+	p.job(s, 1, 0)
+	p.say(startMap(s, 0, 1, split(s, 0, 100)))
+	var leader int
+	if _, err := fmt.Sscan(hear(t, ready), &leader); err != nil {
+		t.Fatal(err)
+	}
+	p.say(&wire.Kill{Attempt: try(s.ID, 0, 1), Reason: "job cancelled"})
+	if m := p.ended(event.Killed); m.Reason != "job cancelled" {
+		t.Errorf("reason is %q", m.Reason)
+	}
+	awaitDeath(t, leader)
+	names(t, filepath.Join(s.MapReduce.Output, "_temporary"))
+}
+
+// A shuffle server lets nobody in who has no keys of this coordinator's.
+func TestStrangersCannotFetch(t *testing.T) {
+	mine, other := newCoord(t), newCoord(t)
+	p, _ := mine.worker(mine.config("a1/0"))
+	id, err := other.ca.IssueWorker("a1/0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = mapreduce.Fetch(t.Context(), fetcher(id), mapreduce.Location{Map: try("mr-1", 0, 1), Addr: p.hello.Addr}, 0)
+	if err == nil || !strings.Contains(err.Error(), "certificate") {
+		t.Errorf("fetch with foreign keys: %v", err)
+	}
+	id, err = mine.ca.IssueWorker("a1/1")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = mapreduce.Fetch(t.Context(), fetcher(id), mapreduce.Location{Map: try("mr-1", 0, 1), Addr: p.hello.Addr}, 0)
+	if err == nil || !strings.Contains(err.Error(), mapreduce.ErrNotHeld.Error()) {
+		t.Errorf("fetch with good keys of what is not there: %v", err)
+	}
+}
+
+func TestSegmentsFollowPlaces(t *testing.T) {
+	wk := &work{places: newPlaces()}
+	w := &worker{cfg: Config{Node: "a1/0"}, link: newLink(time.Now)}
+	cfg, err := Config{Bundle: "x", Node: "a1/0", Capacity: job.Resources{CPUs: 1}, Scratch: "/"}.normalize()
+	if err != nil {
+		t.Fatal(err)
+	}
+	w.log = cfg.Log
+	s := newSegments(w, &attempt{id: try("mr-1", 9, 1), work: wk})
+	tell := func(task, n int, addr string) []job.Attempt {
+		return wk.places.add(&wire.Locate{Map: try("mr-1", task, n), Holder: "a1/1", Addr: addr})
+	}
+	var got []string
+	drain := func() {
+		for {
+			loc, ok, _ := s.next()
+			if !ok {
+				return
+			}
+			got = append(got, fmt.Sprintf("%d.%d@%s", loc.Map.Task, loc.Map.N, loc.Addr))
+		}
+	}
+	tell(0, 1, "x")
+	tell(1, 1, "x")
+	tell(0, 1, "x") // told twice
+	drain()
+	bad := mapreduce.Location{Map: try("mr-1", 0, 1), Holder: "a1/1", Addr: "x"}
+	s.Bad(bad, os.ErrClosed)
+	s.Bad(bad, os.ErrClosed) // called bad twice
+	drain()
+	if replaced := tell(0, 1, "y"); !slices.Equal(replaced, []job.Attempt{try("mr-1", 0, 1)}) {
+		t.Errorf("replaced %v", replaced)
+	}
+	drain()
+	tell(1, 2, "y") // not wanted yet
+	drain()
+	s.Bad(mapreduce.Location{Map: try("mr-1", 1, 1), Holder: "a1/1", Addr: "x"}, os.ErrClosed)
+	drain()
+	if want := []string{"0.1@x", "1.1@x", "0.1@y", "1.2@y"}; !slices.Equal(got, want) {
+		t.Errorf("returned %v, want %v", got, want)
+	}
+}
+
+// A panic in an attempt breaks that attempt, not the worker.
+func TestPanicIsContained(t *testing.T) {
+	var log bytes.Buffer
+	w := &worker{log: logger(&log)}
+	err := w.guard(&attempt{id: try("bag-1", 0, 1)}, func() error { panic("ouch") })
+	if f := failureOf(err); f.outcome != event.Broken || !strings.Contains(f.reason, "ouch") {
+		t.Errorf("got %+v", f)
+	}
+	if !strings.Contains(log.String(), "goroutine") {
+		t.Error("the log has no stack")
+	}
+}
