@@ -185,26 +185,28 @@ func TestSplitOfSeveralFiles(t *testing.T) {
 			}
 		}
 		split := whole(t, paths...)
-		if got := readSplit(t, split, &job.MapReduceSpec{}, nil); got != want.String() {
-			t.Fatalf("got %d bytes, want %d", len(got), want.Len())
-		}
-		if got := readSplit(t, split, &job.MapReduceSpec{OffsetKeys: true}, nil); got != keyed.String() {
-			t.Fatalf("with keys: got %d bytes, want %d", len(got), keyed.Len())
-		}
-		r, err := OpenSplit(context.Background(), split, &job.MapReduceSpec{}, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
 		buf := make([]byte, rapid.SampledFrom([]int{1, 100, directRead - 1, directRead, 2 * bufferSize}).Draw(t, "buffer"))
-		var got bytes.Buffer
-		if _, err := io.CopyBuffer(&got, struct{ io.Reader }{r}, buf); err != nil {
-			t.Fatal(err)
-		}
-		if got.String() != want.String() {
-			t.Fatalf("read by %d: got %d bytes, want %d", len(buf), got.Len(), want.Len())
-		}
-		if err := r.Close(); err != nil {
-			t.Fatal(err)
+		for _, c := range []struct {
+			spec job.MapReduceSpec
+			want string
+		}{{job.MapReduceSpec{}, want.String()}, {job.MapReduceSpec{OffsetKeys: true}, keyed.String()}} {
+			if got := readSplit(t, split, &c.spec, nil); got != c.want {
+				t.Fatalf("%+v: got %d bytes, want %d", c.spec, len(got), len(c.want))
+			}
+			r, err := OpenSplit(context.Background(), split, &c.spec, nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			var got bytes.Buffer
+			if _, err := io.CopyBuffer(struct{ io.Writer }{&got}, struct{ io.Reader }{r}, buf); err != nil {
+				t.Fatal(err)
+			}
+			if got.String() != c.want {
+				t.Fatalf("%+v read by %d: got %d bytes, want %d", c.spec, len(buf), got.Len(), len(c.want))
+			}
+			if err := r.Close(); err != nil {
+				t.Fatal(err)
+			}
 		}
 	})
 }

@@ -94,6 +94,7 @@ func TestAggregate(t *testing.T) {
 			"histogram", "ValueHistogram:a\tx\nValueHistogram:a\tx\t4\nValueHistogram:a\ty\nValueHistogram:a\tz z\t3\n",
 			"a\t3\t1\t3\t5\t3.0\t1.632993161855452\n", "ValueHistogram:a\tx\t5\nValueHistogram:a\ty\t1\nValueHistogram:a\tz z\t3\n",
 		},
+		{"histogram of two", "ValueHistogram:a\tx\t5\nValueHistogram:a\ty\n", "a\t2\t1\t5\t5\t3.0\t2.0\n", "ValueHistogram:a\tx\t5\nValueHistogram:a\ty\t1\n"},
 	} {
 		spec := &job.MapReduceSpec{}
 		if got := mustRun(t, native(t, "aggregate", spec), c.in); got != c.want {

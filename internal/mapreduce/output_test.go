@@ -150,6 +150,20 @@ func TestLazyOutput(t *testing.T) {
 	}
 }
 
+// An attempt without data takes the place of a lost one that had some.
+func TestLazyOutputReplaces(t *testing.T) {
+	spec := prepared(t)
+	spec.LazyOutput = true
+	for i, data := range []string{"x", ""} {
+		if err := written(t, spec, attempt(i+1), data).Commit(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if got, want := listing(t, spec.Output), "_temporary/"; got != want {
+		t.Errorf("got %q, want %q", got, want)
+	}
+}
+
 func TestPackedOutput(t *testing.T) {
 	for _, c := range codecs {
 		for _, data := range []string{"", string(codecText)} {
