@@ -55,7 +55,7 @@ func workerProcess(path string) int {
 
 // coord is a coordinator that does what a test says.
 type coord struct {
-	t   *testing.T
+	t   testing.TB
 	dir string
 	ca  *wire.CA
 	ln  *wire.Listener
@@ -73,7 +73,7 @@ type peer struct {
 	got   chan wire.Message
 }
 
-func newCoord(t *testing.T) *coord {
+func newCoord(t testing.TB) *coord {
 	t.Helper()
 	c := &coord{t: t, dir: t.TempDir(), joined: make(chan *peer, 16), lease: time.Minute}
 	var err error
@@ -152,7 +152,7 @@ func (c *coord) bundle(cfg Config) {
 }
 
 // logTo writes a worker's log to the test's.
-type logTo struct{ t *testing.T }
+type logTo struct{ t testing.TB }
 
 func (l logTo) Write(p []byte) (int, error) {
 	l.t.Logf("worker: %s", p)
@@ -275,7 +275,7 @@ func (p *peer) gone() {
 }
 
 // bag returns the spec of a bag in a folder of its own.
-func bag(t *testing.T, command ...string) *job.Spec {
+func bag(t testing.TB, command ...string) *job.Spec {
 	t.Helper()
 	s := job.New(job.Bag, t.TempDir())
 	s.ID = "bag-1"
@@ -286,7 +286,7 @@ func bag(t *testing.T, command ...string) *job.Spec {
 }
 
 // shell returns the spec of a bag whose tasks run a shell script.
-func shell(t *testing.T, script string) *job.Spec {
+func shell(t testing.TB, script string) *job.Spec {
 	t.Helper()
 	s := bag(t, "true")
 	s.Bag.Command, s.Bag.Shell = []string{script}, true
@@ -300,7 +300,7 @@ func start(at job.Attempt, entry ...string) *wire.Start {
 	return &wire.Start{Attempt: at, Entry: entry, Leave: job.PhaseStore, Commit: true}
 }
 
-func read(t *testing.T, path string) string {
+func read(t testing.TB, path string) string {
 	t.Helper()
 	b, err := os.ReadFile(path)
 	if err != nil {
@@ -310,7 +310,7 @@ func read(t *testing.T, path string) string {
 }
 
 // fifo makes a named pipe by which a task and its test wait for each other.
-func fifo(t *testing.T, dir, name string) string {
+func fifo(t testing.TB, dir, name string) string {
 	t.Helper()
 	path := filepath.Join(dir, name)
 	if err := unix.Mkfifo(path, 0o600); err != nil {
@@ -320,7 +320,7 @@ func fifo(t *testing.T, dir, name string) string {
 }
 
 // hear waits until a task writes to the fifo and returns what it wrote.
-func hear(t *testing.T, path string) string {
+func hear(t testing.TB, path string) string {
 	t.Helper()
 	got := make(chan string, 1)
 	go func() {
@@ -337,7 +337,7 @@ func hear(t *testing.T, path string) string {
 }
 
 // release lets the task that reads the fifo go on.
-func release(t *testing.T, path string) {
+func release(t testing.TB, path string) {
 	t.Helper()
 	if err := os.WriteFile(path, []byte("go\n"), 0o600); err != nil {
 		t.Fatal(err)
@@ -345,7 +345,7 @@ func release(t *testing.T, path string) {
 }
 
 // awaitDeath waits until a process is gone.
-func awaitDeath(t *testing.T, pid int) {
+func awaitDeath(t testing.TB, pid int) {
 	t.Helper()
 	fd, err := unix.PidfdOpen(pid, 0)
 	if errors.Is(err, unix.ESRCH) {
