@@ -52,8 +52,12 @@ func outputExists(path string) error {
 }
 
 // CommitJob completes the job's output once every part is in place: what attempts
-// left goes, then _SUCCESS comes. It may be called again.
+// left goes, then _SUCCESS comes. It may be called again. The folder may be missing:
+// a resumed job need not have written any part.
 func CommitJob(spec *job.MapReduceSpec) error {
+	if err := os.MkdirAll(spec.Output, 0o777); err != nil {
+		return outputError(spec.Output, err)
+	}
 	temp := filepath.Join(spec.Output, temporaryDir)
 	if err := os.RemoveAll(temp); err != nil {
 		return outputError(temp, err)

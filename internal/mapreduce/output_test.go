@@ -227,6 +227,15 @@ func TestAbortJob(t *testing.T) {
 			t.Errorf("an output without parts: got %v", err)
 		}
 	}
+	if err := CommitJob(spec); err != nil { // resumed, and done without parts
+		t.Fatal(err)
+	}
+	if got, want := listing(t, spec.Output), "_SUCCESS"; got != want {
+		t.Errorf("got %q, want %q", got, want)
+	}
+	if err := os.RemoveAll(spec.Output); err != nil {
+		t.Fatal(err)
+	}
 	// A resumed job goes on in a folder that was removed, and keeps what it committed.
 	if err := written(t, spec, attempt(2), "whole").Commit(); err != nil {
 		t.Fatal(err)
