@@ -49,6 +49,9 @@ func (d *Decided) split() (mapreduce.InputSummary, error) {
 	if err := mapreduce.CheckOutput(d.Spec.MapReduce); err != nil {
 		return mapreduce.InputSummary{}, err
 	}
+	if err := mapreduce.Check(d.Spec.MapReduce); err != nil {
+		return mapreduce.InputSummary{}, err
+	}
 	snap, _, err := place(d.Spec)
 	if err != nil {
 		return mapreduce.InputSummary{}, err

@@ -1,0 +1,105 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"os"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"berth/internal/control"
+	"berth/internal/home"
+	"berth/internal/job"
+	"berth/internal/report"
+	"berth/internal/run"
+	"berth/internal/ui"
+)
+
+// attach shows a job until it is over and returns how it ended. An interrupt
+// cancels the job: what is done stays done.
+func attach(cmd *cobra.Command, h home.Home, r home.Run) (report.JobView, error) {
+	console := ui.New(ui.Detect(os.Stderr, wantJSON(cmd), os.Getenv))
+	defer console.Close()
+	v, err := follow(cmd.Context(), h, r, console)
+	if cmd.Context().Err() != nil && !over(v) {
+		console.Note("interrupted; cancelling the job")
+		v, err = cancelled(h, r, console)
+	}
+	if err != nil {
+		return v, err
+	}
+	console.End(v)
+	if wantJSON(cmd) {
+		return v, ui.JSON(cmd.OutOrStdout(), v)
+	}
+	return v, nil
+}
+
+// cancelled cancels the job and waits for its end; a second interrupt ends the wait.
+func cancelled(h home.Home, r home.Run, console ui.Console) (report.JobView, error) {
+	ctx, stop := interruptible(context.Background())
+	defer stop()
+	c, err := control.Ensure(ctx, h)
+	if err != nil {
+		return report.JobView{}, err
+	}
+	if err := c.Cancel(ctx, r.ID, "interrupted"); err != nil && job.ClassOf(err) != job.User {
+		return report.JobView{}, err // a job that has just ended cannot be cancelled, and need not be
+	}
+	return follow(ctx, h, r, console)
+}
+
+// follow watches a job to its end. Where the coordinator dies another is
+// started, which goes on with the job.
+func follow(ctx context.Context, h home.Home, r home.Run, console ui.Console) (report.JobView, error) {
+	var last report.JobView
+	begun := false
+	see := func(w control.Watched) {
+		last = w.View
+		if !begun {
+			begun = true
+			console.Begin(last)
+		}
+		console.Update(last)
+	}
+	for tries := 0; ; tries++ {
+		c, err := control.Ensure(ctx, h)
+		if err == nil {
+			err = c.Watch(ctx, r.ID, see)
+		}
+		switch {
+		case err == nil:
+			return last, nil
+		case ctx.Err() != nil:
+			return last, ctx.Err()
+		case job.CodeOf(err) == job.CodeArguments: // the coordinator does not have it: it is over
+			v, err := run.View(r)
+			see(control.Watched{View: v})
+			return v, err
+		case !lost(err) || tries == maxTries:
+			return last, err
+		}
+		console.Note("the coordinator went away; another one goes on")
+		if err := pause(ctx, time.Duration(tries)*100*time.Millisecond); err != nil {
+			return last, err
+		}
+	}
+}
+
+// maxTries is how many coordinators may die under one command.
+const maxTries = 20
+
+// lost reports whether an error means that the coordinator went away.
+func lost(err error) bool {
+	return errors.Is(err, control.ErrLost) || errors.Is(err, control.ErrNoServer)
+}
+
+func pause(ctx context.Context, d time.Duration) error {
+	select {
+	case <-time.After(d):
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}

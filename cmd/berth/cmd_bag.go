@@ -1,0 +1,62 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"os"
+
+	"github.com/spf13/cobra"
+	"golang.org/x/term"
+
+	"berth/internal/cli"
+	"berth/internal/job"
+)
+
+func newBag(do then) *cobra.Command {
+	opts := cli.BagOptions{Env: os.Environ()}
+	var detach bool
+	c := &cobra.Command{
+		Use:   "bag [FLAG...] [--] COMMAND [ARG...] [::: VALUE...]",
+		Short: "Run a command once for each line, index or value",
+		Long: `Run a command once for each entry: a line of a file or of standard input, an index of
+an array, or a value of ::: lists. {} stands for the entry; without it the entry
+comes last. Each task's output goes into files of its own. Exit code: 0, the number
+of failed tasks up to 100, 101 for more, 255 for an error of berth's own.`,
+		Example: `  berth bag --each-line files.txt -- gzip -k {}
+  berth bag --array 1-1000%50 -- ./simulate --seed {}
+  ls *.png | berth bag -- convert {} {.}.jpg
+  berth bag -c 4 --mem 8G --retries 2 -- ./fit {1} {2} ::: a b c ::: 10 20`,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return bagError(job.Bag, bag(cmd, &opts, args, do, detach))
+		},
+	}
+	c.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return bagError(job.Bag, err) })
+	c.Flags().SetInterspersed(false) // what follows the command is the command's
+	opts.Register(c.Flags())
+	c.Flags().BoolVar(&detach, "detach", false, "print the job's id and do not wait for its end")
+	return c
+}
+
+func bag(cmd *cobra.Command, opts *cli.BagOptions, args []string, do then, detach bool) error {
+	dir, err := os.Getwd()
+	if err != nil {
+		return fmt.Errorf("find the current folder: %w", err)
+	}
+	spec, entries, err := opts.Spec(dir, args, piped(cmd))
+	if err != nil {
+		return err
+	}
+	if len(entries) == 0 { // --no-run-if-empty
+		fmt.Fprintln(cmd.ErrOrStderr(), "berth: no entries: nothing to do")
+		return nil
+	}
+	return do(cmd, spec, entries, detach)
+}
+
+// piped returns standard input where it is not a terminal.
+func piped(cmd *cobra.Command) io.Reader {
+	if term.IsTerminal(int(os.Stdin.Fd())) {
+		return nil
+	}
+	return cmd.InOrStdin()
+}

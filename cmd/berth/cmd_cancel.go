@@ -1,0 +1,68 @@
+package main
+
+import (
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"berth/internal/control"
+	"berth/internal/home"
+	"berth/internal/job"
+	"berth/internal/report"
+	"berth/internal/ui"
+)
+
+func newCancel() *cobra.Command {
+	return &cobra.Command{
+		Use: "cancel JOB...", Short: "Stop jobs; what is done stays done", Args: cobra.MinimumNArgs(1),
+		Long: `Stop jobs and wait until their tasks have ended. What is done stays done: berth resume
+goes on with the rest.`,
+		Example: "  berth cancel mr-3\n  berth cancel last",
+		RunE: func(cmd *cobra.Command, args []string) error {
+			h, err := home.Open()
+			if err != nil {
+				return err
+			}
+			for _, name := range args {
+				r, err := find(h, name)
+				if err != nil {
+					return err
+				}
+				if err := cancel(cmd, h, r); err != nil {
+					return err
+				}
+			}
+			return nil
+		},
+	}
+}
+
+func cancel(cmd *cobra.Command, h home.Home, r home.Run) error {
+	v, err := view(cmd.Context(), h, r)
+	if err != nil {
+		return err
+	}
+	if over(v) {
+		return &job.Error{Class: job.User, Where: string(r.ID), What: "the job is over already: " + v.State}
+	}
+	c, err := control.Ensure(cmd.Context(), h)
+	if err != nil {
+		return err
+	}
+	if err := c.Cancel(cmd.Context(), r.ID, "cancelled by its user"); err != nil {
+		return err
+	}
+	if err := c.Watch(cmd.Context(), r.ID, func(w control.Watched) { v = w.View }); err != nil {
+		return err
+	}
+	return told(cmd, v)
+}
+
+// told says in one line how a job stands.
+func told(cmd *cobra.Command, v report.JobView) error {
+	if wantJSON(cmd) {
+		return ui.JSON(cmd.OutOrStdout(), v)
+	}
+	_, err := fmt.Fprintf(cmd.OutOrStdout(), "%s is %s: %d of %d tasks are done\n", v.ID, v.State, v.TasksDone, v.TasksTotal)
+	return err
+}

@@ -1,0 +1,39 @@
+package main
+
+import (
+	"github.com/spf13/cobra"
+
+	"berth/internal/home"
+	"berth/internal/job"
+	"berth/internal/run"
+	"berth/internal/ui"
+)
+
+func newPlan() *cobra.Command {
+	c := &cobra.Command{
+		Use: "plan", Short: "Decide how a job would run, and run nothing",
+		Long: `Decide how a job would run: on how many workers, with how much memory, and for how
+long. The prediction comes from the profile that earlier runs of the same programs
+left; without one it says so. Arguments are those of the command that would run it.`,
+		Example: "  berth plan mapreduce -input books -output counts -mapper ./map.py -reducer ./reduce.py\n" +
+			"  berth plan bag --each-line files.txt -- gzip -k {}\n  berth plan run job.toml --json",
+	}
+	c.AddCommand(newMapReduce(planOnly), newBag(planOnly), newRun(planOnly))
+	return c
+}
+
+// planOnly tells what would be done with a job.
+func planOnly(cmd *cobra.Command, spec *job.Spec, entries []job.Entry, _ bool) error {
+	h, err := home.Open()
+	if err != nil {
+		return err
+	}
+	d, err := run.Decide(cmd.Context(), h, spec, entries)
+	if err != nil {
+		return err
+	}
+	if wantJSON(cmd) {
+		return ui.JSON(cmd.OutOrStdout(), d.Plan)
+	}
+	return ui.Plan(cmd.OutOrStdout(), d.Plan)
+}

@@ -1,0 +1,38 @@
+package main
+
+import (
+	"fmt"
+	"os"
+
+	"github.com/spf13/cobra"
+
+	"berth/internal/cli"
+)
+
+func newRun(do then) *cobra.Command {
+	opts := cli.FileOptions{Env: os.Environ()}
+	var detach bool
+	c := &cobra.Command{
+		Use: "run FILE.toml", Short: "Run the job that a file describes", Args: cobra.ExactArgs(1),
+		Long: `Run the job that a job file (TOML) describes: a bag or a MapReduce job. Keys are named
+as the flags are. Flags here win over the file's [request].`,
+		Example: "  berth run job.toml\n  berth run job.toml --workers 2 --detach",
+		RunE: func(cmd *cobra.Command, args []string) error {
+			dir, err := os.Getwd()
+			if err != nil {
+				return fmt.Errorf("find the current folder: %w", err)
+			}
+			j, err := opts.Job(args[0], dir, piped(cmd))
+			if err != nil {
+				return err
+			}
+			for _, w := range j.Warnings {
+				fmt.Fprintln(cmd.ErrOrStderr(), "berth: warning:", w)
+			}
+			return bagError(j.Spec.Kind, do(cmd, j.Spec, j.Entries, detach))
+		},
+	}
+	opts.Register(c.Flags())
+	c.Flags().BoolVar(&detach, "detach", false, "print the job's id and do not wait for its end")
+	return c
+}

@@ -1,0 +1,165 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"log/slog"
+	"os"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"berth/internal/control"
+	"berth/internal/coordinator"
+	"berth/internal/home"
+	"berth/internal/ui"
+)
+
+// serverIdle is how long a coordinator with nothing to do stays.
+const serverIdle = time.Minute
+
+func newServer() *cobra.Command {
+	c := &cobra.Command{
+		Use:   "server",
+		Short: "Start, stop or look at your coordinator",
+		Long: `The coordinator is one process a user: it keeps the journals, talks to the
+workers and decides what runs where. Commands that need it start it, and it ends
+when it has had nothing to do for a minute, so this command is rarely needed.`,
+		Example: "  berth server status\n  berth server stop",
+	}
+	c.AddCommand(newServerStart(), newServerStop(), newServerStatus(), newServerRun())
+	return c
+}
+
+func newServerStart() *cobra.Command {
+	return &cobra.Command{
+		Use: "start", Short: "Start the coordinator in the background, if none runs", Args: cobra.NoArgs,
+		Example: "  berth server start",
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			h, err := home.Open()
+			if err != nil {
+				return err
+			}
+			c, err := control.Ensure(cmd.Context(), h)
+			if err != nil {
+				return err
+			}
+			return printServer(cmd, c)
+		},
+	}
+}
+
+func newServerStop() *cobra.Command {
+	var force bool
+	c := &cobra.Command{
+		Use: "stop", Short: "End the coordinator", Args: cobra.NoArgs,
+		Long: `End the coordinator. Workers go on with what they run and wait for the next
+one; jobs that are not over go on with it. So with such jobs --force is wanted.`,
+		Example: "  berth server stop",
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			h, err := home.Locate()
+			if err != nil {
+				return err
+			}
+			err = control.NewClient(h.Socket()).Stop(cmd.Context(), force)
+			if errors.Is(err, control.ErrNoServer) {
+				fmt.Fprintln(cmd.ErrOrStderr(), "no coordinator is running")
+				return nil
+			}
+			return err
+		},
+	}
+	c.Flags().BoolVar(&force, "force", false, "though jobs are not over")
+	return c
+}
+
+func newServerStatus() *cobra.Command {
+	return &cobra.Command{
+		Use: "status", Short: "Say whether the coordinator runs", Args: cobra.NoArgs,
+		Example: "  berth server status --json",
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			h, err := home.Locate()
+			if err != nil {
+				return err
+			}
+			return printServer(cmd, control.NewClient(h.Socket()))
+		},
+	}
+}
+
+// printServer says what the coordinator behind the client is, or that none runs.
+func printServer(cmd *cobra.Command, c *control.Client) error {
+	hello, err := c.Hello(cmd.Context())
+	running := !errors.Is(err, control.ErrNoServer)
+	if err != nil && running {
+		return err
+	}
+	if wantJSON(cmd) {
+		v := struct {
+			Running bool `json:"running"`
+			control.Hello
+		}{running, hello}
+		return ui.JSON(cmd.OutOrStdout(), v)
+	}
+	if !running {
+		_, err = fmt.Fprintln(cmd.OutOrStdout(), "no coordinator is running")
+		return err
+	}
+	_, err = fmt.Fprintf(cmd.OutOrStdout(), "coordinator %d runs since %s: %d jobs not over, %d workers, listening on %s\n",
+		hello.PID, hello.Started, hello.Jobs, hello.Nodes, hello.Address)
+	return err
+}
+
+func newServerRun() *cobra.Command {
+	var readyFD bool
+	var idle time.Duration
+	c := &cobra.Command{
+		Use: "run", Short: "Be the coordinator, in the foreground", Args: cobra.NoArgs,
+		Example: "  berth server run --idle 0",
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			var ready *os.File
+			if readyFD {
+				ready = os.NewFile(control.ReadyFD, "ready")
+			}
+			err := runServer(cmd, idle, ready)
+			if err != nil && ready != nil {
+				fmt.Fprintln(ready, err) //nolint:errcheck // who started it is gone then
+			}
+			return err
+		},
+	}
+	c.Flags().BoolVar(&readyFD, "ready-fd", false, "say on descriptor 3 when it listens")
+	c.Flags().DurationVar(&idle, "idle", serverIdle, "end after so long with nothing to do; 0: never")
+	_ = c.Flags().MarkHidden("ready-fd")
+	return c
+}
+
+func runServer(cmd *cobra.Command, idle time.Duration, ready *os.File) error {
+	h, err := home.Open()
+	if err != nil {
+		return err
+	}
+	exe, err := os.Executable()
+	if err != nil {
+		return fmt.Errorf("find berth's own program: %w", err)
+	}
+	say := func() {
+		if ready != nil {
+			_, _ = ready.WriteString(control.Ready) // who started it may be gone
+			_ = ready.Close()
+		}
+	}
+	log := slog.New(slog.NewTextHandler(cmd.ErrOrStderr(), nil))
+	ctx, stop := terminable(cmd.Context())
+	defer stop()
+	err = coordinator.Run(ctx, coordinator.Options{Home: h, Exe: exe, Idle: idle, Log: log, Ready: say})
+	if errors.Is(err, coordinator.ErrRunning) && ready != nil {
+		// Another command was quicker; its coordinator will do, once it listens.
+		if err := control.Await(ctx, h); err != nil {
+			return err
+		}
+		say()
+		return nil
+	}
+	return err
+}

@@ -1,0 +1,74 @@
+package main
+
+import (
+	"github.com/spf13/cobra"
+
+	"berth/internal/home"
+	"berth/internal/ui"
+)
+
+func newProgress() *cobra.Command {
+	var follow bool
+	c := &cobra.Command{
+		Use: "progress [JOB]", Short: "Show how far a job is", Args: cobra.MaximumNArgs(1),
+		Long:    "Show how far a job is: the one named by id or number, or the last one.",
+		Example: "  berth progress\n  berth progress mr-3 --follow\n  berth progress 3 --json",
+		RunE: func(cmd *cobra.Command, args []string) error {
+			h, r, err := named(args)
+			if err != nil {
+				return err
+			}
+			if follow {
+				v, err := attach(cmd, h, r)
+				if err != nil {
+					return err
+				}
+				return jobExit(v)
+			}
+			v, err := view(cmd.Context(), h, r)
+			if err != nil {
+				return err
+			}
+			if wantJSON(cmd) {
+				return ui.JSON(cmd.OutOrStdout(), v)
+			}
+			return ui.Progress(cmd.OutOrStdout(), v, 0)
+		},
+	}
+	c.Flags().BoolVarP(&follow, "follow", "f", false, "stay and show progress until the job is over")
+	return c
+}
+
+func newWait() *cobra.Command {
+	return &cobra.Command{
+		Use: "wait [JOB]", Short: "Wait until a job is over", Args: cobra.MaximumNArgs(1),
+		Long: `Wait until a job is over: the one named by id or number, or the last one. The exit
+code is that of the command that submitted it. A job whose coordinator died goes on.`,
+		Example: "  berth wait bag-7\n  berth wait",
+		RunE: func(cmd *cobra.Command, args []string) error {
+			h, r, err := named(args)
+			if err != nil {
+				return err
+			}
+			v, err := attach(cmd, h, r)
+			if err != nil {
+				return err
+			}
+			return jobExit(v)
+		},
+	}
+}
+
+// named opens the state folder and finds the job that the arguments name, the last one by default.
+func named(args []string) (home.Home, home.Run, error) {
+	h, err := home.Open()
+	if err != nil {
+		return h, home.Run{}, err
+	}
+	name := "last"
+	if len(args) > 0 {
+		name = args[0]
+	}
+	r, err := find(h, name)
+	return h, r, err
+}

@@ -1,0 +1,35 @@
+package main
+
+import (
+	"log/slog"
+
+	"github.com/spf13/cobra"
+
+	"berth/internal/driver/local"
+	"berth/internal/home"
+	"berth/internal/worker"
+)
+
+func newWorker() *cobra.Command {
+	var config string
+	c := &cobra.Command{
+		Use: "worker", Short: "Run tasks on a node (started by berth itself)", Args: cobra.NoArgs, Hidden: true,
+		Example: "  berth worker --config FILE",
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			var c local.WorkerConfig
+			if err := home.ReadJSON(config, &c); err != nil {
+				return err
+			}
+			ctx, stop := terminable(cmd.Context())
+			defer stop()
+			return worker.Run(ctx, worker.Config{
+				Bundle: c.Bundle, Node: c.Node, Capacity: c.Capacity, CPUs: c.CPUs,
+				Scratch: c.Scratch, SortMemory: c.SortMemory,
+				Log: slog.New(slog.NewTextHandler(cmd.ErrOrStderr(), nil)),
+			})
+		},
+	}
+	c.Flags().StringVar(&config, "config", "", "file that says who it is and where its coordinator is")
+	_ = c.MarkFlagRequired("config")
+	return c
+}

@@ -1,0 +1,33 @@
+package main
+
+import (
+	"github.com/spf13/cobra"
+)
+
+const rootLong = `berth takes a MapReduce job or a bag of tasks and finds it a berth: it decides how
+many workers and how much memory to use, runs the tasks phase by phase, predicts
+how long they take, and never loses finished work.`
+
+const rootExample = `  berth mapreduce -input books -output counts -mapper ./map.py -reducer ./reduce.py
+  berth bag --each-line files.txt -- gzip -k {}
+  berth run job.toml
+  berth status`
+
+func newRoot() *cobra.Command {
+	root := &cobra.Command{
+		Use: "berth", Short: "Run MapReduce jobs and bags of tasks where they are done soonest",
+		Long: rootLong, Example: rootExample,
+		SilenceUsage: true, SilenceErrors: true,
+	}
+	root.PersistentFlags().Bool("json", false, "print the result as JSON and show no progress")
+	root.AddCommand(newMapReduce(submit), newBag(submit), newRun(submit), newPlan(), newStatus(), newProgress(), newWait(),
+		newCancel(), newExplain(), newResume(), newReport(), newServer(), newWorker(), newDocs())
+	root.CompletionOptions.HiddenDefaultCmd = true
+	return root
+}
+
+// wantJSON reports whether --json was given.
+func wantJSON(cmd *cobra.Command) bool {
+	v, err := cmd.Flags().GetBool("json")
+	return err == nil && v
+}

@@ -1,0 +1,196 @@
+package test
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+
+	"berth/internal/event"
+	"berth/internal/job"
+)
+
+// faultRounds is how many rounds of kills each kind of job gets: BERTH_FAULT_ROUNDS, or enough for a test run.
+func faultRounds(t *testing.T) int {
+	s := os.Getenv("BERTH_FAULT_ROUNDS")
+	if s == "" {
+		return 25
+	}
+	n, err := strconv.Atoi(s)
+	if err != nil {
+		t.Fatalf("BERTH_FAULT_ROUNDS: %v", err)
+	}
+	return n
+}
+
+// faultSeed is the seed of the first round: BERTH_FAULT_SEED, or always the same.
+func faultSeed(t *testing.T) uint64 {
+	s := os.Getenv("BERTH_FAULT_SEED")
+	if s == "" {
+		return 1
+	}
+	n, err := strconv.ParseUint(s, 10, 64)
+	if err != nil {
+		t.Fatalf("BERTH_FAULT_SEED: %v", err)
+	}
+	return n
+}
+
+// victims of a kill -9.
+var victims = []string{"worker", "coordinator", "both", "all workers"}
+
+// TestFaultMapReduce kills workers, the coordinator and both at random moments of
+// a MapReduce job. The output must be the reference's, byte for byte.
+func TestFaultMapReduce(t *testing.T) {
+	w := newWorld(t)
+	input := words(rand.New(rand.NewPCG(7, 7)), 20000)
+	w.write("in/a.txt", input[:len(input)/2])
+	w.write("in/b.txt", input[len(input)/2:])
+	w.write("map.sh", "#!/bin/sh\nexec tr -s ' ' '\\n'\n")
+	w.write("reduce.sh", "#!/bin/sh\nexec uniq -c\n")
+	args := func(out string) []string {
+		return []string{"mapreduce", "--workers", "3", "-input", "in", "-output", out, "-mapper", "map.sh", "-reducer", "reduce.sh",
+			"-numReduceTasks", "3", "-D", "mapreduce.input.fileinputformat.split.maxsize=20000"}
+	}
+	w.must(args("reference")...)
+	reference := w.output("reference")
+	if strings.Count(reference, "\n") < 100 {
+		t.Fatalf("the reference is too small to tell anything: %q", reference)
+	}
+	faultRound(t, w, 60, func(round int) []string { return args(fmt.Sprintf("out%d", round)) },
+		func(round int) {
+			if got := w.output(fmt.Sprintf("out%d", round)); got != reference {
+				t.Errorf("output differs from the reference:\n%.300q\nwant\n%.300q", got, reference)
+			}
+		})
+}
+
+// TestFaultBag does the same to a bag.
+func TestFaultBag(t *testing.T) {
+	w := newWorld(t)
+	const tasks = 60
+	faultRound(t, w, 2*tasks, func(round int) []string {
+		return []string{"bag", "--workers", "2", "--array", fmt.Sprintf("1-%d", tasks), "--stdout", fmt.Sprintf("out%d/{task}", round),
+			"--stderr", "none", "--", "sh", "-c", "echo $((BERTH_TASK_ID * BERTH_TASK_ID))"}
+	}, func(round int) {
+		for i := 1; i <= tasks; i++ {
+			if got := w.read(fmt.Sprintf("out%d/%d", round, i)); got != fmt.Sprintln(i*i) {
+				t.Errorf("task %d wrote %q", i, got)
+			}
+		}
+	})
+}
+
+// faultRound runs a job once a round, kills someone after a random number of
+// journal entries, up to three times, and checks the journal and the output.
+func faultRound(t *testing.T, w *world, span int, args func(round int) []string, check func(round int)) {
+	t.Helper()
+	first := faultSeed(t)
+	for round := range faultRounds(t) {
+		seed := first + uint64(round)
+		rng := rand.New(rand.NewPCG(seed, seed))
+		before := len(w.jobs())
+		r := w.start(args(round)...)
+		w.await("the job to be there", func() bool { return len(w.jobs()) > before || r.cmd.ProcessState != nil })
+		id := w.jobs()[before]
+		var plan []string
+		for range 1 + rng.IntN(3) {
+			at, victim := rng.IntN(span), victims[rng.IntN(len(victims))]
+			plan = append(plan, fmt.Sprintf("%s at %d", victim, at))
+			if !w.reach(id, at) {
+				break
+			}
+			w.kill(victim, rng)
+		}
+		res := w.finish(r)
+		if res.code != 0 {
+			t.Fatalf("seed %d (%s): %v", seed, strings.Join(plan, ", "), res)
+		}
+		checkOnce(t, w.records(id))
+		check(round)
+		if t.Failed() {
+			t.Fatalf("seed %d (%s): %v", seed, strings.Join(plan, ", "), res)
+		}
+	}
+}
+
+// reach waits until the job's journal holds so many entries (about: 40 bytes each
+// at the least); false if the job ends before.
+func (w *world) reach(id job.ID, entries int) bool {
+	run, reached := w.home().Run(id), false
+	w.await("progress", func() bool {
+		if _, err := os.Stat(run.Summary()); err == nil {
+			return true
+		}
+		st, err := os.Stat(run.Journal())
+		reached = err == nil && st.Size() >= int64(entries)*40
+		return reached
+	})
+	return reached
+}
+
+// kill kills berth processes as kill -9 does.
+func (w *world) kill(victim string, rng *rand.Rand) {
+	workers := w.berths(workerRole)
+	var pids []int
+	switch victim {
+	case "worker":
+		if len(workers) > 0 {
+			pids = workers[rng.IntN(len(workers)):][:1]
+		}
+	case "coordinator":
+		pids = w.berths(coordinatorRole)
+	case "both":
+		pids = w.berths(coordinatorRole)
+		if len(workers) > 0 {
+			pids = append(pids, workers[rng.IntN(len(workers))])
+		}
+	case "all workers":
+		pids = workers
+	}
+	for _, pid := range pids {
+		_ = syscall.Kill(pid, syscall.SIGKILL) // it may just have ended
+	}
+}
+
+// checkOnce fails the test if a task was committed twice, or started again after
+// it was done though its output was there.
+func checkOnce(t *testing.T, entries []event.Entry) {
+	t.Helper()
+	done := map[int]bool{}
+	for _, e := range entries {
+		switch r := e.Record.(type) {
+		case event.AttemptStarted:
+			if done[r.Attempt.Task] {
+				t.Errorf("entry %d: %v was started though its task was done", e.Seq, r.Attempt)
+			}
+		case event.AttemptEnded:
+			if r.Outcome != event.Done {
+				continue
+			}
+			if done[r.Attempt.Task] {
+				t.Errorf("entry %d: %v was committed though its task was done", e.Seq, r.Attempt)
+			}
+			done[r.Attempt.Task] = true
+		case event.OutputLost:
+			done[r.Task] = false
+		}
+	}
+}
+
+// words returns about so many words, of a few hundred, in lines.
+func words(rng *rand.Rand, n int) string {
+	var b strings.Builder
+	for i := range n {
+		b.WriteString("w" + strconv.Itoa(rng.IntN(300)))
+		if i%9 == 8 {
+			b.WriteByte('\n')
+		} else {
+			b.WriteByte(' ')
+		}
+	}
+	return b.String()
+}

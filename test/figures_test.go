@@ -1,0 +1,173 @@
+package test
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/binary"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"sort"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+)
+
+// The figures of docs/performance.md. Each benchmark runs berth and its peers in
+// turn, within the same run of the machine, and prints the median of the ratios.
+
+// pair times ours and a peer in turn and reports the median ratio.
+func pair(b *testing.B, name string, ours, peer func() time.Duration) {
+	b.Helper()
+	var ratios, mine, others []float64
+	for b.Loop() {
+		theirs := peer().Seconds()
+		took := ours().Seconds()
+		ratios, mine, others = append(ratios, took/theirs), append(mine, took), append(others, theirs)
+	}
+	b.ReportMetric(0, "ns/op") // the sum of both says nothing
+	b.ReportMetric(median(mine), "s/berth")
+	b.ReportMetric(median(others), "s/"+name)
+	b.ReportMetric(median(ratios), "ratio")
+}
+
+func median(xs []float64) float64 {
+	sort.Float64s(xs)
+	return (xs[(len(xs)-1)/2] + xs[len(xs)/2]) / 2
+}
+
+// shell times a shell command in the world's folder.
+func shell(b *testing.B, w *world, script string) time.Duration {
+	b.Helper()
+	cmd := exec.Command("sh", "-c", script)
+	cmd.Dir, cmd.Stderr = w.dir, os.Stderr
+	begun := time.Now()
+	if err := cmd.Run(); err != nil {
+		b.Fatalf("%s: %v", script, err)
+	}
+	return time.Since(begun)
+}
+
+// timed times berth, from a machine on which no coordinator runs.
+func timed(b *testing.B, w *world, args ...string) time.Duration {
+	b.Helper()
+	w.berth("server", "stop", "--force")
+	w.await("the coordinator to end", func() bool { return len(w.berths(coordinatorRole)) == 0 })
+	cmd := w.command(args...)
+	var said bytes.Buffer
+	cmd.Stderr = &said
+	begun := time.Now()
+	if err := cmd.Run(); err != nil {
+		b.Fatalf("berth %s: %v\n%s", strings.Join(args, " "), err, said.String())
+	}
+	return time.Since(begun)
+}
+
+const bagTasks = 10000
+
+var trueBag = []string{"bag", "--array", fmt.Sprintf("1-%d", bagTasks), "--stdout", "none", "--stderr", "none", "--", "/bin/true"}
+
+// BenchmarkBagXargs: 10,000 tasks of /bin/true; wanted: at most 1.5 times xargs -P2 -n1.
+func BenchmarkBagXargs(b *testing.B) {
+	w := newWorld(b)
+	pair(b, "xargs", func() time.Duration { return timed(b, w, trueBag...) },
+		func() time.Duration { return shell(b, w, fmt.Sprintf("seq %d | xargs -P2 -n1 /bin/true", bagTasks)) })
+}
+
+// BenchmarkBagXargsKept: the same with every task's output kept in files, as is berth's default.
+func BenchmarkBagXargsKept(b *testing.B) {
+	w := newWorld(b)
+	kept := []string{"bag", "--array", fmt.Sprintf("1-%d", bagTasks), "--", "/bin/true"}
+	pair(b, "xargs", func() time.Duration { return timed(b, w, kept...) },
+		func() time.Duration { return shell(b, w, fmt.Sprintf("seq %d | xargs -P2 -n1 /bin/true", bagTasks)) })
+}
+
+// BenchmarkBagParallel: wanted: at most a quarter of GNU parallel.
+func BenchmarkBagParallel(b *testing.B) {
+	w := newWorld(b)
+	pair(b, "parallel", func() time.Duration { return timed(b, w, trueBag...) },
+		func() time.Duration { return shell(b, w, fmt.Sprintf("seq %d | parallel -j2 /bin/true", bagTasks)) })
+}
+
+// BenchmarkSort: 1 GiB of 100-byte records; wanted: at most 1.2 times sort with the same memory.
+func BenchmarkSort(b *testing.B) {
+	w := newWorld(b)
+	records(b, filepath.Join(w.dir, "records"), 1<<30/100)
+	n := 0
+	pair(b, "sort", func() time.Duration {
+		n++
+		out := "sorted" + strconv.Itoa(n)
+		took := timed(b, w, "mapreduce", "--sort-memory", "512M", "-input", "records", "-output", out,
+			"-mapper", "org.apache.hadoop.mapred.lib.IdentityMapper", "-reducer", "org.apache.hadoop.mapred.lib.IdentityReducer",
+			"-numReduceTasks", "2")
+		checkSorted(b, w, out)
+		return took
+	}, func() time.Duration {
+		return shell(b, w, "LC_ALL=C sort -S 512M --parallel=2 -T . -o by-sort records")
+	})
+}
+
+// checkSorted fails unless the parts, merged, are what sort made of the same records.
+func checkSorted(b *testing.B, w *world, out string) {
+	b.Helper()
+	shell(b, w, "LC_ALL=C sort -m "+out+"/part-* | cmp - by-sort && rm -r "+out)
+}
+
+// records writes n records of 99 random letters and digits and a newline.
+func records(b *testing.B, path string, n int) {
+	b.Helper()
+	f, err := os.Create(path)
+	if err != nil {
+		b.Fatal(err)
+	}
+	defer func() { _ = f.Close() }()
+	w := bufio.NewWriterSize(f, 1<<20)
+	rng := rand.NewChaCha8([32]byte{1})
+	const alphabet = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz-_"
+	rec := make([]byte, 100)
+	for range n {
+		for i := 0; i < 99; i += 8 {
+			var raw [8]byte
+			binary.LittleEndian.PutUint64(raw[:], rng.Uint64())
+			for k := i; k < min(i+8, 99); k++ {
+				rec[k] = alphabet[raw[k-i]&63]
+			}
+		}
+		rec[99] = '\n'
+		if _, err := w.Write(rec); err != nil {
+			b.Fatal(err)
+		}
+	}
+	if err := w.Flush(); err != nil {
+		b.Fatal(err)
+	}
+}
+
+// BenchmarkWordCount: the words of the Go toolchain's source with awk scripts;
+// wanted: at most 0.8 times the pipeline of cat, mapper, sort and reducer.
+func BenchmarkWordCount(b *testing.B) {
+	w := newWorld(b)
+	goroot, err := exec.Command("go", "env", "GOROOT").Output()
+	if err != nil {
+		b.Fatal(err)
+	}
+	src := filepath.Join(strings.TrimSpace(string(goroot)), "src")
+	w.write("map.awk", `{ for (i = 1; i <= NF; i++) print $i "\t1" }`+"\n")
+	w.write("reduce.awk", `($1 "") != w { if (NR > 1) print w "\t" s; w = $1 ""; s = 0 } { s += $2 } END { if (NR) print w "\t" s }`+"\n")
+	find := "find " + src + ` -mindepth 1 -name '[._]*' -prune -o -type f -print0 | xargs -0 `
+	const rest = ` | awk -f map.awk | LC_ALL=C sort | awk -F '\t' -f reduce.awk`
+	// The reference ends each file's last line, which cat does not.
+	shell(b, w, find+"awk 1"+rest+" | LC_ALL=C sort >by-pipeline")
+	n := 0
+	pair(b, "pipeline", func() time.Duration {
+		n++
+		out := "counts" + strconv.Itoa(n)
+		took := timed(b, w, "mapreduce", "-input", src, "-output", out,
+			"-mapper", "awk -f map.awk", "-reducer", `awk -F \t -f reduce.awk`)
+		shell(b, w, "LC_ALL=C sort "+out+"/part-* | cmp - by-pipeline && rm -r "+out)
+		return took
+	}, func() time.Duration { return shell(b, w, find+"cat"+rest+" >raw") })
+}

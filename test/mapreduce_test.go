@@ -1,0 +1,159 @@
+package test
+
+import (
+	"bytes"
+	"compress/gzip"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"sort"
+	"strings"
+	"testing"
+)
+
+// TestWordCount compares a job with the pipeline of sort and the same scripts.
+func TestWordCount(t *testing.T) {
+	w := newWorld(t)
+	w.write("in/a.txt", words(newRand(1), 3000))
+	w.write("in/b.txt", words(newRand(2), 3000)+"last line without newline")
+	w.write("map.sh", "#!/bin/sh\nexec tr -s ' ' '\\n'\n")
+	w.write("reduce.sh", "#!/bin/sh\nexec uniq -c\n")
+	w.must("mapreduce", "-input", "in", "-output", "out", "-mapper", "map.sh", "-reducer", "reduce.sh", "-numReduceTasks", "2")
+	cmd := exec.Command("sh", "-c", "(cat in/a.txt; cat in/b.txt; echo) | ./map.sh | LC_ALL=C sort | ./reduce.sh")
+	cmd.Dir = w.dir
+	want, err := cmd.Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := sorted(w.output("out")); got != sorted(string(want)) {
+		t.Errorf("got\n%.500s\nwant\n%.500s", got, sorted(string(want)))
+	}
+	for _, f := range []string{"part-00000", "part-00001", "_SUCCESS"} {
+		if _, err := os.Stat(filepath.Join(w.dir, "out", f)); err != nil {
+			t.Error(err)
+		}
+	}
+	if left, _ := filepath.Glob(filepath.Join(w.dir, "out", "_temporary*")); left != nil {
+		t.Errorf("left behind: %v", left)
+	}
+}
+
+func sorted(s string) string {
+	lines := strings.Split(s, "\n")
+	sort.Strings(lines)
+	return strings.Join(lines, "\n")
+}
+
+// TestStreaming runs one small job a row: arguments beside -input in -output out,
+// and what the output must be.
+func TestStreaming(t *testing.T) {
+	const lines = "b 2\na 1\nc 3\na 4\n"
+	tests := []struct {
+		name, input, want string
+		args              []string
+	}{
+		{"map-only keeps the order", lines, "b 2\na 1\nc 3\na 4\n", []string{"-mapper", "cat", "-numReduceTasks", "0"}},
+		{"reducer NONE", lines, "b 2\na 1\nc 3\na 4\n", []string{"-mapper", "cat", "-reducer", "NONE"}},
+		{"identity natively", lines, "a 1\na 4\nb 2\nc 3\n", []string{"-mapper", "org.apache.hadoop.mapred.lib.IdentityMapper",
+			"-reducer", "org.apache.hadoop.mapred.lib.IdentityReducer"}},
+		{"cat and cat", lines, "a 1\na 4\nb 2\nc 3\n", []string{"-mapper", "cat", "-reducer", "cat"}},
+		{"aggregate", "x\ny\nx\n", "x\t2\ny\t1\n", []string{"-mapper", `awk {print"LongValueSum:"$1"\t1"}`, "-reducer", "aggregate"}},
+		{"no newline at the end", "b\na", "a\nb\n", []string{"-mapper", "cat", "-reducer", "cat"}},
+		{"empty file", "", "", []string{"-mapper", "cat", "-reducer", "cat"}},
+		{"a mapper that reads nothing", lines, "", []string{"-mapper", "true", "-reducer", "cat"}},
+		{"a reducer that writes nothing", lines, "", []string{"-mapper", "cat", "-reducer", "sh -c \"cat >/dev/null\""}},
+		{"NUL and invalid UTF-8 in keys", "b\x00\xff\n\xfe\na\x00\n", "a\x00\nb\x00\xff\n\xfe\n", []string{"-mapper", "cat", "-reducer", "cat"}},
+		{"numeric order, reversed", "2\n10\n1\n", "10\n2\n1\n", []string{"-mapper", "cat", "-reducer", "cat",
+			"-D", "mapreduce.job.output.key.comparator.class=org.apache.hadoop.mapreduce.lib.partition.KeyFieldBasedComparator",
+			"-D", "mapreduce.partition.keycomparator.options=-nr"}},
+	}
+	w := newWorld(t)
+	for i, tt := range tests {
+		in, out := fmt.Sprintf("in%d.txt", i), fmt.Sprintf("out%d", i)
+		w.write(in, tt.input)
+		r := w.berth(append([]string{"mapreduce", "-input", in, "-output", out}, tt.args...)...)
+		if r.code != 0 {
+			t.Errorf("%s: %v", tt.name, r)
+			continue
+		}
+		if got := w.output(out); got != tt.want {
+			t.Errorf("%s: got %q, want %q", tt.name, got, tt.want)
+		}
+		if _, err := os.Stat(filepath.Join(w.dir, out, "_SUCCESS")); err != nil {
+			t.Errorf("%s: %v", tt.name, err)
+		}
+	}
+}
+
+// TestCombinerAndCounters runs a combiner and counts what a mapper reports.
+func TestCombinerAndCounters(t *testing.T) {
+	w := newWorld(t)
+	w.write("in.txt", strings.Repeat("a b a\n", 1000))
+	w.write("map.sh", "#!/bin/sh\necho reporter:counter:mine,seen,3 >&2\necho reporter:status:at work >&2\ntr ' ' '\\n' | sed 's/$/\t1/'\n")
+	w.write("sum.sh", "#!/bin/sh\nexec awk -F '\\t' '$1 != k { if (NR > 1) print k \"\\t\" s; k = $1; s = 0 } { s += $2 } END { if (NR) print k \"\\t\" s }'\n")
+	w.must("mapreduce", "-input", "in.txt", "-output", "out", "-mapper", "map.sh", "-combiner", "sum.sh", "-reducer", "sum.sh")
+	if got, want := w.output("out"), "a\t2000\nb\t1000\n"; got != want {
+		t.Errorf("got %q, want %q", got, want)
+	}
+	r := w.must("report", "last", "--json")
+	if !strings.Contains(r.stdout, `"mine,seen": 3`) {
+		t.Errorf("the counter is not in the report: %s", r.stdout)
+	}
+}
+
+// TestCompressed reads and writes compressed files.
+func TestCompressed(t *testing.T) {
+	w := newWorld(t)
+	var gz bytes.Buffer
+	z := gzip.NewWriter(&gz)
+	if _, err := z.Write([]byte("b\na\n")); err != nil {
+		t.Fatal(err)
+	}
+	if err := z.Close(); err != nil {
+		t.Fatal(err)
+	}
+	w.write("in/x.gz", gz.String())
+	for _, c := range []string{"zstd", "bzip2"} {
+		w.write("in/"+c, "d\nc\n")
+		if out, err := exec.Command(c, filepath.Join(w.dir, "in", c)).CombinedOutput(); err != nil {
+			t.Fatalf("%s: %v %s", c, err, out)
+		}
+		_ = os.Remove(filepath.Join(w.dir, "in", c))
+	}
+	w.must("mapreduce", "-input", "in/*", "-output", "out", "-mapper", "cat", "-reducer", "cat",
+		"-D", "mapreduce.output.fileoutputformat.compress=true")
+	out, err := exec.Command("gzip", "-dc", filepath.Join(w.dir, "out", "part-00000.gz")).Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if want := "a\nb\nc\nc\nd\nd\n"; string(out) != want {
+		t.Errorf("got %q, want %q", out, want)
+	}
+}
+
+// TestLongLine passes a line of 64 MiB through a job.
+func TestLongLine(t *testing.T) {
+	w := newWorld(t)
+	long := strings.Repeat("x", 64<<20)
+	w.write("in.txt", "b\n"+long+"\na\n")
+	w.must("mapreduce", "-input", "in.txt", "-output", "out", "-mapper", "cat", "-reducer", "cat", "--sort-memory", "256M")
+	if got := w.output("out"); got != "a\nb\n"+long+"\n" {
+		t.Errorf("the output is wrong: %d bytes", len(got))
+	}
+}
+
+// TestShuffleBetweenWorkers compares many workers with one.
+func TestShuffleBetweenWorkers(t *testing.T) {
+	w := newWorld(t)
+	w.write("in.txt", words(newRand(9), 30000))
+	args := func(out string, workers string) []string {
+		return []string{"mapreduce", "--workers", workers, "-input", "in.txt", "-output", out, "-mapper", "tr -s \" \" \\n",
+			"-reducer", "uniq -c", "-numReduceTasks", "4", "-D", "mapreduce.input.fileinputformat.split.maxsize=10000"}
+	}
+	w.must(args("one", "1")...)
+	w.must(args("four", "4")...)
+	if w.output("one") != w.output("four") {
+		t.Error("four workers and one give different output")
+	}
+}

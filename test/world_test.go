@@ -1,0 +1,316 @@
+package test
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"berth/internal/control"
+	"berth/internal/event"
+	"berth/internal/home"
+	"berth/internal/job"
+	"berth/internal/journal"
+)
+
+var program string // the berth under test
+
+func TestMain(m *testing.M) {
+	if os.Getenv(intruderEnv) != "" {
+		intruder()
+		return
+	}
+	os.Exit(run(m))
+}
+
+func run(m *testing.M) int {
+	dir, err := os.MkdirTemp("", "berth-test-")
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 1
+	}
+	defer func() { _ = os.RemoveAll(dir) }()
+	if err := os.Chmod(dir, 0o755); err != nil { // the second user of TestIsolation runs the program, too
+		fmt.Fprintln(os.Stderr, err)
+		return 1
+	}
+	program = filepath.Join(dir, "berth")
+	build := exec.Command("go", "build", raceFlag, "-o", program, "berth/cmd/berth")
+	build.Stderr = os.Stderr
+	if err := build.Run(); err != nil {
+		fmt.Fprintln(os.Stderr, "build:", err)
+		return 1
+	}
+	return m.Run()
+}
+
+// world is a user's machine: a state folder, a scratch folder and a folder to work in.
+type world struct {
+	t    testing.TB
+	root string
+	dir  string // where the user stands
+}
+
+func newWorld(t testing.TB) *world {
+	t.Helper()
+	root, err := os.MkdirTemp("", "berth-world-")
+	if err != nil {
+		t.Fatal(err)
+	}
+	w := &world{t: t, root: root, dir: filepath.Join(root, "work")}
+	for _, d := range []string{w.dir, filepath.Join(root, "tmp"), filepath.Join(root, "state")} {
+		if err := os.Mkdir(d, 0o700); err != nil {
+			t.Fatal(err)
+		}
+	}
+	t.Cleanup(w.destroy)
+	return w
+}
+
+func (w *world) home() home.Home { return home.Home{Dir: filepath.Join(w.root, "state", "berth")} }
+
+func (w *world) env() []string {
+	return append(os.Environ(), "XDG_STATE_HOME="+filepath.Join(w.root, "state"), "TMPDIR="+filepath.Join(w.root, "tmp"),
+		"NO_COLOR=1", "GORACE=halt_on_error=1")
+}
+
+// destroy kills what still runs in the world and removes it; where the test failed it shows the logs.
+func (w *world) destroy() {
+	if w.t.Failed() {
+		w.showLogs()
+	}
+	w.checkRaces()
+	for range 3 { // what is killed may just have started another
+		for _, pid := range w.processes() {
+			_ = syscall.Kill(pid, syscall.SIGKILL)
+		}
+	}
+	if err := os.RemoveAll(w.root); err != nil {
+		w.t.Logf("remove the world: %v", err)
+	}
+}
+
+func (w *world) logs() []string {
+	logs, _ := filepath.Glob(filepath.Join(w.home().Server(), "allocs", "*", "*.log"))
+	return append(logs, w.home().ServerLog())
+}
+
+func (w *world) showLogs() {
+	for _, l := range w.logs() {
+		b, err := os.ReadFile(l)
+		if err == nil {
+			w.t.Logf("%s:\n%s", l, b[max(0, len(b)-8000):])
+		}
+	}
+}
+
+func (w *world) checkRaces() {
+	for _, l := range w.logs() {
+		if b, err := os.ReadFile(l); err == nil && bytes.Contains(b, []byte("DATA RACE")) {
+			w.t.Errorf("a data race:\n%s", b)
+		}
+	}
+}
+
+// processes returns the ids of all processes that carry this world's state folder in their environment.
+func (w *world) processes() []int {
+	mark := []byte("XDG_STATE_HOME=" + filepath.Join(w.root, "state"))
+	var pids []int
+	dirs, _ := filepath.Glob("/proc/[0-9]*")
+	for _, d := range dirs {
+		env, err := os.ReadFile(filepath.Join(d, "environ"))
+		if err != nil || !bytes.Contains(env, mark) {
+			continue
+		}
+		var pid int
+		if _, err := fmt.Sscanf(filepath.Base(d), "%d", &pid); err == nil && pid != os.Getpid() {
+			pids = append(pids, pid)
+		}
+	}
+	return pids
+}
+
+// roles of berth's processes, as they stand in their command lines.
+const (
+	coordinatorRole = "server\x00run"
+	workerRole      = "worker\x00--config"
+)
+
+// berths returns the world's berth processes of a role.
+func (w *world) berths(role string) []int {
+	var pids []int
+	for _, pid := range w.processes() {
+		b, err := os.ReadFile(fmt.Sprintf("/proc/%d/cmdline", pid))
+		if err == nil && bytes.HasPrefix(b, []byte(program+"\x00"+role)) {
+			pids = append(pids, pid)
+		}
+	}
+	return pids
+}
+
+// result is what a command gave.
+type result struct {
+	code           int
+	stdout, stderr string
+}
+
+func (r result) String() string {
+	return fmt.Sprintf("exit %d\nstdout:\n%s\nstderr:\n%s", r.code, r.stdout, r.stderr)
+}
+
+func (w *world) command(args ...string) *exec.Cmd {
+	cmd := exec.Command(program, args...)
+	cmd.Dir, cmd.Env = w.dir, w.env()
+	return cmd
+}
+
+// berth runs the program to its end.
+func (w *world) berth(args ...string) result { return w.finish(w.start(args...)) }
+
+// must runs the program and fails the test unless it exits with 0.
+func (w *world) must(args ...string) result {
+	w.t.Helper()
+	r := w.berth(args...)
+	if r.code != 0 {
+		w.t.Fatalf("berth %s: %v", strings.Join(args, " "), r)
+	}
+	return r
+}
+
+// running is a program that has been started.
+type running struct {
+	cmd            *exec.Cmd
+	stdout, stderr bytes.Buffer
+}
+
+func (w *world) start(args ...string) *running {
+	w.t.Helper()
+	r := &running{cmd: w.command(args...)}
+	r.cmd.Stdout, r.cmd.Stderr = &r.stdout, &r.stderr
+	if err := r.cmd.Start(); err != nil {
+		w.t.Fatal(err)
+	}
+	return r
+}
+
+func (w *world) finish(r *running) result {
+	w.t.Helper()
+	err := r.cmd.Wait()
+	var exit *exec.ExitError
+	if err != nil && !errors.As(err, &exit) {
+		w.t.Fatal(err)
+	}
+	return result{r.cmd.ProcessState.ExitCode(), r.stdout.String(), r.stderr.String()}
+}
+
+// await returns once cond holds; it fails the test if that takes beyond reason.
+func (w *world) await(what string, cond func() bool) {
+	w.t.Helper()
+	tick := time.NewTicker(time.Millisecond)
+	defer tick.Stop()
+	for give := time.After(2 * time.Minute); !cond(); {
+		select {
+		case <-tick.C:
+		case <-give:
+			w.t.Fatalf("waited in vain for %s", what)
+		}
+	}
+}
+
+// write writes a file in the user's folder and returns its path.
+func (w *world) write(name, content string) string {
+	w.t.Helper()
+	path := filepath.Join(w.dir, name)
+	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+		w.t.Fatal(err)
+	}
+	if err := os.WriteFile(path, []byte(content), 0o755); err != nil {
+		w.t.Fatal(err)
+	}
+	return path
+}
+
+func (w *world) read(name string) string {
+	w.t.Helper()
+	b, err := os.ReadFile(filepath.Join(w.dir, name))
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	return string(b)
+}
+
+// output returns what stands in the part files of an output folder, in their order.
+func (w *world) output(name string) string {
+	w.t.Helper()
+	parts, err := filepath.Glob(filepath.Join(w.dir, name, "part-*"))
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	var all strings.Builder
+	for _, p := range parts {
+		b, err := os.ReadFile(p)
+		if err != nil {
+			w.t.Fatal(err)
+		}
+		all.Write(b)
+	}
+	return all.String()
+}
+
+// records returns what the journal of a job holds.
+func (w *world) records(id job.ID) []event.Entry {
+	w.t.Helper()
+	all, err := replay(w.home().Run(id).Journal())
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	return all
+}
+
+// tryRecords returns what the journal of a job holds by now; it may not be there yet.
+func (w *world) tryRecords(id job.ID) []event.Entry {
+	all, _ := replay(w.home().Run(id).Journal())
+	return all
+}
+
+// serverRecords returns what happened to nodes and allocations.
+func (w *world) serverRecords() []event.Entry {
+	all, err := replay(w.home().Journal())
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	return all
+}
+
+func replay(path string) ([]event.Entry, error) {
+	var all []event.Entry
+	_, err := journal.Replay(path, func(e event.Entry) error {
+		all = append(all, e)
+		return nil
+	})
+	return all, err
+}
+
+func newRand(seed uint64) *rand.Rand { return rand.New(rand.NewPCG(seed, seed)) }
+
+func (w *world) client() *control.Client { return control.NewClient(w.home().Socket()) }
+
+// jobs returns the ids of the runs there are.
+func (w *world) jobs() []job.ID {
+	runs, err := w.home().List()
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	var ids []job.ID
+	for _, r := range runs {
+		ids = append(ids, r.ID)
+	}
+	return ids
+}
