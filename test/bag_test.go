@@ -92,7 +92,7 @@ func TestBagLimits(t *testing.T) {
 		t.Errorf("want a task that is stopped for its memory: %v", r)
 	}
 	r = w.berth("bag", "-c", "9999", "--array", "1", "--", "true")
-	if r.code != 255 || !strings.Contains(r.stderr, "9999") {
+	if r.code != 255 || !strings.Contains(r.stderr, "9,999") {
 		t.Errorf("want a refusal of what no node has: %v", r)
 	}
 }

@@ -24,6 +24,9 @@ func (s *Server) act(a engine.Action) {
 		s.tellJob(a.Node, a.Attempt.Job)
 		s.send(a.Node, &wire.Locate{Map: a.Attempt, Holder: a.Holder, Addr: a.Addr})
 	case engine.Forget:
+		if ses := s.sessions[a.Node]; ses != nil {
+			delete(ses.told, a.Job) // if the job is resumed the worker has to be told of it anew
+		}
 		s.send(a.Node, &wire.Forget{Job: a.Job})
 	case engine.Request:
 		s.request(a)

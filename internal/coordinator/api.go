@@ -82,20 +82,28 @@ func (s *Server) submit(id job.ID) error {
 			return err
 		}
 	}
-	if err := l.beginJoblog(report.CreateJoblog); err != nil {
+	err = l.beginJoblog(report.CreateJoblog)
+	if err == nil {
+		err = s.call(func() error { return s.takeOn(l, run.Work(l.spec, p)) })
+	}
+	if err != nil && l.spec.Kind == job.MapReduce {
+		err = errors.Join(err, mapreduce.AbortJob(l.spec.MapReduce))
+	}
+	return err
+}
+
+// takeOn puts a new job into the engine. It runs in the loop.
+func (s *Server) takeOn(l *live, work job.Work) error {
+	id := l.spec.ID
+	if s.jobs[id] != nil {
+		return &job.Error{Class: job.User, Where: string(id), What: "the job was submitted already"}
+	}
+	s.keep(l)
+	if err := s.step(engine.Submit{Work: work}); err != nil {
+		s.drop(id)
 		return err
 	}
-	return s.call(func() error {
-		if s.jobs[id] != nil {
-			return &job.Error{Class: job.User, Where: string(id), What: "the job was submitted already"}
-		}
-		s.keep(l)
-		if err := s.step(engine.Submit{Work: run.Work(l.spec, p)}); err != nil {
-			s.drop(id)
-			return err
-		}
-		return nil
-	})
+	return nil
 }
 
 func (s *Server) getJobs(w http.ResponseWriter, _ *http.Request) {

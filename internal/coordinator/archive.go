@@ -4,8 +4,10 @@ import (
 	"context"
 	"errors"
 
+	"berth/internal/event"
 	"berth/internal/home"
 	"berth/internal/job"
+	"berth/internal/mapreduce"
 	"berth/internal/predict"
 	"berth/internal/report"
 	"berth/internal/run"
@@ -26,6 +28,9 @@ func (s *Server) archive(l *live) {
 	l.joblog = nil
 	l.mu.Unlock()
 	var errs []error
+	if l.spec.Kind == job.MapReduce && view.State != string(event.StateDone) {
+		errs = append(errs, mapreduce.AbortJob(l.spec.MapReduce)) // parts that are in place stay, for a resume
+	}
 	if log != nil {
 		errs = append(errs, log.Close())
 	}

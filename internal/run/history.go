@@ -4,6 +4,7 @@ import (
 	"errors"
 	"io/fs"
 	"os"
+	"path/filepath"
 	"strconv"
 
 	"berth/internal/event"
@@ -21,10 +22,15 @@ func Info(r home.Run, spec *job.Spec, tasks home.Tasks) (report.Info, error) {
 		return report.Info{}, err
 	}
 	in := report.Info{ID: r.ID, Name: spec.Name, Kind: spec.Kind, Tasks: p.Tasks + p.Reduces,
-		Decision: decision(p), Predicted: Predicted(p), Notes: p.Notes, Logs: r.Logs(), TaskName: taskName(spec, tasks)}
+		Decision: decision(p), Predicted: Predicted(p), Notes: p.Notes, TaskName: taskName(spec, tasks)}
 	if spec.Kind == job.MapReduce {
-		in.Output = spec.MapReduce.Output
-	} else if spec.Bag.Stderr != job.Discard {
+		in.Output, in.Logs = spec.MapReduce.Output, r.Logs()
+		return in, nil
+	}
+	if spec.Bag.Stdout != job.Discard {
+		in.Output = filepath.Dir(job.OutputPath(spec.Bag.Stdout, r.ID, "0"))
+	}
+	if spec.Bag.Stderr != job.Discard {
 		in.StderrFile = func(task int) string { return job.OutputPath(spec.Bag.Stderr, r.ID, in.TaskName(task)) }
 	}
 	return in, nil

@@ -116,9 +116,6 @@ func Summary(v report.JobView) []string {
 		if v.Output != "" {
 			lines = append(lines, "output: "+clean(v.Output))
 		}
-		if v.Logs != "" && v.Kind == job.Bag {
-			lines = append(lines, "output of the tasks: "+clean(v.Logs))
-		}
 		return lines
 	case string(event.StateFailed):
 		lines = append(lines, failedLine(v))
@@ -199,7 +196,7 @@ func failedLine(v report.JobView) string {
 		}
 	}
 	switch {
-	case v.TasksFailed > 0:
+	case v.TasksFailed > 0 && v.Kind == job.Bag:
 		them := "them"
 		if v.TasksFailed == 1 {
 			them = "it"
