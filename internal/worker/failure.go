@@ -76,6 +76,8 @@ func scratchFailure(dir string, err error) *failure {
 // exitFailure says how a program failed, nil if it did not.
 func exitFailure(e exited) *failure {
 	switch {
+	case e.err != nil:
+		return broken("how the task ended cannot be known: %v", e.err)
 	case e.signal != 0:
 		return &failure{outcome: event.Failed, signal: int(e.signal),
 			reason: fmt.Sprintf("killed by signal %d (%s)", int(e.signal), unix.SignalName(e.signal))}

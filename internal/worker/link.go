@@ -73,13 +73,6 @@ func (l *link) apart() {
 	l.epoch++
 }
 
-// current returns the number of the connection that messages now come from.
-func (l *link) current() uint64 {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.epoch
-}
-
 // mayCommit reports whether a permission to commit that came over that connection still holds.
 func (l *link) mayCommit(epoch uint64) bool {
 	l.mu.Lock()

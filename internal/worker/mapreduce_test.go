@@ -130,6 +130,34 @@ func TestMapOnlyCommits(t *testing.T) {
 	}
 }
 
+// The worker that takes a dead one's place has its map outputs, and nothing else of it.
+func TestReplacementAdoptsOutputs(t *testing.T) {
+	c := newCoord(t)
+	cfg := c.config("a1/0")
+	p, cmd := c.process(cfg)
+	s := streaming(t, fruit, nil, count)
+	ready := fifo(t, s.Dir, "ready")
+	s.MapReduce.Mapper.Args = []string{"sh", "-c",
+		`cat; if [ $mapreduce_task_partition = 1 ]; then echo > ` + ready + `; sleep 1000; fi`}
+	p.job(s, 2, 1)
+	p.say(startMap(s, 0, 1, split(s, 0, half)))
+	held := p.ended(event.Done).Attempt
+	p.say(startMap(s, 1, 1, split(s, 1, half)))
+	hear(t, ready)
+	if err := cmd.Process.Kill(); err != nil {
+		t.Fatal(err)
+	}
+	p.gone()
+	p, _ = c.process(cfg)
+	if !slices.Equal(p.hello.Held, []job.Attempt{held}) || len(p.hello.Running) > 0 {
+		t.Errorf("held %v, running %v; want %v and none", p.hello.Held, p.hello.Running, held)
+	}
+	left, err := filepath.Glob(filepath.Join(cfg.Scratch, "*", "*"))
+	if err != nil || len(left) != 3 { // lock, outputs, tasks
+		t.Errorf("the scratch folder holds %v (%v)", left, err)
+	}
+}
+
 // Two workers, each with the output of one map; a damaged output is made anew.
 func TestShuffleBetweenWorkers(t *testing.T) {
 	c := newCoord(t)
@@ -248,6 +276,7 @@ func TestStreamingEnvironment(t *testing.T) {
 	archive := writeTar(t, s.Dir, "words.tgz", map[string]string{"sub/file": "from the archive\n"})
 	s.MapReduce.Files = []job.ShipFile{{Path: script, Name: "script.sh"}, {Path: archive, Name: "words", Archive: true}}
 	s.MapReduce.Conf = map[string]string{"my.own.key": "value"}
+	s.MapReduce.Env = append(s.MapReduce.Env, "TMPDIR=/the/users", "BERTH_ATTEMPT=7", "OMP_NUM_THREADS=3")
 	p.job(s, 3, 0)
 	p.say(startMap(s, 2, 1, split(s, 0, 100)))
 	expect[*wire.CommitWanted](p)
@@ -255,10 +284,13 @@ func TestStreamingEnvironment(t *testing.T) {
 	p.ended(event.Done)
 	got := read(t, filepath.Join(s.MapReduce.Output, "part-00002"))
 	for _, want := range []string{`my_own_key=value`, `mapreduce_task_partition=2`, `mapreduce_map_input_file=` + s.MapReduce.Inputs[0],
-		`BERTH_TASK_ID=m-00002`, `BERTH_JOB_ID=mr-1`, `OMP_NUM_THREADS=1`, `script.sh`, `words`, `from the archive`, `arg x`, `.*/mr-1/m-00002\.1/work`} {
+		`BERTH_TASK_ID=m-00002`, `BERTH_JOB_ID=mr-1`, `BERTH_ATTEMPT=1`, `OMP_NUM_THREADS=3`, `TMPDIR=.*/work/tmp`, `script.sh`, `words`, `from the archive`, `arg x`, `.*/mr-1/m-00002\.1/work`} {
 		if !regexp.MustCompile(`(?m)^` + want + `$`).MatchString(got) {
 			t.Errorf("%s is missing in\n%s", want, got)
 		}
+	}
+	if strings.Contains(got, "TMPDIR=/the/users") || strings.Contains(got, "BERTH_ATTEMPT=7") {
+		t.Errorf("a variable is there twice:\n%s", got)
 	}
 	if st, err := os.Stat(script); err != nil || st.Mode().Perm() != 0o600 {
 		t.Errorf("the user's script was changed: %v, %v", st.Mode(), err)

@@ -48,6 +48,7 @@ type exited struct {
 	signal syscall.Signal
 	cpu    time.Duration
 	maxRSS int64 // bytes; not less than the worker's own at the start (probe.HighWater)
+	err    error // how it ended cannot be known
 }
 
 // wait waits for the leader, then for what it left in its group (sweep). It is
@@ -76,12 +77,13 @@ func (p *process) reap() exited {
 	p.mu.Unlock()
 	var status unix.WaitStatus
 	var use unix.Rusage
+	var err error
 	for {
-		if _, err := unix.Wait4(p.pid, &status, 0, &use); err != unix.EINTR {
+		if _, err = unix.Wait4(p.pid, &status, 0, &use); err != unix.EINTR {
 			break
 		}
 	}
-	e := exited{code: status.ExitStatus(), cpu: time.Duration(use.Utime.Nano() + use.Stime.Nano()), maxRSS: use.Maxrss << 10}
+	e := exited{err: err, code: status.ExitStatus(), cpu: time.Duration(use.Utime.Nano() + use.Stime.Nano()), maxRSS: use.Maxrss << 10}
 	if status.Signaled() {
 		e.signal = status.Signal()
 	}

@@ -31,9 +31,10 @@ const killPatience = 10 * time.Second
 // scratch is the folder for the intermediate data of one node, mode 0700. It
 // outlives the worker: the next one for the same node takes it over.
 //
-//	DIR/lock      locked by the live worker (fcntl(2)); names bundle and cookie
-//	DIR/JOB/…     what it holds of a job
-//	DIR/tasks/…   folders of running bag tasks
+//	DIR/lock           locked by the live worker (fcntl(2)); names bundle and cookie
+//	DIR/outputs/JOB/…  map outputs (mapreduce.Outputs)
+//	DIR/JOB/…          running attempts of a MapReduce job, and what they share
+//	DIR/tasks/…        folders of running bag tasks
 type scratch struct {
 	root   string // where the folders of all nodes are
 	dir    string
@@ -60,7 +61,7 @@ func openScratch(cfg Config) (*scratch, error) {
 	if err := s.setCookie(cfg); err != nil {
 		return nil, err
 	}
-	if err := s.clearTasks(); err != nil {
+	if err := s.clear(); err != nil {
 		return nil, err
 	}
 	s.removeAbandoned(cfg.Log)
@@ -216,10 +217,21 @@ func killAll(cookie string, log *slog.Logger) error {
 	}
 }
 
-// clearTasks removes the folders of tasks that do not run any more.
-func (s *scratch) clearTasks() error {
-	if err := removeTree(s.tasks()); err != nil {
-		return scratchError(s.tasks(), "cannot remove what an earlier worker left", err)
+// clear removes what an earlier worker left, but for its map outputs: attempts
+// that were lost, and what they unpacked.
+func (s *scratch) clear() error {
+	entries, err := os.ReadDir(s.dir)
+	if err != nil {
+		return scratchError(s.dir, "cannot list the scratch folder", err)
+	}
+	for _, e := range entries {
+		path := filepath.Join(s.dir, e.Name())
+		if path == s.lock.Name() || path == s.outputs() {
+			continue
+		}
+		if err := removeTree(path); err != nil {
+			return scratchError(path, "cannot remove what an earlier worker left", err)
+		}
 	}
 	return privateFolder(s.tasks())
 }

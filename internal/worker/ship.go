@@ -62,8 +62,7 @@ func symlink(target, name string) error {
 	}
 }
 
-// unpackOnce unpacks an archive for all of the job's tasks on this node. One that
-// is there was unpacked whole, by an earlier worker maybe.
+// unpackOnce unpacks an archive for all of the job's tasks on this node.
 func (wk *work) unpackOnce(f job.ShipFile, target string) error {
 	wk.ship.mu.Lock()
 	defer wk.ship.mu.Unlock()

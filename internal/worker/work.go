@@ -43,8 +43,7 @@ func newWork(m *wire.Job, s *scratch) (*work, error) {
 	wk := &work{spec: &spec, runDir: m.RunDir, maps: m.Maps, reduces: m.Reduces, dir: s.job(spec.ID),
 		places: newPlaces(), paths: make(map[string]string)}
 	if spec.Bag != nil {
-		env := taskEnv(spec.Bag.Env, spec.Bag.Need.CPUs, s.cookie)
-		env = append(env, "BERTH_JOB_ID="+string(spec.ID))
+		env := taskEnv(spec.Bag.Env, spec.Bag.Need.CPUs, s.cookie, "BERTH_JOB_ID="+string(spec.ID))
 		wk.bagEnv = env[:len(env):len(env)]
 	}
 	return wk, nil
@@ -96,14 +95,16 @@ func (wk *work) kind(task int) job.TaskKind {
 	}
 }
 
-// taskEnv returns the user's environment with what every task of this node gets:
-// the cookie, and how many threads to use for programs that would else start one
-// for each core of the machine. What an outer berth told its task is taken out.
-func taskEnv(user []string, cpus int, cookie string) []string {
-	env := make([]string, 0, len(user)+4)
+// taskEnv returns the user's environment with what berth tells each of its tasks:
+// own, the node's cookie, and how many threads to use, for programs that would else
+// start one for each core of the machine. A name is there once only, since which of
+// two a program sees is up to it. What an outer berth told its task is taken out.
+func taskEnv(user []string, cpus int, cookie string, own ...string) []string {
+	own = append(own, cookie)
+	env := make([]string, 0, len(user)+len(own)+1)
 	threads := false
 	for _, kv := range user {
-		if strings.HasPrefix(kv, "BERTH_") || strings.HasPrefix(kv, "SLURM_ARRAY_TASK_ID=") {
+		if strings.HasPrefix(kv, "BERTH_") || strings.HasPrefix(kv, "SLURM_ARRAY_TASK_ID=") || shadowed(kv, own) {
 			continue
 		}
 		threads = threads || strings.HasPrefix(kv, "OMP_NUM_THREADS=")
@@ -112,7 +113,18 @@ func taskEnv(user []string, cpus int, cookie string) []string {
 	if !threads {
 		env = append(env, "OMP_NUM_THREADS="+strconv.Itoa(cpus))
 	}
-	return append(env, cookie)
+	return append(env, own...)
+}
+
+// shadowed reports whether a variable of that name is among the others.
+func shadowed(kv string, others []string) bool {
+	name, _, _ := strings.Cut(kv, "=")
+	for _, o := range others {
+		if strings.HasPrefix(o, name) && strings.HasPrefix(o[len(name):], "=") {
+			return true
+		}
+	}
+	return false
 }
 
 // lookPath finds a command as execvp(3) does: a name with a slash is a path, any
