@@ -18,7 +18,7 @@ import (
 // A crash may leave any beginning of the file. Its whole entries are replayed, the
 // rest is cut off when it is opened, and what is appended then follows them.
 func TestEveryPrefixIsRecovered(t *testing.T) {
-	entries := entriesOf("bag-1", 6)
+	entries := entriesOf("bag-1", 4)
 	path, data, starts := written(t, entries)
 	for cut := range len(data) + 1 {
 		write(t, path, data[:cut])
@@ -171,15 +171,26 @@ func TestTailsThatWereNeverWritten(t *testing.T) {
 	}
 }
 
-// The search for a whole frame finds it also where windows meet.
+// The search for a whole frame finds it wherever it lies, also where the windows of
+// the search meet.
 func TestDamageWithAWholeRecordFarBehind(t *testing.T) {
-	for _, size := range []int{readBuffer - 200, readBuffer - 40, readBuffer, 3 * readBuffer} {
-		entries := entriesOf("bag-1", 3)
-		entries[1].Record = event.OutputLost{Job: "bag-1", Reason: strings.Repeat("x", size)}
-		path, data, starts := written(t, entries)
+	var sizes []int
+	for near := -100; near < 20; near++ {
+		sizes = append(sizes, readBuffer+near)
+	}
+	for _, size := range append(sizes, 3*readBuffer) {
+		data := fileHeader(version)
+		var starts []int64
+		for _, reason := range []string{"x", strings.Repeat("x", size), "x"} {
+			starts = append(starts, int64(len(data)))
+			e := event.Entry{Seq: uint64(len(starts)), Record: event.OutputLost{Job: "bag-1", Reason: reason}}
+			var err error
+			if data, err = appendFrame(data, int64(len(data)), e); err != nil {
+				t.Fatal(err)
+			}
+		}
 		data[starts[1]] ^= 1
-		write(t, path, data)
-		_, _, err := replayed(path)
+		_, _, err := fromMemory(data)
 		var d *Damage
 		if !errors.As(err, &d) || d.Offset != starts[1] || d.Next != starts[2] {
 			t.Errorf("record of %d bytes: %v", size, err)

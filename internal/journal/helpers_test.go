@@ -89,6 +89,18 @@ func write(t testing.TB, path string, data []byte) {
 	}
 }
 
+// memory is a journal file that is kept in memory.
+type memory struct{ data []byte }
+
+func (m *memory) WriteAt(p []byte, off int64) (int, error) {
+	m.data = append(m.data[:off:off], p...) // a journal only ever writes at its end
+	return len(p), nil
+}
+
+func (m *memory) Truncate(size int64) error { m.data = m.data[:size]; return nil }
+func (m *memory) Sync() error               { return nil }
+func (m *memory) Close() error              { return nil }
+
 // faulty is a journal file that fails as told.
 type faulty struct {
 	file

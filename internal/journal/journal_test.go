@@ -91,23 +91,19 @@ func TestFullDisk(t *testing.T) {
 	_, data, starts := written(t, entries)
 	size := len(data) - int(starts[4])
 	for room := range size {
-		path := filepath.Join(t.TempDir(), "journal")
-		j, err := Create(path)
-		if err != nil {
-			t.Fatal(err)
-		}
-		disk := &faulty{file: j.f, room: -1, full: syscall.ENOSPC}
-		j.f = disk
-		if err := j.Append(entries[:4]...); err != nil {
+		mem := &memory{}
+		disk := &faulty{file: mem, room: -1, full: syscall.ENOSPC}
+		j := &Journal{path: "run/journal", f: disk}
+		if err := errors.Join(j.begin(), j.Append(entries[:4]...)); err != nil {
 			t.Fatal(err)
 		}
 		disk.room = room
 		var e *job.Error
-		err = j.Append(entries[4:]...)
-		if !errors.As(err, &e) || !errors.Is(err, syscall.ENOSPC) || e.Where != path || !strings.Contains(e.Do, "free space") {
+		err := j.Append(entries[4:]...)
+		if !errors.As(err, &e) || !errors.Is(err, syscall.ENOSPC) || e.Where != j.path || !strings.Contains(e.Do, "free space") {
 			t.Fatalf("room for %d: %v", room, err)
 		}
-		got, rec, err := replayed(path)
+		got, rec, err := fromMemory(mem.data)
 		if err != nil || rec.TruncatedBytes != 0 {
 			t.Fatalf("room for %d: %+v, %v", room, rec, err)
 		}
@@ -116,7 +112,7 @@ func TestFullDisk(t *testing.T) {
 		if err := errors.Join(j.Append(entries[6:]...), j.Close()); err != nil {
 			t.Fatalf("room again: %v", err)
 		}
-		got, _, err = replayed(path)
+		got, _, err = fromMemory(mem.data)
 		if err != nil {
 			t.Fatal(err)
 		}

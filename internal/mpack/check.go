@@ -52,9 +52,7 @@ func Check(data []byte) error {
 		if err != nil {
 			return err
 		}
-		// A child takes at least one byte, so a count beyond the rest is a lie.
-		rest := uint64(len(data) - at)
-		if size > rest || children > rest-size {
+		if size > uint64(len(data)-at) {
 			return ErrTruncated
 		}
 		at += int(size)

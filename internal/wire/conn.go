@@ -160,7 +160,7 @@ func (c *Conn) RemoteAddr() net.Addr { return c.nc.RemoteAddr() }
 func (c *Conn) LocalAddr() net.Addr { return c.nc.LocalAddr() }
 
 // Close closes the connection. What Send took is still delivered if the peer reads
-// it within a second.
+// it within a few seconds.
 func (c *Conn) Close() error {
 	c.mu.Lock()
 	if c.err == nil {

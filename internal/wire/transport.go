@@ -15,7 +15,7 @@ const (
 	// connection is given up.
 	maxBacklog = 64 << 20
 	// lingerTime is how long Close goes on with what waits for the peer.
-	lingerTime = time.Second
+	lingerTime = 5 * time.Second
 )
 
 // transport is a TCP connection whose Write never waits. While the kernel takes

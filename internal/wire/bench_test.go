@@ -1,0 +1,105 @@
+package wire
+
+import (
+	"errors"
+	"testing"
+
+	"berth/internal/event"
+	"berth/internal/job"
+)
+
+func BenchmarkEncode(b *testing.B) {
+	for name, m := range benchMessages() {
+		b.Run(name, func(b *testing.B) {
+			b.ReportAllocs()
+			var buf []byte
+			var err error
+			for b.Loop() {
+				if buf, err = AppendFrame(buf[:0], m); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+	}
+}
+
+func BenchmarkDecode(b *testing.B) {
+	for name, m := range benchMessages() {
+		b.Run(name, func(b *testing.B) {
+			b.ReportAllocs()
+			frame, err := AppendFrame(nil, m)
+			if err != nil {
+				b.Fatal(err)
+			}
+			for b.Loop() {
+				if _, err := Decode(m.Kind(), frame[headerSize:]); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+	}
+}
+
+func benchMessages() map[string]Message {
+	a := job.Attempt{Job: "bag-17", Task: 123456, N: 1}
+	return map[string]Message{
+		"start": &Start{Attempt: a, Entry: job.Entry{"input-123456.dat"}, Leave: job.PhaseStore, Commit: true},
+		"ended": &Ended{event.AttemptEnded{Attempt: a, Outcome: event.Done, Stats: []job.PhaseStat{
+			{Phase: job.PhaseFetch, Start: 1_700_000_000e9, End: 1_700_000_001e9},
+			{Phase: job.PhaseCompute, Start: 1_700_000_001e9, End: 1_700_000_002e9, CPU: 1e6, PeakMemory: 1 << 20},
+			{Phase: job.PhaseStore, Start: 1_700_000_002e9, End: 1_700_000_003e9},
+		}}},
+	}
+}
+
+// BenchmarkStream sends one way over TLS as fast as the receiver takes it.
+func BenchmarkStream(b *testing.B) {
+	coordinator, worker := connected(b)
+	m := benchMessages()["start"]
+	b.ReportAllocs()
+	done := make(chan error)
+	n := 0
+	go func() {
+		for {
+			m, err := worker.Recv()
+			if err != nil || m.Kind() == KindShutdown {
+				done <- err
+				return
+			}
+		}
+	}()
+	for b.Loop() {
+		n++
+		if err := coordinator.Send(m); err != nil {
+			b.Fatal(err)
+		}
+	}
+	if err := errors.Join(coordinator.Send(&Shutdown{}), <-done); err != nil {
+		b.Fatal(err)
+	}
+	b.ReportMetric(float64(n)/b.Elapsed().Seconds(), "messages/s")
+}
+
+// BenchmarkPingPong is a task's round trip over TLS: Start one way, Ended the other.
+func BenchmarkPingPong(b *testing.B) {
+	coordinator, worker := connected(b)
+	messages := benchMessages()
+	go func() {
+		for {
+			if m, err := worker.Recv(); err != nil || m.Kind() != KindStart {
+				return
+			}
+			if err := worker.Send(messages["ended"]); err != nil {
+				return
+			}
+		}
+	}()
+	for b.Loop() {
+		if err := coordinator.Send(messages["start"]); err != nil {
+			b.Fatal(err)
+		}
+		if _, err := coordinator.Recv(); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
