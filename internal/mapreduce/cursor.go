@@ -65,7 +65,7 @@ type cursor struct {
 	cmp Comparator
 
 	run    *sortedRun
-	file   *os.File
+	file   segmentFile
 	block  uint32 // number of the next block
 	left   int64  // bytes of the segment not yet read into in
 	in     []byte // blocks as they are in the file, [inPos, inEnd) not yet used
@@ -76,18 +76,26 @@ type cursor struct {
 	taken  int64 // bytes read since they were last asked for
 }
 
-// newCursor opens a run. mem is at least what the run needs; what is more is for
+// segmentFile is what a cursor reads.
+type segmentFile interface {
+	io.ReaderAt
+	io.Closer
+}
+
+// openCursor opens a run. mem is at least what the run needs; what is more is for
 // reading more at once.
-func newCursor(r *sortedRun, cmp Comparator, mem []byte) (*cursor, error) {
+func openCursor(r *sortedRun, cmp Comparator, mem []byte) (*cursor, error) {
 	f, err := os.Open(r.path)
 	if err != nil {
 		return nil, &runError{r, err}
 	}
+	return newCursor(f, r, cmp, mem), nil
+}
+
+// newCursor reads a run in f, which it closes.
+func newCursor(f segmentFile, r *sortedRun, cmp Comparator, mem []byte) *cursor {
 	n := int(r.stat.maxRaw)
-	return &cursor{
-		cmp: cmp, run: r, file: f, left: r.extent.length,
-		unpack: mem[:n:n], in: mem[n:],
-	}, nil
+	return &cursor{cmp: cmp, run: r, file: f, left: r.extent.length, unpack: mem[:n:n], in: mem[n:]}
 }
 
 // runError is a run that cannot be read, or is damaged.

@@ -141,7 +141,7 @@ func parseEnd(b []byte) (segmentStat, error) {
 	if err != nil {
 		return s, err
 	}
-	if h.kind != blockEnd {
+	if h.kind != blockEnd || s.maxRaw < 0 || s.maxRaw > maxLine+maxVarints {
 		return s, damaged("a segment without an end")
 	}
 	return s, h.checkPayload(b[headerSize:endSize], s.blocks)

@@ -58,7 +58,7 @@ func (m *merger) open(r *sortedRun, ahead int64, mem *carver) error {
 		m.extra = append(m.extra, big)
 		space = big
 	}
-	c, err := newCursor(r, m.cmp, space)
+	c, err := openCursor(r, m.cmp, space)
 	if err == nil {
 		m.cursors = append(m.cursors, c)
 	}

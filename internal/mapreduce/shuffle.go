@@ -38,8 +38,11 @@ func (o *Outputs) serve(w http.ResponseWriter, r *http.Request) {
 	s, err := o.Open(a, partition)
 	if err != nil {
 		status := http.StatusInternalServerError
-		if errors.Is(err, ErrNotHeld) {
+		switch {
+		case errors.Is(err, ErrNotHeld):
 			status = http.StatusNotFound
+		case errors.Is(err, errDamaged):
+			status = http.StatusGone
 		}
 		http.Error(w, err.Error(), status)
 		return
@@ -91,8 +94,11 @@ func Fetch(ctx context.Context, client *http.Client, loc Location, partition int
 	said, _ := io.ReadAll(io.LimitReader(resp.Body, 200)) // only to tell it
 	_ = resp.Body.Close()
 	err = fmt.Errorf("fetch %v from %s: %s: %s", loc.Map, loc.Addr, resp.Status, said)
-	if resp.StatusCode == http.StatusNotFound {
-		err = fmt.Errorf("%w: %w", err, ErrNotHeld)
+	switch resp.StatusCode {
+	case http.StatusNotFound:
+		err = fmt.Errorf("%w: %w", ErrNotHeld, err)
+	case http.StatusGone:
+		err = fmt.Errorf("%w: %w", errDamaged, err)
 	}
 	return Segment{}, err
 }

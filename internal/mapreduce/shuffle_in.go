@@ -1,6 +1,7 @@
 package mapreduce
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -45,7 +46,7 @@ type mapSegment struct {
 }
 
 func newShuffle(t *ReduceTask) *shuffle {
-	return &shuffle{t: t, wait: fetchWait, have: make([]*mapSegment, t.Maps), missing: t.Maps}
+	return &shuffle{t: t, wait: cmp.Or(t.fetchWait, fetchWait), have: make([]*mapSegment, t.Maps), missing: t.Maps}
 }
 
 // runs returns the segments that hold anything, in the order of their maps.
@@ -169,7 +170,7 @@ func (f *fetcher) run(ctx context.Context, found <-chan Location) error {
 			return ctx.Err()
 		case errors.As(err, &scratch):
 			return scratch.err
-		default:
+		case f.wanted(loc): // another fetch of the same map may have been luckier
 			f.t.Segments.Bad(loc, err)
 		}
 	}

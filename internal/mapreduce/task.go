@@ -57,6 +57,8 @@ type ReduceTask struct {
 	Progress  Progress
 	// Leave is asked before the phases sort and reduce; it blocks until the phase may begin.
 	Leave func(ctx context.Context, p job.Phase) error
+
+	fetchWait time.Duration // before a failed fetch is tried again; 0: fetchWait
 }
 
 // Segments finds the map outputs a reduce needs.

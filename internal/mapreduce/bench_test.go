@@ -1,0 +1,165 @@
+package mapreduce
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"sync"
+	"testing"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"berth/internal/job"
+)
+
+// sortInput is 256 MB of records of 100 bytes, printable and random.
+func sortInput() []byte {
+	b := make([]byte, 256<<20/100*100)
+	r := rand.NewChaCha8([32]byte{1})
+	_, _ = r.Read(b) // never fails
+	for i := range b {
+		b[i] = '!' + b[i]%94
+	}
+	for i := 99; i < len(b); i += 100 {
+		b[i] = '\n'
+	}
+	return b
+}
+
+// wordInput is like text: 64 MB of words of which few are frequent, one a line.
+func wordInput() []byte {
+	r := rand.New(rand.NewPCG(1, 2))
+	z := rand.NewZipf(r, 1.1, 2, 200_000)
+	var b []byte
+	for len(b) < 64<<20 {
+		b = fmt.Appendf(b, "word%x\t1\n", z.Uint64()*2654435761%1000003)
+	}
+	return b
+}
+
+// benchJob runs a job with two maps and two reduces at a time, as two workers would.
+func benchJob(b *testing.B, input []byte, splits int, mapper, reducer Program, memory int64) {
+	c := newCluster(b)
+	path := filepath.Join(c.dir, "in")
+	if err := os.WriteFile(path, input, 0o600); err != nil {
+		b.Fatal(err)
+	}
+	size := int64(len(input))
+	for i := range splits {
+		from, to := size*int64(i)/int64(splits), size*int64(i+1)/int64(splits)
+		c.splits = append(c.splits, job.Split{Ranges: []job.Range{{Path: path, Offset: from, Length: to - from, Size: size}}})
+	}
+	input = nil
+	c.reduces, c.memory, c.mapper, c.reducer = 2, memory, mapper, reducer
+	b.SetBytes(size)
+	b.ResetTimer()
+	before := processCPU(b)
+	for range b.N {
+		c.progress, c.attempts = nil, map[int]int{}
+		two(splits, func(task int) error {
+			a := job.Attempt{Job: "mapreduce-1", Task: task, N: 1}
+			_, err := RunMap(context.Background(), MapTask{
+				Spec: c.spec, Attempt: a, Split: c.splits[task], Partitions: 2, Mapper: mapper, Memory: memory,
+				Dir: filepath.Join(c.dir, a.String()), Outputs: c.outputs, Progress: newRecord(),
+			})
+			return err
+		})
+		for task := range splits {
+			c.attempts[task] = 1
+		}
+		two(2, func(p int) error {
+			task := c.reduceTask(p, c.segments())
+			r, err := RunReduce(context.Background(), task)
+			if err == nil {
+				err = r.Output.Commit()
+			}
+			return err
+		})
+	}
+	b.ReportMetric(float64(processCPU(b)-before)/float64(b.N)/1e6, "cpu-ms/op")
+}
+
+// processCPU returns the CPU time that the process has used: unlike the wall time, it
+// does not depend on the disk.
+func processCPU(b *testing.B) time.Duration {
+	var u unix.Rusage
+	if err := unix.Getrusage(unix.RUSAGE_SELF, &u); err != nil {
+		b.Fatal(err)
+	}
+	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
+}
+
+// two calls f for 0 … n−1, two at a time.
+func two(n int, f func(i int) error) {
+	next := make(chan int)
+	var all sync.WaitGroup
+	for range 2 {
+		all.Go(func() {
+			for i := range next {
+				if err := f(i); err != nil {
+					panic(err)
+				}
+			}
+		})
+	}
+	for i := range n {
+		next <- i
+	}
+	close(next)
+	all.Wait()
+}
+
+// BenchmarkSort is the way of sorted data, end to end.
+func BenchmarkSort(b *testing.B) {
+	benchJob(b, sortInput(), 4, identity{}, identity{}, 190<<20)
+}
+
+// BenchmarkSortSpills is BenchmarkSort with several spills a map.
+func BenchmarkSortSpills(b *testing.B) {
+	benchJob(b, sortInput(), 4, identity{}, identity{}, 24<<20)
+}
+
+// BenchmarkWordCount is the way of many equal records to a reducer that sums.
+func BenchmarkWordCount(b *testing.B) {
+	benchJob(b, wordInput(), 4, cat, sumLines, 190<<20)
+}
+
+// sumLines reads lines and writes nothing.
+var sumLines = programFunc(func(_ context.Context, in io.Reader, _ io.Writer) error {
+	n := 0
+	buf := make([]byte, 64<<10)
+	for {
+		m, err := in.Read(buf)
+		n += bytes.Count(buf[:m], newline)
+		if err == io.EOF {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+	}
+})
+
+// BenchmarkEntries sorts the entries of a full buffer of random records.
+func BenchmarkEntries(b *testing.B) {
+	input := sortInput()[:100_000_000]
+	mem := make([]byte, 160<<20)
+	var e []entry
+	buf := newBuffer(mem, newLineFormat("", 1), onePartition, 1, ByteOrder)
+	buf.flush = func(sorted []entry) error { return nil }
+	for b.Loop() {
+		b.StopTimer()
+		buf.n, buf.text, buf.fill, buf.scan = 0, 0, 0, 0
+		if _, err := buf.Write(input); err != nil {
+			b.Fatal(err)
+		}
+		b.StartTimer()
+		e = buf.sorted()
+	}
+	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/float64(len(e)), "ns/record")
+}

@@ -1,0 +1,229 @@
+package mapreduce
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"berth/internal/job"
+)
+
+// text makes n lines, some of which repeat.
+func text(seed uint64, n int) []byte {
+	r := rand.New(rand.NewPCG(seed, 0))
+	var b []byte
+	for range n {
+		b = fmt.Appendf(b, "key%d\tvalue%d\n", r.IntN(n), r.IntN(3))
+	}
+	return b
+}
+
+// flip inverts a bit of a file.
+func flip(t testing.TB, path string, at int64, bit int) {
+	t.Helper()
+	f, err := os.OpenFile(path, os.O_RDWR, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	var b [1]byte
+	if _, err := f.ReadAt(b[:], at); err != nil {
+		t.Fatal(err)
+	}
+	b[0] ^= 1 << bit
+	if _, err := f.WriteAt(b[:], at); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// A flipped bit anywhere in a map output is seen: the segment is reported bad, the
+// map runs again, and the result is right.
+func TestFlippedBit(t *testing.T) {
+	for _, remote := range []bool{false, true} {
+		t.Run(fmt.Sprintf("remote=%v", remote), func(t *testing.T) {
+			inputs := [][]byte{text(1, 40), text(2, 40)}
+			c := newCluster(t, inputs...)
+			if remote {
+				c.remote()
+			}
+			want := dumbJob(c, inputs)[0]
+			c.maps()
+			path, err := c.outputs.path(job.Attempt{Job: "mapreduce-1", Task: 0, N: 1})
+			if err != nil {
+				t.Fatal(err)
+			}
+			good, err := os.ReadFile(path)
+			if err != nil {
+				t.Fatal(err)
+			}
+			step := 1
+			if remote {
+				step = 7 // bytes are no different there, the way is
+			}
+			for at := 0; at < len(good); at += step {
+				c.attempts[0] = 1
+				flip(t, path, int64(at), at%8)
+				s := c.segments()
+				got := c.reduceFrom(0, s)
+				if !bytes.Equal(got, want) {
+					t.Fatalf("byte %d: wrong output", at)
+				}
+				if len(s.bad) != 1 || s.bad[0].Map.Task != 0 {
+					t.Fatalf("byte %d: reported bad: %v", at, s.bad)
+				}
+				if err := os.WriteFile(path, good, 0o600); err != nil {
+					t.Fatal(err)
+				}
+			}
+		})
+	}
+}
+
+// A map output that is damaged after the shuffle phase is found in the phases sort
+// and reduce, and no output of before stays.
+func TestDamagedLater(t *testing.T) {
+	for _, phase := range []job.Phase{job.PhaseSort, job.PhaseReduce} {
+		for _, reducer := range []Program{identity{}, cat} {
+			t.Run(fmt.Sprintf("%v %T", phase, reducer), func(t *testing.T) {
+				var inputs [][]byte
+				for i := range 6 {
+					inputs = append(inputs, text(uint64(i), 3000))
+				}
+				c := newCluster(t, inputs...)
+				c.reducer = reducer
+				if phase == job.PhaseSort {
+					c.memory = minMemory // there is something to do in that phase
+				}
+				want := dumbJob(c, inputs)[0]
+				c.maps()
+				task := c.reduceTask(0, c.segments())
+				task.Leave = func(_ context.Context, p job.Phase) error {
+					if p == phase {
+						// The last block, so that much was merged when it is found.
+						for n := range 6 {
+							seg, err := c.outputs.Open(job.Attempt{Job: "mapreduce-1", Task: n, N: 1}, 0)
+							if err != nil {
+								return err
+							}
+							flip(t, seg.Path, seg.Offset+seg.Length-endSize-10, 0)
+						}
+					}
+					return nil
+				}
+				r, err := RunReduce(context.Background(), task)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if got := c.committed(r.Output); !bytes.Equal(got, want) {
+					t.Errorf("wrong output: %d bytes, want %d", len(got), len(want))
+				}
+				if bad := len(task.Segments.(*segments).bad); bad != 6 {
+					t.Errorf("%d segments reported bad", bad)
+				}
+				if n := task.Progress.(*record).counters["REDUCE_OUTPUT_RECORDS"]; n != 18000 {
+					t.Errorf("counted %d records of output", n)
+				}
+				if p := task.Progress.(*record).phases; len(p) != 3 {
+					t.Errorf("phases entered: %v", p)
+				}
+			})
+		}
+	}
+}
+
+// A merged run of the attempt's own that is damaged is merged again from the
+// segments; if that never helps, the attempt fails instead of turning for ever.
+func TestDamagedRun(t *testing.T) {
+	for _, times := range []int{1, 1000} {
+		var inputs [][]byte
+		for i := range 10 {
+			inputs = append(inputs, text(uint64(i), 2000))
+		}
+		c := newCluster(t, inputs...)
+		c.memory = minMemory
+		want := dumbJob(c, inputs)[0]
+		c.maps()
+		task := c.reduceTask(0, c.segments())
+		damage := func() {
+			runs, _ := filepath.Glob(filepath.Join(task.Dir, "run-*"))
+			if len(runs) == 0 {
+				t.Fatal("no run was made")
+			}
+			for _, path := range runs {
+				flip(t, path, 100, 3)
+			}
+		}
+		c.reducer = cat
+		task.Leave = func(_ context.Context, p job.Phase) error {
+			if p == job.PhaseReduce && times == 1 {
+				damage()
+			}
+			return nil
+		}
+		if times > 1 {
+			task.Progress = &damaging{task.Progress.(*record), damage}
+		}
+		r, err := RunReduce(context.Background(), task)
+		if times > 1 {
+			if err == nil || job.CodeOf(err) != job.CodeIO {
+				t.Errorf("error is %v", err)
+			}
+			continue
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := c.committed(r.Output); !bytes.Equal(got, want) {
+			t.Error("wrong output")
+		}
+		if n := len(task.Segments.(*segments).bad); n != 0 {
+			t.Errorf("%d segments reported bad", n)
+		}
+	}
+}
+
+// damaging damages files whenever the last merge begins.
+type damaging struct {
+	*record
+	damage func()
+}
+
+func (d *damaging) Total(n int64) {
+	d.record.Total(n)
+	d.damage()
+}
+
+// Runs that a merge of spills made are checked too: a map with a damaged spill fails.
+func TestDamagedSpill(t *testing.T) {
+	c := newCluster(t, text(1, 5000))
+	c.memory = minMemory
+	dir := filepath.Join(c.dir, "scratch")
+	a := job.Attempt{Job: "mapreduce-1", N: 1}
+	_, err := RunMap(context.Background(), MapTask{
+		Spec: c.spec, Attempt: a, Split: c.splits[0], Partitions: 1, Mapper: identity{}, Memory: c.memory, Dir: dir,
+		Outputs: c.outputs, Progress: &damagedMerge{newRecord(), func() { flip(t, filepath.Join(dir, "run-2"), 50, 1) }},
+	})
+	if err == nil || !bytes.Contains([]byte(err.Error()), []byte("run-2")) {
+		t.Errorf("error is %v", err)
+	}
+	if held := c.outputs.Held(); len(held) != 0 {
+		t.Errorf("held: %v", held)
+	}
+}
+
+// damagedMerge damages a file when the phase merge begins.
+type damagedMerge struct {
+	*record
+	damage func()
+}
+
+func (d *damagedMerge) Enter(p job.Phase) {
+	d.record.Enter(p)
+	if p == job.PhaseMerge {
+		d.damage()
+	}
+}

@@ -1,0 +1,326 @@
+package mapreduce
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"syscall"
+	"testing"
+	"testing/iotest"
+
+	"berth/internal/job"
+)
+
+// command runs a shell command between the streams, as a worker does.
+func command(script string) Program {
+	return programFunc(func(ctx context.Context, in io.Reader, out io.Writer) error {
+		cmd := exec.CommandContext(ctx, "sh", "-c", script)
+		cmd.Stdin, cmd.Stdout = in, out
+		return cmd.Run()
+	})
+}
+
+// Streaming commands as users write them.
+func TestCommands(t *testing.T) {
+	in := []byte("b a\nb\n\na b c\n")
+	const sum = `awk -F'\t' '{n[$1]+=$2} END {for (k in n) print k "\t" n[k]}' | LC_ALL=C sort`
+	for name, test := range map[string]struct {
+		mapper, combiner, reducer string
+		want                      string
+	}{
+		"word count":             {"tr ' ' '\\n' | sed 's/$/\t1/'", "", sum, "\t1\na\t2\nb\t3\nc\t1\n"},
+		"with combiner":          {"tr ' ' '\\n' | sed 's/$/\t1/'", sum, sum, "\t1\na\t2\nb\t3\nc\t1\n"},
+		"reads nothing":          {"echo x", "", "cat", "x\n"},
+		"reads a line":           {"head -n1", "", "cat", "b a\n"},
+		"writes nothing":         {"cat >/dev/null", "", "cat", ""},
+		"reducer writes nothing": {"cat", "", "cat >/dev/null", ""},
+		"reducer reads nothing":  {"cat", "", "echo x", "x\n"},
+		"no newline at the end":  {"printf 'b\na'", "", "printf 'c\nd'", "c\nd\n"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			c := newCluster(t, in)
+			c.mapper, c.reducer = command(test.mapper), command(test.reducer)
+			if test.combiner != "" {
+				c.combiner = command(test.combiner)
+			}
+			if got := c.run()[0]; string(got) != test.want {
+				t.Errorf("got %q, want %q", got, test.want)
+			}
+		})
+	}
+}
+
+// A program that does not read its input to the end is no failure, one that fails is.
+func TestFailingPrograms(t *testing.T) {
+	big := bytes.Repeat([]byte("some line\n"), 300_000)
+	c := newCluster(t, big)
+	c.mapper = command("head -n1")
+	if _, _, err := c.runMap(context.Background(), 0); err != nil {
+		t.Errorf("mapper that stops reading: %v", err)
+	}
+	c.mapper = command("cat; exit 3")
+	var exit *exec.ExitError
+	if _, _, err := c.runMap(context.Background(), 0); !errors.As(err, &exit) || exit.ExitCode() != 3 {
+		t.Errorf("mapper that fails: %v", err)
+	}
+	c.mapper, c.combiner = identity{}, command("exit 4")
+	if _, _, err := c.runMap(context.Background(), 0); !errors.As(err, &exit) || exit.ExitCode() != 4 {
+		t.Errorf("combiner that fails: %v", err)
+	}
+	c.combiner = nil
+	c.attempts[0] = 0
+	c.maps()
+	c.reducer = command("exit 5")
+	if _, err := RunReduce(context.Background(), c.reduceTask(0, c.segments())); !errors.As(err, &exit) || exit.ExitCode() != 5 {
+		t.Errorf("reducer that fails: %v", err)
+	}
+	if left, _ := filepath.Glob(filepath.Join(c.spec.Output, "*", "*", "*")); len(left) > 0 {
+		t.Errorf("a failed reduce left %v", left)
+	}
+}
+
+// A record that is larger than all the memory is handled alone.
+func TestGiantRecord(t *testing.T) {
+	giant := bytes.Repeat([]byte("0123456789"), 100_000)
+	for _, streams := range []bool{false, true} {
+		in := append(append(append([]byte("b\tx\n"), giant...), "\tvalue\na\n"...), giant...)
+		inputs := [][]byte{in, text(1, 1000), giant}
+		c := newCluster(t, inputs...)
+		c.memory, c.reduces = 64<<10, 2
+		if streams {
+			c.mapper, c.reducer = cat, cat
+			c.combiner = cat
+		}
+		c.remote()
+		want := dumbJob(c, inputs)
+		for p, got := range c.run() {
+			if !bytes.Equal(got, want[p]) {
+				t.Errorf("part %d: %d bytes, want %d", p, len(got), len(want[p]))
+			}
+		}
+	}
+}
+
+// Empty splits and partitions, and jobs without any map.
+func TestEmpty(t *testing.T) {
+	for _, inputs := range [][][]byte{nil, {{}}, {{}, []byte("a\n"), {}}} {
+		c := newCluster(t, inputs...)
+		c.reduces = 3
+		want := dumbJob(c, inputs)
+		for p, got := range c.run() {
+			if !bytes.Equal(got, want[p]) {
+				t.Errorf("%q: part %d is %q, want %q", inputs, p, got, want[p])
+			}
+		}
+	}
+	c := newCluster(t, nil)
+	c.maps()
+	seg, err := c.outputs.Open(job.Attempt{Job: "mapreduce-1", N: 1}, 0)
+	if err != nil || seg.Length != 0 {
+		t.Errorf("an empty segment is %+v, %v", seg, err)
+	}
+}
+
+func TestMapOnly(t *testing.T) {
+	for name, test := range map[string]struct {
+		mapper    Program
+		separator string
+		in, want  string
+	}{
+		"identity":  {identity{}, "\t", "b\na\tx\nc", "b\na\tx\nc\n"},
+		"command":   {command("cat"), "\t", "b\na\tx\nc", "b\na\tx\nc\n"},
+		"open line": {command("printf a"), "\t", "b\n", "a\n"},
+		"separator": {command("cat"), "::", "b::1::2\na\n::\nc:", "b\t1::2\na\n\t\nc:\n"},
+		"nothing":   {command("cat >/dev/null"), "\t", "b\n", ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			c := newCluster(t, []byte(test.in))
+			c.reduces, c.mapper, c.spec.MapOutputSeparator = 0, test.mapper, test.separator
+			_, r, err := c.runMap(context.Background(), 0)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got := c.committed(r.Output); string(got) != test.want {
+				t.Errorf("got %q, want %q", got, test.want)
+			}
+			if c.sum("MAP_INPUT_RECORDS") == 0 {
+				t.Error("no input counted")
+			}
+		})
+	}
+}
+
+// The reducer's own separator becomes a TAB, also where a line comes in pieces.
+func TestReduceSeparator(t *testing.T) {
+	c := newCluster(t, []byte("a,b,c\nd\ne,\n"))
+	c.spec.ReduceOutputSeparator = ","
+	c.reducer = programFunc(func(_ context.Context, in io.Reader, out io.Writer) error {
+		_, err := io.Copy(struct{ io.Writer }{out}, iotest.OneByteReader(in))
+		return err
+	})
+	if got := c.run()[0]; string(got) != "a\tb,c\nd\ne\t\n" {
+		t.Errorf("got %q", got)
+	}
+	c.spec.Conf = map[string]string{"stream.num.reduce.output.key.fields": "2"}
+	if got := c.run()[0]; string(got) != "a,b\tc\nd\ne,\n" {
+		t.Errorf("with two key fields: %q", got)
+	}
+}
+
+func TestCounters(t *testing.T) {
+	in := bytes.Repeat([]byte("a\t1\nb\t1\na\t1\n"), 1000)
+	c := newCluster(t, in, in)
+	c.memory, c.mapper, c.reducer = minMemory, cat, cat
+	c.combiner = command(`awk -F'\t' '{n[$1]+=$2} END {for (k in n) print k "\t" n[k]}'`)
+	got := c.run()[0]
+	for name, want := range map[string]int64{
+		"MAP_INPUT_RECORDS": 6000, "MAP_OUTPUT_RECORDS": 6000, "MAP_OUTPUT_BYTES": 24000,
+		"REDUCE_INPUT_GROUPS": 2, "REDUCE_INPUT_RECORDS": int64(bytes.Count(got, newline)),
+		"REDUCE_OUTPUT_RECORDS": int64(bytes.Count(got, newline)),
+	} {
+		if n := c.sum(name); n != want {
+			t.Errorf("%s is %d, want %d", name, n, want)
+		}
+	}
+	if in, out := c.sum("COMBINE_INPUT_RECORDS"), c.sum("COMBINE_OUTPUT_RECORDS"); in < 6000 || out >= in || out == 0 {
+		t.Errorf("combined %d to %d", in, out)
+	}
+	if c.sum("SPILLED_RECORDS") == 0 || c.sum("REDUCE_SHUFFLE_BYTES") == 0 {
+		t.Error("spilled or shuffled nothing")
+	}
+}
+
+// Phases tell what they read and write, and how much there will be.
+func TestProgress(t *testing.T) {
+	in := text(1, 20_000)
+	c := newCluster(t, in)
+	c.memory = minMemory
+	c.run()
+	m, r := c.progress[0], c.progress[1]
+	size, records := int64(len(in)), int64(20_000)
+	if fmt.Sprint(m.phases, r.phases) != "[map merge] [shuffle sort reduce]" {
+		t.Errorf("phases %v %v", m.phases, r.phases)
+	}
+	for name, n := range map[string][2]int64{
+		"map in": m.in[job.PhaseMap], "map out": m.out[job.PhaseMap],
+		"reduce in": r.in[job.PhaseReduce], "reduce out": r.out[job.PhaseReduce],
+	} {
+		if n != [2]int64{size, records} {
+			t.Errorf("%s: %v bytes and records, want %d and %d", name, n, size, records)
+		}
+	}
+	if m.total[job.PhaseMap] != size || r.total[job.PhaseReduce] != size || m.total[job.PhaseMerge] == 0 {
+		t.Errorf("totals %v %v", m.total, r.total)
+	}
+	if out := m.out[job.PhaseMerge]; out[0] == 0 || out[1] != records || r.in[job.PhaseShuffle][1] != records {
+		t.Errorf("merged %v, shuffled %v", out, r.in[job.PhaseShuffle])
+	}
+	if m.cpu == 0 || r.cpu == 0 || m.memory != minMemory || r.memory != minMemory {
+		t.Errorf("CPU %v %v, memory %d %d", m.cpu, r.cpu, m.memory, r.memory)
+	}
+}
+
+// full is a file system that is full after so many bytes: a limit on file size gives
+// the same kind of error at the same place.
+func TestScratchError(t *testing.T) {
+	for _, cause := range []error{syscall.ENOSPC, syscall.EDQUOT} {
+		err := scratchError("/scratch/x/run-1", &os.PathError{Op: "write", Path: "/scratch/x/run-1", Err: cause})
+		if job.ClassOf(err) != job.Fatal || job.CodeOf(err) != job.CodeIO || !strings.HasPrefix(err.Error(), "no space left in scratch folder /scratch/x: ") {
+			t.Errorf("%v: %v", cause, err)
+		}
+	}
+	if err := scratchError("/x", syscall.EIO); job.ClassOf(err) != job.Transient {
+		t.Errorf("%v", err)
+	}
+}
+
+// A full disk, for which /dev/full stands, is told as such by every writer.
+func TestFullDisk(t *testing.T) {
+	check := func(what string, err error) {
+		if job.ClassOf(err) != job.Fatal || job.CodeOf(err) != job.CodeIO || !strings.Contains(err.Error(), "no space left in scratch folder") {
+			t.Errorf("%s: %v", what, err)
+		}
+	}
+	full := func(dir, name string) {
+		if err := os.MkdirAll(dir, 0o700); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.Symlink("/dev/full", filepath.Join(dir, name)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	c := newCluster(t, text(1, 5000))
+	full(filepath.Join(c.dir, "scratch", "mapreduce-1/0#1"), "run-3")
+	c.memory, c.mapper = minMemory, command("cat")
+	_, _, err := c.runMap(context.Background(), 0)
+	check("spill", err)
+	c.maps()
+	c.remote()
+	c.attempts[0] = 2
+	task := c.reduceTask(0, c.segments())
+	for i := range fetchers {
+		full(task.Dir, fmt.Sprintf("fetched-%d", i))
+	}
+	_, err = RunReduce(context.Background(), task)
+	check("shuffle", err)
+}
+
+// Cancelled attempts end, and leave no goroutine behind.
+func TestCancel(t *testing.T) {
+	before := runtime.NumGoroutine()
+	c := newCluster(t, text(1, 100))
+	ctx, cancel := context.WithCancel(context.Background())
+	c.mapper = programFunc(func(ctx context.Context, _ io.Reader, _ io.Writer) error {
+		cancel()
+		<-ctx.Done()
+		return ctx.Err()
+	})
+	if _, _, err := c.runMap(ctx, 0); !errors.Is(err, context.Canceled) {
+		t.Errorf("map: %v", err)
+	}
+	c.mapper = identity{}
+	c.attempts[0] = 0
+	c.maps()
+	for _, phase := range []job.Phase{job.PhaseShuffle, job.PhaseSort, job.PhaseReduce} {
+		ctx, cancel := context.WithCancel(context.Background())
+		task := c.reduceTask(0, c.segments())
+		if phase == job.PhaseShuffle {
+			task.Maps = 2 // of which one never comes
+			task.Segments = &cancelling{task.Segments.(*segments), cancel}
+		}
+		task.Leave = func(ctx context.Context, p job.Phase) error {
+			if p == phase {
+				cancel()
+				<-ctx.Done()
+				return ctx.Err()
+			}
+			return nil
+		}
+		if _, err := RunReduce(ctx, task); !errors.Is(err, context.Canceled) {
+			t.Errorf("%v: %v", phase, err)
+		}
+		cancel()
+	}
+	if n := runtime.NumGoroutine(); n > before {
+		buf := make([]byte, 1<<16)
+		t.Errorf("%d goroutines, were %d:\n%s", n, before, buf[:runtime.Stack(buf, true)])
+	}
+}
+
+// cancelling cancels once a segment was opened.
+type cancelling struct {
+	*segments
+	cancel func()
+}
+
+func (s *cancelling) Open(ctx context.Context, loc Location, partition int) (Segment, error) {
+	defer s.cancel()
+	return s.segments.Open(ctx, loc, partition)
+}

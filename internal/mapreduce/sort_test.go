@@ -1,0 +1,162 @@
+package mapreduce
+
+import (
+	"bytes"
+	"fmt"
+	"slices"
+	"testing"
+
+	"pgregory.net/rapid"
+)
+
+// fill gives a buffer lines and returns what it flushed, sorted, one string a record.
+func fill(t testing.TB, b *buffer, text []byte) (flushed [][]string) {
+	t.Helper()
+	b.flush = func(e []entry) error {
+		var f []string
+		for i := range e {
+			for range e[i].count {
+				f = append(f, fmt.Sprintf("%d %d %s", e[i].part, e[i].keyLen, b.mem[e[i].off:e[i].off+e[i].lineLen]))
+			}
+		}
+		flushed = append(flushed, f)
+		return nil
+	}
+	b.alone = func(part int, line []byte, keyLen int) error {
+		flushed = append(flushed, []string{fmt.Sprintf("%d %d %s", part, keyLen, line[:len(line)-1])})
+		return nil
+	}
+	if _, err := b.Write(text); err != nil {
+		t.Fatal(err)
+	}
+	if err := b.finish(); err != nil {
+		t.Fatal(err)
+	}
+	return flushed
+}
+
+// Entries are sorted by partition and key, then by the rest, however many there are
+// and however much their keys have in common.
+func TestBufferSorts(t *testing.T) {
+	rapid.Check(t, func(rt *rapid.T) {
+		prefix := rapid.SampledFrom([]string{"", "x", "prefix", "12345678", "prefix of more than sixteen bytes", "\x00\x00\x00\x00\x00\x00\x00\x00\x00"}).Draw(rt, "prefix")
+		alphabet := rapid.SampledFrom([]string{"ab", "\x00\x01", "abc\x00\xff", "0123456789"}).Draw(rt, "alphabet")
+		width := rapid.IntRange(0, 12).Draw(rt, "width")
+		r := rapid.IntRange(0, len(alphabet)-1)
+		var text []byte
+		type record struct{ key, rest string }
+		var want []record
+		for range rapid.IntRange(0, 300).Draw(rt, "lines") {
+			key := prefix
+			for range rapid.IntRange(0, width).Draw(rt, "n") {
+				key += string(alphabet[r.Draw(rt, "c")])
+			}
+			rest := ""
+			if rapid.Bool().Draw(rt, "has value") {
+				rest = "\t" + prefix
+				for range rapid.IntRange(0, 2).Draw(rt, "m") {
+					rest += string(alphabet[r.Draw(rt, "v")])
+				}
+			}
+			text = append(append(append(text, key...), rest...), '\n')
+			want = append(want, record{key, rest})
+		}
+		parts := rapid.IntRange(1, 3).Draw(rt, "parts")
+		partition := hashPartitioner(parts)
+		slices.SortFunc(want, func(a, b record) int {
+			if d := partition([]byte(a.key)) - partition([]byte(b.key)); d != 0 {
+				return d
+			}
+			if r := bytes.Compare([]byte(a.key), []byte(b.key)); r != 0 {
+				return r
+			}
+			return bytes.Compare([]byte(a.rest), []byte(b.rest))
+		})
+		got := fill(t, newBuffer(make([]byte, 1<<20), newLineFormat("", 1), partition, parts, ByteOrder), text)
+		var wanted []string
+		for _, w := range want {
+			wanted = append(wanted, fmt.Sprintf("%d %d %s%s", partition([]byte(w.key)), len(w.key), w.key, w.rest))
+		}
+		if len(want) == 0 && len(got) == 0 {
+			return
+		}
+		if len(got) != 1 || !slices.Equal(got[0], wanted) {
+			rt.Fatalf("got  %q\nwant %q", got, wanted)
+		}
+	})
+}
+
+// Repeated records take the space of one while they are grouped, and grouping ends
+// where nothing repeats.
+func TestGrouping(t *testing.T) {
+	b := newBuffer(make([]byte, 1<<20), newLineFormat("", 1), onePartition, 1, ByteOrder)
+	words := bytes.Repeat([]byte("the\t1\nof\t1\nand\t1\n"), 100_000)
+	got := fill(t, b, words)
+	if len(got) != 1 || len(got[0]) != 300_000 {
+		t.Fatalf("%d spills of 300,000 records", len(got))
+	}
+	if b.records != 300_000 || b.bytes != int64(len(words)) {
+		t.Errorf("took %d records, %d bytes", b.records, b.bytes)
+	}
+	var unique []byte
+	for i := range 2 * groupSample {
+		unique = fmt.Appendf(unique, "%d\n", i)
+	}
+	b = newBuffer(make([]byte, 1<<20), newLineFormat("", 1), onePartition, 1, ByteOrder)
+	fill(t, b, unique)
+	if b.group.on {
+		t.Error("records that do not repeat are still looked up")
+	}
+	fill(t, b, words)
+	if !b.group.on {
+		t.Error("records that repeat are not grouped")
+	}
+}
+
+// More equal records than one entry can count.
+func TestCountLimit(t *testing.T) {
+	b := newBuffer(make([]byte, 1<<20), newLineFormat("", 1), onePartition, 1, ByteOrder)
+	if got := fill(t, b, bytes.Repeat([]byte("a\n"), 3*maxCount+7)); len(got[0]) != 3*maxCount+7 {
+		t.Errorf("%d records", len(got[0]))
+	}
+}
+
+func TestKeyLen(t *testing.T) {
+	for _, test := range []struct {
+		sep    string
+		fields int
+		line   string
+		want   int
+	}{
+		{"\t", 1, "a\tb", 1}, {"\t", 1, "ab", 2}, {"\t", 1, "\tb", 0}, {"\t", 1, "", 0},
+		{"\t", 2, "a\tb\tc", 3}, {"\t", 2, "a\tb", 3}, {"", 1, "a\tb", 1}, {".", 4, "1.2.3.4.5", 7},
+		{"::", 1, "a:b::c", 3}, {"::", 2, "a::b::c", 4}, {"\t", 0, "a\tb", 1},
+	} {
+		f := newLineFormat(test.sep, test.fields)
+		if got := f.keyLen([]byte(test.line)); got != test.want {
+			t.Errorf("%q, %d fields, %q: key of %d bytes, want %d", test.sep, test.fields, test.line, got, test.want)
+		}
+	}
+}
+
+// Runs are merged in few passes, small ones first, and a last pass is possible.
+func TestFirstPass(t *testing.T) {
+	runs := func(n int, need int64) (rs []*sortedRun) {
+		for i := range n {
+			rs = append(rs, &sortedRun{extent: extent{length: int64(1 + i)}, stat: segmentStat{maxRaw: need}})
+		}
+		return rs
+	}
+	memory := 10 * (runs(1, 1000)[0].need() + 8)
+	for _, test := range []struct{ n, want int }{{0, 0}, {1, 0}, {10, 0}, {11, 2}, {15, 6}, {19, 10}, {50, 10}} {
+		if got := firstPass(runs(test.n, 1000), memory, memory); got != test.want {
+			t.Errorf("%d runs: first pass over %d, want %d", test.n, got, test.want)
+		}
+	}
+	if got := firstPass(runs(5, 1<<30), 1000, 1000); got != 2 {
+		t.Errorf("runs larger than memory: first pass over %d", got)
+	}
+	if got := firstPass(runs(2, 1<<30), 1000, 1000); got != 0 {
+		t.Errorf("two runs larger than memory: first pass over %d", got)
+	}
+}
