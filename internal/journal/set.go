@@ -176,16 +176,23 @@ func (s *Set) SyncDirty() error {
 }
 
 // Retire makes the job's journal durable and closes its file, as when the job has
-// ended. Appending to it again opens it again. Appends wait for it, so SyncDirty is
-// best called first.
+// ended. Appending to it again opens it again. Other appends are not held up meanwhile.
 func (s *Set) Retire(id job.ID) error {
 	s.mu.Lock()
-	defer s.mu.Unlock()
 	j, ok := s.open[id]
+	s.mu.Unlock()
 	if !ok {
 		return nil
 	}
-	if err := j.Close(); err != nil {
+	if err := j.Sync(); err != nil {
+		return err
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.open[id] != j {
+		return nil // retired meanwhile
+	}
+	if err := j.Close(); err != nil { // has something to sync only if something was appended since
 		return err
 	}
 	delete(s.open, id)
