@@ -30,7 +30,7 @@ func RunReduce(ctx context.Context, t ReduceTask) (ReduceResult, error) {
 	if err != nil {
 		return ReduceResult{}, err
 	}
-	defer r.space.close()
+	defer r.close()
 	for {
 		if err := r.shuffle.collect(ctx); err != nil {
 			return ReduceResult{}, err
@@ -51,7 +51,7 @@ func RunReduce(ctx context.Context, t ReduceTask) (ReduceResult, error) {
 type reduceRun struct {
 	ctx      context.Context
 	t        *ReduceTask
-	space    *scratchSpace
+	space    *scratchSpace // from the phase sort on: a reduce that waits for maps takes no memory from them
 	shuffle  *shuffle
 	cmp      Comparator
 	phase    job.Phase
@@ -64,12 +64,11 @@ func newReduceRun(ctx context.Context, t *ReduceTask) (*reduceRun, error) {
 	if err != nil {
 		return nil, err
 	}
-	space, err := newScratchSpace(ctx, t.Dir, 1, cmp, t.Memory, t.Progress)
-	if err != nil {
-		return nil, err
+	if err := os.MkdirAll(t.Dir, 0o700); err != nil {
+		return nil, scratchError(t.Dir, err)
 	}
 	return &reduceRun{
-		ctx: ctx, t: t, space: space, shuffle: newShuffle(t), cmp: cmp, phase: job.PhaseShuffle, counters: counters{},
+		ctx: ctx, t: t, shuffle: newShuffle(t), cmp: cmp, phase: job.PhaseShuffle, counters: counters{},
 	}, nil
 }
 
@@ -83,8 +82,20 @@ func (r *reduceRun) enter(p job.Phase) error {
 	}
 	r.phase = p
 	r.t.Progress.Enter(p)
+	if r.space == nil {
+		var err error
+		r.space, err = newScratchSpace(r.ctx, r.t.Dir, 1, r.cmp, r.t.Memory, r.t.Progress)
+		return err
+	}
 	r.t.Progress.Memory(int64(len(r.space.mem.all)))
 	return nil
+}
+
+// close gives the memory back.
+func (r *reduceRun) close() {
+	if r.space != nil {
+		r.space.close()
+	}
 }
 
 // maxFaults is how often an attempt's own scratch files may be damaged before it fails.
