@@ -66,9 +66,14 @@ func (c Config) normalize() (Config, error) {
 	return c, nil
 }
 
-// attemptMemory returns the bytes that the buffers of one attempt may take: three
-// quarters of the sort memory are shared by as many attempts as there are CPUs,
-// the rest is for the worker itself.
+// ownMemory is what the worker itself takes at least beside sort buffers: its
+// program text, stacks and a small heap, bytes.
+const ownMemory = 40 << 20
+
+// attemptMemory returns the bytes that the buffers of one attempt may take. As
+// many attempts as there are CPUs share the sort memory, less a quarter, or what
+// the worker itself needs where that is more.
 func (c Config) attemptMemory() int64 {
-	return c.SortMemory / 4 * 3 / int64(c.Capacity.CPUs)
+	buffers := c.SortMemory - max(c.SortMemory/4, ownMemory)
+	return max(buffers, c.SortMemory/4) / int64(c.Capacity.CPUs)
 }

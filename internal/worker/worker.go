@@ -16,6 +16,7 @@ import (
 
 	"berth/internal/event"
 	"berth/internal/job"
+	"berth/internal/mapreduce"
 	"berth/internal/wire"
 )
 
@@ -97,11 +98,15 @@ func newWorker(cfg Config) (*worker, error) {
 	return w, err
 }
 
-// limits keeps the Go runtime within the worker's share: its heap within the sort
-// memory, and as many running goroutines as cores beside the lanes, which spend
-// their time in the kernel.
+// minHeap is the least that the Go heap may take, bytes; with less the collector would never rest.
+const minHeap = 32 << 20
+
+// limits keeps the Go runtime within the worker's share: as sort buffers lie
+// outside of its heap (mapreduce), the heap gets a part of what they leave, and
+// the program itself the rest. There are as many running goroutines as cores
+// beside the lanes, which spend their time in the kernel.
 func limits(cfg Config) {
-	debug.SetMemoryLimit(cfg.SortMemory / 16 * 15)
+	debug.SetMemoryLimit(max(cfg.SortMemory/5, minHeap))
 	runtime.GOMAXPROCS(cfg.Capacity.CPUs + 2)
 }
 
@@ -188,7 +193,7 @@ func (w *worker) kill(at job.Attempt, reason string) {
 // forget drops what is held of a job.
 func (w *worker) forget(id job.ID) {
 	w.mu.Lock()
-	busy := false
+	busy, idle := false, len(w.attempts) == 0
 	for at, a := range w.attempts {
 		if at.Job == id {
 			busy = true
@@ -202,6 +207,9 @@ func (w *worker) forget(id job.ID) {
 	w.shuffle.forget(id)
 	if !busy {
 		w.removeScratch(id)
+	}
+	if idle {
+		mapreduce.FreeBuffers()
 	}
 	if wk != nil {
 		w.log.Info("job forgotten", "job", id)
