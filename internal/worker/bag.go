@@ -19,8 +19,8 @@ type bagTask struct {
 }
 
 // runBag runs an attempt from begin to end. It is called in a lane, so that the
-// thread that starts the process also waits for it.
-func (w *worker) runBag(a *attempt) {
+// thread that starts the process also waits for it, bound to the attempt's own cores if it has any.
+func (w *worker) runBag(a *attempt, own []int) {
 	t := &bagTask{w: w, a: a}
 	err := w.guard(a, t.run)
 	stderr := ""
@@ -33,6 +33,7 @@ func (w *worker) runBag(a *attempt) {
 			w.log.Warn("a task's folder stays", "dir", t.dir, "err", derr)
 		}
 	}
+	w.cores.give(own) // before the end is told: it brings the next attempt
 	w.finish(a, err, stderr)
 }
 

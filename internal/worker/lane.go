@@ -107,31 +107,3 @@ func bindProcess(cores []int) error {
 	}
 	return nil
 }
-
-// cores hands out the cores of the worker's share, so that each task has its own.
-type cores struct {
-	mu   sync.Mutex
-	free []int
-}
-
-// take returns n cores, or none where a task cannot have cores of its own: the
-// worker has no share, the task wants all of it, or not enough are free.
-func (c *cores) take(n int) []int {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if n <= 0 || n > len(c.free) {
-		return nil
-	}
-	got := slices.Clone(c.free[len(c.free)-n:])
-	c.free = c.free[:len(c.free)-n]
-	return got
-}
-
-func (c *cores) give(back []int) {
-	if len(back) == 0 {
-		return
-	}
-	c.mu.Lock()
-	c.free = append(c.free, back...)
-	c.mu.Unlock()
-}

@@ -20,7 +20,7 @@ import (
 const (
 	fetchDial    = 10 * time.Second
 	fetchHeader  = 30 * time.Second
-	fetchStall   = 60 * time.Second // a holder that sends nothing for so long is taken for dead
+	fetchStall   = 60 * time.Second
 	keepFetchers = 4                // idle connections kept for each holder
 )
 
@@ -28,6 +28,7 @@ const (
 type shuffle struct {
 	log     *slog.Logger
 	outputs *mapreduce.Outputs
+	stall   time.Duration // a holder that sends nothing for so long is taken for dead
 
 	mu     sync.Mutex
 	addr   string // host:port that is served; empty before the first dial
@@ -41,7 +42,7 @@ func newShuffle(s *scratch, cfg Config) (*shuffle, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &shuffle{log: cfg.Log, outputs: outputs}, nil
+	return &shuffle{log: cfg.Log, outputs: outputs, stall: fetchStall}, nil
 }
 
 // use takes the keys that were just read, and begins to serve on the interface
@@ -104,9 +105,9 @@ func (s *shuffle) fetch(ctx context.Context, loc mapreduce.Location, partition i
 		cancel(nil)
 		return seg, err
 	}
-	stalled := fmt.Errorf("%s sent nothing for %s", loc.Addr, job.FormatDuration(fetchStall))
-	timer := time.AfterFunc(fetchStall, func() { cancel(stalled) })
-	seg.Body = &watched{body: seg.Body, ctx: ctx, cancel: cancel, timer: timer}
+	stalled := fmt.Errorf("%s sent nothing for %s", loc.Addr, job.FormatDuration(s.stall))
+	timer := time.AfterFunc(s.stall, func() { cancel(stalled) })
+	seg.Body = &watched{body: seg.Body, ctx: ctx, cancel: cancel, timer: timer, stall: s.stall}
 	return seg, nil
 }
 
@@ -116,11 +117,12 @@ type watched struct {
 	ctx    context.Context
 	cancel context.CancelCauseFunc
 	timer  *time.Timer
+	stall  time.Duration
 }
 
 // Read reads on. Only the holder's time is counted, not that of the reader.
 func (r *watched) Read(p []byte) (int, error) {
-	r.timer.Reset(fetchStall)
+	r.timer.Reset(r.stall)
 	n, err := r.body.Read(p)
 	r.timer.Stop()
 	if err != nil && err != io.EOF && r.ctx.Err() != nil {

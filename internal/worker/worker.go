@@ -78,7 +78,7 @@ func newWorker(cfg Config) (*worker, error) {
 			cfg.CPUs = nil
 		}
 	}
-	w := &worker{cfg: cfg, log: cfg.Log, link: newLink(time.Now), cores: &cores{free: cfg.CPUs},
+	w := &worker{cfg: cfg, log: cfg.Log, link: newLink(time.Now), cores: newCores(cfg.CPUs, siblings),
 		works: make(map[job.ID]*work), attempts: make(map[job.Attempt]*attempt)}
 	w.monitor = newMonitor(w)
 	limits(cfg)
@@ -165,14 +165,10 @@ func (w *worker) refuse(wk *work, m *wire.Start) error {
 // startBag gives a bag attempt a lane, and cores of its own where it wants only
 // some of the worker's.
 func (w *worker) startBag(a *attempt) {
-	var own []int
-	if need := a.work.spec.Bag.Need.CPUs; need < len(w.cfg.CPUs) {
-		own = w.cores.take(need)
-	}
+	own := w.cores.take(a.work.spec.Bag.Need.CPUs)
 	w.lanes.run(own, func() {
 		defer w.attend.Done()
-		w.runBag(a)
-		w.cores.give(own)
+		w.runBag(a, own)
 	})
 }
 
