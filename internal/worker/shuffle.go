@@ -21,7 +21,7 @@ const (
 	fetchDial    = 10 * time.Second
 	fetchHeader  = 30 * time.Second
 	fetchStall   = 60 * time.Second
-	keepFetchers = 4                // idle connections kept for each holder
+	keepFetchers = 4 // idle connections kept for each holder
 )
 
 // shuffle serves the map outputs that this node holds and fetches those of others.
