@@ -123,7 +123,7 @@ func (s *Server) hear(ses *session, m wire.Message) error {
 	case *wire.CommitWanted:
 		s.input(engine.CommitWanted{Attempt: m.Attempt})
 	case *wire.FetchFailed:
-		s.input(engine.FetchFailed{By: m.By, Map: m.Map, Reason: m.Reason})
+		s.input(engine.FetchFailed{By: m.By, Map: m.Map, Addr: m.Addr, Reason: m.Reason})
 	case *wire.Ended:
 		s.post(func() { s.attemptEnded(ses, m) })
 	default:

@@ -96,6 +96,10 @@ func (e *Engine) fetchFailed(in FetchFailed) {
 	if t.attempt != int32(in.Map.N) || n == nil || n.state != up {
 		return
 	}
+	if in.Addr != "" && in.Addr != n.addr { // the holder's worker was started again meanwhile
+		e.locate(by.node, j, in.Map.Task)
+		return
+	}
 	e.emit(event.OutputLost{Job: j.work.ID, Task: in.Map.Task, Reason: in.Reason, Bad: true})
 	if int(t.bad) >= e.cfg.MaxBadOutputs {
 		e.stop(j, event.StateFailed, job.CodeIO, fmt.Sprintf("the output of %s could not be read %d times, last from %s: %s",

@@ -71,6 +71,7 @@ type AttemptEnded struct{ event.AttemptEnded }
 type FetchFailed struct {
 	By     job.Attempt // the reduce attempt
 	Map    job.Attempt // whose output it was
+	Addr   string      // where it was looked for; empty: on its own node
 	Reason string
 }
 

@@ -107,6 +107,7 @@ type Ended struct {
 type FetchFailed struct {
 	By     job.Attempt `msgpack:"b"`
 	Map    job.Attempt `msgpack:"m"`
+	Addr   string      `msgpack:"a,omitempty"` // where it was looked for
 	Reason string      `msgpack:"r"`
 }
 

@@ -17,10 +17,11 @@ type segments struct {
 	read  int                        // locations of the job's list that were looked at
 	good  map[int]mapreduce.Location // by map task: what Next returned and nobody called bad
 	again []mapreduce.Location       // newer locations of outputs that were bad
+	woken chan struct{}              // holds a token when again grew
 }
 
 func newSegments(w *worker, a *attempt) *segments {
-	return &segments{w: w, a: a, good: make(map[int]mapreduce.Location)}
+	return &segments{w: w, a: a, good: make(map[int]mapreduce.Location), woken: make(chan struct{}, 1)}
 }
 
 // Next blocks until there is a location that the reduce has not tried.
@@ -32,6 +33,7 @@ func (s *segments) Next(ctx context.Context) (mapreduce.Location, error) {
 		}
 		select {
 		case <-more:
+		case <-s.woken:
 		case <-ctx.Done():
 			return mapreduce.Location{}, context.Cause(ctx)
 		}
@@ -69,6 +71,10 @@ func (s *segments) Bad(loc mapreduce.Location, err error) {
 	places := s.a.work.places
 	if newer := places.newest(loc.Map.Task); newer != loc {
 		s.again = append(s.again, newer)
+		select {
+		case s.woken <- struct{}{}:
+		default: // it is on its way already
+		}
 		return
 	}
 	if loc.Holder == s.w.cfg.Node {
@@ -79,7 +85,7 @@ func (s *segments) Bad(loc mapreduce.Location, err error) {
 	s.w.log.Warn("map output cannot be used", "map", loc.Map, "holder", loc.Holder, "by", s.a.id, "err", err)
 	if places.missing(loc.Map) {
 		s.w.link.want(wish{wire.KindFetchFailed, loc.Map},
-			&wire.FetchFailed{By: s.a.id, Map: loc.Map, Reason: oneLine(err.Error())})
+			&wire.FetchFailed{By: s.a.id, Map: loc.Map, Addr: loc.Addr, Reason: oneLine(err.Error())})
 	}
 }
 
