@@ -5,8 +5,10 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"io/fs"
 	"math/rand/v2"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"sync"
 	"testing"
@@ -42,7 +44,7 @@ func wordInput() []byte {
 	return b
 }
 
-// benchJob runs a job with two maps and two reduces at a time, as two workers would.
+// benchJob runs a job over an input in so many splits.
 func benchJob(b *testing.B, input []byte, splits int, mapper, reducer Program, memory int64) {
 	c := newCluster(b)
 	path := filepath.Join(c.dir, "in")
@@ -54,8 +56,14 @@ func benchJob(b *testing.B, input []byte, splits int, mapper, reducer Program, m
 		from, to := size*int64(i)/int64(splits), size*int64(i+1)/int64(splits)
 		c.splits = append(c.splits, job.Split{Ranges: []job.Range{{Path: path, Offset: from, Length: to - from, Size: size}}})
 	}
-	input = nil
-	c.reduces, c.memory, c.mapper, c.reducer = 2, memory, mapper, reducer
+	c.memory, c.mapper, c.reducer = memory, mapper, reducer
+	c.bench(b, size)
+}
+
+// bench runs a job with two maps and two reduces at a time, as two workers would.
+func (c *cluster) bench(b *testing.B, size int64) {
+	c.reduces = 2
+	splits := len(c.splits)
 	b.SetBytes(size)
 	b.ResetTimer()
 	before := processCPU(b)
@@ -64,7 +72,7 @@ func benchJob(b *testing.B, input []byte, splits int, mapper, reducer Program, m
 		two(splits, func(task int) error {
 			a := job.Attempt{Job: "mapreduce-1", Task: task, N: 1}
 			_, err := RunMap(context.Background(), MapTask{
-				Spec: c.spec, Attempt: a, Split: c.splits[task], Partitions: 2, Mapper: mapper, Memory: memory,
+				Spec: c.spec, Attempt: a, Split: c.splits[task], Partitions: 2, Mapper: c.mapper, Memory: c.memory,
 				Dir: filepath.Join(c.dir, a.String()), Outputs: c.outputs, Progress: newRecord(),
 			})
 			return err
@@ -84,14 +92,18 @@ func benchJob(b *testing.B, input []byte, splits int, mapper, reducer Program, m
 	b.ReportMetric(float64(processCPU(b)-before)/float64(b.N)/1e6, "cpu-ms/op")
 }
 
-// processCPU returns the CPU time that the process has used: unlike the wall time, it
+// processCPU returns the CPU time that the process and its children have used: unlike the wall time, it
 // does not depend on the disk.
 func processCPU(b *testing.B) time.Duration {
 	var u unix.Rusage
 	if err := unix.Getrusage(unix.RUSAGE_SELF, &u); err != nil {
 		b.Fatal(err)
 	}
-	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
+	sum := u.Utime.Nano() + u.Stime.Nano()
+	if err := unix.Getrusage(unix.RUSAGE_CHILDREN, &u); err != nil {
+		b.Fatal(err)
+	}
+	return time.Duration(sum + u.Utime.Nano() + u.Stime.Nano())
 }
 
 // two calls f for 0 … n−1, two at a time.
@@ -144,6 +156,44 @@ var sumLines = programFunc(func(_ context.Context, in io.Reader, _ io.Writer) er
 		}
 	}
 })
+
+// BenchmarkGoSource counts the words of the Go source tree with awk scripts; its peer
+// is cat … | awk | LC_ALL=C sort | awk.
+func BenchmarkGoSource(b *testing.B) {
+	root, err := exec.Command("go", "env", "GOROOT").Output()
+	if err != nil {
+		b.Fatal(err)
+	}
+	c := newCluster(b)
+	c.memory = 190 << 20
+	c.mapper = command(`awk '{for(i=1;i<=NF;i++) print $i "\t1"}'`)
+	c.reducer = command(`awk -F'\t' '$1!=k {if (NR>1) print k "\t" n; k=$1; n=0} {n+=$2} END {print k "\t" n}'`)
+	var files []string
+	var size int64
+	err = filepath.WalkDir(filepath.Join(string(bytes.TrimSpace(root)), "src"), func(path string, d fs.DirEntry, err error) error {
+		if err == nil && d.Type().IsRegular() && filepath.Ext(path) == ".go" {
+			files = append(files, path)
+		}
+		return err
+	})
+	if err != nil {
+		b.Fatal(err)
+	}
+	const splits = 4
+	for i := range splits {
+		var s job.Split
+		for _, path := range files[len(files)*i/splits : len(files)*(i+1)/splits] {
+			info, err := os.Stat(path)
+			if err != nil {
+				b.Fatal(err)
+			}
+			s.Ranges = append(s.Ranges, job.Range{Path: path, Length: info.Size(), Size: info.Size()})
+			size += info.Size()
+		}
+		c.splits = append(c.splits, s)
+	}
+	c.bench(b, size)
+}
 
 // BenchmarkEntries sorts the entries of a full buffer of random records.
 func BenchmarkEntries(b *testing.B) {

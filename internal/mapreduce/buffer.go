@@ -2,9 +2,7 @@ package mapreduce
 
 import (
 	"bytes"
-	"errors"
 	"fmt"
-	"io"
 
 	"berth/internal/job"
 )
@@ -73,29 +71,6 @@ func (b *buffer) Write(p []byte) (int, error) {
 		done += n
 	}
 	return done, nil
-}
-
-// readFrom takes lines until r ends, and calls after for each piece that was read.
-// It tells errors of its own and those of r apart.
-func (b *buffer) readFrom(r io.Reader, after func()) (sum int64, err, rerr error) {
-	for {
-		room, err := b.room()
-		if err != nil {
-			return sum, err, nil
-		}
-		n, rerr := r.Read(room)
-		sum += int64(n)
-		if err := b.took(n); err != nil {
-			return sum, err, nil
-		}
-		after()
-		if errors.Is(rerr, io.EOF) {
-			return sum, nil, nil
-		}
-		if rerr != nil {
-			return sum, nil, rerr
-		}
-	}
 }
 
 // room returns memory to read into, and spills first if there is little.

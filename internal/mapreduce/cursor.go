@@ -50,7 +50,11 @@ func readError(err error) error {
 }
 
 // need returns the least buffer space, bytes, for reading the run: a block packed and unpacked.
-func (r *sortedRun) need() int64 { return 2*r.stat.maxRaw + headerSize + endSize + 16 }
+func (r *sortedRun) need() int64 { return r.stat.maxRaw + r.unpacked() + headerSize + endSize + 16 }
+
+// unpacked returns the bytes of the largest block that can be compressed: larger ones,
+// of one record each, are stored.
+func (r *sortedRun) unpacked() int64 { return min(r.stat.maxRaw, maxBlock) }
 
 // cursor steps through the records of a run.
 type cursor struct {
@@ -94,7 +98,7 @@ func openCursor(r *sortedRun, cmp Comparator, mem []byte) (*cursor, error) {
 
 // newCursor reads a run in f, which it closes.
 func newCursor(f segmentFile, r *sortedRun, cmp Comparator, mem []byte) *cursor {
-	n := int(r.stat.maxRaw)
+	n := r.unpacked()
 	return &cursor{cmp: cmp, run: r, file: f, left: r.extent.length, unpack: mem[:n:n], in: mem[n:]}
 }
 
@@ -203,6 +207,9 @@ func (c *cursor) load() (bool, error) {
 	c.pos = 0
 	c.raw = payload
 	if h.kind == blockS2 {
+		if h.raw > len(c.unpack) {
+			return false, damaged("length of block %d", c.block-1)
+		}
 		if n, err := s2.DecodedLen(payload); err != nil || n != h.raw {
 			return false, damaged("length of block %d", c.block-1)
 		}

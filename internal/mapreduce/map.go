@@ -46,7 +46,7 @@ func RunMap(ctx context.Context, t MapTask) (MapResult, error) {
 	t.Progress.Enter(job.PhaseMerge)
 	t.Progress.Memory(int64(len(m.space.mem.all)))
 	var size int64
-	err = metered(t.Progress, func(func()) error {
+	err = metered(t.Progress, func() error {
 		size, err = m.merge()
 		return err
 	})
@@ -93,7 +93,7 @@ func newMapRun(ctx context.Context, t *MapTask) (*mapRun, error) {
 		return nil, err
 	}
 	m.writer = m.space.takeWriter()
-	if t.Combiner != nil {
+	if t.Combiner != nil && !IsIdentity(t.Combiner) {
 		m.combined = m.newCombined(m.space.mem.take(len(m.space.mem.rest) / 4))
 	}
 	m.buf = newBuffer(m.space.mem.take(len(m.space.mem.rest)), mapFormat(t.Spec), m.partition, t.Partitions, m.cmp)
@@ -122,7 +122,7 @@ func (m *mapRun) collect(in io.Reader) error {
 	if err := m.runMapper(in); err != nil {
 		return err
 	}
-	err := metered(m.t.Progress, func(func()) error { return m.buf.finish() })
+	err := metered(m.t.Progress, func() error { return m.buf.finish() })
 	m.tell()
 	m.counters["MAP_OUTPUT_RECORDS"] = m.buf.records
 	m.counters["MAP_OUTPUT_BYTES"] = m.buf.bytes
@@ -130,12 +130,6 @@ func (m *mapRun) collect(in io.Reader) error {
 }
 
 func (m *mapRun) runMapper(in io.Reader) error {
-	if IsIdentity(m.t.Mapper) {
-		return metered(m.t.Progress, func(lap func()) error {
-			_, err, rerr := m.buf.readFrom(in, func() { m.tell(); lap() })
-			return programError("mapper", nil, err, rerr)
-		})
-	}
 	ctx, cancel := context.WithCancelCause(m.ctx)
 	defer cancel(nil)
 	stdin := newStream(ctx, m.t.Mapper, in, m.t.Progress, cancel)

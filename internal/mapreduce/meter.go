@@ -7,38 +7,40 @@ import (
 	"sync/atomic"
 )
 
-// metered runs f with the goroutine held to its thread, and tells prog the CPU time
-// of the thread: at each call of lap, and at the end.
-func metered(prog Progress, f func(lap func()) error) error {
+// metered runs f, which should not wait, with the goroutine held to its thread, and
+// tells prog the CPU time that took. Without prog it only runs f: the time is metered
+// elsewhere. A goroutine that is held while it waits for a pipe costs two switches of
+// threads each time, so waiting is left out.
+func metered(prog Progress, f func() error) error {
+	if prog == nil {
+		return f()
+	}
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
-	last := threadCPU()
-	lap := func() {
-		now := threadCPU()
-		prog.CPU(now - last)
-		last = now
-	}
-	defer lap()
-	return f(lap)
+	before := threadCPU()
+	err := f()
+	prog.CPU(threadCPU() - before)
+	return err
 }
 
-// runProgram runs a program between streams of ours. The CPU time of a native one is
+// runProgram runs a program between streams of ours, or lets the records pass
+// directly where it would hand them on as they are. The CPU time of a native one is
 // told here, where it runs, so that its streams need not tell theirs.
-func runProgram(ctx context.Context, p Program, prog Progress, in io.Reader, out io.Writer) error {
-	if !isNative(p) {
-		return p.Run(ctx, in, out)
+func runProgram(ctx context.Context, p Program, prog Progress, in io.Reader, out io.ReaderFrom) error {
+	if IsIdentity(p) {
+		_, err := out.ReadFrom(in)
+		return err
 	}
-	return metered(prog, func(func()) error { return p.Run(ctx, in, out) })
+	if !isNative(p) {
+		prog = nil
+	}
+	return metered(prog, func() error { return p.Run(ctx, in, out.(io.Writer)) })
 }
 
-// isNative reports whether p runs on the calling goroutine.
+// isNative reports whether p runs on the goroutine that calls its Run.
 func isNative(p Program) bool {
-	switch p.(type) {
-	case identity, *aggregate:
-		return true
-	default:
-		return false
-	}
+	_, ok := p.(*aggregate)
+	return ok
 }
 
 // inputCount passes progress on and counts the records read.

@@ -131,7 +131,7 @@ func (r *reduceRun) reduce() (*Output, error) {
 		return nil, err
 	}
 	var runs []*sortedRun
-	err := metered(r.t.Progress, func(func()) (err error) {
+	err := metered(r.t.Progress, func() (err error) {
 		runs, err = r.sort(r.shuffle.runs())
 		return err
 	})
@@ -148,7 +148,7 @@ func (r *reduceRun) reduce() (*Output, error) {
 func (r *reduceRun) sort(runs []*sortedRun) ([]*sortedRun, error) {
 	last := int64(len(r.space.mem.all))
 	pass := last - int64(writerMemory(r.space.block))
-	if r.t.Combiner != nil {
+	if r.t.Combiner != nil && !IsIdentity(r.t.Combiner) {
 		pass /= 2 // the other half sorts what it writes
 	}
 	var made []*sortedRun
@@ -197,7 +197,7 @@ func removeRuns(runs []*sortedRun) error {
 func (r *reduceRun) pass(runs []*sortedRun) (*sortedRun, error) {
 	var files []*scratchFile
 	var err error
-	if r.t.Combiner != nil {
+	if r.t.Combiner != nil && !IsIdentity(r.t.Combiner) {
 		if files, err = r.combine(runs); err != nil {
 			return nil, err
 		}
@@ -294,12 +294,9 @@ func (r *reduceRun) runReducer(runs []*sortedRun, out *Output) error {
 	in := newStream(ctx, r.t.Reducer, &toldLines{lines, r.t.Progress}, r.t.Progress, cancel)
 	if IsIdentity(r.t.Reducer) {
 		result.plain = true // records come with TABs already
-		_, err = result.readAll(in)
-		err = programError("reducer", nil, in.err, result.err, err)
-	} else {
-		err = runProgram(ctx, r.t.Reducer, r.t.Progress, in, result)
-		err = programError("reducer", err, in.err, result.err)
 	}
+	err = runProgram(ctx, r.t.Reducer, r.t.Progress, in, result)
+	err = programError("reducer", err, in.err, result.err)
 	if err == nil {
 		err = result.finish()
 	}

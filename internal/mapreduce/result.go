@@ -16,7 +16,7 @@ func partName(n int) string { return fmt.Sprintf("part-%05d", n) }
 type result struct {
 	out    *Output
 	prog   Progress
-	meter  bool // the time is not metered elsewhere
+	meter  Progress // is told the time; nil: it is metered elsewhere
 	format lineFormat
 	plain  bool
 	line   []byte // of another format: a line that has not ended
@@ -29,46 +29,35 @@ type result struct {
 }
 
 func newResult(p Program, out *Output, format lineFormat, prog Progress, fail func(error)) *result {
-	return &result{
-		out: out, prog: prog, meter: !isNative(p), format: format, plain: format.plain(), last: '\n', fail: fail,
+	r := &result{out: out, prog: prog, format: format, plain: format.plain(), last: '\n', fail: fail}
+	if !isNative(p) {
+		r.meter = prog
 	}
+	return r
 }
 
 // Write takes what the program writes.
 func (r *result) Write(p []byte) (int, error) {
-	if r.meter {
-		err := metered(r.prog, func(func()) error { return r.write(p) })
-		return len(p), err
-	}
-	return len(p), r.write(p)
+	return len(p), metered(r.meter, func() error { return r.write(p) })
 }
 
 // ReadFrom takes all that the program writes.
 func (r *result) ReadFrom(in io.Reader) (sum int64, err error) {
 	buf := buffers.Get().(*[]byte)
 	defer buffers.Put(buf)
-	all := func(lap func()) error {
-		for {
-			n, rerr := in.Read(*buf)
-			sum += int64(n)
-			if err := r.write((*buf)[:n]); err != nil {
-				return err
-			}
-			lap()
-			if errors.Is(rerr, io.EOF) {
-				return nil
-			}
-			if rerr != nil {
-				return rerr
-			}
+	for {
+		n, rerr := in.Read(*buf)
+		sum += int64(n)
+		if _, err := r.Write((*buf)[:n]); err != nil {
+			return sum, err
+		}
+		if errors.Is(rerr, io.EOF) {
+			return sum, nil
+		}
+		if rerr != nil {
+			return sum, rerr
 		}
 	}
-	if r.meter {
-		err = metered(r.prog, all)
-	} else {
-		err = all(func() {})
-	}
-	return sum, err
 }
 
 func (r *result) write(p []byte) error {
@@ -143,13 +132,9 @@ func mapOnly(ctx context.Context, t *MapTask, in io.Reader, count *inputCount) (
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	r := newResult(t.Mapper, out, mapFormat(t.Spec), t.Progress, cancel)
-	if IsIdentity(t.Mapper) {
-		_, err = r.readAll(in)
-	} else {
-		stdin := newStream(ctx, t.Mapper, in, t.Progress, cancel)
-		err = runProgram(ctx, t.Mapper, t.Progress, stdin, r)
-		err = programError("mapper", err, stdin.err, r.err)
-	}
+	stdin := newStream(ctx, t.Mapper, in, t.Progress, cancel)
+	err = runProgram(ctx, t.Mapper, t.Progress, stdin, r)
+	err = programError("mapper", err, stdin.err, r.err)
 	if err == nil {
 		err = r.finish()
 	}
@@ -161,10 +146,4 @@ func mapOnly(ctx context.Context, t *MapTask, in io.Reader, count *inputCount) (
 		"MAP_INPUT_RECORDS": count.records.Load(), "MAP_OUTPUT_RECORDS": r.records, "MAP_OUTPUT_BYTES": r.bytes,
 	}.tell(t.Progress)
 	return MapResult{Size: r.bytes, Output: out}, nil
-}
-
-// readAll is ReadFrom for input that goes through no program.
-func (r *result) readAll(in io.Reader) (int64, error) {
-	r.meter = true
-	return r.ReadFrom(in)
 }

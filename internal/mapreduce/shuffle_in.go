@@ -245,7 +245,7 @@ func (f *fetcher) copy(seg Segment) (run *sortedRun, err error) {
 	buf := buffers.Get().(*[]byte)
 	defer buffers.Put(buf)
 	var stat segmentStat
-	err = metered(f.t.Progress, func(func()) error {
+	err = metered(f.t.Progress, func() error {
 		to := io.NewOffsetWriter(f.file, f.end)
 		stat, err = verify(&scratchWriter{to, f.path, f.t.Progress}, seg.Body, seg.Length, (*buf)[:pieceSize])
 		return err

@@ -9,12 +9,11 @@ import (
 // stream is the input of a program: it reads src, meters the time that takes, and
 // remembers an error of src, as the program may only see that its input ended.
 type stream struct {
-	ctx   context.Context
-	src   io.Reader
-	prog  Progress // nil: the time is metered elsewhere
-	after func()   // called for each piece; may be nil
-	fail  func(error)
-	err   error // of src, io.EOF aside
+	ctx  context.Context
+	src  io.Reader
+	prog Progress // nil: the time is metered elsewhere
+	fail func(error)
+	err  error // of src, io.EOF aside
 }
 
 // pieceSize is how much is handed to a program at once: it stays in the core's cache.
@@ -30,27 +29,16 @@ func newStream(ctx context.Context, p Program, src io.Reader, prog Progress, fai
 
 // Read reads src.
 func (s *stream) Read(b []byte) (n int, err error) {
-	if s.prog == nil {
-		return s.read(b)
-	}
-	err = metered(s.prog, func(func()) error {
-		n, err = s.read(b)
-		return err
-	})
-	return n, err
-}
-
-func (s *stream) read(b []byte) (int, error) {
 	if err := s.ctx.Err(); err != nil {
 		return 0, err
 	}
-	n, err := s.src.Read(b)
+	err = metered(s.prog, func() error {
+		n, err = s.src.Read(b)
+		return err
+	})
 	if err != nil && !errors.Is(err, io.EOF) && s.err == nil {
 		s.err = err
 		s.fail(err)
-	}
-	if s.after != nil {
-		s.after()
 	}
 	return n, err
 }
@@ -59,32 +47,22 @@ func (s *stream) read(b []byte) (int, error) {
 func (s *stream) WriteTo(w io.Writer) (sum int64, err error) {
 	buf := buffers.Get().(*[]byte)
 	defer buffers.Put(buf)
-	piece := (*buf)[:pieceSize]
-	all := func(lap func()) error {
-		for {
-			n, err := s.read(piece)
-			if n > 0 {
-				m, werr := w.Write(piece[:n])
-				sum += int64(m)
-				if werr != nil {
-					return werr
-				}
-			}
-			lap()
-			if errors.Is(err, io.EOF) {
-				return nil
-			}
-			if err != nil {
-				return err
+	for {
+		n, err := s.Read((*buf)[:pieceSize])
+		if n > 0 {
+			m, werr := w.Write((*buf)[:n])
+			sum += int64(m)
+			if werr != nil {
+				return sum, werr
 			}
 		}
+		if errors.Is(err, io.EOF) {
+			return sum, nil
+		}
+		if err != nil {
+			return sum, err
+		}
 	}
-	if s.prog == nil {
-		err = all(func() {})
-	} else {
-		err = metered(s.prog, all)
-	}
-	return sum, err
 }
 
 // sink is the output of a program into a buffer. It remembers an error of the
@@ -107,35 +85,48 @@ func newSink(p Program, buf *buffer, prog Progress, after func(), fail func(erro
 
 // Write takes lines.
 func (s *sink) Write(b []byte) (n int, err error) {
-	take := func(func()) error {
+	err = s.do(func() error {
 		n, err = s.buf.Write(b)
-		s.after()
-		return s.note(err)
-	}
-	if s.prog == nil {
-		err = take(nil)
-	} else {
-		err = metered(s.prog, take)
-	}
+		return err
+	})
+	s.after()
 	return n, err
 }
 
 // ReadFrom takes lines until r ends.
-func (s *sink) ReadFrom(r io.Reader) (n int64, err error) {
-	take := func(lap func()) error {
-		var rerr error
-		n, err, rerr = s.buf.readFrom(r, func() { s.after(); lap() })
-		return errors.Join(s.note(err), rerr)
+func (s *sink) ReadFrom(r io.Reader) (sum int64, err error) {
+	var room []byte
+	more := func() (err error) {
+		room, err = s.buf.room()
+		return err
 	}
-	if s.prog == nil {
-		err = take(func() {})
-	} else {
-		err = metered(s.prog, take)
+	if err := s.do(more); err != nil {
+		return 0, err
 	}
-	return n, err
+	for {
+		n, rerr := r.Read(room)
+		sum += int64(n)
+		err := s.do(func() error {
+			if err := s.buf.took(n); err != nil {
+				return err
+			}
+			return more()
+		})
+		s.after()
+		switch {
+		case err != nil:
+			return sum, err
+		case errors.Is(rerr, io.EOF):
+			return sum, nil
+		case rerr != nil:
+			return sum, rerr
+		}
+	}
 }
 
-func (s *sink) note(err error) error {
+// do works on the buffer.
+func (s *sink) do(f func() error) error {
+	err := metered(s.prog, f)
 	if err != nil && s.err == nil {
 		s.err = err
 		s.fail(err)
