@@ -158,6 +158,32 @@ func TestReplacementAdoptsOutputs(t *testing.T) {
 	}
 }
 
+// A combiner that is a command, and one that is native.
+func TestCombiners(t *testing.T) {
+	for name, combiner := range map[string]job.Program{
+		"command": {Args: []string{"sh", "-c", "echo reporter:counter:G,COMBINED,1 >&2; exec uniq"}},
+		"native":  {Native: "aggregate"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			c := newCoord(t)
+			p, _ := c.worker(c.config("a1/0"))
+			s := streaming(t, strings.Repeat(fruit, 3), []string{"sed", "s/^/LongValueSum:/; s/$/\t1/"}, []string{"sh", "-c", "cut -f1 | uniq"})
+			s.MapReduce.Combiner = &combiner
+			p.job(s, 1, 1)
+			p.say(startMap(s, 0, 1, split(s, 0, 1000)))
+			m := p.ended(event.Done)
+			if in, out := m.Counters[counterGroup+",COMBINE_INPUT_RECORDS"], m.Counters[counterGroup+",COMBINE_OUTPUT_RECORDS"]; in != 18 || out != 3 {
+				t.Errorf("the combiner made %d of %d records, want 3 of 18", out, in)
+			}
+			if n := m.Counters["G,COMBINED"]; n != 1 && name == "command" {
+				t.Errorf("the combiner reported %d", n)
+			}
+		})
+	}
+}
+
+const counterGroup = "org.apache.hadoop.mapreduce.TaskCounter"
+
 // Two workers, each with the output of one map; a damaged output is made anew.
 func TestShuffleBetweenWorkers(t *testing.T) {
 	c := newCoord(t)

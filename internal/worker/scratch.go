@@ -282,7 +282,6 @@ func (s *scratch) outputs() string      { return filepath.Join(s.dir, "outputs")
 func (s *scratch) job(id job.ID) string { return filepath.Join(s.dir, string(id)) }
 func (s *scratch) close()               { _ = s.lock.Close() } // lets go of the lock
 func (s *scratch) remove() error        { return removeTree(s.dir) }
-func (s *scratch) String() string       { return s.dir }
 
 // removeTree removes a folder and all in it, also where a task took away its own rights.
 func removeTree(dir string) error {

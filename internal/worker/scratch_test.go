@@ -1,0 +1,181 @@
+package worker
+
+import (
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+
+	"golang.org/x/sys/unix"
+
+	"berth/internal/event"
+	"berth/internal/job"
+)
+
+func TestAbandonedScratchIsRemoved(t *testing.T) {
+	c := newCoord(t)
+	over, lives := c.config("a1/0"), c.config("a2/0")
+	for _, cfg := range []Config{over, lives} {
+		cfg, err := cfg.normalize()
+		if err != nil {
+			t.Fatal(err)
+		}
+		s, err := openScratch(cfg)
+		if err != nil {
+			t.Fatal(err)
+		}
+		s.close()
+	}
+	if err := os.Remove(over.Bundle); err != nil { // its allocation is over
+		t.Fatal(err)
+	}
+	c.worker(c.config("a3/0"))
+	left, err := filepath.Glob(filepath.Join(over.Scratch, "*"))
+	if err != nil || len(left) != 2 {
+		t.Fatalf("%v (%v), want the folders of a2/0 and a3/0", left, err)
+	}
+	for _, dir := range left {
+		if strings.HasPrefix(filepath.Base(dir), "a1-0-") {
+			t.Errorf("%s is still there", dir)
+		}
+	}
+}
+
+func TestScratchIsPrivate(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "a", "b")
+	if err := os.MkdirAll(dir, 0o755); err != nil { //nolint:gosec // open on purpose
+		t.Fatal(err)
+	}
+	if err := privateFolder(dir); err != nil {
+		t.Fatal(err)
+	}
+	if st, err := os.Stat(dir); err != nil || st.Mode().Perm() != 0o700 {
+		t.Errorf("mode %v (%v)", st.Mode(), err)
+	}
+	file := filepath.Join(dir, "file")
+	if err := os.WriteFile(file, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	link := filepath.Join(dir, "link")
+	if err := os.Symlink(dir, link); err != nil {
+		t.Fatal(err)
+	}
+	for _, bad := range []string{file, link} {
+		if err := privateFolder(bad); err == nil {
+			t.Errorf("%s was taken", bad)
+		}
+	}
+}
+
+func TestTaskDirs(t *testing.T) {
+	d := &taskDirs{root: t.TempDir()}
+	take := func() string {
+		t.Helper()
+		dir, err := d.take()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if entries, err := os.ReadDir(dir); err != nil || len(entries) > 0 {
+			t.Fatalf("%s holds %v (%v)", dir, entries, err)
+		}
+		return dir
+	}
+	give := func(dir string) {
+		t.Helper()
+		if err := d.give(dir); err != nil {
+			t.Fatal(err)
+		}
+	}
+	first, second := take(), take()
+	if first == second {
+		t.Fatal("two tasks have one folder")
+	}
+	give(first)
+	if got := take(); got != first {
+		t.Errorf("%s was not lent again", first)
+	}
+	spoils := map[string]func(dir string) error{
+		"a file":         func(dir string) error { return os.WriteFile(filepath.Join(dir, "x"), nil, 0o600) },
+		"a file removed": func(dir string) error { return os.Remove(filepath.Join(dir, "x")) },
+		"rights":         func(dir string) error { return os.Chmod(dir, 0o755) }, //nolint:gosec // open on purpose
+		"no rights":      func(dir string) error { return os.Chmod(dir, 0) },
+		"a closed folder": func(dir string) error {
+			return unix.Mkdir(filepath.Join(dir, "x"), 0)
+		},
+	}
+	for name, spoil := range spoils {
+		dir := take()
+		if name == "a file removed" {
+			if err := os.WriteFile(filepath.Join(dir, "x"), nil, 0o600); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if err := spoil(dir); err != nil {
+			t.Fatal(err)
+		}
+		give(dir)
+		if _, err := os.Lstat(dir); err == nil {
+			t.Errorf("%s: %s is kept", name, dir)
+		}
+	}
+}
+
+func TestLongOutputNames(t *testing.T) {
+	dir := t.TempDir()
+	long := filepath.Join(dir, strings.Repeat("n", 255))
+	parts := make(map[string]bool)
+	for task := range 2 {
+		at := try("bag-1", task, 1)
+		a, err := openAside(long[:len(long)-1]+strconv.Itoa(task), at)
+		if err != nil {
+			t.Fatal(err)
+		}
+		parts[a.part] = true
+		if err := a.close(); err != nil {
+			t.Fatal(err)
+		}
+		if err := a.commit(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if len(parts) != 2 {
+		t.Error("two tasks wrote to one part")
+	}
+}
+
+// A script without an interpreter line is the shell's, as for every shell.
+func TestScriptWithoutInterpreter(t *testing.T) {
+	c := newCoord(t)
+	p, _ := c.worker(c.config("a1/0"))
+	s := bag(t, "./script", "{}")
+	if err := os.WriteFile(filepath.Join(s.Dir, "script"), []byte("echo got $1\n"), 0o700); err != nil { //nolint:gosec // a program
+		t.Fatal(err)
+	}
+	p.job(s, 0, 0)
+	p.say(start(try(s.ID, 0, 1), "x"))
+	p.ended(event.Done)
+	if got := read(t, filepath.Join(s.Dir, "bag-1", "1.stdout")); got != "got x\n" {
+		t.Errorf("output is %q", got)
+	}
+}
+
+func TestFailureOf(t *testing.T) {
+	tests := []struct {
+		err  error
+		want event.Outcome
+	}{
+		{unix.ENOSPC, event.Broken},
+		{&job.Error{Class: job.Transient, Err: unix.EDQUOT}, event.Broken},
+		{&job.Error{Class: job.Fatal, What: "scratch files come back damaged"}, event.Broken},
+		{&job.Error{Class: job.User, What: "bad input"}, event.Failed},
+		{&job.Error{Class: job.Transient, What: "once more"}, event.Failed},
+		{unix.EACCES, event.Failed},
+		{&failure{outcome: event.Killed}, event.Killed},
+	}
+	for _, tt := range tests {
+		if got := failureOf(tt.err).outcome; got != tt.want {
+			t.Errorf("%v: %v, want %v", tt.err, got, tt.want)
+		}
+	}
+}
