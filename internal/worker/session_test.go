@@ -143,6 +143,23 @@ func TestOrphanGivesUp(t *testing.T) {
 	}
 }
 
+// A worker whose bundle is gone has no allocation any more: it clears up behind itself.
+func TestBundleRemoved(t *testing.T) {
+	c := newCoord(t)
+	cfg := c.config("a1/0")
+	cfg.MaxOrphan = 50 * time.Millisecond
+	p, cmd := c.process(cfg)
+	if err := os.Remove(cfg.Bundle); err != nil {
+		t.Fatal(err)
+	}
+	_, _ = c.ln.Close(), p.conn.Close()
+	awaitDeath(t, cmd.Process.Pid)
+	if err := cmd.Wait(); err != nil {
+		t.Errorf("the worker ended with %v", err)
+	}
+	names(t, cfg.Scratch)
+}
+
 // kill -9 of a worker takes the processes it started with it; what those started
 // is found and killed by the worker that takes its place.
 func TestKilledWorkersTasksDie(t *testing.T) {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"log/slog"
 	"os"
 	"os/signal"
@@ -41,9 +42,10 @@ type worker struct {
 }
 
 // Run is the worker's process. It returns nil when it was told to end: by the
-// coordinator, by SIGTERM or SIGINT, or by the end of ctx. Its tasks are killed
-// then, and its scratch folder is removed. It returns an error when it could not
-// begin, or when no coordinator answered for cfg.MaxOrphan; what it holds stays.
+// coordinator, by SIGTERM or SIGINT, by the end of ctx, or in that its bundle was
+// removed. Its tasks are killed then, and its scratch folder goes. It returns an
+// error when it could not begin, or when no coordinator answered for
+// cfg.MaxOrphan; what it holds stays then, for a worker that takes its place.
 func Run(ctx context.Context, cfg Config) error {
 	ctx, stop := signal.NotifyContext(ctx, unix.SIGTERM, unix.SIGINT)
 	defer stop()
@@ -235,6 +237,9 @@ func (w *worker) stop(reason string) {
 	}
 }
 
+// bundlePatience is how long a worker waits for its key bundle to come back.
+const bundlePatience = 30 * time.Second
+
 var errOrphan = errors.New("no coordinator")
 
 // serve talks to the coordinator until the worker is told to end (nil), or is alone for too long.
@@ -258,7 +263,11 @@ func (w *worker) serve(ctx context.Context) (reason string, err error) {
 		} else {
 			w.log.Debug("coordinator not reached", "err", err)
 		}
-		if alone := time.Since(heard); alone >= w.cfg.MaxOrphan {
+		alone := time.Since(heard)
+		if errors.Is(err, fs.ErrNotExist) && alone >= min(w.cfg.MaxOrphan, bundlePatience) {
+			return "its key bundle is gone, so its allocation is over", nil
+		}
+		if alone >= w.cfg.MaxOrphan {
 			return "no coordinator", &job.Error{Class: job.Transient, Where: string(w.cfg.Node), Err: errors.Join(errOrphan, err),
 				What: fmt.Sprintf("no coordinator answered for %s", job.FormatDuration(w.cfg.MaxOrphan))}
 		}
