@@ -134,7 +134,7 @@ func (w *world) reach(id job.ID, entries int) bool {
 
 // kill kills berth processes as kill -9 does.
 func (w *world) kill(victim string, rng *rand.Rand) {
-	workers := w.berths(workerRole)
+	workers := w.workers()
 	var pids []int
 	switch victim {
 	case "worker":

@@ -137,19 +137,36 @@ func (w *world) processes() []int {
 	return pids
 }
 
-// roles of berth's processes, as they stand in their command lines.
-const (
-	coordinatorRole = "server\x00run"
-	workerRole      = "worker\x00--config"
-)
+// coordinatorRole is how a coordinator's command line begins.
+const coordinatorRole = "server\x00run"
 
 // berths returns the world's berth processes of a role.
 func (w *world) berths(role string) []int {
 	var pids []int
 	for _, pid := range w.processes() {
-		b, err := os.ReadFile(fmt.Sprintf("/proc/%d/cmdline", pid))
-		if err == nil && bytes.HasPrefix(b, []byte(program+"\x00"+role)) {
+		if w.isBerth(pid, role) {
 			pids = append(pids, pid)
+		}
+	}
+	return pids
+}
+
+func (w *world) isBerth(pid int, role string) bool {
+	b, err := os.ReadFile(fmt.Sprintf("/proc/%d/cmdline", pid))
+	return err == nil && bytes.HasPrefix(b, []byte(program+"\x00"+role))
+}
+
+// workers returns the workers' process ids, as the driver keeps them. Command lines
+// would not do: a task's process has its worker's until it runs its own program.
+func (w *world) workers() []int {
+	files, _ := filepath.Glob(filepath.Join(w.home().Server(), "allocs", "*", "*.pid"))
+	var pids []int
+	for _, f := range files {
+		var pid int
+		if b, err := os.ReadFile(f); err == nil {
+			if _, err := fmt.Sscanf(string(b), "%d", &pid); err == nil && w.isBerth(pid, "worker\x00") {
+				pids = append(pids, pid)
+			}
 		}
 	}
 	return pids

@@ -1,9 +1,11 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"path/filepath"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -24,21 +26,31 @@ func submit(cmd *cobra.Command, spec *job.Spec, entries []job.Entry, detach bool
 	if err != nil {
 		return err
 	}
-	c, err := control.Ensure(cmd.Context(), h)
-	if err != nil {
-		return err
-	}
 	r, err := run.Prepare(h, d)
 	if err != nil {
 		return err
 	}
-	if err := c.Submit(cmd.Context(), r.ID); err != nil {
-		if !lost(err) { // it was refused; else it may have been taken on, and goes on with the next coordinator
-			err = errors.Join(err, r.Remove())
-		}
-		return err
+	if err := handIn(cmd.Context(), h, r); err != nil {
+		return errors.Join(err, run.Discard(r, spec))
 	}
 	return finish(cmd, h, r, detach)
+}
+
+// handIn has a coordinator take a prepared run on. If it dies before it answers,
+// the next one is asked, which knows whether it was taken on.
+func handIn(ctx context.Context, h home.Home, r home.Run) error {
+	for tries := 0; ; tries++ {
+		c, err := control.Ensure(ctx, h)
+		if err == nil {
+			err = c.Submit(ctx, r.ID)
+		}
+		if err == nil || !lost(err) || tries == maxTries {
+			return err
+		}
+		if err := pause(ctx, time.Duration(tries)*100*time.Millisecond); err != nil {
+			return err
+		}
+	}
 }
 
 // finish shows a job to its end, or says its id where it is to be left alone.

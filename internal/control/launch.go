@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 	"os/exec"
+	"slices"
 	"strings"
 	"syscall"
 	"time"
@@ -60,6 +61,9 @@ func launch(h home.Home) error {
 	defer func() { _ = log.Close() }()
 	cmd := exec.Command(exe, "server", "run", "--ready-fd")
 	cmd.Dir, cmd.Stdout, cmd.Stderr = "/", log, log
+	cmd.Env = slices.DeleteFunc(os.Environ(), func(kv string) bool {
+		return strings.HasPrefix(kv, "BERTH_NODE=") // of a task's worker, which ends all that carry it
+	})
 	cmd.ExtraFiles = []*os.File{w}
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
 	err = cmd.Start()
@@ -72,11 +76,11 @@ func launch(h home.Home) error {
 		return cmd.Process.Release()
 	}
 	_ = cmd.Wait()
-	what := strings.TrimSpace(string(said))
-	if what == "" {
-		what = "the coordinator ended as it started"
+	if what := strings.TrimSpace(string(said)); what != "" {
+		return &job.Error{Class: job.Fatal, What: what, Do: "its log is " + h.ServerLog()}
 	}
-	return &job.Error{Class: job.Fatal, What: what, Do: "its log is " + h.ServerLog()}
+	// It was killed before it could say anything: another may do better.
+	return fmt.Errorf("%w as it started; its log is %s", ErrLost, h.ServerLog())
 }
 
 // awaitFor is how long Await waits for a coordinator that has the lock to listen.

@@ -12,7 +12,6 @@ import (
 	"berth/internal/control"
 	"berth/internal/engine"
 	"berth/internal/job"
-	"berth/internal/mapreduce"
 	"berth/internal/report"
 	"berth/internal/run"
 )
@@ -69,6 +68,9 @@ func (s *Server) postJob(w http.ResponseWriter, r *http.Request) {
 
 // submit takes on a run whose folder a command has written.
 func (s *Server) submit(id job.ID) error {
+	if s.lookup(id) != nil {
+		return nil // the command asks again, as the coordinator before died before it could answer
+	}
 	l, err := s.load(id)
 	if err != nil {
 		return err
@@ -77,26 +79,17 @@ func (s *Server) submit(id job.ID) error {
 	if err != nil {
 		return err
 	}
-	if l.spec.Kind == job.MapReduce {
-		if err := mapreduce.PrepareOutput(l.spec.MapReduce); err != nil {
-			return err
-		}
+	if err := l.beginJoblog(report.CreateJoblog); err != nil {
+		return err
 	}
-	err = l.beginJoblog(report.CreateJoblog)
-	if err == nil {
-		err = s.call(func() error { return s.takeOn(l, run.Work(l.spec, p)) })
-	}
-	if err != nil && l.spec.Kind == job.MapReduce {
-		err = errors.Join(err, mapreduce.AbortJob(l.spec.MapReduce))
-	}
-	return err
+	return s.call(func() error { return s.takeOn(l, run.Work(l.spec, p)) })
 }
 
 // takeOn puts a new job into the engine. It runs in the loop.
 func (s *Server) takeOn(l *live, work job.Work) error {
 	id := l.spec.ID
 	if s.jobs[id] != nil {
-		return &job.Error{Class: job.User, Where: string(id), What: "the job was submitted already"}
+		return nil
 	}
 	s.keep(l)
 	if err := s.step(engine.Submit{Work: work}); err != nil {

@@ -51,6 +51,11 @@ func (s *Server) recover() error {
 		s.log.Warn("the end of a journal was torn and is cut off", "job", id, "bytes", n)
 	}
 	s.journals.NumberFrom(uint64(time.Now().UnixMicro()))
+	for _, id := range open {
+		if _, known := s.engine.Job(id); !known { // its journal was begun and no more: its command submits it again
+			s.drop(id)
+		}
+	}
 	for _, j := range s.engine.Jobs() {
 		if l := s.jobs[j.ID]; l != nil && j.State.Final() { // it ended, and the coordinator died before its history was written
 			s.ended(l)

@@ -2,13 +2,15 @@ package run
 
 import (
 	"context"
+	"errors"
 
 	"berth/internal/home"
 	"berth/internal/job"
+	"berth/internal/mapreduce"
 	"berth/internal/plan"
 )
 
-// Prepare gives a decided job its id and its folder.
+// Prepare gives a decided job its id and its folder, and makes its output folder.
 func Prepare(h home.Home, d *Decided) (home.Run, error) {
 	r, err := h.NewRun(d.Spec.Kind)
 	if err != nil {
@@ -19,11 +21,22 @@ func Prepare(h home.Home, d *Decided) (home.Run, error) {
 	if err == nil {
 		err = home.WriteJSON(r.Plan(), d.Plan)
 	}
+	if err == nil && d.Spec.Kind == job.MapReduce {
+		err = mapreduce.PrepareOutput(d.Spec.MapReduce)
+	}
 	if err != nil {
-		_ = r.Remove() // nothing half done stays
-		return home.Run{}, err
+		return home.Run{}, errors.Join(err, r.Remove()) // nothing half done stays
 	}
 	return r, nil
+}
+
+// Discard undoes Prepare: the coordinator did not take the job on.
+func Discard(r home.Run, spec *job.Spec) error {
+	var err error
+	if spec.Kind == job.MapReduce {
+		err = mapreduce.AbortJob(spec.MapReduce)
+	}
+	return errors.Join(err, r.Remove())
 }
 
 // Replan plans what is left of a run that is over, on the machine as it is now and

@@ -32,8 +32,9 @@ type proc struct {
 	node     job.NodeID
 	rank     int
 	pid      int
-	starts   []job.Time // of the latest starts, to see a worker that cannot live
-	released bool       // it shall not be started again
+	started  job.Time
+	failures int  // in a row, each soon after the start
+	released bool // it shall not be started again
 }
 
 // WorkerConfig is what a worker process is told, in a file of mode 0600.

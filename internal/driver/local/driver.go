@@ -19,10 +19,12 @@ import (
 // Name is what --on calls this driver.
 const Name = "local"
 
-// A worker that was started this often within this time and died each time is given up.
+// A worker that failed so often in a row, each time so soon after it was started, is
+// given up. One that was killed did not fail: tasks that kill their workers are the
+// engine's business.
 const (
-	maxStarts   = 5
-	startWindow = 30 * time.Second
+	maxFailures = 5
+	failsSoon   = 10 * time.Second
 )
 
 // killAfter is how long a worker that shall end is waited for before it is killed.
@@ -166,15 +168,11 @@ func (d *Driver) timeOver(a *alloc) {
 
 // spawn starts a rank's worker and watches it. The lock is held.
 func (d *Driver) spawn(a *alloc, p *proc) {
-	now := d.opts.Now()
-	for len(p.starts) > 0 && now.Sub(p.starts[0]) > startWindow {
-		p.starts = p.starts[1:]
-	}
-	if len(p.starts) >= maxStarts {
+	if p.failures >= maxFailures {
 		d.giveUp(a, p)
 		return
 	}
-	p.starts = append(p.starts, now)
+	p.started = d.opts.Now()
 	cmd, err := d.start(a, p.rank)
 	if err != nil {
 		d.opts.Log.Error("worker does not start", "node", p.node, "err", err)
@@ -195,9 +193,18 @@ func (d *Driver) giveUp(a *alloc, p *proc) {
 
 func (d *Driver) reap(a *alloc, p *proc, cmd *exec.Cmd) {
 	reason := "it ended"
-	if err := cmd.Wait(); err != nil {
+	err := cmd.Wait()
+	if err != nil {
 		reason = err.Error()
 	}
+	d.mu.Lock()
+	failed := cmd.ProcessState.Exited() && err != nil
+	if failed && d.opts.Now().Sub(p.started) < failsSoon {
+		p.failures++
+	} else {
+		p.failures = 0
+	}
+	d.mu.Unlock()
 	d.exited(a, p, reason)
 }
 
