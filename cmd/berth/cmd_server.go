@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -152,14 +153,32 @@ func runServer(cmd *cobra.Command, idle time.Duration, ready *os.File) error {
 	log := slog.New(slog.NewTextHandler(cmd.ErrOrStderr(), nil))
 	ctx, stop := terminable(cmd.Context())
 	defer stop()
-	err = coordinator.Run(ctx, coordinator.Options{Home: h, Exe: exe, Idle: idle, Log: log, Ready: say})
-	if errors.Is(err, coordinator.ErrRunning) && ready != nil {
-		// Another command was quicker; its coordinator will do, once it listens.
-		if err := control.Await(ctx, h); err != nil {
+	opts := coordinator.Options{Home: h, Exe: exe, Idle: idle, Log: log, Ready: say}
+	if ready == nil {
+		return coordinator.Run(ctx, opts)
+	}
+	return runOrFind(ctx, opts)
+}
+
+// lockTime is how long runOrFind waits for who holds the lock to listen or to go.
+const lockTime = 30 * time.Second
+
+// runOrFind is the coordinator, or says that it is ready where there is another
+// that listens. Who has the lock may just be starting, or be dying of a kill.
+func runOrFind(ctx context.Context, opts coordinator.Options) error {
+	for tries := lockTime / lockPause; ; tries-- {
+		err := coordinator.Run(ctx, opts)
+		if !errors.Is(err, coordinator.ErrRunning) || tries == 0 {
 			return err
 		}
-		say()
-		return nil
+		if _, err := control.NewClient(opts.Home.Socket()).Hello(ctx); err == nil {
+			opts.Ready()
+			return nil
+		}
+		if err := pause(ctx, lockPause); err != nil {
+			return err
+		}
 	}
-	return err
 }
+
+const lockPause = 20 * time.Millisecond

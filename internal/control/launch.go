@@ -10,7 +10,6 @@ import (
 	"slices"
 	"strings"
 	"syscall"
-	"time"
 
 	"berth/internal/home"
 	"berth/internal/job"
@@ -40,9 +39,8 @@ func Ensure(ctx context.Context, h home.Home) (*Client, error) {
 	return c, err
 }
 
-// launch starts a coordinator in a session of its own and waits until it listens.
-// Where two commands launch at once the second coordinator sees the first one's
-// lock and says that it is ready too.
+// launch starts a coordinator in a session of its own and waits until it listens,
+// or sees that another does.
 func launch(h home.Home) error {
 	exe, err := os.Executable()
 	if err != nil {
@@ -81,25 +79,4 @@ func launch(h home.Home) error {
 	}
 	// It was killed before it could say anything: another may do better.
 	return fmt.Errorf("%w as it started; its log is %s", ErrLost, h.ServerLog())
-}
-
-// awaitFor is how long Await waits for a coordinator that has the lock to listen.
-const awaitFor = 30 * time.Second
-
-// Await waits until the coordinator that holds the user's lock answers.
-func Await(ctx context.Context, h home.Home) error {
-	ctx, cancel := context.WithTimeout(ctx, awaitFor)
-	defer cancel()
-	c := NewClient(h.Socket())
-	for tick := time.NewTicker(10 * time.Millisecond); ; {
-		_, err := c.Hello(ctx)
-		if err == nil {
-			return nil
-		}
-		select {
-		case <-tick.C:
-		case <-ctx.Done():
-			return &job.Error{Class: job.Transient, What: "the coordinator that holds the lock does not answer", Err: err}
-		}
-	}
 }
