@@ -32,6 +32,7 @@ type Engine struct {
 
 	deadline job.Time // next time at which something happens by itself; 0: none
 	stale    bool     // deadline is to be computed anew
+	expired  job.Time // up to which suspicions that ended were looked at
 }
 
 // Output is what came of a step. The records are to be made durable, in their order,

@@ -165,7 +165,10 @@ func (e *Engine) sweep(n *node, reason string) {
 
 // expire lets happen what happens by time alone.
 func (e *Engine) expire() {
-	if at, ok := e.NextTimeout(); !ok || e.now < at {
+	at, ok := e.NextTimeout()
+	before := e.expired
+	e.expired = e.now
+	if !ok || e.now < at {
 		return
 	}
 	for _, a := range e.allocList {
@@ -178,7 +181,7 @@ func (e *Engine) expire() {
 				e.emit(event.NodeLost{Node: n.id, Gone: true, Reason: reason})
 				e.sweep(n, reason)
 			}
-			if until := n.Health.Until(); until != 0 && until <= e.now {
+			if until := n.Health.Until(); before < until && until <= e.now {
 				e.changed(a.pool)
 			}
 		}
@@ -207,8 +210,8 @@ func (e *Engine) nextDeadline() job.Time {
 			if n.state == down {
 				offer(n.since.Add(e.cfg.NodeTimeout))
 			}
-			if n.Health.Suspected(e.now) {
-				offer(n.Health.Until())
+			if until := n.Health.Until(); until > e.expired {
+				offer(until)
 			}
 		}
 		for _, a := range p.allocs {

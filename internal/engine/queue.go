@@ -86,6 +86,9 @@ type class struct {
 	// with something freed since need a look.
 	blocked bool
 	tried   bool // no room was found in the pass under way
+	// room is the memory that its shuffles leave to maps of earlier jobs that found no
+	// room, in bytes, when last looked.
+	room int64
 }
 
 type classKey struct {
@@ -97,7 +100,7 @@ type classKey struct {
 // admits reports whether the node has room for a task of the class.
 func (c *class) admits(n *sched.Node) bool {
 	if c.key.kind == job.ReduceTask {
-		return n.AdmitsShuffle(c.key.need, c.key.room)
+		return n.AdmitsShuffle(c.key.need, max(c.key.room, c.room))
 	}
 	return n.AdmitsTask(c.key.need)
 }

@@ -23,12 +23,18 @@ func (e *Engine) schedule(p *pool) {
 		c.tried = false
 	}
 	var holder *class // the first for which no room was found
+	var room int64    // memory of the largest map among those
 	for c := p.first(); c != nil; c = p.first() {
+		if room < c.room {
+			c.blocked = false
+		}
+		c.room = room
 		if e.place(p, c, freed, holder != nil) {
 			continue
 		}
 		c.tried, c.blocked = true, true
 		if c.key.kind == job.MapTask {
+			room = max(room, c.key.need.Mem)
 			e.unobstruct(p, c)
 		}
 		if holder == nil && c.key.kind != job.ReduceTask {
@@ -164,15 +170,17 @@ func (p *pool) spares(c *class) bool {
 }
 
 // unobstruct makes room for a map where shuffles hold the memory of every node it
-// could run on. That happens when a map is to be run again after all were done and
-// shuffles took the room that was kept for maps; they wait for it, so they must yield.
+// could run on, and themselves wait for maps of their jobs. That happens when a map is
+// to be run again after all were done and shuffles took the room that was kept for
+// maps. Shuffles of earlier jobs are left alone: their maps come first, so they end.
 func (e *Engine) unobstruct(p *pool, c *class) {
+	order := c.line[0].job.order
 	var victim *node
 	for _, n := range p.nodes {
 		if n.state != up || !c.key.need.Fits(n.Capacity) {
 			continue
 		}
-		if !n.Obstructed(c.key.need) || n.Capacity.Mem-n.ShuffleMem+n.yielding() >= c.key.need.Mem {
+		if !n.Obstructed(c.key.need) || n.Capacity.Mem-n.stuck(order) >= c.key.need.Mem {
 			return
 		}
 		if victim == nil {
@@ -183,20 +191,26 @@ func (e *Engine) unobstruct(p *pool, c *class) {
 		return
 	}
 	as := victim.sorted()
-	for i := len(as) - 1; i >= 0 && victim.Capacity.Mem-victim.ShuffleMem+victim.yielding() < c.key.need.Mem; i-- {
-		if as[i].shuffling() && as[i].dying() == "" {
-			e.kill(as[i], "its memory is needed for a map that it waits for")
+	for i := len(as) - 1; i >= 0 && victim.Capacity.Mem-victim.stuck(order) < c.key.need.Mem; i-- {
+		if as[i].stuck(order) {
+			e.kill(as[i], "its memory is needed for a map that comes first")
 		}
 	}
 }
 
-// yielding returns the memory of shuffles that are being killed.
-func (n *node) yielding() int64 {
+// stuck returns the memory of shuffles on the node that have to wait for maps, of
+// jobs that are not before that place in the line.
+func (n *node) stuck(order uint64) int64 {
 	var sum int64
 	for _, a := range n.live {
-		if a.shuffling() && a.dying() != "" {
+		if a.stuck(order) {
 			sum += a.job.work.ReduceNeed.Mem
 		}
 	}
 	return sum
+}
+
+func (a *attempt) stuck(order uint64) bool {
+	maps := &a.job.counts[0]
+	return a.shuffling() && a.dying() == "" && a.job.order >= order && maps.done < maps.total
 }

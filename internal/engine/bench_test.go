@@ -1,0 +1,137 @@
+package engine_test
+
+import (
+	"fmt"
+	"runtime"
+	"testing"
+
+	"berth/internal/engine"
+	"berth/internal/event"
+	"berth/internal/job"
+)
+
+// bench is an engine that runs one bag, with what is running on it.
+type bench struct {
+	e       *engine.Engine
+	now     job.Time
+	running []job.Attempt
+}
+
+func (b *bench) step(in engine.Input) {
+	b.now++
+	out, err := b.e.Step(b.now, in)
+	if err != nil {
+		panic(err)
+	}
+	for _, a := range out.Actions {
+		if s, ok := a.(engine.Start); ok {
+			b.running = append(b.running, s.Attempt)
+		}
+	}
+}
+
+// newBench returns an engine with a bag of so many tasks on so many nodes of 4 cores.
+func newBench(tasks, nodes int) *bench {
+	b := &bench{e: engine.New(engine.Config{})}
+	shape := job.AllocRequest{On: "bench", Nodes: nodes, PerNode: job.Resources{CPUs: 4}}
+	b.step(engine.Submit{Work: job.Work{ID: "bag-1", Kind: job.Bag, Tasks: tasks, Need: job.Resources{CPUs: 1}, Attempts: 1, MaxFails: -1, Alloc: shape}})
+	for i := range nodes {
+		b.step(engine.NodeUp{NodeJoined: event.NodeJoined{Node: job.AllocID("a1").Node(i), Capacity: shape.PerNode}})
+	}
+	return b
+}
+
+// finish ends the attempt that has run longest.
+func (b *bench) finish() {
+	at := b.running[0]
+	b.running = b.running[1:]
+	b.step(engine.AttemptEnded{AttemptEnded: event.AttemptEnded{Attempt: at, Outcome: event.Done}})
+}
+
+// BenchmarkCompletions measures the engine alone: an attempt ends, the next is chosen
+// and started. One operation is a whole bag; see tasks/s, which is to stay flat, and
+// the memory that a queued task takes.
+func BenchmarkCompletions(b *testing.B) {
+	for _, tasks := range []int{1e3, 1e4, 1e5, 1e6} {
+		b.Run(fmt.Sprintf("tasks=%d", tasks), func(b *testing.B) {
+			for range b.N {
+				w := newBench(tasks, 25)
+				for len(w.running) > 0 {
+					w.finish()
+				}
+				if j, _ := w.e.Job("bag-1"); j.Tasks.Done != tasks {
+					b.Fatalf("%d tasks done", j.Tasks.Done)
+				}
+			}
+			b.ReportMetric(float64(tasks)*float64(b.N)/b.Elapsed().Seconds(), "tasks/s")
+		})
+	}
+}
+
+// BenchmarkQueued measures the memory that queued tasks take, in bytes a task.
+func BenchmarkQueued(b *testing.B) {
+	const tasks = 1e6
+	for range b.N {
+		before := heap()
+		w := newBench(tasks, 25)
+		b.ReportMetric(float64(heap()-before)/tasks, "B/task")
+		runtime.KeepAlive(w)
+	}
+}
+
+func heap() uint64 {
+	runtime.GC()
+	var m runtime.MemStats
+	runtime.ReadMemStats(&m)
+	return m.HeapAlloc
+}
+
+// BenchmarkJobs measures the same with many jobs in line and many nodes, where most
+// jobs cannot start anything.
+func BenchmarkJobs(b *testing.B) {
+	for _, jobs := range []int{10, 1000, 10000} {
+		b.Run(fmt.Sprintf("jobs=%d", jobs), func(b *testing.B) {
+			w := newBench(1e7, 1000)
+			for i := range jobs {
+				need := job.Resources{CPUs: 1 + i%4, Mem: 0}
+				w.step(engine.Submit{Work: job.Work{
+					ID: job.ID(fmt.Sprintf("bag-%d", i+2)), Kind: job.Bag, Tasks: 10, Need: need, Attempts: 1, MaxFails: -1,
+					Alloc: job.AllocRequest{On: "bench", Nodes: 1000, PerNode: job.Resources{CPUs: 4}},
+				}})
+			}
+			b.ResetTimer()
+			for range b.N {
+				w.finish()
+			}
+			b.ReportMetric(float64(b.N)/b.Elapsed().Seconds(), "tasks/s")
+		})
+	}
+}
+
+// BenchmarkReplay measures how fast a new coordinator takes in the journal of the one before.
+func BenchmarkReplay(b *testing.B) {
+	const tasks = 1e5
+	w := newBench(tasks, 25)
+	e := engine.New(engine.Config{})
+	var journal []event.Entry
+	step := func(in engine.Input) {
+		out, _ := e.Step(w.now, in)
+		for _, r := range out.Records {
+			journal = append(journal, event.Entry{At: w.now, Record: r})
+		}
+	}
+	shape := job.AllocRequest{On: "bench", Nodes: 1, PerNode: job.Resources{CPUs: 1}}
+	step(engine.Submit{Work: job.Work{ID: "bag-1", Kind: job.Bag, Tasks: tasks, Need: job.Resources{CPUs: 1}, Attempts: 1, MaxFails: -1, Alloc: shape}})
+	step(engine.NodeUp{NodeJoined: event.NodeJoined{Node: "a1/0", Capacity: shape.PerNode}})
+	for i := range int(tasks) {
+		step(engine.AttemptEnded{AttemptEnded: event.AttemptEnded{Attempt: job.Attempt{Job: "bag-1", Task: i, N: 1}, Outcome: event.Done}})
+	}
+	b.ResetTimer()
+	for range b.N {
+		e := engine.New(engine.Config{})
+		for _, ent := range journal {
+			e.Replay(ent)
+		}
+	}
+	b.ReportMetric(float64(len(journal))*float64(b.N)/b.Elapsed().Seconds(), "records/s")
+}

@@ -1,0 +1,173 @@
+package enginetest
+
+import (
+	"berth/internal/event"
+	"berth/internal/job"
+	"berth/internal/sched"
+)
+
+// Ledger folds records in the plainest way and checks them against each other and
+// against what workers do.
+type Ledger struct {
+	fail     func(format string, args ...any)
+	works    map[job.ID]job.Work
+	capacity map[job.NodeID]job.Resources
+	live     map[taskID]liveAttempt
+	done     map[taskID]bool
+	state    map[job.ID]event.State
+	commits  map[taskID][]job.Attempt
+	untold   map[job.Attempt]bool // given up, or their worker died, before the end was told
+	torn     bool                 // records of one step are missing
+}
+
+type taskID struct {
+	job  job.ID
+	task int
+}
+
+type liveAttempt struct {
+	id     job.Attempt
+	node   job.NodeID
+	leave  job.Phase
+	commit bool
+}
+
+// NewLedger returns an empty ledger that tells fail what is wrong.
+func NewLedger(fail func(format string, args ...any)) *Ledger {
+	return &Ledger{
+		fail: fail, works: make(map[job.ID]job.Work), capacity: make(map[job.NodeID]job.Resources),
+		live: make(map[taskID]liveAttempt), done: make(map[taskID]bool), state: make(map[job.ID]event.State),
+		commits: make(map[taskID][]job.Attempt), untold: make(map[job.Attempt]bool),
+	}
+}
+
+// Apply takes a record in.
+func (l *Ledger) Apply(e event.Entry) {
+	switch r := e.Record.(type) {
+	case event.JobSubmitted:
+		l.works[r.Work.ID], l.state[r.Work.ID] = r.Work, event.StateQueued
+	case event.JobResumed:
+		l.state[r.Job] = event.StateQueued
+	case event.JobStopping:
+		l.state[r.Job] = event.StateStopping
+	case event.JobEnded:
+		l.ended(r)
+	case event.NodeJoined:
+		l.capacity[r.Node] = r.Capacity
+	case event.AttemptStarted:
+		l.started(r)
+	case event.LeaveGranted:
+		l.change(r.Attempt, func(a *liveAttempt) { a.leave = r.Phase })
+	case event.CommitGranted:
+		l.change(r.Attempt, func(a *liveAttempt) { a.commit = true })
+	case event.AttemptEnded:
+		l.attemptEnded(r)
+	case event.OutputLost:
+		k := taskID{r.Job, r.Task}
+		if !l.done[k] {
+			l.fail("output of %v lost, which it does not have", k)
+		}
+		delete(l.done, k)
+	}
+}
+
+func (l *Ledger) started(r event.AttemptStarted) {
+	k := taskID{r.Attempt.Job, r.Attempt.Task}
+	if a, ok := l.live[k]; ok {
+		l.fail("%v is started beside %v", r.Attempt, a.id)
+	}
+	if l.done[k] {
+		l.fail("%v is started though its task is done", r.Attempt)
+	}
+	if s := l.state[k.job]; s == event.StateStopping || s.Final() {
+		l.fail("%v is started though its job is %s", r.Attempt, s)
+	}
+	l.live[k] = liveAttempt{r.Attempt, r.Node, r.Leave, r.Commit}
+	l.check(r.Node)
+}
+
+func (l *Ledger) change(id job.Attempt, f func(*liveAttempt)) {
+	k := taskID{id.Job, id.Task}
+	a, ok := l.live[k]
+	if !ok || a.id != id {
+		l.fail("%v is granted something, but does not live", id)
+		return
+	}
+	f(&a)
+	l.live[k] = a
+	l.check(a.node)
+}
+
+func (l *Ledger) attemptEnded(r event.AttemptEnded) {
+	k := taskID{r.Attempt.Job, r.Attempt.Task}
+	if a, ok := l.live[k]; ok && a.id == r.Attempt {
+		delete(l.live, k)
+	} else if r.Outcome != event.Done {
+		l.fail("%v ended %v, but does not live", r.Attempt, r.Outcome)
+	}
+	if r.Outcome != event.Done && len(l.commits[k]) > 0 {
+		l.untold[r.Attempt] = true
+	}
+	if r.Outcome == event.Done {
+		if l.done[k] {
+			l.fail("%v is done for the second time", r.Attempt)
+		}
+		l.done[k] = true
+	}
+}
+
+func (l *Ledger) ended(r event.JobEnded) {
+	l.state[r.Job] = r.State
+	for k, a := range l.live {
+		if k.job == r.Job {
+			l.fail("%s ended with %v running", r.Job, a.id)
+		}
+	}
+}
+
+// check checks that the attempts of a node fit on it together.
+func (l *Ledger) check(node job.NodeID) {
+	capacity, known := l.capacity[node]
+	var sum job.Resources
+	for k, a := range l.live {
+		if a.node != node {
+			continue
+		}
+		w := l.works[k.job]
+		need, kind := w.Need, w.TaskKind(k.task)
+		if kind == job.ReduceTask {
+			need = w.ReduceNeed
+		}
+		sum = sum.Plus(sched.Holds(kind, a.leave, need))
+	}
+	if known && !l.torn && !sum.Fits(capacity) {
+		l.fail("%s has %v, its attempts hold %v", node, capacity, sum)
+	}
+}
+
+// Commit takes in that a worker put the output of an attempt into place.
+func (l *Ledger) Commit(id job.Attempt) {
+	k := taskID{id.Job, id.Task}
+	if a, ok := l.live[k]; !ok || a.id != id || !a.commit {
+		l.fail("%v commits, but may not: %+v", id, a)
+	}
+	for _, b := range l.commits[k] {
+		if !l.untold[b] {
+			l.fail("%v commits after %v did", id, b)
+		}
+	}
+	l.commits[k] = append(l.commits[k], id)
+}
+
+// Commits returns how often a task was committed.
+func (l *Ledger) Commits(id job.ID, task int) int { return len(l.commits[taskID{id, task}]) }
+
+// Died takes in that a worker died before it could tell of these ends. What it had
+// committed will be committed again: nobody knows of it.
+func (l *Ledger) Died(ended []event.AttemptEnded) {
+	for _, r := range ended {
+		if r.Outcome == event.Done {
+			l.untold[r.Attempt] = true
+		}
+	}
+}

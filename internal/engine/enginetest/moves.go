@@ -1,0 +1,266 @@
+package enginetest
+
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	"berth/internal/engine"
+	"berth/internal/event"
+	"berth/internal/job"
+)
+
+// Move does one thing that can happen, as the chooser says.
+func (w *World) Move() {
+	w.crash = w.choose(60) == 0
+	switch n := w.choose(32); n {
+	case 0, 1:
+		w.begin()
+	case 2:
+		w.workerMove((*World).kill)
+	case 3:
+		w.workerMove((*World).cut)
+	case 4, 5:
+		w.workerMove((*World).mend)
+	case 6:
+		w.workerMove((*World).notice)
+	case 7:
+		w.pass([]time.Duration{time.Second, 10 * time.Second, time.Minute, 5 * time.Minute}[w.choose(4)])
+	case 8:
+		w.user()
+	case 9:
+		w.answer()
+	case 10:
+		w.workerMove((*World).spoil)
+	case 11:
+		w.end()
+	default:
+		w.workerMove((*World).proceed)
+	}
+	w.crash = false
+}
+
+// workerMove does something with one of the workers.
+func (w *World) workerMove(f func(*World, *worker)) {
+	if len(w.workers) > 0 {
+		f(w, w.workers[w.choose(len(w.workers))])
+	}
+}
+
+// begin starts a node of an allocation that has yet to begin on it.
+func (w *World) begin() {
+	for _, a := range w.allocs {
+		if a.nodes < a.req.Nodes {
+			k := &worker{w: w, id: a.id.Node(a.nodes), alloc: a.id, capacity: a.req.PerNode, alive: true}
+			k.addr = fmt.Sprintf("%s:%d", k.id, 1)
+			a.nodes++
+			w.workers = append(w.workers, k)
+			k.join()
+			return
+		}
+	}
+}
+
+// kill ends a worker process. Who notices, and what, comes later.
+func (w *World) kill(k *worker) {
+	if !k.alive {
+		return
+	}
+	id := k.id
+	k.crash(w.choose(4) > 0)
+	switch w.choose(4) {
+	case 0:
+		k.lose(engine.NodeDown{Node: id, Reason: "connection lost"})
+	case 1:
+		k.lose(engine.NodeDown{Node: id, Gone: true, Reason: "node failed"})
+		k.held = nil
+	default:
+		k.lose(engine.NodeDown{Node: id, Reason: "connection lost"}, engine.NodeDown{Node: id, Dead: true, Reason: "killed"})
+	}
+}
+
+// cut breaks a connection.
+func (w *World) cut(k *worker) {
+	if k.alive && k.connected {
+		k.lose(engine.NodeDown{Node: k.id, Reason: "connection lost"})
+	}
+}
+
+// mend brings a worker back, its process started again if it died.
+func (w *World) mend(k *worker) {
+	if !k.alive {
+		k.alive = true
+		k.addr += "'"
+		k.join()
+	} else if !k.connected {
+		k.join()
+	}
+}
+
+// notice lets the coordinator hear of a worker's silence.
+func (w *World) notice(k *worker) {
+	if len(k.notices) > 0 {
+		in := k.notices[0]
+		k.notices = k.notices[1:]
+		w.step(in)
+	}
+}
+
+// spoil damages a map output, or all a worker holds.
+func (w *World) spoil(k *worker) {
+	if len(k.held) > 0 {
+		k.bad = append(k.bad, k.held[w.choose(len(k.held))])
+	}
+}
+
+// proceed lets a message arrive, or takes one of the worker's attempts a step on.
+func (w *World) proceed(k *worker) {
+	switch w.choose(3) {
+	case 0:
+		k.hear()
+	case 1:
+		k.deliver()
+	default:
+		if k.alive && len(k.runs) > 0 {
+			k.advance(k.runs[w.choose(len(k.runs))])
+		}
+	}
+}
+
+// end ends an allocation.
+func (w *World) end() {
+	if len(w.allocs) == 0 || w.choose(6) > 0 {
+		return
+	}
+	a := w.allocs[w.choose(len(w.allocs))]
+	for _, k := range w.workers {
+		if k.alloc == a.id {
+			k.crash(false)
+		}
+	}
+	w.release(a.id)
+	w.step(engine.AllocDown{Alloc: a.id, Reason: "time limit", Refuse: w.choose(10) == 0})
+}
+
+// answer commits the output of a job as a whole.
+func (w *World) answer() {
+	if len(w.finalize) > 0 {
+		id := w.finalize[0]
+		w.finalize = w.finalize[1:]
+		w.step(engine.Finalized{Job: id, Failed: w.chance(4), Reason: "disk full"})
+	}
+}
+
+// user cancels or resumes one of the jobs.
+func (w *World) user() {
+	jobs := w.Engine.Jobs()
+	if len(jobs) == 0 {
+		return
+	}
+	j := jobs[w.choose(len(jobs))]
+	switch {
+	case !j.State.Final():
+		if w.choose(4) == 0 {
+			w.step(engine.Cancel{Job: j.ID, Reason: "cancelled"})
+		}
+	case j.State != event.StateDone:
+		w.step(engine.Resume{Job: j.ID, Failed: w.choose(2) == 0, Alloc: w.shape(w.work(j.ID))})
+	}
+}
+
+// shape returns an allocation in which the job fits.
+func (w *World) shape(work job.Work) job.AllocRequest {
+	need := job.Resources{CPUs: max(work.Need.CPUs, work.ReduceNeed.CPUs), Mem: max(work.Need.Mem, work.ReduceNeed.Mem)}
+	return job.AllocRequest{
+		On: "sim", Nodes: 1 + w.choose(3), IdleTimeout: time.Minute,
+		PerNode: job.Resources{CPUs: max(need.CPUs, 1+w.choose(3)), Mem: max(need.Mem, int64(4+w.choose(4)))},
+	}
+}
+
+// Submit submits a job of random size.
+func (w *World) Submit() {
+	n := len(w.jobs) + 1
+	work := job.Work{
+		ID: job.ID(fmt.Sprintf("bag-%d", n)), Kind: job.Bag, Tasks: w.choose(12), Attempts: 1 + w.choose(3),
+		Need: job.Resources{CPUs: 1 + w.choose(2), Mem: int64(w.choose(5))}, MaxFails: w.choose(4) - 1, Throttle: w.choose(4),
+	}
+	if w.choose(2) == 0 {
+		work.ID, work.Kind, work.Throttle, work.MaxFails = job.ID(fmt.Sprintf("mr-%d", n)), job.MapReduce, 0, 0
+		work.Reduces, work.ReduceAttempts = w.choose(5), 1+w.choose(3)
+		work.ReduceNeed = job.Resources{CPUs: 1 + w.choose(2), Mem: int64(w.choose(5))}
+		work.SlowStart = float64(w.choose(5)) / 4
+	}
+	work.Alloc = w.shape(work)
+	if len(w.jobs) > 0 && w.choose(3) > 0 { // shapes are shared
+		if a := w.jobs[w.choose(len(w.jobs))].Alloc; work.Need.Fits(a.PerNode) && work.ReduceNeed.Fits(a.PerNode) {
+			work.Alloc = a
+		}
+	}
+	w.jobs = append(w.jobs, work)
+	w.step(engine.Submit{Work: work})
+	if _, ok := w.Engine.Job(work.ID); !ok { // the coordinator died before it was written
+		w.jobs = w.jobs[:len(w.jobs)-1]
+		if w.Ledger.works[work.ID].ID != "" {
+			w.fail("%s was submitted and is forgotten", work.ID)
+		}
+	}
+}
+
+// Finish lets everything go well from now on, until all jobs are over, and resumes
+// those that failed or were cancelled until all are done.
+func (w *World) Finish() {
+	w.calm = true
+	for range 20 {
+		w.quiet()
+		again := false
+		for _, j := range w.Engine.Jobs() {
+			if j.State != event.StateDone {
+				again = true
+				w.step(engine.Resume{Job: j.ID, Failed: true, Alloc: w.shape(w.work(j.ID))})
+			}
+		}
+		if !again {
+			w.checkAll()
+			return
+		}
+	}
+	w.fail("jobs do not get done:\n%s", w.describe())
+}
+
+// quiet lets everything go well until all jobs are over.
+func (w *World) quiet() {
+	for round := 0; len(w.unfinished()) > 0; round++ {
+		if round > 2000 {
+			w.fail("jobs do not end:\n%s", w.describe())
+			return
+		}
+		w.begin()
+		w.answer()
+		for _, k := range slices.Clone(w.workers) {
+			if w.worker(k.id) != k {
+				continue
+			}
+			w.mend(k)
+			for len(k.in)+len(k.out) > 0 && w.worker(k.id) == k {
+				k.hear()
+				k.deliver()
+			}
+			for _, r := range slices.Clone(k.runs) {
+				if k.find(r.Attempt) == r {
+					k.advance(r)
+				}
+			}
+		}
+		w.pass(time.Second)
+	}
+}
+
+// checkAll checks what must hold when all jobs are done.
+func (w *World) checkAll() {
+	for _, work := range w.jobs {
+		w.checkDone(work.ID)
+	}
+	if len(w.Ledger.live) > 0 {
+		w.fail("attempts run though all jobs are done: %v", w.Ledger.live)
+	}
+}

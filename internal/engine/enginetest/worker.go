@@ -1,0 +1,258 @@
+package enginetest
+
+import (
+	"slices"
+
+	"berth/internal/engine"
+	"berth/internal/event"
+	"berth/internal/job"
+)
+
+// worker is a worker process of a node, with its scratch folder.
+type worker struct {
+	w         *World
+	id        job.NodeID
+	alloc     job.AllocID
+	capacity  job.Resources
+	addr      string
+	alive     bool
+	connected bool
+	notices   []engine.Input // what the coordinator has yet to hear of its silence
+
+	in  []func()       // from the coordinator, on the way
+	out []engine.Input // to the coordinator, on the way
+
+	runs  []*run
+	ended []event.AttemptEnded // not acknowledged
+	sent  int                  // of those, on this connection
+	held  []job.Attempt        // map outputs on its disk
+	bad   []job.Attempt        // those of them that are damaged
+	where map[job.ID]map[int]engine.Locate
+}
+
+// run is an attempt that runs.
+type run struct {
+	engine.Start
+	kind    job.TaskKind
+	work    job.Work
+	leave   job.Phase
+	phase   int // index in the kind's phases
+	commit  bool
+	asked   job.Phase // leave it asked for since it is connected
+	wanted  bool      // asked to commit since it is connected
+	fetched map[int]job.Attempt
+	blamed  map[int]job.Attempt // outputs it reported
+	stuck   *job.Attempt        // map output that it found damaged after the shuffle
+}
+
+func (k *worker) start(a engine.Start) {
+	if k.find(a.Attempt) != nil {
+		k.w.fail("%v is started twice on %s", a.Attempt, k.id)
+	}
+	work := k.w.work(a.Attempt.Job)
+	k.runs = append(k.runs, &run{
+		Start: a, kind: work.TaskKind(a.Attempt.Task), work: work, leave: a.Leave, phase: -1, commit: a.Commit,
+		fetched: make(map[int]job.Attempt), blamed: make(map[int]job.Attempt),
+	})
+}
+
+func (k *worker) find(id job.Attempt) *run {
+	for _, r := range k.runs {
+		if r.Attempt == id {
+			return r
+		}
+	}
+	return nil
+}
+
+func (k *worker) kill(id job.Attempt) {
+	if r := k.find(id); r != nil {
+		k.end(r, event.Killed, "killed")
+	}
+}
+
+func (k *worker) grant(id job.Attempt, f func(*run)) {
+	if r := k.find(id); r != nil {
+		f(r)
+	}
+}
+
+func (k *worker) locate(a engine.Locate) {
+	if k.where == nil {
+		k.where = make(map[job.ID]map[int]engine.Locate)
+	}
+	if k.where[a.Attempt.Job] == nil {
+		k.where[a.Attempt.Job] = make(map[int]engine.Locate)
+	}
+	k.where[a.Attempt.Job][a.Attempt.Task] = a
+	for _, r := range k.runs {
+		if r.Attempt.Job == a.Attempt.Job {
+			delete(r.blamed, a.Attempt.Task) // located anew
+			if r.stuck != nil && *r.stuck == a.Attempt {
+				k.say(engine.FetchFailed{By: r.Attempt, Map: *r.stuck, Reason: "still damaged"})
+			}
+		}
+	}
+}
+
+func (k *worker) forget(id job.ID) {
+	other := func(a job.Attempt) bool { return a.Job == id }
+	k.held = slices.DeleteFunc(k.held, other)
+	k.bad = slices.DeleteFunc(k.bad, other)
+	delete(k.where, id)
+}
+
+// end ends a run; the coordinator is told when it can be.
+func (k *worker) end(r *run, o event.Outcome, reason string) {
+	k.runs = slices.DeleteFunc(k.runs, func(q *run) bool { return q == r })
+	if o == event.Done {
+		reason = ""
+		if r.kind == job.MapTask && r.work.Reduces > 0 {
+			k.held = append(k.held, r.Attempt)
+		} else {
+			k.w.Ledger.Commit(r.Attempt)
+		}
+	}
+	k.ended = append(k.ended, event.AttemptEnded{Attempt: r.Attempt, Outcome: o, Reason: reason})
+}
+
+// send tells the coordinator of the ends that it was not told of.
+func (k *worker) send() {
+	for k.connected && k.alive && k.sent < len(k.ended) {
+		k.out = append(k.out, engine.AttemptEnded{AttemptEnded: k.ended[k.sent]})
+		k.sent++
+	}
+}
+
+// say tells the coordinator something, if it is connected.
+func (k *worker) say(in engine.Input) {
+	if k.connected {
+		k.out = append(k.out, in)
+	}
+}
+
+// hear lets the next of what is on the way from the coordinator arrive.
+func (k *worker) hear() {
+	if len(k.in) > 0 {
+		f := k.in[0]
+		k.in = k.in[1:]
+		f()
+		k.send()
+	}
+}
+
+// deliver lets the next of what is on the way to the coordinator arrive.
+func (k *worker) deliver() {
+	if len(k.out) == 0 {
+		return
+	}
+	in := k.out[0]
+	k.out = k.out[1:]
+	_, end := in.(engine.AttemptEnded)
+	if k.w.step(in) && end && k.sent > 0 { // acknowledged
+		k.ended = k.ended[1:]
+		k.sent--
+	}
+}
+
+// join takes up the connection to the coordinator.
+func (k *worker) join() {
+	k.lose() // what the old connection carried
+	k.connected, k.notices = true, nil
+	up := engine.NodeUp{NodeJoined: event.NodeJoined{Node: k.id, Host: "h", Addr: k.addr, Capacity: k.capacity}, Held: slices.Clone(k.held)}
+	for _, r := range k.runs {
+		up.Running = append(up.Running, r.Attempt)
+		r.commit, r.asked, r.wanted = false, job.PhaseNone, false
+	}
+	for _, e := range k.ended {
+		up.Running = append(up.Running, e.Attempt)
+	}
+	k.w.step(up)
+	k.send()
+}
+
+// lose breaks the connection. A commit that was granted is void.
+func (k *worker) lose(notices ...engine.Input) {
+	k.connected = false
+	k.in, k.out, k.sent = nil, nil, 0
+	k.notices = append(k.notices, notices...)
+	for _, r := range k.runs {
+		r.commit = false
+	}
+}
+
+// crash ends the process. With disk false its scratch folder is lost too.
+func (k *worker) crash(disk bool) {
+	k.alive = false
+	k.w.Ledger.Died(k.ended)
+	k.runs, k.ended, k.where = nil, nil, nil
+	if !disk {
+		k.held, k.bad = nil, nil
+	}
+}
+
+// advance takes a run one step on.
+func (k *worker) advance(r *run) {
+	phases := r.kind.Phases()
+	switch {
+	case r.stuck != nil:
+	case k.w.chance(40):
+		k.end(r, event.Failed, "failed")
+	case k.w.chance(300):
+		k.end(r, event.Broken, "disk full")
+	case r.phase >= 0 && phases[r.phase] == job.PhaseShuffle && !k.shuffle(r):
+	case r.phase+1 < len(phases) && phases[r.phase+1] > r.leave:
+		if r.asked == job.PhaseNone && k.connected {
+			r.asked = phases[r.phase+1]
+			k.say(engine.LeaveWanted{Attempt: r.Attempt, Phase: r.asked})
+		}
+	case r.phase+1 < len(phases):
+		r.phase++
+		k.say(engine.PhaseEntered{Attempt: r.Attempt, Phase: phases[r.phase]})
+		k.damage(r)
+	case r.kind == job.MapTask && r.work.Reduces > 0 || r.commit:
+		k.end(r, event.Done, "")
+	case !r.wanted && k.connected:
+		r.wanted = true
+		k.say(engine.CommitWanted{Attempt: r.Attempt})
+	}
+	k.send()
+}
+
+// damage lets a reduce find its input damaged when it is past the shuffle.
+func (k *worker) damage(r *run) {
+	if r.kind != job.ReduceTask || r.phase == 0 || len(r.fetched) == 0 || !k.w.chance(20) || k.find(r.Attempt) == nil {
+		return
+	}
+	bad := r.fetched[k.w.choose(r.work.Tasks)]
+	r.stuck = &bad // until it is killed
+	if !k.connected {
+		k.end(r, event.Failed, "its input is damaged, and nobody is there to tell")
+		return
+	}
+	k.say(engine.FetchFailed{By: r.Attempt, Map: bad, Reason: "damaged"})
+}
+
+// shuffle fetches what can be fetched and reports whether that is all.
+func (k *worker) shuffle(r *run) bool {
+	for i := range r.work.Tasks {
+		if _, ok := r.fetched[i]; ok {
+			continue
+		}
+		loc, known := k.where[r.Attempt.Job][i]
+		if _, blamed := r.blamed[i]; !known || blamed {
+			return false
+		}
+		h := k.w.worker(loc.Holder)
+		if h != nil && h.alive && h.addr == loc.Addr && slices.Contains(h.held, loc.Attempt) && !slices.Contains(h.bad, loc.Attempt) {
+			r.fetched[i] = loc.Attempt
+			continue
+		}
+		if k.connected {
+			r.blamed[i] = loc.Attempt
+			k.say(engine.FetchFailed{By: r.Attempt, Map: loc.Attempt, Reason: "cannot be fetched"})
+		}
+		return false
+	}
+	return true
+}

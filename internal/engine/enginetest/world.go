@@ -1,0 +1,251 @@
+package enginetest
+
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	"berth/internal/engine"
+	"berth/internal/event"
+	"berth/internal/job"
+)
+
+// World is an engine with workers, drivers and users.
+type World struct {
+	Engine  *engine.Engine
+	Now     job.Time
+	Journal []event.Entry
+	Ledger  *Ledger
+	// After is called after each step of the engine, to check more.
+	After func()
+
+	cfg    engine.Config
+	choose func(n int) int // a number in 0…n−1
+	fail   func(format string, args ...any)
+
+	workers  []*worker // in order of first joining
+	allocs   []*alloc
+	finalize []job.ID // jobs whose output is to be committed
+	jobs     []job.Work
+	calm     bool // nothing fails any more
+	crash    bool // the coordinator dies in the next step
+}
+
+// alloc is an allocation as its driver sees it.
+type alloc struct {
+	id    job.AllocID
+	req   job.AllocRequest
+	nodes int // that have begun
+}
+
+// New returns a world that does what choose says and tells fail what is wrong.
+func New(cfg engine.Config, choose func(n int) int, fail func(format string, args ...any)) *World {
+	return &World{Engine: engine.New(cfg), Ledger: NewLedger(fail), cfg: cfg, choose: choose, fail: fail}
+}
+
+// chance is true in one of n cases, and never when all is calm.
+func (w *World) chance(n int) bool { return !w.calm && w.choose(n) == 0 }
+
+// step hands an input to the engine. It reports whether what came of it was carried
+// out; it is not when the coordinator dies.
+func (w *World) step(in engine.Input) bool {
+	out, err := w.Engine.Step(w.Now, in)
+	if err != nil && len(out.Records) > 0 {
+		w.settleError(in, err)
+	}
+	return w.take(out)
+}
+
+// settleError checks that an input that was refused is one that may be.
+func (w *World) settleError(in engine.Input, err error) {
+	switch in.(type) {
+	case engine.Submit, engine.Cancel, engine.Resume, engine.NodeUp:
+	default:
+		w.fail("%T refused: %v", in, err)
+	}
+}
+
+// take writes records, then carries out actions.
+func (w *World) take(out engine.Output) bool {
+	if w.crash {
+		w.crash = false
+		w.die(out.Records)
+		return false
+	}
+	w.write(out.Records)
+	for _, a := range out.Actions {
+		w.act(a)
+	}
+	if w.After != nil {
+		w.After()
+	}
+	return true
+}
+
+func (w *World) write(records []event.Record) {
+	for _, r := range records {
+		e := event.Entry{Seq: uint64(len(w.Journal) + 1), At: w.Now, Record: r}
+		w.Journal = append(w.Journal, e)
+		w.Ledger.Apply(e)
+	}
+}
+
+// die ends the coordinator while it writes: of each journal a part of the records is
+// there. None of the actions was carried out. The next coordinator takes over.
+func (w *World) die(records []event.Record) {
+	var jobs []job.ID
+	for _, r := range records {
+		if !slices.Contains(jobs, r.Of()) {
+			jobs = append(jobs, r.Of())
+		}
+	}
+	left := make(map[job.ID]int)
+	for _, id := range jobs {
+		left[id] = w.choose(len(records) + 1)
+	}
+	var kept []event.Record
+	for _, r := range records {
+		if left[r.Of()]--; left[r.Of()] >= 0 {
+			kept = append(kept, r)
+		}
+	}
+	w.Ledger.torn = true // what came free may not be on record, though what took its place is
+	w.write(kept)
+	w.Ledger.torn = false
+	w.Restart()
+}
+
+// Restart lets a new coordinator take over from the journal.
+func (w *World) Restart() {
+	w.Engine = w.Replayed()
+	w.finalize = nil
+	for _, k := range w.workers {
+		k.lose()
+		k.notices = nil
+	}
+	live := w.Engine.Allocs()
+	w.adopt(live)
+	w.take(w.Engine.Recover(w.Now))
+}
+
+// Replayed returns an engine that was given the journal.
+func (w *World) Replayed() *engine.Engine {
+	e := engine.New(w.cfg)
+	for _, ent := range w.Journal {
+		e.Replay(ent)
+	}
+	return e
+}
+
+// adopt has the driver take up the allocations that the engine believes in: those
+// it never heard of are requested.
+func (w *World) adopt(live []engine.AllocStatus) {
+	for _, a := range live {
+		if !slices.ContainsFunc(w.allocs, func(b *alloc) bool { return a.ID == b.id }) {
+			w.request(a.ID, a.Request)
+		}
+	}
+}
+
+func (w *World) request(id job.AllocID, req job.AllocRequest) {
+	w.allocs = append(w.allocs, &alloc{id: id, req: req})
+}
+
+// act carries out an action.
+func (w *World) act(a engine.Action) {
+	switch a := a.(type) {
+	case engine.Start:
+		w.tell(a.Node, func(k *worker) { k.start(a) })
+	case engine.Kill:
+		w.tell(a.Node, func(k *worker) { k.kill(a.Attempt) })
+	case engine.Leave:
+		w.tell(a.Node, func(k *worker) { k.grant(a.Attempt, func(r *run) { r.leave = max(r.leave, a.Phase) }) })
+	case engine.Commit:
+		w.tell(a.Node, func(k *worker) { k.grant(a.Attempt, func(r *run) { r.commit = true }) })
+	case engine.Locate:
+		w.tell(a.Node, func(k *worker) { k.locate(a) })
+	case engine.Forget:
+		w.forget(a)
+	case engine.Request:
+		w.request(a.Alloc, a.Request)
+	case engine.Release:
+		w.release(a.Alloc)
+	case engine.Finalize:
+		w.checkDone(a.Job)
+		w.finalize = append(w.finalize, a.Job)
+	default:
+		w.fail("unknown action %T", a)
+	}
+}
+
+// tell passes something on to a worker, if it is connected.
+func (w *World) tell(node job.NodeID, f func(*worker)) {
+	if k := w.worker(node); k != nil && k.connected && k.alive {
+		k.in = append(k.in, func() { f(k) })
+	}
+}
+
+func (w *World) forget(a engine.Forget) {
+	if s, ok := w.Engine.Job(a.Job); ok && !s.State.Final() {
+		w.fail("%s is to be forgotten, but is %s", a.Job, s.State)
+	}
+	w.tell(a.Node, func(k *worker) { k.forget(a.Job) })
+}
+
+// checkDone checks that all output of a job was committed before it is finalized.
+func (w *World) checkDone(id job.ID) {
+	work := w.work(id)
+	for i := range work.Total() {
+		if work.Reduces > 0 && i < work.Tasks {
+			continue
+		}
+		if w.Ledger.Commits(id, i) == 0 {
+			w.fail("%s is finalized, but task %d never committed", id, i)
+		}
+	}
+}
+
+// release ends an allocation and its workers.
+func (w *World) release(id job.AllocID) {
+	w.allocs = slices.DeleteFunc(w.allocs, func(a *alloc) bool { return a.id == id })
+	w.workers = slices.DeleteFunc(w.workers, func(k *worker) bool { return k.alloc == id })
+}
+
+func (w *World) worker(id job.NodeID) *worker {
+	for _, k := range w.workers {
+		if k.id == id {
+			return k
+		}
+	}
+	return nil
+}
+
+func (w *World) work(id job.ID) job.Work {
+	for _, work := range w.jobs {
+		if work.ID == id {
+			return work
+		}
+	}
+	w.fail("job %s was never submitted", id)
+	return job.Work{}
+}
+
+// pass lets time pass.
+func (w *World) pass(d time.Duration) {
+	w.Now = w.Now.Add(d)
+	w.step(engine.Tick{})
+}
+
+// unfinished returns the jobs that are not over.
+func (w *World) unfinished() []engine.JobStatus {
+	return slices.DeleteFunc(w.Engine.Jobs(), func(j engine.JobStatus) bool { return j.State.Final() })
+}
+
+// describe says where all jobs stand, for a failure.
+func (w *World) describe() string {
+	s := ""
+	for _, j := range w.Engine.Jobs() {
+		s += fmt.Sprintf("%s %s %+v %+v: %q\n", j.ID, j.State, j.Tasks, j.Reduces, w.Engine.Explain(w.Now, j.ID))
+	}
+	return s + w.Engine.Dump()
+}

@@ -1,0 +1,85 @@
+package engine_test
+
+import (
+	"flag"
+	"math/rand/v2"
+	"testing"
+	"time"
+
+	"pgregory.net/rapid"
+
+	"berth/internal/engine"
+	"berth/internal/engine/enginetest"
+	"berth/internal/sched"
+)
+
+var (
+	firstSeed = flag.Int("world.first", 0, "first seed that TestWorldSeeds runs")
+	seeds     = flag.Int("world.seeds", 150, "number of seeds that it runs")
+)
+
+// newWorld returns a world that is checked after each step.
+func newWorld(t rapid.TB, choose func(n int) int) *enginetest.World {
+	cfg := engine.Config{NodeTimeout: 30 * time.Second, Trust: sched.Trust{After: 3, For: time.Minute}}
+	var w *enginetest.World
+	w = enginetest.New(cfg, choose, func(format string, args ...any) {
+		t.Helper()
+		for _, e := range w.Journal {
+			t.Logf("%v %s", time.Duration(e.At), showRecord(e.Record))
+		}
+		t.Logf("%s", w.Engine.Dump())
+		t.Fatalf(format, args...)
+	})
+	w.After = func() {
+		if missed := w.Engine.Missed(); missed != "" {
+			t.Fatalf("%v: there is room for %s, but it does not start\n%s", time.Duration(w.Now), missed, w.Engine.Dump())
+		}
+	}
+	return w
+}
+
+// history lets random jobs run in a world in which everything fails that can.
+func history(t rapid.TB, choose func(n int) int, jobs, moves int) {
+	w := newWorld(t, choose)
+	for range jobs {
+		w.Submit()
+	}
+	for range moves {
+		w.Move()
+		if choose(20) == 0 {
+			same(t, w)
+		}
+		if choose(100) == 0 {
+			w.Submit()
+		}
+	}
+	w.Finish()
+	same(t, w)
+}
+
+// same checks that the replayed journal gives the state there is.
+func same(t rapid.TB, w *enginetest.World) {
+	again := w.Replayed()
+	if again.Fingerprint() != w.Engine.Fingerprint() {
+		t.Fatalf("replayed:\n%s\nin fact:\n%s", again.Dump(), w.Engine.Dump())
+	}
+}
+
+// TestWorld: no node is oversubscribed, each task is committed once, nothing done is
+// run again, a replayed journal gives the same state, no room is left unused, every
+// job ends. Histories are short, and shortened further where one fails.
+func TestWorld(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		choose := func(n int) int { return rapid.IntRange(0, n-1).Draw(t, "choice") }
+		history(t, choose, rapid.IntRange(1, 4).Draw(t, "jobs"), rapid.IntRange(0, 400).Draw(t, "moves"))
+	})
+}
+
+// TestWorldSeeds is the same over longer histories, which are not shortened.
+func TestWorldSeeds(t *testing.T) {
+	for seed := *firstSeed; seed < *firstSeed+*seeds; seed++ {
+		r := rand.New(rand.NewPCG(uint64(seed), 0))
+		t.Logf("seed %d", seed)
+		history(t, r.IntN, 1+r.IntN(6), r.IntN(3000))
+	}
+}
