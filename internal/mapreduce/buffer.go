@@ -31,6 +31,7 @@ type buffer struct {
 	giant []byte // such a record, as far as it was read
 
 	records, bytes int64 // taken in so far, newlines included
+	peak           int   // most bytes of memory that held data when it was spilled
 }
 
 // maxLine is the longest line that can be handled, bytes: lengths have 32 bits.
@@ -71,6 +72,11 @@ func (b *buffer) Write(p []byte) (int, error) {
 		done += n
 	}
 	return done, nil
+}
+
+// used returns the most bytes of memory that held data at once so far.
+func (b *buffer) used() int64 {
+	return int64(max(b.peak, len(b.group.slots)*slotSize+b.fill+b.n*entrySize+len(b.giant)))
 }
 
 // room returns memory to read into, and spills first if there is little.
@@ -178,6 +184,7 @@ func normalize(line []byte, keyLen, sepLen int) int {
 
 // spill sorts what has entries and flushes it, and keeps the beginning of a line.
 func (b *buffer) spill() error {
+	b.peak = int(b.used())
 	if b.n > 0 {
 		if err := b.flush(b.sorted()); err != nil {
 			return err
@@ -259,6 +266,7 @@ func (b *buffer) tookGiant(n int) error {
 	if b.parts > 1 {
 		part = b.partition(line[:keyLen])
 	}
+	b.peak = int(b.used())
 	if err := b.alone(part, line[:len(line)+1], keyLen); err != nil {
 		return err
 	}

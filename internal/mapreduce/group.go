@@ -20,6 +20,8 @@ type grouper struct {
 // slot is a 32 bit part of a hash and, below it, the number of an entry; 0: empty.
 type slot uint64
 
+const slotSize = 8 // bytes
+
 // How many records are sampled, then passed over when too few of them repeated, or
 // grouped before that is judged anew. A quarter pays (measured with 8-byte records).
 const (
@@ -35,7 +37,7 @@ const maxSlots = 1 << 18
 // newGrouper works in mem, of which it uses a power of two.
 func newGrouper(mem []byte) grouper {
 	n := 1
-	for n*2*8 <= len(mem) && n*2 <= maxSlots {
+	for n*2*slotSize <= len(mem) && n*2 <= maxSlots {
 		n *= 2
 	}
 	g := grouper{slots: viewSlots(mem, n), seed: maphash.MakeSeed(), on: true, left: groupSample}

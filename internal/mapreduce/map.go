@@ -44,7 +44,7 @@ func RunMap(ctx context.Context, t MapTask) (MapResult, error) {
 		return MapResult{}, err
 	}
 	t.Progress.Enter(job.PhaseMerge)
-	t.Progress.Memory(int64(len(m.space.mem.all)))
+	m.space.uses(0)
 	var size int64
 	err = metered(t.Progress, func() error {
 		size, err = m.merge()
@@ -138,10 +138,18 @@ func (m *mapRun) runMapper(in io.Reader) error {
 	return programError("mapper", err, stdin.err, stdout.err)
 }
 
-// tell tells progress what the mapper wrote since the last time.
+// tell tells progress what the mapper wrote since the last time, and the memory used.
 func (m *mapRun) tell() {
 	m.t.Progress.Out(m.buf.bytes-m.told.bytes, m.buf.records-m.told.records)
 	m.told.bytes, m.told.records = m.buf.bytes, m.buf.records
+	used := m.buf.used()
+	if m.combined != nil {
+		used += m.combined.used()
+	}
+	if len(m.spills) > 0 {
+		used += int64(len(m.writer))
+	}
+	m.space.uses(used)
 }
 
 // spill writes the buffer's sorted entries out, through the combiner if there is one.
@@ -246,7 +254,11 @@ func (m *mapRun) combineSpills() error {
 		}
 		part++
 		s.mem.rest = rest
-		return newMerger(runsOf(files, part-1), m.cmp, s.mem)
+		merge, err := newMerger(runsOf(files, part-1), m.cmp, s.mem)
+		if err == nil {
+			s.uses(int64(len(m.writer)) + b.used() + merge.space)
+		}
+		return merge, err
 	}}
 	defer lines.close()
 	if err := m.combine(lines, b); err != nil {

@@ -13,6 +13,7 @@ type merger struct {
 	cmp     Comparator
 	running bool
 	extra   []region // for runs that need more than their share
+	space   int64    // bytes that the runs are read into
 }
 
 // newMerger opens the runs and stands before the first record. Memory is shared
@@ -58,6 +59,7 @@ func (m *merger) open(r *sortedRun, ahead int64, mem *carver) error {
 		m.extra = append(m.extra, big)
 		space = big
 	}
+	m.space += int64(len(space))
 	c, err := openCursor(r, m.cmp, space)
 	if err == nil {
 		m.cursors = append(m.cursors, c)

@@ -87,7 +87,7 @@ func (r *reduceRun) enter(p job.Phase) error {
 		r.space, err = newScratchSpace(r.ctx, r.t.Dir, 1, r.cmp, r.t.Memory, r.t.Progress)
 		return err
 	}
-	r.t.Progress.Memory(int64(len(r.space.mem.all)))
+	r.space.uses(0)
 	return nil
 }
 
@@ -170,6 +170,7 @@ func (r *reduceRun) runReducer(runs []*sortedRun, out *Output) error {
 	}
 	lines := &mergedLines{cmp: r.cmp, m: m, next: func() (*merger, error) { return nil, nil }}
 	defer lines.close()
+	r.space.uses(m.space)
 
 	ctx, cancel := context.WithCancelCause(r.ctx)
 	defer cancel(nil)

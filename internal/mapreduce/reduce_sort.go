@@ -110,7 +110,9 @@ func (r *reduceRun) combine(runs []*sortedRun) ([]*scratchFile, error) {
 	}
 	lines := &mergedLines{cmp: r.cmp, m: m, next: func() (*merger, error) { return nil, nil }}
 	defer lines.close()
-	if err := combine(r.ctx, r.t.Combiner, lines, b, r.t.Progress); err != nil {
+	err = combine(r.ctx, r.t.Combiner, lines, b, r.t.Progress)
+	s.uses(int64(len(writer)) + b.used() + m.space)
+	if err != nil {
 		return nil, err
 	}
 	r.t.Progress.In(lines.bytesTaken(), lines.records)

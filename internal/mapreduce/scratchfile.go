@@ -38,7 +38,8 @@ type scratchSpace struct {
 	block int
 	mem   *carver
 	prog  Progress
-	made  int // files, to name them
+	made  int   // files, to name them
+	used  int64 // most bytes of memory that held data at once so far
 }
 
 func newScratchSpace(ctx context.Context, dir string, parts int, cmp Comparator, memory int64, prog Progress) (*scratchSpace, error) {
@@ -49,9 +50,15 @@ func newScratchSpace(ctx context.Context, dir string, parts int, cmp Comparator,
 	if err != nil {
 		return nil, err
 	}
-	size := int64(len(mem.all))
-	prog.Memory(size)
-	return &scratchSpace{ctx: ctx, dir: dir, parts: parts, cmp: cmp, block: blockSize(size), mem: mem, prog: prog}, nil
+	return &scratchSpace{ctx: ctx, dir: dir, parts: parts, cmp: cmp, block: blockSize(int64(len(mem.all))), mem: mem, prog: prog}, nil
+}
+
+// uses tells that so many bytes of memory hold data. The region is larger, but what
+// no data ever came to is only a reservation. It is not given back before the
+// attempt ends, so that the most that was used counts for all phases from then on.
+func (s *scratchSpace) uses(bytes int64) {
+	s.used = max(s.used, bytes)
+	s.prog.Memory(s.used)
 }
 
 // close gives the memory back.
@@ -123,6 +130,7 @@ func (s *scratchSpace) mergeRuns(w *runWriter, part int, runs []*sortedRun) erro
 		return err
 	}
 	defer m.close()
+	s.uses(int64(writerMemory(s.block)) + m.space)
 	var told, records int64
 	for n := 1; ; n++ {
 		c, err := m.next()
