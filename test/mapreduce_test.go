@@ -105,15 +105,7 @@ func TestCombinerAndCounters(t *testing.T) {
 // TestCompressed reads and writes compressed files.
 func TestCompressed(t *testing.T) {
 	w := newWorld(t)
-	var gz bytes.Buffer
-	z := gzip.NewWriter(&gz)
-	if _, err := z.Write([]byte("b\na\n")); err != nil {
-		t.Fatal(err)
-	}
-	if err := z.Close(); err != nil {
-		t.Fatal(err)
-	}
-	w.write("in/x.gz", gz.String())
+	w.write("in/x.gz", string(gzipped(t, "b\na\n")))
 	for _, c := range []string{"zstd", "bzip2"} {
 		w.write("in/"+c, "d\nc\n")
 		if out, err := exec.Command(c, filepath.Join(w.dir, "in", c)).CombinedOutput(); err != nil {
@@ -156,4 +148,41 @@ func TestShuffleBetweenWorkers(t *testing.T) {
 	if w.output("one") != w.output("four") {
 		t.Error("four workers and one give different output")
 	}
+}
+
+// TestUnusableInput takes jobs whose input is found out to be bad while they run. They
+// stop at once, as trying again would not help.
+func TestUnusableInput(t *testing.T) {
+	w := newWorld(t)
+	w.write("cut.gz", string(gzipped(t, "b\na\n")[:20]))
+	w.write("plain.gz", "b\na\n")
+	w.write("grows.txt", strings.Repeat("b\na\n", 1000))
+	w.write("grow.sh", "#!/bin/sh\necho c >>"+filepath.Join(w.dir, "grows.txt")+"\ncat\n")
+	for _, tt := range []struct{ input, mapper, want string }{
+		{"cut.gz", "cat", "is cut off"},
+		{"plain.gz", "cat", "no gzip file"},
+		{"grows.txt", "grow.sh", "changed while the job ran"},
+	} {
+		r := w.berth("mapreduce", "-input", tt.input, "-output", "out", "-mapper", tt.mapper, "-reducer", "cat",
+			"-D", "mapreduce.input.fileinputformat.split.maxsize=1000")
+		if r.code != 5 || !strings.Contains(r.stderr, tt.want) || strings.Contains(r.stderr, "tried again") {
+			t.Errorf("%s: %v", tt.input, r)
+		}
+		if _, err := os.Stat(filepath.Join(w.dir, "out")); err == nil {
+			t.Errorf("%s: the output folder is left", tt.input)
+		}
+	}
+}
+
+func gzipped(t *testing.T, text string) []byte {
+	t.Helper()
+	var gz bytes.Buffer
+	z := gzip.NewWriter(&gz)
+	if _, err := z.Write([]byte(text)); err != nil {
+		t.Fatal(err)
+	}
+	if err := z.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return gz.Bytes()
 }

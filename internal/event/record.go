@@ -119,7 +119,7 @@ const (
 	Failed                    // its program or data failed; counts against the task's attempts
 	Lost                      // its worker or node went away; does not count
 	Killed                    // berth killed it: job stopped or another attempt was first; does not count
-	Broken                    // the machine failed it for good, a full disk say; stops the job, which can be resumed
+	Broken                    // machine or files failed it for good, a full disk or damaged input say; stops the job, which can be resumed
 )
 
 var outcomeNames = [...]string{"none", "done", "failed", "lost", "killed", "broken"}

@@ -19,6 +19,7 @@ import (
 type codec struct {
 	name   string // as in MapReduceSpec.Compress
 	suffix string // of files, by which input is recognised
+	magic  string // that files begin with
 	reader func(io.Reader) (io.ReadCloser, error)
 	writer func(io.Writer) (io.WriteCloser, error)
 }
@@ -27,9 +28,9 @@ type codec struct {
 const maxWindow = 128 << 20
 
 var codecs = []codec{
-	{"gzip", ".gz", newGzipReader, newGzipWriter},
-	{"zstd", ".zst", newZstdReader, newZstdWriter},
-	{"bzip2", ".bz2", newBzip2Reader, newBzip2Writer},
+	{"gzip", ".gz", "\x1f\x8b", newGzipReader, newGzipWriter},
+	{"zstd", ".zst", "\x28\xb5\x2f\xfd", newZstdReader, newZstdWriter},
+	{"bzip2", ".bz2", "BZh", newBzip2Reader, newBzip2Writer},
 }
 
 // codecOf returns the codec of an input file by its name, nil for a plain file.
@@ -87,12 +88,14 @@ func newBzip2Writer(w io.Writer) (io.WriteCloser, error) {
 type decoder struct {
 	path   string
 	codec  *codec
+	begins bool // with the codec's magic
 	stream io.ReadCloser
 }
 
 // newDecoder begins to read a compressed file through file, which is buffered.
 func newDecoder(path string, c *codec, file *bufio.Reader) (*decoder, error) {
-	d := &decoder{path: path, codec: c}
+	head, _ := file.Peek(len(c.magic)) // an error comes again with the first read
+	d := &decoder{path: path, codec: c, begins: string(head) == c.magic}
 	stream, err := c.reader(file)
 	if err != nil {
 		return nil, d.failed(err)
@@ -119,7 +122,7 @@ func (d *decoder) failed(err error) error {
 		return err
 	}
 	what := "is damaged or no " + d.codec.name + " file"
-	if errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, io.EOF) {
+	if d.begins && (errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, io.EOF)) {
 		what = "is cut off"
 	}
 	return &job.Error{

@@ -77,6 +77,7 @@ func TestBrokenPackedInput(t *testing.T) {
 			{"half", "is cut off", whole[:len(whole)/2]},
 			{"flipped", "is damaged", flipped},
 			{"plain", "is damaged or no " + c.name + " file", codecText},
+			{"few bytes", "is damaged or no " + c.name + " file", []byte("a\n")},
 		} {
 			path := filepath.Join(dir, f.name+c.suffix)
 			writeFile(t, path, f.data)

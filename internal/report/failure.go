@@ -58,6 +58,9 @@ func (j *Job) noteFailure(e event.Entry, r event.AttemptEnded, a *attempt) {
 		Node:  string(a.node), Host: j.info.Nodes.host(a.node), At: e.At.Std(),
 		Exit: r.Exit, Signal: r.Signal, Reason: r.Reason, Stderr: r.Stderr,
 	}
+	if r.Outcome == event.Broken {
+		f.Left = 0 // the job stops
+	}
 	if j.info.StderrFile != nil {
 		f.File = j.info.StderrFile(task)
 	}

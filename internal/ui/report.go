@@ -107,7 +107,7 @@ func tasksText(v report.JobView) string {
 func attemptsText(v report.JobView) string {
 	a := v.Attempts
 	text := list(some(a.Done)+" done", a.Done, some(a.Failed)+" failed", a.Failed, some(a.Lost)+" lost", a.Lost,
-		some(a.Killed)+" killed", a.Killed, some(a.Broken)+" broken by the machine", a.Broken)
+		some(a.Killed)+" killed", a.Killed, some(a.Broken)+" broken by machine or files", a.Broken)
 	if v.OutputsLost > 0 {
 		text += "; " + count(v.OutputsLost, "map output") + " lost"
 	}

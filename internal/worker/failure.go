@@ -41,14 +41,16 @@ func broken(format string, args ...any) *failure {
 // failureOf says how an attempt ended that ended with err. What the machine
 // refuses for good (a full disk, a file system that went read-only, no more
 // memory) breaks the job, which can be resumed once that is mended: trying again
-// elsewhere on the machine would only repeat it.
+// elsewhere on the machine would only repeat it. So does input that is damaged,
+// gone or changed, and a folder that cannot be written: errors of input and output
+// that are the user's to mend.
 func failureOf(err error) *failure {
 	var f *failure
 	if errors.As(err, &f) {
 		return f
 	}
 	var e *job.Error
-	if ofMachine(err) || errors.As(err, &e) && e.Class == job.Fatal {
+	if ofMachine(err) || errors.As(err, &e) && (e.Class == job.Fatal || e.Class == job.User && e.Code == job.CodeIO) {
 		return broken("%v", err)
 	}
 	return failed("%v", err)
