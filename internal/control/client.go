@@ -94,6 +94,9 @@ func (c *Client) Watch(ctx context.Context, id job.ID, see func(Watched)) error 
 			}
 			return ErrLost
 		}
+		if w.Error != nil {
+			return w.Error.restore()
+		}
 		see(w)
 		if w.Final {
 			return nil
@@ -158,5 +161,10 @@ func failure(resp *http.Response) error {
 	if err := json.NewDecoder(resp.Body).Decode(&e); err != nil || e.What == "" {
 		return fmt.Errorf("the coordinator answered %s", resp.Status)
 	}
+	return e.restore()
+}
+
+// restore returns the error that was told.
+func (e *Error) restore() error {
 	return &job.Error{Class: e.Class, Code: e.Code, Where: e.Where, What: e.What, Do: e.Do}
 }

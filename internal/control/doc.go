@@ -59,4 +59,5 @@ type Error struct {
 type Watched struct {
 	View  report.JobView `json:"view"`
 	Final bool           `json:"final,omitempty"`
+	Error *Error         `json:"error,omitempty"` // the coordinator cannot go on
 }

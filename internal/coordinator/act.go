@@ -127,6 +127,16 @@ func (s *Server) release(a engine.Release) {
 	}
 }
 
+// giveBack ends all allocations, before a coordinator without jobs ends.
+func (s *Server) giveBack() {
+	for _, a := range s.engine.Allocs() {
+		s.release(engine.Release{Alloc: a.ID})
+		if err := s.step(engine.AllocDown{Alloc: a.ID, Reason: "the coordinator was told to end"}); err != nil {
+			s.log.Warn("allocation stays in the journal", "alloc", a.ID, "err", err)
+		}
+	}
+}
+
 // finalize commits the output of a MapReduce job as a whole, beside the loop.
 func (s *Server) finalize(id job.ID) {
 	l := s.jobs[id]

@@ -46,7 +46,11 @@ func (s *Server) getServer(w http.ResponseWriter, _ *http.Request) {
 func (s *Server) postStop(w http.ResponseWriter, r *http.Request) {
 	force := r.URL.Query().Get("force") == "true"
 	err := s.call(func() error {
-		if n := s.unfinished(); n > 0 && !force {
+		if s.unfinished() == 0 {
+			s.giveBack()
+			return nil
+		}
+		if !force {
 			return &job.Error{Class: job.User, What: "jobs are not over", Do: "cancel them, wait, or use --force: they go on with the next coordinator"}
 		}
 		return nil
@@ -205,6 +209,9 @@ func (s *Server) watchJob(w http.ResponseWriter, r *http.Request) {
 		case <-r.Context().Done():
 			return
 		case <-s.stopped:
+			if s.failure != nil {
+				_ = enc.Encode(control.Watched{View: last, Error: told(s.failure)}) // the command may be gone, too
+			}
 			return
 		}
 	}
@@ -225,11 +232,16 @@ func answer(w http.ResponseWriter, v any, err error) {
 		_ = json.NewEncoder(w).Encode(v) // a command that went away needs no answer
 		return
 	}
-	e := control.Error{Class: job.ClassOf(err), Code: job.CodeOf(err), What: err.Error()}
+	w.WriteHeader(http.StatusUnprocessableEntity)
+	_ = json.NewEncoder(w).Encode(told(err))
+}
+
+// told returns an error as commands are told it.
+func told(err error) *control.Error {
+	e := &control.Error{Class: job.ClassOf(err), Code: job.CodeOf(err), What: err.Error()}
 	var je *job.Error
 	if errors.As(err, &je) && error(je) == err && je.Err == nil {
 		e.Where, e.What, e.Do = je.Where, je.What, je.Do
 	}
-	w.WriteHeader(http.StatusUnprocessableEntity)
-	_ = json.NewEncoder(w).Encode(e)
+	return e
 }

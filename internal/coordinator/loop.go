@@ -44,6 +44,9 @@ func (s *Server) call(work func() error) error {
 	case err := <-done:
 		return err
 	case <-s.stopped:
+		if s.failure != nil {
+			return s.failure
+		}
 		return errStopped
 	}
 }
@@ -70,8 +73,11 @@ func (s *Server) take(out engine.Output) {
 }
 
 // loop runs until ctx ends or nothing needs the coordinator any more.
-func (s *Server) loop(ctx context.Context) error {
-	defer close(s.stopped)
+func (s *Server) loop(ctx context.Context) (err error) {
+	defer func() {
+		s.failure = err
+		close(s.stopped)
+	}()
 	sync := time.NewTicker(syncEvery)
 	defer sync.Stop()
 	for {

@@ -52,6 +52,7 @@ type Server struct {
 	posted      chan func()
 	driverCalls chan func(context.Context)
 	stopped     chan struct{} // closed when the loop has ended
+	failure     error         // what ended the loop, once stopped is closed; nil: it was told to end
 	syncing     atomic.Bool
 	watchers    atomic.Int64
 	archiving   sync.WaitGroup
@@ -146,13 +147,15 @@ func (s *Server) serveAll(ctx context.Context) error {
 	defer func() { _ = os.Remove(s.home.Socket()) }()
 	go func() { _ = api.Serve(commands) }()
 	go s.accept(workers)
-	go s.callDrivers(ctx)
+	calls := s.callDrivers(ctx)
 	s.adopt()
 	if s.opts.Ready != nil {
 		s.opts.Ready()
 	}
 	s.log.Info("coordinator listens", "pid", os.Getpid(), "workers", s.address)
 	err = s.loop(ctx)
+	close(s.driverCalls)
+	<-calls
 	s.archiving.Wait()
 	return errors.Join(err, s.journals.SyncDirty(), s.closeDrivers())
 }
@@ -195,16 +198,17 @@ func (s *Server) addLocal(ca *wire.CA) error {
 	return nil
 }
 
-// callDrivers makes the loop's calls of drivers, in their order.
-func (s *Server) callDrivers(ctx context.Context) {
-	for {
-		select {
-		case call := <-s.driverCalls:
-			call(ctx)
-		case <-s.stopped:
-			return
+// callDrivers makes the loop's calls of drivers, in their order, until there will be
+// no more; then it closes what it returns.
+func (s *Server) callDrivers(ctx context.Context) <-chan struct{} {
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		for call := range s.driverCalls {
+			call(context.WithoutCancel(ctx))
 		}
-	}
+	}()
+	return done
 }
 
 // adopt takes up the allocations that were live when the coordinator before
