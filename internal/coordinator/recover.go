@@ -2,6 +2,7 @@ package coordinator
 
 import (
 	"errors"
+	"fmt"
 	"io/fs"
 	"os"
 	"time"
@@ -9,6 +10,7 @@ import (
 	"berth/internal/event"
 	"berth/internal/home"
 	"berth/internal/job"
+	"berth/internal/journal"
 	"berth/internal/report"
 )
 
@@ -21,20 +23,13 @@ func (s *Server) recover() error {
 	}
 	var open []job.ID
 	for _, r := range runs {
-		wanted, err := unfinished(r)
-		if err != nil {
-			return err
-		}
-		if !wanted {
+		if !unfinished(r) {
 			continue
 		}
-		l, err := s.load(r.ID)
+		l, err := s.reopen(r)
 		if err != nil {
 			s.log.Error("a run cannot be read and stays as it is", "job", r.ID, "err", err)
 			continue
-		}
-		if err := l.beginJoblog(report.ContinueJoblog); err != nil {
-			s.log.Error("the job log is not continued", "job", r.ID, "err", err)
 		}
 		s.keep(l)
 		open = append(open, r.ID)
@@ -64,6 +59,34 @@ func (s *Server) recover() error {
 	return nil
 }
 
+// reopen loads a run that is not over. One whose folder or journal is damaged is an
+// error, found before its first record counts: it stops no other.
+func (s *Server) reopen(r home.Run) (*live, error) {
+	if err := checkJournal(r); err != nil {
+		return nil, err
+	}
+	l, err := s.load(r.ID)
+	if err != nil {
+		return nil, err
+	}
+	if err := l.beginJoblog(report.ContinueJoblog); err != nil {
+		s.log.Error("the job log is not continued", "job", r.ID, "err", err)
+	}
+	return l, nil
+}
+
+// checkJournal reads a run's journal through.
+func checkJournal(r home.Run) error {
+	_, err := journal.Replay(r.Journal(), func(e event.Entry) error {
+		if of := e.Record.Of(); of != r.ID {
+			return &job.Error{Class: job.User, Code: job.CodeIO, Where: r.Journal(),
+				What: fmt.Sprintf("record number %d belongs to %q", e.Seq, of), Do: "the folder is a copy of another run: move it away"}
+		}
+		return nil
+	})
+	return err
+}
+
 // remember lets views see a record, and returns the job that it belongs to, nil for none.
 func (s *Server) remember(e event.Entry) *live {
 	id := e.Record.Of()
@@ -79,16 +102,13 @@ func (s *Server) remember(e event.Entry) *live {
 }
 
 // unfinished reports whether a run was submitted and is not known to be over.
-func unfinished(r home.Run) (bool, error) {
+func unfinished(r home.Run) bool {
 	if _, err := os.Stat(r.Journal()); errors.Is(err, fs.ErrNotExist) {
-		return false, nil // its command died before it was submitted
+		return false // its command died before it was submitted
 	}
 	var v report.JobView
-	err := home.ReadJSON(r.Summary(), &v)
-	if errors.Is(err, fs.ErrNotExist) {
-		return true, nil
-	}
-	return err == nil && !event.State(v.State).Final(), err
+	err := home.ReadJSON(r.Summary(), &v) // one that cannot be read is written anew from the journal
+	return err != nil || !event.State(v.State).Final()
 }
 
 // recall takes up a job that was over when the coordinator began, so that it can

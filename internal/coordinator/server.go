@@ -26,6 +26,9 @@ import (
 	"berth/internal/wire"
 )
 
+// farewell is how long commands may take to hear that the coordinator ends.
+const farewell = 2 * time.Second
+
 // idleCheck is how often the loop looks whether anything needs the coordinator.
 const idleCheck = time.Second
 
@@ -143,7 +146,7 @@ func (s *Server) serveAll(ctx context.Context) error {
 		return err
 	}
 	api := &http.Server{Handler: s.handler(), ReadHeaderTimeout: 10 * time.Second}
-	defer func() { _ = api.Close() }()
+	defer shutDown(api)
 	defer func() { _ = os.Remove(s.home.Socket()) }()
 	go func() { _ = api.Serve(commands) }()
 	go s.accept(workers)
@@ -158,6 +161,15 @@ func (s *Server) serveAll(ctx context.Context) error {
 	<-calls
 	s.archiving.Wait()
 	return errors.Join(err, s.journals.SyncDirty(), s.closeDrivers())
+}
+
+// shutDown ends the control interface once those who watch have been told why.
+func shutDown(api *http.Server) {
+	ctx, cancel := context.WithTimeout(context.Background(), farewell)
+	defer cancel()
+	if api.Shutdown(ctx) != nil {
+		_ = api.Close()
+	}
 }
 
 // keys returns the keys for workers: those of the coordinator before, while
