@@ -158,27 +158,3 @@ func (b *builder) isFile(word string) bool {
 	info, err := os.Stat(word)
 	return err == nil && info.Mode().IsRegular()
 }
-
-// onPath reports whether a program is found on the user's PATH.
-func (b *builder) onPath(program string) bool {
-	dirs, _ := lookup(b.env, "PATH")
-	for _, dir := range filepath.SplitList(dirs) {
-		if info, err := os.Stat(filepath.Join(dir, program)); err == nil && info.Mode().IsRegular() && info.Mode()&0o111 != 0 {
-			return true
-		}
-	}
-	return false
-}
-
-// checkProgram refuses a command whose program will not be found. It cannot tell
-// where tasks run on other machines, nor without a PATH.
-func (b *builder) checkProgram(where string, words []string) error {
-	program := words[0]
-	if _, known := lookup(b.env, "PATH"); !known || b.spec.Request.On == "slurm" {
-		return nil
-	}
-	if filepath.IsAbs(program) && b.isFile(program) || b.shipped(path.Clean(program)) || !strings.Contains(program, "/") && b.onPath(program) {
-		return nil
-	}
-	return config(where, fmt.Sprintf("there is no program %q: not here, not among the shipped files, not on PATH", program), "check its name")
-}

@@ -23,8 +23,8 @@ func userDir(t testing.TB) (dir string, env []string) {
 	}
 	dir = filepath.Join(root, "home")
 	for name, text := range map[string]string{
-		"map.py":          "import sys\n",
-		"reduce.py":       "import sys\n",
+		"map.py":          "#!/usr/bin/env python3\n",
+		"reduce.py":       "#!/usr/bin/env python3\n",
 		"lib/util.py":     "x = 1\n",
 		"named.py":        "import os\nprint(os.environ['map_input_file'])\n",
 		"binary":          "\x00\x01 map_input_file",

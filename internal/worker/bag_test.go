@@ -108,6 +108,10 @@ func TestBagFailures(t *testing.T) {
 	if err := os.WriteFile(orphan, []byte("#!/no/such/interpreter\n"), 0o700); err != nil { //nolint:gosec // a program
 		t.Fatal(err)
 	}
+	windows := filepath.Join(dir, "windows")
+	if err := os.WriteFile(windows, []byte("#!/bin/sh\r\n"), 0o700); err != nil { //nolint:gosec // a program
+		t.Fatal(err)
+	}
 	tests := []struct {
 		name         string
 		spec         func() *job.Spec
@@ -120,7 +124,8 @@ func TestBagFailures(t *testing.T) {
 		{"not in PATH", func() *job.Spec { return bag(t, "no-such-command") }, 127, 0, `^not found: no-such-command`, ""},
 		{"no such file", func() *job.Spec { return bag(t, "/no/such/file") }, 127, 0, `^not found: /no/such/file`, ""},
 		{"not executable", func() *job.Spec { return bag(t, plain) }, 126, 0, `permission denied; chmod \+x`, ""},
-		{"no interpreter", func() *job.Spec { return bag(t, orphan) }, 126, 0, `interpreter in its first line`, ""},
+		{"no interpreter", func() *job.Spec { return bag(t, orphan) }, 126, 0, `interpreter in its first line, /no/such/interpreter, is not there`, ""},
+		{"Windows line ends", func() *job.Spec { return bag(t, windows) }, 126, 0, `Windows line ends`, ""},
 		{"NUL in an argument", func() *job.Spec { return bag(t, "echo", "a\x00b") }, 126, 0, `invalid argument`, ""},
 		{"no folder", func() *job.Spec {
 			s := bag(t, "true")

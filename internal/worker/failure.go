@@ -1,6 +1,7 @@
 package worker
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -105,7 +106,7 @@ func startFailure(path, dir string, err error) *failure {
 	f := &failure{outcome: event.Failed, exit: exitCannotRun}
 	switch {
 	case errors.Is(err, syscall.ENOENT) && statErr == nil:
-		f.reason = fmt.Sprintf("%s cannot be run: the interpreter in its first line is not there", path)
+		f.reason = fmt.Sprintf("%s cannot be run: %s", path, interpreterFault(full))
 	case errors.Is(err, fs.ErrNotExist), errors.Is(err, syscall.ENOTDIR):
 		return notFound(path)
 	case errors.Is(err, fs.ErrPermission):
@@ -118,6 +119,27 @@ func startFailure(path, dir string, err error) *failure {
 		f.reason = fmt.Sprintf("%s cannot be run: %v", path, err)
 	}
 	return f
+}
+
+// interpreterFault says what is wrong with the interpreter that a script names, or
+// with the loader of a compiled program.
+func interpreterFault(file string) string {
+	head := make([]byte, 256) // what kernels look at
+	if f, err := os.Open(file); err == nil {
+		n, _ := f.Read(head)
+		_ = f.Close() // only read
+		head = head[:n]
+	}
+	line, _, _ := bytes.Cut(head, []byte{'\n'})
+	words := bytes.Fields(bytes.TrimPrefix(line, []byte("#!")))
+	switch {
+	case bytes.HasSuffix(line, []byte{'\r'}):
+		return `the interpreter in its first line ends with a carriage return, as the file has Windows line ends; take them off: sed -i 's/\r$//'`
+	case bytes.HasPrefix(line, []byte("#!")) && len(words) > 0:
+		return fmt.Sprintf("the interpreter in its first line, %s, is not there", words[0])
+	default:
+		return "the loader it was linked for is not there"
+	}
 }
 
 func notFound(name string) *failure {
