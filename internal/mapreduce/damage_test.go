@@ -194,7 +194,9 @@ type damaging struct {
 
 func (d *damaging) Total(n int64) {
 	d.record.Total(n)
-	d.damage()
+	if d.now() == job.PhaseReduce {
+		d.damage()
+	}
 }
 
 // Runs that a merge of spills made are checked too: a map with a damaged spill fails.

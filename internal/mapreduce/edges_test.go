@@ -199,27 +199,37 @@ func TestCounters(t *testing.T) {
 
 // Phases tell what they read and write, and how much there will be.
 func TestProgress(t *testing.T) {
-	in := text(1, 20_000)
-	c := newCluster(t, in)
+	var inputs [][]byte
+	for i := range 10 { // to be merged in several passes
+		inputs = append(inputs, text(uint64(i), 4000))
+	}
+	c := newCluster(t, inputs...)
 	c.memory = minMemory
 	c.run()
-	m, r := c.progress[0], c.progress[1]
-	size, records := int64(len(in)), int64(20_000)
+	m, r := c.progress[0], c.progress[10]
+	size, records := int64(len(inputs[0])), int64(4000)
+	all := int64(len(bytes.Join(inputs, nil)))
 	if fmt.Sprint(m.phases, r.phases) != "[map merge] [shuffle sort reduce]" {
 		t.Errorf("phases %v %v", m.phases, r.phases)
 	}
-	for name, n := range map[string][2]int64{
-		"map in": m.in[job.PhaseMap], "map out": m.out[job.PhaseMap],
-		"reduce in": r.in[job.PhaseReduce], "reduce out": r.out[job.PhaseReduce],
+	for name, n := range map[string][2][2]int64{
+		"map in": {m.in[job.PhaseMap], {size, records}}, "map out": {m.out[job.PhaseMap], {size, records}},
+		"reduce in": {r.in[job.PhaseReduce], {all, 10 * records}}, "reduce out": {r.out[job.PhaseReduce], {all, 10 * records}},
 	} {
-		if n != [2]int64{size, records} {
-			t.Errorf("%s: %v bytes and records, want %d and %d", name, n, size, records)
+		if n[0] != n[1] {
+			t.Errorf("%s: %v bytes and records, want %v", name, n[0], n[1])
 		}
 	}
-	if m.total[job.PhaseMap] != size || r.total[job.PhaseReduce] != size || m.total[job.PhaseMerge] == 0 {
+	if m.total[job.PhaseMap] != size || r.total[job.PhaseReduce] != all || m.total[job.PhaseMerge] == 0 {
 		t.Errorf("totals %v %v", m.total, r.total)
 	}
-	if out := m.out[job.PhaseMerge]; out[0] == 0 || out[1] != records || r.in[job.PhaseShuffle][1] != records {
+	if n := r.in[job.PhaseSort][0]; n > r.total[job.PhaseSort] || n == 0 {
+		t.Errorf("sort read %d bytes of %d", n, r.total[job.PhaseSort])
+	}
+	if n := m.in[job.PhaseMerge][0]; n > m.total[job.PhaseMerge] || n == 0 {
+		t.Errorf("merge read %d bytes of %d", n, m.total[job.PhaseMerge])
+	}
+	if out := m.out[job.PhaseMerge]; out[0] == 0 || out[1] != records || r.in[job.PhaseShuffle][1] != 10*records {
 		t.Errorf("merged %v, shuffled %v", out, r.in[job.PhaseShuffle])
 	}
 	if m.cpu == 0 || r.cpu == 0 {

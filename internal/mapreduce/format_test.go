@@ -233,6 +233,7 @@ func FuzzSegment(f *testing.F) {
 	for _, s := range segmentsFor(f) {
 		f.Add(s, false)
 		f.Add(s, true)
+		f.Add(append(s, s[len(s)-endSize:]...), false) // goes on behind its end
 	}
 	f.Fuzz(func(t *testing.T, b []byte, seal bool) {
 		if seal {

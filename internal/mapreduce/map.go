@@ -264,13 +264,14 @@ func (m *mapRun) combineSpills() error {
 	if err := m.combine(lines, b); err != nil {
 		return err
 	}
-	s.prog.In(lines.bytesTaken(), lines.records)
+	s.read += lines.bytesTaken()
+	s.prog.In(lines.taken, lines.records)
 	return remove(files)
 }
 
-// tellTotal tells what the last pass over files will read.
+// tellTotal tells what the phase will have read after the pass over files.
 func (m *mapRun) tellTotal(files []*scratchFile) {
-	var sum int64
+	sum := m.space.read
 	for _, f := range files {
 		sum += f.size
 	}

@@ -36,3 +36,22 @@ func firstPass(runs []*sortedRun, pass, last int64) int {
 	}
 	return max(2, min(fits(runs, pass), len(runs)-atOnce+1))
 }
+
+// passBytes returns how many bytes all passes before the last one will read.
+func passBytes(runs []*sortedRun, pass, last int64) int64 {
+	left := slices.Clone(runs)
+	var sum int64
+	for {
+		n := firstPass(left, pass, last)
+		if n == 0 {
+			return sum
+		}
+		one := &sortedRun{}
+		for _, r := range left[:n] {
+			one.extent.length += r.extent.length
+			one.stat.maxRaw = max(one.stat.maxRaw, r.stat.maxRaw)
+		}
+		sum += one.extent.length
+		left = append(left[n:], one)
+	}
+}

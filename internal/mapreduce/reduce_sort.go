@@ -12,6 +12,7 @@ func (r *reduceRun) sort(runs []*sortedRun) ([]*sortedRun, error) {
 	if r.t.Combiner != nil && !IsIdentity(r.t.Combiner) {
 		pass /= 2 // the other half sorts what it writes
 	}
+	r.t.Progress.Total(passBytes(runs, pass, last))
 	var made []*sortedRun
 	for {
 		n := firstPass(runs, pass, last)

@@ -39,6 +39,7 @@ type scratchSpace struct {
 	mem   *carver
 	prog  Progress
 	made  int   // files, to name them
+	read  int64 // bytes that merges of files have read
 	used  int64 // most bytes of memory that held data at once so far
 }
 
@@ -144,7 +145,9 @@ func (s *scratchSpace) mergeRuns(w *runWriter, part int, runs []*sortedRun) erro
 			records += c.count
 		}
 		if c == nil || n%checkEvery == 0 {
-			s.prog.In(m.taken(), records-told)
+			taken := m.taken()
+			s.read += taken
+			s.prog.In(taken, records-told)
 			told = records
 			if err := s.ctx.Err(); c == nil || err != nil {
 				return err
