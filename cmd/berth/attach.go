@@ -75,7 +75,9 @@ func follow(ctx context.Context, h home.Home, r home.Run, console ui.Console) (r
 			return last, ctx.Err()
 		case job.CodeOf(err) == job.CodeArguments: // the coordinator does not have it: it is over
 			v, err := run.View(r)
-			see(control.Watched{View: v})
+			if err == nil {
+				see(control.Watched{View: v})
+			}
 			return v, err
 		case !lost(err) || tries == maxTries:
 			return last, err

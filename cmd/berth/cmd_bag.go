@@ -19,8 +19,8 @@ func newBag(do then) *cobra.Command {
 		Use:   "bag [FLAG...] [--] COMMAND [ARG...] [::: VALUE...]",
 		Short: "Run a command once for each line, index or value",
 		Long: `Run a command once for each entry: a line of a file or of standard input, an index of
-an array, or a value of ::: lists. {} stands for the entry; without it the entry
-comes last. Each task's output goes into files of its own. Exit code: 0, the number
+an array, or a value of ::: lists. {} stands for the entry; without it a line or value
+comes last, and an index is in $BERTH_ENTRY and $SLURM_ARRAY_TASK_ID. Each task's output goes into files of its own. Exit code: 0, the number
 of failed tasks up to 100, 101 for more, 255 for an error of berth's own.`,
 		Example: `  berth bag --each-line files.txt -- gzip -k {}
   berth bag --array 1-1000%50 -- ./simulate --seed {}

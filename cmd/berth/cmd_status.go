@@ -1,6 +1,9 @@
 package main
 
 import (
+	"errors"
+	"fmt"
+
 	"github.com/spf13/cobra"
 
 	"berth/internal/home"
@@ -24,7 +27,20 @@ func newStatus() *cobra.Command {
 			if wantJSON(cmd) {
 				return ui.JSON(cmd.OutOrStdout(), report.NewStatusList(all))
 			}
-			return ui.Status(cmd.OutOrStdout(), all)
+			return errors.Join(ui.Status(cmd.OutOrStdout(), all), warnDamaged(cmd, all))
 		},
 	}
+}
+
+// warnDamaged says of runs that cannot be read why not.
+func warnDamaged(cmd *cobra.Command, all []report.JobView) error {
+	for _, v := range all {
+		if v.State != report.StateDamaged {
+			continue
+		}
+		if _, err := fmt.Fprintf(cmd.ErrOrStderr(), "berth: warning: %s: %s\n", v.ID, v.Reason); err != nil {
+			return err
+		}
+	}
+	return nil
 }

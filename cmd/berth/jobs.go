@@ -2,7 +2,8 @@ package main
 
 import (
 	"context"
-	"errors"
+	"os"
+	"slices"
 
 	"berth/internal/control"
 	"berth/internal/event"
@@ -13,11 +14,11 @@ import (
 )
 
 // views returns all jobs, newest last: as the coordinator has them, where it
-// runs, else as their folders tell.
+// runs, else as their folders tell. Those that cannot be read are among them, damaged.
 func views(ctx context.Context, h home.Home) ([]report.JobView, error) {
 	live := map[job.ID]report.JobView{}
 	jobs, err := control.NewClient(h.Socket()).Jobs(ctx)
-	if err != nil && !errors.Is(err, control.ErrNoServer) {
+	if err != nil && !lost(err) {
 		return nil, err
 	}
 	for _, v := range jobs {
@@ -31,13 +32,24 @@ func views(ctx context.Context, h home.Home) ([]report.JobView, error) {
 	for _, r := range runs {
 		v, ok := live[r.ID]
 		if !ok {
-			if v, err = run.View(r); err != nil {
-				return nil, err
+			v, err = run.View(r)
+			switch {
+			case err != nil && !whole(r):
+				continue // its command is still writing its folder, or died at it
+			case err != nil:
+				v = run.Damaged(r, err)
 			}
 		}
 		all = append(all, v)
 	}
 	return all, nil
+}
+
+// whole reports whether the command that made a run's folder came to its end.
+func whole(r home.Run) bool {
+	_, err := os.Stat(r.Plan()) // it is written last
+	_, began := os.Stat(r.Journal())
+	return err == nil || began == nil
 }
 
 // find returns the run that a user names: by id, by number, or "last".
@@ -46,7 +58,11 @@ func find(h home.Home, name string) (home.Run, error) {
 	if err != nil {
 		return home.Run{}, err
 	}
-	if name == "last" && len(runs) > 0 {
+	runs = slices.DeleteFunc(runs, func(r home.Run) bool { return !whole(r) })
+	switch {
+	case len(runs) == 0:
+		return home.Run{}, &job.Error{Class: job.User, Code: job.CodeArguments, What: "there are no jobs yet"}
+	case name == "last":
 		return runs[len(runs)-1], nil
 	}
 	for _, r := range runs {
@@ -60,7 +76,7 @@ func find(h home.Home, name string) (home.Run, error) {
 // view returns one job as it is now.
 func view(ctx context.Context, h home.Home, r home.Run) (report.JobView, error) {
 	jobs, err := control.NewClient(h.Socket()).Jobs(ctx)
-	if err != nil && !errors.Is(err, control.ErrNoServer) {
+	if err != nil && !lost(err) {
 		return report.JobView{}, err
 	}
 	for _, v := range jobs {

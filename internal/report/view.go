@@ -6,9 +6,13 @@ import (
 	"berth/internal/job"
 )
 
-// StateInterrupted is the state in a view of a job that has not ended and that no
-// coordinator looks after. The other states are event.State's.
-const StateInterrupted = "interrupted"
+// States in a view besides event.State's.
+const (
+	// StateInterrupted is that of a job that has not ended and that no coordinator looks after.
+	StateInterrupted = "interrupted"
+	// StateDamaged is that of a run whose folder or journal cannot be read.
+	StateDamaged = "damaged"
+)
 
 // What an expected end goes by.
 const (
@@ -21,7 +25,7 @@ type Status struct {
 	ID         job.ID   `json:"id"`
 	Name       string   `json:"name"`
 	Kind       job.Kind `json:"kind"`  // bag or mapreduce
-	State      string   `json:"state"` // queued, running, stopping, finalizing, done, failed, cancelled, interrupted
+	State      string   `json:"state"` // queued, running, stopping, finalizing, done, failed, cancelled, interrupted, damaged
 	TasksDone  int      `json:"tasks_done"`
 	TasksTotal int      `json:"tasks_total"`
 }
@@ -79,7 +83,7 @@ type Attempts struct {
 	Failed  int `json:"failed"`
 	Lost    int `json:"lost"`
 	Killed  int `json:"killed"`
-	Broken  int `json:"broken"` // failed by the machine, a full disk say
+	Broken  int `json:"broken"` // failed for good by the machine or by files, a full disk or damaged input say
 }
 
 // Prediction is how long the plan expected the job to run on what it asked for.

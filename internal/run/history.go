@@ -74,15 +74,27 @@ func taskName(spec *job.Spec, tasks home.Tasks) func(task int) string {
 // summary that was written when it ended, else what its journal tells.
 func View(r home.Run) (report.JobView, error) {
 	var v report.JobView
-	err := home.ReadJSON(r.Summary(), &v)
-	if err == nil || !errors.Is(err, fs.ErrNotExist) {
-		return v, err
+	if home.ReadJSON(r.Summary(), &v) == nil {
+		return v, nil
 	}
 	fold, err := Fold(r, nil)
 	if err != nil {
 		return v, err
 	}
 	return fold.Unattended(), nil
+}
+
+// Damaged returns what can be said of a run whose folder or journal cannot be
+// read, and why not.
+func Damaged(r home.Run, why error) report.JobView {
+	v := report.JobView{Status: report.Status{ID: r.ID, State: report.StateDamaged}, Reason: why.Error()}
+	if spec, err := r.Spec(); err == nil {
+		v.Name, v.Kind = spec.Name, spec.Kind
+	}
+	if p, err := LoadPlan(r); err == nil {
+		v.TasksTotal, v.Submitted = p.Tasks+p.Reduces, p.At.Std()
+	}
+	return v
 }
 
 // Fold replays a run's journal. each is called for every attempt that is over; it may be nil.

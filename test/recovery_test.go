@@ -1,0 +1,107 @@
+package test
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+)
+
+// killServer kills the world's coordinator and waits until it is gone.
+func (w *world) killServer() {
+	w.t.Helper()
+	for _, pid := range w.berths(coordinatorRole) {
+		_ = syscall.Kill(pid, syscall.SIGKILL)
+	}
+	w.await("the coordinator to be gone", func() bool { return len(w.berths(coordinatorRole)) == 0 })
+}
+
+// TestDamagedJournal flips a byte in the middle of one job's journal while no
+// coordinator runs. That job is refused, saying where; others go on and new ones run.
+func TestDamagedJournal(t *testing.T) {
+	w := newWorld(t)
+	w.write("task.sh", "#!/bin/sh\nwhile [ ! -e go ]; do sleep 0.01; done\n")
+	for range 2 {
+		w.must("bag", "--detach", "--array", "1-3", "--", "./task.sh")
+	}
+	bad, good := w.jobs()[0], string(w.jobs()[1])
+	w.await("the first tasks to run", func() bool { return len(w.tryRecords(bad)) >= 3 })
+	w.killServer()
+	journal := w.home().Run(bad).Journal()
+	flipByte(t, journal)
+
+	refused := func(args ...string) {
+		t.Helper()
+		r := w.berth(append(args, string(bad))...)
+		if r.code == 0 || !strings.Contains(r.stderr, journal) || !strings.Contains(r.stderr, "byte") {
+			t.Errorf("berth %s: want the journal and the place of the damage: %v", args, r)
+		}
+	}
+	refused("report")
+	w.write("go", "")
+	w.must("wait", good)
+	w.must("bag", "--", "echo", ":::", "new")
+	for _, command := range []string{"report", "explain", "progress", "wait", "cancel", "resume"} {
+		refused(command)
+	}
+	r := w.must("status")
+	if !strings.Contains(r.stdout, "damaged") || strings.Count(r.stdout, "done") != 2 || !strings.Contains(r.stderr, journal) {
+		t.Errorf("status: %v", r)
+	}
+}
+
+// TestTornTail cuts a journal off in its last record, as a machine that loses power
+// does: the job goes on, and no task that is known to be done runs again.
+func TestTornTail(t *testing.T) {
+	w := newWorld(t)
+	w.write("task.sh", "#!/bin/sh\n[ $1 = 1 ] || while [ ! -e go ]; do sleep 0.01; done\necho $1 >>ran\n")
+	w.must("bag", "--detach", "--array", "1-3", "--", "./task.sh", "{}")
+	id := w.jobs()[0]
+	w.await("a task to be done", func() bool { return strings.Contains(w.must("progress", "--json").stdout, `"tasks_done":1`) })
+	w.killServer()
+	journal := w.home().Run(id).Journal()
+	st, err := os.Stat(journal)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Truncate(journal, st.Size()-3); err != nil {
+		t.Fatal(err)
+	}
+	w.write("go", "")
+	w.must("wait")
+	if got := strings.Count(w.read("ran"), "1\n"); got != 1 {
+		t.Errorf("task 1 ran %d times", got)
+	}
+}
+
+// TestDeletedRun deletes run folders, whole and in part, under a coordinator and
+// without: commands say what is missing, others' jobs work.
+func TestDeletedRun(t *testing.T) {
+	w := newWorld(t)
+	for range 3 {
+		w.must("bag", "--", "echo", ":::", "x")
+	}
+	ids := w.jobs()
+	if err := os.RemoveAll(w.home().Run(ids[0]).Dir); err != nil {
+		t.Fatal(err)
+	}
+	for _, f := range []string{"summary.json", "tasks"} {
+		if err := os.Remove(filepath.Join(w.home().Run(ids[1]).Dir, f)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	w.killServer()
+	if r := w.berth("wait", string(ids[0])); r.code != 1 || !strings.Contains(r.stderr, "no job") {
+		t.Errorf("a job whose folder is gone: %v", r)
+	}
+	if r := w.berth("wait", string(ids[1])); r.code == 0 || !strings.Contains(r.stderr, "tasks") {
+		t.Errorf("a job without its task table: %v", r)
+	}
+	w.must("wait", string(ids[2]))
+	r := w.must("status")
+	if strings.Contains(r.stdout, string(ids[0])) || !strings.Contains(r.stdout, "damaged") {
+		t.Errorf("status: %v", r)
+	}
+	w.must("bag", "--", "echo", ":::", "new")
+}
