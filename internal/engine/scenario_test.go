@@ -14,11 +14,11 @@ import (
 	"berth/internal/job"
 )
 
-// TestScenarios runs the scenarios of testdata: each line of a "steps" block is one
+// TestScenarios runs the scenarios of testdata/scenarios: each line of a "steps" block is one
 // input, its records are printed with *, its actions with !. Run with -rewrite to take
 // what comes out as what is expected.
 func TestScenarios(t *testing.T) {
-	datadriven.Walk(t, "testdata", func(t *testing.T, path string) {
+	datadriven.Walk(t, "testdata/scenarios", func(t *testing.T, path string) {
 		s := newScenario(t)
 		datadriven.RunTest(t, path, func(t *testing.T, d *datadriven.TestData) string {
 			s.t, s.d = t, d
@@ -103,21 +103,22 @@ func (s *scenario) query(verb string, a args) bool {
 		at, ok := s.e.NextTimeout()
 		fmt.Fprintf(&s.out, "  %v %t\n", at.Sub(s.now), ok)
 	case "restart":
-		s.restart()
+		s.restart(a.num("lose", 0))
 	default:
 		return false
 	}
 	return true
 }
 
-// restart brings up a new engine from the journal.
-func (s *scenario) restart() {
+// restart brings up a new engine from the journal, of which the last records are lost.
+func (s *scenario) restart(lose int) {
 	before := s.e.Dump()
+	s.journal = s.journal[:len(s.journal)-lose]
 	s.e = engine.New(s.cfg)
 	for _, ent := range s.journal {
 		s.e.Replay(ent)
 	}
-	if after := s.e.Dump(); after != before {
+	if after := s.e.Dump(); lose == 0 && after != before {
 		s.d.Fatalf(s.t, "the replayed state differs:\n%s\nbefore:\n%s", after, before)
 	}
 	s.print(s.e.Recover(s.now))
@@ -158,7 +159,7 @@ func (s *scenario) attemptInput(verb string, a args) engine.Input {
 	case "want-commit":
 		return engine.CommitWanted{Attempt: at}
 	case "fetch-failed":
-		return engine.FetchFailed{By: at, Map: s.attempt(a.pos[1]), Reason: a.key["reason"]}
+		return engine.FetchFailed{By: at, Map: s.attempt(a.pos[1]), Addr: a.key["addr"], Reason: a.key["reason"]}
 	case "ended":
 		for o := event.Done; o <= event.Broken; o++ {
 			if o.String() == a.pos[1] {

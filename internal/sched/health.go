@@ -45,5 +45,3 @@ func (h *Health) Suspected(now job.Time) bool { return now < h.until }
 // Until returns the time at which the node's last suspicion ends.
 func (h *Health) Until() job.Time { return h.until }
 
-// Strikes returns how many attempts failed or got lost on the node in a row.
-func (h *Health) Strikes() int { return h.strikes }

@@ -1,0 +1,148 @@
+package sched
+
+import (
+	"testing"
+	"time"
+
+	"pgregory.net/rapid"
+
+	"berth/internal/job"
+)
+
+func TestClaimsGoByJobThenMapsFirst(t *testing.T) {
+	first, second := Claim{1, job.ReduceTask}, Claim{2, job.MapTask}
+	if !first.Before(second) || second.Before(first) {
+		t.Error("a later job goes first")
+	}
+	maps, reduces := Claim{1, job.MapTask}, Claim{1, job.ReduceTask}
+	if !maps.Before(reduces) || reduces.Before(maps) || maps.Before(maps) {
+		t.Error("reduces go before maps")
+	}
+	a, b, c := Waiter{1, 5}, Waiter{1, 6}, Waiter{2, 0}
+	if !a.Before(b) || !b.Before(c) || b.Before(a) || c.Before(a) {
+		t.Error("waiters do not go by job and task")
+	}
+}
+
+func TestHolds(t *testing.T) {
+	need := job.Resources{CPUs: 2, Mem: 5}
+	for _, c := range []struct {
+		kind  job.TaskKind
+		leave job.Phase
+		want  job.Resources
+	}{
+		{job.BagTask, FirstLeave(job.BagTask), need},
+		{job.MapTask, FirstLeave(job.MapTask), need},
+		{job.ReduceTask, FirstLeave(job.ReduceTask), job.Resources{Mem: 5}},
+		{job.ReduceTask, NextLeave(job.ReduceTask), need},
+	} {
+		if got := Holds(c.kind, c.leave, need); got != c.want {
+			t.Errorf("a %v with leave for %v holds %v, want %v", c.kind, c.leave, got, c.want)
+		}
+	}
+	if FirstLeave(job.BagTask) != job.PhaseStore || FirstLeave(job.MapTask) != job.PhaseMerge || FirstLeave(job.ReduceTask) != job.PhaseShuffle ||
+		NextLeave(job.ReduceTask) != job.PhaseReduce {
+		t.Error("leave does not go through the right phase")
+	}
+}
+
+func TestSlowStart(t *testing.T) {
+	for _, c := range []struct {
+		maps  int
+		share float64
+		want  int
+	}{{0, 1, 0}, {10, 0, 0}, {20, 0.05, 1}, {10, 0.05, 1}, {4, 0.5, 2}, {3, 0.5, 2}, {7, 1, 7}, {7, 2, 7}, {7, -1, 0}} {
+		if got := SlowStart(c.maps, c.share); got != c.want {
+			t.Errorf("SlowStart(%d, %v) = %d, want %d", c.maps, c.share, got, c.want)
+		}
+	}
+}
+
+func TestAdmission(t *testing.T) {
+	node := Node{Capacity: job.Resources{CPUs: 2, Mem: 10}}
+	for _, c := range []struct {
+		name    string
+		change  func(n *Node)
+		need    job.Resources
+		room    int64
+		task    bool
+		shuffle bool
+	}{
+		{"empty", func(*Node) {}, job.Resources{CPUs: 2, Mem: 10}, 0, true, true},
+		{"too many cores", func(*Node) {}, job.Resources{CPUs: 3, Mem: 1}, 0, false, false},
+		{"too much memory", func(*Node) {}, job.Resources{CPUs: 1, Mem: 11}, 0, false, false},
+		{"cores in use", func(n *Node) { n.Used.CPUs = 2 }, job.Resources{CPUs: 1, Mem: 1}, 0, false, true},
+		{"memory in use", func(n *Node) { n.Used.Mem = 10 }, job.Resources{CPUs: 1, Mem: 1}, 0, false, false},
+		{"someone waits", func(n *Node) { n.Waiting = 1 }, job.Resources{CPUs: 1, Mem: 1}, 0, false, true},
+		{"as many shuffle as there are cores", func(n *Node) { n.Shuffling = 2 }, job.Resources{CPUs: 1}, 0, true, false},
+		{"room for a map", func(n *Node) { n.ShuffleMem, n.Used.Mem = 2, 2 }, job.Resources{CPUs: 1, Mem: 4}, 4, true, true},
+		{"no room for a map", func(n *Node) { n.ShuffleMem, n.Used.Mem = 2, 2 }, job.Resources{CPUs: 1, Mem: 4}, 5, true, false},
+		{"maps that fit no node", func(*Node) {}, job.Resources{CPUs: 1, Mem: 0}, 99, true, true},
+	} {
+		n := node
+		c.change(&n)
+		if got := n.AdmitsTask(c.need); got != c.task {
+			t.Errorf("%s: admits task: %v", c.name, got)
+		}
+		if got := n.AdmitsShuffle(c.need, c.room); got != c.shuffle {
+			t.Errorf("%s: admits shuffle: %v", c.name, got)
+		}
+	}
+	n := node
+	n.ShuffleMem = 6
+	if n.Obstructed(job.Resources{CPUs: 1, Mem: 4}) || !n.Obstructed(job.Resources{CPUs: 1, Mem: 5}) {
+		t.Error("shuffles of 6 of 10 leave 4")
+	}
+}
+
+// TestChoice holds the choice against its definition: the best does not depend on the
+// order of the offers, is not to be avoided if another is not, and none is less loaded.
+func TestChoice(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		nodes := make([]*Node, rapid.IntRange(1, 6).Draw(t, "nodes"))
+		avoid := make([]bool, len(nodes))
+		for i := range nodes {
+			nodes[i] = &Node{Index: i, Capacity: job.Resources{CPUs: rapid.IntRange(0, 4).Draw(t, "cpus"), Mem: 8}}
+			nodes[i].Used = job.Resources{CPUs: rapid.IntRange(0, nodes[i].Capacity.CPUs).Draw(t, "used"), Mem: rapid.Int64Range(0, 8).Draw(t, "mem")}
+			avoid[i] = rapid.Bool().Draw(t, "avoid")
+		}
+		var up, down Choice
+		for i := range nodes {
+			up.Offer(nodes[i], avoid[i])
+			down.Offer(nodes[len(nodes)-1-i], avoid[len(nodes)-1-i])
+		}
+		best, avoided := up.Best()
+		if other, _ := down.Best(); other != best || avoided != avoid[best.Index] {
+			t.Fatalf("best is %d or %d", best.Index, other.Index)
+		}
+		for i, n := range nodes {
+			if n != best && (avoided && !avoid[i] || avoided == avoid[i] && n.lighter(best)) {
+				t.Fatalf("%d is chosen, %d is better", best.Index, i)
+			}
+		}
+	})
+}
+
+func TestHealth(t *testing.T) {
+	trust := Trust{After: 3, For: time.Second}
+	var h Health
+	// Nothing is done elsewhere: never suspected, however much fails.
+	for range 10 {
+		if h.Bad(0, 7, trust) {
+			t.Fatal("suspected though no other node does better")
+		}
+	}
+	if h.Bad(5, 9, trust) || h.Suspected(5) {
+		t.Fatal("suspected after 2 done elsewhere")
+	}
+	if !h.Bad(5, 10, trust) || !h.Suspected(5) || h.Suspected(5+job.Time(time.Second)) || h.Until() != 5+job.Time(time.Second) {
+		t.Fatal("not suspected for a second after 3 done elsewhere")
+	}
+	// The row begins anew, and one that is done ends it.
+	h.Bad(6, 10, trust)
+	h.Bad(6, 20, trust)
+	h.Good()
+	if h.Bad(6, 30, trust) {
+		t.Fatal("the row did not end")
+	}
+}
