@@ -1,0 +1,104 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"runtime/debug"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"berth/internal/job"
+)
+
+// version is what the program was built from, as its build tells.
+func version() string {
+	info, ok := debug.ReadBuildInfo()
+	if !ok || info.Main.Version == "" {
+		return "(unknown version)"
+	}
+	return info.Main.Version
+}
+
+// name returns what stands behind "berth" on the command line.
+func name(c *cobra.Command, more ...string) string {
+	return strings.Join(append(strings.Fields(c.CommandPath())[1:], more...), " ")
+}
+
+func argumentError(what, do string) error {
+	return &job.Error{Class: job.User, Code: job.CodeArguments, What: what, Do: do}
+}
+
+// group makes a command that has others under it say which there are when none is
+// named, and refuse one that there is not.
+func group(c *cobra.Command) *cobra.Command {
+	c.DisableFlagsInUseLine = true
+	c.Args = func(c *cobra.Command, args []string) error {
+		if len(args) == 0 {
+			return nil
+		}
+		var known []string
+		for _, sub := range c.Commands() {
+			if !sub.Hidden {
+				known = append(append(known, sub.Name()), sub.Aliases...)
+			}
+		}
+		return argumentError(fmt.Sprintf("there is no command %q", name(c, args[0])), meant(c, "", args[0], known))
+	}
+	c.RunE = func(c *cobra.Command, _ []string) error { return c.Help() }
+	return c
+}
+
+// meant advises one who wrote a word that is not known.
+func meant(c *cobra.Command, prefix, word string, known []string) string {
+	if n := job.Nearest(word, known); n != "" {
+		return fmt.Sprintf("did you mean %s%s?", prefix, n)
+	}
+	return "see " + c.CommandPath() + " --help"
+}
+
+// flagError adds advice to what the flag library says.
+func flagError(c *cobra.Command, err error) error {
+	var unknown *pflag.NotExistError
+	if !errors.As(err, &unknown) || unknown.GetSpecifiedShortnames() != "" {
+		return argumentError(err.Error(), "see "+c.CommandPath()+" --help")
+	}
+	var known []string
+	c.Flags().VisitAll(func(f *pflag.Flag) {
+		if !f.Hidden {
+			known = append(known, f.Name)
+		}
+	})
+	word := unknown.GetSpecifiedName()
+	return argumentError("there is no flag --"+word, meant(c, "--", word, known))
+}
+
+// noArguments and oneJob say what a command may be followed by.
+func noArguments(c *cobra.Command, args []string) error {
+	if len(args) > 0 {
+		return argumentError(fmt.Sprintf("%s takes no argument, but there is %q", name(c), args[0]), "")
+	}
+	return nil
+}
+
+func oneJob(c *cobra.Command, args []string) error {
+	if len(args) > 1 {
+		return argumentError(fmt.Sprintf("%s takes one job, but there are %d arguments", name(c), len(args)), "")
+	}
+	return nil
+}
+
+func someJobs(c *cobra.Command, args []string) error {
+	if len(args) == 0 {
+		return argumentError(name(c)+" wants a job", "name it by id or number, or write last for the last one")
+	}
+	return nil
+}
+
+func oneFile(c *cobra.Command, args []string) error {
+	if len(args) != 1 {
+		return argumentError(fmt.Sprintf("%s takes one job file, but there are %d arguments", name(c), len(args)), "see "+c.CommandPath()+" --help")
+	}
+	return nil
+}

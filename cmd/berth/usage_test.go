@@ -1,0 +1,54 @@
+package main
+
+import (
+	"errors"
+	"io"
+	"testing"
+
+	"berth/internal/job"
+)
+
+// TestMisspelt: what cannot be taken is named, with what was probably meant.
+func TestMisspelt(t *testing.T) {
+	tests := []struct {
+		args []string
+		want string
+		code int
+	}{
+		{[]string{"mapredcue"}, `there is no command "mapredcue"; did you mean mapreduce?`, 1},
+		{[]string{"xyzzy"}, `there is no command "xyzzy"; see berth --help`, 1},
+		{[]string{"server", "stopp"}, `there is no command "server stopp"; did you mean stop?`, 1},
+		{[]string{"plan", "bagg"}, `there is no command "plan bagg"; did you mean bag?`, 1},
+		{[]string{"status", "--jsn"}, "there is no flag --jsn; did you mean --json?", 1},
+		{[]string{"bag", "--retrys", "3"}, "there is no flag --retrys; did you mean --retries?", 255},
+		{[]string{"bag", "--xyzzyxyzzy"}, "there is no flag --xyzzyxyzzy; see berth bag --help", 255},
+		{[]string{"report", "-x"}, "unknown shorthand flag: 'x' in -x; see berth report --help", 1},
+		{[]string{"cancel"}, "cancel wants a job; name it by id or number, or write last for the last one", 1},
+		{[]string{"wait", "1", "2"}, "wait takes one job, but there are 2 arguments", 1},
+		{[]string{"status", "all"}, `status takes no argument, but there is "all"`, 1},
+		{[]string{"run"}, "run takes one job file, but there are 0 arguments; see berth run --help", 1},
+	}
+	for _, tt := range tests {
+		root := newRoot()
+		root.SetArgs(tt.args)
+		root.SetOut(io.Discard)
+		root.SetErr(io.Discard)
+		err := root.Execute()
+		var e *job.Error
+		if !errors.As(err, &e) || err.Error() != tt.want || exitCode(err) != tt.code {
+			t.Errorf("berth %q: error %v, exit %d; want %s, %d", tt.args, err, exitCode(err), tt.want, tt.code)
+		}
+	}
+}
+
+// TestGroups: a group alone says what is in it, and that is no error.
+func TestGroups(t *testing.T) {
+	for _, args := range [][]string{{}, {"plan"}, {"server"}, {"--version"}} {
+		root := newRoot()
+		root.SetArgs(args)
+		root.SetOut(io.Discard)
+		if err := root.Execute(); err != nil {
+			t.Errorf("berth %q: %v", args, err)
+		}
+	}
+}
