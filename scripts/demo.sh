@@ -1,5 +1,5 @@
 #!/bin/sh
-# Counts the words of the Go toolchain's own source and prints the ten most frequent.
+# Counts the words of the Go toolchain's own source, its *.go files, and prints the ten most frequent.
 set -eu
 berth=$1
 out=$(mktemp -d)
@@ -8,6 +8,6 @@ scripts=$(dirname "$0")/../examples/wordcount
 "$berth" mapreduce \
 	-input "$(go env GOROOT)/src" -output "$out/counts" \
 	-mapper "$scripts/map.sh" -combiner "$scripts/reduce.sh" -reducer "$scripts/reduce.sh" \
-	-jobconf mapreduce.job.name=wordcount
+	-jobconf mapreduce.job.name=wordcount -jobconf 'berth.input.include=*.go'
 echo 'the ten most frequent words:'
 cat "$out"/counts/part-* | sort -t "$(printf '\t')" -k2,2nr -k1,1 | head -n 10

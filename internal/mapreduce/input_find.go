@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"path"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -22,8 +23,9 @@ type inputFile struct {
 
 // finder collects the files that a job's inputs name.
 type finder struct {
-	recursive  bool // into folders below input folders
-	ignoreDirs bool // else: pass over them instead of refusing them
+	recursive  bool     // into folders below input folders
+	ignoreDirs bool     // else: pass over them instead of refusing them
+	include    []string // globs for the names of files in folders; empty: all
 	files      []inputFile
 	skipped    int
 }
@@ -37,6 +39,37 @@ const (
 	ignoreDirsKey   = "mapreduce.input.fileinputformat.input.dir.nonrecursive.ignore.subdirs"
 )
 
+// IncludeKey is the job key that says which files of input folders are taken: globs
+// for their names, with commas between. It is berth's own. Files that are named, or
+// matched by a glob in -input, are taken anyhow.
+const IncludeKey = "berth.input.include"
+
+// ParseInclude parts the value of IncludeKey into globs (path.Match).
+func ParseInclude(list string) ([]string, error) {
+	var globs []string
+	for glob := range strings.SplitSeq(list, ",") {
+		if glob = strings.TrimSpace(glob); glob == "" {
+			continue
+		}
+		if _, err := path.Match(glob, ""); err != nil || strings.Contains(glob, "/") {
+			return nil, &job.Error{
+				Class: job.User, Code: job.CodeConfig, Where: IncludeKey,
+				What: fmt.Sprintf("%q is no glob for the name of a file", glob), Do: "write it like *.txt, with commas between several",
+			}
+		}
+		globs = append(globs, glob)
+	}
+	return globs, nil
+}
+
+// included reports whether a file of that name in an input folder is taken.
+func (f *finder) included(name string) bool {
+	return len(f.include) == 0 || slices.ContainsFunc(f.include, func(glob string) bool {
+		match, _ := path.Match(glob, name) // the glob was checked
+		return match
+	})
+}
+
 // findInputs returns the input files in the order of their paths. A file that two
 // inputs name is there twice, as in Hadoop.
 func findInputs(spec *job.MapReduceSpec) (*finder, error) {
@@ -44,15 +77,23 @@ func findInputs(spec *job.MapReduceSpec) (*finder, error) {
 		recursive:  !strings.EqualFold(spec.Conf[recursiveKey], "false") && !strings.EqualFold(spec.Conf[oldRecursiveKey], "false"),
 		ignoreDirs: strings.EqualFold(spec.Conf[ignoreDirsKey], "true"),
 	}
+	var err error
+	if f.include, err = ParseInclude(spec.Conf[IncludeKey]); err != nil {
+		return nil, err
+	}
 	for _, input := range spec.Inputs {
 		if err := f.add(input); err != nil {
 			return nil, err
 		}
 	}
 	if len(f.files) == 0 {
+		what := "no files"
+		if len(f.include) > 0 {
+			what += " that " + IncludeKey + " takes"
+		}
 		return nil, &job.Error{
 			Class: job.User, Code: job.CodeNoInput, Where: "-input",
-			What: "no files in " + strings.Join(spec.Inputs, ", "), Do: "name files or folders that hold some",
+			What: what + " in " + strings.Join(spec.Inputs, ", "), Do: "name files or folders that hold some",
 		}
 	}
 	slices.SortStableFunc(f.files, func(a, b inputFile) int { return strings.Compare(a.path, b.path) })
@@ -122,18 +163,26 @@ func (f *finder) addPath(path string, info fs.FileInfo, above []fs.FileInfo) err
 // accessRead is access(2)'s R_OK.
 const accessRead = 4
 
-// addDir adds the files of a folder whose names do not begin with '_' or '.'.
+// addDir adds the files of a folder whose names do not begin with '_' or '.', and
+// are included.
 func (f *finder) addDir(dir string, above []fs.FileInfo) error {
 	entries, err := os.ReadDir(dir)
 	if err != nil {
 		return inputError(dir, err)
 	}
 	for _, entry := range entries {
-		if hidden(entry.Name()) {
+		if hidden(entry.Name()) || entry.Type().IsRegular() && !f.included(entry.Name()) {
 			continue
 		}
 		path := filepath.Join(dir, entry.Name())
 		info, err := os.Stat(path) // follows links
+		if !f.included(entry.Name()) && (err != nil || !info.IsDir()) {
+			continue
+		}
+		if errors.Is(err, fs.ErrNotExist) && entry.Type()&fs.ModeSymlink != 0 {
+			return &job.Error{Class: job.User, Code: job.CodeIO, Where: path, What: "is a link that leads nowhere",
+				Do: "mend or remove it, or leave it out with " + IncludeKey}
+		}
 		if err != nil {
 			return inputError(path, err)
 		}

@@ -221,7 +221,7 @@ func TestFindInputs(t *testing.T) {
 	tree(t, dir, map[string]int64{
 		"in/b": 1, "in/a": 1, "in/sub/c": 1, "in/.hidden": 1, "in/_SUCCESS": 1, "in/_logs/x": 1, "in/.git/x": 1,
 		"day1/log.txt": 1, "day2/log.txt": 1, "day2/_log.txt": 1, "day10/log.txt": 1, "{brace}": 1, hostile: 1,
-		"empty/.keep": 1,
+		"empty/.keep": 1, "links/good": 1,
 	})
 	if err := os.Symlink("..", filepath.Join(dir, "in/sub/up")); err != nil {
 		t.Fatal(err)
@@ -232,6 +232,9 @@ func TestFindInputs(t *testing.T) {
 	if err := syscall.Mkfifo(filepath.Join(dir, "in/fifo"), 0o600); err != nil {
 		t.Fatal(err)
 	}
+	if err := os.Symlink("nowhere", filepath.Join(dir, "links/broken")); err != nil {
+		t.Fatal(err)
+	}
 	for _, c := range []struct {
 		inputs []string
 		conf   map[string]string
@@ -240,6 +243,11 @@ func TestFindInputs(t *testing.T) {
 		{[]string{"in"}, nil, []string{"in/a", "in/b", "in/link/log.txt", "in/sub/c"}},
 		{[]string{"in/sub/"}, nil, []string{"in/sub/c", "in/sub/up/a", "in/sub/up/b", "in/sub/up/link/log.txt"}},
 		{[]string{"in"}, map[string]string{recursiveKey: "false", ignoreDirsKey: "true"}, []string{"in/a", "in/b"}},
+		{[]string{"in"}, map[string]string{IncludeKey: "*.txt, [ax]"}, []string{"in/a", "in/link/log.txt"}},
+		{[]string{"in", "day2"}, map[string]string{IncludeKey: "b"}, []string{"in/b"}},
+		{[]string{"links"}, map[string]string{IncludeKey: "g*"}, []string{"links/good"}},
+		{[]string{"in/a", "day?", "in/sub/c*"}, map[string]string{IncludeKey: "nothing"}, []string{"in/a", "in/sub/c"}},
+		{[]string{"in"}, map[string]string{IncludeKey: " , "}, []string{"in/a", "in/b", "in/link/log.txt", "in/sub/c"}},
 		{[]string{"in/a", "day2"}, nil, []string{"day2/log.txt", "in/a"}},
 		{[]string{"in/a", "in/a"}, nil, []string{"in/a", "in/a"}},
 		{[]string{"in/_SUCCESS"}, nil, []string{"in/_SUCCESS"}},
@@ -274,9 +282,11 @@ func TestFindInputs(t *testing.T) {
 
 func TestFindInputsRefuses(t *testing.T) {
 	dir := t.TempDir()
-	tree(t, dir, map[string]int64{"in/a": 1, "in/sub/b": 1, "empty/.keep": 1, "file": 1})
-	if err := os.Symlink("nowhere", filepath.Join(dir, "broken")); err != nil {
-		t.Fatal(err)
+	tree(t, dir, map[string]int64{"in/a": 1, "in/sub/b": 1, "empty/.keep": 1, "file": 1, "links/good": 1})
+	for _, link := range []string{"broken", "links/broken"} {
+		if err := os.Symlink("nowhere", filepath.Join(dir, link)); err != nil {
+			t.Fatal(err)
+		}
 	}
 	for _, c := range []struct {
 		input string
@@ -293,6 +303,10 @@ func TestFindInputsRefuses(t *testing.T) {
 		{"empty", nil, job.CodeNoInput, "no files in"},
 		{"in", map[string]string{recursiveKey: "false"}, job.CodeNoInput, "in/sub: is a folder in an input folder"},
 		{"in", map[string]string{oldRecursiveKey: "false"}, job.CodeNoInput, "in/sub: is a folder in an input folder"},
+		{"in", map[string]string{IncludeKey: "*.go"}, job.CodeNoInput, "no files that berth.input.include takes in"},
+		{"in", map[string]string{IncludeKey: "a,[x"}, job.CodeConfig, `berth.input.include: "[x" is no glob`},
+		{"in", map[string]string{IncludeKey: "sub/*"}, job.CodeConfig, `berth.input.include: "sub/*" is no glob`},
+		{"links", nil, job.CodeIO, "links/broken: is a link that leads nowhere"},
 		{"file/x", nil, job.CodeIO, "not a directory"},
 		{"../../../../../../../dev/null", nil, job.CodeNoInput, "is no regular file"},
 	} {

@@ -49,6 +49,7 @@ func jobKeys() []Key {
 		works("mapreduce.input.lineinputformat.linespermap", "mapred.line.input.format.linespermap", "lines of a split of NLineInputFormat", whole(1, math.MaxInt32, func(b *builder) *int { return &b.mr.LinesPerMap })),
 		works("mapreduce.input.fileinputformat.input.dir.recursive", "mapred.input.dir.recursive", "false: refuse folders in input folders", isBool),
 		works("mapreduce.input.fileinputformat.input.dir.nonrecursive.ignore.subdirs", "", "true: pass over folders in input folders", isBool),
+		works("berth.input.include", "", "files of input folders to take: globs for their names, with commas between, like *.txt,*.gz (berth's own key)", kept),
 	}
 }
 

@@ -87,6 +87,10 @@ func isBool(_ *builder, s setting) error {
 	return err
 }
 
+// kept leaves a value in the configuration, for who reads it there and checks it: the
+// search for input files.
+func kept(*builder, setting) error { return nil }
+
 // separator takes a separator of fields. A backslash and a letter is what a shell
 // makes of '\t' in quotes; Hadoop takes it literally, which is hardly ever meant.
 func separator(field func(*builder) *string) func(*builder, setting) error {
