@@ -16,7 +16,7 @@ func newBag(do then) *cobra.Command {
 	opts := cli.BagOptions{Env: os.Environ()}
 	var detach bool
 	c := &cobra.Command{
-		Use:   "bag [FLAG...] [--] COMMAND [ARG...] [::: VALUE...]",
+		Use: "bag [FLAG...] [--] COMMAND [ARG...] [::: VALUE...]", DisableFlagsInUseLine: true,
 		Short: "Run a command once for each line, index or value",
 		Long: `Run a command once for each entry: a line of a file or of standard input, an index of
 an array, or a value of ::: lists. {} stands for the entry; without it a line or value
@@ -30,7 +30,7 @@ of failed tasks up to 100, 101 for more, 255 for an error of berth's own.`,
 			return bagError(job.Bag, bag(cmd, &opts, args, do, detach))
 		},
 	}
-	c.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return bagError(job.Bag, err) })
+	c.SetFlagErrorFunc(func(c *cobra.Command, err error) error { return bagError(job.Bag, flagError(c, err)) })
 	c.Flags().SetInterspersed(false) // what follows the command is the command's
 	opts.Register(c.Flags())
 	c.Flags().BoolVar(&detach, "detach", false, "print the job's id and do not wait for its end")

@@ -14,7 +14,7 @@ import (
 
 func newCancel() *cobra.Command {
 	return &cobra.Command{
-		Use: "cancel JOB...", Short: "Stop jobs; what is done stays done", Args: cobra.MinimumNArgs(1),
+		Use: "cancel JOB...", Short: "Stop jobs; what is done stays done", Args: someJobs,
 		Long: `Stop jobs and wait until their tasks have ended. What is done stays done: berth resume
 goes on with the rest.`,
 		Example: "  berth cancel mr-3\n  berth cancel last",

@@ -13,7 +13,7 @@ import (
 
 func newDocs() *cobra.Command {
 	return &cobra.Command{
-		Use: "docs", Short: "Write docs/cli.md", Args: cobra.NoArgs, Hidden: true,
+		Use: "docs", Short: "Write docs/cli.md", Args: noArguments, Hidden: true,
 		Example: "  berth docs >docs/cli.md",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return writeDocs(cmd.OutOrStdout(), cmd.Root())

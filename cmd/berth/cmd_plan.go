@@ -19,7 +19,7 @@ left; without one it says so. Arguments are those of the command that would run 
 			"  berth plan bag --each-line files.txt -- gzip -k {}\n  berth plan run job.toml --json",
 	}
 	c.AddCommand(newMapReduce(planOnly), newBag(planOnly), newRun(planOnly))
-	return c
+	return group(c)
 }
 
 // planOnly tells what would be done with a job.

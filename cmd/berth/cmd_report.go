@@ -13,7 +13,7 @@ import (
 func newReport() *cobra.Command {
 	var tasks, accuracy bool
 	c := &cobra.Command{
-		Use: "report [JOB]", Short: "Tell what a job took, phase by phase, beside what was predicted", Args: cobra.MaximumNArgs(1),
+		Use: "report [JOB]", Short: "Tell what a job took, phase by phase, beside what was predicted", Args: oneJob,
 		Long: `Tell what a job took: durations, bytes, CPU time and memory of its phases, attempts and
 failures, and the predicted time beside the actual one. With --tasks each attempt
 has a line; with --accuracy the predictions of all runs are judged.`,

@@ -19,7 +19,7 @@ type resumeFlags struct {
 func newResume() *cobra.Command {
 	var f resumeFlags
 	c := &cobra.Command{
-		Use: "resume [JOB]", Short: "Go on with a job that failed, was cancelled or interrupted", Args: cobra.MaximumNArgs(1),
+		Use: "resume [JOB]", Short: "Go on with a job that failed, was cancelled or interrupted", Args: oneJob,
 		Long: `Go on with what is not done of a job; what is done is not run again. Tasks of a bag that
 failed are left as they are unless --failed is given.`,
 		Example: "  berth resume mr-3\n  berth resume bag-7 --failed\n  berth resume mr-3 --scratch /big/disk",

@@ -13,7 +13,7 @@ func newRun(do then) *cobra.Command {
 	opts := cli.FileOptions{Env: os.Environ()}
 	var detach bool
 	c := &cobra.Command{
-		Use: "run FILE.toml", Short: "Run the job that a file describes", Args: cobra.ExactArgs(1),
+		Use: "run FILE.toml", Short: "Run the job that a file describes", Args: oneFile,
 		Long: `Run the job that a job file (TOML) describes: a bag or a MapReduce job. Keys are named
 as the flags are. Flags here win over the file's [request].`,
 		Example: "  berth run job.toml\n  berth run job.toml --workers 2 --detach",

@@ -29,12 +29,12 @@ when it has had nothing to do for a minute, so this command is rarely needed.`,
 		Example: "  berth server status\n  berth server stop",
 	}
 	c.AddCommand(newServerStart(), newServerStop(), newServerStatus(), newServerRun())
-	return c
+	return group(c)
 }
 
 func newServerStart() *cobra.Command {
 	return &cobra.Command{
-		Use: "start", Short: "Start the coordinator in the background, if none runs", Args: cobra.NoArgs,
+		Use: "start", Short: "Start the coordinator in the background, if none runs", Args: noArguments,
 		Example: "  berth server start",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			h, err := home.Open()
@@ -53,7 +53,7 @@ func newServerStart() *cobra.Command {
 func newServerStop() *cobra.Command {
 	var force bool
 	c := &cobra.Command{
-		Use: "stop", Short: "End the coordinator", Args: cobra.NoArgs,
+		Use: "stop", Short: "End the coordinator", Args: noArguments,
 		Long: `End the coordinator. Workers go on with what they run and wait for the next
 one; jobs that are not over go on with it. So with such jobs --force is wanted.`,
 		Example: "  berth server stop",
@@ -76,7 +76,7 @@ one; jobs that are not over go on with it. So with such jobs --force is wanted.`
 
 func newServerStatus() *cobra.Command {
 	return &cobra.Command{
-		Use: "status", Short: "Say whether the coordinator runs", Args: cobra.NoArgs,
+		Use: "status", Short: "Say whether the coordinator runs", Args: noArguments,
 		Example: "  berth server status --json",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			h, err := home.Locate()
@@ -115,7 +115,7 @@ func newServerRun() *cobra.Command {
 	var readyFD bool
 	var idle time.Duration
 	c := &cobra.Command{
-		Use: "run", Short: "Be the coordinator, in the foreground", Args: cobra.NoArgs,
+		Use: "run", Short: "Be the coordinator, in the foreground", Args: noArguments,
 		Example: "  berth server run --idle 0",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			var ready *os.File

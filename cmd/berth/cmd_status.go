@@ -13,7 +13,7 @@ import (
 
 func newStatus() *cobra.Command {
 	return &cobra.Command{
-		Use: "status", Short: "List your jobs, newest last", Args: cobra.NoArgs,
+		Use: "status", Short: "List your jobs, newest last", Args: noArguments,
 		Example: "  berth status\n  berth status --json",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			h, err := home.Locate()

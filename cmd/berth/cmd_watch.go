@@ -10,7 +10,7 @@ import (
 func newProgress() *cobra.Command {
 	var follow bool
 	c := &cobra.Command{
-		Use: "progress [JOB]", Short: "Show how far a job is", Args: cobra.MaximumNArgs(1),
+		Use: "progress [JOB]", Short: "Show how far a job is", Args: oneJob,
 		Long:    "Show how far a job is: the one named by id or number, or the last one.",
 		Example: "  berth progress\n  berth progress mr-3 --follow\n  berth progress 3 --json",
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -41,7 +41,7 @@ func newProgress() *cobra.Command {
 
 func newWait() *cobra.Command {
 	return &cobra.Command{
-		Use: "wait [JOB]", Short: "Wait until a job is over", Args: cobra.MaximumNArgs(1),
+		Use: "wait [JOB]", Short: "Wait until a job is over", Args: oneJob,
 		Long: `Wait until a job is over: the one named by id or number, or the last one. The exit
 code is that of the command that submitted it. A job whose coordinator died goes on.`,
 		Example: "  berth wait bag-7\n  berth wait",

@@ -13,7 +13,7 @@ import (
 func newWorker() *cobra.Command {
 	var config string
 	c := &cobra.Command{
-		Use: "worker", Short: "Run tasks on a node (started by berth itself)", Args: cobra.NoArgs, Hidden: true,
+		Use: "worker", Short: "Run tasks on a node (started by berth itself)", Args: noArguments, Hidden: true,
 		Example: "  berth worker --config FILE",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			var c local.WorkerConfig

@@ -17,13 +17,15 @@ func newRoot() *cobra.Command {
 	root := &cobra.Command{
 		Use: "berth", Short: "Run MapReduce jobs and bags of tasks where they are done soonest",
 		Long: rootLong, Example: rootExample,
-		SilenceUsage: true, SilenceErrors: true,
+		SilenceUsage: true, SilenceErrors: true, Version: version(),
 	}
+	root.SetVersionTemplate("berth {{.Version}}\n")
+	root.SetFlagErrorFunc(flagError)
 	root.PersistentFlags().Bool("json", false, "print the result as JSON and show no progress")
 	root.AddCommand(newMapReduce(submit), newBag(submit), newRun(submit), newPlan(), newStatus(), newProgress(), newWait(),
 		newCancel(), newExplain(), newResume(), newReport(), newServer(), newWorker(), newDocs())
 	root.CompletionOptions.HiddenDefaultCmd = true
-	return root
+	return group(root)
 }
 
 // wantJSON reports whether --json was given.
