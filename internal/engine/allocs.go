@@ -97,8 +97,16 @@ func (e *Engine) giveBack(a *alloc, reason string) {
 // idle reports whether nothing runs or could run in the allocation's pool.
 func (a *alloc) idle() bool { return len(a.pool.active) == 0 }
 
-// idleSince returns when the allocation came to be idle.
-func (a *alloc) idleSince() job.Time { return max(a.pool.idleSince, a.requested) }
+// idleSince returns from when on the allocation counts as idle: its last job ended, or
+// a node came or went after that. So what it holds of a job that is to be resumed is
+// still there for a while after the coordinator was started again.
+func (a *alloc) idleSince() job.Time {
+	at := max(a.pool.idleSince, a.requested)
+	for _, n := range a.nodes() {
+		at = max(at, n.since)
+	}
+	return at
+}
 
 // deserted reports whether the allocation had nodes and has none any more.
 func (a *alloc) deserted() bool {

@@ -5,10 +5,58 @@
 // does none of it. A live coordinator and the simulator both do the same: hand
 // inputs to Step, make its records durable, then carry out its actions.
 //
+// # State
+//
 // The engine's state changes in one place, apply, by one record at a time. Step
-// turns an input into records (each applied as it is made) and then lets the
-// scheduler make more. So the state is the fold of the journal, and a coordinator
-// that died is brought back by Replay.
+// turns an input into records (each applied as it is made), then settles what
+// follows from them: jobs that are done or have failed too often, allocations to ask
+// for or to give back, tasks to start. What follows is drawn from the state alone,
+// never from the input that led to it. So the state is the fold of the journal; a
+// coordinator that died is brought back by Replay; and Recover makes good whatever
+// was cut short, down to a step of which only some records were written.
+//
+// Not part of the state is what is open between engine and workers: leave that was
+// asked for, attempts that are being killed, which node was told of which map output.
+// A worker that joins (NodeUp) says what it has, and asks anew for what it wants.
+//
+// # Jobs and tasks
+//
+// A job is queued until its first attempt starts, then running. When all its tasks
+// are done or failed, a bag has ended; a MapReduce job is finalizing until its output
+// as a whole is committed. A job that is cancelled, has failed too often or ran into
+// a broken machine is stopping until the last of its attempts is over. Any job that
+// ended without being done can be resumed: what is done stays done.
+//
+// A task is ready, running, done or failed, and has at most one live attempt. An
+// attempt that fails counts; one that is lost with its worker does not, but for a
+// task that loses its workers again and again. The output of a map is held by its
+// node: when it is lost while a reduce needs it, the map is run again.
+//
+// An attempt may put its output into place only with a grant. It stands until the
+// attempt is over, so no two attempts of a task ever have one. A node that does not
+// answer is waited for (Config.NodeTimeout) before its attempts are given up; that
+// must be longer than workers without a coordinator keep their grants.
+//
+// # Allocations
+//
+// All allocations of one shape and the jobs that want it are a pool. A job asks for
+// an allocation only where its pool has none. One that is idle is given back after its
+// idle timeout, and at once if it never began or another may wait for its room.
+//
+// # Scheduling
+//
+// Policy is package sched's: the order of claims, what a phase takes of its node,
+// whether a node admits a task, which is best. The engine keeps the claims: queues of
+// ready tasks (a cursor over those that never started, a heap of those to be started
+// again), in classes of equal need. After each input only nodes with something freed,
+// and classes with something new, are looked at; so a completion costs the same with
+// a thousand tasks queued and a million, with one job waiting and thousands.
+//
+// The first claim that finds no room has a node kept for it, where later claims are
+// admitted only if they do not delay it: large tasks are not starved by small ones.
+// Reduces begin with leave to shuffle, holding memory but no core, and never so much
+// that no map could run; where maps come to be run again and find no room all the
+// same, shuffles that wait for them yield.
 //
 // The package touches no clock, file, network, logger, goroutine or random source.
 package engine

@@ -85,7 +85,7 @@ func (x *explanation) running() {
 		where = append(where, fmt.Sprintf("%d on %s", count[n], n.id))
 	}
 	if n := len(x.j.live); n > 0 {
-		x.say("%d of %d tasks run: %s", n, x.j.work.Total(), some(where))
+		x.say("%d of %s: %s", n, number(x.j.work.Total(), "task")+verb(n, " run"), some(where))
 	}
 }
 
@@ -193,14 +193,22 @@ func (x *explanation) room(q *queue, word string) {
 	}
 	var where []string
 	for _, n := range p.nodes {
-		if n.state == up {
+		switch {
+		case n.state != up:
+		case q.kind == job.ReduceTask:
+			where = append(where, fmt.Sprintf("%s has %s free and %d of at most %d shuffling", n.id, job.FormatSize(n.Free().Mem), n.Shuffling, n.Capacity.CPUs))
+		default:
 			where = append(where, fmt.Sprintf("%s has %s free", n.id, describe(n.Free())))
-			if q.kind == job.ReduceTask && n.Shuffling > 0 {
-				where[len(where)-1] += fmt.Sprintf(" and %d shuffling", n.Shuffling)
-			}
 		}
 	}
-	x.say("%d %s for %s each: %s", q.ready(), word+verb(q.ready(), " wait"), describe(q.class.key.need), some(where))
+	want, kept := describe(q.class.key.need), ""
+	if q.kind == job.ReduceTask {
+		want = job.FormatSize(q.class.key.need.Mem) + " to shuffle in"
+		if room := max(q.class.key.room, q.class.room); room > 0 {
+			kept = ", " + job.FormatSize(room) + " on each node being kept for maps"
+		}
+	}
+	x.say("%d %s for %s each: %s%s", q.ready(), word+verb(q.ready(), " wait"), want, some(where), kept)
 	var before []string
 	for _, k := range p.active {
 		if k.order < x.j.order && k.active() && (k.queues[0].class != nil || k.queues[1].class != nil) {
@@ -215,7 +223,7 @@ func (x *explanation) room(q *queue, word string) {
 // claims tells of map outputs whose holder is unknown since a resume.
 func (x *explanation) claims() {
 	if n := x.j.unclaimed; n > 0 {
-		x.say("%d map %s from before the resume %s looked for on the nodes that join", n, plural(n, "output"), map[bool]string{true: "is", false: "are"}[n == 1])
+		x.say("it looks for %s from before the resume on the nodes that join", number(n, "map output"))
 	}
 }
 

@@ -15,7 +15,7 @@ import (
 
 var (
 	firstSeed = flag.Int("world.first", 0, "first seed that TestWorldSeeds runs")
-	seeds     = flag.Int("world.seeds", 150, "number of seeds that it runs")
+	seeds     = flag.Int("world.seeds", 60, "number of seeds that it runs")
 )
 
 // newWorld returns a world that is checked after each step.

@@ -103,22 +103,31 @@ func (s *scenario) query(verb string, a args) bool {
 		at, ok := s.e.NextTimeout()
 		fmt.Fprintf(&s.out, "  %v %t\n", at.Sub(s.now), ok)
 	case "restart":
-		s.restart(a.num("lose", 0))
+		s.restart(a.num("lose", 0), job.ID(a.str("without", "")))
+	case "recall":
+		for _, ent := range s.journal {
+			if ent.Record.Of() == a.job(0) {
+				s.e.Replay(ent)
+			}
+		}
 	default:
 		return false
 	}
 	return true
 }
 
-// restart brings up a new engine from the journal, of which the last records are lost.
-func (s *scenario) restart(lose int) {
+// restart brings up a new engine from the journal, of which the last records are lost
+// and those of one job are left out.
+func (s *scenario) restart(lose int, without job.ID) {
 	before := s.e.Dump()
 	s.journal = s.journal[:len(s.journal)-lose]
 	s.e = engine.New(s.cfg)
 	for _, ent := range s.journal {
-		s.e.Replay(ent)
+		if without == "" || ent.Record.Of() != without {
+			s.e.Replay(ent)
+		}
 	}
-	if after := s.e.Dump(); lose == 0 && after != before {
+	if after := s.e.Dump(); lose == 0 && without == "" && after != before {
 		s.d.Fatalf(s.t, "the replayed state differs:\n%s\nbefore:\n%s", after, before)
 	}
 	s.print(s.e.Recover(s.now))
