@@ -163,12 +163,17 @@ func (e *Engine) strike(at job.Time, n *node) {
 	}
 }
 
-// taskName names a task as its user knows it.
+// taskName names a task as its user knows it. What the tasks of a bag are called the
+// engine does not know; failures are told with their names besides.
 func (e *Engine) taskName(j *jobState, i int) string {
-	if k := j.work.TaskKind(i); k != job.ReduceTask {
-		return fmt.Sprintf("%s %d", k, i)
+	switch k := j.work.TaskKind(i); k {
+	case job.BagTask:
+		return "a task"
+	case job.ReduceTask:
+		return job.TaskName(k, i-j.work.Tasks)
+	default:
+		return job.TaskName(k, i)
 	}
-	return fmt.Sprintf("%s %d", job.ReduceTask, i-j.work.Tasks)
 }
 
 func plural(n int, word string) string {

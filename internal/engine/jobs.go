@@ -129,8 +129,7 @@ func (e *Engine) judge(j *jobState) {
 	case w.Kind == job.MapReduce && failures > 0:
 		e.stop(j, event.StateFailed, job.CodeFailed, j.lastFail)
 	case w.Kind == job.Bag && w.MaxFails >= 0 && j.fails > w.MaxFails:
-		e.stop(j, event.StateFailed, job.CodeFailed, fmt.Sprintf("%d of %d tasks failed, more than the %d that may; the last: %s",
-			failures, w.Tasks, w.MaxFails, j.lastFail))
+		e.stop(j, event.StateFailed, job.CodeFailed, fmt.Sprintf("%d of %d tasks failed, more than the %d that may", failures, w.Tasks, w.MaxFails))
 	case j.unfinished() > 0:
 	case len(j.live) > 0: // maps that were run again for reduces that are done by now
 		for _, a := range j.sorted() {
