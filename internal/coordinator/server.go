@@ -112,7 +112,7 @@ func newServer(opts Options, stop context.CancelFunc) *Server {
 		home: opts.Home, opts: opts, log: opts.Log, started: time.Now(), stop: stop,
 		posted: make(chan func(), 4096), driverCalls: make(chan func(context.Context), 1024), stopped: make(chan struct{}),
 		drivers: make(map[string]driver.Driver), journals: journal.NewSet(opts.Home.JournalOf), nodes: report.NewNodes(),
-		engine:   engine.New(engine.Config{NodeTimeout: maxSilence}),
+		engine:   engine.New(engine.Config{NodeTimeout: nodeTimeout}),
 		sessions: make(map[job.NodeID]*session), unflushed: make(map[*session]struct{}),
 		awaits: make(map[job.Attempt]*session), shapes: make(map[job.AllocID]job.AllocRequest),
 		jobs: make(map[job.ID]*live), idleSince: time.Now(),

@@ -21,6 +21,8 @@ const (
 	heartbeat  = 2 * time.Second
 	lease      = 4 * heartbeat
 	maxSilence = 6 * heartbeat
+	// nodeTimeout is how long a node that does not answer is waited for, once that is known.
+	nodeTimeout = 30 * time.Second
 )
 
 // session is the connection of one worker. The loop alone uses told.
