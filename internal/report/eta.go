@@ -81,12 +81,17 @@ func (e *estimate) eta() (seconds float64, known bool) {
 	if left == 0 && slots == 0 {
 		return 0, true
 	}
-	if e.phase.runFirst == 0 || slots == 0 {
+	if e.phase.runFirst == 0 {
 		return 0, false
 	}
-	if n := e.phase.runDone; n >= settled*slots && left > 0 {
+	// Short phases may end before anybody is told that they began: then none seems to
+	// run, and the rate alone tells.
+	if n := e.phase.runDone; n >= settled*max(slots, 1) && left > 0 {
 		each := e.phase.runLast.Sub(e.phase.runFirst).Seconds() / float64(n)
 		return round(max(float64(left+slots)*each-e.now.Sub(e.phase.runLast).Seconds(), 0)), true
+	}
+	if slots == 0 {
+		return 0, false
 	}
 	mean := e.phase.took.mean()
 	if mean == 0 {

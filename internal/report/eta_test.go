@@ -108,3 +108,33 @@ func BenchmarkApply(b *testing.B) {
 		})
 	}
 }
+
+// TestEtaUnseenPhase: of reduces that end before anybody hears that they came to
+// their last phase, the rate of ends tells when all will be over.
+func TestEtaUnseenPhase(t *testing.T) {
+	const reduces = 100
+	j := New(Info{ID: "mr-1", Predicted: &Prediction{LowSeconds: 500, UpSeconds: 900}})
+	seq := uint64(0)
+	apply := func(at job.Time, r event.Record) {
+		seq++
+		j.Apply(event.Entry{Seq: seq, At: at, Record: r})
+	}
+	try := func(task int) job.Attempt { return job.Attempt{Job: "mr-1", Task: task, N: 1} }
+	now := job.Time(1e9)
+	apply(now, event.JobSubmitted{Work: job.Work{ID: "mr-1", Kind: job.MapReduce, Tasks: 1, Reduces: reduces, Attempts: 1, ReduceAttempts: 1}})
+	apply(now, event.AttemptStarted{Attempt: try(0), Node: "a1/0"})
+	apply(now, event.AttemptEnded{Attempt: try(0), Outcome: event.Done})
+	const done = 20
+	for i := 1; i <= done; i++ {
+		apply(now, event.AttemptStarted{Attempt: try(i), Node: "a1/0"})
+		end := now.Add(time.Second)
+		apply(end, event.AttemptEnded{Attempt: try(i), Outcome: event.Done, Stats: []job.PhaseStat{
+			{Phase: job.PhaseShuffle, Start: now, End: now}, {Phase: job.PhaseSort, Start: now, End: now}, {Phase: job.PhaseReduce, Start: now, End: end}}})
+		now = end
+	}
+	apply(now, event.AttemptStarted{Attempt: try(done + 1), Node: "a1/0"})
+	v := j.View(now)
+	if want := float64(reduces - done); v.EtaS == nil || *v.EtaS != want || v.EtaFrom != EtaFromRate {
+		t.Errorf("the end is expected in %v by %q, want %g by the rate", v.EtaS, v.EtaFrom, want)
+	}
+}

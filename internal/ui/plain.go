@@ -79,10 +79,7 @@ func tenth(v report.JobView) int { return v.TasksDone * 10 / max(v.TasksTotal, 1
 // progressText is one line on how far the job is: the stages under way.
 func progressText(v report.JobView) string {
 	var parts []string
-	for _, s := range stages(v) {
-		if !s.begun() || s.over() {
-			continue
-		}
+	for _, s := range under(v) {
 		part := fmt.Sprintf("%s %s done", s.name, s.count())
 		for _, more := range []string{s.load(), s.rate, s.expect()} {
 			if more != "" {

@@ -15,6 +15,7 @@ type stage struct {
 	progress                     float64 // 0…1
 	rate                         string
 	eta                          *float64
+	waits                        bool // it is a shuffle that waits for maps, and ends with them
 }
 
 // stages returns a job's stages, none while its phases are not known.
@@ -30,6 +31,10 @@ func stages(v report.JobView) []stage {
 			continue
 		case job.PhaseCompute.String():
 			s.name, s.done, s.running, s.rate = "tasks", v.TasksDone, v.TasksRunning, tasksRate(p.RateTasks)
+		case job.PhaseShuffle.String():
+			if maps := out[len(out)-1]; !maps.over() {
+				s.waits, s.rate, s.eta = true, "", nil
+			}
 		case job.PhaseMerge.String():
 			m := &out[len(out)-1] // the map before it is done when its merge is
 			m.done = p.Done
@@ -46,6 +51,31 @@ func (s stage) begun() bool { return s.running > 0 || s.done > 0 || s.failed > 0
 
 // over reports whether nothing of the stage is left to do.
 func (s stage) over() bool { return s.done+s.failed >= s.total }
+
+// under returns the stages that a person waits for now: of what is begun and not over
+// no shuffle that only waits for maps, and of the phases of a reduce, which follow each
+// other closely, only the last one that any reduce has come to. That one stands for all
+// reduces that run, and once it is the last of the job it is over when the job is.
+func under(v report.JobView) []stage {
+	var out []stage
+	all, before := stages(v), 0
+	for i, s := range all {
+		if !s.begun() || s.over() || s.waits {
+			continue
+		}
+		last := i == len(all)-1
+		if (s.name == job.PhaseShuffle.String() || s.name == job.PhaseSort.String()) && !last && all[i+1].begun() {
+			before += s.running
+			continue
+		}
+		s.running += before
+		if last && s.eta == nil {
+			s.eta = v.EtaS
+		}
+		out = append(out, s)
+	}
+	return out
+}
 
 // count is how far the stage is in tasks: "12/40".
 func (s stage) count() string { return strconv.Itoa(s.done) + "/" + strconv.Itoa(s.total) }
@@ -75,6 +105,8 @@ func (s stage) expect() string {
 		return "done"
 	case s.eta != nil:
 		return eta(*s.eta)
+	case s.waits:
+		return ""
 	case s.running > 0:
 		return "ETA unknown"
 	default:
