@@ -48,6 +48,9 @@ func (p *phaseSum) add(s job.PhaseStat, at job.Time) {
 		p.first = s.Start
 	}
 	p.last = max(p.last, s.End)
+	if p.runFirst == 0 { // nobody was told that it began; by the clock here, not the node's
+		p.runFirst = at.Add(-s.Duration())
+	}
 	p.runLast = at
 	p.runDone++
 	p.runBytes += s.BytesIn
