@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -124,7 +125,7 @@ func newServerRun() *cobra.Command {
 			}
 			err := runServer(cmd, idle, ready)
 			if err != nil && ready != nil {
-				fmt.Fprintln(ready, err) //nolint:errcheck // who started it is gone then
+				_ = json.NewEncoder(ready).Encode(control.Failure(err)) // who started it may be gone
 			}
 			return err
 		},

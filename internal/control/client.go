@@ -95,7 +95,7 @@ func (c *Client) Watch(ctx context.Context, id job.ID, see func(Watched)) error 
 			return ErrLost
 		}
 		if w.Error != nil {
-			return w.Error.restore()
+			return w.Error.Err()
 		}
 		see(w)
 		if w.Final {
@@ -145,9 +145,12 @@ func (c *Client) do(ctx context.Context, method, path string, in any) (*http.Res
 }
 
 func unreachable(ctx context.Context, err error) error {
+	var known *job.Error
 	switch {
 	case ctx.Err() != nil:
 		return ctx.Err()
+	case errors.As(err, &known):
+		return known
 	case errors.Is(err, os.ErrNotExist), errors.Is(err, unix.ECONNREFUSED):
 		return ErrNoServer
 	default:
@@ -161,10 +164,5 @@ func failure(resp *http.Response) error {
 	if err := json.NewDecoder(resp.Body).Decode(&e); err != nil || e.What == "" {
 		return fmt.Errorf("the coordinator answered %s", resp.Status)
 	}
-	return e.restore()
-}
-
-// restore returns the error that was told.
-func (e *Error) restore() error {
-	return &job.Error{Class: e.Class, Code: e.Code, Where: e.Where, What: e.What, Do: e.Do}
+	return e.Err()
 }

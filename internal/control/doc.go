@@ -4,6 +4,8 @@
 package control
 
 import (
+	"errors"
+
 	"berth/internal/job"
 	"berth/internal/report"
 )
@@ -53,6 +55,20 @@ type Error struct {
 	Where string    `json:"where,omitempty"`
 	What  string    `json:"what"`
 	Do    string    `json:"do,omitempty"`
+}
+
+// Failure returns how an error is told.
+func Failure(err error) *Error {
+	var e *job.Error
+	if errors.As(err, &e) && error(e) == err && e.Err == nil {
+		return &Error{Class: e.Class, Code: e.Code, Where: e.Where, What: e.What, Do: e.Do}
+	}
+	return &Error{Class: job.ClassOf(err), Code: job.CodeOf(err), What: err.Error()}
+}
+
+// Err returns the error that is told.
+func (e *Error) Err() error {
+	return &job.Error{Class: e.Class, Code: e.Code, Where: e.Where, What: e.What, Do: e.Do}
 }
 
 // Watched is one line of a watch: the job as it is now. The last one has Final set.

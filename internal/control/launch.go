@@ -2,6 +2,7 @@ package control
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -16,7 +17,7 @@ import (
 )
 
 // ReadyFD is the descriptor on which a coordinator that was started in the
-// background says "ready", or what went wrong, and closes it.
+// background says "ready", or what went wrong (an Error), and closes it.
 const ReadyFD = 3
 
 // Ready is what a coordinator writes to ReadyFD when it listens.
@@ -74,8 +75,12 @@ func launch(h home.Home) error {
 		return cmd.Process.Release()
 	}
 	_ = cmd.Wait()
-	if what := strings.TrimSpace(string(said)); what != "" {
-		return &job.Error{Class: job.Fatal, What: what, Do: "its log is " + h.ServerLog()}
+	var why Error
+	if json.Unmarshal(said, &why) == nil && why.What != "" {
+		if why.Do == "" {
+			why.Do = "its log is " + h.ServerLog()
+		}
+		return why.Err()
 	}
 	// It was killed before it could say anything: another may do better.
 	return fmt.Errorf("%w as it started; its log is %s", ErrLost, h.ServerLog())

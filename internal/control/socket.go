@@ -2,10 +2,16 @@ package control
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"io/fs"
 	"net"
 	"os"
 	"path/filepath"
+
+	"golang.org/x/sys/unix"
+
+	"berth/internal/job"
 )
 
 // A Unix socket's address holds 107 bytes, a state folder's path may be longer.
@@ -41,9 +47,13 @@ func dial(ctx context.Context, path string) (net.Conn, error) {
 }
 
 func through(path string, use func(short string) error) error {
-	dir, err := os.Open(filepath.Dir(path))
-	if err != nil {
+	dir, err := os.OpenFile(filepath.Dir(path), os.O_RDONLY|unix.O_DIRECTORY, 0)
+	if errors.Is(err, fs.ErrNotExist) {
 		return err
+	}
+	if err != nil {
+		return &job.Error{Class: job.User, Code: job.CodeIO, What: "the coordinator cannot be reached", Err: err,
+			Do: "set XDG_STATE_HOME to a folder of your own"}
 	}
 	defer func() { _ = dir.Close() }()
 	return use(fmt.Sprintf("/proc/self/fd/%d/%s", dir.Fd(), filepath.Base(path)))

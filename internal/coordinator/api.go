@@ -210,7 +210,7 @@ func (s *Server) watchJob(w http.ResponseWriter, r *http.Request) {
 			return
 		case <-s.stopped:
 			if s.failure != nil {
-				_ = enc.Encode(control.Watched{View: last, Error: told(s.failure)}) // the command may be gone, too
+				_ = enc.Encode(control.Watched{View: last, Error: control.Failure(s.failure)}) // the command may be gone, too
 			}
 			return
 		}
@@ -233,15 +233,5 @@ func answer(w http.ResponseWriter, v any, err error) {
 		return
 	}
 	w.WriteHeader(http.StatusUnprocessableEntity)
-	_ = json.NewEncoder(w).Encode(told(err))
-}
-
-// told returns an error as commands are told it.
-func told(err error) *control.Error {
-	e := &control.Error{Class: job.ClassOf(err), Code: job.CodeOf(err), What: err.Error()}
-	var je *job.Error
-	if errors.As(err, &je) && error(je) == err && je.Err == nil {
-		e.Where, e.What, e.Do = je.Where, je.What, je.Do
-	}
-	return e
+	_ = json.NewEncoder(w).Encode(control.Failure(err))
 }
