@@ -44,4 +44,3 @@ func (h *Health) Suspected(now job.Time) bool { return now < h.until }
 
 // Until returns the time at which the node's last suspicion ends.
 func (h *Health) Until() job.Time { return h.until }
-
