@@ -2,6 +2,7 @@ package worker
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -11,11 +12,16 @@ import (
 	"strings"
 	"sync"
 
+	"berth/internal/job"
 	"berth/internal/probe"
 )
 
 // maxLine bounds what is kept of a line of standard error before it is passed on in pieces.
 const maxLine = 64 << 10
+
+// maxLog bounds the log file of an attempt, bytes: a program that floods its standard
+// error must not fill the disk that the journals are on.
+const maxLog = 256 << 20
 
 // defaultPrefix begins the lines of standard error that report to berth
 // (stream.stderr.reporter.prefix in Hadoop Streaming).
@@ -28,9 +34,11 @@ type errorLog struct {
 	path   string
 	prefix string
 	meter  *probe.Meter
+	limit  int64 // bytes of the file; 0: maxLog
 
 	mu     sync.Mutex
 	file   *os.File
+	size   int64  // of the file
 	failed error  // the log file cannot be written: its text is dropped, the task goes on
 	tail   []byte // the end of what went to the log
 }
@@ -39,7 +47,8 @@ type errorLog struct {
 type stream struct {
 	log     *errorLog
 	line    []byte
-	partial bool // the line's begin was passed on already
+	partial bool   // the line's begin was passed on already
+	out     []byte // to be written to the log
 }
 
 // Write takes text as it comes. It never fails: a task is not stopped for its log.
@@ -58,6 +67,7 @@ func (s *stream) Write(p []byte) (int, error) {
 		s.pass(true)
 		p = p[i+1:]
 	}
+	s.emit()
 	return n, nil
 }
 
@@ -66,26 +76,36 @@ func (s *stream) flush() {
 	if len(s.line) > 0 {
 		s.line = append(s.line, '\n')
 		s.pass(true)
+		s.emit()
 	}
 }
 
 // pass hands what was gathered on; whole says that it ends with the line.
 func (s *stream) pass(whole bool) {
-	if s.partial || !whole || !s.log.report(string(bytes.TrimRight(s.line, "\r\n"))) {
-		s.log.write(s.line)
+	if s.partial || !whole || !s.log.report(s.line) {
+		s.out = append(s.out, s.line...)
 	}
 	s.partial = !whole
 	s.line = s.line[:0]
 }
 
+// emit writes what is for the log at once: a write for each line would take most of
+// the time of a program that says much.
+func (s *stream) emit() {
+	if len(s.out) > 0 {
+		s.log.write(s.out)
+		s.out = s.out[:0]
+	}
+}
+
 // report takes "reporter:counter:GROUP,COUNTER,AMOUNT" and "reporter:status:TEXT"
 // (Hadoop Streaming, PipeMapRed.MRErrorThread), and says whether the line was one.
 // A line that begins like one and is none goes to the log, as there.
-func (l *errorLog) report(line string) bool {
-	rest, ok := strings.CutPrefix(line, l.prefix)
-	if !ok {
+func (l *errorLog) report(text []byte) bool {
+	if len(text) < len(l.prefix) || string(text[:len(l.prefix)]) != l.prefix {
 		return false
 	}
+	rest := string(bytes.TrimRight(text[len(l.prefix):], "\r\n"))
 	if status, ok := strings.CutPrefix(rest, "status:"); ok {
 		l.meter.Status(oneLine(status))
 		return true
@@ -120,9 +140,19 @@ func (l *errorLog) write(text []byte) {
 	if l.file == nil {
 		l.file, l.failed = createLog(l.path)
 	}
-	if l.failed == nil {
-		_, l.failed = l.file.Write(text)
+	if l.failed == nil && l.size < cmp.Or(l.limit, maxLog) {
+		l.failed = l.keep(text)
 	}
+}
+
+// keep writes text to the file; what goes beyond the limit is cut off, and told.
+func (l *errorLog) keep(text []byte) error {
+	if left := cmp.Or(l.limit, maxLog) - l.size; int64(len(text)) > left {
+		text = fmt.Appendf(text[:left:left], "\n[berth: cut off here, at %s]\n", job.FormatSize(l.size+left))
+	}
+	n, err := l.file.Write(text)
+	l.size += int64(n)
+	return err
 }
 
 // createLog makes a log file of mode 0600, as tasks may print what others must not read.

@@ -135,3 +135,29 @@ func TestTailOf(t *testing.T) {
 		t.Errorf("tail of a folder is %q", got)
 	}
 }
+
+// A program that floods its standard error fills no disk; its last lines are known.
+func TestErrorLogIsBounded(t *testing.T) {
+	l, m := newLog(t)
+	l.limit = 1000
+	s := &stream{log: l}
+	for range 100 {
+		if _, err := s.Write([]byte("0123456789\n0123456789\n")); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if _, err := s.Write([]byte("reporter:counter:g,c,1\nthe last\n")); err != nil {
+		t.Fatal(err)
+	}
+	tail, err := l.close()
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := strings.Repeat("0123456789\n", 91)[:1000] + "\n[berth: cut off here, at 1000B]\n"
+	if got := read(t, l.path); got != want {
+		t.Errorf("the log is %q", got)
+	}
+	if !strings.HasSuffix(tail, "0123456789\nthe last") || m.Counters()["g,c"] != 1 {
+		t.Errorf("the tail is %q, counters %v", tail, m.Counters())
+	}
+}
