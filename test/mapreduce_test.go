@@ -186,3 +186,21 @@ func gzipped(t *testing.T, text string) []byte {
 	}
 	return gz.Bytes()
 }
+
+// TestOutputIsTakenAway removes a part that is in place while the job still runs: the
+// job must not say that its output is whole.
+func TestOutputIsTakenAway(t *testing.T) {
+	w := newWorld(t)
+	w.write("in.txt", "b\na\n")
+	w.write("red.sh", "#!/bin/sh\nwhile [ $mapreduce_task_partition = 1 ] && [ ! -e "+filepath.Join(w.dir, "go")+" ]; do sleep 0.01; done\ncat\n")
+	r := w.start("mapreduce", "-input", "in.txt", "-output", "out", "-mapper", "cat", "-reducer", "red.sh", "-numReduceTasks", "2")
+	part := filepath.Join(w.dir, "out", "part-00000")
+	w.await("the first part", func() bool { return os.Remove(part) == nil })
+	w.write("go", "")
+	if got := w.finish(r); got.code != 5 || !strings.Contains(got.stderr, part+": was in place and is gone") {
+		t.Error(got)
+	}
+	if _, err := os.Stat(filepath.Join(w.dir, "out", "_SUCCESS")); err == nil {
+		t.Error("the output is said to be whole")
+	}
+}

@@ -142,7 +142,7 @@ func (s *Server) finalize(id job.ID) {
 	l := s.jobs[id]
 	go func() {
 		in := engine.Finalized{Job: id}
-		if err := mapreduce.CommitJob(l.spec.MapReduce); err != nil {
+		if err := mapreduce.CommitJob(l.spec.MapReduce, len(l.tasks.Splits)); err != nil {
 			in.Failed, in.Reason = true, err.Error()
 		}
 		s.input(in)

@@ -53,8 +53,16 @@ func outputExists(path string) error {
 
 // CommitJob completes the job's output once every part is in place: what attempts
 // left goes, then _SUCCESS comes. It may be called again. The folder may be missing:
-// a resumed job need not have written any part.
-func CommitJob(spec *job.MapReduceSpec) error {
+// a resumed job need not have written any part. maps is the number of map tasks, whose
+// parts a job without reduces has; a part that somebody removed meanwhile is an error.
+func CommitJob(spec *job.MapReduceSpec, maps int) error {
+	success := filepath.Join(spec.Output, successName)
+	if _, err := os.Lstat(success); err == nil {
+		return nil // it was said before; parts may have been taken away since
+	}
+	if err := checkParts(spec, maps); err != nil {
+		return err
+	}
 	if err := os.MkdirAll(spec.Output, 0o777); err != nil {
 		return outputError(spec.Output, err)
 	}
@@ -62,7 +70,6 @@ func CommitJob(spec *job.MapReduceSpec) error {
 	if err := os.RemoveAll(temp); err != nil {
 		return outputError(temp, err)
 	}
-	success := filepath.Join(spec.Output, successName)
 	file, err := os.OpenFile(success, os.O_CREATE|os.O_WRONLY, 0o666)
 	if err != nil {
 		return outputError(success, err)
@@ -71,6 +78,31 @@ func CommitJob(spec *job.MapReduceSpec) error {
 		return outputError(success, err)
 	}
 	return syncDir(spec.Output)
+}
+
+// checkParts sees to it that every part is there. Of a lazy output none need be.
+func checkParts(spec *job.MapReduceSpec, maps int) error {
+	c, err := codecNamed(spec.Compress)
+	if err != nil || spec.LazyOutput {
+		return err
+	}
+	parts, suffix := maps, ""
+	if spec.Reduces > 0 {
+		parts = spec.Reduces
+	}
+	if c != nil {
+		suffix = c.suffix
+	}
+	for n := range parts {
+		part := filepath.Join(spec.Output, partName(n)+suffix)
+		if _, err := os.Lstat(part); errors.Is(err, fs.ErrNotExist) {
+			return &job.Error{Class: job.User, Code: job.CodeIO, Where: part, What: "was in place and is gone: somebody removed it while the job ran",
+				Do: "submit the job anew"}
+		} else if err != nil {
+			return outputError(part, err)
+		}
+	}
+	return nil
 }
 
 // AbortJob removes what unfinished attempts of a stopped job left. Parts that were

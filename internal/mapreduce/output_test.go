@@ -76,7 +76,7 @@ func TestOutputOfAJob(t *testing.T) {
 	}
 	o.Abort() // takes nothing back
 	for range 2 {
-		if err := CommitJob(spec); err != nil {
+		if err := CommitJob(spec, 0); err != nil {
 			t.Fatal(err)
 		}
 		if got, want := listing(t, spec.Output), "_SUCCESS part-00003"; got != want {
@@ -227,7 +227,7 @@ func TestAbortJob(t *testing.T) {
 			t.Errorf("an output without parts: got %v", err)
 		}
 	}
-	if err := CommitJob(spec); err != nil { // resumed, and done without parts
+	if err := CommitJob(spec, 0); err != nil { // resumed, and done without parts
 		t.Fatal(err)
 	}
 	if got, want := listing(t, spec.Output), "_SUCCESS"; got != want {
@@ -282,5 +282,44 @@ func TestOutputTakesLargeWrites(t *testing.T) {
 	}
 	if got, err := os.ReadFile(o.Name()); err != nil || !bytes.Equal(got, want) {
 		t.Errorf("got %d bytes, %v, want %d", len(got), err, len(want))
+	}
+}
+
+// A part that somebody removed while the job ran is missed, not passed over.
+func TestCommitJobMissesParts(t *testing.T) {
+	for _, tt := range []struct {
+		name string
+		spec job.MapReduceSpec
+		maps int
+		good bool
+	}{
+		{"reduces", job.MapReduceSpec{Reduces: 2}, 5, true},
+		{"maps", job.MapReduceSpec{}, 2, true},
+		{"compressed", job.MapReduceSpec{Reduces: 2, Compress: "gzip"}, 1, true},
+		{"a reduce's part is gone", job.MapReduceSpec{Reduces: 3}, 2, false},
+		{"a map's part is gone", job.MapReduceSpec{}, 3, false},
+		{"lazy", job.MapReduceSpec{Reduces: 3, LazyOutput: true}, 1, true},
+	} {
+		spec := tt.spec
+		spec.Output = filepath.Join(t.TempDir(), "out")
+		if err := PrepareOutput(&spec); err != nil {
+			t.Fatal(err)
+		}
+		for n := range 2 {
+			o, err := NewOutput(&spec, attempt(1), partName(n))
+			if err == nil {
+				err = errors.Join(o.Close(), o.Commit())
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+		}
+		err := CommitJob(&spec, tt.maps)
+		if (err == nil) != tt.good || err != nil && (job.CodeOf(err) != job.CodeIO || !strings.Contains(err.Error(), "part-00002")) {
+			t.Errorf("%s: got %v", tt.name, err)
+		}
+		if done := strings.Contains(listing(t, spec.Output), successName); done != tt.good {
+			t.Errorf("%s: _SUCCESS is there: %v", tt.name, done)
+		}
 	}
 }
