@@ -3,6 +3,6 @@
 set -eu
 cd "$(dirname "$0")/.."
 scripts/deps.sh awk=mawk parallel=parallel
-go test -run '^$' -bench Completions -benchmem ./internal/engine
+go test -run '^$' -bench "Completions|Queued" -benchmem ./internal/engine
 go test -run '^$' -bench 'BagXargs|Sort|WordCount' -benchtime "${BENCH_RUNS:-3}x" -timeout 60m ./test
 go test -run '^$' -bench BagParallel -benchtime 1x -timeout 60m ./test
