@@ -204,3 +204,29 @@ func TestOutputIsTakenAway(t *testing.T) {
 		t.Error("the output is said to be whole")
 	}
 }
+
+// TestScratchFolder: a folder that cannot serve is refused at once; one that serves is
+// left as it is but for a folder of berth's own in it.
+func TestScratchFolder(t *testing.T) {
+	w := newWorld(t)
+	w.write("in.txt", "b\na\n")
+	args := func(scratch string) []string {
+		return []string{"mapreduce", "--scratch", scratch, "-input", "in.txt", "-output", "out", "-mapper", "cat", "-reducer", "cat"}
+	}
+	if r := w.berth(args("in.txt")...); r.code != 3 || !strings.Contains(r.stderr, "--scratch: "+filepath.Join(w.dir, "in.txt")+" is no folder") {
+		t.Error(r)
+	}
+	shared := filepath.Join(w.dir, "shared")
+	if err := os.Mkdir(shared, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	w.must(args("shared")...)
+	info, err := os.Stat(shared)
+	if err != nil || info.Mode().Perm() != 0o755 {
+		t.Errorf("the user's folder is %v, %v", info.Mode(), err)
+	}
+	own, err := filepath.Glob(filepath.Join(shared, "*"))
+	if err != nil || len(own) != 1 || !strings.HasPrefix(filepath.Base(own[0]), "berth-") {
+		t.Errorf("in the user's folder: %v, %v", own, err)
+	}
+}

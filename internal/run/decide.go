@@ -72,6 +72,9 @@ func decide(ctx context.Context, h home.Home, spec *job.Spec, counts plan.Counts
 	if err != nil {
 		return plan.Plan{}, err
 	}
+	if err := checkScratch(spec.Request.Scratch); err != nil {
+		return plan.Plan{}, err
+	}
 	prof, warning := profile(ctx, h, spec, nodeType)
 	p, err := plan.Decide(now(), snap, spec, counts, prof)
 	if warning != "" {

@@ -59,9 +59,9 @@ func (d *Driver) writeConfigs(a *alloc) error {
 	if err := os.MkdirAll(a.dir, 0o700); err != nil {
 		return &job.Error{Class: job.Fatal, Code: job.CodeIO, Where: a.dir, What: "cannot make the allocation's folder", Err: err}
 	}
-	scratch := a.req.Scratch
-	if scratch == "" {
-		scratch = d.opts.Scratch
+	scratch := d.opts.Scratch
+	if a.req.Scratch != "" {
+		scratch = scratchIn(a.req.Scratch)
 	}
 	for rank := range a.req.Nodes {
 		node := a.id.Node(rank)
@@ -163,3 +163,19 @@ func (a *alloc) remove() error {
 	}
 	return nil
 }
+
+// lastLine returns the last line of a log that says anything.
+func lastLine(log string) string {
+	b, err := os.ReadFile(log)
+	if err != nil {
+		return "its log cannot be read: " + err.Error()
+	}
+	text := strings.TrimSpace(string(b[max(0, len(b)-maxLastLine):]))
+	if text == "" {
+		return "it says nothing"
+	}
+	return text[strings.LastIndexByte(text, '\n')+1:]
+}
+
+// maxLastLine bounds what is shown of a log, bytes.
+const maxLastLine = 1000

@@ -186,9 +186,9 @@ func (d *Driver) spawn(a *alloc, p *proc) {
 }
 
 func (d *Driver) giveUp(a *alloc, p *proc) {
+	said := lastLine(a.log(p.rank)) // read first: the log goes with the allocation's folder
 	d.drop(a)
-	d.report(engine.AllocDown{Alloc: a.id, Refuse: true, Reason: "the worker of " + string(p.node) +
-		" ends as soon as it starts; its log is " + a.log(p.rank)})
+	d.report(engine.AllocDown{Alloc: a.id, Refuse: true, Reason: "the worker of " + string(p.node) + " ends as soon as it starts: " + said})
 }
 
 func (d *Driver) reap(a *alloc, p *proc, cmd *exec.Cmd) {

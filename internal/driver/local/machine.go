@@ -91,8 +91,11 @@ func (m Machine) Snapshot(at job.Time, used job.Resources) cluster.Snapshot {
 	return cluster.Snapshot{Driver: Name, At: at, Nodes: []cluster.Node{node}}
 }
 
-// DefaultScratch returns where intermediate data goes if nobody says: a folder of
-// the user's own in the system's folder for temporary files.
-func DefaultScratch() string {
-	return filepath.Join(os.TempDir(), fmt.Sprintf("berth-%d", os.Getuid()))
+// DefaultScratch returns where intermediate data goes if nobody says.
+func DefaultScratch() string { return scratchIn(os.TempDir()) }
+
+// scratchIn returns the folder of the user's own for intermediate data in a folder,
+// which may be shared with others, as /tmp is, or hold other things.
+func scratchIn(dir string) string {
+	return filepath.Join(dir, fmt.Sprintf("berth-%d", os.Getuid()))
 }
