@@ -64,3 +64,14 @@ func TestPrograms(t *testing.T) {
 		}
 	}
 }
+
+// What cannot be read is refused before tasks try to. As root everything can, unless it
+// is not there.
+func TestUnreadableFileIsNotShipped(t *testing.T) {
+	dir, env := userDir(t)
+	b := newBuilder(dir, env)
+	err := b.addFile("-file", job.ShipFile{Path: filepath.Join(dir, "gone"), Name: "gone"})
+	if job.CodeOf(err) != job.CodeConfig || len(b.mr.Files) != 0 {
+		t.Errorf("got %v, ships %v", err, b.mr.Files)
+	}
+}

@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"syscall"
 
 	"berth/internal/job"
 )
@@ -60,6 +61,9 @@ func (b *builder) ship(where, uri string, archive bool) error {
 	return b.addFile(where, job.ShipFile{Path: file, Name: path.Clean(name), Archive: archive})
 }
 
+// accessRead is access(2)'s R_OK.
+const accessRead = 4
+
 // addFile notes a file once; two files of one name are an error.
 func (b *builder) addFile(where string, f job.ShipFile) error {
 	if !filepath.IsLocal(f.Name) || f.Name == "." {
@@ -73,6 +77,9 @@ func (b *builder) addFile(where string, f job.ShipFile) error {
 			return nil
 		}
 		return config(where, fmt.Sprintf("%s and %s would both be called %q", other.Path, f.Path, f.Name), "rename one: "+f.Path+"#NAME")
+	}
+	if err := syscall.Access(f.Path, accessRead); err != nil {
+		return &job.Error{Class: job.User, Code: job.CodeConfig, Where: where, What: f.Path + " cannot be read, so not be shipped", Err: err, Do: "make it readable"}
 	}
 	b.mr.Files = append(b.mr.Files, f)
 	return nil
