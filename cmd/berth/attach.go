@@ -16,15 +16,31 @@ import (
 	"berth/internal/ui"
 )
 
-// attach shows a job until it is over and returns how it ended. An interrupt
-// cancels the job: what is done stays done.
-func attach(cmd *cobra.Command, h home.Home, r home.Run) (report.JobView, error) {
-	console := ui.New(ui.Detect(os.Stderr, wantJSON(cmd), os.Getenv))
+// attachment is how a command holds on to a job.
+type attachment struct {
+	owner bool           // an interrupt cancels the job; else it ends the command only
+	told  report.JobView // what the user knows of the job already
+}
+
+// attach shows a job until it is over and returns how it ended. An interrupt of its
+// owner cancels the job: what is done stays done.
+func attach(cmd *cobra.Command, h home.Home, r home.Run, a attachment) (report.JobView, error) {
+	opts := ui.Detect(os.Stderr, wantJSON(cmd), os.Getenv)
+	opts.Told = a.told
+	console := ui.New(opts)
 	defer console.Close()
-	v, err := follow(cmd.Context(), h, r, console)
-	if cmd.Context().Err() != nil && !over(v) {
+	ctx, stop := interruptible(cmd.Context())
+	defer stop()
+	v, err := follow(ctx, h, r, console)
+	if ctx.Err() != nil && !over(v) {
+		if !a.owner {
+			return v, left(r, "is left alone and goes on")
+		}
 		console.Note("interrupted; cancelling the job")
 		v, err = cancelled(h, r, console)
+		if errors.Is(err, context.Canceled) {
+			return v, left(r, "is still being cancelled")
+		}
 	}
 	if err != nil {
 		return v, err
@@ -34,6 +50,16 @@ func attach(cmd *cobra.Command, h home.Home, r home.Run) (report.JobView, error)
 		return v, ui.JSON(cmd.OutOrStdout(), v)
 	}
 	return v, nil
+}
+
+// left says that the user left a job that is not over.
+func left(r home.Run, how string) error {
+	err := &job.Error{Class: job.User, Code: job.CodeInterrupted, What: string(r.ID) + " " + how,
+		Do: "see how it ends with: berth wait " + string(r.ID)}
+	if home.KindOf(r.ID) == job.Bag {
+		return bagError(job.Bag, err)
+	}
+	return err
 }
 
 // cancelled cancels the job and waits for its end; a second interrupt ends the wait.

@@ -52,7 +52,7 @@ func cancel(cmd *cobra.Command, h home.Home, r home.Run) error {
 	if err := c.Cancel(cmd.Context(), r.ID, "cancelled by its user"); err != nil {
 		return err
 	}
-	if err := c.Watch(cmd.Context(), r.ID, func(w control.Watched) { v = w.View }); err != nil {
+	if v, err = follow(cmd.Context(), h, r, ui.New(ui.Options{Mode: ui.Quiet})); err != nil {
 		return err
 	}
 	return told(cmd, v)

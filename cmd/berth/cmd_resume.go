@@ -1,6 +1,11 @@
 package main
 
 import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
 	"github.com/spf13/cobra"
 
 	"berth/internal/control"
@@ -9,11 +14,14 @@ import (
 	"berth/internal/run"
 )
 
+// maxWorkers bounds --workers, as where jobs are submitted.
+const maxWorkers = 1024
+
 type resumeFlags struct {
 	failed, detach bool
 	workers        int
 	sortMemory     string
-	scratch        string
+	scratch, time  string
 }
 
 func newResume() *cobra.Command {
@@ -38,6 +46,7 @@ failed are left as they are unless --failed is given.`,
 	c.Flags().BoolVar(&f.failed, "failed", false, "run the tasks that failed again, too")
 	c.Flags().BoolVar(&f.detach, "detach", false, "do not wait for the end")
 	c.Flags().IntVar(&f.workers, "workers", 0, "use so many workers from now on")
+	c.Flags().StringVarP(&f.time, "time", "t", "", "bound the wall time anew; auto: no bound")
 	c.Flags().StringVar(&f.sortMemory, "sort-memory", "", "give each worker so much memory for sorting from now on")
 	c.Flags().StringVar(&f.scratch, "scratch", "", "keep intermediate data in this folder from now on")
 	return c
@@ -52,27 +61,64 @@ func resume(cmd *cobra.Command, h home.Home, r home.Run, f *resumeFlags) error {
 	if err != nil {
 		return err
 	}
-	c, err := control.Ensure(cmd.Context(), h)
+	if !over(v) { // it goes on by itself once there is a coordinator
+		if *f != (resumeFlags{detach: f.detach}) {
+			return &job.Error{Class: job.User, Code: job.CodeArguments, Where: string(r.ID), What: "the job is not over: it goes on as it was planned",
+				Do: "cancel it first to change that"}
+		}
+		if _, err := control.Ensure(cmd.Context(), h); err != nil {
+			return err
+		}
+		return finish(cmd, h, r, f.detach, v)
+	}
+	old, err := run.LoadPlan(r)
 	if err != nil {
 		return err
 	}
-	if over(v) { // one that was interrupted goes on by itself, now that there is a coordinator
-		if _, err := run.Replan(cmd.Context(), h, r, change); err != nil {
+	if _, err := run.Replan(cmd.Context(), h, r, change); err != nil {
+		return err
+	}
+	if err := goOn(cmd.Context(), h, r, control.Resume{Failed: f.failed}); err != nil {
+		return errors.Join(err, home.WriteJSON(r.Plan(), old))
+	}
+	return finish(cmd, h, r, f.detach, v)
+}
+
+// goOn has a coordinator take up a job that is over. If it dies before it answers
+// the next one is asked, unless the job goes on already.
+func goOn(ctx context.Context, h home.Home, r home.Run, how control.Resume) error {
+	for tries := 0; ; tries++ {
+		c, err := control.Ensure(ctx, h)
+		if err == nil {
+			err = c.Resume(ctx, r.ID, how)
+		}
+		if err == nil || !lost(err) || tries == maxTries {
 			return err
 		}
-		if err := c.Resume(cmd.Context(), r.ID, control.Resume{Failed: f.failed}); err != nil {
+		if err := pause(ctx, time.Duration(tries)*100*time.Millisecond); err != nil {
 			return err
+		}
+		if v, err := view(ctx, h, r); err == nil && !over(v) {
+			return nil
 		}
 	}
-	return finish(cmd, h, r, f.detach)
 }
 
 // change returns what the flags make of the job's request.
 func (f *resumeFlags) change() (func(*job.Request), error) {
 	var bytes int64
 	var err error
+	if f.workers < 0 || f.workers > maxWorkers {
+		return nil, argumentError(fmt.Sprintf("--workers: %d is no such number", f.workers), fmt.Sprintf("write a whole number from 1 to %d", maxWorkers))
+	}
 	if f.sortMemory != "" {
 		if bytes, err = job.ParseSize("--sort-memory", f.sortMemory); err != nil {
+			return nil, err
+		}
+	}
+	var limit time.Duration
+	if f.time != "" {
+		if limit, err = job.ParseLimit("--time", f.time); err != nil {
 			return nil, err
 		}
 	}
@@ -83,6 +129,9 @@ func (f *resumeFlags) change() (func(*job.Request), error) {
 		}
 		if bytes > 0 {
 			r.SortMemory = bytes
+		}
+		if f.time != "" {
+			r.MaxTime = limit
 		}
 		if scratch != "" {
 			r.Scratch = scratch

@@ -19,7 +19,7 @@ func newProgress() *cobra.Command {
 				return err
 			}
 			if follow {
-				v, err := attach(cmd, h, r)
+				v, err := attach(cmd, h, r, attachment{})
 				if err != nil {
 					return err
 				}
@@ -35,7 +35,7 @@ func newProgress() *cobra.Command {
 			return ui.Progress(cmd.OutOrStdout(), v, 0)
 		},
 	}
-	c.Flags().BoolVarP(&follow, "follow", "f", false, "stay and show progress until the job is over")
+	c.Flags().BoolVarP(&follow, "follow", "f", false, "stay and show progress until the job is over; an interrupt leaves it alone")
 	return c
 }
 
@@ -43,14 +43,15 @@ func newWait() *cobra.Command {
 	return &cobra.Command{
 		Use: "wait [JOB]", Short: "Wait until a job is over", Args: oneJob,
 		Long: `Wait until a job is over: the one named by id or number, or the last one. The exit
-code is that of the command that submitted it. A job whose coordinator died goes on.`,
+code is that of the command that submitted it. A job whose coordinator died goes on.
+An interrupt ends the wait and leaves the job alone.`,
 		Example: "  berth wait bag-7\n  berth wait",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			h, r, err := named(args)
 			if err != nil {
 				return err
 			}
-			v, err := attach(cmd, h, r)
+			v, err := attach(cmd, h, r, attachment{})
 			if err != nil {
 				return err
 			}

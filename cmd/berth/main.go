@@ -3,6 +3,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"os"
 	"os/signal"
 	"syscall"
@@ -11,22 +12,24 @@ import (
 )
 
 func main() {
-	ctx, stop := interruptible(context.Background())
-	err := newRoot().ExecuteContext(ctx)
-	stop()
+	err := newRoot().ExecuteContext(context.Background())
+	if errors.Is(err, context.Canceled) {
+		err = &exitError{code: exitCode(err), err: errors.New("interrupted")}
+	}
 	if err != nil && err.Error() != "" {
 		ui.Error(os.Stderr, err, ui.Detect(os.Stderr, false, os.Getenv).Color)
 	}
 	os.Exit(exitCode(err))
 }
 
-// interruptible returns a context that an interrupt cancels. Any other signal ends
-// a command and leaves its job alone.
+// interruptible returns a context that an interrupt cancels, for commands that have
+// something under way to end well. Before that an interrupt just ends them, whatever
+// they read or plan. Any other signal ends a command and leaves its job alone.
 func interruptible(parent context.Context) (context.Context, context.CancelFunc) {
 	return signal.NotifyContext(parent, os.Interrupt)
 }
 
 // terminable returns a context that a request to end cancels, for processes that stay.
 func terminable(parent context.Context) (context.Context, context.CancelFunc) {
-	return signal.NotifyContext(parent, syscall.SIGTERM)
+	return signal.NotifyContext(parent, syscall.SIGTERM, os.Interrupt)
 }

@@ -12,6 +12,7 @@ import (
 	"berth/internal/control"
 	"berth/internal/home"
 	"berth/internal/job"
+	"berth/internal/report"
 	"berth/internal/run"
 	"berth/internal/ui"
 )
@@ -26,14 +27,18 @@ func submit(cmd *cobra.Command, spec *job.Spec, entries []job.Entry, detach bool
 	if err != nil {
 		return err
 	}
+	ctx, stop := interruptible(cmd.Context())
+	defer stop()
 	r, err := run.Prepare(h, d)
 	if err != nil {
 		return err
 	}
-	if err := handIn(cmd.Context(), h, r); err != nil {
+	// An interrupt while it is handed in counts once it is known to be.
+	if err := handIn(context.WithoutCancel(ctx), h, r); err != nil {
 		return errors.Join(err, run.Discard(r, spec))
 	}
-	return finish(cmd, h, r, detach)
+	cmd.SetContext(ctx)
+	return finish(cmd, h, r, detach, report.JobView{})
 }
 
 // handIn has a coordinator take a prepared run on. If it dies before it answers,
@@ -54,9 +59,10 @@ func handIn(ctx context.Context, h home.Home, r home.Run) error {
 }
 
 // finish shows a job to its end, or says its id where it is to be left alone.
-func finish(cmd *cobra.Command, h home.Home, r home.Run, detach bool) error {
+// told is what its user knows of it already.
+func finish(cmd *cobra.Command, h home.Home, r home.Run, detach bool, told report.JobView) error {
 	if !detach {
-		v, err := attach(cmd, h, r)
+		v, err := attach(cmd, h, r, attachment{owner: true, told: told})
 		if err != nil {
 			return err
 		}

@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"strconv"
+	"strings"
 	"syscall"
 
 	"berth/internal/job"
@@ -99,6 +100,14 @@ func (h Home) JournalOf(id job.ID) string {
 func (h Home) Run(id job.ID) Run { return Run{ID: id, Dir: filepath.Join(h.Runs(), string(id))} }
 
 var runName = regexp.MustCompile(`^(bag|mr)-([1-9][0-9]{0,9})$`)
+
+// KindOf returns the kind of the job with that id.
+func KindOf(id job.ID) job.Kind {
+	if strings.HasPrefix(string(id), "bag-") {
+		return job.Bag
+	}
+	return job.MapReduce
+}
 
 // RunNumber returns the number in a job's id, 0 where it is no job's id.
 func RunNumber(id job.ID) int {

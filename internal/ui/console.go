@@ -46,6 +46,7 @@ type Options struct {
 	Color bool
 	Width int            // columns; 0: ask the terminal
 	Zone  *time.Location // of the times in a plain log; nil: local
+	Told  report.JobView // the job as its user knows it: failures in it are not told again
 }
 
 // Detect chooses how to show progress on a file, standard error as a rule: nothing
@@ -75,9 +76,9 @@ func New(o Options) Console {
 	}
 	switch o.Mode {
 	case Plain:
-		return &plain{out: o.Out, zone: o.Zone, color: color(o.Color)}
+		return &plain{out: o.Out, zone: o.Zone, color: color(o.Color), news: knowing(o.Told)}
 	case Terminal:
-		return &terminal{out: o.Out, width: o.Width, color: color(o.Color)}
+		return &terminal{out: o.Out, width: o.Width, color: color(o.Color), news: knowing(o.Told)}
 	default:
 		return quiet{}
 	}

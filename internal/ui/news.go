@@ -17,6 +17,15 @@ type news struct {
 	nodes   map[string]report.NodeView
 }
 
+// knowing returns what finds the news to one who knows the view v.
+func knowing(v report.JobView) news {
+	n := news{total: v.FailuresTotal}
+	for _, f := range v.Failures {
+		n.failure = max(n.failure, f.Seq)
+	}
+	return n
+}
+
 // fresh reports whether a failure was not told yet, and takes it as told.
 func (n *news) fresh(f report.Failure) bool {
 	if f.Seq != 0 && f.Seq <= n.failure {

@@ -100,7 +100,7 @@ func failureLines(f report.Failure) []string {
 	for _, l := range cleanLines(f.Stderr) {
 		lines = append(lines, "  | "+l)
 	}
-	if f.File != "" {
+	if f.File != "" && f.Stderr != "" {
 		lines = append(lines, "  see "+clean(f.File))
 	}
 	return lines
@@ -182,6 +182,9 @@ func failedLine(v report.JobView) string {
 	switch {
 	case v.TasksFailed > 0:
 		fmt.Fprintf(&b, "%d of %s failed", v.TasksFailed, count(v.TasksTotal, "task"))
+		if v.Kind == job.Bag && v.TasksWaiting > 0 {
+			fmt.Fprintf(&b, ", then %s not run", count(v.TasksWaiting, "task"))
+		}
 	case v.Reason != "":
 		b.WriteString(clean(v.Reason))
 	default:
@@ -191,7 +194,7 @@ func failedLine(v report.JobView) string {
 		if v.Kind == job.MapReduce {
 			fmt.Fprintf(&b, ", %s: %s", taskWord(f.Name), why(*f))
 		}
-		if f.File != "" {
+		if f.File != "" && f.Stderr != "" {
 			fmt.Fprintf(&b, " (see %s)", clean(f.File))
 		}
 	}
@@ -200,6 +203,10 @@ func failedLine(v report.JobView) string {
 		them := "them"
 		if v.TasksFailed == 1 {
 			them = "it"
+		}
+		if v.TasksWaiting > 0 {
+			fmt.Fprintf(&b, "; go on with: berth resume %s, and with --failed to rerun %s, too", v.ID, them)
+			break
 		}
 		fmt.Fprintf(&b, "; rerun %s with: berth resume %s --failed", them, v.ID)
 	case v.TasksTotal > 0:
