@@ -20,31 +20,43 @@ func (s *screen) Write(p []byte) (int, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.rest = append(s.rest, p...)
-	for {
-		if up, n := s.escape(); n > 0 {
-			s.lines = s.lines[:max(len(s.lines)-up, 0)]
-			s.rest = s.rest[n:]
-			continue
-		}
-		i := bytes.IndexByte(s.rest, '\n')
-		if i < 0 {
-			return len(p), nil
-		}
-		s.lines = append(s.lines, string(s.rest[:i]))
-		s.rest = s.rest[i+1:]
+	for s.upward() || s.newline() {
 	}
+	return len(p), nil
 }
 
-// escape reads "ESC [ N A ESC [ J" at the head of what is left: N lines up and clear.
-func (s *screen) escape() (up, length int) {
-	end := bytes.Index(s.rest, []byte("A\x1b[J"))
-	if end < 0 || !bytes.HasPrefix(s.rest, []byte("\x1b[")) {
-		return 0, 0
+// upward obeys "ESC [ N A ESC [ J": N lines up, and clear what is right of the cursor
+// and below. The column stays.
+func (s *screen) upward() bool {
+	begin, end := bytes.Index(s.rest, []byte("\x1b[")), bytes.Index(s.rest, []byte("A\x1b[J"))
+	if begin < 0 || end < begin || bytes.IndexByte(s.rest[:begin], '\n') >= 0 {
+		return false
 	}
-	if _, err := fmt.Sscanf(string(s.rest[2:end]), "%d", &up); err != nil {
-		return 0, 0
+	var up int
+	if _, err := fmt.Sscanf(string(s.rest[begin+2:end]), "%d", &up); err != nil {
+		return false
 	}
-	return up, end + len("A\x1b[J")
+	at := max(len(s.lines)-up, 0)
+	kept := ""
+	if at < len(s.lines) {
+		kept = s.lines[at][:min(begin, len(s.lines[at]))]
+	}
+	s.lines, s.rest = s.lines[:at], append([]byte(kept), s.rest[end+len("A\x1b[J"):]...)
+	return true
+}
+
+// newline ends a line. What follows a carriage return has been written over its beginning.
+func (s *screen) newline() bool {
+	text, rest, found := bytes.Cut(s.rest, []byte("\n"))
+	if !found {
+		return false
+	}
+	line := ""
+	for _, part := range strings.Split(string(text), "\r") {
+		line = part + line[min(len(part), len(line)):]
+	}
+	s.lines, s.rest = append(s.lines, line), rest
+	return true
 }
 
 func (s *screen) String() string {
@@ -62,6 +74,12 @@ func TestScreen(t *testing.T) {
 		}
 	}
 	if got := s.String(); got != "a\nd\n" {
+		t.Errorf("got %q", got)
+	}
+	if _, err := s.Write([]byte("xyz\n^C\x1b[1A\x1b[Jabc\r.\n")); err != nil {
+		t.Fatal(err)
+	}
+	if got := s.String(); got != "a\nd\n.yabc\n" {
 		t.Errorf("got %q", got)
 	}
 }

@@ -69,7 +69,8 @@ func (t *terminal) above(lines []string) {
 		return
 	}
 	if t.draw != nil {
-		if _, err := t.draw.Write([]byte(join(lines))); err == nil {
+		// What the user typed, ^C for one, has moved the cursor from the first column.
+		if _, err := t.draw.Write([]byte("\r" + join(lines))); err == nil {
 			return
 		}
 	}

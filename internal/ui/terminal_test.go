@@ -34,6 +34,9 @@ func TestTerminal(t *testing.T) {
 		2s done 0#1`, c.Update)
 	step(`3s failed 1#1 exit=2 stderr="boom"
 		3s start 2#1 a1/0`, c.Update)
+	if _, err := s.Write([]byte("^C")); err != nil { // the terminal shows what its user types
+		t.Fatal(err)
+	}
 	c.Note("a word")
 	v := play.Job.View(play.Now)
 	c.Update(v)
