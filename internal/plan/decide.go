@@ -28,11 +28,8 @@ func Decide(now job.Time, snap cluster.Snapshot, spec *job.Spec, counts Counts, 
 		},
 		Reasons: []string{}, Notes: append([]string{}, l.notes...),
 	}
-	if prof != nil {
-		prof = prof.Near(predict.Size{Kind: p.Kind, InputBytes: p.InputBytes, Tasks: p.Tasks})
-	}
-	why := p.reduces(spec, prof)
-	p.predict(l, prof)
+	why := p.reduces(spec, near(prof, p.size()))
+	p.predict(l, near(prof, p.size()))
 	p.Reasons = append(p.Reasons, p.decision())
 	if why != "" {
 		p.Reasons = append(p.Reasons, why)
@@ -45,6 +42,19 @@ func Decide(now job.Time, snap cluster.Snapshot, spec *job.Spec, counts Counts, 
 			duration(limit), span(p.Predicted.Interval)))
 	}
 	return p, nil
+}
+
+// size returns how much there is to do, as far as it is decided.
+func (p *Plan) size() predict.Size {
+	return predict.Size{Kind: p.Kind, InputBytes: p.InputBytes, Tasks: p.Tasks, Reduces: p.Reduces}
+}
+
+// near returns what is known of runs of about that size; nil if nothing is known.
+func near(prof *predict.Profile, size predict.Size) *predict.Profile {
+	if prof == nil {
+		return nil
+	}
+	return prof.Near(size)
 }
 
 // bytesPerReduce is the least data that a further reduce is started for. To start
@@ -84,7 +94,7 @@ func (p *Plan) predict(l Layout, prof *predict.Profile) {
 		p.Source = "no profile of this application yet"
 		return
 	}
-	size := predict.Size{Kind: p.Kind, InputBytes: p.InputBytes, Tasks: p.Tasks, Reduces: p.Reduces}
+	size := p.size()
 	p.Source = source(prof, size)
 	inv, ok := prof.Invariants(size)
 	if !ok {
@@ -96,7 +106,7 @@ func (p *Plan) predict(l Layout, prof *predict.Profile) {
 		MapSlots:    predict.Slots{{Count: l.TaskSlots, Speed: l.Speed}},
 		ReduceSlots: predict.Slots{{Count: l.ReduceSlots, Speed: l.Speed}},
 	}
-	e := predict.Bounds(inv, shape)
+	e := predict.Bounds(inv, shape).Spread(prof.Runs)
 	q := predict.Quantiles(inv, shape, seedOf(p.App), 0.5, 0.95)
 	p.Predicted = &Prediction{Interval: round(e.Total()), Median: micros(q[0]), P95: micros(q[1]), Stages: p.stages(e)}
 }

@@ -1,6 +1,10 @@
 package predict
 
-import "berth/internal/job"
+import (
+	"math"
+
+	"berth/internal/job"
+)
 
 // Profile is what is known of an application on a type of node: the measurements
 // of its latest runs together, and what sort of runs they were.
@@ -55,26 +59,79 @@ func (p *Profile) AddRun(size Size, ended job.Time, m Measures) {
 	p.reduceInput += share(size.InputBytes, size.Reduces) * m.count(ReduceTask)
 }
 
-// Near returns the profile of those runs alone whose input is about as large as the
-// job's, as they need no scaling; of all runs where there is none, or where size
-// does not change what a task takes, as with a bag. A run that was stopped before
-// its reduces is passed over if another came to them.
+// Near returns the profile of those runs alone that are closest to the job in size, as
+// they need the least scaling: those of about the same input and number of reduces
+// where there are any, else those not much further off than the closest. Where all
+// are far off, or size does not change what a task takes, as with a bag, it is all of
+// them. The number of reduces plays no part while it is not decided (0), nor where no
+// run is close with it. A run that was stopped before its reduces is passed over if
+// another came to them.
 func (p *Profile) Near(size Size) *Profile {
 	if size.Kind != job.MapReduce {
 		return p
 	}
-	sub := &Profile{App: p.App, NodeType: p.NodeType}
-	for _, r := range p.runs {
-		n, m := float64(size.InputBytes), float64(r.size.InputBytes)
-		whole := r.measures.count(ReduceTask) > 0 || p.Measures.count(ReduceTask) == 0
-		if whole && n <= near*m && m <= near*n {
-			sub.AddRun(r.size, r.ended, r.measures)
-		}
+	sub := p.closest(size)
+	if sub == nil && size.Reduces > 0 {
+		size.Reduces = 0
+		sub = p.closest(size)
 	}
-	if sub.Runs == 0 {
+	if sub == nil {
 		return p
 	}
 	return sub
+}
+
+// far is how many times as large or as small a run may be and still be close.
+const far = 4
+
+// closest returns the runs that are closest to a size, nil if all are far off.
+func (p *Profile) closest(size Size) *Profile {
+	best := math.Inf(1)
+	for _, r := range p.runs {
+		if p.whole(r) {
+			best = min(best, distance(size, r.size))
+		}
+	}
+	if best > far {
+		return nil
+	}
+	limit := near
+	if best > near {
+		limit = best * near
+	}
+	sub := &Profile{App: p.App, NodeType: p.NodeType}
+	for _, r := range p.runs {
+		if p.whole(r) && distance(size, r.size) <= limit {
+			sub.AddRun(r.size, r.ended, r.measures)
+		}
+	}
+	return sub
+}
+
+// whole reports whether a run has measures of all that was ever measured.
+func (p *Profile) whole(r pastRun) bool {
+	return r.measures.count(ReduceTask) > 0 || p.Measures.count(ReduceTask) == 0
+}
+
+// distance returns how many times as large the one is as the other, in input or in
+// reduces, whichever differ more; from 1 on. Reduces count where the job's are known.
+func distance(job, run Size) float64 {
+	d := times(float64(job.InputBytes), float64(run.InputBytes))
+	if job.Reduces > 0 {
+		d = max(d, times(float64(job.Reduces), float64(run.Reduces)))
+	}
+	return d
+}
+
+// times returns how many times the smaller of two numbers the larger one is.
+func times(a, b float64) float64 {
+	switch {
+	case a == b:
+		return 1
+	case a == 0 || b == 0:
+		return math.Inf(1)
+	}
+	return max(a/b, b/a)
 }
 
 // share returns the part of the input that each of n tasks has.

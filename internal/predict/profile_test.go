@@ -192,8 +192,8 @@ func TestExtrapolated(t *testing.T) {
 	}
 }
 
-// TestNear: runs of about the job's size are taken alone, all runs where there is
-// none, and all runs of a bag.
+// TestNear: runs of about the job's size are taken alone, else the closest ones, all
+// runs where all are far off, and all runs of a bag.
 func TestNear(t *testing.T) {
 	p := &Profile{App: "wc", NodeType: "n"}
 	for _, input := range []int64{1000, 2000, 2200} {
@@ -202,19 +202,41 @@ func TestNear(t *testing.T) {
 	for _, tt := range []struct {
 		input int64
 		runs  int
-	}{{1000, 1}, {1200, 1}, {2100, 2}, {2700, 1}, {5000, 3}, {0, 3}} {
+	}{{1000, 1}, {1200, 1}, {2100, 2}, {2700, 1}, {5000, 2}, {300, 1}, {50, 3}, {50000, 3}, {0, 3}} {
 		got := p.Near(Size{Kind: job.MapReduce, InputBytes: tt.input})
 		if got.Runs != tt.runs || got.App != "wc" || got.Measures.Get(MapTask).Time.Count != int64(2*tt.runs) {
 			t.Errorf("%d bytes: %+v, want %d runs", tt.input, got, tt.runs)
 		}
 	}
+	p.AddRun(Size{Kind: job.MapReduce, InputBytes: 2000, Tasks: 2, Reduces: 100}, 0, wordCount().Measures())
+	for reduces, runs := range map[int]int{0: 3, 3: 2, 2: 2, 100: 1, 5: 3, 20: 3} {
+		if got := p.Near(Size{Kind: job.MapReduce, InputBytes: 2000, Reduces: reduces}); got.Runs != runs {
+			t.Errorf("2000 bytes and %d reduces: %d runs, want %d", reduces, got.Runs, runs)
+		}
+	}
 	var stopped Collector
 	addMap(&stopped, 0, 1, 2, 10, 10)
 	p.AddRun(Size{Kind: job.MapReduce, InputBytes: 9000, Tasks: 2, Reduces: 3}, 0, stopped.Measures())
-	if got := p.Near(Size{Kind: job.MapReduce, InputBytes: 9000}); got.Runs != 4 {
+	if got := p.Near(Size{Kind: job.MapReduce, InputBytes: 9000}); got.Runs != 5 {
 		t.Errorf("only a run without reduces is near: %d runs", got.Runs)
 	}
-	if got := p.Near(Size{Kind: job.Bag, Tasks: 1}); got.Runs != 4 {
+	if got := p.Near(Size{Kind: job.Bag, Tasks: 1}); got.Runs != 5 {
 		t.Errorf("a bag: %d runs", got.Runs)
+	}
+}
+
+// TestSpread: what one run shows is taken less at its word than what many show.
+func TestSpread(t *testing.T) {
+	e := Estimate{Map: Interval{6, 6}, Reduce: Interval{2, 4}}
+	if got, want := e.Spread(1), (Estimate{Map: Interval{4, 9}, Reduce: Interval{2 / 1.5, 6}}); got != want {
+		t.Errorf("after one run %+v, want %+v", got, want)
+	}
+	before := e.Total()
+	for runs := 100; runs > 0; runs-- {
+		total := e.Spread(runs).Total()
+		if total.Low >= before.Low || total.Up <= before.Up && runs < 100 {
+			t.Fatalf("after %d runs %v, after one more %v", runs, total, before)
+		}
+		before = total
 	}
 }
