@@ -74,9 +74,7 @@ func (e *Engine) applyJoined(at job.Time, r event.NodeJoined) {
 	}
 	n.state, n.since, n.reason = up, at, ""
 	n.host, n.addr, n.Capacity = r.Host, r.Addr, r.Capacity
-	for _, a := range n.live {
-		e.unwant(a) // it asks again
-	}
+	e.freed(n) // attempts there may have waited for leave
 	e.changed(a.pool)
 	e.touchAllocs()
 }
@@ -89,9 +87,6 @@ func (e *Engine) applyLost(at job.Time, r event.NodeLost) {
 	n.state, n.since, n.reason = down, at, r.Reason
 	if r.Gone {
 		n.state = gone
-	}
-	for _, a := range n.live {
-		e.unwant(a)
 	}
 	if n.alloc != nil {
 		e.changed(n.alloc.pool)
@@ -155,9 +150,6 @@ func (e *Engine) applyAllocEnded(at job.Time, r event.AllocEnded) {
 	for _, n := range p.nodes {
 		if n.alloc == a && n.state != gone {
 			n.state, n.since, n.reason = gone, at, "allocation "+string(a.id)+" is over: "+r.Reason
-			for _, at := range n.live {
-				e.unwant(at)
-			}
 		}
 	}
 	p.nodes = slices.DeleteFunc(p.nodes, func(n *node) bool { return n.alloc == a })

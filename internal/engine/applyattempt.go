@@ -40,7 +40,6 @@ func (e *Engine) applyLeave(a *attempt, p job.Phase) {
 	e.unwant(a)
 	a.leave = p
 	a.node.Used = a.node.Used.Plus(sched.Holds(a.kind, a.leave, a.job.need(a.id.Task)))
-	e.freed(a.node) // of the waiter, for whose sake nothing was started
 }
 
 // release gives back what the attempt holds of its node.
@@ -66,7 +65,7 @@ func (e *Engine) unwant(a *attempt) {
 	if a.wants != job.PhaseNone {
 		a.wants = job.PhaseNone
 		a.node.Waiting--
-		e.freed(a.node)
+		e.freed(a.node) // of the waiter, for whose sake nothing was started there
 	}
 }
 

@@ -1,14 +1,31 @@
 package engine
 
-import "fmt"
+import (
+	"fmt"
+	"slices"
+
+	"berth/internal/job"
+)
 
 // Missed returns a claim that the scheduler left waiting though a node has room for
 // it, found by looking at everything; empty if there is none.
 func (e *Engine) Missed() string {
 	for _, p := range e.pools {
-		for _, c := range p.classes {
-			if n := e.room(p, c); n != nil {
+		classes := slices.SortedFunc(slices.Values(p.classes), func(c, d *class) int {
+			if c.line[0].claim().Before(d.line[0].claim()) {
+				return -1
+			}
+			return 1
+		})
+		var room int64 // of the largest map before
+		for _, c := range classes {
+			d := *c
+			d.room = room
+			if n := e.room(p, &d); n != nil {
 				return fmt.Sprintf("%v of %s on %s (held %v)", c.key, c.line[0].job.work.ID, n.id, p.held)
+			}
+			if c.key.kind == job.MapTask {
+				room = max(room, c.key.need.Mem)
 			}
 		}
 		for _, n := range p.nodes {
@@ -26,8 +43,14 @@ func (e *Engine) room(p *pool, c *class) *node {
 		if n.state != up || !c.admits(&n.Node) || n.Health.Suspected(e.now) && p.hasTrusted(e.now) {
 			continue
 		}
-		if n == p.held && c != p.heldFor && p.heldFor.line[0].claim().Before(c.line[0].claim()) && !p.spares(c) {
-			continue
+		if n == p.held && p.heldFor.line[0].claim().Before(c.line[0].claim()) {
+			order := p.heldOrder
+			p.heldOrder = p.heldFor.line[0].job.order
+			spares := p.spares(c)
+			p.heldOrder = order
+			if !spares {
+				continue
+			}
 		}
 		return n
 	}

@@ -246,9 +246,6 @@ func (e *Engine) recover() {
 		if j.state == event.StateFinalizing {
 			e.do(Finalize{Job: j.work.ID})
 		}
-		if !j.state.Final() {
-			e.touch(j)
-		}
 	}
 	e.touchAllocs()
 }

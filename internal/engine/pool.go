@@ -157,7 +157,6 @@ func (e *Engine) join(q *queue, key classKey) {
 		p.classes = append(p.classes, c)
 	}
 	heap.Push(&c.line, q)
-	c.blocked = false
 	q.class = c
 	e.mark(p)
 }

@@ -104,6 +104,9 @@ func (s *scenario) query(verb string, a args) bool {
 		fmt.Fprintf(&s.out, "  %v %t\n", at.Sub(s.now), ok)
 	case "restart":
 		s.restart(a.num("lose", 0), job.ID(a.str("without", "")))
+	case "config":
+		s.cfg.MaxLost, s.cfg.MaxBadOutputs = a.num("max-lost", 0), a.num("max-bad-outputs", 0)
+		s.e, s.journal = engine.New(s.cfg), nil
 	case "recall":
 		for _, ent := range s.journal {
 			if ent.Record.Of() == a.job(0) {
@@ -117,13 +120,13 @@ func (s *scenario) query(verb string, a args) bool {
 }
 
 // restart brings up a new engine from the journal, of which the last records are lost
-// and those of one job are left out.
+// and those of one job, or with "server" those of none, are left out.
 func (s *scenario) restart(lose int, without job.ID) {
 	before := s.e.Dump()
 	s.journal = s.journal[:len(s.journal)-lose]
 	s.e = engine.New(s.cfg)
 	for _, ent := range s.journal {
-		if without == "" || ent.Record.Of() != without {
+		if id := ent.Record.Of(); without == "" || id != without && (id != "" || without != "server") {
 			s.e.Replay(ent)
 		}
 	}
