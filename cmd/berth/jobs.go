@@ -60,7 +60,7 @@ func find(h home.Home, name string) (home.Run, error) {
 	}
 	runs = slices.DeleteFunc(runs, func(r home.Run) bool { return !whole(r) })
 	switch {
-	case len(runs) == 0:
+	case name == "last" && len(runs) == 0:
 		return home.Run{}, &job.Error{Class: job.User, Code: job.CodeArguments, What: "there are no jobs yet"}
 	case name == "last":
 		return runs[len(runs)-1], nil

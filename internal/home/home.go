@@ -11,6 +11,7 @@ import (
 	"strconv"
 	"strings"
 	"syscall"
+	"unicode/utf8"
 
 	"berth/internal/job"
 )
@@ -37,6 +38,10 @@ func Open() (Home, error) {
 	h, err := Locate()
 	if err != nil {
 		return Home{}, err
+	}
+	if !utf8.ValidString(h.Dir) { // it stands in configurations, which are text
+		return Home{}, &job.Error{Class: job.User, Where: h.Dir, What: "the state folder's path is no UTF-8",
+			Do: "set XDG_STATE_HOME to one that is"}
 	}
 	for _, d := range []string{h.Dir, h.Runs(), h.Server()} {
 		if err := privateDir(d); err != nil {
@@ -122,8 +127,9 @@ func RunNumber(id job.ID) int {
 // NumberName returns a job's number as users may write it instead of the id.
 func NumberName(id job.ID) string { return strconv.Itoa(RunNumber(id)) }
 
-// NewRun makes the folder of a new run, with the next free number.
-func (h Home) NewRun(kind job.Kind) (Run, error) {
+// NewRun makes the folder of a new run, with the next number that makes no id that is
+// taken besides; taken may be nil.
+func (h Home) NewRun(kind job.Kind, taken func(job.ID) bool) (Run, error) {
 	unlock, err := lockFile(filepath.Join(h.Runs(), ".lock"))
 	if err != nil {
 		return Run{}, err
@@ -141,7 +147,11 @@ func (h Home) NewRun(kind job.Kind) (Run, error) {
 	if kind == job.MapReduce {
 		prefix = "mr"
 	}
-	r := h.Run(job.ID(fmt.Sprintf("%s-%d", prefix, next)))
+	name := func() job.ID { return job.ID(fmt.Sprintf("%s-%d", prefix, next)) }
+	for taken != nil && taken(name()) {
+		next++
+	}
+	r := h.Run(name())
 	if err := os.Mkdir(r.Dir, 0o700); err != nil {
 		return Run{}, &job.Error{Class: job.Fatal, Code: job.CodeIO, Where: r.Dir, What: "cannot make the run's folder", Err: err}
 	}

@@ -3,6 +3,7 @@ package run
 import (
 	"context"
 	"fmt"
+	"strings"
 	"time"
 
 	"berth/internal/cluster"
@@ -77,6 +78,9 @@ func decide(ctx context.Context, h home.Home, spec *job.Spec, counts plan.Counts
 	}
 	prof, warning := profile(ctx, h, spec, nodeType)
 	p, err := plan.Decide(now(), snap, spec, counts, prof)
+	if none := spec.Request.BatchOnly(); len(none) > 0 {
+		p.Notes = append(p.Notes, "there is no batch system here, so this has no effect: --"+strings.Join(none, ", --"))
+	}
 	if warning != "" {
 		p.Notes = append(p.Notes, warning)
 	}

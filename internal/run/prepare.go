@@ -3,6 +3,8 @@ package run
 import (
 	"context"
 	"errors"
+	"os"
+	"strings"
 
 	"berth/internal/home"
 	"berth/internal/job"
@@ -12,7 +14,7 @@ import (
 
 // Prepare gives a decided job its id and its folder, and makes its output folder.
 func Prepare(h home.Home, d *Decided) (home.Run, error) {
-	r, err := h.NewRun(d.Spec.Kind)
+	r, err := h.NewRun(d.Spec.Kind, hasOutput(d.Spec))
 	if err != nil {
 		return home.Run{}, err
 	}
@@ -28,6 +30,31 @@ func Prepare(h home.Home, d *Decided) (home.Run, error) {
 		return home.Run{}, errors.Join(err, r.Remove()) // nothing half done stays
 	}
 	return r, nil
+}
+
+// hasOutput returns what tells of an id whether a bag of that id has left output
+// where this one's goes: one of an earlier state folder, or of another user. It
+// shall not be mixed up with this one's.
+func hasOutput(spec *job.Spec) func(job.ID) bool {
+	if spec.Kind != job.Bag {
+		return nil
+	}
+	return func(id job.ID) bool {
+		for _, template := range []string{spec.Bag.Stdout, spec.Bag.Stderr} {
+			before, after, named := strings.Cut(template, "{job}")
+			if !named {
+				continue
+			}
+			rest, _, _ := strings.Cut(after, "/")
+			if strings.Contains(before+rest, "{task}") {
+				continue
+			}
+			if _, err := os.Lstat(before + string(id) + rest); err == nil {
+				return true
+			}
+		}
+		return false
+	}
 }
 
 // Discard undoes Prepare: the coordinator did not take the job on.

@@ -5,6 +5,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"unicode/utf8"
 
 	"golang.org/x/sys/unix"
 
@@ -20,6 +21,9 @@ func checkScratch(dir string) error {
 	refuse := func(what string, err error) error {
 		return &job.Error{Class: job.User, Code: job.CodeConfig, Where: "--scratch", What: what, Err: err,
 			Do: "name a folder that you may write to"}
+	}
+	if !utf8.ValidString(dir) {
+		return refuse("the path is no UTF-8", nil)
 	}
 	there := filepath.Clean(dir)
 	info, err := os.Stat(there)

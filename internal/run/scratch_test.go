@@ -15,7 +15,7 @@ func TestCheckScratch(t *testing.T) {
 		t.Fatal(err)
 	}
 	for scratch, good := range map[string]bool{
-		"": true, dir: true, filepath.Join(dir, "new", "deep"): true, file: false, filepath.Join(file, "below"): false,
+		"": true, dir: true, filepath.Join(dir, "new", "deep"): true, file: false, filepath.Join(file, "below"): false, dir + "/\xff": false,
 	} {
 		if err := checkScratch(scratch); (err == nil) != good || err != nil && job.CodeOf(err) != job.CodeConfig {
 			t.Errorf("%q: %v", scratch, err)
