@@ -70,9 +70,12 @@ type property struct {
 // file made final keeps its value. name is what errors call the file.
 func (c *configuration) read(name string, data []byte) error {
 	d := xml.NewDecoder(bytes.NewReader(data))
-	depth := 0
+	depth, empty := 0, true
 	for {
 		token, err := d.Token()
+		if errors.Is(err, io.EOF) && empty {
+			return xmlError(name, d, "there is no <configuration> in it", nil)
+		}
 		if errors.Is(err, io.EOF) {
 			return nil
 		}
@@ -83,6 +86,7 @@ func (c *configuration) read(name string, data []byte) error {
 		case xml.EndElement:
 			depth--
 		case xml.StartElement:
+			empty = false
 			if depth == 1 && t.Name.Local == "property" {
 				if err := c.property(name, d, t); err != nil {
 					return err
