@@ -1,0 +1,209 @@
+package run
+
+import (
+	"os"
+	"path/filepath"
+	"reflect"
+	"strings"
+	"testing"
+
+	"berth/internal/event"
+	"berth/internal/home"
+	"berth/internal/job"
+	"berth/internal/journal"
+	"berth/internal/report"
+)
+
+func newHome(t *testing.T) home.Home {
+	t.Helper()
+	t.Setenv("XDG_STATE_HOME", t.TempDir())
+	h, err := home.Open()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return h
+}
+
+// prepared returns the run of a bag of three entries.
+func prepared(t *testing.T, h home.Home) (home.Run, *Decided) {
+	t.Helper()
+	spec := job.New(job.Bag, t.TempDir())
+	spec.Bag.Command, spec.Request.On = []string{"true"}, "local"
+	spec.Normalize()
+	d, err := Decide(t.Context(), h, spec, []job.Entry{{"a"}, {"b"}, {"c"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, err := Prepare(h, d)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r, d
+}
+
+// write appends records to journals, a second apart.
+func write(t *testing.T, set *journal.Set, records ...event.Record) {
+	t.Helper()
+	for i, r := range records {
+		if _, err := set.Append(job.Time(i+1)*1e9, r); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := set.SyncDirty(); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func viewOf(t *testing.T, r home.Run) report.JobView {
+	t.Helper()
+	v, err := View(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return v
+}
+
+// TestView tells of a run from its folder alone, at every stage of its life.
+func TestView(t *testing.T) {
+	h := newHome(t)
+	r, d := prepared(t, h)
+	if v := viewOf(t, r); v.State != report.StateInterrupted || v.TasksTotal != 3 || v.TasksDone != 0 || v.Decision == "" {
+		t.Errorf("before a coordinator had it: %+v", v)
+	}
+	set := journal.NewSet(h.JournalOf)
+	defer func() { _ = set.Close() }()
+	at := func(task int) job.Attempt { return job.Attempt{Job: r.ID, Task: task, N: 1} }
+	write(t, set, event.JobSubmitted{Work: Work(d.Spec, d.Plan)},
+		event.AttemptStarted{Attempt: at(0), Node: "a1/0"}, event.AttemptStarted{Attempt: at(1), Node: "a1/0"},
+		event.AttemptEnded{Attempt: at(0), Outcome: event.Done},
+		event.AttemptEnded{Attempt: at(1), Outcome: event.Failed, Exit: 3, Stderr: "last words"})
+	v := viewOf(t, r)
+	if v.State != report.StateInterrupted || v.TasksDone != 1 || v.TasksFailed != 1 || v.TasksWaiting != 1 || v.ID != r.ID {
+		t.Errorf("its coordinator died: %+v", v)
+	}
+	if len(v.Failures) != 1 || v.Failures[0].Name != "2" || v.Failures[0].File != job.OutputPath(d.Spec.Bag.Stderr, r.ID, "2") {
+		t.Errorf("failures: %+v", v.Failures)
+	}
+	write(t, set, event.JobEnded{Job: r.ID, State: event.StateCancelled, Reason: "enough"})
+	if v := viewOf(t, r); v.State != string(event.StateCancelled) || v.Reason != "enough" {
+		t.Errorf("it is over: %+v", v)
+	}
+	var rows []report.AttemptRow
+	if _, err := Fold(r, func(row report.AttemptRow) { rows = append(rows, row) }); err != nil || len(rows) != 2 {
+		t.Errorf("attempts %+v, %v", rows, err)
+	}
+
+	// The summary that is written at the end stands for the journal, unless it cannot be read.
+	v.State, v.Name = string(event.StateDone), "from the summary"
+	if err := home.WriteJSON(r.Summary(), v); err != nil {
+		t.Fatal(err)
+	}
+	if got := viewOf(t, r); got.Name != "from the summary" {
+		t.Errorf("with a summary: %+v", got)
+	}
+	if err := os.WriteFile(r.Summary(), []byte("{"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if got := viewOf(t, r); got.State != string(event.StateCancelled) {
+		t.Errorf("with half a summary: %+v", got)
+	}
+}
+
+// TestDamaged: of a run that cannot be read is told what can be.
+func TestDamaged(t *testing.T) {
+	h := newHome(t)
+	r, d := prepared(t, h)
+	if err := os.WriteFile(r.Journal(), []byte("no journal at all, but long enough to be one"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	_, err := View(r)
+	if err == nil || !strings.Contains(err.Error(), r.Journal()) {
+		t.Fatalf("error %v", err)
+	}
+	v := Damaged(r, err)
+	if v.State != report.StateDamaged || v.Name != d.Spec.Name || v.TasksTotal != 3 || v.Reason != err.Error() || v.Submitted.IsZero() {
+		t.Errorf("%+v", v)
+	}
+}
+
+// TestReplan: a run that goes on does so within what was changed of its request, and its plan says so.
+func TestReplan(t *testing.T) {
+	h := newHome(t)
+	r, d := prepared(t, h)
+	p, err := Replan(t.Context(), h, r, func(q *job.Request) { q.Workers, q.SortMemory = 2, 64<<20 })
+	if err != nil {
+		t.Fatal(err)
+	}
+	if p.Alloc.Nodes != 2 || p.Alloc.SortMemory != 64<<20 || p.Tasks != d.Plan.Tasks {
+		t.Errorf("plan %+v", p.Alloc)
+	}
+	if kept, err := LoadPlan(r); err != nil || !reflect.DeepEqual(kept.Alloc, p.Alloc) {
+		t.Errorf("kept %+v, %v", kept.Alloc, err)
+	}
+	if spec, err := r.Spec(); err != nil || spec.Request.Workers != d.Spec.Request.Workers {
+		t.Errorf("the spec is what was asked for first: %+v, %v", spec, err)
+	}
+	if _, err := Replan(t.Context(), h, h.Run("bag-99"), func(*job.Request) {}); job.CodeOf(err) != job.CodeArguments {
+		t.Errorf("a run that is not there: %v", err)
+	}
+}
+
+// TestPrepareLeavesNothing: a job that cannot be begun leaves neither run nor output.
+func TestPrepareLeavesNothing(t *testing.T) {
+	h := newHome(t)
+	dir := t.TempDir()
+	in, out := filepath.Join(dir, "in"), filepath.Join(dir, "out")
+	if err := os.WriteFile(in, []byte("a\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	spec := job.New(job.MapReduce, dir)
+	spec.Request.On = "local"
+	m := spec.MapReduce
+	m.Inputs, m.Output, m.Mapper = []string{in}, out, job.Program{Native: "identity"}
+	m.Reduces = 0
+	spec.Normalize()
+	d, err := Decide(t.Context(), h, spec, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := os.Stat(out); err == nil {
+		t.Error("a plan made the output folder")
+	}
+	if err := os.Mkdir(out, 0o700); err != nil { // somebody was quicker
+		t.Fatal(err)
+	}
+	if _, err := Prepare(h, d); job.CodeOf(err) != job.CodeOutputExists {
+		t.Errorf("error %v", err)
+	}
+	if runs, err := h.List(); err != nil || len(runs) != 0 {
+		t.Errorf("runs %v, %v", runs, err)
+	}
+	if err := os.Remove(out); err != nil {
+		t.Fatal(err)
+	}
+	r, err := Prepare(h, d)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := Discard(r, d.Spec); err != nil {
+		t.Fatal(err)
+	}
+	if runs, err := h.List(); err != nil || len(runs) != 0 {
+		t.Errorf("runs %v, %v", runs, err)
+	}
+	if _, err := os.Stat(out); err == nil {
+		t.Error("a job that was not taken on left its output folder")
+	}
+}
+
+// TestBatchOptions: what only a batch system knows is said to have no effect here.
+func TestBatchOptions(t *testing.T) {
+	h := newHome(t)
+	spec := job.New(job.Bag, t.TempDir())
+	spec.Bag.Command, spec.Request.Partition, spec.Request.Exclusive = []string{"true"}, "debug", true
+	spec.Normalize()
+	d, err := Decide(t.Context(), h, spec, []job.Entry{{"a"}})
+	if err != nil || !strings.Contains(strings.Join(d.Plan.Notes, "\n"), "--partition, --exclusive") {
+		t.Errorf("notes %q, %v", d.Plan.Notes, err)
+	}
+}
