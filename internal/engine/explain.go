@@ -201,14 +201,14 @@ func (x *explanation) room(q *queue, word string) {
 			where = append(where, fmt.Sprintf("%s has %s free", n.id, describe(n.Free())))
 		}
 	}
-	want, kept := describe(q.class.key.need), ""
+	want, kept := describe(q.class.key.need)+" each", ""
 	if q.kind == job.ReduceTask {
-		want = job.FormatSize(q.class.key.need.Mem) + " to shuffle in"
+		want = job.FormatSize(q.class.key.need.Mem) + " each to shuffle in"
 		if room := max(q.class.key.room, q.class.room); room > 0 {
 			kept = ", " + job.FormatSize(room) + " on each node being kept for maps"
 		}
 	}
-	x.say("%d %s for %s each: %s%s", q.ready(), word+verb(q.ready(), " wait"), want, some(where), kept)
+	x.say("%d %s for %s: %s%s", q.ready(), word+verb(q.ready(), " wait"), want, some(where), kept)
 	var before []string
 	for _, k := range p.active {
 		if k.order < x.j.order && k.active() && (k.queues[0].class != nil || k.queues[1].class != nil) {
