@@ -2,7 +2,10 @@ package local
 
 import (
 	"context"
+	"errors"
+	"io/fs"
 	"log/slog"
+	"os"
 	"os/exec"
 	"path/filepath"
 	"sync"
@@ -101,11 +104,17 @@ func (d *Driver) Request(_ context.Context, id job.AllocID, req job.AllocRequest
 	return nil
 }
 
-// Adopt takes up an allocation of an earlier coordinator.
+// Adopt takes up an allocation of an earlier coordinator. They are taken up in the
+// order in which they were asked for, so those that had begun come first.
 func (d *Driver) Adopt(_ context.Context, id job.AllocID, req job.AllocRequest) error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	a := d.alloc(id, req)
+	if _, err := os.Stat(a.dir); errors.Is(err, fs.ErrNotExist) { // it was waiting, and does so again
+		d.waiting = append(d.waiting, a)
+		d.begin()
+		return nil
+	}
 	d.running[id] = a
 	d.limit(a)
 	if err := d.writeConfigs(a); err != nil { // the coordinator's address is new

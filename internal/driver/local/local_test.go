@@ -14,6 +14,7 @@ import (
 
 	"berth/internal/driver"
 	"berth/internal/driver/drivertest"
+	"berth/internal/engine"
 	"berth/internal/home"
 	"berth/internal/job"
 	"berth/internal/worker"
@@ -116,5 +117,48 @@ func TestLastLine(t *testing.T) {
 		if got := lastLine(log); got != want {
 			t.Errorf("of %q: %q", text, got)
 		}
+	}
+}
+
+// TestAdoptWaiting: an allocation that waited for its share of the machine when the
+// coordinator died waits again, as long as the one before it runs.
+func TestAdoptWaiting(t *testing.T) {
+	exe := filepath.Join(t.TempDir(), "worker")
+	if err := os.WriteFile(exe, []byte("#!/bin/sh\nexec sleep 600\n"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	opts := Options{Exe: exe, Dir: t.TempDir(), Scratch: t.TempDir(), Machine: machine(), Issue: func(job.NodeID, string) error { return nil },
+		Report: func(engine.Input) {}, Now: func() job.Time { return job.Time(time.Now().UnixNano()) }, Log: slog.New(slog.DiscardHandler)}
+	whole := job.AllocRequest{On: Name, Nodes: 1, PerNode: job.Resources{CPUs: 2}}
+	halves := job.AllocRequest{On: Name, Nodes: 2, PerNode: job.Resources{CPUs: 1}}
+	held := func(d *Driver) (running, waiting int) {
+		d.mu.Lock()
+		defer d.mu.Unlock()
+		return len(d.running), len(d.waiting)
+	}
+	do := func(err error) {
+		t.Helper()
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	first := New(opts)
+	do(first.Request(t.Context(), "a1", whole))
+	do(first.Request(t.Context(), "a2", halves))
+	do(first.Close())
+
+	second := New(opts)
+	t.Cleanup(func() {
+		do(second.Release(context.Background(), "a1"))
+		do(second.Release(context.Background(), "a2"))
+	})
+	do(second.Adopt(t.Context(), "a1", whole))
+	do(second.Adopt(t.Context(), "a2", halves))
+	if r, w := held(second); r != 1 || w != 1 {
+		t.Errorf("%d allocations run and %d wait, want 1 and 1", r, w)
+	}
+	do(second.Release(t.Context(), "a1"))
+	if r, w := held(second); r != 1 || w != 0 {
+		t.Errorf("then %d run and %d wait, want 1 and 0", r, w)
 	}
 }
