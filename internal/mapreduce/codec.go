@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"path/filepath"
+	"slices"
 
 	"github.com/dsnet/compress/bzip2"
 	"github.com/klauspost/compress/gzip"
@@ -42,6 +43,13 @@ func codecOf(path string) *codec {
 	}
 	return nil
 }
+
+// foreignSuffixes end the names of compressed files and archives that berth does not
+// unpack: those that Hadoop would, and the common ones that it would not either.
+var foreignSuffixes = []string{".deflate", ".snappy", ".lz4", ".lzo", ".lzo_deflate", ".xz", ".lzma", ".Z", ".br", ".zip", ".7z", ".tgz"}
+
+// isForeign reports whether a file looks compressed in a way that is not unpacked.
+func isForeign(path string) bool { return slices.Contains(foreignSuffixes, filepath.Ext(path)) }
 
 // codecNamed returns the codec for output, nil for none.
 func codecNamed(name string) (*codec, error) {

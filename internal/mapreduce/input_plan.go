@@ -2,6 +2,7 @@ package mapreduce
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -23,6 +24,9 @@ type InputSummary struct {
 	Packed    int   `json:"packed"`     // files that are compressed
 	Skipped   int   `json:"skipped"`    // passed over in folders: sockets, devices, links in a circle
 	SplitSize int64 `json:"split_size"` // bytes aimed at
+
+	Foreign     int    `json:"foreign"`                // files that look compressed in a way that is not unpacked
+	ForeignFile string `json:"foreign_file,omitempty"` // one of them
 }
 
 const (
@@ -57,8 +61,12 @@ func PlanSplits(spec *job.MapReduceSpec, opts SplitOptions) ([]job.Split, InputS
 	for _, f := range found.files {
 		sum.Bytes += f.size
 		work += f.work()
-		if f.packed {
+		switch {
+		case f.packed:
 			sum.Packed++
+		case isForeign(f.path):
+			sum.Foreign++
+			sum.ForeignFile = cmp.Or(sum.ForeignFile, f.path)
 		}
 	}
 	sum.SplitSize = splitSize(spec, opts, work)

@@ -28,17 +28,20 @@ type Decided struct {
 func Decide(ctx context.Context, h home.Home, spec *job.Spec, entries []job.Entry) (*Decided, error) {
 	d := &Decided{Spec: spec, Tasks: home.Tasks{Entries: entries}}
 	counts := plan.Counts{Tasks: len(entries)}
+	var notes []string
 	if spec.Kind == job.MapReduce {
 		sum, err := d.split()
 		if err != nil {
 			return nil, err
 		}
+		notes = inputNotes(sum, d.Tasks.Splits)
 		counts = plan.Counts{Tasks: len(d.Tasks.Splits), InputBytes: sum.Bytes}
 	}
 	var err error
 	if d.Plan, err = decide(ctx, h, spec, counts); err != nil {
 		return nil, err
 	}
+	d.Plan.Notes = append(d.Plan.Notes, notes...)
 	if spec.Kind == job.MapReduce {
 		spec.MapReduce.Reduces = d.Plan.Reduces
 	}

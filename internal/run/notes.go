@@ -1,0 +1,45 @@
+package run
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"os"
+
+	"berth/internal/job"
+	"berth/internal/mapreduce"
+)
+
+// inputNotes tells what a user may not expect of how their input is read.
+func inputNotes(sum mapreduce.InputSummary, splits []job.Split) []string {
+	var notes []string
+	if sum.Skipped > 0 {
+		notes = append(notes, fmt.Sprintf("passed over in input folders, as they are no files: %d sockets, devices or links in a circle", sum.Skipped))
+	}
+	if sum.Foreign > 0 {
+		notes = append(notes, fmt.Sprintf("%d of %d input files look compressed and are read as they are, such as %s: only .gz, .zst and .bz2 are unpacked",
+			sum.Foreign, sum.Files, sum.ForeignFile))
+	}
+	if len(splits) > 0 && windowsLines(splits[0].Ranges[0]) {
+		notes = append(notes, splits[0].Ranges[0].Path+" has Windows line ends: mappers see the carriage returns, which Hadoop takes off")
+	}
+	return notes
+}
+
+// headSize is how much of the input is looked at, bytes.
+const headSize = 64 << 10
+
+// windowsLines reports whether the first line of a plain file ends with CR LF.
+func windowsLines(r job.Range) bool {
+	if r.Length < 0 {
+		return false
+	}
+	f, err := os.Open(r.Path)
+	if err != nil {
+		return false // the task that reads it will tell
+	}
+	defer func() { _ = f.Close() }() // only read
+	head, _ := io.ReadAll(io.LimitReader(f, headSize))
+	line, _, whole := bytes.Cut(head, []byte{'\n'})
+	return whole && bytes.HasSuffix(line, []byte{'\r'})
+}
