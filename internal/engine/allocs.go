@@ -18,7 +18,11 @@ func (e *Engine) allocDown(in AllocDown) {
 	p := a.pool
 	e.endAlloc(a, in.Reason)
 	if in.Refuse && len(p.allocs) == 0 {
-		e.failAll(p, fmt.Sprintf("%s cannot be had: %s", a.id, in.Reason))
+		what := "allocation %s cannot be had: %s"
+		if a.joined > 0 {
+			what = "allocation %s is over: %s"
+		}
+		e.failAll(p, fmt.Sprintf(what, a.id, in.Reason))
 	}
 }
 

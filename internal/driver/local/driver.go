@@ -171,7 +171,7 @@ func (d *Driver) timeOver(a *alloc) {
 	defer d.mu.Unlock()
 	if d.running[a.id] == a {
 		d.drop(a)
-		d.report(engine.AllocDown{Alloc: a.id, Refuse: true, Reason: "its time limit of " + job.FormatDuration(a.req.Time) + " is over"})
+		d.report(engine.AllocDown{Alloc: a.id, Refuse: true, Reason: "its time limit of " + job.FormatDuration(a.req.Time) + " has passed (--time)"})
 	}
 }
 
