@@ -230,3 +230,14 @@ func TestScratchFolder(t *testing.T) {
 		t.Errorf("in the user's folder: %v, %v", own, err)
 	}
 }
+
+// TestUnusableArchive: an archive that cannot be unpacked stops the job at once.
+func TestUnusableArchive(t *testing.T) {
+	w := newWorld(t)
+	w.write("in.txt", "b\na\n")
+	w.write("tools.tgz", "no archive\n")
+	r := w.berth("mapreduce", "-archives", "tools.tgz", "-input", "in.txt", "-output", "out", "-mapper", "cat", "-reducer", "cat")
+	if r.code != 5 || !strings.Contains(r.stderr, "tools.tgz cannot be unpacked") || strings.Contains(r.stderr, "tried again") {
+		t.Error(r)
+	}
+}

@@ -89,7 +89,7 @@ func unpackAside(archive, target string) error {
 		if ofMachine(err) {
 			return scratchFailure(part, err)
 		}
-		return failed("the archive %s cannot be unpacked: %v", archive, err)
+		return broken("the archive %s cannot be unpacked: %v", archive, err)
 	}
 	if err := os.Rename(part, target); err != nil {
 		return scratchFailure(part, err)
