@@ -138,25 +138,22 @@ func (e *Engine) take(in Input) error {
 func (e *Engine) settle() {
 	e.expire()
 	for len(e.dirtyJobs) > 0 || len(e.dirtyPools) > 0 || e.dirtyAllocs {
-		for len(e.dirtyJobs) > 0 {
-			j := e.dirtyJobs[0]
-			e.dirtyJobs = e.dirtyJobs[1:]
-			j.dirty = false
-			e.judge(j)
+		for i := 0; i < len(e.dirtyJobs); i++ { // more may come
+			e.dirtyJobs[i].dirty = false
+			e.judge(e.dirtyJobs[i])
 		}
+		e.dirtyJobs = e.dirtyJobs[:0]
 		if e.dirtyAllocs {
 			e.dirtyAllocs = false
 			e.settleAllocs()
 			continue
 		}
-		if len(e.dirtyPools) > 0 {
-			p := e.dirtyPools[0]
-			e.dirtyPools = e.dirtyPools[1:]
-			p.dirty = false
-			e.schedule(p)
+		for i := 0; i < len(e.dirtyPools); i++ {
+			e.dirtyPools[i].dirty = false
+			e.schedule(e.dirtyPools[i])
 		}
+		e.dirtyPools = e.dirtyPools[:0]
 	}
-	e.dirtyJobs, e.dirtyPools = e.dirtyJobs[:0], e.dirtyPools[:0]
 }
 
 // touch notes that the job is to be judged anew.
