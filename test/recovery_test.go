@@ -3,6 +3,7 @@ package test
 import (
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -104,4 +105,33 @@ func TestDeletedRun(t *testing.T) {
 		t.Errorf("status: %v", r)
 	}
 	w.must("bag", "--", "echo", ":::", "new")
+}
+
+// TestDamagedServerJournal: with the journal of nodes and allocations damaged the
+// coordinator refuses to start, saying where. Once it is moved away jobs go on, and
+// workers that nobody knows any more are ended.
+func TestDamagedServerJournal(t *testing.T) {
+	w := newWorld(t)
+	w.must("bag", "--detach", "--array", "1-3", "--", "sh", "-c", "while [ ! -e go ]; do sleep 0.01; done; echo $BERTH_TASK_ID >>ran")
+	id := w.jobs()[0]
+	w.await("tasks to run", func() bool { return len(w.tryRecords(id)) >= 2 })
+	orphans := w.workers()
+	w.killServer()
+	flipByte(t, w.home().Journal())
+	if r := w.berth("wait"); r.code != 255 || !strings.Contains(r.stderr, w.home().Journal()) || !strings.Contains(r.stderr, "byte") {
+		t.Errorf("a damaged journal of the server: %v", r)
+	}
+	w.must("status")
+	if err := os.Rename(w.home().Journal(), w.home().Journal()+".bad"); err != nil {
+		t.Fatal(err)
+	}
+	w.must("server", "start")
+	w.await("the forgotten workers to end", func() bool {
+		return !slices.ContainsFunc(orphans, func(pid int) bool { return w.isBerth(pid, "worker\x00") })
+	})
+	w.write("go", "")
+	w.must("wait")
+	if got := strings.Count(w.read("ran"), "\n"); got != 3 {
+		t.Errorf("tasks came to their end %d times, want 3", got)
+	}
 }

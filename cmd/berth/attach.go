@@ -54,12 +54,8 @@ func attach(cmd *cobra.Command, h home.Home, r home.Run, a attachment) (report.J
 
 // left says that the user left a job that is not over.
 func left(r home.Run, how string) error {
-	err := &job.Error{Class: job.User, Code: job.CodeInterrupted, What: string(r.ID) + " " + how,
+	return &job.Error{Class: job.User, Code: job.CodeInterrupted, What: string(r.ID) + " " + how,
 		Do: "see how it ends with: berth wait " + string(r.ID)}
-	if home.KindOf(r.ID) == job.Bag {
-		return bagError(job.Bag, err)
-	}
-	return err
 }
 
 // cancelled cancels the job and waits for its end; a second interrupt ends the wait.

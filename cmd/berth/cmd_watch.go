@@ -21,7 +21,7 @@ func newProgress() *cobra.Command {
 			if follow {
 				v, err := attach(cmd, h, r, attachment{})
 				if err != nil {
-					return err
+					return bagError(home.KindOf(r.ID), err)
 				}
 				return jobExit(v)
 			}
@@ -53,7 +53,7 @@ An interrupt ends the wait and leaves the job alone.`,
 			}
 			v, err := attach(cmd, h, r, attachment{})
 			if err != nil {
-				return err
+				return bagError(home.KindOf(r.ID), err)
 			}
 			return jobExit(v)
 		},

@@ -196,8 +196,16 @@ func (s *Server) addLocal(ca *wire.CA) error {
 		return err
 	}
 	s.nodeType = predict.NodeType(m.CPUModel, len(m.CPUs))
+	dir := filepath.Join(s.home.Server(), "allocs")
+	var known []job.AllocID
+	for _, a := range s.engine.Allocs() {
+		known = append(known, a.ID)
+	}
+	if err := local.Sweep(dir, known); err != nil {
+		s.log.Warn("an allocation that is over leaves something", "err", err)
+	}
 	s.drivers[local.Name] = local.New(local.Options{
-		Exe: s.opts.Exe, Dir: filepath.Join(s.home.Server(), "allocs"), Scratch: local.DefaultScratch(), Machine: m,
+		Exe: s.opts.Exe, Dir: dir, Scratch: local.DefaultScratch(), Machine: m,
 		Issue: func(node job.NodeID, path string) error {
 			id, err := ca.IssueWorker(node)
 			if err != nil {

@@ -3,8 +3,10 @@ package local
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"log/slog"
 	"os"
+	"os/exec"
 	"os/signal"
 	"path/filepath"
 	"strings"
@@ -160,5 +162,46 @@ func TestAdoptWaiting(t *testing.T) {
 	do(second.Release(t.Context(), "a1"))
 	if r, w := held(second); r != 1 || w != 0 {
 		t.Errorf("then %d run and %d wait, want 1 and 0", r, w)
+	}
+}
+
+// TestSweep: workers of allocations that nobody knows are ended, others are left alone.
+func TestSweep(t *testing.T) {
+	dir := t.TempDir()
+	start := func(id job.AllocID) *exec.Cmd {
+		t.Helper()
+		cmd := exec.Command("sleep", "600")
+		if err := cmd.Start(); err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { _ = cmd.Process.Kill() })
+		a := &alloc{id: id, dir: filepath.Join(dir, string(id))}
+		err := os.Mkdir(a.dir, 0o700)
+		if err == nil {
+			err = os.WriteFile(a.pidFile(11), fmt.Appendf(nil, "%d %s\n", cmd.Process.Pid, startTime(cmd.Process.Pid)), 0o600)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		return cmd
+	}
+	known, unknown := start("a1"), start("a2")
+	if err := os.Mkdir(filepath.Join(dir, "a3"), 0o700); err != nil { // without a process
+		t.Fatal(err)
+	}
+	if err := Sweep(dir, []job.AllocID{"a1"}); err != nil {
+		t.Fatal(err)
+	}
+	if err := unknown.Wait(); err == nil || unknown.ProcessState.Sys().(syscall.WaitStatus).Signal() != syscall.SIGTERM {
+		t.Errorf("the forgotten worker: %v", err)
+	}
+	if left, err := os.ReadDir(dir); err != nil || len(left) != 1 || left[0].Name() != "a1" {
+		t.Errorf("folders %v, %v", left, err)
+	}
+	if startTime(known.Process.Pid) == "" {
+		t.Error("a worker in use was ended")
+	}
+	if err := Sweep(filepath.Join(dir, "none"), nil); err != nil {
+		t.Errorf("without a folder: %v", err)
 	}
 }
