@@ -188,7 +188,7 @@ func outputError(path string, err error) error {
 	}
 	switch errno {
 	case syscall.ENOSPC, syscall.EDQUOT:
-		e.Class, e.Do = job.Fatal, "free space there, then berth resume"
+		e.Class, e.Do = job.Fatal, "free space there"
 	case syscall.EACCES, syscall.EPERM, syscall.EROFS, syscall.ENOTDIR:
 		e.Class, e.Do = job.User, "choose an output folder that you may write to"
 	}

@@ -256,7 +256,7 @@ func TestOutputErrors(t *testing.T) {
 		class job.Class
 		want  string
 	}{
-		{path, job.Fatal, "/out/x: cannot be written: no space left on device; free space there, then berth resume"},
+		{path, job.Fatal, "/out/x: cannot be written: no space left on device; free space there"},
 		{&os.LinkError{Op: "rename", Old: "a", New: "b", Err: syscall.EACCES}, job.User, "/out/x: cannot be written: permission denied; choose an output folder that you may write to"},
 		{&os.PathError{Op: "write", Path: "/out/x", Err: syscall.EIO}, job.Transient, "/out/x: cannot be written: input/output error"},
 	} {

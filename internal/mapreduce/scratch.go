@@ -20,7 +20,7 @@ func scratchError(path string, err error) error {
 	if errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT) {
 		e.Class, e.Where = job.Fatal, ""
 		e.What = "no space left in scratch folder " + dir
-		e.Do = "free space there, or name another folder with --scratch, then berth resume"
+		e.Do = "free space there, or name another folder with --scratch"
 	}
 	return e
 }

@@ -101,7 +101,7 @@ func outputError(path string, err error) error {
 	case err == nil:
 		return nil
 	case errors.Is(err, unix.ENOSPC), errors.Is(err, unix.EDQUOT):
-		return broken("output %s cannot be written: %v; make room there, then berth resume", path, err)
+		return broken("output %s cannot be written: %v; make room there", path, err)
 	case ofMachine(err):
 		return broken("output %s cannot be written: %v", path, err)
 	default:

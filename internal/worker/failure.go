@@ -71,7 +71,7 @@ func ofMachine(err error) bool {
 // scratchFailure says that the worker's own folder let it down.
 func scratchFailure(dir string, err error) *failure {
 	if errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT) {
-		return broken("no room left in the scratch folder %s; make room or name another with --scratch, then berth resume: %v", dir, err)
+		return broken("no room left in the scratch folder %s; make room or name another with --scratch: %v", dir, err)
 	}
 	return broken("scratch folder %s: %v", dir, err)
 }

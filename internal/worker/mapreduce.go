@@ -118,7 +118,9 @@ func (t *streamTask) programs(p *job.Program) (main, combiner mapreduce.Program)
 	}
 	if c := t.spec.Combiner; c != nil {
 		if combiner, native = mapreduce.NativeCombiner(*c, t.spec); !native {
-			combiner = t.command(c)
+			cmd := t.command(c)
+			cmd.role = "combiner: "
+			combiner = cmd
 		}
 	}
 	return main, combiner

@@ -21,7 +21,8 @@ type command struct {
 	env    []string
 	dir    string // the attempt's folder: the program's working directory
 	stderr *errorLog
-	lax    bool // a non-zero exit is no failure
+	lax    bool   // a non-zero exit is no failure
+	role   string // put before the reason of its failure, where it is not the task's main program
 }
 
 // run is one run of a command.
@@ -220,6 +221,7 @@ func (r *run) outcome(ctx context.Context, e exited) error {
 	case r.fault != nil:
 		return r.fault
 	case f != nil && !r.c.lax:
+		f.reason = r.c.role + f.reason
 		return f
 	default:
 		return nil

@@ -62,6 +62,8 @@ func TestStreamingFailures(t *testing.T) {
 			`no progress`, `^$`},
 		{"memory", []string{"sh", "-c", `x=$(head -c 60000000 /dev/zero | tr '\0' x); echo ${#x}; sleep 1000`},
 			func(m *job.MapReduceSpec) { m.MapNeed.Mem = 20 << 20 }, 0, `used .* of its`, `^$`},
+		{"combiner", []string{"cat"}, func(m *job.MapReduceSpec) { m.Combiner = &job.Program{Args: []string{"false"}} }, 1,
+			`^combiner: exit status 1$`, `^$`},
 		{"shipped file missing", []string{"cat"}, func(m *job.MapReduceSpec) {
 			m.Files = []job.ShipFile{{Path: "/no/such/file", Name: "f"}}
 		}, 0, `shipped file /no/such/file cannot be read`, `^$`},
