@@ -135,3 +135,29 @@ func TestDamagedServerJournal(t *testing.T) {
 		t.Errorf("tasks came to their end %d times, want 3", got)
 	}
 }
+
+// TestManyClients: commands that start, find, and lose coordinators at once all get their jobs done.
+func TestManyClients(t *testing.T) {
+	w := newWorld(t)
+	rng := newRand(11)
+	for range 5 {
+		var clients []*running
+		for range 4 {
+			clients = append(clients, w.start("bag", "--stdout", "none", "--stderr", "none", "--", "true", ":::", "a", "b"))
+		}
+		if rng.IntN(2) == 0 {
+			w.killServer()
+		} else {
+			w.must("server", "stop", "--force")
+		}
+		for _, c := range clients {
+			if r := w.finish(c); r.code != 0 {
+				t.Errorf("a client: %v", r)
+			}
+		}
+		w.must("server", "stop", "--force")
+	}
+	if r := w.must("status"); strings.Count(r.stdout, "done") != 20 {
+		t.Errorf("status: %v", r)
+	}
+}

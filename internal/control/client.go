@@ -144,6 +144,9 @@ func (c *Client) do(ctx context.Context, method, path string, in any) (*http.Res
 		return resp, nil
 	}
 	defer func() { _ = resp.Body.Close() }()
+	if resp.StatusCode == http.StatusServiceUnavailable { // it is ending
+		return nil, ErrLost
+	}
 	return nil, failure(resp)
 }
 

@@ -112,6 +112,7 @@ func TestAnswers(t *testing.T) {
 		says    string
 	}{
 		{"another version", answering(http.StatusOK, Hello{Version: Version + 1}), "another version"},
+		{"ending", answering(http.StatusServiceUnavailable, Failure(errors.New("ending"))), ErrLost.Error()},
 		{"no text", answering(http.StatusInternalServerError, nil), "500"},
 		{"hangs up", http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 			c, _, err := http.NewResponseController(w).Hijack()

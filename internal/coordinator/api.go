@@ -232,6 +232,10 @@ func answer(w http.ResponseWriter, v any, err error) {
 		_ = json.NewEncoder(w).Encode(v) // a command that went away needs no answer
 		return
 	}
-	w.WriteHeader(http.StatusUnprocessableEntity)
+	status := http.StatusUnprocessableEntity
+	if errors.Is(err, errStopped) {
+		status = http.StatusServiceUnavailable // the command goes to the next one
+	}
+	w.WriteHeader(status)
 	_ = json.NewEncoder(w).Encode(control.Failure(err))
 }
