@@ -237,27 +237,6 @@ func TestProgress(t *testing.T) {
 	}
 }
 
-// The memory told is what data came to: near all of what is allowed if that is little,
-// and no more than the data and its entries take if it is much.
-func TestMemory(t *testing.T) {
-	const lines = 30_000
-	in := bytes.Repeat([]byte("one\ntwo\nthree\n"), lines/3)
-	most := int64(3*len(in) + lines*entrySize + maxSlots*slotSize + writerMemory(maxBlock))
-	for _, tt := range []struct{ allowed, mapLow, mapHigh, reduceHigh int64 }{
-		{64 << 10, 48 << 10, 64 << 10, 64 << 10},
-		{256 << 20, int64(len(in)), most, 2 << 20},
-	} {
-		c := newCluster(t, in)
-		c.memory, c.reducer = tt.allowed, command("cat")
-		c.mapper = command("awk '{ print $0 NR }'") // nothing repeats
-		c.run()
-		m, r := c.progress[0].memory, c.progress[1].memory
-		if m < tt.mapLow || m > tt.mapHigh || r == 0 || r > tt.reduceHigh {
-			t.Errorf("with %d bytes allowed a map told %d, a reduce %d", tt.allowed, m, r)
-		}
-	}
-}
-
 // full is a file system that is full after so many bytes: a limit on file size gives
 // the same kind of error at the same place.
 func TestScratchError(t *testing.T) {
