@@ -2,6 +2,7 @@ package worker
 
 import (
 	"context"
+	"fmt"
 	"sync"
 
 	"berth/internal/mapreduce"
@@ -52,6 +53,7 @@ func (s *segments) next() (loc mapreduce.Location, ok bool, more <-chan struct{}
 	for _, loc := range list {
 		s.read++
 		if _, has := s.good[loc.Map.Task]; !has {
+			loc = s.a.work.places.newest(loc.Map.Task) // where it was once, nobody may answer any more
 			s.good[loc.Map.Task] = loc
 			return loc, true, nil
 		}
@@ -89,10 +91,14 @@ func (s *segments) Bad(loc mapreduce.Location, err error) {
 	}
 }
 
-// Open opens a partition of a map output.
+// Open opens a partition of a map output. A remote one is not asked for where it was
+// before it was told to be elsewhere: each try at a holder that hangs takes long.
 func (s *segments) Open(ctx context.Context, loc mapreduce.Location, partition int) (mapreduce.Segment, error) {
 	if loc.Holder == s.w.cfg.Node {
 		return s.w.shuffle.outputs.Open(loc.Map, partition)
+	}
+	if newer := s.a.work.places.newest(loc.Map.Task); newer != loc {
+		return mapreduce.Segment{}, fmt.Errorf("%v at %s: %w: there is a newer one at %s", loc.Map, loc.Addr, mapreduce.ErrNotHeld, newer.Addr)
 	}
 	return s.w.shuffle.fetch(ctx, loc, partition)
 }

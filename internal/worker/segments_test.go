@@ -39,3 +39,23 @@ func TestNewerPlaceWakesNext(t *testing.T) {
 		}
 	})
 }
+
+// A reduce that comes late asks where an output is now, and does not try where it was.
+func TestOldPlacesAreNotTried(t *testing.T) {
+	places := newPlaces()
+	s := newSegments(&worker{cfg: Config{Node: "a1/0"}}, &attempt{work: &work{places: places}})
+	at := job.Attempt{Job: "mr-1", Task: 0, N: 1}
+	places.add(&wire.Locate{Map: at, Holder: "a1/1", Addr: "old"})
+	old := places.newest(0)
+	places.add(&wire.Locate{Map: at, Holder: "a1/2", Addr: "new"})
+	loc, err := s.Next(t.Context())
+	if err != nil || loc.Addr != "new" {
+		t.Errorf("Next returned %+v, %v", loc, err)
+	}
+	if _, ok, _ := s.next(); ok {
+		t.Error("an output is returned twice")
+	}
+	if _, err := s.Open(t.Context(), old, 0); !errors.Is(err, mapreduce.ErrNotHeld) {
+		t.Errorf("the old place is tried: %v", err)
+	}
+}
