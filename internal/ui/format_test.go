@@ -93,7 +93,7 @@ func TestJSONAndErrors(t *testing.T) {
 	}
 	b.Reset()
 	Error(&b, &job.Error{Where: "job.toml:3", What: "bad\nkey \x1b[0m", Err: errors.New("cause"), Do: "mend it"}, false)
-	if want := "berth: job.toml:3: bad key ^[[0m: cause; mend it\n"; b.String() != want {
+	if want := "berth: job.toml:3: bad; key ^[[0m: cause; mend it\n"; b.String() != want {
 		t.Errorf("got %q, want %q", b.String(), want)
 	}
 }

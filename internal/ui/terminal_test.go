@@ -71,7 +71,7 @@ func TestTerminalClosed(t *testing.T) {
 	}
 	c.Begin(play.Job.View(play.Now))
 	c.Close()
-	want := "before\nbag-3: 3 tasks\ntasks [" + strings.Repeat("-", maxBar) + "]  0/3\nbag-3 queued, waits for nodes\n"
+	want := "before\nbag-3: 3 tasks\ntasks [" + strings.Repeat("-", maxBar) + "]  0/3\nbag-3 queued (why: berth explain bag-3)\n"
 	if got := s.String(); got != want {
 		t.Errorf("got\n%s\nwant\n%s", got, want)
 	}

@@ -40,7 +40,7 @@ func whole(v report.JobView) string {
 	parts := []string{string(v.ID) + " " + v.State}
 	switch v.State {
 	case string(event.StateQueued):
-		parts[0] += ", waits for nodes"
+		parts[0] += " (why: berth explain " + string(v.ID) + ")"
 	case string(event.StateStopping):
 		if v.Reason != "" {
 			parts[0] += ": " + clean(v.Reason)
