@@ -66,6 +66,9 @@ func (r *entryReader) lines(where, name string) ([]string, error) {
 	}
 	if !r.null {
 		if i := strings.IndexByte(text, 0); i >= 0 {
+			if name == "-" {
+				name = "standard input"
+			}
 			line := 1 + strings.Count(text[:i], "\n")
 			return nil, usage(fmt.Sprintf("%s:%d", name, line), "the line has a NUL, which no argument can have", "use --null where entries end in NUL")
 		}
