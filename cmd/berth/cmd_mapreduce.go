@@ -16,7 +16,7 @@ type then func(cmd *cobra.Command, spec *job.Spec, entries []job.Entry, detach b
 
 func newMapReduce(do then) *cobra.Command {
 	return &cobra.Command{
-		Use: "mapreduce -input PATHS -output DIR -mapper CMD [-reducer CMD] [FLAG...]", Aliases: []string{"mr"},
+		Use: "mapreduce -input PATHS -output DIR -mapper CMD [-reducer CMD] [FLAG...]", Aliases: []string{"mr"}, DisableFlagsInUseLine: true,
 		Short: "Run a MapReduce job with Hadoop Streaming's flags",
 		Long: `Run a MapReduce job: any program that reads lines and writes lines is a mapper or a
 reducer. Flags, keys, protocol and exit codes are those of Hadoop Streaming;
