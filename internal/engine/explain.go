@@ -55,7 +55,7 @@ func (x *explanation) final() {
 	j := x.j
 	switch {
 	case j.state == event.StateDone:
-		x.say("it is done: all %d tasks", j.work.Total())
+		x.say("it is done: %d of %s", j.work.Total(), number(j.work.Total(), "task"))
 		return
 	case j.state == event.StateCancelled:
 		x.say("it was cancelled: %s", j.reason)
