@@ -41,7 +41,7 @@ func (o *BagOptions) Register(fs *pflag.FlagSet) {
 	text(&o.retries, "retries", "", "N", "try a failed task again so often (default 0)")
 	text(&o.maxFails, "max-fails", "", "N", "stop the job once more tasks than this failed (default never)")
 	text(&o.throttle, "throttle", "", "N", "run at most so many tasks at once")
-	text(&o.timeLimit, "time-limit", "", "TIME", "kill an attempt that takes longer")
+	text(&o.timeLimit, "time-limit", "", "TIME", "kill an attempt that takes longer; a plain number is minutes")
 	text(&o.stdout, "stdout", "", "TEMPLATE", "file for a task's output (default "+job.DefaultStdout+"; none discards)")
 	text(&o.stderr, "stderr", "", "TEMPLATE", "file for a task's errors (default "+job.DefaultStderr+"; none discards)")
 	text(&o.joblog, "joblog", "", "FILE", "write a line for each attempt, in GNU parallel's columns")
