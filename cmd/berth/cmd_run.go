@@ -15,7 +15,14 @@ func newRun(do then) *cobra.Command {
 	c := &cobra.Command{
 		Use: "run FILE.toml", Short: "Run the job that a file describes", Args: oneFile,
 		Long: `Run the job that a job file (TOML) describes: a bag or a MapReduce job. Keys are named
-as the flags are. Flags here win over the file's [request].`,
+as the flags are; docs/jobfile.md shows them all. Flags here win over the file's [request].
+
+    kind = "bag"
+    [bag]
+    command = ["gzip", "-k", "{}"]
+    each_line = "files.txt"
+    [request]
+    mem = "2G"`,
 		Example: "  berth run job.toml\n  berth run job.toml --workers 2 --detach",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			dir, err := os.Getwd()

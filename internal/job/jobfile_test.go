@@ -25,6 +25,43 @@ func parseTestdata(t *testing.T, name string) *File {
 	return f
 }
 
+// TestJobFilePage: the page on job files shows the files with every key, as they are.
+func TestJobFilePage(t *testing.T) {
+	page, err := os.ReadFile(filepath.Join("..", "..", "docs", "jobfile.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{"bag.toml", "mapreduce.toml"} {
+		file, err := os.ReadFile(filepath.Join("testdata", name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !strings.Contains(string(page), "```toml\n"+string(file)+"```\n") {
+			t.Errorf("docs/jobfile.md has not all of testdata/%s", name)
+		}
+	}
+}
+
+// TestEveryKeyIsShown: those files have every key.
+func TestEveryKeyIsShown(t *testing.T) {
+	all := ""
+	for _, name := range []string{"bag.toml", "mapreduce.toml"} {
+		file, err := os.ReadFile(filepath.Join("testdata", name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		all += "\n" + string(file)
+	}
+	for _, keys := range [][]fileKey{topKeys, requestKeys, bagKeys, mapReduceKeys} {
+		for _, k := range keys {
+			if !strings.Contains(all, "\n"+k.name+" = ") && !strings.Contains(all, "\n# "+k.name+" = ") &&
+				!strings.Contains(all, "\n["+k.name+"]") && !strings.Contains(all, "."+k.name+"]") {
+				t.Errorf("no file shows %s", k.name)
+			}
+		}
+	}
+}
+
 func TestBagFile(t *testing.T) {
 	f := parseTestdata(t, "bag.toml")
 	s, err := f.BagJob("/home/u")
