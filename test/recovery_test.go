@@ -161,3 +161,34 @@ func TestManyClients(t *testing.T) {
 		t.Errorf("status: %v", r)
 	}
 }
+
+// TestNeverHandedIn: a run whose command died before a coordinator had it can be
+// handed in by a resume, or cancelled, which removes it.
+func TestNeverHandedIn(t *testing.T) {
+	w := newWorld(t)
+	w.write("in.txt", "a\n")
+	w.must("bag", "--", "echo", ":::", "x")
+	w.must("mapreduce", "-input", "in.txt", "-output", "out", "-mapper", "cat", "-reducer", "NONE")
+	w.killServer()
+	for _, id := range w.jobs() {
+		for _, f := range []string{w.home().Run(id).Journal(), w.home().Run(id).Summary()} {
+			if err := os.Remove(f); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	if r := w.must("status"); strings.Count(r.stdout, "interrupted") != 2 {
+		t.Errorf("status: %v", r)
+	}
+	if err := os.RemoveAll(filepath.Join(w.dir, "bag-1")); err != nil {
+		t.Fatal(err)
+	}
+	w.must("resume", "bag-1")
+	if got := w.read("bag-1/1.stdout"); got != "x\n" {
+		t.Errorf("output %q", got)
+	}
+	w.must("cancel", "mr-2")
+	if r := w.must("status"); strings.Contains(r.stdout, "mr-2") {
+		t.Errorf("status: %v", r)
+	}
+}

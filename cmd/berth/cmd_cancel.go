@@ -6,9 +6,11 @@ import (
 	"github.com/spf13/cobra"
 
 	"berth/internal/control"
+	"berth/internal/event"
 	"berth/internal/home"
 	"berth/internal/job"
 	"berth/internal/report"
+	"berth/internal/run"
 	"berth/internal/ui"
 )
 
@@ -45,6 +47,9 @@ func cancel(cmd *cobra.Command, h home.Home, r home.Run) error {
 	if over(v) {
 		return &job.Error{Class: job.User, Where: string(r.ID), What: "the job is over already: " + v.State}
 	}
+	if !handedIn(r) {
+		return discard(cmd, r, v)
+	}
 	c, err := control.Ensure(cmd.Context(), h)
 	if err != nil {
 		return err
@@ -55,6 +60,19 @@ func cancel(cmd *cobra.Command, h home.Home, r home.Run) error {
 	if v, err = follow(cmd.Context(), h, r, ui.New(ui.Options{Mode: ui.Quiet})); err != nil {
 		return err
 	}
+	return told(cmd, v)
+}
+
+// discard removes a run that no coordinator has ever had.
+func discard(cmd *cobra.Command, r home.Run, v report.JobView) error {
+	spec, err := r.Spec()
+	if err != nil {
+		return err
+	}
+	if err := run.Discard(r, spec); err != nil {
+		return err
+	}
+	v.State = string(event.StateCancelled)
 	return told(cmd, v)
 }
 

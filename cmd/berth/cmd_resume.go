@@ -69,6 +69,11 @@ func resume(cmd *cobra.Command, h home.Home, r home.Run, f *resumeFlags) error {
 		if _, err := control.Ensure(cmd.Context(), h); err != nil {
 			return err
 		}
+		if !handedIn(r) {
+			if err := handIn(cmd.Context(), h, r); err != nil {
+				return err
+			}
+		}
 		return finish(cmd, h, r, f.detach, v)
 	}
 	old, err := run.LoadPlan(r)

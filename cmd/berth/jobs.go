@@ -48,8 +48,13 @@ func views(ctx context.Context, h home.Home) ([]report.JobView, error) {
 // whole reports whether the command that made a run's folder came to its end.
 func whole(r home.Run) bool {
 	_, err := os.Stat(r.Plan()) // it is written last
-	_, began := os.Stat(r.Journal())
-	return err == nil || began == nil
+	return err == nil || handedIn(r)
+}
+
+// handedIn reports whether a coordinator has taken the run on. Else its command died on the way.
+func handedIn(r home.Run) bool {
+	_, err := os.Stat(r.Journal())
+	return err == nil
 }
 
 // find returns the run that a user names: by id, by number, or "last".
