@@ -242,6 +242,12 @@ const bundlePatience = 30 * time.Second
 
 var errOrphan = errors.New("no coordinator")
 
+// bundleGone reports whether the worker's keys were removed, as they are with its allocation.
+func (w *worker) bundleGone() bool {
+	_, err := os.Stat(w.cfg.Bundle)
+	return errors.Is(err, fs.ErrNotExist)
+}
+
 // serve talks to the coordinator until the worker is told to end (nil), or is alone for too long.
 func (w *worker) serve(ctx context.Context) (reason string, err error) {
 	wait := newBackoff(w.cfg.Rand)
@@ -264,7 +270,7 @@ func (w *worker) serve(ctx context.Context) (reason string, err error) {
 			w.log.Debug("coordinator not reached", "err", err)
 		}
 		alone := time.Since(heard)
-		if errors.Is(err, fs.ErrNotExist) && alone >= min(w.cfg.MaxOrphan, bundlePatience) {
+		if alone >= min(w.cfg.MaxOrphan, bundlePatience) && w.bundleGone() {
 			return "its key bundle is gone, so its allocation is over", nil
 		}
 		if alone >= w.cfg.MaxOrphan {
