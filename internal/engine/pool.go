@@ -3,6 +3,7 @@ package engine
 import (
 	"container/heap"
 	"slices"
+	"time"
 
 	"berth/internal/job"
 	"berth/internal/sched"
@@ -13,12 +14,13 @@ type shape struct {
 	on         string
 	nodes      int
 	perNode    job.Resources
+	time       time.Duration // a job with a limit shares no allocation that has none
 	sortMemory int64
 	scratch    string
 }
 
 func shapeOf(r job.AllocRequest) shape {
-	return shape{r.On, r.Nodes, r.PerNode, r.SortMemory, r.Scratch}
+	return shape{r.On, r.Nodes, r.PerNode, r.Time, r.SortMemory, r.Scratch}
 }
 
 // pool is all allocations of one shape and the jobs that run on them.
