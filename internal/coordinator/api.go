@@ -37,7 +37,7 @@ func (s *Server) getServer(w http.ResponseWriter, _ *http.Request) {
 	h := control.Hello{Version: control.Version, PID: os.Getpid(), Address: s.address, Started: s.started.Format(time.RFC3339)}
 	err := s.call(func() error {
 		h.Nodes = len(s.sessions)
-		h.Jobs = s.unfinished()
+		h.Jobs = s.engine.Unfinished()
 		return nil
 	})
 	answer(w, h, err)
@@ -46,7 +46,7 @@ func (s *Server) getServer(w http.ResponseWriter, _ *http.Request) {
 func (s *Server) postStop(w http.ResponseWriter, r *http.Request) {
 	force := r.URL.Query().Get("force") == "true"
 	err := s.call(func() error {
-		if s.unfinished() == 0 {
+		if s.engine.Unfinished() == 0 {
 			s.giveBack()
 			return nil
 		}

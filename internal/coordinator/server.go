@@ -289,20 +289,9 @@ func (s *Server) inOrder() []*live {
 	return ls
 }
 
-// unfinished counts the jobs that are not over.
-func (s *Server) unfinished() int {
-	n := 0
-	for _, j := range s.engine.Jobs() {
-		if !j.State.Final() {
-			n++
-		}
-	}
-	return n
-}
-
 // idle reports whether nothing has needed the coordinator for long.
 func (s *Server) idle() bool {
-	if s.opts.Idle <= 0 || s.watchers.Load() > 0 || s.unfinished() > 0 || len(s.engine.Allocs()) > 0 {
+	if s.opts.Idle <= 0 || s.watchers.Load() > 0 || s.engine.Unfinished() > 0 || len(s.engine.Allocs()) > 0 {
 		s.idleSince = time.Now()
 		return false
 	}
