@@ -25,10 +25,20 @@ type Driver interface {
 	Adopt(ctx context.Context, id job.AllocID, req job.AllocRequest) error
 	// Release gives an allocation back and ends its workers.
 	Release(ctx context.Context, id job.AllocID) error
+	// Clear removes what is left of an allocation that is over: keys, logs, map outputs.
+	// Until then they stay; a driver whose nodes keep nothing removes all at Release.
+	Clear(ctx context.Context, id job.AllocID) error
 	// Close stops watching; allocations live on.
 	Close() error
 }
 
-// Reporter takes what a driver observes: NodeDown and AllocDown. A driver may call
+// Tester is a driver that can ask its batch system when a request would begin.
+type Tester interface {
+	// Test returns when an allocation would begin by the batch system's own reckoning. A
+	// *job.Error of class User says that it would be refused, and why.
+	Test(ctx context.Context, req job.AllocRequest) (start job.Time, err error)
+}
+
+// Reporter takes what a driver observes: AllocUp, AllocNote, NodeDown and AllocDown. A driver may call
 // it with its locks held; it never calls the driver back.
 type Reporter func(engine.Input)

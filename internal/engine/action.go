@@ -1,6 +1,10 @@
 package engine
 
-import "berth/internal/job"
+import (
+	"time"
+
+	"berth/internal/job"
+)
 
 // Action is something the engine wants done, after the records it came with are durable.
 type Action interface{ action() }
@@ -40,6 +44,7 @@ type Locate struct {
 	Attempt job.Attempt // the map attempt whose output it is
 	Holder  job.NodeID
 	Addr    string // where Holder serves it
+	Outputs string // folder of Holder's map outputs, where this node can read it; empty: it cannot
 }
 
 // Forget lets a node drop what it holds of a job.
@@ -60,6 +65,36 @@ type Release struct {
 	Reason string
 }
 
+// Plan asks for a plan of what is left of a job that runs on elastic allocations; Planned
+// answers it. There is at most one on the way for a job.
+type Plan struct {
+	Job    job.ID
+	Reason string // one line
+	Rest   Rest
+}
+
+// Rest is what is left of a job.
+type Rest struct {
+	Tasks, Reduces int           // bag tasks or maps, and reduces, that are not done; those running count
+	CutShort       time.Duration // the longest that an attempt had run when its allocation ended under it
+	Live           []LiveAlloc   // allocations of the job's pool, there or asked for
+}
+
+// LiveAlloc is an allocation that is there or was asked for.
+type LiveAlloc struct {
+	ID      job.AllocID
+	Request job.AllocRequest
+	Began   job.Time // 0: it waits
+	Ends    job.Time // 0: unknown, or it has no end
+	Nodes   int      // that are up
+	Start   job.Time // while it waits: when it is expected to begin; 0: unknown
+	Note    string   // while it waits: for what
+}
+
+// Clear lets the driver remove all that is left of an allocation that is over: no job
+// needs the map outputs on its nodes any more.
+type Clear struct{ Alloc job.AllocID }
+
 // Finalize commits a job's output as a whole (_SUCCESS); Finalized answers it.
 type Finalize struct{ Job job.ID }
 
@@ -72,3 +107,5 @@ func (Forget) action()   {}
 func (Request) action()  {}
 func (Release) action()  {}
 func (Finalize) action() {}
+func (Plan) action()     {}
+func (Clear) action()    {}

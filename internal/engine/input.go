@@ -82,6 +82,30 @@ type AllocDown struct {
 	Refuse bool // it cannot be had at all: jobs that wait for it fail
 }
 
+// AllocUp says that the batch system has started an allocation.
+type AllocUp struct {
+	Alloc job.AllocID
+	Ends  job.Time // when its wall time is over; 0: it has no end
+}
+
+// AllocNote says what an allocation waits for, for people; it changes nothing else.
+type AllocNote struct {
+	Alloc job.AllocID
+	Note  string
+	Start job.Time // when it is expected to begin, by the batch system; 0: unknown
+}
+
+// Planned answers the action Plan: what is to be asked for on behalf of the job, beside
+// what is there or was asked for already. No Allocs: what there is does it soonest.
+type Planned struct {
+	event.JobPlanned
+	Allocs []job.AllocRequest
+	// Failed says why no plan could be made, empty where there is one. With Retry the
+	// engine asks again at that time; without, the job fails.
+	Failed string
+	Retry  job.Time
+}
+
 // Tick lets time pass.
 type Tick struct{}
 
@@ -97,4 +121,7 @@ func (CommitWanted) input() {}
 func (AttemptEnded) input() {}
 func (FetchFailed) input()  {}
 func (AllocDown) input()    {}
+func (AllocUp) input()      {}
+func (AllocNote) input()    {}
+func (Planned) input()      {}
 func (Tick) input()         {}

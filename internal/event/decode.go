@@ -26,6 +26,8 @@ var decoders = [...]func([]byte) (Record, error){
 	KindAllocRequested: decodeAs[AllocRequested],
 	KindAllocEnded:     decodeAs[AllocEnded],
 	KindOutputHeld:     decodeAs[OutputHeld],
+	KindAllocBegan:     decodeAs[AllocBegan],
+	KindJobPlanned:     decodeAs[JobPlanned],
 }
 
 // decode decodes the record of that kind.

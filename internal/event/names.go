@@ -19,6 +19,8 @@ var kindNames = [...]string{
 	KindNodeLost:       "node-lost",
 	KindAllocRequested: "alloc-requested",
 	KindAllocEnded:     "alloc-ended",
+	KindAllocBegan:     "alloc-began",
+	KindJobPlanned:     "job-planned",
 	KindOutputHeld:     "output-held",
 }
 

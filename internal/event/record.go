@@ -1,6 +1,10 @@
 package event
 
-import "berth/internal/job"
+import (
+	"time"
+
+	"berth/internal/job"
+)
 
 // Record is a fact that changes the state of the engine.
 type Record interface {
@@ -31,6 +35,8 @@ const (
 	KindAllocRequested
 	KindAllocEnded
 	KindOutputHeld
+	KindAllocBegan
+	KindJobPlanned
 )
 
 // State is where a job stands.
@@ -83,6 +89,15 @@ type JobEnded struct {
 	State  State    `msgpack:"s"`
 	Code   job.Code `msgpack:"c,omitempty"`
 	Reason string   `msgpack:"r,omitempty"`
+}
+
+// JobPlanned: what is left of the job was planned anew.
+type JobPlanned struct {
+	Job        job.ID        `msgpack:"j"`
+	Scout      int           `msgpack:"s,omitempty"`  // it is planned anew once so many tasks are done; 0: no need
+	Decision   string        `msgpack:"d,omitempty"`  // one line for people
+	TaskTime   time.Duration `msgpack:"tt,omitempty"` // as in job.Work; 0: as before
+	ReduceTime time.Duration `msgpack:"rt,omitempty"`
 }
 
 // AttemptStarted: the attempt occupies its node from now on.
@@ -164,6 +179,9 @@ type NodeJoined struct {
 	Host     string        `msgpack:"h"`
 	Addr     string        `msgpack:"ad"` // host:port where its map outputs are served
 	Capacity job.Resources `msgpack:"c"`
+	// Outputs is the folder of its map outputs where every node of the batch system can
+	// read it (a shared file system); empty: only the worker itself can.
+	Outputs string `msgpack:"od,omitempty"`
 }
 
 // NodeLost: the worker does not answer. Gone: neither it nor what it holds comes back.
@@ -177,6 +195,13 @@ type NodeLost struct {
 type AllocRequested struct {
 	Alloc   job.AllocID      `msgpack:"a"`
 	Request job.AllocRequest `msgpack:"q"`
+	Job     job.ID           `msgpack:"j,omitempty"` // whom an elastic one is asked for
+}
+
+// AllocBegan: the batch system has started the allocation.
+type AllocBegan struct {
+	Alloc job.AllocID `msgpack:"a"`
+	Ends  job.Time    `msgpack:"e,omitempty"` // when its wall time is over; 0: it has no end
 }
 
 // AllocEnded: the allocation is over, refused or given back; its nodes are gone.
@@ -202,6 +227,8 @@ func (NodeJoined) Kind() Kind     { return KindNodeJoined }
 func (NodeLost) Kind() Kind       { return KindNodeLost }
 func (AllocRequested) Kind() Kind { return KindAllocRequested }
 func (AllocEnded) Kind() Kind     { return KindAllocEnded }
+func (AllocBegan) Kind() Kind     { return KindAllocBegan }
+func (JobPlanned) Kind() Kind     { return KindJobPlanned }
 func (OutputHeld) Kind() Kind     { return KindOutputHeld }
 
 func (r JobSubmitted) Of() job.ID   { return r.Work.ID }
@@ -220,3 +247,5 @@ func (NodeJoined) Of() job.ID       { return "" }
 func (NodeLost) Of() job.ID         { return "" }
 func (AllocRequested) Of() job.ID   { return "" }
 func (AllocEnded) Of() job.ID       { return "" }
+func (AllocBegan) Of() job.ID       { return "" }
+func (r JobPlanned) Of() job.ID     { return r.Job }

@@ -1,6 +1,9 @@
 package job
 
-import "time"
+import (
+	"fmt"
+	"time"
+)
 
 // Kind is what sort of job a spec describes.
 type Kind string
@@ -45,7 +48,19 @@ type Request struct {
 	Constraint string   `json:"constraint,omitempty"`
 	Exclusive  bool     `json:"exclusive,omitempty"`
 	BatchArgs  []string `json:"batch_args,omitempty"` // from --sbatch-arg, verbatim
+
+	// How the queue is used; the zero value is berth's own choice.
+	NoScout   bool   `json:"no_scout,omitempty"`   // never run a sample of tasks first where there is no profile
+	MaxAllocs int    `json:"max_allocs,omitempty"` // allocations to ask for at once; 0: berth decides
+	WallTime  string `json:"wall_time,omitempty"`  // which time to ask for: WallAuto, WallUpper, WallMax
 }
+
+// What Request.WallTime may say.
+const (
+	WallAuto  = ""      // what gives the least expected turnaround
+	WallUpper = "upper" // the upper bound T_up, as the paper does (models.md, section 1)
+	WallMax   = "max"   // as much as the user and the partition allow
+)
 
 // BagSpec describes a bag of tasks. Its entries are kept beside the spec, in the
 // run's task table, as there can be a million of them.
@@ -167,6 +182,15 @@ type Work struct {
 	Throttle       int          `msgpack:"th,omitempty"` // at most so many tasks running; 0: no limit
 	SlowStart      float64      `msgpack:"ss,omitempty"` // share of maps done before reduces start
 	Alloc          AllocRequest `msgpack:"al"`
+
+	// What only elastic allocations (AllocRequest.Elastic) need.
+
+	More  []AllocRequest `msgpack:"ma,omitempty"` // further allocations that are asked for with Alloc
+	Scout int            `msgpack:"sct,omitempty"` // once so many tasks are done the rest is planned anew from what they showed; 0: no need
+	// TaskTime and ReduceTime are how long a bag task or map, and the sort and reduce of a
+	// reduce, are expected to take at most (by the profile); 0: unknown.
+	TaskTime   time.Duration `msgpack:"tt,omitempty"`
+	ReduceTime time.Duration `msgpack:"rt,omitempty"`
 }
 
 // AllocRequest is the shape of an allocation: what the plan decided.
@@ -178,6 +202,31 @@ type AllocRequest struct {
 	IdleTimeout time.Duration `msgpack:"it,omitempty" json:"idle_timeout_ns"`
 	SortMemory  int64         `msgpack:"sm,omitempty" json:"sort_memory"` // bytes a node
 	Scratch     string        `msgpack:"sc,omitempty" json:"scratch"`
+
+	// Elastic allocations come from a batch system: those of one Batch serve the same
+	// jobs whatever their size and time, and each is asked for on behalf of one job.
+	Elastic bool  `msgpack:"el,omitempty" json:"elastic,omitempty"`
+	Batch   Batch `msgpack:"b,omitempty" json:"batch,omitzero"`
+	// Start is when it is predicted to begin; 0: unknown.
+	Start Time `msgpack:"st,omitempty" json:"start_ns,omitempty"`
+}
+
+// Batch is what a batch system is told beside the size and time of an allocation.
+type Batch struct {
+	Partition  string   `msgpack:"p,omitempty" json:"partition,omitempty"`
+	Account    string   `msgpack:"a,omitempty" json:"account,omitempty"`
+	QOS        string   `msgpack:"q,omitempty" json:"qos,omitempty"`
+	Constraint string   `msgpack:"c,omitempty" json:"constraint,omitempty"`
+	Exclusive  bool     `msgpack:"x,omitempty" json:"exclusive,omitempty"`
+	Args       []string `msgpack:"g,omitempty" json:"args,omitempty"` // for sbatch, verbatim
+	Name       string   `msgpack:"n,omitempty" json:"name,omitempty"` // what the queue shows it as
+}
+
+// Key returns what two elastic requests must have in common to serve the same jobs:
+// everything but the name.
+func (b Batch) Key() string {
+	b.Name = ""
+	return fmt.Sprintf("%q", b)
 }
 
 // Total returns the number of tasks of the job.

@@ -5,14 +5,13 @@ import (
 	"hash/fnv"
 	"math"
 
-	"berth/internal/cluster"
 	"berth/internal/job"
 	"berth/internal/predict"
 )
 
-// Decide plans a job on the machine of the snapshot. prof is the profile of its
-// application on that type of node, nil where there is none.
-func Decide(now job.Time, snap cluster.Snapshot, spec *job.Spec, counts Counts, prof *predict.Profile) (Plan, error) {
+// Decide plans a job on the machine of the snapshot.
+func Decide(q Question) (Plan, error) {
+	now, snap, spec, counts, prof := q.Now, q.Snap, q.Spec, q.Counts, q.Profile
 	l, err := Share(snap, spec)
 	if err != nil {
 		return Plan{}, err

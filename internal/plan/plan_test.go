@@ -74,7 +74,8 @@ func (s *scenario) run(t *testing.T, d *datadriven.TestData) string {
 func describe(err error) string { return fmt.Sprintf("%s error: %v\n", job.ClassOf(err), err) }
 
 func (s *scenario) decide(t *testing.T, d *datadriven.TestData) (Plan, error) {
-	return Decide(1000, s.snap, spec(t, d), Counts{Tasks: number(t, d, "tasks", 1), InputBytes: size(t, d, "input")}, s.prof)
+	return Decide(Question{Now: 1000, Snap: s.snap, Spec: spec(t, d), Profile: s.prof,
+		Counts: Counts{Tasks: number(t, d, "tasks", 1), InputBytes: size(t, d, "input")}})
 }
 
 func spec(t *testing.T, d *datadriven.TestData) *job.Spec {

@@ -80,7 +80,7 @@ func decide(ctx context.Context, h home.Home, spec *job.Spec, counts plan.Counts
 		return plan.Plan{}, err
 	}
 	prof, warning := profile(ctx, h, spec, nodeType)
-	p, err := plan.Decide(now(), snap, spec, counts, prof)
+	p, err := plan.Decide(plan.Question{Now: now(), Snap: snap, Spec: spec, Counts: counts, Profile: prof})
 	if none := spec.Request.BatchOnly(); len(none) > 0 {
 		p.Notes = append(p.Notes, "there is no batch system here, so this has no effect: --"+strings.Join(none, ", --"))
 	}

@@ -40,7 +40,7 @@ const (
 )
 
 // Version is the protocol's version; a worker of another version is turned away.
-const Version = 1
+const Version = 2
 
 // Hello is a worker's first message on a connection.
 type Hello struct {
@@ -50,8 +50,9 @@ type Hello struct {
 	Addr     string        `msgpack:"a"` // host:port of its shuffle server
 	PID      int           `msgpack:"p"`
 	Capacity job.Resources `msgpack:"c"`
-	Running  []job.Attempt `msgpack:"r"` // running, or ended and not yet acknowledged
-	Held     []job.Attempt `msgpack:"o"` // map outputs that are whole on its disk
+	Running  []job.Attempt `msgpack:"r"`            // running, or ended and not yet acknowledged
+	Held     []job.Attempt `msgpack:"o"`            // map outputs that are whole on its disk
+	Outputs  string        `msgpack:"od,omitempty"` // folder of its map outputs, where other nodes can read it; empty: they cannot
 }
 
 // Welcome answers Hello. A worker that hears nothing for Lease stops committing
@@ -147,9 +148,10 @@ type Commit struct {
 
 // Locate tells where a map's output is.
 type Locate struct {
-	Map    job.Attempt `msgpack:"m"`
-	Holder job.NodeID  `msgpack:"h"`
-	Addr   string      `msgpack:"a"`
+	Map     job.Attempt `msgpack:"m"`
+	Holder  job.NodeID  `msgpack:"h"`
+	Addr    string      `msgpack:"a"`
+	Outputs string      `msgpack:"od,omitempty"` // Holder's folder of map outputs, to be read in place; empty: ask Addr
 }
 
 // Forget lets the worker drop all it holds of a job.

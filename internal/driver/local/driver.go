@@ -304,3 +304,6 @@ func (d *Driver) Close() error {
 	d.closed = true
 	return nil
 }
+
+// Clear does nothing: Release removes all.
+func (d *Driver) Clear(context.Context, job.AllocID) error { return nil }

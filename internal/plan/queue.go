@@ -1,0 +1,70 @@
+package plan
+
+import (
+	"time"
+
+	"berth/internal/cluster"
+	"berth/internal/job"
+	"berth/internal/predict"
+)
+
+// Question is all that a decision depends on.
+type Question struct {
+	Now     job.Time
+	Snap    cluster.Snapshot
+	Spec    *job.Spec
+	Counts  Counts
+	Profile *predict.Profile // of the application; nil: there is none
+	// Measured is what this run has shown so far, on top of the profile; nil: nothing.
+	Measured *predict.Profile
+	Rest     *Rest   // what is left of a job that has begun; nil: it has not
+	Checks   []Check // what the batch system said of requests that were weighed before
+}
+
+// Rest is what is left of a job that runs on a batch system.
+type Rest struct {
+	Tasks, Reduces int           // bag tasks or maps, and reduces, that are not done
+	CutShort       time.Duration // an attempt had run so long when its allocation ended: less time is of no use
+	Live           []Live        // allocations that are there or were asked for
+}
+
+// Live is an allocation that is there or was asked for.
+type Live struct {
+	Request job.AllocRequest
+	Start   job.Time // when it began, or is expected to
+	Ends    job.Time // 0: it has no end
+}
+
+// Check is what the batch system itself said of when a request would begin.
+type Check struct {
+	Nodes   int
+	PerNode job.Resources
+	Time    time.Duration
+	Start   job.Time
+	Refused string // why it would not be taken at all; empty: it would
+}
+
+// Outlook is what a plan saw of the batch system's queue, and how it chose.
+type Outlook struct {
+	Partition string         `json:"partition"`
+	Nodes     int            `json:"nodes"`    // of the partition that could hold a worker of the chosen size
+	Timeline  []cluster.Step `json:"timeline"` // how many of those are free, from now on
+	Slots     []Candidate    `json:"slots"`    // every way to go that was weighed, the earliest start first
+
+	Wait       float64 `json:"wait_s"`       // predicted seconds from now until the first allocation begins
+	Turnaround float64 `json:"turnaround_s"` // expected seconds from now until the job is done; 0: no prediction
+}
+
+// Candidate is a free slot and what the job would make of it.
+type Candidate struct {
+	cluster.Slot
+	Take    int           `json:"take_nodes"` // nodes that would be asked for
+	PerNode job.Resources `json:"per_node"`
+	Time    time.Duration `json:"time_ns"`       // wall time that would be asked for; 0: unlimited
+	Wait    float64       `json:"wait_s"`        // seconds from now until it begins
+	Run     float64       `json:"run_s"`         // expected seconds from then until the job is done; 0: no prediction
+	Total   float64       `json:"turnaround_s"`  // both, with what it costs where the time does not do; 0: no prediction
+	Risk    float64       `json:"timeout_share"` // of runs that its time does not do for, 0…1
+	Chosen  bool          `json:"chosen"`
+	Why     string        `json:"why"` // why it lost, or what it was chosen for
+}
