@@ -1,0 +1,323 @@
+#!/usr/bin/env bash
+# A private Slurm cluster on this machine, for tests and for trying things: munged,
+# slurmctld and one slurmd a node, all in one folder, on the loopback, with no root.
+#
+#   slurm.sh up DIR            start it, or what of it is not running; wait until it is ready
+#   slurm.sh down DIR          end its daemons and jobs, remove what up made
+#   slurm.sh status DIR        which daemons run; nodes; queue
+#   slurm.sh stop DIR DAEMON   kill -9 one daemon: ctld, munge or n1, n2, …
+#   slurm.sh start DIR DAEMON  start it again; wait until it answers
+#
+# Environment, read by up when it makes DIR:
+#   SLURM_NODES  number of nodes (8)          SLURM_CPUS  CPUs a node (2)
+#   SLURM_MEM    memory a node in MB (2000)
+#   SLURM_EXTRA  lines for slurm.conf; a key set here replaces ours, except that
+#                PartitionName and NodeName lines are added
+set -euo pipefail
+umask 022
+
+readonly TRIES=10      # sets of ports tried
+readonly WAIT=${SLURM_WAIT:-60} # seconds the cluster has to get ready
+readonly MAX_DIR=60    # bytes: slurmstepd's sockets below DIR may have 108 in all
+
+fail() { echo "slurm.sh: $*" >&2; exit 1; }
+
+usage() { sed -n '2,/^set/{/^set/d;s/^# \{0,1\}//;p}' "$0" >&2; exit 2; }
+
+# Debian's daemons are in /usr/sbin, which ordinary users do not have on PATH.
+PATH=$PATH:/usr/sbin:/sbin
+
+need_commands() {
+	local c missing=
+	for c in munged slurmctld slurmd sinfo; do
+		command -v $c >/dev/null || missing="$missing $c"
+	done
+	[ -z "$missing" ] || fail "not installed:$missing (Debian packages munge slurmctld slurmd slurm-client)"
+}
+
+# set_dir DIR: the folder's absolute name, in DIR.
+set_dir() {
+	DIR=$(realpath -m -- "$1")
+	CONF=$DIR/slurm.conf
+	[ ${#DIR} -le $MAX_DIR ] || fail "$DIR: longer than $MAX_DIR bytes, and names of Unix sockets are short; take a shorter folder"
+	case $DIR in *[!A-Za-z0-9/._-]*) fail "$DIR: slurm.conf has no quotes for this name; take a plainer folder" ;; esac
+}
+
+# No variable of a cluster around us (this may run in a job) may reach ours.
+clean_environment() {
+	local v
+	for v in $(compgen -e | grep -E '^(SLURM_|SLURMD_|SBATCH_|SRUN_|SALLOC_|SQUEUE_|SINFO_|SCANCEL_|PMI_)'); do
+		case $v in SLURM_NODES | SLURM_CPUS | SLURM_MEM | SLURM_EXTRA) export -n "$v" ;; *) unset "$v" ;; esac
+	done
+	export SLURM_CONF=$CONF
+}
+
+## Configuration
+
+port_free() { ! (exec 3<>"/dev/tcp/127.0.0.1/$1") 2>/dev/null; }
+
+# pick_ports N: the first of N adjacent ports nobody listens on, below the range that
+# the kernel gives to clients. Another process may take one meanwhile; then a
+# daemon ends and up tries other ports.
+pick_ports() {
+	local n=$1 base p
+	while :; do
+		base=$((10000 + RANDOM * 2 % 20000))
+		for ((p = base; p < base + n; p++)); do port_free $p || continue 2; done
+		echo "$base"
+		return
+	done
+}
+
+# write_conf BASE: slurm.conf with the controller on port BASE and the nodes above.
+write_conf() {
+	local base=$1 nodes=${SLURM_NODES:-8} host user extra
+	host=$(hostname -s)
+	user=$(id -un)
+	extra=$(printf '%s\n' "${SLURM_EXTRA:-}" | sed 's/^[[:space:]]*//')
+	generated_conf "$base" "$nodes" "$host" "$user" | without_keys_of "$extra" >"$CONF.new"
+	[ -z "$extra" ] || printf '# SLURM_EXTRA\n%s\n' "$extra" >>"$CONF.new"
+	mv "$CONF.new" "$CONF"
+	# Only a plugin that is not loaded would read it, but slurmd wants it to be there.
+	echo 'CgroupAutomount=no' >"$DIR/cgroup.conf"
+}
+
+# without_keys_of LINES: standard input without the lines whose key LINES sets too.
+without_keys_of() {
+	EXTRA=$1 awk -F= 'BEGIN {
+		n = split(ENVIRON["EXTRA"], line, "\n")
+		for (i = 1; i <= n; i++) { split(line[i], kv, "="); if (kv[1] != "") set[tolower(kv[1])] = 1 }
+		delete set["partitionname"]; delete set["nodename"]
+	}
+	!(tolower($1) in set)'
+}
+
+generated_conf() {
+	local base=$1 nodes=$2 host=$3 user=$4
+	cat <<-END
+	# Written by scripts/slurm.sh.
+	ClusterName=berth
+	SlurmctldHost=$host(127.0.0.1)
+	SlurmctldPort=$base
+	SlurmUser=$user
+	SlurmdUser=$user
+	CommunicationParameters=NoCtldInAddrAny,NoInAddrAny
+	AuthType=auth/munge
+	AuthInfo=socket=$DIR/munge/socket
+	CredType=cred/munge
+	StateSaveLocation=$DIR/state
+	SlurmctldPidFile=$DIR/run/slurmctld.pid
+	SlurmctldLogFile=$DIR/log/slurmctld.log
+	SlurmdSpoolDir=$DIR/spool/%n
+	SlurmdPidFile=$DIR/run/%n.pid
+	SlurmdLogFile=$DIR/log/%n.log
+	SlurmctldSyslogDebug=quiet
+	SlurmdSyslogDebug=quiet
+	# Processes are followed by their parents; nothing needs root or control groups.
+	ProctrackType=proctrack/linuxproc
+	TaskPlugin=task/none
+	JobAcctGatherType=jobacct_gather/none
+	AccountingStorageType=accounting_storage/none
+	MpiDefault=none
+	MailProg=/bin/true
+	# Nodes have the CPUs and the memory said here, whatever the machine has.
+	SlurmdParameters=config_overrides
+	SelectType=select/cons_tres
+	SelectTypeParameters=CR_Core_Memory
+	DefMemPerCPU=100
+	# Plans are made every second, to the second, for the whole queue.
+	SchedulerType=sched/backfill
+	SchedulerParameters=bf_interval=1,bf_resolution=1,bf_continue,bf_max_job_test=1000,bf_window=2880,batch_sched_delay=0,sched_interval=2,default_queue_depth=1000
+	# A node that does not answer is down soon, and back as soon as it answers.
+	SlurmdTimeout=15
+	ReturnToService=2
+	KillWait=2
+	OverTimeLimit=0
+	InactiveLimit=0
+	MinJobAge=3600
+	NodeName=n[1-$nodes] NodeHostname=$host NodeAddr=127.0.0.1 Port=[$((base + 1))-$((base + nodes))] Sockets=1 CoresPerSocket=${SLURM_CPUS:-2} ThreadsPerCore=1 RealMemory=${SLURM_MEM:-2000} State=UNKNOWN
+	PartitionName=main Nodes=ALL Default=YES MaxTime=INFINITE DefaultTime=10
+	PartitionName=short Nodes=ALL MaxTime=10 MaxNodes=4 DefaultTime=5
+	END
+}
+
+## Daemons
+
+node_names() { scontrol show hostnames "$(sed -n 's/^NodeName=\([^ ]*\).*/\1/p' "$CONF" | paste -sd,)"; }
+
+# with_argument ARG: the processes that have ARG in their command line.
+with_argument() { (grep -lzxF -- "$1" /proc/[0-9]*/cmdline 2>/dev/null || true) | cut -d/ -f3; }
+
+# called NAME…: those of the process ids on standard input that run a program so called.
+called() {
+	local pid comm name
+	while read -r pid; do
+		comm=$(cat "/proc/$pid/comm" 2>/dev/null) || continue
+		for name; do [ "$comm" != "$name" ] || echo "$pid"; done
+	done
+}
+
+# pids_of DAEMON: none if it does not run.
+pids_of() {
+	case $1 in
+	munge) with_argument "--key-file=$DIR/munge/key" | called munged ;;
+	ctld) with_argument "$CONF" | called slurmctld ;;
+	*) comm -12 <(with_argument "$CONF" | sort) <(with_argument "$1" | sort) | called slurmd ;;
+	esac
+}
+
+runs() { [ -n "$(pids_of "$1")" ]; }
+
+# detach NAME COMMAND…: a session of its own, so that the terminal's signals do not reach it.
+detach() {
+	local name=$1
+	shift
+	setsid "$@" </dev/null >>"$DIR/log/$name.out" 2>&1 &
+}
+
+launch() {
+	case $1 in
+	munge) detach munge munged --foreground --force --num-threads=2 --key-file="$DIR/munge/key" --socket="$DIR/munge/socket" \
+		--pid-file="$DIR/munge/pid" --log-file="$DIR/munge/log" --seed-file="$DIR/munge/seed" ;;
+	ctld) detach slurmctld slurmctld -D -f "$CONF" ;;
+	*) detach "$1" slurmd -D -N "$1" -f "$CONF" ;;
+	esac
+}
+
+# answers DAEMON: it does what it is there for.
+answers() {
+	case $1 in
+	munge) munge --socket="$DIR/munge/socket" --no-input >/dev/null 2>&1 ;;
+	ctld) scontrol ping 2>/dev/null | grep -q 'is UP' ;;
+	*) sinfo -h -n "$1" -o %T 2>/dev/null | node_is_up ;;
+	esac
+}
+
+# node_is_up: standard input names states of nodes, and none that does not answer: an
+# asterisk says so; unknown and down nodes have not registered.
+node_is_up() { awk 'BEGIN { bad = 1 } { bad = 0 } /\*|unk|down/ { exit bad = 1 } END { exit bad }'; }
+
+# await SECONDS COMMAND…: until COMMAND is true, asking ten times a second.
+await() {
+	local end=$((SECONDS + $1))
+	shift
+	until "$@"; do
+		[ $SECONDS -lt $end ] || return 1
+		sleep 0.1
+	done
+}
+
+kill_now() { [ -z "$1" ] || kill -9 $1 2>/dev/null || true; }
+
+known() {
+	case $1 in
+	munge | ctld) ;;
+	*) node_names | grep -qx -- "$1" || fail "$1: no such daemon; there are ctld, munge, $(node_names | paste -sd' ')" ;;
+	esac
+}
+
+## Commands
+
+prepare() {
+	if [ ! -e "$DIR" ]; then
+		mkdir -p "$DIR"
+		touch "$DIR/.made"
+	fi
+	mkdir -p "$DIR"/{munge,run,log,state,spool}
+	if [ ! -e "$DIR/munge/key" ]; then
+		(umask 077 && head -c 128 /dev/urandom >"$DIR/munge/key.new" && mv "$DIR/munge/key.new" "$DIR/munge/key")
+	fi
+}
+
+launch_all() {
+	local d
+	runs munge || launch munge
+	await "$WAIT" answers munge || fail "munged does not answer; see $DIR/munge/log and $DIR/log/munge.out"
+	for d in ctld $(node_names); do runs "$d" || launch "$d"; done
+}
+
+port_taken() { grep -qi 'address already in use' "$DIR"/log/*.log "$DIR"/log/*.out 2>/dev/null; }
+
+all_up() { sinfo -h -N -o %T 2>/dev/null | node_is_up; }
+up_or_taken() { all_up || port_taken; }
+
+# up: on new ports if the folder is new, else on those it has.
+up() {
+	local try fresh=
+	need_commands
+	prepare
+	[ -e "$CONF" ] || fresh=yes
+	for ((try = 0; try < TRIES; try++)); do
+		[ -z "$fresh" ] || write_conf "$(pick_ports $((${SLURM_NODES:-8} + 1)))"
+		launch_all
+		if await "$WAIT" up_or_taken && all_up; then
+			echo "Slurm runs in $DIR; to use it: export SLURM_CONF=$CONF"
+			return
+		fi
+		{ [ -n "$fresh" ] && port_taken; } || break
+		kill_now "$(all_processes)"
+		rm -rf "${DIR:?}"/{state,spool,log}/*
+	done
+	status >&2 || true
+	fail "the cluster did not get ready within $WAIT s; see $DIR/log"
+}
+
+# with_conf: the processes that were given our slurm.conf by their environment.
+with_conf() { (grep -lzxF -- "SLURM_CONF=$CONF" /proc/[0-9]*/environ 2>/dev/null || true) | cut -d/ -f3; }
+
+# tasks: those of the process ids on standard input that slurmd's steps started. They
+# know their node; a user's shell does not.
+tasks() {
+	local pid
+	while read -r pid; do
+		! grep -qzE '^SLURMD_NODENAME=' "/proc/$pid/environ" 2>/dev/null || echo "$pid"
+	done
+}
+
+# all_processes: daemons, steps and the tasks of jobs, however far they have gone from slurmd.
+all_processes() {
+	{
+		pids_of munge
+		with_argument "$CONF" | called slurmctld slurmd
+		with_conf | called slurmctld slurmd slurmstepd slurmscriptd
+		with_conf | tasks
+	} | sort -u | grep -vx -e $$ -e $BASHPID || true
+}
+
+down() {
+	[ -d "$DIR" ] || return 0
+	scancel -u "$(id -un)" 2>/dev/null || true
+	kill_now "$(all_processes)"
+	rm -rf "${DIR:?}"/{munge,run,log,state,spool,slurm.conf,cgroup.conf}
+	[ ! -e "$DIR/.made" ] || rm -rf "$DIR"
+}
+
+status() {
+	local d
+	[ -e "$CONF" ] || fail "$DIR: no cluster here"
+	for d in munge ctld $(node_names); do
+		if runs "$d"; then echo "$d runs"; else echo "$d does not run"; fi
+	done
+	timeout 5 sinfo -N -o '%N %T %E' && timeout 5 squeue
+}
+
+stop_daemon() { kill_now "$(pids_of "$1")"; }
+
+start_daemon() {
+	runs "$1" || launch "$1"
+	await "$WAIT" answers "$1" || fail "$1 does not answer within $WAIT s; see $DIR/log"
+}
+
+main() {
+	[ $# -ge 2 ] || usage
+	local command=$1
+	set_dir "$2"
+	clean_environment
+	case $command/$# in
+	up/2 | down/2 | status/2) $command ;;
+	stop/3 | start/3) known "$3"; "${command}_daemon" "$3" ;;
+	*) usage ;;
+	esac
+}
+
+main "$@"
