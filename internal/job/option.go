@@ -55,6 +55,9 @@ var options = [...]Option{
 	{Name: "constraint", Short: "C", Arg: "LIST", Batch: true, Usage: "batch system: features of the nodes", set: text(func(r *Request) *string { return &r.Constraint })},
 	{Name: "exclusive", Batch: true, Usage: "batch system: share no node with other jobs", set: setExclusive},
 	{Name: "sbatch-arg", Arg: "ARG", Many: true, Batch: true, Usage: "batch system: hand this argument to sbatch", set: setBatchArg},
+	{Name: "wall-time", Arg: "HOW", Batch: true, Usage: "batch system: which time to ask for: auto, upper (bound of the run) or max (all that is allowed)", set: setWallTime},
+	{Name: "max-allocs", Arg: "N", Batch: true, Usage: "batch system: ask for no more allocations at once", set: setMaxAllocs},
+	{Name: "no-scout", Batch: true, Usage: "batch system: without a profile, run no sample of tasks first", set: setNoScout},
 }
 
 // Set takes one option. where is the flag or file:line that an error names.
@@ -126,6 +129,9 @@ func (r *Request) BatchOnly() []string {
 		{"constraint", r.Constraint != ""},
 		{"exclusive", r.Exclusive},
 		{"sbatch-arg", len(r.BatchArgs) > 0},
+		{"wall-time", r.WallTime != WallAuto},
+		{"max-allocs", r.MaxAllocs > 0},
+		{"no-scout", r.NoScout},
 	} {
 		if o.set {
 			names = append(names, o.name)
@@ -208,8 +214,32 @@ func setExclusive(a *Ask, where, value string) (err error) {
 	return err
 }
 
-// ownBatchArgs are what berth decides itself; a second voice would be wrong.
-var ownBatchArgs = []string{"-N", "--nodes", "-t", "--time", "-n", "--ntasks", "-a", "--array"}
+func setWallTime(a *Ask, where, value string) error {
+	switch value = strings.ToLower(value); value {
+	case "auto":
+		a.request.WallTime = WallAuto
+	case WallUpper, WallMax:
+		a.request.WallTime = value
+	default:
+		return &Error{Class: User, Code: CodeConfig, Where: where, What: fmt.Sprintf("%q is no way to choose a time", value),
+			Do: "write auto, upper or max"}
+	}
+	return nil
+}
+
+func setMaxAllocs(a *Ask, where, value string) (err error) {
+	a.request.MaxAllocs, err = parseCount(where, value, 1, maxAllocs)
+	return err
+}
+
+func setNoScout(a *Ask, where, value string) (err error) {
+	a.request.NoScout, err = ParseBool(where, value)
+	return err
+}
+
+// ownBatchArgs are what berth decides or needs itself; a second voice would be wrong.
+var ownBatchArgs = []string{"-N", "--nodes", "-t", "--time", "-n", "--ntasks", "-a", "--array", "-o", "--output",
+	"-W", "--wait", "--wrap", "--parsable", "--test-only", "--ntasks-per-node", "-c", "--cpus-per-task", "--requeue"}
 
 func setBatchArg(a *Ask, where, value string) error {
 	for _, own := range ownBatchArgs {

@@ -2,6 +2,7 @@ package job
 
 import (
 	"fmt"
+	"strconv"
 	"time"
 )
 
@@ -185,7 +186,7 @@ type Work struct {
 
 	// What only elastic allocations (AllocRequest.Elastic) need.
 
-	More  []AllocRequest `msgpack:"ma,omitempty"` // further allocations that are asked for with Alloc
+	More  []AllocRequest `msgpack:"ma,omitempty"`  // further allocations that are asked for with Alloc
 	Scout int            `msgpack:"sct,omitempty"` // once so many tasks are done the rest is planned anew from what they showed; 0: no need
 	// TaskTime and ReduceTime are how long a bag task or map, and the sort and reduce of a
 	// reduce, are expected to take at most (by the profile); 0: unknown.
@@ -225,8 +226,7 @@ type Batch struct {
 // Key returns what two elastic requests must have in common to serve the same jobs:
 // everything but the name.
 func (b Batch) Key() string {
-	b.Name = ""
-	return fmt.Sprintf("%q", b)
+	return fmt.Sprintf("%q", []string{b.Partition, b.Account, b.QOS, b.Constraint, strconv.FormatBool(b.Exclusive), fmt.Sprintf("%q", b.Args)})
 }
 
 // Total returns the number of tasks of the job.

@@ -15,6 +15,7 @@ import (
 const (
 	maxCPUs      = 1 << 16
 	maxWorkers   = 1024
+	maxAllocs    = 100
 	maxMem       = 1 << 50
 	maxReduces   = 1_000_000
 	minSortMem   = 1 << 20 // bytes; a buffer that holds no record sorts nothing
