@@ -5,8 +5,13 @@
 #   slurm.sh up DIR            start it, or what of it is not running; wait until it is ready
 #   slurm.sh down DIR          end its daemons and jobs, remove what up made
 #   slurm.sh status DIR        which daemons run; nodes; queue
-#   slurm.sh stop DIR DAEMON   kill -9 one daemon: ctld, munge or n1, n2, …
+#   slurm.sh stop DIR DAEMON   kill -9 one daemon: ctld, munge, or slurmd of node n1, n2, …
+#   slurm.sh crash DIR NODE    kill -9 all of a node: slurmd, its steps and their tasks
 #   slurm.sh start DIR DAEMON  start it again; wait until it answers
+#
+# Slurm's own habits to know: slurmctld writes jobs down a few seconds late, so one that was
+# submitted just before "stop ctld" is forgotten; a time limit has whole minutes and is
+# enforced up to half a minute late; a job's steps outlive slurmd, until slurmctld misses the node.
 #
 # Environment, read by up when it makes DIR:
 #   SLURM_NODES  number of nodes (8)          SLURM_CPUS  CPUs a node (2)
@@ -26,6 +31,8 @@ usage() { sed -n '2,/^set/{/^set/d;s/^# \{0,1\}//;p}' "$0" >&2; exit 2; }
 
 # Debian's daemons are in /usr/sbin, which ordinary users do not have on PATH.
 PATH=$PATH:/usr/sbin:/sbin
+
+LAUNCHED=() # process ids of what this call launched
 
 need_commands() {
 	local c missing=
@@ -72,14 +79,22 @@ pick_ports() {
 # write_conf BASE: slurm.conf with the controller on port BASE and the nodes above.
 write_conf() {
 	local base=$1 nodes=${SLURM_NODES:-8} host user extra
-	host=$(hostname -s)
+	host=$(uname -n) # the short name, known without any name service
+	host=${host%%.*}
 	user=$(id -un)
 	extra=$(printf '%s\n' "${SLURM_EXTRA:-}" | sed 's/^[[:space:]]*//')
 	generated_conf "$base" "$nodes" "$host" "$user" | without_keys_of "$extra" >"$CONF.new"
 	[ -z "$extra" ] || printf '# SLURM_EXTRA\n%s\n' "$extra" >>"$CONF.new"
 	mv "$CONF.new" "$CONF"
-	# Only a plugin that is not loaded would read it, but slurmd wants it to be there.
-	echo 'CgroupAutomount=no' >"$DIR/cgroup.conf"
+	echo "CgroupPlugin=$(cgroup_plugin)" >"$DIR/cgroup.conf"
+}
+
+# cgroup_plugin: nothing here uses control groups, but slurmd loads a plugin for them. That
+# for their first version touches nothing; Slurm from 23.11 on knows "disabled".
+cgroup_plugin() {
+	local version
+	version=$(slurmd -V | awk '{ print $2 }')
+	if printf '%s\n' 23.11 "$version" | sort -VC; then echo disabled; else echo cgroup/v1; fi
 }
 
 # without_keys_of LINES: standard input without the lines whose key LINES sets too.
@@ -173,6 +188,16 @@ detach() {
 	local name=$1
 	shift
 	setsid "$@" </dev/null >>"$DIR/log/$name.out" 2>&1 &
+	LAUNCHED+=($!)
+}
+
+# launched_die: something that was launched is gone again.
+launched_die() {
+	local pid
+	for pid in "${LAUNCHED[@]}"; do
+		kill -0 "$pid" 2>/dev/null || return 0
+	done
+	return 1
 }
 
 launch() {
@@ -189,13 +214,16 @@ answers() {
 	case $1 in
 	munge) munge --socket="$DIR/munge/socket" --no-input >/dev/null 2>&1 ;;
 	ctld) scontrol ping 2>/dev/null | grep -q 'is UP' ;;
-	*) sinfo -h -n "$1" -o %T 2>/dev/null | node_is_up ;;
+	*) ! port_free "$(port_of "$1")" && sinfo -h -n "$1" -o %T 2>/dev/null | registered ;;
 	esac
 }
 
-# node_is_up: standard input names states of nodes, and none that does not answer: an
-# asterisk says so; unknown and down nodes have not registered.
-node_is_up() { awk 'BEGIN { bad = 1 } { bad = 0 } /\*|unk|down/ { exit bad = 1 } END { exit bad }'; }
+# port_of NODE: nodes have the ports above the controller's, in order.
+port_of() { echo $(($(sed -n 's/^SlurmctldPort=//p' "$CONF") + ${1#n})); }
+
+# registered: standard input has states of nodes, and none of a node that slurmctld has
+# not heard of (unknown) or misses (an asterisk at the end).
+registered() { awk '/\*|unk/ { bad = 1 } END { exit bad || NR == 0 }'; }
 
 # await SECONDS COMMAND…: until COMMAND is true, asking ten times a second.
 await() {
@@ -238,8 +266,8 @@ launch_all() {
 
 port_taken() { grep -qi 'address already in use' "$DIR"/log/*.log "$DIR"/log/*.out 2>/dev/null; }
 
-all_up() { sinfo -h -N -o %T 2>/dev/null | node_is_up; }
-up_or_taken() { all_up || port_taken; }
+all_up() { sinfo -h -N -o %T 2>/dev/null | registered; }
+up_or_not() { all_up || launched_die; }
 
 # up: on new ports if the folder is new, else on those it has.
 up() {
@@ -250,27 +278,29 @@ up() {
 	for ((try = 0; try < TRIES; try++)); do
 		[ -z "$fresh" ] || write_conf "$(pick_ports $((${SLURM_NODES:-8} + 1)))"
 		launch_all
-		if await "$WAIT" up_or_taken && all_up; then
+		if await "$WAIT" up_or_not && all_up; then
 			echo "Slurm runs in $DIR; to use it: export SLURM_CONF=$CONF"
 			return
 		fi
 		{ [ -n "$fresh" ] && port_taken; } || break
-		kill_now "$(all_processes)"
+		await "$WAIT" kill_all
+		LAUNCHED=()
 		rm -rf "${DIR:?}"/{state,spool,log}/*
 	done
 	status >&2 || true
-	fail "the cluster did not get ready within $WAIT s; see $DIR/log"
+	tail -n 3 "$DIR"/log/*.log >&2 || true
+	fail "the cluster does not get ready; all of its logs are in $DIR/log"
 }
 
 # with_conf: the processes that were given our slurm.conf by their environment.
 with_conf() { (grep -lzxF -- "SLURM_CONF=$CONF" /proc/[0-9]*/environ 2>/dev/null || true) | cut -d/ -f3; }
 
-# tasks: those of the process ids on standard input that slurmd's steps started. They
-# know their node; a user's shell does not.
+# tasks [NODE]: those of the process ids on standard input that a step started, on NODE
+# or on any. They know their node; a user's shell does not.
 tasks() {
 	local pid
 	while read -r pid; do
-		! grep -qzE '^SLURMD_NODENAME=' "/proc/$pid/environ" 2>/dev/null || echo "$pid"
+		! grep -qzxE "SLURMD_NODENAME=${1:-n[0-9]+}" "/proc/$pid/environ" 2>/dev/null || echo "$pid"
 	done
 }
 
@@ -284,10 +314,18 @@ all_processes() {
 	} | sort -u | grep -vx -e $$ -e $BASHPID || true
 }
 
+# kill_all is true when nothing is left: a step may start a task while it is killed.
+kill_all() {
+	local left
+	left=$(all_processes)
+	kill_now "$left"
+	[ -z "$left" ]
+}
+
 down() {
 	[ -d "$DIR" ] || return 0
 	scancel -u "$(id -un)" 2>/dev/null || true
-	kill_now "$(all_processes)"
+	await "$WAIT" kill_all || fail "some processes do not end: $(all_processes | paste -sd' ')"
 	rm -rf "${DIR:?}"/{munge,run,log,state,spool,slurm.conf,cgroup.conf}
 	[ ! -e "$DIR/.made" ] || rm -rf "$DIR"
 }
@@ -301,7 +339,23 @@ status() {
 	timeout 5 sinfo -N -o '%N %T %E' && timeout 5 squeue
 }
 
-stop_daemon() { kill_now "$(pids_of "$1")"; }
+gone() { ! runs "$1"; }
+
+stop_daemon() {
+	kill_now "$(pids_of "$1")"
+	await "$WAIT" gone "$1"
+}
+
+# crash_daemon NODE: steps before their tasks, so that none can tell how its tasks ended.
+crash_daemon() {
+	local on_node
+	on_node=$(with_conf | tasks "$1")
+	stop_daemon "$1"
+	kill_now "$(parents $on_node | called slurmstepd)"
+	kill_now "$on_node $(with_conf | tasks "$1")"
+}
+
+parents() { for p; do ps -o ppid= -p "$p" || true; done | tr -d ' ' | sort -u; }
 
 start_daemon() {
 	runs "$1" || launch "$1"
@@ -315,6 +369,7 @@ main() {
 	clean_environment
 	case $command/$# in
 	up/2 | down/2 | status/2) $command ;;
+	crash/3) [ "${3#n}" != "$3" ] || usage; known "$3"; crash_daemon "$3" ;;
 	stop/3 | start/3) known "$3"; "${command}_daemon" "$3" ;;
 	*) usage ;;
 	esac

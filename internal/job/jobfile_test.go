@@ -74,6 +74,7 @@ func TestBagFile(t *testing.T) {
 			On: "auto", Workers: 2, MinNodes: 1, MaxNodes: 3, MaxTime: 12 * time.Hour, IdleTimeout: 90 * time.Second,
 			SortMemory: 512 << 20, Scratch: "scratch", Partition: "short", Account: "bio", QOS: "normal",
 			Constraint: "avx2", Exclusive: true, BatchArgs: []string{"--mail-type=END", "--reservation=course"},
+			WallTime: WallUpper, MaxAllocs: 2, NoScout: true,
 		},
 		Bag: &BagSpec{
 			Command: []string{"align", "--threads", "2", "{}", "-o", "{/.}.bam"},
