@@ -9,9 +9,10 @@ import (
 
 // Plan is what was decided for a job. Its JSON is berth's interface: keys are only added.
 type Plan struct {
-	At   job.Time `json:"at_ns"`
-	App  string   `json:"app"` // identity for profiles, see predict.Application
-	Kind job.Kind `json:"kind"`
+	At       job.Time `json:"at_ns"`
+	App      string   `json:"app"` // identity for profiles, see predict.Application
+	Kind     job.Kind `json:"kind"`
+	NodeType string   `json:"node_type,omitempty"` // what the profile was measured on (predict.NodeType); set by who asks
 
 	Alloc      job.AllocRequest `json:"alloc"`
 	Tasks      int              `json:"tasks"` // bag tasks or maps
