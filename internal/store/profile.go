@@ -36,6 +36,29 @@ func (s *Store) Profile(ctx context.Context, app, nodeType string) (*predict.Pro
 	return p, s.wrap("cannot read the profile of "+predict.Label(app), err)
 }
 
+// ProfileAny returns the profile of an application on the type of node that its latest
+// measured run was on, whichever that is; nil if none was measured. Its NodeType names the
+// type, so that a plan for other nodes can say what it stands on.
+func (s *Store) ProfileAny(ctx context.Context, app string) (*predict.Profile, error) {
+	if s == nil {
+		return nil, nil
+	}
+	what := "cannot read the profile of " + predict.Label(app)
+	var nodeType string
+	err := s.db.QueryRowContext(ctx, `
+		SELECT node_type FROM runs
+		WHERE app = ? AND EXISTS (SELECT 1 FROM measures WHERE run = id)
+		ORDER BY ended_ns DESC, id DESC LIMIT 1`, app).Scan(&nodeType)
+	if errors.Is(err, sql.ErrNoRows) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, s.wrap(what, err)
+	}
+	p, err := s.profile(ctx, app, nodeType)
+	return p, s.wrap(what, err)
+}
+
 func (s *Store) profile(ctx context.Context, app, nodeType string) (p *predict.Profile, err error) {
 	rows, err := s.db.QueryContext(ctx, `
 		SELECT runs.id, kind, ended_ns, input_bytes, tasks, reduces, part, `+measureColumns+`

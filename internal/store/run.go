@@ -27,9 +27,22 @@ type Run struct {
 	Nodes      int   `json:"nodes"`
 	CPUs       int   `json:"cpus"` // a node
 
-	Predicted *predict.Interval `json:"predicted"` // nil: there was no prediction
+	Predicted *predict.Interval `json:"predicted"` // bounds of the run time; nil: there was no prediction
+	Median    *float64          `json:"median_s"`  // the predicted run time that half of such runs keep to; nil: likewise
 	Source    string            `json:"source"`    // of the prediction
 	Actual    float64           `json:"actual_s"`  // seconds, from the first task's start to the job's end
+
+	// What the plan expected of the queue and what came of it, in seconds from submission (or
+	// the last resume): to the first attempt, and to the job's end. nil: not predicted; not known.
+	WaitPredicted       *float64 `json:"wait_predicted_s"`
+	Wait                *float64 `json:"wait_s"`
+	TurnaroundPredicted *float64 `json:"turnaround_predicted_s"`
+	Turnaround          *float64 `json:"turnaround_s"` // of a run that was done
+
+	AskedNodes int     `json:"asked_nodes"` // by the plan it began with, in all its allocations
+	AskedTime  float64 `json:"asked_s"`     // wall time of the longest of them, seconds; 0: unlimited
+	Allocs     int     `json:"allocs"`      // allocations of a batch system that it had, or waited for
+	Plans      int     `json:"plans"`       // that were made for it: 1 and those of what was left
 }
 
 // Keep is how many of the latest runs of an application on a type of node keep
@@ -66,16 +79,18 @@ func (s *Store) SaveRun(ctx context.Context, r Run, measures predict.Measures) e
 }
 
 const runColumns = `id, name, kind, app, node_type, state, started_ns, ended_ns, tasks, reduces,
-	input_bytes, nodes, cpus, low_s, up_s, source, actual_s`
+	input_bytes, nodes, cpus, low_s, up_s, source, actual_s, median_s, wait_pred_s, wait_s, turnaround_pred_s, turnaround_s,
+	asked_nodes, asked_s, allocs, plans`
 
 func insertRun(ctx context.Context, tx *sql.Tx, r Run) error {
 	var low, up any
 	if r.Predicted != nil {
 		low, up = r.Predicted.Low, r.Predicted.Up
 	}
-	_, err := tx.ExecContext(ctx, `INSERT INTO runs (`+runColumns+`) VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)`,
+	_, err := tx.ExecContext(ctx, `INSERT INTO runs (`+runColumns+`) VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)`,
 		r.ID, r.Name, r.Kind, r.App, r.NodeType, r.State, int64(r.Started), int64(r.Ended), r.Tasks, r.Reduces,
-		r.InputBytes, r.Nodes, r.CPUs, low, up, r.Source, r.Actual)
+		r.InputBytes, r.Nodes, r.CPUs, low, up, r.Source, r.Actual, r.Median, r.WaitPredicted, r.Wait,
+		r.TurnaroundPredicted, r.Turnaround, r.AskedNodes, r.AskedTime, r.Allocs, r.Plans)
 	return err
 }
 
@@ -113,7 +128,8 @@ func (s *Store) selectRuns(ctx context.Context, where string, args ...any) (runs
 		var r Run
 		var low, up sql.NullFloat64
 		if err := rows.Scan(&r.ID, &r.Name, &r.Kind, &r.App, &r.NodeType, &r.State, &r.Started, &r.Ended, &r.Tasks, &r.Reduces,
-			&r.InputBytes, &r.Nodes, &r.CPUs, &low, &up, &r.Source, &r.Actual); err != nil {
+			&r.InputBytes, &r.Nodes, &r.CPUs, &low, &up, &r.Source, &r.Actual, &r.Median, &r.WaitPredicted, &r.Wait,
+			&r.TurnaroundPredicted, &r.Turnaround, &r.AskedNodes, &r.AskedTime, &r.Allocs, &r.Plans); err != nil {
 			return nil, err
 		}
 		if low.Valid && up.Valid {

@@ -97,7 +97,7 @@ func (s *Store) Close() error {
 var schemas embed.FS
 
 // latest is the version of the tables that this berth works with.
-const latest = 1
+const latest = 2
 
 // migrate brings the tables to the latest version, under the write lock so that of
 // several processes one does it.

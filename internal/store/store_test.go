@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -60,6 +61,8 @@ func aRun(id job.ID, minute int) Run {
 	}
 }
 
+func ptr(x float64) *float64 { return &x }
+
 // measured returns what a bag of tasks of those seconds left.
 func measured(seconds ...float64) predict.Measures {
 	var c predict.Collector
@@ -111,6 +114,9 @@ func TestRunsComeBack(t *testing.T) {
 	a, b := aRun("bag-1", 1), aRun("bag-2", 2)
 	b.Predicted = &predict.Interval{Low: 1, Up: 2.5}
 	b.Source = "profile of 1 run"
+	b.Median, b.WaitPredicted, b.Wait = ptr(1.5), ptr(0.), ptr(3.25)
+	b.TurnaroundPredicted, b.Turnaround = ptr(2.), ptr(33.25)
+	b.AskedNodes, b.AskedTime, b.Allocs, b.Plans = 6, 120, 3, 2
 	save(t, s, a, nil)
 	save(t, s, b, measured(1))
 
@@ -208,32 +214,6 @@ func TestOnlyTheLatestAreKept(t *testing.T) {
 	}
 }
 
-func TestAccuracy(t *testing.T) {
-	s := mustOpen(t, newPath(t))
-	for i, actual := range []float64{5, 10, 15, 20, 40} { // predicted 10–20
-		r := aRun(job.ID(fmt.Sprintf("bag-%d", i)), i)
-		r.Predicted, r.Actual = &predict.Interval{Low: 10, Up: 20}, actual
-		save(t, s, r, nil)
-	}
-	failed, blind, other := aRun("failed", 6), aRun("blind", 7), aRun("other", 8)
-	failed.State, failed.Predicted = "failed", &predict.Interval{Low: 10, Up: 20}
-	other.App, other.Predicted, other.Actual = "other-1", &predict.Interval{Low: 10, Up: 20}, 60
-	for _, r := range []Run{failed, blind, other} {
-		save(t, s, r, nil)
-	}
-	got, err := s.Accuracy(t.Context(), "sim-1")
-	if want := (Accuracy{Runs: 5, Below: 1, Within: 3, Above: 1, MedianRatio: 0.75, WorstRatio: 2}); err != nil || got != want {
-		t.Errorf("got %+v, %v; want %+v", got, err, want)
-	}
-	got, err = s.Accuracy(t.Context(), "")
-	if want := (Accuracy{Runs: 6, Below: 1, Within: 3, Above: 2, MedianRatio: 0.875, WorstRatio: 3}); err != nil || got != want {
-		t.Errorf("of all: got %+v, %v; want %+v", got, err, want)
-	}
-	if got, err = s.Accuracy(t.Context(), "none"); err != nil || got != (Accuracy{}) {
-		t.Errorf("of none: got %+v, %v", got, err)
-	}
-}
-
 func TestOnlyTheUserMayRead(t *testing.T) {
 	path := newPath(t)
 	if err := os.WriteFile(path, nil, 0o644); err != nil {
@@ -270,7 +250,10 @@ func TestNilStore(t *testing.T) {
 	if _, ok, err := s.Run(t.Context(), "bag-1"); ok || err != nil {
 		t.Error(ok, err)
 	}
-	if a, err := s.Accuracy(t.Context(), ""); a != (Accuracy{}) || err != nil {
+	if p, err := s.ProfileAny(t.Context(), "a"); p != nil || err != nil {
+		t.Error(p, err)
+	}
+	if a, err := s.Accuracy(t.Context(), ""); a.Score != (Score{}) || a.Applications == nil || err != nil {
 		t.Error(a, err)
 	}
 	if err := s.Close(); err != nil {
@@ -326,6 +309,27 @@ func TestMigratesFromNothing(t *testing.T) {
 		t.Errorf("version %d, note %q", v, note)
 	}
 	mustOpen(t, path) // a second time there is nothing to do
+}
+
+// TestMigratesVersion1: what an earlier berth has stored is still there and can be judged.
+func TestMigratesVersion1(t *testing.T) {
+	path := newPath(t)
+	first, err := fs.ReadFile(schemas, "schema/1.sql")
+	if err != nil {
+		t.Fatal(err)
+	}
+	raw(t, path, string(first)+`PRAGMA user_version = 1;
+		INSERT INTO runs VALUES ('bag-1', 'sim', 'bag', 'sim-1', 'cpu/2', 'done', 60000000000, 90000000000, 2, 0, 0, 1, 2, 10, 20, 'none', 30)`)
+	s := mustOpen(t, path)
+	want := aRun("bag-1", 1)
+	want.Predicted = &predict.Interval{Low: 10, Up: 20}
+	if r, ok, err := s.Run(t.Context(), "bag-1"); err != nil || !ok || !reflect.DeepEqual(r, want) {
+		t.Errorf("got %+v, %v, %v; want %+v", r, ok, err, want)
+	}
+	a, err := s.Accuracy(t.Context(), "")
+	if err != nil || a.Run.Runs != 1 || a.Run.Worst != 15 || a.Start.Runs != 0 {
+		t.Errorf("got %+v, %v", a, err)
+	}
 }
 
 // TestMigrationIsWhole: one that fails leaves the version as it was.
