@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # A private Slurm cluster on this machine, for tests and for trying things: munged,
-# slurmctld and one slurmd a node, all in one folder, on the loopback, with no root.
+# slurmctld and one slurmd a node, all in one folder, with no root.
 #
 #   slurm.sh up DIR            start it, or what of it is not running; wait until it is ready
 #   slurm.sh down DIR          end its daemons and jobs, remove what up made
@@ -39,6 +39,7 @@ need_commands() {
 	for c in munged slurmctld slurmd sinfo; do
 		command -v $c >/dev/null || missing="$missing $c"
 	done
+	id -un >/dev/null 2>&1 || fail "user $(id -u) has no name on this machine, and Slurm runs for users with names only"
 	[ -z "$missing" ] || fail "not installed:$missing (Debian packages munge slurmctld slurmd slurm-client)"
 }
 
@@ -89,6 +90,14 @@ write_conf() {
 	echo "CgroupPlugin=$(cgroup_plugin)" >"$DIR/cgroup.conf"
 }
 
+# binding: Slurm can listen on the address of the machine's name instead of on all of them,
+# which serves where that is the loopback. Elsewhere munge's key keeps strangers out.
+binding() {
+	local address
+	address=$( (getent ahostsv4 "$(uname -n)" || true) | awk 'NR == 1 { print $1 }')
+	[ "$address" != 127.0.0.1 ] || echo CommunicationParameters=NoCtldInAddrAny,NoInAddrAny
+}
+
 # cgroup_plugin: nothing here uses control groups, but slurmd loads a plugin for them. That
 # for their first version touches nothing; Slurm from 23.11 on knows "disabled".
 cgroup_plugin() {
@@ -116,7 +125,7 @@ generated_conf() {
 	SlurmctldPort=$base
 	SlurmUser=$user
 	SlurmdUser=$user
-	CommunicationParameters=NoCtldInAddrAny,NoInAddrAny
+	$(binding)
 	AuthType=auth/munge
 	AuthInfo=socket=$DIR/munge/socket
 	CredType=cred/munge
@@ -357,9 +366,16 @@ crash_daemon() {
 
 parents() { for p; do ps -o ppid= -p "$p" || true; done | tr -d ' ' | sort -u; }
 
+# start_daemon DAEMON: a new slurmctld takes a few seconds to hear from its nodes, and
+# starts no job on them until then.
 start_daemon() {
+	local n
 	runs "$1" || launch "$1"
 	await "$WAIT" answers "$1" || fail "$1 does not answer within $WAIT s; see $DIR/log"
+	[ "$1" = ctld ] || return 0
+	for n in $(node_names); do
+		! runs "$n" || await "$WAIT" answers "$n" || fail "slurmctld does not hear from $n; see $DIR/log"
+	done
 }
 
 main() {
