@@ -3,7 +3,10 @@ GO    ?= go
 BERTH := bin/berth
 export CGO_ENABLED ?= 0
 
-.PHONY: build demo test lint docs bench soak clean
+# Where the private Slurm cluster of slurm-up is; a short name, for its sockets' sake.
+SLURM_DIR ?= $${TMPDIR:-/tmp}/berth-slurm
+
+.PHONY: build demo test lint docs bench soak slurm-up slurm-down clean
 
 build: ; $(GO) build -o $(BERTH) ./cmd/berth
 
@@ -24,5 +27,10 @@ bench: build ; scripts/bench.sh
 
 # Long runs of the fault tests: SOAK_ROUNDS rounds (default 1000), seeds printed.
 soak: ; CGO_ENABLED=1 BERTH_FAULT_ROUNDS=$${SOAK_ROUNDS:-1000} $(GO) test -race -timeout 24h -count=1 -run Fault -v ./test/...
+
+# A Slurm cluster of eight nodes on this machine, no root needed once Debian's packages are
+# there: SLURM_DIR, SLURM_NODES, SLURM_CPUS, SLURM_MEM, SLURM_EXTRA; scripts/slurm.sh says more.
+slurm-up: ; scripts/slurm.sh deps && scripts/slurm.sh up $(SLURM_DIR)
+slurm-down: ; scripts/slurm.sh down $(SLURM_DIR)
 
 clean: ; rm -rf bin

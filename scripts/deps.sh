@@ -2,6 +2,7 @@
 # Installs the named Debian packages unless the commands they are wanted for are
 # there: deps.sh COMMAND=PACKAGE…
 set -eu
+PATH=$PATH:/usr/sbin # daemons are there, and ordinary users have it not on PATH
 missing=
 for want in "$@"; do
 	command -v "${want%%=*}" >/dev/null 2>&1 || missing="$missing ${want#*=}"

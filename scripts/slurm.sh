@@ -2,6 +2,7 @@
 # A private Slurm cluster on this machine, for tests and for trying things: munged,
 # slurmctld and one slurmd a node, all in one folder, with no root.
 #
+#   slurm.sh deps              install the Debian packages unless they are there
 #   slurm.sh up DIR            start it, or what of it is not running; wait until it is ready
 #   slurm.sh down DIR          end its daemons and jobs, remove what up made
 #   slurm.sh status DIR        which daemons run; nodes; queue
@@ -364,7 +365,7 @@ crash_daemon() {
 	kill_now "$on_node $(with_conf | tasks "$1")"
 }
 
-parents() { for p; do ps -o ppid= -p "$p" || true; done | tr -d ' ' | sort -u; }
+parents() { for p; do awk '/^PPid:/ { print $2 }' "/proc/$p/status" 2>/dev/null || true; done | sort -u; }
 
 # start_daemon DAEMON: a new slurmctld takes a few seconds to hear from its nodes, and
 # starts no job on them until then.
@@ -379,7 +380,10 @@ start_daemon() {
 }
 
 main() {
-	[ $# -ge 2 ] || usage
+	case $*/$# in
+	deps/1) exec "$(dirname "$0")/deps.sh" munged=munge slurmctld=slurmctld slurmd=slurmd sbatch=slurm-client ;;
+	*/0 | */1) usage ;;
+	esac
 	local command=$1
 	set_dir "$2"
 	clean_environment

@@ -1,8 +1,10 @@
 #!/bin/sh
-# Everything that must hold. The race detector needs a C compiler.
+# Everything that must hold. The race detector needs a C compiler, the tests with Slurm
+# need its packages; BERTH_NO_SLURM=1 skips them.
 set -eu
 cd "$(dirname "$0")/.."
 scripts/deps.sh gcc='gcc libc6-dev' awk=mawk zstd=zstd bzip2=bzip2
+[ -n "${BERTH_NO_SLURM:-}" ] || scripts/slurm.sh deps
 
 echo '== lint'
 scripts/lint.sh
