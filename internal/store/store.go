@@ -25,8 +25,8 @@ const busyTimeout = 2 * time.Second
 
 // Open opens the database, making the file (mode 0600) and its tables as needed.
 //
-// SQLite does not wait while two processes turn a new database to write-ahead
-// logging, but fails one of them at once, to rule out a deadlock; it is tried again.
+// SQLite does not wait where two processes turn a database of an earlier berth from
+// write-ahead logging, but fails one of them at once, to rule out a deadlock; it is tried again.
 func Open(ctx context.Context, path string) (*Store, error) {
 	deadline := time.Now().Add(busyTimeout)
 	for wait := time.Millisecond; ; wait = min(2*wait, 50*time.Millisecond) {
@@ -75,10 +75,16 @@ func secure(path string) error {
 // dsn names the database for the driver. The busy timeout comes first, so that it
 // holds while the journal mode is set; transactions take the write lock at their
 // start, as one that reads first and then finds another writer cannot wait for it.
+//
+// The state folder may be on a network file system that several login nodes share, where
+// write-ahead logging, which needs memory that all processes share, damages databases
+// (SQLite, "Write-Ahead Logging", section 1). So changes go through a rollback journal,
+// truncated and not removed: its file is opened each time, which makes an NFS client
+// look at the server, where a name that is missing may be answered from a cache.
 func dsn(path string) string {
 	q := url.Values{"_pragma": {
 		"busy_timeout(" + strconv.FormatInt(busyTimeout.Milliseconds(), 10) + ")",
-		"journal_mode(WAL)", "synchronous(NORMAL)", "foreign_keys(ON)",
+		"journal_mode(TRUNCATE)", "synchronous(FULL)", "foreign_keys(ON)",
 	}, "_txlock": {"immediate"}}
 	return (&url.URL{Scheme: "file", OmitHost: true, Path: path, RawQuery: q.Encode()}).String()
 }
