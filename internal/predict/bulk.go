@@ -1,0 +1,92 @@
+package predict
+
+import (
+	"cmp"
+	"math"
+	"slices"
+)
+
+const (
+	// bulkTail is how many tasks of a stage are placed one by one at least.
+	bulkTail = 1024
+	// bulkGuard is how many standard deviations of what is placed in one go are kept clear
+	// before the end of a window, where it matters which task begins when.
+	bulkGuard = 4
+)
+
+// bulk places all but the last few waves of a stage of many tasks: each slot takes as
+// many consecutive tasks in one go as it is done with, by their mean, at the level at
+// which all slots together have done all but the tail. It returns how many tasks it
+// placed and when the last of them is done.
+//
+// Which slot takes which of those tasks is then another than if they were placed one
+// by one, but a slot's load is a sum of as many durations either way, and the tail
+// evens it out. The cost is that of the slots and the tail, not of the tasks.
+func (l *list) bulk(s *stageRun) (next int, end float64) {
+	n := s.tasks - max(bulkTail, tailWaves*len(l.slots))
+	mean := s.other.mean() + s.rest.mean()
+	if n <= 0 || mean <= 0 || len(l.slots) == 0 {
+		return 0, s.from
+	}
+	end = s.from
+	level := l.level(s, n, mean)
+	for i := range l.slots {
+		p := &l.slots[i]
+		w := &l.windows[p.window]
+		m := int((min(level, s.clear(w, mean)) - p.free) * w.speed() / mean)
+		if m < 1 {
+			continue
+		}
+		seconds := s.rest.sum(next, m) + s.other.sum(next, m)
+		if p.first {
+			seconds += s.first.at(next) - s.other.at(next)
+		}
+		next += m
+		p.free, p.first = min(p.free+seconds/w.speed(), w.End), false
+		end = max(end, p.free)
+	}
+	slices.SortFunc(l.slots, func(a, b place) int {
+		return cmp.Or(cmp.Compare(a.free, b.free), cmp.Compare(a.window, b.window))
+	})
+	return next, end
+}
+
+// clear returns until when tasks may be placed in a window in one go.
+func (s *stageRun) clear(w *Window, mean float64) float64 {
+	if math.IsInf(w.End, 1) {
+		return w.End
+	}
+	tasks := max(0, w.End-max(w.Start, s.from)) * w.speed() / mean
+	sd := math.Hypot(s.other.sd(), s.rest.sd())
+	return w.End - (s.expect+bulkGuard*sd*math.Sqrt(tasks))/w.speed()
+}
+
+// level returns the time by which the windows' slots, all busy, have done n tasks of
+// that mean; +Inf if they never will.
+func (l *list) level(s *stageRun, n int, mean float64) float64 {
+	done := func(level float64) float64 {
+		sum := 0.0
+		for _, i := range l.order {
+			w := &l.windows[i]
+			busy := min(level, s.clear(w, mean)) - max(w.Start, s.from)
+			sum += max(0, busy) * w.speed() / mean * float64(min(s.slots(w), s.tasks))
+		}
+		return sum
+	}
+	low := max(l.windows[l.order[0]].Start, s.from)
+	step := mean
+	for done(low+step) < float64(n) {
+		if step *= 2; step > huge {
+			return math.Inf(1)
+		}
+	}
+	high := low + step
+	for range 50 {
+		if mid := (low + high) / 2; done(mid) < float64(n) {
+			low = mid
+		} else {
+			high = mid
+		}
+	}
+	return low // so that no more than n are done
+}

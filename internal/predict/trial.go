@@ -1,0 +1,134 @@
+package predict
+
+import (
+	"math"
+	"math/rand/v2"
+)
+
+// Load is how many tasks are to be run. A bag's tasks are Maps, and it has no Reduces.
+type Load struct{ Maps, Reduces int }
+
+// Trial is one run of a job with all that chance decides: how long each of its tasks
+// takes, in seconds on a slot of speed 1.
+type Trial struct {
+	Maps Series // bag tasks or maps
+	// A reduce takes its share of First, if its slot was there when the last map ended, or
+	// else of Other for the shuffle, then its share of Reduces.
+	First, Other, Reduces Series
+}
+
+// Series is durations in seconds in the order in which tasks begin. Where there are
+// more tasks than durations it repeats from the start; an empty one is all zeros.
+type Series struct {
+	values  []float64
+	sums    []float64 // sums[i] is the sum of values[:i]
+	squares float64   // the sum of their squares
+}
+
+// NewSeries returns the series of these durations, which it keeps.
+func NewSeries(values []float64) Series {
+	s := Series{values: values, sums: make([]float64, len(values)+1)}
+	for i, v := range values {
+		s.sums[i+1] = s.sums[i] + v
+		s.squares += v * v
+	}
+	return s
+}
+
+// at returns the duration of task i.
+func (s Series) at(i int) float64 {
+	switch n := len(s.values); {
+	case i < n:
+		return s.values[i]
+	case n == 0:
+		return 0
+	default:
+		return s.values[i%n]
+	}
+}
+
+// sum returns the duration of n tasks together, from task i on.
+func (s Series) sum(i, n int) float64 {
+	if len(s.values) == 0 {
+		return 0
+	}
+	return s.upTo(i+n) - s.upTo(i)
+}
+
+// upTo returns the duration of the first n tasks together.
+func (s Series) upTo(n int) float64 {
+	k := len(s.values)
+	return float64(n/k)*s.sums[k] + s.sums[n%k]
+}
+
+// mean returns the mean of the durations.
+func (s Series) mean() float64 {
+	if len(s.values) == 0 {
+		return 0
+	}
+	return s.sums[len(s.values)] / float64(len(s.values))
+}
+
+// sd returns their standard deviation.
+func (s Series) sd() float64 {
+	if len(s.values) == 0 {
+		return 0
+	}
+	mean := s.mean()
+	return math.Sqrt(max(0, s.squares/float64(len(s.values))-mean*mean))
+}
+
+// seriesLength is the most durations that are drawn for the tasks of a stage. The mean
+// of so many is within a hundredth of their standard deviation of the true one, so
+// that a million tasks cost no more than these.
+const seriesLength = 1 << 13
+
+// series returns n durations as the sampler has them, times factor.
+func (s sampler) series(rng *rand.Rand, n int, factor float64) Series {
+	if len(s.upto) == 0 {
+		return Series{}
+	}
+	values := make([]float64, min(n, seriesLength))
+	for i := range values {
+		values[i] = factor * s.draw(rng)
+	}
+	return NewSeries(values)
+}
+
+// Trials is a sample of the runs that a job may have, and of each how its tasks are
+// placed. Candidates that are weighed by the same Trials meet the same luck, so that
+// few trials tell them apart. Not for concurrent use.
+type Trials struct {
+	load   Load
+	runs   []Trial
+	expect Expected
+	list   list // reused
+}
+
+// NewTrials draws n runs of a job from the measured durations. runs is how many runs the
+// measurements come from: as in Estimate.Spread the next one may differ from all of
+// them, so all tasks of a trial take a common factor of mean 1 and lognormal
+// distribution, whose standard deviation on the logarithmic scale is
+// σ = ln((runs+2)/(runs+1)). The factors of n trials are the n quantiles of it, not
+// drawn, so that a few trials cover it. The same seed gives the same trials.
+func NewTrials(inv Invariants, load Load, runs, n int, seed uint64) *Trials {
+	rng := rand.New(rand.NewPCG(seed, 1)) //nolint:gosec // a simulation, not a secret
+	maps, reduces := newSampler(inv.Map), newSampler(inv.Reduce)
+	first, other := newSampler(inv.FirstShuffle), newSampler(inv.OtherShuffle)
+	sigma := math.Log(float64(runs+2) / float64(runs+1))
+	t := &Trials{load: load, runs: make([]Trial, n), expect: ExpectedOf(inv)}
+	for i := range t.runs {
+		z := math.Sqrt2 * math.Erfinv((2*float64(i)+1)/float64(n)-1)
+		f := math.Exp(sigma*z - sigma*sigma/2)
+		t.runs[i] = Trial{
+			Maps:  maps.series(rng, load.Maps, f),
+			First: first.series(rng, load.Reduces, f), Other: other.series(rng, load.Reduces, f), Reduces: reduces.series(rng, load.Reduces, f),
+		}
+	}
+	return t
+}
+
+// GivenTrials returns trials of durations that are known, as a simulator has them.
+func GivenTrials(load Load, expect Expected, runs ...Trial) *Trials {
+	return &Trials{load: load, runs: runs, expect: expect}
+}

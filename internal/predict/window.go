@@ -1,0 +1,96 @@
+package predict
+
+import (
+	"math"
+	"slices"
+)
+
+// Window is a stretch of time in which slots are there: an allocation from when its
+// workers are ready until its wall time is over. Times are in seconds from now.
+type Window struct {
+	Start, End             float64 // End is +Inf where there is none
+	TaskSlots, ReduceSlots int     // bag tasks or maps, and reduces, that run at once
+	Speed                  float64 // of its slots, relative to the node that was profiled; 0 is 1
+}
+
+// speed returns the speed of the window's slots.
+func (w *Window) speed() float64 {
+	if w.Speed > 0 {
+		return w.Speed
+	}
+	return 1
+}
+
+// expectedQuantile is the share of tasks that take no longer than they are expected to.
+const expectedQuantile = 0.95
+
+// Expected is how long a task is expected to take at most, in seconds on a slot of
+// speed 1: none is begun where less time is left. 0: unknown, so it is begun.
+type Expected struct {
+	Map    float64 // a bag task or map
+	Reduce float64 // the shuffle, sort and reduce of a reduce
+	Sort   float64 // its sort and reduce alone
+}
+
+// ExpectedOf returns the 95th percentiles of the measured durations.
+func ExpectedOf(inv Invariants) Expected {
+	e := Expected{Map: inv.Map.Quantile(expectedQuantile), Sort: inv.Reduce.Quantile(expectedQuantile)}
+	e.Reduce = e.Sort + inv.OtherShuffle.Quantile(expectedQuantile)
+	return e
+}
+
+// Quantile returns the duration in seconds that the share q of the tasks keep within.
+func (i Invariant) Quantile(q float64) float64 {
+	if i.Sketch == nil {
+		return 0
+	}
+	return i.Sketch.Quantile(q) * i.Scale
+}
+
+// Outcome is how the runs of Trials ended.
+type Outcome struct {
+	// Finish holds when each run was done, in seconds from now and in ascending order;
+	// +Inf for those that were not done in the windows.
+	Finish []float64
+	Left   float64 // tasks that were not done, on average
+}
+
+// Mean returns the expected finish, +Inf if a run was not done.
+func (o Outcome) Mean() float64 {
+	sum := 0.0
+	for _, f := range o.Finish {
+		sum += f
+	}
+	return sum / float64(len(o.Finish))
+}
+
+// Quantile returns when the share q of the runs was done.
+func (o Outcome) Quantile(q float64) float64 {
+	n := len(o.Finish)
+	return o.Finish[min(max(int(math.Ceil(q*float64(n))), 1), n)-1]
+}
+
+// Late returns the share of the runs that were not done by then.
+func (o Outcome) Late(end float64) float64 {
+	i, _ := slices.BinarySearch(o.Finish, math.Nextafter(end, math.Inf(1)))
+	return float64(len(o.Finish)-i) / float64(len(o.Finish))
+}
+
+// Run places the tasks of every trial on the slots of the windows by list scheduling,
+// as the engine does where nothing fails: a task begins on the slot that is free
+// first; maps before reduces, and no shuffle ends before the last map has. None
+// begins that is expected to take longer than its window lasts. One that is not done
+// when its window ends is lost, and begins anew elsewhere, before others.
+func (t *Trials) Run(windows []Window) Outcome {
+	o := Outcome{Finish: make([]float64, len(t.runs))}
+	t.list.windows = windows
+	left := 0
+	for i := range t.runs {
+		n := 0
+		o.Finish[i], n = t.list.run(t.load, t.expect, &t.runs[i])
+		left += n
+	}
+	slices.Sort(o.Finish)
+	o.Left = float64(left) / float64(len(t.runs))
+	return o
+}
