@@ -16,7 +16,9 @@ func newReport() *cobra.Command {
 		Use: "report [JOB]", Short: "Tell what a job took, phase by phase, beside what was predicted", Args: oneJob,
 		Long: `Tell what a job took: durations, bytes, CPU time and memory of its phases, attempts and
 failures, and the predicted time beside the actual one. With --tasks each attempt
-has a line; with --accuracy the predictions of all runs are judged.`,
+has a line; with --accuracy the predictions of all runs are judged: how far the start,
+the run time and the turnaround lay from what was predicted, in total and for each
+application.`,
 		Example: "  berth report\n  berth report mr-3 --tasks\n  berth report --accuracy --json",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if accuracy {
@@ -78,5 +80,5 @@ func reportAccuracy(cmd *cobra.Command) error {
 	if wantJSON(cmd) {
 		return ui.JSON(cmd.OutOrStdout(), a)
 	}
-	return printAccuracy(cmd, a)
+	return ui.Accuracy(cmd.OutOrStdout(), a)
 }

@@ -1,0 +1,61 @@
+package ui
+
+import (
+	"fmt"
+	"io"
+	"strconv"
+	"strings"
+
+	"berth/internal/store"
+)
+
+// Accuracy writes how well runs kept to what was predicted for them, in total and for
+// each application. Its JSON twin is the value itself.
+func Accuracy(w io.Writer, a store.Accuracy) error {
+	if len(a.Applications) == 0 {
+		_, err := io.WriteString(w, "no run with a prediction is done yet\n")
+		return err
+	}
+	var b strings.Builder
+	if a.Runs > 0 {
+		fmt.Fprintf(&b, "%s with a prediction: %d within the bounds, %d sooner, %d later\n", count(a.Runs, "run"), a.Within, a.Below, a.Above)
+		fmt.Fprintf(&b, "actual time over upper bound: median %.2f, worst %.2f\n\n", a.MedianRatio, a.WorstRatio)
+	}
+	t := newTable("APPLICATION", "TIME", "RUNS>", "MEAN ERROR>", "MEDIAN>", "BIAS>", "WITHIN>", "WORST>", "OF>", "IN RUN")
+	scoreRows(t, "all", a.Score)
+	for _, app := range a.Applications {
+		scoreRows(t, fit(clean(app.App), 40), app.Score)
+	}
+	_ = t.write(&b) // a strings.Builder takes all
+	b.WriteString("\nerror: actual minus predicted; bias: its mean with its sign, + is later; of: what was predicted\n")
+	_, err := io.WriteString(w, b.String())
+	return err
+}
+
+// scoreRows adds a row for each time that was predicted.
+func scoreRows(t *table, name string, s store.Score) {
+	for _, row := range []struct {
+		time string
+		store.Errors
+	}{{"start", s.Start}, {"run", s.Run}, {"turnaround", s.Turnaround}} {
+		if row.Runs == 0 {
+			continue
+		}
+		t.add(name, row.time, strconv.Itoa(row.Runs), seconds(row.MeanAbs), seconds(row.MedianAbs), signed(row.Mean),
+			percent(row.Within), signed(row.Worst), seconds(row.WorstPred), string(row.WorstRun))
+		name = ""
+	}
+}
+
+// signed writes a difference of seconds with its sign.
+func signed(s float64) string {
+	if text := seconds(abs(s)); s < 0 && text != "0s" {
+		return "-" + text
+	} else if s > 0 && text != "0s" {
+		return "+" + text
+	}
+	return "0s"
+}
+
+// percent writes a share of 1 as "75 %".
+func percent(share float64) string { return strconv.FormatFloat(share*100, 'f', 0, 64) + " %" }
