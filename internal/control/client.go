@@ -10,9 +10,11 @@ import (
 	"net"
 	"net/http"
 	"os"
+	"path/filepath"
 
 	"golang.org/x/sys/unix"
 
+	"berth/internal/home"
 	"berth/internal/job"
 	"berth/internal/report"
 )
@@ -24,11 +26,18 @@ var ErrNoServer = errors.New("no coordinator is running")
 var ErrLost = errors.New("the connection to the coordinator was lost")
 
 // Client calls a coordinator.
-type Client struct{ http *http.Client }
+type Client struct {
+	http *http.Client
+	home home.Home
+}
 
-// NewClient returns a client for the coordinator behind a socket. Nothing is dialled yet.
+// NewClient returns a client for the coordinator behind the socket of a state folder
+// (home.Home.Socket). Nothing is dialled yet.
+//
+// Where the coordinator runs on another machine that shares the folder, every call
+// returns an error of class User that names that machine.
 func NewClient(socket string) *Client {
-	return &Client{&http.Client{Transport: &http.Transport{
+	return &Client{home: home.Home{Dir: filepath.Dir(filepath.Dir(socket))}, http: &http.Client{Transport: &http.Transport{
 		DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) { return dial(ctx, socket) },
 	}}}
 }
@@ -138,7 +147,7 @@ func (c *Client) do(ctx context.Context, method, path string, in any) (*http.Res
 	}
 	resp, err := c.http.Do(req)
 	if err != nil {
-		return nil, unreachable(ctx, err)
+		return nil, c.unreachable(ctx, err)
 	}
 	if resp.StatusCode == http.StatusOK {
 		return resp, nil
@@ -150,7 +159,8 @@ func (c *Client) do(ctx context.Context, method, path string, in any) (*http.Res
 	return nil, failure(resp)
 }
 
-func unreachable(ctx context.Context, err error) error {
+// unreachable says why nobody answers.
+func (c *Client) unreachable(ctx context.Context, err error) error {
 	var known *job.Error
 	switch {
 	case ctx.Err() != nil:
@@ -158,10 +168,25 @@ func unreachable(ctx context.Context, err error) error {
 	case errors.As(err, &known):
 		return known
 	case errors.Is(err, os.ErrNotExist), errors.Is(err, unix.ECONNREFUSED):
-		return ErrNoServer
+		return c.elsewhere()
 	default:
 		return fmt.Errorf("%w: %w", ErrLost, err)
 	}
+}
+
+// elsewhere returns ErrNoServer, or where the coordinator runs if that is another machine.
+func (c *Client) elsewhere() error {
+	o, err := c.home.Elsewhere()
+	if err != nil {
+		return err
+	}
+	if o == nil {
+		return ErrNoServer
+	}
+	return &job.Error{Class: job.User, Code: job.CodeConfig, Where: o.Host,
+		What: fmt.Sprintf("your coordinator runs there (process %d, since %s)", o.PID, o.Started.Local().Format("2006-01-02 15:04")),
+		Do: fmt.Sprintf("use berth there, or stop it there with: berth server stop (if %s is gone for good: remove %s)",
+			o.Host, c.home.Lock())}
 }
 
 // failure turns an answer other than 200 into the error it tells.

@@ -82,14 +82,14 @@ type Server struct {
 // Run runs a coordinator until it is told to stop or has been idle for long.
 // It returns ErrRunning where the user has one already.
 func Run(ctx context.Context, opts Options) error {
-	lock, err := home.TryLock(opts.Home.Lock())
+	release, err := opts.Home.Own(time.Now())
 	if errors.Is(err, home.ErrLocked) {
 		return ErrRunning
 	}
 	if err != nil {
 		return err
 	}
-	defer func() { _ = lock.Close() }()
+	defer release()
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	s := newServer(opts, cancel)

@@ -23,6 +23,11 @@ func lockFile(path string) (unlock func(), err error) {
 
 // TryLock takes an exclusive lock on a file, made if missing, or returns
 // ErrLocked. The lock goes with the file's last descriptor, so with the process.
+//
+// It is one of flock(2), which holds between machines where the file system is NFS
+// (Linux 2.6.12 and later lock the file's whole range on the server) or another that
+// keeps such locks on its servers. A mount that keeps them on each machine
+// (local_lock, nolock, localflock) does not protect one machine from the other.
 func TryLock(path string) (*os.File, error) { return flock(path, unix.LOCK_EX|unix.LOCK_NB) }
 
 func flock(path string, how int) (*os.File, error) {
@@ -44,6 +49,7 @@ func flock(path string, how int) (*os.File, error) {
 		return nil, ErrLocked
 	default:
 		_ = f.Close()
-		return nil, &job.Error{Class: job.Fatal, Code: job.CodeIO, Where: path, What: "cannot lock", Err: err}
+		return nil, &job.Error{Class: job.Fatal, Code: job.CodeIO, Where: path, What: "cannot lock", Err: err,
+			Do: "set XDG_STATE_HOME to a folder on a file system that has locks"}
 	}
 }
