@@ -28,6 +28,7 @@ var decoders = [...]func([]byte) (Record, error){
 	KindOutputHeld:     decodeAs[OutputHeld],
 	KindAllocBegan:     decodeAs[AllocBegan],
 	KindJobPlanned:     decodeAs[JobPlanned],
+	KindAllocCleared:   decodeAs[AllocCleared],
 }
 
 // decode decodes the record of that kind.

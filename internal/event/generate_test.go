@@ -42,7 +42,24 @@ func drawRequest(t *rapid.T) job.AllocRequest {
 		On: drawText(t), Nodes: rapid.Int().Draw(t, "nodes"), PerNode: drawResources(t),
 		Time: drawDuration(t), IdleTimeout: drawDuration(t),
 		SortMemory: rapid.Int64().Draw(t, "sort"), Scratch: drawText(t),
+		Elastic: rapid.Bool().Draw(t, "elastic"), Batch: drawBatch(t), Start: job.Time(rapid.Int64().Draw(t, "start")),
 	}
+}
+
+func drawBatch(t *rapid.T) job.Batch {
+	return job.Batch{
+		Partition: drawText(t), Account: drawText(t), QOS: drawText(t), Constraint: drawText(t),
+		Exclusive: rapid.Bool().Draw(t, "exclusive"), Args: drawList(t, drawText), Name: drawText(t),
+	}
+}
+
+// drawList draws a short list; nil, as an empty one is not written, instead of one that is empty.
+func drawList[E any](t *rapid.T, draw func(*rapid.T) E) []E {
+	var list []E
+	for range rapid.IntRange(0, 2).Draw(t, "length") {
+		list = append(list, draw(t))
+	}
+	return list
 }
 
 func drawDuration(t *rapid.T) time.Duration { return time.Duration(rapid.Int64().Draw(t, "duration")) }
@@ -54,7 +71,8 @@ func drawWork(t *rapid.T) job.Work {
 		Need: drawResources(t), ReduceNeed: drawResources(t),
 		Attempts: rapid.Int().Draw(t, "attempts"), ReduceAttempts: rapid.Int().Draw(t, "reduce attempts"),
 		MaxFails: rapid.IntMin(-1).Draw(t, "max fails"), Throttle: rapid.Int().Draw(t, "throttle"),
-		SlowStart: rapid.Float64().Draw(t, "slow start"), Alloc: drawRequest(t),
+		SlowStart: rapid.Float64().Draw(t, "slow start"), Alloc: drawRequest(t), More: drawList(t, drawRequest),
+		Scout: rapid.Int().Draw(t, "scout"), TaskTime: drawDuration(t), ReduceTime: drawDuration(t),
 	}
 }
 
@@ -85,7 +103,8 @@ func drawRecord(t *rapid.T, k Kind) Record {
 	case KindJobSubmitted:
 		return JobSubmitted{Work: drawWork(t)}
 	case KindJobResumed:
-		return JobResumed{Job: drawAttempt(t).Job, Failed: rapid.Bool().Draw(t, "failed"), Alloc: drawRequest(t)}
+		return JobResumed{Job: drawAttempt(t).Job, Failed: rapid.Bool().Draw(t, "failed"), Alloc: drawRequest(t),
+			More: drawList(t, drawRequest), Scout: rapid.Int().Draw(t, "scout"), TaskTime: drawDuration(t), ReduceTime: drawDuration(t)}
 	case KindJobStopping:
 		return JobStopping{Job: drawAttempt(t).Job, State: drawState(t), Code: job.CodeIO, Reason: drawText(t)}
 	case KindJobFinalizing:
@@ -123,13 +142,28 @@ func drawOther(t *rapid.T, k Kind) Record {
 	case KindOutputHeld:
 		return OutputHeld{Attempt: drawAttempt(t), Node: job.NodeID(drawText(t))}
 	case KindNodeJoined:
-		return NodeJoined{Node: job.NodeID(drawText(t)), Host: drawText(t), Addr: drawText(t), Capacity: drawResources(t)}
+		return NodeJoined{Node: job.NodeID(drawText(t)), Host: drawText(t), Addr: drawText(t), Capacity: drawResources(t), Outputs: drawText(t)}
 	case KindNodeLost:
 		return NodeLost{Node: job.NodeID(drawText(t)), Gone: rapid.Bool().Draw(t, "gone"), Reason: drawText(t)}
 	case KindAllocRequested:
-		return AllocRequested{Alloc: job.AllocID(drawText(t)), Request: drawRequest(t)}
+		return AllocRequested{Alloc: job.AllocID(drawText(t)), Request: drawRequest(t), Job: drawAttempt(t).Job}
 	case KindAllocEnded:
-		return AllocEnded{Alloc: job.AllocID(drawText(t)), Reason: drawText(t)}
+		return AllocEnded{Alloc: job.AllocID(drawText(t)), Reason: drawText(t), Unwanted: rapid.Bool().Draw(t, "unwanted")}
+	default:
+		return drawElastic(t, k)
+	}
+}
+
+// drawElastic draws a record that only elastic allocations bring.
+func drawElastic(t *rapid.T, k Kind) Record {
+	switch k {
+	case KindAllocBegan:
+		return AllocBegan{Alloc: job.AllocID(drawText(t)), Ends: job.Time(rapid.Int64().Draw(t, "ends"))}
+	case KindAllocCleared:
+		return AllocCleared{Alloc: job.AllocID(drawText(t))}
+	case KindJobPlanned:
+		return JobPlanned{Job: drawAttempt(t).Job, Scout: rapid.Int().Draw(t, "scout"), Decision: drawText(t),
+			TaskTime: drawDuration(t), ReduceTime: drawDuration(t)}
 	default:
 		return nil
 	}

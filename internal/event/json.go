@@ -20,12 +20,21 @@ type view struct {
 	Attempt int         `json:"attempt,omitempty"`
 	Node    job.NodeID  `json:"node,omitempty"`
 	Alloc   job.AllocID `json:"alloc,omitempty"`
+	For     job.ID      `json:"for,omitempty"` // the job that an allocation was asked for
 
 	Name    string            `json:"name,omitempty"`
 	JobKind job.Kind          `json:"job_kind,omitempty"`
 	Tasks   int               `json:"tasks,omitempty"`
 	Reduces int               `json:"reduces,omitempty"`
 	Request *job.AllocRequest `json:"request,omitempty"`
+
+	More       []job.AllocRequest `json:"more,omitempty"`
+	Scout      int                `json:"scout,omitempty"`
+	TaskTime   time.Duration      `json:"task_time_ns,omitempty"`
+	ReduceTime time.Duration      `json:"reduce_time_ns,omitempty"`
+	Decision   string             `json:"decision,omitempty"`
+	Ends       string             `json:"ends,omitempty"` // RFC 3339 with nanoseconds, UTC
+	Unwanted   bool               `json:"unwanted,omitempty"`
 
 	State    State            `json:"state,omitempty"`
 	Outcome  string           `json:"outcome,omitempty"`
@@ -40,6 +49,7 @@ type view struct {
 	Stderr   string           `json:"stderr,omitempty"`
 	Host     string           `json:"host,omitempty"`
 	Addr     string           `json:"addr,omitempty"`
+	Outputs  string           `json:"outputs,omitempty"`
 	Capacity *job.Resources   `json:"capacity,omitempty"`
 	Phases   []phaseView      `json:"phases,omitempty"`
 	Counters map[string]int64 `json:"counters,omitempty"`
@@ -83,9 +93,13 @@ func (v *view) job(r Record) bool {
 	switch r := r.(type) {
 	case JobSubmitted:
 		v.Name, v.JobKind, v.Tasks, v.Reduces = r.Work.Name, r.Work.Kind, r.Work.Tasks, r.Work.Reduces
-		v.Request = &r.Work.Alloc
+		v.Request, v.More, v.Scout = &r.Work.Alloc, r.Work.More, r.Work.Scout
+		v.TaskTime, v.ReduceTime = r.Work.TaskTime, r.Work.ReduceTime
 	case JobResumed:
-		v.Failed, v.Request = r.Failed, &r.Alloc
+		v.Failed, v.Request, v.More, v.Scout = r.Failed, &r.Alloc, r.More, r.Scout
+		v.TaskTime, v.ReduceTime = r.TaskTime, r.ReduceTime
+	case JobPlanned:
+		v.Scout, v.TaskTime, v.ReduceTime, v.Decision = r.Scout, r.TaskTime, r.ReduceTime, r.Decision
 	case JobStopping:
 		v.State, v.Code, v.Reason = r.State, r.Code, r.Reason
 	case JobFinalizing:
@@ -130,13 +144,20 @@ func (v *view) attempt(r Record) bool {
 func (v *view) place(r Record) bool {
 	switch r := r.(type) {
 	case NodeJoined:
-		v.Node, v.Host, v.Addr, v.Capacity = r.Node, r.Host, r.Addr, &r.Capacity
+		v.Node, v.Host, v.Addr, v.Capacity, v.Outputs = r.Node, r.Host, r.Addr, &r.Capacity, r.Outputs
 	case NodeLost:
 		v.Node, v.Gone, v.Reason = r.Node, r.Gone, r.Reason
 	case AllocRequested:
-		v.Alloc, v.Request = r.Alloc, &r.Request
+		v.Alloc, v.Request, v.For = r.Alloc, &r.Request, r.Job
+	case AllocBegan:
+		v.Alloc = r.Alloc
+		if r.Ends != 0 {
+			v.Ends = r.Ends.Std().Format(time.RFC3339Nano)
+		}
 	case AllocEnded:
-		v.Alloc, v.Reason = r.Alloc, r.Reason
+		v.Alloc, v.Reason, v.Unwanted = r.Alloc, r.Reason, r.Unwanted
+	case AllocCleared:
+		v.Alloc = r.Alloc
 	default:
 		return false
 	}

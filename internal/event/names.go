@@ -21,6 +21,7 @@ var kindNames = [...]string{
 	KindAllocEnded:     "alloc-ended",
 	KindAllocBegan:     "alloc-began",
 	KindJobPlanned:     "job-planned",
+	KindAllocCleared:   "alloc-cleared",
 	KindOutputHeld:     "output-held",
 }
 

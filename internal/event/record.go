@@ -37,6 +37,7 @@ const (
 	KindOutputHeld
 	KindAllocBegan
 	KindJobPlanned
+	KindAllocCleared
 )
 
 // State is where a job stands.
@@ -67,6 +68,12 @@ type JobResumed struct {
 	Job    job.ID           `msgpack:"j"`
 	Failed bool             `msgpack:"f,omitempty"`
 	Alloc  job.AllocRequest `msgpack:"al"` // what the plan decided this time
+
+	// As in job.Work; for elastic allocations.
+	More       []job.AllocRequest `msgpack:"ma,omitempty"`
+	Scout      int                `msgpack:"sct,omitempty"`
+	TaskTime   time.Duration      `msgpack:"tt,omitempty"`
+	ReduceTime time.Duration      `msgpack:"rt,omitempty"`
 }
 
 // JobStopping: no attempt of the job is started any more, those running are killed;
@@ -206,8 +213,15 @@ type AllocBegan struct {
 
 // AllocEnded: the allocation is over, refused or given back; its nodes are gone.
 type AllocEnded struct {
-	Alloc  job.AllocID `msgpack:"a"`
-	Reason string      `msgpack:"r,omitempty"`
+	Alloc    job.AllocID `msgpack:"a"`
+	Reason   string      `msgpack:"r,omitempty"`
+	Unwanted bool        `msgpack:"u,omitempty"` // given back because no job had a use for it
+}
+
+// AllocCleared: nothing is left of an elastic allocation that was over; the map outputs
+// of its nodes are gone too.
+type AllocCleared struct {
+	Alloc job.AllocID `msgpack:"a"`
 }
 
 // Kinds and owners.
@@ -229,6 +243,7 @@ func (AllocRequested) Kind() Kind { return KindAllocRequested }
 func (AllocEnded) Kind() Kind     { return KindAllocEnded }
 func (AllocBegan) Kind() Kind     { return KindAllocBegan }
 func (JobPlanned) Kind() Kind     { return KindJobPlanned }
+func (AllocCleared) Kind() Kind   { return KindAllocCleared }
 func (OutputHeld) Kind() Kind     { return KindOutputHeld }
 
 func (r JobSubmitted) Of() job.ID   { return r.Work.ID }
@@ -248,4 +263,5 @@ func (NodeLost) Of() job.ID         { return "" }
 func (AllocRequested) Of() job.ID   { return "" }
 func (AllocEnded) Of() job.ID       { return "" }
 func (AllocBegan) Of() job.ID       { return "" }
+func (AllocCleared) Of() job.ID     { return "" }
 func (r JobPlanned) Of() job.ID     { return r.Job }
