@@ -88,6 +88,7 @@ write_conf() {
 	generated_conf "$base" "$nodes" "$host" "$user" | without_keys_of "$extra" >"$CONF.new"
 	[ -z "$extra" ] || printf '# SLURM_EXTRA\n%s\n' "$extra" >>"$CONF.new"
 	mv "$CONF.new" "$CONF"
+	node_names >/dev/null || { rm "$CONF"; fail "Slurm does not take this slurm.conf; see SLURM_EXTRA"; }
 	echo "CgroupPlugin=$(cgroup_plugin)" >"$DIR/cgroup.conf"
 }
 
@@ -299,6 +300,7 @@ up() {
 	done
 	status >&2 || true
 	tail -n 3 "$DIR"/log/*.log >&2 || true
+	[ -z "$fresh" ] || { await "$WAIT" kill_all && rm "$CONF"; } # the next up begins anew
 	fail "the cluster does not get ready; all of its logs are in $DIR/log"
 }
 

@@ -1,0 +1,116 @@
+package slurmtest
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+)
+
+const (
+	// patience is how long a test waits for what must happen. The longest that Slurm
+	// takes here is to enforce a time limit of one minute, and to give up a node.
+	patience = 3 * time.Minute
+	// pollEvery is the time between two looks; Slurm tells nobody of changes.
+	pollEvery = 100 * time.Millisecond
+)
+
+// Load is a job that takes nodes and sleeps.
+type Load struct {
+	Nodes   int      // how many; 1 if 0
+	CPUs    int      // on each of them; 1 if 0
+	Seconds float64  // how long it really runs
+	Limit   int      // its time limit in minutes; 1 if 0
+	Args    []string // more options for sbatch
+}
+
+// Fill submits a load and returns its job id.
+func (c *Cluster) Fill(tb testing.TB, l Load) string {
+	tb.Helper()
+	args := []string{
+		"--nodes=" + strconv.Itoa(max(1, l.Nodes)), "--ntasks-per-node=1", "--cpus-per-task=" + strconv.Itoa(max(1, l.CPUs)),
+		"--time=" + strconv.Itoa(max(1, l.Limit)), "--output=/dev/null", "--job-name=fill",
+		"--wrap=exec sleep " + strconv.FormatFloat(l.Seconds, 'f', -1, 64),
+	}
+	return c.Submit(tb, append(l.Args, args...)...)
+}
+
+// Submit is sbatch with the arguments given; it returns the job's id.
+func (c *Cluster) Submit(tb testing.TB, args ...string) string {
+	tb.Helper()
+	out := c.Run(tb, "sbatch", append([]string{"--parsable"}, args...)...)
+	id, _, _ := strings.Cut(out, ";") // the rest would be the cluster's name
+	return id
+}
+
+// State is the state of a job as squeue writes it, such as PENDING or NODE_FAIL.
+// Ended jobs are known for an hour.
+func (c *Cluster) State(id string) (string, error) {
+	return c.output("squeue", "--noheader", "--states=all", "--jobs="+id, "--format=%T")
+}
+
+// ended are the states that no job leaves.
+var ended = []string{"COMPLETED", "CANCELLED", "FAILED", "TIMEOUT", "NODE_FAIL", "PREEMPTED", "BOOT_FAIL", "DEADLINE", "OUT_OF_MEMORY"}
+
+// WaitState waits until a job is in one of the states. The test ends when the job
+// has ended in another one, or is in none of them for too long.
+func (c *Cluster) WaitState(tb testing.TB, id string, states ...string) {
+	tb.Helper()
+	c.Poll(tb, func() (bool, string) {
+		s, err := c.State(id)
+		if err != nil {
+			return false, err.Error() // slurmctld may be on its way back
+		}
+		if slices.Contains(ended, s) && !slices.Contains(states, s) {
+			tb.Fatalf("job %s is %s, want %v", id, s, states)
+		}
+		return slices.Contains(states, s), fmt.Sprintf("job %s is %s, want %v", id, s, states)
+	})
+}
+
+// WaitSaved waits until slurmctld has written a job down as it is now. What it has
+// not written, which it does every few seconds, it forgets when it is killed.
+func (c *Cluster) WaitSaved(tb testing.TB, id string) {
+	tb.Helper()
+	mark := "saved-" + strconv.FormatInt(time.Now().UnixNano(), 36)
+	c.Run(tb, "scontrol", "update", "JobId="+id, "Comment="+mark)
+	c.Poll(tb, func() (bool, string) {
+		state, err := os.ReadFile(filepath.Join(c.home, "state", "job_state"))
+		return bytes.Contains(state, []byte(mark)), fmt.Sprintf("slurmctld has not written job %s down (%v)", id, err)
+	})
+}
+
+// NodeState is the state of a node as sinfo writes it, such as idle or down*.
+func (c *Cluster) NodeState(node string) (string, error) {
+	return c.output("sinfo", "--noheader", "--partition="+Main, "--nodes="+node, "--format=%T")
+}
+
+// WaitNode waits until a node is in one of the states. An asterisk at the end says that
+// it does not answer.
+func (c *Cluster) WaitNode(tb testing.TB, node string, states ...string) {
+	tb.Helper()
+	c.Poll(tb, func() (bool, string) {
+		s, err := c.NodeState(node)
+		return slices.Contains(states, s), fmt.Sprintf("node %s is %s (%v), want %v", node, s, err, states)
+	})
+}
+
+// Poll asks until the answer is yes; what comes with a no is told if that takes too
+// long.
+func (c *Cluster) Poll(tb testing.TB, ask func() (bool, string)) {
+	tb.Helper()
+	for end := time.Now().Add(patience); ; time.Sleep(pollEvery) {
+		yes, why := ask()
+		if yes {
+			return
+		}
+		if time.Now().After(end) {
+			tb.Fatalf("after %v: %s", patience, why)
+		}
+	}
+}

@@ -1,0 +1,262 @@
+// Package slurmtest gives tests a real Slurm cluster of their own: munged,
+// slurmctld and one slurmd a node, all on this machine, by scripts/slurm.sh.
+package slurmtest
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+)
+
+// Names of the daemons of a cluster; those of nodes are the nodes' names.
+const (
+	Ctld  = "ctld"
+	Munge = "munge"
+)
+
+// Partitions of every cluster. Short jobs end after ten minutes and have four
+// nodes at most; Main, the default one, has no limits.
+const (
+	Main  = "main"
+	Short = "short"
+)
+
+// Cluster is a Slurm cluster that ends with the test. Its nodes are n1, n2, ….
+type Cluster struct {
+	Dir   string // a folder that all nodes share and the test may use; gone at the end
+	home  string // the cluster's own folder, below Dir
+	shape shape
+}
+
+// shape is what a cluster is made with.
+type shape struct {
+	nodes, cpus, memory int
+	extra               []string
+	user                *syscall.Credential // nil: whoever runs the test
+}
+
+// An Option changes the cluster that Start makes.
+type Option func(*shape)
+
+// Nodes sets the number of nodes; 8 if not given.
+func Nodes(n int) Option { return func(s *shape) { s.nodes = n } }
+
+// CPUs sets the CPUs of each node, whatever the machine has; 2 if not given.
+func CPUs(n int) Option { return func(s *shape) { s.cpus = n } }
+
+// Memory sets the memory of each node in MB, whatever the machine has; 2000 if
+// not given.
+func Memory(mb int) Option { return func(s *shape) { s.memory = mb } }
+
+// Extra adds a line to slurm.conf. A key that is set already gets the new value;
+// lines of PartitionName and NodeName are added.
+func Extra(line string) Option { return func(s *shape) { s.extra = append(s.extra, line) } }
+
+// as lets everything run as another user, which root may ask for.
+func as(uid, gid uint32) Option {
+	return func(s *shape) { s.user = &syscall.Credential{Uid: uid, Gid: gid} }
+}
+
+// Start starts a cluster that ends with the test, or with the test process should
+// that die. It fails the test where Slurm is not installed; with BERTH_NO_SLURM
+// set it skips it.
+func Start(tb testing.TB, opts ...Option) *Cluster {
+	tb.Helper()
+	if os.Getenv("BERTH_NO_SLURM") != "" {
+		tb.Skip("BERTH_NO_SLURM is set: no tests with Slurm")
+	}
+	c := &Cluster{shape: shape{nodes: 8, cpus: 2, memory: 2000}}
+	for _, o := range opts {
+		o(&c.shape)
+	}
+	if err := c.prepare(); err != nil {
+		tb.Fatal(err)
+	}
+	c.keep(tb)
+	if _, err := c.script("up", c.home); err != nil {
+		tb.Fatalf("%v\nscripts/slurm.sh deps installs what is missing; BERTH_NO_SLURM=1 skips these tests", err)
+	}
+	return c
+}
+
+// prepare makes the folders, and a copy of the script that any user can read. Names
+// of sockets are short, those of a test's temporary folder need not be.
+func (c *Cluster) prepare() error {
+	root, err := moduleRoot()
+	if err != nil {
+		return err
+	}
+	script, err := os.ReadFile(filepath.Join(root, "scripts", "slurm.sh"))
+	if err != nil {
+		return err
+	}
+	parent := os.TempDir()
+	if len(parent) > 30 {
+		parent = "/tmp"
+	}
+	if c.Dir, err = os.MkdirTemp(parent, "slurm"); err != nil {
+		return err
+	}
+	c.home = filepath.Join(c.Dir, "cluster")
+	if err := os.WriteFile(filepath.Join(c.Dir, "slurm.sh"), script, 0o755); err != nil {
+		return err
+	}
+	if err := os.Chmod(c.Dir, 0o755); err != nil {
+		return err
+	}
+	if u := c.shape.user; u != nil {
+		return os.Chown(c.Dir, int(u.Uid), int(u.Gid))
+	}
+	return nil
+}
+
+// moduleRoot is the folder of go.mod, at or above that of the test.
+func moduleRoot() (string, error) {
+	dir, err := os.Getwd()
+	if err != nil {
+		return "", err
+	}
+	for d := dir; ; d = filepath.Dir(d) {
+		if _, err := os.Stat(filepath.Join(d, "go.mod")); err == nil {
+			return d, nil
+		}
+		if d == filepath.Dir(d) {
+			return "", fmt.Errorf("slurmtest: no go.mod at or above %s", dir)
+		}
+	}
+}
+
+// keep starts a process that takes the cluster down when it reads the end of a pipe.
+// The test closes the other end; so does the kernel when the test process dies.
+func (c *Cluster) keep(tb testing.TB) {
+	tb.Helper()
+	keeper := exec.Command("bash", "-c", `cat >/dev/null; "$0/slurm.sh" down "$0/cluster" && rm -rf "$0"`, c.Dir)
+	keeper.Env, keeper.Dir = c.environ(), "/"
+	keeper.SysProcAttr = &syscall.SysProcAttr{Setsid: true, Credential: c.shape.user}
+	var said strings.Builder
+	keeper.Stderr = &said
+	life, err := keeper.StdinPipe()
+	if err != nil {
+		tb.Fatal(err)
+	}
+	if err := keeper.Start(); err != nil {
+		tb.Fatal(err)
+	}
+	tb.Cleanup(func() {
+		if tb.Failed() {
+			tb.Logf("slurmctld's log ends:\n%s", c.logTail(60))
+		}
+		_ = life.Close()
+		if err := keeper.Wait(); err != nil {
+			tb.Errorf("taking the cluster down: %v: %s", err, said.String())
+		}
+	})
+}
+
+// logTail is the end of slurmctld's log, so many lines.
+func (c *Cluster) logTail(lines int) string {
+	log, err := os.ReadFile(filepath.Join(c.home, "log", "slurmctld.log"))
+	if err != nil {
+		return err.Error()
+	}
+	all := strings.SplitAfter(string(log), "\n")
+	return strings.Join(all[max(0, len(all)-lines):], "")
+}
+
+// script runs slurm.sh and returns what it printed.
+func (c *Cluster) script(args ...string) (string, error) {
+	return c.output(filepath.Join(c.Dir, "slurm.sh"), args...)
+}
+
+// environ is the environment of the cluster's commands: ours without that of
+// another cluster, with this one's and its shape.
+func (c *Cluster) environ() []string {
+	var env []string
+	for _, kv := range os.Environ() {
+		if !ofSlurm(kv) {
+			env = append(env, kv)
+		}
+	}
+	return append(append(env, c.Env()...),
+		"SLURM_NODES="+strconv.Itoa(c.shape.nodes), "SLURM_CPUS="+strconv.Itoa(c.shape.cpus),
+		"SLURM_MEM="+strconv.Itoa(c.shape.memory), "SLURM_EXTRA="+strings.Join(c.shape.extra, "\n"))
+}
+
+// ofSlurm reports whether a variable is one that Slurm reads, or gives to jobs.
+func ofSlurm(kv string) bool {
+	for _, prefix := range []string{"SLURM_", "SLURMD_", "SBATCH_", "SRUN_", "SALLOC_", "SQUEUE_", "SINFO_", "SCANCEL_"} {
+		if strings.HasPrefix(kv, prefix) {
+			return true
+		}
+	}
+	return false
+}
+
+// Env is what the environment of a process must have for Slurm's commands to talk
+// to this cluster.
+func (c *Cluster) Env() []string { return []string{"SLURM_CONF=" + c.home + "/slurm.conf"} }
+
+// Setenv makes this the cluster that the test process and its children talk to,
+// until the test ends; what another cluster left in the environment is hidden.
+func (c *Cluster) Setenv(tb testing.TB) {
+	tb.Helper()
+	for _, kv := range os.Environ() {
+		if name, value, _ := strings.Cut(kv, "="); ofSlurm(kv) {
+			tb.Setenv(name, value) // to have it back at the end
+			_ = os.Unsetenv(name)
+		}
+	}
+	for _, kv := range c.Env() {
+		name, value, _ := strings.Cut(kv, "=")
+		tb.Setenv(name, value)
+	}
+}
+
+// Run runs a command of Slurm, in the cluster's folder, and returns its standard
+// output without the white space around it. The test ends if the command fails.
+func (c *Cluster) Run(tb testing.TB, name string, args ...string) string {
+	tb.Helper()
+	out, err := c.output(name, args...)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	return out
+}
+
+// Try is Run for commands that may fail; the error has what they said.
+func (c *Cluster) Try(name string, args ...string) (string, error) { return c.output(name, args...) }
+
+func (c *Cluster) output(name string, args ...string) (string, error) {
+	cmd := exec.Command(name, args...)
+	cmd.Env, cmd.Dir = c.environ(), c.Dir
+	cmd.SysProcAttr = &syscall.SysProcAttr{Credential: c.shape.user}
+	var out, said strings.Builder
+	cmd.Stdout, cmd.Stderr = &out, &said
+	if err := cmd.Run(); err != nil {
+		return "", fmt.Errorf("%s %q: %w: %s", name, args, err, strings.TrimSpace(said.String()))
+	}
+	return strings.TrimSpace(out.String()), nil
+}
+
+// Stop kills a daemon with SIGKILL: Ctld, Munge or the slurmd of a node. Jobs' steps
+// on that node live on.
+func (c *Cluster) Stop(tb testing.TB, daemon string) { tb.Helper(); c.control(tb, "stop", daemon) }
+
+// Start starts a daemon that was stopped and waits until it does its work again.
+func (c *Cluster) Start(tb testing.TB, daemon string) { tb.Helper(); c.control(tb, "start", daemon) }
+
+// Crash kills all processes of a node with SIGKILL: slurmd, steps and their tasks.
+// Start brings the node back.
+func (c *Cluster) Crash(tb testing.TB, node string) { tb.Helper(); c.control(tb, "crash", node) }
+
+func (c *Cluster) control(tb testing.TB, what, daemon string) {
+	tb.Helper()
+	if _, err := c.script(what, c.home, daemon); err != nil {
+		tb.Fatal(err)
+	}
+}
