@@ -15,6 +15,7 @@ import (
 	"berth/internal/coordinator"
 	"berth/internal/home"
 	"berth/internal/ui"
+	"berth/internal/wire"
 )
 
 // serverIdle is how long a coordinator with nothing to do stays.
@@ -154,7 +155,7 @@ func runServer(cmd *cobra.Command, idle time.Duration, ready *os.File) error {
 	log := slog.New(slog.NewTextHandler(cmd.ErrOrStderr(), nil))
 	ctx, stop := terminable(cmd.Context())
 	defer stop()
-	opts := coordinator.Options{Home: h, Exe: exe, Idle: idle, Log: log, Ready: say}
+	opts := coordinator.Options{Home: h, Exe: exe, Idle: idle, Log: log, Ready: say, Listen: os.Getenv(wire.ListenVar)}
 	if ready == nil {
 		return coordinator.Run(ctx, opts)
 	}

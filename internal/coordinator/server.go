@@ -41,6 +41,8 @@ type Options struct {
 	Idle  time.Duration // it ends after so long without jobs, workers and commands
 	Log   *slog.Logger
 	Ready func() // called when it listens
+	// Listen is where it listens for workers, as wire.ParsePlace reads it; empty: see listenForWorkers.
+	Listen string
 }
 
 // Server is one user's coordinator.
@@ -49,7 +51,8 @@ type Server struct {
 	opts    Options
 	log     *slog.Logger
 	started time.Time
-	address string // where workers dial
+	address string // listened on
+	reach   reach
 	stop    context.CancelFunc
 
 	posted      chan func()
@@ -132,12 +135,11 @@ func (s *Server) serveAll(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	workers, err := wire.Listen("127.0.0.1:0", id, s.refused)
+	workers, err := s.listenForWorkers(id, false)
 	if err != nil {
 		return err
 	}
 	defer func() { _ = workers.Close() }()
-	s.address = workers.Addr().String()
 	if err := s.addLocal(ca); err != nil {
 		return err
 	}
@@ -206,13 +208,7 @@ func (s *Server) addLocal(ca *wire.CA) error {
 	}
 	s.drivers[local.Name] = local.New(local.Options{
 		Exe: s.opts.Exe, Dir: dir, Scratch: local.DefaultScratch(), Machine: m,
-		Issue: func(node job.NodeID, path string) error {
-			id, err := ca.IssueWorker(node)
-			if err != nil {
-				return err
-			}
-			return wire.WriteBundle(path, s.address, id)
-		},
+		Issue:  issuer(ca, s.reach.local),
 		Report: s.input, Now: s.now, Log: s.log,
 	})
 	return nil

@@ -13,28 +13,34 @@ import (
 	"berth/internal/job"
 )
 
-// pemAddress is the block of a bundle that holds the coordinator's address.
+// pemAddress is a block of a bundle that holds an address of the coordinator.
 const pemAddress = "BERTH COORDINATOR"
 
 // Bundle is all that a worker needs to find its coordinator and to be let in. It
 // comes as a file, for secrets are never given in arguments or the environment.
 type Bundle struct {
-	Addr string // host:port of the coordinator
+	Addrs []string // host:port of the coordinator, the likeliest to be reached first
 	*Identity
 }
 
 // WriteBundle writes a worker's bundle to path, with mode 0600. It appears whole or
 // not at all, and takes the place of an older one: a new coordinator tells its
-// address so.
-func WriteBundle(path, addr string, id *Identity) error {
-	if _, _, err := net.SplitHostPort(addr); err != nil {
-		return fmt.Errorf("wire: address of a bundle: %w", err)
+// addresses (Listener.Addresses) so.
+func WriteBundle(path string, addrs []string, id *Identity) error {
+	if len(addrs) == 0 || len(addrs) > maxAddrs {
+		return fmt.Errorf("wire: %d addresses of a bundle, not between 1 and %d", len(addrs), maxAddrs)
+	}
+	var data []byte
+	for _, addr := range addrs {
+		if _, _, err := net.SplitHostPort(addr); err != nil {
+			return fmt.Errorf("wire: address of a bundle: %w", err)
+		}
+		data = append(data, pem.EncodeToMemory(&pem.Block{Type: pemAddress, Bytes: []byte(addr)})...)
 	}
 	key, ok := id.cert.PrivateKey.(ed25519.PrivateKey)
 	if !ok {
 		return fmt.Errorf("wire: key of type %T in a bundle", id.cert.PrivateKey)
 	}
-	data := pem.EncodeToMemory(&pem.Block{Type: pemAddress, Bytes: []byte(addr)})
 	data = append(data, certPEM(id.ca)...)
 	data = append(data, certPEM(id.cert.Certificate[0])...)
 	block, err := keyPEM(key)
@@ -54,8 +60,8 @@ func LoadBundle(path string) (*Bundle, error) {
 	if err != nil {
 		return nil, err
 	}
-	certs, key, addr, err := parsePEM(data)
-	if err == nil && (len(certs) != 2 || addr == "") {
+	certs, key, addrs, err := parsePEM(data)
+	if err == nil && (len(certs) != 2 || len(addrs) == 0 || len(addrs) > maxAddrs) {
 		err = errors.New("it is no worker's bundle")
 	}
 	var id *Identity
@@ -68,17 +74,17 @@ func LoadBundle(path string) (*Bundle, error) {
 	if err != nil {
 		return nil, keyError(path, "the keys cannot be used", err)
 	}
-	return &Bundle{Addr: addr, Identity: id}, nil
+	return &Bundle{Addrs: addrs, Identity: id}, nil
 }
 
-// parsePEM reads certificates, one key that fits the last of them, and the address
-// of a coordinator if there is one.
-func parsePEM(data []byte) (certs []*x509.Certificate, key ed25519.PrivateKey, addr string, err error) {
+// parsePEM reads certificates, one key that fits the last of them, and the addresses
+// of a coordinator if there are any.
+func parsePEM(data []byte) (certs []*x509.Certificate, key ed25519.PrivateKey, addrs []string, err error) {
 	for block, rest := pem.Decode(data); block != nil; block, rest = pem.Decode(rest) {
 		switch block.Type {
 		case pemAddress:
-			addr = string(block.Bytes)
-			_, _, err = net.SplitHostPort(addr)
+			addrs = append(addrs, string(block.Bytes))
+			_, _, err = net.SplitHostPort(string(block.Bytes))
 		case pemCert:
 			var cert *x509.Certificate
 			cert, err = x509.ParseCertificate(block.Bytes)
@@ -89,16 +95,16 @@ func parsePEM(data []byte) (certs []*x509.Certificate, key ed25519.PrivateKey, a
 			err = fmt.Errorf("unexpected part %q", block.Type)
 		}
 		if err != nil {
-			return nil, nil, "", err
+			return nil, nil, nil, err
 		}
 	}
 	if key == nil || len(certs) == 0 {
-		return nil, nil, "", errors.New("it is not complete")
+		return nil, nil, nil, errors.New("it is not complete")
 	}
 	if !key.Public().(ed25519.PublicKey).Equal(certs[len(certs)-1].PublicKey) {
-		return nil, nil, "", errors.New("key and certificate do not fit together")
+		return nil, nil, nil, errors.New("key and certificate do not fit together")
 	}
-	return certs, key, addr, nil
+	return certs, key, addrs, nil
 }
 
 func parseKey(der []byte) (ed25519.PrivateKey, error) {

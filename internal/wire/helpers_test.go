@@ -80,7 +80,7 @@ func connected(t testing.TB) (coordinator, worker *Conn) {
 	t.Helper()
 	a := newAuthority(t)
 	l, _ := listen(t, a)
-	worker, err := Dial(context.Background(), &Bundle{Addr: l.Addr().String(), Identity: a.worker(t, "a1/0")})
+	worker, err := Dial(context.Background(), &Bundle{Addrs: []string{l.Addr().String()}, Identity: a.worker(t, "a1/0")})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -5,6 +5,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -52,7 +53,7 @@ func TestKeysThatOthersCouldKnow(t *testing.T) {
 	keys := filepath.Join(dir, "keys")
 	ca := must[*CA](t)(GenerateCA(keys))
 	bundle := filepath.Join(dir, "bundle")
-	if err := WriteBundle(bundle, "host:1", must[*Identity](t)(ca.IssueWorker("a1/0"))); err != nil {
+	if err := WriteBundle(bundle, []string{"host:1"}, must[*Identity](t)(ca.IssueWorker("a1/0"))); err != nil {
 		t.Fatal(err)
 	}
 	loadCA := func() error { _, err := LoadCA(keys); return err }
@@ -102,7 +103,7 @@ func TestFilesThatAreNoKeys(t *testing.T) {
 	ca := must[*CA](t)(newCA(time.Now()))
 	worker := must[*Identity](t)(ca.IssueWorker("a1/0"))
 	path := filepath.Join(dir, "bundle")
-	if err := WriteBundle(path, "host:1", worker); err != nil {
+	if err := WriteBundle(path, []string{"host:1"}, worker); err != nil {
 		t.Fatal(err)
 	}
 	good := string(must[[]byte](t)(os.ReadFile(path)))
@@ -110,12 +111,12 @@ func TestFilesThatAreNoKeys(t *testing.T) {
 	keyBlock := strings.Join(blocks[6:8], "")
 	other := must[*Identity](t)(ca.IssueWorker("a1/1"))
 	otherPath := filepath.Join(dir, "other")
-	if err := WriteBundle(otherPath, "host:1", other); err != nil {
+	if err := WriteBundle(otherPath, []string{"host:1"}, other); err != nil {
 		t.Fatal(err)
 	}
 	otherGood := string(must[[]byte](t)(os.ReadFile(otherPath)))
 	coordinator := filepath.Join(dir, "coordinator")
-	if err := WriteBundle(coordinator, "host:1", must[*Identity](t)(ca.IssueCoordinator())); err != nil {
+	if err := WriteBundle(coordinator, []string{"host:1"}, must[*Identity](t)(ca.IssueCoordinator())); err != nil {
 		t.Fatal(err)
 	}
 	tests := map[string]string{
@@ -154,25 +155,27 @@ func TestFilesThatAreNoKeys(t *testing.T) {
 	}
 }
 
-// A new coordinator tells its address by writing the bundle anew.
+// A new coordinator tells its addresses by writing the bundle anew.
 func TestBundleIsReplaced(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "bundle")
 	ca := must[*CA](t)(newCA(time.Now()))
 	worker := must[*Identity](t)(ca.IssueWorker("a3/17"))
-	for _, addr := range []string{"127.0.0.1:4711", "[::1]:4712"} {
-		if err := WriteBundle(path, addr, worker); err != nil {
+	for _, addrs := range [][]string{{"127.0.0.1:4711"}, {"10.0.0.1:4712", "[fd00::1]:4712", "login1:4712"}} {
+		if err := WriteBundle(path, addrs, worker); err != nil {
 			t.Fatal(err)
 		}
 		b := must[*Bundle](t)(LoadBundle(path))
-		if b.Addr != addr || b.Node != "a3/17" {
-			t.Errorf("got %q of %q", b.Addr, b.Node)
+		if !slices.Equal(b.Addrs, addrs) || b.Node != "a3/17" {
+			t.Errorf("got %q of %q", b.Addrs, b.Node)
 		}
 		if info := must[fs.FileInfo](t)(os.Stat(path)); info.Mode() != 0o600 {
 			t.Errorf("mode %v", info.Mode())
 		}
 	}
-	if err := WriteBundle(path, "no port", worker); err == nil {
-		t.Error("an address without a port was taken")
+	for name, bad := range map[string][]string{"without a port": {"10.0.0.1:1", "no port"}, "none": {}, "too many": make([]string, maxAddrs+1)} {
+		if err := WriteBundle(path, bad, worker); err == nil {
+			t.Errorf("addresses %s were taken", name)
+		}
 	}
 	if _, err := ca.IssueWorker(""); err == nil {
 		t.Error("keys for no node")

@@ -17,7 +17,7 @@ import (
 // enter connects a worker and lets it say Hello.
 func enter(t *testing.T, l *Listener, id *Identity) *Conn {
 	t.Helper()
-	c := must[*Conn](t)(Dial(context.Background(), &Bundle{Addr: l.Addr().String(), Identity: id}))
+	c := must[*Conn](t)(Dial(context.Background(), &Bundle{Addrs: []string{l.Addr().String()}, Identity: id}))
 	t.Cleanup(func() { c.Close() })
 	if err := c.Send(&Hello{Version: Version, Node: id.Node, Host: "here"}); err != nil {
 		t.Fatal(err)
@@ -113,7 +113,7 @@ func TestStrangersAreRefused(t *testing.T) {
 func TestTurnedAwayWorkerIsTold(t *testing.T) {
 	a := newAuthority(t)
 	l, _ := listen(t, a)
-	c := must[*Conn](t)(Dial(context.Background(), &Bundle{Addr: l.Addr().String(), Identity: a.worker(t, "a1/0")}))
+	c := must[*Conn](t)(Dial(context.Background(), &Bundle{Addrs: []string{l.Addr().String()}, Identity: a.worker(t, "a1/0")}))
 	defer c.Close()
 	if err := c.Send(&Hello{Version: Version + 1, Node: "a1/0"}, &Heartbeat{}); err != nil {
 		t.Fatal(err)
@@ -191,12 +191,10 @@ func TestSilentStrangers(t *testing.T) {
 			ln.conns <- server
 			return client
 		}
-		bundle := func(node job.NodeID) *Bundle {
-			return &Bundle{Addr: "pipe", Identity: must[*Identity](t)(a.issue(node, start, certLife))}
-		}
+		issued := func(node job.NodeID) *Identity { return must[*Identity](t)(a.issue(node, start, certLife)) }
 		silent := connect()
-		mute := must[*Conn](t)(dialOver(context.Background(), connect(), bundle("a1/1")))
-		worker := must[*Conn](t)(dialOver(context.Background(), connect(), bundle("a1/0")))
+		mute := must[*Conn](t)(dialOver(context.Background(), connect(), "pipe", issued("a1/1")))
+		worker := must[*Conn](t)(dialOver(context.Background(), connect(), "pipe", issued("a1/0")))
 		if err := worker.Send(&Hello{Version: Version, Node: "a1/0"}); err != nil {
 			t.Fatal(err)
 		}

@@ -127,20 +127,20 @@ func TestRoles(t *testing.T) {
 func TestDialErrors(t *testing.T) {
 	ours, theirs := newAuthority(t), newAuthority(t)
 	l, _ := listen(t, theirs)
-	bundle := &Bundle{Addr: l.Addr().String(), Identity: ours.worker(t, "a1/0")}
+	bundle := &Bundle{Addrs: []string{l.Addr().String()}, Identity: ours.worker(t, "a1/0")}
 
 	if _, err := Dial(context.Background(), bundle); job.ClassOf(err) != job.Fatal || err == nil {
 		t.Errorf("to a stranger: %v", err)
 	}
 	ln := must[net.Listener](t)(net.Listen("tcp", "127.0.0.1:0"))
-	bundle.Addr = ln.Addr().String()
+	bundle.Addrs[0] = ln.Addr().String()
 	ln.Close()
 	if _, err := Dial(context.Background(), bundle); job.ClassOf(err) != job.Transient {
 		t.Errorf("to nobody: %v", err)
 	}
 	silent := must[net.Listener](t)(net.Listen("tcp", "127.0.0.1:0"))
 	defer silent.Close()
-	bundle.Addr = silent.Addr().String()
+	bundle.Addrs[0] = silent.Addr().String()
 	ctx, cancel := context.WithCancel(context.Background())
 	go func() {
 		c, err := silent.Accept()

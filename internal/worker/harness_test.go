@@ -140,7 +140,7 @@ func (c *coord) bundle(cfg Config) {
 	c.t.Helper()
 	id, err := c.ca.IssueWorker(cfg.Node)
 	if err == nil {
-		err = wire.WriteBundle(cfg.Bundle, c.ln.Addr().String(), id)
+		err = wire.WriteBundle(cfg.Bundle, []string{c.ln.Addr().String()}, id)
 	}
 	if err != nil {
 		c.t.Fatal(err)

@@ -96,7 +96,7 @@ func newBench(t *testing.T, make_ Make) *bench {
 			if err != nil {
 				return err
 			}
-			return wire.WriteBundle(path, b.listener.Addr().String(), id)
+			return wire.WriteBundle(path, []string{b.listener.Addr().String()}, id)
 		}}
 	b.driver = make_(t, b.setup)
 	return b

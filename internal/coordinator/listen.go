@@ -1,0 +1,46 @@
+package coordinator
+
+import (
+	"berth/internal/job"
+	"berth/internal/wire"
+)
+
+// reach is where workers dial.
+type reach struct {
+	local []string // those on this machine
+	nodes []string // those on nodes of a batch system
+}
+
+// listenForWorkers begins to listen where Options.Listen says. Where that names no host it
+// is on all interfaces if nodes of a batch system may dial, else for this machine alone.
+func (s *Server) listenForWorkers(id *wire.Identity, batch bool) (*wire.Listener, error) {
+	place, err := wire.ParsePlace(s.opts.Listen)
+	if err != nil {
+		return nil, err
+	}
+	switch {
+	case place.Host != "":
+	case batch:
+		place.Host = wire.Everywhere
+	default:
+		place.Host = "127.0.0.1"
+	}
+	l, err := wire.ListenAt(place, id, s.refused)
+	if err != nil {
+		return nil, err
+	}
+	s.address = l.Addr().String()
+	s.reach = reach{local: []string{l.Local()}, nodes: l.Addresses()}
+	return l, nil
+}
+
+// issuer returns how a driver issues keys to its workers, which dial at those addresses.
+func issuer(ca *wire.CA, addrs []string) func(node job.NodeID, path string) error {
+	return func(node job.NodeID, path string) error {
+		id, err := ca.IssueWorker(node)
+		if err != nil {
+			return err
+		}
+		return wire.WriteBundle(path, addrs, id)
+	}
+}
