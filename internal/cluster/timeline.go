@@ -2,6 +2,7 @@ package cluster
 
 import (
 	"math"
+	"slices"
 	"time"
 
 	"berth/internal/job"
@@ -28,9 +29,94 @@ type Slot struct {
 }
 
 // End returns when the slot ends, Never for one without an end.
-func (s Slot) End() job.Time {
-	if s.Duration == Unbounded {
+func (s Slot) End() job.Time { return after(s.Start, s.Duration) }
+
+// after returns the instant d after t, Never where there is none.
+func after(t job.Time, d time.Duration) job.Time {
+	if d == Unbounded || (d > 0 && t > Never-job.Time(d)) {
 		return Never
 	}
-	return s.Start.Add(s.Duration)
+	return t.Add(d)
+}
+
+// Timeline is the number of free nodes as a step function of time, from an instant on
+// and without an end: the batch queue of the paper "mr-job-adaptor", section 3. The
+// number can fall below 0 where more is promised than there is.
+//
+// It keeps the changes between neighbouring steps, not the steps, in a B+-tree of
+// blocks that know the sum and the least and greatest running sum of what is below
+// them. So a reservation is two changes whatever it spans, steps that became equal
+// vanish by themselves, and each operation takes time logarithmic in the number of
+// steps, besides EarliestFit, see there. Blocks lie in slices and are used again:
+// nothing is allocated unless the number of steps grows beyond what it ever was.
+type Timeline struct {
+	from job.Time // where it begins
+	base int      // the value there
+	tree tree
+}
+
+// NewTimeline returns a timeline that begins at from with so many free nodes for ever.
+func NewTimeline(from job.Time, free int) *Timeline {
+	return &Timeline{from: from, base: free, tree: newTree()}
+}
+
+// Clone returns a copy that changes independently.
+func (t *Timeline) Clone() *Timeline {
+	c := *t
+	c.tree.leaves.blocks = slices.Clone(t.tree.leaves.blocks)
+	c.tree.inners.blocks = slices.Clone(t.tree.inners.blocks)
+	return &c
+}
+
+// From returns where the timeline begins.
+func (t *Timeline) From() job.Time { return t.from }
+
+// Add makes n more nodes free from an instant until before another, Never for no end;
+// a negative n reserves. What lies before the beginning is left out.
+func (t *Timeline) Add(from, to job.Time, n int) {
+	if n == 0 || to <= from || to <= t.from {
+		return
+	}
+	if from <= t.from {
+		t.base += n
+	} else {
+		t.tree.change(from, n)
+	}
+	if to != Never {
+		t.tree.change(to, -n)
+	}
+}
+
+// Advance drops what is before now, which is the beginning from then on.
+func (t *Timeline) Advance(now job.Time) {
+	if now <= t.from {
+		return
+	}
+	t.from = now
+	t.base += t.tree.drop(now)
+}
+
+// At returns how many nodes are free at an instant; before the beginning as many as there.
+func (t *Timeline) At(at job.Time) int { return t.base + t.tree.sum(at) }
+
+// Min returns the least number of free nodes from an instant until before another. An
+// empty time counts as the instant it begins with.
+func (t *Timeline) Min(from, to job.Time) int {
+	from = max(from, t.from)
+	return t.tree.least(t.tree.top, t.tree.root, t.base, from, to, t.At(from))
+}
+
+// EarliestFit returns the earliest instant, not before a given one, from which on so
+// many nodes are free for d; false: there is none. The time it takes is logarithmic in
+// the number of steps for each time that a stretch is met in which d just does not fit;
+// these are at most as many as there are durations d before the answer.
+func (t *Timeline) EarliestFit(from job.Time, nodes int, d time.Duration) (job.Time, bool) {
+	f := fit{tree: &t.tree, nodes: nodes, d: max(d, 1), from: max(from, t.from)}
+	if t.base >= nodes {
+		f.open(f.from)
+	}
+	if !f.search(t.tree.top, t.tree.root, t.base, Never) && !f.found {
+		return 0, false
+	}
+	return f.start, true
 }

@@ -1,0 +1,66 @@
+package cluster
+
+// Steps returns the steps from the beginning on; neighbours differ.
+func (t *Timeline) Steps() []Step {
+	free := t.base
+	steps := []Step{{t.from, free}}
+	t.tree.each(t.tree.top, t.tree.root, func(c change) {
+		free += c.by
+		steps = append(steps, Step{c.at, free})
+	})
+	return steps
+}
+
+// Slots returns all free slots, the earliest start first, of equal starts the one with
+// the fewest nodes first. It takes time linear in the number of steps.
+//
+// This is getFreeSlots of the paper "mr-job-adaptor", Algorithm 1. A slot begins where
+// the timeline rises above its height and ends where it falls below, so one pass with a
+// stack of the heights that are still open finds them all: at a fall, the higher ones
+// end, and what is left of them goes on from the first of their starts.
+func (t *Timeline) Slots() []Slot {
+	steps := t.Steps()
+	c := closed{last: make([]int, len(steps))}
+	type height struct{ step, free int }
+	var open []height
+	for i, s := range steps {
+		start, free := i, max(s.Free, 0)
+		for len(open) > 0 && open[len(open)-1].free > free {
+			top := open[len(open)-1]
+			open = open[:len(open)-1]
+			c.add(top.step, Slot{steps[top.step].Start, top.free, s.Start.Sub(steps[top.step].Start)})
+			start = top.step
+		}
+		if free > 0 && (len(open) == 0 || open[len(open)-1].free < free) {
+			open = append(open, height{start, free})
+		}
+	}
+	for i := len(open) - 1; i >= 0; i-- {
+		c.add(open[i].step, Slot{steps[open[i].step].Start, open[i].free, Unbounded})
+	}
+	return c.ordered()
+}
+
+// closed is slots in the order they end, which for equal starts is that of falling
+// nodes, chained by the step they begin with.
+type closed struct {
+	slots []Slot
+	prev  []int // of a slot: 1 + the index of the one before with the same start; 0: none
+	last  []int // of a step: likewise of the last one
+}
+
+func (c *closed) add(step int, s Slot) {
+	c.slots = append(c.slots, s)
+	c.prev = append(c.prev, c.last[step])
+	c.last[step] = len(c.slots)
+}
+
+func (c *closed) ordered() []Slot {
+	out := make([]Slot, 0, len(c.slots))
+	for _, i := range c.last {
+		for ; i > 0; i = c.prev[i-1] {
+			out = append(out, c.slots[i-1])
+		}
+	}
+	return out
+}

@@ -1,0 +1,48 @@
+package cluster
+
+import (
+	"slices"
+	"testing"
+
+	"berth/internal/job"
+)
+
+// TestPaperSlots is Fig. 2 of the paper "mr-job-adaptor": six jobs in the queue leave
+// four free slots. 100 nodes; the paper gives the slots, not the jobs.
+func TestPaperSlots(t *testing.T) {
+	const all = 100
+	line := NewTimeline(10, all)
+	for _, job := range []struct {
+		from, to job.Time
+		nodes    int
+	}{
+		{10, 12, 75},  // A
+		{12, 13, 100}, // B
+		{13, 15, 50},  // C
+		{15, 16, 100}, // D
+		{16, 17, 50},  // E
+		{16, 17, 25},  // F
+	} {
+		line.Add(job.from, job.to, -job.nodes)
+	}
+	want := []Slot{{10, 25, 2}, {13, 50, 2}, {16, 25, Unbounded}, {17, all, Unbounded}}
+	if got := line.Slots(); !slices.Equal(got, want) {
+		t.Errorf("slots are %v, want %v", got, want)
+	}
+}
+
+func TestSlotEnd(t *testing.T) {
+	for _, c := range []struct {
+		slot Slot
+		want job.Time
+	}{
+		{Slot{Start: 10, Duration: 2}, 12},
+		{Slot{Start: 10, Duration: Unbounded}, Never},
+		{Slot{Start: -10, Duration: Unbounded}, Never},
+		{Slot{Start: Never - 1, Duration: 5}, Never},
+	} {
+		if got := c.slot.End(); got != c.want {
+			t.Errorf("%v ends at %d, want %d", c.slot, got, c.want)
+		}
+	}
+}

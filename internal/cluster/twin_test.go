@@ -1,0 +1,256 @@
+package cluster
+
+import (
+	"cmp"
+	"math/rand/v2"
+	"slices"
+	"testing"
+	"time"
+
+	"pgregory.net/rapid"
+
+	"berth/internal/job"
+)
+
+// twin is a timeline as an array: the value of each time from 0 on; the last one stays.
+type twin struct {
+	from   job.Time
+	values []int
+}
+
+func newTwin(span, free int) *twin { return &twin{values: slices.Repeat([]int{free}, span+1)} }
+
+func (w *twin) span() job.Time { return job.Time(len(w.values) - 1) }
+
+func (w *twin) at(t job.Time) int { return w.values[min(max(t, w.from), w.span())] }
+
+func (w *twin) add(from, to job.Time, n int) {
+	for t := max(from, 0); t < to && t <= w.span(); t++ {
+		w.values[t] += n
+	}
+}
+
+func (w *twin) min(from, to job.Time) int {
+	from = max(from, w.from)
+	least := w.at(from)
+	for t := from; t < to && t <= w.span(); t++ {
+		least = min(least, w.at(t))
+	}
+	return least
+}
+
+func (w *twin) earliestFit(from job.Time, nodes int, d time.Duration) (job.Time, bool) {
+	for t := max(from, w.from); ; t++ {
+		if w.min(t, after(t, max(d, 1))) >= nodes {
+			return t, true
+		}
+		if t > w.span() {
+			return 0, false
+		}
+	}
+}
+
+func (w *twin) steps() []Step {
+	steps := []Step{{w.from, w.at(w.from)}}
+	for t := w.from; t <= w.span(); t++ {
+		if steps[len(steps)-1].Free != w.at(t) {
+			steps = append(steps, Step{t, w.at(t)})
+		}
+	}
+	return steps
+}
+
+// slots are all rectangles of a start, an end and the least value between, that no
+// other one contains.
+func (w *twin) slots() []Slot {
+	steps := w.steps()
+	var all []Slot
+	for i, s := range steps {
+		for k := i + 1; k <= len(steps); k++ {
+			end, d := Never, Unbounded
+			if k < len(steps) {
+				end = steps[k].Start
+				d = end.Sub(s.Start)
+			}
+			if n := w.min(s.Start, end); n > 0 {
+				all = append(all, Slot{s.Start, n, d})
+			}
+		}
+	}
+	var slots []Slot
+	for _, s := range all {
+		if !slices.ContainsFunc(all, func(o Slot) bool { return o != s && contains(o, s) }) {
+			slots = append(slots, s)
+		}
+	}
+	slices.SortFunc(slots, func(a, b Slot) int {
+		return cmp.Or(cmp.Compare(a.Start, b.Start), cmp.Compare(a.Nodes, b.Nodes))
+	})
+	return slots
+}
+
+func contains(o, s Slot) bool { return o.Start <= s.Start && o.End() >= s.End() && o.Nodes >= s.Nodes }
+
+// TestTimelineTwin does the same to a timeline and to the array, and compares all that
+// can be asked of them.
+func TestTimelineTwin(t *testing.T) {
+	const span = 60
+	instant := rapid.Custom(func(t *rapid.T) job.Time {
+		if rapid.IntRange(0, 9).Draw(t, "never") == 0 {
+			return Never
+		}
+		return job.Time(rapid.IntRange(-2, span).Draw(t, "at"))
+	})
+	rapid.Check(t, func(t *rapid.T) {
+		free := rapid.IntRange(-3, 20).Draw(t, "free")
+		line, dumb := NewTimeline(0, free), newTwin(span, free)
+		t.Repeat(map[string]func(*rapid.T){
+			"add": func(t *rapid.T) {
+				from, to, n := instant.Draw(t, "from"), instant.Draw(t, "to"), rapid.IntRange(-5, 5).Draw(t, "n")
+				line.Add(from, to, n)
+				dumb.add(from, to, n)
+			},
+			"advance": func(t *rapid.T) {
+				now := min(instant.Draw(t, "now"), line.From()+3, span)
+				line.Advance(now)
+				dumb.from = max(dumb.from, now)
+			},
+			"clone": func(t *rapid.T) {
+				old := line
+				line = line.Clone()
+				old.Add(instant.Draw(t, "from"), Never, 1)
+				old.Advance(10)
+			},
+			"": func(t *rapid.T) {
+				sound(t, line)
+				if got, want := line.Steps(), dumb.steps(); !slices.Equal(got, want) {
+					t.Fatalf("steps are\n%v, want\n%v", got, want)
+				}
+				if got, want := line.Slots(), dumb.slots(); !slices.Equal(got, want) {
+					t.Fatalf("slots of %v are\n%v, want\n%v", line.Steps(), got, want)
+				}
+				q := question{instant.Draw(t, "a"), instant.Draw(t, "b"), rapid.IntRange(-5, 25).Draw(t, "nodes")}
+				q.compare(t, line, dumb)
+			},
+		})
+	})
+}
+
+// question is what timelines are asked.
+type question struct {
+	a, b  job.Time
+	nodes int
+}
+
+func (q question) compare(t rapid.TB, line *Timeline, dumb *twin) {
+	t.Helper()
+	if got, want := line.At(q.a), dumb.at(q.a); got != want {
+		t.Fatalf("%d free at %d, want %d: %v", got, q.a, want, near(line, q.a))
+	}
+	if got, want := line.Min(q.a, q.b), dumb.min(q.a, q.b); got != want {
+		t.Fatalf("at least %d free in %d … %d, want %d: %v", got, q.a, q.b, want, near(line, q.a))
+	}
+	from := min(q.a, dumb.span())
+	for _, d := range []time.Duration{0, 1, time.Duration(max(q.b, 0))} {
+		got, ok := line.EarliestFit(from, q.nodes, d)
+		want, wantOK := dumb.earliestFit(from, q.nodes, d)
+		if got != want || ok != wantOK {
+			t.Fatalf("%d nodes for %d fit from %d on at %d (%v), want %d (%v): %v",
+				q.nodes, d, from, got, ok, want, wantOK, near(line, want))
+		}
+	}
+}
+
+// near returns some steps from an instant on.
+func near(line *Timeline, at job.Time) []Step {
+	c := line.Clone()
+	c.Advance(at)
+	return c.Steps()[:min(50, len(c.Steps()))]
+}
+
+// TestTimelineOfManySteps grows trees of several levels and lets them shrink again.
+func TestTimelineOfManySteps(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		rng := rand.New(rand.NewPCG(rapid.Uint64().Draw(t, "seed"), 0))
+		span, longest := rapid.IntRange(100, 8000).Draw(t, "span"), rapid.IntRange(2, 300).Draw(t, "longest")
+		line, dumb := NewTimeline(0, 50), newTwin(span, 50)
+		add := func(from, to job.Time, n int) {
+			line.Add(from, to, n)
+			dumb.add(from, to, n)
+		}
+		for _, many := range []int{10, 2, 30} {
+			for range span / many {
+				from := job.Time(rng.Int64N(int64(span)))
+				add(from, min(from+1+job.Time(rng.IntN(longest)), dumb.span()), rng.IntN(many)-many/3)
+			}
+			check(t, line, dumb, rng)
+			flatten(line.Steps(), add)
+			check(t, line, dumb, rng)
+			now := dumb.from + (dumb.span()-dumb.from)/3
+			line.Advance(now)
+			dumb.from = now
+			check(t, line, dumb, rng)
+		}
+	})
+}
+
+// flatten makes most steps as high as the one before.
+func flatten(steps []Step, add func(from, to job.Time, n int)) {
+	level := steps[0].Free
+	for i, s := range steps[:len(steps)-1] {
+		if i%7 == 0 {
+			level = s.Free
+		}
+		add(s.Start, steps[i+1].Start, level-s.Free)
+	}
+}
+
+func check(t rapid.TB, line *Timeline, dumb *twin, rng *rand.Rand) {
+	t.Helper()
+	sound(t, line)
+	got, want := line.Steps(), dumb.steps()
+	if !slices.Equal(got, want) {
+		i := 0
+		for got[i] == want[i] {
+			i++
+		}
+		t.Fatalf("step %d is %v, want %v", i, got[i], want[i])
+	}
+	for range 5 {
+		a := job.Time(rng.Int64N(int64(dumb.span())))
+		question{a, job.Time(1) << rng.IntN(14), rng.IntN(120) - 30}.compare(t, line, dumb)
+	}
+}
+
+// sound fails unless the tree knows the truth about itself and is low.
+func sound(t rapid.TB, line *Timeline) {
+	t.Helper()
+	tree := &line.tree
+	var look func(level int, id int32)
+	look = func(level int, id int32) {
+		if n := tree.size(level, id); n == 0 && (id != tree.root || level > 0) || n > fan {
+			t.Fatalf("block %d of level %d has %d entries", id, level, n)
+		}
+		if level == 0 {
+			return
+		}
+		b := &tree.inners.blocks[id]
+		for i, e := range b.e[:b.n] {
+			look(level-1, e.kid)
+			if d := tree.describe(level-1, e.kid); d != e {
+				t.Fatalf("level %d says %+v of what is %+v", level, e, d)
+			}
+			if i > 0 && tree.size(level-1, e.kid) < fan/4 && tree.size(level-1, b.e[i-1].kid) < fan/4 {
+				t.Fatalf("neighbours %d and %d of level %d are small", i-1, i, level-1)
+			}
+		}
+	}
+	look(tree.top, tree.root)
+	last := line.From()
+	tree.each(tree.top, tree.root, func(c change) {
+		if c.by == 0 || c.at <= last {
+			t.Fatalf("change %+v after %d", c, last)
+		}
+		last = c.at
+	})
+}
