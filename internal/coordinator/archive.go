@@ -3,11 +3,13 @@ package coordinator
 import (
 	"context"
 	"errors"
+	"slices"
 
 	"berth/internal/event"
 	"berth/internal/home"
 	"berth/internal/job"
 	"berth/internal/mapreduce"
+	"berth/internal/plan"
 	"berth/internal/predict"
 	"berth/internal/report"
 	"berth/internal/run"
@@ -58,10 +60,33 @@ func (s *Server) keepHistory(l *live, v report.JobView, measures predict.Measure
 	if v.ActualS != nil {
 		r.Actual = *v.ActualS
 	}
+	besideQueue(&r, p, v)
 	if r.InputBytes == 0 {
 		r.InputBytes = v.BytesIn
 	}
 	return s.store.SaveRun(context.Background(), r, measures)
+}
+
+// besideQueue puts what the plan expected of the queue beside what came of it.
+func besideQueue(r *store.Run, p plan.Plan, v report.JobView) {
+	if p.Predicted != nil {
+		r.Median = &p.Predicted.Median
+	}
+	if p.Outlook != nil {
+		r.WaitPredicted = &p.Outlook.Wait
+		if p.Outlook.Turnaround > 0 {
+			r.TurnaroundPredicted = &p.Outlook.Turnaround
+		}
+	}
+	r.Wait, r.Turnaround, r.Allocs, r.Plans = v.WaitS, v.TurnaroundS, v.AllocsTotal, v.PlansTotal
+	asked := append([]job.AllocRequest{p.Alloc}, p.More...)
+	for _, a := range asked {
+		r.AskedNodes += a.Nodes
+		r.AskedTime = max(r.AskedTime, a.Time.Seconds())
+	}
+	if slices.ContainsFunc(asked, func(a job.AllocRequest) bool { return a.Time == 0 }) {
+		r.AskedTime = 0 // that one is unlimited
+	}
 }
 
 // ended writes the history of a job that is over, beside the loop, and then tells those who watch it.

@@ -120,7 +120,7 @@ func (l *live) view(now job.Time) report.JobView {
 func (l *live) replan(p plan.Plan) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.report.SetPlan(p.Reasons[0], run.Predicted(p), p.Notes)
+	l.report.SetPlan(p.Reasons[0], run.Predicted(p), run.Expected(p), p.Notes)
 }
 
 // finished returns what is closed when the job is over.

@@ -64,6 +64,9 @@ func (s *Server) input(in engine.Input) {
 func (s *Server) step(in engine.Input) error {
 	out, err := s.engine.Step(s.round.at, in)
 	s.take(out)
+	if n, ok := in.(engine.AllocNote); ok {
+		s.nodes.ApplyNote(n.Alloc, n.Note, n.Start) // for people only, so there is no record of it
+	}
 	return err
 }
 

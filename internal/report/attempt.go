@@ -133,6 +133,7 @@ func (j *Job) endAttempt(e event.Entry, r event.AttemptEnded) {
 		return
 	}
 	delete(j.live, keyOf(r.Attempt))
+	j.lastEnd = e.At
 	t := &j.tasks.table[i]
 	t.live--
 	u := j.nodeUse(a.node)

@@ -42,6 +42,7 @@ func (j *Job) View(now job.Time) JobView {
 	if j.state == event.StateFailed || j.state == event.StateCancelled {
 		v.Code = codeNames[j.code]
 	}
+	j.queueViews(&v, now)
 	j.phaseViews(&v, now)
 	j.compare(&v)
 	return v
@@ -52,7 +53,7 @@ func (j *Job) View(now job.Time) JobView {
 func (j *Job) Unattended() JobView {
 	v := j.View(j.last)
 	if !event.State(v.State).Final() {
-		v.State, v.EtaS, v.EtaFrom = StateInterrupted, nil, ""
+		v.State, v.EtaS, v.EtaFrom, v.Waits = StateInterrupted, nil, "", nil
 	}
 	return v
 }
@@ -115,8 +116,11 @@ func nest(flat map[string]int64) map[string]map[string]int64 {
 func (j *Job) phaseViews(v *JobView, now job.Time) {
 	v.Phases = []PhaseView{}
 	until := now
-	if j.state.Final() {
+	switch {
+	case j.state.Final():
 		until = j.ended
+	case j.stands(v):
+		until = j.lastEnd
 	}
 	for i := range j.tasks.groups {
 		g := &j.tasks.groups[i]
@@ -129,35 +133,8 @@ func (j *Job) phaseViews(v *JobView, now job.Time) {
 			v.Phases = append(v.Phases, p)
 		}
 	}
-	if j.state == event.StateRunning {
-		j.expect(v, now)
-	}
+	j.expect(v, until, now)
 	v.BytesIn, v.BytesOut = j.bytes()
-}
-
-// expect says when the job will be over: when the phase that takes a bag's time, or
-// the last phase of all, is. While that is not known the prediction's upper bound
-// stands in, if there is one and it has not passed.
-func (j *Job) expect(v *JobView, now job.Time) {
-	for _, p := range v.Phases {
-		switch p.Phase {
-		case job.PhaseCompute.String(), job.PhaseReduce.String():
-			v.EtaS, v.EtaFrom = p.EtaS, EtaFromRate
-		case job.PhaseMap.String():
-			if j.work.Reduces == 0 {
-				v.EtaS, v.EtaFrom = p.EtaS, EtaFromRate
-			}
-		}
-	}
-	if v.EtaS != nil {
-		return
-	}
-	v.EtaFrom = ""
-	if p := j.info.Predicted; p != nil && j.runStarted != 0 {
-		if rest := round(p.UpSeconds - now.Sub(j.runStarted).Seconds()); rest > 0 {
-			v.EtaS, v.EtaFrom = &rest, EtaFromPrediction
-		}
-	}
 }
 
 // skips reports whether a phase is not worth a line: a map-only job merges nothing.

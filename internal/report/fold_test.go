@@ -27,6 +27,9 @@ func TestFold(t *testing.T) {
 					info.Predicted.LowSeconds = arg(t, d, "low")
 					info.Predicted.UpSeconds = arg(t, d, "up")
 				}
+				if d.HasArg("wait") {
+					info.Expected = &report.Expectation{WaitS: arg(t, d, "wait"), TurnaroundS: arg(t, d, "turnaround")}
+				}
 				s = reporttest.New(info)
 			case "play":
 				if err := s.Play(d.Input); err != nil {

@@ -15,11 +15,12 @@ type Info struct {
 	Kind  job.Kind
 	Tasks int // of the job, told while no record says it
 
-	Decision  string      // the plan's one line: what was decided and why
-	Predicted *Prediction // nil: nothing was predicted
-	Notes     []string    // what the user should know, a missing profile say
-	Output    string      // where the output is or will be; empty: not known
-	Logs      string      // folder of the tasks' logs; empty: not known
+	Decision  string       // the plan's one line: what was decided and why
+	Predicted *Prediction  // nil: nothing was predicted
+	Expected  *Expectation // of the queue; nil: there was none
+	Notes     []string     // what the user should know, a missing profile say
+	Output    string       // where the output is or will be; empty: not known
+	Logs      string       // folder of the tasks' logs; empty: not known
 
 	// TaskName is what people call a task; nil: bag tasks by number from 1, others
 	// "map 0", "reduce 0".
@@ -61,6 +62,9 @@ type Job struct {
 	held   map[int]held
 	failed failures
 	slow   slowest
+	plans  plans
+
+	lastEnd job.Time // when the last attempt ended
 }
 
 // New returns the fold of no records.
@@ -77,8 +81,8 @@ func New(info Info) *Job {
 }
 
 // SetPlan replaces what the plan decided and predicted, as a resumed job is planned anew.
-func (j *Job) SetPlan(decision string, predicted *Prediction, notes []string) {
-	j.info.Decision, j.info.Predicted, j.info.Notes = decision, predicted, notes
+func (j *Job) SetPlan(decision string, predicted *Prediction, expected *Expectation, notes []string) {
+	j.info.Decision, j.info.Predicted, j.info.Expected, j.info.Notes = decision, predicted, expected, notes
 }
 
 // Apply takes the next entry. Entries of other jobs change nothing; node records
@@ -103,6 +107,8 @@ func (j *Job) Apply(e event.Entry) {
 		j.state = event.StateFinalizing
 	case event.JobEnded:
 		j.end(e.At, r)
+	case event.JobPlanned:
+		j.plans.add(e, r)
 	case event.AttemptStarted:
 		j.startAttempt(e.At, r)
 	case event.PhaseEntered:
@@ -118,6 +124,7 @@ func (j *Job) submit(at job.Time, w job.Work) {
 	j.work, j.submitted, j.runBegan = w, at, at
 	j.info.Name, j.info.Kind = w.Name, w.Kind
 	j.state = event.StateQueued
+	j.plans = plans{total: 1}
 	j.tasks = newTasks(&j.work)
 }
 

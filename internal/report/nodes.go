@@ -18,11 +18,12 @@ const (
 	NodeUnknown = "unknown"
 )
 
-// Nodes is a fold of the records of nodes and allocations: which nodes there are.
+// Nodes is a fold of the records of nodes and allocations: which there are and how they stand.
 // It is safe for concurrent use, as jobs with locks of their own share it.
 type Nodes struct {
-	mu    sync.RWMutex
-	nodes map[job.NodeID]node
+	mu     sync.RWMutex
+	nodes  map[job.NodeID]node
+	allocs map[job.AllocID]*alloc
 }
 
 type node struct {
@@ -34,14 +35,19 @@ type node struct {
 }
 
 // NewNodes returns the fold of no records.
-func NewNodes() *Nodes { return &Nodes{nodes: map[job.NodeID]node{}} }
+func NewNodes() *Nodes {
+	return &Nodes{nodes: map[job.NodeID]node{}, allocs: map[job.AllocID]*alloc{}}
+}
 
 // Apply takes the next entry; records of jobs change nothing.
 func (n *Nodes) Apply(e event.Entry) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
+	n.applyAlloc(e.At, e.Record)
 	switch r := e.Record.(type) {
 	case event.NodeJoined:
+		n.countUp(r.Node, NodeUp)
+		n.begin(allocOf(r.Node), e.At)
 		n.nodes[r.Node] = node{host: r.Host, cpus: r.Capacity.CPUs, mem: r.Capacity.Mem, state: NodeUp}
 	case event.NodeLost:
 		state := NodeLost
@@ -61,8 +67,24 @@ func (n *Nodes) Apply(e event.Entry) {
 // set changes the state of a node that is known.
 func (n *Nodes) set(id job.NodeID, state, reason string) {
 	if have, ok := n.nodes[id]; ok {
+		n.countUp(id, state)
 		have.state, have.reason = state, reason
 		n.nodes[id] = have
+	}
+}
+
+// countUp keeps count of an allocation's nodes that are up, as one of them is about to
+// change its state.
+func (n *Nodes) countUp(id job.NodeID, state string) {
+	a := n.allocs[allocOf(id)]
+	if a == nil || a.ended != 0 {
+		return
+	}
+	if n.nodes[id].state == NodeUp {
+		a.up--
+	}
+	if state == NodeUp {
+		a.up++
 	}
 }
 

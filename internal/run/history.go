@@ -22,7 +22,7 @@ func Info(r home.Run, spec *job.Spec, tasks home.Tasks) (report.Info, error) {
 		return report.Info{}, err
 	}
 	in := report.Info{ID: r.ID, Name: spec.Name, Kind: spec.Kind, Tasks: p.Tasks + p.Reduces,
-		Decision: decision(p), Predicted: Predicted(p), Notes: p.Notes, TaskName: taskName(spec, tasks)}
+		Decision: decision(p), Predicted: Predicted(p), Expected: Expected(p), Notes: p.Notes, TaskName: taskName(spec, tasks)}
 	if spec.Kind == job.MapReduce {
 		in.Output, in.Logs = spec.MapReduce.Output, r.Logs()
 		return in, nil
@@ -42,6 +42,15 @@ func Predicted(p plan.Plan) *report.Prediction {
 		return nil
 	}
 	return &report.Prediction{LowSeconds: p.Predicted.Low, UpSeconds: p.Predicted.Up, Source: p.Source}
+}
+
+// Expected returns what a plan expects of the queue, as reports tell it; nil where
+// there is none.
+func Expected(p plan.Plan) *report.Expectation {
+	if p.Outlook == nil {
+		return nil
+	}
+	return &report.Expectation{WaitS: p.Outlook.Wait, TurnaroundS: p.Outlook.Turnaround}
 }
 
 // decision returns the plan's one line.

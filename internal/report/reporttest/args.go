@@ -6,6 +6,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"berth/internal/job"
 )
 
 // args is a line taken apart: TIME VERB WORD… KEY=VALUE…. The first thing that
@@ -107,6 +109,14 @@ func (a *args) duration(key string) time.Duration {
 	d, err := time.ParseDuration(text)
 	a.fail(key, err)
 	return d
+}
+
+// instant reads an instant of the script, told from its epoch; 0 where there is none.
+func (a *args) instant(key string) job.Time {
+	if _, ok := a.named[key]; !ok {
+		return 0
+	}
+	return Epoch.Add(a.duration(key))
 }
 
 // counters reads counter:GROUP,NAME=N.

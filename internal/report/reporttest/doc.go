@@ -9,6 +9,14 @@
 //	6s   done 0#1 compute.in=2M compute.cpu=3s
 //	7s   failed 1#1 exit=3 stderr="no such file\n"
 //
+// A batch system's allocations: the job's own, or those of the job that for= names.
+//
+//	0s   alloc a1 partition=batch nodes=6 cpus=4 time=1h start=5m
+//	1s   note a1 note="Slurm: Resources" start=7m
+//	7m   alloc-began a1 ends=67m
+//	9m   planned decision="2 nodes more" scout=0
+//	67m  alloc-ended a1 reason="time limit"
+//
 // Attempts are TASK#N. Phase statistics of an attempt that is done follow from when
 // its phases began; PHASE.in, .out, .rin, .rout, .cpu and .mem fill them in.
 package reporttest

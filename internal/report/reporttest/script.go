@@ -19,6 +19,7 @@ type Script struct {
 	Job *report.Job
 	Now job.Time // of the last line
 
+	nodes   *report.Nodes
 	id      job.ID
 	kind    job.Kind
 	maps    int
@@ -28,7 +29,8 @@ type Script struct {
 
 // New returns a script that plays into a new fold.
 func New(info report.Info) *Script {
-	return &Script{Job: report.New(info), Now: Epoch, id: info.ID, entered: map[job.Attempt][]job.PhaseStat{}}
+	info.Nodes = report.NewNodes()
+	return &Script{Job: report.New(info), Now: Epoch, nodes: info.Nodes, id: info.ID, entered: map[job.Attempt][]job.PhaseStat{}}
 }
 
 // Play plays lines; empty ones and those that begin with '#' are passed over.
@@ -50,7 +52,11 @@ func (s *Script) line(text string) error {
 		return err
 	}
 	s.Now = Epoch.Add(a.at)
-	if a.verb == "progress" {
+	switch a.verb {
+	case "note":
+		s.nodes.ApplyNote(job.AllocID(a.word(0)), a.text("note"), a.instant("start"))
+		return a.err
+	case "progress":
 		s.Job.ApplyProgress(s.attempt(a.word(0)), phaseNamed(a.word(1)), a.size("in"), a.size("out"), a.float("fraction", -1))
 		return a.err
 	}
@@ -62,7 +68,9 @@ func (s *Script) line(text string) error {
 		return a.err
 	}
 	s.seq++
-	s.Job.Apply(event.Entry{Seq: s.seq, At: s.Now, Record: r})
+	e := event.Entry{Seq: s.seq, At: s.Now, Record: r}
+	s.nodes.Apply(e)
+	s.Job.Apply(e)
 	return nil
 }
 
@@ -85,6 +93,12 @@ func (s *Script) record(a *args) event.Record {
 		return event.NodeJoined{Node: job.NodeID(a.word(0)), Host: a.text("host"), Capacity: job.Resources{CPUs: int(a.size("cpus")), Mem: a.size("mem")}}
 	case "node-lost":
 		return event.NodeLost{Node: job.NodeID(a.word(0)), Gone: a.word(1) == "gone", Reason: a.text("reason")}
+	case "alloc":
+		return s.alloc(a)
+	case "alloc-began":
+		return event.AllocBegan{Alloc: job.AllocID(a.word(0)), Ends: a.instant("ends")}
+	case "planned":
+		return event.JobPlanned{Job: s.id, Decision: a.text("decision"), Scout: int(a.size("scout"))}
 	case "alloc-ended":
 		return event.AllocEnded{Alloc: job.AllocID(a.word(0)), Reason: a.text("reason")}
 	default:
@@ -97,7 +111,30 @@ func (s *Script) submit(a *args) event.Record {
 	return event.JobSubmitted{Work: job.Work{
 		ID: s.id, Name: a.text("name"), Kind: s.kind, Tasks: s.maps, Reduces: int(a.size("reduces")),
 		Attempts: max(int(a.size("attempts")), 1), ReduceAttempts: max(int(a.size("attempts")), 1), MaxFails: -1,
+		Alloc: request(a),
 	}}
+}
+
+// alloc makes the record of an allocation of a batch system, asked for on behalf of the
+// script's job unless for= names another.
+func (s *Script) alloc(a *args) event.Record {
+	r := event.AllocRequested{Alloc: job.AllocID(a.word(0)), Request: request(a), Job: s.id}
+	if of := a.text("for"); of != "" {
+		r.Job = job.ID(of)
+	}
+	return r
+}
+
+// request reads what is asked for of a batch system; nothing where no partition is named.
+func request(a *args) job.AllocRequest {
+	if a.text("partition") == "" {
+		return job.AllocRequest{}
+	}
+	return job.AllocRequest{
+		On: "slurm", Elastic: true, Batch: job.Batch{Partition: a.text("partition")},
+		Nodes: int(a.size("nodes")), PerNode: job.Resources{CPUs: int(a.size("cpus")), Mem: a.size("mem")},
+		Time: a.duration("time"), Start: a.instant("start"),
+	}
 }
 
 func (s *Script) attemptRecord(a *args) event.Record {
