@@ -5,7 +5,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"berth/internal/driver/local"
+	"berth/internal/driver"
 	"berth/internal/home"
 	"berth/internal/worker"
 )
@@ -16,7 +16,7 @@ func newWorker() *cobra.Command {
 		Use: "worker", Short: "Run tasks on a node (started by berth itself)", Args: noArguments, Hidden: true,
 		Example: "  berth worker --config FILE",
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			var c local.WorkerConfig
+			var c driver.WorkerConfig
 			if err := home.ReadJSON(config, &c); err != nil {
 				return err
 			}

@@ -14,6 +14,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"berth/internal/driver"
 	"berth/internal/home"
 	"berth/internal/job"
 )
@@ -37,16 +38,6 @@ type proc struct {
 	released bool // it shall not be started again
 }
 
-// WorkerConfig is what a worker process is told, in a file of mode 0600.
-type WorkerConfig struct {
-	Bundle     string        `json:"bundle"` // path of its keys and the coordinator's address
-	Node       job.NodeID    `json:"node"`
-	Capacity   job.Resources `json:"capacity"`
-	CPUs       []int         `json:"cpus,omitempty"` // ids of the cores of its share; empty: it shares them all
-	Scratch    string        `json:"scratch"`
-	SortMemory int64         `json:"sort_memory"`
-}
-
 func (a *alloc) config(rank int) string {
 	return filepath.Join(a.dir, strconv.Itoa(rank)+".json")
 }
@@ -61,14 +52,14 @@ func (d *Driver) writeConfigs(a *alloc) error {
 	}
 	scratch := d.opts.Scratch
 	if a.req.Scratch != "" {
-		scratch = scratchIn(a.req.Scratch)
+		scratch = driver.ScratchIn(a.req.Scratch)
 	}
 	for rank := range a.req.Nodes {
 		node := a.id.Node(rank)
 		if err := d.opts.Issue(node, a.bundle(rank)); err != nil {
 			return fmt.Errorf("make keys for %s: %w", node, err)
 		}
-		c := WorkerConfig{Bundle: a.bundle(rank), Node: node, Capacity: a.req.PerNode,
+		c := driver.WorkerConfig{Bundle: a.bundle(rank), Node: node, Capacity: a.req.PerNode,
 			CPUs: share(d.opts.Machine.CPUs, a.req, rank), Scratch: scratch, SortMemory: a.req.SortMemory}
 		if err := home.WriteJSON(a.config(rank), c); err != nil {
 			return err
@@ -163,19 +154,3 @@ func (a *alloc) remove() error {
 	}
 	return nil
 }
-
-// lastLine returns the last line of a log that says anything.
-func lastLine(log string) string {
-	b, err := os.ReadFile(log)
-	if err != nil {
-		return "its log cannot be read: " + err.Error()
-	}
-	text := strings.TrimSpace(string(b[max(0, len(b)-maxLastLine):]))
-	if text == "" {
-		return "it says nothing"
-	}
-	return text[strings.LastIndexByte(text, '\n')+1:]
-}
-
-// maxLastLine bounds what is shown of a log, bytes.
-const maxLastLine = 1000

@@ -195,7 +195,7 @@ func (d *Driver) spawn(a *alloc, p *proc) {
 }
 
 func (d *Driver) giveUp(a *alloc, p *proc) {
-	said := lastLine(a.log(p.rank)) // read first: the log goes with the allocation's folder
+	said := driver.LastLine(a.log(p.rank)) // read first: the log goes with the allocation's folder
 	d.drop(a)
 	d.report(engine.AllocDown{Alloc: a.id, Refuse: true, Reason: "the worker of " + string(p.node) + " ends as soon as it starts: " + said})
 }

@@ -9,7 +9,6 @@ import (
 	"os/exec"
 	"os/signal"
 	"path/filepath"
-	"strings"
 	"syscall"
 	"testing"
 	"time"
@@ -33,7 +32,7 @@ func TestMain(m *testing.M) {
 func beWorker(config string) int {
 	log := slog.New(slog.NewTextHandler(os.Stderr, nil))
 	b, err := os.ReadFile(config)
-	var c WorkerConfig
+	var c driver.WorkerConfig
 	if err == nil {
 		err = json.Unmarshal(b, &c)
 	}
@@ -97,27 +96,14 @@ func TestMachine(t *testing.T) {
 func TestScratch(t *testing.T) {
 	named := t.TempDir()
 	d := New(Options{Dir: t.TempDir(), Scratch: "/default", Machine: machine(), Issue: func(job.NodeID, string) error { return nil }})
-	for given, want := range map[string]string{"": "/default", named: scratchIn(named)} {
+	for given, want := range map[string]string{"": "/default", named: driver.ScratchIn(named)} {
 		a := &alloc{id: "a1", dir: t.TempDir(), req: job.AllocRequest{Nodes: 1, PerNode: job.Resources{CPUs: 1}, Scratch: given}}
 		if err := d.writeConfigs(a); err != nil {
 			t.Fatal(err)
 		}
-		var c WorkerConfig
+		var c driver.WorkerConfig
 		if err := home.ReadJSON(a.config(0), &c); err != nil || c.Scratch != want || given != "" && filepath.Dir(c.Scratch) != given {
 			t.Errorf("given %q: got %q, %v, want %q", given, c.Scratch, err, want)
-		}
-	}
-}
-
-// TestLastLine: why a worker ends at once is told by the end of its log.
-func TestLastLine(t *testing.T) {
-	log := filepath.Join(t.TempDir(), "log")
-	for text, want := range map[string]string{"one\ntwo\n": "two", "": "it says nothing", "one\n\n": "one", strings.Repeat("x", 5000): strings.Repeat("x", maxLastLine)} {
-		if err := os.WriteFile(log, []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
-		if got := lastLine(log); got != want {
-			t.Errorf("of %q: %q", text, got)
 		}
 	}
 }

@@ -4,13 +4,13 @@ import (
 	"bufio"
 	"fmt"
 	"os"
-	"path/filepath"
 	"strconv"
 	"strings"
 
 	"golang.org/x/sys/unix"
 
 	"berth/internal/cluster"
+	"berth/internal/driver"
 	"berth/internal/job"
 )
 
@@ -92,10 +92,4 @@ func (m Machine) Snapshot(at job.Time, used job.Resources) cluster.Snapshot {
 }
 
 // DefaultScratch returns where intermediate data goes if nobody says.
-func DefaultScratch() string { return scratchIn(os.TempDir()) }
-
-// scratchIn returns the folder of the user's own for intermediate data in a folder,
-// which may be shared with others, as /tmp is, or hold other things.
-func scratchIn(dir string) string {
-	return filepath.Join(dir, fmt.Sprintf("berth-%d", os.Getuid()))
-}
+func DefaultScratch() string { return driver.ScratchIn(os.TempDir()) }
