@@ -30,16 +30,16 @@ type Place struct {
 // IPv6 address with a port is written in brackets.
 func ParsePlace(s string) (Place, error) {
 	host, ports := strings.TrimSpace(s), ""
-	if ip := strings.TrimSuffix(strings.TrimPrefix(host, "["), "]"); isAddress(ip) {
-		host = ip
-	} else if strings.Contains(host, ":") {
+	if ip, ok := strings.CutPrefix(host, "["); ok && strings.HasSuffix(ip, "]") {
+		host = strings.TrimSuffix(ip, "]")
+	} else if !isAddress(host) && strings.Contains(host, ":") {
 		var err error
 		if host, ports, err = net.SplitHostPort(host); err != nil || ports == "" {
 			return Place{}, placeError(s)
 		}
 	}
 	p := Place{Host: host}
-	if isNumber(host) || strings.ContainsAny(host, " \t/,@") {
+	if isPorts(host) || !isAddress(host) && strings.ContainsAny(host, " \t\r\n/,@:[]%") {
 		return Place{}, placeError(s)
 	}
 	if a, err := netip.ParseAddr(host); err == nil && a.IsUnspecified() {
@@ -67,10 +67,8 @@ func isAddress(s string) bool {
 	return err == nil
 }
 
-func isNumber(s string) bool {
-	_, err := strconv.Atoi(s)
-	return err == nil
-}
+// isPorts reports whether a host is a port or range of ports whose colon was forgotten.
+func isPorts(s string) bool { return s != "" && strings.Trim(s, "0123456789-") == "" }
 
 func placeError(s string) error {
 	return &job.Error{Class: job.User, Code: job.CodeConfig, Where: ListenVar, What: fmt.Sprintf("%q is no place to listen at", s),

@@ -1,0 +1,125 @@
+package wire
+
+import (
+	"context"
+	"errors"
+	"net"
+	"testing"
+	"time"
+
+	"berth/internal/job"
+)
+
+// closedPort returns an address at which nobody listens.
+func closedPort(t *testing.T) string {
+	t.Helper()
+	ln := must[net.Listener](t)(net.Listen("tcp", "127.0.0.1:0"))
+	defer ln.Close()
+	return ln.Addr().String()
+}
+
+// silentPort returns an address that takes connections and says nothing until the test ends.
+func silentPort(t *testing.T) string {
+	t.Helper()
+	ln := must[net.Listener](t)(net.Listen("tcp", "127.0.0.1:0"))
+	t.Cleanup(func() { ln.Close() })
+	return ln.Addr().String() // the kernel takes them
+}
+
+// The coordinator is found wherever it is among addresses that refuse, at which a
+// stranger answers, or that swallow what is sent to them. That those are not waited for
+// until their time is over shows in that the whole is cut short well before.
+func TestDialPassesBadAddresses(t *testing.T) {
+	ours, theirs := newAuthority(t), newAuthority(t)
+	l, _ := listen(t, ours)
+	stranger, _ := listen(t, theirs)
+	good := l.Addr().String()
+	bad := map[string]string{"refuses": closedPort(t), "stranger": stranger.Addr().String(), "swallows": silentPort(t)}
+	orders := [][]string{{"good", "swallows"}, {"refuses", "good"}, {"stranger", "good"}, {"swallows", "good"},
+		{"swallows", "refuses", "stranger", "good", "swallows"}}
+	for _, order := range orders {
+		b := &Bundle{Identity: ours.worker(t, "a1/0")}
+		for _, what := range order {
+			addr := bad[what]
+			if what == "good" {
+				addr = good
+			}
+			b.Addrs = append(b.Addrs, addr)
+		}
+		ctx, cancel := context.WithTimeout(t.Context(), dialTime-time.Second) // before what swallows fails
+		c, err := Dial(ctx, b)
+		cancel()
+		if err != nil {
+			t.Errorf("%v: %v", order, err)
+			continue
+		}
+		if got := c.RemoteAddr().String(); got != good {
+			t.Errorf("%v: connected to %s, want %s", order, got, good)
+		}
+		if err := c.Send(&Hello{Version: Version, Node: "a1/0"}); err != nil { // it outlives the race
+			t.Errorf("%v: %v", order, err)
+		}
+		if _, h, err := l.Accept(); err != nil || h.Node != "a1/0" {
+			t.Errorf("%v: %+v, %v", order, h, err)
+		}
+		c.Close()
+	}
+}
+
+// Who connects second, when the race is won, hangs up and leaves nothing behind.
+func TestDialKeepsOneConnection(t *testing.T) {
+	a := newAuthority(t)
+	first, r := listen(t, a)
+	ctx, cancel := context.WithCancel(t.Context())
+	race := &race{ctx: ctx, bundle: &Bundle{Addrs: []string{first.Addr().String(), first.Addr().String()}, Identity: a.worker(t, "a1/0")},
+		results: make(chan dialed, 2)}
+	race.start()
+	race.start()
+	won := <-race.results
+	if race.running--; won.err != nil {
+		t.Fatal(won.err)
+	}
+	late := <-race.results // it won, too, and nobody wants it
+	if late.err != nil {
+		t.Fatal(late.err)
+	}
+	race.results <- late
+	cancel()
+	race.dismiss()
+	<-r.more // the listener sees it go
+	if err := won.conn.Send(&Hello{Version: Version, Node: "a1/0"}); err != nil {
+		t.Error(err)
+	}
+	if _, _, err := first.Accept(); err != nil {
+		t.Error(err)
+	}
+	won.conn.Close()
+}
+
+// What is told where no address will do: trying again helps unless all are strangers.
+func TestDialNoneWillDo(t *testing.T) {
+	ours, theirs := newAuthority(t), newAuthority(t)
+	one, _ := listen(t, theirs)
+	two, _ := listen(t, theirs)
+	strangers := []string{one.Addr().String(), two.Addr().String()}
+	tests := []struct {
+		name  string
+		addrs []string
+		want  job.Class
+	}{
+		{"nobody", []string{closedPort(t), closedPort(t)}, job.Transient},
+		{"strangers", strangers, job.Fatal},
+		{"both", []string{strangers[0], closedPort(t)}, job.Transient},
+		{"no addresses", nil, job.Fatal},
+	}
+	for _, tt := range tests {
+		if c, err := Dial(t.Context(), &Bundle{Addrs: tt.addrs, Identity: ours.worker(t, "a1/0")}); err == nil || job.ClassOf(err) != tt.want {
+			t.Errorf("%s: %v, %v", tt.name, c, err)
+		}
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, err := Dial(ctx, &Bundle{Addrs: strangers, Identity: ours.worker(t, "a1/0")}); !errors.Is(err, context.Canceled) {
+		t.Errorf("cancelled: %v", err)
+	}
+}
