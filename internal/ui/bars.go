@@ -14,7 +14,7 @@ const (
 )
 
 // frame returns the lines below which nothing stands while a job runs: a bar for
-// each stage and a line on the whole. No line is wider than width columns. Where
+// each stage, a line on the whole and, of a batch system, one on its nodes. No line is wider than width columns. Where
 // there is no room, columns are left out: first what runs, then the rate, then the bar.
 func frame(v report.JobView, width int, c color) []string {
 	width-- // some terminals go on to the next line when the last column is written
@@ -27,7 +27,12 @@ func frame(v report.JobView, width int, c color) []string {
 	if event.State(v.State).Final() && len(lines) > 0 {
 		return lines // the closing summary says the rest
 	}
-	return append(lines, fit(whole(v), width))
+	for _, l := range []string{wholeLine(v), queueLine(v)} {
+		if l != "" {
+			lines = append(lines, fit(l, width))
+		}
+	}
+	return lines
 }
 
 // widths says how wide the columns of the bars are; 0: the column is left out.

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"strings"
 	"testing"
+	"time"
 	"unicode"
 	"unicode/utf8"
 
@@ -49,6 +50,12 @@ func TestFrameFits(t *testing.T) {
 		v := report.JobView{Status: report.Status{ID: "mr-1", State: rapid.SampledFrom([]string{"queued", "running", "stopping", "done"}).Draw(t, "state")}}
 		v.Reason = rapid.StringN(0, 50, -1).Draw(t, "reason")
 		v.ElapsedS = rapid.Float64Range(0, 1e7).Draw(t, "elapsed")
+		if rapid.Bool().Draw(t, "waits") {
+			v.At = time.Unix(rapid.Int64Range(0, 4e9).Draw(t, "at"), 0)
+			start := time.Unix(rapid.Int64Range(0, 4e9).Draw(t, "start"), 0)
+			v.Waits = &report.Waits{Nodes: rapid.IntRange(1, 1e6).Draw(t, "nodes"), Since: v.At, Start: start, Note: rapid.String().Draw(t, "note")}
+			v.Allocs = []report.AllocView{{State: report.AllocRunning, Nodes: 3, Up: 2, Ends: start}, {State: report.AllocRunning, Nodes: 1}}
+		}
 		maps := rapid.IntRange(0, 1_000_000).Draw(t, "maps")
 		reduces := rapid.IntRange(0, 1_000_000).Draw(t, "reduces")
 		for _, name := range []string{"map", "merge", "shuffle", "sort", "reduce"} {
@@ -82,6 +89,21 @@ func TestRatesAndTimes(t *testing.T) {
 	} {
 		if c.got != c.want {
 			t.Errorf("got %q, want %q", c.got, c.want)
+		}
+	}
+}
+
+func TestClock(t *testing.T) {
+	now := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
+	for want, at := range map[string]time.Time{
+		"00:00":       now.Add(-12 * time.Hour),
+		"Mon 01:30":   now.Add(13*time.Hour + 30*time.Minute),
+		"Sat 23:59":   now.Add(-12*time.Hour - time.Minute),
+		"8 Mar 12:00": now.AddDate(0, 0, 7),
+		"1 Mar 2027":  now.AddDate(1, 0, 0),
+	} {
+		if got := clock(at, now); got != want {
+			t.Errorf("%v: got %q, want %q", at, got, want)
 		}
 	}
 }

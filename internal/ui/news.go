@@ -2,6 +2,8 @@ package ui
 
 import (
 	"fmt"
+	"strings"
+	"time"
 
 	"berth/internal/report"
 )
@@ -15,6 +17,8 @@ type news struct {
 	failure uint64 // sequence number of the last failure told
 	total   int    // failures told or passed over
 	nodes   map[string]report.NodeView
+	allocs  map[string]string // state by id
+	planned time.Time         // of the last plan told
 }
 
 // knowing returns what finds the news to one who knows the view v.
@@ -51,12 +55,15 @@ func (n *news) failures(v report.JobView) (tell []report.Failure, others int) {
 	return tell, others
 }
 
-// nodeLines tells of nodes that went away with work of the job, or came back.
+// nodeLines tells of nodes that went away with work of the job, or came back. Of those
+// whose whole allocation is over that is told once.
 func (n *news) nodeLines(v report.JobView) []string {
 	var lines []string
+	over := overOf(v)
 	for _, now := range v.Nodes {
 		was, known := n.nodes[now.Node]
-		if !known || was.State == now.State {
+		of, _, _ := strings.Cut(now.Node, "/")
+		if !known || was.State == now.State || over[of] {
 			continue
 		}
 		name := now.Node
@@ -89,7 +96,7 @@ func (n *news) keepNodes(v report.JobView) {
 
 // lines returns all that is new in a view, failures in full.
 func (n *news) lines(v report.JobView, c color) []string {
-	lines := n.nodeLines(v)
+	lines := append(n.allocLines(v), n.nodeLines(v)...)
 	tell, others := n.failures(v)
 	if others > 0 {
 		lines = append(lines, c.red("and "+count(others, "other failure")+"; see berth report "+string(v.ID)))

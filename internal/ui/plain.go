@@ -16,6 +16,7 @@ const (
 	plainSoon  = 2 * time.Second
 	plainOften = 10 * time.Second
 	plainAlive = time.Minute
+	plainWaits = 10 * time.Minute // alive, as long as the job waits in a queue
 )
 
 // plain writes lines with times. Errors of writing are dropped: a log that cannot be
@@ -26,12 +27,12 @@ type plain struct {
 	color color
 	news  news
 
-	at       time.Time // of what was given last
-	told     time.Time // of the last line on progress
-	lastText string
-	tenth    int
-	begun    bool
-	ended    bool
+	at      time.Time // of what was given last
+	told    time.Time // of the last line on progress
+	lastKey string    // what it told, but for what moves of itself
+	tenth   int
+	begun   bool
+	ended   bool
 }
 
 func (p *plain) write(lines ...string) {
@@ -64,12 +65,16 @@ func (p *plain) Update(v report.JobView) {
 		return
 	}
 	text, since, now := progressText(v), v.At.Sub(p.told), tenth(v)
-	due := since >= plainAlive ||
-		text != p.lastText && (since >= plainOften || now != p.tenth && since >= plainSoon)
+	key, alive := text, plainAlive
+	if v.Waits != nil && v.TasksRunning == 0 { // only what it waits for is news, not for how long
+		key, alive = v.State+queueLine(v), plainWaits
+	}
+	due := since >= alive ||
+		key != p.lastKey && (since >= plainOften || now != p.tenth && since >= plainSoon)
 	if !due {
 		return
 	}
-	p.told, p.lastText, p.tenth = v.At, text, now
+	p.told, p.lastKey, p.tenth = v.At, key, now
 	p.write(text)
 }
 
@@ -90,6 +95,9 @@ func progressText(v report.JobView) string {
 	}
 	if len(parts) == 0 || v.State != string(event.StateRunning) {
 		return whole(v)
+	}
+	if more := queueLine(v); more != "" {
+		parts = append(parts, more)
 	}
 	return strings.Join(parts, "; ")
 }

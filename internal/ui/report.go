@@ -18,7 +18,7 @@ import (
 func Report(w io.Writer, v report.JobView) error {
 	var b strings.Builder
 	for _, part := range []func(*strings.Builder, report.JobView){
-		reportHead, reportPhases, reportNodes, reportSlowest, reportCounters, reportFailures,
+		reportHead, reportPhases, reportAllocs, reportNodes, reportSlowest, reportCounters, reportFailures,
 	} {
 		part(&b, v)
 	}
@@ -42,6 +42,7 @@ func reportHead(b *strings.Builder, v report.JobView) {
 	item(b, "decided", clean(v.Decision))
 	item(b, "predicted", predicted(v))
 	item(b, "took", took(v))
+	item(b, "queue", queued(v))
 	item(b, "tasks", tasksText(v))
 	item(b, "attempts", attemptsText(v))
 	item(b, "data", list(size(v.BytesIn)+" in", int(v.BytesIn), size(v.BytesOut)+" out", int(v.BytesOut)))
@@ -50,6 +51,33 @@ func reportHead(b *strings.Builder, v report.JobView) {
 	for _, n := range v.Notes {
 		item(b, "note", clean(n))
 	}
+	for _, p := range v.Plans {
+		item(b, "planned", clock(p.At, v.At)+" "+clean(p.Decision))
+	}
+}
+
+// queued puts what the queue did beside what was expected of it, and says what the job
+// waits for; it is empty for jobs that have nothing to do with one.
+func queued(v report.JobView) string {
+	var parts []string
+	beside := func(what string, actual *float64, expected float64, known bool) {
+		if actual == nil || v.Expected == nil {
+			return
+		}
+		text := what + " " + seconds(*actual)
+		if known {
+			text += " (" + seconds(expected) + " expected)"
+		}
+		parts = append(parts, text)
+	}
+	if e := v.Expected; e != nil {
+		beside("wait", v.WaitS, e.WaitS, true)
+		beside("turnaround", v.TurnaroundS, e.TurnaroundS, e.TurnaroundS > 0)
+	}
+	if now := queueLine(v); now != "" {
+		parts = append(parts, now)
+	}
+	return strings.Join(parts, ", ")
 }
 
 // predicted says what was predicted and from what, and how it compares.
@@ -158,6 +186,8 @@ func section(b *strings.Builder, t *table) {
 	b.WriteString("\n")
 	_ = t.write(b) // a strings.Builder takes all
 }
+
+func reportAllocs(b *strings.Builder, v report.JobView) { _ = allocsSection(b, v) }
 
 func reportNodes(b *strings.Builder, v report.JobView) { _ = nodesTable(b, v) }
 

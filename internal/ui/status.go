@@ -15,14 +15,14 @@ func Status(w io.Writer, views []report.JobView) error {
 		_, err := io.WriteString(w, "no jobs\n")
 		return err
 	}
-	t := newTable("ID", "NAME", "KIND", "STATE", "DONE>", "FAILED>", "RUNNING>", "ELAPSED>", "ETA>")
+	t := newTable("ID", "NAME", "KIND", "STATE", "DONE>", "FAILED>", "RUNNING>", "ELAPSED>", "ETA>", "WAITS FOR")
 	for _, v := range report.NewestLast(views) {
 		rest := ""
 		if v.EtaS != nil {
 			rest = strings.TrimPrefix(eta(*v.EtaS), "ETA ")
 		}
 		t.add(string(v.ID), fit(clean(v.Name), 30), string(v.Kind), v.State,
-			fmt.Sprintf("%d/%d", v.TasksDone, v.TasksTotal), some(v.TasksFailed), some(v.TasksRunning), seconds(v.ElapsedS), rest)
+			fmt.Sprintf("%d/%d", v.TasksDone, v.TasksTotal), some(v.TasksFailed), some(v.TasksRunning), seconds(v.ElapsedS), rest, waitsCell(v))
 	}
 	return t.write(w)
 }
@@ -57,6 +57,9 @@ func Progress(w io.Writer, v report.JobView, width int) error {
 	if _, err := io.WriteString(w, strings.Join(lines, "\n")+"\n"); err != nil {
 		return err
 	}
+	if err := allocsSection(w, v); err != nil {
+		return err
+	}
 	if err := nodesTable(w, v); err != nil {
 		return err
 	}
@@ -81,6 +84,17 @@ func Progress(w io.Writer, v report.JobView, width int) error {
 func failureCount(v report.JobView) string {
 	return fmt.Sprintf("%s failed for good, %s failed; see berth report %s",
 		count(v.TasksFailed, "task"), count(v.Attempts.Failed, "attempt"), v.ID)
+}
+
+// allocsSection writes the table of allocations behind an empty line, nothing without any.
+func allocsSection(w io.Writer, v report.JobView) error {
+	if len(v.Allocs) == 0 {
+		return nil
+	}
+	if _, err := io.WriteString(w, "\n"); err != nil {
+		return err
+	}
+	return allocsTable(v).write(w)
 }
 
 func nodesTable(w io.Writer, v report.JobView) error {

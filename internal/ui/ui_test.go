@@ -2,6 +2,7 @@ package ui
 
 import (
 	"bytes"
+	"os"
 	"strings"
 	"testing"
 	"time"
@@ -12,6 +13,12 @@ import (
 	"berth/internal/report"
 	"berth/internal/report/reporttest"
 )
+
+// TestMain lets local times be the same everywhere.
+func TestMain(m *testing.M) {
+	time.Local = time.UTC
+	os.Exit(m.Run())
+}
 
 // scene is a history and what shows it.
 type scene struct {
@@ -101,6 +108,10 @@ func (s *scene) newJob(d *datadriven.TestData) {
 	info.Decision, info.Output, info.Logs = text("decision"), text("output"), text("logs")
 	if n := text("note"); n != "" {
 		info.Notes = []string{n}
+	}
+	if wait, err := time.ParseDuration(text("wait")); err == nil {
+		all, _ := time.ParseDuration(text("turnaround"))
+		info.Expected = &report.Expectation{WaitS: wait.Seconds(), TurnaroundS: all.Seconds()}
 	}
 	if low, err := time.ParseDuration(text("low")); err == nil {
 		up, _ := time.ParseDuration(text("up"))

@@ -35,13 +35,22 @@ func opening(v report.JobView, c color) []string {
 	return lines
 }
 
-// whole is the line on the job as a whole while it runs.
+// whole says how a job that is not over stands, in one line.
 func whole(v report.JobView) string {
+	line := wholeLine(v)
+	if more := queueLine(v); more != "" {
+		line += "; " + more
+	}
+	return line
+}
+
+// wholeLine is whole but for what the job has of a batch system and waits for there.
+func wholeLine(v report.JobView) string {
 	parts := []string{string(v.ID) + " " + v.State}
-	switch v.State {
-	case string(event.StateQueued):
+	switch {
+	case v.State == string(event.StateQueued) && v.Waits == nil:
 		parts[0] += " (why: berth explain " + string(v.ID) + ")"
-	case string(event.StateStopping):
+	case v.State == string(event.StateStopping):
 		if v.Reason != "" {
 			parts[0] += ": " + clean(v.Reason)
 		}
