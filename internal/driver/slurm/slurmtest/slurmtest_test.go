@@ -2,9 +2,11 @@ package slurmtest
 
 import (
 	"os"
+	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 )
@@ -117,7 +119,8 @@ func testController(t *testing.T, c *Cluster) {
 	c.WaitSaved(t, id)
 	c.WaitSaved(t, waits)
 	c.Stop(t, Ctld)
-	if _, err := c.Try("scontrol", "show", "job", id); err == nil {
+	// Other commands would ask again for many seconds.
+	if out, err := c.Try("scontrol", "ping"); err == nil && !strings.Contains(out, "DOWN") {
 		t.Error("a slurmctld that was killed answers")
 	}
 	c.Start(t, Ctld)
@@ -244,5 +247,39 @@ func TestSkipped(t *testing.T) {
 	})
 	if !skipped {
 		t.Error("not skipped")
+	}
+}
+
+// inChild names the variable that makes TestDeath the process that dies, and says
+// where to leave the name of the cluster's folder.
+const inChild = "SLURMTEST_CHILD"
+
+// TestDeath: a test process that is killed leaves no cluster behind.
+func TestDeath(t *testing.T) {
+	if file := os.Getenv(inChild); file != "" {
+		c := Start(t, Nodes(1))
+		if err := os.WriteFile(file, []byte(c.Dir), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		if err := syscall.Kill(os.Getpid(), syscall.SIGKILL); err != nil {
+			t.Fatal(err)
+		}
+		select {}
+	}
+	file := filepath.Join(t.TempDir(), "dir")
+	child := exec.Command(os.Args[0], "-test.run=^TestDeath$")
+	child.Env = append(os.Environ(), inChild+"="+file)
+	out, err := child.CombinedOutput()
+	dir, readErr := os.ReadFile(file)
+	if err == nil || readErr != nil {
+		t.Fatalf("the child said %s (%v, %v)", out, err, readErr)
+	}
+	for end := time.Now().Add(patience); ; time.Sleep(pollEvery) {
+		_, err := os.Stat(string(dir))
+		if left := mentioning(t, string(dir)); os.IsNotExist(err) && len(left) == 0 {
+			return
+		} else if time.Now().After(end) {
+			t.Fatalf("%s is still there (%v); %q", dir, err, left)
+		}
 	}
 }
