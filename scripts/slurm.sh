@@ -4,7 +4,7 @@
 #
 #   slurm.sh deps              install the Debian packages unless they are there
 #   slurm.sh up DIR            start it, or what of it is not running; wait until it is ready
-#   slurm.sh down DIR          end its daemons and jobs, remove what up made
+#   slurm.sh down DIR          end its daemons and jobs, remove it
 #   slurm.sh status DIR        which daemons run; nodes; queue
 #   slurm.sh stop DIR DAEMON   kill -9 one daemon: ctld, munge, or slurmd of node n1, n2, …
 #   slurm.sh crash DIR NODE    kill -9 all of a node: slurmd, its steps and their tasks
@@ -14,6 +14,8 @@
 # submitted just before "stop ctld" is forgotten; a time limit has whole minutes and is
 # enforced up to half a minute late; a job's steps outlive slurmd, until slurmctld misses the node.
 #
+# DIR must be new or empty. down removes all that up put there, and DIR itself if up made it.
+#
 # Environment, read by up when it makes DIR:
 #   SLURM_NODES  number of nodes (8)          SLURM_CPUS  CPUs a node (2)
 #   SLURM_MEM    memory a node in MB (2000)
@@ -22,9 +24,9 @@
 set -euo pipefail
 umask 022
 
-readonly TRIES=10      # sets of ports tried
-readonly WAIT=${SLURM_WAIT:-60} # seconds the cluster has to get ready
-readonly MAX_DIR=60    # bytes: slurmstepd's sockets below DIR may have 108 in all
+readonly TRIES=10   # sets of ports tried
+readonly WAIT=60    # seconds a daemon has to answer, or to be gone
+readonly MAX_DIR=60 # bytes: slurmstepd's sockets below DIR may have 108 in all
 
 fail() { echo "slurm.sh: $*" >&2; exit 1; }
 
@@ -34,6 +36,9 @@ usage() { sed -n '2,/^set/{/^set/d;s/^# \{0,1\}//;p}' "$0" >&2; exit 2; }
 PATH=$PATH:/usr/sbin:/sbin
 
 LAUNCHED=() # process ids of what this call launched
+
+# shellcheck source=scripts/slurm-conf.sh
+. "$(dirname "$0")/slurm-conf.sh"
 
 need_commands() {
 	local c missing=
@@ -48,6 +53,7 @@ need_commands() {
 set_dir() {
 	DIR=$(realpath -m -- "$1")
 	CONF=$DIR/slurm.conf
+	MARK=$DIR/.slurm.sh # says that all here is ours, and whether DIR is
 	[ ${#DIR} -le $MAX_DIR ] || fail "$DIR: longer than $MAX_DIR bytes, and names of Unix sockets are short; take a shorter folder"
 	case $DIR in *[!A-Za-z0-9/._-]*) fail "$DIR: slurm.conf has no quotes for this name; take a plainer folder" ;; esac
 }
@@ -59,112 +65,6 @@ clean_environment() {
 		case $v in SLURM_NODES | SLURM_CPUS | SLURM_MEM | SLURM_EXTRA) export -n "$v" ;; *) unset "$v" ;; esac
 	done
 	export SLURM_CONF=$CONF
-}
-
-## Configuration
-
-port_free() { ! (exec 3<>"/dev/tcp/127.0.0.1/$1") 2>/dev/null; }
-
-# pick_ports N: the first of N adjacent ports nobody listens on, below the range that
-# the kernel gives to clients. Another process may take one meanwhile; then a
-# daemon ends and up tries other ports.
-pick_ports() {
-	local n=$1 base p
-	while :; do
-		base=$((10000 + RANDOM * 2 % 20000))
-		for ((p = base; p < base + n; p++)); do port_free $p || continue 2; done
-		echo "$base"
-		return
-	done
-}
-
-# write_conf BASE: slurm.conf with the controller on port BASE and the nodes above.
-write_conf() {
-	local base=$1 nodes=${SLURM_NODES:-8} host user extra
-	host=$(uname -n) # the short name, known without any name service
-	host=${host%%.*}
-	user=$(id -un)
-	extra=$(printf '%s\n' "${SLURM_EXTRA:-}" | sed 's/^[[:space:]]*//')
-	generated_conf "$base" "$nodes" "$host" "$user" | without_keys_of "$extra" >"$CONF.new"
-	[ -z "$extra" ] || printf '# SLURM_EXTRA\n%s\n' "$extra" >>"$CONF.new"
-	mv "$CONF.new" "$CONF"
-	node_names >/dev/null || { rm "$CONF"; fail "Slurm does not take this slurm.conf; see SLURM_EXTRA"; }
-	echo "CgroupPlugin=$(cgroup_plugin)" >"$DIR/cgroup.conf"
-}
-
-# binding: Slurm can listen on the address of the machine's name instead of on all of them,
-# which serves where that is the loopback. Elsewhere munge's key keeps strangers out.
-binding() {
-	local address
-	address=$( (getent ahostsv4 "$(uname -n)" || true) | awk 'NR == 1 { print $1 }')
-	[ "$address" != 127.0.0.1 ] || echo CommunicationParameters=NoCtldInAddrAny,NoInAddrAny
-}
-
-# cgroup_plugin: nothing here uses control groups, but slurmd loads a plugin for them. That
-# for their first version touches nothing; Slurm from 23.11 on knows "disabled".
-cgroup_plugin() {
-	local version
-	version=$(slurmd -V | awk '{ print $2 }')
-	if printf '%s\n' 23.11 "$version" | sort -VC; then echo disabled; else echo cgroup/v1; fi
-}
-
-# without_keys_of LINES: standard input without the lines whose key LINES sets too.
-without_keys_of() {
-	EXTRA=$1 awk -F= 'BEGIN {
-		n = split(ENVIRON["EXTRA"], line, "\n")
-		for (i = 1; i <= n; i++) { split(line[i], kv, "="); if (kv[1] != "") set[tolower(kv[1])] = 1 }
-		delete set["partitionname"]; delete set["nodename"]
-	}
-	!(tolower($1) in set)'
-}
-
-generated_conf() {
-	local base=$1 nodes=$2 host=$3 user=$4
-	cat <<-END
-	# Written by scripts/slurm.sh.
-	ClusterName=berth
-	SlurmctldHost=$host(127.0.0.1)
-	SlurmctldPort=$base
-	SlurmUser=$user
-	SlurmdUser=$user
-	$(binding)
-	AuthType=auth/munge
-	AuthInfo=socket=$DIR/munge/socket
-	CredType=cred/munge
-	StateSaveLocation=$DIR/state
-	SlurmctldPidFile=$DIR/run/slurmctld.pid
-	SlurmctldLogFile=$DIR/log/slurmctld.log
-	SlurmdSpoolDir=$DIR/spool/%n
-	SlurmdPidFile=$DIR/run/%n.pid
-	SlurmdLogFile=$DIR/log/%n.log
-	SlurmctldSyslogDebug=quiet
-	SlurmdSyslogDebug=quiet
-	# Processes are followed by their parents; nothing needs root or control groups.
-	ProctrackType=proctrack/linuxproc
-	TaskPlugin=task/none
-	JobAcctGatherType=jobacct_gather/none
-	AccountingStorageType=accounting_storage/none
-	MpiDefault=none
-	MailProg=/bin/true
-	# Nodes have the CPUs and the memory said here, whatever the machine has.
-	SlurmdParameters=config_overrides
-	SelectType=select/cons_tres
-	SelectTypeParameters=CR_Core_Memory
-	DefMemPerCPU=100
-	# Plans are made every second, to the second, for the whole queue.
-	SchedulerType=sched/backfill
-	SchedulerParameters=bf_interval=1,bf_resolution=1,bf_continue,bf_max_job_test=1000,bf_window=2880,batch_sched_delay=0,sched_interval=2,default_queue_depth=1000
-	# A node that does not answer is down soon, and back as soon as it answers.
-	SlurmdTimeout=15
-	ReturnToService=2
-	KillWait=2
-	OverTimeLimit=0
-	InactiveLimit=0
-	MinJobAge=3600
-	NodeName=n[1-$nodes] NodeHostname=$host NodeAddr=127.0.0.1 Port=[$((base + 1))-$((base + nodes))] Sockets=1 CoresPerSocket=${SLURM_CPUS:-2} ThreadsPerCore=1 RealMemory=${SLURM_MEM:-2000} State=UNKNOWN
-	PartitionName=main Nodes=ALL Default=YES MaxTime=INFINITE DefaultTime=10
-	PartitionName=short Nodes=ALL MaxTime=10 MaxNodes=4 DefaultTime=5
-	END
 }
 
 ## Daemons
@@ -246,7 +146,11 @@ await() {
 	done
 }
 
+# kill_now PIDS: one word, white space between them.
+# shellcheck disable=SC2086
 kill_now() { [ -z "$1" ] || kill -9 $1 2>/dev/null || true; }
+
+need_cluster() { [ -e "$CONF" ] || fail "$DIR: no cluster here"; }
 
 known() {
 	case $1 in
@@ -260,7 +164,10 @@ known() {
 prepare() {
 	if [ ! -e "$DIR" ]; then
 		mkdir -p "$DIR"
-		touch "$DIR/.made"
+		echo made >"$MARK"
+	elif [ ! -e "$MARK" ]; then
+		[ -z "$(ls -A "$DIR")" ] || fail "$DIR: neither empty nor made by slurm.sh"
+		echo found >"$MARK"
 	fi
 	mkdir -p "$DIR"/{munge,run,log,state,spool}
 	if [ ! -e "$DIR/munge/key" ]; then
@@ -277,7 +184,15 @@ launch_all() {
 
 port_taken() { grep -qi 'address already in use' "$DIR"/log/*.log "$DIR"/log/*.out 2>/dev/null; }
 
-all_up() { sinfo -h -N -o %T 2>/dev/null | registered; }
+all_up() { sinfo -h -N -o %T 2>/dev/null | registered && all_listen; }
+
+all_listen() {
+	local n
+	for n in $(node_names); do
+		! port_free "$(port_of "$n")" || return 1
+	done
+}
+
 up_or_not() { all_up || launched_die; }
 
 # up: on new ports if the folder is new, else on those it has.
@@ -299,7 +214,7 @@ up() {
 		rm -rf "${DIR:?}"/{state,spool,log}/*
 	done
 	status >&2 || true
-	tail -n 3 "$DIR"/log/*.log >&2 || true
+	tail -n 3 "$DIR"/log/*.log 2>/dev/null >&2 || true
 	[ -z "$fresh" ] || { await "$WAIT" kill_all && rm "$CONF"; } # the next up begins anew
 	fail "the cluster does not get ready; all of its logs are in $DIR/log"
 }
@@ -336,15 +251,13 @@ kill_all() {
 
 down() {
 	[ -d "$DIR" ] || return 0
-	scancel -u "$(id -un)" 2>/dev/null || true
+	[ -e "$MARK" ] || fail "$DIR: not made by slurm.sh"
 	await "$WAIT" kill_all || fail "some processes do not end: $(all_processes | paste -sd' ')"
-	rm -rf "${DIR:?}"/{munge,run,log,state,spool,slurm.conf,cgroup.conf}
-	[ ! -e "$DIR/.made" ] || rm -rf "$DIR"
+	if grep -qx made "$MARK"; then rm -rf "$DIR"; else rm -rf "${DIR:?}"/{munge,run,log,state,spool,slurm.conf,cgroup.conf} "$MARK"; fi
 }
 
 status() {
 	local d
-	[ -e "$CONF" ] || fail "$DIR: no cluster here"
 	for d in munge ctld $(node_names); do
 		if runs "$d"; then echo "$d runs"; else echo "$d does not run"; fi
 	done
@@ -358,9 +271,10 @@ stop_daemon() {
 	await "$WAIT" gone "$1"
 }
 
-# crash_daemon NODE: steps before their tasks, so that none can tell how its tasks ended.
-crash_daemon() {
+# crash_node NODE: steps before their tasks, so that none can tell how its tasks ended.
+crash_node() {
 	local on_node
+	[ "${1#n}" != "$1" ] || fail "$1: not a node"
 	on_node=$(with_conf | tasks "$1")
 	stop_daemon "$1"
 	kill_now "$(parents $on_node | called slurmstepd)"
@@ -390,9 +304,10 @@ main() {
 	set_dir "$2"
 	clean_environment
 	case $command/$# in
-	up/2 | down/2 | status/2) $command ;;
-	crash/3) [ "${3#n}" != "$3" ] || usage; known "$3"; crash_daemon "$3" ;;
-	stop/3 | start/3) known "$3"; "${command}_daemon" "$3" ;;
+	up/2 | down/2) $command ;;
+	status/2) need_cluster && status ;;
+	crash/3) need_cluster && known "$3" && crash_node "$3" ;;
+	stop/3 | start/3) need_cluster && known "$3" && "${command}_daemon" "$3" ;;
 	*) usage ;;
 	esac
 }

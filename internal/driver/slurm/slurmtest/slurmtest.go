@@ -91,10 +91,6 @@ func (c *Cluster) prepare() error {
 	if err != nil {
 		return err
 	}
-	script, err := os.ReadFile(filepath.Join(root, "scripts", "slurm.sh"))
-	if err != nil {
-		return err
-	}
 	parent := os.TempDir()
 	if len(parent) > 30 {
 		parent = "/tmp"
@@ -103,8 +99,14 @@ func (c *Cluster) prepare() error {
 		return err
 	}
 	c.home = filepath.Join(c.Dir, "cluster")
-	if err := os.WriteFile(filepath.Join(c.Dir, "slurm.sh"), script, 0o755); err != nil {
-		return err
+	for _, name := range []string{"slurm.sh", "slurm-conf.sh"} {
+		script, err := os.ReadFile(filepath.Join(root, "scripts", name))
+		if err != nil {
+			return err
+		}
+		if err := os.WriteFile(filepath.Join(c.Dir, name), script, 0o755); err != nil {
+			return err
+		}
 	}
 	if err := os.Chmod(c.Dir, 0o755); err != nil {
 		return err
