@@ -22,7 +22,7 @@ func (s *Server) act(a engine.Action) {
 		s.send(a.Node, &wire.Commit{Attempt: a.Attempt})
 	case engine.Locate:
 		s.tellJob(a.Node, a.Attempt.Job)
-		s.send(a.Node, &wire.Locate{Map: a.Attempt, Holder: a.Holder, Addr: a.Addr})
+		s.send(a.Node, &wire.Locate{Map: a.Attempt, Holder: a.Holder, Addr: a.Addr, Outputs: a.Outputs})
 	case engine.Forget:
 		if ses := s.sessions[a.Node]; ses != nil {
 			delete(ses.told, a.Job) // if the job is resumed the worker has to be told of it anew

@@ -25,12 +25,13 @@ const (
 	nodeTimeout = 30 * time.Second
 )
 
-// session is the connection of one worker. The loop alone uses told.
+// session is the connection of one worker. The loop alone uses told and retires.
 type session struct {
-	node   job.NodeID
-	conn   *wire.Conn
-	told   map[job.ID]bool // jobs that the worker knows
-	closed sync.Once
+	node    job.NodeID
+	conn    *wire.Conn
+	told    map[job.ID]bool // jobs that the worker knows
+	retires string          // why the worker is about to end; empty: it is not
+	closed  sync.Once
 }
 
 func (ses *session) close() { ses.closed.Do(func() { _ = ses.conn.Close() }) }
@@ -67,7 +68,7 @@ func (s *Server) join(ses *session, h *wire.Hello) {
 	s.sessions[ses.node] = ses
 	s.send(ses.node, &wire.Welcome{Heartbeat: heartbeat, Lease: lease})
 	up := engine.NodeUp{Running: h.Running, Held: h.Held, NodeJoined: event.NodeJoined{
-		Node: ses.node, Host: h.Host, Addr: h.Addr, Capacity: h.Capacity}}
+		Node: ses.node, Host: h.Host, Addr: h.Addr, Capacity: h.Capacity, Outputs: h.Outputs}}
 	if err := s.step(up); err != nil {
 		s.log.Warn("worker is not wanted", "node", ses.node, "err", err)
 		s.send(ses.node, &wire.Shutdown{Reason: err.Error()})
@@ -88,11 +89,26 @@ func (s *Server) leave(ses *session, err error) {
 	}
 	delete(s.sessions, ses.node)
 	reason := "connection lost"
-	if err != nil && !errors.Is(err, io.EOF) {
+	switch {
+	case ses.retires != "":
+		reason = "its worker ended: " + ses.retires
+	case err != nil && !errors.Is(err, io.EOF):
 		reason += ": " + err.Error()
 	}
-	if err := s.step(engine.NodeDown{Node: ses.node, Reason: reason}); err != nil {
-		s.log.Debug("node was not known", "node", ses.node, "err", err)
+	s.nodeDown(engine.NodeDown{Node: ses.node, Reason: reason, Dead: ses.retires != ""})
+}
+
+// retire has nothing started any more on a node whose worker is about to end. What it ran
+// is the node's until it has told how that ended, or has hung up.
+func (s *Server) retire(ses *session, reason string) {
+	if ses.retires = reason; s.sessions[ses.node] == ses {
+		s.nodeDown(engine.NodeDown{Node: ses.node, Reason: "its worker ends: " + reason})
+	}
+}
+
+func (s *Server) nodeDown(in engine.NodeDown) {
+	if err := s.step(in); err != nil {
+		s.log.Debug("node was not known", "node", in.Node, "err", err)
 	}
 }
 
@@ -126,6 +142,8 @@ func (s *Server) hear(ses *session, m wire.Message) error {
 		s.input(engine.CommitWanted{Attempt: m.Attempt})
 	case *wire.FetchFailed:
 		s.input(engine.FetchFailed{By: m.By, Map: m.Map, Addr: m.Addr, Reason: m.Reason})
+	case *wire.Retiring:
+		s.post(func() { s.retire(ses, m.Reason) })
 	case *wire.Ended:
 		s.post(func() { s.attemptEnded(ses, m) })
 	default:

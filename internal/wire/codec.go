@@ -26,6 +26,7 @@ var makers = map[Kind]func() Message{
 	KindCommitWanted: func() Message { return &CommitWanted{} },
 	KindEnded:        func() Message { return &Ended{} },
 	KindFetchFailed:  func() Message { return &FetchFailed{} },
+	KindRetiring:     func() Message { return &Retiring{} },
 	KindWelcome:      func() Message { return &Welcome{} },
 	KindHeartbeatAck: func() Message { return &HeartbeatAck{} },
 	KindJob:          func() Message { return &Job{} },

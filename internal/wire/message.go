@@ -22,6 +22,7 @@ const (
 	KindCommitWanted
 	KindEnded
 	KindFetchFailed
+	KindRetiring
 )
 
 // Messages from coordinator to worker.
@@ -112,6 +113,13 @@ type FetchFailed struct {
 	Reason string      `msgpack:"r"`
 }
 
+// Retiring says that the worker was told to end, as when its allocation's time is over: it
+// starts nothing any more, kills what runs, tells how that ended (event.Lost, unless it was
+// done), and hangs up for good once that is acknowledged.
+type Retiring struct {
+	Reason string `msgpack:"r"`
+}
+
 // Job tells a worker about a job, before its first Start.
 type Job struct {
 	Spec    []byte `msgpack:"s"` // job.Spec as JSON
@@ -178,6 +186,7 @@ func (*LeaveWanted) Kind() Kind  { return KindLeaveWanted }
 func (*CommitWanted) Kind() Kind { return KindCommitWanted }
 func (*Ended) Kind() Kind        { return KindEnded }
 func (*FetchFailed) Kind() Kind  { return KindFetchFailed }
+func (*Retiring) Kind() Kind     { return KindRetiring }
 func (*Welcome) Kind() Kind      { return KindWelcome }
 func (*HeartbeatAck) Kind() Kind { return KindHeartbeatAck }
 func (*Job) Kind() Kind          { return KindJob }
