@@ -91,8 +91,10 @@ type LiveAlloc struct {
 	Note    string   // while it waits: for what
 }
 
-// Clear lets the driver remove all that is left of an allocation that is over: no job
-// needs the map outputs on its nodes any more.
+// Clear lets the driver remove all that is left of an elastic allocation that is over: no
+// job needs the map outputs on its nodes any more. Cleared answers it, when all is gone.
+// It comes once for each such allocation; a new coordinator repeats it where the answer
+// is not on record.
 type Clear struct{ Alloc job.AllocID }
 
 // Finalize commits a job's output as a whole (_SUCCESS); Finalized answers it.

@@ -16,8 +16,12 @@ func (e *Engine) allocDown(in AllocDown) {
 		return
 	}
 	p := a.pool
-	e.endAlloc(a, in.Reason)
-	if in.Refuse && len(p.allocs) == 0 {
+	e.endAlloc(a, in.Reason, false)
+	switch {
+	case !in.Refuse:
+	case a.req.Elastic:
+		e.refused(a, in.Reason)
+	case len(p.allocs) == 0:
 		what := "allocation %s cannot be had: %s"
 		if a.joined > 0 {
 			what = "allocation %s is over: %s"
@@ -27,9 +31,9 @@ func (e *Engine) allocDown(in AllocDown) {
 }
 
 // endAlloc ends an allocation, and with it all that runs on its nodes.
-func (e *Engine) endAlloc(a *alloc, reason string) {
+func (e *Engine) endAlloc(a *alloc, reason string, unwanted bool) {
 	nodes := a.nodes()
-	e.emit(event.AllocEnded{Alloc: a.id, Reason: reason})
+	e.emit(event.AllocEnded{Alloc: a.id, Reason: reason, Unwanted: unwanted})
 	for _, n := range nodes {
 		e.sweep(n, n.reason)
 	}
@@ -60,10 +64,13 @@ func (e *Engine) settleAllocs() {
 	for _, p := range slices.Clone(e.pools) {
 		for _, a := range slices.Clone(p.allocs) {
 			if a.deserted() {
-				e.giveBack(a, "all its nodes are gone")
+				e.giveBack(a, "all its nodes are gone", false)
 			}
 		}
-		if len(p.allocs) == 0 && p.wanting() {
+		switch {
+		case p.shape.elastic:
+			e.settleElastic(p)
+		case len(p.allocs) == 0 && p.wanting():
 			e.ask(p)
 		}
 		for _, j := range p.active {
@@ -76,8 +83,12 @@ func (e *Engine) settleAllocs() {
 	}
 	for _, a := range slices.Clone(e.allocList) {
 		if reason := e.useless(a); reason != "" {
-			e.giveBack(a, reason)
+			e.giveBack(a, reason, false)
 		}
+	}
+	if e.dirtyOver {
+		e.dirtyOver = false
+		e.settleOver()
 	}
 }
 
@@ -88,13 +99,15 @@ func (e *Engine) ask(p *pool) {
 		return
 	}
 	first := p.active[slices.IndexFunc(p.active, (*jobState).active)]
-	id := job.AllocID(fmt.Sprintf("a%d", e.lastAlloc+1))
+	id := e.nextAlloc()
 	e.emit(event.AllocRequested{Alloc: id, Request: first.work.Alloc})
 	e.do(Request{Alloc: id, Request: first.work.Alloc})
 }
 
-func (e *Engine) giveBack(a *alloc, reason string) {
-	e.endAlloc(a, reason)
+func (e *Engine) nextAlloc() job.AllocID { return job.AllocID(fmt.Sprintf("a%d", e.lastAlloc+1)) }
+
+func (e *Engine) giveBack(a *alloc, reason string, unwanted bool) {
+	e.endAlloc(a, reason, unwanted)
 	e.do(Release{Alloc: a.id, Reason: reason})
 }
 
@@ -121,7 +134,7 @@ func (a *alloc) deserted() bool {
 // useless says why the allocation is to be given back now, empty if it is not.
 func (e *Engine) useless(a *alloc) string {
 	switch {
-	case !a.idle():
+	case a.req.Elastic || !a.idle():
 		return ""
 	case a.joined == 0:
 		return "nothing is left to run on it"

@@ -29,7 +29,7 @@ func (e *Engine) apply(at job.Time, r event.Record) {
 		}
 	case event.LeaveGranted:
 		if a := e.find(r.Attempt); a != nil {
-			e.applyLeave(a, r.Phase)
+			e.applyLeave(at, a, r.Phase)
 		}
 	case event.CommitGranted:
 		if a := e.find(r.Attempt); a != nil {
@@ -47,6 +47,12 @@ func (e *Engine) apply(at job.Time, r event.Record) {
 		e.applyRequested(at, r)
 	case event.AllocEnded:
 		e.applyAllocEnded(at, r)
+	case event.AllocBegan:
+		e.applyBegan(at, r)
+	case event.AllocCleared:
+		e.applyCleared(r)
+	case event.JobPlanned:
+		e.applyPlanned(r)
 	default:
 		panic(fmt.Sprintf("engine: unknown record %T", r))
 	}
@@ -67,13 +73,15 @@ func (e *Engine) applyJoined(at job.Time, r event.NodeJoined) {
 		if a.joined == 1 {
 			a.first = at
 			a.pool.barren = 0
+			e.arise(a)
 		}
 	}
 	if !slices.Contains(a.pool.nodes, n) {
 		a.pool.nodes = append(a.pool.nodes, n)
 	}
 	n.state, n.since, n.reason = up, at, ""
-	n.host, n.addr, n.Capacity = r.Host, r.Addr, r.Capacity
+	n.host, n.addr, n.Capacity, n.outputs = r.Host, r.Addr, r.Capacity, r.Outputs
+	a.largest = job.Resources{CPUs: max(a.largest.CPUs, r.Capacity.CPUs), Mem: max(a.largest.Mem, r.Capacity.Mem)}
 	e.freed(n) // attempts there may have waited for leave
 	e.changed(a.pool)
 	e.touchAllocs()
@@ -123,7 +131,10 @@ func (e *Engine) applyRequested(at job.Time, r event.AllocRequested) {
 		return
 	}
 	p := e.poolFor(shapeOf(r.Request))
-	a := &alloc{id: r.Alloc, req: r.Request, pool: p, requested: at}
+	a := &alloc{id: r.Alloc, req: r.Request, pool: p, requested: at, job: r.Job}
+	if j := e.jobs[r.Job]; j != nil {
+		j.asked++
+	}
 	e.allocs[a.id] = a
 	e.allocList = append(e.allocList, a)
 	p.allocs = append(p.allocs, a)
@@ -152,8 +163,11 @@ func (e *Engine) applyAllocEnded(at job.Time, r event.AllocEnded) {
 			n.state, n.since, n.reason = gone, at, "allocation "+string(a.id)+" is over: "+r.Reason
 		}
 	}
+	a.ended, a.endedAt = true, at
+	if a.req.Elastic {
+		e.applyOver(a, r)
+	}
 	p.nodes = slices.DeleteFunc(p.nodes, func(n *node) bool { return n.alloc == a })
-	a.ended = true
 	if a.joined == 0 {
 		p.barren++
 	}

@@ -20,9 +20,12 @@ func (e *Engine) applyStarted(at job.Time, r event.AttemptStarted) {
 	q.take(int32(i))
 	j.move(i, running)
 	j.tasks[i].attempt = int32(r.Attempt.N)
-	a := &attempt{id: r.Attempt, job: j, kind: q.kind, node: n, at: len(n.live), leave: r.Leave, commit: r.Commit, started: at}
+	a := &attempt{id: r.Attempt, job: j, kind: q.kind, node: n, alloc: n.alloc, at: len(n.live), leave: r.Leave, commit: r.Commit, started: at}
 	j.live[int32(i)] = a
 	n.live = append(n.live, a)
+	if a.alloc != nil {
+		a.alloc.live++
+	}
 	n.Used = n.Used.Plus(sched.Holds(a.kind, a.leave, j.need(i)))
 	if a.shuffling() {
 		n.Shuffling++
@@ -35,10 +38,10 @@ func (e *Engine) applyStarted(at job.Time, r event.AttemptStarted) {
 	e.enqueue(j)
 }
 
-func (e *Engine) applyLeave(a *attempt, p job.Phase) {
+func (e *Engine) applyLeave(at job.Time, a *attempt, p job.Phase) {
 	e.release(a)
 	e.unwant(a)
-	a.leave = p
+	a.leave, a.left = p, at
 	a.node.Used = a.node.Used.Plus(sched.Holds(a.kind, a.leave, a.job.need(a.id.Task)))
 }
 
@@ -70,7 +73,7 @@ func (e *Engine) unwant(a *attempt) {
 }
 
 // drop takes an attempt that is over from its job and its node.
-func (e *Engine) drop(a *attempt) {
+func (e *Engine) drop(at job.Time, a *attempt) {
 	e.unwant(a)
 	e.release(a)
 	n := a.node
@@ -80,6 +83,13 @@ func (e *Engine) drop(a *attempt) {
 	n.live[last] = nil
 	n.live = n.live[:last]
 	delete(a.job.live, int32(a.id.Task))
+	if l := a.alloc; l != nil {
+		l.live--
+		l.used = max(l.used, at)
+		if l.live == 0 && l.req.Elastic {
+			e.touchAllocs()
+		}
+	}
 	e.freed(n)
 }
 
@@ -88,7 +98,7 @@ func (e *Engine) applyEnded(at job.Time, r event.AttemptEnded) {
 	a := j.find(r.Attempt)
 	switch {
 	case a != nil:
-		e.drop(a)
+		e.drop(at, a)
 		e.applyOutcome(at, a, r)
 	case r.Outcome == event.Done && e.late(r.Attempt):
 		j.queues[j.class(r.Attempt.Task)].take(int32(r.Attempt.Task))
@@ -115,7 +125,7 @@ func (e *Engine) late(id job.Attempt) bool {
 // applyOutcome applies the end of an attempt to its task and to the standing of its node.
 func (e *Engine) applyOutcome(at job.Time, a *attempt, r event.AttemptEnded) {
 	j, i, n := a.job, a.id.Task, a.node
-	t, q := &j.tasks[i], &j.queues[j.class(i)]
+	t := &j.tasks[i]
 	switch r.Outcome {
 	case event.Done:
 		j.move(i, done)
@@ -126,21 +136,29 @@ func (e *Engine) applyOutcome(at job.Time, a *attempt, r event.AttemptEnded) {
 			n.alloc.pool.done++
 		}
 		n.Health.Good()
+		j.learn(a, at, r.Stats)
 		return
 	case event.Failed:
 		e.strike(at, n)
 		t.fails = min(t.fails, 1<<16-2) + 1
 		if int(t.fails) >= j.attempts(i) {
 			j.move(i, failed)
+			j.uncut(i)
 			j.fails++
 			j.lastFail = fmt.Sprintf("%s failed in %d %s, last on %s: %s", e.taskName(j, i), t.fails, plural(int(t.fails), "attempt"), n.id, r.Reason)
 			return
 		}
 	case event.Lost:
+		if a.outlived(at) { // neither the task's fault nor the node's
+			j.cutShort(a, at)
+			break
+		}
 		e.strike(at, n)
 		t.lost = min(t.lost, 254) + 1
 	case event.Killed:
-		t.lost = min(t.lost, 254) + 1
+		if !(a.shuffling() && a.elastic()) { // such a one is killed for want of time or room
+			t.lost = min(t.lost, 254) + 1
+		}
 	case event.Broken:
 		e.strike(at, n)
 		if j.broken == "" {
@@ -148,7 +166,7 @@ func (e *Engine) applyOutcome(at job.Time, a *attempt, r event.AttemptEnded) {
 		}
 	}
 	j.move(i, ready)
-	q.again(int32(i), int32(n.Index))
+	j.again(i, int32(n.Index))
 }
 
 // strike holds an attempt that failed or got lost against its node.

@@ -16,6 +16,7 @@ func (e *Engine) applySubmitted(at job.Time, r event.JobSubmitted) {
 	j.counts[0].total, j.counts[1].total = w.Tasks, w.Reduces
 	j.queues[0] = queue{job: j, kind: w.TaskKind(0), end: int32(w.Tasks)}
 	j.queues[1] = queue{job: j, kind: job.ReduceTask, next: int32(w.Tasks), end: int32(w.Total())}
+	j.expect(w.TaskTime, w.ReduceTime, append([]job.AllocRequest{w.Alloc}, w.More...))
 	e.jobs[w.ID] = j
 	e.line = append(e.line, j)
 	e.enter(j)
@@ -28,6 +29,7 @@ func (e *Engine) enter(j *jobState) {
 	p := e.poolFor(shapeOf(j.work.Alloc))
 	p.enter(j)
 	p.barren = 0
+	j.asked, j.barren, j.plan = 0, barren{}, planning{}
 	e.enqueue(j)
 	e.touch(j)
 	e.touchAllocs()
@@ -38,7 +40,9 @@ func (e *Engine) applyResumed(at job.Time, r event.JobResumed) {
 	if j == nil || !j.state.Final() || j.tasks == nil {
 		return
 	}
-	j.work.Alloc = r.Alloc
+	w := &j.work
+	w.Alloc, w.More, w.Scout, w.TaskTime, w.ReduceTime = r.Alloc, r.More, r.Scout, r.TaskTime, r.ReduceTime
+	j.expect(w.TaskTime, w.ReduceTime, append([]job.AllocRequest{w.Alloc}, w.More...))
 	j.state, j.ending, j.code, j.reason = event.StateQueued, "", job.CodeFailed, ""
 	j.resumed, j.ended = at, 0
 	j.fails, j.lastFail, j.broken, j.unclaimed = 0, "", "", 0
@@ -54,7 +58,7 @@ func (e *Engine) renew(j *jobState, i int, again bool) {
 	t := &j.tasks[i]
 	if t.status == done {
 		if j.shuffles() && i < j.work.Tasks {
-			if e.nodeList[t.holder] == nil || e.nodeList[t.holder].state == gone {
+			if n := e.nodeList[t.holder]; n == nil || !n.has() {
 				t.holder = 0
 				j.unclaimed++
 			}
@@ -64,7 +68,7 @@ func (e *Engine) renew(j *jobState, i int, again bool) {
 	t.fails, t.lost, t.bad = 0, 0, 0
 	if t.status == failed && (again || j.work.Kind == job.MapReduce) {
 		j.move(i, ready)
-		j.queues[j.class(i)].again(int32(i), 0)
+		j.again(i, 0)
 	}
 }
 
@@ -82,6 +86,7 @@ func (e *Engine) applyJob(at job.Time, r event.Record) {
 		}
 	case event.JobFinalizing:
 		j.state = event.StateFinalizing
+		e.dirtyOver = true // its map outputs are of no use any more
 	case event.JobEnded:
 		e.applyJobEnded(at, j, r)
 		return
@@ -94,16 +99,17 @@ func (e *Engine) applyJob(at job.Time, r event.Record) {
 func (e *Engine) applyJobEnded(at job.Time, j *jobState, r event.JobEnded) {
 	j.state, j.ending, j.code, j.reason, j.ended = r.State, "", r.Code, r.Reason, at
 	for _, a := range j.sorted() { // none, unless another berth wrote the journal
-		e.drop(a)
+		e.drop(at, a)
 		j.move(a.id.Task, ready)
-		j.queues[j.class(a.id.Task)].again(int32(a.id.Task), 0)
+		j.again(a.id.Task, 0)
 	}
 	e.enqueue(j)
 	p := j.pool
 	p.leave(j, at)
 	e.prune(p)
+	e.dirtyOver = true
 	if r.State == event.StateDone { // nothing of it can be resumed
-		j.tasks, j.live = nil, nil
+		j.tasks, j.live, j.timing = nil, nil, [2]timing{}
 		j.counts[0].done = j.counts[0].total // though outputs may have got lost that no reduce needed
 		j.queues = [2]queue{}
 	}
@@ -148,7 +154,7 @@ func (e *Engine) applyOutputLost(j *jobState, r event.OutputLost) {
 		t.bad++
 	}
 	j.move(r.Task, ready)
-	j.queues[0].again(int32(r.Task), t.holder)
+	j.again(r.Task, t.holder)
 	t.holder = 0
 	e.enqueue(j)
 	e.touch(j)

@@ -54,7 +54,10 @@ func (e *Engine) attemptEnded(r event.AttemptEnded) {
 		}
 		return
 	}
-	if r.Outcome == event.Killed && a.dying() == "" || r.Outcome == event.Lost {
+	switch {
+	case a.dying() == "" && a.outlived(e.now) && (r.Outcome == event.Killed || r.Outcome == event.Failed && r.Signal != 0):
+		r = event.AttemptEnded{Attempt: a.id, Outcome: event.Lost, Reason: "the time of its allocation was over"}
+	case r.Outcome == event.Killed && a.dying() == "" || r.Outcome == event.Lost:
 		r = e.tooOften(a, r)
 	}
 	e.emit(r)
@@ -66,7 +69,7 @@ func (e *Engine) attemptEnded(r event.AttemptEnded) {
 // tooOften makes a loss count as a failure where the task has got lost too often:
 // then it is likely what kills its workers.
 func (e *Engine) tooOften(a *attempt, r event.AttemptEnded) event.AttemptEnded {
-	if n := int(a.job.tasks[a.id.Task].lost); n >= e.cfg.MaxLost {
+	if n := int(a.job.tasks[a.id.Task].lost); n >= e.cfg.MaxLost && !a.outlived(e.now) {
 		r.Outcome = event.Failed
 		r.Reason = fmt.Sprintf("lost with its worker (%s), after %d attempts that got lost before", r.Reason, n)
 	}
@@ -93,7 +96,7 @@ func (e *Engine) fetchFailed(in FetchFailed) {
 	}
 	t := &j.tasks[in.Map.Task]
 	n := e.nodeList[t.holder]
-	if t.attempt != int32(in.Map.N) || n == nil || n.state != up {
+	if t.attempt != int32(in.Map.N) || n == nil || n.state != up && n.outputs == "" {
 		return
 	}
 	if in.Addr != "" && in.Addr != n.addr { // the holder's worker was started again meanwhile

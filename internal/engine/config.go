@@ -25,8 +25,12 @@ type Config struct {
 	// busy for ever. Default 10.
 	MaxBadOutputs int
 	// MaxBarren is how many allocations in a row may end without a node before the jobs
-	// that wait for them fail. Default 3.
+	// that wait for them fail; of elastic ones, how many that were asked for a job may end
+	// without any of its attempts done before it fails. Default 3.
 	MaxBarren int
+	// PlanRetry is how long a job waits for another plan after one that came to nothing,
+	// and, once for each but the first, after allocations that did. Default 1 min.
+	PlanRetry time.Duration
 }
 
 func (c Config) withDefaults() Config {
@@ -43,6 +47,7 @@ func (c Config) withDefaults() Config {
 	dur(&c.NodeTimeout)
 	dur(&c.ClaimGrace)
 	dur(&c.Trust.For)
+	dur(&c.PlanRetry)
 	def(&c.Trust.After, 5)
 	def(&c.MaxLost, 10)
 	def(&c.MaxBadOutputs, 10)

@@ -22,6 +22,7 @@ type Engine struct {
 	allocs    map[job.AllocID]*alloc
 	allocList []*alloc // not over, oldest first
 	lastAlloc int      // highest number given to an allocation
+	over      []*alloc // elastic ones that ended and are not cleared, oldest first
 
 	// What follows is work that a step has left to settle, and is empty between steps.
 
@@ -29,10 +30,13 @@ type Engine struct {
 	dirtyJobs   []*jobState
 	dirtyPools  []*pool
 	dirtyAllocs bool
+	dirtyOver   bool
 
 	deadline job.Time // next time at which something happens by itself; 0: none
 	stale    bool     // deadline is to be computed anew
 	expired  job.Time // up to which suspicions that ended were looked at
+
+	recovered job.Time // when this coordinator took over; 0: it is the first
 }
 
 // Output is what came of a step. The records are to be made durable, in their order,
@@ -127,6 +131,14 @@ func (e *Engine) take(in Input) error {
 		e.fetchFailed(in)
 	case AllocDown:
 		e.allocDown(in)
+	case AllocUp:
+		e.allocUp(in)
+	case AllocNote:
+		e.allocNote(in)
+	case Planned:
+		e.planned(in)
+	case Cleared:
+		e.cleared(in)
 	case Tick:
 	default:
 		panic(fmt.Sprintf("engine: unknown input %T", in))

@@ -92,6 +92,10 @@ func (x *explanation) running() {
 // allocation tells what allocation the job waits for.
 func (x *explanation) allocation() {
 	p := x.j.pool
+	if p.shape.elastic {
+		x.elastic(p)
+		return
+	}
 	if p.anyUp() {
 		return
 	}
@@ -195,6 +199,8 @@ func (x *explanation) room(q *queue, word string) {
 	for _, n := range p.nodes {
 		switch {
 		case n.state != up:
+		case !n.inTime(x.now, q.class.key.span):
+			where = append(where, fmt.Sprintf("%s has %v left, too little for one", n.id, x.left(n.alloc)))
 		case q.kind == job.ReduceTask:
 			where = append(where, fmt.Sprintf("%s has %s free and %d of at most %d shuffling", n.id, job.FormatSize(n.Free().Mem), n.Shuffling, n.Capacity.CPUs))
 		default:

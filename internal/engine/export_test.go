@@ -29,7 +29,7 @@ func (e *Engine) Missed() string {
 			}
 		}
 		for _, n := range p.nodes {
-			if n.state == up && n.Waiting > 0 && n.firstWaiter().job.need(n.firstWaiter().id.Task).CPUs <= n.Free().CPUs {
+			if n.state == up && n.Waiting > 0 && !n.firstWaiter().hopeless(e.now) && n.firstWaiter().job.need(n.firstWaiter().id.Task).CPUs <= n.Free().CPUs {
 				return fmt.Sprintf("%v, which waits for leave", n.firstWaiter().id)
 			}
 		}
@@ -40,7 +40,7 @@ func (e *Engine) Missed() string {
 // room returns a node that has room for the class and is not kept for a claim before it.
 func (e *Engine) room(p *pool, c *class) *node {
 	for _, n := range p.nodes {
-		if n.state != up || !c.admits(&n.Node) || n.Health.Suspected(e.now) && p.hasTrusted(e.now) {
+		if n.state != up || !c.admits(&n.Node) || !n.inTime(e.now, c.key.span) || n.Health.Suspected(e.now) && p.hasTrusted(e.now) {
 			continue
 		}
 		if n == p.held && p.heldFor.line[0].claim().Before(c.line[0].claim()) {

@@ -37,6 +37,9 @@ func (e *Engine) dump(w io.Writer) {
 	for _, p := range e.pools {
 		p.dump(w)
 	}
+	for _, a := range e.over {
+		a.dump(w)
+	}
 	for _, n := range e.nodeList[1:] {
 		n.dump(w)
 	}
@@ -47,6 +50,12 @@ func (j *jobState) dump(w io.Writer) {
 		j.work.ID, j.order, j.state, j.ending, j.code, j.reason, j.submitted, j.started, j.resumed, j.ended,
 		j.counts, j.fails, j.lastFail, j.broken, j.unclaimed, j.touched.list())
 	fmt.Fprintf(w, "  work %+v\n", j.work)
+	if j.waits != (waits{}) || j.dones > 0 {
+		fmt.Fprintf(w, "  asked %d dones %d barren %+v waits %+v\n", j.asked, j.dones, j.barren, j.waits)
+		for i := range j.timing {
+			fmt.Fprintf(w, "  timing %s\n", j.timing[i].String())
+		}
+	}
 	for i, t := range j.tasks {
 		if t != (task{}) {
 			fmt.Fprintf(w, "  task %d %+v\n", i, t)
@@ -62,7 +71,8 @@ func (j *jobState) dump(w io.Writer) {
 		fmt.Fprintf(w, "  queue %d next %d end %d again %v runnable %t queued %t\n", i, q.next, q.end, again, runnable, q.class != nil)
 	}
 	for _, a := range j.sorted() {
-		fmt.Fprintf(w, "  attempt %v on %s leave %v phase %v started %d commit %t asked %t\n", a.id, a.node.id, a.leave, a.phase, a.started, a.commit, a.asked)
+		fmt.Fprintf(w, "  attempt %v on %s leave %v phase %v started %d left %d commit %t asked %t\n",
+			a.id, a.node.id, a.leave, a.phase, a.started, a.left, a.commit, a.asked)
 	}
 }
 
@@ -73,7 +83,7 @@ func (p *pool) dump(w io.Writer) {
 	}
 	fmt.Fprintln(w)
 	for _, a := range p.allocs {
-		fmt.Fprintf(w, "  alloc %s %+v requested %d first %d joined %d\n", a.id, a.req, a.requested, a.first, a.joined)
+		a.dump(w)
 	}
 	var keys []string
 	for _, k := range slices.SortedFunc(maps.Keys(p.byKey), compareKeys) {
@@ -87,8 +97,20 @@ func (p *pool) dump(w io.Writer) {
 	fmt.Fprintf(w, "  classes %v\n", keys)
 }
 
+func (a *alloc) dump(w io.Writer) {
+	fmt.Fprintf(w, "  alloc %s %+v requested %d first %d joined %d\n", a.id, a.req, a.requested, a.first, a.joined)
+	if !a.req.Elastic {
+		return
+	}
+	fmt.Fprintf(w, "    for %q begun %t %d ends %d largest %v live %d used %d mark %d ended %d keeps", a.job, a.begun, a.began, a.ends, a.largest, a.live, a.used, a.mark, a.endedAt)
+	for _, n := range a.keeps {
+		fmt.Fprintf(w, " %s", n.id)
+	}
+	fmt.Fprintln(w)
+}
+
 func compareKeys(a, b classKey) int {
-	return cmp.Or(cmp.Compare(a.kind, b.kind), cmp.Compare(a.need.CPUs, b.need.CPUs), cmp.Compare(a.need.Mem, b.need.Mem), cmp.Compare(a.room, b.room))
+	return cmp.Or(cmp.Compare(a.kind, b.kind), cmp.Compare(a.need.CPUs, b.need.CPUs), cmp.Compare(a.need.Mem, b.need.Mem), cmp.Compare(a.room, b.room), cmp.Compare(a.span, b.span))
 }
 
 func (n *node) dump(w io.Writer) {
@@ -96,8 +118,8 @@ func (n *node) dump(w io.Writer) {
 	if n.alloc != nil {
 		alloc = n.alloc.id
 	}
-	fmt.Fprintf(w, "node %s alloc %q %s since %d reason %q host %q addr %q joined %t capacity %v used %v shuffling %d %d health %+v\n",
-		n.id, alloc, n.state, n.since, n.reason, n.host, n.addr, n.joined, n.Capacity, n.Used, n.Shuffling, n.ShuffleMem, n.Health)
+	fmt.Fprintf(w, "node %s alloc %q %s since %d reason %q host %q addr %q outputs %q joined %t capacity %v used %v shuffling %d %d health %+v\n",
+		n.id, alloc, n.state, n.since, n.reason, n.host, n.addr, n.outputs, n.joined, n.Capacity, n.Used, n.Shuffling, n.ShuffleMem, n.Health)
 }
 
 // list returns the indices in the set.

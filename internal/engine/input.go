@@ -1,6 +1,8 @@
 package engine
 
 import (
+	"time"
+
 	"berth/internal/event"
 	"berth/internal/job"
 )
@@ -22,6 +24,12 @@ type Resume struct {
 	Job    job.ID
 	Failed bool
 	Alloc  job.AllocRequest
+
+	// As in job.Work; for elastic allocations.
+	More       []job.AllocRequest
+	Scout      int
+	TaskTime   time.Duration
+	ReduceTime time.Duration
 }
 
 // Finalized answers the action Finalize: the job's output as a whole is committed, or not.
@@ -79,7 +87,9 @@ type FetchFailed struct {
 type AllocDown struct {
 	Alloc  job.AllocID
 	Reason string
-	Refuse bool // it cannot be had at all: jobs that wait for it fail
+	// Refuse says that it cannot be had at all: jobs that wait for it fail; of an elastic
+	// one the job that it was asked for, unless another allocation serves it.
+	Refuse bool
 }
 
 // AllocUp says that the batch system has started an allocation.
@@ -106,6 +116,9 @@ type Planned struct {
 	Retry  job.Time
 }
 
+// Cleared answers the action Clear: all that was left of the allocation is gone.
+type Cleared struct{ Alloc job.AllocID }
+
 // Tick lets time pass.
 type Tick struct{}
 
@@ -124,4 +137,5 @@ func (AllocDown) input()    {}
 func (AllocUp) input()      {}
 func (AllocNote) input()    {}
 func (Planned) input()      {}
+func (Cleared) input()      {}
 func (Tick) input()         {}

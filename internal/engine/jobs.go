@@ -34,7 +34,23 @@ func checkWork(w *job.Work) error {
 	case w.Tasks > 0 && w.Attempts < 1 || w.Reduces > 0 && w.ReduceAttempts < 1:
 		return userError(w.ID, "a task needs at least one attempt", "")
 	}
-	return checkFit(w, w.Alloc)
+	return checkAllocs(w, w.Alloc, w.More)
+}
+
+// checkAllocs reports requests on which the job could not run.
+func checkAllocs(w *job.Work, r job.AllocRequest, more []job.AllocRequest) error {
+	if err := checkFit(w, r); err != nil {
+		return err
+	}
+	for _, m := range more {
+		if !r.Elastic || shapeOf(m) != shapeOf(r) {
+			return userError(w.ID, fmt.Sprintf("further allocations on %s beside one of another kind on %s", m.On, r.On), "")
+		}
+		if m.Nodes < 1 {
+			return userError(w.ID, fmt.Sprintf("an allocation of %d nodes", m.Nodes), "ask for one at least")
+		}
+	}
+	return nil
 }
 
 // checkFit reports a task that no node of the allocation has room for.
@@ -96,10 +112,12 @@ func (e *Engine) resume(in Resume) error {
 		return userError(in.Job, fmt.Sprintf("nothing is left to do but %d failed tasks", j.counts[0].failed),
 			"have them tried again with --failed")
 	}
-	if err := checkFit(&j.work, in.Alloc); err != nil {
+	if err := checkAllocs(&j.work, in.Alloc, in.More); err != nil {
 		return err
 	}
-	e.emit(event.JobResumed{Job: in.Job, Failed: in.Failed, Alloc: in.Alloc})
+	e.emit(event.JobResumed{Job: in.Job, Failed: in.Failed, Alloc: in.Alloc,
+		More: in.More, Scout: in.Scout, TaskTime: in.TaskTime, ReduceTime: in.ReduceTime})
+	e.dropOutputs(func(h *node) bool { return h.alloc != nil && h.alloc.clearing })
 	return nil
 }
 
@@ -168,7 +186,7 @@ func (e *Engine) kill(a *attempt, reason string) {
 // of a job that may be resumed.
 func (e *Engine) end(j *jobState, s event.State, c job.Code, reason string) {
 	e.emit(event.JobEnded{Job: j.work.ID, State: s, Code: c, Reason: reason})
-	j.told = nil
+	j.told, j.plan = nil, planning{}
 	if j.resumable() {
 		return
 	}

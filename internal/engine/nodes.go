@@ -158,7 +158,7 @@ func (e *Engine) sweep(n *node, reason string) {
 	for _, a := range n.sorted() {
 		e.lose(a, reason)
 	}
-	if n.state == gone {
+	if !n.has() {
 		e.dropOutputs(func(h *node) bool { return h == n })
 	}
 }
@@ -185,7 +185,11 @@ func (e *Engine) expire() {
 				e.changed(a.pool)
 			}
 		}
+		if a.req.Elastic {
+			e.mark(a.pool) // what is kept for one that it is too late for is free for others
+		}
 	}
+	e.dirtyOver = len(e.over) > 0
 	e.touchAllocs()
 }
 
@@ -214,6 +218,10 @@ func (e *Engine) nextDeadline() job.Time {
 				offer(until)
 			}
 		}
+		if p.shape.elastic {
+			e.elasticDeadlines(p, offer)
+			continue
+		}
 		for _, a := range p.allocs {
 			if a.idle() {
 				offer(a.idleSince().Add(a.req.IdleTimeout))
@@ -227,6 +235,7 @@ func (e *Engine) nextDeadline() job.Time {
 			}
 		}
 	}
+	e.overDeadlines(offer)
 	return next
 }
 
@@ -241,7 +250,8 @@ func (e *Engine) recover() {
 			}
 		}
 	}
-	e.dropOutputs(func(h *node) bool { return h.state == gone })
+	e.dropOutputs(func(h *node) bool { return !h.has() })
+	e.recovered, e.dirtyOver = e.now, true
 	for _, j := range e.line {
 		if j.state == event.StateFinalizing {
 			e.do(Finalize{Job: j.work.ID})

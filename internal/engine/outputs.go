@@ -13,9 +13,12 @@ func (e *Engine) locate(to *node, j *jobState, i int) {
 	if t.status != done || to.state != up {
 		return
 	}
-	if n := e.nodeList[t.holder]; n != nil && n.state == up {
-		at := job.Attempt{Job: j.work.ID, Task: i, N: int(t.attempt)}
-		e.do(Locate{Node: to.id, Attempt: at, Holder: n.id, Addr: n.addr})
+	if n := e.nodeList[t.holder]; n != nil && (n.state == up || n.outputs != "") {
+		l := Locate{Node: to.id, Attempt: job.Attempt{Job: j.work.ID, Task: i, N: int(t.attempt)}, Holder: n.id, Addr: n.addr}
+		if to.outputs != "" { // they are on the same file system
+			l.Outputs = n.outputs
+		}
+		e.do(l)
 	}
 }
 
@@ -51,10 +54,17 @@ func (e *Engine) dropOutputs(lost func(*node) bool) {
 	}
 }
 
+// has reports whether the node's map outputs may be had: it may come back with them, or
+// they lie where they stay.
+func (n *node) has() bool { return n.state != gone || n.outputs != "" }
+
 // claimable returns when unclaimed outputs of the job are given up: at once when all
 // nodes of an allocation have told what they hold, later when some have yet to. ok is
 // false while no node is there on which the maps could run again anyway.
 func (e *Engine) claimable(j *jobState) (at job.Time, ok bool) {
+	if j.pool.shape.elastic { // what outlives its allocation has a holder still
+		return e.now, true
+	}
 	for _, a := range j.pool.allocs {
 		if a.joined == a.req.Nodes {
 			return e.now, true

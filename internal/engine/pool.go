@@ -17,10 +17,16 @@ type shape struct {
 	time       time.Duration // a job with a limit shares no allocation that has none
 	sortMemory int64
 	scratch    string
+	elastic    bool
+	batch      string
 }
 
+// shapeOf returns the shape of an allocation. For an elastic one its size does not matter.
 func shapeOf(r job.AllocRequest) shape {
-	return shape{r.On, r.Nodes, r.PerNode, r.Time, r.SortMemory, r.Scratch}
+	if r.Elastic {
+		return shape{on: r.On, scratch: r.Scratch, elastic: true, batch: r.Batch.Key()}
+	}
+	return shape{on: r.On, nodes: r.Nodes, perNode: r.PerNode, time: r.Time, sortMemory: r.SortMemory, scratch: r.Scratch}
 }
 
 // pool is all allocations of one shape and the jobs that run on them.
@@ -118,6 +124,9 @@ func (e *Engine) freed(n *node) {
 
 // enqueue puts the job's queues where they belong after anything about the job changed.
 func (e *Engine) enqueue(j *jobState) {
+	if j.pool != nil && j.pool.shape.elastic {
+		e.review(j)
+	}
 	for i := range j.queues {
 		q := &j.queues[i]
 		key, runnable := q.wants()
@@ -141,9 +150,9 @@ func (q *queue) wants() (classKey, bool) {
 		return classKey{}, false
 	}
 	if q.kind != job.ReduceTask {
-		return classKey{kind: q.kind, need: w.Need}, w.Throttle == 0 || maps.running < w.Throttle
+		return classKey{kind: q.kind, need: w.Need, span: j.waits.span[0]}, w.Throttle == 0 || maps.running < w.Throttle
 	}
-	key := classKey{kind: q.kind, need: w.ReduceNeed}
+	key := classKey{kind: q.kind, need: w.ReduceNeed, span: j.waits.span[1]}
 	if maps.done < maps.total {
 		key.room = w.Need.Mem
 	}

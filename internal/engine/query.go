@@ -68,15 +68,41 @@ type AllocStatus struct {
 	Requested job.Time
 	Joined    int  // nodes that have ever been up
 	Idle      bool // no job is left that could run on it
+
+	// What follows is of elastic allocations only.
+
+	Job   job.ID   // whom it was asked for
+	Begun bool     // the batch system has started it
+	Began job.Time // … then
+	Ends  job.Time // when its time is over; 0: it has no end, or has not begun
+	Note  string   // while it waits: for what, by the batch system
+	Start job.Time // while it waits: when it is expected to begin, by the batch system or else the plan; 0: unknown
 }
 
 // Allocs returns the allocations that are not over, oldest first.
 func (e *Engine) Allocs() []AllocStatus {
 	all := make([]AllocStatus, len(e.allocList))
 	for i, a := range e.allocList {
-		all[i] = AllocStatus{a.id, a.req, a.requested, a.joined, a.idle()}
+		all[i] = e.allocStatus(a)
 	}
 	return all
+}
+
+func (e *Engine) allocStatus(a *alloc) AllocStatus {
+	s := AllocStatus{ID: a.id, Request: a.req, Requested: a.requested, Joined: a.joined, Idle: a.idle()}
+	if !a.req.Elastic {
+		return s
+	}
+	s.Job, s.Begun, s.Began, s.Ends = a.job, a.up(), a.since(), a.deadline()
+	if s.Begun {
+		s.Idle = a.live == 0 && !e.use(a).ok
+	} else {
+		s.Note, s.Start = a.note, a.start
+		if s.Start == 0 {
+			s.Start = a.req.Start
+		}
+	}
+	return s
 }
 
 // NodeStatus is a node of an allocation that is not over.

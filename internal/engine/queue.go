@@ -2,6 +2,7 @@ package engine
 
 import (
 	"container/heap"
+	"time"
 
 	"berth/internal/job"
 	"berth/internal/sched"
@@ -20,15 +21,24 @@ type queue struct {
 }
 
 // retry is a task that is to be started again, if possible on another node.
-type retry struct{ task, avoid int32 }
+type retry struct {
+	task, avoid int32
+	cut         bool // see task.cut
+}
 
-// retries is a heap of retries, lowest task first.
+// retries is a heap of retries, lowest task first; those that were cut short come last,
+// as they need more time than the others.
 type retries []retry
 
-func (h retries) Len() int           { return len(h) }
-func (h retries) Less(i, j int) bool { return h[i].task < h[j].task }
-func (h retries) Swap(i, j int)      { h[i], h[j] = h[j], h[i] }
-func (h *retries) Push(x any)        { *h = append(*h, x.(retry)) }
+func (h retries) Len() int { return len(h) }
+func (h retries) Less(i, j int) bool {
+	if h[i].cut != h[j].cut {
+		return h[j].cut
+	}
+	return h[i].task < h[j].task
+}
+func (h retries) Swap(i, j int) { h[i], h[j] = h[j], h[i] }
+func (h *retries) Push(x any)   { *h = append(*h, x.(retry)) }
 func (h *retries) Pop() any {
 	r := (*h)[len(*h)-1]
 	*h = (*h)[:len(*h)-1]
@@ -40,13 +50,21 @@ func (q *queue) ready() int { return len(q.retry) + int(q.end-q.next) }
 func (q *queue) claim() sched.Claim { return sched.Claim{Order: q.job.order, Kind: q.kind} }
 
 // again puts a task into the queue that has been started before.
-func (q *queue) again(task, avoid int32) { heap.Push(&q.retry, retry{task, avoid}) }
+func (q *queue) again(task, avoid int32) {
+	heap.Push(&q.retry, retry{task, avoid, q.job.tasks[task].cut})
+}
+
+// again has a task started again, if possible not on the node with the index avoid.
+func (j *jobState) again(i int, avoid int32) { j.queues[j.class(i)].again(int32(i), avoid) }
+
+// cutOnly reports whether all its ready tasks were cut short before.
+func (q *queue) cutOnly() bool { return q.next >= q.end && len(q.retry) > 0 && q.retry[0].cut }
 
 // pick returns the task to start: one to be started again before one that never
 // started, unless it should rather not run on the node.
 func (q *queue) pick(avoided bool) int {
 	fresh := q.next < q.end
-	if len(q.retry) > 0 && (!fresh || !avoided) {
+	if len(q.retry) > 0 && (!fresh || !avoided && !q.retry[0].cut) {
 		return int(q.retry[0].task)
 	}
 	return int(q.next)
@@ -54,7 +72,7 @@ func (q *queue) pick(avoided bool) int {
 
 // avoids returns the index of the node on which the next task should rather not run, 0 for none.
 func (q *queue) avoids() int {
-	if len(q.retry) > 0 {
+	if len(q.retry) > 0 && (q.next >= q.end || !q.retry[0].cut) {
 		return int(q.retry[0].avoid)
 	}
 	return 0
@@ -94,7 +112,8 @@ type class struct {
 type classKey struct {
 	kind job.TaskKind
 	need job.Resources
-	room int64 // bytes that shuffles leave free, see sched.Node.AdmitsShuffle
+	room int64         // bytes that shuffles leave free, see sched.Node.AdmitsShuffle
+	span time.Duration // that must be left on a node of an elastic allocation, see sched.Span
 }
 
 // admits reports whether the node has room for a task of the class.

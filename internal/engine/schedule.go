@@ -62,6 +62,10 @@ func (p *pool) first() *class {
 func (e *Engine) grant(n *node) {
 	for n.state == up && n.Waiting > 0 {
 		a := n.firstWaiter()
+		if a.hopeless(e.now) {
+			e.kill(a, tooLate)
+			continue
+		}
 		if a.job.need(a.id.Task).CPUs > n.Free().CPUs {
 			return
 		}
@@ -95,7 +99,7 @@ func (e *Engine) place(p *pool, c *class, freed []*node, behind bool) bool {
 	}
 	var choice sched.Choice
 	for _, n := range nodes {
-		if n.state != up || !c.admits(&n.Node) || n.Health.Suspected(e.now) && p.hasTrusted(e.now) {
+		if n.state != up || !c.admits(&n.Node) || !n.inTime(e.now, c.key.span) || n.Health.Suspected(e.now) && p.hasTrusted(e.now) {
 			continue
 		}
 		if behind && n == p.held && !p.spares(c) {
@@ -131,7 +135,7 @@ func (e *Engine) hold(p *pool, c *class) {
 	} else {
 		c = nil
 	}
-	if c == p.heldFor && order == p.heldOrder && (p.held == nil || p.held.canHold(c)) {
+	if c == p.heldFor && order == p.heldOrder && (p.held == nil || p.held.canHold(c, e.now)) {
 		return
 	}
 	old := p.held
@@ -139,7 +143,7 @@ func (e *Engine) hold(p *pool, c *class) {
 	if c != nil {
 		var choice sched.Choice
 		for _, n := range p.nodes {
-			if n.canHold(c) {
+			if n.canHold(c, e.now) {
 				choice.Offer(&n.Node, n.Health.Suspected(e.now))
 			}
 		}
@@ -153,8 +157,8 @@ func (e *Engine) hold(p *pool, c *class) {
 }
 
 // canHold reports whether a task of the class could run on the node once others ended.
-func (n *node) canHold(c *class) bool {
-	return n.state == up && c.key.need.Fits(n.Capacity) && !n.Obstructed(c.key.need)
+func (n *node) canHold(c *class, now job.Time) bool {
+	return n.state == up && c.key.need.Fits(n.Capacity) && n.inTime(now, c.key.span) && !n.Obstructed(c.key.need)
 }
 
 // spares reports whether a task of the class may take room on the node that is kept:
@@ -177,7 +181,7 @@ func (e *Engine) unobstruct(p *pool, c *class) {
 	order := c.line[0].job.order
 	var victim *node
 	for _, n := range p.nodes {
-		if n.state != up || !c.key.need.Fits(n.Capacity) {
+		if n.state != up || !c.key.need.Fits(n.Capacity) || !n.inTime(e.now, c.key.span) {
 			continue
 		}
 		if !n.Obstructed(c.key.need) || n.Capacity.Mem-n.stuck(order) >= c.key.need.Mem {

@@ -3,6 +3,7 @@ package engine_test
 import (
 	"fmt"
 	"strings"
+	"time"
 
 	"berth/internal/engine"
 	"berth/internal/event"
@@ -56,9 +57,18 @@ func showRecord(r event.Record) string {
 	case event.NodeLost:
 		return reasoned(flagged(kind+string(r.Node), r.Gone, "gone"), r.Reason)
 	case event.AllocRequested:
+		if r.Job != "" {
+			return fmt.Sprintf("%s%s for %s", kind, r.Alloc, r.Job)
+		}
 		return kind + string(r.Alloc)
+	case event.AllocBegan:
+		return fmt.Sprintf("%s%s ends %v", kind, r.Alloc, time.Duration(r.Ends))
 	case event.AllocEnded:
-		return reasoned(kind+string(r.Alloc), r.Reason)
+		return reasoned(flagged(kind+string(r.Alloc), r.Unwanted, "unwanted"), r.Reason)
+	case event.AllocCleared:
+		return kind + string(r.Alloc)
+	case event.JobPlanned:
+		return reasoned(fmt.Sprintf("%s%s scout %d times %v %v", kind, r.Job, r.Scout, r.TaskTime, r.ReduceTime), r.Decision)
 	}
 	return kind + "?"
 }
@@ -76,13 +86,23 @@ func showAction(a engine.Action) string {
 	case engine.Commit:
 		return fmt.Sprintf("%s%v %s", kind, a.Attempt, a.Node)
 	case engine.Locate:
-		return fmt.Sprintf("%s%v for %s at %s %s", kind, a.Attempt, a.Node, a.Holder, a.Addr)
+		s := fmt.Sprintf("%s%v for %s at %s %s", kind, a.Attempt, a.Node, a.Holder, a.Addr)
+		return flagged(s, a.Outputs != "", "in "+a.Outputs)
 	case engine.Forget:
 		return fmt.Sprintf("%s%s %s", kind, a.Job, a.Node)
 	case engine.Request:
-		return fmt.Sprintf("%s%s %s %d x %v", kind, a.Alloc, a.Request.On, a.Request.Nodes, a.Request.PerNode)
+		s := fmt.Sprintf("%s%s %s %d x %v", kind, a.Alloc, a.Request.On, a.Request.Nodes, a.Request.PerNode)
+		return flagged(s, a.Request.Elastic, fmt.Sprintf("for %v", a.Request.Time))
 	case engine.Release:
 		return reasoned(kind+string(a.Alloc), a.Reason)
+	case engine.Plan:
+		s := fmt.Sprintf("%s%s: %s; left %d and %d, cut short %v, live", kind, a.Job, a.Reason, a.Rest.Tasks, a.Rest.Reduces, a.Rest.CutShort)
+		for _, l := range a.Rest.Live {
+			s += fmt.Sprintf(" %s[began %v ends %v nodes %d start %v %q]", l.ID, time.Duration(l.Began), time.Duration(l.Ends), l.Nodes, time.Duration(l.Start), l.Note)
+		}
+		return s
+	case engine.Clear:
+		return kind + string(a.Alloc)
 	case engine.Finalize:
 		return kind + string(a.Job)
 	}

@@ -27,6 +27,7 @@ type task struct {
 	lost    uint8 // attempts that got lost or were killed
 	bad     uint8 // outputs that turned out bad
 	status  taskStatus
+	cut     bool // it was cut short by the end of an allocation, after more than the expected time
 }
 
 // counts says how many of a job's tasks of one kind stand where; the rest is ready.
@@ -68,10 +69,19 @@ type jobState struct {
 
 	touched nodeSet // nodes that have had an attempt
 
+	// What follows is for elastic allocations only.
+
+	asked  int       // allocations asked for it since it was submitted or resumed
+	dones  uint64    // attempts done, ever
+	barren barren    // the last of its allocations, where they came to nothing
+	timing [2]timing // how long bag tasks or maps take; and the sort and reduce of reduces
+	waits  waits     // what its ready tasks wait for
+
 	// Not part of the state that records make.
 
 	told  nodeSet // nodes that know where the map outputs are and are kept up to date
-	dirty bool    // in Engine.dirtyJobs
+	plan  planning
+	dirty bool // in Engine.dirtyJobs
 }
 
 // class returns 0 for bag tasks and maps, 1 for reduces.
@@ -160,12 +170,14 @@ type attempt struct {
 	job     *jobState
 	kind    job.TaskKind
 	node    *node
-	at      int // in node.live
+	alloc   *alloc // of the node; nil where it is not known
+	at      int    // in node.live
 	leave   job.Phase
 	phase   job.Phase
 	started job.Time
-	commit  bool // may put its output into place
-	asked   bool // … because it asked: it is told again when its worker is back
+	left    job.Time // when it got leave for more than its first phases; 0: not yet
+	commit  bool     // may put its output into place
+	asked   bool     // … because it asked: it is told again when its worker is back
 
 	// Not part of the state that records make: whoever wants something asks again
 	// after a break, and a death sentence is found anew.
@@ -217,9 +229,12 @@ type node struct {
 	reason string   // why it is not up
 	host   string
 	addr   string
-	live   []*attempt
-	joined bool // has ever been up
-	dirty  bool // in pool.freed
+	// outputs is the folder of its map outputs that is read in place and stays when the
+	// node goes; empty: there is none, or none any more.
+	outputs string
+	live    []*attempt
+	joined  bool // has ever been up
+	dirty   bool // in pool.freed
 }
 
 // sorted returns the node's live attempts in the order of jobs and tasks.
@@ -238,6 +253,26 @@ type alloc struct {
 	first     job.Time // when its first node joined
 	joined    int      // nodes that have ever been up
 	ended     bool
+
+	// What follows is for elastic allocations only.
+
+	job     job.ID        // whom it was asked for
+	begun   bool          // the batch system has started it …
+	began   job.Time      // … then
+	ends    job.Time      // when its time is over, once it has begun; 0: it has no end
+	largest job.Resources // the most that any of its nodes has had, of each resource
+	live    int           // attempts on its nodes
+	used    job.Time      // when the last of them ended
+	mark    uint64        // attempts of its job that were done before it was up
+	endedAt job.Time
+	keeps   []*node // once it has ended: those whose map outputs are kept
+
+	// Not part of the state that records make.
+
+	note     string   // what it waits for
+	start    job.Time // when it is expected to begin; 0: unknown
+	clearing bool     // its Clear is on the way
+	clearAt  job.Time // once it has ended: when it is to be cleared by time alone; 0: not
 }
 
 // nodeSet is a set of node indices.

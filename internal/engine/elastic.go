@@ -1,0 +1,247 @@
+package engine
+
+import (
+	"fmt"
+	"slices"
+
+	"berth/internal/event"
+	"berth/internal/job"
+	"berth/internal/sched"
+)
+
+// allocUp takes in that the batch system has started an allocation, or that it ends at
+// another time than was said.
+func (e *Engine) allocUp(in AllocUp) {
+	if a := e.allocs[in.Alloc]; a != nil && (!a.begun || a.ends != in.Ends) {
+		e.emit(event.AllocBegan{Alloc: in.Alloc, Ends: in.Ends})
+	}
+}
+
+func (e *Engine) allocNote(in AllocNote) {
+	if a := e.allocs[in.Alloc]; a != nil {
+		a.note, a.start = in.Note, in.Start
+	}
+}
+
+func (e *Engine) applyBegan(at job.Time, r event.AllocBegan) {
+	a := e.allocs[r.Alloc]
+	if a == nil {
+		return
+	}
+	if !a.begun {
+		e.arise(a)
+		a.begun, a.began = true, at
+	}
+	a.ends = r.Ends
+	e.changed(a.pool)
+	e.touchAllocs()
+}
+
+// arise notes that an allocation is up from now on.
+func (e *Engine) arise(a *alloc) {
+	if j := e.jobs[a.job]; j != nil && !a.up() {
+		a.mark = j.dones
+	}
+}
+
+// up reports whether the allocation has begun, as its nodes or the batch system say.
+func (a *alloc) up() bool { return a.begun || a.joined > 0 }
+
+// since returns when it began, as far as is known.
+func (a *alloc) since() job.Time {
+	if a.begun {
+		return a.began
+	}
+	return a.first
+}
+
+// deadline returns when its time is over, 0 for never. Until the batch system has said
+// so it is reckoned from when the first node joined, and is a little too late.
+func (a *alloc) deadline() job.Time {
+	switch {
+	case a.begun:
+		return a.ends
+	case a.joined > 0 && a.req.Time > 0:
+		return a.first.Add(a.req.Time)
+	}
+	return 0
+}
+
+// holds reports whether a task of that need could run on one of the allocation's nodes.
+func (a *alloc) holds(need job.Resources) bool {
+	return need.Fits(a.largest) || a.joined < a.req.Nodes && need.Fits(a.req.PerNode)
+}
+
+// prospect is what allocations promise tasks that wait.
+type prospect struct {
+	ok    bool     // one could be started, now or when the allocation has begun
+	until job.Time // the last instant at which that is so; 0: for good
+	short bool     // one could be, if there were more time
+}
+
+// ask takes in what an allocation promises a task of that kind of the job.
+func (p *prospect) ask(a *alloc, j *jobState, class int, now job.Time) {
+	need, span := j.classNeed(class), j.waits.span[class]
+	switch ends := a.deadline(); {
+	case !a.holds(need):
+	case !a.up() && a.req.Time != 0 && span > a.req.Time, a.up() && !sched.InTime(now, ends, span):
+		p.short = true
+	case !a.up() || ends == 0:
+		p.ok, p.until = true, 0
+	case !p.ok || p.until != 0:
+		p.ok, p.until = true, max(p.until, sched.LastStart(ends, span))
+	}
+}
+
+func (j *jobState) classNeed(class int) job.Resources {
+	if class == 1 {
+		return j.work.ReduceNeed
+	}
+	return j.work.Need
+}
+
+// served returns what the pool's allocations promise the next task of the job.
+func (e *Engine) served(j *jobState) prospect {
+	var pr prospect
+	if class, ok := j.waits.next(); ok {
+		for _, a := range j.pool.allocs {
+			pr.ask(a, j, class, e.now)
+		}
+	}
+	return pr
+}
+
+// use returns what the allocation promises the tasks that wait in its pool.
+func (e *Engine) use(a *alloc) prospect {
+	var pr prospect
+	for _, j := range a.pool.active {
+		for class, ready := range j.waits.ready {
+			if ready {
+				pr.ask(a, j, class, e.now)
+			}
+		}
+	}
+	return pr
+}
+
+// settleElastic asks for what the pool's jobs were planned to run on, gives back what
+// none of them can use, and has what is left planned anew where nothing serves it.
+func (e *Engine) settleElastic(p *pool) {
+	if p.dirty {
+		e.schedule(p) // what can start on what is there needs nothing else
+	}
+	for _, j := range slices.Clone(p.active) {
+		e.askOwn(j)
+	}
+	for _, a := range slices.Clone(p.allocs) {
+		if reason, unwanted := e.spare(a); reason != "" {
+			e.giveBack(a, reason, unwanted)
+		}
+	}
+	e.dropHopeless(p)
+	for _, j := range slices.Clone(p.active) {
+		e.consider(j)
+	}
+}
+
+// askOwn asks for the allocations that the job came with.
+func (e *Engine) askOwn(j *jobState) {
+	if _, ready := j.waits.next(); !ready || !j.active() {
+		return
+	}
+	for i := j.asked; i <= len(j.work.More); i++ {
+		r := j.work.Alloc
+		if i > 0 {
+			r = j.work.More[i-1]
+		}
+		e.request(j, r)
+	}
+}
+
+// request asks for an allocation on behalf of the job.
+func (e *Engine) request(j *jobState, r job.AllocRequest) {
+	id := e.nextAlloc()
+	e.emit(event.AllocRequested{Alloc: id, Request: r, Job: j.work.ID})
+	e.do(Request{Alloc: id, Request: r})
+}
+
+// spare says why an elastic allocation is to be given back now, empty if it is not, and
+// whether that is because no job has a use for it.
+func (e *Engine) spare(a *alloc) (reason string, unwanted bool) {
+	pr := e.use(a)
+	switch {
+	case pr.ok:
+	case !a.up() && pr.short:
+		return "its time would be too short for the tasks that are left", true
+	case !a.up():
+		return "nothing is left to run on it", true
+	case a.live > 0:
+	case !pr.short && e.now < a.idleSince().Add(a.req.IdleTimeout):
+	case e.treasures(a):
+	case pr.short:
+		return "the time left is too short for another task", false
+	default:
+		return fmt.Sprintf("idle for %v", a.req.IdleTimeout), true
+	}
+	return "", false
+}
+
+// treasures reports whether map outputs that jobs need would be gone with the allocation.
+func (e *Engine) treasures(a *alloc) bool {
+	for _, j := range e.line {
+		if !j.state.Final() && e.holdsOn(j, func(n *node) bool { return n.alloc == a && n.outputs == "" && n.state != gone }) {
+			return true
+		}
+	}
+	return false
+}
+
+// holdsOn reports whether a map output that the job needs is on one of the nodes.
+func (e *Engine) holdsOn(j *jobState, on func(*node) bool) bool {
+	if j.tasks == nil || !j.needsOutputs() {
+		return false
+	}
+	var seen nodeSet
+	for i := range j.work.Tasks {
+		t := &j.tasks[i]
+		if t.status != done || t.holder == 0 || seen.has(int(t.holder)) {
+			continue
+		}
+		seen.add(int(t.holder))
+		if on(e.nodeList[t.holder]) {
+			return true
+		}
+	}
+	return false
+}
+
+// elasticDeadlines offers the times at which something happens by time alone in an
+// elastic pool.
+func (e *Engine) elasticDeadlines(p *pool, offer func(job.Time)) {
+	later := func(t job.Time) {
+		if t > e.now { // what was due has been done
+			offer(t)
+		}
+	}
+	for _, a := range p.allocs {
+		switch pr := e.use(a); {
+		case !a.up() || a.live > 0:
+		case pr.ok && pr.until != 0:
+			later(pr.until + 1)
+		case !pr.ok && !pr.short:
+			later(a.idleSince().Add(a.req.IdleTimeout))
+		}
+	}
+	for _, j := range p.active {
+		e.planDeadlines(j, later)
+	}
+	for _, n := range p.nodes {
+		if n.Shuffling > 0 && n.alloc.deadline() != 0 {
+			for _, a := range n.live {
+				if a.shuffling() {
+					later(sched.LastStart(n.alloc.deadline(), a.span()) + 1)
+				}
+			}
+		}
+	}
+}

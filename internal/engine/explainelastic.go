@@ -1,0 +1,57 @@
+package engine
+
+import (
+	"fmt"
+	"time"
+
+	"berth/internal/job"
+)
+
+// elastic tells of the allocations of an elastic pool, and of plans for more.
+func (x *explanation) elastic(p *pool) {
+	_, ready := x.j.waits.next()
+	for _, a := range p.allocs {
+		switch {
+		case !a.up() && (a.job == x.j.work.ID || !p.anyUp()):
+			x.waiting(a)
+		case a.up() && a.joined == 0:
+			x.say("allocation %s began %s ago; none of its nodes has come up yet", a.id, x.since(a.since()))
+		case a.up() && a.deadline() != 0:
+			x.say("allocation %s ends in %v", a.id, x.left(a))
+		}
+	}
+	if !ready {
+		return
+	}
+	pr, plan := x.e.served(x.j), &x.j.plan
+	switch {
+	case plan.onWay:
+		x.say("what is left is being planned: %s", plan.reason)
+	case plan.failed != "":
+		x.say("what is left could not be planned, it is tried again in %v: %s", x.until(plan.retry), plan.failed)
+	case !pr.ok && x.j.barren.n > 1:
+		x.say("what is left is planned in %v: the last %d allocations ended without any task done (%s)",
+			x.until(x.e.planAfter(x.j, pr)), x.j.barren.n, x.j.barren.last)
+	}
+}
+
+// waiting tells of an allocation that has yet to begin.
+func (x *explanation) waiting(a *alloc) {
+	s := fmt.Sprintf("it waits for allocation %s: %s with %s each", a.id, number(a.req.Nodes, "node"), describe(a.req.PerNode))
+	if a.req.Time > 0 {
+		s += fmt.Sprintf(" for %v", a.req.Time)
+	}
+	s += fmt.Sprintf(", asked of %s %v ago", a.req.On, x.since(a.requested))
+	if a.note != "" {
+		s += "; " + a.req.On + ": " + a.note
+	}
+	if st := x.e.allocStatus(a); st.Start != 0 {
+		s += fmt.Sprintf(", expected in %v", x.until(st.Start))
+	}
+	x.say("%s", s)
+}
+
+func (x *explanation) until(t job.Time) time.Duration { return max(0, t.Sub(x.now)).Round(time.Second) }
+
+// left returns the time that an allocation has left.
+func (x *explanation) left(a *alloc) time.Duration { return x.until(a.deadline()) }

@@ -1,0 +1,110 @@
+package engine
+
+import (
+	"berth/internal/event"
+	"berth/internal/job"
+)
+
+// applyOver notes that an elastic allocation has ended, and which of its nodes' map
+// outputs stay for now.
+func (e *Engine) applyOver(a *alloc, r event.AllocEnded) {
+	for _, n := range a.nodes() {
+		if n.outputs != "" {
+			a.keeps = append(a.keeps, n)
+		}
+	}
+	if j := e.jobs[a.job]; j != nil && !r.Unwanted && !j.state.Final() {
+		j.count(a, a.endedAt, r.Reason)
+	}
+	e.over = append(e.over, a)
+	e.dirtyOver = true
+}
+
+// applyCleared notes that nothing is left of an allocation.
+func (e *Engine) applyCleared(r event.AllocCleared) {
+	for i, a := range e.over {
+		if a.id == r.Alloc {
+			e.over = append(e.over[:i:i], e.over[i+1:]...)
+			for _, n := range a.keeps {
+				n.outputs = ""
+			}
+			return
+		}
+	}
+}
+
+// settleOver has the allocations cleared that are over and of which nobody needs anything.
+func (e *Engine) settleOver() {
+	for _, a := range e.over {
+		a.clearAt = 0
+		switch at, ok := e.clearable(a); {
+		case !ok:
+		case e.now < at:
+			a.clearAt = at
+		default:
+			a.clearing = true
+			e.do(Clear{Alloc: a.id})
+		}
+	}
+	e.stale = true
+}
+
+// clearable returns when an allocation may be cleared: at once, unless map outputs on it
+// are of use to a job that may be resumed, or may be to one that is not known since the
+// coordinator was started again. Such are kept for the idle timeout, as they would be on
+// nodes that are idle. ok is false while a job needs them, and when it is being cleared.
+func (e *Engine) clearable(a *alloc) (at job.Time, ok bool) {
+	if a.clearing {
+		return 0, false
+	}
+	if len(a.keeps) == 0 {
+		return a.endedAt, true
+	}
+	at = a.endedAt
+	if a.endedAt <= e.recovered {
+		at = e.recovered.Add(a.req.IdleTimeout)
+	}
+	for _, j := range e.line {
+		switch {
+		case !e.holdsOn(j, func(n *node) bool { return n.alloc == a && n.outputs != "" }):
+		case !j.state.Final():
+			return 0, false
+		default:
+			at = max(at, j.ended.Add(a.req.IdleTimeout))
+		}
+	}
+	return at, true
+}
+
+// overDeadlines offers the times at which allocations are to be cleared.
+func (e *Engine) overDeadlines(offer func(job.Time)) {
+	for _, a := range e.over {
+		if a.clearAt != 0 {
+			offer(a.clearAt)
+		}
+	}
+}
+
+// cleared takes in that nothing is left of an allocation. A job that was resumed
+// meanwhile has to do without its outputs.
+func (e *Engine) cleared(in Cleared) {
+	for _, a := range e.over {
+		if a.id == in.Alloc {
+			e.emit(event.AllocCleared{Alloc: a.id})
+			e.dropOutputs(func(h *node) bool { return h.alloc == a })
+			return
+		}
+	}
+}
+
+// Kept returns how many allocations are over of which something is kept for jobs that
+// run or may be resumed: their Clear is yet to come.
+func (e *Engine) Kept() int {
+	n := 0
+	for _, a := range e.over {
+		if !a.clearing {
+			n++
+		}
+	}
+	return n
+}

@@ -1,0 +1,223 @@
+package engine
+
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	"berth/internal/event"
+	"berth/internal/job"
+)
+
+// planning is how the plan of what is left of a job stands.
+type planning struct {
+	onWay  bool     // it was asked for
+	reason string   // why
+	failed string   // why the last one came to nothing …
+	retry  job.Time // … and when another is asked for
+}
+
+// barren counts the allocations in a row that were asked for a job and ended without any
+// of its attempts done.
+type barren struct {
+	n    int
+	up   int      // of those: that had nodes
+	at   job.Time // when the last ended …
+	last string   // … and why
+}
+
+// consider has what is left of a job planned anew where no allocation serves it, or when
+// enough tasks have shown how long they take.
+func (e *Engine) consider(j *jobState) {
+	_, ready := j.waits.next()
+	if !ready || j.plan.onWay || j.asked <= len(j.work.More) {
+		return
+	}
+	pr := e.served(j)
+	switch {
+	case pr.ok && !j.waits.scout:
+	case !pr.ok && j.barren.n >= e.cfg.MaxBarren:
+		e.stop(j, event.StateFailed, job.CodeFailed, j.fruitless())
+	case e.now < e.planAfter(j, pr):
+	case pr.ok:
+		e.plan(j, fmt.Sprintf("%d of %s done: they have shown how long one takes", j.counts[0].done, number(j.counts[0].total, "task")))
+	default:
+		e.plan(j, e.lack(j, pr))
+	}
+}
+
+// planAfter returns when the job may be planned. Where its allocations come to nothing
+// again and again that is the later the more did.
+func (e *Engine) planAfter(j *jobState, pr prospect) job.Time {
+	at := j.plan.retry
+	if b := &j.barren; !pr.ok && b.n > 1 {
+		at = max(at, b.at.Add(time.Duration(b.n-1)*e.cfg.PlanRetry))
+	}
+	return at
+}
+
+// planDeadlines offers the times at which a job is to be considered again.
+func (e *Engine) planDeadlines(j *jobState, offer func(job.Time)) {
+	if _, ready := j.waits.next(); !ready || j.plan.onWay {
+		return
+	}
+	pr := e.served(j)
+	if !pr.ok || j.waits.scout {
+		offer(e.planAfter(j, pr))
+	}
+	if pr.ok && pr.until != 0 {
+		offer(pr.until + 1)
+	}
+}
+
+// lack says what the job lacks.
+func (e *Engine) lack(j *jobState, pr prospect) string {
+	switch {
+	case pr.short:
+		class, _ := j.waits.next()
+		return fmt.Sprintf("no allocation has time for another %s, which needs %v", j.queues[class].kind, j.waits.span[class].Round(time.Second))
+	case len(j.pool.allocs) > 0:
+		return "no allocation has nodes that are large enough"
+	}
+	return "no allocation is left"
+}
+
+func (e *Engine) plan(j *jobState, reason string) {
+	j.plan = planning{onWay: true, reason: reason}
+	e.do(Plan{Job: j.work.ID, Reason: reason, Rest: e.rest(j)})
+}
+
+// rest returns what is left of the job.
+func (e *Engine) rest(j *jobState) Rest {
+	left := func(c counts) int { return c.total - c.done - c.failed }
+	r := Rest{Tasks: left(j.counts[0]), Reduces: left(j.counts[1]), CutShort: max(j.timing[0].longest, j.timing[1].longest)}
+	for _, a := range j.pool.allocs {
+		l := LiveAlloc{ID: a.id, Request: a.req, Start: a.start, Note: a.note}
+		if a.up() {
+			l.Began, l.Ends, l.Start, l.Note = a.since(), a.deadline(), 0, ""
+		}
+		for _, n := range a.nodes() {
+			if n.state == up {
+				l.Nodes++
+			}
+		}
+		r.Live = append(r.Live, l)
+	}
+	return r
+}
+
+// planned takes in the plan of what is left of a job.
+func (e *Engine) planned(in Planned) {
+	j := e.jobs[in.Job]
+	if j == nil || !j.plan.onWay {
+		return
+	}
+	j.plan = planning{}
+	if !j.active() {
+		return
+	}
+	e.touchAllocs()
+	if in.Failed != "" {
+		e.unplanned(j, in)
+		return
+	}
+	if slices.ContainsFunc(in.Allocs, func(r job.AllocRequest) bool { return shapeOf(r) != j.pool.shape || r.Nodes < 1 }) {
+		e.replan(j, "the plan asks for other allocations than the job runs on", in.Retry)
+		return
+	}
+	e.emit(in.JobPlanned)
+	class, ready := j.waits.next()
+	if !ready {
+		return
+	}
+	pr := e.served(j)
+	for _, r := range in.Allocs {
+		pr.ask(&alloc{req: r}, j, class, e.now)
+	}
+	if !pr.ok {
+		e.replan(j, "nothing that the plan asks for serves the job: "+e.lack(j, pr), in.Retry)
+		return
+	}
+	for _, r := range in.Allocs {
+		e.request(j, r)
+	}
+}
+
+// unplanned takes in that no plan could be made. Without a time at which one may be the
+// job fails, unless it can go on as it is.
+func (e *Engine) unplanned(j *jobState, in Planned) {
+	switch {
+	case in.Retry != 0:
+		e.replan(j, in.Failed, in.Retry)
+	case e.served(j).ok:
+		e.emit(event.JobPlanned{Job: j.work.ID, Decision: "goes on as it is: no plan could be made: " + in.Failed})
+	default:
+		e.stop(j, event.StateFailed, job.CodeFailed, "what is left could not be planned: "+in.Failed)
+	}
+}
+
+// replan has a plan asked for again, at that time or after a while.
+func (e *Engine) replan(j *jobState, why string, at job.Time) {
+	if at <= e.now {
+		at = e.now.Add(e.cfg.PlanRetry)
+	}
+	j.plan = planning{failed: why, retry: at}
+}
+
+func (e *Engine) applyPlanned(r event.JobPlanned) {
+	j := e.jobs[r.Job]
+	if j == nil || j.state.Final() {
+		return
+	}
+	j.work.Scout = r.Scout
+	for i, d := range []time.Duration{r.TaskTime, r.ReduceTime} {
+		if d > 0 {
+			j.timing[i].hint = d
+		}
+	}
+	e.enqueue(j)
+	e.touchAllocs()
+}
+
+// refused fails the job that an elastic allocation was asked for which cannot be had,
+// unless another serves it.
+func (e *Engine) refused(a *alloc, reason string) {
+	j := e.jobs[a.job]
+	if j == nil || !j.active() {
+		return
+	}
+	if _, ready := j.waits.next(); ready && !e.served(j).ok {
+		e.stop(j, event.StateFailed, job.CodeFailed, fmt.Sprintf("allocation %s cannot be had: %s", a.id, reason))
+	}
+}
+
+// count takes in that an allocation of the job is over; attempts of the job that were
+// done while it was up make up for all before.
+func (j *jobState) count(a *alloc, at job.Time, reason string) {
+	if a.up() && j.dones > a.mark {
+		return
+	}
+	b := &j.barren
+	b.n++
+	if a.joined > 0 {
+		b.up++
+	}
+	b.at, b.last = at, reason
+}
+
+// fruitless says why a job fails whose allocations came to nothing, and what to do.
+func (j *jobState) fruitless() string {
+	b, cut := &j.barren, max(j.timing[0].longest, j.timing[1].longest)
+	last := ""
+	if b.last != "" {
+		last = " (the last: " + b.last + ")"
+	}
+	switch {
+	case b.up == 0:
+		return fmt.Sprintf("%d allocations in a row ended before any of their nodes came up%s", b.n, last)
+	case cut > 0:
+		return fmt.Sprintf("%d allocations in a row ended without any task done%s; one task had run for %v: give it more time (--time, --max-time)",
+			b.n, last, cut.Round(time.Second))
+	}
+	return fmt.Sprintf("%d allocations in a row ended without any task done%s", b.n, last)
+}

@@ -1,0 +1,219 @@
+package engine
+
+import (
+	"fmt"
+	"time"
+
+	"berth/internal/job"
+	"berth/internal/predict"
+	"berth/internal/sched"
+)
+
+const (
+	// enough is how many tasks must be done before what they took is believed.
+	enough = 5
+	// usual is the quantile of the measured times that a task is expected to keep within.
+	usual = 0.95
+)
+
+// timing is what is known of how long the tasks of a kind take; of reduces their sort
+// and reduce, as a shuffle lasts as long as the maps do.
+type timing struct {
+	hint     time.Duration // from the plan; 0: unknown
+	measured *measured     // nil: nothing yet
+	longest  time.Duration // that a task had run when its allocation ended, of those that were cut short
+	cuts     int           // tasks that were cut short and are not done
+}
+
+// measured is what this run has shown.
+type measured struct {
+	sketch predict.Sketch
+	next   int64         // number of tasks at which the quantile is computed anew
+	usual  time.Duration // the quantile; 0: not yet
+}
+
+// String returns the timing as text that differs where the timing does.
+func (t *timing) String() string {
+	s := fmt.Sprintf("hint %v longest %v cuts %d", t.hint, t.longest, t.cuts)
+	if m := t.measured; m != nil {
+		s += fmt.Sprintf(" measured %d sum %v usual %v", m.sketch.Count, m.sketch.Sum, m.usual)
+	}
+	return s
+}
+
+// expected returns how long a task takes at most, as a rule; 0: unknown.
+func (t *timing) expected() time.Duration {
+	switch {
+	case t.measured != nil && t.measured.usual > 0:
+		return t.measured.usual
+	case t.hint > 0:
+		return t.hint
+	}
+	return t.longest // so long at least
+}
+
+// add takes in what a task took.
+func (t *timing) add(d time.Duration) {
+	if t.measured == nil {
+		t.measured = &measured{next: enough}
+	}
+	m := t.measured
+	m.sketch.Add(d.Seconds())
+	if m.sketch.Count >= m.next {
+		m.usual = time.Duration(m.sketch.Quantile(usual) * float64(time.Second))
+		m.next = m.sketch.Count + 1 + m.sketch.Count/16 // it changes ever less
+	}
+}
+
+// expect sets what the plan expects tasks to take. A time that none of the allocations
+// has that were asked for is not believed: else nothing would ever start on them.
+func (j *jobState) expect(tasks, reduces time.Duration, asked []job.AllocRequest) {
+	for i, d := range []time.Duration{tasks, reduces} {
+		j.timing[i].hint = 0
+		for _, r := range asked {
+			if r.Time == 0 || sched.Span(d) <= r.Time {
+				j.timing[i].hint = max(0, d)
+			}
+		}
+	}
+}
+
+// learn takes in that an attempt is done.
+func (j *jobState) learn(a *attempt, at job.Time, stats []job.PhaseStat) {
+	j.uncut(a.id.Task)
+	if !a.elastic() {
+		return
+	}
+	j.dones++
+	j.barren = barren{}
+	j.timing[j.class(a.id.Task)].add(a.took(at, stats))
+}
+
+// took returns how long the attempt took that ended then: by its worker's clock, as its
+// end may have been told late; by ours where the worker says nothing. Of a reduce the
+// shuffle does not count.
+func (a *attempt) took(at job.Time, stats []job.PhaseStat) time.Duration {
+	if len(stats) > 0 && a.kind == job.ReduceTask && stats[0].Phase == job.PhaseShuffle {
+		stats = stats[1:]
+	}
+	if len(stats) > 0 {
+		return max(0, stats[len(stats)-1].End.Sub(stats[0].Start))
+	}
+	return max(0, at.Sub(a.working()))
+}
+
+// working returns since when the attempt does what counts for its time.
+func (a *attempt) working() job.Time {
+	if a.kind == job.ReduceTask && a.left != 0 {
+		return a.left
+	}
+	return a.started
+}
+
+// outlived reports whether the time of the attempt's elastic allocation is over.
+func (a *attempt) outlived(at job.Time) bool {
+	l := a.alloc
+	return a.elastic() && (l.ended && at >= l.endedAt || l.begun && l.ends != 0 && at >= l.ends)
+}
+
+func (a *attempt) elastic() bool { return a.alloc != nil && a.alloc.req.Elastic }
+
+// cutShort takes in that the end of its allocation ended an attempt. Its task is to be
+// started again where there is more time, if it had run for longer than expected.
+func (j *jobState) cutShort(a *attempt, at job.Time) {
+	i := a.id.Task
+	t := &j.timing[j.class(i)]
+	ran := at.Sub(a.working())
+	if a.shuffling() || ran <= t.expected() {
+		return
+	}
+	t.longest = max(t.longest, ran)
+	if !j.tasks[i].cut {
+		j.tasks[i].cut = true
+		t.cuts++
+	}
+}
+
+// uncut takes in that a task is over: how long it had run before does not matter any more.
+func (j *jobState) uncut(i int) {
+	if !j.tasks[i].cut {
+		return
+	}
+	j.tasks[i].cut = false
+	t := &j.timing[j.class(i)]
+	if t.cuts--; t.cuts == 0 {
+		t.longest = 0
+	}
+}
+
+// span returns how much time must be left where a task of the class begins. cut says
+// that it was cut short before.
+func (j *jobState) span(class int, cut bool) time.Duration {
+	t := &j.timing[class]
+	if cut {
+		return sched.Span(max(t.expected(), t.longest))
+	}
+	return sched.Span(t.expected())
+}
+
+// inTime reports whether what needs that span may begin on the node now.
+func (n *node) inTime(now job.Time, span time.Duration) bool {
+	return n.alloc == nil || !n.alloc.req.Elastic || sched.InTime(now, n.alloc.deadline(), span)
+}
+
+// tooLate says why a reduce is killed that only shuffles.
+const tooLate = "the time left of its allocation is too short for it to sort and reduce"
+
+// hopeless reports whether the attempt is a reduce that could not end in time any more.
+func (a *attempt) hopeless(now job.Time) bool {
+	return a.elastic() && a.shuffling() && !sched.InTime(now, a.alloc.deadline(), a.span())
+}
+
+// span returns how much time must be left when the reduce gets leave to sort.
+func (a *attempt) span() time.Duration { return a.job.span(1, a.job.tasks[a.id.Task].cut) }
+
+// dropHopeless kills the reduces of the pool that shuffle and could not end in time.
+func (e *Engine) dropHopeless(p *pool) {
+	for _, n := range p.nodes {
+		if n.Shuffling == 0 || n.state != up {
+			continue
+		}
+		for _, a := range n.sorted() {
+			if a.dying() == "" && a.hopeless(e.now) {
+				e.kill(a, tooLate)
+			}
+		}
+	}
+}
+
+// waits is what the ready tasks of a job on elastic allocations wait for.
+type waits struct {
+	ready [2]bool // there are bag tasks or maps, reduces
+	span  [2]time.Duration
+	scout bool // enough tasks are done to plan the rest anew
+}
+
+// next returns the kind of the task that comes next, as an index; ok is false where none is ready.
+func (w waits) next() (class int, ok bool) {
+	if !w.ready[0] {
+		return 1, w.ready[1]
+	}
+	return 0, true
+}
+
+// review finds what the job waits for, and has allocations looked at where that changed.
+func (e *Engine) review(j *jobState) {
+	var w waits
+	if j.active() && j.unfinished() > 0 {
+		for i := range j.queues {
+			if q := &j.queues[i]; q.ready() > 0 {
+				w.ready[i], w.span[i] = true, j.span(i, q.cutOnly())
+			}
+		}
+		w.scout = j.work.Scout > 0 && j.counts[0].done >= j.work.Scout
+	}
+	if w != j.waits {
+		j.waits = w
+		e.touchAllocs()
+	}
+}
