@@ -1,6 +1,8 @@
 package main
 
 import (
+	"os"
+
 	"github.com/spf13/cobra"
 
 	"berth/internal/home"
@@ -14,7 +16,8 @@ func newPlan() *cobra.Command {
 		Use: "plan", Short: "Decide how a job would run, and run nothing",
 		Long: `Decide how a job would run: on how many workers, with how much memory, and for how
 long. The prediction comes from the profile that earlier runs of the same programs
-left; without one it says so. Arguments are those of the command that would run it.`,
+left; without one it says so. On a batch system the queue is drawn, with every way to go
+that was weighed and why it lost. Arguments are those of the command that would run it.`,
 		Example: "  berth plan mapreduce -input books -output counts -mapper ./map.py -reducer ./reduce.py\n" +
 			"  berth plan bag --each-line files.txt -- gzip -k {}\n  berth plan run job.toml --json",
 	}
@@ -35,5 +38,5 @@ func planOnly(cmd *cobra.Command, spec *job.Spec, entries []job.Entry, _ bool) e
 	if wantJSON(cmd) {
 		return ui.JSON(cmd.OutOrStdout(), d.Plan)
 	}
-	return ui.Plan(cmd.OutOrStdout(), d.Plan)
+	return ui.Plan(cmd.OutOrStdout(), d.Plan, ui.LookOf(cmd.OutOrStdout(), os.Getenv))
 }

@@ -4,31 +4,39 @@ import (
 	"fmt"
 	"io"
 	"strings"
+	"time"
 
 	"berth/internal/job"
 	"berth/internal/plan"
 )
 
-// Plan writes what was decided for a job and why, and what is predicted. Its JSON
-// twin is the plan itself.
-func Plan(w io.Writer, p plan.Plan) error {
+// Plan writes what was decided for a job and why, what is predicted and, of a batch
+// system, how the queue looks. Its JSON twin is the plan itself.
+func Plan(w io.Writer, p plan.Plan, look Look) error {
 	var b strings.Builder
 	for _, r := range p.Reasons {
 		b.WriteString(clean(r) + "\n")
 	}
 	b.WriteString("\n")
 	item(&b, "on", planNodes(p))
+	for _, more := range p.More {
+		item(&b, "and", planAlloc(more)+planLimit(more))
+	}
 	item(&b, "tasks", planTasks(p))
 	item(&b, "at once", planSlots(p))
 	if p.Alloc.Time > 0 {
 		item(&b, "time limit", job.FormatDuration(p.Alloc.Time))
 	}
 	planPredicted(&b, p)
+	planOutlook(&b, p)
 	for _, n := range p.Notes {
 		item(&b, "note", clean(n))
 	}
 	if p.Predicted != nil {
 		planStages(&b, p.Predicted.Stages)
+	}
+	if p.Outlook != nil {
+		b.WriteString("\n" + join(outlook(p.At, *p.Outlook, look)))
 	}
 	_, err := io.WriteString(w, b.String())
 	return err
@@ -37,14 +45,54 @@ func Plan(w io.Writer, p plan.Plan) error {
 // planNodes says what is asked for.
 func planNodes(p plan.Plan) string {
 	a := p.Alloc
-	text := fmt.Sprintf("%s: %s of %s", a.On, count(a.Nodes, "node"), count(a.PerNode.CPUs, "core"))
-	if a.PerNode.Mem > 0 {
-		text += " and " + size(a.PerNode.Mem)
-	}
+	text := a.On + ": " + planAlloc(a)
 	if p.Kind == job.MapReduce && a.SortMemory > 0 {
 		text += ", " + size(a.SortMemory) + " of it for sorting"
 	}
 	return text
+}
+
+// planAlloc says how many nodes of what size an allocation has, and where.
+func planAlloc(a job.AllocRequest) string {
+	text := fmt.Sprintf("%s of %s", count(a.Nodes, "node"), count(a.PerNode.CPUs, "core"))
+	if a.PerNode.Mem > 0 {
+		text += " and " + size(a.PerNode.Mem)
+	}
+	if a.Batch.Partition != "" {
+		text += " in partition " + clean(a.Batch.Partition)
+	}
+	return text
+}
+
+// planLimit says for how long an allocation is asked for.
+func planLimit(a job.AllocRequest) string {
+	if a.Time == 0 {
+		return ""
+	}
+	return ", for " + job.FormatDuration(a.Time)
+}
+
+// planOutlook says when a job of a batch system should begin and end, and whether a
+// sample of its tasks goes first.
+func planOutlook(b *strings.Builder, p plan.Plan) {
+	o := p.Outlook
+	if o == nil {
+		return
+	}
+	in := func(s float64) string {
+		return "in " + rough(s) + ", " + clock(p.At.Std().Add(time.Duration(s*float64(time.Second))), p.At.Std())
+	}
+	if o.Wait <= 0 {
+		item(b, "begins", "at once")
+	} else {
+		item(b, "begins", in(o.Wait))
+	}
+	if o.Turnaround > 0 {
+		item(b, "done", in(o.Turnaround)+", as expected")
+	}
+	if p.Scout > 0 {
+		item(b, "scout", "once "+count(p.Scout, "task")+" done, the rest is planned by what they took")
+	}
 }
 
 func planTasks(p plan.Plan) string {

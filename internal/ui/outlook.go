@@ -1,0 +1,231 @@
+package ui
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+	"time"
+
+	"berth/internal/cluster"
+	"berth/internal/job"
+	"berth/internal/plan"
+)
+
+// maxSlots is how many slots a table lists: all that are chosen and the best others.
+const maxSlots = 15
+
+// outlook renders what a plan saw of the queue: a chart of free nodes over time with the
+// chosen allocations in it, and a table of the slots. No line is wider than the look.
+func outlook(at job.Time, o plan.Outlook, look Look) []string {
+	title := fmt.Sprintf("queue of partition %s: %d of %s free now", clean(o.Partition), freeNow(o), count(o.Nodes, "node"))
+	lines := append([]string{fit(title, look.Width)}, newChart(at, o, look).lines()...)
+	if len(o.Slots) > 0 {
+		lines = append(append(lines, ""), slotLines(at, o, look)...)
+	}
+	return lines
+}
+
+func freeNow(o plan.Outlook) int {
+	if len(o.Timeline) == 0 {
+		return 0
+	}
+	return min(max(o.Timeline[0].Free, 0), o.Nodes)
+}
+
+// letters names the chosen slots A, B, C, by their index in the outlook.
+func letters(slots []plan.Candidate) map[int]byte {
+	names := map[int]byte{}
+	for i, c := range slots {
+		if c.Chosen {
+			names[i] = 'Z'
+			if n := len(names) - 1; n < 26 {
+				names[i] = 'A' + byte(n)
+			}
+		}
+	}
+	return names
+}
+
+// listed returns the indices of the slots that the table lists, in their order.
+func listed(slots []plan.Candidate) []int {
+	order := make([]int, len(slots))
+	for i := range order {
+		order[i] = i
+	}
+	if len(order) <= maxSlots {
+		return order
+	}
+	rank := func(c plan.Candidate) float64 {
+		switch {
+		case c.Chosen:
+			return -1
+		case math.IsNaN(c.Total) || math.IsNaN(c.Wait):
+			return math.Inf(1)
+		case c.Total != 0:
+			return c.Total
+		default: // no prediction: the sooner the better
+			return c.Wait
+		}
+	}
+	slices.SortStableFunc(order, func(a, b int) int {
+		return cmp.Compare(rank(slots[a]), rank(slots[b]))
+	})
+	order = order[:max(maxSlots, chosen(slots))]
+	slices.Sort(order)
+	return order
+}
+
+func chosen(slots []plan.Candidate) int {
+	n := 0
+	for _, c := range slots {
+		if c.Chosen {
+			n++
+		}
+	}
+	return n
+}
+
+// Layout of the table's last column: beside the others where there is room for so many
+// columns, else below each row.
+const (
+	leastWhy  = 26
+	whyIndent = 6
+)
+
+// slotLines is the table of slots.
+func slotLines(at job.Time, o plan.Outlook, look Look) []string {
+	t := newTable("", "START", "NODES>", "FOR>", "TAKE>", "TIME>", "WAIT>", "RUN>", "TURNAROUND>", "RISK>")
+	names, shown := letters(o.Slots), listed(o.Slots)
+	for _, i := range shown {
+		name := ""
+		if l, ok := names[i]; ok {
+			name = string(l)
+		}
+		t.add(slotCells(name, at, o.Slots[i], look)...)
+	}
+	var b strings.Builder
+	_ = t.write(&b) // a strings.Builder takes all
+	rows := strings.Split(strings.TrimSuffix(b.String(), "\n"), "\n")
+	wide := 0
+	for _, r := range rows {
+		wide = max(wide, columns(r))
+	}
+	beside := look.Width-wide-2 >= leastWhy
+	if beside {
+		rows[0] = pad(rows[0], wide) + "  WHY"
+	}
+	lines := []string{color(look.Color).dim(fit(rows[0], look.Width))}
+	for n, i := range shown {
+		text := []string{rows[n+1]}
+		why := clean(o.Slots[i].Why)
+		switch {
+		case why == "":
+		case beside:
+			for k, part := range wrap(why, look.Width-wide-2) {
+				if k == 0 {
+					text[0] = pad(text[0], wide) + "  " + part
+					continue
+				}
+				text = append(text, strings.Repeat(" ", wide+2)+part)
+			}
+		default:
+			for _, part := range wrap(why, look.Width-whyIndent) {
+				text = append(text, strings.Repeat(" ", whyIndent)+part)
+			}
+		}
+		for k := range text {
+			text[k] = fit(text[k], look.Width)
+			if o.Slots[i].Chosen {
+				text[k] = color(look.Color).bold(text[k])
+			}
+		}
+		lines = append(lines, text...)
+	}
+	if rest := len(o.Slots) - len(shown); rest > 0 {
+		lines = append(lines, fit(fmt.Sprintf("and %s more; all of them with --json", count(rest, "slot")), look.Width))
+	}
+	return lines
+}
+
+// slotCells are the cells of a slot's row.
+func slotCells(name string, at job.Time, c plan.Candidate, look Look) []string {
+	start := "now"
+	switch {
+	case c.Start == cluster.Never:
+		start = "never"
+	case c.Start > at:
+		start = clock(c.Start.Std(), at.Std())
+	}
+	lasts, limit, take, risk := "no end", "no limit", "", ""
+	if c.Duration != cluster.Unbounded {
+		lasts = rough(c.Duration.Seconds())
+	}
+	if c.Time > 0 {
+		limit = rough(c.Time.Seconds())
+	}
+	if c.Take > 0 {
+		take = fmt.Sprintf("%d×%d", c.Take, c.PerNode.CPUs)
+		if look.ASCII {
+			take = fmt.Sprintf("%dx%d", c.Take, c.PerNode.CPUs)
+		}
+	} else {
+		limit = ""
+	}
+	if c.Run > 0 {
+		risk = percent(c.Risk)
+	}
+	return []string{name, start, fmt.Sprint(c.Nodes), lasts, take, limit, rough(c.Wait), someRough(c.Run), someRough(c.Total), risk}
+}
+
+// rough writes seconds to about two digits: an outlook is no better than that.
+func rough(s float64) string {
+	const most = 100 * 365 * 24 * 3600
+	switch {
+	case math.IsNaN(s) || s > most:
+		return "never"
+	case s <= 0:
+		return "0s"
+	}
+	d := time.Duration(s * float64(time.Second))
+	switch {
+	case d >= 24*time.Hour:
+		d = d.Round(time.Hour)
+	case d >= 10*time.Minute:
+		d = d.Round(time.Minute)
+	case d >= 10*time.Second:
+		d = d.Round(time.Second)
+	}
+	return job.FormatDuration(d)
+}
+
+// someRough is rough, nothing for 0.
+func someRough(s float64) string {
+	if s == 0 {
+		return ""
+	}
+	return rough(s)
+}
+
+// wrap breaks text into lines of a width at spaces; words that are longer are cut.
+func wrap(text string, width int) []string {
+	width = max(width, 1)
+	var lines []string
+	line := ""
+	for _, word := range strings.Fields(text) {
+		switch {
+		case line == "":
+			line = word
+		case columns(line)+1+columns(word) <= width:
+			line += " " + word
+		default:
+			lines = append(lines, fit(line, width))
+			line = word
+		}
+	}
+	if line != "" {
+		lines = append(lines, fit(line, width))
+	}
+	return lines
+}
