@@ -24,16 +24,19 @@ func newExplain() *cobra.Command {
 			if err != nil {
 				return err
 			}
+			v, err := view(cmd.Context(), h, r)
+			if err != nil {
+				return err
+			}
 			lines := append(append([]string{}, p.Reasons...), p.Notes...)
+			for _, later := range v.Plans {
+				lines = append(lines, "planned anew: "+later.Decision)
+			}
 			now, err := control.NewClient(h.Socket()).Explain(cmd.Context(), r.ID)
 			switch {
 			case err == nil:
 				lines = append(lines, now...)
 			case errors.Is(err, control.ErrNoServer) || unknown(err):
-				v, err := run.View(r)
-				if err != nil {
-					return err
-				}
 				lines = append(lines, standing(v))
 			default:
 				return err
