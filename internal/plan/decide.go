@@ -9,8 +9,16 @@ import (
 	"berth/internal/predict"
 )
 
-// Decide plans a job on the machine of the snapshot.
+// Decide plans a job on what the snapshot shows: one machine, or a batch system.
 func Decide(q Question) (Plan, error) {
+	if q.Snap.Queue != nil {
+		return decideBatch(&q)
+	}
+	return decideMachine(&q)
+}
+
+// decideMachine plans a job on one machine.
+func decideMachine(q *Question) (Plan, error) {
 	now, snap, spec, counts, prof := q.Now, q.Snap, q.Spec, q.Counts, q.Profile
 	l, err := Share(snap, spec)
 	if err != nil {

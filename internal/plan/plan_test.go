@@ -30,6 +30,8 @@ func TestPlan(t *testing.T) {
 type scenario struct {
 	snap cluster.Snapshot
 	prof *predict.Profile
+	q    Question    // what the next decisions are asked with, besides
+	ask  job.Request // likewise
 }
 
 func (s *scenario) run(t *testing.T, d *datadriven.TestData) string {
@@ -66,7 +68,7 @@ func (s *scenario) run(t *testing.T, d *datadriven.TestData) string {
 		}
 		return out
 	default:
-		d.Fatalf(t, "unknown command %q", d.Cmd)
+		return s.runBatch(t, d)
 	}
 	return ""
 }
@@ -74,8 +76,12 @@ func (s *scenario) run(t *testing.T, d *datadriven.TestData) string {
 func describe(err error) string { return fmt.Sprintf("%s error: %v\n", job.ClassOf(err), err) }
 
 func (s *scenario) decide(t *testing.T, d *datadriven.TestData) (Plan, error) {
-	return Decide(Question{Now: 1000, Snap: s.snap, Spec: spec(t, d), Profile: s.prof,
-		Counts: Counts{Tasks: number(t, d, "tasks", 1), InputBytes: size(t, d, "input")}})
+	q := s.q
+	q.Now, q.Snap, q.Spec, q.Profile = begin, s.snap, spec(t, d), s.prof
+	q.Counts = Counts{Tasks: number(t, d, "tasks", 1), InputBytes: size(t, d, "input")}
+	r, ask := &q.Spec.Request, s.ask
+	r.Partition, r.Exclusive, r.NoScout, r.MaxAllocs, r.WallTime = ask.Partition, ask.Exclusive, ask.NoScout, ask.MaxAllocs, ask.WallTime
+	return Decide(q)
 }
 
 func spec(t *testing.T, d *datadriven.TestData) *job.Spec {

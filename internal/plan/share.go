@@ -22,7 +22,12 @@ const (
 // workers: --workers of them, 1 by default, within the bounds of --nodes. Each gets
 // an equal part of the cores, at least one, and of the memory. It fails where a task
 // fits no worker.
+//
+// On a batch system it returns the most that the job could get, see shareBatch.
 func Share(snap cluster.Snapshot, spec *job.Spec) (Layout, error) {
+	if snap.Queue != nil {
+		return shareBatch(snap, spec)
+	}
 	machine, err := largest(snap)
 	if err != nil {
 		return Layout{}, err

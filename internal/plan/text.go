@@ -13,6 +13,18 @@ import (
 func (p *Plan) decision() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s × %s: ", count(p.Alloc.Nodes, "node"), count(p.Alloc.PerNode.CPUs, "core"))
+	b.WriteString(p.amount())
+	if p.Predicted != nil {
+		fmt.Fprintf(&b, "; predicted %s (%s)", span(p.Predicted.Interval), p.Source)
+	} else {
+		fmt.Fprintf(&b, "; no prediction (%s)", p.Source)
+	}
+	return b.String()
+}
+
+// amount says how much there is to do, and in how many rounds.
+func (p *Plan) amount() string {
+	var b strings.Builder
 	if p.Kind == job.Bag {
 		b.WriteString(count(p.Tasks, "task"))
 		if p.Tasks > 1 {
@@ -26,11 +38,6 @@ func (p *Plan) decision() string {
 				fmt.Fprintf(&b, " in %d waves", w)
 			}
 		}
-	}
-	if p.Predicted != nil {
-		fmt.Fprintf(&b, "; predicted %s (%s)", span(p.Predicted.Interval), p.Source)
-	} else {
-		fmt.Fprintf(&b, "; no prediction (%s)", p.Source)
 	}
 	return b.String()
 }

@@ -132,3 +132,6 @@ func NewTrials(inv Invariants, load Load, runs, n int, seed uint64) *Trials {
 func GivenTrials(load Load, expect Expected, runs ...Trial) *Trials {
 	return &Trials{load: load, runs: runs, expect: expect}
 }
+
+// Expect sets how long tasks are expected to take at most.
+func (t *Trials) Expect(e Expected) { t.expect = e }

@@ -1,0 +1,140 @@
+package plan
+
+import (
+	"math"
+	"time"
+
+	"berth/internal/cluster"
+	"berth/internal/job"
+	"berth/internal/predict"
+)
+
+const (
+	// startUp is how long after its start the workers of an allocation are ready, in
+	// seconds: the batch system's launch, the worker's own, and its call to the coordinator.
+	startUp = 5.0
+	// closeBy is by how much the expected turnaround may be longer than the best where
+	// fewer nodes do (models.md, section 2).
+	closeBy = 0.01
+	// tightBy is by how much it may be longer where less wall time does.
+	tightBy = 0.001
+	// riskBy is the share of runs that less wall time need not do for.
+	riskBy = 0.05
+	// gainBy is by how much a further allocation must shorten it.
+	gainBy = 0.02
+	// never stands for an instant that is not in sight, in seconds from now: what cannot
+	// go on is not done for so long.
+	never = 30 * 24 * 3600
+	// defaultAllocs is how many allocations are asked for at once unless the user says.
+	defaultAllocs = 3
+	// batchIdle is how long an allocation of a batch system waits for work by default,
+	// before it is given back: others wait for its nodes.
+	batchIdle = 30 * time.Second
+	// weighing is how many placed tasks all simulated runs of a plan may have together.
+	// What is not weighed then is what can gain least.
+	weighing = 6_000_000
+)
+
+// adaptor plans a job on a batch system: paper "mr-job-adaptor", Algorithm 1, with what
+// models.md, section 2 adds. It asks of every free slot what the job would make of it.
+type adaptor struct {
+	q        *Question
+	req      *job.Request
+	needs    []need
+	throttle int
+	size     predict.Size // of the whole job
+	load     predict.Load // what is left of it
+	known    known
+	trials   *predict.Trials
+	expect   predict.Expected
+	spent    int // placed tasks, see weighing
+	perRun   int // placed tasks of one simulated set of runs
+	grain    time.Duration
+	live     []predict.Window
+	runs     map[runKey]predict.Outcome
+}
+
+// runKey is all that a run depends on that is alone on its nodes and has no end.
+type runKey struct {
+	place *place
+	nodes int
+}
+
+// option is a way to go: a request and what comes of it. Times are in seconds from now.
+type option struct {
+	place *place
+	slot  cluster.Slot
+	nodes int
+	time  time.Duration // wall time; 0: unlimited
+	start float64
+	out   string // why it cannot be; empty: it can
+	late  string // who says that it starts later than the slot does; empty: nobody
+
+	mean float64 // expected turnaround
+	risk float64 // share of runs that its time does not do for
+}
+
+func newAdaptor(q *Question) *adaptor {
+	a := &adaptor{q: q, req: &q.Spec.Request, needs: needsOf(q.Spec), grain: max(q.Snap.Queue.Grain, time.Second), runs: map[runKey]predict.Outcome{}}
+	a.size = predict.Size{Kind: q.Spec.Kind, InputBytes: q.Counts.InputBytes, Tasks: q.Counts.Tasks}
+	if q.Spec.Kind == job.Bag {
+		a.throttle = q.Spec.Bag.Throttle
+	}
+	return a
+}
+
+// learn sets what is left to do and what is known of it.
+func (a *adaptor) learn(reduces int) {
+	a.size.Reduces = reduces
+	a.load = predict.Load{Maps: a.size.Tasks, Reduces: reduces}
+	if r := a.q.Rest; r != nil {
+		a.load = predict.Load{Maps: r.Tasks, Reduces: r.Reduces}
+	}
+	if a.load.Reduces == 0 {
+		a.needs = a.needs[:1]
+	}
+	a.known = know(a.q, a.size)
+	if !a.known.ok {
+		return
+	}
+	a.expect = predict.ExpectedOf(a.known.inv)
+	tasks := a.load.Maps + a.load.Reduces
+	runs := min(max(1<<16/max(tasks, 1), 8), 32)
+	a.perRun = runs * min(tasks, 1<<14)
+	a.trials = predict.NewTrials(a.known.inv, a.load, a.known.runs, runs, seedOf(predict.Application(a.q.Spec)))
+}
+
+// seconds returns how long after now an instant is; +Inf for Never.
+func (a *adaptor) seconds(t job.Time) float64 {
+	if t == cluster.Never {
+		return math.Inf(1)
+	}
+	return max(0, t.Sub(a.q.Now).Seconds())
+}
+
+// instant returns the time so many seconds after now.
+func (a *adaptor) instant(seconds float64) job.Time {
+	if math.IsInf(seconds, 1) {
+		return cluster.Never
+	}
+	return a.q.Now.Add(time.Duration(seconds * float64(time.Second)))
+}
+
+// slotsOf returns how many bag tasks or maps, and reduces, run at once on a worker.
+func (a *adaptor) slotsOf(size job.Resources) (tasks, reduces int) {
+	l := Layout{Nodes: 1, PerNode: size}
+	tasks = l.slots(a.needs[0].Resources)
+	if a.throttle > 0 {
+		tasks = min(tasks, a.throttle)
+	}
+	if a.q.Spec.Kind == job.MapReduce {
+		reduces = l.slots(a.needs[len(a.needs)-1].Resources)
+	}
+	return tasks, reduces
+}
+
+// window returns what an allocation of so many nodes is to the job, from when its
+// workers are ready until its time is over.
+func (p *place) window(nodes int, start, end float64) predict.Window {
+	return predict.Window{Start: start + startUp, End: end, TaskSlots: nodes * p.taskSlots, ReduceSlots: nodes * p.reduceSlots, Speed: 1}
+}

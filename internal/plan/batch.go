@@ -1,0 +1,201 @@
+package plan
+
+import (
+	"fmt"
+	"math"
+	"time"
+
+	"berth/internal/cluster"
+	"berth/internal/job"
+	"berth/internal/predict"
+)
+
+// decideBatch plans a job on a batch system.
+func decideBatch(q *Question) (Plan, error) {
+	p := Plan{
+		At: q.Now, App: predict.Application(q.Spec), Kind: q.Spec.Kind, Tasks: q.Counts.Tasks, InputBytes: q.Counts.InputBytes,
+		Reasons: []string{}, Notes: []string{},
+	}
+	l, err := Share(q.Snap, q.Spec)
+	if err != nil {
+		return Plan{}, err
+	}
+	p.TaskSlots, p.ReduceSlots = l.TaskSlots, l.ReduceSlots
+	why := p.reduces(q.Spec, near(q.Profile, p.size()))
+	open := why != ""
+	for {
+		d := decision{q: q, a: newAdaptor(q)}
+		if err := d.decide(p.Reduces); err != nil {
+			return Plan{}, err
+		}
+		// More reduces than run at once gain nothing: all of them start with the same
+		// shuffle. What can run at once is known only now.
+		if slots := d.reduceSlots(); open && d.a.known.ok && slots > 0 && p.Reduces > slots {
+			p.Reduces, open = slots, false
+			why = fmt.Sprintf("%s: one for each that can run at once", count(slots, "reduce"))
+			continue
+		}
+		d.fill(&p)
+		if why != "" {
+			p.Reasons = append(p.Reasons, why)
+		}
+		return p, nil
+	}
+}
+
+// decision is what an adaptor decided.
+type decision struct {
+	q       *Question
+	a       *adaptor
+	places  []*place
+	weighed []option
+	chosen  []option // what is asked for, the earliest first; none: what is there does
+	first   option   // the one of these that was chosen first
+	scout   int
+	runs    predict.Outcome // with all that was chosen; empty: nothing is known
+	notes   []string
+}
+
+// decide weighs what the queue offers.
+func (d *decision) decide(reduces int) error {
+	a := d.a
+	a.learn(reduces)
+	if err := d.find(); err != nil {
+		return err
+	}
+	for _, p := range d.places {
+		p.queue = a.timeline(p)
+		p.line, p.slots = p.queue, p.queue.Slots()
+	}
+	if a.load.Maps+a.load.Reduces == 0 {
+		return nil
+	}
+	a.live = a.liveWindows()
+	if !a.known.ok {
+		return d.decideBlind()
+	}
+	if err := d.longEnough(); err != nil {
+		return err
+	}
+	if len(a.live) == 0 {
+		best, weighed, ok := a.choose(d.places)
+		d.weighed = weighed
+		if !ok {
+			return d.hopeless()
+		}
+		d.first, d.chosen = best, []option{best}
+	}
+	d.chosen, d.runs = a.more(d.chosen, d.places)
+	if len(a.live) > 0 && len(d.chosen) > 0 {
+		d.first = d.chosen[0]
+	}
+	return nil
+}
+
+// decideBlind decides for tasks of which nothing is known.
+func (d *decision) decideBlind() error {
+	if len(d.a.live) > 0 {
+		return nil // what is there goes on; once something is known of the tasks there will be another plan
+	}
+	best, weighed, scout, ok := d.a.blind(d.places)
+	d.weighed = weighed
+	if !ok {
+		return d.hopeless()
+	}
+	d.first, d.chosen, d.scout = best, []option{best}, scout
+	return nil
+}
+
+// find finds the places where the job could run.
+func (d *decision) find() error {
+	parts, why, err := partitions(d.q)
+	if err != nil {
+		return err
+	}
+	if why != "" {
+		d.notes = append(d.notes, why)
+	}
+	var first error
+	for _, part := range parts {
+		places, err := d.a.places(part)
+		if err != nil {
+			if first == nil {
+				first = err
+			}
+			continue
+		}
+		d.places = append(d.places, places...)
+	}
+	if len(d.places) == 0 {
+		return first
+	}
+	return nil
+}
+
+// longEnough returns an error where no allocation may last as long as half of the tasks
+// take. Where it is only the longest of them it leaves a note, and tasks are begun as
+// long as the median fits.
+func (d *decision) longEnough() error {
+	a := d.a
+	most, by := time.Duration(0), ""
+	for _, p := range d.places {
+		if p.maxTime == 0 {
+			return nil
+		}
+		if p.maxTime > most {
+			most, by = p.maxTime, p.timeBy
+		}
+	}
+	limit := most.Seconds() - startUp
+	median := a.known.inv.Map.Quantile(0.5)
+	if a.load.Reduces > 0 {
+		median = max(median, a.known.inv.Reduce.Quantile(0.5))
+	}
+	longest := max(a.expect.Map, a.expect.Reduce)
+	if median > limit {
+		return &job.Error{Class: job.User, Code: job.CodeConfig, Where: by,
+			What: fmt.Sprintf("allows %s, but half of the tasks take more than %s (%s)", duration(most.Seconds()), duration(median), a.known.source),
+			Do:   "allow more, or use another partition"}
+	}
+	if longest > limit {
+		d.notes = append(d.notes, fmt.Sprintf("%s allows %s, but one of twenty tasks takes more than %s: such tasks cannot be done there",
+			by, duration(most.Seconds()), duration(longest)))
+		a.expect.Map, a.expect.Reduce, a.expect.Sort = min(a.expect.Map, median), min(a.expect.Reduce, median), min(a.expect.Sort, median)
+		a.trials.Expect(a.expect)
+	}
+	return nil
+}
+
+// hopeless decides where no free slot will do: the request is made in the hope that the
+// queue changes, unless the batch system has refused all.
+func (d *decision) hopeless() error {
+	for _, c := range d.q.Checks {
+		if c.Refused != "" {
+			return &job.Error{Class: job.User, Code: job.CodeConfig, Where: d.q.Snap.Driver,
+				What: "every request that might do is refused: " + c.Refused, Do: "see the limits of the partition and of the account"}
+		}
+	}
+	p := d.places[0]
+	t := d.a.longest(p, cluster.Slot{Duration: cluster.Unbounded})
+	switch {
+	case d.a.req.WallTime == job.WallMax:
+	case d.a.known.ok:
+		t = min(t, d.a.safe(p, p.capNodes))
+	default:
+		t = min(t, blindTime)
+	}
+	o := option{place: p, slot: cluster.Slot{Start: cluster.Never, Nodes: p.capNodes, Duration: cluster.Unbounded}, nodes: p.capNodes, time: t,
+		start: math.Inf(1), mean: math.Inf(1)}
+	d.first, d.chosen = o, []option{o}
+	d.notes = append(d.notes, "no free slot that would do is in sight: the job waits until the queue changes")
+	return nil
+}
+
+// reduceSlots returns how many reduces run at once on all that was chosen.
+func (d *decision) reduceSlots() int {
+	n := 0
+	for _, o := range d.chosen {
+		n += o.nodes * o.place.reduceSlots
+	}
+	return n
+}

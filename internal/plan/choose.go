@@ -1,0 +1,200 @@
+package plan
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"slices"
+	"time"
+
+	"berth/internal/cluster"
+	"berth/internal/job"
+	"berth/internal/predict"
+)
+
+// finalists is for how many of the best slots it is asked whether fewer nodes do.
+const finalists = 6
+
+// offer is a free slot that may be weighed.
+type offer struct {
+	place *place
+	slot  cluster.Slot
+	nodes int
+	bound float64 // what it can give at best: the turnaround in seconds from now
+}
+
+// offers returns all free slots of the places, the most promising first, and those
+// that are of no use.
+func (a *adaptor) offers(places []*place) (good []offer, out []option) {
+	for _, p := range places {
+		bounds := map[int]float64{} // by nodes
+		for _, s := range p.slots {
+			n := min(s.Nodes, p.capNodes)
+			if n < p.minNodes {
+				out = append(out, option{place: p, slot: s, nodes: n, start: a.seconds(s.Start), mean: math.Inf(1),
+					out: "fewer nodes than the " + grouped(p.minNodes) + " that are wanted at least"})
+				continue
+			}
+			low, ok := bounds[n]
+			if !ok {
+				low = startUp + a.low(p, n)
+				bounds[n] = low
+			}
+			good = append(good, offer{p, s, n, a.seconds(s.Start) + a.atBest(p, s, n, low)})
+		}
+	}
+	slices.SortStableFunc(good, func(x, y offer) int { return cmp.Compare(x.bound, y.bound) })
+	return good, out
+}
+
+// atBest returns the least turnaround from the start of a slot on that it can give: the
+// lower bound of the run or, where the slot is too short for that, the slot and after it
+// what is then left on as many nodes as are of use.
+func (a *adaptor) atBest(p *place, s cluster.Slot, nodes int, low float64) float64 {
+	length := a.longest(p, s).Seconds()
+	if a.longest(p, s) == cluster.Unbounded || low <= length {
+		return low
+	}
+	each := float64(max(p.taskSlots, p.reduceSlots))
+	left := max(0, a.work()-length*each*float64(nodes))
+	return length + left/(each*float64(p.capNodes))
+}
+
+// low returns the lower bound T_low of the job on so many nodes, in seconds.
+func (a *adaptor) low(p *place, nodes int) float64 {
+	return predict.Bounds(a.known.inv, predict.Shape{
+		Maps: a.load.Maps, Reduces: a.load.Reduces,
+		MapSlots: predict.Uniform(nodes * p.taskSlots), ReduceSlots: predict.Uniform(nodes * p.reduceSlots),
+	}).Total().Low
+}
+
+// choose finds the request with the least expected turnaround: Algorithm 1 of the paper
+// "mr-job-adaptor". It walks the free slots, the most promising first, and asks of each
+// what as many of its nodes as are of use make of the job. As the paper leaves open
+// (models.md, section 2), more nodes than tasks can use are not taken, and of all node
+// counts within closeBy of the best the smallest wins. Beyond the paper, a slot may be
+// shorter than the job: what is left then waits for another.
+//
+// It also returns the best option of each slot that was weighed. False: there is none.
+func (a *adaptor) choose(places []*place) (best option, weighed []option, ok bool) {
+	good, weighed := a.offers(places)
+	least := math.Inf(1)
+	for _, o := range good {
+		if o.bound > least || a.spent > weighing/2 && least < math.Inf(1) {
+			break
+		}
+		got := a.bestOf(o)
+		weighed = append(weighed, got)
+		if got.out == "" {
+			least = min(least, got.mean)
+			ok = true
+		}
+	}
+	if !ok {
+		return option{}, weighed, false
+	}
+	best = a.fewest(weighed, least)
+	return a.tighten(best, nil), weighed, true
+}
+
+// bestOf returns the best that the job can make of a slot.
+func (a *adaptor) bestOf(o offer) option {
+	requests, why := a.variants(o.place, o.slot, o.nodes)
+	best := option{place: o.place, slot: o.slot, nodes: o.nodes, start: a.seconds(o.slot.Start), out: why, mean: math.Inf(1)}
+	for i, r := range requests {
+		if got := a.weigh(o.place, o.slot, r.nodes, r.time, nil); i == 0 || got.out == "" && (best.out != "" || got.mean < best.mean) {
+			best = got
+		}
+	}
+	return best
+}
+
+// fewest returns, of all options within closeBy of the least turnaround, the one with
+// the fewest nodes; of those the one with the fewest cores, then the soonest done. With
+// fewer nodes of the same slot no run ends sooner, so halving the interval finds it.
+func (a *adaptor) fewest(weighed []option, least float64) option {
+	bound := least * (1 + closeBy)
+	near := slices.DeleteFunc(slices.Clone(weighed), func(o option) bool { return o.out != "" || o.mean > bound })
+	slices.SortStableFunc(near, func(x, y option) int { return cmp.Compare(x.mean, y.mean) })
+	near = near[:min(len(near), finalists)]
+	for i, o := range near {
+		near[i] = a.fewer(o, bound, nil)
+	}
+	return slices.MinFunc(near, func(x, y option) int {
+		return cmp.Or(cmp.Compare(x.nodes, y.nodes), cmp.Compare(x.place.perNode.CPUs, y.place.perNode.CPUs),
+			cmp.Compare(x.mean, y.mean), cmp.Compare(x.start, y.start))
+	})
+}
+
+// fewer returns the option with as few nodes as keep it within the bound.
+func (a *adaptor) fewer(o option, bound float64, beside []predict.Window) option {
+	low := o.place.minNodes - 1 // too few, or not allowed
+	for o.nodes-low > 1 && a.spent < weighing {
+		mid := (low + o.nodes) / 2
+		got, ok := a.with(o, mid, beside)
+		if ok && got.out == "" && got.mean <= bound {
+			o = got
+		} else {
+			low = mid
+		}
+	}
+	return o
+}
+
+// with returns the option with another number of nodes, and the wall time that fits it.
+func (a *adaptor) with(o option, nodes int, beside []predict.Window) (option, bool) {
+	t := o.time
+	if len(beside) == 0 {
+		var why string
+		if t, why = a.wall(o.place, o.slot, nodes); why != "" {
+			return o, false
+		}
+	}
+	return a.weigh(o.place, o.slot, nodes, t, beside), true
+}
+
+// quantiles are the shares of runs whose time is weighed as wall time.
+var quantiles = []float64{0.5, 0.75, 0.9, 0.95, 0.99}
+
+// tighten returns the option with the shortest wall time that lengthens the expected
+// turnaround by no more than tightBy and does for all but riskBy of the runs: less time
+// fits the queue more easily than it is predicted to. An option whose slot is too short
+// for that keeps all of it: a time-out costs a wait and no work.
+func (a *adaptor) tighten(o option, beside []predict.Window) option {
+	if a.req.WallTime != job.WallAuto || len(beside) > 0 {
+		return o
+	}
+	run := a.alone(o.place, o.nodes)
+	times := []time.Duration{a.upper(o.place, o.nodes)}
+	for _, q := range quantiles {
+		times = append(times, a.ceil(run.Quantile(q)))
+	}
+	slices.Sort(times)
+	least := a.least(o.place)
+	for _, t := range slices.Compact(times) {
+		if t >= o.time {
+			break
+		}
+		if t.Seconds() < least || a.spent > weighing {
+			continue
+		}
+		if got := a.weigh(o.place, o.slot, o.nodes, t, beside); got.out == "" && got.mean <= o.mean*(1+tightBy) && got.risk <= riskBy {
+			return got
+		}
+	}
+	return o
+}
+
+// later says by how much an option is done later than the chosen one.
+func later(o, chosen option) string {
+	switch d := o.mean - chosen.mean; {
+	case d > chosen.mean*closeBy:
+		return fmt.Sprintf("%s later than the chosen", duration(d))
+	case o.nodes > chosen.nodes:
+		return "fewer nodes do it as soon (within 1 %)"
+	case o.place.perNode.CPUs > chosen.place.perNode.CPUs:
+		return "fewer cores do it as soon (within 1 %)"
+	default:
+		return "no sooner than the chosen"
+	}
+}

@@ -1,0 +1,158 @@
+package plan
+
+import (
+	"fmt"
+	"math"
+	"strings"
+
+	"berth/internal/predict"
+)
+
+// final is how many tasks the simulated runs of the plan that was chosen have together.
+const final = 1 << 19
+
+// fill puts what was decided into the plan.
+func (d *decision) fill(p *Plan) {
+	a := d.a
+	p.Tasks, p.Reduces = a.load.Maps, a.load.Reduces
+	if a.q.Rest == nil {
+		p.Tasks, p.Reduces = a.size.Tasks, a.size.Reduces
+	}
+	p.Source, p.Scout = a.known.source, d.scout
+	for i := range d.chosen {
+		r := a.request(&d.chosen[i])
+		if i == 0 {
+			p.Alloc = r
+		} else {
+			p.More = append(p.More, r)
+		}
+	}
+	p.TaskSlots, p.ReduceSlots = 0, 0
+	for _, at := range d.windows() { // as many as ever are there at once
+		tasks, reduces := 0, 0
+		for _, w := range d.windows() {
+			if w.Start <= at.Start && at.Start < w.End {
+				tasks, reduces = tasks+w.TaskSlots, reduces+w.ReduceSlots
+			}
+		}
+		p.TaskSlots, p.ReduceSlots = max(p.TaskSlots, tasks), max(p.ReduceSlots, reduces)
+	}
+	if a.throttle > 0 {
+		p.TaskSlots = min(p.TaskSlots, a.throttle)
+	}
+	if a.known.ok {
+		p.TaskTime, p.ReduceTime = asDuration(a.expect.Map), asDuration(a.expect.Sort)
+		d.predict(p)
+	}
+	p.Outlook = d.outlook()
+	p.Reasons = append(p.Reasons, d.headline(p))
+	for _, o := range d.chosen {
+		if o != d.first {
+			p.Reasons = append(p.Reasons, "and "+d.asked(o)+", as that ends it sooner")
+		}
+	}
+	p.Notes = append(append(p.Notes, d.notes...), d.held()...)
+}
+
+// windows returns what all allocations are to the job: those there and those asked for.
+func (d *decision) windows() []predict.Window {
+	out := append([]predict.Window{}, d.a.live...)
+	for _, o := range d.chosen {
+		out = append(out, o.window(d.a))
+	}
+	return out
+}
+
+// predict simulates what was chosen, more often than it was to be weighed.
+func (d *decision) predict(p *Plan) {
+	a := d.a
+	if a.load.Maps+a.load.Reduces == 0 {
+		return
+	}
+	start := math.Inf(1)
+	for _, w := range d.windows() {
+		start = min(start, w.Start)
+	}
+	if math.IsInf(start, 1) {
+		return
+	}
+	runs := min(max(final/(a.load.Maps+a.load.Reduces), 16), 128)
+	trials := predict.NewTrials(a.known.inv, a.load, a.known.runs, runs, seedOf(p.App))
+	trials.Expect(a.expect)
+	p0 := d.places[0]
+	if len(d.chosen) > 0 {
+		p0 = d.first.place
+	}
+	windows, _ := a.goingOn(p0, d.windows())
+	d.runs = trials.Run(windows)
+	start = max(0, start-startUp)
+	p.Predicted = &Prediction{
+		Interval: predict.Interval{Low: micros(d.runs.Quantile(0.05) - start), Up: micros(d.runs.Quantile(0.95) - start)},
+		Median:   micros(d.runs.Quantile(0.5) - start), P95: micros(d.runs.Quantile(0.95) - start), Stages: []Stage{},
+	}
+	if len(d.chosen) != 1 || len(a.live) > 0 || d.first.risk > 0 {
+		return // eq. 1 is of one allocation that lasts
+	}
+	shape := predict.Shape{
+		Maps: a.load.Maps, Reduces: a.load.Reduces,
+		MapSlots:    predict.Uniform(d.first.nodes * d.first.place.taskSlots),
+		ReduceSlots: predict.Uniform(d.first.nodes * d.first.place.reduceSlots),
+	}
+	e := predict.Bounds(a.known.inv, shape).Spread(a.known.runs)
+	p.Predicted.Interval, p.Predicted.Stages = round(e.Total()), p.stages(e)
+}
+
+// headline says all of the decision in one line.
+func (d *decision) headline(p *Plan) string {
+	var b strings.Builder
+	switch {
+	case d.a.load.Maps+d.a.load.Reduces == 0:
+		return "nothing is left to do"
+	case len(d.chosen) == 0:
+		b.WriteString("nothing more is asked for, what is there does it as soon: ")
+	default:
+		b.WriteString(d.asked(d.first) + ": ")
+	}
+	if d.scout > 0 {
+		fmt.Fprintf(&b, "%s of %s are measured first, then the rest is planned; no prediction (%s)",
+			grouped(d.scout), count(p.Tasks, taskNoun(p.Kind)), p.Source)
+		return b.String()
+	}
+	b.WriteString(p.amount())
+	if len(d.runs.Finish) == 0 || math.IsInf(d.runs.Mean(), 1) || math.IsInf(d.first.start, 1) {
+		fmt.Fprintf(&b, "; no prediction (%s)", p.Source)
+		return b.String()
+	}
+	fmt.Fprintf(&b, "; predicted done in %s (%s)", span(predict.Interval{Low: d.runs.Quantile(0.05), Up: d.runs.Quantile(0.95)}), p.Source)
+	return b.String()
+}
+
+// asked says what is asked for.
+func (d *decision) asked(o option) string {
+	when := "starting at once"
+	switch {
+	case math.IsInf(o.start, 1):
+		when = "start unknown"
+	case o.start > 0:
+		when = "starting in about " + duration(o.start)
+	}
+	return fmt.Sprintf("%s × %s %s in %s, %s", count(o.nodes, "node"), count(o.place.perNode.CPUs, "core"), wallText(o.time), o.place.part.Name, when)
+}
+
+// held returns a note on jobs of the user that cannot start.
+func (d *decision) held() []string {
+	var names []string
+	for _, j := range d.q.Snap.Queue.Pending {
+		if j.Held != "" && j.User == d.q.Snap.Queue.User {
+			names = append(names, j.ID+" ("+j.Held+")")
+		}
+	}
+	if len(names) == 0 {
+		return nil
+	}
+	more := ""
+	if n := len(names) - 3; n > 0 {
+		names, more = names[:3], fmt.Sprintf(" and %s more", grouped(n))
+	}
+	return []string{fmt.Sprintf("jobs of yours cannot start by themselves: %s%s", strings.Join(names, ", "), more)}
+}

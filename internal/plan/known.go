@@ -1,0 +1,109 @@
+package plan
+
+import (
+	"fmt"
+
+	"berth/internal/job"
+	"berth/internal/predict"
+)
+
+// enough is how many tasks of a run must have been measured for it to speak for itself:
+// the mean of five is within half of their standard deviation of the true one.
+const enough = 5
+
+// known is what is known of how long the tasks of a job take.
+type known struct {
+	ok     bool
+	inv    predict.Invariants
+	runs   int    // for the spread: of runs, or of tasks where this run was measured
+	source string // in words
+	prof   *predict.Profile
+}
+
+// know returns what is known of the tasks of a job of that size. What this run has
+// shown goes before what earlier ones did, once there is enough of it.
+func know(q *Question, size predict.Size) known {
+	measured := samples(q.Measured, size.Kind)
+	profile := near(q.Profile, size)
+	if measured > 0 && (measured >= min(enough, size.Tasks) || profile == nil) {
+		if k := knowFrom(q.Measured, profile, size); k.ok {
+			k.runs = measured
+			k.source = "measured on " + count(measured, taskNoun(size.Kind)) + " of this run" + k.source
+			return k
+		}
+	}
+	if profile == nil {
+		return known{source: "no profile of this application yet"}
+	}
+	k := knowFrom(profile, nil, size)
+	k.runs = profile.Runs
+	k.source = source(profile, size) + k.source
+	return k
+}
+
+// samples returns how many bag tasks or maps were measured.
+func samples(p *predict.Profile, kind job.Kind) int {
+	if p == nil {
+		return 0
+	}
+	part := predict.BagTask
+	if kind == job.MapReduce {
+		part = predict.MapTask
+	}
+	return int(p.Measures.Get(part).Time.Count)
+}
+
+// knowFrom returns what a profile says of a job, with reduces that it never saw taken
+// from another one, or guessed.
+func knowFrom(p, other *predict.Profile, size predict.Size) known {
+	inv, ok := p.Invariants(size)
+	if ok {
+		return known{ok: true, inv: inv, prof: p}
+	}
+	if size.Kind != job.MapReduce || p.Measures.Get(predict.MapTask).Time.Count == 0 {
+		return known{source: ", in which not every stage of this job was measured"}
+	}
+	if other != nil {
+		if past, ok := other.Invariants(size); ok {
+			inv.FirstShuffle, inv.OtherShuffle, inv.Reduce = past.FirstShuffle, past.OtherShuffle, past.Reduce
+			return known{ok: true, inv: inv, prof: other, source: "; reduces by the profile of earlier runs"}
+		}
+	}
+	rate := guessReduces(&inv, p, size)
+	return known{ok: true, inv: inv, prof: p, source: "; no reduce was measured yet: guessed from " + rate}
+}
+
+// guessReduces sets what reduces take where none was ever measured: as long for each
+// byte as maps, shuffle included. What they are handed is what maps put out. Where the
+// maps' bytes are not known a reduce is taken to last as long as a map.
+func guessReduces(inv *predict.Invariants, p *predict.Profile, size predict.Size) (basis string) {
+	maps := p.Measures.Get(predict.MapTask)
+	f, basis := 1.0, "how long maps take"
+	if in := float64(maps.BytesIn); in > 0 && maps.BytesOut > 0 && size.Reduces > 0 {
+		perReduce := float64(maps.BytesOut) / float64(maps.Time.Count) * float64(size.Tasks) / float64(size.Reduces)
+		f, basis = perReduce/(in/float64(maps.Time.Count)), "the bytes that maps put out, at the rate of maps"
+	}
+	inv.Reduce = inv.Map
+	inv.Reduce.Low *= f
+	inv.Reduce.Avg *= f
+	inv.Reduce.Max *= f
+	inv.Reduce.Scale *= f
+	inv.FirstShuffle, inv.OtherShuffle = predict.Invariant{}, predict.Invariant{}
+	return basis
+}
+
+func taskNoun(kind job.Kind) string {
+	if kind == job.MapReduce {
+		return "map"
+	}
+	return "task"
+}
+
+// longest says that a task of the job is expected to take so long at most.
+func (k *known) longest(size predict.Size) string {
+	e := predict.ExpectedOf(k.inv)
+	if size.Tasks == 0 {
+		return fmt.Sprintf("a reduce takes up to %s", duration(e.Reduce))
+	}
+	return fmt.Sprintf("a %s takes up to %s", taskNoun(size.Kind), duration(e.Map))
+}

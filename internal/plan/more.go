@@ -1,0 +1,208 @@
+package plan
+
+import (
+	"cmp"
+	"math"
+	"slices"
+
+	"berth/internal/cluster"
+	"berth/internal/job"
+	"berth/internal/predict"
+)
+
+const (
+	// tries is how many slots are weighed for a further allocation: those with the most
+	// core-seconds before the job would be done without.
+	tries = 16
+	// wanted is the share of runs that what is there must do for, as otherwise more is
+	// asked for in any case.
+	wanted = 0.5
+)
+
+// several is the allocations that a job has and is to get, while they are chosen.
+type several struct {
+	a       *adaptor
+	chosen  []option
+	windows []predict.Window // of all, with those that are there
+	place   *place           // of what follows where none of them does
+}
+
+// more adds further requests to those that were chosen, none at first where the job
+// has allocations already: each time the one that shortens the expected turnaround
+// most, as long as that is by more than gainBy. It returns all, the earliest first.
+func (a *adaptor) more(chosen []option, places []*place) ([]option, predict.Outcome) {
+	s := &several{a: a, chosen: chosen, windows: slices.Clone(a.live), place: places[0]}
+	for _, o := range chosen {
+		s.windows = append(s.windows, o.window(a))
+		s.place = o.place
+	}
+	present, undone := s.present()
+	for len(s.chosen) < a.allocs() && a.spent < weighing {
+		best, ok := s.next(places, present)
+		if !ok || best.mean > present.Mean()*(1-gainBy) && undone <= wanted {
+			break
+		}
+		best = a.fewer(best, best.mean*(1+closeBy), s.windows)
+		s.add(best)
+		places = []*place{best.place}
+		present, undone = s.present()
+	}
+	slices.SortStableFunc(s.chosen, func(x, y option) int { return cmp.Compare(x.start, y.start) })
+	return s.chosen, present
+}
+
+// allocs returns how many requests may be made: those that wait already count.
+func (a *adaptor) allocs() int {
+	n := a.req.MaxAllocs
+	if n == 0 {
+		n = defaultAllocs
+	}
+	if a.q.Rest != nil {
+		for _, l := range a.q.Rest.Live {
+			if l.Start > a.q.Now {
+				n--
+			}
+		}
+	}
+	return n
+}
+
+func (s *several) add(o option) {
+	s.chosen = append(s.chosen, o)
+	s.windows = append(s.windows, o.window(s.a))
+	s.place = o.place
+}
+
+// window returns what an option is to the job.
+func (o *option) window(a *adaptor) predict.Window { return o.place.window(o.nodes, o.start, o.end()) }
+
+// end returns when the option's wall time is over, in seconds from now.
+func (o *option) end() float64 {
+	if o.time == cluster.Unbounded {
+		return math.Inf(1)
+	}
+	return o.start + o.time.Seconds()
+}
+
+// present returns the runs with what is there, and the share of them that it does not
+// do for.
+func (s *several) present() (runs predict.Outcome, undone float64) {
+	windows, last := s.a.goingOn(s.place, slices.Clone(s.windows))
+	runs = s.a.simulate(windows...)
+	return runs, runs.Late(last)
+}
+
+// next returns the further request with the least expected turnaround.
+func (s *several) next(places []*place, present predict.Outcome) (best option, ok bool) {
+	a := s.a
+	done := present.Mean()
+	for _, f := range s.offers(places, done) {
+		if a.spent > weighing {
+			break
+		}
+		limit := a.longest(f.place, f.slot)
+		until := present.Quantile(1) - a.seconds(f.slot.Start) + max(a.expect.Map, a.expect.Reduce)
+		t := min(limit, a.ceil(until))
+		if t.Seconds() < a.least(f.place) {
+			continue
+		}
+		if got := a.weigh(f.place, f.slot, f.nodes, t, s.windows); got.out == "" && (!ok || got.mean < best.mean) {
+			best, ok = got, true
+		}
+	}
+	return best, ok
+}
+
+// offers returns the free slots beside what is chosen that give the most core-seconds
+// before the job is done without them.
+func (s *several) offers(places []*place, done float64) []offer {
+	var out []offer
+	for _, p := range places {
+		free := *p
+		if len(s.chosen) > 0 {
+			free.line = p.line.Clone()
+			for _, o := range s.chosen {
+				free.line.Add(s.a.instant(o.start), s.a.instant(o.end()), -o.nodes)
+			}
+			free.slots = free.line.Slots()
+		}
+		for _, slot := range free.slots {
+			start := s.a.seconds(slot.Start)
+			n := min(slot.Nodes, s.room(p, start))
+			worth := min(done, s.a.seconds(slot.End())) - start - startUp
+			if n >= p.minNodes && worth > 0 {
+				out = append(out, offer{&free, slot, n, -worth * float64(n*max(p.taskSlots, p.reduceSlots))})
+			}
+		}
+	}
+	slices.SortStableFunc(out, func(x, y offer) int { return cmp.Compare(x.bound, y.bound) })
+	return out[:min(len(out), tries)]
+}
+
+// room returns how many nodes are of use beside those that are there at that time or
+// later, and may be had: the user's bound is on all of them together.
+func (s *several) room(p *place, start float64) int {
+	tasks, reduces, nodes := 0, 0, 0
+	for _, w := range s.windows {
+		if w.End > start {
+			tasks, reduces = tasks+w.TaskSlots, reduces+w.ReduceSlots
+		}
+	}
+	for _, o := range s.chosen {
+		if o.end() > start {
+			nodes += o.nodes
+		}
+	}
+	if r := s.a.q.Rest; r != nil {
+		for _, l := range r.Live {
+			if s.a.seconds(endOf(l)) > start {
+				nodes += l.Request.Nodes
+			}
+		}
+	}
+	want := s.a.load.Maps
+	if s.a.throttle > 0 {
+		want = min(want, s.a.throttle)
+	}
+	n := ceilDiv(max(want-tasks, 0), p.taskSlots)
+	if p.reduceSlots > 0 {
+		n = max(n, ceilDiv(max(s.a.load.Reduces-reduces, 0), p.reduceSlots))
+	}
+	n = min(n, p.capNodes)
+	if s.a.req.MaxNodes > 0 {
+		n = min(n, s.a.req.MaxNodes-nodes)
+	}
+	return n
+}
+
+// liveWindows returns what the allocations that the job has are to it.
+func (a *adaptor) liveWindows() []predict.Window {
+	if a.q.Rest == nil {
+		return nil
+	}
+	var out []predict.Window
+	for _, l := range a.q.Rest.Live {
+		p := place{perNode: l.Request.PerNode}
+		p.taskSlots, p.reduceSlots = a.slotsOf(l.Request.PerNode)
+		w := p.window(l.Request.Nodes, a.seconds(l.Start), a.seconds(endOf(l)))
+		if l.Start <= a.q.Now {
+			w.Start = 0
+		}
+		if w.End > w.Start {
+			out = append(out, w)
+		}
+	}
+	return out
+}
+
+// endOf returns when an allocation is over.
+func endOf(l Live) job.Time {
+	switch {
+	case l.Ends != 0:
+		return l.Ends
+	case l.Request.Time == 0:
+		return cluster.Never
+	default:
+		return l.Start.Add(l.Request.Time)
+	}
+}

@@ -1,0 +1,110 @@
+package plan
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"berth/internal/cluster"
+	"berth/internal/job"
+)
+
+// partitions returns the partitions that the job may go to: those the user named, else
+// that of the allocations it has, else the default one, else all that are open. why says
+// so where the user may wonder.
+func partitions(q *Question) (parts []*cluster.Partition, why string, err error) {
+	queue, asked := q.Snap.Queue, q.Spec.Request.Partition
+	if asked == "" && q.Rest != nil {
+		for _, l := range q.Rest.Live {
+			asked = l.Request.Batch.Partition
+		}
+	}
+	if asked != "" {
+		parts, err = named(queue, asked)
+		return parts, "", err
+	}
+	for i := range queue.Partitions {
+		p := &queue.Partitions[i]
+		if p.Closed == "" && p.Default {
+			return []*cluster.Partition{p}, "", nil
+		}
+		if p.Closed == "" {
+			parts = append(parts, p)
+		}
+	}
+	if len(parts) == 0 {
+		return nil, "", &job.Error{Class: job.User, Code: job.CodeConfig, Where: q.Snap.Driver,
+			What: "no partition is open" + reasonsClosed(queue), Do: "ask whoever runs the cluster"}
+	}
+	return parts, "no partition is the default, so all that are open were weighed", nil
+}
+
+// named returns the partitions of a list as sbatch takes it: "short,long".
+func named(queue *cluster.Queue, list string) (parts []*cluster.Partition, err error) {
+	var closed *cluster.Partition
+	for name := range strings.SplitSeq(list, ",") {
+		i := slices.IndexFunc(queue.Partitions, func(p cluster.Partition) bool { return p.Name == name })
+		if i < 0 {
+			return nil, partitionError(fmt.Sprintf("there is no partition %q", name), "use one of: "+strings.Join(openNames(queue), ", "))
+		}
+		if p := &queue.Partitions[i]; p.Closed == "" {
+			parts = append(parts, p)
+		} else {
+			closed = p
+		}
+	}
+	if len(parts) == 0 {
+		return nil, partitionError(fmt.Sprintf("partition %s is closed: %s", closed.Name, closed.Closed),
+			"use one of: "+strings.Join(openNames(queue), ", "))
+	}
+	return parts, nil
+}
+
+func partitionError(what, do string) error {
+	return &job.Error{Class: job.User, Code: job.CodeConfig, Where: "--partition", What: what, Do: do}
+}
+
+// openNames returns the names of the partitions that are open.
+func openNames(queue *cluster.Queue) []string {
+	var names []string
+	for _, p := range queue.Partitions {
+		if p.Closed == "" {
+			names = append(names, p.Name)
+		}
+	}
+	if names == nil {
+		return []string{"none is open"}
+	}
+	return names
+}
+
+func reasonsClosed(queue *cluster.Queue) string {
+	var why []string
+	for _, p := range queue.Partitions {
+		why = append(why, p.Name+": "+p.Closed)
+	}
+	if why == nil {
+		return ""
+	}
+	return " (" + strings.Join(why, "; ") + ")"
+}
+
+// limits is what user and partition allow of one allocation.
+type limits struct {
+	minNodes, maxNodes int           // maxNodes: 0 is no bound
+	maxTime            time.Duration // 0: no bound
+	nodesBy, timeBy    string        // who bounds them, in words
+}
+
+// limitsOf returns the bounds on an allocation in a partition.
+func limitsOf(r *job.Request, p *cluster.Partition) limits {
+	l := limits{minNodes: max(1, r.MinNodes, p.MinNodes), maxNodes: r.MaxNodes, nodesBy: "--nodes", maxTime: r.MaxTime, timeBy: "--time"}
+	if p.MaxNodes > 0 && (l.maxNodes == 0 || p.MaxNodes < l.maxNodes) {
+		l.maxNodes, l.nodesBy = p.MaxNodes, "partition "+p.Name
+	}
+	if p.MaxTime > 0 && (l.maxTime == 0 || p.MaxTime < l.maxTime) {
+		l.maxTime, l.timeBy = p.MaxTime, "partition "+p.Name
+	}
+	return l
+}

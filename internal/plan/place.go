@@ -1,0 +1,260 @@
+package plan
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+
+	"berth/internal/cluster"
+	"berth/internal/job"
+)
+
+// place is a partition and what a worker there gets of its node: all that makes a node
+// count as one, and so what a timeline is of.
+type place struct {
+	limits
+	part     *cluster.Partition
+	perNode  job.Resources
+	usable   int // nodes that could hold a worker
+	capNodes int // more nodes are of no use: all tasks run at once, or the bounds say so
+
+	taskSlots, reduceSlots int // of a node
+
+	queue *cluster.Timeline // of its free nodes
+	line  *cluster.Timeline // the same, without those that the job has been given meanwhile
+	slots []cluster.Slot
+}
+
+// maxSizes is how many sizes of workers are weighed in a partition.
+const maxSizes = 4
+
+// places returns the sizes of workers that are weighed in a partition, the largest first.
+func (a *adaptor) places(part *cluster.Partition) ([]*place, error) {
+	nodes := a.nodesOf(part)
+	if len(nodes) == 0 {
+		return nil, &job.Error{Class: job.Transient, Where: "partition " + part.Name, What: "all of its nodes are down" + whyDown(a.q.Snap, part),
+			Do: "wait, or use another partition"}
+	}
+	if err := a.admits(part, nodes); err != nil {
+		return nil, err
+	}
+	var out []*place
+	for _, size := range a.sizes(part, nodes) {
+		p := &place{limits: limitsOf(&a.q.Spec.Request, part), part: part, perNode: size}
+		for _, n := range nodes {
+			if size.Fits(n.Capacity) {
+				p.usable++
+			}
+		}
+		p.taskSlots, p.reduceSlots = a.slotsOf(size)
+		p.capNodes = p.cap(a)
+		if p.minNodes > p.usable {
+			continue
+		}
+		out = append(out, p)
+	}
+	if len(out) == 0 {
+		return nil, a.tooManyNodes(part, len(nodes))
+	}
+	return out, nil
+}
+
+// cap returns how many nodes are of use: enough for all tasks that could run at
+// once (models.md, section 2), within the bounds.
+func (p *place) cap(a *adaptor) int {
+	need := a.load.Maps
+	if a.throttle > 0 {
+		need = min(need, a.throttle)
+	}
+	n := ceilDiv(need, p.taskSlots)
+	if p.reduceSlots > 0 {
+		n = max(n, ceilDiv(a.load.Reduces, p.reduceSlots))
+	}
+	n = min(max(n, p.minNodes), p.usable)
+	if p.maxNodes > 0 {
+		n = min(n, p.maxNodes)
+	}
+	return n
+}
+
+// nodesOf returns the nodes of a partition that can be had: up, and with the features
+// that the user asks for.
+func (a *adaptor) nodesOf(part *cluster.Partition) []*cluster.Node {
+	var nodes []*cluster.Node
+	for _, i := range part.Nodes {
+		if n := &a.q.Snap.Nodes[i]; n.Down == "" {
+			nodes = append(nodes, n)
+		}
+	}
+	return nodes
+}
+
+// whole reports whether jobs get whole nodes only.
+func (a *adaptor) whole(part *cluster.Partition) bool {
+	return a.q.Spec.Request.Exclusive || part.Whole
+}
+
+// need returns what a worker must have at least: enough for a task of each kind.
+func (a *adaptor) need() job.Resources {
+	var r job.Resources
+	for _, n := range a.needs {
+		r.CPUs, r.Mem = max(r.CPUs, n.CPUs), max(r.Mem, n.Mem)
+	}
+	return r
+}
+
+// admits returns a user error where a task fits no node of the partition.
+func (a *adaptor) admits(part *cluster.Partition, nodes []*cluster.Node) error {
+	largest := slices.MaxFunc(nodes, func(x, y *cluster.Node) int {
+		return cmp.Or(cmp.Compare(x.Capacity.CPUs, y.Capacity.CPUs), cmp.Compare(x.Capacity.Mem, y.Capacity.Mem))
+	})
+	for _, n := range a.needs {
+		if slices.ContainsFunc(nodes, func(node *cluster.Node) bool { return n.Fits(node.Capacity) }) {
+			continue
+		}
+		flag, asks := n.cpusFlag, count(n.CPUs, "core")
+		if n.CPUs <= largest.Capacity.CPUs {
+			flag, asks = n.memFlag, job.FormatSize(n.Mem)+" of memory"
+			if n.CPUs > 1 {
+				asks = count(n.CPUs, "core") + " and " + asks
+			}
+		}
+		return &job.Error{Class: job.User, Code: job.CodeConfig, Where: flag,
+			What: fmt.Sprintf("a %s needs %s, but no node of partition %s has that: the largest, %s, has %s and %s", n.task, asks,
+				part.Name, largest.Name, count(largest.Capacity.CPUs, "core"), job.FormatSize(largest.Capacity.Mem)),
+			Do: "ask for less, or use another partition"}
+	}
+	if !slices.ContainsFunc(nodes, func(n *cluster.Node) bool { return a.need().Fits(n.Capacity) }) {
+		return &job.Error{Class: job.User, Code: job.CodeConfig, Where: "partition " + part.Name,
+			What: "no node has both the cores that one kind of task needs and the memory that the other does", Do: "ask for less"}
+	}
+	return nil
+}
+
+// tooManyNodes says that so many nodes are not there.
+func (a *adaptor) tooManyNodes(part *cluster.Partition, up int) error {
+	l := limitsOf(&a.q.Spec.Request, part)
+	where := "--nodes"
+	if a.q.Spec.Request.MinNodes < l.minNodes {
+		where = "partition " + part.Name
+	}
+	return &job.Error{Class: job.User, Code: job.CodeConfig, Where: where,
+		What: fmt.Sprintf("at least %s are wanted, but partition %s has %s that are up and large enough", count(l.minNodes, "node"), part.Name, grouped(up)),
+		Do:   "ask for fewer, or use another partition"}
+}
+
+// sizes returns what a worker may get of its node, the largest first: the whole of the
+// largest node, and as long as a task of each kind fits, half of that, and so on; at
+// most maxSizes, the smallest among them. No worker gets more cores than all tasks
+// together could use. Where jobs get whole nodes only it is the kinds of node there are.
+func (a *adaptor) sizes(part *cluster.Partition, nodes []*cluster.Node) []job.Resources {
+	need := a.need()
+	if a.whole(part) {
+		return wholeSizes(nodes, need)
+	}
+	most := need.CPUs
+	for _, n := range nodes {
+		if need.Fits(n.Capacity) {
+			most = max(most, n.Capacity.CPUs)
+		}
+	}
+	most = max(need.CPUs, min(most, a.useful()))
+	var cores []int
+	for c := most; c > need.CPUs; c /= 2 {
+		cores = append(cores, c-c%need.CPUs)
+	}
+	cores = spread(slices.Compact(append(cores, need.CPUs)), maxSizes)
+	var out []job.Resources
+	for _, c := range cores {
+		if size, ok := a.sized(c, need, nodes); ok {
+			out = append(out, size)
+		}
+	}
+	if len(out) == 0 {
+		out = append(out, need) // such a node there is, says admits
+	}
+	return slices.Compact(out)
+}
+
+// useful returns how many cores all tasks together could use at once.
+func (a *adaptor) useful() int {
+	n := 0
+	for i, need := range a.needs {
+		tasks := a.load.Maps
+		if i > 0 {
+			tasks = a.load.Reduces
+		}
+		if i == 0 && a.throttle > 0 {
+			tasks = min(tasks, a.throttle)
+		}
+		n = max(n, tasks*max(1, need.CPUs))
+	}
+	return n
+}
+
+// memUnit is what memory is rounded down to: batch systems count it in MiB.
+const memUnit = 1 << 20
+
+// sized returns a worker of so many cores and its memory: the cores' share of the
+// scantest node that has as many, or what the tasks need if that is more.
+func (a *adaptor) sized(cores int, need job.Resources, nodes []*cluster.Node) (job.Resources, bool) {
+	share, least := int64(-1), int64(0) // bytes
+	for _, n := range nodes {
+		has := n.Capacity
+		if has.CPUs < cores || has.Mem < need.Mem {
+			continue
+		}
+		if part := has.Mem / int64(has.CPUs) * int64(cores); share < 0 || part < share {
+			share = part
+		}
+		if least == 0 || has.Mem < least {
+			least = has.Mem
+		}
+	}
+	if share < 0 {
+		return job.Resources{}, false
+	}
+	mem := max(share-share%memUnit, need.Mem)
+	for _, n := range a.needs {
+		mem = max(mem, min(int64(cores/max(1, n.CPUs))*n.Mem, least))
+	}
+	return job.Resources{CPUs: cores, Mem: mem}, true
+}
+
+// wholeSizes returns the capacities of nodes that hold a task, the largest first.
+func wholeSizes(nodes []*cluster.Node, need job.Resources) []job.Resources {
+	var out []job.Resources
+	for _, n := range nodes {
+		if need.Fits(n.Capacity) && !slices.Contains(out, n.Capacity) {
+			out = append(out, n.Capacity)
+		}
+	}
+	slices.SortFunc(out, func(x, y job.Resources) int {
+		return cmp.Or(cmp.Compare(y.CPUs, x.CPUs), cmp.Compare(y.Mem, x.Mem))
+	})
+	return spread(out, maxSizes)
+}
+
+// spread returns at most n of the values, evenly, the first and the last among them.
+func spread[E any](values []E, n int) []E {
+	if len(values) <= n {
+		return values
+	}
+	out := make([]E, n)
+	for i := range out {
+		out[i] = values[i*(len(values)-1)/(n-1)]
+	}
+	return out
+}
+
+func ceilDiv(n, by int) int { return (n + by - 1) / max(1, by) }
+
+// whyDown names a node that is down and why.
+func whyDown(snap cluster.Snapshot, part *cluster.Partition) string {
+	for _, i := range part.Nodes {
+		if n := snap.Nodes[i]; n.Down != "" {
+			return fmt.Sprintf(" (%s: %s)", n.Name, n.Down)
+		}
+	}
+	return ""
+}

@@ -1,0 +1,56 @@
+package plan
+
+import (
+	"math"
+	"time"
+
+	"berth/internal/cluster"
+	"berth/internal/job"
+)
+
+// Requests returns what is to be asked for, the earliest start first; none where the
+// allocations that the job has do it soonest.
+func (p *Plan) Requests() []job.AllocRequest {
+	if p.Alloc.Nodes == 0 {
+		return nil
+	}
+	return append([]job.AllocRequest{p.Alloc}, p.More...)
+}
+
+// request returns the request for an option.
+func (a *adaptor) request(o *option) job.AllocRequest {
+	r := a.req
+	l := Layout{Nodes: 1, PerNode: o.place.perNode}
+	l.sortMemory(r)
+	req := job.AllocRequest{
+		On: a.q.Snap.Driver, Nodes: o.nodes, PerNode: o.place.perNode, IdleTimeout: r.IdleTimeout,
+		SortMemory: l.SortMemory, Scratch: r.Scratch, Elastic: true,
+		Batch: job.Batch{
+			Partition: o.place.part.Name, Account: r.Account, QOS: r.QOS, Constraint: r.Constraint, Exclusive: r.Exclusive,
+			Args: r.BatchArgs, Name: "berth-" + nameOf(a.q.Spec),
+		},
+	}
+	if o.time != cluster.Unbounded {
+		req.Time = o.time
+	}
+	if !math.IsInf(o.start, 1) {
+		req.Start = a.instant(o.start)
+	}
+	if r.IdleTimeout == 0 || r.IdleTimeout == job.DefaultIdleTimeout {
+		req.IdleTimeout = batchIdle
+	}
+	return req
+}
+
+// nameOf returns what the queue may call a job.
+func nameOf(s *job.Spec) string {
+	if s.Name != "" {
+		return s.Name
+	}
+	return string(s.Kind)
+}
+
+// asDuration returns seconds as a duration.
+func asDuration(seconds float64) time.Duration {
+	return time.Duration(math.Ceil(seconds * float64(time.Second)))
+}

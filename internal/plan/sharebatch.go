@@ -1,0 +1,38 @@
+package plan
+
+import (
+	"berth/internal/cluster"
+	"berth/internal/job"
+	"berth/internal/predict"
+)
+
+// plenty stands for the number of tasks of a job whose input is not split yet.
+const plenty = 1 << 30
+
+// shareBatch returns the most that a job could get of a batch system: the largest worker
+// on as many nodes as hold one and may be had. How many there will be is decided later;
+// what a task has to sort in is the same then, as a worker's memory goes with its cores.
+func shareBatch(snap cluster.Snapshot, spec *job.Spec) (Layout, error) {
+	a := newAdaptor(&Question{Snap: snap, Spec: spec})
+	a.load = predict.Load{Maps: plenty, Reduces: plenty}
+	d := decision{q: a.q, a: a}
+	if err := d.find(); err != nil {
+		return Layout{}, err
+	}
+	var best Layout
+	for _, p := range d.places {
+		l := Layout{Nodes: p.usable, PerNode: p.perNode, Speed: 1}
+		if p.maxNodes > 0 {
+			l.Nodes = min(l.Nodes, p.maxNodes)
+		}
+		l.TaskSlots, l.ReduceSlots = l.Nodes*p.taskSlots, l.Nodes*p.reduceSlots
+		if a.throttle > 0 {
+			l.TaskSlots = min(l.TaskSlots, a.throttle)
+		}
+		if l.TaskSlots > best.TaskSlots {
+			l.sortMemory(&spec.Request)
+			best = l
+		}
+	}
+	return best, nil
+}

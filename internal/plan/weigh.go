@@ -1,0 +1,179 @@
+package plan
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"time"
+
+	"berth/internal/cluster"
+	"berth/internal/job"
+	"berth/internal/predict"
+)
+
+// alone returns the runs of the job on so many nodes that are there from now on and
+// have no end, beside nothing else.
+func (a *adaptor) alone(p *place, nodes int) predict.Outcome {
+	key := runKey{p, nodes}
+	o, ok := a.runs[key]
+	if !ok {
+		o = a.simulate(p.window(nodes, 0, math.Inf(1)))
+		a.runs[key] = o
+	}
+	return o
+}
+
+func (a *adaptor) simulate(windows ...predict.Window) predict.Outcome {
+	a.spent += a.perRun
+	return a.trials.Run(windows)
+}
+
+// least returns the shortest wall time that is of use, in seconds: one task is done in
+// it; and twice what an attempt had run when its allocation ended, as else the same
+// task could be cut short again and again.
+func (a *adaptor) least(p *place) float64 {
+	one := a.expect.Map
+	if a.load.Maps == 0 {
+		one = a.expect.Reduce
+	}
+	least := startUp + one
+	if a.q.Rest != nil {
+		least = max(least, 2*a.q.Rest.CutShort.Seconds())
+	}
+	if p.maxTime > 0 {
+		least = min(least, p.maxTime.Seconds())
+	}
+	return least
+}
+
+// longest returns the longest wall time that can be asked for in a slot, in whole
+// grains; cluster.Unbounded for no bound.
+func (a *adaptor) longest(p *place, slot cluster.Slot) time.Duration {
+	limit := slot.Duration
+	if p.maxTime > 0 {
+		limit = min(limit, p.maxTime)
+	}
+	if limit == cluster.Unbounded || limit < a.grain && limit == p.maxTime {
+		return limit
+	}
+	return limit.Truncate(a.grain)
+}
+
+// ceil returns so many seconds as a wall time, in whole grains.
+func (a *adaptor) ceil(seconds float64) time.Duration {
+	if seconds > float64(math.MaxInt64/4)/float64(time.Second) {
+		return cluster.Unbounded
+	}
+	d := time.Duration(math.Ceil(seconds * float64(time.Second)))
+	return max((d + a.grain - 1).Truncate(a.grain), a.grain)
+}
+
+// safe returns a wall time in which every simulated run is done, and none of its tasks
+// is held back because it might not be.
+func (a *adaptor) safe(p *place, nodes int) time.Duration {
+	return a.ceil(a.alone(p, nodes).Quantile(1) + max(a.expect.Map, a.expect.Reduce))
+}
+
+// upper returns the upper bound T_up on so many nodes as a wall time, as Algorithm 1 of
+// the paper asks for it.
+func (a *adaptor) upper(p *place, nodes int) time.Duration {
+	up := predict.Bounds(a.known.inv, predict.Shape{
+		Maps: a.load.Maps, Reduces: a.load.Reduces,
+		MapSlots: predict.Uniform(nodes * p.taskSlots), ReduceSlots: predict.Uniform(nodes * p.reduceSlots),
+	}).Total().Up
+	return a.ceil(startUp + up)
+}
+
+// wall returns the wall time to ask for so many nodes in a slot: by the user's rule, or
+// as much as the job is sure to need, if the slot lasts as long, and else all that it
+// has. Why is not empty where there is none.
+func (a *adaptor) wall(p *place, slot cluster.Slot, nodes int) (t time.Duration, why string) {
+	limit := a.longest(p, slot)
+	if limit < time.Duration(a.least(p)*float64(time.Second)) {
+		return 0, fmt.Sprintf("its %s are too short for one task", duration(slot.Duration.Seconds()))
+	}
+	wanted, name := cluster.Unbounded, "longest time allowed"
+	switch a.req.WallTime {
+	case job.WallAuto:
+		return min(a.safe(p, nodes), limit), ""
+	case job.WallUpper:
+		wanted, name = a.upper(p, nodes), "upper bound"
+	}
+	if p.maxTime > 0 {
+		wanted = min(wanted, a.longest(p, cluster.Slot{Duration: cluster.Unbounded}))
+	}
+	if limit < wanted {
+		return 0, fmt.Sprintf("its %s are less than the %s", duration(slot.Duration.Seconds()), name)
+	}
+	return wanted, ""
+}
+
+// weigh says what the job makes of so many nodes of a slot for a wall time, beside the
+// allocations that it has already.
+func (a *adaptor) weigh(p *place, slot cluster.Slot, nodes int, t time.Duration, beside []predict.Window) option {
+	o := option{place: p, slot: slot, nodes: nodes, time: t, start: a.seconds(slot.Start)}
+	a.check(&o)
+	if o.out != "" {
+		o.mean = math.Inf(1)
+		return o
+	}
+	if len(beside) == 0 && t >= a.safe(p, nodes) {
+		o.mean = o.start + a.alone(p, nodes).Mean()
+		return o
+	}
+	end := math.Inf(1)
+	if t != cluster.Unbounded {
+		end = o.start + t.Seconds()
+	}
+	windows, last := a.goingOn(p, append(slices.Clone(beside), p.window(nodes, o.start, end)))
+	runs := a.simulate(windows...)
+	o.mean, o.risk = runs.Mean(), runs.Late(last)
+	return o
+}
+
+// goingOn adds what follows where the windows do not do: an allocation without an end
+// that is asked for when the last of them is over. It waits until the queue of now has
+// room for it, and no less than it would wait if it were asked for now: others will come
+// meanwhile, and the queue is taken to be as long then as it is now. It is as large as
+// ends what is then left soonest, if all goes as on average. goingOn also returns when
+// the last of the windows ends.
+func (a *adaptor) goingOn(p *place, windows []predict.Window) ([]predict.Window, float64) {
+	last, left := 0.0, a.work()
+	for _, w := range windows {
+		last = max(last, w.End)
+		left -= (w.End - w.Start) * float64(max(w.TaskSlots, w.ReduceSlots))
+	}
+	if math.IsInf(last, 1) {
+		return windows, last
+	}
+	left = max(left, a.work()/leftAtLeast)
+	var best predict.Window
+	least := math.Inf(1)
+	for n := p.capNodes; n >= p.minNodes; n /= 2 {
+		run := left / float64(n*max(p.taskSlots, p.reduceSlots))
+		start := max(a.fit(p.line, last, n, run), last+a.fit(p.queue, 0, n, run))
+		if start+run < least {
+			least, best = start+run, p.window(n, start, math.Inf(1))
+		}
+	}
+	return append(windows, best), last
+}
+
+// fit returns when so many nodes are free for so long, not before that time; all in
+// seconds from now.
+func (a *adaptor) fit(line *cluster.Timeline, from float64, nodes int, run float64) float64 {
+	if at, ok := line.EarliestFit(a.instant(from), nodes, asDuration(run)); ok {
+		return a.seconds(at)
+	}
+	return from + never
+}
+
+// leftAtLeast says what part of a job is taken to be left, at least, when it is not done
+// in time, although on average it would be.
+const leftAtLeast = 20
+
+// work returns how long one slot alone would take for what is left of the job, in seconds.
+func (a *adaptor) work() float64 {
+	inv := &a.known.inv
+	return float64(a.load.Maps)*inv.Map.Avg + float64(a.load.Reduces)*(inv.OtherShuffle.Avg+inv.Reduce.Avg)
+}
