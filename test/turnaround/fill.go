@@ -1,0 +1,67 @@
+package main
+
+import (
+	"fmt"
+	"regexp"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// fill is a job of other people: so many nodes for a while, for which more time was asked
+// for than it takes, as is usual.
+type fill struct {
+	copies int
+	nodes  int
+	cpus   int           // of each node
+	real   time.Duration // it takes
+	limit  time.Duration // it asks for
+	at     time.Duration // it is submitted so long after the job under test; 0: before it
+}
+
+var fillText = regexp.MustCompile(`^(?:(\d+)× )?(\d+)n(?::(\d+))? (\d+)s/(\d+)m(?: @(\d+)s)?$`)
+
+// parseFills reads jobs in the notation of the script, parted by commas, in the order they are
+// submitted: "3× 2n:1 40s/5m @10s" is three jobs of 2 nodes with 1 CPU of each, which take
+// 40 s, ask for 5 min, and are submitted 10 s after the job under test. Without ":1" they take
+// all CPUs of a node.
+func parseFills(text string) ([]fill, error) {
+	var fills []fill
+	if text == "" {
+		return nil, nil
+	}
+	for _, t := range strings.Split(text, ", ") {
+		m := fillText.FindStringSubmatch(t)
+		if m == nil {
+			return nil, fmt.Errorf("%q is no job of the script", t)
+		}
+		f := fill{copies: number(m[1], 1), nodes: number(m[2], 0), cpus: number(m[3], cpusPerNode),
+			real: seconds(number(m[4], 0)), limit: time.Duration(number(m[5], 0)) * time.Minute, at: seconds(number(m[6], 0))}
+		if f.nodes < 1 || f.nodes > clusterNodes || f.cpus < 1 || f.cpus > cpusPerNode || f.real > f.limit {
+			return nil, fmt.Errorf("%q does not fit the cluster or its own limit", t)
+		}
+		fills = append(fills, f)
+	}
+	return fills, nil
+}
+
+// number reads digits that the notation's expression has matched.
+func number(digits string, missing int) int {
+	if digits == "" {
+		return missing
+	}
+	n, err := strconv.Atoi(digits)
+	if err != nil {
+		return missing
+	}
+	return n
+}
+
+func seconds(n int) time.Duration { return time.Duration(n) * time.Second }
+
+// args returns sbatch's arguments for one copy.
+func (f fill) args() []string {
+	return []string{"--parsable", "--job-name", fillName, "--output", "/dev/null", "--ntasks-per-node", "1",
+		"--nodes", strconv.Itoa(f.nodes), "--cpus-per-task", strconv.Itoa(f.cpus), "--time", strconv.Itoa(int(f.limit.Minutes())),
+		"--wrap", fmt.Sprintf("sleep %d", int(f.real.Seconds()))}
+}

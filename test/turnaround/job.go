@@ -1,0 +1,88 @@
+package main
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"slices"
+)
+
+// workload is a job under test: a bag, or with reduces a MapReduce job. Each task needs one CPU.
+type workload struct {
+	name     string
+	draw     func(r *rand.Rand) []float64 // how long each task or map takes, in seconds
+	reduces  int
+	reduceTo float64 // seconds that a reduce takes
+}
+
+// even draws n durations evenly from low to high.
+func even(n int, low, high float64) func(*rand.Rand) []float64 {
+	return func(r *rand.Rand) []float64 {
+		d := make([]float64, n)
+		for i := range d {
+			d[i] = tenths(low + (high-low)*r.Float64())
+		}
+		return d
+	}
+}
+
+// skewed draws n durations of a lognormal distribution, cut at the longest: most tasks
+// are short, a few take many times as long.
+func skewed(n int, median, sigma, longest float64) func(*rand.Rand) []float64 {
+	return func(r *rand.Rand) []float64 {
+		d := make([]float64, n)
+		for i := range d {
+			d[i] = tenths(min(longest, median*math.Exp(sigma*r.NormFloat64())))
+		}
+		return d
+	}
+}
+
+// tenths rounds to what sleep is told.
+func tenths(s float64) float64 { return math.Round(s*10) / 10 }
+
+// Seeds of the durations: those of the runs that are compared, and those of the
+// earlier run that berth knows the application from.
+const (
+	seedRun     = 1
+	seedEarlier = 2
+)
+
+// durations returns how long the tasks or maps take.
+func (w *workload) durations(seed uint64) []float64 {
+	return w.draw(rand.New(rand.NewPCG(seed, seed)))
+}
+
+// longest returns the seconds of the longest task, map or reduce, of the compared runs.
+func (w *workload) longest() float64 {
+	return max(slices.Max(w.durations(seedRun)), w.reduceTo)
+}
+
+// tasks returns how many tasks or maps there are.
+func (w *workload) tasks() int { return len(w.durations(seedRun)) }
+
+// say describes it for the table.
+func (w *workload) say() string {
+	d := w.durations(seedRun)
+	if w.reduces == 0 {
+		return fmt.Sprintf("bag: %d × %s s", len(d), spread(d))
+	}
+	return fmt.Sprintf("MapReduce: %d maps × %s s, %d reduces × %g s", len(d), spread(d), w.reduces, w.reduceTo)
+}
+
+func spread(d []float64) string {
+	return fmt.Sprintf("%.0f–%.0f", slices.Min(d), slices.Max(d))
+}
+
+// The jobs of the script. CPU-seconds: wide 1000, bag 750, small 144, skew about 500, few
+// about 450, mr 350, wide MapReduce 740, few maps 300.
+var (
+	wideBag = &workload{name: "wide-bag", draw: even(200, 3, 7)}
+	midBag  = &workload{name: "mid-bag", draw: even(100, 5, 10)}
+	little  = &workload{name: "little-bag", draw: even(24, 4, 8)}
+	skewBag = &workload{name: "skewed-bag", draw: skewed(80, 4, 0.8, 40)}
+	longBag = &workload{name: "long-bag", draw: even(6, 60, 90)}
+	midMR   = &workload{name: "mid-mapreduce", draw: even(32, 6, 10), reduces: 8, reduceTo: 12}
+	wideMR  = &workload{name: "wide-mapreduce", draw: even(96, 4, 8), reduces: 16, reduceTo: 10}
+	longMR  = &workload{name: "long-mapreduce", draw: even(6, 30, 45), reduces: 2, reduceTo: 30}
+)

@@ -1,0 +1,234 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"os"
+	"os/exec"
+	"os/signal"
+	"path/filepath"
+	"slices"
+	"sync"
+	"syscall"
+	"time"
+)
+
+// options are the command's flags.
+type options struct {
+	berth, script, out, docs, only, strategies string
+	parallel                                   int
+	bound                                      time.Duration
+	tableOnly                                  bool
+}
+
+func main() {
+	var o options
+	flag.StringVar(&o.berth, "berth", "", "the program under test; empty: it is built")
+	flag.StringVar(&o.script, "slurm", "scripts/slurm.sh", "the script that starts clusters")
+	flag.StringVar(&o.out, "out", "", "folder for results, which are added to; empty: a new one")
+	flag.StringVar(&o.docs, "docs", "", "document to write the table into")
+	flag.StringVar(&o.only, "only", "", "names of situations, with commas between, to run again; empty: all that were not run yet")
+	flag.StringVar(&o.strategies, "strategies", "", "likewise, of strategies: berth,a,b,c,d")
+	flag.IntVar(&o.parallel, "parallel", 8, "runs at a time, each on a cluster of its own")
+	flag.DurationVar(&o.bound, "bound", 20*time.Minute, "a run that takes longer is given up")
+	flag.BoolVar(&o.tableOnly, "table", false, "print the table of the results there are; run nothing")
+	flag.Parse()
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	if err := measure(ctx, o); err != nil {
+		fmt.Fprintln(os.Stderr, "turnaround:", err)
+		os.Exit(1)
+	}
+}
+
+// measure makes the runs that are wanted and prints the table.
+func measure(ctx context.Context, o options) error {
+	todo, err := choose(o)
+	if err != nil {
+		return err
+	}
+	if o.docs != "" {
+		if _, _, err := aroundTable(o.docs); err != nil { // told now rather than after an hour
+			return err
+		}
+	}
+	if o.out == "" {
+		if o.out, err = os.MkdirTemp("", "turnaround-"); err != nil {
+			return err
+		}
+	}
+	if err := os.MkdirAll(filepath.Join(o.out, "logs"), 0o755); err != nil {
+		return err
+	}
+	res, err := openResults(o.out)
+	if err != nil {
+		return err
+	}
+	if !o.tableOnly {
+		if o.only == "" {
+			todo = slices.DeleteFunc(todo, func(t trial) bool { return res.done(t.s.name, t.st.name) })
+		}
+		if err := runAll(ctx, o, todo, res); err != nil {
+			return err
+		}
+	}
+	text := tables(judgeAll(res.all))
+	fmt.Print(text)
+	fmt.Fprintln(os.Stderr, "all that was measured:", res.path("json"), res.path("csv"))
+	if o.docs == "" {
+		return nil
+	}
+	return replaceTable(o.docs, text)
+}
+
+// trial is one run to make, and the strategies that ask for the same.
+type trial struct {
+	s    *situation
+	st   *strategy
+	same []*strategy
+}
+
+// choose returns the trials that the flags name. Strategies that ask for the same
+// are run once.
+func choose(o options) ([]trial, error) {
+	var allSituations, allStrategies []string
+	for _, s := range script {
+		allSituations = append(allSituations, s.name)
+	}
+	for _, st := range strategies {
+		allStrategies = append(allStrategies, st.name)
+	}
+	situations, err := names(o.only, allSituations)
+	if err != nil {
+		return nil, fmt.Errorf("-only: %w", err)
+	}
+	wanted, err := names(o.strategies, allStrategies)
+	if err != nil {
+		return nil, fmt.Errorf("-strategies: %w", err)
+	}
+	var todo []trial
+	for i := range script {
+		if slices.Contains(situations, script[i].name) {
+			todo = append(todo, trialsOf(&script[i], wanted)...)
+		}
+	}
+	return todo, nil
+}
+
+func trialsOf(s *situation, wanted []string) []trial {
+	var todo []trial
+	for i := range strategies {
+		st := &strategies[i]
+		if !slices.Contains(wanted, st.name) {
+			continue
+		}
+		twin := slices.IndexFunc(todo, func(t trial) bool { return st.shape != nil && t.st.request(s) == st.request(s) })
+		if twin < 0 {
+			todo = append(todo, trial{s: s, st: st})
+		} else {
+			todo[twin].same = append(todo[twin].same, st)
+		}
+	}
+	return todo
+}
+
+// runAll makes the runs, so many at a time. One that fails is told and kept as such.
+func runAll(ctx context.Context, o options, todo []trial, res *results) error {
+	b, err := newBench(o)
+	if err != nil {
+		return err
+	}
+	defer b.clear()
+	limit := make(chan struct{}, max(1, o.parallel))
+	if err := b.learn(ctx, known(todo), limit); err != nil {
+		return err
+	}
+	var wg sync.WaitGroup
+	var mu sync.Mutex
+	var failed error
+	n := 0
+	for _, t := range todo {
+		limit <- struct{}{}
+		if ctx.Err() != nil {
+			break
+		}
+		wg.Go(func() {
+			defer func() { <-limit }()
+			out := b.run(ctx, t.s, t.st)
+			if ctx.Err() != nil {
+				return
+			}
+			mu.Lock()
+			defer mu.Unlock()
+			n++
+			tell(n, len(todo), out)
+			if err := res.put(t.outcomes(out)...); err != nil {
+				failed = err
+			}
+		})
+	}
+	wg.Wait()
+	if ctx.Err() != nil {
+		return ctx.Err()
+	}
+	return failed
+}
+
+// outcomes returns what was measured for the strategy that was run and those that ask for the same.
+func (t trial) outcomes(o outcome) []outcome {
+	all := []outcome{o}
+	for _, st := range t.same {
+		twin := o
+		twin.Strategy, twin.SameAs = st.name, o.Strategy
+		all = append(all, twin)
+	}
+	return all
+}
+
+// known returns the jobs that berth is to know before.
+func known(todo []trial) []*workload {
+	var jobs []*workload
+	for _, t := range todo {
+		if !t.s.fresh && !slices.Contains(jobs, t.s.job) {
+			jobs = append(jobs, t.s.job)
+		}
+	}
+	return jobs
+}
+
+func tell(n, of int, o outcome) {
+	what := fmt.Sprintf("%6.1f s  %s", o.Turnaround, o.shapes())
+	if o.Error != "" {
+		what = "failed: " + o.Error
+	}
+	fmt.Fprintf(os.Stderr, "[%3d/%d] %s %-12s %-5s %s\n", n, of, time.Now().Format(time.TimeOnly), o.Situation, o.Strategy, what)
+}
+
+// newBench makes the temporary folder and builds what is under test.
+func newBench(o options) (*bench, error) {
+	root, err := os.MkdirTemp("", "bt-")
+	if err != nil {
+		return nil, err
+	}
+	b := &bench{root: root, bound: o.bound, berth: filepath.Join(root, "berth"), script: filepath.Join(root, "scripts", filepath.Base(o.script))}
+	if b.logs, err = filepath.Abs(filepath.Join(o.out, "logs")); err != nil {
+		return nil, err
+	}
+	if o.berth == "" {
+		o.berth = filepath.Join(root, "built")
+		build := exec.Command("go", "build", "-o", o.berth, "berth/cmd/berth")
+		build.Stderr = os.Stderr
+		if err := build.Run(); err != nil {
+			return nil, fmt.Errorf("build berth: %w", err)
+		}
+	}
+	program, err := os.ReadFile(o.berth)
+	if err != nil {
+		return nil, err
+	}
+	// Copies, so that work on the originals disturbs no run.
+	return b, errors.Join(os.WriteFile(b.berth, program, 0o755),
+		os.CopyFS(filepath.Dir(b.script), os.DirFS(filepath.Dir(o.script))), writePrograms(filepath.Join(root, "programs")))
+}

@@ -1,0 +1,105 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"math"
+)
+
+// outcome is what was measured of one strategy in one situation. Times are seconds since
+// the job's submission.
+type outcome struct {
+	Situation  string       `json:"situation"`
+	Strategy   string       `json:"strategy"`
+	Request    string       `json:"request"`      // what berth was forced to ask for; empty: its own choice
+	Turnaround float64      `json:"turnaround_s"` // by berth's own record
+	Wall       float64      `json:"wall_s"`       // of the command, by our clock
+	Wait       float64      `json:"wait_s"`       // until the first nodes were there
+	Run        float64      `json:"run_s"`        // from then on
+	Used       float64      `json:"node_seconds"` // held; a part of a node counts in part
+	Attempts   int          `json:"attempts"`     // started
+	Wasted     float64      `json:"wasted_s"`     // of attempts that came to nothing
+	Allocs     []allocation `json:"allocations"`  // those that ran
+	Fills      []allocation `json:"fills"`        // the others' jobs
+	Decision   string       `json:"decision"`     // berth's own words
+	Error      string       `json:"error"`        // why there is no turnaround
+	At         string       `json:"at"`           // when it was run
+	SameAs     string       `json:"same_as"`      // it was not run: that strategy asks for the same
+}
+
+// record is what berth prints of a job; docs/json.md.
+type record struct {
+	State    string  `json:"state"`
+	Done     int     `json:"tasks_done"`
+	Total    int     `json:"tasks_total"`
+	Elapsed  float64 `json:"elapsed_s"`
+	Decision string  `json:"decision"`
+	Reason   string  `json:"reason"`
+	Wasted   float64 `json:"wasted_s"`
+	Attempts struct {
+		Started int `json:"started"`
+	} `json:"attempts"`
+}
+
+// slack is the most seconds that a command may take longer than its job: to read the input,
+// plan, start the coordinator, and print.
+const slack = 10
+
+// take puts what berth printed into the outcome.
+func (o *outcome) take(printed []byte) error {
+	var r record
+	if err := json.Unmarshal(printed, &r); err != nil {
+		return fmt.Errorf("what berth printed: %w: %q", err, printed)
+	}
+	o.Turnaround, o.Decision, o.Attempts, o.Wasted = r.Elapsed, r.Decision, r.Attempts.Started, r.Wasted
+	switch {
+	case r.State != "done" || r.Done != r.Total:
+		return fmt.Errorf("the job is %s, %d of %d tasks are done: %s", r.State, r.Done, r.Total, r.Reason)
+	case r.Elapsed > o.Wall || o.Wall > r.Elapsed+slack:
+		return fmt.Errorf("berth says %.1f s, but the command took %.1f s", r.Elapsed, o.Wall)
+	}
+	return nil
+}
+
+// account puts what Slurm says of the jobs into the outcome; begun is the submission's
+// time in seconds since 1970.
+func (o *outcome) account(fills, own []allocation, begun float64) {
+	o.Wait, o.Used, o.Allocs, o.Fills = math.Inf(1), 0, []allocation{}, []allocation{}
+	since := func(a allocation) allocation {
+		if a.Start > 0 {
+			a.Start = tenths(a.Start - begun)
+		}
+		if a.End > 0 {
+			a.End = tenths(a.End - begun)
+		}
+		return a
+	}
+	for _, a := range own {
+		if !a.begun() {
+			continue
+		}
+		o.Used += (a.End - a.Start) * float64(a.CPUs) / cpusPerNode
+		a = since(a)
+		o.Wait = max(0, min(o.Wait, a.Start))
+		o.Allocs = append(o.Allocs, a)
+	}
+	if len(o.Allocs) == 0 {
+		o.Wait = 0
+	}
+	o.Run = tenths(max(0, o.Turnaround-o.Wait))
+	for _, a := range fills {
+		o.Fills = append(o.Fills, since(a))
+	}
+}
+
+// shapes says what was used: "4n × 15 min + 8n × 3 min".
+func (o *outcome) shapes() string {
+	text := ""
+	for i, a := range o.Allocs {
+		if i > 0 {
+			text += " + "
+		}
+		text += fmt.Sprintf("%dn × %s", a.Nodes, a.Limit)
+	}
+	return text
+}

@@ -1,0 +1,54 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"sync"
+)
+
+// profile is the folder with what berth knows of an application from its earlier run.
+func (b *bench) profile(w *workload) string { return filepath.Join(b.root, "profiles", w.name) }
+
+// learn runs each application once, on an idle cluster and on other data, and keeps
+// berth's state of that.
+func (b *bench) learn(ctx context.Context, jobs []*workload, limit chan struct{}) error {
+	errs := make([]error, len(jobs))
+	var wg sync.WaitGroup
+	for i, w := range jobs {
+		wg.Go(func() {
+			limit <- struct{}{}
+			defer func() { <-limit }()
+			if err := b.earlier(ctx, w); err != nil {
+				errs[i] = fmt.Errorf("earlier run of %s: %w", w.name, err)
+			}
+		})
+	}
+	wg.Wait()
+	return errors.Join(errs...)
+}
+
+func (b *bench) earlier(ctx context.Context, w *workload) error {
+	ctx, cancel := context.WithTimeout(ctx, b.bound)
+	defer cancel()
+	p, err := b.at(ctx, "earlier-"+w.name)
+	if err != nil {
+		return err
+	}
+	defer b.leave(p)
+	var o outcome
+	flags := append([]string{"--on", "slurm"}, forced(shape{clusterNodes, maxTime})...)
+	if err := b.submit(ctx, p, w, seedEarlier, flags, &o); err != nil {
+		return err
+	}
+	if out, err := b.command(ctx, p, "server", "stop", "--force").CombinedOutput(); err != nil {
+		return fmt.Errorf("berth server stop: %w: %s", err, out)
+	}
+	// What is the coordinator's own is of this cluster: sockets, keys, allocations.
+	if err := os.RemoveAll(filepath.Join(p.state, "berth", "server")); err != nil {
+		return err
+	}
+	return os.CopyFS(b.profile(w), os.DirFS(p.state))
+}

@@ -1,0 +1,90 @@
+package main
+
+import (
+	"encoding/csv"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"sync"
+)
+
+// results is what was measured so far, kept in a folder.
+type results struct {
+	mu  sync.Mutex
+	dir string
+	all []outcome
+}
+
+// openResults reads what earlier calls left in the folder.
+func openResults(dir string) (*results, error) {
+	r := &results{dir: dir}
+	b, err := os.ReadFile(r.path("json"))
+	if errors.Is(err, fs.ErrNotExist) {
+		return r, nil
+	}
+	if err == nil {
+		err = json.Unmarshal(b, &r.all)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("earlier results: %w", err)
+	}
+	return r, nil
+}
+
+func (r *results) path(ext string) string { return filepath.Join(r.dir, "results."+ext) }
+
+// done reports whether the strategy came to a turnaround in the situation.
+func (r *results) done(situation, strategy string) bool {
+	return slices.ContainsFunc(r.all, func(o outcome) bool {
+		return o.Situation == situation && o.Strategy == strategy && o.Error == ""
+	})
+}
+
+// put adds outcomes in place of earlier ones and writes everything to disk.
+func (r *results) put(news ...outcome) error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for _, o := range news {
+		r.all = slices.DeleteFunc(r.all, func(old outcome) bool {
+			return old.Situation == o.Situation && old.Strategy == o.Strategy
+		})
+		r.all = append(r.all, o)
+	}
+	slices.SortStableFunc(r.all, func(x, y outcome) int { return rank(x) - rank(y) })
+	b, err := json.MarshalIndent(r.all, "", "  ")
+	if err != nil {
+		return err
+	}
+	if err := os.WriteFile(r.path("json"), append(b, '\n'), 0o644); err != nil {
+		return err
+	}
+	return r.writeCSV()
+}
+
+// rank orders outcomes as the table does.
+func rank(o outcome) int {
+	s := slices.IndexFunc(script, func(s situation) bool { return s.name == o.Situation })
+	return s*len(strategies) + slices.IndexFunc(strategies, func(st strategy) bool { return st.name == o.Strategy })
+}
+
+func (r *results) writeCSV() error {
+	f, err := os.Create(r.path("csv"))
+	if err != nil {
+		return err
+	}
+	w := csv.NewWriter(f)
+	rows := [][]string{{"situation", "strategy", "request", "turnaround_s", "wall_s", "wait_s", "run_s", "node_seconds",
+		"attempts", "wasted_s", "allocations", "error", "at", "same_as"}}
+	for _, o := range r.all {
+		rows = append(rows, []string{o.Situation, o.Strategy, o.Request, decimal(o.Turnaround), decimal(o.Wall), decimal(o.Wait),
+			decimal(o.Run), decimal(o.Used), strconv.Itoa(o.Attempts), decimal(o.Wasted), o.shapes(), o.Error, o.At, o.SameAs})
+	}
+	return errors.Join(w.WriteAll(rows), f.Close())
+}
+
+func decimal(x float64) string { return strconv.FormatFloat(x, 'f', 1, 64) }

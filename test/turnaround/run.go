@@ -1,0 +1,184 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync/atomic"
+	"syscall"
+	"time"
+)
+
+// bench runs jobs, each on a cluster and with a state folder of its own below root.
+type bench struct {
+	root   string // temporary; short, as Unix sockets lie below it
+	berth  string // the program under test
+	script string // a copy of scripts/slurm.sh
+	logs   string // folder for what programs said
+	bound  time.Duration
+	next   atomic.Int64
+}
+
+// place is what one run has for itself.
+type place struct {
+	*cluster
+	state, work, log string
+}
+
+// at makes a place, with the others' jobs of no situation yet. name is for logs.
+func (b *bench) at(ctx context.Context, name string) (*place, error) {
+	dir := filepath.Join(b.root, fmt.Sprint(b.next.Add(1)))
+	p := &place{state: filepath.Join(dir, "state"), work: filepath.Join(dir, "work"), log: filepath.Join(b.logs, name)}
+	for _, d := range []string{p.state, p.work, filepath.Join(dir, "tmp")} {
+		if err := os.MkdirAll(d, 0o700); err != nil {
+			return nil, err
+		}
+	}
+	var err error
+	p.cluster, err = startCluster(ctx, b.script, filepath.Join(dir, "c"))
+	return p, err
+}
+
+// leave ends all that runs in the place, keeps what programs logged, and removes the place.
+func (b *bench) leave(p *place) {
+	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
+	defer cancel()
+	stop := b.command(ctx, p, "server", "stop", "--force")
+	if out, err := stop.CombinedOutput(); err != nil {
+		fmt.Fprintf(os.Stderr, "turnaround: berth server stop: %v: %s\n", err, out)
+	}
+	down := p.down()
+	if text, err := os.ReadFile(filepath.Join(p.state, "berth", "server", "log")); err == nil {
+		keep(p.log+".server.log", text)
+	}
+	if down == nil {
+		down = os.RemoveAll(filepath.Dir(p.state))
+	}
+	if down != nil { // what still runs there can be looked at and ended
+		fmt.Fprintln(os.Stderr, "turnaround:", down)
+	}
+}
+
+func keep(path string, text []byte) {
+	if err := os.WriteFile(path, text, 0o644); err != nil {
+		fmt.Fprintln(os.Stderr, "turnaround:", err)
+	}
+}
+
+// command is berth as a user of the place's cluster calls it.
+func (b *bench) command(ctx context.Context, p *place, args ...string) *exec.Cmd {
+	cmd := exec.CommandContext(ctx, b.berth, args...)
+	cmd.Dir = p.work
+	cmd.Env = p.env("XDG_STATE_HOME="+p.state, "TMPDIR="+filepath.Join(filepath.Dir(p.state), "tmp"), "BERTH_LISTEN=127.0.0.1", "NO_COLOR=1")
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }
+	cmd.WaitDelay = 5 * time.Second
+	return cmd
+}
+
+// submit runs the job to its end and puts what berth says of it into the outcome.
+func (b *bench) submit(ctx context.Context, p *place, w *workload, seed uint64, flags []string, o *outcome) error {
+	args, err := w.write(p.work, filepath.Join(b.root, "programs"), seed, flags)
+	if err != nil {
+		return err
+	}
+	cmd := b.command(ctx, p, args...)
+	var out, said bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &out, &said
+	begun := time.Now()
+	err = cmd.Run()
+	o.Wall = time.Since(begun).Seconds()
+	keep(p.log+".log", append([]byte(strings.Join(cmd.Args, " ")+"\n"), append(said.Bytes(), out.Bytes()...)...))
+	if ctx.Err() != nil {
+		return fmt.Errorf("not over after %.0f s: %w", o.Wall, ctx.Err())
+	}
+	if err != nil {
+		return fmt.Errorf("berth: %w: %s", err, lastLine(said.String()))
+	}
+	if err := o.take(out.Bytes()); err != nil {
+		return err
+	}
+	return w.check(p.work)
+}
+
+func lastLine(s string) string {
+	s = strings.TrimSpace(s)
+	return s[strings.LastIndexByte(s, '\n')+1:]
+}
+
+// run plays a situation and has one strategy run the job in it.
+func (b *bench) run(ctx context.Context, s *situation, st *strategy) (o outcome) {
+	o = outcome{Situation: s.name, Strategy: st.name, Request: st.request(s), At: time.Now().UTC().Format(time.RFC3339)}
+	ctx, cancel := context.WithTimeout(ctx, b.bound)
+	defer cancel()
+	if err := b.play(ctx, s, st, &o); err != nil {
+		o.Error = err.Error()
+	}
+	return o
+}
+
+func (b *bench) play(ctx context.Context, s *situation, st *strategy, o *outcome) error {
+	p, err := b.at(ctx, s.name+"-"+st.name)
+	if err != nil {
+		return err
+	}
+	defer b.leave(p)
+	if !s.fresh {
+		if err := os.CopyFS(p.state, os.DirFS(b.profile(s.job))); err != nil {
+			return fmt.Errorf("copy the profile: %w", err)
+		}
+	}
+	_, _, later, err := s.fills()
+	if err != nil {
+		return err
+	}
+	if err := prepare(ctx, p.cluster, s); err != nil {
+		return err
+	}
+	arrivals, stop := context.WithCancel(ctx)
+	defer stop()
+	begun := time.Now()
+	arrived := arrive(arrivals, p.cluster, later, begun)
+	err = b.submit(ctx, p, s.job, seedRun, st.flags(s), o)
+	stop()
+	return errors.Join(err, <-arrived, b.account(p, o, begun))
+}
+
+// account waits until berth has given its nodes back, and asks Slurm what it had.
+func (b *bench) account(p *place, o *outcome, begun time.Time) error {
+	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+	defer cancel()
+	var idle error
+	if o.Turnaround > 0 {
+		idle = p.await(ctx, "berth to give its nodes back", func(_, own []allocation) bool {
+			for _, a := range own {
+				if a.live() {
+					return false
+				}
+			}
+			return true
+		})
+	}
+	fills, own, err := p.jobs(context.WithoutCancel(ctx))
+	if err == nil {
+		o.account(fills, own, float64(begun.UnixMilli())/1000)
+	}
+	return errors.Join(idle, err)
+}
+
+// clear removes what is left of the temporary folder, but for places that could not be left.
+func (b *bench) clear() {
+	for i := range b.next.Load() {
+		if _, err := os.Stat(filepath.Join(b.root, fmt.Sprint(i+1))); err == nil {
+			return
+		}
+	}
+	if err := os.RemoveAll(b.root); err != nil {
+		fmt.Fprintln(os.Stderr, "turnaround:", err)
+	}
+}

@@ -1,0 +1,109 @@
+package main
+
+import (
+	"math"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// measured returns outcomes of the strategies in the order of the table; 0: not done.
+func measured(situation string, turnarounds ...float64) []outcome {
+	var all []outcome
+	for i, t := range turnarounds {
+		o := outcome{Situation: situation, Strategy: strategies[i].name, Turnaround: t, Wait: 10, Used: 100,
+			Allocs: []allocation{{Nodes: 2, Limit: "3:00"}}}
+		if t == 0 {
+			o.Error = "no"
+		}
+		all = append(all, o)
+	}
+	return all
+}
+
+func TestJudge(t *testing.T) {
+	s := &situation{name: "x", job: midBag}
+	for _, tt := range []struct {
+		took  []float64
+		ratio float64
+		ok    bool
+	}{
+		{[]float64{100, 200, 300, 400, 150}, 1, true},
+		{[]float64{110, 200, 100, 400, 150}, 1.1, true},
+		{[]float64{111, 200, 100, 400, 150}, 1.11, false},
+		{[]float64{100, 0, 0, 0, 0}, 1, true},
+		{[]float64{0, 200, 100, 400, 150}, math.Inf(1), false},
+		{[]float64{0, 0, 0, 0, 0}, math.Inf(1), false},
+	} {
+		v, complete := judge(s, append(measured("y", 1, 1, 1, 1, 1), measured("x", tt.took...)...))
+		if !complete || math.Abs(v.ratio-tt.ratio) > 1e-9 || v.ok() != tt.ok {
+			t.Errorf("%v: ratio %v, ok %v, complete %v", tt.took, v.ratio, v.ok(), complete)
+		}
+	}
+	if _, complete := judge(s, measured("x", 1, 2, 3, 4)); complete {
+		t.Error("a row without strategy d is complete")
+	}
+}
+
+func TestTables(t *testing.T) {
+	all := append(measured("empty", 105, 100, 900, 100, 0), measured("half", 90, 200, 300, 200, 250)...)
+	text := tables(judgeAll(all))
+	for _, want := range []string{
+		"| empty | 105 | **100** | 900 | **100** | – | 1.05 | yes | 2n × 3:00 |",
+		"| half | **90** | 200 | 300 | 200 | 250 | 1.00 | yes | 2n × 3:00 |",
+		"best or within 10 % in 2 of 2\n",
+		"|  | berth's choice | 1.02 | 1.05 | 10 | 100 |",
+		"| half | half of the cluster is busy for long | bag: 100 × 5–10 s | 4× 1n 200s/10m; –; – |",
+	} {
+		if !strings.Contains(text, want) {
+			t.Errorf("no %q in\n%s", want, text)
+		}
+	}
+}
+
+func TestReplaceTable(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "doc.md")
+	write := func(text string) {
+		if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	write("a\n" + tableBegin + "\nold\n" + tableEnd + "\nb\n")
+	if err := replaceTable(path, "new\n"); err != nil {
+		t.Fatal(err)
+	}
+	if got, err := os.ReadFile(path); err != nil || string(got) != "a\n"+tableBegin+"\nnew\n"+tableEnd+"\nb\n" {
+		t.Errorf("%q, %v", got, err)
+	}
+	write("no marks")
+	if err := replaceTable(path, "new"); err == nil {
+		t.Error("a document without marks is written to")
+	}
+}
+
+func TestResults(t *testing.T) {
+	dir := t.TempDir()
+	r, err := openResults(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, o := range [][]outcome{measured("half", 90, 0), measured("empty", 70), measured("half", 95)} {
+		if err := r.put(o...); err != nil {
+			t.Fatal(err)
+		}
+	}
+	again, err := openResults(dir)
+	if err != nil || len(again.all) != 3 {
+		t.Fatalf("%+v, %v", again, err)
+	}
+	if again.all[0].Situation != "empty" || again.all[1].Turnaround != 95 || again.all[2].Strategy != "a" {
+		t.Errorf("read again: %+v", again.all)
+	}
+	if !again.done("half", ours) || again.done("half", "a") || again.done("full", ours) {
+		t.Error("what is done is told wrong")
+	}
+	if text, err := os.ReadFile(r.path("csv")); err != nil || strings.Count(string(text), "\n") != 4 {
+		t.Errorf("csv %q, %v", text, err)
+	}
+}

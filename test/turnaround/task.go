@@ -1,0 +1,92 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+)
+
+// The programs of the MapReduce jobs. Their paths are part of what berth knows an
+// application by, so all runs use the same files.
+const (
+	mapper = `while read -r id seconds; do
+	sleep "$seconds"
+	printf '%s\t%s\n' "$id" "$seconds"
+done
+`
+	reducer = `n=0
+while read -r _; do n=$((n + 1)); done
+sleep "$1"
+echo "$n"
+`
+)
+
+// writePrograms puts them into a folder.
+func writePrograms(dir string) error {
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return err
+	}
+	for name, text := range map[string]string{"map.sh": mapper, "reduce.sh": reducer} {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o755); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// write puts the job's input into the folder it is run in and returns berth's arguments for
+// it, given those that choose nodes and time.
+func (w *workload) write(dir, programs string, seed uint64, flags []string) ([]string, error) {
+	d := w.durations(seed)
+	var lines strings.Builder
+	for i, s := range d {
+		if w.reduces > 0 {
+			fmt.Fprintf(&lines, "%04d ", i)
+		}
+		fmt.Fprintf(&lines, "%05.1f\n", s)
+	}
+	if err := os.WriteFile(filepath.Join(dir, "input"), []byte(lines.String()), 0o644); err != nil {
+		return nil, err
+	}
+	if w.reduces == 0 {
+		args := append([]string{"--json", "bag"}, flags...)
+		return append(args, "--each-line", "input", "--stdout", "out/{task}", "--", "sleep {} && echo {}"), nil
+	}
+	args := append([]string{"--json", "mapreduce"}, flags...)
+	return append(args, "-D", "mapreduce.input.lineinputformat.linespermap=1",
+		"-inputformat", "NLineInputFormat", "-numReduceTasks", strconv.Itoa(w.reduces), "-input", "input", "-output", "out",
+		"-mapper", "sh "+filepath.Join(programs, "map.sh"),
+		"-reducer", fmt.Sprintf("sh %s %g", filepath.Join(programs, "reduce.sh"), w.reduceTo)), nil
+}
+
+// check reports whether the job's output tells of every task once.
+func (w *workload) check(dir string) error {
+	files, err := filepath.Glob(filepath.Join(dir, "out", "[p0-9]*"))
+	if err != nil {
+		return err
+	}
+	sum := 0
+	for _, f := range files {
+		b, err := os.ReadFile(f)
+		if err != nil {
+			return err
+		}
+		for line := range strings.Lines(string(b)) {
+			if w.reduces == 0 {
+				sum++
+				continue
+			}
+			n, err := strconv.Atoi(strings.TrimSpace(line))
+			if err != nil {
+				return fmt.Errorf("output %s: %w", f, err)
+			}
+			sum += n
+		}
+	}
+	if sum != w.tasks() {
+		return fmt.Errorf("the output tells of %d tasks, not %d", sum, w.tasks())
+	}
+	return nil
+}
