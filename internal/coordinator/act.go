@@ -32,6 +32,10 @@ func (s *Server) act(a engine.Action) {
 		s.request(a)
 	case engine.Release:
 		s.release(a)
+	case engine.Plan:
+		s.plan(a)
+	case engine.Clear:
+		s.clear(a)
 	case engine.Finalize:
 		s.finalize(a.Job)
 	}
@@ -115,8 +119,11 @@ func (s *Server) request(a engine.Request) {
 }
 
 func (s *Server) release(a engine.Release) {
-	d := s.drivers[s.shapes[a.Alloc].On]
-	delete(s.shapes, a.Alloc)
+	shape := s.shapes[a.Alloc]
+	d := s.drivers[shape.On]
+	if !shape.Elastic { // else Clear comes yet
+		delete(s.shapes, a.Alloc)
+	}
 	if d == nil {
 		return
 	}

@@ -148,7 +148,7 @@ func (s *Server) resume(id job.ID, req control.Resume) error {
 	if err := l.beginJoblog(report.ContinueJoblog); err != nil {
 		return err
 	}
-	err = s.call(func() error { return s.step(engine.Resume{Job: id, Failed: req.Failed, Alloc: p.Alloc}) })
+	err = s.call(func() error { return s.step(run.Resume(id, req.Failed, p)) })
 	if err != nil {
 		return err
 	}

@@ -15,12 +15,10 @@ import (
 
 	"berth/internal/control"
 	"berth/internal/driver"
-	"berth/internal/driver/local"
 	"berth/internal/engine"
 	"berth/internal/home"
 	"berth/internal/job"
 	"berth/internal/journal"
-	"berth/internal/predict"
 	"berth/internal/report"
 	"berth/internal/store"
 	"berth/internal/wire"
@@ -62,6 +60,9 @@ type Server struct {
 	syncing     atomic.Bool
 	watchers    atomic.Int64
 	archiving   sync.WaitGroup
+	planning    sync.WaitGroup
+	planCtx     context.Context // of plans under way
+	endPlanning context.CancelFunc
 
 	drivers  map[string]driver.Driver
 	journals *journal.Set
@@ -111,7 +112,9 @@ func Run(ctx context.Context, opts Options) error {
 var ErrRunning = errors.New("a coordinator is running already")
 
 func newServer(opts Options, stop context.CancelFunc) *Server {
+	planCtx, endPlanning := context.WithCancel(context.Background())
 	return &Server{
+		planCtx: planCtx, endPlanning: endPlanning,
 		home: opts.Home, opts: opts, log: opts.Log, started: time.Now(), stop: stop,
 		posted: make(chan func(), 4096), driverCalls: make(chan func(context.Context), 1024), stopped: make(chan struct{}),
 		drivers: make(map[string]driver.Driver), journals: journal.NewSet(opts.Home.JournalOf), nodes: report.NewNodes(),
@@ -135,12 +138,12 @@ func (s *Server) serveAll(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	workers, err := s.listenForWorkers(id, false)
+	workers, err := s.listenForWorkers(id, hasSlurm())
 	if err != nil {
 		return err
 	}
 	defer func() { _ = workers.Close() }()
-	if err := s.addLocal(ca); err != nil {
+	if err := s.addDrivers(ca); err != nil {
 		return err
 	}
 	commands, err := control.Listen(s.home.Socket())
@@ -161,6 +164,8 @@ func (s *Server) serveAll(ctx context.Context) error {
 	err = s.loop(ctx)
 	close(s.driverCalls)
 	<-calls
+	s.endPlanning()
+	s.planning.Wait()
 	s.archiving.Wait()
 	return errors.Join(err, s.journals.SyncDirty(), s.closeDrivers())
 }
@@ -189,29 +194,6 @@ func (s *Server) keys() (*wire.CA, error) {
 		return nil, fmt.Errorf("remove old keys: %w", err)
 	}
 	return wire.GenerateCA(dir)
-}
-
-// addLocal adds the driver for this machine.
-func (s *Server) addLocal(ca *wire.CA) error {
-	m, err := local.ThisMachine()
-	if err != nil {
-		return err
-	}
-	s.nodeType = predict.NodeType(m.CPUModel, len(m.CPUs))
-	dir := filepath.Join(s.home.Server(), "allocs")
-	var known []job.AllocID
-	for _, a := range s.engine.Allocs() {
-		known = append(known, a.ID)
-	}
-	if err := local.Sweep(dir, known); err != nil {
-		s.log.Warn("an allocation that is over leaves something", "err", err)
-	}
-	s.drivers[local.Name] = local.New(local.Options{
-		Exe: s.opts.Exe, Dir: dir, Scratch: local.DefaultScratch(), Machine: m,
-		Issue:  issuer(ca, s.reach.local),
-		Report: s.input, Now: s.now, Log: s.log,
-	})
-	return nil
 }
 
 // callDrivers makes the loop's calls of drivers, in their order, until there will be

@@ -6,6 +6,7 @@ import (
 	"os"
 	"strings"
 
+	"berth/internal/engine"
 	"berth/internal/home"
 	"berth/internal/job"
 	"berth/internal/mapreduce"
@@ -66,8 +67,8 @@ func Discard(r home.Run, spec *job.Spec) error {
 	return errors.Join(err, r.Remove())
 }
 
-// Replan plans what is left of a run that is over, on the machine as it is now and
-// within what change makes of the request. Splits stay as they are.
+// Replan plans what is left of a run that is over, on what there is now and within
+// what change makes of the request. Splits stay as they are.
 func Replan(ctx context.Context, h home.Home, r home.Run, change func(*job.Request)) (plan.Plan, error) {
 	spec, tasks, err := r.Load()
 	if err != nil {
@@ -78,11 +79,42 @@ func Replan(ctx context.Context, h home.Home, r home.Run, change func(*job.Reque
 		return plan.Plan{}, err
 	}
 	change(&spec.Request)
-	p, err := decide(ctx, h, spec, plan.Counts{Tasks: len(tasks.Entries) + len(tasks.Splits), InputBytes: old.InputBytes})
+	at, err := look(ctx, spec)
+	if err != nil {
+		return plan.Plan{}, err
+	}
+	var rest *plan.Rest
+	if at.snap.Queue != nil {
+		if rest, err = left(r, old); err != nil {
+			return plan.Plan{}, err
+		}
+	}
+	p, err := at.decide(ctx, h, spec, plan.Counts{Tasks: len(tasks.Entries) + len(tasks.Splits), InputBytes: old.InputBytes}, rest)
 	if err != nil {
 		return plan.Plan{}, err
 	}
 	return p, home.WriteJSON(r.Plan(), p)
+}
+
+// left returns what is not done of a run that is over.
+func left(r home.Run, p plan.Plan) (*plan.Rest, error) {
+	v, err := View(r)
+	if err != nil {
+		return nil, err
+	}
+	if p.Kind == job.Bag {
+		return &plan.Rest{Tasks: p.Tasks - v.TasksDone}, nil
+	}
+	rest := &plan.Rest{Tasks: p.Tasks, Reduces: p.Reduces}
+	for _, ph := range v.Phases {
+		switch ph.Phase {
+		case job.PhaseMap.String():
+			rest.Tasks -= ph.Done
+		case job.PhaseReduce.String():
+			rest.Reduces -= ph.Done
+		}
+	}
+	return rest, nil
 }
 
 // LoadPlan reads what was decided for a run.
@@ -94,7 +126,8 @@ func LoadPlan(r home.Run) (plan.Plan, error) {
 
 // Work returns the engine's view of a run.
 func Work(spec *job.Spec, p plan.Plan) job.Work {
-	w := job.Work{ID: spec.ID, Name: spec.Name, Kind: spec.Kind, Tasks: p.Tasks, Alloc: p.Alloc}
+	w := job.Work{ID: spec.ID, Name: spec.Name, Kind: spec.Kind, Tasks: p.Tasks,
+		Alloc: p.Alloc, More: p.More, Scout: p.Scout, TaskTime: p.TaskTime, ReduceTime: p.ReduceTime}
 	if spec.Kind == job.Bag {
 		b := spec.Bag
 		w.Need, w.Attempts, w.MaxFails, w.Throttle = b.Need, b.Retries+1, b.MaxFails, b.Throttle
@@ -105,4 +138,10 @@ func Work(spec *job.Spec, p plan.Plan) job.Work {
 	w.Attempts, w.ReduceAttempts = m.MapAttempts, m.ReduceAttempts
 	w.Reduces, w.SlowStart = p.Reduces, m.SlowStart
 	return w
+}
+
+// Resume returns what the engine is told to let a job go on by a new plan.
+func Resume(id job.ID, failed bool, p plan.Plan) engine.Resume {
+	return engine.Resume{Job: id, Failed: failed, Alloc: p.Alloc, More: p.More, Scout: p.Scout,
+		TaskTime: p.TaskTime, ReduceTime: p.ReduceTime}
 }

@@ -1,0 +1,84 @@
+package coordinator
+
+import (
+	"context"
+	"errors"
+	"os"
+	"os/exec"
+	"path/filepath"
+
+	"berth/internal/driver/local"
+	"berth/internal/driver/slurm"
+	"berth/internal/engine"
+	"berth/internal/job"
+	"berth/internal/predict"
+	"berth/internal/wire"
+)
+
+// hasSlurm reports whether Slurm's commands are installed here. Whether a controller
+// answers is not asked: it may be away while a coordinator starts, and come back.
+func hasSlurm() bool {
+	_, err := exec.LookPath("sbatch")
+	return err == nil
+}
+
+// addDrivers adds the drivers for the places that can be reached from here.
+func (s *Server) addDrivers(ca *wire.CA) error {
+	if err := s.addLocal(ca); err != nil {
+		return err
+	}
+	if hasSlurm() {
+		s.addSlurm(ca)
+	}
+	return nil
+}
+
+// addLocal adds the driver for this machine.
+func (s *Server) addLocal(ca *wire.CA) error {
+	m, err := local.ThisMachine()
+	if err != nil {
+		return err
+	}
+	s.nodeType = predict.NodeType(m.CPUModel, len(m.CPUs))
+	dir := filepath.Join(s.home.Server(), "allocs")
+	var known []job.AllocID
+	for _, a := range s.engine.Allocs() {
+		known = append(known, a.ID)
+	}
+	if err := local.Sweep(dir, known); err != nil {
+		s.log.Warn("an allocation that is over leaves something", "err", err)
+	}
+	s.drivers[local.Name] = local.New(local.Options{
+		Exe: s.opts.Exe, Dir: dir, Scratch: local.DefaultScratch(), Machine: m,
+		Issue:  issuer(ca, s.reach.local),
+		Report: s.input, Now: s.now, Log: s.log,
+	})
+	return nil
+}
+
+// addSlurm adds the driver for the Slurm cluster that this machine is a login node of.
+// What its nodes need lies in the state folder, which they see, and so does map output,
+// so that it outlives the allocation that made it, unless --scratch says otherwise.
+func (s *Server) addSlurm(ca *wire.CA) {
+	s.drivers[slurm.Name] = slurm.New(slurm.Options{
+		Exe: s.opts.Exe, Dir: filepath.Join(s.home.Server(), slurm.Name), Scratch: filepath.Join(s.home.Dir, "scratch"),
+		Issue:  issuer(ca, s.reach.nodes),
+		Report: s.input, Now: s.now, Log: s.log, Env: os.Environ(),
+	})
+}
+
+// clear lets drivers remove what is left of an elastic allocation, and tells the engine when it is gone.
+func (s *Server) clear(a engine.Clear) {
+	delete(s.shapes, a.Alloc)
+	s.driverCalls <- func(ctx context.Context) {
+		var errs []error
+		for _, d := range s.drivers {
+			errs = append(errs, d.Clear(ctx, a.Alloc))
+		}
+		if err := errors.Join(errs...); err != nil {
+			s.log.Warn("an allocation leaves something", "alloc", a.Alloc, "err", err)
+			return // the next coordinator tries again
+		}
+		s.input(engine.Cleared{Alloc: a.Alloc})
+	}
+}

@@ -1,0 +1,86 @@
+package run
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"strings"
+
+	"berth/internal/cluster"
+	"berth/internal/driver"
+	"berth/internal/driver/local"
+	"berth/internal/driver/slurm"
+	"berth/internal/job"
+	"berth/internal/predict"
+)
+
+// place is what there is to run on.
+type place struct {
+	snap     cluster.Snapshot
+	nodeType string        // for profiles
+	tester   driver.Tester // who reckons when a request would begin; nil: nobody
+	notes    []string      // for the user
+}
+
+// look finds the place that the spec asks for. With --on auto it is Slurm where Slurm
+// is installed and its controller answers, else this machine.
+func look(ctx context.Context, spec *job.Spec) (place, error) {
+	switch on := spec.Request.On; on {
+	case local.Name:
+		return thisMachine()
+	case slurm.Name:
+		return batch(ctx, spec)
+	case "auto":
+		err := slurm.Available(ctx, os.Environ())
+		if err == nil {
+			return batch(ctx, spec)
+		}
+		p, lerr := thisMachine()
+		if job.ClassOf(err) == job.Transient {
+			p.notes = append(p.notes, "Slurm is here but does not answer ("+err.Error()+"): this is planned for this machine alone")
+		}
+		return p, lerr
+	default:
+		return place{}, &job.Error{Class: job.User, Code: job.CodeConfig, Where: "--on",
+			What: fmt.Sprintf("berth cannot run on %q", on), Do: "use --on local, --on slurm or leave it out"}
+	}
+}
+
+func thisMachine() (place, error) {
+	m, err := local.ThisMachine()
+	if err != nil {
+		return place{}, err
+	}
+	return place{snap: m.Snapshot(now(), job.Resources{}), nodeType: predict.NodeType(m.CPUModel, len(m.CPUs))}, nil
+}
+
+// batch looks at Slurm's queue.
+func batch(ctx context.Context, spec *job.Spec) (place, error) {
+	d := slurm.New(slurm.Options{Env: os.Environ(), Now: now})
+	snap, err := d.Snapshot(ctx)
+	if err != nil {
+		return place{}, err
+	}
+	return place{snap: snap, nodeType: batchNodeType(snap, spec), tester: d}, nil
+}
+
+// batchNodeType is what profiles of runs on a batch system are kept under: nodes of one
+// partition are taken for alike.
+func batchNodeType(snap cluster.Snapshot, spec *job.Spec) string {
+	name := spec.Request.Partition
+	for _, p := range snap.Queue.Partitions {
+		if name == "" && p.Default {
+			name = p.Name
+		}
+	}
+	return strings.Join([]string{snap.Driver, snap.Queue.Cluster, name}, ":")
+}
+
+// warnings says what of the request has no effect here.
+func (p place) warnings(r *job.Request) []string {
+	notes := p.notes
+	if none := r.BatchOnly(); p.snap.Queue == nil && len(none) > 0 {
+		notes = append(notes, "there is no batch system here, so this has no effect: --"+strings.Join(none, ", --"))
+	}
+	return notes
+}

@@ -1,0 +1,38 @@
+package run
+
+import (
+	"context"
+
+	"berth/internal/driver"
+	"berth/internal/job"
+	"berth/internal/plan"
+)
+
+// checkRounds is how often the batch system is asked about the winner of a plan at
+// most. Each answer is one noisy sample, so more of them would not make it truer.
+const checkRounds = 3
+
+// Settle plans, and has the batch system itself reckon when what was chosen would
+// begin; where it disagrees much, or would refuse it, the next best is taken. tester
+// is nil where there is nobody to ask.
+func Settle(ctx context.Context, q plan.Question, tester driver.Tester) (plan.Plan, error) {
+	for round := 0; ; round++ {
+		p, err := plan.Decide(q)
+		if err != nil || tester == nil || round == checkRounds || len(p.Requests()) == 0 {
+			return p, err
+		}
+		req := p.Requests()[0]
+		check := plan.Check{Nodes: req.Nodes, PerNode: req.PerNode, Time: req.Time}
+		check.Start, err = tester.Test(ctx, req)
+		switch {
+		case job.ClassOf(err) == job.User:
+			check.Refused = err.Error()
+		case err != nil:
+			p.Notes = append(p.Notes, "the batch system could not check the request: "+err.Error())
+			return p, nil
+		case !p.Doubt(check.Start):
+			return p, nil
+		}
+		q.Checks = append(q.Checks, check)
+	}
+}
