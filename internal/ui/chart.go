@@ -30,9 +30,9 @@ type chart struct {
 	look  Look
 	nodes int
 	rows  int
-	cols  int     // 0: there is no room, or nothing to draw
-	label int     // columns of the numbers of nodes
-	span  float64 // seconds of a column
+	cols  int      // 0: there is no room, or nothing to draw
+	label int      // columns of the numbers of nodes
+	span  float64  // seconds of a column
 	cells [][]byte // by column, from the ground up
 	// marked: an allocation was drawn.
 	marked bool
@@ -53,10 +53,10 @@ func newChart(at job.Time, o plan.Outlook, look Look) *chart {
 			c.cells[i][r] = cellFree
 		}
 	}
-	names := letters(o.Slots)
+	names, done := letters(o.Slots), done(o)
 	for i, s := range o.Slots {
 		if s.Chosen {
-			c.mark(s, names[i])
+			c.mark(s, names[i], done)
 		}
 	}
 	return c
@@ -73,21 +73,17 @@ func horizon(at job.Time, o plan.Outlook) float64 {
 			last = d
 		}
 	}
-	known, predicted := 1.2*last, 0.0
+	known, asked := 1.2*last, 0.0
 	for _, s := range o.Slots {
-		switch {
-		case !s.Chosen:
-		case s.Run > 0 && !math.IsInf(s.Wait+s.Run, 0):
-			predicted = max(predicted, 1.5*(s.Wait+s.Run))
-		default:
-			known = max(known, 1.5*s.Wait)
-			if s.Time > 0 {
-				known = min(known, 1.5*(s.Wait+s.Time.Seconds()))
-			}
+		if s.Chosen {
+			known, asked = max(known, 1.5*s.Wait), max(asked, 1.5*(s.Wait+s.Time.Seconds()))
 		}
 	}
-	if predicted > 0 {
-		known = predicted
+	if asked > 0 {
+		known = min(known, asked)
+	}
+	if d := done(o); d > 0 {
+		known = 1.5 * d
 	}
 	if math.IsNaN(known) {
 		return least
@@ -117,8 +113,9 @@ func (c *chart) freeRows(at job.Time, o plan.Outlook) []int {
 	return rows
 }
 
-// mark draws a chosen allocation above those that are there at the same time.
-func (c *chart) mark(s plan.Candidate, letter byte) {
+// mark draws a chosen allocation above those that are there at the same time; done is
+// when the job is expected to be over, 0: unknown.
+func (c *chart) mark(s plan.Candidate, letter byte, done float64) {
 	begin, end := max(s.Wait, 0), math.Inf(1)
 	if s.Time > 0 {
 		end = begin + s.Time.Seconds()
@@ -142,7 +139,7 @@ func (c *chart) mark(s plan.Candidate, letter byte) {
 	top := min(base+max(height, 1), c.rows)
 	for i := first; i < last; i++ {
 		shown := letter
-		if middle := (float64(i) + 0.5) * c.span; s.Run > 0 && i > first && middle > begin+s.Run {
+		if middle := (float64(i) + 0.5) * c.span; done > 0 && i > first && middle > done {
 			shown += 'a' - 'A'
 		}
 		for r := base; r < top; r++ {

@@ -27,6 +27,49 @@ func outlook(at job.Time, o plan.Outlook, look Look) []string {
 	return lines
 }
 
+// asked returns the outlook of a plan with a chosen slot for each allocation that is asked
+// for: of those beside the first the plan may not have weighed a slot of its own.
+func asked(p plan.Plan) plan.Outlook {
+	o := *p.Outlook
+	o.Slots = slices.Clone(o.Slots)
+	for _, r := range append([]job.AllocRequest{p.Alloc}, p.More...) {
+		start := max(r.Start, p.At)
+		same := func(c plan.Candidate) bool {
+			return c.Chosen && c.Take == r.Nodes && c.Time == r.Time && max(c.Start, p.At).Sub(start).Abs() < time.Second
+		}
+		if r.Start == 0 || slices.ContainsFunc(o.Slots, same) {
+			continue
+		}
+		c := plan.Candidate{
+			Slot: cluster.Slot{Start: start, Nodes: r.Nodes, Duration: r.Time}, Take: r.Nodes, PerNode: r.PerNode, Time: r.Time,
+			Wait: start.Sub(p.At).Seconds(), Chosen: true, Why: "asked for as well, as that ends the job sooner",
+		}
+		if r.Time == 0 {
+			c.Duration = cluster.Unbounded
+		}
+		at := slices.IndexFunc(o.Slots, func(d plan.Candidate) bool { return d.Wait > c.Wait })
+		if at < 0 {
+			at = len(o.Slots)
+		}
+		o.Slots = slices.Insert(o.Slots, at, c)
+	}
+	return o
+}
+
+// done returns after how many seconds the job is expected to be over; 0: no prediction.
+func done(o plan.Outlook) float64 {
+	if o.Turnaround > 0 {
+		return o.Turnaround
+	}
+	last := 0.0
+	for _, s := range o.Slots {
+		if end := s.Wait + s.Run; s.Chosen && s.Run > 0 && end > last && !math.IsInf(end, 0) {
+			last = end
+		}
+	}
+	return last
+}
+
 func freeNow(o plan.Outlook) int {
 	if len(o.Timeline) == 0 {
 		return 0

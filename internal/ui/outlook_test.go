@@ -52,14 +52,14 @@ func TestOutlook(t *testing.T) {
 }
 
 func planWith(o plan.Outlook) plan.Plan {
-	request := func(nodes int) job.AllocRequest {
-		return job.AllocRequest{On: "slurm", Elastic: true, Nodes: nodes, PerNode: job.Resources{CPUs: 4, Mem: 8 << 30},
+	request := func(nodes int, start time.Duration) job.AllocRequest {
+		return job.AllocRequest{On: "slurm", Elastic: true, Nodes: nodes, Start: reporttest.Epoch.Add(start), PerNode: job.Resources{CPUs: 4, Mem: 8 << 30},
 			Time: 10 * time.Minute, Batch: job.Batch{Partition: "batch"}}
 	}
-	o.Wait, o.Turnaround = 90, 3600
+	o.Wait, o.Turnaround = 90, 600
 	return plan.Plan{
 		At: reporttest.Epoch, Kind: job.Bag, Tasks: 40, TaskSlots: 8, Source: "no profile of this application yet", Scout: 8,
-		Alloc: request(2), More: []job.AllocRequest{request(3)}, Outlook: &o, Reasons: []string{"2 nodes at once, 3 more soon"},
+		Alloc: request(2, 0), More: []job.AllocRequest{request(3, 90*time.Second), request(1, 5*time.Minute)}, Outlook: &o, Reasons: []string{"2 nodes at once, 3 more soon"},
 	}
 }
 

@@ -36,7 +36,7 @@ func Plan(w io.Writer, p plan.Plan, look Look) error {
 		planStages(&b, p.Predicted.Stages)
 	}
 	if p.Outlook != nil {
-		b.WriteString("\n" + join(outlook(p.At, *p.Outlook, look)))
+		b.WriteString("\n" + join(outlook(p.At, asked(p), look)))
 	}
 	_, err := io.WriteString(w, b.String())
 	return err
