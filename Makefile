@@ -6,7 +6,7 @@ export CGO_ENABLED ?= 0
 # Where the private Slurm cluster of slurm-up is; a short name, for its sockets' sake.
 SLURM_DIR ?= $${TMPDIR:-/tmp}/berth-slurm
 
-.PHONY: build demo test lint docs bench soak slurm-up slurm-down clean
+.PHONY: build demo test lint docs bench turnaround soak slurm-up slurm-down clean
 
 build: ; $(GO) build -o $(BERTH) ./cmd/berth
 
@@ -24,6 +24,10 @@ docs: build ; $(BERTH) docs > docs/cli.md
 
 # The figures of docs/performance.md, as ratios against peers in the same run.
 bench: build ; scripts/bench.sh
+
+# The table of docs/turnaround.md: berth's choice beside users' habits in a script of queue
+# situations, on private Slurm clusters. Most of an hour; TURNAROUND has flags, "-only hole" say.
+turnaround: build ; scripts/slurm.sh deps && $(GO) run ./test/turnaround -berth $(BERTH) -docs docs/turnaround.md $(TURNAROUND)
 
 # Long runs of the fault tests: SOAK_ROUNDS rounds (default 1000), seeds printed.
 soak: ; CGO_ENABLED=1 BERTH_FAULT_ROUNDS=$${SOAK_ROUNDS:-1000} $(GO) test -race -timeout 24h -count=1 -run Fault -v ./test/...

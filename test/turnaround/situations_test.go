@@ -94,7 +94,7 @@ func TestStrategies(t *testing.T) {
 			}
 		}
 	}
-	want := "--on slurm --partition short --nodes 4-4 --time 3 --wall-time max --max-allocs 1 --no-scout"
+	want := "--on slurm --partition short --nodes 4-4 --time 3 --wall-time max --max-allocs 1 --no-scout --exclusive"
 	if got := strings.Join(strategies[1].flags(short), " "); got != want {
 		t.Errorf("flags %s, want %s", got, want)
 	}

@@ -52,10 +52,11 @@ func (st *strategy) flags(s *situation) []string {
 	return append(flags, forced(st.shape(s))...)
 }
 
-// forced returns the flags that leave berth nothing to choose.
+// forced returns the flags that leave berth nothing to choose. Nodes are whole ones, as a
+// user who counts nodes means it.
 func forced(s shape) []string {
 	n := strconv.Itoa(s.nodes)
-	return []string{"--nodes", n + "-" + n, "--time", strconv.Itoa(s.minutes), "--wall-time", "max", "--max-allocs", "1", "--no-scout"}
+	return []string{"--nodes", n + "-" + n, "--time", strconv.Itoa(s.minutes), "--wall-time", "max", "--max-allocs", "1", "--no-scout", "--exclusive"}
 }
 
 // request returns what the strategy asks for; empty for berth's own choice.
