@@ -34,8 +34,7 @@ type chart struct {
 	label int      // columns of the numbers of nodes
 	span  float64  // seconds of a column
 	cells [][]byte // by column, from the ground up
-	// marked: an allocation was drawn.
-	marked bool
+	marks []mark
 }
 
 func newChart(at job.Time, o plan.Outlook, look Look) *chart {
@@ -125,18 +124,11 @@ func (c *chart) mark(s plan.Candidate, letter byte, done float64) {
 	if !(begin/c.span < float64(c.cols)) {
 		return // beyond what is shown
 	}
-	c.marked = true
 	last = max(last, first+1)
-	base := 0
-	for i := first; i < last; i++ {
-		for r, cell := range c.cells[i] {
-			if cell > cellFree {
-				base = max(base, r+1)
-			}
-		}
-	}
-	height := int(math.Round(float64(s.Take) * float64(c.rows) / float64(c.nodes)))
-	top := min(base+max(height, 1), c.rows)
+	height := max(int(math.Round(float64(s.Take)*float64(c.rows)/float64(c.nodes))), 1)
+	base := c.base(first, last, height)
+	top := min(base+height, c.rows)
+	c.marks = append(c.marks, mark{first, last, base, top})
 	for i := first; i < last; i++ {
 		shown := letter
 		if middle := (float64(i) + 0.5) * c.span; done > 0 && i > first && middle > done {
@@ -146,6 +138,25 @@ func (c *chart) mark(s plan.Candidate, letter byte, done float64) {
 			c.cells[i][r] = shown
 		}
 	}
+}
+
+// mark is where a chosen allocation is drawn: columns and rows from … to, without the last.
+type mark struct{ first, last, base, top int }
+
+// base returns the lowest row that an allocation of some columns and rows can stand on. Two that
+// share a single column are one after the other in truth, unless one begins in it as well.
+func (c *chart) base(first, last, height int) int {
+	base := 0
+	for moved := true; moved; {
+		moved = false
+		for _, m := range c.marks {
+			beside := min(m.last, last)-max(m.first, first) <= 1 && m.first != first
+			if !beside && base < m.top && m.base < base+height {
+				base, moved = m.top, true
+			}
+		}
+	}
+	return min(base, c.rows-1)
 }
 
 // lines draws the chart.
@@ -201,7 +212,7 @@ func (c *chart) glyphs() [2]string {
 func (c *chart) legend() string {
 	g := c.glyphs()
 	text := g[cellFree] + " free, " + g[cellBusy] + " taken"
-	if c.marked {
+	if len(c.marks) > 0 {
 		text += ", letters: chosen below (small: wall time beyond the expected run)"
 	}
 	return text

@@ -20,11 +20,11 @@ func Plan(w io.Writer, p plan.Plan, look Look) error {
 	b.WriteString("\n")
 	item(&b, "on", planNodes(p))
 	for _, more := range p.More {
-		item(&b, "and", planAlloc(more)+planLimit(more))
+		item(&b, "and", planAlloc(more)+planTerm(p.At, more))
 	}
 	item(&b, "tasks", planTasks(p))
 	item(&b, "at once", planSlots(p))
-	if p.Alloc.Time > 0 {
+	if p.Alloc.Time > 0 && !p.Alloc.Elastic {
 		item(&b, "time limit", job.FormatDuration(p.Alloc.Time))
 	}
 	planPredicted(&b, p)
@@ -32,7 +32,7 @@ func Plan(w io.Writer, p plan.Plan, look Look) error {
 	for _, n := range p.Notes {
 		item(&b, "note", clean(n))
 	}
-	if p.Predicted != nil {
+	if p.Predicted != nil && len(p.Predicted.Stages) > 0 {
 		planStages(&b, p.Predicted.Stages)
 	}
 	if p.Outlook != nil {
@@ -49,6 +49,9 @@ func planNodes(p plan.Plan) string {
 	if p.Kind == job.MapReduce && a.SortMemory > 0 {
 		text += ", " + size(a.SortMemory) + " of it for sorting"
 	}
+	if a.Elastic {
+		text += planTerm(p.At, a)
+	}
 	return text
 }
 
@@ -64,12 +67,21 @@ func planAlloc(a job.AllocRequest) string {
 	return text
 }
 
-// planLimit says for how long an allocation is asked for.
-func planLimit(a job.AllocRequest) string {
-	if a.Time == 0 {
-		return ""
+// planTerm says for how long an allocation of a batch system is asked for, and from when
+// on it is expected.
+func planTerm(at job.Time, a job.AllocRequest) string {
+	text := ", without a time limit"
+	if a.Time > 0 {
+		text = ", for " + job.FormatDuration(a.Time)
 	}
-	return ", for " + job.FormatDuration(a.Time)
+	switch {
+	case a.Start == 0:
+		return text
+	case a.Start <= at:
+		return text + " from now on"
+	default:
+		return text + " from " + clock(a.Start.Std(), at.Std()) + " on"
+	}
 }
 
 // planOutlook says when a job of a batch system should begin and end, and whether a
