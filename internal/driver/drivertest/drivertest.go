@@ -5,7 +5,9 @@ package drivertest
 
 import (
 	"context"
+	"errors"
 	"net"
+	"os"
 	"path/filepath"
 	"syscall"
 	"testing"
@@ -17,8 +19,17 @@ import (
 	"berth/internal/wire"
 )
 
-// patience is how long the suite waits for what must happen.
-const patience = time.Minute
+// Place is what the suite has to know of the place that a driver is for.
+type Place struct {
+	Node     job.Resources // a node's share that two of fit at once
+	WallTime time.Duration // the shortest that can be asked for
+	Patience time.Duration // how long the suite waits for what must happen; 0: a minute
+
+	// Batch places have a queue: that an allocation begins, and until when it is there, is
+	// reported. Workers are started again beside them, out of the driver's sight: that one
+	// died is found out by the coordinator.
+	Batch bool
+}
 
 // Setup is what a driver is made with.
 type Setup struct {
@@ -31,36 +42,41 @@ type Setup struct {
 // coordinator that comes after one that died.
 type Make func(t *testing.T, s Setup) driver.Driver
 
-// Run runs the suite. node is a node's share that two of fit at once.
-func Run(t *testing.T, node job.Resources, make Make) {
-	t.Run("workers come up and go with the allocation", func(t *testing.T) { testLife(t, node, make) })
-	t.Run("a worker that dies is reported, then replaced", func(t *testing.T) { testDeath(t, node, make) })
-	t.Run("a later driver adopts what lives and replaces what died", func(t *testing.T) { testAdopt(t, node, make) })
-	t.Run("the wall time ends the allocation", func(t *testing.T) { testWallTime(t, node, make) })
-	t.Run("releasing what is not there does no harm", func(t *testing.T) {
-		b := newBench(t, make)
-		if err := b.driver.Release(t.Context(), "a99"); err != nil {
-			t.Error(err)
-		}
-	})
-	t.Run("a snapshot has nodes that a node's share fits", func(t *testing.T) {
-		b := newBench(t, make)
-		snap, err := b.driver.Snapshot(t.Context())
-		if err != nil {
-			t.Fatal(err)
-		}
-		if snap.Driver != b.driver.Name() || len(snap.Nodes) == 0 || !node.Fits(snap.Capacity()) {
-			t.Errorf("snapshot %+v", snap)
-		}
-	})
+// Run runs the suite.
+func Run(t *testing.T, p Place, make Make) {
+	if p.Patience == 0 {
+		p.Patience = time.Minute
+	}
+	for _, test := range []struct {
+		name string
+		run  func(*bench)
+	}{
+		{"workers come up and go with the allocation", testLife},
+		{"a worker that dies is replaced on its rank", testDeath},
+		{"a later driver adopts what lives and replaces what died", testAdopt},
+		{"a later driver adopts what waits", testAdoptEarly},
+		{"the wall time ends the allocation", testWallTime},
+		{"two allocations have nothing in common", testTwo},
+		{"keys are the user's own", testPrivate},
+		{"what is released and cleared leaves nothing", testClear},
+		{"releasing and clearing what is not there does no harm", testNothing},
+		{"a snapshot has nodes that a node's share fits", testSnapshot},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			t.Parallel()
+			test.run(newBench(t, p, make))
+		})
+	}
 }
 
 // bench is a coordinator in so far as a driver needs one: it listens for workers and notes what is reported.
 type bench struct {
 	t        *testing.T
+	place    Place
 	make     Make
 	setup    Setup
 	driver   driver.Driver
+	allocs   []job.AllocID // that were requested
 	reports  chan engine.Input
 	listener *wire.Listener
 	workers  chan worker
@@ -72,7 +88,7 @@ type worker struct {
 	conn  *wire.Conn
 }
 
-func newBench(t *testing.T, make_ Make) *bench {
+func newBench(t *testing.T, p Place, make_ Make) *bench {
 	t.Helper()
 	dir := t.TempDir()
 	ca, err := wire.GenerateCA(filepath.Join(dir, "keys"))
@@ -83,7 +99,7 @@ func newBench(t *testing.T, make_ Make) *bench {
 	if err != nil {
 		t.Fatal(err)
 	}
-	b := &bench{t: t, make: make_, reports: make(chan engine.Input, 100), workers: make(chan worker, 100)}
+	b := &bench{t: t, place: p, make: make_, reports: make(chan engine.Input, 100), workers: make(chan worker, 100)}
 	b.listener, err = wire.Listen("127.0.0.1:0", id, func(from net.Addr, err error) { t.Logf("refused %v: %v", from, err) })
 	if err != nil {
 		t.Fatal(err)
@@ -99,7 +115,37 @@ func newBench(t *testing.T, make_ Make) *bench {
 			return wire.WriteBundle(path, []string{b.listener.Addr().String()}, id)
 		}}
 	b.driver = make_(t, b.setup)
+	t.Cleanup(b.leave)
 	return b
+}
+
+// leave gives back and clears all allocations, and waits until the driver's folder is empty: the
+// test's own folder cannot be removed while workers write to it.
+func (b *bench) leave() {
+	for _, id := range b.allocs {
+		if err := errors.Join(b.driver.Release(context.Background(), id), b.driver.Clear(context.Background(), id)); err != nil {
+			b.t.Errorf("allocation %s: %v", id, err)
+		}
+	}
+	b.empty()
+	if err := b.driver.Close(); err != nil {
+		b.t.Error(err)
+	}
+}
+
+// empty waits until the driver's folder is.
+func (b *bench) empty() {
+	b.t.Helper()
+	for end := time.Now().Add(b.place.Patience); ; time.Sleep(20 * time.Millisecond) {
+		left, err := os.ReadDir(b.setup.Dir)
+		if len(left) == 0 {
+			return
+		}
+		if time.Now().After(end) {
+			b.t.Errorf("the driver's folder keeps %v (%v)", left, err)
+			return
+		}
+	}
 }
 
 func (b *bench) accept() {
@@ -108,19 +154,26 @@ func (b *bench) accept() {
 		if err != nil {
 			return
 		}
-		if err := conn.Send(&wire.Welcome{Heartbeat: time.Second, Lease: patience}); err == nil {
+		if err := conn.Send(&wire.Welcome{Heartbeat: time.Second, Lease: time.Minute}); err == nil {
 			b.workers <- worker{hello, conn}
 		}
 	}
 }
 
-// request asks for an allocation that is released when the test ends.
+// request asks for an allocation that is given back when the test ends.
 func (b *bench) request(id job.AllocID, req job.AllocRequest) {
 	b.t.Helper()
+	b.allocs = append(b.allocs, id)
 	if err := b.driver.Request(b.t.Context(), id, req); err != nil {
 		b.t.Fatal(err)
 	}
-	b.t.Cleanup(func() { _ = b.driver.Release(context.Background(), id) })
+}
+
+func (b *bench) release(id job.AllocID) {
+	b.t.Helper()
+	if err := b.driver.Release(b.t.Context(), id); err != nil {
+		b.t.Fatal(err)
+	}
 }
 
 // joined waits for the next n workers, by node.
@@ -131,28 +184,53 @@ func (b *bench) joined(n int) map[job.NodeID]worker {
 		select {
 		case w := <-b.workers:
 			got[w.hello.Node] = w
-		case <-time.After(patience):
+		case <-time.After(b.place.Patience):
 			b.t.Fatalf("%d workers came up, want %d", len(got), n)
 		}
 	}
 	return got
 }
 
-func (b *bench) reported() engine.Input {
+// reported waits for a report of type T; notes for people, and, of batch places, that an allocation
+// began, are passed over unless they are what is waited for.
+func reported[T engine.Input](b *bench) T {
 	b.t.Helper()
-	select {
-	case in := <-b.reports:
-		return in
-	case <-time.After(patience):
-		b.t.Fatal("nothing was reported")
-		return nil
+	for {
+		select {
+		case in := <-b.reports:
+			if want, ok := in.(T); ok {
+				return want
+			}
+			switch in.(type) {
+			case engine.AllocNote:
+			case engine.AllocUp:
+				if !b.place.Batch {
+					b.t.Fatalf("reported %+v", in)
+				}
+			default:
+				b.t.Fatalf("reported %T %+v, want a %T", in, in, *new(T))
+			}
+		case <-time.After(b.place.Patience):
+			b.t.Fatalf("no %T was reported", *new(T))
+		}
+	}
+}
+
+// died waits for the report of a worker's death, where the driver sees it.
+func (b *bench) died(node job.NodeID) {
+	b.t.Helper()
+	if b.place.Batch {
+		return
+	}
+	if down := reported[engine.NodeDown](b); down.Node != node || !down.Dead {
+		b.t.Errorf("reported %+v, want the death of %s", down, node)
 	}
 }
 
 // gone waits until a worker's connection ends, as it does when its process is gone.
 func (b *bench) gone(w worker) {
 	b.t.Helper()
-	if err := w.conn.SetReadDeadline(time.Now().Add(patience)); err != nil {
+	if err := w.conn.SetReadDeadline(time.Now().Add(b.place.Patience)); err != nil {
 		b.t.Fatal(err)
 	}
 	for {
@@ -166,84 +244,25 @@ func (b *bench) gone(w worker) {
 	}
 }
 
-func shape(b *bench, node job.Resources, nodes int) job.AllocRequest {
-	return job.AllocRequest{On: b.driver.Name(), Nodes: nodes, PerNode: node, Scratch: b.t.TempDir(), SortMemory: 64 << 20}
+// shape returns a request for nodes without a limit.
+func (b *bench) shape(nodes int) job.AllocRequest {
+	return job.AllocRequest{On: b.driver.Name(), Nodes: nodes, PerNode: b.place.Node, Scratch: b.t.TempDir(), SortMemory: 64 << 20}
 }
 
-func testLife(t *testing.T, node job.Resources, make Make) {
-	b := newBench(t, make)
-	b.request("a1", shape(b, node, 2))
-	up := b.joined(2)
-	for rank := range 2 {
-		w, ok := up[job.AllocID("a1").Node(rank)]
-		if !ok || w.hello.Capacity != node {
-			t.Errorf("rank %d: %+v", rank, w.hello)
-		}
-	}
-	if err := b.driver.Release(t.Context(), "a1"); err != nil {
-		t.Fatal(err)
-	}
-	for _, w := range up {
-		b.gone(w)
-	}
-}
-
-func testDeath(t *testing.T, node job.Resources, make Make) {
-	b := newBench(t, make)
-	b.request("a1", shape(b, node, 1))
-	first := b.joined(1)["a1/0"]
-	if err := syscall.Kill(first.hello.PID, syscall.SIGKILL); err != nil {
-		t.Fatal(err)
-	}
-	if down, ok := b.reported().(engine.NodeDown); !ok || down.Node != "a1/0" || !down.Dead {
-		t.Errorf("reported %+v", down)
-	}
-	if second := b.joined(1)["a1/0"]; second.hello == nil || second.hello.PID == first.hello.PID {
-		t.Errorf("the worker was not replaced: %+v", second.hello)
-	}
-}
-
-func testAdopt(t *testing.T, node job.Resources, make Make) {
-	b := newBench(t, make)
-	req := shape(b, node, 2)
-	b.request("a1", req)
-	up := b.joined(2)
-	if err := b.driver.Close(); err != nil {
-		t.Fatal(err)
-	}
-	dead, lives := up["a1/0"], up["a1/1"]
-	if err := syscall.Kill(dead.hello.PID, syscall.SIGKILL); err != nil {
-		t.Fatal(err)
-	}
-	b.gone(dead)
-
-	b.driver = b.make(t, b.setup)
-	if err := b.driver.Adopt(t.Context(), "a1", req); err != nil {
-		t.Fatal(err)
-	}
-	if w := b.joined(1)["a1/0"]; w.hello == nil || w.hello.PID == dead.hello.PID {
-		t.Errorf("the dead worker was not replaced: %+v", w.hello)
-	}
-	if err := syscall.Kill(lives.hello.PID, syscall.SIGKILL); err != nil {
-		t.Fatal(err)
-	}
-	if down, ok := b.reported().(engine.NodeDown); !ok || down.Node != "a1/1" || !down.Dead {
-		t.Errorf("the adopted worker's death: %+v", down)
-	}
-	b.joined(1)
-	if err := b.driver.Release(t.Context(), "a1"); err != nil {
-		t.Fatal(err)
-	}
-}
-
-func testWallTime(t *testing.T, node job.Resources, make Make) {
-	b := newBench(t, make)
-	req := shape(b, node, 1)
-	req.Time = time.Second
-	b.request("a1", req)
-	w := b.joined(1)["a1/0"]
-	if down, ok := b.reported().(engine.AllocDown); !ok || down.Alloc != "a1" || down.Reason == "" {
-		t.Errorf("reported %+v", down)
+// kill kills a worker's process, which runs on this machine.
+func (b *bench) kill(w worker) {
+	b.t.Helper()
+	if err := syscall.Kill(w.hello.PID, syscall.SIGKILL); err != nil {
+		b.t.Fatal(err)
 	}
 	b.gone(w)
+}
+
+// succeed puts a later driver in the place of the present one, as when a coordinator died.
+func (b *bench) succeed() {
+	b.t.Helper()
+	if err := b.driver.Close(); err != nil {
+		b.t.Fatal(err)
+	}
+	b.driver = b.make(b.t, b.setup)
 }

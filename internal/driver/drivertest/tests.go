@@ -1,0 +1,172 @@
+package drivertest
+
+import (
+	"io/fs"
+	"os"
+	"path/filepath"
+	"time"
+
+	"berth/internal/engine"
+	"berth/internal/job"
+)
+
+func testLife(b *bench) {
+	b.request("a1", b.shape(2))
+	up := b.joined(2)
+	for rank := range 2 {
+		w, ok := up[job.AllocID("a1").Node(rank)]
+		if !ok || w.hello.Capacity != b.place.Node {
+			b.t.Errorf("rank %d: %+v", rank, w.hello)
+		}
+	}
+	if b.place.Batch {
+		if up := reported[engine.AllocUp](b); up.Alloc != "a1" {
+			b.t.Errorf("reported %+v", up)
+		}
+	}
+	b.release("a1")
+	for _, w := range up {
+		b.gone(w)
+	}
+}
+
+func testDeath(b *bench) {
+	b.request("a1", b.shape(1))
+	first := b.joined(1)["a1/0"]
+	b.kill(first)
+	b.died("a1/0")
+	if second := b.joined(1)["a1/0"]; second.hello == nil || second.hello.PID == first.hello.PID {
+		b.t.Errorf("the worker was not replaced: %+v", second.hello)
+	}
+}
+
+func testAdopt(b *bench) {
+	req := b.shape(2)
+	b.request("a1", req)
+	up := b.joined(2)
+	if err := b.driver.Close(); err != nil {
+		b.t.Fatal(err)
+	}
+	dead, lives := up["a1/0"], up["a1/1"]
+	b.kill(dead)
+	b.driver = b.make(b.t, b.setup)
+	if err := b.driver.Adopt(b.t.Context(), "a1", req); err != nil {
+		b.t.Fatal(err)
+	}
+	if w := b.joined(1)["a1/0"]; w.hello == nil || w.hello.PID == dead.hello.PID {
+		b.t.Errorf("the dead worker was not replaced: %+v", w.hello)
+	}
+	b.kill(lives)
+	b.died("a1/1")
+	if w := b.joined(1)["a1/1"]; w.hello == nil || w.hello.PID == lives.hello.PID {
+		b.t.Errorf("the adopted worker was not replaced: %+v", w.hello)
+	}
+}
+
+// testAdoptEarly: a coordinator that dies right after a request leaves it to the next one.
+func testAdoptEarly(b *bench) {
+	req := b.shape(1)
+	b.request("a1", req)
+	b.succeed()
+	if err := b.driver.Adopt(b.t.Context(), "a1", req); err != nil {
+		b.t.Fatal(err)
+	}
+	w := b.joined(1)["a1/0"]
+	b.release("a1")
+	b.gone(w)
+	select {
+	case second := <-b.workers:
+		b.t.Errorf("a second worker came up: %+v", second.hello)
+	default:
+	}
+}
+
+func testWallTime(b *bench) {
+	req := b.shape(1)
+	req.Time = b.place.WallTime
+	before := time.Now()
+	b.request("a1", req)
+	w := b.joined(1)["a1/0"]
+	if b.place.Batch {
+		up := reported[engine.AllocUp](b)
+		if ends := up.Ends.Std(); up.Alloc != "a1" || ends.Before(before) || ends.After(time.Now().Add(req.Time+time.Second)) {
+			b.t.Errorf("reported %+v, which ends at %v", up, ends)
+		}
+	}
+	if down := reported[engine.AllocDown](b); down.Alloc != "a1" || down.Reason == "" {
+		b.t.Errorf("reported %+v", down)
+	}
+	b.gone(w)
+}
+
+// testTwo: the end of one allocation is none of another's.
+func testTwo(b *bench) {
+	b.request("a1", b.shape(1))
+	first := b.joined(1)["a1/0"]
+	b.request("a2", b.shape(1))
+	second := b.joined(1)["a2/0"]
+	b.release("a1")
+	b.gone(first)
+	b.kill(second)
+	b.died("a2/0")
+	if w := b.joined(1)["a2/0"]; w.hello == nil {
+		b.t.Error("the other allocation lost its worker with the first one")
+	}
+}
+
+// testPrivate: nobody but the user can read what the driver writes.
+func testPrivate(b *bench) {
+	b.request("a1", b.shape(1))
+	b.joined(1)
+	files := 0
+	err := filepath.WalkDir(b.setup.Dir, func(path string, e fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		st, err := e.Info()
+		if err == nil && path != b.setup.Dir && st.Mode().Perm()&0o077 != 0 {
+			b.t.Errorf("%s has mode %v", path, st.Mode())
+		}
+		files++
+		return err
+	})
+	if err != nil || files < 3 {
+		b.t.Errorf("%d files, %v", files, err)
+	}
+}
+
+func testClear(b *bench) {
+	req := b.shape(1)
+	b.request("a1", req)
+	b.joined(1)
+	b.release("a1")
+	if err := b.driver.Clear(b.t.Context(), "a1"); err != nil {
+		b.t.Error(err)
+	}
+	b.empty()
+	if left, err := filepath.Glob(filepath.Join(req.Scratch, "*", "*")); b.place.Batch && len(left) > 0 || err != nil {
+		b.t.Errorf("in the scratch folder stays %v (%v)", left, err)
+	}
+}
+
+func testNothing(b *bench) {
+	if err := b.driver.Release(b.t.Context(), "a99"); err != nil {
+		b.t.Error(err)
+	}
+	if err := b.driver.Clear(b.t.Context(), "a99"); err != nil {
+		b.t.Error(err)
+	}
+	if _, err := os.Stat(filepath.Join(b.setup.Dir, "a99")); err == nil {
+		b.t.Error("the folder of what is not there was made")
+	}
+}
+
+func testSnapshot(b *bench) {
+	snap, err := b.driver.Snapshot(b.t.Context())
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	if snap.Driver != b.driver.Name() || len(snap.Nodes) == 0 || !b.place.Node.Fits(snap.Capacity()) || (snap.Queue != nil) != b.place.Batch {
+		b.t.Errorf("snapshot %+v", snap)
+	}
+}

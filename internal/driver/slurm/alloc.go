@@ -1,0 +1,255 @@
+package slurm
+
+import (
+	"crypto/rand"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"hash/fnv"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"berth/internal/driver"
+	"berth/internal/home"
+	"berth/internal/job"
+)
+
+// alloc is an allocation and the Slurm job that is to be it. The driver's lock guards all
+// of it but the first three, which do not change.
+type alloc struct {
+	id  job.AllocID
+	req job.AllocRequest
+	dir string // its folder
+
+	job      string // id of the Slurm job; empty: none that is known
+	maybe    bool   // a job may have been submitted all the same: look before submitting
+	released bool   // it shall end
+	clear    bool   // its folders shall go once it has ended
+	down     bool   // its end was reported; its processes may be ending yet
+
+	submit backoff  // of submissions that are to wait for this allocation's sake
+	cancel backoff  // of cancellations
+	next   job.Time // when it is expected to change: begin, or end; 0: unknown
+
+	up    bool // its begin was reported, with
+	ends  job.Time
+	note  string // the last note, with
+	start job.Time
+	lost  map[int]bool // ranks whose nodes were reported as failed
+}
+
+func (a *alloc) file(rank int, end string) string {
+	return filepath.Join(a.dir, strconv.Itoa(rank)+end)
+}
+func (a *alloc) jobFile() string { return filepath.Join(a.dir, jobFile) }
+
+// scratchName returns the name of the allocation's folder in a scratch root, which other
+// coordinators of the user may share and which call theirs by the same ids.
+func (a *alloc) scratchName() string {
+	h := fnv.New32a()
+	_, _ = h.Write([]byte(a.dir)) // a hash takes everything
+	return fmt.Sprintf("berth-%d-%s-%08x", os.Getuid(), a.id, h.Sum32())
+}
+
+// scratch returns the allocation's folder for intermediate data. It lies in the root itself, not
+// in a folder of the user's: in /tmp, say, nobody but its owner can move it out of the way.
+func (d *Driver) scratch(a *alloc) string {
+	root := d.opts.Scratch
+	if a.req.Scratch != "" {
+		root = a.req.Scratch
+	}
+	return filepath.Join(root, a.scratchName())
+}
+
+// prepare writes what the allocation's workers need to know, anew where it is adopted: the
+// coordinator's address is another one.
+func (d *Driver) prepare(a *alloc) error {
+	if err := os.MkdirAll(a.dir, 0o700); err != nil {
+		return folderError(a.dir, err)
+	}
+	c := driver.WorkerConfig{Capacity: a.req.PerNode, Scratch: d.scratch(a), SortMemory: a.req.SortMemory}
+	var err error
+	if c.Token, err = token(c.Scratch); err != nil {
+		d.opts.Log.Info("the scratch folder is not seen from here: map output ends with its node", "dir", c.Scratch, "err", err)
+	}
+	for rank := range a.req.Nodes {
+		c.Node, c.Bundle = a.id.Node(rank), a.file(rank, bundleEnd)
+		if err := d.opts.Issue(c.Node, c.Bundle); err != nil {
+			return fmt.Errorf("make keys for %s: %w", c.Node, err)
+		}
+		if err := home.WriteJSON(a.file(rank, configEnd), c); err != nil {
+			return err
+		}
+	}
+	return d.writeScripts(a, c.Scratch)
+}
+
+// writeScripts writes the scripts of an allocation that has none yet.
+func (d *Driver) writeScripts(a *alloc, scratch string) error {
+	if old, err := a.script(); err == nil && old != "" {
+		return nil
+	}
+	if err := os.WriteFile(filepath.Join(a.dir, slurmLog), nil, 0o600); err != nil { // Slurm would make it for all to read
+		return folderError(a.dir, err)
+	}
+	if err := os.WriteFile(filepath.Join(a.dir, nodeScript), []byte(nodeText(d.opts.Exe, a.dir, scratch)), 0o700); err != nil {
+		return folderError(a.dir, err)
+	}
+	// The name is this allocation's alone, even where ids begin anew in a new state folder.
+	path := filepath.Join(a.dir, "batch-"+secret()+".sh")
+	if err := os.WriteFile(path, []byte(batchText("Allocation "+string(a.id), a.dir)), 0o700); err != nil {
+		return folderError(a.dir, err)
+	}
+	return nil
+}
+
+func folderError(dir string, err error) error {
+	return &job.Error{Class: job.Fatal, Code: job.CodeIO, Where: dir, What: "cannot write the allocation's folder", Err: err}
+}
+
+// script returns the path of the script that is submitted, which names the job for good; "" without one.
+func (a *alloc) script() (string, error) {
+	files, err := filepath.Glob(filepath.Join(globQuote(a.dir), "batch-*.sh"))
+	if err != nil || len(files) == 0 {
+		return "", err
+	}
+	return files[0], nil
+}
+
+// globQuote quotes a path for filepath.Glob.
+func globQuote(path string) string {
+	return strings.NewReplacer(`\`, `\\`, `*`, `\*`, `?`, `\?`, `[`, `\[`).Replace(path)
+}
+
+func secret() string {
+	b := make([]byte, 8)
+	_, _ = rand.Read(b) // never fails (crypto/rand)
+	return hex.EncodeToString(b)
+}
+
+// token returns what the token file of a scratch folder says; it makes both where they are missing.
+func token(scratch string) (string, error) {
+	if err := os.MkdirAll(scratch, 0o700); err != nil {
+		return "", err
+	}
+	path := filepath.Join(scratch, driver.TokenName)
+	if b, err := os.ReadFile(path); err == nil && len(b) > 0 {
+		return string(b), nil
+	}
+	t := secret() + secret()
+	if err := os.WriteFile(path, []byte(t), 0o600); err != nil {
+		return "", err
+	}
+	return t, nil
+}
+
+// lockJobFile opens the file that sbatch writes the job's id to, locked: by who submits, and
+// by the sbatch that it started, should that outlive it. busy says that another has it.
+func (a *alloc) lockJobFile() (f *os.File, busy bool, err error) {
+	f, err = os.OpenFile(a.jobFile(), os.O_RDWR|os.O_CREATE|os.O_APPEND, 0o600)
+	if err != nil {
+		return nil, false, folderError(a.dir, err)
+	}
+	if err := unix.Flock(int(f.Fd()), unix.LOCK_EX|unix.LOCK_NB); err != nil {
+		_ = f.Close()
+		if errors.Is(err, unix.EWOULDBLOCK) {
+			return nil, true, nil
+		}
+		return nil, false, folderError(a.dir, err)
+	}
+	return f, false, nil
+}
+
+// noted returns the job's id from its file. tried says that a submission was begun.
+func (a *alloc) noted() (id string, tried bool) {
+	b, err := os.ReadFile(a.jobFile())
+	if err != nil {
+		return "", false
+	}
+	id, _ = parseSubmitted(string(b))
+	return id, true
+}
+
+// host returns the name that Slurm has for the rank's node, "" before its loop has begun.
+func (a *alloc) host(rank int) string {
+	b, err := os.ReadFile(a.file(rank, hostEnd))
+	if err != nil {
+		return ""
+	}
+	return strings.TrimSpace(string(b))
+}
+
+// gaveUp returns the lowest rank whose loop has given up, −1 without one.
+func (a *alloc) gaveUp() int {
+	for rank := range a.req.Nodes {
+		if _, err := os.Stat(a.file(rank, failedEnd)); err == nil {
+			return rank
+		}
+	}
+	return -1
+}
+
+// began reports whether any worker's loop has begun.
+func (a *alloc) began() bool {
+	for rank := range a.req.Nodes {
+		if a.host(rank) != "" {
+			return true
+		}
+	}
+	return false
+}
+
+// remove deletes the allocation's folders; keys and map outputs go with them. The scratch
+// folder goes first: while the other is there it is found again.
+func (d *Driver) remove(a *alloc) error {
+	var c driver.WorkerConfig
+	if err := home.ReadJSON(a.file(0, configEnd), &c); err == nil && filepath.Base(c.Scratch) == a.scratchName() {
+		if err := removeTree(c.Scratch); err != nil {
+			return fmt.Errorf("remove %s: %w", c.Scratch, err)
+		}
+	}
+	if err := os.RemoveAll(a.dir); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("remove %s: %w", a.dir, err)
+	}
+	return nil
+}
+
+// removeTree removes a folder and all in it, also where a task took away its own rights.
+func removeTree(dir string) error {
+	err := os.RemoveAll(dir)
+	if err == nil || !errors.Is(err, fs.ErrPermission) {
+		return err
+	}
+	_ = filepath.WalkDir(dir, func(path string, e fs.DirEntry, _ error) error {
+		if e != nil && e.IsDir() {
+			_ = os.Chmod(path, 0o700) // RemoveAll tells what is left
+		}
+		return nil
+	})
+	return os.RemoveAll(dir)
+}
+
+// backoff spaces out tries that fail.
+type backoff struct {
+	failures int
+	next     job.Time // not before; 0: at once
+}
+
+// fail notes a failure at an instant: the next try is first after it, and each time twice
+// as long, max at most.
+func (b *backoff) fail(at job.Time, first, most time.Duration) {
+	wait := first
+	for i := 0; i < b.failures && wait < most; i++ {
+		wait *= 2
+	}
+	b.failures++
+	b.next = at.Add(min(wait, most))
+}
+
+func (b *backoff) reset() { *b = backoff{} }

@@ -1,0 +1,102 @@
+package slurm
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"os/exec"
+	"strings"
+	"time"
+
+	"berth/internal/job"
+)
+
+// commandTimeout bounds a command. Slurm gives up by itself after MessageTimeout, which is
+// ten seconds, or more on large clusters, and some commands ask twice.
+const commandTimeout = 2 * time.Minute
+
+// client runs Slurm's commands.
+type client struct {
+	env []string // the user's
+}
+
+// run runs a command and returns what it printed. Its errors are classed (errors.go).
+func (c client) run(ctx context.Context, name string, args ...string) (string, error) {
+	cmd, err := c.command(ctx, name, args...)
+	if err != nil {
+		return "", err
+	}
+	defer cmd.cancel()
+	var out, said bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &out, &said
+	if err := cmd.Run(); err != nil {
+		return out.String(), cmd.failure(said.String(), err)
+	}
+	return out.String(), nil
+}
+
+// command is one call of one of Slurm's commands.
+type command struct {
+	*exec.Cmd
+	ctx    context.Context
+	cancel context.CancelFunc
+}
+
+// command makes a call that ends with commandTimeout.
+func (c client) command(ctx context.Context, name string, args ...string) (command, error) {
+	path := findProgram(c.env, name)
+	if path == "" {
+		return command{}, &job.Error{Class: job.User, Code: job.CodeConfig, Where: name,
+			What: "the command is not on PATH", Do: "log in where Slurm is installed, or load its module"}
+	}
+	ctx, cancel := context.WithTimeout(ctx, commandTimeout)
+	cmd := exec.CommandContext(ctx, path, args...)
+	cmd.Env = commandEnv(c.env)
+	cmd.Dir = "/"
+	cmd.WaitDelay = time.Second
+	return command{cmd, ctx, cancel}, nil
+}
+
+// failure makes an error of what a command that failed said on standard error.
+func (c command) failure(said string, err error) error {
+	name := c.Path[strings.LastIndexByte(c.Path, '/')+1:]
+	var exit *exec.ExitError
+	switch {
+	case errors.Is(c.ctx.Err(), context.DeadlineExceeded):
+		return &job.Error{Class: job.Transient, Where: name, What: fmt.Sprintf("no answer within %v", commandTimeout), Err: errAway}
+	case c.ctx.Err() != nil:
+		return &job.Error{Class: job.Transient, Where: name, What: "interrupted", Err: c.ctx.Err()}
+	case !errors.As(err, &exit):
+		return &job.Error{Class: job.Fatal, Where: c.Path, What: "cannot be run", Err: err}
+	}
+	return classify(name, said)
+}
+
+// table runs squeue and returns the fields of each job.
+func (c client) table(ctx context.Context, fields []string, args ...string) ([][]string, error) {
+	out, err := c.run(ctx, "squeue", append(args, tableArgs(fields)...)...)
+	if err != nil {
+		return nil, err
+	}
+	return parseTable(out, len(fields))
+}
+
+// Available returns nil where Slurm can be used from here: its commands are on the PATH
+// of env, and a controller answers.
+func Available(ctx context.Context, env []string) error {
+	c := client{env: env}
+	if findProgram(env, "sbatch") == "" {
+		return &job.Error{Class: job.User, Code: job.CodeConfig, Where: "sbatch", What: "the command is not on PATH",
+			Do: "log in where Slurm is installed, or use --on local"}
+	}
+	out, err := c.run(ctx, "scontrol", "ping")
+	if answers(out) {
+		return nil // one of several controllers that is down makes an error of it
+	}
+	if err == nil || strings.Contains(out, " is DOWN") {
+		return &job.Error{Class: job.Transient, Where: "scontrol ping", What: "no Slurm controller answers", Err: errAway,
+			Do: "try again later, or use --on local"}
+	}
+	return err
+}

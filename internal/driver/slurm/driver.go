@@ -1,0 +1,221 @@
+package slurm
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"slices"
+	"sync"
+	"time"
+
+	"berth/internal/driver"
+	"berth/internal/engine"
+	"berth/internal/job"
+)
+
+// Name is what --on calls this driver.
+const Name = "slurm"
+
+// Defaults of Options.
+const (
+	defaultPoll       = 5 * time.Second
+	defaultRetryFirst = time.Second
+	defaultRetryMax   = 5 * time.Minute
+)
+
+// closePatience is how long Close waits for Slurm to take cancellations.
+const closePatience = 20 * time.Second
+
+// Options is what a driver is made with. For Snapshot and Test alone Now is enough.
+type Options struct {
+	Exe     string   // path of the berth program, on a file system that the nodes share
+	Dir     string   // folder that holds a folder per allocation, on a file system that the nodes share
+	Scratch string   // root of folders for intermediate data if the request names none; private to the user
+	Env     []string // the user's environment; nil: that of this process
+
+	Poll       time.Duration // between two looks at jobs while something is about to change; 0: 5 s
+	RetryFirst time.Duration // between a submission that failed and the next; it doubles; 0: 1 s
+	RetryMax   time.Duration // the longest time between submissions; 0: 5 min
+
+	// Issue writes the keys of a node's worker, and where the coordinator is, to a file.
+	Issue  func(node job.NodeID, path string) error
+	Report driver.Reporter
+	Now    func() job.Time
+	Log    *slog.Logger // nil: discards
+}
+
+// Driver runs workers on the nodes of a Slurm cluster.
+type Driver struct {
+	opts   Options
+	client client
+	wake   chan struct{}  // something is to be done now
+	gone   sync.WaitGroup // removals under way
+
+	mu     sync.Mutex
+	allocs []*alloc           // in the order they were asked for
+	stop   context.CancelFunc // ends the loop; nil: it does not run yet
+	done   chan struct{}      // closed when the loop has ended
+	closed bool
+
+	submit   backoff  // of submissions, while the controller is away or takes none
+	poll     backoff  // of looks, while the controller is away
+	away     job.Time // since when the controller does not answer; 0: it does
+	nextPoll job.Time
+	site     *site // nil: not asked for yet
+}
+
+var (
+	_ driver.Driver = (*Driver)(nil)
+	_ driver.Tester = (*Driver)(nil)
+)
+
+// New returns a driver that has no allocation yet.
+func New(opts Options) *Driver {
+	if opts.Env == nil {
+		opts.Env = os.Environ()
+	}
+	for _, o := range []struct {
+		value *time.Duration
+		or    time.Duration
+	}{{&opts.Poll, defaultPoll}, {&opts.RetryFirst, defaultRetryFirst}, {&opts.RetryMax, defaultRetryMax}} {
+		if *o.value <= 0 {
+			*o.value = o.or
+		}
+	}
+	if opts.Log == nil {
+		opts.Log = slog.New(slog.DiscardHandler)
+	}
+	return &Driver{opts: opts, client: client{env: opts.Env}, wake: make(chan struct{}, 1), done: make(chan struct{})}
+}
+
+// Name returns "slurm".
+func (d *Driver) Name() string { return Name }
+
+// Request submits a job for the allocation, as soon as Slurm takes it.
+func (d *Driver) Request(_ context.Context, id job.AllocID, req job.AllocRequest) error {
+	a := &alloc{id: id, req: req, dir: filepath.Join(d.opts.Dir, string(id))}
+	if err := d.prepare(a); err != nil {
+		return err
+	}
+	d.add(a)
+	return nil
+}
+
+// Adopt takes up an allocation of an earlier coordinator: its job is watched, or submitted
+// if that coordinator did not come so far. Workers look after themselves.
+func (d *Driver) Adopt(_ context.Context, id job.AllocID, req job.AllocRequest) error {
+	a := &alloc{id: id, req: req, dir: filepath.Join(d.opts.Dir, string(id))}
+	a.job, a.maybe = a.noted()
+	if err := d.prepare(a); err != nil {
+		return err
+	}
+	d.add(a)
+	return nil
+}
+
+// add puts an allocation into the loop's hands, and starts the loop for the first one.
+func (d *Driver) add(a *alloc) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.closed {
+		return
+	}
+	d.allocs = append(d.allocs, a)
+	d.nextPoll = 0
+	if d.stop == nil {
+		ctx, stop := context.WithCancel(context.Background())
+		d.stop = stop
+		go d.loop(ctx)
+	}
+	d.nudge()
+}
+
+// nudge lets the loop look at once.
+func (d *Driver) nudge() {
+	select {
+	case d.wake <- struct{}{}:
+	default: // it will already
+	}
+}
+
+// find returns the allocation of that id, nil where it is over or was never there. The lock is held.
+func (d *Driver) find(id job.AllocID) *alloc {
+	for _, a := range d.allocs {
+		if a.id == id {
+			return a
+		}
+	}
+	return nil
+}
+
+// Release cancels the allocation's job, waiting or running; while the controller is away
+// it is tried again and again.
+func (d *Driver) Release(_ context.Context, id job.AllocID) error {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if a := d.find(id); a != nil {
+		a.released = true
+		d.nudge()
+	}
+	return nil
+}
+
+// Clear removes the allocation's folders: now where it is over, else when its job has ended.
+func (d *Driver) Clear(_ context.Context, id job.AllocID) error {
+	d.mu.Lock()
+	a := d.find(id)
+	if a != nil {
+		a.clear = true
+		d.mu.Unlock()
+		return nil
+	}
+	d.mu.Unlock()
+	return d.remove(&alloc{id: id, dir: filepath.Join(d.opts.Dir, string(id))})
+}
+
+// Sweep cancels the jobs of allocations that nobody knows any more, and removes their
+// folders: those whose journal was lost, or whose release a coordinator did not live to
+// see through. known are those that are not over, or not cleared yet.
+func (d *Driver) Sweep(known []job.AllocID) error {
+	folders, err := os.ReadDir(d.opts.Dir)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return &job.Error{Class: job.Fatal, Code: job.CodeIO, Where: d.opts.Dir, What: "cannot list the allocations", Err: err}
+	}
+	for _, f := range folders {
+		a := &alloc{id: job.AllocID(f.Name()), dir: filepath.Join(d.opts.Dir, f.Name()), released: true, clear: true}
+		if !f.IsDir() || slices.Contains(known, a.id) {
+			continue
+		}
+		a.job, a.maybe = a.noted()
+		d.add(a)
+	}
+	return nil
+}
+
+// Close stops watching; allocations live on. It waits a little for Slurm to take
+// cancellations that are due.
+func (d *Driver) Close() error {
+	d.mu.Lock()
+	d.closed = true
+	stop := d.stop
+	d.mu.Unlock()
+	if stop != nil {
+		stop()
+		<-d.done
+	}
+	d.gone.Wait()
+	return nil
+}
+
+// report tells the coordinator. The lock is held, so that all is told in its order.
+func (d *Driver) report(in engine.Input) {
+	if !d.closed {
+		d.opts.Report(in)
+	}
+}

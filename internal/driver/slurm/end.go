@@ -1,0 +1,129 @@
+package slurm
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"berth/internal/driver"
+	"berth/internal/job"
+)
+
+// account returns how a job ended that slurmctld has forgotten, as far as accounting
+// knows; its state is "" where nobody does.
+func (d *Driver) account(ctx context.Context, a *alloc) watched {
+	s, err := d.theSite(ctx)
+	if err != nil || !s.accounting {
+		return watched{}
+	}
+	out, err := d.client.run(ctx, "sacct", "--noheader", "--parsable2", "--allocations", "--jobs="+a.job, "--format=State,Reason,ExitCode,End")
+	if err != nil {
+		d.opts.Log.Info("accounting does not tell how a job ended", "job", a.job, "err", err)
+		return watched{}
+	}
+	return parseAccount(out)
+}
+
+// parseAccount reads a line "CANCELLED by 1000|None|0:15|1795231277" of sacct.
+func parseAccount(out string) watched {
+	line, _, _ := strings.Cut(out, "\n")
+	f := strings.Split(line, "|")
+	if len(f) != 4 {
+		return watched{}
+	}
+	w := watched{state: f[0], reason: f[1], end: parseTime(f[3])}
+	w.status, w.signal = parseExit(f[2])
+	return w
+}
+
+// ended returns why a job ended, in plain words. It is refused for good where its workers
+// cannot run: another job would end like this one.
+func ended(a *alloc, w watched, now job.Time) end {
+	state, by, _ := strings.Cut(w.state, " by ")
+	if state == "COMPLETING" || state == "" {
+		state = logState(filepath.Join(a.dir, slurmLog), w)
+	}
+	switch state {
+	case "TIMEOUT":
+		return end{reason: "its time limit of " + job.FormatDuration(a.limit()) + " has passed"}
+	case "PREEMPTED":
+		return end{reason: "it was preempted by another job"}
+	case "NODE_FAIL":
+		return end{reason: strings.TrimSuffix("a node failed: "+lostNodes(a), ": ")}
+	case "OUT_OF_MEMORY":
+		return end{reason: "it ran out of memory"}
+	case "DEADLINE":
+		return end{reason: "its deadline has passed"}
+	case "BOOT_FAIL", "LAUNCH_FAILED":
+		return end{reason: "its nodes did not start"}
+	case "CANCELLED":
+		if by != "" {
+			return end{reason: "it was cancelled by user " + by}
+		}
+		return end{reason: "it was cancelled, and not by berth"}
+	case "COMPLETED", "FAILED":
+		return finished(a, w)
+	case "":
+		if a.ends > 0 && now >= a.ends {
+			return end{reason: "its time limit has passed"}
+		}
+		return end{reason: "Slurm does not know it any more"}
+	}
+	return end{reason: "it ended in state " + strings.ToLower(state)}
+}
+
+// limit returns the wall time that was asked for, as Slurm takes it.
+func (a *alloc) limit() time.Duration {
+	return time.Duration(ceil(int64(a.req.Time), int64(grain))) * grain
+}
+
+// finished returns why a job's script came to its end.
+func finished(a *alloc, w watched) end {
+	if rank := a.gaveUp(); rank >= 0 {
+		return end{reason: fmt.Sprintf("the worker of %s ends as soon as it starts: %s", a.id.Node(rank), driver.LastLine(a.file(rank, logEnd))), refuse: true}
+	}
+	said := driver.LastLine(filepath.Join(a.dir, slurmLog))
+	if w.state == "COMPLETED" && a.began() {
+		return end{reason: "its workers have ended"}
+	}
+	if !a.began() {
+		return end{refuse: true, reason: fmt.Sprintf("its script ended before any worker began (status %d): %s; do nodes see %s under this path?", w.status, said, a.dir)}
+	}
+	return end{reason: fmt.Sprintf("its script ended with status %d: %s", w.status, said)}
+}
+
+// logState returns the state that what slurmstepd wrote in the job's output amounts to, ""
+// where it wrote nothing: while a job is ending, Slurm shows no other state.
+func logState(log string, w watched) string {
+	if w.reason == "TimeLimit" {
+		return "TIMEOUT"
+	}
+	b, err := os.ReadFile(log)
+	if err != nil {
+		return ""
+	}
+	text := string(b)
+	for _, m := range []struct{ said, state string }{
+		{"DUE TO TIME LIMIT", "TIMEOUT"}, {"DUE TO PREEMPTION", "PREEMPTED"}, {"DUE TO NODE FAILURE", "NODE_FAIL"}, {" CANCELLED AT ", "CANCELLED"},
+	} {
+		if strings.Contains(text, m.said) {
+			return m.state
+		}
+	}
+	if w.state == "COMPLETING" {
+		return "COMPLETED"
+	}
+	return ""
+}
+
+// lostNodes names the nodes that were reported as failed.
+func lostNodes(a *alloc) string {
+	var names []string
+	for rank := range a.lost {
+		names = append(names, a.host(rank))
+	}
+	return strings.Join(names, ", ")
+}

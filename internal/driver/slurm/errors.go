@@ -1,0 +1,74 @@
+package slurm
+
+import (
+	"errors"
+	"strings"
+
+	"berth/internal/job"
+)
+
+// What job.Error.Err is for some errors, so that they can be told apart.
+var (
+	// errAway: the controller does not answer; whether it did what it was asked is not known.
+	errAway = errors.New("the Slurm controller does not answer")
+	// errGone: there is no such job, or not any more.
+	errGone = errors.New("no such job")
+	// errLater: the request was understood, and is not taken now but may be later.
+	errLater = errors.New("not now")
+)
+
+// kinds of messages, by what they contain; the first that fits counts. The words are those
+// of Slurm's error table, which changes by additions only.
+var kinds = []struct {
+	kind     error
+	contains []string
+}{
+	{errGone, []string{"Invalid job id", "Job/step already completing or completed"}},
+	{errLater, []string{"MaxSubmitJob", "GrpSubmitJob", "MaxSubmitJobsPerAccount", "Required partition not available", "System submissions disabled",
+		"Requested nodes are busy", "Requested partition configuration not available now", "Partition in DOWN state", "Rate limit exceeded"}},
+	{errAway, []string{"Unable to contact slurm controller", "Socket timed out", "Connection refused", "Connection reset", "Connection timed out",
+		"No route to host", "Network is unreachable", "Broken pipe", "standby mode", "temporarily un", "Zero Bytes were transmitted",
+		"authentication error", "Protocol authentication", "Munge", "munge", "authentication plugin", "Slurm internal error", "I/O error writing script",
+		"Unspecified error", "Communication connection failure", "Communication shutdown failure", "Message receive failure", "Message send failure",
+		"Unexpected message received", "Insane message length", "Header lengths are longer", "try a different controller", "DNS SRV lookup failed",
+		"Unable to establish"}},
+}
+
+// classify makes an error of what a command said: transient where trying again may help,
+// else the user's, in Slurm's own words.
+func classify(name, said string) error {
+	what := words(said)
+	for _, k := range kinds {
+		for _, text := range k.contains {
+			if !strings.Contains(said, text) {
+				continue
+			}
+			class := job.Transient
+			if k.kind == errGone {
+				class = job.User
+			}
+			return &job.Error{Class: class, Where: name, What: what, Err: k.kind}
+		}
+	}
+	return &job.Error{Class: job.User, Code: job.CodeConfig, Where: name, What: what}
+}
+
+// words returns what a command said on one line, without the name that it puts before
+// each of its lines; "Batch job submission failed:" is said by who asks.
+func words(said string) string {
+	var lines []string
+	for line := range strings.Lines(said) {
+		line = strings.TrimSpace(line)
+		for _, prefix := range []string{"sbatch: ", "squeue: ", "scontrol: ", "scancel: ", "sacct: ", "error: ", "fatal: ",
+			"Batch job submission failed: ", "allocation failure: "} {
+			line = strings.TrimPrefix(line, prefix)
+		}
+		if line != "" && !strings.HasPrefix(line, "Try \"") {
+			lines = append(lines, line)
+		}
+	}
+	if len(lines) == 0 {
+		return "it failed and said nothing"
+	}
+	return strings.Join(lines, "; ")
+}

@@ -1,0 +1,187 @@
+package slurm
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+	"time"
+
+	"berth/internal/cluster"
+	"berth/internal/job"
+)
+
+// queued is a job with what orders it in the queue.
+type queued struct {
+	cluster.Queued
+	tier, priority, number int64
+}
+
+// parseQueue makes the running and the pending jobs of squeue's rows (queueFields); the
+// pending ones in the order in which Slurm looks at them.
+func parseQueue(rows [][]string, partitions []partition, index map[string]int, s site) (running, pending []cluster.Queued, err error) {
+	byName := make(map[string]*partition, len(partitions))
+	for i := range partitions {
+		byName[partitions[i].Name] = &partitions[i]
+	}
+	var waiting []queued
+	for _, f := range rows {
+		q := parseJob(f, byName, s)
+		switch state := f[3]; {
+		case state == "PENDING":
+			if q.Nodes, err = indices(f[13], index); err != nil {
+				return nil, nil, err
+			}
+			waiting = append(waiting, split(q, f)...)
+		case holdsNodes(state):
+			if q.Nodes, err = indices(f[12], index); err != nil {
+				return nil, nil, err
+			}
+			running = append(running, q.Queued)
+		}
+	}
+	slices.SortStableFunc(waiting, func(a, b queued) int {
+		return cmp.Or(cmp.Compare(b.tier, a.tier), cmp.Compare(b.priority, a.priority), cmp.Compare(a.number, b.number))
+	})
+	pending = make([]cluster.Queued, len(waiting))
+	for i, q := range waiting {
+		pending[i] = q.Queued
+	}
+	return running, pending, nil
+}
+
+// holdsNodes reports whether a job in that state keeps its nodes from others.
+func holdsNodes(state string) bool {
+	switch state {
+	case "RUNNING", "CONFIGURING", "COMPLETING", "SUSPENDED", "STOPPED", "SIGNALING", "RESIZING", "STAGE_OUT":
+		return true
+	}
+	return false
+}
+
+// parseJob reads all of a row but its nodes.
+func parseJob(f []string, partitions map[string]*partition, s site) queued {
+	q := queued{Queued: cluster.Queued{ID: f[0], User: f[1], Partition: f[2], Count: max(parseCount(f[4]), 1)}}
+	q.number, _ = digits(leadingDigits(f[0]))
+	q.priority, _ = digits(f[11])
+	q.PerNode = perNode(parseCount(f[5]), tresMem(f[6]), q.Count)
+	q.Whole = s.wholeNodes || f[7] == "NO" // it was asked not to share
+	q.Start = parseTime(f[9])
+	q.Limit, _ = parseLimit(f[8])
+	for name := range strings.SplitSeq(f[2], ",") { // of several the first that is there
+		if p := partitions[name]; p != nil {
+			q.Partition, q.tier = name, int64(p.tier)
+			q.Whole = q.Whole || p.Whole
+			break
+		}
+	}
+	if f[3] == "PENDING" {
+		q.Held = held(f[15], q.Start)
+	} else if end := parseTime(f[10]); q.Limit > 0 && end > q.Start { // it may be moved, by a suspension say
+		q.Limit = end.Sub(q.Start)
+	}
+	return q
+}
+
+func leadingDigits(s string) string {
+	return s[:len(s)-len(strings.TrimLeft(s, "0123456789"))]
+}
+
+// perNode shares a job's resources out over its nodes, rounded up. Where a pending job
+// has less CPUs than nodes it gets one on each.
+func perNode(cpus int, mem int64, nodes int) job.Resources {
+	if cpus > 0 && cpus < nodes {
+		return job.Resources{CPUs: 1, Mem: mem / int64(cpus)}
+	}
+	return job.Resources{CPUs: (cpus + nodes - 1) / nodes, Mem: (mem + int64(nodes) - 1) / int64(nodes)}
+}
+
+// split makes one entry of a pending job, and two of an array that may not run all its
+// tasks at once: the rest waits for its own kind.
+func split(q queued, f []string) []queued {
+	tasks, throttle := arrayTasks(f[0])
+	if tasks == 1 {
+		return []queued{q}
+	}
+	q.Repeat = tasks
+	if throttle == 0 || throttle >= tasks || q.Held != "" {
+		return []queued{q}
+	}
+	rest := q
+	q.Repeat = throttle
+	rest.Repeat, rest.Nodes, rest.Start, rest.Held = tasks-throttle, nil, 0, "waits for other tasks of its array"
+	rest.ID += "…"
+	return []queued{q, rest}
+}
+
+// held returns why a pending job cannot start by itself, "" where it can: nodes and
+// priority come with time, and what Slurm has planned a start for, too.
+func held(reason string, start job.Time) string {
+	name := reasonName(reason)
+	switch name {
+	case "None", "Priority", "Resources", "Cleaning", "Prolog", "SchedDefer":
+		return ""
+	case "Dependency", "DependencyNeverSatisfied", "JobHeldUser", "JobHeldAdmin", "BeginTime", "JobArrayTaskLimit":
+		return reasonWords(reason)
+	}
+	if start > 0 {
+		return ""
+	}
+	return reasonWords(reason)
+}
+
+// watched is what a poll says of one of our own jobs (watchFields).
+type watched struct {
+	id     string
+	state  string
+	start  job.Time // began, or is planned to; 0: unknown
+	end    job.Time // ends, or ended; 0: no end
+	limit  time.Duration
+	nodes  string // host list
+	status int    // of its script
+	signal int    // that ended its script
+	reason string
+}
+
+func parseWatched(rows [][]string) map[string]watched {
+	jobs := make(map[string]watched, len(rows))
+	for _, f := range rows {
+		w := watched{id: f[0], state: f[1], start: parseTime(f[2]), end: parseTime(f[3]), nodes: f[5], reason: f[7]}
+		w.limit, _ = parseLimit(f[4])
+		if w.limit == 0 && !isOver(w.state) {
+			w.end = 0 // Slurm writes a year hence
+		}
+		w.status, w.signal = parseExit(f[6])
+		jobs[w.id] = w
+	}
+	return jobs
+}
+
+// isOver reports whether a job in that state has ended for good.
+func isOver(state string) bool {
+	switch state {
+	case "COMPLETED", "FAILED", "CANCELLED", "TIMEOUT", "NODE_FAIL", "PREEMPTED", "BOOT_FAIL", "DEADLINE", "OUT_OF_MEMORY", "REVOKED",
+		"LAUNCH_FAILED", "SPECIAL_EXIT":
+		return true
+	}
+	return false
+}
+
+// isPending reports whether a job in that state is yet to begin.
+func isPending(state string) bool {
+	switch state {
+	case "PENDING", "REQUEUED", "REQUEUE_HOLD", "REQUEUE_FED", "RESV_DEL_HOLD", "CONFIGURING":
+		return true
+	}
+	return false
+}
+
+// findByScript returns the id of a job of the user that was submitted with that script and
+// is not over, "" where there is none (findFields).
+func findByScript(rows [][]string, script string) string {
+	for _, f := range rows {
+		if f[2] == script && !isOver(f[1]) {
+			return f[0]
+		}
+	}
+	return ""
+}

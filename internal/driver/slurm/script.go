@@ -1,0 +1,113 @@
+package slurm
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+)
+
+// Names of files in an allocation's folder, beside those of its ranks.
+const (
+	slurmLog   = "slurm.log" // what Slurm and the scripts say
+	nodeScript = "node.sh"   // what srun starts on each node
+	jobFile    = "job"       // the Slurm job's id, as sbatch printed it
+)
+
+// Ends of names of a rank's files.
+const (
+	configEnd = ".json"   // driver.WorkerConfig
+	bundleEnd = ".pem"    // keys
+	logEnd    = ".log"    // the worker's
+	hostEnd   = ".host"   // Slurm's name of its node, once its loop has begun
+	failedEnd = ".failed" // there once the loop has given up
+)
+
+// Limits of the loop around a worker.
+const (
+	// maxFailures is how often in a row a worker may fail. One that was killed did not
+	// fail, it is started again at once: tasks that kill their workers are the engine's
+	// business. One whose coordinator is away for long fails, too; that the loop
+	// ends then gives the nodes back.
+	maxFailures = 5
+	// goodRun is how long a worker runs, seconds, so that failures before do not count.
+	goodRun = 3600
+	// srunTries is how often srun is tried while no worker has begun: the controller,
+	// which has to agree to a step, may be away just then. srunPause is between, seconds.
+	srunTries = 20
+	srunPause = 5
+)
+
+// batchText is the script that is submitted.
+//
+// srun does not take over sbatch's options for CPUs (since 22.05), which are said again. One
+// step takes all of the allocation: --mem=0 is all of its memory. Workers bind nothing
+// themselves, and srun shall not either (--cpu-bind). The step goes on when a worker or a node
+// of several fails. Slurm sends SIGTERM to all processes of a job that is cancelled or out of time,
+// and SIGKILL later (KillWait): srun is left to wait for its workers meanwhile.
+func batchText(name, dir string) string {
+	return `#!/bin/sh
+# ` + name + `: starts one berth worker on each node of this Slurm job.
+dir=` + quote(dir) + `
+try=0 ending=
+trap 'ending=yes' TERM
+while :; do
+	srun --nodes="$SLURM_JOB_NUM_NODES" --ntasks="$SLURM_JOB_NUM_NODES" --ntasks-per-node=1 \
+		--cpus-per-task="$SLURM_CPUS_PER_TASK" --mem=0 --cpu-bind=none --export=ALL --input=none \
+		--kill-on-bad-exit=0 --no-kill --wait=0 /bin/sh "$dir/` + nodeScript + `"
+	status=$?
+	# Without a controller there is no step: try again while no worker has begun.
+	set -- "$dir"/*` + hostEnd + `
+	[ $status -ne 0 ] && [ -z "$ending" ] && ! [ -e "$1" ] && [ $try -lt ` + strconv.Itoa(srunTries) + ` ] || exit $status
+	try=$((try + 1))
+	sleep ` + strconv.Itoa(srunPause) + `
+done
+`
+}
+
+// nodeText is what runs on each node: the loop around its worker. The signal to end reaches
+// the loop and, from it, the worker, whoever else gets it.
+func nodeText(exe, dir, scratch string) string {
+	return fmt.Sprintf(`#!/bin/sh
+# Runs the berth worker of one node, and starts it again when it dies.
+cd /
+me=%s/$SLURM_PROCID
+log=$me%s
+(umask 077 && : >>"$log") # tasks keep the user's umask
+exec </dev/null >>"$log" 2>&1
+rm -f "$me%s"
+(umask 077 && echo "$SLURMD_NODENAME" >"$me%s")
+worker= ending= failures=0
+trap 'ending=yes; [ -z "$worker" ] || kill -TERM "$worker"' TERM
+while [ -z "$ending" ]; do
+	began=$(date +%%s)
+	%s worker --config "$me%s" &
+	worker=$!
+	[ -z "$ending" ] || kill -TERM "$worker"
+	wait "$worker"
+	status=$?
+	while [ -n "$ending" ] && kill -0 "$worker" 2>/dev/null; do
+		wait "$worker" # the signal ended the waiting before
+	done
+	worker=
+	[ $status -ne 0 ] && [ -z "$ending" ] || break
+	ran=$(($(date +%%s) - began))
+	echo "the worker ended with status $status after $ran s"
+	if [ $status -gt 128 ]; then
+		failures=0 # it was killed
+		continue
+	fi
+	[ $ran -lt %d ] || failures=0
+	failures=$((failures + 1))
+	if [ $failures -ge %d ]; then
+		(umask 077 && : >"$me%s")
+		exit 1
+	fi
+	[ $ran -ge 10 ] || sleep $failures
+done
+rmdir %s 2>/dev/null # a folder of this node's own is empty now
+exit 0
+`, quote(dir), logEnd, failedEnd, hostEnd, quote(exe), configEnd, goodRun, maxFailures, failedEnd, quote(scratch))
+}
+
+// quote quotes a word for the shell.
+func quote(s string) string { return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'" }

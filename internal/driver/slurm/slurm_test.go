@@ -1,0 +1,74 @@
+package slurm
+
+import (
+	"context"
+	"log/slog"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"syscall"
+	"testing"
+	"time"
+
+	"berth/internal/driver"
+	"berth/internal/driver/drivertest"
+	"berth/internal/driver/slurm/slurmtest"
+	"berth/internal/home"
+	"berth/internal/job"
+	"berth/internal/worker"
+)
+
+// TestMain lets the test program be the worker that jobs start.
+func TestMain(m *testing.M) {
+	if len(os.Args) == 4 && os.Args[1] == "worker" {
+		os.Exit(beWorker(os.Args[3]))
+	}
+	os.Exit(m.Run())
+}
+
+func beWorker(config string) int {
+	log := slog.New(slog.NewTextHandler(os.Stderr, nil))
+	var c driver.WorkerConfig
+	err := home.ReadJSON(config, &c)
+	if err == nil {
+		ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGTERM)
+		defer stop()
+		err = worker.Run(ctx, worker.Config{Bundle: c.Bundle, Node: c.Node, Capacity: c.Capacity,
+			Scratch: c.Scratch, SortMemory: c.SortMemory, MaxOrphan: time.Minute, Log: log})
+	}
+	if err != nil {
+		log.Error("worker failed", "err", err)
+		return 1
+	}
+	return 0
+}
+
+func now() job.Time { return job.Time(time.Now().UnixNano()) }
+
+// options are those of a driver for the cluster, in haste.
+func options(t *testing.T, c *slurmtest.Cluster, dir string) Options {
+	t.Helper()
+	exe, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return Options{Exe: exe, Dir: dir, Scratch: t.TempDir(), Env: append(os.Environ(), c.Env()...),
+		Poll: 200 * time.Millisecond, RetryFirst: 100 * time.Millisecond, RetryMax: time.Second,
+		Issue: func(job.NodeID, string) error { return nil }, Now: now, Log: slog.New(slog.NewTextHandler(t.Output(), nil))}
+}
+
+// share is a node's share that two of fit on one node of the test clusters.
+var share = job.Resources{CPUs: 1, Mem: 500 << 20}
+
+// TestDriver: the conformance suite. A minute is the least that Slurm gives, and it looks
+// for jobs that are over their time every half a minute.
+func TestDriver(t *testing.T) {
+	t.Parallel()
+	c := slurmtest.Start(t)
+	place := drivertest.Place{Node: share, WallTime: time.Minute, Patience: 3 * time.Minute, Batch: true}
+	drivertest.Run(t, place, func(t *testing.T, s drivertest.Setup) driver.Driver {
+		opts := options(t, c, filepath.Join(s.Dir))
+		opts.Issue, opts.Report = s.Issue, s.Report
+		return New(opts)
+	})
+}

@@ -1,0 +1,164 @@
+package slurm
+
+import (
+	"math"
+	"strconv"
+	"strings"
+	"time"
+
+	"berth/internal/job"
+)
+
+// Formats of single values, as squeue(1) and scontrol(1) print them.
+
+// isNone reports whether Slurm says by this text that there is no value.
+func isNone(s string) bool {
+	switch s {
+	case "", "(null)", "N/A", "n/a", "NONE", "None", "NOT_SET", "Unknown", "INVALID":
+		return true
+	}
+	return false
+}
+
+// parseTime reads an instant: seconds since the epoch, as SLURM_TIME_FORMAT=%s makes
+// Slurm print it; 0 where there is none.
+func parseTime(s string) job.Time {
+	n, err := strconv.ParseInt(s, 10, 64)
+	if err != nil || n < 0 || n > math.MaxInt64/int64(time.Second) {
+		return 0
+	}
+	return job.Time(n * int64(time.Second))
+}
+
+// parseLimit reads a wall time: [D-]HH:MM:SS, MM:SS, or a word. ok is false where it says
+// nothing; "UNLIMITED" is 0.
+func parseLimit(s string) (d time.Duration, ok bool) {
+	switch {
+	case s == "UNLIMITED" || s == "INFINITE":
+		return 0, true
+	case isNone(s):
+		return 0, false
+	}
+	days, clock, hasDays := strings.Cut(s, "-")
+	total := int64(0)
+	if hasDays {
+		n, ok := digits(days)
+		if !ok {
+			return 0, false
+		}
+		total = n
+	} else {
+		clock = s
+	}
+	parts := strings.Split(clock, ":")
+	if len(parts) > 3 || len(parts) < 2 || hasDays && len(parts) < 3 {
+		return 0, false
+	}
+	for i, p := range parts {
+		n, ok := digits(p)
+		if !ok {
+			return 0, false
+		}
+		unit := int64(60)
+		if i == 0 && len(parts) == 3 {
+			unit = 24
+		}
+		total = total*unit + n
+	}
+	if total > math.MaxInt64/int64(time.Second) {
+		return 0, false
+	}
+	return time.Duration(total) * time.Second, true
+}
+
+// digits reads a number of at most twelve digits, which nothing that is counted here exceeds.
+func digits(s string) (int64, bool) {
+	if s == "" || len(s) > 12 || strings.Trim(s, "0123456789") != "" {
+		return 0, false
+	}
+	n, err := strconv.ParseInt(s, 10, 64)
+	return n, err == nil
+}
+
+// parseCount reads a number of nodes or CPUs. Slurm may write 2048 as "2K", and what a
+// pending job may take as a range: its lower end counts. 0 where it is no number.
+func parseCount(s string) int {
+	s, _, _ = strings.Cut(s, "-")
+	scale := int64(1)
+	switch {
+	case strings.HasSuffix(s, "K"):
+		s, scale = s[:len(s)-1], 1<<10
+	case strings.HasSuffix(s, "M"):
+		s, scale = s[:len(s)-1], 1<<20
+	}
+	if n, ok := digits(s); ok {
+		return int(n * scale)
+	}
+	if f, err := strconv.ParseFloat(s, 64); err == nil && f >= 0 && f < 1e9 { // "1.50K"
+		return int(f * float64(scale))
+	}
+	return 0
+}
+
+// parseMegabytes reads an amount of memory that is megabytes without saying so, in bytes; 0 where it is none.
+func parseMegabytes(s string) int64 {
+	n, err := job.ParseMem("", s)
+	if err != nil {
+		return 0
+	}
+	return n
+}
+
+// tresMem returns the memory in a list of trackable resources, "cpu=2,mem=4G,node=1", in bytes.
+func tresMem(s string) int64 {
+	for item := range strings.SplitSeq(s, ",") {
+		if mem, ok := strings.CutPrefix(item, "mem="); ok {
+			return parseMegabytes(mem)
+		}
+	}
+	return 0
+}
+
+// parseExit reads how a job's script ended: a wait status as one number (Slurm 22.05),
+// or "status:signal" (later).
+func parseExit(s string) (status, signal int) {
+	if code, sig, ok := strings.Cut(s, ":"); ok {
+		c, _ := digits(code)
+		g, _ := digits(sig)
+		return int(c), int(g)
+	}
+	n, _ := digits(s)
+	return int(n >> 8 & 0xff), int(n & 0x7f)
+}
+
+// arrayTasks counts the tasks in the id of a pending array, "8_[1-20:2,40%3]", and returns
+// how many may run at once, 0: no limit. Any other id is one task.
+func arrayTasks(id string) (tasks, throttle int) {
+	_, list, ok := strings.Cut(id, "_[")
+	if !ok {
+		return 1, 0
+	}
+	list = strings.TrimSuffix(list, "]")
+	list, limit, _ := strings.Cut(list, "%")
+	n, _ := digits(limit)
+	for item := range strings.SplitSeq(list, ",") {
+		tasks += rangeLen(item)
+	}
+	return max(tasks, 1), int(n)
+}
+
+// rangeLen returns how many numbers "7", "1-20" or "1-20:4" names; what cannot be read is one.
+func rangeLen(s string) int {
+	s, stride, _ := strings.Cut(s, ":")
+	first, last, ranged := strings.Cut(s, "-")
+	if !ranged {
+		return 1
+	}
+	a, okA := digits(first)
+	b, okB := digits(last)
+	if !okA || !okB || b < a {
+		return 1
+	}
+	step, _ := digits(stride)
+	return int((b-a)/max(step, 1)) + 1
+}
