@@ -53,9 +53,10 @@ func run(m *testing.M) int {
 
 // world is a user's machine: a state folder, a scratch folder and a folder to work in.
 type world struct {
-	t    testing.TB
-	root string
-	dir  string // where the user stands
+	t     testing.TB
+	root  string
+	dir   string   // where the user stands
+	batch []string // variables that lead to a batch system; nil: there is none, whatever this machine has
 }
 
 func newWorld(t testing.TB) *world {
@@ -77,7 +78,11 @@ func newWorld(t testing.TB) *world {
 func (w *world) home() home.Home { return home.Home{Dir: filepath.Join(w.root, "state", "berth")} }
 
 func (w *world) env() []string {
-	return append(os.Environ(), "XDG_STATE_HOME="+filepath.Join(w.root, "state"), "TMPDIR="+filepath.Join(w.root, "tmp"),
+	batch := w.batch
+	if batch == nil {
+		batch = []string{"SLURM_CONF=/dev/null"}
+	}
+	return append(append(os.Environ(), batch...), "XDG_STATE_HOME="+filepath.Join(w.root, "state"), "TMPDIR="+filepath.Join(w.root, "tmp"),
 		"NO_COLOR=1", "GORACE=halt_on_error=1")
 }
 
@@ -98,7 +103,7 @@ func (w *world) destroy() {
 }
 
 func (w *world) logs() []string {
-	logs, _ := filepath.Glob(filepath.Join(w.home().Server(), "allocs", "*", "*.log"))
+	logs, _ := filepath.Glob(filepath.Join(w.home().Server(), "*", "*", "*.log"))
 	return append(logs, w.home().ServerLog())
 }
 

@@ -1,0 +1,217 @@
+package test
+
+import (
+	"bytes"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+
+	"berth/internal/driver/slurm/slurmtest"
+	"berth/internal/event"
+)
+
+// newSlurmWorld is a user's login node before a real Slurm cluster of eight nodes.
+func newSlurmWorld(t *testing.T) (*world, *slurmtest.Cluster) {
+	t.Helper()
+	c := slurmtest.Start(t)
+	w := newWorld(t)
+	w.batch = append(c.Env(), "BERTH_LISTEN=127.0.0.1")
+	return w, c
+}
+
+// slurmWorkers returns the process ids of the world's workers, wherever Slurm started them.
+func (w *world) slurmWorkers() []int {
+	mark := []byte(filepath.Join(w.home().Server(), "slurm"))
+	var pids []int
+	dirs, _ := filepath.Glob("/proc/[0-9]*")
+	for _, d := range dirs {
+		cmdline, err := os.ReadFile(filepath.Join(d, "cmdline"))
+		if err != nil || !bytes.HasPrefix(cmdline, []byte(program+"\x00worker\x00")) || !bytes.Contains(cmdline, mark) {
+			continue
+		}
+		var pid int
+		if _, err := fmt.Sscanf(filepath.Base(d), "%d", &pid); err == nil {
+			pids = append(pids, pid)
+		}
+	}
+	return pids
+}
+
+// fill gives the cluster other people's work: jobs of several shapes that run, and
+// some that wait.
+func fill(t *testing.T, c *slurmtest.Cluster) {
+	t.Helper()
+	for _, l := range []slurmtest.Load{
+		{Nodes: 3, CPUs: 2, Limit: 1, Seconds: 20}, {Nodes: 2, CPUs: 1, Limit: 5, Seconds: 40}, {Nodes: 1, CPUs: 2, Limit: 30, Seconds: 90},
+		{Nodes: 8, CPUs: 1, Limit: 2, Seconds: 5}, {Nodes: 4, CPUs: 2, Limit: 1, Seconds: 5},
+	} {
+		c.Fill(t, l)
+	}
+}
+
+// sortWords is a MapReduce job whose output is known from the local run of the same.
+func sortWords(w *world, out string, more ...string) []string {
+	args := []string{"mapreduce", "-input", "in", "-output", out, "-mapper", "map.sh", "-reducer", "reduce.sh",
+		"-numReduceTasks", "3", "-D", "mapreduce.input.fileinputformat.split.maxsize=20000"}
+	return append(args, more...)
+}
+
+func (w *world) writeWords() {
+	input := words(rand.New(rand.NewPCG(7, 7)), 20000)
+	w.write("in/a.txt", input[:len(input)/2])
+	w.write("in/b.txt", input[len(input)/2:])
+	w.write("map.sh", "#!/bin/sh\nsleep 1\nexec tr -s ' ' '\\n'\n")
+	w.write("reduce.sh", "#!/bin/sh\nexec uniq -c\n")
+}
+
+// TestSlurmMapReduce: with no node count and no time, on a cluster that others use,
+// the output is that of the local run; the second time there is a profile to plan by.
+func TestSlurmMapReduce(t *testing.T) {
+	t.Parallel()
+	w, c := newSlurmWorld(t)
+	w.writeWords()
+	w.must(sortWords(w, "local", "--on", "local")...)
+	want := w.output("local")
+	if strings.Count(want, "\n") < 100 {
+		t.Fatalf("the reference is too small to tell anything: %q", want)
+	}
+	fill(t, c)
+	for _, out := range []string{"first", "second"} {
+		w.must(sortWords(w, out, "--on", "slurm")...)
+		if got := w.output(out); got != want {
+			t.Errorf("%s: output differs from the local run's:\n%.300q\nwant\n%.300q", out, got, want)
+		}
+	}
+	for _, id := range w.jobs() {
+		checkOnce(t, w.records(id))
+	}
+}
+
+// TestSlurmCut: a bag and a MapReduce job on one node and one minute at a time are cut
+// at least three times, go on each time, and run no task twice to completion.
+func TestSlurmCut(t *testing.T) {
+	for name, args := range map[string][]string{
+		"bag": {"bag", "--array", "1-22", "-c", "2", "--stdout", "out/{task}", "--stderr", "none", "--", "sh", "-c", "sleep 9; echo $BERTH_TASK_ID"},
+		"mapreduce": {"mapreduce", "-input", "in", "-output", "out", "-mapper", "slow.sh", "-reducer", "cat", "-numReduceTasks", "2",
+			"-inputformat", "NLineInputFormat", "-c", "2"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w, _ := newSlurmWorld(t)
+			w.write("slow.sh", "#!/bin/sh\nsleep 9\nexec cat\n")
+			var lines strings.Builder
+			for i := range 20 {
+				fmt.Fprintf(&lines, "%02d\tx\n", i)
+			}
+			w.write("in/a.txt", lines.String())
+			w.must(append([]string{args[0], "--on", "slurm", "-N", "1-1", "-t", "1", "--no-scout", "--max-allocs", "1"}, args[1:]...)...)
+			id := w.jobs()[0]
+			if args[0] == "mapreduce" {
+				if got := w.output("out"); strings.Count(got, "\n") != 20 {
+					t.Errorf("output is %q", got)
+				}
+			}
+			checkNoneTwice(t, w.records(id))
+			if n := w.allocations(); n < 4 {
+				t.Errorf("%d allocations: it was cut %d times", n, n-1)
+			}
+		})
+	}
+}
+
+// checkNoneTwice: no task was done more than once.
+func checkNoneTwice(t *testing.T, all []event.Entry) {
+	t.Helper()
+	done := make(map[int]int)
+	for _, e := range all {
+		if r, ok := e.Record.(event.AttemptEnded); ok && r.Outcome == event.Done {
+			done[r.Attempt.Task]++
+		}
+	}
+	for task, n := range done {
+		if n > 1 {
+			t.Errorf("task %d was run %d times to completion", task, n)
+		}
+	}
+}
+
+// allocations counts those that the journal knows to have begun.
+func (w *world) allocations() int {
+	n := 0
+	for _, e := range w.serverRecords() {
+		if _, ok := e.Record.(event.AllocBegan); ok {
+			n++
+		}
+	}
+	return n
+}
+
+// slurmVictims are what is killed in the middle of a run.
+var slurmVictims = []string{"worker", "coordinator", "slurmctld", "slurmd", "node"}
+
+// TestSlurmFaults kills workers, the coordinator, slurmctld, slurmd and whole nodes at
+// random moments. Nothing is lost: the output is the reference's, byte for byte.
+func TestSlurmFaults(t *testing.T) {
+	t.Parallel()
+	w, c := newSlurmWorld(t)
+	w.writeWords()
+	w.must(sortWords(w, "reference", "--on", "local")...)
+	reference := w.output("reference")
+	first := faultSeed(t)
+	for round := range slurmRounds(t) {
+		seed := first + uint64(round)
+		rng := rand.New(rand.NewPCG(seed, seed))
+		out, before := fmt.Sprintf("out%d", round), len(w.jobs())
+		r := w.start(sortWords(w, out, "--on", "slurm", "-N", "2-4", "-t", "10")...)
+		w.await("the job to be there", func() bool { return len(w.jobs()) > before || r.cmd.ProcessState != nil })
+		id := w.jobs()[before]
+		var did []string
+		for range 1 + rng.IntN(2) {
+			at, victim := 5+rng.IntN(60), slurmVictims[rng.IntN(len(slurmVictims))]
+			did = append(did, fmt.Sprintf("%s at %d", victim, at))
+			if !w.reach(id, at) {
+				break
+			}
+			w.slurmKill(c, victim, rng)
+		}
+		res := w.finish(r)
+		if res.code != 0 {
+			t.Fatalf("seed %d (%s): %v", seed, strings.Join(did, ", "), res)
+		}
+		if got := w.output(out); got != reference {
+			t.Errorf("seed %d (%s): output differs from the reference:\n%.300q\nwant\n%.300q", seed, strings.Join(did, ", "), got, reference)
+		}
+		checkOnce(t, w.records(id))
+	}
+}
+
+// slurmRounds is how many rounds of kills there are: a fifth of what local jobs get, as each takes half a minute.
+func slurmRounds(t *testing.T) int { return max(1, faultRounds(t)/5) }
+
+// slurmKill kills one of the parts, and starts those again that an administrator would.
+func (w *world) slurmKill(c *slurmtest.Cluster, victim string, rng *rand.Rand) {
+	node := fmt.Sprintf("n%d", 1+rng.IntN(8))
+	switch victim {
+	case "worker":
+		if pids := w.slurmWorkers(); len(pids) > 0 {
+			_ = syscall.Kill(pids[rng.IntN(len(pids))], syscall.SIGKILL)
+		}
+	case "coordinator":
+		for _, pid := range w.berths(coordinatorRole) {
+			_ = syscall.Kill(pid, syscall.SIGKILL)
+		}
+	case "slurmctld":
+		c.Stop(w.t, "ctld")
+		c.Start(w.t, "ctld")
+	case "slurmd":
+		c.Stop(w.t, node)
+		c.Start(w.t, node)
+	case "node":
+		c.Crash(w.t, node)
+		c.Start(w.t, node)
+	}
+}
