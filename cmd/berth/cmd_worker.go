@@ -24,7 +24,7 @@ func newWorker() *cobra.Command {
 			defer stop()
 			return worker.Run(ctx, worker.Config{
 				Bundle: c.Bundle, Node: c.Node, Capacity: c.Capacity, CPUs: c.CPUs,
-				Scratch: c.Scratch, SortMemory: c.SortMemory,
+				Scratch: c.Scratch, Token: c.Token, SortMemory: c.SortMemory,
 				Log: slog.New(slog.NewTextHandler(cmd.ErrOrStderr(), nil)),
 			})
 		},

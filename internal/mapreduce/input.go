@@ -49,6 +49,14 @@ func OpenSplit(ctx context.Context, split job.Split, spec *job.MapReduceSpec, pr
 	return s, nil
 }
 
+// InputError is an error of a file of the job's input, as a program's run returns it.
+type InputError struct{ Err error }
+
+func (e *InputError) Error() string { return e.Err.Error() }
+
+// Unwrap returns what is wrong with the file.
+func (e *InputError) Unwrap() error { return e.Err }
+
 // source reads one range. Read returns io.EOF after the range's last line has ended
 // with a newline.
 type source interface {
@@ -136,7 +144,7 @@ func (s *splitReader) fill(p []byte) (int, error) {
 		if errors.Is(err, io.EOF) {
 			err = s.closeSource()
 		}
-		s.err = err
+		s.err = ofInput(err)
 	}
 	if s.prog != nil && n > 0 {
 		s.prog.In(taken, lines)
@@ -164,7 +172,15 @@ func (s *splitReader) open() error {
 	var err error
 	s.source, err = openRange(s.ranges[0], s.offsetKeys)
 	s.ranges = s.ranges[1:]
-	return err
+	return ofInput(err)
+}
+
+// ofInput marks an error as the input's.
+func ofInput(err error) error {
+	if err == nil {
+		return nil
+	}
+	return &InputError{err}
 }
 
 func (s *splitReader) closeSource() error {

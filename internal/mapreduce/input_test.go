@@ -333,3 +333,40 @@ func gzipped(t fataler, data []byte) []byte {
 	}
 	return b.Bytes()
 }
+
+// What is wrong with an input file can be told from what is wrong with anything else.
+func TestInputErrors(t *testing.T) {
+	dir := t.TempDir()
+	changed := filepath.Join(dir, "changed")
+	if err := os.WriteFile(changed, []byte("a line\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	cancelled, cancel := context.WithCancel(t.Context())
+	cancel()
+	tests := []struct {
+		name  string
+		ctx   context.Context
+		path  string
+		input bool
+	}{
+		{"missing", t.Context(), filepath.Join(dir, "none"), true},
+		{"no file", t.Context(), dir, true},
+		{"changed", t.Context(), changed, true},
+		{"cancelled", cancelled, changed, false},
+	}
+	for _, tt := range tests {
+		sp := job.Split{Ranges: []job.Range{{Path: tt.path, Length: 1, Size: 1}}}
+		r, err := OpenSplit(tt.ctx, sp, &job.MapReduceSpec{}, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, err = io.ReadAll(r)
+		var in *InputError
+		if err == nil || errors.As(err, &in) != tt.input {
+			t.Errorf("%s: %v", tt.name, err)
+		}
+		if err := r.Close(); err != nil {
+			t.Errorf("%s: %v", tt.name, err)
+		}
+	}
+}

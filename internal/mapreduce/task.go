@@ -74,9 +74,10 @@ type Segments interface {
 
 // Location is where the output of a map attempt is.
 type Location struct {
-	Map    job.Attempt
-	Holder job.NodeID
-	Addr   string
+	Map     job.Attempt
+	Holder  job.NodeID
+	Addr    string // where Holder serves it
+	Outputs string // Holder's store (OutputsIn), where it can be read from here; empty: it cannot
 }
 
 // Segment is one partition of one map output: for a local output a part of its

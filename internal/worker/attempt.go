@@ -172,6 +172,9 @@ func (w *worker) finish(a *attempt, err error, stderr string) {
 	if k := a.killed(); k != nil && err != nil {
 		err = k
 	}
+	if err != nil {
+		err = w.judge(err)
+	}
 	r := ended(a.id, err)
 	if r.Outcome == event.Failed || r.Outcome == event.Broken {
 		r.Stderr = stderr

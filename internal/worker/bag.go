@@ -110,7 +110,7 @@ func (t *bagTask) compute(path string, argv, env []string) error {
 		return err
 	}
 	if f := exitFailure(e); f != nil {
-		return f
+		return t.w.blame(t.a, f)
 	}
 	return nil
 }

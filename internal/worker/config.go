@@ -24,6 +24,10 @@ type Config struct {
 	Capacity job.Resources // of the node: what attempts share
 	CPUs     []int         // ids of the cores of its share, to which it and its tasks are bound; empty: no binding
 	Scratch  string        // folder for intermediate data; the worker makes a folder of its own in it
+	// Token is what the file "token" in Scratch holds where the coordinator's machine and all
+	// nodes of the allocation see that folder. With one, Scratch is the allocation's and what
+	// outlives the worker in it is the driver's to remove; empty: it is the user's on this machine.
+	Token string
 
 	SortMemory int64         // bytes that sort buffers and the worker itself may use; 0: 256 MiB
 	MaxOrphan  time.Duration // it ends after so long without a coordinator; 0: ten minutes

@@ -2,6 +2,7 @@ package worker
 
 import (
 	"context"
+	"net"
 
 	"berth/internal/wire"
 )
@@ -17,9 +18,18 @@ func (w *worker) dial(ctx context.Context) (conn, error) {
 	if err != nil {
 		return nil, err
 	}
+	w.away.Store(!sameMachine(c.LocalAddr(), c.RemoteAddr()))
 	if err := w.shuffle.use(b.Identity, c.LocalAddr()); err != nil {
 		_ = c.Close() // nothing was said on it
 		return nil, err
 	}
 	return c, nil
+}
+
+// sameMachine reports whether the ends of a connection are on one machine: such a
+// connection has one address, or two of the loopback interface.
+func sameMachine(a, b net.Addr) bool {
+	one, ok := a.(*net.TCPAddr)
+	other, too := b.(*net.TCPAddr)
+	return ok && too && (one.IP.Equal(other.IP) || one.IP.IsLoopback() && other.IP.IsLoopback())
 }

@@ -28,6 +28,9 @@ func TestMain(m *testing.M) {
 	if path := os.Getenv(asWorker); path != "" {
 		os.Exit(workerProcess(path))
 	}
+	if path := os.Getenv(asHolder); path != "" {
+		os.Exit(holdLock(path))
+	}
 	os.Exit(m.Run())
 }
 

@@ -34,6 +34,8 @@ type link struct {
 	unacked map[job.Attempt]*wire.Ended
 	order   []job.Attempt // of unacked, as they ended
 	wishes  map[wish]wire.Message
+	retires *wire.Retiring // nil: the worker is not about to end
+	settled chan struct{}  // holds a token when the last end was acknowledged
 }
 
 // wish names a message that is repeated until it is fulfilled.
@@ -43,7 +45,7 @@ type wish struct {
 }
 
 func newLink(now func() time.Time) *link {
-	return &link{now: now, unacked: make(map[job.Attempt]*wire.Ended), wishes: make(map[wish]wire.Message)}
+	return &link{now: now, unacked: make(map[job.Attempt]*wire.Ended), wishes: make(map[wish]wire.Message), settled: make(chan struct{}, 1)}
 }
 
 // welcome takes up a connection whose hello was sent at that time, and says again what is not settled.
@@ -53,6 +55,9 @@ func (l *link) welcome(c conn, hello time.Time, lease time.Duration) (epoch uint
 	l.epoch++
 	epoch = l.epoch
 	var again []wire.Message
+	if l.retires != nil {
+		again = append(again, l.retires) // first, so that nothing is started in place of what ended
+	}
 	for _, at := range l.order {
 		if m := l.unacked[at]; m != nil {
 			again = append(again, m)
@@ -118,6 +123,12 @@ func (l *link) acknowledged(at job.Attempt) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	delete(l.unacked, at)
+	if len(l.unacked) == 0 {
+		select {
+		case l.settled <- struct{}{}:
+		default: // nobody has taken the last token
+		}
+	}
 	if len(l.order) > 2*len(l.unacked)+64 {
 		kept := l.order[:0]
 		for _, at := range l.order {
@@ -126,6 +137,30 @@ func (l *link) acknowledged(at job.Attempt) {
 			}
 		}
 		l.order = kept
+	}
+}
+
+// retire says, now and on every connection to come, that the worker is about to end.
+func (l *link) retire(reason string) {
+	l.mu.Lock()
+	l.retires = &wire.Retiring{Reason: reason}
+	m, c := l.retires, l.conn
+	l.mu.Unlock()
+	send(c, m)
+}
+
+// settle waits until every end is acknowledged, for so long and until done is closed.
+func (l *link) settle(patience time.Duration, done <-chan struct{}) {
+	timeout := time.NewTimer(patience)
+	defer timeout.Stop()
+	for len(l.unsettled()) > 0 {
+		select {
+		case <-l.settled:
+		case <-timeout.C:
+			return
+		case <-done:
+			return
+		}
 	}
 }
 

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"berth/internal/event"
@@ -150,4 +151,44 @@ func TestLinkForgetsAcknowledged(t *testing.T) {
 	if s := fmt.Sprint(l.unsettled()); s != "[]" {
 		t.Errorf("unsettled %s", s)
 	}
+}
+
+// That the worker ends is said at once and first on every connection; it waits for what is
+// not acknowledged, as long as there is hope.
+func TestLinkRetires(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l, never := newLink(time.Now), make(chan struct{})
+		first, second := &recorder{}, &recorder{}
+		if _, err := l.welcome(first, time.Now(), time.Minute); err != nil {
+			t.Fatal(err)
+		}
+		for n := range 2 {
+			l.keep(event.AttemptEnded{Attempt: try("bag-1", n, 1), Outcome: event.Lost})
+		}
+		l.retire("SIGTERM")
+		l.apart()
+		if _, err := l.welcome(second, time.Now(), time.Minute); err != nil {
+			t.Fatal(err)
+		}
+		if got, want := first.kinds(), []wire.Kind{wire.KindRetiring}; !slices.Equal(got, want) {
+			t.Errorf("said %v, want %v", got, want)
+		}
+		if got, want := second.kinds(), []wire.Kind{wire.KindRetiring, wire.KindEnded, wire.KindEnded}; !slices.Equal(got, want) {
+			t.Errorf("then said %v, want %v", got, want)
+		}
+		begin := time.Now()
+		if l.settle(time.Minute, never); time.Since(begin) != time.Minute {
+			t.Errorf("gave up after %v", time.Since(begin))
+		}
+		over := make(chan struct{})
+		time.AfterFunc(time.Second, func() { close(over) })
+		if l.settle(time.Minute, over); time.Since(begin) != time.Minute+time.Second {
+			t.Errorf("gave up after %v", time.Since(begin))
+		}
+		time.AfterFunc(time.Second, func() { l.acknowledged(try("bag-1", 0, 1)) })
+		time.AfterFunc(2*time.Second, func() { l.acknowledged(try("bag-1", 1, 1)) })
+		if l.settle(time.Minute, never); time.Since(begin) != time.Minute+3*time.Second {
+			t.Errorf("settled after %v", time.Since(begin))
+		}
+	})
 }

@@ -41,7 +41,7 @@ func (w *worker) runMapReduce(a *attempt) {
 	if logErr != nil {
 		w.log.Warn("standard error of a task is not logged", "attempt", a.id, "err", logErr)
 	}
-	if err != nil && a.killed() == nil && failureOf(err).outcome == event.Failed {
+	if err != nil && a.killed() == nil && w.judge(err).outcome == event.Failed {
 		tail = t.debug(err, tail)
 	}
 	if rerr := removeTree(t.dir); rerr != nil {

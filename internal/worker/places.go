@@ -27,7 +27,7 @@ func (p *places) add(m *wire.Locate) (replaced []job.Attempt) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.last[m.Map.Task] = len(p.list)
-	p.list = append(p.list, mapreduce.Location{Map: m.Map, Holder: m.Holder, Addr: m.Addr})
+	p.list = append(p.list, mapreduce.Location{Map: m.Map, Holder: m.Holder, Addr: m.Addr, Outputs: m.Outputs})
 	close(p.more)
 	p.more = make(chan struct{})
 	for at := range p.bad[m.Map.Task] {

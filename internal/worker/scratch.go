@@ -31,13 +31,19 @@ const killPatience = 10 * time.Second
 // scratch is the folder for the intermediate data of one node, mode 0700. It
 // outlives the worker: the next one for the same node takes it over.
 //
-//	DIR/lock           locked by the live worker (fcntl(2)); names bundle and cookie
+//	DIR/lock           locked by the live worker (fcntl(2)); see note
 //	DIR/outputs/JOB/…  map outputs (mapreduce.Outputs)
 //	DIR/JOB/…          running attempts of a MapReduce job, and what they share
 //	DIR/tasks/…        folders of running bag tasks
+//
+// A root that was lent (Config.Token) is one allocation's. Where all its nodes see it, the
+// map outputs in it are read in place by other nodes, also when this one is gone: they
+// are the driver's to remove, and the worker takes away only what is of no use to others.
 type scratch struct {
 	root   string // where the folders of all nodes are
 	dir    string
+	lent   bool // the root is the driver's
+	shared bool // and the coordinator's machine sees it, too
 	lock   *os.File
 	cookie string // NAME=VALUE in the environment of the node's tasks
 }
@@ -51,11 +57,12 @@ func openScratch(cfg Config) (*scratch, error) {
 	}
 	// The bundle's path tells apart nodes of the same name of two coordinators.
 	name := fmt.Sprintf("%s-%08x", strings.ReplaceAll(string(cfg.Node), "/", "-"), uint32(hash64(cfg.Bundle)))
-	s := &scratch{root: cfg.Scratch, dir: filepath.Join(cfg.Scratch, name)}
+	s := &scratch{root: cfg.Scratch, dir: filepath.Join(cfg.Scratch, name), lent: cfg.Token != ""}
+	s.shared = s.lent && seesToken(cfg.Scratch, cfg.Token)
 	if err := privateFolder(s.dir); err != nil {
 		return nil, err
 	}
-	if err := s.takeLock(cfg.Log); err != nil {
+	if err := s.takeLock(cfg, setLock); err != nil {
 		return nil, err
 	}
 	if err := s.setCookie(cfg); err != nil {
@@ -64,8 +71,31 @@ func openScratch(cfg Config) (*scratch, error) {
 	if err := s.clear(); err != nil {
 		return nil, err
 	}
-	s.removeAbandoned(cfg.Log)
+	if !s.lent {
+		s.removeAbandoned(cfg.Log)
+	}
 	return s, nil
+}
+
+// tokenName is the file in a root that was lent which holds Config.Token.
+const tokenName = "token"
+
+// tokenPatience is how long the token is looked for. It was written before the worker was
+// started, but a network file system may answer from its cache that it is not there.
+const tokenPatience = 2 * time.Second
+
+// seesToken reports whether the root is the folder in which the token was put.
+func seesToken(root, token string) bool {
+	for until := time.Now().Add(tokenPatience); ; time.Sleep(tokenPatience / 20) {
+		b, err := os.ReadFile(filepath.Join(root, tokenName))
+		if err == nil && strings.TrimSpace(string(b)) == token {
+			return true
+		}
+		if time.Now().After(until) {
+			return false
+		}
+		_, _ = os.ReadDir(root) // has the folder looked at anew
+	}
 }
 
 // privateFolder makes a folder that only this user can enter, and refuses one that belongs to another.
@@ -95,100 +125,22 @@ func scratchError(dir, what string, err error) error {
 		Do: "make room there, or name another scratch folder with --scratch", Err: err}
 }
 
-// takeLock locks the folder. The lock is the kind that tells who holds it
-// (fcntl(2), F_GETLK), so that nothing else is ever killed.
-func (s *scratch) takeLock(log *slog.Logger) error {
-	path := filepath.Join(s.dir, "lock")
-	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
-	if err != nil {
-		return scratchError(path, "cannot open the lock file", err)
-	}
-	for {
-		lk := unix.Flock_t{Type: unix.F_WRLCK}
-		err := unix.FcntlFlock(f.Fd(), unix.F_SETLK, &lk)
-		if err == nil {
-			s.lock = f
-			return s.sameLock(path)
-		}
-		if !errors.Is(err, unix.EAGAIN) && !errors.Is(err, unix.EACCES) {
-			_ = f.Close()
-			return scratchError(path, "cannot lock", err)
-		}
-		if err := evict(f, log); err != nil {
-			_ = f.Close()
-			return scratchError(path, "another worker holds it", err)
-		}
-	}
-}
-
-// sameLock makes sure that the locked file is the one that has the name: a worker
-// that ends for good removes its folder, and with it the lock others wait for.
-func (s *scratch) sameLock(path string) error {
-	mine, err := s.lock.Stat()
-	if err != nil {
-		return scratchError(path, "cannot look at the lock file", err)
-	}
-	if named, err := os.Lstat(path); err == nil && os.SameFile(mine, named) {
-		return nil
-	}
-	_ = s.lock.Close()
-	return &job.Error{Class: job.Transient, Code: job.CodeIO, Where: path,
-		What: "an earlier worker removed the scratch folder just now", Do: "start the worker again"}
-}
-
-// evict kills the process that holds the lock and waits until it is gone.
-func evict(f *os.File, log *slog.Logger) error {
-	lk := unix.Flock_t{Type: unix.F_WRLCK}
-	if err := unix.FcntlFlock(f.Fd(), unix.F_GETLK, &lk); err != nil {
-		return err
-	}
-	switch {
-	case lk.Type == unix.F_UNLCK:
-		return nil // it let go meanwhile
-	case lk.Pid <= 0:
-		return errors.New("its holder cannot be seen from here")
-	}
-	fd, err := unix.PidfdOpen(int(lk.Pid), 0)
-	if errors.Is(err, unix.ESRCH) {
-		return nil
-	}
-	if err != nil {
-		return err
-	}
-	defer func() { _ = unix.Close(fd) }()
-	log.Warn("an earlier worker of this node still runs; it is killed", "pid", lk.Pid)
-	if err := unix.PidfdSendSignal(fd, unix.SIGKILL, nil, 0); err != nil && !errors.Is(err, unix.ESRCH) {
-		return err
-	}
-	for {
-		n, err := unix.Poll([]unix.PollFd{{Fd: int32(fd), Events: unix.POLLIN}}, int(killPatience/time.Millisecond))
-		switch {
-		case errors.Is(err, unix.EINTR):
-		case err != nil:
-			return err
-		case n == 0:
-			return fmt.Errorf("process %d does not die", lk.Pid)
-		default:
-			return nil
-		}
-	}
-}
-
 // setCookie kills what an earlier worker of the node left running, by the cookie
 // it gave its tasks, and notes the cookie for those of this one.
 func (s *scratch) setCookie(cfg Config) error {
-	b, err := io.ReadAll(io.NewSectionReader(s.lock, 0, 1<<16))
+	n, err := readNote(s.lock)
 	if err != nil {
 		return scratchError(s.lock.Name(), "cannot read", err)
 	}
-	if _, old, ok := strings.Cut(string(b), "\n"); ok && strings.HasPrefix(old, cookieName+"=") {
-		s.cookie = strings.TrimSuffix(old, "\n")
-		return killAll(s.cookie, cfg.Log)
+	if s.cookie = n.cookie; s.cookie == "" {
+		secret := make([]byte, 8)
+		_, _ = rand.Read(secret) // never fails (crypto/rand)
+		s.cookie = cookieName + "=" + string(cfg.Node) + "." + hex.EncodeToString(secret)
+	} else if err := killAll(s.cookie, cfg.Log); err != nil {
+		return err
 	}
-	secret := make([]byte, 8)
-	_, _ = rand.Read(secret) // never fails (crypto/rand)
-	s.cookie = cookieName + "=" + string(cfg.Node) + "." + hex.EncodeToString(secret)
-	if _, err := s.lock.WriteAt([]byte(cfg.Bundle+"\n"+s.cookie+"\n"), 0); err != nil {
+	host, _ := os.Hostname() // "": no machine is called that, so nobody is killed by it
+	if err := writeNote(s.lock, note{bundle: cfg.Bundle, cookie: s.cookie, host: host, pid: os.Getpid()}); err != nil {
 		return scratchError(s.lock.Name(), "cannot write", err)
 	}
 	return nil
@@ -262,26 +214,33 @@ func abandoned(lock string) bool {
 		return false
 	}
 	defer func() { _ = f.Close() }()
-	b, err := io.ReadAll(io.LimitReader(f, 1<<16))
-	if err != nil {
+	n, err := readNote(f)
+	if err != nil || n.bundle == "" {
 		return false
 	}
-	bundle, _, ok := strings.Cut(string(b), "\n")
-	if !ok {
+	if _, err := os.Lstat(n.bundle); !errors.Is(err, fs.ErrNotExist) {
 		return false
 	}
-	if _, err := os.Lstat(bundle); !errors.Is(err, fs.ErrNotExist) {
-		return false
-	}
-	lk := unix.Flock_t{Type: unix.F_WRLCK}
-	return unix.FcntlFlock(f.Fd(), unix.F_SETLK, &lk) == nil
+	return setLock(f) == nil
 }
 
 func (s *scratch) tasks() string        { return filepath.Join(s.dir, "tasks") }
 func (s *scratch) outputs() string      { return filepath.Join(s.dir, "outputs") }
 func (s *scratch) job(id job.ID) string { return filepath.Join(s.dir, string(id)) }
 func (s *scratch) close()               { _ = s.lock.Close() } // lets go of the lock
-func (s *scratch) remove() error        { return removeTree(s.dir) }
+
+// remove removes what is of no use any more when the worker ends for good: where others
+// read its map outputs all but these, else all.
+func (s *scratch) remove() error {
+	if s.shared {
+		return s.clear()
+	}
+	err := removeTree(s.dir)
+	if s.lent {
+		_ = os.Remove(s.root) // where other nodes have nothing in it
+	}
+	return err
+}
 
 // removeTree removes a folder and all in it, also where a task took away its own rights.
 func removeTree(dir string) error {

@@ -2,6 +2,7 @@ package worker
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"sync"
 
@@ -91,8 +92,9 @@ func (s *segments) Bad(loc mapreduce.Location, err error) {
 	}
 }
 
-// Open opens a partition of a map output. A remote one is not asked for where it was
-// before it was told to be elsewhere: each try at a holder that hangs takes long.
+// Open opens a partition of a map output, in place where this node can read the folder
+// that it is in. No other is asked for where it was before it was told to be elsewhere:
+// each try at a holder that hangs takes long.
 func (s *segments) Open(ctx context.Context, loc mapreduce.Location, partition int) (mapreduce.Segment, error) {
 	if loc.Holder == s.w.cfg.Node {
 		return s.w.shuffle.outputs.Open(loc.Map, partition)
@@ -100,7 +102,21 @@ func (s *segments) Open(ctx context.Context, loc mapreduce.Location, partition i
 	if newer := s.a.work.places.newest(loc.Map.Task); newer != loc {
 		return mapreduce.Segment{}, fmt.Errorf("%v at %s: %w: there is a newer one at %s", loc.Map, loc.Addr, mapreduce.ErrNotHeld, newer.Addr)
 	}
+	if loc.Outputs != "" {
+		return openShared(loc, partition)
+	}
 	return s.w.shuffle.fetch(ctx, loc, partition)
+}
+
+// openShared opens an output in another node's folder. One that is not there is looked for
+// again by who asked: it was written before it was told of, but a network file system may
+// answer from its cache.
+func openShared(loc mapreduce.Location, partition int) (mapreduce.Segment, error) {
+	seg, err := mapreduce.OutputsIn(loc.Outputs).Open(loc.Map, partition)
+	if errors.Is(err, mapreduce.ErrNotHeld) {
+		err = fmt.Errorf("no output of %v in %s", loc.Map, loc.Outputs)
+	}
+	return seg, err
 }
 
 var _ mapreduce.Segments = (*segments)(nil)

@@ -84,6 +84,9 @@ func (w *worker) greet(c conn) error {
 	}
 	h := &wire.Hello{Version: wire.Version, Node: w.cfg.Node, Host: host, PID: os.Getpid(), Capacity: w.cfg.Capacity,
 		Addr: w.shuffle.address(), Held: w.shuffle.held()}
+	if w.scratch.shared {
+		h.Outputs = w.scratch.outputs()
+	}
 	seen := make(map[job.Attempt]bool)
 	for _, a := range w.running() { // before the unsettled: an attempt goes from here to there
 		seen[a.id] = true

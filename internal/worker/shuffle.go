@@ -31,7 +31,8 @@ type shuffle struct {
 	stall   time.Duration // a holder that sends nothing for so long is taken for dead
 
 	mu     sync.Mutex
-	addr   string // host:port that is served; empty before the first dial
+	addr   string            // host:port that is told; empty before the first dial
+	served map[string]string // by host: where it is served
 	server *http.Server
 	id     *wire.Identity
 	client *http.Client
@@ -42,11 +43,16 @@ func newShuffle(s *scratch, cfg Config) (*shuffle, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &shuffle{log: cfg.Log, outputs: outputs, stall: fetchStall}, nil
+	return &shuffle{log: cfg.Log, outputs: outputs, stall: fetchStall, served: make(map[string]string)}, nil
 }
 
-// use takes the keys that were just read, and begins to serve on the interface
-// over which the coordinator was reached: what reaches it reaches other workers.
+// use takes the keys that were just read, and serves on the interface over which the
+// coordinator was reached: what reaches it reaches other workers. On one machine that is
+// the loopback interface, on a node the one towards the coordinator.
+//
+// A coordinator that comes back may be reached over another interface, since it runs on
+// another machine or because the first one is gone. That is served then, too, and told
+// from then on; the others stay for those who were told of them.
 func (s *shuffle) use(id *wire.Identity, local net.Addr) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -54,24 +60,34 @@ func (s *shuffle) use(id *wire.Identity, local net.Addr) error {
 		s.client.CloseIdleConnections() // made with the old keys; those in use live on
 	}
 	s.id, s.client = id, fetcher(id)
-	if s.server != nil {
-		return nil
-	}
 	host, _, err := net.SplitHostPort(local.String())
 	if err != nil {
 		return fmt.Errorf("own address %s: %w", local, err)
 	}
+	if s.served[host] == "" {
+		if err := s.serve(host); err != nil {
+			return err
+		}
+	}
+	s.addr = s.served[host]
+	return nil
+}
+
+// serve serves on one more interface. The lock is held.
+func (s *shuffle) serve(host string) error {
 	l, err := net.Listen("tcp", net.JoinHostPort(host, "0"))
 	if err != nil {
 		return &job.Error{Class: job.Transient, Code: job.CodeIO, Where: host, What: "cannot serve map outputs", Err: err}
 	}
-	s.addr = l.Addr().String()
-	s.server = &http.Server{Handler: s.outputs.Handler(), ReadHeaderTimeout: fetchHeader, IdleTimeout: 2 * time.Minute,
-		ErrorLog: slog.NewLogLogger(s.log.Handler(), slog.LevelDebug)}
+	s.served[host] = l.Addr().String()
+	if s.server == nil {
+		s.server = &http.Server{Handler: s.outputs.Handler(), ReadHeaderTimeout: fetchHeader, IdleTimeout: 2 * time.Minute,
+			ErrorLog: slog.NewLogLogger(s.log.Handler(), slog.LevelDebug)}
+	}
 	secure := tls.NewListener(l, &tls.Config{GetConfigForClient: s.serverTLS})
 	go func(server *http.Server) {
 		if err := server.Serve(secure); !errors.Is(err, http.ErrServerClosed) {
-			s.log.Error("map outputs are not served any more", "err", err)
+			s.log.Error("map outputs are not served any more", "at", l.Addr(), "err", err)
 		}
 	}(s.server)
 	return nil

@@ -214,16 +214,20 @@ func (r *run) fail(err error) {
 // outcome says whether the run was good.
 func (r *run) outcome(ctx context.Context, e exited) error {
 	r.mu.Lock()
-	defer r.mu.Unlock()
-	switch f := exitFailure(e); {
+	fault := r.fault
+	r.mu.Unlock()
+	f := exitFailure(e)
+	switch {
 	case ctx.Err() != nil:
 		return context.Cause(ctx)
-	case r.fault != nil:
-		return r.fault
-	case f != nil && !r.c.lax:
-		f.reason = r.c.role + f.reason
-		return f
-	default:
+	case fault != nil:
+		return fault
+	case f == nil:
 		return nil
 	}
+	f.reason = r.c.role + f.reason
+	if err := r.c.w.blame(r.c.a, f); err != error(f) || !r.c.lax {
+		return err
+	}
+	return nil
 }

@@ -11,6 +11,7 @@ import (
 	"runtime"
 	"runtime/debug"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"golang.org/x/sys/unix"
@@ -32,7 +33,8 @@ type worker struct {
 	dirs    *taskDirs
 	monitor *monitor
 	shuffle *shuffle
-	null    uintptr // /dev/null, open for reading
+	null    uintptr     // /dev/null, open for reading
+	away    atomic.Bool // the coordinator is on another machine
 
 	mu       sync.Mutex
 	works    map[job.ID]*work
@@ -43,9 +45,10 @@ type worker struct {
 
 // Run is the worker's process. It returns nil when it was told to end: by the
 // coordinator, by SIGTERM or SIGINT, by the end of ctx, or in that its bundle was
-// removed. Its tasks are killed then, and its scratch folder goes. It returns an
-// error when it could not begin, or when no coordinator answered for
-// cfg.MaxOrphan; what it holds stays then, for a worker that takes its place.
+// removed. Its tasks are killed then, the coordinator is told how they ended, and its
+// scratch folder goes but for what is not its own (scratch). It returns an error when it
+// could not begin, or when no coordinator answered for cfg.MaxOrphan; what it holds stays
+// then, for a worker that takes its place.
 func Run(ctx context.Context, cfg Config) error {
 	ctx, stop := signal.NotifyContext(ctx, unix.SIGTERM, unix.SIGINT)
 	defer stop()
@@ -57,7 +60,7 @@ func Run(ctx context.Context, cfg Config) error {
 	inner, cancel := context.WithCancel(context.Background())
 	defer cancel()
 	go w.monitor.run(inner)
-	reason, err := w.serve(ctx)
+	reason, err := w.work(ctx)
 	w.log.Info("worker ends", "reason", reason)
 	w.stop(reason)
 	w.shuffle.close()
@@ -67,6 +70,38 @@ func Run(ctx context.Context, cfg Config) error {
 		}
 	}
 	return err
+}
+
+// work serves until the worker is told to end. Where ctx tells it, it hangs up only when
+// the coordinator knows how all that ran here ended.
+func (w *worker) work(ctx context.Context) (reason string, err error) {
+	serving, hangUp := context.WithCancel(context.Background())
+	defer hangUp()
+	served, retired := make(chan struct{}), make(chan struct{})
+	untold := context.AfterFunc(ctx, func() {
+		defer close(retired)
+		w.retire("it was told to", served)
+		hangUp()
+	})
+	reason, err = w.serve(serving)
+	close(served)
+	if !untold() {
+		<-retired
+	}
+	return reason, err
+}
+
+// settleTime is how long a worker that ends waits until the coordinator has acknowledged
+// how its attempts ended, also one that does not answer just then. Batch systems leave
+// more time than that and Config.Grace between SIGTERM and SIGKILL (Slurm: KillWait, 30 s).
+const settleTime = 3 * time.Second
+
+// retire ends what runs here and sees to it that the coordinator is told.
+func (w *worker) retire(reason string, served <-chan struct{}) {
+	w.log.Info("worker was told to end")
+	w.link.retire(reason)
+	w.stop(reason)
+	w.link.settle(settleTime, served)
 }
 
 func newWorker(cfg Config) (*worker, error) {
@@ -222,13 +257,14 @@ func (w *worker) removeScratch(id job.ID) {
 	}
 }
 
-// stop kills what runs and waits for it.
+// stop kills what runs and waits for it. What it was called for first is what is told.
 func (w *worker) stop(reason string) {
-	f := &failure{outcome: event.Lost, reason: "its worker ended: " + reason}
 	w.mu.Lock()
-	w.stopping = f
+	if w.stopping == nil {
+		w.stopping = &failure{outcome: event.Lost, reason: "its worker ended: " + reason}
+	}
 	for _, a := range w.attempts {
-		a.kill(f)
+		a.kill(w.stopping)
 	}
 	w.mu.Unlock()
 	w.attend.Wait()
