@@ -67,10 +67,7 @@ func (e *Engine) settleAllocs() {
 				e.giveBack(a, "all its nodes are gone", false)
 			}
 		}
-		switch {
-		case p.shape.elastic:
-			e.settleElastic(p)
-		case len(p.allocs) == 0 && p.wanting():
+		if len(p.allocs) == 0 && p.wanting() && !p.shape.elastic {
 			e.ask(p)
 		}
 		for _, j := range p.active {
@@ -79,6 +76,9 @@ func (e *Engine) settleAllocs() {
 					e.giveUpClaims(j)
 				}
 			}
+		}
+		if p.shape.elastic {
+			e.settleElastic(p)
 		}
 	}
 	for _, a := range slices.Clone(e.allocList) {
@@ -119,6 +119,9 @@ func (a *alloc) idle() bool { return len(a.pool.active) == 0 }
 // still there for a while after the coordinator was started again.
 func (a *alloc) idleSince() job.Time {
 	at := max(a.pool.idleSince, a.requested)
+	if a.req.Elastic {
+		at = max(at, a.began, a.used)
+	}
 	for _, n := range a.nodes() {
 		at = max(at, n.since)
 	}

@@ -30,6 +30,7 @@ func (e *Engine) applyStarted(at job.Time, r event.AttemptStarted) {
 	if a.shuffling() {
 		n.Shuffling++
 		n.ShuffleMem += j.work.ReduceNeed.Mem
+		e.stale = e.stale || a.elastic() // it is killed when it is too late for it
 	}
 	j.touched.add(n.Index)
 	if j.state == event.StateQueued {

@@ -55,7 +55,7 @@ func (e *Engine) attemptEnded(r event.AttemptEnded) {
 		return
 	}
 	switch {
-	case a.dying() == "" && a.outlived(e.now) && (r.Outcome == event.Killed || r.Outcome == event.Failed && r.Signal != 0):
+	case a.outlived(e.now) && (r.Outcome == event.Killed && a.dying() == "" || r.Outcome == event.Failed && r.Signal != 0):
 		r = event.AttemptEnded{Attempt: a.id, Outcome: event.Lost, Reason: "the time of its allocation was over"}
 	case r.Outcome == event.Killed && a.dying() == "" || r.Outcome == event.Lost:
 		r = e.tooOften(a, r)

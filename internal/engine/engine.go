@@ -86,6 +86,7 @@ func (e *Engine) Recover(now job.Time) Output {
 }
 
 func (e *Engine) begin(now job.Time) {
+	e.NextTimeout() // what is due by now depends on how things stood before
 	e.now = now
 	e.out = Output{}
 }

@@ -56,3 +56,49 @@ func (e *Engine) room(p *pool, c *class) *node {
 	}
 	return nil
 }
+
+// Neglected returns what is left to itself in an elastic pool, found by looking at
+// everything: a job with tasks that wait for nothing, an allocation that nobody can use,
+// a reduce that cannot end in time; empty if there is none.
+func (e *Engine) Neglected() string {
+	for _, p := range e.pools {
+		if !p.shape.elastic {
+			continue
+		}
+		for _, j := range p.active {
+			if s := e.neglected(j); s != "" {
+				return s
+			}
+		}
+		for _, a := range p.allocs {
+			if reason, _ := e.spare(a); reason != "" {
+				return fmt.Sprintf("%s: %s", a.id, reason)
+			}
+		}
+		for _, n := range p.nodes {
+			for _, a := range n.live {
+				if n.state == up && a.dying() == "" && a.hopeless(e.now) {
+					return fmt.Sprintf("%v shuffles though %s", a.id, tooLate)
+				}
+			}
+		}
+	}
+	return ""
+}
+
+func (e *Engine) neglected(j *jobState) string {
+	if _, ready := j.waits.next(); !ready {
+		return ""
+	}
+	pr := e.served(j)
+	if !pr.ok && !j.plan.onWay && e.planAfter(j, pr) <= e.now {
+		return fmt.Sprintf("%s: no allocation serves it and no plan is on the way", j.work.ID)
+	}
+	if j.waits.scout && !j.plan.onWay && e.planAfter(j, pr) <= e.now {
+		return fmt.Sprintf("%s: it is not planned anew", j.work.ID)
+	}
+	if len(e.Explain(e.now, j.work.ID)) == 0 {
+		return fmt.Sprintf("%s: nobody can say what it waits for", j.work.ID)
+	}
+	return ""
+}

@@ -34,6 +34,9 @@ func newWorld(t rapid.TB, choose func(n int) int) *enginetest.World {
 		if missed := w.Engine.Missed(); missed != "" {
 			t.Fatalf("%v: there is room for %s, but it does not start\n%s", time.Duration(w.Now), missed, w.Engine.Dump())
 		}
+		if s := w.Engine.Neglected(); s != "" {
+			t.Fatalf("%v: %s\n%s", time.Duration(w.Now), s, w.Engine.Dump())
+		}
 	}
 	return w
 }

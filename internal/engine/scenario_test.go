@@ -93,12 +93,14 @@ func (s *scenario) query(verb string, a args) bool {
 		}
 	case "allocs":
 		for _, al := range s.e.Allocs() {
-			fmt.Fprintf(&s.out, "  %s joined %d idle %t\n", al.ID, al.Joined, al.Idle)
+			fmt.Fprintf(&s.out, "  %s joined %d idle %t%s\n", al.ID, al.Joined, al.Idle, s.elasticStatus(al))
 		}
 	case "nodes":
 		for _, n := range s.e.Nodes() {
 			fmt.Fprintf(&s.out, "  %s %s running %d used %v of %v suspected %t\n", n.ID, n.State, n.Running, n.Used, n.Capacity, n.Suspected)
 		}
+	case "kept":
+		fmt.Fprintf(&s.out, "  %d\n", s.e.Kept())
 	case "timeout":
 		at, ok := s.e.NextTimeout()
 		fmt.Fprintf(&s.out, "  %v %t\n", at.Sub(s.now), ok)
@@ -143,13 +145,15 @@ func (s *scenario) input(verb string, a args) engine.Input {
 	case "cancel":
 		return engine.Cancel{Job: a.job(0), Reason: a.key["reason"]}
 	case "resume":
-		return engine.Resume{Job: a.job(0), Failed: a.flag("failed"), Alloc: s.alloc(a)}
+		w := s.work(a)
+		return engine.Resume{Job: a.job(0), Failed: a.flag("failed"), Alloc: w.Alloc,
+			More: w.More, Scout: w.Scout, TaskTime: w.TaskTime, ReduceTime: w.ReduceTime}
 	case "finalized":
 		return engine.Finalized{Job: a.job(0), Failed: a.flag("failed"), Reason: a.key["reason"]}
 	case "join":
 		up := engine.NodeUp{Running: s.attempts(a.key["running"]), Held: s.attempts(a.key["held"])}
 		n := job.NodeID(a.pos[0])
-		up.NodeJoined = event.NodeJoined{Node: n, Host: "h", Addr: a.str("addr", string(n)+":1"), Capacity: s.resources(a.str("cap", "2,4G"))}
+		up.NodeJoined = event.NodeJoined{Node: n, Host: "h", Addr: a.str("addr", string(n)+":1"), Capacity: s.resources(a.str("cap", "2,4G")), Outputs: a.key["outputs"]}
 		return up
 	case "down":
 		return engine.NodeDown{Node: job.NodeID(a.pos[0]), Gone: a.flag("gone"), Dead: a.flag("dead"), Reason: a.key["reason"]}
@@ -157,6 +161,9 @@ func (s *scenario) input(verb string, a args) engine.Input {
 		return engine.AllocDown{Alloc: job.AllocID(a.pos[0]), Refuse: a.flag("refuse"), Reason: a.key["reason"]}
 	case "tick":
 		return engine.Tick{}
+	}
+	if in := s.elasticInput(verb, a); in != nil {
+		return in
 	}
 	return s.attemptInput(verb, a)
 }
@@ -194,12 +201,18 @@ func (s *scenario) work(a args) job.Work {
 		s.must(err)
 		w.SlowStart = f
 	}
+	w.More, w.Scout = s.requests(a, a.key["more"]), a.num("scout", 0)
+	w.TaskTime, w.ReduceTime = s.duration(a.str("task-time", "0s")), s.duration(a.str("reduce-time", "0s"))
 	return w
 }
 
 func (s *scenario) alloc(a args) job.AllocRequest {
-	return job.AllocRequest{On: a.str("on", "local"), Nodes: a.num("nodes", 1), PerNode: s.resources(a.str("per-node", "2,4G")),
-		IdleTimeout: s.duration(a.str("idle", "5m")), SortMemory: int64(a.num("sort-memory", 0))}
+	r := job.AllocRequest{On: a.str("on", "local"), Nodes: a.num("nodes", 1), PerNode: s.resources(a.str("per-node", "2,4G")),
+		IdleTimeout: s.duration(a.str("idle", "5m")), SortMemory: int64(a.num("sort-memory", 0)), Time: s.duration(a.str("time", "0s"))}
+	if p, ok := a.key["elastic"]; ok {
+		r.On, r.Elastic, r.Batch.Partition = "slurm", true, p
+	}
+	return r
 }
 
 func (s *scenario) must(err error) {

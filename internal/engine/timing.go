@@ -188,8 +188,8 @@ func (e *Engine) dropHopeless(p *pool) {
 
 // waits is what the ready tasks of a job on elastic allocations wait for.
 type waits struct {
-	ready [2]bool // there are bag tasks or maps, reduces
-	span  [2]time.Duration
+	ready [2]bool          // there are bag tasks or maps, reduces
+	span  [2]time.Duration // that the next of them needs
 	scout bool // enough tasks are done to plan the rest anew
 }
 
@@ -206,9 +206,8 @@ func (e *Engine) review(j *jobState) {
 	var w waits
 	if j.active() && j.unfinished() > 0 {
 		for i := range j.queues {
-			if q := &j.queues[i]; q.ready() > 0 {
-				w.ready[i], w.span[i] = true, j.span(i, q.cutOnly())
-			}
+			q := &j.queues[i]
+			w.ready[i], w.span[i] = q.ready() > 0, j.span(i, q.cutOnly())
 		}
 		w.scout = j.work.Scout > 0 && j.counts[0].done >= j.work.Scout
 	}

@@ -18,6 +18,7 @@ type Ledger struct {
 	commits  map[taskID][]job.Attempt
 	untold   map[job.Attempt]bool // given up, or their worker died, before the end was told
 	torn     bool                 // records of one step are missing
+	batch    batchLedger
 }
 
 type taskID struct {
@@ -37,12 +38,13 @@ func NewLedger(fail func(format string, args ...any)) *Ledger {
 	return &Ledger{
 		fail: fail, works: make(map[job.ID]job.Work), capacity: make(map[job.NodeID]job.Resources),
 		live: make(map[taskID]liveAttempt), done: make(map[taskID]bool), state: make(map[job.ID]event.State),
-		commits: make(map[taskID][]job.Attempt), untold: make(map[job.Attempt]bool),
+		commits: make(map[taskID][]job.Attempt), untold: make(map[job.Attempt]bool), batch: newBatchLedger(),
 	}
 }
 
 // Apply takes a record in.
 func (l *Ledger) Apply(e event.Entry) {
+	l.applyBatch(e)
 	switch r := e.Record.(type) {
 	case event.JobSubmitted:
 		l.works[r.Work.ID], l.state[r.Work.ID] = r.Work, event.StateQueued

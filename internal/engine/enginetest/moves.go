@@ -34,6 +34,8 @@ func (w *World) Move() {
 		w.workerMove((*World).spoil)
 	case 11:
 		w.end()
+	case 12:
+		w.batch()
 	default:
 		w.workerMove((*World).proceed)
 	}
@@ -50,9 +52,14 @@ func (w *World) workerMove(f func(*World, *worker)) {
 // begin starts a node of an allocation that has yet to begin on it.
 func (w *World) begin() {
 	for _, a := range w.allocs {
+		if a.req.Elastic && !a.begun {
+			w.start(a)
+			return
+		}
 		if a.nodes < a.req.Nodes {
-			k := &worker{w: w, id: a.id.Node(a.nodes), alloc: a.id, capacity: a.req.PerNode, alive: true}
+			k := &worker{w: w, id: a.id.Node(a.nodes), alloc: a.id, capacity: a.req.PerNode, alive: true, disk: &disk{}}
 			k.addr = fmt.Sprintf("%s:%d", k.id, 1)
+			w.share(k, a)
 			a.nodes++
 			w.workers = append(w.workers, k)
 			k.join()
@@ -73,7 +80,9 @@ func (w *World) kill(k *worker) {
 		k.lose(engine.NodeDown{Node: id, Reason: "connection lost"})
 	case 1:
 		k.lose(engine.NodeDown{Node: id, Gone: true, Reason: "node failed"})
-		k.held = nil
+		if k.outputs == "" {
+			k.held = nil
+		}
 	default:
 		k.lose(engine.NodeDown{Node: id, Reason: "connection lost"}, engine.NodeDown{Node: id, Dead: true, Reason: "killed"})
 	}
@@ -132,14 +141,18 @@ func (w *World) end() {
 	if len(w.allocs) == 0 || w.choose(6) > 0 {
 		return
 	}
-	a := w.allocs[w.choose(len(w.allocs))]
+	w.over(w.allocs[w.choose(len(w.allocs))], "time limit", w.choose(10) == 0)
+}
+
+// over ends an allocation for a reason.
+func (w *World) over(a *alloc, reason string, refuse bool) {
 	for _, k := range w.workers {
 		if k.alloc == a.id {
 			k.crash(false)
 		}
 	}
 	w.release(a.id)
-	w.step(engine.AllocDown{Alloc: a.id, Reason: "time limit", Refuse: w.choose(10) == 0})
+	w.step(engine.AllocDown{Alloc: a.id, Reason: reason, Refuse: refuse})
 }
 
 // answer commits the output of a job as a whole.
@@ -164,7 +177,7 @@ func (w *World) user() {
 			w.step(engine.Cancel{Job: j.ID, Reason: "cancelled"})
 		}
 	case j.State != event.StateDone:
-		w.step(engine.Resume{Job: j.ID, Failed: w.choose(2) == 0, Alloc: w.shape(w.work(j.ID))})
+		w.resume(j.ID, w.choose(2) == 0)
 	}
 }
 
@@ -190,9 +203,9 @@ func (w *World) Submit() {
 		work.ReduceNeed = job.Resources{CPUs: 1 + w.choose(2), Mem: int64(w.choose(5))}
 		work.SlowStart = float64(w.choose(5)) / 4
 	}
-	work.Alloc = w.shape(work)
-	if len(w.jobs) > 0 && w.choose(3) > 0 { // shapes are shared
-		if a := w.jobs[w.choose(len(w.jobs))].Alloc; work.Need.Fits(a.PerNode) && work.ReduceNeed.Fits(a.PerNode) {
+	w.place(&work)
+	if len(w.jobs) > 0 && !work.Alloc.Elastic && w.choose(3) > 0 { // shapes are shared
+		if a := w.jobs[w.choose(len(w.jobs))].Alloc; !a.Elastic && work.Need.Fits(a.PerNode) && work.ReduceNeed.Fits(a.PerNode) {
 			work.Alloc = a
 		}
 	}
@@ -216,11 +229,12 @@ func (w *World) Finish() {
 		for _, j := range w.Engine.Jobs() {
 			if j.State != event.StateDone {
 				again = true
-				w.step(engine.Resume{Job: j.ID, Failed: true, Alloc: w.shape(w.work(j.ID))})
+				w.resume(j.ID, true)
 			}
 		}
 		if !again {
 			w.checkAll()
+			w.settle()
 			return
 		}
 	}
@@ -236,6 +250,8 @@ func (w *World) quiet() {
 		}
 		w.begin()
 		w.answer()
+		w.answerPlan()
+		w.answerClear()
 		for _, k := range slices.Clone(w.workers) {
 			if w.worker(k.id) != k {
 				continue

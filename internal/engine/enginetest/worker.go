@@ -25,9 +25,19 @@ type worker struct {
 	runs  []*run
 	ended []event.AttemptEnded // not acknowledged
 	sent  int                  // of those, on this connection
-	held  []job.Attempt        // map outputs on its disk
-	bad   []job.Attempt        // those of them that are damaged
-	where map[job.ID]map[int]engine.Locate
+	*disk
+	outputs string // path of the disk on the shared file system; empty: it is the node's own
+	where   map[job.ID]map[int]engine.Locate
+}
+
+// disk is a folder of map outputs.
+type disk struct {
+	held []job.Attempt
+	bad  []job.Attempt // those of them that are damaged
+}
+
+func (d *disk) has(id job.Attempt) bool {
+	return d != nil && slices.Contains(d.held, id) && !slices.Contains(d.bad, id)
 }
 
 // run is an attempt that runs.
@@ -113,8 +123,15 @@ func (k *worker) end(r *run, o event.Outcome, reason string) {
 			k.w.Ledger.Commit(r.Attempt)
 		}
 	}
-	k.ended = append(k.ended, event.AttemptEnded{Attempt: r.Attempt, Outcome: o, Reason: reason})
+	end := event.AttemptEnded{Attempt: r.Attempt, Outcome: o, Reason: reason}
+	if o == event.Failed && reason == signalled {
+		end.Signal = 15
+	}
+	k.ended = append(k.ended, end)
 }
+
+// signalled is why attempts fail that the batch system ends.
+const signalled = "signal 15"
 
 // send tells the coordinator of the ends that it was not told of.
 func (k *worker) send() {
@@ -159,7 +176,7 @@ func (k *worker) deliver() {
 func (k *worker) join() {
 	k.lose() // what the old connection carried
 	k.connected, k.notices = true, nil
-	up := engine.NodeUp{NodeJoined: event.NodeJoined{Node: k.id, Host: "h", Addr: k.addr, Capacity: k.capacity}, Held: slices.Clone(k.held)}
+	up := engine.NodeUp{NodeJoined: event.NodeJoined{Node: k.id, Host: "h", Addr: k.addr, Capacity: k.capacity, Outputs: k.outputs}, Held: slices.Clone(k.held)}
 	for _, r := range k.runs {
 		up.Running = append(up.Running, r.Attempt)
 		r.commit, r.asked, r.wanted = false, job.PhaseNone, false
@@ -186,7 +203,7 @@ func (k *worker) crash(disk bool) {
 	k.alive = false
 	k.w.Ledger.Died(k.ended)
 	k.runs, k.ended, k.where = nil, nil, nil
-	if !disk {
+	if !disk && k.outputs == "" {
 		k.held, k.bad = nil, nil
 	}
 }
@@ -233,6 +250,18 @@ func (k *worker) damage(r *run) {
 	k.say(engine.FetchFailed{By: r.Attempt, Map: bad, Reason: "damaged"})
 }
 
+// reach reports whether a map output can be had: in place, or from its holder.
+func (k *worker) reach(loc engine.Locate) bool {
+	if loc.Outputs != "" {
+		if k.outputs == "" {
+			k.w.fail("%s is to read %s in place, but cannot", k.id, loc.Outputs)
+		}
+		return k.w.disks[loc.Outputs].has(loc.Attempt)
+	}
+	h := k.w.worker(loc.Holder)
+	return h != nil && h.alive && h.addr == loc.Addr && h.has(loc.Attempt)
+}
+
 // shuffle fetches what can be fetched and reports whether that is all.
 func (k *worker) shuffle(r *run) bool {
 	for i := range r.work.Tasks {
@@ -243,8 +272,7 @@ func (k *worker) shuffle(r *run) bool {
 		if _, blamed := r.blamed[i]; !known || blamed {
 			return false
 		}
-		h := k.w.worker(loc.Holder)
-		if h != nil && h.alive && h.addr == loc.Addr && slices.Contains(h.held, loc.Attempt) && !slices.Contains(h.bad, loc.Attempt) {
+		if k.reach(loc) {
 			r.fetched[i] = loc.Attempt
 			continue
 		}

@@ -23,7 +23,12 @@ type World struct {
 	choose func(n int) int // a number in 0…n−1
 	fail   func(format string, args ...any)
 
-	workers  []*worker // in order of first joining
+	workers  []*worker            // in order of first joining
+	disks    map[string]*disk     // folders of map outputs on the shared file system
+	plans    []asked              // to be answered
+	clears   []job.AllocID        // likewise
+	mixed    map[job.ID]bool      // jobs of which a plan was answered when they had been over
+	cleared  map[job.AllocID]bool // by this coordinator
 	allocs   []*alloc
 	finalize []job.ID // jobs whose output is to be committed
 	jobs     []job.Work
@@ -35,12 +40,16 @@ type World struct {
 type alloc struct {
 	id    job.AllocID
 	req   job.AllocRequest
-	nodes int // that have begun
+	nodes int      // that have begun
+	begun bool     // of an elastic one: the batch system has started it
+	ends  job.Time // then: when its time is over; 0: never
+	told  bool     // then: the coordinator knows
 }
 
 // New returns a world that does what choose says and tells fail what is wrong.
 func New(cfg engine.Config, choose func(n int) int, fail func(format string, args ...any)) *World {
-	return &World{Engine: engine.New(cfg), Ledger: NewLedger(fail), cfg: cfg, choose: choose, fail: fail}
+	return &World{Engine: engine.New(cfg), Ledger: NewLedger(fail), cfg: cfg, choose: choose, fail: fail,
+		disks: make(map[string]*disk), cleared: make(map[job.AllocID]bool), mixed: make(map[job.ID]bool)}
 }
 
 // chance is true in one of n cases, and never when all is calm.
@@ -87,6 +96,11 @@ func (w *World) write(records []event.Record) {
 		e := event.Entry{Seq: uint64(len(w.Journal) + 1), At: w.Now, Record: r}
 		w.Journal = append(w.Journal, e)
 		w.Ledger.Apply(e)
+		if r, ok := r.(event.JobEnded); ok {
+			for i := range w.plans {
+				w.plans[i].stale = w.plans[i].stale || w.plans[i].Job == r.Job
+			}
+		}
 	}
 }
 
@@ -118,7 +132,11 @@ func (w *World) die(records []event.Record) {
 // Restart lets a new coordinator take over from the journal.
 func (w *World) Restart() {
 	w.Engine = w.Replayed()
-	w.finalize = nil
+	w.finalize, w.plans, w.clears = nil, nil, nil
+	clear(w.cleared)
+	for _, a := range w.allocs {
+		a.told = false
+	}
 	for _, k := range w.workers {
 		k.lose()
 		k.notices = nil
@@ -170,6 +188,10 @@ func (w *World) act(a engine.Action) {
 		w.request(a.Alloc, a.Request)
 	case engine.Release:
 		w.release(a.Alloc)
+	case engine.Plan:
+		w.planWanted(a)
+	case engine.Clear:
+		w.clear(a.Alloc)
 	case engine.Finalize:
 		w.checkDone(a.Job)
 		w.finalize = append(w.finalize, a.Job)
@@ -233,7 +255,14 @@ func (w *World) work(id job.ID) job.Work {
 // pass lets time pass.
 func (w *World) pass(d time.Duration) {
 	w.Now = w.Now.Add(d)
-	w.step(engine.Tick{})
+	late := w.choose(2) == 0
+	if late {
+		w.step(engine.Tick{})
+	}
+	w.timeLimits()
+	if !late {
+		w.step(engine.Tick{})
+	}
 }
 
 // unfinished returns the jobs that are not over.

@@ -1,0 +1,201 @@
+package enginetest
+
+import (
+	"strings"
+	"time"
+
+	"berth/internal/event"
+	"berth/internal/job"
+	"berth/internal/sched"
+)
+
+// batchLedger is what a ledger knows of elastic allocations.
+type batchLedger struct {
+	elastic map[job.AllocID]bool     // all that were ever asked for
+	ends    map[job.AllocID]job.Time // of those that have begun; 0: never
+	ended   map[job.AllocID]bool
+	clear   map[job.AllocID]bool // were to be cleared
+	cleared map[job.AllocID]bool // were cleared, for sure
+	shared  map[job.NodeID]bool  // whose outputs are on the shared file system
+	where   map[taskID]job.NodeID
+	began   map[job.Attempt]job.Time
+	seen    map[job.Attempt]bool
+	kinds   map[kindID]*took
+}
+
+// kindID is the tasks of a job of one kind.
+type kindID struct {
+	job     job.ID
+	reduces bool
+}
+
+// took is what tasks of a kind took.
+type took struct {
+	least time.Duration
+	n     int
+	hint  time.Duration
+}
+
+func newBatchLedger() batchLedger {
+	return batchLedger{
+		elastic: make(map[job.AllocID]bool), ends: make(map[job.AllocID]job.Time), ended: make(map[job.AllocID]bool),
+		clear: make(map[job.AllocID]bool), cleared: make(map[job.AllocID]bool), shared: make(map[job.NodeID]bool),
+		where: make(map[taskID]job.NodeID), began: make(map[job.Attempt]job.Time),
+		seen: make(map[job.Attempt]bool), kinds: make(map[kindID]*took),
+	}
+}
+
+func allocOf(n job.NodeID) job.AllocID {
+	id, _, _ := strings.Cut(string(n), "/")
+	return job.AllocID(id)
+}
+
+func (l *Ledger) applyBatch(e event.Entry) {
+	b := &l.batch
+	switch r := e.Record.(type) {
+	case event.AllocRequested:
+		b.elastic[r.Alloc] = r.Request.Elastic
+		if r.Request.Elastic == (r.Job == "") {
+			l.fail("%s is asked for on behalf of %q", r.Alloc, r.Job)
+		}
+	case event.AllocBegan:
+		b.ends[r.Alloc] = r.Ends
+	case event.AllocEnded:
+		b.ended[r.Alloc] = true
+	case event.AllocCleared:
+		b.cleared[r.Alloc], b.clear[r.Alloc] = true, true
+	case event.NodeJoined:
+		b.shared[r.Node] = r.Outputs != ""
+	case event.JobSubmitted:
+		l.hint(r.Work.ID, r.Work.TaskTime, r.Work.ReduceTime, append(r.Work.More, r.Work.Alloc))
+	case event.JobResumed:
+		l.hint(r.Job, r.TaskTime, r.ReduceTime, append(r.More, r.Alloc))
+	case event.JobPlanned:
+		l.hint(r.Job, r.TaskTime, r.ReduceTime, nil)
+	case event.AttemptStarted:
+		l.startedIn(e.At, r)
+	case event.LeaveGranted:
+		b.began[r.Attempt] = e.At
+		l.inTime(e.At, r.Attempt)
+	case event.AttemptEnded:
+		l.endedIn(e.At, r)
+	case event.OutputHeld:
+		b.where[taskID{r.Attempt.Job, r.Attempt.Task}] = r.Node
+	case event.OutputLost:
+		l.lost(r)
+	}
+}
+
+// kind returns what is known of the kind of the task.
+func (l *Ledger) kind(id job.ID, task int) *took {
+	w := l.works[id]
+	return l.took(kindID{id, w.Kind == job.MapReduce && task >= w.Tasks})
+}
+
+func (l *Ledger) took(k kindID) *took {
+	if l.batch.kinds[k] == nil {
+		l.batch.kinds[k] = &took{}
+	}
+	return l.batch.kinds[k]
+}
+
+// hint takes in what a plan expects tasks to take; none, if it asks for too little time itself.
+func (l *Ledger) hint(id job.ID, tasks, reduces time.Duration, rs []job.AllocRequest) {
+	for i, d := range []time.Duration{tasks, reduces} {
+		k := l.took(kindID{id, i == 1})
+		if rs == nil && d == 0 {
+			continue
+		}
+		k.hint = d
+		for _, r := range rs {
+			if k.hint = 0; r.Time == 0 || r.Time >= sched.Span(d) {
+				k.hint = d
+				break
+			}
+		}
+	}
+}
+
+func (l *Ledger) startedIn(at job.Time, r event.AttemptStarted) {
+	b := &l.batch
+	b.where[taskID{r.Attempt.Job, r.Attempt.Task}] = r.Node
+	if !b.seen[r.Attempt] { // else it was given up, and runs on
+		b.seen[r.Attempt], b.began[r.Attempt] = true, at
+		l.inTime(at, r.Attempt)
+	}
+}
+
+// inTime checks that what begins now could end before its allocation does. Of what was
+// measured only the least is taken: what is usual cannot be less.
+func (l *Ledger) inTime(at job.Time, id job.Attempt) {
+	node := l.batch.where[taskID{id.Job, id.Task}]
+	ends := l.batch.ends[allocOf(node)]
+	if ends == 0 || l.torn {
+		return
+	}
+	k := l.kind(id.Job, id.Task)
+	expected := k.hint
+	if k.n >= 5 {
+		expected = k.least
+	}
+	if at >= ends || at.Add(expected) > ends {
+		l.fail("%v begins at %v on %s and is expected to take %v, but its allocation ends at %v",
+			id, time.Duration(at), node, expected, time.Duration(ends))
+	}
+}
+
+func (l *Ledger) endedIn(at job.Time, r event.AttemptEnded) {
+	b, k := &l.batch, taskID{r.Attempt.Job, r.Attempt.Task}
+	if a, ok := l.live[k]; !ok || a.id != r.Attempt || !b.elastic[allocOf(a.node)] {
+		return
+	}
+	if ends := b.ends[allocOf(b.where[k])]; ends != 0 && at >= ends && r.Outcome == event.Failed && r.Signal != 0 {
+		l.fail("%v counts as failed, though its allocation was over", r.Attempt)
+	}
+	if r.Outcome != event.Done {
+		return
+	}
+	t, d := l.kind(k.job, k.task), at.Sub(b.began[r.Attempt])
+	if t.n == 0 || d < t.least {
+		t.least = d
+	}
+	t.n++
+}
+
+// lost checks that an output is not given up which outlives its node, unless it is bad.
+func (l *Ledger) lost(r event.OutputLost) {
+	node := l.batch.where[taskID{r.Job, r.Task}]
+	if l.batch.shared[node] && !r.Bad && !l.batch.clear[allocOf(node)] {
+		l.fail("output of task %d of %s is given up, but is on the shared file system: %s", r.Task, r.Job, r.Reason)
+	}
+}
+
+// Clear takes in that an allocation is to be cleared, and checks that nobody needs it.
+func (l *Ledger) Clear(id job.AllocID) {
+	b := &l.batch
+	if !b.elastic[id] || !b.ended[id] || b.cleared[id] {
+		l.fail("%s is to be cleared: elastic %t, ended %t, cleared %t", id, b.elastic[id], b.ended[id], b.cleared[id])
+	}
+	b.clear[id] = true
+	for k := range l.done {
+		w := l.works[k.job]
+		if l.state[k.job].Final() || k.task >= w.Tasks || w.Reduces == 0 || !b.shared[b.where[k]] || allocOf(b.where[k]) != id {
+			continue
+		}
+		for i := w.Tasks; i < w.Total(); i++ {
+			if !l.done[taskID{k.job, i}] {
+				l.fail("%s is to be cleared, but %s needs what map %d left there", id, k.job, k.task)
+				break
+			}
+		}
+	}
+}
+
+// checkCleared checks that all elastic allocations are over and cleared.
+func (l *Ledger) checkCleared() {
+	for id, elastic := range l.batch.elastic {
+		if elastic && !l.batch.cleared[id] {
+			l.fail("%s was never cleared", id)
+		}
+	}
+}

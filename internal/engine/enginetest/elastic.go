@@ -1,0 +1,246 @@
+package enginetest
+
+import (
+	"slices"
+	"strings"
+	"time"
+
+	"berth/internal/engine"
+	"berth/internal/event"
+	"berth/internal/job"
+)
+
+// start starts an allocation of the batch system. The coordinator may hear of it after
+// the first workers have dialled in.
+func (w *World) start(a *alloc) {
+	a.begun = true
+	if a.req.Time > 0 {
+		a.ends = w.Now.Add(a.req.Time)
+	}
+	if w.choose(2) == 0 {
+		w.tellUp(a)
+	}
+}
+
+func (w *World) tellUp(a *alloc) {
+	a.told = true
+	w.step(engine.AllocUp{Alloc: a.id, Ends: a.ends})
+}
+
+// share puts a node's map outputs on the shared file system, as most batch systems have one.
+func (w *World) share(k *worker, a *alloc) {
+	if a.req.Elastic && w.choose(4) > 0 {
+		k.outputs = "/shared/" + string(k.id)
+		if w.disks[k.outputs] == nil {
+			w.disks[k.outputs] = k.disk
+		}
+		k.disk = w.disks[k.outputs]
+	}
+}
+
+// batch does one of the things that only a batch system does.
+func (w *World) batch() {
+	switch w.choose(6) {
+	case 0, 1:
+		w.answerPlan()
+	case 2:
+		w.answerClear()
+	case 3:
+		for _, a := range w.allocs {
+			if a.begun && !a.told {
+				w.tellUp(a)
+				return
+			}
+		}
+	case 4:
+		w.note()
+	case 5:
+		for _, a := range w.allocs {
+			if a.begun && a.ends != 0 && w.choose(3) == 0 { // an administrator gives it more or less time
+				a.ends = w.Now.Add(w.span())
+				w.tellUp(a)
+				return
+			}
+		}
+	}
+}
+
+// note says what an allocation waits for.
+func (w *World) note() {
+	for _, a := range w.allocs {
+		if a.req.Elastic && !a.begun {
+			w.step(engine.AllocNote{Alloc: a.id, Note: "Resources", Start: w.Now.Add(w.span())})
+			return
+		}
+	}
+}
+
+// span returns a wall time; when all is calm one that is enough.
+func (w *World) span() time.Duration {
+	if w.calm {
+		return 100 * time.Hour
+	}
+	return []time.Duration{time.Minute, 3 * time.Minute, 10 * time.Minute, time.Hour}[w.choose(4)]
+}
+
+// timeLimits ends the allocations whose time is over.
+func (w *World) timeLimits() {
+	for _, a := range slices.Clone(w.allocs) {
+		if !a.begun || a.ends == 0 || w.Now < a.ends || !slices.Contains(w.allocs, a) {
+			continue
+		}
+		if w.chance(2) {
+			w.signal(a)
+		}
+		if slices.Contains(w.allocs, a) {
+			w.over(a, "time limit", false)
+		}
+	}
+}
+
+// signal lets workers tell of tasks that the batch system ended, before it is known that
+// the allocation is over.
+func (w *World) signal(a *alloc) {
+	for _, k := range slices.Clone(w.workers) {
+		if k.alloc != a.id || !k.connected {
+			continue
+		}
+		for _, r := range slices.Clone(k.runs) {
+			k.end(r, event.Failed, signalled)
+		}
+		k.send()
+		for len(k.out) > 0 && w.worker(k.id) == k {
+			k.deliver()
+		}
+	}
+}
+
+// planWanted takes in that a plan is asked for.
+func (w *World) planWanted(a engine.Plan) {
+	if slices.ContainsFunc(w.plans, func(b asked) bool { return a.Job == b.Job && !b.stale }) && !w.mixed[a.Job] {
+		w.fail("two plans are on the way for %s", a.Job)
+	}
+	s, ok := w.Engine.Job(a.Job)
+	left := func(t engine.Tally) int { return t.Total - t.Done - t.Failed }
+	if !ok || s.State.Final() || a.Rest.Tasks+a.Rest.Reduces == 0 || a.Rest.Tasks < left(s.Tasks) || a.Rest.Reduces < left(s.Reduces) {
+		w.fail("plan of %+v asked for, of %+v", a, s)
+	}
+	w.plans = append(w.plans, asked{Plan: a})
+}
+
+// asked is a plan that is asked for.
+type asked struct {
+	engine.Plan
+	stale bool // its job was over meanwhile
+}
+
+// answerPlan answers the oldest plan that is asked for.
+func (w *World) answerPlan() {
+	if len(w.plans) == 0 {
+		return
+	}
+	a := w.plans[0]
+	w.plans = w.plans[1:]
+	if a.stale {
+		if w.choose(2) == 0 {
+			return // a coordinator need not answer for a job that was over
+		}
+		w.mixed[a.Job] = true // it may be taken for the answer to a later one
+	}
+	in := engine.Planned{JobPlanned: event.JobPlanned{Job: a.Job, Decision: "toy"}}
+	switch {
+	case w.chance(6):
+		in.Failed, in.Retry = "the controller does not answer", w.Now.Add(time.Duration(1+w.choose(5))*time.Minute)
+	case w.chance(20):
+		in.Failed = "no partition is open"
+	case w.chance(8): // what is there is to do
+	default:
+		in.Scout, in.TaskTime = w.choose(3)*w.choose(4), time.Duration(w.choose(2))*w.span()/2
+		for range 1 + w.choose(2) {
+			in.Allocs = append(in.Allocs, w.request1(w.work(a.Job)))
+		}
+	}
+	w.step(in)
+}
+
+// clear removes what is left of an allocation; that may fail.
+func (w *World) clear(id job.AllocID) {
+	w.Ledger.Clear(id)
+	if w.cleared[id] {
+		w.fail("%s is cleared twice", id)
+	}
+	w.cleared[id] = true
+	for path := range w.disks {
+		if allocOf(job.NodeID(strings.TrimPrefix(path, "/shared/"))) == id {
+			*w.disks[path] = disk{}
+		}
+	}
+	if !w.chance(5) {
+		w.clears = append(w.clears, id)
+	}
+}
+
+// answerClear tells that an allocation is cleared.
+func (w *World) answerClear() {
+	if len(w.clears) > 0 {
+		id := w.clears[0]
+		w.clears = w.clears[1:]
+		w.step(engine.Cleared{Alloc: id})
+	}
+}
+
+// place decides what a job asks for.
+func (w *World) place(work *job.Work) {
+	work.Alloc, work.More, work.Scout, work.TaskTime, work.ReduceTime = w.shape(*work), nil, 0, 0, 0
+	if w.choose(2) == 0 {
+		return
+	}
+	work.Alloc = w.request1(*work)
+	for range w.choose(3) {
+		work.More = append(work.More, w.request1(*work))
+	}
+	work.Scout = w.choose(2) * w.choose(5)
+	work.TaskTime, work.ReduceTime = time.Duration(w.choose(2))*w.span()/3, time.Duration(w.choose(2))*w.span()/3
+}
+
+// request1 returns a request of the batch system in which the job fits.
+func (w *World) request1(work job.Work) job.AllocRequest {
+	r := w.shape(work)
+	r.On, r.Elastic, r.Batch.Partition, r.Time = "batch", true, "p", w.span()
+	return r
+}
+
+// resume has a job that is over go on, on the same kind of allocations or another.
+func (w *World) resume(id job.ID, failed bool) {
+	work := w.work(id)
+	w.place(&work)
+	w.step(engine.Resume{Job: id, Failed: failed, Alloc: work.Alloc, More: work.More, Scout: work.Scout,
+		TaskTime: work.TaskTime, ReduceTime: work.ReduceTime})
+}
+
+// settle lets time pass when all jobs are done, and checks that all is given back and cleared.
+func (w *World) settle() {
+	w.Restart() // what a driver failed to clear is cleared again
+	for range 20 {
+		w.begin()
+		for _, k := range slices.Clone(w.workers) {
+			w.mend(k)
+		}
+		w.pass(time.Minute)
+		for len(w.clears) > 0 {
+			w.answerClear()
+		}
+	}
+	if live := w.Engine.Allocs(); len(live) > 0 {
+		w.fail("nothing is left to do, but there are %v", live)
+	}
+	if n := w.Engine.Kept(); n > 0 {
+		w.fail("nothing is left to do, but of %d allocations something is kept", n)
+	}
+	w.Ledger.checkCleared()
+	for path, d := range w.disks {
+		if len(d.held) > 0 {
+			w.fail("%s is left", path)
+		}
+	}
+}

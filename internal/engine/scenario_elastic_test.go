@@ -1,0 +1,70 @@
+package engine_test
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"berth/internal/engine"
+	"berth/internal/event"
+	"berth/internal/job"
+)
+
+// elasticInput makes the inputs that only elastic allocations bring; nil for another verb.
+// Times are given from now on.
+func (s *scenario) elasticInput(verb string, a args) engine.Input {
+	switch verb {
+	case "alloc-up":
+		up := engine.AllocUp{Alloc: job.AllocID(a.pos[0])}
+		if v, ok := a.key["left"]; ok {
+			up.Ends = s.now.Add(s.duration(v))
+		}
+		return up
+	case "alloc-note":
+		note := engine.AllocNote{Alloc: job.AllocID(a.pos[0]), Note: a.key["note"]}
+		if v, ok := a.key["start"]; ok {
+			note.Start = s.now.Add(s.duration(v))
+		}
+		return note
+	case "planned":
+		p := engine.Planned{Allocs: s.requests(a, a.key["allocs"]), Failed: a.key["failed"]}
+		p.JobPlanned = event.JobPlanned{Job: a.job(0), Scout: a.num("scout", 0), Decision: a.key["decision"],
+			TaskTime: s.duration(a.str("task-time", "0s")), ReduceTime: s.duration(a.str("reduce-time", "0s"))}
+		if v, ok := a.key["retry"]; ok {
+			p.Retry = s.now.Add(s.duration(v))
+		}
+		return p
+	case "cleared":
+		return engine.Cleared{Alloc: job.AllocID(a.pos[0])}
+	}
+	return nil
+}
+
+// requests parses "2x30m,1x10m", two nodes for half an hour and one for ten minutes.
+func (s *scenario) requests(a args, v string) []job.AllocRequest {
+	var rs []job.AllocRequest
+	for _, f := range strings.FieldsFunc(v, func(r rune) bool { return r == ',' }) {
+		r := s.alloc(a)
+		nodes, d, _ := strings.Cut(f, "x")
+		_, err := fmt.Sscan(nodes, &r.Nodes)
+		s.must(err)
+		r.Time = s.duration(d)
+		rs = append(rs, r)
+	}
+	return rs
+}
+
+// elasticStatus tells of an elastic allocation what a local one does not have.
+func (s *scenario) elasticStatus(a engine.AllocStatus) string {
+	if !a.Request.Elastic {
+		return ""
+	}
+	t := fmt.Sprintf(" for %s begun %t %v", a.Job, a.Begun, time.Duration(a.Began))
+	if a.Ends != 0 {
+		t += fmt.Sprintf(" ends in %v", a.Ends.Sub(s.now))
+	}
+	if a.Start != 0 {
+		t += fmt.Sprintf(" start in %v", a.Start.Sub(s.now))
+	}
+	return reasoned(t, a.Note)
+}
