@@ -129,7 +129,7 @@ func (j *Job) phaseViews(v *JobView, now job.Time) {
 			if j.skips(g, k) {
 				continue
 			}
-			p := j.phaseView(g, k, live[k], until)
+			p := j.phaseView(g, k, live, until)
 			v.Phases = append(v.Phases, p)
 		}
 	}
@@ -161,7 +161,7 @@ func (j *Job) bytes() (in, out int64) {
 	}
 }
 
-func (j *Job) phaseView(g *group, k int, live []*attempt, until job.Time) PhaseView {
+func (j *Job) phaseView(g *group, k int, live [3][]*attempt, until job.Time) PhaseView {
 	p, pos := &g.phases[k], k+1
 	v := PhaseView{
 		Phase: p.phase.String(), Total: g.total, Running: g.at[pos], Failed: g.at[posFailed],
@@ -177,7 +177,10 @@ func (j *Job) phaseView(g *group, k int, live []*attempt, until job.Time) PhaseV
 		v.Waiting += g.at[i]
 	}
 	v.Done = v.Total - v.Waiting - v.Running - v.Failed
-	e := estimate{group: g, pos: pos, phase: p, live: live, now: until}
+	e := estimate{group: g, pos: pos, phase: p, live: live[k], now: until}
+	for _, before := range live[:k] {
+		e.ahead += len(before)
+	}
 	v.Progress, v.Rate, v.RateTasks = e.progress(), e.rate(), e.rateTasks()
 	if s, known := e.eta(); known && j.state == event.StateRunning {
 		v.EtaS = &s

@@ -13,6 +13,7 @@ type estimate struct {
 	pos   int
 	phase *phaseSum
 	live  []*attempt // in this phase, in the order of their keys
+	ahead int        // attempts that run and will come to the phase
 	now   job.Time
 }
 
@@ -90,7 +91,7 @@ func (e *estimate) eta() (seconds float64, known bool) {
 		each := e.phase.runLast.Sub(e.phase.runFirst).Seconds() / float64(n)
 		return round(max(float64(left+slots)*each-e.now.Sub(e.phase.runLast).Seconds(), 0)), true
 	}
-	if slots == 0 {
+	if slots == 0 && e.ahead == 0 {
 		return 0, false
 	}
 	mean := e.phase.took.mean()
@@ -98,6 +99,9 @@ func (e *estimate) eta() (seconds float64, known bool) {
 		if mean = e.extrapolate(); mean == 0 {
 			return 0, false
 		}
+	}
+	if slots == 0 { // those that run have just begun their tasks
+		return round(float64(left) * mean / float64(e.ahead)), true
 	}
 	var work, longest float64
 	for _, a := range e.live {

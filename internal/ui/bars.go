@@ -11,6 +11,8 @@ import (
 const (
 	minBar = 8
 	maxBar = 40
+	// leastWrap is the least width at which a text is broken into lines.
+	leastWrap = 20
 )
 
 // frame returns the lines below which nothing stands while a job runs: a bar for
@@ -27,12 +29,11 @@ func frame(v report.JobView, width int, c color) []string {
 	if event.State(v.State).Final() && len(lines) > 0 {
 		return lines // the closing summary says the rest
 	}
-	for _, l := range []string{wholeLine(v), queueLine(v)} {
-		if l != "" {
-			lines = append(lines, fit(l, width))
-		}
+	lines = append(lines, fit(wholeLine(v), width))
+	if width < leastWrap {
+		return lines
 	}
-	return lines
+	return append(lines, wrap(queueLine(v), width)...)
 }
 
 // widths says how wide the columns of the bars are; 0: the column is left out.

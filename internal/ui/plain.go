@@ -27,12 +27,13 @@ type plain struct {
 	color color
 	news  news
 
-	at      time.Time // of what was given last
-	told    time.Time // of the last line on progress
-	lastKey string    // what it told, but for what moves of itself
-	tenth   int
-	begun   bool
-	ended   bool
+	at        time.Time // of what was given last
+	told      time.Time // of the last line on progress
+	lastQueue string    // queueLine
+	lastKey   string    // what it told, but for what moves of itself
+	tenth     int
+	begun     bool
+	ended     bool
 }
 
 func (p *plain) write(lines ...string) {
@@ -66,22 +67,27 @@ func (p *plain) Update(v report.JobView) {
 	}
 	text, since, now := progressText(v), v.At.Sub(p.told), tenth(v)
 	key, alive := text, plainAlive
+	queue := queueLine(v)
 	if v.Waits != nil && v.TasksRunning == 0 { // only what it waits for is news, not for how long
-		key, alive = v.State+queueLine(v), plainWaits
+		key, alive = v.State+queue, plainWaits
 	}
 	due := since >= alive ||
 		key != p.lastKey && (since >= plainOften || now != p.tenth && since >= plainSoon)
 	if !due {
 		return
 	}
-	p.told, p.lastKey, p.tenth = v.At, key, now
+	if queue != "" && (queue != p.lastQueue || v.TasksRunning == 0) {
+		text += "; " + queue
+	}
+	p.told, p.lastKey, p.lastQueue, p.tenth = v.At, key, queue, now
 	p.write(text)
 }
 
 // tenth returns how many tenths of the tasks are done.
 func tenth(v report.JobView) int { return v.TasksDone * 10 / max(v.TasksTotal, 1) }
 
-// progressText is one line on how far the job is: the stages under way.
+// progressText is one line on how far the job is: the stages under way. What it has of a
+// batch system is told apart.
 func progressText(v report.JobView) string {
 	var parts []string
 	for _, s := range under(v) {
@@ -94,10 +100,7 @@ func progressText(v report.JobView) string {
 		parts = append(parts, part)
 	}
 	if len(parts) == 0 || v.State != string(event.StateRunning) {
-		return whole(v)
-	}
-	if more := queueLine(v); more != "" {
-		parts = append(parts, more)
+		return wholeLine(v)
 	}
 	return strings.Join(parts, "; ")
 }
