@@ -176,17 +176,10 @@ func (c *Client) unreachable(ctx context.Context, err error) error {
 
 // elsewhere returns ErrNoServer, or where the coordinator runs if that is another machine.
 func (c *Client) elsewhere() error {
-	o, err := c.home.Elsewhere()
-	if err != nil {
+	if err := c.home.Elsewhere(); err != nil {
 		return err
 	}
-	if o == nil {
-		return ErrNoServer
-	}
-	return &job.Error{Class: job.User, Code: job.CodeConfig, Where: o.Host,
-		What: fmt.Sprintf("your coordinator runs there (process %d, since %s)", o.PID, o.Started.Local().Format("2006-01-02 15:04")),
-		Do: fmt.Sprintf("use berth there, or stop it there with: berth server stop (if %s is gone for good: remove %s)",
-			o.Host, c.home.Lock())}
+	return ErrNoServer
 }
 
 // failure turns an answer other than 200 into the error it tells.
