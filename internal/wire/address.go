@@ -39,13 +39,16 @@ func (l *Listener) Local() string {
 // interfaces it is this machine's addresses, of which some may lead nowhere from some
 // nodes, and at last its names. Names come last because a machine's own name often stands
 // for its loopback address on that machine itself: a worker there would serve map outputs
-// where no other node finds them.
+// where no other node finds them. On a machine without a network it is the loopback address.
 func (l *Listener) Addresses() []string {
 	at := l.bound()
 	if !at.Addr().IsUnspecified() {
 		return []string{at.String()}
 	}
-	return thisMachine().addresses(at)
+	if all := thisMachine().addresses(at); len(all) > 0 {
+		return all
+	}
+	return []string{l.Local()}
 }
 
 func (l *Listener) bound() netip.AddrPort {
@@ -72,11 +75,11 @@ func (m machine) addresses(at netip.AddrPort) []string {
 	for _, ip := range ips {
 		all = append(all, netip.AddrPortFrom(ip, at.Port()).String())
 	}
-	names := m.names
-	if len(all)+len(names) > maxAddrs {
-		all = all[:maxAddrs-len(names)]
+	if len(all) == 0 {
+		return nil // its names lead nowhere either
 	}
-	for _, name := range names {
+	all = all[:min(len(all), maxAddrs-len(m.names))]
+	for _, name := range m.names {
 		all = append(all, net.JoinHostPort(name, strconv.Itoa(int(at.Port()))))
 	}
 	return all

@@ -145,13 +145,13 @@ func TestAddressesReachTheListener(t *testing.T) {
 	}
 	for _, addr := range addrs {
 		host, p, err := net.SplitHostPort(addr)
-		if ip := net.ParseIP(host); err != nil || p != port || ip != nil && ip.IsLoopback() {
+		if ip := net.ParseIP(host); err != nil || p != port || ip != nil && ip.IsLoopback() && len(addrs) > 1 {
 			t.Errorf("%s, %v", addr, err)
 		}
 	}
 	if c, err := Dial(t.Context(), &Bundle{Addrs: addrs, Identity: worker}); err == nil {
 		c.Close()
-	} else if len(addrs) > 0 {
+	} else {
 		t.Errorf("none of %q leads here: %v", addrs, err)
 	}
 }
@@ -182,7 +182,7 @@ func TestAddressesOfAMachine(t *testing.T) {
 			"[::]:7", []string{"10.0.0.1:7", "login1:7"}},
 		{"IPv4 alone is listened on", machine{own: ips("fd00::1", "10.0.0.1")}, "0.0.0.0:7", []string{"10.0.0.1:7"}},
 		{"an address twice, once mapped", machine{own: ips("10.0.0.1", "::ffff:10.0.0.1")}, "[::]:7", []string{"10.0.0.1:7"}},
-		{"nothing", machine{}, "[::]:7", nil},
+		{"no network", machine{names: []string{"laptop"}, own: ips("127.0.0.1", "::1")}, "[::]:7", nil},
 		{"too many", many, "[::]:7", []string{"10.0.0.0:7", "10.0.0.1:7", "10.0.0.2:7", "10.0.0.3:7", "10.0.0.4:7", "10.0.0.5:7", "10.0.0.6:7",
 			"10.0.0.7:7", "10.0.0.8:7", "10.0.0.9:7", "10.0.0.10:7", "10.0.0.11:7", "10.0.0.12:7", "10.0.0.13:7", "10.0.0.14:7", "h:7"}},
 	}
