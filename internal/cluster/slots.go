@@ -1,5 +1,7 @@
 package cluster
 
+import "berth/internal/job"
+
 // Steps returns the steps from the beginning on; neighbours differ.
 func (t *Timeline) Steps() []Step {
 	free := t.base
@@ -63,4 +65,17 @@ func (c *closed) ordered() []Slot {
 		}
 	}
 	return out
+}
+
+// last returns when the last step begins.
+func (t *Timeline) last() job.Time {
+	level, id := t.tree.top, t.tree.root
+	for ; level > 0; level-- {
+		b := &t.tree.inners.blocks[id]
+		id = b.e[b.n-1].kid
+	}
+	if b := &t.tree.leaves.blocks[id]; b.n > 0 {
+		return b.e[b.n-1].at
+	}
+	return t.from
 }

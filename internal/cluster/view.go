@@ -1,0 +1,170 @@
+package cluster
+
+import (
+	"cmp"
+	"slices"
+	"strconv"
+
+	"berth/internal/job"
+)
+
+// View is for whom nodes are counted: a node is free when a worker of that size can
+// begin on it.
+type View struct {
+	Partition   string        // "": the default one, or where there are none all nodes
+	PerNode     job.Resources // of a worker, one a node; at least one core
+	Whole       bool          // it shares its node with nobody
+	Constraint  string        // what nodes must have, as sbatch --constraint takes it
+	Reservation string        // whose nodes are used; "": none's
+}
+
+// Facts is what a timeline does not say of the snapshot that it was made of.
+type Facts struct {
+	Usable   int        `json:"usable"`   // nodes that could hold a worker
+	Excluded []Excluded `json:"excluded"` // the partition's other nodes, the commonest reason first
+	Unseen   int        `json:"unseen"`   // usable nodes that are used by jobs that are not listed
+	// Jobs in the queue that wait for the same nodes and are left out of the timeline:
+	Held     int `json:"held"`     // as they cannot start by themselves
+	Closed   int `json:"closed"`   // as their partition is closed
+	Unplaced int `json:"unplaced"` // as there never are nodes for them, as far as is known
+
+	NotUnderstood []string `json:"not_understood"` // what was left out of account, for people
+}
+
+// Excluded is nodes that could not hold a worker, and why.
+type Excluded struct {
+	Reason string `json:"reason"`
+	Nodes  int    `json:"nodes"`
+}
+
+// Timeline returns how many nodes are free for a worker, from the instant of the snapshot
+// on, by the rules of docs/models.md: running jobs keep their nodes up to their limits,
+// and pending ones start when the batch system plans it, or where backfilling in the
+// order of their priority puts them.
+func (s *Snapshot) Timeline(v View) (*Timeline, Facts) {
+	v.PerNode.CPUs = max(v.PerNode.CPUs, 1)
+	l := lineup{snap: s, view: v, queue: s.Queue}
+	if l.queue == nil {
+		l.queue = &Queue{}
+	}
+	l.findPartitions()
+	l.findNodes()
+	l.line = NewTimeline(s.At, 0)
+	l.sweep()
+	l.pending()
+	return l.line, l.facts
+}
+
+// lineup is a timeline in the making.
+type lineup struct {
+	snap  *Snapshot
+	queue *Queue
+	view  View
+	line  *Timeline
+	facts Facts
+
+	parts  map[string]*part
+	nodes  []state // usable ones
+	usable []int32 // of each node of the snapshot its index in nodes; none: it is not usable
+	weighs map[kind]float64
+}
+
+// part is a partition and what was found out of it.
+type part struct {
+	*Partition
+	sizes []capacity // of its nodes; nil: not looked at yet
+}
+
+func (l *lineup) findPartitions() {
+	l.parts = make(map[string]*part, len(l.queue.Partitions))
+	for i := range l.queue.Partitions {
+		p := &l.queue.Partitions[i]
+		l.parts[p.Name] = &part{Partition: p}
+		if l.view.Partition == "" && p.Default {
+			l.view.Partition = p.Name
+		}
+	}
+}
+
+// candidates returns the nodes of the partition, or all where nothing is known of it.
+func (l *lineup) candidates() []int {
+	if p := l.parts[l.view.Partition]; p != nil {
+		l.view.Whole = l.view.Whole || p.Whole
+		return p.Nodes
+	}
+	if l.view.Partition != "" {
+		l.misunderstood("there is no partition " + strconv.Quote(l.view.Partition) + "; all nodes are counted")
+	} else if len(l.queue.Partitions) > 0 {
+		l.misunderstood("no partition is the default; all nodes are counted")
+	}
+	all := make([]int, len(l.snap.Nodes))
+	for i := range all {
+		all[i] = i
+	}
+	return all
+}
+
+func (l *lineup) misunderstood(what string) {
+	l.facts.NotUnderstood = append(l.facts.NotUnderstood, what)
+}
+
+// findNodes finds the nodes that could hold a worker.
+func (l *lineup) findNodes() {
+	candidates := l.candidates()
+	if _, ok := satisfies(l.view.Constraint, nil); !ok {
+		l.misunderstood("constraint " + strconv.Quote(l.view.Constraint) + ": only names with & | , and parentheses are understood; all nodes are counted")
+		l.view.Constraint = ""
+	}
+	reserved := l.reserved()
+	l.usable = make([]int32, len(l.snap.Nodes))
+	for i := range l.usable {
+		l.usable[i] = none
+	}
+	excluded := map[string]int{}
+	for _, i := range candidates {
+		if i < 0 || i >= len(l.snap.Nodes) || l.usable[i] != none {
+			continue
+		}
+		if why := l.unusable(i, reserved); why != "" {
+			excluded[why]++
+			continue
+		}
+		l.usable[i] = int32(len(l.nodes))
+		l.nodes = append(l.nodes, state{free: l.snap.Nodes[i].Capacity, node: i})
+	}
+	l.facts.Usable = len(l.nodes)
+	for why, n := range excluded {
+		l.facts.Excluded = append(l.facts.Excluded, Excluded{why, n})
+	}
+	slices.SortFunc(l.facts.Excluded, func(a, b Excluded) int {
+		return cmp.Or(b.Nodes-a.Nodes, cmp.Compare(a.Reason, b.Reason))
+	})
+}
+
+// reserved returns the reservation that is asked for by name; nil: none is, or it is not
+// the user's.
+func (l *lineup) reserved() *Reservation {
+	for i, r := range l.queue.Reservations {
+		if r.Mine && r.Name == l.view.Reservation {
+			return &l.queue.Reservations[i]
+		}
+	}
+	return nil
+}
+
+// unusable returns why a node could hold no worker, "" where it could.
+func (l *lineup) unusable(i int, r *Reservation) string {
+	n := &l.snap.Nodes[i]
+	matches, _ := satisfies(l.view.Constraint, n.Features)
+	switch {
+	case n.Down != "":
+		return n.Down
+	case !l.view.PerNode.Fits(n.Capacity):
+		return "too small"
+	case !matches:
+		return "lacks " + l.view.Constraint
+	case l.view.Reservation != "" && (r == nil || !slices.Contains(r.Nodes, i)):
+		return "not in reservation " + l.view.Reservation
+	}
+	return ""
+}
