@@ -43,6 +43,9 @@ func parseNodes(out string, s site) []node {
 	return nodes
 }
 
+// guessedMem is how much memory a CPU has, bytes, of which neither slurm.conf nor slurmd says anything.
+const guessedMem = 1 << 30
+
 func parseNode(r map[string]string, s site) node {
 	cpus := parseCount(r["CPUEfctv"]) // without those that are kept for the system
 	if cpus == 0 {
@@ -50,8 +53,10 @@ func parseNode(r map[string]string, s site) node {
 	}
 	n := node{Node: cluster.Node{Name: r["NodeName"]}}
 	mem := parseMegabytes(r["RealMemory"]) - parseMegabytes(r["MemSpecLimit"])
-	if !s.memory && mem <= 1<<20 { // the size is not configured: what slurmd found to be free
-		mem = parseMegabytes(r["FreeMem"])
+	if !s.memory && mem <= 1<<20 { // the size is not configured: what slurmd found to be free, or a guess
+		if mem = parseMegabytes(r["FreeMem"]); mem == 0 {
+			mem = int64(cpus) * guessedMem
+		}
 	}
 	n.Capacity = job.Resources{CPUs: cpus, Mem: max(mem, 0)}
 	n.Free = n.Capacity.Minus(job.Resources{CPUs: parseCount(r["CPUAlloc"]), Mem: parseMegabytes(r["AllocMem"])})

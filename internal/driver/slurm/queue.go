@@ -23,6 +23,7 @@ func parseQueue(rows [][]string, partitions []partition, index map[string]int, s
 	for i := range partitions {
 		byName[partitions[i].Name] = &partitions[i]
 	}
+	busy := runningTasks(rows)
 	var waiting []queued
 	for _, f := range rows {
 		q := parseJob(f, byName, s)
@@ -31,7 +32,7 @@ func parseQueue(rows [][]string, partitions []partition, index map[string]int, s
 			if q.Nodes, err = indices(f[13], index); err != nil {
 				return nil, nil, err
 			}
-			waiting = append(waiting, split(q, f)...)
+			waiting = append(waiting, split(q, busy)...)
 		case holdsNodes(state):
 			if q.Nodes, err = indices(f[12], index); err != nil {
 				return nil, nil, err
@@ -63,7 +64,11 @@ func parseJob(f []string, partitions map[string]*partition, s site) queued {
 	q := queued{Queued: cluster.Queued{ID: f[0], User: f[1], Partition: f[2], Count: max(parseCount(f[4]), 1)}}
 	q.number, _ = digits(leadingDigits(f[0]))
 	q.priority, _ = digits(f[11])
-	q.PerNode = perNode(parseCount(f[5]), tresMem(f[6]), q.Count)
+	mem := int64(0)
+	if s.memory {
+		mem = tresMem(f[6])
+	}
+	q.PerNode = perNode(parseCount(f[5]), mem, q.Count)
 	q.Whole = s.wholeNodes || f[7] == "NO" // it was asked not to share
 	q.Start = parseTime(f[9])
 	q.Limit, _ = parseLimit(f[8])
@@ -95,21 +100,35 @@ func perNode(cpus int, mem int64, nodes int) job.Resources {
 	return job.Resources{CPUs: (cpus + nodes - 1) / nodes, Mem: (mem + int64(nodes) - 1) / int64(nodes)}
 }
 
+// runningTasks counts the tasks of each array that hold nodes, by the array's id.
+func runningTasks(rows [][]string) map[string]int {
+	busy := map[string]int{}
+	for _, f := range rows {
+		if array, _, ok := strings.Cut(f[0], "_"); ok && holdsNodes(f[3]) {
+			busy[array]++
+		}
+	}
+	return busy
+}
+
 // split makes one entry of a pending job, and two of an array that may not run all its
 // tasks at once: the rest waits for its own kind.
-func split(q queued, f []string) []queued {
-	tasks, throttle := arrayTasks(f[0])
-	if tasks == 1 {
-		return []queued{q}
+func split(q queued, busy map[string]int) []queued {
+	tasks, throttle := arrayTasks(q.ID)
+	if tasks > 1 {
+		q.Repeat = tasks
 	}
-	q.Repeat = tasks
-	if throttle == 0 || throttle >= tasks || q.Held != "" {
+	array, _, _ := strings.Cut(q.ID, "_")
+	room := throttle - busy[array]
+	if throttle == 0 || room >= tasks || q.Held != "" {
 		return []queued{q}
 	}
 	rest := q
-	q.Repeat = throttle
-	rest.Repeat, rest.Nodes, rest.Start, rest.Held = tasks-throttle, nil, 0, "waits for other tasks of its array"
-	rest.ID += "…"
+	rest.Repeat, rest.Nodes, rest.Start, rest.Held = tasks-max(room, 0), nil, 0, reasons["JobArrayTaskLimit"]
+	if room <= 0 {
+		return []queued{rest}
+	}
+	q.Repeat = room
 	return []queued{q, rest}
 }
 

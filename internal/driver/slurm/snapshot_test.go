@@ -1,0 +1,94 @@
+package slurm
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/cockroachdb/datadriven"
+
+	"berth/internal/cluster"
+	"berth/internal/job"
+)
+
+// TestSnapshots: what Slurm of several versions prints makes the snapshots that stand
+// beside it in testdata.
+func TestSnapshots(t *testing.T) {
+	datadriven.Walk(t, "testdata/snapshot", func(t *testing.T, path string) {
+		var x texts
+		datadriven.RunTest(t, path, func(t *testing.T, d *datadriven.TestData) string {
+			input := d.Input + "\n"
+			switch d.Cmd {
+			case "config":
+				x.config = input
+				s := parseSite(input)
+				return fmt.Sprintf("cluster %s, version %s, memory %t, whole %t, accounting %t\n", s.cluster, s.version, s.memory, s.wholeNodes, s.accounting)
+			case "nodes":
+				x.nodes = input
+			case "partitions":
+				x.partitions = input
+			case "reservations":
+				x.reservations = input
+			case "queue":
+				var err error
+				if x.queue, err = parseTable(strings.ReplaceAll(input, "|", separator), len(queueFields)); err != nil {
+					d.Fatalf(t, "%v", err)
+				}
+			case "snapshot":
+				user := "root"
+				d.MaybeScanArgs(t, "user", &user)
+				snap, err := x.snapshot(user, d.HasArg("admin"))
+				if err != nil {
+					return "error: " + err.Error() + "\n"
+				}
+				return render(snap)
+			default:
+				d.Fatalf(t, "no command is called so")
+			}
+			return ""
+		})
+	})
+}
+
+// render writes a snapshot with a line for each thing in it.
+func render(s cluster.Snapshot) string {
+	var b strings.Builder
+	q := s.Queue
+	fmt.Fprintf(&b, "%s: cluster %s, user %s, grain %v\n", s.Driver, q.Cluster, q.User, q.Grain)
+	for i, n := range s.Nodes {
+		fmt.Fprintf(&b, "node %d %s: %s, free %s, features %v, down %q\n", i, n.Name, res(n.Capacity), res(n.Free), n.Features, n.Down)
+	}
+	for _, p := range q.Partitions {
+		fmt.Fprintf(&b, "partition %s: nodes %v, default %t, max time %v, default time %v, nodes %d-%d, whole %t, closed %q\n",
+			p.Name, p.Nodes, p.Default, p.MaxTime, p.DefaultTime, p.MinNodes, p.MaxNodes, p.Whole, p.Closed)
+	}
+	for _, r := range q.Reservations {
+		fmt.Fprintf(&b, "reservation %s: nodes %v, from %s to %s, mine %t\n", r.Name, r.Nodes, at(r.Start), at(r.End), r.Mine)
+	}
+	jobs := func(what string, list []cluster.Queued) {
+		for _, j := range list {
+			fmt.Fprintf(&b, "%s %s of %s in %s: %d nodes %v, each %s, whole %t, start %s, limit %v", what, j.ID, j.User, j.Partition, j.Count, j.Nodes,
+				res(j.PerNode), j.Whole, at(j.Start), j.Limit)
+			if j.Repeat > 0 {
+				fmt.Fprintf(&b, ", %d times", j.Repeat)
+			}
+			if j.Held != "" {
+				fmt.Fprintf(&b, ", held: %s", j.Held)
+			}
+			b.WriteByte('\n')
+		}
+	}
+	jobs("running", q.Running)
+	jobs("pending", q.Pending)
+	return b.String()
+}
+
+func res(r job.Resources) string { return fmt.Sprintf("%d CPUs %s", r.CPUs, job.FormatSize(r.Mem)) }
+
+func at(t job.Time) string {
+	if t == 0 {
+		return "?"
+	}
+	return t.Std().Format(time.RFC3339)
+}

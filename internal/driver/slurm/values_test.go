@@ -1,0 +1,168 @@
+package slurm
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"berth/internal/job"
+)
+
+func TestLimits(t *testing.T) {
+	for s, want := range map[string]time.Duration{
+		"5:00": 5 * time.Minute, "00:10:00": 10 * time.Minute, "1-02:03:04": 26*time.Hour + 3*time.Minute + 4*time.Second,
+		"365-00:00:00": 365 * 24 * time.Hour, "0:01": time.Second, "UNLIMITED": 0, "INFINITE": 0,
+	} {
+		if got, ok := parseLimit(s); !ok || got != want {
+			t.Errorf("%q: %v, %t; want %v", s, got, ok, want)
+		}
+	}
+	for _, s := range []string{"", "NOT_SET", "INVALID", "N/A", "NONE", "5", "1-2", "1-02:03", "a:b", "1:2:3:4", "-1:00", "1-", "999999999999-00:00:00"} {
+		if got, ok := parseLimit(s); ok {
+			t.Errorf("%q is taken for %v", s, got)
+		}
+	}
+}
+
+func TestValues(t *testing.T) {
+	for s, want := range map[string]job.Time{"1795231277": job.Time(1795231277 * time.Second), "N/A": 0, "Unknown": 0, "-1": 0, "99999999999999": 0, "2026-11-21T03:25:29": 0} {
+		if got := parseTime(s); got != want {
+			t.Errorf("time %q: %v", s, got)
+		}
+	}
+	for s, want := range map[string]int{"7": 7, "2K": 2048, "1.50K": 1536, "2-4": 2, "1M": 1 << 20, "UNLIMITED": 0, "": 0, "-3": 0, "NaN": 0, "+Inf": 0} {
+		if got := parseCount(s); got != want {
+			t.Errorf("count %q: %d", s, got)
+		}
+	}
+	for s, want := range map[string]int64{"cpu=2,mem=140M,node=1": 140 << 20, "mem=1.5G": 3 << 29, "cpu=1": 0, "N/A": 0, "cpu=1,mem=x": 0, "mem=500": 500 << 20} {
+		if got := tresMem(s); got != want {
+			t.Errorf("memory of %q: %d", s, got)
+		}
+	}
+	for s, want := range map[string][2]int{"0": {0, 0}, "15": {0, 15}, "256": {1, 0}, "1:0": {1, 0}, "0:9": {0, 9}, "17920": {70, 0}, "": {0, 0}} {
+		if status, signal := parseExit(s); status != want[0] || signal != want[1] {
+			t.Errorf("exit %q: %d, %d", s, status, signal)
+		}
+	}
+	for s, want := range map[string][2]int{"17": {1, 0}, "8_4": {1, 0}, "8_[1-20%3]": {20, 3}, "8_[1,5-8]": {5, 0}, "8_[0-8:4,20]": {4, 0}, "8_[7%1]": {1, 1}, "8_[1-...": {1, 0}, "8_[": {1, 0}} {
+		if tasks, throttle := arrayTasks(s); tasks != want[0] || throttle != want[1] {
+			t.Errorf("array %q: %d, %d", s, tasks, throttle)
+		}
+	}
+}
+
+func FuzzValues(f *testing.F) {
+	for _, s := range []string{"5:00", "1-02:03:04", "1795231277", "2K", "1.50K", "cpu=2,mem=140M", "8_[1-20%3]", "0:15", "UNLIMITED"} {
+		f.Add(s)
+	}
+	f.Fuzz(func(t *testing.T, s string) {
+		limit, _ := parseLimit(s)
+		tasks, throttle := arrayTasks(s)
+		status, signal := parseExit(s)
+		if limit < 0 || parseTime(s) < 0 || parseCount(s) < 0 || tresMem(s) < 0 || tasks < 1 || throttle < 0 || status < 0 || signal < 0 {
+			t.Fatalf("%q has a negative value", s)
+		}
+	})
+}
+
+// TestErrors: what Slurm's commands say, as they said it, is told apart.
+func TestErrors(t *testing.T) {
+	for _, c := range []struct {
+		said, what string
+		class      job.Class
+		kind       error
+	}{
+		{"sbatch: error: Batch job submission failed: Unable to contact slurm controller (connect failure)\n", "Unable to contact slurm controller (connect failure)", job.Transient, errAway},
+		{"slurm_load_jobs error: Socket timed out on send/recv operation\n", "slurm_load_jobs error: Socket timed out on send/recv operation", job.Transient, errAway},
+		{"slurm_load_jobs error: Invalid job id specified\n", "slurm_load_jobs error: Invalid job id specified", job.User, errGone},
+		{"scancel: error: Kill job error on job id 3: Invalid job id specified\n", "Kill job error on job id 3: Invalid job id specified", job.User, errGone},
+		{"sbatch: error: QOSMaxSubmitJobPerUserLimit\nsbatch: error: Batch job submission failed: Job violates accounting/QOS policy (job submit limit, user's size and/or time limits)\n",
+			"QOSMaxSubmitJobPerUserLimit; Job violates accounting/QOS policy (job submit limit, user's size and/or time limits)", job.Transient, errLater},
+		{"sbatch: error: AssocMaxWallDurationPerJobLimit\nsbatch: error: Batch job submission failed: Job violates accounting/QOS policy (job submit limit, user's size and/or time limits)\n",
+			"AssocMaxWallDurationPerJobLimit; Job violates accounting/QOS policy (job submit limit, user's size and/or time limits)", job.User, nil},
+		{"sbatch: error: invalid partition specified: nope\nsbatch: error: Batch job submission failed: Invalid partition name specified\n",
+			"invalid partition specified: nope; Invalid partition name specified", job.User, nil},
+		{"allocation failure: Requested node configuration is not available\n", "Requested node configuration is not available", job.User, nil},
+		{"sbatch: error: Batch job submission failed: Required partition not available (inactive or drain)\n", "Required partition not available (inactive or drain)", job.Transient, errLater},
+		{"sbatch: unrecognized option '--bogus'\nTry \"sbatch --help\" for more information\n", "unrecognized option '--bogus'", job.User, nil},
+		{"", "it failed and said nothing", job.User, nil},
+	} {
+		var e *job.Error
+		if err := classify("sbatch", c.said); !errors.As(err, &e) || e.What != c.what || e.Class != c.class || !errors.Is(err, c.kind) && c.kind != nil {
+			t.Errorf("%q:\n got %v %+v", c.said, e.Class, e)
+		}
+	}
+}
+
+func TestTables(t *testing.T) {
+	line := func(fields ...string) string { return strings.Join(fields, separator) + separator + "\n" }
+	rows, err := parseTable("CLUSTER: a\n"+line("1", "x|y", "")+"torn\n\n"+line("2", "", "z"+separator+"z"), 3)
+	if err != nil || fmt.Sprint(rows) != "[[1 x|y ] [2  z]]" {
+		t.Errorf("%q, %v", rows, err)
+	}
+	if rows, err := parseTable("", 3); err != nil || len(rows) > 0 {
+		t.Errorf("of an empty queue %q, %v", rows, err)
+	}
+	if _, err := parseTable("something else\n", 3); err == nil {
+		t.Error("an answer in another form is taken")
+	}
+	rows, _ = parseTable(line("17", "RUNNING", "100", "160", "1:00", "n1", "0:0", "None")+
+		line("18", "RUNNING", "100", "31536100", "UNLIMITED", "n1", "0", "None")+line("19", "TIMEOUT", "100", "160", "UNLIMITED", "", "15", "TimeLimit"), len(watchFields))
+	jobs := parseWatched(rows)
+	if w := jobs["17"]; w.end != job.Time(160*time.Second) || w.limit != time.Minute || w.nodes != "n1" {
+		t.Errorf("%+v", w)
+	}
+	if jobs["18"].end != 0 || jobs["19"].end == 0 || jobs["19"].signal != 15 {
+		t.Errorf("%+v", jobs)
+	}
+	found := [][]string{{"5", "CANCELLED", "/a/batch-1.sh"}, {"6", "PENDING", "/b/batch-1.sh"}, {"7", "RUNNING", "/a/batch-1.sh"}}
+	if a, b, c := findByScript(found, "/a/batch-1.sh"), findByScript(found, "/c"), findByScript(found[:1], "/a/batch-1.sh"); a != "7" || b != "" || c != "" {
+		t.Errorf("found %q, %q, %q", a, b, c)
+	}
+}
+
+func TestSubmitted(t *testing.T) {
+	for out, want := range map[string]string{"17\n": "17", "17;berth\n": "17", "welcome, 3 jobs\n4294967295\n": "4294967295", "5\n6\n": "6", "": "", "error\n": "", "0\n": ""} {
+		if got, ok := parseSubmitted(out); got != want || ok != (want != "") {
+			t.Errorf("%q: %q, %t", out, got, ok)
+		}
+	}
+	said := "sbatch: Job 9 to start at 1795231277 using 8 processors on nodes n[1-8] in partition main\n"
+	if got, ok := parseTestOnly(said); got != "1795231277" || !ok {
+		t.Errorf("%q, %t", got, ok)
+	}
+	if got, ok := parseTestOnly("nothing of the kind"); ok {
+		t.Errorf("%q", got)
+	}
+	if w := parseAccount("CANCELLED by 1000|None|0:15|1795231277\n"); w.state != "CANCELLED by 1000" || w.signal != 15 || w.end == 0 {
+		t.Errorf("%+v", w)
+	}
+	if w := parseAccount("\n"); w != (watched{}) {
+		t.Errorf("%+v", w)
+	}
+}
+
+// TestReasons: every reason has words, and only hopeless ones end a wait.
+func TestReasons(t *testing.T) {
+	for reason, never := range map[string]bool{
+		"Priority": false, "Resources": false, "PartitionTimeLimit": true, "PartitionNodeLimit": false, "JobHeldAdmin": false,
+		"QOSMaxNodePerJobLimit": true, "QOSMaxNodePerUserLimit": false, "AssocMaxMemPerJob": true, "AssocGrpCpuLimit": false,
+		"BadConstraints": true, "QOSMaxJobsPerUserLimit": false, "NeverHeardOf": false,
+	} {
+		if neverStarts(reason) != never {
+			t.Errorf("%s: never %t", reason, !never)
+		}
+	}
+	for reason, want := range map[string]string{
+		"Priority":     "jobs of higher priority come first",
+		"NeverHeardOf": "Slurm says: NeverHeardOf",
+		"ReqNodeNotAvail, Reserved for maintenance": "nodes that it needs are not available (ReqNodeNotAvail, Reserved for maintenance)",
+	} {
+		if got := reasonWords(reason); got != want {
+			t.Errorf("%s: %s", reason, got)
+		}
+	}
+}
