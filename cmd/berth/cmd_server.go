@@ -27,7 +27,15 @@ func newServer() *cobra.Command {
 		Short: "Start, stop or look at your coordinator",
 		Long: `The coordinator is one process a user: it keeps the journals, talks to the
 workers and decides what runs where. Commands that need it start it, and it ends
-when it has had nothing to do for a minute, so this command is rarely needed.`,
+when it has had nothing to do for a minute, so this command is rarely needed.
+
+It listens for workers on this machine alone, or on all its interfaces where Slurm
+is installed, at any port that is free. BERTH_LISTEN says otherwise, as HOST,
+HOST:PORT or HOST:FROM-TO, where a firewall leaves some ports open, say. Whoever
+dials has to have keys, which are files of yours.
+
+Of several login nodes that share your home one has the coordinator; on the others
+berth says which one that is.`,
 		Example: "  berth server status\n  berth server stop",
 	}
 	c.AddCommand(newServerStart(), newServerStop(), newServerStatus(), newServerRun())

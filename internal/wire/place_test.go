@@ -96,7 +96,7 @@ func TestListenAtHosts(t *testing.T) {
 		{"localhost", ""},
 		{"127.0.0.1", ""},
 		{Everywhere, ""},
-		{"192.0.2.1", "not an address of this machine"}, // reserved for documentation (RFC 5737)
+		{"203.0.113.1", "not an address of this machine"}, // reserved for documentation (RFC 5737)
 		{"no-such-machine.invalid", "no machine is called"},
 	}
 	for _, tt := range tests {
