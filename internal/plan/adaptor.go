@@ -2,6 +2,7 @@ package plan
 
 import (
 	"math"
+	"slices"
 	"time"
 
 	"berth/internal/cluster"
@@ -52,6 +53,7 @@ type adaptor struct {
 	grain    time.Duration
 	live     []predict.Window
 	runs     map[runKey]predict.Outcome
+	notes    []string
 }
 
 // runKey is all that a run depends on that is alone on its nodes and has no end.
@@ -72,6 +74,7 @@ type option struct {
 
 	mean float64 // expected turnaround
 	risk float64 // share of runs that its time does not do for
+	done float64 // when the last of the simulated runs is done
 }
 
 func newAdaptor(q *Question) *adaptor {
@@ -81,6 +84,13 @@ func newAdaptor(q *Question) *adaptor {
 		a.throttle = q.Spec.Bag.Throttle
 	}
 	return a
+}
+
+// note leaves a note for the user, once.
+func (a *adaptor) note(what string) {
+	if !slices.Contains(a.notes, what) {
+		a.notes = append(a.notes, what)
+	}
 }
 
 // learn sets what is left to do and what is known of it.
@@ -98,10 +108,26 @@ func (a *adaptor) learn(reduces int) {
 		return
 	}
 	a.expect = predict.ExpectedOf(a.known.inv)
-	tasks := a.load.Maps + a.load.Reduces
-	runs := min(max(1<<16/max(tasks, 1), 8), 32)
+	a.draw(8, 32, 1<<16)
+}
+
+// draw sets the sample of runs by which options are weighed: at least and at most so
+// many, and in between as few as have so many tasks together.
+func (a *adaptor) draw(least, most, placed int) {
+	tasks := max(a.load.Maps+a.load.Reduces, 1)
+	runs := min(max(placed/tasks, least), most)
 	a.perRun = runs * min(tasks, 1<<14)
 	a.trials = predict.NewTrials(a.known.inv, a.load, a.known.runs, runs, seedOf(predict.Application(a.q.Spec)))
+	a.trials.Expect(a.expect)
+	a.runs = map[runKey]predict.Outcome{}
+}
+
+// finely lets f weigh by a sample of more runs, as is due to what was chosen.
+func (a *adaptor) finely(f func()) {
+	trials, perRun, runs := a.trials, a.perRun, a.runs
+	a.draw(16, 128, 1<<18)
+	f()
+	a.trials, a.perRun, a.runs = trials, perRun, runs
 }
 
 // seconds returns how long after now an instant is; +Inf for Never.

@@ -53,7 +53,6 @@ type decision struct {
 	first   option   // the one of these that was chosen first
 	scout   int
 	runs    predict.Outcome // with all that was chosen; empty: nothing is known
-	notes   []string
 }
 
 // decide weighs what the queue offers.
@@ -64,8 +63,7 @@ func (d *decision) decide(reduces int) error {
 		return err
 	}
 	for _, p := range d.places {
-		p.queue = a.timeline(p)
-		p.line, p.slots = p.queue, p.queue.Slots()
+		a.look(p)
 	}
 	if a.load.Maps+a.load.Reduces == 0 {
 		return nil
@@ -113,7 +111,7 @@ func (d *decision) find() error {
 		return err
 	}
 	if why != "" {
-		d.notes = append(d.notes, why)
+		d.a.note(why)
 	}
 	var first error
 	for _, part := range parts {
@@ -147,20 +145,27 @@ func (d *decision) longEnough() error {
 		}
 	}
 	limit := most.Seconds() - startUp
-	median := a.known.inv.Map.Quantile(0.5)
-	if a.load.Reduces > 0 {
-		median = max(median, a.known.inv.Reduce.Quantile(0.5))
+	maps, reduces := a.known.inv.Map.Quantile(0.5), 0.0
+	if a.load.Maps == 0 {
+		maps = 0
 	}
-	longest := max(a.expect.Map, a.expect.Reduce)
-	if median > limit {
+	if a.load.Reduces > 0 {
+		reduces = a.known.inv.OtherShuffle.Quantile(0.5) + a.known.inv.Reduce.Quantile(0.5)
+	}
+	if median := max(maps, reduces); median > limit {
 		return &job.Error{Class: job.User, Code: job.CodeConfig, Where: by,
-			What: fmt.Sprintf("allows %s, but half of the tasks take more than %s (%s)", duration(most.Seconds()), duration(median), a.known.source),
+			What: fmt.Sprintf("it allows %s, but half of the tasks take more than %s (%s)", duration(most.Seconds()), duration(median), a.known.source),
 			Do:   "allow more, or use another partition"}
 	}
-	if longest > limit {
-		d.notes = append(d.notes, fmt.Sprintf("%s allows %s, but one of twenty tasks takes more than %s: such tasks cannot be done there",
+	if longest := max(a.expect.Map, a.expect.Reduce); longest > limit {
+		a.note(fmt.Sprintf("%s allows %s, but one of twenty tasks takes more than %s: such tasks may never be done there",
 			by, duration(most.Seconds()), duration(longest)))
-		a.expect.Map, a.expect.Reduce, a.expect.Sort = min(a.expect.Map, median), min(a.expect.Reduce, median), min(a.expect.Sort, median)
+		if a.expect.Map > limit {
+			a.expect.Map = maps
+		}
+		if a.expect.Reduce > limit {
+			a.expect.Reduce, a.expect.Sort = reduces, min(a.expect.Sort, reduces)
+		}
 		a.trials.Expect(a.expect)
 	}
 	return nil
@@ -187,7 +192,7 @@ func (d *decision) hopeless() error {
 	o := option{place: p, slot: cluster.Slot{Start: cluster.Never, Nodes: p.capNodes, Duration: cluster.Unbounded}, nodes: p.capNodes, time: t,
 		start: math.Inf(1), mean: math.Inf(1)}
 	d.first, d.chosen = o, []option{o}
-	d.notes = append(d.notes, "no free slot that would do is in sight: the job waits until the queue changes")
+	d.a.note("no free slot that would do is in sight: the job waits until the queue changes")
 	return nil
 }
 

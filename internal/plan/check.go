@@ -2,6 +2,7 @@ package plan
 
 import (
 	"fmt"
+	"strings"
 	"time"
 
 	"berth/internal/cluster"
@@ -27,12 +28,11 @@ func (p *Plan) Doubt(start job.Time) bool {
 }
 
 // check lets what the batch system itself said override when an option starts, or
-// whether it can be had at all. It speaks for every request that is not much smaller:
-// what asks for more cannot start earlier, and what asks for nearly as much had better
-// not be tried in its stead.
+// whether it can be had at all.
 func (a *adaptor) check(o *option) {
-	for _, c := range a.q.Checks {
-		if !covers(c, o.nodes, o.place.perNode, o.time) {
+	for i := range a.q.Checks {
+		c := &a.q.Checks[i]
+		if !c.covers(o.nodes, o.place.perNode, o.time) {
 			continue
 		}
 		if c.Refused != "" {
@@ -46,10 +46,27 @@ func (a *adaptor) check(o *option) {
 	}
 }
 
-// covers reports whether a check speaks for a request: it asks for more than half of the
-// checked nodes, cores and time.
-func covers(c Check, nodes int, perNode job.Resources, t time.Duration) bool {
-	return 2*nodes > c.Nodes && 2*perNode.CPUs > c.PerNode.CPUs && moreThanHalf(t, c.Time)
+// covers reports whether a check speaks for a request: for every one that is not much
+// smaller. What asks for more cannot start earlier, and what asks for nearly as much had
+// better not be tried in its stead. A refusal is taken to be for the time where it says
+// so, and else for the nodes.
+func (c *Check) covers(nodes int, perNode job.Resources, t time.Duration) bool {
+	size, long := 2*nodes > c.Nodes && 2*perNode.CPUs > c.PerNode.CPUs, moreThanHalf(t, c.Time)
+	switch {
+	case c.Refused == "":
+		return size && long
+	case c.forTime():
+		return long
+	default:
+		return size
+	}
+}
+
+// forTime reports whether a refusal speaks of the wall time, as Slurm's "Requested time
+// limit is invalid" and "QOSMaxWallDurationPerJobLimit" do.
+func (c *Check) forTime() bool {
+	s := strings.ToLower(c.Refused)
+	return strings.Contains(s, "time") || strings.Contains(s, "wall")
 }
 
 func moreThanHalf(t, of time.Duration) bool {
@@ -63,26 +80,25 @@ func moreThanHalf(t, of time.Duration) bool {
 }
 
 // variants returns the requests that are weighed for a slot: the most nodes that are of
-// use and, where a check speaks for that, one with half the nodes and one with half the
-// time that were checked.
+// use and, where a check speaks for that, half the nodes that were checked, half the
+// time, and both.
 func (a *adaptor) variants(p *place, slot cluster.Slot, nodes int) (out []request, why string) {
 	t, why := a.wall(p, slot, nodes)
 	if why != "" {
 		return nil, why
 	}
 	out = []request{{nodes, t}}
-	for _, c := range a.q.Checks {
-		if !covers(c, nodes, p.perNode, t) {
+	for i := range a.q.Checks {
+		c := &a.q.Checks[i]
+		few := max(min(c.Nodes/2, nodes), p.minNodes)
+		long, why := a.wall(p, slot, few)
+		if why != "" {
 			continue
 		}
-		if n := c.Nodes / 2; n >= p.minNodes && n < nodes {
-			if t, why := a.wall(p, slot, n); why == "" {
-				out = append(out, request{n, t})
-			}
-		}
+		out = append(out, request{few, long})
 		half := (c.Time / 2).Truncate(a.grain)
-		if a.req.WallTime == job.WallAuto && half < t && half.Seconds() >= a.least(p) {
-			out = append(out, request{nodes, half})
+		if a.req.WallTime == job.WallAuto && half.Seconds() >= a.least(p) {
+			out = append(out, request{nodes, min(t, half)}, request{few, min(long, half)})
 		}
 	}
 	return out, ""

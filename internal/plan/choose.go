@@ -94,7 +94,7 @@ func (a *adaptor) choose(places []*place) (best option, weighed []option, ok boo
 		return option{}, weighed, false
 	}
 	best = a.fewest(weighed, least)
-	return a.tighten(best, nil), weighed, true
+	return a.tighten(best), weighed, true
 }
 
 // bestOf returns the best that the job can make of a slot.
@@ -110,11 +110,15 @@ func (a *adaptor) bestOf(o offer) option {
 }
 
 // fewest returns, of all options within closeBy of the least turnaround, the one with
-// the fewest nodes; of those the one with the fewest cores, then the soonest done. With
-// fewer nodes of the same slot no run ends sooner, so halving the interval finds it.
+// the fewest nodes; of those the one with the fewest cores, then the soonest done. One
+// whose time does for the job goes before those that need another after it, whose nodes
+// do not show here.
 func (a *adaptor) fewest(weighed []option, least float64) option {
 	bound := least * (1 + closeBy)
 	near := slices.DeleteFunc(slices.Clone(weighed), func(o option) bool { return o.out != "" || o.mean > bound })
+	if slices.ContainsFunc(near, sure) {
+		near = slices.DeleteFunc(near, func(o option) bool { return !sure(o) })
+	}
 	slices.SortStableFunc(near, func(x, y option) int { return cmp.Compare(x.mean, y.mean) })
 	near = near[:min(len(near), finalists)]
 	for i, o := range near {
@@ -126,13 +130,18 @@ func (a *adaptor) fewest(weighed []option, least float64) option {
 	})
 }
 
-// fewer returns the option with as few nodes as keep it within the bound.
+// sure reports whether an option's time does for the job but for riskBy of its runs.
+func sure(o option) bool { return o.risk <= riskBy }
+
+// fewer returns the option with as few nodes as keep it within the bound, and as sure.
+// With fewer nodes of the same slot no run ends sooner, so halving the interval finds it.
 func (a *adaptor) fewer(o option, bound float64, beside []predict.Window) option {
+	risk := max(o.risk, riskBy)
 	low := o.place.minNodes - 1 // too few, or not allowed
 	for o.nodes-low > 1 && a.spent < weighing {
 		mid := (low + o.nodes) / 2
 		got, ok := a.with(o, mid, beside)
-		if ok && got.out == "" && got.mean <= bound {
+		if ok && got.out == "" && got.mean <= bound && got.risk <= risk {
 			o = got
 		} else {
 			low = mid
@@ -160,28 +169,31 @@ var quantiles = []float64{0.5, 0.75, 0.9, 0.95, 0.99}
 // turnaround by no more than tightBy and does for all but riskBy of the runs: less time
 // fits the queue more easily than it is predicted to. An option whose slot is too short
 // for that keeps all of it: a time-out costs a wait and no work.
-func (a *adaptor) tighten(o option, beside []predict.Window) option {
-	if a.req.WallTime != job.WallAuto || len(beside) > 0 {
+func (a *adaptor) tighten(o option) option {
+	if a.req.WallTime != job.WallAuto {
 		return o
 	}
-	run := a.alone(o.place, o.nodes)
-	times := []time.Duration{a.upper(o.place, o.nodes)}
-	for _, q := range quantiles {
-		times = append(times, a.ceil(run.Quantile(q)))
-	}
-	slices.Sort(times)
-	least := a.least(o.place)
-	for _, t := range slices.Compact(times) {
-		if t >= o.time {
-			break
+	a.finely(func() {
+		run, least := a.alone(o.place, o.nodes), a.least(o.place)
+		times := []time.Duration{a.upper(o.place, o.nodes)}
+		for _, q := range quantiles {
+			times = append(times, a.ceil(run.Quantile(q)))
 		}
-		if t.Seconds() < least || a.spent > weighing {
-			continue
+		slices.Sort(times)
+		all := a.weigh(o.place, o.slot, o.nodes, o.time, nil)
+		for _, t := range slices.Compact(times) {
+			if t >= o.time {
+				return
+			}
+			if t.Seconds() < least {
+				continue
+			}
+			if got := a.weigh(o.place, o.slot, o.nodes, t, nil); got.out == "" && got.risk <= riskBy && got.mean <= all.mean*(1+tightBy) {
+				o.time, o.risk, o.done = t, got.risk, got.done
+				return
+			}
 		}
-		if got := a.weigh(o.place, o.slot, o.nodes, t, beside); got.out == "" && got.mean <= o.mean*(1+tightBy) && got.risk <= riskBy {
-			return got
-		}
-	}
+	})
 	return o
 }
 

@@ -8,9 +8,6 @@ import (
 	"berth/internal/predict"
 )
 
-// final is how many tasks the simulated runs of the plan that was chosen have together.
-const final = 1 << 19
-
 // fill puts what was decided into the plan.
 func (d *decision) fill(p *Plan) {
 	a := d.a
@@ -51,7 +48,7 @@ func (d *decision) fill(p *Plan) {
 			p.Reasons = append(p.Reasons, "and "+d.asked(o)+", as that ends it sooner")
 		}
 	}
-	p.Notes = append(append(p.Notes, d.notes...), d.held()...)
+	p.Notes = append(append(p.Notes, d.a.notes...), d.held()...)
 }
 
 // windows returns what all allocations are to the job: those there and those asked for.
@@ -76,15 +73,12 @@ func (d *decision) predict(p *Plan) {
 	if math.IsInf(start, 1) {
 		return
 	}
-	runs := min(max(final/(a.load.Maps+a.load.Reduces), 16), 128)
-	trials := predict.NewTrials(a.known.inv, a.load, a.known.runs, runs, seedOf(p.App))
-	trials.Expect(a.expect)
-	p0 := d.places[0]
+	after := d.places[0]
 	if len(d.chosen) > 0 {
-		p0 = d.first.place
+		after = d.first.place
 	}
-	windows, _ := a.goingOn(p0, d.windows())
-	d.runs = trials.Run(windows)
+	windows, _ := a.goingOn(after, d.windows())
+	a.finely(func() { d.runs = a.simulate(windows...) })
 	start = max(0, start-startUp)
 	p.Predicted = &Prediction{
 		Interval: predict.Interval{Low: micros(d.runs.Quantile(0.05) - start), Up: micros(d.runs.Quantile(0.95) - start)},
@@ -108,6 +102,8 @@ func (d *decision) headline(p *Plan) string {
 	switch {
 	case d.a.load.Maps+d.a.load.Reduces == 0:
 		return "nothing is left to do"
+	case len(d.chosen) == 0 && !d.a.known.ok:
+		b.WriteString("nothing more is asked for until something is known of the tasks: ")
 	case len(d.chosen) == 0:
 		b.WriteString("nothing more is asked for, what is there does it as soon: ")
 	default:

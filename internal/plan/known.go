@@ -1,8 +1,6 @@
 package plan
 
 import (
-	"fmt"
-
 	"berth/internal/job"
 	"berth/internal/predict"
 )
@@ -97,13 +95,4 @@ func taskNoun(kind job.Kind) string {
 		return "map"
 	}
 	return "task"
-}
-
-// longest says that a task of the job is expected to take so long at most.
-func (k *known) longest(size predict.Size) string {
-	e := predict.ExpectedOf(k.inv)
-	if size.Tasks == 0 {
-		return fmt.Sprintf("a reduce takes up to %s", duration(e.Reduce))
-	}
-	return fmt.Sprintf("a %s takes up to %s", taskNoun(size.Kind), duration(e.Map))
 }

@@ -14,8 +14,8 @@ const (
 	// tries is how many slots are weighed for a further allocation: those with the most
 	// core-seconds before the job would be done without.
 	tries = 16
-	// wanted is the share of runs that what is there must do for, as otherwise more is
-	// asked for in any case.
+	// wanted is the share of runs that what is there need not do for; of a job for which it
+	// does less, something is asked for in any case.
 	wanted = 0.5
 )
 
@@ -39,11 +39,11 @@ func (a *adaptor) more(chosen []option, places []*place) ([]option, predict.Outc
 	present, undone := s.present()
 	for len(s.chosen) < a.allocs() && a.spent < weighing {
 		best, ok := s.next(places, present)
-		if !ok || best.mean > present.Mean()*(1-gainBy) && undone <= wanted {
+		if !ok || best.mean > present.Mean()*(1-gainBy) && (len(s.chosen) > 0 || undone <= wanted) {
 			break
 		}
 		best = a.fewer(best, best.mean*(1+closeBy), s.windows)
-		s.add(best)
+		s.add(a.shorter(best, s.windows))
 		places = []*place{best.place}
 		present, undone = s.present()
 	}
@@ -100,17 +100,32 @@ func (s *several) next(places []*place, present predict.Outcome) (best option, o
 		if a.spent > weighing {
 			break
 		}
-		limit := a.longest(f.place, f.slot)
-		until := present.Quantile(1) - a.seconds(f.slot.Start) + max(a.expect.Map, a.expect.Reduce)
-		t := min(limit, a.ceil(until))
-		if t.Seconds() < a.least(f.place) {
+		t, why := a.wall(f.place, f.slot, f.nodes)
+		if why != "" {
 			continue
+		}
+		if a.req.WallTime == job.WallAuto { // no longer than the job lasts without
+			until := present.Quantile(1) - a.seconds(f.slot.Start) + max(a.expect.Map, a.expect.Reduce)
+			t = min(a.longest(f.place, f.slot), a.ceil(max(until, a.least(f.place))))
 		}
 		if got := a.weigh(f.place, f.slot, f.nodes, t, s.windows); got.out == "" && (!ok || got.mean < best.mean) {
 			best, ok = got, true
 		}
 	}
 	return best, ok
+}
+
+// shorter returns a further request without the time that it has no use for, as the job
+// is done sooner with it than without.
+func (a *adaptor) shorter(o option, beside []predict.Window) option {
+	t := a.ceil(max(o.done-o.start+max(a.expect.Map, a.expect.Reduce), a.least(o.place)))
+	if a.req.WallTime != job.WallAuto || t >= o.time {
+		return o
+	}
+	if got := a.weigh(o.place, o.slot, o.nodes, t, beside); got.mean <= o.mean*(1+tightBy) && got.risk <= max(o.risk, riskBy) {
+		return got
+	}
+	return o
 }
 
 // offers returns the free slots beside what is chosen that give the most core-seconds
@@ -128,7 +143,7 @@ func (s *several) offers(places []*place, done float64) []offer {
 		}
 		for _, slot := range free.slots {
 			start := s.a.seconds(slot.Start)
-			n := min(slot.Nodes, s.room(p, start))
+			n := min(slot.Nodes, s.room(p, start, s.a.seconds(slot.End())))
 			worth := min(done, s.a.seconds(slot.End())) - start - startUp
 			if n >= p.minNodes && worth > 0 {
 				out = append(out, offer{&free, slot, n, -worth * float64(n*max(p.taskSlots, p.reduceSlots))})
@@ -139,23 +154,23 @@ func (s *several) offers(places []*place, done float64) []offer {
 	return out[:min(len(out), tries)]
 }
 
-// room returns how many nodes are of use beside those that are there at that time or
-// later, and may be had: the user's bound is on all of them together.
-func (s *several) room(p *place, start float64) int {
+// room returns how many nodes are of use beside those that are there in that time and
+// last for another task, and may be had: the user's bound is on all of them together.
+func (s *several) room(p *place, start, end float64) int {
 	tasks, reduces, nodes := 0, 0, 0
 	for _, w := range s.windows {
-		if w.End > start {
+		if w.Start < end && w.End >= start+startUp+s.a.one() {
 			tasks, reduces = tasks+w.TaskSlots, reduces+w.ReduceSlots
 		}
 	}
 	for _, o := range s.chosen {
-		if o.end() > start {
+		if o.start < end && o.end() > start {
 			nodes += o.nodes
 		}
 	}
 	if r := s.a.q.Rest; r != nil {
 		for _, l := range r.Live {
-			if s.a.seconds(endOf(l)) > start {
+			if s.a.seconds(l.Start) < end && s.a.seconds(endOf(l)) > start {
 				nodes += l.Request.Nodes
 			}
 		}

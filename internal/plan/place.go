@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+	"strings"
 
 	"berth/internal/cluster"
 	"berth/internal/job"
@@ -23,6 +24,7 @@ type place struct {
 	queue *cluster.Timeline // of its free nodes
 	line  *cluster.Timeline // the same, without those that the job has been given meanwhile
 	slots []cluster.Slot
+	facts cluster.Facts // what the timeline does not say
 }
 
 // maxSizes is how many sizes of workers are weighed in a partition.
@@ -30,10 +32,9 @@ const maxSizes = 4
 
 // places returns the sizes of workers that are weighed in a partition, the largest first.
 func (a *adaptor) places(part *cluster.Partition) ([]*place, error) {
-	nodes := a.nodesOf(part)
-	if len(nodes) == 0 {
-		return nil, &job.Error{Class: job.Transient, Where: "partition " + part.Name, What: "all of its nodes are down" + whyDown(a.q.Snap, part),
-			Do: "wait, or use another partition"}
+	nodes, err := a.nodesOf(part)
+	if err != nil {
+		return nil, err
 	}
 	if err := a.admits(part, nodes); err != nil {
 		return nil, err
@@ -77,16 +78,56 @@ func (p *place) cap(a *adaptor) int {
 	return n
 }
 
-// nodesOf returns the nodes of a partition that can be had: up, and with the features
-// that the user asks for.
-func (a *adaptor) nodesOf(part *cluster.Partition) []*cluster.Node {
+// nodesOf returns the nodes of a partition that can be had, whatever their size. Where
+// there is none the error says why; it is the user's where the user asks for what no
+// node has, and else may go away.
+func (a *adaptor) nodesOf(part *cluster.Partition) ([]*cluster.Node, error) {
+	indices, facts := a.q.Snap.Usable(a.view(part, job.Resources{CPUs: 1}))
+	for _, what := range facts.NotUnderstood {
+		a.note(what)
+	}
 	var nodes []*cluster.Node
-	for _, i := range part.Nodes {
-		if n := &a.q.Snap.Nodes[i]; n.Down == "" {
-			nodes = append(nodes, n)
+	for _, i := range indices {
+		nodes = append(nodes, &a.q.Snap.Nodes[i])
+	}
+	if nodes != nil {
+		return nodes, nil
+	}
+	e := &job.Error{Class: job.Transient, Where: "partition " + part.Name, What: "it has no node that can be had", Do: "wait, or use another partition"}
+	var why []string
+	for _, x := range facts.Excluded {
+		why = append(why, fmt.Sprintf("%s: %s", count(x.Nodes, "node"), x.Reason))
+	}
+	if why != nil {
+		e.What += " (" + strings.Join(why, "; ") + ")"
+	}
+	if a.req.Constraint != "" || a.reservation() != "" {
+		e.Class, e.Code, e.Do = job.User, job.CodeConfig, "ask for what there is, or use another partition"
+	}
+	return nil, e
+}
+
+// view returns for whom the nodes of a partition are counted.
+func (a *adaptor) view(part *cluster.Partition, size job.Resources) cluster.View {
+	return cluster.View{Partition: part.Name, PerNode: size, Whole: a.whole(part), Constraint: a.req.Constraint, Reservation: a.reservation()}
+}
+
+// reservation returns the reservation that the user asks sbatch for.
+func (a *adaptor) reservation() string {
+	for _, arg := range a.req.BatchArgs {
+		if name, ok := strings.CutPrefix(arg, "--reservation="); ok {
+			return name
 		}
 	}
-	return nodes
+	return ""
+}
+
+// look finds the free nodes of a place from now on.
+func (a *adaptor) look(p *place) {
+	line, facts := a.q.Snap.Timeline(a.view(p.part, p.perNode))
+	line.Advance(a.q.Now)
+	p.queue, p.line, p.slots = line, line, line.Slots()
+	p.facts = facts
 }
 
 // whole reports whether jobs get whole nodes only.
@@ -248,13 +289,3 @@ func spread[E any](values []E, n int) []E {
 }
 
 func ceilDiv(n, by int) int { return (n + by - 1) / max(1, by) }
-
-// whyDown names a node that is down and why.
-func whyDown(snap cluster.Snapshot, part *cluster.Partition) string {
-	for _, i := range part.Nodes {
-		if n := snap.Nodes[i]; n.Down != "" {
-			return fmt.Sprintf(" (%s: %s)", n.Name, n.Down)
-		}
-	}
-	return ""
-}

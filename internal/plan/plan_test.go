@@ -20,6 +20,8 @@ import (
 //	profile kind=… runs=… tasks=… …   what was measured before, with "more" besides the last; sizes with units
 //	plan kind=bag tasks=… …           the plan as JSON
 //	say kind=bag tasks=… …            its reasons and notes, or the error
+//
+// and, for queues, see runBatch.
 func TestPlan(t *testing.T) {
 	datadriven.Walk(t, "testdata", func(t *testing.T, path string) {
 		var s scenario
@@ -43,7 +45,9 @@ func (s *scenario) run(t *testing.T, d *datadriven.TestData) string {
 	case "clear":
 		*s = scenario{}
 	case "profile":
-		s.profile(t, d)
+		s.prof = s.profile(t, d, s.prof)
+	case "measured":
+		s.q.Measured = s.profile(t, d, nil)
 	case "plan":
 		p, err := s.decide(t, d)
 		if err != nil {
@@ -103,16 +107,17 @@ func spec(t *testing.T, d *datadriven.TestData) *job.Spec {
 	return sp
 }
 
-// profile makes a profile of equal runs: each task takes time×1 or time×spread, by turns.
-func (s *scenario) profile(t *testing.T, d *datadriven.TestData) {
+// profile makes a profile of equal runs, with "more" besides those of another: each task
+// takes a time or twice that, by turns. Of a run that was not done only "done" tasks are.
+func (s *scenario) profile(t *testing.T, d *datadriven.TestData, prof *predict.Profile) *predict.Profile {
 	sz := predict.Size{Kind: job.Kind(text(t, d, "kind", "bag")), InputBytes: size(t, d, "input"), Tasks: number(t, d, "tasks", 1), Reduces: number(t, d, "reduces", 0)}
 	if !d.HasArg("more") {
-		s.prof = &predict.Profile{App: predict.Application(spec(t, d)), NodeType: "test/2"}
+		prof = &predict.Profile{App: predict.Application(spec(t, d)), NodeType: "test/2"}
 	}
 	ms := number(t, d, "ms", 1000)
 	for range number(t, d, "runs", 1) {
 		var c predict.Collector
-		for i := range sz.Tasks {
+		for i := range number(t, d, "done", sz.Tasks) {
 			took := time.Duration(ms*(1+i%2)) * time.Millisecond
 			if sz.Kind == job.Bag {
 				c.Add(job.BagTask, []job.PhaseStat{{Phase: job.PhaseCompute, End: job.Time(took)}})
@@ -124,7 +129,7 @@ func (s *scenario) profile(t *testing.T, d *datadriven.TestData) {
 				{Phase: job.PhaseMerge, Start: job.Time(took), End: job.Time(took), BytesIn: in / 2, BytesOut: in / 2},
 			})
 		}
-		for range sz.Reduces {
+		for range number(t, d, "reduces-done", sz.Reduces) {
 			end := job.Time(10 * time.Hour)
 			in := sz.InputBytes / 2 / int64(sz.Reduces)
 			c.Add(job.ReduceTask, []job.PhaseStat{
@@ -133,8 +138,9 @@ func (s *scenario) profile(t *testing.T, d *datadriven.TestData) {
 				{Phase: job.PhaseReduce, Start: end.Add(time.Second), End: end.Add(3 * time.Second), BytesIn: in, BytesOut: in / 10},
 			})
 		}
-		s.prof.AddRun(sz, 0, c.Measures())
+		prof.AddRun(sz, 0, c.Measures())
 	}
+	return prof
 }
 
 func text(t *testing.T, d *datadriven.TestData, key, def string) string {

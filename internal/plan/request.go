@@ -50,7 +50,7 @@ func nameOf(s *job.Spec) string {
 	return string(s.Kind)
 }
 
-// asDuration returns seconds as a duration.
+// asDuration returns seconds as a duration, as far as one is needed.
 func asDuration(seconds float64) time.Duration {
-	return time.Duration(math.Ceil(seconds * float64(time.Second)))
+	return time.Duration(math.Ceil(min(seconds, 2*never) * float64(time.Second)))
 }

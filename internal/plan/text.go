@@ -24,22 +24,25 @@ func (p *Plan) decision() string {
 
 // amount says how much there is to do, and in how many rounds.
 func (p *Plan) amount() string {
-	var b strings.Builder
+	var parts []string
 	if p.Kind == job.Bag {
-		b.WriteString(count(p.Tasks, "task"))
+		parts = append(parts, count(p.Tasks, "task"))
 		if p.Tasks > 1 {
-			fmt.Fprintf(&b, ", %d at once", min(p.TaskSlots, p.Tasks))
+			parts = append(parts, fmt.Sprintf("%d at once", min(p.TaskSlots, p.Tasks)))
 		}
-	} else {
-		fmt.Fprintf(&b, "%s in %s", count(p.Tasks, "map"), count(waves(p.Tasks, p.TaskSlots), "wave"))
-		if p.Reduces > 0 {
-			fmt.Fprintf(&b, ", %s", count(p.Reduces, "reduce"))
-			if w := waves(p.Reduces, p.ReduceSlots); w > 1 {
-				fmt.Fprintf(&b, " in %d waves", w)
-			}
-		}
+		return strings.Join(parts, ", ")
 	}
-	return b.String()
+	if p.Tasks > 0 || p.Reduces == 0 {
+		parts = append(parts, fmt.Sprintf("%s in %s", count(p.Tasks, "map"), count(waves(p.Tasks, p.TaskSlots), "wave")))
+	}
+	if p.Reduces > 0 {
+		reduces := count(p.Reduces, "reduce")
+		if w := waves(p.Reduces, p.ReduceSlots); w > 1 {
+			reduces += fmt.Sprintf(" in %d waves", w)
+		}
+		parts = append(parts, reduces)
+	}
+	return strings.Join(parts, ", ")
 }
 
 // source says what the prediction stands on.

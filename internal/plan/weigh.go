@@ -28,15 +28,19 @@ func (a *adaptor) simulate(windows ...predict.Window) predict.Outcome {
 	return a.trials.Run(windows)
 }
 
+// one returns how long one of the next tasks is expected to take at most, in seconds.
+func (a *adaptor) one() float64 {
+	if a.load.Maps == 0 {
+		return a.expect.Reduce
+	}
+	return a.expect.Map
+}
+
 // least returns the shortest wall time that is of use, in seconds: one task is done in
 // it; and twice what an attempt had run when its allocation ended, as else the same
 // task could be cut short again and again.
 func (a *adaptor) least(p *place) float64 {
-	one := a.expect.Map
-	if a.load.Maps == 0 {
-		one = a.expect.Reduce
-	}
-	least := startUp + one
+	least := startUp + a.one()
 	if a.q.Rest != nil {
 		least = max(least, 2*a.q.Rest.CutShort.Seconds())
 	}
@@ -127,50 +131,73 @@ func (a *adaptor) weigh(p *place, slot cluster.Slot, nodes int, t time.Duration,
 	}
 	windows, last := a.goingOn(p, append(slices.Clone(beside), p.window(nodes, o.start, end)))
 	runs := a.simulate(windows...)
-	o.mean, o.risk = runs.Mean(), runs.Late(last)
+	o.mean, o.risk, o.done = runs.Mean(), runs.Late(last), runs.Quantile(1)
 	return o
 }
 
-// goingOn adds what follows where the windows do not do: an allocation without an end
-// that is asked for when the last of them is over. It waits until the queue of now has
-// room for it, and no less than it would wait if it were asked for now: others will come
-// meanwhile, and the queue is taken to be as long then as it is now. It is as large as
-// ends what is then left soonest, if all goes as on average. goingOn also returns when
-// the last of the windows ends.
+// goingOn adds what follows where the windows do not do: allocations that are asked for
+// one after the other, each when the last one is over. Each is as large as ends what is
+// then left soonest, if all goes as on average, and as long as is allowed; the last has
+// no end. goingOn also returns when the last of the given windows ends.
 func (a *adaptor) goingOn(p *place, windows []predict.Window) ([]predict.Window, float64) {
 	last, left := 0.0, a.work()
 	for _, w := range windows {
 		last = max(last, w.End)
 		left -= (w.End - w.Start) * float64(max(w.TaskSlots, w.ReduceSlots))
 	}
-	if math.IsInf(last, 1) {
-		return windows, last
+	for i, end := 1, last; !math.IsInf(end, 1); i++ {
+		left = max(left, a.work()/leftAtLeast)
+		w := a.next(p, end, left, i == maxFollowing)
+		windows = append(windows, w)
+		end = w.End
+		left -= (w.End - w.Start) * float64(max(w.TaskSlots, w.ReduceSlots))
 	}
-	left = max(left, a.work()/leftAtLeast)
-	var best predict.Window
-	least := math.Inf(1)
-	for n := p.capNodes; n >= p.minNodes; n /= 2 {
-		run := left / float64(n*max(p.taskSlots, p.reduceSlots))
-		start := max(a.fit(p.line, last, n, run), last+a.fit(p.queue, 0, n, run))
-		if start+run < least {
-			least, best = start+run, p.window(n, start, math.Inf(1))
-		}
-	}
-	return append(windows, best), last
+	return windows, last
 }
 
-// fit returns when so many nodes are free for so long, not before that time; all in
-// seconds from now.
-func (a *adaptor) fit(line *cluster.Timeline, from float64, nodes int, run float64) float64 {
-	if at, ok := line.EarliestFit(a.instant(from), nodes, asDuration(run)); ok {
+const (
+	// leftAtLeast says what part of a job is taken to be left, at least, when it is not done
+	// in time, although on average it would be.
+	leftAtLeast = 20
+	// maxFollowing is how many allocations are taken to follow at most.
+	maxFollowing = 4
+)
+
+// next returns an allocation for what is left of a job when another is over. It waits
+// until the queue of now has room for it, and no less than it would wait if it were asked
+// for now: others will come meanwhile, and the queue is taken to be as long then as it is
+// now.
+func (a *adaptor) next(p *place, end, left float64, lasts bool) predict.Window {
+	var best predict.Window
+	least := math.Inf(1)
+	for n := p.capNodes; ; n = max(n/2, p.minNodes) {
+		run := max(left/float64(n*max(p.taskSlots, p.reduceSlots)), a.known.inv.Map.Avg)
+		o := option{place: p, nodes: n, time: asDuration(run)}
+		if p.maxTime > 0 {
+			o.time = min(o.time, p.maxTime)
+		}
+		o.start = max(a.fit(p.line, end, n, o.time), end+a.fit(p.queue, 0, n, o.time))
+		a.check(&o)
+		if (o.out == "" || n == p.minNodes) && o.start+run < least {
+			least, best = o.start+run, p.window(n, o.start, math.Inf(1))
+			if p.maxTime > 0 && !lasts {
+				best.End = o.start + p.maxTime.Seconds()
+			}
+		}
+		if n == p.minNodes {
+			return best
+		}
+	}
+}
+
+// fit returns when so many nodes are free for so long, not before that time; in seconds
+// from now.
+func (a *adaptor) fit(line *cluster.Timeline, from float64, nodes int, t time.Duration) float64 {
+	if at, ok := line.EarliestFit(a.instant(from), nodes, t); ok {
 		return a.seconds(at)
 	}
 	return from + never
 }
-
-// leftAtLeast says what part of a job is taken to be left, at least, when it is not done
-// in time, although on average it would be.
-const leftAtLeast = 20
 
 // work returns how long one slot alone would take for what is left of the job, in seconds.
 func (a *adaptor) work() float64 {
