@@ -173,8 +173,19 @@ func (c *chart) lines() []string {
 		upTo := int(math.Ceil(float64(r+1) * float64(c.nodes) / float64(c.rows)))
 		lines = append(lines, padLeft(strconv.Itoa(upTo), c.label)+" "+side+c.row(r))
 	}
+	axis, names := c.axis(flat, tick)
+	indent := strings.Repeat(" ", c.label+1)
+	lines = append(lines, indent+corner+axis, strings.TrimRight(indent+" "+names, " "))
+	for _, l := range wrap(c.legend(), c.look.Width-len(indent)-1) {
+		lines = append(lines, indent+" "+l)
+	}
+	return lines
+}
+
+// axis draws the axis of time and, to stand below it, its labels.
+func (c *chart) axis(flat, tick string) (line, labels string) {
+	var axis, names strings.Builder
 	ticks := c.ticks()
-	axis, names := strings.Builder{}, strings.Builder{}
 	for i := range c.cols {
 		if _, ok := ticks[i]; ok {
 			axis.WriteString(tick)
@@ -193,12 +204,7 @@ func (c *chart) lines() []string {
 		names.WriteString(name)
 		i += len(name)
 	}
-	indent := strings.Repeat(" ", c.label+1)
-	lines = append(lines, indent+corner+axis.String(), strings.TrimRight(indent+" "+names.String(), " "))
-	for _, l := range wrap(c.legend(), c.look.Width-len(indent)-1) {
-		lines = append(lines, indent+" "+l)
-	}
-	return lines
+	return axis.String(), names.String()
 }
 
 // glyphs returns what taken and free nodes are drawn as.

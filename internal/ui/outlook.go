@@ -155,39 +155,46 @@ func slotLines(at job.Time, o plan.Outlook, look Look) []string {
 	for _, r := range rows {
 		wide = max(wide, columns(r))
 	}
-	beside := look.Width-wide-2 >= leastWhy
-	if beside {
+	if look.Width-wide-2 >= leastWhy {
 		rows[0] = pad(rows[0], wide) + "  WHY"
+	} else {
+		wide = 0
 	}
-	lines := []string{color(look.Color).dim(fit(rows[0], look.Width))}
+	paint := color(look.Color)
+	lines := []string{paint.dim(fit(rows[0], look.Width))}
 	for n, i := range shown {
-		text := []string{rows[n+1]}
-		why := clean(o.Slots[i].Why)
-		switch {
-		case why == "":
-		case beside:
-			for k, part := range wrap(why, look.Width-wide-2) {
-				if k == 0 {
-					text[0] = pad(text[0], wide) + "  " + part
-					continue
-				}
-				text = append(text, strings.Repeat(" ", wide+2)+part)
-			}
-		default:
-			for _, part := range wrap(why, look.Width-whyIndent) {
-				text = append(text, strings.Repeat(" ", whyIndent)+part)
-			}
-		}
-		for k := range text {
-			text[k] = fit(text[k], look.Width)
+		for _, l := range withWhy(rows[n+1], clean(o.Slots[i].Why), wide, look.Width) {
 			if o.Slots[i].Chosen {
-				text[k] = color(look.Color).bold(text[k])
+				l = paint.bold(l)
 			}
+			lines = append(lines, l)
 		}
-		lines = append(lines, text...)
 	}
 	if rest := len(o.Slots) - len(shown); rest > 0 {
 		lines = append(lines, fit(fmt.Sprintf("and %s more; all of them with --json", count(rest, "slot")), look.Width))
+	}
+	return lines
+}
+
+// withWhy puts why a slot was chosen or lost beside its row, in a column behind one of that
+// width, or below it where that is 0. No line is wider than width.
+func withWhy(row, why string, beside, width int) []string {
+	lines := []string{row}
+	if beside == 0 {
+		for _, part := range wrap(why, width-whyIndent) {
+			lines = append(lines, strings.Repeat(" ", whyIndent)+part)
+		}
+	} else {
+		for k, part := range wrap(why, width-beside-2) {
+			if k == 0 {
+				lines[0] = pad(row, beside) + "  " + part
+				continue
+			}
+			lines = append(lines, strings.Repeat(" ", beside+2)+part)
+		}
+	}
+	for k := range lines {
+		lines[k] = fit(lines[k], width)
 	}
 	return lines
 }

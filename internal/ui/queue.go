@@ -152,23 +152,7 @@ func (n *news) allocLines(v report.JobView) []string {
 		if first || was == a.State {
 			continue
 		}
-		name := "allocation " + a.Alloc
-		switch a.State {
-		case report.AllocWaiting:
-			lines = append(lines, fmt.Sprintf("%s: %s asked for, %s each", name, count(a.Nodes, "node"), count(a.PerNode.CPUs, "core")))
-		case report.AllocRunning:
-			line := fmt.Sprintf("%s of %s has begun after %s", name, count(a.Nodes, "node"), seconds(a.Began.Sub(a.Requested).Seconds()))
-			if !a.Ends.IsZero() {
-				line += ", until " + clock(a.Ends, v.At)
-			}
-			lines = append(lines, line)
-		case report.AllocOver:
-			line := name + " is over"
-			if a.Reason != "" {
-				line += ": " + clean(a.Reason)
-			}
-			lines = append(lines, line)
-		}
+		lines = append(lines, allocNews(a, v.At))
 	}
 	for _, p := range v.Plans {
 		if p.At.After(n.planned) && !first {
@@ -179,6 +163,27 @@ func (n *news) allocLines(v report.JobView) []string {
 		}
 	}
 	return lines
+}
+
+// allocNews tells that an allocation was asked for, has begun or is over.
+func allocNews(a report.AllocView, now time.Time) string {
+	name := "allocation " + a.Alloc
+	switch a.State {
+	case report.AllocRunning:
+		line := fmt.Sprintf("%s of %s has begun after %s", name, count(a.Nodes, "node"), seconds(a.Began.Sub(a.Requested).Seconds()))
+		if !a.Ends.IsZero() {
+			line += ", until " + clock(a.Ends, now)
+		}
+		return line
+	case report.AllocOver:
+		line := name + " is over"
+		if a.Reason != "" {
+			line += ": " + clean(a.Reason)
+		}
+		return line
+	default:
+		return fmt.Sprintf("%s: %s asked for, %s each", name, count(a.Nodes, "node"), count(a.PerNode.CPUs, "core"))
+	}
 }
 
 // overOf returns the allocations that are over.
