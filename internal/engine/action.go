@@ -59,9 +59,11 @@ type Request struct {
 	Request job.AllocRequest
 }
 
-// Release gives an allocation back.
+// Release gives an allocation back. A new coordinator repeats it for elastic ones that
+// are over and not cleared.
 type Release struct {
 	Alloc  job.AllocID
+	On     string // its driver; empty: unknown
 	Reason string
 }
 
@@ -95,7 +97,10 @@ type LiveAlloc struct {
 // job needs the map outputs on its nodes any more. Cleared answers it, when all is gone.
 // It comes once for each such allocation; a new coordinator repeats it where the answer
 // is not on record.
-type Clear struct{ Alloc job.AllocID }
+type Clear struct {
+	Alloc job.AllocID
+	On    string // its driver
+}
 
 // Finalize commits a job's output as a whole (_SUCCESS); Finalized answers it.
 type Finalize struct{ Job job.ID }

@@ -108,7 +108,7 @@ func (e *Engine) nextAlloc() job.AllocID { return job.AllocID(fmt.Sprintf("a%d",
 
 func (e *Engine) giveBack(a *alloc, reason string, unwanted bool) {
 	e.endAlloc(a, reason, unwanted)
-	e.do(Release{Alloc: a.id, Reason: reason})
+	e.do(Release{Alloc: a.id, On: a.req.On, Reason: reason})
 }
 
 // idle reports whether nothing runs or could run in the allocation's pool.

@@ -252,6 +252,9 @@ func (e *Engine) recover() {
 	}
 	e.dropOutputs(func(h *node) bool { return !h.has() })
 	e.recovered, e.dirtyOver = e.now, true
+	for _, a := range e.over {
+		e.do(Release{Alloc: a.id, On: a.req.On, Reason: "it is over"}) // it may have been written down and not done
+	}
 	for _, j := range e.line {
 		if j.state == event.StateFinalizing {
 			e.do(Finalize{Job: j.work.ID})

@@ -43,7 +43,7 @@ func (e *Engine) settleOver() {
 			a.clearAt = at
 		default:
 			a.clearing = true
-			e.do(Clear{Alloc: a.id})
+			e.do(Clear{Alloc: a.id, On: a.req.On})
 		}
 	}
 	e.stale = true
