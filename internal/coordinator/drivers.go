@@ -79,6 +79,6 @@ func (s *Server) clear(a engine.Clear) {
 			s.log.Warn("an allocation leaves something", "alloc", a.Alloc, "err", err)
 			return // the next coordinator tries again
 		}
-		s.input(engine.Cleared(a))
+		s.input(engine.Cleared{Alloc: a.Alloc})
 	}
 }

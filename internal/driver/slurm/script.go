@@ -20,6 +20,7 @@ const (
 	logEnd    = ".log"    // the worker's
 	hostEnd   = ".host"   // Slurm's name of its node, once its loop has begun
 	failedEnd = ".failed" // there once the loop has given up
+	ownerEnd  = ".owner"  // which loop has the rank
 )
 
 // Limits of the loop around a worker.
@@ -66,6 +67,10 @@ done
 
 // nodeText is what runs on each node: the loop around its worker. The signal to end reaches
 // the loop and, from it, the worker, whoever else gets it.
+//
+// A controller that dies may forget a job, whose processes live on while another is
+// submitted in its place. The loop that began last has the rank; the other ends with its
+// worker, which that of the last one ends.
 func nodeText(exe, dir, scratch string) string {
 	return fmt.Sprintf(`#!/bin/sh
 # Runs the berth worker of one node, and starts it again when it dies.
@@ -76,6 +81,8 @@ log=$me%s
 exec </dev/null >>"$log" 2>&1
 rm -f "$me%s"
 (umask 077 && echo "$SLURMD_NODENAME" >"$me%s")
+loop="$SLURM_JOB_ID.$SLURM_STEP_ID $SLURMD_NODENAME $$"
+(umask 077 && echo "$loop" >"$me%s")
 worker= ending= failures=0
 trap 'ending=yes; [ -z "$worker" ] || kill -TERM "$worker"' TERM
 while [ -z "$ending" ]; do
@@ -90,6 +97,7 @@ while [ -z "$ending" ]; do
 	done
 	worker=
 	[ $status -ne 0 ] && [ -z "$ending" ] || break
+	[ "$(cat "$me%s")" = "$loop" ] || break # another has the rank
 	ran=$(($(date +%%s) - began))
 	echo "the worker ended with status $status after $ran s"
 	if [ $status -gt 128 ]; then
@@ -106,7 +114,7 @@ while [ -z "$ending" ]; do
 done
 rmdir %s 2>/dev/null # a folder of this node's own is empty now
 exit 0
-`, quote(dir), logEnd, failedEnd, hostEnd, quote(exe), configEnd, goodRun, maxFailures, failedEnd, quote(scratch))
+`, quote(dir), logEnd, failedEnd, hostEnd, ownerEnd, quote(exe), configEnd, ownerEnd, goodRun, maxFailures, failedEnd, quote(scratch))
 }
 
 // quote quotes a word for the shell.
