@@ -78,6 +78,7 @@ type fit struct {
 	nodes int
 	d     time.Duration
 	from  job.Time
+	until job.Time // what begins after need not be found
 
 	found bool     // start is the beginning of a stretch that is high enough up to now
 	start job.Time // not before from
@@ -92,8 +93,7 @@ func (f *fit) open(at job.Time) {
 	}
 }
 
-// search continues the search below a block; it reports whether a stretch was long
-// enough. The value before the block and the time of the first change after it are given.
+// search continues the search below a block; it reports whether it is over. The value before the block and the time of the first change after it are given.
 func (f *fit) search(level int, id int32, value int, next job.Time) bool {
 	if level == 0 {
 		return f.scan(&f.tree.leaves.blocks[id], value)
@@ -111,7 +111,7 @@ func (f *fit) search(level int, id int32, value int, next job.Time) bool {
 	}
 	for ; i < b.n; i++ {
 		e := &b.e[i]
-		if f.found && e.at >= f.end {
+		if f.found && e.at >= f.end || !f.found && e.at > f.until {
 			return true
 		}
 		end := next

@@ -50,14 +50,16 @@ func after(t job.Time, d time.Duration) job.Time {
 // steps, besides EarliestFit, see there. Blocks lie in slices and are used again:
 // nothing is allocated unless the number of steps grows beyond what it ever was.
 type Timeline struct {
-	from job.Time // where it begins
-	base int      // the value there
-	tree tree
+	from  job.Time // where it begins
+	base  int      // the value there
+	tree  tree
+	front frontier
+	low   int // the level of trees up to which remembering searches costs more than it saves
 }
 
 // NewTimeline returns a timeline that begins at from with so many free nodes for ever.
 func NewTimeline(from job.Time, free int) *Timeline {
-	return &Timeline{from: from, base: free, tree: newTree()}
+	return &Timeline{from: from, base: free, tree: newTree(), low: 1}
 }
 
 // Clone returns a copy that changes independently.
@@ -65,6 +67,7 @@ func (t *Timeline) Clone() *Timeline {
 	c := *t
 	c.tree.leaves.blocks = slices.Clone(t.tree.leaves.blocks)
 	c.tree.inners.blocks = slices.Clone(t.tree.inners.blocks)
+	c.front = t.front.clone()
 	return &c
 }
 
@@ -76,6 +79,9 @@ func (t *Timeline) From() job.Time { return t.from }
 func (t *Timeline) Add(from, to job.Time, n int) {
 	if n == 0 || to <= from || to <= t.from {
 		return
+	}
+	if n > 0 {
+		t.front.release(from, to)
 	}
 	if from <= t.from {
 		t.base += n
@@ -93,6 +99,7 @@ func (t *Timeline) Advance(now job.Time) {
 		return
 	}
 	t.from = now
+	t.front.advance(now)
 	t.base += t.tree.drop(now)
 }
 
@@ -107,15 +114,39 @@ func (t *Timeline) Min(from, to job.Time) int {
 }
 
 // EarliestFit returns the earliest instant, not before a given one, from which on so
-// many nodes are free for d; false: there is none. The time it takes is logarithmic in
-// the number of steps for each time that a stretch is met in which d just does not fit;
-// these are at most as many as there are durations d before the answer.
+// many nodes are free for d; false: there is none.
+//
+// The time it takes is logarithmic in the number of steps, and proportional to the number
+// of stretches that have enough nodes but do not last, from the latest instant on that is
+// known from earlier searches to be too early.
 func (t *Timeline) EarliestFit(from job.Time, nodes int, d time.Duration) (job.Time, bool) {
-	f := fit{tree: &t.tree, nodes: nodes, d: max(d, 1), from: max(from, t.from)}
-	if t.base >= nodes {
-		f.open(f.from)
+	from, d = max(from, t.from), max(d, 1)
+	if t.tree.top <= t.low || nodes <= 0 {
+		return t.search(from, Never, nodes, d)
 	}
-	if !f.search(t.tree.top, t.tree.root, t.base, Never) && !f.found {
+	known := t.front.before(nodes, d)
+	if known > from {
+		if first, until := t.front.opened(d); first < known && until > from {
+			if at, ok := t.search(max(first, from), min(until, known), nodes, d); ok {
+				return at, true
+			}
+		}
+	}
+	at, ok := t.search(max(from, known), Never, nodes, d)
+	if ok && from <= max(t.from, known) {
+		t.front.learn(nodes, d, at)
+	}
+	return at, ok
+}
+
+// search is EarliestFit without a memory. What begins after until need not be found.
+func (t *Timeline) search(from, until job.Time, nodes int, d time.Duration) (job.Time, bool) {
+	f := fit{tree: &t.tree, nodes: nodes, d: d, from: from, until: until}
+	if t.base >= nodes {
+		f.open(from)
+	}
+	f.search(t.tree.top, t.tree.root, t.base, Never)
+	if !f.found {
 		return 0, false
 	}
 	return f.start, true

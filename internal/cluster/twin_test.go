@@ -104,6 +104,7 @@ func TestTimelineTwin(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		free := rapid.IntRange(-3, 20).Draw(t, "free")
 		line, dumb := NewTimeline(0, free), newTwin(span, free)
+		line.low = rapid.IntRange(-1, 0).Draw(t, "low")
 		t.Repeat(map[string]func(*rapid.T){
 			"add": func(t *rapid.T) {
 				from, to, n := instant.Draw(t, "from"), instant.Draw(t, "to"), rapid.IntRange(-5, 5).Draw(t, "n")
@@ -150,8 +151,11 @@ func (q question) compare(t rapid.TB, line *Timeline, dumb *twin) {
 	if got, want := line.Min(q.a, q.b), dumb.min(q.a, q.b); got != want {
 		t.Fatalf("at least %d free in %d … %d, want %d: %v", got, q.a, q.b, want, near(line, q.a))
 	}
-	from := min(q.a, dumb.span())
-	for _, d := range []time.Duration{0, 1, time.Duration(max(q.b, 0))} {
+	for _, d := range []time.Duration{0, 1, time.Duration(max(q.b, 0)), time.Duration(max(q.b/2, 0))} {
+		from := min(q.a, dumb.span())
+		if d > 1 {
+			from = line.From()
+		}
 		got, ok := line.EarliestFit(from, q.nodes, d)
 		want, wantOK := dumb.earliestFit(from, q.nodes, d)
 		if got != want || ok != wantOK {
@@ -174,6 +178,7 @@ func TestTimelineOfManySteps(t *testing.T) {
 		rng := rand.New(rand.NewPCG(rapid.Uint64().Draw(t, "seed"), 0))
 		span, longest := rapid.IntRange(100, 8000).Draw(t, "span"), rapid.IntRange(2, 300).Draw(t, "longest")
 		line, dumb := NewTimeline(0, 50), newTwin(span, 50)
+		line.low = rapid.IntRange(-1, 3).Draw(t, "low")
 		add := func(from, to job.Time, n int) {
 			line.Add(from, to, n)
 			dumb.add(from, to, n)
@@ -252,5 +257,45 @@ func sound(t rapid.TB, line *Timeline) {
 			t.Fatalf("change %+v after %d", c, last)
 		}
 		last = c.at
+	})
+}
+
+// TestEarliestFitRemembers reserves where things fit first, as conservative backfilling
+// does, and gives parts of that back: no earlier search may hide what fits again.
+func TestEarliestFitRemembers(t *testing.T) {
+	const nodes, span = 10, 2000
+	type held struct {
+		from, to job.Time
+		n        int
+	}
+	rapid.Check(t, func(t *rapid.T) {
+		rng := rand.New(rand.NewPCG(rapid.Uint64().Draw(t, "seed"), 0))
+		line, dumb := NewTimeline(0, nodes), newTwin(span, nodes)
+		line.low = -1
+		often := rapid.SampledFrom([]int{5, 40}).Draw(t, "often")
+		var all []held
+		for range 150 {
+			n, d := 1+rng.IntN(nodes), time.Duration(1+rng.IntN(20))
+			at, _ := line.EarliestFit(line.From(), n, d)
+			if want, _ := dumb.earliestFit(dumb.from, n, d); at != want {
+				t.Fatalf("%d nodes for %d fit at %d, want %d: %v", n, d, at, want, near(line, line.From()))
+			}
+			if after(at, d) < span {
+				line.Add(at, after(at, d), -n)
+				dumb.add(at, after(at, d), -n)
+				all = append(all, held{at, after(at, d), n})
+			}
+			if i := rng.IntN(len(all)); rng.IntN(often) == 0 {
+				h := &all[i]
+				h.from += job.Time(rng.IntN(2)) * job.Time(rng.Int64N(int64(h.to-h.from)+1))
+				line.Add(h.from, h.to, h.n)
+				dumb.add(h.from, h.to, h.n)
+				h.to = h.from
+			}
+			if rng.IntN(4) == 0 {
+				dumb.from += job.Time(rng.IntN(10))
+				line.Advance(dumb.from)
+			}
+		}
 	})
 }

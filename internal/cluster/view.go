@@ -42,13 +42,7 @@ type Excluded struct {
 // and pending ones start when the batch system plans it, or where backfilling in the
 // order of their priority puts them.
 func (s *Snapshot) Timeline(v View) (*Timeline, Facts) {
-	v.PerNode.CPUs = max(v.PerNode.CPUs, 1)
-	l := lineup{snap: s, view: v, queue: s.Queue}
-	if l.queue == nil {
-		l.queue = &Queue{}
-	}
-	l.findPartitions()
-	l.findNodes()
+	l := s.lineup(v)
 	l.line = NewTimeline(s.At, 0)
 	l.sweep()
 	l.pending()
@@ -67,6 +61,18 @@ type lineup struct {
 	nodes  []state // usable ones
 	usable []int32 // of each node of the snapshot its index in nodes; none: it is not usable
 	weighs map[kind]float64
+}
+
+// lineup returns one that knows its nodes.
+func (s *Snapshot) lineup(v View) *lineup {
+	v.PerNode.CPUs = max(v.PerNode.CPUs, 1)
+	l := &lineup{snap: s, view: v, queue: s.Queue}
+	if l.queue == nil {
+		l.queue = &Queue{}
+	}
+	l.findPartitions()
+	l.findNodes()
+	return l
 }
 
 // part is a partition and what was found out of it.

@@ -15,7 +15,7 @@ import (
 // noon is when the snapshots of the scenarios were taken; times are given from then on.
 const noon job.Time = 43200e9
 
-// TestView runs the scenarios of testdata: nodes and jobs, then steps and slots. Nodes are
+// TestView runs the scenarios of testdata/scenarios: nodes and jobs, then steps and slots. Nodes are
 // lists such as 0-3,7; times and limits are durations; never is no end.
 //
 //	clear                                     nothing is there
@@ -26,7 +26,7 @@ const noon job.Time = 43200e9
 //	reserve name=r nodes=0-1 from=1h to=2h    also mine
 //	show cpus=4 mem=8                         the timeline; also partition=, whole, constraint=, reservation=
 func TestView(t *testing.T) {
-	datadriven.Walk(t, "testdata", func(t *testing.T, path string) {
+	datadriven.Walk(t, "testdata/scenarios", func(t *testing.T, path string) {
 		s := scenario{snap: Snapshot{At: noon, Queue: &Queue{}}}
 		datadriven.RunTest(t, path, func(t *testing.T, d *datadriven.TestData) string { return s.run(t, args{t, d}) })
 	})
