@@ -9,10 +9,12 @@ import (
 
 // elastic tells of the allocations of an elastic pool, and of plans for more.
 func (x *explanation) elastic(p *pool) {
-	_, ready := x.j.waits.next()
+	class, ready := x.j.waits.next()
 	for _, a := range p.allocs {
+		var pr prospect
+		pr.ask(a, x.j, class, x.now)
 		switch {
-		case !a.up() && (a.job == x.j.work.ID || !p.anyUp()):
+		case !a.up() && pr.ok && (a.job == x.j.work.ID || !p.anyUp()):
 			x.waiting(a)
 		case a.up() && a.joined == 0:
 			x.say("allocation %s began %s ago; none of its nodes has come up yet", a.id, x.since(a.since()))
