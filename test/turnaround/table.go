@@ -100,6 +100,9 @@ func figure(x float64, decimals int) string {
 
 // means compares the strategies over all situations.
 func means(rows []verdict) string {
+	if len(rows) == 0 {
+		return ""
+	}
 	var b strings.Builder
 	b.WriteString("| | strategy | turnaround / best, geometric mean | worst | mean wait, s | node-seconds held, mean |\n|---|---|--:|--:|--:|--:|\n")
 	for _, st := range strategies {

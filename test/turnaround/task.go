@@ -11,12 +11,14 @@ import (
 // The programs of the MapReduce jobs. Their paths are part of what berth knows an
 // application by, so all runs use the same files.
 const (
-	mapper = `while read -r id seconds; do
+	mapper = `set -e
+while read -r id seconds; do
 	sleep "$seconds"
 	printf '%s\t%s\n' "$id" "$seconds"
 done
 `
-	reducer = `n=0
+	reducer = `set -e
+n=0
 while read -r _; do n=$((n + 1)); done
 sleep "$1"
 echo "$n"
@@ -55,7 +57,7 @@ func (w *workload) write(dir, programs string, seed uint64, flags []string) ([]s
 		return append(args, "--each-line", "input", "--stdout", "out/{task}", "--", "sleep {} && echo {}"), nil
 	}
 	args := append([]string{"--json", "mapreduce"}, flags...)
-	return append(args, "-D", "mapreduce.input.lineinputformat.linespermap=1",
+	return append(args, "-D", "mapreduce.input.lineinputformat.linespermap=1", "-D", "stream.map.input.ignoreKey=true",
 		"-inputformat", "NLineInputFormat", "-numReduceTasks", strconv.Itoa(w.reduces), "-input", "input", "-output", "out",
 		"-mapper", "sh "+filepath.Join(programs, "map.sh"),
 		"-reducer", fmt.Sprintf("sh %s %g", filepath.Join(programs, "reduce.sh"), w.reduceTo)), nil
