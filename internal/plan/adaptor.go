@@ -33,7 +33,7 @@ const (
 	batchIdle = 30 * time.Second
 	// weighing is how many placed tasks all simulated runs of a plan may have together.
 	// What is not weighed then is what can gain least.
-	weighing = 6_000_000
+	weighing = 3_000_000
 )
 
 // adaptor plans a job on a batch system: paper "mr-job-adaptor", Algorithm 1, with what
@@ -49,7 +49,7 @@ type adaptor struct {
 	trials   *predict.Trials
 	expect   predict.Expected
 	spent    int // placed tasks, see weighing
-	perRun   int // placed tasks of one simulated set of runs
+	sample   int // simulated runs that each is weighed by
 	grain    time.Duration
 	live     []predict.Window
 	runs     map[runKey]predict.Outcome
@@ -108,26 +108,27 @@ func (a *adaptor) learn(reduces int) {
 		return
 	}
 	a.expect = predict.ExpectedOf(a.known.inv)
-	a.draw(8, 32, 1<<16)
+	if a.known.guessed { // it holds no task back
+		a.expect.Reduce, a.expect.Sort = 0, 0
+	}
+	a.draw(4, 32, 1<<16)
 }
 
 // draw sets the sample of runs by which options are weighed: at least and at most so
 // many, and in between as few as have so many tasks together.
 func (a *adaptor) draw(least, most, placed int) {
-	tasks := max(a.load.Maps+a.load.Reduces, 1)
-	runs := min(max(placed/tasks, least), most)
-	a.perRun = runs * min(tasks, 1<<14)
-	a.trials = predict.NewTrials(a.known.inv, a.load, a.known.runs, runs, seedOf(predict.Application(a.q.Spec)))
+	a.sample = min(max(placed/max(a.load.Maps+a.load.Reduces, 1), least), most)
+	a.trials = predict.NewTrials(a.known.inv, a.load, a.known.runs, a.sample, seedOf(predict.Application(a.q.Spec)))
 	a.trials.Expect(a.expect)
 	a.runs = map[runKey]predict.Outcome{}
 }
 
 // finely lets f weigh by a sample of more runs, as is due to what was chosen.
 func (a *adaptor) finely(f func()) {
-	trials, perRun, runs := a.trials, a.perRun, a.runs
-	a.draw(16, 128, 1<<18)
+	trials, sample, runs := a.trials, a.sample, a.runs
+	a.draw(8, 128, 1<<18)
 	f()
-	a.trials, a.perRun, a.runs = trials, perRun, runs
+	a.trials, a.sample, a.runs = trials, sample, runs
 }
 
 // seconds returns how long after now an instant is; +Inf for Never.
@@ -143,7 +144,7 @@ func (a *adaptor) instant(seconds float64) job.Time {
 	if math.IsInf(seconds, 1) {
 		return cluster.Never
 	}
-	return a.q.Now.Add(time.Duration(seconds * float64(time.Second)))
+	return a.q.Now.Add(time.Duration(math.Round(seconds * float64(time.Second))))
 }
 
 // slotsOf returns how many bag tasks or maps, and reduces, run at once on a worker.

@@ -149,7 +149,7 @@ func (d *decision) longEnough() error {
 	if a.load.Maps == 0 {
 		maps = 0
 	}
-	if a.load.Reduces > 0 {
+	if a.load.Reduces > 0 && !a.known.guessed {
 		reduces = a.known.inv.OtherShuffle.Quantile(0.5) + a.known.inv.Reduce.Quantile(0.5)
 	}
 	if median := max(maps, reduces); median > limit {

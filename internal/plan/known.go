@@ -11,11 +11,11 @@ const enough = 5
 
 // known is what is known of how long the tasks of a job take.
 type known struct {
-	ok     bool
-	inv    predict.Invariants
-	runs   int    // for the spread: of runs, or of tasks where this run was measured
-	source string // in words
-	prof   *predict.Profile
+	ok      bool
+	inv     predict.Invariants
+	guessed bool   // what reduces take
+	runs    int    // for the spread: of runs, or of tasks where this run was measured
+	source  string // in words
 }
 
 // know returns what is known of the tasks of a job of that size. What this run has
@@ -56,7 +56,7 @@ func samples(p *predict.Profile, kind job.Kind) int {
 func knowFrom(p, other *predict.Profile, size predict.Size) known {
 	inv, ok := p.Invariants(size)
 	if ok {
-		return known{ok: true, inv: inv, prof: p}
+		return known{ok: true, inv: inv}
 	}
 	if size.Kind != job.MapReduce || p.Measures.Get(predict.MapTask).Time.Count == 0 {
 		return known{source: ", in which not every stage of this job was measured"}
@@ -64,11 +64,11 @@ func knowFrom(p, other *predict.Profile, size predict.Size) known {
 	if other != nil {
 		if past, ok := other.Invariants(size); ok {
 			inv.FirstShuffle, inv.OtherShuffle, inv.Reduce = past.FirstShuffle, past.OtherShuffle, past.Reduce
-			return known{ok: true, inv: inv, prof: other, source: "; reduces by the profile of earlier runs"}
+			return known{ok: true, inv: inv, source: "; reduces by the profile of earlier runs"}
 		}
 	}
 	rate := guessReduces(&inv, p, size)
-	return known{ok: true, inv: inv, prof: p, source: "; no reduce was measured yet: guessed from " + rate}
+	return known{ok: true, inv: inv, guessed: true, source: "; no reduce was measured yet: guessed from " + rate}
 }
 
 // guessReduces sets what reduces take where none was ever measured: as long for each

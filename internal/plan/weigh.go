@@ -23,15 +23,20 @@ func (a *adaptor) alone(p *place, nodes int) predict.Outcome {
 	return o
 }
 
+// simulate runs the sample on the windows and counts the tasks that are placed one by one.
 func (a *adaptor) simulate(windows ...predict.Window) predict.Outcome {
-	a.spent += a.perRun
+	slots := 0
+	for _, w := range windows {
+		slots += max(w.TaskSlots, w.ReduceSlots)
+	}
+	a.spent += a.sample * min(a.load.Maps+a.load.Reduces, predict.Placed(slots))
 	return a.trials.Run(windows)
 }
 
 // one returns how long one of the next tasks is expected to take at most, in seconds.
 func (a *adaptor) one() float64 {
 	if a.load.Maps == 0 {
-		return a.expect.Reduce
+		return max(a.expect.Reduce, a.known.inv.Reduce.Avg)
 	}
 	return a.expect.Map
 }

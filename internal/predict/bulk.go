@@ -14,6 +14,10 @@ const (
 	bulkGuard = 4
 )
 
+// Placed returns how many tasks of a stage a trial places one by one at most, on so many
+// slots: what it costs, however many tasks there are.
+func Placed(slots int) int { return slots + max(bulkTail, tailWaves*slots) }
+
 // bulk places all but the last few waves of a stage of many tasks: each slot takes as
 // many consecutive tasks in one go as it is done with, by their mean, at the level at
 // which all slots together have done all but the tail. It returns how many tasks it

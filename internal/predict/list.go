@@ -131,22 +131,36 @@ func (l *list) open(s *stageRun) {
 	}
 }
 
+// heapWidth is how many children a slot has in the heap: with four it is half as high as
+// with two, and they lie side by side in memory.
+const heapWidth = 4
+
 // sink puts the first slot of the heap in its place after it became busy for longer.
 func (l *list) sink() {
 	q := l.slots
-	for i := 0; ; {
-		least := i
-		for child := 2*i + 1; child <= 2*i+2 && child < len(q); child++ {
+	if len(q) == 0 {
+		return
+	}
+	moved := q[0]
+	i := 0
+	for {
+		first := heapWidth*i + 1
+		if first >= len(q) {
+			break
+		}
+		least := first
+		for child := first + 1; child < min(first+heapWidth, len(q)); child++ {
 			if q[child].before(q[least]) {
 				least = child
 			}
 		}
-		if least == i {
-			return
+		if !q[least].before(moved) {
+			break
 		}
-		q[i], q[least] = q[least], q[i]
+		q[i] = q[least]
 		i = least
 	}
+	q[i] = moved
 }
 
 // drop takes the first slot away.
