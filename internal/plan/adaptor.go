@@ -75,6 +75,7 @@ type option struct {
 	mean float64 // expected turnaround
 	risk float64 // share of runs that its time does not do for
 	done float64 // when the last of the simulated runs is done
+	main bool    // it was chosen first, the others beside it
 }
 
 func newAdaptor(q *Question) *adaptor {

@@ -81,13 +81,20 @@ func (d *decision) decide(reduces int) error {
 		if !ok {
 			return d.hopeless()
 		}
-		d.first, d.chosen = best, []option{best}
+		d.take(best)
 	}
 	d.chosen, d.runs = a.more(d.chosen, d.places)
 	if len(a.live) > 0 && len(d.chosen) > 0 {
+		d.chosen[0].main = true
 		d.first = d.chosen[0]
 	}
 	return nil
+}
+
+// take chooses an option as the first.
+func (d *decision) take(o option) {
+	o.main = true
+	d.first, d.chosen = o, []option{o}
 }
 
 // decideBlind decides for tasks of which nothing is known.
@@ -100,7 +107,8 @@ func (d *decision) decideBlind() error {
 	if !ok {
 		return d.hopeless()
 	}
-	d.first, d.chosen, d.scout = best, []option{best}, scout
+	d.scout = scout
+	d.take(best)
 	return nil
 }
 
@@ -191,7 +199,7 @@ func (d *decision) hopeless() error {
 	}
 	o := option{place: p, slot: cluster.Slot{Start: cluster.Never, Nodes: p.capNodes, Duration: cluster.Unbounded}, nodes: p.capNodes, time: t,
 		start: math.Inf(1), mean: math.Inf(1)}
-	d.first, d.chosen = o, []option{o}
+	d.take(o)
 	d.a.note("no free slot that would do is in sight: the job waits until the queue changes")
 	return nil
 }

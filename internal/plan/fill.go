@@ -5,6 +5,7 @@ import (
 	"math"
 	"strings"
 
+	"berth/internal/job"
 	"berth/internal/predict"
 )
 
@@ -24,31 +25,46 @@ func (d *decision) fill(p *Plan) {
 			p.More = append(p.More, r)
 		}
 	}
-	p.TaskSlots, p.ReduceSlots = 0, 0
-	for _, at := range d.windows() { // as many as ever are there at once
-		tasks, reduces := 0, 0
-		for _, w := range d.windows() {
-			if w.Start <= at.Start && at.Start < w.End {
-				tasks, reduces = tasks+w.TaskSlots, reduces+w.ReduceSlots
-			}
-		}
-		p.TaskSlots, p.ReduceSlots = max(p.TaskSlots, tasks), max(p.ReduceSlots, reduces)
-	}
-	if a.throttle > 0 {
-		p.TaskSlots = min(p.TaskSlots, a.throttle)
-	}
+	p.TaskSlots, p.ReduceSlots = d.atOnce()
 	if a.known.ok {
 		p.TaskTime, p.ReduceTime = asDuration(a.expect.Map), asDuration(a.expect.Sort)
 		d.predict(p)
 	}
 	p.Outlook = d.outlook()
 	p.Reasons = append(p.Reasons, d.headline(p))
-	for _, o := range d.chosen {
-		if o != d.first {
+	for i := range d.chosen {
+		if o := &d.chosen[i]; !o.main {
 			p.Reasons = append(p.Reasons, "and "+d.asked(o)+", as that ends it sooner")
 		}
 	}
-	p.Notes = append(append(p.Notes, d.a.notes...), d.held()...)
+	if len(d.chosen) > 0 {
+		l := a.layout(&d.first)
+		for _, note := range l.notes {
+			a.note(note)
+		}
+		if p.Kind == job.MapReduce {
+			p.Reasons = append(p.Reasons, sortReason(l, a.req))
+		}
+	}
+	p.Notes = append(append(p.Notes, a.notes...), d.held()...)
+}
+
+// atOnce returns how many bag tasks or maps, and reduces, ever run at once.
+func (d *decision) atOnce() (tasks, reduces int) {
+	windows := d.windows()
+	for i, at := range windows {
+		t, r := 0, 0
+		for k, w := range windows {
+			if i == k || w.Start <= at.Start && at.Start < w.End {
+				t, r = t+w.TaskSlots, r+w.ReduceSlots
+			}
+		}
+		tasks, reduces = max(tasks, t), max(reduces, r)
+	}
+	if d.a.throttle > 0 {
+		tasks = min(tasks, d.a.throttle)
+	}
+	return tasks, reduces
 }
 
 // windows returns what all allocations are to the job: those there and those asked for.
@@ -107,7 +123,7 @@ func (d *decision) headline(p *Plan) string {
 	case len(d.chosen) == 0:
 		b.WriteString("nothing more is asked for, what is there does it as soon: ")
 	default:
-		b.WriteString(d.asked(d.first) + ": ")
+		b.WriteString(d.asked(&d.first) + ": ")
 	}
 	if d.scout > 0 {
 		fmt.Fprintf(&b, "%s of %s are measured first, then the rest is planned; no prediction (%s)",
@@ -124,7 +140,7 @@ func (d *decision) headline(p *Plan) string {
 }
 
 // asked says what is asked for.
-func (d *decision) asked(o option) string {
+func (d *decision) asked(o *option) string {
 	when := "starting at once"
 	switch {
 	case math.IsInf(o.start, 1):

@@ -31,7 +31,7 @@ func (d *decision) outlook() *Outlook {
 	if len(d.chosen) > 0 && !math.IsInf(d.chosen[0].start, 1) {
 		o.Wait = micros(d.chosen[0].start)
 	}
-	if len(d.runs.Finish) > 0 {
+	if len(d.runs.Finish) > 0 && !math.IsInf(d.runs.Mean(), 1) {
 		o.Turnaround = micros(d.runs.Mean())
 	}
 	for _, w := range d.rows(at) {
@@ -127,6 +127,8 @@ func (d *decision) candidate(o option) Candidate {
 
 func (d *decision) whyChosen() string {
 	switch {
+	case math.IsInf(d.first.start, 1):
+		return "no free slot is in sight"
 	case d.scout > 0:
 		return "the earliest start, for a scout"
 	case !d.a.known.ok:

@@ -19,9 +19,7 @@ func (p *Plan) Requests() []job.AllocRequest {
 
 // request returns the request for an option.
 func (a *adaptor) request(o *option) job.AllocRequest {
-	r := a.req
-	l := Layout{Nodes: 1, PerNode: o.place.perNode}
-	l.sortMemory(r)
+	r, l := a.req, a.layout(o)
 	req := job.AllocRequest{
 		On: a.q.Snap.Driver, Nodes: o.nodes, PerNode: o.place.perNode, IdleTimeout: r.IdleTimeout,
 		SortMemory: l.SortMemory, Scratch: r.Scratch, Elastic: true,
@@ -40,6 +38,13 @@ func (a *adaptor) request(o *option) job.AllocRequest {
 		req.IdleTimeout = batchIdle
 	}
 	return req
+}
+
+// layout returns what each worker of an option has.
+func (a *adaptor) layout(o *option) Layout {
+	l := Layout{Nodes: 1, PerNode: o.place.perNode}
+	l.sortMemory(a.req)
+	return l
 }
 
 // nameOf returns what the queue may call a job.

@@ -97,16 +97,16 @@ func (a *adaptor) upper(p *place, nodes int) time.Duration {
 // as much as the job is sure to need, if the slot lasts as long, and else all that it
 // has. Why is not empty where there is none.
 func (a *adaptor) wall(p *place, slot cluster.Slot, nodes int) (t time.Duration, why string) {
-	limit := a.longest(p, slot)
-	if limit < time.Duration(a.least(p)*float64(time.Second)) {
+	limit, least := a.longest(p, slot), a.least(p)
+	if limit.Seconds() < least {
 		return 0, fmt.Sprintf("its %s are too short for one task", duration(slot.Duration.Seconds()))
 	}
 	wanted, name := cluster.Unbounded, "longest time allowed"
 	switch a.req.WallTime {
 	case job.WallAuto:
-		return min(a.safe(p, nodes), limit), ""
+		return min(max(a.safe(p, nodes), a.ceil(least)), limit), ""
 	case job.WallUpper:
-		wanted, name = a.upper(p, nodes), "upper bound"
+		wanted, name = max(a.upper(p, nodes), a.ceil(least)), "upper bound"
 	}
 	if p.maxTime > 0 {
 		wanted = min(wanted, a.longest(p, cluster.Slot{Duration: cluster.Unbounded}))
