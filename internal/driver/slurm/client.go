@@ -53,6 +53,7 @@ func (c client) command(ctx context.Context, name string, args ...string) (comma
 	ctx, cancel := context.WithTimeout(ctx, commandTimeout)
 	cmd := exec.CommandContext(ctx, path, args...)
 	cmd.Env = commandEnv(c.env)
+	cmd.Args[0] = name // what it calls itself in what it says
 	cmd.Dir = "/"
 	cmd.WaitDelay = time.Second
 	return command{cmd, ctx, cancel}, nil

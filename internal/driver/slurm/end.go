@@ -52,7 +52,7 @@ func ended(a *alloc, w watched, now job.Time) end {
 	case "PREEMPTED":
 		return end{reason: "it was preempted by another job"}
 	case "NODE_FAIL":
-		return end{reason: strings.TrimSuffix("a node failed: "+lostNodes(a), ": ")}
+		return end{reason: strings.TrimSuffix("the node that ran its script failed: "+a.host(0), ": ")} // of others it can do without
 	case "OUT_OF_MEMORY":
 		return end{reason: "it ran out of memory"}
 	case "DEADLINE":
@@ -65,7 +65,7 @@ func ended(a *alloc, w watched, now job.Time) end {
 		}
 		return end{reason: "it was cancelled, and not by berth"}
 	case "COMPLETED", "FAILED":
-		return finished(a, w)
+		return finished(a, state, w.status)
 	case "":
 		if a.ends > 0 && now >= a.ends {
 			return end{reason: "its time limit has passed"}
@@ -80,19 +80,19 @@ func (a *alloc) limit() time.Duration {
 	return time.Duration(ceil(int64(a.req.Time), int64(grain))) * grain
 }
 
-// finished returns why a job's script came to its end.
-func finished(a *alloc, w watched) end {
+// finished returns why a job's script came to its end with that status.
+func finished(a *alloc, state string, status int) end {
 	if rank := a.gaveUp(); rank >= 0 {
 		return end{reason: fmt.Sprintf("the worker of %s ends as soon as it starts: %s", a.id.Node(rank), driver.LastLine(a.file(rank, logEnd))), refuse: true}
 	}
-	said := driver.LastLine(filepath.Join(a.dir, slurmLog))
-	if w.state == "COMPLETED" && a.began() {
+	if state == "COMPLETED" && a.began() {
 		return end{reason: "its workers have ended"}
 	}
+	said := lastWords(filepath.Join(a.dir, slurmLog))
 	if !a.began() {
-		return end{refuse: true, reason: fmt.Sprintf("its script ended before any worker began (status %d): %s; do nodes see %s under this path?", w.status, said, a.dir)}
+		return end{refuse: true, reason: fmt.Sprintf("its script ended before any worker began (status %d): %s; do nodes see %s under this path?", status, said, a.dir)}
 	}
-	return end{reason: fmt.Sprintf("its script ended with status %d: %s", w.status, said)}
+	return end{reason: fmt.Sprintf("its script ended with status %d: %s", status, said)}
 }
 
 // logState returns the state that what slurmstepd wrote in the job's output amounts to, ""
@@ -113,17 +113,27 @@ func logState(log string, w watched) string {
 			return m.state
 		}
 	}
-	if w.state == "COMPLETING" {
-		return "COMPLETED"
+	switch {
+	case w.state != "COMPLETING":
+		return ""
+	case w.status != 0 || w.signal != 0:
+		return "FAILED"
 	}
-	return ""
+	return "COMPLETED"
 }
 
-// lostNodes names the nodes that were reported as failed.
-func lostNodes(a *alloc) string {
-	var names []string
-	for rank := range a.lost {
-		names = append(names, a.host(rank))
+// lastWords returns the last line of a job's output that tells something. On clusters that
+// bind nothing srun says so of --cpu-bind=none.
+func lastWords(log string) string {
+	b, err := os.ReadFile(log)
+	if err != nil {
+		return "its output cannot be read: " + err.Error()
 	}
-	return strings.Join(names, ", ")
+	last := "it says nothing"
+	for line := range strings.Lines(string(b)) {
+		if line = strings.TrimSpace(line); line != "" && !strings.Contains(line, "lacks support for cpu binding") {
+			last = line
+		}
+	}
+	return last
 }

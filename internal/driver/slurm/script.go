@@ -19,6 +19,7 @@ const (
 	bundleEnd = ".pem"    // keys
 	logEnd    = ".log"    // the worker's
 	hostEnd   = ".host"   // Slurm's name of its node, once its loop has begun
+	endedEnd  = ".ended"  // there once the worker has ended because it was told to
 	failedEnd = ".failed" // there once the loop has given up
 	ownerEnd  = ".owner"  // which loop has the rank
 )
@@ -32,8 +33,8 @@ const (
 	maxFailures = 5
 	// goodRun is how long a worker runs, seconds, so that failures before do not count.
 	goodRun = 3600
-	// srunTries is how often srun is tried while no worker has begun: the controller,
-	// which has to agree to a step, may be away just then. srunPause is between, seconds.
+	// srunTries is how often srun is tried: the controller, which has to agree to a step, may be
+	// away just then, or srun be killed. srunPause is between, seconds.
 	srunTries = 20
 	srunPause = 5
 )
@@ -44,23 +45,29 @@ const (
 // step takes all of the allocation: --mem=0 is all of its memory. Workers bind nothing
 // themselves, and srun shall not either (--cpu-bind). The step goes on when a worker or a node
 // of several fails. Slurm sends SIGTERM to all processes of a job that is cancelled or out of time,
-// and SIGKILL later (KillWait): srun is left to wait for its workers meanwhile.
+// and SIGKILL later (KillWait): srun is left to wait for its workers meanwhile. A step that ends
+// before any of its workers has ended by itself is begun anew, on the nodes that are left. Where
+// only srun was killed its workers live on; the next srun waits until they end.
 func batchText(name, dir string) string {
 	return `#!/bin/sh
 # ` + name + `: starts one berth worker on each node of this Slurm job.
 dir=` + quote(dir) + `
-try=0 ending=
+try=0 ending= nodes=$SLURM_JOB_NUM_NODES
 trap 'ending=yes' TERM
 while :; do
-	srun --nodes="$SLURM_JOB_NUM_NODES" --ntasks="$SLURM_JOB_NUM_NODES" --ntasks-per-node=1 \
+	srun --nodes="$nodes" --ntasks="$nodes" --ntasks-per-node=1 \
 		--cpus-per-task="$SLURM_CPUS_PER_TASK" --mem=0 --cpu-bind=none --export=ALL --input=none \
 		--kill-on-bad-exit=0 --no-kill --wait=0 /bin/sh "$dir/` + nodeScript + `"
 	status=$?
-	# Without a controller there is no step: try again while no worker has begun.
-	set -- "$dir"/*` + hostEnd + `
-	[ $status -ne 0 ] && [ -z "$ending" ] && ! [ -e "$1" ] && [ $try -lt ` + strconv.Itoa(srunTries) + ` ] || exit $status
+	[ $status -ne 0 ] && [ -z "$ending" ] && [ $try -lt ` + strconv.Itoa(srunTries) + ` ] || exit $status
+	for end in "$dir"/*` + endedEnd + ` "$dir"/*` + failedEnd + `; do
+		! [ -e "$end" ] || exit $status
+	done
 	try=$((try + 1))
+	echo "srun ended with status $status before its workers did"
 	sleep ` + strconv.Itoa(srunPause) + `
+	left=$(squeue --noheader --jobs="$SLURM_JOB_ID" --format=%D 2>/dev/null)
+	nodes=${left:-$nodes}
 done
 `
 }
@@ -77,9 +84,9 @@ func nodeText(exe, dir, scratch string) string {
 cd /
 me=%s/$SLURM_PROCID
 log=$me%s
+[ ! -e "$me%s" ] || exit 0
+[ ! -e "$me%s" ] || exit 1
 (umask 077 && : >>"$log") # tasks keep the user's umask
-exec </dev/null >>"$log" 2>&1
-rm -f "$me%s"
 (umask 077 && echo "$SLURMD_NODENAME" >"$me%s")
 loop="$SLURM_JOB_ID.$SLURM_STEP_ID $SLURMD_NODENAME $$"
 (umask 077 && echo "$loop" >"$me%s")
@@ -87,7 +94,7 @@ worker= ending= failures=0
 trap 'ending=yes; [ -z "$worker" ] || kill -TERM "$worker"' TERM
 while [ -z "$ending" ]; do
 	began=$(date +%%s)
-	%s worker --config "$me%s" &
+	%s worker --config "$me%s" </dev/null >>"$log" 2>&1 &
 	worker=$!
 	[ -z "$ending" ] || kill -TERM "$worker"
 	wait "$worker"
@@ -96,10 +103,15 @@ while [ -z "$ending" ]; do
 		wait "$worker" # the signal ended the waiting before
 	done
 	worker=
-	[ $status -ne 0 ] && [ -z "$ending" ] || break
-	[ "$(cat "$me%s")" = "$loop" ] || break # another has the rank
+	[ -z "$ending" ] || break
+	if [ $status -eq 0 ]; then
+		(umask 077 && : >"$me%s")
+		break
+	fi
+	owner=$(cat "$me%s")
+	[ "${owner:-$loop}" = "$loop" ] || break # another has the rank
 	ran=$(($(date +%%s) - began))
-	echo "the worker ended with status $status after $ran s"
+	echo "$SLURMD_NODENAME: the worker ended with status $status after $ran s"
 	if [ $status -gt 128 ]; then
 		failures=0 # it was killed
 		continue
@@ -114,7 +126,7 @@ while [ -z "$ending" ]; do
 done
 rmdir %s 2>/dev/null # a folder of this node's own is empty now
 exit 0
-`, quote(dir), logEnd, failedEnd, hostEnd, ownerEnd, quote(exe), configEnd, ownerEnd, goodRun, maxFailures, failedEnd, quote(scratch))
+`, quote(dir), logEnd, endedEnd, failedEnd, hostEnd, ownerEnd, quote(exe), configEnd, endedEnd, ownerEnd, goodRun, maxFailures, failedEnd, quote(scratch))
 }
 
 // quote quotes a word for the shell.

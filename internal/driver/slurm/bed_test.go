@@ -1,0 +1,161 @@
+package slurm
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"berth/internal/driver/slurm/slurmtest"
+	"berth/internal/engine"
+	"berth/internal/job"
+)
+
+// patience is how long a test waits for what must happen.
+const patience = 2 * time.Minute
+
+// bed is a driver with nobody behind it: what it reports is noted, and its workers are
+// scripts that the test writes.
+type bed struct {
+	t       *testing.T
+	c       *slurmtest.Cluster
+	opts    Options
+	d       *Driver
+	reports chan engine.Input
+}
+
+// idle is a worker that does nothing until it is told to end.
+const idle = "trap 'kill $!; exit 0' TERM\nsleep 600 & wait\n"
+
+// newBed returns a bed on the cluster whose workers run the script given.
+func newBed(t *testing.T, c *slurmtest.Cluster, worker string) *bed {
+	t.Helper()
+	b := &bed{t: t, c: c, reports: make(chan engine.Input, 1000)}
+	b.opts = options(t, c, filepath.Join(t.TempDir(), "allocs"))
+	b.opts.Exe = filepath.Join(t.TempDir(), "worker")
+	if err := os.WriteFile(b.opts.Exe, []byte("#!/bin/sh\n"+worker), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	b.opts.Report = func(in engine.Input) { b.reports <- in }
+	b.d = New(b.opts)
+	t.Cleanup(b.leave)
+	return b
+}
+
+// leave gives all back and waits until nothing is left.
+func (b *bed) leave() {
+	if err := b.d.Sweep(nil); err != nil {
+		b.t.Error(err)
+	}
+	b.d.mu.Lock()
+	for _, a := range b.d.allocs {
+		a.released, a.clear = true, true
+	}
+	b.d.nudge()
+	b.d.mu.Unlock()
+	b.poll("the driver's folder is empty", func() bool {
+		left, _ := os.ReadDir(b.opts.Dir)
+		return len(left) == 0
+	})
+	if err := b.d.Close(); err != nil {
+		b.t.Error(err)
+	}
+}
+
+// poll waits until something is true.
+func (b *bed) poll(what string, is func() bool) {
+	b.t.Helper()
+	for end := time.Now().Add(patience); !is(); time.Sleep(50 * time.Millisecond) {
+		if time.Now().After(end) {
+			b.t.Fatalf("%s: not so within %v", what, patience)
+		}
+	}
+}
+
+// request asks for an allocation of idle nodes.
+func (b *bed) request(id job.AllocID, nodes int, batch job.Batch) job.AllocRequest {
+	b.t.Helper()
+	req := job.AllocRequest{On: Name, Nodes: nodes, PerNode: share, Time: 10 * time.Minute, Elastic: true, Batch: batch}
+	if err := b.d.Request(b.t.Context(), id, req); err != nil {
+		b.t.Fatal(err)
+	}
+	return req
+}
+
+// succeed puts a later driver in the place of this one, as when a coordinator died.
+func (b *bed) succeed() {
+	b.t.Helper()
+	if err := b.d.Close(); err != nil {
+		b.t.Fatal(err)
+	}
+	b.d = New(b.opts)
+}
+
+// report waits for a report of type T of which is is true; no allocation may end meanwhile
+// unless that is it.
+func report[T engine.Input](b *bed, is func(T) bool) T {
+	b.t.Helper()
+	late := time.After(patience)
+	for {
+		select {
+		case in := <-b.reports:
+			b.t.Logf("reported %T %+v", in, in)
+			if want, ok := in.(T); ok && is(want) {
+				return want
+			}
+			if down, ok := in.(engine.AllocDown); ok {
+				b.t.Fatalf("the allocation is over: %s", down.Reason)
+			}
+		case <-late:
+			b.t.Fatalf("no such %T within %v", *new(T), patience)
+		}
+	}
+}
+
+// up waits until an allocation has begun.
+func (b *bed) up(id job.AllocID) engine.AllocUp {
+	b.t.Helper()
+	return report(b, func(in engine.AllocUp) bool { return in.Alloc == id })
+}
+
+// noted waits for a note that says something.
+func (b *bed) noted(id job.AllocID, says string) engine.AllocNote {
+	b.t.Helper()
+	return report(b, func(in engine.AllocNote) bool { return in.Alloc == id && strings.Contains(in.Note, says) })
+}
+
+// down waits for the end of an allocation, which must say why.
+func (b *bed) down(id job.AllocID, says string, refuse bool) {
+	b.t.Helper()
+	down := report(b, func(in engine.AllocDown) bool { return in.Alloc == id })
+	if !strings.Contains(down.Reason, says) || down.Refuse != refuse {
+		b.t.Errorf("it says %q, refused %t; want %q, %t", down.Reason, down.Refuse, says, refuse)
+	}
+}
+
+// job returns the id of an allocation's Slurm job, once it has one.
+func (b *bed) job(id job.AllocID) (slurm string) {
+	b.t.Helper()
+	a := &alloc{id: id, dir: filepath.Join(b.opts.Dir, string(id))}
+	b.poll("a job for "+string(id), func() bool { slurm, _ = a.noted(); return slurm != "" })
+	return slurm
+}
+
+// file returns the path of a file of an allocation.
+func (b *bed) file(id job.AllocID, name string) string {
+	return filepath.Join(b.opts.Dir, string(id), name)
+}
+
+func (b *bed) release(id job.AllocID) {
+	b.t.Helper()
+	if err := b.d.Release(context.Background(), id); err != nil {
+		b.t.Fatal(err)
+	}
+}
+
+// host returns what a rank's loop said of its node.
+func (b *bed) host(id job.AllocID, rank int) string {
+	return (&alloc{id: id, dir: b.file(id, "")}).host(rank)
+}

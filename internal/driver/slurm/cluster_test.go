@@ -1,0 +1,375 @@
+package slurm
+
+import (
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"berth/internal/cluster"
+	"berth/internal/driver"
+	"berth/internal/driver/slurm/slurmtest"
+	"berth/internal/engine"
+	"berth/internal/home"
+	"berth/internal/job"
+)
+
+// TestCluster uses one cluster for all that does not hurt it. What needs full nodes has
+// node n8 for itself, what is preempted n7.
+func TestCluster(t *testing.T) {
+	t.Parallel()
+	c := slurmtest.Start(t, slurmtest.Extra("PreemptType=preempt/partition_prio"), slurmtest.Extra("PreemptMode=CANCEL"),
+		slurmtest.Extra("PartitionName=one Nodes=n8"), slurmtest.Extra("PartitionName=high Nodes=n7 PriorityTier=10 PreemptMode=OFF"),
+		slurmtest.Extra("PartitionName=gate Nodes=n1"))
+	t.Run("a snapshot shows the queue as it is", func(t *testing.T) { testSnapshot(t, c) })
+	for _, test := range []struct {
+		name string
+		run  func(*testing.T, *slurmtest.Cluster)
+	}{
+		{"a job that waits says why and until when", testWaits},
+		{"what Slurm refuses is refused in its words", testRefused},
+		{"what can never start is given up", testNever},
+		{"a partition that is closed is waited for", testClosed},
+		{"a job that others cancel is over", testCancelled},
+		{"a job that is preempted is over", testPreempted},
+		{"a worker that cannot run is given up", testGivesUp},
+		{"workers that end give the nodes back", testEnds},
+		{"the environment of Slurm and of jobs", testEnvironment},
+		{"a later driver takes up what it finds", testAdopts},
+		{"what nobody knows is cancelled", testSweep},
+		{"the limit may be moved", testMoved},
+		{"workers outlive srun", testStep},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			t.Parallel()
+			test.run(t, c)
+		})
+	}
+}
+
+func testSnapshot(t *testing.T, c *slurmtest.Cluster) {
+	b := newBed(t, c, idle)
+	running := c.Fill(t, slurmtest.Load{Nodes: 2, CPUs: 2, Seconds: 600, Limit: 30, Args: []string{"--mem=700"}})
+	c.WaitState(t, running, "RUNNING")
+	pending := c.Fill(t, slurmtest.Load{Nodes: 8, Seconds: 1, Limit: 5, Args: []string{"--exclusive"}})
+	held := c.Fill(t, slurmtest.Load{Args: []string{"--hold", "--array=1-4"}})
+	defer c.Run(t, "scancel", running, pending, held)
+	c.Run(t, "scontrol", "update", "NodeName=n5", "State=DRAIN", "Reason=bad disk")
+	defer c.Run(t, "scontrol", "update", "NodeName=n5", "State=RESUME")
+
+	snap, err := b.d.Snapshot(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	q := snap.Queue
+	if len(snap.Nodes) != 8 || snap.Nodes[4].Down != "drained: bad disk" || snap.Nodes[0].Down != "" {
+		t.Errorf("nodes %+v", snap.Nodes)
+	}
+	if n := snap.Nodes[0]; n.Capacity != (job.Resources{CPUs: 2, Mem: 2000 << 20}) || n.Free != (job.Resources{Mem: 1300 << 20}) {
+		t.Errorf("a full node: %+v", n)
+	}
+	if q.Cluster != "berth" || q.User == "" || len(q.Partitions) != 5 || q.Grain != time.Minute {
+		t.Errorf("queue %+v", q)
+	}
+	if len(q.Running) != 1 || q.Running[0].ID != running || !slices.Equal(q.Running[0].Nodes, []int{0, 1}) ||
+		q.Running[0].Limit != 30*time.Minute || q.Running[0].PerNode != (job.Resources{CPUs: 2, Mem: 700 << 20}) || q.Running[0].User != q.User {
+		t.Errorf("running %+v", q.Running)
+	}
+	if len(q.Pending) != 2 || q.Pending[0].ID != pending || !q.Pending[0].Whole || q.Pending[0].Count != 8 ||
+		q.Pending[1].Held == "" || q.Pending[1].Repeat != 4 {
+		t.Errorf("pending %+v", q.Pending)
+	}
+	if short := q.Partitions[slices.IndexFunc(q.Partitions, func(p cluster.Partition) bool { return p.Name == slurmtest.Short })]; short.MaxTime != 10*time.Minute || short.MaxNodes != 4 || short.Default {
+		t.Errorf("partition %+v", short)
+	}
+}
+
+func testWaits(t *testing.T, c *slurmtest.Cluster) {
+	b := newBed(t, c, idle)
+	full := c.Fill(t, slurmtest.Load{CPUs: 2, Seconds: 600, Limit: 10, Args: []string{"--partition=one"}})
+	c.WaitState(t, full, "RUNNING")
+	req := b.request("a1", 1, job.Batch{Partition: "one", Name: "waits"})
+	note := b.noted("a1", "its nodes are not free yet")
+	if note.Start < now().Add(8*time.Minute) {
+		note = report(b, func(n engine.AllocNote) bool { return n.Start > 0 })
+	}
+	if note.Start < now().Add(8*time.Minute) || note.Start > now().Add(11*time.Minute) {
+		t.Errorf("it is said to begin at %v", note.Start.Std())
+	}
+	start, err := b.d.Test(t.Context(), req)
+	if err != nil || start < note.Start {
+		t.Errorf("another one is said to begin at %v (%v), before the first, %v", start.Std(), err, note.Start.Std())
+	}
+	id := b.job("a1")
+	if name := c.Run(t, "squeue", "-h", "-j", id, "-o", "%j"); name != "waits" {
+		t.Errorf("the job is called %q", name)
+	}
+	b.release("a1")
+	c.WaitState(t, id, "CANCELLED")
+
+	b.request("a2", 1, job.Batch{Partition: "one"})
+	b.noted("a2", "waits")
+	c.Run(t, "scancel", full)
+	if up := b.up("a2"); up.Ends < now().Add(8*time.Minute) || up.Ends > now().Add(10*time.Minute) {
+		t.Errorf("it ends at %v", up.Ends.Std())
+	}
+}
+
+func testRefused(t *testing.T, c *slurmtest.Cluster) {
+	b := newBed(t, c, idle)
+	for _, r := range []struct {
+		id    job.AllocID
+		batch job.Batch
+		says  string
+	}{
+		{"a1", job.Batch{Partition: "nope"}, "invalid partition specified: nope"},
+		{"a2", job.Batch{Constraint: "nope"}, "Invalid feature specification"},
+		{"a3", job.Batch{Args: []string{"--bogus"}}, "unrecognized option '--bogus'"},
+		{"a4", job.Batch{Args: []string{"--reservation=nope"}}, "reservation is invalid"},
+	} {
+		req := b.request(r.id, 1, r.batch)
+		b.down(r.id, r.says, true)
+		if _, err := b.d.Test(t.Context(), req); job.ClassOf(err) != job.User || !strings.Contains(err.Error(), r.says[strings.LastIndexByte(r.says, ':')+1:]) && r.id != "a1" {
+			t.Errorf("%s tested: %v", r.id, err)
+		}
+		b.poll("its folder is gone", func() bool { _, err := os.Stat(b.file(r.id, "")); return os.IsNotExist(err) })
+	}
+}
+
+func testNever(t *testing.T, c *slurmtest.Cluster) {
+	b := newBed(t, c, idle)
+	req := job.AllocRequest{On: Name, Nodes: 1, PerNode: share, Time: 11 * time.Minute, Batch: job.Batch{Partition: slurmtest.Short}}
+	if err := b.d.Request(t.Context(), "a1", req); err != nil {
+		t.Fatal(err)
+	}
+	id := b.job("a1")
+	b.down("a1", "more time than its partition gives", true)
+	c.WaitState(t, id, "CANCELLED")
+}
+
+func testClosed(t *testing.T, c *slurmtest.Cluster) {
+	b := newBed(t, c, idle)
+	c.Run(t, "scontrol", "update", "PartitionName=gate", "State=DRAIN")
+	b.request("a1", 1, job.Batch{Partition: "gate"})
+	b.noted("a1", "Required partition not available")
+	c.Run(t, "scontrol", "update", "PartitionName=gate", "State=UP")
+	b.up("a1")
+}
+
+func testCancelled(t *testing.T, c *slurmtest.Cluster) {
+	b := newBed(t, c, idle)
+	b.request("a1", 2, job.Batch{})
+	b.up("a1")
+	c.Run(t, "scancel", b.job("a1"))
+	b.down("a1", "cancelled, and not by berth", false)
+}
+
+func testPreempted(t *testing.T, c *slurmtest.Cluster) {
+	b := newBed(t, c, idle)
+	b.request("a1", 1, job.Batch{Args: []string{"--nodelist=n7"}, Exclusive: true})
+	b.up("a1")
+	other := c.Fill(t, slurmtest.Load{CPUs: 2, Seconds: 0.1, Args: []string{"--partition=high"}})
+	b.down("a1", "preempted", false)
+	c.WaitState(t, other, "COMPLETED")
+}
+
+func testGivesUp(t *testing.T, c *slurmtest.Cluster) {
+	b := newBed(t, c, "echo no license >&2\nexit 3\n")
+	b.request("a1", 1, job.Batch{})
+	b.up("a1")
+	b.down("a1", "the worker of a1/0 ends as soon as it starts: ", true)
+	log, err := os.ReadFile(b.file("a1", "0.log"))
+	if err != nil || strings.Count(string(log), "no license") != maxFailures {
+		t.Errorf("the log says %q, %v", log, err)
+	}
+}
+
+func testEnds(t *testing.T, c *slurmtest.Cluster) {
+	b := newBed(t, c, "exit 0\n")
+	b.request("a1", 2, job.Batch{})
+	b.down("a1", "its workers have ended", false)
+}
+
+// testEnvironment: what users set for their own commands changes nothing, in a folder whose
+// name means something to shells and to Slurm.
+func testEnvironment(t *testing.T, c *slurmtest.Cluster) {
+	b := newBed(t, c, "env >\"$3.env\"\n"+idle)
+	b.opts.Dir = filepath.Join(t.TempDir(), `it's [1] "%j" $HOME`)
+	b.opts.Env = append(b.opts.Env, "SBATCH_PARTITION=nope", "SBATCH_EXPORT=NONE", "SQUEUE_FORMAT=%i", "SQUEUE_STATES=CANCELLED", "SLURM_JOB_ID=1",
+		"SLURM_NTASKS=7", "SLURM_TIME_FORMAT=relative", "SECRET=1", "SINFO_FORMAT=%N", "LC_ALL=de_DE.UTF-8", "PATH=/opt/mine:"+os.Getenv("PATH"))
+	b.d = New(b.opts)
+	b.request("a1", 1, job.Batch{})
+	b.up("a1")
+	path := b.file("a1", "0"+configEnd)
+	var env []string
+	b.poll("the worker runs", func() bool {
+		text, _ := os.ReadFile(path + ".env")
+		env = strings.Split(string(text), "\n")
+		return lookup(env, "SLURM_PROCID") == "0" && lookup(env, "PATH") != ""
+	})
+	if lookup(env, "SECRET") != "" || lookup(env, "SLURM_NTASKS") != "1" || !strings.HasPrefix(lookup(env, "PATH"), "/opt/mine:") || lookup(env, "HOME") != os.Getenv("HOME") {
+		t.Errorf("the worker's environment: %q", env)
+	}
+	var cfg driver.WorkerConfig
+	if err := home.ReadJSON(path, &cfg); err != nil {
+		t.Fatal(err)
+	}
+	text, err := os.ReadFile(filepath.Join(cfg.Scratch, driver.TokenName))
+	if cfg.Token == "" || string(text) != cfg.Token || err != nil || filepath.Dir(cfg.Scratch) != b.opts.Scratch {
+		t.Errorf("token %q in %s, %q told (%v)", text, cfg.Scratch, cfg.Token, err)
+	}
+	if _, err := os.Stat(b.file("a1", slurmLog)); err != nil {
+		t.Error(err)
+	}
+}
+
+// testAdopts: a coordinator may have died anywhere between asking and writing down.
+func testAdopts(t *testing.T, c *slurmtest.Cluster) {
+	b := newBed(t, c, idle)
+	req := b.request("a1", 1, job.Batch{})
+	id := b.job("a1")
+	up := b.up("a1")
+	adopt := func() {
+		t.Helper()
+		if err := b.d.Adopt(t.Context(), "a1", req); err != nil {
+			t.Fatal(err)
+		}
+	}
+	jobs := func() []string {
+		return strings.Fields(c.Run(t, "squeue", "-h", "-t", "all", "-O", "JobID:|,Command:|", "--name="+filepath.Base(script(t, b, "a1"))))
+	}
+	before := len(jobs())
+
+	b.succeed() // all was written down
+	adopt()
+	if again := b.up("a1"); again != up {
+		t.Errorf("it is up as %+v, and was as %+v", again, up)
+	}
+
+	b.succeed() // sbatch was done, its answer lost
+	if err := os.Truncate(b.file("a1", jobFile), 0); err != nil {
+		t.Fatal(err)
+	}
+	adopt()
+	b.up("a1")
+	if found := b.job("a1"); found != id {
+		t.Errorf("job %s was taken for %s", found, id)
+	}
+
+	b.succeed() // sbatch was on its way, and is as yet
+	if err := os.Truncate(b.file("a1", jobFile), 0); err != nil {
+		t.Fatal(err)
+	}
+	other := &alloc{id: "a1", dir: b.file("a1", "")}
+	f, busy, err := other.lockJobFile()
+	if err != nil || busy {
+		t.Fatal(busy, err)
+	}
+	adopt()
+	b.noted("a1", "an earlier submission is still under way")
+	if _, err := f.WriteString(id + "\n"); err != nil {
+		t.Fatal(err)
+	}
+	_ = f.Close()
+	b.up("a1")
+	if after := len(jobs()); after != before {
+		t.Errorf("there are %d jobs, and were %d", after, before)
+	}
+}
+
+func script(t *testing.T, b *bed, id job.AllocID) string {
+	t.Helper()
+	s, err := (&alloc{id: id, dir: b.file(id, "")}).script()
+	if err != nil || s == "" {
+		t.Fatalf("no script: %v", err)
+	}
+	return s
+}
+
+func testSweep(t *testing.T, c *slurmtest.Cluster) {
+	b := newBed(t, c, idle)
+	kept := b.request("a1", 1, job.Batch{})
+	b.request("a2", 1, job.Batch{})
+	known, unknown := b.job("a1"), b.job("a2")
+	b.succeed()
+	if err := b.d.Adopt(t.Context(), "a1", kept); err != nil {
+		t.Fatal(err)
+	}
+	if err := b.d.Sweep([]job.AllocID{"a1"}); err != nil {
+		t.Fatal(err)
+	}
+	c.WaitState(t, unknown, "CANCELLED")
+	b.poll("its folder is gone", func() bool { _, err := os.Stat(b.file("a2", "")); return os.IsNotExist(err) })
+	if state, err := c.State(known); err != nil || state != "RUNNING" && state != "PENDING" {
+		t.Errorf("the job in use is %s, %v", state, err)
+	}
+}
+
+func testMoved(t *testing.T, c *slurmtest.Cluster) {
+	b := newBed(t, c, idle)
+	b.request("a1", 1, job.Batch{})
+	first := b.up("a1")
+	c.Run(t, "scontrol", "update", "JobId="+b.job("a1"), "TimeLimit=20")
+	if second := b.up("a1"); second.Ends != first.Ends.Add(10*time.Minute) {
+		t.Errorf("it ends at %v, then at %v", first.Ends.Std(), second.Ends.Std())
+	}
+}
+
+// testStep: srun may be killed, but workers do not need it, nor do they when they die then.
+func testStep(t *testing.T, c *slurmtest.Cluster) {
+	b := newBed(t, c, "echo $$ >>\"$3.pids\"\n"+idle)
+	b.request("a1", 2, job.Batch{})
+	b.up("a1")
+	pids := func(rank string) []string {
+		text, _ := os.ReadFile(b.file("a1", rank+configEnd+".pids"))
+		return strings.Fields(string(text))
+	}
+	b.poll("both workers run", func() bool { return len(pids("0")) == 1 && len(pids("1")) == 1 })
+	for _, pid := range processes(t, b.file("a1", nodeScript), "srun") {
+		_ = syscall.Kill(pid, syscall.SIGKILL) // srun is two processes; the other may follow
+	}
+	b.poll("srun is begun anew", func() bool {
+		text, _ := os.ReadFile(b.file("a1", slurmLog))
+		return strings.Contains(string(text), "srun ended with status 137")
+	})
+	worker, err := strconv.Atoi(pids("0")[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := syscall.Kill(worker, syscall.SIGKILL); err != nil {
+		t.Fatalf("the worker is gone: %v", err)
+	}
+	b.poll("the worker is replaced", func() bool { return len(pids("0")) == 2 })
+	if state, err := c.State(b.job("a1")); state != "RUNNING" || len(pids("1")) != 1 {
+		t.Errorf("the job is %s (%v); workers of the other rank: %v", state, err, pids("1"))
+	}
+}
+
+// processes returns those that have an argument and a name.
+func processes(t *testing.T, argument, name string) (pids []int) {
+	t.Helper()
+	files, err := filepath.Glob("/proc/[0-9]*/cmdline")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, file := range files {
+		line, err := os.ReadFile(file)
+		comm, commErr := os.ReadFile(filepath.Join(filepath.Dir(file), "comm"))
+		if err != nil || commErr != nil || strings.TrimSpace(string(comm)) != name || !slices.Contains(strings.Split(string(line), "\x00"), argument) {
+			continue
+		}
+		pid, err := strconv.Atoi(filepath.Base(filepath.Dir(file)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		pids = append(pids, pid)
+	}
+	if len(pids) == 0 {
+		t.Fatalf("no process is called %s and has the argument %s", name, argument)
+	}
+	return pids
+}

@@ -1,0 +1,65 @@
+package slurm
+
+import (
+	"strings"
+	"testing"
+
+	"berth/internal/driver/slurm/slurmtest"
+	"berth/internal/engine"
+	"berth/internal/job"
+)
+
+// TestFailures: Slurm's own parts die, one after the other.
+func TestFailures(t *testing.T) {
+	t.Parallel()
+	c := slurmtest.Start(t, slurmtest.Nodes(3))
+	b := newBed(t, c, idle)
+
+	// The controller dies while a job runs and another is asked for.
+	b.request("a1", 1, job.Batch{Args: []string{"--nodelist=n1"}})
+	b.up("a1")
+	first := b.job("a1")
+	c.WaitSaved(t, first)
+	c.Stop(t, slurmtest.Ctld)
+	b.noted("a1", "does not answer since")
+	b.request("a2", 2, job.Batch{Args: []string{"--nodelist=n[2-3]"}})
+	b.noted("a2", "next try at")
+	b.release("a1") // cannot be told to Slurm now
+	c.Start(t, slurmtest.Ctld)
+	b.up("a2")
+	c.WaitState(t, first, "CANCELLED", "COMPLETED")
+
+	b.poll("both loops run", func() bool { return b.host("a2", 0) == "n2" && b.host("a2", 1) == "n3" })
+
+	// A node dies: the job goes on without it. Then that with its script.
+	c.Crash(t, "n3")
+	lost := report(b, func(engine.NodeDown) bool { return true })
+	if lost.Node != "a2/1" || !lost.Gone || !strings.Contains(lost.Reason, "n3") {
+		t.Errorf("reported %+v", lost)
+	}
+	c.Crash(t, "n2")
+	b.down("a2", "the node that ran its script failed: n2", false)
+}
+
+// TestForgotten: a job that the controller lost is over, not waited for.
+func TestForgotten(t *testing.T) {
+	t.Parallel()
+	c := slurmtest.Start(t, slurmtest.Nodes(1), slurmtest.Extra("MinJobAge=2"))
+	b := newBed(t, c, idle)
+	b.request("a1", 1, job.Batch{})
+	b.up("a1")
+	id := b.job("a1")
+	if err := b.d.Close(); err != nil {
+		t.Fatal(err)
+	}
+	c.Run(t, "scancel", id)
+	c.Poll(t, func() (bool, string) {
+		_, err := c.State(id)
+		return err != nil, "job " + id + " is known as yet"
+	})
+	b.d = New(b.opts)
+	if err := b.d.Adopt(t.Context(), "a1", job.AllocRequest{On: Name, Nodes: 1, PerNode: share}); err != nil {
+		t.Fatal(err)
+	}
+	b.down("a1", "cancelled", false)
+}

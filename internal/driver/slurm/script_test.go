@@ -1,0 +1,24 @@
+package slurm
+
+import (
+	"os/exec"
+	"strings"
+	"testing"
+)
+
+// TestScripts: the scripts are fit for /bin/sh whatever folders are called.
+func TestScripts(t *testing.T) {
+	for name, text := range map[string]string{
+		"batch": batchText("Allocation a1", `/home/it's "me"/$HOME/a1`),
+		"node":  nodeText("/opt/my berth", `/home/it's "me"/$HOME/a1`, "/scratch/%d/x"),
+	} {
+		if strings.Contains(text, "%!") {
+			t.Errorf("%s has a wrong format:\n%s", name, text)
+		}
+		cmd := exec.Command("/bin/sh", "-n")
+		cmd.Stdin = strings.NewReader(text)
+		if out, err := cmd.CombinedOutput(); err != nil {
+			t.Errorf("%s: %v: %s\n%s", name, err, out, text)
+		}
+	}
+}
