@@ -14,6 +14,10 @@ const (
 	// startUp is how long after its start the workers of an allocation are ready, in
 	// seconds: the batch system's launch, the worker's own, and its call to the coordinator.
 	startUp = 5.0
+	// settle is how much later than the queue shows an allocation may start: what was seen
+	// is some seconds old when it is asked for, and schedulers go through the queue only
+	// every so often.
+	settle = 15 * time.Second
 	// closeBy is by how much the expected turnaround may be longer than the best where
 	// fewer nodes do (models.md, section 2).
 	closeBy = 0.01

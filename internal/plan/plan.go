@@ -14,8 +14,8 @@ type Plan struct {
 	Kind     job.Kind `json:"kind"`
 	NodeType string   `json:"node_type,omitempty"` // what the profile was measured on (predict.NodeType); set by who asks
 
-	Alloc      job.AllocRequest `json:"alloc"`
-	Tasks      int              `json:"tasks"` // bag tasks or maps
+	Alloc      job.AllocRequest `json:"alloc"` // no nodes: nothing more is to be asked for, see Requests
+	Tasks      int              `json:"tasks"` // bag tasks or maps; of a plan of the rest those that are left
 	Reduces    int              `json:"reduces"`
 	InputBytes int64            `json:"input_bytes"`
 	// More and Scout are for batch systems: further allocations that are asked for at
@@ -39,7 +39,7 @@ type Plan struct {
 
 // Prediction is how long the job will run once its nodes are there, in seconds.
 type Prediction struct {
-	predict.Interval         // the bounds T_low and T_up of models.md, section 1
+	predict.Interval         // the bounds T_low and T_up of docs/models.md; over several allocations what 5 and 95 of 100 runs keep within
 	Median           float64 `json:"median_s"` // half of the runs end by then …
 	P95              float64 `json:"p95_s"`    // … and 95 of 100 by then
 	Stages           []Stage `json:"stages"`

@@ -56,16 +56,20 @@ func (a *adaptor) least(p *place) float64 {
 }
 
 // longest returns the longest wall time that can be asked for in a slot, in whole
-// grains; cluster.Unbounded for no bound.
+// grains; cluster.Unbounded for no bound. Of a slot that ends a moment is left, as an
+// allocation that starts late must not reach beyond it: it would not start at all.
 func (a *adaptor) longest(p *place, slot cluster.Slot) time.Duration {
 	limit := slot.Duration
-	if p.maxTime > 0 {
-		limit = min(limit, p.maxTime)
+	if limit != cluster.Unbounded {
+		limit = max(limit-settle, 0).Truncate(a.grain)
 	}
-	if limit == cluster.Unbounded || limit < a.grain && limit == p.maxTime {
+	if p.maxTime == 0 || limit <= p.maxTime {
 		return limit
 	}
-	return limit.Truncate(a.grain)
+	if p.maxTime < a.grain {
+		return p.maxTime
+	}
+	return p.maxTime.Truncate(a.grain)
 }
 
 // ceil returns so many seconds as a wall time, in whole grains.
