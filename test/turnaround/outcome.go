@@ -92,6 +92,19 @@ func (o *outcome) account(fills, own []allocation, begun float64) {
 	}
 }
 
+// disturbed returns an error where an allocation ended neither by berth's will nor by its
+// time: whoever kills processes on the machine has made the run worthless.
+func (o *outcome) disturbed() error {
+	for _, a := range o.Allocs {
+		switch a.State {
+		case "COMPLETED", "CANCELLED", "TIMEOUT":
+		default:
+			return fmt.Errorf("allocation %s of %d nodes is %s", a.ID, a.Nodes, a.State)
+		}
+	}
+	return nil
+}
+
 // shapes says what was used: "4n × 15 min + 8n × 3 min".
 func (o *outcome) shapes() string {
 	text := ""

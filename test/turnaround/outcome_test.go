@@ -63,6 +63,12 @@ func TestAccount(t *testing.T) {
 	if got := o.shapes(); got != "2n × 1:00 + 4n × 3:00" {
 		t.Errorf("shapes %s", got)
 	}
+	if err := o.disturbed(); err != nil {
+		t.Error(err)
+	}
+	if err := (&outcome{Allocs: []allocation{{State: "TIMEOUT"}, {State: "FAILED"}}}).disturbed(); err == nil {
+		t.Error("a failed allocation is as good as any")
+	}
 	if len(o.Fills) != 1 || o.Fills[0].Start != -10 || o.Fills[0].End != 0 {
 		t.Errorf("others %+v", o.Fills)
 	}

@@ -167,6 +167,7 @@ func (b *bench) account(p *place, o *outcome, begun time.Time) error {
 	fills, own, err := p.jobs(context.WithoutCancel(ctx))
 	if err == nil {
 		o.account(fills, own, float64(begun.UnixMilli())/1000)
+		err = o.disturbed()
 	}
 	return errors.Join(idle, err)
 }
