@@ -195,7 +195,7 @@ func (t *Timeline) backfill(w waiting) (placed int) {
 		side = min(max(side, 1), w.copies-placed)
 		rounds := 1
 		if at >= t.last() && end != Never {
-			rounds = max(1, min((w.copies-placed)/side, int(Never-at)/max(int(w.length), 1)))
+			rounds = max(1, min((w.copies-placed)/side, int(Never-max(at, 0))/max(int(w.length), 1)))
 			end = at.Add(time.Duration(rounds) * w.length)
 		}
 		t.Add(at, end, -w.most(side))

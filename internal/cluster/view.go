@@ -20,21 +20,21 @@ type View struct {
 
 // Facts is what a timeline does not say of the snapshot that it was made of.
 type Facts struct {
-	Usable   int        `json:"usable"`   // nodes that could hold a worker
-	Excluded []Excluded `json:"excluded"` // the partition's other nodes, the commonest reason first
-	Unseen   int        `json:"unseen"`   // usable nodes that are used by jobs that are not listed
+	Usable   int        // nodes that could hold a worker
+	Excluded []Excluded // the partition's other nodes, the commonest reason first
+	Unseen   int        // usable nodes that are used by jobs that are not listed
 	// Jobs in the queue that wait for the same nodes and are left out of the timeline:
-	Held     int `json:"held"`     // as they cannot start by themselves
-	Closed   int `json:"closed"`   // as their partition is closed
-	Unplaced int `json:"unplaced"` // as there never are nodes for them, as far as is known
+	Held     int // as they cannot start by themselves
+	Closed   int // as their partition is closed
+	Unplaced int // as there never are nodes for them, as far as is known
 
-	NotUnderstood []string `json:"not_understood"` // what was left out of account, for people
+	NotUnderstood []string // what was left out of account, for people
 }
 
 // Excluded is nodes that could not hold a worker, and why.
 type Excluded struct {
-	Reason string `json:"reason"`
-	Nodes  int    `json:"nodes"`
+	Reason string
+	Nodes  int
 }
 
 // Timeline returns how many nodes are free for a worker, from the instant of the snapshot
