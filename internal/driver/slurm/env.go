@@ -22,7 +22,7 @@ var slurmPrefixes = []string{"SLURM_", "SLURMD_", "SBATCH_", "SRUN_", "SALLOC_",
 func commandEnv(env []string) []string {
 	kept := slices.DeleteFunc(slices.Clone(env), func(kv string) bool {
 		name, _, _ := strings.Cut(kv, "=")
-		return name == "LC_ALL" || name == "TZ" && kv == "TZ=" || ofSlurm(name)
+		return name == "LC_ALL" || ofSlurm(name)
 	})
 	return append(kept, "LC_ALL=C", "SLURM_TIME_FORMAT=%s", "SLURM_BITSTR_LEN=0")
 }

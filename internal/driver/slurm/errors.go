@@ -63,6 +63,9 @@ func words(said string) string {
 			"Batch job submission failed: ", "allocation failure: "} {
 			line = strings.TrimPrefix(line, prefix)
 		}
+		if call, rest, ok := strings.Cut(line, " error: "); ok && strings.HasPrefix(call, "slurm_") {
+			line = rest
+		}
 		if line != "" && !strings.HasPrefix(line, "Try \"") {
 			lines = append(lines, line)
 		}

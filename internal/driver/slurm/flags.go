@@ -13,7 +13,7 @@ import (
 // gives memory to jobs; where it does not, asking for some only excludes nodes.
 func shapeArgs(req job.AllocRequest, memory bool) []string {
 	b := req.Batch
-	args := append([]string{}, b.Args...)
+	args := append([]string{"--job-name=berth"}, b.Args...)
 	args = append(args, "--nodes="+strconv.Itoa(req.Nodes), "--ntasks-per-node=1", "--cpus-per-task="+strconv.Itoa(max(req.PerNode.CPUs, 1)))
 	if req.PerNode.Mem > 0 && memory {
 		args = append(args, "--mem="+strconv.FormatInt(ceil(req.PerNode.Mem, 1<<20), 10)+"M")

@@ -27,7 +27,24 @@ func (d *Driver) loop(ctx context.Context) {
 	}
 	last, cancel := context.WithTimeout(context.WithoutCancel(ctx), closePatience)
 	defer cancel()
-	d.cancelDue(last)
+	d.finish(last)
+}
+
+// finish cancels what is to be cancelled, and waits for the end of jobs whose folders are
+// to go, until ctx ends: what is left then, a later driver finds.
+func (d *Driver) finish(ctx context.Context) {
+	for d.cancelDue(ctx); ctx.Err() == nil; d.cancelDue(ctx) {
+		if d.due(func(a *alloc, _ job.Time) bool { return a.clear }) == nil {
+			return
+		}
+		d.pollDue(ctx)
+		timer := time.NewTimer(min(d.pause(), time.Second))
+		select {
+		case <-ctx.Done():
+		case <-timer.C:
+		}
+		timer.Stop()
+	}
 }
 
 // pause returns how long nothing is to be done.

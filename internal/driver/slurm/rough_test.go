@@ -20,7 +20,13 @@ func TestFailures(t *testing.T) {
 	b.up("a1")
 	first := b.job("a1")
 	c.WaitSaved(t, first)
+	if err := Available(t.Context(), b.opts.Env); err != nil {
+		t.Errorf("with a controller: %v", err)
+	}
 	c.Stop(t, slurmtest.Ctld)
+	if err := Available(t.Context(), b.opts.Env); job.ClassOf(err) != job.Transient {
+		t.Errorf("without a controller: %v", err)
+	}
 	b.noted("a1", "does not answer since")
 	b.request("a2", 2, job.Batch{Args: []string{"--nodelist=n[2-3]"}})
 	b.noted("a2", "next try at")

@@ -157,15 +157,18 @@ type end struct {
 
 // explain finds out why jobs ended that did. Those that berth cancelled need no reason.
 func (d *Driver) explain(ctx context.Context, ids []string, jobs map[string]watched) map[string]end {
-	why := map[string]end{}
 	d.mu.Lock()
-	allocs := slices.Clone(d.allocs)
-	d.mu.Unlock()
-	for _, a := range allocs {
+	var over []*alloc
+	for _, a := range d.allocs {
 		w, known := jobs[a.job]
-		if !slices.Contains(ids, a.job) || known && !isOver(w.state) && w.state != "COMPLETING" || a.down || a.released {
-			continue
+		if slices.Contains(ids, a.job) && (!known || isOver(w.state) || w.state == "COMPLETING") && !a.down && !a.released {
+			over = append(over, a)
 		}
+	}
+	d.mu.Unlock()
+	why := map[string]end{}
+	for _, a := range over {
+		w, known := jobs[a.job]
 		if !known {
 			w = d.account(ctx, a)
 		}

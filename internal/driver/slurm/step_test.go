@@ -1,0 +1,69 @@
+package slurm
+
+import (
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+
+	"berth/internal/driver/slurm/slurmtest"
+	"berth/internal/job"
+)
+
+// testStep: srun may be killed, but workers do not need it, nor do they when they die then.
+func testStep(t *testing.T, c *slurmtest.Cluster) {
+	b := newBed(t, c, "echo $$ >>\"$3.pids\"\n"+idle)
+	b.request("a1", 2, job.Batch{})
+	b.up("a1")
+	pids := func(rank string) []string {
+		text, _ := os.ReadFile(b.file("a1", rank+configEnd+".pids"))
+		return strings.Fields(string(text))
+	}
+	b.poll("both workers run", func() bool { return len(pids("0")) == 1 && len(pids("1")) == 1 })
+	for _, pid := range processes(t, b.file("a1", nodeScript), "srun") {
+		_ = syscall.Kill(pid, syscall.SIGKILL) // srun is two processes; the other may follow
+	}
+	b.poll("srun is begun anew", func() bool {
+		text, _ := os.ReadFile(b.file("a1", slurmLog))
+		return strings.Contains(string(text), "srun ended with status 137")
+	})
+	worker, err := strconv.Atoi(pids("0")[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := syscall.Kill(worker, syscall.SIGKILL); err != nil {
+		t.Fatalf("the worker is gone: %v", err)
+	}
+	b.poll("the worker is replaced", func() bool { return len(pids("0")) == 2 })
+	if state, err := c.State(b.job("a1")); state != "RUNNING" || len(pids("1")) != 1 {
+		t.Errorf("the job is %s (%v); workers of the other rank: %v", state, err, pids("1"))
+	}
+}
+
+// processes returns those that have an argument and a name.
+func processes(t *testing.T, argument, name string) (pids []int) {
+	t.Helper()
+	files, err := filepath.Glob("/proc/[0-9]*/cmdline")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, file := range files {
+		line, err := os.ReadFile(file)
+		comm, commErr := os.ReadFile(filepath.Join(filepath.Dir(file), "comm"))
+		if err != nil || commErr != nil || strings.TrimSpace(string(comm)) != name || !slices.Contains(strings.Split(string(line), "\x00"), argument) {
+			continue
+		}
+		pid, err := strconv.Atoi(filepath.Base(filepath.Dir(file)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		pids = append(pids, pid)
+	}
+	if len(pids) == 0 {
+		t.Fatalf("no process is called %s and has the argument %s", name, argument)
+	}
+	return pids
+}
