@@ -93,7 +93,8 @@ func (f *fit) open(at job.Time) {
 	}
 }
 
-// search continues the search below a block; it reports whether it is over. The value before the block and the time of the first change after it are given.
+// search continues the search below a block; it reports whether it is over. The value
+// before the block and the time of the first change after it are given.
 func (f *fit) search(level int, id int32, value int, next job.Time) bool {
 	if level == 0 {
 		return f.scan(&f.tree.leaves.blocks[id], value)
