@@ -41,11 +41,7 @@ func (s *Server) addLocal(ca *wire.CA) error {
 	}
 	s.nodeType = predict.NodeType(m.CPUModel, len(m.CPUs))
 	dir := filepath.Join(s.home.Server(), "allocs")
-	var known []job.AllocID
-	for _, a := range s.engine.Allocs() {
-		known = append(known, a.ID)
-	}
-	if err := local.Sweep(dir, known); err != nil {
+	if err := local.Sweep(dir, s.known()); err != nil {
 		s.log.Warn("an allocation that is over leaves something", "err", err)
 	}
 	s.drivers[local.Name] = local.New(local.Options{
@@ -60,11 +56,24 @@ func (s *Server) addLocal(ca *wire.CA) error {
 // What its nodes need lies in the state folder, which they see, and so does map output,
 // so that it outlives the allocation that made it, unless --scratch says otherwise.
 func (s *Server) addSlurm(ca *wire.CA) {
-	s.drivers[slurm.Name] = slurm.New(slurm.Options{
+	d := slurm.New(slurm.Options{
 		Exe: s.opts.Exe, Dir: filepath.Join(s.home.Server(), slurm.Name), Scratch: filepath.Join(s.home.Dir, "scratch"),
 		Issue:  issuer(ca, s.reach.nodes),
 		Report: s.input, Now: s.now, Log: s.log, Env: os.Environ(),
 	})
+	if err := d.Sweep(append(s.known(), s.engine.Uncleared()...)); err != nil {
+		s.log.Warn("an allocation that is over leaves something", "err", err)
+	}
+	s.drivers[slurm.Name] = d
+}
+
+// known returns the allocations that are not over.
+func (s *Server) known() []job.AllocID {
+	var ids []job.AllocID
+	for _, a := range s.engine.Allocs() {
+		ids = append(ids, a.ID)
+	}
+	return ids
 }
 
 // clear lets drivers remove what is left of an elastic allocation, and tells the engine when it is gone.

@@ -1,6 +1,7 @@
 package run
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"os"
@@ -54,8 +55,12 @@ func thisMachine() (place, error) {
 	return place{snap: m.Snapshot(now(), job.Resources{}), nodeType: predict.NodeType(m.CPUModel, len(m.CPUs))}, nil
 }
 
-// batch looks at Slurm's queue.
+// batch looks at Slurm's queue. What the user's environment says of all their jobs holds
+// for this one where it says nothing itself.
 func batch(ctx context.Context, spec *job.Spec) (place, error) {
+	r, env := &spec.Request, slurm.BatchDefaults(os.Environ())
+	r.Partition, r.Account = cmp.Or(r.Partition, env.Partition), cmp.Or(r.Account, env.Account)
+	r.QOS, r.Constraint = cmp.Or(r.QOS, env.QOS), cmp.Or(r.Constraint, env.Constraint)
 	d := slurm.New(slurm.Options{Env: os.Environ(), Now: now})
 	snap, err := d.Snapshot(ctx)
 	if err != nil {
