@@ -60,12 +60,14 @@ func (a *adaptor) atBest(p *place, s cluster.Slot, nodes int, low float64) float
 	return length + left/(each*float64(p.capNodes))
 }
 
-// low returns the lower bound T_low of the job on so many nodes, in seconds.
+// low returns the lower bound T_low of the simulated runs on so many nodes, in seconds,
+// without shuffles of the first wave.
 func (a *adaptor) low(p *place, nodes int) float64 {
-	return predict.Bounds(a.known.inv, predict.Shape{
-		Maps: a.load.Maps, Reduces: a.load.Reduces,
-		MapSlots: predict.Uniform(nodes * p.taskSlots), ReduceSlots: predict.Uniform(nodes * p.reduceSlots),
-	}).Total().Low
+	stage := func(work float64, tasks, slots int) float64 {
+		return work / float64(max(1, min(tasks, nodes*slots)))
+	}
+	maps, reduces := a.trials.Work()
+	return stage(maps, a.load.Maps, p.taskSlots) + stage(reduces, a.load.Reduces, p.reduceSlots)
 }
 
 // choose finds the request with the least expected turnaround: Algorithm 1 of the paper

@@ -210,6 +210,6 @@ func (a *adaptor) fit(line *cluster.Timeline, from float64, nodes int, t time.Du
 
 // work returns how long one slot alone would take for what is left of the job, in seconds.
 func (a *adaptor) work() float64 {
-	inv := &a.known.inv
-	return float64(a.load.Maps)*inv.Map.Avg + float64(a.load.Reduces)*(inv.OtherShuffle.Avg+inv.Reduce.Avg)
+	maps, reduces := a.trials.Work()
+	return maps + reduces
 }

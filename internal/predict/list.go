@@ -12,7 +12,7 @@ type list struct {
 	windows []Window
 	order   []int32 // of the windows that have slots for the stage, by when these are free
 	slots   []place // a heap
-	lost    []lost  // by when they are ready; those before head have begun anew
+	lost    []lost  // by when they are ready, then as they first began; those before head have begun anew
 	head    int
 }
 
@@ -30,8 +30,11 @@ func (p place) before(q place) bool {
 // lost is a task whose window ended under it.
 type lost struct {
 	ready   float64 // when that was
+	task    int
 	seconds float64 // that it takes: a long task is as long the second time
 }
+
+func (t lost) before(u lost) bool { return t.ready < u.ready || t.ready == u.ready && t.task < u.task }
 
 // stageRun is tasks of one kind, which begin once the stage before is done.
 type stageRun struct {
@@ -82,20 +85,21 @@ func (l *list) stage(s *stageRun) (end float64, left int) {
 		if l.head < len(l.lost) && (next == s.tasks || l.lost[l.head].ready <= start) {
 			start, again = max(start, l.lost[l.head].ready), true
 		}
-		if start+s.expect/w.speed() > w.End+tiny {
+		if start >= w.End || start+s.expect/w.speed() > w.End+tiny {
 			l.drop() // what is left of its window is of no use
 			continue
 		}
-		var seconds float64
+		t := lost{task: next}
 		if again {
-			seconds = l.lost[l.head].seconds
+			t = l.lost[l.head]
 			l.head++
 		} else {
-			seconds = s.draw(next, p.first)
+			t.seconds = s.draw(next, p.first)
 			next++
 		}
-		if p.free, p.first = start+seconds/w.speed(), false; p.free > w.End+tiny {
-			l.lose(lost{w.End, seconds})
+		if p.free, p.first = start+t.seconds/w.speed(), false; p.free > w.End+tiny {
+			t.ready = w.End
+			l.lose(t)
 			l.drop()
 			continue
 		}
@@ -175,7 +179,7 @@ func (l *list) drop() {
 func (l *list) lose(t lost) {
 	i := len(l.lost)
 	l.lost = append(l.lost, t)
-	for ; i > l.head && l.lost[i-1].ready > t.ready; i-- {
+	for ; i > l.head && t.before(l.lost[i-1]); i-- {
 		l.lost[i] = l.lost[i-1]
 	}
 	l.lost[i] = t

@@ -135,3 +135,15 @@ func GivenTrials(load Load, expect Expected, runs ...Trial) *Trials {
 
 // Expect sets how long tasks are expected to take at most.
 func (t *Trials) Expect(e Expected) { t.expect = e }
+
+// Work returns how long one slot alone would take for the maps and for the reduces, on
+// average over the trials, in seconds. Shuffles count as the shorter of the two sorts.
+func (t *Trials) Work() (maps, reduces float64) {
+	for i := range t.runs {
+		r := &t.runs[i]
+		maps += r.Maps.sum(0, t.load.Maps)
+		reduces += r.Reduces.sum(0, t.load.Reduces) + min(r.First.sum(0, t.load.Reduces), r.Other.sum(0, t.load.Reduces))
+	}
+	n := float64(len(t.runs))
+	return maps / n, reduces / n
+}

@@ -1,6 +1,7 @@
 package predict
 
 import (
+	"cmp"
 	"math"
 	"slices"
 	"testing"
@@ -24,6 +25,7 @@ type twinSlot struct {
 	busy     bool
 	end      float64 // while busy: when it is done, or its window over
 	fails    bool
+	task     int
 	duration float64
 }
 
@@ -37,7 +39,7 @@ func (tw *twin) run(n int, from float64, count func(Window) int) (end float64, l
 	}
 	end = from
 	next, running := 0, 0
-	var again []float64
+	var again []lost
 	for now := from; ; {
 		for _, s := range slots { // ends come first
 			if s.busy && s.end <= now {
@@ -45,7 +47,8 @@ func (tw *twin) run(n int, from float64, count func(Window) int) (end float64, l
 				running--
 				if s.fails {
 					s.closed = true
-					again = append(again, s.duration)
+					again = append(again, lost{s.end, s.task, s.duration})
+					slices.SortFunc(again, func(a, b lost) int { return cmp.Or(cmp.Compare(a.ready, b.ready), a.task-b.task) })
 				} else {
 					end = max(end, s.end)
 					s.idle, s.first = s.end, false
@@ -63,14 +66,14 @@ func (tw *twin) run(n int, from float64, count func(Window) int) (end float64, l
 				break
 			}
 			w := tw.windows[best.window]
-			if now+tw.expect/w.Speed > w.End {
+			if now >= w.End || now+tw.expect/w.Speed > w.End {
 				best.closed = true
 				continue
 			}
 			if len(again) > 0 {
-				best.duration, again = again[0], again[1:]
+				best.task, best.duration, again = again[0].task, again[0].seconds, again[1:]
 			} else {
-				best.duration = tw.task(next, best.first)
+				best.task, best.duration = next, tw.task(next, best.first)
 				next++
 			}
 			running++
