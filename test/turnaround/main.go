@@ -191,7 +191,7 @@ func (t trial) outcomes(o outcome) []outcome {
 func known(todo []trial) []*workload {
 	var jobs []*workload
 	for _, t := range todo {
-		if !t.s.fresh && !slices.Contains(jobs, t.s.job) {
+		if !t.st.unknowing(t.s) && !slices.Contains(jobs, t.s.job) {
 			jobs = append(jobs, t.s.job)
 		}
 	}

@@ -128,7 +128,7 @@ func (b *bench) play(ctx context.Context, s *situation, st *strategy, o *outcome
 		return err
 	}
 	defer b.leave(p)
-	if !s.fresh {
+	if !st.unknowing(s) {
 		if err := os.CopyFS(p.state, os.DirFS(b.profile(s.job))); err != nil {
 			return fmt.Errorf("copy the profile: %w", err)
 		}

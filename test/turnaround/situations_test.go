@@ -103,6 +103,20 @@ func TestStrategies(t *testing.T) {
 	}
 }
 
+func TestUnknowing(t *testing.T) {
+	fresh := &situation{name: "new", job: midBag, fresh: true}
+	var todo []trial
+	for _, s := range []*situation{fresh, {name: "old", job: little}} {
+		todo = append(todo, trial{s: s, st: &strategies[0]})
+	}
+	if jobs := known(todo); len(jobs) != 1 || jobs[0] != little {
+		t.Errorf("berth knows %v", jobs)
+	}
+	if jobs := known([]trial{{s: fresh, st: &strategies[1]}}); len(jobs) != 1 {
+		t.Error("a habit is forced on a berth that does not know the application")
+	}
+}
+
 // TestTrials: strategies that ask for the same run once; berth's choice is never taken for another's.
 func TestTrials(t *testing.T) {
 	s := &situation{name: "x", job: midBag}

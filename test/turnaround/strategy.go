@@ -66,3 +66,7 @@ func (st *strategy) request(s *situation) string {
 	}
 	return st.shape(s).String()
 }
+
+// unknowing reports whether berth is not to know the application. It always does where it is
+// forced: what it asks for must not be cut to what can be said of tasks that nothing is known of.
+func (st *strategy) unknowing(s *situation) bool { return s.fresh && st.shape == nil }
