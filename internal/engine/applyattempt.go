@@ -150,7 +150,7 @@ func (e *Engine) applyOutcome(at job.Time, a *attempt, r event.AttemptEnded) {
 			return
 		}
 	case event.Lost:
-		if a.outlived(at) { // neither the task's fault nor the node's
+		if r.Cut {
 			j.cutShort(a, at)
 			break
 		}

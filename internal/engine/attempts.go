@@ -54,9 +54,12 @@ func (e *Engine) attemptEnded(r event.AttemptEnded) {
 		}
 		return
 	}
+	r.Cut = false
 	switch {
 	case a.outlived(e.now) && (r.Outcome == event.Killed && a.dying() == "" || r.Outcome == event.Failed && r.Signal != 0):
-		r = event.AttemptEnded{Attempt: a.id, Outcome: event.Lost, Reason: "the time of its allocation was over"}
+		r = event.AttemptEnded{Attempt: a.id, Outcome: event.Lost, Cut: true, Reason: "the time of its allocation was over"}
+	case r.Outcome == event.Lost && a.elastic(): // its worker was told to end, and says so
+		r.Cut = true
 	case r.Outcome == event.Killed && a.dying() == "" || r.Outcome == event.Lost:
 		r = e.tooOften(a, r)
 	}
@@ -69,7 +72,7 @@ func (e *Engine) attemptEnded(r event.AttemptEnded) {
 // tooOften makes a loss count as a failure where the task has got lost too often:
 // then it is likely what kills its workers.
 func (e *Engine) tooOften(a *attempt, r event.AttemptEnded) event.AttemptEnded {
-	if n := int(a.job.tasks[a.id.Task].lost); n >= e.cfg.MaxLost && !a.outlived(e.now) {
+	if n := int(a.job.tasks[a.id.Task].lost); n >= e.cfg.MaxLost && !r.Cut {
 		r.Outcome = event.Failed
 		r.Reason = fmt.Sprintf("lost with its worker (%s), after %d attempts that got lost before", r.Reason, n)
 	}
@@ -78,7 +81,7 @@ func (e *Engine) tooOften(a *attempt, r event.AttemptEnded) event.AttemptEnded {
 
 // lose ends an attempt whose worker or node is no more.
 func (e *Engine) lose(a *attempt, reason string) {
-	e.emit(e.tooOften(a, event.AttemptEnded{Attempt: a.id, Outcome: event.Lost, Reason: reason}))
+	e.emit(e.tooOften(a, event.AttemptEnded{Attempt: a.id, Outcome: event.Lost, Reason: reason, Cut: a.outlived(e.now)}))
 }
 
 // fetchFailed takes a report that a map's output is damaged or out of reach: the map

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"runtime"
 	"testing"
+	"time"
 
 	"berth/internal/engine"
 	"berth/internal/event"
@@ -106,6 +107,46 @@ func BenchmarkJobs(b *testing.B) {
 			b.ReportMetric(float64(b.N)/b.Elapsed().Seconds(), "tasks/s")
 		})
 	}
+}
+
+// BenchmarkElastic measures the same on allocations of a batch system: many jobs that
+// expect their tasks to take this long or that, 500 nodes with time for all of them and
+// 500 that have none left but run something yet.
+func BenchmarkElastic(b *testing.B) {
+	for _, jobs := range []int{1, 100, 1000} {
+		b.Run(fmt.Sprintf("jobs=%d", jobs), func(b *testing.B) {
+			w := newElasticBench(jobs)
+			b.ResetTimer()
+			for range b.N {
+				w.finish()
+			}
+			b.ReportMetric(float64(b.N)/b.Elapsed().Seconds(), "tasks/s")
+		})
+	}
+}
+
+func newElasticBench(jobs int) *bench {
+	w := &bench{e: engine.New(engine.Config{})}
+	const nodes = 500
+	shape := job.AllocRequest{On: "bench", Nodes: nodes, PerNode: job.Resources{CPUs: 4}, Time: 1e6 * time.Hour, Elastic: true}
+	for i := range jobs {
+		w.step(engine.Submit{Work: job.Work{ID: job.ID(fmt.Sprintf("bag-%d", i)), Kind: job.Bag, Tasks: 1e8 / jobs, Need: job.Resources{CPUs: 1},
+			Attempts: 1, MaxFails: -1, TaskTime: time.Duration(i%100+1) * time.Minute, Alloc: shape}})
+	}
+	ids := []job.AllocID{"a1", "a2"}
+	if jobs == 1 {
+		w.step(engine.AllocDown{Alloc: "a1"})
+		w.step(engine.Planned{JobPlanned: event.JobPlanned{Job: "bag-0"}, Allocs: []job.AllocRequest{shape, shape}})
+		ids = []job.AllocID{"a2", "a3"}
+	}
+	for _, id := range ids {
+		w.step(engine.AllocUp{Alloc: id})
+		for i := range nodes {
+			w.step(engine.NodeUp{NodeJoined: event.NodeJoined{Node: id.Node(i), Capacity: shape.PerNode}})
+		}
+	}
+	w.step(engine.AllocUp{Alloc: ids[1], Ends: w.now + 1})
+	return w
 }
 
 // BenchmarkReplay measures how fast a new coordinator takes in the journal of the one before.

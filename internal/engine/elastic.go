@@ -93,6 +93,9 @@ func (p *prospect) ask(a *alloc, j *jobState, class int, now job.Time) {
 	}
 }
 
+// good reports whether nothing better can be promised.
+func (p *prospect) good() bool { return p.ok && p.until == 0 }
+
 func (j *jobState) classNeed(class int) job.Resources {
 	if class == 1 {
 		return j.work.ReduceNeed
@@ -105,7 +108,9 @@ func (e *Engine) served(j *jobState) prospect {
 	var pr prospect
 	if class, ok := j.waits.next(); ok {
 		for _, a := range j.pool.allocs {
-			pr.ask(a, j, class, e.now)
+			if pr.ask(a, j, class, e.now); pr.good() {
+				break
+			}
 		}
 	}
 	return pr
@@ -119,6 +124,9 @@ func (e *Engine) use(a *alloc) prospect {
 			if ready {
 				pr.ask(a, j, class, e.now)
 			}
+		}
+		if pr.good() {
+			break
 		}
 	}
 	return pr
@@ -168,6 +176,9 @@ func (e *Engine) request(j *jobState, r job.AllocRequest) {
 // spare says why an elastic allocation is to be given back now, empty if it is not, and
 // whether that is because no job has a use for it.
 func (e *Engine) spare(a *alloc) (reason string, unwanted bool) {
+	if a.up() && a.live > 0 {
+		return "", false
+	}
 	pr := e.use(a)
 	switch {
 	case pr.ok:
@@ -175,7 +186,6 @@ func (e *Engine) spare(a *alloc) (reason string, unwanted bool) {
 		return "its time would be too short for the tasks that are left", true
 	case !a.up():
 		return "nothing is left to run on it", true
-	case a.live > 0:
 	case !pr.short && e.now < a.idleSince().Add(a.req.IdleTimeout):
 	case e.treasures(a):
 	case pr.short:
@@ -224,8 +234,10 @@ func (e *Engine) elasticDeadlines(p *pool, offer func(job.Time)) {
 		}
 	}
 	for _, a := range p.allocs {
+		if !a.up() || a.live > 0 {
+			continue
+		}
 		switch pr := e.use(a); {
-		case !a.up() || a.live > 0:
 		case pr.ok && pr.until != 0:
 			later(pr.until + 1)
 		case !pr.ok && !pr.short:

@@ -47,7 +47,7 @@ func showRecord(r event.Record) string {
 	case event.CommitGranted:
 		return fmt.Sprintf("%s%v", kind, r.Attempt)
 	case event.AttemptEnded:
-		return reasoned(fmt.Sprintf("%s%v %v", kind, r.Attempt, r.Outcome), r.Reason)
+		return reasoned(flagged(fmt.Sprintf("%s%v %v", kind, r.Attempt, r.Outcome), r.Cut, "cut"), r.Reason)
 	case event.OutputLost:
 		return reasoned(flagged(fmt.Sprintf("%s%s/%d", kind, r.Job, r.Task), r.Bad, "bad"), r.Reason)
 	case event.OutputHeld:

@@ -110,10 +110,10 @@ func (a *attempt) working() job.Time {
 	return a.started
 }
 
-// outlived reports whether the time of the attempt's elastic allocation is over.
-func (a *attempt) outlived(at job.Time) bool {
+// outlived reports whether the attempt's elastic allocation, or its time, is over.
+func (a *attempt) outlived(now job.Time) bool {
 	l := a.alloc
-	return a.elastic() && (l.ended && at >= l.endedAt || l.begun && l.ends != 0 && at >= l.ends)
+	return a.elastic() && (l.ended || l.begun && l.ends != 0 && now >= l.ends)
 }
 
 func (a *attempt) elastic() bool { return a.alloc != nil && a.alloc.req.Elastic }

@@ -130,7 +130,7 @@ func drawEnded(t *rapid.T) Record {
 	return AttemptEnded{
 		Attempt: drawAttempt(t), Outcome: rapid.SampledFrom([]Outcome{Done, Failed, Lost, Killed, Broken}).Draw(t, "outcome"),
 		Stats: drawStats(t), Exit: rapid.Int().Draw(t, "exit"), Signal: rapid.Int().Draw(t, "signal"),
-		Reason: drawText(t), Stderr: drawText(t), Counters: drawCounters(t),
+		Reason: drawText(t), Stderr: drawText(t), Counters: drawCounters(t), Cut: rapid.Bool().Draw(t, "cut"),
 	}
 }
 

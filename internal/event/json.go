@@ -44,6 +44,7 @@ type view struct {
 	Gone     bool             `json:"gone,omitempty"`
 	Exit     int              `json:"exit,omitempty"`
 	Signal   int              `json:"signal,omitempty"`
+	Cut      bool             `json:"cut,omitempty"`
 	Code     job.Code         `json:"code,omitempty"`
 	Reason   string           `json:"reason,omitempty"`
 	Stderr   string           `json:"stderr,omitempty"`
@@ -129,7 +130,7 @@ func (v *view) attempt(r Record) bool {
 		a, v.Node = r.Attempt, r.Node
 	case AttemptEnded:
 		a, v.Outcome, v.Exit, v.Signal = r.Attempt, r.Outcome.String(), r.Exit, r.Signal
-		v.Reason, v.Stderr, v.Counters = r.Reason, r.Stderr, r.Counters
+		v.Reason, v.Stderr, v.Counters, v.Cut = r.Reason, r.Stderr, r.Counters, r.Cut
 		for _, s := range r.Stats {
 			v.Phases = append(v.Phases, phaseView{Phase: s.Phase.String(), PhaseStat: s})
 		}

@@ -164,6 +164,7 @@ type AttemptEnded struct {
 	Reason   string           `msgpack:"r,omitempty"`  // one line, for Failed, Killed and Broken
 	Stderr   string           `msgpack:"e,omitempty"`  // the last lines, for Failed
 	Counters map[string]int64 `msgpack:"k,omitempty"`  // "group,counter" → sum, from reporter:counter lines and berth's own
+	Cut      bool             `msgpack:"ct,omitempty"` // Lost as its allocation ended: neither the task's fault nor the node's. The engine says so
 }
 
 // OutputLost: the map's output cannot be had any more; the task is to be run again.

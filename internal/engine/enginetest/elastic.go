@@ -105,8 +105,12 @@ func (w *World) signal(a *alloc) {
 		if k.alloc != a.id || !k.connected {
 			continue
 		}
+		outcome, reason := event.Failed, signalled
+		if w.choose(2) == 0 {
+			outcome, reason = event.Lost, "its worker was told to end"
+		}
 		for _, r := range slices.Clone(k.runs) {
-			k.end(r, event.Failed, signalled)
+			k.end(r, outcome, reason)
 		}
 		k.send()
 		for len(k.out) > 0 && w.worker(k.id) == k {
