@@ -119,9 +119,9 @@ func (d *decision) headline(p *Plan) string {
 	case d.a.load.Maps+d.a.load.Reduces == 0:
 		return "nothing is left to do"
 	case len(d.chosen) == 0 && !d.a.known.ok:
-		b.WriteString("nothing more is asked for until something is known of the tasks: ")
+		b.WriteString("nothing is asked for beside what is there until something is known of the tasks: ")
 	case len(d.chosen) == 0:
-		b.WriteString("nothing more is asked for, what is there does it as soon: ")
+		b.WriteString("nothing is asked for beside what is there: ")
 	default:
 		b.WriteString(d.asked(&d.first) + ": ")
 	}
