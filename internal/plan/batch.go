@@ -68,7 +68,7 @@ func (d *decision) decide(reduces int) error {
 	if a.load.Maps+a.load.Reduces == 0 {
 		return nil
 	}
-	a.live = a.liveWindows()
+	a.live = a.liveWindows(d.places[0])
 	if !a.known.ok {
 		return d.decideBlind()
 	}

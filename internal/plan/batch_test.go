@@ -18,7 +18,7 @@ import (
 //	queue unit=60 cpus=2 mem=4G         a drawing of the queue, a line a node, a letter a job, from now on
 //	partition name=… …                  a partition of some of its nodes; the first one is drawn with it
 //	set rest=… cut=… scout=off …        what is left of the job, and how the user wants it
-//	live nodes=… start=… ends=…         an allocation that the job has
+//	live nodes=… start=… ends=…         an allocation that the job has; without an end but with a time it waits
 //	check nodes=… time=… start=…        what the batch system said
 //	measured tasks=… ms=…               what this run has shown
 //	table kind=bag tasks=…              the plan, its requests and what it weighed
@@ -121,6 +121,10 @@ func (s *scenario) live(t *testing.T, d *datadriven.TestData) {
 	}
 	l := Live{Request: job.AllocRequest{Nodes: number(t, d, "nodes", 1), PerNode: job.Resources{CPUs: number(t, d, "cpus", 1), Mem: size(t, d, "mem")}},
 		Start: seconds(number(t, d, "start", 0))}
+	l.Request.Time = time.Duration(number(t, d, "time", 0)) * time.Second
+	if d.HasArg("unknown") {
+		l.Start = 0
+	}
 	if d.HasArg("ends") {
 		l.Ends = seconds(number(t, d, "ends", 0))
 	}

@@ -59,7 +59,7 @@ func (a *adaptor) allocs() int {
 	}
 	if a.q.Rest != nil {
 		for _, l := range a.q.Rest.Live {
-			if l.Start > a.q.Now {
+			if a.waits(&l) {
 				n--
 			}
 		}
@@ -170,7 +170,7 @@ func (s *several) room(p *place, start, end float64) int {
 	}
 	if r := s.a.q.Rest; r != nil {
 		for _, l := range r.Live {
-			if s.a.seconds(l.Start) < end && s.a.seconds(endOf(l)) > start {
+			if from, to := s.a.span(&l, p); from < end && to > start {
 				nodes += l.Request.Nodes
 			}
 		}
@@ -190,18 +190,20 @@ func (s *several) room(p *place, start, end float64) int {
 	return n
 }
 
-// liveWindows returns what the allocations that the job has are to it.
-func (a *adaptor) liveWindows() []predict.Window {
+// liveWindows returns what the allocations that the job has are to it. queue is a place
+// whose queue they wait in.
+func (a *adaptor) liveWindows(queue *place) []predict.Window {
 	if a.q.Rest == nil {
 		return nil
 	}
 	var out []predict.Window
 	for _, l := range a.q.Rest.Live {
-		p := place{perNode: l.Request.PerNode}
+		var p place
 		p.taskSlots, p.reduceSlots = a.slotsOf(l.Request.PerNode)
-		w := p.window(l.Request.Nodes, a.seconds(l.Start), a.seconds(endOf(l)))
-		if l.Start <= a.q.Now {
-			w.Start = 0
+		w := p.window(l.Request.Nodes, 0, 0)
+		w.Start, w.End = a.span(&l, queue)
+		if a.waits(&l) {
+			w.Start += startUp
 		}
 		if w.End > w.Start {
 			out = append(out, w)
@@ -210,14 +212,26 @@ func (a *adaptor) liveWindows() []predict.Window {
 	return out
 }
 
-// endOf returns when an allocation is over.
-func endOf(l Live) job.Time {
+// waits reports whether an allocation has not begun: one with a wall time that has is
+// known to end.
+func (a *adaptor) waits(l *Live) bool {
+	return l.Start > a.q.Now || l.Ends == 0 && l.Request.Time > 0
+}
+
+// span returns when an allocation that the job has begins and ends, in seconds from now.
+// One that is late begins any moment; one of which nothing is known when such a request
+// would if it were made now.
+func (a *adaptor) span(l *Live, queue *place) (start, end float64) {
+	start = a.seconds(l.Start)
+	if l.Start == 0 && a.waits(l) {
+		start = a.fit(queue.queue, 0, l.Request.Nodes, l.Request.Time)
+	}
 	switch {
 	case l.Ends != 0:
-		return l.Ends
+		return start, a.seconds(l.Ends)
 	case l.Request.Time == 0:
-		return cluster.Never
+		return start, math.Inf(1)
 	default:
-		return l.Start.Add(l.Request.Time)
+		return start, start + l.Request.Time.Seconds()
 	}
 }
