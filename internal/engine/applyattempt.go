@@ -137,6 +137,9 @@ func (e *Engine) applyOutcome(at job.Time, a *attempt, r event.AttemptEnded) {
 			n.alloc.pool.done++
 		}
 		n.Health.Good()
+		if j.barren.n > 0 {
+			e.touchAllocs() // its next plan need not wait any more
+		}
 		j.learn(a, at, r.Stats)
 		return
 	case event.Failed:

@@ -30,6 +30,9 @@ func (e *Engine) enter(j *jobState) {
 	p.enter(j)
 	p.barren = 0
 	j.asked, j.barren, j.plan = 0, barren{}, planning{}
+	if j.work.Alloc.Nodes == 0 {
+		j.asked = 1 // it was planned on allocations that wait for work
+	}
 	e.enqueue(j)
 	e.touch(j)
 	e.touchAllocs()

@@ -186,6 +186,8 @@ func (e *Engine) spare(a *alloc) (reason string, unwanted bool) {
 		return "its time would be too short for the tasks that are left", true
 	case !a.up():
 		return "nothing is left to run on it", true
+	case a.idle() && e.othersWait(a):
+		return "idle, and another may wait for its room", true
 	case !pr.short && e.now < a.idleSince().Add(a.req.IdleTimeout):
 	case e.treasures(a):
 	case pr.short:
@@ -194,6 +196,14 @@ func (e *Engine) spare(a *alloc) (reason string, unwanted bool) {
 		return fmt.Sprintf("idle for %v", a.req.IdleTimeout), true
 	}
 	return "", false
+}
+
+// othersWait reports whether an allocation of the same place that another pool's jobs want
+// has yet to begin.
+func (e *Engine) othersWait(a *alloc) bool {
+	return slices.ContainsFunc(e.allocList, func(b *alloc) bool {
+		return !b.up() && b.req.On == a.req.On && b.pool != a.pool && !b.idle()
+	})
 }
 
 // treasures reports whether map outputs that jobs need would be gone with the allocation.

@@ -47,7 +47,7 @@ func (x *explanation) waiting(a *alloc) {
 	if a.note != "" {
 		s += "; " + a.req.On + ": " + a.note
 	}
-	if st := x.e.allocStatus(a); st.Start != 0 {
+	if st := x.e.allocStatus(a); st.Start > x.now {
 		s += fmt.Sprintf(", expected in %v", x.until(st.Start))
 	}
 	x.say("%s", s)

@@ -24,7 +24,7 @@ func (e *Engine) Missed() string {
 			if n := e.room(p, &d); n != nil {
 				return fmt.Sprintf("%v of %s on %s (held %v)", c.key, c.line[0].job.work.ID, n.id, p.held)
 			}
-			if c.key.kind == job.MapTask {
+			if c.key.kind == job.MapTask && !c.hopeless {
 				room = max(room, c.key.need.Mem)
 			}
 		}

@@ -50,7 +50,7 @@ func (j *jobState) dump(w io.Writer) {
 		j.work.ID, j.order, j.state, j.ending, j.code, j.reason, j.submitted, j.started, j.resumed, j.ended,
 		j.counts, j.fails, j.lastFail, j.broken, j.unclaimed, j.touched.list())
 	fmt.Fprintf(w, "  work %+v\n", j.work)
-	if j.waits != (waits{}) || j.dones > 0 {
+	if j.asked > 0 || j.dones > 0 {
 		fmt.Fprintf(w, "  asked %d dones %d barren %+v waits %+v\n", j.asked, j.dones, j.barren, j.waits)
 		for i := range j.timing {
 			fmt.Fprintf(w, "  timing %s\n", j.timing[i].String())

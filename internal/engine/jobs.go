@@ -55,7 +55,7 @@ func checkAllocs(w *job.Work, r job.AllocRequest, more []job.AllocRequest) error
 
 // checkFit reports a task that no node of the allocation has room for.
 func checkFit(w *job.Work, r job.AllocRequest) error {
-	if w.Total() > 0 && r.Nodes < 1 {
+	if w.Total() > 0 && r.Nodes < 1 && (!r.Elastic || r.Nodes < 0) { // such a job may ask for none: idle ones serve it
 		return userError(w.ID, fmt.Sprintf("an allocation of %d nodes", r.Nodes), "ask for one at least")
 	}
 	for _, c := range []struct {

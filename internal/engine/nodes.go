@@ -186,7 +186,7 @@ func (e *Engine) expire() {
 			}
 		}
 		if a.req.Elastic {
-			e.mark(a.pool) // what is kept for one that it is too late for is free for others
+			e.changed(a.pool) // what is kept for one that it is too late for is free for others
 		}
 	}
 	e.dirtyOver = len(e.over) > 0

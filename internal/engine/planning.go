@@ -40,7 +40,8 @@ func (e *Engine) consider(j *jobState) {
 		e.stop(j, event.StateFailed, job.CodeFailed, j.fruitless())
 	case e.now < e.planAfter(j, pr):
 	case pr.ok:
-		e.plan(j, fmt.Sprintf("%d of %s done: they have shown how long one takes", j.counts[0].done, number(j.counts[0].total, "task")))
+		c := &j.counts[0]
+		e.plan(j, fmt.Sprintf("%d of %s done: they have shown how long one takes", c.done, number(c.total, j.queues[0].kind.String())))
 	default:
 		e.plan(j, e.lack(j, pr))
 	}
@@ -214,7 +215,7 @@ func (j *jobState) fruitless() string {
 	}
 	switch {
 	case b.up == 0:
-		return fmt.Sprintf("%d allocations in a row ended before any of their nodes came up%s", b.n, last)
+		return fmt.Sprintf("%d allocations in a row ended before any of their nodes came up%s: can nodes of the cluster run berth and reach this machine?", b.n, last)
 	case cut > 0:
 		return fmt.Sprintf("%d allocations in a row ended without any task done%s; one task had run for %v: give it more time (--time, --max-time)",
 			b.n, last, cut.Round(time.Second))

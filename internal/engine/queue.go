@@ -104,6 +104,9 @@ type class struct {
 	// with something freed since need a look.
 	blocked bool
 	tried   bool // no room was found in the pass under way
+	// hopeless says that no node of an elastic pool could take one, were it empty: all are
+	// too small or have too little time. Nodes that come unblock the class.
+	hopeless bool
 	// room is the memory that its shuffles leave to maps of earlier jobs that found no
 	// room, in bytes, when last looked.
 	room int64

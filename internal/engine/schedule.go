@@ -33,6 +33,9 @@ func (e *Engine) schedule(p *pool) {
 			continue
 		}
 		c.tried, c.blocked = true, true
+		if c.hopeless {
+			continue // nothing need be kept for it
+		}
 		if c.key.kind == job.MapTask {
 			room = max(room, c.key.need.Mem)
 			e.unobstruct(p, c)
@@ -92,6 +95,8 @@ func (e *Engine) place(p *pool, c *class, freed []*node, behind bool) bool {
 	q, nodes := c.line[0], p.nodes
 	if c.blocked {
 		nodes = freed
+	} else {
+		c.hopeless = p.shape.elastic && !slices.ContainsFunc(nodes, func(n *node) bool { return n.couldTake(c, e.now) })
 	}
 	avoid := q.avoids()
 	if avoid != 0 && !p.hasOther(avoid) {
@@ -158,7 +163,12 @@ func (e *Engine) hold(p *pool, c *class) {
 
 // canHold reports whether a task of the class could run on the node once others ended.
 func (n *node) canHold(c *class, now job.Time) bool {
-	return n.state == up && c.key.need.Fits(n.Capacity) && n.inTime(now, c.key.span) && !n.Obstructed(c.key.need)
+	return n.couldTake(c, now) && !n.Obstructed(c.key.need)
+}
+
+// couldTake reports whether a task of the class could run on the node if nothing else did.
+func (n *node) couldTake(c *class, now job.Time) bool {
+	return n.state == up && c.key.need.Fits(n.Capacity) && n.inTime(now, c.key.span)
 }
 
 // spares reports whether a task of the class may take room on the node that is kept:
@@ -181,7 +191,7 @@ func (e *Engine) unobstruct(p *pool, c *class) {
 	order := c.line[0].job.order
 	var victim *node
 	for _, n := range p.nodes {
-		if n.state != up || !c.key.need.Fits(n.Capacity) || !n.inTime(e.now, c.key.span) {
+		if !n.couldTake(c, e.now) {
 			continue
 		}
 		if !n.Obstructed(c.key.need) || n.Capacity.Mem-n.stuck(order) >= c.key.need.Mem {

@@ -190,7 +190,7 @@ func (e *Engine) dropHopeless(p *pool) {
 type waits struct {
 	ready [2]bool          // there are bag tasks or maps, reduces
 	span  [2]time.Duration // that the next of them needs
-	scout bool // enough tasks are done to plan the rest anew
+	scout bool             // enough tasks are done to plan the rest anew
 }
 
 // next returns the kind of the task that comes next, as an index; ok is false where none is ready.
