@@ -70,6 +70,13 @@ func (c *Client) Jobs(ctx context.Context) ([]report.JobView, error) {
 	return jobs.Jobs, err
 }
 
+// Idle lists the allocations of batch systems that wait for work.
+func (c *Client) Idle(ctx context.Context) ([]IdleAlloc, error) {
+	var idle Idle
+	err := c.call(ctx, http.MethodGet, "/v1/idle", nil, &idle)
+	return idle.Allocs, err
+}
+
 // Cancel stops a job.
 func (c *Client) Cancel(ctx context.Context, id job.ID, reason string) error {
 	return c.call(ctx, http.MethodPost, "/v1/jobs/"+string(id)+"/cancel", Cancel{reason}, nil)

@@ -48,6 +48,19 @@ type Jobs struct {
 	Jobs []report.JobView `json:"jobs"`
 }
 
+// Idle lists the allocations of batch systems that wait for work, oldest first.
+type Idle struct {
+	Allocs []IdleAlloc `json:"allocs"`
+}
+
+// IdleAlloc is an allocation that has begun and that no job wants now.
+type IdleAlloc struct {
+	ID      job.AllocID      `json:"id"`
+	Request job.AllocRequest `json:"request"`
+	Began   job.Time         `json:"began_ns"`
+	Ends    job.Time         `json:"ends_ns"` // 0: it has no end
+}
+
 // Error is how the coordinator tells an error.
 type Error struct {
 	Class job.Class `json:"class"`

@@ -26,6 +26,7 @@ func (s *Server) handler() http.Handler {
 	mux.HandleFunc("POST /v1/server/stop", s.postStop)
 	mux.HandleFunc("POST /v1/jobs", s.postJob)
 	mux.HandleFunc("GET /v1/jobs", s.getJobs)
+	mux.HandleFunc("GET /v1/idle", s.getIdle)
 	mux.HandleFunc("GET /v1/jobs/{id}/watch", s.watchJob)
 	mux.HandleFunc("GET /v1/jobs/{id}/explain", s.explainJob)
 	mux.HandleFunc("POST /v1/jobs/{id}/cancel", s.cancelJob)
@@ -114,6 +115,19 @@ func (s *Server) getJobs(w http.ResponseWriter, _ *http.Request) {
 		jobs.Jobs = append(jobs.Jobs, l.view(s.now()))
 	}
 	answer(w, jobs, err)
+}
+
+func (s *Server) getIdle(w http.ResponseWriter, _ *http.Request) {
+	idle := control.Idle{Allocs: []control.IdleAlloc{}}
+	err := s.call(func() error {
+		for _, a := range s.engine.Allocs() {
+			if a.Idle && a.Begun && a.Request.Elastic {
+				idle.Allocs = append(idle.Allocs, control.IdleAlloc{ID: a.ID, Request: a.Request, Began: a.Began, Ends: a.Ends})
+			}
+		}
+		return nil
+	})
+	answer(w, idle, err)
 }
 
 func (s *Server) cancelJob(w http.ResponseWriter, r *http.Request) {

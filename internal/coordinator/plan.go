@@ -76,8 +76,10 @@ func (s *Server) planRest(ctx context.Context, l *live, a engine.Plan) (plan.Pla
 	if err != nil {
 		s.log.Warn("the profile cannot be read", "job", a.Job, "err", err)
 	}
+	spec := *l.spec
+	spec.Request.Partition = old.Alloc.Batch.Partition // another's allocations would not serve the job
 	return run.Settle(ctx, plan.Question{
-		Now: s.now(), Snap: snap, Spec: l.spec,
+		Now: s.now(), Snap: snap, Spec: &spec,
 		Counts:  plan.Counts{Tasks: old.Tasks, InputBytes: old.InputBytes},
 		Profile: prof, Measured: l.measuredSoFar(old, s.now()), Rest: rest(a.Rest),
 	}, tester)

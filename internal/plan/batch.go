@@ -100,6 +100,7 @@ func (d *decision) take(o option) {
 // decideBlind decides for tasks of which nothing is known.
 func (d *decision) decideBlind() error {
 	if len(d.a.live) > 0 {
+		d.scout = d.a.soundBy(d.a.live)
 		return nil // what is there goes on; once something is known of the tasks there will be another plan
 	}
 	best, weighed, scout, ok := d.a.blind(d.places)

@@ -19,16 +19,20 @@ import (
 //	partition name=… …                  a partition of some of its nodes; the first one is drawn with it
 //	set rest=… cut=… scout=off …        what is left of the job, and how the user wants it
 //	live nodes=… start=… ends=…         an allocation that the job has; without an end but with a time it waits
+//	idle nodes=… start=… ends=…         one that waits for work, of a job that has not begun
 //	check nodes=… time=… start=…        what the batch system said
 //	measured tasks=… ms=…               what this run has shown
+//	forget                              the profile
 //	table kind=bag tasks=…              the plan, its requests and what it weighed
 func (s *scenario) runBatch(t *testing.T, d *datadriven.TestData) string {
 	switch d.Cmd {
 	case "queue":
 		s.queue(t, d)
+	case "forget":
+		s.prof = nil
 	case "partition":
 		s.partition(t, d)
-	case "live":
+	case "live", "idle":
 		s.live(t, d)
 	case "check":
 		s.q.Checks = append(s.q.Checks, Check{Nodes: number(t, d, "nodes", 1), PerNode: job.Resources{CPUs: number(t, d, "cpus", 1)},
@@ -116,7 +120,7 @@ func (s *scenario) partition(t *testing.T, d *datadriven.TestData) {
 }
 
 func (s *scenario) live(t *testing.T, d *datadriven.TestData) {
-	if s.q.Rest == nil {
+	if s.q.Rest == nil && d.Cmd == "live" {
 		s.q.Rest = &Rest{}
 	}
 	l := Live{Request: job.AllocRequest{Nodes: number(t, d, "nodes", 1), PerNode: job.Resources{CPUs: number(t, d, "cpus", 1), Mem: size(t, d, "mem")}},
@@ -127,6 +131,10 @@ func (s *scenario) live(t *testing.T, d *datadriven.TestData) {
 	}
 	if d.HasArg("ends") {
 		l.Ends = seconds(number(t, d, "ends", 0))
+	}
+	if d.Cmd == "idle" {
+		s.q.Idle = append(s.q.Idle, l)
+		return
 	}
 	s.q.Rest.Live = append(s.q.Rest.Live, l)
 }

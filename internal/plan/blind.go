@@ -8,6 +8,7 @@ import (
 
 	"berth/internal/cluster"
 	"berth/internal/job"
+	"berth/internal/predict"
 )
 
 const (
@@ -47,10 +48,31 @@ func (a *adaptor) blind(places []*place) (best option, weighed []option, scout i
 	if !ok {
 		return best, weighed, 0, false
 	}
-	if slots := best.nodes * best.place.taskSlots; sounding && a.load.Maps > slots {
-		scout = max(1, min(a.load.Maps/scoutShare, max(fewTasks, slots)))
+	if sounding {
+		scout = a.sound(best.nodes * best.place.taskSlots)
 	}
 	return best, weighed, scout, true
+}
+
+// sound returns how many tasks are to be measured on so many slots before the rest is
+// planned, 0 where all run at once.
+func (a *adaptor) sound(slots int) int {
+	if a.load.Maps <= slots {
+		return 0
+	}
+	return max(1, min(a.load.Maps/scoutShare, max(fewTasks, slots)))
+}
+
+// soundBy is sound for a job that has not begun and has allocations that wait for work.
+func (a *adaptor) soundBy(live []predict.Window) int {
+	slots := 0
+	for _, w := range live {
+		slots += w.TaskSlots
+	}
+	if a.q.Rest != nil {
+		return 0
+	}
+	return a.sound(slots)
 }
 
 // blindOption returns what would be asked for in a slot.

@@ -5,6 +5,7 @@ import (
 	"math"
 	"strings"
 
+	"berth/internal/cluster"
 	"berth/internal/job"
 	"berth/internal/predict"
 )
@@ -24,6 +25,9 @@ func (d *decision) fill(p *Plan) {
 		} else {
 			p.More = append(p.More, r)
 		}
+	}
+	if len(d.chosen) == 0 { // whose allocations serve it
+		p.Alloc = a.request(&option{place: d.places[0], time: cluster.Unbounded, start: math.Inf(1)})
 	}
 	p.TaskSlots, p.ReduceSlots = d.atOnce()
 	if a.known.ok {

@@ -57,11 +57,9 @@ func (a *adaptor) allocs() int {
 	if n == 0 {
 		n = defaultAllocs
 	}
-	if a.q.Rest != nil {
-		for _, l := range a.q.Rest.Live {
-			if a.waits(&l) {
-				n--
-			}
+	for _, l := range a.q.live() {
+		if a.waits(&l) {
+			n--
 		}
 	}
 	return n
@@ -168,11 +166,9 @@ func (s *several) room(p *place, start, end float64) int {
 			nodes += o.nodes
 		}
 	}
-	if r := s.a.q.Rest; r != nil {
-		for _, l := range r.Live {
-			if from, to := s.a.span(&l, p); from < end && to > start {
-				nodes += l.Request.Nodes
-			}
+	for _, l := range s.a.q.live() {
+		if from, to := s.a.span(&l, p); from < end && to > start {
+			nodes += l.Request.Nodes
 		}
 	}
 	want := s.a.load.Maps
@@ -193,11 +189,8 @@ func (s *several) room(p *place, start, end float64) int {
 // liveWindows returns what the allocations that the job has are to it. queue is a place
 // whose queue they wait in.
 func (a *adaptor) liveWindows(queue *place) []predict.Window {
-	if a.q.Rest == nil {
-		return nil
-	}
 	var out []predict.Window
-	for _, l := range a.q.Rest.Live {
+	for _, l := range a.q.live() {
 		var p place
 		p.taskSlots, p.reduceSlots = a.slotsOf(l.Request.PerNode)
 		w := p.window(l.Request.Nodes, 0, 0)

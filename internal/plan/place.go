@@ -49,7 +49,7 @@ func (a *adaptor) places(part *cluster.Partition) ([]*place, error) {
 		}
 		p.taskSlots, p.reduceSlots = a.slotsOf(size)
 		p.capNodes = p.cap(a)
-		if p.minNodes > p.usable {
+		if p.minNodes > p.usable || p.maxNodes > 0 && p.minNodes > p.maxNodes {
 			continue
 		}
 		out = append(out, p)
@@ -178,6 +178,11 @@ func (a *adaptor) tooManyNodes(part *cluster.Partition, up int) error {
 	where := "--nodes"
 	if a.q.Spec.Request.MinNodes < l.minNodes {
 		where = "partition " + part.Name
+	}
+	if l.maxNodes > 0 && l.minNodes > l.maxNodes {
+		return &job.Error{Class: job.User, Code: job.CodeConfig, Where: where,
+			What: fmt.Sprintf("at least %s are wanted, but %s allows %s a job", count(l.minNodes, "node"), l.nodesBy, grouped(l.maxNodes)),
+			Do:   "ask for fewer, or use another partition"}
 	}
 	return &job.Error{Class: job.User, Code: job.CodeConfig, Where: where,
 		What: fmt.Sprintf("at least %s are wanted, but partition %s has %s that are up and large enough", count(l.minNodes, "node"), part.Name, grouped(up)),

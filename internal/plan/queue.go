@@ -18,6 +18,7 @@ type Question struct {
 	// Measured is what this run has shown so far, on top of the profile; nil: nothing.
 	Measured *predict.Profile
 	Rest     *Rest   // what is left of a job that has begun; nil: it has not
+	Idle     []Live  // of a job that has not begun: allocations that wait for work and will serve it
 	Checks   []Check // what the batch system said of requests that were weighed before
 }
 
@@ -33,6 +34,14 @@ type Live struct {
 	Request job.AllocRequest
 	Start   job.Time // when it began, or is expected to
 	Ends    job.Time // 0: it has no end
+}
+
+// live returns the allocations that the job has from the start.
+func (q *Question) live() []Live {
+	if q.Rest != nil {
+		return q.Rest.Live
+	}
+	return q.Idle
 }
 
 // Check is what the batch system itself said of when a request would begin.

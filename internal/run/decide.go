@@ -20,12 +20,13 @@ type Decided struct {
 }
 
 // Decide looks at the job's input and at what there is to run on, and plans. Nothing is
-// written. entries are those of a bag.
-func Decide(ctx context.Context, h home.Home, spec *job.Spec, entries []job.Entry) (*Decided, error) {
+// written. entries are those of a bag, spare is the allocations that wait for work.
+func Decide(ctx context.Context, h home.Home, spec *job.Spec, entries []job.Entry, spare ...Spare) (*Decided, error) {
 	at, err := look(ctx, spec)
 	if err != nil {
 		return nil, err
 	}
+	at.use(h, spec, spare)
 	d := &Decided{Spec: spec, Tasks: home.Tasks{Entries: entries}}
 	counts := plan.Counts{Tasks: len(entries)}
 	var notes []string
@@ -73,7 +74,7 @@ func (at place) decide(ctx context.Context, h home.Home, spec *job.Spec, counts 
 		}
 	}
 	prof, warning := profile(ctx, h, spec, at.nodeType)
-	p, err := Settle(ctx, plan.Question{Now: now(), Snap: at.snap, Spec: spec, Counts: counts, Profile: prof, Rest: rest}, at.tester)
+	p, err := Settle(ctx, plan.Question{Now: now(), Snap: at.snap, Spec: spec, Counts: counts, Profile: prof, Rest: rest, Idle: at.idle}, at.tester)
 	p.NodeType = at.nodeType
 	p.Notes = append(p.Notes, at.warnings(&spec.Request)...)
 	if warning != "" {

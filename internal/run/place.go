@@ -12,6 +12,7 @@ import (
 	"berth/internal/driver/local"
 	"berth/internal/driver/slurm"
 	"berth/internal/job"
+	"berth/internal/plan"
 	"berth/internal/predict"
 )
 
@@ -20,6 +21,7 @@ type place struct {
 	snap     cluster.Snapshot
 	nodeType string        // for profiles
 	tester   driver.Tester // who reckons when a request would begin; nil: nobody
+	idle     []plan.Live   // allocations that wait for work and would serve the job
 	notes    []string      // for the user
 }
 
@@ -66,19 +68,15 @@ func batch(ctx context.Context, spec *job.Spec) (place, error) {
 	if err != nil {
 		return place{}, err
 	}
-	return place{snap: snap, nodeType: batchNodeType(snap, spec), tester: d}, nil
+	at := place{snap: snap, tester: d}
+	at.nodeType = at.nodeTypeOf(spec)
+	return at, nil
 }
 
-// batchNodeType is what profiles of runs on a batch system are kept under: nodes of one
+// nodeTypeOf is what profiles of runs on a batch system are kept under: nodes of one
 // partition are taken for alike.
-func batchNodeType(snap cluster.Snapshot, spec *job.Spec) string {
-	name := spec.Request.Partition
-	for _, p := range snap.Queue.Partitions {
-		if name == "" && p.Default {
-			name = p.Name
-		}
-	}
-	return strings.Join([]string{snap.Driver, snap.Queue.Cluster, name}, ":")
+func (at *place) nodeTypeOf(spec *job.Spec) string {
+	return strings.Join([]string{at.snap.Driver, at.snap.Queue.Cluster, cmp.Or(spec.Request.Partition, at.defaultPartition())}, ":")
 }
 
 // warnings says what of the request has no effect here.

@@ -45,6 +45,9 @@ func Plan(w io.Writer, p plan.Plan, look Look) error {
 // planNodes says what is asked for.
 func planNodes(p plan.Plan) string {
 	a := p.Alloc
+	if a.Elastic && a.Nodes == 0 {
+		return a.On + ": allocations that are there and wait for work, in partition " + clean(a.Batch.Partition)
+	}
 	text := a.On + ": " + planAlloc(a)
 	if p.Kind == job.MapReduce && a.SortMemory > 0 {
 		text += ", " + size(a.SortMemory) + " of it for sorting"

@@ -1,0 +1,59 @@
+package run
+
+import (
+	"path/filepath"
+
+	"berth/internal/driver/slurm"
+	"berth/internal/home"
+	"berth/internal/job"
+	"berth/internal/plan"
+)
+
+// Spare is an allocation that waits for work.
+type Spare struct {
+	ID job.AllocID
+	plan.Live
+}
+
+// use has a job planned with the user's allocations that wait for work. Those that would
+// serve it are there at once. The others are given back when it asks for its own, so the
+// queue is looked at without them; Slurm itself would still reckon with them, and is not asked.
+func (at *place) use(h home.Home, spec *job.Spec, spare []Spare) {
+	if at.snap.Queue == nil {
+		return
+	}
+	for _, s := range spare {
+		if at.serves(spec, s.Request) {
+			at.idle = append(at.idle, s.Live)
+			continue
+		}
+		id := slurm.JobOf(filepath.Join(h.Server(), slurm.Name), s.ID)
+		at.snap = at.snap.Without(id)
+		at.tester = nil
+	}
+}
+
+// serves reports whether an allocation would serve the job: it was asked for as the
+// job's own would be (engine, pools). A job whose number of nodes or time is given gets
+// just that.
+func (at *place) serves(spec *job.Spec, req job.AllocRequest) bool {
+	r := spec.Request
+	if r.MinNodes > 0 || r.WallTime == job.WallMax {
+		return false
+	}
+	if r.Partition == "" {
+		r.Partition = at.defaultPartition()
+	}
+	own := job.Batch{Partition: r.Partition, Account: r.Account, QOS: r.QOS, Constraint: r.Constraint, Exclusive: r.Exclusive, Args: r.BatchArgs}
+	return req.On == at.snap.Driver && req.Scratch == r.Scratch && req.Batch.Key() == own.Key()
+}
+
+// defaultPartition returns the name of the partition of jobs that name none; "" without one.
+func (at *place) defaultPartition() string {
+	for _, p := range at.snap.Queue.Partitions {
+		if p.Default {
+			return p.Name
+		}
+	}
+	return ""
+}
