@@ -185,7 +185,9 @@ func BenchmarkWays(b *testing.B) {
 				}
 			}
 			b.ReportMetric(limits, "turnaround-s")
-			b.ReportMetric(early, "early-s")
+			if way.name != scouting {
+				b.ReportMetric(early, "early-s")
+			}
 		})
 	}
 }
