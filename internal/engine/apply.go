@@ -39,20 +39,28 @@ func (e *Engine) apply(at job.Time, r event.Record) {
 		e.applyEnded(at, r)
 	case event.OutputLost, event.OutputHeld:
 		e.applyOutput(r)
+	case event.JobPlanned:
+		e.applyPlanned(r)
+	default:
+		e.applyPlace(at, r)
+	}
+}
+
+// applyPlace applies the records of nodes and allocations.
+func (e *Engine) applyPlace(at job.Time, r event.Record) {
+	switch r := r.(type) {
 	case event.NodeJoined:
 		e.applyJoined(at, r)
 	case event.NodeLost:
 		e.applyLost(at, r)
 	case event.AllocRequested:
 		e.applyRequested(at, r)
-	case event.AllocEnded:
-		e.applyAllocEnded(at, r)
 	case event.AllocBegan:
 		e.applyBegan(at, r)
+	case event.AllocEnded:
+		e.applyAllocEnded(at, r)
 	case event.AllocCleared:
 		e.applyCleared(r)
-	case event.JobPlanned:
-		e.applyPlanned(r)
 	default:
 		panic(fmt.Sprintf("engine: unknown record %T", r))
 	}

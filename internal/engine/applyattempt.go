@@ -87,8 +87,8 @@ func (e *Engine) drop(at job.Time, a *attempt) {
 	if l := a.alloc; l != nil {
 		l.live--
 		l.used = max(l.used, at)
-		if l.live == 0 && l.req.Elastic {
-			e.touchAllocs()
+		if l.req.Elastic && (l.live == 0 || a.job.barren.n > 0) {
+			e.touchAllocs() // what runs no more may have been waited for
 		}
 	}
 	e.freed(n)
@@ -137,19 +137,13 @@ func (e *Engine) applyOutcome(at job.Time, a *attempt, r event.AttemptEnded) {
 			n.alloc.pool.done++
 		}
 		n.Health.Good()
-		if j.barren.n > 0 {
-			e.touchAllocs() // its next plan need not wait any more
-		}
 		j.learn(a, at, r.Stats)
 		return
 	case event.Failed:
 		e.strike(at, n)
 		t.fails = min(t.fails, 1<<16-2) + 1
 		if int(t.fails) >= j.attempts(i) {
-			j.move(i, failed)
-			j.uncut(i)
-			j.fails++
-			j.lastFail = fmt.Sprintf("%s failed in %d %s, last on %s: %s", e.taskName(j, i), t.fails, plural(int(t.fails), "attempt"), n.id, r.Reason)
+			e.fail(a, r.Reason)
 			return
 		}
 	case event.Lost:
@@ -171,6 +165,16 @@ func (e *Engine) applyOutcome(at job.Time, a *attempt, r event.AttemptEnded) {
 	}
 	j.move(i, ready)
 	j.again(i, int32(n.Index))
+}
+
+// fail applies that the task of an attempt, its last, failed for good.
+func (e *Engine) fail(a *attempt, reason string) {
+	j, i := a.job, a.id.Task
+	n := int(j.tasks[i].fails)
+	j.move(i, failed)
+	j.uncut(i)
+	j.fails++
+	j.lastFail = fmt.Sprintf("%s failed in %d %s, last on %s: %s", e.taskName(j, i), n, plural(n, "attempt"), a.node.id, reason)
 }
 
 // strike holds an attempt that failed or got lost against its node.

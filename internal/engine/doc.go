@@ -16,8 +16,9 @@
 // was cut short, down to a step of which only some records were written.
 //
 // Not part of the state is what is open between engine and workers: leave that was
-// asked for, attempts that are being killed, which node was told of which map output.
-// A worker that joins (NodeUp) says what it has, and asks anew for what it wants.
+// asked for, attempts that are being killed, which node was told of which map output;
+// nor are plans that are on the way. A worker that joins (NodeUp) says what it has, and
+// asks anew for what it wants; plans are asked for again.
 //
 // # Jobs and tasks
 //
@@ -42,6 +43,29 @@
 // All allocations of one shape and the jobs that want it are a pool. A job asks for
 // an allocation only where its pool has none. One that is idle is given back after its
 // idle timeout, and at once if it never began or another may wait for its room.
+//
+// # Elastic allocations
+//
+// Those of a batch system are of any size and end at a time of their own. A pool is then
+// all that were asked for with equal options; its jobs run on all of them, but each job
+// asks for its own: what its plan said at first (job.Work), and what later plans say. The
+// action Plan asks for one when no allocation, waiting or begun, could take the job's next
+// task in the time it has; and when enough tasks are done that the first plan wanted to
+// see. Plans that come to nothing are asked for again after a while, allocations that do
+// so again and again fail the job.
+//
+// Nothing begins on a node whose allocation ends before it is expected to be done
+// (sched.Span): by what the run has measured, else by the plan; what is unknown begins
+// while there is any time. A reduce that shuffles is killed when it is too late for it to
+// sort and reduce. What is lost as an allocation ends counts neither against a task nor a
+// node, but shows that the task takes longer than that. What nobody can use any more is
+// given back; so is what waits when all tasks that are left run already.
+//
+// Map outputs on a shared file system (NodeJoined.Outputs) outlive their nodes: reduces
+// are told of the folder, and read them in place. When no job needs what an allocation
+// that is over has left, or may need it after a resume, it is cleared. Cleared answers;
+// until that is on record a new coordinator gives back and clears again, so drivers must
+// take both for allocations they do not know.
 //
 // # Scheduling
 //

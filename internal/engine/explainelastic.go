@@ -31,6 +31,9 @@ func (x *explanation) elastic(p *pool) {
 		x.say("what is left is being planned: %s", plan.reason)
 	case plan.failed != "":
 		x.say("what is left could not be planned, it is tried again in %v: %s", x.until(plan.retry), plan.failed)
+	case !pr.ok && x.j.barren.n >= x.e.cfg.MaxBarren:
+		x.say("nothing more is asked for until one of those that run is done: the last %d allocations ended without any task done (%s)",
+			x.j.barren.n, x.j.barren.last)
 	case !pr.ok && x.j.barren.n > 1:
 		x.say("what is left is planned in %v: the last %d allocations ended without any task done (%s)",
 			x.until(x.e.planAfter(x.j, pr)), x.j.barren.n, x.j.barren.last)

@@ -91,6 +91,11 @@ func (e *Engine) neglected(j *jobState) string {
 		return ""
 	}
 	pr := e.served(j)
+	if b := j.barren.n; b >= e.cfg.MaxBarren && len(j.live) == 0 && !pr.ok {
+		return fmt.Sprintf("%s: %d allocations came to nothing, and it does not fail", j.work.ID, b)
+	} else if b >= e.cfg.MaxBarren {
+		return "" // what runs may be done yet
+	}
 	if !pr.ok && !j.plan.onWay && e.planAfter(j, pr) <= e.now {
 		return fmt.Sprintf("%s: no allocation serves it and no plan is on the way", j.work.ID)
 	}

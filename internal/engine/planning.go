@@ -30,14 +30,16 @@ type barren struct {
 // enough tasks have shown how long they take.
 func (e *Engine) consider(j *jobState) {
 	_, ready := j.waits.next()
-	if !ready || j.plan.onWay || j.asked <= len(j.work.More) {
+	if !ready || j.asked <= len(j.work.More) {
 		return
 	}
 	pr := e.served(j)
 	switch {
 	case pr.ok && !j.waits.scout:
+	case !pr.ok && j.barren.n >= e.cfg.MaxBarren && len(j.live) > 0: // one of those may be done yet
 	case !pr.ok && j.barren.n >= e.cfg.MaxBarren:
 		e.stop(j, event.StateFailed, job.CodeFailed, j.fruitless())
+	case j.plan.onWay:
 	case e.now < e.planAfter(j, pr):
 	case pr.ok:
 		c := &j.counts[0]

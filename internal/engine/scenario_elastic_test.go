@@ -68,3 +68,16 @@ func (s *scenario) elasticStatus(a engine.AllocStatus) string {
 	}
 	return reasoned(t, a.Note)
 }
+
+// stats parses "shuffle:10m,sort:1m", phases one after the other.
+func (s *scenario) stats(v string) []job.PhaseStat {
+	var stats []job.PhaseStat
+	at := job.Time(0)
+	for _, f := range strings.FieldsFunc(v, func(r rune) bool { return r == ',' }) {
+		phase, d, _ := strings.Cut(f, ":")
+		end := at.Add(s.duration(d))
+		stats = append(stats, job.PhaseStat{Phase: s.phase(phase), Start: at, End: end})
+		at = end
+	}
+	return stats
+}

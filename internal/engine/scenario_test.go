@@ -182,7 +182,7 @@ func (s *scenario) attemptInput(verb string, a args) engine.Input {
 	case "ended":
 		for o := event.Done; o <= event.Broken; o++ {
 			if o.String() == a.pos[1] {
-				return engine.AttemptEnded{AttemptEnded: event.AttemptEnded{Attempt: at, Outcome: o, Signal: a.num("signal", 0), Reason: a.key["reason"]}}
+				return engine.AttemptEnded{AttemptEnded: event.AttemptEnded{Attempt: at, Outcome: o, Signal: a.num("signal", 0), Reason: a.key["reason"], Stats: s.stats(a.key["stats"])}}
 			}
 		}
 	}

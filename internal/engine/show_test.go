@@ -56,6 +56,13 @@ func showRecord(r event.Record) string {
 		return kind + string(r.Node)
 	case event.NodeLost:
 		return reasoned(flagged(kind+string(r.Node), r.Gone, "gone"), r.Reason)
+	}
+	return showAlloc(kind, r)
+}
+
+// showAlloc prints a record of an allocation or a plan.
+func showAlloc(kind string, r event.Record) string {
+	switch r := r.(type) {
 	case event.AllocRequested:
 		if r.Job != "" {
 			return fmt.Sprintf("%s%s for %s", kind, r.Alloc, r.Job)

@@ -119,8 +119,9 @@ func (l *Ledger) hint(id job.ID, tasks, reduces time.Duration, rs []job.AllocReq
 func (l *Ledger) startedIn(at job.Time, r event.AttemptStarted) {
 	b := &l.batch
 	b.where[taskID{r.Attempt.Job, r.Attempt.Task}] = r.Node
+	b.began[r.Attempt] = at
 	if !b.seen[r.Attempt] { // else it was given up, and runs on
-		b.seen[r.Attempt], b.began[r.Attempt] = true, at
+		b.seen[r.Attempt] = true
 		l.inTime(at, r.Attempt)
 	}
 }
