@@ -100,7 +100,7 @@ func (s *scenario) query(verb string, a args) bool {
 			fmt.Fprintf(&s.out, "  %s %s running %d used %v of %v suspected %t\n", n.ID, n.State, n.Running, n.Used, n.Capacity, n.Suspected)
 		}
 	case "kept":
-		fmt.Fprintf(&s.out, "  %d\n", s.e.Kept())
+		fmt.Fprintf(&s.out, "  %d of %v\n", s.e.Kept(), s.e.Uncleared())
 	case "timeout":
 		at, ok := s.e.NextTimeout()
 		fmt.Fprintf(&s.out, "  %v %t\n", at.Sub(s.now), ok)
