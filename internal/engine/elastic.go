@@ -1,7 +1,6 @@
 package engine
 
 import (
-	"fmt"
 	"slices"
 
 	"berth/internal/event"
@@ -193,7 +192,7 @@ func (e *Engine) spare(a *alloc) (reason string, unwanted bool) {
 	case pr.short:
 		return "the time left is too short for another task", false
 	default:
-		return fmt.Sprintf("idle for %v", a.req.IdleTimeout), true
+		return "idle for " + job.FormatDuration(a.req.IdleTimeout), true
 	}
 	return "", false
 }

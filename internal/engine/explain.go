@@ -200,7 +200,7 @@ func (x *explanation) room(q *queue, word string) {
 		switch {
 		case n.state != up:
 		case !n.inTime(x.now, q.class.key.span):
-			where = append(where, fmt.Sprintf("%s has %v left, too little for one", n.id, x.left(n.alloc)))
+			where = append(where, fmt.Sprintf("%s has %s left, too little for one", n.id, x.left(n.alloc)))
 		case q.kind == job.ReduceTask:
 			where = append(where, fmt.Sprintf("%s has %s free and %d of at most %d shuffling", n.id, job.FormatSize(n.Free().Mem), n.Shuffling, n.Capacity.CPUs))
 		default:

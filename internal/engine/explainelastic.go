@@ -17,9 +17,9 @@ func (x *explanation) elastic(p *pool) {
 		case !a.up() && pr.ok && (a.job == x.j.work.ID || !p.anyUp()):
 			x.waiting(a)
 		case a.up() && a.joined == 0:
-			x.say("allocation %s began %s ago; none of its nodes has come up yet", a.id, x.since(a.since()))
+			x.say("allocation %s began %s ago; none of its nodes has come up yet", a.id, job.FormatDuration(x.since(a.since())))
 		case a.up() && a.deadline() != 0:
-			x.say("allocation %s ends in %v", a.id, x.left(a))
+			x.say("allocation %s ends in %s", a.id, x.left(a))
 		}
 	}
 	if !ready {
@@ -30,12 +30,12 @@ func (x *explanation) elastic(p *pool) {
 	case plan.onWay:
 		x.say("what is left is being planned: %s", plan.reason)
 	case plan.failed != "":
-		x.say("what is left could not be planned, it is tried again in %v: %s", x.until(plan.retry), plan.failed)
+		x.say("what is left could not be planned, it is tried again in %s: %s", x.until(plan.retry), plan.failed)
 	case !pr.ok && x.j.barren.n >= x.e.cfg.MaxBarren:
 		x.say("nothing more is asked for until one of those that run is done: the last %d allocations ended without any task done (%s)",
 			x.j.barren.n, x.j.barren.last)
 	case !pr.ok && x.j.barren.n > 1:
-		x.say("what is left is planned in %v: the last %d allocations ended without any task done (%s)",
+		x.say("what is left is planned in %s: the last %d allocations ended without any task done (%s)",
 			x.until(x.e.planAfter(x.j, pr)), x.j.barren.n, x.j.barren.last)
 	}
 }
@@ -44,19 +44,22 @@ func (x *explanation) elastic(p *pool) {
 func (x *explanation) waiting(a *alloc) {
 	s := fmt.Sprintf("it waits for allocation %s: %s with %s each", a.id, number(a.req.Nodes, "node"), describe(a.req.PerNode))
 	if a.req.Time > 0 {
-		s += fmt.Sprintf(" for %v", a.req.Time)
+		s += fmt.Sprintf(" for %s", job.FormatDuration(a.req.Time))
 	}
-	s += fmt.Sprintf(", asked of %s %v ago", a.req.On, x.since(a.requested))
+	s += fmt.Sprintf(", asked of %s %s ago", a.req.On, job.FormatDuration(x.since(a.requested)))
 	if a.note != "" {
-		s += "; " + a.req.On + ": " + a.note
+		s += "; " + a.note
 	}
 	if st := x.e.allocStatus(a); st.Start > x.now {
-		s += fmt.Sprintf(", expected in %v", x.until(st.Start))
+		s += fmt.Sprintf("; expected in %s", x.until(st.Start))
 	}
 	x.say("%s", s)
 }
 
-func (x *explanation) until(t job.Time) time.Duration { return max(0, t.Sub(x.now)).Round(time.Second) }
+// until returns the time until then, as text.
+func (x *explanation) until(t job.Time) string {
+	return job.FormatDuration(max(0, t.Sub(x.now)).Round(time.Second))
+}
 
 // left returns the time that an allocation has left.
-func (x *explanation) left(a *alloc) time.Duration { return x.until(a.deadline()) }
+func (x *explanation) left(a *alloc) string { return x.until(a.deadline()) }

@@ -78,7 +78,7 @@ func (e *Engine) lack(j *jobState, pr prospect) string {
 	switch {
 	case pr.short:
 		class, _ := j.waits.next()
-		return fmt.Sprintf("no allocation has time for another %s, which needs %v", j.queues[class].kind, j.waits.span[class].Round(time.Second))
+		return fmt.Sprintf("no allocation has time for another %s, which needs %s", j.queues[class].kind, job.FormatDuration(j.waits.span[class].Round(time.Second)))
 	case len(j.pool.allocs) > 0:
 		return "no allocation has nodes that are large enough"
 	}
@@ -219,8 +219,8 @@ func (j *jobState) fruitless() string {
 	case b.up == 0:
 		return fmt.Sprintf("%d allocations in a row ended before any of their nodes came up%s: can nodes of the cluster run berth and reach this machine?", b.n, last)
 	case cut > 0:
-		return fmt.Sprintf("%d allocations in a row ended without any task done%s; one task had run for %v: give it more time (--time, --max-time)",
-			b.n, last, cut.Round(time.Second))
+		return fmt.Sprintf("%d allocations in a row ended without any task done%s; one task had run for %s: give it more time (--time, --max-time)",
+			b.n, last, job.FormatDuration(cut.Round(time.Second)))
 	}
 	return fmt.Sprintf("%d allocations in a row ended without any task done%s", b.n, last)
 }
