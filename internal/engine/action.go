@@ -80,6 +80,9 @@ type Rest struct {
 	Tasks, Reduces int           // bag tasks or maps, and reduces, that are not done; those running count
 	CutShort       time.Duration // the longest that an attempt had run when its allocation ended under it
 	Live           []LiveAlloc   // allocations of the job's pool, there or asked for
+	// Unserved says that none of those could take the job's next task in the time it has:
+	// a plan that asks for nothing is none.
+	Unserved bool
 }
 
 // LiveAlloc is an allocation that is there or was asked for.

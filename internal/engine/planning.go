@@ -43,9 +43,9 @@ func (e *Engine) consider(j *jobState) {
 	case e.now < e.planAfter(j, pr):
 	case pr.ok:
 		c := &j.counts[0]
-		e.plan(j, fmt.Sprintf("%d of %s done: they have shown how long one takes", c.done, number(c.total, j.queues[0].kind.String())))
+		e.plan(j, pr, fmt.Sprintf("%d of %s done: they have shown how long one takes", c.done, number(c.total, j.queues[0].kind.String())))
 	default:
-		e.plan(j, e.lack(j, pr))
+		e.plan(j, pr, e.lack(j, pr))
 	}
 }
 
@@ -85,9 +85,11 @@ func (e *Engine) lack(j *jobState, pr prospect) string {
 	return "no allocation is left"
 }
 
-func (e *Engine) plan(j *jobState, reason string) {
+func (e *Engine) plan(j *jobState, pr prospect, reason string) {
 	j.plan = planning{onWay: true, reason: reason}
-	e.do(Plan{Job: j.work.ID, Reason: reason, Rest: e.rest(j)})
+	rest := e.rest(j)
+	rest.Unserved = !pr.ok
+	e.do(Plan{Job: j.work.ID, Reason: reason, Rest: rest})
 }
 
 // rest returns what is left of the job.

@@ -103,7 +103,8 @@ func showAction(a engine.Action) string {
 	case engine.Release:
 		return reasoned(kind+string(a.Alloc), a.Reason)
 	case engine.Plan:
-		s := fmt.Sprintf("%s%s: %s; left %d and %d, cut short %v, live", kind, a.Job, a.Reason, a.Rest.Tasks, a.Rest.Reduces, a.Rest.CutShort)
+		kind = flagged(kind+string(a.Job), a.Rest.Unserved, "unserved")
+		s := fmt.Sprintf("%s: %s; left %d and %d, cut short %v, live", kind, a.Reason, a.Rest.Tasks, a.Rest.Reduces, a.Rest.CutShort)
 		for _, l := range a.Rest.Live {
 			s += fmt.Sprintf(" %s[began %v ends %v nodes %d start %v %q]", l.ID, time.Duration(l.Began), time.Duration(l.Ends), l.Nodes, time.Duration(l.Start), l.Note)
 		}
