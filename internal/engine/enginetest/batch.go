@@ -55,8 +55,8 @@ func (l *Ledger) applyBatch(e event.Entry) {
 	switch r := e.Record.(type) {
 	case event.AllocRequested:
 		b.elastic[r.Alloc] = r.Request.Elastic
-		if r.Request.Elastic == (r.Job == "") {
-			l.fail("%s is asked for on behalf of %q", r.Alloc, r.Job)
+		if r.Request.Elastic == (r.Job == "") || r.Request.Nodes < 1 {
+			l.fail("%s of %d nodes is asked for on behalf of %q", r.Alloc, r.Request.Nodes, r.Job)
 		}
 	case event.AllocBegan:
 		b.ends[r.Alloc] = r.Ends
