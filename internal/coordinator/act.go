@@ -1,6 +1,7 @@
 package coordinator
 
 import (
+	"cmp"
 	"context"
 
 	"berth/internal/engine"
@@ -120,7 +121,7 @@ func (s *Server) request(a engine.Request) {
 
 func (s *Server) release(a engine.Release) {
 	shape := s.shapes[a.Alloc]
-	d := s.drivers[shape.On]
+	d := s.drivers[cmp.Or(a.On, shape.On)]
 	if !shape.Elastic { // else Clear comes yet
 		delete(s.shapes, a.Alloc)
 	}

@@ -269,7 +269,7 @@ func (s *Server) inOrder() []*live {
 
 // idle reports whether nothing has needed the coordinator for long.
 func (s *Server) idle() bool {
-	if s.opts.Idle <= 0 || s.watchers.Load() > 0 || s.engine.Unfinished() > 0 || len(s.engine.Allocs()) > 0 {
+	if s.opts.Idle <= 0 || s.watchers.Load() > 0 || s.engine.Unfinished() > 0 || len(s.engine.Allocs()) > 0 || s.engine.Kept() > 0 {
 		s.idleSince = time.Now()
 		return false
 	}

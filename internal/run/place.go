@@ -32,6 +32,9 @@ func look(ctx context.Context, spec *job.Spec) (place, error) {
 	case local.Name:
 		return thisMachine()
 	case slurm.Name:
+		if err := slurm.Available(ctx, os.Environ()); err != nil { // the other commands would take long to say so
+			return place{}, err
+		}
 		return batch(ctx, spec)
 	case "auto":
 		err := slurm.Available(ctx, os.Environ())

@@ -1,6 +1,7 @@
 package slurm
 
 import (
+	"os"
 	"slices"
 	"strings"
 	"testing"
@@ -101,5 +102,8 @@ func TestEnvironments(t *testing.T) {
 	}
 	if err := Available(t.Context(), []string{"PATH=" + t.TempDir()}); job.ClassOf(err) != job.User || !strings.Contains(err.Error(), "sbatch") {
 		t.Errorf("without Slurm: %v", err)
+	}
+	if err := Available(t.Context(), []string{"PATH=" + os.Getenv("PATH"), "SLURM_CONF=/dev/null"}); job.ClassOf(err) != job.User {
+		t.Errorf("without a cluster: %v", err)
 	}
 }

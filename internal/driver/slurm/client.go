@@ -95,6 +95,10 @@ func Available(ctx context.Context, env []string) error {
 	if answers(out) {
 		return nil // one of several controllers that is down makes an error of it
 	}
+	if err != nil && strings.Contains(err.Error(), "Could not establish a configuration source") {
+		return &job.Error{Class: job.User, Code: job.CodeConfig, Where: "scontrol ping", What: "Slurm's commands are here, but no cluster is configured",
+			Do: "set SLURM_CONF, or use --on local"}
+	}
 	if err == nil || strings.Contains(out, " is DOWN") {
 		return &job.Error{Class: job.Transient, Where: "scontrol ping", What: "no Slurm controller answers", Err: errAway,
 			Do: "try again later, or use --on local"}

@@ -39,6 +39,7 @@ func TestCluster(t *testing.T) {
 		{"the environment of Slurm and of jobs", testEnvironment},
 		{"a later driver takes up what it finds", testAdopts},
 		{"what nobody knows is cancelled", testSweep},
+		{"what was not adopted is released by its folder", testReleaseNoted},
 		{"the limit may be moved", testMoved},
 		{"workers outlive srun", testStep},
 	} {
@@ -304,6 +305,22 @@ func testSweep(t *testing.T, c *slurmtest.Cluster) {
 	b.poll("its folder is gone", func() bool { _, err := os.Stat(b.file("a2", "")); return os.IsNotExist(err) })
 	if state, err := c.State(known); err != nil || state != "RUNNING" && state != "PENDING" {
 		t.Errorf("the job in use is %s, %v", state, err)
+	}
+}
+
+// testReleaseNoted: a coordinator that died between recording that an allocation is given
+// back and doing so leaves that to the next one, which does not adopt it.
+func testReleaseNoted(t *testing.T, c *slurmtest.Cluster) {
+	b := newBed(t, c, idle)
+	b.request("a1", 1, job.Batch{})
+	id := b.job("a1")
+	b.succeed()
+	if err := b.d.Release(t.Context(), "a1"); err != nil {
+		t.Fatal(err)
+	}
+	c.WaitState(t, id, "CANCELLED")
+	if err := b.d.Release(t.Context(), "a2"); err != nil {
+		t.Errorf("one that never was: %v", err)
 	}
 }
 

@@ -152,15 +152,28 @@ func (d *Driver) find(id job.AllocID) *alloc {
 }
 
 // Release cancels the allocation's job, waiting or running; while the controller is away
-// it is tried again and again.
+// it is tried again and again. One that was requested by a coordinator before, and not
+// adopted, is known by its folder.
 func (d *Driver) Release(_ context.Context, id job.AllocID) error {
 	d.mu.Lock()
-	defer d.mu.Unlock()
-	if a := d.find(id); a != nil {
+	a := d.find(id)
+	if a != nil {
 		a.released = true
 		d.nudge()
 	}
+	d.mu.Unlock()
+	if a == nil {
+		d.releaseNoted(id)
+	}
 	return nil
+}
+
+// releaseNoted cancels the job of an allocation that only its folder tells of.
+func (d *Driver) releaseNoted(id job.AllocID) {
+	a := &alloc{id: id, dir: filepath.Join(d.opts.Dir, string(id)), released: true}
+	if a.job, a.maybe = a.noted(); a.maybe {
+		d.add(a)
+	}
 }
 
 // Clear removes the allocation's folders: now where it is over, else when its job has ended.
