@@ -29,7 +29,7 @@ func (e *Engine) enter(j *jobState) {
 	p := e.poolFor(shapeOf(j.work.Alloc))
 	p.enter(j)
 	p.barren = 0
-	j.asked, j.barren, j.plan = 0, barren{}, planning{}
+	j.asked, j.misses, j.barren, j.plan = 0, 0, barren{}, planning{}
 	if j.work.Alloc.Nodes == 0 {
 		j.asked = 1 // it was planned on allocations that wait for work
 	}

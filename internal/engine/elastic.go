@@ -8,6 +8,10 @@ import (
 	"berth/internal/sched"
 )
 
+// maxMisses is how many allocations of a job in a row are given back because they missed
+// their slots.
+const maxMisses = 2
+
 // allocUp takes in that the batch system has started an allocation, or that it ends at
 // another time than was said.
 func (e *Engine) allocUp(in AllocUp) {
@@ -39,7 +43,7 @@ func (e *Engine) applyBegan(at job.Time, r event.AllocBegan) {
 // arise notes that an allocation is up from now on.
 func (e *Engine) arise(a *alloc) {
 	if j := e.jobs[a.job]; j != nil && !a.up() {
-		a.mark = j.dones
+		a.mark, j.misses = j.dones, 0
 	}
 }
 
@@ -180,6 +184,8 @@ func (e *Engine) spare(a *alloc) (reason string, unwanted bool) {
 	}
 	pr := e.use(a)
 	switch {
+	case a.missed(e.now) && e.mindsMisses(a):
+		return "it has not begun while its slot in the queue lasted", true
 	case pr.ok:
 	case !a.up() && pr.short:
 		return "its time would be too short for the tasks that are left", true
@@ -195,6 +201,17 @@ func (e *Engine) spare(a *alloc) (reason string, unwanted bool) {
 		return "idle for " + job.FormatDuration(a.req.IdleTimeout), true
 	}
 	return "", false
+}
+
+// missed reports whether the allocation waits though it was to have begun by then.
+func (a *alloc) missed(at job.Time) bool { return !a.up() && a.req.Latest != 0 && at > a.req.Latest }
+
+// mindsMisses reports whether an allocation that has missed its slot is given back, so that
+// what is left is planned by the queue as it is now. Where that happens again and again the
+// queue is not what it seems, and the next one waits as any job does.
+func (e *Engine) mindsMisses(a *alloc) bool {
+	j := e.jobs[a.job]
+	return j == nil || j.misses < maxMisses
 }
 
 // othersWait reports whether an allocation of the same place that another pool's jobs want
@@ -243,6 +260,9 @@ func (e *Engine) elasticDeadlines(p *pool, offer func(job.Time)) {
 		}
 	}
 	for _, a := range p.allocs {
+		if !a.up() && a.req.Latest != 0 && e.mindsMisses(a) {
+			later(a.req.Latest + 1)
+		}
 		if !a.up() || a.live > 0 {
 			continue
 		}

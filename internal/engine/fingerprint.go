@@ -51,7 +51,7 @@ func (j *jobState) dump(w io.Writer) {
 		j.counts, j.fails, j.lastFail, j.broken, j.unclaimed, j.touched.list())
 	fmt.Fprintf(w, "  work %+v\n", j.work)
 	if j.asked > 0 || j.dones > 0 {
-		fmt.Fprintf(w, "  asked %d dones %d barren %+v waits %+v\n", j.asked, j.dones, j.barren, j.waits)
+		fmt.Fprintf(w, "  asked %d dones %d barren %+v misses %d waits %+v\n", j.asked, j.dones, j.barren, j.misses, j.waits)
 		for i := range j.timing {
 			fmt.Fprintf(w, "  timing %s\n", j.timing[i].String())
 		}

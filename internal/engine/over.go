@@ -16,6 +16,9 @@ func (e *Engine) applyOver(a *alloc, r event.AllocEnded) {
 	if j := e.jobs[a.job]; j != nil && !r.Unwanted && !j.state.Final() {
 		j.count(a, a.endedAt, r.Reason)
 	}
+	if j := e.jobs[a.job]; j != nil && r.Unwanted && a.missed(a.endedAt) {
+		j.misses++
+	}
 	e.over = append(e.over, a)
 	e.dirtyOver = true
 }

@@ -49,6 +49,9 @@ func (s *scenario) requests(a args, v string) []job.AllocRequest {
 		_, err := fmt.Sscan(nodes, &r.Nodes)
 		s.must(err)
 		r.Time = s.duration(d)
+		if _, further := a.key["more"]; further {
+			r.Latest = 0 // it is the first one's
+		}
 		rs = append(rs, r)
 	}
 	return rs

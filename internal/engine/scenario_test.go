@@ -212,6 +212,9 @@ func (s *scenario) alloc(a args) job.AllocRequest {
 	if p, ok := a.key["elastic"]; ok {
 		r.On, r.Elastic, r.Batch.Partition = "slurm", true, p
 	}
+	if v, ok := a.key["latest"]; ok {
+		r.Latest = s.now.Add(s.duration(v))
+	}
 	return r
 }
 

@@ -74,6 +74,7 @@ type jobState struct {
 	asked  int       // allocations asked for it since it was submitted or resumed
 	dones  uint64    // attempts done, ever
 	barren barren    // the last of its allocations, where they came to nothing
+	misses int       // allocations in a row that had not begun by their Latest
 	timing [2]timing // how long bag tasks or maps take; and the sort and reduce of reduces
 	waits  waits     // what its ready tasks wait for
 

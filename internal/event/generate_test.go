@@ -43,6 +43,7 @@ func drawRequest(t *rapid.T) job.AllocRequest {
 		Time: drawDuration(t), IdleTimeout: drawDuration(t),
 		SortMemory: rapid.Int64().Draw(t, "sort"), Scratch: drawText(t),
 		Elastic: rapid.Bool().Draw(t, "elastic"), Batch: drawBatch(t), Start: job.Time(rapid.Int64().Draw(t, "start")),
+		Latest: job.Time(rapid.Int64().Draw(t, "latest")),
 	}
 }
 

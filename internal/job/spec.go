@@ -210,6 +210,9 @@ type AllocRequest struct {
 	Batch   Batch `msgpack:"b,omitempty" json:"batch,omitzero"`
 	// Start is when it is predicted to begin; 0: unknown.
 	Start Time `msgpack:"st,omitempty" json:"start_ns,omitempty"`
+	// Latest is when it must have begun, as its free slot is too short for it later: it was
+	// meant for that slot, and may stand in the way of others elsewhere. 0: no such time.
+	Latest Time `msgpack:"lt,omitempty" json:"latest_ns,omitempty"`
 }
 
 // Batch is what a batch system is told beside the size and time of an allocation.

@@ -30,6 +30,9 @@ const (
 	// never stands for an instant that is not in sight, in seconds from now: what cannot
 	// go on is not done for so long.
 	never = 30 * 24 * 3600
+	// missBy is how much later than its free slot allows an allocation may begin before it is
+	// given back: schedulers look at their queues about so often, and slots are reckoned by limits.
+	missBy = 30 * time.Second
 	// defaultAllocs is how many allocations are asked for at once unless the user says.
 	defaultAllocs = 3
 	// batchIdle is how long an allocation of a batch system waits for work by default,

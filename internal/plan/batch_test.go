@@ -162,7 +162,11 @@ func table(p Plan) string {
 		fmt.Fprintln(&b, "note: "+n)
 	}
 	for _, r := range p.Requests() {
-		fmt.Fprintf(&b, "ask: %d × %d/%s for %v in %s at %s\n", r.Nodes, r.PerNode.CPUs, job.FormatSize(r.PerNode.Mem), r.Time, r.Batch.Partition, ago(r.Start))
+		fmt.Fprintf(&b, "ask: %d × %d/%s for %v in %s at %s", r.Nodes, r.PerNode.CPUs, job.FormatSize(r.PerNode.Mem), r.Time, r.Batch.Partition, ago(r.Start))
+		if r.Latest != 0 {
+			fmt.Fprintf(&b, ", by %s", ago(r.Latest))
+		}
+		b.WriteString("\n")
 	}
 	if p.Scout > 0 {
 		fmt.Fprintf(&b, "scout: %d\n", p.Scout)

@@ -94,6 +94,11 @@ func TestRequestsKeepAllBounds(t *testing.T) {
 			allowed = defaultAllocs
 		}
 		asked := p.Requests()
+		for _, r := range asked {
+			if r.Latest != 0 && r.Latest < r.Start {
+				t.Fatalf("it is to begin at %v and by %v", r.Start, r.Latest)
+			}
+		}
 		if len(asked) == 0 || len(asked) > allowed {
 			t.Fatalf("%d requests, %d allowed", len(asked), allowed)
 		}

@@ -34,6 +34,9 @@ func (a *adaptor) request(o *option) job.AllocRequest {
 	if !math.IsInf(o.start, 1) {
 		req.Start = a.instant(o.start)
 	}
+	if end := o.slot.End(); req.Start != 0 && end != cluster.Never && a.req.WallTime == job.WallAuto && o.late == "" {
+		req.Latest = end.Add(missBy - req.Time)
+	}
 	if r.IdleTimeout == 0 || r.IdleTimeout == job.DefaultIdleTimeout {
 		req.IdleTimeout = batchIdle
 	}

@@ -217,6 +217,9 @@ func (w *World) request1(work job.Work) job.AllocRequest {
 	if strings.HasSuffix(string(work.ID), "3") {
 		r.Batch.Partition = "q"
 	}
+	if w.chance(3) {
+		r.Latest = w.Now.Add(w.span())
+	}
 	return r
 }
 
