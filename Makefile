@@ -26,7 +26,7 @@ docs: build ; $(BERTH) docs > docs/cli.md
 bench: build ; scripts/bench.sh
 
 # The table of docs/turnaround.md: berth's choice beside users' habits in a script of queue
-# situations, on private Slurm clusters. Most of an hour; TURNAROUND has flags, "-only hole" say.
+# situations, on private Slurm clusters. About 35 minutes; TURNAROUND has flags, "-only hole" say.
 turnaround: build ; scripts/slurm.sh deps && $(GO) run ./test/turnaround -berth $(BERTH) -docs docs/turnaround.md $(TURNAROUND)
 
 # Long runs of the fault tests: SOAK_ROUNDS rounds (default 1000), seeds printed.

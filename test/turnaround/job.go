@@ -71,7 +71,11 @@ func (w *workload) say() string {
 }
 
 func spread(d []float64) string {
-	return fmt.Sprintf("%.0f–%.0f", slices.Min(d), slices.Max(d))
+	low, decimals := slices.Min(d), 0
+	if low < 1 {
+		decimals = 1
+	}
+	return fmt.Sprintf("%.*f–%.0f", decimals, low, slices.Max(d))
 }
 
 // The jobs of the script. CPU-seconds: wide 1000, bag 750, small 144, skew about 500, few

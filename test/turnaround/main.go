@@ -31,7 +31,7 @@ func main() {
 	flag.StringVar(&o.docs, "docs", "", "document to write the table into")
 	flag.StringVar(&o.only, "only", "", "names of situations, with commas between, to run again; empty: all that were not run yet")
 	flag.StringVar(&o.strategies, "strategies", "", "likewise, of strategies: berth,a,b,c,d")
-	flag.IntVar(&o.parallel, "parallel", 8, "runs at a time, each on a cluster of its own")
+	flag.IntVar(&o.parallel, "parallel", 12, "runs at a time, each on a cluster of its own")
 	flag.DurationVar(&o.bound, "bound", 20*time.Minute, "a run that takes longer is given up")
 	flag.BoolVar(&o.tableOnly, "table", false, "print the table of the results there are; run nothing")
 	flag.Parse()

@@ -72,7 +72,7 @@ func tables(rows []verdict) string {
 			fmt.Fprintf(&b, " %s |", v.cell(st.name))
 		}
 		own := v.by[ours]
-		fmt.Fprintf(&b, " %s | %s | %s |\n", figure(v.ratio, 2), mark, own.shapes())
+		fmt.Fprintf(&b, " %s | %s | %s |\n", figure(v.ratio, 3), mark, own.shapes())
 	}
 	fmt.Fprintf(&b, "\nbest or within 10 %% in %d of %d\n\n", good, len(rows))
 	b.WriteString(means(rows))

@@ -50,8 +50,8 @@ func TestTables(t *testing.T) {
 	all := append(measured("empty", 105, 100, 900, 100, 0), measured("half", 90, 200, 300, 200, 250)...)
 	text := tables(judgeAll(all))
 	for _, want := range []string{
-		"| empty | 105 | **100** | 900 | **100** | – | 1.05 | yes | 2n × 3:00 |",
-		"| half | **90** | 200 | 300 | 200 | 250 | 1.00 | yes | 2n × 3:00 |",
+		"| empty | 105 | **100** | 900 | **100** | – | 1.050 | yes | 2n × 3:00 |",
+		"| half | **90** | 200 | 300 | 200 | 250 | 1.000 | yes | 2n × 3:00 |",
 		"best or within 10 % in 2 of 2\n",
 		"|  | berth's choice | 1.02 | 1.05 | 10 | 100 |",
 		"| half | half of the cluster is busy for long | bag: 100 × 5–10 s | 4× 1n 200s/10m; –; – |",
