@@ -18,8 +18,8 @@ const (
 	// is some seconds old when it is asked for, and schedulers go through the queue only
 	// every so often.
 	settle = 15 * time.Second
-	// closeBy is by how much the expected turnaround may be longer than the best where
-	// fewer nodes do (models.md, section 2).
+	// closeBy is by how much of the run the expected turnaround may be longer than the best
+	// where fewer nodes do (models.md, section 2, has it of the turnaround, see closeTo).
 	closeBy = 0.01
 	// tightBy is by how much it may be longer where less wall time does.
 	tightBy = 0.001
@@ -37,7 +37,7 @@ const (
 	defaultAllocs = 3
 	// batchIdle is how long an allocation of a batch system waits for work by default,
 	// before it is given back: others wait for its nodes.
-	batchIdle = 30 * time.Second
+	batchIdle = 10 * time.Second
 	// weighing is how many placed tasks all simulated runs of a plan may have together.
 	// What is not weighed then is what can gain least.
 	weighing = 3_000_000

@@ -95,7 +95,7 @@ func (a *adaptor) choose(places []*place) (best option, weighed []option, ok boo
 	if !ok {
 		return option{}, weighed, false
 	}
-	best = a.fewest(weighed, least)
+	best = a.fewest(weighed)
 	return a.tighten(best), weighed, true
 }
 
@@ -115,8 +115,13 @@ func (a *adaptor) bestOf(o offer) option {
 // the fewest nodes; of those the one with the fewest cores, then the soonest done. One
 // whose time does for the job goes before those that need another after it, whose nodes
 // do not show here.
-func (a *adaptor) fewest(weighed []option, least float64) option {
-	bound := least * (1 + closeBy)
+func (a *adaptor) fewest(weighed []option) option {
+	bound := math.Inf(1)
+	for _, o := range weighed {
+		if o.out == "" {
+			bound = min(bound, closeTo(o))
+		}
+	}
 	near := slices.DeleteFunc(slices.Clone(weighed), func(o option) bool { return o.out != "" || o.mean > bound })
 	if slices.ContainsFunc(near, sure) {
 		near = slices.DeleteFunc(near, func(o option) bool { return !sure(o) })
@@ -131,6 +136,11 @@ func (a *adaptor) fewest(weighed []option, least float64) option {
 			cmp.Compare(x.mean, y.mean), cmp.Compare(x.start, y.start))
 	})
 }
+
+// closeTo returns up to which turnaround another option counts as no later than this one.
+// It is closeBy of the run alone: the wait before it is often much shorter than the limits
+// of the jobs in the queue say, and a share of it could be a large part of the run.
+func closeTo(o option) float64 { return o.mean + closeBy*max(0, o.mean-o.start) }
 
 // sure reports whether an option's time does for the job but for riskBy of its runs.
 func sure(o option) bool { return o.risk <= riskBy }
@@ -202,7 +212,7 @@ func (a *adaptor) tighten(o option) option {
 // later says by how much an option is done later than the chosen one.
 func later(o, chosen option) string {
 	switch d := o.mean - chosen.mean; {
-	case d > chosen.mean*closeBy:
+	case o.mean > closeTo(chosen):
 		return fmt.Sprintf("%s later than the chosen", duration(d))
 	case o.nodes > chosen.nodes:
 		return "fewer nodes do it as soon (within 1 %)"

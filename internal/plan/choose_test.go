@@ -23,13 +23,14 @@ func TestFewest(t *testing.T) {
 		{"the best", []option{{place: whole, nodes: 1, mean: 150}, {place: whole, nodes: 9, mean: 100}}, 1},
 		{"fewer nodes", []option{{place: whole, nodes: 9, mean: 100}, {place: whole, nodes: 4, mean: 100.9}}, 1},
 		{"too late", []option{{place: whole, nodes: 9, mean: 100}, {place: whole, nodes: 4, mean: 101.1}}, 0},
+		{"a long wait", []option{{place: whole, nodes: 9, start: 900, mean: 1000}, {place: whole, nodes: 4, start: 900, mean: 1002}}, 0},
 		{"fewer cores", []option{{place: whole, nodes: 4, mean: 100}, {place: half, nodes: 4, mean: 100.5}}, 1},
 		{"sure", []option{{place: whole, nodes: 1, mean: 100, risk: 1}, {place: whole, nodes: 4, mean: 100.5, risk: riskBy}}, 1},
 		{"none is sure", []option{{place: whole, nodes: 5, mean: 100, risk: 1}, {place: whole, nodes: 4, mean: 100.5, risk: 1}}, 1},
 		{"cannot be had", []option{{place: whole, nodes: 5, mean: 100}, {place: whole, nodes: 1, mean: 100, out: "refused"}}, 0},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			if got := a.fewest(tt.options, 100); got != tt.options[tt.want] {
+			if got := a.fewest(tt.options); got != tt.options[tt.want] {
 				t.Errorf("chose %+v", got)
 			}
 		})

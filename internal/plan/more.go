@@ -42,7 +42,7 @@ func (a *adaptor) more(chosen []option, places []*place) ([]option, predict.Outc
 		if !ok || best.mean > present.Mean()*(1-gainBy) && (len(s.chosen) > 0 || undone <= wanted) {
 			break
 		}
-		best = a.fewer(best, best.mean*(1+closeBy), s.windows)
+		best = a.fewer(best, closeTo(best), s.windows)
 		s.add(a.shorter(best, s.windows))
 		places = []*place{best.place}
 		present, undone = s.present()

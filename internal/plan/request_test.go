@@ -38,7 +38,7 @@ func TestRequest(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := job.AllocRequest{
-		On: "slurm", Nodes: 3, PerNode: job.Resources{CPUs: 4, Mem: 16 << 30}, Time: p.Alloc.Time, IdleTimeout: 30 * time.Second,
+		On: "slurm", Nodes: 3, PerNode: job.Resources{CPUs: 4, Mem: 16 << 30}, Time: p.Alloc.Time, IdleTimeout: 10 * time.Second,
 		SortMemory: 4 << 30, Scratch: "/shared/tmp", Elastic: true, Start: begin,
 		Batch: job.Batch{Partition: "main", Account: "physics", QOS: "low", Exclusive: true, Args: []string{"--comment=x"}, Name: "berth-sim"},
 	}

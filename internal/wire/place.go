@@ -8,6 +8,8 @@ import (
 	"strconv"
 	"strings"
 	"syscall"
+	"unicode"
+	"unicode/utf8"
 
 	"berth/internal/job"
 )
@@ -39,7 +41,7 @@ func ParsePlace(s string) (Place, error) {
 		}
 	}
 	p := Place{Host: host}
-	if isPorts(host) || !isAddress(host) && strings.ContainsAny(host, " \t\r\n/,@:[]%") {
+	if isPorts(host) || !isAddress(host) && !isName(host) {
 		return Place{}, placeError(s)
 	}
 	if a, err := netip.ParseAddr(host); err == nil && a.IsUnspecified() {
@@ -65,6 +67,14 @@ func ParsePlace(s string) (Place, error) {
 func isAddress(s string) bool {
 	_, err := netip.ParseAddr(s)
 	return err == nil
+}
+
+// isName reports whether a host may be a name: no space, no control character, and
+// nothing that stands for something else in addresses and URLs.
+func isName(host string) bool {
+	return utf8.ValidString(host) && !strings.ContainsFunc(host, func(r rune) bool {
+		return unicode.IsSpace(r) || !unicode.IsPrint(r) || strings.ContainsRune("/,@:[]%", r)
+	})
 }
 
 // isPorts reports whether a host is a port or range of ports whose colon was forgotten.
