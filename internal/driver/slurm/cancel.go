@@ -64,6 +64,7 @@ func (d *Driver) withdrawn(a *alloc, over bool, err error) {
 			d.opts.Log.Warn("an allocation's folder cannot be read", "alloc", a.id, "err", err)
 		}
 		d.forget(a)
+	case errors.Is(err, context.Canceled): // the driver is closing; finish tries once more
 	case err != nil:
 		a.cancel.fail(now, d.opts.RetryFirst, d.opts.RetryMax)
 		d.opts.Log.Warn("a job is not cancelled", "alloc", a.id, "job", a.job, "err", err)
