@@ -226,6 +226,11 @@ type Batch struct {
 	Name       string   `msgpack:"n,omitempty" json:"name,omitempty"` // what the queue shows it as
 }
 
+// Batch returns what the request asks of a batch system in that partition.
+func (r *Request) Batch(partition string) Batch {
+	return Batch{Partition: partition, Account: r.Account, QOS: r.QOS, Constraint: r.Constraint, Exclusive: r.Exclusive, Args: r.BatchArgs}
+}
+
 // Key returns what two elastic requests must have in common to serve the same jobs:
 // everything but the name.
 func (b Batch) Key() string {

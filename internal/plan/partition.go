@@ -34,7 +34,7 @@ func partitions(q *Question) (parts []*cluster.Partition, why string, err error)
 		}
 	}
 	if len(parts) == 0 {
-		return nil, "", &job.Error{Class: job.User, Code: job.CodeConfig, Where: q.Snap.Driver,
+		return nil, "", &job.Error{Class: job.Transient, Code: job.CodeConfig, Where: q.Snap.Driver,
 			What: "no partition is open" + reasonsClosed(queue), Do: "ask whoever runs the cluster"}
 	}
 	return parts, "no partition is the default, so all that are open were weighed", nil
@@ -46,7 +46,7 @@ func named(queue *cluster.Queue, list string) (parts []*cluster.Partition, err e
 	for name := range strings.SplitSeq(list, ",") {
 		i := slices.IndexFunc(queue.Partitions, func(p cluster.Partition) bool { return p.Name == name })
 		if i < 0 {
-			return nil, partitionError(fmt.Sprintf("there is no partition %q", name), "use one of: "+strings.Join(openNames(queue), ", "))
+			return nil, partitionError(job.User, fmt.Sprintf("there is no partition %q", name), "use one of: "+strings.Join(openNames(queue), ", "))
 		}
 		if p := &queue.Partitions[i]; p.Closed == "" {
 			parts = append(parts, p)
@@ -55,14 +55,16 @@ func named(queue *cluster.Queue, list string) (parts []*cluster.Partition, err e
 		}
 	}
 	if len(parts) == 0 {
-		return nil, partitionError(fmt.Sprintf("partition %s is closed: %s", closed.Name, closed.Closed),
+		return nil, partitionError(job.Transient, fmt.Sprintf("partition %s is closed: %s", closed.Name, closed.Closed),
 			"use one of: "+strings.Join(openNames(queue), ", "))
 	}
 	return parts, nil
 }
 
-func partitionError(what, do string) error {
-	return &job.Error{Class: job.User, Code: job.CodeConfig, Where: "--partition", What: what, Do: do}
+// partitionError says what is wrong with the partition. One that is closed may be open
+// again: a job that has begun waits for that, it does not fail.
+func partitionError(class job.Class, what, do string) error {
+	return &job.Error{Class: class, Code: job.CodeConfig, Where: "--partition", What: what, Do: do}
 }
 
 // openNames returns the names of the partitions that are open.

@@ -184,7 +184,11 @@ func (a *adaptor) tooManyNodes(part *cluster.Partition, up int) error {
 			What: fmt.Sprintf("at least %s are wanted, but %s allows %s a job", count(l.minNodes, "node"), l.nodesBy, grouped(l.maxNodes)),
 			Do:   "ask for fewer, or use another partition"}
 	}
-	return &job.Error{Class: job.User, Code: job.CodeConfig, Where: where,
+	class := job.User
+	if l.minNodes <= len(part.Nodes) {
+		class = job.Transient // those that are down may come back
+	}
+	return &job.Error{Class: class, Code: job.CodeConfig, Where: where,
 		What: fmt.Sprintf("at least %s are wanted, but partition %s has %s that are up and large enough", count(l.minNodes, "node"), part.Name, grouped(up)),
 		Do:   "ask for fewer, or use another partition"}
 }

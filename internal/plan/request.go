@@ -23,11 +23,9 @@ func (a *adaptor) request(o *option) job.AllocRequest {
 	req := job.AllocRequest{
 		On: a.q.Snap.Driver, Nodes: o.nodes, PerNode: o.place.perNode, IdleTimeout: r.IdleTimeout,
 		SortMemory: l.SortMemory, Scratch: r.Scratch, Elastic: true,
-		Batch: job.Batch{
-			Partition: o.place.part.Name, Account: r.Account, QOS: r.QOS, Constraint: r.Constraint, Exclusive: r.Exclusive,
-			Args: r.BatchArgs, Name: "berth-" + nameOf(a.q.Spec),
-		},
+		Batch: r.Batch(o.place.part.Name),
 	}
+	req.Batch.Name = "berth-" + nameOf(a.q.Spec)
 	if o.time != cluster.Unbounded {
 		req.Time = o.time
 	}

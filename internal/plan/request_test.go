@@ -170,8 +170,12 @@ func TestErrorsOfPlaces(t *testing.T) {
 			"partition main: it has no node that can be had (4 nodes: drained: new disks); wait, or use another partition"},
 		"no such feature": {func(_ *cluster.Snapshot, r *job.Request) { r.Constraint = "gpu" }, job.User,
 			"partition main: it has no node that can be had (4 nodes: lacks gpu); ask for what there is, or use another partition"},
-		"all closed": {func(s *cluster.Snapshot, _ *job.Request) { s.Queue.Partitions[0].Closed = "down" }, job.User,
+		"all closed": {func(s *cluster.Snapshot, _ *job.Request) { s.Queue.Partitions[0].Closed = "down" }, job.Transient,
 			"slurm: no partition is open (main: down); ask whoever runs the cluster"},
+		"too many": {func(_ *cluster.Snapshot, r *job.Request) { r.MinNodes = 5 }, job.User,
+			"--nodes: at least 5 nodes are wanted, but partition main has 4 that are up and large enough; ask for fewer, or use another partition"},
+		"too many are down": {func(s *cluster.Snapshot, r *job.Request) { s.Nodes[0].Down, r.MinNodes = "drained", 4 }, job.Transient,
+			"--nodes: at least 4 nodes are wanted, but partition main has 3 that are up and large enough; ask for fewer, or use another partition"},
 		"not of me": {func(_ *cluster.Snapshot, r *job.Request) { r.BatchArgs = []string{"--reservation=theirs"} }, job.User,
 			"partition main: it has no node that can be had (4 nodes: not in reservation theirs); ask for what there is, or use another partition"},
 	} {

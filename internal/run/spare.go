@@ -1,6 +1,7 @@
 package run
 
 import (
+	"cmp"
 	"path/filepath"
 
 	"berth/internal/driver/slurm"
@@ -37,14 +38,11 @@ func (at *place) use(h home.Home, spec *job.Spec, spare []Spare) {
 // job's own would be (engine, pools). A job whose number of nodes or time is given gets
 // just that.
 func (at *place) serves(spec *job.Spec, req job.AllocRequest) bool {
-	r := spec.Request
+	r := &spec.Request
 	if r.MinNodes > 0 || r.WallTime == job.WallMax {
 		return false
 	}
-	if r.Partition == "" {
-		r.Partition = at.defaultPartition()
-	}
-	own := job.Batch{Partition: r.Partition, Account: r.Account, QOS: r.QOS, Constraint: r.Constraint, Exclusive: r.Exclusive, Args: r.BatchArgs}
+	own := r.Batch(cmp.Or(r.Partition, at.defaultPartition()))
 	return req.On == at.snap.Driver && req.Scratch == r.Scratch && req.Batch.Key() == own.Key()
 }
 
