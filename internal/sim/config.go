@@ -1,0 +1,115 @@
+// Package sim runs whole workloads on a simulated cluster, in virtual time: rigid jobs go
+// to the batch system as they are, MapReduce jobs and bags through the same packages that
+// run them for real. plan looks at the simulated queue, engine runs the tasks in simulated
+// allocations, sched orders them; the simulator only draws how long things take and what
+// fails, and says so to the engine as drivers and workers do.
+//
+// A simulation is a function of its Config: no clock, file, goroutine or global random
+// source takes part, and the same Config gives the same Result.
+package sim
+
+import (
+	"time"
+
+	"berth/internal/job"
+	"berth/internal/sched"
+	"berth/internal/sim/batch"
+	"berth/internal/workload"
+)
+
+// Config is all that a simulation depends on.
+type Config struct {
+	Cluster Cluster
+	Policy  batch.Policy
+	Rigid   []workload.Rigid   // in the order of Submit
+	Elastic []workload.Elastic // likewise
+	Adaptor Adaptor            // how the elastic jobs come to the cluster
+	Faults  Faults
+	Seed    uint64 // of what fails, and of the profiles' samples
+}
+
+// Cluster is the simulated machine: one partition of whole nodes.
+type Cluster struct {
+	Nodes   int
+	Cores   int           // of each node: tasks that run there at once; 0 is 1
+	Speeds  []float64     // of each node's cores; nil: all 1
+	MaxTime time.Duration // the longest wall time that the queue takes; 0: unlimited
+	StartUp time.Duration // from the start of an allocation until its workers are there
+}
+
+// Way is who says how many nodes and how much time a MapReduce job or bag gets.
+type Way string
+
+// The ways.
+const (
+	// Naive asks for as many nodes as there are maps or reduces, for the longest time
+	// allowed: the baseline of the paper "mr-job-adaptor", section 4.
+	Naive Way = "naive"
+	// Paper asks for what the paper's Algorithm 1 says (plan.Algorithm1).
+	Paper Way = "paper"
+	// Berth asks for what plan.Decide says, as the commands do.
+	Berth Way = "berth"
+)
+
+// Adaptor is how elastic jobs come to the cluster.
+type Adaptor struct {
+	Way Way
+	// Shared says that the jobs of a user have one coordinator, so that each may run on
+	// allocations of the others, as they do in real life; else each is alone.
+	Shared bool
+	Order  sched.Order // of the jobs of a coordinator
+	// Request switches parts of plan.Decide off: NoScout, MaxAllocs, WallTime.
+	Request job.Request
+	// Unknown says that there are no profiles, as for applications that never ran; else
+	// there is one, of tasks drawn like those of the jobs.
+	Unknown bool
+	// Fast has runs on a single allocation list-scheduled instead of run by the engine,
+	// where nothing can fail and no job shares: the same result, sooner.
+	Fast bool
+}
+
+// Faults are what happens to nodes, drawn from the seed: times between are exponential.
+type Faults struct {
+	NodeMTBF time.Duration // a node fails so often on average, with what runs there; 0: never …
+	Repair   time.Duration // … and is back after this long on average
+
+	SlowMTBF time.Duration // a node becomes slow so often on average; 0: never …
+	SlowFor  time.Duration // … for so long on average …
+	SlowBy   float64       // … its tasks that begin in that time taking so many times as long
+
+	TaskFails float64 // share of attempts that fail, half way through
+}
+
+// Result is what became of the jobs.
+type Result struct {
+	Rigid   []Outcome // as Config.Rigid
+	Elastic []Outcome // as Config.Elastic
+	// HeldRigid and HeldElastic are the node-seconds that jobs of each kind had nodes for;
+	// Busy is the core-seconds in which a task of an elastic job ran that was done.
+	HeldRigid, HeldElastic, Busy float64
+	End                          job.Time // when the last job was done; the first Submit is the beginning
+	Begin                        job.Time
+}
+
+// Outcome is what became of a job.
+type Outcome struct {
+	Submit job.Time
+	Start  job.Time // when it first had nodes; of an elastic job: when its first task began
+	Finish job.Time
+	Nodes  int  // rigid: that it had; elastic: of its first allocation
+	Killed bool // rigid: at its limit; elastic: it failed
+	Allocs int  // elastic: allocations that were asked for on its behalf
+	Lost   int  // elastic: attempts that were cut short or failed
+}
+
+// Turnaround returns the flow time in seconds.
+func (o *Outcome) Turnaround() float64 { return o.Finish.Sub(o.Submit).Seconds() }
+
+// Wait returns the seconds until the job began.
+func (o *Outcome) Wait() float64 { return o.Start.Sub(o.Submit).Seconds() }
+
+// Utilization returns the share of the nodes' time, from the first submission to the end of
+// the last job, in which jobs had them (models.md, section 3).
+func (r *Result) Utilization(nodes int) float64 {
+	return (r.HeldRigid + r.HeldElastic) / (float64(nodes) * r.End.Sub(r.Begin).Seconds())
+}
