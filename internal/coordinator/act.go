@@ -10,36 +10,38 @@ import (
 	"berth/internal/wire"
 )
 
-// act carries out one action of the engine.
-func (s *Server) act(a engine.Action) {
-	switch a := a.(type) {
-	case engine.Start:
-		s.start(a)
-	case engine.Kill:
-		s.send(a.Node, &wire.Kill{Attempt: a.Attempt, Reason: a.Reason})
-	case engine.Leave:
-		s.send(a.Node, &wire.Leave{Attempt: a.Attempt, Phase: a.Phase})
-	case engine.Commit:
-		s.send(a.Node, &wire.Commit{Attempt: a.Attempt})
-	case engine.Locate:
-		s.tellJob(a.Node, a.Attempt.Job)
-		s.send(a.Node, &wire.Locate{Map: a.Attempt, Holder: a.Holder, Addr: a.Addr, Outputs: a.Outputs})
-	case engine.Forget:
-		if ses := s.sessions[a.Node]; ses != nil {
-			delete(ses.told, a.Job) // if the job is resumed the worker has to be told of it anew
-		}
-		s.send(a.Node, &wire.Forget{Job: a.Job})
-	case engine.Request:
-		s.request(a)
-	case engine.Release:
-		s.release(a)
-	case engine.Plan:
-		s.plan(a)
-	case engine.Clear:
-		s.clear(a)
-	case engine.Finalize:
-		s.finalize(a.Job)
+// actor carries out the engine's actions, in the loop.
+type actor struct{ s *Server }
+
+func (c actor) Start(a engine.Start) { c.s.start(a) }
+func (c actor) Kill(a engine.Kill) {
+	c.s.send(a.Node, &wire.Kill{Attempt: a.Attempt, Reason: a.Reason})
+}
+func (c actor) Leave(a engine.Leave) {
+	c.s.send(a.Node, &wire.Leave{Attempt: a.Attempt, Phase: a.Phase})
+}
+func (c actor) Commit(a engine.Commit)     { c.s.send(a.Node, &wire.Commit{Attempt: a.Attempt}) }
+func (c actor) Locate(a engine.Locate)     { c.s.locate(a) }
+func (c actor) Forget(a engine.Forget)     { c.s.forget(a) }
+func (c actor) Request(a engine.Request)   { c.s.request(a) }
+func (c actor) Release(a engine.Release)   { c.s.release(a) }
+func (c actor) Plan(a engine.Plan)         { c.s.plan(a) }
+func (c actor) Clear(a engine.Clear)       { c.s.clear(a) }
+func (c actor) Finalize(a engine.Finalize) { c.s.finalize(a.Job) }
+
+// locate tells a node's worker where a map output is.
+func (s *Server) locate(a engine.Locate) {
+	s.tellJob(a.Node, a.Attempt.Job)
+	s.send(a.Node, &wire.Locate{Map: a.Attempt, Holder: a.Holder, Addr: a.Addr, Outputs: a.Outputs})
+}
+
+// forget lets a node's worker drop what it has of a job. If that is resumed it has to be
+// told of it anew.
+func (s *Server) forget(a engine.Forget) {
+	if ses := s.sessions[a.Node]; ses != nil {
+		delete(ses.told, a.Job)
 	}
+	s.send(a.Node, &wire.Forget{Job: a.Job})
 }
 
 // start sends an attempt to its node with what sets its task apart.

@@ -12,6 +12,7 @@ import (
 	"berth/internal/control"
 	"berth/internal/engine"
 	"berth/internal/job"
+	"berth/internal/replan"
 	"berth/internal/report"
 	"berth/internal/run"
 )
@@ -87,7 +88,7 @@ func (s *Server) submit(id job.ID) error {
 	if err := l.beginJoblog(report.CreateJoblog); err != nil {
 		return err
 	}
-	return s.call(func() error { return s.takeOn(l, run.Work(l.spec, p)) })
+	return s.call(func() error { return s.takeOn(l, replan.Work(l.spec, p)) })
 }
 
 // takeOn puts a new job into the engine. It runs in the loop.
@@ -121,7 +122,7 @@ func (s *Server) getIdle(w http.ResponseWriter, _ *http.Request) {
 	idle := control.Idle{Allocs: []control.IdleAlloc{}}
 	err := s.call(func() error {
 		for _, a := range s.engine.Allocs() {
-			if a.Idle && a.Begun && a.Request.Elastic {
+			if replan.Idle(a) {
 				idle.Allocs = append(idle.Allocs, control.IdleAlloc{ID: a.ID, Request: a.Request, Began: a.Began, Ends: a.Ends})
 			}
 		}
@@ -162,7 +163,7 @@ func (s *Server) resume(id job.ID, req control.Resume) error {
 	if err := l.beginJoblog(report.ContinueJoblog); err != nil {
 		return err
 	}
-	err = s.call(func() error { return s.step(run.Resume(id, req.Failed, p)) })
+	err = s.call(func() error { return s.step(replan.Resume(id, req.Failed, p)) })
 	if err != nil {
 		return err
 	}

@@ -9,7 +9,7 @@ import (
 	"berth/internal/home"
 	"berth/internal/job"
 	"berth/internal/plan"
-	"berth/internal/predict"
+	"berth/internal/replan"
 	"berth/internal/report"
 	"berth/internal/run"
 	"berth/internal/wire"
@@ -25,7 +25,7 @@ type live struct {
 
 	mu       sync.Mutex // guards what follows
 	report   *report.Job
-	measured predict.Collector
+	measured replan.Measured
 	joblog   *report.Joblog // nil: none is wanted, or none yet
 	over     chan struct{}  // closed when the job is over and its history is written
 }
@@ -83,9 +83,7 @@ func (l *live) observe(e event.Entry) {
 	l.report.Apply(e)
 	switch r := e.Record.(type) {
 	case event.AttemptEnded:
-		if r.Outcome == event.Done {
-			l.measured.Add(l.kind(r.Attempt.Task), r.Stats)
-		}
+		l.measured.Add(l.kind(r.Attempt.Task), r)
 	case event.JobResumed:
 		l.over = make(chan struct{})
 	}

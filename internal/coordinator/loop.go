@@ -147,7 +147,7 @@ func (s *Server) flush() error {
 		}
 	}
 	for _, a := range r.actions {
-		s.act(a)
+		engine.Perform(a, actor{s})
 	}
 	for _, f := range r.after {
 		f()

@@ -6,19 +6,14 @@ import (
 
 	"berth/internal/driver"
 	"berth/internal/engine"
-	"berth/internal/event"
 	"berth/internal/job"
 	"berth/internal/plan"
-	"berth/internal/predict"
+	"berth/internal/replan"
 	"berth/internal/run"
 )
 
 // planPatience bounds how long a plan may take, with all that is asked of the batch system.
 const planPatience = 2 * time.Minute
-
-// planRetry is when a plan that could not be made, as the batch system does not answer
-// say, is tried again.
-const planRetry = 30 * time.Second
 
 // plan plans what is left of a job anew, beside the loop, and tells the engine.
 func (s *Server) plan(a engine.Plan) {
@@ -36,24 +31,14 @@ func (s *Server) plan(a engine.Plan) {
 	}()
 }
 
-// planned is what the engine is told of a plan, or of why there is none. What only
-// the user can mend ends the job; anything else may pass.
+// planned is what the engine is told of a plan, or of why there is none.
 func (s *Server) planned(id job.ID, p plan.Plan, err error) engine.Planned {
-	in := engine.Planned{JobPlanned: event.JobPlanned{Job: id}}
+	in := replan.Planned(id, s.now(), p, err)
 	if err != nil {
-		in.Failed = err.Error()
-		if job.ClassOf(err) != job.User {
-			in.Retry = s.now().Add(planRetry)
-		}
 		s.log.Warn("what is left of a job cannot be planned", "job", id, "err", err)
-		return in
+	} else {
+		s.log.Info("planned", "job", id, "allocs", len(in.Allocs), "decision", in.Decision)
 	}
-	in.Allocs = p.Requests()
-	in.Scout, in.TaskTime, in.ReduceTime = p.Scout, p.TaskTime, p.ReduceTime
-	if len(p.Reasons) > 0 {
-		in.Decision = p.Reasons[0]
-	}
-	s.log.Info("planned", "job", id, "allocs", len(in.Allocs), "decision", in.Decision)
 	return in
 }
 
@@ -76,48 +61,8 @@ func (s *Server) planRest(ctx context.Context, l *live, a engine.Plan) (plan.Pla
 	if err != nil {
 		s.log.Warn("the profile cannot be read", "job", a.Job, "err", err)
 	}
-	spec := *l.spec
-	spec.Request.Partition = old.Alloc.Batch.Partition // another's allocations would not serve the job
-	return run.Settle(ctx, plan.Question{
-		Now: s.now(), Snap: snap, Spec: &spec,
-		Counts:  plan.Counts{Tasks: old.Tasks, InputBytes: old.InputBytes},
-		Profile: prof, Measured: l.measuredSoFar(old, s.now()), Rest: rest(a.Rest),
-	}, tester)
-}
-
-// measuredSoFar returns what the run has shown so far as a profile, nil for nothing.
-func (l *live) measuredSoFar(p plan.Plan, now job.Time) *predict.Profile {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	ms := l.measured.Measures()
-	count := func(part predict.Part) int { return int(ms.Get(part).Time.Count) }
-	size := predict.Size{Kind: p.Kind, Tasks: count(predict.BagTask), Reduces: count(predict.ReduceTask)}
-	if p.Kind == job.MapReduce {
-		size.Tasks = count(predict.MapTask)
-	}
-	if size.Tasks == 0 {
-		return nil
-	}
-	if p.Tasks > 0 {
-		size.InputBytes = p.InputBytes * int64(size.Tasks) / int64(p.Tasks)
-	}
-	prof := &predict.Profile{App: p.App, NodeType: p.NodeType}
-	prof.AddRun(size, now, ms)
-	return prof
-}
-
-// rest is the engine's view of what is left, as the plan wants it.
-func rest(r engine.Rest) *plan.Rest {
-	out := &plan.Rest{Tasks: r.Tasks, Reduces: r.Reduces, CutShort: r.CutShort}
-	for _, a := range r.Live {
-		start := a.Began
-		if start == 0 {
-			start = a.Start
-		}
-		if start == 0 {
-			start = a.Request.Start
-		}
-		out.Live = append(out.Live, plan.Live{Request: a.Request, Start: start, Ends: a.Ends})
-	}
-	return out
+	l.mu.Lock() // over what the run has measured
+	q := replan.Question(replan.Known{Now: s.now(), Snap: snap, Spec: l.spec, First: old, Profile: prof, Measured: &l.measured}, a.Rest)
+	l.mu.Unlock()
+	return run.Settle(ctx, q, tester)
 }

@@ -6,7 +6,6 @@ import (
 	"os"
 	"strings"
 
-	"berth/internal/engine"
 	"berth/internal/home"
 	"berth/internal/job"
 	"berth/internal/mapreduce"
@@ -122,26 +121,4 @@ func LoadPlan(r home.Run) (plan.Plan, error) {
 	var p plan.Plan
 	err := home.ReadJSON(r.Plan(), &p)
 	return p, err
-}
-
-// Work returns the engine's view of a run.
-func Work(spec *job.Spec, p plan.Plan) job.Work {
-	w := job.Work{ID: spec.ID, Name: spec.Name, Kind: spec.Kind, Tasks: p.Tasks,
-		Alloc: p.Alloc, More: p.More, Scout: p.Scout, TaskTime: p.TaskTime, ReduceTime: p.ReduceTime}
-	if spec.Kind == job.Bag {
-		b := spec.Bag
-		w.Need, w.Attempts, w.MaxFails, w.Throttle = b.Need, b.Retries+1, b.MaxFails, b.Throttle
-		return w
-	}
-	m := spec.MapReduce
-	w.Need, w.ReduceNeed = m.MapNeed, m.ReduceNeed
-	w.Attempts, w.ReduceAttempts = m.MapAttempts, m.ReduceAttempts
-	w.Reduces, w.SlowStart = p.Reduces, m.SlowStart
-	return w
-}
-
-// Resume returns what the engine is told to let a job go on by a new plan.
-func Resume(id job.ID, failed bool, p plan.Plan) engine.Resume {
-	return engine.Resume{Job: id, Failed: failed, Alloc: p.Alloc, More: p.More, Scout: p.Scout,
-		TaskTime: p.TaskTime, ReduceTime: p.ReduceTime}
 }

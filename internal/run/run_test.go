@@ -11,6 +11,7 @@ import (
 	"berth/internal/home"
 	"berth/internal/job"
 	"berth/internal/journal"
+	"berth/internal/replan"
 	"berth/internal/report"
 )
 
@@ -73,7 +74,7 @@ func TestView(t *testing.T) {
 	set := journal.NewSet(h.JournalOf)
 	defer func() { _ = set.Close() }()
 	at := func(task int) job.Attempt { return job.Attempt{Job: r.ID, Task: task, N: 1} }
-	write(t, set, event.JobSubmitted{Work: Work(d.Spec, d.Plan)},
+	write(t, set, event.JobSubmitted{Work: replan.Work(d.Spec, d.Plan)},
 		event.AttemptStarted{Attempt: at(0), Node: "a1/0"}, event.AttemptStarted{Attempt: at(1), Node: "a1/0"},
 		event.AttemptEnded{Attempt: at(0), Outcome: event.Done},
 		event.AttemptEnded{Attempt: at(1), Outcome: event.Failed, Exit: 3, Stderr: "last words"})

@@ -1,0 +1,103 @@
+// Package replan is what lies between plan and engine: what the engine is told of a plan,
+// and what it asks put as a question to plan. The coordinator and the simulator both do it
+// so; neither has a rule of its own.
+//
+// It belongs to the pure core: the clock, the queue and the profile are passed in.
+package replan
+
+import (
+	"time"
+
+	"berth/internal/cluster"
+	"berth/internal/engine"
+	"berth/internal/event"
+	"berth/internal/job"
+	"berth/internal/plan"
+	"berth/internal/predict"
+)
+
+// Retry is how much later a plan is tried again that could not be made for a reason that may
+// pass, a batch system that does not answer say.
+const Retry = 30 * time.Second
+
+// Work returns the engine's view of a job that was planned.
+func Work(spec *job.Spec, p plan.Plan) job.Work {
+	w := job.Work{ID: spec.ID, Name: spec.Name, Kind: spec.Kind, Tasks: p.Tasks,
+		Alloc: p.Alloc, More: p.More, Scout: p.Scout, TaskTime: p.TaskTime, ReduceTime: p.ReduceTime}
+	if spec.Kind == job.Bag {
+		b := spec.Bag
+		w.Need, w.Attempts, w.MaxFails, w.Throttle = b.Need, b.Retries+1, b.MaxFails, b.Throttle
+		return w
+	}
+	m := spec.MapReduce
+	w.Need, w.ReduceNeed = m.MapNeed, m.ReduceNeed
+	w.Attempts, w.ReduceAttempts = m.MapAttempts, m.ReduceAttempts
+	w.Reduces, w.SlowStart = p.Reduces, m.SlowStart
+	return w
+}
+
+// Resume returns what the engine is told to let a job go on by a new plan.
+func Resume(id job.ID, failed bool, p plan.Plan) engine.Resume {
+	return engine.Resume{Job: id, Failed: failed, Alloc: p.Alloc, More: p.More, Scout: p.Scout,
+		TaskTime: p.TaskTime, ReduceTime: p.ReduceTime}
+}
+
+// Planned returns the answer to engine.Plan: the plan, or why there is none. What only the
+// user can mend ends the job; anything else may pass and is tried again after Retry.
+func Planned(id job.ID, now job.Time, p plan.Plan, err error) engine.Planned {
+	in := engine.Planned{JobPlanned: event.JobPlanned{Job: id}}
+	if err != nil {
+		in.Failed = err.Error()
+		if job.ClassOf(err) != job.User {
+			in.Retry = now.Add(Retry)
+		}
+		return in
+	}
+	in.Allocs = p.Requests()
+	in.Scout, in.TaskTime, in.ReduceTime = p.Scout, p.TaskTime, p.ReduceTime
+	if len(p.Reasons) > 0 {
+		in.Decision = p.Reasons[0]
+	}
+	return in
+}
+
+// Known is what goes into a question besides what the engine says is left.
+type Known struct {
+	Now      job.Time
+	Snap     cluster.Snapshot
+	Spec     *job.Spec
+	First    plan.Plan        // by which the job was submitted, or resumed
+	Profile  *predict.Profile // of earlier runs; nil: there is none
+	Measured *Measured        // by this run
+}
+
+// Question asks how what is left of a job is to go on, on allocations of the partition that
+// it has: another's would not serve it.
+func Question(k Known, rest engine.Rest) plan.Question {
+	spec := *k.Spec
+	spec.Request.Partition = k.First.Alloc.Batch.Partition
+	return plan.Question{
+		Now: k.Now, Snap: k.Snap, Spec: &spec,
+		Counts:  plan.Counts{Tasks: k.First.Tasks, InputBytes: k.First.InputBytes},
+		Profile: k.Profile, Measured: k.Measured.Profile(k.First, k.Now), Rest: Rest(rest),
+	}
+}
+
+// Rest is the engine's view of what is left, as plan wants it.
+func Rest(r engine.Rest) *plan.Rest {
+	out := &plan.Rest{Tasks: r.Tasks, Reduces: r.Reduces, CutShort: r.CutShort}
+	for _, a := range r.Live {
+		start := a.Began
+		if start == 0 {
+			start = a.Start
+		}
+		if start == 0 {
+			start = a.Request.Start
+		}
+		out.Live = append(out.Live, plan.Live{Request: a.Request, Start: start, Ends: a.Ends})
+	}
+	return out
+}
+
+// Idle reports whether an allocation waits for work, so that another job may be planned with it.
+func Idle(a engine.AllocStatus) bool { return a.Idle && a.Begun && a.Request.Elastic }
