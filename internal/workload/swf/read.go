@@ -1,0 +1,124 @@
+package swf
+
+import (
+	"bufio"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+
+	"github.com/klauspost/compress/flate"
+	"github.com/klauspost/compress/gzip"
+
+	"berth/internal/job"
+	"berth/internal/workload"
+)
+
+// Options say how a log is read and what of it becomes a workload.
+type Options struct {
+	Odd workload.OnOdd
+	// AnyOrder takes jobs in any order, as in schedules listed by start; else a job that
+	// was submitted before the one of the line before is odd.
+	AnyOrder bool
+
+	// The rest is for Log.Rigid.
+
+	Procs     int       // of the cluster; 0: as the header says, unlimited where it does not
+	Estimates Estimates // the wall times that jobs ask for; "" is User
+	Filter    bool      // has Log.Filter run first
+}
+
+// blockSize is that of the blocks in which plain text is read; with that of gzip's
+// window it stays in a core's own cache.
+const blockSize = 64 << 10
+
+// Open reads the log in a file, compressed or not, whatever its name. Errors that a
+// person has to mend are *job.Error with "file:line".
+func Open(path string, o Options) (*Log, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		code := job.CodeIO
+		if errors.Is(err, fs.ErrNotExist) {
+			code = job.CodeNoInput
+		}
+		return nil, &job.Error{Class: job.User, Code: code, What: "cannot open the log", Err: err}
+	}
+	defer func() { _ = f.Close() }()
+	return read(f, path, size(f), o)
+}
+
+// Read reads a log, compressed or not, that is called name in messages.
+func Read(r io.Reader, name string, o Options) (*Log, error) { return read(r, name, 0, o) }
+
+// size returns how long the text of a file is, or 0 where that is not known. It is used to
+// get memory for all jobs at once, so it may be wrong.
+func size(f *os.File) int64 {
+	info, err := f.Stat()
+	if err != nil || !info.Mode().IsRegular() {
+		return 0
+	}
+	var head [2]byte
+	var tail [4]byte
+	if _, err := f.ReadAt(head[:], 0); err != nil || !isGzip(head[:]) {
+		return info.Size()
+	}
+	if _, err := f.ReadAt(tail[:], info.Size()-4); err != nil {
+		return 0
+	}
+	// gzip ends with the length, modulo 2^32 (RFC 1952).
+	return int64(tail[0]) | int64(tail[1])<<8 | int64(tail[2])<<16 | int64(tail[3])<<24
+}
+
+func isGzip(head []byte) bool { return len(head) >= 2 && head[0] == 0x1f && head[1] == 0x8b }
+
+func read(r io.Reader, name string, size int64, o Options) (*Log, error) {
+	p := &parser{log: &Log{Name: name}, odd: o.Odd, anyOrder: o.AnyOrder, size: size}
+	in := bufio.NewReaderSize(r, blockSize)
+	head, _ := in.Peek(2) // an error comes again
+	var err error
+	if isGzip(head) {
+		err = p.gunzip(in)
+	} else {
+		_, err = in.WriteTo(p)
+	}
+	if err == nil {
+		err = p.close()
+	}
+	if p.refused != nil {
+		return nil, p.refused
+	}
+	if err != nil {
+		return nil, p.broken(err)
+	}
+	return p.log, nil
+}
+
+// gunzip feeds the parser from compressed text.
+func (p *parser) gunzip(in *bufio.Reader) error {
+	z, err := gzip.NewReader(in)
+	if err != nil {
+		return err
+	}
+	_, err = z.WriteTo(p)
+	return err
+}
+
+// broken says how far a log could be read.
+func (p *parser) broken(err error) error {
+	line := p.line + 1
+	switch {
+	case errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, io.EOF):
+		return workload.BadLine(p.log.Name, line, "the compressed file ends here, before its end", "get the whole file: it was cut short")
+	case isDamage(err):
+		e := workload.BadLine(p.log.Name, line, "the compressed file is damaged here or further on", "get the file anew")
+		e.Err = err
+		return e
+	}
+	return &job.Error{Class: job.Fatal, Code: job.CodeIO, Where: fmt.Sprintf("%s:%d", p.log.Name, line), What: "cannot read on", Err: err}
+}
+
+func isDamage(err error) bool {
+	var corrupt flate.CorruptInputError
+	return errors.Is(err, gzip.ErrChecksum) || errors.Is(err, gzip.ErrHeader) || errors.As(err, &corrupt)
+}

@@ -1,0 +1,150 @@
+package swf
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"slices"
+	"time"
+
+	"berth/internal/workload"
+)
+
+// Estimates are the wall times that jobs ask for in a simulation.
+type Estimates string
+
+const (
+	// User is what the log says that users asked for.
+	User Estimates = "user"
+	// Exact is the time that the job runs.
+	Exact Estimates = "exact"
+)
+
+// ParseEstimates returns what a word of the command line stands for.
+func ParseEstimates(word string) (Estimates, error) {
+	switch e := Estimates(word); e {
+	case User, Exact:
+		return e, nil
+	}
+	return "", fmt.Errorf("there are no estimates %q: use user or exact", word)
+}
+
+// Filter leaves only the jobs that an experiment with wall times can use: allocated and
+// requested processors in 1…procs, run time and requested time above 0. It cuts run times
+// at what was requested, and returns how many jobs it left out.
+func (l *Log) Filter(procs int) int {
+	before := len(l.Jobs)
+	fits := func(n int32) bool { return n >= 1 && int(n) <= procs }
+	l.Jobs = slices.DeleteFunc(l.Jobs, func(j Job) bool {
+		return !fits(j.Procs) || !fits(j.ReqProcs) || j.Run <= 0 || j.Request <= 0
+	})
+	for i := range l.Jobs {
+		j := &l.Jobs[i]
+		j.Run = min(j.Run, j.Request)
+	}
+	l.Filtered += before - len(l.Jobs)
+	return before - len(l.Jobs)
+}
+
+// Rigid makes a workload of the log, in the order of submission. A job needs the nodes
+// that it was allocated, else those that it requested; it asks for the time that it
+// requested, else for its run time. Under either kind of estimates it runs for at most its
+// requested time, at which it was killed, so that both do the same work.
+//
+// What cannot be run (no run time or no processors known, more of them than the cluster
+// has, no time requested) is refused or skipped, as o.Odd says. It also leaves the log, so
+// that l.Jobs are the jobs returned, one by one.
+func (l *Log) Rigid(o Options) ([]workload.Rigid, error) {
+	procs := o.Procs
+	if procs <= 0 {
+		procs = l.Header.Procs()
+	}
+	if procs <= 0 {
+		procs = math.MaxInt32
+	}
+	if o.Filter {
+		l.Filter(procs)
+	}
+	if err := l.drop(procs, o.Odd); err != nil {
+		return nil, err
+	}
+	l.sort()
+	rigid := make([]workload.Rigid, len(l.Jobs))
+	for i := range l.Jobs {
+		rigid[i] = l.Jobs[i].rigid(o.Estimates)
+	}
+	return rigid, nil
+}
+
+// drop takes out the jobs that cannot be run.
+func (l *Log) drop(procs int, on workload.OnOdd) error {
+	if on == workload.Refuse {
+		for i := range l.Jobs {
+			if why := l.Jobs[i].odd(procs); why != "" {
+				return workload.Odd{Line: int(l.Jobs[i].Line), Why: why}.In(l.Name)
+			}
+		}
+		return nil
+	}
+	l.Jobs = slices.DeleteFunc(l.Jobs, func(j Job) bool {
+		why := j.odd(procs)
+		if why != "" {
+			l.Skipped = append(l.Skipped, workload.Odd{Line: int(j.Line), Why: why})
+		}
+		return why != ""
+	})
+	return nil
+}
+
+// sort puts the jobs in the order of submission, in which they are unless they were read
+// in any order.
+func (l *Log) sort() {
+	for i := 1; i < len(l.Jobs); i++ {
+		if l.Jobs[i].Submit < l.Jobs[i-1].Submit {
+			slices.SortStableFunc(l.Jobs, func(a, b Job) int { return cmp.Compare(a.Submit, b.Submit) })
+			return
+		}
+	}
+}
+
+// nodes returns how many nodes the job needs, at most 0 for not known.
+func (j *Job) nodes() int {
+	if j.Procs > 0 {
+		return int(j.Procs)
+	}
+	return int(j.ReqProcs)
+}
+
+// odd returns why a job cannot be run on a cluster of so many processors.
+func (j *Job) odd(procs int) string {
+	n := j.nodes()
+	switch {
+	case j.Run < 0:
+		return "the run time is not known (-1)"
+	case n < 0:
+		return "neither allocated nor requested processors are known (-1)"
+	case n == 0:
+		return "the job has no processors"
+	case n > procs:
+		return fmt.Sprintf("the job needs %d processors, the cluster has %d", n, procs)
+	case j.Request == 0:
+		return "the job requests no time"
+	case j.Request < 0 && j.Request != UnknownTime:
+		return fmt.Sprintf("the requested time is negative: %s", text(j.Request))
+	}
+	return ""
+}
+
+func (j *Job) rigid(e Estimates) workload.Rigid {
+	run, request := j.Run, j.Request
+	if request < 0 {
+		request = run
+	}
+	if e == Exact {
+		run = min(run, request)
+		request = run
+	}
+	return workload.Rigid{
+		ID: j.Number, User: j.User, Submit: j.Submit, Nodes: j.nodes(), Run: run, Request: max(request, time.Nanosecond),
+	}
+}
