@@ -1,6 +1,7 @@
 package batch
 
 import (
+	"berth/internal/cluster"
 	"berth/internal/job"
 	"berth/internal/workload"
 )
@@ -9,5 +10,33 @@ import (
 // nodes and returns when each started. A job ends when it is done or at its Request,
 // whatever comes first. Each fits the cluster.
 func Replay(nodes int, p Policy, jobs []workload.Rigid) []job.Time {
-	panic("not yet")
+	s := New(nodes, p)
+	starts := make([]job.Time, len(jobs))
+	var ends ends
+	var ids []ID
+	arrived := 0
+	for arrived < len(jobs) || len(ends) > 0 || s.queue.first != none {
+		now := s.Next()
+		if arrived < len(jobs) {
+			now = min(now, jobs[arrived].Submit)
+		}
+		if len(ends) > 0 {
+			now = min(now, ends[0].at)
+		}
+		if now == cluster.Never {
+			panic("batch: jobs wait and nothing is to happen")
+		}
+		for len(ends) > 0 && ends[0].at == now {
+			s.End(now, ends.pop())
+		}
+		for ; arrived < len(jobs) && jobs[arrived].Submit == now; arrived++ {
+			s.Submit(now, ID(arrived), jobs[arrived].Nodes, jobs[arrived].Request)
+		}
+		ids = s.Start(now, ids[:0])
+		for _, id := range ids {
+			starts[id] = now
+			ends.push(now.Add(min(jobs[id].Run, jobs[id].Request)), id)
+		}
+	}
+	return starts
 }

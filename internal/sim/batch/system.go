@@ -12,12 +12,18 @@ import (
 // System is a batch system. Its methods are called with times that do not decrease; at one
 // instant ends come before arrivals, and Start after all of them. What cannot be (an
 // unknown job, more nodes than there are) panics: it is the simulator's fault.
+//
+// A job is on nodes up to its limit at most: the simulator ends it then. Where nothing else
+// happens the simulator calls Start at Next.
 type System struct {
 	policy scheduler
 	nodes  int
-	free   int
-	jobs   []Entry // by ID
+	free   int     // nodes on which no job runs
+	jobs   []Entry // by ID; Start is of those that run
 	states []state
+	links  []link // by ID
+	queue  list   // of waiting jobs, in the order of arrival
+	active list   // of running jobs, in the order of their start
 }
 
 type state uint8
@@ -31,28 +37,87 @@ const (
 
 // New returns a batch system of so many nodes, all free.
 func New(nodes int, p Policy) *System {
-	panic("not yet")
+	s := &System{nodes: nodes, free: nodes, queue: newList(), active: newList()}
+	switch p {
+	case FCFS:
+		s.policy = &fcfs{s}
+	case EASY, EASYSJBF:
+		s.policy = newEASY(s, p == EASYSJBF)
+	case CBF:
+		s.policy = newCBF(s)
+	default:
+		panic(fmt.Sprintf("batch: there is no policy %q", p))
+	}
+	return s
 }
 
 // Submit puts a job at the end of the queue. It fits the cluster and has a limit.
-func (s *System) Submit(now job.Time, id ID, nodes int, limit time.Duration) {}
+func (s *System) Submit(now job.Time, id ID, nodes int, limit time.Duration) {
+	for int(id) >= len(s.jobs) {
+		s.jobs = append(s.jobs, Entry{})
+		s.states = append(s.states, unknown)
+		s.links = append(s.links, link{})
+	}
+	s.check(id, unknown)
+	if nodes < 1 || nodes > s.nodes || limit < 1 {
+		panic(fmt.Sprintf("batch: job %d asks for %d of %d nodes for %v", id, nodes, s.nodes, limit))
+	}
+	s.jobs[id] = Entry{ID: id, Nodes: nodes, Limit: limit, Submit: now, Start: cluster.Never}
+	s.states[id] = waiting
+	s.queue.append(s.links, id)
+	s.policy.submit(now, id)
+}
 
 // Cancel takes a waiting job out of the queue.
-func (s *System) Cancel(now job.Time, id ID) {}
+func (s *System) Cancel(now job.Time, id ID) {
+	s.check(id, waiting)
+	s.states[id] = over
+	s.queue.remove(s.links, id)
+	s.policy.cancel(now, id)
+}
 
 // End takes in that a running job is over: by itself, or killed at its limit.
-func (s *System) End(now job.Time, id ID) {}
+func (s *System) End(now job.Time, id ID) {
+	s.check(id, running)
+	s.states[id] = over
+	s.active.remove(s.links, id)
+	s.free += s.jobs[id].Nodes
+	s.policy.end(now, id)
+}
 
 // Resize takes in that the cluster has so many more nodes, or fewer, from now on. The jobs
 // that ran on nodes that went have been ended before; so there are free nodes to go.
 // Reservations that cannot be kept are made anew, in the order of arrival.
-func (s *System) Resize(now job.Time, more int) {}
+func (s *System) Resize(now job.Time, more int) {
+	s.nodes += more
+	s.free += more
+	if s.free < 0 {
+		panic(fmt.Sprintf("batch: %d nodes go and %d are free", -more, s.free-more))
+	}
+	s.policy.resize(now, more)
+}
 
 // Start appends to ids the jobs that start now.
-func (s *System) Start(now job.Time, ids []ID) []ID { return ids }
+func (s *System) Start(now job.Time, ids []ID) []ID {
+	first := len(ids)
+	ids = s.policy.start(now, ids)
+	for _, id := range ids[first:] {
+		s.check(id, waiting)
+		e := &s.jobs[id]
+		e.Start = now
+		s.states[id] = running
+		s.queue.remove(s.links, id)
+		s.active.append(s.links, id)
+		s.free -= e.Nodes
+	}
+	if s.free < 0 {
+		panic(fmt.Sprintf("batch: %d nodes are used twice at %d", -s.free, now))
+	}
+	return ids
+}
 
 // Next returns when a job may start without anything else happening, Never for no such time.
-func (s *System) Next() job.Time { return cluster.Never }
+func (s *System) Next() job.Time { return s.policy.next() }
 
 // Nodes and Free return how many nodes the cluster has, and how many are free.
 func (s *System) Nodes() int { return s.nodes }
@@ -61,11 +126,41 @@ func (s *System) Free() int  { return s.free }
 // Timeline returns how many nodes are free from now on under the reservations that there
 // are: all jobs' under CBF, the first waiting one's under EASY, none under FCFS. It is the
 // system's own: Clone it to keep or change it.
-func (s *System) Timeline(now job.Time) *cluster.Timeline { return nil }
+func (s *System) Timeline(now job.Time) *cluster.Timeline { return s.policy.timeline(now) }
 
-// Running and Waiting yield jobs, the latter in the order of arrival with their reservations.
-func (s *System) Running() iter.Seq[Entry] { return nil }
-func (s *System) Waiting() iter.Seq[Entry] { return nil }
+// Running yields the jobs on nodes, in the order of their start.
+func (s *System) Running() iter.Seq[Entry] {
+	return func(yield func(Entry) bool) {
+		for id := range s.active.all(s.links) {
+			if !yield(s.jobs[id]) {
+				return
+			}
+		}
+	}
+}
+
+// Waiting yields the jobs of the queue in the order of arrival, with their reservations.
+func (s *System) Waiting() iter.Seq[Entry] {
+	return func(yield func(Entry) bool) {
+		for id := range s.queue.all(s.links) {
+			e := s.jobs[id]
+			e.Start = s.policy.planned(id)
+			if !yield(e) {
+				return
+			}
+		}
+	}
+}
+
+// held returns what is free from now on where only running jobs have nodes, up to their limits.
+func (s *System) held(now job.Time) *cluster.Timeline {
+	t := cluster.NewTimeline(now, s.nodes)
+	for id := range s.active.all(s.links) {
+		e := &s.jobs[id]
+		t.Add(now, e.Start.Add(e.Limit), -e.Nodes)
+	}
+	return t
+}
 
 func (s *System) check(id ID, want state) {
 	if int(id) >= len(s.states) || s.states[id] != want {
