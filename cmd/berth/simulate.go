@@ -1,0 +1,19 @@
+package main
+
+import (
+	"github.com/spf13/cobra"
+)
+
+func newSimulate() *cobra.Command {
+	c := &cobra.Command{
+		Use: "simulate", Short: "Try batch systems, workloads and berth's own choices in virtual time",
+		Long: `Try batch systems, workloads and berth's own choices in virtual time. What decides is
+what decides when jobs run for real; only nodes, tasks and the clock are made up. The
+same command gives the same result, to the byte, on any machine; only wall_s, how long
+the simulation took, differs.`,
+		Example: "  berth simulate swf SDSC-SP2-1998-4.2-cln.swf.gz --filter --policy cbf\n" +
+			"  berth simulate swf log.swf --nodes 256 --policy easy --out jobs.csv --json",
+	}
+	c.AddCommand(newSimulateSWF())
+	return group(c)
+}

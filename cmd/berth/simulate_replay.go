@@ -1,0 +1,130 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"iter"
+	"path/filepath"
+	"strconv"
+	"strings"
+
+	"github.com/google/renameio/v2"
+	"github.com/klauspost/compress/gzip"
+
+	"berth/internal/job"
+	"berth/internal/sim/batch"
+	"berth/internal/sim/batsim"
+	"berth/internal/sim/metrics"
+	"berth/internal/ui"
+	"berth/internal/workload"
+	"berth/internal/workload/swf"
+)
+
+// replay is a schedule of a log's jobs.
+type replay struct {
+	nodes  int
+	policy batch.Policy
+	jobs   []workload.Rigid
+	starts []job.Time // of jobs
+}
+
+func replayed(nodes int, p batch.Policy, jobs []workload.Rigid) *replay {
+	return &replay{nodes, p, jobs, batch.Replay(nodes, p, jobs)}
+}
+
+// end returns when a job was done or killed.
+func (r *replay) end(i int) job.Time {
+	return r.starts[i].Add(min(r.jobs[i].Run, r.jobs[i].Request))
+}
+
+func (r *replay) killed(i int) bool { return r.jobs[i].Run > r.jobs[i].Request }
+
+func (r *replay) measure() ui.Simulation {
+	s := ui.Simulation{Policy: string(r.policy), Nodes: r.nodes}
+	var m metrics.Meter
+	for i, j := range r.jobs {
+		m.Add(j.Submit, r.starts[i], r.end(i), j.Nodes)
+		if r.killed(i) {
+			s.Killed++
+		}
+	}
+	s.Measure(m.Summary(r.nodes))
+	return s
+}
+
+var errForm = errors.New("a schedule is written to a file that ends with .csv, .swf or .swf.gz")
+
+// scheduleForm refuses a file whose name does not say in what form a schedule is to be written.
+func scheduleForm(path string) error {
+	for _, end := range []string{".csv", ".swf", ".swf.gz"} {
+		if path == "" || strings.HasSuffix(path, end) {
+			return nil
+		}
+	}
+	return flagValue("out", fmt.Errorf("%q does not tell in what form: %w", path, errForm))
+}
+
+// write writes the schedule of a log's jobs to a file, in the form that its name tells; it
+// is there whole or not at all. It puts waits and run times into the log.
+func (r *replay) write(path string, log *swf.Log) error {
+	if path == "" {
+		return nil
+	}
+	err := r.writeAside(path, log)
+	if err != nil {
+		return &job.Error{Class: job.Fatal, Code: job.CodeIO, Where: "--out", What: "cannot write the schedule", Err: err}
+	}
+	return nil
+}
+
+func (r *replay) writeAside(path string, log *swf.Log) (err error) {
+	f, err := renameio.NewPendingFile(path, renameio.WithPermissions(0o644))
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, f.Cleanup()) }()
+	switch {
+	case strings.HasSuffix(path, ".csv"):
+		err = batsim.Write(f, logName(log), r.lines(log))
+	case strings.HasSuffix(path, ".gz"):
+		z := gzip.NewWriter(f)
+		err = errors.Join(r.writeSWF(z, log), z.Close())
+	default:
+		err = r.writeSWF(f, log)
+	}
+	if err != nil {
+		return err
+	}
+	return f.CloseAtomicallyReplace()
+}
+
+// logName is what a log is called where there are others: its file's name without endings.
+func logName(log *swf.Log) string {
+	return strings.TrimSuffix(strings.TrimSuffix(filepath.Base(log.Name), ".gz"), ".swf")
+}
+
+// lines yields the schedule for jobs.csv; the profile is the number of the executable.
+func (r *replay) lines(log *swf.Log) iter.Seq[batsim.Job] {
+	return func(yield func(batsim.Job) bool) {
+		for i, j := range r.jobs {
+			line := batsim.Job{ID: j.ID, Submit: j.Submit, Nodes: j.Nodes, Request: j.Request, Start: r.starts[i], Finish: r.end(i), Killed: r.killed(i)}
+			if app := log.Jobs[i].App; app >= 0 {
+				line.Profile = strconv.FormatInt(app, 10)
+			}
+			if !yield(line) {
+				return
+			}
+		}
+	}
+}
+
+// writeSWF writes the log with the schedule in place of what happened.
+func (r *replay) writeSWF(w io.Writer, log *swf.Log) error {
+	for i, j := range r.jobs {
+		l := &log.Jobs[i]
+		l.Wait, l.Run, l.Procs, l.Request = r.starts[i].Sub(j.Submit), r.end(i).Sub(r.starts[i]), int32(j.Nodes), j.Request
+	}
+	log.Header = append(log.Header, fmt.Sprintf("; Note: wait and run times are those of a simulation: %s on %d processors", r.policy, r.nodes))
+	return swf.Write(w, log)
+}
