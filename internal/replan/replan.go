@@ -23,7 +23,8 @@ const Retry = 30 * time.Second
 // Work returns the engine's view of a job that was planned.
 func Work(spec *job.Spec, p plan.Plan) job.Work {
 	w := job.Work{ID: spec.ID, Name: spec.Name, Kind: spec.Kind, Tasks: p.Tasks,
-		Alloc: p.Alloc, More: p.More, Scout: p.Scout, TaskTime: p.TaskTime, ReduceTime: p.ReduceTime}
+		Alloc: p.Alloc, More: p.More, Scout: p.Scout, TaskTime: p.TaskTime, ReduceTime: p.ReduceTime,
+		TaskMean: p.TaskMean, ReduceMean: p.ReduceMean}
 	if spec.Kind == job.Bag {
 		b := spec.Bag
 		w.Need, w.Attempts, w.MaxFails, w.Throttle = b.Need, b.Retries+1, b.MaxFails, b.Throttle
@@ -39,7 +40,7 @@ func Work(spec *job.Spec, p plan.Plan) job.Work {
 // Resume returns what the engine is told to let a job go on by a new plan.
 func Resume(id job.ID, failed bool, p plan.Plan) engine.Resume {
 	return engine.Resume{Job: id, Failed: failed, Alloc: p.Alloc, More: p.More, Scout: p.Scout,
-		TaskTime: p.TaskTime, ReduceTime: p.ReduceTime}
+		TaskTime: p.TaskTime, ReduceTime: p.ReduceTime, TaskMean: p.TaskMean, ReduceMean: p.ReduceMean}
 }
 
 // Planned returns the answer to engine.Plan: the plan, or why there is none. What only the
@@ -55,6 +56,7 @@ func Planned(id job.ID, now job.Time, p plan.Plan, err error) engine.Planned {
 	}
 	in.Allocs = p.Requests()
 	in.Scout, in.TaskTime, in.ReduceTime = p.Scout, p.TaskTime, p.ReduceTime
+	in.TaskMean, in.ReduceMean = p.TaskMean, p.ReduceMean
 	if len(p.Reasons) > 0 {
 		in.Decision = p.Reasons[0]
 	}
@@ -101,3 +103,13 @@ func Rest(r engine.Rest) *plan.Rest {
 
 // Idle reports whether an allocation waits for work, so that another job may be planned with it.
 func Idle(a engine.AllocStatus) bool { return a.Idle && a.Begun && a.Request.Elastic }
+
+// Serves reports whether an allocation that waits for work would serve a job that is to run
+// on that driver and partition: it was asked for as the job's own would be (engine, pools). A
+// job whose number of nodes or time is given gets just that.
+func Serves(r *job.Request, on, partition string, req job.AllocRequest) bool {
+	if r.MinNodes > 0 || r.WallTime == job.WallMax {
+		return false
+	}
+	return req.On == on && req.Scratch == r.Scratch && req.Batch.Key() == r.Batch(partition).Key()
+}

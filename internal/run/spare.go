@@ -8,6 +8,7 @@ import (
 	"berth/internal/home"
 	"berth/internal/job"
 	"berth/internal/plan"
+	"berth/internal/replan"
 )
 
 // Spare is an allocation that waits for work.
@@ -34,16 +35,10 @@ func (at *place) use(h home.Home, spec *job.Spec, spare []Spare) {
 	}
 }
 
-// serves reports whether an allocation would serve the job: it was asked for as the
-// job's own would be (engine, pools). A job whose number of nodes or time is given gets
-// just that.
+// serves reports whether an allocation would serve the job.
 func (at *place) serves(spec *job.Spec, req job.AllocRequest) bool {
 	r := &spec.Request
-	if r.MinNodes > 0 || r.WallTime == job.WallMax {
-		return false
-	}
-	own := r.Batch(cmp.Or(r.Partition, at.defaultPartition()))
-	return req.On == at.snap.Driver && req.Scratch == r.Scratch && req.Batch.Key() == own.Key()
+	return replan.Serves(r, at.snap.Driver, cmp.Or(r.Partition, at.defaultPartition()), req)
 }
 
 // defaultPartition returns the name of the partition of jobs that name none; "" without one.

@@ -1,0 +1,119 @@
+package sim
+
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	"berth/internal/job"
+	"berth/internal/sim/batch"
+	"berth/internal/workload"
+)
+
+func configError(where, what, do string) error {
+	return &job.Error{Class: job.User, Code: job.CodeConfig, Where: where, What: what, Do: do}
+}
+
+// check returns what makes no sense in a Config.
+func (cfg *Config) check() error {
+	if err := cfg.checkCluster(); err != nil {
+		return err
+	}
+	if err := cfg.checkAdaptor(); err != nil {
+		return err
+	}
+	last := job.Time(0)
+	for i := range cfg.Rigid {
+		if err := cfg.checkRigid(&cfg.Rigid[i], last); err != nil {
+			return err
+		}
+		last = cfg.Rigid[i].Submit
+	}
+	last = 0
+	for i := range cfg.Elastic {
+		if err := cfg.checkElastic(&cfg.Elastic[i], last); err != nil {
+			return err
+		}
+		last = cfg.Elastic[i].Submit
+	}
+	return nil
+}
+
+func (cfg *Config) checkCluster() error {
+	c := &cfg.Cluster
+	switch {
+	case c.Nodes < 1:
+		return configError("cluster", fmt.Sprintf("it has %d nodes", c.Nodes), "give it one at least")
+	case c.Cores < 0 || c.MaxTime < 0 || c.StartUp < 0:
+		return configError("cluster", "cores and times cannot be negative", "")
+	case c.Speeds != nil && len(c.Speeds) != c.Nodes:
+		return configError("cluster", fmt.Sprintf("it has %d nodes, but %d speeds are given", c.Nodes, len(c.Speeds)), "give a speed for each node, or none")
+	case slices.ContainsFunc(c.Speeds, func(s float64) bool { return !(s > 0) }):
+		return configError("cluster", "a speed is not above 0", "")
+	}
+	if _, err := batch.ParsePolicy(string(cfg.Policy)); err != nil {
+		return configError("policy", err.Error(), "")
+	}
+	f := &cfg.Faults
+	if f.NodeMTBF < 0 || f.Repair < 0 || f.SlowMTBF < 0 || f.SlowFor < 0 || !(f.SlowBy >= 0) || !(f.TaskFails >= 0 && f.TaskFails <= 1) {
+		return configError("faults", "times and factors cannot be negative, shares are from 0 to 1", "")
+	}
+	if f.SlowMTBF > 0 && f.SlowBy == 0 {
+		return configError("faults", "nodes become slow, but by how much is not said", "say how many times as long tasks take")
+	}
+	return nil
+}
+
+func (cfg *Config) checkAdaptor() error {
+	a := &cfg.Adaptor
+	switch {
+	case len(cfg.Elastic) == 0 || a.Way == Naive || a.Way == Berth || a.Way == Paper && !a.Unknown:
+		return nil
+	case a.Way == Paper:
+		return configError("adaptor", "the paper's algorithm needs a profile of the application", "use another way, or let applications be known")
+	}
+	return configError("adaptor", fmt.Sprintf("there is no way %q", a.Way), fmt.Sprintf("use one of %s, %s, %s", Naive, Paper, Berth))
+}
+
+func (cfg *Config) checkRigid(r *workload.Rigid, last job.Time) error {
+	where := fmt.Sprintf("job %d", r.ID)
+	switch {
+	case r.Submit < last:
+		return configError(where, "it was submitted before the job before it", "")
+	case r.Nodes < 1 || r.Nodes > cfg.Cluster.Nodes:
+		return configError(where, fmt.Sprintf("it needs %d nodes, but the cluster has %d", r.Nodes, cfg.Cluster.Nodes), "")
+	case r.Run < 0 || r.Request < 1:
+		return configError(where, fmt.Sprintf("it runs for %v and asks for %v", r.Run, r.Request), "")
+	}
+	return nil
+}
+
+func (cfg *Config) checkElastic(e *workload.Elastic, last job.Time) error {
+	where := fmt.Sprintf("job %d", e.ID)
+	longest := time.Duration(0)
+	for _, ds := range [][]time.Duration{e.Maps, e.Reduces, e.FirstShuffle, e.Shuffle} {
+		for _, d := range ds {
+			if d < 0 {
+				return configError(where, fmt.Sprintf("a task takes %v", d), "")
+			}
+			longest = max(longest, d)
+		}
+	}
+	wrong := func(shuffle []time.Duration) bool { return shuffle != nil && len(shuffle) != len(e.Reduces) }
+	switch {
+	case e.Submit < last:
+		return configError(where, "it was submitted before the job before it", "")
+	case len(e.Maps) == 0:
+		return configError(where, "it has no tasks", "")
+	case wrong(e.FirstShuffle) || wrong(e.Shuffle):
+		return configError(where, "it has another number of shuffles than of reduces", "")
+	}
+	fastest := 1.0
+	if cfg.Cluster.Speeds != nil {
+		fastest = slices.Max(cfg.Cluster.Speeds)
+	}
+	if need := cfg.Cluster.StartUp + time.Duration(float64(longest)/fastest); cfg.Cluster.MaxTime > 0 && need > cfg.Cluster.MaxTime {
+		return configError(where, fmt.Sprintf("the queue takes jobs of up to %v, but one of its tasks needs %v", cfg.Cluster.MaxTime, need), "allow more time")
+	}
+	return nil
+}

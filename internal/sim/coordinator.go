@@ -1,0 +1,148 @@
+package sim
+
+import (
+	"berth/internal/cluster"
+	"berth/internal/engine"
+	"berth/internal/event"
+	"berth/internal/job"
+	"berth/internal/plan"
+	"berth/internal/replan"
+)
+
+// coordinator is the shell around an engine in virtual time, as package coordinator is in
+// real time: inputs go in one after the other, records are looked at, then actions are
+// carried out. It has a job of its own, or all jobs of a user.
+type coordinator struct {
+	w       *world
+	engine  *engine.Engine
+	site    *site
+	own     bool // it ends with its job
+	closed  bool
+	apps    map[job.ID]*app
+	workers map[job.NodeID]*worker
+	inbox   []engine.Input
+	looping bool
+	armed   job.Time // the earliest tick that is on the agenda; Never: none is
+}
+
+// coordinatorOf returns the coordinator of a job, new unless its user has one.
+func (w *world) coordinatorOf(a *app) *coordinator {
+	if c := w.shared[a.User]; c != nil {
+		return c
+	}
+	c := &coordinator{w: w, engine: engine.New(w.engineConfig()), own: !w.cfg.Adaptor.Shared,
+		apps: make(map[job.ID]*app), workers: make(map[job.NodeID]*worker), armed: cluster.Never}
+	c.site = newSite(w, c.tell, c.join)
+	if !c.own {
+		w.shared[a.User] = c
+	}
+	return c
+}
+
+// engineConfig returns the engine's bounds: the defaults.
+func (w *world) engineConfig() engine.Config { return engine.Config{} }
+
+func submitOf(spec *job.Spec, p plan.Plan) engine.Input {
+	return engine.Submit{Work: replan.Work(spec, p)}
+}
+
+// tell hands an input to the engine, and all that comes of it: what drivers and workers
+// answer while actions are carried out waits its turn.
+func (c *coordinator) tell(in engine.Input) {
+	c.inbox = append(c.inbox, in)
+	if c.looping {
+		return
+	}
+	c.looping = true
+	for i := 0; i < len(c.inbox) && c.w.err == nil; i++ {
+		c.step(c.inbox[i])
+	}
+	clear(c.inbox)
+	c.inbox, c.looping = c.inbox[:0], false
+	if c.closed {
+		c.giveBack()
+		return
+	}
+	c.arm()
+}
+
+// step hands one input to the engine. That a node is not wanted any more it says itself,
+// by an action.
+func (c *coordinator) step(in engine.Input) {
+	out, err := c.engine.Step(c.w.now, in)
+	if _, late := in.(engine.NodeUp); err != nil && !late {
+		c.w.fail(err)
+		return
+	}
+	for _, r := range out.Records {
+		c.observe(r)
+	}
+	for _, a := range out.Actions {
+		engine.Perform(a, performer{c})
+	}
+}
+
+// arm notes when the engine next wants to be told the time.
+func (c *coordinator) arm() {
+	if at, ok := c.engine.NextTimeout(); ok && at < c.armed {
+		c.armed = max(at, c.w.now+1)
+		c.w.agenda.note(c.armed, tickRank, c)
+	}
+}
+
+// happen tells the engine the time, if it is due.
+func (c *coordinator) happen() {
+	c.armed = cluster.Never
+	if at, ok := c.engine.NextTimeout(); ok && at <= c.w.now && !c.closed {
+		c.tell(engine.Tick{})
+	} else if !c.closed {
+		c.arm()
+	}
+}
+
+// observe takes a record into the results.
+func (c *coordinator) observe(r event.Record) {
+	switch r := r.(type) {
+	case event.AttemptStarted:
+		if o := c.apps[r.Attempt.Job].out; o.Start == 0 {
+			o.Start = since(c.w.now)
+		}
+	case event.AttemptEnded:
+		c.observeEnd(c.apps[r.Attempt.Job], r)
+	case event.AllocRequested:
+		o := c.apps[r.Job].out
+		if o.Allocs++; o.Allocs == 1 {
+			o.Nodes = r.Request.Nodes
+		}
+	case event.JobEnded:
+		c.apps[r.Job].end(r.State != event.StateDone)
+		c.closed = c.own
+	}
+}
+
+func (c *coordinator) observeEnd(a *app, r event.AttemptEnded) {
+	a.measured.Add(a.kind(r.Attempt.Task), r)
+	if r.Outcome != event.Done {
+		a.out.Lost++
+		return
+	}
+	for _, s := range r.Stats {
+		if s.Phase != job.PhaseShuffle { // which takes no core
+			c.w.result.Busy += s.Duration().Seconds()
+		}
+	}
+}
+
+// giveBack ends all allocations: a coordinator without jobs ends.
+func (c *coordinator) giveBack() {
+	for _, a := range c.engine.Allocs() {
+		c.w.fail(c.site.Release(c.w.ctx, a.ID))
+	}
+	c.w.fail(c.site.Close())
+}
+
+// join takes a worker in that dials.
+func (c *coordinator) join(k *worker) {
+	c.workers[k.id] = k
+	c.tell(engine.NodeUp{NodeJoined: event.NodeJoined{Node: k.id, Host: k.host(), Addr: k.host(), Capacity: c.w.machine.size, Outputs: k.outputs()}})
+}

@@ -1,0 +1,92 @@
+package sim
+
+import (
+	"time"
+
+	"berth/internal/cluster"
+	"berth/internal/engine"
+	"berth/internal/job"
+	"berth/internal/plan"
+	"berth/internal/predict"
+	"berth/internal/replan"
+	"berth/internal/sim/batch"
+)
+
+// decide plans a job, or what is left of it. The queue is looked at as it is now.
+func (c *coordinator) decide(a *app, rest *engine.Rest) (plan.Plan, error) {
+	if c.w.cfg.Adaptor.Way != Berth {
+		return c.w.slotted(a, rest), nil
+	}
+	snap, err := c.site.Snapshot(c.w.ctx)
+	if err != nil {
+		return plan.Plan{}, err
+	}
+	if rest == nil {
+		return plan.Decide(plan.Question{Now: c.w.now, Snap: snap, Spec: a.spec,
+			Counts: plan.Counts{Tasks: len(a.Maps)}, Profile: a.profile, Idle: c.idle(a)})
+	}
+	c.site.expect(rest.Live)
+	return plan.Decide(replan.Question(replan.Known{Now: c.w.now, Snap: snap, Spec: a.spec, First: a.first,
+		Profile: a.profile, Measured: &a.measured}, *rest))
+}
+
+// idle returns the coordinator's allocations that wait for work and would serve the job.
+func (c *coordinator) idle(a *app) []plan.Live {
+	var out []plan.Live
+	for _, l := range c.engine.Allocs() {
+		if replan.Idle(l) && replan.Serves(&a.spec.Request, siteName, partition, l.Request) {
+			out = append(out, plan.Live{Request: l.Request, Start: l.Began, Ends: l.Ends})
+		}
+	}
+	return out
+}
+
+// slotted returns the plan of the ways beside Decide: one allocation for all that is left.
+// Where Algorithm 1 finds no slot, as MaxTime is less than T_up, it is the naive request;
+// the rest is asked for in the same way when that has ended.
+func (w *world) slotted(a *app, rest *engine.Rest) plan.Plan {
+	s := plan.Slotting{
+		Now: w.now, Maps: len(a.Maps), Reduces: len(a.Reduces), Timeline: w.timeline(),
+		MaxNodes: a.spec.Request.MaxNodes, MaxTime: w.cfg.Cluster.MaxTime, PerNode: w.machine.size.CPUs,
+	}
+	if rest != nil {
+		s.Maps, s.Reduces = rest.Tasks, rest.Reduces
+	}
+	got, ok := plan.Slotted{}, false
+	if w.cfg.Adaptor.Way == Paper {
+		s.Invariants, _ = a.profile.Invariants(predict.Size{Kind: a.spec.Kind, Tasks: s.Maps, Reduces: s.Reduces})
+		got, ok = plan.Algorithm1(s)
+	}
+	if !ok {
+		got, ok = plan.Naive(s)
+	}
+	if !ok { // nodes are down
+		got = plan.Slotted{Nodes: max(1, min(s.Maps+s.Reduces, w.system.Nodes())), Time: s.MaxTime}
+	}
+	return plan.Plan{
+		At: w.now, App: predict.Application(a.spec), Kind: a.spec.Kind, Tasks: len(a.Maps), Reduces: len(a.Reduces),
+		Alloc: job.AllocRequest{On: siteName, Nodes: got.Nodes, PerNode: w.machine.size, Time: got.Time, Elastic: true,
+			Batch: a.spec.Request.Batch(partition), Start: got.Start},
+	}
+}
+
+// timeline returns the free nodes from now on: with conservative backfilling the batch
+// system's own, else what a snapshot of the queue shows.
+func (w *world) timeline() *cluster.Timeline {
+	if w.cfg.Policy == batch.CBF {
+		t := w.system.Timeline(w.now)
+		t.Advance(w.now)
+		return t
+	}
+	snap := w.snapshot()
+	t, _ := snap.Timeline(cluster.View{PerNode: w.machine.size, Whole: true})
+	return t
+}
+
+// wall returns the limit of a request; the batch system has none without.
+func wall(t time.Duration) time.Duration {
+	if t <= 0 {
+		return unlimited
+	}
+	return t
+}

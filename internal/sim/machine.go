@@ -1,0 +1,111 @@
+package sim
+
+import (
+	"math/bits"
+	"strconv"
+
+	"berth/internal/cluster"
+	"berth/internal/job"
+)
+
+// machine is the nodes of the simulated cluster. The batch system counts them; which ones
+// a job gets is decided here: the lowest numbers that are free.
+type machine struct {
+	size   job.Resources // of each
+	speeds []float64     // nil: all 1
+	state  []nodeState
+	free   []uint64       // a bit for each node that is free
+	shown  []cluster.Node // as snapshots have them
+	all    []int          // 0, 1, …: the partition
+}
+
+// nodeState is what befell a node.
+type nodeState struct {
+	holder *allocation // who has it; nil: nobody
+	down   bool        // it failed and is not repaired
+	out    bool        // the batch system does not count it
+	slow   bool        // what begins there takes longer
+}
+
+func newMachine(c *Cluster) *machine {
+	m := &machine{size: job.Resources{CPUs: max(c.Cores, 1)}, speeds: c.Speeds,
+		state: make([]nodeState, c.Nodes), free: make([]uint64, (c.Nodes+63)/64)}
+	for i := range c.Nodes {
+		m.all = append(m.all, i)
+		m.free[i/64] |= 1 << (i % 64)
+		m.shown = append(m.shown, cluster.Node{Name: "n" + strconv.Itoa(i), Capacity: m.size, Free: m.size})
+	}
+	return m
+}
+
+// take gives an allocation its nodes.
+func (m *machine) take(a *allocation) {
+	a.on = make([]int, 0, a.nodes)
+	for w := 0; len(a.on) < a.nodes; w++ {
+		for m.free[w] != 0 && len(a.on) < a.nodes {
+			i := w*64 + bits.TrailingZeros64(m.free[w])
+			m.free[w] &= m.free[w] - 1
+			m.state[i].holder = a
+			m.shown[i].Free = job.Resources{}
+			a.on = append(a.on, i)
+		}
+	}
+}
+
+// give takes the nodes of an allocation back, and returns those that are down: the batch
+// system is not to count them any more.
+func (m *machine) give(a *allocation) (gone int) {
+	for _, i := range a.on {
+		s := &m.state[i]
+		s.holder = nil
+		if s.down {
+			s.out = true
+			gone++
+			continue
+		}
+		m.release(i)
+	}
+	return gone
+}
+
+func (m *machine) release(i int) {
+	m.free[i/64] |= 1 << (i % 64)
+	m.shown[i].Free = m.size
+}
+
+// speed returns the speed of a node's cores.
+func (m *machine) speed(i int) float64 {
+	if m.speeds == nil {
+		return 1
+	}
+	return m.speeds[i]
+}
+
+// fail takes a node down. It reports whether the batch system loses it now: else it loses it
+// when the allocation that has it ends.
+func (m *machine) fail(i int) (now bool) {
+	s := &m.state[i]
+	s.down = true
+	m.shown[i].Down = "down"
+	if s.holder != nil {
+		return false
+	}
+	s.out = true
+	m.free[i/64] &^= 1 << (i % 64)
+	m.shown[i].Free = job.Resources{}
+	return true
+}
+
+// repair brings a node back. It reports whether the batch system gets it back now: else it
+// never knew, as somebody has it.
+func (m *machine) repair(i int) (now bool) {
+	s := &m.state[i]
+	s.down = false
+	m.shown[i].Down = ""
+	if !s.out {
+		return false
+	}
+	s.out = false
+	m.release(i)
+	return true
+}

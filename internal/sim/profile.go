@@ -1,0 +1,126 @@
+package sim
+
+import (
+	"math/rand/v2"
+	"time"
+
+	"berth/internal/job"
+	"berth/internal/predict"
+	"berth/internal/workload"
+)
+
+// profileKey is what jobs have in common that share a profile: their commands.
+type profileKey struct {
+	app  string
+	kind job.Kind
+}
+
+// sampled is how many tasks of each sort a profile is measured on at most.
+const sampled = 1000
+
+// pooled is the tasks of all jobs of an application.
+type pooled struct {
+	maps, reduces, first, other []time.Duration
+}
+
+// profilesOf returns the profiles of all applications, each as of one earlier run that had a
+// sample of the tasks of all jobs of the application, drawn from the seed. They stay what
+// they are: what is measured during the simulation goes into the plans of its own job alone.
+func profilesOf(cfg *Config) map[profileKey]*predict.Profile {
+	out := make(map[profileKey]*predict.Profile)
+	if cfg.Adaptor.Unknown {
+		return out
+	}
+	pools := make(map[string]*pooled)
+	var apps []string
+	for i := range cfg.Elastic {
+		e := &cfg.Elastic[i]
+		p := pools[e.App]
+		if p == nil {
+			p = &pooled{}
+			pools[e.App] = p
+			apps = append(apps, e.App)
+		}
+		p.add(e)
+	}
+	for i, name := range apps {
+		s := pools[name].sample(rand.New(rand.NewPCG(cfg.Seed, profileStream+uint64(i))))
+		out[profileKey{name, job.Bag}] = s.profile(name, job.Bag)
+		if len(s.reduces) > 0 {
+			out[profileKey{name, job.MapReduce}] = s.profile(name, job.MapReduce)
+		}
+	}
+	return out
+}
+
+func (p *pooled) add(e *workload.Elastic) {
+	orZero := func(d []time.Duration) []time.Duration {
+		if d == nil {
+			return make([]time.Duration, len(e.Reduces))
+		}
+		return d
+	}
+	p.maps = append(p.maps, e.Maps...)
+	p.reduces = append(p.reduces, e.Reduces...)
+	p.first = append(p.first, orZero(e.FirstShuffle)...)
+	p.other = append(p.other, orZero(e.Shuffle)...)
+}
+
+// sample returns up to sampled tasks of each sort, drawn without replacement.
+func (p *pooled) sample(rng *rand.Rand) *pooled {
+	s := &pooled{}
+	for _, i := range draw(rng, len(p.maps)) {
+		s.maps = append(s.maps, p.maps[i])
+	}
+	for _, i := range draw(rng, len(p.reduces)) {
+		s.reduces, s.first, s.other = append(s.reduces, p.reduces[i]), append(s.first, p.first[i]), append(s.other, p.other[i])
+	}
+	return s
+}
+
+// draw returns up to sampled different numbers below n; all of them where there are no more.
+func draw(rng *rand.Rand, n int) []int {
+	all := make([]int, n)
+	for i := range all {
+		all[i] = i
+	}
+	if n <= sampled {
+		return all
+	}
+	for i := range sampled {
+		k := i + rng.IntN(n-i)
+		all[i], all[k] = all[k], all[i]
+	}
+	return all[:sampled]
+}
+
+// profile returns what a run with just those tasks measures. Reduces by turns begin before
+// the last map has ended and after it, so that both sorts of shuffle are known.
+func (p *pooled) profile(name string, kind job.Kind) *predict.Profile {
+	var c predict.Collector
+	last := epoch
+	for _, d := range p.maps {
+		end := epoch.Add(d)
+		last = max(last, end)
+		if kind == job.Bag {
+			c.Add(job.BagTask, []job.PhaseStat{{Phase: job.PhaseCompute, Start: epoch, End: end}})
+		} else {
+			c.Add(job.MapTask, []job.PhaseStat{{Phase: job.PhaseMap, Start: epoch, End: end}})
+		}
+	}
+	size := predict.Size{Kind: kind, Tasks: len(p.maps)}
+	if kind == job.MapReduce {
+		size.Reduces = len(p.reduces)
+		for i, d := range p.reduces {
+			start, shuffled := last-1, last.Add(p.first[i])
+			if i%2 == 1 {
+				start, shuffled = last, last.Add(p.other[i])
+			}
+			c.Add(job.ReduceTask, []job.PhaseStat{{Phase: job.PhaseShuffle, Start: start, End: shuffled},
+				{Phase: job.PhaseReduce, Start: shuffled, End: shuffled.Add(d)}})
+		}
+	}
+	prof := &predict.Profile{App: name}
+	prof.AddRun(size, epoch, c.Measures())
+	return prof
+}

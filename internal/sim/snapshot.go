@@ -1,0 +1,43 @@
+package sim
+
+import (
+	"strconv"
+	"time"
+
+	"berth/internal/cluster"
+)
+
+// partition is the name of the one partition that there is.
+const partition = "sim"
+
+// grain is what wall times are rounded up to.
+const grain = time.Second
+
+// snapshot returns the cluster and its queue as a driver shows them: jobs that run with
+// their nodes and limits, jobs that wait with their reservations where the policy makes
+// any. It is good until time goes on.
+func (w *world) snapshot() cluster.Snapshot {
+	q := &cluster.Queue{Cluster: siteName, Grain: grain, Partitions: []cluster.Partition{
+		{Name: partition, Default: true, Nodes: w.machine.all, MaxTime: w.cfg.Cluster.MaxTime, Whole: true}}}
+	for e := range w.system.Running() {
+		q.Running = append(q.Running, w.queued(w.allocs[e.ID], e.Limit))
+	}
+	for e := range w.system.Waiting() {
+		j := w.queued(w.allocs[e.ID], e.Limit)
+		if e.Start != cluster.Never {
+			j.Start = e.Start
+		}
+		q.Pending = append(q.Pending, j)
+	}
+	for _, a := range w.parked {
+		j := w.queued(a, a.limit)
+		j.Held = "nodes that it needs are down"
+		q.Pending = append(q.Pending, j)
+	}
+	return cluster.Snapshot{Driver: siteName, At: w.now, Nodes: w.machine.shown, Queue: q}
+}
+
+func (w *world) queued(a *allocation, limit time.Duration) cluster.Queued {
+	return cluster.Queued{ID: strconv.Itoa(int(a.id)), Partition: partition, Nodes: a.on, Count: a.nodes, PerNode: w.machine.size, Whole: true,
+		Start: a.began, Limit: limit}
+}
