@@ -27,6 +27,9 @@ func (e *Engine) applyStarted(at job.Time, r event.AttemptStarted) {
 		a.alloc.live++
 	}
 	n.Used = n.Used.Plus(sched.Holds(a.kind, a.leave, j.need(i)))
+	if a.kind == job.ReduceTask && !a.shuffling() {
+		j.sorting++
+	}
 	if a.shuffling() {
 		n.Shuffling++
 		n.ShuffleMem += j.work.ReduceNeed.Mem
@@ -44,15 +47,22 @@ func (e *Engine) applyLeave(at job.Time, a *attempt, p job.Phase) {
 	e.unwant(a)
 	a.leave, a.left = p, at
 	a.node.Used = a.node.Used.Plus(sched.Holds(a.kind, a.leave, a.job.need(a.id.Task)))
+	if a.kind == job.ReduceTask && !a.shuffling() {
+		a.job.sorting++
+		e.rank(a.job)
+	}
 }
 
 // release gives back what the attempt holds of its node.
 func (e *Engine) release(a *attempt) {
 	n, need := a.node, a.job.need(a.id.Task)
 	n.Used = n.Used.Minus(sched.Holds(a.kind, a.leave, need))
-	if a.shuffling() {
+	switch {
+	case a.shuffling():
 		n.Shuffling--
 		n.ShuffleMem -= need.Mem
+	case a.kind == job.ReduceTask:
+		a.job.sorting--
 	}
 }
 
@@ -60,6 +70,7 @@ func (e *Engine) release(a *attempt) {
 func (e *Engine) want(a *attempt, p job.Phase) {
 	if a.wants == job.PhaseNone {
 		a.node.Waiting++
+		a.since = a.job.place
 	}
 	a.wants = p
 	e.freed(a.node)
@@ -154,7 +165,7 @@ func (e *Engine) applyOutcome(at job.Time, a *attempt, r event.AttemptEnded) {
 		e.strike(at, n)
 		t.lost = min(t.lost, 254) + 1
 	case event.Killed:
-		if !(a.shuffling() && a.elastic()) { // such a one is killed for want of time or room
+		if !a.shuffling() { // such a one is killed for want of time or room
 			t.lost = min(t.lost, 254) + 1
 		}
 	case event.Broken:

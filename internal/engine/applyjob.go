@@ -3,6 +3,7 @@ package engine
 import (
 	"berth/internal/event"
 	"berth/internal/job"
+	"berth/internal/sched"
 )
 
 func (e *Engine) applySubmitted(at job.Time, r event.JobSubmitted) {
@@ -17,6 +18,7 @@ func (e *Engine) applySubmitted(at job.Time, r event.JobSubmitted) {
 	j.queues[0] = queue{job: j, kind: w.TaskKind(0), end: int32(w.Tasks)}
 	j.queues[1] = queue{job: j, kind: job.ReduceTask, next: int32(w.Tasks), end: int32(w.Total())}
 	j.expect(w.TaskTime, w.ReduceTime, append([]job.AllocRequest{w.Alloc}, w.More...))
+	j.foresee(w.TaskMean, w.ReduceMean, w.TaskTime, w.ReduceTime)
 	e.jobs[w.ID] = j
 	e.line = append(e.line, j)
 	e.enter(j)
@@ -25,7 +27,7 @@ func (e *Engine) applySubmitted(at job.Time, r event.JobSubmitted) {
 // enter puts a job into the line, behind all others.
 func (e *Engine) enter(j *jobState) {
 	e.orders++
-	j.order = e.orders
+	j.place = sched.Place{Order: e.orders}
 	p := e.poolFor(shapeOf(j.work.Alloc))
 	p.enter(j)
 	p.barren = 0
@@ -45,6 +47,8 @@ func (e *Engine) applyResumed(at job.Time, r event.JobResumed) {
 	}
 	w := &j.work
 	w.Alloc, w.More, w.Scout, w.TaskTime, w.ReduceTime = r.Alloc, r.More, r.Scout, r.TaskTime, r.ReduceTime
+	w.TaskMean, w.ReduceMean = r.TaskMean, r.ReduceMean
+	j.foresee(w.TaskMean, w.ReduceMean, w.TaskTime, w.ReduceTime)
 	j.expect(w.TaskTime, w.ReduceTime, append([]job.AllocRequest{w.Alloc}, w.More...))
 	j.state, j.ending, j.code, j.reason = event.StateQueued, "", job.CodeFailed, ""
 	j.resumed, j.ended = at, 0

@@ -215,15 +215,7 @@ func (x *explanation) room(q *queue, word string) {
 		}
 	}
 	x.say("%d %s for %s: %s%s", q.ready(), word+verb(q.ready(), " wait"), want, some(where), kept)
-	var before []string
-	for _, k := range p.active {
-		if k.order < x.j.order && k.active() && (k.queues[0].class != nil || k.queues[1].class != nil) {
-			before = append(before, string(k.work.ID))
-		}
-	}
-	if len(before) > 0 {
-		x.say("before it in line: %s", some(before))
-	}
+	x.before()
 }
 
 // claims tells of map outputs whose holder is unknown since a resume.

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"berth/internal/job"
+	"berth/internal/sched"
 )
 
 // Missed returns a claim that the scheduler left waiting though a node has room for
@@ -44,10 +45,10 @@ func (e *Engine) room(p *pool, c *class) *node {
 			continue
 		}
 		if n == p.held && p.heldFor.line[0].claim().Before(c.line[0].claim()) {
-			order := p.heldOrder
-			p.heldOrder = p.heldFor.line[0].job.order
+			kept := p.heldJob
+			p.heldJob = p.heldFor.line[0].job
 			spares := p.spares(c)
-			p.heldOrder = order
+			p.heldJob = kept
 			if !spares {
 				continue
 			}
@@ -55,6 +56,44 @@ func (e *Engine) room(p *pool, c *class) *node {
 		return n
 	}
 	return nil
+}
+
+// Misplaced returns a job whose place in line is not what its state makes it, or a class
+// whose head is not the first of its line, found by looking at everything; empty if there is none.
+func (e *Engine) Misplaced() string {
+	for _, p := range e.pools {
+		for _, j := range p.active {
+			left, rank := j.unstarted(), job.Time(0)
+			if e.cfg.Order == sched.Shortest {
+				rank = sched.Rank(max(j.submitted, j.resumed), left[0], left[1])
+			}
+			if j.place.Rank != rank {
+				return fmt.Sprintf("%s has rank %d, not %d", j.work.ID, j.place.Rank, rank)
+			}
+			if w, sorting := left[0], j.sortingNow(); w.Tasks != j.queues[0].ready() || left[1].Tasks != j.queues[1].ready()+j.counts[1].running-sorting {
+				return fmt.Sprintf("%s has %d and %d left to start", j.work.ID, w.Tasks, left[1].Tasks)
+			}
+		}
+		for _, c := range p.classes {
+			for _, q := range c.line {
+				if q.claim().Before(c.line[0].claim()) {
+					return fmt.Sprintf("%s goes before %s", q.job.work.ID, c.line[0].job.work.ID)
+				}
+			}
+		}
+	}
+	return ""
+}
+
+// sortingNow counts the reduces that have leave for more than their shuffle.
+func (j *jobState) sortingNow() int {
+	n := 0
+	for _, a := range j.live {
+		if a.kind == job.ReduceTask && !a.shuffling() {
+			n++
+		}
+	}
+	return n
 }
 
 // Neglected returns what is left to itself in an elastic pool, found by looking at

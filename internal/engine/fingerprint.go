@@ -46,9 +46,9 @@ func (e *Engine) dump(w io.Writer) {
 }
 
 func (j *jobState) dump(w io.Writer) {
-	fmt.Fprintf(w, "job %s order %d %s ending %q code %d reason %q times %d %d %d %d counts %v fails %d last %q broken %q unclaimed %d touched %v\n",
-		j.work.ID, j.order, j.state, j.ending, j.code, j.reason, j.submitted, j.started, j.resumed, j.ended,
-		j.counts, j.fails, j.lastFail, j.broken, j.unclaimed, j.touched.list())
+	fmt.Fprintf(w, "job %s place %v %s ending %q code %d reason %q times %d %d %d %d counts %v sorting %d spans %v fails %d last %q broken %q unclaimed %d touched %v\n",
+		j.work.ID, j.place, j.state, j.ending, j.code, j.reason, j.submitted, j.started, j.resumed, j.ended,
+		j.counts, j.sorting, j.spans, j.fails, j.lastFail, j.broken, j.unclaimed, j.touched.list())
 	fmt.Fprintf(w, "  work %+v\n", j.work)
 	if j.asked > 0 || j.dones > 0 {
 		fmt.Fprintf(w, "  asked %d dones %d barren %+v misses %d waits %+v\n", j.asked, j.dones, j.barren, j.misses, j.waits)

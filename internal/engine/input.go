@@ -30,6 +30,8 @@ type Resume struct {
 	Scout      int
 	TaskTime   time.Duration
 	ReduceTime time.Duration
+	TaskMean   time.Duration
+	ReduceMean time.Duration
 }
 
 // Finalized answers the action Finalize: the job's output as a whole is committed, or not.

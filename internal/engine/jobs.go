@@ -116,7 +116,7 @@ func (e *Engine) resume(in Resume) error {
 		return err
 	}
 	e.emit(event.JobResumed{Job: in.Job, Failed: in.Failed, Alloc: in.Alloc,
-		More: in.More, Scout: in.Scout, TaskTime: in.TaskTime, ReduceTime: in.ReduceTime})
+		More: in.More, Scout: in.Scout, TaskTime: in.TaskTime, ReduceTime: in.ReduceTime, TaskMean: in.TaskMean, ReduceMean: in.ReduceMean})
 	e.dropOutputs(func(h *node) bool { return h.alloc != nil && h.alloc.clearing })
 	return nil
 }

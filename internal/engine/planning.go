@@ -180,6 +180,7 @@ func (e *Engine) applyPlanned(r event.JobPlanned) {
 			j.timing[i].hint = d
 		}
 	}
+	j.foresee(r.TaskMean, r.ReduceMean, r.TaskTime, r.ReduceTime)
 	e.enqueue(j)
 	e.touchAllocs()
 }

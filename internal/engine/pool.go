@@ -34,7 +34,7 @@ type pool struct {
 	shape  shape
 	allocs []*alloc    // not over, oldest first
 	nodes  []*node     // of those, that have ever been up, by index
-	active []*jobState // not over, by order
+	active []*jobState // not over, by submission or resume
 
 	done      uint64   // attempts done on its nodes, ever
 	barren    int      // allocations in a row that ended without a node
@@ -42,13 +42,14 @@ type pool struct {
 
 	// What follows steers the scheduler and is found anew by a new coordinator.
 
-	classes   []*class
-	byKey     map[classKey]*class
-	freed     []*node // nodes with something freed since the last pass
-	held      *node   // kept for the first claim that found no room …
-	heldFor   *class  // … which is the head of this class …
-	heldOrder uint64  // … of the job with this place in the line
-	dirty     bool    // in Engine.dirtyPools
+	classes []*class
+	byKey   map[classKey]*class
+	freed   []*node   // nodes with something freed since the last pass
+	held    *node     // kept for the first claim that found no room …
+	heldFor *class    // … which is the head of this class …
+	heldJob *jobState // … of this job
+	dirty   bool      // in Engine.dirtyPools
+	passing bool      // a pass of the scheduler is under way
 }
 
 // poolFor returns the pool of that shape.
@@ -127,6 +128,7 @@ func (e *Engine) enqueue(j *jobState) {
 	if j.pool != nil && j.pool.shape.elastic {
 		e.review(j)
 	}
+	e.rank(j)
 	for i := range j.queues {
 		q := &j.queues[i]
 		key, runnable := q.wants()

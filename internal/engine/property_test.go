@@ -21,6 +21,7 @@ var (
 // newWorld returns a world that is checked after each step.
 func newWorld(t rapid.TB, choose func(n int) int) *enginetest.World {
 	cfg := engine.Config{NodeTimeout: 30 * time.Second, Trust: sched.Trust{After: 3, For: time.Minute}}
+	cfg.Order = []sched.Order{sched.FIFO, sched.Shortest}[choose(2)]
 	var w *enginetest.World
 	w = enginetest.New(cfg, choose, func(format string, args ...any) {
 		t.Helper()
@@ -33,6 +34,9 @@ func newWorld(t rapid.TB, choose func(n int) int) *enginetest.World {
 	w.After = func() {
 		if missed := w.Engine.Missed(); missed != "" {
 			t.Fatalf("%v: there is room for %s, but it does not start\n%s", time.Duration(w.Now), missed, w.Engine.Dump())
+		}
+		if s := w.Engine.Misplaced(); s != "" {
+			t.Fatalf("%v: %s\n%s", time.Duration(w.Now), s, w.Engine.Dump())
 		}
 		if s := w.Engine.Neglected(); s != "" {
 			t.Fatalf("%v: %s\n%s", time.Duration(w.Now), s, w.Engine.Dump())

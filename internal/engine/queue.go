@@ -47,7 +47,7 @@ func (h *retries) Pop() any {
 
 func (q *queue) ready() int { return len(q.retry) + int(q.end-q.next) }
 
-func (q *queue) claim() sched.Claim { return sched.Claim{Order: q.job.order, Kind: q.kind} }
+func (q *queue) claim() sched.Claim { return sched.Claim{Place: q.job.place, Kind: q.kind} }
 
 // again puts a task into the queue that has been started before.
 func (q *queue) again(task, avoid int32) {

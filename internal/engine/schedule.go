@@ -13,11 +13,15 @@ import (
 // none in an earlier pass looks only at nodes with something freed since, so a pass
 // costs what changed, however many nodes and jobs there are.
 func (e *Engine) schedule(p *pool) {
+	p.passing = true
 	freed := p.freed
 	p.freed = nil
 	for _, n := range freed {
 		n.dirty = false
 		e.grant(n)
+	}
+	if p.held != nil && e.cfg.Order == sched.Shortest {
+		freed = append(freed, p.held) // a class may have come before the one that it is kept for
 	}
 	for _, c := range p.classes {
 		c.tried = false
@@ -48,6 +52,7 @@ func (e *Engine) schedule(p *pool) {
 	if holder == nil {
 		e.hold(p, nil)
 	}
+	p.passing = false
 }
 
 // first returns the class whose head goes first among those not tried in this pass.
@@ -79,7 +84,7 @@ func (e *Engine) grant(n *node) {
 }
 
 func (n *node) firstWaiter() *attempt {
-	waiter := func(a *attempt) sched.Waiter { return sched.Waiter{Order: a.job.order, Task: a.id.Task} }
+	waiter := func(a *attempt) sched.Waiter { return sched.Waiter{Place: a.since, Task: a.id.Task} }
 	var first *attempt
 	for _, a := range n.live {
 		if a.wants != job.PhaseNone && (first == nil || waiter(a).Before(waiter(first))) {
@@ -134,17 +139,17 @@ func (p *pool) hasTrusted(now job.Time) bool {
 // hold keeps a node for the head of the class, the first that found no room, so that
 // smaller claims of later jobs do not take its place for ever. With nil none is kept.
 func (e *Engine) hold(p *pool, c *class) {
-	var order uint64
+	var j *jobState
 	if c != nil && len(p.classes) > 1 {
-		order = c.line[0].job.order
+		j = c.line[0].job
 	} else {
 		c = nil
 	}
-	if c == p.heldFor && order == p.heldOrder && (p.held == nil || p.held.canHold(c, e.now)) {
+	if c == p.heldFor && j == p.heldJob && (p.held == nil || p.held.canHold(c, e.now)) {
 		return
 	}
 	old := p.held
-	p.heldFor, p.heldOrder, p.held = c, order, nil
+	p.heldFor, p.heldJob, p.held = c, j, nil
 	if c != nil {
 		var choice sched.Choice
 		for _, n := range p.nodes {
@@ -176,7 +181,7 @@ func (n *node) couldTake(c *class, now job.Time) bool {
 func (p *pool) spares(c *class) bool {
 	sum := c.takes().Plus(p.heldFor.key.need)
 	for _, a := range p.held.live {
-		if a.job.order > p.heldOrder {
+		if p.heldJob.place.Before(a.job.place) {
 			sum = sum.Plus(sched.Holds(a.kind, a.leave, a.job.need(a.id.Task)))
 		}
 	}
@@ -188,13 +193,13 @@ func (p *pool) spares(c *class) bool {
 // to be run again after all were done and shuffles took the room that was kept for
 // maps. Shuffles of earlier jobs are left alone: their maps come first, so they end.
 func (e *Engine) unobstruct(p *pool, c *class) {
-	order := c.line[0].job.order
+	first := c.line[0].job
 	var victim *node
 	for _, n := range p.nodes {
 		if !n.couldTake(c, e.now) {
 			continue
 		}
-		if !n.Obstructed(c.key.need) || n.Capacity.Mem-n.stuck(order) >= c.key.need.Mem {
+		if !n.Obstructed(c.key.need) || n.Capacity.Mem-n.stuck(first) >= c.key.need.Mem {
 			return
 		}
 		if victim == nil {
@@ -204,27 +209,42 @@ func (e *Engine) unobstruct(p *pool, c *class) {
 	if victim == nil {
 		return
 	}
-	as := victim.sorted()
-	for i := len(as) - 1; i >= 0 && victim.Capacity.Mem-victim.stuck(order) < c.key.need.Mem; i-- {
-		if as[i].stuck(order) {
-			e.kill(as[i], "its memory is needed for a map that comes first")
+	as := slices.Clone(victim.live)
+	slices.SortFunc(as, lastInLine)
+	for _, a := range as {
+		if victim.Capacity.Mem-victim.stuck(first) >= c.key.need.Mem {
+			return
+		}
+		if a.stuck(first) {
+			e.kill(a, "its memory is needed for a map that comes first")
 		}
 	}
 }
 
 // stuck returns the memory of shuffles on the node that have to wait for maps, of
-// jobs that are not before that place in the line.
-func (n *node) stuck(order uint64) int64 {
+// jobs that are not before that one in the line.
+func (n *node) stuck(first *jobState) int64 {
 	var sum int64
 	for _, a := range n.live {
-		if a.stuck(order) {
+		if a.stuck(first) {
 			sum += a.job.work.ReduceNeed.Mem
 		}
 	}
 	return sum
 }
 
-func (a *attempt) stuck(order uint64) bool {
+func (a *attempt) stuck(first *jobState) bool {
 	maps := &a.job.counts[0]
-	return a.shuffling() && a.dying() == "" && a.job.order >= order && maps.done < maps.total
+	return a.shuffling() && a.dying() == "" && !a.job.place.Before(first.place) && maps.done < maps.total
+}
+
+// lastInLine sorts attempts by the places of their jobs, the last first.
+func lastInLine(a, b *attempt) int {
+	switch {
+	case a.job.place.Before(b.job.place):
+		return 1
+	case b.job.place.Before(a.job.place):
+		return -1
+	}
+	return b.id.Task - a.id.Task
 }

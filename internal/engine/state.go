@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"cmp"
 	"slices"
 
 	"berth/internal/event"
@@ -48,7 +49,7 @@ func (c *counts) of(s taskStatus) *int {
 // jobState is a job.
 type jobState struct {
 	work   job.Work
-	order  uint64 // place in the line of submissions and resumes
+	place  sched.Place // in the line of its pool
 	state  event.State
 	ending event.State // while stopping: what it ends as
 	code   job.Code
@@ -62,10 +63,12 @@ type jobState struct {
 	queues [2]queue           // bag tasks or maps; reduces
 	counts [2]counts
 
-	fails     int    // tasks that failed since the job was submitted or resumed
-	lastFail  string // the last of them and why, for people
-	broken    string // why a machine failed it for good
-	unclaimed int    // map outputs whose holder is unknown
+	fails     int     // tasks that failed since the job was submitted or resumed
+	lastFail  string  // the last of them and why, for people
+	spans     [2]span // what its bag tasks or maps, and its reduces, take on average
+	sorting   int     // reduces that run with leave for more than their shuffle
+	broken    string  // why a machine failed it for good
+	unclaimed int     // map outputs whose holder is unknown
 
 	touched nodeSet // nodes that have had an attempt
 
@@ -183,15 +186,13 @@ type attempt struct {
 	// Not part of the state that records make: whoever wants something asks again
 	// after a break, and a death sentence is found anew.
 	wants  job.Phase
-	doomed string // why it is being killed
+	since  sched.Place // of its job when it came to want that
+	doomed string      // why it is being killed
 }
 
 func byTask(a, b *attempt) int {
 	if a.job != b.job {
-		if a.job.order < b.job.order {
-			return -1
-		}
-		return 1
+		return cmp.Compare(a.job.place.Order, b.job.place.Order)
 	}
 	return a.id.Task - b.id.Task
 }

@@ -81,12 +81,14 @@ func (j *jobState) expect(tasks, reduces time.Duration, asked []job.AllocRequest
 // learn takes in that an attempt is done.
 func (j *jobState) learn(a *attempt, at job.Time, stats []job.PhaseStat) {
 	j.uncut(a.id.Task)
+	class, took := j.class(a.id.Task), a.took(at, stats)
+	j.spans[class].add(took)
 	if !a.elastic() {
 		return
 	}
 	j.dones++
 	j.barren = barren{}
-	j.timing[j.class(a.id.Task)].add(a.took(at, stats))
+	j.timing[class].add(took)
 }
 
 // took returns how long the attempt took that ended then: by its worker's clock, as its

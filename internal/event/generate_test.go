@@ -74,6 +74,7 @@ func drawWork(t *rapid.T) job.Work {
 		MaxFails: rapid.IntMin(-1).Draw(t, "max fails"), Throttle: rapid.Int().Draw(t, "throttle"),
 		SlowStart: rapid.Float64().Draw(t, "slow start"), Alloc: drawRequest(t), More: drawList(t, drawRequest),
 		Scout: rapid.Int().Draw(t, "scout"), TaskTime: drawDuration(t), ReduceTime: drawDuration(t),
+		TaskMean: drawDuration(t), ReduceMean: drawDuration(t),
 	}
 }
 
@@ -105,7 +106,8 @@ func drawRecord(t *rapid.T, k Kind) Record {
 		return JobSubmitted{Work: drawWork(t)}
 	case KindJobResumed:
 		return JobResumed{Job: drawAttempt(t).Job, Failed: rapid.Bool().Draw(t, "failed"), Alloc: drawRequest(t),
-			More: drawList(t, drawRequest), Scout: rapid.Int().Draw(t, "scout"), TaskTime: drawDuration(t), ReduceTime: drawDuration(t)}
+			More: drawList(t, drawRequest), Scout: rapid.Int().Draw(t, "scout"), TaskTime: drawDuration(t), ReduceTime: drawDuration(t),
+			TaskMean: drawDuration(t), ReduceMean: drawDuration(t)}
 	case KindJobStopping:
 		return JobStopping{Job: drawAttempt(t).Job, State: drawState(t), Code: job.CodeIO, Reason: drawText(t)}
 	case KindJobFinalizing:
@@ -164,7 +166,8 @@ func drawElastic(t *rapid.T, k Kind) Record {
 		return AllocCleared{Alloc: job.AllocID(drawText(t))}
 	case KindJobPlanned:
 		return JobPlanned{Job: drawAttempt(t).Job, Scout: rapid.Int().Draw(t, "scout"), Decision: drawText(t),
-			TaskTime: drawDuration(t), ReduceTime: drawDuration(t)}
+			TaskTime: drawDuration(t), ReduceTime: drawDuration(t),
+			TaskMean: drawDuration(t), ReduceMean: drawDuration(t)}
 	default:
 		return nil
 	}

@@ -32,6 +32,8 @@ type view struct {
 	Scout      int                `json:"scout,omitempty"`
 	TaskTime   time.Duration      `json:"task_time_ns,omitempty"`
 	ReduceTime time.Duration      `json:"reduce_time_ns,omitempty"`
+	TaskMean   time.Duration      `json:"task_mean_ns,omitempty"`
+	ReduceMean time.Duration      `json:"reduce_mean_ns,omitempty"`
 	Decision   string             `json:"decision,omitempty"`
 	Ends       string             `json:"ends,omitempty"` // RFC 3339 with nanoseconds, UTC
 	Unwanted   bool               `json:"unwanted,omitempty"`
@@ -96,11 +98,14 @@ func (v *view) job(r Record) bool {
 		v.Name, v.JobKind, v.Tasks, v.Reduces = r.Work.Name, r.Work.Kind, r.Work.Tasks, r.Work.Reduces
 		v.Request, v.More, v.Scout = &r.Work.Alloc, r.Work.More, r.Work.Scout
 		v.TaskTime, v.ReduceTime = r.Work.TaskTime, r.Work.ReduceTime
+		v.TaskMean, v.ReduceMean = r.Work.TaskMean, r.Work.ReduceMean
 	case JobResumed:
 		v.Failed, v.Request, v.More, v.Scout = r.Failed, &r.Alloc, r.More, r.Scout
 		v.TaskTime, v.ReduceTime = r.TaskTime, r.ReduceTime
+		v.TaskMean, v.ReduceMean = r.TaskMean, r.ReduceMean
 	case JobPlanned:
 		v.Scout, v.TaskTime, v.ReduceTime, v.Decision = r.Scout, r.TaskTime, r.ReduceTime, r.Decision
+		v.TaskMean, v.ReduceMean = r.TaskMean, r.ReduceMean
 	case JobStopping:
 		v.State, v.Code, v.Reason = r.State, r.Code, r.Reason
 	case JobFinalizing:

@@ -74,6 +74,8 @@ type JobResumed struct {
 	Scout      int                `msgpack:"sct,omitempty"`
 	TaskTime   time.Duration      `msgpack:"tt,omitempty"`
 	ReduceTime time.Duration      `msgpack:"rt,omitempty"`
+	TaskMean   time.Duration      `msgpack:"tme,omitempty"`
+	ReduceMean time.Duration      `msgpack:"rme,omitempty"`
 }
 
 // JobStopping: no attempt of the job is started any more, those running are killed;
@@ -105,6 +107,8 @@ type JobPlanned struct {
 	Decision   string        `msgpack:"d,omitempty"`  // one line for people
 	TaskTime   time.Duration `msgpack:"tt,omitempty"` // as in job.Work; 0: as before
 	ReduceTime time.Duration `msgpack:"rt,omitempty"`
+	TaskMean   time.Duration `msgpack:"tme,omitempty"`
+	ReduceMean time.Duration `msgpack:"rme,omitempty"`
 }
 
 // AttemptStarted: the attempt occupies its node from now on.

@@ -192,6 +192,11 @@ type Work struct {
 	// reduce, are expected to take at most (by the profile); 0: unknown.
 	TaskTime   time.Duration `msgpack:"tt,omitempty"`
 	ReduceTime time.Duration `msgpack:"rt,omitempty"`
+
+	// TaskMean and ReduceMean are how long those take on average, by the profile; 0: unknown.
+	// The order of jobs goes by them (sched.Rank).
+	TaskMean   time.Duration `msgpack:"tme,omitempty"`
+	ReduceMean time.Duration `msgpack:"rme,omitempty"`
 }
 
 // AllocRequest is the shape of an allocation: what the plan decided.

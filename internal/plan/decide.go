@@ -113,6 +113,7 @@ func (p *Plan) predict(l Layout, prof *predict.Profile) {
 		MapSlots:    predict.Slots{{Count: l.TaskSlots, Speed: l.Speed}},
 		ReduceSlots: predict.Slots{{Count: l.ReduceSlots, Speed: l.Speed}},
 	}
+	p.means(inv)
 	e := predict.Bounds(inv, shape).Spread(prof.Runs)
 	q := predict.Quantiles(inv, shape, seedOf(p.App), 0.5, 0.95)
 	p.Predicted = &Prediction{Interval: round(e.Total()), Median: micros(q[0]), P95: micros(q[1]), Stages: p.stages(e)}

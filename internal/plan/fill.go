@@ -32,6 +32,7 @@ func (d *decision) fill(p *Plan) {
 	p.TaskSlots, p.ReduceSlots = d.atOnce()
 	if a.known.ok {
 		p.TaskTime, p.ReduceTime = asDuration(a.expect.Map), asDuration(a.expect.Sort)
+		p.means(a.known.inv)
 		d.predict(p)
 	}
 	p.Outlook = d.outlook()

@@ -26,9 +26,11 @@ type Plan struct {
 	// sort and reduce of a reduce, take; 0: unknown.
 	TaskTime    time.Duration `json:"task_time_ns,omitempty"`
 	ReduceTime  time.Duration `json:"reduce_time_ns,omitempty"`
-	Outlook     *Outlook      `json:"outlook,omitempty"` // of the queue; nil: there is none
-	TaskSlots   int           `json:"task_slots"`        // bag tasks or maps that can run at once, on all nodes
-	ReduceSlots int           `json:"reduce_slots"`      // likewise
+	TaskMean    time.Duration `json:"task_mean_ns,omitempty"`   // their means, for the order of jobs;
+	ReduceMean  time.Duration `json:"reduce_mean_ns,omitempty"` // 0: unknown
+	Outlook     *Outlook      `json:"outlook,omitempty"`        // of the queue; nil: there is none
+	TaskSlots   int           `json:"task_slots"`               // bag tasks or maps that can run at once, on all nodes
+	ReduceSlots int           `json:"reduce_slots"`             // likewise
 
 	Predicted *Prediction `json:"predicted"` // nil: there is nothing to go by
 	Source    string      `json:"source"`    // where the prediction comes from, or why there is none

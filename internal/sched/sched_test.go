@@ -10,17 +10,22 @@ import (
 )
 
 func TestClaimsGoByJobThenMapsFirst(t *testing.T) {
-	first, second := Claim{1, job.ReduceTask}, Claim{2, job.MapTask}
+	place := func(order uint64) Place { return Place{Order: order} }
+	first, second := Claim{place(1), job.ReduceTask}, Claim{place(2), job.MapTask}
 	if !first.Before(second) || second.Before(first) {
 		t.Error("a later job goes first")
 	}
-	maps, reduces := Claim{1, job.MapTask}, Claim{1, job.ReduceTask}
+	maps, reduces := Claim{place(1), job.MapTask}, Claim{place(1), job.ReduceTask}
 	if !maps.Before(reduces) || reduces.Before(maps) || maps.Before(maps) {
 		t.Error("reduces go before maps")
 	}
-	a, b, c := Waiter{1, 5}, Waiter{1, 6}, Waiter{2, 0}
+	a, b, c := Waiter{place(1), 5}, Waiter{place(1), 6}, Waiter{place(2), 0}
 	if !a.Before(b) || !b.Before(c) || b.Before(a) || c.Before(a) {
 		t.Error("waiters do not go by job and task")
+	}
+	ahead := Place{Rank: -1, Order: 9}
+	if !(Claim{ahead, job.ReduceTask}).Before(first) || first.Before(Claim{ahead, job.ReduceTask}) || !(Waiter{ahead, 7}).Before(a) || a.Before(Waiter{ahead, 7}) {
+		t.Error("the rank of a job does not go before its order")
 	}
 }
 

@@ -160,6 +160,7 @@ func (w *World) answerPlan() {
 	case w.chance(8): // what is there is to do
 	default:
 		in.Scout, in.TaskTime = w.choose(3)*w.choose(4), time.Duration(w.choose(2))*w.span()/2
+		in.TaskMean = in.TaskTime * time.Duration(1+w.choose(3)) / 4
 		for range 1 + w.choose(2) {
 			in.Allocs = append(in.Allocs, w.request1(w.work(a.Job)))
 		}
@@ -196,6 +197,7 @@ func (w *World) answerClear() {
 // place decides what a job asks for.
 func (w *World) place(work *job.Work) {
 	work.Alloc, work.More, work.Scout, work.TaskTime, work.ReduceTime = w.shape(*work), nil, 0, 0, 0
+	work.TaskMean, work.ReduceMean = time.Duration(w.choose(3))*time.Second, time.Duration(w.choose(3))*time.Minute
 	if w.choose(2) == 0 {
 		return
 	}
@@ -228,7 +230,7 @@ func (w *World) resume(id job.ID, failed bool) {
 	work := w.work(id)
 	w.place(&work)
 	w.step(engine.Resume{Job: id, Failed: failed, Alloc: work.Alloc, More: work.More, Scout: work.Scout,
-		TaskTime: work.TaskTime, ReduceTime: work.ReduceTime})
+		TaskTime: work.TaskTime, ReduceTime: work.ReduceTime, TaskMean: work.TaskMean, ReduceMean: work.ReduceMean})
 }
 
 // settle lets time pass when all jobs are done, and checks that all is given back and cleared.
