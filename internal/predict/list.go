@@ -11,8 +11,9 @@ import (
 type list struct {
 	windows []Window
 	order   []int32 // of the windows that have slots for the stage, by when these are free
-	slots   []place // a heap
-	lost    []lost  // by when they are ready, then as they first began; those before head have begun anew
+	slots   []place // as the stage begins, and after bulk
+	free    tournament
+	lost    []lost // by when they are ready, then as they first began; those before head have begun anew
 	head    int
 }
 
@@ -21,10 +22,6 @@ type place struct {
 	free   float64
 	window int32
 	first  bool // it was there when the stage began and has had no task yet
-}
-
-func (p place) before(q place) bool {
-	return p.free < q.free || p.free == q.free && p.window < q.window
 }
 
 // lost is a task whose window ended under it.
@@ -75,18 +72,19 @@ func (l *list) stage(s *stageRun) (end float64, left int) {
 	}
 	l.open(s)
 	next, end := l.bulk(s)
+	l.free.begin(l.slots)
 	for next < s.tasks || l.head < len(l.lost) {
-		if len(l.slots) == 0 {
+		top := l.free.nodes[0]
+		if top.free == gone {
 			return math.Inf(1), s.tasks - next + len(l.lost) - l.head
 		}
-		p := &l.slots[0]
-		w := &l.windows[p.window]
-		start, again := p.free, false
+		w := &l.windows[top.window()]
+		start, again := timeOf(top.free), false
 		if l.head < len(l.lost) && (next == s.tasks || l.lost[l.head].ready <= start) {
 			start, again = max(start, l.lost[l.head].ready), true
 		}
 		if start >= w.End || start+s.expect/w.speed() > w.End+tiny {
-			l.drop() // what is left of its window is of no use
+			l.free.replay(gone) // what is left of its window is of no use
 			continue
 		}
 		t := lost{task: next}
@@ -94,17 +92,19 @@ func (l *list) stage(s *stageRun) (end float64, left int) {
 			t = l.lost[l.head]
 			l.head++
 		} else {
-			t.seconds = s.draw(next, p.first)
+			t.seconds = s.draw(next, l.slots[top.slot()].first)
 			next++
 		}
-		if p.free, p.first = start+t.seconds/w.speed(), false; p.free > w.End+tiny {
+		l.slots[top.slot()].first = false
+		done := start + t.seconds/w.speed()
+		if done > w.End+tiny {
 			t.ready = w.End
 			l.lose(t)
-			l.drop()
+			l.free.replay(gone)
 			continue
 		}
-		end = max(end, p.free)
-		l.sink()
+		end = max(end, done)
+		l.free.replay(orderOf(done))
 	}
 	return end, 0
 }
@@ -133,46 +133,6 @@ func (l *list) open(s *stageRun) {
 			l.slots = append(l.slots, place{free: free(i), window: i, first: l.windows[i].Start <= s.from})
 		}
 	}
-}
-
-// heapWidth is how many children a slot has in the heap: with four it is half as high as
-// with two, and they lie side by side in memory.
-const heapWidth = 4
-
-// sink puts the first slot of the heap in its place after it became busy for longer.
-func (l *list) sink() {
-	q := l.slots
-	if len(q) == 0 {
-		return
-	}
-	moved := q[0]
-	i := 0
-	for {
-		first := heapWidth*i + 1
-		if first >= len(q) {
-			break
-		}
-		least := first
-		for child := first + 1; child < min(first+heapWidth, len(q)); child++ {
-			if q[child].before(q[least]) {
-				least = child
-			}
-		}
-		if !q[least].before(moved) {
-			break
-		}
-		q[i] = q[least]
-		i = least
-	}
-	q[i] = moved
-}
-
-// drop takes the first slot away.
-func (l *list) drop() {
-	n := len(l.slots) - 1
-	l.slots[0] = l.slots[n]
-	l.slots = l.slots[:n]
-	l.sink()
 }
 
 // lose puts a task among the lost ones.
