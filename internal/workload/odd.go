@@ -3,8 +3,16 @@ package workload
 import (
 	"fmt"
 	"strconv"
+	"time"
 
 	"berth/internal/job"
+)
+
+// Longest and Latest bound what readers of logs believe: no job runs or asks for more, none
+// is submitted later after the beginning. So the times of a simulation fit job.Time.
+const (
+	Longest = 10 * 365 * 24 * time.Hour
+	Latest  = job.Time(1<<32) * job.Time(time.Second)
 )
 
 // OnOdd is what the reader of a log does with lines that make no sense.

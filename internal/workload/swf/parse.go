@@ -165,6 +165,8 @@ func (p *parser) add(length int) string {
 	switch {
 	case submit < 0:
 		return fmt.Sprintf("the submit time is negative: %s", text(submit.Sub(0)))
+	case submit > workload.Latest:
+		return fmt.Sprintf("the submit time is too large: %s", text(submit.Sub(0)))
 	case run < 0 && run != UnknownTime:
 		return fmt.Sprintf("the run time is negative: %s", text(run))
 	case submit < p.last && !p.anyOrder:

@@ -131,6 +131,8 @@ func (j *Job) odd(procs int) string {
 		return "the job requests no time"
 	case j.Request < 0 && j.Request != UnknownTime:
 		return fmt.Sprintf("the requested time is negative: %s", text(j.Request))
+	case max(j.Run, j.Request) > workload.Longest:
+		return fmt.Sprintf("a job of %s is longer than ten years", text(max(j.Run, j.Request)))
 	}
 	return ""
 }
