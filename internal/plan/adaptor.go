@@ -79,10 +79,11 @@ type option struct {
 	out   string // why it cannot be; empty: it can
 	late  string // who says that it starts later than the slot does; empty: nobody
 
-	mean float64 // expected turnaround
-	risk float64 // share of runs that its time does not do for
-	done float64 // when the last of the simulated runs is done
-	main bool    // it was chosen first, the others beside it
+	mean   float64 // expected turnaround …
+	beaten bool    // … or a bound from below: it is later than another, which is enough to know
+	risk   float64 // share of runs that its time does not do for
+	done   float64 // when the last of the simulated runs is done
+	main   bool    // it was chosen first, the others beside it
 }
 
 func newAdaptor(q *Question) *adaptor {

@@ -80,15 +80,15 @@ func (a *adaptor) low(p *place, nodes int) float64 {
 // It also returns the best option of each slot that was weighed. False: there is none.
 func (a *adaptor) choose(places []*place) (best option, weighed []option, ok bool) {
 	good, weighed := a.offers(places)
-	least := math.Inf(1)
+	least, limit := math.Inf(1), noLimit
 	for _, o := range good {
 		if o.bound > least || a.spent > weighing/2 && least < math.Inf(1) {
 			break
 		}
-		got := a.bestOf(o)
+		got := a.bestOf(o, limit)
 		weighed = append(weighed, got)
 		if got.out == "" {
-			least = min(least, got.mean)
+			least, limit = min(least, got.mean), min(limit, closeTo(got))
 			ok = true
 		}
 	}
@@ -99,12 +99,19 @@ func (a *adaptor) choose(places []*place) (best option, weighed []option, ok boo
 	return a.tighten(best), weighed, true
 }
 
-// bestOf returns the best that the job can make of a slot.
-func (a *adaptor) bestOf(o offer) option {
+// bestOf returns the best that the job can make of a slot, as far as it is no later than
+// the limit.
+func (a *adaptor) bestOf(o offer, limit float64) option {
+	best := option{place: o.place, slot: o.slot, nodes: o.nodes, start: a.seconds(o.slot.Start)}
+	if best.mean = a.atLeast(o.place, o.slot, o.nodes); best.mean > limit {
+		best.beaten = true
+		return best
+	}
 	requests, why := a.variants(o.place, o.slot, o.nodes)
-	best := option{place: o.place, slot: o.slot, nodes: o.nodes, start: a.seconds(o.slot.Start), out: why, mean: math.Inf(1)}
+	best.out, best.mean = why, math.Inf(1)
 	for i, r := range requests {
-		if got := a.weigh(o.place, o.slot, r.nodes, r.time, nil); i == 0 || got.out == "" && (best.out != "" || got.mean < best.mean) {
+		way := option{place: o.place, slot: o.slot, nodes: r.nodes, time: r.time}
+		if got := a.weigh(way, nil, limit); i == 0 || got.out == "" && (best.out != "" || got.mean < best.mean) {
 			best = got
 		}
 	}
@@ -152,7 +159,7 @@ func (a *adaptor) fewer(o option, bound float64, beside []predict.Window) option
 	low := o.place.minNodes - 1 // too few, or not allowed
 	for o.nodes-low > 1 && a.spent < weighing {
 		mid := (low + o.nodes) / 2
-		got, ok := a.with(o, mid, beside)
+		got, ok := a.with(o, mid, beside, bound)
 		if ok && got.out == "" && got.mean <= bound && got.risk <= risk {
 			o = got
 		} else {
@@ -163,15 +170,19 @@ func (a *adaptor) fewer(o option, bound float64, beside []predict.Window) option
 }
 
 // with returns the option with another number of nodes, and the wall time that fits it.
-func (a *adaptor) with(o option, nodes int, beside []predict.Window) (option, bool) {
-	t := o.time
+func (a *adaptor) with(o option, nodes int, beside []predict.Window, limit float64) (option, bool) {
+	o.nodes = nodes
 	if len(beside) == 0 {
+		if o.mean = a.atLeast(o.place, o.slot, nodes); o.mean > limit {
+			o.beaten = true
+			return o, true
+		}
 		var why string
-		if t, why = a.wall(o.place, o.slot, nodes); why != "" {
+		if o.time, why = a.wall(o.place, o.slot, nodes); why != "" {
 			return o, false
 		}
 	}
-	return a.weigh(o.place, o.slot, nodes, t, beside), true
+	return a.weigh(o, beside, limit), true
 }
 
 // quantiles are the shares of runs whose time is weighed as wall time.
@@ -192,7 +203,7 @@ func (a *adaptor) tighten(o option) option {
 			times = append(times, a.ceil(run.Quantile(q)))
 		}
 		slices.Sort(times)
-		all := a.weigh(o.place, o.slot, o.nodes, o.time, nil)
+		all := a.weigh(o, nil, noLimit)
 		for _, t := range slices.Compact(times) {
 			if t >= o.time {
 				return
@@ -200,7 +211,9 @@ func (a *adaptor) tighten(o option) option {
 			if t.Seconds() < least {
 				continue
 			}
-			if got := a.weigh(o.place, o.slot, o.nodes, t, nil); got.out == "" && got.risk <= riskBy && got.mean <= all.mean*(1+tightBy) {
+			tight := o
+			tight.time = t
+			if got := a.weigh(tight, nil, all.mean*(1+tightBy)); got.out == "" && got.risk <= riskBy && got.mean <= all.mean*(1+tightBy) {
 				o.time, o.risk, o.done = t, got.risk, got.done
 				return
 			}

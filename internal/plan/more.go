@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"math"
 	"slices"
+	"time"
 
 	"berth/internal/cluster"
 	"berth/internal/job"
@@ -38,8 +39,12 @@ func (a *adaptor) more(chosen []option, places []*place) ([]option, predict.Outc
 	}
 	present, undone := s.present()
 	for len(s.chosen) < a.allocs() && a.spent < weighing {
-		best, ok := s.next(places, present)
-		if !ok || best.mean > present.Mean()*(1-gainBy) && (len(s.chosen) > 0 || undone <= wanted) {
+		limit := noLimit
+		if len(s.chosen) > 0 || undone <= wanted {
+			limit = present.Mean() * (1 - gainBy)
+		}
+		best, ok := s.next(places, present, limit)
+		if !ok || best.mean > limit {
 			break
 		}
 		best = a.fewer(best, closeTo(best), s.windows)
@@ -90,27 +95,37 @@ func (s *several) present() (runs predict.Outcome, undone float64) {
 	return runs, runs.Late(last)
 }
 
-// next returns the further request with the least expected turnaround.
-func (s *several) next(places []*place, present predict.Outcome) (best option, ok bool) {
+// next returns the further request with the least expected turnaround, as far as that is no
+// longer than the limit.
+func (s *several) next(places []*place, present predict.Outcome, limit float64) (best option, found bool) {
 	a := s.a
 	done := present.Mean()
 	for _, f := range s.offers(places, done) {
 		if a.spent > weighing {
 			break
 		}
-		t, why := a.wall(f.place, f.slot, f.nodes)
-		if why != "" {
+		ok := false
+		o := option{place: f.place, slot: f.slot, nodes: f.nodes}
+		if o.time, ok = s.beside(&f, present); !ok {
 			continue
 		}
-		if a.req.WallTime == job.WallAuto { // no longer than the job lasts without
-			until := present.Quantile(1) - a.seconds(f.slot.Start) + max(a.expect.Map, a.expect.Reduce)
-			t = min(a.longest(f.place, f.slot), a.ceil(max(until, a.least(f.place))))
-		}
-		if got := a.weigh(f.place, f.slot, f.nodes, t, s.windows); got.out == "" && (!ok || got.mean < best.mean) {
-			best, ok = got, true
+		if got := a.weigh(o, s.windows, limit); got.out == "" && !got.beaten && (!found || got.mean < best.mean) {
+			best, found, limit = got, true, min(limit, got.mean)
 		}
 	}
-	return best, ok
+	return best, found
+}
+
+// beside returns the wall time that is weighed for a further allocation: by the user's rule,
+// or no longer than the job lasts without it. False: the slot is too short.
+func (s *several) beside(f *offer, present predict.Outcome) (time.Duration, bool) {
+	a := s.a
+	if a.req.WallTime != job.WallAuto {
+		t, why := a.wall(f.place, f.slot, f.nodes)
+		return t, why == ""
+	}
+	until := present.Quantile(1) - a.seconds(f.slot.Start) + max(a.expect.Map, a.expect.Reduce)
+	return min(a.longest(f.place, f.slot), a.ceil(max(until, a.least(f.place)))), a.tooShort(f.place, f.slot) == ""
 }
 
 // shorter returns a further request without the time that it has no use for, as the job
@@ -120,7 +135,9 @@ func (a *adaptor) shorter(o option, beside []predict.Window) option {
 	if a.req.WallTime != job.WallAuto || t >= o.time {
 		return o
 	}
-	if got := a.weigh(o.place, o.slot, o.nodes, t, beside); got.mean <= o.mean*(1+tightBy) && got.risk <= max(o.risk, riskBy) {
+	less := o
+	less.time = t
+	if got := a.weigh(less, beside, o.mean*(1+tightBy)); got.mean <= o.mean*(1+tightBy) && got.risk <= max(o.risk, riskBy) {
 		return got
 	}
 	return o

@@ -67,6 +67,11 @@ func (d *decision) rows(at *place) []option {
 			rows = append(rows, o)
 		}
 	}
+	for i, o := range rows {
+		if o.beaten {
+			rows[i] = d.a.bestOf(offer{place: o.place, slot: o.slot, nodes: o.nodes}, noLimit)
+		}
+	}
 	byStart(rows)
 	return rows
 }
@@ -103,7 +108,7 @@ func (d *decision) weighRest(at *place) {
 		}
 		if !done[o.slot] {
 			done[o.slot] = true
-			d.weighed = append(d.weighed, d.a.bestOf(o))
+			d.weighed = append(d.weighed, d.a.bestOf(o, noLimit))
 		}
 	}
 }

@@ -97,14 +97,22 @@ func (a *adaptor) upper(p *place, nodes int) time.Duration {
 	return a.ceil(startUp + up)
 }
 
+// tooShort says why a slot is of no use; empty: it is long enough for a task.
+func (a *adaptor) tooShort(p *place, slot cluster.Slot) (why string) {
+	if a.longest(p, slot).Seconds() < a.least(p) {
+		return fmt.Sprintf("its %s are too short for one task", duration(slot.Duration.Seconds()))
+	}
+	return ""
+}
+
 // wall returns the wall time to ask for so many nodes in a slot: by the user's rule, or
 // as much as the job is sure to need, if the slot lasts as long, and else all that it
 // has. Why is not empty where there is none.
 func (a *adaptor) wall(p *place, slot cluster.Slot, nodes int) (t time.Duration, why string) {
-	limit, least := a.longest(p, slot), a.least(p)
-	if limit.Seconds() < least {
-		return 0, fmt.Sprintf("its %s are too short for one task", duration(slot.Duration.Seconds()))
+	if why := a.tooShort(p, slot); why != "" {
+		return 0, why
 	}
+	limit, least := a.longest(p, slot), a.least(p)
 	wanted, name := cluster.Unbounded, "longest time allowed"
 	switch a.req.WallTime {
 	case job.WallAuto:
@@ -121,27 +129,45 @@ func (a *adaptor) wall(p *place, slot cluster.Slot, nodes int) (t time.Duration,
 	return wanted, ""
 }
 
-// weigh says what the job makes of so many nodes of a slot for a wall time, beside the
-// allocations that it has already.
-func (a *adaptor) weigh(p *place, slot cluster.Slot, nodes int, t time.Duration, beside []predict.Window) option {
-	o := option{place: p, slot: slot, nodes: nodes, time: t, start: a.seconds(slot.Start)}
+// weigh says what the job makes of an option's nodes of its slot for its wall time, beside
+// the allocations that it has already. Where that is sure to be done later than the limit it
+// is not simulated: the expected turnaround is then a bound from below.
+func (a *adaptor) weigh(o option, beside []predict.Window, limit float64) option {
+	o.start, o.risk, o.done = a.seconds(o.slot.Start), 0, 0
 	a.check(&o)
 	if o.out != "" {
 		o.mean = math.Inf(1)
 		return o
 	}
-	if len(beside) == 0 && t >= a.safe(p, nodes) {
-		o.mean = o.start + a.alone(p, nodes).Mean()
+	if len(beside) == 0 && o.time >= a.safe(o.place, o.nodes) {
+		o.mean = o.start + a.alone(o.place, o.nodes).Mean()
 		return o
 	}
-	end := math.Inf(1)
-	if t != cluster.Unbounded {
-		end = o.start + t.Seconds()
+	windows, last := a.goingOn(o.place, append(slices.Clone(beside), o.window(a)))
+	if o.mean = a.trials.AtLeast(windows); o.mean > limit {
+		o.beaten = true
+		return o
 	}
-	windows, last := a.goingOn(p, append(slices.Clone(beside), p.window(nodes, o.start, end)))
 	runs := a.simulate(windows...)
-	o.mean, o.risk, o.done = runs.Mean(), runs.Late(last), runs.Quantile(1)
+	o.mean, o.risk, o.done, o.beaten = runs.Mean(), runs.Late(last), runs.Quantile(1), false
 	return o
+}
+
+// noLimit has an option weighed however late it is.
+var noLimit = math.Inf(1)
+
+// atLeast returns a bound from below on the expected turnaround of so many nodes of a slot,
+// for whatever wall time: they have all of the slot, and after it the job has at once as many
+// nodes as are of use.
+func (a *adaptor) atLeast(p *place, slot cluster.Slot, nodes int) float64 {
+	start, windows := a.seconds(slot.Start), make([]predict.Window, 1, 2)
+	end := math.Inf(1)
+	if t := a.longest(p, slot); t != cluster.Unbounded {
+		end = start + t.Seconds()
+		windows = append(windows, p.window(p.capNodes, end-startUp, math.Inf(1)))
+	}
+	windows[0] = p.window(nodes, start, end)
+	return a.trials.AtLeast(windows)
 }
 
 // goingOn adds what follows where the windows do not do: allocations that are asked for

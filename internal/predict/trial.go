@@ -103,6 +103,10 @@ type Trials struct {
 	runs   []Trial
 	expect Expected
 	list   list // reused
+
+	// Of AtLeast: the totals of each run, and two that are reused.
+	totals        []total
+	maps, reduces capacity
 }
 
 // NewTrials draws n runs of a job from the measured durations. runs is how many runs the

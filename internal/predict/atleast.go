@@ -1,0 +1,117 @@
+package predict
+
+import (
+	"cmp"
+	"math"
+	"slices"
+)
+
+// AtLeast returns a bound from below on Run(windows).Mean(): in no run is all work done
+// before slots that are always busy have done it, nor before the longest task could be over.
+// It costs a few dozen steps a trial, however many tasks there are.
+func (t *Trials) AtLeast(windows []Window) float64 {
+	t.measure()
+	t.maps.over(windows, t.load.Maps, func(w *Window) int { return w.TaskSlots })
+	if t.load.Reduces > 0 {
+		t.reduces.over(windows, t.load.Reduces, func(w *Window) int { return w.ReduceSlots })
+	}
+	sum := 0.0
+	for i := range t.totals {
+		run := &t.totals[i]
+		end := t.maps.done(math.Inf(-1), run.maps, run.longestMap)
+		if t.load.Reduces > 0 {
+			from := end
+			if t.load.Maps == 0 {
+				from = math.Inf(-1)
+			}
+			end = max(end, t.reduces.done(from, run.reduces, run.longestReduce))
+		}
+		sum += max(end, 0)
+	}
+	return sum / float64(len(t.totals)) * (1 - tinyShare)
+}
+
+// tinyShare is more than what rounding adds up to in sums of many durations.
+const tinyShare = 1e-9
+
+// total is what the tasks of a trial take together, and the longest of them alone.
+type total struct{ maps, longestMap, reduces, longestReduce float64 }
+
+// measure finds the totals of the trials.
+func (t *Trials) measure() {
+	if len(t.totals) == len(t.runs) {
+		return
+	}
+	for i := range t.runs {
+		r := &t.runs[i]
+		n := t.load.Reduces
+		t.totals = append(t.totals, total{
+			maps: r.Maps.sum(0, t.load.Maps), longestMap: r.Maps.longest(t.load.Maps),
+			reduces: r.Reduces.sum(0, n) + min(r.First.sum(0, n), r.Other.sum(0, n)), longestReduce: r.Reduces.longest(n),
+		})
+	}
+}
+
+// longest returns the longest of the first n tasks.
+func (s Series) longest(n int) float64 {
+	if n = min(n, len(s.values)); n == 0 {
+		return 0
+	}
+	return slices.Max(s.values[:n])
+}
+
+// capacity is how fast all slots together work, as a step function of time.
+type capacity struct {
+	steps   []rate
+	fastest float64 // slot
+}
+
+// rate is by how much more seconds of tasks are done a second from a time on.
+type rate struct{ at, more float64 }
+
+// over sets it to that of the windows, of which no more slots are of use than there are tasks.
+func (c *capacity) over(windows []Window, tasks int, slots func(*Window) int) {
+	c.steps, c.fastest = c.steps[:0], 0
+	for i := range windows {
+		w := &windows[i]
+		n := min(slots(w), tasks)
+		if n <= 0 || w.End <= w.Start {
+			continue
+		}
+		c.fastest = max(c.fastest, w.speed())
+		c.steps = append(c.steps, rate{w.Start, float64(n) * w.speed()})
+		if !math.IsInf(w.End, 1) {
+			c.steps = append(c.steps, rate{w.End, -float64(n) * w.speed()})
+		}
+	}
+	slices.SortFunc(c.steps, func(a, b rate) int { return cmp.Compare(a.at, b.at) })
+}
+
+// done returns when so much work is done at best that begins no earlier than from, +Inf if it
+// never is. The longest of its tasks is on one slot.
+func (c *capacity) done(from, work, longest float64) float64 {
+	if work <= 0 {
+		return from
+	}
+	if len(c.steps) == 0 {
+		return math.Inf(1)
+	}
+	now := max(from, c.steps[0].at)
+	least := now + longest/c.fastest
+	speed := 0.0
+	for _, s := range c.steps {
+		if s.at > now {
+			could := (s.at - now) * speed
+			if could >= work {
+				return max(least, now+work/speed)
+			}
+			work -= could
+			now = s.at
+		}
+		speed += s.more
+	}
+	if speed < tiny {
+		return math.Inf(1)
+	}
+	return max(least, now+work/speed)
+}
