@@ -148,7 +148,7 @@ func (e *easy) pass(now job.Time, ids []ID) []ID {
 	e.stale = false
 	for e.index.any(e.free) {
 		e.reserve(now)
-		turn := e.pick(int64(e.shadow.Sub(now)), min(e.free, e.extra))
+		turn := e.pick(now)
 		if turn == noTurn {
 			break
 		}
@@ -157,12 +157,16 @@ func (e *easy) pass(now job.Time, ids []ID) []ID {
 	return ids
 }
 
-// pick returns the turn of the next of the index to start: it has to be short, or narrow.
-func (e *easy) pick(short int64, narrow int) int64 {
-	if e.shortest {
-		return e.index.shortest(e.free, short, narrow)
+// pick returns the turn of the next of the index to start.
+func (e *easy) pick(now job.Time) int64 {
+	short, narrow := cluster.Unbounded, min(e.free, e.extra)
+	if e.shadow != cluster.Never {
+		short = e.shadow.Sub(now)
 	}
-	return e.index.first(e.free, short, narrow)
+	if e.shortest {
+		return e.index.shortest(e.free, int64(short), narrow)
+	}
+	return e.index.first(e.free, int64(short), narrow)
 }
 
 // arrive starts the job that is the next to arrive if it can start, or puts it in the index.

@@ -71,35 +71,40 @@ func least(values []int64) int64 {
 // next returns the first place from one on that holds no more than most, which is less
 // than absent; -1: there is none.
 func (l *lows) next(from int, most int64) int {
-	k, i := 0, from
-	for ; k < len(l.levels); k++ {
-		level := l.levels[k]
+	i := from
+	for k, level := range l.levels {
 		if i >= len(level) {
 			return -1
 		}
-		end := (i>>shift + 1) << shift
-		for i < end && level[i] > most {
-			i++
+		for d, v := range level[i : (i>>shift+1)<<shift] {
+			if v <= most {
+				return l.descend(k, i+d, most)
+			}
 		}
-		if i < end {
-			break
-		}
-		i >>= shift // the block after this one
+		i = i>>shift + 1
 	}
-	if k == len(l.levels) {
-		return -1
-	}
-	for ; k > 0; k-- {
+	return -1
+}
+
+// descend returns the first place below one of a level that holds no more than most.
+func (l *lows) descend(k, i int, most int64) int {
+	for k--; k >= 0; k-- {
 		i <<= shift
-		for below := l.levels[k-1]; below[i] > most; {
-			i++
+		for d, v := range l.levels[k][i : i+span] {
+			if v <= most {
+				i += d
+				break
+			}
 		}
 	}
 	return i
 }
 
-// before returns the least of the first n values.
+// before returns the least of the first n values, or of all if there are fewer.
 func (l *lows) before(n int) int64 {
+	if n >= len(l.levels[0]) {
+		return l.min()
+	}
 	low := int64(absent)
 	for _, level := range l.levels {
 		block := n >> shift

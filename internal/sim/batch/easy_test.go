@@ -1,0 +1,55 @@
+package batch
+
+import (
+	"math"
+	"testing"
+	"time"
+)
+
+// TestEASYReference compares means with those of an independent simulator.
+func TestEASYReference(t *testing.T) {
+	for _, c := range []struct {
+		policy     Policy
+		exact      bool
+		wait, bsld float64 // mean wait in seconds, AVEbsld
+	}{
+		{EASY, true, 17330.03, 70.41},
+		{EASY, false, 20494.74, 87.83},
+		{EASYSJBF, false, 20790.63, 84.84},
+	} {
+		jobs := sdsc(t, c.exact)
+		wait, bsld := 0.0, 0.0
+		for i, at := range Replay(128, c.policy, jobs) {
+			w, run := at.Sub(jobs[i].Submit).Seconds(), jobs[i].Run.Seconds()
+			wait += w / float64(len(jobs))
+			bsld += max(1, (w+run)/max(run, 10)) / float64(len(jobs))
+		}
+		t.Logf("%s: %.2f s, %.2f", c.policy, wait, bsld)
+		if math.Abs(wait/c.wait-1) > 0.0005 || math.Abs(bsld/c.bsld-1) > 0.002 {
+			t.Errorf("%s: mean wait %.2f s, AVEbsld %.2f; want %.2f and %.2f", c.policy, wait, bsld, c.wait, c.bsld)
+		}
+	}
+}
+
+// TestEASYOracle compares each wait with exact requests with the oracle's.
+func TestEASYOracle(t *testing.T) {
+	want := map[int64]int64{}
+	for _, f := range lines(t, "oracle-easy-exact-sdsc.swf.gz") {
+		want[number(t, f[0])] = number(t, f[2])
+	}
+	jobs := sdsc(t, true)
+	if len(want) != len(jobs) {
+		t.Fatalf("%d jobs, the oracle has %d", len(jobs), len(want))
+	}
+	bad := 0
+	for i, at := range Replay(128, EASY, jobs) {
+		if wait := at.Sub(jobs[i].Submit); wait != time.Duration(want[jobs[i].ID])*time.Second {
+			if bad++; bad < 5 {
+				t.Errorf("job %d waits %v, want %d s", jobs[i].ID, wait, want[jobs[i].ID])
+			}
+		}
+	}
+	if bad > 0 {
+		t.Errorf("%d waits differ", bad)
+	}
+}
