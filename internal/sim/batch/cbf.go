@@ -40,10 +40,8 @@ func (c *cbf) cancel(now job.Time, id ID) {
 func (c *cbf) end(now job.Time, id ID) {
 	c.line.Advance(now)
 	e := &c.s.jobs[id]
-	if limit := e.Start.Add(e.Limit); limit > now {
-		c.line.Add(now, limit, e.Nodes)
-		c.sweep(now)
-	}
+	c.line.Add(now, e.Start.Add(e.Limit), e.Nodes)
+	c.sweep(now)
 }
 
 func (c *cbf) sweep(now job.Time) {

@@ -73,6 +73,7 @@ func TestReference(t *testing.T) {
 		bsld   float64 // AVEbsld
 	}{
 		{FCFS, false, 1535707, 13824.97},
+		{CBF, false, 21887.65, 89.64},
 		{CBF, true, 18412.74, 66.79},
 	} {
 		jobs := sdsc(t, c.exact)
