@@ -49,7 +49,7 @@ func (e *Engine) applyLeave(at job.Time, a *attempt, p job.Phase) {
 	a.node.Used = a.node.Used.Plus(sched.Holds(a.kind, a.leave, a.job.need(a.id.Task)))
 	if a.kind == job.ReduceTask && !a.shuffling() {
 		a.job.sorting++
-		e.rank(a.job)
+		e.rerank(a.job)
 	}
 }
 

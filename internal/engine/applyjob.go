@@ -27,7 +27,7 @@ func (e *Engine) applySubmitted(at job.Time, r event.JobSubmitted) {
 // enter puts a job into the line, behind all others.
 func (e *Engine) enter(j *jobState) {
 	e.orders++
-	j.place = sched.Place{Order: e.orders}
+	j.place = sched.Place{Rank: e.rankOf(j), Order: e.orders}
 	p := e.poolFor(shapeOf(j.work.Alloc))
 	p.enter(j)
 	p.barren = 0

@@ -210,8 +210,12 @@ func (x *explanation) room(q *queue, word string) {
 	want, kept := describe(q.class.key.need)+" each", ""
 	if q.kind == job.ReduceTask {
 		want = job.FormatSize(q.class.key.need.Mem) + " each to shuffle in"
-		if room := max(q.class.key.room, q.class.room); room > 0 {
-			kept = ", " + job.FormatSize(room) + " on each node being kept for maps"
+		room, whose := max(q.class.key.room, q.class.room), "maps"
+		if x.e.cfg.Order == sched.Shortest && q.class.room > q.class.key.room {
+			whose = "jobs that go first"
+		}
+		if room > 0 {
+			kept = fmt.Sprintf(", %s on each node being kept for %s", job.FormatSize(room), whose)
 		}
 	}
 	x.say("%d %s for %s: %s%s", q.ready(), word+verb(q.ready(), " wait"), want, some(where), kept)

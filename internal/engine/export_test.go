@@ -25,8 +25,8 @@ func (e *Engine) Missed() string {
 			if n := e.room(p, &d); n != nil {
 				return fmt.Sprintf("%v of %s on %s (held %v)", c.key, c.line[0].job.work.ID, n.id, p.held)
 			}
-			if c.key.kind == job.MapTask && !c.hopeless {
-				room = max(room, c.key.need.Mem)
+			if !c.hopeless {
+				room = max(room, e.wantsRoom(&d))
 			}
 		}
 		for _, n := range p.nodes {
@@ -41,7 +41,7 @@ func (e *Engine) Missed() string {
 // room returns a node that has room for the class and is not kept for a claim before it.
 func (e *Engine) room(p *pool, c *class) *node {
 	for _, n := range p.nodes {
-		if n.state != up || !c.admits(&n.Node) || !n.inTime(e.now, c.key.span) || n.Health.Suspected(e.now) && p.hasTrusted(e.now) {
+		if n.state != up || !e.admits(c, n) || !n.inTime(e.now, c.key.span) || n.Health.Suspected(e.now) && p.hasTrusted(e.now) {
 			continue
 		}
 		if n == p.held && p.heldFor.line[0].claim().Before(c.line[0].claim()) {

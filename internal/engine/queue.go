@@ -107,8 +107,8 @@ type class struct {
 	// hopeless says that no node of an elastic pool could take one, were it empty: all are
 	// too small or have too little time. Nodes that come unblock the class.
 	hopeless bool
-	// room is the memory that its shuffles leave to maps of earlier jobs that found no
-	// room, in bytes, when last looked.
+	// room is the memory that its shuffles leave to tasks of earlier jobs that found no
+	// room (Engine.wantsRoom), in bytes, when last looked.
 	room int64
 }
 
@@ -117,14 +117,6 @@ type classKey struct {
 	need job.Resources
 	room int64         // bytes that shuffles leave free, see sched.Node.AdmitsShuffle
 	span time.Duration // that must be left on a node of an elastic allocation, see sched.Span
-}
-
-// admits reports whether the node has room for a task of the class.
-func (c *class) admits(n *sched.Node) bool {
-	if c.key.kind == job.ReduceTask {
-		return n.AdmitsShuffle(c.key.need, max(c.key.room, c.room))
-	}
-	return n.AdmitsTask(c.key.need)
 }
 
 // takes returns what a task of the class takes of its node when it starts.

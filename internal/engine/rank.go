@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"time"
 
+	"berth/internal/job"
 	"berth/internal/sched"
 )
 
@@ -55,28 +56,68 @@ func (j *jobState) unstarted() [2]sched.Unstarted {
 	return left
 }
 
-// rank finds the job's place anew after anything about it changed, and moves its queues
-// there. A rank is a function of the job's state, so replayed records give the same line.
-func (e *Engine) rank(j *jobState) {
+// rankOf returns the rank of the job as it is. It is a function of the job's state, so
+// replayed records give the same line.
+func (e *Engine) rankOf(j *jobState) job.Time {
+	if e.cfg.Order != sched.Shortest {
+		return 0
+	}
+	left := j.unstarted()
+	return sched.Rank(max(j.submitted, j.resumed), left[:]...)
+}
+
+// rerank finds the job's place anew after anything about it changed. Mostly it passes no
+// other job by that, and nothing follows.
+func (e *Engine) rerank(j *jobState) {
 	p := j.pool
 	if e.cfg.Order != sched.Shortest || p == nil {
 		return
 	}
-	left := j.unstarted()
-	rank := sched.Rank(max(j.submitted, j.resumed), left[:]...)
-	if rank == j.place.Rank {
+	j.place.Rank = e.rankOf(j)
+	if !p.sort(j) {
 		return
 	}
-	j.place.Rank = rank
 	for i := range j.queues {
 		if q := &j.queues[i]; q.class != nil {
 			heap.Fix(&q.class.line, q.pos)
 		}
 	}
-	// A class that was looked at before in this pass may stand otherwise to others now.
-	if !p.passing || len(p.classes) > 1 {
-		e.mark(p)
+	p.turned = true
+	e.mark(p)
+}
+
+// sort moves the job to where its place is in the pool's line, and reports whether it
+// passed another.
+func (p *pool) sort(j *jobState) (passed bool) {
+	swap := func(i, k int) {
+		p.line[i], p.line[k] = p.line[k], p.line[i]
+		p.line[i].at, p.line[k].at = i, k
+		passed = true
 	}
+	for j.at > 0 && j.place.Before(p.line[j.at-1].place) {
+		swap(j.at, j.at-1)
+	}
+	for j.at+1 < len(p.line) && p.line[j.at+1].place.Before(j.place) {
+		swap(j.at, j.at+1)
+	}
+	return passed
+}
+
+// turn takes in that jobs have passed one another since the last pass: the node that is kept
+// for one may be free for another now, and shuffles count no more against reduces that go
+// before them.
+func (p *pool) turn(freed []*node) []*node {
+	if !p.turned {
+		return freed
+	}
+	p.turned = false
+	for _, c := range p.classes {
+		c.blocked = c.blocked && c.key.kind != job.ReduceTask
+	}
+	if p.held != nil {
+		freed = append(freed, p.held)
+	}
+	return freed
 }
 
 // before tells which jobs with something to start go first, and why.
@@ -98,11 +139,18 @@ func (x *explanation) before() {
 		x.say("before it in line: %s", some(first))
 	}
 	if n := len(less); n > 0 {
-		x.say("%s with less left to do%s first: %s", number(n, "job"), verb(n, " go"), some(less))
+		x.say("%s with less left to do %s first: %s", number(n, "job"), goes(n), some(less))
 	}
 	if n := len(older); n > 0 {
-		x.say("%s that came earlier%s first, as long waits count: %s", number(n, "job"), verb(n, " go"), some(older))
+		x.say("%s that came earlier %s first, as waiting counts: %s", number(n, "job"), goes(n), some(older))
 	}
+}
+
+func goes(n int) string {
+	if n == 1 {
+		return "goes"
+	}
+	return "go"
 }
 
 // work returns the core-seconds of the job that are yet to begin.

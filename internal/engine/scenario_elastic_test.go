@@ -29,7 +29,8 @@ func (s *scenario) elasticInput(verb string, a args) engine.Input {
 	case "planned":
 		p := engine.Planned{Allocs: s.requests(a, a.key["allocs"]), Failed: a.key["failed"]}
 		p.JobPlanned = event.JobPlanned{Job: a.job(0), Scout: a.num("scout", 0), Decision: a.key["decision"],
-			TaskTime: s.duration(a.str("task-time", "0s")), ReduceTime: s.duration(a.str("reduce-time", "0s"))}
+			TaskTime: s.duration(a.str("task-time", "0s")), ReduceTime: s.duration(a.str("reduce-time", "0s")),
+			TaskMean: s.duration(a.str("task-mean", "0s")), ReduceMean: s.duration(a.str("reduce-mean", "0s"))}
 		if v, ok := a.key["retry"]; ok {
 			p.Retry = s.now.Add(s.duration(v))
 		}

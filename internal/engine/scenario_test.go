@@ -12,6 +12,7 @@ import (
 	"berth/internal/engine"
 	"berth/internal/event"
 	"berth/internal/job"
+	"berth/internal/sched"
 )
 
 // TestScenarios runs the scenarios of testdata/scenarios: each line of a "steps" block is one
@@ -108,6 +109,7 @@ func (s *scenario) query(verb string, a args) bool {
 		s.restart(a.num("lose", 0), job.ID(a.str("without", "")))
 	case "config":
 		s.cfg.MaxLost, s.cfg.MaxBadOutputs = a.num("max-lost", 0), a.num("max-bad-outputs", 0)
+		s.cfg.Order = sched.Order(a.str("order", ""))
 		s.e, s.journal = engine.New(s.cfg), nil
 	case "recall":
 		for _, ent := range s.journal {
@@ -147,7 +149,7 @@ func (s *scenario) input(verb string, a args) engine.Input {
 	case "resume":
 		w := s.work(a)
 		return engine.Resume{Job: a.job(0), Failed: a.flag("failed"), Alloc: w.Alloc,
-			More: w.More, Scout: w.Scout, TaskTime: w.TaskTime, ReduceTime: w.ReduceTime}
+			More: w.More, Scout: w.Scout, TaskTime: w.TaskTime, ReduceTime: w.ReduceTime, TaskMean: w.TaskMean, ReduceMean: w.ReduceMean}
 	case "finalized":
 		return engine.Finalized{Job: a.job(0), Failed: a.flag("failed"), Reason: a.key["reason"]}
 	case "join":
@@ -203,6 +205,7 @@ func (s *scenario) work(a args) job.Work {
 	}
 	w.More, w.Scout = s.requests(a, a.key["more"]), a.num("scout", 0)
 	w.TaskTime, w.ReduceTime = s.duration(a.str("task-time", "0s")), s.duration(a.str("reduce-time", "0s"))
+	w.TaskMean, w.ReduceMean = s.duration(a.str("task-mean", "0s")), s.duration(a.str("reduce-mean", "0s"))
 	return w
 }
 

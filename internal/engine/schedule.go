@@ -13,21 +13,18 @@ import (
 // none in an earlier pass looks only at nodes with something freed since, so a pass
 // costs what changed, however many nodes and jobs there are.
 func (e *Engine) schedule(p *pool) {
-	p.passing = true
 	freed := p.freed
 	p.freed = nil
 	for _, n := range freed {
 		n.dirty = false
 		e.grant(n)
 	}
-	if p.held != nil && e.cfg.Order == sched.Shortest {
-		freed = append(freed, p.held) // a class may have come before the one that it is kept for
-	}
+	freed = p.turn(freed)
 	for _, c := range p.classes {
 		c.tried = false
 	}
 	var holder *class // the first for which no room was found
-	var room int64    // memory of the largest map among those
+	var room int64    // bytes that shuffles are to leave to those
 	for c := p.first(); c != nil; c = p.first() {
 		if room < c.room {
 			c.blocked = false
@@ -40,11 +37,11 @@ func (e *Engine) schedule(p *pool) {
 		if c.hopeless {
 			continue // nothing need be kept for it
 		}
-		if c.key.kind == job.MapTask {
-			room = max(room, c.key.need.Mem)
-			e.unobstruct(p, c)
+		if mem := e.wantsRoom(c); mem > 0 {
+			e.unobstruct(p, c, mem)
+			room = max(room, mem)
 		}
-		if holder == nil && c.key.kind != job.ReduceTask {
+		if holder == nil && e.holdable(p, c) {
 			holder = c
 			e.hold(p, c)
 		}
@@ -52,7 +49,6 @@ func (e *Engine) schedule(p *pool) {
 	if holder == nil {
 		e.hold(p, nil)
 	}
-	p.passing = false
 }
 
 // first returns the class whose head goes first among those not tried in this pass.
@@ -109,7 +105,7 @@ func (e *Engine) place(p *pool, c *class, freed []*node, behind bool) bool {
 	}
 	var choice sched.Choice
 	for _, n := range nodes {
-		if n.state != up || !c.admits(&n.Node) || !n.inTime(e.now, c.key.span) || n.Health.Suspected(e.now) && p.hasTrusted(e.now) {
+		if n.state != up || !e.admits(c, n) || !n.inTime(e.now, c.key.span) || n.Health.Suspected(e.now) && p.hasTrusted(e.now) {
 			continue
 		}
 		if behind && n == p.held && !p.spares(c) {
@@ -145,7 +141,7 @@ func (e *Engine) hold(p *pool, c *class) {
 	} else {
 		c = nil
 	}
-	if c == p.heldFor && j == p.heldJob && (p.held == nil || p.held.canHold(c, e.now)) {
+	if c == p.heldFor && j == p.heldJob && (p.held == nil || e.canHold(c, p.held)) {
 		return
 	}
 	old := p.held
@@ -153,7 +149,7 @@ func (e *Engine) hold(p *pool, c *class) {
 	if c != nil {
 		var choice sched.Choice
 		for _, n := range p.nodes {
-			if n.canHold(c, e.now) {
+			if e.canHold(c, n) {
 				choice.Offer(&n.Node, n.Health.Suspected(e.now))
 			}
 		}
@@ -167,8 +163,22 @@ func (e *Engine) hold(p *pool, c *class) {
 }
 
 // canHold reports whether a task of the class could run on the node once others ended.
-func (n *node) canHold(c *class, now job.Time) bool {
-	return n.couldTake(c, now) && !n.Obstructed(c.key.need)
+func (e *Engine) canHold(c *class, n *node) bool {
+	switch {
+	case !n.couldTake(c, e.now):
+		return false
+	case c.key.kind == job.ReduceTask:
+		return !n.Obstructed(c.key.need.Mem+c.room) && n.shufflingUpTo(c.line[0].job) < n.Capacity.CPUs
+	}
+	return !n.Obstructed(c.key.need.Mem)
+}
+
+// holdable reports whether a node is kept for the class if it is the first that finds no
+// room. For reduces none is: their maps were there before other jobs' came. But in the
+// order sched.Shortest the maps of a large job that was there first may have the memory.
+func (e *Engine) holdable(p *pool, c *class) bool {
+	return c.key.kind != job.ReduceTask ||
+		e.wantsRoom(c) > 0 && slices.ContainsFunc(p.nodes, func(n *node) bool { return e.canHold(c, n) })
 }
 
 // couldTake reports whether a task of the class could run on the node if nothing else did.
@@ -179,72 +189,11 @@ func (n *node) couldTake(c *class, now job.Time) bool {
 // spares reports whether a task of the class may take room on the node that is kept:
 // without delaying the one that it is kept for, once what ran there before that ended.
 func (p *pool) spares(c *class) bool {
-	sum := c.takes().Plus(p.heldFor.key.need)
+	sum := c.takes().Plus(p.heldFor.takes())
 	for _, a := range p.held.live {
 		if p.heldJob.place.Before(a.job.place) {
 			sum = sum.Plus(sched.Holds(a.kind, a.leave, a.job.need(a.id.Task)))
 		}
 	}
 	return sum.Fits(p.held.Capacity)
-}
-
-// unobstruct makes room for a map where shuffles hold the memory of every node it
-// could run on, and themselves wait for maps of their jobs. That happens when a map is
-// to be run again after all were done and shuffles took the room that was kept for
-// maps. Shuffles of earlier jobs are left alone: their maps come first, so they end.
-func (e *Engine) unobstruct(p *pool, c *class) {
-	first := c.line[0].job
-	var victim *node
-	for _, n := range p.nodes {
-		if !n.couldTake(c, e.now) {
-			continue
-		}
-		if !n.Obstructed(c.key.need) || n.Capacity.Mem-n.stuck(first) >= c.key.need.Mem {
-			return
-		}
-		if victim == nil {
-			victim = n
-		}
-	}
-	if victim == nil {
-		return
-	}
-	as := slices.Clone(victim.live)
-	slices.SortFunc(as, lastInLine)
-	for _, a := range as {
-		if victim.Capacity.Mem-victim.stuck(first) >= c.key.need.Mem {
-			return
-		}
-		if a.stuck(first) {
-			e.kill(a, "its memory is needed for a map that comes first")
-		}
-	}
-}
-
-// stuck returns the memory of shuffles on the node that have to wait for maps, of
-// jobs that are not before that one in the line.
-func (n *node) stuck(first *jobState) int64 {
-	var sum int64
-	for _, a := range n.live {
-		if a.stuck(first) {
-			sum += a.job.work.ReduceNeed.Mem
-		}
-	}
-	return sum
-}
-
-func (a *attempt) stuck(first *jobState) bool {
-	maps := &a.job.counts[0]
-	return a.shuffling() && a.dying() == "" && !a.job.place.Before(first.place) && maps.done < maps.total
-}
-
-// lastInLine sorts attempts by the places of their jobs, the last first.
-func lastInLine(a, b *attempt) int {
-	switch {
-	case a.job.place.Before(b.job.place):
-		return 1
-	case b.job.place.Before(a.job.place):
-		return -1
-	}
-	return b.id.Task - a.id.Task
 }

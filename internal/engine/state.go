@@ -58,6 +58,7 @@ type jobState struct {
 	submitted, started, resumed, ended job.Time
 
 	pool   *pool // where it runs; nil when it is over
+	at     int   // in pool.line
 	tasks  []task
 	live   map[int32]*attempt // by task: at most one attempt of a task is live
 	queues [2]queue           // bag tasks or maps; reduces

@@ -23,17 +23,18 @@ func (n *Node) AdmitsTask(need job.Resources) bool {
 }
 
 // AdmitsShuffle reports whether a reduce of that need can begin its shuffle on the
-// node: at most as many shuffle at once as the node has cores, and shuffles together
-// leave room bytes, the memory of one map, so that maps can always run.
-func (n *Node) AdmitsShuffle(need job.Resources, room int64) bool {
-	return n.Shuffling < n.Capacity.CPUs && need.CPUs <= n.Capacity.CPUs && need.Mem <= n.Free().Mem &&
+// node: at most as many shuffle at once as the node has cores, shuffling being how many
+// of those there count, and shuffles together leave room bytes, the memory of one map, so
+// that maps can always run.
+func (n *Node) AdmitsShuffle(need job.Resources, room int64, shuffling int) bool {
+	return shuffling < n.Capacity.CPUs && need.CPUs <= n.Capacity.CPUs && need.Mem <= n.Free().Mem &&
 		n.ShuffleMem+need.Mem+min(room, n.Capacity.Mem) <= n.Capacity.Mem
 }
 
-// Obstructed reports whether shuffles hold so much memory that a task of that need
+// Obstructed reports whether shuffles hold so much memory that a task of so many bytes
 // could not run on the node even if all else there ended.
-func (n *Node) Obstructed(need job.Resources) bool {
-	return n.Capacity.Mem-n.ShuffleMem < need.Mem
+func (n *Node) Obstructed(mem int64) bool {
+	return n.Capacity.Mem-n.ShuffleMem < mem
 }
 
 // lighter reports whether n is less loaded than m: by the share of cores in use,

@@ -89,13 +89,13 @@ func TestAdmission(t *testing.T) {
 		if got := n.AdmitsTask(c.need); got != c.task {
 			t.Errorf("%s: admits task: %v", c.name, got)
 		}
-		if got := n.AdmitsShuffle(c.need, c.room); got != c.shuffle {
+		if got := n.AdmitsShuffle(c.need, c.room, n.Shuffling); got != c.shuffle {
 			t.Errorf("%s: admits shuffle: %v", c.name, got)
 		}
 	}
 	n := node
 	n.ShuffleMem = 6
-	if n.Obstructed(job.Resources{CPUs: 1, Mem: 4}) || !n.Obstructed(job.Resources{CPUs: 1, Mem: 5}) {
+	if n.Obstructed(4) || !n.Obstructed(5) {
 		t.Error("shuffles of 6 of 10 leave 4")
 	}
 }
