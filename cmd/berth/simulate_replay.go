@@ -23,14 +23,11 @@ import (
 
 // replay is a schedule of a log's jobs.
 type replay struct {
-	nodes  int
-	policy batch.Policy
-	jobs   []workload.Rigid
-	starts []job.Time // of jobs
-}
-
-func replayed(nodes int, p batch.Policy, jobs []workload.Rigid) *replay {
-	return &replay{nodes, p, jobs, batch.Replay(nodes, p, jobs)}
+	nodes     int
+	policy    batch.Policy
+	estimates swf.Estimates
+	jobs      []workload.Rigid
+	starts    []job.Time // of jobs
 }
 
 // end returns when a job was done or killed.
@@ -41,7 +38,7 @@ func (r *replay) end(i int) job.Time {
 func (r *replay) killed(i int) bool { return r.jobs[i].Run > r.jobs[i].Request }
 
 func (r *replay) measure() ui.Simulation {
-	s := ui.Simulation{Policy: string(r.policy), Nodes: r.nodes}
+	s := ui.Simulation{Policy: string(r.policy), Estimates: string(r.estimates), Nodes: r.nodes}
 	var m metrics.Meter
 	for i, j := range r.jobs {
 		m.Add(j.Submit, r.starts[i], r.end(i), j.Nodes)
@@ -125,6 +122,6 @@ func (r *replay) writeSWF(w io.Writer, log *swf.Log) error {
 		l := &log.Jobs[i]
 		l.Wait, l.Run, l.Procs, l.Request = r.starts[i].Sub(j.Submit), r.end(i).Sub(r.starts[i]), int32(j.Nodes), j.Request
 	}
-	log.Header = append(log.Header, fmt.Sprintf("; Note: wait and run times are those of a simulation: %s on %d processors", r.policy, r.nodes))
+	log.Header = append(log.Header, fmt.Sprintf("; Note: wait and run times are those of a simulation: %s, %s estimates, %d processors", r.policy, r.estimates, r.nodes))
 	return swf.Write(w, log)
 }

@@ -82,13 +82,13 @@ func simulateSWF(cmd *cobra.Command, path string, f swfFlags) error {
 	if len(jobs) == 0 {
 		return &job.Error{Class: job.User, Code: job.CodeConfig, Where: log.Name, What: "there is no job in it that could be simulated"}
 	}
-	r := replayed(o.Procs, policy, jobs)
+	r := replay{nodes: o.Procs, policy: policy, estimates: o.Estimates, jobs: jobs, starts: batch.Replay(o.Procs, policy, jobs)}
 	took := time.Since(begin)
 	if err := r.write(f.out, log); err != nil {
 		return err
 	}
 	s := r.measure()
-	s.Estimates, s.Skipped, s.Filtered, s.WallS = string(o.Estimates), len(log.Skipped), log.Filtered, took.Seconds()
+	s.Skipped, s.Filtered, s.WallS = len(log.Skipped), log.Filtered, took.Seconds()
 	if wantJSON(cmd) {
 		return ui.JSON(cmd.OutOrStdout(), s)
 	}

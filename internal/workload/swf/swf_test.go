@@ -80,8 +80,8 @@ func with(fields ...any) string {
 }
 
 var oddLines = []struct{ name, line, why string }{
-	{"too few fields", "1 2 3\n", "has 3 fields, a job has 18"},
-	{"too many fields", "1" + " 1" + line1, "has 20 fields, a job has 18"},
+	{"too few fields", "1 2 3\n", "the line has 3 of 18 fields"},
+	{"too many fields", "1" + " 1" + line1, "the line has 20 of 18 fields"},
 	{"a word", with(4, "abc"), `field 4, the run time, is no number that can be read: "abc"`},
 	{"a long word", with(4, strings.Repeat("x", 99)), `field 4, the run time, is no number that can be read: "xxxxxxxxxxxxxxxxxxxx"…`},
 	{"digits and letters", with(9, "12h"), `field 9, the requested time, is no number that can be read: "12h"`},
