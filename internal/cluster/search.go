@@ -53,6 +53,35 @@ func (t *tree) least(level int, id int32, value int, from, to job.Time, best int
 	return best
 }
 
+// most returns the greatest value, but best if that is more, that changes after from and
+// before to lead to. The value before the changes below the block is given.
+func (t *tree) most(level int, id int32, value int, from, to job.Time, best int) int {
+	if level == 0 {
+		b := &t.leaves.blocks[id]
+		for i := 0; i < b.n && b.e[i].at < to; i++ {
+			value += b.e[i].by
+			if b.e[i].at > from {
+				best = max(best, value)
+			}
+		}
+		return best
+	}
+	b := &t.inners.blocks[id]
+	for i := 0; i < b.n && b.e[i].at < to; i++ {
+		e := &b.e[i]
+		inside := i+1 < b.n && b.e[i+1].at <= to
+		switch {
+		case value+e.hi <= best || (i+1 < b.n && b.e[i+1].at <= from):
+		case inside && e.at > from:
+			best = value + e.hi
+		default:
+			best = t.most(level-1, e.kid, value, from, to, best)
+		}
+		value += e.sum
+	}
+	return best
+}
+
 // each calls f with every change, in order.
 func (t *tree) each(level int, id int32, f func(change)) {
 	if level == 0 {
@@ -79,6 +108,7 @@ type fit struct {
 	d     time.Duration
 	from  job.Time
 	until job.Time // what begins after need not be found
+	own   job.Time // from then on there are enough nodes
 
 	found bool     // start is the beginning of a stretch that is high enough up to now
 	start job.Time // not before from
@@ -89,7 +119,7 @@ type fit struct {
 func (f *fit) open(at job.Time) {
 	if !f.found {
 		f.found, f.start = true, max(at, f.from)
-		f.end = after(f.start, f.d)
+		f.end = min(after(f.start, f.d), f.own)
 	}
 }
 
@@ -138,7 +168,7 @@ func (f *fit) below(level int, e *branch, value int, end job.Time) bool {
 		f.found = false
 	case value+e.lo >= f.nodes:
 		f.open(e.at)
-	case end <= after(start, f.d):
+	case end <= min(after(start, f.d), f.own):
 		f.found = false
 		if value+e.sum >= f.nodes {
 			f.open(f.tree.lastRise(level, e.kid, value, f.nodes))

@@ -113,6 +113,13 @@ func (t *Timeline) Min(from, to job.Time) int {
 	return t.tree.least(t.tree.top, t.tree.root, t.base, from, to, t.At(from))
 }
 
+// Max returns the greatest number of free nodes from an instant until before another. An
+// empty time counts as the instant it begins with.
+func (t *Timeline) Max(from, to job.Time) int {
+	from = max(from, t.from)
+	return t.tree.most(t.tree.top, t.tree.root, t.base, from, to, t.At(from))
+}
+
 // EarliestFit returns the earliest instant, not before a given one, from which on so
 // many nodes are free for d; false: there is none.
 //
@@ -139,13 +146,31 @@ func (t *Timeline) EarliestFit(from job.Time, nodes int, d time.Duration) (job.T
 	return at, ok
 }
 
+// EarlierFit returns the earliest instant, not before a given one and before another, from
+// which on so many nodes are free for d, or until that other instant if that is sooner: where
+// a reservation of so many nodes for d begins that can be moved there. false: there is none.
+func (t *Timeline) EarlierFit(from, before job.Time, nodes int, d time.Duration) (job.Time, bool) {
+	from = max(from, t.from)
+	if from >= before {
+		return 0, false
+	}
+	f := fit{tree: &t.tree, nodes: nodes, d: max(d, 1), from: from, until: before - 1, own: before}
+	at, ok := f.first(t.base)
+	return at, ok && at < before
+}
+
 // search is EarliestFit without a memory. What begins after until need not be found.
 func (t *Timeline) search(from, until job.Time, nodes int, d time.Duration) (job.Time, bool) {
-	f := fit{tree: &t.tree, nodes: nodes, d: d, from: from, until: until}
-	if t.base >= nodes {
-		f.open(from)
+	f := fit{tree: &t.tree, nodes: nodes, d: d, from: from, until: until, own: Never}
+	return f.first(t.base)
+}
+
+// first returns where the first stretch begins; the value where the timeline begins is given.
+func (f *fit) first(base int) (job.Time, bool) {
+	if base >= f.nodes {
+		f.open(f.from)
 	}
-	f.search(t.tree.top, t.tree.root, t.base, Never)
+	f.search(f.tree.top, f.tree.root, base, Never)
 	if !f.found {
 		return 0, false
 	}

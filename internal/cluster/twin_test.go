@@ -39,6 +39,23 @@ func (w *twin) min(from, to job.Time) int {
 	return least
 }
 
+func (w *twin) max(from, to job.Time) int {
+	from = max(from, w.from)
+	most := w.at(from)
+	for t := from; t < to && t <= w.span(); t++ {
+		most = max(most, w.at(t))
+	}
+	return most
+}
+
+// earlierFit is earliestFit where a reservation begins at another instant.
+func (w *twin) earlierFit(from, before job.Time, nodes int, d time.Duration) (job.Time, bool) {
+	c := &twin{w.from, slices.Clone(w.values)}
+	c.add(before, after(before, max(d, 1)), nodes+100)
+	at, ok := c.earliestFit(from, nodes, d)
+	return at, ok && at < before
+}
+
 func (w *twin) earliestFit(from job.Time, nodes int, d time.Duration) (job.Time, bool) {
 	start := max(from, w.from)
 	end := max(start, w.span()) // nothing changes after it
@@ -151,6 +168,10 @@ func (q question) compare(t rapid.TB, line *Timeline, dumb *twin) {
 	if got, want := line.Min(q.a, q.b), dumb.min(q.a, q.b); got != want {
 		t.Fatalf("at least %d free in %d … %d, want %d: %v", got, q.a, q.b, want, near(line, q.a))
 	}
+	if got, want := line.Max(q.a, q.b), dumb.max(q.a, q.b); got != want {
+		t.Fatalf("at most %d free in %d … %d, want %d: %v", got, q.a, q.b, want, near(line, q.a))
+	}
+	q.compareEarlier(t, line, dumb)
 	for _, d := range []time.Duration{0, 1, time.Duration(max(q.b, 0)), time.Duration(max(q.b/2, 0))} {
 		from := min(q.a, dumb.span())
 		if d > 1 { // what begins at the beginning is remembered
@@ -161,6 +182,21 @@ func (q question) compare(t rapid.TB, line *Timeline, dumb *twin) {
 		if ok != wantOK || (ok && got != want) {
 			t.Fatalf("%d nodes for %d fit from %d on at %d (%v), want %d (%v): %v",
 				q.nodes, d, from, got, ok, want, wantOK, near(line, from))
+		}
+	}
+}
+
+func (q question) compareEarlier(t rapid.TB, line *Timeline, dumb *twin) {
+	t.Helper()
+	for _, d := range []time.Duration{0, 3, 20, 500} {
+		for _, before := range []job.Time{0, q.a, min(q.a, Never-10) + 10, q.b} {
+			from := min(q.a, dumb.span()) / 2
+			got, ok := line.EarlierFit(from, before, q.nodes, d)
+			want, wantOK := dumb.earlierFit(from, before, q.nodes, d)
+			if ok != wantOK || (ok && got != want) {
+				t.Fatalf("%d nodes for %d, reserved at %d, fit from %d on at %d (%v), want %d (%v): %v",
+					q.nodes, d, before, from, got, ok, want, wantOK, near(line, from))
+			}
 		}
 	}
 }
