@@ -50,6 +50,18 @@ type Bounds struct{ Area, Height, Joint float64 }
 // Best returns the highest of them.
 func (b Bounds) Best() float64 { return max(b.Area, b.Height, b.Joint) }
 
+// Mean returns bounds on the mean turnaround of rigid and elastic jobs together.
+func (m *Machine) Mean(rigid []workload.Rigid, elastic []workload.Elastic) Bounds {
+	jobs := make([]Job, 0, len(rigid)+len(elastic))
+	for i := range rigid {
+		jobs = append(jobs, m.Rigid(&rigid[i]))
+	}
+	for i := range elastic {
+		jobs = append(jobs, m.Elastic(&elastic[i]))
+	}
+	return m.Of(jobs)
+}
+
 // Of returns bounds on the mean turnaround of jobs, in any order; all 0 for no jobs.
 func (m *Machine) Of(jobs []Job) Bounds {
 	if len(jobs) == 0 {

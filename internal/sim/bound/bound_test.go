@@ -60,14 +60,7 @@ func TestByHand(t *testing.T) {
 		},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			var jobs []Job
-			for i := range c.elastic {
-				jobs = append(jobs, c.machine.Elastic(&c.elastic[i]))
-			}
-			for i := range c.rigid {
-				jobs = append(jobs, c.machine.Rigid(&c.rigid[i]))
-			}
-			got := c.machine.Of(jobs)
+			got := c.machine.Mean(c.rigid, c.elastic)
 			if !near(got.Area, c.want.Area) || !near(got.Height, c.want.Height) || !near(got.Joint, c.want.Joint) {
 				t.Errorf("%+v, want %+v", got, c.want)
 			}
