@@ -53,13 +53,12 @@ type adaptor struct {
 	size     predict.Size // of the whole job
 	load     predict.Load // what is left of it
 	known    known
-	trials   *predict.Trials
+	sample          // by which is weighed
+	fine     sample // drawn when it is needed, see finely
 	expect   predict.Expected
 	spent    int // placed tasks, see weighing
-	sample   int // simulated runs that each is weighed by
 	grain    time.Duration
 	live     []predict.Window
-	runs     map[runKey]predict.Outcome
 	notes    []string
 }
 
@@ -87,7 +86,7 @@ type option struct {
 }
 
 func newAdaptor(q *Question) *adaptor {
-	a := &adaptor{q: q, req: &q.Spec.Request, needs: needsOf(q.Spec), grain: max(q.Snap.Queue.Grain, time.Second), runs: map[runKey]predict.Outcome{}}
+	a := &adaptor{q: q, req: &q.Spec.Request, needs: needsOf(q.Spec), grain: max(q.Snap.Queue.Grain, time.Second)}
 	a.size = predict.Size{Kind: q.Spec.Kind, InputBytes: q.Counts.InputBytes, Tasks: q.Counts.Tasks}
 	if q.Spec.Kind == job.Bag {
 		a.throttle = q.Spec.Bag.Throttle
@@ -120,24 +119,33 @@ func (a *adaptor) learn(reduces int) {
 	if a.known.guessed { // it holds no task back
 		a.expect.Reduce, a.expect.Sort = 0, 0
 	}
-	a.draw(4, 32, 1<<16)
+	a.sample = a.draw(4, 32, 1<<16)
 }
 
-// draw sets the sample of runs by which options are weighed: at least and at most so
-// many, and in between as few as have so many tasks together.
-func (a *adaptor) draw(least, most, placed int) {
-	a.sample = min(max(placed/max(a.load.Maps+a.load.Reduces, 1), least), most)
-	a.trials = predict.NewTrials(a.known.inv, a.load, a.known.runs, a.sample, seedOf(predict.Application(a.q.Spec)))
-	a.trials.Expect(a.expect)
-	a.runs = map[runKey]predict.Outcome{}
+// sample is runs of the job, by which ways to go are weighed, and what is known of them.
+type sample struct {
+	trials *predict.Trials
+	runs   map[runKey]*predict.Alone
+}
+
+// draw returns a sample: of at least and at most so many runs, and in between as few as have
+// so many tasks together.
+func (a *adaptor) draw(least, most, placed int) sample {
+	n := min(max(placed/max(a.load.Maps+a.load.Reduces, 1), least), most)
+	t := predict.NewTrials(a.known.inv, a.load, a.known.runs, n, seedOf(predict.Application(a.q.Spec)))
+	t.Expect(a.expect)
+	return sample{t, map[runKey]*predict.Alone{}}
 }
 
 // finely lets f weigh by a sample of more runs, as is due to what was chosen.
 func (a *adaptor) finely(f func()) {
-	trials, sample, runs := a.trials, a.sample, a.runs
-	a.draw(8, 128, 1<<18)
+	coarse := a.sample
+	if a.fine.trials == nil {
+		a.fine = a.draw(8, 128, 1<<18)
+	}
+	a.sample = a.fine
 	f()
-	a.trials, a.sample, a.runs = trials, sample, runs
+	a.sample = coarse
 }
 
 // seconds returns how long after now an instant is; +Inf for Never.

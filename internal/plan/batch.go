@@ -194,7 +194,7 @@ func (d *decision) hopeless() error {
 	switch {
 	case d.a.req.WallTime == job.WallMax:
 	case d.a.known.ok:
-		t = min(t, d.a.safe(p, p.capNodes))
+		t = d.a.safe(p, p.capNodes, t)
 	default:
 		t = min(t, blindTime)
 	}

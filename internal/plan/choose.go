@@ -185,6 +185,9 @@ func (a *adaptor) with(o option, nodes int, beside []predict.Window, limit float
 	return a.weigh(o, beside, limit), true
 }
 
+// moment is more than what rounding makes of a time, in seconds.
+const moment = 1e-6
+
 // quantiles are the shares of runs whose time is weighed as wall time.
 var quantiles = []float64{0.5, 0.75, 0.9, 0.95, 0.99}
 
@@ -208,7 +211,7 @@ func (a *adaptor) tighten(o option) option {
 			if t >= o.time {
 				return
 			}
-			if t.Seconds() < least {
+			if t.Seconds() < least || run.Late(t.Seconds()+moment) > riskBy {
 				continue
 			}
 			tight := o

@@ -99,7 +99,7 @@ func (d *decision) predict(p *Plan) {
 		after = d.first.place
 	}
 	windows, _ := a.goingOn(after, d.windows())
-	a.finely(func() { d.runs = a.simulate(windows...) })
+	a.finely(func() { d.runs, _, _ = a.simulate(windows, a.only(d.chosen), noLimit) })
 	start = max(0, start-startUp)
 	p.Predicted = &Prediction{
 		Interval: predict.Interval{Low: micros(d.runs.Quantile(0.05) - start), Up: micros(d.runs.Quantile(0.95) - start)},

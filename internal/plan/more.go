@@ -91,8 +91,17 @@ func (o *option) end() float64 {
 // do for.
 func (s *several) present() (runs predict.Outcome, undone float64) {
 	windows, last := s.a.goingOn(s.place, slices.Clone(s.windows))
-	runs = s.a.simulate(windows...)
+	runs, _, _ = s.a.simulate(windows, s.a.only(s.chosen), noLimit)
 	return runs, runs.Late(last)
+}
+
+// only returns the runs on the slots of what was chosen where that is one allocation and
+// nothing else is there, else nil.
+func (a *adaptor) only(chosen []option) *predict.Alone {
+	if len(chosen) != 1 || len(a.live) > 0 {
+		return nil
+	}
+	return a.alone(chosen[0].place, chosen[0].nodes)
 }
 
 // next returns the further request with the least expected turnaround, as far as that is no

@@ -13,24 +13,24 @@ import (
 
 // alone returns the runs of the job on so many nodes that are there from now on and
 // have no end, beside nothing else.
-func (a *adaptor) alone(p *place, nodes int) predict.Outcome {
+func (a *adaptor) alone(p *place, nodes int) *predict.Alone {
 	key := runKey{p, nodes}
 	o, ok := a.runs[key]
 	if !ok {
-		o = a.simulate(p.window(nodes, 0, math.Inf(1)))
-		a.runs[key] = o
+		before := a.trials.Placed()
+		o = a.trials.Alone(p.window(nodes, 0, math.Inf(1)))
+		a.runs[key], a.spent = o, a.spent+a.trials.Placed()-before
 	}
 	return o
 }
 
-// simulate runs the sample on the windows and counts the tasks that are placed one by one.
-func (a *adaptor) simulate(windows ...predict.Window) predict.Outcome {
-	slots := 0
-	for _, w := range windows {
-		slots += max(w.TaskSlots, w.ReduceSlots)
-	}
-	a.spent += a.sample * min(a.load.Maps+a.load.Reduces, predict.Placed(slots))
-	return a.trials.Run(windows)
+// simulate runs the sample on the windows, and counts the tasks that are placed one by one.
+// See predict.Trials.RunWithin.
+func (a *adaptor) simulate(windows []predict.Window, alone *predict.Alone, limit float64) (o predict.Outcome, bound float64, ok bool) {
+	before := a.trials.Placed()
+	o, bound, ok = a.trials.RunWithin(windows, alone, limit)
+	a.spent += a.trials.Placed() - before
+	return o, bound, ok
 }
 
 // one returns how long one of the next tasks is expected to take at most, in seconds.
@@ -82,10 +82,25 @@ func (a *adaptor) ceil(seconds float64) time.Duration {
 }
 
 // safe returns a wall time in which every simulated run is done, and none of its tasks
-// is held back because it might not be.
-func (a *adaptor) safe(p *place, nodes int) time.Duration {
-	return a.ceil(a.alone(p, nodes).Quantile(1) + max(a.expect.Map, a.expect.Reduce))
+// is held back because it might not be; the limit where that is less.
+func (a *adaptor) safe(p *place, nodes int, limit time.Duration) time.Duration {
+	if !a.does(p, nodes, limit) {
+		return limit
+	}
+	return a.ceil(a.alone(p, nodes).Quantile(1) + a.held())
 }
+
+// does reports whether a wall time does for every simulated run. Where one is sure not to be
+// done nothing is simulated.
+func (a *adaptor) does(p *place, nodes int, t time.Duration) bool {
+	if _, known := a.runs[runKey{p, nodes}]; !known && a.ceil(a.trials.LongestAtLeast([]predict.Window{p.window(nodes, 0, math.Inf(1))})+a.held()) > t {
+		return false
+	}
+	return a.ceil(a.alone(p, nodes).Quantile(1)+a.held()) <= t
+}
+
+// held returns how long before the end of an allocation tasks are held back, in seconds.
+func (a *adaptor) held() float64 { return max(a.expect.Map, a.expect.Reduce) }
 
 // upper returns the upper bound T_up on so many nodes as a wall time, as Algorithm 1 of
 // the paper asks for it.
@@ -116,7 +131,7 @@ func (a *adaptor) wall(p *place, slot cluster.Slot, nodes int) (t time.Duration,
 	wanted, name := cluster.Unbounded, "longest time allowed"
 	switch a.req.WallTime {
 	case job.WallAuto:
-		return min(max(a.safe(p, nodes), a.ceil(least)), limit), ""
+		return min(max(a.safe(p, nodes, limit), a.ceil(least)), limit), ""
 	case job.WallUpper:
 		wanted, name = max(a.upper(p, nodes), a.ceil(least)), "upper bound"
 	}
@@ -139,7 +154,7 @@ func (a *adaptor) weigh(o option, beside []predict.Window, limit float64) option
 		o.mean = math.Inf(1)
 		return o
 	}
-	if len(beside) == 0 && o.time >= a.safe(o.place, o.nodes) {
+	if len(beside) == 0 && a.does(o.place, o.nodes, o.time) {
 		o.mean = o.start + a.alone(o.place, o.nodes).Mean()
 		return o
 	}
@@ -148,8 +163,14 @@ func (a *adaptor) weigh(o option, beside []predict.Window, limit float64) option
 		o.beaten = true
 		return o
 	}
-	runs := a.simulate(windows...)
-	o.mean, o.risk, o.done, o.beaten = runs.Mean(), runs.Late(last), runs.Quantile(1), false
+	var alone *predict.Alone
+	if len(beside) == 0 {
+		alone = a.alone(o.place, o.nodes)
+	}
+	runs, mean, ok := a.simulate(windows, alone, limit)
+	if o.mean, o.beaten = mean, !ok; ok {
+		o.risk, o.done = runs.Late(last), runs.Quantile(1)
+	}
 	return o
 }
 

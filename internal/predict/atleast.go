@@ -10,12 +10,24 @@ import (
 // before slots that are always busy have done it, nor before the longest task could be over.
 // It costs a few dozen steps a trial, however many tasks there are.
 func (t *Trials) AtLeast(windows []Window) float64 {
+	sum := 0.0
+	for _, b := range t.atLeast(windows) {
+		sum += b
+	}
+	return sum / float64(len(t.runs))
+}
+
+// LongestAtLeast returns the same of the run that is done last.
+func (t *Trials) LongestAtLeast(windows []Window) float64 { return slices.Max(t.atLeast(windows)) }
+
+// atLeast returns bounds from below on when each trial is done. They are overwritten by the
+// next call.
+func (t *Trials) atLeast(windows []Window) []float64 {
 	t.measure()
 	t.maps.over(windows, t.load.Maps, func(w *Window) int { return w.TaskSlots })
 	if t.load.Reduces > 0 {
 		t.reduces.over(windows, t.load.Reduces, func(w *Window) int { return w.ReduceSlots })
 	}
-	sum := 0.0
 	for i := range t.totals {
 		run := &t.totals[i]
 		end := t.maps.done(math.Inf(-1), run.maps, run.longestMap)
@@ -26,9 +38,9 @@ func (t *Trials) AtLeast(windows []Window) float64 {
 			}
 			end = max(end, t.reduces.done(from, run.reduces, run.longestReduce))
 		}
-		sum += max(end, 0)
+		t.bounds[i] = max(end, 0) * (1 - tinyShare)
 	}
-	return sum / float64(len(t.totals)) * (1 - tinyShare)
+	return t.bounds
 }
 
 // tinyShare is more than what rounding adds up to in sums of many durations.
@@ -42,13 +54,19 @@ func (t *Trials) measure() {
 	if len(t.totals) == len(t.runs) {
 		return
 	}
+	t.bounds = make([]float64, len(t.runs))
 	for i := range t.runs {
 		r := &t.runs[i]
+		one := total{maps: r.Maps.sum(0, t.load.Maps), longestMap: r.Maps.longest(t.load.Maps)}
 		n := t.load.Reduces
-		t.totals = append(t.totals, total{
-			maps: r.Maps.sum(0, t.load.Maps), longestMap: r.Maps.longest(t.load.Maps),
-			reduces: r.Reduces.sum(0, n) + min(r.First.sum(0, n), r.Other.sum(0, n)), longestReduce: r.Reduces.longest(n),
-		})
+		if n > seriesLength { // they repeat, and what is left out is the shuffles
+			one.reduces, one.longestReduce, n = r.Reduces.sum(0, n), r.Reduces.longest(n), 0
+		}
+		for k := range n {
+			d := r.Reduces.at(k) + min(r.First.at(k), r.Other.at(k))
+			one.reduces, one.longestReduce = one.reduces+d, max(one.longestReduce, d)
+		}
+		t.totals = append(t.totals, one)
 	}
 }
 

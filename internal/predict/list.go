@@ -15,6 +15,8 @@ type list struct {
 	free    tournament
 	lost    []lost // by when they are ready, then as they first began; those before head have begun anew
 	head    int
+	begun   [2]float64 // when the last map and the last reduce began, in the run of the latest trial
+	placed  int        // tasks, one by one, in all runs
 }
 
 // place is a slot of a window.
@@ -35,7 +37,7 @@ func (t lost) before(u lost) bool { return t.ready < u.ready || t.ready == u.rea
 
 // stageRun is tasks of one kind, which begin once the stage before is done.
 type stageRun struct {
-	tasks        int
+	kind, tasks  int // 0: maps, 1: reduces
 	from         float64
 	expect       float64
 	first, other Series // the part of a task that depends on whether its slot was there at first
@@ -51,7 +53,7 @@ func (l *list) run(load Load, expect Expected, t *Trial) (end float64, left int)
 		return math.Inf(1), left + load.Reduces
 	}
 	reduces := stageRun{
-		tasks: load.Reduces, from: end, expect: expect.Reduce, first: t.First, other: t.Other, rest: t.Reduces,
+		kind: 1, tasks: load.Reduces, from: end, expect: expect.Reduce, first: t.First, other: t.Other, rest: t.Reduces,
 		slots: func(w *Window) int { return w.ReduceSlots },
 	}
 	if load.Maps == 0 {
@@ -67,12 +69,14 @@ func (l *list) run(load Load, expect Expected, t *Trial) (end float64, left int)
 // stage places the tasks of a stage and returns when the last was done, and how many
 // could not be.
 func (l *list) stage(s *stageRun) (end float64, left int) {
+	l.begun[s.kind] = math.Inf(-1)
 	if s.tasks == 0 {
 		return s.from, 0
 	}
 	l.open(s)
 	next, end := l.bulk(s)
 	l.free.begin(l.slots)
+	l.placed += s.tasks - next
 	for next < s.tasks || l.head < len(l.lost) {
 		top := l.free.nodes[0]
 		if top.free == gone {
@@ -96,6 +100,7 @@ func (l *list) stage(s *stageRun) (end float64, left int) {
 			next++
 		}
 		l.slots[top.slot()].first = false
+		l.begun[s.kind] = start
 		done := start + t.seconds/w.speed()
 		if done > w.End+tiny {
 			t.ready = w.End

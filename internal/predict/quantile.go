@@ -133,7 +133,12 @@ type sampler struct {
 	upto     []int64 // cumulative counts of values
 	values   []float64
 	mean, sd float64
+	guide    []int32 // of n: which value the search for n<<shift ends with; it is begun there
+	shift    int
 }
+
+// guideLength is up to how many entries a guide has.
+const guideLength = 1 << 10
 
 func newSampler(inv Invariant) sampler {
 	var s sampler
@@ -161,6 +166,15 @@ func newSampler(inv Invariant) sampler {
 		s.values[i] *= scale
 	}
 	s.mean, s.sd = inv.Scale*inv.Sketch.Mean(), inv.Scale*inv.Sketch.StdDev()
+	for n>>s.shift >= guideLength {
+		s.shift++
+	}
+	for k, i := int64(0), int32(0); k < n; k += 1 << s.shift {
+		for s.upto[i] <= k {
+			i++
+		}
+		s.guide = append(s.guide, i)
+	}
 	return s
 }
 
@@ -169,6 +183,9 @@ func (s sampler) draw(rng *rand.Rand) float64 {
 		return 0
 	}
 	n := rng.Int64N(s.upto[len(s.upto)-1])
-	i, _ := slices.BinarySearch(s.upto, n+1)
+	i := s.guide[n>>s.shift]
+	for s.upto[i] <= n {
+		i++
+	}
 	return s.values[i]
 }

@@ -104,8 +104,9 @@ type Trials struct {
 	expect Expected
 	list   list // reused
 
-	// Of AtLeast: the totals of each run, and two that are reused.
+	// Of AtLeast: the totals of each run, and what is reused.
 	totals        []total
+	bounds        []float64
 	maps, reduces capacity
 }
 

@@ -83,11 +83,10 @@ func (o Outcome) Late(end float64) float64 {
 // when its window ends is lost, and begins anew elsewhere, before others.
 func (t *Trials) Run(windows []Window) Outcome {
 	o := Outcome{Finish: make([]float64, len(t.runs))}
-	t.list.windows = windows
 	left := 0
 	for i := range t.runs {
 		n := 0
-		o.Finish[i], n = t.list.run(t.load, t.expect, &t.runs[i])
+		o.Finish[i], n = t.run(i, windows)
 		left += n
 	}
 	slices.Sort(o.Finish)
