@@ -31,7 +31,9 @@ stop the command with the line's number; --odd skip leaves them out and says how
 allocation or requests.
 
 --out writes the schedule: to a file that ends with .csv as Batsim's jobs.csv, with .swf
-or .swf.gz as the log itself with wait and run times as simulated.`
+or .swf.gz as the log itself with wait and run times as simulated. In jobs.csv, profile
+is the number of the executable; nodes are counted and not told apart, so
+allocated_resources is empty, and so is metadata; consumed_energy is -1, not reckoned.`
 
 // swfFlags are what berth simulate swf was asked for, as it was written.
 type swfFlags struct {
