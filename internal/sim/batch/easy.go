@@ -1,6 +1,7 @@
 package batch
 
 import (
+	"math"
 	"time"
 
 	"berth/internal/cluster"
@@ -47,7 +48,7 @@ type reservation struct {
 }
 
 func newEASY(s *System, sjbf bool) scheduler {
-	e := &easy{sys: s, shortest: sjbf, free: s.nodes, running: cluster.NewTimeline(0, s.nodes)}
+	e := &easy{sys: s, shortest: sjbf, free: s.nodes, running: cluster.NewTimeline(math.MinInt64, s.nodes)}
 	e.index = newIndex(&e.line, s.nodes)
 	return e
 }

@@ -157,7 +157,7 @@ func (s *System) held(now job.Time) *cluster.Timeline {
 	t := cluster.NewTimeline(now, s.nodes)
 	for id := range s.active.all(s.links) {
 		e := &s.jobs[id]
-		t.Add(now, e.Start.Add(e.Limit), -e.Nodes)
+		t.Add(now, after(e.Start, e.Limit), -e.Nodes)
 	}
 	return t
 }
