@@ -53,7 +53,7 @@ type queue struct {
 	sys    *System
 	random *rand.Rand
 	runs   []time.Duration // by ID
-	ends   ends
+	ends   heap[job.Time]
 	ids    []ID
 }
 
@@ -81,8 +81,8 @@ func (q *queue) arrive(now job.Time) {
 }
 
 func (q *queue) event() {
-	now := q.ends[0].at
-	q.sys.End(now, q.ends.pop())
+	now := q.ends[0].key
+	q.sys.End(now, ID(q.ends.pop()))
 	for q.start(now); len(q.ids) > 0; q.start(now) {
 		for range q.ids {
 			q.arrive(now)
@@ -93,6 +93,6 @@ func (q *queue) event() {
 func (q *queue) start(now job.Time) {
 	q.ids = q.sys.Start(now, q.ids[:0])
 	for _, id := range q.ids {
-		q.ends.push(now.Add(q.runs[id]), id)
+		q.ends.push(now.Add(q.runs[id]), int32(id))
 	}
 }

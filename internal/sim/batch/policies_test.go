@@ -30,11 +30,12 @@ func TestTwins(t *testing.T) {
 		FCFS:     func(n int) twin { return &fcfsTwin{nodes: n, jobs: map[ID]Entry{}} },
 		EASY:     func(n int) twin { return newEASYTwin(n, false) },
 		EASYSJBF: func(n int) twin { return newEASYTwin(n, true) },
+		CBF:      func(n int) twin { return newCBFTwin(n) },
 	} {
 		t.Run(string(p), func(t *testing.T) {
 			rapid.Check(t, func(t *rapid.T) {
 				nodes := rapid.IntRange(1, 40).Draw(t, "nodes")
-				d := &duel{t: t, sys: New(nodes, p), twin: twin(nodes), endless: p != FCFS}
+				d := &duel{t: t, sys: New(nodes, p), twin: twin(nodes)}
 				d.most = rapid.SampledFrom([]int{2, 8, 40}).Draw(t, "most")
 				for range rapid.IntRange(1, 60).Draw(t, "instants") {
 					d.instant()
@@ -46,13 +47,12 @@ func TestTwins(t *testing.T) {
 
 // duel is a system and its twin.
 type duel struct {
-	t       *rapid.T
-	sys     *System
-	twin    twin
-	now     job.Time
-	next    ID
-	most    int  // nodes of a job
-	endless bool // some jobs have no limit
+	t    *rapid.T
+	sys  *System
+	twin twin
+	now  job.Time
+	next ID
+	most int // nodes of a job
 }
 
 // instant moves on to the next instant and has some things happen then.
@@ -99,7 +99,7 @@ func (d *duel) submit() {
 	e := Entry{ID: d.next, Submit: d.now, Start: cluster.Never}
 	e.Nodes = rapid.IntRange(1, min(d.most, d.sys.Nodes())).Draw(d.t, "n")
 	e.Limit = time.Duration(rapid.IntRange(1, 12).Draw(d.t, "limit"))
-	if d.endless && rapid.IntRange(0, 30).Draw(d.t, "endless") == 0 {
+	if rapid.IntRange(0, 30).Draw(d.t, "endless") == 0 {
 		e.Limit = cluster.Unbounded
 	}
 	d.next += ID(rapid.IntRange(1, 3).Draw(d.t, "gap"))

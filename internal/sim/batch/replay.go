@@ -12,7 +12,7 @@ import (
 func Replay(nodes int, p Policy, jobs []workload.Rigid) []job.Time {
 	s := New(nodes, p)
 	starts := make([]job.Time, len(jobs))
-	var ends ends
+	var ends heap[job.Time]
 	var ids []ID
 	arrived := 0
 	for arrived < len(jobs) || len(ends) > 0 || s.queue.first != none {
@@ -21,13 +21,13 @@ func Replay(nodes int, p Policy, jobs []workload.Rigid) []job.Time {
 			now = min(now, jobs[arrived].Submit)
 		}
 		if len(ends) > 0 {
-			now = min(now, ends[0].at)
+			now = min(now, ends[0].key)
 		}
 		if now == cluster.Never {
 			panic("batch: jobs wait and nothing is to happen")
 		}
-		for len(ends) > 0 && ends[0].at == now {
-			s.End(now, ends.pop())
+		for len(ends) > 0 && ends[0].key == now {
+			s.End(now, ID(ends.pop()))
 		}
 		for ; arrived < len(jobs) && jobs[arrived].Submit == now; arrived++ {
 			s.Submit(now, ID(arrived), jobs[arrived].Nodes, jobs[arrived].Request)
@@ -35,7 +35,7 @@ func Replay(nodes int, p Policy, jobs []workload.Rigid) []job.Time {
 		ids = s.Start(now, ids[:0])
 		for _, id := range ids {
 			starts[id] = now
-			ends.push(now.Add(min(jobs[id].Run, jobs[id].Request)), id)
+			ends.push(now.Add(min(jobs[id].Run, jobs[id].Request)), int32(id))
 		}
 	}
 	return starts
