@@ -257,6 +257,21 @@ func TestPieces(t *testing.T) {
 	}
 }
 
+// TestNothingPerLine: twice the jobs take a few more allocations, not thousands.
+func TestNothingPerLine(t *testing.T) {
+	allocs := func(jobs int) float64 {
+		text := strings.Repeat(line1, jobs)
+		return testing.AllocsPerRun(3, func() {
+			if l, err := Read(strings.NewReader(text), "", Options{}); err != nil || len(l.Jobs) != jobs {
+				t.Errorf("%v", err)
+			}
+		})
+	}
+	if once, twice := allocs(5000), allocs(10000); twice > once+50 {
+		t.Errorf("%v allocations for 5,000 jobs, %v for 10,000", once, twice)
+	}
+}
+
 func TestOpenNothing(t *testing.T) {
 	_, err := Open(filepath.Join(t.TempDir(), "none.swf"), Options{})
 	if job.CodeOf(err) != job.CodeNoInput {
