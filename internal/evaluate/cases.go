@@ -1,0 +1,84 @@
+package evaluate
+
+import (
+	"fmt"
+	"strings"
+
+	"berth/internal/job"
+	"berth/internal/sched"
+	"berth/internal/sim"
+)
+
+// Case is a way in which MapReduce jobs come to the cluster.
+type Case struct {
+	Name    string // on the command line and in results
+	Label   string // for people
+	Adaptor sim.Adaptor
+	bound   bool // no way at all: the lower bound
+}
+
+// Names of cases that others are measured against.
+const (
+	NaiveCase = "naive"
+	PaperCase = "paper"
+	BoundCase = "bound"
+)
+
+// Cases are all that there are: the paper's two, berth's plan with parts of it switched on
+// one after another, and what no scheduler can beat.
+func Cases() []Case {
+	one := job.Request{MaxAllocs: 1}
+	upper := job.Request{MaxAllocs: 1, WallTime: job.WallUpper}
+	return []Case{
+		{Name: NaiveCase, Label: "naive", Adaptor: sim.Adaptor{Way: sim.Naive, Fast: true}},
+		{Name: PaperCase, Label: "paper's adaptor", Adaptor: sim.Adaptor{Way: sim.Paper, Fast: true}},
+		{Name: "upper", Label: "one allocation, upper bound", Adaptor: sim.Adaptor{Way: sim.Berth, Request: upper, Fast: true}},
+		{Name: "tight", Label: "one allocation, tight", Adaptor: sim.Adaptor{Way: sim.Berth, Request: one, Fast: true}},
+		{Name: "several", Label: "several allocations", Adaptor: sim.Adaptor{Way: sim.Berth}},
+		{Name: "scout", Label: "unknown job, scout", Adaptor: sim.Adaptor{Way: sim.Berth, Unknown: true}},
+		{Name: "shared", Label: "shared, first in first out", Adaptor: sim.Adaptor{Way: sim.Berth, Shared: true, Order: sched.FIFO}},
+		{Name: "shortest", Label: "shared, shortest first", Adaptor: sim.Adaptor{Way: sim.Berth, Shared: true, Order: sched.Shortest}},
+		{Name: BoundCase, Label: "lower bound", bound: true},
+	}
+}
+
+// ParseCases returns the cases of a list of names, "naive,paper,shortest" say.
+func ParseCases(where, list string) ([]Case, error) {
+	all := Cases()
+	names := make([]string, len(all))
+	for i, c := range all {
+		names[i] = c.Name
+	}
+	var picked []Case
+	for name := range strings.SplitSeq(list, ",") {
+		c, err := caseOf(all, strings.TrimSpace(name))
+		if err != nil {
+			do := "use some of " + strings.Join(names, ", ")
+			if n := job.Nearest(name, names); n != "" {
+				do = fmt.Sprintf("did you mean %q?", n)
+			}
+			return nil, userError(where, err.Error(), do)
+		}
+		for _, p := range picked {
+			if p.Name == c.Name {
+				return nil, userError(where, fmt.Sprintf("%s stands twice", c.Name), "")
+			}
+		}
+		picked = append(picked, c)
+	}
+	return picked, nil
+}
+
+func caseOf(all []Case, name string) (Case, error) {
+	for _, c := range all {
+		if c.Name == name {
+			return c, nil
+		}
+	}
+	return Case{}, fmt.Errorf("there is no adaptor %q", name)
+}
+
+// userError is a parameter that cannot be taken.
+func userError(where, what, do string) error {
+	return &job.Error{Class: job.User, Code: job.CodeConfig, Where: where, What: what, Do: do}
+}

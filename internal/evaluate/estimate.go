@@ -1,0 +1,94 @@
+package evaluate
+
+import (
+	"math"
+
+	"gonum.org/v1/gonum/stat/distuv"
+)
+
+// Confidence is that of all half-widths, as in the paper.
+const Confidence = 0.95
+
+// Estimate is a mean over replications.
+type Estimate struct {
+	Mean float64
+	// Half is half the width of the confidence interval of the mean, by Student's t; +Inf
+	// with one replication that is random.
+	Half float64
+	N    int // replications that have a value
+}
+
+// Mean estimates a mean. Values that are NaN stand for replications without one. With exact
+// set the value is the same in each replication, and one is enough.
+func mean(values []float64, exact bool) Estimate {
+	n, sum := 0, 0.0
+	for _, v := range values {
+		if !math.IsNaN(v) {
+			n++
+			sum += v
+		}
+	}
+	if n == 0 {
+		return Estimate{Mean: math.NaN(), Half: math.Inf(1)}
+	}
+	e := Estimate{Mean: sum / float64(n), N: n}
+	if exact {
+		return e
+	}
+	squares := 0.0
+	for _, v := range values {
+		if !math.IsNaN(v) {
+			squares += (v - e.Mean) * (v - e.Mean)
+		}
+	}
+	e.Half = halfWidth(squares, n)
+	return e
+}
+
+// halfWidth returns the half-width of the mean of n values whose squared distances from it
+// add up to squares.
+func halfWidth(squares float64, n int) float64 {
+	if n < 2 {
+		return math.Inf(1)
+	}
+	free := float64(n - 1)
+	t := distuv.StudentsT{Sigma: 1, Nu: free}.Quantile((1 + Confidence) / 2)
+	return t * math.Sqrt(squares/free/float64(n))
+}
+
+// Within reports whether the half-width is at most such a share of the mean.
+func (e Estimate) Within(precision float64) bool { return e.Relative() <= precision }
+
+// Relative returns the half-width as a share of the mean, 0 where both are 0.
+func (e Estimate) Relative() float64 {
+	if e.Half == 0 {
+		return 0
+	}
+	return e.Half / math.Abs(e.Mean)
+}
+
+// reduction estimates by which share values are below base: 1 − mean(values)/mean(base), of
+// pairs that were measured with the same random numbers. Its half-width is that of a ratio
+// of means, from the residuals value − ratio·base (Law, "Simulation Modeling and Analysis",
+// section 9.4.2, for the ratio; Fieller's interval but for its last term).
+func reduction(values, base []float64) Estimate {
+	n, sum, sumBase := 0, 0.0, 0.0
+	for i, v := range values {
+		if !math.IsNaN(v) && !math.IsNaN(base[i]) {
+			n++
+			sum += v
+			sumBase += base[i]
+		}
+	}
+	if n == 0 || sumBase == 0 {
+		return Estimate{Mean: math.NaN(), Half: math.Inf(1)}
+	}
+	ratio, squares := sum/sumBase, 0.0
+	for i, v := range values {
+		if !math.IsNaN(v) && !math.IsNaN(base[i]) {
+			squares += (v - ratio*base[i]) * (v - ratio*base[i])
+		}
+	}
+	half := halfWidth(squares, n) / (sumBase / float64(n))
+	return Estimate{Mean: 1 - ratio, Half: half, N: n}
+}

@@ -1,0 +1,152 @@
+package evaluate
+
+import (
+	"encoding/binary"
+	"fmt"
+	"hash/fnv"
+	"math/rand/v2"
+	"time"
+
+	"berth/internal/job"
+	"berth/internal/workload"
+)
+
+// Constants of the peak hour of Lublin and Feitelson's model as the paper "mr-job-adaptor"
+// uses it: gamma-distributed seconds between HPC jobs (models.md, section 3).
+const (
+	PeakShape = 10.23
+	PeakScale = 0.49
+)
+
+// HPC is what HPC jobs there are.
+type HPC struct {
+	Trace []workload.Rigid // these, where there are some …
+	Name  string           // … which people know by this name
+
+	Types  workload.Types // else drawn from Lublin and Feitelson's model, its peak hour: such jobs …
+	Shape  float64        // … with gamma-distributed seconds between them, of scale PeakScale …
+	Jobs   int            // … so many; 0: as many as come in …
+	Length time.Duration  // … this long
+}
+
+// MR is what MapReduce jobs there are: the Facebook mix.
+type MR struct {
+	Every  time.Duration // mean time between jobs, which is exponential
+	Jobs   int           // so many; 0: as many as come in …
+	Length time.Duration // … this long
+	Users  int           // who submit them; 0 is 1
+	Bin    int           // all of this bin; 0: of all bins
+}
+
+// load is the jobs of a study.
+type load struct {
+	name string
+	hpc  *HPC
+	mr   *MR
+}
+
+// The names of loads.
+const (
+	onlyHPC = "HPC only"
+	onlyMR  = "MR only"
+	mixed   = "HPC+MR"
+)
+
+// drawn returns the function that draws the jobs of a replication. HPC and MapReduce jobs
+// have sources of their own, so that a mix is of the same jobs as each kind alone.
+func (l load) drawn(seed uint64, nodes int) func(i int) ([]workload.Rigid, []workload.Elastic) {
+	return func(i int) (rigid []workload.Rigid, elastic []workload.Elastic) {
+		if l.hpc != nil {
+			rigid = l.hpc.draw(nodes, rand.New(sourceOf(seed, i, "hpc")))
+		}
+		if l.mr != nil {
+			elastic = l.mr.draw(rand.New(sourceOf(seed, i, "mr")))
+		}
+		return rigid, elastic
+	}
+}
+
+func (h *HPC) draw(nodes int, rng *rand.Rand) []workload.Rigid {
+	if len(h.Trace) > 0 {
+		return h.Trace
+	}
+	g := workload.NewLublin(workload.Lublin{Nodes: nodes, Types: h.Types, PeakHour: true, Shape: h.Shape}, rng)
+	if h.Jobs > 0 {
+		return g.Jobs(h.Jobs)
+	}
+	return g.Until(job.Time(h.Length))
+}
+
+func (m *MR) draw(rng *rand.Rand) []workload.Elastic {
+	g := workload.NewFacebook(workload.Facebook{Every: m.Every, Bin: m.Bin, Users: m.Users}, rng)
+	if m.Jobs > 0 {
+		return g.Jobs(m.Jobs)
+	}
+	return g.Until(job.Time(m.Length))
+}
+
+// wanted returns the means that are to be known well.
+func (l load) wanted() []Measure {
+	ms := []Measure{{Utilization, AllJobs}, {Turnaround, AllJobs}}
+	if l.hpc != nil {
+		ms = append(ms, Measure{Turnaround, HPCJobs})
+	}
+	if l.mr != nil {
+		ms = append(ms, Measure{Turnaround, MRJobs})
+	}
+	return ms
+}
+
+// kept returns the means that are told besides.
+func (l load) kept() []Measure {
+	ms := []Measure{{Makespan, AllJobs}}
+	if l.hpc != nil {
+		ms = append(ms, Measure{Slowdown, HPCJobs}, Measure{Failed, HPCJobs})
+	}
+	if l.mr != nil {
+		ms = append(ms, Measure{Allocations, MRJobs}, Measure{Failed, MRJobs})
+	}
+	return ms
+}
+
+// sourceOf returns a source of random numbers that depends on what it is for alone.
+func sourceOf(seed uint64, replication int, purpose string) rand.Source {
+	var key [32]byte
+	binary.LittleEndian.PutUint64(key[:], seed)
+	binary.LittleEndian.PutUint64(key[8:], uint64(replication))
+	h := fnv.New64a()
+	_, _ = h.Write([]byte(purpose))
+	binary.LittleEndian.PutUint64(key[16:], h.Sum64())
+	return rand.NewChaCha8(key)
+}
+
+// seedOf returns a seed of a replication.
+func seedOf(seed uint64, replication int) uint64 { return sourceOf(seed, replication, "sim").Uint64() }
+
+func (h *HPC) text() string {
+	if len(h.Trace) > 0 {
+		return fmt.Sprintf("HPC jobs: %d %s", len(h.Trace), h.Name)
+	}
+	return fmt.Sprintf("HPC jobs: %s of Lublin and Feitelson's model (%s), gamma(%g, %g s) apart", amount(h.Jobs, h.Length), h.Types, h.Shape, PeakScale)
+}
+
+func (m *MR) text() string {
+	mix := "of the Facebook mix"
+	if m.Bin > 0 {
+		mix = fmt.Sprintf("of bin %d of the Facebook mix", m.Bin)
+	}
+	users := "one user"
+	if m.Users > 1 {
+		users = fmt.Sprintf("%d users", m.Users)
+	}
+	return fmt.Sprintf("MR jobs: %s %s, exponential(%g s) apart, of %s", amount(m.Jobs, m.Length), mix, m.Every.Seconds(), users)
+}
+
+func amount(jobs int, length time.Duration) string {
+	if jobs > 0 {
+		return fmt.Sprintf("%d jobs", jobs)
+	}
+	return job.FormatDuration(length)
+}
+
+func asDuration(seconds float64) time.Duration { return time.Duration(seconds * float64(time.Second)) }

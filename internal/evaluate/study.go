@@ -1,0 +1,227 @@
+package evaluate
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"time"
+
+	"berth/internal/sim"
+	"berth/internal/sim/batch"
+	"berth/internal/sim/bound"
+	"berth/internal/workload"
+)
+
+// Settings are what all experiments depend on.
+type Settings struct {
+	Seed      uint64
+	Nodes     int
+	Policy    batch.Policy
+	MaxTime   time.Duration // the queue's maximum, 0 for none
+	Precision float64       // half-width as a share of the mean that is enough
+	Limits    Limits        // of replications
+
+	// Run simulates: sim.Run.
+	Run func(context.Context, sim.Config) (*sim.Result, error)
+	// Tell, if not nil, is told how far the experiment is.
+	Tell func(Progress)
+}
+
+// Progress is how far an experiment is.
+type Progress struct {
+	Study, Studies int     // loads that are done, and all
+	Name           string  // of the one under way
+	Known, Max     int     // replications of it
+	Relative       float64 // the widest half-width among its wanted means, as a share of the mean
+}
+
+// Share returns about what share of the experiment is done: a half-width narrows with the
+// square root of the number of replications.
+func (p Progress) Share(precision float64) float64 {
+	need := min(math.Pow(p.Relative/precision, 2)*float64(p.Known), float64(p.Max))
+	return (float64(p.Study) + min(1, float64(p.Known)/max(need, 1))) / float64(p.Studies)
+}
+
+// String says it on a line.
+func (p Progress) String() string {
+	at := ""
+	if p.Known > 1 {
+		at = fmt.Sprintf(", ±%.1f %%", 100*p.Relative)
+	}
+	return fmt.Sprintf("%d of %d: %s, %d runs%s", p.Study+1, p.Studies, p.Name, p.Known, at)
+}
+
+// study is one load under several cases.
+type study struct {
+	load      string
+	parameter string
+	value     float64
+	maxTime   time.Duration
+	cases     []Case
+	wanted    []Measure
+	kept      []Measure // that are told without being wanted
+	exact     bool      // every replication is the same
+	draw      func(i int) ([]workload.Rigid, []workload.Elastic)
+	// paper is what the paper found, by case and measure.
+	paper map[string]map[Measure]float64
+}
+
+// replication is the values of all measures, by case.
+type replication [][]float64
+
+// run replicates the studies, one after another, and returns their cells.
+func (s *Settings) run(ctx context.Context, studies []study) ([]Cell, error) {
+	var cells []Cell
+	for n := range studies {
+		st, limits := &studies[n], s.Limits
+		if st.exact {
+			limits.Min, limits.Max = 1, 1
+		}
+		enough := func(known []replication) bool {
+			worst := st.worst(known)
+			if s.Tell != nil {
+				s.Tell(Progress{n, len(studies), st.load, len(known), limits.Max, worst})
+			}
+			return worst <= s.Precision
+		}
+		known, err := Replicate(ctx, limits, func(ctx context.Context, i int) (replication, error) { return s.replicate(ctx, st, i) }, enough)
+		if err != nil {
+			return nil, err
+		}
+		cells = append(cells, st.cells(known, s.Precision)...)
+	}
+	return cells, nil
+}
+
+// replicate runs a replication of all cases, with the same jobs.
+func (s *Settings) replicate(ctx context.Context, st *study, i int) (replication, error) {
+	rigid, elastic := st.draw(i)
+	out := make(replication, len(st.cases))
+	for n, c := range st.cases {
+		if c.bound {
+			out[n] = s.bounds(rigid, elastic)
+			continue
+		}
+		cfg := sim.Config{
+			Cluster: sim.Cluster{Nodes: s.Nodes, MaxTime: st.maxTime},
+			Policy:  s.Policy, Rigid: rigid, Elastic: elastic, Adaptor: c.Adaptor, Seed: seedOf(s.Seed, i),
+		}
+		r, err := s.Run(ctx, cfg)
+		if err != nil {
+			return nil, err
+		}
+		out[n] = measure(&cfg, r)
+	}
+	return out, nil
+}
+
+// bounds returns what no scheduler can go below: for all jobs together, and for those of
+// each kind as if there were no others.
+func (s *Settings) bounds(rigid []workload.Rigid, elastic []workload.Elastic) []float64 {
+	values := make([]float64, len(measures))
+	for i := range values {
+		values[i] = math.NaN()
+	}
+	m := bound.NewMachine(s.Nodes, 0, nil)
+	for jobs, b := range map[Jobs]bound.Bounds{AllJobs: m.Mean(rigid, elastic), HPCJobs: m.Mean(rigid, nil), MRJobs: m.Mean(nil, elastic)} {
+		if b != (bound.Bounds{}) {
+			values[index(Measure{Turnaround, jobs})] = b.Best()
+		}
+	}
+	return values
+}
+
+// column returns the values of a measure under a case, by replication.
+func column(known []replication, c, m int) []float64 {
+	values := make([]float64, len(known))
+	for i := range known {
+		values[i] = known[i][c][m]
+	}
+	return values
+}
+
+// worst returns the widest relative half-width of the wanted means.
+func (st *study) worst(known []replication) float64 {
+	worst := 0.0
+	for c := range st.cases {
+		for _, m := range st.wanted {
+			e := mean(column(known, c, index(m)), st.exact)
+			if e.N > 0 {
+				worst = math.Max(worst, e.Relative())
+			}
+		}
+	}
+	return worst
+}
+
+// cells returns what is known of all cases: for each measure the mean, and how far it is
+// below the naive case's and the paper's.
+func (st *study) cells(known []replication, precision float64) []Cell {
+	var cells []Cell
+	for c := range st.cases {
+		for i, m := range append(st.wanted[:len(st.wanted):len(st.wanted)], st.kept...) {
+			values := column(known, c, index(m))
+			e := mean(values, st.exact)
+			if e.N == 0 {
+				continue
+			}
+			cell := Cell{
+				Load: st.load, Parameter: st.parameter, Value: st.value, MaxTime: st.maxTime.Seconds(), Adaptor: st.cases[c].Name,
+				Jobs: m.Jobs, Measure: m.Name, Mean: rounded(m, e.Mean), HalfWidth: half(m, e.Half),
+				Replications: e.N, Wanted: i < len(st.wanted), Reached: e.Within(precision),
+			}
+			if p, ok := st.paper[cell.Adaptor][m]; ok {
+				cell.Paper = &p
+			}
+			cell.Under = st.under(known, c, m, values)
+			cells = append(cells, cell)
+		}
+	}
+	return cells
+}
+
+// under compares a case with the naive one and the paper's.
+func (st *study) under(known []replication, c int, m Measure, values []float64) []Under {
+	if m.Name != Turnaround && m.Name != Slowdown {
+		return nil
+	}
+	var out []Under
+	for b, base := range st.cases {
+		if b == c || base.Name != NaiveCase && base.Name != PaperCase || st.cases[c].Name == NaiveCase {
+			continue
+		}
+		e := reduction(values, column(known, b, index(m)))
+		if e.N > 0 {
+			out = append(out, Under{base.Name, roundTo(e.Mean, shareDigits), half(Measure{}, e.Half)})
+		}
+	}
+	return out
+}
+
+// Digits behind the point: milliseconds, and a share of a millionth. What machines may
+// disagree on, the last bits of a sum, is not told.
+const (
+	secondDigits = 3
+	shareDigits  = 6
+)
+
+func rounded(m Measure, v float64) float64 {
+	if m.Name == Turnaround || m.Name == Makespan {
+		return roundTo(v, secondDigits)
+	}
+	return roundTo(v, shareDigits)
+}
+
+// half is a half-width as it is told: nil where it is not known.
+func half(m Measure, v float64) *float64 {
+	if math.IsInf(v, 0) || math.IsNaN(v) {
+		return nil
+	}
+	v = rounded(m, v)
+	return &v
+}
+
+func roundTo(v float64, digits int) float64 {
+	scale := math.Pow10(digits)
+	return math.Round(v*scale) / scale
+}

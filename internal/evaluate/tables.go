@@ -1,0 +1,109 @@
+package evaluate
+
+import (
+	"context"
+	"fmt"
+	"time"
+)
+
+// Table is what Table2 and Table3 are of.
+type Table struct {
+	HPC      HPC
+	MR       MR
+	MaxTimes []time.Duration // the queue's maximum, 0 for none: the table for each
+	Cases    []Case
+}
+
+// found is what the paper found, by load, case and measure (its tables 2 and 3; turnarounds
+// in s).
+type found map[string]map[string]map[Measure]float64
+
+var (
+	utilization = Measure{Utilization, AllJobs}
+	ofAll       = Measure{Turnaround, AllJobs}
+	ofHPC       = Measure{Turnaround, HPCJobs}
+	ofMR        = Measure{Turnaround, MRJobs}
+
+	paperTable2 = found{
+		onlyHPC: {"": {utilization: 0.889, ofAll: 9126, ofHPC: 9126}},
+		onlyMR:  {NaiveCase: {utilization: 0.685, ofAll: 6151, ofMR: 6151}, PaperCase: {utilization: 0.937, ofAll: 3709, ofMR: 3709}},
+		mixed:   {NaiveCase: {utilization: 0.875, ofAll: 13680, ofMR: 31776}, PaperCase: {utilization: 0.933, ofAll: 11512, ofMR: 8616}},
+	}
+	paperTable3 = found{
+		onlyHPC: {"": {utilization: 0.525, ofAll: 16198, ofHPC: 16198}},
+		onlyMR:  {NaiveCase: {utilization: 0.834, ofAll: 22602, ofMR: 22602}, PaperCase: {utilization: 0.894, ofAll: 10269, ofMR: 10269}},
+		mixed:   {NaiveCase: {utilization: 0.563, ofAll: 99629}, PaperCase: {utilization: 0.684, ofAll: 19288}},
+	}
+)
+
+// Table2 is the paper's table 2: an hour of HPC jobs, an hour of MapReduce jobs, and both.
+func (s Settings) Table2(ctx context.Context, t Table) (*Report, error) {
+	return s.table(ctx, t, "table2", "Table 2: HPC jobs of a model, MapReduce jobs, and both", paperTable2)
+}
+
+// Table3 is the paper's table 3: the same with HPC jobs of a log.
+func (s Settings) Table3(ctx context.Context, t Table) (*Report, error) {
+	return s.table(ctx, t, "table3", "Table 3: HPC jobs of a log, MapReduce jobs, and both", paperTable3)
+}
+
+func (s Settings) table(ctx context.Context, t Table, name, title string, paper found) (*Report, error) {
+	var studies []study
+	for i, l := range []load{{onlyHPC, &t.HPC, nil}, {onlyMR, nil, &t.MR}, {mixed, &t.HPC, &t.MR}} {
+		for n, limit := range t.MaxTimes {
+			st := s.study(l, limit, t.Cases)
+			st.paper = paper[l.name]
+			if i == 0 { // nothing of it depends on the limit, which HPC jobs are not held to
+				if n > 0 {
+					continue
+				}
+				st.cases, st.exact = nothing, len(t.HPC.Trace) > 0
+			}
+			studies = append(studies, st)
+		}
+	}
+	return s.report(ctx, studies, &Report{Experiment: name, Workload: []string{t.HPC.text(), t.MR.text()}, title: title, cases: t.Cases})
+}
+
+// nothing is the way in which no MapReduce jobs come to the cluster.
+var nothing = []Case{{Adaptor: Cases()[0].Adaptor}}
+
+// study returns the study of a load.
+func (s *Settings) study(l load, limit time.Duration, cases []Case) study {
+	return study{load: l.name, maxTime: limit, cases: cases, wanted: l.wanted(), kept: l.kept(), draw: l.drawn(s.Seed, s.Nodes)}
+}
+
+// report runs the studies and completes the report.
+func (s *Settings) report(ctx context.Context, studies []study, r *Report) (*Report, error) {
+	if err := s.check(studies); err != nil {
+		return nil, err
+	}
+	cells, err := s.run(ctx, studies)
+	if err != nil {
+		return nil, err
+	}
+	r.Nodes, r.Policy, r.Seed, r.Precision, r.Confidence = s.Nodes, string(s.Policy), s.Seed, s.Precision, Confidence
+	r.Cells = cells
+	return r, nil
+}
+
+// check refuses settings that make no sense.
+func (s *Settings) check(studies []study) error {
+	switch {
+	case s.Nodes < 1:
+		return userError("--nodes", fmt.Sprintf("a cluster of %d nodes has room for nothing", s.Nodes), "")
+	case !(s.Precision > 0 && s.Precision < 1):
+		return userError("--precision", fmt.Sprintf("%g is no share of a mean", s.Precision), "write 0.05 for 5 %")
+	case s.Limits.Min < MinReplications:
+		return userError("--min-replications", fmt.Sprintf("a variance is not known from %d replications", s.Limits.Min), fmt.Sprintf("at least %d", MinReplications))
+	case s.Limits.Max < s.Limits.Min:
+		return userError("--max-replications", fmt.Sprintf("%d is less than the least, %d", s.Limits.Max, s.Limits.Min), "")
+	case s.Limits.Workers < 1:
+		return userError("--jobs", fmt.Sprintf("%d replications at once are none", s.Limits.Workers), "")
+	}
+	for _, st := range studies {
+		if st.maxTime < 0 {
+			return userError("--max-time", "a negative time", "")
+		}
+	}
+	return nil
+}

@@ -1,0 +1,66 @@
+package ui
+
+import (
+	"io"
+	"os"
+	"strings"
+	"sync"
+
+	"github.com/vbauerster/mpb/v8"
+	"github.com/vbauerster/mpb/v8/decor"
+)
+
+// Meter shows how far something is that takes a while and is no job: a bar and a line of
+// text, on a terminal only. Its methods may be called from any goroutine.
+type Meter struct {
+	draw *mpb.Progress // nil: nothing is shown
+	bar  *mpb.Bar
+
+	mu    sync.Mutex
+	share float64
+	text  string
+}
+
+// NewMeter returns a meter on a file, standard error as a rule; one that shows nothing
+// where that is no terminal or the result is asked for as JSON.
+func NewMeter(f *os.File, json bool, getenv func(string) string) *Meter {
+	m := &Meter{}
+	if Detect(f, json, getenv).Mode == Terminal {
+		m.begin(f, 0)
+	}
+	return m
+}
+
+func (m *Meter) begin(w io.Writer, width int) {
+	m.draw = mpb.New(mpb.WithOutput(w), mpb.WithWidth(width), mpb.WithAutoRefresh())
+	fill := mpb.BarFillerFunc(func(w io.Writer, s decor.Statistics) error {
+		_, err := io.WriteString(w, m.line(s.AvailableWidth))
+		return err
+	})
+	m.bar = m.draw.MustAdd(1, fill, mpb.BarFillerTrim(), mpb.BarRemoveOnComplete())
+}
+
+// line returns what is drawn at that width.
+func (m *Meter) line(width int) string {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	done := int(min(max(m.share, 0), 1) * maxBar)
+	return fit("["+strings.Repeat("#", done)+strings.Repeat("-", maxBar-done)+"] "+m.text, width-1)
+}
+
+// Set says what share of the whole is done, and what is under way.
+func (m *Meter) Set(share float64, text string) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.share, m.text = share, clean(text)
+}
+
+// Close takes the meter away.
+func (m *Meter) Close() {
+	if m.draw == nil {
+		return
+	}
+	m.bar.Abort(true)
+	m.draw.Wait()
+	m.draw = nil
+}
