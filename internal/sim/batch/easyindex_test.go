@@ -49,7 +49,8 @@ func TestIndex(t *testing.T) {
 	}
 	rapid.Check(t, func(t *rapid.T) {
 		var l line
-		x := newIndex(&l, rapid.IntRange(1, 40).Draw(t, "nodes"))
+		x := newIndex(&l, rapid.SampledFrom([]int{1, 40, 5000}).Draw(t, "nodes"))
+		most := rapid.SampledFrom([]int{61, 1000, 5003, 70000}).Draw(t, "most")
 		var all []entry
 		search := func(nodes int, d int64, few int, shortest bool) int64 {
 			best := entry{turn: noTurn, d: absent}
@@ -65,7 +66,7 @@ func TestIndex(t *testing.T) {
 		}
 		keep := rapid.IntRange(0, 300).Draw(t, "keep")
 		for id := range ID(rapid.IntRange(1, 800).Draw(t, "steps")) {
-			e := entry{l.end(), int(id*7919%61) + 1, int64(id * 104729 % 97)}
+			e := entry{l.end(), int(id)*7919%most + 1, int64(id * 104729 % 97)}
 			l.push(id)
 			x.add(e.turn, e.nodes, e.d)
 			all = append(all, e)
@@ -75,8 +76,8 @@ func TestIndex(t *testing.T) {
 				l.remove(all[i].turn)
 				all = slices.Delete(all, i, i+1)
 			}
-			nodes, d := int(id*17)%64, int64(id*13)%100
-			few := min(nodes, int(id*11)%64)
+			nodes, d := int(id)*1721%(most+3), int64(id*13)%100
+			few := min(nodes, int(id)*1103%(most+3))
 			if got, want := x.first(nodes, d, few), search(nodes, d, few, false); got != want {
 				t.Fatalf("the first is %d, want %d", got, want)
 			}

@@ -15,13 +15,10 @@ type line struct {
 // waiter is a job that waits, gone where none does any more.
 type waiter struct {
 	id ID
-	at int32 // its place in the index's row; fresh: it is not in the index yet
+	at [maxTiers]int32 // its places in the index's rows, if it is there
 }
 
-const (
-	gone  ID    = -1
-	fresh int32 = -1
-)
+const gone ID = -1
 
 // end returns the turn of the next to arrive.
 func (l *line) end() int64 { return l.base + int64(len(l.waits)) }
@@ -41,7 +38,7 @@ func (l *line) push(id ID) {
 		l.base = l.head
 	}
 	l.turns[id] = l.end()
-	l.waits = append(l.waits, waiter{id, fresh})
+	l.waits = append(l.waits, waiter{id: id})
 }
 
 // remove takes out the job at a turn.
