@@ -1,0 +1,170 @@
+package scenario
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"time"
+
+	"berth/internal/job"
+	"berth/internal/sim"
+	"berth/internal/workload"
+)
+
+// check looks for what no simulation could do, with the jobs of the first replication: a
+// cluster that is not said, jobs larger than it, and tasks that no allocation is long enough for.
+func (s *Scenario) check() error {
+	if s.Cluster.Nodes < 1 {
+		return configError(s.at("cluster"), "it does not say how many nodes the cluster has", "write nodes under [cluster], or give --nodes")
+	}
+	r := &reader{doc: s.doc}
+	for i := range s.rigid {
+		s.checkRigid(r, &s.rigid[i])
+	}
+	if len(r.errs) == 0 && s.Cluster.MaxTime > 0 {
+		for i := range s.elastic {
+			s.checkTasks(r, i)
+		}
+	}
+	return r.err()
+}
+
+// checkRigid reports jobs that are larger than the cluster.
+func (s *Scenario) checkRigid(r *reader, source *rigidSource) {
+	for i, j := range source.jobs {
+		if j.Nodes > s.Cluster.Nodes {
+			path := source.path
+			if source.swf+source.sacct == "" {
+				path = fmt.Sprintf("%sjobs[%d].nodes", source.path, i)
+			}
+			r.bad(path, fmt.Sprintf("job %d needs %d nodes, but the cluster has %d", j.ID, j.Nodes, s.Cluster.Nodes), "")
+			return
+		}
+	}
+}
+
+// checkTasks reports a source with a task that is longer than the queue takes.
+func (s *Scenario) checkTasks(r *reader, i int) {
+	fastest := 1.0
+	if s.Cluster.Speeds != nil {
+		fastest = slices.Max(s.Cluster.Speeds)
+	}
+	longest := time.Duration(0)
+	for _, e := range s.drawElastic(i, 0) {
+		for _, ds := range [][]time.Duration{e.Maps, e.Reduces, e.Shuffle, e.FirstShuffle} {
+			if len(ds) > 0 {
+				longest = max(longest, slices.Max(ds))
+			}
+		}
+	}
+	need := s.Cluster.StartUp + time.Duration(float64(longest)/fastest)
+	if need > s.Cluster.MaxTime {
+		r.bad("cluster.max_time", fmt.Sprintf("the queue takes jobs of up to %s, but a task of %s needs %s", job.FormatDuration(s.Cluster.MaxTime), s.at(s.elastic[i].path), job.FormatDuration(need)), "allow more time")
+	}
+}
+
+// Workload is the jobs of a replication, the same for all ways.
+type Workload struct {
+	Rigid   []workload.Rigid
+	Elastic []workload.Elastic
+	seed    uint64
+}
+
+// Draw returns the jobs of a replication, counted from 0. What a source draws depends on
+// the seed, the replication and its place in the scenario, and on nothing else.
+func (s *Scenario) Draw(replication int) Workload {
+	var rigid [][]workload.Rigid
+	for i := range s.rigid {
+		rigid = append(rigid, s.drawRigid(i, replication))
+	}
+	var elastic [][]workload.Elastic
+	for i := range s.elastic {
+		elastic = append(elastic, s.drawElastic(i, replication))
+	}
+	return Workload{workload.MergeRigid(rigid...), workload.MergeElastic(elastic...), s.rng(replication, simulation, 0).Uint64()}
+}
+
+// Config returns the simulation of a replication's jobs under a way; nil: of the rigid jobs
+// alone.
+func (s *Scenario) Config(w Workload, way *Way) sim.Config {
+	cfg := sim.Config{Cluster: s.Cluster, Policy: s.Policy, Rigid: w.Rigid, Faults: s.Faults, Seed: w.seed}
+	if way != nil {
+		cfg.Elastic, cfg.Adaptor = w.Elastic, way.Adaptor
+	}
+	return cfg
+}
+
+// What random numbers are drawn for.
+const (
+	simulation uint64 = iota
+	rigidJobs
+	rigidEstimates
+	elasticJobs
+)
+
+// rng returns the source of random numbers of one purpose.
+func (s *Scenario) rng(replication int, purpose uint64, index int) *rand.Rand {
+	return rand.New(rand.NewPCG(s.Seed, uint64(replication)<<32|purpose<<24|uint64(index)))
+}
+
+func (s *Scenario) drawRigid(i, replication int) []workload.Rigid {
+	source := &s.rigid[i]
+	jobs := slices.Clone(source.jobs)
+	if l := source.lublin; l != nil {
+		params := l.params // several replications are drawn at once
+		params.Nodes = s.Cluster.Nodes
+		g := workload.NewLublin(params, s.rng(replication, rigidJobs, i))
+		if l.length > 0 {
+			jobs = g.Until(job.Time(l.length))
+		} else {
+			jobs = g.Jobs(l.jobs)
+		}
+	}
+	switch source.estimates {
+	case estimatesModel:
+		m := workload.Estimates{Factor: source.factor, Max: s.Cluster.MaxTime}
+		m.Apply(jobs, s.rng(replication, rigidEstimates, i))
+	case estimatesExact:
+		for k := range jobs {
+			jobs[k].Request = max(jobs[k].Run, time.Millisecond)
+		}
+	}
+	return jobs
+}
+
+func (s *Scenario) drawElastic(i, replication int) []workload.Elastic {
+	source, rng := &s.elastic[i], s.rng(replication, elasticJobs, i)
+	switch {
+	case source.facebook != nil:
+		f := source.facebook
+		g := workload.NewFacebook(f.params, rng)
+		if f.length > 0 {
+			return g.Until(job.Time(f.length))
+		}
+		return g.Jobs(f.jobs)
+	case source.own != nil:
+		return source.own.draw(rng)
+	}
+	return source.jobs
+}
+
+// draw draws the jobs' tasks.
+func (o *ownSource) draw(rng *rand.Rand) []workload.Elastic {
+	jobs := make([]workload.Elastic, o.repeat)
+	for i := range jobs {
+		e := workload.Elastic{
+			App: o.name, User: o.user, Submit: o.submit.Add(time.Duration(i) * o.every), Maps: o.mapTime.Draw(rng, o.maps),
+		}
+		if o.reduces > 0 {
+			e.Reduces = o.reduceTime.Draw(rng, o.reduces)
+		}
+		if o.shuffles {
+			e.Shuffle = o.shuffleTime.Draw(rng, o.reduces)
+		}
+		if o.firsts {
+			e.FirstShuffle = o.first.Draw(rng, o.reduces)
+		}
+		jobs[i] = e
+	}
+	return jobs
+}

@@ -1,0 +1,145 @@
+package scenario
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"time"
+
+	"berth/internal/job"
+	"berth/internal/workload"
+	"berth/internal/workload/sacct"
+	"berth/internal/workload/swf"
+	"berth/internal/workload/swim"
+)
+
+// load reads the logs that the scenario names. Where it does not say how many nodes the
+// cluster has, the header of the first log in the Standard Workload Format does.
+func (s *Scenario) load(stdin io.Reader) error {
+	longest := time.Duration(0)
+	for i := range s.rigid {
+		r := &s.rigid[i]
+		var err error
+		switch {
+		case r.swf != "":
+			err = s.loadSWF(r, stdin)
+		case r.sacct != "":
+			err = s.loadSacct(r, stdin)
+		}
+		if err != nil {
+			return s.named(r.path, err)
+		}
+		if r.swf+r.sacct == "" {
+			continue
+		}
+		r.jobs = workload.Window(r.jobs, job.Time(r.from), r.length)
+		if len(r.jobs) == 0 {
+			return configError(s.at(r.path), "there is no job in that part of the log", "take another window (from, for)")
+		}
+		for _, j := range r.jobs {
+			longest = max(longest, j.Request)
+		}
+	}
+	if !s.limited && longest > 0 {
+		s.Cluster.MaxTime = longest
+		s.Notes = append(s.Notes, "the queue's maximum time is taken to be the longest that was asked for, "+job.FormatDuration(longest))
+	}
+	for i := range s.elastic {
+		if err := s.loadSWIM(&s.elastic[i]); err != nil {
+			return s.named(s.elastic[i].path, err)
+		}
+	}
+	return nil
+}
+
+// named says where a log is asked for, in an error that does not say where it arose.
+func (s *Scenario) named(path string, err error) error {
+	var e *job.Error
+	if errors.As(err, &e) && e.Where == "" {
+		e.Where = s.at(path)
+	}
+	return err
+}
+
+func (s *Scenario) loadSWF(r *rigidSource, stdin io.Reader) error {
+	o := swf.Options{Odd: r.odd, Filter: r.filter}
+	var log *swf.Log
+	var err error
+	if path := s.relative(r.path+"swf", r.swf); path == "-" {
+		log, err = swf.Read(stdin, "standard input", o)
+	} else {
+		log, err = swf.Open(path, o)
+	}
+	if err != nil {
+		return err
+	}
+	if s.Cluster.Nodes == 0 {
+		s.Cluster.Nodes = log.Header.Procs()
+	}
+	o.Procs = s.Cluster.Nodes
+	if r.estimates == estimatesExact {
+		o.Estimates = swf.Exact
+	}
+	if r.jobs, err = log.Rigid(o); err != nil {
+		return err
+	}
+	s.note(log.Filtered, "%s: the filter left out %d jobs", log.Name)
+	s.note(len(log.Skipped), "%s: %d odd lines were left out", log.Name)
+	return nil
+}
+
+func (s *Scenario) loadSacct(r *rigidSource, stdin io.Reader) error {
+	name, in := "standard input", stdin
+	if path := s.relative(r.path+"sacct", r.sacct); path != "-" {
+		f, err := os.Open(path)
+		if err != nil {
+			return &job.Error{Class: job.User, Code: job.CodeNoInput, What: "cannot open the accounting", Err: err}
+		}
+		defer func() { _ = f.Close() }()
+		name, in = path, f
+	}
+	log, err := sacct.Read(in, name, sacct.Options{Odd: r.odd, Nodes: s.Cluster.Nodes})
+	if err != nil {
+		return err
+	}
+	r.jobs = log.Jobs
+	if r.estimates == estimatesExact {
+		for i := range r.jobs {
+			r.jobs[i].Request = max(r.jobs[i].Run, time.Millisecond)
+		}
+	}
+	s.note(log.NeverRan, "%s: %d jobs were left out, as they never had nodes", name)
+	s.note(log.Running, "%s: %d jobs were not over, and are taken to last as long as they had run", name)
+	s.note(log.NoLimit, "%s: %d jobs have no time limit, and are given the longest one in the log", name)
+	s.note(len(log.Skipped), "%s: %d odd lines were left out", name)
+	return nil
+}
+
+func (s *Scenario) loadSWIM(e *elasticSource) error {
+	if e.swim == "" {
+		return nil
+	}
+	all, err := swim.Open(s.relative(e.path+"swim", e.swim), swim.Options{Seed: s.Seed, Users: e.users})
+	if err != nil {
+		return err
+	}
+	from := job.Time(e.from)
+	for _, j := range all {
+		if j.Submit >= from && (e.length == 0 || j.Submit < from.Add(e.length)) {
+			j.Submit -= from
+			e.jobs = append(e.jobs, j)
+		}
+	}
+	if len(e.jobs) == 0 {
+		return configError(s.at(e.path), "there is no job in that part of the sample", "take another window (from, for)")
+	}
+	return nil
+}
+
+// note keeps what was left out of a log, where anything was.
+func (s *Scenario) note(n int, format, name string) {
+	if n > 0 {
+		s.Notes = append(s.Notes, fmt.Sprintf(format, name, n))
+	}
+}

@@ -1,0 +1,209 @@
+package scenario
+
+import (
+	"encoding/csv"
+	"fmt"
+	"io"
+	"strconv"
+	"strings"
+	"time"
+
+	"berth/internal/job"
+	"berth/internal/sim"
+)
+
+// waysHead names the columns of WaysCSV: Row's, each mean followed by its half-width.
+var waysHead = []string{
+	"way", "jobs", "turnaround_s", "wait_s", "failed", "allocations", "lost_attempts",
+	"hpc_jobs", "hpc_turnaround_s", "hpc_wait_s", "hpc_ave_bsld", "hpc_killed", "utilization", "makespan_s",
+}
+
+func (row *Row) means() []Mean {
+	return []Mean{
+		row.Jobs, row.Turnaround, row.Wait, row.Failed, row.Allocations, row.Lost,
+		row.HPCJobs, row.HPCTurnaround, row.HPCWait, row.HPCBSLD, row.HPCKilled, row.Utilization, row.Makespan,
+	}
+}
+
+// WaysCSV writes a line for each way. Numbers are empty where they are not known.
+func (r *Report) WaysCSV(w io.Writer) error {
+	head := waysHead[:1:1]
+	for _, h := range waysHead[1:] {
+		head = append(head, h, h+"_half_width")
+	}
+	lines := [][]string{head}
+	for i := range r.Ways {
+		line := []string{r.Ways[i].Way}
+		for _, m := range r.Ways[i].means() {
+			line = append(line, digits(m.Mean, 6), digits(m.HalfWidth, 6))
+		}
+		lines = append(lines, line)
+	}
+	return csv.NewWriter(w).WriteAll(lines)
+}
+
+// digits writes a number with so many decimals; nil is empty.
+func digits(v *float64, n int) string {
+	if v == nil {
+		return ""
+	}
+	return strconv.FormatFloat(*v, 'f', n, 64)
+}
+
+var jobsHead = []string{
+	"replication", "way", "kind", "job_id", "workload_name", "user", "submission_time", "requested_number_of_resources",
+	"success", "starting_time", "finish_time", "waiting_time", "turnaround_time", "stretch", "allocations", "lost_attempts",
+}
+
+// JobsCSV writes a line for each job of each simulation, with Batsim's names of columns as
+// far as it has them. Times are seconds since the beginning of the workload.
+func (r *Report) JobsCSV(w io.Writer) error {
+	out := csv.NewWriter(w)
+	if err := out.Write(jobsHead); err != nil {
+		return err
+	}
+	for i := range r.runs {
+		u := &r.runs[i]
+		for k := range u.result.Rigid {
+			j := &u.cfg.Rigid[k]
+			if err := out.Write(u.line("hpc", j.ID, "", j.User, &u.result.Rigid[k])); err != nil {
+				return err
+			}
+		}
+		for k := range u.result.Elastic {
+			e := &u.cfg.Elastic[k]
+			if err := out.Write(u.line("mr", e.ID, e.App, e.User, &u.result.Elastic[k])); err != nil {
+				return err
+			}
+		}
+	}
+	out.Flush()
+	return out.Error()
+}
+
+func (u *run) line(kind string, id int64, app string, user int64, o *sim.Outcome) []string {
+	stretch := ""
+	if run := o.Finish.Sub(o.Start); run > 0 {
+		stretch = strconv.FormatFloat(o.Turnaround()/run.Seconds(), 'f', 6, 64)
+	}
+	return []string{
+		strconv.Itoa(u.replication + 1), u.way, kind, strconv.FormatInt(id, 10), app, strconv.FormatInt(user, 10),
+		seconds(o.Submit.Sub(0)), strconv.Itoa(o.Nodes), strconv.Itoa(int(1 - number(o.Killed))),
+		seconds(o.Start.Sub(0)), seconds(o.Finish.Sub(0)), seconds(o.Start.Sub(o.Submit)), seconds(o.Finish.Sub(o.Submit)),
+		stretch, strconv.Itoa(o.Allocs), strconv.Itoa(o.Lost),
+	}
+}
+
+// seconds writes a time to the millisecond.
+func seconds(d time.Duration) string {
+	ms := d.Round(time.Millisecond) / time.Millisecond
+	sign := ""
+	if ms < 0 {
+		sign, ms = "-", -ms
+	}
+	return fmt.Sprintf("%s%d.%03d", sign, ms/1000, ms%1000)
+}
+
+// Text writes the report for people.
+func (r *Report) Text(w io.Writer) error {
+	var b strings.Builder
+	fmt.Fprintf(&b, "%d nodes, %s, seed %d, %s\n", r.Nodes, r.Policy, r.Seed, plural(r.Replications, "replication"))
+	own, others := false, false
+	for i := range r.Ways {
+		own = own || positive(r.Ways[i].Jobs)
+		others = others || positive(r.Ways[i].HPCJobs)
+	}
+	var lines [][]string
+	head := []string{"way"}
+	if own {
+		head = append(head, "your jobs", "turnaround", "under first", "wait", "failed", "allocations", "lost attempts")
+	}
+	if others {
+		head = append(head, "HPC jobs", "HPC turnaround", "HPC wait", "HPC AVEbsld")
+	}
+	lines = append(lines, append(head, "utilization", "makespan"))
+	for i := range r.Ways {
+		lines = append(lines, r.Ways[i].cells(own, others))
+	}
+	align(&b, lines)
+	_, err := io.WriteString(w, b.String())
+	return err
+}
+
+func positive(m Mean) bool { return m.Mean != nil && *m.Mean > 0 }
+
+func plural(n int, word string) string {
+	if n == 1 {
+		return "1 " + word
+	}
+	return fmt.Sprintf("%d %ss", n, word)
+}
+
+// cells is the row of a table for people.
+func (row *Row) cells(own, others bool) []string {
+	line := []string{row.Way}
+	if row.Way == Alone && !positive(row.Jobs) {
+		line[0] = "(HPC jobs alone)"
+	}
+	if own {
+		below := ""
+		if row.Under != nil {
+			below = row.Under.text(100, 1) + " %"
+		}
+		if !positive(row.Jobs) {
+			line = append(line, "", "", "", "", "", "", "")
+		} else {
+			line = append(line, row.Jobs.text(1, 0), row.Turnaround.time(), below, row.Wait.time(),
+				row.Failed.text(1, 0), row.Allocations.text(1, 1), row.Lost.text(1, 0))
+		}
+	}
+	if others {
+		line = append(line, row.HPCJobs.text(1, 0), row.HPCTurnaround.time(), row.HPCWait.time(), row.HPCBSLD.text(1, 2))
+	}
+	return append(line, row.Utilization.text(100, 1)+" %", row.Makespan.time())
+}
+
+// text is the mean times a factor, with its half-width where there is one above 0.
+func (m Mean) text(factor float64, decimals int) string {
+	if m.Mean == nil {
+		return ""
+	}
+	s := strconv.FormatFloat(*m.Mean*factor, 'f', decimals, 64)
+	if m.HalfWidth != nil && *m.HalfWidth > 0 {
+		s += "±" + strconv.FormatFloat(*m.HalfWidth*factor, 'f', decimals, 64)
+	}
+	return s
+}
+
+func (m Mean) time() string {
+	if m.Mean == nil {
+		return ""
+	}
+	s := job.FormatDuration(time.Duration(*m.Mean * float64(time.Second)))
+	if m.HalfWidth != nil && *m.HalfWidth > 0 {
+		s += "±" + job.FormatDuration(time.Duration(*m.HalfWidth*float64(time.Second)))
+	}
+	return s
+}
+
+// align writes lines of cells in columns, the first to the left, numbers to the right.
+func align(b *strings.Builder, lines [][]string) {
+	wide := make([]int, len(lines[0]))
+	for _, l := range lines {
+		for i, c := range l {
+			wide[i] = max(wide[i], len([]rune(c)))
+		}
+	}
+	for _, l := range lines {
+		var cells []string
+		for i, c := range l {
+			space := strings.Repeat(" ", wide[i]-len([]rune(c)))
+			if i == 0 {
+				cells = append(cells, c+space)
+			} else {
+				cells = append(cells, space+c)
+			}
+		}
+		b.WriteString(strings.TrimRight(strings.Join(cells, "  "), " ") + "\n")
+	}
+}

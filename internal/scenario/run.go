@@ -1,0 +1,262 @@
+package scenario
+
+import (
+	"context"
+	"errors"
+	"math"
+
+	"gonum.org/v1/gonum/stat/distuv"
+
+	"berth/internal/evaluate"
+	"berth/internal/job"
+	"berth/internal/sim"
+	"berth/internal/sim/metrics"
+)
+
+// Alone is the name of the row in which the jobs of others have the cluster to themselves.
+const Alone = "none"
+
+// Report is what a scenario came to. Times are in seconds; means are over replications.
+type Report struct {
+	Scenario     string   `json:"scenario,omitempty"` // its file
+	Nodes        int      `json:"nodes"`
+	Policy       string   `json:"policy"`
+	Seed         uint64   `json:"seed"`
+	Replications int      `json:"replications"`
+	Notes        []string `json:"notes,omitempty"`
+	Ways         []Row    `json:"ways"`
+
+	runs []run
+}
+
+// Row is what a way came to: "none" is the jobs of others without one's own.
+type Row struct {
+	Way string `json:"way"`
+	// Of one's own jobs: how many a replication, their means, how many failed, allocations
+	// asked for a job, attempts that were cut short or failed, and by how much their mean
+	// turnaround is below that of the first way, as a share.
+	Jobs        Mean  `json:"jobs"`
+	Turnaround  Mean  `json:"turnaround_s"`
+	Wait        Mean  `json:"wait_s"`
+	Failed      Mean  `json:"failed"`
+	Allocations Mean  `json:"allocations"`
+	Lost        Mean  `json:"lost_attempts"`
+	Under       *Mean `json:"under_first,omitempty"`
+	// Of the jobs of others.
+	HPCJobs       Mean `json:"hpc_jobs"`
+	HPCTurnaround Mean `json:"hpc_turnaround_s"`
+	HPCWait       Mean `json:"hpc_wait_s"`
+	HPCBSLD       Mean `json:"hpc_ave_bsld"`
+	HPCKilled     Mean `json:"hpc_killed"`
+	// Of all.
+	Utilization Mean `json:"utilization"`
+	Makespan    Mean `json:"makespan_s"`
+}
+
+// Mean is a mean over replications with half the width of its 95 % confidence interval,
+// by Student's t; null where there is nothing to take it of, or one replication only.
+type Mean struct {
+	Mean      *float64 `json:"mean"`
+	HalfWidth *float64 `json:"half_width"`
+}
+
+// run is one simulation: a way's, of a replication.
+type run struct {
+	replication int
+	way         string
+	cfg         sim.Config
+	result      *sim.Result
+}
+
+// Progress is how far the simulations are: so many of all are done.
+type Progress struct{ Done, All int }
+
+// Run simulates all ways in all replications, so many at once, and tells how far it is.
+func (s *Scenario) Run(ctx context.Context, workers int, tell func(Progress)) (*Report, error) {
+	ways := s.rows()
+	all := s.Replications * len(ways)
+	sample := func(ctx context.Context, i int) (run, error) {
+		replication, way := i/len(ways), ways[i%len(ways)]
+		r := run{replication: replication, way: Alone, cfg: s.Config(s.Draw(replication), way)}
+		if way != nil {
+			r.way = way.Name
+		}
+		var err error
+		if r.result, err = sim.Run(ctx, r.cfg); err != nil {
+			return run{}, s.explain(err)
+		}
+		for i := range r.cfg.Elastic { // tasks are most of the memory, and told nowhere
+			e := &r.cfg.Elastic[i]
+			e.Maps, e.Reduces, e.FirstShuffle, e.Shuffle = nil, nil, nil, nil
+		}
+		return r, nil
+	}
+	limits := evaluate.Limits{Min: all, Max: all, Workers: workers}
+	runs, err := evaluate.Replicate(ctx, limits, sample, func(known []run) bool {
+		tell(Progress{len(known), all})
+		return len(known) == all
+	})
+	if err != nil {
+		return nil, err
+	}
+	r := &Report{
+		Scenario: s.Name, Nodes: s.Cluster.Nodes, Policy: string(s.Policy), Seed: s.Seed, Replications: s.Replications,
+		Notes: s.Notes, runs: runs,
+	}
+	r.measure(len(ways))
+	return r, nil
+}
+
+// rows returns the ways in the order of the report; nil is the jobs of others alone, which
+// come first where there are any.
+func (s *Scenario) rows() (ways []*Way) {
+	if len(s.rigid) > 0 {
+		ways = append(ways, nil)
+	}
+	if len(s.elastic) > 0 {
+		for i := range s.Ways {
+			ways = append(ways, &s.Ways[i])
+		}
+	}
+	return ways
+}
+
+// explain names the scenario in an error of the simulator about its jobs.
+func (s *Scenario) explain(err error) error {
+	var e *job.Error
+	if s.Name == "" || !errors.As(err, &e) {
+		return err
+	}
+	named := *e
+	named.Where = s.Name + ": " + e.Where
+	return &named
+}
+
+// measure sums the runs up, way by way.
+func (r *Report) measure(ways int) {
+	var first []float64 // turnaround under the first way, by replication
+	for i := range ways {
+		var of [fields][]float64
+		for k := i; k < len(r.runs); k += ways {
+			v := r.runs[k].measure()
+			for f := range v {
+				of[f] = append(of[f], v[f])
+			}
+		}
+		row := Row{
+			Way: r.runs[i].way, Jobs: meanOf(of[jobs]), Turnaround: meanOf(of[turnaround]), Wait: meanOf(of[wait]),
+			Failed: meanOf(of[failed]), Allocations: meanOf(of[allocations]), Lost: meanOf(of[lost]),
+			HPCJobs: meanOf(of[hpcJobs]), HPCTurnaround: meanOf(of[hpcTurnaround]), HPCWait: meanOf(of[hpcWait]),
+			HPCBSLD: meanOf(of[hpcBSLD]), HPCKilled: meanOf(of[hpcKilled]),
+			Utilization: meanOf(of[utilization]), Makespan: meanOf(of[makespan]),
+		}
+		switch {
+		case row.Way == Alone && len(r.runs[i].cfg.Elastic) == 0:
+		case first == nil:
+			first = of[turnaround]
+		default:
+			row.Under = under(of[turnaround], first)
+		}
+		r.Ways = append(r.Ways, row)
+	}
+}
+
+// What is measured in a run.
+const (
+	jobs = iota
+	turnaround
+	wait
+	failed
+	allocations
+	lost
+	hpcJobs
+	hpcTurnaround
+	hpcWait
+	hpcBSLD
+	hpcKilled
+	utilization
+	makespan
+	fields
+)
+
+// measure returns the measures of a run; NaN is the mean of no jobs.
+func (r *run) measure() (v [fields]float64) {
+	for i := range r.result.Elastic {
+		o := &r.result.Elastic[i]
+		v[turnaround] += o.Turnaround()
+		v[wait] += o.Wait()
+		v[allocations] += float64(o.Allocs)
+		v[lost] += float64(o.Lost)
+		v[failed] += number(o.Killed)
+	}
+	for i := range r.result.Rigid {
+		o := &r.result.Rigid[i]
+		v[hpcTurnaround] += o.Turnaround()
+		v[hpcWait] += o.Wait()
+		v[hpcBSLD] += metrics.BSLD(o.Submit, o.Start, o.Finish)
+		v[hpcKilled] += number(o.Killed)
+	}
+	v[jobs], v[hpcJobs] = float64(len(r.result.Elastic)), float64(len(r.result.Rigid))
+	for _, f := range []int{turnaround, wait, allocations} {
+		v[f] /= v[jobs]
+	}
+	for _, f := range []int{hpcTurnaround, hpcWait, hpcBSLD} {
+		v[f] /= v[hpcJobs]
+	}
+	v[utilization] = r.result.Utilization(r.cfg.Cluster.Nodes)
+	v[makespan] = r.result.End.Sub(r.result.Begin).Seconds()
+	return v
+}
+
+func number(b bool) float64 {
+	if b {
+		return 1
+	}
+	return 0
+}
+
+// meanOf returns the mean of what replications gave.
+func meanOf(values []float64) Mean {
+	n, sum := 0.0, 0.0
+	for _, v := range values {
+		if !math.IsNaN(v) && !math.IsInf(v, 0) {
+			n++
+			sum += v
+		}
+	}
+	if n == 0 {
+		return Mean{}
+	}
+	mean, squares := sum/n, 0.0
+	for _, v := range values {
+		if !math.IsNaN(v) && !math.IsInf(v, 0) {
+			squares += (v - mean) * (v - mean)
+		}
+	}
+	if n == 1 {
+		return Mean{Mean: rounded(mean)}
+	}
+	half := distuv.StudentsT{Sigma: 1, Nu: n - 1}.Quantile(0.5+evaluate.Confidence/2) * math.Sqrt(squares/(n-1)/n)
+	return Mean{rounded(mean), rounded(half)}
+}
+
+// rounded leaves out the digits that are not the same on every machine.
+func rounded(v float64) *float64 {
+	v = math.Round(v*1e6) / 1e6
+	return &v
+}
+
+// under returns by how much values are below others of the same replications, as a share
+// of the others' mean.
+func under(values, others []float64) *Mean {
+	base := meanOf(others)
+	if base.Mean == nil || *base.Mean == 0 {
+		return nil
+	}
+	differences := make([]float64, len(values))
+	for i := range values {
+		differences[i] = (others[i] - values[i]) / *base.Mean
+	}
+	m := meanOf(differences)
+	return &m
+}
