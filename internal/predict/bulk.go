@@ -29,7 +29,7 @@ func Placed(slots int) int { return slots + max(bulkTail, tailWaves*slots) }
 func (l *list) bulk(s *stageRun) (next int, end float64) {
 	n := s.tasks - max(bulkTail, tailWaves*len(l.slots))
 	mean := s.other.mean() + s.rest.mean()
-	if n <= 0 || mean <= 0 || len(l.slots) == 0 {
+	if l.singly || n <= 0 || mean <= 0 || len(l.slots) == 0 {
 		return 0, s.from
 	}
 	end = s.from

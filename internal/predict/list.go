@@ -17,6 +17,8 @@ type list struct {
 	head    int
 	begun   [2]float64 // when the last map and the last reduce began, in the run of the latest trial
 	placed  int        // tasks, one by one, in all runs
+	singly  bool       // no task is placed in bulk …
+	ends    []float64  // … and this is when each ends, in the order in which they begin
 }
 
 // place is a slot of a window.
@@ -109,6 +111,9 @@ func (l *list) stage(s *stageRun) (end float64, left int) {
 			continue
 		}
 		end = max(end, done)
+		if l.singly {
+			l.ends = append(l.ends, done)
+		}
 		l.free.replay(orderOf(done))
 	}
 	return end, 0
