@@ -64,16 +64,16 @@ func (e *experiment) limit(c *cobra.Command, usage string) {
 // hpcFlags and mrFlags add those of what jobs there are.
 func (e *experiment) hpcFlags(c *cobra.Command) {
 	f := c.Flags()
-	f.StringVar(&e.types, "hpc-types", "typeless", "typed (batch and interactive), typeless, batch or interactive jobs of Lublin and Feitelson's model")
+	f.StringVar(&e.types, "hpc-types", "typed", "typed (batch and interactive), typeless, batch or interactive jobs of Lublin and Feitelson's model")
 	f.Float64Var(&e.hpc.Shape, "hpc-shape", evaluate.PeakShape, "shape of the gamma distribution between HPC jobs, of scale 0.49 s")
-	f.IntVar(&e.hpc.Jobs, "hpc-jobs", 0, "number of HPC jobs (default: as many as come in --hpc-time)")
+	f.IntVar(&e.hpc.Jobs, "hpc-jobs", 400, "number of HPC jobs; 0: as many as come in --hpc-time")
 	f.StringVar(&e.hpcTime, "hpc-time", "1h", "how long HPC jobs come")
 }
 
 func (e *experiment) mrFlags(c *cobra.Command, jobs int) {
 	f := c.Flags()
 	f.StringVar(&e.mrEvery, "mr-interarrival", "14s", "mean time between MapReduce jobs")
-	f.IntVar(&e.mr.Jobs, "mr-jobs", jobs, "number of MapReduce jobs (0: as many as come in --mr-time)")
+	f.IntVar(&e.mr.Jobs, "mr-jobs", jobs, "number of MapReduce jobs; 0: as many as come in --mr-time")
 	f.StringVar(&e.mrTime, "mr-time", "1h", "how long MapReduce jobs come")
 	f.IntVar(&e.mr.Users, "mr-users", 1, "users who submit MapReduce jobs, each of whom has one coordinator")
 }

@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"fmt"
+	"path/filepath"
 	"strconv"
 
 	"github.com/spf13/cobra"
@@ -76,5 +77,5 @@ func (e *experiment) trace(path, day, estimates string) ([]workload.Rigid, strin
 	if len(trace) == 0 {
 		return nil, "", configError("--day", fmt.Sprintf("%s has no jobs on day %d", path, n), "")
 	}
-	return trace, fmt.Sprintf("of day %d of %s", n, path), nil
+	return trace, fmt.Sprintf("of day %d of %s", n, filepath.Base(path)), nil
 }

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"image/color"
+	"math"
 
 	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/font"
@@ -40,11 +41,12 @@ type point struct{ x, y, half float64 }
 
 // Sizes fit the text width of a page of A4 or Letter paper.
 const (
-	figureWidth = 17 * vg.Centimeter
-	panelHeight = 6 * vg.Centimeter
-	legendLine  = 0.5 * vg.Centimeter
-	textSize    = vg.Length(8)
-	pngDPI      = 200
+	figureWidth   = 17 * vg.Centimeter
+	panelHeight   = 6 * vg.Centimeter
+	betweenPanels = 0.3 * vg.Centimeter
+	legendLine    = 0.5 * vg.Centimeter
+	textSize      = vg.Length(8)
+	pngDPI        = 200
 )
 
 // SVG returns the figure as an SVG document.
@@ -76,34 +78,45 @@ func (f *Figure) PNG() ([]byte, error) {
 }
 
 func (f *Figure) height() vg.Length {
-	return vg.Length(len(f.panels))*panelHeight + vg.Length(f.legendLines())*legendLine + 0.2*vg.Centimeter
+	return vg.Length(len(f.panels))*panelHeight + vg.Length(f.legendLines())*legendLine
 }
 
 func (f *Figure) draw(c draw.Canvas) error {
 	c.SetColor(color.White)
 	c.Fill(c.Rectangle.Path())
-	plots := make([][]*plot.Plot, len(f.panels))
+	legend := vg.Length(f.legendLines()) * legendLine
 	for i, row := range f.panels {
-		for _, p := range row {
+		wide := (figureWidth - betweenPanels) / vg.Length(len(row))
+		top := c.Max.Y - vg.Length(i)*panelHeight
+		for j, p := range row {
 			drawn, err := p.plot(f.styles)
 			if err != nil {
 				return err
 			}
-			plots[i] = append(plots[i], drawn)
+			left := c.Min.X + vg.Length(j)*wide + betweenPanels
+			right := left + wide - betweenPanels
+			if p.y != "" {
+				f.nameAxis(c, p.y, vg.Point{X: left, Y: top - panelHeight/2})
+				left += legendLine
+			}
+			drawn.Draw(draw.Canvas{Canvas: c.Canvas, Rectangle: vg.Rectangle{
+				Min: vg.Point{X: left, Y: top - panelHeight + betweenPanels},
+				Max: vg.Point{X: right, Y: top - betweenPanels/2},
+			}})
 		}
 	}
-	legend := vg.Length(f.legendLines()) * legendLine
-	tiles := draw.Tiles{
-		Rows: len(plots), Cols: len(plots[0]), PadX: 0.3 * vg.Centimeter, PadY: 0.3 * vg.Centimeter,
-		PadTop: 0.1 * vg.Centimeter, PadRight: 0.2 * vg.Centimeter, PadLeft: 0.1 * vg.Centimeter,
-	}
-	for i, row := range plot.Align(plots, tiles, draw.Crop(c, 0, 0, legend, 0)) {
-		for j, where := range row {
-			plots[i][j].Draw(where)
-		}
-	}
-	f.drawLegend(draw.Crop(c, 0.3*vg.Centimeter, -0.3*vg.Centimeter, 0, legend-c.Max.Y))
+	f.drawLegend(draw.Canvas{Canvas: c.Canvas, Rectangle: vg.Rectangle{
+		Min: vg.Point{X: c.Min.X + betweenPanels, Y: c.Min.Y}, Max: vg.Point{X: c.Max.X, Y: c.Min.Y + legend},
+	}})
 	return nil
+}
+
+// nameAxis writes what a vertical axis has beside it. The library's own label would be laid
+// out in the middle of a logarithmic axis's values, not of its length, and take room there.
+func (f *Figure) nameAxis(c draw.Canvas, name string, at vg.Point) {
+	style := legendStyle()
+	style.Rotation, style.XAlign, style.YAlign = math.Pi/2, draw.XCenter, draw.YTop
+	c.FillText(style, at, name)
 }
 
 // plot lays out a panel.
@@ -111,15 +124,15 @@ func (p *panel) plot(styles []style) (*plot.Plot, error) {
 	out := plot.New()
 	sans := font.Font{Typeface: "Liberation", Variant: "Sans", Size: textSize}
 	for _, f := range []*font.Font{
-		&out.Title.TextStyle.Font, &out.X.Label.TextStyle.Font, &out.Y.Label.TextStyle.Font, &out.X.Tick.Label.Font, &out.Y.Tick.Label.Font,
+		&out.Title.TextStyle.Font, &out.X.Label.TextStyle.Font, &out.X.Tick.Label.Font, &out.Y.Tick.Label.Font,
 	} {
 		*f = sans
 	}
 	out.Title.TextStyle.Font.Size = textSize + 1
-	out.Title.Text, out.X.Label.Text, out.Y.Label.Text = p.title, p.x, p.y
-	out.Title.Padding, out.X.Label.Padding, out.Y.Label.Padding = vg.Points(4), vg.Points(2), vg.Points(2)
+	out.Title.Text, out.X.Label.Text = p.title, p.x
+	out.Title.Padding, out.X.Label.Padding = vg.Points(4), vg.Points(2)
 	out.X.Tick.Length, out.Y.Tick.Length = vg.Points(4), vg.Points(4)
-	out.Y.Tick.Marker = numbers{}
+	out.X.Tick.Marker, out.Y.Tick.Marker = numbers{}, numbers{}
 	if p.log {
 		out.Y.Scale, out.Y.Tick.Marker = plot.LogScale{}, powers{}
 	}
@@ -139,13 +152,30 @@ func (p *panel) plot(styles []style) (*plot.Plot, error) {
 	return out, nil
 }
 
-// bound chooses the range of y: from 0, or from and to a power of ten.
+// bound chooses the ranges: from 0, but of logarithms, which have a range of their own.
 func (p *panel) bound(out *plot.Plot) {
 	if p.log {
-		out.Y.Min, out.Y.Max = powerBelow(out.Y.Min), powerAbove(out.Y.Max)
-		return
+		out.Y.Min, out.Y.Max = roundBelow(out.Y.Min), roundAbove(out.Y.Max)
+	} else {
+		out.Y.Min, out.Y.Max = 0, out.Y.Max*1.04
 	}
-	out.Y.Min, out.Y.Max = 0, out.Y.Max*1.04
+	if p.ticks != nil {
+		out.X.Min, out.X.Max = 0.5, float64(len(p.ticks))+0.5
+	} else {
+		out.X.Min, out.X.Max = 0, out.X.Max*1.04
+	}
+}
+
+// lowest returns down to where error bars go where the axis is logarithmic, as those that
+// reach 0 have no end there.
+func (p *panel) lowest() float64 {
+	low := math.Inf(1)
+	for _, c := range p.curves {
+		for _, pt := range c.points {
+			low = min(low, pt.y)
+		}
+	}
+	return low / 2
 }
 
 // add draws a curve: its error bars, its line and its markers.
@@ -160,8 +190,8 @@ func (p *panel) add(out *plot.Plot, c curve, s style, nth int) error {
 		}
 		data.XYs = append(data.XYs, plotter.XY{X: pt.x, Y: pt.y})
 		low := pt.half
-		if p.log && low >= pt.y {
-			low = 0.9 * pt.y // no logarithm goes to 0
+		if p.log {
+			low = min(low, pt.y-p.lowest())
 		}
 		data.YErrors = append(data.YErrors, struct{ Low, High float64 }{low, pt.half})
 	}

@@ -2,9 +2,9 @@ package evaluate
 
 import (
 	"context"
-	"fmt"
 	"math"
 	"slices"
+	"strconv"
 	"time"
 )
 
@@ -132,22 +132,22 @@ func (r *Report) Figure() *Figure {
 	for _, c := range r.cases {
 		f.names, f.styles = append(f.names, c.Label), append(f.styles, styleOf(c.Name))
 	}
-	const hpcEvery, mrEvery = "mean time between HPC jobs (s)", "mean time between MapReduce jobs (s)"
+	const hpcEvery, mrEvery = "mean inter-arrival, HPC (s)", "mean inter-arrival, MR (s)"
 	switch r.Experiment {
 	case "fig3":
 		p := r.panel("", "bin of the Facebook mix", func(c *Cell) bool { return c.Wanted })
 		for n := 1; n <= bins; n++ {
-			p.ticks = append(p.ticks, fmt.Sprintf("%d", n))
+			p.ticks = append(p.ticks, strconv.Itoa(n))
 		}
 		f.panels = [][]panel{{p}}
 	case "fig4":
-		for _, part := range []struct{ name, x string }{{hpcInterarrival, hpcEvery}, {mrInterarrival, mrEvery}} {
+		for _, part := range []struct{ name, x, mark string }{{hpcInterarrival, hpcEvery, "(a) "}, {mrInterarrival, mrEvery, "(b) "}} {
 			var row []panel
 			for _, of := range []struct {
 				jobs  Jobs
 				title string
-			}{{AllJobs, "all jobs"}, {MRJobs, "MapReduce jobs"}, {HPCJobs, "HPC jobs"}} {
-				row = append(row, r.panel(of.title, part.x, turnaroundOf(mixed, part.name, of.jobs)))
+			}{{MRJobs, "MapReduce jobs"}, {HPCJobs, "HPC jobs"}, {AllJobs, "all jobs"}} {
+				row = append(row, r.panel(part.mark+of.title, part.x, turnaroundOf(mixed, part.name, of.jobs)))
 			}
 			if len(row[0].curves) > 0 {
 				f.panels = append(f.panels, row)

@@ -143,14 +143,11 @@ func (f *Figure) drawLegend(c draw.Canvas) {
 // numbers are ticks at round numbers, written in full.
 type numbers struct{}
 
-// Ticks returns about five ticks.
+// Ticks returns three to seven ticks.
 func (numbers) Ticks(low, high float64) []plot.Tick {
-	step := math.Pow(10, math.Floor(math.Log10((high-low)/4)))
-	for _, times := range []float64{5, 2} {
-		if (high-low)/(step*times) >= 4 {
-			step *= times
-			break
-		}
+	step := math.Pow10(int(math.Ceil(math.Log10(high - low))))
+	for i := 0; (high-low)/step < 3; i++ { // 10, 5, 2, 1, …
+		step /= []float64{2, 2.5, 2}[i%3]
 	}
 	var ticks []plot.Tick
 	for i := math.Ceil(low / step); i*step <= high*(1+1e-9); i++ {
@@ -159,23 +156,50 @@ func (numbers) Ticks(low, high float64) []plot.Tick {
 	return ticks
 }
 
-// powers are ticks at powers of ten, with those between unlabelled.
+// powers are ticks at powers of ten, with others between; those at 2 and 5 have labels, too,
+// where there are few.
 type powers struct{}
 
 // Ticks returns them.
 func (powers) Ticks(low, high float64) []plot.Tick {
 	var ticks []plot.Tick
-	for p := powerBelow(low); p <= high*(1+1e-9); p *= 10 {
-		ticks = append(ticks, plot.Tick{Value: p, Label: strconv.FormatFloat(p, 'f', -1, 64)})
-		for i := 2.0; i < 10 && i*p <= high; i++ {
-			ticks = append(ticks, plot.Tick{Value: i * p})
+	for p := math.Pow10(int(math.Floor(math.Log10(low) + slack))); p <= high*(1+slack); p *= 10 {
+		for i := 1.0; i < 10; i++ {
+			tick := plot.Tick{Value: i * p}
+			if i == 1 || high/low < 200 && (i == 2 || i == 5) {
+				tick.Label = strconv.FormatFloat(i*p, 'f', -1, 64)
+			}
+			if tick.Value >= low*(1-slack) && tick.Value <= high*(1+slack) {
+				ticks = append(ticks, tick)
+			}
 		}
 	}
 	return ticks
 }
 
-func powerBelow(v float64) float64 { return math.Pow10(int(math.Floor(math.Log10(v) + 1e-9))) }
-func powerAbove(v float64) float64 { return math.Pow10(int(math.Ceil(math.Log10(v) - 1e-9))) }
+// slack keeps what logarithms round from moving a limit.
+const slack = 1e-9
+
+// roundBelow and roundAbove return the next number of one digit 1, 2 or 5.
+func roundBelow(v float64) float64 {
+	power := math.Pow10(int(math.Floor(math.Log10(v) + slack)))
+	for _, i := range []float64{5, 2} {
+		if i*power <= v*(1+slack) {
+			return i * power
+		}
+	}
+	return power
+}
+
+func roundAbove(v float64) float64 {
+	power := math.Pow10(int(math.Floor(math.Log10(v) - slack)))
+	for _, i := range []float64{1, 2, 5} {
+		if i*power >= v*(1-slack) {
+			return i * power
+		}
+	}
+	return 10 * power
+}
 
 // named are ticks at 1, 2, … with names.
 type named []string

@@ -1,0 +1,165 @@
+package test
+
+import (
+	"bytes"
+	"encoding/csv"
+	"encoding/json"
+	"encoding/xml"
+	"image/png"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// smallLoad has experiments be done in a moment; nobody believes their figures.
+var smallLoad = []string{"--mr-jobs", "12", "--min-replications", "5", "--max-replications", "5", "--adaptors", "naive,paper"}
+
+// experiment is what berth simulate prints of one, by the keys that scripts use.
+type experiment struct {
+	Experiment string   `json:"experiment"`
+	Workload   []string `json:"workload"`
+	Cells      []struct {
+		Load         string   `json:"load"`
+		Value        float64  `json:"value"`
+		MaxTime      float64  `json:"max_time_s"`
+		Adaptor      string   `json:"adaptor"`
+		Jobs         string   `json:"jobs"`
+		Measure      string   `json:"measure"`
+		Mean         float64  `json:"mean"`
+		HalfWidth    *float64 `json:"half_width"`
+		Replications int      `json:"replications"`
+		Paper        *float64 `json:"paper"`
+	} `json:"cells"`
+}
+
+// TestSimulateExperiments runs each as a person would, all outputs at once.
+func TestSimulateExperiments(t *testing.T) {
+	w := newWorld(t)
+	hpc := []string{"--hpc-jobs", "30"}
+	for name, args := range map[string][]string{
+		"table2":   append(hpc, "--max-time", "4h,0"),
+		"fig3":     hpc,
+		"fig4":     append(hpc, "--shapes", "4,10.23", "--mr-interarrivals", "14s,30s"),
+		"variants": append(hpc, "--mr-interarrivals", "14s"),
+	} {
+		dir := t.TempDir()
+		args = slices.Concat([]string{"simulate", name, "--json", "--out", dir}, smallLoad, args)
+		r := w.must(args...)
+		var e experiment
+		if err := json.Unmarshal([]byte(r.stdout), &e); err != nil || e.Experiment != name || len(e.Cells) < 4 || r.stderr != "" {
+			t.Fatalf("%s: %v, %d cells, says %q", name, err, len(e.Cells), r.stderr)
+		}
+		for _, c := range e.Cells {
+			if c.Replications < 1 || c.Replications > 5 || c.Mean < 0 {
+				t.Errorf("%s: %+v", name, c)
+			}
+		}
+		checkOut(t, dir, name, r.stdout)
+		one := w.must(append(args, "--jobs", "1")...)
+		if one.stdout != r.stdout {
+			t.Errorf("%s: one worker finds something else", name)
+		}
+	}
+}
+
+// checkOut holds the files of a folder against what was printed.
+func checkOut(t *testing.T, dir, name, printed string) {
+	t.Helper()
+	read := func(ext string) []byte {
+		b, err := os.ReadFile(filepath.Join(dir, name+ext))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return b
+	}
+	if string(read(".json")) != printed {
+		t.Errorf("%s.json is not what was printed", name)
+	}
+	if lines, err := csv.NewReader(bytes.NewReader(read(".csv"))).ReadAll(); err != nil || len(lines) != strings.Count(printed, `"load":`)+1 {
+		t.Errorf("%s.csv: %d lines, %v", name, len(lines), err)
+	}
+	if !bytes.Contains(read(".txt"), []byte("naive")) {
+		t.Errorf("%s.txt has no naive adaptor", name)
+	}
+	if name == "table2" {
+		return
+	}
+	if _, err := png.Decode(bytes.NewReader(read(".png"))); err != nil {
+		t.Errorf("%s.png: %v", name, err)
+	}
+	for d := xml.NewDecoder(bytes.NewReader(read(".svg"))); ; {
+		if _, err := d.Token(); err == io.EOF {
+			break
+		} else if err != nil {
+			t.Fatalf("%s.svg: %v", name, err)
+		}
+	}
+}
+
+// TestSimulateTable3 takes the HPC jobs of a log; without a seed in them, one run tells all
+// of HPC jobs alone.
+func TestSimulateTable3(t *testing.T) {
+	w := newWorld(t)
+	log := filepath.Join(t.TempDir(), "log.swf")
+	lines := "; MaxProcs: 128\n"
+	for i, submit := range []string{"0", "60", "90000"} { // the last on the second day
+		lines += strings.Join([]string{string(rune('1' + i)), submit, "0", "3600", "64", "-1", "-1", "64", "7200",
+			"-1", "1", "1", "1", "1", "1", "1", "-1", "-1"}, " ") + "\n"
+	}
+	if err := os.WriteFile(log, []byte(lines), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	r := w.must(slices.Concat([]string{"simulate", "table3", log, "--json", "--day", "1"}, smallLoad)...)
+	var e experiment
+	if err := json.Unmarshal([]byte(r.stdout), &e); err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range e.Cells {
+		if c.Load == "HPC only" && c.Measure == "turnaround_s" && (c.Mean != 3600 || c.Replications != 1 || c.Paper == nil || *c.Paper != 16198) {
+			t.Errorf("%+v", c)
+		}
+	}
+	if text := w.must(slices.Concat([]string{"simulate", "table3", log}, smallLoad)...); !strings.Contains(text.stdout, "HPC jobs: 1 of day 2 of log.swf\n") {
+		t.Errorf("the day that comes nearest is not told: %s", text.stdout)
+	}
+	w.refused(3, "no jobs on day 7", "simulate", "table3", log, "--day", "7")
+	w.refused(3, `"soon" is no day`, "simulate", "table3", log, "--day", "soon")
+	w.refused(3, "there are no estimates", "simulate", "table3", log, "--estimates", "none")
+}
+
+// TestSimulateExperimentRefusals: one line, exit code 3, and no file.
+func TestSimulateExperimentRefusals(t *testing.T) {
+	w := newWorld(t)
+	out := filepath.Join(t.TempDir(), "out.csv")
+	for what, args := range map[string][]string{
+		"the queue takes jobs of up to": {"--max-time", "1s"},
+		`"long" is no duration`:         {"--max-time", "18h,long"},
+		`no adaptor "nave"`:             {"--adaptors", "nave"},
+		"stands twice":                  {"--adaptors", "naive,naive"},
+		"is no share of a mean":         {"--precision", "5"},
+		"has room for nothing":          {"--nodes", "0"},
+		"there is no policy":            {"--policy", "best"},
+		"is no kind of workload":        {"--hpc-types", "all"},
+		"is less than the least":        {"--max-replications", "6", "--min-replications", "7"},
+		"is no time":                    {"--mr-interarrival", "0s"},
+	} {
+		w.refused(3, what, append([]string{"simulate", "table2", "--csv", out}, args...)...)
+	}
+	if _, err := os.Stat(out); err == nil {
+		t.Error("a refused experiment left a file")
+	}
+	w.refused(1, "takes no argument", "simulate", "fig4", "4")
+	w.refused(3, "is no positive number", "simulate", "fig4", "--shapes", "4,-1")
+}
+
+// refused runs berth and wants it to end with a code and one line that says what was wrong.
+func (w *world) refused(code int, what string, args ...string) {
+	w.t.Helper()
+	r := w.berth(args...)
+	if r.code != code || !strings.Contains(r.stderr, what) || strings.Count(strings.TrimSpace(r.stderr), "\n") > 1 || r.stdout != "" {
+		w.t.Errorf("%q: code %d, %q, printed %q", args, r.code, r.stderr, r.stdout)
+	}
+}
