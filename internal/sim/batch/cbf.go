@@ -14,155 +14,114 @@ import (
 // arrival, and each reservation moves to the earliest start that there is then, which is
 // never later. What a job frees as it moves can be had by those before it at the next sweep,
 // which the end of a job that used all its time brings as well.
-//
-// A sweep looks only at jobs that can move, see stretch; an event then takes time logarithmic
-// in the length of the queue for itself and for each reservation that moves.
 type cbf struct {
 	sys   *System
 	line  *cluster.Timeline // what is free under all reservations
-	plans []plan            // by ID; of jobs that wait
-	queue agenda            // which of them start when
-	turn  int32             // of the last that arrived
-
-	freed []freed // what is free since jobs looked last
-
-	// Of the sweep:
-	open  []stretch
-	ahead heap[int32] // by turn, who may move into which stretch
-	both  []int32     // stretches into which the same job may move
+	queue row
+	due   agenda // which of the queue start when
+	turn  int32  // of the last that arrived
+	freed []freed // what became free since the last sweep, and what it left over
 }
-
-// plan is a waiting job's reservation, and its place in the order of arrival.
-type plan struct {
-	at   job.Time // cluster.Never: none
-	turn int32
-}
-
-// freed is time in which nodes became free, and whose turns are up to have a look at it: of
-// those before one.
-type freed struct {
-	from, to job.Time
-	before   int32
-}
-
-// everybody is a turn that comes after all.
-const everybody int32 = math.MaxInt32
 
 func newCBF(s *System) *cbf {
-	return &cbf{sys: s, line: cluster.NewTimeline(math.MinInt64, s.nodes), queue: newAgenda()}
+	return &cbf{sys: s, line: cluster.NewTimeline(math.MinInt64, s.nodes)}
 }
 
 func (c *cbf) submit(now job.Time, id ID) {
 	c.line.Advance(now)
-	for int(id) >= len(c.plans) {
-		c.plans = append(c.plans, plan{})
-	}
+	e := &c.sys.jobs[id]
+	at := c.place(now, e)
+	c.queue.push(wait{at: at, d: e.Limit, nodes: int32(e.Nodes), id: id})
 	c.turn++
-	c.plans[id].turn = c.turn
-	c.place(now, id)
+	c.due.push(due{at, c.turn, id})
 }
 
-// place reserves the earliest place for a job, if there is one.
-func (c *cbf) place(now job.Time, id ID) {
-	e, p := &c.sys.jobs[id], &c.plans[id]
-	p.at = cluster.Never
-	if at, ok := c.line.EarliestFit(now, e.Nodes, e.Limit); ok {
-		p.at = at
-		c.line.Add(at, after(at, e.Limit), -e.Nodes)
+// place reserves the earliest place for a job and returns it, cluster.Never for none.
+func (c *cbf) place(now job.Time, e *Entry) job.Time {
+	at, ok := c.line.EarliestFit(now, e.Nodes, e.Limit)
+	if !ok {
+		return cluster.Never
 	}
-	c.queue.insert(c.entry(id))
-}
-
-// entry returns a job as the agenda has it.
-func (c *cbf) entry(id ID) planned {
-	e, p := &c.sys.jobs[id], &c.plans[id]
-	return planned{at: p.at, d: e.Limit, turn: p.turn, nodes: int32(e.Nodes), id: id}
+	c.line.Add(at, after(at, e.Limit), -e.Nodes)
+	return at
 }
 
 func (c *cbf) cancel(now job.Time, id ID) {
-	e, p := &c.sys.jobs[id], &c.plans[id]
-	c.queue.remove(p.at, p.turn)
-	if p.at != cluster.Never {
-		c.free(now, p.at, after(p.at, e.Limit), e.Nodes)
+	w := c.queue.take(id)
+	c.due.remove(id)
+	c.line.Advance(now)
+	if w.at != cluster.Never {
+		c.free(w.at, after(w.at, w.d), int(w.nodes))
 	}
 	c.sweep(now)
 }
 
 func (c *cbf) end(now job.Time, id ID) {
 	e := &c.sys.jobs[id]
-	c.free(now, now, after(e.Start, e.Limit), e.Nodes)
+	c.line.Advance(now)
+	c.free(now, after(e.Start, e.Limit), e.Nodes)
 	c.sweep(now)
 }
 
-// free makes nodes free that everybody may want.
-func (c *cbf) free(now, from, to job.Time, nodes int) {
-	c.line.Advance(now)
+// free makes nodes free.
+func (c *cbf) free(from, to job.Time, nodes int) {
 	if from < to {
 		c.line.Add(from, to, nodes)
-		c.freed = append(c.freed, freed{from, to, everybody})
+		c.freed = append(c.freed, freed{from, to})
 	}
 }
 
 func (c *cbf) start(now job.Time, ids []ID) []ID {
-	for c.queue.next() <= now && c.queue.next() != cluster.Never {
-		p := c.queue.pop()
-		if p.at < now {
-			panic(fmt.Sprintf("batch: job %d was to start at %d and it is %d", p.id, p.at, now))
+	for len(c.due.heap) > 0 && c.due.heap[0].at <= now {
+		d := c.due.heap[0]
+		if d.at < now {
+			panic(fmt.Sprintf("batch: job %d was to start at %d and it is %d", d.id, d.at, now))
 		}
-		ids = append(ids, p.id)
+		c.due.remove(d.id)
+		c.queue.take(d.id)
+		ids = append(ids, d.id)
 	}
 	return ids
 }
 
-func (c *cbf) next() job.Time { return c.queue.next() }
+func (c *cbf) next() job.Time { return c.due.next() }
 
 func (c *cbf) timeline(now job.Time) *cluster.Timeline {
 	c.line.Advance(now)
 	return c.line
 }
 
-func (c *cbf) planned(id ID) job.Time { return c.plans[id].at }
+func (c *cbf) planned(id ID) job.Time { return c.queue.of(id).at }
 
-// resize makes reservations that cannot be kept anew, as everything else, in the order of
-// arrival: first each that can be is kept, then the others get the earliest places.
 func (c *cbf) resize(now job.Time, more int) {
+	c.line.Advance(now)
 	if more > 0 {
-		c.free(now, now, cluster.Never, more)
-		c.sweep(now)
-		return
+		c.free(now, cluster.Never, more)
+	} else {
+		c.shrink(now)
 	}
+	c.sweep(now)
+}
+
+// shrink makes reservations that cannot be kept anew: first each that can be is kept, then
+// the others get the earliest places, all in the order of arrival.
+func (c *cbf) shrink(now job.Time) {
 	c.line = c.sys.held(now)
 	var anew []ID
 	for id := range c.sys.queue.all(c.sys.links) {
-		e, p := &c.sys.jobs[id], &c.plans[id]
-		switch end := after(p.at, e.Limit); {
-		case p.at == cluster.Never:
-		case c.line.Min(p.at, end) >= e.Nodes:
-			c.line.Add(p.at, end, -e.Nodes)
+		w := c.queue.of(id)
+		switch end := after(w.at, w.d); {
+		case w.at == cluster.Never:
+		case c.line.Min(w.at, end) >= int(w.nodes):
+			c.line.Add(w.at, end, -int(w.nodes))
 		default:
-			c.queue.remove(p.at, p.turn)
 			anew = append(anew, id)
 		}
 	}
 	for _, id := range anew {
-		c.place(now, id)
+		w := c.queue.of(id)
+		w.at = c.place(now, &c.sys.jobs[id])
+		c.due.move(id, w.at)
 	}
-	c.freed = append(c.freed[:0], freed{now, cluster.Never, everybody})
-	c.sweep(now)
-}
-
-// move has a job begin earlier than it was to.
-func (c *cbf) move(id ID, at job.Time) {
-	e, p := &c.sys.jobs[id], &c.plans[id]
-	was, end := p.at, after(at, e.Limit)
-	c.queue.remove(was, p.turn)
-	p.at = at
-	c.queue.insert(c.entry(id))
-	c.line.Add(at, min(end, was), -e.Nodes)
-	if f := (freed{max(was, end), after(was, e.Limit), p.turn}); was != cluster.Never && f.from < f.to {
-		c.line.Add(f.from, f.to, e.Nodes)
-		if c.add(f, p.turn, everybody) {
-			c.freed = append(c.freed, f)
-		}
-	}
+	c.freed = append(c.freed[:0], freed{now, cluster.Never})
 }

@@ -64,6 +64,16 @@ func sdsc(t testing.TB, exact bool) []workload.Rigid {
 	return jobs
 }
 
+// means returns the mean wait in seconds and AVEbsld (models.md, section 3).
+func means(jobs []workload.Rigid, starts []job.Time) (wait, bsld float64) {
+	for i, at := range starts {
+		w, run := at.Sub(jobs[i].Submit).Seconds(), jobs[i].Run.Seconds()
+		wait += w
+		bsld += max(1, (w+run)/max(run, 10))
+	}
+	return wait / float64(len(jobs)), bsld / float64(len(jobs))
+}
+
 // TestReference compares means with those of an independent simulator.
 func TestReference(t *testing.T) {
 	for _, c := range []struct {
@@ -77,12 +87,7 @@ func TestReference(t *testing.T) {
 		{CBF, true, 18412.74, 66.79},
 	} {
 		jobs := sdsc(t, c.exact)
-		wait, bsld := 0.0, 0.0
-		for i, at := range Replay(128, c.policy, jobs) {
-			w, run := at.Sub(jobs[i].Submit).Seconds(), jobs[i].Run.Seconds()
-			wait += w / float64(len(jobs))
-			bsld += max(1, (w+run)/max(run, 10)) / float64(len(jobs))
-		}
+		wait, bsld := means(jobs, Replay(128, c.policy, jobs))
 		t.Logf("%s: %.2f s, %.2f", c.policy, wait, bsld)
 		if math.Abs(wait/c.wait-1) > 0.005 || math.Abs(bsld/c.bsld-1) > 0.02 {
 			t.Errorf("%s: mean wait %.2f s, AVEbsld %.2f; want %.2f and %.2f", c.policy, wait, bsld, c.wait, c.bsld)

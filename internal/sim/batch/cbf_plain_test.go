@@ -1,0 +1,103 @@
+package batch
+
+import (
+	"math"
+	"math/rand/v2"
+	"testing"
+	"time"
+
+	"berth/internal/cluster"
+	"berth/internal/job"
+	"berth/internal/workload"
+)
+
+// plainCBF is conservative backfilling whose sweeps take up each job of the queue and put
+// it down again, as its definition has it.
+type plainCBF struct {
+	*cbf // who does not sweep
+}
+
+func newPlainCBF(nodes int) *System {
+	s := New(nodes, CBF)
+	s.policy = plainCBF{s.policy.(*cbf)}
+	return s
+}
+
+func (c plainCBF) end(now job.Time, id ID) {
+	e := &c.sys.jobs[id]
+	c.line.Advance(now)
+	c.line.Add(now, after(e.Start, e.Limit), e.Nodes)
+	for id := range c.sys.queue.all(c.sys.links) {
+		w := c.queue.of(id)
+		c.line.Add(w.at, after(w.at, w.d), int(w.nodes))
+		w.at = c.place(now, &c.sys.jobs[id])
+		c.due.move(id, w.at)
+	}
+}
+
+// play is Replay without regard to speed: each end, arrival and start is on its own, and at
+// one instant arrivals may come before ends.
+func play(s *System, jobs []workload.Rigid, arrivalsFirst bool) []job.Time {
+	starts := make([]job.Time, len(jobs))
+	var ends heap[job.Time]
+	for arrived, left := 0, len(jobs); left > 0; {
+		arrival, end, start := cluster.Never, cluster.Never, s.Next()
+		if arrived < len(jobs) {
+			arrival = jobs[arrived].Submit
+		}
+		if len(ends) > 0 {
+			end = ends[0].key
+		}
+		switch now := min(arrival, end, start); {
+		case arrival == now && (arrivalsFirst || end > now):
+			s.Submit(now, ID(arrived), jobs[arrived].Nodes, jobs[arrived].Request)
+			arrived++
+		case end == now:
+			s.End(now, ID(ends.pop()))
+		default:
+			for _, id := range s.Start(now, nil) {
+				starts[id] = now
+				ends.push(now.Add(min(jobs[id].Run, jobs[id].Request)), int32(id))
+				left--
+			}
+		}
+	}
+	return starts
+}
+
+// TestSweepsOfLongQueues compares the sweeps with those that go through the whole queue, where
+// the queue is hundreds of jobs long.
+func TestSweepsOfLongQueues(t *testing.T) {
+	for seed := range uint64(6) {
+		random := rand.New(rand.NewPCG(seed, 1))
+		nodes := []int{5, 40, 130}[seed%3]
+		jobs := make([]workload.Rigid, 1500)
+		now := job.Time(0)
+		for i := range jobs {
+			if i > 700 {
+				now += job.Time(random.IntN(400))
+			}
+			limit := time.Duration(math.Exp(7*random.Float64())) + 1
+			jobs[i] = workload.Rigid{
+				Submit: now, Nodes: 1 + random.IntN(1<<random.IntN(8))%nodes, Request: limit,
+				Run: time.Duration(random.Float64() * 1.2 * float64(limit)),
+			}
+		}
+		want := play(newPlainCBF(nodes), jobs, false)
+		for i, at := range play(New(nodes, CBF), jobs, false) {
+			if at != want[i] {
+				t.Fatalf("seed %d: job %d starts at %d, want %d", seed, i, at, want[i])
+			}
+		}
+	}
+}
+
+// TestPyss replays the trace with the user's estimates in the order that pyss has, in which
+// arrivals come before ends: the means are its own to the last digit that is known.
+func TestPyss(t *testing.T) {
+	jobs := sdsc(t, false)
+	wait, bsld := means(jobs, play(New(128, CBF), jobs, true))
+	if math.Abs(wait-21887.65) > 0.011 || math.Abs(bsld-89.64) > 0.005 {
+		t.Errorf("mean wait %.2f s, AVEbsld %.2f", wait, bsld)
+	}
+}
