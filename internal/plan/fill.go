@@ -33,9 +33,10 @@ func (d *decision) fill(p *Plan) {
 	if a.known.ok {
 		p.TaskTime, p.ReduceTime = asDuration(a.expect.Map), asDuration(a.expect.Sort)
 		p.means(a.known.inv)
-		d.predict(p)
 	}
-	p.Outlook = d.outlook()
+	if !a.q.Brief {
+		d.told(p)
+	}
 	p.Reasons = append(p.Reasons, d.headline(p))
 	for i := range d.chosen {
 		if o := &d.chosen[i]; !o.main {
@@ -52,6 +53,14 @@ func (d *decision) fill(p *Plan) {
 		}
 	}
 	p.Notes = append(append(p.Notes, a.notes...), d.held()...)
+}
+
+// told puts into the plan what is told of it.
+func (d *decision) told(p *Plan) {
+	if d.a.known.ok {
+		d.predict(p)
+	}
+	p.Outlook = d.outlook()
 }
 
 // atOnce returns how many bag tasks or maps, and reduces, ever run at once.

@@ -3,6 +3,7 @@ package plan
 import (
 	"fmt"
 	"math/rand/v2"
+	"reflect"
 	"strings"
 	"testing"
 	"time"
@@ -121,6 +122,9 @@ func BenchmarkDecideMix(b *testing.B) {
 	for _, c := range mixRequests {
 		b.Run(c.name, func(b *testing.B) {
 			questions := mix(200, c.ask, 1)
+			for i := range questions {
+				questions[i].Brief = true // as the simulator asks
+			}
 			b.ResetTimer()
 			for i := range b.N {
 				if _, err := Decide(questions[i%len(questions)]); err != nil {
@@ -164,6 +168,10 @@ func TestMixDecisions(t *testing.T) {
 				t.Fatal(err)
 			}
 			fmt.Fprintf(&b, "%d tasks, %d reduces: %s\n", q.Counts.Tasks, reducesOf(q.Spec), asks(&p))
+			q.Brief = true
+			if brief, err := Decide(q); err != nil || !reflect.DeepEqual(brief.Requests(), p.Requests()) {
+				t.Errorf("in brief %+v, %v, else %+v", brief.Requests(), err, p.Requests())
+			}
 		}
 		return b.String()
 	})

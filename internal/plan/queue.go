@@ -20,6 +20,9 @@ type Question struct {
 	Rest     *Rest   // what is left of a job that has begun; nil: it has not
 	Idle     []Live  // of a job that has not begun: allocations that wait for work and will serve it
 	Checks   []Check // what the batch system said of requests that were weighed before
+	// Brief leaves out of the plan what is there to be told: the outlook and the prediction.
+	// What is asked for is the same.
+	Brief bool
 }
 
 // Rest is what is left of a job that runs on a batch system.

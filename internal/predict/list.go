@@ -79,6 +79,9 @@ func (l *list) stage(s *stageRun) (end float64, left int) {
 	next, end := l.bulk(s)
 	l.free.begin(l.slots)
 	l.placed += s.tasks - next
+	if len(l.windows) == 1 && math.IsInf(l.windows[0].End, 1) && len(l.slots) > 0 {
+		return l.straight(s, next, end), 0
+	}
 	for next < s.tasks || l.head < len(l.lost) {
 		top := l.free.nodes[0]
 		if top.free == gone {
@@ -117,6 +120,30 @@ func (l *list) stage(s *stageRun) (end float64, left int) {
 		l.free.replay(orderOf(done))
 	}
 	return end, 0
+}
+
+// straight places the tasks from next on in a window without an end: nothing is lost or held
+// back. It is stage without what cannot happen, as most of what a plan costs is spent here.
+func (l *list) straight(s *stageRun, next int, end float64) float64 {
+	speed, start := l.windows[0].speed(), 0.0
+	waves := len(s.first.values)+len(s.other.values) > 0 // which slots were there at first matters
+	for ; next < s.tasks; next++ {
+		top := l.free.nodes[0]
+		start = timeOf(top.free)
+		seconds := s.rest.at(next)
+		if p := &l.slots[top.slot()]; waves {
+			seconds = s.draw(next, p.first)
+			p.first = false
+		}
+		done := start + seconds/speed
+		end = max(end, done)
+		if l.singly {
+			l.ends = append(l.ends, done)
+		}
+		l.free.replay(orderOf(done))
+	}
+	l.begun[s.kind] = start
+	return end
 }
 
 // draw returns what task i takes.

@@ -103,6 +103,7 @@ type Trials struct {
 	runs   []Trial
 	expect Expected
 	list   list // reused
+	work   *[2]float64
 
 	// Of AtLeast: the totals of each run, and what is reused.
 	totals        []total
@@ -144,11 +145,15 @@ func (t *Trials) Expect(e Expected) { t.expect = e }
 // Work returns how long one slot alone would take for the maps and for the reduces, on
 // average over the trials, in seconds. Shuffles count as the shorter of the two sorts.
 func (t *Trials) Work() (maps, reduces float64) {
-	for i := range t.runs {
-		r := &t.runs[i]
-		maps += r.Maps.sum(0, t.load.Maps)
-		reduces += r.Reduces.sum(0, t.load.Reduces) + min(r.First.sum(0, t.load.Reduces), r.Other.sum(0, t.load.Reduces))
+	if t.work == nil {
+		t.work = &[2]float64{}
+		n := float64(len(t.runs))
+		for i := range t.runs {
+			r := &t.runs[i]
+			t.work[0] += r.Maps.sum(0, t.load.Maps)
+			t.work[1] += r.Reduces.sum(0, t.load.Reduces) + min(r.First.sum(0, t.load.Reduces), r.Other.sum(0, t.load.Reduces))
+		}
+		t.work[0], t.work[1] = t.work[0]/n, t.work[1]/n
 	}
-	n := float64(len(t.runs))
-	return maps / n, reduces / n
+	return t.work[0], t.work[1]
 }
