@@ -126,33 +126,17 @@ func (s Settings) Variants(ctx context.Context, w Sweep) (*Report, error) {
 	})
 }
 
+// What axes have beneath them.
+const hpcEvery, mrEvery = "mean inter-arrival, HPC (s)", "mean inter-arrival, MR (s)"
+
 // Figure draws the report; nil where it is a table and no more.
 func (r *Report) Figure() *Figure {
 	f := &Figure{}
-	for _, c := range r.cases {
-		f.names, f.styles = append(f.names, c.Label), append(f.styles, styleOf(c.Name))
-	}
-	const hpcEvery, mrEvery = "mean inter-arrival, HPC (s)", "mean inter-arrival, MR (s)"
 	switch r.Experiment {
 	case "fig3":
-		p := r.panel("", "bin of the Facebook mix", func(c *Cell) bool { return c.Wanted })
-		for n := 1; n <= bins; n++ {
-			p.ticks = append(p.ticks, strconv.Itoa(n))
-		}
-		f.panels = [][]panel{{p}}
+		f.panels = r.binPanels()
 	case "fig4":
-		for _, part := range []struct{ name, x, mark string }{{hpcInterarrival, hpcEvery, "(a) "}, {mrInterarrival, mrEvery, "(b) "}} {
-			var row []panel
-			for _, of := range []struct {
-				jobs  Jobs
-				title string
-			}{{MRJobs, "MapReduce jobs"}, {HPCJobs, "HPC jobs"}, {AllJobs, "all jobs"}} {
-				row = append(row, r.panel(part.mark+of.title, part.x, turnaroundOf(mixed, part.name, of.jobs)))
-			}
-			if len(row[0].curves) > 0 {
-				f.panels = append(f.panels, row)
-			}
-		}
+		f.panels = r.loadPanels()
 	case "variants":
 		f.panels = [][]panel{{
 			r.panel("MapReduce jobs alone", mrEvery, turnaroundOf(onlyMR, mrInterarrival, MRJobs)),
@@ -162,12 +146,39 @@ func (r *Report) Figure() *Figure {
 	default:
 		return nil
 	}
+	for _, c := range r.cases {
+		f.names, f.styles = append(f.names, c.Label), append(f.styles, styleOf(c.Name))
+	}
 	for i := range f.panels {
 		for j := range f.panels[i][1:] {
-			f.panels[i][j+1].y = ""
+			f.panels[i][j+1].y = "" // as that of the first
 		}
 	}
 	return f
+}
+
+// binPanels is figure 3: the bins side by side.
+func (r *Report) binPanels() [][]panel {
+	p := r.panel("", "bin of the Facebook mix", func(c *Cell) bool { return c.Wanted })
+	for n := range bins {
+		p.ticks = append(p.ticks, strconv.Itoa(n+1))
+	}
+	return [][]panel{{p}}
+}
+
+// loadPanels is figure 4: a row for its part (a) and one for (b), as far as there are any.
+func (r *Report) loadPanels() [][]panel {
+	var rows [][]panel
+	for _, part := range []struct{ name, x, mark string }{{hpcInterarrival, hpcEvery, "(a) "}, {mrInterarrival, mrEvery, "(b) "}} {
+		of := func(title string, jobs Jobs) panel {
+			return r.panel(part.mark+title, part.x, turnaroundOf(mixed, part.name, jobs))
+		}
+		row := []panel{of("MapReduce jobs", MRJobs), of("HPC jobs", HPCJobs), of("all jobs", AllJobs)}
+		if len(row[0].curves) > 0 {
+			rows = append(rows, row)
+		}
+	}
+	return rows
 }
 
 func turnaroundOf(load, parameter string, jobs Jobs) func(*Cell) bool {

@@ -148,5 +148,3 @@ func amount(jobs int, length time.Duration) string {
 	}
 	return job.FormatDuration(length)
 }
-
-func asDuration(seconds float64) time.Duration { return time.Duration(seconds * float64(time.Second)) }

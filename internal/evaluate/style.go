@@ -146,7 +146,7 @@ type numbers struct{}
 // Ticks returns three to seven ticks.
 func (numbers) Ticks(low, high float64) []plot.Tick {
 	step := math.Pow10(int(math.Ceil(math.Log10(high - low))))
-	for i := 0; (high-low)/step < 3; i++ { // 10, 5, 2, 1, …
+	for i := 0; (high-low)/step < 3-slack; i++ { // 10, 5, 2, 1, …
 		step /= []float64{2, 2.5, 2}[i%3]
 	}
 	var ticks []plot.Tick

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 	"unicode/utf8"
 
 	"berth/internal/job"
@@ -166,16 +167,20 @@ func (r *Report) lineHead(row *row) []string {
 		line = append(line, strconv.FormatFloat(row.key.value, 'f', -1, 64))
 	}
 	if r.maxTimes() {
-		line = append(line, maxTimeText(row.key.maxTime))
+		line = append(line, maxTimeText(row))
 	}
 	return append(line, row.key.adaptor)
 }
 
-func maxTimeText(seconds float64) string {
-	if seconds == 0 {
+// maxTimeText writes the queue's maximum; nothing of HPC jobs, which are not held to it.
+func maxTimeText(row *row) string {
+	switch {
+	case row.key.adaptor == "":
+		return ""
+	case row.key.maxTime == 0:
 		return "none"
 	}
-	return job.FormatDuration(asDuration(seconds))
+	return job.FormatDuration(time.Duration(row.key.maxTime * float64(time.Second)))
 }
 
 // line returns what we found.
