@@ -18,8 +18,8 @@ type cbf struct {
 	sys   *System
 	line  *cluster.Timeline // what is free under all reservations
 	queue row
-	due   agenda // which of the queue start when
-	turn  int32  // of the last that arrived
+	due   agenda  // which of the queue start when
+	turn  int32   // of the last that arrived
 	freed []freed // what became free since the last sweep, and what it left over
 }
 

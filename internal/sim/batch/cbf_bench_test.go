@@ -1,19 +1,65 @@
 package batch
 
 import (
+	"bufio"
+	"fmt"
+	"os"
+	"strings"
 	"testing"
+
+	"berth/internal/workload/swf"
 )
 
-func BenchmarkCBFTrace(b *testing.B) {
-	for _, exact := range []bool{true, false} {
-		b.Run(map[bool]string{true: "exact", false: "user"}[exact], func(b *testing.B) {
-			jobs := sdsc(b, exact)
-			b.ReportAllocs()
-			b.ResetTimer()
-			for b.Loop() {
-				Replay(128, CBF, jobs)
+// BenchmarkReplay replays the trace of SDSC SP2, reading it included.
+func BenchmarkReplay(b *testing.B) {
+	path := trace(b, "SDSC-SP2-filtered-53999.swf.gz")
+	for _, p := range []Policy{FCFS, EASY, CBF} {
+		for _, e := range []swf.Estimates{swf.Exact, swf.User} {
+			b.Run(fmt.Sprintf("%s/%s", p, e), func(b *testing.B) {
+				b.ReportAllocs()
+				n := 0
+				for b.Loop() {
+					jobs := read(b, path, e)
+					Replay(128, p, jobs)
+					n += len(jobs)
+				}
+				b.ReportMetric(float64(n)/b.Elapsed().Seconds(), "jobs/s")
+				reportPeak(b)
+			})
+		}
+	}
+}
+
+// BenchmarkCBFQueue measures a job's end before its limit, the sweep and the arrival of those
+// that take the places of the jobs that started, with so many waiting all the time.
+func BenchmarkCBFQueue(b *testing.B) {
+	for _, n := range []int{100, 1000, 10000, 100000} {
+		b.Run(fmt.Sprintf("waiting=%d", n), func(b *testing.B) {
+			q := newQueue(128, CBF, n)
+			for range 20 {
+				q.event()
 			}
-			b.ReportMetric(float64(len(jobs)*b.N)/b.Elapsed().Seconds(), "jobs/s")
+			b.ReportAllocs()
+			for b.Loop() {
+				q.event()
+			}
+			reportPeak(b)
 		})
+	}
+}
+
+// reportPeak reports how much memory the process had at most, up to now, where that is known.
+func reportPeak(b *testing.B) {
+	f, err := os.Open("/proc/self/status")
+	if err != nil {
+		return
+	}
+	defer f.Close()
+	for s := bufio.NewScanner(f); s.Scan(); {
+		if kB, ok := strings.CutPrefix(s.Text(), "VmHWM:"); ok {
+			n := 0.0
+			fmt.Sscan(kB, &n)
+			b.ReportMetric(n/1024, "peak-MiB")
+		}
 	}
 }

@@ -3,7 +3,6 @@ package batch
 import (
 	"math"
 	"testing"
-	"time"
 )
 
 // TestEASYReference compares means with those of an independent simulator.
@@ -28,28 +27,5 @@ func TestEASYReference(t *testing.T) {
 		if math.Abs(wait/c.wait-1) > 0.0005 || math.Abs(bsld/c.bsld-1) > 0.002 {
 			t.Errorf("%s: mean wait %.2f s, AVEbsld %.2f; want %.2f and %.2f", c.policy, wait, bsld, c.wait, c.bsld)
 		}
-	}
-}
-
-// TestEASYOracle compares each wait with exact requests with the oracle's.
-func TestEASYOracle(t *testing.T) {
-	want := map[int64]int64{}
-	for _, f := range lines(t, "oracle-easy-exact-sdsc.swf.gz") {
-		want[number(t, f[0])] = number(t, f[2])
-	}
-	jobs := sdsc(t, true)
-	if len(want) != len(jobs) {
-		t.Fatalf("%d jobs, the oracle has %d", len(jobs), len(want))
-	}
-	bad := 0
-	for i, at := range Replay(128, EASY, jobs) {
-		if wait := at.Sub(jobs[i].Submit); wait != time.Duration(want[jobs[i].ID])*time.Second {
-			if bad++; bad < 5 {
-				t.Errorf("job %d waits %v, want %d s", jobs[i].ID, wait, want[jobs[i].ID])
-			}
-		}
-	}
-	if bad > 0 {
-		t.Errorf("%d waits differ", bad)
 	}
 }
