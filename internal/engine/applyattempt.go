@@ -49,7 +49,7 @@ func (e *Engine) applyLeave(at job.Time, a *attempt, p job.Phase) {
 	a.node.Used = a.node.Used.Plus(sched.Holds(a.kind, a.leave, a.job.need(a.id.Task)))
 	if a.kind == job.ReduceTask && !a.shuffling() {
 		a.job.sorting++
-		e.rerank(a.job)
+		e.enqueue(a.job)
 	}
 }
 
@@ -70,7 +70,7 @@ func (e *Engine) release(a *attempt) {
 func (e *Engine) want(a *attempt, p job.Phase) {
 	if a.wants == job.PhaseNone {
 		a.node.Waiting++
-		a.since = a.job.place
+		a.since = a.job.place.Rank
 	}
 	a.wants = p
 	e.freed(a.node)
@@ -148,7 +148,7 @@ func (e *Engine) applyOutcome(at job.Time, a *attempt, r event.AttemptEnded) {
 			n.alloc.pool.done++
 		}
 		n.Health.Good()
-		j.learn(a, at, r.Stats)
+		e.learn(a, at, r.Stats)
 		return
 	case event.Failed:
 		e.strike(at, n)

@@ -9,6 +9,7 @@ import (
 	"berth/internal/engine"
 	"berth/internal/event"
 	"berth/internal/job"
+	"berth/internal/sched"
 )
 
 // bench is an engine that runs one bag, with what is running on it.
@@ -32,8 +33,10 @@ func (b *bench) step(in engine.Input) {
 }
 
 // newBench returns an engine with a bag of so many tasks on so many nodes of 4 cores.
-func newBench(tasks, nodes int) *bench {
-	b := &bench{e: engine.New(engine.Config{})}
+func newBench(tasks, nodes int) *bench { return newBenchIn(sched.FIFO, tasks, nodes) }
+
+func newBenchIn(order sched.Order, tasks, nodes int) *bench {
+	b := &bench{e: engine.New(engine.Config{Order: order})}
 	shape := job.AllocRequest{On: "bench", Nodes: nodes, PerNode: job.Resources{CPUs: 4}}
 	b.step(engine.Submit{Work: job.Work{ID: "bag-1", Kind: job.Bag, Tasks: tasks, Need: job.Resources{CPUs: 1}, Attempts: 1, MaxFails: -1, Alloc: shape}})
 	for i := range nodes {
@@ -52,11 +55,16 @@ func (b *bench) finish() {
 // BenchmarkCompletions measures the engine alone: an attempt ends, the next is chosen
 // and started. One operation is a whole bag; see tasks/s, which is to stay flat, and
 // the memory that a queued task takes.
-func BenchmarkCompletions(b *testing.B) {
+func BenchmarkCompletions(b *testing.B) { completions(b, sched.FIFO) }
+
+// BenchmarkShortestCompletions measures the same in the order sched.Shortest.
+func BenchmarkShortestCompletions(b *testing.B) { completions(b, sched.Shortest) }
+
+func completions(b *testing.B, order sched.Order) {
 	for _, tasks := range []int{1e3, 1e4, 1e5, 1e6} {
 		b.Run(fmt.Sprintf("tasks=%d", tasks), func(b *testing.B) {
 			for range b.N {
-				w := newBench(tasks, 25)
+				w := newBenchIn(order, tasks, 25)
 				for len(w.running) > 0 {
 					w.finish()
 				}
@@ -89,14 +97,20 @@ func heap() uint64 {
 
 // BenchmarkJobs measures the same with many jobs in line and many nodes, where most
 // jobs cannot start anything.
-func BenchmarkJobs(b *testing.B) {
+func BenchmarkJobs(b *testing.B) { manyJobs(b, sched.FIFO, 10) }
+
+// BenchmarkShortestJobs measures the same in the order sched.Shortest, with jobs of very different
+// lengths.
+func BenchmarkShortestJobs(b *testing.B) { manyJobs(b, sched.Shortest, 1e7) }
+
+func manyJobs(b *testing.B, order sched.Order, tasks int) {
 	for _, jobs := range []int{10, 1000, 10000} {
 		b.Run(fmt.Sprintf("jobs=%d", jobs), func(b *testing.B) {
-			w := newBench(1e7, 1000)
+			w := newBenchIn(order, 1e7, 1000)
 			for i := range jobs {
 				need := job.Resources{CPUs: 1 + i%4, Mem: 0}
 				w.step(engine.Submit{Work: job.Work{
-					ID: job.ID(fmt.Sprintf("bag-%d", i+2)), Kind: job.Bag, Tasks: 10, Need: need, Attempts: 1, MaxFails: -1,
+					ID: job.ID(fmt.Sprintf("bag-%d", i+2)), Kind: job.Bag, Tasks: tasks / (1 + i), Need: need, Attempts: 1, MaxFails: -1,
 					Alloc: job.AllocRequest{On: "bench", Nodes: 1000, PerNode: job.Resources{CPUs: 4}},
 				}})
 			}

@@ -64,7 +64,7 @@ func (e *Engine) Misplaced() string {
 	for _, p := range e.pools {
 		for _, j := range p.active {
 			left, rank := j.unstarted(), job.Time(0)
-			if e.cfg.Order == sched.Shortest {
+			if e.shortest {
 				rank = sched.Rank(max(j.submitted, j.resumed), left[0], left[1])
 			}
 			if j.place.Rank != rank {

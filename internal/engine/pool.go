@@ -35,7 +35,6 @@ type pool struct {
 	allocs []*alloc    // not over, oldest first
 	nodes  []*node     // of those, that have ever been up, by index
 	active []*jobState // not over, by submission or resume
-	line   []*jobState // the same, by place
 
 	done      uint64   // attempts done on its nodes, ever
 	barren    int      // allocations in a row that ended without a node
@@ -50,7 +49,7 @@ type pool struct {
 	heldFor *class    // … which is the head of this class …
 	heldJob *jobState // … of this job
 	dirty   bool      // in Engine.dirtyPools
-	turned  bool      // a job has passed another in the line since the last pass
+	turned  bool      // the order of the classes' heads has changed since the last pass
 }
 
 // poolFor returns the pool of that shape.
@@ -80,21 +79,15 @@ func (p *pool) anyUp() bool {
 	return slices.ContainsFunc(p.nodes, func(n *node) bool { return n.state == up })
 }
 
-// enter puts a job behind all others of its pool, in line where its place is.
+// enter puts a job behind all others of its pool.
 func (p *pool) enter(j *jobState) {
-	j.pool, j.at = p, len(p.line)
+	j.pool = p
 	p.active = append(p.active, j)
-	p.line = append(p.line, j)
-	p.sort(j)
 }
 
 // leave takes a job that is over out of its pool.
 func (p *pool) leave(j *jobState, at job.Time) {
 	p.active = slices.DeleteFunc(p.active, func(k *jobState) bool { return k == j })
-	p.line = slices.Delete(p.line, j.at, j.at+1)
-	for i := j.at; i < len(p.line); i++ {
-		p.line[i].at = i
-	}
 	j.pool = nil
 	if len(p.active) == 0 {
 		p.idleSince = max(p.idleSince, at)
@@ -135,7 +128,9 @@ func (e *Engine) enqueue(j *jobState) {
 	if j.pool != nil && j.pool.shape.elastic {
 		e.review(j)
 	}
-	e.rerank(j)
+	if e.shortest {
+		e.rerank(j)
+	}
 	for i := range j.queues {
 		q := &j.queues[i]
 		key, runnable := q.wants()
@@ -178,6 +173,7 @@ func (e *Engine) join(q *queue, key classKey) {
 	}
 	heap.Push(&c.line, q)
 	q.class = c
+	p.turned = p.turned || q.pos == 0
 	e.mark(p)
 }
 

@@ -59,60 +59,59 @@ func (j *jobState) unstarted() [2]sched.Unstarted {
 // rankOf returns the rank of the job as it is. It is a function of the job's state, so
 // replayed records give the same line.
 func (e *Engine) rankOf(j *jobState) job.Time {
-	if e.cfg.Order != sched.Shortest {
+	if !e.shortest {
 		return 0
 	}
 	left := j.unstarted()
 	return sched.Rank(max(j.submitted, j.resumed), left[:]...)
 }
 
-// rerank finds the job's place anew after anything about it changed. Mostly it passes no
-// other job by that, and nothing follows.
+// rerank finds the job's place anew after anything about it changed. Mostly it passes nobody
+// by that who waits at the head of a class, and nothing follows. It costs as much as to look at
+// those heads, and the logarithm of the number of jobs.
 func (e *Engine) rerank(j *jobState) {
 	p := j.pool
-	if e.cfg.Order != sched.Shortest || p == nil {
+	if p == nil {
 		return
 	}
-	j.place.Rank = e.rankOf(j)
-	if !p.sort(j) {
+	was := j.place
+	if j.place.Rank = e.rankOf(j); j.place == was {
 		return
+	}
+	passed := p.heldJob != nil && j.passed(p.heldJob, was)
+	for _, c := range p.classes {
+		passed = passed || j.passed(c.line[0].job, was)
 	}
 	for i := range j.queues {
 		if q := &j.queues[i]; q.class != nil {
+			head := q.class.line[0]
 			heap.Fix(&q.class.line, q.pos)
+			passed = passed || q.class.line[0] != head
 		}
 	}
-	p.turned = true
-	e.mark(p)
+	if passed {
+		p.turned = true
+		e.mark(p)
+	}
 }
 
-// sort moves the job to where its place is in the pool's line, and reports whether it
-// passed another.
-func (p *pool) sort(j *jobState) (passed bool) {
-	swap := func(i, k int) {
-		p.line[i], p.line[k] = p.line[k], p.line[i]
-		p.line[i].at, p.line[k].at = i, k
-		passed = true
-	}
-	for j.at > 0 && j.place.Before(p.line[j.at-1].place) {
-		swap(j.at, j.at-1)
-	}
-	for j.at+1 < len(p.line) && p.line[j.at+1].place.Before(j.place) {
-		swap(j.at, j.at+1)
-	}
-	return passed
+// passed reports whether the job, whose place was that, came before or fell behind the other.
+func (j *jobState) passed(k *jobState, was sched.Place) bool {
+	return j != k && k.place.Before(was) != k.place.Before(j.place)
 }
 
-// turn takes in that jobs have passed one another since the last pass: the node that is kept
-// for one may be free for another now, and shuffles count no more against reduces that go
-// before them.
-func (p *pool) turn(freed []*node) []*node {
+// turn takes in that another job has come to the head of a class, or one has passed such a
+// job, since the last pass: the node that is kept for one may be free for another now, and
+// shuffles count no more against reduces that go before them.
+func (e *Engine) turn(p *pool, freed []*node) []*node {
 	if !p.turned {
 		return freed
 	}
 	p.turned = false
 	for _, c := range p.classes {
-		c.blocked = c.blocked && c.key.kind != job.ReduceTask
+		if c.key.kind == job.ReduceTask && e.shortest {
+			c.blocked = false
+		}
 	}
 	if p.held != nil {
 		freed = append(freed, p.held)
@@ -127,7 +126,7 @@ func (x *explanation) before() {
 	for _, k := range x.j.pool.active {
 		switch id := string(k.work.ID); {
 		case !k.place.Before(x.j.place) || !k.active() || k.queues[0].class == nil && k.queues[1].class == nil:
-		case x.e.cfg.Order != sched.Shortest:
+		case !x.e.shortest:
 			first = append(first, id)
 		case work(k) < left:
 			less = append(less, id)

@@ -19,7 +19,7 @@ func (e *Engine) schedule(p *pool) {
 		n.dirty = false
 		e.grant(n)
 	}
-	freed = p.turn(freed)
+	freed = e.turn(p, freed)
 	for _, c := range p.classes {
 		c.tried = false
 	}
@@ -80,7 +80,9 @@ func (e *Engine) grant(n *node) {
 }
 
 func (n *node) firstWaiter() *attempt {
-	waiter := func(a *attempt) sched.Waiter { return sched.Waiter{Place: a.since, Task: a.id.Task} }
+	waiter := func(a *attempt) sched.Waiter {
+		return sched.Waiter{Place: sched.Place{Rank: a.since, Order: a.job.place.Order}, Task: a.id.Task}
+	}
 	var first *attempt
 	for _, a := range n.live {
 		if a.wants != job.PhaseNone && (first == nil || waiter(a).Before(waiter(first))) {

@@ -4,7 +4,6 @@ import (
 	"slices"
 
 	"berth/internal/job"
-	"berth/internal/sched"
 )
 
 // admits reports whether the node has room for the next task of the class.
@@ -17,7 +16,7 @@ func (e *Engine) admits(c *class, n *node) bool {
 		return n.AdmitsTask(c.key.need)
 	}
 	shuffling := n.Shuffling
-	if e.cfg.Order == sched.Shortest && shuffling >= n.Capacity.CPUs {
+	if e.shortest && shuffling >= n.Capacity.CPUs {
 		shuffling = n.shufflingUpTo(c.line[0].job)
 	}
 	return n.AdmitsShuffle(c.key.need, max(c.key.room, c.room), shuffling)
@@ -40,7 +39,7 @@ func (e *Engine) wantsRoom(c *class) int64 {
 	switch maps := &c.line[0].job.counts[0]; {
 	case c.key.kind == job.MapTask:
 		return c.key.need.Mem
-	case c.key.kind == job.ReduceTask && e.cfg.Order == sched.Shortest && maps.done == maps.total:
+	case c.key.kind == job.ReduceTask && e.shortest && maps.done == maps.total:
 		return c.key.need.Mem + c.room // it could go on to its end at once
 	}
 	return 0

@@ -58,7 +58,6 @@ type jobState struct {
 	submitted, started, resumed, ended job.Time
 
 	pool   *pool // where it runs; nil when it is over
-	at     int   // in pool.line
 	tasks  []task
 	live   map[int32]*attempt // by task: at most one attempt of a task is live
 	queues [2]queue           // bag tasks or maps; reduces
@@ -173,22 +172,22 @@ func (j *jobState) sorted() []*attempt {
 type attempt struct {
 	id      job.Attempt
 	job     *jobState
-	kind    job.TaskKind
 	node    *node
 	alloc   *alloc // of the node; nil where it is not known
 	at      int    // in node.live
-	leave   job.Phase
-	phase   job.Phase
 	started job.Time
 	left    job.Time // when it got leave for more than its first phases; 0: not yet
-	commit  bool     // may put its output into place
-	asked   bool     // … because it asked: it is told again when its worker is back
+	kind    job.TaskKind
+	leave   job.Phase
+	phase   job.Phase
+	commit  bool // may put its output into place
+	asked   bool // … because it asked: it is told again when its worker is back
 
 	// Not part of the state that records make: whoever wants something asks again
 	// after a break, and a death sentence is found anew.
 	wants  job.Phase
-	since  sched.Place // of its job when it came to want that
-	doomed string      // why it is being killed
+	since  job.Time // the rank of its job when it came to want that
+	doomed string   // why it is being killed
 }
 
 func byTask(a, b *attempt) int {

@@ -79,16 +79,18 @@ func (j *jobState) expect(tasks, reduces time.Duration, asked []job.AllocRequest
 }
 
 // learn takes in that an attempt is done.
-func (j *jobState) learn(a *attempt, at job.Time, stats []job.PhaseStat) {
-	j.uncut(a.id.Task)
-	class, took := j.class(a.id.Task), a.took(at, stats)
-	j.spans[class].add(took)
+func (e *Engine) learn(a *attempt, at job.Time, stats []job.PhaseStat) {
+	j, i := a.job, a.id.Task
+	j.uncut(i)
+	if e.shortest {
+		j.spans[j.class(i)].add(a.took(at, stats))
+	}
 	if !a.elastic() {
 		return
 	}
 	j.dones++
 	j.barren = barren{}
-	j.timing[class].add(took)
+	j.timing[j.class(i)].add(a.took(at, stats))
 }
 
 // took returns how long the attempt took that ended then: by its worker's clock, as its
