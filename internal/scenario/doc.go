@@ -237,6 +237,7 @@ type ownSource struct {
 	submit                                  job.Time
 	repeat                                  int
 	every                                   time.Duration
+	spread                                  bool // evenly over the time in which jobs of others come
 	maps, reduces                           int
 	mapTime, reduceTime, shuffleTime, first workload.Normal
 	shuffles, firsts                        bool // whether there are such times

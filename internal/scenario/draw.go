@@ -21,6 +21,11 @@ func (s *Scenario) check() error {
 	for i := range s.rigid {
 		s.checkRigid(r, &s.rigid[i])
 	}
+	for i := range s.elastic {
+		if own := s.elastic[i].own; own != nil && own.spread && s.busy() == 0 {
+			r.bad(s.elastic[i].path+"spread", "it is not known how long jobs of others come", "have some, of a log or for a time, or write submit, repeat and every")
+		}
+	}
 	if len(r.errs) == 0 && s.Cluster.MaxTime > 0 {
 		for i := range s.elastic {
 			s.checkTasks(r, i)
@@ -143,9 +148,30 @@ func (s *Scenario) drawElastic(i, replication int) []workload.Elastic {
 		}
 		return g.Jobs(f.jobs)
 	case source.own != nil:
-		return source.own.draw(rng)
+		own := *source.own
+		if own.spread {
+			own.every = s.busy() / time.Duration(own.repeat)
+			own.submit = job.Time(own.every / 2)
+		}
+		return own.draw(rng)
 	}
 	return source.jobs
+}
+
+// busy returns how long jobs of others come: until the last that is known of, and as long
+// as some are drawn.
+func (s *Scenario) busy() time.Duration {
+	last := time.Duration(0)
+	for i := range s.rigid {
+		r := &s.rigid[i]
+		for _, j := range r.jobs {
+			last = max(last, j.Submit.Sub(0))
+		}
+		if r.lublin != nil {
+			last = max(last, r.lublin.length)
+		}
+	}
+	return last.Round(time.Millisecond)
 }
 
 // draw draws the jobs' tasks.

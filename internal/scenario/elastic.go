@@ -37,8 +37,11 @@ func readFacebook(t *table) *facebookSource {
 		Bin:   int(t.count("bin", 1, int64(len(workload.FacebookBins)), 0)), Users: int(t.count("users", 1, 1<<31, 1)),
 	}}
 	s.jobs, s.length = amount(t)
-	// A job has 150 tasks on average, and 2,400 at most.
-	if jobs := max(float64(s.jobs), float64(s.length)/float64(s.params.Every)); jobs*150 > maxTasks {
+	tasks := 200.0 // of a job; on average
+	if bin := s.params.Bin; bin > 0 {
+		tasks = float64(workload.FacebookBins[bin-1].Maps + workload.FacebookBins[bin-1].Reduces)
+	}
+	if jobs := max(float64(s.jobs), float64(s.length)/float64(s.params.Every)); jobs*tasks > maxTasks {
 		t.bad("", fmt.Sprintf("these are about %.0f jobs, which is too many to simulate", jobs), "draw fewer")
 	}
 	t.done()
@@ -49,11 +52,19 @@ func readFacebook(t *table) *facebookSource {
 func readOwn(t *table) *ownSource {
 	s := &ownSource{
 		name: t.text("name", "job"), user: t.count("user", 0, 1<<31, 0), submit: job.Time(t.span("submit", 0, 0)),
-		repeat: int(t.count("repeat", 1, maxJobs, 1)), every: t.span("every", 0, 0),
+		repeat: int(t.count("repeat", 1, maxJobs, 1)), every: t.span("every", 0, 0), spread: t.has("spread"),
 		maps: int(t.count("maps", 1, maxTasks, 1)), reduces: int(t.count("reduces", 0, maxTasks, 0)),
 		mapTime: t.times("map_time"), reduceTime: t.times("reduce_time"),
 		shuffleTime: t.times("shuffle_time"), first: t.times("first_shuffle_time"),
 		shuffles: t.has("shuffle_time"), firsts: t.has("first_shuffle_time"),
+	}
+	if n := int(t.count("spread", 1, maxJobs, 0)); n > 0 {
+		s.repeat = n
+	}
+	for _, key := range []string{"submit", "repeat", "every"} {
+		if s.spread && t.has(key) {
+			t.bad(key, fmt.Sprintf("there are both spread and %s", key), "leave one out")
+		}
 	}
 	if !t.has("map_time") {
 		t.bad("maps", "map_time is missing", `say how long a map or task takes, as in "60s±20s"`)
@@ -66,7 +77,7 @@ func readOwn(t *table) *ownSource {
 			t.bad(key, key+" stands beside no reduces", "write reduces, or leave it out")
 		}
 	}
-	if s.repeat > 1 && !t.has("every") {
+	if t.has("repeat") && s.repeat > 1 && !t.has("every") {
 		t.bad("repeat", "every is missing", "say how long after one another the jobs come; 0s: at once")
 	}
 	if tasks := (s.maps + s.reduces) * s.repeat; tasks > maxTasks {

@@ -108,15 +108,17 @@ func seconds(d time.Duration) string {
 func (r *Report) Text(w io.Writer) error {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%d nodes, %s, seed %d, %s\n", r.Nodes, r.Policy, r.Seed, plural(r.Replications, "replication"))
-	own, others := false, false
+	own, others, first := false, false, ""
 	for i := range r.Ways {
-		own = own || positive(r.Ways[i].Jobs)
+		if !own && positive(r.Ways[i].Jobs) {
+			own, first = true, r.Ways[i].Way
+		}
 		others = others || positive(r.Ways[i].HPCJobs)
 	}
 	var lines [][]string
 	head := []string{"way"}
 	if own {
-		head = append(head, "your jobs", "turnaround", "under first", "wait", "failed", "allocations", "lost attempts")
+		head = append(head, "your jobs", "turnaround", "under " + first, "wait", "failed", "allocations", "lost attempts")
 	}
 	if others {
 		head = append(head, "HPC jobs", "HPC turnaround", "HPC wait", "HPC AVEbsld")
