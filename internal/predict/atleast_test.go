@@ -1,9 +1,7 @@
 package predict
 
 import (
-	"cmp"
 	"math"
-	"slices"
 	"testing"
 
 	"pgregory.net/rapid"
@@ -59,30 +57,33 @@ func TestAtLeastIsClose(t *testing.T) {
 // TestTournamentIsASort: slots come up as a plain search finds them.
 func TestTournamentIsASort(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		slots := rapid.SliceOfN(rapid.Custom(func(t *rapid.T) place {
-			return place{free: float64(rapid.IntRange(-3, 9).Draw(t, "free")), window: int32(rapid.IntRange(0, 2).Draw(t, "window"))}
-		}), 1, 20).Draw(t, "slots")
+		slots := make([]place, rapid.IntRange(1, 20).Draw(t, "slots"))
+		for i := range slots {
+			slots[i].free = float64(rapid.IntRange(-3, 9).Draw(t, "free"))
+		}
 		var now tournament
 		now.begin(slots)
 		for range 40 {
-			want := slices.MinFunc(slots, func(a, b place) int { return cmp.Or(cmp.Compare(a.free, b.free), cmp.Compare(a.window, b.window)) })
-			top := now.nodes[0]
-			if math.IsInf(want.free, 1) {
-				if top.free != gone {
-					t.Fatalf("%+v is up, but there is none", top)
+			want := 0
+			for i, p := range slots {
+				if p.free < slots[want].free {
+					want = i
 				}
+			}
+			top, ok := now.top()
+			if ok == math.IsInf(slots[want].free, 1) || ok && top != want {
+				t.Fatalf("slot %d, %v, of %+v", top, ok, slots)
+			}
+			if !ok {
 				return
 			}
-			if timeOf(top.free) != want.free || top.window() != int(want.window) || slots[top.slot()] != want {
-				t.Fatalf("%g of window %d is up, want %+v", timeOf(top.free), top.window(), want)
-			}
 			if rapid.IntRange(0, 3).Draw(t, "leaves") == 0 {
-				slots[top.slot()].free = math.Inf(1)
-				now.replay(gone)
+				slots[top].free = math.Inf(1)
+				now.leave(top)
 				continue
 			}
-			slots[top.slot()].free += float64(rapid.IntRange(0, 5).Draw(t, "busy"))
-			now.replay(orderOf(slots[top.slot()].free))
+			slots[top].free += float64(rapid.IntRange(0, 5).Draw(t, "busy"))
+			now.busy(top, slots[top].free)
 		}
 	})
 }

@@ -1,10 +1,6 @@
 package predict
 
-import (
-	"cmp"
-	"math"
-	"slices"
-)
+import "math"
 
 const (
 	// bulkTail is how many tasks of a stage are placed one by one at least.
@@ -34,24 +30,24 @@ func (l *list) bulk(s *stageRun) (next int, end float64) {
 	}
 	end = s.from
 	level := l.level(s, n, mean)
-	for i := range l.slots {
-		p := &l.slots[i]
-		w := &l.windows[p.window]
-		m := int((min(level, s.clear(w, mean)) - p.free) * w.speed() / mean)
-		if m < 1 {
-			continue
+	for _, o := range l.order {
+		w := &l.windows[o.window]
+		until := min(level, s.clear(w, mean))
+		for i := o.from; i < o.to; i++ {
+			p := &l.slots[i]
+			m := int((until - p.free) * w.speed() / mean)
+			if m < 1 {
+				continue
+			}
+			seconds := s.rest.sum(next, m) + s.other.sum(next, m)
+			if p.first {
+				seconds += s.first.at(next) - s.other.at(next)
+			}
+			next += m
+			p.free, p.first = min(p.free+seconds/w.speed(), w.End), false
+			end = max(end, p.free)
 		}
-		seconds := s.rest.sum(next, m) + s.other.sum(next, m)
-		if p.first {
-			seconds += s.first.at(next) - s.other.at(next)
-		}
-		next += m
-		p.free, p.first = min(p.free+seconds/w.speed(), w.End), false
-		end = max(end, p.free)
 	}
-	slices.SortFunc(l.slots, func(a, b place) int {
-		return cmp.Or(cmp.Compare(a.free, b.free), cmp.Compare(a.window, b.window))
-	})
 	return next, end
 }
 
@@ -70,14 +66,14 @@ func (s *stageRun) clear(w *Window, mean float64) float64 {
 func (l *list) level(s *stageRun, n int, mean float64) float64 {
 	done := func(level float64) float64 {
 		sum := 0.0
-		for _, i := range l.order {
-			w := &l.windows[i]
+		for _, o := range l.order {
+			w := &l.windows[o.window]
 			busy := min(level, s.clear(w, mean)) - max(w.Start, s.from)
 			sum += max(0, busy) * w.speed() / mean * float64(min(s.slots(w), s.tasks))
 		}
 		return sum
 	}
-	low := max(l.windows[l.order[0]].Start, s.from)
+	low := max(l.windows[l.order[0].window].Start, s.from)
 	step := mean
 	for done(low+step) < float64(n) {
 		if step *= 2; step > huge {

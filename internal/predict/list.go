@@ -10,8 +10,8 @@ import (
 // failures, memory or nodes, only slots.
 type list struct {
 	windows []Window
-	order   []int32 // of the windows that have slots for the stage, by when these are free
-	slots   []place // as the stage begins, and after bulk
+	order   []group // the windows that have slots for the stage, by when these are free
+	slots   []place // by window
 	free    tournament
 	lost    []lost // by when they are ready, then as they first began; those before head have begun anew
 	head    int
@@ -27,6 +27,9 @@ type place struct {
 	window int32
 	first  bool // it was there when the stage began and has had no task yet
 }
+
+// group is the slots of a window, from one on until before another.
+type group struct{ window, from, to int32 }
 
 // lost is a task whose window ended under it.
 type lost struct {
@@ -83,17 +86,18 @@ func (l *list) stage(s *stageRun) (end float64, left int) {
 		return l.straight(s, next, end), 0
 	}
 	for next < s.tasks || l.head < len(l.lost) {
-		top := l.free.nodes[0]
-		if top.free == gone {
+		top, ok := l.free.top()
+		if !ok {
 			return math.Inf(1), s.tasks - next + len(l.lost) - l.head
 		}
-		w := &l.windows[top.window()]
-		start, again := timeOf(top.free), false
+		p := &l.slots[top]
+		w := &l.windows[p.window]
+		start, again := p.free, false
 		if l.head < len(l.lost) && (next == s.tasks || l.lost[l.head].ready <= start) {
 			start, again = max(start, l.lost[l.head].ready), true
 		}
 		if start >= w.End || start+s.expect/w.speed() > w.End+tiny {
-			l.free.replay(gone) // what is left of its window is of no use
+			l.free.leave(top) // what is left of its window is of no use
 			continue
 		}
 		t := lost{task: next}
@@ -101,23 +105,23 @@ func (l *list) stage(s *stageRun) (end float64, left int) {
 			t = l.lost[l.head]
 			l.head++
 		} else {
-			t.seconds = s.draw(next, l.slots[top.slot()].first)
+			t.seconds = s.draw(next, p.first)
 			next++
 		}
-		l.slots[top.slot()].first = false
 		l.begun[s.kind] = start
 		done := start + t.seconds/w.speed()
+		p.free, p.first = done, false
 		if done > w.End+tiny {
 			t.ready = w.End
 			l.lose(t)
-			l.free.replay(gone)
+			l.free.leave(top)
 			continue
 		}
 		end = max(end, done)
 		if l.singly {
 			l.ends = append(l.ends, done)
 		}
-		l.free.replay(orderOf(done))
+		l.free.busy(top, done)
 	}
 	return end, 0
 }
@@ -128,19 +132,20 @@ func (l *list) straight(s *stageRun, next int, end float64) float64 {
 	speed, start := l.windows[0].speed(), 0.0
 	waves := len(s.first.values)+len(s.other.values) > 0 // which slots were there at first matters
 	for ; next < s.tasks; next++ {
-		top := l.free.nodes[0]
-		start = timeOf(top.free)
+		top, _ := l.free.top()
+		p := &l.slots[top]
+		start = p.free
 		seconds := s.rest.at(next)
-		if p := &l.slots[top.slot()]; waves {
+		if waves {
 			seconds = s.draw(next, p.first)
-			p.first = false
 		}
 		done := start + seconds/speed
+		p.free, p.first = done, false
 		end = max(end, done)
 		if l.singly {
 			l.ends = append(l.ends, done)
 		}
-		l.free.replay(orderOf(done))
+		l.free.busy(top, done)
 	}
 	l.begun[s.kind] = start
 	return end
@@ -159,17 +164,18 @@ func (s *stageRun) draw(i int, first bool) float64 {
 func (l *list) open(s *stageRun) {
 	l.order, l.slots, l.lost, l.head = l.order[:0], l.slots[:0], l.lost[:0], 0
 	for i := range l.windows {
-		if w := &l.windows[i]; w.End > max(w.Start, s.from) && s.slots(w) > 0 {
-			l.order = append(l.order, int32(i)) //nolint:gosec // there are few windows
+		w := &l.windows[i]
+		n := min(s.slots(w), s.tasks)
+		if w.End <= max(w.Start, s.from) || n <= 0 {
+			continue
 		}
-	}
-	free := func(i int32) float64 { return max(l.windows[i].Start, s.from) }
-	slices.SortFunc(l.order, func(a, b int32) int { return cmp.Or(cmp.Compare(free(a), free(b)), cmp.Compare(a, b)) })
-	for _, i := range l.order {
-		for range min(s.slots(&l.windows[i]), s.tasks) {
-			l.slots = append(l.slots, place{free: free(i), window: i, first: l.windows[i].Start <= s.from})
+		from := len(l.slots)
+		for range n {
+			l.slots = append(l.slots, place{free: max(w.Start, s.from), window: int32(i), first: w.Start <= s.from}) //nolint:gosec // there are few windows
 		}
+		l.order = append(l.order, group{int32(i), int32(from), int32(len(l.slots))}) //nolint:gosec // and less than 2³¹ slots
 	}
+	slices.SortStableFunc(l.order, func(a, b group) int { return cmp.Compare(l.slots[a.from].free, l.slots[b.from].free) })
 }
 
 // lose puts a task among the lost ones.

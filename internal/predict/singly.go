@@ -6,8 +6,8 @@ import "math"
 // and returns when the last of them begins and when each ends. Trials.Run does the same, but
 // for stages of many tasks: what it places in bulk is equal in distribution only.
 //
-// Durations may be in any unit. Whole numbers are summed without rounding up to 2⁵³: so
-// many nanoseconds are 104 days.
+// Durations may be in any unit. Whole numbers are summed without rounding, and told apart up
+// to 2⁵² / slots.
 func (s Series) Singly(slots int) (lastBegin float64, ends []float64) {
 	l := list{windows: []Window{{End: math.Inf(1), TaskSlots: slots}}, singly: true, ends: make([]float64, 0, len(s.values))}
 	l.stage(&stageRun{tasks: len(s.values), rest: s, slots: func(w *Window) int { return w.TaskSlots }})
