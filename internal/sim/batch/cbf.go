@@ -18,9 +18,9 @@ type cbf struct {
 	sys   *System
 	line  *cluster.Timeline // what is free under all reservations
 	queue row
-	due   agenda  // which of the queue start when
-	turn  int32   // of the last that arrived
-	freed []freed // what became free since the last sweep, and what it left over
+	due   agenda // which of the queue start when
+	turn  int32  // of the last that arrived
+	sweep sweep
 }
 
 func newCBF(s *System) *cbf {
@@ -31,6 +31,7 @@ func (c *cbf) submit(now job.Time, id ID) {
 	c.line.Advance(now)
 	e := &c.sys.jobs[id]
 	at := c.place(now, e)
+	c.sweep.holes.admit(e.Nodes, e.Limit)
 	c.queue.push(wait{at: at, d: e.Limit, nodes: int32(e.Nodes), id: id})
 	c.turn++
 	c.due.push(due{at, c.turn, id})
@@ -53,21 +54,21 @@ func (c *cbf) cancel(now job.Time, id ID) {
 	if w.at != cluster.Never {
 		c.free(w.at, after(w.at, w.d), int(w.nodes))
 	}
-	c.sweep(now)
+	c.sweepAll(now)
 }
 
 func (c *cbf) end(now job.Time, id ID) {
 	e := &c.sys.jobs[id]
 	c.line.Advance(now)
 	c.free(now, after(e.Start, e.Limit), e.Nodes)
-	c.sweep(now)
+	c.sweepAll(now)
 }
 
 // free makes nodes free.
 func (c *cbf) free(from, to job.Time, nodes int) {
 	if from < to {
 		c.line.Add(from, to, nodes)
-		c.freed = append(c.freed, freed{from, to})
+		c.sweep.freed = append(c.sweep.freed, freed{from, to})
 	}
 }
 
@@ -100,7 +101,7 @@ func (c *cbf) resize(now job.Time, more int) {
 	} else {
 		c.shrink(now)
 	}
-	c.sweep(now)
+	c.sweepAll(now)
 }
 
 // shrink makes reservations that cannot be kept anew: first each that can be is kept, then
@@ -123,5 +124,5 @@ func (c *cbf) shrink(now job.Time) {
 		w.at = c.place(now, &c.sys.jobs[id])
 		c.due.move(id, w.at)
 	}
-	c.freed = append(c.freed[:0], freed{now, cluster.Never})
+	c.sweep.freed = append(c.sweep.freed[:0], freed{now, cluster.Never})
 }

@@ -16,32 +16,83 @@ type freed struct{ from, to job.Time }
 // A job has a reservation at the earliest start there was when it looked last. What kept it
 // from any earlier one were instants, before its reservation, of too few free nodes: those
 // that the reservation takes were its own. So it can move only if enough nodes became free
-// at one of these since. That is asked of all that became free together.
-func (c *cbf) sweep(now job.Time) {
-	from, most := cluster.Never, 0
-	for _, f := range c.freed {
+// at one of these since: either it fits as a whole into what opened there, or it comes
+// forward to what opened just before its reservation. In a long queue openings are told
+// apart; in a short one they all count for one, and a search of the few steps is as quick.
+type sweep struct {
+	freed []freed // since the last sweep, and what that left over to jobs that it had passed
+
+	long  bool     // the queue is
+	first job.Time // before which nothing became free
+	most  int      // nodes that are free at once in what became free
+	holes openings
+}
+
+// short is how long a queue is at most of which a sweep does not tell openings apart.
+const short = 300
+
+// sweep is told in the comment to its type.
+func (c *cbf) sweepAll(now job.Time) {
+	s := &c.sweep
+	s.long = len(c.queue.waits)-c.queue.gaps > short
+	s.first, s.most = cluster.Never, 0
+	if s.long && len(s.freed) > 0 {
+		s.holes.close()
+	}
+	for _, f := range s.freed {
 		if f.from = max(f.from, now); f.from < f.to {
-			from, most = min(from, f.from), max(most, c.line.Max(f.from, f.to))
+			c.open(f)
 		}
 	}
-	c.freed = c.freed[:0]
-	if most == 0 {
+	s.freed = s.freed[:0]
+	if s.most == 0 {
 		return
 	}
 	for i := range c.queue.waits {
 		w := &c.queue.waits[i]
-		if w.at <= from || int(w.nodes) > most {
+		if w.at <= s.first || int(w.nodes) > s.most {
 			continue
 		}
-		at, ok := c.line.EarlierFit(back(from, w.d), w.at, int(w.nodes), w.d)
-		if !ok {
-			continue
-		}
-		if f := c.move(w, at); f.from < f.to {
-			c.freed = append(c.freed, f)
-			from, most = min(from, f.from), max(most, c.line.Max(f.from, f.to))
+		if at, ok := c.earlier(w); ok {
+			if f := c.move(w, at); f.from < f.to {
+				s.freed = append(s.freed, f)
+				c.open(f)
+			}
 		}
 	}
+}
+
+// open takes in that nodes became free.
+func (c *cbf) open(f freed) {
+	most := c.line.Max(f.from, f.to)
+	if most <= 0 {
+		return
+	}
+	s := &c.sweep
+	s.first, s.most = min(s.first, f.from), max(s.most, most)
+	if s.long {
+		s.holes.open(c.line, f, most)
+	}
+}
+
+// earlier returns the earliest start of a job, if it is earlier than the present one.
+func (c *cbf) earlier(w *wait) (job.Time, bool) {
+	s, nodes := &c.sweep, int(w.nodes)
+	if !s.long {
+		return c.line.EarlierFit(back(s.first, w.d), w.at, nodes, w.d)
+	}
+	from := s.holes.earliest(nodes, w.d)
+	if from >= back(w.at, w.d) && w.at != cluster.Never {
+		at := max(c.line.RiseBefore(w.at, nodes), back(w.at, w.d))
+		return at, at < w.at
+	}
+	at, ok := c.line.EarlierFit(from, w.at, nodes, w.d)
+	if ok {
+		s.holes.pass(nodes, w.d, at)
+	} else {
+		s.holes.pass(nodes, w.d, w.at)
+	}
+	return at, ok
 }
 
 // back returns the first instant at which something for d can begin that is not over at
