@@ -21,6 +21,7 @@ type Hello struct {
 	Jobs    int    `json:"jobs"`    // jobs that are not over
 	Nodes   int    `json:"nodes"`   // workers that are connected
 	Started string `json:"started"` // RFC 3339
+	Order   string `json:"order"`   // of jobs that run on the same allocations (sched.Order)
 }
 
 // Submit asks for a run whose folder is complete to be taken on.

@@ -23,8 +23,9 @@ const ReadyFD = 3
 // Ready is what a coordinator writes to ReadyFD when it listens.
 const Ready = "ready\n"
 
-// Ensure returns a client of the user's coordinator, started if none runs.
-func Ensure(ctx context.Context, h home.Home) (*Client, error) {
+// Ensure returns a client of the user's coordinator, started if none runs: with those flags
+// of "berth server run".
+func Ensure(ctx context.Context, h home.Home, flags ...string) (*Client, error) {
 	c := NewClient(h.Socket())
 	_, err := c.Hello(ctx)
 	if err == nil {
@@ -33,7 +34,7 @@ func Ensure(ctx context.Context, h home.Home) (*Client, error) {
 	if !errors.Is(err, ErrNoServer) && !errors.Is(err, ErrLost) {
 		return nil, err
 	}
-	if err := launch(h); err != nil {
+	if err := launch(h, flags...); err != nil {
 		return nil, err
 	}
 	_, err = c.Hello(ctx)
@@ -42,7 +43,7 @@ func Ensure(ctx context.Context, h home.Home) (*Client, error) {
 
 // launch starts a coordinator in a session of its own and waits until it listens,
 // or sees that another does.
-func launch(h home.Home) error {
+func launch(h home.Home, flags ...string) error {
 	exe, err := os.Executable()
 	if err != nil {
 		return fmt.Errorf("find berth's own program: %w", err)
@@ -58,7 +59,7 @@ func launch(h home.Home) error {
 		return &job.Error{Class: job.Fatal, Code: job.CodeIO, Where: h.ServerLog(), What: "cannot open the coordinator's log", Err: err}
 	}
 	defer func() { _ = log.Close() }()
-	cmd := exec.Command(exe, "server", "run", "--ready-fd")
+	cmd := exec.Command(exe, append([]string{"server", "run", "--ready-fd"}, flags...)...)
 	cmd.Dir, cmd.Stdout, cmd.Stderr = "/", log, log
 	cmd.Env = slices.DeleteFunc(os.Environ(), func(kv string) bool {
 		return strings.HasPrefix(kv, "BERTH_NODE=") // of a task's worker, which ends all that carry it

@@ -36,7 +36,8 @@ func (s *Server) handler() http.Handler {
 }
 
 func (s *Server) getServer(w http.ResponseWriter, _ *http.Request) {
-	h := control.Hello{Version: control.Version, PID: os.Getpid(), Address: s.address, Started: s.started.Format(time.RFC3339)}
+	h := control.Hello{Version: control.Version, PID: os.Getpid(), Address: s.address, Started: s.started.Format(time.RFC3339),
+		Order: string(s.opts.Order)}
 	err := s.call(func() error {
 		h.Nodes = len(s.sessions)
 		h.Jobs = s.engine.Unfinished()

@@ -20,6 +20,7 @@ import (
 	"berth/internal/job"
 	"berth/internal/journal"
 	"berth/internal/report"
+	"berth/internal/sched"
 	"berth/internal/store"
 	"berth/internal/wire"
 )
@@ -41,6 +42,7 @@ type Options struct {
 	Ready func() // called when it listens
 	// Listen is where it listens for workers, as wire.ParsePlace reads it; empty: see listenForWorkers.
 	Listen string
+	Order  sched.Order // of jobs that run on the same allocations
 }
 
 // Server is one user's coordinator.
@@ -118,7 +120,7 @@ func newServer(opts Options, stop context.CancelFunc) *Server {
 		home: opts.Home, opts: opts, log: opts.Log, started: time.Now(), stop: stop,
 		posted: make(chan func(), 4096), driverCalls: make(chan func(context.Context), 1024), stopped: make(chan struct{}),
 		drivers: make(map[string]driver.Driver), journals: journal.NewSet(opts.Home.JournalOf), nodes: report.NewNodes(),
-		engine:   engine.New(engine.Config{NodeTimeout: nodeTimeout}),
+		engine:   engine.New(engine.Config{NodeTimeout: nodeTimeout, Order: opts.Order}),
 		sessions: make(map[job.NodeID]*session), unflushed: make(map[*session]struct{}),
 		awaits: make(map[job.Attempt]*session), shapes: make(map[job.AllocID]job.AllocRequest),
 		jobs: make(map[job.ID]*live), idleSince: time.Now(),

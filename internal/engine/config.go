@@ -15,6 +15,11 @@ type Config struct {
 	// ClaimGrace is how long, after a resume, map outputs whose holder is unknown wait
 	// to be claimed by nodes that have yet to join. Default 1 min.
 	ClaimGrace time.Duration
+	// Yield has an elastic allocation given back when the job that it was asked for is over,
+	// though others of its pool could go on using it: they have their own. So jobs help
+	// each other to start sooner, but hold together no more of the cluster, and no earlier,
+	// than each would alone. Otherwise an allocation stays as long as anybody can use it.
+	Yield bool
 	// Trust says when a node is kept away from. Default: 5 in a row, for 1 min.
 	Trust sched.Trust
 	// MaxLost is how many attempts of a task may get lost before each further one

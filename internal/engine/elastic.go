@@ -86,7 +86,7 @@ type prospect struct {
 func (p *prospect) ask(a *alloc, j *jobState, class int, now job.Time) {
 	need, span := j.classNeed(class), j.waits.span[class]
 	switch ends := a.deadline(); {
-	case !a.holds(need):
+	case a.retired || !a.holds(need):
 	case !a.up() && a.req.Time != 0 && span > a.req.Time, a.up() && !sched.InTime(now, ends, span):
 		p.short = true
 	case !a.up() || ends == 0:
@@ -138,6 +138,7 @@ func (e *Engine) use(a *alloc) prospect {
 // settleElastic asks for what the pool's jobs were planned to run on, gives back what
 // none of them can use, and has what is left planned anew where nothing serves it.
 func (e *Engine) settleElastic(p *pool) {
+	e.retire(p)
 	if p.dirty {
 		e.schedule(p) // what can start on what is there needs nothing else
 	}
@@ -187,6 +188,8 @@ func (e *Engine) spare(a *alloc) (reason string, unwanted bool) {
 	case a.missed(e.now) && e.mindsMisses(a):
 		return "it has not begun while its slot in the queue lasted", true
 	case pr.ok:
+	case a.retired:
+		return "the job that it was asked for is done, and others have their own", true
 	case !a.up() && pr.short:
 		return "its time would be too short for the tasks that are left", true
 	case !a.up():

@@ -34,6 +34,8 @@ type Engine struct {
 	dirtyAllocs bool
 	dirtyOver   bool
 
+	round uint64 // of looking for jobs without an allocation of their own
+
 	deadline job.Time // next time at which something happens by itself; 0: none
 	stale    bool     // deadline is to be computed anew
 	expired  job.Time // up to which suspicions that ended were looked at

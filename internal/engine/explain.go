@@ -199,6 +199,8 @@ func (x *explanation) room(q *queue, word string) {
 	for _, n := range p.nodes {
 		switch {
 		case n.state != up:
+		case n.alloc.retired:
+			where = append(where, fmt.Sprintf("%s is being given back: the job that it was asked for is done", n.id))
 		case !n.inTime(x.now, q.class.key.span):
 			where = append(where, fmt.Sprintf("%s has %s left, too little for one", n.id, x.left(n.alloc)))
 		case q.kind == job.ReduceTask:

@@ -85,7 +85,8 @@ type jobState struct {
 
 	told  nodeSet // nodes that know where the map outputs are and are kept up to date
 	plan  planning
-	dirty bool // in Engine.dirtyJobs
+	dirty bool   // in Engine.dirtyJobs
+	round uint64 // in which it was last seen to have an allocation of its own
 }
 
 // class returns 0 for bag tasks and maps, 1 for reduces.
@@ -271,6 +272,7 @@ type alloc struct {
 
 	// Not part of the state that records make.
 
+	retired  bool     // it takes no new tasks and ends with what runs there (Config.Yield)
 	note     string   // what it waits for
 	start    job.Time // when it is expected to begin; 0: unknown
 	clearing bool     // its Clear is on the way

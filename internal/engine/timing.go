@@ -160,9 +160,11 @@ func (j *jobState) span(class int, cut bool) time.Duration {
 	return sched.Span(t.expected())
 }
 
-// inTime reports whether what needs that span may begin on the node now.
+// inTime reports whether what needs that span may begin on the node now, as far as the
+// end of its allocation goes.
 func (n *node) inTime(now job.Time, span time.Duration) bool {
-	return n.alloc == nil || !n.alloc.req.Elastic || sched.InTime(now, n.alloc.deadline(), span)
+	a := n.alloc
+	return a == nil || !a.req.Elastic || !a.retired && sched.InTime(now, a.deadline(), span)
 }
 
 // tooLate says why a reduce is killed that only shuffles.

@@ -1,0 +1,40 @@
+package engine
+
+// retire finds out which of the pool's allocations are to be given back although others
+// could go on using them, as Config.Yield wants it. They take no new tasks, and end with
+// what runs on them.
+//
+// An allocation stays as long as a job that is not over has none of its own: that job
+// was planned to run on what there is.
+func (e *Engine) retire(p *pool) {
+	if !e.cfg.Yield {
+		return
+	}
+	yield := len(p.active) > 0 && !e.reliesOnOthers(p)
+	for _, a := range p.allocs {
+		if retired := yield && e.jobs[a.job].over(); a.retired != retired {
+			a.retired = retired
+			e.changed(p)
+		}
+	}
+}
+
+// reliesOnOthers reports whether a job of the pool that is not over has no allocation of
+// its own.
+func (e *Engine) reliesOnOthers(p *pool) bool {
+	e.round++
+	for _, a := range p.allocs {
+		if j := e.jobs[a.job]; j != nil {
+			j.round = e.round
+		}
+	}
+	for _, j := range p.active {
+		if j.active() && j.round != e.round {
+			return true
+		}
+	}
+	return false
+}
+
+// over reports whether the job has ended, or is not known any more.
+func (j *jobState) over() bool { return j == nil || j.state.Final() }

@@ -1,0 +1,107 @@
+package test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"berth/internal/event"
+	"berth/internal/job"
+)
+
+// TestOrder hands in a large bag and, while its first task runs, a small one. In the order
+// shortest the small one begins with the next free core and ends first, in fifo it comes last.
+func TestOrder(t *testing.T) {
+	for _, c := range []struct{ name, flag, env, order, why string }{
+		{"by default", "", "", "fifo", "before it in line: "},
+		{"by the flag", "shortest", "fifo", "shortest", "1 job with less left to do goes first: "},
+		{"by the environment", "", "shortest", "shortest", "1 job with less left to do goes first: "},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			w := newWorld(t)
+			w.batch = []string{"SLURM_CONF=/dev/null", "BERTH_ORDER=" + c.env}
+			if c.flag != "" {
+				w.must("server", "start", "--order", c.flag)
+			}
+			large, small := w.twoBags()
+			if r := w.must("server", "status"); !strings.Contains(r.stdout, "order "+c.order+",") {
+				t.Errorf("status: %s", r.stdout)
+			}
+			waits, first := small, large
+			if c.order == "shortest" {
+				waits, first = large, small
+			}
+			if r := w.must("explain", string(waits)); !strings.Contains(r.stdout, c.why+string(first)) {
+				t.Errorf("it does not say that %s goes first:\n%s", first, r.stdout)
+			}
+			w.write("go", "")
+			w.must("wait", string(small))
+			w.must("wait", string(large))
+			if begun, want := w.startsBefore(large, small), map[string]int{"fifo": 6, "shortest": 1}[c.order]; begun != want {
+				t.Errorf("%d tasks of the large bag began before those of the small one, want %d", begun, want)
+			}
+		})
+	}
+}
+
+// twoBags hands in a bag of six tasks that take all cores each, and when the first runs one
+// of two. Tasks end when there is a file go.
+func (w *world) twoBags() (large, small job.ID) {
+	w.t.Helper()
+	w.must("bag", "--", "true", ":::", "x") // to see how many cores the worker has
+	cores := 0
+	for _, e := range w.serverRecords() {
+		if r, ok := e.Record.(event.NodeJoined); ok {
+			cores = r.Capacity.CPUs
+		}
+	}
+	w.write("task.sh", "#!/bin/sh\nwhile [ ! -e go ]; do sleep 0.01; done\n")
+	submit := func(array string) job.ID {
+		before := len(w.jobs())
+		w.must("bag", "--detach", "-c", fmt.Sprint(cores), "--array", array, "--", "./task.sh", "{}")
+		return w.jobs()[before]
+	}
+	large = submit("1-6")
+	w.await("the first task to begin", func() bool { return len(starts(w.tryRecords(large))) == 1 })
+	return large, submit("1-2")
+}
+
+// startsBefore counts the attempts of one job that began before the first of another.
+func (w *world) startsBefore(one, other job.ID) int {
+	w.t.Helper()
+	first, n := starts(w.records(other))[0].Seq, 0
+	for _, e := range starts(w.records(one)) {
+		if e.Seq < first {
+			n++
+		}
+	}
+	return n
+}
+
+func starts(all []event.Entry) []event.Entry {
+	var found []event.Entry
+	for _, e := range all {
+		if _, ok := e.Record.(event.AttemptStarted); ok {
+			found = append(found, e)
+		}
+	}
+	return found
+}
+
+// TestOrderRefused: an order that there is not, and one that the running coordinator has not.
+func TestOrderRefused(t *testing.T) {
+	w := newWorld(t)
+	if r := w.berth("server", "start", "--order", "longest"); r.code != int(job.CodeConfig) || !strings.Contains(r.stderr, `"longest" is no order`) {
+		t.Errorf("an unknown order: %v", r)
+	}
+	w.must("server", "start", "--order", "shortest")
+	if r := w.berth("server", "start", "--order", "fifo"); r.code != int(job.CodeConfig) || !strings.Contains(r.stderr, "in the order shortest") {
+		t.Errorf("another order than the running coordinator's: %v", r)
+	}
+	w.must("server", "start") // any will do
+	w.must("server", "stop")
+	w.batch = []string{"SLURM_CONF=/dev/null", "BERTH_ORDER=longest"}
+	if r := w.berth("bag", "--", "true", ":::", "x"); r.code == 0 || !strings.Contains(r.stderr, "BERTH_ORDER") {
+		t.Errorf("an unknown order in the environment: %v", r)
+	}
+}
