@@ -54,14 +54,14 @@ func (c *cbf) cancel(now job.Time, id ID) {
 	if w.at != cluster.Never {
 		c.free(w.at, after(w.at, w.d), int(w.nodes))
 	}
-	c.sweepAll(now)
+	c.sweepQueue(now)
 }
 
 func (c *cbf) end(now job.Time, id ID) {
 	e := &c.sys.jobs[id]
 	c.line.Advance(now)
 	c.free(now, after(e.Start, e.Limit), e.Nodes)
-	c.sweepAll(now)
+	c.sweepQueue(now)
 }
 
 // free makes nodes free.
@@ -101,7 +101,7 @@ func (c *cbf) resize(now job.Time, more int) {
 	} else {
 		c.shrink(now)
 	}
-	c.sweepAll(now)
+	c.sweepQueue(now)
 }
 
 // shrink makes reservations that cannot be kept anew: first each that can be is kept, then

@@ -11,7 +11,8 @@ import (
 // freed is time in which nodes became free.
 type freed struct{ from, to job.Time }
 
-// sweep has all reservations move that can, in the order of arrival.
+// sweep is what passes through the queue in the order of arrival need to know, in which each
+// reservation moves to the earliest start that there is then.
 //
 // A job has a reservation at the earliest start there was when it looked last. What kept it
 // from any earlier one were instants, before its reservation, of too few free nodes: those
@@ -22,20 +23,20 @@ type freed struct{ from, to job.Time }
 type sweep struct {
 	freed []freed // since the last sweep, and what that left over to jobs that it had passed
 
-	long  bool     // the queue is
-	first job.Time // before which nothing became free
-	most  int      // nodes that are free at once in what became free
-	holes openings
+	long        bool     // the queue is
+	first, last job.Time // before and after which nothing became free
+	most        int      // nodes that are free at once in what became free
+	holes       openings
 }
 
 // short is how long a queue is at most of which a sweep does not tell openings apart.
 const short = 300
 
-// sweep is told in the comment to its type.
-func (c *cbf) sweepAll(now job.Time) {
+// sweepQueue has all reservations move that can.
+func (c *cbf) sweepQueue(now job.Time) {
 	s := &c.sweep
 	s.long = len(c.queue.waits)-c.queue.gaps > short
-	s.first, s.most = cluster.Never, 0
+	s.first, s.last, s.most = cluster.Never, math.MinInt64, 0
 	if s.long && len(s.freed) > 0 {
 		s.holes.close()
 	}
@@ -69,7 +70,7 @@ func (c *cbf) open(f freed) {
 		return
 	}
 	s := &c.sweep
-	s.first, s.most = min(s.first, f.from), max(s.most, most)
+	s.first, s.last, s.most = min(s.first, f.from), max(s.last, f.to), max(s.most, most)
 	if s.long {
 		s.holes.open(c.line, f, most)
 	}
@@ -83,6 +84,9 @@ func (c *cbf) earlier(w *wait) (job.Time, bool) {
 	}
 	from := s.holes.earliest(nodes, w.d)
 	if from >= back(w.at, w.d) && w.at != cluster.Never {
+		if w.at > s.last {
+			return 0, false
+		}
 		at := max(c.line.RiseBefore(w.at, nodes), back(w.at, w.d))
 		return at, at < w.at
 	}

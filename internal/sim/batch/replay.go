@@ -11,6 +11,7 @@ import (
 // whatever comes first. Each fits the cluster.
 func Replay(nodes int, p Policy, jobs []workload.Rigid) []job.Time {
 	s := New(nodes, p)
+	s.reserve(len(jobs))
 	starts := make([]job.Time, len(jobs))
 	var ends heap[job.Time]
 	var ids []ID

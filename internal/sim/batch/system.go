@@ -3,6 +3,7 @@ package batch
 import (
 	"fmt"
 	"iter"
+	"slices"
 	"time"
 
 	"berth/internal/cluster"
@@ -49,6 +50,13 @@ func New(nodes int, p Policy) *System {
 		panic(fmt.Sprintf("batch: there is no policy %q", p))
 	}
 	return s
+}
+
+// reserve makes room for so many jobs.
+func (s *System) reserve(n int) {
+	s.jobs = slices.Grow(s.jobs, n)
+	s.states = slices.Grow(s.states, n)
+	s.links = slices.Grow(s.links, n)
 }
 
 // Submit puts a job at the end of the queue. It fits the cluster and has a limit.
