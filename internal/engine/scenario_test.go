@@ -110,6 +110,7 @@ func (s *scenario) query(verb string, a args) bool {
 	case "config":
 		s.cfg.MaxLost, s.cfg.MaxBadOutputs = a.num("max-lost", 0), a.num("max-bad-outputs", 0)
 		s.cfg.Order = sched.Order(a.str("order", ""))
+		s.cfg.Yield = a.str("yield", "") != ""
 		s.e, s.journal = engine.New(s.cfg), nil
 	case "recall":
 		for _, ent := range s.journal {

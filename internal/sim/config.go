@@ -58,6 +58,7 @@ type Adaptor struct {
 	// allocations of the others, as they do in real life; else each is alone.
 	Shared bool
 	Order  sched.Order // of the jobs of a coordinator
+	Yield  bool        // allocations are given back when their own job is done (engine.Config.Yield)
 	// Request switches parts of plan.Decide off: NoScout, MaxAllocs, WallTime.
 	Request job.Request
 	// Unknown says that there are no profiles, as for applications that never ran; else
