@@ -118,7 +118,7 @@ func (r *Report) Text(w io.Writer) error {
 	var lines [][]string
 	head := []string{"way"}
 	if own {
-		head = append(head, "your jobs", "turnaround", "under " + first, "wait", "failed", "allocations", "lost attempts")
+		head = append(head, "your jobs", "turnaround", "under "+first, "wait", "failed", "allocations", "lost attempts")
 	}
 	if others {
 		head = append(head, "HPC jobs", "HPC turnaround", "HPC wait", "HPC AVEbsld")

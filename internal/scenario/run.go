@@ -246,17 +246,18 @@ func rounded(v float64) *float64 {
 	return &v
 }
 
-// under returns by how much values are below others of the same replications, as a share
-// of the others' mean.
+// under returns by how much the mean of values is below that of others of the same
+// replications, as a share: 1 − R, R the ratio of the means. What a replication's value is
+// off R times its other gives the half-width, as with any ratio estimate.
 func under(values, others []float64) *Mean {
-	base := meanOf(others)
-	if base.Mean == nil || *base.Mean == 0 {
+	v, o := meanOf(values), meanOf(others)
+	if v.Mean == nil || o.Mean == nil || *o.Mean == 0 {
 		return nil
 	}
-	differences := make([]float64, len(values))
+	ratio := *v.Mean / *o.Mean
+	off := make([]float64, len(values))
 	for i := range values {
-		differences[i] = (others[i] - values[i]) / *base.Mean
+		off[i] = (values[i] - ratio*others[i]) / *o.Mean
 	}
-	m := meanOf(differences)
-	return &m
+	return &Mean{rounded(1 - ratio), meanOf(off).HalfWidth}
 }

@@ -3,9 +3,11 @@ package scenario
 import (
 	"bytes"
 	"context"
+	"math"
 	"os"
 	"path/filepath"
 	"reflect"
+	"regexp"
 	"strings"
 	"testing"
 	"time"
@@ -278,5 +280,68 @@ func simulable(t *testing.T, s *Scenario) {
 			t.Fatalf("%+v", e)
 		}
 		last = e.Submit
+	}
+}
+
+// TestMeans against what is reckoned by hand.
+func TestMeans(t *testing.T) {
+	nan := math.NaN()
+	tests := []struct {
+		values     []float64
+		mean, half float64 // NaN: not known
+	}{
+		{nil, nan, nan},
+		{[]float64{nan, nan}, nan, nan},
+		{[]float64{3, nan}, 3, nan},
+		{[]float64{1, 3}, 2, 12.706205},             // t(0.975, 1) = 12.7062, standard error 1
+		{[]float64{1, 2, 3, 4, nan}, 2.5, 2.054260}, // t(0.975, 3) = 3.182446, standard error 0.645497
+	}
+	same := func(got *float64, want float64) bool {
+		return got == nil && math.IsNaN(want) || got != nil && math.Abs(*got-want) < 2e-6
+	}
+	for _, tt := range tests {
+		if m := meanOf(tt.values); !same(m.Mean, tt.mean) || !same(m.HalfWidth, tt.half) {
+			t.Errorf("%v: %+v", tt.values, m)
+		}
+	}
+	if u := under([]float64{1, 2, 3}, []float64{4, 8, 12}); !same(u.Mean, 0.75) || !same(u.HalfWidth, 0) {
+		t.Errorf("a quarter each time: %v %v", *u.Mean, *u.HalfWidth)
+	}
+	if u := under([]float64{1, 3}, []float64{2, 2}); !same(u.Mean, 0) || !same(u.HalfWidth, 6.353102) {
+		t.Errorf("half and one and a half: %v %v", *u.Mean, *u.HalfWidth)
+	}
+	if under([]float64{1}, []float64{nan}) != nil {
+		t.Error("under nothing")
+	}
+}
+
+// TestDocs: docs/simulate.md tells of every key and column.
+func TestDocs(t *testing.T) {
+	page, err := os.ReadFile("../../docs/simulate.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	all, err := os.ReadFile("testdata/all.toml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	words := append(append([]string{}, jobsHead...), waysHead...)
+	for path := range keyLines(all) {
+		if _, name, nested := strings.Cut(path, "."); nested || !strings.Contains(path, "[") {
+			words = append(words, name[strings.LastIndex(name, ".")+1:])
+		}
+	}
+	for _, word := range words {
+		word, _, _ = strings.Cut(word, "[")
+		if word != "" && !regexp.MustCompile("[`{, ]"+word+"[`, =]").Match(page) {
+			t.Errorf("docs/simulate.md does not tell of %q", word)
+		}
+	}
+	typ := reflect.TypeOf(Row{})
+	for i := range typ.NumField() {
+		key, _, _ := strings.Cut(typ.Field(i).Tag.Get("json"), ",")
+		if !bytes.Contains(page, []byte("`"+key+"`")) {
+			t.Errorf("docs/simulate.md does not tell of the key %q", key)
+		}
 	}
 }
