@@ -22,6 +22,7 @@ type app struct {
 	first       plan.Plan        // by which it was submitted
 	measured    replan.Measured
 	out         *Outcome
+	started     bool
 	over        bool
 }
 
@@ -105,8 +106,16 @@ func (a *app) submit() {
 	c.tell(submitOf(a.spec, p))
 }
 
+// start takes in that an attempt of the job begins.
+func (a *app) start() {
+	if !a.started {
+		a.started, a.out.Start = true, since(a.w.now)
+	}
+}
+
 // end takes in that the job is over.
 func (a *app) end(failed bool) {
+	a.start() // one without an attempt ends as it starts
 	a.over, a.out.Killed, a.out.Finish = true, failed, since(a.w.now)
 	a.w.left--
 }

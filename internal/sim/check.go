@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"berth/internal/job"
+	"berth/internal/sched"
 	"berth/internal/sim/batch"
 	"berth/internal/workload"
 )
@@ -66,6 +67,9 @@ func (cfg *Config) checkCluster() error {
 
 func (cfg *Config) checkAdaptor() error {
 	a := &cfg.Adaptor
+	if _, err := sched.ParseOrder("order", string(a.Order)); err != nil {
+		return err
+	}
 	switch {
 	case len(cfg.Elastic) == 0 || a.Way == Naive || a.Way == Berth || a.Way == Paper && !a.Unknown:
 		return nil

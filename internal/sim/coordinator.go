@@ -33,14 +33,17 @@ func (w *world) coordinatorOf(a *app) *coordinator {
 	c := &coordinator{w: w, engine: engine.New(w.engineConfig()), own: !w.cfg.Adaptor.Shared,
 		apps: make(map[job.ID]*app), workers: make(map[job.NodeID]*worker), armed: cluster.Never}
 	c.site = newSite(w, c.tell, c.join)
+	c.site.fast = c.fast
 	if !c.own {
 		w.shared[a.User] = c
 	}
 	return c
 }
 
-// engineConfig returns the engine's bounds: the defaults.
-func (w *world) engineConfig() engine.Config { return engine.Config{} }
+// engineConfig returns the engine's bounds, all at their defaults, and its order of jobs.
+func (w *world) engineConfig() engine.Config {
+	return engine.Config{Order: w.cfg.Adaptor.Order, Yield: w.cfg.Adaptor.Yield}
+}
 
 func submitOf(spec *job.Spec, p plan.Plan) engine.Input {
 	return engine.Submit{Work: replan.Work(spec, p)}
@@ -76,6 +79,9 @@ func (c *coordinator) step(in engine.Input) {
 	}
 	for _, r := range out.Records {
 		c.observe(r)
+		if c.w.watch != nil {
+			c.w.watch(c, r)
+		}
 	}
 	for _, a := range out.Actions {
 		engine.Perform(a, performer{c})
@@ -104,9 +110,7 @@ func (c *coordinator) happen() {
 func (c *coordinator) observe(r event.Record) {
 	switch r := r.(type) {
 	case event.AttemptStarted:
-		if o := c.apps[r.Attempt.Job].out; o.Start == 0 {
-			o.Start = since(c.w.now)
-		}
+		c.apps[r.Attempt.Job].start()
 	case event.AttemptEnded:
 		c.observeEnd(c.apps[r.Attempt.Job], r)
 	case event.AllocRequested:

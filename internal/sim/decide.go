@@ -23,11 +23,13 @@ func (c *coordinator) decide(a *app, rest *engine.Rest) (plan.Plan, error) {
 	}
 	if rest == nil {
 		return plan.Decide(plan.Question{Now: c.w.now, Snap: snap, Spec: a.spec,
-			Counts: plan.Counts{Tasks: len(a.Maps)}, Profile: a.profile, Idle: c.idle(a)})
+			Counts: plan.Counts{Tasks: len(a.Maps)}, Profile: a.profile, Idle: c.idle(a), Brief: true})
 	}
 	c.site.expect(rest.Live)
-	return plan.Decide(replan.Question(replan.Known{Now: c.w.now, Snap: snap, Spec: a.spec, First: a.first,
-		Profile: a.profile, Measured: &a.measured}, *rest))
+	q := replan.Question(replan.Known{Now: c.w.now, Snap: snap, Spec: a.spec, First: a.first,
+		Profile: a.profile, Measured: &a.measured}, *rest)
+	q.Brief = true // nobody reads it
+	return plan.Decide(q)
 }
 
 // idle returns the coordinator's allocations that wait for work and would serve the job.
@@ -42,8 +44,9 @@ func (c *coordinator) idle(a *app) []plan.Live {
 }
 
 // slotted returns the plan of the ways beside Decide: one allocation for all that is left.
-// Where Algorithm 1 finds no slot, as MaxTime is less than T_up, it is the naive request;
-// the rest is asked for in the same way when that has ended.
+// Where Algorithm 1 finds no slot, as MaxTime is less than T_up, it is the naive request. So
+// it is for what is left of a job that T_up did not do for: to the last few tasks it gives
+// less time than the engine keeps clear for one.
 func (w *world) slotted(a *app, rest *engine.Rest) plan.Plan {
 	s := plan.Slotting{
 		Now: w.now, Maps: len(a.Maps), Reduces: len(a.Reduces), Timeline: w.timeline(),
@@ -53,7 +56,7 @@ func (w *world) slotted(a *app, rest *engine.Rest) plan.Plan {
 		s.Maps, s.Reduces = rest.Tasks, rest.Reduces
 	}
 	got, ok := plan.Slotted{}, false
-	if w.cfg.Adaptor.Way == Paper {
+	if w.cfg.Adaptor.Way == Paper && rest == nil {
 		s.Invariants, _ = a.profile.Invariants(predict.Size{Kind: a.spec.Kind, Tasks: s.Maps, Reduces: s.Reduces})
 		got, ok = plan.Algorithm1(s)
 	}

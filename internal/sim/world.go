@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"berth/internal/cluster"
+	"berth/internal/event"
 	"berth/internal/job"
 	"berth/internal/sim/batch"
 )
@@ -36,6 +37,8 @@ type world struct {
 	result *Result
 	left   int // jobs that are not over
 	err    error
+
+	watch func(c *coordinator, r event.Record) // is shown all records, for tests; nil: nobody
 }
 
 func newWorld(ctx context.Context, cfg *Config) *world {
@@ -59,21 +62,27 @@ func (w *world) run() error {
 		if n%patience == 0 {
 			w.fail(w.ctx.Err())
 		}
-		at := min(w.agenda.first(), w.system.Next())
-		if at == cluster.Never {
-			w.fail(w.stuck())
-			break
-		}
-		w.now = max(w.now, at)
-		for w.agenda.first() == w.now && w.err == nil {
-			w.agenda.next().happen()
-		}
-		w.start()
+		w.advance()
 	}
 	if w.err == nil {
 		w.settle()
 	}
 	return w.err
+}
+
+// advance lets all happen that happens at the next instant, but for what follows from what
+// then begins: that is an instant of its own, at the same time.
+func (w *world) advance() {
+	at := min(w.agenda.first(), w.system.Next())
+	if at == cluster.Never {
+		w.fail(w.stuck())
+		return
+	}
+	w.now = max(w.now, at)
+	for w.agenda.first() == w.now && w.err == nil {
+		w.agenda.next().happen()
+	}
+	w.start()
 }
 
 // fail ends the simulation with the first error.
