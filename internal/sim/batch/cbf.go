@@ -23,8 +23,12 @@ type cbf struct {
 	sweep sweep
 }
 
+// short is how long a queue is at most in which it is not worth while to tell openings apart,
+// as measured.
+const short = 300
+
 func newCBF(s *System) *cbf {
-	return &cbf{sys: s, line: cluster.NewTimeline(math.MinInt64, s.nodes)}
+	return &cbf{sys: s, line: cluster.NewTimeline(math.MinInt64, s.nodes), sweep: sweep{short: short}}
 }
 
 func (c *cbf) submit(now job.Time, id ID) {

@@ -2,6 +2,9 @@ package batch
 
 import (
 	"slices"
+	"testing"
+
+	"pgregory.net/rapid"
 
 	"berth/internal/cluster"
 	"berth/internal/job"
@@ -124,3 +127,16 @@ func (w *cbfTwin) planned(_ job.Time, id ID) job.Time {
 }
 
 func (w *cbfTwin) freeAt(_, at job.Time) int { return w.free[at] }
+
+// TestCBFTwinOfLongQueues compares the way in which sweeps of long queues go, on short ones.
+func TestCBFTwinOfLongQueues(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		nodes := rapid.IntRange(1, 40).Draw(t, "nodes")
+		d := &duel{t: t, sys: New(nodes, CBF), twin: newCBFTwin(nodes)}
+		d.sys.policy.(*cbf).sweep.short = 0
+		d.most = rapid.SampledFrom([]int{2, 8, 40}).Draw(t, "most")
+		for range rapid.IntRange(1, 60).Draw(t, "instants") {
+			d.instant()
+		}
+	})
+}

@@ -23,19 +23,17 @@ type freed struct{ from, to job.Time }
 type sweep struct {
 	freed []freed // since the last sweep, and what that left over to jobs that it had passed
 
-	long        bool     // the queue is
+	short       int      // how long a queue is at most in which openings are not told apart
+	long        bool     // the queue is longer
 	first, last job.Time // before and after which nothing became free
 	most        int      // nodes that are free at once in what became free
 	holes       openings
 }
 
-// short is how long a queue is at most of which a sweep does not tell openings apart.
-const short = 300
-
 // sweepQueue has all reservations move that can.
 func (c *cbf) sweepQueue(now job.Time) {
 	s := &c.sweep
-	s.long = len(c.queue.waits)-c.queue.gaps > short
+	s.long = len(c.queue.waits)-c.queue.gaps > s.short
 	s.first, s.last, s.most = cluster.Never, math.MinInt64, 0
 	if s.long && len(s.freed) > 0 {
 		s.holes.close()
