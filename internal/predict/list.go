@@ -100,14 +100,8 @@ func (l *list) stage(s *stageRun) (end float64, left int) {
 			l.free.leave(top) // what is left of its window is of no use
 			continue
 		}
-		t := lost{task: next}
-		if again {
-			t = l.lost[l.head]
-			l.head++
-		} else {
-			t.seconds = s.draw(next, p.first)
-			next++
-		}
+		var t lost
+		t, next = l.take(s, next, again, p.first)
 		l.begun[s.kind] = start
 		done := start + t.seconds/w.speed()
 		p.free, p.first = done, false
@@ -124,6 +118,15 @@ func (l *list) stage(s *stageRun) (end float64, left int) {
 		l.free.busy(top, done)
 	}
 	return end, 0
+}
+
+// take returns the task that begins: one that was lost, or the next, and which is then next.
+func (l *list) take(s *stageRun, next int, again, first bool) (lost, int) {
+	if again {
+		l.head++
+		return l.lost[l.head-1], next
+	}
+	return lost{task: next, seconds: s.draw(next, first)}, next + 1
 }
 
 // straight places the tasks from next on in a window without an end: nothing is lost or held
