@@ -33,7 +33,7 @@ apart in the mix or each was an experiment by itself: --alone is the latter.`,
 			return e.run(cmd, "fig3", func(ctx context.Context, s evaluate.Settings) (*evaluate.Report, error) { return s.Fig3(ctx, b) })
 		},
 	}
-	e.flags(c, "naive,paper,several,shortest")
+	e.flags(c, "naive,paper,several,yield")
 	e.draws(c)
 	e.limit(c, oneTime)
 	e.hpcFlags(c)

@@ -32,7 +32,7 @@ jobs more or less often.`,
 			return e.run(cmd, "fig4", func(ctx context.Context, s evaluate.Settings) (*evaluate.Report, error) { return s.Fig4(ctx, w) })
 		},
 	}
-	e.flags(c, "naive,paper,several,shortest")
+	e.flags(c, "naive,paper,several,yield")
 	e.draws(c)
 	e.limit(c, oneTime)
 	e.hpcFlags(c)

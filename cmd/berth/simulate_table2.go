@@ -30,7 +30,7 @@ mean is known within the precision.`,
 			return e.run(cmd, "table2", func(ctx context.Context, s evaluate.Settings) (*evaluate.Report, error) { return s.Table2(ctx, t) })
 		},
 	}
-	e.flags(c, "naive,paper,several,shortest")
+	e.flags(c, "naive,paper,several,yield")
 	e.limit(c, sweepTimes)
 	e.hpcFlags(c)
 	e.mrFlags(c, 0)

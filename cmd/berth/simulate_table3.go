@@ -34,7 +34,7 @@ utilization that it reports.`,
 			return e.run(cmd, "table3", func(ctx context.Context, s evaluate.Settings) (*evaluate.Report, error) { return s.Table3(ctx, t) })
 		},
 	}
-	e.flags(c, "naive,paper,several,shortest")
+	e.flags(c, "naive,paper,several,yield")
 	e.limit(c, sweepTimes)
 	e.mrFlags(c, 1000)
 	c.Flags().StringVar(&day, "day", "auto", "day of the log, from 1 and counted from its first job; or auto")

@@ -32,12 +32,15 @@ func Cases() []Case {
 	return []Case{
 		{Name: NaiveCase, Label: "naive", Adaptor: sim.Adaptor{Way: sim.Naive, Fast: true}},
 		{Name: PaperCase, Label: "paper's adaptor", Adaptor: sim.Adaptor{Way: sim.Paper, Fast: true}},
+		{Name: "fewest", Label: "paper's, fewest nodes", Adaptor: sim.Adaptor{Way: sim.Paper, Fewest: true, Fast: true}},
 		{Name: "upper", Label: "one allocation, upper bound", Adaptor: sim.Adaptor{Way: sim.Berth, Request: upper, Fast: true}},
 		{Name: "tight", Label: "one allocation, tight", Adaptor: sim.Adaptor{Way: sim.Berth, Request: one, Fast: true}},
 		{Name: "several", Label: "several allocations", Adaptor: sim.Adaptor{Way: sim.Berth}},
+		{Name: "practised", Label: "several, of 20 earlier runs", Adaptor: sim.Adaptor{Way: sim.Berth, Runs: 20}},
 		{Name: "scout", Label: "unknown job, scout", Adaptor: sim.Adaptor{Way: sim.Berth, Unknown: true}},
 		{Name: "shared", Label: "shared, first in first out", Adaptor: sim.Adaptor{Way: sim.Berth, Shared: true, Order: sched.FIFO}},
 		{Name: "shortest", Label: "shared, shortest first", Adaptor: sim.Adaptor{Way: sim.Berth, Shared: true, Order: sched.Shortest}},
+		{Name: "yield", Label: "shared, shortest first, yielding", Adaptor: sim.Adaptor{Way: sim.Berth, Shared: true, Order: sched.Shortest, Yield: true}},
 		{Name: BoundCase, Label: "lower bound", bound: true},
 	}
 }

@@ -32,16 +32,19 @@ func (s style) glyph() draw.GlyphStyle {
 }
 
 // styles are in the order of Cases. The colours are those of Okabe and Ito ("Color Universal
-// Design", 2008), which people who see few colours tell apart.
+// Design", 2008) and Tol ("Colour Schemes", 2021), which people who see few colours tell apart.
 var styles = []style{
 	{color: rgb(0x00, 0x00, 0x00), marker: corners(24, 0, 1)},
 	{color: rgb(0xD5, 0x5E, 0x00), marker: corners(4, math.Pi/4, 1)},
+	{color: rgb(0x88, 0x22, 0x55), marker: corners(5, math.Pi/2, 1)},
 	{color: rgb(0xE6, 0x9F, 0x00), marker: corners(3, math.Pi/2, 1)},
 	{color: rgb(0x56, 0xB4, 0xE9), marker: corners(3, -math.Pi/2, 1)},
 	{color: rgb(0x00, 0x72, 0xB2), marker: corners(4, 0, 1)},
+	{color: rgb(0x33, 0x22, 0x88), marker: corners(6, 0, 1)},
 	{color: rgb(0xCC, 0x79, 0xA7), marker: corners(10, math.Pi/2, 0.4)},
 	{color: rgb(0x7F, 0x60, 0x00), marker: corners(8, 0, 0.3)},
 	{color: rgb(0x00, 0x9E, 0x73), marker: corners(8, math.Pi/4, 0.3)},
+	{color: rgb(0x44, 0xAA, 0x99), marker: corners(12, 0, 0.5)},
 	{color: rgb(0x7F, 0x7F, 0x7F), dashed: true},
 }
 

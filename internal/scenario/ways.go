@@ -10,13 +10,15 @@ import (
 )
 
 // defaultWays are compared where a scenario says nothing: the paper's baseline and its
-// algorithm, what berth does for each job alone, and what it does for all jobs of a user.
+// algorithm, what berth does for each job alone, and what it does for all jobs of a user, for
+// as long as any can use an allocation and as long as its own job lasts.
 func defaultWays() []Way {
 	return []Way{
 		{"naive", sim.Adaptor{Way: sim.Naive, Fast: true}},
 		{"paper", sim.Adaptor{Way: sim.Paper, Fast: true}},
 		{"berth", sim.Adaptor{Way: sim.Berth}},
 		{"shared", sim.Adaptor{Way: sim.Berth, Shared: true, Order: sched.Shortest}},
+		{"yield", sim.Adaptor{Way: sim.Berth, Shared: true, Order: sched.Shortest, Yield: true}},
 	}
 }
 
@@ -29,7 +31,8 @@ func (s *Scenario) readWays(root *table) {
 		way := sim.Way(t.word("way", string(sim.Berth), string(sim.Paper), string(sim.Naive)))
 		a := sim.Adaptor{
 			Way: way, Shared: t.flag("shared", false), Order: sched.Order(t.word("order", string(sched.FIFO), string(sched.Shortest))),
-			Unknown: t.flag("unknown", false),
+			Yield:   t.flag("yield", false),
+			Unknown: t.flag("unknown", false), Runs: int(t.count("runs", 1, math.MaxInt16, 0)), Fewest: t.flag("fewest", false),
 			Request: job.Request{MaxAllocs: int(t.count("max_allocs", 1, math.MaxInt16, 0)), NoScout: !t.flag("scout", true)},
 		}
 		a.Fast = way != sim.Berth || a.Request.MaxAllocs == 1
@@ -54,12 +57,18 @@ func (s *Scenario) fits(t *table, a sim.Adaptor) {
 		if a.Order == sched.Shortest && !a.Shared {
 			t.bad("order", "an order is of jobs that share allocations", "write shared = true beside it")
 		}
+		if a.Yield && !a.Shared {
+			t.bad("yield", "only jobs that share allocations can yield them", "write shared = true beside it")
+		}
+		if a.Fewest {
+			t.bad("fewest", `fewest means nothing to way "berth", which always does so`, `leave it out, or write way = "paper"`)
+		}
 		return
 	}
 	if a.Way == sim.Paper && a.Unknown {
 		t.bad("unknown", "the paper's algorithm needs to know how long tasks take", `leave it out, or write way = "berth"`)
 	}
-	for _, key := range []string{"max_allocs", "scout", "wall_time", "shared", "order"} {
+	for _, key := range []string{"max_allocs", "scout", "wall_time", "shared", "order", "yield"} {
 		if t.has(key) {
 			t.bad(key, fmt.Sprintf("%s means nothing to way %q", key, a.Way), `leave it out, or write way = "berth"`)
 		}

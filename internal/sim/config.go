@@ -62,8 +62,12 @@ type Adaptor struct {
 	// Request switches parts of plan.Decide off: NoScout, MaxAllocs, WallTime.
 	Request job.Request
 	// Unknown says that there are no profiles, as for applications that never ran; else
-	// there is one, of tasks drawn like those of the jobs.
+	// there is one, of tasks drawn like those of the jobs, from so many earlier runs; 0 is 1.
+	// The fewer, the more time berth asks for beyond what it expects (predict.Estimate.Spread).
 	Unknown bool
+	Runs    int
+	// Fewest has the way Paper take the smallest number of nodes within 1 % of the best.
+	Fewest bool
 	// Fast has runs on a single allocation list-scheduled instead of run by the engine,
 	// where nothing can fail and no job shares: the same result, sooner.
 	Fast bool

@@ -50,7 +50,7 @@ func (c *coordinator) idle(a *app) []plan.Live {
 func (w *world) slotted(a *app, rest *engine.Rest) plan.Plan {
 	s := plan.Slotting{
 		Now: w.now, Maps: len(a.Maps), Reduces: len(a.Reduces), Timeline: w.timeline(),
-		MaxNodes: a.spec.Request.MaxNodes, MaxTime: w.cfg.Cluster.MaxTime, PerNode: w.machine.size.CPUs,
+		MaxNodes: a.spec.Request.MaxNodes, MaxTime: w.cfg.Cluster.MaxTime, PerNode: w.machine.size.CPUs, Fewest: w.cfg.Adaptor.Fewest,
 	}
 	if rest != nil {
 		s.Maps, s.Reduces = rest.Tasks, rest.Reduces

@@ -23,9 +23,9 @@ type pooled struct {
 	maps, reduces, first, other []time.Duration
 }
 
-// profilesOf returns the profiles of all applications, each as of one earlier run that had a
-// sample of the tasks of all jobs of the application, drawn from the seed. They stay what
-// they are: what is measured during the simulation goes into the plans of its own job alone.
+// profilesOf returns the profiles of all applications, each as of one or more earlier runs that
+// shared a sample of the tasks of all jobs of the application, drawn from the seed. They stay
+// what they are: what is measured during the simulation goes into the plans of its own job alone.
 func profilesOf(cfg *Config) map[profileKey]*predict.Profile {
 	out := make(map[profileKey]*predict.Profile)
 	if cfg.Adaptor.Unknown {
@@ -45,9 +45,9 @@ func profilesOf(cfg *Config) map[profileKey]*predict.Profile {
 	}
 	for i, name := range apps {
 		s := pools[name].sample(rand.New(rand.NewPCG(cfg.Seed, profileStream+uint64(i))))
-		out[profileKey{name, job.Bag}] = s.profile(name, job.Bag)
+		out[profileKey{name, job.Bag}] = s.profile(name, job.Bag, cfg.Adaptor.Runs)
 		if len(s.reduces) > 0 {
-			out[profileKey{name, job.MapReduce}] = s.profile(name, job.MapReduce)
+			out[profileKey{name, job.MapReduce}] = s.profile(name, job.MapReduce, cfg.Adaptor.Runs)
 		}
 	}
 	return out
@@ -94,9 +94,23 @@ func draw(rng *rand.Rand, n int) []int {
 	return all[:sampled]
 }
 
-// profile returns what a run with just those tasks measures. Reduces by turns begin before
-// the last map has ended and after it, so that both sorts of shuffle are known.
-func (p *pooled) profile(name string, kind job.Kind) *predict.Profile {
+// profile returns what so many runs measure that had an equal part of those tasks each.
+func (p *pooled) profile(name string, kind job.Kind, runs int) *predict.Profile {
+	prof := &predict.Profile{App: name}
+	runs = min(max(runs, 1), len(p.maps))
+	for r := range runs {
+		q := &pooled{maps: part(p.maps, r, runs), reduces: part(p.reduces, r, runs), first: part(p.first, r, runs), other: part(p.other, r, runs)}
+		q.run(prof, kind)
+	}
+	return prof
+}
+
+// part returns part i of n of the values.
+func part(d []time.Duration, i, n int) []time.Duration { return d[len(d)*i/n : len(d)*(i+1)/n] }
+
+// run adds what a run with just those tasks measures. Reduces by turns begin before the last
+// map has ended and after it, so that both sorts of shuffle are known.
+func (p *pooled) run(prof *predict.Profile, kind job.Kind) {
 	var c predict.Collector
 	last := epoch
 	for _, d := range p.maps {
@@ -120,7 +134,5 @@ func (p *pooled) profile(name string, kind job.Kind) *predict.Profile {
 				{Phase: job.PhaseReduce, Start: shuffled, End: shuffled.Add(d)}})
 		}
 	}
-	prof := &predict.Profile{App: name}
 	prof.AddRun(size, epoch, c.Measures())
-	return prof
 }

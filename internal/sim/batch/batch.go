@@ -6,9 +6,15 @@
 //   - EASY: the first job of the queue has a reservation, others start at once where that
 //     does not delay it, in the order of arrival (Lifka 1995; EASYSJBF: the shortest first).
 //   - CBF: every job has a reservation from its arrival on, in the earliest slot that delays
-//     nobody; when a job ends before its limit the queue is swept in the order of arrival and
-//     each reservation moves to the earliest start that the timeline then allows
-//     (models.md, section 2; Mu'alem and Feitelson 2001).
+//     nobody; whenever a job has ended the queue is swept in the order of arrival and each
+//     reservation moves to the earliest start that the timeline then allows (models.md,
+//     section 2; Mu'alem and Feitelson 2001). After an end at the limit that matters, too: to
+//     jobs that a sweep had passed before a later one left them a place.
+//
+// Arrivals, starts and ends take time logarithmic in the length of the queue. A sweep takes
+// that for each reservation that moves, and those are many: of a long queue under estimates
+// that are too long, mostly a good part. Jobs that cannot move are passed by in a few
+// nanoseconds, or the time of one look at the timeline.
 //
 // The package is pure: no clock, file, goroutine or random source.
 package batch

@@ -81,7 +81,7 @@ func (c *cbf) earlier(w *wait) (job.Time, bool) {
 		return c.line.EarlierFit(back(s.first, w.d), w.at, nodes, w.d)
 	}
 	from := s.holes.earliest(nodes, w.d)
-	if from >= back(w.at, w.d) && w.at != cluster.Never {
+	if from >= back(w.at, w.d) {
 		if w.at > s.last {
 			return 0, false
 		}
