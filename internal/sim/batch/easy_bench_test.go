@@ -34,7 +34,7 @@ func BenchmarkEASYQueue(b *testing.B) {
 		for _, nodes := range []int{128, 10000} {
 			for _, n := range []int{1000, 10000, 100000} {
 				b.Run(fmt.Sprintf("%s/nodes=%d/waiting=%d", p, nodes, n), func(b *testing.B) {
-					q := newQueue(nodes, p, n)
+					q := newQueue(nodes, p, n, false)
 					for range 5 * n { // to the steady state, as far as may be
 						q.event()
 					}
@@ -53,12 +53,13 @@ type queue struct {
 	sys    *System
 	random *rand.Rand
 	runs   []time.Duration // by ID
+	exact  bool            // jobs run as long as they ask for
 	ends   heap[job.Time]
 	ids    []ID
 }
 
-func newQueue(nodes int, p Policy, waiting int) *queue {
-	q := &queue{sys: New(nodes, p), random: rand.New(rand.NewPCG(1, 2))}
+func newQueue(nodes int, p Policy, waiting int, exact bool) *queue {
+	q := &queue{sys: New(nodes, p), exact: exact, random: rand.New(rand.NewPCG(1, 2))}
 	for range waiting {
 		q.arrive(0)
 	}
@@ -76,7 +77,11 @@ func (q *queue) arrive(now job.Time) {
 	nodes := 1 + int(float64(q.sys.Nodes())*q.random.Float64()*q.random.Float64()*q.random.Float64())
 	limit := time.Minute + time.Duration(q.random.Float64()*q.random.Float64()*float64(24*time.Hour))
 	id := ID(len(q.runs))
-	q.runs = append(q.runs, time.Duration(float64(limit)*(0.05+0.95*q.random.Float64())))
+	run := time.Duration(float64(limit) * (0.05 + 0.95*q.random.Float64()))
+	if q.exact {
+		run = limit
+	}
+	q.runs = append(q.runs, run)
 	q.sys.Submit(now, id, min(nodes, q.sys.Nodes()), limit)
 }
 
