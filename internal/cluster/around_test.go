@@ -63,3 +63,19 @@ func compareAround(t *rapid.T, line *Timeline, dumb *twin, from, to job.Time, re
 		t.Fatalf("about %d … %d, not further than %d, are %v: too soon", from, to, reach, steps)
 	}
 }
+
+// compareEarlier compares where a reservation can move to.
+func (q question) compareEarlier(t rapid.TB, line *Timeline, dumb *twin) {
+	t.Helper()
+	for _, d := range []time.Duration{0, 3, 20, 500} {
+		for _, before := range []job.Time{0, q.a, min(q.a, Never-10) + 10, q.b} {
+			from := min(q.a, dumb.span()) / 2
+			got, ok := line.EarlierFit(from, before, q.nodes, d)
+			want, wantOK := dumb.earlierFit(from, before, q.nodes, d)
+			if ok != wantOK || (ok && got != want) {
+				t.Fatalf("%d nodes for %d, reserved at %d, fit from %d on at %d (%v), want %d (%v): %v",
+					q.nodes, d, before, from, got, ok, want, wantOK, near(line, from))
+			}
+		}
+	}
+}

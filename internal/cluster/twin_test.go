@@ -186,21 +186,6 @@ func (q question) compare(t rapid.TB, line *Timeline, dumb *twin) {
 	}
 }
 
-func (q question) compareEarlier(t rapid.TB, line *Timeline, dumb *twin) {
-	t.Helper()
-	for _, d := range []time.Duration{0, 3, 20, 500} {
-		for _, before := range []job.Time{0, q.a, min(q.a, Never-10) + 10, q.b} {
-			from := min(q.a, dumb.span()) / 2
-			got, ok := line.EarlierFit(from, before, q.nodes, d)
-			want, wantOK := dumb.earlierFit(from, before, q.nodes, d)
-			if ok != wantOK || (ok && got != want) {
-				t.Fatalf("%d nodes for %d, reserved at %d, fit from %d on at %d (%v), want %d (%v): %v",
-					q.nodes, d, before, from, got, ok, want, wantOK, near(line, from))
-			}
-		}
-	}
-}
-
 // near returns some steps from an instant on.
 func near(line *Timeline, at job.Time) []Step {
 	c := line.Clone()
