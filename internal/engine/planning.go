@@ -11,10 +11,12 @@ import (
 
 // planning is how the plan of what is left of a job stands.
 type planning struct {
-	onWay  bool     // it was asked for
-	reason string   // why
-	failed string   // why the last one came to nothing …
-	retry  job.Time // … and when another is asked for
+	onWay  bool          // it was asked for
+	reason string        // why
+	failed string        // why the last one came to nothing …
+	retry  job.Time      // … and when another is asked for
+	cut    time.Duration // how long tasks had run that were cut short, as far as it knows
+	short  bool          // the last one asked for less time than the next task takes, as far as is known
 }
 
 // barren counts the allocations in a row that were asked for a job and ended without any
@@ -86,8 +88,8 @@ func (e *Engine) lack(j *jobState, pr prospect) string {
 }
 
 func (e *Engine) plan(j *jobState, pr prospect, reason string) {
-	j.plan = planning{onWay: true, reason: reason}
 	rest := e.rest(j)
+	j.plan = planning{onWay: true, reason: reason, cut: rest.CutShort, short: j.plan.short}
 	rest.Unserved = !pr.ok
 	e.do(Plan{Job: j.work.ID, Reason: reason, Rest: rest})
 }
@@ -117,6 +119,7 @@ func (e *Engine) planned(in Planned) {
 	if j == nil || !j.plan.onWay {
 		return
 	}
+	was := j.plan
 	j.plan = planning{}
 	if !j.active() {
 		return
@@ -130,6 +133,10 @@ func (e *Engine) planned(in Planned) {
 		e.replan(j, "the plan asks for other allocations than the job runs on", in.Retry)
 		return
 	}
+	short, most := j.tooShort(in, was.cut)
+	if short && was.short {
+		in.Most = most
+	}
 	e.emit(in.JobPlanned)
 	class, ready := j.waits.next()
 	if !ready {
@@ -141,11 +148,34 @@ func (e *Engine) planned(in Planned) {
 	}
 	if !pr.ok {
 		e.replan(j, "nothing that the plan asks for serves the job: "+e.lack(j, pr), in.Retry)
+		j.plan.short = short
 		return
 	}
 	for _, r := range in.Allocs {
 		e.request(j, r)
 	}
+}
+
+// tooShort reports whether a plan that knew of all that was cut short asks for less time than
+// the job's next task is expected to take, and returns the most that it asks for. If the next
+// plan does so too there is no more to be had, and the task is tried in that time:
+// allocations that come to nothing end the job, plans that do would go on for ever.
+func (j *jobState) tooShort(in Planned, knew time.Duration) (short bool, most time.Duration) {
+	class, ready := j.waits.next()
+	if !ready || max(j.timing[0].longest, j.timing[1].longest) > knew {
+		return false, 0
+	}
+	for _, r := range in.Allocs {
+		if most = max(most, r.Time); r.Time == 0 {
+			return false, 0
+		}
+	}
+	t := j.timing[class]
+	if hint := [...]time.Duration{in.TaskTime, in.ReduceTime}[class]; hint > 0 {
+		t.hint = hint
+	}
+	t.most = 0
+	return most > 0 && t.span(j.queues[class].cutOnly()) > most, most
 }
 
 // unplanned takes in that no plan could be made. Without a time at which one may be the
@@ -179,6 +209,7 @@ func (e *Engine) applyPlanned(r event.JobPlanned) {
 		if d > 0 {
 			j.timing[i].hint = d
 		}
+		j.timing[i].most = r.Most
 	}
 	j.foresee(r.TaskMean, r.ReduceMean, r.TaskTime, r.ReduceTime)
 	e.enqueue(j)

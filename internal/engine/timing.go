@@ -23,6 +23,7 @@ type timing struct {
 	measured *measured     // nil: nothing yet
 	longest  time.Duration // that a task had run when its allocation ended, of those that were cut short
 	cuts     int           // tasks that were cut short and are not done
+	most     time.Duration // see event.JobPlanned; 0: it does not matter
 }
 
 // measured is what this run has shown.
@@ -34,7 +35,7 @@ type measured struct {
 
 // String returns the timing as text that differs where the timing does.
 func (t *timing) String() string {
-	s := fmt.Sprintf("hint %v longest %v cuts %d", t.hint, t.longest, t.cuts)
+	s := fmt.Sprintf("hint %v longest %v cuts %d most %v", t.hint, t.longest, t.cuts, t.most)
 	if m := t.measured; m != nil {
 		s += fmt.Sprintf(" measured %d sum %v usual %v", m.sketch.Count, m.sketch.Sum, m.usual)
 	}
@@ -69,7 +70,7 @@ func (t *timing) add(d time.Duration) {
 // has that were asked for is not believed: else nothing would ever start on them.
 func (j *jobState) expect(tasks, reduces time.Duration, asked []job.AllocRequest) {
 	for i, d := range []time.Duration{tasks, reduces} {
-		j.timing[i].hint = 0
+		j.timing[i].hint, j.timing[i].most = 0, 0
 		for _, r := range asked {
 			if r.Time == 0 || sched.Span(d) <= r.Time {
 				j.timing[i].hint = max(0, d)
@@ -152,12 +153,17 @@ func (j *jobState) uncut(i int) {
 
 // span returns how much time must be left where a task of the class begins. cut says
 // that it was cut short before.
-func (j *jobState) span(class int, cut bool) time.Duration {
-	t := &j.timing[class]
+func (j *jobState) span(class int, cut bool) time.Duration { return j.timing[class].span(cut) }
+
+func (t *timing) span(cut bool) time.Duration {
+	d := t.expected()
 	if cut {
-		return sched.Span(max(t.expected(), t.longest))
+		d = max(d, t.longest)
 	}
-	return sched.Span(t.expected())
+	if s := sched.Span(d); t.most == 0 || s <= t.most {
+		return s
+	}
+	return t.most / 2
 }
 
 // inTime reports whether what needs that span may begin on the node now, as far as the

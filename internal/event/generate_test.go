@@ -167,7 +167,7 @@ func drawElastic(t *rapid.T, k Kind) Record {
 	case KindJobPlanned:
 		return JobPlanned{Job: drawAttempt(t).Job, Scout: rapid.Int().Draw(t, "scout"), Decision: drawText(t),
 			TaskTime: drawDuration(t), ReduceTime: drawDuration(t),
-			TaskMean: drawDuration(t), ReduceMean: drawDuration(t)}
+			TaskMean: drawDuration(t), ReduceMean: drawDuration(t), Most: drawDuration(t)}
 	default:
 		return nil
 	}

@@ -34,6 +34,7 @@ type view struct {
 	ReduceTime time.Duration      `json:"reduce_time_ns,omitempty"`
 	TaskMean   time.Duration      `json:"task_mean_ns,omitempty"`
 	ReduceMean time.Duration      `json:"reduce_mean_ns,omitempty"`
+	Most       time.Duration      `json:"most_time_ns,omitempty"`
 	Decision   string             `json:"decision,omitempty"`
 	Ends       string             `json:"ends,omitempty"` // RFC 3339 with nanoseconds, UTC
 	Unwanted   bool               `json:"unwanted,omitempty"`
@@ -105,7 +106,7 @@ func (v *view) job(r Record) bool {
 		v.TaskMean, v.ReduceMean = r.TaskMean, r.ReduceMean
 	case JobPlanned:
 		v.Scout, v.TaskTime, v.ReduceTime, v.Decision = r.Scout, r.TaskTime, r.ReduceTime, r.Decision
-		v.TaskMean, v.ReduceMean = r.TaskMean, r.ReduceMean
+		v.TaskMean, v.ReduceMean, v.Most = r.TaskMean, r.ReduceMean, r.Most
 	case JobStopping:
 		v.State, v.Code, v.Reason = r.State, r.Code, r.Reason
 	case JobFinalizing:

@@ -109,6 +109,9 @@ type JobPlanned struct {
 	ReduceTime time.Duration `msgpack:"rt,omitempty"`
 	TaskMean   time.Duration `msgpack:"tme,omitempty"`
 	ReduceMean time.Duration `msgpack:"rme,omitempty"`
+	// Most is the most time that is to be had, where tasks are expected to take longer: they
+	// begin all the same where half of it is left. 0: there is enough. The engine says so.
+	Most time.Duration `msgpack:"mo,omitempty"`
 }
 
 // AttemptStarted: the attempt occupies its node from now on.

@@ -34,6 +34,7 @@ type took struct {
 	least time.Duration
 	n     int
 	hint  time.Duration
+	most  time.Duration // see event.JobPlanned
 }
 
 func newBatchLedger() batchLedger {
@@ -72,6 +73,7 @@ func (l *Ledger) applyBatch(e event.Entry) {
 		l.hint(r.Job, r.TaskTime, r.ReduceTime, append(r.More, r.Alloc))
 	case event.JobPlanned:
 		l.hint(r.Job, r.TaskTime, r.ReduceTime, nil)
+		l.took(kindID{r.Job, false}).most, l.took(kindID{r.Job, true}).most = r.Most, r.Most
 	case event.AttemptStarted:
 		l.startedIn(e.At, r)
 	case event.LeaveGranted:
@@ -106,7 +108,7 @@ func (l *Ledger) hint(id job.ID, tasks, reduces time.Duration, rs []job.AllocReq
 		if rs == nil && d == 0 {
 			continue
 		}
-		k.hint = d
+		k.hint, k.most = d, 0
 		for _, r := range rs {
 			if k.hint = 0; r.Time == 0 || r.Time >= sched.Span(d) {
 				k.hint = d
@@ -138,6 +140,9 @@ func (l *Ledger) inTime(at job.Time, id job.Attempt) {
 	expected := k.hint
 	if k.n >= 5 {
 		expected = k.least
+	}
+	if k.most > 0 { // no more is to be had
+		expected = min(expected, k.most/2)
 	}
 	if at >= ends || at.Add(expected) > ends {
 		l.fail("%v begins at %v on %s and is expected to take %v, but its allocation ends at %v",
