@@ -130,6 +130,7 @@ func (e *easy) start(now job.Time, ids []ID) []ID {
 		ids = e.pass(now, ids)
 	}
 	e.early = e.early[:0]
+	e.fresh = max(e.fresh, e.line.head) // what came and was cancelled since may be forgotten
 	for ; e.fresh < e.line.end(); e.fresh++ {
 		if id := e.line.wait(e.fresh).id; id != gone {
 			ids = e.arrive(now, id, ids)

@@ -3,6 +3,7 @@ package batch
 import (
 	"math"
 	"testing"
+	"time"
 )
 
 // TestEASYReference compares means with those of an independent simulator.
@@ -26,6 +27,22 @@ func TestEASYReference(t *testing.T) {
 		t.Logf("%s: %.2f s, %.2f", c.policy, wait, bsld)
 		if math.Abs(wait/c.wait-1) > 0.0005 || math.Abs(bsld/c.bsld-1) > 0.002 {
 			t.Errorf("%s: mean wait %.2f s, AVEbsld %.2f; want %.2f and %.2f", c.policy, wait, bsld, c.wait, c.bsld)
+		}
+	}
+}
+
+// TestCancelledBeforeStart: jobs that come and go at one instant leave no trace.
+func TestCancelledBeforeStart(t *testing.T) {
+	for _, p := range Policies {
+		s := New(2, p)
+		for id := range ID(20) {
+			s.Submit(0, id, 1, time.Hour)
+			if id < 19 {
+				s.Cancel(0, id)
+			}
+		}
+		if ids := s.Start(0, nil); len(ids) != 1 || ids[0] != 19 {
+			t.Errorf("%s starts %v, want 19", p, ids)
 		}
 	}
 }
