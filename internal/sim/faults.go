@@ -47,11 +47,7 @@ type breakage struct {
 func (b *breakage) happen() {
 	w, f := b.w, &b.w.cfg.Faults
 	if w.machine.state[b.node].down {
-		if w.machine.repair(b.node) {
-			w.system.Resize(w.now, 1)
-			w.changed = true
-			w.unpark()
-		}
+		w.mend(b.node)
 		w.agenda.note(w.now.Add(exponential(b.rng, f.NodeMTBF)), faultRank, b)
 		return
 	}
@@ -71,6 +67,15 @@ func (w *world) breakDown(node int) {
 		if n == node {
 			holder.owner.broke(holder, rank)
 		}
+	}
+}
+
+// mend brings a node back.
+func (w *world) mend(node int) {
+	if w.machine.repair(node) {
+		w.system.Resize(w.now, 1)
+		w.changed = true
+		w.unpark()
 	}
 }
 

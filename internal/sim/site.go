@@ -2,6 +2,7 @@ package sim
 
 import (
 	"context"
+	"slices"
 
 	"berth/internal/cluster"
 	"berth/internal/driver"
@@ -33,6 +34,7 @@ type grant struct {
 	id      job.AllocID
 	alloc   *allocation
 	workers []*worker // by rank; nil: it is not up
+	broken  []bool    // by rank: its node failed, and is no more a part of it
 }
 
 func newSite(w *world, report driver.Reporter, dial func(*worker)) *site {
@@ -56,7 +58,7 @@ func (s *site) Request(_ context.Context, id job.AllocID, req job.AllocRequest) 
 	case c.MaxTime > 0 && wall(req.Time) > c.MaxTime:
 		return refused("its queue takes no such wall time")
 	}
-	g := &grant{site: s, id: id, workers: make([]*worker, req.Nodes)}
+	g := &grant{site: s, id: id, workers: make([]*worker, req.Nodes), broken: make([]bool, req.Nodes)}
 	s.allocs[id] = g
 	g.alloc = s.w.submit(g, true, req.Nodes, wall(req.Time))
 	return nil
@@ -134,7 +136,7 @@ func (g *grant) happen() {
 		if g.alloc.state != running {
 			return
 		}
-		if g.workers[rank] == nil && !g.site.w.machine.state[node].down {
+		if g.workers[rank] == nil && !g.broken[rank] {
 			g.workers[rank] = newWorker(g, rank, node)
 			g.site.dial(g.workers[rank])
 		}
@@ -142,8 +144,17 @@ func (g *grant) happen() {
 }
 
 // broke ends the worker of a node that failed. The allocation goes on with the others, as
-// jobs of srun --no-kill do, and has no more use of that node.
+// jobs of srun --no-kill do, and has no more use of that node. Without any it is over.
 func (g *grant) broke(_ *allocation, rank int) {
+	if g.broken[rank] {
+		return // it had been repaired meanwhile
+	}
+	g.broken[rank] = true
+	if !slices.Contains(g.broken, false) {
+		g.end()
+		g.site.say(engine.AllocDown{Alloc: g.id, Reason: "all its nodes failed"})
+		return
+	}
 	if k := g.workers[rank]; k != nil {
 		k.die()
 		g.site.say(engine.NodeDown{Node: k.id, Gone: true, Reason: "its node failed"})
