@@ -10,10 +10,12 @@ import (
 )
 
 // TestOrder hands in a large bag and, while its first task runs, a small one. In the order
-// shortest the small one begins with the next free core and ends first, in fifo it comes last.
+// shortest the small one begins with the next free core and ends first, in fifo it comes last;
+// auto is fifo on this machine.
 func TestOrder(t *testing.T) {
 	for _, c := range []struct{ name, flag, env, order, why string }{
-		{"by default", "", "", "fifo", "before it in line: "},
+		{"by default", "", "", "auto", "before it in line: "},
+		{"first in, first out", "fifo", "shortest", "fifo", "before it in line: "},
 		{"by the flag", "shortest", "fifo", "shortest", "1 job with less left to do goes first: "},
 		{"by the environment", "", "shortest", "shortest", "1 job with less left to do goes first: "},
 	} {
@@ -37,7 +39,7 @@ func TestOrder(t *testing.T) {
 			w.write("go", "")
 			w.must("wait", string(small))
 			w.must("wait", string(large))
-			if begun, want := w.startsBefore(large, small), map[string]int{"fifo": 6, "shortest": 1}[c.order]; begun != want {
+			if begun, want := w.startsBefore(large, small), map[string]int{"auto": 6, "fifo": 6, "shortest": 1}[c.order]; begun != want {
 				t.Errorf("%d tasks of the large bag began before those of the small one, want %d", begun, want)
 			}
 		})
@@ -88,20 +90,56 @@ func starts(all []event.Entry) []event.Entry {
 	return found
 }
 
-// TestOrderRefused: an order that there is not, and one that the running coordinator has not.
+// TestOrderRefused: an order that there is not, and what the running coordinator does not do.
 func TestOrderRefused(t *testing.T) {
 	w := newWorld(t)
-	if r := w.berth("server", "start", "--order", "longest"); r.code != int(job.CodeConfig) || !strings.Contains(r.stderr, `"longest" is no order`) {
-		t.Errorf("an unknown order: %v", r)
+	refused := func(says string, args ...string) {
+		t.Helper()
+		if r := w.berth(args...); r.code != int(job.CodeConfig) || !strings.Contains(r.stderr, says) {
+			t.Errorf("berth %v: %v", args, r)
+		}
 	}
+	refused(`"longest" is no order`, "server", "start", "--order", "longest")
 	w.must("server", "start", "--order", "shortest")
-	if r := w.berth("server", "start", "--order", "fifo"); r.code != int(job.CodeConfig) || !strings.Contains(r.stderr, "in the order shortest") {
-		t.Errorf("another order than the running coordinator's: %v", r)
-	}
+	refused("in the order shortest", "server", "start", "--order", "fifo")
+	refused("in the order shortest", "server", "start", "--order", "auto")
+	refused("gives allocations back", "server", "start", "--keep")
 	w.must("server", "start") // any will do
+	w.must("server", "start", "--order", "shortest", "--keep=false")
 	w.must("server", "stop")
-	w.batch = []string{"SLURM_CONF=/dev/null", "BERTH_ORDER=longest"}
-	if r := w.berth("bag", "--", "true", ":::", "x"); r.code == 0 || !strings.Contains(r.stderr, "BERTH_ORDER") {
-		t.Errorf("an unknown order in the environment: %v", r)
+	w.must("server", "start", "--keep")
+	refused("keeps allocations", "server", "start", "--keep=false")
+	w.must("server", "stop")
+	for _, kv := range []string{"BERTH_ORDER=longest", "BERTH_KEEP=perhaps"} {
+		w.batch = []string{"SLURM_CONF=/dev/null", kv}
+		name, value, _ := strings.Cut(kv, "=")
+		if r := w.berth("bag", "--", "true", ":::", "x"); r.code == 0 || !strings.Contains(r.stderr, name) || !strings.Contains(r.stderr, value) {
+			t.Errorf("%s: %v", kv, r)
+		}
+	}
+}
+
+// TestKeepShown: what the flag and the environment say about allocations is what status tells.
+func TestKeepShown(t *testing.T) {
+	for _, c := range []struct {
+		env  string
+		args []string
+		kept bool
+	}{
+		{"", nil, false},
+		{"0", nil, false},
+		{"1", nil, true},
+		{"", []string{"--keep"}, true},
+		{"1", []string{"--keep=false"}, false},
+	} {
+		w := newWorld(t)
+		w.batch = []string{"SLURM_CONF=/dev/null", "BERTH_KEEP=" + c.env}
+		w.must(append([]string{"server", "start"}, c.args...)...)
+		if r := w.must("server", "status"); strings.Contains(r.stdout, "order auto, allocations kept,") != c.kept {
+			t.Errorf("BERTH_KEEP=%s %v: %s", c.env, c.args, r.stdout)
+		}
+		if r := w.must("server", "status", "--json"); strings.Contains(r.stdout, `"keep":true`) != c.kept {
+			t.Errorf("BERTH_KEEP=%s %v: %s", c.env, c.args, r.stdout)
+		}
 	}
 }

@@ -14,8 +14,6 @@ import (
 	"berth/internal/control"
 	"berth/internal/coordinator"
 	"berth/internal/home"
-	"berth/internal/job"
-	"berth/internal/sched"
 	"berth/internal/ui"
 	"berth/internal/wire"
 )
@@ -40,7 +38,13 @@ Jobs of yours that can run on the same nodes share them. In the order fifo those
 that came first go first. In the order shortest those go first that have the least
 work left, as predicted, so that short jobs do not wait for long ones; nothing that
 runs is stopped for it, and time spent waiting counts, so that long jobs get their
-turn. BERTH_ORDER sets it for the coordinator that the next command starts.
+turn. The order auto, the default, is shortest on a cluster and fifo on this machine.
+
+What a job asked of a cluster is given back when that job is done, where other jobs
+of yours have asked for their own. With --keep it stays as long as any job of yours
+can use it: good for you, and not for the others on the cluster.
+
+BERTH_ORDER, and BERTH_KEEP=1, say so for the coordinator that the next command starts.
 
 Of several login nodes that share your home one has the coordinator; on the others
 berth says which one that is.`,
@@ -51,56 +55,30 @@ berth says which one that is.`,
 }
 
 func newServerStart() *cobra.Command {
-	var order string
+	var p policy
 	c := &cobra.Command{
 		Use: "start", Short: "Start the coordinator in the background, if none runs", Args: noArguments,
-		Example: "  berth server start\n  berth server start --order shortest",
+		Example: "  berth server start\n  berth server start --order shortest\n  berth server start --keep",
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			o, err := orderOf(order)
-			if err != nil {
+			if err := p.settle(cmd); err != nil {
 				return err
 			}
 			h, err := home.Open()
 			if err != nil {
 				return err
 			}
-			c, err := control.Ensure(cmd.Context(), h, "--order", string(o))
+			c, err := control.Ensure(cmd.Context(), h, p.args()...)
 			if err != nil {
 				return err
 			}
-			if order != "" {
-				if err := checkOrder(cmd, c, o); err != nil {
-					return err
-				}
+			if err := p.check(cmd, c); err != nil {
+				return err
 			}
 			return printServer(cmd, c)
 		},
 	}
-	orderFlag(c, &order)
+	p.flags(c)
 	return c
-}
-
-func orderFlag(c *cobra.Command, order *string) {
-	c.Flags().StringVar(order, "order", "", "who goes first among jobs on the same nodes: fifo or shortest (default: what BERTH_ORDER says, else fifo)")
-}
-
-// orderOf returns the order that the flag names, or else the environment.
-func orderOf(flag string) (sched.Order, error) {
-	if flag != "" {
-		return sched.ParseOrder("--order", flag)
-	}
-	return sched.ParseOrder(sched.OrderVar, os.Getenv(sched.OrderVar))
-}
-
-// checkOrder reports a coordinator that ran already, in another order.
-func checkOrder(cmd *cobra.Command, c *control.Client, want sched.Order) error {
-	hello, err := c.Hello(cmd.Context())
-	if err != nil || hello.Order == string(want) {
-		return err
-	}
-	return &job.Error{Class: job.User, Code: job.CodeConfig, Where: "--order",
-		What: "the coordinator runs already, in the order " + hello.Order,
-		Do:   "end it first with berth server stop; with --force if jobs are not over, which then go on in the new order"}
 }
 
 func newServerStop() *cobra.Command {
@@ -159,15 +137,19 @@ func printServer(cmd *cobra.Command, c *control.Client) error {
 		_, err = fmt.Fprintln(cmd.OutOrStdout(), "no coordinator is running")
 		return err
 	}
-	_, err = fmt.Fprintf(cmd.OutOrStdout(), "coordinator %d runs since %s: %d jobs not over, order %s, %d workers, listening on %s\n",
-		hello.PID, hello.Started, hello.Jobs, hello.Order, hello.Nodes, hello.Address)
+	kept := ""
+	if hello.Keep {
+		kept = ", allocations kept"
+	}
+	_, err = fmt.Fprintf(cmd.OutOrStdout(), "coordinator %d runs since %s: %d jobs not over, order %s%s, %d workers, listening on %s\n",
+		hello.PID, hello.Started, hello.Jobs, hello.Order, kept, hello.Nodes, hello.Address)
 	return err
 }
 
 func newServerRun() *cobra.Command {
 	var readyFD bool
 	var idle time.Duration
-	var order string
+	var p policy
 	c := &cobra.Command{
 		Use: "run", Short: "Be the coordinator, in the foreground", Args: noArguments,
 		Example: "  berth server run --idle 0",
@@ -176,7 +158,7 @@ func newServerRun() *cobra.Command {
 			if readyFD {
 				ready = os.NewFile(control.ReadyFD, "ready")
 			}
-			err := runServer(cmd, idle, order, ready)
+			err := runServer(cmd, idle, p, ready)
 			if err != nil && ready != nil {
 				_ = json.NewEncoder(ready).Encode(control.Failure(err)) // who started it may be gone
 			}
@@ -185,14 +167,13 @@ func newServerRun() *cobra.Command {
 	}
 	c.Flags().BoolVar(&readyFD, "ready-fd", false, "say on descriptor 3 when it listens")
 	c.Flags().DurationVar(&idle, "idle", serverIdle, "end after so long with nothing to do; 0: never")
-	orderFlag(c, &order)
+	p.flags(c)
 	_ = c.Flags().MarkHidden("ready-fd")
 	return c
 }
 
-func runServer(cmd *cobra.Command, idle time.Duration, order string, ready *os.File) error {
-	o, err := orderOf(order)
-	if err != nil {
+func runServer(cmd *cobra.Command, idle time.Duration, p policy, ready *os.File) error {
+	if err := p.settle(cmd); err != nil {
 		return err
 	}
 	h, err := home.Open()
@@ -212,7 +193,7 @@ func runServer(cmd *cobra.Command, idle time.Duration, order string, ready *os.F
 	log := slog.New(slog.NewTextHandler(cmd.ErrOrStderr(), nil))
 	ctx, stop := terminable(cmd.Context())
 	defer stop()
-	opts := coordinator.Options{Home: h, Exe: exe, Idle: idle, Log: log, Ready: say, Listen: os.Getenv(wire.ListenVar), Order: o}
+	opts := coordinator.Options{Home: h, Exe: exe, Idle: idle, Log: log, Ready: say, Listen: os.Getenv(wire.ListenVar), Order: p.order, Keep: p.keep}
 	if ready == nil {
 		return coordinator.Run(ctx, opts)
 	}

@@ -22,6 +22,7 @@ type Hello struct {
 	Nodes   int    `json:"nodes"`   // workers that are connected
 	Started string `json:"started"` // RFC 3339
 	Order   string `json:"order"`   // of jobs that run on the same allocations (sched.Order)
+	Keep    bool   `json:"keep"`    // allocations are kept when the job that asked for them is done
 }
 
 // Submit asks for a run whose folder is complete to be taken on.

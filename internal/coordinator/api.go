@@ -37,7 +37,7 @@ func (s *Server) handler() http.Handler {
 
 func (s *Server) getServer(w http.ResponseWriter, _ *http.Request) {
 	h := control.Hello{Version: control.Version, PID: os.Getpid(), Address: s.address, Started: s.started.Format(time.RFC3339),
-		Order: string(s.opts.Order)}
+		Order: string(s.opts.Order), Keep: s.opts.Keep}
 	err := s.call(func() error {
 		h.Nodes = len(s.sessions)
 		h.Jobs = s.engine.Unfinished()

@@ -43,6 +43,9 @@ type Options struct {
 	// Listen is where it listens for workers, as wire.ParsePlace reads it; empty: see listenForWorkers.
 	Listen string
 	Order  sched.Order // of jobs that run on the same allocations
+	// Keep has elastic allocations kept as long as any job can use them; else they are given
+	// back when the job is done that asked for them (engine.Config.Yield).
+	Keep bool
 }
 
 // Server is one user's coordinator.
@@ -120,7 +123,7 @@ func newServer(opts Options, stop context.CancelFunc) *Server {
 		home: opts.Home, opts: opts, log: opts.Log, started: time.Now(), stop: stop,
 		posted: make(chan func(), 4096), driverCalls: make(chan func(context.Context), 1024), stopped: make(chan struct{}),
 		drivers: make(map[string]driver.Driver), journals: journal.NewSet(opts.Home.JournalOf), nodes: report.NewNodes(),
-		engine:   engine.New(engine.Config{NodeTimeout: nodeTimeout, Order: opts.Order}),
+		engine:   engine.New(engine.Config{NodeTimeout: nodeTimeout, Order: opts.Order, Yield: !opts.Keep}),
 		sessions: make(map[job.NodeID]*session), unflushed: make(map[*session]struct{}),
 		awaits: make(map[job.Attempt]*session), shapes: make(map[job.AllocID]job.AllocRequest),
 		jobs: make(map[job.ID]*live), idleSince: time.Now(),

@@ -27,8 +27,8 @@ func (e *Engine) applySubmitted(at job.Time, r event.JobSubmitted) {
 // enter puts a job into the line, behind all others.
 func (e *Engine) enter(j *jobState) {
 	e.orders++
-	j.place = sched.Place{Rank: e.rankOf(j), Order: e.orders}
 	p := e.poolFor(shapeOf(j.work.Alloc))
+	j.place = sched.Place{Rank: p.rankOf(j), Order: e.orders}
 	p.enter(j)
 	p.barren = 0
 	j.asked, j.misses, j.barren, j.plan = 0, 0, barren{}, planning{}

@@ -36,7 +36,8 @@ type Config struct {
 	// PlanRetry is how long a job waits for another plan after one that came to nothing,
 	// and, once for each but the first, after allocations that did. Default 1 min.
 	PlanRetry time.Duration
-	// Order is how the jobs of a pool come one after another. Default sched.FIFO.
+	// Order is how the jobs of a pool come one after another. Default sched.Auto: pools of
+	// elastic allocations are those of batch systems.
 	Order sched.Order
 }
 

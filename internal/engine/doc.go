@@ -86,8 +86,9 @@
 //
 // # The order of jobs
 //
-// Jobs of a pool come first in, first out, or (Config.Order) by what they have left to
-// begin, with ageing: sched.Rank says why so. A job's rank is made of its state alone: tasks
+// Jobs of a pool come first in, first out, or by what they have left to begin, with ageing:
+// sched.Rank says why so. Config.Order says which; by default an elastic pool goes by what is left,
+// any other by who came first. A job's rank is made of its state alone: tasks
 // that have no core yet, how long they took so far and were planned to take, when it was
 // released. It is found anew whenever something of the job changes (rerank), never by time
 // alone; so a replay gives the same line, and a restart in another order another line over

@@ -5,15 +5,13 @@ import (
 
 	"berth/internal/event"
 	"berth/internal/job"
-	"berth/internal/sched"
 )
 
 // Engine is the state of all jobs, tasks, nodes and allocations, and what decides
 // over them. Its methods must not be called at the same time.
 type Engine struct {
-	cfg      Config
-	shortest bool     // Config.Order is sched.Shortest
-	now      job.Time // of the step under way
+	cfg Config
+	now job.Time // of the step under way
 
 	jobs      map[job.ID]*jobState
 	line      []*jobState // all jobs, in order of submission
@@ -54,7 +52,6 @@ type Output struct {
 func New(cfg Config) *Engine {
 	return &Engine{
 		cfg:      cfg.withDefaults(),
-		shortest: cfg.Order == sched.Shortest,
 		jobs:     make(map[job.ID]*jobState),
 		nodes:    make(map[job.NodeID]*node),
 		nodeList: make([]*node, 1),

@@ -213,7 +213,7 @@ func (x *explanation) room(q *queue, word string) {
 	if q.kind == job.ReduceTask {
 		want = job.FormatSize(q.class.key.need.Mem) + " each to shuffle in"
 		room, whose := max(q.class.key.room, q.class.room), "maps"
-		if x.e.shortest && q.class.room > q.class.key.room {
+		if q.job.pool.shortest && q.class.room > q.class.key.room {
 			whose = "jobs that go first"
 		}
 		if room > 0 {

@@ -19,7 +19,7 @@ func (x *explanation) elastic(p *pool) {
 		case a.up() && a.joined == 0:
 			x.say("allocation %s began %s ago; none of its nodes has come up yet", a.id, job.FormatDuration(x.since(a.since())))
 		case a.up() && a.deadline() != 0:
-			x.say("allocation %s ends in %s", a.id, x.left(a))
+			x.say("allocation %s ends in %s%s", a.id, x.left(a), x.lent(a))
 		}
 	}
 	if !ready {
@@ -38,6 +38,14 @@ func (x *explanation) elastic(p *pool) {
 		x.say("what is left is planned in %s: the last %d allocations ended without any task done (%s)",
 			x.until(x.e.planAfter(x.j, pr)), x.j.barren.n, x.j.barren.last)
 	}
+}
+
+// lent tells of an allocation that another job asked for that it may end with that job.
+func (x *explanation) lent(a *alloc) string {
+	if !x.e.cfg.Yield || a.job == x.j.work.ID || x.e.jobs[a.job].over() {
+		return ""
+	}
+	return fmt.Sprintf("; it may be given back once %s, which asked for it, is done", a.job)
 }
 
 // waiting tells of an allocation that has yet to begin.

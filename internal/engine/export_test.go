@@ -26,7 +26,7 @@ func (e *Engine) Missed() string {
 				return fmt.Sprintf("%v of %s on %s (held %v)", c.key, c.line[0].job.work.ID, n.id, p.held)
 			}
 			if !c.hopeless {
-				room = max(room, e.wantsRoom(&d))
+				room = max(room, d.wantsRoom())
 			}
 		}
 		for _, n := range p.nodes {
@@ -64,7 +64,7 @@ func (e *Engine) Misplaced() string {
 	for _, p := range e.pools {
 		for _, j := range p.active {
 			left, rank := j.unstarted(), job.Time(0)
-			if e.shortest {
+			if p.shortest {
 				rank = sched.Rank(max(j.submitted, j.resumed), left[0], left[1])
 			}
 			if j.place.Rank != rank {

@@ -31,10 +31,11 @@ func shapeOf(r job.AllocRequest) shape {
 
 // pool is all allocations of one shape and the jobs that run on them.
 type pool struct {
-	shape  shape
-	allocs []*alloc    // not over, oldest first
-	nodes  []*node     // of those, that have ever been up, by index
-	active []*jobState // not over, by submission or resume
+	shape    shape
+	shortest bool        // its order is sched.Shortest
+	allocs   []*alloc    // not over, oldest first
+	nodes    []*node     // of those, that have ever been up, by index
+	active   []*jobState // not over, by submission or resume
 
 	done      uint64   // attempts done on its nodes, ever
 	barren    int      // allocations in a row that ended without a node
@@ -59,7 +60,7 @@ func (e *Engine) poolFor(s shape) *pool {
 			return p
 		}
 	}
-	p := &pool{shape: s, byKey: make(map[classKey]*class)}
+	p := &pool{shape: s, shortest: e.cfg.Order.On(s.elastic) == sched.Shortest, byKey: make(map[classKey]*class)}
 	e.pools = append(e.pools, p)
 	return p
 }
@@ -128,7 +129,7 @@ func (e *Engine) enqueue(j *jobState) {
 	if j.pool != nil && j.pool.shape.elastic {
 		e.review(j)
 	}
-	if e.shortest {
+	if j.pool != nil && j.pool.shortest {
 		e.rerank(j)
 	}
 	for i := range j.queues {

@@ -108,7 +108,7 @@ type class struct {
 	// too small or have too little time. Nodes that come unblock the class.
 	hopeless bool
 	// room is the memory that its shuffles leave to tasks of earlier jobs that found no
-	// room (Engine.wantsRoom), in bytes, when last looked.
+	// room (class.wantsRoom), in bytes, when last looked.
 	room int64
 }
 

@@ -56,10 +56,10 @@ func (j *jobState) unstarted() [2]sched.Unstarted {
 	return left
 }
 
-// rankOf returns the rank of the job as it is. It is a function of the job's state, so
+// rankOf returns the rank of the job, as it is, among those of the pool. It is a function of the job's state, so
 // replayed records give the same line.
-func (e *Engine) rankOf(j *jobState) job.Time {
-	if !e.shortest {
+func (p *pool) rankOf(j *jobState) job.Time {
+	if !p.shortest {
 		return 0
 	}
 	left := j.unstarted()
@@ -71,11 +71,8 @@ func (e *Engine) rankOf(j *jobState) job.Time {
 // those heads, and the logarithm of the number of jobs.
 func (e *Engine) rerank(j *jobState) {
 	p := j.pool
-	if p == nil {
-		return
-	}
 	was := j.place
-	if j.place.Rank = e.rankOf(j); j.place == was {
+	if j.place.Rank = p.rankOf(j); j.place == was {
 		return
 	}
 	passed := p.heldJob != nil && j.passed(p.heldJob, was)
@@ -109,7 +106,7 @@ func (e *Engine) turn(p *pool, freed []*node) []*node {
 	}
 	p.turned = false
 	for _, c := range p.classes {
-		if c.key.kind == job.ReduceTask && e.shortest {
+		if c.key.kind == job.ReduceTask && p.shortest {
 			c.blocked = false
 		}
 	}
@@ -126,7 +123,7 @@ func (x *explanation) before() {
 	for _, k := range x.j.pool.active {
 		switch id := string(k.work.ID); {
 		case !k.place.Before(x.j.place) || !k.active() || k.queues[0].class == nil && k.queues[1].class == nil:
-		case !x.e.shortest:
+		case !k.pool.shortest:
 			first = append(first, id)
 		case work(k) < left:
 			less = append(less, id)

@@ -37,7 +37,7 @@ func (e *Engine) schedule(p *pool) {
 		if c.hopeless {
 			continue // nothing need be kept for it
 		}
-		if mem := e.wantsRoom(c); mem > 0 {
+		if mem := c.wantsRoom(); mem > 0 {
 			e.unobstruct(p, c, mem)
 			room = max(room, mem)
 		}
@@ -180,7 +180,7 @@ func (e *Engine) canHold(c *class, n *node) bool {
 // order sched.Shortest the maps of a large job that was there first may have the memory.
 func (e *Engine) holdable(p *pool, c *class) bool {
 	return c.key.kind != job.ReduceTask ||
-		e.wantsRoom(c) > 0 && slices.ContainsFunc(p.nodes, func(n *node) bool { return e.canHold(c, n) })
+		c.wantsRoom() > 0 && slices.ContainsFunc(p.nodes, func(n *node) bool { return e.canHold(c, n) })
 }
 
 // couldTake reports whether a task of the class could run on the node if nothing else did.

@@ -16,7 +16,7 @@ func (e *Engine) admits(c *class, n *node) bool {
 		return n.AdmitsTask(c.key.need)
 	}
 	shuffling := n.Shuffling
-	if e.shortest && shuffling >= n.Capacity.CPUs {
+	if n.alloc.pool.shortest && shuffling >= n.Capacity.CPUs {
 		shuffling = n.shufflingUpTo(c.line[0].job)
 	}
 	return n.AdmitsShuffle(c.key.need, max(c.key.room, c.room), shuffling)
@@ -35,11 +35,11 @@ func (n *node) shufflingUpTo(j *jobState) int {
 
 // wantsRoom returns the bytes that shuffles of later jobs have to leave free so that the next
 // task of the class, which found no room, can ever run; 0: they need not.
-func (e *Engine) wantsRoom(c *class) int64 {
-	switch maps := &c.line[0].job.counts[0]; {
+func (c *class) wantsRoom() int64 {
+	switch j := c.line[0].job; {
 	case c.key.kind == job.MapTask:
 		return c.key.need.Mem
-	case c.key.kind == job.ReduceTask && e.shortest && maps.done == maps.total:
+	case c.key.kind == job.ReduceTask && j.pool.shortest && j.counts[0].done == j.counts[0].total:
 		return c.key.need.Mem + c.room // it could go on to its end at once
 	}
 	return 0

@@ -83,15 +83,14 @@ func (j *jobState) expect(tasks, reduces time.Duration, asked []job.AllocRequest
 func (e *Engine) learn(a *attempt, at job.Time, stats []job.PhaseStat) {
 	j, i := a.job, a.id.Task
 	j.uncut(i)
-	if e.shortest {
-		j.spans[j.class(i)].add(a.took(at, stats))
-	}
+	took := a.took(at, stats)
+	j.spans[j.class(i)].add(took)
 	if !a.elastic() {
 		return
 	}
 	j.dones++
 	j.barren = barren{}
-	j.timing[j.class(i)].add(a.took(at, stats))
+	j.timing[j.class(i)].add(took)
 }
 
 // took returns how long the attempt took that ended then: by its worker's clock, as its

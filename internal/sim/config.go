@@ -57,7 +57,7 @@ type Adaptor struct {
 	// Shared says that the jobs of a user have one coordinator, so that each may run on
 	// allocations of the others, as they do in real life; else each is alone.
 	Shared bool
-	Order  sched.Order // of the jobs of a coordinator
+	Order  sched.Order // of the jobs of a coordinator; the zero value is sched.FIFO here
 	Yield  bool        // allocations are given back when their own job is done (engine.Config.Yield)
 	// Request switches parts of plan.Decide off: NoScout, MaxAllocs, WallTime.
 	Request job.Request

@@ -1,12 +1,15 @@
 package sim
 
 import (
+	"cmp"
+
 	"berth/internal/cluster"
 	"berth/internal/engine"
 	"berth/internal/event"
 	"berth/internal/job"
 	"berth/internal/plan"
 	"berth/internal/replan"
+	"berth/internal/sched"
 )
 
 // coordinator is the shell around an engine in virtual time, as package coordinator is in
@@ -41,8 +44,9 @@ func (w *world) coordinatorOf(a *app) *coordinator {
 }
 
 // engineConfig returns the engine's bounds, all at their defaults, and its order of jobs.
+// Nothing is left to the engine's own default of that: what is compared does not change with it.
 func (w *world) engineConfig() engine.Config {
-	return engine.Config{Order: w.cfg.Adaptor.Order, Yield: w.cfg.Adaptor.Yield}
+	return engine.Config{Order: cmp.Or(w.cfg.Adaptor.Order, sched.FIFO), Yield: w.cfg.Adaptor.Yield}
 }
 
 func submitOf(spec *job.Spec, p plan.Plan) engine.Input {
