@@ -13,9 +13,12 @@ import (
 	"time"
 
 	"berth/internal/control"
+	"berth/internal/evaluate"
 	"berth/internal/plan"
 	"berth/internal/report"
+	"berth/internal/scenario"
 	"berth/internal/store"
+	"berth/internal/ui"
 )
 
 // TestJSONIsDocumented compares docs/json.md with the types that are printed: every
@@ -36,6 +39,10 @@ func TestJSONIsDocumented(t *testing.T) {
 		"explain":  keysOf(control.Explanation{}),
 		"accuracy": keysOf(store.Accuracy{}),
 		"server":   server,
+
+		"simulation": keysOf(ui.Simulation{}),
+		"experiment": keysOf(evaluate.Report{}),
+		"comparison": keysOf(scenario.Report{}),
 	} {
 		compareKeys(t, section, page[section], want)
 		delete(page, section)
