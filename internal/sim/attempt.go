@@ -15,7 +15,6 @@ type attempt struct {
 	app    *app
 	id     job.Attempt
 	kind   job.TaskKind
-	leave  job.Phase
 	since  job.Time // when the present step began
 	step   step
 	over   bool
@@ -37,7 +36,7 @@ const (
 
 // start begins an attempt. How fast its node is while it lasts is decided now.
 func (k *worker) start(a *app, s engine.Start) {
-	r := &attempt{k: k, app: a, id: s.Attempt, kind: a.kind(s.Attempt.Task), leave: s.Leave, since: k.g.site.w.now}
+	r := &attempt{k: k, app: a, id: s.Attempt, kind: a.kind(s.Attempt.Task), since: k.g.site.w.now}
 	w := k.g.site.w
 	r.takes = w.onNode(a.duration(s.Attempt.Task), k.node)
 	r.fails = w.unlucky(s.Attempt, a.index)
@@ -133,10 +132,6 @@ func (r *attempt) happen() {
 	case shuffling:
 		r.stat(job.PhaseShuffle, r.since, now)
 		r.step = asking
-		if r.leave > job.PhaseShuffle {
-			r.compute()
-			return
-		}
 		r.k.say(engine.LeaveWanted{Attempt: r.id, Phase: job.PhaseSort})
 	case computing:
 		r.computed(now)

@@ -251,6 +251,14 @@ func TestCancelled(t *testing.T) {
 	}
 }
 
+// TestOrderIsChecked: an order that there is not is refused.
+func TestOrderIsChecked(t *testing.T) {
+	_, err := Run(context.Background(), Config{Cluster: Cluster{Nodes: 1}, Policy: batch.FCFS, Adaptor: Adaptor{Order: "loudest"}})
+	if job.ClassOf(err) != job.User || job.CodeOf(err) != job.CodeConfig {
+		t.Errorf("error %v", err)
+	}
+}
+
 // TestNothing: a workload without jobs is over at once.
 func TestNothing(t *testing.T) {
 	r, err := Run(context.Background(), Config{Cluster: Cluster{Nodes: 1}, Policy: batch.EASY})

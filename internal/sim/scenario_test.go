@@ -117,7 +117,7 @@ func (s *scenario) run(t *testing.T, log bool) string {
 	for i, o := range r.Elastic {
 		fmt.Fprintf(&out, "elastic %d: %s, allocations %d, lost %d\n", cfg.Elastic[i].ID, describe(o), o.Allocs, o.Lost)
 	}
-	fmt.Fprintf(&out, "held %v + %v node-s, busy %v core-s, from %v to %v, utilization %.3f\n",
+	fmt.Fprintf(&out, "held %.2f + %.2f node-s, busy %.2f core-s, from %v to %v, utilization %.3f\n",
 		r.HeldRigid, r.HeldElastic, r.Busy, sec(r.Begin), sec(r.End), r.Utilization(cfg.Cluster.Nodes))
 	return out.String()
 }

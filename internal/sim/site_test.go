@@ -20,6 +20,7 @@ import (
 //	cluster nodes=4 max=600 startup=5
 //	request a1 nodes=2 time=60 [cores=1]
 //	adopt | release | clear a1
+//	live a1                when it is to begin
 //	close                  the driver of a coordinator that ends
 //	fail | repair node=0   a node
 //	pass 10                seconds go by
@@ -63,6 +64,10 @@ func (s *siteScenario) do(t *testing.T, d *datadriven.TestData) {
 		err = s.site.Release(ctx, id)
 	case "clear":
 		err = s.site.Clear(ctx, id)
+	case "live":
+		live := []engine.LiveAlloc{{ID: id}}
+		s.site.expect(live)
+		fmt.Fprintf(&s.out, "%s is to begin at %v\n", id, sec(since(live[0].Start)))
 	case "close":
 		err = s.site.Close()
 	case "fail":

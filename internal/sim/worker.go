@@ -76,10 +76,8 @@ func (k *worker) kill(a engine.Kill) {
 }
 
 func (k *worker) leave(a engine.Leave) {
-	if r := k.find(a.Attempt); r != nil && r.leave < a.Phase {
-		if r.leave = a.Phase; r.step == asking {
-			r.compute()
-		}
+	if r := k.find(a.Attempt); r != nil && r.step == asking {
+		r.compute()
 	}
 }
 
