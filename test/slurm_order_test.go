@@ -1,0 +1,68 @@
+package test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"berth/internal/driver/slurm/slurmtest"
+	"berth/internal/event"
+	"berth/internal/job"
+)
+
+// TestSlurmOrder: on a cluster of one node, which a large bag has, a small one that waits for
+// the same node goes first, by default and without being told to wait for its own turn in
+// the queue. What it had asked for is withdrawn with it, unless allocations are kept.
+func TestSlurmOrder(t *testing.T) {
+	for _, c := range []struct {
+		name, keep string
+		order      string
+		before     int // tasks of the large bag that begin before the small one's
+	}{
+		{"by default", "", "", 1},
+		{"kept, first in, first out", "1", "fifo", 6},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			cl := slurmtest.Start(t, slurmtest.Nodes(1))
+			w := newWorld(t)
+			w.batch = append(cl.Env(), "BERTH_LISTEN=127.0.0.1", "BERTH_KEEP="+c.keep, "BERTH_ORDER="+c.order)
+			w.write("task.sh", "#!/bin/sh\nwhile [ ! -e go ]; do sleep 0.05; done\n")
+			submit := func(tasks int) job.ID {
+				before := len(w.jobs())
+				w.must("bag", "--detach", "--on", "slurm", "-N", "1-1", "-t", "5", "--no-scout", "--max-allocs", "1", "-c", "2",
+					"--array", fmt.Sprintf("1-%d", tasks), "--", "./task.sh", "{}")
+				return w.jobs()[before]
+			}
+			large := submit(6)
+			w.await("the first task to begin", func() bool { return len(starts(w.tryRecords(large))) == 1 })
+			small := submit(1)
+			told := w.must("explain", string(large)).stdout + w.must("explain", string(small)).stdout
+			if first := "1 job with less left to do goes first: " + string(small); strings.Contains(told, first) != (c.before == 1) {
+				t.Errorf("who goes first is not told:\n%s", told)
+			}
+			if lent := "it may be given back once " + string(large); strings.Contains(told, lent) != (c.keep == "") {
+				t.Errorf("what becomes of the large bag's allocation is not told:\n%s", told)
+			}
+			w.write("go", "")
+			w.must("wait", string(small))
+			w.must("wait", string(large))
+			if begun := w.startsBefore(large, small); begun != c.before {
+				t.Errorf("%d tasks of the large bag began before those of the small one, want %d", begun, c.before)
+			}
+			if withdrawn := w.withdrawn(); withdrawn != (c.keep == "") {
+				t.Errorf("an allocation was given back with its job: %t", withdrawn)
+			}
+		})
+	}
+}
+
+// withdrawn reports whether an allocation was given back because its own job was done.
+func (w *world) withdrawn() bool {
+	for _, e := range w.serverRecords() {
+		if r, ok := e.Record.(event.AllocEnded); ok && strings.Contains(r.Reason, "others have their own") {
+			return true
+		}
+	}
+	return false
+}
