@@ -30,10 +30,13 @@ type Config struct {
 
 // Cluster is the simulated machine: one partition of whole nodes.
 type Cluster struct {
-	Nodes   int
-	Cores   int           // of each node: tasks that run there at once; 0 is 1
+	Nodes int
+	// Cores is that of each node: tasks that run there at once; 0 is 1. Every task needs one
+	// core. That is the paper's one map and one reduce slot a node: the maps and the reduces of
+	// a job do not compute at once, and while its maps run one reduce a core shuffles ahead.
+	Cores   int
 	Speeds  []float64     // of each node's cores; nil: all 1
-	MaxTime time.Duration // the longest wall time that the queue takes; 0: unlimited
+	MaxTime time.Duration // the longest wall time that the queue takes of elastic jobs; 0: unlimited
 	StartUp time.Duration // from the start of an allocation until its workers are there
 }
 
