@@ -41,11 +41,22 @@ func (a *adaptor) one() float64 {
 	return a.expect.Map
 }
 
+const (
+	// guessTimes is how many times as long as guessed a reduce may well take …
+	guessTimes = 3
+	// guessMost … and up to how many seconds that is reckoned with: it costs little.
+	guessMost = 600.0
+)
+
 // least returns the shortest wall time that is of use, in seconds: one task is done in
 // it; and twice what an attempt had run when its allocation ended, as else the same
-// task could be cut short again and again.
+// task could be cut short again and again. So could reduces in what is enough for a guess
+// alone, all of them, one allocation after the other, until the job is given up.
 func (a *adaptor) least(p *place) float64 {
 	least := startUp + a.one()
+	if guess := a.known.inv.Reduce.Max; a.known.guessed && a.load.Reduces > 0 {
+		least = max(least, startUp+min(guessTimes*guess, max(guess, guessMost)))
+	}
 	if a.q.Rest != nil {
 		least = max(least, 2*a.q.Rest.CutShort.Seconds())
 	}
