@@ -61,7 +61,7 @@ func (e *Engine) unobstruct(p *pool, c *class, mem int64) {
 	first := c.line[0].job
 	var victim *node
 	for _, n := range p.nodes {
-		if !n.couldTake(c, e.now) {
+		if !n.couldTake(c, e.now) || mem > n.Capacity.Mem { // more than there is no kill makes room
 			continue
 		}
 		if !n.Obstructed(mem) || n.Capacity.Mem-n.stuck(first) >= mem {
@@ -100,7 +100,7 @@ func (n *node) stuck(first *jobState) int64 {
 
 func (a *attempt) stuck(first *jobState) bool {
 	maps := &a.job.counts[0]
-	return a.shuffling() && a.dying() == "" && !a.job.place.Before(first.place) && maps.done < maps.total
+	return a.shuffling() && a.job.work.ReduceNeed.Mem > 0 && a.dying() == "" && !a.job.place.Before(first.place) && maps.done < maps.total
 }
 
 // lastInLine sorts attempts by the places of their jobs, the last first.
