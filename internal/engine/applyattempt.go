@@ -32,6 +32,7 @@ func (e *Engine) applyStarted(at job.Time, r event.AttemptStarted) {
 	}
 	if a.shuffling() {
 		n.Shuffling++
+		j.shuffling(+1)
 		n.ShuffleMem += j.work.ReduceNeed.Mem
 		e.stale = e.stale || a.elastic() // it is killed when it is too late for it
 	}
@@ -60,6 +61,7 @@ func (e *Engine) release(a *attempt) {
 	switch {
 	case a.shuffling():
 		n.Shuffling--
+		a.job.shuffling(-1)
 		n.ShuffleMem -= need.Mem
 	case a.kind == job.ReduceTask:
 		a.job.sorting--

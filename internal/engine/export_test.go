@@ -70,6 +70,9 @@ func (e *Engine) Misplaced() string {
 			if j.place.Rank != rank {
 				return fmt.Sprintf("%s has rank %d, not %d", j.work.ID, j.place.Rank, rank)
 			}
+			if has := slices.ContainsFunc(j.sorted(), (*attempt).shuffling); has != slices.Contains(p.shufflers, j) {
+				return fmt.Sprintf("%s has reduces that shuffle: %t", j.work.ID, has)
+			}
 			if w, sorting := left[0], j.sortingNow(); w.Tasks != j.queues[0].ready() || left[1].Tasks != j.queues[1].ready()+j.counts[1].running-sorting {
 				return fmt.Sprintf("%s has %d and %d left to start", j.work.ID, w.Tasks, left[1].Tasks)
 			}

@@ -31,11 +31,12 @@ func shapeOf(r job.AllocRequest) shape {
 
 // pool is all allocations of one shape and the jobs that run on them.
 type pool struct {
-	shape    shape
-	shortest bool        // its order is sched.Shortest
-	allocs   []*alloc    // not over, oldest first
-	nodes    []*node     // of those, that have ever been up, by index
-	active   []*jobState // not over, by submission or resume
+	shape     shape
+	shortest  bool        // its order is sched.Shortest
+	allocs    []*alloc    // not over, oldest first
+	nodes     []*node     // of those, that have ever been up, by index
+	active    []*jobState // not over, by submission or resume
+	shufflers []*jobState // of those: that have reduces which shuffle
 
 	done      uint64   // attempts done on its nodes, ever
 	barren    int      // allocations in a row that ended without a node

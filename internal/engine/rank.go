@@ -3,6 +3,7 @@ package engine
 import (
 	"container/heap"
 	"fmt"
+	"slices"
 	"time"
 
 	"berth/internal/job"
@@ -67,18 +68,16 @@ func (p *pool) rankOf(j *jobState) job.Time {
 }
 
 // rerank finds the job's place anew after anything about it changed. Mostly it passes nobody
-// by that who waits at the head of a class, and nothing follows. It costs as much as to look at
-// those heads, and the logarithm of the number of jobs.
+// by that to whom it matters, and nothing follows: those at the heads of classes, the one for
+// which a node is kept, and for these who shuffles or runs on that node. It costs as much as
+// to look at them, and the logarithm of the number of jobs.
 func (e *Engine) rerank(j *jobState) {
 	p := j.pool
 	was := j.place
 	if j.place.Rank = p.rankOf(j); j.place == was {
 		return
 	}
-	passed := p.heldJob != nil && j.passed(p.heldJob, was)
-	for _, c := range p.classes {
-		passed = passed || j.passed(c.line[0].job, was)
-	}
+	passed := p.passed(j, was)
 	for i := range j.queues {
 		if q := &j.queues[i]; q.class != nil {
 			head := q.class.line[0]
@@ -90,6 +89,23 @@ func (e *Engine) rerank(j *jobState) {
 		p.turned = true
 		e.mark(p)
 	}
+}
+
+// passed reports whether the job, whose place was that, passed another to which it matters.
+func (p *pool) passed(j *jobState, was sched.Place) bool {
+	if p.heldJob == j && p.held != nil && slices.ContainsFunc(p.held.live, func(a *attempt) bool { return j.passed(a.job, was) }) {
+		return true
+	}
+	for _, c := range p.classes {
+		head := c.line[0].job
+		if j.passed(head, was) {
+			return true
+		}
+		if head == j && slices.ContainsFunc(p.shufflers, func(k *jobState) bool { return j.passed(k, was) }) {
+			return true
+		}
+	}
+	return false
 }
 
 // passed reports whether the job, whose place was that, came before or fell behind the other.

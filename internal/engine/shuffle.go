@@ -55,8 +55,8 @@ func (c *class) wantsRoom() int64 {
 // of a large one. Such a kill costs what was fetched, no work: no reduce is killed that has all
 // it needs. That jobs pass one another in the line does no harm. While nothing begins or
 // ends, nobody moves, and the first in line gets its room as above; so there is no deadlock. And
-// each kill lets a task begin that goes before, which brings that job no further back; so
-// no two jobs take room from each other for ever.
+// what was killed begins again only where it leaves that room (class.room); so while nothing
+// else begins or ends no two jobs take it from each other for ever.
 func (e *Engine) unobstruct(p *pool, c *class, mem int64) {
 	first := c.line[0].job
 	var victim *node
@@ -112,4 +112,16 @@ func lastInLine(a, b *attempt) int {
 		return -1
 	}
 	return b.id.Task - a.id.Task
+}
+
+// shuffling notes that so many more of the job's reduces shuffle.
+func (j *jobState) shuffling(n int) {
+	before := j.shuffled
+	j.shuffled += n
+	switch p := j.pool; {
+	case before == 0:
+		p.shufflers = append(p.shufflers, j)
+	case j.shuffled == 0:
+		p.shufflers = slices.DeleteFunc(p.shufflers, func(k *jobState) bool { return k == j })
+	}
 }

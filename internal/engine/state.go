@@ -66,6 +66,7 @@ type jobState struct {
 	fails     int     // tasks that failed since the job was submitted or resumed
 	lastFail  string  // the last of them and why, for people
 	spans     [2]span // what its bag tasks or maps, and its reduces, take on average
+	shuffled  int     // reduces that run with leave for their shuffle only
 	sorting   int     // reduces that run with leave for more than their shuffle
 	broken    string  // why a machine failed it for good
 	unclaimed int     // map outputs whose holder is unknown
