@@ -1,0 +1,77 @@
+package sched
+
+import (
+	"math"
+	"testing"
+	"time"
+
+	"pgregory.net/rapid"
+
+	"berth/internal/job"
+)
+
+func TestParseOrder(t *testing.T) {
+	for name, want := range map[string]Order{"": Auto, "auto": Auto, "fifo": FIFO, "shortest": Shortest} {
+		if got, err := ParseOrder("--order", name); got != want || err != nil {
+			t.Errorf("%q is %q, %v", name, got, err)
+		}
+	}
+	if _, err := ParseOrder("--order", "Fifo"); job.ClassOf(err) != job.User {
+		t.Errorf("an order that there is not: %v", err)
+	}
+	for o, want := range map[Order][2]Order{"": {FIFO, Shortest}, Auto: {FIFO, Shortest}, FIFO: {FIFO, FIFO}, Shortest: {Shortest, Shortest}} {
+		if got := [2]Order{o.On(false), o.On(true)}; got != want {
+			t.Errorf("%q comes to %v on one machine and a batch system, want %v", o, got, want)
+		}
+	}
+}
+
+func TestWork(t *testing.T) {
+	for _, c := range []struct {
+		name string
+		left Unstarted
+		want float64
+	}{
+		{"nothing", Unstarted{Planned: time.Hour, CPUs: 1}, 0},
+		{"as planned", Unstarted{Tasks: 3, CPUs: 2, Planned: 10 * time.Second}, 60},
+		{"no cores", Unstarted{Tasks: 3, Planned: 10 * time.Second}, 30},
+		{"a guess", Unstarted{Tasks: 2, CPUs: 1}, 120},
+		{"a guess that one outlived", Unstarted{Tasks: 2, CPUs: 1, Longest: time.Hour}, 7200},
+		{"a plan that one outlived", Unstarted{Tasks: 2, CPUs: 1, Planned: time.Second, Longest: time.Hour}, 2},
+		{"a guess against one measured", Unstarted{Tasks: 1, CPUs: 1, Done: 1, Took: 180}, 120},
+		{"a plan against one measured", Unstarted{Tasks: 1, CPUs: 1, Planned: time.Minute, Done: 1, Took: 120}, 70},
+		{"a plan against many", Unstarted{Tasks: 1, CPUs: 1, Planned: time.Minute, Done: 995, Took: 995 * 20}, 20.2},
+	} {
+		if got := c.left.Work(); math.Abs(got-c.want) > 1e-9 {
+			t.Errorf("%s: %v core-seconds, want %v", c.name, got, c.want)
+		}
+	}
+}
+
+// TestRank: less work and an earlier release come first; nobody is overtaken by a job that is
+// released more than the time later that the work takes on Ageing cores; nothing overflows.
+func TestRank(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		draw := func() (job.Time, Unstarted) {
+			return job.Time(rapid.Int64Range(0, 1<<61).Draw(t, "release")), Unstarted{
+				Tasks: rapid.IntRange(0, math.MaxInt32).Draw(t, "tasks"), CPUs: rapid.IntRange(0, 1024).Draw(t, "cpus"),
+				Planned: time.Duration(rapid.Int64Range(0, int64(1000*time.Hour)).Draw(t, "planned")),
+				Done:    rapid.Int64Range(0, 1e6).Draw(t, "done"), Took: rapid.Float64Range(0, 1e9).Draw(t, "took"),
+			}
+		}
+		release, left := draw()
+		rank := Rank(release, left)
+		if rank < release {
+			t.Fatalf("the rank is before the release: %v", rank)
+		}
+		more := left
+		more.Tasks += rapid.IntRange(0, 1000).Draw(t, "more")
+		if Rank(release, more) < rank || Rank(release, left, more) < rank || Rank(release+1, left) <= rank {
+			t.Fatal("more work or a later release comes before")
+		}
+		patience := job.Time(math.Min(left.Work()/Ageing*float64(time.Second), farthest))
+		if _, other := draw(); Rank(release+patience+1, other) <= rank {
+			t.Fatalf("a job is overtaken by one that came %v later", time.Duration(patience+1))
+		}
+	})
+}
