@@ -67,8 +67,8 @@ const (
 	// enough is how many tasks show what a task takes: the mean of five is within half
 	// of their standard deviation of the true one.
 	enough = 5
-	// farthest bounds the time that is left to a job, so that ranks cannot overflow: 146 years.
-	farthest = 1 << 62
+	// farthest bounds the time that is left to a job, so that ranks cannot overflow: 73 years.
+	farthest = 1 << 61
 )
 
 // Unstarted is what is left to start of one kind of a job's tasks.
