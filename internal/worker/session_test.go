@@ -126,7 +126,7 @@ func TestShutdownEndsAll(t *testing.T) {
 func TestOrphanGivesUp(t *testing.T) {
 	c := newCoord(t)
 	cfg := c.config("a1/0")
-	cfg.MaxOrphan = 50 * time.Millisecond
+	cfg.MaxOrphan = 3 * time.Second // long enough for a welcome on a busy machine
 	p, end := c.worker(cfg)
 	s := shell(t, `echo $$ > pid; sleep 1000`)
 	pid := fifo(t, s.Dir, "pid")
@@ -147,7 +147,7 @@ func TestOrphanGivesUp(t *testing.T) {
 func TestBundleRemoved(t *testing.T) {
 	c := newCoord(t)
 	cfg := c.config("a1/0")
-	cfg.MaxOrphan = time.Second // long enough for a welcome on a busy machine
+	cfg.MaxOrphan = 3 * time.Second // long enough for a welcome on a busy machine
 	p, cmd := c.process(cfg)
 	if err := os.Remove(cfg.Bundle); err != nil {
 		t.Fatal(err)
