@@ -92,12 +92,12 @@ func TestSimulateRunAccounting(t *testing.T) {
 		t.Errorf("said %q", stderr.String())
 	}
 	ways := waysOf(t, string(out))
-	for _, name := range []string{"naive", "paper", "berth", "shared"} {
+	for _, name := range []string{"naive", "paper", "berth", "shared", "yield"} {
 		if v := ways[name]; v.Jobs.Mean == nil || *v.Jobs.Mean != 4 || *v.HPCJobs.Mean != 3 || *v.Turnaround.Mean < 300 {
 			t.Errorf("%s: %+v", name, v)
 		}
 	}
-	if lines := strings.Count(w.read("jobs.csv"), "\n"); lines != 1+5*3+4*4 {
+	if lines := strings.Count(w.read("jobs.csv"), "\n"); lines != 1+6*3+5*4 {
 		t.Errorf("jobs.csv has %d lines", lines)
 	}
 }
