@@ -23,9 +23,7 @@ func testStep(t *testing.T, c *slurmtest.Cluster) {
 		return strings.Fields(string(text))
 	}
 	b.poll("both workers run", func() bool { return len(pids("0")) == 1 && len(pids("1")) == 1 })
-	for _, pid := range processes(t, b.file("a1", nodeScript), "srun") {
-		_ = syscall.Kill(pid, syscall.SIGKILL) // srun is two processes; the other may follow
-	}
+	killSrun(t, b.file("a1", nodeScript))
 	b.poll("srun is begun anew", func() bool {
 		text, _ := os.ReadFile(b.file("a1", slurmLog))
 		return strings.Contains(string(text), "srun ended with status 137")
@@ -40,6 +38,18 @@ func testStep(t *testing.T, c *slurmtest.Cluster) {
 	b.poll("the worker is replaced", func() bool { return len(pids("0")) == 2 })
 	if state, err := c.State(b.job("a1")); state != "RUNNING" || len(pids("1")) != 1 {
 		t.Errorf("the job is %s (%v); workers of the other rank: %v", state, err, pids("1"))
+	}
+}
+
+// killSrun kills the srun that runs a script. It is two processes, of which the second ends the step
+// when the first dies: both are stopped before the first is killed, else it is a race.
+func killSrun(t *testing.T, script string) {
+	t.Helper()
+	pids := processes(t, script, "srun")
+	for _, signal := range []syscall.Signal{syscall.SIGSTOP, syscall.SIGKILL} {
+		for _, pid := range pids {
+			_ = syscall.Kill(pid, signal) // the other may follow the one that was killed
+		}
 	}
 }
 
