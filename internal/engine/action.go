@@ -79,6 +79,8 @@ type Plan struct {
 type Rest struct {
 	Tasks, Reduces int           // bag tasks or maps, and reduces, that are not done; those running count
 	CutShort       time.Duration // the longest that an attempt had run when its allocation ended under it
+	Span           time.Duration // that an allocation must have left where the next of them begins; 0: unknown
+	StartUp        time.Duration // of its wall time that an allocation lasted before a node was up, by those that began; 0: unknown
 	Live           []LiveAlloc   // allocations of the job's pool, there or asked for
 	// Unserved says that none of those could take the job's next task in the time it has:
 	// a plan that asks for nothing is none.

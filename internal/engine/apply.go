@@ -82,6 +82,7 @@ func (e *Engine) applyJoined(at job.Time, r event.NodeJoined) {
 			a.first = at
 			a.pool.barren = 0
 			e.arise(a)
+			a.pool.rose(a)
 		}
 	}
 	if !slices.Contains(a.pool.nodes, n) {

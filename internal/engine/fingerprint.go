@@ -77,7 +77,7 @@ func (j *jobState) dump(w io.Writer) {
 }
 
 func (p *pool) dump(w io.Writer) {
-	fmt.Fprintf(w, "pool %+v done %d barren %d idle since %d jobs", p.shape, p.done, p.barren, p.idleSince)
+	fmt.Fprintf(w, "pool %+v done %d barren %d idle since %d start-up %v jobs", p.shape, p.done, p.barren, p.idleSince, p.startUp)
 	for _, j := range p.active {
 		fmt.Fprintf(w, " %s", j.work.ID)
 	}
@@ -102,7 +102,7 @@ func (a *alloc) dump(w io.Writer) {
 	if !a.req.Elastic {
 		return
 	}
-	fmt.Fprintf(w, "    for %q begun %t %d ends %d largest %v live %d used %d mark %d ended %d keeps", a.job, a.begun, a.began, a.ends, a.largest, a.live, a.used, a.mark, a.endedAt)
+	fmt.Fprintf(w, "    for %q begun %t %d ends %d rose %t largest %v live %d used %d mark %d ended %d keeps", a.job, a.begun, a.began, a.ends, a.rose, a.largest, a.live, a.used, a.mark, a.endedAt)
 	for _, n := range a.keeps {
 		fmt.Fprintf(w, " %s", n.id)
 	}

@@ -13,6 +13,9 @@ func (e *Engine) applyOver(a *alloc, r event.AllocEnded) {
 			a.keeps = append(a.keeps, n)
 		}
 	}
+	if !r.Unwanted {
+		a.pool.slept(a)
+	}
 	if j := e.jobs[a.job]; j != nil && !r.Unwanted && !j.state.Final() {
 		j.count(a, a.endedAt, r.Reason)
 	}

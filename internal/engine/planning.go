@@ -90,7 +90,10 @@ func (e *Engine) lack(j *jobState, pr prospect) string {
 func (e *Engine) plan(j *jobState, pr prospect, reason string) {
 	rest := e.rest(j)
 	j.plan = planning{onWay: true, reason: reason, cut: rest.CutShort, short: j.plan.short}
-	rest.Unserved = !pr.ok
+	rest.Unserved, rest.StartUp = !pr.ok, j.pool.startUp
+	if class, ready := j.waits.next(); ready {
+		rest.Span = j.waits.span[class]
+	}
 	e.do(Plan{Job: j.work.ID, Reason: reason, Rest: rest})
 }
 
@@ -156,8 +159,8 @@ func (e *Engine) planned(in Planned) {
 	}
 }
 
-// tooShort reports whether a plan that knew of all that was cut short asks for less time than
-// the job's next task is expected to take, and returns the most that it asks for. If the next
+// tooShort reports whether a plan that knew of all that was cut short leaves less time than
+// the job's next task is expected to take, and returns the most that it leaves. If the next
 // plan does so too there is no more to be had, and the task is tried in that time:
 // allocations that come to nothing end the job, plans that do would go on for ever.
 func (j *jobState) tooShort(in Planned, knew time.Duration) (short bool, most time.Duration) {
@@ -166,7 +169,7 @@ func (j *jobState) tooShort(in Planned, knew time.Duration) (short bool, most ti
 		return false, 0
 	}
 	for _, r := range in.Allocs {
-		if most = max(most, r.Time); r.Time == 0 {
+		if most = max(most, r.Time-j.pool.startUp); r.Time == 0 {
 			return false, 0
 		}
 	}

@@ -264,6 +264,7 @@ type alloc struct {
 	begun   bool          // the batch system has started it …
 	began   job.Time      // … then
 	ends    job.Time      // when its time is over, once it has begun; 0: it has no end
+	rose    bool          // its start-up is measured
 	largest job.Resources // the most that any of its nodes has had, of each resource
 	live    int           // attempts on its nodes
 	used    job.Time      // when the last of them ended

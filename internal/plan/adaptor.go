@@ -11,9 +11,13 @@ import (
 )
 
 const (
-	// startUp is how long after its start the workers of an allocation are ready, in
+	// usualStartUp is how long after its start the workers of an allocation are ready, in
 	// seconds: the batch system's launch, the worker's own, and its call to the coordinator.
-	startUp = 5.0
+	// Where allocations of a job have begun and took longer, that counts.
+	usualStartUp = 5.0
+	// slowBy and slowShare are by how much longer it may take before an allocation is too
+	// short for the task that it was asked for: so many seconds, or such a share of it.
+	slowBy, slowShare = 5.0, 0.25
 	// settle is how much later than the queue shows an allocation may start: what was seen
 	// is some seconds old when it is asked for, and schedulers go through the queue only
 	// every so often.
@@ -58,6 +62,7 @@ type adaptor struct {
 	expect   predict.Expected
 	spent    int // placed tasks, see weighing
 	grain    time.Duration
+	startUp  float64 // seconds from the start of an allocation until its workers are ready
 	live     []predict.Window
 	notes    []string
 }
@@ -86,7 +91,11 @@ type option struct {
 }
 
 func newAdaptor(q *Question) *adaptor {
-	a := &adaptor{q: q, req: &q.Spec.Request, needs: needsOf(q.Spec), grain: max(q.Snap.Queue.Grain, time.Second)}
+	a := &adaptor{q: q, req: &q.Spec.Request, needs: needsOf(q.Spec), grain: max(q.Snap.Queue.Grain, time.Second),
+		startUp: usualStartUp}
+	if q.Rest != nil {
+		a.startUp = max(a.startUp, q.Rest.StartUp.Seconds())
+	}
 	a.size = predict.Size{Kind: q.Spec.Kind, InputBytes: q.Counts.InputBytes, Tasks: q.Counts.Tasks}
 	if q.Spec.Kind == job.Bag {
 		a.throttle = q.Spec.Bag.Throttle
@@ -180,5 +189,5 @@ func (a *adaptor) slotsOf(size job.Resources) (tasks, reduces int) {
 // window returns what an allocation of so many nodes is to the job, from when its
 // workers are ready until its time is over.
 func (p *place) window(nodes int, start, end float64) predict.Window {
-	return predict.Window{Start: start + startUp, End: end, TaskSlots: nodes * p.taskSlots, ReduceSlots: nodes * p.reduceSlots, Speed: 1}
+	return predict.Window{Start: start + p.startUp, End: end, TaskSlots: nodes * p.taskSlots, ReduceSlots: nodes * p.reduceSlots, Speed: 1}
 }

@@ -153,7 +153,7 @@ func (d *decision) longEnough() error {
 			most, by = p.maxTime, p.timeBy
 		}
 	}
-	limit := most.Seconds() - startUp
+	limit := most.Seconds() - a.startUp
 	maps, reduces := a.known.inv.Map.Quantile(0.5), 0.0
 	if a.load.Maps == 0 {
 		maps = 0

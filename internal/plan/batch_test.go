@@ -17,7 +17,7 @@ import (
 //
 //	queue unit=60 cpus=2 mem=4G         a drawing of the queue, a line a node, a letter a job, from now on
 //	partition name=… …                  a partition of some of its nodes; the first one is drawn with it
-//	set rest=… cut=… scout=off …        what is left of the job, and how the user wants it
+//	set rest=… cut=… span=… start-up=… scout=off …   what is left of the job, and how the user wants it
 //	live nodes=… start=… ends=…         an allocation that the job has; without an end but with a time it waits
 //	idle nodes=… start=… ends=…         one that waits for work, of a job that has not begun
 //	check nodes=… time=… start=…        what the batch system said
@@ -148,7 +148,8 @@ func (s *scenario) set(t *testing.T, d *datadriven.TestData) {
 	s.q = Question{}
 	if d.HasArg("rest") || d.HasArg("rest-reduces") {
 		s.q.Rest = &Rest{Tasks: number(t, d, "rest", 0), Reduces: number(t, d, "rest-reduces", 0),
-			CutShort: time.Duration(number(t, d, "cut", 0)) * time.Second}
+			CutShort: time.Duration(number(t, d, "cut", 0)) * time.Second,
+			Span:     time.Duration(number(t, d, "span", 0)) * time.Second, StartUp: time.Duration(number(t, d, "start-up", 0)) * time.Second}
 	}
 }
 

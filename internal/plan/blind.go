@@ -109,8 +109,8 @@ func (a *adaptor) blindOption(p *place, s cluster.Slot, sounding bool) option {
 // leastBlind returns the shortest wall time that is taken for unknown tasks, in seconds.
 func (a *adaptor) leastBlind(p *place) float64 {
 	least := leastBlind
-	if a.q.Rest != nil {
-		least = max(least, 2*a.q.Rest.CutShort)
+	if r := a.q.Rest; r != nil {
+		least = max(least, 2*r.CutShort, asDuration(a.ready())+max(r.Span, leastBlind))
 	}
 	if p.maxTime > 0 {
 		least = min(least, p.maxTime)

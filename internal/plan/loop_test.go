@@ -134,7 +134,7 @@ func (w *world) run(ask asker) float64 {
 func play(tasks []float64, now float64, there []Live, expect float64) predict.Outcome {
 	var windows []predict.Window
 	for _, l := range there {
-		windows = append(windows, predict.Window{Start: max(now, l.Start.Sub(begin).Seconds()+startUp), End: l.Ends.Sub(begin).Seconds(),
+		windows = append(windows, predict.Window{Start: max(now, l.Start.Sub(begin).Seconds()+usualStartUp), End: l.Ends.Sub(begin).Seconds(),
 			TaskSlots: l.Request.Nodes * l.Request.PerNode.CPUs})
 	}
 	load := predict.Load{Maps: len(tasks)}

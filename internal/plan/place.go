@@ -16,8 +16,9 @@ type place struct {
 	limits
 	part     *cluster.Partition
 	perNode  job.Resources
-	usable   int // nodes that could hold a worker
-	capNodes int // more nodes are of no use: all tasks run at once, or the bounds say so
+	startUp  float64 // see adaptor
+	usable   int     // nodes that could hold a worker
+	capNodes int     // more nodes are of no use: all tasks run at once, or the bounds say so
 
 	taskSlots, reduceSlots int // of a node
 
@@ -41,7 +42,7 @@ func (a *adaptor) places(part *cluster.Partition) ([]*place, error) {
 	}
 	var out []*place
 	for _, size := range a.sizes(part, nodes) {
-		p := &place{limits: limitsOf(&a.q.Spec.Request, part), part: part, perNode: size}
+		p := &place{limits: limitsOf(&a.q.Spec.Request, part), part: part, perNode: size, startUp: a.startUp}
 		for _, n := range nodes {
 			if size.Fits(n.Capacity) {
 				p.usable++

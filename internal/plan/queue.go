@@ -29,6 +29,8 @@ type Question struct {
 type Rest struct {
 	Tasks, Reduces int           // bag tasks or maps, and reduces, that are not done
 	CutShort       time.Duration // an attempt had run so long when its allocation ended: less time is of no use
+	Span           time.Duration // that the next of them needs where it begins; 0: unknown
+	StartUp        time.Duration // that workers took to be ready, as far as allocations have begun; 0: unknown
 	Live           []Live        // allocations that are there or were asked for
 }
 

@@ -9,6 +9,7 @@ import (
 	"berth/internal/cluster"
 	"berth/internal/job"
 	"berth/internal/predict"
+	"berth/internal/sched"
 )
 
 // alone returns the runs of the job on so many nodes that are there from now on and
@@ -48,17 +49,22 @@ const (
 	guessMost = 600.0
 )
 
-// least returns the shortest wall time that is of use, in seconds: one task is done in
-// it; and twice what an attempt had run when its allocation ended, as else the same
-// task could be cut short again and again. So could reduces in what is enough for a guess
-// alone, all of them, one allocation after the other, until the job is given up.
+// ready returns after what part of its wall time, in seconds, the workers of an allocation are
+// ready though they are slow.
+func (a *adaptor) ready() float64 { return a.startUp + max(slowBy, slowShare*a.startUp) }
+
+// least returns the shortest wall time that is of use, in seconds: a task may begin in it
+// (sched.Span) by what the plan and the engine expect of one, although workers are slow to start;
+// and twice what an attempt had run when its allocation ended, as else the same task could be
+// cut short again and again. So could reduces in what is enough for a guess alone, all of
+// them, one allocation after the other, until the job is given up.
 func (a *adaptor) least(p *place) float64 {
-	least := startUp + a.one()
+	least := a.ready() + sched.Span(asDuration(a.one())).Seconds()
 	if guess := a.known.inv.Reduce.Max; a.known.guessed && a.load.Reduces > 0 {
-		least = max(least, startUp+min(guessTimes*guess, max(guess, guessMost)))
+		least = max(least, a.startUp+min(guessTimes*guess, max(guess, guessMost)))
 	}
-	if a.q.Rest != nil {
-		least = max(least, 2*a.q.Rest.CutShort.Seconds())
+	if r := a.q.Rest; r != nil {
+		least = max(least, a.ready()+r.Span.Seconds(), 2*r.CutShort.Seconds())
 	}
 	if p.maxTime > 0 {
 		least = min(least, p.maxTime.Seconds())
@@ -120,7 +126,7 @@ func (a *adaptor) upper(p *place, nodes int) time.Duration {
 		Maps: a.load.Maps, Reduces: a.load.Reduces,
 		MapSlots: predict.Uniform(nodes * p.taskSlots), ReduceSlots: predict.Uniform(nodes * p.reduceSlots),
 	}).Total().Up
-	return a.ceil(startUp + up)
+	return a.ceil(a.startUp + up)
 }
 
 // tooShort says why a slot is of no use; empty: it is long enough for a task.
@@ -196,7 +202,7 @@ func (a *adaptor) atLeast(p *place, slot cluster.Slot, nodes int) float64 {
 	end := math.Inf(1)
 	if t := a.longest(p, slot); t != cluster.Unbounded {
 		end = start + t.Seconds()
-		windows = append(windows, p.window(p.capNodes, end-startUp, math.Inf(1)))
+		windows = append(windows, p.window(p.capNodes, end-a.startUp, math.Inf(1)))
 	}
 	windows[0] = p.window(nodes, start, end)
 	return a.trials.AtLeast(windows)

@@ -87,7 +87,7 @@ func Question(k Known, rest engine.Rest) plan.Question {
 
 // Rest is the engine's view of what is left, as plan wants it.
 func Rest(r engine.Rest) *plan.Rest {
-	out := &plan.Rest{Tasks: r.Tasks, Reduces: r.Reduces, CutShort: r.CutShort}
+	out := &plan.Rest{Tasks: r.Tasks, Reduces: r.Reduces, CutShort: r.CutShort, Span: r.Span, StartUp: r.StartUp}
 	for _, a := range r.Live {
 		start := a.Began
 		if start == 0 {

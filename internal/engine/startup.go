@@ -1,0 +1,51 @@
+package engine
+
+import (
+	"time"
+
+	"berth/internal/job"
+)
+
+// What of its wall time an allocation lasts before a node of it is up is lost to tasks: the
+// batch system's prologue, the launch of the worker, its way to here. Plans take it to be
+// some seconds. Where that is too little an allocation for a single task comes to nothing,
+// and so would the next. So it is measured, plans are told of it (Rest.StartUp), and an
+// allocation that has yet to begin is only believed in as far as it has time for that, too.
+
+const (
+	// sleepFactor is how many times as long as an allocation has lasted without a node they
+	// are then taken to need: it had time for a task as far as its plan knew, so they need much
+	// longer than that, and there are not many more tries (Config.MaxBarren).
+	sleepFactor = 4
+	// sleepMost bounds that: who does not come in so long does not come.
+	sleepMost = 10 * time.Minute
+	// lateMost bounds how late it is told that an allocation has begun. What else it lacks of
+	// the time that was asked for was taken from it.
+	lateMost = time.Minute
+)
+
+// rose takes in that an elastic allocation has begun or that its first node is up, and measures
+// once both are so. One that was slow is forgotten by halves.
+func (p *pool) rose(a *alloc) {
+	if !a.req.Elastic || a.rose || !a.begun || a.joined == 0 {
+		return
+	}
+	a.rose = true
+	p.startUp = max(a.lasted(a.first), p.startUp/2)
+}
+
+// slept takes in the end of an elastic allocation that has begun and had no node.
+func (p *pool) slept(a *alloc) {
+	if a.begun && a.joined == 0 {
+		p.startUp = max(p.startUp, min(sleepFactor*a.lasted(a.endedAt), sleepMost))
+	}
+}
+
+// lasted returns how much of its wall time an allocation that has begun had lasted by then.
+func (a *alloc) lasted(by job.Time) time.Duration {
+	lasted := max(0, by.Sub(a.began))
+	if a.ends != 0 && a.req.Time != 0 { // that it had begun may have been told late
+		lasted = max(lasted, min(a.req.Time-a.ends.Sub(by), lateMost))
+	}
+	return lasted
+}
