@@ -44,7 +44,9 @@ What a job asked of a cluster is given back when that job is done, where other j
 of yours have asked for their own. With --keep it stays as long as any job of yours
 can use it: good for you, and not for the others on the cluster.
 
-BERTH_ORDER, and BERTH_KEEP=1, say so for the coordinator that the next command starts.
+What --order and --keep say lasts until berth server stop, also for coordinators that
+commands start after this one has died or had nothing to do. BERTH_ORDER, and
+BERTH_KEEP=1 or 0, go before that: for the coordinator that a command with them starts.
 
 Of several login nodes that share your home one has the coordinator; on the others
 berth says which one that is.`,
@@ -60,25 +62,39 @@ func newServerStart() *cobra.Command {
 		Use: "start", Short: "Start the coordinator in the background, if none runs", Args: noArguments,
 		Example: "  berth server start\n  berth server start --order shortest\n  berth server start --keep",
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			if err := p.settle(cmd); err != nil {
+			said, err := p.said(cmd)
+			if err != nil {
 				return err
 			}
 			h, err := home.Open()
 			if err != nil {
 				return err
 			}
-			c, err := control.Ensure(cmd.Context(), h, p.args()...)
-			if err != nil {
-				return err
-			}
-			if err := p.check(cmd, c); err != nil {
-				return err
-			}
-			return printServer(cmd, c)
+			return startServer(cmd, h, said)
 		},
 	}
 	p.flags(c)
 	return c
+}
+
+// startServer starts a coordinator by that policy, or finds that the one which runs goes by
+// it: then that is remembered, as it may have been the environment that said so.
+func startServer(cmd *cobra.Command, h home.Home, said home.Choice) error {
+	c, err := control.Ensure(cmd.Context(), h, policyArgs(said)...)
+	if err != nil {
+		return err
+	}
+	hello, err := c.Hello(cmd.Context())
+	if err != nil {
+		return err
+	}
+	if err := checkPolicy(said, hello); err != nil {
+		return err
+	}
+	if err := h.Choose(said); err != nil {
+		return err
+	}
+	return printServer(cmd, h, c)
 }
 
 func newServerStop() *cobra.Command {
@@ -86,7 +102,9 @@ func newServerStop() *cobra.Command {
 	c := &cobra.Command{
 		Use: "stop", Short: "End the coordinator", Args: noArguments,
 		Long: `End the coordinator. Workers go on with what they run and wait for the next
-one; jobs that are not over go on with it. So with such jobs --force is wanted.`,
+one; jobs that are not over go on with it. So with such jobs --force is wanted.
+
+What --order and --keep said is forgotten, also if no coordinator runs.`,
 		Example: "  berth server stop",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			h, err := home.Locate()
@@ -96,7 +114,7 @@ one; jobs that are not over go on with it. So with such jobs --force is wanted.`
 			err = control.NewClient(h.Socket()).Stop(cmd.Context(), force)
 			if errors.Is(err, control.ErrNoServer) {
 				fmt.Fprintln(cmd.ErrOrStderr(), "no coordinator is running")
-				return nil
+				return h.Forget()
 			}
 			return err
 		},
@@ -114,36 +132,43 @@ func newServerStatus() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return printServer(cmd, control.NewClient(h.Socket()))
+			return printServer(cmd, h, control.NewClient(h.Socket()))
 		},
 	}
 }
 
-// printServer says what the coordinator behind the client is, or that none runs.
-func printServer(cmd *cobra.Command, c *control.Client) error {
-	hello, err := c.Hello(cmd.Context())
-	running := !errors.Is(err, control.ErrNoServer)
-	if err != nil && running {
+// printServer says what the coordinator behind the client is, or that none runs, and what
+// the user has chosen for those that follow.
+func printServer(cmd *cobra.Command, h home.Home, c *control.Client) error {
+	var s control.Server
+	var err error
+	s.Hello, err = c.Hello(cmd.Context())
+	if s.Running = !errors.Is(err, control.ErrNoServer); err != nil && s.Running {
+		return err
+	}
+	if s.Chosen, err = h.Choice(); err != nil {
 		return err
 	}
 	if wantJSON(cmd) {
-		v := struct {
-			Running bool `json:"running"`
-			control.Hello
-		}{running, hello}
-		return ui.JSON(cmd.OutOrStdout(), v)
+		return ui.JSON(cmd.OutOrStdout(), s)
 	}
-	if !running {
-		_, err = fmt.Fprintln(cmd.OutOrStdout(), "no coordinator is running")
-		return err
-	}
-	kept := ""
-	if hello.Keep {
+	_, err = fmt.Fprint(cmd.OutOrStdout(), serverText(s))
+	return err
+}
+
+func serverText(s control.Server) string {
+	text, kept := "no coordinator is running\n", ""
+	if s.Keep {
 		kept = ", allocations kept"
 	}
-	_, err = fmt.Fprintf(cmd.OutOrStdout(), "coordinator %d runs since %s: %d jobs not over, order %s%s, %d workers, listening on %s\n",
-		hello.PID, hello.Started, hello.Jobs, hello.Order, kept, hello.Nodes, hello.Address)
-	return err
+	if s.Running {
+		text = fmt.Sprintf("coordinator %d runs since %s: %d jobs not over, order %s%s, %d workers, listening on %s\n",
+			s.PID, s.Started, s.Jobs, s.Order, kept, s.Nodes, s.Address)
+	}
+	if chosen := choiceText(s.Chosen); chosen != "" {
+		text += "chosen until berth server stop: " + chosen + "\n"
+	}
+	return text
 }
 
 func newServerRun() *cobra.Command {
@@ -173,7 +198,12 @@ func newServerRun() *cobra.Command {
 }
 
 func runServer(cmd *cobra.Command, idle time.Duration, p policy, ready *os.File) error {
-	if err := p.settle(cmd); err != nil {
+	said, err := p.said(cmd)
+	if err != nil {
+		return err
+	}
+	env, err := environment()
+	if err != nil {
 		return err
 	}
 	h, err := home.Open()
@@ -193,7 +223,7 @@ func runServer(cmd *cobra.Command, idle time.Duration, p policy, ready *os.File)
 	log := slog.New(slog.NewTextHandler(cmd.ErrOrStderr(), nil))
 	ctx, stop := terminable(cmd.Context())
 	defer stop()
-	opts := coordinator.Options{Home: h, Exe: exe, Idle: idle, Log: log, Ready: say, Listen: os.Getenv(wire.ListenVar), Order: p.order, Keep: p.keep}
+	opts := coordinator.Options{Home: h, Exe: exe, Idle: idle, Log: log, Ready: say, Listen: os.Getenv(wire.ListenVar), Said: said, Env: env}
 	if ready == nil {
 		return coordinator.Run(ctx, opts)
 	}

@@ -3,71 +3,98 @@ package main
 import (
 	"fmt"
 	"os"
+	"strings"
 
 	"github.com/spf13/cobra"
 
 	"berth/internal/control"
+	"berth/internal/home"
 	"berth/internal/job"
 	"berth/internal/sched"
 )
 
-// policy is what a coordinator goes by where jobs can run on the same allocations.
+// policy is the flags that say how a coordinator has jobs share allocations.
 type policy struct {
-	named string // the flag --order
-	order sched.Order
+	order string
 	keep  bool
 }
 
 func (p *policy) flags(c *cobra.Command) {
-	c.Flags().StringVar(&p.named, "order", "", "who goes first among jobs on the same nodes: auto, fifo or shortest (default: what BERTH_ORDER says, else auto)")
-	c.Flags().BoolVar(&p.keep, "keep", false, "keep what was asked of a cluster as long as any job can use it (default: what BERTH_KEEP says, else no)")
+	c.Flags().StringVar(&p.order, "order", "", "who goes first among jobs on the same nodes: auto, fifo or shortest (default: what BERTH_ORDER says, else what was chosen before, else auto)")
+	c.Flags().BoolVar(&p.keep, "keep", false, "keep what was asked of a cluster as long as any job can use it (default: what BERTH_KEEP says, else what was chosen before, else no)")
 }
 
-// settle takes from the environment what no flag says.
-func (p *policy) settle(cmd *cobra.Command) (err error) {
-	where, name := "--order", p.named
-	if name == "" {
-		where, name = sched.OrderVar, os.Getenv(sched.OrderVar)
+// said returns what the flags say.
+func (p *policy) said(cmd *cobra.Command) (home.Choice, error) {
+	c := home.Choice{Order: p.order}
+	if cmd.Flags().Changed("keep") {
+		c.Keep = &p.keep
 	}
-	if p.order, err = sched.ParseOrder(where, name); err != nil || cmd.Flags().Changed("keep") {
-		return err
+	_, err := sched.ParseOrder("--order", c.Order)
+	return c, err
+}
+
+// environment returns what the environment says.
+func environment() (home.Choice, error) {
+	c := home.Choice{Order: os.Getenv(sched.OrderVar)}
+	if _, err := sched.ParseOrder(sched.OrderVar, c.Order); err != nil {
+		return c, err
 	}
+	keep := false
 	switch v := os.Getenv(sched.KeepVar); v {
-	case "", "0":
+	case "":
+		return c, nil
+	case "0":
 	case "1":
-		p.keep = true
+		keep = true
 	default:
-		return &job.Error{Class: job.User, Code: job.CodeConfig, Where: sched.KeepVar,
-			What: fmt.Sprintf("%q is neither yes nor no", v), Do: "write 1 for yes, 0 or nothing for no"}
+		return c, &job.Error{Class: job.User, Code: job.CodeConfig, Where: sched.KeepVar,
+			What: fmt.Sprintf("%q is neither yes nor no", v), Do: "write 1 for yes, 0 for no"}
 	}
-	return nil
+	c.Keep = &keep
+	return c, nil
 }
 
-// args returns the flags of "berth server run" that say the same.
-func (p *policy) args() []string {
-	return []string{"--order", string(p.order), fmt.Sprintf("--keep=%t", p.keep)}
+// policyArgs returns the flags of "berth server run" that say so.
+func policyArgs(c home.Choice) []string {
+	var args []string
+	if c.Order != "" {
+		args = append(args, "--order", c.Order)
+	}
+	if c.Keep != nil {
+		args = append(args, fmt.Sprintf("--keep=%t", *c.Keep))
+	}
+	return args
 }
 
-// check reports a coordinator that ran already, and goes by another policy than flags say.
-func (p *policy) check(cmd *cobra.Command, c *control.Client) error {
-	order, keep := p.named != "", cmd.Flags().Changed("keep")
-	if !order && !keep {
-		return nil
-	}
-	hello, err := c.Hello(cmd.Context())
-	if err != nil {
-		return err
-	}
+// checkPolicy reports a coordinator that ran already, and goes by another policy than flags say.
+func checkPolicy(said home.Choice, hello control.Hello) error {
 	where, what := "--order", "the coordinator runs already, in the order "+hello.Order
 	switch {
-	case order && hello.Order != string(p.order):
-	case keep && hello.Keep && !p.keep:
-		where, what = "--keep", "the coordinator runs already, and keeps allocations"
-	case keep && !hello.Keep && p.keep:
-		where, what = "--keep", "the coordinator runs already, and gives allocations back with the jobs that asked for them"
-	default:
+	case said.Order != "" && hello.Order != said.Order:
+	case said.Keep == nil || hello.Keep == *said.Keep:
 		return nil
+	case hello.Keep:
+		where, what = "--keep", "the coordinator runs already, and keeps allocations"
+	default:
+		where, what = "--keep", "the coordinator runs already, and gives allocations back with the jobs that asked for them"
 	}
 	return &job.Error{Class: job.User, Code: job.CodeConfig, Where: where, What: what,
 		Do: "end it first with berth server stop; with --force if jobs are not over, which then go on with the new one"}
+}
+
+// choiceText returns what was chosen in words, empty where nothing was.
+func choiceText(c home.Choice) string {
+	var parts []string
+	if c.Order != "" {
+		parts = append(parts, "order "+c.Order)
+	}
+	switch {
+	case c.Keep == nil:
+	case *c.Keep:
+		parts = append(parts, "allocations kept")
+	default:
+		parts = append(parts, "allocations given back with their jobs")
+	}
+	return strings.Join(parts, ", ")
 }

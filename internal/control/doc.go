@@ -6,6 +6,7 @@ package control
 import (
 	"errors"
 
+	"berth/internal/home"
 	"berth/internal/job"
 	"berth/internal/report"
 )
@@ -23,6 +24,13 @@ type Hello struct {
 	Started string `json:"started"` // RFC 3339
 	Order   string `json:"order"`   // of jobs that run on the same allocations (sched.Order)
 	Keep    bool   `json:"keep"`    // allocations are kept when the job that asked for them is done
+}
+
+// Server is what commands tell of the coordinator.
+type Server struct {
+	Running bool `json:"running"`
+	Hello
+	Chosen home.Choice `json:"chosen"` // goes for the next coordinator, too
 }
 
 // Submit asks for a run whose folder is complete to be taken on.

@@ -37,7 +37,7 @@ func (s *Server) handler() http.Handler {
 
 func (s *Server) getServer(w http.ResponseWriter, _ *http.Request) {
 	h := control.Hello{Version: control.Version, PID: os.Getpid(), Address: s.address, Started: s.started.Format(time.RFC3339),
-		Order: string(s.opts.Order), Keep: s.opts.Keep}
+		Order: string(s.policy.order), Keep: s.policy.keep}
 	err := s.call(func() error {
 		h.Nodes = len(s.sessions)
 		h.Jobs = s.engine.Unfinished()
@@ -58,10 +58,11 @@ func (s *Server) postStop(w http.ResponseWriter, r *http.Request) {
 		}
 		return nil
 	})
-	answer(w, struct{}{}, err)
 	if err == nil {
-		s.stop()
+		defer s.stop()
+		err = s.home.Forget()
 	}
+	answer(w, struct{}{}, err)
 }
 
 func (s *Server) postJob(w http.ResponseWriter, r *http.Request) {

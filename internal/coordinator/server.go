@@ -20,7 +20,6 @@ import (
 	"berth/internal/job"
 	"berth/internal/journal"
 	"berth/internal/report"
-	"berth/internal/sched"
 	"berth/internal/store"
 	"berth/internal/wire"
 )
@@ -42,16 +41,16 @@ type Options struct {
 	Ready func() // called when it listens
 	// Listen is where it listens for workers, as wire.ParsePlace reads it; empty: see listenForWorkers.
 	Listen string
-	Order  sched.Order // of jobs that run on the same allocations
-	// Keep has elastic allocations kept as long as any job can use them; else they are given
-	// back when the job is done that asked for them (engine.Config.Yield).
-	Keep bool
+	// Said is what flags say of how jobs share allocations, and is remembered until the user
+	// stops the coordinator; Env is what the environment says. See settle.
+	Said, Env home.Choice
 }
 
 // Server is one user's coordinator.
 type Server struct {
 	home    home.Home
 	opts    Options
+	policy  policy
 	log     *slog.Logger
 	started time.Time
 	address string // listened on
@@ -101,7 +100,11 @@ func Run(ctx context.Context, opts Options) error {
 	defer release()
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	s := newServer(opts, cancel)
+	p, err := settle(opts)
+	if err != nil {
+		return err
+	}
+	s := newServer(opts, p, cancel)
 	if s.store, err = store.Open(ctx, opts.Home.Database()); err != nil {
 		s.log.Warn("history is not kept", "err", err)
 	}
@@ -116,14 +119,14 @@ func Run(ctx context.Context, opts Options) error {
 // ErrRunning says that the user has a coordinator already.
 var ErrRunning = errors.New("a coordinator is running already")
 
-func newServer(opts Options, stop context.CancelFunc) *Server {
+func newServer(opts Options, p policy, stop context.CancelFunc) *Server {
 	planCtx, endPlanning := context.WithCancel(context.Background())
 	return &Server{
 		planCtx: planCtx, endPlanning: endPlanning,
-		home: opts.Home, opts: opts, log: opts.Log, started: time.Now(), stop: stop,
+		home: opts.Home, opts: opts, policy: p, log: opts.Log, started: time.Now(), stop: stop,
 		posted: make(chan func(), 4096), driverCalls: make(chan func(context.Context), 1024), stopped: make(chan struct{}),
 		drivers: make(map[string]driver.Driver), journals: journal.NewSet(opts.Home.JournalOf), nodes: report.NewNodes(),
-		engine:   engine.New(engine.Config{NodeTimeout: nodeTimeout, Order: opts.Order, Yield: !opts.Keep}),
+		engine:   engine.New(engine.Config{NodeTimeout: nodeTimeout, Order: p.order, Yield: !p.keep}),
 		sessions: make(map[job.NodeID]*session), unflushed: make(map[*session]struct{}),
 		awaits: make(map[job.Attempt]*session), shapes: make(map[job.AllocID]job.AllocRequest),
 		jobs: make(map[job.ID]*live), idleSince: time.Now(),

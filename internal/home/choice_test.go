@@ -1,0 +1,57 @@
+package home
+
+import (
+	"os"
+	"testing"
+
+	"berth/internal/job"
+)
+
+func same(a, b Choice) bool {
+	return a.Order == b.Order && (a.Keep == nil) == (b.Keep == nil) && (a.Keep == nil || *a.Keep == *b.Keep)
+}
+
+// TestChoice: each choice stands beside those before it until all are forgotten, and no is
+// another choice than none.
+func TestChoice(t *testing.T) {
+	h, yes, no := open(t), true, false
+	for i, step := range []struct{ chosen, want Choice }{
+		{Choice{}, Choice{}},
+		{Choice{Order: "fifo"}, Choice{Order: "fifo"}},
+		{Choice{Keep: &yes}, Choice{Order: "fifo", Keep: &yes}},
+		{Choice{Order: "auto", Keep: &no}, Choice{Order: "auto", Keep: &no}},
+		{Choice{}, Choice{Order: "auto", Keep: &no}},
+	} {
+		if err := h.Choose(step.chosen); err != nil {
+			t.Fatal(err)
+		}
+		if got, err := h.Choice(); err != nil || !same(got, step.want) {
+			t.Errorf("step %d: %+v, %v", i, got, err)
+		}
+	}
+	for range 2 { // there need not be any
+		if err := h.Forget(); err != nil {
+			t.Fatal(err)
+		}
+		if got, err := h.Choice(); err != nil || !same(got, Choice{}) {
+			t.Errorf("forgotten, but there is %+v, %v", got, err)
+		}
+	}
+}
+
+// TestDamagedChoice: one that cannot be read is told, and replaced by the next.
+func TestDamagedChoice(t *testing.T) {
+	h := open(t)
+	if err := os.WriteFile(h.ChoicePath(), []byte(`{"order": "fi`), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if got, err := h.Choice(); job.CodeOf(err) != job.CodeIO || !same(got, Choice{}) {
+		t.Errorf("%+v, %v", got, err)
+	}
+	if err := h.Choose(Choice{Order: "fifo"}); err != nil {
+		t.Fatal(err)
+	}
+	if got, err := h.Choice(); err != nil || got.Order != "fifo" {
+		t.Errorf("%+v, %v", got, err)
+	}
+}
