@@ -39,18 +39,23 @@ func child(path, name, runs string) error {
 		return err
 	}
 	for i := range n {
-		s, err := Open(context.Background(), path)
+		// On a busy machine the others may take longer than is waited for: then it is tried again.
+		for err = ErrLocked; errors.Is(err, ErrLocked); {
+			err = saveOne(path, aRun(job.ID(fmt.Sprintf("%s-%d", name, i)), i))
+		}
 		if err != nil {
-			return err
-		}
-		if err := s.SaveRun(context.Background(), aRun(job.ID(fmt.Sprintf("%s-%d", name, i)), i), measured(1)); err != nil {
-			return err
-		}
-		if err := s.Close(); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+func saveOne(path string, r Run) error {
+	s, err := Open(context.Background(), path)
+	if err != nil {
+		return err
+	}
+	return errors.Join(s.SaveRun(context.Background(), r, measured(1)), s.Close())
 }
 
 func aRun(id job.ID, minute int) Run {

@@ -3,19 +3,26 @@ package wire
 import (
 	"context"
 	"errors"
+	"fmt"
 	"net"
 	"testing"
 	"time"
 
+	"golang.org/x/sys/unix"
+
 	"berth/internal/job"
 )
 
-// closedPort returns an address at which nobody listens.
+// closedPort returns an address at which nobody listens until the test ends: it is taken.
 func closedPort(t *testing.T) string {
 	t.Helper()
-	ln := must[net.Listener](t)(net.Listen("tcp", "127.0.0.1:0"))
-	defer ln.Close()
-	return ln.Addr().String()
+	fd := must[int](t)(unix.Socket(unix.AF_INET, unix.SOCK_STREAM|unix.SOCK_CLOEXEC, 0))
+	t.Cleanup(func() { unix.Close(fd) })
+	if err := unix.Bind(fd, &unix.SockaddrInet4{Addr: [4]byte{127, 0, 0, 1}}); err != nil {
+		t.Fatal(err)
+	}
+	name := must[unix.Sockaddr](t)(unix.Getsockname(fd))
+	return fmt.Sprintf("127.0.0.1:%d", name.(*unix.SockaddrInet4).Port)
 }
 
 // silentPort returns an address that takes connections and says nothing until the test ends.

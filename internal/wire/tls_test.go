@@ -132,9 +132,7 @@ func TestDialErrors(t *testing.T) {
 	if _, err := Dial(context.Background(), bundle); job.ClassOf(err) != job.Fatal || err == nil {
 		t.Errorf("to a stranger: %v", err)
 	}
-	ln := must[net.Listener](t)(net.Listen("tcp", "127.0.0.1:0"))
-	bundle.Addrs[0] = ln.Addr().String()
-	ln.Close()
+	bundle.Addrs[0] = closedPort(t)
 	if _, err := Dial(context.Background(), bundle); job.ClassOf(err) != job.Transient {
 		t.Errorf("to nobody: %v", err)
 	}

@@ -138,15 +138,15 @@ func TestBagFailures(t *testing.T) {
 			return s
 		}, 0, 0, `output /proc/1 cannot be written`, ""},
 		{"time limit", func() *job.Spec {
-			s := shell(t, "echo before >&2; sleep 1000; echo after >&2")
+			s := shell(t, "sleep 1000; echo after >&2") // it may be over before the shell says anything
 			s.Bag.TimeLimit = 50 * time.Millisecond
 			return s
-		}, 0, 0, `time limit`, "before"},
+		}, 0, 0, `time limit`, ""},
 		{"memory limit", func() *job.Spec {
-			s := shell(t, `x=$(head -c 60000000 /dev/zero | tr '\0' x); echo ${#x}; sleep 1000`)
+			s := shell(t, `echo before >&2; x=$(head -c 60000000 /dev/zero | tr '\0' x); echo ${#x}; sleep 1000; echo after >&2`)
 			s.Bag.Need.Mem = 20 << 20
 			return s
-		}, 0, 0, `used .* of its 20.*; ask for more with --mem`, ""},
+		}, 0, 0, `used .* of its 20.*; ask for more with --mem`, "before"},
 	}
 	for i, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -202,7 +202,9 @@ func TestOutputOfFailedAttempts(t *testing.T) {
 
 func TestKillEndsTheWholeGroup(t *testing.T) {
 	c := newCoord(t)
-	p, _ := c.worker(c.config("a1/0"))
+	cfg := c.config("a1/0")
+	cfg.Grace = hasty
+	p, _ := c.worker(cfg)
 	s := shell(t, `trap '' TERM; sleep 1000 & echo $! $$ > pids; wait; sleep 1000`)
 	pids := fifo(t, s.Dir, "pids")
 	p.job(s, 0, 0)
@@ -227,7 +229,9 @@ func TestKillEndsTheWholeGroup(t *testing.T) {
 // A process that a task leaves in its group gets a moment, then it is killed.
 func TestLeftOversAreEnded(t *testing.T) {
 	c := newCoord(t)
-	p, _ := c.worker(c.config("a1/0"))
+	cfg := c.config("a1/0")
+	cfg.Grace = hasty
+	p, _ := c.worker(cfg)
 	s := shell(t, `sleep 1000 & echo $!`)
 	p.job(s, 0, 0)
 	p.say(start(try(s.ID, 0, 1)))

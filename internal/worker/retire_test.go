@@ -180,16 +180,17 @@ func TestRetireApart(t *testing.T) {
 		t.Fatalf("ended %+v", m)
 	}
 	_, _ = c.ln.Close(), p.conn.Close()
-	if err := cmd.Process.Signal(unix.SIGTERM); err != nil {
-		t.Fatal(err)
-	}
 	c.listen()
 	c.bundle(cfg)
-	p = c.welcome()
+	p = c.greeted()
 	if !slices.Equal(p.hello.Running, []job.Attempt{try(s.ID, 0, 1)}) {
 		t.Errorf("hello names %v", p.hello.Running)
 	}
-	for m := range p.got { // it may have come back before it got the signal
+	if err := cmd.Process.Signal(unix.SIGTERM); err != nil { // while nobody has taken it in
+		t.Fatal(err)
+	}
+	p.welcome()
+	for m := range p.got { // it may be taken in before it gets the signal
 		if e, ok := m.(*wire.Ended); ok {
 			if e.Outcome != event.Done {
 				t.Errorf("ended %+v", e)

@@ -108,21 +108,26 @@ func TestOddPrograms(t *testing.T) {
 		name, input string
 		mapper      string
 		want        string
+		hasty       bool // the grace has to pass
 	}{
-		{"reads nothing", strings.Repeat(fruit, 100_000), "echo only this", "only this\n"},
-		{"reads a bit", strings.Repeat(fruit, 100_000), "head -n 1", "pear\n"},
-		{"writes nothing", fruit, "cat > /dev/null", ""},
-		{"no newline at the end", fruit, "printf 'a\\nb'", "a\nb\n"},
-		{"line larger than the pipe", big, "cat", big},
-		{"writes all before it reads", fruit, "head -c 3000000 /dev/zero | tr '\\0' x; echo; cat > /dev/null", strings.Repeat("x", 3_000_000) + "\n"},
-		{"closes its input", strings.Repeat(fruit, 100_000), "exec 0<&-; echo closed", "closed\n"},
-		{"writes after its end", fruit, `cat > /dev/null; (while kill -0 $$ 2>/dev/null; do :; done; echo late) & exit 0`, "late\n"},
-		{"leaves a process outside of its group", fruit, `setsid sleep 1000 & cat`, fruit},
+		{"reads nothing", strings.Repeat(fruit, 100_000), "echo only this", "only this\n", false},
+		{"reads a bit", strings.Repeat(fruit, 100_000), "head -n 1", "pear\n", false},
+		{"writes nothing", fruit, "cat > /dev/null", "", false},
+		{"no newline at the end", fruit, "printf 'a\\nb'", "a\nb\n", false},
+		{"line larger than the pipe", big, "cat", big, false},
+		{"writes all before it reads", fruit, "head -c 3000000 /dev/zero | tr '\\0' x; echo; cat > /dev/null", strings.Repeat("x", 3_000_000) + "\n", false},
+		{"closes its input", strings.Repeat(fruit, 100_000), "exec 0<&-; echo closed", "closed\n", false},
+		{"writes after its end", fruit, `cat > /dev/null; (while kill -0 $$ 2>/dev/null; do :; done; echo late) & exit 0`, "late\n", false},
+		{"leaves a process outside of its group", fruit, `setsid sleep 1000 & cat`, fruit, true},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			c := newCoord(t)
-			p, _ := c.worker(c.config("a1/0"))
+			cfg := c.config("a1/0")
+			if tt.hasty {
+				cfg.Grace = hasty
+			}
+			p, _ := c.worker(cfg)
 			s := streaming(t, tt.input, []string{"sh", "-c", tt.mapper}, nil)
 			p.job(s, 1, 0)
 			p.say(startMap(s, 0, 1, split(s, 0, 1<<40)))

@@ -9,9 +9,10 @@ import (
 	"net"
 	"os"
 	"path/filepath"
-	"syscall"
 	"testing"
 	"time"
+
+	"golang.org/x/sys/unix"
 
 	"berth/internal/driver"
 	"berth/internal/engine"
@@ -23,7 +24,7 @@ import (
 type Place struct {
 	Node     job.Resources // a node's share that two of fit at once
 	WallTime time.Duration // the shortest that can be asked for
-	Patience time.Duration // how long the suite waits for what must happen; 0: a minute
+	Patience time.Duration // how long the suite waits for what must happen; 0: three minutes
 
 	// Batch places have a queue: that an allocation begins, and until when it is there, is
 	// reported. Workers are started again beside them, out of the driver's sight: that one
@@ -45,7 +46,7 @@ type Make func(t *testing.T, s Setup) driver.Driver
 // Run runs the suite.
 func Run(t *testing.T, p Place, make Make) {
 	if p.Patience == 0 {
-		p.Patience = time.Minute
+		p.Patience = 3 * time.Minute
 	}
 	for _, test := range []struct {
 		name string
@@ -249,11 +250,27 @@ func (b *bench) shape(nodes int) job.AllocRequest {
 	return job.AllocRequest{On: b.driver.Name(), Nodes: nodes, PerNode: b.place.Node, Scratch: b.t.TempDir(), SortMemory: 64 << 20}
 }
 
-// kill kills a worker's process, which runs on this machine.
+// kill kills a worker's process, which runs on this machine, and waits until it is no more:
+// its connection ends a moment before it does.
 func (b *bench) kill(w worker) {
 	b.t.Helper()
-	if err := syscall.Kill(w.hello.PID, syscall.SIGKILL); err != nil {
+	fd, err := unix.PidfdOpen(w.hello.PID, 0)
+	if err != nil {
 		b.t.Fatal(err)
+	}
+	defer func() { _ = unix.Close(fd) }()
+	if err := unix.PidfdSendSignal(fd, unix.SIGKILL, nil, 0); err != nil {
+		b.t.Fatal(err)
+	}
+	for {
+		n, err := unix.Poll([]unix.PollFd{{Fd: int32(fd), Events: unix.POLLIN}}, int(b.place.Patience/time.Millisecond))
+		if errors.Is(err, unix.EINTR) {
+			continue
+		}
+		if err != nil || n == 0 {
+			b.t.Fatalf("the worker of %s lives on (%v)", w.hello.Node, err)
+		}
+		break
 	}
 	b.gone(w)
 }

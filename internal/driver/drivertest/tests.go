@@ -81,12 +81,12 @@ func testAdoptEarly(b *bench) {
 	}
 }
 
+// testWallTime: where the time is short and the machine busy it may be over before the worker is there.
 func testWallTime(b *bench) {
 	req := b.shape(1)
 	req.Time = b.place.WallTime
 	before := time.Now()
 	b.request("a1", req)
-	w := b.joined(1)["a1/0"]
 	if b.place.Batch {
 		up := reported[engine.AllocUp](b)
 		if ends := up.Ends.Std(); up.Alloc != "a1" || ends.Before(before) || ends.After(time.Now().Add(req.Time+time.Second)) {
@@ -96,7 +96,11 @@ func testWallTime(b *bench) {
 	if down := reported[engine.AllocDown](b); down.Alloc != "a1" || down.Reason == "" {
 		b.t.Errorf("reported %+v", down)
 	}
-	b.gone(w)
+	select {
+	case w := <-b.workers:
+		b.gone(w)
+	default:
+	}
 }
 
 // testTwo: the end of one allocation is none of another's.
