@@ -13,6 +13,13 @@ import (
 	"berth/internal/sched"
 )
 
+// The variables in which a user says the same as with --order and --keep, for the
+// coordinator that the next command starts.
+const (
+	orderVar = "BERTH_ORDER" // a sched.Order
+	keepVar  = "BERTH_KEEP"  // 1 or 0
+)
+
 // policy is the flags that say how a coordinator has jobs share allocations.
 type policy struct {
 	order string
@@ -36,19 +43,19 @@ func (p *policy) said(cmd *cobra.Command) (home.Choice, error) {
 
 // environment returns what the environment says.
 func environment() (home.Choice, error) {
-	c := home.Choice{Order: os.Getenv(sched.OrderVar)}
-	if _, err := sched.ParseOrder(sched.OrderVar, c.Order); err != nil {
+	c := home.Choice{Order: os.Getenv(orderVar)}
+	if _, err := sched.ParseOrder(orderVar, c.Order); err != nil {
 		return c, err
 	}
 	keep := false
-	switch v := os.Getenv(sched.KeepVar); v {
+	switch v := os.Getenv(keepVar); v {
 	case "":
 		return c, nil
 	case "0":
 	case "1":
 		keep = true
 	default:
-		return c, &job.Error{Class: job.User, Code: job.CodeConfig, Where: sched.KeepVar,
+		return c, &job.Error{Class: job.User, Code: job.CodeConfig, Where: keepVar,
 			What: fmt.Sprintf("%q is neither yes nor no", v), Do: "write 1 for yes, 0 for no"}
 	}
 	c.Keep = &keep

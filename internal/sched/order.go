@@ -1,48 +1,43 @@
 package sched
 
-import "berth/internal/job"
+import (
+	"fmt"
 
-// Place is where a job stands in the line of its pool.
-type Place struct {
-	Rank  job.Time // see the function Rank; the same for all jobs in FIFO
-	Order uint64   // in the line of submissions and resumes
-}
+	"berth/internal/job"
+)
 
-// Before reports whether a job at p goes before one at q: the lower rank, and among
-// equals the first in.
-func (p Place) Before(q Place) bool {
-	if p.Rank != q.Rank {
-		return p.Rank < q.Rank
+// Order is how the jobs of a pool of allocations come one after another.
+type Order string
+
+// The orders. Auto is Shortest on allocations of a batch system, where what one job has is free
+// for none of the others for hours, and FIFO on one machine, where a user's jobs come one
+// after another and wait for nothing else: there they end in the order that the user sees.
+const (
+	Auto     Order = "auto"     // by the place; the zero value means the same
+	FIFO     Order = "fifo"     // first in, first out
+	Shortest Order = "shortest" // the shortest predicted remaining time first, with ageing
+)
+
+// On returns the order that it comes to on allocations of a batch system, or on one machine.
+func (o Order) On(batch bool) Order {
+	switch {
+	case o == FIFO || o == Shortest:
+		return o
+	case batch:
+		return Shortest
 	}
-	return p.Order < q.Order
+	return FIFO
 }
 
-// Claim is the first phase of some task that is ready to begin.
-type Claim struct {
-	Place // of its job
-	Kind  job.TaskKind
-}
-
-// Before reports whether c goes first: by the jobs' places, and within a job maps before
-// reduces, so that shuffles take only memory that no map wants.
-func (c Claim) Before(d Claim) bool {
-	if c.Place != d.Place {
-		return c.Place.Before(d.Place)
+// ParseOrder returns the order of that name; the empty name is Auto's. where is what the
+// user wrote it in, for the error.
+func ParseOrder(where, name string) (Order, error) {
+	switch o := Order(name); o {
+	case "":
+		return Auto, nil
+	case Auto, FIFO, Shortest:
+		return o, nil
 	}
-	return c.Kind < d.Kind
-}
-
-// Waiter is a running attempt that waits on its node for leave to go on. Waiters
-// go before claims: what they hold already is of no use to anyone until they do.
-type Waiter struct {
-	Place // of its job when it began to wait: later changes would have nodes looked at for nothing
-	Task  int
-}
-
-// Before reports whether w gets leave first.
-func (w Waiter) Before(v Waiter) bool {
-	if w.Place != v.Place {
-		return w.Place.Before(v.Place)
-	}
-	return w.Task < v.Task
+	return "", &job.Error{Class: job.User, Code: job.CodeConfig, Where: where,
+		What: fmt.Sprintf("%q is no order of jobs", name), Do: "write auto, fifo or shortest"}
 }

@@ -151,24 +151,3 @@ func TestHealth(t *testing.T) {
 		t.Fatal("the row did not end")
 	}
 }
-
-// TestOrderOn: only Auto, and what says nothing, minds where jobs run.
-func TestOrderOn(t *testing.T) {
-	for name, want := range map[string][2]Order{
-		"":         {FIFO, Shortest},
-		"auto":     {FIFO, Shortest},
-		"fifo":     {FIFO, FIFO},
-		"shortest": {Shortest, Shortest},
-	} {
-		o, err := ParseOrder("here", name)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if got := [2]Order{o.On(false), o.On(true)}; got != want || Order(name).On(true) != want[1] || Order(name).On(false) != want[0] {
-			t.Errorf("%q is %v here and on a batch system, want %v", name, got, want)
-		}
-	}
-	if o, err := ParseOrder("here", "longest"); err == nil || o != "" {
-		t.Errorf("longest is %q, %v", o, err)
-	}
-}

@@ -10,22 +10,6 @@ import (
 	"berth/internal/job"
 )
 
-func TestParseOrder(t *testing.T) {
-	for name, want := range map[string]Order{"": Auto, "auto": Auto, "fifo": FIFO, "shortest": Shortest} {
-		if got, err := ParseOrder("--order", name); got != want || err != nil {
-			t.Errorf("%q is %q, %v", name, got, err)
-		}
-	}
-	if _, err := ParseOrder("--order", "Fifo"); job.ClassOf(err) != job.User {
-		t.Errorf("an order that there is not: %v", err)
-	}
-	for o, want := range map[Order][2]Order{"": {FIFO, Shortest}, Auto: {FIFO, Shortest}, FIFO: {FIFO, FIFO}, Shortest: {Shortest, Shortest}} {
-		if got := [2]Order{o.On(false), o.On(true)}; got != want {
-			t.Errorf("%q comes to %v on one machine and a batch system, want %v", o, got, want)
-		}
-	}
-}
-
 func TestWork(t *testing.T) {
 	for _, c := range []struct {
 		name string

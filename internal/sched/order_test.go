@@ -1,0 +1,30 @@
+package sched
+
+import (
+	"testing"
+
+	"berth/internal/job"
+)
+
+// TestOrderOn: only Auto, and what says nothing, minds where jobs run.
+func TestOrderOn(t *testing.T) {
+	for name, want := range map[string][2]Order{
+		"":         {FIFO, Shortest},
+		"auto":     {FIFO, Shortest},
+		"fifo":     {FIFO, FIFO},
+		"shortest": {Shortest, Shortest},
+	} {
+		o, err := ParseOrder("here", name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := [2]Order{o.On(false), o.On(true)}; got != want || Order(name).On(true) != want[1] || Order(name).On(false) != want[0] {
+			t.Errorf("%q is %v here and on a batch system, want %v", name, got, want)
+		}
+	}
+	for _, name := range []string{"longest", "Fifo"} {
+		if o, err := ParseOrder("here", name); job.ClassOf(err) != job.User || o != "" {
+			t.Errorf("%s is %q, %v", name, o, err)
+		}
+	}
+}
