@@ -53,23 +53,10 @@ func launch(h home.Home, flags ...string) error {
 		return fmt.Errorf("make a pipe: %w", err)
 	}
 	defer func() { _ = r.Close() }()
-	log, err := os.OpenFile(h.ServerLog(), os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o600)
-	if err != nil {
-		_ = w.Close()
-		return &job.Error{Class: job.Fatal, Code: job.CodeIO, Where: h.ServerLog(), What: "cannot open the coordinator's log", Err: err}
-	}
-	defer func() { _ = log.Close() }()
-	cmd := exec.Command(exe, append([]string{"server", "run", "--ready-fd"}, flags...)...)
-	cmd.Dir, cmd.Stdout, cmd.Stderr = "/", log, log
-	cmd.Env = slices.DeleteFunc(os.Environ(), func(kv string) bool {
-		return strings.HasPrefix(kv, "BERTH_NODE=") // of a task's worker, which ends all that carry it
-	})
-	cmd.ExtraFiles = []*os.File{w}
-	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
-	err = cmd.Start()
+	cmd, err := spawn(h, exe, w, flags)
 	_ = w.Close()
 	if err != nil {
-		return &job.Error{Class: job.Fatal, Where: exe, What: "cannot start the coordinator", Err: err}
+		return err
 	}
 	said, err := io.ReadAll(r)
 	if err == nil && string(said) == Ready {
@@ -85,4 +72,24 @@ func launch(h home.Home, flags ...string) error {
 	}
 	// It was killed before it could say anything: another may do better.
 	return fmt.Errorf("%w as it started; its log is %s", ErrLost, h.ServerLog())
+}
+
+// spawn starts a coordinator that writes to its log, and to ready once it listens.
+func spawn(h home.Home, exe string, ready *os.File, flags []string) (*exec.Cmd, error) {
+	log, err := os.OpenFile(h.ServerLog(), os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o600)
+	if err != nil {
+		return nil, &job.Error{Class: job.Fatal, Code: job.CodeIO, Where: h.ServerLog(), What: "cannot open the coordinator's log", Err: err}
+	}
+	defer func() { _ = log.Close() }()
+	cmd := exec.Command(exe, append([]string{"server", "run", "--ready-fd"}, flags...)...)
+	cmd.Dir, cmd.Stdout, cmd.Stderr = "/", log, log
+	cmd.Env = slices.DeleteFunc(os.Environ(), func(kv string) bool {
+		return strings.HasPrefix(kv, "BERTH_NODE=") // of a task's worker, which ends all that carry it
+	})
+	cmd.ExtraFiles = []*os.File{ready} // becomes ReadyFD
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
+	if err := cmd.Start(); err != nil {
+		return nil, &job.Error{Class: job.Fatal, Where: exe, What: "cannot start the coordinator", Err: err}
+	}
+	return cmd, nil
 }

@@ -201,24 +201,12 @@ func (s *Server) watchJob(w http.ResponseWriter, r *http.Request) {
 	defer s.watchers.Add(-1)
 	tick := time.NewTicker(watchEvery)
 	defer tick.Stop()
-	enc, flush := json.NewEncoder(w), http.NewResponseController(w)
+	watch := watch{enc: json.NewEncoder(w), flush: http.NewResponseController(w).Flush}
 	over := l.finished()
-	var last report.JobView
 	for {
-		final := false
-		select {
-		case <-over:
-			final = true
-		default:
-		}
-		if v := l.view(s.now()); final || !reflect.DeepEqual(v, last) {
-			if enc.Encode(control.Watched{View: v, Final: final}) != nil || flush.Flush() != nil {
-				return // nobody listens any more
-			}
-			last = v
-		}
-		if final {
-			return
+		final := closed(over)
+		if watch.tell(l.view(s.now()), final) != nil || final {
+			return // it is over, or nobody listens any more
 		}
 		select {
 		case <-tick.C:
@@ -227,10 +215,44 @@ func (s *Server) watchJob(w http.ResponseWriter, r *http.Request) {
 			return
 		case <-s.stopped:
 			if s.failure != nil {
-				_ = enc.Encode(control.Watched{View: last, Error: control.Failure(s.failure)}) // the command may be gone, too
+				watch.fail(s.failure)
 			}
 			return
 		}
+	}
+}
+
+// watch is one who watches a job.
+type watch struct {
+	enc   *json.Encoder
+	flush func() error
+	last  report.JobView // that was told
+}
+
+// tell tells how the job is, unless that is known. What is final is told in any case.
+func (w *watch) tell(v report.JobView, final bool) error {
+	if !final && reflect.DeepEqual(v, w.last) {
+		return nil
+	}
+	w.last = v
+	if err := w.enc.Encode(control.Watched{View: v, Final: final}); err != nil {
+		return err
+	}
+	return w.flush()
+}
+
+// fail tells why the coordinator cannot go on.
+func (w *watch) fail(err error) {
+	_ = w.enc.Encode(control.Watched{View: w.last, Error: control.Failure(err)}) // the command may be gone, too
+}
+
+// closed reports whether a channel is, on which nothing is sent.
+func closed(c <-chan struct{}) bool {
+	select {
+	case <-c:
+		return true
+	default:
+		return false
 	}
 }
 

@@ -17,22 +17,9 @@ import (
 // recover brings back the state in which the coordinator before ended: the
 // journals of jobs that are not over, and that of nodes and allocations.
 func (s *Server) recover() error {
-	runs, err := s.home.List()
+	open, err := s.reopenAll()
 	if err != nil {
 		return err
-	}
-	var open []job.ID
-	for _, r := range runs {
-		if !unfinished(r) {
-			continue
-		}
-		l, err := s.reopen(r)
-		if err != nil {
-			s.log.Error("a run cannot be read and stays as it is", "job", r.ID, "err", err)
-			continue
-		}
-		s.keep(l)
-		open = append(open, r.ID)
 	}
 	torn, err := s.journals.Replay(open, func(e event.Entry) error {
 		s.engine.Replay(e)
@@ -57,6 +44,27 @@ func (s *Server) recover() error {
 		}
 	}
 	return nil
+}
+
+// reopenAll loads the runs that are not over, and returns those that can be read.
+func (s *Server) reopenAll() (open []job.ID, err error) {
+	runs, err := s.home.List()
+	if err != nil {
+		return nil, err
+	}
+	for _, r := range runs {
+		if !unfinished(r) {
+			continue
+		}
+		l, err := s.reopen(r)
+		if err != nil {
+			s.log.Error("a run cannot be read and stays as it is", "job", r.ID, "err", err)
+			continue
+		}
+		s.keep(l)
+		open = append(open, r.ID)
+	}
+	return open, nil
 }
 
 // reopen loads a run that is not over. One whose folder or journal is damaged is an

@@ -82,9 +82,6 @@ type Rest struct {
 	Span           time.Duration // that an allocation must have left where the next of them begins; 0: unknown
 	StartUp        time.Duration // of its wall time that an allocation lasted before a node was up, by those that began; 0: unknown
 	Live           []LiveAlloc   // allocations of the job's pool, there or asked for
-	// Unserved says that none of those could take the job's next task in the time it has:
-	// a plan that asks for nothing is none.
-	Unserved bool
 }
 
 // LiveAlloc is an allocation that is there or was asked for.
@@ -93,9 +90,7 @@ type LiveAlloc struct {
 	Request job.AllocRequest
 	Began   job.Time // 0: it waits
 	Ends    job.Time // 0: unknown, or it has no end
-	Nodes   int      // that are up
 	Start   job.Time // while it waits: when it is expected to begin; 0: unknown
-	Note    string   // while it waits: for what
 }
 
 // Clear lets the driver remove all that is left of an elastic allocation that is over: no

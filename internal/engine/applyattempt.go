@@ -142,15 +142,7 @@ func (e *Engine) applyOutcome(at job.Time, a *attempt, r event.AttemptEnded) {
 	t := &j.tasks[i]
 	switch r.Outcome {
 	case event.Done:
-		j.move(i, done)
-		if j.shuffles() && a.kind == job.MapTask {
-			t.holder = int32(n.Index)
-		}
-		if n.alloc != nil {
-			n.alloc.pool.done++
-		}
-		n.Health.Good()
-		e.learn(a, at, r.Stats)
+		e.applyDone(at, a, r.Stats)
 		return
 	case event.Failed:
 		e.strike(at, n)
@@ -178,6 +170,20 @@ func (e *Engine) applyOutcome(at job.Time, a *attempt, r event.AttemptEnded) {
 	}
 	j.move(i, ready)
 	j.again(i, int32(n.Index))
+}
+
+// applyDone applies that the task of an attempt is done.
+func (e *Engine) applyDone(at job.Time, a *attempt, stats []job.PhaseStat) {
+	j, i, n := a.job, a.id.Task, a.node
+	j.move(i, done)
+	if j.shuffles() && a.kind == job.MapTask {
+		j.tasks[i].holder = int32(n.Index)
+	}
+	if n.alloc != nil {
+		n.alloc.pool.done++
+	}
+	n.Health.Good()
+	e.learn(a, at, stats)
 }
 
 // fail applies that the task of an attempt, its last, failed for good.

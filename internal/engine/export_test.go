@@ -149,3 +149,31 @@ func (e *Engine) neglected(j *jobState) string {
 	}
 	return ""
 }
+
+// NodeStatus is a node of an allocation that is not over.
+type NodeStatus struct {
+	ID        job.NodeID
+	Host      string
+	Addr      string // where its map outputs are served
+	State     string // up, down or gone
+	Since     job.Time
+	Reason    string // why it is not up
+	Capacity  job.Resources
+	Used      job.Resources
+	Running   int  // live attempts
+	Suspected bool // kept away from for a while
+}
+
+// Nodes returns the nodes of all allocations that are not over.
+func (e *Engine) Nodes() []NodeStatus {
+	var all []NodeStatus
+	for _, a := range e.allocList {
+		for _, n := range a.nodes() {
+			all = append(all, NodeStatus{
+				ID: n.id, Host: n.host, Addr: n.addr, State: n.state.String(), Since: n.since, Reason: n.reason,
+				Capacity: n.Capacity, Used: n.Used, Running: len(n.live), Suspected: n.Health.Suspected(e.now),
+			})
+		}
+	}
+	return all
+}

@@ -45,9 +45,9 @@ func (e *Engine) consider(j *jobState) {
 	case e.now < e.planAfter(j, pr):
 	case pr.ok:
 		c := &j.counts[0]
-		e.plan(j, pr, fmt.Sprintf("%d of %s done: they have shown how long one takes", c.done, number(c.total, j.queues[0].kind.String())))
+		e.plan(j, fmt.Sprintf("%d of %s done: they have shown how long one takes", c.done, number(c.total, j.queues[0].kind.String())))
 	default:
-		e.plan(j, pr, e.lack(j, pr))
+		e.plan(j, e.lack(j, pr))
 	}
 }
 
@@ -87,10 +87,11 @@ func (e *Engine) lack(j *jobState, pr prospect) string {
 	return "no allocation is left"
 }
 
-func (e *Engine) plan(j *jobState, pr prospect, reason string) {
+// plan asks for a plan of what is left of the job.
+func (e *Engine) plan(j *jobState, reason string) {
 	rest := e.rest(j)
 	j.plan = planning{onWay: true, reason: reason, cut: rest.CutShort, short: j.plan.short}
-	rest.Unserved, rest.StartUp = !pr.ok, j.pool.startUp
+	rest.StartUp = j.pool.startUp
 	if class, ready := j.waits.next(); ready {
 		rest.Span = j.waits.span[class]
 	}
@@ -102,14 +103,9 @@ func (e *Engine) rest(j *jobState) Rest {
 	left := func(c counts) int { return c.total - c.done - c.failed }
 	r := Rest{Tasks: left(j.counts[0]), Reduces: left(j.counts[1]), CutShort: max(j.timing[0].longest, j.timing[1].longest)}
 	for _, a := range j.pool.allocs {
-		l := LiveAlloc{ID: a.id, Request: a.req, Start: a.start, Note: a.note}
+		l := LiveAlloc{ID: a.id, Request: a.req, Start: a.start}
 		if a.up() {
-			l.Began, l.Ends, l.Start, l.Note = a.since(), a.deadline(), 0, ""
-		}
-		for _, n := range a.nodes() {
-			if n.state == up {
-				l.Nodes++
-			}
+			l.Began, l.Ends, l.Start = a.since(), a.deadline(), 0
 		}
 		r.Live = append(r.Live, l)
 	}
@@ -141,6 +137,12 @@ func (e *Engine) planned(in Planned) {
 		in.Most = most
 	}
 	e.emit(in.JobPlanned)
+	e.pursue(j, in, short)
+}
+
+// pursue asks for what a plan says, unless that would not serve the job's next task either.
+// short says that it leaves less time than that task is expected to take.
+func (e *Engine) pursue(j *jobState, in Planned, short bool) {
 	class, ready := j.waits.next()
 	if !ready {
 		return

@@ -103,13 +103,12 @@ func showAction(a engine.Action) string {
 	case engine.Release:
 		return reasoned(kind+string(a.Alloc), a.Reason)
 	case engine.Plan:
-		kind = flagged(kind+string(a.Job), a.Rest.Unserved, "unserved")
-		s := fmt.Sprintf("%s: %s; left %d and %d, cut short %v, live", kind, a.Reason, a.Rest.Tasks, a.Rest.Reduces, a.Rest.CutShort)
+		s := fmt.Sprintf("%s%s: %s; left %d and %d, cut short %v, live", kind, a.Job, a.Reason, a.Rest.Tasks, a.Rest.Reduces, a.Rest.CutShort)
 		if a.Rest.StartUp != 0 {
 			s = strings.TrimSuffix(s, ", live") + fmt.Sprintf(", span %v, start-up %v, live", a.Rest.Span, a.Rest.StartUp)
 		}
 		for _, l := range a.Rest.Live {
-			s += fmt.Sprintf(" %s[began %v ends %v nodes %d start %v %q]", l.ID, time.Duration(l.Began), time.Duration(l.Ends), l.Nodes, time.Duration(l.Start), l.Note)
+			s += fmt.Sprintf(" %s[began %v ends %v start %v]", l.ID, time.Duration(l.Began), time.Duration(l.Ends), time.Duration(l.Start))
 		}
 		return s
 	case engine.Clear:

@@ -126,7 +126,6 @@ func (j *Job) enterPhase(at job.Time, r event.PhaseEntered) {
 }
 
 func (j *Job) endAttempt(e event.Entry, r event.AttemptEnded) {
-	i := r.Attempt.Task
 	a := j.live[keyOf(r.Attempt)]
 	if a == nil {
 		j.lateResult(e, r)
@@ -134,32 +133,9 @@ func (j *Job) endAttempt(e event.Entry, r event.AttemptEnded) {
 	}
 	delete(j.live, keyOf(r.Attempt))
 	j.lastEnd = e.At
-	t := &j.tasks.table[i]
-	t.live--
-	u := j.nodeUse(a.node)
-	u.running--
+	j.tasks.table[r.Attempt.Task].live--
 	seconds := e.At.Sub(a.started).Seconds()
-	switch r.Outcome {
-	case event.Done:
-		u.done++
-		j.attemptDone(e, r, seconds)
-	case event.Failed:
-		u.failed++
-		j.sums.failed++
-		t.fails++
-		j.settle(r.Attempt)
-	case event.Lost:
-		j.sums.lost++
-		j.lost[a.key] = lost{a, seconds}
-		j.settle(r.Attempt)
-	case event.Killed:
-		j.sums.killed++
-		j.settle(r.Attempt)
-	case event.Broken:
-		u.failed++
-		j.sums.broken++
-		j.settle(r.Attempt)
-	}
+	j.countOutcome(e, r, a, seconds)
 	if r.Outcome != event.Done {
 		j.sums.wasted += seconds
 	}
@@ -167,6 +143,31 @@ func (j *Job) endAttempt(e event.Entry, r event.AttemptEnded) {
 	if j.info.OnAttempt != nil {
 		j.info.OnAttempt(j.row(e, r, a))
 	}
+}
+
+// countOutcome counts how the attempt ended, for the job and for its node, and moves its task.
+func (j *Job) countOutcome(e event.Entry, r event.AttemptEnded, a *attempt, seconds float64) {
+	u := j.nodeUse(a.node)
+	u.running--
+	switch r.Outcome {
+	case event.Done:
+		u.done++
+		j.attemptDone(e, r, seconds)
+		return
+	case event.Failed:
+		u.failed++
+		j.sums.failed++
+		j.tasks.table[r.Attempt.Task].fails++
+	case event.Lost:
+		j.sums.lost++
+		j.lost[a.key] = lost{a, seconds}
+	case event.Killed:
+		j.sums.killed++
+	case event.Broken:
+		u.failed++
+		j.sums.broken++
+	}
+	j.settle(r.Attempt)
 }
 
 // settle puts the task of an attempt that came to nothing where its other attempts
