@@ -2,6 +2,7 @@ package evaluate
 
 import (
 	"math"
+	"slices"
 
 	"gonum.org/v1/gonum/stat/distuv"
 )
@@ -51,9 +52,14 @@ func halfWidth(squares float64, n int) float64 {
 	if n < 2 {
 		return math.Inf(1)
 	}
-	free := float64(n - 1)
-	t := distuv.StudentsT{Sigma: 1, Nu: free}.Quantile((1 + Confidence) / 2)
-	return t * math.Sqrt(squares/free/float64(n))
+	free := n - 1
+	return studentsT(free) * math.Sqrt(squares/float64(free)/float64(n))
+}
+
+// studentsT returns how many standard errors wide half of an interval is, with so many degrees
+// of freedom.
+func studentsT(free int) float64 {
+	return distuv.StudentsT{Sigma: 1, Nu: float64(free)}.Quantile((1 + Confidence) / 2)
 }
 
 // Within reports whether the half-width is at most such a share of the mean.
@@ -70,25 +76,21 @@ func (e Estimate) Relative() float64 {
 // reduction estimates by which share values are below base: 1 − mean(values)/mean(base), of
 // pairs that were measured with the same random numbers. Its half-width is that of a ratio
 // of means, from the residuals value − ratio·base (Law, "Simulation Modeling and Analysis",
-// section 9.4.2, for the ratio; Fieller's interval but for its last term).
-func reduction(values, base []float64) Estimate {
-	n, sum, sumBase := 0, 0.0, 0.0
-	for i, v := range values {
-		if !math.IsNaN(v) && !math.IsNaN(base[i]) {
-			n++
-			sum += v
-			sumBase += base[i]
+// section 9.4.2, for the ratio; Fieller's interval but for its last term). NaN stands for none.
+func reduction(values, base []float64, mean func([]float64) Estimate) Estimate {
+	values, base = slices.Clone(values), slices.Clone(base)
+	for i := range values {
+		if math.IsNaN(values[i] + base[i]) {
+			values[i], base[i] = math.NaN(), math.NaN()
 		}
 	}
-	if n == 0 || sumBase == 0 {
+	v, b := mean(values), mean(base)
+	if b.N == 0 || b.Mean == 0 {
 		return Estimate{Mean: math.NaN(), Half: math.Inf(1)}
 	}
-	ratio, squares := sum/sumBase, 0.0
-	for i, v := range values {
-		if !math.IsNaN(v) && !math.IsNaN(base[i]) {
-			squares += (v - ratio*base[i]) * (v - ratio*base[i])
-		}
+	ratio := v.Mean / b.Mean
+	for i := range values {
+		values[i] -= ratio * base[i]
 	}
-	half := halfWidth(squares, n) / (sumBase / float64(n))
-	return Estimate{Mean: 1 - ratio, Half: half, N: n}
+	return Estimate{Mean: 1 - ratio, Half: mean(values).Half / math.Abs(b.Mean), N: b.N}
 }

@@ -52,15 +52,18 @@ const (
 	mixed   = "HPC+MR"
 )
 
-// drawn returns the function that draws the jobs of a replication. HPC and MapReduce jobs
-// have sources of their own, so that a mix is of the same jobs as each kind alone.
-func (l load) drawn(seed uint64, nodes int) func(i int) ([]workload.Rigid, []workload.Elastic) {
-	return func(i int) (rigid []workload.Rigid, elastic []workload.Elastic) {
+// generator draws the jobs of the i-th replication, or of the i-th of what else it is for.
+type generator func(purpose string, i int) ([]workload.Rigid, []workload.Elastic)
+
+// drawn returns the function that draws a load's jobs. HPC and MapReduce jobs have sources of
+// their own, so that a mix is of the same jobs as each kind alone.
+func (l load) drawn(seed uint64, nodes int) generator {
+	return func(purpose string, i int) (rigid []workload.Rigid, elastic []workload.Elastic) {
 		if l.hpc != nil {
-			rigid = l.hpc.draw(nodes, rand.New(sourceOf(seed, i, "hpc")))
+			rigid = l.hpc.draw(nodes, rand.New(sourceOf(seed, i, purpose+"hpc")))
 		}
 		if l.mr != nil {
-			elastic = l.mr.draw(rand.New(sourceOf(seed, i, "mr")))
+			elastic = l.mr.draw(rand.New(sourceOf(seed, i, purpose+"mr")))
 		}
 		return rigid, elastic
 	}

@@ -142,14 +142,17 @@ func TestMean(t *testing.T) {
 func TestReductionIsPaired(t *testing.T) {
 	base := []float64{100, 900, 200, 4000, math.NaN(), 50}
 	values := []float64{60, 540, 120, 2400, 7, 30}
-	if e := reduction(values, base); math.Abs(e.Mean-0.4) > 1e-12 || e.Half > 1e-9 || e.N != 5 {
+	if e := reduction(values, base, plain); math.Abs(e.Mean-0.4) > 1e-12 || e.Half > 1e-9 || e.N != 5 {
 		t.Errorf("a share of each: %+v", e)
 	}
 	// Ratio 0.5; residuals 10, −10, so a half-width of 12.7062·10·√2/√2 of a base of 100.
-	if e := reduction([]float64{60, 40}, []float64{100, 100}); math.Abs(e.Mean-0.5) > 1e-12 || math.Abs(e.Half-1.27062) > 1e-4 {
+	if e := reduction([]float64{60, 40}, []float64{100, 100}, plain); math.Abs(e.Mean-0.5) > 1e-12 || math.Abs(e.Half-1.27062) > 1e-4 {
 		t.Errorf("two: %+v", e)
 	}
-	if e := reduction([]float64{1}, []float64{0}); !math.IsNaN(e.Mean) {
+	if e := reduction([]float64{1}, []float64{0}, plain); !math.IsNaN(e.Mean) {
 		t.Errorf("of nothing: %+v", e)
 	}
 }
+
+// plain is the mean without control variates.
+func plain(values []float64) Estimate { return mean(values, false) }

@@ -14,6 +14,9 @@ type Report struct {
 	// well enough; Confidence that of the intervals.
 	Precision  float64 `json:"precision"`
 	Confidence float64 `json:"confidence"`
+	// ControlVariates says that means are corrected by what is known of the loads that were
+	// drawn, and half-widths with them; see control.go.
+	ControlVariates bool `json:"control_variates"`
 	// Workload says in words what the jobs are.
 	Workload []string `json:"workload"`
 	// Cells are the figures, in the order of the table.

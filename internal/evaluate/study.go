@@ -20,6 +20,7 @@ type Settings struct {
 	MaxTime   time.Duration // the queue's maximum, 0 for none
 	Precision float64       // half-width as a share of the mean that is enough
 	Limits    Limits        // of replications
+	Plain     bool          // means are plain averages, without control variates
 
 	// Run simulates: sim.Run.
 	Run func(context.Context, sim.Config) (*sim.Result, error)
@@ -61,13 +62,10 @@ type study struct {
 	wanted    []Measure
 	kept      []Measure // that are told without being wanted
 	exact     bool      // every replication is the same
-	draw      func(i int) ([]workload.Rigid, []workload.Elastic)
+	draw      generator
 	// paper is what the paper found, by case and measure.
 	paper map[string]map[Measure]float64
 }
-
-// replication is the values of all measures, by case.
-type replication [][]float64
 
 // run replicates the studies, one after another, and returns their cells.
 func (s *Settings) run(ctx context.Context, studies []study) ([]Cell, error) {
@@ -78,7 +76,7 @@ func (s *Settings) run(ctx context.Context, studies []study) ([]Cell, error) {
 			limits.Min, limits.Max = 1, 1
 		}
 		enough := func(known []replication) bool {
-			worst := st.worst(known)
+			worst := st.worst(resultsOf(st, known))
 			if s.Tell != nil {
 				s.Tell(Progress{n, len(studies), st.load, len(known), limits.Max, worst})
 			}
@@ -88,18 +86,18 @@ func (s *Settings) run(ctx context.Context, studies []study) ([]Cell, error) {
 		if err != nil {
 			return nil, err
 		}
-		cells = append(cells, st.cells(known, s.Precision)...)
+		cells = append(cells, st.cells(resultsOf(st, known), s.Precision)...)
 	}
 	return cells, nil
 }
 
 // replicate runs a replication of all cases, with the same jobs.
 func (s *Settings) replicate(ctx context.Context, st *study, i int) (replication, error) {
-	rigid, elastic := st.draw(i)
-	out := make(replication, len(st.cases))
+	rigid, elastic := st.draw("", i)
+	out := replication{cases: make([][]float64, len(st.cases))}
 	for n, c := range st.cases {
 		if c.bound {
-			out[n] = s.bounds(rigid, elastic)
+			out.cases[n] = s.bounds(rigid, elastic)
 			continue
 		}
 		cfg := sim.Config{
@@ -108,11 +106,14 @@ func (s *Settings) replicate(ctx context.Context, st *study, i int) (replication
 		}
 		r, err := s.Run(ctx, cfg)
 		if err != nil {
-			return nil, err
+			return out, err
 		}
-		out[n] = measure(&cfg, r)
+		out.cases[n] = measure(&cfg, r)
 	}
-	return out, nil
+	if st.exact || !s.controlled() {
+		return out, nil
+	}
+	return out, s.pilot(ctx, st, i, &out)
 }
 
 // bounds returns what no scheduler can go below: for all jobs together, and for those of
@@ -131,21 +132,12 @@ func (s *Settings) bounds(rigid []workload.Rigid, elastic []workload.Elastic) []
 	return values
 }
 
-// column returns the values of a measure under a case, by replication.
-func column(known []replication, c, m int) []float64 {
-	values := make([]float64, len(known))
-	for i := range known {
-		values[i] = known[i][c][m]
-	}
-	return values
-}
-
 // worst returns the widest relative half-width of the wanted means.
-func (st *study) worst(known []replication) float64 {
+func (st *study) worst(known *results) float64 {
 	worst := 0.0
 	for c := range st.cases {
 		for _, m := range st.wanted {
-			e := mean(column(known, c, index(m)), st.exact)
+			e := known.mean(known.column(c, m))
 			if e.N > 0 {
 				worst = math.Max(worst, e.Relative())
 			}
@@ -156,12 +148,12 @@ func (st *study) worst(known []replication) float64 {
 
 // cells returns what is known of all cases: for each measure the mean, and how far it is
 // below the naive case's and the paper's.
-func (st *study) cells(known []replication, precision float64) []Cell {
+func (st *study) cells(known *results, precision float64) []Cell {
 	var cells []Cell
 	for c := range st.cases {
 		for i, m := range append(st.wanted[:len(st.wanted):len(st.wanted)], st.kept...) {
-			values := column(known, c, index(m))
-			e := mean(values, st.exact)
+			values := known.column(c, m)
+			e := known.mean(values)
 			if e.N == 0 {
 				continue
 			}
@@ -181,7 +173,7 @@ func (st *study) cells(known []replication, precision float64) []Cell {
 }
 
 // under compares a case with the naive one and the paper's.
-func (st *study) under(known []replication, c int, m Measure, values []float64) []Under {
+func (st *study) under(known *results, c int, m Measure, values []float64) []Under {
 	if m.Name != Turnaround && m.Name != Slowdown {
 		return nil
 	}
@@ -190,7 +182,7 @@ func (st *study) under(known []replication, c int, m Measure, values []float64) 
 		if b == c || base.Name != NaiveCase && base.Name != PaperCase || st.cases[c].Name == NaiveCase {
 			continue
 		}
-		e := reduction(values, column(known, b, index(m)))
+		e := reduction(values, known.column(b, m), known.mean)
 		if e.N > 0 {
 			out = append(out, Under{base.Name, roundTo(e.Mean, shareDigits), half(Measure{}, e.Half)})
 		}

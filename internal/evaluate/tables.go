@@ -82,7 +82,7 @@ func (s *Settings) report(ctx context.Context, studies []study, r *Report) (*Rep
 		return nil, err
 	}
 	r.Nodes, r.Policy, r.Seed, r.Precision, r.Confidence = s.Nodes, string(s.Policy), s.Seed, s.Precision, Confidence
-	r.Cells = cells
+	r.ControlVariates, r.Cells = s.controlled(), cells
 	return r, nil
 }
 

@@ -1,0 +1,112 @@
+package evaluate
+
+import (
+	"context"
+	"math"
+	"slices"
+
+	"gonum.org/v1/gonum/floats"
+
+	"berth/internal/sim"
+)
+
+// replication is what one replication of a study found.
+type replication struct {
+	cases    [][]float64 // the values of all measures, by case
+	controls []float64   // of its load; nil: none
+	pilots   []float64   // the sums of those of its pilots
+}
+
+const (
+	// pilots is how many further loads are drawn for each replication, of which the controls
+	// alone are found. All of them take about as long as the replication does.
+	pilots = 30
+	// leastControlled is the number of replications from which on controls are used: with
+	// fewer a regression knows little.
+	leastControlled = 20
+)
+
+// controlled says that there are controls, where replications are not all the same.
+func (s *Settings) controlled() bool { return !s.Plain && s.Limits.Max >= leastControlled }
+
+// pilot finds the controls of a replication's load and those of its pilots.
+func (s *Settings) pilot(ctx context.Context, st *study, i int, r *replication) error {
+	var err error
+	if r.controls, err = s.controls(ctx, st.draw, "", i); err != nil {
+		return err
+	}
+	r.pilots = make([]float64, len(r.controls))
+	for n := range pilots {
+		values, err := s.controls(ctx, st.draw, "pilot ", pilots*i+n)
+		if err != nil {
+			return err
+		}
+		floats.Add(r.pilots, values)
+	}
+	return nil
+}
+
+// controls returns what is used as controls of a load: the mean turnaround of its HPC jobs
+// with no others beside them, and the least that any scheduler could reach, of each kind of
+// jobs without the other and of all together; 0 of jobs that there are none of.
+func (s *Settings) controls(ctx context.Context, draw generator, purpose string, i int) ([]float64, error) {
+	rigid, elastic := draw(purpose, i)
+	var alone float64
+	if len(rigid) > 0 {
+		cfg := sim.Config{Cluster: sim.Cluster{Nodes: s.Nodes}, Policy: s.Policy, Rigid: rigid}
+		r, err := s.Run(ctx, cfg)
+		if err != nil {
+			return nil, err
+		}
+		alone = measure(&cfg, r)[index(ofHPC)]
+	}
+	values := []float64{alone}
+	bounds := s.bounds(rigid, elastic)
+	for _, m := range []Measure{ofHPC, ofMR, ofAll} {
+		v := bounds[index(m)]
+		if math.IsNaN(v) {
+			v = 0
+		}
+		values = append(values, v)
+	}
+	return values, nil
+}
+
+// results are what the replications of a study found.
+type results struct {
+	replications []replication
+	controls     *controls // nil: means are plain averages
+	exact        bool      // every replication is the same
+}
+
+func resultsOf(st *study, known []replication) *results {
+	r := &results{replications: known, exact: st.exact}
+	if len(known) < leastControlled || known[0].controls == nil {
+		return r
+	}
+	rows, sums := make([][]float64, len(known)), make([]float64, len(known[0].controls))
+	for i := range known {
+		rows[i] = known[i].controls
+		floats.Add(sums, known[i].pilots)
+	}
+	r.controls = newControls(rows, sums, pilots*len(known))
+	return r
+}
+
+// column returns the values of a measure under a case, by replication.
+func (r *results) column(c int, m Measure) []float64 {
+	values, n := make([]float64, len(r.replications)), index(m)
+	for i := range values {
+		values[i] = r.replications[i].cases[c][n]
+	}
+	return values
+}
+
+// mean estimates the mean of values, one a replication; NaN stands for one without. Then, and
+// where all are the same, controls are of no use.
+func (r *results) mean(values []float64) Estimate {
+	if r.controls == nil || r.exact || slices.ContainsFunc(values, math.IsNaN) {
+		return mean(values, r.exact)
+	}
+	return r.controls.mean(values)
+}
