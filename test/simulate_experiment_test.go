@@ -126,6 +126,7 @@ func TestSimulateTable3(t *testing.T) {
 		t.Errorf("the day that comes nearest is not told: %s", text.stdout)
 	}
 	w.refused(3, "no jobs on day 7", "simulate", "table3", log, "--day", "7")
+	w.refused(3, "--nodes: 0 is not from 1", "simulate", "table3", log, "--nodes", "0")
 	w.refused(3, `"soon" is no day`, "simulate", "table3", log, "--day", "soon")
 	w.refused(3, "there are no estimates", "simulate", "table3", log, "--estimates", "none")
 }
@@ -140,7 +141,12 @@ func TestSimulateExperimentRefusals(t *testing.T) {
 		`no adaptor "nave"`:             {"--adaptors", "nave"},
 		"stands twice":                  {"--adaptors", "naive,naive"},
 		"is no share of a mean":         {"--precision", "5"},
-		"has room for nothing":          {"--nodes", "0"},
+		"--nodes: 0 is not from 1":      {"--nodes", "0"},
+		"--mr-jobs: -1 is not from 0":   {"--mr-jobs", "-1"},
+		"--mr-users: 0 is not from 1":   {"--mr-users", "0"},
+		"--hpc-jobs: -1 is not from 0":  {"--hpc-jobs", "-1"},
+		"--hpc-shape: -2 is no":         {"--hpc-shape", "-2"},
+		"--jobs: -1 is not from 0":      {"--jobs", "-1"},
 		"there is no policy":            {"--policy", "best"},
 		"is no kind of workload":        {"--hpc-types", "all"},
 		"is less than the least":        {"--max-replications", "6", "--min-replications", "7"},
@@ -151,6 +157,12 @@ func TestSimulateExperimentRefusals(t *testing.T) {
 	if _, err := os.Stat(out); err == nil {
 		t.Error("a refused experiment left a file")
 	}
+	// Told before hours of simulation and not after them.
+	for _, flag := range []string{"--csv", "--svg", "--png"} {
+		w.refused(5, "nowhere/out: cannot write: no such file or directory", "simulate", "fig4", flag, "nowhere/out")
+	}
+	w.write("file", "")
+	w.refused(5, "file: cannot write: not a directory", "simulate", "variants", "--out", "file")
 	w.refused(1, "takes no argument", "simulate", "fig4", "4")
 	w.refused(3, "is no positive number", "simulate", "fig4", "--shapes", "4,-1")
 }

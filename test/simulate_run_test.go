@@ -106,6 +106,8 @@ func TestSimulateRunAccounting(t *testing.T) {
 func TestSimulateRunBadInput(t *testing.T) {
 	w := newWorld(t)
 	w.write("toy.swf", toyLog)
+	w.write("empty.swf", "")
+	w.write("idle.txt", "JobID|User|Submit|Start|End|State|NNodes|TimelimitRaw|ElapsedRaw\n1|ann|2024-03-01T10:00:00|Unknown|Unknown|PENDING|6|180|0\n")
 	const cluster, bag = "[cluster]\nnodes = 4\n", "[[elastic]]\nmaps = 3\nmap_time = \"2m\"\n"
 	for _, test := range []struct {
 		name, scenario string
@@ -121,6 +123,12 @@ func TestSimulateRunBadInput(t *testing.T) {
 		{"no TOML", "[cluster\n", nil, 3, "s.toml:1: expected ']' to close table name"},
 		{"no scenario", "", nil, 2, "s.toml"},
 		{"bad flag", cluster + bag, []string{"--maps", "3", "--map-time", "soon"}, 3, `--map-time: "soon" is no duration`},
+		{"wrong table", cluster + bag + "[faults]\nstart_up = \"5s\"\n", nil, 3, `s.toml:7: unknown key "start_up"; it belongs to [cluster]`},
+		{"flag of another log", bag, []string{"--from-sacct", "toy.swf", "--filter"}, 3, `--filter: unknown key "filter"; it belongs to [[rigid]] with swf`},
+		{"empty log", bag, []string{"--from-swf", "empty.swf", "--nodes", "3"}, 3, "empty.swf: there is no job in it"},
+		{"idle log", bag, []string{"--from-sacct", "idle.txt", "--nodes", "3"}, 3, "idle.txt: no job in it ever ran, of 1; let sacct begin earlier (-S)"},
+		{"no folder", cluster + bag, []string{"--out", "no/such.csv"}, 5, "no/such.csv: cannot write: no such file or directory"},
+		{"no folder either", cluster + bag, []string{"--out", "toy.swf"}, 5, "toy.swf: cannot write: not a directory"},
 		{"half a job", cluster + bag, []string{"--map-time", "1m"}, 1, "--map-time is about a job of your own, but there is none"},
 		{"half a log", cluster + bag, []string{"--filter"}, 1, "--filter is about a log, but none is given"},
 	} {

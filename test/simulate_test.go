@@ -219,7 +219,10 @@ func TestSimulateBadInput(t *testing.T) {
 		{"out of order", toyLog + "4 1 -1 60 1 -1 -1 1 60 -1 1 8 1 6 1 -1 -1 -1\n", nil, "bad.swf:6: submitted at 1 s, before the job of line 5 (2 s)"},
 		{"no log", "job,submit\n", nil, "bad.swf:1: the line has 1 of 18 fields; "},
 		{"truncated gzip", string(whole[:len(whole)-9]), nil, "bad.swf:5006: the compressed file ends here"},
-		{"empty", "; MaxProcs: 4\n", nil, "bad.swf: there is no job in it"},
+		{"comments only", "; MaxProcs: 4\n", nil, "bad.swf: there is no job in it"},
+		{"empty", "", nil, "bad.swf: there is no job in it"},
+		{"odd lines only", "; MaxProcs: 4\n1 2\n", []string{"--odd", "skip"}, "bad.swf: there is no job in it that could be simulated; 1 odd lines were left out, the first: line 2: the line has 2 of 18 fields"},
+		{"filtered all", "; MaxProcs: 4\n1 0 -1 0 3 -1 -1 3 100 -1 1 7 1 5 1 -1 -1 -1\n", []string{"--filter"}, "bad.swf: there is no job in it that could be simulated; the filter left out 1 jobs"},
 		{"no cluster", "1 0 -1 100 3 -1 -1 3 100 -1 1 7 1 5 1 -1 -1 -1\n", nil, "bad.swf: its header does not say how many processors the cluster has; "},
 		{"unknown policy", toyLog, []string{"--policy", "magic"}, `--policy: there is no policy "magic"`},
 		{"unknown estimates", toyLog, []string{"--estimates", "wild"}, `--estimates: there are no estimates "wild"`},
@@ -245,7 +248,8 @@ func TestSimulateBadInput(t *testing.T) {
 		t.Errorf("no such file: %v", r)
 	}
 	w.write("toy.swf", toyLog)
-	if r := w.berth("simulate", "swf", "toy.swf", "--out", "nowhere/out.csv"); r.code != 5 || r.stdout != "" {
+	if r := w.berth("simulate", "swf", "toy.swf", "--out", "nowhere/out.csv"); r.code != 5 || r.stdout != "" ||
+		r.stderr != "berth: nowhere/out.csv: cannot write: no such file or directory\n" {
 		t.Errorf("no such folder: %v", r)
 	}
 }

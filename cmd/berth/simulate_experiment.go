@@ -1,9 +1,11 @@
 package main
 
 import (
-	"bytes"
+	"cmp"
 	"context"
 	"fmt"
+	"io"
+	"math"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -11,7 +13,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/google/renameio/v2"
 	"github.com/spf13/cobra"
 
 	"berth/internal/evaluate"
@@ -45,7 +46,6 @@ func (e *experiment) flags(c *cobra.Command, cases string) {
 	f.Float64Var(&s.Precision, "precision", 0.05, "half-width of the 95 % confidence interval at which a mean is known well enough, as a share of it")
 	f.IntVar(&s.Limits.Min, "min-replications", 2*evaluate.MinReplications, "replications at least")
 	f.IntVar(&s.Limits.Max, "max-replications", 2000, "replications at most, for each load")
-	f.BoolVar(&s.Plain, "plain", false, "plain averages over replications, without control variates: takes several times as many")
 	f.IntVar(&s.Limits.Workers, "jobs", 0, "replications at once (default: one a processor)")
 	f.StringVar(&e.csv, "csv", "", "write the figures to this file as CSV")
 	f.StringVar(&e.to, "out", "", "write everything to this folder, as "+c.Name()+".txt, .json, .csv and, if it has a figure, .svg and .png")
@@ -86,6 +86,9 @@ func (e *experiment) take() ([]evaluate.Case, error) {
 		return nil, configError("--policy", err.Error(), "")
 	}
 	e.settings.Policy = p
+	if err := e.counts(); err != nil {
+		return nil, err
+	}
 	if e.hpc.Types = workload.Types(e.types); e.types != "" && !slices.Contains(workload.AllTypes, e.hpc.Types) {
 		return nil, configError("--hpc-types", fmt.Sprintf("%q is no kind of workload", e.types), fmt.Sprintf("use one of %v", workload.AllTypes))
 	}
@@ -105,6 +108,31 @@ func (e *experiment) take() ([]evaluate.Case, error) {
 	}
 	e.settings.Run = sim.Run
 	return evaluate.ParseCases("--adaptors", e.adaptors)
+}
+
+// mostNodes and mostJobs bound what a slip of the finger may ask for, as in scenarios.
+const (
+	mostNodes = 1_000_000
+	mostJobs  = 10_000_000
+)
+
+// counts refuses numbers that there cannot be so many of.
+func (e *experiment) counts() error {
+	for _, n := range []struct {
+		flag            string
+		is, least, most int
+	}{
+		{"--nodes", e.settings.Nodes, 1, mostNodes}, {"--jobs", e.settings.Limits.Workers, 0, math.MaxInt32},
+		{"--hpc-jobs", e.hpc.Jobs, 0, mostJobs}, {"--mr-jobs", e.mr.Jobs, 0, mostJobs}, {"--mr-users", e.mr.Users, 1, mostJobs},
+	} {
+		if n.is < n.least || n.is > n.most {
+			return configError(n.flag, fmt.Sprintf("%d is not from %d to %d", n.is, n.least, n.most), "")
+		}
+	}
+	if e.types != "" && !(e.hpc.Shape > 0 && e.hpc.Shape < 1e6) {
+		return configError("--hpc-shape", fmt.Sprintf("%g is no positive number below a million", e.hpc.Shape), "")
+	}
+	return nil
 }
 
 // positive parses a duration above 0.
@@ -145,6 +173,9 @@ func caseNames() string {
 // run runs the experiment and puts out what it found. Files are written last, when all
 // that goes into them is there, and each at once.
 func (e *experiment) run(cmd *cobra.Command, name string, run func(context.Context, evaluate.Settings) (*evaluate.Report, error)) error {
+	if err := cmp.Or(writable(e.csv), writable(e.svg), writable(e.png), writableFolder(e.to)); err != nil {
+		return err
+	}
 	ctx, stop := interruptible(cmd.Context())
 	defer stop()
 	meter := ui.NewMeter(os.Stderr, wantJSON(cmd), os.Getenv)
@@ -156,66 +187,47 @@ func (e *experiment) run(cmd *cobra.Command, name string, run func(context.Conte
 	if err != nil {
 		return err
 	}
-	if err := e.write(r, name); err != nil {
+	outputs, err := e.outputs(r, name)
+	if err != nil {
 		return err
 	}
+	left := leave(cmd.Context(), e.to, outputs) // what took long is told anyway
 	if wantJSON(cmd) {
-		return ui.JSON(cmd.OutOrStdout(), r)
+		return cmp.Or(ui.JSON(cmd.OutOrStdout(), r), left)
 	}
-	return r.Text(cmd.OutOrStdout())
+	return cmp.Or(r.Text(cmd.OutOrStdout()), left)
 }
 
-// file is bytes on their way to a file.
-type file struct {
-	path string
-	data []byte
-}
-
-func (e *experiment) write(r *evaluate.Report, name string) error {
-	var text, js, csv bytes.Buffer
-	for _, err := range []error{r.Text(&text), ui.JSON(&js, r), r.CSV(&csv)} {
-		if err != nil {
-			return err
-		}
-	}
-	files := []file{{e.csv, csv.Bytes()}}
+// outputs are the files that were asked for.
+func (e *experiment) outputs(r *evaluate.Report, name string) ([]output, error) {
+	var files []output
 	in := func(ext string) string { return filepath.Join(e.to, name+ext) }
-	if e.to != "" {
-		files = append(files, file{in(".txt"), text.Bytes()}, file{in(".json"), js.Bytes()}, file{in(".csv"), csv.Bytes()})
-	}
-	if f := r.Figure(); f != nil && e.svg+e.png+e.to != "" {
-		svg, err := f.SVG()
-		if err != nil {
-			return err
-		}
-		png, err := f.PNG()
-		if err != nil {
-			return err
-		}
-		files = append(files, file{e.svg, svg}, file{e.png, png})
-		if e.to != "" {
-			files = append(files, file{in(".svg"), svg}, file{in(".png"), png})
-		}
-	}
-	return e.writeFiles(files)
-}
-
-func (e *experiment) writeFiles(files []file) error {
-	cannot := func(path string, err error) error {
-		return &job.Error{Class: job.User, Code: job.CodeIO, Where: path, What: "cannot write", Err: err}
+	if e.csv != "" {
+		files = append(files, output{e.csv, r.CSV})
 	}
 	if e.to != "" {
-		if err := os.MkdirAll(e.to, 0o777); err != nil {
-			return cannot(e.to, err)
-		}
+		files = append(files, output{in(".txt"), r.Text}, output{in(".json"), func(w io.Writer) error { return ui.JSON(w, r) }}, output{in(".csv"), r.CSV})
 	}
-	for _, f := range files {
-		if f.path == "" {
-			continue
-		}
-		if err := renameio.WriteFile(f.path, f.data, 0o644); err != nil {
-			return cannot(f.path, err)
-		}
+	f := r.Figure()
+	if f == nil || e.svg+e.png+e.to == "" {
+		return files, nil
 	}
-	return nil
+	svg, err := f.SVG()
+	if err != nil {
+		return nil, err
+	}
+	png, err := f.PNG()
+	if err != nil {
+		return nil, err
+	}
+	if e.svg != "" {
+		files = append(files, bytesTo(e.svg, svg))
+	}
+	if e.png != "" {
+		files = append(files, bytesTo(e.png, png))
+	}
+	if e.to != "" {
+		files = append(files, bytesTo(in(".svg"), svg), bytesTo(in(".png"), png))
+	}
+	return files, nil
 }

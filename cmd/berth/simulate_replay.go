@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -9,7 +10,6 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/google/renameio/v2"
 	"github.com/klauspost/compress/gzip"
 
 	"berth/internal/job"
@@ -62,38 +62,22 @@ func scheduleForm(path string) error {
 	return flagValue("out", fmt.Errorf("%q does not tell in what form: %w", path, errForm))
 }
 
-// write writes the schedule of a log's jobs to a file, in the form that its name tells; it
-// is there whole or not at all. It puts waits and run times into the log.
-func (r *replay) write(path string, log *swf.Log) error {
-	if path == "" {
-		return nil
-	}
-	err := r.writeAside(path, log)
-	if err != nil {
-		return &job.Error{Class: job.Fatal, Code: job.CodeIO, Where: "--out", What: "cannot write the schedule", Err: err}
-	}
-	return nil
-}
-
-func (r *replay) writeAside(path string, log *swf.Log) (err error) {
-	f, err := renameio.NewPendingFile(path, renameio.WithPermissions(0o644))
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, f.Cleanup()) }()
+// output is the schedule of a log's jobs as a file, in the form that its name tells; none
+// for no name. It puts waits and run times into the log.
+func (r *replay) output(path string, log *swf.Log) []output {
+	write := func(w io.Writer) error { return r.writeSWF(w, log) }
 	switch {
+	case path == "":
+		return nil
 	case strings.HasSuffix(path, ".csv"):
-		err = batsim.Write(f, logName(log), r.lines(log))
+		write = func(w io.Writer) error { return batsim.Write(w, logName(log), r.lines(log)) }
 	case strings.HasSuffix(path, ".gz"):
-		z := gzip.NewWriter(f)
-		err = errors.Join(r.writeSWF(z, log), z.Close())
-	default:
-		err = r.writeSWF(f, log)
+		write = func(w io.Writer) error {
+			z := gzip.NewWriter(w)
+			return cmp.Or(r.writeSWF(z, log), z.Close())
+		}
 	}
-	if err != nil {
-		return err
-	}
-	return f.CloseAtomicallyReplace()
+	return []output{{path, write}}
 }
 
 // logName is what a log is called where there are others: its file's name without endings.

@@ -1,7 +1,7 @@
 package main
 
 import (
-	"bytes"
+	"cmp"
 	"fmt"
 	"io"
 	"os"
@@ -9,10 +9,8 @@ import (
 	"runtime"
 	"strings"
 
-	"github.com/google/renameio/v2"
 	"github.com/spf13/cobra"
 
-	"berth/internal/job"
 	"berth/internal/scenario"
 	"berth/internal/ui"
 	"berth/internal/workload/sacct"
@@ -21,9 +19,10 @@ import (
 const runLong = `Simulate a cluster and jobs of one's own: what does each way to bring MapReduce jobs and
 bags of tasks there come to, for them and for everybody else? Ways are naive (as many
 nodes as tasks, the longest time), paper (Algorithm 1 of "Scheduling MapReduce Jobs in HPC
-Clusters"), berth (each job alone) and shared (all of a user's jobs on the same
-allocations, the shortest first), unless the scenario names others. The first line has
-the jobs of others alone. All keys of scenarios are in docs/simulate.md.
+Clusters"), berth (each job alone), shared (all of a user's jobs on the same allocations,
+the shortest first) and yield (the same, and each allocation is given back with the job
+that it was asked for), unless the scenario names others. The first line has the jobs of
+others alone. All keys of scenarios are in docs/simulate.md.
 
 What would berth have done for me? Jobs of others can be those of one's own cluster, from
 --from-swf or from what Slurm's accounting prints:
@@ -137,6 +136,14 @@ func simulateRun(cmd *cobra.Command, args []string, f *runFlags) error {
 	if err != nil {
 		return err
 	}
+	if folder := runFolder(f.out); folder != "" {
+		err = writableFolder(folder)
+	} else {
+		err = writable(f.out)
+	}
+	if err != nil {
+		return err
+	}
 	for _, note := range s.Notes {
 		_, _ = fmt.Fprintln(cmd.ErrOrStderr(), note)
 	}
@@ -154,13 +161,12 @@ func simulateRun(cmd *cobra.Command, args []string, f *runFlags) error {
 	if err != nil {
 		return err
 	}
-	if err := writeRun(f.out, r); err != nil {
-		return err
-	}
+	folder, outputs := runOutputs(f.out, r)
+	left := leave(cmd.Context(), folder, outputs) // what was simulated is told anyway
 	if wantJSON(cmd) {
-		return ui.JSON(cmd.OutOrStdout(), r)
+		return cmp.Or(ui.JSON(cmd.OutOrStdout(), r), left)
 	}
-	return r.Text(cmd.OutOrStdout())
+	return cmp.Or(r.Text(cmd.OutOrStdout()), left)
 }
 
 // document returns the scenario with what flags say on top.
@@ -250,34 +256,25 @@ func atMostOneScenario(c *cobra.Command, args []string) error {
 	return nil
 }
 
-// writeRun writes what was asked for: jobs to a file, or everything to a folder.
-func writeRun(path string, r *scenario.Report) error {
-	if path == "" {
-		return nil
-	}
-	type part struct {
-		path  string
-		write func(io.Writer) error
-	}
-	files := []part{{path, r.JobsCSV}}
-	if !strings.HasSuffix(path, ".csv") {
-		if err := os.MkdirAll(path, 0o777); err != nil {
-			return &job.Error{Class: job.User, Code: job.CodeIO, Where: path, What: "cannot make the folder", Err: err}
+// runOutputs are what was asked for: jobs in a file, or everything in a folder.
+func runOutputs(path string, r *scenario.Report) (folder string, _ []output) {
+	if folder = runFolder(path); folder == "" {
+		if path == "" {
+			return "", nil
 		}
-		in := func(name string) string { return filepath.Join(path, name) }
-		files = []part{
-			{in("run.txt"), r.Text}, {in("run.json"), func(w io.Writer) error { return ui.JSON(w, r) }},
-			{in("ways.csv"), r.WaysCSV}, {in("jobs.csv"), r.JobsCSV},
-		}
+		return "", []output{{path, r.JobsCSV}}
 	}
-	for _, f := range files {
-		var b bytes.Buffer
-		if err := f.write(&b); err != nil {
-			return err
-		}
-		if err := renameio.WriteFile(f.path, b.Bytes(), 0o644); err != nil {
-			return &job.Error{Class: job.User, Code: job.CodeIO, Where: f.path, What: "cannot write", Err: err}
-		}
+	in := func(name string) string { return filepath.Join(path, name) }
+	return folder, []output{
+		{in("run.txt"), r.Text}, {in("run.json"), func(w io.Writer) error { return ui.JSON(w, r) }},
+		{in("ways.csv"), r.WaysCSV}, {in("jobs.csv"), r.JobsCSV},
 	}
-	return nil
+}
+
+// runFolder returns path where it is that of a folder.
+func runFolder(path string) string {
+	if strings.HasSuffix(path, ".csv") {
+		return ""
+	}
+	return path
 }

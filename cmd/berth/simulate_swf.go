@@ -71,6 +71,9 @@ func simulateSWF(cmd *cobra.Command, path string, f swfFlags) error {
 	if err != nil {
 		return err
 	}
+	if err := log.None(); err != nil {
+		return err
+	}
 	if o.Procs == 0 {
 		o.Procs = log.Header.Procs()
 	}
@@ -81,12 +84,12 @@ func simulateSWF(cmd *cobra.Command, path string, f swfFlags) error {
 	if err != nil {
 		return err
 	}
-	if len(jobs) == 0 {
-		return &job.Error{Class: job.User, Code: job.CodeConfig, Where: log.Name, What: "there is no job in it that could be simulated"}
+	if err := log.None(); err != nil {
+		return err
 	}
 	r := replay{nodes: o.Procs, policy: policy, estimates: o.Estimates, jobs: jobs, starts: batch.Replay(o.Procs, policy, jobs)}
 	took := time.Since(begin)
-	if err := r.write(f.out, log); err != nil {
+	if err := leave(cmd.Context(), "", r.output(f.out, log)); err != nil {
 		return err
 	}
 	s := r.measure()
@@ -113,7 +116,10 @@ func (f *swfFlags) parse() (policy batch.Policy, o swf.Options, err error) {
 	if f.nodes < 0 || f.nodes > math.MaxInt32 {
 		return "", o, flagValue("nodes", fmt.Errorf("there is no cluster of %d nodes", f.nodes))
 	}
-	return policy, o, scheduleForm(f.out)
+	if err := scheduleForm(f.out); err != nil {
+		return "", o, err
+	}
+	return policy, o, writable(f.out)
 }
 
 // openLog reads the log in a file, or from standard input for "-".

@@ -81,8 +81,15 @@ func (d *Document) Scenario(stdin io.Reader) (*Scenario, error) {
 // parse reads the keys, and no file.
 func (d *Document) parse() (*Scenario, error) {
 	r := &reader{doc: d}
-	t := r.root()
 	s := &Scenario{Name: d.name, doc: d}
+	s.read(r.root())
+	if len(s.rigid)+len(s.elastic) == 0 && len(r.errs) == 0 {
+		r.bad("", "there are no jobs", "write [[rigid]] or [[elastic]]")
+	}
+	return s, r.err()
+}
+
+func (s *Scenario) read(t *table) {
 	s.Seed = uint64(t.count("seed", 0, 1<<62, 1))
 	s.Replications = int(t.count("replications", 1, 100_000, 1))
 	s.readCluster(t)
@@ -95,10 +102,6 @@ func (d *Document) parse() (*Scenario, error) {
 	s.readWays(t)
 	s.readFaults(t.sub("faults"))
 	t.done()
-	if len(s.rigid)+len(s.elastic) == 0 && len(r.errs) == 0 {
-		r.bad("", "there are no jobs", "write [[rigid]] or [[elastic]]")
-	}
-	return s, r.err()
 }
 
 func (s *Scenario) readCluster(root *table) {

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"time"
 
@@ -84,6 +85,9 @@ func (s *Scenario) loadSWF(r *rigidSource, stdin io.Reader) error {
 	if r.jobs, err = log.Rigid(o); err != nil {
 		return err
 	}
+	if err := log.None(); err != nil {
+		return err
+	}
 	s.note(log.Filtered, "%s: the filter left out %d jobs", log.Name)
 	s.note(len(log.Skipped), "%s: %d odd lines were left out", log.Name)
 	return nil
@@ -94,7 +98,11 @@ func (s *Scenario) loadSacct(r *rigidSource, stdin io.Reader) error {
 	if path := s.relative(r.path+"sacct", r.sacct); path != "-" {
 		f, err := os.Open(path)
 		if err != nil {
-			return &job.Error{Class: job.User, Code: job.CodeNoInput, What: "cannot open the accounting", Err: err}
+			code := job.CodeIO
+			if errors.Is(err, fs.ErrNotExist) {
+				code = job.CodeNoInput
+			}
+			return &job.Error{Class: job.User, Code: code, What: "cannot open the accounting", Err: err}
 		}
 		defer func() { _ = f.Close() }()
 		name, in = path, f
@@ -102,6 +110,9 @@ func (s *Scenario) loadSacct(r *rigidSource, stdin io.Reader) error {
 	log, err := sacct.Read(in, name, sacct.Options{Odd: r.odd, Nodes: s.Cluster.Nodes})
 	if err != nil {
 		return err
+	}
+	if len(log.Jobs) == 0 {
+		return configError(name, fmt.Sprintf("no job in it ever ran, of %d", log.NeverRan+len(log.Skipped)), "let sacct begin earlier (-S)")
 	}
 	r.jobs = log.Jobs
 	if r.estimates == estimatesExact {

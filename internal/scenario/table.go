@@ -27,6 +27,7 @@ type table struct {
 type reader struct {
 	doc  *Document
 	errs []error
+	seen []home // tables so far
 }
 
 func (r *reader) bad(path, what, do string) {
@@ -73,15 +74,22 @@ func (t *table) wrong(key string, v any, want string) {
 	t.bad(key, key+" is "+typeName(v), "write "+want)
 }
 
-// done reports keys that nobody asked for.
+// done reports keys that nobody asked for, and says where they would belong.
 func (t *table) done() {
+	t.r.seen = append(t.r.seen, t.home())
 	for _, key := range slices.Sorted(maps.Keys(t.values)) {
 		if slices.Contains(t.asked, key) {
 			continue
 		}
 		do := "known: " + strings.Join(t.asked, ", ")
-		if near := job.Nearest(key, t.asked); near != "" {
+		near, where := job.Nearest(key, t.asked), belongs(key)
+		switch {
+		case near != "" && where != "":
+			do = fmt.Sprintf("did you mean %q? %s belongs to %s", near, key, where)
+		case near != "":
 			do = fmt.Sprintf("did you mean %q?", near)
+		case where != "":
+			do = "it belongs to " + where
 		}
 		t.bad(key, fmt.Sprintf("unknown key %q", key), do)
 	}

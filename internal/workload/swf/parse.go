@@ -2,9 +2,11 @@ package swf
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"math"
 	"slices"
+	"strconv"
 	"time"
 
 	"berth/internal/job"
@@ -159,7 +161,11 @@ func unreadable(line []byte, k int) string {
 	if len(all) != fieldCount {
 		return wrongCount(line)
 	}
-	return fmt.Sprintf("field %d, the %s, is no number that can be read: %s", k+1, fieldNames[k], shown(all[k]))
+	what := "is no number that can be read"
+	if f, err := strconv.ParseFloat(string(all[k]), 64); errors.Is(err, strconv.ErrRange) || math.Abs(f) > maxWhole && !math.IsInf(f, 0) {
+		what = "is too large"
+	}
+	return fmt.Sprintf("field %d, the %s, %s: %s", k+1, fieldNames[k], what, shown(all[k]))
 }
 
 // shown quotes a field, or its beginning.

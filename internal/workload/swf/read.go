@@ -45,6 +45,9 @@ func Open(path string, o Options) (*Log, error) {
 		return nil, &job.Error{Class: job.User, Code: code, What: "cannot open the log", Err: err}
 	}
 	defer func() { _ = f.Close() }()
+	if info, err := f.Stat(); err == nil && info.IsDir() {
+		return nil, &job.Error{Class: job.User, Code: job.CodeIO, Where: path, What: "this is a folder and no log", Do: "name a file in it"}
+	}
 	return read(f, path, size(f), o)
 }
 
@@ -82,7 +85,7 @@ func read(r io.Reader, name string, size int64, o Options) (*Log, error) {
 	} else {
 		_, err = in.WriteTo(p)
 	}
-	if err == nil {
+	if err == nil && p.refused == nil {
 		err = p.close()
 	}
 	if p.refused != nil {
@@ -100,8 +103,25 @@ func (p *parser) gunzip(in *bufio.Reader) error {
 	if err != nil {
 		return err
 	}
-	_, err = z.WriteTo(p)
+	_, err = z.WriteTo(heedless{p})
+	if p.refused != nil && isDamage(err) && !errors.Is(err, gzip.ErrHeader) {
+		p.refused = nil
+		p.line-- // that line shows it first
+	}
 	return err
+}
+
+// heedless goes on after a line that is refused, to the checksum at the end: where that is
+// wrong it was damage that garbled the line, and mending the line would not help.
+type heedless struct{ p *parser }
+
+func (h heedless) Write(text []byte) (int, error) {
+	if h.p.refused == nil {
+		if _, err := h.p.Write(text); h.p.refused == nil {
+			return len(text), err
+		}
+	}
+	return len(text), nil
 }
 
 // broken says how far a log could be read.
@@ -111,7 +131,7 @@ func (p *parser) broken(err error) error {
 	case errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, io.EOF):
 		return workload.BadLine(p.log.Name, line, "the compressed file ends here, before its end", "get the whole file: it was cut short")
 	case isDamage(err):
-		e := workload.BadLine(p.log.Name, line, "the compressed file is damaged here or further on", "get the file anew")
+		e := workload.BadLine(p.log.Name, line, "the compressed file is damaged, here or before", "get the file anew")
 		e.Err = err
 		return e
 	}

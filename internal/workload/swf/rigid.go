@@ -7,6 +7,7 @@ import (
 	"slices"
 	"time"
 
+	"berth/internal/job"
 	"berth/internal/workload"
 )
 
@@ -94,6 +95,20 @@ func (l *Log) drop(procs int, on workload.OnOdd) error {
 		return why != ""
 	})
 	return nil
+}
+
+// None returns the error that there is no job to simulate in the log, nil where there is.
+func (l *Log) None() error {
+	if len(l.Jobs) > 0 {
+		return nil
+	}
+	why := ""
+	if n := len(l.Skipped); n > 0 {
+		why = fmt.Sprintf("%d odd lines were left out, the first: line %d: %s", n, l.Skipped[0].Line, l.Skipped[0].Why)
+	} else if l.Filtered > 0 {
+		why = fmt.Sprintf("the filter left out %d jobs", l.Filtered)
+	}
+	return &job.Error{Class: job.User, Code: job.CodeConfig, Where: l.Name, What: "there is no job in it that could be simulated", Do: why}
 }
 
 // sort puts the jobs in the order of submission, in which they are unless they were read

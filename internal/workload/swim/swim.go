@@ -88,6 +88,10 @@ func read(r io.Reader, name string, o Options) ([]workload.Elastic, error) {
 			continue
 		}
 		if err := p.line(number, lines.Text()); err != nil {
+			// Damage garbles lines long before the checksum at the end tells of it.
+			if _, rest := io.Copy(io.Discard, r); isDamage(rest) {
+				return nil, broken(name, number, rest)
+			}
 			return nil, workload.BadLine(name, number, err.Error(), "mend or remove the line")
 		}
 	}
@@ -99,16 +103,20 @@ func read(r io.Reader, name string, o Options) ([]workload.Elastic, error) {
 
 // broken says how far a sample could be read.
 func broken(name string, line int, err error) error {
-	var corrupt flate.CorruptInputError
 	switch {
 	case errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, io.EOF):
 		return workload.BadLine(name, line, "the compressed file ends here, before its end", "get the whole file: it was cut short")
-	case errors.Is(err, gzip.ErrChecksum) || errors.Is(err, gzip.ErrHeader) || errors.As(err, &corrupt):
-		return workload.BadLine(name, line, "the compressed file is damaged here or further on", "get the file anew")
+	case isDamage(err) || errors.Is(err, gzip.ErrHeader):
+		return workload.BadLine(name, line, "the compressed file is damaged, here or before", "get the file anew")
 	case errors.Is(err, bufio.ErrTooLong):
 		return workload.BadLine(name, line, "the line is too long", "this is no SWIM sample")
 	}
 	return &job.Error{Class: job.Fatal, Code: job.CodeIO, Where: fmt.Sprintf("%s:%d", name, line), What: "cannot read on", Err: err}
+}
+
+func isDamage(err error) bool {
+	var corrupt flate.CorruptInputError
+	return errors.Is(err, gzip.ErrChecksum) || errors.As(err, &corrupt)
 }
 
 type parser struct {

@@ -68,7 +68,8 @@ func TestReadErrors(t *testing.T) {
 		"long":      {strings.Repeat("x", maxLine+1), "s:1: the line is too long"},
 		"cut short": {packed.String()[:packed.Len()-8], "ends here, before its end"},
 		"head":      {"\x1f\x8bx", "ends here"},
-		"checksum":  {string(damaged), "is damaged here"},
+		"checksum":  {string(damaged), "s:1001: the compressed file is damaged, here or before"},
+		"garbled":   {garbled(t), "s:4: the compressed file is damaged, here or before"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			_, err := Read(strings.NewReader(tt.text), "s", Options{})
@@ -83,6 +84,22 @@ func TestReadErrors(t *testing.T) {
 	if _, err := Open("no such file", Options{}); job.CodeOf(err) != job.CodeNoInput {
 		t.Errorf("got %v", err)
 	}
+}
+
+// garbled returns a sample compressed, with a tab of the last line turned into another
+// character afterwards.
+func garbled(t *testing.T) string {
+	t.Helper()
+	var packed bytes.Buffer
+	z, err := gzip.NewWriterLevel(&packed, gzip.NoCompression)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, _ = z.Write([]byte(sample))
+	_ = z.Close()
+	at := bytes.LastIndexByte(packed.Bytes(), '\t')
+	packed.Bytes()[at] = 'x'
+	return packed.String()
 }
 
 // TestTrace reads the samples that come with SWIM.

@@ -1,0 +1,123 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+
+	"berth/internal/job"
+)
+
+// remains returns what there is below a folder.
+func remains(t *testing.T, dir string) (paths []string) {
+	t.Helper()
+	err := filepath.WalkDir(dir, func(path string, _ os.DirEntry, err error) error {
+		rel, _ := filepath.Rel(dir, path)
+		paths = append(paths, rel)
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return paths[1:]
+}
+
+// TestLeave: files are all there, or none is and the folder made for them neither.
+func TestLeave(t *testing.T) {
+	cause := errors.New("the pen broke")
+	broken := output{"two", func(w io.Writer) error {
+		_, _ = io.WriteString(w, "half of it")
+		return cause
+	}}
+	told := output{"two", func(w io.Writer) (err error) {
+		if err := syscall.Kill(os.Getpid(), syscall.SIGTERM); err != nil {
+			return err
+		}
+		for err == nil { // until the signal is there
+			_, err = io.WriteString(w, "x")
+		}
+		return err
+	}}
+	for _, test := range []struct {
+		name   string
+		second output
+		want   string // of the error; "": none
+		code   int
+	}{
+		{"all is well", bytesTo("two", []byte("2")), "", 0},
+		{"one cannot be written", broken, "two: cannot write: the pen broke", exitIO},
+		{"one is a folder", bytesTo(".", nil), ".: cannot write: is a directory", exitIO},
+		{"told to end", told, "context canceled", exitInterrupted},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			dir := t.TempDir()
+			t.Setenv("TMPDIR", dir)
+			t.Chdir(dir)
+			made := filepath.Join("new", "folder")
+			err := leave(context.Background(), made, []output{bytesTo(filepath.Join(made, "one"), []byte("1")), test.second})
+			got := strings.Join(remains(t, dir), " ")
+			if test.want == "" {
+				if err != nil || got != "new new/folder new/folder/one two" {
+					t.Errorf("%v, left %s", err, got)
+				}
+				return
+			}
+			if err == nil || !strings.Contains(err.Error(), test.want) || exitCode(err) != test.code || got != "" {
+				t.Errorf("got %v, code %d, left %q", err, exitCode(err), got)
+			}
+		})
+	}
+}
+
+// TestLeaveReplaces: what was there before stays until all is written.
+func TestLeaveReplaces(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "one")
+	if err := os.WriteFile(path, []byte("old"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	fails := output{path + "2", func(io.Writer) error { return errors.New("no") }}
+	if err := leave(context.Background(), "", []output{bytesTo(path, []byte("new")), fails}); err == nil {
+		t.Error("no error")
+	}
+	if b, err := os.ReadFile(path); err != nil || !bytes.Equal(b, []byte("old")) {
+		t.Errorf("%q, %v", b, err)
+	}
+}
+
+// TestWritable: what could not be written in the end is told at the beginning, by its name.
+func TestWritable(t *testing.T) {
+	dir := t.TempDir()
+	in := func(name string) string { return filepath.Join(dir, name) }
+	if err := os.WriteFile(in("file"), nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, test := range []struct {
+		path         string
+		file, folder string // how the error ends
+	}{
+		{"", "", ""},
+		{in("new"), "", ""},
+		{in("file"), "", "not a directory"},
+		{dir, "is a directory", ""},
+		{in("a/b/c"), "no such file or directory", ""},
+		{in("file/a"), "not a directory", "not a directory"},
+	} {
+		for want, err := range map[*string]error{&test.file: writable(test.path), &test.folder: writableFolder(test.path)} {
+			if *want == "" && err == nil {
+				continue
+			}
+			if err == nil || *want == "" || err.Error() != test.path+": cannot write: "+*want || job.CodeOf(err) != job.CodeIO {
+				t.Errorf("%s: got %v, want %q", test.path, err, *want)
+			}
+		}
+	}
+	if len(remains(t, dir)) != 1 {
+		t.Error("asking left something behind")
+	}
+}
