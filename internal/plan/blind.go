@@ -23,6 +23,9 @@ const (
 	scoutShare = 4
 	// fewTasks is how many tasks a scout is to measure at least, if there are that many.
 	fewTasks = 5
+	// blindGuess is how long a task of which nothing is known is taken to last where slots are
+	// held against each other and no scout is sent, see guessed.
+	blindGuess = 30 * time.Second
 	// leastBlind is the shortest slot that is taken for tasks of which nothing is known,
 	// if a longer one is to be had at all.
 	leastBlind = 2 * time.Minute
@@ -31,11 +34,12 @@ const (
 // blind plans tasks of which nothing is known. A scout takes a small slot: the earliest
 // there is, and of those that start then the one with the most core-seconds, counted up
 // to the tasks that it is to run at once and up to scoutTime. Without one (NoScout, or
-// a job that has begun) the job takes the most nodes that are of use by the same rule,
-// and as much time as is allowed up to blindTime. scout is after how many tasks the
-// rest is to be planned, 0 for a job that needs no more than what it gets.
+// a job that has begun) the job takes the slot with which it would be done soonest if its
+// tasks took as long as is guessed, the most nodes of it that are of use, and as much time
+// as is allowed up to blindTime. scout is after how many tasks the rest is to be planned, 0
+// for a job that needs no more than what it gets.
 func (a *adaptor) blind(places []*place) (best option, weighed []option, scout int, ok bool) {
-	sounding := !a.req.NoScout && a.q.Rest == nil
+	sounding := a.sounding()
 	for _, p := range places {
 		for _, s := range p.slots {
 			o := a.blindOption(p, s, sounding)
@@ -53,6 +57,9 @@ func (a *adaptor) blind(places []*place) (best option, weighed []option, scout i
 	}
 	return best, weighed, scout, true
 }
+
+// sounding reports whether a scout is sent where nothing is known of the tasks.
+func (a *adaptor) sounding() bool { return !a.req.NoScout && a.q.Rest == nil }
 
 // sound returns how many tasks are to be measured on so many slots before the rest is
 // planned, 0 where all run at once.
@@ -118,16 +125,83 @@ func (a *adaptor) leastBlind(p *place) float64 {
 	return least.Seconds()
 }
 
-// sooner compares two options for unknown tasks: the earlier start goes first, then the
-// one with more core-seconds, then the one with fewer nodes and cores.
+// sooner compares two options for unknown tasks: for a scout the earlier start goes first, else
+// the one that is guessed to be done earlier; then the earlier start, the one with more
+// core-seconds, and the one with fewer nodes and cores.
 func (a *adaptor) sooner(x, y *option) int {
 	worth := func(o *option) float64 {
 		slots := min(o.nodes*o.place.taskSlots, max(a.load.Maps, a.load.Reduces))
 		return float64(slots) * min(o.time, blindTime).Seconds()
 	}
-	return cmp.Or(cmp.Compare(x.start, y.start), cmp.Compare(worth(y), worth(x)), cmp.Compare(x.nodes, y.nodes),
+	guessed := 0
+	if !a.sounding() {
+		guessed = cmp.Compare(a.guessed(x), a.guessed(y))
+	}
+	return cmp.Or(guessed, cmp.Compare(x.start, y.start), cmp.Compare(worth(y), worth(x)), cmp.Compare(x.nodes, y.nodes),
 		cmp.Compare(x.place.perNode.CPUs, y.place.perNode.CPUs))
 }
+
+// guess returns how long a task is taken to last where no scout is sent, in seconds:
+// blindGuess, or twice as long as one had run that was cut short.
+func (a *adaptor) guess() float64 {
+	if a.q.Rest == nil {
+		return blindGuess.Seconds()
+	}
+	return max(blindGuess.Seconds(), 2*a.q.Rest.CutShort.Seconds())
+}
+
+// guessed returns when the job would be done, in seconds from now, if each task took as long
+// as is guessed. What the option's time does not do for follows on as many nodes as are of
+// use, once the queue has room for them.
+//
+// By the earliest start alone a job would sit on the smallest hole of the queue for as long as
+// that lasts. The guess need not be true. It is a short one, as who waits for more nodes
+// than the tasks are worth loses more than who takes too few: in simulations of tasks of
+// 20 s to 40 min it did not lengthen the mean turnaround of the jobs, shortened it by a tenth
+// where tasks were long, and that of the others by as much where all nodes were wanted.
+func (a *adaptor) guessed(o *option) float64 {
+	p, each := o.place, a.guess()
+	run := a.startUp + each*float64(a.waves(p, o.nodes))
+	if o.time == cluster.Unbounded || run <= o.time.Seconds() {
+		return o.start + run
+	}
+	left := max(each, (1-o.time.Seconds()/run)*each*float64(a.waves(p, p.capNodes)))
+	t := asDuration(a.startUp + left)
+	next := max(a.fit(p.line, o.end(), p.capNodes, t), o.end()+a.fit(p.queue, 0, p.capNodes, t))
+	return next + a.startUp + left
+}
+
+// waves returns in how many waves the tasks run on so many nodes.
+func (a *adaptor) waves(p *place, nodes int) int {
+	slots := nodes * p.taskSlots
+	if a.throttle > 0 {
+		slots = min(slots, a.throttle)
+	}
+	return ceilDiv(a.load.Maps, slots) + ceilDiv(a.load.Reduces, nodes*p.reduceSlots)
+}
+
+// whyBlind says why an option for unknown tasks was chosen, if for no scout.
+func (a *adaptor) whyBlind() string {
+	if a.sounding() {
+		return "the earliest start"
+	}
+	return "soonest done" + a.ifGuessed()
+}
+
+// whyNotBlind says why an option for unknown tasks lost.
+func (a *adaptor) whyNotBlind(o, chosen *option) string {
+	if !a.sounding() {
+		if s := a.guessed(o) - a.guessed(chosen); s > moment {
+			return duration(s) + " later than the chosen" + a.ifGuessed()
+		}
+	}
+	if s := o.start - chosen.start; s > 0 {
+		return "starts " + duration(s) + " later than the chosen"
+	}
+	return "fewer core-hours than the chosen"
+}
+
+func (a *adaptor) ifGuessed() string { return " if a task takes " + duration(a.guess()) }
 
 // byStart sorts options by when they start.
 func byStart(options []option) {

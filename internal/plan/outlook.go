@@ -137,7 +137,7 @@ func (d *decision) whyChosen() string {
 	case d.scout > 0:
 		return "the earliest start, for a scout"
 	case !d.a.known.ok:
-		return "the earliest start"
+		return d.a.whyBlind()
 	case len(d.a.live) > 0:
 		return "shortens the expected turnaround most"
 	default:
@@ -148,12 +148,7 @@ func (d *decision) whyChosen() string {
 // whyNot says why an option lost.
 func (d *decision) whyNot(o option) string {
 	if !d.a.known.ok {
-		switch s := o.start - d.first.start; {
-		case s > 0:
-			return "starts " + duration(s) + " later than the chosen"
-		default:
-			return "fewer core-hours than the chosen"
-		}
+		return d.a.whyNotBlind(&o, &d.first)
 	}
 	why := later(o, d.first)
 	switch {
