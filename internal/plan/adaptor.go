@@ -141,7 +141,7 @@ type sample struct {
 // so many tasks together.
 func (a *adaptor) draw(least, most, placed int) sample {
 	n := min(max(placed/max(a.load.Maps+a.load.Reduces, 1), least), most)
-	t := predict.NewTrials(a.known.inv, a.load, a.known.runs, n, seedOf(predict.Application(a.q.Spec)))
+	t := a.newTrials(n)
 	t.Expect(a.expect)
 	return sample{t, map[runKey]*predict.Alone{}}
 }

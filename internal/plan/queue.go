@@ -23,6 +23,7 @@ type Question struct {
 	// Brief leaves out of the plan what is there to be told: the outlook and the prediction.
 	// What is asked for is the same.
 	Brief bool
+	Memo  *Memo // of earlier plans, whose profiles have not changed; nil: none
 }
 
 // Rest is what is left of a job that runs on a batch system.

@@ -17,9 +17,30 @@ type Alone struct {
 // solo is when a run was done, and when its last map and its last reduce began.
 type solo struct{ done, lastMap, lastReduce float64 }
 
-// Alone places the tasks of every trial on the slots of a window, whatever its end.
+// Alone places the tasks of every trial on the slots of a window, whatever its end. What it
+// returns may not be changed: the same slots get it again.
 func (t *Trials) Alone(w Window) *Alone {
 	w.End = math.Inf(1)
+	if k, ok := t.alone[w]; ok {
+		t.list.placed += k.placed // as if they were placed again: a plan is the same whoever planned before
+		return k.runs
+	}
+	before := t.list.placed
+	a := t.placeAlone(w)
+	if t.alone == nil {
+		t.alone = make(map[Window]kept)
+	}
+	t.alone[w] = kept{a, t.list.placed - before}
+	return a
+}
+
+// kept is the runs on a window and how many tasks were placed one by one in them.
+type kept struct {
+	runs   *Alone
+	placed int
+}
+
+func (t *Trials) placeAlone(w Window) *Alone {
 	a := &Alone{Outcome{Finish: make([]float64, len(t.runs))}, w.Start, make([]solo, len(t.runs))}
 	windows := []Window{w}
 	left := 0

@@ -23,6 +23,10 @@ func TestRunWithinIsRun(t *testing.T) {
 		first := Window{Start: float64(rapid.IntRange(0, 50).Draw(t, "start")), Speed: rapid.SampledFrom([]float64{0.5, 1, 2}).Draw(t, "speed"),
 			TaskSlots: rapid.IntRange(0, 4).Draw(t, "task slots"), ReduceSlots: rapid.IntRange(0, 4).Draw(t, "reduce slots")}
 		alone := trials.Alone(first)
+		placed := trials.Placed()
+		if again := trials.Alone(first); !slices.Equal(again.Finish, alone.Finish) || trials.Placed() != 2*placed {
+			t.Fatalf("the second time %v, %d placed; the first time %v, %d placed", again.Finish, trials.Placed()-placed, alone.Finish, placed)
+		}
 		first.Start += float64(rapid.IntRange(0, 20).Draw(t, "later"))
 		first.End = first.Start + float64(rapid.IntRange(1, 200).Draw(t, "length"))
 		windows := []Window{first}

@@ -104,6 +104,7 @@ type Trials struct {
 	expect Expected
 	list   list // reused
 	work   *[2]float64
+	alone  map[Window]kept // what Alone returned
 
 	// Of AtLeast: the totals of each run, and what is reused.
 	totals        []total

@@ -23,7 +23,7 @@ func (c *coordinator) decide(a *app, rest *engine.Rest) (plan.Plan, error) {
 	}
 	if rest == nil {
 		return plan.Decide(plan.Question{Now: c.w.now, Snap: snap, Spec: a.spec,
-			Counts: plan.Counts{Tasks: len(a.Maps)}, Profile: a.profile, Idle: c.idle(a), Brief: true})
+			Counts: plan.Counts{Tasks: len(a.Maps)}, Profile: a.profile, Idle: c.idle(a), Brief: true, Memo: &c.w.memo})
 	}
 	c.site.expect(rest.Live)
 	q := replan.Question(replan.Known{Now: c.w.now, Snap: snap, Spec: a.spec, First: a.first,

@@ -8,6 +8,7 @@ import (
 	"berth/internal/cluster"
 	"berth/internal/event"
 	"berth/internal/job"
+	"berth/internal/plan"
 	"berth/internal/sim/batch"
 )
 
@@ -36,6 +37,7 @@ type world struct {
 	shared map[int64]*coordinator // by user
 	result *Result
 	left   int // jobs that are not over
+	memo   plan.Memo
 	err    error
 
 	watch func(c *coordinator, r event.Record) // is shown all records, for tests; nil: nobody
