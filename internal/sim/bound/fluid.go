@@ -14,7 +14,7 @@ type fluid struct {
 	release []float64 // seconds since the first
 	left    []float64 // work that is to be done
 	key     []float64 // the least goes first
-	ready   []int32   // a heap by key
+	ready   []turn    // a heap
 	middle  []float64 // of each job's work: the mean instant at which it was done
 }
 
@@ -62,16 +62,16 @@ func (f *fluid) run(remaining bool) (sum float64) {
 		}
 		for i < len(f.jobs) && f.release[i] <= now {
 			f.left[i], f.middle[i] = f.jobs[i].Work, 0
-			f.push(int32(i))
+			f.push(turn{f.key[i], int32(i)})
 			i++
 		}
-		top := f.ready[0]
+		top := f.ready[0].job
 		end := now + f.left[top]/f.speed
 		if i < len(f.jobs) && f.release[i] < end {
 			f.work(top, now, f.release[i])
 			now = f.release[i]
 			if remaining {
-				f.key[top] = f.left[top] // which leaves it the first
+				f.ready[0].key = f.left[top] // which leaves it the first
 			}
 			continue
 		}
@@ -100,39 +100,43 @@ func (f *fluid) finish(i int32) {
 	}
 }
 
-// before orders the heap: by key, of equal ones the first to arrive.
-func (f *fluid) before(a, b int32) bool {
-	return f.key[a] < f.key[b] || f.key[a] == f.key[b] && a < b
+// turn is a job that is ready. Its key lies beside it, as most of the time is spent comparing.
+type turn struct {
+	key float64
+	job int32
 }
 
-func (f *fluid) push(j int32) {
-	f.ready = append(f.ready, j)
-	for i := len(f.ready) - 1; i > 0; {
-		up := (i - 1) / 2
-		if !f.before(f.ready[i], f.ready[up]) {
-			return
-		}
-		f.ready[i], f.ready[up] = f.ready[up], f.ready[i]
-		i = up
+// before orders the heap: by key, of equal ones the first to arrive.
+func (a turn) before(b turn) bool { return a.key < b.key || a.key == b.key && a.job < b.job }
+
+func (f *fluid) push(t turn) {
+	f.ready = append(f.ready, t)
+	i := len(f.ready) - 1
+	for i > 0 && t.before(f.ready[(i-1)/2]) {
+		f.ready[i] = f.ready[(i-1)/2]
+		i = (i - 1) / 2
 	}
+	f.ready[i] = t
 }
 
 // pop takes out the first.
 func (f *fluid) pop() {
 	last := len(f.ready) - 1
-	f.ready[0] = f.ready[last]
+	t := f.ready[last]
 	f.ready = f.ready[:last]
-	for i := 0; ; {
-		least := i
-		for k := 2*i + 1; k <= 2*i+2 && k < last; k++ {
-			if f.before(f.ready[k], f.ready[least]) {
-				least = k
-			}
+	if last == 0 {
+		return
+	}
+	i := 0
+	for least := 1; least < last; least = 2*i + 1 {
+		if least+1 < last && f.ready[least+1].before(f.ready[least]) {
+			least++
 		}
-		if least == i {
-			return
+		if !f.ready[least].before(t) {
+			break
 		}
-		f.ready[i], f.ready[least] = f.ready[least], f.ready[i]
+		f.ready[i] = f.ready[least]
 		i = least
 	}
+	f.ready[i] = t
 }
