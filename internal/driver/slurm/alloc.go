@@ -33,6 +33,8 @@ type alloc struct {
 	clear    bool   // its folders shall go once it has ended
 	down     bool   // its end was reported; its processes may be ending yet
 
+	ending job.Time // since when its job is seen to be ending; 0: it is not
+
 	submit backoff  // of submissions that are to wait for this allocation's sake
 	cancel backoff  // of cancellations
 	next   job.Time // when it is expected to change: begin, or end; 0: unknown
@@ -193,6 +195,16 @@ func (a *alloc) gaveUp() int {
 		}
 	}
 	return -1
+}
+
+// leftByWorkers reports whether the loop of any worker has ended by itself.
+func (a *alloc) leftByWorkers() bool {
+	for rank := range a.req.Nodes {
+		if _, err := os.Stat(a.file(rank, endedEnd)); err == nil {
+			return true
+		}
+	}
+	return a.gaveUp() >= 0
 }
 
 // began reports whether any worker's loop has begun.

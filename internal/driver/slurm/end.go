@@ -75,6 +75,22 @@ func ended(a *alloc, w watched, now job.Time) end {
 	return end{reason: "it ended in state " + strings.ToLower(state)}
 }
 
+// tellTime is how long it is waited for that somebody tells why a job is ending.
+const tellTime = time.Minute
+
+// untold reports whether a job is ending and nothing tells why as yet: the controller knows
+// that a job was cancelled, or preempted, a moment before its node writes so, and shows of it
+// no more than of one whose script has ended well. The lock is held.
+func (a *alloc) untold(w watched, now job.Time) bool {
+	if w.state != "COMPLETING" {
+		return false
+	}
+	if a.ending == 0 {
+		a.ending = now
+	}
+	return now.Sub(a.ending) < tellTime && logState(filepath.Join(a.dir, slurmLog), w) == "COMPLETED" && !a.leftByWorkers()
+}
+
 // limit returns the wall time that was asked for, as Slurm takes it.
 func (a *alloc) limit() time.Duration {
 	return time.Duration(ceil(int64(a.req.Time), int64(grain))) * grain

@@ -155,13 +155,14 @@ type end struct {
 	refuse bool
 }
 
-// explain finds out why jobs ended that did. Those that berth cancelled need no reason.
+// explain finds out why jobs ended that did, or are ending where that is told. Those that
+// berth cancelled need no reason.
 func (d *Driver) explain(ctx context.Context, ids []string, jobs map[string]watched) map[string]end {
 	d.mu.Lock()
 	var over []*alloc
 	for _, a := range d.allocs {
 		w, known := jobs[a.job]
-		if slices.Contains(ids, a.job) && (!known || isOver(w.state) || w.state == "COMPLETING") && !a.down && !a.released {
+		if slices.Contains(ids, a.job) && (!known || isOver(w.state) || w.state == "COMPLETING") && !a.down && !a.released && !a.untold(w, d.opts.Now()) {
 			over = append(over, a)
 		}
 	}
