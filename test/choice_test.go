@@ -35,6 +35,7 @@ func (w *world) expectPolicy(when, order string, keep bool, chosen string) {
 // TestChoiceOutlivesCoordinator kills the coordinator and lets a job's command start the
 // next one: what --order and --keep said still goes, until the user stops it.
 func TestChoiceOutlivesCoordinator(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	next := func(env ...string) {
 		t.Helper()
@@ -72,6 +73,7 @@ func TestChoiceOutlivesCoordinator(t *testing.T) {
 // TestChoiceOfRunning: what a coordinator does already by its environment is remembered when
 // a flag says so, and what it refuses to do is not.
 func TestChoiceOfRunning(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	w.batch = []string{"SLURM_CONF=/dev/null", "BERTH_ORDER=fifo"}
 	w.must("bag", "--", "true", ":::", "x")

@@ -1,6 +1,7 @@
 package test
 
 import (
+	"errors"
 	"fmt"
 	"io/fs"
 	"math/rand/v2"
@@ -23,6 +24,7 @@ if grep -q wait held.$$; then while [ ! -e %s ]; do sleep 0.01; done; fi
 // TestFlippedByte flips one byte of a finished map output. The damage must be
 // found, that map run again, and the output be right.
 func TestFlippedByte(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	for i := range 3 {
 		w.write(fmt.Sprintf("in/%d.txt", i), words(rand.New(rand.NewPCG(1, uint64(i))), 5000))
@@ -51,7 +53,7 @@ func TestFlippedByte(t *testing.T) {
 		}
 		return done == 3
 	})
-	flipByte(t, largest(t, filepath.Join(w.root, "tmp")))
+	flipByte(t, largest(t, filepath.Join(w.root, "tmp"), filepath.Join("outputs", string(id))))
 	w.write("go", "")
 	if res := w.finish(r); res.code != 0 {
 		t.Fatal(res)
@@ -70,33 +72,50 @@ func TestFlippedByte(t *testing.T) {
 	}
 }
 
-func largest(t *testing.T, dir string) string {
+// largest returns the largest file below a folder that has part in its path. Files may go meanwhile.
+func largest(t *testing.T, dir, part string) string {
 	t.Helper()
 	var path string
 	var size int64
 	err := filepath.WalkDir(dir, func(p string, d fs.DirEntry, err error) error {
-		if err != nil || !d.Type().IsRegular() {
-			return err
+		if err == nil && d.Type().IsRegular() && strings.Contains(p, part) {
+			var st fs.FileInfo
+			if st, err = d.Info(); err == nil && st.Size() > size {
+				path, size = p, st.Size()
+			}
 		}
-		st, err := d.Info()
-		if err == nil && st.Size() > size {
-			path, size = p, st.Size()
+		if errors.Is(err, fs.ErrNotExist) {
+			return nil
 		}
 		return err
 	})
 	if err != nil || path == "" {
-		t.Fatalf("no map output found in %s: %v", dir, err)
+		t.Fatalf("no file of %s found in %s: %v", part, dir, err)
 	}
 	return path
 }
 
+// flipByte damages a file in the middle.
 func flipByte(t *testing.T, path string) {
+	t.Helper()
+	st, err := os.Stat(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	flipAt(t, path, st.Size()/2)
+}
+
+// flipFirst damages the first record of a journal that has others behind it: the last one
+// would pass for torn.
+func flipFirst(t *testing.T, journal string) { t.Helper(); flipAt(t, journal, 40) }
+
+func flipAt(t *testing.T, path string, at int64) {
 	t.Helper()
 	b, err := os.ReadFile(path)
 	if err != nil {
 		t.Fatal(err)
 	}
-	b[len(b)/2] ^= 0x10
+	b[at] ^= 0x10
 	if err := os.WriteFile(path, b, 0o600); err != nil {
 		t.Fatal(err)
 	}
@@ -105,6 +124,7 @@ func flipByte(t *testing.T, path string) {
 // TestDiskFull fills the scratch folder. The job must fail with a clear line and
 // exit code 5, and go on when there is room.
 func TestDiskFull(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	scratch := filepath.Join(w.root, "small")
 	if err := os.Mkdir(scratch, 0o700); err != nil {

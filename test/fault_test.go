@@ -45,6 +45,7 @@ var victims = []string{"worker", "coordinator", "both", "all workers"}
 // TestFaultMapReduce kills workers, the coordinator and both at random moments of
 // a MapReduce job. The output must be the reference's, byte for byte.
 func TestFaultMapReduce(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	input := words(rand.New(rand.NewPCG(7, 7)), 20000)
 	w.write("in/a.txt", input[:len(input)/2])
@@ -70,6 +71,7 @@ func TestFaultMapReduce(t *testing.T) {
 
 // TestFaultBag does the same to a bag.
 func TestFaultBag(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	const tasks = 60
 	faultRound(t, w, 2*tasks, func(round int) []string {

@@ -5,6 +5,7 @@ import (
 	"io"
 	"os"
 	"strings"
+	"syscall"
 	"testing"
 )
 
@@ -16,19 +17,36 @@ func (r *running) interrupt(t *testing.T) {
 	}
 }
 
+// signal sends all of some processes the same.
+func signal(t *testing.T, pids []int, s syscall.Signal) {
+	t.Helper()
+	if len(pids) == 0 {
+		t.Fatal("there is nobody to be sent a signal")
+	}
+	for _, pid := range pids {
+		if err := syscall.Kill(pid, s); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
 // TestInterrupt: the first interrupt of the command that submitted a job cancels it,
 // keeping what is done; the second leaves the job to end by itself.
 func TestInterrupt(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	w.write("task.sh", "#!/bin/sh\ntrap '' TERM\n[ $1 = 1 ] || while [ ! -e go ]; do sleep 0.01; done\necho $1 >>ran\n")
 	r := w.start("bag", "--array", "1-3", "--", "./task.sh", "{}")
 	w.await("a task to be done", func() bool {
 		return len(w.jobs()) == 1 && strings.Contains(w.berth("progress", "--json").stdout, `"tasks_done":1`)
 	})
+	workers := w.workers()
+	signal(t, workers, syscall.SIGSTOP) // the job cannot be over before the second interrupt
 	r.interrupt(t)
 	w.await("the cancel", func() bool { return strings.Contains(w.must("status").stdout, "stopping") })
 	r.interrupt(t)
 	res := w.finish(r)
+	signal(t, workers, syscall.SIGCONT)
 	if res.code != 255 || !strings.Contains(res.stderr, "berth wait bag-1") || strings.Contains(res.stderr, "context") {
 		t.Errorf("after two interrupts: %v", res)
 	}
@@ -44,6 +62,7 @@ func TestInterrupt(t *testing.T) {
 
 // TestInterruptMapReduce: exit code 6, and the job can be resumed.
 func TestInterruptMapReduce(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	w.write("in.txt", "a\n")
 	w.write("map.sh", "#!/bin/sh\nwhile [ ! -e "+w.dir+"/go ]; do sleep 0.01; done; cat\n")
@@ -62,6 +81,7 @@ func TestInterruptMapReduce(t *testing.T) {
 
 // TestInterruptOfAWait: one who only looks on leaves the job alone.
 func TestInterruptOfAWait(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	w.must("bag", "--detach", "--array", "1", "--", "sh", "-c", "while [ ! -e go ]; do sleep 0.01; done")
 	for _, args := range [][]string{{"wait"}, {"progress", "--follow"}} {
@@ -95,6 +115,7 @@ func TestInterruptOfAWait(t *testing.T) {
 
 // TestInterruptWhileReading: a command that still reads its entries ends at once and leaves nothing.
 func TestInterruptWhileReading(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	cmd := w.command("bag", "--", "echo")
 	in, err := cmd.StdinPipe()
@@ -120,6 +141,7 @@ func TestInterruptWhileReading(t *testing.T) {
 
 // TestResumeTellsNews: failures from before the resume are not told again.
 func TestResumeTellsNews(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	w.write("task.sh", "#!/bin/sh\n[ -e fixed ] || { echo broken $1 >&2; exit 3; }\n")
 	r := w.berth("bag", "--max-fails", "1", "--array", "1-9", "--", "./task.sh", "{}")

@@ -23,6 +23,7 @@ const intruderEnv = "BERTH_TEST_INTRUDER"
 // TestIsolation lets another user of the machine try to read a run, to talk to
 // the coordinator and to fetch map output.
 func TestIsolation(t *testing.T) {
+	t.Parallel()
 	if os.Getuid() != 0 {
 		t.Skip("only root can act as a second user")
 	}
@@ -47,7 +48,7 @@ func TestIsolation(t *testing.T) {
 	run := w.home().Run(w.jobs()[0])
 	got := intrude(t, w, []string{
 		"read " + state, "read " + run.Dir, "read " + run.Journal(), "read " + filepath.Join(run.Dir, "job.json"),
-		"read " + filepath.Join(state, "server", "keys"), "read " + largest(t, filepath.Join(w.root, "tmp")),
+		"read " + filepath.Join(state, "server", "keys"), "read " + largest(t, filepath.Join(w.root, "tmp"), "outputs"),
 		"socket " + w.home().Socket(), "tls " + hello.Address, "fetch " + w.shuffleAddr(),
 	})
 	w.write("go", "")

@@ -14,6 +14,7 @@ import (
 
 // TestWordCount compares a job with the pipeline of sort and the same scripts.
 func TestWordCount(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	w.write("in/a.txt", words(newRand(1), 3000))
 	w.write("in/b.txt", words(newRand(2), 3000)+"last line without newline")
@@ -48,6 +49,7 @@ func sorted(s string) string {
 // TestStreaming runs one small job a row: arguments beside -input in -output out,
 // and what the output must be.
 func TestStreaming(t *testing.T) {
+	t.Parallel()
 	const lines = "b 2\na 1\nc 3\na 4\n"
 	tests := []struct {
 		name, input, want string
@@ -88,6 +90,7 @@ func TestStreaming(t *testing.T) {
 
 // TestCombinerAndCounters runs a combiner and counts what a mapper reports.
 func TestCombinerAndCounters(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	w.write("in.txt", strings.Repeat("a b a\n", 1000))
 	w.write("map.sh", "#!/bin/sh\necho reporter:counter:mine,seen,3 >&2\necho reporter:status:at work >&2\ntr ' ' '\\n' | sed 's/$/\t1/'\n")
@@ -104,6 +107,7 @@ func TestCombinerAndCounters(t *testing.T) {
 
 // TestCompressed reads and writes compressed files.
 func TestCompressed(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	w.write("in/x.gz", string(gzipped(t, "b\na\n")))
 	for _, c := range []string{"zstd", "bzip2"} {
@@ -126,6 +130,7 @@ func TestCompressed(t *testing.T) {
 
 // TestLongLine passes a line of 64 MiB through a job.
 func TestLongLine(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	long := strings.Repeat("x", 64<<20)
 	w.write("in.txt", "b\n"+long+"\na\n")
@@ -137,6 +142,7 @@ func TestLongLine(t *testing.T) {
 
 // TestShuffleBetweenWorkers compares many workers with one.
 func TestShuffleBetweenWorkers(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	w.write("in.txt", words(newRand(9), 30000))
 	args := func(out string, workers string) []string {
@@ -153,6 +159,7 @@ func TestShuffleBetweenWorkers(t *testing.T) {
 // TestUnusableInput takes jobs whose input is found out to be bad while they run. They
 // stop at once, as trying again would not help.
 func TestUnusableInput(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	w.write("cut.gz", string(gzipped(t, "b\na\n")[:20]))
 	w.write("plain.gz", "b\na\n")
@@ -190,6 +197,7 @@ func gzipped(t *testing.T, text string) []byte {
 // TestOutputIsTakenAway removes a part that is in place while the job still runs: the
 // job must not say that its output is whole.
 func TestOutputIsTakenAway(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	w.write("in.txt", "b\na\n")
 	w.write("red.sh", "#!/bin/sh\nwhile [ $mapreduce_task_partition = 1 ] && [ ! -e "+filepath.Join(w.dir, "go")+" ]; do sleep 0.01; done\ncat\n")
@@ -208,6 +216,7 @@ func TestOutputIsTakenAway(t *testing.T) {
 // TestScratchFolder: a folder that cannot serve is refused at once; one that serves is
 // left as it is but for a folder of berth's own in it.
 func TestScratchFolder(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	w.write("in.txt", "b\na\n")
 	args := func(scratch string) []string {
@@ -233,6 +242,7 @@ func TestScratchFolder(t *testing.T) {
 
 // TestUnusableArchive: an archive that cannot be unpacked stops the job at once.
 func TestUnusableArchive(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	w.write("in.txt", "b\na\n")
 	w.write("tools.tgz", "no archive\n")

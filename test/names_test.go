@@ -14,6 +14,7 @@ var odd = []string{"a b", "-dash", "it's", `q"uo$te` + "`", "*star", "new\nline"
 // TestOddNames runs tasks over files with odd names, in a folder with an odd name,
 // with a command and an environment that are no text: bytes arrive as they are.
 func TestOddNames(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	w.dir = filepath.Join(w.dir, "da\xff ta")
 	for _, name := range odd {
@@ -55,6 +56,7 @@ func TestOddNames(t *testing.T) {
 // TestOutputIsNotMixed: a bag of a new state folder does not write among what a bag
 // of the same id left in the folder where it is run.
 func TestOutputIsNotMixed(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	w.write("bag-1/1.stdout", "precious\n")
 	w.write("bag-2", "a file of that name\n")

@@ -13,6 +13,7 @@ import (
 // shortest the small one begins with the next free core and ends first, in fifo it comes last;
 // auto is fifo on this machine.
 func TestOrder(t *testing.T) {
+	t.Parallel()
 	for _, c := range []struct{ name, flag, env, order, why string }{
 		{"by default", "", "", "auto", "before it in line: "},
 		{"first in, first out", "fifo", "shortest", "fifo", "before it in line: "},
@@ -20,6 +21,7 @@ func TestOrder(t *testing.T) {
 		{"by the environment", "", "shortest", "shortest", "1 job with less left to do goes first: "},
 	} {
 		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
 			w := newWorld(t)
 			w.batch = []string{"SLURM_CONF=/dev/null", "BERTH_ORDER=" + c.env}
 			if c.flag != "" {
@@ -92,6 +94,7 @@ func starts(all []event.Entry) []event.Entry {
 
 // TestOrderRefused: an order that there is not, and what the running coordinator does not do.
 func TestOrderRefused(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	refused := func(says string, args ...string) {
 		t.Helper()
@@ -121,6 +124,7 @@ func TestOrderRefused(t *testing.T) {
 
 // TestKeepShown: what the flag and the environment say about allocations is what status tells.
 func TestKeepShown(t *testing.T) {
+	t.Parallel()
 	for _, c := range []struct {
 		env  string
 		args []string

@@ -18,9 +18,10 @@ func (w *world) killServer() {
 	w.await("the coordinator to be gone", func() bool { return len(w.berths(coordinatorRole)) == 0 })
 }
 
-// TestDamagedJournal flips a byte in the middle of one job's journal while no
+// TestDamagedJournal flips a byte in the first record of one job's journal while no
 // coordinator runs. That job is refused, saying where; others go on and new ones run.
 func TestDamagedJournal(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	w.write("task.sh", "#!/bin/sh\nwhile [ ! -e go ]; do sleep 0.01; done\n")
 	for range 2 {
@@ -30,7 +31,7 @@ func TestDamagedJournal(t *testing.T) {
 	w.await("the first tasks to run", func() bool { return len(w.tryRecords(bad)) >= 3 })
 	w.killServer()
 	journal := w.home().Run(bad).Journal()
-	flipByte(t, journal)
+	flipFirst(t, journal)
 
 	refused := func(args ...string) {
 		t.Helper()
@@ -55,9 +56,10 @@ func TestDamagedJournal(t *testing.T) {
 // TestTornTail cuts a journal off in its last record, as a machine that loses power
 // does: the job goes on, and no task that is known to be done runs again.
 func TestTornTail(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	w.write("task.sh", "#!/bin/sh\n[ $1 = 1 ] || while [ ! -e go ]; do sleep 0.01; done\necho $1 >>ran\n")
-	w.must("bag", "--detach", "--array", "1-3", "--", "./task.sh", "{}")
+	w.must("bag", "--detach", "--array", "1-3%2", "--", "./task.sh", "{}") // the third begins when the first is done: that is the last record
 	id := w.jobs()[0]
 	w.await("a task to be done", func() bool { return strings.Contains(w.must("progress", "--json").stdout, `"tasks_done":1`) })
 	w.killServer()
@@ -79,6 +81,7 @@ func TestTornTail(t *testing.T) {
 // TestDeletedRun deletes run folders, whole and in part, under a coordinator and
 // without: commands say what is missing, others' jobs work.
 func TestDeletedRun(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	for range 3 {
 		w.must("bag", "--", "echo", ":::", "x")
@@ -111,13 +114,14 @@ func TestDeletedRun(t *testing.T) {
 // coordinator refuses to start, saying where. Once it is moved away jobs go on, and
 // workers that nobody knows any more are ended.
 func TestDamagedServerJournal(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	w.must("bag", "--detach", "--array", "1-3", "--", "sh", "-c", "while [ ! -e go ]; do sleep 0.01; done; echo $BERTH_TASK_ID >>ran")
 	id := w.jobs()[0]
 	w.await("tasks to run", func() bool { return len(w.tryRecords(id)) >= 2 })
 	orphans := w.workers()
 	w.killServer()
-	flipByte(t, w.home().Journal())
+	flipFirst(t, w.home().Journal())
 	if r := w.berth("wait"); r.code != 255 || !strings.Contains(r.stderr, w.home().Journal()) || !strings.Contains(r.stderr, "byte") {
 		t.Errorf("a damaged journal of the server: %v", r)
 	}
@@ -138,6 +142,7 @@ func TestDamagedServerJournal(t *testing.T) {
 
 // TestManyClients: commands that start, find, and lose coordinators at once all get their jobs done.
 func TestManyClients(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	rng := newRand(11)
 	for range 5 {
@@ -165,6 +170,7 @@ func TestManyClients(t *testing.T) {
 // TestNeverHandedIn: a run whose command died before a coordinator had it can be
 // handed in by a resume, or cancelled, which removes it.
 func TestNeverHandedIn(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	w.write("in.txt", "a\n")
 	w.must("bag", "--", "echo", ":::", "x")

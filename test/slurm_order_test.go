@@ -14,6 +14,7 @@ import (
 // the same node goes first, by default and without being told to wait for its own turn in
 // the queue. What it had asked for is withdrawn with it, unless allocations are kept.
 func TestSlurmOrder(t *testing.T) {
+	t.Parallel()
 	for _, c := range []struct {
 		name, keep string
 		order      string

@@ -11,7 +11,6 @@ import (
 	"testing"
 
 	"berth/internal/driver/slurm/slurmtest"
-	"berth/internal/event"
 )
 
 // newSlurmWorld is a user's login node before a real Slurm cluster of eight nodes.
@@ -89,65 +88,6 @@ func TestSlurmMapReduce(t *testing.T) {
 	for _, id := range w.jobs() {
 		checkOnce(t, w.records(id))
 	}
-}
-
-// TestSlurmCut: a bag and a MapReduce job on one node and one minute at a time are cut
-// at least three times, go on each time, and run no task twice to completion.
-func TestSlurmCut(t *testing.T) {
-	for name, args := range map[string][]string{
-		"bag": {"bag", "--array", "1-22", "-c", "2", "--stdout", "out/{task}", "--stderr", "none", "--", "sh", "-c", "sleep 9; echo $BERTH_TASK_ID"},
-		"mapreduce": {"mapreduce", "-input", "in", "-output", "out", "-mapper", "slow.sh", "-reducer", "cat", "-numReduceTasks", "2",
-			"-inputformat", "NLineInputFormat", "-c", "2"},
-	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			w, _ := newSlurmWorld(t)
-			w.write("slow.sh", "#!/bin/sh\nsleep 9\nexec cat\n")
-			var lines strings.Builder
-			for i := range 20 {
-				fmt.Fprintf(&lines, "%02d\tx\n", i)
-			}
-			w.write("in/a.txt", lines.String())
-			w.must(append([]string{args[0], "--on", "slurm", "-N", "1-1", "-t", "1", "--no-scout", "--max-allocs", "1"}, args[1:]...)...)
-			id := w.jobs()[0]
-			if args[0] == "mapreduce" {
-				if got := w.output("out"); strings.Count(got, "\n") != 20 {
-					t.Errorf("output is %q", got)
-				}
-			}
-			checkNoneTwice(t, w.records(id))
-			if n := w.allocations(); n < 4 {
-				t.Errorf("%d allocations: it was cut %d times", n, n-1)
-			}
-		})
-	}
-}
-
-// checkNoneTwice: no task was done more than once.
-func checkNoneTwice(t *testing.T, all []event.Entry) {
-	t.Helper()
-	done := make(map[int]int)
-	for _, e := range all {
-		if r, ok := e.Record.(event.AttemptEnded); ok && r.Outcome == event.Done {
-			done[r.Attempt.Task]++
-		}
-	}
-	for task, n := range done {
-		if n > 1 {
-			t.Errorf("task %d was run %d times to completion", task, n)
-		}
-	}
-}
-
-// allocations counts those that the journal knows to have begun.
-func (w *world) allocations() int {
-	n := 0
-	for _, e := range w.serverRecords() {
-		if _, ok := e.Record.(event.AllocBegan); ok {
-			n++
-		}
-	}
-	return n
 }
 
 // slurmVictims are what is killed in the middle of a run.

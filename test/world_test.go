@@ -3,11 +3,14 @@ package test
 import (
 	"bytes"
 	"errors"
+	"flag"
 	"fmt"
 	"math/rand/v2"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
+	"strconv"
 	"strings"
 	"syscall"
 	"testing"
@@ -30,7 +33,17 @@ func TestMain(m *testing.M) {
 	os.Exit(run(m))
 }
 
+// atOnce is how many tests run side by side, on however few cores: many of them wait.
+const atOnce = 4
+
 func run(m *testing.M) int {
+	flag.Parse()
+	if f := flag.Lookup("test.parallel"); f.Value.String() == f.DefValue && runtime.GOMAXPROCS(0) < atOnce {
+		if err := f.Value.Set(strconv.Itoa(atOnce)); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			return 1
+		}
+	}
 	dir, err := os.MkdirTemp("", "berth-test-")
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)
@@ -232,12 +245,15 @@ func (w *world) finish(r *running) result {
 	return result{r.cmd.ProcessState.ExitCode(), r.stdout.String(), r.stderr.String()}
 }
 
+// patience is how long a test waits for what must happen: beyond what a busy machine makes of it.
+const patience = 5 * time.Minute
+
 // await returns once cond holds; it fails the test if that takes beyond reason.
 func (w *world) await(what string, cond func() bool) {
 	w.t.Helper()
 	tick := time.NewTicker(time.Millisecond)
 	defer tick.Stop()
-	for give := time.After(2 * time.Minute); !cond(); {
+	for give := time.After(patience); !cond(); {
 		select {
 		case <-tick.C:
 		case <-give:

@@ -14,7 +14,7 @@ import (
 )
 
 // patience is how long a test waits for what must happen.
-const patience = 2 * time.Minute
+const patience = 5 * time.Minute
 
 // bed is a driver with nobody behind it: what it reports is noted, and its workers are
 // scripts that the test writes.

@@ -15,7 +15,7 @@ import (
 const (
 	// patience is how long a test waits for what must happen. The longest that Slurm
 	// takes here is to enforce a time limit of one minute, and to give up a node.
-	patience = 3 * time.Minute
+	patience = 5 * time.Minute
 	// pollEvery is the time between two looks; Slurm tells nobody of changes.
 	pollEvery = 100 * time.Millisecond
 )

@@ -26,6 +26,10 @@ const (
 	Short = "short"
 )
 
+// patientKill lets what ends on SIGTERM do so on a busy machine, too, before it is killed:
+// Slurm's own default is 30 s as well.
+const patientKill = "KillWait=30"
+
 // Cluster is a Slurm cluster that ends with the test. Its nodes are n1, n2, ….
 type Cluster struct {
 	Dir   string // a folder that all nodes share and the test may use; gone at the end
@@ -70,7 +74,7 @@ func Start(tb testing.TB, opts ...Option) *Cluster {
 	if os.Getenv("BERTH_NO_SLURM") != "" {
 		tb.Skip("BERTH_NO_SLURM is set: no tests with Slurm")
 	}
-	c := &Cluster{shape: shape{nodes: 8, cpus: 2, memory: 2000}}
+	c := &Cluster{shape: shape{nodes: 8, cpus: 2, memory: 2000, extra: []string{patientKill}}}
 	for _, o := range opts {
 		o(&c.shape)
 	}
@@ -78,7 +82,7 @@ func Start(tb testing.TB, opts ...Option) *Cluster {
 		tb.Fatal(err)
 	}
 	c.keep(tb)
-	if _, err := c.script("up", c.home); err != nil {
+	if err := c.try("up", c.home); err != nil {
 		tb.Fatalf("%v\nscripts/slurm.sh deps installs what is missing; BERTH_NO_SLURM=1 skips these tests", err)
 	}
 	return c
@@ -170,9 +174,18 @@ func (c *Cluster) logTail(lines int) string {
 	return strings.Join(all[max(0, len(all)-lines):], "")
 }
 
-// script runs slurm.sh and returns what it printed.
-func (c *Cluster) script(args ...string) (string, error) {
-	return c.output(filepath.Join(c.Dir, "slurm.sh"), args...)
+// tries is how often slurm.sh is run for the same thing. It waits for daemons for a minute,
+// which a busy machine may not give them, and goes on where it was when it is run again.
+const tries = 3
+
+// try runs slurm.sh, again if it fails.
+func (c *Cluster) try(args ...string) (err error) {
+	for range tries {
+		if _, err = c.output(filepath.Join(c.Dir, "slurm.sh"), args...); err == nil {
+			break
+		}
+	}
+	return err
 }
 
 // environ is the environment of the cluster's commands: ours without that of
@@ -258,7 +271,7 @@ func (c *Cluster) Crash(tb testing.TB, node string) { tb.Helper(); c.control(tb,
 
 func (c *Cluster) control(tb testing.TB, what, daemon string) {
 	tb.Helper()
-	if _, err := c.script(what, c.home, daemon); err != nil {
+	if err := c.try(what, c.home, daemon); err != nil {
 		tb.Fatal(err)
 	}
 }
