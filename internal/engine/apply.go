@@ -82,7 +82,7 @@ func (e *Engine) applyJoined(at job.Time, r event.NodeJoined) {
 			a.first = at
 			a.pool.barren = 0
 			e.arise(a)
-			a.pool.rose(a)
+			a.pool.measureStartUp(a)
 		}
 	}
 	if !slices.Contains(a.pool.nodes, n) {

@@ -36,7 +36,7 @@ func (e *Engine) applyBegan(at job.Time, r event.AllocBegan) {
 		a.begun, a.began = true, at
 	}
 	a.ends = r.Ends
-	a.pool.rose(a)
+	a.pool.measureStartUp(a)
 	e.changed(a.pool)
 	e.touchAllocs()
 }

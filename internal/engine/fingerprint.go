@@ -102,7 +102,7 @@ func (a *alloc) dump(w io.Writer) {
 	if !a.req.Elastic {
 		return
 	}
-	fmt.Fprintf(w, "    for %q begun %t %d ends %d rose %t largest %v live %d used %d mark %d ended %d keeps", a.job, a.begun, a.began, a.ends, a.rose, a.largest, a.live, a.used, a.mark, a.endedAt)
+	fmt.Fprintf(w, "    for %q begun %t %d ends %d measured %t largest %v live %d used %d mark %d ended %d keeps", a.job, a.begun, a.began, a.ends, a.measured, a.largest, a.live, a.used, a.mark, a.endedAt)
 	for _, n := range a.keeps {
 		fmt.Fprintf(w, " %s", n.id)
 	}

@@ -14,7 +14,7 @@ func (e *Engine) applyOver(a *alloc, r event.AllocEnded) {
 		}
 	}
 	if !r.Unwanted {
-		a.pool.slept(a)
+		a.pool.guessStartUp(a)
 	}
 	if j := e.jobs[a.job]; j != nil && !r.Unwanted && !j.state.Final() {
 		j.count(a, a.endedAt, r.Reason)

@@ -42,7 +42,7 @@ type pool struct {
 	barren    int      // allocations in a row that ended without a node
 	idleSince job.Time // when active became empty
 
-	startUp time.Duration // of an elastic one: of its time that an allocation lasts before a node is up, see rose
+	startUp time.Duration // of an elastic one: of its time that an allocation lasts before a node is up, see measureStartUp
 
 	// What follows steers the scheduler and is found anew by a new coordinator.
 

@@ -67,10 +67,10 @@ func (p *pool) rankOf(j *jobState) job.Time {
 	return sched.Rank(max(j.submitted, j.resumed), left[:]...)
 }
 
-// rerank finds the job's place anew after anything about it changed. Mostly it passes nobody
-// by that to whom it matters, and nothing follows: those at the heads of classes, the one for
-// which a node is kept, and for these who shuffles or runs on that node. It costs as much as
-// to look at them, and the logarithm of the number of jobs.
+// rerank finds the job's place anew after anything about it changed, and its queues' places in
+// their classes. Mostly nothing else follows. The pool is looked at again only where another
+// queue comes to the head of a class, or the job passes another and that matters (pool.passed).
+// That costs the logarithm of the number of jobs, and a look at each class.
 func (e *Engine) rerank(j *jobState) {
 	p := j.pool
 	was := j.place
@@ -91,7 +91,10 @@ func (e *Engine) rerank(j *jobState) {
 	}
 }
 
-// passed reports whether the job, whose place was that, passed another to which it matters.
+// passed reports whether the job, whose place was that, passed another and something may start
+// or be made room for because of it: the head of a class; as the head of a class, a job whose
+// reduces shuffle, which count against its own only while it is behind them; as the job that
+// a node is kept for, one that runs there, whose room later claims may use or not.
 func (p *pool) passed(j *jobState, was sched.Place) bool {
 	if p.heldJob == j && p.held != nil && slices.ContainsFunc(p.held.live, func(a *attempt) bool { return j.passed(a.job, was) }) {
 		return true

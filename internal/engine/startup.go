@@ -13,31 +13,33 @@ import (
 // allocation that has yet to begin is only believed in as far as it has time for that, too.
 
 const (
-	// sleepFactor is how many times as long as an allocation has lasted without a node they
+	// emptyFactor is how many times as long as an allocation has lasted without a node nodes
 	// are then taken to need: it had time for a task as far as its plan knew, so they need much
 	// longer than that, and there are not many more tries (Config.MaxBarren).
-	sleepFactor = 4
-	// sleepMost bounds that: who does not come in so long does not come.
-	sleepMost = 10 * time.Minute
+	emptyFactor = 4
+	// emptyMost bounds that: a node that does not come in so long does not come.
+	emptyMost = 10 * time.Minute
 	// lateMost bounds how late it is told that an allocation has begun. What else it lacks of
 	// the time that was asked for was taken from it.
 	lateMost = time.Minute
 )
 
-// rose takes in that an elastic allocation has begun or that its first node is up, and measures
-// once both are so. One that was slow is forgotten by halves.
-func (p *pool) rose(a *alloc) {
-	if !a.req.Elastic || a.rose || !a.begun || a.joined == 0 {
+// measureStartUp takes in that an elastic allocation has begun or that its first node is up, and
+// measures once both are so. What was measured before counts half: one slow allocation is
+// forgotten in time.
+func (p *pool) measureStartUp(a *alloc) {
+	if !a.req.Elastic || a.measured || !a.begun || a.joined == 0 {
 		return
 	}
-	a.rose = true
+	a.measured = true
 	p.startUp = max(a.lasted(a.first), p.startUp/2)
 }
 
-// slept takes in the end of an elastic allocation that has begun and had no node.
-func (p *pool) slept(a *alloc) {
+// guessStartUp takes in the end of an elastic allocation: if it has begun and had no node,
+// start-up takes longer than it lasted.
+func (p *pool) guessStartUp(a *alloc) {
 	if a.begun && a.joined == 0 {
-		p.startUp = max(p.startUp, min(sleepFactor*a.lasted(a.endedAt), sleepMost))
+		p.startUp = max(p.startUp, min(emptyFactor*a.lasted(a.endedAt), emptyMost))
 	}
 }
 

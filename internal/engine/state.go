@@ -260,17 +260,17 @@ type alloc struct {
 
 	// What follows is for elastic allocations only.
 
-	job     job.ID        // whom it was asked for
-	begun   bool          // the batch system has started it …
-	began   job.Time      // … then
-	ends    job.Time      // when its time is over, once it has begun; 0: it has no end
-	rose    bool          // its start-up is measured
-	largest job.Resources // the most that any of its nodes has had, of each resource
-	live    int           // attempts on its nodes
-	used    job.Time      // when the last of them ended
-	mark    uint64        // attempts of its job that were done before it was up
-	endedAt job.Time
-	keeps   []*node // once it has ended: those whose map outputs are kept
+	job      job.ID        // whom it was asked for
+	begun    bool          // the batch system has started it …
+	began    job.Time      // … then
+	ends     job.Time      // when its time is over, once it has begun; 0: it has no end
+	measured bool          // its start-up is
+	largest  job.Resources // the most that any of its nodes has had, of each resource
+	live     int           // attempts on its nodes
+	used     job.Time      // when the last of them ended
+	mark     uint64        // attempts of its job that were done before it was up
+	endedAt  job.Time
+	keeps    []*node // once it has ended: those whose map outputs are kept
 
 	// Not part of the state that records make.
 
