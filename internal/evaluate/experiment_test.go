@@ -47,6 +47,7 @@ func fake(_ context.Context, cfg sim.Config) (*sim.Result, error) {
 func settings() Settings {
 	return Settings{
 		Seed: 7, Nodes: 128, Policy: batch.CBF, Precision: 0.1, Limits: Limits{Min: 5, Max: 40, Workers: 4}, Run: fake,
+		Plain: true, // see results_test.go
 	}
 }
 
@@ -223,7 +224,7 @@ func TestJSONKeys(t *testing.T) {
 			t.Errorf("besides: %v", m)
 		}
 	}
-	keys(top, "experiment", "nodes", "policy", "seed", "precision", "confidence", "workload", "cells")
+	keys(top, "experiment", "nodes", "policy", "seed", "precision", "confidence", "control_variates", "workload", "cells")
 	last := slices.DeleteFunc(m.Cells, func(c map[string]any) bool { return c["measure"] != Turnaround || c["adaptor"] == NaiveCase })
 	keys(last[len(last)-1], "load", "parameter", "value", "max_time_s", "adaptor", "jobs", "measure", "mean", "half_width",
 		"replications", "wanted", "reached", "under")
