@@ -12,24 +12,8 @@ import (
 	"github.com/klauspost/compress/gzip"
 
 	"berth/internal/workload/swf"
+	"berth/internal/workload/tracetest"
 )
-
-// trace returns the path of a trace that is not part of the repository.
-func trace(t testing.TB, name string) string {
-	t.Helper()
-	dir := os.Getenv("BERTH_TRACES")
-	if dir == "" {
-		dir = "../../shared/traces"
-	}
-	path, err := filepath.Abs(filepath.Join(dir, name))
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, err := os.Stat(path); err != nil {
-		t.Skipf("no trace: set BERTH_TRACES to the folder that has %s", name)
-	}
-	return path
-}
 
 // simulated is what berth simulate swf --json prints, by the keys that scripts use.
 type simulated struct {
@@ -61,7 +45,7 @@ func (w *world) simulate(args ...string) simulated {
 
 // TestSimulateReference meets what an independent simulator made of the SDSC SP2 log.
 func TestSimulateReference(t *testing.T) {
-	filtered := trace(t, "SDSC-SP2-filtered-53999.swf.gz")
+	filtered := tracetest.Path(t, tracetest.SDSCFiltered)
 	w := newWorld(t)
 	for _, row := range []struct {
 		policy, estimates string
@@ -93,7 +77,7 @@ func TestSimulateReference(t *testing.T) {
 // TestSimulateOracle compares the schedule that the command writes, job by job, and takes the
 // cleaned log with its filter for the filtered one.
 func TestSimulateOracle(t *testing.T) {
-	oracle, cleaned := trace(t, "oracle-cbf-exact-sdsc.swf.gz"), trace(t, "SDSC-SP2-1998-4.2-cln.swf.gz")
+	oracle, cleaned := tracetest.Path(t, tracetest.OracleCBF), tracetest.Path(t, tracetest.SDSC)
 	w := newWorld(t)
 	s := w.simulate(cleaned, "--filter", "--policy", "cbf", "--estimates", "exact", "--out", "ours.swf.gz")
 	if s.Jobs != 53999 || s.Filtered != 59715-53999 {

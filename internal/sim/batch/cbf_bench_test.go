@@ -9,11 +9,12 @@ import (
 
 	"berth/internal/job"
 	"berth/internal/workload/swf"
+	"berth/internal/workload/tracetest"
 )
 
 // BenchmarkReplay replays the trace of SDSC SP2, reading it included.
 func BenchmarkReplay(b *testing.B) {
-	path := trace(b, "SDSC-SP2-filtered-53999.swf.gz")
+	path := tracetest.Path(b, tracetest.SDSCFiltered)
 	for _, p := range []Policy{FCFS, EASY, CBF} {
 		for _, e := range []swf.Estimates{swf.Exact, swf.User} {
 			b.Run(fmt.Sprintf("%s/%s", p, e), func(b *testing.B) {

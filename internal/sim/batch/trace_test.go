@@ -2,29 +2,14 @@ package batch
 
 import (
 	"math"
-	"os"
-	"path/filepath"
 	"testing"
 	"time"
 
 	"berth/internal/job"
 	"berth/internal/workload"
 	"berth/internal/workload/swf"
+	"berth/internal/workload/tracetest"
 )
-
-// trace returns the path of a trace that is not part of the repository.
-func trace(t testing.TB, name string) string {
-	t.Helper()
-	dir := os.Getenv("BERTH_TRACES")
-	if dir == "" {
-		dir = "../../../../shared/traces"
-	}
-	path := filepath.Join(dir, name)
-	if _, err := os.Stat(path); err != nil {
-		t.Skipf("no trace: set BERTH_TRACES to the folder that has %s", name)
-	}
-	return path
-}
 
 // read returns the jobs of a trace.
 func read(t testing.TB, path string, e swf.Estimates) []workload.Rigid {
@@ -47,13 +32,13 @@ func sdsc(t testing.TB, exact bool) []workload.Rigid {
 	if exact {
 		e = swf.Exact
 	}
-	return read(t, trace(t, "SDSC-SP2-filtered-53999.swf.gz"), e)
+	return read(t, tracetest.Path(t, tracetest.SDSCFiltered), e)
 }
 
 // oracle returns how long each job waits by another simulator, by its ID.
 func oracle(t testing.TB, name string) map[int64]time.Duration {
 	t.Helper()
-	log, err := swf.Open(trace(t, name), swf.Options{AnyOrder: true})
+	log, err := swf.Open(tracetest.Path(t, name), swf.Options{AnyOrder: true})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -98,7 +83,7 @@ func TestReference(t *testing.T) {
 // TestOracle compares each wait with exact requests with the oracle's: to conservative
 // backfilling there is one right answer.
 func TestOracle(t *testing.T) {
-	for p, name := range map[Policy]string{CBF: "oracle-cbf-exact-sdsc.swf.gz", EASY: "oracle-easy-exact-sdsc.swf.gz"} {
+	for p, name := range map[Policy]string{CBF: tracetest.OracleCBF, EASY: tracetest.OracleEASY} {
 		want, jobs := oracle(t, name), sdsc(t, true)
 		if len(want) != len(jobs) || len(jobs) != 53999 {
 			t.Fatalf("%d jobs, the oracle has %d", len(jobs), len(want))

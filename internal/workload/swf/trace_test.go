@@ -1,41 +1,21 @@
 package swf
 
 import (
-	"os"
-	"path/filepath"
 	"reflect"
 	"testing"
 
 	"berth/internal/workload"
+	"berth/internal/workload/tracetest"
 )
-
-const (
-	cleaned  = "SDSC-SP2-1998-4.2-cln.swf.gz"
-	filtered = "SDSC-SP2-filtered-53999.swf.gz"
-)
-
-// trace returns the path of a trace that is not part of the repository.
-func trace(t testing.TB, name string) string {
-	t.Helper()
-	dir := os.Getenv("BERTH_TRACES")
-	if dir == "" {
-		dir = "../../../../shared/traces"
-	}
-	path := filepath.Join(dir, name)
-	if _, err := os.Stat(path); err != nil {
-		t.Skipf("no trace: set BERTH_TRACES to the folder that has %s", name)
-	}
-	return path
-}
 
 // TestFilter: of the cleaned trace the filter leaves the filtered one, which was made by
 // another program.
 func TestFilter(t *testing.T) {
-	all, err := Open(trace(t, cleaned), Options{})
+	all, err := Open(tracetest.Path(t, tracetest.SDSC), Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	want, err := Open(trace(t, filtered), Options{})
+	want, err := Open(tracetest.Path(t, tracetest.SDSCFiltered), Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -66,7 +46,7 @@ func TestFilter(t *testing.T) {
 
 // TestTraceUnfiltered: without the filter each job that cannot be run is skipped with its line.
 func TestTraceUnfiltered(t *testing.T) {
-	l, err := Open(trace(t, cleaned), Options{})
+	l, err := Open(tracetest.Path(t, tracetest.SDSC), Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -89,7 +69,7 @@ func TestTraceUnfiltered(t *testing.T) {
 
 // BenchmarkOpen reads the filtered trace; jobs/s is what to look at.
 func BenchmarkOpen(b *testing.B) {
-	path := trace(b, filtered)
+	path := tracetest.Path(b, tracetest.SDSCFiltered)
 	jobs := 0
 	for b.Loop() {
 		l, err := Open(path, Options{})

@@ -3,15 +3,13 @@ package swim
 import (
 	"bytes"
 	"compress/gzip"
-	"errors"
-	"os"
-	"path/filepath"
 	"reflect"
 	"strings"
 	"testing"
 	"time"
 
 	"berth/internal/job"
+	"berth/internal/workload/tracetest"
 )
 
 const sample = "job0\t9\t9\t1762\t0\t14347\r\njob1\t18\t9\t134217728\t1\t697\n\njob2\t18\t0\t134217729\t1073741825\t5\n"
@@ -104,15 +102,7 @@ func garbled(t *testing.T) string {
 
 // TestTrace reads the samples that come with SWIM.
 func TestTrace(t *testing.T) {
-	dir := os.Getenv("BERTH_TRACES")
-	if dir == "" {
-		dir = "../../../../shared/traces"
-	}
-	path := filepath.Join(dir, "FB-2009_samples_24_times_1hr_0.tsv.gz")
-	if _, err := os.Stat(path); errors.Is(err, os.ErrNotExist) {
-		t.Skip("no trace: set BERTH_TRACES to the folder that has the SWIM samples")
-	}
-	jobs, err := Open(path, Options{})
+	jobs, err := Open(tracetest.Path(t, tracetest.Facebook2009), Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
