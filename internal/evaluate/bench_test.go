@@ -1,0 +1,50 @@
+package evaluate
+
+import (
+	"testing"
+	"time"
+
+	"berth/internal/sim"
+	"berth/internal/sim/batch"
+	"berth/internal/workload"
+)
+
+// table2Mix is table 2's mix of HPC and MapReduce jobs under some ways, as its command has it.
+func table2Mix(b *testing.B, ways string) (Settings, study) {
+	picked, err := ParseCases("--adaptors", ways)
+	if err != nil {
+		b.Fatal(err)
+	}
+	s := Settings{Seed: 1, Nodes: 128, Policy: batch.CBF, Run: sim.Run, Plain: true}
+	hpc := HPC{Types: workload.Typed, Shape: PeakShape, Jobs: 400}
+	mr := MR{Every: 14 * time.Second, Length: time.Hour, Users: 1}
+	return s, s.study(load{mixed, &hpc, &mr}, 18*time.Hour, picked)
+}
+
+// BenchmarkReplication makes one replication under some of the ways that table 2 has by
+// default, and under all of them.
+func BenchmarkReplication(b *testing.B) {
+	for _, ways := range []string{"naive,paper", "several", "yield", "naive,paper,several,yield"} {
+		b.Run(ways, func(b *testing.B) {
+			s, st := table2Mix(b, ways)
+			b.ReportAllocs()
+			for b.Loop() {
+				if _, err := s.replicate(b.Context(), &st, 0); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+	}
+}
+
+// BenchmarkControls finds the controls of one load, which a replication needs of itself and
+// of its pilots.
+func BenchmarkControls(b *testing.B) {
+	s, st := table2Mix(b, "naive")
+	b.ReportAllocs()
+	for b.Loop() {
+		if _, err := s.controls(b.Context(), st.draw, "", 0); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
