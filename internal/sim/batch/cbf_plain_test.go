@@ -96,20 +96,3 @@ func TestSweepsOfLongQueues(t *testing.T) {
 		}
 	}
 }
-
-// TestPyss replays the trace with the user's estimates in the order that pyss has, in which
-// arrivals come before ends: the means are its own to the last digit that is known, or the
-// last but one.
-func TestPyss(t *testing.T) {
-	for _, c := range []struct {
-		policy     Policy
-		wait, bsld float64
-		within     float64
-	}{{CBF, 21887.65, 89.64, 0.005}, {EASY, 20494.74, 87.83, 0.005}, {EASYSJBF, 20790.63, 84.84, 0.05}} {
-		jobs := sdsc(t, false)
-		wait, bsld := means(jobs, play(New(128, c.policy), jobs, true))
-		if math.Abs(wait-c.wait) > c.within || math.Abs(bsld-c.bsld) > 0.005 {
-			t.Errorf("%s: mean wait %.2f s, AVEbsld %.2f; want %.2f and %.2f", c.policy, wait, bsld, c.wait, c.bsld)
-		}
-	}
-}

@@ -132,11 +132,8 @@ func (w *cbfTwin) freeAt(_, at job.Time) int { return w.free[at] }
 func TestCBFTwinOfLongQueues(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		nodes := rapid.IntRange(1, 40).Draw(t, "nodes")
-		d := &duel{t: t, sys: New(nodes, CBF), twin: newCBFTwin(nodes)}
-		d.sys.policy.(*cbf).sweep.short = 0
-		d.most = rapid.SampledFrom([]int{2, 8, 40}).Draw(t, "most")
-		for range rapid.IntRange(1, 60).Draw(t, "instants") {
-			d.instant()
-		}
+		sys := New(nodes, CBF)
+		sys.policy.(*cbf).sweep.short = 0
+		fight(t, sys, newCBFTwin(nodes))
 	})
 }

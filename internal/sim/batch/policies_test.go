@@ -22,24 +22,23 @@ type twin interface {
 	freeAt(now, at job.Time) int          // on the timeline
 }
 
+// twins are those of all policies, on so many nodes.
+var twins = map[Policy]func(nodes int) twin{
+	FCFS:     func(n int) twin { return &fcfsTwin{nodes: n, jobs: map[ID]Entry{}} },
+	EASY:     func(n int) twin { return newEASYTwin(n, false) },
+	EASYSJBF: func(n int) twin { return newEASYTwin(n, true) },
+	CBF:      func(n int) twin { return newCBFTwin(n) },
+}
+
 // TestTwins gives batch systems and their twins the same things to do: jobs that end at
 // their limits, early and at once, several things at one instant, cancellations (of the
 // head, too), nodes that come and go.
 func TestTwins(t *testing.T) {
-	for p, twin := range map[Policy]func(nodes int) twin{
-		FCFS:     func(n int) twin { return &fcfsTwin{nodes: n, jobs: map[ID]Entry{}} },
-		EASY:     func(n int) twin { return newEASYTwin(n, false) },
-		EASYSJBF: func(n int) twin { return newEASYTwin(n, true) },
-		CBF:      func(n int) twin { return newCBFTwin(n) },
-	} {
+	for p, twin := range twins {
 		t.Run(string(p), func(t *testing.T) {
 			rapid.Check(t, func(t *rapid.T) {
 				nodes := rapid.IntRange(1, 40).Draw(t, "nodes")
-				d := &duel{t: t, sys: New(nodes, p), twin: twin(nodes)}
-				d.most = rapid.SampledFrom([]int{2, 8, 40}).Draw(t, "most")
-				for range rapid.IntRange(1, 60).Draw(t, "instants") {
-					d.instant()
-				}
+				fight(t, New(nodes, p), twin(nodes))
 			})
 		})
 	}
@@ -53,6 +52,14 @@ type duel struct {
 	now  job.Time
 	next ID
 	most int // nodes of a job
+}
+
+// fight draws what happens to both, instant by instant.
+func fight(t *rapid.T, sys *System, twin twin) {
+	d := &duel{t: t, sys: sys, twin: twin, most: rapid.SampledFrom([]int{2, 8, 40}).Draw(t, "most")}
+	for range rapid.IntRange(1, 60).Draw(t, "instants") {
+		d.instant()
+	}
 }
 
 // instant moves on to the next instant and has some things happen then.
@@ -172,4 +179,20 @@ func (t *fcfsTwin) freeAt(_, at job.Time) int {
 		}
 	}
 	return free
+}
+
+// TestCancelledBeforeStart: jobs that come and go at one instant leave no trace.
+func TestCancelledBeforeStart(t *testing.T) {
+	for _, p := range Policies {
+		s := New(2, p)
+		for id := range ID(20) {
+			s.Submit(0, id, 1, time.Hour)
+			if id < 19 {
+				s.Cancel(0, id)
+			}
+		}
+		if ids := s.Start(0, nil); len(ids) != 1 || ids[0] != 19 {
+			t.Errorf("%s starts %v, want 19", p, ids)
+		}
+	}
 }

@@ -15,12 +15,7 @@ import (
 // TestReplay compares whole replays with the twins' second by second: jobs that take no time,
 // that reach their limits, that come and end at one instant.
 func TestReplay(t *testing.T) {
-	for p, twin := range map[Policy]func(nodes int) twin{
-		FCFS:     func(n int) twin { return &fcfsTwin{nodes: n, jobs: map[ID]Entry{}} },
-		EASY:     func(n int) twin { return newEASYTwin(n, false) },
-		EASYSJBF: func(n int) twin { return newEASYTwin(n, true) },
-		CBF:      func(n int) twin { return newCBFTwin(n) },
-	} {
+	for p, twin := range twins {
 		t.Run(string(p), func(t *testing.T) {
 			rapid.Check(t, func(t *rapid.T) {
 				nodes := rapid.IntRange(1, 20).Draw(t, "nodes")
