@@ -111,7 +111,7 @@ What --order and --keep said is forgotten, also if no coordinator runs.`,
 			if err != nil {
 				return err
 			}
-			err = control.NewClient(h.Socket()).Stop(cmd.Context(), force)
+			err = stopServer(cmd.Context(), control.NewClient(h.Socket()), force)
 			if errors.Is(err, control.ErrNoServer) {
 				fmt.Fprintln(cmd.ErrOrStderr(), "no coordinator is running")
 				return h.Forget()
@@ -121,6 +121,20 @@ What --order and --keep said is forgotten, also if no coordinator runs.`,
 	}
 	c.Flags().BoolVar(&force, "force", false, "though jobs are not over")
 	return c
+}
+
+// stopServer asks for the coordinator to end until one says that it does, or none runs. One
+// that dies or is ending just then hangs up, and there may be another after it.
+func stopServer(ctx context.Context, c *control.Client, force bool) error {
+	for tries := lockTime / lockPause; ; tries-- {
+		err := c.Stop(ctx, force)
+		if !errors.Is(err, control.ErrLost) || tries == 0 {
+			return err
+		}
+		if err := pause(ctx, lockPause); err != nil {
+			return err
+		}
+	}
 }
 
 func newServerStatus() *cobra.Command {
@@ -230,7 +244,7 @@ func runServer(cmd *cobra.Command, idle time.Duration, p policy, ready *os.File)
 	return runOrFind(ctx, opts)
 }
 
-// lockTime is how long runOrFind waits for who holds the lock to listen or to go.
+// lockTime is how long who holds the lock is waited for to listen or to go.
 const lockTime = 30 * time.Second
 
 // runOrFind is the coordinator, or says that it is ready where there is another
