@@ -148,3 +148,19 @@ func TestSimulateRunBadInput(t *testing.T) {
 		})
 	}
 }
+
+// TestSimulateRunSkips: which line of a log was left out is told, and stands in the result.
+func TestSimulateRunSkips(t *testing.T) {
+	w := newWorld(t)
+	w.write("log.txt", accounting+"4|bob|2024-03-01T19:00:00|2024-03-01T19:00:00|2024-03-01T18:30:00|COMPLETED|9|60|1800\n")
+	w.write("toy.swf", toyLog+"4 3 -1 -60 1 -1 -1 1 60 -1 1 8 1 6 1 -1 -1 -1\n")
+	for from, want := range map[string]string{
+		"--from-sacct=log.txt": "log.txt: 1 odd lines were left out, the first: line 5: the job had 9 nodes, the cluster has 8",
+		"--from-swf=toy.swf":   "toy.swf: 1 odd lines were left out, the first: line 6: the run time is negative: -60 s",
+	} {
+		r := w.must("simulate", "run", from, "--odd", "skip", "--nodes", "8", "--maps", "1", "--map-time", "1s", "--submit", "0s", "--json")
+		if !strings.Contains(r.stderr, want+"\n") || !strings.Contains(r.stdout, want) {
+			t.Errorf("%s: said %q\n%s", from, r.stderr, r.stdout)
+		}
+	}
+}

@@ -178,7 +178,12 @@ func TestSimulateSkips(t *testing.T) {
 		t.Errorf("%+v", s)
 	}
 	r := w.must("simulate", "swf", "toy.swf", "--odd", "skip")
-	if want := "2 odd lines were left out, the first: toy.swf:6: the run time is negative: -60 s\n"; !strings.HasPrefix(r.stderr, want) {
+	if want := "left out: toy.swf:6: the run time is negative: -60 s\nleft out: toy.swf:7: the job needs 9 processors, the cluster has 4\n3 jobs in "; !strings.HasPrefix(r.stderr, want) {
+		t.Errorf("said %q, want %q", r.stderr, want)
+	}
+	w.write("toy.swf", toyLog+strings.Repeat("4 3 -1 60 9 -1 -1 9 60 -1 1 8 1 6 1 -1 -1 -1\n", 21))
+	r = w.must("simulate", "swf", "toy.swf", "--odd", "skip")
+	if want := "left out: toy.swf:25: the job needs 9 processors, the cluster has 4\nand so on: 21 odd lines were left out\n3 jobs in "; !strings.Contains(r.stderr, want) || strings.Contains(r.stderr, "toy.swf:26:") {
 		t.Errorf("said %q, want %q", r.stderr, want)
 	}
 }

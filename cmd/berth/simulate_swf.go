@@ -26,7 +26,8 @@ job have begun under this policy? What the format calls a processor is a node he
 A job needs the processors that it was allocated, or else requested, and is killed at the
 time that it requested. With --estimates exact the batch system knows the run times.
 Odd lines (a negative run time, more processors than there are, times out of order, …)
-stop the command with the line's number; --odd skip leaves them out and says how many.
+stop the command with the line's number; --odd skip leaves them out and tells which, the
+first twenty of them one by one.
 --filter leaves out what the literature leaves out: jobs without a run time, an
 allocation or requests.
 
@@ -130,14 +131,21 @@ func openLog(cmd *cobra.Command, path string, o swf.Options) (*swf.Log, error) {
 	return swf.Open(path, o)
 }
 
+// toldLines is how many odd lines are told one by one; logs may have thousands, of a few kinds.
+const toldLines = 20
+
 // tellReplay says on standard error what the table does not.
 func tellReplay(cmd *cobra.Command, log *swf.Log, s ui.Simulation) {
 	out := cmd.ErrOrStderr()
 	if s.Filtered > 0 {
 		_, _ = fmt.Fprintf(out, "the filter left out %d jobs\n", s.Filtered)
 	}
-	if s.Skipped > 0 {
-		_, _ = fmt.Fprintf(out, "%d odd lines were left out, the first: %s:%d: %s\n", s.Skipped, log.Name, log.Skipped[0].Line, log.Skipped[0].Why)
+	for i, odd := range log.Skipped {
+		if i == toldLines {
+			_, _ = fmt.Fprintf(out, "and so on: %d odd lines were left out\n", s.Skipped)
+			break
+		}
+		_, _ = fmt.Fprintf(out, "left out: %s:%d: %s\n", log.Name, odd.Line, odd.Why)
 	}
 	_, _ = fmt.Fprintf(out, "%d jobs in %.3f s, %.0f jobs/s, reading included\n", s.Jobs, s.WallS, float64(s.Jobs)/s.WallS)
 }

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"path/filepath"
@@ -61,7 +62,7 @@ func (e *experiment) trace(path, day, estimates string) ([]workload.Rigid, strin
 		return nil, "", err
 	}
 	jobs, err := log.Rigid(o)
-	if err != nil {
+	if err = cmp.Or(err, log.None()); err != nil {
 		return nil, "", err
 	}
 	n := 0

@@ -89,7 +89,7 @@ func (s *Scenario) loadSWF(r *rigidSource, stdin io.Reader) error {
 		return err
 	}
 	s.note(log.Filtered, "%s: the filter left out %d jobs", log.Name)
-	s.note(len(log.Skipped), "%s: %d odd lines were left out", log.Name)
+	s.noteOdd(log.Skipped, log.Name)
 	return nil
 }
 
@@ -123,7 +123,7 @@ func (s *Scenario) loadSacct(r *rigidSource, stdin io.Reader) error {
 	s.note(log.NeverRan, "%s: %d jobs were left out, as they never had nodes", name)
 	s.note(log.Running, "%s: %d jobs were not over, and are taken to last as long as they had run", name)
 	s.note(log.NoLimit, "%s: %d jobs have no time limit, and are given the longest one in the log", name)
-	s.note(len(log.Skipped), "%s: %d odd lines were left out", name)
+	s.noteOdd(log.Skipped, name)
 	return nil
 }
 
@@ -152,5 +152,12 @@ func (s *Scenario) loadSWIM(e *elasticSource) error {
 func (s *Scenario) note(n int, format, name string) {
 	if n > 0 {
 		s.Notes = append(s.Notes, fmt.Sprintf(format, name, n))
+	}
+}
+
+// noteOdd keeps which lines were left out of a log.
+func (s *Scenario) noteOdd(lines []workload.Odd, name string) {
+	if len(lines) > 0 {
+		s.Notes = append(s.Notes, fmt.Sprintf("%s: %d odd lines were left out, the first: line %d: %s", name, len(lines), lines[0].Line, lines[0].Why))
 	}
 }
