@@ -143,7 +143,7 @@ func TestSimulateExperimentRefusals(t *testing.T) {
 		`no adaptor "nave"`:             {"--adaptors", "nave"},
 		"stands twice":                  {"--adaptors", "naive,naive"},
 		"is no share of a mean":         {"--precision", "5"},
-		"--nodes: 0 is not from 1":      {"--nodes", "0"},
+		"--nodes: 0 is not from 1":      {"--plain", "--nodes", "0"},
 		"--mr-jobs: -1 is not from 0":   {"--mr-jobs", "-1"},
 		"--mr-users: 0 is not from 1":   {"--mr-users", "0"},
 		"--hpc-jobs: -1 is not from 0":  {"--hpc-jobs", "-1"},

@@ -46,6 +46,7 @@ func (e *experiment) flags(c *cobra.Command, cases string) {
 	f.Float64Var(&s.Precision, "precision", 0.05, "half-width of the 95 % confidence interval at which a mean is known well enough, as a share of it")
 	f.IntVar(&s.Limits.Min, "min-replications", 2*evaluate.MinReplications, "replications at least")
 	f.IntVar(&s.Limits.Max, "max-replications", 2000, "replications at most, for each load")
+	f.BoolVar(&s.Plain, "plain", false, "plain averages over replications, without control variates: takes several times as many")
 	f.IntVar(&s.Limits.Workers, "jobs", 0, "replications at once (default: one a processor)")
 	f.StringVar(&e.csv, "csv", "", "write the figures to this file as CSV")
 	f.StringVar(&e.to, "out", "", "write everything to this folder, as "+c.Name()+".txt, .json, .csv and, if it has a figure, .svg and .png")
