@@ -21,7 +21,7 @@ func TestProfiles(t *testing.T) {
 			e.FirstShuffle, e.Shuffle = append(e.FirstShuffle, time.Second), append(e.Shuffle, 3*time.Second)
 		}
 	}
-	key := profileKey{"mix", job.MapReduce}
+	key := profileKey{"facebook", job.MapReduce}
 	p := profilesOf(&cfg)[key]
 	for part, want := range map[predict.Part]float64{predict.FirstShuffle: 1, predict.OtherShuffle: 3} {
 		if m := p.Measures.Get(part); m.Time.Count < 10 || m.Time.Mean() != want {
@@ -31,7 +31,7 @@ func TestProfiles(t *testing.T) {
 	if n := p.Measures.Get(predict.MapTask).Time.Count; n != sampled {
 		t.Errorf("%d maps, want %d", n, sampled)
 	}
-	if n := profilesOf(&cfg)[profileKey{"mix", job.Bag}].Measures.Get(predict.BagTask).Time.Count; n != sampled {
+	if n := profilesOf(&cfg)[profileKey{"facebook", job.Bag}].Measures.Get(predict.BagTask).Time.Count; n != sampled {
 		t.Errorf("%d tasks of bags, want %d", n, sampled)
 	}
 	if !reflect.DeepEqual(p, profilesOf(&cfg)[key]) {

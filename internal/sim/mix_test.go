@@ -8,37 +8,9 @@ import (
 	"berth/internal/workload"
 )
 
-// bin is a sort of job of the Facebook mix (models.md, section 2).
-type bin struct{ maps, reduces, weight int }
-
-var bins = []bin{{1, 0, 39}, {2, 0, 16}, {10, 3, 14}, {50, 0, 9}, {100, 0, 6}, {200, 50, 6}, {400, 0, 4}, {800, 180, 4}, {2400, 0, 3}}
-
 // mix returns so many jobs of the Facebook mix, one of them every gap on average.
 func mix(n int, gap time.Duration, seed uint64) []workload.Elastic {
-	rng := rand.New(rand.NewPCG(seed, 99))
-	normal := func(mean, sd float64) time.Duration {
-		return roundMilli(max(mean+sd*rng.NormFloat64(), 1) * 1e9)
-	}
-	var out []workload.Elastic
-	at := 0.0
-	for i := range n {
-		w := rng.IntN(101)
-		b := 0
-		for w >= bins[b].weight {
-			w -= bins[b].weight
-			b++
-		}
-		e := workload.Elastic{ID: int64(i + 1), App: "mix", User: 1, Submit: job.Time(roundMilli(at)), Bin: b + 1}
-		at += rng.ExpFloat64() * float64(gap)
-		for range bins[b].maps {
-			e.Maps = append(e.Maps, normal(60, 20))
-		}
-		for range bins[b].reduces {
-			e.Reduces = append(e.Reduces, normal(120, 30))
-		}
-		out = append(out, e)
-	}
-	return out
+	return workload.NewFacebook(workload.Facebook{Every: gap}, rand.New(rand.NewPCG(seed, 99))).Jobs(n)
 }
 
 // hpc returns so many rigid jobs, about as the batch jobs of a cluster.
