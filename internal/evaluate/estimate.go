@@ -19,7 +19,7 @@ type Estimate struct {
 	N    int // replications that have a value
 }
 
-// Mean estimates a mean. Values that are NaN stand for replications without one. With exact
+// mean estimates a mean. Values that are NaN stand for replications without one. With exact
 // set the value is the same in each replication, and one is enough.
 func mean(values []float64, exact bool) Estimate {
 	n, sum := 0, 0.0

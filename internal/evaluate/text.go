@@ -13,7 +13,7 @@ import (
 	"berth/internal/job"
 )
 
-// column is a column of the table of people: what of a row's cells it shows.
+// columnOf is a column of the table for people: what it shows of a row's cells.
 type columnOf struct {
 	head    string
 	measure Measure
