@@ -78,7 +78,12 @@ func habit(c *cobra.Command, flag string) string {
 // flagError adds advice to what the flag library says.
 func flagError(c *cobra.Command, err error) error {
 	var unknown *pflag.NotExistError
-	if !errors.As(err, &unknown) {
+	var invalid *pflag.InvalidValueError
+	switch {
+	case errors.As(err, &invalid) && kinds[invalid.GetFlag().Value.Type()] != "":
+		return argumentError(fmt.Sprintf("--%s: %q is not %s", invalid.GetFlag().Name, invalid.GetValue(), kinds[invalid.GetFlag().Value.Type()]),
+			"see "+c.CommandPath()+" --help")
+	case !errors.As(err, &unknown):
 		return argumentError(err.Error(), "see "+c.CommandPath()+" --help")
 	}
 	if short := unknown.GetSpecifiedShortnames(); short != "" {
@@ -95,6 +100,11 @@ func flagError(c *cobra.Command, err error) error {
 	})
 	word := unknown.GetSpecifiedName()
 	return argumentError("there is no flag --"+word, meant(c, "--", word, known))
+}
+
+// kinds says in words what values flags take, by their type.
+var kinds = map[string]string{
+	"int": "a whole number", "uint64": "a whole number from 0", "float64": "a number", "bool": "true or false",
 }
 
 // noArguments and oneJob say what a command may be followed by.

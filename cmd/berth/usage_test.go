@@ -22,6 +22,8 @@ func TestMisspelt(t *testing.T) {
 		{[]string{"status", "--jsn"}, "there is no flag --jsn; did you mean --json?", 1},
 		{[]string{"bag", "--retrys", "3"}, "there is no flag --retrys; did you mean --retries?", 255},
 		{[]string{"bag", "--xyzzyxyzzy"}, "there is no flag --xyzzyxyzzy; see berth bag --help", 255},
+		{[]string{"simulate", "table2", "--nodes", "many"}, `--nodes: "many" is not a whole number; see berth simulate table2 --help`, 1},
+		{[]string{"simulate", "table2", "--seed=-1"}, `--seed: "-1" is not a whole number from 0; see berth simulate table2 --help`, 1},
 		{[]string{"report", "-x"}, "there is no flag -x; see berth report --help", 1},
 		{[]string{"bag", "-j4", "true"}, "there is no flag -j; here it is --throttle", 255},
 		{[]string{"bag", "--timeout=4", "true"}, "there is no flag --timeout; here it is --time-limit", 255},

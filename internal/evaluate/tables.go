@@ -3,6 +3,7 @@ package evaluate
 import (
 	"context"
 	"fmt"
+	"slices"
 	"time"
 )
 
@@ -101,9 +102,26 @@ func (s *Settings) check(studies []study) error {
 		return userError("--jobs", fmt.Sprintf("%d replications at once are none", s.Limits.Workers), "")
 	}
 	for _, st := range studies {
-		if st.maxTime < 0 {
-			return userError("--max-time", "a negative time", "")
+		if err := st.fits(); err != nil {
+			return err
 		}
+	}
+	return nil
+}
+
+// fits refuses a queue whose maximum is too short for a task of the first replication, before
+// anything is simulated.
+func (st *study) fits() error {
+	if st.maxTime < 0 {
+		return userError("--max-time", "a negative time", "")
+	}
+	_, elastic := st.draw("", 0)
+	longest := time.Duration(0)
+	for i := range elastic {
+		longest = max(longest, slices.Max(elastic[i].Maps), slices.Max(append(elastic[i].Reduces, 0)))
+	}
+	if st.maxTime > 0 && longest > st.maxTime {
+		return userError("--max-time", fmt.Sprintf("the queue takes jobs of up to %v, but a task of them takes %v", st.maxTime, longest), "allow more time")
 	}
 	return nil
 }
