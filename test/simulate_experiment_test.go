@@ -37,6 +37,7 @@ type experiment struct {
 
 // TestSimulateExperiments runs each as a person would, all outputs at once.
 func TestSimulateExperiments(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	hpc := []string{"--hpc-jobs", "30"}
 	for name, args := range map[string][]string{
@@ -102,6 +103,7 @@ func checkOut(t *testing.T, dir, name, printed string) {
 // TestSimulateTable3 takes the HPC jobs of a log; without a seed in them, one run tells all
 // of HPC jobs alone.
 func TestSimulateTable3(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	log := filepath.Join(t.TempDir(), "log.swf")
 	lines := "; MaxProcs: 128\n"
@@ -135,6 +137,7 @@ func TestSimulateTable3(t *testing.T) {
 
 // TestSimulateExperimentRefusals: one line, exit code 3, and no file.
 func TestSimulateExperimentRefusals(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	out := filepath.Join(t.TempDir(), "out.csv")
 	for what, args := range map[string][]string{

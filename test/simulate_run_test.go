@@ -39,6 +39,7 @@ func waysOf(t *testing.T, stdout string) map[string]way {
 
 // TestSimulateRunExample: the example does what it says, and the same whatever runs at once.
 func TestSimulateRunExample(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	example, err := filepath.Abs("../examples/simulate/own-cluster.toml")
 	if err != nil {
@@ -78,6 +79,7 @@ const accounting = `JobID|User|Submit|Start|End|State|NNodes|TimelimitRaw|Elapse
 
 // TestSimulateRunAccounting: what would berth have done for me?
 func TestSimulateRunAccounting(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	cmd := w.command("simulate", "run", "--from-sacct", "-", "--nodes", "8", "--maps", "40", "--map-time", "60s+-20s",
 		"--reduces", "2", "--reduce-time", "2m", "--spread", "4", "--out", "jobs.csv", "--json")
@@ -104,6 +106,7 @@ func TestSimulateRunAccounting(t *testing.T) {
 
 // TestSimulateRunBadInput: one line that says where, the right exit code, and no file.
 func TestSimulateRunBadInput(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	w.write("toy.swf", toyLog)
 	w.write("empty.swf", "")
@@ -151,6 +154,7 @@ func TestSimulateRunBadInput(t *testing.T) {
 
 // TestSimulateRunSkips: which line of a log was left out is told, and stands in the result.
 func TestSimulateRunSkips(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	w.write("log.txt", accounting+"4|bob|2024-03-01T19:00:00|2024-03-01T19:00:00|2024-03-01T18:30:00|COMPLETED|9|60|1800\n")
 	w.write("toy.swf", toyLog+"4 3 -1 -60 1 -1 -1 1 60 -1 1 8 1 6 1 -1 -1 -1\n")

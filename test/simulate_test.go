@@ -45,6 +45,7 @@ func (w *world) simulate(args ...string) simulated {
 
 // TestSimulateReference meets what an independent simulator made of the SDSC SP2 log.
 func TestSimulateReference(t *testing.T) {
+	t.Parallel()
 	filtered := tracetest.Path(t, tracetest.SDSCFiltered)
 	w := newWorld(t)
 	for _, row := range []struct {
@@ -77,6 +78,7 @@ func TestSimulateReference(t *testing.T) {
 // TestSimulateOracle compares the schedule that the command writes, job by job, and takes the
 // cleaned log with its filter for the filtered one.
 func TestSimulateOracle(t *testing.T) {
+	t.Parallel()
 	oracle, cleaned := tracetest.Path(t, tracetest.OracleCBF), tracetest.Path(t, tracetest.SDSC)
 	w := newWorld(t)
 	s := w.simulate(cleaned, "--filter", "--policy", "cbf", "--estimates", "exact", "--out", "ours.swf.gz")
@@ -119,6 +121,7 @@ const toyLog = `; Computer: Toy
 
 // TestSimulateOut checks schedules as they are written, against what was reckoned by hand.
 func TestSimulateOut(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	w.write("toy.swf", toyLog)
 	w.write("stale.csv", "of old")
@@ -172,6 +175,7 @@ func squeezed(t *testing.T, text string) []byte {
 
 // TestSimulateSkips: what is odd is left out where that is asked for, and counted.
 func TestSimulateSkips(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	w.write("toy.swf", toyLog+"4 3 -1 -60 1 -1 -1 1 60 -1 1 8 1 6 1 -1 -1 -1\n5 3 -1 60 9 -1 -1 9 60 -1 1 8 1 6 1 -1 -1 -1\n")
 	if s := w.simulate("toy.swf", "--odd", "skip"); s.Jobs != 3 || s.Skipped != 2 {
@@ -190,6 +194,7 @@ func TestSimulateSkips(t *testing.T) {
 
 // TestSimulateBadInput: one line that says where, exit code 3, and no file.
 func TestSimulateBadInput(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	var long strings.Builder
 	long.WriteString(toyLog)
