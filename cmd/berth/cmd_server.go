@@ -111,7 +111,7 @@ What --order and --keep said is forgotten, also if no coordinator runs.`,
 			if err != nil {
 				return err
 			}
-			err = stopServer(cmd.Context(), control.NewClient(h.Socket()), force)
+			err = askAgain(cmd.Context(), func() error { return control.NewClient(h.Socket()).Stop(cmd.Context(), force) })
 			if errors.Is(err, control.ErrNoServer) {
 				fmt.Fprintln(cmd.ErrOrStderr(), "no coordinator is running")
 				return h.Forget()
@@ -123,11 +123,11 @@ What --order and --keep said is forgotten, also if no coordinator runs.`,
 	return c
 }
 
-// stopServer asks for the coordinator to end until one says that it does, or none runs. One
-// that dies or is ending just then hangs up, and there may be another after it.
-func stopServer(ctx context.Context, c *control.Client, force bool) error {
+// askAgain calls the coordinator until it answers, or none runs. One that dies or is ending just
+// then hangs up, and there may be another after it.
+func askAgain(ctx context.Context, call func() error) error {
 	for tries := lockTime / lockPause; ; tries-- {
-		err := c.Stop(ctx, force)
+		err := call()
 		if !errors.Is(err, control.ErrLost) || tries == 0 {
 			return err
 		}
@@ -155,8 +155,10 @@ func newServerStatus() *cobra.Command {
 // the user has chosen for those that follow.
 func printServer(cmd *cobra.Command, h home.Home, c *control.Client) error {
 	var s control.Server
-	var err error
-	s.Hello, err = c.Hello(cmd.Context())
+	err := askAgain(cmd.Context(), func() (err error) {
+		s.Hello, err = c.Hello(cmd.Context())
+		return err
+	})
 	if s.Running = !errors.Is(err, control.ErrNoServer); err != nil && s.Running {
 		return err
 	}
