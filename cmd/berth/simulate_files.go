@@ -31,13 +31,32 @@ func writable(path string) error {
 	if path == "" {
 		return nil
 	}
-	if info, err := os.Stat(path); err == nil && info.IsDir() {
-		return unwritten(path, unix.EISDIR)
+	path, kind := place(path)
+	var err error
+	switch {
+	case kind.IsDir():
+		err = unix.EISDIR
+	case !kind.IsRegular():
+		err = unix.Access(path, unix.W_OK)
+	default:
+		err = enterable(filepath.Dir(path))
 	}
-	if err := enterable(filepath.Dir(path)); err != nil {
+	if err != nil {
 		return unwritten(path, err)
 	}
 	return nil
+}
+
+// place returns what a path leads to by links, and of what kind that is: a regular file
+// where there is nothing yet.
+func place(path string) (string, fs.FileMode) {
+	if real, err := filepath.EvalSymlinks(path); err == nil {
+		path = real
+	}
+	if info, err := os.Stat(path); err == nil {
+		return path, info.Mode().Type()
+	}
+	return path, 0
 }
 
 // writableFolder does the same for a folder, which need not be there.
@@ -72,7 +91,7 @@ func enterable(dir string) error {
 
 // leave writes files, and makes the folder that they are in where one is named: each is
 // there whole and all of them are, or none is and nothing else, also where the command is
-// told to end meanwhile.
+// told to end meanwhile. Devices and pipes are written to as they are.
 func leave(parent context.Context, folder string, outputs []output) (err error) {
 	ctx, stop := terminable(parent)
 	defer stop()
@@ -80,7 +99,7 @@ func leave(parent context.Context, folder string, outputs []output) (err error) 
 	if err != nil {
 		return unwritten(folder, err)
 	}
-	var files []*renameio.PendingFile
+	var files []pending
 	defer func() {
 		for _, f := range files {
 			_ = f.Cleanup() // does nothing to a file that is in its place
@@ -93,7 +112,7 @@ func leave(parent context.Context, folder string, outputs []output) (err error) 
 		if err := writable(o.path); err != nil {
 			return err
 		}
-		f, err := renameio.NewPendingFile(o.path, renameio.WithPermissions(0o644))
+		f, err := begin(o.path)
 		if err != nil {
 			return unwritten(o.path, err)
 		}
@@ -109,6 +128,29 @@ func leave(parent context.Context, folder string, outputs []output) (err error) 
 	}
 	return nil
 }
+
+// pending is a file that is being written.
+type pending interface {
+	io.Writer
+	Cleanup() error
+	CloseAtomicallyReplace() error
+}
+
+// begin begins a file aside of where it is to be.
+func begin(path string) (pending, error) {
+	path, kind := place(path)
+	if !kind.IsRegular() {
+		f, err := os.OpenFile(path, os.O_WRONLY, 0)
+		return device{f}, err
+	}
+	return renameio.NewPendingFile(path, renameio.WithPermissions(0o644))
+}
+
+// device is what cannot be replaced, and need not be.
+type device struct{ *os.File }
+
+func (d device) Cleanup() error                { return d.Close() }
+func (d device) CloseAtomicallyReplace() error { return d.Close() }
 
 // makeFolder makes a folder and those that it is in. What it returns takes those away again
 // that were not there, as far as they are empty.

@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"io"
@@ -119,5 +120,33 @@ func TestWritable(t *testing.T) {
 	}
 	if len(remains(t, dir)) != 1 {
 		t.Error("asking left something behind")
+	}
+}
+
+// TestLeaveLinks: a link stays one, what it leads to is replaced; and pipes are written to, as
+// devices are, which a user who may would else replace.
+func TestLeaveLinks(t *testing.T) {
+	t.Chdir(t.TempDir())
+	if err := cmp.Or(os.WriteFile("file", []byte("old"), 0o600), os.Symlink("file", "link"), syscall.Mkfifo("pipe", 0o600)); err != nil {
+		t.Fatal(err)
+	}
+	pipe, err := os.OpenFile("pipe", os.O_RDWR, 0) // so that nobody waits for the other end
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer pipe.Close()
+	if err := cmp.Or(writable("link"), writable("pipe"), leave(t.Context(), "", []output{bytesTo("link", []byte("new")), bytesTo("pipe", []byte("new"))})); err != nil {
+		t.Fatal(err)
+	}
+	file, err := os.ReadFile("file")
+	if err != nil {
+		t.Fatal(err)
+	}
+	piped := make([]byte, 3)
+	if _, err := io.ReadFull(pipe, piped); err != nil || string(piped)+string(file) != "newnew" {
+		t.Errorf("pipe %q, file %q, %v", piped, file, err)
+	}
+	if to, err := os.Readlink("link"); err != nil || to != "file" {
+		t.Errorf("the link leads to %q, %v", to, err)
 	}
 }
