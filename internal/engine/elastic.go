@@ -88,7 +88,7 @@ func (p *prospect) ask(a *alloc, j *jobState, class int, now job.Time) {
 	need, span := j.classNeed(class), j.waits.span[class]
 	switch ends := a.deadline(); {
 	case a.retired || !a.holds(need):
-	case !a.up() && a.req.Time != 0 && span+j.pool.startUp > a.req.Time, a.up() && !sched.InTime(now, ends, span):
+	case !a.up() && a.req.Time != 0 && span+j.pool.startUpOf(a.req) > a.req.Time, a.up() && !sched.InTime(now, ends, span):
 		p.short = true
 	case !a.up() || ends == 0:
 		p.ok, p.until = true, 0

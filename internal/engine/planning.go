@@ -171,7 +171,7 @@ func (j *jobState) tooShort(in Planned, knew time.Duration) (short bool, most ti
 		return false, 0
 	}
 	for _, r := range in.Allocs {
-		if most = max(most, r.Time-j.pool.startUp); r.Time == 0 {
+		if most = max(most, r.Time-j.pool.startUpOf(r)); r.Time == 0 {
 			return false, 0
 		}
 	}

@@ -43,6 +43,11 @@ func (p *pool) guessStartUp(a *alloc) {
 	}
 }
 
+// startUpOf returns how much of its wall time an allocation is reckoned to lose: half of it at
+// most, as this may be a guess. Else none that can be had would be tried, and plans went on for
+// ever; those that are tried and come to nothing are counted (Config.MaxBarren).
+func (p *pool) startUpOf(r job.AllocRequest) time.Duration { return min(p.startUp, r.Time/2) }
+
 // lasted returns how much of its wall time an allocation that has begun had lasted by then.
 func (a *alloc) lasted(by job.Time) time.Duration {
 	lasted := max(0, by.Sub(a.began))

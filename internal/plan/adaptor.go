@@ -62,7 +62,6 @@ type adaptor struct {
 	expect   predict.Expected
 	spent    int // placed tasks, see weighing
 	grain    time.Duration
-	startUp  float64 // seconds from the start of an allocation until its workers are ready
 	live     []predict.Window
 	notes    []string
 }
@@ -91,11 +90,7 @@ type option struct {
 }
 
 func newAdaptor(q *Question) *adaptor {
-	a := &adaptor{q: q, req: &q.Spec.Request, needs: needsOf(q.Spec), grain: max(q.Snap.Queue.Grain, time.Second),
-		startUp: usualStartUp}
-	if q.Rest != nil {
-		a.startUp = max(a.startUp, q.Rest.StartUp.Seconds())
-	}
+	a := &adaptor{q: q, req: &q.Spec.Request, needs: needsOf(q.Spec), grain: max(q.Snap.Queue.Grain, time.Second)}
 	a.size = predict.Size{Kind: q.Spec.Kind, InputBytes: q.Counts.InputBytes, Tasks: q.Counts.Tasks}
 	if q.Spec.Kind == job.Bag {
 		a.throttle = q.Spec.Bag.Throttle

@@ -144,16 +144,15 @@ func (d *decision) find() error {
 // long as the median fits.
 func (d *decision) longEnough() error {
 	a := d.a
-	most, by := time.Duration(0), ""
+	most, by, limit := time.Duration(0), "", 0.0
 	for _, p := range d.places {
 		if p.maxTime == 0 {
 			return nil
 		}
 		if p.maxTime > most {
-			most, by = p.maxTime, p.timeBy
+			most, by, limit = p.maxTime, p.timeBy, p.maxTime.Seconds()-p.startUp
 		}
 	}
-	limit := most.Seconds() - a.startUp
 	maps, reduces := a.known.inv.Map.Quantile(0.5), 0.0
 	if a.load.Maps == 0 {
 		maps = 0

@@ -117,7 +117,7 @@ func (a *adaptor) blindOption(p *place, s cluster.Slot, sounding bool) option {
 func (a *adaptor) leastBlind(p *place) float64 {
 	least := leastBlind
 	if r := a.q.Rest; r != nil {
-		least = max(least, 2*r.CutShort, asDuration(a.ready())+max(r.Span, leastBlind))
+		least = max(least, 2*r.CutShort, asDuration(p.ready())+max(r.Span, leastBlind))
 	}
 	if p.maxTime > 0 {
 		least = min(least, p.maxTime)
@@ -161,14 +161,14 @@ func (a *adaptor) guess() float64 {
 // where tasks were long, and that of the others by as much where all nodes were wanted.
 func (a *adaptor) guessed(o *option) float64 {
 	p, each := o.place, a.guess()
-	run := a.startUp + each*float64(a.waves(p, o.nodes))
+	run := p.startUp + each*float64(a.waves(p, o.nodes))
 	if o.time == cluster.Unbounded || run <= o.time.Seconds() {
 		return o.start + run
 	}
 	left := max(each, (1-o.time.Seconds()/run)*each*float64(a.waves(p, p.capNodes)))
-	t := asDuration(a.startUp + left)
+	t := asDuration(p.startUp + left)
 	next := max(a.fit(p.line, o.end(), p.capNodes, t), o.end()+a.fit(p.queue, 0, p.capNodes, t))
-	return next + a.startUp + left
+	return next + p.startUp + left
 }
 
 // waves returns in how many waves the tasks run on so many nodes.

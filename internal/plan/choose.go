@@ -37,7 +37,7 @@ func (a *adaptor) offers(places []*place) (good []offer, out []option) {
 			}
 			low, ok := bounds[n]
 			if !ok {
-				low = a.startUp + a.low(p, n)
+				low = p.startUp + a.low(p, n)
 				bounds[n] = low
 			}
 			good = append(good, offer{p, s, n, a.seconds(s.Start) + a.atBest(p, s, n, low)})

@@ -109,7 +109,7 @@ func (d *decision) predict(p *Plan) {
 	}
 	windows, _ := a.goingOn(after, d.windows())
 	a.finely(func() { d.runs, _, _ = a.simulate(windows, a.only(d.chosen), noLimit) })
-	start = max(0, start-d.a.startUp)
+	start = max(0, start-after.startUp)
 	p.Predicted = &Prediction{
 		Interval: predict.Interval{Low: micros(d.runs.Quantile(0.05) - start), Up: micros(d.runs.Quantile(0.95) - start)},
 		Median:   micros(d.runs.Quantile(0.5) - start), P95: micros(d.runs.Quantile(0.95) - start), Stages: []Stage{},

@@ -168,7 +168,7 @@ func (s *several) offers(places []*place, done float64) []offer {
 		for _, slot := range free.slots {
 			start := s.a.seconds(slot.Start)
 			n := min(slot.Nodes, s.room(p, start, s.a.seconds(slot.End())))
-			worth := min(done, s.a.seconds(slot.End())) - start - s.a.startUp
+			worth := min(done, s.a.seconds(slot.End())) - start - p.startUp
 			if n >= p.minNodes && worth > 0 {
 				out = append(out, offer{&free, slot, n, -worth * float64(n*max(p.taskSlots, p.reduceSlots))})
 			}
@@ -183,7 +183,7 @@ func (s *several) offers(places []*place, done float64) []offer {
 func (s *several) room(p *place, start, end float64) int {
 	tasks, reduces, nodes := 0, 0, 0
 	for _, w := range s.windows {
-		if w.Start < end && w.End >= start+s.a.startUp+s.a.one() {
+		if w.Start < end && w.End >= start+p.startUp+s.a.one() {
 			tasks, reduces = tasks+w.TaskSlots, reduces+w.ReduceSlots
 		}
 	}
@@ -222,7 +222,7 @@ func (a *adaptor) liveWindows(queue *place) []predict.Window {
 		w := p.window(l.Request.Nodes, 0, 0)
 		w.Start, w.End = a.span(&l, queue)
 		if a.waits(&l) {
-			w.Start += a.startUp
+			w.Start += queue.startUp
 		}
 		if w.End > w.Start {
 			out = append(out, w)

@@ -16,7 +16,7 @@ type place struct {
 	limits
 	part     *cluster.Partition
 	perNode  job.Resources
-	startUp  float64 // see adaptor
+	startUp  float64 // seconds from the start of an allocation until its workers are ready
 	usable   int     // nodes that could hold a worker
 	capNodes int     // more nodes are of no use: all tasks run at once, or the bounds say so
 
@@ -40,9 +40,10 @@ func (a *adaptor) places(part *cluster.Partition) ([]*place, error) {
 	if err := a.admits(part, nodes); err != nil {
 		return nil, err
 	}
+	limits := limitsOf(&a.q.Spec.Request, part)
 	var out []*place
 	for _, size := range a.sizes(part, nodes) {
-		p := &place{limits: limitsOf(&a.q.Spec.Request, part), part: part, perNode: size, startUp: a.startUp}
+		p := &place{limits: limits, part: part, perNode: size, startUp: a.startUp(limits)}
 		for _, n := range nodes {
 			if size.Fits(n.Capacity) {
 				p.usable++

@@ -49,9 +49,23 @@ const (
 	guessMost = 600.0
 )
 
+// startUp returns how long after its start the workers of an allocation are ready, in seconds: the
+// usual, or what allocations of the job have shown. That is believed up to half of the longest
+// wall time, as it may be a guess: with more, nothing could be done in any.
+func (a *adaptor) startUp(l limits) float64 {
+	if a.q.Rest == nil {
+		return usualStartUp
+	}
+	shown := a.q.Rest.StartUp
+	if l.maxTime > 0 {
+		shown = min(shown, l.maxTime/2)
+	}
+	return max(usualStartUp, shown.Seconds())
+}
+
 // ready returns after what part of its wall time, in seconds, the workers of an allocation are
 // ready though they are slow.
-func (a *adaptor) ready() float64 { return a.startUp + max(slowBy, slowShare*a.startUp) }
+func (p *place) ready() float64 { return p.startUp + max(slowBy, slowShare*p.startUp) }
 
 // least returns the shortest wall time that is of use, in seconds: a task may begin in it
 // (sched.Span) by what the plan and the engine expect of one, although workers are slow to start;
@@ -59,12 +73,12 @@ func (a *adaptor) ready() float64 { return a.startUp + max(slowBy, slowShare*a.s
 // cut short again and again. So could reduces in what is enough for a guess alone, all of
 // them, one allocation after the other, until the job is given up.
 func (a *adaptor) least(p *place) float64 {
-	least := a.ready() + sched.Span(asDuration(a.one())).Seconds()
+	least := p.ready() + sched.Span(asDuration(a.one())).Seconds()
 	if guess := a.known.inv.Reduce.Max; a.known.guessed && a.load.Reduces > 0 {
-		least = max(least, a.startUp+min(guessTimes*guess, max(guess, guessMost)))
+		least = max(least, p.startUp+min(guessTimes*guess, max(guess, guessMost)))
 	}
 	if r := a.q.Rest; r != nil {
-		least = max(least, a.ready()+r.Span.Seconds(), 2*r.CutShort.Seconds())
+		least = max(least, p.ready()+r.Span.Seconds(), 2*r.CutShort.Seconds())
 	}
 	if p.maxTime > 0 {
 		least = min(least, p.maxTime.Seconds())
@@ -126,7 +140,7 @@ func (a *adaptor) upper(p *place, nodes int) time.Duration {
 		Maps: a.load.Maps, Reduces: a.load.Reduces,
 		MapSlots: predict.Uniform(nodes * p.taskSlots), ReduceSlots: predict.Uniform(nodes * p.reduceSlots),
 	}).Total().Up
-	return a.ceil(a.startUp + up)
+	return a.ceil(p.startUp + up)
 }
 
 // tooShort says why a slot is of no use; empty: it is long enough for a task.
@@ -202,7 +216,7 @@ func (a *adaptor) atLeast(p *place, slot cluster.Slot, nodes int) float64 {
 	end := math.Inf(1)
 	if t := a.longest(p, slot); t != cluster.Unbounded {
 		end = start + t.Seconds()
-		windows = append(windows, p.window(p.capNodes, end-a.startUp, math.Inf(1)))
+		windows = append(windows, p.window(p.capNodes, end-p.startUp, math.Inf(1)))
 	}
 	windows[0] = p.window(nodes, start, end)
 	return a.trials.AtLeast(windows)
