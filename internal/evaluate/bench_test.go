@@ -43,7 +43,8 @@ func BenchmarkControls(b *testing.B) {
 	s, st := table2Mix(b, "naive")
 	b.ReportAllocs()
 	for b.Loop() {
-		if _, err := s.controls(b.Context(), st.draw, "", 0); err != nil {
+		rigid, elastic := st.draw("", 0)
+		if _, err := s.controls(b.Context(), rigid, elastic); err != nil {
 			b.Fatal(err)
 		}
 	}

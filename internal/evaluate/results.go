@@ -8,6 +8,7 @@ import (
 	"gonum.org/v1/gonum/floats"
 
 	"berth/internal/sim"
+	"berth/internal/workload"
 )
 
 // replication is what one replication of a study found.
@@ -29,28 +30,27 @@ const (
 // controlled says that there are controls, where replications are not all the same.
 func (s *Settings) controlled() bool { return !s.Plain && s.Limits.Max >= leastControlled }
 
-// pilot finds the controls of a replication's load and those of its pilots.
-func (s *Settings) pilot(ctx context.Context, st *study, i int, r *replication) error {
-	var err error
-	if r.controls, err = s.controls(ctx, st.draw, "", i); err != nil {
-		return err
-	}
-	r.pilots = make([]float64, len(r.controls))
+// pilot returns the sums of the controls of the pilots of the i-th replication.
+func (s *Settings) pilot(ctx context.Context, st *study, i int) ([]float64, error) {
+	var sums []float64
 	for n := range pilots {
-		values, err := s.controls(ctx, st.draw, "pilot ", pilots*i+n)
+		rigid, elastic := st.draw("pilot ", pilots*i+n)
+		values, err := s.controls(ctx, rigid, elastic)
 		if err != nil {
-			return err
+			return nil, err
 		}
-		floats.Add(r.pilots, values)
+		if sums == nil {
+			sums = make([]float64, len(values))
+		}
+		floats.Add(sums, values)
 	}
-	return nil
+	return sums, nil
 }
 
 // controls returns what is used as controls of a load: the mean turnaround of its HPC jobs
 // with no others beside them, and the least that any scheduler could reach, of each kind of
 // jobs without the other and of all together; 0 of jobs that there are none of.
-func (s *Settings) controls(ctx context.Context, draw generator, purpose string, i int) ([]float64, error) {
-	rigid, elastic := draw(purpose, i)
+func (s *Settings) controls(ctx context.Context, rigid []workload.Rigid, elastic []workload.Elastic) ([]float64, error) {
 	var alone float64
 	if len(rigid) > 0 {
 		cfg := sim.Config{Cluster: sim.Cluster{Nodes: s.Nodes}, Policy: s.Policy, Rigid: rigid}

@@ -113,7 +113,12 @@ func (s *Settings) replicate(ctx context.Context, st *study, i int) (replication
 	if st.exact || !s.controlled() {
 		return out, nil
 	}
-	return out, s.pilot(ctx, st, i, &out)
+	var err error
+	if out.controls, err = s.controls(ctx, rigid, elastic); err != nil {
+		return out, err
+	}
+	out.pilots, err = s.pilot(ctx, st, i)
+	return out, err
 }
 
 // bounds returns what no scheduler can go below: for all jobs together, and for those of

@@ -118,7 +118,9 @@ func (st *study) fits() error {
 	_, elastic := st.draw("", 0)
 	longest := time.Duration(0)
 	for i := range elastic {
-		longest = max(longest, slices.Max(elastic[i].Maps), slices.Max(append(elastic[i].Reduces, 0)))
+		for _, d := range slices.Concat(elastic[i].Maps, elastic[i].Reduces) {
+			longest = max(longest, d)
+		}
 	}
 	if st.maxTime > 0 && longest > st.maxTime {
 		return userError("--max-time", fmt.Sprintf("the queue takes jobs of up to %v, but a task of them takes %v", st.maxTime, longest), "allow more time")
