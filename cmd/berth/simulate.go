@@ -1,15 +1,8 @@
 package main
 
 import (
-	"os"
-	"runtime/debug"
-
 	"github.com/spf13/cobra"
 )
-
-// garbageShare lets garbage grow to so many times, in percent, what is in use, which is some
-// 10 MB: with the usual 100 a fifth of an experiment's time goes into collecting it.
-const garbageShare = 400
 
 func newSimulate() *cobra.Command {
 	c := &cobra.Command{
@@ -20,11 +13,6 @@ same command gives the same result, to the byte, on any machine; only wall_s, ho
 the simulation took, differs.`,
 		Example: "  berth simulate swf SDSC-SP2-1998-4.2-cln.swf.gz --filter --policy cbf\n" +
 			"  berth simulate swf log.swf --nodes 256 --policy easy --out jobs.csv --json",
-	}
-	c.PersistentPreRun = func(*cobra.Command, []string) {
-		if os.Getenv("GOGC") == "" {
-			debug.SetGCPercent(garbageShare)
-		}
 	}
 	c.AddCommand(newSimulateSWF(), newSimulateRun(), newSimulateTable2(), newSimulateTable3(), newSimulateFig3(), newSimulateFig4(), newSimulateVariants())
 	return group(c)
