@@ -14,7 +14,7 @@ build: ; $(GO) build -o $(BERTH) ./cmd/berth
 demo: build ; scripts/demo.sh $(BERTH)
 
 # Everything that must hold: format, lint, import rules, docs, tests with the race
-# detector, fuzz targets for a moment. Installs what it needs from Debian if missing.
+# detector, some thousand executions of each fuzz target. Installs what it needs from Debian if missing.
 test: ; scripts/test.sh
 
 lint: ; scripts/lint.sh

@@ -46,9 +46,23 @@ func (b *bench) earlier(ctx context.Context, w *workload) error {
 	if out, err := b.command(ctx, p, "server", "stop", "--force").CombinedOutput(); err != nil {
 		return fmt.Errorf("berth server stop: %w: %s", err, out)
 	}
-	// What is the coordinator's own is of this cluster: sockets, keys, allocations.
-	if err := os.RemoveAll(filepath.Join(p.state, "berth", "server")); err != nil {
+	return copyKnowledge(b.profile(w), p.state)
+}
+
+// copyKnowledge copies what later jobs learn from: the database of profiles, and the runs,
+// so that job ids are not used twice. The coordinator's own folder (sockets, keys, allocations)
+// belongs to the cluster it ran on. The scratch folder is left out because workers whose
+// allocation has just been cancelled may still be clearing it.
+func copyKnowledge(to, state string) error {
+	if err := os.MkdirAll(filepath.Join(to, "berth"), 0o700); err != nil {
 		return err
 	}
-	return os.CopyFS(b.profile(w), os.DirFS(p.state))
+	database, err := os.ReadFile(filepath.Join(state, "berth", "berth.db"))
+	if err != nil {
+		return err
+	}
+	if err := os.WriteFile(filepath.Join(to, "berth", "berth.db"), database, 0o600); err != nil {
+		return err
+	}
+	return os.CopyFS(filepath.Join(to, "berth", "runs"), os.DirFS(filepath.Join(state, "berth", "runs")))
 }
