@@ -17,12 +17,17 @@ import (
 // have at most 255 bytes (NAME_MAX).
 const maxName = 180
 
-// aside is a file that a task writes, under another name until it is committed.
+// aside is a file that a task writes, under another name until it is committed. The
+// name is the attempt's own and the file is always a new one: a process of an earlier
+// attempt, or of a job that was cancelled, writes on to the file that it has open, and
+// nothing of that gets into this one.
 type aside struct {
 	fd    int
 	path  string // where it goes; empty: it is written in place, or nowhere
 	part  string // where it is
 	bytes int64  // when it was closed
+	dev   uint64 // with ino the file's identity, known when it was closed
+	ino   uint64
 }
 
 // openAside makes the file that a task writes for path, in the same folder, so
@@ -37,13 +42,28 @@ func openAside(path string, at job.Attempt) (aside, error) {
 	}
 	a := aside{path: path, part: partName(path, at, at.N)}
 	var err error
-	a.fd, err = open(a.part, unix.O_WRONLY|unix.O_CREAT|unix.O_TRUNC|unix.O_APPEND)
+	a.fd, err = create(a.part)
 	if errors.Is(err, fs.ErrNotExist) {
 		if err = os.MkdirAll(filepath.Dir(path), 0o777); err == nil {
-			a.fd, err = open(a.part, unix.O_WRONLY|unix.O_CREAT|unix.O_TRUNC|unix.O_APPEND)
+			a.fd, err = create(a.part)
 		}
 	}
 	return a, outputError(path, err)
+}
+
+// createTries bounds how often a name is freed that is taken again at once.
+const createTries = 3
+
+// create makes a new file for appending. What has the name already, left by an attempt
+// whose record was lost with the machine's power, loses it and is not written to.
+func create(path string) (fd int, err error) {
+	for range createTries {
+		fd, err = open(path, unix.O_WRONLY|unix.O_CREAT|unix.O_EXCL|unix.O_APPEND)
+		if err != unix.EEXIST || unix.Unlink(path) != nil {
+			break
+		}
+	}
+	return fd, err
 }
 
 func open(path string, flags int) (int, error) {
@@ -55,35 +75,54 @@ func open(path string, flags int) (int, error) {
 	}
 }
 
-// partName is where attempt n of a task writes the output that goes to path.
+// partName is where attempt n of a task writes the output that goes to path. It names
+// the job as well: two jobs may write to one path, the second after the first was cancelled.
 func partName(path string, at job.Attempt, n int) string {
 	dir, base := filepath.Split(path)
 	if len(base) > maxName {
-		base = fmt.Sprintf("%s.%d", base[:maxName], at.Task)
+		base = base[:maxName]
 	}
-	return fmt.Sprintf("%s.%s.%d.part", dir, base, n)
+	return fmt.Sprintf("%s.%s.%s.%d.%d.part", dir, base, at.Job, at.Task, n)
 }
 
 // close ends the writing. It fails where the file system lost what was written before.
 func (a *aside) close() error {
 	var st unix.Stat_t
 	if a.path != "" && unix.Fstat(a.fd, &st) == nil {
-		a.bytes = st.Size
+		a.bytes, a.dev, a.ino = st.Size, st.Dev, st.Ino
 	}
 	return outputError(a.path, unix.Close(a.fd))
 }
 
-// commit puts the file into place.
+// errReplaced is that the name of an attempt's part leads to another file.
+var errReplaced = errors.New("another process replaced the file that the task wrote")
+
+// own returns nil while the part's name leads to the file that this attempt wrote.
+func (a *aside) own() error {
+	var st unix.Stat_t
+	if err := unix.Lstat(a.part, &st); err != nil {
+		return err
+	}
+	if st.Dev != a.dev || st.Ino != a.ino {
+		return errReplaced
+	}
+	return nil
+}
+
+// commit puts the file into place, never one that another process put under its name.
 func (a *aside) commit() error {
 	if a.path == "" {
 		return nil
+	}
+	if err := a.own(); err != nil {
+		return outputError(a.path, err)
 	}
 	return outputError(a.path, unix.Rename(a.part, a.path))
 }
 
 // drop removes the file.
 func (a *aside) drop() {
-	if a.path != "" {
+	if a.path != "" && a.own() == nil {
 		_ = unix.Unlink(a.part) // nobody reads it; it is hidden
 	}
 }

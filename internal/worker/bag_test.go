@@ -189,7 +189,7 @@ func TestOutputOfFailedAttempts(t *testing.T) {
 	if got := read(t, out); got != "1\n" {
 		t.Errorf("an attempt without permission wrote %q", got)
 	}
-	if err := os.WriteFile(filepath.Join(filepath.Dir(out), ".1.stdout.2.part"), nil, 0o600); err != nil { // as if lost
+	if err := os.WriteFile(filepath.Join(filepath.Dir(out), ".1.stdout.bag-1.0.2.part"), nil, 0o600); err != nil { // as if lost
 		t.Fatal(err)
 	}
 	p.say(start(try(s.ID, 0, 3)))
