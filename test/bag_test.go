@@ -1,7 +1,6 @@
 package test
 
 import (
-	"encoding/json"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -107,19 +106,7 @@ func TestCancelAndResume(t *testing.T) {
 	w.write("task.sh", "#!/bin/sh\n[ $1 -le 5 ] || while [ ! -e go ]; do sleep 0.01; done\necho $1 >>ran\n")
 	w.must("bag", "--detach", "--array", "1-8", "--", "./task.sh", "{}")
 	id := string(w.jobs()[0])
-	w.await("five tasks to be done", func() bool {
-		r := w.must("status", "--json")
-		var s struct {
-			Jobs []struct {
-				ID        string `json:"id"`
-				TasksDone int    `json:"tasks_done"`
-			} `json:"jobs"`
-		}
-		if err := json.Unmarshal([]byte(r.stdout), &s); err != nil {
-			t.Fatal(err)
-		}
-		return len(s.Jobs) == 1 && s.Jobs[0].TasksDone == 5
-	})
+	w.await("five tasks to be done", func() bool { return w.tasksDone() == 5 })
 	w.must("cancel", id)
 	if r := w.berth("wait", id); r.code != 255 {
 		t.Errorf("the wait for a cancelled bag: %v", r)

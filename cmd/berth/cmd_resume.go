@@ -80,7 +80,7 @@ func resume(cmd *cobra.Command, h home.Home, r home.Run, f *resumeFlags) error {
 	if err != nil {
 		return err
 	}
-	if _, err := run.Replan(cmd.Context(), h, r, change); err != nil {
+	if _, err := run.Replan(cmd.Context(), h, r, f.failed, change); err != nil {
 		return err
 	}
 	if err := goOn(cmd.Context(), h, r, control.Resume{Failed: f.failed}); err != nil {

@@ -36,8 +36,13 @@ func decideMachine(q *Question) (Plan, error) {
 		Reasons: []string{}, Notes: append([]string{}, l.notes...),
 	}
 	why := p.reduces(spec, near(prof, p.size()))
-	p.predict(l, near(prof, p.size()))
-	p.Reasons = append(p.Reasons, p.decision())
+	p.setLeft(q.Rest)
+	if p.Left != nil && *p.Left == (Left{}) {
+		p.Reasons = append(p.Reasons, nothingLeft)
+	} else {
+		p.predict(l, near(prof, p.size()))
+		p.Reasons = append(p.Reasons, p.decision())
+	}
 	if why != "" {
 		p.Reasons = append(p.Reasons, why)
 	}
@@ -108,8 +113,9 @@ func (p *Plan) predict(l Layout, prof *predict.Profile) {
 		p.Source += ", in which not every stage of this job was measured"
 		return
 	}
+	left := p.left()
 	shape := predict.Shape{
-		Maps: p.Tasks, Reduces: p.Reduces,
+		Maps: left.Tasks, Reduces: left.Reduces,
 		MapSlots:    predict.Slots{{Count: l.TaskSlots, Speed: l.Speed}},
 		ReduceSlots: predict.Slots{{Count: l.ReduceSlots, Speed: l.Speed}},
 	}
@@ -125,7 +131,7 @@ func (p *Plan) stages(e predict.Estimate) []Stage {
 		return []Stage{{"tasks", round(e.Map)}}
 	}
 	stages := []Stage{{"map", round(e.Map)}}
-	if p.Reduces > 0 {
+	if p.left().Reduces > 0 {
 		stages = append(stages, Stage{"first-shuffle", round(e.FirstShuffle)},
 			Stage{"other-shuffle", round(e.OtherShuffle)}, Stage{"reduce", round(e.Reduce)})
 	}

@@ -13,10 +13,8 @@ import (
 // fill puts what was decided into the plan.
 func (d *decision) fill(p *Plan) {
 	a := d.a
-	p.Tasks, p.Reduces = a.load.Maps, a.load.Reduces
-	if a.q.Rest == nil {
-		p.Tasks, p.Reduces = a.size.Tasks, a.size.Reduces
-	}
+	p.Tasks, p.Reduces = a.size.Tasks, a.size.Reduces
+	p.setLeft(a.q.Rest)
 	p.Source, p.Scout = a.known.source, d.scout
 	for i := range d.chosen {
 		r := a.request(&d.chosen[i])
@@ -131,7 +129,7 @@ func (d *decision) headline(p *Plan) string {
 	var b strings.Builder
 	switch {
 	case d.a.load.Maps+d.a.load.Reduces == 0:
-		return "nothing is left to do"
+		return nothingLeft
 	case len(d.chosen) == 0 && !d.a.known.ok:
 		b.WriteString("nothing is asked for beside what is there until something is known of the tasks: ")
 	case len(d.chosen) == 0:
@@ -141,7 +139,7 @@ func (d *decision) headline(p *Plan) string {
 	}
 	if d.scout > 0 {
 		fmt.Fprintf(&b, "%s of %s are measured first, then the rest is planned; no prediction (%s)",
-			grouped(d.scout), count(p.Tasks, taskNoun(p.Kind)), p.Source)
+			grouped(d.scout), count(p.left().Tasks, taskNoun(p.Kind)), p.Source)
 		return b.String()
 	}
 	b.WriteString(p.amount())

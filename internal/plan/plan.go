@@ -15,8 +15,9 @@ type Plan struct {
 	NodeType string   `json:"node_type,omitempty"` // what the profile was measured on (predict.NodeType); set by who asks
 
 	Alloc      job.AllocRequest `json:"alloc"` // no nodes: nothing more is to be asked for, see Requests
-	Tasks      int              `json:"tasks"` // bag tasks or maps; of a plan of the rest those that are left
+	Tasks      int              `json:"tasks"` // bag tasks or maps of the whole job
 	Reduces    int              `json:"reduces"`
+	Left       *Left            `json:"left,omitempty"` // what the plan is about where the job has begun; nil: all of it
 	InputBytes int64            `json:"input_bytes"`
 	// More and Scout are for batch systems: further allocations that are asked for at
 	// the same time, and after how many tasks the rest is planned anew (0: not).
@@ -37,6 +38,27 @@ type Plan struct {
 
 	Reasons []string `json:"reasons"` // one line each; the first is the whole decision
 	Notes   []string `json:"notes"`   // what the user may want to mend or to know
+}
+
+// Left is what is not done of a job.
+type Left struct {
+	Tasks   int `json:"tasks"` // bag tasks or maps
+	Reduces int `json:"reduces"`
+}
+
+// left returns what the plan is about.
+func (p *Plan) left() Left {
+	if p.Left != nil {
+		return *p.Left
+	}
+	return Left{Tasks: p.Tasks, Reduces: p.Reduces}
+}
+
+// setLeft says that the plan is about the rest of a job. A nil rest is all of it.
+func (p *Plan) setLeft(r *Rest) {
+	if r != nil {
+		p.Left = &Left{Tasks: r.Tasks, Reduces: r.Reduces}
+	}
 }
 
 // Prediction is how long the job will run once its nodes are there, in seconds.

@@ -213,3 +213,25 @@ func TestMoreIsNoLater(t *testing.T) {
 		})
 	}
 }
+
+// TestPlansOfTheRest: a plan of what is left tells the size of the whole job as well as what is
+// left of it, so the next plan of the same job can be made from it: it is the one that the job's
+// own size gives.
+func TestPlansOfTheRest(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		q := genQuestion(t)
+		first := rapid.IntRange(0, q.Counts.Tasks).Draw(t, "left at first")
+		then := rapid.IntRange(0, first).Draw(t, "left then")
+		q.Rest = &Rest{Tasks: first}
+		p := decided(t, q)
+		if p.Tasks != q.Counts.Tasks || p.Left == nil || *p.Left != (Left{Tasks: first}) {
+			t.Fatalf("%d of %d tasks are left, the plan is of %d, %+v left", first, q.Counts.Tasks, p.Tasks, p.Left)
+		}
+		q.Rest = &Rest{Tasks: then}
+		again := q
+		again.Counts.Tasks = p.Tasks
+		if a, b := decided(t, q), decided(t, again); !reflect.DeepEqual(a, b) {
+			t.Fatalf("%+v by the job's size, %+v by the plan before", a, b)
+		}
+	})
+}

@@ -17,7 +17,7 @@ type Question struct {
 	Profile *predict.Profile // of the application; nil: there is none
 	// Measured is what this run has shown so far, on top of the profile; nil: nothing.
 	Measured *predict.Profile
-	Rest     *Rest   // what is left of a job that has begun; nil: it has not
+	Rest     *Rest   // what is left of a job that has begun; nil: all of it
 	Idle     []Live  // of a job that has not begun: allocations that wait for work and will serve it
 	Checks   []Check // what the batch system said of requests that were weighed before
 	// Brief leaves out of the plan what is there to be told: the outlook and the prediction.
@@ -26,7 +26,7 @@ type Question struct {
 	Memo  *Memo // of earlier plans, whose profiles have not changed; nil: none
 }
 
-// Rest is what is left of a job that runs on a batch system.
+// Rest is what is left of a job. On one machine only the numbers of tasks matter.
 type Rest struct {
 	Tasks, Reduces int           // bag tasks or maps, and reduces, that are not done
 	CutShort       time.Duration // an attempt had run so long when its allocation ended: less time is of no use

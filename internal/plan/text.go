@@ -9,6 +9,9 @@ import (
 	"berth/internal/predict"
 )
 
+// nothingLeft is the decision where all tasks of a job are done.
+const nothingLeft = "nothing is left to do"
+
 // decision says all of the plan in one line.
 func (p *Plan) decision() string {
 	var b strings.Builder
@@ -24,20 +27,21 @@ func (p *Plan) decision() string {
 
 // amount says how much there is to do, and in how many rounds.
 func (p *Plan) amount() string {
+	left := p.left()
 	var parts []string
 	if p.Kind == job.Bag {
-		parts = append(parts, count(p.Tasks, "task"))
-		if p.Tasks > 1 {
-			parts = append(parts, fmt.Sprintf("%d at once", min(p.TaskSlots, p.Tasks)))
+		parts = append(parts, count(left.Tasks, "task"))
+		if left.Tasks > 1 {
+			parts = append(parts, fmt.Sprintf("%d at once", min(p.TaskSlots, left.Tasks)))
 		}
 		return strings.Join(parts, ", ")
 	}
-	if p.Tasks > 0 || p.Reduces == 0 {
-		parts = append(parts, fmt.Sprintf("%s in %s", count(p.Tasks, "map"), count(waves(p.Tasks, p.TaskSlots), "wave")))
+	if left.Tasks > 0 || left.Reduces == 0 {
+		parts = append(parts, fmt.Sprintf("%s in %s", count(left.Tasks, "map"), count(waves(left.Tasks, p.TaskSlots), "wave")))
 	}
-	if p.Reduces > 0 {
-		reduces := count(p.Reduces, "reduce")
-		if w := waves(p.Reduces, p.ReduceSlots); w > 1 {
+	if left.Reduces > 0 {
+		reduces := count(left.Reduces, "reduce")
+		if w := waves(left.Reduces, p.ReduceSlots); w > 1 {
 			reduces += fmt.Sprintf(" in %d waves", w)
 		}
 		parts = append(parts, reduces)

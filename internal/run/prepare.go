@@ -10,6 +10,7 @@ import (
 	"berth/internal/job"
 	"berth/internal/mapreduce"
 	"berth/internal/plan"
+	"berth/internal/report"
 )
 
 // Prepare gives a decided job its id and its folder, and makes its output folder.
@@ -67,8 +68,9 @@ func Discard(r home.Run, spec *job.Spec) error {
 }
 
 // Replan plans what is left of a run that is over, on what there is now and within
-// what change makes of the request. Splits stay as they are.
-func Replan(ctx context.Context, h home.Home, r home.Run, change func(*job.Request)) (plan.Plan, error) {
+// what change makes of the request. Splits stay as they are. again says that tasks of
+// a bag that failed are to be run again.
+func Replan(ctx context.Context, h home.Home, r home.Run, again bool, change func(*job.Request)) (plan.Plan, error) {
 	spec, tasks, err := r.Load()
 	if err != nil {
 		return plan.Plan{}, err
@@ -82,29 +84,29 @@ func Replan(ctx context.Context, h home.Home, r home.Run, change func(*job.Reque
 	if err != nil {
 		return plan.Plan{}, err
 	}
-	var rest *plan.Rest
-	if at.snap.Queue != nil {
-		if rest, err = left(r, old); err != nil {
-			return plan.Plan{}, err
-		}
+	v, err := View(r)
+	if err != nil {
+		return plan.Plan{}, err
 	}
-	p, err := at.decide(ctx, h, spec, plan.Counts{Tasks: len(tasks.Entries) + len(tasks.Splits), InputBytes: old.InputBytes}, rest)
+	counts := plan.Counts{Tasks: len(tasks.Entries) + len(tasks.Splits), InputBytes: old.InputBytes}
+	p, err := at.decide(ctx, h, spec, counts, left(spec, counts, v, again))
 	if err != nil {
 		return plan.Plan{}, err
 	}
 	return p, home.WriteJSON(r.Plan(), p)
 }
 
-// left returns what is not done of a run that is over.
-func left(r home.Run, p plan.Plan) (*plan.Rest, error) {
-	v, err := View(r)
-	if err != nil {
-		return nil, err
+// left returns what is to be done yet of a run that is over. It goes by the job's own
+// size and not by an earlier plan, which may be about a part of the job.
+func left(spec *job.Spec, whole plan.Counts, v report.JobView, again bool) *plan.Rest {
+	if spec.Kind == job.Bag {
+		rest := &plan.Rest{Tasks: whole.Tasks - v.TasksDone}
+		if !again {
+			rest.Tasks -= v.TasksFailed
+		}
+		return rest
 	}
-	if p.Kind == job.Bag {
-		return &plan.Rest{Tasks: p.Tasks - v.TasksDone}, nil
-	}
-	rest := &plan.Rest{Tasks: p.Tasks, Reduces: p.Reduces}
+	rest := &plan.Rest{Tasks: whole.Tasks, Reduces: spec.MapReduce.Reduces}
 	for _, ph := range v.Phases {
 		switch ph.Phase {
 		case job.PhaseMap.String():
@@ -113,7 +115,7 @@ func left(r home.Run, p plan.Plan) (*plan.Rest, error) {
 			rest.Reduces -= ph.Done
 		}
 	}
-	return rest, nil
+	return rest
 }
 
 // LoadPlan reads what was decided for a run.

@@ -1,6 +1,7 @@
 package run
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"reflect"
@@ -28,10 +29,16 @@ func newHome(t *testing.T) home.Home {
 // prepared returns the run of a bag of three entries.
 func prepared(t *testing.T, h home.Home) (home.Run, *Decided) {
 	t.Helper()
+	return preparedOf(t, h, []job.Entry{{"a"}, {"b"}, {"c"}})
+}
+
+// preparedOf returns the run of a bag of those entries.
+func preparedOf(t *testing.T, h home.Home, entries []job.Entry) (home.Run, *Decided) {
+	t.Helper()
 	spec := job.New(job.Bag, t.TempDir())
 	spec.Bag.Command, spec.Request.On = []string{"true"}, "local"
 	spec.Normalize()
-	d, err := Decide(t.Context(), h, spec, []job.Entry{{"a"}, {"b"}, {"c"}})
+	d, err := Decide(t.Context(), h, spec, entries)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -131,7 +138,7 @@ func TestDamaged(t *testing.T) {
 func TestReplan(t *testing.T) {
 	h := newHome(t)
 	r, d := prepared(t, h)
-	p, err := Replan(t.Context(), h, r, func(q *job.Request) { q.Workers, q.SortMemory = 2, 64<<20 })
+	p, err := Replan(t.Context(), h, r, false, func(q *job.Request) { q.Workers, q.SortMemory = 2, 64<<20 })
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -144,7 +151,7 @@ func TestReplan(t *testing.T) {
 	if spec, err := r.Spec(); err != nil || spec.Request.Workers != d.Spec.Request.Workers {
 		t.Errorf("the spec is what was asked for first: %+v, %v", spec, err)
 	}
-	if _, err := Replan(t.Context(), h, h.Run("bag-99"), func(*job.Request) {}); job.CodeOf(err) != job.CodeArguments {
+	if _, err := Replan(t.Context(), h, h.Run("bag-99"), false, func(*job.Request) {}); job.CodeOf(err) != job.CodeArguments {
 		t.Errorf("a run that is not there: %v", err)
 	}
 }
@@ -206,5 +213,45 @@ func TestBatchOptions(t *testing.T) {
 	d, err := Decide(t.Context(), h, spec, []job.Entry{{"a"}})
 	if err != nil || !strings.Contains(strings.Join(d.Plan.Notes, "\n"), "--partition, --exclusive") {
 		t.Errorf("notes %q, %v", d.Plan.Notes, err)
+	}
+}
+
+// TestReplanAgain: a plan of the rest depends on the job and on what is left, not on the
+// plan before it: the second resume of a bag counts all of its tasks, as the first did.
+func TestReplanAgain(t *testing.T) {
+	h := newHome(t)
+	entries := make([]job.Entry, 20)
+	for i := range entries {
+		entries[i] = job.Entry{fmt.Sprint(i)}
+	}
+	r, d := preparedOf(t, h, entries)
+	set := journal.NewSet(h.JournalOf)
+	defer func() { _ = set.Close() }()
+	write(t, set, event.JobSubmitted{Work: replan.Work(d.Spec, d.Plan)})
+	task := 0
+	for _, stage := range []struct{ done, failed int }{{12, 0}, {16, 0}, {18, 1}} {
+		var records []event.Record
+		for ; task < stage.done+stage.failed; task++ {
+			at, how := job.Attempt{Job: r.ID, Task: task, N: 1}, event.Done
+			if task >= stage.done {
+				how = event.Failed
+			}
+			records = append(records, event.AttemptStarted{Attempt: at, Node: "a1/0"}, event.AttemptEnded{Attempt: at, Outcome: how})
+		}
+		write(t, set, append(records, event.JobEnded{Job: r.ID, State: event.StateCancelled})...)
+		for _, again := range []bool{false, true} {
+			p, err := Replan(t.Context(), h, r, again, func(*job.Request) {})
+			if err != nil {
+				t.Fatal(err)
+			}
+			left := 20 - stage.done
+			if !again {
+				left -= stage.failed
+			}
+			if p.Tasks != 20 || p.Left == nil || p.Left.Tasks != left || !strings.Contains(p.Reasons[0], fmt.Sprintf(": %d task", left)) {
+				t.Errorf("%d done, %d failed: a plan of %d tasks, of which %+v are left: %s", stage.done, stage.failed, p.Tasks, p.Left, p.Reasons[0])
+			}
+		}
+		write(t, set, event.JobResumed{Job: r.ID, Alloc: d.Plan.Alloc})
 	}
 }
