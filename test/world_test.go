@@ -10,6 +10,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strconv"
 	"strings"
 	"syscall"
@@ -64,6 +65,9 @@ func run(m *testing.M) int {
 	return m.Run()
 }
 
+// noBatch is the variable of a world without a batch system.
+const noBatch = "SLURM_CONF=/dev/null"
+
 // world is a user's machine: a state folder, a scratch folder and a folder to work in.
 type world struct {
 	t     testing.TB
@@ -91,11 +95,14 @@ func newWorld(t testing.TB) *world {
 func (w *world) home() home.Home { return home.Home{Dir: filepath.Join(w.root, "state", "berth")} }
 
 func (w *world) env() []string {
-	batch := w.batch
+	batch, on := w.batch, "auto"
 	if batch == nil {
-		batch = []string{"SLURM_CONF=/dev/null"}
+		batch = []string{noBatch}
 	}
-	return append(append(os.Environ(), batch...), "XDG_STATE_HOME="+filepath.Join(w.root, "state"), "TMPDIR="+filepath.Join(w.root, "tmp"),
+	if slices.Contains(batch, noBatch) { // where Slurm's commands are installed, berth wants to be told
+		on = "local"
+	}
+	return append(append(os.Environ(), batch...), "BERTH_ON="+on, "XDG_STATE_HOME="+filepath.Join(w.root, "state"), "TMPDIR="+filepath.Join(w.root, "tmp"),
 		"NO_COLOR=1", "GORACE=halt_on_error=1")
 }
 

@@ -37,7 +37,7 @@ type Ask struct {
 func Options() []Option { return options[:] }
 
 var options = [...]Option{
-	{Name: "on", Arg: "PLACE", Usage: "where to run: auto, local (this machine) or a batch system", set: setOn},
+	{Name: "on", Arg: "PLACE", Usage: "where to run: local (this machine), slurm, or auto: what BERTH_ON says, else slurm on a machine that has it, else local", set: setOn},
 	{Name: "nodes", Short: "N", Arg: "MIN[-MAX]", Usage: "bound the number of nodes; auto: berth decides", set: setNodes},
 	{Name: "max-nodes", Arg: "N", Usage: "use no more nodes than this", set: setMaxNodes},
 	{Name: "time", Short: "t", Arg: "TIME", Usage: "bound the wall time; auto: berth decides", set: setTime},

@@ -3,6 +3,7 @@ package run
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"strings"
@@ -25,31 +26,51 @@ type place struct {
 	notes    []string      // for the user
 }
 
-// look finds the place that the spec asks for. With --on auto it is Slurm where Slurm
-// is installed and its controller answers, else this machine.
+// OnVar is the environment variable that says what --on auto means to the user.
+const OnVar = "BERTH_ON"
+
+// auto is the place of a job whose user names none.
+const auto = "auto"
+
+// look finds the place that the spec asks for. What --on auto means the user's environment
+// may say (OnVar); otherwise it is Slurm on a machine of a Slurm cluster, and this machine
+// elsewhere. A Slurm that cannot be used is an error and never a reason to run on this
+// machine: it may be a login node, where nobody else wants a bag of tasks.
 func look(ctx context.Context, spec *job.Spec) (place, error) {
-	switch on := spec.Request.On; on {
+	on, where := spec.Request.On, "--on"
+	if said := os.Getenv(OnVar); on == auto && said != "" {
+		on, where = said, OnVar
+	}
+	if on == auto && !slurm.Here(os.Environ()) {
+		on = local.Name
+	}
+	switch on {
 	case local.Name:
 		return thisMachine()
-	case slurm.Name:
+	case slurm.Name, auto:
 		if err := slurm.Available(ctx, os.Environ()); err != nil { // the other commands would take long to say so
-			return place{}, err
+			return place{}, offerLocal(err)
 		}
-		return batch(ctx, spec)
-	case "auto":
-		err := slurm.Available(ctx, os.Environ())
-		if err == nil {
-			return batch(ctx, spec)
-		}
-		p, lerr := thisMachine()
-		if job.ClassOf(err) == job.Transient {
-			p.notes = append(p.notes, "Slurm is here but does not answer ("+err.Error()+"): this is planned for this machine alone")
-		}
-		return p, lerr
+		p, err := batch(ctx, spec)
+		return p, offerLocal(err)
 	default:
-		return place{}, &job.Error{Class: job.User, Code: job.CodeConfig, Where: "--on",
-			What: fmt.Sprintf("berth cannot run on %q", on), Do: "use --on local, --on slurm or leave it out"}
+		return place{}, &job.Error{Class: job.User, Code: job.CodeConfig, Where: where,
+			What: fmt.Sprintf("berth cannot run on %q", on), Do: "say local, slurm or auto"}
 	}
+}
+
+// offerLocal returns the error with the advice how to run on this machine after all.
+func offerLocal(err error) error {
+	var e *job.Error
+	if !errors.As(err, &e) {
+		return err
+	}
+	told := *e
+	told.Do = "use --on local, or set " + OnVar + "=local, to run on this machine"
+	if e.Do != "" {
+		told.Do = e.Do + "; or " + told.Do
+	}
+	return &told
 }
 
 func thisMachine() (place, error) {

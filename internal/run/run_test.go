@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"berth/internal/driver/local"
 	"berth/internal/event"
 	"berth/internal/home"
 	"berth/internal/job"
@@ -207,6 +208,7 @@ func TestPrepareLeavesNothing(t *testing.T) {
 // TestBatchOptions: what only a batch system knows is said to have no effect here.
 func TestBatchOptions(t *testing.T) {
 	h := newHome(t)
+	t.Setenv(OnVar, local.Name)
 	spec := job.New(job.Bag, t.TempDir())
 	spec.Bag.Command, spec.Request.Partition, spec.Request.Exclusive = []string{"true"}, "debug", true
 	spec.Normalize()

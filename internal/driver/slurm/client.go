@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 	"os/exec"
 	"strings"
 	"time"
@@ -83,13 +84,27 @@ func (c client) table(ctx context.Context, fields []string, args ...string) ([][
 	return parseTable(out, len(fields))
 }
 
+// Here reports whether env and the file system say that this machine is part of a Slurm
+// cluster: the commands are on PATH, or there is a configuration. Whether Slurm can be used
+// is another question (Available).
+func Here(env []string) bool {
+	if findProgram(env, "sbatch") != "" || lookup(env, "SLURM_CONF") != "" {
+		return true
+	}
+	_, err := os.Stat(defaultConfig)
+	return err == nil
+}
+
+// defaultConfig is where Slurm's commands look for their configuration first where SLURM_CONF is unset.
+const defaultConfig = "/etc/slurm/slurm.conf"
+
 // Available returns nil where Slurm can be used from here: its commands are on the PATH
 // of env, and a controller answers.
 func Available(ctx context.Context, env []string) error {
 	c := client{env: env}
 	if findProgram(env, "sbatch") == "" {
 		return &job.Error{Class: job.User, Code: job.CodeConfig, Where: "sbatch", What: "the command is not on PATH",
-			Do: "log in where Slurm is installed, or use --on local"}
+			Do: "log in where Slurm is installed, or load its module"}
 	}
 	out, err := c.run(ctx, "scontrol", "ping")
 	if answers(out) {
@@ -97,11 +112,10 @@ func Available(ctx context.Context, env []string) error {
 	}
 	if err != nil && strings.Contains(err.Error(), "Could not establish a configuration source") {
 		return &job.Error{Class: job.User, Code: job.CodeConfig, Where: "scontrol ping", What: "Slurm's commands are here, but no cluster is configured",
-			Do: "set SLURM_CONF, or use --on local"}
+			Do: "set SLURM_CONF, or load Slurm's module"}
 	}
 	if err == nil || strings.Contains(out, " is DOWN") {
-		return &job.Error{Class: job.Transient, Where: "scontrol ping", What: "no Slurm controller answers", Err: errAway,
-			Do: "try again later, or use --on local"}
+		return &job.Error{Class: job.Transient, Where: "scontrol ping", What: "no Slurm controller answers: " + words(out), Err: errAway, Do: "try again later"}
 	}
 	return err
 }
