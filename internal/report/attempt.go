@@ -215,7 +215,7 @@ func (j *Job) attemptDone(e event.Entry, r event.AttemptEnded, seconds float64) 
 		j.sums.counters[name] += n
 	}
 	if seconds = round(seconds); j.slow.wants(seconds) {
-		j.slow.add(TaskTime{Task: i, Name: j.taskName(i), Attempt: r.Attempt.N, Seconds: seconds})
+		j.slow.add(TaskTime{Task: i, Name: j.taskName(i), Input: j.taskInput(i), Attempt: r.Attempt.N, Seconds: seconds})
 	}
 	if g.kind == job.MapTask && j.work.Reduces > 0 {
 		j.held[i] = held{seconds: seconds, stats: r.Stats, counters: r.Counters}

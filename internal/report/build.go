@@ -220,5 +220,9 @@ func (j *Job) runningViews(now job.Time) []RunningView {
 	slices.SortFunc(views, func(a, b RunningView) int {
 		return cmp.Or(cmp.Compare(b.Seconds, a.Seconds), cmp.Compare(a.Task, b.Task), cmp.Compare(a.Attempt, b.Attempt))
 	})
-	return views[:min(len(views), maxRunning)]
+	views = views[:min(len(views), maxRunning)]
+	for i := range views {
+		views[i].Input = j.taskInput(views[i].Task)
+	}
+	return views
 }

@@ -18,9 +18,10 @@ type Failure struct {
 	Seq     uint64    `json:"seq"`  // place in the order of all records; later failures have greater ones
 	Task    int       `json:"task"` // index in the job's task table, from 0; reduces come after the maps
 	Name    string    `json:"name"`
-	Attempt int       `json:"attempt"` // 1 for the first
-	Left    int       `json:"left"`    // how often the task is still tried again
-	Final   bool      `json:"final"`   // the task has failed, it is not tried again
+	Input   string    `json:"input,omitempty"` // what the task works on: a bag's entry, or FILE:OFFSET+LENGTH
+	Attempt int       `json:"attempt"`         // 1 for the first
+	Left    int       `json:"left"`            // how often the task is still tried again
+	Final   bool      `json:"final"`           // the task has failed, it is not tried again
 	Node    string    `json:"node"`
 	Host    string    `json:"host"`
 	At      time.Time `json:"at"`
@@ -53,7 +54,7 @@ func (j *Job) noteFailure(e event.Entry, r event.AttemptEnded, a *attempt) {
 	}
 	task := r.Attempt.Task
 	f := Failure{
-		Seq: e.Seq, Task: task, Name: j.taskName(task), Attempt: r.Attempt.N, Left: j.tasks.left(task),
+		Seq: e.Seq, Task: task, Name: j.taskName(task), Input: j.taskInput(task), Attempt: r.Attempt.N, Left: j.tasks.left(task),
 		Final: j.tasks.table[task].pos == posFailed,
 		Node:  string(a.node), Host: j.info.Nodes.host(a.node), At: e.At.Std(),
 		Exit: r.Exit, Signal: r.Signal, Reason: r.Reason, Stderr: r.Stderr,
@@ -71,6 +72,7 @@ func (j *Job) noteFailure(e event.Entry, r event.AttemptEnded, a *attempt) {
 type TaskTime struct {
 	Task    int     `json:"task"`
 	Name    string  `json:"name"`
+	Input   string  `json:"input,omitempty"`
 	Attempt int     `json:"attempt"`
 	Seconds float64 `json:"seconds"`
 }

@@ -25,6 +25,8 @@ type Info struct {
 	// TaskName is what people call a task; nil: bag tasks by number from 1, others
 	// "map 0", "reduce 0".
 	TaskName func(task int) string
+	// TaskInput says what a task works on: its entry or its part of the input; nil, or empty: not known.
+	TaskInput func(task int) string
 	// StderrFile is where a task's standard error is kept; nil: nowhere.
 	StderrFile func(task int) string
 	// Nodes is a fold that many jobs share and that the caller applies node records to;
@@ -156,6 +158,14 @@ func (j *Job) end(at job.Time, r event.JobEnded) {
 
 // known reports whether the record that the job begins with was seen.
 func (j *Job) known() bool { return j.tasks.work != nil }
+
+// taskInput returns what the task works on, empty where that is not known.
+func (j *Job) taskInput(task int) string {
+	if j.info.TaskInput == nil {
+		return ""
+	}
+	return j.info.TaskInput(task)
+}
 
 // taskName returns what people call the task.
 func (j *Job) taskName(task int) string {

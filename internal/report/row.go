@@ -12,7 +12,8 @@ import (
 type AttemptRow struct {
 	Task    int        `json:"task"`
 	Name    string     `json:"name"`
-	Kind    string     `json:"kind"` // task, map, reduce
+	Input   string     `json:"input,omitempty"` // as in Failure
+	Kind    string     `json:"kind"`            // task, map, reduce
 	Attempt int        `json:"attempt"`
 	Node    string     `json:"node"`
 	Host    string     `json:"host"`
@@ -50,7 +51,7 @@ type PhaseRow struct {
 func (j *Job) row(e event.Entry, r event.AttemptEnded, a *attempt) AttemptRow {
 	g := j.tasks.group(r.Attempt.Task)
 	row := AttemptRow{
-		Task: r.Attempt.Task, Name: j.taskName(r.Attempt.Task), Kind: g.kind.String(), Attempt: r.Attempt.N,
+		Task: r.Attempt.Task, Name: j.taskName(r.Attempt.Task), Input: j.taskInput(r.Attempt.Task), Kind: g.kind.String(), Attempt: r.Attempt.N,
 		Node: string(a.node), Host: j.info.Nodes.host(a.node), Outcome: r.Outcome.String(),
 		Started: a.started.Std(), Ended: e.At.Std(), Seconds: round(e.At.Sub(a.started).Seconds()),
 		Exit: r.Exit, Signal: r.Signal, Reason: r.Reason, Phases: []PhaseRow{},

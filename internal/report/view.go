@@ -158,6 +158,7 @@ type Seconds struct {
 type RunningView struct {
 	Task     int      `json:"task"`
 	Name     string   `json:"name"`
+	Input    string   `json:"input,omitempty"` // as in Failure
 	Attempt  int      `json:"attempt"`
 	Node     string   `json:"node"`
 	Host     string   `json:"host"`

@@ -22,7 +22,7 @@ func Info(r home.Run, spec *job.Spec, tasks home.Tasks) (report.Info, error) {
 		return report.Info{}, err
 	}
 	in := report.Info{ID: r.ID, Name: spec.Name, Kind: spec.Kind, Tasks: p.Tasks + p.Reduces,
-		Decision: decision(p), Predicted: Predicted(p), Expected: Expected(p), Notes: p.Notes, TaskName: taskName(spec, tasks)}
+		Decision: decision(p), Predicted: Predicted(p), Expected: Expected(p), Notes: p.Notes, TaskName: taskName(spec, tasks), TaskInput: taskInput(spec, tasks)}
 	if spec.Kind == job.MapReduce {
 		in.Output, in.Logs = spec.MapReduce.Output, r.Logs()
 		return in, nil
@@ -76,6 +76,20 @@ func taskName(spec *job.Spec, tasks home.Tasks) func(task int) string {
 			return spec.Bag.TaskID(tasks.Entries[task], task)
 		}
 		return strconv.Itoa(task + 1)
+	}
+}
+
+// taskInput returns what tells the input of a run's tasks; a reduce has none of its own.
+func taskInput(spec *job.Spec, tasks home.Tasks) func(task int) string {
+	return func(task int) string {
+		switch {
+		case task < len(tasks.Entries):
+			return spec.Bag.Describe(tasks.Entries[task])
+		case task < len(tasks.Splits):
+			return tasks.Splits[task].Describe()
+		default:
+			return ""
+		}
 	}
 }
 

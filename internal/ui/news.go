@@ -19,6 +19,7 @@ type news struct {
 	nodes   map[string]report.NodeView
 	allocs  map[string]string // state by id
 	planned time.Time         // of the last plan told
+	shown   shownErrors
 }
 
 // knowing returns what finds the news to one who knows the view v.
@@ -102,7 +103,7 @@ func (n *news) lines(v report.JobView, c color) []string {
 		lines = append(lines, c.red("and "+count(others, "other failure")+"; see berth report "+string(v.ID)))
 	}
 	for _, f := range tell {
-		lines = append(lines, colorFirst(failureLines(f), c)...)
+		lines = append(lines, colorFirst(n.shown.lines(f), c)...)
 	}
 	return lines
 }

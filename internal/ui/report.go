@@ -195,9 +195,9 @@ func reportSlowest(b *strings.Builder, v report.JobView) {
 	if len(v.Slowest) < 2 {
 		return
 	}
-	t := newTable("SLOWEST", "ATTEMPT>", "TOOK>")
+	t := newTable("SLOWEST", "ATTEMPT>", "TOOK>", "INPUT")
 	for _, s := range v.Slowest[:min(len(v.Slowest), 5)] {
-		t.add(taskWord(s.Name), strconv.Itoa(s.Attempt), seconds(s.Seconds))
+		t.add(taskWord(s.Name), strconv.Itoa(s.Attempt), seconds(s.Seconds), inputCell(s.Input))
 	}
 	section(b, t)
 }
@@ -224,19 +224,21 @@ func reportFailures(b *strings.Builder, v report.JobView) {
 		fmt.Fprintf(b, ", the last %d of them", n)
 	}
 	b.WriteString("\n")
+	var shown shownErrors
 	for _, f := range v.Failures {
-		b.WriteString(join(failureLines(f)))
+		b.WriteString(join(shown.lines(f)))
 	}
 }
 
 // Rows writes a table of attempts with their phases, in the order they ended. Its
 // JSON twin is report.Full.
 func Rows(w io.Writer, rows []report.AttemptRow) error {
-	t := newTable("TASK", "ATTEMPT>", "NODE", "HOST", "OUTCOME", "PHASE", "START", "TOOK>", "IN>", "OUT>", "CPU>", "PEAK MEM>")
+	t := newTable("TASK", "ATTEMPT>", "NODE", "HOST", "OUTCOME", "PHASE", "START", "TOOK>", "IN>", "OUT>", "CPU>", "PEAK MEM>", "INPUT")
 	for _, r := range rows {
 		head := []string{clean(r.Name), strconv.Itoa(r.Attempt), r.Node, clean(r.Host), r.Outcome}
+		input := inputCell(r.Input)
 		if len(r.Phases) == 0 {
-			t.add(append(head, "", r.Started.Format(rowTime), seconds(r.Seconds), "", "", "", "")...)
+			t.add(append(head, "", r.Started.Format(rowTime), seconds(r.Seconds), "", "", "", "", input)...)
 		}
 		for _, p := range r.Phases {
 			took := seconds(p.End.Sub(p.Start).Seconds())
@@ -244,8 +246,8 @@ func Rows(w io.Writer, rows []report.AttemptRow) error {
 				took = ">" + took
 			}
 			t.add(append(head, p.Phase, p.Start.Format(rowTime), took, someSize(p.BytesIn), someSize(p.BytesOut),
-				someSeconds(p.CPUS), someSize(p.PeakMem))...)
-			head = []string{"", "", "", "", ""}
+				someSeconds(p.CPUS), someSize(p.PeakMem), input)...)
+			head, input = []string{"", "", "", "", ""}, ""
 		}
 	}
 	return t.write(w)

@@ -109,6 +109,9 @@ func (s *scene) newJob(d *datadriven.TestData) {
 	if n := text("note"); n != "" {
 		info.Notes = []string{n}
 	}
+	if inputs := strings.Split(text("inputs"), ";"); len(inputs) > 1 {
+		info.TaskInput = func(task int) string { return inputs[task%len(inputs)] }
+	}
 	if wait, err := time.ParseDuration(text("wait")); err == nil {
 		all, _ := time.ParseDuration(text("turnaround"))
 		info.Expected = &report.Expectation{WaitS: wait.Seconds(), TurnaroundS: all.Seconds()}

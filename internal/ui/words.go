@@ -2,7 +2,6 @@ package ui
 
 import (
 	"fmt"
-	"strconv"
 	"strings"
 
 	"berth/internal/event"
@@ -69,50 +68,6 @@ func wholeLine(v report.JobView) string {
 		parts = append(parts, count(n, "attempt")+" lost")
 	}
 	return strings.Join(parts, ", ")
-}
-
-// why says how an attempt failed: the reason it came with, or exit code or signal.
-func why(f report.Failure) string {
-	switch {
-	case f.Reason != "":
-		return clean(f.Reason)
-	case f.Signal != 0:
-		return "killed by signal " + strconv.Itoa(f.Signal)
-	default:
-		return "exit " + strconv.Itoa(f.Exit)
-	}
-}
-
-// taskWord is what a task is called within a sentence: "task 4", "map 3".
-func taskWord(v string) string {
-	if _, err := strconv.Atoi(v); err == nil {
-		return "task " + v
-	}
-	return clean(v)
-}
-
-// failureLines tell of a failed attempt: what failed where and how, whether it is
-// tried again, and the last lines of its standard error.
-func failureLines(f report.Failure) []string {
-	first := taskWord(f.Name) + " failed"
-	if f.Host != "" {
-		first += " on " + clean(f.Host)
-	}
-	first += ": " + why(f)
-	switch {
-	case !f.Final && f.Left > 0:
-		first += fmt.Sprintf(" (attempt %d; it is tried again)", f.Attempt)
-	case f.Attempt > 1:
-		first += fmt.Sprintf(" (attempt %d, the last)", f.Attempt)
-	}
-	lines := []string{first}
-	for _, l := range cleanLines(f.Stderr) {
-		lines = append(lines, "  | "+l)
-	}
-	if f.File != "" && f.Stderr != "" {
-		lines = append(lines, "  see "+clean(f.File))
-	}
-	return lines
 }
 
 // Summary returns the closing lines on a job: what came of it, what it took, what was
@@ -201,7 +156,7 @@ func failedLine(v report.JobView) string {
 	}
 	if f := lastFinal(v); f != nil {
 		if v.Kind == job.MapReduce {
-			fmt.Fprintf(&b, ", %s: %s", taskWord(f.Name), why(*f))
+			fmt.Fprintf(&b, ", %s: %s", taskWithInput(f.Name, f.Input), why(*f))
 		}
 		if f.File != "" && f.Stderr != "" {
 			fmt.Fprintf(&b, " (see %s)", clean(f.File))

@@ -1,0 +1,58 @@
+package job
+
+import (
+	"fmt"
+	"strings"
+	"unicode/utf8"
+)
+
+// maxDescription is the length in characters above which a description is shortened.
+const maxDescription = 200
+
+// Describe returns what the task with that entry works on, for people: the entry's columns, each
+// quoted for a shell where there are several, shortened to 200 characters. It is empty
+// for array indices, as those are the tasks' names.
+func (b *BagSpec) Describe(e Entry) string {
+	switch {
+	case b.Array || len(e) == 0:
+		return ""
+	case len(e) == 1:
+		return Shorten(e[0], maxDescription)
+	default:
+		return Shorten(quoteWords(e), maxDescription)
+	}
+}
+
+// Describe returns what the split covers, for people: the first range as PATH:OFFSET+LENGTH in bytes,
+// or as the path alone where the whole of a compressed file is read, and the number of further
+// ranges. The path is shortened to 200 characters.
+func (s Split) Describe() string {
+	if len(s.Ranges) == 0 {
+		return ""
+	}
+	r := s.Ranges[0]
+	text := Shorten(r.Path, maxDescription)
+	if r.Length >= 0 {
+		text += fmt.Sprintf(":%d+%d", r.Offset, r.Length)
+	}
+	if more := len(s.Ranges) - 1; more > 0 {
+		text += fmt.Sprintf(" and %d more", more)
+	}
+	return text
+}
+
+// Shorten returns text with at most limit characters: of longer text the middle is replaced by "…",
+// as the ends of paths and command lines tell most. A limit below 3 counts as 3.
+func Shorten(text string, limit int) string {
+	limit = max(limit, 3)
+	if len(text) <= limit || utf8.RuneCountInString(text) <= limit {
+		return text
+	}
+	runes := []rune(text)
+	tail := (limit - 1) / 2
+	var b strings.Builder
+	b.WriteString(string(runes[:limit-1-tail]))
+	b.WriteRune('…')
+	b.WriteString(string(runes[len(runes)-tail:]))
+	return b.String()
+}

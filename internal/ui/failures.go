@@ -1,0 +1,101 @@
+package ui
+
+import (
+	"fmt"
+	"strconv"
+
+	"berth/internal/job"
+	"berth/internal/report"
+)
+
+// maxInput is how many characters of a task's input stand in a line or a cell.
+const maxInput = 60
+
+// why says how an attempt failed: the reason it came with, or exit code or signal.
+func why(f report.Failure) string {
+	switch {
+	case f.Reason != "":
+		return clean(f.Reason)
+	case f.Signal != 0:
+		return "killed by signal " + strconv.Itoa(f.Signal)
+	default:
+		return "exit " + strconv.Itoa(f.Exit)
+	}
+}
+
+// taskWord is what a task is called within a sentence: "task 4", "map 3".
+func taskWord(v string) string {
+	if _, err := strconv.Atoi(v); err == nil {
+		return "task " + v
+	}
+	return clean(v)
+}
+
+// inputCell writes a task's input where room is short; empty where it is not known.
+func inputCell(input string) string { return job.Shorten(clean(input), maxInput) }
+
+// taskWithInput is taskWord with the input behind it: "task 4 (b.txt)".
+func taskWithInput(name, input string) string {
+	if input == "" {
+		return taskWord(name)
+	}
+	return taskWord(name) + " (" + inputCell(input) + ")"
+}
+
+// Bounds of shownErrors.
+const (
+	// longError is from how many lines on a standard error that was shown is not shown again.
+	longError = 4
+	// maxShown is how many are remembered.
+	maxShown = 100
+)
+
+// shownErrors remembers the standard errors that were shown, as attempts of one program tend to fail
+// alike: a long one is shown once. The zero value remembers nothing yet.
+type shownErrors struct {
+	of map[string]report.Failure // the failure with which it was shown
+}
+
+// lines tell of a failed attempt: what failed where and how, whether it is
+// tried again, and the last lines of its standard error.
+func (s *shownErrors) lines(f report.Failure) []string {
+	first := taskWithInput(f.Name, f.Input) + " failed"
+	if f.Host != "" {
+		first += " on " + clean(f.Host)
+	}
+	first += ": " + why(f)
+	switch {
+	case !f.Final && f.Left > 0:
+		first += fmt.Sprintf(" (attempt %d; it is tried again)", f.Attempt)
+	case f.Attempt > 1:
+		first += fmt.Sprintf(" (attempt %d, the last)", f.Attempt)
+	}
+	lines := append([]string{first}, s.errorLines(f)...)
+	if f.File != "" && f.Stderr != "" {
+		lines = append(lines, "  see "+clean(f.File))
+	}
+	return lines
+}
+
+// errorLines returns the lines of a failure's standard error, or one that says where the same was shown.
+func (s *shownErrors) errorLines(f report.Failure) []string {
+	text := cleanLines(f.Stderr)
+	if len(text) >= longError {
+		if before, ok := s.of[f.Stderr]; ok {
+			same := fmt.Sprintf("attempt %d", before.Attempt)
+			if before.Task != f.Task {
+				same = taskWord(before.Name) + ", " + same
+			}
+			return []string{fmt.Sprintf("  | the same %d lines as %s", len(text), same)}
+		}
+		if s.of == nil || len(s.of) == maxShown {
+			s.of = map[string]report.Failure{}
+		}
+		s.of[f.Stderr] = f
+	}
+	lines := make([]string, len(text))
+	for i, l := range text {
+		lines[i] = "  | " + l
+	}
+	return lines
+}
