@@ -1,7 +1,7 @@
 package cluster
 
 import (
-	"cmp"
+	"maps"
 	"slices"
 	"strconv"
 
@@ -139,12 +139,10 @@ func (l *lineup) findNodes() {
 		l.nodes = append(l.nodes, state{free: l.snap.Nodes[i].Capacity, node: i})
 	}
 	l.facts.Usable = len(l.nodes)
-	for why, n := range excluded {
-		l.facts.Excluded = append(l.facts.Excluded, Excluded{why, n})
+	for _, why := range slices.Sorted(maps.Keys(excluded)) {
+		l.facts.Excluded = append(l.facts.Excluded, Excluded{why, excluded[why]})
 	}
-	slices.SortFunc(l.facts.Excluded, func(a, b Excluded) int {
-		return cmp.Or(b.Nodes-a.Nodes, cmp.Compare(a.Reason, b.Reason))
-	})
+	slices.SortStableFunc(l.facts.Excluded, func(a, b Excluded) int { return b.Nodes - a.Nodes })
 }
 
 // reserved returns the reservation that is asked for by name; nil: none is, or it is not

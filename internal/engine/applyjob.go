@@ -88,7 +88,7 @@ func (e *Engine) applyJob(at job.Time, r event.Record) {
 	switch r := r.(type) {
 	case event.JobStopping:
 		j.state, j.ending, j.code, j.reason = event.StateStopping, r.State, r.Code, r.Reason
-		for _, a := range j.live {
+		for _, a := range j.sorted() { // nodes are looked at in the order in which they are freed
 			e.unwant(a)
 		}
 	case event.JobFinalizing:

@@ -2,6 +2,7 @@ package engine
 
 import (
 	"cmp"
+	"maps"
 	"slices"
 
 	"berth/internal/event"
@@ -161,14 +162,7 @@ func (j *jobState) find(id job.Attempt) *attempt {
 }
 
 // sorted returns the live attempts by task.
-func (j *jobState) sorted() []*attempt {
-	as := make([]*attempt, 0, len(j.live))
-	for _, a := range j.live {
-		as = append(as, a)
-	}
-	slices.SortFunc(as, byTask)
-	return as
-}
+func (j *jobState) sorted() []*attempt { return slices.SortedFunc(maps.Values(j.live), byTask) }
 
 // attempt is a live attempt: one that occupies its node.
 type attempt struct {

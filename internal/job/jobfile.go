@@ -3,6 +3,7 @@ package job
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -68,11 +69,7 @@ type fileKey struct {
 
 // table takes the keys of a table in the order of their lines.
 func (f *File) table(c *checks, prefix string, values map[string]any, keys []fileKey) {
-	names := make([]string, 0, len(values))
-	for name := range values {
-		names = append(names, name)
-	}
-	slices.SortFunc(names, func(a, b string) int {
+	names := slices.SortedFunc(maps.Keys(values), func(a, b string) int {
 		if d := f.lines[prefix+a] - f.lines[prefix+b]; d != 0 {
 			return d
 		}

@@ -1,6 +1,7 @@
 package predict
 
 import (
+	"maps"
 	"slices"
 
 	"berth/internal/job"
@@ -89,14 +90,7 @@ func (m *Measure) Selectivity() float64 { return ratio(float64(m.BytesOut), floa
 type Measures map[Part]*Measure
 
 // Parts returns the parts that were seen, sorted.
-func (ms Measures) Parts() []Part {
-	parts := make([]Part, 0, len(ms))
-	for p := range ms {
-		parts = append(parts, p)
-	}
-	slices.Sort(parts)
-	return parts
-}
+func (ms Measures) Parts() []Part { return slices.Sorted(maps.Keys(ms)) }
 
 // Get returns the part's measure, an empty one if it was not seen.
 func (ms Measures) Get(p Part) *Measure {
@@ -111,8 +105,8 @@ func (ms Measures) count(p Part) float64 { return float64(ms.Get(p).Time.Count) 
 
 // Merge adds what o holds.
 func (ms Measures) Merge(o Measures) {
-	for p, m := range o {
-		ms.at(p).Merge(m)
+	for _, p := range o.Parts() {
+		ms.at(p).Merge(o[p])
 	}
 }
 

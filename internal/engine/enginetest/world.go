@@ -18,6 +18,9 @@ type World struct {
 	Ledger  *Ledger
 	// After is called after each step of the engine, to check more.
 	After func()
+	// Given is told of each input before the engine gets it, and with nil that a new
+	// coordinator takes over from the journal.
+	Given func(in engine.Input)
 
 	cfg    engine.Config
 	choose func(n int) int // a number in 0…n−1
@@ -52,17 +55,27 @@ func New(cfg engine.Config, choose func(n int) int, fail func(format string, arg
 		disks: make(map[string]*disk), cleared: make(map[job.AllocID]bool), mixed: make(map[job.ID]bool)}
 }
 
+// Config returns what the engine was made with.
+func (w *World) Config() engine.Config { return w.cfg }
+
 // chance is true in one of n cases, and never when all is calm.
 func (w *World) chance(n int) bool { return !w.calm && w.choose(n) == 0 }
 
 // step hands an input to the engine. It reports whether what came of it was carried
 // out; it is not when the coordinator dies.
 func (w *World) step(in engine.Input) bool {
+	w.tellGiven(in)
 	out, err := w.Engine.Step(w.Now, in)
 	if err != nil && len(out.Records) > 0 {
 		w.settleError(in, err)
 	}
 	return w.take(out)
+}
+
+func (w *World) tellGiven(in engine.Input) {
+	if w.Given != nil {
+		w.Given(in)
+	}
 }
 
 // settleError checks that an input that was refused is one that may be.
@@ -131,6 +144,7 @@ func (w *World) die(records []event.Record) {
 
 // Restart lets a new coordinator take over from the journal.
 func (w *World) Restart() {
+	w.tellGiven(nil)
 	w.Engine = w.Replayed()
 	w.finalize, w.plans, w.clears = nil, nil, nil
 	clear(w.cleared)
