@@ -4,16 +4,17 @@
 package home
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
 	"regexp"
 	"strconv"
 	"strings"
-	"syscall"
 	"unicode/utf8"
 
 	"berth/internal/job"
+	"berth/internal/private"
 )
 
 // Home is the user's state folder, $XDG_STATE_HOME/berth, mode 0700.
@@ -51,25 +52,28 @@ func Open() (Home, error) {
 	return h, nil
 }
 
+// privateDir makes a folder of the state folder, or checks the one that is there.
 func privateDir(dir string) error {
-	if err := os.MkdirAll(dir, 0o700); err != nil {
-		return &job.Error{Class: job.User, Code: job.CodeIO, Where: dir, What: "cannot make the state folder",
-			Do: "set XDG_STATE_HOME to a folder you may write to", Err: err}
-	}
-	st, err := os.Stat(dir)
-	if err != nil {
-		return &job.Error{Class: job.Fatal, Code: job.CodeIO, Where: dir, What: "cannot read the state folder", Err: err}
-	}
-	if sys, ok := st.Sys().(*syscall.Stat_t); ok && int(sys.Uid) != os.Getuid() {
-		return &job.Error{Class: job.User, Where: dir, What: fmt.Sprintf("the state folder belongs to user %d", sys.Uid),
-			Do: "set XDG_STATE_HOME to a folder of your own"}
-	}
-	if st.Mode().Perm()&0o077 != 0 {
-		if err := os.Chmod(dir, 0o700); err != nil {
-			return &job.Error{Class: job.User, Where: dir, What: "the state folder is open to others", Do: "chmod 700 it", Err: err}
+	target := dir
+	if info, err := os.Lstat(dir); err == nil && info.Mode()&os.ModeSymlink != 0 && private.Owner(info) == os.Geteuid() {
+		if real, err := filepath.EvalSymlinks(dir); err == nil {
+			target = real // the user has it elsewhere
 		}
 	}
-	return nil
+	err := private.Folder(target)
+	var u *private.Untrusted
+	switch {
+	case err == nil:
+		return nil
+	case errors.As(err, &u) && u.Mode:
+		return &job.Error{Class: job.User, Code: job.CodeIO, Where: dir, What: "the state folder " + u.What,
+			Do: "if everything in it is yours, chmod 700 it"}
+	case errors.As(err, &u):
+		return &job.Error{Class: job.User, Code: job.CodeIO, Where: dir, What: "the state folder " + u.What,
+			Do: "set XDG_STATE_HOME to a folder of your own"}
+	}
+	return &job.Error{Class: job.User, Code: job.CodeIO, Where: dir, What: "cannot make the state folder",
+		Do: "set XDG_STATE_HOME to a folder you may write to", Err: err}
 }
 
 // Runs returns the folder that holds a folder for each run.

@@ -14,6 +14,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"berth/internal/job"
+	"berth/internal/private"
 )
 
 // foreignPatience is how long a lock is waited for that another machine holds, or seems
@@ -28,7 +29,7 @@ const foreignPatience = 5 * time.Second
 // never has the same name.
 func (s *scratch) takeLock(cfg Config, set func(*os.File) error) error {
 	path := filepath.Join(s.dir, "lock")
-	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
+	f, err := private.Open(path, os.O_RDWR|os.O_CREATE)
 	if err != nil {
 		return scratchError(path, "cannot open the lock file", err)
 	}

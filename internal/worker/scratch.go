@@ -17,6 +17,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"berth/internal/job"
+	"berth/internal/private"
 	"berth/internal/probe"
 )
 
@@ -80,6 +81,9 @@ func openScratch(cfg Config) (*scratch, error) {
 // tokenName is the file in a root that was lent which holds Config.Token.
 const tokenName = "token"
 
+// maxToken bounds what is read of that file, bytes; a token has 32.
+const maxToken = 4 << 10
+
 // tokenPatience is how long the token is looked for. It was written before the worker was
 // started, but a network file system may answer from its cache that it is not there.
 const tokenPatience = 2 * time.Second
@@ -87,7 +91,7 @@ const tokenPatience = 2 * time.Second
 // seesToken reports whether the root is the folder in which the token was put.
 func seesToken(root, token string) bool {
 	for until := time.Now().Add(tokenPatience); ; time.Sleep(tokenPatience / 20) {
-		b, err := os.ReadFile(filepath.Join(root, tokenName))
+		b, err := private.ReadFile(filepath.Join(root, tokenName), maxToken)
 		if err == nil && strings.TrimSpace(string(b)) == token {
 			return true
 		}
@@ -98,29 +102,21 @@ func seesToken(root, token string) bool {
 	}
 }
 
-// privateFolder makes a folder that only this user can enter, and refuses one that belongs to another.
+// privateFolder makes a folder that only this user can enter, and refuses one that others made or may write to.
 func privateFolder(dir string) error {
-	if err := os.MkdirAll(dir, 0o700); err != nil {
-		return scratchError(dir, "cannot make the scratch folder", err)
-	}
-	var st unix.Stat_t
-	if err := unix.Lstat(dir, &st); err != nil {
-		return scratchError(dir, "cannot look at the scratch folder", err)
-	}
-	if st.Mode&unix.S_IFMT != unix.S_IFDIR || int(st.Uid) != os.Getuid() {
-		return &job.Error{Class: job.User, Code: job.CodeIO, Where: dir,
-			What: fmt.Sprintf("the scratch folder is no folder of this user (owner %d)", st.Uid),
-			Do:   "name another with --scratch"}
-	}
-	if st.Mode&0o077 != 0 {
-		if err := os.Chmod(dir, 0o700); err != nil {
-			return scratchError(dir, "the scratch folder is open to others", err)
-		}
-	}
-	return nil
+	return scratchError(dir, "cannot make the scratch folder", private.Folder(dir))
 }
 
+// scratchError says what is wrong with the scratch folder, or a file in it; nil for no error.
 func scratchError(dir, what string, err error) error {
+	var u *private.Untrusted
+	switch {
+	case err == nil:
+		return nil
+	case errors.As(err, &u):
+		return &job.Error{Class: job.User, Code: job.CodeIO, Where: u.Path, What: "the scratch folder cannot be trusted: it " + u.What,
+			Do: "remove it if it is yours to remove, or name another with --scratch"}
+	}
 	return &job.Error{Class: job.Fatal, Code: job.CodeIO, Where: dir, What: what,
 		Do: "make room there, or name another scratch folder with --scratch", Err: err}
 }
@@ -209,7 +205,7 @@ func (s *scratch) removeAbandoned(log *slog.Logger) {
 // abandoned reports whether the lock's bundle is gone, so that no worker will be
 // started on the folder any more, and no worker holds it.
 func abandoned(lock string) bool {
-	f, err := os.OpenFile(lock, os.O_RDWR, 0)
+	f, err := private.Open(lock, os.O_RDWR)
 	if err != nil {
 		return false
 	}

@@ -1,6 +1,7 @@
 package worker
 
 import (
+	"errors"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -178,5 +179,38 @@ func TestFailureOf(t *testing.T) {
 		if got := failureOf(tt.err).outcome; got != tt.want {
 			t.Errorf("%v: %v, want %v", tt.err, got, tt.want)
 		}
+	}
+}
+
+// What another user put under the names that a worker uses is refused at once, not waited for.
+func TestPlantedScratch(t *testing.T) {
+	root := t.TempDir()
+	if err := unix.Mkfifo(filepath.Join(root, tokenName), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	if seesToken(root, "x") {
+		t.Error("a FIFO was taken for the token")
+	}
+	c := newCoord(t)
+	cfg := c.config("a1/0")
+	s, err := openScratch(cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.close()
+	for _, plant := range []func(path string) error{
+		func(path string) error { return unix.Mkfifo(path, 0o666) },
+		func(path string) error { return os.Symlink(filepath.Join(root, "victim"), path) },
+	} {
+		lock := filepath.Join(s.dir, "lock")
+		if err := errors.Join(os.Remove(lock), plant(lock)); err != nil {
+			t.Fatal(err)
+		}
+		if s, err := openScratch(cfg); err == nil || job.ClassOf(err) != job.User {
+			t.Errorf("lock file of another kind: %v, %v", s, err)
+		}
+	}
+	if _, err := os.Lstat(filepath.Join(root, "victim")); err == nil {
+		t.Error("the file behind the lock's name was made")
 	}
 }

@@ -17,6 +17,7 @@ import (
 	"berth/internal/driver"
 	"berth/internal/home"
 	"berth/internal/job"
+	"berth/internal/private"
 )
 
 // alloc is an allocation that has begun: its share of the machine and its workers.
@@ -53,6 +54,10 @@ func (d *Driver) writeConfigs(a *alloc) error {
 	scratch := d.opts.Scratch
 	if a.req.Scratch != "" {
 		scratch = driver.ScratchIn(a.req.Scratch)
+	}
+	if err := private.Folder(scratch); errors.As(err, new(*private.Untrusted)) { // told now; every worker would fail by it
+		return &job.Error{Class: job.User, Code: job.CodeIO, Where: scratch, What: "the scratch folder cannot be trusted", Err: err,
+			Do: "remove it if it is yours to remove, or name another with --scratch"}
 	}
 	for rank := range a.req.Nodes {
 		node := a.id.Node(rank)

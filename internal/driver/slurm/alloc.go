@@ -5,7 +5,6 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
-	"hash/fnv"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -18,6 +17,7 @@ import (
 	"berth/internal/driver"
 	"berth/internal/home"
 	"berth/internal/job"
+	"berth/internal/private"
 )
 
 // alloc is an allocation and the Slurm job that is to be it. The driver's lock guards all
@@ -51,22 +51,31 @@ func (a *alloc) file(rank int, end string) string {
 }
 func (a *alloc) jobFile() string { return filepath.Join(a.dir, jobFile) }
 
-// scratchName returns the name of the allocation's folder in a scratch root, which other
+// scratchPrefix begins the name of the allocation's folder in a scratch root, which other
 // coordinators of the user may share and which call theirs by the same ids.
-func (a *alloc) scratchName() string {
-	h := fnv.New32a()
-	_, _ = h.Write([]byte(a.dir)) // a hash takes everything
-	return fmt.Sprintf("berth-%d-%s-%08x", os.Getuid(), a.id, h.Sum32())
+func (a *alloc) scratchPrefix() string { return fmt.Sprintf("berth-%d-%s-", os.Getuid(), a.id) }
+
+// scratchNoted returns the folder that the allocation's configurations name, "" before there are any.
+func (a *alloc) scratchNoted() string {
+	var c driver.WorkerConfig
+	if err := home.ReadJSON(a.file(0, configEnd), &c); err == nil && strings.HasPrefix(filepath.Base(c.Scratch), a.scratchPrefix()) {
+		return c.Scratch
+	}
+	return ""
 }
 
 // scratch returns the allocation's folder for intermediate data. It lies in the root itself, not
-// in a folder of the user's: in /tmp, say, nobody but its owner can move it out of the way.
+// in a folder of the user's: in /tmp, say, nobody but its owner can move it out of the way. No
+// other user can have made it first, as half of its name is chosen at random.
 func (d *Driver) scratch(a *alloc) string {
+	if dir := a.scratchNoted(); dir != "" {
+		return dir
+	}
 	root := d.opts.Scratch
 	if a.req.Scratch != "" {
 		root = a.req.Scratch
 	}
-	return filepath.Join(root, a.scratchName())
+	return filepath.Join(root, a.scratchPrefix()+secret())
 }
 
 // prepare writes what the allocation's workers need to know, anew where it is adopted: the
@@ -76,8 +85,13 @@ func (d *Driver) prepare(a *alloc) error {
 		return folderError(a.dir, err)
 	}
 	c := driver.WorkerConfig{Capacity: a.req.PerNode, Scratch: d.scratch(a), SortMemory: a.req.SortMemory}
+	if err := home.WriteJSON(a.file(0, configEnd), c); err != nil { // the folder's name is noted before there is one
+		return err
+	}
 	var err error
-	if c.Token, err = token(c.Scratch); err != nil {
+	if c.Token, err = token(c.Scratch); errors.As(err, new(*private.Untrusted)) {
+		return scratchError(c.Scratch, err)
+	} else if err != nil {
 		d.opts.Log.Info("the scratch folder is not seen from here: map output ends with its node", "dir", c.Scratch, "err", err)
 	}
 	for rank := range a.req.Nodes {
@@ -135,20 +149,36 @@ func secret() string {
 	return hex.EncodeToString(b)
 }
 
-// token returns what the token file of a scratch folder says; it makes both where they are missing.
+// maxToken bounds what is read of a token file, bytes; a token has 32.
+const maxToken = 4 << 10
+
+// token returns what the token file of a scratch folder says; it makes both where they are
+// missing. Both have to be this user's.
 func token(scratch string) (string, error) {
-	if err := os.MkdirAll(scratch, 0o700); err != nil {
+	if err := private.Folder(scratch); err != nil {
 		return "", err
 	}
 	path := filepath.Join(scratch, driver.TokenName)
-	if b, err := os.ReadFile(path); err == nil && len(b) > 0 {
+	b, err := private.ReadFile(path, maxToken)
+	if err == nil && len(b) > 0 {
 		return string(b), nil
 	}
-	t := secret() + secret()
-	if err := os.WriteFile(path, []byte(t), 0o600); err != nil {
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return "", err
 	}
-	return t, nil
+	t := secret() + secret()
+	f, err := private.Open(path, os.O_WRONLY|os.O_CREATE|os.O_TRUNC)
+	if err != nil {
+		return "", err
+	}
+	_, err = f.WriteString(t)
+	return t, errors.Join(err, f.Close())
+}
+
+// scratchError is the error for a scratch folder that others made or may write to.
+func scratchError(dir string, err error) error {
+	return &job.Error{Class: job.User, Code: job.CodeIO, Where: dir, What: "the scratch folder cannot be trusted", Err: err,
+		Do: "name another with --scratch"}
 }
 
 // lockJobFile opens the file that sbatch writes the job's id to, locked: by who submits, and
@@ -220,10 +250,9 @@ func (a *alloc) began() bool {
 // remove deletes the allocation's folders; keys and map outputs go with them. The scratch
 // folder goes first: while the other is there it is found again.
 func (d *Driver) remove(a *alloc) error {
-	var c driver.WorkerConfig
-	if err := home.ReadJSON(a.file(0, configEnd), &c); err == nil && filepath.Base(c.Scratch) == a.scratchName() {
-		if err := removeTree(c.Scratch); err != nil {
-			return fmt.Errorf("remove %s: %w", c.Scratch, err)
+	if scratch := a.scratchNoted(); scratch != "" {
+		if err := removeTree(scratch); err != nil {
+			return fmt.Errorf("remove %s: %w", scratch, err)
 		}
 	}
 	if err := os.RemoveAll(a.dir); err != nil && !errors.Is(err, fs.ErrNotExist) {

@@ -1,0 +1,70 @@
+package slurm
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"golang.org/x/sys/unix"
+
+	"berth/internal/driver"
+	"berth/internal/home"
+	"berth/internal/job"
+	"berth/internal/private"
+)
+
+// Whatever another user put under the name of a token file is neither read nor written to,
+// and nothing waits for it.
+func TestTokenThatIsThereAlready(t *testing.T) {
+	for name, plant := range map[string]func(path, victim string) error{
+		"FIFO":             func(path, _ string) error { return unix.Mkfifo(path, 0o666) },
+		"dangling symlink": func(path, victim string) error { return os.Symlink(victim, path) },
+		"folder":           func(path, _ string) error { return os.Mkdir(path, 0o700) },
+	} {
+		dir, victim := t.TempDir(), filepath.Join(t.TempDir(), "victim")
+		if err := errors.Join(os.Chmod(dir, 0o700), plant(filepath.Join(dir, driver.TokenName), victim)); err != nil {
+			t.Fatal(err)
+		}
+		if tok, err := token(dir); !errors.As(err, new(*private.Untrusted)) {
+			t.Errorf("%s: token %q, %v", name, tok, err)
+		}
+		if _, err := os.Lstat(victim); err == nil {
+			t.Errorf("%s: the file behind it was made", name)
+		}
+	}
+	dir := filepath.Join(t.TempDir(), "scratch")
+	first, err := token(dir)
+	if err != nil || first == "" {
+		t.Fatal(first, err)
+	}
+	if again, err := token(dir); again != first || err != nil {
+		t.Errorf("read again the token is %q, %v; it was %q", again, err, first)
+	}
+}
+
+// The folder in a scratch root has a name that cannot be known beforehand, and the same one
+// whenever the allocation is taken up again, also that of an earlier version.
+func TestScratchName(t *testing.T) {
+	d := &Driver{opts: Options{Scratch: "/scratch"}}
+	a := &alloc{id: "a3", dir: t.TempDir(), req: job.AllocRequest{Nodes: 1}}
+	first := d.scratch(a)
+	if filepath.Dir(first) != "/scratch" || !strings.HasPrefix(filepath.Base(first), a.scratchPrefix()) || d.scratch(a) == first {
+		t.Errorf("%q, then %q", first, d.scratch(a))
+	}
+	for _, known := range []string{first, "/scratch/" + a.scratchPrefix() + "0a1b2c3d"} {
+		if err := home.WriteJSON(a.file(0, configEnd), driver.WorkerConfig{Scratch: known}); err != nil {
+			t.Fatal(err)
+		}
+		if got := d.scratch(a); got != known {
+			t.Errorf("%q is noted, and %q used", known, got)
+		}
+	}
+	if err := home.WriteJSON(a.file(0, configEnd), driver.WorkerConfig{Scratch: "/home/user"}); err != nil {
+		t.Fatal(err)
+	}
+	if got := a.scratchNoted(); got != "" {
+		t.Errorf("%q, which is no folder of the driver's, would be removed", got)
+	}
+}

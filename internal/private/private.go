@@ -1,0 +1,203 @@
+// Package private opens files and folders that have to be this user's alone, under names
+// that another user of the machine can guess and may have taken first.
+//
+// It is the one place that knows what to look for: who owns the file, who else may use it,
+// whether it is a file at all, and whether the name is a link. What is checked is what was
+// opened, so that a name cannot lead elsewhere afterwards, and nothing that is opened here
+// can block: opening a FIFO would. The package decides nothing about what becomes of a job;
+// callers say in their own words what the refused file was for and what to do.
+package private
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"syscall"
+
+	"golang.org/x/sys/unix"
+)
+
+// Untrusted is the error for a file or folder that others made or may write to.
+type Untrusted struct {
+	Path string
+	What string // continues a sentence that begins with what the path is: "belongs to user 7, not to you"
+	Mode bool   // only its mode is wrong; chmod helps if nobody else has used it
+}
+
+// Error returns the path and the reason.
+func (u *Untrusted) Error() string { return u.Path + " " + u.What }
+
+// Bits of a mode.
+const (
+	forOthers       = 0o077
+	writtenByOthers = 0o022
+)
+
+// Folder makes a folder with mode 0700, and its parents, or checks the one that is there.
+// One that others may read is closed to them; one that others may write to is refused with
+// an *Untrusted error, as are one of another user, a symbolic link, and a folder in one
+// where any user could replace it.
+func Folder(dir string) error {
+	if err := os.MkdirAll(filepath.Dir(dir), 0o700); err != nil {
+		return err
+	}
+	if err := checkParent(dir); err != nil {
+		return err
+	}
+	if err := os.Mkdir(dir, 0o700); err != nil && !errors.Is(err, fs.ErrExist) {
+		return err
+	}
+	f, info, err := openFolder(dir)
+	if err != nil {
+		return err
+	}
+	defer f.Close() //nolint:errcheck // nothing was written
+	if info.Mode().Perm()&writtenByOthers != 0 {
+		return openTo(dir, "write to", info)
+	}
+	if info.Mode().Perm() == 0o700 {
+		return nil
+	}
+	return f.Chmod(0o700)
+}
+
+// CheckFolder refuses a folder that is not this user's or that others may use in any way.
+// Without one the error wraps fs.ErrNotExist.
+func CheckFolder(dir string) error {
+	f, info, err := openFolder(dir)
+	if err != nil {
+		return err
+	}
+	defer f.Close() //nolint:errcheck // nothing was written
+	if info.Mode().Perm()&forOthers != 0 {
+		return openTo(dir, "use", info)
+	}
+	return nil
+}
+
+// openFolder opens a folder of this user's.
+func openFolder(dir string) (*os.File, os.FileInfo, error) {
+	f, err := os.OpenFile(dir, os.O_RDONLY|unix.O_DIRECTORY|unix.O_NOFOLLOW|unix.O_NONBLOCK, 0)
+	switch {
+	case errors.Is(err, unix.ENOTDIR), errors.Is(err, unix.ELOOP):
+		return nil, nil, &Untrusted{Path: dir, What: "is not a folder"}
+	case errors.Is(err, fs.ErrPermission):
+		if info, serr := os.Lstat(dir); serr == nil { // that it is another user's says more
+			err = errors.Join(checkOwner(dir, info), err)
+		}
+		return nil, nil, err
+	case err != nil:
+		return nil, nil, err
+	}
+	info, err := f.Stat()
+	if err == nil {
+		err = checkOwner(dir, info)
+	}
+	if err != nil {
+		_ = f.Close()
+		return nil, nil, err
+	}
+	return f, info, nil
+}
+
+// checkParent refuses a place where any user may rename what is this user's. A folder that
+// all may write to needs the sticky bit for that, as /tmp has it.
+func checkParent(dir string) error {
+	parent := filepath.Dir(dir)
+	info, err := os.Stat(parent)
+	if err != nil {
+		return err
+	}
+	if info.Mode().Perm()&0o002 != 0 && info.Mode()&os.ModeSticky == 0 {
+		return &Untrusted{Path: dir, What: fmt.Sprintf("could be replaced by any user: all may write to %s, which has no sticky bit", parent)}
+	}
+	return nil
+}
+
+// Open opens a plain file of this user's that nobody else may write to, with the flags of
+// os.OpenFile. A file that it makes has mode 0600.
+func Open(path string, flag int) (*os.File, error) {
+	return open(path, flag, writtenByOthers, "write to")
+}
+
+// ReadFile reads a file as Open opens it, limit bytes at most.
+func ReadFile(path string, limit int64) ([]byte, error) {
+	return read(path, limit, writtenByOthers, "write to")
+}
+
+// ReadSecret reads a file that nobody else may use in any way, limit bytes at most.
+func ReadSecret(path string, limit int64) ([]byte, error) {
+	return read(path, limit, forOthers, "use")
+}
+
+func read(path string, limit int64, denied os.FileMode, verb string) ([]byte, error) {
+	f, err := open(path, os.O_RDONLY, denied, verb)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close() //nolint:errcheck // only read
+	return io.ReadAll(io.LimitReader(f, limit))
+}
+
+// open opens a file and checks it before anything is done with it, truncation included.
+func open(path string, flag int, denied os.FileMode, verb string) (*os.File, error) {
+	f, err := os.OpenFile(path, flag&^os.O_TRUNC|unix.O_NOFOLLOW|unix.O_NONBLOCK, 0o600)
+	switch {
+	case errors.Is(err, unix.ELOOP), errors.Is(err, unix.ENXIO), errors.Is(err, unix.EISDIR): // a link, a FIFO or socket, a folder
+		return nil, &Untrusted{Path: path, What: "is not a plain file"}
+	case err != nil:
+		return nil, err
+	}
+	if err = check(f, path, denied, verb); err == nil && flag&os.O_TRUNC != 0 {
+		err = f.Truncate(0)
+	}
+	if err != nil {
+		_ = f.Close()
+		return nil, err
+	}
+	return f, nil
+}
+
+func check(f *os.File, path string, denied os.FileMode, verb string) error {
+	info, err := f.Stat()
+	if err != nil {
+		return err
+	}
+	if !info.Mode().IsRegular() {
+		return &Untrusted{Path: path, What: "is not a plain file"}
+	}
+	if err := checkOwner(path, info); err != nil {
+		return err
+	}
+	if st, ok := info.Sys().(*syscall.Stat_t); ok && st.Nlink > 1 {
+		return &Untrusted{Path: path, What: "is a hard link to a file that has another name, too"}
+	}
+	if info.Mode().Perm()&denied != 0 {
+		return openTo(path, verb, info)
+	}
+	return nil
+}
+
+// checkOwner refuses what does not belong to this user.
+func checkOwner(path string, info os.FileInfo) error {
+	if uid := Owner(info); uid != os.Geteuid() {
+		return &Untrusted{Path: path, What: fmt.Sprintf("belongs to user %d, not to you", uid)}
+	}
+	return nil
+}
+
+// Owner returns the id of the user that a file belongs to, −1 if the system does not tell.
+func Owner(info os.FileInfo) int {
+	if st, ok := info.Sys().(*syscall.Stat_t); ok {
+		return int(st.Uid)
+	}
+	return -1
+}
+
+// openTo is the error for what others may use.
+func openTo(path, verb string, info os.FileInfo) error {
+	return &Untrusted{Path: path, Mode: true, What: fmt.Sprintf("is open to others, who may %s it (mode %03o)", verb, info.Mode().Perm())}
+}
