@@ -20,11 +20,13 @@ func newBag(do then) *cobra.Command {
 		Short: "Run a command once for each line, index or value",
 		Long: `Run a command once for each entry: a line of a file or of standard input, an index of
 an array, or a value of ::: lists. {} stands for the entry; without it a line or value
-comes last, and an index is in $BERTH_ENTRY and $SLURM_ARRAY_TASK_ID. Each task's output goes into files of its own. Exit code: 0, the number
-of failed tasks up to 100, 101 for more, 255 for an error of berth's own.`,
+comes last, and an index is in $BERTH_ENTRY and $SLURM_ARRAY_TASK_ID. With {} as the whole
+command, entries are commands themselves and run by the shell. Each task's output goes into files
+of its own. Exit code: 0, the number of failed tasks up to 100, 101 for more, 255 for an error of berth's own.`,
 		Example: `  berth bag --each-line files.txt -- gzip -k {}
   berth bag --array 1-1000%50 -- ./simulate --seed {}
   ls *.png | berth bag -- convert {} {.}.jpg
+  berth bag --each-line commands.txt -- {}
   berth bag -c 4 --mem 8G --retries 2 -- ./fit {1} {2} ::: a b c ::: 10 20`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return bagError(job.Bag, bag(cmd, &opts, args, do, detach))

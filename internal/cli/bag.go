@@ -65,19 +65,29 @@ func (o *BagOptions) Spec(dir string, args []string, stdin io.Reader) (*job.Spec
 		return nil, nil, err
 	}
 	s.Bag.Array = sources.Array != nil
-	if s.Bag.Array {
-		if len(command) == 0 {
-			return nil, nil, usage("", "there is no command, and array indices are none themselves", "write it behind --")
-		}
-		if s.Bag.Throttle == 0 {
-			s.Bag.Throttle = sources.Array.Throttle
-		}
+	if err := checkCommand(command, s.Bag.Array); err != nil {
+		return nil, nil, err
+	}
+	if s.Bag.Array && s.Bag.Throttle == 0 {
+		s.Bag.Throttle = sources.Array.Throttle
 	}
 	s.Bag.Command, s.Bag.Shell = job.BagCommand(command, s.Bag.Array)
 	if err := o.Request.Apply(s); err != nil {
 		return nil, nil, err
 	}
 	return finishBag(s, sources, o.Env, stdin)
+}
+
+// checkCommand refuses a bag without a command. GNU parallel runs the entries as commands then; here
+// that must be asked for by the command {}, as who forgets the command has a list of files and not of commands.
+func checkCommand(command []string, array bool) error {
+	switch {
+	case array && (len(command) == 0 || len(command) == 1 && command[0] == "{}"):
+		return usage("", "there is no command, and array indices are none themselves", "write it behind --")
+	case len(command) == 0:
+		return usage("", "there is no command to run for each entry", "write it behind --; where the entries are commands themselves, write {} there")
+	}
+	return nil
 }
 
 // finishBag reads the entries and checks the whole.

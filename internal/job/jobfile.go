@@ -131,8 +131,12 @@ func (f *File) finishBag(c *checks) {
 		*c = append(*c, err)
 	}
 	array := f.Sources.Array != nil
-	if array && len(f.command) == 0 {
+	switch {
+	case array && (len(f.command) == 0 || len(f.command) == 1 && f.command[0] == "{}"):
 		f.missing(c, "bag.command", "array indices are no commands themselves")
+		return
+	case len(f.command) == 0:
+		f.missing(c, "bag.command", `where the entries are commands themselves, write command = "{}"`)
 		return
 	}
 	f.Bag.Array = array

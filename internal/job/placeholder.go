@@ -28,10 +28,10 @@ const shellCharacters = " \t\n|&;<>()$`\\\"'*?[]~"
 // BagCommand makes a bag's command of the words a user gave. One word with white
 // space or characters of the shell is for the shell; more words are run as they are.
 // Unless the entries are array indices, a command without placeholder gets the
-// entry as its last argument. No words at all, or {} alone: each entry is a command
-// for the shell.
+// entry as its last argument. {} alone: each entry is a command for the shell. There must
+// be at least one word: a user who forgets the command does not mean that file names be run.
 func BagCommand(words []string, array bool) (command []string, shell bool) {
-	if len(words) == 0 || len(words) == 1 && words[0] == "{}" {
+	if len(words) == 1 && words[0] == "{}" {
 		return []string{"/bin/sh", "-c", "{}"}, false
 	}
 	command = append(command, words...)

@@ -72,7 +72,6 @@ func TestBagCommand(t *testing.T) {
 		{[]string{"a b", "c"}, false, []string{"a b", "c", "{}"}, false},
 		{[]string{"./sim"}, true, []string{"./sim"}, false},
 		{[]string{"./sim $SLURM_ARRAY_TASK_ID"}, true, []string{"./sim $SLURM_ARRAY_TASK_ID"}, true},
-		{nil, false, []string{"/bin/sh", "-c", "{}"}, false},
 		{[]string{"{}"}, false, []string{"/bin/sh", "-c", "{}"}, false},
 	} {
 		got, shell := BagCommand(tc.words, tc.array)
