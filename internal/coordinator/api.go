@@ -1,6 +1,7 @@
 package coordinator
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"io/fs"
@@ -11,6 +12,7 @@ import (
 
 	"berth/internal/control"
 	"berth/internal/engine"
+	"berth/internal/event"
 	"berth/internal/job"
 	"berth/internal/replan"
 	"berth/internal/report"
@@ -87,9 +89,6 @@ func (s *Server) submit(id job.ID) error {
 	if err != nil {
 		return err
 	}
-	if err := l.beginJoblog(report.CreateJoblog); err != nil {
-		return err
-	}
 	return s.call(func() error { return s.takeOn(l, replan.Work(l.spec, p)) })
 }
 
@@ -149,31 +148,59 @@ func (s *Server) resumeJob(w http.ResponseWriter, r *http.Request) {
 		answer(w, nil, badRequest(err))
 		return
 	}
-	answer(w, struct{}{}, s.resume(job.ID(r.PathValue("id")), req))
+	answer(w, struct{}{}, s.resume(r.Context(), job.ID(r.PathValue("id")), req))
 }
 
 // resume lets a job that is over go on, by the plan that its command has written.
-func (s *Server) resume(id job.ID, req control.Resume) error {
-	l, err := s.recall(id)
+func (s *Server) resume(ctx context.Context, id job.ID, req control.Resume) error {
+	if err := s.awaitFiled(ctx, id); err != nil {
+		return err
+	}
+	fresh, err := s.reopen(s.home.Run(id))
 	if err != nil {
 		return err
 	}
-	p, err := run.LoadPlan(l.run)
+	p, err := run.LoadPlan(fresh.run)
 	if err != nil {
 		return err
 	}
-	if err := l.beginJoblog(report.ContinueJoblog); err != nil {
-		return err
+	return s.call(func() error {
+		l, err := s.recall(fresh)
+		if err != nil {
+			return err
+		}
+		if err := s.step(replan.Resume(id, req.Failed, p)); err != nil {
+			return err
+		}
+		l.replan(p)
+		// The summary goes before the record is written: a coordinator that finds one takes the job for over.
+		if err := os.Remove(l.run.Summary()); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return err
+		}
+		return nil
+	})
+}
+
+// awaitFiled waits until all that stays of a job which is over is written: nothing of the
+// run that ended may be written once the next one has begun.
+func (s *Server) awaitFiled(ctx context.Context, id job.ID) error {
+	l := s.lookup(id)
+	if l == nil || !event.State(l.view(s.now()).State).Final() {
+		return nil
 	}
-	err = s.call(func() error { return s.step(replan.Resume(id, req.Failed, p)) })
-	if err != nil {
-		return err
+	_, archived := l.ends()
+	select {
+	case <-archived:
+		return nil
+	case <-s.stopped:
+		return errStopped
+	case <-ctx.Done():
+		return ctx.Err()
+	case <-time.After(archivePatience):
+		return &job.Error{Class: job.User, Code: job.CodeIO, Where: string(id),
+			What: "the end of its last run is not written yet, as a file system does not answer or nobody reads a pipe",
+			Do:   "try again when its job log and its output can be written"}
 	}
-	l.replan(p)
-	if err := os.Remove(l.run.Summary()); err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return err // a coordinator that comes after this one would take the job for over
-	}
-	return nil
 }
 
 func (s *Server) explainJob(w http.ResponseWriter, r *http.Request) {
@@ -202,7 +229,7 @@ func (s *Server) watchJob(w http.ResponseWriter, r *http.Request) {
 	tick := time.NewTicker(watchEvery)
 	defer tick.Stop()
 	watch := watch{enc: json.NewEncoder(w), flush: http.NewResponseController(w).Flush}
-	over := l.finished()
+	over, _ := l.ends()
 	for {
 		final := closed(over)
 		if watch.tell(l.view(s.now()), final) != nil || final {

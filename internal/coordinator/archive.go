@@ -5,6 +5,8 @@ import (
 	"context"
 	"errors"
 	"slices"
+	"sync"
+	"time"
 
 	"berth/internal/event"
 	"berth/internal/home"
@@ -17,27 +19,29 @@ import (
 	"berth/internal/store"
 )
 
-// archive writes what stays of a job that is over: its journal made durable, its
-// summary, its place in history and the profile. It runs beside the loop; what
-// fails is told and fails no job.
-func (s *Server) archive(l *live) {
+// archivePatience is how long those who watch a job that is over wait for what is to be
+// written of it in folders of the user's.
+const archivePatience = 30 * time.Second
+
+// archive writes what stays of a job that is over: its journal made durable, its place in
+// history and the profile, its job log, its summary. What fails is told and fails no job.
+//
+// It runs beside the loop and may take for ever, as it touches folders of the user's. The
+// summary comes last: until it is there the next coordinator does all of it again.
+func (s *Server) archive(l *live, log *joblog) {
 	if err := s.journals.SyncDirty(); err != nil {
 		s.log.Error("journals cannot be synced", "err", err)
 	}
 	l.mu.Lock()
 	view := l.report.View(s.now())
 	measures := l.measured.Measures()
-	log := l.joblog
-	l.joblog = nil
 	l.mu.Unlock()
-	var errs []error
+	errs := []error{s.keepHistory(l, view, measures)}
 	if l.spec.Kind == job.MapReduce && view.State != string(event.StateDone) {
 		errs = append(errs, mapreduce.AbortJob(l.spec.MapReduce)) // parts that are in place stay, for a resume
 	}
-	if log != nil {
-		errs = append(errs, log.Close())
-	}
-	errs = append(errs, s.keepHistory(l, view, measures), home.WriteJSON(l.run.Summary(), view), s.journals.Retire(l.spec.ID))
+	log.wait()
+	errs = append(errs, home.WriteJSON(l.run.Summary(), view), s.journals.Retire(l.spec.ID))
 	if err := errors.Join(errs...); err != nil {
 		s.log.Error("the history of a job is not whole", "job", l.spec.ID, "err", err)
 	}
@@ -90,12 +94,26 @@ func besideQueue(r *store.Run, p plan.Plan, v report.JobView) {
 	}
 }
 
-// ended writes the history of a job that is over, beside the loop, and then tells those who watch it.
+// ended writes what stays of a job that is over, beside the loop, and then tells those who
+// watch it. They do not wait for ever: the job is over, whatever a file system does.
 func (s *Server) ended(l *live) {
 	s.archiving.Add(1)
+	log := l.joblog
+	over, archived := l.ends()
+	letGo := sync.OnceFunc(func() { close(over) })
 	go func() {
 		defer s.archiving.Done()
-		s.archive(l)
-		l.finish()
+		s.archive(l, log)
+		letGo()
+		close(archived)
+	}()
+	go func() {
+		select {
+		case <-archived:
+		case <-time.After(archivePatience):
+			s.log.Error("a job is over, but a file system does not take what is to be written of it", "job", l.spec.ID)
+			l.note("what is to be written of the job (its job log, or the removal of its unfinished output) is not written yet: the file system does not answer, or nobody reads the pipe")
+			letGo()
+		}
 	}()
 }

@@ -76,18 +76,22 @@ func (s *Server) known() []job.AllocID {
 	return ids
 }
 
-// clear lets drivers remove what is left of an elastic allocation, and tells the engine when it is gone.
+// clear lets drivers remove what is left of an elastic allocation, and tells the engine when it
+// is gone. It is begun after the calls before it, as the allocation may have to be released
+// first, and no call waits for it: folders on a file system that does not answer take for ever.
 func (s *Server) clear(a engine.Clear) {
 	delete(s.shapes, a.Alloc)
-	s.driverCalls <- func(ctx context.Context) {
-		var errs []error
-		for _, d := range s.drivers {
-			errs = append(errs, d.Clear(ctx, a.Alloc))
-		}
-		if err := errors.Join(errs...); err != nil {
-			s.log.Warn("an allocation leaves something", "alloc", a.Alloc, "err", err)
-			return // the next coordinator tries again
-		}
-		s.input(engine.Cleared{Alloc: a.Alloc})
+	s.driverCalls <- func(ctx context.Context) { go s.clearNow(ctx, a.Alloc) }
+}
+
+func (s *Server) clearNow(ctx context.Context, id job.AllocID) {
+	var errs []error
+	for _, d := range s.drivers {
+		errs = append(errs, d.Clear(ctx, id))
 	}
+	if err := errors.Join(errs...); err != nil {
+		s.log.Warn("an allocation leaves something", "alloc", id, "err", err)
+		return // the next coordinator tries again
+	}
+	s.input(engine.Cleared{Alloc: id})
 }

@@ -22,12 +22,13 @@ type live struct {
 	spec     *job.Spec
 	specJSON []byte
 	tasks    home.Tasks
+	joblog   *joblog // the loop's own; nil: none is wanted
 
 	mu       sync.Mutex // guards what follows
 	report   *report.Job
 	measured replan.Measured
-	joblog   *report.Joblog // nil: none is wanted, or none yet
-	over     chan struct{}  // closed when the job is over and its history is written
+	over     chan struct{} // closed when whoever watches the job need not wait any longer
+	archived chan struct{} // closed when the job is over and all that stays of it is written
 }
 
 // load reads a run's folder.
@@ -41,39 +42,14 @@ func (s *Server) load(id job.ID) (*live, error) {
 	if err != nil {
 		return nil, fmt.Errorf("encode the spec of %s: %w", id, err)
 	}
-	l := &live{run: folder, spec: spec, specJSON: b, tasks: tasks, over: make(chan struct{})}
+	l := &live{run: folder, spec: spec, specJSON: b, tasks: tasks, over: make(chan struct{}), archived: make(chan struct{})}
 	info, err := run.Info(folder, spec, tasks)
 	if err != nil {
 		return nil, err
 	}
-	info.Nodes, info.OnAttempt = s.nodes, func(row report.AttemptRow) { s.logAttempt(l, row) }
+	info.Nodes = s.nodes
 	l.report = report.New(info)
 	return l, nil
-}
-
-// logAttempt writes an attempt that is over to the job log. The job's lock is held.
-func (s *Server) logAttempt(l *live, row report.AttemptRow) {
-	if l.joblog == nil {
-		return
-	}
-	if err := l.joblog.Attempt(row, l.spec.Bag.CommandLine(l.tasks.Entries[row.Task], row.Task)); err != nil {
-		s.log.Error("the job log cannot be written", "job", l.spec.ID, "err", err)
-	}
-}
-
-// beginJoblog opens the job log, so that attempts that end from now on are written.
-func (l *live) beginJoblog(open func(path string) (*report.Joblog, error)) error {
-	if l.spec.Bag == nil || l.spec.Bag.Joblog == "" {
-		return nil
-	}
-	log, err := open(l.spec.Bag.Joblog)
-	if err != nil {
-		return err
-	}
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	l.joblog = log
-	return nil
 }
 
 // observe takes a record of the job into the view.
@@ -85,7 +61,7 @@ func (l *live) observe(e event.Entry) {
 	case event.AttemptEnded:
 		l.measured.Add(l.kind(r.Attempt.Task), r)
 	case event.JobResumed:
-		l.over = make(chan struct{})
+		l.over, l.archived = make(chan struct{}), make(chan struct{})
 	}
 }
 
@@ -121,16 +97,17 @@ func (l *live) replan(p plan.Plan) {
 	l.report.SetPlan(p.Reasons[0], run.Predicted(p), run.Expected(p), p.Notes)
 }
 
-// finished returns what is closed when the job is over.
-func (l *live) finished() <-chan struct{} {
+// ends returns what is closed when whoever watches the job need not wait any longer, and
+// what is closed when all that stays of the job is written.
+func (l *live) ends() (over, archived chan struct{}) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	return l.over
+	return l.over, l.archived
 }
 
-// finish lets those who wait for the end of the job go.
-func (l *live) finish() {
+// note adds to what the user should know of the job.
+func (l *live) note(text string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	close(l.over)
+	l.report.AddNote(text)
 }

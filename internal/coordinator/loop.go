@@ -162,7 +162,10 @@ func (s *Server) observe(e event.Entry) {
 	if l == nil {
 		return
 	}
+	l.joblog.note(e.Record)
 	switch r := e.Record.(type) {
+	case event.JobSubmitted, event.JobResumed:
+		s.startJoblog(l)
 	case event.AttemptEnded:
 		s.acknowledge(r.Attempt)
 	case event.JobEnded:

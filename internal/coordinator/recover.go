@@ -39,7 +39,13 @@ func (s *Server) recover() error {
 		}
 	}
 	for _, j := range s.engine.Jobs() {
-		if l := s.jobs[j.ID]; l != nil && j.State.Final() { // it ended, and the coordinator died before its history was written
+		l := s.jobs[j.ID]
+		if l == nil {
+			continue
+		}
+		s.startJoblog(l)
+		if j.State.Final() { // it ended, and the coordinator died before its history was written
+			l.joblog.note(event.JobEnded{})
 			s.ended(l)
 		}
 	}
@@ -73,14 +79,7 @@ func (s *Server) reopen(r home.Run) (*live, error) {
 	if err := checkJournal(r); err != nil {
 		return nil, err
 	}
-	l, err := s.load(r.ID)
-	if err != nil {
-		return nil, err
-	}
-	if err := l.beginJoblog(report.ContinueJoblog); err != nil {
-		s.log.Error("the job log is not continued", "job", r.ID, "err", err)
-	}
-	return l, nil
+	return s.load(r.ID)
 }
 
 // checkJournal reads a run's journal through.
@@ -119,32 +118,24 @@ func unfinished(r home.Run) bool {
 	return err != nil || !event.State(v.State).Final()
 }
 
-// recall takes up a job that was over when the coordinator began, so that it can
-// be resumed; of one that it has it waits for the history to be written.
-func (s *Server) recall(id job.ID) (*live, error) {
-	if l := s.lookup(id); l != nil {
-		if v := l.view(s.now()); event.State(v.State).Final() {
-			<-l.finished()
-		}
+// recall takes up a job that is not in memory, as it was over, so that it can be resumed.
+// fresh is what was loaded of it; it is left alone if the job is in memory. It runs in the loop.
+func (s *Server) recall(fresh *live) (*live, error) {
+	id := fresh.spec.ID
+	if l := s.jobs[id]; l != nil {
 		return l, nil
 	}
-	l, err := s.load(id)
+	err := s.journals.Recall(id, func(e event.Entry) error {
+		s.engine.Replay(e)
+		fresh.observe(e)
+		return nil
+	})
 	if err != nil {
 		return nil, err
 	}
-	l.finish()
-	return l, s.call(func() error {
-		if s.jobs[id] != nil {
-			return nil
-		}
-		err := s.journals.Recall(id, func(e event.Entry) error {
-			s.engine.Replay(e)
-			l.observe(e)
-			return nil
-		})
-		if err == nil {
-			s.keep(l)
-		}
-		return err
-	})
+	over, archived := fresh.ends()
+	close(over)
+	close(archived)
+	s.keep(fresh)
+	return fresh, nil
 }

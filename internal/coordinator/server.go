@@ -170,12 +170,48 @@ func (s *Server) serveAll(ctx context.Context) error {
 	}
 	s.log.Info("coordinator listens", "pid", os.Getpid(), "workers", s.address)
 	err = s.loop(ctx)
+	return errors.Join(err, s.wind(calls), s.journals.SyncDirty())
+}
+
+// How long a coordinator that ends waits for what it began beside its loop. That may touch
+// folders that do not answer; the next coordinator does it again.
+const (
+	windUp      = 5 * time.Second
+	driverWinds = 30 * time.Second // Slurm may have to be asked for cancellations
+)
+
+// wind waits for what was begun beside the loop, and has the drivers close, but not for ever.
+func (s *Server) wind(calls <-chan struct{}) (err error) {
 	close(s.driverCalls)
-	<-calls
 	s.endPlanning()
-	s.planning.Wait()
-	s.archiving.Wait()
-	return errors.Join(err, s.journals.SyncDirty(), s.closeDrivers())
+	s.waitAtMost(windUp, func() {
+		s.planning.Wait()
+		s.archiving.Wait()
+	})
+	closed := make(chan error, 1)
+	s.waitAtMost(driverWinds, func() {
+		<-calls
+		closed <- s.closeDrivers()
+	})
+	select {
+	case err = <-closed:
+	default:
+	}
+	return err
+}
+
+// waitAtMost waits for f to return, for that long at most.
+func (s *Server) waitAtMost(long time.Duration, f func()) {
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		f()
+	}()
+	select {
+	case <-done:
+	case <-time.After(long):
+		s.log.Warn("a file system or a batch system does not answer; what was to be done there is left to the next coordinator")
+	}
 }
 
 // shutDown ends the control interface once those who watch have been told why.

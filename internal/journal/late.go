@@ -1,6 +1,8 @@
 package journal
 
 import (
+	"io"
+
 	"berth/internal/event"
 	"berth/internal/job"
 )
@@ -28,4 +30,40 @@ func (s *Set) Recall(id job.ID, fn func(event.Entry) error) error {
 	s.known[id] = rec
 	s.last = max(s.last, rec.LastSeq)
 	return nil
+}
+
+// Since calls fn for the entries of a job's journal that begin at the offset from or behind
+// it, 0 for all, and returns the offset at which the next call goes on. A journal that the
+// set does not have yet has no entries. Appends are not held up while fn runs: what is
+// appended meanwhile is left to the next call.
+func (s *Set) Since(id job.ID, from int64, fn func(event.Entry) error) (next int64, err error) {
+	end := s.end(id)
+	if end <= from {
+		return from, nil
+	}
+	r, err := openReader(s.path(id))
+	if err != nil {
+		return from, err
+	}
+	defer r.close()
+	r.scan.limit(from, end)
+	rec, err := r.each(fn)
+	if err == nil && rec.End != end {
+		err = undecodable(s.path(id), rec.End, io.ErrUnexpectedEOF)
+	}
+	if err != nil {
+		return from, err
+	}
+	return end, nil
+}
+
+// end returns where a journal ends that the set has, 0 for one that it does not have.
+// What an Append that failed has left is not counted.
+func (s *Set) end(id job.ID) int64 {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if j := s.open[id]; j != nil {
+		return j.offset()
+	}
+	return s.known[id].End
 }

@@ -3,6 +3,7 @@ package journal
 import (
 	"errors"
 	"reflect"
+	"strings"
 	"testing"
 
 	"berth/internal/event"
@@ -58,5 +59,57 @@ func TestRecallOfAJobThatHadEnded(t *testing.T) {
 	}
 	if err := s.Recall(job.ID("bag-2"), func(event.Entry) error { return nil }); err == nil {
 		t.Error("recalled a journal that does not exist")
+	}
+}
+
+// TestSince: one who follows a journal is told each entry once, also of one that was retired,
+// and nothing of an Append that failed.
+func TestSince(t *testing.T) {
+	s := NewSet(layout(t.TempDir()))
+	var got []event.Record
+	var at int64
+	follow := func() {
+		t.Helper()
+		next, err := s.Since("bag-1", at, func(e event.Entry) error {
+			got = append(got, e.Record)
+			return nil
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		at = next
+	}
+	follow() // there is no journal yet
+	var want []event.Record
+	for n := range 3 {
+		rs := []event.Record{event.OutputLost{Job: "bag-1", Task: n}, event.JobFinalizing{Job: "bag-2"}, event.JobFinalizing{Job: "bag-1"}}
+		if _, err := s.Append(1, rs...); err != nil {
+			t.Fatal(err)
+		}
+		want = append(want, rs[0], rs[2])
+		if n == 1 {
+			continue // two rounds at once
+		}
+		follow()
+	}
+	huge := event.OutputLost{Job: "bag-1", Reason: strings.Repeat("x", event.MaxSize)}
+	if _, err := s.Append(1, event.JobFinalizing{Job: "bag-1"}, event.JobFinalizing{Job: "bag-2"}, huge); err == nil {
+		t.Fatal("a record that is too large was taken")
+	}
+	follow()
+	if err := s.Retire("bag-1"); err != nil {
+		t.Fatal(err)
+	}
+	follow()
+	if _, err := s.Append(1, want[0]); err != nil {
+		t.Fatal(err)
+	}
+	follow()
+	if want = append(want, want[0]); !reflect.DeepEqual(got, want) {
+		t.Errorf("got %v, want %v", got, want)
+	}
+	enough := errors.New("enough")
+	if next, err := s.Since("bag-1", 0, func(event.Entry) error { return enough }); !errors.Is(err, enough) || next != 0 {
+		t.Errorf("stopped at %d with %v", next, err)
 	}
 }

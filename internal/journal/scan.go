@@ -62,6 +62,12 @@ func newScanner(path string, src io.ReaderAt, size int64) (*scanner, error) {
 	return s, nil
 }
 
+// limit has the scan go from one offset of a frame to another. It is called before next.
+func (s *scanner) limit(from, to int64) {
+	s.end, s.size = max(s.end, from), min(s.size, to)
+	s.in = bufio.NewReaderSize(io.NewSectionReader(s.src, s.end, s.size-s.end), readBuffer)
+}
+
 // next returns the payload of the next frame, valid until the call after. It returns
 // io.EOF behind the last whole frame, also when a torn tail follows (see torn).
 func (s *scanner) next() ([]byte, error) {

@@ -2,6 +2,7 @@ package report
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 
 	"berth/internal/event"
@@ -86,6 +87,9 @@ func New(info Info) *Job {
 func (j *Job) SetPlan(decision string, predicted *Prediction, expected *Expectation, notes []string) {
 	j.info.Decision, j.info.Predicted, j.info.Expected, j.info.Notes = decision, predicted, expected, notes
 }
+
+// AddNote adds to what the user should know of the job.
+func (j *Job) AddNote(text string) { j.info.Notes = append(slices.Clone(j.info.Notes), text) }
 
 // Apply takes the next entry. Entries of other jobs change nothing; node records
 // are taken if the job keeps its nodes itself.

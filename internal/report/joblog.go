@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 	"os"
 	"strconv"
 	"strings"
@@ -21,8 +20,8 @@ const joblogHeader = "Seq\tHost\tStarttime\tJobRuntime\tSend\tReceive\tExitval\t
 
 // Joblog writes a bag's attempts as GNU parallel's --joblog does (version 20221122,
 // print_joblog), so that what reads the one reads the other. A line is written in
-// one piece when its attempt is over by itself: done, failed or broken. It is not
-// safe for concurrent use.
+// one piece when its attempt is over by itself: done, failed or broken. Its
+// methods block for as long as the file does. It is not safe for concurrent use.
 type Joblog struct {
 	file *os.File
 	have map[joblogKey]struct{} // lines that an earlier coordinator wrote
@@ -34,43 +33,72 @@ type joblogKey struct {
 	ms  int64 // start
 }
 
-// CreateJoblog begins a log anew at path.
-func CreateJoblog(path string) (*Joblog, error) {
-	f, err := os.OpenFile(path, os.O_CREATE|os.O_WRONLY|os.O_TRUNC|os.O_APPEND, 0o666)
+// CreateJoblog begins a log anew at path, and leaves it to ContinueJoblog to write to it.
+// It does nothing to a path that is no regular file, such as a named pipe: to open and
+// close one would look like the end of the log to whoever reads it.
+func CreateJoblog(path string) error {
+	if stream(path) {
+		return nil
+	}
+	f, err := os.OpenFile(path, os.O_CREATE|os.O_WRONLY|os.O_TRUNC, 0o666)
 	if err != nil {
-		return nil, joblogError(path, err)
+		return joblogError(path, err)
 	}
-	l := &Joblog{file: f}
-	if _, err := f.WriteString(joblogHeader); err != nil {
-		return nil, errors.Join(joblogError(path, err), f.Close())
+	_, err = f.WriteString(joblogHeader)
+	if err = errors.Join(err, f.Close()); err != nil {
+		return joblogError(path, err)
 	}
-	return l, nil
+	return nil
+}
+
+// stream reports whether there is something at path that holds no bytes: a pipe or a device.
+func stream(path string) bool {
+	info, err := os.Stat(path)
+	return err == nil && !info.Mode().IsRegular() && !info.IsDir()
 }
 
 // ContinueJoblog goes on with the log at path, or begins it. Attempts that are in
 // it already are not written again, so all attempts of a journal can be given to it
 // when a coordinator begins or a job is resumed. A last line that was cut off is
-// taken out.
+// taken out. What is no regular file holds nothing, so it is begun anew: whoever opens
+// a named pipe reads the whole log.
+//
+// It blocks for as long as the file system does, and on a named pipe until somebody reads.
 func ContinueJoblog(path string) (*Joblog, error) {
-	f, err := os.OpenFile(path, os.O_RDWR|os.O_APPEND, 0)
-	if errors.Is(err, fs.ErrNotExist) {
-		return CreateJoblog(path)
+	if stream(path) {
+		return openJoblog(path, os.O_WRONLY)
 	}
+	return openJoblog(path, os.O_CREATE|os.O_RDWR|os.O_APPEND)
+}
+
+func openJoblog(path string, flags int) (*Joblog, error) {
+	f, err := os.OpenFile(path, flags, 0o666)
 	if err != nil {
 		return nil, joblogError(path, err)
 	}
-	l := &Joblog{file: f, have: map[joblogKey]struct{}{}}
-	whole, err := l.read()
-	if err == nil {
-		err = f.Truncate(whole)
-	}
-	if err == nil && whole == 0 {
+	l := &Joblog{file: f}
+	if flags&os.O_RDWR != 0 {
+		err = l.takeUp()
+	} else {
 		_, err = f.WriteString(joblogHeader)
 	}
 	if err != nil {
 		return nil, errors.Join(joblogError(path, err), f.Close())
 	}
 	return l, nil
+}
+
+// takeUp notes what a file holds, and gives it its header if it holds nothing.
+func (l *Joblog) takeUp() error {
+	l.have = map[joblogKey]struct{}{}
+	whole, err := l.read()
+	if err == nil {
+		err = l.file.Truncate(whole)
+	}
+	if err == nil && whole == 0 {
+		_, err = l.file.WriteString(joblogHeader)
+	}
+	return err
 }
 
 // read notes the lines there are and returns the length of the whole ones.

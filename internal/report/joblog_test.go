@@ -4,6 +4,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"syscall"
 	"testing"
 	"time"
 
@@ -86,17 +87,47 @@ func TestJoblogGoesOn(t *testing.T) {
 			t.Fatalf("cut at %d:\ngot  %q\nwant %q", cut, got, want)
 		}
 	}
-	l, err = CreateJoblog(path)
-	write(l, err, nil)
+	if err := CreateJoblog(path); err != nil {
+		t.Fatal(err)
+	}
 	if got, _ := os.ReadFile(path); string(got) != joblogHeader {
 		t.Errorf("a log begun anew holds %q", got)
 	}
 }
 
 func TestJoblogCannotBeWritten(t *testing.T) {
-	_, err := CreateJoblog(filepath.Join(t.TempDir(), "missing", "log"))
+	err := CreateJoblog(filepath.Join(t.TempDir(), "missing", "log"))
 	var e *job.Error
 	if !errors.As(err, &e) || e.Code != job.CodeIO || e.Do == "" {
 		t.Errorf("got %v", err)
+	}
+}
+
+// TestJoblogToAPipe: creating a log leaves a named pipe alone, and each reader is given a
+// whole log, with its header and with attempts that an earlier reader was given.
+func TestJoblogToAPipe(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "pipe")
+	if err := syscall.Mkfifo(path, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := CreateJoblog(path); err != nil {
+		t.Fatal(err)
+	}
+	for range 2 {
+		wrote := make(chan error, 1)
+		go func() {
+			l, err := ContinueJoblog(path)
+			if err == nil {
+				err = errors.Join(l.Attempt(bagRow(0, "done", time.UnixMilli(1000).UTC(), 0), "cmd"), l.Close())
+			}
+			wrote <- err
+		}()
+		got, err := os.ReadFile(path)
+		if err = errors.Join(err, <-wrote); err != nil {
+			t.Fatal(err)
+		}
+		if want := joblogHeader + "1\t:\t1.000\t     0.000\t0\t2\t0\t0\tcmd\n"; string(got) != want {
+			t.Errorf("got %q, want %q", got, want)
+		}
 	}
 }

@@ -13,7 +13,7 @@ import (
 	"berth/internal/report"
 )
 
-// Prepare gives a decided job its id and its folder, and makes its output folder.
+// Prepare gives a decided job its id and its folder, and makes its output folder or job log.
 func Prepare(h home.Home, d *Decided) (home.Run, error) {
 	r, err := h.NewRun(d.Spec.Kind, hasOutput(d.Spec))
 	if err != nil {
@@ -24,8 +24,12 @@ func Prepare(h home.Home, d *Decided) (home.Run, error) {
 	if err == nil {
 		err = home.WriteJSON(r.Plan(), d.Plan)
 	}
-	if err == nil && d.Spec.Kind == job.MapReduce {
+	switch {
+	case err != nil:
+	case d.Spec.Kind == job.MapReduce:
 		err = mapreduce.PrepareOutput(d.Spec.MapReduce)
+	case d.Spec.Bag.Joblog != "":
+		err = report.CreateJoblog(d.Spec.Bag.Joblog) // here, where its user sees the error and its umask counts
 	}
 	if err != nil {
 		return home.Run{}, errors.Join(err, r.Remove()) // nothing half done stays
