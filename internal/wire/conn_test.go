@@ -65,15 +65,15 @@ func TestSendFromManyGoroutines(t *testing.T) {
 	wg.Wait()
 }
 
-// gate is a connection whose first Write waits until it is opened.
-type gate struct {
+// slowFirst is a connection whose first Write waits until it is opened.
+type slowFirst struct {
 	net.Conn
 	entered chan struct{}
 	open    chan struct{}
 	writes  [][]byte
 }
 
-func (g *gate) Write(p []byte) (int, error) {
+func (g *slowFirst) Write(p []byte) (int, error) {
 	g.writes = append(g.writes, bytes.Clone(p))
 	if len(g.writes) == 1 {
 		close(g.entered)
@@ -86,7 +86,7 @@ func (g *gate) Write(p []byte) (int, error) {
 // write, all at once.
 func TestSendsMeanwhileAreWrittenTogether(t *testing.T) {
 	client, _ := net.Pipe()
-	g := &gate{Conn: client, entered: make(chan struct{}), open: make(chan struct{})}
+	g := &slowFirst{Conn: client, entered: make(chan struct{}), open: make(chan struct{})}
 	c := NewConn(g)
 	var wg sync.WaitGroup
 	wg.Go(func() {

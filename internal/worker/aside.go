@@ -139,6 +139,8 @@ func outputError(path string, err error) error {
 	switch {
 	case err == nil:
 		return nil
+	case scarce(err):
+		return lack(err)
 	case errors.Is(err, unix.ENOSPC), errors.Is(err, unix.EDQUOT):
 		return broken("output %s cannot be written: %v; make room there", path, err)
 	case ofMachine(err):

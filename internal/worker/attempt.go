@@ -173,7 +173,7 @@ func (w *worker) finish(a *attempt, err error, stderr string) {
 		err = k
 	}
 	if err != nil {
-		err = w.judge(err)
+		err = a.awaitDescriptors(w.judge(err))
 	}
 	r := ended(a.id, err)
 	if r.Outcome == event.Failed || r.Outcome == event.Broken {
@@ -194,6 +194,22 @@ func (w *worker) finish(a *attempt, err error, stderr string) {
 	if last {
 		w.removeScratch(a.id.Job)
 	}
+}
+
+// awaitDescriptors returns how the attempt ended. One that found no free descriptor waits
+// for a moment first, so that it is not tried again all the time.
+func (a *attempt) awaitDescriptors(f *failure) *failure {
+	if !f.scarce {
+		return f
+	}
+	select {
+	case <-time.After(scarcePause):
+	case <-a.ctx.Done():
+	}
+	if a.id.N > maxScarce {
+		return failed("%s", f.reason)
+	}
+	return f
 }
 
 // guard runs f and turns a panic into an error: one attempt must not take the others with it.

@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"syscall"
+	"time"
 
 	"golang.org/x/sys/unix"
 
@@ -27,6 +28,7 @@ type failure struct {
 	exit    int
 	signal  int
 	reason  string // one line
+	scarce  bool   // for want of a file descriptor
 }
 
 func (f *failure) Error() string { return f.reason }
@@ -37,6 +39,24 @@ func failed(format string, args ...any) *failure {
 
 func broken(format string, args ...any) *failure {
 	return &failure{outcome: event.Broken, reason: fmt.Sprintf(format, args...)}
+}
+
+// maxScarce is up to which attempt of a task one that found no free descriptor is lost and
+// not failed: a task that itself needs more files than there may be shall not go on for ever.
+const maxScarce = 10
+
+// scarcePause is how long the worker waits then before it tells, as it is asked again at once.
+const scarcePause = time.Second
+
+// scarce reports whether an error is that too many files are open. The task is not to blame,
+// and no disk or folder: it passes when others close theirs.
+func scarce(err error) bool {
+	return errors.Is(err, syscall.EMFILE) || errors.Is(err, syscall.ENFILE)
+}
+
+// lack is the failure of an attempt for which no file could be opened.
+func lack(err error) *failure {
+	return &failure{outcome: event.Lost, scarce: true, reason: fmt.Sprintf("too many open files (ulimit -n): %v", err)}
 }
 
 // failureOf says how an attempt ended that ended with err. What the machine
@@ -50,6 +70,9 @@ func failureOf(err error) *failure {
 	if errors.As(err, &f) {
 		return f
 	}
+	if scarce(err) {
+		return lack(err)
+	}
 	var e *job.Error
 	if ofMachine(err) || errors.As(err, &e) && (e.Class == job.Fatal || e.Class == job.User && e.Code == job.CodeIO) {
 		return broken("%v", err)
@@ -59,8 +82,7 @@ func failureOf(err error) *failure {
 
 // ofMachine reports whether an error is the machine's and not the task's.
 func ofMachine(err error) bool {
-	for _, e := range []syscall.Errno{syscall.ENOSPC, syscall.EDQUOT, syscall.EROFS, syscall.EIO,
-		syscall.ENFILE, syscall.EMFILE, syscall.ENOMEM} {
+	for _, e := range []syscall.Errno{syscall.ENOSPC, syscall.EDQUOT, syscall.EROFS, syscall.EIO, syscall.ENOMEM} {
 		if errors.Is(err, e) {
 			return true
 		}
@@ -70,6 +92,9 @@ func ofMachine(err error) bool {
 
 // scratchFailure says that the worker's own folder let it down.
 func scratchFailure(dir string, err error) *failure {
+	if scarce(err) {
+		return lack(err)
+	}
 	if errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT) {
 		return broken("no room left in the scratch folder %s; make room or name another with --scratch: %v", dir, err)
 	}
@@ -105,6 +130,8 @@ func startFailure(path, dir string, err error) *failure {
 	_, statErr := os.Stat(full)
 	f := &failure{outcome: event.Failed, exit: exitCannotRun}
 	switch {
+	case scarce(err):
+		return lack(err)
 	case errors.Is(err, syscall.ENOENT) && statErr == nil:
 		f.reason = fmt.Sprintf("%s cannot be run: %s", path, interpreterFault(full))
 	case errors.Is(err, fs.ErrNotExist), errors.Is(err, syscall.ENOTDIR):
@@ -114,7 +141,7 @@ func startFailure(path, dir string, err error) *failure {
 	case errors.Is(err, syscall.E2BIG):
 		f.reason = fmt.Sprintf("%s cannot be run: its arguments and environment are too long for this machine (getconf ARG_MAX)", path)
 	case errors.Is(err, syscall.EAGAIN), ofMachine(err):
-		return broken("%s cannot be started: %v; the machine is out of processes (ulimit -u), memory or open files (ulimit -n)", path, err)
+		return broken("%s cannot be started: %v; the machine is out of processes (ulimit -u) or memory", path, err)
 	default:
 		f.reason = fmt.Sprintf("%s cannot be run: %v", path, err)
 	}

@@ -84,7 +84,9 @@ func (s *shuffle) serve(host string) error {
 		s.server = &http.Server{Handler: s.outputs.Handler(), ReadHeaderTimeout: fetchHeader, IdleTimeout: 2 * time.Minute,
 			ErrorLog: slog.NewLogLogger(s.log.Handler(), slog.LevelDebug)}
 	}
-	secure := tls.NewListener(l, &tls.Config{GetConfigForClient: s.serverTLS})
+	secure := wire.Guard(l, &tls.Config{GetConfigForClient: s.serverTLS}, func(a net.Addr, err error) {
+		s.log.Debug("connection to the map outputs refused", "from", a, "err", err)
+	})
 	go func(server *http.Server) {
 		if err := server.Serve(secure); !errors.Is(err, http.ErrServerClosed) {
 			s.log.Error("map outputs are not served any more", "at", l.Addr(), "err", err)

@@ -10,6 +10,9 @@ import (
 	"testing"
 	"time"
 
+	"golang.org/x/sys/unix"
+
+	"berth/internal/event"
 	"berth/internal/mapreduce"
 	"berth/internal/wire"
 )
@@ -83,4 +86,65 @@ func TestServesTowardsTheCoordinator(t *testing.T) {
 			t.Errorf("asked at %s: %v", host, err)
 		}
 	}
+}
+
+// Connections that say nothing do not use up the worker's descriptors: its tasks run, its map
+// outputs are served.
+func TestSilentConnectionsToTheShuffle(t *testing.T) {
+	c := newCoord(t)
+	cfg := c.config("a1/0")
+	p, cmd := c.process(cfg)
+	few := unix.Rlimit{Cur: 400, Max: 400}
+	if err := unix.Prlimit(cmd.Process.Pid, unix.RLIMIT_NOFILE, &few, nil); err != nil {
+		t.Fatal(err)
+	}
+	for range 2 * few.Max {
+		silent, err := net.Dial("tcp", p.hello.Addr)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer func() { _ = silent.Close() }()
+	}
+	b, err := wire.LoadBundle(cfg.Bundle)
+	if err != nil {
+		t.Fatal(err)
+	}
+	peer := shuffle{client: fetcher(b.Identity), stall: patience}
+	if _, err := peer.fetch(t.Context(), mapreduce.Location{Map: try("mr-1", 0, 1), Addr: p.hello.Addr}, 0); !errors.Is(err, mapreduce.ErrNotHeld) {
+		t.Errorf("asked beside the silent ones: %v", err) // it was accepted after all of them
+	}
+	s := bag(t, "true")
+	p.job(s, 0, 0)
+	p.say(start(try(s.ID, 0, 1)))
+	p.ended(event.Done)
+}
+
+// A worker without a free descriptor blames neither task nor machine, and tries again.
+func TestNoFreeDescriptor(t *testing.T) {
+	c := newCoord(t)
+	p, cmd := c.process(c.config("a1/0"))
+	s := bag(t, "true")
+	p.job(s, 0, 0)
+	p.say(start(try(s.ID, 0, 1)))
+	p.ended(event.Done) // now the worker has what it needs for itself
+	var old unix.Rlimit
+	if err := unix.Prlimit(cmd.Process.Pid, unix.RLIMIT_NOFILE, nil, &old); err != nil {
+		t.Fatal(err)
+	}
+	limit := func(n uint64) {
+		t.Helper()
+		if err := unix.Prlimit(cmd.Process.Pid, unix.RLIMIT_NOFILE, &unix.Rlimit{Cur: n, Max: old.Max}, nil); err != nil {
+			t.Fatal(err)
+		}
+	}
+	limit(3)
+	p.say(start(try(s.ID, 1, 1)))
+	if m := p.ended(event.Lost); !strings.Contains(m.Reason, "ulimit -n") {
+		t.Errorf("reason is %q", m.Reason)
+	}
+	p.say(start(try(s.ID, 1, maxScarce+1)))
+	p.ended(event.Failed) // it may be the task that needs too many
+	limit(old.Cur)
+	p.say(start(try(s.ID, 1, maxScarce+2)))
+	p.ended(event.Done)
 }
