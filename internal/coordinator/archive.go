@@ -77,10 +77,10 @@ func besideQueue(r *store.Run, p plan.Plan, v report.JobView) {
 	if p.Predicted != nil {
 		r.Median = &p.Predicted.Median
 	}
-	if p.Outlook != nil {
-		r.WaitPredicted = &p.Outlook.Wait
-		if p.Outlook.Turnaround > 0 {
-			r.TurnaroundPredicted = &p.Outlook.Turnaround
+	if e := run.Expected(p); e != nil {
+		r.WaitPredicted = &e.StartS
+		if e.TurnaroundS > 0 {
+			r.TurnaroundPredicted = &e.TurnaroundS
 		}
 	}
 	r.Wait, r.Turnaround, r.Allocs, r.Plans = v.WaitS, v.TurnaroundS, v.AllocsTotal, v.PlansTotal

@@ -121,8 +121,9 @@ func (p *Plan) predict(l Layout, prof *predict.Profile) {
 	}
 	p.means(inv)
 	e := predict.Bounds(inv, shape).Spread(prof.Runs)
-	q := predict.Quantiles(inv, shape, seedOf(p.App), 0.5, 0.95)
-	p.Predicted = &Prediction{Interval: round(e.Total()), Median: micros(q[0]), P95: micros(q[1]), Stages: p.stages(e)}
+	q := predict.Quantiles(inv, shape, seedOf(p.App), 0.05, 0.5, 0.95)
+	p.Predicted = &Prediction{Interval: round(predict.Interval{Low: q[0], Up: q[2]}), Median: micros(q[1]), P95: micros(q[2]), Stages: p.stages(e)}
+	p.Predicted.widen(round(e.Total()))
 }
 
 // stages returns the stages that the job has, in order.

@@ -88,17 +88,21 @@ func (d *decision) windows() []predict.Window {
 	return out
 }
 
-// predict simulates what was chosen, more often than it was to be weighed.
-func (d *decision) predict(p *Plan) {
-	a := d.a
-	if a.load.Maps+a.load.Reduces == 0 {
-		return
-	}
+// begins returns when the first task can start, in seconds from now: the workers of an
+// allocation are ready. It is infinite where that is not in sight.
+func (d *decision) begins() float64 {
 	start := math.Inf(1)
 	for _, w := range d.windows() {
 		start = min(start, w.Start)
 	}
-	if math.IsInf(start, 1) {
+	return start
+}
+
+// predict simulates what was chosen, more often than it was to be weighed.
+func (d *decision) predict(p *Plan) {
+	a := d.a
+	start := d.begins()
+	if a.load.Maps+a.load.Reduces == 0 || math.IsInf(start, 1) {
 		return
 	}
 	after := d.places[0]
@@ -107,11 +111,8 @@ func (d *decision) predict(p *Plan) {
 	}
 	windows, _ := a.goingOn(after, d.windows())
 	a.finely(func() { d.runs, _, _ = a.simulate(windows, a.only(d.chosen), noLimit) })
-	start = max(0, start-after.startUp)
-	p.Predicted = &Prediction{
-		Interval: predict.Interval{Low: micros(d.runs.Quantile(0.05) - start), Up: micros(d.runs.Quantile(0.95) - start)},
-		Median:   micros(d.runs.Quantile(0.5) - start), P95: micros(d.runs.Quantile(0.95) - start), Stages: []Stage{},
-	}
+	low, median, p95 := d.runs.Quantile(0.05)-start, d.runs.Quantile(0.5)-start, d.runs.Quantile(0.95)-start
+	p.Predicted = &Prediction{Interval: round(predict.Interval{Low: low, Up: p95}), Median: micros(median), P95: micros(p95), Stages: []Stage{}}
 	if len(d.chosen) != 1 || len(a.live) > 0 || d.first.risk > 0 {
 		return // eq. 1 is of one allocation that lasts
 	}
@@ -121,7 +122,8 @@ func (d *decision) predict(p *Plan) {
 		ReduceSlots: predict.Uniform(d.first.nodes * d.first.place.reduceSlots),
 	}
 	e := predict.Bounds(a.known.inv, shape).Spread(a.known.runs)
-	p.Predicted.Interval, p.Predicted.Stages = round(e.Total()), p.stages(e)
+	p.Predicted.widen(round(e.Total()))
+	p.Predicted.Stages = p.stages(e)
 }
 
 // headline says all of the decision in one line.
@@ -143,11 +145,12 @@ func (d *decision) headline(p *Plan) string {
 		return b.String()
 	}
 	b.WriteString(p.amount())
-	if len(d.runs.Finish) == 0 || math.IsInf(d.runs.Mean(), 1) || math.IsInf(d.first.start, 1) {
+	turnaround := p.Turnaround()
+	if turnaround == nil {
 		fmt.Fprintf(&b, "; no prediction (%s)", p.Source)
 		return b.String()
 	}
-	fmt.Fprintf(&b, "; predicted done in %s (%s)", span(predict.Interval{Low: d.runs.Quantile(0.05), Up: d.runs.Quantile(0.95)}), p.Source)
+	fmt.Fprintf(&b, "; predicted turnaround %s (%s)", span(*turnaround), p.Source)
 	return b.String()
 }
 

@@ -31,6 +31,9 @@ func (d *decision) outlook() *Outlook {
 	if len(d.chosen) > 0 && !math.IsInf(d.chosen[0].start, 1) {
 		o.Wait = micros(d.chosen[0].start)
 	}
+	if start := d.begins(); !math.IsInf(start, 1) {
+		o.Start = micros(start)
+	}
 	if len(d.runs.Finish) > 0 && !math.IsInf(d.runs.Mean(), 1) {
 		o.Turnaround = micros(d.runs.Mean())
 	}

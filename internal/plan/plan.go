@@ -61,12 +61,20 @@ func (p *Plan) setLeft(r *Rest) {
 	}
 }
 
-// Prediction is how long the job will run once its nodes are there, in seconds.
+// Prediction is the predicted run time of the job: seconds from the start of its first
+// task to its end. When the first task starts is Outlook.Start.
 type Prediction struct {
-	predict.Interval         // the bounds T_low and T_up of docs/models.md; over several allocations what 5 and 95 of 100 runs keep within
-	Median           float64 `json:"median_s"` // half of the runs end by then …
-	P95              float64 `json:"p95_s"`    // … and 95 of 100 by then
-	Stages           []Stage `json:"stages"`
+	// The bounds: what 5 and 95 of 100 simulated runs keep within. On one allocation that
+	// lasts they are no closer than T_low and T_up of docs/models.md.
+	predict.Interval
+	Median float64 `json:"median_s"` // half of the runs take no longer …
+	P95    float64 `json:"p95_s"`    // … and 95 of 100 no longer than that, which is within the bounds
+	Stages []Stage `json:"stages"`   // T_low and T_up of each stage
+}
+
+// widen makes the bounds no closer than those.
+func (p *Prediction) widen(i predict.Interval) {
+	p.Low, p.Up = min(p.Low, i.Low), max(p.Up, i.Up)
 }
 
 // Stage is the bounds of a part of the run.

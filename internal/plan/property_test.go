@@ -235,3 +235,38 @@ func TestPlansOfTheRest(t *testing.T) {
 		}
 	})
 }
+
+// TestPredictionsAgree: what a plan predicts of one job does not contradict itself. The times
+// that half of the runs and 95 of 100 keep within lie between the bounds of the run time, and
+// the mean turnaround lies between the bounds of the turnaround, which are those of the run
+// time after the predicted start.
+func TestPredictionsAgree(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		q := genQuestion(t)
+		if rapid.Bool().Draw(t, "few runs") {
+			q.Profile.Runs = 1
+		}
+		if rapid.Bool().Draw(t, "one machine") {
+			q.Snap.Queue, q.Snap.Nodes = nil, q.Snap.Nodes[:1]
+			q.Spec.Request = job.Request{}
+		}
+		if rapid.Bool().Draw(t, "begun") {
+			q.Rest = &Rest{Tasks: rapid.IntRange(1, q.Counts.Tasks).Draw(t, "left")}
+		}
+		p := decided(t, q)
+		r := p.Predicted
+		if r == nil {
+			t.Skip("nothing is predicted")
+		}
+		if !(r.Low <= r.Median && r.Median <= r.P95 && r.P95 <= r.Up) {
+			t.Fatalf("run time: bounds %g and %g, half within %g, 95 of 100 within %g", r.Low, r.Up, r.Median, r.P95)
+		}
+		if q.Snap.Queue == nil {
+			return
+		}
+		all, o := p.Turnaround(), p.Outlook
+		if !(all.Low <= o.Turnaround && o.Turnaround <= all.Up) || o.Start < o.Wait || o.Turnaround < o.Start {
+			t.Fatalf("turnaround: bounds %g and %g, mean %g, allocation after %g, first task after %g", all.Low, all.Up, o.Turnaround, o.Wait, o.Start)
+		}
+	})
+}

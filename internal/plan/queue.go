@@ -67,7 +67,18 @@ type Outlook struct {
 	Slots     []Candidate    `json:"slots"`    // every way to go that was weighed, the earliest start first
 
 	Wait       float64 `json:"wait_s"`       // predicted seconds from now until the first allocation begins
-	Turnaround float64 `json:"turnaround_s"` // expected seconds from now until the job is done; 0: no prediction
+	Start      float64 `json:"start_s"`      // … until the first task starts, as the allocation's workers are ready
+	Turnaround float64 `json:"turnaround_s"` // … until the job is done, on average; 0: no prediction
+}
+
+// Turnaround returns the bounds of the predicted turnaround on a batch system, in seconds
+// from now until the job is done: those of the run time after the predicted start of the
+// first task. It is nil where there is no prediction.
+func (p *Plan) Turnaround() *predict.Interval {
+	if p.Predicted == nil || p.Outlook == nil {
+		return nil
+	}
+	return &predict.Interval{Low: p.Outlook.Start + p.Predicted.Low, Up: p.Outlook.Start + p.Predicted.Up}
 }
 
 // Candidate is a free slot and what the job would make of it.

@@ -18,7 +18,7 @@ func (p *Plan) decision() string {
 	fmt.Fprintf(&b, "%s × %s: ", count(p.Alloc.Nodes, "node"), count(p.Alloc.PerNode.CPUs, "core"))
 	b.WriteString(p.amount())
 	if p.Predicted != nil {
-		fmt.Fprintf(&b, "; predicted %s (%s)", span(p.Predicted.Interval), p.Source)
+		fmt.Fprintf(&b, "; predicted run %s (%s)", span(p.Predicted.Interval), p.Source)
 	} else {
 		fmt.Fprintf(&b, "; no prediction (%s)", p.Source)
 	}

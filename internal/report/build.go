@@ -26,7 +26,7 @@ func (j *Job) View(now job.Time) JobView {
 		OutputsLost: j.sums.outputsLost,
 		WastedS:     round(j.sums.wasted),
 		At:          stamp(now),
-		Submitted:   stamp(j.submitted), Started: stamp(j.started), Ended: stamp(j.ended),
+		Submitted:   stamp(j.submitted), Started: stamp(j.started), Ended: stamp(j.ended), Resumed: stamp(j.resumed()),
 		ElapsedS: j.elapsed(now),
 		Reason:   j.reason,
 		Decision: j.info.Decision, Predicted: j.info.Predicted,
@@ -68,6 +68,14 @@ func (j *Job) status() Status {
 		s.TasksTotal = j.work.Total()
 	}
 	return s
+}
+
+// resumed returns when the job was resumed for the last time, 0 for never.
+func (j *Job) resumed() job.Time {
+	if j.runBegan == j.submitted {
+		return 0
+	}
+	return j.runBegan
 }
 
 // stamp returns t as a time, the zero time for 0.

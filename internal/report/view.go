@@ -47,6 +47,7 @@ type JobView struct {
 	Submitted time.Time `json:"submitted,omitzero"`
 	Started   time.Time `json:"started,omitzero"` // first attempt
 	Ended     time.Time `json:"ended,omitzero"`
+	Resumed   time.Time `json:"resumed,omitzero"`   // for the last time
 	ElapsedS  float64   `json:"elapsed_s"`          // from submission to end or now, and from each resume
 	EtaS      *float64  `json:"eta_s,omitempty"`    // until the end; absent: not known
 	EtaFrom   string    `json:"eta_from,omitempty"` // rate: of the tasks so far; prediction: its upper bound
@@ -57,14 +58,14 @@ type JobView struct {
 	Reason string `json:"reason,omitempty"`     // why it failed, stops or was cancelled
 	Code   string `json:"error_code,omitempty"` // failed, arguments, no_input, config, output_exists, io, interrupted
 
-	Decision  string      `json:"decision,omitempty"` // the plan's one line
-	Predicted *Prediction `json:"predicted,omitempty"`
-	ActualS   *float64    `json:"actual_s,omitempty"` // of the last run, first attempt to end; what predicted is about
-	OffBy     *float64    `json:"off_by,omitempty"`   // see Prediction.Off
+	Decision  string      `json:"decision,omitempty"`  // the plan's one line
+	Predicted *Prediction `json:"predicted,omitempty"` // of the run time, after a resume that of what was left
+	ActualS   *float64    `json:"actual_s,omitempty"`  // the run time: from the first attempt, since the last resume, to the end
+	OffBy     *float64    `json:"off_by,omitempty"`    // see Prediction.Off
 
 	// Of a batch system.
 	Expected    *Expectation `json:"expected,omitempty"`     // by the plan; absent: there is no queue
-	WaitS       *float64     `json:"wait_s,omitempty"`       // from submission or the last resume to the first attempt after it
+	WaitS       *float64     `json:"wait_s,omitempty"`       // the start: from submission or the last resume to the first attempt after it
 	TurnaroundS *float64     `json:"turnaround_s,omitempty"` // of a job that is done: from there to the end
 	Waits       *Waits       `json:"waits,omitempty"`        // what it waits for in the queue now
 	Allocs      []AllocView  `json:"allocs"`                 // oldest first, the last 50
@@ -96,7 +97,7 @@ type Attempts struct {
 	Broken  int `json:"broken"` // failed for good by the machine or by files, a full disk or damaged input say
 }
 
-// Prediction is how long the plan expected the job to run on what it asked for.
+// Prediction is the run time that the plan predicted: from the first attempt to the end.
 type Prediction struct {
 	LowSeconds float64 `json:"low_s"`
 	UpSeconds  float64 `json:"up_s"`

@@ -50,7 +50,8 @@ func Expected(p plan.Plan) *report.Expectation {
 	if p.Outlook == nil {
 		return nil
 	}
-	return &report.Expectation{WaitS: p.Outlook.Wait, TurnaroundS: p.Outlook.Turnaround}
+	o := p.Outlook
+	return &report.Expectation{WaitS: o.Wait, StartS: max(o.Start, o.Wait), TurnaroundS: o.Turnaround} // older plans tell no start
 }
 
 // decision returns the plan's one line.

@@ -32,8 +32,8 @@ type Run struct {
 	Source    string            `json:"source"`    // of the prediction
 	Actual    float64           `json:"actual_s"`  // seconds, from the first task's start to the job's end
 
-	// What the plan expected of the queue and what came of it, in seconds from submission (or
-	// the last resume): to the first attempt, and to the job's end. nil: not predicted; not known.
+	// What the plan predicted and what came of it, in seconds from submission (or the last
+	// resume): the start, to the first attempt, and the turnaround, to the job's end. nil: not predicted; not known.
 	WaitPredicted       *float64 `json:"wait_predicted_s"`
 	Wait                *float64 `json:"wait_s"`
 	TurnaroundPredicted *float64 `json:"turnaround_predicted_s"`

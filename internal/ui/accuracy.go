@@ -18,8 +18,8 @@ func Accuracy(w io.Writer, a store.Accuracy) error {
 	}
 	var b strings.Builder
 	if a.Runs > 0 {
-		fmt.Fprintf(&b, "%s with a prediction: %d within the bounds, %d sooner, %d later\n", count(a.Runs, "run"), a.Within, a.Below, a.Above)
-		fmt.Fprintf(&b, "actual time over upper bound: median %.2f, worst %.2f\n\n", a.MedianRatio, a.WorstRatio)
+		fmt.Fprintf(&b, "%s with a predicted run time: %d within its bounds, %d shorter, %d longer\n", count(a.Runs, "run"), a.Within, a.Below, a.Above)
+		fmt.Fprintf(&b, "run time over its upper bound: median %.2f, worst %.2f\n\n", a.MedianRatio, a.WorstRatio)
 	}
 	t := newTable("APPLICATION", "TIME", "RUNS>", "MEAN ERROR>", "MEDIAN>", "BIAS>", "WITHIN>", "WORST>", "OF>", "IN RUN")
 	scoreRows(t, "all", a.Score)

@@ -14,8 +14,8 @@ func TestAccuracyText(t *testing.T) {
 	other := store.Score{Start: store.Errors{Runs: 1, Within: 1, WorstRun: "bag-1"}}
 	for want, a := range map[string]store.Accuracy{
 		"no run with a prediction is done yet\n": {},
-		`3 runs with a prediction: 2 within the bounds, 1 sooner, 0 later
-actual time over upper bound: median 0.75, worst 0.90
+		`3 runs with a predicted run time: 2 within its bounds, 1 shorter, 0 longer
+run time over its upper bound: median 0.75, worst 0.90
 
 APPLICATION  TIME   RUNS  MEAN ERROR  MEDIAN    BIAS  WITHIN   WORST     OF  IN RUN
 all          start     1       1m20s   1m20s  -1m20s   100 %  -1m20s  1m40s  mr-2

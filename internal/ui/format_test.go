@@ -137,7 +137,7 @@ on         local: 2 nodes of 2 cores and 4G, 1G of it for sorting
 tasks      40 maps and 2 reduces over 150M of input
 at once    4 maps, 2 reduces
 time limit 1h
-predicted  10s–14s once the nodes are there; half of such runs end within 11s, 95 of 100 within 13.5s
+run        predicted 10s–14s from the first task to the end, 11s for half of such runs
 from       3 runs
 note       careful
 
@@ -155,7 +155,7 @@ reduce   2s  5s
 on         local: 1 node of 1 core
 tasks      1 task
 at once    1 task
-predicted  nothing: no profile yet
+run        no prediction: no profile yet
 `)
 }
 

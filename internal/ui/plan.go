@@ -27,8 +27,7 @@ func Plan(w io.Writer, p plan.Plan, look Look) error {
 	if p.Alloc.Time > 0 && !p.Alloc.Elastic {
 		item(&b, "time limit", job.FormatDuration(p.Alloc.Time))
 	}
-	planPredicted(&b, p)
-	planOutlook(&b, p)
+	planTimes(&b, p)
 	for _, n := range p.Notes {
 		item(&b, "note", clean(n))
 	}
@@ -87,27 +86,50 @@ func planTerm(at job.Time, a job.AllocRequest) string {
 	}
 }
 
-// planOutlook says when a job of a batch system should begin and end, and whether a
-// sample of its tasks goes first.
-func planOutlook(b *strings.Builder, p plan.Plan) {
+// planTimes says when the job is predicted to start, how long it will run and what its
+// turnaround will be, from what that is known, and whether a sample of its tasks goes first.
+func planTimes(b *strings.Builder, p plan.Plan) {
 	o := p.Outlook
-	if o == nil {
-		return
+	if o != nil {
+		item(b, "start", planStart(p))
 	}
-	in := func(s float64) string {
-		return "in " + rough(s) + ", " + clock(p.At.Std().Add(time.Duration(s*float64(time.Second))), p.At.Std())
-	}
-	if o.Wait <= 0 {
-		item(b, "begins", "at once")
+	if p.Predicted == nil {
+		item(b, "run", "no prediction: "+clean(p.Source))
 	} else {
-		item(b, "begins", in(o.Wait))
+		item(b, "run", fmt.Sprintf("predicted %s from the first task to the end, %s for half of such runs",
+			span(p.Predicted.Low, p.Predicted.Up), seconds(p.Predicted.Median)))
 	}
-	if o.Turnaround > 0 {
-		item(b, "done", in(o.Turnaround)+", as expected")
+	if t := p.Turnaround(); t != nil {
+		text := "predicted " + span(t.Low, t.Up)
+		if o.Turnaround > 0 {
+			text += ", " + rough(o.Turnaround) + " on average: done at " + planClock(p, o.Turnaround)
+		}
+		item(b, "turnaround", text)
+	}
+	if p.Predicted != nil {
+		item(b, "from", clean(p.Source))
 	}
 	if p.Scout > 0 {
 		item(b, "scout", "once "+count(p.Scout, "task")+" done, the rest is planned by what they took")
 	}
+}
+
+// planStart says when the first task of a job on a batch system should start.
+func planStart(p plan.Plan) string {
+	start := max(p.Outlook.Start, p.Outlook.Wait)
+	switch {
+	case p.Alloc.Nodes > 0 && p.Alloc.Start == 0:
+		return "not in sight: no free slot that would do"
+	case p.Outlook.Wait <= 0:
+		return "predicted in " + rough(start) + ": the nodes are free"
+	default:
+		return "predicted in " + rough(start) + ", " + planClock(p, start)
+	}
+}
+
+// planClock writes the instant so many seconds after the plan.
+func planClock(p plan.Plan, s float64) string {
+	return clock(p.At.Std().Add(time.Duration(s*float64(time.Second))), p.At.Std())
 }
 
 func planTasks(p plan.Plan) string {
@@ -122,18 +144,6 @@ func planSlots(p plan.Plan) string {
 		return count(p.TaskSlots, "task")
 	}
 	return count(p.TaskSlots, "map") + ", " + count(p.ReduceSlots, "reduce")
-}
-
-// planPredicted says how long the job is predicted to take and from what, or why
-// nothing is predicted.
-func planPredicted(b *strings.Builder, p plan.Plan) {
-	if p.Predicted == nil {
-		item(b, "predicted", "nothing: "+clean(p.Source))
-		return
-	}
-	item(b, "predicted", fmt.Sprintf("%s once the nodes are there; half of such runs end within %s, 95 of 100 within %s",
-		span(p.Predicted.Low, p.Predicted.Up), seconds(p.Predicted.Median), seconds(p.Predicted.P95)))
-	item(b, "from", clean(p.Source))
 }
 
 // planStages shows the bounds of each stage.

@@ -40,9 +40,11 @@ func reportHead(b *strings.Builder, v report.JobView) {
 	}
 	fmt.Fprintf(b, "%s %s\n", title(v), state)
 	item(b, "decided", clean(v.Decision))
-	item(b, "predicted", predicted(v))
+	item(b, "start", startText(v))
+	item(b, "run", runText(v))
+	item(b, "turnaround", turnaroundText(v))
 	item(b, "took", took(v))
-	item(b, "queue", queued(v))
+	item(b, "queue", queueLine(v))
 	item(b, "tasks", tasksText(v))
 	item(b, "attempts", attemptsText(v))
 	item(b, "data", list(size(v.BytesIn)+" in", int(v.BytesIn), size(v.BytesOut)+" out", int(v.BytesOut)))
@@ -53,60 +55,6 @@ func reportHead(b *strings.Builder, v report.JobView) {
 	}
 	for _, p := range v.Plans {
 		item(b, "planned", clock(p.At, v.At)+" "+clean(p.Decision))
-	}
-}
-
-// queued puts what the queue did beside what was expected of it, and says what the job
-// waits for; it is empty for jobs that have nothing to do with one.
-func queued(v report.JobView) string {
-	var parts []string
-	beside := func(what string, actual *float64, expected float64, known bool) {
-		if actual == nil || v.Expected == nil {
-			return
-		}
-		text := what + " " + seconds(*actual)
-		if known {
-			text += " (" + seconds(expected) + " expected)"
-		}
-		parts = append(parts, text)
-	}
-	if e := v.Expected; e != nil {
-		beside("wait", v.WaitS, e.WaitS, true)
-		beside("turnaround", v.TurnaroundS, e.TurnaroundS, e.TurnaroundS > 0)
-	}
-	if now := queueLine(v); now != "" {
-		parts = append(parts, now)
-	}
-	return strings.Join(parts, ", ")
-}
-
-// predicted says what was predicted and from what, and how it compares.
-func predicted(v report.JobView) string {
-	p := v.Predicted
-	if p == nil {
-		return "nothing"
-	}
-	text := span(p.LowSeconds, p.UpSeconds)
-	if p.Source != "" {
-		text += ", from " + clean(p.Source)
-	}
-	return text + accuracy(v)
-}
-
-// accuracy says how what came true compares with the prediction, once it is known.
-func accuracy(v report.JobView) string {
-	if v.ActualS == nil || v.OffBy == nil {
-		return ""
-	}
-	text := "; it took " + seconds(*v.ActualS)
-	percent := strconv.FormatFloat(abs(*v.OffBy)*100, 'f', 0, 64) + " %"
-	switch {
-	case *v.OffBy > 0:
-		return text + ", " + percent + " above"
-	case *v.OffBy < 0:
-		return text + ", " + percent + " below"
-	default:
-		return text + ", as predicted"
 	}
 }
 

@@ -133,8 +133,8 @@ func doneLine(v report.JobView) string {
 		parts = append(parts, count(n, "map output")+" made again")
 	}
 	line := fmt.Sprintf("%s done in %s: %s", v.ID, seconds(v.ElapsedS), strings.Join(parts, ", "))
-	if p := v.Predicted; p != nil {
-		line += "; predicted " + span(p.LowSeconds, p.UpSeconds)
+	if p := v.Predicted; p != nil && v.ActualS != nil {
+		line += "; run " + resumed(v) + beside(v.ActualS, "predicted "+span(p.LowSeconds, p.UpSeconds))
 	}
 	return line
 }
