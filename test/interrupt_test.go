@@ -74,7 +74,7 @@ func TestInterruptMapReduce(t *testing.T) {
 	}
 	w.write("go", "")
 	w.must("resume")
-	if got := w.output("out"); got != "a\n" {
+	if got := w.output("out"); got != "a\t\n" {
 		t.Errorf("output %q", got)
 	}
 }

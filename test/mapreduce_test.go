@@ -21,7 +21,7 @@ func TestWordCount(t *testing.T) {
 	w.write("map.sh", "#!/bin/sh\nexec tr -s ' ' '\\n'\n")
 	w.write("reduce.sh", "#!/bin/sh\nexec uniq -c\n")
 	w.must("mapreduce", "-input", "in", "-output", "out", "-mapper", "map.sh", "-reducer", "reduce.sh", "-numReduceTasks", "2")
-	cmd := exec.Command("sh", "-c", "(cat in/a.txt; cat in/b.txt; echo) | ./map.sh | LC_ALL=C sort | ./reduce.sh")
+	cmd := exec.Command("sh", "-c", "(cat in/a.txt; cat in/b.txt; echo) | ./map.sh | LC_ALL=C sort | sed 's/$/\t/' | ./reduce.sh")
 	cmd.Dir = w.dir
 	want, err := cmd.Output()
 	if err != nil {
@@ -59,14 +59,14 @@ func TestStreaming(t *testing.T) {
 		{"reducer NONE", lines, "b 2\na 1\nc 3\na 4\n", []string{"-mapper", "cat", "-reducer", "NONE"}},
 		{"identity natively", lines, "a 1\na 4\nb 2\nc 3\n", []string{"-mapper", "org.apache.hadoop.mapred.lib.IdentityMapper",
 			"-reducer", "org.apache.hadoop.mapred.lib.IdentityReducer"}},
-		{"cat and cat", lines, "a 1\na 4\nb 2\nc 3\n", []string{"-mapper", "cat", "-reducer", "cat"}},
+		{"cat and cat", lines, "a 1\t\na 4\t\nb 2\t\nc 3\t\n", []string{"-mapper", "cat", "-reducer", "cat"}},
 		{"aggregate", "x\ny\nx\n", "x\t2\ny\t1\n", []string{"-mapper", "sed s/.*/LongValueSum:&\t1/", "-reducer", "aggregate"}},
-		{"no newline at the end", "b\na", "a\nb\n", []string{"-mapper", "cat", "-reducer", "cat"}},
+		{"no newline at the end", "b\na", "a\t\nb\t\n", []string{"-mapper", "cat", "-reducer", "cat"}},
 		{"empty file", "", "", []string{"-mapper", "cat", "-reducer", "cat"}},
 		{"a mapper that reads nothing", lines, "", []string{"-mapper", "true", "-reducer", "cat"}},
 		{"a reducer that writes nothing", lines, "", []string{"-mapper", "cat", "-reducer", "sh -c \"cat >/dev/null\""}},
-		{"NUL and invalid UTF-8 in keys", "b\x00\xff\n\xfe\na\x00\n", "a\x00\nb\x00\xff\n\xfe\n", []string{"-mapper", "cat", "-reducer", "cat"}},
-		{"numeric order, reversed", "2\n10\n1\n", "10\n2\n1\n", []string{"-mapper", "cat", "-reducer", "cat",
+		{"NUL and invalid UTF-8 in keys", "b\x00\xff\n\xfe\na\x00\n", "a\x00\t\nb\x00\xff\t\n\xfe\t\n", []string{"-mapper", "cat", "-reducer", "cat"}},
+		{"numeric order, reversed", "2\n10\n1\n", "10\t\n2\t\n1\t\n", []string{"-mapper", "cat", "-reducer", "cat",
 			"-D", "mapreduce.job.output.key.comparator.class=org.apache.hadoop.mapreduce.lib.partition.KeyFieldBasedComparator",
 			"-D", "mapreduce.partition.keycomparator.options=-nr"}},
 	}
@@ -123,7 +123,7 @@ func TestCompressed(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if want := "a\nb\nc\nc\nd\nd\n"; string(out) != want {
+	if want := "a\t\nb\t\nc\t\nc\t\nd\t\nd\t\n"; string(out) != want {
 		t.Errorf("got %q, want %q", out, want)
 	}
 }
@@ -135,7 +135,7 @@ func TestLongLine(t *testing.T) {
 	long := strings.Repeat("x", 64<<20)
 	w.write("in.txt", "b\n"+long+"\na\n")
 	w.must("mapreduce", "-input", "in.txt", "-output", "out", "-mapper", "cat", "-reducer", "cat", "--sort-memory", "256M")
-	if got := w.output("out"); got != "a\nb\n"+long+"\n" {
+	if got := w.output("out"); got != "a\t\nb\t\n"+long+"\t\n" {
 		t.Errorf("the output is wrong: %d bytes", len(got))
 	}
 }

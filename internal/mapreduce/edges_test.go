@@ -38,8 +38,8 @@ func TestCommands(t *testing.T) {
 	}{
 		"word count":             {"tr ' ' '\\n' | sed 's/$/\t1/'", "", sum, "\t1\na\t2\nb\t3\nc\t1\n"},
 		"with combiner":          {"tr ' ' '\\n' | sed 's/$/\t1/'", sum, sum, "\t1\na\t2\nb\t3\nc\t1\n"},
-		"reads nothing":          {"echo x", "", "cat", "x\n"},
-		"reads a line":           {"head -n1", "", "cat", "b a\n"},
+		"reads nothing":          {"echo x", "", "cat", "x\t\n"},
+		"reads a line":           {"head -n1", "", "cat", "b a\t\n"},
 		"writes nothing":         {"cat >/dev/null", "", "cat", ""},
 		"reducer writes nothing": {"cat", "", "cat >/dev/null", ""},
 		"reducer reads nothing":  {"cat", "", "echo x", "x\n"},
@@ -166,11 +166,11 @@ func TestReduceSeparator(t *testing.T) {
 		_, err := io.Copy(struct{ io.Writer }{out}, iotest.OneByteReader(in))
 		return err
 	})
-	if got := c.run()[0]; string(got) != "a\tb,c\nd\ne\t\n" {
+	if got := c.run()[0]; string(got) != "a\tb,c\t\nd\t\ne\t\t\n" {
 		t.Errorf("got %q", got)
 	}
 	c.spec.Conf = map[string]string{"stream.num.reduce.output.key.fields": "2"}
-	if got := c.run()[0]; string(got) != "a,b\tc\nd\ne,\n" {
+	if got := c.run()[0]; string(got) != "a,b\tc\t\nd\t\ne,\t\n" {
 		t.Errorf("with two key fields: %q", got)
 	}
 }

@@ -29,9 +29,10 @@ var buffers = sync.Pool{New: func() any { b := make([]byte, bufferSize); return 
 // taken from the files and the lines handed out.
 //
 // With spec.OffsetKeys each line comes after its offset in the (unpacked) file and a
-// TAB, as Hadoop Streaming hands on the keys of formats other than TextInputFormat.
+// TAB, as Hadoop Streaming hands on the keys of formats other than TextInputFormat. With
+// KeyValueTextInputFormat a command reads a line without a TAB with one at its end.
 func OpenSplit(ctx context.Context, split job.Split, spec *job.MapReduceSpec, prog Progress) (io.ReadCloser, error) {
-	s := &splitReader{ctx: ctx, ranges: split.Ranges, offsetKeys: spec.OffsetKeys, prog: prog}
+	s := &splitReader{ctx: ctx, ranges: split.Ranges, dress: dressOf(spec), prog: prog}
 	var total int64
 	for _, r := range split.Ranges {
 		if r.Length < -1 || r.Offset < 0 {
@@ -67,11 +68,11 @@ type source interface {
 
 // splitReader strings the ranges of a split together.
 type splitReader struct {
-	ctx        context.Context
-	ranges     []job.Range // not yet opened
-	source     source      // of the range being read; nil between ranges
-	offsetKeys bool        // lines come after their offsets
-	prog       Progress
+	ctx    context.Context
+	ranges []job.Range // not yet opened
+	source source      // of the range being read; nil between ranges
+	dress  dress
+	prog   Progress
 
 	buf     *[]byte // for small reads; from buffers
 	pending []byte  // of buf, not yet handed out
@@ -170,7 +171,7 @@ func (s *splitReader) open() error {
 		return io.EOF
 	}
 	var err error
-	s.source, err = openRange(s.ranges[0], s.offsetKeys)
+	s.source, err = openRange(s.ranges[0], s.dress)
 	s.ranges = s.ranges[1:]
 	return ofInput(err)
 }

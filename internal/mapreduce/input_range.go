@@ -13,8 +13,29 @@ import (
 	"berth/internal/job"
 )
 
+// dress says what is added to the lines of a file.
+type dress int
+
+const (
+	plainLines  dress = iota
+	offsetLines       // each comes after its offset and a TAB
+	tabbedLines       // each without a TAB gets one at its end
+)
+
+// dressOf returns what a job's mapper reads.
+func dressOf(spec *job.MapReduceSpec) dress {
+	switch {
+	case spec.OffsetKeys:
+		return offsetLines
+	case spec.InputFormat == "KeyValueTextInputFormat" && spec.Mapper.Native == "":
+		return tabbedLines
+	default:
+		return plainLines
+	}
+}
+
 // openRange opens one range of a split.
-func openRange(r job.Range, offsetKeys bool) (source, error) {
+func openRange(r job.Range, as dress) (source, error) {
 	file, err := os.Open(r.Path)
 	if err != nil {
 		return nil, inputError(r.Path, err)
@@ -23,10 +44,14 @@ func openRange(r job.Range, offsetKeys bool) (source, error) {
 	if err != nil {
 		return nil, errors.Join(err, file.Close())
 	}
-	if offsetKeys {
+	switch as {
+	case offsetLines:
 		return &keyedRange{source: src, offset: start, atStart: true}, nil
+	case tabbedLines:
+		return &tabbedRange{source: src}, nil
+	default:
+		return src, nil
 	}
-	return src, nil
 }
 
 // newSource returns the range's source and the offset of its first line.

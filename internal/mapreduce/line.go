@@ -18,6 +18,9 @@ const separator = '\t'
 type lineFormat struct {
 	sep    []byte
 	fields int
+	// ends says that a line of too few fields which ends with a separator has an empty
+	// value: the separator is the one that a bare key was handed out with.
+	ends bool
 }
 
 func newLineFormat(sep string, fields int) lineFormat {
@@ -44,6 +47,7 @@ func combineFormat(spec *job.MapReduceSpec) lineFormat {
 	f := reduceFormat(spec)
 	if m := mapFormat(spec); bytes.Equal(m.sep, f.sep) {
 		f.fields = reduceFields(spec, m.fields)
+		f.ends = true
 	}
 	return f
 }
@@ -71,6 +75,8 @@ func (f *lineFormat) keyLen(line []byte) int {
 	for n := f.fields; ; n-- {
 		i := bytes.Index(line[at:], f.sep)
 		switch {
+		case i < 0 && f.ends && bytes.HasSuffix(line, f.sep):
+			return len(line) - len(f.sep)
 		case i < 0:
 			return len(line)
 		case n == 1:

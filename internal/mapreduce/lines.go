@@ -5,17 +5,39 @@ import "io"
 // repeater hands out a line as often as its record counts.
 type repeater struct {
 	line []byte
+	end  []byte // handed out after line; empty for most lines
 	left int64
-	pos  int // handed out of the line
+	pos  int // bytes handed out of line and end
+}
+
+// bareEnd ends a line that is only a key where a program reads it.
+var bareEnd = []byte{separator, '\n'}
+
+// newRepeater returns a repeater of a record, whose line ends with its newline. With
+// tabs, a line that is only a key gets the separator that it has not, as Hadoop
+// Streaming's TextInputWriter writes it; the line itself is not copied.
+func newRepeater(line []byte, keyLen int, count int64, tabs bool) repeater {
+	if tabs && keyLen == len(line)-1 {
+		return repeater{line: line[:keyLen], end: bareEnd, left: count}
+	}
+	return repeater{line: line, left: count}
 }
 
 // fill copies what fits into p.
 func (r *repeater) fill(p []byte) int {
 	n := 0
 	for r.left > 0 && n < len(p) {
-		k := copy(p[n:], r.line[r.pos:])
-		n += k
-		if r.pos += k; r.pos == len(r.line) {
+		if r.pos < len(r.line) {
+			k := copy(p[n:], r.line[r.pos:])
+			n += k
+			r.pos += k
+		}
+		if past := r.pos - len(r.line); past >= 0 && past < len(r.end) {
+			k := copy(p[n:], r.end[past:])
+			n += k
+			r.pos += k
+		}
+		if r.pos == len(r.line)+len(r.end) {
 			r.pos = 0
 			r.left--
 		}
@@ -27,6 +49,7 @@ func (r *repeater) fill(p []byte) int {
 type entryLines struct {
 	mem     []byte
 	entries []entry
+	tabs    bool // a line that is only a key gets its separator
 	now     repeater
 	records int64 // begun
 }
@@ -41,7 +64,7 @@ func (l *entryLines) Read(p []byte) (int, error) {
 			}
 			e := &l.entries[0]
 			l.entries = l.entries[1:]
-			l.now = repeater{line: l.mem[e.off : e.off+e.lineLen+1], left: int64(e.count)}
+			l.now = newRepeater(l.mem[e.off:e.off+e.lineLen+1], int(e.keyLen), int64(e.count), l.tabs)
 			l.records += int64(e.count)
 		}
 		n += l.now.fill(p[n:])
@@ -53,6 +76,7 @@ func (l *entryLines) Read(p []byte) (int, error) {
 // the other.
 type mergedLines struct {
 	next func() (*merger, error) // the merge of the next list; nil at the end
+	tabs bool                    // a line that is only a key gets its separator
 	m    *merger
 	c    *cursor
 	now  repeater
@@ -112,7 +136,7 @@ func (l *mergedLines) step() (bool, error) {
 		l.groups++
 	}
 	l.key, l.prefix = key, c.prefix
-	l.now = repeater{line: c.line, left: c.count}
+	l.now = newRepeater(c.line, c.keyLen, c.count, l.tabs)
 	l.records += c.count
 	return true, nil
 }

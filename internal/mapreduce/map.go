@@ -98,6 +98,9 @@ func newMapRun(ctx context.Context, t *MapTask) (*mapRun, error) {
 	}
 	m.buf = newBuffer(m.space.mem.take(len(m.space.mem.rest)), mapFormat(t.Spec), m.partition, t.Partitions, m.cmp)
 	m.buf.flush, m.buf.alone = m.spill, m.spillAlone
+	if m.combined != nil {
+		m.buf.alone = m.combineAlone
+	}
 	return m, nil
 }
 
@@ -157,7 +160,7 @@ func (m *mapRun) spill(e []entry) error {
 	if m.combined == nil {
 		return m.spillEntries(m.buf.mem, e)
 	}
-	return m.combine(&entryLines{mem: m.buf.mem, entries: e}, m.combined)
+	return m.combine(&entryLines{mem: m.buf.mem, entries: e, tabs: wantsTabs(m.t.Combiner)}, m.combined)
 }
 
 // combine runs lines through the combiner.
@@ -180,6 +183,12 @@ func (m *mapRun) spillEntries(mem []byte, e []entry) error {
 
 func (m *mapRun) spillAlone(part int, line []byte, keyLen int) error {
 	return m.addSpill(func(w *runWriter) error { return w.add(part, line, keyLen, 1) })
+}
+
+// combineAlone runs a record that is larger than the buffer through the combiner.
+func (m *mapRun) combineAlone(_ int, line []byte, keyLen int) error {
+	only := []entry{{keyLen: uint32(keyLen), lineLen: uint32(len(line) - 1), count: 1}}
+	return m.combine(&entryLines{mem: line, entries: only, tabs: wantsTabs(m.t.Combiner)}, m.combined)
 }
 
 func (m *mapRun) addSpill(fill func(w *runWriter) error) error {
@@ -248,7 +257,7 @@ func (m *mapRun) combineSpills() error {
 	b := m.newCombined(s.mem.take(half))
 	defer b.close()
 	rest, part := s.mem.rest, 0
-	lines := &mergedLines{cmp: m.cmp, next: func() (*merger, error) {
+	lines := &mergedLines{cmp: m.cmp, tabs: wantsTabs(m.t.Combiner), next: func() (*merger, error) {
 		if part == s.parts {
 			return nil, nil
 		}

@@ -9,8 +9,9 @@ import (
 	"pgregory.net/rapid"
 )
 
-// dumbJob is what a job with identity programs must write: all lines, each to its
-// key's partition, in order.
+// dumbJob is what a job must write whose programs hand on what they read: all lines,
+// each to its key's partition, in order. A command reads a line that is only a key
+// with a TAB behind it, as in Hadoop Streaming.
 func dumbJob(c *cluster, inputs [][]byte) [][]byte {
 	c.t.Helper()
 	partition, err := NewPartitioner(c.spec, c.reduces)
@@ -47,6 +48,9 @@ func dumbJob(c *cluster, inputs [][]byte) [][]byte {
 		})
 		var text []byte
 		for _, r := range part {
+			if r[1] == "" && (wantsTabs(c.reducer) || c.combiner != nil) {
+				r[1] = "\t"
+			}
 			text = append(append(append(text, r[0]...), r[1]...), '\n')
 		}
 		out = append(out, text)

@@ -37,6 +37,10 @@ func IsIdentity(p Program) bool {
 	return ok
 }
 
+// wantsTabs reports whether p is a command, which reads a line that is only a key
+// with a separator behind the key. Native programs see records as they are.
+func wantsTabs(p Program) bool { return !IsIdentity(p) && !isNative(p) }
+
 type identity struct{}
 
 // Run copies in to out.

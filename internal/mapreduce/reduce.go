@@ -157,10 +157,16 @@ func (r *reduceRun) output(runs []*sortedRun) (*Output, error) {
 	return out, nil
 }
 
+// runReducer runs the reducer over the merged runs. Without a record it does not run,
+// and the part file is empty: Hadoop Streaming drops what a reducer writes that read nothing.
 func (r *reduceRun) runReducer(runs []*sortedRun, out *Output) error {
-	var total int64
+	var total, records int64
 	for _, run := range runs {
 		total += run.stat.bytes
+		records += run.stat.records
+	}
+	if records == 0 {
+		return out.Close()
 	}
 	r.t.Progress.Total(total)
 	r.space.mem.reset()
@@ -168,7 +174,7 @@ func (r *reduceRun) runReducer(runs []*sortedRun, out *Output) error {
 	if err != nil {
 		return err
 	}
-	lines := &mergedLines{cmp: r.cmp, m: m, next: func() (*merger, error) { return nil, nil }}
+	lines := &mergedLines{cmp: r.cmp, tabs: wantsTabs(r.t.Reducer), m: m, next: func() (*merger, error) { return nil, nil }}
 	defer lines.close()
 	r.space.uses(m.space)
 

@@ -109,7 +109,7 @@ func (r *reduceRun) combine(runs []*sortedRun) ([]*scratchFile, error) {
 	if err != nil {
 		return nil, err
 	}
-	lines := &mergedLines{cmp: r.cmp, m: m, next: func() (*merger, error) { return nil, nil }}
+	lines := &mergedLines{cmp: r.cmp, tabs: wantsTabs(r.t.Combiner), m: m, next: func() (*merger, error) { return nil, nil }}
 	defer lines.close()
 	err = combine(r.ctx, r.t.Combiner, lines, b, r.t.Progress)
 	s.uses(int64(len(writer)) + b.used() + m.space)

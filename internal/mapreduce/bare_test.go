@@ -1,0 +1,144 @@
+package mapreduce
+
+import (
+	"context"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"testing/iotest"
+
+	"berth/internal/job"
+)
+
+// byByte copies its input one byte at a time, so that lines are cut everywhere.
+var byByte = programFunc(func(_ context.Context, in io.Reader, out io.Writer) error {
+	_, err := io.Copy(struct{ io.Writer }{out}, iotest.OneByteReader(in))
+	return err
+})
+
+// A record that is only a key reaches commands with a TAB behind it, as in Hadoop
+// Streaming: programs split their lines there. Native programs see it as it is.
+func TestBareKeys(t *testing.T) {
+	const in = "b\na\tv\n\nb\nb\na\tv\n\t\n"
+	const tabbed = "\t\n\t\na\tv\na\tv\nb\t\nb\t\nb\t\n"
+	for name, test := range map[string]struct {
+		combiner, reducer Program
+		memory            int64
+		want              string
+	}{
+		"command":                   {nil, cat, 1 << 20, tabbed},
+		"in small pieces":           {nil, byByte, 1 << 20, tabbed},
+		"combiner":                  {cat, identity{}, 1 << 20, tabbed},
+		"combiner of spills":        {byByte, identity{}, minMemory, tabbed},
+		"combiner and command":      {cat, cat, 1 << 20, tabbed},
+		"identity keeps the record": {nil, identity{}, 1 << 20, "\n\t\na\tv\na\tv\nb\nb\nb\n"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			c := newCluster(t, []byte(in))
+			c.mapper, c.combiner, c.reducer, c.memory = cat, test.combiner, test.reducer, test.memory
+			if got := string(c.run()[0]); got != test.want {
+				t.Errorf("got %q, want %q", got, test.want)
+			}
+		})
+	}
+}
+
+// Combiners that hand on what they read leave keys of several fields as they are, also
+// those of lines with too few fields.
+func TestCombinerKeepsShortKeys(t *testing.T) {
+	c := newCluster(t, []byte("b\na\tv\na\tv\tw\na\t\n\n"))
+	c.spec.MapOutputKeyFields = 2
+	c.mapper, c.combiner, c.reducer = cat, cat, cat
+	if got, want := string(c.run()[0]), "\t\na\t\t\na\tv\t\na\tv\tw\nb\t\n"; got != want {
+		t.Errorf("got %q, want %q", got, want)
+	}
+}
+
+// A record that is larger than the buffer goes through the combiner as all others do.
+func TestCombinerReadsLargeRecords(t *testing.T) {
+	c := newCluster(t, []byte(strings.Repeat("x", 100_000)+"\na\n"))
+	c.mapper, c.combiner, c.memory = cat, cat, minMemory
+	if got, want := string(c.run()[0]), "a\t\n"+strings.Repeat("x", 100_000)+"\t\n"; got != want {
+		t.Errorf("got %d bytes, want %d", len(got), len(want))
+	}
+}
+
+// A reducer or combiner without a record does not run: what it writes at its end would
+// be rows that Hadoop Streaming does not have. The part file is there all the same.
+func TestNoRecordsNoProgram(t *testing.T) {
+	c := newCluster(t, []byte("a\nb\n"))
+	c.reduces = 3
+	c.mapper = command("cat >/dev/null; echo a")
+	c.combiner = command("cat; echo a")
+	c.reducer = command("cat; echo end")
+	var all string
+	for _, part := range c.run() {
+		all += string(part)
+	}
+	if want := "a\t\na\t\nend\n"; all != want {
+		t.Errorf("got %q, want %q", all, want)
+	}
+	if parts, _ := filepath.Glob(filepath.Join(c.spec.Output, "part-*")); len(parts) != 3 {
+		t.Errorf("parts %v", parts)
+	}
+	c = newCluster(t, []byte("a\n"))
+	ran := filepath.Join(c.dir, "ran")
+	c.mapper, c.combiner, c.reducer = command("cat >/dev/null"), command("touch "+ran), command("touch "+ran)
+	if got := c.run()[0]; len(got) != 0 {
+		t.Errorf("got %q", got)
+	}
+	if _, err := os.Stat(ran); err == nil {
+		t.Error("a program ran without a record")
+	}
+}
+
+// A mapper reads the records of KeyValueTextInputFormat as key, TAB, value, also where a
+// line has no TAB.
+func TestKeyValueInput(t *testing.T) {
+	const in = "nokey\nk\tv\n\n\tv\nlast"
+	for _, test := range []struct {
+		native, format, want string
+	}{
+		{"", "KeyValueTextInputFormat", "nokey\t\nk\tv\n\t\n\tv\nlast\t\n"},
+		{job.NativeIdentity, "KeyValueTextInputFormat", in + "\n"},
+		{"", "TextInputFormat", in + "\n"},
+	} {
+		c := newCluster(t, []byte(in))
+		c.spec.InputFormat, c.spec.Mapper.Native = test.format, test.native
+		for _, read := range []func(io.Reader) io.Reader{func(r io.Reader) io.Reader { return r }, iotest.OneByteReader, iotest.HalfReader} {
+			lines, err := OpenSplit(context.Background(), c.splits[0], c.spec, nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			got, err := io.ReadAll(read(lines))
+			if string(got) != test.want || err != nil || lines.Close() != nil {
+				t.Errorf("%+v: got %q, %v", test, got, err)
+			}
+		}
+	}
+	// The smallest reads cut everywhere.
+	r := &tabbedRange{source: newTextSource("a\nb\tc\n")}
+	var got []byte
+	for b := make([]byte, 1); ; {
+		n, err := r.Read(b)
+		got = append(got, b[:n]...)
+		if err != nil {
+			break
+		}
+	}
+	if string(got) != "a\t\nb\tc\n" {
+		t.Errorf("byte by byte: %q", got)
+	}
+}
+
+// textSource is a source over a text.
+type textSource struct{ io.Reader }
+
+func newTextSource(text string) textSource {
+	return textSource{iotest.HalfReader(strings.NewReader(text))}
+}
+
+func (textSource) Close() error { return nil }
+func (textSource) taken() int64 { return 0 }
