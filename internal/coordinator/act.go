@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 
+	"berth/internal/driver"
 	"berth/internal/engine"
 	"berth/internal/job"
 	"berth/internal/mapreduce"
@@ -105,36 +106,30 @@ func (s *Server) acknowledge(at job.Attempt) {
 	}
 }
 
-// request asks the allocation's driver for it. Drivers are called beside the
-// loop, one call after the other: they may take their time.
+// request asks the allocation's driver for it, beside the loop.
 func (s *Server) request(a engine.Request) {
-	d := s.drivers[a.Request.On]
-	if d == nil {
-		go s.input(engine.AllocDown{Alloc: a.Alloc, Reason: "no driver is called " + a.Request.On, Refuse: true})
-		return
-	}
 	s.shapes[a.Alloc] = a.Request
-	s.driverCalls <- func(ctx context.Context) {
+	ok := s.places.call(a.Request.On, func(ctx context.Context, d driver.Driver) {
 		if err := d.Request(ctx, a.Alloc, a.Request); err != nil {
 			s.input(engine.AllocDown{Alloc: a.Alloc, Reason: err.Error(), Refuse: true})
 		}
+	})
+	if !ok {
+		delete(s.shapes, a.Alloc)
+		go s.input(engine.AllocDown{Alloc: a.Alloc, Reason: "no driver is called " + a.Request.On, Refuse: true})
 	}
 }
 
 func (s *Server) release(a engine.Release) {
 	shape := s.shapes[a.Alloc]
-	d := s.drivers[cmp.Or(a.On, shape.On)]
 	if !shape.Elastic { // else Clear comes yet
 		delete(s.shapes, a.Alloc)
 	}
-	if d == nil {
-		return
-	}
-	s.driverCalls <- func(ctx context.Context) {
+	s.places.call(cmp.Or(a.On, shape.On), func(ctx context.Context, d driver.Driver) {
 		if err := d.Release(ctx, a.Alloc); err != nil {
 			s.log.Warn("allocation is not given back", "alloc", a.Alloc, "err", err)
 		}
-	}
+	})
 }
 
 // giveBack ends all allocations, before a coordinator without jobs ends.

@@ -2,11 +2,11 @@ package coordinator
 
 import (
 	"context"
-	"errors"
 	"os"
 	"os/exec"
 	"path/filepath"
 
+	"berth/internal/driver"
 	"berth/internal/driver/local"
 	"berth/internal/driver/slurm"
 	"berth/internal/engine"
@@ -44,11 +44,11 @@ func (s *Server) addLocal(ca *wire.CA) error {
 	if err := local.Sweep(dir, s.known()); err != nil {
 		s.log.Warn("an allocation that is over leaves something", "err", err)
 	}
-	s.drivers[local.Name] = local.New(local.Options{
+	s.places.add(local.Name, local.New(local.Options{
 		Exe: s.opts.Exe, Dir: dir, Scratch: local.DefaultScratch(), Machine: m,
 		Issue:  issuer(ca, s.reach.local),
 		Report: s.input, Now: s.now, Log: s.log,
-	})
+	}))
 	return nil
 }
 
@@ -64,7 +64,7 @@ func (s *Server) addSlurm(ca *wire.CA) {
 	if err := d.Sweep(append(s.known(), s.engine.Uncleared()...)); err != nil {
 		s.log.Warn("an allocation that is over leaves something", "err", err)
 	}
-	s.drivers[slurm.Name] = d
+	s.places.add(slurm.Name, d)
 }
 
 // known returns the allocations that are not over.
@@ -76,20 +76,19 @@ func (s *Server) known() []job.AllocID {
 	return ids
 }
 
-// clear lets drivers remove what is left of an elastic allocation, and tells the engine when it
+// clear lets the driver remove what is left of an elastic allocation, and tells the engine when it
 // is gone. It is begun after the calls before it, as the allocation may have to be released
 // first, and no call waits for it: folders on a file system that does not answer take for ever.
 func (s *Server) clear(a engine.Clear) {
 	delete(s.shapes, a.Alloc)
-	s.driverCalls <- func(ctx context.Context) { go s.clearNow(ctx, a.Alloc) }
+	ok := s.places.call(a.On, func(ctx context.Context, d driver.Driver) { go s.clearNow(ctx, d, a.Alloc) })
+	if !ok { // once its driver is there again, it removes what no coordinator knows (Sweep)
+		go s.input(engine.Cleared{Alloc: a.Alloc})
+	}
 }
 
-func (s *Server) clearNow(ctx context.Context, id job.AllocID) {
-	var errs []error
-	for _, d := range s.drivers {
-		errs = append(errs, d.Clear(ctx, id))
-	}
-	if err := errors.Join(errs...); err != nil {
+func (s *Server) clearNow(ctx context.Context, d driver.Driver, id job.AllocID) {
+	if err := d.Clear(ctx, id); err != nil {
 		s.log.Warn("an allocation leaves something", "alloc", id, "err", err)
 		return // the next coordinator tries again
 	}

@@ -48,7 +48,7 @@ func (s *Server) planRest(ctx context.Context, l *live, a engine.Plan) (plan.Pla
 	if err != nil {
 		return plan.Plan{}, err
 	}
-	d := s.drivers[old.Alloc.On]
+	d := s.places.driver(old.Alloc.On)
 	if d == nil {
 		return plan.Plan{}, &job.Error{Class: job.Transient, Where: old.Alloc.On, What: "its commands are not on the coordinator's PATH"}
 	}

@@ -58,7 +58,6 @@ type Server struct {
 	stop    context.CancelFunc
 
 	posted      chan func()
-	driverCalls chan func(context.Context)
 	stopped     chan struct{} // closed when the loop has ended
 	failure     error         // what ended the loop, once stopped is closed; nil: it was told to end
 	syncing     atomic.Bool
@@ -68,7 +67,7 @@ type Server struct {
 	planCtx     context.Context // of plans under way
 	endPlanning context.CancelFunc
 
-	drivers  map[string]driver.Driver
+	places   *places
 	journals *journal.Set
 	nodes    *report.Nodes
 	nodeType string       // of this machine, for profiles
@@ -124,8 +123,8 @@ func newServer(opts Options, p policy, stop context.CancelFunc) *Server {
 	return &Server{
 		planCtx: planCtx, endPlanning: endPlanning,
 		home: opts.Home, opts: opts, policy: p, log: opts.Log, started: time.Now(), stop: stop,
-		posted: make(chan func(), 4096), driverCalls: make(chan func(context.Context), 1024), stopped: make(chan struct{}),
-		drivers: make(map[string]driver.Driver), journals: journal.NewSet(opts.Home.JournalOf), nodes: report.NewNodes(),
+		posted: make(chan func(), 4096), stopped: make(chan struct{}),
+		places: newPlaces(), journals: journal.NewSet(opts.Home.JournalOf), nodes: report.NewNodes(),
 		engine:   engine.New(engine.Config{NodeTimeout: nodeTimeout, Order: p.order, Yield: !p.keep}),
 		sessions: make(map[job.NodeID]*session), unflushed: make(map[*session]struct{}),
 		awaits: make(map[job.Attempt]*session), shapes: make(map[job.AllocID]job.AllocRequest),
@@ -163,55 +162,30 @@ func (s *Server) serveAll(ctx context.Context) error {
 	defer func() { _ = os.Remove(s.home.Socket()) }()
 	go func() { _ = api.Serve(commands) }()
 	go s.accept(workers)
-	calls := s.callDrivers(ctx)
 	s.adopt()
 	if s.opts.Ready != nil {
 		s.opts.Ready()
 	}
 	s.log.Info("coordinator listens", "pid", os.Getpid(), "workers", s.address)
 	err = s.loop(ctx)
-	return errors.Join(err, s.wind(calls), s.journals.SyncDirty())
+	return errors.Join(err, s.wind(), s.journals.SyncDirty())
 }
 
-// How long a coordinator that ends waits for what it began beside its loop. That may touch
-// folders that do not answer; the next coordinator does it again.
-const (
-	windUp      = 5 * time.Second
-	driverWinds = 30 * time.Second // Slurm may have to be asked for cancellations
-)
+// windUp is how long a coordinator that ends waits for plans and for what is written of jobs
+// that are over. That may touch folders that do not answer; the next coordinator does it again.
+const windUp = 5 * time.Second
 
 // wind waits for what was begun beside the loop, and has the drivers close, but not for ever.
-func (s *Server) wind(calls <-chan struct{}) (err error) {
-	close(s.driverCalls)
+func (s *Server) wind() error {
 	s.endPlanning()
-	s.waitAtMost(windUp, func() {
+	wound := within(windUp, func() {
 		s.planning.Wait()
 		s.archiving.Wait()
 	})
-	closed := make(chan error, 1)
-	s.waitAtMost(driverWinds, func() {
-		<-calls
-		closed <- s.closeDrivers()
-	})
-	select {
-	case err = <-closed:
-	default:
-	}
-	return err
-}
-
-// waitAtMost waits for f to return, for that long at most.
-func (s *Server) waitAtMost(long time.Duration, f func()) {
-	done := make(chan struct{})
-	go func() {
-		defer close(done)
-		f()
-	}()
-	select {
-	case <-done:
-	case <-time.After(long):
+	if !wound {
 		s.log.Warn("a file system or a batch system does not answer; what was to be done there is left to the next coordinator")
 	}
+	return s.places.close(callPatience, closePatience)
 }
 
 // shutDown ends the control interface once those who watch have been told why.
@@ -240,45 +214,20 @@ func (s *Server) keys() (*wire.CA, error) {
 	return wire.GenerateCA(dir)
 }
 
-// callDrivers makes the loop's calls of drivers, in their order, until there will be
-// no more; then it closes what it returns.
-func (s *Server) callDrivers(ctx context.Context) <-chan struct{} {
-	done := make(chan struct{})
-	go func() {
-		defer close(done)
-		for call := range s.driverCalls {
-			call(context.WithoutCancel(ctx))
-		}
-	}()
-	return done
-}
-
 // adopt takes up the allocations that were live when the coordinator before
 // ended, and does what it left undone.
 func (s *Server) adopt() {
 	s.post(func() {
 		for _, a := range s.engine.Allocs() {
 			s.shapes[a.ID] = a.Request
-			d := s.drivers[a.Request.On]
-			if d == nil {
-				continue
-			}
-			s.driverCalls <- func(ctx context.Context) {
+			s.places.call(a.Request.On, func(ctx context.Context, d driver.Driver) {
 				if err := d.Adopt(ctx, a.ID, a.Request); err != nil {
 					s.input(engine.AllocDown{Alloc: a.ID, Reason: err.Error()})
 				}
-			}
+			})
 		}
 		s.take(s.engine.Recover(s.round.at))
 	})
-}
-
-func (s *Server) closeDrivers() error {
-	var all error
-	for _, d := range s.drivers {
-		all = errors.Join(all, d.Close())
-	}
-	return all
 }
 
 // lookup returns the job, nil if the coordinator does not have it.

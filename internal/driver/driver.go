@@ -39,6 +39,6 @@ type Tester interface {
 	Test(ctx context.Context, req job.AllocRequest) (start job.Time, err error)
 }
 
-// Reporter takes what a driver observes: AllocUp, AllocNote, NodeDown and AllocDown. A driver may call
-// it with its locks held; it never calls the driver back.
+// Reporter takes what a driver observes: AllocUp, AllocNote, NodeDown and AllocDown. It may block, and a
+// driver calls it with none of its locks held (Outbox); it never calls the driver back.
 type Reporter func(engine.Input)

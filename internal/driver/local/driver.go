@@ -50,6 +50,7 @@ type Options struct {
 // Driver runs workers on this machine.
 type Driver struct {
 	opts Options
+	told *driver.Outbox
 
 	mu      sync.Mutex
 	running map[job.AllocID]*alloc
@@ -61,7 +62,13 @@ var _ driver.Driver = (*Driver)(nil)
 
 // New returns a driver that has no allocation yet.
 func New(opts Options) *Driver {
-	return &Driver{opts: opts, running: make(map[job.AllocID]*alloc)}
+	return &Driver{opts: opts, told: driver.NewOutbox(opts.Report), running: make(map[job.AllocID]*alloc)}
+}
+
+// unlock releases the lock, and then reports what was observed under it.
+func (d *Driver) unlock() {
+	d.mu.Unlock()
+	d.told.Flush()
 }
 
 // Name returns "local".
@@ -98,7 +105,7 @@ func (d *Driver) alloc(id job.AllocID, req job.AllocRequest) *alloc {
 // Request starts the allocation's workers as soon as its share of the machine is free.
 func (d *Driver) Request(_ context.Context, id job.AllocID, req job.AllocRequest) error {
 	d.mu.Lock()
-	defer d.mu.Unlock()
+	defer d.unlock()
 	d.waiting = append(d.waiting, d.alloc(id, req))
 	d.begin()
 	return nil
@@ -108,7 +115,7 @@ func (d *Driver) Request(_ context.Context, id job.AllocID, req job.AllocRequest
 // order in which they were asked for, so those that had begun come first.
 func (d *Driver) Adopt(_ context.Context, id job.AllocID, req job.AllocRequest) error {
 	d.mu.Lock()
-	defer d.mu.Unlock()
+	defer d.unlock()
 	a := d.alloc(id, req)
 	if _, err := os.Stat(a.dir); errors.Is(err, fs.ErrNotExist) { // it was waiting, and does so again
 		d.waiting = append(d.waiting, a)
@@ -168,7 +175,7 @@ func (d *Driver) limit(a *alloc) {
 // timeOver ends an allocation whose wall time is over.
 func (d *Driver) timeOver(a *alloc) {
 	d.mu.Lock()
-	defer d.mu.Unlock()
+	defer d.unlock()
 	if d.running[a.id] == a {
 		d.drop(a)
 		d.report(engine.AllocDown{Alloc: a.id, Refuse: true, Reason: "its time limit of " + job.FormatDuration(a.req.Time) + " has passed (--time)"})
@@ -217,17 +224,30 @@ func (d *Driver) reap(a *alloc, p *proc, cmd *exec.Cmd) {
 	d.exited(a, p, reason)
 }
 
-// exited tells that a worker is dead and, unless its allocation is over, starts another.
+// exited tells that a worker is dead and, unless its allocation is over, starts another. The
+// death is reported first: it has to come before the next one's hello.
 func (d *Driver) exited(a *alloc, p *proc, reason string) {
 	d.mu.Lock()
-	defer d.mu.Unlock()
 	p.pid = 0
 	if d.closed || p.released {
 		d.cleanUp(a)
+		d.mu.Unlock()
 		return
 	}
 	d.opts.Log.Warn("worker is dead", "node", p.node, "reason", reason)
 	d.report(engine.NodeDown{Node: p.node, Dead: true, Reason: "worker: " + reason})
+	d.unlock()
+	d.respawn(a, p)
+}
+
+// respawn starts a rank's worker anew, unless its allocation was given back since the last one died.
+func (d *Driver) respawn(a *alloc, p *proc) {
+	d.mu.Lock()
+	defer d.unlock()
+	if d.closed || p.released {
+		d.cleanUp(a)
+		return
+	}
 	d.spawn(a, p)
 }
 
@@ -243,11 +263,10 @@ func (d *Driver) cleanUp(a *alloc) {
 	}
 }
 
-// report tells the coordinator, in the order in which things happened: that a
-// worker is dead comes before the next one's hello.
+// report queues a report, which unlock hands over. The lock is held.
 func (d *Driver) report(in engine.Input) {
 	if !d.closed {
-		d.opts.Report(in)
+		d.told.Put(in)
 	}
 }
 
@@ -284,7 +303,7 @@ func terminate(pid int) {
 // Release ends an allocation, begun or not.
 func (d *Driver) Release(_ context.Context, id job.AllocID) error {
 	d.mu.Lock()
-	defer d.mu.Unlock()
+	defer d.unlock()
 	for i, a := range d.waiting {
 		if a.id == id {
 			d.waiting = append(d.waiting[:i], d.waiting[i+1:]...)
@@ -300,8 +319,9 @@ func (d *Driver) Release(_ context.Context, id job.AllocID) error {
 // Close stops watching. Workers live on and wait for the next coordinator.
 func (d *Driver) Close() error {
 	d.mu.Lock()
-	defer d.mu.Unlock()
 	d.closed = true
+	d.mu.Unlock()
+	d.told.Close()
 	return nil
 }
 

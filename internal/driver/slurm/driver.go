@@ -51,6 +51,7 @@ type Options struct {
 type Driver struct {
 	opts   Options
 	client client
+	told   *driver.Outbox // what is to be reported
 	wake   chan struct{}  // something is to be done now
 	gone   sync.WaitGroup // removals under way
 
@@ -88,7 +89,7 @@ func New(opts Options) *Driver {
 	if opts.Log == nil {
 		opts.Log = slog.New(slog.DiscardHandler)
 	}
-	return &Driver{opts: opts, client: client{env: opts.Env}, wake: make(chan struct{}, 1), done: make(chan struct{})}
+	return &Driver{opts: opts, client: client{env: opts.Env}, told: driver.NewOutbox(opts.Report), wake: make(chan struct{}, 1), done: make(chan struct{})}
 }
 
 // Name returns "slurm".
@@ -218,6 +219,7 @@ func (d *Driver) Close() error {
 	d.closed = true
 	stop := d.stop
 	d.mu.Unlock()
+	d.told.Close()
 	if stop != nil {
 		stop()
 		<-d.done
@@ -226,9 +228,15 @@ func (d *Driver) Close() error {
 	return nil
 }
 
-// report tells the coordinator. The lock is held, so that all is told in its order.
+// report queues a report, which unlock hands over. The lock is held.
 func (d *Driver) report(in engine.Input) {
 	if !d.closed {
-		d.opts.Report(in)
+		d.told.Put(in)
 	}
+}
+
+// unlock releases the lock, and then reports what was observed under it.
+func (d *Driver) unlock() {
+	d.mu.Unlock()
+	d.told.Flush()
 }

@@ -38,7 +38,7 @@ func (d *Driver) submitDue(ctx context.Context) {
 // placed takes in what came of a submission.
 func (d *Driver) placed(a *alloc, id string, err error) {
 	d.mu.Lock()
-	defer d.mu.Unlock()
+	defer d.unlock()
 	now := d.opts.Now()
 	switch {
 	case err == nil:

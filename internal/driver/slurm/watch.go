@@ -45,7 +45,7 @@ func (d *Driver) pollDue(ctx context.Context) {
 // unanswered takes in that a look failed: nobody knows how the jobs are, so none is given up.
 func (d *Driver) unanswered(err error) {
 	d.mu.Lock()
-	defer d.mu.Unlock()
+	defer d.unlock()
 	now := d.opts.Now()
 	if d.away == 0 {
 		d.away = now
@@ -61,7 +61,7 @@ func (d *Driver) unanswered(err error) {
 // take takes in how the jobs are. why tells, of those that ended, why they did.
 func (d *Driver) take(ids []string, jobs map[string]watched, why map[string]end) {
 	d.mu.Lock()
-	defer d.mu.Unlock()
+	defer d.unlock()
 	now := d.opts.Now()
 	if d.away != 0 {
 		d.opts.Log.Info("the Slurm controller answers again")

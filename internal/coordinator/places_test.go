@@ -1,0 +1,84 @@
+package coordinator
+
+import (
+	"context"
+	"log/slog"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"berth/internal/cluster"
+	"berth/internal/driver"
+	"berth/internal/engine"
+	"berth/internal/home"
+	"berth/internal/job"
+)
+
+// heldDriver is one whose requests wait until they are let go, whatever their context says, as
+// one does that hangs on a dead file system.
+type heldDriver struct {
+	driver.Driver // panics if anything else is called
+	letGo         chan struct{}
+
+	mu   sync.Mutex
+	made []job.AllocID
+}
+
+func (d *heldDriver) Request(_ context.Context, id job.AllocID, _ job.AllocRequest) error {
+	<-d.letGo
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.made = append(d.made, id)
+	return nil
+}
+
+func (d *heldDriver) Snapshot(context.Context) (cluster.Snapshot, error) {
+	return cluster.Snapshot{}, nil
+}
+
+func (d *heldDriver) Close() error { return nil }
+
+// TestHangingDriver: a driver that hangs keeps waiting neither the loop nor another place, nor the
+// coordinator's end; and its calls are made in their order once it goes on.
+func TestHangingDriver(t *testing.T) {
+	h := home.Home{Dir: t.TempDir()}
+	s := newServer(Options{Home: h, Log: slog.New(slog.DiscardHandler)}, policy{}, func() {})
+	hung, fine := &heldDriver{letGo: make(chan struct{})}, &heldDriver{letGo: make(chan struct{})}
+	close(fine.letGo)
+	s.places.add("hung", hung)
+	s.places.add("fine", fine)
+	var want []job.AllocID
+	for i := range 3000 { // more than any queue of the coordinator holds
+		id := job.AllocID("a" + string(rune('0'+i%10)))
+		want = append(want, id)
+		s.request(engine.Request{Alloc: id, Request: job.AllocRequest{On: "hung"}})
+	}
+	s.request(engine.Request{Alloc: "b1", Request: job.AllocRequest{On: "fine"}})
+	made := make(chan struct{})
+	s.places.call("fine", func(context.Context, driver.Driver) { close(made) })
+	<-made
+	if !slices.Equal(fine.made, []job.AllocID{"b1"}) {
+		t.Errorf("the other place was asked for %v", fine.made)
+	}
+	if err := s.places.close(time.Millisecond, time.Minute); err == nil || !strings.Contains(err.Error(), "calls of drivers hang") {
+		t.Errorf("the end of the coordinator: %v", err)
+	}
+	close(hung.letGo)
+	s.places.active.Wait()
+	if !slices.Equal(hung.made, want) {
+		t.Errorf("%d calls of the place that hung were made, want %d in their order", len(hung.made), len(want))
+	}
+}
+
+// TestNoDriver: a place that nobody added has no driver, and takes no calls.
+func TestNoDriver(t *testing.T) {
+	s := newServer(Options{Home: home.Home{Dir: t.TempDir()}, Log: slog.New(slog.DiscardHandler)}, policy{}, func() {})
+	if s.places.call("mars", nil) || s.places.driver("mars") != nil {
+		t.Error("there is a place that nobody added")
+	}
+	if err := s.places.close(time.Minute, time.Minute); err != nil {
+		t.Error(err)
+	}
+}

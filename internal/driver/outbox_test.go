@@ -1,0 +1,54 @@
+package driver
+
+import (
+	"slices"
+	"sync"
+	"testing"
+
+	"berth/internal/engine"
+	"berth/internal/job"
+)
+
+// TestOutbox: reports come in the order in which they were put, each once, whoever flushes;
+// and when Flush returns, what the caller put has been reported.
+func TestOutbox(t *testing.T) {
+	var got []job.AllocID // written by one Reporter at a time
+	var lock sync.Mutex
+	box := NewOutbox(func(in engine.Input) {
+		lock.Lock()
+		defer lock.Unlock()
+		got = append(got, in.(engine.AllocNote).Alloc)
+	})
+	has := func(id job.AllocID) bool {
+		lock.Lock()
+		defer lock.Unlock()
+		return slices.Contains(got, id)
+	}
+	var order sync.Mutex // stands for the driver's lock
+	var put []job.AllocID
+	var all sync.WaitGroup
+	for g := range 8 {
+		all.Go(func() {
+			for n := range 50 {
+				id := job.AllocID([]byte{byte('a' + g), byte('0' + n)})
+				order.Lock()
+				put = append(put, id)
+				box.Put(engine.AllocNote{Alloc: id})
+				order.Unlock()
+				if box.Flush(); !has(id) {
+					t.Errorf("%s is not reported after Flush", id)
+				}
+			}
+		})
+	}
+	all.Wait()
+	if !slices.Equal(got, put) {
+		t.Errorf("reported %v, put %v", got, put)
+	}
+	box.Put(engine.AllocNote{Alloc: "late"})
+	box.Close()
+	box.Put(engine.AllocNote{Alloc: "later"})
+	if box.Flush(); len(got) != len(put) {
+		t.Errorf("reported after Close: %v", got[len(put):])
+	}
+}
