@@ -76,9 +76,13 @@ func (l *live) kind(task int) job.TaskKind {
 	}
 }
 
-func (l *live) progress(p wire.Progress) {
+// progress takes what a node's worker says of a running attempt, if it is that node's.
+func (l *live) progress(node job.NodeID, p wire.Progress) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
+	if !l.report.RunsOn(p.Attempt, node) {
+		return
+	}
 	l.report.ApplyProgress(p.Attempt, p.Phase, p.BytesIn, p.BytesOut, p.Fraction)
 	l.report.ApplyStatus(p.Attempt, p.Status)
 }

@@ -128,20 +128,21 @@ func (s *Server) listen(ses *session) error {
 	}
 }
 
-// hear passes one message on.
+// hear passes one message on, as the word of the session's node and nobody else's.
 func (s *Server) hear(ses *session, m wire.Message) error {
+	said := func(in engine.Input) { s.input(engine.Said{Node: ses.node, Input: in}) }
 	switch m := m.(type) {
 	case *wire.Heartbeat:
-		s.progress(m.Progress)
+		s.progress(ses.node, m.Progress)
 		return ses.conn.Send(&wire.HeartbeatAck{})
 	case *wire.PhaseEntered:
-		s.input(engine.PhaseEntered{Attempt: m.Attempt, Phase: m.Phase})
+		said(engine.PhaseEntered{Attempt: m.Attempt, Phase: m.Phase})
 	case *wire.LeaveWanted:
-		s.input(engine.LeaveWanted{Attempt: m.Attempt, Phase: m.Phase})
+		said(engine.LeaveWanted{Attempt: m.Attempt, Phase: m.Phase})
 	case *wire.CommitWanted:
-		s.input(engine.CommitWanted{Attempt: m.Attempt})
+		said(engine.CommitWanted{Attempt: m.Attempt})
 	case *wire.FetchFailed:
-		s.input(engine.FetchFailed{By: m.By, Map: m.Map, Addr: m.Addr, Reason: m.Reason})
+		said(engine.FetchFailed{By: m.By, Map: m.Map, Addr: m.Addr, Reason: m.Reason})
 	case *wire.Retiring:
 		s.post(func() { s.retire(ses, m.Reason) })
 	case *wire.Ended:
@@ -156,7 +157,7 @@ func (s *Server) hear(ses *session, m wire.Message) error {
 // that is in the journal, or at once where the engine knows of it already.
 func (s *Server) attemptEnded(ses *session, m *wire.Ended) {
 	before := len(s.round.records)
-	if err := s.step(engine.AttemptEnded{AttemptEnded: m.AttemptEnded}); err != nil {
+	if err := s.step(engine.Said{Node: ses.node, Input: engine.AttemptEnded{AttemptEnded: m.AttemptEnded}}); err != nil {
 		s.log.Warn("end of an attempt refused", "attempt", m.Attempt, "err", err)
 	}
 	for _, rec := range s.round.records[before:] {
@@ -169,10 +170,10 @@ func (s *Server) attemptEnded(ses *session, m *wire.Ended) {
 }
 
 // progress lets views know how far running attempts are. It runs beside the loop.
-func (s *Server) progress(ps []wire.Progress) {
+func (s *Server) progress(node job.NodeID, ps []wire.Progress) {
 	for _, p := range ps {
 		if l := s.lookup(p.Attempt.Job); l != nil {
-			l.progress(p)
+			l.progress(node, p)
 		}
 	}
 }

@@ -152,6 +152,7 @@ func (e *Engine) applyOutcome(at job.Time, a *attempt, r event.AttemptEnded) {
 			return
 		}
 	case event.Lost:
+		j.noteLost(a)
 		if r.Cut {
 			j.cutShort(a, at)
 			break

@@ -62,8 +62,8 @@ func New(cfg Config) *Engine {
 // Step takes an input in at a time and returns what comes of it.
 //
 // An input that cannot be taken is answered with a *job.Error: Submit, Cancel and
-// Resume that make no sense as things stand, and NodeUp of a node that belongs to no
-// live allocation. The output is to be carried out all the same: time has passed.
+// Resume that make no sense as things stand, NodeUp of a node that belongs to no
+// live allocation, and Said of an attempt that is another node's. The output is to be carried out all the same: time has passed.
 // What workers and drivers say late about things that are over is no error and changes nothing.
 func (e *Engine) Step(now job.Time, in Input) (Output, error) {
 	e.begin(now)
@@ -120,6 +120,8 @@ func (e *Engine) take(in Input) error {
 		e.finalized(in)
 	case NodeUp:
 		return e.nodeUp(in)
+	case Said:
+		return e.said(in)
 	case NodeDown:
 		e.nodeDown(in)
 	case PhaseEntered:

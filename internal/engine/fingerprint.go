@@ -56,6 +56,11 @@ func (j *jobState) dump(w io.Writer) {
 			fmt.Fprintf(w, "  timing %s\n", j.timing[i].String())
 		}
 	}
+	for _, i := range slices.Sorted(maps.Keys(j.lostRuns)) {
+		for _, r := range j.lostRuns[i] {
+			fmt.Fprintf(w, "  lost %d#%d on %s\n", i, r.n, r.node.id)
+		}
+	}
 	for i, t := range j.tasks {
 		if t != (task{}) {
 			fmt.Fprintf(w, "  task %d %+v\n", i, t)

@@ -41,6 +41,15 @@ type Finalized struct {
 	Reason string // when Failed
 }
 
+// Said is what the worker of a node says of an attempt: PhaseEntered, LeaveWanted,
+// CommitWanted, AttemptEnded or FetchFailed. It is refused unless the attempt is that
+// node's, whatever the worker claims: a worker speaks for itself alone. Inputs that are
+// not wrapped so come from where that is known.
+type Said struct {
+	Node  job.NodeID
+	Input Input
+}
+
 // NodeUp says that a worker took up its node, for the first time or again, and
 // what it has: attempts that run or whose end it has yet to tell, and map outputs
 // that it holds intact.
@@ -125,6 +134,7 @@ type Cleared struct{ Alloc job.AllocID }
 type Tick struct{}
 
 func (Submit) input()       {}
+func (Said) input()         {}
 func (Cancel) input()       {}
 func (Resume) input()       {}
 func (Finalized) input()    {}

@@ -58,6 +58,9 @@ func (e *Engine) revive(n *node, id job.Attempt) bool {
 		return false
 	}
 	t, q := &j.tasks[id.Task], &j.queues[0]
+	if e.ranOn(id) != n {
+		return false
+	}
 	if _, runnable := q.wants(); !runnable || t.status != ready || int(t.attempt) != id.N || !n.AdmitsTask(j.work.Need) {
 		return false
 	}

@@ -168,7 +168,11 @@ func (s *scenario) input(verb string, a args) engine.Input {
 	if in := s.elasticInput(verb, a); in != nil {
 		return in
 	}
-	return s.attemptInput(verb, a)
+	in := s.attemptInput(verb, a)
+	if from := a.key["from"]; from != "" {
+		in = engine.Said{Node: job.NodeID(from), Input: in}
+	}
+	return in
 }
 
 func (s *scenario) attemptInput(verb string, a args) engine.Input {

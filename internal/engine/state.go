@@ -72,7 +72,8 @@ type jobState struct {
 	broken    string  // why a machine failed it for good
 	unclaimed int     // map outputs whose holder is unknown
 
-	touched nodeSet // nodes that have had an attempt
+	touched  nodeSet             // nodes that have had an attempt
+	lostRuns map[int32][]lostRun // by task that is not done: its attempts that were given up as lost
 
 	// What follows is for elastic allocations only.
 
@@ -147,7 +148,9 @@ func (j *jobState) move(i int, to taskStatus) {
 	if n := c.of(to); n != nil {
 		*n++
 	}
-	t.status = to
+	if t.status = to; to == done {
+		delete(j.lostRuns, int32(i)) // what is told of its other attempts changes nothing
+	}
 }
 
 // find returns the live attempt of that name, nil if there is none.

@@ -58,6 +58,12 @@ func (j *Job) ApplyProgress(of job.Attempt, p job.Phase, bytesIn, bytesOut int64
 	a.bytesIn, a.bytesOut, a.fraction = bytesIn, bytesOut, min(fraction, 1)
 }
 
+// RunsOn reports whether the attempt runs on the node.
+func (j *Job) RunsOn(of job.Attempt, node job.NodeID) bool {
+	a := j.live[keyOf(of)]
+	return a != nil && of.Job == j.info.ID && a.node == node
+}
+
 // ApplyStatus notes a running task's own last word, its reporter:status line; empty
 // is no news.
 func (j *Job) ApplyStatus(of job.Attempt, status string) {

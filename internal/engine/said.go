@@ -1,0 +1,77 @@
+package engine
+
+import (
+	"fmt"
+
+	"berth/internal/job"
+)
+
+// said takes what a node's worker says of an attempt, if that is the node's own. What is
+// said of an attempt that is over changes nothing.
+func (e *Engine) said(in Said) error {
+	id, ok := subject(in.Input)
+	if !ok {
+		return foreign(in.Node, fmt.Sprintf("a worker cannot say %T", in.Input))
+	}
+	n := e.ranOn(id)
+	switch {
+	case n == nil:
+		return nil
+	case n.id != in.Node:
+		return foreign(in.Node, fmt.Sprintf("it speaks of %s, which is %s's", id, n.id))
+	}
+	return e.take(in.Input)
+}
+
+func foreign(node job.NodeID, what string) error {
+	return &job.Error{Class: job.Fatal, Where: string(node), What: what}
+}
+
+// subject returns the attempt of which a worker says something.
+func subject(in Input) (id job.Attempt, ok bool) {
+	switch in := in.(type) {
+	case PhaseEntered:
+		return in.Attempt, true
+	case LeaveWanted:
+		return in.Attempt, true
+	case CommitWanted:
+		return in.Attempt, true
+	case AttemptEnded:
+		return in.Attempt, true
+	case FetchFailed:
+		return in.By, true
+	}
+	return job.Attempt{}, false
+}
+
+// lostRun is an attempt that was given up as lost. Its worker may yet tell how it ended,
+// or that it still runs.
+type lostRun struct {
+	n    int // of the attempt
+	node *node
+}
+
+// ranOn returns the node of an attempt that is live or was given up as lost while its
+// task is not done; nil for any other.
+func (e *Engine) ranOn(id job.Attempt) *node {
+	if a := e.find(id); a != nil {
+		return a.node
+	}
+	if j := e.jobs[id.Job]; j != nil {
+		for _, r := range j.lostRuns[int32(id.Task)] {
+			if r.n == id.N {
+				return r.node
+			}
+		}
+	}
+	return nil
+}
+
+// noteLost remembers where an attempt ran that was given up as lost.
+func (j *jobState) noteLost(a *attempt) {
+	if j.lostRuns == nil {
+		j.lostRuns = make(map[int32][]lostRun)
+	}
+	task := int32(a.id.Task)
+	j.lostRuns[task] = append(j.lostRuns[task], lostRun{a.id.N, a.node})
+}
