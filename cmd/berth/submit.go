@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"path/filepath"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -75,14 +74,6 @@ func finish(cmd *cobra.Command, h home.Home, r home.Run, detach bool, told repor
 	}
 	_, err := fmt.Fprintln(cmd.OutOrStdout(), r.ID)
 	return err
-}
-
-// absolute resolves a path that a flag names; an empty one stays empty.
-func absolute(path string) (string, error) {
-	if path == "" {
-		return "", nil
-	}
-	return filepath.Abs(path)
 }
 
 // unknown reports whether the coordinator does not have the job that was asked for.

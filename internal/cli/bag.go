@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"math"
@@ -38,14 +39,20 @@ func (o *BagOptions) Register(fs *pflag.FlagSet) {
 	text(&o.array, "array", "a", "INDICES", "run the command for each index: 1-10, 0-10:2, 1,5-8; %N: at most N at once")
 	fs.BoolVarP(&o.null, "null", "0", false, "entries of files end in NUL, not at line ends")
 	fs.BoolVarP(&o.skipEmpty, "no-run-if-empty", "r", false, "leave out empty entries; none at all is no error")
-	text(&o.retries, "retries", "", "N", "try a failed task again so often (default 0)")
-	text(&o.maxFails, "max-fails", "", "N", "stop the job once more tasks than this failed (default never)")
-	text(&o.throttle, "throttle", "", "N", "run at most so many tasks at once")
-	text(&o.timeLimit, "time-limit", "", "TIME", "kill an attempt that takes longer; a plain number is minutes")
+	o.registerLimits(fs)
 	text(&o.stdout, "stdout", "", "TEMPLATE", "file for a task's output (default "+job.DefaultStdout+"; none discards)")
 	text(&o.stderr, "stderr", "", "TEMPLATE", "file for a task's errors (default "+job.DefaultStderr+"; none discards)")
 	text(&o.joblog, "joblog", "", "FILE", "write a line for each attempt, in GNU parallel's columns")
 	o.Request.Register(fs)
+}
+
+// registerLimits adds the flags that say how tasks may fail and how many may run.
+func (o *BagOptions) registerLimits(fs *pflag.FlagSet) {
+	text := func(p *string, name, arg, usage string) { fs.VarP(textValue{p, arg}, name, "", usage) }
+	text(&o.retries, "retries", "N", "try a failed task again so often (default 0)")
+	text(&o.maxFails, "max-fails", "N", "stop the job once more tasks than this failed (default never)")
+	text(&o.throttle, "throttle", "N", "run at most so many tasks at once")
+	text(&o.timeLimit, "time-limit", "TIME", "kill an attempt that takes longer; a plain number is minutes")
 }
 
 // Spec makes the bag of the parsed flags and of args: the command, and ::: lists
@@ -57,7 +64,7 @@ func (o *BagOptions) Register(fs *pflag.FlagSet) {
 // nothing to run, and that is well.
 func (o *BagOptions) Spec(dir string, args []string, stdin io.Reader) (*job.Spec, []job.Entry, error) {
 	s := job.New(job.Bag, dir)
-	if err := o.limits(s.Bag); err != nil {
+	if err := errors.Join(o.limits(s.Bag), o.outputs(s.Bag)); err != nil {
 		return nil, nil, err
 	}
 	sources, command, err := o.sources(args)
@@ -133,6 +140,11 @@ func (o *BagOptions) limits(b *job.BagSpec) error {
 		}
 		*n.field = v
 	}
+	return o.limitTime(&b.TimeLimit)
+}
+
+// outputs takes the flags on where output goes.
+func (o *BagOptions) outputs(b *job.BagSpec) error {
 	for _, t := range []struct {
 		name, value string
 		field       *string
@@ -142,7 +154,7 @@ func (o *BagOptions) limits(b *job.BagSpec) error {
 		}
 		*t.field = t.value
 	}
-	return o.limitTime(&b.TimeLimit)
+	return nil
 }
 
 func (o *BagOptions) limitTime(field *time.Duration) (err error) {

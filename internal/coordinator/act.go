@@ -73,6 +73,13 @@ func (s *Server) tellJob(node job.NodeID, id job.ID) {
 	s.send(node, m)
 }
 
+// untell has every worker told of a job anew before the next attempt, as its spec may have changed.
+func (s *Server) untell(id job.ID) {
+	for _, ses := range s.sessions {
+		delete(ses.told, id)
+	}
+}
+
 // send queues a message for a node's worker. One without a session gets nothing:
 // when it is back, the engine reconciles what it has with what it should have.
 func (s *Server) send(node job.NodeID, m wire.Message) {

@@ -169,7 +169,10 @@ func (s *Server) resume(ctx context.Context, id job.ID, req control.Resume) erro
 		if err != nil {
 			return err
 		}
-		if err := s.step(replan.Resume(id, req.Failed, p)); err != nil {
+		restore := l.setSpec(fresh.spec, fresh.specJSON) // it may have been changed for this resume
+		s.untell(id)
+		if err := s.step(replan.Resume(l.spec, req.Failed, p)); err != nil {
+			restore()
 			return err
 		}
 		l.replan(p)

@@ -94,6 +94,18 @@ func (l *live) view(now job.Time) report.JobView {
 	return l.report.View(now)
 }
 
+// setSpec replaces the spec, and returns what puts the one before back. It runs in the loop.
+func (l *live) setSpec(spec *job.Spec, specJSON []byte) (undo func()) {
+	oldSpec, oldJSON := l.spec, l.specJSON
+	set := func(spec *job.Spec, specJSON []byte) {
+		l.mu.Lock()
+		defer l.mu.Unlock()
+		l.spec, l.specJSON = spec, specJSON
+	}
+	set(spec, specJSON)
+	return func() { set(oldSpec, oldJSON) }
+}
+
 // replan replaces what was decided.
 func (l *live) replan(p plan.Plan) {
 	l.mu.Lock()

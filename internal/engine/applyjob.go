@@ -46,6 +46,7 @@ func (e *Engine) applyResumed(at job.Time, r event.JobResumed) {
 		return
 	}
 	w := &j.work
+	w.SetTerms(r.Terms)
 	w.Alloc, w.More, w.Scout, w.TaskTime, w.ReduceTime = r.Alloc, r.More, r.Scout, r.TaskTime, r.ReduceTime
 	w.TaskMean, w.ReduceMean = r.TaskMean, r.ReduceMean
 	j.foresee(w.TaskMean, w.ReduceMean, w.TaskTime, w.ReduceTime)

@@ -24,6 +24,7 @@ type Resume struct {
 	Job    job.ID
 	Failed bool
 	Alloc  job.AllocRequest
+	Terms  *job.Terms // from now on; nil: as before
 
 	// As in job.Work; for elastic allocations.
 	More       []job.AllocRequest

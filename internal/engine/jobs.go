@@ -112,10 +112,12 @@ func (e *Engine) resume(in Resume) error {
 		return userError(in.Job, fmt.Sprintf("nothing is left to do but %d failed tasks", j.counts[0].failed),
 			"have them tried again with --failed")
 	}
-	if err := checkAllocs(&j.work, in.Alloc, in.More); err != nil {
+	next := j.work
+	next.SetTerms(in.Terms)
+	if err := checkAllocs(&next, in.Alloc, in.More); err != nil {
 		return err
 	}
-	e.emit(event.JobResumed{Job: in.Job, Failed: in.Failed, Alloc: in.Alloc,
+	e.emit(event.JobResumed{Job: in.Job, Failed: in.Failed, Alloc: in.Alloc, Terms: in.Terms,
 		More: in.More, Scout: in.Scout, TaskTime: in.TaskTime, ReduceTime: in.ReduceTime, TaskMean: in.TaskMean, ReduceMean: in.ReduceMean})
 	e.dropOutputs(func(h *node) bool { return h.alloc != nil && h.alloc.clearing })
 	return nil

@@ -78,6 +78,15 @@ func drawWork(t *rapid.T) job.Work {
 	}
 }
 
+func drawTerms(t *rapid.T) *job.Terms {
+	if rapid.Bool().Draw(t, "no terms") {
+		return nil
+	}
+	w := drawWork(t)
+	terms := w.Terms()
+	return &terms
+}
+
 func drawStats(t *rapid.T) []job.PhaseStat {
 	var stats []job.PhaseStat
 	for range rapid.IntRange(0, 4).Draw(t, "stats") {
@@ -107,7 +116,7 @@ func drawRecord(t *rapid.T, k Kind) Record {
 	case KindJobResumed:
 		return JobResumed{Job: drawAttempt(t).Job, Failed: rapid.Bool().Draw(t, "failed"), Alloc: drawRequest(t),
 			More: drawList(t, drawRequest), Scout: rapid.Int().Draw(t, "scout"), TaskTime: drawDuration(t), ReduceTime: drawDuration(t),
-			TaskMean: drawDuration(t), ReduceMean: drawDuration(t)}
+			TaskMean: drawDuration(t), ReduceMean: drawDuration(t), Terms: drawTerms(t)}
 	case KindJobStopping:
 		return JobStopping{Job: drawAttempt(t).Job, State: drawState(t), Code: job.CodeIO, Reason: drawText(t)}
 	case KindJobFinalizing:

@@ -67,7 +67,8 @@ type JobSubmitted struct {
 type JobResumed struct {
 	Job    job.ID           `msgpack:"j"`
 	Failed bool             `msgpack:"f,omitempty"`
-	Alloc  job.AllocRequest `msgpack:"al"` // what the plan decided this time
+	Alloc  job.AllocRequest `msgpack:"al"`           // what the plan decided this time
+	Terms  *job.Terms       `msgpack:"te,omitempty"` // from now on; nil: as before
 
 	// As in job.Work; for elastic allocations.
 	More       []job.AllocRequest `msgpack:"ma,omitempty"`

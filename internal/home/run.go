@@ -65,7 +65,7 @@ func (h Home) List() ([]Run, error) {
 
 // Save writes spec and task table of a new run.
 func (r Run) Save(spec *job.Spec, t Tasks) error {
-	if err := WriteJSON(r.spec(), spec); err != nil {
+	if err := r.SaveSpec(spec); err != nil {
 		return err
 	}
 	if err := os.MkdirAll(r.Logs(), 0o700); err != nil {
@@ -73,6 +73,9 @@ func (r Run) Save(spec *job.Spec, t Tasks) error {
 	}
 	return r.saveTasks(t)
 }
+
+// SaveSpec replaces the spec of a run.
+func (r Run) SaveSpec(spec *job.Spec) error { return WriteJSON(r.spec(), spec) }
 
 func (r Run) saveTasks(t Tasks) error {
 	f, err := renameio.NewPendingFile(r.tasks(), renameio.WithPermissions(0o600))

@@ -27,8 +27,12 @@ type Ask struct {
 	name    string
 	need    Resources
 
+	amends bool // the request is one that stands, and what is met replaces parts of it
+
 	nodesWhere string // where the bound came from, for errors
-	capNodes   int    // from --max-nodes
+	timeSet    bool
+	argsSet    bool
+	capNodes   int // from --max-nodes
 	capTime    time.Duration
 	idleSet    bool
 }
@@ -54,7 +58,7 @@ var options = [...]Option{
 	{Name: "qos", Short: "q", Arg: "NAME", Batch: true, Usage: "batch system: quality of service", set: text(func(r *Request) *string { return &r.QOS })},
 	{Name: "constraint", Short: "C", Arg: "LIST", Batch: true, Usage: "batch system: features of the nodes", set: text(func(r *Request) *string { return &r.Constraint })},
 	{Name: "exclusive", Batch: true, Usage: "batch system: share no node with other jobs", set: setExclusive},
-	{Name: "sbatch-arg", Arg: "ARG", Many: true, Batch: true, Usage: "batch system: hand this argument to sbatch", set: setBatchArg},
+	{Name: "sbatch-arg", Arg: "ARG", Many: true, Batch: true, Usage: "batch system: hand this argument to sbatch; none: take back those before", set: setBatchArg},
 	{Name: "wall-time", Arg: "HOW", Batch: true, Usage: "batch system: which time to ask for: auto, upper (bound of the run) or max (all that is allowed)", set: setWallTime},
 	{Name: "max-allocs", Arg: "N", Batch: true, Usage: "batch system: ask for no more allocations at once", set: setMaxAllocs},
 	{Name: "no-scout", Batch: true, Usage: "batch system: without a profile, run no sample of tasks first", set: setNoScout},
@@ -68,8 +72,25 @@ func (o *Option) Set(a *Ask, where, value string) error {
 	return o.set(a, where, value)
 }
 
+// Amend returns what a spec asks for already, to be changed by further options. An option that may be
+// given several times replaces all that the spec has of it; a cap replaces the bound.
+func Amend(s *Spec) *Ask { return &Ask{request: s.Request, amends: true, idleSet: true} }
+
+// dropBounds forgets those bounds of a spec that a cap is to replace.
+func (a *Ask) dropBounds() {
+	if a.capNodes > 0 && a.nodesWhere == "" {
+		a.request.MinNodes, a.request.MaxNodes = 0, 0
+	}
+	if a.capTime > 0 && !a.timeSet {
+		a.request.MaxTime = 0
+	}
+}
+
 // Apply puts what was asked for into the spec, and checks how the parts go together.
 func (a *Ask) Apply(s *Spec) error {
+	if a.amends {
+		a.dropBounds()
+	}
 	r := a.request
 	if r.On == "" {
 		r.On = s.Request.On
@@ -169,6 +190,7 @@ func setMaxNodes(a *Ask, where, value string) (err error) {
 }
 
 func setTime(a *Ask, where, value string) (err error) {
+	a.timeSet = true
 	a.request.MaxTime, err = ParseLimit(where, value)
 	return err
 }
@@ -241,7 +263,17 @@ func setNoScout(a *Ask, where, value string) (err error) {
 var ownBatchArgs = []string{"-N", "--nodes", "-t", "--time", "-n", "--ntasks", "-a", "--array", "-o", "--output",
 	"-W", "--wait", "--wrap", "--parsable", "--test-only", "--ntasks-per-node", "-c", "--cpus-per-task", "--requeue"}
 
+// noBatchArgs as a value takes back the arguments for sbatch.
+const noBatchArgs = "none"
+
 func setBatchArg(a *Ask, where, value string) error {
+	if a.amends && !a.argsSet || value == noBatchArgs {
+		a.request.BatchArgs = nil
+	}
+	a.argsSet = true
+	if value == noBatchArgs {
+		return nil
+	}
 	for _, own := range ownBatchArgs {
 		attached := len(own) == 2 && strings.HasPrefix(value, own)
 		if name, _, _ := strings.Cut(value, "="); name == own || attached {

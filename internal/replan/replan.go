@@ -37,9 +37,11 @@ func Work(spec *job.Spec, p plan.Plan) job.Work {
 	return w
 }
 
-// Resume returns what the engine is told to let a job go on by a new plan.
-func Resume(id job.ID, failed bool, p plan.Plan) engine.Resume {
-	return engine.Resume{Job: id, Failed: failed, Alloc: p.Alloc, More: p.More, Scout: p.Scout,
+// Resume returns what the engine is told to let a job go on by a new plan, and by what its spec says now.
+func Resume(spec *job.Spec, failed bool, p plan.Plan) engine.Resume {
+	w := Work(spec, p)
+	terms := w.Terms()
+	return engine.Resume{Job: spec.ID, Failed: failed, Terms: &terms, Alloc: p.Alloc, More: p.More, Scout: p.Scout,
 		TaskTime: p.TaskTime, ReduceTime: p.ReduceTime, TaskMean: p.TaskMean, ReduceMean: p.ReduceMean}
 }
 

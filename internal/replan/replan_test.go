@@ -34,8 +34,8 @@ func TestWork(t *testing.T) {
 	if got := Work(bag, p); !reflect.DeepEqual(got, want) {
 		t.Errorf("bag: %+v, want %+v", got, want)
 	}
-	resume := engine.Resume{Job: "bag-1", Failed: true, Alloc: p.Alloc, More: p.More, Scout: 4, TaskTime: 5, ReduceTime: 6, TaskMean: 3, ReduceMean: 4}
-	if got := Resume("bag-1", true, p); !reflect.DeepEqual(got, resume) {
+	resume := engine.Resume{Job: "bag-1", Failed: true, Terms: &job.Terms{Need: job.Resources{CPUs: 4}, Attempts: 3, MaxFails: -1, Throttle: 7}, Alloc: p.Alloc, More: p.More, Scout: 4, TaskTime: 5, ReduceTime: 6, TaskMean: 3, ReduceMean: 4}
+	if got := Resume(bag, true, p); !reflect.DeepEqual(got, resume) {
 		t.Errorf("resume: %+v, want %+v", got, resume)
 	}
 }

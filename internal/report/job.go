@@ -106,7 +106,7 @@ func (j *Job) Apply(e event.Entry) {
 	case event.JobSubmitted:
 		j.submit(e.At, r.Work)
 	case event.JobResumed:
-		j.resume(e.At, r.Failed)
+		j.resume(e.At, r)
 	case event.JobStopping:
 		j.state, j.reason, j.code = event.StateStopping, r.Reason, r.Code
 	case event.JobFinalizing:
@@ -134,10 +134,11 @@ func (j *Job) submit(at job.Time, w job.Work) {
 	j.tasks = newTasks(&j.work)
 }
 
-func (j *Job) resume(at job.Time, failed bool) {
+func (j *Job) resume(at job.Time, r event.JobResumed) {
+	j.work.SetTerms(r.Terms)
 	j.state, j.reason, j.code = event.StateQueued, "", job.CodeFailed
 	j.runBegan, j.runStarted, j.ended = at, 0, 0
-	j.tasks.renew(failed || j.work.Kind == job.MapReduce)
+	j.tasks.renew(r.Failed || j.work.Kind == job.MapReduce)
 	for i := range j.tasks.groups {
 		j.tasks.groups[i].newRun()
 	}

@@ -71,10 +71,10 @@ func Discard(r home.Run, spec *job.Spec) error {
 	return errors.Join(err, r.Remove())
 }
 
-// Replan plans what is left of a run that is over, on what there is now and within
-// what change makes of the request. Splits stay as they are. again says that tasks of
-// a bag that failed are to be run again.
-func Replan(ctx context.Context, h home.Home, r home.Run, again bool, change func(*job.Request)) (plan.Plan, error) {
+// Replan plans what is left of a run that is over, on what there is now and by what
+// change makes of the spec, which is kept with the run, as the plan is. Splits stay as they are. again
+// says that tasks of a bag that failed are to be run again.
+func Replan(ctx context.Context, h home.Home, r home.Run, again bool, change func(*job.Spec) error) (plan.Plan, error) {
 	spec, tasks, err := r.Load()
 	if err != nil {
 		return plan.Plan{}, err
@@ -83,7 +83,9 @@ func Replan(ctx context.Context, h home.Home, r home.Run, again bool, change fun
 	if err != nil {
 		return plan.Plan{}, err
 	}
-	change(&spec.Request)
+	if err := change(spec); err != nil {
+		return plan.Plan{}, err
+	}
 	at, err := look(ctx, spec)
 	if err != nil {
 		return plan.Plan{}, err
@@ -95,6 +97,9 @@ func Replan(ctx context.Context, h home.Home, r home.Run, again bool, change fun
 	counts := plan.Counts{Tasks: len(tasks.Entries) + len(tasks.Splits), InputBytes: old.InputBytes}
 	p, err := at.decide(ctx, h, spec, counts, left(spec, counts, v, again))
 	if err != nil {
+		return plan.Plan{}, err
+	}
+	if err := r.SaveSpec(spec); err != nil {
 		return plan.Plan{}, err
 	}
 	return p, home.WriteJSON(r.Plan(), p)

@@ -1,6 +1,7 @@
 package run
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -139,7 +140,10 @@ func TestDamaged(t *testing.T) {
 func TestReplan(t *testing.T) {
 	h := newHome(t)
 	r, d := prepared(t, h)
-	p, err := Replan(t.Context(), h, r, false, func(q *job.Request) { q.Workers, q.SortMemory = 2, 64<<20 })
+	p, err := Replan(t.Context(), h, r, false, func(s *job.Spec) error {
+		s.Request.Workers, s.Request.SortMemory = 2, 64<<20
+		return nil
+	})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -149,10 +153,17 @@ func TestReplan(t *testing.T) {
 	if kept, err := LoadPlan(r); err != nil || !reflect.DeepEqual(kept.Alloc, p.Alloc) {
 		t.Errorf("kept %+v, %v", kept.Alloc, err)
 	}
-	if spec, err := r.Spec(); err != nil || spec.Request.Workers != d.Spec.Request.Workers {
-		t.Errorf("the spec is what was asked for first: %+v, %v", spec, err)
+	if spec, err := r.Spec(); err != nil || spec.Request.Workers != 2 {
+		t.Errorf("the next resume does not know of the change: %+v, %v", spec, err)
 	}
-	if _, err := Replan(t.Context(), h, h.Run("bag-99"), false, func(*job.Request) {}); job.CodeOf(err) != job.CodeArguments {
+	no := errors.New("no")
+	if _, err := Replan(t.Context(), h, r, false, func(s *job.Spec) error { s.Request.Workers = 7; return no }); !errors.Is(err, no) {
+		t.Errorf("a change that is refused: %v", err)
+	}
+	if spec, err := r.Spec(); err != nil || spec.Request.Workers != 2 {
+		t.Errorf("a change that is refused is kept: %+v, %v", spec, err)
+	}
+	if _, err := Replan(t.Context(), h, h.Run("bag-99"), false, func(*job.Spec) error { return nil }); job.CodeOf(err) != job.CodeArguments {
 		t.Errorf("a run that is not there: %v", err)
 	}
 }
@@ -242,7 +253,7 @@ func TestReplanAgain(t *testing.T) {
 		}
 		write(t, set, append(records, event.JobEnded{Job: r.ID, State: event.StateCancelled})...)
 		for _, again := range []bool{false, true} {
-			p, err := Replan(t.Context(), h, r, again, func(*job.Request) {})
+			p, err := Replan(t.Context(), h, r, again, func(*job.Spec) error { return nil })
 			if err != nil {
 				t.Fatal(err)
 			}

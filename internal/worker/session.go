@@ -1,6 +1,7 @@
 package worker
 
 import (
+	"bytes"
 	"context"
 	"fmt"
 	"math/rand/v2"
@@ -178,7 +179,8 @@ func (w *worker) hear(m wire.Message, epoch uint64) error {
 	return nil
 }
 
-// learn takes what is told of a job. It may be told again over a new connection.
+// learn takes what is told of a job. It may be told again over a new connection, and with
+// another spec after it was resumed; what is known of map outputs and shipped files stays.
 // Attempts at a job that makes no sense are refused when they are to be started.
 func (w *worker) learn(m *wire.Job) {
 	wk, err := newWork(m, w.scratch)
@@ -188,9 +190,15 @@ func (w *worker) learn(m *wire.Job) {
 	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if w.works[wk.spec.ID] == nil {
-		w.works[wk.spec.ID] = wk
+	old := w.works[wk.spec.ID]
+	switch {
+	case old == nil:
+	case bytes.Equal(old.specJSON, wk.specJSON):
+		return
+	default:
+		wk.places, wk.ship = old.places, old.ship
 	}
+	w.works[wk.spec.ID] = wk
 }
 
 func (w *worker) grant(at job.Attempt, phase job.Phase, commit uint64) {

@@ -1,6 +1,7 @@
 package worker
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"os"
@@ -16,13 +17,14 @@ import (
 // work is what the worker knows of one job.
 type work struct {
 	spec          *job.Spec
+	specJSON      []byte // spec as it was told
 	runDir        string
 	maps, reduces int
 	dir           string // the job's part of the scratch folder; made when first needed
 
-	bagEnv []string // what the environment of every task begins with; its capacity is its length
-	places *places  // where map outputs are
-	ship   shipping // what the job's tasks find in their folders
+	bagEnv []string  // what the environment of every task begins with; its capacity is its length
+	places *places   // where map outputs are
+	ship   *shipping // what the job's tasks find in their folders
 
 	mu    sync.Mutex
 	paths map[string]string // commands that were looked up in PATH
@@ -40,8 +42,8 @@ func newWork(m *wire.Job, s *scratch) (*work, error) {
 	if err := check(&spec, m); err != nil {
 		return nil, err
 	}
-	wk := &work{spec: &spec, runDir: m.RunDir, maps: m.Maps, reduces: m.Reduces, dir: s.job(spec.ID),
-		places: newPlaces(), paths: make(map[string]string)}
+	wk := &work{spec: &spec, specJSON: bytes.Clone(m.Spec), runDir: m.RunDir, maps: m.Maps, reduces: m.Reduces, dir: s.job(spec.ID),
+		places: newPlaces(), ship: &shipping{}, paths: make(map[string]string)}
 	if spec.Bag != nil {
 		env := taskEnv(spec.Bag.Env, spec.Bag.Need.CPUs, s.cookie, "BERTH_JOB_ID="+string(spec.ID))
 		wk.bagEnv = env[:len(env):len(env)]
