@@ -81,6 +81,9 @@ func (s *Server) submit(id job.ID) error {
 	if s.lookup(id) != nil {
 		return nil // the command asks again, as the coordinator before died before it could answer
 	}
+	if _, over := archived(s.home.Run(id)); over {
+		return nil // so it does, and the job has ended meanwhile
+	}
 	l, err := s.load(id)
 	if err != nil {
 		return err
@@ -139,7 +142,12 @@ func (s *Server) cancelJob(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	id := job.ID(r.PathValue("id"))
-	answer(w, struct{}{}, s.call(func() error { return s.step(engine.Cancel{Job: id, Reason: req.Reason}) }))
+	answer(w, struct{}{}, s.call(func() error {
+		if s.jobs[id] == nil {
+			return s.notHere(id)
+		}
+		return s.step(engine.Cancel{Job: id, Reason: req.Reason})
+	}))
 }
 
 func (s *Server) resumeJob(w http.ResponseWriter, r *http.Request) {
@@ -211,7 +219,7 @@ func (s *Server) explainJob(w http.ResponseWriter, r *http.Request) {
 	id := job.ID(r.PathValue("id"))
 	err := s.call(func() error {
 		if s.jobs[id] == nil {
-			return unknownJob(id)
+			return s.notHere(id)
 		}
 		e.Lines = s.engine.Explain(s.now(), id)
 		return nil
@@ -224,7 +232,7 @@ func (s *Server) watchJob(w http.ResponseWriter, r *http.Request) {
 	id := job.ID(r.PathValue("id"))
 	l := s.lookup(id)
 	if l == nil {
-		answer(w, nil, unknownJob(id))
+		answer(w, nil, s.notHere(id))
 		return
 	}
 	s.watchers.Add(1)

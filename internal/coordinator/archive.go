@@ -106,6 +106,7 @@ func (s *Server) ended(l *live) {
 		s.archive(l, log)
 		letGo()
 		close(archived)
+		s.post(func() { s.round.after = append(s.round.after, s.tidy) })
 	}()
 	go func() {
 		select {

@@ -91,6 +91,7 @@ func (s *Server) loop(ctx context.Context) (err error) {
 			s.gather(work)
 		case <-timer.C:
 			s.round.at = s.now()
+			s.tidy()
 			if err := s.step(engine.Tick{}); err != nil {
 				return err
 			}

@@ -11,7 +11,6 @@ import (
 	"berth/internal/home"
 	"berth/internal/job"
 	"berth/internal/journal"
-	"berth/internal/report"
 )
 
 // recover brings back the state in which the coordinator before ended: the
@@ -113,9 +112,8 @@ func unfinished(r home.Run) bool {
 	if _, err := os.Stat(r.Journal()); errors.Is(err, fs.ErrNotExist) {
 		return false // its command died before it was submitted
 	}
-	var v report.JobView
-	err := home.ReadJSON(r.Summary(), &v) // one that cannot be read is written anew from the journal
-	return err != nil || !event.State(v.State).Final()
+	_, over := archived(r) // a summary that cannot be read is written anew from the journal
+	return !over
 }
 
 // recall takes up a job that is not in memory, as it was over, so that it can be resumed.

@@ -15,6 +15,9 @@
 // coordinator that died is brought back by Replay; and Recover makes good whatever
 // was cut short, down to a step of which only some records were written.
 //
+// Jobs that are over can be taken out of memory (Dismiss), as if their journals had never
+// been given, and be given again.
+//
 // Not part of the state is what is open between engine and workers: leave that was
 // asked for, attempts that are being killed, which node was told of which map output;
 // nor are plans that are on the way. A worker that joins (NodeUp) says what it has, and

@@ -112,6 +112,8 @@ func (s *scenario) query(verb string, a args) bool {
 		s.cfg.Order = sched.Order(a.str("order", ""))
 		s.cfg.Yield = a.str("yield", "") != ""
 		s.e, s.journal = engine.New(s.cfg), nil
+	case "dismiss":
+		fmt.Fprintf(&s.out, "  %t\n", s.e.Dismiss(a.job(0), a.flag("must")))
 	case "recall":
 		for _, ent := range s.journal {
 			if ent.Record.Of() == a.job(0) {

@@ -67,3 +67,10 @@ func (s *Set) end(id job.ID) int64 {
 	}
 	return s.known[id].End
 }
+
+// Dismiss lets the set forget a journal that was retired. It can be recalled.
+func (s *Set) Dismiss(id job.ID) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	delete(s.known, id)
+}

@@ -1,0 +1,119 @@
+package coordinator
+
+import (
+	"context"
+	"fmt"
+	"testing"
+	"time"
+
+	"berth/internal/event"
+	"berth/internal/home"
+	"berth/internal/job"
+	"berth/internal/plan"
+	"berth/internal/report"
+)
+
+// running is a coordinator without workers, drivers and sockets: its loop alone.
+func running(t *testing.T, opts Options) *Server {
+	t.Helper()
+	p, err := settle(opts)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	s := newServer(opts, p, cancel)
+	if err := s.recover(); err != nil {
+		t.Fatal(err)
+	}
+	go func() { _ = s.loop(ctx) }()
+	t.Cleanup(func() {
+		cancel()
+		<-s.stopped
+		s.archiving.Wait()
+		if err := s.journals.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return s
+}
+
+// bag makes the folder of a bag, as its command does, and submits it. Without entries it is
+// done at once; with some it fails, as there is no driver for what it asks for.
+func bag(t *testing.T, s *Server, entries int) job.ID {
+	t.Helper()
+	r, err := s.home.NewRun(job.Bag, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	spec := &job.Spec{ID: r.ID, Name: "test", Kind: job.Bag, Bag: &job.BagSpec{Stdout: job.Discard, Stderr: job.Discard, Command: []string{"true"},
+		Need: job.Resources{CPUs: 1, Mem: 1 << 20}, MaxFails: -1}}
+	tasks := home.Tasks{Entries: make([]job.Entry, entries)}
+	p := plan.Plan{Kind: job.Bag, Tasks: entries, Reasons: []string{"because"},
+		Alloc: job.AllocRequest{On: "nowhere", Nodes: 1, PerNode: job.Resources{CPUs: 1, Mem: 1 << 30}}}
+	if err := r.Save(spec, tasks); err != nil {
+		t.Fatal(err)
+	}
+	if err := home.WriteJSON(r.Plan(), p); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.submit(r.ID); err != nil {
+		t.Fatal(err)
+	}
+	return r.ID
+}
+
+// held counts what a coordinator has in memory of jobs.
+func held(t *testing.T, s *Server) (jobs, inEngine int) {
+	t.Helper()
+	if err := s.call(func() error {
+		jobs, inEngine = len(s.jobs), len(s.engine.Jobs())
+		return nil
+	}); err != nil {
+		t.Fatal(err)
+	}
+	return jobs, inEngine
+}
+
+// TestOverIsNotHeld: what is over leaves nothing in the coordinator's memory, is told from
+// its folder, and is not taken on a second time.
+func TestOverIsNotHeld(t *testing.T) {
+	s := running(t, options(t))
+	ids := map[job.ID]event.State{}
+	for i := range 200 {
+		want := event.StateDone
+		if i%2 == 1 {
+			want = event.StateFailed
+		}
+		ids[bag(t, s, i%2)] = want
+	}
+	for id := range ids {
+		if l := s.lookup(id); l != nil {
+			_, archived := l.ends()
+			<-archived
+		}
+	}
+	var jobs, inEngine int
+	for give := time.Now().Add(time.Minute); time.Now().Before(give); { // the last is taken out a round after it was filed
+		if jobs, inEngine = held(t, s); jobs+inEngine == 0 {
+			break
+		}
+	}
+	if jobs != 0 || inEngine != 0 {
+		t.Errorf("%d jobs are in memory, %d in the engine", jobs, inEngine)
+	}
+	for id, want := range ids {
+		var v report.JobView
+		if err := home.ReadJSON(s.home.Run(id).Summary(), &v); err != nil || v.State != string(want) {
+			t.Fatalf("%s: %s, %v; want %s", id, v.State, err, want)
+		}
+		if err := s.submit(id); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if jobs, inEngine = held(t, s); jobs != 0 || inEngine != 0 {
+		t.Errorf("handed in once more: %d jobs are in memory, %d in the engine", jobs, inEngine)
+	}
+	if err := s.notHere("bag-1"); fmt.Sprint(err) == fmt.Sprint(unknownJob("bag-1")) {
+		t.Errorf("of a job that is over: %v", err)
+	}
+}
