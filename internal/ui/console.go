@@ -78,7 +78,7 @@ func New(o Options) Console {
 	case Plain:
 		return &plain{out: o.Out, zone: o.Zone, color: color(o.Color), news: knowing(o.Told)}
 	case Terminal:
-		return &terminal{out: o.Out, width: o.Width, color: color(o.Color), news: knowing(o.Told)}
+		return &terminal{out: o.Out, front: newForegroundWriter(o.Out), width: o.Width, color: color(o.Color), news: knowing(o.Told)}
 	default:
 		return quiet{}
 	}

@@ -32,9 +32,14 @@ func NewMeter(f *os.File, json bool, getenv func(string) string) *Meter {
 }
 
 func (m *Meter) begin(w io.Writer, width int) {
-	m.draw = mpb.New(mpb.WithOutput(w), mpb.WithWidth(width), mpb.WithAutoRefresh())
-	fill := mpb.BarFillerFunc(func(w io.Writer, s decor.Statistics) error {
-		_, err := io.WriteString(w, m.line(s.AvailableWidth))
+	front := newForegroundWriter(w)
+	m.draw = mpb.New(mpb.WithOutput(front), mpb.WithWidth(unbounded), mpb.WithAutoRefresh())
+	fill := mpb.BarFillerFunc(func(w io.Writer, _ decor.Statistics) error {
+		columns := width
+		if columns == 0 {
+			columns = front.width(plainWidth)
+		}
+		_, err := io.WriteString(w, m.line(columns))
 		return err
 	})
 	m.bar = m.draw.MustAdd(1, fill, mpb.BarFillerTrim(), mpb.BarRemoveOnComplete())

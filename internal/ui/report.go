@@ -65,9 +65,9 @@ func took(v report.JobView) string {
 	if v.Submitted.IsZero() {
 		return ""
 	}
-	text := seconds(v.ElapsedS) + " since " + v.Submitted.Format(time.RFC3339)
+	text := seconds(v.ElapsedS) + " since " + instant(v.Submitted)
 	if event.State(v.State).Final() && !v.Ended.IsZero() {
-		text = seconds(v.ElapsedS) + ", " + v.Submitted.Format(time.RFC3339) + " to " + v.Ended.Format(time.RFC3339)
+		text = seconds(v.ElapsedS) + ", " + instant(v.Submitted) + " to " + instant(v.Ended)
 	}
 	if !v.Started.IsZero() {
 		text += fmt.Sprintf(", %s of it before the first task", seconds(v.Started.Sub(v.Submitted).Seconds()))
@@ -181,25 +181,36 @@ func reportFailures(b *strings.Builder, v report.JobView) {
 // Rows writes a table of attempts with their phases, in the order they ended. Its
 // JSON twin is report.Full.
 func Rows(w io.Writer, rows []report.AttemptRow) error {
-	t := newTable("TASK", "ATTEMPT>", "NODE", "HOST", "OUTCOME", "PHASE", "START", "TOOK>", "IN>", "OUT>", "CPU>", "PEAK MEM>", "INPUT")
+	t := newTable("TASK", "ATTEMPT>", "NODE", "HOST", "OUTCOME", "PHASE", startHead(rows), "TOOK>", "IN>", "OUT>", "CPU>", "PEAK MEM>", "INPUT")
 	for _, r := range rows {
 		head := []string{clean(r.Name), strconv.Itoa(r.Attempt), r.Node, clean(r.Host), r.Outcome}
 		input := inputCell(r.Input)
 		if len(r.Phases) == 0 {
-			t.add(append(head, "", r.Started.Format(rowTime), seconds(r.Seconds), "", "", "", "", input)...)
+			t.add(append(head, "", r.Started.Local().Format(rowTime), seconds(r.Seconds), "", "", "", "", input)...)
 		}
 		for _, p := range r.Phases {
 			took := seconds(p.End.Sub(p.Start).Seconds())
 			if !p.Whole {
 				took = ">" + took
 			}
-			t.add(append(head, p.Phase, p.Start.Format(rowTime), took, someSize(p.BytesIn), someSize(p.BytesOut),
+			t.add(append(head, p.Phase, p.Start.Local().Format(rowTime), took, someSize(p.BytesIn), someSize(p.BytesOut),
 				someSeconds(p.CPUS), someSize(p.PeakMem), input)...)
 			head, input = []string{"", "", "", "", ""}, ""
 		}
 	}
 	return t.write(w)
 }
+
+// startHead names the column of starts with the offset from UTC, as the times in it are local.
+func startHead(rows []report.AttemptRow) string {
+	if len(rows) == 0 {
+		return "START"
+	}
+	return "START " + rows[0].Started.Local().Format("-0700")
+}
+
+// instant writes a time as text shows it everywhere: local, with its offset from UTC.
+func instant(t time.Time) string { return t.Local().Format("2006-01-02 15:04:05 -0700") }
 
 // rowTime is how instants stand in the table of attempts.
 const rowTime = "15:04:05.000"

@@ -21,8 +21,9 @@ type terminal struct {
 	color color
 	news  news
 
-	draw *mpb.Progress
-	bar  *mpb.Bar
+	front *foregroundWriter // to out
+	draw  *mpb.Progress
+	bar   *mpb.Bar
 
 	mu   sync.Mutex // the drawing goroutine reads the view
 	view report.JobView
@@ -36,22 +37,26 @@ func (t *terminal) Begin(v report.JobView) {
 	t.view = v
 	_, _ = io.WriteString(t.out, join(opening(v, t.color))+join(t.news.lines(v, t.color)))
 	// Without the option a writer that is no file would never be drawn to.
-	t.draw = mpb.New(mpb.WithOutput(t.out), mpb.WithWidth(t.width), mpb.WithAutoRefresh())
-	first := mpb.BarFillerFunc(func(w io.Writer, s decor.Statistics) error {
-		_, err := io.WriteString(w, t.lines(s.AvailableWidth)[0])
+	t.draw = mpb.New(mpb.WithOutput(t.front), mpb.WithWidth(unbounded), mpb.WithAutoRefresh())
+	first := mpb.BarFillerFunc(func(w io.Writer, _ decor.Statistics) error {
+		_, err := io.WriteString(w, t.lines()[0])
 		return err
 	})
-	rest := mpb.BarFillerFunc(func(w io.Writer, s decor.Statistics) error {
-		_, err := io.WriteString(w, join(t.lines(s.AvailableWidth)[1:]))
+	rest := mpb.BarFillerFunc(func(w io.Writer, _ decor.Statistics) error {
+		_, err := io.WriteString(w, join(t.lines()[1:]))
 		return err
 	})
 	t.bar = t.draw.MustAdd(1, first, mpb.BarFillerTrim(), mpb.BarExtender(rest, false))
 }
 
-// lines returns what is drawn at that width.
-func (t *terminal) lines(width int) []string {
+// lines returns what is drawn at the width there is now.
+func (t *terminal) lines() []string {
 	t.mu.Lock()
 	defer t.mu.Unlock()
+	width := t.width
+	if width == 0 {
+		width = t.front.width(plainWidth)
+	}
 	return frame(t.view, width, t.color)
 }
 
@@ -66,6 +71,9 @@ func join(lines []string) string {
 // above writes lines above the bars, or where they were.
 func (t *terminal) above(lines []string) {
 	if len(lines) == 0 {
+		return
+	}
+	if t.draw != nil && t.front.behind(join(lines)) {
 		return
 	}
 	if t.draw != nil {

@@ -6,7 +6,9 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+	"sync/atomic"
 	"testing"
+	"time"
 
 	"golang.org/x/sys/unix"
 
@@ -74,6 +76,54 @@ func TestTerminalClosed(t *testing.T) {
 	want := "before\nbag-3: 3 tasks\ntasks [" + strings.Repeat("-", maxBar) + "]  0/3\nbag-3 queued (why: berth explain bag-3)\n"
 	if got := s.String(); got != want {
 		t.Errorf("got\n%s\nwant\n%s", got, want)
+	}
+}
+
+// TestBackground: while the command is in the background its bars are not drawn, so nothing of what others write
+// there is erased; failures are told. Back in the foreground the bars go on below that.
+func TestBackground(t *testing.T) {
+	var s screen
+	var inFront atomic.Bool
+	inFront.Store(true)
+	c := New(Options{Out: &s, Mode: Terminal, Width: 60})
+	c.(*terminal).front.front = inFront.Load
+	play := reporttest.New(report.Info{ID: "bag-3"})
+	step := func(text string, show func(report.JobView)) {
+		t.Helper()
+		if err := play.Play(text); err != nil {
+			t.Fatal(err)
+		}
+		show(play.Job.View(play.Now))
+	}
+	step("0s submit bag tasks=3 attempts=1", c.Begin)
+	await(t, func() bool { return strings.Contains(s.String(), "0/3") })
+	inFront.Store(false)
+	if _, err := s.Write([]byte("$ ls\nfile\n")); err != nil {
+		t.Fatal(err)
+	}
+	step("1s start 0#1 a1/0\n2s failed 0#1 exit=2\n2s start 1#1 a1/0\n3s done 1#1", c.Update)
+	inFront.Store(true)
+	await(t, func() bool { return strings.Contains(s.String(), "1/3") })
+	inFront.Store(false)
+	step("4s start 2#1 a1/0\n5s done 2#1\n6s end failed", c.End)
+	got := s.String()
+	for _, want := range []string{"$ ls\nfile\ntask 1 failed: exit 2\n", "1/3", "bag-3 failed: 1 of 3 tasks failed"} {
+		if !strings.Contains(got, want) {
+			t.Errorf("no %q in\n%s", want, got)
+		}
+	}
+	if strings.Contains(got, "2/3") {
+		t.Errorf("bars are drawn in the background:\n%s", got)
+	}
+}
+
+// await waits until something is so, which another goroutine brings about.
+func await(t *testing.T, is func() bool) {
+	t.Helper()
+	for until := time.Now().Add(30 * time.Second); !is(); time.Sleep(time.Millisecond) {
+		if time.Now().After(until) {
+			t.Fatal("it does not come about")
+		}
 	}
 }
 

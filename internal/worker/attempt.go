@@ -114,11 +114,12 @@ func (a *attempt) running() []*program {
 
 // account takes what an ended program used into the meter. The kernel's figure
 // for its memory is good where it is above what the worker itself ever held;
-// below that it is the worker's, and what was seen of the program counts.
+// below that it is the worker's, and what was seen of the program counts: nothing (0, not
+// known) where it was over before anybody looked.
 func (a *attempt) account(p *program, e exited) {
 	rss := e.maxRSS
-	if seen := p.peak.Load(); seen > 0 && rss <= ownPeak() {
-		rss = seen
+	if rss <= ownPeak() {
+		rss = p.peak.Load()
 	}
 	a.meter.Child(e.cpu, rss)
 }
