@@ -3,9 +3,11 @@ package coordinator
 import (
 	"cmp"
 	"context"
+	"errors"
 
 	"berth/internal/driver"
 	"berth/internal/engine"
+	"berth/internal/event"
 	"berth/internal/job"
 	"berth/internal/mapreduce"
 	"berth/internal/wire"
@@ -32,7 +34,7 @@ func (c actor) Finalize(a engine.Finalize) { c.s.finalize(a.Job) }
 
 // locate tells a node's worker where a map output is.
 func (s *Server) locate(a engine.Locate) {
-	s.tellJob(a.Node, a.Attempt.Job)
+	_ = s.tellJob(a.Node, a.Attempt.Job) // if it cannot be told, no attempt of the job runs there
 	s.send(a.Node, &wire.Locate{Map: a.Attempt, Holder: a.Holder, Addr: a.Addr, Outputs: a.Outputs})
 }
 
@@ -55,22 +57,29 @@ func (s *Server) start(a engine.Start) {
 	case a.Attempt.Task < len(l.tasks.Splits):
 		m.Split = &l.tasks.Splits[a.Attempt.Task]
 	}
-	s.tellJob(a.Node, a.Attempt.Job)
-	s.send(a.Node, m)
+	err := s.tellJob(a.Node, a.Attempt.Job)
+	if err == nil {
+		err = s.queue(a.Node, m)
+	}
+	if err != nil { // no worker can be told, so the job cannot run
+		go s.input(engine.AttemptEnded{AttemptEnded: event.AttemptEnded{Attempt: a.Attempt, Outcome: event.Broken,
+			Reason: "its node cannot be told what to do: " + err.Error()}})
+	}
 }
 
-// tellJob tells a node's worker about a job, once a connection.
-func (s *Server) tellJob(node job.NodeID, id job.ID) {
+// tellJob tells a node's worker about a job, once a connection. Its errors are those of queue.
+func (s *Server) tellJob(node job.NodeID, id job.ID) error {
 	ses, l := s.sessions[node], s.jobs[id]
 	if ses == nil || l == nil || ses.told[id] {
-		return
+		return nil
 	}
-	ses.told[id] = true
 	m := &wire.Job{Spec: l.specJSON, RunDir: l.run.Dir}
 	if l.spec.Kind == job.MapReduce {
 		m.Maps, m.Reduces = len(l.tasks.Splits), l.spec.MapReduce.Reduces
 	}
-	s.send(node, m)
+	err := s.queue(node, m)
+	ses.told[id] = err == nil
+	return err
 }
 
 // untell has every worker told of a job anew before the next attempt, as its spec may have changed.
@@ -80,19 +89,29 @@ func (s *Server) untell(id job.ID) {
 	}
 }
 
-// send queues a message for a node's worker. One without a session gets nothing:
-// when it is back, the engine reconciles what it has with what it should have.
-func (s *Server) send(node job.NodeID, m wire.Message) {
+// send queues a message that is never too large for a node's worker.
+func (s *Server) send(node job.NodeID, m wire.Message) { _ = s.queue(node, m) }
+
+// queue queues a message for a node's worker. One without a session gets nothing:
+// when it is back, the engine reconciles what it has with what it should have. An error
+// says that the message is too large for any connection, wire.ErrTooLarge.
+func (s *Server) queue(node job.NodeID, m wire.Message) error {
 	ses := s.sessions[node]
 	if ses == nil {
-		return
+		return nil
 	}
-	if err := ses.conn.Queue(m); err != nil {
+	err := ses.conn.Queue(m)
+	switch {
+	case errors.Is(err, wire.ErrTooLarge):
+		s.log.Error("message is too large for a worker", "node", node, "err", err)
+		return err
+	case err != nil:
 		s.log.Warn("worker cannot be told", "node", node, "err", err)
 		ses.close() // its reader ends, and tells the engine
-		return
+		return nil
 	}
 	s.unflushed[ses] = struct{}{}
+	return nil
 }
 
 // flushSessions sends out what was queued in this round.

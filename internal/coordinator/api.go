@@ -101,6 +101,9 @@ func (s *Server) takeOn(l *live, work job.Work) error {
 	if s.jobs[id] != nil {
 		return nil
 	}
+	if _, err := (event.Entry{Record: event.JobSubmitted{Work: work}}).Marshal(); err != nil {
+		return &job.Error{Class: job.User, Code: job.CodeConfig, Where: string(id), What: "the job cannot be recorded", Err: err}
+	}
 	s.keep(l)
 	if err := s.step(engine.Submit{Work: work}); err != nil {
 		s.drop(id)

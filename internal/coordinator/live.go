@@ -76,6 +76,13 @@ func (l *live) kind(task int) job.TaskKind {
 	}
 }
 
+// countersWith returns how many counters of its programs the job has with those of one more attempt.
+func (l *live) countersWith(more map[string]int64) int {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.report.CountersWith(more)
+}
+
 // progress takes what a node's worker says of a running attempt, if it is that node's.
 func (l *live) progress(node job.NodeID, p wire.Progress) {
 	l.mu.Lock()

@@ -2,6 +2,7 @@ package coordinator
 
 import (
 	"errors"
+	"fmt"
 	"io"
 	"net"
 	"sync"
@@ -142,9 +143,9 @@ func (s *Server) hear(ses *session, m wire.Message) error {
 	case *wire.CommitWanted:
 		said(engine.CommitWanted{Attempt: m.Attempt})
 	case *wire.FetchFailed:
-		said(engine.FetchFailed{By: m.By, Map: m.Map, Addr: m.Addr, Reason: m.Reason})
+		said(engine.FetchFailed{By: m.By, Map: m.Map, Addr: m.Addr, Reason: event.Clip(m.Reason)})
 	case *wire.Retiring:
-		s.post(func() { s.retire(ses, m.Reason) })
+		s.post(func() { s.retire(ses, event.Clip(m.Reason)) })
 	case *wire.Ended:
 		s.post(func() { s.attemptEnded(ses, m) })
 	default:
@@ -157,7 +158,7 @@ func (s *Server) hear(ses *session, m wire.Message) error {
 // that is in the journal, or at once where the engine knows of it already.
 func (s *Server) attemptEnded(ses *session, m *wire.Ended) {
 	before := len(s.round.records)
-	if err := s.step(engine.Said{Node: ses.node, Input: engine.AttemptEnded{AttemptEnded: m.AttemptEnded}}); err != nil {
+	if err := s.step(engine.Said{Node: ses.node, Input: engine.AttemptEnded{AttemptEnded: s.bounded(m.AttemptEnded)}}); err != nil {
 		s.log.Warn("end of an attempt refused", "attempt", m.Attempt, "err", err)
 	}
 	for _, rec := range s.round.records[before:] {
@@ -167,6 +168,24 @@ func (s *Server) attemptEnded(ses *session, m *wire.Ended) {
 		}
 	}
 	s.send(ses.node, &wire.EndedAck{Attempt: m.Attempt})
+}
+
+// bounded returns the end of an attempt as it can be recorded: too large a record would
+// end the loop, and with the worker saying it again the next coordinator's as well. A job
+// whose attempts together report more counters than it may have is broken.
+func (s *Server) bounded(r event.AttemptEnded) event.AttemptEnded {
+	r = r.Bounded()
+	l := s.jobs[r.Attempt.Job]
+	if l == nil || l.spec.Kind != job.MapReduce || r.Outcome != event.Done {
+		return r
+	}
+	limit := l.spec.MapReduce.CounterLimits().Counters
+	if n := l.countersWith(r.Counters); n > limit {
+		r.Outcome, r.Counters = event.Broken, nil
+		r.Reason = fmt.Sprintf("the tasks of the job together reported %d counters, more than %d; count by fewer names, or allow more with -D %s=N",
+			n, limit, job.CountersKey)
+	}
+	return r
 }
 
 // progress lets views know how far running attempts are. It runs beside the loop.

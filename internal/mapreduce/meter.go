@@ -5,6 +5,8 @@ import (
 	"io"
 	"runtime"
 	"sync/atomic"
+
+	"berth/internal/job"
 )
 
 // metered runs f, which should not wait, with the goroutine held to its thread, and
@@ -54,15 +56,12 @@ func (c *inputCount) In(bytes, records int64) {
 	c.Progress.In(bytes, records)
 }
 
-// counterGroup is the group of Hadoop's own counters for tasks.
-const counterGroup = "org.apache.hadoop.mapreduce.TaskCounter"
-
 // counters are told once, when an attempt has done its work, so that what was done
 // twice for a damaged input counts once.
 type counters map[string]int64
 
 func (c counters) tell(prog Progress) {
 	for name, n := range c {
-		prog.Counter(counterGroup, name, n)
+		prog.Counter(job.TaskCounterGroup, name, n)
 	}
 }

@@ -3,6 +3,7 @@ package report
 import (
 	"cmp"
 	"math"
+	"strings"
 
 	"berth/internal/event"
 	"berth/internal/job"
@@ -226,6 +227,23 @@ func (j *Job) attemptDone(e event.Entry, r event.AttemptEnded, seconds float64) 
 	if g.kind == job.MapTask && j.work.Reduces > 0 {
 		j.held[i] = held{seconds: seconds, stats: r.Stats, counters: r.Counters}
 	}
+}
+
+// CountersWith returns how many different counters the job's programs have reported, with
+// those of more among them. Hadoop's own counters for tasks are left out.
+func (j *Job) CountersWith(more map[string]int64) int {
+	n := 0
+	for name := range j.sums.counters {
+		if !strings.HasPrefix(name, job.TaskCounterGroup+",") {
+			n++
+		}
+	}
+	for name := range more {
+		if _, known := j.sums.counters[name]; !known && !strings.HasPrefix(name, job.TaskCounterGroup+",") {
+			n++
+		}
+	}
+	return n
 }
 
 // loseOutput sends a map that was done back to the queue.

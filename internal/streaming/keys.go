@@ -4,6 +4,8 @@ import (
 	"math"
 	"slices"
 	"strings"
+
+	"berth/internal/job"
 )
 
 // Key is a key of a job's configuration.
@@ -95,6 +97,10 @@ func taskKeys() []Key {
 		works("mapreduce.map.maxattempts", "mapred.map.max.attempts", "attempts of a map", whole(1, math.MaxInt16, func(b *builder) *int { return &b.mr.MapAttempts })),
 		works("mapreduce.reduce.maxattempts", "mapred.reduce.max.attempts", "attempts of a reduce", whole(1, math.MaxInt16, func(b *builder) *int { return &b.mr.ReduceAttempts })),
 		works("mapreduce.task.timeout", "mapred.task.timeout", "milliseconds without a sign of life after which a task is killed; 0: never", (*builder).setTaskTimeout),
+		works(job.CountersKey, "mapreduce.job.counters.limit", "different counters that the tasks may report; 1000, unless it is given", whole(1, math.MaxInt16, nil)),
+		works(job.CounterGroupsKey, "", "groups of such counters; 200, unless it is given", whole(1, math.MaxInt16, nil)),
+		works(job.CounterGroupNameKey, "", "characters of a group's name that are kept; 128, unless it is given", whole(2, math.MaxInt16, nil)),
+		works(job.CounterNameKey, "", "characters of a counter's name that are kept; 64, unless it is given", whole(2, math.MaxInt16, nil)),
 		works("mapreduce.map.debug.script", "mapred.map.task.debug.script", "command run when a map fails", text(func(b *builder) *string { return &b.mr.MapDebug })),
 		works("mapreduce.reduce.debug.script", "mapred.reduce.task.debug.script", "command run when a reduce fails", text(func(b *builder) *string { return &b.mr.ReduceDebug })),
 	}
@@ -177,7 +183,7 @@ var idleNames = []string{
 	"mapreduce.client.submit.file.replication mapred.submit.replication", "mapreduce.job.user.name user.name", "mapreduce.job.working.dir mapred.working.dir",
 	"mapreduce.job.jar mapred.jar", "mapreduce.job.reducer.preempt.delay.sec", "mapreduce.job.tags", "mapreduce.job.log4j-properties-file", "mapreduce.job.classloader",
 	"mapreduce.map.log.level mapred.map.child.log.level", "mapreduce.reduce.log.level mapred.reduce.child.log.level", "mapreduce.task.profile mapred.task.profile",
-	"mapreduce.task.files.preserve.failedtasks keep.failed.task.files", "mapreduce.task.userlog.limit.kb mapred.userlog.limit.kb", "mapreduce.job.counters.max mapreduce.job.counters.limit",
+	"mapreduce.task.files.preserve.failedtasks keep.failed.task.files", "mapreduce.task.userlog.limit.kb mapred.userlog.limit.kb",
 	"mapreduce.job.maxtaskfailures.per.tracker mapred.max.tracker.failures", "mapreduce.job.heap.memory-mb.ratio", "mapreduce.job.complete.cancel.delegation.tokens",
 	"mapreduce.input.fileinputformat.list-status.num-threads", "mapreduce.input.fileinputformat.split.minsize.per.node mapred.min.split.size.per.node",
 	"mapreduce.input.fileinputformat.split.minsize.per.rack mapred.min.split.size.per.rack", "mapreduce.tasktracker.map.tasks.maximum mapred.tasktracker.map.tasks.maximum",

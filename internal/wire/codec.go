@@ -2,6 +2,7 @@ package wire
 
 import (
 	"encoding/binary"
+	"errors"
 	"fmt"
 	"math"
 
@@ -16,6 +17,10 @@ const (
 	// MaxMessage bounds a message, in bytes.
 	MaxMessage = 64 << 20
 )
+
+// ErrTooLarge is wrapped by the error of a message that is larger than MaxMessage. The
+// connection is as it was.
+var ErrTooLarge = errors.New("message is too large")
 
 // makers holds, for each kind, how an empty message of it is made.
 var makers = map[Kind]func() Message{
@@ -50,7 +55,7 @@ func AppendFrame(buf []byte, m Message) ([]byte, error) {
 	}
 	n := len(out) - start - headerSize
 	if n > MaxMessage {
-		return buf, fmt.Errorf("wire: %T of %d bytes, more than %d", m, n, MaxMessage)
+		return buf, fmt.Errorf("wire: %w: %T of %d bytes, more than %d", ErrTooLarge, m, n, MaxMessage)
 	}
 	binary.BigEndian.PutUint32(out[start:], uint32(n))
 	return out, nil

@@ -184,7 +184,7 @@ func (w *worker) finish(a *attempt, err error, stderr string) {
 	r.Stats, r.Counters = a.meter.Finish(), a.meter.Counters()
 	a.cancel(nil)
 	w.mu.Lock()
-	w.link.keep(r) // from one to the other at once: who looks finds it running or ended
+	w.link.keep(r.Bounded()) // from one to the other at once: who looks finds it running or ended
 	delete(w.attempts, a.id)
 	last := w.works[a.id.Job] == nil // the job was forgotten meanwhile
 	for at := range w.attempts {

@@ -151,7 +151,7 @@ func BenchmarkStreaming(b *testing.B) {
 	w := &worker{lanes: l, cfg: Config{Grace: time.Second}}
 	wk := &work{spec: &job.Spec{MapReduce: &job.MapReduceSpec{}}, paths: make(map[string]string)}
 	a := newAttempt(&wire.Start{}, wk, 1)
-	log := &errorLog{path: b.TempDir() + "/log", prefix: defaultPrefix, meter: a.meter}
+	log := &errorLog{path: b.TempDir() + "/log", prefix: defaultPrefix, meter: a.meter, count: a.meter.Counter}
 	c := &command{w: w, a: a, args: []string{"cat"}, dir: b.TempDir(), stderr: log}
 	const size = 256 << 20
 	b.SetBytes(size)

@@ -34,7 +34,8 @@ func (w *worker) runMapReduce(a *attempt) {
 	name := job.TaskName(t.kind, t.index) + "." + strconv.Itoa(a.id.N)
 	t.dir = filepath.Join(wk.dir, name)
 	t.cwd = filepath.Join(t.dir, "work")
-	t.stderr = &errorLog{path: filepath.Join(wk.runDir, "logs", name+".stderr"), meter: a.meter,
+	counters := &userCounters{meter: a.meter, limits: t.spec.CounterLimits(), end: a.kill}
+	t.stderr = &errorLog{count: counters.add, path: filepath.Join(wk.runDir, "logs", name+".stderr"), meter: a.meter,
 		prefix: t.conf("stream.stderr.reporter.prefix", defaultPrefix)}
 	err := w.guard(a, t.run)
 	tail, logErr := t.stderr.close()

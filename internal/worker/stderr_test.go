@@ -7,12 +7,14 @@ import (
 	"strings"
 	"testing"
 
+	"berth/internal/job"
 	"berth/internal/probe"
 )
 
 func newLog(t testing.TB) (*errorLog, *probe.Meter) {
 	m := probe.NewMeter(probe.Now, nil)
-	return &errorLog{path: filepath.Join(t.TempDir(), "logs", "log"), prefix: defaultPrefix, meter: m}, m
+	c := &userCounters{meter: m, limits: (&job.MapReduceSpec{}).CounterLimits()}
+	return &errorLog{path: filepath.Join(t.TempDir(), "logs", "log"), prefix: defaultPrefix, meter: m, count: c.add}, m
 }
 
 func TestErrorLog(t *testing.T) {
