@@ -162,7 +162,7 @@ func TestManyClients(t *testing.T) {
 		}
 		w.must("server", "stop", "--force")
 	}
-	if r := w.must("status"); strings.Count(r.stdout, "done") != 20 {
+	if r := w.must("status", "--all"); strings.Count(r.stdout, "done") != 20 {
 		t.Errorf("status: %v", r)
 	}
 }

@@ -3,6 +3,7 @@ package main
 import (
 	"errors"
 	"fmt"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -12,24 +13,33 @@ import (
 )
 
 func newStatus() *cobra.Command {
-	return &cobra.Command{
+	var s selection
+	c := &cobra.Command{
 		Use: "status", Short: "List your jobs, newest last", Args: noArguments,
-		Example: "  berth status\n  berth status --json",
+		Long: `List your jobs, newest last: all that are not over, and the 10 that ended last. A last line
+says how many more there are; --all lists them, and --limit so many. --state and --since
+list a part of them.`,
+		Example: "  berth status\n  berth status --all --state failed,cancelled\n  berth status --since 2h --json",
 		RunE: func(cmd *cobra.Command, _ []string) error {
+			if err := s.check(cmd, time.Now()); err != nil {
+				return err
+			}
 			h, err := home.Locate()
 			if err != nil {
 				return err
 			}
-			all, err := views(cmd.Context(), h)
+			list, more, err := s.views(cmd.Context(), h)
 			if err != nil {
 				return err
 			}
 			if wantJSON(cmd) {
-				return ui.JSON(cmd.OutOrStdout(), report.NewStatusList(all))
+				return ui.JSON(cmd.OutOrStdout(), report.NewStatusList(list, more))
 			}
-			return errors.Join(ui.Status(cmd.OutOrStdout(), all), warnDamaged(cmd, all))
+			return errors.Join(ui.Status(cmd.OutOrStdout(), list, more), warnDamaged(cmd, list))
 		},
 	}
+	s.flags(c)
+	return c
 }
 
 // warnDamaged says of runs that cannot be read why not.

@@ -13,38 +13,6 @@ import (
 	"berth/internal/run"
 )
 
-// views returns all jobs, newest last: as the coordinator has them, where it
-// runs, else as their folders tell. Those that cannot be read are among them, damaged.
-func views(ctx context.Context, h home.Home) ([]report.JobView, error) {
-	live := map[job.ID]report.JobView{}
-	jobs, err := control.NewClient(h.Socket()).Jobs(ctx)
-	if err != nil && !lost(err) {
-		return nil, err
-	}
-	for _, v := range jobs {
-		live[v.ID] = v
-	}
-	runs, err := h.List()
-	if err != nil {
-		return nil, err
-	}
-	all := []report.JobView{}
-	for _, r := range runs {
-		v, ok := live[r.ID]
-		if !ok {
-			v, err = run.View(r)
-			switch {
-			case err != nil && !whole(r):
-				continue // its command is still writing its folder, or died at it
-			case err != nil:
-				v = run.Damaged(r, err)
-			}
-		}
-		all = append(all, v)
-	}
-	return all, nil
-}
-
 // whole reports whether the command that made a run's folder came to its end.
 func whole(r home.Run) bool {
 	_, err := os.Stat(r.Plan()) // it is written last

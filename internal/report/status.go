@@ -5,15 +5,16 @@ import (
 	"slices"
 )
 
-// StatusList is what `berth status --json` prints: the jobs there are, newest last.
+// StatusList is what `berth status --json` prints: the jobs that were asked for, newest last.
 type StatusList struct {
 	Jobs []Status `json:"jobs"`
+	More int      `json:"more"` // jobs that are over and are not listed, as they are beyond the limit
 }
 
-// NewStatusList returns the short views of jobs, newest last.
-func NewStatusList(views []JobView) StatusList {
+// NewStatusList returns the short views of jobs, newest last, beside more that are not listed.
+func NewStatusList(views []JobView, more int) StatusList {
 	sorted := NewestLast(views)
-	list := StatusList{Jobs: make([]Status, len(sorted))}
+	list := StatusList{Jobs: make([]Status, len(sorted)), More: more}
 	for i, v := range sorted {
 		list.Jobs[i] = v.Status
 	}

@@ -20,17 +20,17 @@ func TestStatusList(t *testing.T) {
 	}
 	list := report.NewStatusList([]report.JobView{
 		view("bag-12", time.Time{}), view("bag-9", time.Time{}), view("bag-10", at(30)), view("mr-8", at(20)), view("bag-7", at(20)),
-	})
+	}, 3)
 	raw, err := json.Marshal(list)
 	if err != nil {
 		t.Fatal(err)
 	}
 	rest := `","name":"n","kind":"bag","state":"done","tasks_done":1,"tasks_total":2}`
-	want := `{"jobs":[{"id":"mr-8` + rest + `,{"id":"bag-7` + rest + `,{"id":"bag-10` + rest + `,{"id":"bag-9` + rest + `,{"id":"bag-12` + rest + `]}`
+	want := `{"jobs":[{"id":"mr-8` + rest + `,{"id":"bag-7` + rest + `,{"id":"bag-10` + rest + `,{"id":"bag-9` + rest + `,{"id":"bag-12` + rest + `],"more":3}`
 	if string(raw) != want {
 		t.Errorf("got\n%s\nwant\n%s", raw, want)
 	}
-	if raw, _ := json.Marshal(report.NewStatusList(nil)); string(raw) != `{"jobs":[]}` {
+	if raw, _ := json.Marshal(report.NewStatusList(nil, 0)); string(raw) != `{"jobs":[],"more":0}` {
 		t.Errorf("no jobs are %s", raw)
 	}
 }

@@ -173,7 +173,7 @@ func TestExplainAndNoJobs(t *testing.T) {
 		t.Errorf("got %q, %v", b.String(), err)
 	}
 	b.Reset()
-	if err := Status(&b, nil); err != nil || b.String() != "no jobs\n" {
+	if err := Status(&b, nil, 0); err != nil || b.String() != "no jobs\n" {
 		t.Errorf("got %q, %v", b.String(), err)
 	}
 }

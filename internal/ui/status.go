@@ -9,8 +9,20 @@ import (
 	"berth/internal/report"
 )
 
-// Status writes a table of jobs, newest last. Its JSON twin is report.NewStatusList.
-func Status(w io.Writer, views []report.JobView) error {
+// Status writes a table of jobs, newest last, and how many more that are over there are. Its
+// JSON twin is report.NewStatusList.
+func Status(w io.Writer, views []report.JobView, more int) error {
+	if err := statusTable(w, views, more); err != nil || more == 0 {
+		return err
+	}
+	_, err := fmt.Fprintf(w, "%s that ended before: berth status --all, or --limit N\n", count(more, "more job"))
+	return err
+}
+
+func statusTable(w io.Writer, views []report.JobView, more int) error {
+	if len(views) == 0 && more > 0 {
+		return nil
+	}
 	if len(views) == 0 {
 		_, err := io.WriteString(w, "no jobs\n")
 		return err

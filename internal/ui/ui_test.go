@@ -69,7 +69,7 @@ func (s *scene) run(t *testing.T, d *datadriven.TestData) {
 	case "end":
 		s.con.End(s.view())
 	case "status":
-		err = Status(&s.out, []report.JobView{s.view()})
+		err = Status(&s.out, []report.JobView{s.view()}, 0)
 	case "progress":
 		err = Progress(&s.out, s.view(), 100)
 	case "report":

@@ -1,0 +1,75 @@
+package test
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"berth/internal/job"
+	"berth/internal/report"
+)
+
+// listed returns the numbers of the jobs that berth status lists, and how many more it says there are.
+func (w *world) listed(args ...string) (numbers []int, more int) {
+	w.t.Helper()
+	var list report.StatusList
+	if err := json.Unmarshal([]byte(w.must(append([]string{"status", "--json"}, args...)...).stdout), &list); err != nil {
+		w.t.Fatal(err)
+	}
+	for _, j := range list.Jobs {
+		var n int
+		if _, err := fmt.Sscanf(string(j.ID), "bag-%d", &n); err != nil {
+			w.t.Fatal(err)
+		}
+		numbers = append(numbers, n)
+	}
+	return numbers, list.More
+}
+
+// TestStatusSelects: status lists what is not over and the jobs that ended last, says how many
+// more there are, and lists others when asked to; with a coordinator and without.
+func TestStatusSelects(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	if ids, more := w.listed(); len(ids)+more != 0 {
+		t.Errorf("without jobs: %v and %d", ids, more)
+	}
+	w.write("task.sh", "#!/bin/sh\nwhile [ ! -e go ]; do sleep 0.01; done\n")
+	w.must("bag", "--detach", "--", "./task.sh", ":::", "x")
+	for range 13 { // bag-2 to bag-14
+		if r := w.berth("bag", "--", "false", ":::", "x"); r.code != 1 {
+			t.Fatal(r)
+		}
+	}
+	check := func(when string, want []int, more int, args ...string) {
+		t.Helper()
+		if got, m := w.listed(args...); !slices.Equal(got, want) || m != more {
+			t.Errorf("%s: status %v lists %v and %d more; want %v and %d", when, args, got, m, want, more)
+		}
+	}
+	all := []int{1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14}
+	for _, when := range []string{"with a coordinator", "without one"} {
+		check(when, append([]int{1}, all[4:]...), 3)
+		check(when, all, 0, "--all")
+		check(when, []int{1}, 13, "--limit", "0")
+		check(when, []int{1, 14}, 12, "--limit", "1")
+		check(when, all, 0, "--since", "2d")
+		check(when, []int{1}, 0, "--since", "2999-01-01")
+		check(when, []int{1, 13, 14}, 11, "--since", "2000-01-01 00:00", "--limit", "2")
+		check(when, nil, 0, "--state", "done,cancelled", "--all")
+		check(when, all[4:], 3, "--state", "failed,done")
+		check(when, all[1:], 0, "--state", "failed", "--all")
+		if r := w.must("status"); !strings.Contains(r.stdout, "\n3 more jobs that ended before: berth status --all") {
+			t.Errorf("%s: %v", when, r)
+		}
+		w.killServer()
+	}
+	for _, args := range [][]string{{"--state", "finished"}, {"--limit", "-1"}, {"--since", "yesterday"}} {
+		if r := w.berth(append([]string{"status"}, args...)...); r.code != int(job.CodeArguments) {
+			t.Errorf("status %v: %v", args, r)
+		}
+	}
+	w.write("go", "")
+}
