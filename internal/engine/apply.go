@@ -83,6 +83,7 @@ func (e *Engine) applyJoined(at job.Time, r event.NodeJoined) {
 			a.pool.barren = 0
 			e.arise(a)
 			a.pool.measureStartUp(a)
+			e.resize(a.pool)
 		}
 	}
 	if !slices.Contains(a.pool.nodes, n) {
@@ -181,6 +182,7 @@ func (e *Engine) applyAllocEnded(at job.Time, r event.AllocEnded) {
 		p.barren++
 	}
 	e.changed(p)
+	e.resize(p)
 	e.prune(p)
 	e.touchAllocs()
 }

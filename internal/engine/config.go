@@ -39,6 +39,9 @@ type Config struct {
 	// Order is how the jobs of a pool come one after another. Default sched.Auto: pools of
 	// elastic allocations are those of batch systems.
 	Order sched.Order
+	// AgeingShare is the share of a pool's cores whose work a job is forgiven while it waits in
+	// the order sched.Shortest. Default sched.AgeingShare.
+	AgeingShare float64
 }
 
 func (c Config) withDefaults() Config {
@@ -57,6 +60,9 @@ func (c Config) withDefaults() Config {
 	dur(&c.Trust.For)
 	dur(&c.PlanRetry)
 	def(&c.Trust.After, 5)
+	if c.AgeingShare == 0 {
+		c.AgeingShare = sched.AgeingShare
+	}
 	def(&c.MaxLost, 10)
 	def(&c.MaxBadOutputs, 10)
 	def(&c.MaxBarren, 3)

@@ -91,10 +91,11 @@
 //
 // Jobs of a pool come first in, first out, or by what they have left to begin, with ageing:
 // sched.Rank says why so. Config.Order says which; by default an elastic pool goes by what is left,
-// any other by who came first. A job's rank is made of its state alone: tasks
+// any other by who came first. A job's rank is made of its state: tasks
 // that have no core yet, how long they took so far and were planned to take, when it was
-// released. It is found anew whenever something of the job changes (rerank), never by time
-// alone; so a replay gives the same line, and a restart in another order another line over
+// released; and of how many cores its pool has, to a power of two. It is found anew whenever
+// something of the job changes (rerank), and for all jobs when the pool has doubled or halved
+// (resize), never by time alone; so a replay gives the same line, and a restart in another order another line over
 // the same state. Heaps of claims are mended for that one job. Only where it thereby passes
 // the head of a class, or the job that a node is kept for, has anything else to be looked at
 // again: that node, and reduces, which mind the shuffles of those before them.

@@ -37,6 +37,7 @@ func (e *Engine) applyBegan(at job.Time, r event.AllocBegan) {
 	}
 	a.ends = r.Ends
 	a.pool.measureStartUp(a)
+	e.resize(a.pool)
 	e.changed(a.pool)
 	e.touchAllocs()
 }

@@ -65,7 +65,7 @@ func (e *Engine) Misplaced() string {
 		for _, j := range p.active {
 			left, rank := j.unstarted(), job.Time(0)
 			if p.shortest {
-				rank = sched.Rank(max(j.submitted, j.resumed), left[0], left[1])
+				rank = sched.Rank(max(j.submitted, j.resumed), p.ageing, left[0], left[1])
 			}
 			if j.place.Rank != rank {
 				return fmt.Sprintf("%s has rank %d, not %d", j.work.ID, j.place.Rank, rank)

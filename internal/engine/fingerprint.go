@@ -82,7 +82,7 @@ func (j *jobState) dump(w io.Writer) {
 }
 
 func (p *pool) dump(w io.Writer) {
-	fmt.Fprintf(w, "pool %+v done %d barren %d idle since %d start-up %v jobs", p.shape, p.done, p.barren, p.idleSince, p.startUp)
+	fmt.Fprintf(w, "pool %+v scale %d done %d barren %d idle since %d start-up %v jobs", p.shape, p.scale, p.done, p.barren, p.idleSince, p.startUp)
 	for _, j := range p.active {
 		fmt.Fprintf(w, " %s", j.work.ID)
 	}

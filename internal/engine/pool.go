@@ -41,6 +41,8 @@ type pool struct {
 	done      uint64   // attempts done on its nodes, ever
 	barren    int      // allocations in a row that ended without a node
 	idleSince job.Time // when active became empty
+	scale     int      // of its cores, see sched.PoolScale; 0: it never had any
+	ageing    float64  // see sched.Ageing
 
 	startUp time.Duration // of an elastic one: of its time that an allocation lasts before a node is up, see measureStartUp
 
@@ -63,7 +65,7 @@ func (e *Engine) poolFor(s shape) *pool {
 			return p
 		}
 	}
-	p := &pool{shape: s, shortest: e.cfg.Order.On(s.elastic) == sched.Shortest, byKey: make(map[classKey]*class)}
+	p := &pool{shape: s, shortest: e.cfg.Order.On(s.elastic) == sched.Shortest, ageing: 1, byKey: make(map[classKey]*class)}
 	e.pools = append(e.pools, p)
 	return p
 }

@@ -23,6 +23,7 @@ func newWorld(t rapid.TB, choose func(n int) int) *enginetest.World {
 	cfg := engine.Config{NodeTimeout: 30 * time.Second, Trust: sched.Trust{After: 3, For: time.Minute}}
 	cfg.Order = []sched.Order{sched.FIFO, sched.Shortest, sched.Auto}[choose(3)]
 	cfg.Yield = choose(2) == 0
+	cfg.AgeingShare = []float64{0, 1}[choose(2)]
 	var w *enginetest.World
 	w = enginetest.New(cfg, choose, func(format string, args ...any) {
 		t.Helper()

@@ -57,14 +57,14 @@ func (j *jobState) unstarted() [2]sched.Unstarted {
 	return left
 }
 
-// rankOf returns the rank of the job, as it is, among those of the pool. It is a function of the job's state, so
-// replayed records give the same line.
+// rankOf returns the rank of the job, as it is, among those of the pool. It is a function of the
+// state of the job and of the pool, so replayed records give the same line.
 func (p *pool) rankOf(j *jobState) job.Time {
 	if !p.shortest {
 		return 0
 	}
 	left := j.unstarted()
-	return sched.Rank(max(j.submitted, j.resumed), left[:]...)
+	return sched.Rank(max(j.submitted, j.resumed), p.ageing, left[:]...)
 }
 
 // rerank finds the job's place anew after anything about it changed, and its queues' places in

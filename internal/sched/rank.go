@@ -7,9 +7,10 @@ import (
 	"berth/internal/job"
 )
 
-// Ageing is how many cores' work a job is forgiven in Shortest while it waits: its rank
-// falls by so many core-seconds a second.
-const Ageing = 1
+// AgeingShare is the share of a pool's cores whose work a job is forgiven in Shortest while
+// it waits: for each second that it has waited as many core-seconds of what is left of it do not
+// count. It is one core's work at least.
+const AgeingShare = 1.0 / 32
 
 const (
 	// guess is the time that a task is taken to need where no plan knows better.
@@ -53,8 +54,27 @@ func (u *Unstarted) Work() float64 {
 	return float64(u.Tasks) * float64(max(1, u.CPUs)) * u.mean()
 }
 
+// Ageing returns how many cores' work a job is forgiven while it waits for a pool of so many
+// cores.
+func Ageing(cores int, share float64) float64 { return max(1, float64(cores)*share) }
+
+// PoolScale returns the number of cores that a pool of so many is taken to have for Ageing: a
+// power of two. was is the one before. It stays the same while the number of cores is at
+// least half of it and less than twice as much, so that all jobs are ranked anew only when
+// the pool has doubled or halved, and not each time when an allocation comes or goes.
+func PoolScale(was, cores int) int {
+	scale := max(1, was)
+	for cores >= 2*scale {
+		scale *= 2
+	}
+	for scale > 1 && cores < (scale+1)/2 {
+		scale /= 2
+	}
+	return scale
+}
+
 // Rank returns the place of a job in the order Shortest, the least first: when it would
-// be done if Ageing cores had worked on nothing else since its release.
+// be done if so many cores as ageing says had worked on nothing else since its release.
 //
 // Without ageing that is the shortest remaining processing time first, which no schedule of
 // one machine beats in mean flow time (Schrage 1968); on several it is within a factor of
@@ -66,18 +86,20 @@ func (u *Unstarted) Work() float64 {
 // it: it needs no slot any more, and of two jobs the one that needs fewer further slots is
 // the sooner done. Nothing is killed for the order's sake; jobs overtake between tasks.
 //
-// With ageing a job's remaining work falls, as far as the order goes, by Ageing core-seconds
+// With ageing a job's remaining work falls, as far as the order goes, by so many core-seconds
 // a second. As it does so for all alike, the order of two jobs changes only when what they
-// have left does, never by time alone: so a heap of ranks stays one. It follows that a job
-// of W core-seconds is overtaken by no job that is released more than W/Ageing seconds after it.
-// With one core that is the time which it would take on one core alone: short jobs,
-// whose users watch, are hardly made to wait; long ones are, but only by what comes in a time
-// that they would have taken without berth. A larger constant brings the order closer to
-// FIFO and mean flow times with it.
-func Rank(release job.Time, left ...Unstarted) job.Time {
+// have left does, or the number of the pool's cores, never by time alone: so a heap of ranks
+// stays one. It follows that a job of W core-seconds is overtaken by no job that is released
+// more than W/ageing seconds after it. With a share of the pool's cores that is a number of
+// times as long as all of the pool would need for it: short jobs, whose users watch, are
+// hardly made to wait; long ones are, but never more than that many times as long as they
+// would last on their own. By one core alone, whatever the pool, a job of 100 core-hours
+// would let pass what comes in four days on 1,000 cores that do it in six minutes. A larger
+// share brings the order closer to FIFO and mean flow times with it.
+func Rank(release job.Time, ageing float64, left ...Unstarted) job.Time {
 	seconds := 0.0
 	for i := range left {
 		seconds += left[i].Work()
 	}
-	return release + job.Time(math.Min(float64(seconds/Ageing)*float64(time.Second), farthest))
+	return release + job.Time(math.Min(float64(seconds/ageing)*float64(time.Second), farthest))
 }

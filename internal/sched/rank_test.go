@@ -33,7 +33,7 @@ func TestWork(t *testing.T) {
 }
 
 // TestRank: less work and an earlier release come first; nobody is overtaken by a job that is
-// released more than the time later that the work takes on Ageing cores; nothing overflows.
+// released more than the time later that the work takes on as many cores as age it; nothing overflows.
 func TestRank(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		draw := func() (job.Time, Unstarted) {
@@ -43,19 +43,39 @@ func TestRank(t *testing.T) {
 				Done:    rapid.Int64Range(0, 1e6).Draw(t, "done"), Took: rapid.Float64Range(0, 1e9).Draw(t, "took"),
 			}
 		}
+		ageing := Ageing(rapid.IntRange(0, 1<<20).Draw(t, "cores"), rapid.Float64Range(0, 1).Draw(t, "share"))
 		release, left := draw()
-		rank := Rank(release, left)
+		rank := Rank(release, ageing, left)
 		if rank < release {
 			t.Fatalf("the rank is before the release: %v", rank)
 		}
 		more := left
 		more.Tasks += rapid.IntRange(0, 1000).Draw(t, "more")
-		if Rank(release, more) < rank || Rank(release, left, more) < rank || Rank(release+1, left) <= rank {
+		if Rank(release, ageing, more) < rank || Rank(release, ageing, left, more) < rank || Rank(release+1, ageing, left) <= rank {
 			t.Fatal("more work or a later release comes before")
 		}
-		patience := job.Time(math.Min(left.Work()/Ageing*float64(time.Second), farthest))
-		if _, other := draw(); Rank(release+patience+1, other) <= rank {
+		patience := job.Time(math.Min(left.Work()/ageing*float64(time.Second), farthest))
+		if _, other := draw(); Rank(release+patience+1, ageing, other) <= rank {
 			t.Fatalf("a job is overtaken by one that came %v later", time.Duration(patience+1))
+		}
+	})
+}
+
+// TestPoolScale: the scale is within a factor of two of the cores, and it changes only where
+// they have doubled or halved since it did.
+func TestPoolScale(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		scale := 0
+		for range rapid.IntRange(1, 50).Draw(t, "changes") {
+			cores := rapid.IntRange(0, 5000).Draw(t, "cores")
+			next := PoolScale(scale, cores)
+			if next < 1 || next&(next-1) != 0 || cores >= 2*next || 2*cores < next && next > 1 {
+				t.Fatalf("%d cores are taken for %d", cores, next)
+			}
+			if cores >= scale/2+scale%2 && cores < 2*scale && next != scale {
+				t.Fatalf("%d cores: the scale went from %d to %d", cores, scale, next)
+			}
+			scale = next
 		}
 	})
 }

@@ -1,0 +1,55 @@
+package engine_test
+
+import (
+	"fmt"
+	"testing"
+	"time"
+
+	"berth/internal/engine"
+	"berth/internal/event"
+	"berth/internal/job"
+	"berth/internal/sched"
+)
+
+// TestAgeing: on 1,000 cores, small jobs that keep all of them busy come one after another,
+// and before them a job of 100 core-hours, which the pool would do in six minutes. The large
+// one is not passed by all that come in four days, as it would by one core's work a second, but
+// only by those of a number of times its own six minutes, whatever the size of the pool.
+func TestAgeing(t *testing.T) {
+	const cores, each, every = 1000, 10 * time.Second, 10 * time.Second
+	all := job.Resources{CPUs: cores, Mem: 1 << 30}
+	alloc := job.AllocRequest{On: "sim", Nodes: 1, PerNode: all, IdleTimeout: time.Hour}
+	bag := func(id string, tasks int) engine.Submit {
+		return engine.Submit{Work: job.Work{ID: job.ID(id), Kind: job.Bag, Tasks: tasks, Need: all, Attempts: 1, MaxFails: -1, TaskMean: each, Alloc: alloc}}
+	}
+	e := engine.New(engine.Config{Order: sched.Shortest})
+	var now job.Time
+	var runs job.Attempt
+	step := func(in engine.Input) {
+		out, err := e.Step(now, in)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, r := range out.Records {
+			if r, ok := r.(event.AttemptStarted); ok {
+				runs = r.Attempt
+			}
+		}
+	}
+	step(bag("bag-first", 1)) // so that the large one waits
+	step(engine.NodeUp{NodeJoined: event.NodeJoined{Node: "a1/0", Host: "h", Addr: "h:1", Capacity: all}})
+	step(bag("bag-large", 36))
+	alone := 36 * each // on all of the pool
+	for n := 0; runs.Job != "bag-large"; n++ {
+		step(bag(fmt.Sprint("bag-", n), 1))
+		now = now.Add(every)
+		step(engine.AttemptEnded{AttemptEnded: event.AttemptEnded{Attempt: runs, Outcome: event.Done}})
+		if waited := now.Sub(0); waited > 2*alone*time.Duration(1/sched.AgeingShare) {
+			t.Fatalf("the job waits for %v and %d small ones, though it would last %v", waited, n, alone)
+		}
+	}
+	if waited := now.Sub(0); waited < alone*time.Duration(1/sched.AgeingShare)/2 {
+		t.Errorf("the job has waited for no more than %v: small ones hardly come first any more", waited)
+	}
+	t.Logf("it has waited for %v", now.Sub(0))
+}
