@@ -128,13 +128,28 @@ func TestCompressed(t *testing.T) {
 	}
 }
 
-// TestLongLine passes a line of 64 MiB through a job.
+// TestLineWithoutEnd: a file without a newline, larger than all memory for sorting, ends its
+// job at once and is not tried again.
+func TestLineWithoutEnd(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	if err := os.Truncate(w.write("in.txt", ""), 3<<30); err != nil {
+		t.Fatal(err)
+	}
+	r := w.berth("mapreduce", "-input", "in.txt", "-output", "out", "-mapper", "cat", "-reducer", "cat", "--sort-memory", "128M")
+	if r.code != 5 || !strings.Contains(r.stderr, "mapper: wrote a line of") || !strings.Contains(r.stderr, "a record may have") ||
+		!strings.Contains(r.stderr, "--sort-memory") || strings.Contains(r.stderr, "tried again") {
+		t.Error(r)
+	}
+}
+
+// TestLongLine passes a line of 32 MiB through a job.
 func TestLongLine(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	long := strings.Repeat("x", 64<<20)
+	long := strings.Repeat("x", 32<<20)
 	w.write("in.txt", "b\n"+long+"\na\n")
-	w.must("mapreduce", "-input", "in.txt", "-output", "out", "-mapper", "cat", "-reducer", "cat", "--sort-memory", "256M")
+	w.must("mapreduce", "-input", "in.txt", "-output", "out", "-mapper", "cat", "-reducer", "cat", "--sort-memory", "1G")
 	if got := w.output("out"); got != "a\t\nb\t\n"+long+"\t\n" {
 		t.Errorf("the output is wrong: %d bytes", len(got))
 	}

@@ -200,7 +200,7 @@ func BenchmarkEntries(b *testing.B) {
 	input := sortInput(1_000_000)
 	mem := make([]byte, 160<<20)
 	var e []entry
-	buf := newBuffer(mem, newLineFormat("", 1), onePartition, 1, ByteOrder)
+	buf := newBuffer(mem, maxLine, newLineFormat("", 1), onePartition, 1, ByteOrder)
 	buf.flush = func(sorted []entry) error { return nil }
 	for b.Loop() {
 		b.StopTimer()

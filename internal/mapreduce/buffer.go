@@ -30,6 +30,9 @@ type buffer struct {
 	alone func(part int, line []byte, keyLen int) error
 	giant []byte // such a record, as far as it was read
 
+	limit int    // longest line, bytes
+	from  string // who writes the lines, for errors
+
 	records, bytes int64 // taken in so far, newlines included
 	peak           int   // most bytes of memory that held data when it was spilled
 }
@@ -37,16 +40,30 @@ type buffer struct {
 // maxLine is the longest line that can be handled, bytes: lengths have 32 bits.
 const maxLine = 1<<31 - 1
 
+// recordLimit returns how long a record may be where an attempt has so much memory: two of
+// the longest can be merged in it. Below a size that hardly counts nothing is refused.
+func recordLimit(memory int64) int { return int(min(max(memory/2, 1<<20), maxLine)) }
+
+// tooLong is the error for a line of so many bytes, as far as it was read. Whoever
+// wrote it would write it again, so it is not tried again.
+func tooLong(from string, size, limit int) error {
+	return &job.Error{
+		Class: job.User, Code: job.CodeIO, Where: from,
+		What: fmt.Sprintf("wrote a line of %d bytes so far; a record may have %d, half of what a task has to sort in", size, limit),
+		Do:   "end lines with a newline, or give workers more memory with --sort-memory",
+	}
+}
+
 // maxBuffer is the largest memory a buffer uses, as offsets have 32 bits.
 const maxBuffer = 1<<32 - 8
 
-// newBuffer makes a buffer for records of parts partitions.
-func newBuffer(mem []byte, format lineFormat, p Partitioner, parts int, cmp Comparator) *buffer {
+// newBuffer makes a buffer for records of parts partitions, each of limit bytes at most.
+func newBuffer(mem []byte, limit int, format lineFormat, p Partitioner, parts int, cmp Comparator) *buffer {
 	table := mem[:len(mem)/64&^7]
 	mem = mem[len(table):]
 	mem = mem[:min(len(mem), maxBuffer)&^7]
 	return &buffer{
-		mem: mem, read: min(max(len(mem)/16, 256), 256<<10),
+		mem: mem, limit: limit, read: min(max(len(mem)/16, 256), 256<<10),
 		format: format, partition: p, parts: parts, cmp: cmp, group: newGrouper(table),
 	}
 }
@@ -122,6 +139,9 @@ func (b *buffer) parse() error {
 			i = bytes.IndexByte(b.mem[:b.fill], '\n')
 		}
 		end := b.scan + i
+		if end-from > b.limit {
+			return tooLong(b.from, end-from, b.limit)
+		}
 		b.bytes += int64(end + 1 - from)
 		b.records++
 		to = b.add(from, end, to)
@@ -129,6 +149,9 @@ func (b *buffer) parse() error {
 	}
 	b.settle(from, to)
 	b.scan = b.fill
+	if b.fill-b.text > b.limit {
+		return tooLong(b.from, b.fill-b.text, b.limit)
+	}
 	return nil
 }
 
@@ -229,13 +252,7 @@ func (b *buffer) giantRoom() ([]byte, error) {
 		have = b.mem[:b.fill]
 	}
 	if b.giant == nil || cap(have)-len(have) < b.read {
-		if len(have) > maxLine-b.read {
-			return nil, &job.Error{
-				Class: job.User, What: fmt.Sprintf("a line is longer than %d bytes", len(have)),
-				Do: "end lines with a newline",
-			}
-		}
-		grown, err := mapRegion(int64(2*len(have) + 2*b.read))
+		grown, err := mapRegion(int64(min(2*len(have), b.limit) + 2*b.read))
 		if err != nil {
 			return nil, err
 		}
@@ -253,6 +270,12 @@ func (b *buffer) tookGiant(n int) error {
 	b.giant = b.giant[:had+n]
 	i := bytes.IndexByte(b.giant[had:], '\n')
 	if i < 0 {
+		i = n
+	}
+	if had+i > b.limit {
+		return tooLong(b.from, had+i, b.limit)
+	}
+	if i == n {
 		return nil
 	}
 	line := b.giant[:had+i]

@@ -96,7 +96,8 @@ func newMapRun(ctx context.Context, t *MapTask) (*mapRun, error) {
 	if t.Combiner != nil && !IsIdentity(t.Combiner) {
 		m.combined = m.newCombined(m.space.mem.take(len(m.space.mem.rest) / 4))
 	}
-	m.buf = newBuffer(m.space.mem.take(len(m.space.mem.rest)), mapFormat(t.Spec), m.partition, t.Partitions, m.cmp)
+	m.buf = newBuffer(m.space.mem.take(len(m.space.mem.rest)), recordLimit(t.Memory), mapFormat(t.Spec), m.partition, t.Partitions, m.cmp)
+	m.buf.from = "mapper"
 	m.buf.flush, m.buf.alone = m.spill, m.spillAlone
 	if m.combined != nil {
 		m.buf.alone = m.combineAlone
@@ -106,7 +107,8 @@ func newMapRun(ctx context.Context, t *MapTask) (*mapRun, error) {
 
 // newCombined makes a buffer for what the combiner writes, which spills to files.
 func (m *mapRun) newCombined(mem []byte) *buffer {
-	b := newBuffer(mem, combineFormat(m.t.Spec), m.partition, m.t.Partitions, m.cmp)
+	b := newBuffer(mem, recordLimit(m.t.Memory), combineFormat(m.t.Spec), m.partition, m.t.Partitions, m.cmp)
+	b.from = "combiner"
 	b.flush = func(e []entry) error { return m.spillEntries(b.mem, e) }
 	b.alone = m.spillAlone
 	return b

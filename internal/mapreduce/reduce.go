@@ -180,7 +180,8 @@ func (r *reduceRun) runReducer(runs []*sortedRun, out *Output) error {
 
 	ctx, cancel := context.WithCancelCause(r.ctx)
 	defer cancel(nil)
-	result := newResult(r.t.Reducer, out, reduceFormat(r.t.Spec), r.t.Progress, cancel)
+	result := newResult(r.t.Reducer, out, reduceFormat(r.t.Spec), r.t.Memory, r.t.Progress, cancel)
+	result.from = "reducer"
 	in := newStream(ctx, r.t.Reducer, &toldLines{lines, r.t.Progress}, r.t.Progress, cancel)
 	if IsIdentity(r.t.Reducer) {
 		result.plain = true // records come with TABs already

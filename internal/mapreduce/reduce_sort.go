@@ -97,8 +97,9 @@ func (r *reduceRun) combine(runs []*sortedRun) ([]*scratchFile, error) {
 		files = append(files, f)
 		return err
 	}
-	b := newBuffer(s.mem.take(len(s.mem.rest)/2), combineFormat(r.t.Spec), onePartition, 1, r.cmp)
+	b := newBuffer(s.mem.take(len(s.mem.rest)/2), recordLimit(r.t.Memory), combineFormat(r.t.Spec), onePartition, 1, r.cmp)
 	defer b.close()
+	b.from = "combiner"
 	b.flush = func(e []entry) error {
 		return add(func(w *runWriter) error { return s.writeEntries(w, b.mem, e) })
 	}

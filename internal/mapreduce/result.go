@@ -20,16 +20,19 @@ type result struct {
 	format lineFormat
 	plain  bool
 	line   []byte // of another format: a line that has not ended
+	limit  int    // bytes of that line
+	from   string // who writes the lines, for errors
 	packed []byte // of another format: lines to be written
 	last   byte   // written last; a newline at the start
-	err    error  // of the part file
+	err    error  // of the part file, or a line that is too long
 	fail   func(error)
 
 	bytes, records int64 // taken in
 }
 
-func newResult(p Program, out *Output, format lineFormat, prog Progress, fail func(error)) *result {
-	r := &result{out: out, prog: prog, format: format, plain: format.plain(), last: '\n', fail: fail}
+// newResult makes the output of p into out, for an attempt that may use so much memory.
+func newResult(p Program, out *Output, format lineFormat, memory int64, prog Progress, fail func(error)) *result {
+	r := &result{out: out, prog: prog, format: format, plain: format.plain(), limit: recordLimit(memory), last: '\n', fail: fail}
 	if !isNative(p) {
 		r.meter = prog
 	}
@@ -70,20 +73,27 @@ func (r *result) write(p []byte) error {
 	r.last = p[len(p)-1]
 	r.prog.Out(int64(len(p)), records)
 	if !r.plain {
-		p = r.reformat(p)
+		if p = r.reformat(p); len(r.line) > r.limit {
+			return r.failed(tooLong(r.from, len(r.line), r.limit))
+		}
 	}
 	return r.put(p)
 }
 
 func (r *result) put(p []byte) error {
 	if _, err := r.out.Write(p); err != nil {
-		if r.err == nil {
-			r.err = err
-			r.fail(err)
-		}
-		return err
+		return r.failed(err)
 	}
 	return nil
+}
+
+// failed notes an error that is not the program's, and ends it.
+func (r *result) failed(err error) error {
+	if r.err == nil {
+		r.err = err
+		r.fail(err)
+	}
+	return err
 }
 
 // reformat returns the lines that end in p with TABs as separators; it keeps the
@@ -131,7 +141,8 @@ func mapOnly(ctx context.Context, t *MapTask, in io.Reader, count *inputCount) (
 	}
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
-	r := newResult(t.Mapper, out, mapFormat(t.Spec), t.Progress, cancel)
+	r := newResult(t.Mapper, out, mapFormat(t.Spec), t.Memory, t.Progress, cancel)
+	r.from = "mapper"
 	stdin := newStream(ctx, t.Mapper, in, t.Progress, cancel)
 	err = runProgram(ctx, t.Mapper, t.Progress, stdin, r)
 	err = programError("mapper", err, stdin.err, r.err)

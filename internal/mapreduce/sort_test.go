@@ -72,7 +72,7 @@ func TestBufferSorts(t *testing.T) {
 			}
 			return bytes.Compare([]byte(a.rest), []byte(b.rest))
 		})
-		got := fill(t, newBuffer(make([]byte, 1<<20), newLineFormat("", 1), partition, parts, ByteOrder), text)
+		got := fill(t, newBuffer(make([]byte, 1<<20), maxLine, newLineFormat("", 1), partition, parts, ByteOrder), text)
 		var wanted []string
 		for _, w := range want {
 			wanted = append(wanted, fmt.Sprintf("%d %d %s%s", partition([]byte(w.key)), len(w.key), w.key, w.rest))
@@ -89,7 +89,7 @@ func TestBufferSorts(t *testing.T) {
 // Repeated records take the space of one while they are grouped, and grouping ends
 // where nothing repeats.
 func TestGrouping(t *testing.T) {
-	b := newBuffer(make([]byte, 1<<20), newLineFormat("", 1), onePartition, 1, ByteOrder)
+	b := newBuffer(make([]byte, 1<<20), maxLine, newLineFormat("", 1), onePartition, 1, ByteOrder)
 	words := bytes.Repeat([]byte("the\t1\nof\t1\nand\t1\n"), 100_000)
 	got := fill(t, b, words)
 	if len(got) != 1 || len(got[0]) != 300_000 {
@@ -102,7 +102,7 @@ func TestGrouping(t *testing.T) {
 	for i := range 2 * groupSample {
 		unique = fmt.Appendf(unique, "%d\n", i)
 	}
-	b = newBuffer(make([]byte, 1<<20), newLineFormat("", 1), onePartition, 1, ByteOrder)
+	b = newBuffer(make([]byte, 1<<20), maxLine, newLineFormat("", 1), onePartition, 1, ByteOrder)
 	fill(t, b, unique)
 	if b.group.on {
 		t.Error("records that do not repeat are still looked up")
@@ -115,7 +115,7 @@ func TestGrouping(t *testing.T) {
 
 // More equal records than one entry can count.
 func TestCountLimit(t *testing.T) {
-	b := newBuffer(make([]byte, 1<<20), newLineFormat("", 1), onePartition, 1, ByteOrder)
+	b := newBuffer(make([]byte, 1<<20), maxLine, newLineFormat("", 1), onePartition, 1, ByteOrder)
 	if got := fill(t, b, bytes.Repeat([]byte("a\n"), 3*maxCount+7)); len(got[0]) != 3*maxCount+7 {
 		t.Errorf("%d records", len(got[0]))
 	}
