@@ -29,9 +29,7 @@ const archivePatience = 30 * time.Second
 // It runs beside the loop and may take for ever, as it touches folders of the user's. The
 // summary comes last: until it is there the next coordinator does all of it again.
 func (s *Server) archive(l *live, log *joblog) {
-	if err := s.journals.SyncDirty(); err != nil {
-		s.log.Error("journals cannot be synced", "err", err)
-	}
+	s.makeDurable()
 	l.mu.Lock()
 	view := l.report.View(s.now())
 	measures := l.measured.Measures()

@@ -181,8 +181,6 @@ func (s *Server) syncJournals() {
 	}
 	go func() {
 		defer s.syncing.Store(false)
-		if err := s.journals.SyncDirty(); err != nil {
-			s.log.Error("journals cannot be synced", "err", err)
-		}
+		s.makeDurable()
 	}()
 }

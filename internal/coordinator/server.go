@@ -69,6 +69,7 @@ type Server struct {
 
 	places   *places
 	journals *journal.Set
+	outputs  *outputs
 	nodes    *report.Nodes
 	nodeType string       // of this machine, for profiles
 	store    *store.Store // nil: history cannot be kept
@@ -124,7 +125,7 @@ func newServer(opts Options, p policy, stop context.CancelFunc) *Server {
 		planCtx: planCtx, endPlanning: endPlanning,
 		home: opts.Home, opts: opts, policy: p, log: opts.Log, started: time.Now(), stop: stop,
 		posted: make(chan func(), 4096), stopped: make(chan struct{}),
-		places: newPlaces(), journals: journal.NewSet(opts.Home.JournalOf), nodes: report.NewNodes(),
+		places: newPlaces(), journals: journal.NewSet(opts.Home.JournalOf), outputs: newOutputs(), nodes: report.NewNodes(),
 		engine:   engine.New(engine.Config{NodeTimeout: nodeTimeout, Order: p.order, Yield: !p.keep}),
 		sessions: make(map[job.NodeID]*session), unflushed: make(map[*session]struct{}),
 		awaits: make(map[job.Attempt]*session), shapes: make(map[job.AllocID]job.AllocRequest),
@@ -168,7 +169,7 @@ func (s *Server) serveAll(ctx context.Context) error {
 	}
 	s.log.Info("coordinator listens", "pid", os.Getpid(), "workers", s.address)
 	err = s.loop(ctx)
-	return errors.Join(err, s.wind(), s.journals.SyncDirty())
+	return errors.Join(err, s.wind(), s.outputs.sync(s.journals.SyncDirty))
 }
 
 // windUp is how long a coordinator that ends waits for plans and for what is written of jobs

@@ -10,6 +10,7 @@ import (
 
 	"berth/internal/engine"
 	"berth/internal/event"
+	"berth/internal/home"
 	"berth/internal/job"
 	"berth/internal/wire"
 )
@@ -56,6 +57,7 @@ func (s *Server) refused(from net.Addr, err error) {
 func (s *Server) serve(conn *wire.Conn, hello *wire.Hello) {
 	ses := &session{node: hello.Node, conn: conn, told: make(map[job.ID]bool)}
 	defer ses.close()
+	defer s.outputs.leave(ses)
 	s.post(func() { s.join(ses, hello) })
 	err := s.listen(ses)
 	s.post(func() { s.leave(ses, err) })
@@ -67,6 +69,7 @@ func (s *Server) join(ses *session, h *wire.Hello) {
 		old.close()
 	}
 	s.sessions[ses.node] = ses
+	s.outputs.tell(ses) // a coordinator before this one may not have asked
 	s.send(ses.node, &wire.Welcome{Heartbeat: heartbeat, Lease: lease})
 	up := engine.NodeUp{Running: h.Running, Held: h.Held, NodeJoined: event.NodeJoined{
 		Node: ses.node, Host: h.Host, Addr: h.Addr, Capacity: h.Capacity, Outputs: h.Outputs}}
@@ -146,6 +149,8 @@ func (s *Server) hear(ses *session, m wire.Message) error {
 		said(engine.FetchFailed{By: m.By, Map: m.Map, Addr: m.Addr, Reason: event.Clip(m.Reason)})
 	case *wire.Retiring:
 		s.post(func() { s.retire(ses, event.Clip(m.Reason)) })
+	case *wire.Synced:
+		s.outputs.answer(ses, m)
 	case *wire.Ended:
 		s.post(func() { s.attemptEnded(ses, m) })
 	default:
@@ -164,6 +169,9 @@ func (s *Server) attemptEnded(ses *session, m *wire.Ended) {
 	for _, rec := range s.round.records[before:] {
 		if r, ok := rec.(event.AttemptEnded); ok && r.Attempt == m.Attempt {
 			s.awaits[m.Attempt] = ses
+			if r.Outcome == event.Done && home.KindOf(m.Attempt.Job) == job.Bag {
+				s.outputs.tell(ses)
+			}
 			return
 		}
 	}

@@ -32,6 +32,7 @@ var makers = map[Kind]func() Message{
 	KindEnded:        func() Message { return &Ended{} },
 	KindFetchFailed:  func() Message { return &FetchFailed{} },
 	KindRetiring:     func() Message { return &Retiring{} },
+	KindSynced:       func() Message { return &Synced{} },
 	KindWelcome:      func() Message { return &Welcome{} },
 	KindHeartbeatAck: func() Message { return &HeartbeatAck{} },
 	KindJob:          func() Message { return &Job{} },
@@ -43,6 +44,7 @@ var makers = map[Kind]func() Message{
 	KindForget:       func() Message { return &Forget{} },
 	KindEndedAck:     func() Message { return &EndedAck{} },
 	KindShutdown:     func() Message { return &Shutdown{} },
+	KindSync:         func() Message { return &Sync{} },
 }
 
 // AppendFrame appends the message as a frame to buf and returns the extended slice.

@@ -23,6 +23,7 @@ const (
 	KindEnded
 	KindFetchFailed
 	KindRetiring
+	KindSynced
 )
 
 // Messages from coordinator to worker.
@@ -38,10 +39,11 @@ const (
 	KindForget
 	KindEndedAck
 	KindShutdown
+	KindSync
 )
 
 // Version is the protocol's version; a worker of another version is turned away.
-const Version = 2
+const Version = 3
 
 // Hello is a worker's first message on a connection.
 type Hello struct {
@@ -177,6 +179,18 @@ type Shutdown struct {
 	Reason string `msgpack:"r"`
 }
 
+// Sync asks the worker to make durable the outputs of all bag tasks whose end it has told;
+// Synced, with the same number, says that they are, or what is not.
+type Sync struct {
+	N int64 `msgpack:"n"`
+}
+
+// Synced answers Sync.
+type Synced struct {
+	N     int64  `msgpack:"n"`
+	Error string `msgpack:"e,omitempty"`
+}
+
 // Kind methods.
 
 func (*Hello) Kind() Kind        { return KindHello }
@@ -187,6 +201,7 @@ func (*CommitWanted) Kind() Kind { return KindCommitWanted }
 func (*Ended) Kind() Kind        { return KindEnded }
 func (*FetchFailed) Kind() Kind  { return KindFetchFailed }
 func (*Retiring) Kind() Kind     { return KindRetiring }
+func (*Synced) Kind() Kind       { return KindSynced }
 func (*Welcome) Kind() Kind      { return KindWelcome }
 func (*HeartbeatAck) Kind() Kind { return KindHeartbeatAck }
 func (*Job) Kind() Kind          { return KindJob }
@@ -198,3 +213,4 @@ func (*Locate) Kind() Kind       { return KindLocate }
 func (*Forget) Kind() Kind       { return KindForget }
 func (*EndedAck) Kind() Kind     { return KindEndedAck }
 func (*Shutdown) Kind() Kind     { return KindShutdown }
+func (*Sync) Kind() Kind         { return KindSync }

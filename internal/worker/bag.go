@@ -138,5 +138,7 @@ func (t *bagTask) store(failed error) error {
 	if err := errors.Join(t.err.commit(), t.out.commit()); err != nil && failed == nil {
 		failed = err
 	}
+	t.w.durable.note(&t.err)
+	t.w.durable.note(&t.out)
 	return failed
 }

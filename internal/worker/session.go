@@ -171,12 +171,23 @@ func (w *worker) hear(m wire.Message, epoch uint64) error {
 		w.forget(m.Job)
 	case *wire.EndedAck:
 		w.link.acknowledged(m.Attempt)
+	case *wire.Sync:
+		go w.sync(m.N) // a disk takes its time
 	case *wire.Shutdown:
 		return &shutdown{m.Reason}
 	default:
 		return fmt.Errorf("got %T, which no coordinator says", m)
 	}
 	return nil
+}
+
+// sync makes outputs durable and says so.
+func (w *worker) sync(n int64) {
+	m := &wire.Synced{N: n}
+	if err := w.durable.sync(); err != nil {
+		m.Error = oneLine(err.Error())
+	}
+	w.link.tell(m)
 }
 
 // learn takes what is told of a job. It may be told again over a new connection, and with

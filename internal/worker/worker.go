@@ -33,6 +33,7 @@ type worker struct {
 	dirs    *taskDirs
 	monitor *monitor
 	shuffle *shuffle
+	durable *durable
 	null    uintptr     // /dev/null, open for reading
 	away    atomic.Bool // the coordinator is on another machine
 
@@ -115,7 +116,7 @@ func newWorker(cfg Config) (*worker, error) {
 			cfg.CPUs = nil
 		}
 	}
-	w := &worker{cfg: cfg, log: cfg.Log, link: newLink(time.Now), cores: newCores(cfg.CPUs, siblings),
+	w := &worker{cfg: cfg, log: cfg.Log, link: newLink(time.Now), cores: newCores(cfg.CPUs, siblings), durable: newDurable(),
 		works: make(map[job.ID]*work), attempts: make(map[job.Attempt]*attempt)}
 	w.monitor = newMonitor(w)
 	limits(cfg)

@@ -1,0 +1,112 @@
+package worker
+
+import (
+	"errors"
+	"io/fs"
+	"path/filepath"
+	"sync"
+
+	"golang.org/x/sys/unix"
+)
+
+// maxSingly is up to how many outputs are synced one by one. More are synced with all that
+// is dirty on their file system, which costs one journal commit of it and not thousands, but
+// waits for what other programs wrote there, too.
+const maxSingly = 16
+
+// durable remembers the outputs of bag tasks that were put into place and may not be on a
+// disk yet. To sync each as its task ends would double the time of short tasks; so the
+// coordinator asks, about once a second, before it makes durable that they are done.
+type durable struct {
+	syncFile func(path string) error // a file or a folder
+	syncDisk func(dir string) error  // the file system that the folder is on
+
+	syncing sync.Mutex // held by sync
+	mu      sync.Mutex
+	files   []string          // put into place, the first maxSingly of them
+	more    bool              // there are more
+	disks   map[uint64]string // by device: a folder on it that holds one
+}
+
+func newDurable() *durable {
+	return &durable{syncFile: syncFile, syncDisk: syncDisk, disks: make(map[uint64]string)}
+}
+
+// note takes up an output that was put into place.
+func (d *durable) note(a *aside) {
+	if a.path == "" {
+		return
+	}
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.disks[a.dev] == "" {
+		d.disks[a.dev] = filepath.Dir(a.path)
+	}
+	if len(d.files) < maxSingly {
+		d.files = append(d.files, a.path)
+	} else {
+		d.more = true
+	}
+}
+
+// sync returns when all outputs that were noted before are on their disks, names included.
+func (d *durable) sync() error {
+	d.syncing.Lock()
+	defer d.syncing.Unlock()
+	d.mu.Lock()
+	files, more, disks := d.files, d.more, d.disks
+	d.files, d.more, d.disks = nil, false, make(map[uint64]string)
+	d.mu.Unlock()
+	var errs []error
+	if !more {
+		err := d.each(files)
+		if err == nil {
+			return nil
+		}
+		errs = append(errs, err)
+	}
+	for _, dir := range disks {
+		if err := d.syncDisk(dir); !errors.Is(err, fs.ErrNotExist) { // the user removed it, outputs and all
+			errs = append(errs, err)
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// each syncs files, and then the folders that hold their names.
+func (d *durable) each(files []string) error {
+	dirs := make(map[string]bool)
+	var errs []error
+	for _, path := range files {
+		dirs[filepath.Dir(path)] = true
+		switch err := d.syncFile(path); {
+		case errors.Is(err, fs.ErrNotExist): // the user took it away
+		case errors.Is(err, fs.ErrPermission), errors.Is(err, unix.ELOOP): // the user changed it: it need not be read for that
+			errs = append(errs, d.syncDisk(filepath.Dir(path)))
+		default:
+			errs = append(errs, err)
+		}
+	}
+	for dir := range dirs {
+		if err := d.syncFile(dir); !errors.Is(err, fs.ErrNotExist) {
+			errs = append(errs, err)
+		}
+	}
+	return errors.Join(errs...)
+}
+
+func syncFile(path string) error { return withFile(path, unix.Fsync) }
+func syncDisk(dir string) error  { return withFile(dir, unix.Syncfs) }
+
+// withFile calls f with a descriptor of a file or folder.
+func withFile(path string, f func(fd int) error) error {
+	fd, err := open(path, unix.O_RDONLY|unix.O_NOFOLLOW|unix.O_NONBLOCK)
+	if err == nil {
+		err = f(fd)
+		_ = unix.Close(fd) // nothing was written through it
+	}
+	if err != nil {
+		return &fs.PathError{Op: "sync", Path: path, Err: err}
+	}
+	return nil
+}
