@@ -10,6 +10,7 @@ import (
 
 	"berth/internal/control"
 	"berth/internal/home"
+	"berth/internal/inherit"
 	"berth/internal/job"
 	"berth/internal/report"
 	"berth/internal/run"
@@ -28,6 +29,7 @@ func submit(cmd *cobra.Command, spec *job.Spec, entries []job.Entry, detach bool
 	}
 	ctx, stop := interruptible(cmd.Context())
 	defer stop()
+	inheritTo(d)
 	r, err := run.Prepare(h, d)
 	if err != nil {
 		return err
@@ -38,6 +40,19 @@ func submit(cmd *cobra.Command, spec *job.Spec, entries []job.Entry, detach bool
 	}
 	cmd.SetContext(ctx)
 	return finish(cmd, h, r, detach, report.JobView{})
+}
+
+// inheritTo notes what tasks get of this command, as if it had started them. On a cluster that is the file mode
+// mask alone: Slurm has rules of its own on which limits go along to nodes.
+func inheritTo(d *run.Decided) {
+	own := inherit.Own()
+	if d.Plan.Alloc.Elastic {
+		own.Nice, own.Limits = nil, nil
+	}
+	d.Spec.Inherit = &own
+	if m := d.Spec.MapReduce; m != nil && own.Umask != nil {
+		m.PartMode = uint32(0o666 &^ *own.Umask)
+	}
 }
 
 // handIn has a coordinator take a prepared run on. If it dies before it answers,

@@ -25,6 +25,8 @@ type Spec struct {
 	Kind Kind   `json:"kind"`
 	Dir  string `json:"dir"` // absolute; where the user stood
 
+	Inherit *Inherit `json:"inherit,omitempty"` // what tasks have of the command that submitted the job; nil: of the worker
+
 	Request   Request        `json:"request"`
 	Bag       *BagSpec       `json:"bag,omitempty"`
 	MapReduce *MapReduceSpec `json:"mapreduce,omitempty"`
@@ -89,6 +91,8 @@ type MapReduceSpec struct {
 	Inputs      []string `json:"inputs"`       // as given: files, folders, globs; absolute
 	InputFormat string   `json:"input_format"` // "", TextInputFormat, CombineTextInputFormat, NLineInputFormat, KeyValueTextInputFormat
 	Output      string   `json:"output"`       // folder; absolute
+	// PartMode is the permission bits of part files; 0: what the mask of the process that makes them leaves.
+	PartMode uint32 `json:"part_mode,omitempty"`
 
 	Mapper   Program  `json:"mapper"`
 	Combiner *Program `json:"combiner,omitempty"`

@@ -20,11 +20,12 @@ const temporaryDir = "_temporary"
 // Output is the part file of one attempt. It is written aside, closed, then
 // committed or aborted.
 type Output struct {
-	aside  string   // folder of the attempt
-	temp   string   // the file in it
-	final  string   // where Commit puts it
-	codec  *codec   // nil: plain
-	file   *os.File // nil: nothing written, and LazyOutput
+	aside  string      // folder of the attempt
+	temp   string      // the file in it
+	final  string      // where Commit puts it
+	mode   fs.FileMode // permission bits; 0: as they come
+	codec  *codec      // nil: plain
+	file   *os.File    // nil: nothing written, and LazyOutput
 	buf    *bufio.Writer
 	packer io.WriteCloser
 	info   fs.FileInfo // of the closed file, to know it again
@@ -42,7 +43,8 @@ func NewOutput(spec *job.MapReduceSpec, attempt job.Attempt, partName string) (*
 		partName += c.suffix
 	}
 	aside := attemptDir(spec.Output, attempt)
-	o := &Output{aside: aside, temp: filepath.Join(aside, partName), final: filepath.Join(spec.Output, partName), codec: c}
+	o := &Output{aside: aside, temp: filepath.Join(aside, partName), final: filepath.Join(spec.Output, partName),
+		mode: fs.FileMode(spec.PartMode).Perm(), codec: c}
 	if spec.LazyOutput {
 		return o, nil
 	}
@@ -67,6 +69,11 @@ func (o *Output) create() error {
 		return outputError(o.temp, err)
 	}
 	o.file = file
+	if o.mode != 0 {
+		if err := file.Chmod(o.mode); err != nil {
+			return outputError(o.temp, err)
+		}
+	}
 	o.buf = bufio.NewWriterSize(file, bufferSize)
 	if o.codec == nil {
 		return nil

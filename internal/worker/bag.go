@@ -96,6 +96,7 @@ func (t *bagTask) compute(path string, argv, env []string) error {
 	}
 	dir := t.a.work.spec.Dir
 	files := []uintptr{t.w.null, uintptr(t.out.fd), uintptr(t.err.fd)}
+	path, argv = t.a.work.change.Command(path, argv)
 	p, err := spawn(path, argv, dir, env, files, t.w.cfg.Grace)
 	if err != nil {
 		t.a.work.forgetPaths()

@@ -82,14 +82,14 @@ func BenchmarkSpawn(b *testing.B) {
 	}
 	b.ResetTimer()
 	for range min(width, b.N) {
-		l.run(nil, task)
+		l.run(nil, -1, task)
 	}
 	for n := range b.N {
 		if err := <-done; err != nil {
 			b.Fatal(err)
 		}
 		if n+width < b.N {
-			l.run(nil, task)
+			l.run(nil, -1, task)
 		}
 	}
 }

@@ -14,12 +14,14 @@ import (
 // its goroutine and never ends: the kernel kills a child that asked for a
 // parent-death signal when the thread that started it ends (prctl(2)).
 //
-// What a child inherits from its thread, the cores it may run on, is set on the
-// lane before the start, and only where it differs from the lane's last child's.
-// That makes the binding of a task free of charge.
+// What a child inherits from its thread, the cores it may run on and the file mode mask, is set
+// on the lane before the start, and only where it differs from the lane's last child's.
+// That makes both free of charge.
 type lane struct {
 	work  chan func()
 	bound []int // cores that the thread is bound to; nil: those of the worker
+	own   bool  // the thread has a file mode mask of its own
+	umask int   // that mask, while own
 }
 
 // lanes keeps the threads that are idle. There are never more than attempts run at once.
@@ -27,6 +29,7 @@ type lanes struct {
 	mu   sync.Mutex
 	idle []*lane
 	all  unix.CPUSet // what a task without cores of its own may use
+	mask int         // the process's file mode mask
 }
 
 func newLanes() (*lanes, error) {
@@ -34,12 +37,14 @@ func newLanes() (*lanes, error) {
 	if err := unix.SchedGetaffinity(0, &l.all); err != nil {
 		return nil, err
 	}
+	l.mask = unix.Umask(0)
+	unix.Umask(l.mask)
 	return l, nil
 }
 
-// run has f run in a lane whose thread is bound to the cores; none means all of
-// the worker's. It returns at once.
-func (l *lanes) run(cores []int, f func()) {
+// run has f run in a lane whose thread is bound to the cores, none means all of
+// the worker's, and has the file mode mask, −1 means the worker's. It returns at once.
+func (l *lanes) run(cores []int, mask int, f func()) {
 	l.mu.Lock()
 	var ln *lane
 	if n := len(l.idle); n > 0 {
@@ -52,6 +57,7 @@ func (l *lanes) run(cores []int, f func()) {
 	}
 	ln.work <- func() {
 		l.bind(ln, cores)
+		l.setMask(ln, mask)
 		f()
 	}
 }
@@ -80,6 +86,23 @@ func (l *lanes) bind(ln *lane, cores []int) {
 	if unix.SchedSetaffinity(0, &set) == nil {
 		ln.bound = cores
 	}
+}
+
+// setMask gives the calling thread, the lane's, a file mode mask. The first time it parts from what all
+// threads of a process have in common (unshare(2), CLONE_FS); where the kernel refuses, the mask
+// stays the worker's.
+func (l *lanes) setMask(ln *lane, mask int) {
+	if mask < 0 {
+		mask = l.mask
+	}
+	switch {
+	case ln.own && ln.umask == mask, !ln.own && mask == l.mask:
+		return
+	case !ln.own && unix.Unshare(unix.CLONE_FS) != nil:
+		return
+	}
+	unix.Umask(mask)
+	ln.own, ln.umask = true, mask
 }
 
 func cpuSet(cores []int) (set unix.CPUSet) {

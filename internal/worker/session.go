@@ -199,6 +199,11 @@ func (w *worker) learn(m *wire.Job) {
 		w.log.Error("spec of a job makes no sense", "err", err)
 		return
 	}
+	if wk.change != nil {
+		for _, what := range wk.change.Refused {
+			w.log.Warn("tasks do not get what the command had that submitted their job", "job", wk.spec.ID, "what", what)
+		}
+	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	old := w.works[wk.spec.ID]

@@ -107,9 +107,10 @@ func (r *run) close() {
 // start starts the program in a lane, which sends how it ended.
 func (r *run) start(path string, theirs []int) (<-chan exited, error) {
 	c, started, over := r.c, make(chan error, 1), make(chan exited, 1)
-	c.w.lanes.run(nil, func() {
+	c.w.lanes.run(nil, c.a.work.umask, func() {
 		files := []uintptr{uintptr(theirs[0]), uintptr(theirs[1]), uintptr(theirs[2])}
-		p, err := spawn(path, c.args, c.dir, c.env, files, c.w.cfg.Grace)
+		path, args := c.a.work.change.Command(path, c.args)
+		p, err := spawn(path, args, c.dir, c.env, files, c.w.cfg.Grace)
 		if err == nil {
 			r.p = &program{process: p, activity: &r.activity}
 		}

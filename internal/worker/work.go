@@ -10,6 +10,7 @@ import (
 	"strings"
 	"sync"
 
+	"berth/internal/inherit"
 	"berth/internal/job"
 	"berth/internal/wire"
 )
@@ -21,6 +22,9 @@ type work struct {
 	runDir        string
 	maps, reduces int
 	dir           string // the job's part of the scratch folder; made when first needed
+
+	change *inherit.Change // for its tasks' programs; nil: none
+	umask  int             // of its tasks; −1: the worker's
 
 	bagEnv []string  // what the environment of every task begins with; its capacity is its length
 	places *places   // where map outputs are
@@ -44,11 +48,29 @@ func newWork(m *wire.Job, s *scratch) (*work, error) {
 	}
 	wk := &work{spec: &spec, specJSON: bytes.Clone(m.Spec), runDir: m.RunDir, maps: m.Maps, reduces: m.Reduces, dir: s.job(spec.ID),
 		places: newPlaces(), ship: &shipping{}, paths: make(map[string]string)}
+	wk.takeInherit()
 	if spec.Bag != nil {
 		env := taskEnv(spec.Bag.Env, spec.Bag.Need.CPUs, s.cookie, "BERTH_JOB_ID="+string(spec.ID))
 		wk.bagEnv = env[:len(env):len(env)]
 	}
 	return wk, nil
+}
+
+// ownInherit is what programs get that this worker starts.
+var ownInherit = sync.OnceValue(inherit.Own)
+
+// takeInherit finds out in what the job's tasks are to differ from what this worker hands on.
+func (wk *work) takeInherit() {
+	wk.umask = -1
+	if wk.spec.Inherit != nil {
+		wk.change = inherit.From(ownInherit(), wk.spec.Inherit)
+	}
+	if wk.change != nil {
+		wk.umask = wk.change.Umask
+	}
+	if wk.umask < 0 && wk.spec.MapReduce != nil {
+		wk.spec.MapReduce.PartMode = 0 // files have the right bits by themselves
+	}
 }
 
 // check refuses what would not make a task: the spec was checked when it was

@@ -204,7 +204,7 @@ func (w *worker) refuse(wk *work, m *wire.Start) error {
 // some of the worker's.
 func (w *worker) startBag(a *attempt) {
 	own := w.cores.take(a.work.spec.Bag.Need.CPUs)
-	w.lanes.run(own, func() {
+	w.lanes.run(own, a.work.umask, func() {
 		defer w.attend.Done()
 		w.runBag(a, own)
 	})
