@@ -113,6 +113,9 @@ func (d *decision) predict(p *Plan) {
 	a.finely(func() { d.runs, _, _ = a.simulate(windows, a.only(d.chosen), noLimit) })
 	low, median, p95 := d.runs.Quantile(0.05)-start, d.runs.Quantile(0.5)-start, d.runs.Quantile(0.95)-start
 	p.Predicted = &Prediction{Interval: round(predict.Interval{Low: low, Up: p95}), Median: micros(median), P95: micros(p95), Stages: []Stage{}}
+	if mean := d.runs.Mean() - start; !math.IsInf(mean, 1) { // beyond both where a few of the runs need another allocation
+		p.Predicted.widen(round(predict.Interval{Low: mean, Up: mean}))
+	}
 	if len(d.chosen) != 1 || len(a.live) > 0 || d.first.risk > 0 {
 		return // eq. 1 is of one allocation that lasts
 	}

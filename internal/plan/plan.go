@@ -64,8 +64,8 @@ func (p *Plan) setLeft(r *Rest) {
 // Prediction is the predicted run time of the job: seconds from the start of its first
 // task to its end. When the first task starts is Outlook.Start.
 type Prediction struct {
-	// The bounds: what 5 and 95 of 100 simulated runs keep within. On one allocation that
-	// lasts they are no closer than T_low and T_up of docs/models.md.
+	// The bounds: what 5 and 95 of 100 simulated runs keep within, and no closer than their
+	// mean. On one allocation that lasts they are no closer than T_low and T_up of docs/models.md.
 	predict.Interval
 	Median float64 `json:"median_s"` // half of the runs take no longer …
 	P95    float64 `json:"p95_s"`    // … and 95 of 100 no longer than that, which is within the bounds
