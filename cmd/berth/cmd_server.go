@@ -44,8 +44,12 @@ What a job asked of a cluster is given back when that job is done, where other j
 of yours have asked for their own. With --keep it stays as long as any job of yours
 can use it: good for you, and not for the others on the cluster.
 
-What --order and --keep say lasts until berth server stop, also for coordinators that
-commands start after this one has died or had nothing to do. BERTH_ORDER, and
+The folder of a job that is over is removed once 1000 newer jobs were submitted, but not
+within a day of its end; --keep-runs says another number, which then counts alone. Its
+place in the accuracy report and what was measured in it stay. berth forget removes at once.
+
+What --order, --keep and --keep-runs say lasts until berth server stop, also for coordinators
+that commands start after this one has died or had nothing to do. BERTH_ORDER, and
 BERTH_KEEP=1 or 0, go before that: for the coordinator that a command with them starts.
 
 Of several login nodes that share your home one has the coordinator; on the others
@@ -60,7 +64,7 @@ func newServerStart() *cobra.Command {
 	var p policy
 	c := &cobra.Command{
 		Use: "start", Short: "Start the coordinator in the background, if none runs", Args: noArguments,
-		Example: "  berth server start\n  berth server start --order shortest\n  berth server start --keep",
+		Example: "  berth server start\n  berth server start --order shortest\n  berth server start --keep --keep-runs 200",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			said, err := p.said(cmd)
 			if err != nil {
@@ -104,7 +108,7 @@ func newServerStop() *cobra.Command {
 		Long: `End the coordinator. Workers go on with what they run and wait for the next
 one; jobs that are not over go on with it. So with such jobs --force is wanted.
 
-What --order and --keep said is forgotten, also if no coordinator runs.`,
+What --order, --keep and --keep-runs said is forgotten, also if no coordinator runs.`,
 		Example: "  berth server stop",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			h, err := home.Locate()
@@ -176,6 +180,9 @@ func serverText(s control.Server) string {
 	text, kept := "no coordinator is running\n", ""
 	if s.Keep {
 		kept = ", allocations kept"
+	}
+	if s.KeepRuns != nil {
+		kept += ", " + runsText(s.KeepRuns)
 	}
 	if s.Running {
 		text = fmt.Sprintf("coordinator %d runs since %s: %d jobs not over, order %s%s, %d workers, listening on %s\n",

@@ -20,15 +20,18 @@ const (
 	keepVar  = "BERTH_KEEP"  // 1 or 0
 )
 
-// policy is the flags that say how a coordinator has jobs share allocations.
+// policy is the flags that say how a coordinator has jobs share allocations, and how long
+// runs stay on disk.
 type policy struct {
 	order string
 	keep  bool
+	runs  int
 }
 
 func (p *policy) flags(c *cobra.Command) {
 	c.Flags().StringVar(&p.order, "order", "", "who goes first among jobs on the same nodes: auto, fifo or shortest (default: what BERTH_ORDER says, else what was chosen before, else auto)")
 	c.Flags().BoolVar(&p.keep, "keep", false, "keep what was asked of a cluster as long as any job can use it (default: what BERTH_KEEP says, else what was chosen before, else no)")
+	c.Flags().IntVar(&p.runs, "keep-runs", 0, "remove the folders of jobs that are over once so many newer jobs were submitted; 0: keep all (default: what was chosen before, else 1000, and none that ended in the last 24 hours goes)")
 }
 
 // said returns what the flags say.
@@ -36,6 +39,12 @@ func (p *policy) said(cmd *cobra.Command) (home.Choice, error) {
 	c := home.Choice{Order: p.order}
 	if cmd.Flags().Changed("keep") {
 		c.Keep = &p.keep
+	}
+	if cmd.Flags().Changed("keep-runs") {
+		c.KeepRuns = &p.runs
+	}
+	if p.runs < 0 {
+		return c, argumentError(fmt.Sprintf("--keep-runs: %d is no such number", p.runs), "write a whole number from 1, or 0 to keep all")
 	}
 	_, err := sched.ParseOrder("--order", c.Order)
 	return c, err
@@ -71,6 +80,9 @@ func policyArgs(c home.Choice) []string {
 	if c.Keep != nil {
 		args = append(args, fmt.Sprintf("--keep=%t", *c.Keep))
 	}
+	if c.KeepRuns != nil {
+		args = append(args, fmt.Sprintf("--keep-runs=%d", *c.KeepRuns))
+	}
 	return args
 }
 
@@ -79,6 +91,8 @@ func checkPolicy(said home.Choice, hello control.Hello) error {
 	where, what := "--order", "the coordinator runs already, in the order "+hello.Order
 	switch {
 	case said.Order != "" && hello.Order != said.Order:
+	case said.KeepRuns != nil && (hello.KeepRuns == nil || *hello.KeepRuns != *said.KeepRuns):
+		where, what = "--keep-runs", "the coordinator runs already, with "+runsText(hello.KeepRuns)
 	case said.Keep == nil || hello.Keep == *said.Keep:
 		return nil
 	case hello.Keep:
@@ -103,5 +117,20 @@ func choiceText(c home.Choice) string {
 	default:
 		parts = append(parts, "allocations given back with their jobs")
 	}
+	if c.KeepRuns != nil {
+		parts = append(parts, runsText(c.KeepRuns))
+	}
 	return strings.Join(parts, ", ")
+}
+
+// runsText says how many runs stay on disk.
+func runsText(n *int) string {
+	switch {
+	case n == nil:
+		return "runs kept as by default"
+	case *n == control.AllRuns:
+		return "all runs kept"
+	default:
+		return fmt.Sprintf("%d runs kept", *n)
+	}
 }

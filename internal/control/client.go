@@ -87,6 +87,11 @@ func (c *Client) Resume(ctx context.Context, id job.ID, r Resume) error {
 	return c.call(ctx, http.MethodPost, "/v1/jobs/"+string(id)+"/resume", r, nil)
 }
 
+// Forget removes what the state folder has of a job that is over.
+func (c *Client) Forget(ctx context.Context, id job.ID) error {
+	return c.call(ctx, http.MethodPost, "/v1/jobs/"+string(id)+"/forget", nil, nil)
+}
+
 // Explain asks why a job is where it is.
 func (c *Client) Explain(ctx context.Context, id job.ID) ([]string, error) {
 	var e Explanation

@@ -24,6 +24,8 @@ type Hello struct {
 	Started string `json:"started"` // RFC 3339
 	Order   string `json:"order"`   // of jobs that run on the same allocations (sched.Order)
 	Keep    bool   `json:"keep"`    // allocations are kept when the job that asked for them is done
+	// KeepRuns is how many runs the user wants to stay on disk once they are over, AllRuns for all; nil: berth decides.
+	KeepRuns *int `json:"keep_runs,omitempty"`
 }
 
 // Server is what commands tell of the coordinator.
@@ -100,3 +102,6 @@ type Watched struct {
 	Final bool           `json:"final,omitempty"`
 	Error *Error         `json:"error,omitempty"` // the coordinator cannot go on
 }
+
+// AllRuns, as the number of runs that stay on disk, has all stay.
+const AllRuns = 0

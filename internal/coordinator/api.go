@@ -34,12 +34,13 @@ func (s *Server) handler() http.Handler {
 	mux.HandleFunc("GET /v1/jobs/{id}/explain", s.explainJob)
 	mux.HandleFunc("POST /v1/jobs/{id}/cancel", s.cancelJob)
 	mux.HandleFunc("POST /v1/jobs/{id}/resume", s.resumeJob)
+	mux.HandleFunc("POST /v1/jobs/{id}/forget", s.forgetJob)
 	return mux
 }
 
 func (s *Server) getServer(w http.ResponseWriter, _ *http.Request) {
 	h := control.Hello{Version: control.Version, PID: os.Getpid(), Address: s.address, Started: s.started.Format(time.RFC3339),
-		Order: string(s.policy.order), Keep: s.policy.keep}
+		Order: string(s.policy.order), Keep: s.policy.keep, KeepRuns: s.policy.runs}
 	err := s.call(func() error {
 		h.Nodes = len(s.sessions)
 		h.Jobs = s.engine.Unfinished()
@@ -151,6 +152,10 @@ func (s *Server) cancelJob(w http.ResponseWriter, r *http.Request) {
 		}
 		return s.step(engine.Cancel{Job: id, Reason: req.Reason})
 	}))
+}
+
+func (s *Server) forgetJob(w http.ResponseWriter, r *http.Request) {
+	answer(w, struct{}{}, s.forgetRun(r.Context(), job.ID(r.PathValue("id"))))
 }
 
 func (s *Server) resumeJob(w http.ResponseWriter, r *http.Request) {

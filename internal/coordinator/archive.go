@@ -104,7 +104,7 @@ func (s *Server) ended(l *live) {
 		s.archive(l, log)
 		letGo()
 		close(archived)
-		s.post(func() { s.round.after = append(s.round.after, s.tidy) })
+		s.post(func() { s.round.after = append(s.round.after, s.tidy, s.prune) })
 	}()
 	go func() {
 		select {

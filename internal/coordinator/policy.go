@@ -5,12 +5,13 @@ import (
 	"berth/internal/sched"
 )
 
-// policy is how jobs that can run on the same allocations share them.
+// policy is how jobs that can run on the same allocations share them, and how many stay on disk.
 type policy struct {
 	order sched.Order
 	// keep has elastic allocations kept as long as any job can use them; else they are given
 	// back when the job is done that asked for them (engine.Config.Yield).
 	keep bool
+	runs *int // how many runs stay on disk once they are over, control.AllRuns for all; nil: see defaultRuns
 }
 
 // settle returns the policy: what flags say, else what the environment says, else what was
@@ -36,5 +37,5 @@ func settle(opts Options) (policy, error) {
 	}
 	c := opts.Said.Or(opts.Env).Or(remembered)
 	order, err := sched.ParseOrder("order", c.Order)
-	return policy{order: order, keep: c.Keep != nil && *c.Keep}, err
+	return policy{order: order, keep: c.Keep != nil && *c.Keep, runs: c.KeepRuns}, err
 }

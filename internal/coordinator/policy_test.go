@@ -20,13 +20,13 @@ func TestSettle(t *testing.T) {
 		want                  policy
 		then                  home.Choice // remembered
 	}{
-		{"nothing is said", home.Choice{}, home.Choice{}, home.Choice{}, policy{sched.Auto, false}, home.Choice{}},
-		{"remembered", home.Choice{}, home.Choice{}, home.Choice{Order: "fifo", Keep: &yes}, policy{sched.FIFO, true}, home.Choice{Order: "fifo", Keep: &yes}},
+		{"nothing is said", home.Choice{}, home.Choice{}, home.Choice{}, policy{sched.Auto, false, nil}, home.Choice{}},
+		{"remembered", home.Choice{}, home.Choice{}, home.Choice{Order: "fifo", Keep: &yes}, policy{sched.FIFO, true, nil}, home.Choice{Order: "fifo", Keep: &yes}},
 		{"the environment", home.Choice{}, home.Choice{Order: "shortest", Keep: &no}, home.Choice{Order: "fifo", Keep: &yes},
-			policy{sched.Shortest, false}, home.Choice{Order: "fifo", Keep: &yes}},
+			policy{sched.Shortest, false, nil}, home.Choice{Order: "fifo", Keep: &yes}},
 		{"flags", home.Choice{Order: "auto", Keep: &yes}, home.Choice{Order: "shortest", Keep: &no}, home.Choice{Order: "fifo", Keep: &no},
-			policy{sched.Auto, true}, home.Choice{Order: "auto", Keep: &yes}},
-		{"some of each", home.Choice{Keep: &no}, home.Choice{Keep: &yes}, home.Choice{Order: "fifo"}, policy{sched.FIFO, false}, home.Choice{Order: "fifo", Keep: &no}},
+			policy{sched.Auto, true, nil}, home.Choice{Order: "auto", Keep: &yes}},
+		{"some of each", home.Choice{Keep: &no}, home.Choice{Keep: &yes}, home.Choice{Order: "fifo"}, policy{sched.FIFO, false, nil}, home.Choice{Order: "fifo", Keep: &no}},
 	} {
 		opts := options(t)
 		opts.Said, opts.Env = c.said, c.env

@@ -61,6 +61,7 @@ type Server struct {
 	stopped     chan struct{} // closed when the loop has ended
 	failure     error         // what ended the loop, once stopped is closed; nil: it was told to end
 	syncing     atomic.Bool
+	pruning     atomic.Bool
 	watchers    atomic.Int64
 	archiving   sync.WaitGroup
 	planning    sync.WaitGroup
@@ -228,6 +229,7 @@ func (s *Server) adopt() {
 			})
 		}
 		s.take(s.engine.Recover(s.round.at))
+		s.round.after = append(s.round.after, s.prune)
 	})
 }
 

@@ -3,6 +3,7 @@ package coordinator
 import (
 	"context"
 	"fmt"
+	"slices"
 	"testing"
 	"time"
 
@@ -115,5 +116,54 @@ func TestOverIsNotHeld(t *testing.T) {
 	}
 	if err := s.notHere("bag-1"); fmt.Sprint(err) == fmt.Sprint(unknownJob("bag-1")) {
 		t.Errorf("of a job that is over: %v", err)
+	}
+}
+
+// TestPrune: the oldest runs go once so many newer ones were submitted, those that are over;
+// by default none that has just ended.
+func TestPrune(t *testing.T) {
+	opts := options(t)
+	keep := 3
+	opts.Said.KeepRuns = &keep
+	s := running(t, opts)
+	present := func() (ids []job.ID) {
+		runs, err := s.home.List()
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, r := range runs {
+			ids = append(ids, r.ID)
+		}
+		return ids
+	}
+	unhanded, err := s.home.NewRun(job.Bag, nil) // its command has not handed it in
+	if err != nil {
+		t.Fatal(err)
+	}
+	for range 5 {
+		bag(t, s, 0)
+	}
+	want := []job.ID{unhanded.ID, "bag-4", "bag-5", "bag-6"}
+	for give := time.Now().Add(time.Minute); len(present()) > len(want) && time.Now().Before(give); {
+		if err := s.call(func() error { s.round.after = append(s.round.after, s.prune); return nil }); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if got := present(); !slices.Equal(got, want) {
+		t.Errorf("there are %v, want %v", got, want)
+	}
+	s.policy.runs = nil
+	if err := s.pruneNow(); err != nil || len(present()) != len(want) {
+		t.Errorf("by default: %v, %v", present(), err)
+	}
+}
+
+// TestForgetRefused: what is not over is not forgotten, nor what never was.
+func TestForgetRefused(t *testing.T) {
+	s := running(t, options(t))
+	for _, id := range []job.ID{"bag-1", "../server", "mr-7"} {
+		if err := s.forgetRun(t.Context(), id); job.CodeOf(err) != job.CodeArguments {
+			t.Errorf("%s: %v", id, err)
+		}
 	}
 }

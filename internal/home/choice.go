@@ -8,17 +8,20 @@ import (
 	"path/filepath"
 )
 
-// Choice is what a user chose of how coordinators have jobs share allocations. It lies beside
+// Choice is what a user chose of how coordinators have jobs share allocations, and how long
+// they keep what is over. It lies beside
 // the journal: the coordinator that follows one which died or had nothing to do goes by it,
 // too. It is forgotten when the user stops the coordinator.
 type Choice struct {
 	Order string `json:"order,omitempty"` // a sched.Order; empty: nothing is chosen
 	Keep  *bool  `json:"keep,omitempty"`  // allocations are kept; nil: nothing is chosen
+	// KeepRuns is how many runs stay on disk once they are over, 0 for all; nil: nothing is chosen.
+	KeepRuns *int `json:"keep_runs,omitempty"`
 }
 
 // Or returns the choice, and where it says nothing what the other one says.
 func (c Choice) Or(d Choice) Choice {
-	return Choice{Order: cmp.Or(c.Order, d.Order), Keep: cmp.Or(c.Keep, d.Keep)}
+	return Choice{Order: cmp.Or(c.Order, d.Order), Keep: cmp.Or(c.Keep, d.Keep), KeepRuns: cmp.Or(c.KeepRuns, d.KeepRuns)}
 }
 
 // ChoicePath returns the path of the file that remembers the choice.

@@ -8,19 +8,21 @@ import (
 )
 
 func same(a, b Choice) bool {
-	return a.Order == b.Order && (a.Keep == nil) == (b.Keep == nil) && (a.Keep == nil || *a.Keep == *b.Keep)
+	return a.Order == b.Order && (a.KeepRuns == nil) == (b.KeepRuns == nil) && (a.KeepRuns == nil || *a.KeepRuns == *b.KeepRuns) && (a.Keep == nil) == (b.Keep == nil) && (a.Keep == nil || *a.Keep == *b.Keep)
 }
 
 // TestChoice: each choice stands beside those before it until all are forgotten, and no is
 // another choice than none.
 func TestChoice(t *testing.T) {
-	h, yes, no := open(t), true, false
+	h, yes, no, some, all := open(t), true, false, 7, 0
 	for i, step := range []struct{ chosen, want Choice }{
 		{Choice{}, Choice{}},
 		{Choice{Order: "fifo"}, Choice{Order: "fifo"}},
 		{Choice{Keep: &yes}, Choice{Order: "fifo", Keep: &yes}},
 		{Choice{Order: "auto", Keep: &no}, Choice{Order: "auto", Keep: &no}},
-		{Choice{}, Choice{Order: "auto", Keep: &no}},
+		{Choice{KeepRuns: &some}, Choice{Order: "auto", Keep: &no, KeepRuns: &some}},
+		{Choice{KeepRuns: &all}, Choice{Order: "auto", Keep: &no, KeepRuns: &all}},
+		{Choice{}, Choice{Order: "auto", Keep: &no, KeepRuns: &all}},
 	} {
 		if err := h.Choose(step.chosen); err != nil {
 			t.Fatal(err)

@@ -97,6 +97,9 @@ func (h Home) Lock() string { return filepath.Join(h.Server(), "lock") }
 // Journal returns the path of the journal of nodes and allocations.
 func (h Home) Journal() string { return filepath.Join(h.Server(), "journal") }
 
+// runsLock returns the path of the file that is locked while a run is given its number.
+func (h Home) runsLock() string { return filepath.Join(h.Runs(), ".lock") }
+
 // JournalOf returns the path of a job's journal; of that of nodes and allocations for no job.
 func (h Home) JournalOf(id job.ID) string {
 	if id == "" {
@@ -134,7 +137,7 @@ func NumberName(id job.ID) string { return strconv.Itoa(RunNumber(id)) }
 // NewRun makes the folder of a new run, with the next number that makes no id that is
 // taken besides; taken may be nil.
 func (h Home) NewRun(kind job.Kind, taken func(job.ID) bool) (Run, error) {
-	unlock, err := lockFile(filepath.Join(h.Runs(), ".lock"))
+	unlock, err := lockFile(h.runsLock())
 	if err != nil {
 		return Run{}, err
 	}
@@ -143,10 +146,14 @@ func (h Home) NewRun(kind job.Kind, taken func(job.ID) bool) (Run, error) {
 	if err != nil {
 		return Run{}, err
 	}
-	next := 1
-	if len(runs) > 0 {
-		next = RunNumber(runs[len(runs)-1].ID) + 1
+	next, err := h.highestRemoved()
+	if err != nil {
+		return Run{}, err
 	}
+	if len(runs) > 0 {
+		next = max(next, RunNumber(runs[len(runs)-1].ID))
+	}
+	next++
 	prefix := "bag"
 	if kind == job.MapReduce {
 		prefix = "mr"

@@ -131,6 +131,40 @@ func TestNumbers(t *testing.T) {
 	}
 }
 
+// TestRemovedNumbers: the number of a run that was removed is not given again, and what was
+// hidden is no run any more, also where its removal was cut short.
+func TestRemovedNumbers(t *testing.T) {
+	h := open(t)
+	var ids []job.ID
+	for range 3 {
+		r, err := h.NewRun(job.Bag, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		ids = append(ids, r.ID)
+	}
+	for _, id := range []job.ID{ids[2], ids[0], ids[1]} {
+		if err := errors.Join(h.Reserve(id), h.Hide(id)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if runs, err := h.List(); err != nil || len(runs) != 0 {
+		t.Errorf("runs %v, %v", runs, err)
+	}
+	if r, err := h.NewRun(job.MapReduce, nil); err != nil || r.ID != "mr-4" {
+		t.Errorf("the next run is %v, %v", r.ID, err)
+	}
+	if err := h.RemoveHidden(); err != nil {
+		t.Fatal(err)
+	}
+	if left, _ := filepath.Glob(filepath.Join(h.Runs(), hidden+"*")); len(left) != 0 {
+		t.Errorf("left %v", left)
+	}
+	if err := h.Hide(ids[0]); err == nil {
+		t.Error("a run that is not there was hidden")
+	}
+}
+
 // TestLocks: a lock that is held is seen, and goes with its file.
 func TestLocks(t *testing.T) {
 	h := open(t)

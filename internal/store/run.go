@@ -139,3 +139,22 @@ func (s *Store) selectRuns(ctx context.Context, where string, args ...any) (runs
 	}
 	return runs, rows.Err()
 }
+
+// ForgetRun takes a run out of history. What was measured in it stays in its application's
+// profile: while that needs the measurements the run's line stays too, without its name and
+// without what would count in Accuracy.
+func (s *Store) ForgetRun(ctx context.Context, id job.ID) error {
+	if s == nil {
+		return nil
+	}
+	err := inTx(ctx, s.db, func(tx *sql.Tx) error {
+		_, err := tx.ExecContext(ctx, `DELETE FROM runs WHERE id = ?1 AND NOT EXISTS (SELECT 1 FROM measures WHERE run = ?1)`, id)
+		if err != nil {
+			return err
+		}
+		_, err = tx.ExecContext(ctx, `UPDATE runs SET name = '', low_s = NULL, up_s = NULL, median_s = NULL, wait_pred_s = NULL,
+			turnaround_pred_s = NULL, wait_s = NULL, turnaround_s = NULL WHERE id = ?`, id)
+		return err
+	})
+	return s.wrap("cannot take a run out of history", err)
+}

@@ -3,6 +3,8 @@ package ui
 import (
 	"encoding/json"
 	"io"
+
+	"berth/internal/job"
 )
 
 // JSON writes v as one line of JSON. Characters that HTML would mind stay as they are.
@@ -10,4 +12,9 @@ func JSON(w io.Writer, v any) error {
 	enc := json.NewEncoder(w)
 	enc.SetEscapeHTML(false)
 	return enc.Encode(v)
+}
+
+// Forgotten is what berth forget prints: the jobs that it removed.
+type Forgotten struct {
+	Forgotten []job.ID `json:"forgotten"`
 }

@@ -34,6 +34,7 @@ func TestJSONIsDocumented(t *testing.T) {
 		"job":      keysOf(report.JobView{}),
 		"tasks":    rows,
 		"plan":     keysOf(plan.Plan{}),
+		"forget":   keysOf(ui.Forgotten{}),
 		"explain":  keysOf(control.Explanation{}),
 		"accuracy": keysOf(store.Accuracy{}),
 		"server":   keysOf(control.Server{}),

@@ -1,0 +1,62 @@
+package main
+
+import (
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"berth/internal/control"
+	"berth/internal/home"
+	"berth/internal/ui"
+)
+
+func newForget() *cobra.Command {
+	return &cobra.Command{
+		Use: "forget JOB...", Short: "Remove what berth keeps of jobs that are over", Args: someJobs,
+		Long: `Remove the folders of jobs that are over (journal, plan, summary, logs of MapReduce tasks) and
+their places in the accuracy report. A job that is not over is refused. Outputs stay, as does
+what was measured in the jobs: it is part of the profiles by which later jobs are planned.
+The numbers of the jobs are not given again.`,
+		Example: "  berth forget bag-7\n  berth forget 7 8 mr-9",
+		RunE: func(cmd *cobra.Command, args []string) error {
+			h, err := home.Open()
+			if err != nil {
+				return err
+			}
+			var runs []home.Run
+			for _, name := range args {
+				r, err := find(h, name)
+				if err != nil {
+					return err
+				}
+				runs = append(runs, r)
+			}
+			return forget(cmd, h, runs)
+		},
+	}
+}
+
+// forget removes runs through the coordinator: it alone knows that a job is over and that
+// nobody resumes it meanwhile.
+func forget(cmd *cobra.Command, h home.Home, runs []home.Run) error {
+	c, err := control.Ensure(cmd.Context(), h)
+	if err != nil {
+		return err
+	}
+	var done ui.Forgotten
+	for _, r := range runs {
+		if err := askAgain(cmd.Context(), func() error { return c.Forget(cmd.Context(), r.ID) }); err != nil {
+			return err
+		}
+		done.Forgotten = append(done.Forgotten, r.ID)
+		if !wantJSON(cmd) {
+			if _, err := fmt.Fprintf(cmd.OutOrStdout(), "%s is forgotten\n", r.ID); err != nil {
+				return err
+			}
+		}
+	}
+	if wantJSON(cmd) {
+		return ui.JSON(cmd.OutOrStdout(), done)
+	}
+	return nil
+}
