@@ -89,7 +89,7 @@ func newMapRun(ctx context.Context, t *MapTask) (*mapRun, error) {
 	if m.cmp, err = NewComparator(t.Spec); err != nil {
 		return nil, err
 	}
-	if m.space, err = newScratchSpace(ctx, t.Dir, t.Partitions, m.cmp, t.Memory, t.Progress); err != nil {
+	if m.space, err = newScratchSpace(ctx, t.Dir, t.Partitions, m.cmp, t.Memory, t.Files, t.Progress); err != nil {
 		return nil, err
 	}
 	m.writer = m.space.takeWriter()

@@ -84,7 +84,7 @@ func (r *reduceRun) enter(p job.Phase) error {
 	r.t.Progress.Enter(p)
 	if r.space == nil {
 		var err error
-		r.space, err = newScratchSpace(r.ctx, r.t.Dir, 1, r.cmp, r.t.Memory, r.t.Progress)
+		r.space, err = newScratchSpace(r.ctx, r.t.Dir, 1, r.cmp, r.t.Memory, r.t.Files, r.t.Progress)
 		return err
 	}
 	r.space.uses(0)

@@ -12,10 +12,10 @@ func (r *reduceRun) sort(runs []*sortedRun) ([]*sortedRun, error) {
 	if r.t.Combiner != nil && !IsIdentity(r.t.Combiner) {
 		pass /= 2 // the other half sorts what it writes
 	}
-	r.t.Progress.Total(passBytes(runs, pass, last))
+	r.t.Progress.Total(passBytes(runs, pass, last, r.space.fan))
 	var made []*sortedRun
 	for {
-		n := firstPass(runs, pass, last)
+		n := firstPass(runs, pass, last, r.space.fan)
 		if n == 0 {
 			return runs, nil
 		}

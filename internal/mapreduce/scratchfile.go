@@ -36,6 +36,7 @@ type scratchSpace struct {
 	parts int
 	cmp   Comparator
 	block int
+	fan   int // runs merged at once
 	mem   *carver
 	prog  Progress
 	made  int   // files, to name them
@@ -43,7 +44,7 @@ type scratchSpace struct {
 	used  int64 // most bytes of memory that held data at once so far
 }
 
-func newScratchSpace(ctx context.Context, dir string, parts int, cmp Comparator, memory int64, prog Progress) (*scratchSpace, error) {
+func newScratchSpace(ctx context.Context, dir string, parts int, cmp Comparator, memory int64, files int, prog Progress) (*scratchSpace, error) {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return nil, scratchError(dir, err)
 	}
@@ -51,7 +52,9 @@ func newScratchSpace(ctx context.Context, dir string, parts int, cmp Comparator,
 	if err != nil {
 		return nil, err
 	}
-	return &scratchSpace{ctx: ctx, dir: dir, parts: parts, cmp: cmp, block: blockSize(int64(len(mem.all))), mem: mem, prog: prog}, nil
+	return &scratchSpace{
+		ctx: ctx, dir: dir, parts: parts, cmp: cmp, block: blockSize(int64(len(mem.all))), fan: fanIn(files), mem: mem, prog: prog,
+	}, nil
 }
 
 // uses tells that so many bytes of memory hold data. The region is larger, but what
@@ -163,7 +166,7 @@ func (s *scratchSpace) atOnce(files []*scratchFile, memory int64) int {
 	for part := range s.parts {
 		for {
 			runs := runsOf(files[:n], part)
-			if fits(runs, memory) == len(runs) {
+			if fits(runs, memory, s.fan) == len(runs) {
 				break
 			}
 			n--

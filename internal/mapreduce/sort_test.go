@@ -149,14 +149,14 @@ func TestFirstPass(t *testing.T) {
 	}
 	memory := 10 * (runs(1, 1000)[0].need() + 8)
 	for _, test := range []struct{ n, want int }{{0, 0}, {1, 0}, {10, 0}, {11, 2}, {15, 6}, {19, 10}, {50, 10}} {
-		if got := firstPass(runs(test.n, 1000), memory, memory); got != test.want {
+		if got := firstPass(runs(test.n, 1000), memory, memory, MaxFanIn); got != test.want {
 			t.Errorf("%d runs: first pass over %d, want %d", test.n, got, test.want)
 		}
 	}
-	if got := firstPass(runs(5, 1<<30), 1000, 1000); got != 2 {
+	if got := firstPass(runs(5, 1<<30), 1000, 1000, MaxFanIn); got != 2 {
 		t.Errorf("runs larger than memory: first pass over %d", got)
 	}
-	if got := firstPass(runs(2, 1<<30), 1000, 1000); got != 0 {
+	if got := firstPass(runs(2, 1<<30), 1000, 1000, MaxFanIn); got != 0 {
 		t.Errorf("two runs larger than memory: first pass over %d", got)
 	}
 }

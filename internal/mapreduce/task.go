@@ -38,6 +38,7 @@ type MapTask struct {
 	Mapper     Program
 	Combiner   Program  // nil: none
 	Memory     int64    // bytes that the attempt may use for its buffers
+	Files      int      // files that its merges may hold open; 0: MaxFanIn
 	Dir        string   // scratch folder of the attempt; made if missing
 	Outputs    *Outputs // where the map output goes, on the same file system as Dir; unused if map-only
 	Progress   Progress
@@ -52,6 +53,7 @@ type ReduceTask struct {
 	Reducer   Program
 	Combiner  Program // used between merge passes; nil: none
 	Memory    int64   // bytes that the attempt may use for its buffers
+	Files     int     // files that its merges may hold open; 0: MaxFanIn
 	Dir       string  // scratch folder of the attempt
 	Segments  Segments
 	Progress  Progress

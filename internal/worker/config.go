@@ -7,7 +7,10 @@ import (
 	"path/filepath"
 	"time"
 
+	"golang.org/x/sys/unix"
+
 	"berth/internal/job"
+	"berth/internal/mapreduce"
 )
 
 // Defaults of a Config's fields.
@@ -80,4 +83,21 @@ const ownMemory = 40 << 20
 func (c Config) attemptMemory() int64 {
 	buffers := c.SortMemory - max(c.SortMemory/4, ownMemory)
 	return max(buffers, c.SortMemory/4) / int64(c.Capacity.CPUs)
+}
+
+// ownFiles is how many descriptors the worker itself takes at most beside merges and
+// connections: its log, folders, locks, and the pipes of a task on each core.
+const ownFiles = 64
+
+// attemptFiles returns how many files the merges of one attempt may hold open: half of
+// what the process may have open beside its own, shared out over the cores, as an attempt
+// that merges holds one. The other half is for pipes, connections and what is served.
+// The Go runtime has raised the soft limit to the hard one when the process started.
+func (c Config) attemptFiles() int {
+	var limit unix.Rlimit
+	if err := unix.Getrlimit(unix.RLIMIT_NOFILE, &limit); err != nil {
+		return mapreduce.MaxFanIn
+	}
+	open := int64(min(limit.Cur, 1<<30))
+	return int(min(max((open-ownFiles)/2/int64(c.Capacity.CPUs), 2), mapreduce.MaxFanIn))
 }

@@ -94,7 +94,7 @@ func (t *streamTask) runMap() (*mapreduce.Output, error) {
 	mapper, combiner := t.programs(&t.spec.Mapper)
 	r, err := mapreduce.RunMap(t.a.ctx, mapreduce.MapTask{
 		Spec: t.spec, Attempt: t.a.id, Split: *t.a.start.Split, Partitions: wk.reduces,
-		Mapper: mapper, Combiner: combiner, Memory: t.w.cfg.attemptMemory(),
+		Mapper: mapper, Combiner: combiner, Memory: t.w.cfg.attemptMemory(), Files: t.w.cfg.attemptFiles(),
 		Dir: filepath.Join(t.dir, "data"), Outputs: t.w.shuffle.outputs, Progress: t.a.meter,
 	})
 	return r.Output, err
@@ -105,7 +105,7 @@ func (t *streamTask) runReduce() (*mapreduce.Output, error) {
 	reducer, combiner := t.programs(t.spec.Reducer)
 	r, err := mapreduce.RunReduce(t.a.ctx, mapreduce.ReduceTask{
 		Spec: t.spec, Attempt: t.a.id, Partition: t.index, Maps: wk.maps,
-		Reducer: reducer, Combiner: combiner, Memory: t.w.cfg.attemptMemory(),
+		Reducer: reducer, Combiner: combiner, Memory: t.w.cfg.attemptMemory(), Files: t.w.cfg.attemptFiles(),
 		Dir: filepath.Join(t.dir, "data"), Segments: newSegments(t.w, t.a), Progress: t.a.meter, Leave: t.leave,
 	})
 	return r.Output, err
