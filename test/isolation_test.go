@@ -1,16 +1,22 @@
 package test
 
 import (
+	"crypto/ed25519"
+	"crypto/rand"
 	"crypto/tls"
+	"crypto/x509"
+	"encoding/pem"
+	"errors"
 	"fmt"
 	"io"
+	"math/big"
 	"net"
 	"net/http"
+	"net/url"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
-	"syscall"
 	"testing"
 	"time"
 
@@ -46,7 +52,7 @@ func TestIsolation(t *testing.T) {
 	}
 	state := w.home().Dir
 	run := w.home().Run(w.jobs()[0])
-	got := intrude(t, w, []string{
+	got := intrude(t, 65534, []string{
 		"read " + state, "read " + run.Dir, "read " + run.Journal(), "read " + filepath.Join(run.Dir, "job.json"),
 		"read " + filepath.Join(state, "server", "keys"), "read " + largest(t, filepath.Join(w.root, "tmp"), "outputs"),
 		"socket " + w.home().Socket(), "tls " + hello.Address, "fetch " + w.shuffleAddr(),
@@ -87,21 +93,21 @@ func (w *world) shuffleAddr() string {
 	return ""
 }
 
-// intrude runs attempts as the user nobody and returns a line for each.
-func intrude(t *testing.T, w *world, attempts []string) []string {
+// intrude runs attempts as the user and returns a line for each.
+func intrude(t *testing.T, user int, attempts []string) []string {
 	t.Helper()
 	self, err := os.Executable()
 	if err != nil {
 		t.Fatal(err)
 	}
-	copied := filepath.Join(filepath.Dir(program), "intruder")
+	copied := filepath.Join(filepath.Dir(program), "intruder-"+t.Name())
 	if out, err := exec.Command("install", "-m", "755", self, copied).CombinedOutput(); err != nil {
 		t.Fatalf("%v: %s", err, out)
 	}
 	cmd := exec.Command(copied)
 	cmd.Dir = "/"
-	cmd.Env = []string{intruderEnv + "=" + strings.Join(attempts, "\n")}
-	cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: 65534, Gid: 65534}}
+	cmd.Env, cmd.Stdin = []string{intruderEnv + "=stdin"}, strings.NewReader(strings.Join(attempts, "\n"))
+	cmd.SysProcAttr = credential(user)
 	cmd.Stderr = os.Stderr
 	out, err := cmd.Output()
 	if err != nil {
@@ -110,9 +116,13 @@ func intrude(t *testing.T, w *world, attempts []string) []string {
 	return strings.Split(strings.TrimSpace(string(out)), "\n")
 }
 
-// intruder tries what the environment says and prints what came of it.
+// intruder tries what its standard input says and prints what came of it.
 func intruder() {
-	for _, a := range strings.Split(os.Getenv(intruderEnv), "\n") {
+	all, err := io.ReadAll(os.Stdin)
+	if err != nil {
+		fmt.Println("allowed nothing:", err)
+	}
+	for _, a := range strings.Split(string(all), "\n") {
 		how, what, _ := strings.Cut(a, " ")
 		if err := try(how, what); err != nil {
 			fmt.Println("denied", a, err)
@@ -120,6 +130,37 @@ func intruder() {
 			fmt.Println("allowed", a)
 		}
 	}
+}
+
+// answered returns nil if the other end of a connection says anything but that it ends, or
+// a TLS alert.
+func answered(c net.Conn) error {
+	_ = c.SetReadDeadline(time.Now().Add(patience))
+	b := make([]byte, 1)
+	_, err := c.Read(b) // TLS 1.3 tells a refused client at its first read
+	if err == nil && b[0] == alertRecord {
+		err = errors.New("TLS alert")
+	}
+	return err
+}
+
+// alertRecord is the type of a TLS record that is an alert (RFC 8446, 5.1).
+const alertRecord = 21
+
+// ownKeys makes a certificate that names a worker, signed by nobody that the victim knows.
+func ownKeys() (cert, key []byte) {
+	public, private, err := ed25519.GenerateKey(rand.Reader)
+	if err != nil {
+		return nil, nil
+	}
+	t := &x509.Certificate{SerialNumber: big.NewInt(1), NotAfter: time.Now().Add(time.Hour), DNSNames: []string{"worker.berth.internal"},
+		URIs: []*url.URL{{Scheme: "berth", Host: "worker", Path: "/a1/0"}}}
+	der, err1 := x509.CreateCertificate(rand.Reader, t, t, public, private)
+	pkcs, err2 := x509.MarshalPKCS8PrivateKey(private)
+	if errors.Join(err1, err2) != nil {
+		return nil, nil
+	}
+	return pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: der}), pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: pkcs})
 }
 
 func try(how, what string) error {
@@ -141,9 +182,24 @@ func try(how, what string) error {
 		if err != nil {
 			return err
 		}
-		_ = c.SetReadDeadline(time.Now().Add(10 * time.Second))
-		_, err = c.Read(make([]byte, 1)) // TLS 1.3 tells a refused client at its first read
-		return err
+		return answered(c)
+	case "keys": // of one's own authority
+		cert, err := tls.X509KeyPair(ownKeys())
+		if err != nil {
+			return nil
+		}
+		c, err := tls.Dial("tcp", what, &tls.Config{InsecureSkipVerify: true, Certificates: []tls.Certificate{cert}, NextProtos: []string{"berth/1", "http/1.1"}})
+		if err != nil {
+			return err
+		}
+		return answered(c)
+	case "plain":
+		c, err := net.Dial("tcp", what)
+		if err != nil {
+			return err
+		}
+		_, _ = io.WriteString(c, "GET / HTTP/1.1\r\nHost: x\r\n\r\n"+strings.Repeat("garbage\x00\xff", 1000))
+		return answered(c)
 	case "fetch":
 		c := &http.Client{Transport: &http.Transport{TLSClientConfig: &tls.Config{InsecureSkipVerify: true}}}
 		resp, err := c.Get("https://" + what + "/")

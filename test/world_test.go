@@ -73,6 +73,7 @@ type world struct {
 	t     testing.TB
 	root  string
 	dir   string   // where the user stands
+	user  int      // whose processes they are; 0: those of who runs the test
 	batch []string // variables that lead to a batch system; nil: there is none, whatever this machine has
 }
 
@@ -210,6 +211,9 @@ func (r result) String() string {
 func (w *world) command(args ...string) *exec.Cmd {
 	cmd := exec.Command(program, args...)
 	cmd.Dir, cmd.Env = w.dir, w.env()
+	if w.user != 0 {
+		cmd.SysProcAttr = credential(w.user)
+	}
 	return cmd
 }
 
