@@ -96,7 +96,7 @@ func TestDeletedRun(t *testing.T) {
 		}
 	}
 	w.killServer()
-	if r := w.berth("wait", string(ids[0])); r.code != 1 || !strings.Contains(r.stderr, "no job") {
+	if r := w.berth("wait", string(ids[0])); r.code != 255 || !strings.Contains(r.stderr, "no job") {
 		t.Errorf("a job whose folder is gone: %v", r)
 	}
 	if r := w.berth("wait", string(ids[1])); r.code == 0 || !strings.Contains(r.stderr, "tasks") {

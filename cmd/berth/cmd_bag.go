@@ -29,10 +29,10 @@ of its own. Exit code: 0, the number of failed tasks up to 100, 101 for more, 25
   berth bag --each-line commands.txt -- {}
   berth bag -c 4 --mem 8G --retries 2 -- ./fit {1} {2} ::: a b c ::: 10 20`,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return bagError(job.Bag, bag(cmd, &opts, args, do, detach))
+			return kindError(job.Bag, bag(cmd, &opts, args, do, detach))
 		},
 	}
-	c.SetFlagErrorFunc(func(c *cobra.Command, err error) error { return bagError(job.Bag, flagError(c, err)) })
+	c.SetFlagErrorFunc(func(c *cobra.Command, err error) error { return kindError(job.Bag, flagError(c, err)) })
 	c.Flags().SetInterspersed(false) // what follows the command is the command's
 	opts.Register(c.Flags())
 	c.Flags().BoolVar(&detach, "detach", false, "print the job's id and do not wait for its end")

@@ -30,6 +30,7 @@ func writeDocs(out io.Writer, root *cobra.Command) error {
 	for _, c := range root.Commands() {
 		writeCommand(&b, c)
 	}
+	b.WriteString(exitDocs)
 	writeStreaming(&b)
 	_, err := io.WriteString(out, b.String())
 	return err

@@ -38,13 +38,13 @@ the job asked for before, and is kept for the next resume.`,
 			if err != nil {
 				return err
 			}
-			return bagError(spec.Kind, resume(cmd, h, r, &f))
+			return kindError(spec.Kind, resume(cmd, h, r, &f))
 		},
 	}
 	c.Flags().BoolVar(&f.failed, "failed", false, "run the tasks that failed again, too")
 	c.Flags().BoolVar(&f.detach, "detach", false, "do not wait for the end")
 	f.terms.Register(c.Flags())
-	return c
+	return forEitherKind(c)
 }
 
 func resume(cmd *cobra.Command, h home.Home, r home.Run, f *resumeFlags) error {

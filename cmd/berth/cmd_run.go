@@ -31,15 +31,15 @@ as the flags are; docs/jobfile.md shows them all. Flags here win over the file's
 			}
 			j, err := opts.Job(args[0], dir, piped(cmd))
 			if err != nil {
-				return err
+				return kindError(opts.Kind, err)
 			}
 			for _, w := range j.Warnings {
 				fmt.Fprintln(cmd.ErrOrStderr(), "berth: warning:", w)
 			}
-			return bagError(j.Spec.Kind, do(cmd, j.Spec, j.Entries, detach))
+			return kindError(j.Spec.Kind, do(cmd, j.Spec, j.Entries, detach))
 		},
 	}
 	opts.Register(c.Flags())
 	c.Flags().BoolVar(&detach, "detach", false, "print the job's id and do not wait for its end")
-	return c
+	return forEitherKind(c)
 }

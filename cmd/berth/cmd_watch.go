@@ -14,16 +14,12 @@ func newProgress() *cobra.Command {
 		Long:    "Show how far a job is: the one named by id or number, or the last one.",
 		Example: "  berth progress\n  berth progress mr-3 --follow\n  berth progress 3 --json",
 		RunE: func(cmd *cobra.Command, args []string) error {
+			if follow {
+				return kindError("", await(cmd, args))
+			}
 			h, r, err := named(args)
 			if err != nil {
 				return err
-			}
-			if follow {
-				v, err := attach(cmd, h, r, attachment{})
-				if err != nil {
-					return bagError(home.KindOf(r.ID), err)
-				}
-				return jobExit(v)
 			}
 			v, err := view(cmd.Context(), h, r)
 			if err != nil {
@@ -40,24 +36,29 @@ func newProgress() *cobra.Command {
 }
 
 func newWait() *cobra.Command {
-	return &cobra.Command{
+	return forEitherKind(&cobra.Command{
 		Use: "wait [JOB]", Short: "Wait until a job is over", Args: oneJob,
 		Long: `Wait until a job is over: the one named by id or number, or the last one. The exit
 code is that of the command that submitted it. A job whose coordinator died goes on.
 An interrupt ends the wait and leaves the job alone.`,
 		Example: "  berth wait bag-7\n  berth wait",
 		RunE: func(cmd *cobra.Command, args []string) error {
-			h, r, err := named(args)
-			if err != nil {
-				return err
-			}
-			v, err := attach(cmd, h, r, attachment{})
-			if err != nil {
-				return bagError(home.KindOf(r.ID), err)
-			}
-			return jobExit(v)
+			return await(cmd, args)
 		},
+	})
+}
+
+// await shows the job that the arguments name until it is over, and returns how it ended.
+func await(cmd *cobra.Command, args []string) error {
+	h, r, err := named(args)
+	if err != nil {
+		return err
 	}
+	v, err := attach(cmd, h, r, attachment{})
+	if err != nil {
+		return kindError(home.KindOf(r.ID), err)
+	}
+	return jobExit(v)
 }
 
 // named opens the state folder and finds the job that the arguments name, the last one by default.

@@ -4,12 +4,30 @@ import (
 	"context"
 	"errors"
 
+	"github.com/spf13/cobra"
+
 	"berth/internal/event"
 	"berth/internal/job"
 	"berth/internal/report"
 )
 
-// Exit codes of berth mapreduce, and of every other command but berth bag.
+// exitDocs is the page's section on exit codes.
+const exitDocs = `
+## Exit codes
+
+The exit code of a job is that of its kind, whichever command waited for its end:
+
+| command | exit code |
+|---|---|
+| ` + "`berth bag`" + ` | 0: all tasks are done; 1 to 100: so many tasks failed; 101: more; 255: an error of berth's own, or cancelled |
+| ` + "`berth mapreduce`" + ` | as [above](#berth-mapreduce) |
+| ` + "`berth run`, `resume`, `wait`, `progress --follow`" + ` | of a bag as ` + "`berth bag`, of a MapReduce job as `berth mapreduce`" + `; 255 also where berth cannot tell which it is: a flag that is unknown, a job file that cannot be read, a job that is not there |
+| all others | 0, or what ` + "`berth mapreduce`" + ` has for such an error: 1 for arguments that cannot be taken, 5 for files that cannot be written, … |
+
+So for a bag a code from 1 to 101 always says how many tasks failed, and never what kind of error there was.
+`
+
+// Exit codes of berth mapreduce, and of every other command but those for bags.
 const (
 	exitFailed       = 1 // the job failed, or the arguments cannot be taken
 	exitNoInput      = 2
@@ -19,7 +37,8 @@ const (
 	exitInterrupted  = 6
 )
 
-// Exit codes of berth bag: the number of failed tasks up to 100, then these.
+// Exit codes of berth bag: the number of failed tasks up to 100, then these. Commands for jobs of either kind
+// have the last one, too, for errors that come before the kind is known.
 const (
 	exitManyFailed = 101
 	exitBagError   = 255
@@ -71,16 +90,27 @@ func codeExit(c job.Code) int {
 	}
 }
 
-// bagError gives an error of berth's own the exit code of berth bag.
-func bagError(kind job.Kind, err error) error {
-	if err == nil || kind != job.Bag {
-		return err
-	}
+// kindError gives an error of berth's own the exit code that it has for a job of that kind.
+func kindError(kind job.Kind, err error) error {
 	var e *exitError
-	if errors.As(err, &e) {
+	switch {
+	case err == nil || errors.As(err, &e):
 		return err
+	case kind == job.MapReduce:
+		return &exitError{code: exitCode(err), err: err}
+	default:
+		return &exitError{code: exitBagError, err: err}
 	}
-	return &exitError{code: exitBagError, err: err}
+}
+
+// forEitherKind makes a command for jobs of either kind exit so that no error is taken for a number of failed
+// tasks: what comes before the kind is known has an exit code of its own.
+func forEitherKind(c *cobra.Command) *cobra.Command {
+	args, run := c.Args, c.RunE
+	c.SetFlagErrorFunc(func(c *cobra.Command, err error) error { return kindError("", flagError(c, err)) })
+	c.Args = func(c *cobra.Command, words []string) error { return kindError("", args(c, words)) }
+	c.RunE = func(c *cobra.Command, words []string) error { return kindError("", run(c, words)) }
+	return c
 }
 
 // jobExit returns the error that stands for how a job ended, nil where it is done.

@@ -28,11 +28,12 @@ func TestMisspelt(t *testing.T) {
 		{[]string{"bag", "-j4", "true"}, "there is no flag -j; here it is --throttle", 255},
 		{[]string{"bag", "--timeout=4", "true"}, "there is no flag --timeout; here it is --time-limit", 255},
 		{[]string{"bag", "-J"}, "flag needs an argument: 'J' in -J; see berth bag --help", 255},
-		{[]string{"wait", "--timeout=4"}, "there is no flag --timeout; see berth wait --help", 1},
+		{[]string{"wait", "--timeout=4"}, "there is no flag --timeout; see berth wait --help", 255},
 		{[]string{"cancel"}, "cancel wants a job; name it by id or number, or write last for the last one", 1},
-		{[]string{"wait", "1", "2"}, "wait takes one job, but there are 2 arguments", 1},
+		{[]string{"wait", "1", "2"}, "wait takes one job, but there are 2 arguments", 255},
 		{[]string{"status", "all"}, `status takes no argument, but there is "all"`, 1},
-		{[]string{"run"}, "run takes one job file, but there are 0 arguments; see berth run --help", 1},
+		{[]string{"run"}, "run takes one job file, but there are 0 arguments; see berth run --help", 255},
+		{[]string{"resume", "--bogus"}, "there is no flag --bogus; see berth resume --help", 255},
 	}
 	for _, tt := range tests {
 		root := newRoot()

@@ -18,6 +18,7 @@ import (
 type FileOptions struct {
 	Request RequestOptions
 	Env     []string // what tasks inherit; nil: the environment of this process
+	Kind    job.Kind // of the file that was read last; empty: not known, as it cannot be read
 }
 
 // Job is what a job file comes to.
@@ -47,6 +48,7 @@ func (o *FileOptions) Job(file, dir string, stdin io.Reader) (*Job, error) {
 	if err != nil {
 		return nil, err
 	}
+	o.Kind = f.Kind
 	if f.Dir != "" {
 		if dir = f.Dir; !filepath.IsAbs(dir) {
 			dir = filepath.Join(filepath.Dir(path), dir)
