@@ -8,6 +8,7 @@ import (
 	"io"
 	"path/filepath"
 	"slices"
+	"strings"
 
 	"github.com/dsnet/compress/bzip2"
 	"github.com/klauspost/compress/gzip"
@@ -34,9 +35,10 @@ var codecs = []codec{
 	{"bzip2", ".bz2", "BZh", newBzip2Reader, newBzip2Writer},
 }
 
-// codecOf returns the codec of an input file by its name, nil for a plain file.
+// codecOf returns the codec of an input file by its name, in letters of either case, nil
+// for a plain file.
 func codecOf(path string) *codec {
-	for i, suffix := 0, filepath.Ext(path); i < len(codecs); i++ {
+	for i, suffix := 0, strings.ToLower(filepath.Ext(path)); i < len(codecs); i++ {
 		if codecs[i].suffix == suffix {
 			return &codecs[i]
 		}
@@ -46,10 +48,12 @@ func codecOf(path string) *codec {
 
 // foreignSuffixes end the names of compressed files and archives that berth does not
 // unpack: those that Hadoop would, and the common ones that it would not either.
-var foreignSuffixes = []string{".deflate", ".snappy", ".lz4", ".lzo", ".lzo_deflate", ".xz", ".lzma", ".Z", ".br", ".zip", ".7z", ".tgz"}
+var foreignSuffixes = []string{".deflate", ".snappy", ".lz4", ".lzo", ".lzo_deflate", ".xz", ".lzma", ".z", ".br", ".zip", ".7z", ".tgz"}
 
 // isForeign reports whether a file looks compressed in a way that is not unpacked.
-func isForeign(path string) bool { return slices.Contains(foreignSuffixes, filepath.Ext(path)) }
+func isForeign(path string) bool {
+	return slices.Contains(foreignSuffixes, strings.ToLower(filepath.Ext(path)))
+}
 
 // codecNamed returns the codec for output, nil for none.
 func codecNamed(name string) (*codec, error) {

@@ -97,7 +97,7 @@ func TestCodecNamed(t *testing.T) {
 	if _, err := codecNamed("lzo"); job.CodeOf(err) != job.CodeConfig {
 		t.Errorf("lzo: got %v", err)
 	}
-	for path, want := range map[string]string{"a.gz": "gzip", "a.tar.zst": "zstd", "a.bz2": "bzip2", "gz": "", "a.GZ": "", "a.gz.txt": ""} {
+	for path, want := range map[string]string{"a.gz": "gzip", "a.tar.zst": "zstd", "a.bz2": "bzip2", "gz": "", "a.GZ": "gzip", "A.Tar.Zst": "zstd", "a.gz.txt": ""} {
 		got := ""
 		if c := codecOf(path); c != nil {
 			got = c.name

@@ -1,6 +1,7 @@
 package mapreduce
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -32,7 +33,8 @@ type finder struct {
 
 // Job keys on folders below input folders. Hadoop refuses such folders unless the
 // first key is true. Here it is by default, as whoever names a source tree means
-// what is in it; false brings Hadoop's behaviour back.
+// what is in it; false brings Hadoop's behaviour back. So does the second key, by itself:
+// it passes over such folders.
 const (
 	recursiveKey    = "mapreduce.input.fileinputformat.input.dir.recursive"
 	oldRecursiveKey = "mapred.input.dir.recursive"
@@ -73,9 +75,11 @@ func (f *finder) included(name string) bool {
 // findInputs returns the input files in the order of their paths. A file that two
 // inputs name is there twice, as in Hadoop.
 func findInputs(spec *job.MapReduceSpec) (*finder, error) {
-	f := &finder{
-		recursive:  !strings.EqualFold(spec.Conf[recursiveKey], "false") && !strings.EqualFold(spec.Conf[oldRecursiveKey], "false"),
-		ignoreDirs: strings.EqualFold(spec.Conf[ignoreDirsKey], "true"),
+	f := &finder{ignoreDirs: strings.EqualFold(spec.Conf[ignoreDirsKey], "true")}
+	if recursive := cmp.Or(spec.Conf[recursiveKey], spec.Conf[oldRecursiveKey]); recursive == "" {
+		f.recursive = !f.ignoreDirs
+	} else {
+		f.recursive = !strings.EqualFold(recursive, "false")
 	}
 	var err error
 	if f.include, err = ParseInclude(spec.Conf[IncludeKey]); err != nil {

@@ -8,31 +8,9 @@ import (
 	"io"
 	"io/fs"
 	"os"
-	"strconv"
 
 	"berth/internal/job"
 )
-
-// dress says what is added to the lines of a file.
-type dress int
-
-const (
-	plainLines  dress = iota
-	offsetLines       // each comes after its offset and a TAB
-	tabbedLines       // each without a TAB gets one at its end
-)
-
-// dressOf returns what a job's mapper reads.
-func dressOf(spec *job.MapReduceSpec) dress {
-	switch {
-	case spec.OffsetKeys:
-		return offsetLines
-	case spec.InputFormat == "KeyValueTextInputFormat" && spec.Mapper.Native == "":
-		return tabbedLines
-	default:
-		return plainLines
-	}
-}
 
 // openRange opens one range of a split.
 func openRange(r job.Range, as dress) (source, error) {
@@ -40,13 +18,13 @@ func openRange(r job.Range, as dress) (source, error) {
 	if err != nil {
 		return nil, inputError(r.Path, err)
 	}
-	src, start, err := newSource(file, r)
+	src, start, mark, err := newSource(file, r)
 	if err != nil {
 		return nil, errors.Join(err, file.Close())
 	}
 	switch as {
 	case offsetLines:
-		return &keyedRange{source: src, offset: start, atStart: true}, nil
+		return &keyedRange{source: src, offset: start, mark: mark, atStart: true}, nil
 	case tabbedLines:
 		return &tabbedRange{source: src}, nil
 	default:
@@ -54,22 +32,35 @@ func openRange(r job.Range, as dress) (source, error) {
 	}
 }
 
-// newSource returns the range's source and the offset of its first line.
-func newSource(file *os.File, r job.Range) (source, int64, error) {
+// byteOrderMark at the start of a file is no part of its first line, as in Hadoop
+// (LineRecordReader.skipUtfByteOrderMark).
+const byteOrderMark = "\xef\xbb\xbf"
+
+// newSource returns the range's source, the offset of the first byte that it hands out,
+// and the length of the byte order mark before that.
+func newSource(file *os.File, r job.Range) (src source, start, mark int64, err error) {
 	info, err := file.Stat()
 	if err != nil {
-		return nil, 0, inputError(r.Path, err)
+		return nil, 0, 0, inputError(r.Path, err)
 	}
 	if info.Size() != r.Size {
-		return nil, 0, changedError(r.Path, r.Size, info.Size())
+		return nil, 0, 0, changedError(r.Path, r.Size, info.Size())
 	}
-	if r.Length >= 0 {
-		p := &plainRange{file: file, pos: r.Offset, end: r.Offset + r.Length, size: r.Size, last: '\n'}
-		err := p.seekLine()
-		return p, p.pos, err
+	if r.Length < 0 {
+		p, err := newPackedRange(file, r)
+		if err != nil {
+			return nil, 0, 0, err
+		}
+		return p, p.mark, p.mark, nil
 	}
-	p, err := newPackedRange(file, r)
-	return p, 0, err
+	p := &plainRange{file: file, pos: r.Offset, end: r.Offset + r.Length, size: r.Size, last: '\n'}
+	if err := p.skipMark(); err != nil {
+		return nil, 0, 0, err
+	}
+	if mark = p.pos - r.Offset; mark == 0 {
+		err = p.seekLine()
+	}
+	return p, p.pos, mark, err
 }
 
 func inputError(path string, err error) error {
@@ -108,6 +99,24 @@ type plainRange struct {
 
 // tailChunk is how much is read at once where a line's end is looked for.
 const tailChunk = 64 << 10
+
+// skipMark moves pos behind a byte order mark at the start of the file. The first line is
+// the range's even if the mark fills it.
+func (p *plainRange) skipMark() error {
+	const n = int64(len(byteOrderMark))
+	if p.pos != 0 || p.end == 0 || p.size < n {
+		return nil
+	}
+	var head [n]byte
+	if err := p.readAt(head[:], 0); err != nil || string(head[:]) != byteOrderMark {
+		return err
+	}
+	p.pos, p.unsaid = n, n
+	if p.pos >= p.end && p.pos < p.size {
+		p.last = 0 // the line goes on behind the range
+	}
+	return nil
+}
 
 // seekLine moves pos from the range's offset to the first line that begins at or
 // after it, or to end where none begins before.
@@ -203,7 +212,9 @@ func (p *plainRange) Close() error { return p.file.Close() }
 type packedRange struct {
 	*decoder
 	file  *countingFile
-	last  byte // handed out last
+	head  []byte // unpacked to look for a byte order mark, and not yet handed out
+	mark  int64  // length of the mark
+	last  byte   // handed out last
 	ended bool
 	told  int64 // bytes of the file told by taken
 }
@@ -224,7 +235,7 @@ func (f *countingFile) Read(b []byte) (int, error) {
 }
 
 // newPackedRange begins to unpack a file; an empty file holds no lines.
-func newPackedRange(file *os.File, r job.Range) (source, error) {
+func newPackedRange(file *os.File, r job.Range) (*packedRange, error) {
 	p := &packedRange{file: &countingFile{File: file}, last: '\n', ended: r.Size == 0}
 	if p.ended {
 		return p, nil
@@ -234,12 +245,35 @@ func newPackedRange(file *os.File, r job.Range) (source, error) {
 		return nil, fmt.Errorf("%s: split takes it for compressed", r.Path)
 	}
 	var err error
-	p.decoder, err = newDecoder(r.Path, c, bufio.NewReaderSize(p.file, 128<<10))
-	return p, err
+	if p.decoder, err = newDecoder(r.Path, c, bufio.NewReaderSize(p.file, 128<<10)); err != nil {
+		return nil, err
+	}
+	if err := p.skipMark(); err != nil {
+		return nil, errors.Join(err, p.decoder.Close())
+	}
+	return p, nil
+}
+
+// skipMark drops a byte order mark at the start of what is unpacked.
+func (p *packedRange) skipMark() error {
+	head := make([]byte, len(byteOrderMark))
+	n, err := io.ReadFull(p.decoder, head)
+	if err != nil && err != io.EOF && err != io.ErrUnexpectedEOF { // those of fewer bytes, which are no errors of the decoder's
+		return err
+	}
+	if p.head = head[:n]; string(p.head) == byteOrderMark {
+		p.head, p.mark = nil, int64(n)
+	}
+	return nil
 }
 
 // Read unpacks, and ends the last line.
 func (p *packedRange) Read(b []byte) (int, error) {
+	if len(p.head) > 0 && len(b) > 0 {
+		n := copy(b, p.head)
+		p.head, p.last = p.head[n:], b[n-1]
+		return n, nil
+	}
 	for len(b) > 0 && !p.ended {
 		n, err := p.decoder.Read(b)
 		if n > 0 {
@@ -276,58 +310,4 @@ func (p *packedRange) Close() error {
 		err = errors.Join(p.decoder.Close(), err)
 	}
 	return err
-}
-
-// keyedRange puts each line's offset and a TAB before it.
-type keyedRange struct {
-	source
-	offset  int64  // of the next byte of in
-	atStart bool   // a line begins there
-	key     []byte // to be handed out before in
-	in      []byte
-	buf     [tailChunk]byte
-	keyBuf  [24]byte
-}
-
-// Read hands out keys and lines.
-func (k *keyedRange) Read(b []byte) (int, error) {
-	n := 0
-	for n < len(b) {
-		if len(k.key) > 0 {
-			m := copy(b[n:], k.key)
-			k.key = k.key[m:]
-			n += m
-			continue
-		}
-		if len(k.in) == 0 {
-			if n > 0 {
-				break
-			}
-			m, err := k.source.Read(k.buf[:])
-			if m == 0 {
-				return 0, err
-			}
-			k.in = k.buf[:m]
-		}
-		if k.atStart {
-			k.key = append(strconv.AppendInt(k.keyBuf[:0], k.offset, 10), '\t')
-			k.atStart = false
-			continue
-		}
-		n += k.line(b[n:])
-	}
-	return n, nil
-}
-
-// line hands out what is there of a line, at most to its end.
-func (k *keyedRange) line(b []byte) int {
-	part := k.in
-	if i := bytes.IndexByte(part, '\n'); i >= 0 {
-		part = part[:i+1]
-	}
-	m := copy(b, part)
-	k.atStart = m > 0 && part[m-1] == '\n'
-	k.in = k.in[m:]
-	k.offset += int64(m)
-	return m
 }
