@@ -32,6 +32,8 @@ type Snapshot struct {
 // Queue is what a batch system says of its jobs and rules. Nodes are named by their
 // index in Snapshot.Nodes.
 type Queue struct {
+	// ID tells the cluster from others that may have the same name; empty where there is but one.
+	ID           string        `json:"id,omitempty"`
 	Cluster      string        `json:"cluster"` // its name
 	User         string        `json:"user"`    // who looks
 	Partitions   []Partition   `json:"partitions"`

@@ -58,9 +58,9 @@ func (c *Client) Stop(ctx context.Context, force bool) error {
 	return c.call(ctx, http.MethodPost, fmt.Sprintf("/v1/server/stop?force=%t", force), nil, nil)
 }
 
-// Submit hands in a run.
+// Submit hands in a run, with the environment of this process.
 func (c *Client) Submit(ctx context.Context, id job.ID) error {
-	return c.call(ctx, http.MethodPost, "/v1/jobs", Submit{ID: id}, nil)
+	return c.call(ctx, http.MethodPost, "/v1/jobs", Submit{ID: id, Env: os.Environ()}, nil)
 }
 
 // Jobs lists the jobs that the coordinator has.
@@ -82,8 +82,9 @@ func (c *Client) Cancel(ctx context.Context, id job.ID, reason string) error {
 	return c.call(ctx, http.MethodPost, "/v1/jobs/"+string(id)+"/cancel", Cancel{reason}, nil)
 }
 
-// Resume lets a job that is over go on.
+// Resume lets a job that is over go on, in the environment of this process.
 func (c *Client) Resume(ctx context.Context, id job.ID, r Resume) error {
+	r.Env = os.Environ()
 	return c.call(ctx, http.MethodPost, "/v1/jobs/"+string(id)+"/resume", r, nil)
 }
 

@@ -38,6 +38,8 @@ type Server struct {
 // Submit asks for a run whose folder is complete to be taken on.
 type Submit struct {
 	ID job.ID `json:"id"`
+	// Env is the environment in which the command reached the place that the run is planned for.
+	Env []string `json:"env,omitempty"`
 }
 
 // Cancel asks for a job to be stopped.
@@ -47,7 +49,8 @@ type Cancel struct {
 
 // Resume asks for a job that is over to go on.
 type Resume struct {
-	Failed bool `json:"failed"` // its failed tasks are tried anew, too
+	Failed bool     `json:"failed"`        // its failed tasks are tried anew, too
+	Env    []string `json:"env,omitempty"` // as in Submit
 }
 
 // Explanation says why a job is where it is.

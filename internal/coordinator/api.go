@@ -74,11 +74,11 @@ func (s *Server) postJob(w http.ResponseWriter, r *http.Request) {
 		answer(w, nil, badRequest(err))
 		return
 	}
-	answer(w, struct{}{}, s.submit(req.ID))
+	answer(w, struct{}{}, s.submit(req.ID, req.Env...))
 }
 
 // submit takes on a run whose folder a command has written.
-func (s *Server) submit(id job.ID) error {
+func (s *Server) submit(id job.ID, env ...string) error {
 	if s.lookup(id) != nil {
 		return nil // the command asks again, as the coordinator before died before it could answer
 	}
@@ -91,6 +91,9 @@ func (s *Server) submit(id job.ID) error {
 	}
 	p, err := run.LoadPlan(l.run)
 	if err != nil {
+		return err
+	}
+	if err := s.enter(p.Alloc, env); err != nil {
 		return err
 	}
 	return s.call(func() error { return s.takeOn(l, replan.Work(l.spec, p)) })
@@ -178,6 +181,9 @@ func (s *Server) resume(ctx context.Context, id job.ID, req control.Resume) erro
 	}
 	p, err := run.LoadPlan(fresh.run)
 	if err != nil {
+		return err
+	}
+	if err := s.enter(p.Alloc, req.Env); err != nil {
 		return err
 	}
 	return s.call(func() error {

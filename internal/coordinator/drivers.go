@@ -12,7 +12,6 @@ import (
 	"berth/internal/engine"
 	"berth/internal/job"
 	"berth/internal/predict"
-	"berth/internal/wire"
 )
 
 // hasSlurm reports whether Slurm's commands are installed here. Whether a controller
@@ -23,18 +22,18 @@ func hasSlurm() bool {
 }
 
 // addDrivers adds the drivers for the places that can be reached from here.
-func (s *Server) addDrivers(ca *wire.CA) error {
-	if err := s.addLocal(ca); err != nil {
+func (s *Server) addDrivers() error {
+	if err := s.addLocal(); err != nil {
 		return err
 	}
-	if hasSlurm() {
-		s.addSlurm(ca)
+	if s.batchHere() {
+		s.addSlurm()
 	}
 	return nil
 }
 
 // addLocal adds the driver for this machine.
-func (s *Server) addLocal(ca *wire.CA) error {
+func (s *Server) addLocal() error {
 	m, err := local.ThisMachine()
 	if err != nil {
 		return err
@@ -46,19 +45,21 @@ func (s *Server) addLocal(ca *wire.CA) error {
 	}
 	s.places.add(local.Name, local.New(local.Options{
 		Exe: s.opts.Exe, Dir: dir, Scratch: local.DefaultScratch(), Machine: m,
-		Issue:  issuer(ca, s.reach.local),
+		Issue:  issuer(s.callers.ca, s.reach.local),
 		Report: s.input, Now: s.now, Log: s.log,
 	}))
 	return nil
 }
 
-// addSlurm adds the driver for the Slurm cluster that this machine is a login node of.
+func (s *Server) slurmDir() string { return filepath.Join(s.home.Server(), slurm.Name) }
+
+// addSlurm adds the driver for the Slurm clusters that jobs of this machine go to. It runs in the loop, or before it.
 // What its nodes need lies in the state folder, which they see, and so does map output,
 // so that it outlives the allocation that made it, unless --scratch says otherwise.
-func (s *Server) addSlurm(ca *wire.CA) {
-	d := slurm.New(slurm.Options{
-		Exe: s.opts.Exe, Dir: filepath.Join(s.home.Server(), slurm.Name), Scratch: filepath.Join(s.home.Dir, "scratch"),
-		Issue:  issuer(ca, s.reach.nodes),
+func (s *Server) addSlurm() {
+	d := slurm.NewClusters(slurm.Options{
+		Exe: s.opts.Exe, Dir: s.slurmDir(), Scratch: filepath.Join(s.home.Dir, "scratch"),
+		Issue:  issuer(s.callers.ca, s.reach.nodes),
 		Report: s.input, Now: s.now, Log: s.log, Env: os.Environ(),
 	})
 	if err := d.Sweep(append(s.known(), s.engine.Uncleared()...)); err != nil {

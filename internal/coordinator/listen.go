@@ -12,7 +12,8 @@ type reach struct {
 }
 
 // listenForWorkers begins to listen where Options.Listen says. Where that names no host it
-// is on all interfaces if nodes of a batch system may dial, else for this machine alone.
+// is on all interfaces if nodes of a batch system may dial, or a port is named, which is
+// for their sake; else for this machine alone.
 func (s *Server) listenForWorkers(id *wire.Identity, batch bool) (*wire.Listener, error) {
 	place, err := wire.ParsePlace(s.opts.Listen)
 	if err != nil {
@@ -20,7 +21,7 @@ func (s *Server) listenForWorkers(id *wire.Identity, batch bool) (*wire.Listener
 	}
 	switch {
 	case place.Host != "":
-	case batch:
+	case batch || place.To > 0:
 		place.Host = wire.Everywhere
 	default:
 		place.Host = "127.0.0.1"

@@ -48,11 +48,11 @@ func (s *Server) planRest(ctx context.Context, l *live, a engine.Plan) (plan.Pla
 	if err != nil {
 		return plan.Plan{}, err
 	}
-	d := s.places.driver(old.Alloc.On)
+	d := s.driverOf(old)
 	if d == nil {
 		return plan.Plan{}, &job.Error{Class: job.Transient, Where: old.Alloc.On, What: "its commands are not on the coordinator's PATH"}
 	}
-	snap, err := d.Snapshot(ctx)
+	snap, err := snapshot(ctx, d, old)
 	if err != nil {
 		return plan.Plan{}, err
 	}

@@ -69,6 +69,8 @@ type Server struct {
 	endPlanning context.CancelFunc
 
 	places   *places
+	callers  callers
+	entering sync.Mutex // held while a place is added
 	journals *journal.Set
 	outputs  *outputs
 	nodes    *report.Nodes
@@ -147,12 +149,13 @@ func (s *Server) serveAll(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	workers, err := s.listenForWorkers(id, hasSlurm())
+	workers, err := s.listenForWorkers(id, s.batchHere())
 	if err != nil {
 		return err
 	}
 	defer func() { _ = workers.Close() }()
-	if err := s.addDrivers(ca); err != nil {
+	s.callers = callers{ca, id}
+	if err := s.addDrivers(); err != nil {
 		return err
 	}
 	commands, err := control.Listen(s.home.Socket())

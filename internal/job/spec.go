@@ -233,6 +233,9 @@ type Batch struct {
 	Exclusive  bool     `msgpack:"x,omitempty" json:"exclusive,omitempty"`
 	Args       []string `msgpack:"g,omitempty" json:"args,omitempty"` // for sbatch, verbatim
 	Name       string   `msgpack:"n,omitempty" json:"name,omitempty"` // what the queue shows it as
+	// Cluster tells clusters apart that the same driver reaches (cluster.Queue.ID); empty:
+	// the one of the coordinator's own environment, as in journals of older versions.
+	Cluster string `msgpack:"cl,omitempty" json:"cluster,omitempty"`
 }
 
 // Batch returns what the request asks of a batch system in that partition.
@@ -243,7 +246,7 @@ func (r *Request) Batch(partition string) Batch {
 // Key returns what two elastic requests must have in common to serve the same jobs:
 // everything but the name.
 func (b Batch) Key() string {
-	return fmt.Sprintf("%q", []string{b.Partition, b.Account, b.QOS, b.Constraint, strconv.FormatBool(b.Exclusive), fmt.Sprintf("%q", b.Args)})
+	return fmt.Sprintf("%q", []string{b.Cluster, b.Partition, b.Account, b.QOS, b.Constraint, strconv.FormatBool(b.Exclusive), fmt.Sprintf("%q", b.Args)})
 }
 
 // Total returns the number of tasks of the job.

@@ -25,7 +25,7 @@ func (a *adaptor) request(o *option) job.AllocRequest {
 		SortMemory: l.SortMemory, Scratch: r.Scratch, Elastic: true,
 		Batch: r.Batch(o.place.part.Name),
 	}
-	req.Batch.Name = "berth-" + nameOf(a.q.Spec)
+	req.Batch.Name, req.Batch.Cluster = "berth-"+nameOf(a.q.Spec), a.q.Snap.Queue.ID
 	if o.time != cluster.Unbounded {
 		req.Time = o.time
 	}

@@ -107,11 +107,13 @@ func Rest(r engine.Rest) *plan.Rest {
 func Idle(a engine.AllocStatus) bool { return a.Idle && a.Begun && a.Request.Elastic }
 
 // Serves reports whether an allocation that waits for work would serve a job that is to run
-// on that driver and partition: it was asked for as the job's own would be (engine, pools). A
-// job whose number of nodes or time is given gets just that.
-func Serves(r *job.Request, on, partition string, req job.AllocRequest) bool {
+// on that driver, cluster and partition: it was asked for as the job's own would be (engine,
+// pools). A job whose number of nodes or time is given gets just that.
+func Serves(r *job.Request, on, cluster, partition string, req job.AllocRequest) bool {
 	if r.MinNodes > 0 || r.WallTime == job.WallMax {
 		return false
 	}
-	return req.On == on && req.Scratch == r.Scratch && req.Batch.Key() == r.Batch(partition).Key()
+	own := r.Batch(partition)
+	own.Cluster = cluster
+	return req.On == on && req.Scratch == r.Scratch && req.Batch.Key() == own.Key()
 }

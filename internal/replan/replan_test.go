@@ -97,7 +97,7 @@ func TestQuestion(t *testing.T) {
 func TestServes(t *testing.T) {
 	own := job.AllocRequest{On: "slurm", Scratch: "/s", Elastic: true, Batch: job.Batch{Partition: "p", Account: "a", Name: "other"}}
 	r := job.Request{Scratch: "/s", Account: "a"}
-	if !Serves(&r, "slurm", "p", own) {
+	if !Serves(&r, "slurm", "", "p", own) {
 		t.Error("the same is not served")
 	}
 	for name, change := range map[string]func(r *job.Request, req *job.AllocRequest){
@@ -109,7 +109,7 @@ func TestServes(t *testing.T) {
 		"all the time":      func(r *job.Request, _ *job.AllocRequest) { r.WallTime = job.WallMax },
 	} {
 		r, req := r, own
-		if change(&r, &req); Serves(&r, "slurm", "p", req) {
+		if change(&r, &req); Serves(&r, "slurm", "", "p", req) {
 			t.Errorf("%s is served", name)
 		}
 	}

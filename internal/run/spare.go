@@ -38,7 +38,7 @@ func (at *place) use(h home.Home, spec *job.Spec, spare []Spare) {
 // serves reports whether an allocation would serve the job.
 func (at *place) serves(spec *job.Spec, req job.AllocRequest) bool {
 	r := &spec.Request
-	return replan.Serves(r, at.snap.Driver, cmp.Or(r.Partition, at.defaultPartition()), req)
+	return replan.Serves(r, at.snap.Driver, at.snap.Queue.ID, cmp.Or(r.Partition, at.defaultPartition()), req)
 }
 
 // defaultPartition returns the name of the partition of jobs that name none; "" without one.

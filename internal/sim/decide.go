@@ -36,7 +36,7 @@ func (c *coordinator) decide(a *app, rest *engine.Rest) (plan.Plan, error) {
 func (c *coordinator) idle(a *app) []plan.Live {
 	var out []plan.Live
 	for _, l := range c.engine.Allocs() {
-		if replan.Idle(l) && replan.Serves(&a.spec.Request, siteName, partition, l.Request) {
+		if replan.Idle(l) && replan.Serves(&a.spec.Request, siteName, "", partition, l.Request) {
 			out = append(out, plan.Live{Request: l.Request, Start: l.Began, Ends: l.Ends})
 		}
 	}

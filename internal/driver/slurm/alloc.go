@@ -84,6 +84,11 @@ func (d *Driver) prepare(a *alloc) error {
 	if err := os.MkdirAll(a.dir, 0o700); err != nil {
 		return folderError(a.dir, err)
 	}
+	if d.opts.Cluster != "" {
+		if err := os.WriteFile(filepath.Join(a.dir, clusterFile), []byte(d.opts.Cluster), 0o600); err != nil {
+			return folderError(a.dir, err)
+		}
+	}
 	c := driver.WorkerConfig{Capacity: a.req.PerNode, Scratch: d.scratch(a), SortMemory: a.req.SortMemory}
 	if err := home.WriteJSON(a.file(0, configEnd), c); err != nil { // the folder's name is noted before there is one
 		return err

@@ -46,7 +46,7 @@ func (d *Driver) withdraw(ctx context.Context, a *alloc) (over bool, err error) 
 		a.job = id
 		d.mu.Unlock()
 	}
-	_, err = d.client.run(ctx, "scancel", a.job)
+	_, err = d.client().run(ctx, "scancel", a.job)
 	if errors.Is(err, errGone) {
 		return false, nil // a poll tells whether it is
 	}

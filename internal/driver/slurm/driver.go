@@ -34,7 +34,8 @@ type Options struct {
 	Exe     string   // path of the berth program, on a file system that the nodes share
 	Dir     string   // folder that holds a folder per allocation, on a file system that the nodes share
 	Scratch string   // root of folders for intermediate data if the request names none; private to the user
-	Env     []string // the user's environment; nil: that of this process
+	Env     []string // the user's environment, which Use may change; nil: that of this process
+	Cluster string   // which cluster that leads to (cluster.Queue.ID); empty: not told apart
 
 	Poll       time.Duration // between two looks at jobs while something is about to change; 0: 5 s
 	RetryFirst time.Duration // between a submission that failed and the next; it doubles; 0: 1 s
@@ -49,13 +50,13 @@ type Options struct {
 
 // Driver runs workers on the nodes of a Slurm cluster.
 type Driver struct {
-	opts   Options
-	client client
+	opts   Options // without Env
 	told   *driver.Outbox // what is to be reported
 	wake   chan struct{}  // something is to be done now
 	gone   sync.WaitGroup // removals under way
 
 	mu     sync.Mutex
+	slurm  client             // with the environment of the job that came last
 	allocs []*alloc           // in the order they were asked for
 	stop   context.CancelFunc // ends the loop; nil: it does not run yet
 	done   chan struct{}      // closed when the loop has ended
@@ -89,11 +90,32 @@ func New(opts Options) *Driver {
 	if opts.Log == nil {
 		opts.Log = slog.New(slog.DiscardHandler)
 	}
-	return &Driver{opts: opts, client: client{env: opts.Env}, told: driver.NewOutbox(opts.Report), wake: make(chan struct{}, 1), done: make(chan struct{})}
+	return &Driver{opts: opts, slurm: client{env: opts.Env}, told: driver.NewOutbox(opts.Report), wake: make(chan struct{}, 1), done: make(chan struct{})}
 }
 
 // Name returns "slurm".
 func (d *Driver) Name() string { return Name }
+
+// Use has Slurm's commands run in that environment from now on, and tries at once what failed in
+// the one before. It must lead to the same cluster.
+func (d *Driver) Use(env []string) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.slurm = client{env: env}
+	d.submit.reset()
+	d.nextPoll = 0
+	for _, a := range d.allocs {
+		a.submit.next, a.cancel.next = 0, 0
+	}
+	d.nudge()
+}
+
+// client returns what runs Slurm's commands.
+func (d *Driver) client() client {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return d.slurm
+}
 
 // Request submits a job for the allocation, as soon as Slurm takes it.
 func (d *Driver) Request(_ context.Context, id job.AllocID, req job.AllocRequest) error {
@@ -194,22 +216,36 @@ func (d *Driver) Clear(_ context.Context, id job.AllocID) error {
 // folders: those whose journal was lost, or whose release a coordinator did not live to
 // see through. known are those that are not over, or not cleared yet.
 func (d *Driver) Sweep(known []job.AllocID) error {
-	folders, err := os.ReadDir(d.opts.Dir)
+	ids, err := unknown(d.opts.Dir, known)
+	for _, id := range ids {
+		d.sweep(id)
+	}
+	return err
+}
+
+// unknown returns the allocations that have a folder in dir and are not known.
+func unknown(dir string, known []job.AllocID) ([]job.AllocID, error) {
+	folders, err := os.ReadDir(dir)
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil
+		return nil, nil
 	}
 	if err != nil {
-		return &job.Error{Class: job.Fatal, Code: job.CodeIO, Where: d.opts.Dir, What: "cannot list the allocations", Err: err}
+		return nil, &job.Error{Class: job.Fatal, Code: job.CodeIO, Where: dir, What: "cannot list the allocations", Err: err}
 	}
+	var ids []job.AllocID
 	for _, f := range folders {
-		a := &alloc{id: job.AllocID(f.Name()), dir: filepath.Join(d.opts.Dir, f.Name()), released: true, clear: true}
-		if !f.IsDir() || slices.Contains(known, a.id) {
-			continue
+		if id := job.AllocID(f.Name()); f.IsDir() && !slices.Contains(known, id) {
+			ids = append(ids, id)
 		}
-		a.job, a.maybe = a.noted()
-		d.add(a)
 	}
-	return nil
+	return ids, nil
+}
+
+// sweep cancels the job of an allocation that nobody knows, and removes its folder.
+func (d *Driver) sweep(id job.AllocID) {
+	a := &alloc{id: id, dir: filepath.Join(d.opts.Dir, string(id)), released: true, clear: true}
+	a.job, a.maybe = a.noted()
+	d.add(a)
 }
 
 // Close stops watching; allocations live on. It waits a little for Slurm to take

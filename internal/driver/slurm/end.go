@@ -19,7 +19,7 @@ func (d *Driver) account(ctx context.Context, a *alloc) watched {
 	if err != nil || !s.accounting {
 		return watched{}
 	}
-	out, err := d.client.run(ctx, "sacct", "--noheader", "--parsable2", "--allocations", "--jobs="+a.job, "--format=State,Reason,ExitCode,End")
+	out, err := d.client().run(ctx, "sacct", "--noheader", "--parsable2", "--allocations", "--jobs="+a.job, "--format=State,Reason,ExitCode,End")
 	if err != nil {
 		d.opts.Log.Info("accounting does not tell how a job ended", "job", a.job, "err", err)
 		return watched{}

@@ -1,9 +1,12 @@
 package slurm
 
 import (
+	"crypto/sha256"
+	"encoding/hex"
 	"slices"
 	"strings"
 	"time"
+	"unicode"
 
 	"berth/internal/cluster"
 	"berth/internal/job"
@@ -12,6 +15,7 @@ import (
 // site is what scontrol show config says that matters here.
 type site struct {
 	cluster    string
+	id         string // tells the cluster from others of the same name
 	version    string
 	memory     bool // memory is given to jobs: what is asked for is had, and no more
 	wholeNodes bool // nodes are never shared (select/linear)
@@ -21,11 +25,24 @@ type site struct {
 func parseSite(out string) site {
 	c := parseConfig(out)
 	return site{
-		cluster: c["ClusterName"], version: c["SLURM_VERSION"],
+		cluster: c["ClusterName"], id: clusterID(c), version: c["SLURM_VERSION"],
 		memory:     strings.Contains(strings.ToUpper(c["SelectTypeParameters"]), "MEMORY"),
 		wholeNodes: c["SelectType"] == "select/linear",
 		accounting: c["AccountingStorageType"] == "accounting_storage/slurmdbd",
 	}
+}
+
+// clusterID names a cluster by its configuration: by its name, for people, and by a hash of its
+// first controller and port, as small clusters often have the same name. It fits a file's name.
+func clusterID(config map[string]string) string {
+	sum := sha256.Sum256([]byte(strings.Join([]string{config["ClusterName"], config["SlurmctldHost[0]"], config["SlurmctldPort"]}, "\n")))
+	name := strings.Map(func(r rune) rune {
+		if r < 128 && (unicode.IsLetter(r) || unicode.IsDigit(r) || r == '-' || r == '_') {
+			return r
+		}
+		return -1
+	}, config["ClusterName"])
+	return name + "-" + hex.EncodeToString(sum[:6])
 }
 
 // node is a node with what only a whole snapshot can judge.

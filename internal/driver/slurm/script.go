@@ -11,6 +11,8 @@ const (
 	slurmLog   = "slurm.log" // what Slurm and the scripts say
 	nodeScript = "node.sh"   // what srun starts on each node
 	jobFile    = "job"       // the Slurm job's id, as sbatch printed it
+
+	clusterFile = "cluster" // which cluster the allocation is on (Options.Cluster)
 )
 
 // Ends of names of a rank's files.

@@ -23,11 +23,12 @@ type texts struct {
 // jobs of hidden partitions are, where they hold nodes that can be seen.
 func (d *Driver) Snapshot(ctx context.Context) (cluster.Snapshot, error) {
 	at := d.opts.Now()
-	t, err := d.client.look(ctx)
+	c := d.client()
+	t, err := c.look(ctx)
 	if err != nil {
 		return cluster.Snapshot{}, err
 	}
-	snap, err := t.snapshot(userName(d.opts.Env), os.Getuid() == 0)
+	snap, err := t.snapshot(userName(c.env), os.Getuid() == 0)
 	if err != nil {
 		return cluster.Snapshot{}, &job.Error{Class: job.Fatal, Where: "slurm", What: "the queue cannot be read", Err: err}
 	}
@@ -73,7 +74,7 @@ func (t texts) snapshot(user string, admin bool) (cluster.Snapshot, error) {
 	if err != nil {
 		return cluster.Snapshot{}, err
 	}
-	q := &cluster.Queue{Cluster: s.cluster, User: user, Grain: grain}
+	q := &cluster.Queue{Cluster: s.cluster, ID: s.id, User: user, Grain: grain}
 	if q.Reservations, err = parseReservations(t.reservations, user, index); err != nil {
 		return cluster.Snapshot{}, err
 	}

@@ -15,6 +15,9 @@ import (
 // pausedAfter is how many submissions fail in a row before it is called a pause.
 const pausedAfter = 5
 
+// newEnvironment is what a user can do when submissions go on failing.
+const newEnvironment = "; if sinfo answers in your shell, cancel the job and resume it from there, which gives berth that shell's environment"
+
 // soonAfter is how long after a submission its job is looked at; a job that finds free nodes begins at once.
 const soonAfter = defaultRetryFirst
 
@@ -67,7 +70,7 @@ func (d *Driver) placed(a *alloc, id string, err error) {
 func (d *Driver) noteWaiting(err error) {
 	text := "submission failed: %s; next try at %s"
 	if d.submit.failures >= pausedAfter {
-		text = fmt.Sprintf("submission is paused after %d failures", d.submit.failures) + ": %s; next try at %s"
+		text = fmt.Sprintf("submission is paused after %d failures", d.submit.failures) + ": %s; next try at %s" + newEnvironment
 	}
 	for _, a := range d.allocs {
 		if a.job == "" {
@@ -123,7 +126,7 @@ var errSubmitting = &job.Error{Class: job.Transient, Where: "sbatch", What: "an 
 
 // lookUp returns the id of the live job with that script, "" where there is none.
 func (d *Driver) lookUp(ctx context.Context, script string) (string, error) {
-	rows, err := d.client.table(ctx, findFields, "--me", "--states=all")
+	rows, err := d.client().table(ctx, findFields, "--me", "--states=all")
 	if err != nil {
 		return "", err
 	}
@@ -138,13 +141,14 @@ func (d *Driver) sbatch(ctx context.Context, a *alloc, f *os.File, script string
 		return "", err
 	}
 	args := slices.Concat(shapeArgs(a.req, s.memory), ownArgs(a.dir), []string{script})
-	cmd, err := d.client.command(ctx, "sbatch", args...)
+	c := d.client()
+	cmd, err := c.command(ctx, "sbatch", args...)
 	if err != nil {
 		return "", err
 	}
 	defer cmd.cancel()
 	var said bytes.Buffer
-	cmd.Env = jobEnv(d.opts.Env)
+	cmd.Env = jobEnv(c.env)
 	cmd.Stdout, cmd.Stderr = f, &said
 	if err := cmd.Run(); err != nil {
 		return "", cmd.failure(said.String(), err)
@@ -163,7 +167,7 @@ func (d *Driver) theSite(ctx context.Context) (site, error) {
 	if known != nil {
 		return *known, nil
 	}
-	out, err := d.client.run(ctx, "scontrol", "show", "config")
+	out, err := d.client().run(ctx, "scontrol", "show", "config")
 	if err != nil {
 		return site{}, err
 	}
@@ -180,13 +184,14 @@ func (d *Driver) Test(ctx context.Context, req job.AllocRequest) (job.Time, erro
 	if err != nil {
 		return 0, err
 	}
-	cmd, err := d.client.command(ctx, "sbatch", append(shapeArgs(req, s.memory), "--test-only")...)
+	c := d.client()
+	cmd, err := c.command(ctx, "sbatch", append(shapeArgs(req, s.memory), "--test-only")...)
 	if err != nil {
 		return 0, err
 	}
 	defer cmd.cancel()
 	var said bytes.Buffer
-	cmd.Env = jobEnv(d.opts.Env)
+	cmd.Env = jobEnv(c.env)
 	cmd.Stdin, cmd.Stderr = strings.NewReader("#!/bin/sh\n:\n"), &said
 	if err := cmd.Run(); err != nil {
 		return 0, cmd.failure(said.String(), err)

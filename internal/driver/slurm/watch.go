@@ -30,7 +30,7 @@ func (d *Driver) pollDue(ctx context.Context) {
 	if len(ids) == 0 || !due {
 		return
 	}
-	rows, err := d.client.table(ctx, watchFields, "--me", "--states=all", "--jobs="+strings.Join(ids, ","))
+	rows, err := d.client().table(ctx, watchFields, "--me", "--states=all", "--jobs="+strings.Join(ids, ","))
 	if ctx.Err() != nil {
 		return
 	}

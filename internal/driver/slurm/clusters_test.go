@@ -1,0 +1,109 @@
+package slurm
+
+import (
+	"log/slog"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"berth/internal/engine"
+	"berth/internal/job"
+)
+
+// fakeSlurm writes commands of Slurm that note in a file in which environment they were called,
+// and know any job as running. It returns the folder of the commands and that file.
+func fakeSlurm(t *testing.T) (path, calls string) {
+	t.Helper()
+	path, calls = t.TempDir(), filepath.Join(t.TempDir(), "calls")
+	for name, does := range map[string]string{
+		"sbatch":   "echo 17",
+		"squeue":   "exit 0",
+		"scancel":  "exit 0",
+		"sacct":    "exit 0",
+		"scontrol": "echo ClusterName = c",
+	} {
+		text := "#!/bin/sh\necho " + name + " $SLURM_CONF $LD_LIBRARY_PATH >>" + calls + "\n" + does + "\n"
+		if err := os.WriteFile(filepath.Join(path, name), []byte(text), 0o700); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return path, calls
+}
+
+// TestClusters: each allocation is asked of the cluster, and in the environment, of the job that wants it,
+// whatever the coordinator's own environment is; a later coordinator still knows both.
+func TestClusters(t *testing.T) {
+	path, calls := fakeSlurm(t)
+	dir := filepath.Join(t.TempDir(), "slurm")
+	opts := Options{Exe: "/bin/true", Dir: dir, Scratch: t.TempDir(), Env: []string{"PATH=/nowhere"}, Poll: time.Hour,
+		Issue: func(job.NodeID, string) error { return nil }, Now: now, Report: func(engine.Input) {}, Log: slog.New(slog.DiscardHandler)}
+	said := func(call string) bool {
+		text, _ := os.ReadFile(calls)
+		return slices.Contains(strings.Split(string(text), "\n"), call)
+	}
+	await := func(call string) {
+		t.Helper()
+		for end := time.Now().Add(patience); !said(call); time.Sleep(10 * time.Millisecond) {
+			if time.Now().After(end) {
+				text, _ := os.ReadFile(calls)
+				t.Fatalf("no %q among:\n%s", call, text)
+			}
+		}
+	}
+	do := func(err error) {
+		t.Helper()
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	env := func(conf, lib string) []string {
+		return []string{"PATH=" + path + ":/usr/bin:/bin", "SLURM_CONF=" + conf, "LD_LIBRARY_PATH=" + lib}
+	}
+	on := func(cluster string) job.AllocRequest {
+		return job.AllocRequest{On: Name, Nodes: 1, PerNode: share, Elastic: true, Batch: job.Batch{Cluster: cluster}}
+	}
+
+	first := NewClusters(opts)
+	do(first.Use("one", env("/1/slurm.conf", "/old")))
+	do(first.Use("two", env("/2/slurm.conf", "/old")))
+	do(first.Request(t.Context(), "a1", on("one")))
+	do(first.Request(t.Context(), "a2", on("two")))
+	await("sbatch /1/slurm.conf /old")
+	await("sbatch /2/slurm.conf /old")
+	do(first.Use("two", env("/2/slurm.conf", "/new"))) // by a job that came later
+	do(first.Release(t.Context(), "a2"))
+	await("scancel /2/slurm.conf /new")
+	do(first.Close())
+	if st, err := os.Stat(filepath.Join(EnvironmentsIn(dir), "one.json")); err != nil || st.Mode().Perm() != 0o600 {
+		t.Errorf("the remembered environment: %v, %v", st, err)
+	}
+
+	second := NewClusters(opts)
+	do(second.Adopt(t.Context(), "a1", on("one")))
+	do(second.Request(t.Context(), "a3", on("two")))
+	await("sbatch /2/slurm.conf /new")
+	do(second.Release(t.Context(), "a1"))
+	await("scancel /1/slurm.conf /old")
+	if said("scancel /2/slurm.conf /old") || said("sbatch  ") {
+		t.Error("a call was made in another environment")
+	}
+	do(second.Close())
+}
+
+// TestClusterID: clusters are told apart by name and controller; the name of a file is made of it.
+func TestClusterID(t *testing.T) {
+	config := func(name, host, port string) map[string]string {
+		return map[string]string{"ClusterName": name, "SlurmctldHost[0]": host, "SlurmctldPort": port}
+	}
+	ids := map[string]bool{}
+	for _, c := range []map[string]string{config("linux", "a", "6817"), config("linux", "b", "6817"), config("linux", "a", "7000"), config("../x y", "a", "6817")} {
+		id := clusterID(c)
+		if ids[id] || id != filepath.Base(id) || strings.ContainsAny(id, " .") || id != clusterID(c) {
+			t.Errorf("%v is %q", c, id)
+		}
+		ids[id] = true
+	}
+}
