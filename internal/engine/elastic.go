@@ -223,7 +223,7 @@ func (e *Engine) mindsMisses(a *alloc) bool {
 // has yet to begin.
 func (e *Engine) othersWait(a *alloc) bool {
 	return slices.ContainsFunc(e.allocList, func(b *alloc) bool {
-		return !b.up() && b.req.On == a.req.On && b.pool != a.pool && !b.idle()
+		return !b.up() && b.req.On == a.req.On && b.req.Batch.Cluster == a.req.Batch.Cluster && b.pool != a.pool && !b.idle()
 	})
 }
 

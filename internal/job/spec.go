@@ -1,6 +1,7 @@
 package job
 
 import (
+	"cmp"
 	"fmt"
 	"strconv"
 	"time"
@@ -233,6 +234,9 @@ type Batch struct {
 	Exclusive  bool     `msgpack:"x,omitempty" json:"exclusive,omitempty"`
 	Args       []string `msgpack:"g,omitempty" json:"args,omitempty"` // for sbatch, verbatim
 	Name       string   `msgpack:"n,omitempty" json:"name,omitempty"` // what the queue shows it as
+	// Among are the partitions of which Partition is one, as sbatch takes them, where the job may
+	// run in several: its allocations in any of them serve the same jobs. Empty: Partition alone.
+	Among string `msgpack:"am,omitempty" json:"among,omitempty"`
 	// Cluster tells clusters apart that the same driver reaches (cluster.Queue.ID); empty:
 	// the one of the coordinator's own environment, as in journals of older versions.
 	Cluster string `msgpack:"cl,omitempty" json:"cluster,omitempty"`
@@ -243,10 +247,13 @@ func (r *Request) Batch(partition string) Batch {
 	return Batch{Partition: partition, Account: r.Account, QOS: r.QOS, Constraint: r.Constraint, Exclusive: r.Exclusive, Args: r.BatchArgs}
 }
 
+// Partitions returns the partitions in which allocations serve the jobs that this one serves.
+func (b Batch) Partitions() string { return cmp.Or(b.Among, b.Partition) }
+
 // Key returns what two elastic requests must have in common to serve the same jobs:
-// everything but the name.
+// everything but the name, and but which of several partitions each is in.
 func (b Batch) Key() string {
-	return fmt.Sprintf("%q", []string{b.Cluster, b.Partition, b.Account, b.QOS, b.Constraint, strconv.FormatBool(b.Exclusive), fmt.Sprintf("%q", b.Args)})
+	return fmt.Sprintf("%q", []string{b.Cluster, b.Partitions(), b.Account, b.QOS, b.Constraint, strconv.FormatBool(b.Exclusive), fmt.Sprintf("%q", b.Args)})
 }
 
 // Total returns the number of tasks of the job.

@@ -62,6 +62,7 @@ type adaptor struct {
 	expect   predict.Expected
 	spent    int // placed tasks, see weighing
 	grain    time.Duration
+	among    string // see job.Batch.Among
 	live     []predict.Window
 	notes    []string
 }

@@ -122,6 +122,7 @@ func (d *decision) find() error {
 	if why != "" {
 		d.a.note(why)
 	}
+	d.a.among = among(d.q.Spec.Request.Partition, parts)
 	var first error
 	for _, part := range parts {
 		places, err := d.a.places(part)

@@ -161,7 +161,9 @@ func (s *several) offers(places []*place, done float64) []offer {
 		if len(s.chosen) > 0 {
 			free.line = p.line.Clone()
 			for _, o := range s.chosen {
-				free.line.Add(s.a.instant(o.start), s.a.instant(o.end()), -o.nodes)
+				if shareNodes(p.part, o.place.part) {
+					free.line.Add(s.a.instant(o.start), s.a.instant(o.end()), -o.nodes)
+				}
 			}
 			free.slots = free.line.Slots()
 		}

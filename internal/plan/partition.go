@@ -17,7 +17,7 @@ func partitions(q *Question) (parts []*cluster.Partition, why string, err error)
 	queue, asked := q.Snap.Queue, q.Spec.Request.Partition
 	if asked == "" && q.Rest != nil {
 		for _, l := range q.Rest.Live {
-			asked = l.Request.Batch.Partition
+			asked = l.Request.Batch.Partitions()
 		}
 	}
 	if asked != "" {
@@ -38,6 +38,34 @@ func partitions(q *Question) (parts []*cluster.Partition, why string, err error)
 			What: "no partition is open" + reasonsClosed(queue), Do: "ask whoever runs the cluster"}
 	}
 	return parts, "no partition is the default, so all that are open were weighed", nil
+}
+
+// among returns what tells that a job may run in several partitions (job.Batch.Among): the list
+// that its user named, else all that were weighed; empty where it is but one.
+func among(asked string, parts []*cluster.Partition) string {
+	switch {
+	case strings.Contains(asked, ","):
+		return asked
+	case asked != "" || len(parts) < 2:
+		return ""
+	}
+	names := make([]string, len(parts))
+	for i, p := range parts {
+		names[i] = p.Name
+	}
+	return strings.Join(names, ",")
+}
+
+// shareNodes reports whether nodes that jobs of one partition take are missing in the other.
+func shareNodes(p, q *cluster.Partition) bool {
+	if p == q {
+		return true
+	}
+	in := make(map[int]bool, len(p.Nodes))
+	for _, n := range p.Nodes {
+		in[n] = true
+	}
+	return slices.ContainsFunc(q.Nodes, func(n int) bool { return in[n] })
 }
 
 // named returns the partitions of a list as sbatch takes it: "short,long".

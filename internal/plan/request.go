@@ -26,6 +26,7 @@ func (a *adaptor) request(o *option) job.AllocRequest {
 		Batch: r.Batch(o.place.part.Name),
 	}
 	req.Batch.Name, req.Batch.Cluster = "berth-"+nameOf(a.q.Spec), a.q.Snap.Queue.ID
+	req.Batch.Among = a.among
 	if o.time != cluster.Unbounded {
 		req.Time = o.time
 	}

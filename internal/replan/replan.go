@@ -75,11 +75,11 @@ type Known struct {
 	Measured *Measured        // by this run
 }
 
-// Question asks how what is left of a job is to go on, on allocations of the partition that
-// it has: another's would not serve it.
+// Question asks how what is left of a job is to go on, on allocations of the partitions that
+// it was first planned for: another's would not serve it.
 func Question(k Known, rest engine.Rest) plan.Question {
 	spec := *k.Spec
-	spec.Request.Partition = k.First.Alloc.Batch.Partition
+	spec.Request.Partition = k.First.Alloc.Batch.Partitions()
 	return plan.Question{
 		Now: k.Now, Snap: k.Snap, Spec: &spec,
 		Counts:  plan.Counts{Tasks: k.First.Tasks, InputBytes: k.First.InputBytes},

@@ -50,10 +50,10 @@ type Options struct {
 
 // Driver runs workers on the nodes of a Slurm cluster.
 type Driver struct {
-	opts   Options // without Env
-	told   *driver.Outbox // what is to be reported
-	wake   chan struct{}  // something is to be done now
-	gone   sync.WaitGroup // removals under way
+	opts Options        // without Env
+	told *driver.Outbox // what is to be reported
+	wake chan struct{}  // something is to be done now
+	gone sync.WaitGroup // removals under way
 
 	mu     sync.Mutex
 	slurm  client             // with the environment of the job that came last
