@@ -158,6 +158,17 @@ func (s *Server) release(a engine.Release) {
 	})
 }
 
+// look has the driver find out whether an allocation is still there, one of whose workers has gone.
+func (s *Server) look(id job.AllocID) {
+	if shape := s.shapes[id]; shape.Elastic {
+		s.places.call(shape.On, func(_ context.Context, d driver.Driver) {
+			if w, ok := d.(driver.Watcher); ok {
+				w.Look(id)
+			}
+		})
+	}
+}
+
 // giveBack ends all allocations, before a coordinator without jobs ends.
 func (s *Server) giveBack() {
 	for _, a := range s.engine.Allocs() {

@@ -82,3 +82,32 @@ func TestNoDriver(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// lookedAt is a driver that notes which allocations it is to look at.
+type lookedAt struct {
+	driver.Driver
+	allocs chan job.AllocID
+}
+
+func (d lookedAt) Look(id job.AllocID) { d.allocs <- id }
+func (d lookedAt) Close() error        { return nil }
+
+// TestWorkerGone: when a worker of a batch system has gone, its driver looks at once what became of the allocation.
+func TestWorkerGone(t *testing.T) {
+	s := newServer(Options{Home: home.Home{Dir: t.TempDir()}, Log: slog.New(slog.DiscardHandler)}, policy{}, func() {})
+	d := lookedAt{allocs: make(chan job.AllocID, 9)}
+	s.places.add("batch", d)
+	s.shapes["a1"] = job.AllocRequest{On: "batch", Elastic: true}
+	s.shapes["a2"] = job.AllocRequest{On: "batch"}
+	for _, node := range []job.NodeID{"a2/0", "a3/0", "a1/0"} {
+		ses := &session{node: node}
+		s.sessions[node] = ses
+		s.leave(ses, nil)
+	}
+	if err := s.places.close(time.Minute, time.Minute); err != nil {
+		t.Error(err)
+	}
+	if close(d.allocs); len(d.allocs) != 1 || <-d.allocs != "a1" {
+		t.Error("the driver was not told of the allocation whose worker has gone, or of others")
+	}
+}

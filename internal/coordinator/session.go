@@ -92,6 +92,7 @@ func (s *Server) leave(ses *session, err error) {
 		return
 	}
 	delete(s.sessions, ses.node)
+	s.look(ses.node.Alloc())
 	reason := "connection lost"
 	switch {
 	case ses.retires != "":

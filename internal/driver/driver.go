@@ -39,6 +39,12 @@ type Tester interface {
 	Test(ctx context.Context, req job.AllocRequest) (start job.Time, err error)
 }
 
+// Watcher is a driver that finds out by asking whether an allocation is still there.
+type Watcher interface {
+	// Look has the driver ask soon, as a worker of the allocation has gone.
+	Look(id job.AllocID)
+}
+
 // Reporter takes what a driver observes: AllocUp, AllocNote, NodeDown and AllocDown. It may block, and a
 // driver calls it with none of its locks held (Outbox); it never calls the driver back.
 type Reporter func(engine.Input)

@@ -3,6 +3,7 @@ package job
 import (
 	"fmt"
 	"regexp"
+	"strings"
 )
 
 // ID names a job: its kind and a number that is unique for the user, "bag-17".
@@ -17,6 +18,12 @@ type AllocID string
 
 // Node returns the id of the allocation's node of that rank, counted from 0.
 func (a AllocID) Node(rank int) NodeID { return NodeID(fmt.Sprintf("%s/%d", a, rank)) }
+
+// Alloc returns the allocation that the node belongs to.
+func (n NodeID) Alloc() AllocID {
+	alloc, _, _ := strings.Cut(string(n), "/")
+	return AllocID(alloc)
+}
 
 // Attempt names one try at one task.
 type Attempt struct {

@@ -33,6 +33,8 @@ type alloc struct {
 	clear    bool   // its folders shall go once it has ended
 	down     bool   // its end was reported; its processes may be ending yet
 
+	looks int // so many looks are to follow each other soon: its workers have gone
+
 	ending job.Time // since when its job is seen to be ending; 0: it is not
 
 	submit backoff  // of submissions that are to wait for this allocation's sake

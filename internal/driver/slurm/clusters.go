@@ -27,7 +27,10 @@ type Clusters struct {
 	by map[string]*Driver // by cluster.Queue.ID
 }
 
-var _ driver.Driver = (*Clusters)(nil)
+var (
+	_ driver.Driver  = (*Clusters)(nil)
+	_ driver.Watcher = (*Clusters)(nil)
+)
 
 // NewClusters returns a driver for any cluster. Options.Env leads to the one of requests that
 // name none, as those of older versions.
@@ -113,6 +116,9 @@ func (c *Clusters) Release(ctx context.Context, id job.AllocID) error {
 func (c *Clusters) Clear(ctx context.Context, id job.AllocID) error {
 	return c.holder(id).Clear(ctx, id)
 }
+
+// Look asks for the allocation's job soon, as a worker of it has gone.
+func (c *Clusters) Look(id job.AllocID) { c.holder(id).Look(id) }
 
 // Sweep cancels the jobs of allocations that nobody knows any more, and removes their folders
 // (Driver.Sweep).

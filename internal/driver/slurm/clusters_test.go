@@ -13,14 +13,14 @@ import (
 	"berth/internal/job"
 )
 
-// fakeSlurm writes commands of Slurm that note in a file in which environment they were called,
-// and know any job as running. It returns the folder of the commands and that file.
+// fakeSlurm writes commands of Slurm that note in a file in which environment they were called.
+// They take any job, and never tell that one has ended. It returns the folder of the commands and that file.
 func fakeSlurm(t *testing.T) (path, calls string) {
 	t.Helper()
 	path, calls = t.TempDir(), filepath.Join(t.TempDir(), "calls")
 	for name, does := range map[string]string{
 		"sbatch":   "echo 17",
-		"squeue":   "exit 0",
+		"squeue":   "echo slurm_load_jobs error: Unable to contact slurm controller >&2; exit 1",
 		"scancel":  "exit 0",
 		"sacct":    "exit 0",
 		"scontrol": "echo ClusterName = c",

@@ -65,6 +65,7 @@ type Driver struct {
 	submit   backoff  // of submissions, while the controller is away or takes none
 	poll     backoff  // of looks, while the controller is away
 	away     job.Time // since when the controller does not answer; 0: it does
+	lastPoll job.Time // when jobs were last looked at
 	nextPoll job.Time
 	site     *site // nil: not asked for yet
 }
@@ -72,6 +73,8 @@ type Driver struct {
 var (
 	_ driver.Driver = (*Driver)(nil)
 	_ driver.Tester = (*Driver)(nil)
+
+	_ driver.Watcher = (*Driver)(nil)
 )
 
 // New returns a driver that has no allocation yet.

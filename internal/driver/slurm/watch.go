@@ -82,7 +82,9 @@ func (d *Driver) take(ids []string, jobs map[string]watched, why map[string]end)
 			continue
 		}
 		d.observe(a, w)
+		a.looks = max(a.looks-1, 0)
 	}
+	d.lastPoll = now
 	d.nextPoll = now.Add(d.interval(now))
 }
 
@@ -135,11 +137,35 @@ func (d *Driver) running(a *alloc, w watched) {
 	}
 }
 
+// quickLooks is how many looks follow each other soon once a worker has gone. Slurm may take some
+// seconds to say that a job has ended after its workers were told to end.
+const quickLooks = 10
+
+// Look asks for the allocation's job soon: one whose workers have gone was probably cancelled, and
+// otherwise that would be noticed at the next regular look only.
+func (d *Driver) Look(id job.AllocID) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	a := d.find(id)
+	if a == nil || a.job == "" || a.released || a.down {
+		return
+	}
+	a.looks = quickLooks
+	d.nextPoll = min(d.nextPoll, max(d.lastPoll.Add(d.soon()), d.opts.Now()))
+	d.nudge()
+}
+
+// soon returns the time between two looks while something is known to change.
+func (d *Driver) soon() time.Duration { return min(d.opts.Poll, soonAfter) }
+
 // interval returns when to look again: soon while something is about to change, seldom
 // while the next change that is expected is far away. The lock is held.
 func (d *Driver) interval(now job.Time) time.Duration {
 	wait := slowest * d.opts.Poll
 	for _, a := range d.allocs {
+		if a.looks > 0 {
+			return d.soon()
+		}
 		left := time.Duration(0)
 		if a.next > now && !a.released {
 			left = a.next.Sub(now) / 20
