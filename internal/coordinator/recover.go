@@ -20,7 +20,9 @@ func (s *Server) recover() error {
 	if err != nil {
 		return err
 	}
+	over := outdated{ended: make(map[job.AllocID]job.Time)}
 	torn, err := s.journals.Replay(open, func(e event.Entry) error {
+		over.see(e)
 		s.engine.Replay(e)
 		s.remember(e)
 		return nil
@@ -37,6 +39,7 @@ func (s *Server) recover() error {
 			s.drop(id)
 		}
 	}
+	s.compact(over)
 	for _, j := range s.engine.Jobs() {
 		l := s.jobs[j.ID]
 		if l == nil {

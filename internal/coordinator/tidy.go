@@ -21,6 +21,9 @@ func (s *Server) tidy() {
 	for i, l := range over {
 		s.dismiss(l, i < len(over)-maxOver)
 	}
+	if len(over) > 0 {
+		s.nodes.Dismiss(s.engine.Oldest())
+	}
 }
 
 // overInOrder returns the jobs that are over and of which all is written, oldest first.

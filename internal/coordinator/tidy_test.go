@@ -10,6 +10,7 @@ import (
 	"berth/internal/event"
 	"berth/internal/home"
 	"berth/internal/job"
+	"berth/internal/journal"
 	"berth/internal/plan"
 	"berth/internal/report"
 )
@@ -17,25 +18,32 @@ import (
 // running is a coordinator without workers, drivers and sockets: its loop alone.
 func running(t *testing.T, opts Options) *Server {
 	t.Helper()
+	s, stop := begin(t, opts)
+	t.Cleanup(stop)
+	return s
+}
+
+// begin is running for a coordinator that is stopped before the test ends.
+func begin(t *testing.T, opts Options) (s *Server, stop func()) {
+	t.Helper()
 	p, err := settle(opts)
 	if err != nil {
 		t.Fatal(err)
 	}
 	ctx, cancel := context.WithCancel(t.Context())
-	s := newServer(opts, p, cancel)
+	s = newServer(opts, p, cancel)
 	if err := s.recover(); err != nil {
 		t.Fatal(err)
 	}
 	go func() { _ = s.loop(ctx) }()
-	t.Cleanup(func() {
+	return s, func() {
 		cancel()
 		<-s.stopped
 		s.archiving.Wait()
 		if err := s.journals.Close(); err != nil {
 			t.Error(err)
 		}
-	})
-	return s
+	}
 }
 
 // bag makes the folder of a bag, as its command does, and submits it. Without entries it is
@@ -165,5 +173,47 @@ func TestForgetRefused(t *testing.T) {
 		if err := s.forgetRun(t.Context(), id); job.CodeOf(err) != job.CodeArguments {
 			t.Errorf("%s: %v", id, err)
 		}
+	}
+}
+
+// TestCompactAtStart: a coordinator that starts drops what nobody needs of the allocations of
+// those before it, gives no number twice, and what it keeps is what it would have had.
+func TestCompactAtStart(t *testing.T) {
+	opts := options(t)
+	s, stop := begin(t, opts)
+	var last job.ID
+	for range minCompact + 1 {
+		last = bag(t, s, 1) // asks for an allocation that cannot be had
+		if l := s.lookup(last); l != nil {
+			over, _ := l.ends()
+			<-over
+		}
+	}
+	stop()
+	records := func() (all []event.Record) {
+		if _, err := journal.Replay(opts.Home.Journal(), func(e event.Entry) error {
+			all = append(all, e.Record)
+			return nil
+		}); err != nil {
+			t.Fatal(err)
+		}
+		return all
+	}
+	before := len(records())
+	for range 2 { // the second has nothing to compact
+		_, stop = begin(t, opts)
+		stop()
+		if now := records(); before < 2*minCompact || len(now) != 2 {
+			t.Fatalf("%d records of %d are left: %v", len(now), before, now)
+		}
+	}
+	s = running(t, opts)
+	bag(t, s, 1)
+	if err := s.call(func() error { return nil }); err != nil {
+		t.Fatal(err)
+	}
+	want := job.AllocID(fmt.Sprintf("a%d", minCompact+2))
+	if r, ok := records()[2].(event.AllocRequested); !ok || r.Alloc != want {
+		t.Errorf("the next allocation is %v, want %s", r.Alloc, want)
 	}
 }

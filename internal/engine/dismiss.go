@@ -23,7 +23,36 @@ func (e *Engine) Dismiss(id job.ID, must bool) bool {
 	e.line = slices.DeleteFunc(e.line, func(k *jobState) bool { return j == k })
 	e.dirtyOver = true // map outputs that were kept for it
 	e.touchAllocs()
+	e.dismissNodes()
 	return true
+}
+
+// dismissNodes takes the nodes out of memory that no job in memory can have run on: their
+// allocations ended before the first of the jobs was submitted. Their indices are not used
+// again.
+func (e *Engine) dismissNodes() {
+	first := e.Oldest()
+	for i, n := range e.nodeList {
+		switch {
+		case n == nil || n.state != gone || n.outputs != "" || len(n.live) > 0:
+		case n.alloc == nil && len(e.line) > 0: // known from a job that was replayed
+		case n.alloc != nil && (!n.alloc.ended || len(e.line) > 0 && n.alloc.endedAt >= first):
+		default:
+			delete(e.nodes, n.id)
+			e.nodeList[i] = nil
+		}
+	}
+}
+
+// Oldest returns when the first of the jobs in memory was submitted, 0 without any.
+func (e *Engine) Oldest() job.Time {
+	var first job.Time
+	for i, j := range e.line { // a job that was replayed later stands behind younger ones
+		if i == 0 || j.submitted < first {
+			first = j.submitted
+		}
+	}
+	return first
 }
 
 // remembered reports whether nodes have something of a job that is over, or may have.

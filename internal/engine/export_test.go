@@ -2,6 +2,7 @@ package engine
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 
 	"berth/internal/job"
@@ -177,3 +178,6 @@ func (e *Engine) Nodes() []NodeStatus {
 	}
 	return all
 }
+
+// KnownNodes returns the names of the nodes in memory, sorted.
+func (e *Engine) KnownNodes() []job.NodeID { return slices.Sorted(maps.Keys(e.nodes)) }

@@ -40,8 +40,10 @@ func (e *Engine) dump(w io.Writer) {
 	for _, a := range e.over {
 		a.dump(w)
 	}
-	for _, n := range e.nodeList[1:] {
-		n.dump(w)
+	for _, n := range e.nodeList {
+		if n != nil {
+			n.dump(w)
+		}
 	}
 }
 

@@ -244,10 +244,11 @@ func (e *Engine) nextDeadline() job.Time {
 
 func (e *Engine) recover() {
 	for _, n := range e.nodeList[1:] {
-		switch n.state {
-		case up:
+		switch {
+		case n == nil: // dismissed
+		case n.state == up:
 			e.emit(event.NodeLost{Node: n.id, Reason: "the coordinator was started again"})
-		case gone:
+		case n.state == gone:
 			for _, a := range n.sorted() {
 				e.lose(a, "its node is gone")
 			}

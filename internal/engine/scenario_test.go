@@ -112,6 +112,8 @@ func (s *scenario) query(verb string, a args) bool {
 		s.cfg.Order = sched.Order(a.str("order", ""))
 		s.cfg.Yield = a.str("yield", "") != ""
 		s.e, s.journal = engine.New(s.cfg), nil
+	case "known":
+		fmt.Fprintf(&s.out, "  %v\n", s.e.KnownNodes())
 	case "dismiss":
 		fmt.Fprintf(&s.out, "  %t\n", s.e.Dismiss(a.job(0), a.flag("must")))
 	case "recall":

@@ -64,6 +64,29 @@ func (n *Nodes) Apply(e event.Entry) {
 	}
 }
 
+// Dismiss takes allocations out of memory, with their nodes, that ended before a time: that
+// at which the first of the jobs was submitted which are told of. 0 stands for no jobs: then
+// all go that have ended.
+func (n *Nodes) Dismiss(before job.Time) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	gone := map[job.AllocID]bool{}
+	for id, a := range n.allocs {
+		if a.ended != 0 && (before == 0 || a.ended < before) {
+			gone[id] = true
+			delete(n.allocs, id)
+		}
+	}
+	if len(gone) == 0 {
+		return
+	}
+	for id := range n.nodes {
+		if gone[allocOf(id)] {
+			delete(n.nodes, id)
+		}
+	}
+}
+
 // set changes the state of a node that is known.
 func (n *Nodes) set(id job.NodeID, state, reason string) {
 	if have, ok := n.nodes[id]; ok {
