@@ -8,6 +8,8 @@ import (
 	"path/filepath"
 	"regexp"
 	"strconv"
+	"sync"
+	"sync/atomic"
 
 	"berth/internal/job"
 )
@@ -64,27 +66,48 @@ func (o *Outputs) adopt(a job.Attempt, file string) error {
 	return nil
 }
 
+// readersHeld is how many indexes are read at once: a network file system answers each of
+// them after a while, however many are asked for.
+const readersHeld = 16
+
 // Held returns the map outputs that are on disk with an intact index, and removes
 // what is not.
 func (o *Outputs) Held() []job.Attempt {
-	var held []job.Attempt
 	files, _ := filepath.Glob(filepath.Join(o.dir, "*", "*")) // the pattern is well-formed
-	for _, path := range files {
-		m := filePattern.FindStringSubmatch(filepath.Base(path))
-		if m == nil {
-			continue
-		}
-		if _, err := readIndexOf(path); err != nil {
-			if errors.Is(err, errDamaged) {
-				_ = os.Remove(path) // its map runs again either way
+	intact := make([]bool, len(files))
+	var next atomic.Int64
+	var readers sync.WaitGroup
+	for range min(readersHeld, len(files)) {
+		readers.Go(func() {
+			for i := next.Add(1) - 1; i < int64(len(files)); i = next.Add(1) - 1 {
+				intact[i] = isIntact(files[i])
 			}
-			continue
+		})
+	}
+	readers.Wait()
+	var held []job.Attempt
+	for i, path := range files {
+		if intact[i] {
+			m := filePattern.FindStringSubmatch(filepath.Base(path))
+			task, _ := strconv.Atoi(m[1]) // at most nine digits
+			n, _ := strconv.Atoi(m[2])
+			held = append(held, job.Attempt{Job: job.ID(filepath.Base(filepath.Dir(path))), Task: task, N: n})
 		}
-		task, _ := strconv.Atoi(m[1]) // at most nine digits
-		n, _ := strconv.Atoi(m[2])
-		held = append(held, job.Attempt{Job: job.ID(filepath.Base(filepath.Dir(path))), Task: task, N: n})
 	}
 	return held
+}
+
+// isIntact reports whether a file is a map output with an intact index; one whose index is
+// damaged is removed.
+func isIntact(path string) bool {
+	if !filePattern.MatchString(filepath.Base(path)) {
+		return false
+	}
+	_, err := readIndexOf(path)
+	if errors.Is(err, errDamaged) {
+		_ = os.Remove(path) // its map runs again either way
+	}
+	return err == nil
 }
 
 // Open returns a partition of a held map output, to be read in place. A partition

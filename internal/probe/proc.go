@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -160,10 +161,11 @@ func HighWater(pid int) int64 {
 	return kilobytes(b, "VmHWM:")
 }
 
-// WithEnv returns the processes of this user whose environment has the variable
-// NAME=VALUE as it was when they were started (proc(5), environ). The caller's own
-// process is left out.
-func WithEnv(variable string) ([]int, error) {
+// WithEnv returns the processes of this user whose environment has the variable NAME=VALUE
+// as it was when they were started (proc(5), environ), and of which also, if it is not nil,
+// says so, too; it is given a function that looks up a variable of the process. The caller's
+// own process is left out.
+func WithEnv(variable string, also func(lookup func(name string) (value string, ok bool)) bool) ([]int, error) {
 	if !strings.Contains(variable, "=") {
 		return nil, fmt.Errorf("%q is no variable with its value", variable)
 	}
@@ -174,24 +176,32 @@ func WithEnv(variable string) ([]int, error) {
 	self := os.Getpid()
 	var found []int
 	for _, pid := range all {
-		if pid != self && hasEnv(pid, variable) {
+		if pid == self {
+			continue
+		}
+		env := environ(pid)
+		if slices.Contains(env, variable) && (also == nil || also(func(name string) (string, bool) { return lookup(env, name) })) {
 			found = append(found, pid)
 		}
 	}
 	return found, nil
 }
 
-// hasEnv reports whether a process was started with that variable; of processes
-// of other users nothing can be read, so never of theirs.
-func hasEnv(pid int, variable string) bool {
+// environ returns the variables that a process was started with; of processes of other users
+// nothing can be read, so never of theirs.
+func environ(pid int) []string {
 	env, err := os.ReadFile(filepath.Join("/proc", strconv.Itoa(pid), "environ"))
 	if err != nil {
-		return false
+		return nil
 	}
-	for e := range bytes.SplitSeq(env, []byte{0}) {
-		if string(e) == variable {
-			return true
+	return strings.Split(string(env), "\x00")
+}
+
+func lookup(env []string, name string) (value string, ok bool) {
+	for _, kv := range env {
+		if value, ok = strings.CutPrefix(kv, name+"="); ok {
+			return value, true
 		}
 	}
-	return false
+	return "", false
 }

@@ -101,17 +101,17 @@ func TestGroupsOfRealProcesses(t *testing.T) {
 
 func TestWithEnv(t *testing.T) {
 	cmd := start(t, "echo ready; sleep 1000", "BERTH_PROBE_TEST=one two")
-	found, err := WithEnv("BERTH_PROBE_TEST=one two")
+	found, err := WithEnv("BERTH_PROBE_TEST=one two", nil)
 	if err != nil {
 		t.Fatal(err)
 	}
 	if !slices.Contains(found, cmd.Process.Pid) {
 		t.Errorf("found %v, not %d", found, cmd.Process.Pid)
 	}
-	if found, _ := WithEnv("BERTH_PROBE_TEST=one"); len(found) != 0 {
+	if found, _ := WithEnv("BERTH_PROBE_TEST=one", nil); len(found) != 0 {
 		t.Errorf("a part of the value matched: %v", found)
 	}
-	if _, err := WithEnv(""); err == nil {
+	if _, err := WithEnv("", nil); err == nil {
 		t.Error("an empty variable would match every process")
 	}
 }

@@ -25,6 +25,21 @@ import (
 // again after their worker died.
 const cookieName = "BERTH_NODE"
 
+// batchJob is the variable that tells which batch job a process is in, and taskBatchJob what
+// berth found there when it started the task. They differ in a batch job that a task has
+// submitted with all of its environment, the cookie too: such a job is not the task's to end.
+const (
+	batchJob     = "SLURM_JOB_ID"
+	taskBatchJob = "BERTH_NODE_JOB"
+)
+
+// sameBatchJob reports whether a process is in the batch job that its task was in.
+func sameBatchJob(lookup func(name string) (string, bool)) bool {
+	was, told := lookup(taskBatchJob)
+	is, _ := lookup(batchJob)
+	return !told || was == is // an earlier berth did not tell
+}
+
 // killPatience is how long a killed process is waited for: one that hangs in the
 // kernel, on a dead file server say, may never go.
 const killPatience = 10 * time.Second
@@ -142,11 +157,11 @@ func (s *scratch) setCookie(cfg Config) error {
 	return nil
 }
 
-// killAll kills every process that carries the cookie: what tasks left that nobody
-// waits for. One that forks meanwhile is found in the next round.
+// killAll kills every process that carries the cookie, batch jobs of their own aside: what
+// tasks left that nobody waits for. One that forks meanwhile is found in the next round.
 func killAll(cookie string, log *slog.Logger) error {
 	for begin := time.Now(); ; {
-		pids, err := probe.WithEnv(cookie)
+		pids, err := probe.WithEnv(cookie, sameBatchJob)
 		if err != nil {
 			return fmt.Errorf("look for processes that tasks left: %w", err)
 		}

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -12,6 +13,7 @@ import (
 
 	"berth/internal/event"
 	"berth/internal/job"
+	"berth/internal/wire"
 )
 
 func TestAbandonedScratchIsRemoved(t *testing.T) {
@@ -212,5 +214,47 @@ func TestPlantedScratch(t *testing.T) {
 	}
 	if _, err := os.Lstat(filepath.Join(root, "victim")); err == nil {
 		t.Error("the file behind the lock's name was made")
+	}
+}
+
+// A process that a task left ends with the worker; a batch job that the task submitted with
+// all of its environment, and which runs on this node by chance, does not.
+func TestBatchJobOfATaskLivesOn(t *testing.T) {
+	for _, outer := range []string{"", "17"} {
+		c := newCoord(t)
+		p, end := c.worker(c.config("a1/0"))
+		s := shell(t, `setsid sh -c 'echo $$ > left; exec sleep 1000' & SLURM_JOB_ID=18 setsid sh -c 'echo $$ > submitted; exec sleep 1000' & wait`)
+		s.Bag.Env = slices.DeleteFunc(s.Bag.Env, func(kv string) bool { return strings.HasPrefix(kv, batchJob+"=") })
+		if outer != "" {
+			s.Bag.Env = append(s.Bag.Env, batchJob+"="+outer)
+		}
+		var pids [2]int
+		for _, name := range []string{"left", "submitted"} {
+			fifo(t, s.Dir, name)
+		}
+		p.job(s, 0, 0)
+		p.say(start(try(s.ID, 0, 1)))
+		for i, name := range []string{"left", "submitted"} {
+			var err error
+			if pids[i], err = strconv.Atoi(strings.TrimSpace(hear(t, filepath.Join(s.Dir, name)))); err != nil {
+				t.Fatal(err)
+			}
+		}
+		p.say(&wire.Kill{Attempt: try(s.ID, 0, 1), Reason: "enough"})
+		p.ended(event.Killed)
+		if err := end(); err != nil {
+			t.Fatal(err)
+		}
+		awaitDeath(t, pids[0])
+		fd, err := unix.PidfdOpen(pids[1], 0)
+		if err != nil {
+			t.Fatalf("the process of another batch job is gone: %v", err)
+		}
+		if n, err := unix.Poll([]unix.PollFd{{Fd: int32(fd), Events: unix.POLLIN}}, 0); n != 0 || err != nil {
+			t.Errorf("the process of another batch job was ended (%v)", err)
+		}
+		if err := errors.Join(unix.Kill(pids[1], unix.SIGKILL), unix.Close(fd)); err != nil {
+			t.Error(err)
+		}
 	}
 }

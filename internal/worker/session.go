@@ -44,6 +44,9 @@ func (s *shutdown) Error() string { return "told to end: " + s.reason }
 // session dials once and stays until the connection ends. welcome says whether
 // the coordinator took the worker in.
 func (w *worker) session(ctx context.Context, deadline time.Time) (welcome bool, err error) {
+	// Thousands of map outputs on a slow disk take their time. It is taken before there is a
+	// connection, whose other end waits for a hello for so long only.
+	held := w.shuffle.held()
 	if soon := time.Now().Add(greetPatience); soon.Before(deadline) {
 		deadline = soon
 	}
@@ -56,7 +59,7 @@ func (w *worker) session(ctx context.Context, deadline time.Time) (welcome bool,
 	defer func() { _ = c.Close() }()
 	patient := context.AfterFunc(greeting, func() { _ = c.Close() })
 	hello := time.Now()
-	if err := w.greet(c); err != nil {
+	if err := w.greet(c, held); err != nil {
 		return false, err
 	}
 	m, err := c.Recv()
@@ -76,15 +79,15 @@ func (w *worker) session(ctx context.Context, deadline time.Time) (welcome bool,
 	}
 }
 
-// greet says hello. What the hello says is gathered while no connection is up, so
-// that the end of an attempt is in it or is told after it.
-func (w *worker) greet(c conn) error {
+// greet says hello, with the map outputs that are held. What the hello says is gathered while
+// no connection is up, so that the end of an attempt is in it or is told after it.
+func (w *worker) greet(c conn, held []job.Attempt) error {
 	host, err := os.Hostname()
 	if err != nil {
 		host = string(w.cfg.Node)
 	}
 	h := &wire.Hello{Version: wire.Version, Node: w.cfg.Node, Host: host, PID: os.Getpid(), Capacity: w.cfg.Capacity,
-		Addr: w.shuffle.address(), Held: w.shuffle.held()}
+		Addr: w.shuffle.address(), Held: held}
 	if w.scratch.shared {
 		h.Outputs = w.scratch.outputs()
 	}

@@ -3,8 +3,10 @@ package worker
 import (
 	"errors"
 	"fmt"
+	"net"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
@@ -282,5 +284,52 @@ func TestScratchOfOthersIsRefused(t *testing.T) {
 	err := Run(t.Context(), cfg)
 	if job.ClassOf(err) != job.User {
 		t.Errorf("Run returned %v, want an error of the user's", err)
+	}
+}
+
+// However long it takes to look through the map outputs, no connection waits for it: its other
+// end would hang up, and that again and again.
+func TestOutputsAreLookedThroughBeforeTheDial(t *testing.T) {
+	c := newCoord(t)
+	cfg := c.config("a1/0")
+	full, err := cfg.normalize()
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, err := openScratch(full)
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := filepath.Join(s.outputs(), "mr-1")
+	s.close()
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	first, second := fifo(t, dir, "0.1"), fifo(t, dir, "0.2") // whoever opens one to read waits for who writes
+	ran := make(chan error, 1)
+	go func() { ran <- Run(t.Context(), cfg) }()
+	t.Cleanup(func() { <-ran }) // the test's context is over by then
+	opened := func(path string) {
+		t.Helper()
+		f, err := os.OpenFile(path, os.O_WRONLY, 0) // returns when the worker opens it
+		if err == nil {
+			err = f.Close()
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	opened(first)
+	tcp, err := os.ReadFile("/proc/net/tcp")
+	if err != nil {
+		t.Fatal(err)
+	}
+	port := c.ln.Addr().(*net.TCPAddr).Port
+	if to := fmt.Sprintf(" 0100007F:%04X 01 ", port); strings.Contains(string(tcp), to) { // remote address, established
+		t.Error("the worker connected before it knew what it holds")
+	}
+	opened(second)
+	if p := c.welcome(); len(p.hello.Held) != 0 {
+		t.Errorf("it holds %v", p.hello.Held)
 	}
 }

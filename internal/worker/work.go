@@ -125,9 +125,12 @@ func (wk *work) kind(task int) job.TaskKind {
 // two a program sees is up to it. What an outer berth told its task is taken out.
 func taskEnv(user []string, cpus int, cookie string, own ...string) []string {
 	own = append(own, cookie)
-	env := make([]string, 0, len(user)+len(own)+1)
-	threads := false
+	env := make([]string, 0, len(user)+len(own)+2)
+	threads, batch := false, ""
 	for _, kv := range user {
+		if id, is := strings.CutPrefix(kv, batchJob+"="); is {
+			batch = id
+		}
 		if strings.HasPrefix(kv, "BERTH_") || strings.HasPrefix(kv, "SLURM_ARRAY_TASK_ID=") || shadowed(kv, own) {
 			continue
 		}
@@ -137,7 +140,7 @@ func taskEnv(user []string, cpus int, cookie string, own ...string) []string {
 	if !threads {
 		env = append(env, "OMP_NUM_THREADS="+strconv.Itoa(cpus))
 	}
-	return append(env, own...)
+	return append(append(env, own...), taskBatchJob+"="+batch)
 }
 
 // shadowed reports whether a variable of that name is among the others.
