@@ -14,6 +14,7 @@ import (
 	"berth/internal/control"
 	"berth/internal/coordinator"
 	"berth/internal/home"
+	"berth/internal/logfile"
 	"berth/internal/ui"
 	"berth/internal/wire"
 )
@@ -243,7 +244,11 @@ func runServer(cmd *cobra.Command, idle time.Duration, p policy, ready *os.File)
 			_ = ready.Close()
 		}
 	}
-	log := slog.New(slog.NewTextHandler(cmd.ErrOrStderr(), nil))
+	to := cmd.ErrOrStderr()
+	if ready != nil { // in the background, with a log of its own
+		to = logfile.Stderr()
+	}
+	log := slog.New(slog.NewTextHandler(to, nil))
 	ctx, stop := terminable(cmd.Context())
 	defer stop()
 	opts := coordinator.Options{Home: h, Exe: exe, Idle: idle, Log: log, Ready: say, Listen: os.Getenv(wire.ListenVar), Said: said, Env: env}

@@ -7,6 +7,7 @@ import (
 
 	"berth/internal/driver"
 	"berth/internal/home"
+	"berth/internal/logfile"
 	"berth/internal/worker"
 )
 
@@ -25,7 +26,7 @@ func newWorker() *cobra.Command {
 			return worker.Run(ctx, worker.Config{
 				Bundle: c.Bundle, Node: c.Node, Capacity: c.Capacity, CPUs: c.CPUs,
 				Scratch: c.Scratch, Token: c.Token, SortMemory: c.SortMemory,
-				Log: slog.New(slog.NewTextHandler(cmd.ErrOrStderr(), nil)),
+				Log: slog.New(slog.NewTextHandler(logfile.Stderr(), nil)),
 			})
 		},
 	}

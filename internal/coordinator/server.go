@@ -63,6 +63,7 @@ type Server struct {
 	syncing     atomic.Bool
 	pruning     atomic.Bool
 	watchers    atomic.Int64
+	refusals    refusals
 	archiving   sync.WaitGroup
 	planning    sync.WaitGroup
 	planCtx     context.Context // of plans under way

@@ -49,9 +49,7 @@ func (s *Server) accept(l *wire.Listener) {
 	}
 }
 
-func (s *Server) refused(from net.Addr, err error) {
-	s.log.Warn("connection refused", "from", from, "err", err)
-}
+func (s *Server) refused(from net.Addr, err error) { s.refusals.note(s.log, from, err) }
 
 // serve takes what a worker says until the connection ends.
 func (s *Server) serve(conn *wire.Conn, hello *wire.Hello) {
