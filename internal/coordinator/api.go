@@ -134,7 +134,7 @@ func (s *Server) getIdle(w http.ResponseWriter, _ *http.Request) {
 	err := s.call(func() error {
 		for _, a := range s.engine.Allocs() {
 			if replan.Idle(a) {
-				idle.Allocs = append(idle.Allocs, control.IdleAlloc{ID: a.ID, Request: a.Request, Began: a.Began, Ends: a.Ends})
+				idle.Allocs = append(idle.Allocs, control.IdleAlloc{ID: a.ID, Request: a.Request, Began: s.wall(a.Began), Ends: s.wall(a.Ends)})
 			}
 		}
 		return nil

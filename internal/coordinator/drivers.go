@@ -60,7 +60,7 @@ func (s *Server) addSlurm() {
 	d := slurm.NewClusters(slurm.Options{
 		Exe: s.opts.Exe, Dir: s.slurmDir(), Scratch: filepath.Join(s.home.Dir, "scratch"),
 		Issue:  issuer(s.callers.ca, s.reach.nodes),
-		Report: s.input, Now: s.now, Log: s.log, Env: os.Environ(),
+		Report: s.input, Now: s.now, Wall: wallNow, Log: s.log, Env: os.Environ(),
 	})
 	if err := d.Sweep(append(s.known(), s.engine.Uncleared()...)); err != nil {
 		s.log.Warn("an allocation that is over leaves something", "err", err)

@@ -62,6 +62,7 @@ func (s *Server) input(in engine.Input) {
 
 // step hands an input to the engine and takes up its records and actions.
 func (s *Server) step(in engine.Input) error {
+	in = s.bySteady(in)
 	out, err := s.engine.Step(s.round.at, in)
 	s.take(out)
 	if n, ok := in.(engine.AllocNote); ok {
@@ -88,9 +89,11 @@ func (s *Server) loop(ctx context.Context) (err error) {
 		select {
 		case work := <-s.posted:
 			s.round.at = s.now()
+			s.followWall()
 			s.gather(work)
 		case <-timer.C:
 			s.round.at = s.now()
+			s.followWall()
 			s.tidy()
 			if err := s.step(engine.Tick{}); err != nil {
 				return err

@@ -21,8 +21,10 @@ func (s *Server) recover() error {
 		return err
 	}
 	over := outdated{ended: make(map[job.AllocID]job.Time)}
+	var last job.Time
 	torn, err := s.journals.Replay(open, func(e event.Entry) error {
 		over.see(e)
+		last = max(last, e.At)
 		s.engine.Replay(e)
 		s.remember(e)
 		return nil
@@ -30,6 +32,8 @@ func (s *Server) recover() error {
 	if err != nil {
 		return err
 	}
+	s.clock.notBefore(last)
+	s.ahead = s.clock.ahead() // drivers tell anew when allocations end
 	for id, n := range torn {
 		s.log.Warn("the end of a journal was torn and is cut off", "job", id, "bytes", n)
 	}

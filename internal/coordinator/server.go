@@ -53,6 +53,7 @@ type Server struct {
 	policy  policy
 	log     *slog.Logger
 	started time.Time
+	clock   clock
 	address string // listened on
 	reach   reach
 	stop    context.CancelFunc
@@ -80,6 +81,7 @@ type Server struct {
 
 	// The loop's own; jobs is read by others under jobsMu, too.
 	engine    *engine.Engine
+	ahead     time.Duration // by which the wall clock is ahead of the coordinator's, as far as is known
 	round     round
 	sessions  map[job.NodeID]*session
 	unflushed map[*session]struct{}
@@ -127,7 +129,7 @@ func newServer(opts Options, p policy, stop context.CancelFunc) *Server {
 	planCtx, endPlanning := context.WithCancel(context.Background())
 	return &Server{
 		planCtx: planCtx, endPlanning: endPlanning,
-		home: opts.Home, opts: opts, policy: p, log: opts.Log, started: time.Now(), stop: stop,
+		home: opts.Home, opts: opts, policy: p, log: opts.Log, started: time.Now(), clock: newClock(), stop: stop,
 		posted: make(chan func(), 4096), stopped: make(chan struct{}),
 		places: newPlaces(), journals: journal.NewSet(opts.Home.JournalOf), outputs: newOutputs(), nodes: report.NewNodes(),
 		engine:   engine.New(engine.Config{NodeTimeout: nodeTimeout, Order: p.order, Yield: !p.keep}),
@@ -136,8 +138,6 @@ func newServer(opts Options, p policy, stop context.CancelFunc) *Server {
 		jobs: make(map[job.ID]*live), idleSince: time.Now(),
 	}
 }
-
-func (s *Server) now() job.Time { return job.Time(time.Now().UnixNano()) }
 
 // serveAll listens for workers and commands, takes up what an earlier
 // coordinator left, and runs the loop.

@@ -248,6 +248,8 @@ func (e *Engine) recover() {
 		case n == nil: // dismissed
 		case n.state == up:
 			e.emit(event.NodeLost{Node: n.id, Reason: "the coordinator was started again"})
+		case n.state == down: // while there was no coordinator it could not come back, and clocks may have been set
+			e.emit(event.NodeLost{Node: n.id, Reason: n.reason})
 		case n.state == gone:
 			for _, a := range n.sorted() {
 				e.lose(a, "its node is gone")

@@ -44,8 +44,9 @@ type Options struct {
 	// Issue writes the keys of a node's worker, and where the coordinator is, to a file.
 	Issue  func(node job.NodeID, path string) error
 	Report driver.Reporter
-	Now    func() job.Time
-	Log    *slog.Logger // nil: discards
+	Now    func() job.Time // by which the driver waits; it need not follow steps of the wall clock
+	Wall   func() job.Time // the wall clock, which Slurm speaks of; nil: Now
+	Log    *slog.Logger    // nil: discards
 }
 
 // Driver runs workers on the nodes of a Slurm cluster.
@@ -68,6 +69,14 @@ type Driver struct {
 	lastPoll job.Time // when jobs were last looked at
 	nextPoll job.Time
 	site     *site // nil: not asked for yet
+}
+
+// wall returns the time as Slurm tells it.
+func (d *Driver) wall() job.Time {
+	if d.opts.Wall == nil {
+		return d.opts.Now()
+	}
+	return d.opts.Wall()
 }
 
 var (

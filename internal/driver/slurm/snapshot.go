@@ -22,7 +22,7 @@ type texts struct {
 // user included. What hides from this user (scontrol without --all) is not in it, but
 // jobs of hidden partitions are, where they hold nodes that can be seen.
 func (d *Driver) Snapshot(ctx context.Context) (cluster.Snapshot, error) {
-	at := d.opts.Now()
+	at := d.wall()
 	c := d.client()
 	t, err := c.look(ctx)
 	if err != nil {

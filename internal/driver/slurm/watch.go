@@ -85,7 +85,7 @@ func (d *Driver) take(ids []string, jobs map[string]watched, why map[string]end)
 		a.looks = max(a.looks-1, 0)
 	}
 	d.lastPoll = now
-	d.nextPoll = now.Add(d.interval(now))
+	d.nextPoll = now.Add(d.interval(d.wall()))
 }
 
 // observe takes in how a live job is. The lock is held.
@@ -112,7 +112,7 @@ func (d *Driver) observe(a *alloc, w watched) {
 func (d *Driver) running(a *alloc, w watched) {
 	a.next, a.note = w.end, ""
 	if w.end == 0 {
-		a.next = d.opts.Now().Add(24 * time.Hour)
+		a.next = d.wall().Add(24 * time.Hour)
 	}
 	if a.released || a.down {
 		return
@@ -199,7 +199,7 @@ func (d *Driver) explain(ctx context.Context, ids []string, jobs map[string]watc
 		if !known {
 			w = d.account(ctx, a)
 		}
-		e := ended(a, w, d.opts.Now())
+		e := ended(a, w, d.wall())
 		e.reason = fmt.Sprintf("Slurm job %s: %s", a.job, e.reason)
 		why[a.job] = e
 	}

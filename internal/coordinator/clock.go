@@ -1,0 +1,145 @@
+package coordinator
+
+import (
+	"slices"
+	"time"
+
+	"berth/internal/engine"
+	"berth/internal/job"
+)
+
+const (
+	// leastStep is by how much the wall clock must have been set for that to matter. Less is
+	// how far two readings of clocks are apart, and how well the clocks of machines agree.
+	leastStep = 2 * time.Second
+	// mostAhead bounds how far records may be ahead of the wall clock for a new coordinator to go
+	// on from their time. If they are further ahead, the clock was altogether wrong.
+	mostAhead = 24 * time.Hour
+)
+
+// clock is the time by which the coordinator decides. It is the wall clock's when the
+// coordinator begins, and then goes on whatever the wall clock is set to: a step of that by an
+// hour neither ends what is waited for, a node that does not answer say, nor makes it last an hour
+// longer. Batch systems and commands speak of the wall clock; see Server.steady.
+type clock struct {
+	from  job.Time
+	since func() time.Duration // since the coordinator began, by a clock that nobody sets
+	wall  func() job.Time
+}
+
+func newClock() clock {
+	began := time.Now() // with a reading of the monotonic clock, by which Since goes
+	return clock{from: job.Time(began.UnixNano()), since: func() time.Duration { return time.Since(began) }, wall: wallNow}
+}
+
+func wallNow() job.Time { return job.Time(time.Now().UnixNano()) }
+
+func (c *clock) now() job.Time { return c.from.Add(c.since()) }
+
+// ahead returns by how much the wall clock is ahead of this one, 0 for next to nothing.
+func (c *clock) ahead() time.Duration {
+	d := c.wall().Sub(c.now())
+	if d.Abs() < leastStep {
+		return 0
+	}
+	return d.Round(time.Second)
+}
+
+// notBefore lets the clock go on from the time of the last record, where the wall clock was set
+// back between two coordinators. Otherwise what an earlier record waits for would last longer.
+func (c *clock) notBefore(last job.Time) {
+	if back := last.Sub(c.now()); back > 0 && back < mostAhead {
+		c.from = c.from.Add(back)
+	}
+}
+
+// now returns the time by which the engine decides and records are stamped.
+func (s *Server) now() job.Time { return s.clock.now() }
+
+// steady returns what the coordinator's clock shows when the wall clock shows that. 0 means that
+// there is no such time.
+func (s *Server) steady(wall job.Time) job.Time {
+	if wall == 0 {
+		return 0
+	}
+	return wall.Add(-s.ahead)
+}
+
+// wall returns what the wall clock shows when the coordinator's clock shows that.
+func (s *Server) wall(steady job.Time) job.Time {
+	if steady == 0 {
+		return 0
+	}
+	return steady.Add(s.ahead)
+}
+
+// followWall takes in that the wall clock was set. The batch system ends allocations by that
+// clock, so their ends move. It runs in the loop.
+func (s *Server) followWall() {
+	by := s.clock.ahead() - s.ahead
+	if by.Abs() < leastStep {
+		return
+	}
+	s.ahead += by
+	s.log.Warn("the wall clock was set", "by", by)
+	for _, a := range s.engine.Allocs() {
+		if a.Begun && a.Ends != 0 {
+			out, err := s.engine.Step(s.round.at, engine.AllocUp{Alloc: a.ID, Ends: a.Ends.Add(-by)})
+			s.take(out)
+			if err != nil {
+				s.log.Warn("the end of an allocation is not moved", "alloc", a.ID, "err", err)
+			}
+		}
+	}
+}
+
+// bySteady returns an input whose times are the coordinator's. Those that batch systems, plans
+// and commands give are the wall clock's.
+func (s *Server) bySteady(in engine.Input) engine.Input {
+	if s.ahead == 0 {
+		return in
+	}
+	switch in := in.(type) {
+	case engine.AllocUp:
+		in.Ends = s.steady(in.Ends)
+		return in
+	case engine.AllocNote:
+		in.Start = s.steady(in.Start)
+		return in
+	case engine.Planned:
+		in.Retry, in.Allocs = s.steady(in.Retry), s.requests(in.Allocs)
+		return in
+	case engine.Submit:
+		in.Work.Alloc, in.Work.More = s.asSteady(in.Work.Alloc), s.requests(in.Work.More)
+		return in
+	case engine.Resume:
+		in.Alloc, in.More = s.asSteady(in.Alloc), s.requests(in.More)
+		return in
+	}
+	return in
+}
+
+// requests returns requests for allocations whose times are the coordinator's.
+func (s *Server) requests(rs []job.AllocRequest) []job.AllocRequest {
+	rs = slices.Clone(rs)
+	for i := range rs {
+		rs[i] = s.asSteady(rs[i])
+	}
+	return rs
+}
+
+func (s *Server) asSteady(r job.AllocRequest) job.AllocRequest {
+	r.Start, r.Latest = s.steady(r.Start), s.steady(r.Latest)
+	return r
+}
+
+// byWall returns what is left of a job with the times of the wall clock, as a plan wants it.
+func (s *Server) byWall(rest engine.Rest) engine.Rest {
+	rest.Live = slices.Clone(rest.Live)
+	for i := range rest.Live {
+		l := &rest.Live[i]
+		l.Began, l.Ends, l.Start = s.wall(l.Began), s.wall(l.Ends), s.wall(l.Start)
+		l.Request.Start, l.Request.Latest = s.wall(l.Request.Start), s.wall(l.Request.Latest)
+	}
+	return rest
+}

@@ -1,0 +1,164 @@
+package coordinator
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"testing"
+	"time"
+
+	"berth/internal/engine"
+	"berth/internal/event"
+	"berth/internal/home"
+	"berth/internal/job"
+	"berth/internal/plan"
+	"berth/internal/replan"
+)
+
+// hands are the clocks of a test: the one that nobody sets, and the wall clock.
+type hands struct {
+	since time.Duration
+	set   time.Duration // by which the wall clock was set in all
+}
+
+const begun = job.Time(1_800_000_000e9)
+
+// stopped is a coordinator whose loop does not run, with clocks that the test moves.
+func stopped(t *testing.T, opts Options) (*Server, *hands) {
+	t.Helper()
+	p, err := settle(opts)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, cancel := context.WithCancel(t.Context())
+	t.Cleanup(cancel)
+	s, h := newServer(opts, p, cancel), &hands{}
+	s.clock = clock{from: begun, since: func() time.Duration { return h.since }}
+	s.clock.wall = func() job.Time { return begun.Add(h.since + h.set) }
+	t.Cleanup(func() { _ = s.journals.Close() })
+	return s, h
+}
+
+// give runs one round of the loop with an input.
+func (s *Server) give(t *testing.T, in engine.Input) {
+	t.Helper()
+	s.round.at = s.now()
+	s.followWall()
+	if err := s.step(in); err != nil {
+		t.Fatal(err)
+	}
+	s.round.actions = nil
+	if err := s.flush(); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// elastic is a bag on an allocation of a batch system that ends at that time of the wall clock.
+func elastic(t *testing.T, s *Server, ends job.Time) {
+	t.Helper()
+	has := job.Resources{CPUs: 1, Mem: 1 << 30}
+	spec := &job.Spec{ID: "bag-1", Kind: job.Bag, Bag: &job.BagSpec{Command: []string{"true"}, Need: has, MaxFails: -1, Retries: 2}}
+	p := plan.Plan{Kind: job.Bag, Tasks: 9, Reasons: []string{"because"},
+		Alloc: job.AllocRequest{On: "slurm", Nodes: 1, PerNode: has, Time: 2 * time.Hour, Elastic: true, IdleTimeout: time.Minute}}
+	r, err := s.home.NewRun(job.Bag, nil)
+	if err == nil {
+		err = errors.Join(r.Save(spec, home.Tasks{Entries: make([]job.Entry, 9)}), home.WriteJSON(r.Plan(), p))
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.give(t, engine.Submit{Work: replan.Work(spec, p)})
+	s.give(t, engine.AllocUp{Alloc: "a1", Ends: ends})
+	s.give(t, engine.NodeUp{NodeJoined: event.NodeJoined{Node: "a1/0", Host: "h", Addr: "h:1", Capacity: has}})
+}
+
+// nodeState returns how the engine takes the only node to be: up, down or gone.
+func (s *Server) nodeState() string {
+	_, after, _ := strings.Cut(s.engine.Dump(), `node a1/0 alloc "a1" `)
+	state, _, _ := strings.Cut(after, " ")
+	return state
+}
+
+// TestWallClockSteps: a node that does not answer is waited for as long as ever when the
+// wall clock is set forth or back by an hour, and an allocation ends when that clock says.
+func TestWallClockSteps(t *testing.T) {
+	for _, step := range []time.Duration{time.Hour, -time.Hour} {
+		s, h := stopped(t, options(t))
+		ends := begun.Add(100 * time.Minute)
+		elastic(t, s, ends)
+		s.give(t, engine.NodeDown{Node: "a1/0", Reason: "connection lost"})
+		h.set = step
+		h.since += nodeTimeout - time.Second
+		s.give(t, engine.Tick{})
+		if got := s.nodeState(); got != "down" {
+			t.Errorf("step of %v: the node is %s before its time", step, got)
+		}
+		if a := s.engine.Allocs(); len(a) != 1 || s.wall(a[0].Ends) != ends || a[0].Ends != ends.Add(-step) {
+			t.Errorf("step of %v: allocations %+v, want the end %v", step, a, ends)
+		}
+		h.since += 2 * time.Second
+		s.give(t, engine.Tick{})
+		if got := s.nodeState(); got != "gone" {
+			t.Errorf("step of %v: the node is %s after its time", step, got)
+		}
+	}
+}
+
+// TestWallClockBetweenCoordinators: a coordinator that takes over after the wall clock was set
+// waits for nodes as long as the one before would have.
+func TestWallClockBetweenCoordinators(t *testing.T) {
+	for _, step := range []time.Duration{time.Hour, -time.Hour} {
+		opts := options(t)
+		before, _ := stopped(t, opts)
+		elastic(t, before, begun.Add(100*time.Minute))
+		before.give(t, engine.NodeDown{Node: "a1/0", Reason: "connection lost"})
+		if err := before.journals.Close(); err != nil {
+			t.Fatal(err)
+		}
+		s, h := stopped(t, opts)
+		h.set, s.clock.from = step, begun.Add(step)
+		if err := s.recover(); err != nil {
+			t.Fatal(err)
+		}
+		s.round.at = s.now()
+		s.take(s.engine.Recover(s.round.at))
+		s.round.actions = nil
+		h.since = nodeTimeout - time.Second
+		s.give(t, engine.Tick{})
+		if got := s.nodeState(); got != "down" {
+			t.Errorf("step of %v: the node is %s before its time", step, got)
+		}
+		h.since += 2 * time.Second
+		s.give(t, engine.Tick{})
+		if got := s.nodeState(); got != "gone" {
+			t.Errorf("step of %v: the node is %s after its time", step, got)
+		}
+	}
+}
+
+// TestTimesOfOthers: times that come from the batch system, from plans and from commands are
+// the wall clock's, and what a plan is asked with is, too.
+func TestTimesOfOthers(t *testing.T) {
+	s, _ := stopped(t, options(t))
+	s.ahead = time.Hour
+	wall, steady := begun.Add(time.Hour), begun
+	asked := []job.AllocRequest{{Start: wall, Latest: wall}, {}}
+	up := s.bySteady(engine.AllocUp{Ends: wall}).(engine.AllocUp)
+	note := s.bySteady(engine.AllocNote{Start: wall}).(engine.AllocNote)
+	planned := s.bySteady(engine.Planned{Retry: wall, Allocs: asked}).(engine.Planned)
+	submit := s.bySteady(engine.Submit{Work: job.Work{Alloc: asked[0], More: asked}}).(engine.Submit)
+	resume := s.bySteady(engine.Resume{Alloc: asked[0], More: asked}).(engine.Resume)
+	for i, got := range []job.Time{up.Ends, note.Start, planned.Retry, planned.Allocs[0].Start, planned.Allocs[0].Latest,
+		submit.Work.Alloc.Start, submit.Work.More[0].Latest, resume.Alloc.Latest, resume.More[0].Start} {
+		if got != steady {
+			t.Errorf("time %d is %v, want %v", i, got, steady)
+		}
+	}
+	if none := planned.Allocs[1]; none.Start != 0 || none.Latest != 0 || asked[0].Start != wall {
+		t.Errorf("no time became one, or what was given changed: %+v, %+v", none, asked)
+	}
+	rest := s.byWall(engine.Rest{Live: []engine.LiveAlloc{{Began: steady, Request: job.AllocRequest{Latest: steady}}}})
+	if l := rest.Live[0]; l.Began != wall || l.Request.Latest != wall || l.Ends != 0 {
+		t.Errorf("%+v", l)
+	}
+}
