@@ -255,14 +255,14 @@ func TestScratchFolder(t *testing.T) {
 	}
 }
 
-// TestUnusableArchive: an archive that cannot be unpacked stops the job at once.
+// TestUnusableArchive: an archive that cannot be unpacked is refused before anything is submitted.
 func TestUnusableArchive(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	w.write("in.txt", "b\na\n")
 	w.write("tools.tgz", "no archive\n")
 	r := w.berth("mapreduce", "-archives", "tools.tgz", "-input", "in.txt", "-output", "out", "-mapper", "cat", "-reducer", "cat")
-	if r.code != 5 || !strings.Contains(r.stderr, "tools.tgz cannot be unpacked") || strings.Contains(r.stderr, "tried again") {
+	if r.code != 3 || !strings.Contains(r.stderr, "tools.tgz cannot be unpacked") || len(w.jobs()) != 0 {
 		t.Error(r)
 	}
 }

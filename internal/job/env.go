@@ -122,16 +122,30 @@ func (e *envList) task(t *TaskInfo) {
 	if t.OutputDir != "" {
 		e.both("mapreduce_task_output_dir", "mapred_work_output_dir", t.OutputDir)
 	}
-	if t.Split == nil || len(t.Split.Ranges) != 1 {
+	if t.Split != nil {
+		e.input(t.Split.Ranges)
+	}
+}
+
+// input tells of a map's input, where that is in one file. Its name is a URI, as in Hadoop
+// (Path.toString, which escapes nothing).
+func (e *envList) input(ranges []Range) {
+	var length int64
+	for _, r := range ranges {
+		if r.Path != ranges[0].Path {
+			return
+		}
+		if r.Length < 0 {
+			length += r.Size
+		} else {
+			length += r.Length
+		}
+	}
+	if len(ranges) == 0 {
 		return
 	}
-	r := t.Split.Ranges[0]
-	length := r.Length
-	if length < 0 {
-		length = r.Size
-	}
-	e.both("mapreduce_map_input_file", "map_input_file", r.Path)
-	e.both("mapreduce_map_input_start", "map_input_start", strconv.FormatInt(r.Offset, 10))
+	e.both("mapreduce_map_input_file", "map_input_file", "file:"+ranges[0].Path)
+	e.both("mapreduce_map_input_start", "map_input_start", strconv.FormatInt(ranges[0].Offset, 10))
 	e.both("mapreduce_map_input_length", "map_input_length", strconv.FormatInt(length, 10))
 }
 

@@ -22,7 +22,7 @@ func TestTaskEnv(t *testing.T) {
 		"mapreduce_task_attempt_id=attempt_local_0017_m_000012_1", "mapred_task_id=attempt_local_0017_m_000012_1",
 		"mapreduce_job_id=job_local_0017", "mapred_job_id=job_local_0017", "mapreduce_job_name=wc", "mapred_job_name=wc",
 		"mapreduce_task_partition=12", "mapred_task_partition=12", "mapreduce_task_ismap=true", "mapred_task_is_map=true",
-		"mapreduce_map_input_file=/in/a.txt", "map_input_file=/in/a.txt", "map_input_start=100", "mapreduce_map_input_start=100",
+		"mapreduce_map_input_file=file:/in/a.txt", "map_input_file=file:/in/a.txt", "map_input_start=100", "mapreduce_map_input_start=100",
 		"map_input_length=50", "mapreduce_map_input_length=50", "mapreduce_task_output_dir=/o/_t", "mapred_work_output_dir=/o/_t",
 		"mapred_output_dir=/home/u/out", "user_name=u", "stream_map_output_field_separator=\t",
 	} {
@@ -49,6 +49,12 @@ func TestTaskEnvInputNames(t *testing.T) {
 	several := TaskEnv(m, TaskInfo{Attempt: Attempt{Job: "mr-1"}, Kind: MapTask, Split: &Split{Ranges: []Range{{Path: "/a"}, {Path: "/b"}}}})
 	if slices.ContainsFunc(several, func(kv string) bool { return strings.HasPrefix(kv, "map_input_file=") }) {
 		t.Error("a split over two files names one of them")
+	}
+	one := TaskEnv(m, TaskInfo{Attempt: Attempt{Job: "mr-1"}, Kind: MapTask, Split: &Split{Ranges: []Range{{Path: "/a", Offset: 5, Length: 7}, {Path: "/a", Offset: 12, Length: 3}}}})
+	for _, want := range []string{"mapreduce_map_input_file=file:/a", "mapreduce_map_input_start=5", "mapreduce_map_input_length=10"} {
+		if !slices.Contains(one, want) {
+			t.Errorf("a split over two parts of one file lacks %s", want)
+		}
 	}
 	reduce := TaskEnv(m, TaskInfo{Attempt: Attempt{Job: "mr-1", N: 1}, Kind: ReduceTask, Index: 3})
 	if !slices.Contains(reduce, "mapred_task_id=attempt_local_0001_r_000003_0") || !slices.Contains(reduce, "mapreduce_task_ismap=false") {

@@ -138,10 +138,15 @@ func (o *Output) finish() error {
 // lost may have left there, and makes that durable. Once it has succeeded, it
 // succeeds again.
 func (o *Output) Commit() error {
-	switch {
-	case !o.closed:
+	if !o.closed {
 		return fmt.Errorf("commit of %s: not closed", o.temp)
+	}
+	if err := promote(o.aside, filepath.Dir(o.final), o.temp); err != nil {
+		return err
+	}
+	switch {
 	case o.file == nil:
+		o.removeAside()
 		if err := os.Remove(o.final); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return outputError(o.final, err)
 		}

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os/user"
 	"slices"
 	"strings"
 
@@ -203,10 +204,22 @@ func (c *configuration) variable(name string) (string, bool) {
 		return value, known
 	}
 	if name == "user.name" {
-		return lookup(c.env, "USER")
+		return c.userName()
 	}
 	s, known := c.values[canonical(name)]
 	return s.value, known && len(s.value) <= maxValue
+}
+
+// userName returns the user's name, also where the environment does not say it.
+func (c *configuration) userName() (string, bool) {
+	if name, known := lookup(c.env, "USER"); known && name != "" {
+		return name, true
+	}
+	u, err := user.Current()
+	if err != nil {
+		return "", false
+	}
+	return u.Username, true
 }
 
 // lookup returns the value of an environment variable; of several the last.

@@ -6,21 +6,26 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
+
+	archives "berth/internal/archive"
 )
 
-// inputNames are what a program that wants to know its input file mentions. Such a
-// program must be given one file at a time, as Hadoop does.
-var inputNames = []string{"map_input_file", "map.input.file", "map_input_start", "map.input.start", "map_input_length", "map.input.length"}
+// inputNames are what a program that wants to know its input file mentions, or puts the
+// name of the variable together from. Such a program must be given one file at a time, as
+// Hadoop does.
+var inputNames = []string{"map_input", "map.input", "_input_file", ".input.file"}
 
 // Bounds on what is looked through: scripts are small.
 const (
 	maxScript  = 1 << 20 // bytes of a file
-	maxScripts = 1000    // files in shipped folders
+	maxScripts = 1000    // files in a shipped folder or archive
 )
 
 // asksInputName reports whether the mapper asks for the name of its input file: in
-// its command, in a script that the command names, or in a shipped script.
+// its command, in a script that the command names, or in a shipped script, also one in
+// an archive or a zip file of modules.
 func (b *builder) asksInputName() bool {
 	if mentionsInput([]byte(strings.Join(b.mr.Mapper.Args, " "))) {
 		return true
@@ -31,7 +36,7 @@ func (b *builder) asksInputName() bool {
 		}
 	}
 	for _, f := range b.mr.Files {
-		if !f.Archive && treeMentionsInput(f.Path) {
+		if f.Archive && archiveMentionsInput(f.Path, archives.Walk) || !f.Archive && treeMentionsInput(f.Path) {
 			return true
 		}
 	}
@@ -59,17 +64,40 @@ func treeMentionsInput(root string) bool {
 	return found
 }
 
-// scriptMentionsInput looks through the beginning of a file, if it is text.
+// archiveMentionsInput looks through the files of an archive.
+func archiveMentionsInput(path string, walk func(string, func(string, io.Reader) bool) error) bool {
+	found, looked := false, 0
+	//nolint:errcheck // what cannot be read mentions nothing, and unpacking tells of it
+	walk(path, func(_ string, in io.Reader) bool {
+		looked++
+		found = textMentionsInput(in)
+		return !found && looked < maxScripts
+	})
+	return found
+}
+
+// moduleSuffixes end the names of zip files that hold modules of Python.
+var moduleSuffixes = []string{".zip", ".egg", ".pyz", ".whl"}
+
+// scriptMentionsInput looks through the beginning of a file, if it is text, or of those in
+// a zip file of modules.
 func scriptMentionsInput(path string) bool {
 	if info, err := os.Stat(path); err != nil || !info.Mode().IsRegular() {
 		return false
+	}
+	if slices.Contains(moduleSuffixes, strings.ToLower(filepath.Ext(path))) {
+		return archiveMentionsInput(path, archives.WalkZip)
 	}
 	file, err := os.Open(path)
 	if err != nil {
 		return false
 	}
 	defer file.Close() // only read
-	data, err := io.ReadAll(io.LimitReader(file, maxScript))
+	return textMentionsInput(file)
+}
+
+func textMentionsInput(in io.Reader) bool {
+	data, err := io.ReadAll(io.LimitReader(in, maxScript))
 	return err == nil && bytes.IndexByte(data, 0) < 0 && mentionsInput(data)
 }
 

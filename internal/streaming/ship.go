@@ -10,6 +10,7 @@ import (
 	"strings"
 	"syscall"
 
+	archives "berth/internal/archive"
 	"berth/internal/job"
 )
 
@@ -54,6 +55,12 @@ func (b *builder) ship(where, uri string, archive bool) error {
 	}
 	if archive && !info.Mode().IsRegular() {
 		return config(where, file+" is no file, so no archive", "use -files for folders")
+	}
+	if archive {
+		if err := archives.Check(file); err != nil {
+			return &job.Error{Class: job.User, Code: job.CodeConfig, Where: where, What: file + " cannot be unpacked", Err: err,
+				Do: "check it with tar -tf or unzip -l; -files ships a file as it is"}
+		}
 	}
 	if name == "" {
 		name = path.Base(file)

@@ -1,8 +1,12 @@
 package streaming
 
 import (
+	"archive/tar"
+	"compress/gzip"
 	"encoding/json"
+	"errors"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"slices"
@@ -30,7 +34,7 @@ func userDir(t testing.TB) (dir string, env []string) {
 		"binary":          "\x00\x01 map_input_file",
 		"words.txt":       "a\nb\n",
 		"sort":            "not what -mapper sort means\n",
-		"tools.tgz":       "an archive\n",
+		"tools.tgz":       packed(t, "bin/tool", "x"),
 		"../other/far.py": "import sys\n",
 		"conf.xml": `<?xml version="1.0"?>
 <configuration>
@@ -53,6 +57,19 @@ func userDir(t testing.TB) (dir string, env []string) {
 		write(t, filepath.Join(bin, program), "#!/bin/sh\n", 0o755)
 	}
 	return dir, []string{"PATH=" + bin, "USER=ada", "LANG=C"}
+}
+
+// packed returns a .tgz archive of one file.
+func packed(t testing.TB, name, text string) string {
+	t.Helper()
+	var b strings.Builder
+	z := gzip.NewWriter(&b)
+	w := tar.NewWriter(z)
+	err := w.WriteHeader(&tar.Header{Name: name, Typeflag: tar.TypeReg, Mode: 0o644, Size: int64(len(text))})
+	if _, werr := io.WriteString(w, text); errors.Join(err, werr, w.Close(), z.Close()) != nil {
+		t.Fatal(err, werr)
+	}
+	return b.String()
 }
 
 func write(t testing.TB, file, text string, mode os.FileMode) {

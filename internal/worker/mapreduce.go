@@ -3,6 +3,7 @@ package worker
 import (
 	"context"
 	"os"
+	"os/user"
 	"path/filepath"
 	"strconv"
 
@@ -71,7 +72,14 @@ func (t *streamTask) run() error {
 	if err := t.a.work.furnish(t.cwd); err != nil {
 		return err
 	}
-	t.env = t.environment()
+	sideDir := ""
+	if t.kind == job.ReduceTask || t.a.work.reduces == 0 { // others commit nothing
+		var err error
+		if sideDir, err = mapreduce.MakeTaskOutputDir(t.spec, t.a.id); err != nil {
+			return err
+		}
+	}
+	t.env = t.environment(sideDir)
 	var out *mapreduce.Output
 	var err error
 	if t.kind == job.MapTask {
@@ -132,15 +140,29 @@ func (t *streamTask) command(p *job.Program) *command {
 }
 
 // environment returns what the task's programs see: Hadoop Streaming's variables
-// (job.TaskEnv), and berth's own.
-func (t *streamTask) environment() []string {
+// (job.TaskEnv), and berth's own. Files that programs leave in the folder outputDir become
+// part of the output; empty: there is none.
+func (t *streamTask) environment(outputDir string) []string {
 	a, wk := t.a, t.a.work
 	info := job.TaskInfo{Name: wk.spec.Name, Attempt: a.id, Kind: t.kind, Index: t.index,
-		Maps: wk.maps, Reduces: wk.reduces, Split: a.start.Split, User: os.Getenv("USER")}
+		Maps: wk.maps, Reduces: wk.reduces, Split: a.start.Split, OutputDir: outputDir, User: userName()}
 	return taskEnv(job.TaskEnv(t.spec, info), wk.need(t.kind).CPUs, t.w.scratch.cookie,
 		"BERTH_JOB_ID="+string(wk.spec.ID),
 		"BERTH_TASK_ID="+job.TaskName(t.kind, t.index),
 		"BERTH_ATTEMPT="+strconv.Itoa(a.id.N),
 		"BERTH_TASK_DIR="+t.cwd,
 		"TMPDIR="+filepath.Join(t.cwd, "tmp")) // set by Hadoop Streaming, too (PipeMapRed)
+}
+
+// userName returns the name of the user who runs the worker, also where the environment
+// does not say it.
+func userName() string {
+	if name := os.Getenv("USER"); name != "" {
+		return name
+	}
+	u, err := user.Current()
+	if err != nil {
+		return ""
+	}
+	return u.Username
 }

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"sync"
 
+	"berth/internal/archive"
 	"berth/internal/job"
 )
 
@@ -80,16 +81,16 @@ func (wk *work) unpackOnce(f job.ShipFile, target string) error {
 	return err
 }
 
-func unpackAside(archive, target string) error {
+func unpackAside(file, target string) error {
 	part := target + ".part"
 	if err := errors.Join(removeTree(part), os.MkdirAll(part, 0o700)); err != nil {
 		return scratchFailure(part, err)
 	}
-	if err := unpack(archive, part); err != nil {
+	if err := archive.Unpack(file, part); err != nil {
 		if ofMachine(err) {
 			return scratchFailure(part, err)
 		}
-		return broken("the archive %s cannot be unpacked: %v", archive, err)
+		return broken("the archive %s cannot be unpacked: %v", file, err)
 	}
 	if err := os.Rename(part, target); err != nil {
 		return scratchFailure(part, err)

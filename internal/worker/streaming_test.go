@@ -33,7 +33,7 @@ func TestStreamingEnvironment(t *testing.T) {
 	p.say(&wire.Commit{Attempt: try(s.ID, 2, 1)})
 	p.ended(event.Done)
 	got := read(t, filepath.Join(s.MapReduce.Output, "part-00002"))
-	for _, want := range []string{`my_own_key=value`, `mapreduce_task_partition=2`, `mapreduce_map_input_file=` + s.MapReduce.Inputs[0],
+	for _, want := range []string{`my_own_key=value`, `mapreduce_task_partition=2`, `mapreduce_map_input_file=file:` + s.MapReduce.Inputs[0],
 		`BERTH_TASK_ID=m-00002`, `BERTH_JOB_ID=mr-1`, `BERTH_ATTEMPT=1`, `OMP_NUM_THREADS=3`, `TMPDIR=.*/work/tmp`, `script.sh`, `words`, `from the archive`, `arg x`, `.*/mr-1/m-00002\.1/work`} {
 		if !regexp.MustCompile(`(?m)^` + want + `$`).MatchString(got) {
 			t.Errorf("%s is missing in\n%s", want, got)

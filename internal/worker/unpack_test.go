@@ -13,6 +13,8 @@ import (
 	"testing"
 
 	"github.com/klauspost/compress/zstd"
+
+	"berth/internal/archive"
 )
 
 func logger(w io.Writer) *slog.Logger { return slog.New(slog.NewTextHandler(w, nil)) }
@@ -78,11 +80,11 @@ func TestUnpackForms(t *testing.T) {
 	for _, name := range []string{"x.tar", "x.tgz", "x.TAR.GZ", "x.tar.zst"} {
 		t.Run(name, func(t *testing.T) {
 			dir, to := t.TempDir(), t.TempDir()
-			archive := writeTar(t, dir, strings.ToLower(name), files)
-			if err := os.Rename(archive, filepath.Join(dir, name)); err != nil {
+			packed := writeTar(t, dir, strings.ToLower(name), files)
+			if err := os.Rename(packed, filepath.Join(dir, name)); err != nil {
 				t.Fatal(err)
 			}
-			if err := unpack(filepath.Join(dir, name), to); err != nil {
+			if err := archive.Unpack(filepath.Join(dir, name), to); err != nil {
 				t.Fatal(err)
 			}
 			checkUnpacked(t, to)
@@ -111,7 +113,7 @@ func TestUnpackForms(t *testing.T) {
 		if err := f.Close(); err != nil {
 			t.Fatal(err)
 		}
-		if err := unpack(path, to); err != nil {
+		if err := archive.Unpack(path, to); err != nil {
 			t.Fatal(err)
 		}
 		checkUnpacked(t, to)
@@ -157,8 +159,8 @@ func TestUnpackStaysInside(t *testing.T) {
 			if err := os.WriteFile(filepath.Join(above, "secret"), nil, 0o600); err != nil {
 				t.Fatal(err)
 			}
-			archive := writeMembers(t, t.TempDir(), "x.tar", tt.headers, tt.bodies)
-			err := unpack(archive, to)
+			packed := writeMembers(t, t.TempDir(), "x.tar", tt.headers, tt.bodies)
+			err := archive.Unpack(packed, to)
 			if err == nil && tt.name != "over a link" {
 				t.Error("it was unpacked")
 			}
@@ -172,7 +174,7 @@ func TestUnpackRefuses(t *testing.T) {
 	if err := os.WriteFile(path, []byte("?"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if err := unpack(path, t.TempDir()); err == nil || !strings.Contains(err.Error(), ".tar.gz") {
+	if err := archive.Unpack(path, t.TempDir()); err == nil || !strings.Contains(err.Error(), ".tar.gz") {
 		t.Errorf("got %v", err)
 	}
 }

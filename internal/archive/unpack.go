@@ -1,74 +1,31 @@
-package worker
+// Package archive reads the archives that are shipped to tasks: .zip and .jar, and .tar
+// plain or compressed, told by their names as Hadoop does. It knows nothing of jobs.
+package archive
 
 import (
 	"archive/tar"
 	"archive/zip"
-	"bufio"
-	"compress/bzip2"
-	"compress/gzip"
 	"errors"
 	"fmt"
 	"io"
 	"io/fs"
 	"os"
 	"path"
-	"path/filepath"
 	"strings"
-
-	"github.com/klauspost/compress/zstd"
 )
 
-// unpack unpacks an archive into a folder: .zip and .jar, or .tar plain or
-// compressed, told by its name as Hadoop does. Nothing is written outside of the
-// folder, whatever names and links the archive holds (os.Root).
-func unpack(archive, dir string) error {
+// Unpack unpacks an archive into a folder. Nothing is written outside of the folder,
+// whatever names and links the archive holds (os.Root).
+func Unpack(archive, dir string) error {
 	root, err := os.OpenRoot(dir)
 	if err != nil {
 		return err
 	}
 	defer func() { _ = root.Close() }() // its files are closed one by one
-	name := strings.ToLower(filepath.Base(archive))
-	if strings.HasSuffix(name, ".zip") || strings.HasSuffix(name, ".jar") {
+	if isZip(archive) {
 		return unpackZip(archive, root)
 	}
-	f, err := os.Open(archive)
-	if err != nil {
-		return err
-	}
-	defer func() { _ = f.Close() }() // was read only
-	in, err := decompress(name, bufio.NewReaderSize(f, 1<<20))
-	if err != nil {
-		return err
-	}
-	return unpackTar(in, root)
-}
-
-// decompress returns the tar stream in an archive of that name.
-func decompress(name string, in io.Reader) (io.Reader, error) {
-	has := func(suffixes ...string) bool {
-		for _, s := range suffixes {
-			if strings.HasSuffix(name, s) {
-				return true
-			}
-		}
-		return false
-	}
-	switch {
-	case has(".tar"):
-		return in, nil
-	case has(".tar.gz", ".tgz"):
-		return gzip.NewReader(in)
-	case has(".tar.bz2", ".tbz2", ".tbz"):
-		return bzip2.NewReader(in), nil
-	case has(".tar.zst", ".tzst"):
-		d, err := zstd.NewReader(in)
-		if err != nil {
-			return nil, err
-		}
-		return d.IOReadCloser(), nil
-	default:
-		return nil, errors.New("it is none of .zip, .jar, .tar, .tar.gz, .tgz, .tar.bz2, .tar.zst")
-	}
+	return withTar(archive, func(in io.Reader) error { return unpackTar(in, root) })
 }
 
 func unpackTar(in io.Reader, root *os.Root) error {
