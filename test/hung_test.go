@@ -106,7 +106,7 @@ func TestJoblogOfNobody(t *testing.T) {
 	if r := w.within("server", "stop"); r.code != 0 {
 		t.Fatal(r)
 	}
-	if r := w.berth("bag", "--joblog", "missing/log", "--", "true", ":::", "x"); r.code != 255 || !strings.Contains(r.stderr, "missing/log") {
+	if r := w.berth("bag", "--joblog", "log/log", "--", "true", ":::", "x"); r.code != 255 || !strings.Contains(r.stderr, "log/log") {
 		t.Errorf("a log that cannot be begun: %v", r)
 	}
 	if got := w.jobs(); len(got) != 1 || got[0] != job.ID("bag-1") {

@@ -42,7 +42,7 @@ func (o *BagOptions) Register(fs *pflag.FlagSet) {
 	o.registerLimits(fs)
 	text(&o.stdout, "stdout", "", "TEMPLATE", "file for a task's output (default "+job.DefaultStdout+"; none discards)")
 	text(&o.stderr, "stderr", "", "TEMPLATE", "file for a task's errors (default "+job.DefaultStderr+"; none discards)")
-	text(&o.joblog, "joblog", "", "FILE", "write a line for each attempt, in GNU parallel's columns")
+	text(&o.joblog, "joblog", "", "FILE", "write a line for each attempt, in GNU parallel's columns, to this file; folders are made")
 	o.Request.Register(fs)
 }
 
@@ -151,6 +151,10 @@ func (o *BagOptions) outputs(b *job.BagSpec) error {
 	}{{"stdout", o.stdout, &b.Stdout}, {"stderr", o.stderr, &b.Stderr}, {"joblog", o.joblog, &b.Joblog}} {
 		if o.flags.Changed(t.name) && t.value == "" {
 			return usage("--"+t.name, "the value is empty", "name a file")
+		}
+		if t.name == "joblog" && t.value == "-" {
+			return usage("--joblog", "standard output cannot take the log: the coordinator writes it, also when this command is gone",
+				"name a file, or ./- for one that is called -")
 		}
 		*t.field = t.value
 	}

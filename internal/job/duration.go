@@ -125,8 +125,9 @@ func unitSeconds(s string) (float64, bool) {
 	return total, unit > 0
 }
 
-// FormatDuration writes a duration for people: "350ms", "12.3s", "4m5s", "1h30m",
-// "2d3h". Below a minute it is rounded to a tenth of a second, below a day to a
+// FormatDuration writes a duration for people: "0.18ms", "350ms", "12.3s", "4m5s", "1h30m",
+// "2d3h". Below a millisecond it is rounded to a hundredth of one, but never to nothing,
+// below a second to one, below a minute to a tenth of a second, below a day to a
 // second, else to a minute. ParseDuration reads it back.
 func FormatDuration(d time.Duration) string {
 	switch {
@@ -134,8 +135,8 @@ func FormatDuration(d time.Duration) string {
 		return "-" + FormatDuration(-max(d, -math.MaxInt64))
 	case d == 0:
 		return "0s"
-	case d < time.Millisecond:
-		return "1ms"
+	case d < time.Millisecond-5*time.Microsecond:
+		return strconv.FormatFloat(max(0.01, math.Round(d.Seconds()*1e5)/100), 'f', -1, 64) + "ms"
 	case d < time.Second:
 		return strconv.FormatInt(min(999, int64(d.Round(time.Millisecond)/time.Millisecond)), 10) + "ms"
 	case d < time.Minute-50*time.Millisecond:

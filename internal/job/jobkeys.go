@@ -27,7 +27,7 @@ var (
 		{"time_limit", limit(func(f *File) *time.Duration { return &f.Bag.TimeLimit })},
 		{"stdout", str(func(f *File) *string { return &f.Bag.Stdout })},
 		{"stderr", str(func(f *File) *string { return &f.Bag.Stderr })},
-		{"joblog", str(func(f *File) *string { return &f.Bag.Joblog })},
+		{"joblog", takeJoblog},
 		{"env", takeEnv},
 	}
 	mapReduceKeys = []fileKey{
@@ -120,6 +120,13 @@ func str(field func(*File) *string) func(*File, string, any) error {
 		*field(f) = s
 		return nil
 	}
+}
+
+func takeJoblog(f *File, where string, value any) error {
+	if value == "-" {
+		return &Error{Class: User, Code: CodeConfig, Where: where, What: "standard output cannot take the log: the coordinator writes it", Do: "name a file"}
+	}
+	return str(func(f *File) *string { return &f.Bag.Joblog })(f, where, value)
 }
 
 // source is a string that says where entries come from.

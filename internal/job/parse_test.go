@@ -104,7 +104,7 @@ func TestParseLimit(t *testing.T) {
 
 func TestFormatDuration(t *testing.T) {
 	for d, want := range map[time.Duration]string{
-		0: "0s", 1: "1ms", 350 * time.Millisecond: "350ms", 999900 * time.Microsecond: "999ms", time.Second: "1s",
+		0: "0s", 1: "0.01ms", 180 * time.Microsecond: "0.18ms", 990 * time.Microsecond: "0.99ms", 999 * time.Microsecond: "1ms", 350 * time.Millisecond: "350ms", 999900 * time.Microsecond: "999ms", time.Second: "1s",
 		12340 * time.Millisecond: "12.3s", 59960 * time.Millisecond: "1m", 245 * time.Second: "4m5s", 90 * time.Minute: "1h30m",
 		24*time.Hour - 1: "1d", 51 * time.Hour: "2d3h", 24*time.Hour + 29*time.Second: "1d", -90 * time.Second: "-1m30s",
 		math.MinInt64: "-106751d23h47m",

@@ -104,7 +104,7 @@ func (a *adaptor) blindOption(p *place, s cluster.Slot, sounding bool) option {
 	}
 	switch {
 	case o.nodes < p.minNodes:
-		o.out = "fewer nodes than the " + grouped(p.minNodes) + " that are wanted at least"
+		o.out = "fewer nodes than the " + job.FormatCount(p.minNodes) + " that are wanted at least"
 	case limit.Seconds() < a.leastBlind(p):
 		o.out = "its " + duration(s.Duration.Seconds()) + " are too short for tasks that nothing is known of"
 	default:

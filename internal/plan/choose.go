@@ -32,7 +32,7 @@ func (a *adaptor) offers(places []*place) (good []offer, out []option) {
 			n := min(s.Nodes, p.capNodes)
 			if n < p.minNodes {
 				out = append(out, option{place: p, slot: s, nodes: n, start: a.seconds(s.Start), mean: math.Inf(1),
-					out: "fewer nodes than the " + grouped(p.minNodes) + " that are wanted at least"})
+					out: "fewer nodes than the " + job.FormatCount(p.minNodes) + " that are wanted at least"})
 				continue
 			}
 			low, ok := bounds[n]

@@ -144,7 +144,7 @@ func (d *decision) headline(p *Plan) string {
 	}
 	if d.scout > 0 {
 		fmt.Fprintf(&b, "%s of %s are measured first, then the rest is planned; no prediction (%s)",
-			grouped(d.scout), count(p.left().Tasks, taskNoun(p.Kind)), p.Source)
+			job.FormatCount(d.scout), count(p.left().Tasks, taskNoun(p.Kind)), p.Source)
 		return b.String()
 	}
 	b.WriteString(p.amount())
@@ -182,7 +182,7 @@ func (d *decision) held() []string {
 	}
 	more := ""
 	if n := len(names) - 3; n > 0 {
-		names, more = names[:3], fmt.Sprintf(" and %s more", grouped(n))
+		names, more = names[:3], fmt.Sprintf(" and %s more", job.FormatCount(n))
 	}
 	return []string{fmt.Sprintf("jobs of yours cannot start by themselves: %s%s", strings.Join(names, ", "), more)}
 }

@@ -183,7 +183,7 @@ func (a *adaptor) tooManyNodes(part *cluster.Partition, up int) error {
 	}
 	if l.maxNodes > 0 && l.minNodes > l.maxNodes {
 		return &job.Error{Class: job.User, Code: job.CodeConfig, Where: where,
-			What: fmt.Sprintf("at least %s are wanted, but %s allows %s a job", count(l.minNodes, "node"), l.nodesBy, grouped(l.maxNodes)),
+			What: fmt.Sprintf("at least %s are wanted, but %s allows %s a job", count(l.minNodes, "node"), l.nodesBy, job.FormatCount(l.maxNodes)),
 			Do:   "ask for fewer, or use another partition"}
 	}
 	class := job.User
@@ -191,7 +191,7 @@ func (a *adaptor) tooManyNodes(part *cluster.Partition, up int) error {
 		class = job.Transient // those that are down may come back
 	}
 	return &job.Error{Class: class, Code: job.CodeConfig, Where: where,
-		What: fmt.Sprintf("at least %s are wanted, but partition %s has %s that are up and large enough", count(l.minNodes, "node"), part.Name, grouped(up)),
+		What: fmt.Sprintf("at least %s are wanted, but partition %s has %s that are up and large enough", count(l.minNodes, "node"), part.Name, job.FormatCount(up)),
 		Do:   "ask for fewer, or use another partition"}
 }
 

@@ -55,7 +55,7 @@ func source(prof *predict.Profile, size predict.Size) string {
 	if size.Kind == job.MapReduce {
 		s += between(job.FormatSize(prof.MinInput), job.FormatSize(prof.MaxInput)) + " input"
 	} else {
-		s += between(grouped(prof.MinTasks), count(prof.MaxTasks, "task"))
+		s += between(job.FormatCount(prof.MinTasks), count(prof.MaxTasks, "task"))
 	}
 	if f := prof.Extrapolated(size); f != 1 {
 		s += ", extrapolated " + times(f)
@@ -91,16 +91,7 @@ func count(n int, noun string) string {
 	if n == 1 {
 		return "1 " + noun
 	}
-	return grouped(n) + " " + noun + "s"
-}
-
-// grouped writes a number with commas between thousands.
-func grouped(n int) string {
-	s := strconv.Itoa(n)
-	for i := len(s) - 3; i > 0; i -= 3 {
-		s = s[:i] + "," + s[i:]
-	}
-	return s
+	return job.FormatCount(n) + " " + noun + "s"
 }
 
 // times returns "×8", "×0.25" or "×1000": two digits, none after the point from 10 on.

@@ -16,9 +16,8 @@ const maxRunning = 20
 // View returns the job as it stands at now.
 func (j *Job) View(now job.Time) JobView {
 	v := JobView{
-		Status:      j.status(),
-		TasksFailed: j.tasks.sum(func(g *group) int { return g.at[posFailed] }),
-		Retries:     j.sums.retries,
+		Status:  j.status(now),
+		Retries: j.sums.retries,
 		Attempts: Attempts{
 			Started: j.sums.started, Done: j.sums.done, Failed: j.sums.failed,
 			Lost: j.sums.lost, Killed: j.sums.killed, Broken: j.sums.broken,
@@ -27,7 +26,6 @@ func (j *Job) View(now job.Time) JobView {
 		WastedS:     round(j.sums.wasted),
 		At:          stamp(now),
 		Submitted:   stamp(j.submitted), Started: stamp(j.started), Ended: stamp(j.ended), Resumed: stamp(j.resumed()),
-		ElapsedS: j.elapsed(now),
 		Reason:   j.reason,
 		Decision: j.info.Decision, Predicted: j.info.Predicted,
 		Nodes: j.nodeViews(), Running: j.runningViews(now),
@@ -37,7 +35,6 @@ func (j *Job) View(now job.Time) JobView {
 		Notes:   append([]string{}, j.info.Notes...),
 		Output:  j.info.Output, Logs: j.info.Logs,
 	}
-	v.TasksRunning = j.tasks.sum((*group).running)
 	v.TasksWaiting = v.TasksTotal - v.TasksDone - v.TasksFailed - v.TasksRunning
 	if j.state == event.StateFailed || j.state == event.StateCancelled {
 		v.Code = codeNames[j.code]
@@ -58,11 +55,14 @@ func (j *Job) Unattended() JobView {
 	return v
 }
 
-func (j *Job) status() Status {
+func (j *Job) status(now job.Time) Status {
 	s := Status{
 		ID: j.info.ID, Name: j.info.Name, Kind: j.info.Kind, State: string(j.state),
-		TasksDone:  j.tasks.sum(func(g *group) int { return g.at[posDone] }),
-		TasksTotal: j.info.Tasks,
+		TasksDone:    j.tasks.sum(func(g *group) int { return g.at[posDone] }),
+		TasksFailed:  j.tasks.sum(func(g *group) int { return g.at[posFailed] }),
+		TasksRunning: j.tasks.sum((*group).running),
+		ElapsedS:     j.elapsed(now),
+		TasksTotal:   j.info.Tasks,
 	}
 	if j.known() {
 		s.TasksTotal = j.work.Total()

@@ -6,7 +6,9 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
+	"path/filepath"
 	"strconv"
 	"strings"
 	"time"
@@ -40,7 +42,13 @@ func CreateJoblog(path string) error {
 	if stream(path) {
 		return nil
 	}
-	f, err := os.OpenFile(path, os.O_CREATE|os.O_WRONLY|os.O_TRUNC, 0o666)
+	const flags = os.O_CREATE | os.O_WRONLY | os.O_TRUNC
+	f, err := os.OpenFile(path, flags, 0o666)
+	if errors.Is(err, fs.ErrNotExist) { // folders are made, as for the tasks' output
+		if err = os.MkdirAll(filepath.Dir(path), 0o777); err == nil {
+			f, err = os.OpenFile(path, flags, 0o666)
+		}
+	}
 	if err != nil {
 		return joblogError(path, err)
 	}

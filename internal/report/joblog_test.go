@@ -95,8 +95,23 @@ func TestJoblogGoesOn(t *testing.T) {
 	}
 }
 
+// TestJoblogFolder: folders of the log are made, as those of the tasks' output are.
+func TestJoblogFolder(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "new", "folder", "log")
+	if err := CreateJoblog(path); err != nil {
+		t.Fatal(err)
+	}
+	if got, _ := os.ReadFile(path); string(got) != joblogHeader {
+		t.Errorf("the log holds %q", got)
+	}
+}
+
 func TestJoblogCannotBeWritten(t *testing.T) {
-	err := CreateJoblog(filepath.Join(t.TempDir(), "missing", "log"))
+	file := filepath.Join(t.TempDir(), "file")
+	if err := os.WriteFile(file, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	err := CreateJoblog(filepath.Join(file, "log"))
 	var e *job.Error
 	if !errors.As(err, &e) || e.Code != job.CodeIO || e.Do == "" {
 		t.Errorf("got %v", err)

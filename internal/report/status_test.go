@@ -12,9 +12,11 @@ import (
 // TestStatusList: newest last, and no keys but the six that are promised.
 func TestStatusList(t *testing.T) {
 	at := func(s int64) time.Time { return time.Unix(s, 0).UTC() }
+	eta := 3.0
 	view := func(id job.ID, submitted time.Time) report.JobView {
 		return report.JobView{
-			Status:    report.Status{ID: id, Name: "n", Kind: "bag", State: "done", TasksDone: 1, TasksTotal: 2},
+			Status: report.Status{ID: id, Name: "n", Kind: "bag", State: "done", TasksDone: 1, TasksTotal: 2,
+				TasksFailed: 1, ElapsedS: 2.5, EtaS: &eta, EtaFrom: report.EtaFromRate},
 			Submitted: submitted,
 		}
 	}
@@ -25,7 +27,7 @@ func TestStatusList(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	rest := `","name":"n","kind":"bag","state":"done","tasks_done":1,"tasks_total":2}`
+	rest := `","name":"n","kind":"bag","state":"done","tasks_done":1,"tasks_total":2,"tasks_failed":1,"tasks_running":0,"elapsed_s":2.5,"eta_s":3,"eta_from":"rate"}`
 	want := `{"jobs":[{"id":"mr-8` + rest + `,{"id":"bag-7` + rest + `,{"id":"bag-10` + rest + `,{"id":"bag-9` + rest + `,{"id":"bag-12` + rest + `],"more":3}`
 	if string(raw) != want {
 		t.Errorf("got\n%s\nwant\n%s", raw, want)

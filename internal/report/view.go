@@ -28,14 +28,18 @@ type Status struct {
 	State      string   `json:"state"` // queued, running, stopping, finalizing, done, failed, cancelled, interrupted, damaged
 	TasksDone  int      `json:"tasks_done"`
 	TasksTotal int      `json:"tasks_total"`
+
+	TasksFailed  int      `json:"tasks_failed"`
+	TasksRunning int      `json:"tasks_running"`
+	ElapsedS     float64  `json:"elapsed_s"`          // from submission to end or now, and from each resume
+	EtaS         *float64 `json:"eta_s,omitempty"`    // until the end; absent: not known
+	EtaFrom      string   `json:"eta_from,omitempty"` // rate: of the tasks so far; prediction: its upper bound
 }
 
 // JobView is what is told about a job. Times are RFC 3339 in UTC and absent until
 // they come; durations are seconds; what is unknown is absent.
 type JobView struct {
 	Status
-	TasksFailed  int `json:"tasks_failed"`
-	TasksRunning int `json:"tasks_running"`
 	TasksWaiting int `json:"tasks_waiting"`
 
 	Retries     int      `json:"retries"`      // attempts beyond the first of their task
@@ -47,10 +51,7 @@ type JobView struct {
 	Submitted time.Time `json:"submitted,omitzero"`
 	Started   time.Time `json:"started,omitzero"` // first attempt
 	Ended     time.Time `json:"ended,omitzero"`
-	Resumed   time.Time `json:"resumed,omitzero"`   // for the last time
-	ElapsedS  float64   `json:"elapsed_s"`          // from submission to end or now, and from each resume
-	EtaS      *float64  `json:"eta_s,omitempty"`    // until the end; absent: not known
-	EtaFrom   string    `json:"eta_from,omitempty"` // rate: of the tasks so far; prediction: its upper bound
+	Resumed   time.Time `json:"resumed,omitzero"` // for the last time
 
 	BytesIn  int64 `json:"bytes_in"`  // read by the first phase that reads the job's input
 	BytesOut int64 `json:"bytes_out"` // written by the last phase

@@ -94,7 +94,7 @@ func (s *Scenario) read(t *table) {
 	s.Replications = int(t.count("replications", 1, 100_000, 1))
 	s.readCluster(t)
 	for _, each := range t.list("rigid") {
-		s.rigid = append(s.rigid, readRigid(each, s.Cluster.MaxTime))
+		s.rigid = append(s.rigid, readRigid(each))
 	}
 	for _, each := range t.list("elastic") {
 		s.elastic = append(s.elastic, readElastic(each))

@@ -42,7 +42,7 @@ func one(t *table, keys ...string) string {
 	return found
 }
 
-func readRigid(t *table, queueMax time.Duration) rigidSource {
+func readRigid(t *table) rigidSource {
 	s := rigidSource{path: t.path}
 	kind := one(t, "swf", "sacct", "lublin", "jobs")
 	words := []string{estimatesUser, estimatesExact, estimatesModel}
@@ -59,7 +59,7 @@ func readRigid(t *table, queueMax time.Duration) rigidSource {
 		s.lublin = readLublin(t.sub("lublin"))
 	case "jobs":
 		for i, each := range t.list("jobs") {
-			j := readJob(each, queueMax)
+			j := readJob(each)
 			j.ID = int64(i + 1)
 			s.jobs = append(s.jobs, j)
 		}
@@ -120,7 +120,7 @@ func amount(t *table) (jobs int, length time.Duration) {
 	return jobs, length
 }
 
-func readJob(t *table, queueMax time.Duration) workload.Rigid {
+func readJob(t *table) workload.Rigid {
 	j := workload.Rigid{
 		User: t.count("user", 0, 1<<31, 0), Submit: job.Time(t.span("submit", 0, 0)),
 		Nodes: int(t.count("nodes", 1, maxNodes, 1)), Run: t.span("run", 0, 0),
@@ -128,9 +128,6 @@ func readJob(t *table, queueMax time.Duration) workload.Rigid {
 	j.Request = t.span("request", time.Millisecond, max(j.Run, time.Millisecond))
 	if !t.has("run") {
 		t.bad("", "run is missing", "say how long the job runs")
-	}
-	if queueMax > 0 && j.Request > queueMax {
-		t.bad("request", fmt.Sprintf("it asks for %s, but the queue's max_time is %s", job.FormatDuration(j.Request), job.FormatDuration(queueMax)), "")
 	}
 	t.done()
 	return j

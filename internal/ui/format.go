@@ -63,13 +63,16 @@ func span(low, up float64) string {
 	return l + "–" + u
 }
 
-// count writes a number of things: "1 task", "2 tasks".
+// count writes a number of things: "1 task", "2,000 tasks".
 func count(n int, what string) string {
 	if n == 1 {
 		return "1 " + what
 	}
-	return strconv.Itoa(n) + " " + what + "s"
+	return job.FormatCount(n) + " " + what + "s"
 }
+
+// of writes how many of a number: "3/2,000".
+func of(n, total int) string { return job.FormatCount(n) + "/" + job.FormatCount(total) }
 
 // clean makes text fit for one line of a terminal: what would move the cursor or
 // change colours is shown, not done, and bytes that are no UTF-8 are replaced.

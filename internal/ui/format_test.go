@@ -2,6 +2,7 @@ package ui
 
 import (
 	"errors"
+	"fmt"
 	"strings"
 	"testing"
 	"time"
@@ -119,6 +120,30 @@ func TestJSONAndErrors(t *testing.T) {
 		t.Errorf("got %q, want %q", b.String(), want)
 	}
 }
+
+// TestGatheredErrors: errors that were found together have a line each, also behind an exit code.
+func TestGatheredErrors(t *testing.T) {
+	one, two, three := errors.New("one"), errors.New("two\nmore"), errors.New("three")
+	for _, tt := range []struct {
+		err  error
+		want string
+	}{
+		{errors.Join(one, errors.Join(two, three)), "berth: one\nberth: two; more\nberth: three\n"},
+		{silent{errors.Join(one, three)}, "berth: one\nberth: three\n"},
+		{fmt.Errorf("both %w and %w", one, three), "berth: both one and three\n"},
+		{fmt.Errorf("file: %w", errors.Join(one, three)), "berth: file: one; three\n"},
+	} {
+		var b strings.Builder
+		if Error(&b, tt.err, false); b.String() != tt.want {
+			t.Errorf("got %q, want %q", b.String(), tt.want)
+		}
+	}
+}
+
+// silent wraps an error and says nothing of its own.
+type silent struct{ error }
+
+func (s silent) Unwrap() error { return s.error }
 
 func TestPlanText(t *testing.T) {
 	p := plan.Plan{

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"berth/internal/event"
+	"berth/internal/job"
 	"berth/internal/report"
 )
 
@@ -115,7 +116,7 @@ func reportPhases(b *strings.Builder, v report.JobView) {
 			span = seconds(p.LastEnd.Sub(p.FirstStart).Seconds())
 		}
 		s := p.Seconds
-		t.add(p.Phase, fmt.Sprintf("%d/%d", p.Done, p.Total), someSeconds(s.Mean), someSeconds(s.P50), someSeconds(s.P95), someSeconds(s.Max),
+		t.add(p.Phase, of(p.Done, p.Total), someSeconds(s.Mean), someSeconds(s.P50), someSeconds(s.P95), someSeconds(s.Max),
 			span, someSize(p.BytesIn), someSize(p.BytesOut), bytesRate(p.Rate), someSeconds(p.CPUS), someSize(p.PeakMem))
 	}
 	section(b, t)
@@ -157,7 +158,7 @@ func reportCounters(b *strings.Builder, v report.JobView) {
 	t := newTable("GROUP", "COUNTER", "SUM>")
 	for _, group := range slices.Sorted(maps.Keys(v.Counters)) {
 		for _, name := range slices.Sorted(maps.Keys(v.Counters[group])) {
-			t.add(clean(group), clean(name), strconv.FormatInt(v.Counters[group][name], 10))
+			t.add(clean(group), clean(name), job.FormatCount(int(v.Counters[group][name])))
 		}
 	}
 	section(b, t)

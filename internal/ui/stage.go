@@ -1,8 +1,6 @@
 package ui
 
 import (
-	"strconv"
-
 	"berth/internal/job"
 	"berth/internal/report"
 )
@@ -78,19 +76,19 @@ func under(v report.JobView) []stage {
 }
 
 // count is how far the stage is in tasks: "12/40".
-func (s stage) count() string { return strconv.Itoa(s.done) + "/" + strconv.Itoa(s.total) }
+func (s stage) count() string { return of(s.done, s.total) }
 
 // load is what runs and what failed: "4 running, 1 failed".
 func (s stage) load() string {
 	var out string
 	if s.running > 0 {
-		out = strconv.Itoa(s.running) + " running"
+		out = job.FormatCount(s.running) + " running"
 	}
 	if s.failed > 0 {
 		if out != "" {
 			out += ", "
 		}
-		out += strconv.Itoa(s.failed) + " failed"
+		out += job.FormatCount(s.failed) + " failed"
 	}
 	return out
 }

@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"strings"
 
+	"berth/internal/job"
 	"berth/internal/report"
 )
 
@@ -34,7 +35,7 @@ func statusTable(w io.Writer, views []report.JobView, more int) error {
 			rest = strings.TrimPrefix(eta(*v.EtaS), "ETA ")
 		}
 		t.add(string(v.ID), fit(clean(v.Name), 30), string(v.Kind), v.State,
-			fmt.Sprintf("%d/%d", v.TasksDone, v.TasksTotal), some(v.TasksFailed), some(v.TasksRunning), seconds(v.ElapsedS), rest, waitsCell(v))
+			of(v.TasksDone, v.TasksTotal), some(v.TasksFailed), some(v.TasksRunning), seconds(v.ElapsedS), rest, waitsCell(v))
 	}
 	return t.write(w)
 }
@@ -44,7 +45,7 @@ func some(n int) string {
 	if n == 0 {
 		return ""
 	}
-	return strconv.Itoa(n)
+	return job.FormatCount(n)
 }
 
 // someSize writes bytes, nothing for 0.

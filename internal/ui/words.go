@@ -104,7 +104,7 @@ func because(v report.JobView) string {
 }
 
 func doneOf(v report.JobView) string {
-	return fmt.Sprintf("%d of %s done", v.TasksDone, count(v.TasksTotal, "task"))
+	return fmt.Sprintf("%s of %s done", job.FormatCount(v.TasksDone), count(v.TasksTotal, "task"))
 }
 
 // doneLine is the closing line of a job that is done.
@@ -145,7 +145,7 @@ func failedLine(v report.JobView) string {
 	fmt.Fprintf(&b, "%s failed: ", v.ID)
 	switch {
 	case v.TasksFailed > 0:
-		fmt.Fprintf(&b, "%d of %s failed", v.TasksFailed, count(v.TasksTotal, "task"))
+		fmt.Fprintf(&b, "%s of %s failed", job.FormatCount(v.TasksFailed), count(v.TasksTotal, "task"))
 		if v.Kind == job.Bag && v.TasksWaiting > 0 {
 			fmt.Fprintf(&b, ", then %s not run", count(v.TasksWaiting, "task"))
 		}
