@@ -144,8 +144,10 @@ func TestHostileStateFolder(t *testing.T) {
 	path := filepath.Join(state, "berth")
 	for how, take := range taken {
 		take(t, w, path)
-		if r := w.berth("bag", "--", "echo", ":::", "1"); r.code == 0 || !strings.Contains(r.stderr, path) {
-			t.Errorf("%s: %v", how, r)
+		for _, args := range [][]string{{"bag", "--", "echo", ":::", "1"}, {"status"}, {"server", "status"}, {"server", "stop", "--force"}} {
+			if r := w.berth(args...); r.code == 0 || !strings.Contains(r.stderr, path) {
+				t.Errorf("%s: berth %s: %v", how, args[0], r)
+			}
 		}
 		w.untouched(how, path)
 		if err := os.RemoveAll(path); err != nil {

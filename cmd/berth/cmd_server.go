@@ -112,7 +112,7 @@ one; jobs that are not over go on with it. So with such jobs --force is wanted.
 What --order, --keep and --keep-runs said is forgotten, also if no coordinator runs.`,
 		Example: "  berth server stop",
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			h, err := home.Locate()
+			h, err := home.Existing()
 			if err != nil {
 				return err
 			}
@@ -147,7 +147,7 @@ func newServerStatus() *cobra.Command {
 		Use: "status", Short: "Say whether the coordinator runs", Args: noArguments,
 		Example: "  berth server status --json",
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			h, err := home.Locate()
+			h, err := home.Existing()
 			if err != nil {
 				return err
 			}

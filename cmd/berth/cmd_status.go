@@ -24,7 +24,7 @@ list a part of them.`,
 			if err := s.check(cmd, time.Now()); err != nil {
 				return err
 			}
-			h, err := home.Locate()
+			h, err := home.Existing()
 			if err != nil {
 				return err
 			}

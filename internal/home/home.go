@@ -6,6 +6,7 @@ package home
 import (
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -45,6 +46,24 @@ func Open() (Home, error) {
 			Do: "set XDG_STATE_HOME to one that is"}
 	}
 	for _, d := range []string{h.Dir, h.Runs(), h.Server()} {
+		if err := privateDir(d); err != nil {
+			return Home{}, err
+		}
+	}
+	return h, nil
+}
+
+// Existing returns the state folder for a command that only looks at it. What is there is
+// checked as Open does, what is missing stays so.
+func Existing() (Home, error) {
+	h, err := Locate()
+	if err != nil {
+		return Home{}, err
+	}
+	for _, d := range []string{h.Dir, h.Runs(), h.Server()} {
+		if _, err := os.Lstat(d); errors.Is(err, fs.ErrNotExist) {
+			continue
+		}
 		if err := privateDir(d); err != nil {
 			return Home{}, err
 		}

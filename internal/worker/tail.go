@@ -3,6 +3,8 @@ package worker
 import (
 	"os"
 	"strings"
+
+	"golang.org/x/sys/unix"
 )
 
 // What is kept of a failed task's standard error.
@@ -32,7 +34,7 @@ func lastLines(text string) string {
 // tailOf returns the last lines of a file, nothing where it cannot be read: the
 // failure that it would illustrate is told in any case.
 func tailOf(path string) string {
-	f, err := os.Open(path)
+	f, err := os.OpenFile(path, os.O_RDONLY|unix.O_NOFOLLOW|unix.O_NONBLOCK, 0) // others may have put something else there
 	if err != nil {
 		return ""
 	}
