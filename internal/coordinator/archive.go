@@ -28,7 +28,7 @@ const archivePatience = 30 * time.Second
 //
 // It runs beside the loop and may take for ever, as it touches folders of the user's. The
 // summary comes last: until it is there the next coordinator does all of it again.
-func (s *Server) archive(l *live, log *joblog) {
+func (s *Server) archive(l *live, log *joblog) report.JobView {
 	s.makeDurable()
 	l.mu.Lock()
 	view := l.report.View(s.now())
@@ -43,6 +43,7 @@ func (s *Server) archive(l *live, log *joblog) {
 	if err := errors.Join(errs...); err != nil {
 		s.log.Error("the history of a job is not whole", "job", l.spec.ID, "err", err)
 	}
+	return view
 }
 
 // keepHistory puts the run and what was measured in it into the store.
@@ -101,7 +102,7 @@ func (s *Server) ended(l *live) {
 	letGo := sync.OnceFunc(func() { close(over) })
 	go func() {
 		defer s.archiving.Done()
-		s.archive(l, log)
+		l.conclude(s.archive(l, log))
 		letGo()
 		close(archived)
 		s.post(func() { s.round.after = append(s.round.after, s.tidy, s.prune) })

@@ -27,8 +27,9 @@ type live struct {
 	mu       sync.Mutex // guards what follows
 	report   *report.Job
 	measured replan.Measured
-	over     chan struct{} // closed when whoever watches the job need not wait any longer
-	archived chan struct{} // closed when the job is over and all that stays of it is written
+	over     chan struct{}   // closed when whoever watches the job need not wait any longer
+	archived chan struct{}   // closed when the job is over and all that stays of it is written
+	last     *report.JobView // once that is so: the job as it stands in its summary
 }
 
 // load reads a run's folder.
@@ -61,7 +62,7 @@ func (l *live) observe(e event.Entry) {
 	case event.AttemptEnded:
 		l.measured.Add(l.kind(r.Attempt.Task), r)
 	case event.JobResumed:
-		l.over, l.archived = make(chan struct{}), make(chan struct{})
+		l.over, l.archived, l.last = make(chan struct{}), make(chan struct{}), nil
 	}
 }
 
@@ -94,10 +95,14 @@ func (l *live) progress(node job.NodeID, p wire.Progress) {
 	l.report.ApplyStatus(p.Attempt, p.Status)
 }
 
-// view returns the job as it is now.
+// view returns the job as it is now. Of one whose summary is written that is what it says: the
+// nodes that it ran on may have left memory since.
 func (l *live) view(now job.Time) report.JobView {
 	l.mu.Lock()
 	defer l.mu.Unlock()
+	if l.last != nil {
+		return *l.last
+	}
 	return l.report.View(now)
 }
 
@@ -126,6 +131,13 @@ func (l *live) ends() (over, archived chan struct{}) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.over, l.archived
+}
+
+// conclude says that the job's summary is written.
+func (l *live) conclude(v report.JobView) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.last = &v
 }
 
 // note adds to what the user should know of the job.

@@ -162,6 +162,9 @@ func (s *Server) flush() error {
 
 // observe lets views, job logs and histories see a record that has happened.
 func (s *Server) observe(e event.Entry) {
+	if r, ok := e.Record.(event.AllocEnded); ok && !s.shapes[r.Alloc].Elastic { // else it is to be cleared yet
+		delete(s.shapes, r.Alloc)
+	}
 	l := s.remember(e)
 	if l == nil {
 		return

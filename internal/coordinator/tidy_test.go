@@ -99,6 +99,13 @@ func TestOverIsNotHeld(t *testing.T) {
 		if l := s.lookup(id); l != nil {
 			_, archived := l.ends()
 			<-archived
+			var summary report.JobView
+			if err := home.ReadJSON(s.home.Run(id).Summary(), &summary); err != nil {
+				t.Fatal(err)
+			}
+			if v := l.view(s.now()); !v.At.Equal(summary.At) { // its nodes may be gone from memory
+				t.Errorf("who watches %s is told how it stood at %v, its summary is of %v", id, v.At, summary.At)
+			}
 		}
 	}
 	var jobs, inEngine int
