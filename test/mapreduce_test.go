@@ -128,6 +128,27 @@ func TestCompressed(t *testing.T) {
 	}
 }
 
+// TestFolderWithoutFiles: it is an empty job, which runs no program and has an empty output.
+func TestFolderWithoutFiles(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.write("in/_hidden", "x\n")
+	for reduces, parts := range map[string]int{"0": 0, "2": 2} {
+		out := "out" + reduces
+		r := w.must("mapreduce", "-input", "in", "-output", out, "-mapper", "sh -c \"cat; echo map\"", "-reducer", "sh -c \"cat; echo end\"",
+			"-numReduceTasks", reduces)
+		if !strings.Contains(r.stderr, "the input has no files") {
+			t.Errorf("%s reduces: %v", reduces, r)
+		}
+		if _, err := os.Stat(filepath.Join(w.dir, out, "_SUCCESS")); err != nil {
+			t.Error(err)
+		}
+		if found, _ := filepath.Glob(filepath.Join(w.dir, out, "part-*")); len(found) != parts || parts > 0 && w.output(out) != "" {
+			t.Errorf("%s reduces: parts %v", reduces, found)
+		}
+	}
+}
+
 // TestLineWithoutEnd: a file without a newline, larger than all memory for sorting, ends its
 // job at once and is not tried again.
 func TestLineWithoutEnd(t *testing.T) {

@@ -19,7 +19,7 @@ func newMapReduce(do then) *cobra.Command {
 		Use: "mapreduce -input PATHS -output DIR -mapper CMD [-reducer CMD] [FLAG...]", Aliases: []string{"mr"}, DisableFlagsInUseLine: true,
 		Short: "Run a MapReduce job with Hadoop Streaming's flags",
 		Long: `Run a MapReduce job: any program that reads lines and writes lines is a mapper or a
-reducer. Flags, keys, protocol and exit codes are those of Hadoop Streaming;
+reducer. Flags, keys and protocol are those of Hadoop Streaming;
 -info lists them. Exit code: 0 done, 1 failed or bad arguments, 2 no input, 3 bad
 configuration, 4 the output exists, 5 input or output failed, 6 interrupted.`,
 		Example: `  berth mapreduce -input books -output counts -mapper ./map.py -reducer ./reduce.py

@@ -73,7 +73,7 @@ func (f *finder) included(name string) bool {
 }
 
 // findInputs returns the input files in the order of their paths. A file that two
-// inputs name is there twice, as in Hadoop.
+// inputs name is there twice, as in Hadoop; of folders without files there are none.
 func findInputs(spec *job.MapReduceSpec) (*finder, error) {
 	f := &finder{ignoreDirs: strings.EqualFold(spec.Conf[ignoreDirsKey], "true")}
 	if recursive := cmp.Or(spec.Conf[recursiveKey], spec.Conf[oldRecursiveKey]); recursive == "" {
@@ -90,14 +90,13 @@ func findInputs(spec *job.MapReduceSpec) (*finder, error) {
 			return nil, err
 		}
 	}
-	if len(f.files) == 0 {
-		what := "no files"
-		if len(f.include) > 0 {
-			what += " that " + IncludeKey + " takes"
-		}
+	switch {
+	case len(spec.Inputs) == 0:
+		return nil, noInput("-input", "no input is named")
+	case len(f.files) == 0 && len(f.include) > 0: // likely a mistake in the key
 		return nil, &job.Error{
 			Class: job.User, Code: job.CodeNoInput, Where: "-input",
-			What: what + " in " + strings.Join(spec.Inputs, ", "), Do: "name files or folders that hold some",
+			What: "no files that " + IncludeKey + " takes in " + strings.Join(spec.Inputs, ", "), Do: "name files or folders that hold some",
 		}
 	}
 	slices.SortStableFunc(f.files, func(a, b inputFile) int { return strings.Compare(a.path, b.path) })

@@ -50,7 +50,7 @@ const (
 // splits, up to a split's size, unless the spec asks for TextInputFormat,
 // KeyValueTextInputFormat or OneFilePerSplit. NLineInputFormat gives each split
 // LinesPerMap lines. If all files are empty there is one split, without bytes, for
-// one mapper to run.
+// one mapper to run; if folders hold no files there is none, as in Hadoop.
 func PlanSplits(spec *job.MapReduceSpec, opts SplitOptions) ([]job.Split, InputSummary, error) {
 	found, err := findInputs(spec)
 	if err != nil {
@@ -184,7 +184,7 @@ func packFiles(files []inputFile, size, perFile int64) []job.Split {
 		}
 	}
 	seal()
-	if len(splits) == 0 {
+	if len(splits) == 0 && len(files) > 0 {
 		return []job.Split{{Ranges: []job.Range{files[0].whole()}}}
 	}
 	return splits
@@ -209,7 +209,7 @@ func splitByLines(files []inputFile, n int64) ([]job.Split, error) {
 			splits = append(splits, job.Split{Ranges: []job.Range{r}})
 		}
 	}
-	if len(splits) == 0 {
+	if len(splits) == 0 && len(files) > 0 {
 		return []job.Split{{Ranges: []job.Range{files[0].whole()}}}, nil
 	}
 	return splits, nil

@@ -300,7 +300,7 @@ func TestFindInputsRefuses(t *testing.T) {
 		{"x[", nil, job.CodeNoInput, "x[: input is no valid glob"},
 		{"x{a", nil, job.CodeNoInput, "x{a: input is no valid glob"},
 		{strings.Repeat("{a,b}", 20), nil, job.CodeNoInput, "input is no valid glob"},
-		{"empty", nil, job.CodeNoInput, "no files in"},
+		{"empty", map[string]string{IncludeKey: "*"}, job.CodeNoInput, "no files that berth.input.include takes in"},
 		{"in", map[string]string{recursiveKey: "false"}, job.CodeNoInput, "in/sub: is a folder in an input folder"},
 		{"in", map[string]string{oldRecursiveKey: "false"}, job.CodeNoInput, "in/sub: is a folder in an input folder"},
 		{"in", map[string]string{IncludeKey: "*.go"}, job.CodeNoInput, "no files that berth.input.include takes in"},
@@ -317,6 +317,12 @@ func TestFindInputsRefuses(t *testing.T) {
 	}
 	if _, _, err := PlanSplits(&job.MapReduceSpec{}, SplitOptions{}); job.CodeOf(err) != job.CodeNoInput {
 		t.Errorf("no inputs: got %v", err)
+	}
+	for _, format := range []string{"", "TextInputFormat", "NLineInputFormat"} {
+		splits, sum, err := PlanSplits(&job.MapReduceSpec{Inputs: []string{dir + "/empty"}, InputFormat: format}, SplitOptions{})
+		if len(splits) != 0 || sum.Files != 0 || err != nil {
+			t.Errorf("a folder without files, %q: %v, %v", format, splits, err)
+		}
 	}
 }
 

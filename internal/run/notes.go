@@ -20,6 +20,9 @@ func inputNotes(sum mapreduce.InputSummary, splits []job.Split) []string {
 		notes = append(notes, fmt.Sprintf("%d of %d input files look compressed and are read as they are, such as %s: only .gz, .zst and .bz2 are unpacked",
 			sum.Foreign, sum.Files, sum.ForeignFile))
 	}
+	if sum.Files == 0 {
+		notes = append(notes, "the input has no files, so no mapper runs and the output is empty")
+	}
 	if len(splits) > 0 && windowsLines(splits[0].Ranges[0]) {
 		notes = append(notes, splits[0].Ranges[0].Path+" has Windows line ends: mappers see the carriage returns, which Hadoop takes off")
 	}
