@@ -101,11 +101,9 @@ func checkCommand(command []string, array bool) error {
 func finishBag(s *job.Spec, sources *job.BagSources, env []string, stdin io.Reader) (*job.Spec, []job.Entry, error) {
 	s.Bag.Env = append(environment(env), s.Bag.Env...)
 	s.Normalize()
-	if err := s.Validate(); err != nil {
-		return nil, nil, err
-	}
+	unsound := s.Validate()
 	entries, err := readEntries(sources, s.Dir, stdin)
-	if err != nil {
+	if err := errors.Join(unsound, err); err != nil { // all at once
 		return nil, nil, err
 	}
 	entries = sources.Prune(entries)

@@ -25,6 +25,7 @@ type File struct {
 
 	command []string // of the bag, before placeholders are added
 	lines   map[string]int
+	unknown int // keys
 }
 
 // Setting is a flag with its value, and where it was written.
@@ -42,9 +43,7 @@ func ParseFile(name string, data []byte) (*File, error) {
 	f := &File{Name: name, lines: keyLines(data)}
 	var c checks
 	f.table(&c, "", root, topKeys)
-	if len(c) == 0 {
-		f.finish(&c)
-	}
+	f.finish(&c)
 	if len(c) > 0 {
 		return nil, errors.Join(c...)
 	}
@@ -79,6 +78,7 @@ func (f *File) table(c *checks, prefix string, values map[string]any, keys []fil
 		where := f.where(prefix + name)
 		i := slices.IndexFunc(keys, func(k fileKey) bool { return k.name == name })
 		if i < 0 {
+			f.unknown++
 			*c = append(*c, unknownKey(where, name, keys))
 			continue
 		}
@@ -104,12 +104,13 @@ func unknownKey(where, name string, keys []fileKey) error {
 	return &Error{Class: User, Code: CodeConfig, Where: where, What: fmt.Sprintf("unknown key %q", name), Do: didYouMean(name, known)}
 }
 
-// finish checks what no single key can.
+// finish checks what no single key can. What a key says that was refused is not missed.
 func (f *File) finish(c *checks) {
 	switch {
+	case f.Kind == "" && f.lines["kind"] > 0:
 	case f.Kind == "":
 		f.missing(c, "kind", `write kind = "bag" or kind = "mapreduce"`)
-	case f.Kind == Bag && f.Bag == nil:
+	case f.Kind == Bag && f.Bag == nil && f.lines["bag"] == 0:
 		f.missing(c, "[bag]", "a job of kind bag needs it")
 	case f.Kind == MapReduce && f.lines["mapreduce"] == 0:
 		f.missing(c, "[mapreduce]", "a job of kind mapreduce needs it")
@@ -117,12 +118,16 @@ func (f *File) finish(c *checks) {
 		*c = append(*c, &Error{Class: User, Code: CodeConfig, Where: f.where("mapreduce"), What: "a job of kind bag has no [mapreduce]"})
 	case f.Kind == MapReduce && f.Bag != nil:
 		*c = append(*c, &Error{Class: User, Code: CodeConfig, Where: f.where("bag"), What: "a job of kind mapreduce has no [bag]"})
-	case f.Kind == Bag:
+	case f.Kind == Bag && f.Bag != nil:
 		f.finishBag(c)
 	}
 }
 
+// missing tells of a key that is not there, unless one with an unknown name may have been meant.
 func (f *File) missing(c *checks, what, do string) {
+	if f.unknown > 0 {
+		return
+	}
 	*c = append(*c, &Error{Class: User, Code: CodeConfig, Where: f.Name, What: what + " is missing", Do: do})
 }
 
@@ -132,6 +137,8 @@ func (f *File) finishBag(c *checks) {
 	}
 	array := f.Sources.Array != nil
 	switch {
+	case len(f.command) == 0 && f.lines["bag.command"] > 0:
+		return // it was refused
 	case array && (len(f.command) == 0 || len(f.command) == 1 && f.command[0] == "{}"):
 		f.missing(c, "bag.command", "array indices are no commands themselves")
 		return

@@ -79,7 +79,9 @@ func subTable(name string, keys *[]fileKey) func(*File, string, any) error {
 }
 
 func takeBag(f *File, where string, value any) error {
-	f.Bag = New(Bag, "").Bag
+	if _, ok := value.(map[string]any); ok {
+		f.Bag = New(Bag, "").Bag
+	}
 	return subTable("bag", &bagKeys)(f, where, value)
 }
 

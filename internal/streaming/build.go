@@ -1,6 +1,7 @@
 package streaming
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -54,18 +55,15 @@ func (b *builder) note(format string, args ...any) {
 // -jobconf, then flags. ask holds what a job file's [request] said.
 func (b *builder) build(settings []job.Setting, ask job.Ask) error {
 	b.ask = ask
-	for _, step := range []func([]job.Setting) error{b.takeConf, b.applyKeys, b.takeFlags} {
-		if err := step(settings); err != nil {
-			return err
-		}
-	}
-	if err := b.ask.Apply(b.spec); err != nil {
+	// What is wrong is told all at once, as far as one thing does not follow from another.
+	if err := errors.Join(b.takeConf(settings), b.applyKeys(), b.takeFlags(settings), b.ask.Apply(b.spec)); err != nil {
 		return err
 	}
-	for _, step := range []func() error{b.required, b.programs, b.finishFormats} {
-		if err := step(); err != nil {
-			return err
-		}
+	if err := b.required(); err != nil {
+		return err
+	}
+	if err := errors.Join(b.programs(), b.finishFormats()); err != nil {
+		return err
 	}
 	b.finishRequest()
 	b.mr.Env = append(b.env, b.mr.CmdEnv...)
@@ -76,23 +74,20 @@ func (b *builder) build(settings []job.Setting, ask job.Ask) error {
 
 // takeConf fills the configuration.
 func (b *builder) takeConf(settings []job.Setting) error {
+	var errs []error
 	for _, names := range [][]string{{"conf", "additionalconfspec"}, {"D"}, {"jobconf"}} {
 		for _, s := range settings {
 			if !slices.Contains(names, s.Name) {
 				continue
 			}
-			var err error
 			if names[0] == "conf" {
-				err = b.readConf(s)
+				errs = append(errs, b.readConf(s))
 			} else {
-				err = b.conf.assign(s.Value, s.Where)
-			}
-			if err != nil {
-				return err
+				errs = append(errs, b.conf.assign(s.Value, s.Where))
 			}
 		}
 	}
-	return nil
+	return errors.Join(errs...)
 }
 
 func (b *builder) readConf(s job.Setting) error {
@@ -108,7 +103,8 @@ func (b *builder) readConf(s job.Setting) error {
 }
 
 // applyKeys applies the keys of the configuration, in the order they were met.
-func (b *builder) applyKeys([]job.Setting) error {
+func (b *builder) applyKeys() error {
+	var errs []error
 	for _, name := range b.conf.order {
 		s, _ := b.conf.get(name)
 		i, known := keyIndex[name]
@@ -121,15 +117,13 @@ func (b *builder) applyKeys([]job.Setting) error {
 			b.warn("%s has no effect: %s", s.where, k.Meaning)
 		}
 		if k.apply != nil {
-			if err := k.apply(b, s); err != nil {
-				return err
-			}
+			errs = append(errs, k.apply(b, s))
 		}
 	}
 	if more := b.unknown - maxUnknown; more > 0 {
 		b.warn("%d more unknown keys", more)
 	}
-	return nil
+	return errors.Join(errs...)
 }
 
 // maxUnknown bounds the warnings of unknown keys: a whole cluster's configuration may
@@ -152,12 +146,11 @@ func (b *builder) unknownKey(s setting) {
 }
 
 func (b *builder) takeFlags(settings []job.Setting) error {
+	var errs []error
 	for _, s := range settings {
-		if err := b.flag(s); err != nil {
-			return err
-		}
+		errs = append(errs, b.flag(s))
 	}
-	return nil
+	return errors.Join(errs...)
 }
 
 // flag takes a flag that is no part of the configuration.
