@@ -85,6 +85,10 @@ func (s *Server) submit(id job.ID, env ...string) error {
 	if _, over := archived(s.home.Run(id)); over {
 		return nil // so it does, and the job has ended meanwhile
 	}
+	if _, err := os.Stat(s.home.JournalOf(id)); err == nil && !s.journals.Has(id) { // to append to it would end the loop
+		return &job.Error{Class: job.Fatal, Code: job.CodeIO, Where: s.home.JournalOf(id), What: "the job was handed in before, and its journal could not be read since",
+			Do: "the log says why: " + s.home.ServerLog()}
+	}
 	l, err := s.load(id)
 	if err != nil {
 		return err

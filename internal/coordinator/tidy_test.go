@@ -2,7 +2,9 @@ package coordinator
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"os"
 	"slices"
 	"testing"
 	"time"
@@ -132,6 +134,24 @@ func TestOverIsNotHeld(t *testing.T) {
 	if err := s.notHere("bag-1"); fmt.Sprint(err) == fmt.Sprint(unknownJob("bag-1")) {
 		t.Errorf("of a job that is over: %v", err)
 	}
+}
+
+// TestSubmitUnreadable: a command that hands in once more what could not be read when the
+// coordinator started is refused, and the coordinator goes on.
+func TestSubmitUnreadable(t *testing.T) {
+	opts := options(t)
+	s, stop := begin(t, opts)
+	id := bag(t, s, 0)
+	stop()
+	r := opts.Home.Run(id)
+	if err := errors.Join(os.Remove(r.Summary()), os.WriteFile(r.Journal(), []byte("no journal, though as long as one"), 0o600)); err != nil {
+		t.Fatal(err)
+	}
+	s = running(t, opts)
+	if err := s.submit(id); job.CodeOf(err) != job.CodeIO {
+		t.Errorf("a damaged run is handed in: %v", err)
+	}
+	bag(t, s, 0)
 }
 
 // TestPrune: the oldest runs go once so many newer ones were submitted, those that are over;

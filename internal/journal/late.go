@@ -68,6 +68,14 @@ func (s *Set) end(id job.ID) int64 {
 	return s.known[id].End
 }
 
+// Has reports whether the set has the job's journal: it was replayed, recalled or begun.
+func (s *Set) Has(id job.ID) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	_, known := s.known[id]
+	return known || s.open[id] != nil
+}
+
 // Dismiss lets the set forget a journal that was retired. It can be recalled.
 func (s *Set) Dismiss(id job.ID) {
 	s.mu.Lock()
