@@ -89,7 +89,7 @@ func (e *Engine) applyJoined(at job.Time, r event.NodeJoined) {
 	if !slices.Contains(a.pool.nodes, n) {
 		a.pool.nodes = append(a.pool.nodes, n)
 	}
-	n.state, n.since, n.reason = up, at, ""
+	n.state, n.since, n.reason, n.unseen = up, at, "", false
 	n.host, n.addr, n.Capacity, n.outputs = r.Host, r.Addr, r.Capacity, r.Outputs
 	a.largest = job.Resources{CPUs: max(a.largest.CPUs, r.Capacity.CPUs), Mem: max(a.largest.Mem, r.Capacity.Mem)}
 	e.freed(n) // attempts there may have waited for leave
@@ -103,6 +103,7 @@ func (e *Engine) applyLost(at job.Time, r event.NodeLost) {
 		return
 	}
 	n.state, n.since, n.reason = down, at, r.Reason
+	n.unseen = n.unseen || r.Unseen
 	if r.Gone {
 		n.state = gone
 	}
@@ -122,17 +123,11 @@ func (e *Engine) node(id job.NodeID) *node {
 		e.nodes[id] = n
 	}
 	if n.alloc == nil || n.alloc.ended {
-		if a := e.allocs[allocOf(id)]; a != nil && !a.ended {
+		if a := e.allocs[id.Alloc()]; a != nil && !a.ended {
 			n.alloc = a
 		}
 	}
 	return n
-}
-
-// allocOf returns the allocation that the node belongs to.
-func allocOf(id job.NodeID) job.AllocID {
-	alloc, _, _ := strings.Cut(string(id), "/")
-	return job.AllocID(alloc)
 }
 
 func (e *Engine) applyRequested(at job.Time, r event.AllocRequested) {
@@ -150,6 +145,10 @@ func (e *Engine) applyRequested(at job.Time, r event.AllocRequested) {
 	p.allocs = append(p.allocs, a)
 	e.touchAllocs()
 }
+
+// Reserve sees to it that the number of an allocation that this engine is not told of is not
+// given again. It is called before Recover.
+func (e *Engine) Reserve(id job.AllocID) { e.noteAlloc(id) }
 
 // noteAlloc sees to it that the allocation's number is not given again.
 func (e *Engine) noteAlloc(id job.AllocID) {

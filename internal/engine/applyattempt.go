@@ -11,7 +11,7 @@ import (
 func (e *Engine) applyStarted(at job.Time, r event.AttemptStarted) {
 	j := e.jobs[r.Attempt.Job]
 	i := r.Attempt.Task
-	e.noteAlloc(allocOf(r.Node))
+	e.noteAlloc(r.Node.Alloc())
 	if j == nil || j.state.Final() || i < 0 || i >= len(j.tasks) || j.tasks[i].status != ready {
 		return
 	}

@@ -10,7 +10,7 @@ import (
 
 // nodeUp takes a worker in and brings what it has and what it should have together.
 func (e *Engine) nodeUp(in NodeUp) error {
-	id := allocOf(in.Node)
+	id := in.Node.Alloc()
 	if e.allocs[id] == nil {
 		e.do(Release{Alloc: id, Reason: "the allocation is over"})
 		return &job.Error{Class: job.Fatal, Where: string(in.Node), What: "the node belongs to no allocation in use"}
@@ -247,9 +247,9 @@ func (e *Engine) recover() {
 		switch {
 		case n == nil: // dismissed
 		case n.state == up:
-			e.emit(event.NodeLost{Node: n.id, Reason: "the coordinator was started again"})
+			e.emit(event.NodeLost{Node: n.id, Reason: "the coordinator was started again", Unseen: true})
 		case n.state == down: // while there was no coordinator it could not come back, and clocks may have been set
-			e.emit(event.NodeLost{Node: n.id, Reason: n.reason})
+			e.emit(event.NodeLost{Node: n.id, Reason: n.reason, Unseen: true})
 		case n.state == gone:
 			for _, a := range n.sorted() {
 				e.lose(a, "its node is gone")

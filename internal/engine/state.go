@@ -235,6 +235,7 @@ type node struct {
 	outputs string
 	live    []*attempt
 	joined  bool // has ever been up
+	unseen  bool // a coordinator was started since it was last up: when it went down is not known
 	dirty   bool // in pool.freed
 }
 

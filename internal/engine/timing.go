@@ -123,12 +123,14 @@ func (a *attempt) outlived(now job.Time) bool {
 func (a *attempt) elastic() bool { return a.alloc != nil && a.alloc.req.Elastic }
 
 // cutShort takes in that the end of its allocation ended an attempt. Its task is to be
-// started again where there is more time, if it had run for longer than expected.
+// started again where there is more time, if it had run for longer than expected. Of one that
+// was cut short while no coordinator was there nobody knows how long it had run: it may even
+// have been done, and its worker could not tell.
 func (j *jobState) cutShort(a *attempt, at job.Time) {
 	i := a.id.Task
 	t := &j.timing[j.class(i)]
 	ran := at.Sub(a.working())
-	if a.shuffling() || ran <= t.expected() {
+	if a.shuffling() || a.node.unseen || ran <= t.expected() {
 		return
 	}
 	t.longest = max(t.longest, ran)

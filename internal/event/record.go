@@ -205,6 +205,8 @@ type NodeLost struct {
 	Node   job.NodeID `msgpack:"n"`
 	Gone   bool       `msgpack:"g,omitempty"`
 	Reason string     `msgpack:"r,omitempty"`
+	// Unseen says that nobody knows when: no coordinator was there.
+	Unseen bool `msgpack:"u,omitempty"`
 }
 
 // AllocRequested: an allocation of that shape was asked for.
