@@ -66,9 +66,14 @@ func (w *world) checkNoneTwice(all []event.Entry) {
 func (w *world) allocations() int {
 	n := 0
 	for _, e := range w.serverRecords() {
-		if _, ok := e.Record.(event.AllocBegan); ok {
+		if isBegan(e) {
 			n++
 		}
 	}
 	return n
+}
+
+func isBegan(e event.Entry) bool {
+	_, is := e.Record.(event.AllocBegan)
+	return is
 }

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"log/slog"
 	"os"
 	"time"
@@ -49,12 +50,18 @@ The folder of a job that is over is removed once 1000 newer jobs were submitted,
 within a day of its end; --keep-runs says another number, which then counts alone. Its
 place in the accuracy report and what was measured in it stay. berth forget removes at once.
 
-What --order, --keep and --keep-runs say lasts until berth server stop, also for coordinators
-that commands start after this one has died or had nothing to do. BERTH_ORDER, and
-BERTH_KEEP=1 or 0, go before that: for the coordinator that a command with them starts.
+What --order, --keep, --keep-runs and --stand-in say lasts until berth server stop, also for
+coordinators that commands start after this one has died or had nothing to do. BERTH_ORDER,
+BERTH_KEEP=1 or 0, and BERTH_STAND_IN go before that: for the coordinator that a command
+with them starts.
 
 Of several login nodes that share your home one has the coordinator; on the others
-berth says which one that is.`,
+berth says which one that is.
+
+With jobs on a cluster it does not matter whether the coordinator stays: when it is
+gone, at logout say, a worker starts another as a stand-in on its own node, and when no
+allocation is left a small job wakes one. The next command takes the place back.
+--stand-in nodes leaves out the small job, --stand-in off both.`,
 		Example: "  berth server status\n  berth server stop",
 	}
 	c.AddCommand(newServerStart(), newServerStop(), newServerStatus(), newServerRun())
@@ -107,7 +114,8 @@ func newServerStop() *cobra.Command {
 	c := &cobra.Command{
 		Use: "stop", Short: "End the coordinator", Args: noArguments,
 		Long: `End the coordinator. Workers go on with what they run and wait for the next
-one; jobs that are not over go on with it. So with such jobs --force is wanted.
+one, which the next command starts; jobs that are not over go on with it. So with
+such jobs --force is wanted.
 
 What --order, --keep and --keep-runs said is forgotten, also if no coordinator runs.`,
 		Example: "  berth server stop",
@@ -117,6 +125,9 @@ What --order, --keep and --keep-runs said is forgotten, also if no coordinator r
 				return err
 			}
 			err = askAgain(cmd.Context(), func() error { return control.NewClient(h.Socket()).Stop(cmd.Context(), force) })
+			if o := h.StandIn(); o != nil && errors.Is(err, control.ErrNoServer) {
+				return stopStandIn(cmd.Context(), h, o, force)
+			}
 			if errors.Is(err, control.ErrNoServer) {
 				fmt.Fprintln(cmd.ErrOrStderr(), "no coordinator is running")
 				return h.Forget()
@@ -167,6 +178,9 @@ func printServer(cmd *cobra.Command, h home.Home, c *control.Client) error {
 	if s.Running = !errors.Is(err, control.ErrNoServer); err != nil && s.Running {
 		return err
 	}
+	if !s.Running {
+		s.There = h.StandIn()
+	}
 	if s.Chosen, err = h.Choice(); err != nil {
 		return err
 	}
@@ -189,6 +203,13 @@ func serverText(s control.Server) string {
 		text = fmt.Sprintf("coordinator %d runs since %s: %d jobs not over, order %s%s, %d workers, listening on %s\n",
 			s.PID, s.Started, s.Jobs, s.Order, kept, s.Nodes, s.Address)
 	}
+	switch {
+	case s.Running && s.StandIn:
+		text = "stand-in " + text
+	case s.There != nil:
+		text = fmt.Sprintf("a stand-in coordinator runs on %s (process %d) since %s, inside a Slurm job: the next command that needs it takes its place\n",
+			s.There.Host, s.There.PID, s.There.Started.Format(time.RFC3339))
+	}
 	if chosen := choiceText(s.Chosen); chosen != "" {
 		text += "chosen until berth server stop: " + chosen + "\n"
 	}
@@ -196,13 +217,16 @@ func serverText(s control.Server) string {
 }
 
 func newServerRun() *cobra.Command {
-	var readyFD bool
+	var readyFD, standIn, wait bool
 	var idle time.Duration
 	var p policy
 	c := &cobra.Command{
 		Use: "run", Short: "Be the coordinator, in the foreground", Args: noArguments,
 		Example: "  berth server run --idle 0",
 		RunE: func(cmd *cobra.Command, _ []string) error {
+			if standIn {
+				return runStandIn(cmd, idle, wait)
+			}
 			var ready *os.File
 			if readyFD {
 				ready = os.NewFile(control.ReadyFD, "ready")
@@ -216,63 +240,92 @@ func newServerRun() *cobra.Command {
 	}
 	c.Flags().BoolVar(&readyFD, "ready-fd", false, "say on descriptor 3 when it listens")
 	c.Flags().DurationVar(&idle, "idle", serverIdle, "end after so long with nothing to do; 0: never")
+	c.Flags().BoolVar(&standIn, "as-stand-in", false, "carry on inside a Slurm job where nobody is left, until a command wants the place")
+	c.Flags().BoolVar(&wait, "wait", false, "with --as-stand-in: wait until nobody is left")
 	p.flags(c)
-	_ = c.Flags().MarkHidden("ready-fd")
+	for _, name := range []string{"ready-fd", "as-stand-in", "wait"} {
+		_ = c.Flags().MarkHidden(name)
+	}
 	return c
 }
 
 func runServer(cmd *cobra.Command, idle time.Duration, p policy, ready *os.File) error {
-	said, err := p.said(cmd)
+	to := cmd.ErrOrStderr()
+	if ready != nil { // in the background, with a log of its own
+		to = logfile.Stderr()
+	}
+	opts, err := serverOptions(to, idle)
 	if err != nil {
 		return err
 	}
-	env, err := environment()
-	if err != nil {
+	if opts.Said, err = p.said(cmd); err != nil {
 		return err
 	}
-	h, err := home.Open()
-	if err != nil {
-		return err
-	}
-	exe, err := os.Executable()
-	if err != nil {
-		return fmt.Errorf("find berth's own program: %w", err)
-	}
-	say := func() {
+	opts.Ready = func() {
 		if ready != nil {
 			_, _ = ready.WriteString(control.Ready) // who started it may be gone
 			_ = ready.Close()
 		}
 	}
-	to := cmd.ErrOrStderr()
-	if ready != nil { // in the background, with a log of its own
-		to = logfile.Stderr()
-	}
-	log := slog.New(slog.NewTextHandler(to, nil))
 	ctx, stop := terminable(cmd.Context())
 	defer stop()
-	opts := coordinator.Options{Home: h, Exe: exe, Idle: idle, Log: log, Ready: say, Listen: os.Getenv(wire.ListenVar), Said: said, Env: env}
 	if ready == nil {
 		return coordinator.Run(ctx, opts)
 	}
 	return runOrFind(ctx, opts)
 }
 
+// serverOptions returns what a coordinator is made with by its environment.
+func serverOptions(log io.Writer, idle time.Duration) (coordinator.Options, error) {
+	env, err := environment()
+	if err != nil {
+		return coordinator.Options{}, err
+	}
+	after, err := coordinator.ParseStandInAfter(standInAfterVar, os.Getenv(standInAfterVar))
+	if err != nil {
+		return coordinator.Options{}, err
+	}
+	h, err := home.Open()
+	if err != nil {
+		return coordinator.Options{}, err
+	}
+	exe, err := os.Executable()
+	if err != nil {
+		return coordinator.Options{}, fmt.Errorf("find berth's own program: %w", err)
+	}
+	return coordinator.Options{Home: h, Exe: exe, Idle: idle, Listen: os.Getenv(wire.ListenVar), Env: env,
+		Log:          slog.New(slog.NewTextHandler(log, nil)),
+		StandInAfter: after, StandInEnv: standInEnv()}, nil
+}
+
 // lockTime is how long who holds the lock is waited for to listen or to go.
 const lockTime = 30 * time.Second
 
 // runOrFind is the coordinator, or says that it is ready where there is another
-// that listens. Who has the lock may just be starting, or be dying of a kill.
+// that listens. Who has the lock may just be starting, or be dying of a kill. A stand-in
+// is asked for its place.
 func runOrFind(ctx context.Context, opts coordinator.Options) error {
-	for tries := lockTime / lockPause; ; tries-- {
+	place := claim{home: opts.Home, left: lockTime}
+	for {
 		err := coordinator.Run(ctx, opts)
-		if !errors.Is(err, coordinator.ErrRunning) || tries == 0 {
+		switch standIn := place.standIn(err); {
+		case !standIn && !errors.Is(err, coordinator.ErrRunning):
 			return err
+		case place.left <= 0 && standIn:
+			return place.refused()
+		case place.left <= 0:
+			return err
+		case standIn:
+			if err := place.ask(); err != nil {
+				return err
+			}
+		default:
+			if hello, err := control.NewClient(opts.Home.Socket()).Hello(ctx); err == nil && !hello.StandIn {
+				opts.Ready()
+				return nil
+			}
 		}
-		if _, err := control.NewClient(opts.Home.Socket()).Hello(ctx); err == nil {
-			opts.Ready()
-			return nil
-		}
+		place.left -= lockPause
 		if err := pause(ctx, lockPause); err != nil {
 			return err
 		}

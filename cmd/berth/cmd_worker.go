@@ -1,7 +1,9 @@
 package main
 
 import (
+	"fmt"
 	"log/slog"
+	"os"
 
 	"github.com/spf13/cobra"
 
@@ -23,11 +25,20 @@ func newWorker() *cobra.Command {
 			}
 			ctx, stop := terminable(cmd.Context())
 			defer stop()
-			return worker.Run(ctx, worker.Config{
+			cfg := worker.Config{
 				Bundle: c.Bundle, Node: c.Node, Capacity: c.Capacity, CPUs: c.CPUs,
 				Scratch: c.Scratch, Token: c.Token, SortMemory: c.SortMemory,
 				Log: slog.New(slog.NewTextHandler(logfile.Stderr(), nil)),
-			})
+			}
+			if c.StandIn != nil {
+				exe, err := os.Executable()
+				if err != nil {
+					return fmt.Errorf("find berth's own program: %w", err)
+				}
+				cfg.StandIn = append([]string{exe}, driver.StandInArgs...)
+				cfg.StandInEnv, cfg.StandInAfter, cfg.StandInLog = c.StandIn.Env, c.StandIn.After, c.StandIn.Log
+			}
+			return worker.Run(ctx, cfg)
 		},
 	}
 	c.Flags().StringVar(&config, "config", "", "file that says who it is and where its coordinator is")

@@ -4,15 +4,18 @@ package main
 import (
 	"context"
 	"errors"
+	"fmt"
 	"os"
 	"os/signal"
 	"syscall"
 
+	"berth/internal/control"
 	"berth/internal/ui"
 )
 
 func main() {
-	err := newRoot().ExecuteContext(context.Background())
+	ctx := control.WithNotice(context.Background(), func(text string) { fmt.Fprintln(os.Stderr, "berth: "+text) })
+	err := newRoot().ExecuteContext(ctx)
 	if errors.Is(err, context.Canceled) {
 		err = &exitError{code: exitCode(err), err: errors.New("interrupted")}
 	}

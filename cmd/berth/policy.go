@@ -18,20 +18,25 @@ import (
 const (
 	orderVar = "BERTH_ORDER" // a sched.Order
 	keepVar  = "BERTH_KEEP"  // 1 or 0
+
+	standInVar      = "BERTH_STAND_IN"       // a home.StandIn
+	standInAfterVar = "BERTH_STAND_IN_AFTER" // how long workers wait before they start a stand-in
 )
 
 // policy is the flags that say how a coordinator has jobs share allocations, and how long
 // runs stay on disk.
 type policy struct {
-	order string
-	keep  bool
-	runs  int
+	order   string
+	keep    bool
+	runs    int
+	standIn string
 }
 
 func (p *policy) flags(c *cobra.Command) {
 	c.Flags().StringVar(&p.order, "order", "", "who goes first among jobs on the same nodes: auto, fifo or shortest (default: what BERTH_ORDER says, else what was chosen before, else auto)")
 	c.Flags().BoolVar(&p.keep, "keep", false, "keep what was asked of a cluster as long as any job can use it (default: what BERTH_KEEP says, else what was chosen before, else no)")
 	c.Flags().IntVar(&p.runs, "keep-runs", 0, "remove the folders of jobs that are over once so many newer jobs were submitted; 0: keep all (default: what was chosen before, else 1000, and none that ended in the last 24 hours goes)")
+	c.Flags().StringVar(&p.standIn, "stand-in", "", "who carries on with jobs on a cluster when no coordinator is left: on, nodes or off (default: what BERTH_STAND_IN says, else what was chosen before, else on)")
 }
 
 // said returns what the flags say.
@@ -46,7 +51,11 @@ func (p *policy) said(cmd *cobra.Command) (home.Choice, error) {
 	if p.runs < 0 {
 		return c, argumentError(fmt.Sprintf("--keep-runs: %d is no such number", p.runs), "write a whole number from 1, or 0 to keep all")
 	}
-	_, err := sched.ParseOrder("--order", c.Order)
+	if _, err := sched.ParseOrder("--order", c.Order); err != nil {
+		return c, err
+	}
+	var err error
+	c.StandIn, err = home.ParseStandIn("--stand-in", p.standIn)
 	return c, err
 }
 
@@ -54,6 +63,10 @@ func (p *policy) said(cmd *cobra.Command) (home.Choice, error) {
 func environment() (home.Choice, error) {
 	c := home.Choice{Order: os.Getenv(orderVar)}
 	if _, err := sched.ParseOrder(orderVar, c.Order); err != nil {
+		return c, err
+	}
+	var err error
+	if c.StandIn, err = home.ParseStandIn(standInVar, os.Getenv(standInVar)); err != nil {
 		return c, err
 	}
 	keep := false
@@ -83,6 +96,9 @@ func policyArgs(c home.Choice) []string {
 	if c.KeepRuns != nil {
 		args = append(args, fmt.Sprintf("--keep-runs=%d", *c.KeepRuns))
 	}
+	if c.StandIn != "" {
+		args = append(args, "--stand-in", string(c.StandIn))
+	}
 	return args
 }
 
@@ -93,6 +109,8 @@ func checkPolicy(said home.Choice, hello control.Hello) error {
 	case said.Order != "" && hello.Order != said.Order:
 	case said.KeepRuns != nil && (hello.KeepRuns == nil || *hello.KeepRuns != *said.KeepRuns):
 		where, what = "--keep-runs", "the coordinator runs already, with "+runsText(hello.KeepRuns)
+	case said.StandIn != "" && hello.Carry != said.StandIn:
+		where, what = "--stand-in", "the coordinator runs already, with stand-ins "+string(hello.Carry)
 	case said.Keep == nil || hello.Keep == *said.Keep:
 		return nil
 	case hello.Keep:
@@ -119,6 +137,9 @@ func choiceText(c home.Choice) string {
 	}
 	if c.KeepRuns != nil {
 		parts = append(parts, runsText(c.KeepRuns))
+	}
+	if c.StandIn != "" {
+		parts = append(parts, "stand-ins "+string(c.StandIn))
 	}
 	return strings.Join(parts, ", ")
 }

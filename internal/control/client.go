@@ -187,9 +187,15 @@ func (c *Client) unreachable(ctx context.Context, err error) error {
 	}
 }
 
-// elsewhere returns ErrNoServer, or where the coordinator runs if that is another machine.
+// elsewhere returns ErrNoServer, or where the coordinator runs if that is another machine. A
+// stand-in on another machine makes way for a coordinator here, so it does not count.
 func (c *Client) elsewhere() error {
-	if err := c.home.Elsewhere(); err != nil {
+	err := c.home.Elsewhere()
+	var there *home.ElsewhereError
+	if errors.As(err, &there) && there.Owner.StandIn && !InSlurmJob() {
+		return ErrNoServer
+	}
+	if err != nil {
 		return err
 	}
 	return ErrNoServer

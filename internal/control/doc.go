@@ -16,14 +16,16 @@ const Version = 1
 
 // Hello describes the coordinator.
 type Hello struct {
-	Version int    `json:"version"`
-	PID     int    `json:"pid"`
-	Address string `json:"address"` // where workers dial
-	Jobs    int    `json:"jobs"`    // jobs that are not over
-	Nodes   int    `json:"nodes"`   // workers that are connected
-	Started string `json:"started"` // RFC 3339
-	Order   string `json:"order"`   // of jobs that run on the same allocations (sched.Order)
-	Keep    bool   `json:"keep"`    // allocations are kept when the job that asked for them is done
+	Version int          `json:"version"`
+	PID     int          `json:"pid"`
+	Address string       `json:"address"`  // where workers dial
+	Jobs    int          `json:"jobs"`     // jobs that are not over
+	Nodes   int          `json:"nodes"`    // workers that are connected
+	Started string       `json:"started"`  // RFC 3339
+	Order   string       `json:"order"`    // of jobs that run on the same allocations (sched.Order)
+	Carry   home.StandIn `json:"carry_on"` // who carries on when no coordinator is left
+	StandIn bool         `json:"stand_in"` // it runs inside a Slurm job and makes way for a command
+	Keep    bool         `json:"keep"`     // allocations are kept when the job that asked for them is done
 	// KeepRuns is how many runs the user wants to stay on disk once they are over, AllRuns for all; nil: berth decides.
 	KeepRuns *int `json:"keep_runs,omitempty"`
 }
@@ -32,6 +34,8 @@ type Hello struct {
 type Server struct {
 	Running bool `json:"running"`
 	Hello
+	// There is the stand-in that runs on another machine, nil where none does.
+	There  *home.Owner `json:"stand_in_elsewhere,omitempty"`
 	Chosen home.Choice `json:"chosen"` // goes for the next coordinator, too
 }
 

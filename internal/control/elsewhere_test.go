@@ -23,11 +23,11 @@ func TestCoordinatorElsewhere(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	release, err := h.Own(time.Now())
+	own, err := h.Own(time.Now(), false)
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer release()
+	defer own.Release()
 	since := time.Date(2026, 11, 21, 3, 15, 0, 0, time.Local)
 	if err := home.WriteJSON(filepath.Join(h.Server(), "owner"), home.Owner{Host: "login1.cluster", PID: 4711, Started: since}); err != nil {
 		t.Fatal(err)
@@ -47,7 +47,10 @@ func TestCoordinatorElsewhere(t *testing.T) {
 			}
 		}
 	}
-	release() // it ended in order, and took its word with it
+	if err := os.Remove(filepath.Join(h.Server(), "owner")); err != nil { // it ended in order, and took its word with it
+		t.Fatal(err)
+	}
+	own.Release()
 	if _, err := os.Stat(h.Lock()); err != nil {
 		t.Fatal(err)
 	}

@@ -23,16 +23,31 @@ const ReadyFD = 3
 // Ready is what a coordinator writes to ReadyFD when it listens.
 const Ready = "ready\n"
 
+type noticeKey struct{}
+
+// WithNotice returns a context with which Ensure tells its user what happens.
+func WithNotice(ctx context.Context, notice func(string)) context.Context {
+	return context.WithValue(ctx, noticeKey{}, notice)
+}
+
+// InSlurmJob reports whether this process is part of a Slurm job. A command there does not take
+// the place of a stand-in: its own coordinator would end with the job.
+func InSlurmJob() bool { return os.Getenv("SLURM_JOB_ID") != "" }
+
 // Ensure returns a client of the user's coordinator, started if none runs: with those flags
-// of "berth server run".
+// of "berth server run". A stand-in makes way for the one that is started, which is told (WithNotice).
 func Ensure(ctx context.Context, h home.Home, flags ...string) (*Client, error) {
 	c := NewClient(h.Socket())
-	_, err := c.Hello(ctx)
-	if err == nil {
+	hello, err := c.Hello(ctx)
+	if err == nil && (!hello.StandIn || InSlurmJob()) {
 		return c, nil
 	}
-	if !errors.Is(err, ErrNoServer) && !errors.Is(err, ErrLost) {
+	if err != nil && !errors.Is(err, ErrNoServer) && !errors.Is(err, ErrLost) {
 		return nil, err
+	}
+	o := h.StandIn()
+	if notice, ok := ctx.Value(noticeKey{}).(func(string)); ok && o != nil {
+		notice(fmt.Sprintf("your coordinator runs on node %s as a stand-in; taking over", o.Host))
 	}
 	if err := launch(h, flags...); err != nil {
 		return nil, err

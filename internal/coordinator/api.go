@@ -40,7 +40,8 @@ func (s *Server) handler() http.Handler {
 
 func (s *Server) getServer(w http.ResponseWriter, _ *http.Request) {
 	h := control.Hello{Version: control.Version, PID: os.Getpid(), Address: s.address, Started: s.started.Format(time.RFC3339),
-		Order: string(s.policy.order), Keep: s.policy.keep, KeepRuns: s.policy.runs}
+		Order: string(s.policy.order), Keep: s.policy.keep, KeepRuns: s.policy.runs,
+		StandIn: s.opts.StandIn, Carry: s.policy.standIn}
 	err := s.call(func() error {
 		h.Nodes = len(s.sessions)
 		h.Jobs = s.engine.Unfinished()
@@ -63,7 +64,7 @@ func (s *Server) postStop(w http.ResponseWriter, r *http.Request) {
 	})
 	if err == nil {
 		defer s.stop()
-		err = s.home.Forget()
+		err = errors.Join(s.home.Forget(), s.standDown())
 	}
 	answer(w, struct{}{}, err)
 }
@@ -95,6 +96,9 @@ func (s *Server) submit(id job.ID, env ...string) error {
 	}
 	p, err := run.LoadPlan(l.run)
 	if err != nil {
+		return err
+	}
+	if err := s.reachable(p.Alloc.On); err != nil {
 		return err
 	}
 	if err := s.enter(p.Alloc, env); err != nil {
@@ -239,7 +243,7 @@ func (s *Server) explainJob(w http.ResponseWriter, r *http.Request) {
 		if s.jobs[id] == nil {
 			return s.notHere(id)
 		}
-		e.Lines = s.engine.Explain(s.now(), id)
+		e.Lines = append(s.engine.Explain(s.now(), id), s.guardNote(id)...)
 		return nil
 	})
 	answer(w, e, err)

@@ -24,10 +24,12 @@ type callers struct {
 // batchHere reports whether workers on nodes of a batch system may have to be let in: its commands
 // are on PATH, or jobs were submitted to it in another environment before.
 func (s *Server) batchHere() bool {
-	if hasSlurm() {
-		return true
-	}
-	_, err := os.Stat(slurm.EnvironmentsIn(s.slurmDir()))
+	return hasSlurm() || enteredBefore(s.slurmDir())
+}
+
+// enteredBefore reports whether jobs were submitted to a batch system before, given the folder of its allocations.
+func enteredBefore(slurmDir string) bool {
+	_, err := os.Stat(slurm.EnvironmentsIn(slurmDir))
 	return err == nil
 }
 

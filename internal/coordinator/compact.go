@@ -28,8 +28,12 @@ func (o *outdated) see(e event.Entry) {
 
 // compact takes what concerns allocations that are over, and on which no job that is in
 // memory can have run, out of the journal of nodes and allocations. The last one stays, as
-// it tells which numbers were given. It is called once, after the replay.
+// it tells which numbers were given. It is called once, after the replay. A stand-in does not
+// know all jobs, and leaves that to others.
 func (s *Server) compact(o outdated) {
+	if s.opts.StandIn {
+		return
+	}
 	first, jobs, uncleared := s.engine.Oldest(), len(s.engine.Jobs()), s.engine.Uncleared()
 	var gone []job.AllocID
 	for id, at := range o.ended {

@@ -10,6 +10,7 @@ import (
 	"berth/internal/driver/local"
 	"berth/internal/driver/slurm"
 	"berth/internal/engine"
+	"berth/internal/home"
 	"berth/internal/job"
 	"berth/internal/predict"
 )
@@ -23,8 +24,10 @@ func hasSlurm() bool {
 
 // addDrivers adds the drivers for the places that can be reached from here.
 func (s *Server) addDrivers() error {
-	if err := s.addLocal(); err != nil {
-		return err
+	if !s.opts.StandIn {
+		if err := s.addLocal(); err != nil {
+			return err
+		}
 	}
 	if s.batchHere() {
 		s.addSlurm()
@@ -61,6 +64,7 @@ func (s *Server) addSlurm() {
 		Exe: s.opts.Exe, Dir: s.slurmDir(), Scratch: filepath.Join(s.home.Dir, "scratch"),
 		Issue:  issuer(s.callers.ca, s.reach.nodes),
 		Report: s.input, Now: s.now, Wall: wallNow, Log: s.log, Env: os.Environ(),
+		StandIn: s.standIns(), Inside: s.opts.Inside, Wake: s.policy.standIn == home.StandInOn,
 	})
 	if err := d.Sweep(append(s.known(), s.engine.Uncleared()...)); err != nil {
 		s.log.Warn("an allocation that is over leaves something", "err", err)

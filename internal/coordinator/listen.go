@@ -27,6 +27,11 @@ func (s *Server) listenForWorkers(id *wire.Identity, batch bool) (*wire.Listener
 		place.Host = "127.0.0.1"
 	}
 	l, err := wire.ListenAt(place, id, s.refused)
+	if err != nil && s.opts.StandIn && place.Host != wire.Everywhere { // the user named the login node
+		place.Host = wire.Everywhere
+		s.log.Warn("the stand-in listens on all interfaces", "err", err)
+		l, err = wire.ListenAt(place, id, s.refused)
+	}
 	if err != nil {
 		return nil, err
 	}

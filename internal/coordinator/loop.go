@@ -2,10 +2,12 @@ package coordinator
 
 import (
 	"context"
+	"errors"
 	"time"
 
 	"berth/internal/engine"
 	"berth/internal/event"
+	"berth/internal/home"
 	"berth/internal/job"
 )
 
@@ -79,7 +81,9 @@ func (s *Server) take(out engine.Output) {
 // loop runs until ctx ends or nothing needs the coordinator any more.
 func (s *Server) loop(ctx context.Context) (err error) {
 	defer func() {
-		s.failure = err
+		if !errors.Is(err, home.ErrTakenOver) { // commands go on to the coordinator that has
+			s.failure = err
+		}
 		close(s.stopped)
 	}()
 	sync := time.NewTicker(syncEvery)
@@ -102,7 +106,7 @@ func (s *Server) loop(ctx context.Context) (err error) {
 			s.syncJournals()
 		case <-ctx.Done():
 			timer.Stop()
-			return nil
+			return s.stillOwner()
 		}
 		timer.Stop()
 		if err := s.flush(); err != nil {
@@ -141,6 +145,9 @@ func (s *Server) gather(work func()) {
 func (s *Server) flush() error {
 	r := s.round
 	s.round = round{}
+	if err := s.mayAct(r); err != nil {
+		return err
+	}
 	if len(r.records) > 0 {
 		seq, err := s.journals.Append(r.at, r.records...)
 		if err != nil {
@@ -157,6 +164,10 @@ func (s *Server) flush() error {
 		f()
 	}
 	s.flushSessions()
+	if s.unguarded {
+		s.unguarded = false
+		s.guard()
+	}
 	return nil
 }
 
@@ -165,6 +176,7 @@ func (s *Server) observe(e event.Entry) {
 	if r, ok := e.Record.(event.AllocEnded); ok && !s.shapes[r.Alloc].Elastic { // else it is to be cleared yet
 		delete(s.shapes, r.Alloc)
 	}
+	s.unguarded = s.unguarded || guarded(e.Record)
 	l := s.remember(e)
 	if l == nil {
 		return

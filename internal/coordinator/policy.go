@@ -1,6 +1,8 @@
 package coordinator
 
 import (
+	"cmp"
+
 	"berth/internal/home"
 	"berth/internal/sched"
 )
@@ -12,6 +14,8 @@ type policy struct {
 	// back when the job is done that asked for them (engine.Config.Yield).
 	keep bool
 	runs *int // how many runs stay on disk once they are over, control.AllRuns for all; nil: see defaultRuns
+	// standIn says where others carry on when no coordinator is left.
+	standIn home.StandIn
 }
 
 // settle returns the policy: what flags say, else what the environment says, else what was
@@ -25,6 +29,9 @@ func settle(opts Options) (policy, error) {
 	if err == nil {
 		_, err = sched.ParseOrder(opts.Home.ChoicePath(), remembered.Order)
 	}
+	if err == nil {
+		_, err = home.ParseStandIn(opts.Home.ChoicePath(), string(remembered.StandIn))
+	}
 	if err != nil {
 		opts.Log.Warn("what was chosen before is forgotten", "err", err)
 		if err := opts.Home.Forget(); err != nil {
@@ -37,5 +44,5 @@ func settle(opts Options) (policy, error) {
 	}
 	c := opts.Said.Or(opts.Env).Or(remembered)
 	order, err := sched.ParseOrder("order", c.Order)
-	return policy{order: order, keep: c.Keep != nil && *c.Keep, runs: c.KeepRuns}, err
+	return policy{order: order, keep: c.Keep != nil && *c.Keep, runs: c.KeepRuns, standIn: cmp.Or(c.StandIn, home.StandInOn)}, err
 }

@@ -20,13 +20,17 @@ func TestSettle(t *testing.T) {
 		want                  policy
 		then                  home.Choice // remembered
 	}{
-		{"nothing is said", home.Choice{}, home.Choice{}, home.Choice{}, policy{sched.Auto, false, nil}, home.Choice{}},
-		{"remembered", home.Choice{}, home.Choice{}, home.Choice{Order: "fifo", Keep: &yes}, policy{sched.FIFO, true, nil}, home.Choice{Order: "fifo", Keep: &yes}},
+		{"nothing is said", home.Choice{}, home.Choice{}, home.Choice{}, policy{sched.Auto, false, nil, home.StandInOn}, home.Choice{}},
+		{"remembered", home.Choice{}, home.Choice{}, home.Choice{Order: "fifo", Keep: &yes}, policy{sched.FIFO, true, nil, home.StandInOn}, home.Choice{Order: "fifo", Keep: &yes}},
 		{"the environment", home.Choice{}, home.Choice{Order: "shortest", Keep: &no}, home.Choice{Order: "fifo", Keep: &yes},
-			policy{sched.Shortest, false, nil}, home.Choice{Order: "fifo", Keep: &yes}},
+			policy{sched.Shortest, false, nil, home.StandInOn}, home.Choice{Order: "fifo", Keep: &yes}},
 		{"flags", home.Choice{Order: "auto", Keep: &yes}, home.Choice{Order: "shortest", Keep: &no}, home.Choice{Order: "fifo", Keep: &no},
-			policy{sched.Auto, true, nil}, home.Choice{Order: "auto", Keep: &yes}},
-		{"some of each", home.Choice{Keep: &no}, home.Choice{Keep: &yes}, home.Choice{Order: "fifo"}, policy{sched.FIFO, false, nil}, home.Choice{Order: "fifo", Keep: &no}},
+			policy{sched.Auto, true, nil, home.StandInOn}, home.Choice{Order: "auto", Keep: &yes}},
+		{"stand-ins by the environment", home.Choice{}, home.Choice{StandIn: home.StandInNodes}, home.Choice{StandIn: home.StandInOff},
+			policy{sched.Auto, false, nil, home.StandInNodes}, home.Choice{}},
+		{"stand-ins by flags", home.Choice{StandIn: home.StandInOff}, home.Choice{StandIn: home.StandInOn}, home.Choice{},
+			policy{sched.Auto, false, nil, home.StandInOff}, home.Choice{}},
+		{"some of each", home.Choice{Keep: &no}, home.Choice{Keep: &yes}, home.Choice{Order: "fifo"}, policy{sched.FIFO, false, nil, home.StandInOn}, home.Choice{Order: "fifo", Keep: &no}},
 	} {
 		opts := options(t)
 		opts.Said, opts.Env = c.said, c.env
@@ -46,12 +50,12 @@ func TestSettle(t *testing.T) {
 
 // TestSettleOdd: what is remembered and makes no sense is forgotten.
 func TestSettleOdd(t *testing.T) {
-	for _, text := range []string{`{"order": "fi`, `{"order": "longest", "keep": true}`, `{"keep": 1}`} {
+	for _, text := range []string{`{"order": "fi`, `{"stand_in": "sometimes"}`, `{"order": "longest", "keep": true}`, `{"keep": 1}`} {
 		opts := options(t)
 		if err := os.WriteFile(opts.Home.ChoicePath(), []byte(text), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		if got, err := settle(opts); err != nil || got != (policy{order: sched.Auto}) {
+		if got, err := settle(opts); err != nil || got != (policy{order: sched.Auto, standIn: home.StandInOn}) {
 			t.Errorf("%s: %+v, %v", text, got, err)
 		}
 		if then, err := opts.Home.Choice(); err != nil || then != (home.Choice{}) {

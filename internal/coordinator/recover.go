@@ -25,6 +25,9 @@ func (s *Server) recover() error {
 	torn, err := s.journals.Replay(open, func(e event.Entry) error {
 		over.see(e)
 		last = max(last, e.At)
+		if s.notOurs(e.Record) {
+			return nil
+		}
 		s.engine.Replay(e)
 		s.remember(e)
 		return nil
@@ -65,7 +68,7 @@ func (s *Server) reopenAll() (open []job.ID, err error) {
 		return nil, err
 	}
 	for _, r := range runs {
-		if !unfinished(r) {
+		if !unfinished(r) || s.leaves(r) {
 			continue
 		}
 		l, err := s.reopen(r)

@@ -44,6 +44,15 @@ type Options struct {
 	// Said is what flags say of how jobs share allocations, and is remembered until the user
 	// stops the coordinator; Env is what the environment says. See settle.
 	Said, Env home.Choice
+
+	// StandIn says that it runs inside a Slurm job, as nobody is left on the login node; Inside
+	// is that job's id, empty where it is not known.
+	StandIn bool
+	Inside  string
+	// StandInAfter is how long workers wait for a coordinator before one of them starts a
+	// stand-in, with these variables in its environment.
+	StandInAfter time.Duration
+	StandInEnv   []string
 }
 
 // Server is one user's coordinator.
@@ -52,6 +61,7 @@ type Server struct {
 	opts    Options
 	policy  policy
 	log     *slog.Logger
+	own     *home.Ownership
 	started time.Time
 	clock   clock
 	address string // listened on
@@ -87,6 +97,8 @@ type Server struct {
 	unflushed map[*session]struct{}
 	awaits    map[job.Attempt]*session // who waits for an acknowledgement
 	shapes    map[job.AllocID]job.AllocRequest
+	foreign   map[job.AllocID]bool // live allocations that a stand-in leaves to another coordinator
+	unguarded bool                 // whether a wake-up job is wanted is to be looked at anew
 	idleSince time.Time
 
 	jobsMu sync.RWMutex
@@ -96,22 +108,35 @@ type Server struct {
 // Run runs a coordinator until it is told to stop or has been idle for long.
 // It returns ErrRunning where the user has one already.
 func Run(ctx context.Context, opts Options) error {
-	release, err := opts.Home.Own(time.Now())
+	own, err := opts.Home.Own(time.Now(), opts.StandIn)
 	if errors.Is(err, home.ErrLocked) {
 		return ErrRunning
 	}
 	if err != nil {
 		return err
 	}
-	defer release()
-	ctx, cancel := context.WithCancel(ctx)
-	defer cancel()
+	defer own.Release()
 	p, err := settle(opts)
 	if err != nil {
 		return err
 	}
+	if err := opts.begin(p); err != nil {
+		return err
+	}
+	working, cancel := context.WithCancel(context.WithoutCancel(ctx))
+	defer cancel()
 	s := newServer(opts, p, cancel)
-	if s.store, err = store.Open(ctx, opts.Home.Database()); err != nil {
+	s.own = own
+	defer context.AfterFunc(ctx, func() {
+		s.linger()
+		cancel()
+	})()
+	return s.run(working)
+}
+
+// run takes up what the coordinator before left, and works until it is to end.
+func (s *Server) run(ctx context.Context) (err error) {
+	if s.store, err = store.Open(ctx, s.home.Database()); err != nil {
 		s.log.Warn("history is not kept", "err", err)
 	}
 	defer func() { _ = s.store.Close() }()
@@ -134,7 +159,7 @@ func newServer(opts Options, p policy, stop context.CancelFunc) *Server {
 		places: newPlaces(), journals: journal.NewSet(opts.Home.JournalOf), outputs: newOutputs(), nodes: report.NewNodes(),
 		engine:   engine.New(engine.Config{NodeTimeout: nodeTimeout, Order: p.order, Yield: !p.keep}),
 		sessions: make(map[job.NodeID]*session), unflushed: make(map[*session]struct{}),
-		awaits: make(map[job.Attempt]*session), shapes: make(map[job.AllocID]job.AllocRequest),
+		awaits: make(map[job.Attempt]*session), shapes: make(map[job.AllocID]job.AllocRequest), foreign: make(map[job.AllocID]bool),
 		jobs: make(map[job.ID]*live), idleSince: time.Now(),
 	}
 }
@@ -165,9 +190,10 @@ func (s *Server) serveAll(ctx context.Context) error {
 	}
 	api := &http.Server{Handler: s.handler(), ReadHeaderTimeout: 10 * time.Second}
 	defer shutDown(api)
-	defer func() { _ = os.Remove(s.home.Socket()) }()
+	defer s.removeSocket()
 	go func() { _ = api.Serve(commands) }()
 	go s.accept(workers)
+	go s.watchPlace(ctx)
 	s.adopt()
 	if s.opts.Ready != nil {
 		s.opts.Ready()
@@ -194,6 +220,13 @@ func (s *Server) wind() error {
 	return s.places.close(callPatience, closePatience)
 }
 
+// removeSocket removes the control socket, unless it is that of another coordinator by now.
+func (s *Server) removeSocket() {
+	if s.own.Confirm() == nil {
+		_ = os.Remove(s.home.Socket())
+	}
+}
+
 // shutDown ends the control interface once those who watch have been told why.
 func shutDown(api *http.Server) {
 	ctx, cancel := context.WithTimeout(context.Background(), farewell)
@@ -207,7 +240,7 @@ func shutDown(api *http.Server) {
 // there are workers that have them, else new ones.
 func (s *Server) keys() (*wire.CA, error) {
 	dir := filepath.Join(s.home.Server(), "keys")
-	if len(s.engine.Allocs()) > 0 {
+	if len(s.engine.Allocs()) > 0 || len(s.foreign) > 0 {
 		ca, err := wire.LoadCA(dir)
 		if err == nil {
 			return ca, nil
@@ -234,6 +267,7 @@ func (s *Server) adopt() {
 		}
 		s.take(s.engine.Recover(s.round.at))
 		s.round.after = append(s.round.after, s.prune)
+		s.unguarded = true
 	})
 }
 
@@ -269,7 +303,7 @@ func (s *Server) inOrder() []*live {
 
 // idle reports whether nothing has needed the coordinator for long.
 func (s *Server) idle() bool {
-	if s.opts.Idle <= 0 || s.watchers.Load() > 0 || s.engine.Unfinished() > 0 || len(s.engine.Allocs()) > 0 || s.engine.Kept() > 0 {
+	if s.opts.Idle <= 0 || s.watchers.Load() > 0 || s.engine.Unfinished() > 0 || len(s.engine.Allocs()) > 0 || s.engine.Kept() > 0 && !s.opts.StandIn {
 		s.idleSince = time.Now()
 		return false
 	}

@@ -34,6 +34,9 @@ func begin(t *testing.T, opts Options) (s *Server, stop func()) {
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	s = newServer(opts, p, cancel)
+	if s.own, err = opts.Home.Own(time.Now(), opts.StandIn); err != nil {
+		t.Fatal(err)
+	}
 	if err := s.recover(); err != nil {
 		t.Fatal(err)
 	}
@@ -45,6 +48,7 @@ func begin(t *testing.T, opts Options) (s *Server, stop func()) {
 		if err := s.journals.Close(); err != nil {
 			t.Error(err)
 		}
+		s.own.Release()
 	}
 }
 

@@ -45,6 +45,17 @@ type Watcher interface {
 	Look(id job.AllocID)
 }
 
+// Guard is a driver that can keep somebody ready who carries on with the jobs of its batch
+// system when no coordinator and no allocation is left.
+type Guard interface {
+	// KeepAwake has wake-up jobs kept submitted while jobs that asked for these are
+	// unfinished, and no others. It returns at once.
+	KeepAwake(reqs []job.AllocRequest)
+	// GuardNote says why no wake-up job can be kept ready for a job that asked for req, empty
+	// where one is or none is wanted.
+	GuardNote(req job.AllocRequest) string
+}
+
 // Reporter takes what a driver observes: AllocUp, AllocNote, NodeDown and AllocDown. It may block, and a
 // driver calls it with none of its locks held (Outbox); it never calls the driver back.
 type Reporter func(engine.Input)

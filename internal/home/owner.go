@@ -1,12 +1,13 @@
 package home
 
 import (
-	"encoding/json"
+	"crypto/rand"
+	"encoding/hex"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
-	"sync"
 	"time"
 
 	"berth/internal/job"
@@ -17,31 +18,55 @@ const (
 	ownerBeat = 4 * time.Second
 	// ownerPatience is how long that is waited for where one of another machine may live.
 	ownerPatience = 3 * ownerBeat
+	// ownerTrust is how long a coordinator may write journals after it last saw that it is still
+	// the owner. It is shorter than ownerPatience: whoever takes the place of a silent owner has
+	// watched it for longer than that owner goes on unconfirmed.
+	ownerTrust = 2 * ownerBeat
 )
 
 // Owner is who the user's coordinator is. It is told in a file beside the lock, as the
 // state folder may be in a home that several login nodes share: on another node than the
 // coordinator's the lock is seen to be held, and the socket leads nowhere.
 type Owner struct {
+	// ID is different for every coordinator. It is what a coordinator that was paused for
+	// long recognises itself by: the process number and the start may be equal on two machines.
+	ID      string    `json:"id,omitempty"`
 	Host    string    `json:"host"` // as os.Hostname has it
 	PID     int       `json:"pid"`
+	StandIn bool      `json:"stand_in,omitempty"` // it runs inside an allocation, and makes way for a command
 	Started time.Time `json:"started"`
 	Alive   time.Time `json:"alive"` // by its own clock; it is renewed, which is all that counts
 }
 
+// ElsewhereError says that the user's coordinator runs on another machine.
+type ElsewhereError struct {
+	Owner Owner
+	err   *job.Error
+}
+
+// Error says where the coordinator runs and what to do.
+func (e *ElsewhereError) Error() string { return e.err.Error() }
+
+// Unwrap returns the error of class User that says so.
+func (e *ElsewhereError) Unwrap() error { return e.err }
+
 // elsewhere is the error for a command on another machine than the coordinator's.
 func (o *Owner) elsewhere(h Home) error {
-	return &job.Error{Class: job.User, Code: job.CodeConfig, Where: o.Host,
-		What: fmt.Sprintf("your coordinator runs there (process %d, since %s)", o.PID, o.Started.Local().Format("2006-01-02 15:04")),
+	as := ""
+	if o.StandIn {
+		as = " as a stand-in, inside a Slurm job"
+	}
+	what := fmt.Sprintf("your coordinator runs there%s (process %d, since %s)", as, o.PID, o.Started.Local().Format("2006-01-02 15:04"))
+	return &ElsewhereError{Owner: *o, err: &job.Error{Class: job.User, Code: job.CodeConfig, Where: o.Host, What: what,
 		Do: fmt.Sprintf("use berth there, or stop it there with: berth server stop (if %s is gone for good: remove %s)",
-			o.Host, h.Lock())}
+			o.Host, h.Lock())}}
 }
 
 func (h Home) owner() string { return filepath.Join(h.Server(), "owner") }
 
-// readOwner returns who is told to be the coordinator, nil where nobody is or the file is
-// damaged: the next coordinator writes it anew.
-func (h Home) readOwner() *Owner {
+// Owner returns who is told to be the coordinator, nil where nobody is or the file is
+// damaged: the next coordinator writes it anew. The owner need not be alive.
+func (h Home) Owner() *Owner {
 	var o Owner
 	if ReadJSON(h.owner(), &o) != nil {
 		return nil
@@ -58,92 +83,106 @@ func hostname() (string, error) {
 	return host, nil
 }
 
-// Own makes this process the user's coordinator until release is called. It returns
-// ErrLocked where another process of this machine is, and an error of class User that says
-// so where one on another machine is, also if the file system keeps locks from each other's sight.
-func (h Home) Own(started time.Time) (release func(), err error) {
+// Own makes this process the user's coordinator until the ownership is released; standIn is
+// what Owner says of it. It returns ErrLocked where another process of this machine is the
+// coordinator, and an *ElsewhereError where one on another machine is, also if the file
+// system keeps locks from each other's sight.
+func (h Home) Own(started time.Time, standIn bool) (*Ownership, error) {
 	lock, err := TryLock(h.Lock())
 	if err != nil {
 		return nil, err
 	}
-	host, err := hostname()
-	if err == nil {
-		err = h.yield(host)
-	}
-	o := Owner{Host: host, PID: os.Getpid(), Started: started.UTC().Truncate(time.Second), Alive: time.Now().UTC().Truncate(time.Second)}
-	if err == nil {
-		err = WriteJSON(h.owner(), o)
-	}
+	own, err := h.own(started, standIn, lock)
 	if err != nil {
 		_ = lock.Close()
 		return nil, err
 	}
-	over, stopped := make(chan struct{}), make(chan struct{})
-	go func() {
-		defer close(stopped)
-		h.beat(o, over)
-	}()
-	return sync.OnceFunc(func() {
-		close(over)
-		<-stopped
-		_ = os.Remove(h.owner()) // one that stays is outdated: nobody holds the lock
-		_ = lock.Close()
-	}), nil
+	own.lock = lock
+	own.start()
+	return own, nil
 }
 
-// yield refuses to take the place of a coordinator on another machine that is alive. Who
-// has the lock knows of none such where locks hold between machines; elsewhere the file is
-// watched for a while.
+// own writes the owner file for this process once nobody else is seen to be alive.
+func (h Home) own(started time.Time, standIn bool, lock *os.File) (*Ownership, error) {
+	host, err := hostname()
+	if err != nil {
+		return nil, err
+	}
+	if err := h.yield(host); err != nil {
+		return nil, err
+	}
+	if !sameFile(lock, h.Lock()) { // somebody has broken the lock meanwhile
+		return nil, ErrLocked
+	}
+	o := Owner{ID: newOwnerID(), Host: host, PID: os.Getpid(), StandIn: standIn,
+		Started: started.UTC().Truncate(time.Second), Alive: time.Now().UTC().Truncate(time.Second)}
+	if err := WriteJSON(h.owner(), o); err != nil {
+		return nil, err
+	}
+	return newOwnership(h, o)
+}
+
+// sameFile reports whether an open file is still the one of that path.
+func sameFile(f *os.File, path string) bool {
+	mine, err := f.Stat()
+	if err != nil {
+		return false
+	}
+	now, err := os.Stat(path)
+	return err == nil && os.SameFile(mine, now)
+}
+
+func newOwnerID() string {
+	b := make([]byte, 12)
+	_, _ = rand.Read(b) // never fails (crypto/rand)
+	return hex.EncodeToString(b)
+}
+
+// yield refuses to take the place of a coordinator that is alive. Whoever has the lock knows
+// of none such where locks hold between machines. Elsewhere, and where the lock file was
+// replaced under a live coordinator, the owner file is watched for a while.
 func (h Home) yield(host string) error {
-	first := h.readOwner()
-	if first == nil || first.Host == host {
+	first := h.Owner()
+	if first == nil || first.Host == host && (first.PID == os.Getpid() || !processLives(first.PID)) {
 		return nil
 	}
 	for waited := time.Duration(0); waited < ownerPatience; waited += ownerBeat / 4 {
 		time.Sleep(ownerBeat / 4)
-		if o := h.readOwner(); o != nil && o.Host != host && *o != *first {
+		o := h.Owner()
+		switch {
+		case o == nil:
+			return nil // it ended in order
+		case *o == *first:
+		case o.Host != host:
 			return o.elsewhere(h)
+		default:
+			return ErrLocked
 		}
 	}
 	return nil
 }
 
-// beat says that the coordinator is alive, until it is over. The file is written in place,
-// the same length each time: a network file system shows a new content of a known file
-// sooner than a new file, and no reader finds half of it.
-func (h Home) beat(o Owner, over <-chan struct{}) {
-	tick := time.NewTicker(ownerBeat)
-	defer tick.Stop()
-	for {
-		select {
-		case <-over:
-			return
-		case now := <-tick.C:
-			o.Alive = now.UTC().Truncate(time.Second)
-			h.renew(o)
-		}
+// Held reports whether another process holds the lock of the coordinator.
+func (h Home) Held() bool {
+	lock, err := TryLock(h.Lock()) // for a moment: who is about to take it tries again
+	if err == nil {
+		_ = lock.Close()
 	}
+	return errors.Is(err, ErrLocked)
 }
 
-// renew writes over what was told. What fails is tried again at the next beat; where the
-// locks do what they should, nobody depends on it.
-func (h Home) renew(o Owner) {
-	b, err := json.MarshalIndent(o, "", "  ")
-	if err != nil {
-		return
+// StandIn returns the stand-in that is the coordinator now, nil where none is.
+func (h Home) StandIn() *Owner {
+	if o := h.Owner(); o != nil && o.StandIn && h.Held() {
+		return o
 	}
-	f, err := os.OpenFile(h.owner(), os.O_WRONLY, 0)
-	if err != nil {
-		return
-	}
-	_, _ = f.WriteAt(b, 0)
-	_ = f.Close()
+	return nil
 }
 
-// Elsewhere returns an error of class User that names the machine where the coordinator
-// runs, if that is another than this one.
+// Elsewhere returns an *ElsewhereError that names the machine where the coordinator runs, if
+// that is another than this one.
 func (h Home) Elsewhere() error {
-	o := h.readOwner()
+	o := h.Owner()
 	if o == nil {
 		return nil
 	}
@@ -159,4 +198,17 @@ func (h Home) Elsewhere() error {
 		return err
 	}
 	return lock.Close() // it died and left the file
+}
+
+// BreakLock lets others take the lock of an owner that was silent for long, as a machine that
+// died may hold it for ever. The owner itself, should it live, sees another in its place before
+// it writes anything (Ownership.Confirm).
+func (h Home) BreakLock(silent Owner) error {
+	if o := h.Owner(); o == nil || *o != silent {
+		return nil
+	}
+	if err := os.Remove(h.Lock()); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return writeError(h.Lock(), err)
+	}
+	return nil
 }

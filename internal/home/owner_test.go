@@ -32,32 +32,35 @@ func write(t *testing.T, h Home, o Owner) {
 func TestOwner(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h, begun := open(t), time.Now()
-		release, err := h.Own(begun)
+		own, err := h.Own(begun, false)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, err := h.Own(begun); !errors.Is(err, ErrLocked) {
+		if _, err := h.Own(begun, false); !errors.Is(err, ErrLocked) {
 			t.Errorf("a second one: %v", err)
 		}
-		first := h.readOwner()
+		first := h.Owner()
 		if first == nil || first.Host != thisHost(t) || first.PID != os.Getpid() || !first.Started.Equal(begun) {
 			t.Fatalf("told %+v", first)
 		}
 		time.Sleep(ownerBeat + 1)
 		synctest.Wait()
-		if o := h.readOwner(); o == nil || !o.Alive.After(first.Alive) || o.Host != first.Host {
+		if o := h.Owner(); o == nil || !o.Alive.After(first.Alive) || o.Host != first.Host {
 			t.Errorf("told %+v after %+v", o, first)
 		}
-		release()
-		release() // does no harm
+		if err := own.Confirm(); err != nil {
+			t.Errorf("while it lives: %v", err)
+		}
+		own.Release()
+		own.Release() // does no harm
 		if _, err := os.Stat(h.owner()); !errors.Is(err, fs.ErrNotExist) {
 			t.Errorf("afterwards: %v", err)
 		}
-		again, err := h.Own(begun)
+		again, err := h.Own(begun, false)
 		if err != nil {
 			t.Fatalf("a lock that was let go: %v", err)
 		}
-		again()
+		again.Release()
 	})
 }
 
@@ -110,12 +113,19 @@ func TestYield(t *testing.T) {
 			h, begun := open(t), time.Now()
 			other := Owner{Host: thisHost(t) + "-2", PID: 4711, Started: begun.UTC(), Alive: begun.UTC()}
 			write(t, h, other)
-			over := make(chan struct{})
-			defer close(over)
-			if alive {
-				go h.beat(other, over) // without a lock that is seen here
+			if alive { // without a lock that is seen here
+				beating, err := newOwnership(h, other)
+				if err != nil {
+					t.Fatal(err)
+				}
+				beating.start()
+				defer func() {
+					close(beating.over)
+					<-beating.stopped
+					_ = beating.keep.Close()
+				}()
 			}
-			release, err := h.Own(begun)
+			own, err := h.Own(begun, false)
 			if alive {
 				if job.ClassOf(err) != job.User || !strings.Contains(err.Error(), other.Host) {
 					t.Errorf("beside a live one: %v", err)
@@ -130,7 +140,7 @@ func TestYield(t *testing.T) {
 			if err != nil || time.Since(begun) < ownerPatience {
 				t.Errorf("in place of a dead one: %v after %v", err, time.Since(begun))
 			} else {
-				release()
+				own.Release()
 			}
 		})
 	}
@@ -145,9 +155,9 @@ func TestDamagedOwner(t *testing.T) {
 	if err := h.Elsewhere(); err != nil {
 		t.Error(err)
 	}
-	release, err := h.Own(time.Now())
+	own, err := h.Own(time.Now(), false)
 	if err != nil {
 		t.Fatal(err)
 	}
-	release()
+	own.Release()
 }

@@ -36,6 +36,14 @@ type Config struct {
 	MaxOrphan  time.Duration // it ends after so long without a coordinator; 0: ten minutes
 	Grace      time.Duration // between SIGTERM and SIGKILL; 0: five seconds
 
+	// StandIn is the command that starts a stand-in coordinator on this node, with these
+	// variables beside those of the worker, once none has answered for StandInAfter and up to
+	// half of that more; empty: none is started. What it says goes to the file StandInLog.
+	StandIn      []string
+	StandInEnv   []string
+	StandInAfter time.Duration
+	StandInLog   string
+
 	Rand *rand.Rand   // jitter between dials; nil: seeded from Node
 	Log  *slog.Logger // nil: discards
 }

@@ -36,6 +36,7 @@ type worker struct {
 	durable *durable
 	null    uintptr     // /dev/null, open for reading
 	away    atomic.Bool // the coordinator is on another machine
+	standIn *standIn
 
 	mu       sync.Mutex
 	works    map[job.ID]*work
@@ -64,6 +65,7 @@ func Run(ctx context.Context, cfg Config) error {
 	reason, err := w.work(ctx)
 	w.log.Info("worker ends", "reason", reason)
 	w.stop(reason)
+	w.standIn.outlive(ctx)
 	w.shuffle.close()
 	if err == nil {
 		if rerr := w.scratch.remove(); rerr != nil {
@@ -119,6 +121,7 @@ func newWorker(cfg Config) (*worker, error) {
 	w := &worker{cfg: cfg, log: cfg.Log, link: newLink(time.Now), cores: newCores(cfg.CPUs, siblings), durable: newDurable(),
 		works: make(map[job.ID]*work), attempts: make(map[job.Attempt]*attempt)}
 	w.monitor = newMonitor(w)
+	w.standIn = newStandIn(cfg)
 	limits(cfg)
 	if w.lanes, err = newLanes(); err != nil {
 		return nil, fmt.Errorf("read the cores this worker may use: %w", err)
@@ -302,11 +305,13 @@ func (w *worker) serve(ctx context.Context) (reason string, err error) {
 		if welcome {
 			heard = time.Now()
 			wait.reset()
+			w.standIn.answered()
 			w.log.Warn("connection to the coordinator lost", "err", err, "after", time.Since(began))
 		} else {
 			w.log.Debug("coordinator not reached", "err", err)
 		}
 		alone := time.Since(heard)
+		w.standIn.startAfter(alone)
 		if alone >= min(w.cfg.MaxOrphan, bundlePatience) && w.bundleGone() {
 			return "its key bundle is gone, so its allocation is over", nil
 		}

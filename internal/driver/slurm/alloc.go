@@ -21,11 +21,13 @@ import (
 )
 
 // alloc is an allocation and the Slurm job that is to be it. The driver's lock guards all
-// of it but the first three, which do not change.
+// of it but the first three, which do not change, and extra, which wake-up jobs alone have.
 type alloc struct {
 	id  job.AllocID
 	req job.AllocRequest
 	dir string // its folder
+
+	extra []string // options for sbatch beside those of the request
 
 	job      string // id of the Slurm job; empty: none that is known
 	maybe    bool   // a job may have been submitted all the same: look before submitting
@@ -91,7 +93,7 @@ func (d *Driver) prepare(a *alloc) error {
 			return folderError(a.dir, err)
 		}
 	}
-	c := driver.WorkerConfig{Capacity: a.req.PerNode, Scratch: d.scratch(a), SortMemory: a.req.SortMemory}
+	c := driver.WorkerConfig{Capacity: a.req.PerNode, Scratch: d.scratch(a), SortMemory: a.req.SortMemory, StandIn: d.opts.StandIn}
 	if err := home.WriteJSON(a.file(0, configEnd), c); err != nil { // the folder's name is noted before there is one
 		return err
 	}

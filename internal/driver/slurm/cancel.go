@@ -15,7 +15,7 @@ const cancelAgain = time.Minute
 // cancelDue cancels what is to be cancelled now.
 func (d *Driver) cancelDue(ctx context.Context) {
 	for ctx.Err() == nil {
-		a := d.due(func(a *alloc, now job.Time) bool { return a.released && now >= a.cancel.next })
+		a := d.due(func(a *alloc, now job.Time) bool { return a.released && now >= a.cancel.next && d.mayCancel(a, now) })
 		if a == nil {
 			return
 		}

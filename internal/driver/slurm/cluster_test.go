@@ -42,6 +42,8 @@ func TestCluster(t *testing.T) {
 		{"what was not adopted is released by its folder", testReleaseNoted},
 		{"the limit may be moved", testMoved},
 		{"workers outlive srun", testStep},
+		{"a wake-up job is kept ready", testWake},
+		{"the own allocation goes last", testWakeOwn},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()

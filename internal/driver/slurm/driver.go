@@ -41,6 +41,12 @@ type Options struct {
 	RetryFirst time.Duration // between a submission that failed and the next; it doubles; 0: 1 s
 	RetryMax   time.Duration // the longest time between submissions; 0: 5 min
 
+	// StandIn is what workers and wake-up jobs need to start a stand-in coordinator; nil: they
+	// shall start none. Inside is the Slurm job in which this process runs, empty for none.
+	StandIn *driver.StandIn
+	Inside  string
+	Wake    bool // wake-up jobs may be submitted
+
 	// Issue writes the keys of a node's worker, and where the coordinator is, to a file.
 	Issue  func(node job.NodeID, path string) error
 	Report driver.Reporter
@@ -69,6 +75,7 @@ type Driver struct {
 	lastPoll job.Time // when jobs were last looked at
 	nextPoll job.Time
 	site     *site // nil: not asked for yet
+	guard    guard
 }
 
 // wall returns the time as Slurm tells it.
@@ -115,6 +122,7 @@ func (d *Driver) Use(env []string) {
 	defer d.mu.Unlock()
 	d.slurm = client{env: env}
 	d.submit.reset()
+	d.guard.try.reset()
 	d.nextPoll = 0
 	for _, a := range d.allocs {
 		a.submit.next, a.cancel.next = 0, 0
@@ -160,12 +168,17 @@ func (d *Driver) add(a *alloc) {
 	}
 	d.allocs = append(d.allocs, a)
 	d.nextPoll = 0
+	d.begin()
+	d.nudge()
+}
+
+// begin starts the loop if it does not run yet. The lock is held.
+func (d *Driver) begin() {
 	if d.stop == nil {
 		ctx, stop := context.WithCancel(context.Background())
 		d.stop = stop
 		go d.loop(ctx)
 	}
-	d.nudge()
 }
 
 // nudge lets the loop look at once.

@@ -15,6 +15,7 @@ func (d *Driver) loop(ctx context.Context) {
 	defer close(d.done)
 	for ctx.Err() == nil {
 		d.submitDue(ctx)
+		d.guardDue(ctx)
 		d.cancelDue(ctx)
 		d.pollDue(ctx)
 		timer := time.NewTimer(d.pause())
@@ -33,8 +34,9 @@ func (d *Driver) loop(ctx context.Context) {
 // finish cancels what is to be cancelled, and waits for the end of jobs whose folders are
 // to go, until ctx ends: what is left then, a later driver finds.
 func (d *Driver) finish(ctx context.Context) {
+	d.guardDue(ctx)
 	for d.cancelDue(ctx); ctx.Err() == nil; d.cancelDue(ctx) {
-		if d.due(func(a *alloc, _ job.Time) bool { return a.clear }) == nil {
+		if d.due(func(a *alloc, _ job.Time) bool { return a.clear && (a.job == "" || a.job != d.opts.Inside) }) == nil {
 			return
 		}
 		d.pollDue(ctx)
@@ -51,16 +53,20 @@ func (d *Driver) finish(ctx context.Context) {
 func (d *Driver) pause() time.Duration {
 	d.mu.Lock()
 	defer d.mu.Unlock()
+	now := d.opts.Now()
+	guard := d.guardNext(now)
 	if len(d.allocs) == 0 {
-		return time.Hour // it is woken
+		return max(guard.Sub(now), time.Millisecond)
 	}
-	next := d.nextPoll
+	next := max(d.nextPoll, 1) // 0: nothing is to be done
 	if !slices.ContainsFunc(d.allocs, func(a *alloc) bool { return a.job != "" }) {
 		next = 0
 	}
 	for _, a := range d.allocs {
 		at := job.Time(0)
 		switch {
+		case a.released && !d.mayCancel(a, now):
+			at = now.Add(d.opts.Poll)
 		case a.released:
 			at = a.cancel.next
 		case a.job == "":
@@ -68,11 +74,14 @@ func (d *Driver) pause() time.Duration {
 		default:
 			continue
 		}
-		if next == 0 || at < next {
+		if at = max(at, 1); next == 0 || at < next {
 			next = at
 		}
 	}
-	return max(next.Sub(d.opts.Now()), time.Millisecond)
+	if next == 0 || guard < next {
+		next = guard
+	}
+	return max(next.Sub(now), time.Millisecond)
 }
 
 // due returns the first allocation of which want is true.

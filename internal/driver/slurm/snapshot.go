@@ -5,6 +5,7 @@ import (
 	"errors"
 	"os"
 	"os/user"
+	"slices"
 	"strconv"
 	"sync"
 
@@ -28,6 +29,12 @@ func (d *Driver) Snapshot(ctx context.Context) (cluster.Snapshot, error) {
 	if err != nil {
 		return cluster.Snapshot{}, err
 	}
+	wakes, err := d.wakeIDs(ctx, c)
+	if err != nil {
+		return cluster.Snapshot{}, err
+	}
+	// A wake-up job is cancelled as soon as a coordinator sees it run, so it is no load.
+	t.queue = slices.DeleteFunc(t.queue, func(f []string) bool { return wakes[f[0]] })
 	snap, err := t.snapshot(userName(c.env), os.Getuid() == 0)
 	if err != nil {
 		return cluster.Snapshot{}, &job.Error{Class: job.Fatal, Where: "slurm", What: "the queue cannot be read", Err: err}

@@ -52,6 +52,7 @@ func (d *Driver) placed(a *alloc, id string, err error) {
 	case errors.Is(err, errLater):
 		a.submit.fail(now, d.opts.RetryFirst, d.opts.RetryMax)
 		d.opts.Log.Info("Slurm takes no job now", "alloc", a.id, "err", err)
+		d.giveWay(now, err)
 		d.note(a, fmt.Sprintf("Slurm does not take its job now: %s; next try at %s", wordsOf(err), clock(a.submit.next)), 0)
 	case job.ClassOf(err) == job.Transient:
 		a.maybe = true
@@ -140,7 +141,7 @@ func (d *Driver) sbatch(ctx context.Context, a *alloc, f *os.File, script string
 	if err != nil {
 		return "", err
 	}
-	args := slices.Concat(shapeArgs(a.req, s.memory), ownArgs(a.dir), []string{script})
+	args := slices.Concat(shapeArgs(a.req, s.memory), ownArgs(a.dir), a.extra, []string{script})
 	c := d.client()
 	cmd, err := c.command(ctx, "sbatch", args...)
 	if err != nil {

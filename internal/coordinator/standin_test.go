@@ -1,0 +1,101 @@
+package coordinator
+
+import (
+	"errors"
+	"testing"
+	"time"
+
+	"berth/internal/event"
+	"berth/internal/home"
+	"berth/internal/job"
+)
+
+// TestNotOurs: a stand-in takes up the allocations of Slurm alone, and gives no number again.
+func TestNotOurs(t *testing.T) {
+	opts := options(t)
+	opts.StandIn = true
+	s := newServer(opts, policy{}, nil)
+	node := event.NodeJoined{Node: "a1/0", Capacity: job.Resources{CPUs: 1}}
+	for _, tt := range []struct {
+		rec  event.Record
+		left bool
+	}{
+		{event.AllocRequested{Alloc: "a1", Request: job.AllocRequest{On: "local"}}, true},
+		{node, true},
+		{event.NodeLost{Node: "a1/0"}, true},
+		{event.AllocRequested{Alloc: "a2", Request: job.AllocRequest{On: "slurm"}}, false},
+		{event.NodeJoined{Node: "a2/0"}, false},
+		{event.AllocEnded{Alloc: "a2"}, false},
+		{event.AllocEnded{Alloc: "a1"}, true},
+	} {
+		if got := s.notOurs(tt.rec); got != tt.left {
+			t.Errorf("%T %+v: left alone %t", tt.rec, tt.rec, got)
+		}
+	}
+	if len(s.foreign) != 0 {
+		t.Errorf("left alone: %v", s.foreign)
+	}
+	s.opts.StandIn = false
+	if s.notOurs(event.AllocRequested{Alloc: "a3", Request: job.AllocRequest{On: "local"}}) {
+		t.Error("a coordinator that is no stand-in leaves something alone")
+	}
+}
+
+// TestUnwanted: no stand-in begins that the user does not want; a coordinator that begins lifts that.
+func TestUnwanted(t *testing.T) {
+	opts := options(t)
+	opts.StandIn = true
+	if err := opts.begin(policy{standIn: home.StandInOff}); !errors.Is(err, ErrUnwanted) {
+		t.Errorf("switched off: %v", err)
+	}
+	if err := opts.Home.Stop(); err != nil {
+		t.Fatal(err)
+	}
+	if err := opts.begin(policy{standIn: home.StandInOn}); !errors.Is(err, ErrUnwanted) {
+		t.Errorf("stopped: %v", err)
+	}
+	opts.StandIn = false
+	if err := opts.begin(policy{}); err != nil || opts.Home.Stopped() {
+		t.Errorf("a coordinator begins: %v, stopped %t", err, opts.Home.Stopped())
+	}
+}
+
+// TestTakenOverLoop: a coordinator in whose place another is writes nothing any more, and its
+// commands go on to the other.
+func TestTakenOverLoop(t *testing.T) {
+	opts := options(t)
+	s := running(t, opts)
+	if err := home.WriteJSON(opts.Home.Server()+"/owner", home.Owner{ID: "other", Host: "elsewhere", PID: 1}); err != nil {
+		t.Fatal(err)
+	}
+	<-s.own.Lost()
+	records, err := s.journals.Append(0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	err = s.call(func() error {
+		s.round.records = append(s.round.records, event.AllocEnded{Alloc: "a1"})
+		return nil
+	})
+	if !errors.Is(err, errStopped) {
+		t.Errorf("a call is answered with %v", err)
+	}
+	<-s.stopped
+	if after, _ := s.journals.Append(0); after != records {
+		t.Errorf("%d records were written", after-records)
+	}
+}
+
+// TestParseStandInAfter: how long workers wait is a time.
+func TestParseStandInAfter(t *testing.T) {
+	for text, want := range map[string]time.Duration{"": defaultStandInAfter, "2s": 2 * time.Second} {
+		if got, err := ParseStandInAfter("X", text); err != nil || got != want {
+			t.Errorf("%q: %v, %v", text, got, err)
+		}
+	}
+	for _, text := range []string{"0s", "-1s", "soon", "5"} {
+		if _, err := ParseStandInAfter("X", text); job.ClassOf(err) != job.User {
+			t.Errorf("%q: %v", text, err)
+		}
+	}
+}

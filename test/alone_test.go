@@ -1,0 +1,231 @@
+package test
+
+import (
+	"fmt"
+	"os"
+	"strings"
+	"syscall"
+	"testing"
+
+	"berth/internal/driver/slurm/slurmtest"
+	"berth/internal/home"
+	"berth/internal/job"
+	"berth/internal/report"
+)
+
+// What goes on when all that a user started on the login node is gone. Once that is killed,
+// these tests type no command: they only read files until the job is over.
+
+// newAloneWorld is a login node whose coordinators are missed after a second.
+func newAloneWorld(t *testing.T) (*world, *slurmtest.Cluster) {
+	t.Helper()
+	w, c := newSlurmWorld(t)
+	w.batch = append(w.batch, "BERTH_STAND_IN_AFTER=1s")
+	return w, c
+}
+
+// awaitSeldom is await for conditions that take some work to look at.
+func (w *world) awaitSeldom(what string, cond func() bool) {
+	w.t.Helper()
+	looks := 0
+	w.await(what, func() bool {
+		looks++
+		return looks%200 == 1 && cond()
+	})
+}
+
+// logOut kills a command and the coordinator on the login node as a site does at logout.
+func (w *world) logOut(r *running) {
+	w.t.Helper()
+	_ = r.cmd.Process.Kill()
+	_ = r.cmd.Wait() // it was killed
+	for _, pid := range w.loginCoordinators() {
+		_ = syscall.Kill(pid, syscall.SIGKILL)
+	}
+	w.awaitSeldom("the end of the coordinator", func() bool { return len(w.loginCoordinators()) == 0 })
+}
+
+// loginCoordinators returns the coordinators that are not part of a Slurm job.
+func (w *world) loginCoordinators() []int {
+	var pids []int
+	for _, pid := range w.berths(coordinatorRole) {
+		if b, err := os.ReadFile(fmt.Sprintf("/proc/%d/environ", pid)); err == nil && !strings.Contains("\x00"+string(b), "\x00SLURM_JOB_ID=") {
+			pids = append(pids, pid)
+		}
+	}
+	return pids
+}
+
+// ended returns the job's last view once it is over.
+func (w *world) ended(id job.ID) (v report.JobView, ok bool) {
+	err := home.ReadJSON(w.home().Run(id).Summary(), &v)
+	return v, err == nil
+}
+
+// aloneBag is a bag of tasks that each note when they come to their end.
+func aloneBag(tasks int, seconds int, more ...string) []string {
+	args := append([]string{"bag", "--on", "slurm", "--no-scout", "--max-allocs", "1", "--array", fmt.Sprintf("1-%d", tasks)}, more...)
+	return append(args, "--stdout", "out/{task}", "--stderr", "none", "--", "sh", "-c",
+		fmt.Sprintf("sleep %d; echo $BERTH_TASK_ID; echo ran >>$BERTH_TASK_ID.ran", seconds))
+}
+
+// checkAlone is checkEnd, and each task was run to its end once.
+func (w *world) checkAlone(c *slurmtest.Cluster, id job.ID, tasks int) {
+	w.t.Helper()
+	w.checkEnd(c, id, tasks)
+	for i := 1; i <= tasks; i++ {
+		if got := w.read(fmt.Sprintf("%d.ran", i)); got != "ran\n" {
+			w.t.Errorf("task %d came to its end %d times", i, strings.Count(got, "\n"))
+		}
+	}
+}
+
+// checkEnd: the job is done, no task was done twice, and nothing is left in the queue.
+func (w *world) checkEnd(c *slurmtest.Cluster, id job.ID, tasks int) {
+	w.t.Helper()
+	if v, _ := w.ended(id); v.State != "done" {
+		w.t.Errorf("the job is %s: %s", v.State, v.Reason)
+	}
+	w.checkNoneTwice(w.records(id))
+	for i := 1; i <= tasks; i++ {
+		if got := w.read(fmt.Sprintf("out/%d", i)); got != fmt.Sprintln(i) {
+			w.t.Errorf("task %d wrote %q", i, got)
+		}
+	}
+	w.awaitSeldom("an empty queue", func() bool {
+		out, err := c.Try("squeue", "--noheader")
+		return err == nil && out == ""
+	})
+	w.awaitSeldom("the end of all coordinators", func() bool { return len(w.berths(coordinatorRole)) == 0 })
+}
+
+// TestAloneBag: a bag over four allocations in a row; after the first one all of the login side
+// is killed. Workers start coordinators, which ask for one allocation after the other.
+func TestAloneBag(t *testing.T) {
+	t.Parallel()
+	w, c := newAloneWorld(t)
+	const tasks = 20
+	r := w.start(aloneBag(tasks, 9, "-N", "1-1", "-t", "1", "-c", "2")...)
+	w.awaitSeldom("the second allocation", func() bool { return r.cmd.ProcessState != nil || w.began() >= 2 })
+	w.logOut(r)
+	id := w.jobs()[0]
+	for n := 3; n <= 4; n++ {
+		w.awaitSeldom(fmt.Sprintf("allocation %d", n), func() bool {
+			_, over := w.ended(id)
+			return over || w.began() >= n
+		})
+	}
+	w.await("the end of the job", func() bool { _, over := w.ended(id); return over })
+	w.checkAlone(c, id, tasks)
+	if n := w.began(); n < 4 {
+		t.Errorf("%d allocations", n)
+	}
+}
+
+// began counts the allocations that have begun, while the journal is being written.
+func (w *world) began() int {
+	n := 0
+	all, _ := replay(w.home().Journal())
+	for _, e := range all {
+		if isBegan(e) {
+			n++
+		}
+	}
+	return n
+}
+
+// TestAloneWake: the login side is killed while an allocation runs whose workers start no
+// coordinator. When it is over the wake-up job begins, and goes on with the job.
+func TestAloneWake(t *testing.T) {
+	t.Parallel()
+	w, c := newAloneWorld(t)
+	w.batch = append(w.batch, "BERTH_STAND_IN_AFTER=1h")
+	const tasks = 8
+	r := w.start(aloneBag(tasks, 9, "-N", "1-1", "-t", "1", "-c", "2")...)
+	w.awaitSeldom("a wake-up job that waits for the allocation", func() bool {
+		out, err := c.Try("squeue", "--noheader", "--name=berth-wake", "--Format=Dependency")
+		return r.cmd.ProcessState != nil || err == nil && strings.Contains(out, "afterany:") && w.began() == 1
+	})
+	w.logOut(r)
+	id := w.jobs()[0]
+	w.awaitSeldom("the second allocation", func() bool { return w.began() >= 2 })
+	if o := w.home().Owner(); o == nil || !o.StandIn {
+		t.Errorf("the coordinator is %+v", o)
+	}
+	w.awaitSeldom("the end of the job", func() bool { _, over := w.ended(id); return over })
+	w.checkEnd(c, id, tasks)
+}
+
+// TestAloneHandOver: a command on the login node takes the place of a stand-in and says so; the
+// stand-in leaves jobs of the login node itself alone.
+func TestAloneHandOver(t *testing.T) {
+	t.Parallel()
+	w, c := newAloneWorld(t)
+	here := w.start("bag", "--on", "local", "--array", "1-2", "--stdout", "here/{task}", "--stderr", "none", "--", "sh", "-c",
+		"while [ ! -e go ]; do sleep 0.1; done; echo $BERTH_TASK_ID")
+	w.await("the first job", func() bool { return len(w.jobs()) == 1 && len(w.tryRecords(w.jobs()[0])) > 1 })
+	before := w.tryRecords(w.jobs()[0])
+	const tasks = 4
+	r := w.start(aloneBag(tasks, 5, "-N", "1-1", "-t", "5", "-c", "2")...)
+	w.awaitSeldom("the allocation", func() bool { return w.began() == 1 })
+	_ = here.cmd.Process.Kill()
+	_ = here.cmd.Wait() // it was killed
+	w.logOut(r)
+	w.awaitSeldom("a stand-in", func() bool { o := w.home().Owner(); return o != nil && o.StandIn })
+	if now := w.tryRecords("bag-1"); len(now) > len(before)+2 { // a second task may just have begun
+		t.Errorf("the stand-in has written to a job of the login node: %d records, before %d", len(now), len(before))
+	}
+	w.write("go", "")
+	waited := w.must("wait", "bag-1")
+	if !strings.Contains(waited.stderr, "stand-in; taking over") {
+		t.Errorf("the command says %q", waited.stderr)
+	}
+	if o := w.home().Owner(); o == nil || o.StandIn || len(w.loginCoordinators()) != 1 {
+		t.Errorf("the coordinator is %+v", o)
+	}
+	w.must("wait", "bag-2")
+	w.must("server", "stop")
+	w.checkEnd(c, "bag-2", tasks)
+	checkOnce(t, w.records("bag-1"))
+}
+
+// TestAloneFaults kills the login side at a random moment, and then stand-ins at random moments,
+// with no command typed until the job is over. The output is the reference's, byte for byte.
+func TestAloneFaults(t *testing.T) {
+	t.Parallel()
+	w, _ := newAloneWorld(t)
+	w.writeWords()
+	w.must(sortWords(w, "reference", "--on", "local")...)
+	reference := w.output("reference")
+	first := faultSeed(t)
+	for round := range max(1, slurmRounds(t)/2) {
+		seed := first + uint64(round)
+		rng := newRand(seed)
+		out, before := fmt.Sprintf("out%d", round), len(w.jobs())
+		r := w.start(sortWords(w, out, "--on", "slurm", "-N", "2-4", "-t", "10")...)
+		w.awaitSeldom("the job to be there", func() bool { return len(w.jobs()) > before })
+		id := w.jobs()[before]
+		at := 5 + rng.IntN(30)
+		did := []string{fmt.Sprintf("login side at %d", at)}
+		w.reach(id, at)
+		w.logOut(r)
+		for range 1 + rng.IntN(2) {
+			at += 5 + rng.IntN(30)
+			if !w.reach(id, at) {
+				break
+			}
+			did = append(did, fmt.Sprintf("coordinators at %d", at))
+			for _, pid := range w.berths(coordinatorRole) {
+				_ = syscall.Kill(pid, syscall.SIGKILL) // it may just have ended
+			}
+		}
+		w.awaitSeldom("the end of the job", func() bool { _, over := w.ended(id); return over })
+		if v, _ := w.ended(id); v.State != "done" {
+			t.Fatalf("seed %d (%s): the job is %s: %s", seed, strings.Join(did, ", "), v.State, v.Reason)
+		}
+		if got := w.output(out); got != reference {
+			t.Errorf("seed %d (%s): output differs from the reference:\n%.300q\nwant\n%.300q", seed, strings.Join(did, ", "), got, reference)
+		}
+		checkOnce(t, w.records(id))
+	}
+}
