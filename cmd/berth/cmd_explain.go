@@ -45,7 +45,7 @@ func newExplain() *cobra.Command {
 			if wantJSON(cmd) {
 				return ui.JSON(cmd.OutOrStdout(), control.Explanation{Lines: lines})
 			}
-			return ui.Explain(cmd.OutOrStdout(), lines)
+			return ui.Explain(ui.ForTerminal(cmd.OutOrStdout()), lines)
 		},
 	}
 }

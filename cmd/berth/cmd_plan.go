@@ -38,5 +38,5 @@ func planOnly(cmd *cobra.Command, spec *job.Spec, entries []job.Entry, _ bool) e
 	if wantJSON(cmd) {
 		return ui.JSON(cmd.OutOrStdout(), d.Plan)
 	}
-	return ui.Plan(cmd.OutOrStdout(), d.Plan, ui.LookOf(cmd.OutOrStdout(), os.Getenv))
+	return ui.Plan(ui.ForTerminal(cmd.OutOrStdout()), d.Plan, ui.LookOf(cmd.OutOrStdout(), os.Getenv))
 }

@@ -48,7 +48,7 @@ func reportJob(cmd *cobra.Command, h home.Home, r home.Run) error {
 	if wantJSON(cmd) {
 		return ui.JSON(cmd.OutOrStdout(), v)
 	}
-	return ui.Report(cmd.OutOrStdout(), v)
+	return ui.Report(ui.ForTerminal(cmd.OutOrStdout()), v)
 }
 
 func reportTasks(cmd *cobra.Command, r home.Run) error {
@@ -80,5 +80,5 @@ func reportAccuracy(cmd *cobra.Command) error {
 	if wantJSON(cmd) {
 		return ui.JSON(cmd.OutOrStdout(), a)
 	}
-	return ui.Accuracy(cmd.OutOrStdout(), a)
+	return ui.Accuracy(ui.ForTerminal(cmd.OutOrStdout()), a)
 }

@@ -137,6 +137,9 @@ const (
 	whyIndent = 6
 )
 
+// turnaroundColumn is the column of slotLines whose head is wider than what is in it.
+const turnaroundColumn = 8
+
 // slotLines is the table of slots.
 func slotLines(at job.Time, o plan.Outlook, look Look) []string {
 	t := newTable("", "START", "NODES>", "FOR>", "TAKE>", "TIME>", "WAIT>", "RUN>", "TURNAROUND>", "RISK>")
@@ -148,12 +151,10 @@ func slotLines(at job.Time, o plan.Outlook, look Look) []string {
 		}
 		t.add(slotCells(name, at, o.Slots[i], look)...)
 	}
-	var b strings.Builder
-	_ = t.write(&b) // a strings.Builder takes all
-	rows := strings.Split(strings.TrimSuffix(b.String(), "\n"), "\n")
-	wide := 0
-	for _, r := range rows {
-		wide = max(wide, columns(r))
+	rows, wide := t.lines()
+	if wide > look.Width { // closer together, so that no column is lost
+		t.gap, t.head[turnaroundColumn] = " ", "TOTAL>"
+		rows, wide = t.lines()
 	}
 	if look.Width-wide-2 >= leastWhy {
 		rows[0] = pad(rows[0], wide) + "  WHY"

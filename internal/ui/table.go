@@ -10,11 +10,23 @@ import (
 type table struct {
 	head []string
 	rows [][]string
+	gap  string // between columns
 }
 
-func newTable(head ...string) *table { return &table{head: head} }
+func newTable(head ...string) *table { return &table{head: head, gap: "  "} }
 
 func (t *table) add(cells ...string) { t.rows = append(t.rows, cells) }
+
+// lines returns the lines of the table and how wide the widest is.
+func (t *table) lines() (lines []string, wide int) {
+	var b strings.Builder
+	_ = t.write(&b) // a strings.Builder takes all
+	lines = strings.Split(strings.TrimSuffix(b.String(), "\n"), "\n")
+	for _, l := range lines {
+		wide = max(wide, columns(l))
+	}
+	return lines, wide
+}
 
 // write writes the table; columns that are empty in all rows are left out.
 func (t *table) write(w io.Writer) error {
@@ -41,7 +53,7 @@ func (t *table) write(w io.Writer) error {
 				out = append(out, pad(c, wide[i]))
 			}
 		}
-		b.WriteString(strings.TrimRight(strings.Join(out, "  "), " ") + "\n")
+		b.WriteString(strings.TrimRight(strings.Join(out, t.gap), " ") + "\n")
 	}
 	line(t.head)
 	for _, r := range t.rows {

@@ -35,7 +35,7 @@ func (t *terminal) Begin(v report.JobView) {
 		return
 	}
 	t.view = v
-	_, _ = io.WriteString(t.out, join(opening(v, t.color))+join(t.news.lines(v, t.color)))
+	_, _ = io.WriteString(t.out, join(wrapLines(append(opening(v, t.color), t.news.lines(v, t.color)...), t.columns())))
 	// Without the option a writer that is no file would never be drawn to.
 	t.draw = mpb.New(mpb.WithOutput(t.front), mpb.WithWidth(unbounded), mpb.WithAutoRefresh())
 	first := mpb.BarFillerFunc(func(w io.Writer, _ decor.Statistics) error {
@@ -49,15 +49,19 @@ func (t *terminal) Begin(v report.JobView) {
 	t.bar = t.draw.MustAdd(1, first, mpb.BarFillerTrim(), mpb.BarExtender(rest, false))
 }
 
-// lines returns what is drawn at the width there is now.
+// columns returns the width there is now.
+func (t *terminal) columns() int {
+	if t.width > 0 {
+		return t.width
+	}
+	return t.front.width(plainWidth)
+}
+
+// lines returns what is drawn.
 func (t *terminal) lines() []string {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	width := t.width
-	if width == 0 {
-		width = t.front.width(plainWidth)
-	}
-	return frame(t.view, width, t.color)
+	return frame(t.view, t.columns(), t.color)
 }
 
 // join ends each line.
@@ -73,6 +77,7 @@ func (t *terminal) above(lines []string) {
 	if len(lines) == 0 {
 		return
 	}
+	lines = wrapLines(lines, t.columns())
 	if t.draw != nil && t.front.behind(join(lines)) {
 		return
 	}
@@ -110,7 +115,7 @@ func (t *terminal) End(v report.JobView) {
 	case event.StateFailed, event.StateCancelled:
 		lines[0] = t.color.red(lines[0])
 	}
-	_, _ = io.WriteString(t.out, join(lines))
+	_, _ = io.WriteString(t.out, join(wrapLines(lines, t.columns())))
 }
 
 func (t *terminal) Close() {

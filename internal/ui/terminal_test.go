@@ -52,7 +52,8 @@ task 2 failed: exit 2
   | boom
 a word
 tasks [########################------------]  2/3  1 failed
-bag-3 failed: 1 of 3 tasks failed; rerun it with: berth resume bag-3 --failed
+bag-3 failed: 1 of 3 tasks failed; rerun it with: berth
+  resume bag-3 --failed
 logs: bag-3
 `
 	if got := s.String(); got != want {
@@ -184,7 +185,7 @@ func TestTerminalOfItsOwnSize(t *testing.T) {
 		t.Fatal(err)
 	}
 	<-read
-	want := "bag-3: 2 tasks\ntasks [#############-------------]  1/2\nbag-3 cancelled: 1 of 2 tasks done; go on with: berth resume bag-3\n"
+	want := "bag-3: 2 tasks\ntasks [#############-------------]  1/2\nbag-3 cancelled: 1 of 2 tasks done; go\n  on with: berth resume bag-3\n"
 	if got := s.String(); got != want {
 		t.Errorf("got\n%s\nwant\n%s", got, want)
 	}

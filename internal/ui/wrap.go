@@ -1,0 +1,112 @@
+package ui
+
+import (
+	"bytes"
+	"io"
+	"os"
+	"strings"
+
+	"golang.org/x/term"
+)
+
+// ForTerminal returns a writer to w that breaks lines which are wider than the terminal at spaces, which the
+// terminal itself would do within words. What goes to no terminal is left as it is. Only whole lines are
+// passed on.
+func ForTerminal(w io.Writer) io.Writer {
+	f, ok := w.(*os.File)
+	if !ok || !term.IsTerminal(int(f.Fd())) {
+		return w
+	}
+	width, _, err := term.GetSize(int(f.Fd()))
+	if err != nil || width < leastWrap {
+		return w
+	}
+	return &wrapper{out: w, width: width}
+}
+
+// wrapper breaks lines.
+type wrapper struct {
+	out   io.Writer
+	width int
+	rest  []byte // of a line that has not ended
+}
+
+func (w *wrapper) Write(p []byte) (int, error) {
+	w.rest = append(w.rest, p...)
+	end := bytes.LastIndexByte(w.rest, '\n') + 1
+	if end == 0 {
+		return len(p), nil
+	}
+	lines := strings.Split(strings.TrimSuffix(string(w.rest[:end]), "\n"), "\n")
+	w.rest = append([]byte(nil), w.rest[end:]...)
+	if _, err := io.WriteString(w.out, join(wrapLines(lines, w.width))); err != nil {
+		return 0, err
+	}
+	return len(p), nil
+}
+
+// wrapLines breaks those lines that are wider than width at spaces. What goes on in the next line is
+// indented below the text of an item ("name       text"), else by two columns more than the line.
+func wrapLines(lines []string, width int) []string {
+	var out []string
+	for _, line := range lines {
+		out = append(out, wrapLine(line, width)...)
+	}
+	return out
+}
+
+func wrapLine(line string, width int) []string {
+	if columns(line) <= width {
+		return []string{line}
+	}
+	indent := strings.Repeat(" ", min(hanging(line), width/2))
+	var out []string
+	for columns(line) > width {
+		at := lastSpace(line, width, len(indent))
+		if at < 0 {
+			break // one long word: the terminal breaks it
+		}
+		out = append(out, strings.TrimRight(line[:at], " "))
+		line = indent + strings.TrimLeft(line[at:], " ")
+	}
+	return append(out, line)
+}
+
+// itemIndent is where the text of an item begins (item).
+const itemIndent = 11
+
+// hanging returns by how many columns the continuation of a line is indented.
+func hanging(line string) int {
+	lead := len(line) - len(strings.TrimLeft(line, " "))
+	if lead == 0 && len(line) > itemIndent && line[itemIndent-1] == ' ' && line[itemIndent] != ' ' &&
+		!strings.Contains(strings.TrimRight(line[:itemIndent], " "), " ") {
+		return itemIndent
+	}
+	return lead + 2
+}
+
+// lastSpace returns the index of the space at which a line is to be broken so that what is before takes at most
+// width columns, the first one behind that where a word is longer, −1 without any. Spaces among the first
+// skip bytes do not count.
+func lastSpace(line string, width, skip int) int {
+	best := -1
+	for i := skip; i < len(line); i++ {
+		if line[i] != ' ' {
+			continue
+		}
+		if columns(line[:i]) > width && best >= 0 {
+			break
+		}
+		best = i
+		if columns(line[:i]) > width {
+			break
+		}
+	}
+	if best >= 0 && strings.TrimLeft(line[best:], " ") == "" {
+		return -1
+	}
+	if best >= 0 && strings.Trim(line[:best], " ") == "" {
+		return -1
+	}
+	return best
+}
