@@ -12,17 +12,19 @@ import (
 )
 
 const (
-	// scoutTime is the most wall time that is asked for tasks of which nothing is known:
-	// as long as the slot allows up to this, so that what began as a scout goes on working.
-	scoutTime = time.Hour
+	// scoutTime is the most wall time that is asked for a scout: as long as the slot allows up
+	// to this, so that what began as a scout goes on working.
+	scoutTime = 30 * time.Minute
 	// blindTime is the most that is asked for all of a job of which nothing is known.
 	blindTime = 24 * time.Hour
-	// scoutPart is the part of the tasks that a scout runs at once.
-	scoutPart = 8
+	// scoutPart is the part of the tasks that a scout runs at once, and scoutNodes the part of
+	// the nodes of the partition that it has at most, but for two.
+	scoutPart, scoutNodes = 8, 4
 	// scoutShare is the part of the tasks that are measured at most before the rest is planned.
 	scoutShare = 4
-	// fewTasks is how many tasks a scout is to measure at least, if there are that many.
-	fewTasks = 5
+	// fewTasks is how many tasks a scout is to run at once at least, if there are that many, and
+	// leastWave how many it measures at least, where its nodes run fewer at once.
+	fewTasks, leastWave = 5, 3
 	// blindGuess is how long a task of which nothing is known is taken to last where slots are
 	// held against each other and no scout is sent, see guessed.
 	blindGuess = 30 * time.Second
@@ -34,7 +36,7 @@ const (
 // blind plans tasks of which nothing is known. A scout takes a small slot: the earliest
 // there is, and of those that start then the one with the most core-seconds, counted up
 // to the tasks that it is to run at once and up to scoutTime. Without one (NoScout, or
-// a job that has begun) the job takes the slot with which it would be done soonest if its
+// a task that was cut short) the job takes the slot with which it would be done soonest if its
 // tasks took as long as is guessed, the most nodes of it that are of use, and as much time
 // as is allowed up to blindTime. scout is after how many tasks the rest is to be planned, 0
 // for a job that needs no more than what it gets.
@@ -58,16 +60,20 @@ func (a *adaptor) blind(places []*place) (best option, weighed []option, scout i
 	return best, weighed, scout, true
 }
 
-// sounding reports whether a scout is sent where nothing is known of the tasks.
-func (a *adaptor) sounding() bool { return !a.req.NoScout && a.q.Rest == nil }
+// sounding reports whether a scout is sent where nothing is known of the tasks: that one had
+// run longer than its allocation lasted is something.
+func (a *adaptor) sounding() bool {
+	return !a.req.NoScout && (a.q.Rest == nil || a.q.Rest.CutShort == 0)
+}
 
 // sound returns how many tasks are to be measured on so many slots before the rest is
-// planned, 0 where all run at once.
+// planned, 0 where all run at once. That is one wave of them: the nodes that the rest is to
+// have stand idle meanwhile.
 func (a *adaptor) sound(slots int) int {
 	if a.load.Maps <= slots {
 		return 0
 	}
-	return max(1, min(a.load.Maps/scoutShare, max(fewTasks, slots)))
+	return max(1, min(a.load.Maps/scoutShare, max(leastWave, slots)))
 }
 
 // soundBy is sound for a job that has not begun and has allocations that wait for work.
@@ -89,7 +95,7 @@ func (a *adaptor) blindOption(p *place, s cluster.Slot, sounding bool) option {
 	all := a.load.Maps <= o.nodes*p.taskSlots
 	if sounding && !all {
 		want := max(fewTasks, ceilDiv(a.load.Maps, scoutPart))
-		o.nodes = min(o.nodes, max(p.minNodes, ceilDiv(want, p.taskSlots)))
+		o.nodes = min(o.nodes, max(p.minNodes, min(ceilDiv(want, p.taskSlots), max(2, p.usable/scoutNodes))))
 	}
 	bound := blindTime
 	if sounding && !all {
