@@ -124,6 +124,9 @@ func (b *buffer) took(n int) error {
 // parse makes entries of all whole lines. Lines that are dropped, as repeats or for a
 // shorter separator, leave gaps, which the later ones move down into.
 func (b *buffer) parse() error {
+	if err := b.checkLength(); err != nil {
+		return err
+	}
 	from, to := b.text, b.text // a line is at from and shall be at to
 	for {
 		i := bytes.IndexByte(b.mem[b.scan:b.fill], '\n')
@@ -139,9 +142,6 @@ func (b *buffer) parse() error {
 			i = bytes.IndexByte(b.mem[:b.fill], '\n')
 		}
 		end := b.scan + i
-		if end-from > b.limit {
-			return tooLong(b.from, end-from, b.limit)
-		}
 		b.bytes += int64(end + 1 - from)
 		b.records++
 		to = b.add(from, end, to)
@@ -149,8 +149,21 @@ func (b *buffer) parse() error {
 	}
 	b.settle(from, to)
 	b.scan = b.fill
-	if b.fill-b.text > b.limit {
-		return tooLong(b.from, b.fill-b.text, b.limit)
+	return nil
+}
+
+// checkLength refuses a line that is too long. What is read at once is shorter than the
+// limit, so only the line that had begun before can be.
+func (b *buffer) checkLength() error {
+	if b.fill-b.text <= b.limit {
+		return nil
+	}
+	n := bytes.IndexByte(b.mem[b.scan:b.fill], '\n')
+	if n < 0 {
+		n = b.fill - b.scan
+	}
+	if n += b.scan - b.text; n > b.limit {
+		return tooLong(b.from, n, b.limit)
 	}
 	return nil
 }
