@@ -189,6 +189,27 @@ func TestAloneHandOver(t *testing.T) {
 	checkOnce(t, w.records("bag-1"))
 }
 
+// TestAloneStopped: who ends the coordinator by a command does not want another in its place; the
+// next command has the job go on.
+func TestAloneStopped(t *testing.T) {
+	t.Parallel()
+	w, c := newAloneWorld(t)
+	const tasks = 4
+	w.must(append([]string{"bag", "--detach"}, aloneBag(tasks, 5, "-N", "1-1", "-t", "5", "-c", "2")[1:]...)...)
+	w.awaitSeldom("the first task", func() bool { return w.began() == 1 && len(w.tryRecords("bag-1")) > 1 })
+	w.must("server", "stop", "--force")
+	w.awaitSeldom("a stand-in that finds that it is not wanted", func() bool {
+		log, err := os.ReadFile(w.home().ServerLog())
+		return err == nil && strings.Contains(string(log), "the user has stopped the coordinator")
+	})
+	if o := w.home().StandIn(); o != nil {
+		t.Errorf("%+v stands in", o)
+	}
+	w.must("wait", "bag-1")
+	w.must("server", "stop")
+	w.checkEnd(c, "bag-1", tasks)
+}
+
 // TestAloneFaults kills the login side at a random moment, and then stand-ins at random moments,
 // with no command typed until the job is over. The output is the reference's, byte for byte.
 func TestAloneFaults(t *testing.T) {

@@ -3,6 +3,9 @@ package coordinator
 import (
 	"context"
 	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -36,7 +39,24 @@ func stopped(t *testing.T, opts Options) (*Server, *hands) {
 	s.clock = clock{from: begun, since: func() time.Duration { return h.since }}
 	s.clock.wall = func() job.Time { return begun.Add(h.since + h.set) }
 	t.Cleanup(func() { _ = s.journals.Close() })
+	own(t, s)
 	return s, h
+}
+
+// own makes the coordinator the owner of its state folder, in the place of one before that the
+// test lets die.
+func own(t *testing.T, s *Server) {
+	t.Helper()
+	for _, left := range []string{s.home.Lock(), filepath.Join(s.home.Server(), "owner")} {
+		if err := os.Remove(left); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			t.Fatal(err)
+		}
+	}
+	var err error
+	if s.own, err = s.home.Own(time.Now(), s.opts.StandIn); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(s.own.Release)
 }
 
 // give runs one round of the loop with an input.

@@ -47,6 +47,13 @@ func (s *Server) recover() error {
 		}
 	}
 	s.compact(over)
+	s.goOn()
+	return nil
+}
+
+// goOn continues the job logs, and writes the history of jobs that ended before a coordinator
+// that died could.
+func (s *Server) goOn() {
 	for _, j := range s.engine.Jobs() {
 		l := s.jobs[j.ID]
 		if l == nil {
@@ -58,7 +65,6 @@ func (s *Server) recover() error {
 			s.ended(l)
 		}
 	}
-	return nil
 }
 
 // reopenAll loads the runs that are not over, and returns those that can be read.

@@ -5,6 +5,8 @@ import (
 	"testing"
 	"time"
 
+	"berth/internal/driver"
+	"berth/internal/driver/slurm"
 	"berth/internal/event"
 	"berth/internal/home"
 	"berth/internal/job"
@@ -38,6 +40,19 @@ func TestNotOurs(t *testing.T) {
 	s.opts.StandIn = false
 	if s.notOurs(event.AllocRequested{Alloc: "a3", Request: job.AllocRequest{On: "local"}}) {
 		t.Error("a coordinator that is no stand-in leaves something alone")
+	}
+}
+
+// TestGuardIsThere: the place for Slurm can keep wake-up jobs, whatever driver stands behind it.
+func TestGuardIsThere(t *testing.T) {
+	s := newServer(options(t), policy{standIn: home.StandInOn}, nil)
+	s.addSlurm()
+	if _, ok := s.places.driver(slurm.Name).(driver.Guard); !ok {
+		t.Errorf("%T keeps no wake-up job", s.places.driver(slurm.Name))
+	}
+	s.guard() // there is no job
+	if err := s.places.close(callPatience, closePatience); err != nil {
+		t.Error(err)
 	}
 }
 

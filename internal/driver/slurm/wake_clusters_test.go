@@ -1,0 +1,46 @@
+package slurm
+
+import (
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"berth/internal/driver"
+	"berth/internal/job"
+)
+
+// TestClustersKeepAwake: each cluster that has an unfinished job gets a wake-up job of its own, and
+// a cluster whose commands are missing says so.
+func TestClustersKeepAwake(t *testing.T) {
+	dir := t.TempDir()
+	c := NewClusters(Options{Dir: filepath.Join(dir, "slurm"), Env: []string{"PATH=" + dir}, Now: now, Poll: time.Millisecond, Wake: true,
+		RetryFirst: time.Millisecond, StandIn: &driver.StandIn{Log: filepath.Join(dir, "log")}})
+	reqs := []job.AllocRequest{{Nodes: 1, Batch: job.Batch{Cluster: "x"}}, {Nodes: 2, Batch: job.Batch{Cluster: "y"}}, {Nodes: 3, Batch: job.Batch{Cluster: "x"}}}
+	c.KeepAwake(reqs)
+	for _, req := range reqs {
+		for end := time.Now().Add(patience); !strings.Contains(c.GuardNote(req), "not on PATH"); time.Sleep(time.Millisecond) {
+			if time.Now().After(end) {
+				t.Fatalf("cluster %s says %q", req.Batch.Cluster, c.GuardNote(req))
+			}
+		}
+	}
+	d := c.Of("x")
+	d.mu.Lock()
+	if d.guard.need.Nodes != 3 {
+		t.Errorf("the wake-up job of x is for %+v", d.guard.need)
+	}
+	d.mu.Unlock()
+	c.KeepAwake(reqs[1:2])
+	for id, want := range map[string]bool{"x": false, "y": true} {
+		d := c.Of(id)
+		d.mu.Lock()
+		if got := d.guard.need != nil; got != want {
+			t.Errorf("cluster %s: needed %t", id, got)
+		}
+		d.mu.Unlock()
+	}
+	if err := c.Close(); err != nil {
+		t.Error(err)
+	}
+}
