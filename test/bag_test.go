@@ -142,12 +142,12 @@ func TestBadInput(t *testing.T) {
 		{mr("-input", "in.txt", "-output", "out", "-mappper", "cat"), 1, "-mapper"},
 		{mr("-input", "in.txt", "-output", "out", "-mapper", "cat", "-D", "mapreduce.job.reduces=many"), 3, "many"},
 		{mr("-input", "in.txt", "-mapper", "cat"), 1, "-output"},
-		{[]string{"run", "job.toml"}, 3, `job.toml:4: unknown key "commmand"; did you mean "command"?`},
+		{[]string{"run", "job.toml"}, 255, `job.toml:4: unknown key "commmand"; did you mean "command"?`},
 		{[]string{"bag", "--array", "5-1", "--", "true"}, 255, "5-1"},
 		{[]string{"bag", "--each-line", "missing.txt", "--", "true"}, 255, "missing.txt"},
 		{[]string{"bag", "--mem", "lots", "--array", "1", "--", "true"}, 255, "lots"},
 		{[]string{"cancel", "bag-99"}, 1, "bag-99"},
-		{[]string{"resume", "bag-99"}, 1, "bag-99"},
+		{[]string{"resume", "bag-99"}, 255, "bag-99"},
 	}
 	before := listing(t, w.dir)
 	for _, tt := range tests {
