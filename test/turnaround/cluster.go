@@ -11,6 +11,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"berth/internal/driver/slurm"
 )
 
 // fillName is the name of other people's jobs; all others are those under test.
@@ -121,9 +123,11 @@ func (c *cluster) jobs(ctx context.Context) (fills, own []allocation, err error)
 		if err != nil {
 			return nil, nil, err
 		}
-		if a.Name == fillName {
+		switch a.Name {
+		case fillName:
 			fills = append(fills, a)
-		} else {
+		case slurm.WakeName: // it waits, and serves no job
+		default:
 			own = append(own, a)
 		}
 	}
