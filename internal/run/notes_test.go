@@ -34,7 +34,7 @@ func TestInputNotes(t *testing.T) {
 			t.Errorf("%s: %q, want %q", tt.name, got, tt.want)
 		}
 	}
-	if got := inputNotes(mapreduce.InputSummary{Skipped: 2}, nil); len(got) != 1 || !strings.Contains(got[0], "2 sockets") {
+	if got := inputNotes(mapreduce.InputSummary{Files: 1, Skipped: 2}, nil); len(got) != 1 || !strings.Contains(got[0], "2 sockets") {
 		t.Errorf("skipped: %q", got)
 	}
 }
