@@ -3,10 +3,12 @@ package test
 import (
 	"fmt"
 	"os"
+	"path/filepath"
 	"strings"
 	"syscall"
 	"testing"
 
+	"berth/internal/driver/slurm"
 	"berth/internal/driver/slurm/slurmtest"
 	"berth/internal/home"
 	"berth/internal/job"
@@ -135,12 +137,13 @@ func (w *world) began() int {
 }
 
 // TestAloneWake: the login side is killed while an allocation runs whose workers start no
-// coordinator. When it is over the wake-up job begins, and goes on with the job.
+// coordinator, and then the allocation is cancelled. The wake-up job begins, and goes on with
+// the job.
 func TestAloneWake(t *testing.T) {
 	t.Parallel()
 	w, c := newAloneWorld(t)
 	w.batch = append(w.batch, "BERTH_STAND_IN_AFTER=1h")
-	const tasks = 8
+	const tasks = 4
 	r := w.start(aloneBag(tasks, 9, "-N", "1-1", "-t", "1", "-c", "2")...)
 	w.awaitSeldom("a wake-up job that waits for the allocation", func() bool {
 		out, err := c.Try("squeue", "--noheader", "--name=berth-wake", "--Format=Dependency")
@@ -148,6 +151,7 @@ func TestAloneWake(t *testing.T) {
 	})
 	w.logOut(r)
 	id := w.jobs()[0]
+	c.Run(t, "scancel", slurm.JobOf(filepath.Join(w.home().Server(), slurm.Name), "a1"))
 	w.awaitSeldom("the second allocation", func() bool { return w.began() >= 2 })
 	if o := w.home().Owner(); o == nil || !o.StandIn {
 		t.Errorf("the coordinator is %+v", o)
