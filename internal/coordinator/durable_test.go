@@ -110,3 +110,14 @@ func TestOutputsThatCannotBeDurable(t *testing.T) {
 		}
 	}
 }
+
+// Syncing takes at most a twentieth of the time, and never leaves records for long.
+func TestPauseAfterSync(t *testing.T) {
+	for took, want := range map[time.Duration]time.Duration{
+		0: 0, 10 * time.Millisecond: 190 * time.Millisecond, time.Second: 19 * time.Second, time.Minute: maxSyncPause,
+	} {
+		if got := pauseAfter(took); got != want {
+			t.Errorf("after a sync of %v: a pause of %v, want %v", took, got, want)
+		}
+	}
+}

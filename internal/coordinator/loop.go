@@ -15,9 +15,17 @@ import (
 // journal soon and actions follow.
 const maxRound = 256
 
-// syncEvery is how long a record may stay in the page cache only. A coordinator
-// that dies loses nothing by it, a machine that loses power at most so much.
+// syncEvery is how long a record may stay in the page cache only, while the disk is fast. A
+// coordinator that dies loses nothing by it, a machine that loses power at most so much.
 const syncEvery = time.Second
+
+// Tasks that make files wait while their file system is synced. So the loop pauses between two
+// syncs for syncPause times as long as the first took, and for maxSyncPause at most: syncing takes
+// a twentieth of the time, whatever the disk.
+const (
+	syncPause    = 19
+	maxSyncPause = 30 * time.Second
+)
 
 // round is what one round of the loop has gathered.
 type round struct {
@@ -192,13 +200,24 @@ func (s *Server) observe(e event.Entry) {
 	}
 }
 
-// syncJournals makes what was appended survive a loss of power, beside the loop.
+// syncJournals makes what was appended survive a loss of power, beside the loop, unless the
+// last sync is under way or was long and is not long ago.
 func (s *Server) syncJournals() {
 	if !s.syncing.CompareAndSwap(false, true) {
 		return
 	}
 	go func() {
 		defer s.syncing.Store(false)
+		began := time.Now()
 		s.makeDurable()
+		pause := time.NewTimer(pauseAfter(time.Since(began)))
+		defer pause.Stop()
+		select {
+		case <-pause.C:
+		case <-s.stopped:
+		}
 	}()
 }
+
+// pauseAfter returns how long no sync begins after one that took so long.
+func pauseAfter(took time.Duration) time.Duration { return min(syncPause*took, maxSyncPause) }

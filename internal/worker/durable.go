@@ -16,7 +16,7 @@ const maxSingly = 16
 
 // durable remembers the outputs of bag tasks that were put into place and may not be on a
 // disk yet. To sync each as its task ends would double the time of short tasks; so the
-// coordinator asks, about once a second, before it makes durable that they are done.
+// coordinator asks, about once a second, where syncs are short, before it makes durable that they are done.
 type durable struct {
 	syncFile func(path string) error // a file or a folder
 	syncDisk func(dir string) error  // the file system that the folder is on
