@@ -16,7 +16,8 @@ const maxSingly = 16
 
 // durable remembers the outputs of bag tasks that were put into place and may not be on a
 // disk yet. To sync each as its task ends would double the time of short tasks; so the
-// coordinator asks, about once a second, where syncs are short, before it makes durable that they are done.
+// coordinator asks before it makes durable that they are done: about once a second, and less
+// often where a sync takes long.
 type durable struct {
 	syncFile func(path string) error // a file or a folder
 	syncDisk func(dir string) error  // the file system that the folder is on
