@@ -77,11 +77,11 @@ func (l *live) kind(task int) job.TaskKind {
 	}
 }
 
-// countersWith returns how many counters of its programs the job has with those of one more attempt.
-func (l *live) countersWith(more map[string]int64) int {
+// countersWith returns how many counters of its programs the job has with those of more attempts.
+func (l *live) countersWith(more ...map[string]int64) int {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	return l.report.CountersWith(more)
+	return l.report.CountersWith(more...)
 }
 
 // progress takes what a node's worker says of a running attempt, if it is that node's.

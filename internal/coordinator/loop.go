@@ -35,6 +35,17 @@ type round struct {
 	after   []func() // run once the records are in the journals
 }
 
+// counters returns those of a job's attempts whose ends the round has gathered, as the job's
+// view does not have them before they are in the journal.
+func (r *round) counters(id job.ID) (all []map[string]int64) {
+	for _, rec := range r.records {
+		if ended, ok := rec.(event.AttemptEnded); ok && ended.Attempt.Job == id {
+			all = append(all, ended.Counters)
+		}
+	}
+	return all
+}
+
 // post hands work to the loop; it runs there, alone with the engine.
 func (s *Server) post(work func()) {
 	select {

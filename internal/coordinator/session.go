@@ -187,7 +187,7 @@ func (s *Server) bounded(r event.AttemptEnded) event.AttemptEnded {
 		return r
 	}
 	limit := l.spec.MapReduce.CounterLimits().Counters
-	if n := l.countersWith(r.Counters); n > limit {
+	if n := l.countersWith(append(s.round.counters(l.spec.ID), r.Counters)...); n > limit {
 		r.Outcome, r.Counters = event.Broken, nil
 		r.Reason = fmt.Sprintf("the tasks of the job together reported %d counters, more than %d; count by fewer names, or allow more with -D %s=N",
 			n, limit, job.CountersKey)

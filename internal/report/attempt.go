@@ -230,20 +230,24 @@ func (j *Job) attemptDone(e event.Entry, r event.AttemptEnded, seconds float64) 
 }
 
 // CountersWith returns how many different counters the job's programs have reported, with
-// those of more among them. Hadoop's own counters for tasks are left out.
-func (j *Job) CountersWith(more map[string]int64) int {
+// those of more attempts among them. Hadoop's own counters for tasks are left out.
+func (j *Job) CountersWith(more ...map[string]int64) int {
+	own := func(name string) bool { return !strings.HasPrefix(name, job.TaskCounterGroup+",") }
 	n := 0
 	for name := range j.sums.counters {
-		if !strings.HasPrefix(name, job.TaskCounterGroup+",") {
+		if own(name) {
 			n++
 		}
 	}
-	for name := range more {
-		if _, known := j.sums.counters[name]; !known && !strings.HasPrefix(name, job.TaskCounterGroup+",") {
-			n++
+	fresh := make(map[string]struct{})
+	for _, counters := range more {
+		for name := range counters {
+			if _, known := j.sums.counters[name]; !known && own(name) {
+				fresh[name] = struct{}{}
+			}
 		}
 	}
-	return n
+	return n + len(fresh)
 }
 
 // loseOutput sends a map that was done back to the queue.
