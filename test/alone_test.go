@@ -9,10 +9,10 @@ import (
 	"testing"
 
 	"berth/internal/driver/slurm"
-	"berth/internal/driver/slurm/slurmtest"
 	"berth/internal/home"
 	"berth/internal/job"
 	"berth/internal/report"
+	"berth/test/support/slurmtest"
 )
 
 // What goes on when all that a user started on the login node is gone. Once that is killed,

@@ -12,7 +12,7 @@ import (
 	"github.com/klauspost/compress/gzip"
 
 	"berth/internal/workload/swf"
-	"berth/internal/workload/tracetest"
+	"berth/test/support/tracetest"
 )
 
 // simulated is what berth simulate swf --json prints, by the keys that scripts use.

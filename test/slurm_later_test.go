@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"berth/internal/driver/slurm/slurmtest"
+	"berth/test/support/slurmtest"
 )
 
 // TestSlurmLater: the coordinator was started where nothing led to Slurm, with no command of it on

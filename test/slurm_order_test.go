@@ -5,9 +5,9 @@ import (
 	"strings"
 	"testing"
 
-	"berth/internal/driver/slurm/slurmtest"
 	"berth/internal/event"
 	"berth/internal/job"
+	"berth/test/support/slurmtest"
 )
 
 // TestSlurmOrder: on a cluster of one node, which a large bag has, a small one that waits for

@@ -7,9 +7,9 @@ import (
 	"strings"
 	"testing"
 
-	"berth/internal/driver/slurm/slurmtest"
 	"berth/internal/home"
 	"berth/internal/plan"
+	"berth/test/support/slurmtest"
 )
 
 // TestSlurmResumeAgain: a bag of 20 tasks is cancelled when 12 of them are done, resumed,

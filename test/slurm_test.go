@@ -10,7 +10,7 @@ import (
 	"syscall"
 	"testing"
 
-	"berth/internal/driver/slurm/slurmtest"
+	"berth/test/support/slurmtest"
 )
 
 // newSlurmWorld is a user's login node before a real Slurm cluster of eight nodes.

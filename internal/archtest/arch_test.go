@@ -198,7 +198,7 @@ func TestTableIsParsed(t *testing.T) {
 	for _, tt := range []struct {
 		from, to string
 		want     bool
-	}{{"a", "b", false}, {"b", "a", true}, {"b", "c/d", false}, {"c/d", "a", true}, {"c/d", "b", false}, {"e", "b", true}} {
+	}{{"a", "b", false}, {"b", "a", true}, {"b", "c/d", false}, {"c/d", "a", true}, {"c/d", "b", false}, {"e", "b", true}, {"e", "test/support/x", false}} {
 		if got := rows[tt.from].allows(tt.to); got != tt.want {
 			t.Errorf("%s imports %s: allowed = %v", tt.from, tt.to, got)
 		}

@@ -21,7 +21,11 @@ type row struct {
 	listed string   // as written
 }
 
-func (r row) allows(name string) bool { return slices.Contains(r.names, name) != r.all }
+// allows reports whether the package may import the one with this name. Nothing of the
+// product may import what lies under test/.
+func (r row) allows(name string) bool {
+	return !strings.HasPrefix(name, "test/") && slices.Contains(r.names, name) != r.all
+}
 
 // parseTable reads the rows between the markers of the document.
 func parseTable(doc string) (map[string]row, error) {

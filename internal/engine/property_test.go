@@ -9,8 +9,8 @@ import (
 	"pgregory.net/rapid"
 
 	"berth/internal/engine"
-	"berth/internal/engine/enginetest"
 	"berth/internal/sched"
+	"berth/test/support/enginetest"
 )
 
 var (

@@ -9,7 +9,7 @@ import (
 	"github.com/cockroachdb/datadriven"
 
 	"berth/internal/report"
-	"berth/internal/report/reporttest"
+	"berth/test/support/reporttest"
 )
 
 // TestFold plays histories and compares what the views say. Commands: job (a new

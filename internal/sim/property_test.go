@@ -10,12 +10,12 @@ import (
 
 	"pgregory.net/rapid"
 
-	"berth/internal/engine/enginetest"
 	"berth/internal/event"
 	"berth/internal/job"
 	"berth/internal/sched"
 	"berth/internal/sim/batch"
 	"berth/internal/workload"
+	"berth/test/support/enginetest"
 )
 
 // genConfig draws a small workload on a small cluster.

@@ -14,7 +14,7 @@ import (
 const siteName = "sim"
 
 // site is the simulated cluster as a coordinator's driver. It keeps the contract of the
-// conformance suite (driver/drivertest), which cannot be run on it: the suite's workers are
+// conformance suite (test/support/drivertest), which cannot be run on it: the suite's workers are
 // processes that dial in over TLS and are killed by signals, in real time. The scenarios in
 // testdata hold it to the same points in virtual time.
 type site struct {

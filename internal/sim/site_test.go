@@ -14,7 +14,7 @@ import (
 	"berth/internal/sim/batch"
 )
 
-// TestSite runs the scenarios of testdata/site: what a driver is held to (driver/drivertest),
+// TestSite runs the scenarios of testdata/site: what a driver is held to (test/support/drivertest),
 // in virtual time. Whatever is reported, and each worker that dials, is printed.
 //
 //	cluster nodes=4 max=600 startup=5

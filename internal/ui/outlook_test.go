@@ -17,7 +17,7 @@ import (
 	"berth/internal/cluster"
 	"berth/internal/job"
 	"berth/internal/plan"
-	"berth/internal/report/reporttest"
+	"berth/test/support/reporttest"
 )
 
 // TestOutlook renders queues as plans see them. Commands:

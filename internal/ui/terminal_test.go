@@ -13,7 +13,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"berth/internal/report"
-	"berth/internal/report/reporttest"
+	"berth/test/support/reporttest"
 )
 
 // TestTerminal: whatever was drawn when, what is left on the screen in the end is

@@ -11,7 +11,7 @@ import (
 
 	"berth/internal/job"
 	"berth/internal/report"
-	"berth/internal/report/reporttest"
+	"berth/test/support/reporttest"
 )
 
 // TestMain lets local times be the same everywhere.

@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"berth/internal/report"
-	"berth/internal/report/reporttest"
+	"berth/test/support/reporttest"
 )
 
 // TestOneZone checks that all times of a report are local, and say by how much that differs from UTC.

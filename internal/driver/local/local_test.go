@@ -14,11 +14,11 @@ import (
 	"time"
 
 	"berth/internal/driver"
-	"berth/internal/driver/drivertest"
 	"berth/internal/engine"
 	"berth/internal/home"
 	"berth/internal/job"
 	"berth/internal/worker"
+	"berth/test/support/drivertest"
 )
 
 // TestMain lets the test program be the worker that the driver starts.

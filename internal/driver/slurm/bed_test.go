@@ -8,9 +8,9 @@ import (
 	"testing"
 	"time"
 
-	"berth/internal/driver/slurm/slurmtest"
 	"berth/internal/engine"
 	"berth/internal/job"
+	"berth/test/support/slurmtest"
 )
 
 // patience is how long a test waits for what must happen.

@@ -10,10 +10,10 @@ import (
 
 	"berth/internal/cluster"
 	"berth/internal/driver"
-	"berth/internal/driver/slurm/slurmtest"
 	"berth/internal/engine"
 	"berth/internal/home"
 	"berth/internal/job"
+	"berth/test/support/slurmtest"
 )
 
 // TestCluster uses one cluster for all that does not hurt it. What needs full nodes has

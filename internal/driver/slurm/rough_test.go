@@ -4,9 +4,9 @@ import (
 	"strings"
 	"testing"
 
-	"berth/internal/driver/slurm/slurmtest"
 	"berth/internal/engine"
 	"berth/internal/job"
+	"berth/test/support/slurmtest"
 )
 
 // TestFailures: Slurm's own parts die, one after the other.

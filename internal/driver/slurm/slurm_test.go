@@ -11,11 +11,11 @@ import (
 	"time"
 
 	"berth/internal/driver"
-	"berth/internal/driver/drivertest"
-	"berth/internal/driver/slurm/slurmtest"
 	"berth/internal/home"
 	"berth/internal/job"
 	"berth/internal/worker"
+	"berth/test/support/drivertest"
+	"berth/test/support/slurmtest"
 )
 
 // TestMain lets the test program be the worker that jobs start.

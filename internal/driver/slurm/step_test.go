@@ -9,8 +9,8 @@ import (
 	"syscall"
 	"testing"
 
-	"berth/internal/driver/slurm/slurmtest"
 	"berth/internal/job"
+	"berth/test/support/slurmtest"
 )
 
 // testStep: srun may be killed, but workers do not need it, nor do they when they die then.

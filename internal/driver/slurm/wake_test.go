@@ -6,9 +6,9 @@ import (
 	"testing"
 
 	"berth/internal/driver"
-	"berth/internal/driver/slurm/slurmtest"
 	"berth/internal/engine"
 	"berth/internal/job"
+	"berth/test/support/slurmtest"
 )
 
 // wakes returns the wake-up jobs in the queue: "id state dependency".

@@ -9,7 +9,7 @@ import (
 
 	"berth/internal/job"
 	"berth/internal/workload/swf"
-	"berth/internal/workload/tracetest"
+	"berth/test/support/tracetest"
 )
 
 // BenchmarkReplay replays the trace of SDSC SP2, reading it included.

@@ -8,7 +8,7 @@ import (
 	"berth/internal/job"
 	"berth/internal/workload"
 	"berth/internal/workload/swf"
-	"berth/internal/workload/tracetest"
+	"berth/test/support/tracetest"
 )
 
 // read returns the jobs of a trace.

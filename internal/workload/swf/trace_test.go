@@ -5,7 +5,7 @@ import (
 	"testing"
 
 	"berth/internal/workload"
-	"berth/internal/workload/tracetest"
+	"berth/test/support/tracetest"
 )
 
 // TestFilter: of the cleaned trace the filter leaves the filtered one, which was made by

@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"berth/internal/job"
-	"berth/internal/workload/tracetest"
+	"berth/test/support/tracetest"
 )
 
 const sample = "job0\t9\t9\t1762\t0\t14347\r\njob1\t18\t9\t134217728\t1\t697\n\njob2\t18\t0\t134217729\t1073741825\t5\n"
