@@ -4,7 +4,7 @@ set -eu
 cd "$(dirname "$0")/.."
 scripts/deps.sh awk=mawk parallel=parallel
 go test -run '^$' -bench "Completions|Queued" -benchmem ./internal/engine
-go test -run '^$' -bench . ./internal/cluster
+go test -run '^$' -bench . ./internal/timeline ./internal/cluster
 go test -run '^$' -bench Decide ./internal/plan
 go test -run '^$' -bench 'Replay|Queue' -benchtime 2s -cpu 1 ./internal/sim/batch
 go test -run '^$' -bench Ways -benchtime 1x ./internal/plan

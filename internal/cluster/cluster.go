@@ -1,6 +1,6 @@
 // Package cluster describes what a place has to offer: its nodes, what is free on
 // them, and the queue before them. From a snapshot of the queue it makes the
-// timeline of free nodes and from that the free slots that an allocation can take
+// timeline of free nodes, in which plan finds the free slots that an allocation can take
 // (paper "mr-job-adaptor", section 3; docs/models.md).
 //
 // It belongs to the pure core: drivers make snapshots, plan reads them.

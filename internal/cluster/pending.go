@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"berth/internal/job"
+	"berth/internal/timeline"
 )
 
 // kind is what decides how much of our nodes a pending job takes, besides its size.
@@ -34,7 +35,7 @@ func (l *lineup) pending() {
 		for i++; i < len(waiting) && waiting[i].equal(w); i++ {
 			w.copies += waiting[i].copies
 		}
-		l.facts.Unplaced += w.copies - l.line.backfill(w)
+		l.facts.Unplaced += w.copies - w.backfill(l.line)
 	}
 }
 
@@ -55,7 +56,7 @@ func (l *lineup) planOrWait() []waiting {
 			w.after = max(j.Start, l.snap.At)
 			w.copies--
 			if !exact(j) {
-				l.line.Add(w.after, after(w.after, w.length), -w.most(1))
+				l.line.Add(w.after, timeline.After(w.after, w.length), -w.most(1))
 			}
 		case l.closed(j):
 			l.facts.Closed += w.copies
@@ -84,7 +85,7 @@ func (l *lineup) length(j *Queued) time.Duration {
 		}
 	}
 	if limit == 0 {
-		return Unbounded
+		return timeline.Unbounded
 	}
 	return limit
 }
@@ -184,21 +185,21 @@ func (w waiting) most(copies int) int { return int(math.Ceil(float64(copies)*w.n
 // Copies that fit at once are placed at once; where nothing changes any more, so are those
 // that come after one another, so that a long array takes as many steps as the timeline
 // has, not as it has tasks.
-func (t *Timeline) backfill(w waiting) (placed int) {
+func (w waiting) backfill(line *timeline.Timeline) (placed int) {
 	for placed < w.copies {
-		at, ok := t.EarliestFit(w.after, w.most(1), w.length)
+		at, ok := line.EarliestFit(w.after, w.most(1), w.length)
 		if !ok {
 			break
 		}
-		end := after(at, w.length)
-		side := int((float64(t.Min(at, end)) + slack) / w.nodes)
+		end := timeline.After(at, w.length)
+		side := int((float64(line.Min(at, end)) + slack) / w.nodes)
 		side = min(max(side, 1), w.copies-placed)
 		rounds := 1
-		if at >= t.last() && end != Never {
-			rounds = max(1, min((w.copies-placed)/side, int(Never-max(at, 0))/max(int(w.length), 1)))
+		if at >= line.Last() && end != timeline.Never {
+			rounds = max(1, min((w.copies-placed)/side, int(timeline.Never-max(at, 0))/max(int(w.length), 1)))
 			end = at.Add(time.Duration(rounds) * w.length)
 		}
-		t.Add(at, end, -w.most(side))
+		line.Add(at, end, -w.most(side))
 		placed += side * rounds
 		w.after = at
 	}

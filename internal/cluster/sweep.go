@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"berth/internal/job"
+	"berth/internal/timeline"
 )
 
 // grace is how long a job that is past its limit is taken to go on yet: Slurm's KillWait,
@@ -52,7 +53,7 @@ func (l *lineup) sweep() {
 			free++
 		}
 	}
-	l.line.Add(l.snap.At, Never, free)
+	l.line.Add(l.snap.At, timeline.Never, free)
 	l.replay(uses)
 }
 
@@ -72,7 +73,7 @@ func (l *lineup) replay(uses []use) {
 		if u.from > l.snap.At {
 			moves = append(moves, move{u.from, u, 1})
 		}
-		if u.to != Never {
+		if u.to != timeline.Never {
 			moves = append(moves, move{u.to, u, -1})
 		}
 	}
@@ -87,7 +88,7 @@ func (l *lineup) replay(uses []use) {
 		for _, m := range moves[start:end] {
 			change += l.recount(m.use.nodes)
 		}
-		l.line.Add(moves[start].at, Never, change)
+		l.line.Add(moves[start].at, timeline.Never, change)
 		start = end
 	}
 }
@@ -148,9 +149,9 @@ func (l *lineup) running() []use {
 	uses := make([]use, 0, len(l.queue.Running)+len(l.nodes)/4)
 	for i := range l.queue.Running {
 		j := &l.queue.Running[i]
-		u := use{nodes: j.Nodes, share: j.PerNode, whole: l.whole(j), from: l.snap.At, to: Never}
+		u := use{nodes: j.Nodes, share: j.PerNode, whole: l.whole(j), from: l.snap.At, to: timeline.Never}
 		if j.Limit > 0 {
-			u.to = after(j.Start, j.Limit)
+			u.to = timeline.After(j.Start, j.Limit)
 			if u.to <= l.snap.At {
 				u.to = l.snap.At.Add(grace)
 			}
@@ -189,7 +190,7 @@ func (l *lineup) unseen() []use {
 		u := use{nodes: []int{n.node}, share: rest, from: l.snap.At, to: n.spread}
 		if n.spread == 0 {
 			l.facts.Unseen++
-			u.to = after(l.snap.At, limits[n.node])
+			u.to = timeline.After(l.snap.At, limits[n.node])
 		}
 		l.take(&u, 1)
 		uses = append(uses, u)
@@ -203,7 +204,7 @@ func (l *lineup) longest() []time.Duration {
 	for _, p := range l.queue.Partitions {
 		limit := p.MaxTime
 		if limit == 0 {
-			limit = Unbounded
+			limit = timeline.Unbounded
 		}
 		for _, i := range p.Nodes {
 			if i >= 0 && i < len(limits) {
@@ -213,7 +214,7 @@ func (l *lineup) longest() []time.Duration {
 	}
 	for i, limit := range limits {
 		if limit == 0 {
-			limits[i] = Unbounded
+			limits[i] = timeline.Unbounded
 		}
 	}
 	return limits
@@ -228,7 +229,7 @@ func (l *lineup) planned() []use {
 			continue
 		}
 		from := max(j.Start, l.snap.At)
-		uses = append(uses, use{nodes: j.Nodes, share: j.PerNode, whole: l.whole(j), from: from, to: after(from, l.length(j))})
+		uses = append(uses, use{nodes: j.Nodes, share: j.PerNode, whole: l.whole(j), from: from, to: timeline.After(from, l.length(j))})
 	}
 	return uses
 }
@@ -245,13 +246,13 @@ func (l *lineup) reservations() []use {
 		r := &l.queue.Reservations[i]
 		end := r.End
 		if end <= 0 {
-			end = Never
+			end = timeline.Never
 		}
 		kept := use{nodes: r.Nodes, whole: true, from: r.Start, to: end}
 		if r == mine {
 			before, past := kept, kept
 			before.from, before.to = l.snap.At, r.Start
-			past.from, past.to = end, Never
+			past.from, past.to = end, timeline.Never
 			uses = append(uses, before, past)
 		} else {
 			uses = append(uses, kept)

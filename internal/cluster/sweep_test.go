@@ -8,6 +8,7 @@ import (
 	"pgregory.net/rapid"
 
 	"berth/internal/job"
+	"berth/internal/timeline"
 )
 
 // TestSweepTwin compares timelines of random queues in which all is known node by node
@@ -134,7 +135,7 @@ func fitsAt(s *Snapshot, v View, node int, at job.Time) bool {
 // one by one.
 func TestBackfillTwin(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		line := NewTimeline(0, rapid.IntRange(0, 12).Draw(t, "free"))
+		line := timeline.New(0, rapid.IntRange(0, 12).Draw(t, "free"))
 		for range rapid.IntRange(0, 8).Draw(t, "jobs") {
 			from := job.Time(rapid.IntRange(0, 50).Draw(t, "from"))
 			line.Add(from, from+job.Time(rapid.IntRange(1, 30).Draw(t, "for")), -rapid.IntRange(1, 5).Draw(t, "nodes"))
@@ -142,16 +143,16 @@ func TestBackfillTwin(t *testing.T) {
 		w := waiting{after: job.Time(rapid.IntRange(0, 60).Draw(t, "after")), nodes: float64(rapid.IntRange(1, 14).Draw(t, "each")),
 			length: time.Duration(rapid.IntRange(1, 20).Draw(t, "length")), copies: rapid.IntRange(1, 40).Draw(t, "copies")}
 		if rapid.IntRange(0, 9).Draw(t, "unbounded") == 0 {
-			w.length = Unbounded
+			w.length = timeline.Unbounded
 		}
 		alone := line.Clone()
-		placed, want := line.backfill(w), 0
+		placed, want := w.backfill(line), 0
 		for range w.copies {
 			at, ok := alone.EarliestFit(w.after, int(w.nodes), w.length)
 			if !ok {
 				break
 			}
-			alone.Add(at, after(at, w.length), -int(w.nodes))
+			alone.Add(at, timeline.After(at, w.length), -int(w.nodes))
 			want++
 		}
 		if placed != want || !slices.Equal(line.Steps(), alone.Steps()) {

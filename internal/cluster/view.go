@@ -6,6 +6,7 @@ import (
 	"strconv"
 
 	"berth/internal/job"
+	"berth/internal/timeline"
 )
 
 // View is for whom nodes are counted: a node is free when a worker of that size can
@@ -37,13 +38,13 @@ type Excluded struct {
 	Nodes  int
 }
 
-// Timeline returns how many nodes are free for a worker, from the instant of the snapshot
+// timeline.Timeline returns how many nodes are free for a worker, from the instant of the snapshot
 // on, by the rules of docs/models.md: running jobs keep their nodes up to their limits,
 // and pending ones start when the batch system plans it, or where backfilling in the
 // order of their priority puts them.
-func (s *Snapshot) Timeline(v View) (*Timeline, Facts) {
+func (s *Snapshot) Timeline(v View) (*timeline.Timeline, Facts) {
 	l := s.lineup(v)
-	l.line = NewTimeline(s.At, 0)
+	l.line = timeline.New(s.At, 0)
 	l.sweep()
 	l.pending()
 	return l.line, l.facts
@@ -54,7 +55,7 @@ type lineup struct {
 	snap  *Snapshot
 	queue *Queue
 	view  View
-	line  *Timeline
+	line  *timeline.Timeline
 	facts Facts
 
 	parts  map[string]*part
@@ -62,6 +63,9 @@ type lineup struct {
 	usable []int32 // of each node of the snapshot its index in nodes; none: it is not usable
 	weighs map[kind]float64
 }
+
+// none is the index of a node that is not usable.
+const none int32 = -1
 
 // lineup returns one that knows its nodes.
 func (s *Snapshot) lineup(v View) *lineup {

@@ -10,6 +10,7 @@ import (
 	"github.com/cockroachdb/datadriven"
 
 	"berth/internal/job"
+	"berth/internal/timeline"
 )
 
 // noon is when the snapshots of the scenarios were taken; times are given from then on.
@@ -82,7 +83,7 @@ func (s *scenario) nodes(a args) {
 // unexplained is more than any node has: what is free is what running jobs leave.
 var unexplained = job.Resources{CPUs: 1 << 30, Mem: 1 << 60}
 
-func show(line *Timeline, f Facts) string {
+func show(line *timeline.Timeline, f Facts) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%d nodes\n", f.Usable)
 	for _, e := range f.Excluded {
@@ -104,7 +105,7 @@ func show(line *Timeline, f Facts) string {
 	}
 	for _, s := range line.Slots() {
 		d := s.Duration.String()
-		if s.Duration == Unbounded {
+		if s.Duration == timeline.Unbounded {
 			d = "∞"
 		}
 		fmt.Fprintf(&b, "slot %8s %d × %s\n", s.Start.Sub(noon), s.Nodes, d)

@@ -5,9 +5,9 @@ import (
 	"slices"
 	"time"
 
-	"berth/internal/cluster"
 	"berth/internal/job"
 	"berth/internal/predict"
+	"berth/internal/timeline"
 )
 
 const (
@@ -76,7 +76,7 @@ type runKey struct {
 // option is a way to go: a request and what comes of it. Times are in seconds from now.
 type option struct {
 	place *place
-	slot  cluster.Slot
+	slot  timeline.Slot
 	nodes int
 	time  time.Duration // wall time; 0: unlimited
 	start float64
@@ -155,7 +155,7 @@ func (a *adaptor) finely(f func()) {
 
 // seconds returns how long after now an instant is; +Inf for Never.
 func (a *adaptor) seconds(t job.Time) float64 {
-	if t == cluster.Never {
+	if t == timeline.Never {
 		return math.Inf(1)
 	}
 	return max(0, t.Sub(a.q.Now).Seconds())
@@ -164,7 +164,7 @@ func (a *adaptor) seconds(t job.Time) float64 {
 // instant returns the time so many seconds after now.
 func (a *adaptor) instant(seconds float64) job.Time {
 	if math.IsInf(seconds, 1) {
-		return cluster.Never
+		return timeline.Never
 	}
 	return a.q.Now.Add(time.Duration(math.Round(seconds * float64(time.Second))))
 }

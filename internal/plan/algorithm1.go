@@ -4,9 +4,9 @@ import (
 	"math"
 	"time"
 
-	"berth/internal/cluster"
 	"berth/internal/job"
 	"berth/internal/predict"
+	"berth/internal/timeline"
 )
 
 // Slotting is what Algorithm1 and Naive are asked: a MapReduce job (or bag: no reduces) and
@@ -15,7 +15,7 @@ type Slotting struct {
 	Now           job.Time
 	Maps, Reduces int
 	Invariants    predict.Invariants // T_up takes its means and its maxima: the profile's longest task
-	Timeline      *cluster.Timeline  // free nodes
+	Timeline      *timeline.Timeline // free nodes
 	MaxNodes      int                // that can be asked for; 0: no bound
 	MaxTime       time.Duration      // that can be asked for; 0: unlimited
 	PerNode       int                // map slots, and reduce slots, of a node; 0 is 1
@@ -73,7 +73,7 @@ func Naive(s Slotting) (Slotted, bool) {
 	}
 	d := s.MaxTime
 	if d == 0 {
-		d = cluster.Unbounded
+		d = timeline.Unbounded
 	}
 	at, ok := s.Timeline.EarliestFit(s.Now, o.Nodes, d)
 	o.Start = at
@@ -81,7 +81,7 @@ func Naive(s Slotting) (Slotted, bool) {
 }
 
 // most returns how many nodes of a slot are of use.
-func (s *Slotting) most(slot cluster.Slot) int {
+func (s *Slotting) most(slot timeline.Slot) int {
 	n := min(slot.Nodes, ceilDiv(max(s.Maps, s.Reduces), max(1, s.PerNode)))
 	if s.MaxNodes > 0 {
 		n = min(n, s.MaxNodes)
@@ -91,12 +91,12 @@ func (s *Slotting) most(slot cluster.Slot) int {
 
 // in returns the request for so many nodes in a slot and its turnaround in seconds; false:
 // the slot does not last.
-func (s *Slotting) in(slot cluster.Slot, nodes int) (o Slotted, turnaround float64, ok bool) {
+func (s *Slotting) in(slot timeline.Slot, nodes int) (o Slotted, turnaround float64, ok bool) {
 	if nodes <= 0 {
 		return o, 0, false
 	}
 	start, long := max(slot.Start, s.Now), slot.Duration
-	if long != cluster.Unbounded {
+	if long != timeline.Unbounded {
 		long -= start.Sub(slot.Start)
 	}
 	if s.MaxTime > 0 {
@@ -119,7 +119,7 @@ func (s *Slotting) upper(nodes int) float64 {
 
 // fewest returns the request for the fewest nodes that is later than the best by no more
 // than fewestBy of its turnaround; of equal ones the soonest done.
-func (s *Slotting) fewest(slots []cluster.Slot, best Slotted, least float64) Slotted {
+func (s *Slotting) fewest(slots []timeline.Slot, best Slotted, least float64) Slotted {
 	limit, soonest := least*(1+fewestBy), least
 	for _, slot := range slots {
 		// More nodes than the best so far are of no interest, and T_up falls with nodes.
@@ -143,7 +143,7 @@ func (s *Slotting) fewest(slots []cluster.Slot, best Slotted, least float64) Slo
 }
 
 // within reports whether so many nodes of a slot have a turnaround of no more than limit.
-func (s *Slotting) within(slot cluster.Slot, nodes int, limit float64) bool {
+func (s *Slotting) within(slot timeline.Slot, nodes int, limit float64) bool {
 	_, turnaround, ok := s.in(slot, nodes)
 	return ok && turnaround <= limit
 }

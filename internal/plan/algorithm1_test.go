@@ -7,9 +7,9 @@ import (
 
 	"pgregory.net/rapid"
 
-	"berth/internal/cluster"
 	"berth/internal/job"
 	"berth/internal/predict"
+	"berth/internal/timeline"
 )
 
 // invariantsOf returns invariants without spread: every task takes the same.
@@ -22,8 +22,8 @@ func at(seconds int) job.Time { return job.Time(time.Duration(seconds) * time.Se
 
 // fig2 is the queue of Fig. 2 of the paper, in seconds, on 100 nodes: the free slots are
 // (10, 25 nodes, 2), (13, 50, 2), (16, 25, ∞) and (17, all, ∞).
-func fig2() *cluster.Timeline {
-	line := cluster.NewTimeline(at(10), 100)
+func fig2() *timeline.Timeline {
+	line := timeline.New(at(10), 100)
 	for _, j := range []struct{ from, to, nodes int }{
 		{10, 12, 75}, {12, 13, 100}, {13, 15, 50}, {15, 16, 100}, {16, 17, 50}, {16, 17, 25},
 	} {
@@ -94,7 +94,7 @@ func TestNaive(t *testing.T) {
 func TestAlgorithm1Property(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		const nodes, horizon = 12, 20
-		line := cluster.NewTimeline(0, nodes)
+		line := timeline.New(0, nodes)
 		for range rapid.IntRange(0, 6).Draw(t, "jobs") {
 			from := at(rapid.IntRange(0, horizon-1).Draw(t, "from"))
 			to := from + at(rapid.IntRange(1, 8).Draw(t, "long"))

@@ -5,9 +5,9 @@ import (
 	"math"
 	"time"
 
-	"berth/internal/cluster"
 	"berth/internal/job"
 	"berth/internal/predict"
+	"berth/internal/timeline"
 )
 
 // decideBatch plans a job on a batch system.
@@ -190,7 +190,7 @@ func (d *decision) hopeless() error {
 		}
 	}
 	p := d.places[0]
-	t := d.a.longest(p, cluster.Slot{Duration: cluster.Unbounded})
+	t := d.a.longest(p, timeline.Slot{Duration: timeline.Unbounded})
 	switch {
 	case d.a.req.WallTime == job.WallMax:
 	case d.a.known.ok:
@@ -198,7 +198,7 @@ func (d *decision) hopeless() error {
 	default:
 		t = min(t, blindTime)
 	}
-	o := option{place: p, slot: cluster.Slot{Start: cluster.Never, Nodes: p.capNodes, Duration: cluster.Unbounded}, nodes: p.capNodes, time: t,
+	o := option{place: p, slot: timeline.Slot{Start: timeline.Never, Nodes: p.capNodes, Duration: timeline.Unbounded}, nodes: p.capNodes, time: t,
 		start: math.Inf(1), mean: math.Inf(1)}
 	d.take(o)
 	d.a.note("no free slot that would do is in sight: the job waits until the queue changes")

@@ -11,6 +11,7 @@ import (
 
 	"berth/internal/cluster"
 	"berth/internal/job"
+	"berth/internal/timeline"
 )
 
 // What the scenarios of a queue know besides those of TestPlan:
@@ -180,7 +181,7 @@ func table(p Plan) string {
 			mark = "*"
 		}
 		length := "∞"
-		if c.Duration != cluster.Unbounded {
+		if c.Duration != timeline.Unbounded {
 			length = c.Duration.String()
 		}
 		fmt.Fprintf(&b, "%s %5s %2d × %-6s  take %2d × %d for %-7v  run %6.1f  total %6.1f  risk %3.0f%%  %s\n", mark, ago(c.Start), c.Nodes, length,

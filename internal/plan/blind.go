@@ -6,9 +6,9 @@ import (
 	"slices"
 	"time"
 
-	"berth/internal/cluster"
 	"berth/internal/job"
 	"berth/internal/predict"
+	"berth/internal/timeline"
 )
 
 const (
@@ -89,7 +89,7 @@ func (a *adaptor) soundBy(live []predict.Window) int {
 }
 
 // blindOption returns what would be asked for in a slot.
-func (a *adaptor) blindOption(p *place, s cluster.Slot, sounding bool) option {
+func (a *adaptor) blindOption(p *place, s timeline.Slot, sounding bool) option {
 	o := option{place: p, slot: s, start: a.seconds(s.Start), mean: math.Inf(1)}
 	o.nodes = min(s.Nodes, p.capNodes)
 	all := a.load.Maps <= o.nodes*p.taskSlots
@@ -168,7 +168,7 @@ func (a *adaptor) guess() float64 {
 func (a *adaptor) guessed(o *option) float64 {
 	p, each := o.place, a.guess()
 	run := p.startUp + each*float64(a.waves(p, o.nodes))
-	if o.time == cluster.Unbounded || run <= o.time.Seconds() {
+	if o.time == timeline.Unbounded || run <= o.time.Seconds() {
 		return o.start + run
 	}
 	left := max(each, (1-o.time.Seconds()/run)*each*float64(a.waves(p, p.capNodes)))

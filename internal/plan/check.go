@@ -5,8 +5,8 @@ import (
 	"strings"
 	"time"
 
-	"berth/internal/cluster"
 	"berth/internal/job"
+	"berth/internal/timeline"
 )
 
 // Doubt reports whether the batch system would start the plan's first request so much
@@ -71,7 +71,7 @@ func (c *Check) forTime() bool {
 
 func moreThanHalf(t, of time.Duration) bool {
 	switch {
-	case t == cluster.Unbounded:
+	case t == timeline.Unbounded:
 		return true
 	case of == 0:
 		return false // half of an unlimited time is one
@@ -82,7 +82,7 @@ func moreThanHalf(t, of time.Duration) bool {
 // variants returns the requests that are weighed for a slot: the most nodes that are of
 // use and, where a check speaks for that, half the nodes that were checked, half the
 // time, and both.
-func (a *adaptor) variants(p *place, slot cluster.Slot, nodes int) (out []request, why string) {
+func (a *adaptor) variants(p *place, slot timeline.Slot, nodes int) (out []request, why string) {
 	t, why := a.wall(p, slot, nodes)
 	if why != "" {
 		return nil, why

@@ -7,9 +7,9 @@ import (
 	"slices"
 	"time"
 
-	"berth/internal/cluster"
 	"berth/internal/job"
 	"berth/internal/predict"
+	"berth/internal/timeline"
 )
 
 // finalists is for how many of the best slots it is asked whether fewer nodes do.
@@ -18,7 +18,7 @@ const finalists = 6
 // offer is a free slot that may be weighed.
 type offer struct {
 	place *place
-	slot  cluster.Slot
+	slot  timeline.Slot
 	nodes int
 	bound float64 // what it can give at best: the turnaround in seconds from now
 }
@@ -50,9 +50,9 @@ func (a *adaptor) offers(places []*place) (good []offer, out []option) {
 // atBest returns the least turnaround from the start of a slot on that it can give: the
 // lower bound of the run or, where the slot is too short for that, the slot and after it
 // what is then left on as many nodes as are of use.
-func (a *adaptor) atBest(p *place, s cluster.Slot, nodes int, low float64) float64 {
+func (a *adaptor) atBest(p *place, s timeline.Slot, nodes int, low float64) float64 {
 	length := a.longest(p, s).Seconds()
-	if a.longest(p, s) == cluster.Unbounded || low <= length {
+	if a.longest(p, s) == timeline.Unbounded || low <= length {
 		return low
 	}
 	each := float64(max(p.taskSlots, p.reduceSlots))

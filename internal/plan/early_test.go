@@ -8,6 +8,7 @@ import (
 
 	"berth/internal/cluster"
 	"berth/internal/job"
+	"berth/internal/timeline"
 )
 
 // early is a cluster on which jobs end before their limits, as they do: each takes a part
@@ -51,7 +52,7 @@ func newEarly(w *world, seed uint64) *early {
 // place starts all jobs whose turn it is.
 func (e *early) place() {
 	at := begin.Add(time.Duration(e.now * float64(time.Second)))
-	line := cluster.NewTimeline(at, len(e.busy))
+	line := timeline.New(at, len(e.busy))
 	for _, j := range e.running {
 		line.Add(at, begin.Add(time.Duration(j.start*float64(time.Second))+j.limit), -j.count)
 	}

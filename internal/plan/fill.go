@@ -5,9 +5,9 @@ import (
 	"math"
 	"strings"
 
-	"berth/internal/cluster"
 	"berth/internal/job"
 	"berth/internal/predict"
+	"berth/internal/timeline"
 )
 
 // fill puts what was decided into the plan.
@@ -25,7 +25,7 @@ func (d *decision) fill(p *Plan) {
 		}
 	}
 	if len(d.chosen) == 0 { // whose allocations serve it
-		p.Alloc = a.request(&option{place: d.places[0], time: cluster.Unbounded, start: math.Inf(1)})
+		p.Alloc = a.request(&option{place: d.places[0], time: timeline.Unbounded, start: math.Inf(1)})
 	}
 	p.TaskSlots, p.ReduceSlots = d.atOnce()
 	if a.known.ok {

@@ -5,8 +5,8 @@ import (
 	"math"
 	"time"
 
-	"berth/internal/cluster"
 	"berth/internal/job"
+	"berth/internal/timeline"
 )
 
 // candidateJSON is a Candidate as JSON has it, flat. It is spelled out because the
@@ -30,7 +30,7 @@ type candidateJSON struct {
 // MarshalJSON writes the candidate with the keys of its slot beside its own.
 func (c Candidate) MarshalJSON() ([]byte, error) {
 	return json.Marshal(candidateJSON{
-		Start: cluster.TimeOrNull(c.Start), Nodes: c.Nodes, Duration: cluster.DurationOrNull(c.Duration),
+		Start: timeline.TimeOrNull(c.Start), Nodes: c.Nodes, Duration: timeline.DurationOrNull(c.Duration),
 		Take: c.Take, PerNode: c.PerNode, Time: c.Time,
 		Wait: finite(c.Wait), Run: finite(c.Run), Total: finite(c.Total), Risk: c.Risk, Chosen: c.Chosen, Why: c.Why,
 	})
@@ -43,7 +43,7 @@ func (c *Candidate) UnmarshalJSON(b []byte) error {
 		return err
 	}
 	*c = Candidate{
-		Slot: cluster.Slot{Start: cluster.NullTime(j.Start), Nodes: j.Nodes, Duration: cluster.NullDuration(j.Duration)},
+		Slot: timeline.Slot{Start: timeline.NullTime(j.Start), Nodes: j.Nodes, Duration: timeline.NullDuration(j.Duration)},
 		Take: j.Take, PerNode: j.PerNode, Time: j.Time,
 		Wait: orInfinite(j.Wait), Run: orInfinite(j.Run), Total: orInfinite(j.Total), Risk: j.Risk, Chosen: j.Chosen, Why: j.Why,
 	}

@@ -8,19 +8,19 @@ import (
 	"testing"
 	"time"
 
-	"berth/internal/cluster"
 	"berth/internal/job"
+	"berth/internal/timeline"
 )
 
 // TestCandidateJSON: keys of slot and candidate lie side by side, what has no end is
 // null, and all comes back as it was.
 func TestCandidateJSON(t *testing.T) {
 	full := Candidate{
-		Slot: cluster.Slot{Start: 1, Nodes: 2, Duration: 3}, Take: 4, PerNode: job.Resources{CPUs: 5, Mem: 6}, Time: time.Minute,
+		Slot: timeline.Slot{Start: 1, Nodes: 2, Duration: 3}, Take: 4, PerNode: job.Resources{CPUs: 5, Mem: 6}, Time: time.Minute,
 		Wait: 7, Run: 8, Total: 9, Risk: 0.1, Chosen: true, Why: "why",
 	}
-	endless := Candidate{Slot: cluster.Slot{Nodes: 2, Duration: cluster.Unbounded}, Wait: 1}
-	never := Candidate{Slot: cluster.Slot{Start: cluster.Never}, Wait: math.Inf(1), Run: math.Inf(1), Total: math.Inf(1)}
+	endless := Candidate{Slot: timeline.Slot{Nodes: 2, Duration: timeline.Unbounded}, Wait: 1}
+	never := Candidate{Slot: timeline.Slot{Start: timeline.Never}, Wait: math.Inf(1), Run: math.Inf(1), Total: math.Inf(1)}
 	for want, c := range map[string]Candidate{
 		`{"start_ns":1,"nodes":2,"duration_ns":3,"take_nodes":4,"per_node":{"cpus":5,"mem_bytes":6},"time_ns":60000000000,` +
 			`"wait_s":7,"run_s":8,"turnaround_s":9,"timeout_share":0.1,"chosen":true,"why":"why"}`: full,
@@ -51,7 +51,7 @@ func TestCandidateJSONIsWhole(t *testing.T) {
 		written[f.Tag.Get("json")] = true
 	}
 	n := 0
-	for _, typ := range []reflect.Type{reflect.TypeFor[Candidate](), reflect.TypeFor[cluster.Slot]()} {
+	for _, typ := range []reflect.Type{reflect.TypeFor[Candidate](), reflect.TypeFor[timeline.Slot]()} {
 		for f := range typ.Fields() {
 			if f.Anonymous {
 				continue

@@ -13,6 +13,7 @@ import (
 	"berth/internal/cluster"
 	"berth/internal/job"
 	"berth/internal/predict"
+	"berth/internal/timeline"
 )
 
 // mixBins is the Facebook mix (models.md, section 2): maps, reduces, weight.
@@ -31,7 +32,7 @@ func mixQueue(waiting int, rng *rand.Rand) cluster.Snapshot {
 		snap.Nodes = append(snap.Nodes, cluster.Node{Name: fmt.Sprint("n", i), Capacity: has, Free: has})
 	}
 	q.Partitions = []cluster.Partition{part}
-	line := cluster.NewTimeline(begin, nodes)
+	line := timeline.New(begin, nodes)
 	for next := 0; ; {
 		n := min(1<<rng.IntN(7), 1+rng.IntN(128))
 		limit := time.Duration(1+rng.ExpFloat64()*5000) * time.Second

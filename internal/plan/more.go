@@ -6,9 +6,9 @@ import (
 	"slices"
 	"time"
 
-	"berth/internal/cluster"
 	"berth/internal/job"
 	"berth/internal/predict"
+	"berth/internal/timeline"
 )
 
 const (
@@ -81,7 +81,7 @@ func (o *option) window(a *adaptor) predict.Window { return o.place.window(o.nod
 
 // end returns when the option's wall time is over, in seconds from now.
 func (o *option) end() float64 {
-	if o.time == cluster.Unbounded {
+	if o.time == timeline.Unbounded {
 		return math.Inf(1)
 	}
 	return o.start + o.time.Seconds()

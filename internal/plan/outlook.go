@@ -6,7 +6,7 @@ import (
 	"slices"
 	"time"
 
-	"berth/internal/cluster"
+	"berth/internal/timeline"
 )
 
 const (
@@ -98,7 +98,7 @@ func (d *decision) weighRest(at *place) {
 	if !d.a.known.ok || len(d.a.live) > 0 {
 		return
 	}
-	done := map[cluster.Slot]bool{}
+	done := map[timeline.Slot]bool{}
 	for _, o := range d.weighed {
 		if o.place == at {
 			done[o.slot] = true
@@ -119,7 +119,7 @@ func (d *decision) weighRest(at *place) {
 // candidate returns how an option is shown.
 func (d *decision) candidate(o option) Candidate {
 	c := Candidate{Slot: o.slot, Take: o.nodes, PerNode: o.place.perNode, Wait: micros(o.start), Risk: o.risk, Why: o.out}
-	if o.time != cluster.Unbounded {
+	if o.time != timeline.Unbounded {
 		c.Time = o.time
 	}
 	if !math.IsInf(o.mean, 1) {
@@ -167,7 +167,7 @@ func (d *decision) whyNot(o option) string {
 
 // wallText returns a wall time as words.
 func wallText(t time.Duration) string {
-	if t == cluster.Unbounded {
+	if t == timeline.Unbounded {
 		return "without a time limit"
 	}
 	return "for " + duration(t.Seconds())

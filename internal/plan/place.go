@@ -8,6 +8,7 @@ import (
 
 	"berth/internal/cluster"
 	"berth/internal/job"
+	"berth/internal/timeline"
 )
 
 // place is a partition and what a worker there gets of its node: all that makes a node
@@ -22,9 +23,9 @@ type place struct {
 
 	taskSlots, reduceSlots int // of a node
 
-	queue *cluster.Timeline // of its free nodes
-	line  *cluster.Timeline // the same, without those that the job has been given meanwhile
-	slots []cluster.Slot
+	queue *timeline.Timeline // of its free nodes
+	line  *timeline.Timeline // the same, without those that the job has been given meanwhile
+	slots []timeline.Slot
 	facts cluster.Facts // what the timeline does not say
 }
 

@@ -12,6 +12,7 @@ import (
 	"berth/internal/cluster"
 	"berth/internal/job"
 	"berth/internal/predict"
+	"berth/internal/timeline"
 )
 
 // genQueue draws a cluster of up to 8 nodes with jobs that run and wait.
@@ -85,9 +86,9 @@ func TestRequestsKeepAllBounds(t *testing.T) {
 		}
 		p := decided(t, q)
 		r, part := &q.Spec.Request, &q.Snap.Queue.Partitions[0]
-		line := cluster.NewTimeline(begin, p.Outlook.Timeline[0].Free)
+		line := timeline.New(begin, p.Outlook.Timeline[0].Free)
 		for i, s := range p.Outlook.Timeline[1:] {
-			line.Add(s.Start, cluster.Never, s.Free-p.Outlook.Timeline[i].Free)
+			line.Add(s.Start, timeline.Never, s.Free-p.Outlook.Timeline[i].Free)
 		}
 		allowed := r.MaxAllocs
 		if allowed == 0 {
@@ -120,7 +121,7 @@ func TestRequestsKeepAllBounds(t *testing.T) {
 			if a.Start == 0 {
 				continue // nothing is free in sight
 			}
-			end := cluster.Never
+			end := timeline.Never
 			if a.Time > 0 {
 				end = a.Start.Add(a.Time)
 			}

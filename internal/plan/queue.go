@@ -6,6 +6,7 @@ import (
 	"berth/internal/cluster"
 	"berth/internal/job"
 	"berth/internal/predict"
+	"berth/internal/timeline"
 )
 
 // Question is all that a decision depends on.
@@ -61,10 +62,10 @@ type Check struct {
 
 // Outlook is what a plan saw of the batch system's queue, and how it chose.
 type Outlook struct {
-	Partition string         `json:"partition"`
-	Nodes     int            `json:"nodes"`    // of the partition that could hold a worker of the chosen size
-	Timeline  []cluster.Step `json:"timeline"` // how many of those are free, from now on
-	Slots     []Candidate    `json:"slots"`    // every way to go that was weighed, the earliest start first
+	Partition string          `json:"partition"`
+	Nodes     int             `json:"nodes"`    // of the partition that could hold a worker of the chosen size
+	Timeline  []timeline.Step `json:"timeline"` // how many of those are free, from now on
+	Slots     []Candidate     `json:"slots"`    // every way to go that was weighed, the earliest start first
 
 	Wait       float64 `json:"wait_s"`       // predicted seconds from now until the first allocation begins
 	Start      float64 `json:"start_s"`      // … until the first task starts, as the allocation's workers are ready
@@ -83,7 +84,7 @@ func (p *Plan) Turnaround() *predict.Interval {
 
 // Candidate is a free slot and what the job would make of it.
 type Candidate struct {
-	cluster.Slot
+	timeline.Slot
 	Take    int           `json:"take_nodes"` // nodes that would be asked for
 	PerNode job.Resources `json:"per_node"`
 	Time    time.Duration `json:"time_ns"`       // wall time that would be asked for; 0: unlimited

@@ -4,8 +4,8 @@ import (
 	"math"
 	"time"
 
-	"berth/internal/cluster"
 	"berth/internal/job"
+	"berth/internal/timeline"
 )
 
 // Requests returns what is to be asked for, the earliest start first; none where the
@@ -27,13 +27,13 @@ func (a *adaptor) request(o *option) job.AllocRequest {
 	}
 	req.Batch.Name, req.Batch.Cluster = "berth-"+nameOf(a.q.Spec), a.q.Snap.Queue.ID
 	req.Batch.Among = a.among
-	if o.time != cluster.Unbounded {
+	if o.time != timeline.Unbounded {
 		req.Time = o.time
 	}
 	if !math.IsInf(o.start, 1) {
 		req.Start = a.instant(o.start)
 	}
-	if end := o.slot.End(); req.Start != 0 && end != cluster.Never && a.req.WallTime == job.WallAuto && o.late == "" {
+	if end := o.slot.End(); req.Start != 0 && end != timeline.Never && a.req.WallTime == job.WallAuto && o.late == "" {
 		req.Latest = end.Add(missBy - req.Time)
 	}
 	if r.IdleTimeout == 0 || r.IdleTimeout == job.DefaultIdleTimeout {

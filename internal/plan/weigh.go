@@ -6,10 +6,10 @@ import (
 	"slices"
 	"time"
 
-	"berth/internal/cluster"
 	"berth/internal/job"
 	"berth/internal/predict"
 	"berth/internal/sched"
+	"berth/internal/timeline"
 )
 
 // alone returns the runs of the job on so many nodes that are there from now on and
@@ -87,11 +87,11 @@ func (a *adaptor) least(p *place) float64 {
 }
 
 // longest returns the longest wall time that can be asked for in a slot, in whole
-// grains; cluster.Unbounded for no bound. Of a slot that ends a moment is left, as an
+// grains; timeline.Unbounded for no bound. Of a slot that ends a moment is left, as an
 // allocation that starts late must not reach beyond it: it would not start at all.
-func (a *adaptor) longest(p *place, slot cluster.Slot) time.Duration {
+func (a *adaptor) longest(p *place, slot timeline.Slot) time.Duration {
 	limit := slot.Duration
-	if limit != cluster.Unbounded {
+	if limit != timeline.Unbounded {
 		limit = max(limit-settle, 0).Truncate(a.grain)
 	}
 	if p.maxTime == 0 || limit <= p.maxTime {
@@ -106,7 +106,7 @@ func (a *adaptor) longest(p *place, slot cluster.Slot) time.Duration {
 // ceil returns so many seconds as a wall time, in whole grains.
 func (a *adaptor) ceil(seconds float64) time.Duration {
 	if seconds > float64(math.MaxInt64/4)/float64(time.Second) {
-		return cluster.Unbounded
+		return timeline.Unbounded
 	}
 	d := time.Duration(math.Ceil(seconds * float64(time.Second)))
 	return max((d + a.grain - 1).Truncate(a.grain), a.grain)
@@ -144,7 +144,7 @@ func (a *adaptor) upper(p *place, nodes int) time.Duration {
 }
 
 // tooShort says why a slot is of no use; empty: it is long enough for a task.
-func (a *adaptor) tooShort(p *place, slot cluster.Slot) (why string) {
+func (a *adaptor) tooShort(p *place, slot timeline.Slot) (why string) {
 	if a.longest(p, slot).Seconds() < a.least(p) {
 		return fmt.Sprintf("its %s are too short for one task", duration(slot.Duration.Seconds()))
 	}
@@ -154,12 +154,12 @@ func (a *adaptor) tooShort(p *place, slot cluster.Slot) (why string) {
 // wall returns the wall time to ask for so many nodes in a slot: by the user's rule, or
 // as much as the job is sure to need, if the slot lasts as long, and else all that it
 // has. Why is not empty where there is none.
-func (a *adaptor) wall(p *place, slot cluster.Slot, nodes int) (t time.Duration, why string) {
+func (a *adaptor) wall(p *place, slot timeline.Slot, nodes int) (t time.Duration, why string) {
 	if why := a.tooShort(p, slot); why != "" {
 		return 0, why
 	}
 	limit, least := a.longest(p, slot), a.least(p)
-	wanted, name := cluster.Unbounded, "longest time allowed"
+	wanted, name := timeline.Unbounded, "longest time allowed"
 	switch a.req.WallTime {
 	case job.WallAuto:
 		return min(max(a.safe(p, nodes, limit), a.ceil(least)), limit), ""
@@ -167,7 +167,7 @@ func (a *adaptor) wall(p *place, slot cluster.Slot, nodes int) (t time.Duration,
 		wanted, name = max(a.upper(p, nodes), a.ceil(least)), "upper bound"
 	}
 	if p.maxTime > 0 {
-		wanted = min(wanted, a.longest(p, cluster.Slot{Duration: cluster.Unbounded}))
+		wanted = min(wanted, a.longest(p, timeline.Slot{Duration: timeline.Unbounded}))
 	}
 	if limit < wanted {
 		return 0, fmt.Sprintf("its %s are less than the %s", duration(slot.Duration.Seconds()), name)
@@ -211,10 +211,10 @@ var noLimit = math.Inf(1)
 // atLeast returns a bound from below on the expected turnaround of so many nodes of a slot,
 // for whatever wall time: they have all of the slot, and after it the job has at once as many
 // nodes as are of use.
-func (a *adaptor) atLeast(p *place, slot cluster.Slot, nodes int) float64 {
+func (a *adaptor) atLeast(p *place, slot timeline.Slot, nodes int) float64 {
 	start, windows := a.seconds(slot.Start), make([]predict.Window, 1, 2)
 	end := math.Inf(1)
-	if t := a.longest(p, slot); t != cluster.Unbounded {
+	if t := a.longest(p, slot); t != timeline.Unbounded {
 		end = start + t.Seconds()
 		windows = append(windows, p.window(p.capNodes, end-p.startUp, math.Inf(1)))
 	}
@@ -279,7 +279,7 @@ func (a *adaptor) next(p *place, end, left float64, lasts bool) predict.Window {
 
 // fit returns when so many nodes are free for so long, not before that time; in seconds
 // from now.
-func (a *adaptor) fit(line *cluster.Timeline, from float64, nodes int, t time.Duration) float64 {
+func (a *adaptor) fit(line *timeline.Timeline, from float64, nodes int, t time.Duration) float64 {
 	if at, ok := line.EarliestFit(a.instant(from), nodes, t); ok {
 		return a.seconds(at)
 	}

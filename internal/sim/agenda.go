@@ -1,8 +1,8 @@
 package sim
 
 import (
-	"berth/internal/cluster"
 	"berth/internal/job"
+	"berth/internal/timeline"
 )
 
 // happening is something that is to happen at an instant.
@@ -56,7 +56,7 @@ func (a *agenda) note(at job.Time, r rank, what happening) {
 // first returns when the next is to happen, Never for an empty agenda.
 func (a *agenda) first() job.Time {
 	if len(a.heap) == 0 {
-		return cluster.Never
+		return timeline.Never
 	}
 	return a.heap[0].at
 }

@@ -3,13 +3,13 @@ package sim
 import (
 	"cmp"
 
-	"berth/internal/cluster"
 	"berth/internal/engine"
 	"berth/internal/event"
 	"berth/internal/job"
 	"berth/internal/plan"
 	"berth/internal/replan"
 	"berth/internal/sched"
+	"berth/internal/timeline"
 )
 
 // coordinator is the shell around an engine in virtual time, as package coordinator is in
@@ -34,7 +34,7 @@ func (w *world) coordinatorOf(a *app) *coordinator {
 		return c
 	}
 	c := &coordinator{w: w, engine: engine.New(w.engineConfig()), own: !w.cfg.Adaptor.Shared,
-		apps: make(map[job.ID]*app), workers: make(map[job.NodeID]*worker), armed: cluster.Never}
+		apps: make(map[job.ID]*app), workers: make(map[job.NodeID]*worker), armed: timeline.Never}
 	c.site = newSite(w, c.tell, c.join)
 	c.site.fast = c.fast
 	if !c.own {
@@ -102,7 +102,7 @@ func (c *coordinator) arm() {
 
 // happen tells the engine the time, if it is due.
 func (c *coordinator) happen() {
-	c.armed = cluster.Never
+	c.armed = timeline.Never
 	if at, ok := c.engine.NextTimeout(); ok && at <= c.w.now && !c.closed {
 		c.tell(engine.Tick{})
 	} else if !c.closed {

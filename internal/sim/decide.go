@@ -10,6 +10,7 @@ import (
 	"berth/internal/predict"
 	"berth/internal/replan"
 	"berth/internal/sim/batch"
+	"berth/internal/timeline"
 )
 
 // decide plans a job, or what is left of it. The queue is looked at as it is now.
@@ -75,7 +76,7 @@ func (w *world) slotted(a *app, rest *engine.Rest) plan.Plan {
 
 // timeline returns the free nodes from now on: with conservative backfilling the batch
 // system's own, else what a snapshot of the queue shows.
-func (w *world) timeline() *cluster.Timeline {
+func (w *world) timeline() *timeline.Timeline {
 	if w.cfg.Policy == batch.CBF {
 		t := w.system.Timeline(w.now)
 		t.Advance(w.now)

@@ -8,6 +8,7 @@ import (
 	"berth/internal/driver"
 	"berth/internal/engine"
 	"berth/internal/job"
+	"berth/internal/timeline"
 )
 
 // siteName is what the simulated cluster is called as a driver.
@@ -104,7 +105,7 @@ func (s *site) say(in engine.Input) {
 func (s *site) expect(live []engine.LiveAlloc) {
 	starts := make(map[*allocation]job.Time)
 	for e := range s.w.system.Waiting() {
-		if e.Start != cluster.Never {
+		if e.Start != timeline.Never {
 			starts[s.w.allocs[e.ID]] = e.Start
 		}
 	}

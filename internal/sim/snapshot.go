@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"berth/internal/cluster"
+	"berth/internal/timeline"
 )
 
 // partition is the name of the one partition that there is.
@@ -24,7 +25,7 @@ func (w *world) snapshot() cluster.Snapshot {
 	}
 	for e := range w.system.Waiting() {
 		j := w.queued(w.allocs[e.ID], e.Limit)
-		if e.Start != cluster.Never {
+		if e.Start != timeline.Never {
 			j.Start = e.Start
 		}
 		q.Pending = append(q.Pending, j)

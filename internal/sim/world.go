@@ -5,11 +5,11 @@ import (
 	"fmt"
 	"time"
 
-	"berth/internal/cluster"
 	"berth/internal/event"
 	"berth/internal/job"
 	"berth/internal/plan"
 	"berth/internal/sim/batch"
+	"berth/internal/timeline"
 )
 
 // epoch is the virtual time at which a workload begins: to the engine an instant of 0 is
@@ -76,7 +76,7 @@ func (w *world) run() error {
 // then begins: that is an instant of its own, at the same time.
 func (w *world) advance() {
 	at := min(w.agenda.first(), w.system.Next())
-	if at == cluster.Never {
+	if at == timeline.Never {
 		w.fail(w.stuck())
 		return
 	}
@@ -132,14 +132,14 @@ func (w *world) settle() {
 		}
 	}
 	r := w.result
-	r.Begin = cluster.Never
+	r.Begin = timeline.Never
 	for _, outs := range [][]Outcome{r.Rigid, r.Elastic} {
 		for i := range outs {
 			o := &outs[i]
 			r.Begin, r.End = min(r.Begin, o.Submit), max(r.End, o.Finish)
 		}
 	}
-	if r.Begin == cluster.Never {
+	if r.Begin == timeline.Never {
 		r.Begin = 0
 	}
 }

@@ -8,9 +8,9 @@ import (
 	"strings"
 	"time"
 
-	"berth/internal/cluster"
 	"berth/internal/job"
 	"berth/internal/plan"
+	"berth/internal/timeline"
 )
 
 // maxSlots is how many slots a table lists: all that are chosen and the best others.
@@ -41,11 +41,11 @@ func asked(p plan.Plan) plan.Outlook {
 			continue
 		}
 		c := plan.Candidate{
-			Slot: cluster.Slot{Start: start, Nodes: r.Nodes, Duration: r.Time}, Take: r.Nodes, PerNode: r.PerNode, Time: r.Time,
+			Slot: timeline.Slot{Start: start, Nodes: r.Nodes, Duration: r.Time}, Take: r.Nodes, PerNode: r.PerNode, Time: r.Time,
 			Wait: start.Sub(p.At).Seconds(), Chosen: true, Why: "asked for as well, as that ends the job sooner",
 		}
 		if r.Time == 0 {
-			c.Duration = cluster.Unbounded
+			c.Duration = timeline.Unbounded
 		}
 		at := slices.IndexFunc(o.Slots, func(d plan.Candidate) bool { return d.Wait > c.Wait })
 		if at < 0 {
@@ -204,13 +204,13 @@ func withWhy(row, why string, beside, width int) []string {
 func slotCells(name string, at job.Time, c plan.Candidate, look Look) []string {
 	start := "now"
 	switch {
-	case c.Start == cluster.Never:
+	case c.Start == timeline.Never:
 		start = "never"
 	case c.Start > at:
 		start = clock(c.Start.Std(), at.Std())
 	}
 	lasts, limit, take, risk := "no end", "no limit", "", ""
-	if c.Duration != cluster.Unbounded {
+	if c.Duration != timeline.Unbounded {
 		lasts = rough(c.Duration.Seconds())
 	}
 	if c.Time > 0 {

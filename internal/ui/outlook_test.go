@@ -14,9 +14,9 @@ import (
 	"github.com/cockroachdb/datadriven"
 	"pgregory.net/rapid"
 
-	"berth/internal/cluster"
 	"berth/internal/job"
 	"berth/internal/plan"
+	"berth/internal/timeline"
 	"berth/test/support/reporttest"
 )
 
@@ -65,13 +65,13 @@ func planWith(o plan.Outlook) plan.Plan {
 
 func readQueue(t *testing.T, d *datadriven.TestData) plan.Outlook {
 	t.Helper()
-	o := plan.Outlook{Partition: "batch", Timeline: []cluster.Step{}, Slots: []plan.Candidate{}}
+	o := plan.Outlook{Partition: "batch", Timeline: []timeline.Step{}, Slots: []plan.Candidate{}}
 	d.ScanArgs(t, "nodes", &o.Nodes)
 	for line := range strings.Lines(d.Input) {
 		f := strings.Fields(line)
 		switch f[0] {
 		case "free":
-			o.Timeline = append(o.Timeline, cluster.Step{Start: reporttest.Epoch.Add(duration(t, f[1], 0)), Free: number(t, f[2])})
+			o.Timeline = append(o.Timeline, timeline.Step{Start: reporttest.Epoch.Add(duration(t, f[1], 0)), Free: number(t, f[2])})
 		case "slot":
 			o.Slots = append(o.Slots, readSlot(t, f[1:]))
 		default:
@@ -86,7 +86,7 @@ func readSlot(t *testing.T, f []string) plan.Candidate {
 	start := duration(t, f[0], 0)
 	take, cores, _ := strings.Cut(f[3], "x")
 	c := plan.Candidate{
-		Slot: cluster.Slot{Start: reporttest.Epoch.Add(start), Nodes: number(t, f[1]), Duration: duration(t, f[2], cluster.Unbounded)},
+		Slot: timeline.Slot{Start: reporttest.Epoch.Add(start), Nodes: number(t, f[1]), Duration: duration(t, f[2], timeline.Unbounded)},
 		Take: number(t, take), PerNode: job.Resources{CPUs: number(t, cores)}, Time: duration(t, f[4], 0),
 		Wait: start.Seconds(), Run: duration(t, f[5], 0).Seconds(),
 	}
@@ -127,19 +127,19 @@ func number(t *testing.T, text string) int {
 // printable characters is written, and each slot that was chosen is in the table.
 func TestOutlookFits(t *testing.T) {
 	seconds := rapid.OneOf(rapid.Float64Range(0, 1e6), rapid.SampledFrom([]float64{0, 1e-9, 1e12, math.Inf(1), math.NaN(), math.MaxFloat64}))
-	lasting := rapid.OneOf(rapid.Int64Range(0, 1e15), rapid.SampledFrom([]int64{0, int64(cluster.Unbounded), math.MaxInt64 - 1}))
-	instant := rapid.OneOf(rapid.Int64Range(0, 4e18), rapid.SampledFrom([]int64{0, int64(cluster.Never)}))
+	lasting := rapid.OneOf(rapid.Int64Range(0, 1e15), rapid.SampledFrom([]int64{0, int64(timeline.Unbounded), math.MaxInt64 - 1}))
+	instant := rapid.OneOf(rapid.Int64Range(0, 4e18), rapid.SampledFrom([]int64{0, int64(timeline.Never)}))
 	rapid.Check(t, func(t *rapid.T) {
 		at := job.Time(rapid.Int64Range(1, 4e18).Draw(t, "at"))
 		o := plan.Outlook{Partition: rapid.String().Draw(t, "partition"), Nodes: rapid.IntRange(0, 20000).Draw(t, "nodes")}
 		begin := at
 		for range rapid.IntRange(0, 30).Draw(t, "steps") {
-			o.Timeline = append(o.Timeline, cluster.Step{Start: begin, Free: rapid.IntRange(-3, 20003).Draw(t, "free")})
+			o.Timeline = append(o.Timeline, timeline.Step{Start: begin, Free: rapid.IntRange(-3, 20003).Draw(t, "free")})
 			begin += job.Time(rapid.Int64Range(0, 1e14).Draw(t, "step"))
 		}
 		for range rapid.IntRange(0, 40).Draw(t, "slots") {
 			o.Slots = append(o.Slots, plan.Candidate{
-				Slot: cluster.Slot{
+				Slot: timeline.Slot{
 					Start: job.Time(instant.Draw(t, "start")), Nodes: rapid.IntRange(0, 20000).Draw(t, "slot nodes"),
 					Duration: time.Duration(lasting.Draw(t, "duration")),
 				},
@@ -171,7 +171,7 @@ func TestOutlookFits(t *testing.T) {
 func TestOutlookOfManySlots(t *testing.T) {
 	var o plan.Outlook
 	for i := range 40 {
-		o.Slots = append(o.Slots, plan.Candidate{Slot: cluster.Slot{Nodes: 100 + i}, Total: float64(1 + (i+20)%40), Chosen: i == 7})
+		o.Slots = append(o.Slots, plan.Candidate{Slot: timeline.Slot{Nodes: 100 + i}, Total: float64(1 + (i+20)%40), Chosen: i == 7})
 	}
 	got := listed(o.Slots)
 	if len(got) != maxSlots || got[0] != 7 || got[1] != 20 || got[maxSlots-1] != 33 {
@@ -185,8 +185,8 @@ func TestOutlookOfManySlots(t *testing.T) {
 
 // TestColorsAddNothing: with colours the text is the same but for the colours.
 func TestColorsAddNothing(t *testing.T) {
-	o := plan.Outlook{Nodes: 4, Timeline: []cluster.Step{{Start: 1, Free: 2}, {Start: 1e11, Free: 4}}}
-	o.Slots = []plan.Candidate{{Slot: cluster.Slot{Nodes: 2, Duration: cluster.Unbounded}, Take: 2, Run: 30, Total: 30, Chosen: true, Why: "soonest"}, {Why: "later"}}
+	o := plan.Outlook{Nodes: 4, Timeline: []timeline.Step{{Start: 1, Free: 2}, {Start: 1e11, Free: 4}}}
+	o.Slots = []plan.Candidate{{Slot: timeline.Slot{Nodes: 2, Duration: timeline.Unbounded}, Take: 2, Run: 30, Total: 30, Chosen: true, Why: "soonest"}, {Why: "later"}}
 	plain := join(outlook(1, o, Look{Width: 60}))
 	colored := join(outlook(1, o, Look{Width: 60, Color: true}))
 	for _, code := range []string{"\x1b[0m", "\x1b[1m", "\x1b[2m", "\x1b[32m"} {

@@ -24,8 +24,8 @@ import (
 	"strings"
 	"time"
 
-	"berth/internal/cluster"
 	"berth/internal/job"
+	"berth/internal/timeline"
 )
 
 // Policy is how a batch system chooses what starts.
@@ -63,7 +63,7 @@ type Entry struct {
 	Nodes  int
 	Limit  time.Duration // wall time
 	Submit job.Time
-	Start  job.Time // when it began; of one that waits its reservation, cluster.Never where it has none
+	Start  job.Time // when it began; of one that waits its reservation, timeline.Never where it has none
 }
 
 // scheduler is a policy. Its system has checked what it is told.
@@ -78,11 +78,11 @@ type scheduler interface {
 	resize(now job.Time, more int)
 	// start appends the jobs that start now to ids, after all ends and arrivals of the instant.
 	start(now job.Time, ids []ID) []ID
-	// next returns when a job may start without anything else happening; cluster.Never: none.
+	// next returns when a job may start without anything else happening; timeline.Never: none.
 	next() job.Time
 	// timeline returns what is free from now on under the reservations that there are.
 	// The caller does not change it and keeps it no longer than until the next call.
-	timeline(now job.Time) *cluster.Timeline
-	// planned returns when a waiting job is to start, cluster.Never where it has no reservation.
+	timeline(now job.Time) *timeline.Timeline
+	// planned returns when a waiting job is to start, timeline.Never where it has no reservation.
 	planned(id ID) job.Time
 }

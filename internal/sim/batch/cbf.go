@@ -4,8 +4,8 @@ import (
 	"fmt"
 	"math"
 
-	"berth/internal/cluster"
 	"berth/internal/job"
+	"berth/internal/timeline"
 )
 
 // cbf is conservative backfilling with compression, as the simulator pyss understands it.
@@ -16,7 +16,7 @@ import (
 // which the end of a job that used all its time brings as well.
 type cbf struct {
 	sys   *System
-	line  *cluster.Timeline // what is free under all reservations
+	line  *timeline.Timeline // what is free under all reservations
 	queue row
 	due   agenda // which of the queue start when
 	turn  int32  // of the last that arrived
@@ -28,7 +28,7 @@ type cbf struct {
 const short = 300
 
 func newCBF(s *System) *cbf {
-	return &cbf{sys: s, line: cluster.NewTimeline(math.MinInt64, s.nodes), sweep: sweep{short: short}}
+	return &cbf{sys: s, line: timeline.New(math.MinInt64, s.nodes), sweep: sweep{short: short}}
 }
 
 func (c *cbf) submit(now job.Time, id ID) {
@@ -41,11 +41,11 @@ func (c *cbf) submit(now job.Time, id ID) {
 	c.due.push(due{at, c.turn, id})
 }
 
-// place reserves the earliest place for a job and returns it, cluster.Never for none.
+// place reserves the earliest place for a job and returns it, timeline.Never for none.
 func (c *cbf) place(now job.Time, e *Entry) job.Time {
 	at, ok := c.line.EarliestFit(now, e.Nodes, e.Limit)
 	if !ok {
-		return cluster.Never
+		return timeline.Never
 	}
 	c.line.Add(at, after(at, e.Limit), -e.Nodes)
 	return at
@@ -55,7 +55,7 @@ func (c *cbf) cancel(now job.Time, id ID) {
 	w := c.queue.take(id)
 	c.due.remove(id)
 	c.line.Advance(now)
-	if w.at != cluster.Never {
+	if w.at != timeline.Never {
 		c.free(w.at, after(w.at, w.d), int(w.nodes))
 	}
 	c.sweepQueue(now)
@@ -91,7 +91,7 @@ func (c *cbf) start(now job.Time, ids []ID) []ID {
 
 func (c *cbf) next() job.Time { return c.due.next() }
 
-func (c *cbf) timeline(now job.Time) *cluster.Timeline {
+func (c *cbf) timeline(now job.Time) *timeline.Timeline {
 	c.line.Advance(now)
 	return c.line
 }
@@ -101,7 +101,7 @@ func (c *cbf) planned(id ID) job.Time { return c.queue.of(id).at }
 func (c *cbf) resize(now job.Time, more int) {
 	c.line.Advance(now)
 	if more > 0 {
-		c.free(now, cluster.Never, more)
+		c.free(now, timeline.Never, more)
 	} else {
 		c.shrink(now)
 	}
@@ -116,7 +116,7 @@ func (c *cbf) shrink(now job.Time) {
 	for id := range c.sys.queue.all(c.sys.links) {
 		w := c.queue.of(id)
 		switch end := after(w.at, w.d); {
-		case w.at == cluster.Never:
+		case w.at == timeline.Never:
 		case c.line.Min(w.at, end) >= int(w.nodes):
 			c.line.Add(w.at, end, -int(w.nodes))
 		default:
@@ -128,5 +128,5 @@ func (c *cbf) shrink(now job.Time) {
 		w.at = c.place(now, &c.sys.jobs[id])
 		c.due.move(id, w.at)
 	}
-	c.sweep.freed = append(c.sweep.freed[:0], freed{now, cluster.Never})
+	c.sweep.freed = append(c.sweep.freed[:0], freed{now, timeline.Never})
 }

@@ -6,8 +6,8 @@ import (
 
 	"pgregory.net/rapid"
 
-	"berth/internal/cluster"
 	"berth/internal/job"
+	"berth/internal/timeline"
 )
 
 // cbfTwin is conservative backfilling with a number of free nodes for each instant, and
@@ -25,7 +25,7 @@ func newCBFTwin(nodes int) *cbfTwin {
 
 // add changes what is free while a job is on nodes.
 func (w *cbfTwin) add(from job.Time, e Entry, n int) {
-	for t := from; e.Start != cluster.Never && t < min(after(e.Start, e.Limit), job.Time(len(w.free))); t++ {
+	for t := from; e.Start != timeline.Never && t < min(after(e.Start, e.Limit), job.Time(len(w.free))); t++ {
 		if w.free[t] += n; w.free[t] < 0 {
 			panic("nodes are used twice")
 		}
@@ -41,7 +41,7 @@ func (w *cbfTwin) place(now job.Time, e *Entry) {
 	}
 	e.Start = at
 	if at == job.Time(len(w.free)) {
-		e.Start = cluster.Never
+		e.Start = timeline.Never
 	}
 	w.add(e.Start, *e, -e.Nodes)
 }
@@ -99,7 +99,7 @@ func (w *cbfTwin) shrink(now job.Time) {
 	var anew []int
 	for i, e := range w.queue {
 		switch {
-		case e.Start == cluster.Never:
+		case e.Start == timeline.Never:
 		case slices.Min(w.free[e.Start:min(after(e.Start, e.Limit), 2000)]) < e.Nodes:
 			anew = append(anew, i)
 		default:

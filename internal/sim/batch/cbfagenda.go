@@ -3,8 +3,8 @@ package batch
 import (
 	"slices"
 
-	"berth/internal/cluster"
 	"berth/internal/job"
+	"berth/internal/timeline"
 )
 
 // agenda is waiting jobs by when they are to start, those of equal starts in the order of
@@ -23,10 +23,10 @@ type due struct {
 
 func (d due) before(o due) bool { return d.at < o.at || d.at == o.at && d.turn < o.turn }
 
-// next returns when the first is to start, cluster.Never for none.
+// next returns when the first is to start, timeline.Never for none.
 func (a *agenda) next() job.Time {
 	if len(a.heap) == 0 {
-		return cluster.Never
+		return timeline.Never
 	}
 	return a.heap[0].at
 }

@@ -5,8 +5,8 @@ import (
 	"math/bits"
 	"time"
 
-	"berth/internal/cluster"
 	"berth/internal/job"
+	"berth/internal/timeline"
 )
 
 // openings is where in what became free since jobs looked last something can begin: by
@@ -19,7 +19,7 @@ type openings struct {
 	first [][]job.Time // by class of nodes, by class of time
 	// The classes of time that jobs have, of the shortest and of the longest.
 	short, long int
-	steps       []cluster.Step
+	steps       []timeline.Step
 }
 
 // sizeOf returns the class of n, at least 1: two to a power of two.
@@ -68,7 +68,7 @@ func (o *openings) admit(nodes int, d time.Duration) {
 func (o *openings) close() {
 	for _, row := range o.first {
 		for c := o.short; c <= o.long; c++ {
-			row[c] = cluster.Never
+			row[c] = timeline.Never
 		}
 	}
 }
@@ -76,14 +76,14 @@ func (o *openings) close() {
 // reach is longer than any job is, as far as it matters.
 func (o *openings) reach() time.Duration {
 	if o.long >= times-5 { // the next class would begin beyond all times
-		return cluster.Unbounded
+		return timeline.Unbounded
 	}
 	return time.Duration(sizeFrom(o.long + 1))
 }
 
 // open takes down that something became free in a stretch of time, in which up to so many
 // nodes are free.
-func (o *openings) open(line *cluster.Timeline, f freed, most int) {
+func (o *openings) open(line *timeline.Timeline, f freed, most int) {
 	o.steps = line.Around(f.from, f.to, o.reach(), o.steps[:0])
 	for c := range min(sizeOf(most)+1, len(o.first)) {
 		o.openFor(c, f)
@@ -93,7 +93,7 @@ func (o *openings) open(line *cluster.Timeline, f freed, most int) {
 // openFor takes down the runs of steps that are high enough for a class of nodes and touch
 // a stretch.
 func (o *openings) openFor(class int, f freed) {
-	nodes, first, longest := sizeFrom(class), cluster.Never, time.Duration(0)
+	nodes, first, longest := sizeFrom(class), timeline.Never, time.Duration(0)
 	inside, start := false, job.Time(0)
 	for _, s := range o.steps {
 		if s.Start >= f.to && !inside {
@@ -120,7 +120,7 @@ func (o *openings) openFor(class int, f freed) {
 
 // between returns how long it is from an instant to another.
 func between(from, to job.Time) time.Duration {
-	if to == cluster.Never || to-from < 0 {
+	if to == timeline.Never || to-from < 0 {
 		return math.MaxInt64
 	}
 	return to.Sub(from)

@@ -4,8 +4,8 @@ import (
 	"math"
 	"time"
 
-	"berth/internal/cluster"
 	"berth/internal/job"
+	"berth/internal/timeline"
 )
 
 // freed is time in which nodes became free.
@@ -34,7 +34,7 @@ type sweep struct {
 func (c *cbf) sweepQueue(now job.Time) {
 	s := &c.sweep
 	s.long = len(c.queue.waits)-c.queue.gaps > s.short
-	s.first, s.last, s.most = cluster.Never, math.MinInt64, 0
+	s.first, s.last, s.most = timeline.Never, math.MinInt64, 0
 	if s.long && len(s.freed) > 0 {
 		s.holes.close()
 	}
@@ -112,7 +112,7 @@ func (c *cbf) move(w *wait, at job.Time) freed {
 	c.line.Add(at, min(end, was), -int(w.nodes))
 	w.at = at
 	c.due.move(w.id, at)
-	if was == cluster.Never {
+	if was == timeline.Never {
 		return freed{}
 	}
 	f := freed{max(was, end), after(was, w.d)}

@@ -4,8 +4,8 @@ import (
 	"math"
 	"time"
 
-	"berth/internal/cluster"
 	"berth/internal/job"
+	"berth/internal/timeline"
 )
 
 // easy is EASY backfilling (D. Lifka, The ANL/IBM SP Scheduling System, 1995), as the
@@ -28,9 +28,9 @@ type easy struct {
 	shortest bool
 
 	free    int
-	running *cluster.Timeline // what is free by the limits of the running jobs …
-	held    []reservation     // … and of these while a caller looks at it
-	early   []ID              // jobs that ended before their limits, not taken in yet
+	running *timeline.Timeline // what is free by the limits of the running jobs …
+	held    []reservation      // … and of these while a caller looks at it
+	early   []ID               // jobs that ended before their limits, not taken in yet
 	line    line
 	index   index // of the line before the turn fresh: of the rest nothing is taken in yet
 	fresh   int64
@@ -48,7 +48,7 @@ type reservation struct {
 }
 
 func newEASY(s *System, sjbf bool) scheduler {
-	e := &easy{sys: s, shortest: sjbf, free: s.nodes, running: cluster.NewTimeline(math.MinInt64, s.nodes)}
+	e := &easy{sys: s, shortest: sjbf, free: s.nodes, running: timeline.New(math.MinInt64, s.nodes)}
 	e.index = newIndex(&e.line, s.nodes)
 	return e
 }
@@ -108,7 +108,7 @@ func (e *easy) resize(now job.Time, more int) {
 		e.takeIn(now, id)
 	}
 	e.early = e.early[:0]
-	e.running.Add(now, cluster.Never, more)
+	e.running.Add(now, timeline.Never, more)
 	e.release(more)
 }
 
@@ -161,8 +161,8 @@ func (e *easy) pass(now job.Time, ids []ID) []ID {
 
 // pick returns the turn of the next of the index to start.
 func (e *easy) pick(now job.Time) int64 {
-	short, narrow := cluster.Unbounded, min(e.free, e.extra)
-	if e.shadow != cluster.Never {
+	short, narrow := timeline.Unbounded, min(e.free, e.extra)
+	if e.shadow != timeline.Never {
 		short = e.shadow.Sub(now)
 	}
 	if e.shortest {
@@ -215,15 +215,15 @@ func (e *easy) reserve(now job.Time) {
 	if e.shadow, ok = e.running.EarliestFit(now, nodes, 1); ok {
 		e.extra = e.running.At(e.shadow) - nodes
 	} else {
-		e.shadow, e.extra = cluster.Never, 0
+		e.shadow, e.extra = timeline.Never, 0
 	}
 }
 
 // next implements scheduler: jobs start when others end.
-func (e *easy) next() job.Time { return cluster.Never }
+func (e *easy) next() job.Time { return timeline.Never }
 
 // timeline implements scheduler.
-func (e *easy) timeline(now job.Time) *cluster.Timeline {
+func (e *easy) timeline(now job.Time) *timeline.Timeline {
 	e.show(now)
 	return e.running
 }
@@ -231,7 +231,7 @@ func (e *easy) timeline(now job.Time) *cluster.Timeline {
 // planned implements scheduler: only the head has a reservation.
 func (e *easy) planned(id ID) job.Time {
 	if e.line.turns[id] != e.line.head {
-		return cluster.Never
+		return timeline.Never
 	}
 	return e.show(e.running.From())
 }
@@ -244,12 +244,12 @@ func (e *easy) show(now job.Time) job.Time {
 		e.hold(now, e.limit(id), -e.sys.jobs[id].Nodes)
 	}
 	if e.line.empty() {
-		return cluster.Never
+		return timeline.Never
 	}
 	head := e.head()
 	at, ok := e.running.EarliestFit(now, head.Nodes, 1)
 	if !ok {
-		return cluster.Never
+		return timeline.Never
 	}
 	e.hold(at, after(at, head.Limit), head.Nodes)
 	return at
@@ -263,8 +263,8 @@ func (e *easy) hold(from, to job.Time, nodes int) {
 
 // after returns the instant d after t, Never where there is none.
 func after(t job.Time, d time.Duration) job.Time {
-	if t > cluster.Never-job.Time(d) {
-		return cluster.Never
+	if t > timeline.Never-job.Time(d) {
+		return timeline.Never
 	}
 	return t.Add(d)
 }

@@ -3,8 +3,8 @@ package batch
 import (
 	"slices"
 
-	"berth/internal/cluster"
 	"berth/internal/job"
+	"berth/internal/timeline"
 )
 
 // easyTwin is EASY as it is told: whoever fits beside what runs and the head's reservation,
@@ -135,20 +135,20 @@ func (t *easyTwin) fits(now job.Time, e, head *Entry) bool {
 func (t *easyTwin) reservation(now job.Time) job.Time {
 	all := append(slices.Clone(t.waiting), t.arrived...)
 	if len(all) == 0 {
-		return cluster.Never
+		return timeline.Never
 	}
 	head := t.jobs[all[0]]
 	for _, at := range t.events(now, nil) {
-		if at < cluster.Never && t.free(at, nil) >= head.Nodes {
+		if at < timeline.Never && t.free(at, nil) >= head.Nodes {
 			return at
 		}
 	}
-	return cluster.Never
+	return timeline.Never
 }
 
 func (t *easyTwin) planned(now job.Time, id ID) job.Time {
 	if all := append(slices.Clone(t.waiting), t.arrived...); id != all[0] {
-		return cluster.Never
+		return timeline.Never
 	}
 	return t.settled().reservation(now)
 }
@@ -169,7 +169,7 @@ func (t *easyTwin) freeAt(now, at job.Time) int {
 		return c.free(at, nil)
 	}
 	head := t.jobs[all[0]]
-	if head.Start = c.reservation(now); head.Start == cluster.Never {
+	if head.Start = c.reservation(now); head.Start == timeline.Never {
 		return c.free(at, nil)
 	}
 	return c.free(at, &head)

@@ -1,8 +1,8 @@
 package batch
 
 import (
-	"berth/internal/cluster"
 	"berth/internal/job"
+	"berth/internal/timeline"
 )
 
 // fcfs starts jobs in the order of arrival.
@@ -12,8 +12,8 @@ func (f *fcfs) submit(job.Time, ID)  {}
 func (f *fcfs) cancel(job.Time, ID)  {}
 func (f *fcfs) end(job.Time, ID)     {}
 func (f *fcfs) resize(job.Time, int) {}
-func (f *fcfs) next() job.Time       { return cluster.Never }
-func (f *fcfs) planned(ID) job.Time  { return cluster.Never }
+func (f *fcfs) next() job.Time       { return timeline.Never }
+func (f *fcfs) planned(ID) job.Time  { return timeline.Never }
 
 func (f *fcfs) start(_ job.Time, ids []ID) []ID {
 	free := f.s.free
@@ -27,4 +27,4 @@ func (f *fcfs) start(_ job.Time, ids []ID) []ID {
 	return ids
 }
 
-func (f *fcfs) timeline(now job.Time) *cluster.Timeline { return f.s.held(now) }
+func (f *fcfs) timeline(now job.Time) *timeline.Timeline { return f.s.held(now) }

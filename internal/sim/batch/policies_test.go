@@ -7,8 +7,8 @@ import (
 
 	"pgregory.net/rapid"
 
-	"berth/internal/cluster"
 	"berth/internal/job"
+	"berth/internal/timeline"
 )
 
 // twin is a policy as it is told, without regard to speed.
@@ -103,11 +103,11 @@ func (d *duel) forward() {
 }
 
 func (d *duel) submit() {
-	e := Entry{ID: d.next, Submit: d.now, Start: cluster.Never}
+	e := Entry{ID: d.next, Submit: d.now, Start: timeline.Never}
 	e.Nodes = rapid.IntRange(1, min(d.most, d.sys.Nodes())).Draw(d.t, "n")
 	e.Limit = time.Duration(rapid.IntRange(1, 12).Draw(d.t, "limit"))
 	if rapid.IntRange(0, 30).Draw(d.t, "endless") == 0 {
-		e.Limit = cluster.Unbounded
+		e.Limit = timeline.Unbounded
 	}
 	d.next += ID(rapid.IntRange(1, 3).Draw(d.t, "gap"))
 	d.sys.Submit(d.now, e.ID, e.Nodes, e.Limit)
@@ -157,7 +157,7 @@ func (t *fcfsTwin) submit(_ job.Time, e Entry) {
 func (t *fcfsTwin) cancel(_ job.Time, id ID)      { t.waiting = without(t.waiting, id) }
 func (t *fcfsTwin) end(_ job.Time, id ID)         { t.running = without(t.running, id) }
 func (t *fcfsTwin) resize(_ job.Time, more int)   { t.nodes += more }
-func (t *fcfsTwin) planned(job.Time, ID) job.Time { return cluster.Never }
+func (t *fcfsTwin) planned(job.Time, ID) job.Time { return timeline.Never }
 func (t *fcfsTwin) free(now job.Time) int         { return t.freeAt(now, now) }
 
 func (t *fcfsTwin) start(now job.Time) (ids []ID) {

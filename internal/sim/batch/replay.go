@@ -1,8 +1,8 @@
 package batch
 
 import (
-	"berth/internal/cluster"
 	"berth/internal/job"
+	"berth/internal/timeline"
 	"berth/internal/workload"
 )
 
@@ -24,7 +24,7 @@ func Replay(nodes int, p Policy, jobs []workload.Rigid) []job.Time {
 		if len(ends) > 0 {
 			now = min(now, ends[0].key)
 		}
-		if now == cluster.Never {
+		if now == timeline.Never {
 			panic("batch: jobs wait and nothing is to happen")
 		}
 		for len(ends) > 0 && ends[0].key == now {

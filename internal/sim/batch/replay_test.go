@@ -7,8 +7,8 @@ import (
 
 	"pgregory.net/rapid"
 
-	"berth/internal/cluster"
 	"berth/internal/job"
+	"berth/internal/timeline"
 	"berth/internal/workload"
 )
 
@@ -41,14 +41,14 @@ func TestReplay(t *testing.T) {
 // replayTwin goes through every instant until all jobs are done. Where jobs take no time there
 // is more than one round at an instant.
 func replayTwin(w twin, jobs []workload.Rigid) []job.Time {
-	starts := slices.Repeat([]job.Time{cluster.Never}, len(jobs))
+	starts := slices.Repeat([]job.Time{timeline.Never}, len(jobs))
 	ended := make([]bool, len(jobs))
 	arrived := 0
 	for now, left := job.Time(0), len(jobs); left > 0; now++ {
 		for again := true; again; {
 			again = false
 			for i, j := range jobs {
-				if !ended[i] && starts[i] != cluster.Never && starts[i].Add(min(j.Run, j.Request)) == now {
+				if !ended[i] && starts[i] != timeline.Never && starts[i].Add(min(j.Run, j.Request)) == now {
 					w.end(now, ID(i))
 					ended[i] = true
 					left--

@@ -6,8 +6,8 @@ import (
 	"slices"
 	"time"
 
-	"berth/internal/cluster"
 	"berth/internal/job"
+	"berth/internal/timeline"
 )
 
 // System is a batch system. Its methods are called with times that do not decrease; at one
@@ -70,7 +70,7 @@ func (s *System) Submit(now job.Time, id ID, nodes int, limit time.Duration) {
 	if nodes < 1 || nodes > s.nodes || limit < 1 {
 		panic(fmt.Sprintf("batch: job %d asks for %d of %d nodes for %v", id, nodes, s.nodes, limit))
 	}
-	s.jobs[id] = Entry{ID: id, Nodes: nodes, Limit: limit, Submit: now, Start: cluster.Never}
+	s.jobs[id] = Entry{ID: id, Nodes: nodes, Limit: limit, Submit: now, Start: timeline.Never}
 	s.states[id] = waiting
 	s.queue.append(s.links, id)
 	s.policy.submit(now, id)
@@ -134,7 +134,7 @@ func (s *System) Free() int  { return s.free }
 // Timeline returns how many nodes are free from now on under the reservations that there
 // are: all jobs' under CBF, the first waiting one's under EASY, none under FCFS. It is the
 // system's own: Clone it to keep or change it.
-func (s *System) Timeline(now job.Time) *cluster.Timeline { return s.policy.timeline(now) }
+func (s *System) Timeline(now job.Time) *timeline.Timeline { return s.policy.timeline(now) }
 
 // Running yields the jobs on nodes, in the order of their start.
 func (s *System) Running() iter.Seq[Entry] {
@@ -161,8 +161,8 @@ func (s *System) Waiting() iter.Seq[Entry] {
 }
 
 // held returns what is free from now on where only running jobs have nodes, up to their limits.
-func (s *System) held(now job.Time) *cluster.Timeline {
-	t := cluster.NewTimeline(now, s.nodes)
+func (s *System) held(now job.Time) *timeline.Timeline {
+	t := timeline.New(now, s.nodes)
 	for id := range s.active.all(s.links) {
 		e := &s.jobs[id]
 		t.Add(now, after(e.Start, e.Limit), -e.Nodes)

@@ -1,4 +1,4 @@
-package cluster
+package timeline
 
 import (
 	"math"
@@ -29,10 +29,10 @@ type Slot struct {
 }
 
 // End returns when the slot ends, Never for one without an end.
-func (s Slot) End() job.Time { return after(s.Start, s.Duration) }
+func (s Slot) End() job.Time { return After(s.Start, s.Duration) }
 
-// after returns the instant d after t, Never where there is none.
-func after(t job.Time, d time.Duration) job.Time {
+// After returns the instant d after t, Never where there is none.
+func After(t job.Time, d time.Duration) job.Time {
 	if d == Unbounded || (d > 0 && t > Never-job.Time(d)) {
 		return Never
 	}
@@ -57,8 +57,8 @@ type Timeline struct {
 	low   int // the level of trees up to which remembering searches costs more than it saves
 }
 
-// NewTimeline returns a timeline that begins at from with so many free nodes for ever.
-func NewTimeline(from job.Time, free int) *Timeline {
+// New returns a timeline that begins at from with so many free nodes for ever.
+func New(from job.Time, free int) *Timeline {
 	return &Timeline{from: from, base: free, tree: newTree(), low: 1}
 }
 

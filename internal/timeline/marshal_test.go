@@ -1,4 +1,4 @@
-package cluster
+package timeline
 
 import (
 	"encoding/json"

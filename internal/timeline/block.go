@@ -1,4 +1,4 @@
-package cluster
+package timeline
 
 // fan is how many entries a block has room for. Small timelines, the usual ones, are
 // then a few blocks that are scanned in a row, which is faster than following links.

@@ -1,4 +1,4 @@
-package cluster
+package timeline
 
 import (
 	"cmp"
@@ -51,7 +51,7 @@ func (w *twin) max(from, to job.Time) int {
 // earlierFit is earliestFit where a reservation begins at another instant.
 func (w *twin) earlierFit(from, before job.Time, nodes int, d time.Duration) (job.Time, bool) {
 	c := &twin{w.from, slices.Clone(w.values)}
-	c.add(before, after(before, max(d, 1)), nodes+100)
+	c.add(before, After(before, max(d, 1)), nodes+100)
 	at, ok := c.earliestFit(from, nodes, d)
 	return at, ok && at < before
 }
@@ -59,7 +59,7 @@ func (w *twin) earlierFit(from, before job.Time, nodes int, d time.Duration) (jo
 func (w *twin) earliestFit(from job.Time, nodes int, d time.Duration) (job.Time, bool) {
 	start := max(from, w.from)
 	end := max(start, w.span()) // nothing changes after it
-	for t := start; t <= end && t < after(start, max(d, 1)); t++ {
+	for t := start; t <= end && t < After(start, max(d, 1)); t++ {
 		if w.at(t) < nodes {
 			start = t + 1
 		}
@@ -120,7 +120,7 @@ func TestTimelineTwin(t *testing.T) {
 	})
 	rapid.Check(t, func(t *rapid.T) {
 		free := rapid.IntRange(-3, 20).Draw(t, "free")
-		line, dumb := NewTimeline(0, free), newTwin(span, free)
+		line, dumb := New(0, free), newTwin(span, free)
 		line.low = rapid.IntRange(-1, 0).Draw(t, "low")
 		t.Repeat(map[string]func(*rapid.T){
 			"add": func(t *rapid.T) {
@@ -198,7 +198,7 @@ func TestTimelineOfManySteps(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		rng := rand.New(rand.NewPCG(rapid.Uint64().Draw(t, "seed"), 0))
 		span, longest := rapid.IntRange(100, 8000).Draw(t, "span"), rapid.IntRange(2, 300).Draw(t, "longest")
-		line, dumb := NewTimeline(0, 50), newTwin(span, 50)
+		line, dumb := New(0, 50), newTwin(span, 50)
 		line.low = rapid.IntRange(-1, 3).Draw(t, "low")
 		add := func(from, to job.Time, n int) {
 			line.Add(from, to, n)
@@ -291,7 +291,7 @@ func TestEarliestFitRemembers(t *testing.T) {
 	}
 	rapid.Check(t, func(t *rapid.T) {
 		rng := rand.New(rand.NewPCG(rapid.Uint64().Draw(t, "seed"), 0))
-		line, dumb := NewTimeline(0, nodes), newTwin(span, nodes)
+		line, dumb := New(0, nodes), newTwin(span, nodes)
 		line.low = -1
 		often := rapid.SampledFrom([]int{5, 40}).Draw(t, "often")
 		var all []held
@@ -301,10 +301,10 @@ func TestEarliestFitRemembers(t *testing.T) {
 			if want, _ := dumb.earliestFit(dumb.from, n, d); at != want {
 				t.Fatalf("%d nodes for %d fit at %d, want %d: %v", n, d, at, want, near(line, line.From()))
 			}
-			if after(at, d) < span {
-				line.Add(at, after(at, d), -n)
-				dumb.add(at, after(at, d), -n)
-				all = append(all, held{at, after(at, d), n})
+			if After(at, d) < span {
+				line.Add(at, After(at, d), -n)
+				dumb.add(at, After(at, d), -n)
+				all = append(all, held{at, After(at, d), n})
 			}
 			if i := rng.IntN(len(all)); rng.IntN(often) == 0 {
 				h := &all[i]
@@ -323,7 +323,7 @@ func TestEarliestFitRemembers(t *testing.T) {
 
 // TestAdvanceJoinsSmallBlocks: time cuts the first block short beside a small one.
 func TestAdvanceJoinsSmallBlocks(t *testing.T) {
-	line := NewTimeline(0, 0)
+	line := New(0, 0)
 	for i := range job.Time(4 * fan) { // blocks are split in the middle: each keeps fan/2
 		line.Add(100*(i+1), Never, 1)
 	}

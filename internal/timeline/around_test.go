@@ -1,4 +1,4 @@
-package cluster
+package timeline
 
 import (
 	"math"
@@ -17,7 +17,7 @@ func TestAround(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		rng := rand.New(rand.NewPCG(rapid.Uint64().Draw(t, "seed"), 0))
 		span := rapid.SampledFrom([]int{5, 60, 3000}).Draw(t, "span")
-		line, dumb := NewTimeline(0, 3), newTwin(span, 3)
+		line, dumb := New(0, 3), newTwin(span, 3)
 		for range rng.IntN(span) {
 			from, n := job.Time(rng.IntN(span)), rng.IntN(5)-2
 			to := min(from+1+job.Time(rng.IntN(30)), dumb.span())

@@ -1,4 +1,4 @@
-package cluster
+package timeline
 
 import (
 	"math"
@@ -88,7 +88,7 @@ func (t *Timeline) leftOf(from job.Time, reach time.Duration, value int, steps [
 
 // rightOf appends the steps that begin after an instant, and the end.
 func (t *Timeline) rightOf(from, to job.Time, reach time.Duration, value int, steps []Step) []Step {
-	last, mark, end := after(to, reach), len(steps), Never
+	last, mark, end := After(to, reach), len(steps), Never
 	t.tree.forward(t.tree.top, t.tree.root, from, func(c change) bool {
 		value += c.by
 		if c.at >= last || c.at >= to && value <= 0 {

@@ -1,4 +1,4 @@
-package cluster
+package timeline
 
 import (
 	"time"
@@ -119,7 +119,7 @@ type fit struct {
 func (f *fit) open(at job.Time) {
 	if !f.found {
 		f.found, f.start = true, max(at, f.from)
-		f.end = min(after(f.start, f.d), f.own)
+		f.end = min(After(f.start, f.d), f.own)
 	}
 }
 
@@ -168,7 +168,7 @@ func (f *fit) below(level int, e *branch, value int, end job.Time) bool {
 		f.found = false
 	case value+e.lo >= f.nodes:
 		f.open(e.at)
-	case end <= min(after(start, f.d), f.own):
+	case end <= min(After(start, f.d), f.own):
 		f.found = false
 		if value+e.sum >= f.nodes {
 			f.open(f.tree.lastRise(level, e.kid, value, f.nodes))

@@ -1,4 +1,4 @@
-package cluster
+package timeline
 
 import (
 	"slices"
@@ -11,7 +11,7 @@ import (
 // four free slots. 100 nodes; the paper gives the slots, not the jobs.
 func TestPaperSlots(t *testing.T) {
 	const all = 100
-	line := NewTimeline(10, all)
+	line := New(10, all)
 	for _, job := range []struct {
 		from, to job.Time
 		nodes    int

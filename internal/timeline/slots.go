@@ -1,4 +1,4 @@
-package cluster
+package timeline
 
 import "berth/internal/job"
 
@@ -67,8 +67,8 @@ func (c *closed) ordered() []Slot {
 	return out
 }
 
-// last returns when the last step begins.
-func (t *Timeline) last() job.Time {
+// Last returns when the last step begins.
+func (t *Timeline) Last() job.Time {
 	level, id := t.tree.top, t.tree.root
 	for ; level > 0; level-- {
 		b := &t.tree.inners.blocks[id]
