@@ -94,10 +94,9 @@ func (c *Client) Forget(ctx context.Context, id job.ID) error {
 }
 
 // Explain asks why a job is where it is.
-func (c *Client) Explain(ctx context.Context, id job.ID) ([]string, error) {
-	var e Explanation
-	err := c.call(ctx, http.MethodGet, "/v1/jobs/"+string(id)+"/explain", nil, &e)
-	return e.Lines, err
+func (c *Client) Explain(ctx context.Context, id job.ID) (e Explanation, err error) {
+	err = c.call(ctx, http.MethodGet, "/v1/jobs/"+string(id)+"/explain", nil, &e)
+	return e, err
 }
 
 // Watch calls see with the job as it is, again whenever it changes, and last

@@ -6,6 +6,7 @@ package control
 import (
 	"errors"
 
+	"berth/internal/engine"
 	"berth/internal/home"
 	"berth/internal/job"
 	"berth/internal/report"
@@ -57,9 +58,10 @@ type Resume struct {
 	Env    []string `json:"env,omitempty"` // as in Submit
 }
 
-// Explanation says why a job is where it is.
+// Explanation says why a job is where it is: the engine's reasons, and lines that stand for themselves.
 type Explanation struct {
-	Lines []string `json:"lines"`
+	Reasons []engine.Reason `json:"reasons"`
+	Lines   []string        `json:"lines"`
 }
 
 // Jobs lists jobs, newest last.

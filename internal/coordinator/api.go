@@ -243,7 +243,7 @@ func (s *Server) explainJob(w http.ResponseWriter, r *http.Request) {
 		if s.jobs[id] == nil {
 			return s.notHere(id)
 		}
-		e.Lines = append(s.engine.Explain(s.now(), id), s.guardNote(id)...)
+		e.Reasons, e.Lines = s.engine.Explain(s.now(), id), s.guardNote(id)
 		return nil
 	})
 	answer(w, e, err)

@@ -1,8 +1,6 @@
 package engine
 
 import (
-	"fmt"
-	"strings"
 	"time"
 
 	"berth/internal/event"
@@ -10,21 +8,18 @@ import (
 	"berth/internal/sched"
 )
 
-// Explain says why a job is where it is, one reason a line, for people. It returns
-// nothing for a job that is not known.
-func (e *Engine) Explain(now job.Time, id job.ID) []string {
+// Explain returns the reasons why a job is where it is. There are none for a job that is over or unknown.
+func (e *Engine) Explain(now job.Time, id job.ID) []Reason {
 	j := e.jobs[id]
-	if j == nil {
+	if j == nil || j.state.Final() {
 		return nil
 	}
 	x := &explanation{e: e, j: j, now: now}
-	switch {
-	case j.state.Final():
-		x.final()
-	case j.state == event.StateFinalizing:
-		x.say("all tasks are done; the output is being put into place")
-	case j.state == event.StateStopping:
-		x.say("it is being stopped: %s", j.reason)
+	switch j.state {
+	case event.StateFinalizing:
+		x.add(Reason{Kind: Finalizing})
+	case event.StateStopping:
+		x.add(Reason{Kind: Stopping, Text: j.reason})
 		x.running()
 		x.nodes()
 	default:
@@ -34,58 +29,35 @@ func (e *Engine) Explain(now job.Time, id job.ID) []string {
 		x.leave()
 		x.tasks()
 		x.reduces()
-		x.claims()
+		x.outputs()
 	}
-	return x.lines
+	return x.reasons
 }
 
 // explanation gathers the reasons why a job is where it is.
 type explanation struct {
-	e     *Engine
-	j     *jobState
-	now   job.Time
-	lines []string
+	e       *Engine
+	j       *jobState
+	now     job.Time
+	reasons []Reason
 }
 
-func (x *explanation) say(format string, args ...any) {
-	x.lines = append(x.lines, fmt.Sprintf(format, args...))
-}
-
-func (x *explanation) final() {
-	j := x.j
-	switch {
-	case j.state == event.StateDone:
-		x.say("it is done: %d of %s", j.work.Total(), number(j.work.Total(), "task"))
-		return
-	case j.state == event.StateCancelled:
-		x.say("it was cancelled: %s", j.reason)
-	default:
-		x.say("it failed: %s", j.reason)
-	}
-	if n := j.unfinished(); n > 0 {
-		x.say("%d %s can go on: berth resume %s", n, plural(n, "task"), j.work.ID)
-	}
-	if n := j.counts[0].failed + j.counts[1].failed; n > 0 && j.work.Kind == job.Bag {
-		x.say("%d failed %s can be tried again: berth resume --failed %s", n, plural(n, "task"), j.work.ID)
-	}
-}
+func (x *explanation) add(r Reason) { x.reasons = append(x.reasons, r) }
 
 // running tells how many attempts run, and where.
 func (x *explanation) running() {
-	var where []string
-	count := make(map[*node]int)
-	var nodes []*node
+	place := make(map[*node]int) // in nodes
+	var nodes []ReasonNode
 	for _, a := range x.j.sorted() {
-		if count[a.node] == 0 {
-			nodes = append(nodes, a.node)
+		i, there := place[a.node]
+		if !there {
+			i, nodes = len(nodes), append(nodes, ReasonNode{ID: a.node.id})
+			place[a.node] = i
 		}
-		count[a.node]++
-	}
-	for _, n := range nodes {
-		where = append(where, fmt.Sprintf("%d on %s", count[n], n.id))
+		nodes[i].Count++
 	}
 	if n := len(x.j.live); n > 0 {
-		x.say("%d of %s: %s", n, number(x.j.work.Total(), "task")+verb(n, " run"), some(where))
+		x.add(Reason{Kind: TasksRun, Count: n, Of: x.j.work.Total(), Nodes: nodes})
 	}
 }
 
@@ -101,8 +73,7 @@ func (x *explanation) allocation() {
 	}
 	for _, a := range p.allocs {
 		if a.joined == 0 {
-			x.say("it waits for allocation %s: %d %s with %s each, asked of %s %s ago; none has come up yet",
-				a.id, a.req.Nodes, plural(a.req.Nodes, "node"), describe(a.req.PerNode), a.req.On, x.since(a.requested))
+			x.add(Reason{Kind: NoNodeYet, Alloc: a.id, Request: &a.req, Since: x.since(a.requested)})
 		}
 	}
 }
@@ -110,13 +81,13 @@ func (x *explanation) allocation() {
 // nodes tells of nodes that are away, with what of the job they hold, or suspected.
 func (x *explanation) nodes() {
 	for _, n := range x.j.pool.nodes {
+		there := []ReasonNode{{ID: n.id}}
 		switch {
 		case n.state == down:
-			x.say("%s has not answered for %s (%s); it is waited for %v more, with %s and %s of this job", n.id, x.since(n.since), n.reason,
-				max(0, n.since.Add(x.e.cfg.NodeTimeout).Sub(x.now)).Round(time.Second), number(x.attemptsOn(n), "attempt"), number(x.outputsOn(n), "map output"))
+			x.add(Reason{Kind: NodeAway, Nodes: there, Since: x.since(n.since), Text: n.reason, Left: x.until(n.since.Add(x.e.cfg.NodeTimeout)),
+				Count: x.attemptsOn(n), Of: x.outputsOn(n)})
 		case n.state == up && n.Health.Suspected(x.now):
-			x.say("%s is kept away from for %v more: attempts there failed or got lost while others did not",
-				n.id, n.Health.Until().Sub(x.now).Round(time.Second))
+			x.add(Reason{Kind: NodeSuspected, Nodes: there, Left: x.until(n.Health.Until())})
 		}
 	}
 }
@@ -153,8 +124,7 @@ func (x *explanation) leave() {
 			}
 		}
 		if waiting > 0 {
-			x.say("%d %s on %s for %s to sort and reduce; it has %s free", waiting, plural(waiting, "reduce")+verb(waiting, " wait"),
-				n.id, describe(job.Resources{CPUs: x.j.work.ReduceNeed.CPUs}), describe(n.Free()))
+			x.add(Reason{Kind: SortWaits, Count: waiting, Need: job.Resources{CPUs: x.j.work.ReduceNeed.CPUs}, Nodes: []ReasonNode{{ID: n.id, Free: n.Free()}}})
 		}
 	}
 }
@@ -166,12 +136,11 @@ func (x *explanation) tasks() {
 	if q.ready() == 0 {
 		return
 	}
-	word := plural(q.ready(), q.kind.String())
 	if w := &j.work; w.Throttle > 0 && j.counts[0].running >= w.Throttle {
-		x.say("%d %s: no more than %d are to run at once", q.ready(), word+verb(q.ready(), " wait"), w.Throttle)
+		x.add(Reason{Kind: Throttled, Task: q.kind, Count: q.ready(), Of: w.Throttle})
 		return
 	}
-	x.room(q, word)
+	x.room(q)
 }
 
 // reduces tells why reduces that are ready do not start.
@@ -181,75 +150,53 @@ func (x *explanation) reduces() {
 	if q.ready() == 0 {
 		return
 	}
-	word := plural(q.ready(), "reduce")
 	if n := sched.SlowStart(maps.total, j.work.SlowStart); maps.done < n {
-		x.say("%d %s until %d of %d maps are done; %d are", q.ready(), word+verb(q.ready(), " wait"), n, maps.total, maps.done)
+		x.add(Reason{Kind: SlowStart, Task: job.ReduceTask, Count: q.ready(), Of: n, Total: maps.total, Done: maps.done})
 		return
 	}
-	x.room(q, word)
+	x.room(q)
 }
 
-// room tells what a class waits for on the nodes that are up.
-func (x *explanation) room(q *queue, word string) {
+// room tells what a class waits for on the nodes that are up, and which jobs go before.
+func (x *explanation) room(q *queue) {
 	p := x.j.pool
 	if !p.anyUp() || q.class == nil {
 		return
 	}
-	var where []string
+	r := Reason{Kind: RoomWaits, Task: q.kind, Count: q.ready(), Need: q.class.key.need}
 	for _, n := range p.nodes {
-		switch {
-		case n.state != up:
-		case n.alloc.retired:
-			where = append(where, fmt.Sprintf("%s is being given back: the job that it was asked for is done", n.id))
-		case !n.inTime(x.now, q.class.key.span):
-			where = append(where, fmt.Sprintf("%s has %s left, too little for one", n.id, x.left(n.alloc)))
-		case q.kind == job.ReduceTask:
-			where = append(where, fmt.Sprintf("%s has %s free and %d of at most %d shuffling", n.id, job.FormatSize(n.Free().Mem), n.Shuffling, n.Capacity.CPUs))
-		default:
-			where = append(where, fmt.Sprintf("%s has %s free", n.id, describe(n.Free())))
+		if n.state == up {
+			r.Nodes = append(r.Nodes, x.without(n, q))
 		}
 	}
-	want, kept := describe(q.class.key.need)+" each", ""
 	if q.kind == job.ReduceTask {
-		want = job.FormatSize(q.class.key.need.Mem) + " each to shuffle in"
-		room, whose := max(q.class.key.room, q.class.room), "maps"
-		if q.job.pool.shortest && q.class.room > q.class.key.room {
-			whose = "jobs that go first"
-		}
-		if room > 0 {
-			kept = fmt.Sprintf(", %s on each node being kept for %s", job.FormatSize(room), whose)
-		}
+		r.Kept = max(q.class.key.room, q.class.room)
+		r.KeptForJobs = q.job.pool.shortest && q.class.room > q.class.key.room
 	}
-	x.say("%d %s for %s: %s%s", q.ready(), word+verb(q.ready(), " wait"), want, some(where), kept)
+	x.add(r)
 	x.before()
 }
 
-// claims tells of map outputs whose holder is unknown since a resume.
-func (x *explanation) claims() {
+// without tells why no task of the queue starts on the node.
+func (x *explanation) without(n *node, q *queue) ReasonNode {
+	r := ReasonNode{ID: n.id, Free: n.Free(), Returned: n.alloc.retired}
+	if !n.inTime(x.now, q.class.key.span) {
+		r.EndsIn = max(1, x.until(n.alloc.deadline()))
+	}
+	if q.kind == job.ReduceTask {
+		r.Shuffling, r.Cores = n.Shuffling, n.Capacity.CPUs
+	}
+	return r
+}
+
+// outputs tells of map outputs whose holder is unknown since a resume.
+func (x *explanation) outputs() {
 	if n := x.j.unclaimed; n > 0 {
-		x.say("it looks for %s from before the resume on the nodes that join", number(n, "map output"))
+		x.add(Reason{Kind: OutputsSought, Count: n})
 	}
 }
 
-func (x *explanation) since(t job.Time) time.Duration {
-	return max(0, x.now.Sub(t)).Round(time.Second)
-}
+func (x *explanation) since(t job.Time) time.Duration { return max(0, x.now.Sub(t)) }
 
-func number(n int, word string) string { return fmt.Sprintf("%d %s", n, plural(n, word)) }
-
-// verb returns a verb in the form that goes with n of something.
-func verb(n int, v string) string {
-	if n == 1 {
-		return v + "s"
-	}
-	return v
-}
-
-// some joins a list that can be long.
-func some(l []string) string {
-	const most = 4
-	if len(l) > most {
-		return fmt.Sprintf("%s and %d more", strings.Join(l[:most], ", "), len(l)-most)
-	}
-	return strings.Join(l, ", ")
-}
+// until returns the time until then, 0 where it has passed.
+func (x *explanation) until(t job.Time) time.Duration { return max(0, t.Sub(x.now)) }

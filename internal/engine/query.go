@@ -113,3 +113,5 @@ func describe(r job.Resources) string {
 	}
 	return s + " and " + job.FormatSize(r.Mem)
 }
+
+func number(n int, word string) string { return fmt.Sprintf("%d %s", n, plural(n, word)) }

@@ -137,35 +137,26 @@ func (e *Engine) turn(p *pool, freed []*node) []*node {
 
 // before tells which jobs with something to start go first, and why.
 func (x *explanation) before() {
-	var first, less, older []string
+	reasons := []Reason{{Kind: EarlierJobs}, {Kind: ShorterJobs}, {Kind: AgedJobs}}
 	left := work(x.j)
 	for _, k := range x.j.pool.active {
-		switch id := string(k.work.ID); {
+		r := &reasons[0]
+		switch {
 		case !k.place.Before(x.j.place) || !k.active() || k.queues[0].class == nil && k.queues[1].class == nil:
+			continue
 		case !k.pool.shortest:
-			first = append(first, id)
 		case work(k) < left:
-			less = append(less, id)
+			r = &reasons[1]
 		default:
-			older = append(older, id)
+			r = &reasons[2]
+		}
+		r.Jobs = append(r.Jobs, k.work.ID)
+	}
+	for _, r := range reasons {
+		if len(r.Jobs) > 0 {
+			x.add(r)
 		}
 	}
-	if len(first) > 0 {
-		x.say("before it in line: %s", some(first))
-	}
-	if n := len(less); n > 0 {
-		x.say("%s with less left to do %s first: %s", number(n, "job"), goes(n), some(less))
-	}
-	if n := len(older); n > 0 {
-		x.say("%s that came earlier %s first, as waiting counts: %s", number(n, "job"), goes(n), some(older))
-	}
-}
-
-func goes(n int) string {
-	if n == 1 {
-		return "goes"
-	}
-	return "go"
 }
 
 // work returns the core-seconds of the job that are yet to begin.

@@ -13,6 +13,7 @@ import (
 	"berth/internal/event"
 	"berth/internal/job"
 	"berth/internal/sched"
+	"berth/internal/ui"
 )
 
 // TestScenarios runs the scenarios of testdata/scenarios: each line of a "steps" block is one
@@ -85,7 +86,7 @@ func (s *scenario) print(out engine.Output) {
 func (s *scenario) query(verb string, a args) bool {
 	switch verb {
 	case "explain":
-		for _, l := range s.e.Explain(s.now, a.job(0)) {
+		for _, l := range ui.Reasons(s.e.Explain(s.now, a.job(0))) {
 			s.out.WriteString("  " + l + "\n")
 		}
 	case "jobs":

@@ -99,7 +99,7 @@ func (w *world) stuck() error {
 	what := fmt.Sprintf("%d jobs are not over and nothing is to happen", w.left)
 	for _, a := range w.apps {
 		if a.coordinator != nil && !a.over {
-			what += fmt.Sprintf("; %s: %q", a.id, a.coordinator.engine.Explain(w.now, a.id))
+			what += fmt.Sprintf("; %s: %+v", a.id, a.coordinator.engine.Explain(w.now, a.id))
 			break
 		}
 	}

@@ -35,7 +35,7 @@ func TestJSONIsDocumented(t *testing.T) {
 		"tasks":    rows,
 		"plan":     keysOf(plan.Plan{}),
 		"forget":   keysOf(ui.Forgotten{}),
-		"explain":  keysOf(control.Explanation{}),
+		"explain":  keysOf(ui.Explanation{}),
 		"accuracy": keysOf(store.Accuracy{}),
 		"server":   keysOf(control.Server{}),
 

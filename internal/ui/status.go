@@ -123,13 +123,3 @@ func nodesTable(w io.Writer, v report.JobView) error {
 	}
 	return t.write(w)
 }
-
-// Explain writes the lines that say why a job is where it is.
-func Explain(w io.Writer, lines []string) error {
-	var b strings.Builder
-	for _, l := range lines {
-		b.WriteString(clean(l) + "\n")
-	}
-	_, err := io.WriteString(w, b.String())
-	return err
-}

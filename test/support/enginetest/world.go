@@ -288,7 +288,7 @@ func (w *World) unfinished() []engine.JobStatus {
 func (w *World) describe() string {
 	s := ""
 	for _, j := range w.Engine.Jobs() {
-		s += fmt.Sprintf("%s %s %+v %+v: %q\n", j.ID, j.State, j.Tasks, j.Reduces, w.Engine.Explain(w.Now, j.ID))
+		s += fmt.Sprintf("%s %s %+v %+v: %+v\n", j.ID, j.State, j.Tasks, j.Reduces, w.Engine.Explain(w.Now, j.ID))
 	}
 	return s + w.Engine.Dump()
 }

@@ -1,0 +1,230 @@
+package ui
+
+import (
+	"fmt"
+	"io"
+	"strings"
+	"time"
+
+	"berth/internal/engine"
+	"berth/internal/event"
+	"berth/internal/job"
+	"berth/internal/report"
+)
+
+// Explanation is what berth explain tells as JSON.
+type Explanation struct {
+	Lines []string `json:"lines"`
+}
+
+// Explain writes the lines that say why a job is where it is.
+func Explain(w io.Writer, lines []string) error {
+	var b strings.Builder
+	for _, l := range lines {
+		b.WriteString(clean(l) + "\n")
+	}
+	_, err := io.WriteString(w, b.String())
+	return err
+}
+
+// Ending returns lines that say how a job ended and what can be done about it.
+func Ending(v report.JobView) []string {
+	var lines []string
+	switch v.State {
+	case string(event.StateDone):
+		return []string{fmt.Sprintf("it is done: %d of %s", v.TasksDone, count(v.TasksTotal, "task"))}
+	case string(event.StateCancelled):
+		lines = append(lines, "it was cancelled: "+v.Reason)
+	default:
+		lines = append(lines, "it failed: "+v.Reason)
+	}
+	if n := v.TasksTotal - v.TasksDone - v.TasksFailed; n > 0 {
+		lines = append(lines, fmt.Sprintf("%s can go on: berth resume %s", count(n, "task"), v.ID))
+	}
+	if n := v.TasksFailed; n > 0 && v.Kind == job.Bag {
+		lines = append(lines, fmt.Sprintf("%s that failed can be tried again: berth resume --failed %s", count(n, "task"), v.ID))
+	}
+	return lines
+}
+
+// Reasons words the engine's reasons why a job is where it is, a line for each.
+func Reasons(reasons []engine.Reason) []string {
+	lines := make([]string, len(reasons))
+	for i, r := range reasons {
+		lines[i] = reason(r)
+	}
+	return lines
+}
+
+// reason words one reason.
+func reason(r engine.Reason) string {
+	switch r.Kind {
+	case engine.Finalizing:
+		return "all tasks are done; the output is being put into place"
+	case engine.Stopping:
+		return "it is being stopped: " + r.Text
+	case engine.TasksRun:
+		return fmt.Sprintf("%d of %s: %s", r.Count, count(r.Of, "task")+verb(r.Count, " run"), few(r.Nodes, func(n engine.ReasonNode) string {
+			return fmt.Sprintf("%d on %s", n.Count, n.ID)
+		}))
+	case engine.AllocWaits, engine.NoNodeYet, engine.AllocEnds:
+		return allocReason(r)
+	case engine.PlanPending, engine.PlanFailed, engine.PlanLater, engine.PlanNever:
+		return planReason(r)
+	case engine.NodeAway, engine.NodeSuspected, engine.SortWaits:
+		return nodeReason(r)
+	case engine.EarlierJobs, engine.ShorterJobs, engine.AgedJobs:
+		return jobsReason(r)
+	default:
+		return taskReason(r)
+	}
+}
+
+// allocReason words what an allocation has to do with a job.
+func allocReason(r engine.Reason) string {
+	switch {
+	case r.Kind == engine.AllocEnds && len(r.Jobs) > 0:
+		return fmt.Sprintf("allocation %s ends in %s; it may be given back once %s, which asked for it, is done", r.Alloc, wholeSeconds(r.Left), r.Jobs[0])
+	case r.Kind == engine.AllocEnds:
+		return fmt.Sprintf("allocation %s ends in %s", r.Alloc, wholeSeconds(r.Left))
+	case r.Kind == engine.NoNodeYet && r.Request == nil:
+		return fmt.Sprintf("allocation %s began %s ago; none of its nodes has come up yet", r.Alloc, wholeSeconds(r.Since))
+	}
+	s := fmt.Sprintf("it waits for allocation %s: %s with %s each", r.Alloc, count(r.Request.Nodes, "node"), resources(r.Request.PerNode))
+	if r.Request.Time > 0 {
+		s += " for " + job.FormatDuration(r.Request.Time)
+	}
+	s += fmt.Sprintf(", asked of %s %s ago", r.Request.On, wholeSeconds(r.Since))
+	if r.Text != "" {
+		s += "; " + r.Text
+	}
+	if r.Kind == engine.NoNodeYet {
+		s += "; none has come up yet"
+	}
+	if r.Left > 0 {
+		s += "; expected in " + wholeSeconds(r.Left)
+	}
+	return s
+}
+
+// planReason words how it is with plans for what no allocation serves.
+func planReason(r engine.Reason) string {
+	fruitless := fmt.Sprintf("the last %d allocations ended without any task done (%s)", r.Count, r.Text)
+	switch r.Kind {
+	case engine.PlanPending:
+		return "what is left is being planned: " + r.Text
+	case engine.PlanFailed:
+		return fmt.Sprintf("what is left could not be planned, it is tried again in %s: %s", wholeSeconds(r.Left), r.Text)
+	case engine.PlanLater:
+		return fmt.Sprintf("what is left is planned in %s: %s", wholeSeconds(r.Left), fruitless)
+	default:
+		return "nothing more is asked for until one of those that run is done: " + fruitless
+	}
+}
+
+// nodeReason words what keeps a job waiting on one node.
+func nodeReason(r engine.Reason) string {
+	n := r.Nodes[0]
+	switch r.Kind {
+	case engine.NodeAway:
+		return fmt.Sprintf("%s has not answered for %s (%s); it is waited for %v more, with %s and %s of this job",
+			n.ID, r.Since.Round(time.Second), r.Text, r.Left.Round(time.Second), count(r.Count, "attempt"), count(r.Of, "map output"))
+	case engine.NodeSuspected:
+		return fmt.Sprintf("%s is kept away from for %v more: attempts there failed or got lost while others did not", n.ID, r.Left.Round(time.Second))
+	default:
+		return fmt.Sprintf("%s on %s for %s to sort and reduce; it has %s free", count(r.Count, "reduce")+verb(r.Count, " wait"),
+			n.ID, resources(r.Need), resources(n.Free))
+	}
+}
+
+// jobsReason words which jobs go before this one.
+func jobsReason(r engine.Reason) string {
+	jobs := few(r.Jobs, func(id job.ID) string { return string(id) })
+	goes := "go"
+	if len(r.Jobs) == 1 {
+		goes = "goes"
+	}
+	switch r.Kind {
+	case engine.ShorterJobs:
+		return fmt.Sprintf("%s with less left to do %s first: %s", count(len(r.Jobs), "job"), goes, jobs)
+	case engine.AgedJobs:
+		return fmt.Sprintf("%s that came earlier %s first, as waiting counts: %s", count(len(r.Jobs), "job"), goes, jobs)
+	default:
+		return "before it in line: " + jobs
+	}
+}
+
+// taskReason words what tasks that are ready wait for.
+func taskReason(r engine.Reason) string {
+	wait := count(r.Count, r.Task.String()) + verb(r.Count, " wait")
+	switch r.Kind {
+	case engine.Throttled:
+		return fmt.Sprintf("%s: no more than %d are to run at once", wait, r.Of)
+	case engine.SlowStart:
+		return fmt.Sprintf("%s until %d of %d maps are done; %d are", wait, r.Of, r.Total, r.Done)
+	case engine.OutputsSought:
+		return fmt.Sprintf("it looks for %s from before the resume on the nodes that join", count(r.Count, "map output"))
+	}
+	return wait + " for " + roomReason(r)
+}
+
+// roomReason words what tasks want of a node, and what each node has of it.
+func roomReason(r engine.Reason) string {
+	want, kept := resources(r.Need)+" each", ""
+	if r.Task == job.ReduceTask {
+		want = size(r.Need.Mem) + " each to shuffle in"
+	}
+	if r.Kept > 0 {
+		whose := "maps"
+		if r.KeptForJobs {
+			whose = "jobs that go first"
+		}
+		kept = fmt.Sprintf(", %s on each node being kept for %s", size(r.Kept), whose)
+	}
+	return want + ": " + few(r.Nodes, func(n engine.ReasonNode) string {
+		switch {
+		case n.Returned:
+			return fmt.Sprintf("%s is being given back: the job that it was asked for is done", n.ID)
+		case n.EndsIn > 0:
+			return fmt.Sprintf("%s has %s left, too little for one", n.ID, wholeSeconds(n.EndsIn))
+		case r.Task == job.ReduceTask:
+			return fmt.Sprintf("%s has %s free and %d of at most %d shuffling", n.ID, size(n.Free.Mem), n.Shuffling, n.Cores)
+		default:
+			return fmt.Sprintf("%s has %s free", n.ID, resources(n.Free))
+		}
+	}) + kept
+}
+
+// resources words cores and memory.
+func resources(r job.Resources) string {
+	s := count(r.CPUs, "core")
+	if r.Mem == 0 {
+		return s
+	}
+	return s + " and " + size(r.Mem)
+}
+
+// wholeSeconds writes a duration in whole seconds.
+func wholeSeconds(d time.Duration) string { return job.FormatDuration(d.Round(time.Second)) }
+
+// verb returns a verb in the form that goes with n of something.
+func verb(n int, v string) string {
+	if n == 1 {
+		return v + "s"
+	}
+	return v
+}
+
+// few joins a list that can be long.
+func few[T any](l []T, word func(T) string) string {
+	const most = 4
+	var words []string
+	for _, v := range l[:min(most, len(l))] {
+		words = append(words, word(v))
+	}
+	s := strings.Join(words, ", ")
+	if n := len(l) - most; n > 0 {
+		s += fmt.Sprintf(" and %d more", n)
+	}
+	return s
+}
