@@ -7,13 +7,24 @@ import (
 	"compress/bzip2"
 	"compress/gzip"
 	"errors"
+	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
 
 	"github.com/klauspost/compress/zstd"
 )
+
+// member is one entry of an archive of either format.
+type member struct {
+	name string      // as the archive has it
+	mode fs.FileMode // its permissions and type; irregular: a hard link, or of a kind that is not supported
+	kind string      // what the archive calls its type
+	link string      // of a link in a tar file: its target
+	in   io.Reader   // what it holds; of a symbolic link in a zip file: its target
+}
 
 // Check reads the beginning of an archive and returns why it cannot be unpacked, nil where
 // nothing shows against it.
@@ -28,67 +39,93 @@ func Check(archive string) error {
 // Walk calls fn for the regular files of an archive, until that returns false. What was
 // not read of a file is passed over.
 func Walk(archive string, fn func(name string, in io.Reader) bool) error {
-	if isZip(archive) {
-		return WalkZip(archive, fn)
-	}
-	return withTar(archive, func(in io.Reader) error {
-		for tr := tar.NewReader(in); ; {
-			h, err := tr.Next()
-			if err == io.EOF {
-				return nil
-			}
-			if err != nil {
-				return err
-			}
-			if h.Typeflag == tar.TypeReg && !fn(h.Name, tr) {
-				return nil
-			}
-		}
-	})
+	return walk(archive, each, fn)
 }
 
 // WalkZip is Walk for a zip file of any name.
 func WalkZip(archive string, fn func(name string, in io.Reader) bool) error {
+	return walk(archive, eachOfZip, fn)
+}
+
+func walk(archive string, each func(string, func(member) error) error, fn func(name string, in io.Reader) bool) error {
+	err := each(archive, func(m member) error {
+		if m.mode.IsRegular() && !fn(m.name, m.in) {
+			return fs.SkipAll
+		}
+		return nil
+	})
+	if err == fs.SkipAll {
+		return nil
+	}
+	return err
+}
+
+// each calls fn for the members of an archive, in order, until that returns an error.
+func each(archive string, fn func(member) error) error {
+	name := strings.ToLower(filepath.Base(archive))
+	if strings.HasSuffix(name, ".zip") || strings.HasSuffix(name, ".jar") {
+		return eachOfZip(archive, fn)
+	}
+	f, err := os.Open(archive)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = f.Close() }() // was read only
+	in, err := decompress(name, bufio.NewReaderSize(f, 1<<20))
+	if err != nil {
+		return err
+	}
+	defer in.Close() // holds no more than memory
+	for tr := tar.NewReader(in); ; {
+		h, err := tr.Next()
+		if err == io.EOF {
+			return nil
+		}
+		if err == nil && h.Typeflag != tar.TypeXGlobalHeader {
+			err = fn(memberOfTar(h, tr))
+		}
+		if err != nil {
+			return err
+		}
+	}
+}
+
+func memberOfTar(h *tar.Header, in io.Reader) member {
+	m := member{name: h.Name, mode: fs.FileMode(h.Mode).Perm(), kind: fmt.Sprintf("%q", h.Typeflag), in: in}
+	switch h.Typeflag {
+	case tar.TypeReg:
+	case tar.TypeDir:
+		m.mode |= fs.ModeDir
+	case tar.TypeSymlink:
+		m.mode |= fs.ModeSymlink
+		m.link = h.Linkname
+	case tar.TypeLink:
+		m.mode |= fs.ModeIrregular
+		m.link = h.Linkname
+	default:
+		m.mode |= fs.ModeIrregular
+	}
+	return m
+}
+
+func eachOfZip(archive string, fn func(member) error) error {
 	z, err := zip.OpenReader(archive)
 	if err != nil {
 		return err
 	}
 	defer func() { _ = z.Close() }() // was read only
 	for _, f := range z.File {
-		if !f.Mode().IsRegular() {
-			continue
-		}
 		in, err := f.Open()
+		if err != nil {
+			return fmt.Errorf("%s: %w", f.Name, err)
+		}
+		err = fn(member{name: f.Name, mode: f.Mode(), kind: f.Mode().Type().String(), in: in})
+		_ = in.Close() // its checksum was told by the last read
 		if err != nil {
 			return err
 		}
-		more := fn(f.Name, in)
-		_ = in.Close() // was read only
-		if !more {
-			return nil
-		}
 	}
 	return nil
-}
-
-func isZip(archive string) bool {
-	name := strings.ToLower(archive)
-	return strings.HasSuffix(name, ".zip") || strings.HasSuffix(name, ".jar")
-}
-
-// withTar opens a tar file, unpacked, for fn.
-func withTar(archive string, fn func(in io.Reader) error) error {
-	f, err := os.Open(archive)
-	if err != nil {
-		return err
-	}
-	defer func() { _ = f.Close() }() // was read only
-	in, err := decompress(strings.ToLower(filepath.Base(archive)), bufio.NewReaderSize(f, 1<<20))
-	if err != nil {
-		return err
-	}
-	defer in.Close() // holds no more than memory
-	return fn(in)
 }
 
 // decompress returns the tar stream in an archive of that name.

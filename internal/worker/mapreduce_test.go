@@ -3,6 +3,7 @@ package worker
 import (
 	"bytes"
 	"fmt"
+	"log/slog"
 	"os"
 	"path/filepath"
 	"slices"
@@ -357,7 +358,7 @@ func TestSegmentsFollowPlaces(t *testing.T) {
 // A panic in an attempt breaks that attempt, not the worker.
 func TestPanicIsContained(t *testing.T) {
 	var log bytes.Buffer
-	w := &worker{log: logger(&log)}
+	w := &worker{log: slog.New(slog.NewTextHandler(&log, nil))}
 	err := w.guard(&attempt{id: try("bag-1", 0, 1)}, func() error { panic("ouch") })
 	if f := failureOf(err); f.outcome != event.Broken || !strings.Contains(f.reason, "ouch") {
 		t.Errorf("got %+v", f)

@@ -1,8 +1,10 @@
 package worker
 
 import (
+	"errors"
 	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"regexp"
 	"strings"
@@ -23,7 +25,12 @@ func TestStreamingEnvironment(t *testing.T) {
 	if err := os.WriteFile(script, []byte(text), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	archive := writeTar(t, s.Dir, "words.tgz", map[string]string{"sub/file": "from the archive\n"})
+	content, archive := t.TempDir(), filepath.Join(s.Dir, "words.tgz")
+	if err := errors.Join(os.Mkdir(filepath.Join(content, "sub"), 0o700),
+		os.WriteFile(filepath.Join(content, "sub", "file"), []byte("from the archive\n"), 0o600),
+		exec.Command("tar", "-czf", archive, "-C", content, "sub").Run()); err != nil {
+		t.Fatal(err)
+	}
 	s.MapReduce.Files = []job.ShipFile{{Path: script, Name: "script.sh"}, {Path: archive, Name: "words", Archive: true}}
 	s.MapReduce.Conf = map[string]string{"my.own.key": "value"}
 	s.MapReduce.Env = append(s.MapReduce.Env, "TMPDIR=/the/users", "BERTH_ATTEMPT=7", "OMP_NUM_THREADS=3")

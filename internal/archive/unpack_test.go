@@ -1,4 +1,4 @@
-package worker
+package archive
 
 import (
 	"archive/tar"
@@ -6,18 +6,13 @@ import (
 	"bytes"
 	"compress/gzip"
 	"io"
-	"log/slog"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 
 	"github.com/klauspost/compress/zstd"
-
-	"berth/internal/archive"
 )
-
-func logger(w io.Writer) *slog.Logger { return slog.New(slog.NewTextHandler(w, nil)) }
 
 // writeTar writes an archive whose form is told by its name.
 func writeTar(t *testing.T, dir, name string, files map[string]string) string {
@@ -84,7 +79,7 @@ func TestUnpackForms(t *testing.T) {
 			if err := os.Rename(packed, filepath.Join(dir, name)); err != nil {
 				t.Fatal(err)
 			}
-			if err := archive.Unpack(filepath.Join(dir, name), to); err != nil {
+			if err := Unpack(filepath.Join(dir, name), to); err != nil {
 				t.Fatal(err)
 			}
 			checkUnpacked(t, to)
@@ -113,7 +108,7 @@ func TestUnpackForms(t *testing.T) {
 		if err := f.Close(); err != nil {
 			t.Fatal(err)
 		}
-		if err := archive.Unpack(path, to); err != nil {
+		if err := Unpack(path, to); err != nil {
 			t.Fatal(err)
 		}
 		checkUnpacked(t, to)
@@ -123,8 +118,8 @@ func TestUnpackForms(t *testing.T) {
 func checkUnpacked(t *testing.T, dir string) {
 	t.Helper()
 	for name, want := range map[string]string{"a": "1", "b/c": "2", "d": "3"} {
-		if got := read(t, filepath.Join(dir, name)); got != want {
-			t.Errorf("%s holds %q, want %q", name, got, want)
+		if got, err := os.ReadFile(filepath.Join(dir, name)); err != nil || string(got) != want {
+			t.Errorf("%s holds %q (%v), want %q", name, got, err, want)
 		}
 	}
 }
@@ -160,11 +155,13 @@ func TestUnpackStaysInside(t *testing.T) {
 				t.Fatal(err)
 			}
 			packed := writeMembers(t, t.TempDir(), "x.tar", tt.headers, tt.bodies)
-			err := archive.Unpack(packed, to)
+			err := Unpack(packed, to)
 			if err == nil && tt.name != "over a link" {
 				t.Error("it was unpacked")
 			}
-			names(t, above, "secret", "to")
+			if left, err := filepath.Glob(filepath.Join(above, "*")); err != nil || len(left) != 2 {
+				t.Errorf("beside the folder there are now %v (%v)", left, err)
+			}
 		})
 	}
 }
@@ -174,7 +171,7 @@ func TestUnpackRefuses(t *testing.T) {
 	if err := os.WriteFile(path, []byte("?"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if err := archive.Unpack(path, t.TempDir()); err == nil || !strings.Contains(err.Error(), ".tar.gz") {
+	if err := Unpack(path, t.TempDir()); err == nil || !strings.Contains(err.Error(), ".tar.gz") {
 		t.Errorf("got %v", err)
 	}
 }
