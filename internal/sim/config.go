@@ -48,7 +48,7 @@ const (
 	// Naive asks for as many nodes as there are maps or reduces, for the longest time
 	// allowed: the baseline of the paper "mr-job-adaptor", section 4.
 	Naive Way = "naive"
-	// Paper asks for what the paper's Algorithm 1 says (plan.Algorithm1).
+	// Paper asks for what the paper's Algorithm 1 says (algorithm1).
 	Paper Way = "paper"
 	// Berth asks for what plan.Decide says, as the commands do.
 	Berth Way = "berth"

@@ -49,23 +49,23 @@ func (c *coordinator) idle(a *app) []plan.Live {
 // it is for what is left of a job that T_up did not do for: to the last few tasks it gives
 // less time than the engine keeps clear for one.
 func (w *world) slotted(a *app, rest *engine.Rest) plan.Plan {
-	s := plan.Slotting{
+	s := slotting{
 		Now: w.now, Maps: len(a.Maps), Reduces: len(a.Reduces), Timeline: w.timeline(),
 		MaxNodes: a.spec.Request.MaxNodes, MaxTime: w.cfg.Cluster.MaxTime, PerNode: w.machine.size.CPUs, Fewest: w.cfg.Adaptor.Fewest,
 	}
 	if rest != nil {
 		s.Maps, s.Reduces = rest.Tasks, rest.Reduces
 	}
-	got, ok := plan.Slotted{}, false
+	got, ok := slotted{}, false
 	if w.cfg.Adaptor.Way == Paper && rest == nil {
 		s.Invariants, _ = a.profile.Invariants(predict.Size{Kind: a.spec.Kind, Tasks: s.Maps, Reduces: s.Reduces})
-		got, ok = plan.Algorithm1(s)
+		got, ok = algorithm1(s)
 	}
 	if !ok {
-		got, ok = plan.Naive(s)
+		got, ok = naive(s)
 	}
 	if !ok { // nodes are down
-		got = plan.Slotted{Nodes: max(1, min(s.Maps+s.Reduces, w.system.Nodes())), Time: s.MaxTime}
+		got = slotted{Nodes: max(1, min(s.Maps+s.Reduces, w.system.Nodes())), Time: s.MaxTime}
 	}
 	return plan.Plan{
 		At: w.now, App: predict.Application(a.spec), Kind: a.spec.Kind, Tasks: len(a.Maps), Reduces: len(a.Reduces),

@@ -1,4 +1,4 @@
-package plan
+package sim
 
 import (
 	"math"
@@ -37,26 +37,26 @@ func fig2() *timeline.Timeline {
 func TestAlgorithm1Fig2(t *testing.T) {
 	for _, c := range []struct {
 		name string
-		s    Slotting
-		want Slotted
+		s    slotting
+		want slotted
 		none bool
 	}{
-		{name: "slot 1", s: Slotting{Maps: 26}, want: Slotted{25, 2 * time.Second, at(10)}},
-		{name: "a little too long for slot 1", s: Slotting{Maps: 27}, want: Slotted{27, 2 * time.Second, at(13)}},
-		{name: "slot 2", s: Slotting{Maps: 51}, want: Slotted{50, 2 * time.Second, at(13)}},
-		{name: "slot 4 before slot 3", s: Slotting{Maps: 52}, want: Slotted{52, 2 * time.Second, at(17)}},
-		{name: "slot 3 where no more nodes may be had", s: Slotting{Maps: 52, MaxNodes: 25}, want: Slotted{25, 4 * time.Second, at(16)}},
-		{name: "all nodes", s: Slotting{Maps: 1001}, want: Slotted{100, 11 * time.Second, at(17)}},
-		{name: "all nodes, fewer do", s: Slotting{Maps: 1001, Fewest: true}, want: Slotted{99, 12 * time.Second, at(17)}},
-		{name: "one map", s: Slotting{Maps: 1}, want: Slotted{1, time.Second, at(10)}},
-		{name: "two slots a node", s: Slotting{Maps: 51, PerNode: 2}, want: Slotted{25, 2 * time.Second, at(10)}},
-		{name: "not in the time", s: Slotting{Maps: 1001, MaxTime: 10 * time.Second}, none: true},
-		{name: "reduces", s: Slotting{Maps: 4, Reduces: 8}, want: Slotted{8, 4 * time.Second, at(16)}},
+		{name: "slot 1", s: slotting{Maps: 26}, want: slotted{25, 2 * time.Second, at(10)}},
+		{name: "a little too long for slot 1", s: slotting{Maps: 27}, want: slotted{27, 2 * time.Second, at(13)}},
+		{name: "slot 2", s: slotting{Maps: 51}, want: slotted{50, 2 * time.Second, at(13)}},
+		{name: "slot 4 before slot 3", s: slotting{Maps: 52}, want: slotted{52, 2 * time.Second, at(17)}},
+		{name: "slot 3 where no more nodes may be had", s: slotting{Maps: 52, MaxNodes: 25}, want: slotted{25, 4 * time.Second, at(16)}},
+		{name: "all nodes", s: slotting{Maps: 1001}, want: slotted{100, 11 * time.Second, at(17)}},
+		{name: "all nodes, fewer do", s: slotting{Maps: 1001, Fewest: true}, want: slotted{99, 12 * time.Second, at(17)}},
+		{name: "one map", s: slotting{Maps: 1}, want: slotted{1, time.Second, at(10)}},
+		{name: "two slots a node", s: slotting{Maps: 51, PerNode: 2}, want: slotted{25, 2 * time.Second, at(10)}},
+		{name: "not in the time", s: slotting{Maps: 1001, MaxTime: 10 * time.Second}, none: true},
+		{name: "reduces", s: slotting{Maps: 4, Reduces: 8}, want: slotted{8, 4 * time.Second, at(16)}},
 		{name: "nothing to do", none: true},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			c.s.Now, c.s.Timeline, c.s.Invariants = at(10), fig2(), invariantsOf(1, 0.5, 1)
-			if got, ok := Algorithm1(c.s); got != c.want || ok == c.none {
+			if got, ok := algorithm1(c.s); got != c.want || ok == c.none {
 				t.Errorf("got %+v, %v, want %+v", got, ok, c.want)
 			}
 		})
@@ -66,21 +66,21 @@ func TestAlgorithm1Fig2(t *testing.T) {
 func TestNaive(t *testing.T) {
 	for _, c := range []struct {
 		name string
-		s    Slotting
-		want Slotted
+		s    slotting
+		want slotted
 		none bool
 	}{
-		{name: "first slot", s: Slotting{Maps: 25, MaxTime: 2 * time.Second}, want: Slotted{25, 2 * time.Second, at(10)}},
-		{name: "too long for it", s: Slotting{Maps: 25, MaxTime: 3 * time.Second}, want: Slotted{25, 3 * time.Second, at(16)}},
-		{name: "more reduces than maps", s: Slotting{Maps: 2, Reduces: 26, MaxTime: 2 * time.Second}, want: Slotted{26, 2 * time.Second, at(13)}},
-		{name: "more maps than nodes", s: Slotting{Maps: 2400, MaxTime: time.Hour}, want: Slotted{100, time.Hour, at(17)}},
-		{name: "bounded", s: Slotting{Maps: 2400, MaxTime: time.Hour, MaxNodes: 10}, want: Slotted{10, time.Hour, at(16)}},
-		{name: "unlimited", s: Slotting{Maps: 60}, want: Slotted{60, 0, at(17)}},
-		{name: "nothing to do", s: Slotting{MaxTime: time.Hour}, none: true},
+		{name: "first slot", s: slotting{Maps: 25, MaxTime: 2 * time.Second}, want: slotted{25, 2 * time.Second, at(10)}},
+		{name: "too long for it", s: slotting{Maps: 25, MaxTime: 3 * time.Second}, want: slotted{25, 3 * time.Second, at(16)}},
+		{name: "more reduces than maps", s: slotting{Maps: 2, Reduces: 26, MaxTime: 2 * time.Second}, want: slotted{26, 2 * time.Second, at(13)}},
+		{name: "more maps than nodes", s: slotting{Maps: 2400, MaxTime: time.Hour}, want: slotted{100, time.Hour, at(17)}},
+		{name: "bounded", s: slotting{Maps: 2400, MaxTime: time.Hour, MaxNodes: 10}, want: slotted{10, time.Hour, at(16)}},
+		{name: "unlimited", s: slotting{Maps: 60}, want: slotted{60, 0, at(17)}},
+		{name: "nothing to do", s: slotting{MaxTime: time.Hour}, none: true},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			c.s.Now, c.s.Timeline = at(10), fig2()
-			got, ok := Naive(c.s)
+			got, ok := naive(c.s)
 			if ok == c.none || ok && got != c.want {
 				t.Errorf("got %+v, %v, want %+v", got, ok, c.want)
 			}
@@ -102,7 +102,7 @@ func TestAlgorithm1Property(t *testing.T) {
 				line.Add(from, to, -n)
 			}
 		}
-		s := Slotting{
+		s := slotting{
 			Maps: rapid.IntRange(1, 40).Draw(t, "maps"), Reduces: rapid.IntRange(0, 10).Draw(t, "reduces"), Timeline: line,
 			Invariants: invariantsOf(rapid.Float64Range(0.1, 3).Draw(t, "map"), rapid.Float64Range(0, 1).Draw(t, "shuffle"), rapid.Float64Range(0, 3).Draw(t, "reduce")),
 			MaxNodes:   rapid.IntRange(0, nodes).Draw(t, "maxNodes"), MaxTime: time.Duration(rapid.IntRange(0, 30).Draw(t, "maxTime")) * time.Second,
@@ -118,11 +118,11 @@ func TestAlgorithm1Property(t *testing.T) {
 			return start.Sub(0).Seconds() + exec
 		}
 		for start := range job.Time(horizon + 10) {
-			for n := 1; n <= min(nodes, ceilDiv(max(s.Maps, s.Reduces), s.PerNode)); n++ {
+			for n := 1; n <= min(nodes, (max(s.Maps, s.Reduces)+s.PerNode-1)/s.PerNode); n++ {
 				least = min(least, turnaround(start*at(1), n))
 			}
 		}
-		got, ok := Algorithm1(s)
+		got, ok := algorithm1(s)
 		if ok != !math.IsInf(least, 1) {
 			t.Fatalf("found %v, but the least turnaround is %g", ok, least)
 		}
@@ -133,7 +133,7 @@ func TestAlgorithm1Property(t *testing.T) {
 			t.Fatalf("%+v has a turnaround of %g, but %g can be had", got, mine, least)
 		}
 		s.Fewest = true
-		few, _ := Algorithm1(s)
+		few, _ := algorithm1(s)
 		if mine := turnaround(few.Start, few.Nodes); mine > least*1.01+1e-9 || few.Nodes > got.Nodes {
 			t.Fatalf("%+v has a turnaround of %g, the best is %g on %d nodes", few, mine, least, got.Nodes)
 		}

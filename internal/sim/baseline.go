@@ -1,4 +1,4 @@
-package plan
+package sim
 
 import (
 	"math"
@@ -9,9 +9,9 @@ import (
 	"berth/internal/timeline"
 )
 
-// Slotting is what Algorithm1 and Naive are asked: a MapReduce job (or bag: no reduces) and
+// slotting is what algorithm1 and naive are asked: a MapReduce job (or bag: no reduces) and
 // the queue it goes to.
-type Slotting struct {
+type slotting struct {
 	Now           job.Time
 	Maps, Reduces int
 	Invariants    predict.Invariants // T_up takes its means and its maxima: the profile's longest task
@@ -24,8 +24,8 @@ type Slotting struct {
 	Fewest bool
 }
 
-// Slotted is the request that comes of it.
-type Slotted struct {
+// slotted is the request that comes of it.
+type slotted struct {
 	Nodes int
 	Time  time.Duration // wall time; 0: unlimited
 	Start job.Time      // when the queue has room for it, as it is
@@ -34,17 +34,17 @@ type Slotted struct {
 // fewestBy is the share of the best turnaround by which fewer nodes may be later.
 const fewestBy = 0.01
 
-// Algorithm1 is Algorithm 1 of the paper "mr-job-adaptor" as it is printed, a baseline
-// beside Decide. Of every free slot it asks T_up for min(slot's nodes, MaxNodes), and it
+// algorithm1 is Algorithm 1 of the paper "mr-job-adaptor" as it is printed, a baseline
+// beside plan.Decide. Of every free slot it asks T_up for min(slot's nodes, MaxNodes), and it
 // keeps the least start + T_up − now of the slots that last as long, the earlier of equals.
 //
 // Three points the paper leaves open. No more nodes are taken than there are tasks that
 // could run at once (docs/models.md has why). What is asked for is T_up in whole seconds,
 // rounded up, and it is that which must fit the slot and MaxTime. And where no slot will
 // do, as with a MaxTime below T_up on all nodes, there is no request: false.
-func Algorithm1(s Slotting) (Slotted, bool) {
+func algorithm1(s slotting) (slotted, bool) {
 	slots := s.Timeline.Slots()
-	var best Slotted
+	var best slotted
 	least := math.Inf(1) // turnaround in seconds
 	for _, slot := range slots {
 		o, turnaround, ok := s.in(slot, s.most(slot))
@@ -58,11 +58,11 @@ func Algorithm1(s Slotting) (Slotted, bool) {
 	return best, best.Nodes > 0
 }
 
-// Naive asks for as many nodes as there are maps or reduces, whichever are more, for the
+// naive asks for as many nodes as there are maps or reduces, whichever are more, for the
 // longest time allowed: the baseline of the paper "mr-job-adaptor", section 4. False where
 // so many are never free for so long.
-func Naive(s Slotting) (Slotted, bool) {
-	o := Slotted{Nodes: max(s.Maps, s.Reduces), Time: s.MaxTime}
+func naive(s slotting) (slotted, bool) {
+	o := slotted{Nodes: max(s.Maps, s.Reduces), Time: s.MaxTime}
 	most := 0
 	for _, slot := range s.Timeline.Slots() {
 		most = max(most, slot.Nodes)
@@ -81,8 +81,9 @@ func Naive(s Slotting) (Slotted, bool) {
 }
 
 // most returns how many nodes of a slot are of use.
-func (s *Slotting) most(slot timeline.Slot) int {
-	n := min(slot.Nodes, ceilDiv(max(s.Maps, s.Reduces), max(1, s.PerNode)))
+func (s *slotting) most(slot timeline.Slot) int {
+	tasks, each := max(s.Maps, s.Reduces), max(1, s.PerNode)
+	n := min(slot.Nodes, (tasks+each-1)/each)
 	if s.MaxNodes > 0 {
 		n = min(n, s.MaxNodes)
 	}
@@ -91,7 +92,7 @@ func (s *Slotting) most(slot timeline.Slot) int {
 
 // in returns the request for so many nodes in a slot and its turnaround in seconds; false:
 // the slot does not last.
-func (s *Slotting) in(slot timeline.Slot, nodes int) (o Slotted, turnaround float64, ok bool) {
+func (s *slotting) in(slot timeline.Slot, nodes int) (o slotted, turnaround float64, ok bool) {
 	if nodes <= 0 {
 		return o, 0, false
 	}
@@ -107,19 +108,19 @@ func (s *Slotting) in(slot timeline.Slot, nodes int) (o Slotted, turnaround floa
 	if whole > long.Seconds() {
 		return o, 0, false
 	}
-	o = Slotted{Nodes: nodes, Time: max(1, time.Duration(whole)) * time.Second, Start: start}
+	o = slotted{Nodes: nodes, Time: max(1, time.Duration(whole)) * time.Second, Start: start}
 	return o, start.Sub(s.Now).Seconds() + exec, true
 }
 
 // upper returns T_up on so many nodes, in seconds.
-func (s *Slotting) upper(nodes int) float64 {
+func (s *slotting) upper(nodes int) float64 {
 	slots := predict.Uniform(nodes * max(1, s.PerNode))
 	return predict.Bounds(s.Invariants, predict.Shape{Maps: s.Maps, Reduces: s.Reduces, MapSlots: slots, ReduceSlots: slots}).Total().Up
 }
 
 // fewest returns the request for the fewest nodes that is later than the best by no more
 // than fewestBy of its turnaround; of equal ones the soonest done.
-func (s *Slotting) fewest(slots []timeline.Slot, best Slotted, least float64) Slotted {
+func (s *slotting) fewest(slots []timeline.Slot, best slotted, least float64) slotted {
 	limit, soonest := least*(1+fewestBy), least
 	for _, slot := range slots {
 		// More nodes than the best so far are of no interest, and T_up falls with nodes.
@@ -143,7 +144,7 @@ func (s *Slotting) fewest(slots []timeline.Slot, best Slotted, least float64) Sl
 }
 
 // within reports whether so many nodes of a slot have a turnaround of no more than limit.
-func (s *Slotting) within(slot timeline.Slot, nodes int, limit float64) bool {
+func (s *slotting) within(slot timeline.Slot, nodes int, limit float64) bool {
 	_, turnaround, ok := s.in(slot, nodes)
 	return ok && turnaround <= limit
 }
