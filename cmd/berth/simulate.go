@@ -2,6 +2,8 @@ package main
 
 import (
 	"github.com/spf13/cobra"
+
+	"berth/internal/simulate"
 )
 
 func newSimulate() *cobra.Command {
@@ -16,4 +18,19 @@ the simulation took, differs.`,
 	}
 	c.AddCommand(newSimulateSWF(), newSimulateRun(), newSimulateTable2(), newSimulateTable3(), newSimulateFig3(), newSimulateFig4(), newSimulateVariants())
 	return group(c)
+}
+
+// console is what the command reads from and writes to.
+func console(cmd *cobra.Command) simulate.Console {
+	return simulate.Console{In: cmd.InOrStdin(), Out: cmd.OutOrStdout(), Err: cmd.ErrOrStderr(), JSON: wantJSON(cmd)}
+}
+
+// experiment gives the command of an experiment its flags and what it does.
+func experiment(e *simulate.Experiment, c *cobra.Command) *cobra.Command {
+	e.Register(c.Flags())
+	if c.Args == nil {
+		c.Args = noArguments
+	}
+	c.RunE = func(cmd *cobra.Command, args []string) error { return e.Run(cmd.Context(), console(cmd), args) }
+	return c
 }

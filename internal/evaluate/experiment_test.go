@@ -69,20 +69,19 @@ func somecases(t *testing.T, names string) []Case {
 func experiments(t *testing.T, s Settings) map[string]func() (*Report, error) {
 	two, ctx := somecases(t, "naive,paper"), t.Context()
 	more := somecases(t, "naive,paper,several")
-	table := Table{HPC: someHPC, MR: someMR, MaxTimes: []time.Duration{18 * time.Hour}, Cases: two}
-	limits := table
-	limits.MaxTimes, limits.Cases = []time.Duration{2 * time.Hour, 0}, more
+	mix, mixMore := Mix{someHPC, someMR, two}, Mix{someHPC, someMR, more}
+	one, several := []time.Duration{18 * time.Hour}, []time.Duration{2 * time.Hour, 0}
 	sweep := Sweep{
-		HPC: someHPC, MR: someMR, MaxTime: 18 * time.Hour, Cases: more,
+		Mix: mixMore, MaxTime: 18 * time.Hour,
 		Shapes: []float64{4, PeakShape}, Everies: []time.Duration{7 * time.Second, 14 * time.Second},
 	}
-	byBin := Bins{HPC: someHPC, MR: someMR, MaxTime: 18 * time.Hour, Cases: two}
+	byBin := Bins{Mix: mix, MaxTime: 18 * time.Hour}
 	alone := byBin
 	alone.Alone, alone.NoHPC = true, true
 	return map[string]func() (*Report, error){
-		"table2":        func() (*Report, error) { return s.Table2(ctx, table) },
-		"table2 limits": func() (*Report, error) { return s.Table2(ctx, limits) },
-		"table3":        func() (*Report, error) { return s.Table3(ctx, table) },
+		"table2":        func() (*Report, error) { return s.Table2(ctx, mix, one) },
+		"table2 limits": func() (*Report, error) { return s.Table2(ctx, mixMore, several) },
+		"table3":        func() (*Report, error) { return s.Table3(ctx, mix, one) },
 		"fig3":          func() (*Report, error) { return s.Fig3(ctx, byBin) },
 		"fig3 alone":    func() (*Report, error) { return s.Fig3(ctx, alone) },
 		"fig4":          func() (*Report, error) { return s.Fig4(ctx, sweep) },

@@ -17,20 +17,16 @@ const (
 
 // Sweep is what Fig4 and Variants are of.
 type Sweep struct {
-	HPC     HPC
-	MR      MR
-	MaxTime time.Duration // the queue's maximum, 0 for none
-	Cases   []Case
+	Mix
+	MaxTime time.Duration   // the queue's maximum, 0 for none
 	Shapes  []float64       // Fig4: of the gamma distribution between HPC jobs
 	Everies []time.Duration // mean times between MapReduce jobs
 }
 
 // Bins is what Fig3 is of.
 type Bins struct {
-	HPC     HPC
-	MR      MR
+	Mix
 	MaxTime time.Duration
-	Cases   []Case
 	// Alone has each bin be an experiment of its own, all MapReduce jobs being of it; else
 	// the bins are told apart within the mix. NoHPC leaves the HPC jobs out.
 	Alone, NoHPC bool

@@ -38,6 +38,13 @@ type MR struct {
 	Bin    int           // all of this bin; 0: of all bins
 }
 
+// Mix is the jobs that an experiment is of, and the ways to run them that it compares.
+type Mix struct {
+	HPC   HPC
+	MR    MR
+	Cases []Case
+}
+
 // load is the jobs of a study.
 type load struct {
 	name string

@@ -15,10 +15,10 @@ func TestControlsOfLoads(t *testing.T) {
 	run := func(plain bool, workers int) *Report {
 		s := settings()
 		s.Nodes, s.Run, s.Plain, s.Limits = 16, sim.Run, plain, Limits{Min: 25, Max: 25, Workers: workers}
-		r, err := s.Table2(t.Context(), Table{
+		r, err := s.Table2(t.Context(), Mix{
 			HPC: HPC{Types: workload.Typed, Shape: PeakShape, Jobs: 25}, MR: MR{Every: time.Minute, Length: 4 * time.Minute},
-			MaxTimes: []time.Duration{18 * time.Hour}, Cases: somecases(t, "paper"),
-		})
+			Cases: somecases(t, "paper"),
+		}, []time.Duration{18 * time.Hour})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -7,14 +7,6 @@ import (
 	"time"
 )
 
-// Table is what Table2 and Table3 are of.
-type Table struct {
-	HPC      HPC
-	MR       MR
-	MaxTimes []time.Duration // the queue's maximum, 0 for none: the table for each
-	Cases    []Case
-}
-
 // found is what the paper found, by load, case and measure (its tables 2 and 3; turnarounds
 // in s).
 type found map[string]map[string]map[Measure]float64
@@ -37,32 +29,33 @@ var (
 	}
 )
 
-// Table2 is the paper's table 2: an hour of HPC jobs, an hour of MapReduce jobs, and both.
-func (s Settings) Table2(ctx context.Context, t Table) (*Report, error) {
-	return s.table(ctx, t, "table2", "Table 2: HPC jobs of a model, MapReduce jobs, and both", paperTable2)
+// Table2 is the paper's table 2: an hour of HPC jobs, an hour of MapReduce jobs, and both,
+// for each of the queue's maximum times, 0 for none.
+func (s Settings) Table2(ctx context.Context, m Mix, maxTimes []time.Duration) (*Report, error) {
+	return s.table(ctx, m, maxTimes, "table2", "Table 2: HPC jobs of a model, MapReduce jobs, and both", paperTable2)
 }
 
 // Table3 is the paper's table 3: the same with HPC jobs of a log.
-func (s Settings) Table3(ctx context.Context, t Table) (*Report, error) {
-	return s.table(ctx, t, "table3", "Table 3: HPC jobs of a log, MapReduce jobs, and both", paperTable3)
+func (s Settings) Table3(ctx context.Context, m Mix, maxTimes []time.Duration) (*Report, error) {
+	return s.table(ctx, m, maxTimes, "table3", "Table 3: HPC jobs of a log, MapReduce jobs, and both", paperTable3)
 }
 
-func (s Settings) table(ctx context.Context, t Table, name, title string, paper found) (*Report, error) {
+func (s Settings) table(ctx context.Context, m Mix, maxTimes []time.Duration, name, title string, paper found) (*Report, error) {
 	var studies []study
-	for i, l := range []load{{onlyHPC, &t.HPC, nil}, {onlyMR, nil, &t.MR}, {mixed, &t.HPC, &t.MR}} {
-		for n, limit := range t.MaxTimes {
-			st := s.study(l, limit, t.Cases)
+	for i, l := range []load{{onlyHPC, &m.HPC, nil}, {onlyMR, nil, &m.MR}, {mixed, &m.HPC, &m.MR}} {
+		for n, limit := range maxTimes {
+			st := s.study(l, limit, m.Cases)
 			st.paper = paper[l.name]
 			if i == 0 { // nothing of it depends on the limit, which HPC jobs are not held to
 				if n > 0 {
 					continue
 				}
-				st.cases, st.exact = nothing, len(t.HPC.Trace) > 0
+				st.cases, st.exact = nothing, len(m.HPC.Trace) > 0
 			}
 			studies = append(studies, st)
 		}
 	}
-	return s.report(ctx, studies, &Report{Experiment: name, Workload: []string{t.HPC.text(), t.MR.text()}, title: title, cases: t.Cases})
+	return s.report(ctx, studies, &Report{Experiment: name, Workload: []string{m.HPC.text(), m.MR.text()}, title: title, cases: m.Cases})
 }
 
 // nothing is the way in which no MapReduce jobs come to the cluster.

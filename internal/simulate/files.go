@@ -1,4 +1,4 @@
-package main
+package simulate
 
 import (
 	"context"
@@ -6,7 +6,9 @@ import (
 	"io"
 	"io/fs"
 	"os"
+	"os/signal"
 	"path/filepath"
+	"syscall"
 
 	"github.com/google/renameio/v2"
 	"golang.org/x/sys/unix"
@@ -93,7 +95,7 @@ func enterable(dir string) error {
 // there whole and all of them are, or none is and nothing else, also where the command is
 // told to end meanwhile. Devices and pipes are written to as they are.
 func leave(parent context.Context, folder string, outputs []output) (err error) {
-	ctx, stop := terminable(parent)
+	ctx, stop := signal.NotifyContext(parent, syscall.SIGTERM, os.Interrupt)
 	defer stop()
 	undo, err := makeFolder(folder)
 	if err != nil {

@@ -1,8 +1,7 @@
-package main
+package simulate
 
 import (
 	"cmp"
-	"errors"
 	"fmt"
 	"io"
 	"iter"
@@ -50,8 +49,6 @@ func (r *replay) measure() ui.Simulation {
 	return s
 }
 
-var errForm = errors.New("a schedule is written to a file that ends with .csv, .swf or .swf.gz")
-
 // scheduleForm refuses a file whose name does not say in what form a schedule is to be written.
 func scheduleForm(path string) error {
 	for _, end := range []string{".csv", ".swf", ".swf.gz"} {
@@ -59,7 +56,7 @@ func scheduleForm(path string) error {
 			return nil
 		}
 	}
-	return flagValue("out", fmt.Errorf("%q does not tell in what form: %w", path, errForm))
+	return configError("--out", fmt.Sprintf("%q does not tell in what form: a schedule is written to a file that ends with .csv, .swf or .swf.gz", path), "")
 }
 
 // output is the schedule of a log's jobs as a file, in the form that its name tells; none
