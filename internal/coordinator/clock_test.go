@@ -166,8 +166,9 @@ func TestTimesOfOthers(t *testing.T) {
 	up := s.bySteady(engine.AllocUp{Ends: wall}).(engine.AllocUp)
 	note := s.bySteady(engine.AllocNote{Start: wall}).(engine.AllocNote)
 	planned := s.bySteady(engine.Planned{Retry: wall, Allocs: asked}).(engine.Planned)
-	submit := s.bySteady(engine.Submit{Work: job.Work{Alloc: asked[0], More: asked}}).(engine.Submit)
-	resume := s.bySteady(engine.Resume{Alloc: asked[0], More: asked}).(engine.Resume)
+	course := job.Course{More: asked}
+	submit := s.bySteady(engine.Submit{Work: job.Work{Alloc: asked[0], Course: course}}).(engine.Submit)
+	resume := s.bySteady(engine.Resume{JobResumed: event.JobResumed{Alloc: asked[0], Course: course}}).(engine.Resume)
 	for i, got := range []job.Time{up.Ends, note.Start, planned.Retry, planned.Allocs[0].Start, planned.Allocs[0].Latest,
 		submit.Work.Alloc.Start, submit.Work.More[0].Latest, resume.Alloc.Latest, resume.More[0].Start} {
 		if got != steady {

@@ -20,7 +20,8 @@ func TestAgeing(t *testing.T) {
 	all := job.Resources{CPUs: cores, Mem: 1 << 30}
 	alloc := job.AllocRequest{On: "sim", Nodes: 1, PerNode: all, IdleTimeout: time.Hour}
 	bag := func(id string, tasks int) engine.Submit {
-		return engine.Submit{Work: job.Work{ID: job.ID(id), Kind: job.Bag, Tasks: tasks, Need: all, Attempts: 1, MaxFails: -1, TaskMean: each, Alloc: alloc}}
+		return engine.Submit{Work: job.Work{ID: job.ID(id), Kind: job.Bag, Tasks: tasks,
+			Terms: job.Terms{Need: all, Attempts: 1, MaxFails: -1}, Alloc: alloc, Course: job.Course{TaskTimes: job.TaskTimes{TaskMean: each}}}}
 	}
 	e := engine.New(engine.Config{Order: sched.Shortest})
 	var now job.Time

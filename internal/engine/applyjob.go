@@ -17,8 +17,7 @@ func (e *Engine) applySubmitted(at job.Time, r event.JobSubmitted) {
 	j.counts[0].total, j.counts[1].total = w.Tasks, w.Reduces
 	j.queues[0] = queue{job: j, kind: w.TaskKind(0), end: int32(w.Tasks)}
 	j.queues[1] = queue{job: j, kind: job.ReduceTask, next: int32(w.Tasks), end: int32(w.Total())}
-	j.expect(w.TaskTime, w.ReduceTime, append([]job.AllocRequest{w.Alloc}, w.More...))
-	j.foresee(w.TaskMean, w.ReduceMean, w.TaskTime, w.ReduceTime)
+	j.expect(&w)
 	e.jobs[w.ID] = j
 	e.line = append(e.line, j)
 	e.enter(j)
@@ -45,12 +44,8 @@ func (e *Engine) applyResumed(at job.Time, r event.JobResumed) {
 	if j == nil || !j.state.Final() || j.tasks == nil {
 		return
 	}
-	w := &j.work
-	w.SetTerms(r.Terms)
-	w.Alloc, w.More, w.Scout, w.TaskTime, w.ReduceTime = r.Alloc, r.More, r.Scout, r.TaskTime, r.ReduceTime
-	w.TaskMean, w.ReduceMean = r.TaskMean, r.ReduceMean
-	j.foresee(w.TaskMean, w.ReduceMean, w.TaskTime, w.ReduceTime)
-	j.expect(w.TaskTime, w.ReduceTime, append([]job.AllocRequest{w.Alloc}, w.More...))
+	r.Change(&j.work)
+	j.expect(&j.work)
 	j.state, j.ending, j.code, j.reason = event.StateQueued, "", job.CodeFailed, ""
 	j.resumed, j.ended = at, 0
 	j.fails, j.lastFail, j.broken, j.unclaimed = 0, "", "", 0

@@ -38,7 +38,7 @@ func newBench(tasks, nodes int) *bench { return newBenchIn(sched.FIFO, tasks, no
 func newBenchIn(order sched.Order, tasks, nodes int) *bench {
 	b := &bench{e: engine.New(engine.Config{Order: order})}
 	shape := job.AllocRequest{On: "bench", Nodes: nodes, PerNode: job.Resources{CPUs: 4}}
-	b.step(engine.Submit{Work: job.Work{ID: "bag-1", Kind: job.Bag, Tasks: tasks, Need: job.Resources{CPUs: 1}, Attempts: 1, MaxFails: -1, Alloc: shape}})
+	b.step(engine.Submit{Work: job.Work{ID: "bag-1", Kind: job.Bag, Tasks: tasks, Terms: oneCore, Alloc: shape}})
 	for i := range nodes {
 		b.step(engine.NodeUp{NodeJoined: event.NodeJoined{Node: job.AllocID("a1").Node(i), Capacity: shape.PerNode}})
 	}
@@ -111,7 +111,7 @@ func manyJobs(b *testing.B, order sched.Order) {
 			for i := range jobs {
 				need := job.Resources{CPUs: 1 + i%4, Mem: 0}
 				w.step(engine.Submit{Work: job.Work{
-					ID: job.ID(fmt.Sprintf("bag-%d", i+2)), Kind: job.Bag, Tasks: 1e6 / (1 + i), Need: need, Attempts: 1, MaxFails: -1,
+					ID: job.ID(fmt.Sprintf("bag-%d", i+2)), Kind: job.Bag, Tasks: 1e6 / (1 + i), Terms: job.Terms{Need: need, Attempts: 1, MaxFails: -1},
 					Alloc: job.AllocRequest{On: "bench", Nodes: 1000, PerNode: job.Resources{CPUs: 4}},
 				}})
 			}
@@ -145,8 +145,8 @@ func newElasticBench(jobs int) *bench {
 	const nodes = 500
 	shape := job.AllocRequest{On: "bench", Nodes: nodes, PerNode: job.Resources{CPUs: 4}, Time: 1e6 * time.Hour, Elastic: true}
 	for i := range jobs {
-		w.step(engine.Submit{Work: job.Work{ID: job.ID(fmt.Sprintf("bag-%d", i)), Kind: job.Bag, Tasks: 1e8 / jobs, Need: job.Resources{CPUs: 1},
-			Attempts: 1, MaxFails: -1, TaskTime: time.Duration(i%100+1) * time.Minute, Alloc: shape}})
+		w.step(engine.Submit{Work: job.Work{ID: job.ID(fmt.Sprintf("bag-%d", i)), Kind: job.Bag, Tasks: 1e8 / jobs, Terms: oneCore,
+			Alloc: shape, Course: job.Course{TaskTimes: job.TaskTimes{TaskTime: time.Duration(i%100+1) * time.Minute}}}})
 	}
 	ids := []job.AllocID{"a1", "a2"}
 	if jobs == 1 {
@@ -177,7 +177,7 @@ func BenchmarkReplay(b *testing.B) {
 		}
 	}
 	shape := job.AllocRequest{On: "bench", Nodes: 1, PerNode: job.Resources{CPUs: 1}}
-	step(engine.Submit{Work: job.Work{ID: "bag-1", Kind: job.Bag, Tasks: tasks, Need: job.Resources{CPUs: 1}, Attempts: 1, MaxFails: -1, Alloc: shape}})
+	step(engine.Submit{Work: job.Work{ID: "bag-1", Kind: job.Bag, Tasks: tasks, Terms: oneCore, Alloc: shape}})
 	step(engine.NodeUp{NodeJoined: event.NodeJoined{Node: "a1/0", Capacity: shape.PerNode}})
 	for i := range int(tasks) {
 		step(engine.AttemptEnded{AttemptEnded: event.AttemptEnded{Attempt: job.Attempt{Job: "bag-1", Task: i, N: 1}, Outcome: event.Done}})
@@ -191,3 +191,6 @@ func BenchmarkReplay(b *testing.B) {
 	}
 	b.ReportMetric(float64(len(journal))*float64(b.N)/b.Elapsed().Seconds(), "records/s")
 }
+
+// oneCore is the terms of jobs whose tasks need a core each.
+var oneCore = job.Terms{Need: job.Resources{CPUs: 1}, Attempts: 1, MaxFails: -1}

@@ -1,8 +1,6 @@
 package engine
 
 import (
-	"time"
-
 	"berth/internal/event"
 	"berth/internal/job"
 )
@@ -20,20 +18,7 @@ type Cancel struct {
 }
 
 // Resume asks for a job that ended to go on; with Failed its failed tasks are tried anew.
-type Resume struct {
-	Job    job.ID
-	Failed bool
-	Alloc  job.AllocRequest
-	Terms  *job.Terms // from now on; nil: as before
-
-	// As in job.Work; for elastic allocations.
-	More       []job.AllocRequest
-	Scout      int
-	TaskTime   time.Duration
-	ReduceTime time.Duration
-	TaskMean   time.Duration
-	ReduceMean time.Duration
-}
+type Resume struct{ event.JobResumed }
 
 // Finalized answers the action Finalize: the job's output as a whole is committed, or not.
 type Finalized struct {

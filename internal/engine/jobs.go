@@ -34,15 +34,16 @@ func checkWork(w *job.Work) error {
 	case w.Tasks > 0 && w.Attempts < 1 || w.Reduces > 0 && w.ReduceAttempts < 1:
 		return userError(w.ID, "a task needs at least one attempt", "")
 	}
-	return checkAllocs(w, w.Alloc, w.More)
+	return checkAllocs(w)
 }
 
 // checkAllocs reports requests on which the job could not run.
-func checkAllocs(w *job.Work, r job.AllocRequest, more []job.AllocRequest) error {
+func checkAllocs(w *job.Work) error {
+	r := w.Alloc
 	if err := checkFit(w, r); err != nil {
 		return err
 	}
-	for _, m := range more {
+	for _, m := range w.More {
 		if !r.Elastic || shapeOf(m) != shapeOf(r) {
 			return userError(w.ID, fmt.Sprintf("further allocations on %s beside one of another kind on %s", m.On, r.On), "")
 		}
@@ -113,12 +114,11 @@ func (e *Engine) resume(in Resume) error {
 			"have them tried again with --failed")
 	}
 	next := j.work
-	next.SetTerms(in.Terms)
-	if err := checkAllocs(&next, in.Alloc, in.More); err != nil {
+	in.Change(&next)
+	if err := checkAllocs(&next); err != nil {
 		return err
 	}
-	e.emit(event.JobResumed{Job: in.Job, Failed: in.Failed, Alloc: in.Alloc, Terms: in.Terms,
-		More: in.More, Scout: in.Scout, TaskTime: in.TaskTime, ReduceTime: in.ReduceTime, TaskMean: in.TaskMean, ReduceMean: in.ReduceMean})
+	e.emit(in.JobResumed)
 	e.dropOutputs(func(h *node) bool { return h.alloc != nil && h.alloc.clearing })
 	return nil
 }

@@ -176,7 +176,7 @@ func (j *jobState) tooShort(in Planned, knew time.Duration) (short bool, most ti
 		}
 	}
 	t := j.timing[class]
-	if hint := [...]time.Duration{in.TaskTime, in.ReduceTime}[class]; hint > 0 {
+	if hint := in.Upper()[class]; hint > 0 {
 		t.hint = hint
 	}
 	t.most = 0
@@ -210,13 +210,13 @@ func (e *Engine) applyPlanned(r event.JobPlanned) {
 		return
 	}
 	j.work.Scout = r.Scout
-	for i, d := range []time.Duration{r.TaskTime, r.ReduceTime} {
+	for i, d := range r.Upper() {
 		if d > 0 {
 			j.timing[i].hint = d
 		}
 		j.timing[i].most = r.Most
 	}
-	j.foresee(r.TaskMean, r.ReduceMean, r.TaskTime, r.ReduceTime)
+	j.foresee(r.TaskTimes)
 	e.enqueue(j)
 	e.touchAllocs()
 }

@@ -28,15 +28,11 @@ func (s *span) add(d time.Duration) {
 	s.took += d.Seconds()
 }
 
-// foresee sets what a plan says that tasks take on average, where it says so. Where only
-// the time is known that they keep within, that is better than nothing.
-func (j *jobState) foresee(taskMean, reduceMean, taskTime, reduceTime time.Duration) {
-	for i, d := range [][2]time.Duration{{taskMean, taskTime}, {reduceMean, reduceTime}} {
-		switch {
-		case d[0] > 0:
-			j.spans[i].planned = d[0]
-		case d[1] > 0:
-			j.spans[i].planned = d[1]
+// foresee sets what a plan says that tasks take on average, where it says so.
+func (j *jobState) foresee(t job.TaskTimes) {
+	for i, d := range t.Means() {
+		if d > 0 {
+			j.spans[i].planned = d
 		}
 	}
 }

@@ -28,9 +28,7 @@ func (s *scenario) elasticInput(verb string, a args) engine.Input {
 		return note
 	case "planned":
 		p := engine.Planned{Allocs: s.requests(a, a.key["allocs"]), Failed: a.key["failed"]}
-		p.JobPlanned = event.JobPlanned{Job: a.job(0), Scout: a.num("scout", 0), Decision: a.key["decision"],
-			TaskTime: s.duration(a.str("task-time", "0s")), ReduceTime: s.duration(a.str("reduce-time", "0s")),
-			TaskMean: s.duration(a.str("task-mean", "0s")), ReduceMean: s.duration(a.str("reduce-mean", "0s"))}
+		p.JobPlanned = event.JobPlanned{Job: a.job(0), Scout: a.num("scout", 0), Decision: a.key["decision"], TaskTimes: s.times(a)}
 		if v, ok := a.key["retry"]; ok {
 			p.Retry = s.now.Add(s.duration(v))
 		}

@@ -154,8 +154,7 @@ func (s *scenario) input(verb string, a args) engine.Input {
 		return engine.Cancel{Job: a.job(0), Reason: a.key["reason"]}
 	case "resume":
 		w := s.work(a)
-		return engine.Resume{Job: a.job(0), Failed: a.flag("failed"), Alloc: w.Alloc,
-			More: w.More, Scout: w.Scout, TaskTime: w.TaskTime, ReduceTime: w.ReduceTime, TaskMean: w.TaskMean, ReduceMean: w.ReduceMean}
+		return engine.Resume{JobResumed: event.JobResumed{Job: a.job(0), Failed: a.flag("failed"), Alloc: w.Alloc, Course: w.Course}}
 	case "finalized":
 		return engine.Finalized{Job: a.job(0), Failed: a.flag("failed"), Reason: a.key["reason"]}
 	case "join":
@@ -204,8 +203,8 @@ func (s *scenario) attemptInput(verb string, a args) engine.Input {
 
 // work makes a job of "ID tasks=3 need=1,512M …" or "ID maps=3 reduces=2 …".
 func (s *scenario) work(a args) job.Work {
-	w := job.Work{ID: a.job(0), Name: a.pos[0], Kind: job.Bag, Tasks: a.num("tasks", 0), Attempts: a.num("attempts", 1),
-		MaxFails: a.num("max-fails", -1), Throttle: a.num("throttle", 0), Need: s.resources(a.str("need", "1,1G")), Alloc: s.alloc(a)}
+	w := job.Work{ID: a.job(0), Name: a.pos[0], Kind: job.Bag, Tasks: a.num("tasks", 0), Terms: job.Terms{Attempts: a.num("attempts", 1),
+		MaxFails: a.num("max-fails", -1), Throttle: a.num("throttle", 0), Need: s.resources(a.str("need", "1,1G"))}}
 	if _, ok := a.key["maps"]; ok {
 		w.Kind, w.Tasks, w.Reduces, w.MaxFails = job.MapReduce, a.num("maps", 0), a.num("reduces", 0), 0
 		w.ReduceAttempts, w.ReduceNeed = w.Attempts, s.resources(a.str("reduce-need", "1,1G"))
@@ -213,10 +212,14 @@ func (s *scenario) work(a args) job.Work {
 		s.must(err)
 		w.SlowStart = f
 	}
-	w.More, w.Scout = s.requests(a, a.key["more"]), a.num("scout", 0)
-	w.TaskTime, w.ReduceTime = s.duration(a.str("task-time", "0s")), s.duration(a.str("reduce-time", "0s"))
-	w.TaskMean, w.ReduceMean = s.duration(a.str("task-mean", "0s")), s.duration(a.str("reduce-mean", "0s"))
+	w.Alloc, w.Course = s.alloc(a), job.Course{More: s.requests(a, a.key["more"]), Scout: a.num("scout", 0), TaskTimes: s.times(a)}
 	return w
+}
+
+// times reads how long tasks are expected to take.
+func (s *scenario) times(a args) job.TaskTimes {
+	d := func(key string) time.Duration { return s.duration(a.str(key, "0s")) }
+	return job.TaskTimes{TaskTime: d("task-time"), ReduceTime: d("reduce-time"), TaskMean: d("task-mean"), ReduceMean: d("reduce-mean")}
 }
 
 func (s *scenario) alloc(a args) job.AllocRequest {

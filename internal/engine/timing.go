@@ -68,10 +68,11 @@ func (t *timing) add(d time.Duration) {
 
 // expect sets what the plan expects tasks to take. A time that none of the allocations
 // has that were asked for is not believed: else nothing would ever start on them.
-func (j *jobState) expect(tasks, reduces time.Duration, asked []job.AllocRequest) {
-	for i, d := range []time.Duration{tasks, reduces} {
+func (j *jobState) expect(w *job.Work) {
+	j.foresee(w.TaskTimes)
+	for i, d := range w.Upper() {
 		j.timing[i].hint, j.timing[i].most = 0, 0
-		for _, r := range asked {
+		for _, r := range append([]job.AllocRequest{w.Alloc}, w.More...) {
 			if r.Time == 0 || sched.Span(d) <= r.Time {
 				j.timing[i].hint = max(0, d)
 			}

@@ -69,22 +69,31 @@ func drawWork(t *rapid.T) job.Work {
 	return job.Work{
 		ID: drawAttempt(t).Job, Name: drawText(t), Kind: rapid.SampledFrom([]job.Kind{job.Bag, job.MapReduce}).Draw(t, "kind"),
 		Tasks: rapid.IntRange(0, 1<<31-1).Draw(t, "tasks"), Reduces: rapid.IntRange(0, 1<<31-1).Draw(t, "reduces"),
-		Need: drawResources(t), ReduceNeed: drawResources(t),
-		Attempts: rapid.Int().Draw(t, "attempts"), ReduceAttempts: rapid.Int().Draw(t, "reduce attempts"),
-		MaxFails: rapid.IntMin(-1).Draw(t, "max fails"), Throttle: rapid.Int().Draw(t, "throttle"),
-		SlowStart: rapid.Float64().Draw(t, "slow start"), Alloc: drawRequest(t), More: drawList(t, drawRequest),
-		Scout: rapid.Int().Draw(t, "scout"), TaskTime: drawDuration(t), ReduceTime: drawDuration(t),
-		TaskMean: drawDuration(t), ReduceMean: drawDuration(t),
+		Terms: drawTerms(t), SlowStart: rapid.Float64().Draw(t, "slow start"), Alloc: drawRequest(t), Course: drawCourse(t),
 	}
 }
 
-func drawTerms(t *rapid.T) *job.Terms {
-	if rapid.Bool().Draw(t, "no terms") {
-		return nil
+func drawTerms(t *rapid.T) job.Terms {
+	return job.Terms{Need: drawResources(t), ReduceNeed: drawResources(t),
+		Attempts: rapid.Int().Draw(t, "attempts"), ReduceAttempts: rapid.Int().Draw(t, "reduce attempts"),
+		MaxFails: rapid.IntMin(-1).Draw(t, "max fails"), Throttle: rapid.Int().Draw(t, "throttle")}
+}
+
+func drawCourse(t *rapid.T) job.Course {
+	return job.Course{More: drawList(t, drawRequest), Scout: rapid.Int().Draw(t, "scout"), TaskTimes: drawTimes(t)}
+}
+
+func drawTimes(t *rapid.T) job.TaskTimes {
+	return job.TaskTimes{TaskTime: drawDuration(t), ReduceTime: drawDuration(t), TaskMean: drawDuration(t), ReduceMean: drawDuration(t)}
+}
+
+func drawResumed(t *rapid.T) JobResumed {
+	r := JobResumed{Job: drawAttempt(t).Job, Failed: rapid.Bool().Draw(t, "failed"), Alloc: drawRequest(t), Course: drawCourse(t)}
+	if rapid.Bool().Draw(t, "terms") {
+		terms := drawTerms(t)
+		r.Terms = &terms
 	}
-	w := drawWork(t)
-	terms := w.Terms()
-	return &terms
+	return r
 }
 
 func drawStats(t *rapid.T) []job.PhaseStat {
@@ -114,9 +123,7 @@ func drawRecord(t *rapid.T, k Kind) Record {
 	case KindJobSubmitted:
 		return JobSubmitted{Work: drawWork(t)}
 	case KindJobResumed:
-		return JobResumed{Job: drawAttempt(t).Job, Failed: rapid.Bool().Draw(t, "failed"), Alloc: drawRequest(t),
-			More: drawList(t, drawRequest), Scout: rapid.Int().Draw(t, "scout"), TaskTime: drawDuration(t), ReduceTime: drawDuration(t),
-			TaskMean: drawDuration(t), ReduceMean: drawDuration(t), Terms: drawTerms(t)}
+		return drawResumed(t)
 	case KindJobStopping:
 		return JobStopping{Job: drawAttempt(t).Job, State: drawState(t), Code: job.CodeIO, Reason: drawText(t)}
 	case KindJobFinalizing:
@@ -174,9 +181,7 @@ func drawElastic(t *rapid.T, k Kind) Record {
 	case KindAllocCleared:
 		return AllocCleared{Alloc: job.AllocID(drawText(t))}
 	case KindJobPlanned:
-		return JobPlanned{Job: drawAttempt(t).Job, Scout: rapid.Int().Draw(t, "scout"), Decision: drawText(t),
-			TaskTime: drawDuration(t), ReduceTime: drawDuration(t),
-			TaskMean: drawDuration(t), ReduceMean: drawDuration(t), Most: drawDuration(t)}
+		return JobPlanned{Job: drawAttempt(t).Job, Scout: rapid.Int().Draw(t, "scout"), Decision: drawText(t), TaskTimes: drawTimes(t), Most: drawDuration(t)}
 	default:
 		return nil
 	}

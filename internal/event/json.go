@@ -28,16 +28,11 @@ type view struct {
 	Reduces int               `json:"reduces,omitempty"`
 	Request *job.AllocRequest `json:"request,omitempty"`
 
-	More       []job.AllocRequest `json:"more,omitempty"`
-	Scout      int                `json:"scout,omitempty"`
-	TaskTime   time.Duration      `json:"task_time_ns,omitempty"`
-	ReduceTime time.Duration      `json:"reduce_time_ns,omitempty"`
-	TaskMean   time.Duration      `json:"task_mean_ns,omitempty"`
-	ReduceMean time.Duration      `json:"reduce_mean_ns,omitempty"`
-	Most       time.Duration      `json:"most_time_ns,omitempty"`
-	Decision   string             `json:"decision,omitempty"`
-	Ends       string             `json:"ends,omitempty"` // RFC 3339 with nanoseconds, UTC
-	Unwanted   bool               `json:"unwanted,omitempty"`
+	job.Course
+	Most     time.Duration `json:"most_time_ns,omitempty"`
+	Decision string        `json:"decision,omitempty"`
+	Ends     string        `json:"ends,omitempty"` // RFC 3339 with nanoseconds, UTC
+	Unwanted bool          `json:"unwanted,omitempty"`
 
 	State    State            `json:"state,omitempty"`
 	Outcome  string           `json:"outcome,omitempty"`
@@ -97,16 +92,11 @@ func (v *view) job(r Record) bool {
 	switch r := r.(type) {
 	case JobSubmitted:
 		v.Name, v.JobKind, v.Tasks, v.Reduces = r.Work.Name, r.Work.Kind, r.Work.Tasks, r.Work.Reduces
-		v.Request, v.More, v.Scout = &r.Work.Alloc, r.Work.More, r.Work.Scout
-		v.TaskTime, v.ReduceTime = r.Work.TaskTime, r.Work.ReduceTime
-		v.TaskMean, v.ReduceMean = r.Work.TaskMean, r.Work.ReduceMean
+		v.Request, v.Course = &r.Work.Alloc, r.Work.Course
 	case JobResumed:
-		v.Failed, v.Request, v.More, v.Scout = r.Failed, &r.Alloc, r.More, r.Scout
-		v.TaskTime, v.ReduceTime = r.TaskTime, r.ReduceTime
-		v.TaskMean, v.ReduceMean = r.TaskMean, r.ReduceMean
+		v.Failed, v.Request, v.Course = r.Failed, &r.Alloc, r.Course
 	case JobPlanned:
-		v.Scout, v.TaskTime, v.ReduceTime, v.Decision = r.Scout, r.TaskTime, r.ReduceTime, r.Decision
-		v.TaskMean, v.ReduceMean, v.Most = r.TaskMean, r.ReduceMean, r.Most
+		v.Scout, v.TaskTimes, v.Decision, v.Most = r.Scout, r.TaskTimes, r.Decision, r.Most
 	case JobStopping:
 		v.State, v.Code, v.Reason = r.State, r.Code, r.Reason
 	case JobFinalizing:

@@ -69,14 +69,15 @@ type JobResumed struct {
 	Failed bool             `msgpack:"f,omitempty"`
 	Alloc  job.AllocRequest `msgpack:"al"`           // what the plan decided this time
 	Terms  *job.Terms       `msgpack:"te,omitempty"` // from now on; nil: as before
+	job.Course
+}
 
-	// As in job.Work; for elastic allocations.
-	More       []job.AllocRequest `msgpack:"ma,omitempty"`
-	Scout      int                `msgpack:"sct,omitempty"`
-	TaskTime   time.Duration      `msgpack:"tt,omitempty"`
-	ReduceTime time.Duration      `msgpack:"rt,omitempty"`
-	TaskMean   time.Duration      `msgpack:"tme,omitempty"`
-	ReduceMean time.Duration      `msgpack:"rme,omitempty"`
+// Change makes the work of the job that of the job as it goes on.
+func (r *JobResumed) Change(w *job.Work) {
+	w.Alloc, w.Course = r.Alloc, r.Course
+	if r.Terms != nil {
+		w.Terms = *r.Terms
+	}
 }
 
 // JobStopping: no attempt of the job is started any more, those running are killed;
@@ -103,13 +104,10 @@ type JobEnded struct {
 
 // JobPlanned: what is left of the job was planned anew.
 type JobPlanned struct {
-	Job        job.ID        `msgpack:"j"`
-	Scout      int           `msgpack:"s,omitempty"`  // it is planned anew once so many tasks are done; 0: no need
-	Decision   string        `msgpack:"d,omitempty"`  // one line for people
-	TaskTime   time.Duration `msgpack:"tt,omitempty"` // as in job.Work; 0: as before
-	ReduceTime time.Duration `msgpack:"rt,omitempty"`
-	TaskMean   time.Duration `msgpack:"tme,omitempty"`
-	ReduceMean time.Duration `msgpack:"rme,omitempty"`
+	Job           job.ID `msgpack:"j"`
+	Scout         int    `msgpack:"s,omitempty"` // it is planned anew once so many tasks are done; 0: no need
+	Decision      string `msgpack:"d,omitempty"` // one line for people
+	job.TaskTimes        // 0: as before
 	// Most is the most time that is to be had, where tasks are expected to take longer: they
 	// begin all the same where half of it is left. 0: there is enough. The engine says so.
 	Most time.Duration `msgpack:"mo,omitempty"`

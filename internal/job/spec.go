@@ -175,33 +175,15 @@ type Range struct {
 // Work is the engine's view of a job: how many tasks of which kind, what each
 // needs and how often it may fail. It says nothing about commands or files.
 type Work struct {
-	ID             ID           `msgpack:"id"`
-	Name           string       `msgpack:"n"`
-	Kind           Kind         `msgpack:"k"`
-	Tasks          int          `msgpack:"t"` // bag tasks, or maps
-	Reduces        int          `msgpack:"r,omitempty"`
-	Need           Resources    `msgpack:"need"` // of a bag or map task
-	ReduceNeed     Resources    `msgpack:"rneed"`
-	Attempts       int          `msgpack:"a"` // attempts of a bag or map task that may fail before the task has failed
-	ReduceAttempts int          `msgpack:"ra,omitempty"`
-	MaxFails       int          `msgpack:"mf"`           // failed tasks after which the job stops; −1: never stops. MapReduce: 0
-	Throttle       int          `msgpack:"th,omitempty"` // at most so many tasks running; 0: no limit
-	SlowStart      float64      `msgpack:"ss,omitempty"` // share of maps done before reduces start
-	Alloc          AllocRequest `msgpack:"al"`
-
-	// What only elastic allocations (AllocRequest.Elastic) need.
-
-	More  []AllocRequest `msgpack:"ma,omitempty"`  // further allocations that are asked for with Alloc
-	Scout int            `msgpack:"sct,omitempty"` // once so many tasks are done the rest is planned anew from what they showed; 0: no need
-	// TaskTime and ReduceTime are how long a bag task or map, and the sort and reduce of a
-	// reduce, are expected to take at most (by the profile); 0: unknown.
-	TaskTime   time.Duration `msgpack:"tt,omitempty"`
-	ReduceTime time.Duration `msgpack:"rt,omitempty"`
-
-	// TaskMean and ReduceMean are how long those take on average, by the profile; 0: unknown.
-	// The order of jobs goes by them (sched.Rank).
-	TaskMean   time.Duration `msgpack:"tme,omitempty"`
-	ReduceMean time.Duration `msgpack:"rme,omitempty"`
+	ID      ID     `msgpack:"id"`
+	Name    string `msgpack:"n"`
+	Kind    Kind   `msgpack:"k"`
+	Tasks   int    `msgpack:"t"` // bag tasks, or maps
+	Reduces int    `msgpack:"r,omitempty"`
+	Terms
+	SlowStart float64      `msgpack:"ss,omitempty"` // share of maps done before reduces start
+	Alloc     AllocRequest `msgpack:"al"`
+	Course
 }
 
 // AllocRequest is the shape of an allocation: what the plan decided.

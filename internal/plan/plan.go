@@ -1,8 +1,6 @@
 package plan
 
 import (
-	"time"
-
 	"berth/internal/job"
 	"berth/internal/predict"
 )
@@ -19,19 +17,10 @@ type Plan struct {
 	Reduces    int              `json:"reduces"`
 	Left       *Left            `json:"left,omitempty"` // what the plan is about where the job has begun; nil: all of it
 	InputBytes int64            `json:"input_bytes"`
-	// More and Scout are for batch systems: further allocations that are asked for at
-	// the same time, and after how many tasks the rest is planned anew (0: not).
-	More  []job.AllocRequest `json:"more,omitempty"`
-	Scout int                `json:"scout,omitempty"`
-	// TaskTime and ReduceTime are the 95th percentiles of what a bag task or map, and the
-	// sort and reduce of a reduce, take; 0: unknown.
-	TaskTime    time.Duration `json:"task_time_ns,omitempty"`
-	ReduceTime  time.Duration `json:"reduce_time_ns,omitempty"`
-	TaskMean    time.Duration `json:"task_mean_ns,omitempty"`   // their means, for the order of jobs;
-	ReduceMean  time.Duration `json:"reduce_mean_ns,omitempty"` // 0: unknown
-	Outlook     *Outlook      `json:"outlook,omitempty"`        // of the queue; nil: there is none
-	TaskSlots   int           `json:"task_slots"`               // bag tasks or maps that can run at once, on all nodes
-	ReduceSlots int           `json:"reduce_slots"`             // likewise
+	job.Course
+	Outlook     *Outlook `json:"outlook,omitempty"` // of the queue; nil: there is none
+	TaskSlots   int      `json:"task_slots"`        // bag tasks or maps that can run at once, on all nodes
+	ReduceSlots int      `json:"reduce_slots"`      // likewise
 
 	Predicted *Prediction `json:"predicted"` // nil: there is nothing to go by
 	Source    string      `json:"source"`    // where the prediction comes from, or why there is none

@@ -22,27 +22,17 @@ const Retry = 30 * time.Second
 
 // Work returns the engine's view of a job that was planned.
 func Work(spec *job.Spec, p plan.Plan) job.Work {
-	w := job.Work{ID: spec.ID, Name: spec.Name, Kind: spec.Kind, Tasks: p.Tasks,
-		Alloc: p.Alloc, More: p.More, Scout: p.Scout, TaskTime: p.TaskTime, ReduceTime: p.ReduceTime,
-		TaskMean: p.TaskMean, ReduceMean: p.ReduceMean}
-	if spec.Kind == job.Bag {
-		b := spec.Bag
-		w.Need, w.Attempts, w.MaxFails, w.Throttle = b.Need, b.Retries+1, b.MaxFails, b.Throttle
-		return w
+	w := job.Work{ID: spec.ID, Name: spec.Name, Kind: spec.Kind, Tasks: p.Tasks, Terms: spec.Terms(), Alloc: p.Alloc, Course: p.Course}
+	if m := spec.MapReduce; spec.Kind == job.MapReduce {
+		w.Reduces, w.SlowStart = p.Reduces, m.SlowStart
 	}
-	m := spec.MapReduce
-	w.Need, w.ReduceNeed = m.MapNeed, m.ReduceNeed
-	w.Attempts, w.ReduceAttempts = m.MapAttempts, m.ReduceAttempts
-	w.Reduces, w.SlowStart = p.Reduces, m.SlowStart
 	return w
 }
 
 // Resume returns what the engine is told to let a job go on by a new plan, and by what its spec says now.
 func Resume(spec *job.Spec, failed bool, p plan.Plan) engine.Resume {
-	w := Work(spec, p)
-	terms := w.Terms()
-	return engine.Resume{Job: spec.ID, Failed: failed, Terms: &terms, Alloc: p.Alloc, More: p.More, Scout: p.Scout,
-		TaskTime: p.TaskTime, ReduceTime: p.ReduceTime, TaskMean: p.TaskMean, ReduceMean: p.ReduceMean}
+	terms := spec.Terms()
+	return engine.Resume{JobResumed: event.JobResumed{Job: spec.ID, Failed: failed, Terms: &terms, Alloc: p.Alloc, Course: p.Course}}
 }
 
 // Planned returns the answer to engine.Plan: the plan, or why there is none. What only the
@@ -57,8 +47,7 @@ func Planned(id job.ID, now job.Time, p plan.Plan, err error) engine.Planned {
 		return in
 	}
 	in.Allocs = p.Requests()
-	in.Scout, in.TaskTime, in.ReduceTime = p.Scout, p.TaskTime, p.ReduceTime
-	in.TaskMean, in.ReduceMean = p.TaskMean, p.ReduceMean
+	in.Scout, in.TaskTimes = p.Scout, p.TaskTimes
 	if len(p.Reasons) > 0 {
 		in.Decision = p.Reasons[0]
 	}

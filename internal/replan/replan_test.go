@@ -16,25 +16,24 @@ import (
 // planned is a plan with all that the engine is told of it.
 func planned() plan.Plan {
 	return plan.Plan{App: "a-1", Kind: job.MapReduce, Tasks: 8, Reduces: 3, InputBytes: 800, Alloc: job.AllocRequest{Nodes: 2, Time: time.Hour, Batch: job.Batch{Partition: "p"}},
-		More: []job.AllocRequest{{Nodes: 1, Time: time.Minute}}, Scout: 4, TaskTime: 5, ReduceTime: 6, TaskMean: 3, ReduceMean: 4, Reasons: []string{"so", "and so"}}
+		Course: job.Course{More: []job.AllocRequest{{Nodes: 1, Time: time.Minute}}, Scout: 4, TaskTimes: job.TaskTimes{TaskTime: 5, ReduceTime: 6, TaskMean: 3, ReduceMean: 4}}, Reasons: []string{"so", "and so"}}
 }
 
 func TestWork(t *testing.T) {
 	p := planned()
 	mr := &job.Spec{ID: "mr-1", Name: "n", Kind: job.MapReduce, MapReduce: &job.MapReduceSpec{Reduces: -1, MapNeed: job.Resources{CPUs: 1}, ReduceNeed: job.Resources{CPUs: 2},
 		MapAttempts: 3, ReduceAttempts: 5, SlowStart: 0.5}}
-	want := job.Work{ID: "mr-1", Name: "n", Kind: job.MapReduce, Tasks: 8, Reduces: 3, Need: job.Resources{CPUs: 1}, ReduceNeed: job.Resources{CPUs: 2}, Attempts: 3, ReduceAttempts: 5,
-		SlowStart: 0.5, Alloc: p.Alloc, More: p.More, Scout: 4, TaskTime: 5, ReduceTime: 6, TaskMean: 3, ReduceMean: 4}
+	want := job.Work{ID: "mr-1", Name: "n", Kind: job.MapReduce, Tasks: 8, Reduces: 3, SlowStart: 0.5, Alloc: p.Alloc, Course: p.Course,
+		Terms: job.Terms{Need: job.Resources{CPUs: 1}, ReduceNeed: job.Resources{CPUs: 2}, Attempts: 3, ReduceAttempts: 5}}
 	if got := Work(mr, p); !reflect.DeepEqual(got, want) {
 		t.Errorf("MapReduce: %+v, want %+v", got, want)
 	}
 	bag := &job.Spec{ID: "bag-1", Kind: job.Bag, Bag: &job.BagSpec{Need: job.Resources{CPUs: 4}, Retries: 2, MaxFails: -1, Throttle: 7}}
-	want = job.Work{ID: "bag-1", Kind: job.Bag, Tasks: 8, Need: job.Resources{CPUs: 4}, Attempts: 3, MaxFails: -1, Throttle: 7,
-		Alloc: p.Alloc, More: p.More, Scout: 4, TaskTime: 5, ReduceTime: 6, TaskMean: 3, ReduceMean: 4}
+	want = job.Work{ID: "bag-1", Kind: job.Bag, Tasks: 8, Alloc: p.Alloc, Course: p.Course, Terms: job.Terms{Need: job.Resources{CPUs: 4}, Attempts: 3, MaxFails: -1, Throttle: 7}}
 	if got := Work(bag, p); !reflect.DeepEqual(got, want) {
 		t.Errorf("bag: %+v, want %+v", got, want)
 	}
-	resume := engine.Resume{Job: "bag-1", Failed: true, Terms: &job.Terms{Need: job.Resources{CPUs: 4}, Attempts: 3, MaxFails: -1, Throttle: 7}, Alloc: p.Alloc, More: p.More, Scout: 4, TaskTime: 5, ReduceTime: 6, TaskMean: 3, ReduceMean: 4}
+	resume := engine.Resume{JobResumed: event.JobResumed{Job: "bag-1", Failed: true, Terms: &want.Terms, Alloc: p.Alloc, Course: p.Course}}
 	if got := Resume(bag, true, p); !reflect.DeepEqual(got, resume) {
 		t.Errorf("resume: %+v, want %+v", got, resume)
 	}
@@ -43,7 +42,7 @@ func TestWork(t *testing.T) {
 // TestPlanned: what only the user can mend is told without a time to try again.
 func TestPlanned(t *testing.T) {
 	p := planned()
-	want := engine.Planned{JobPlanned: event.JobPlanned{Job: "mr-1", Scout: 4, TaskTime: 5, ReduceTime: 6, TaskMean: 3, ReduceMean: 4, Decision: "so"}, Allocs: append([]job.AllocRequest{p.Alloc}, p.More...)}
+	want := engine.Planned{JobPlanned: event.JobPlanned{Job: "mr-1", Scout: 4, TaskTimes: p.TaskTimes, Decision: "so"}, Allocs: append([]job.AllocRequest{p.Alloc}, p.More...)}
 	if got := Planned("mr-1", 100, p, nil); !reflect.DeepEqual(got, want) {
 		t.Errorf("%+v, want %+v", got, want)
 	}

@@ -19,7 +19,7 @@ func TestEtaSteadyBag(t *testing.T) {
 		seq++
 		j.Apply(event.Entry{Seq: seq, At: now, Record: r})
 	}
-	apply(event.JobSubmitted{Work: job.Work{ID: "b-1", Kind: job.Bag, Tasks: tasks, Attempts: 1}})
+	apply(event.JobSubmitted{Work: job.Work{ID: "b-1", Kind: job.Bag, Tasks: tasks, Terms: job.Terms{Attempts: 1}}})
 	start := func(task int) {
 		a := job.Attempt{Job: "b-1", Task: task, N: 1}
 		apply(event.AttemptStarted{Attempt: a, Node: "a1/0"})
@@ -67,7 +67,7 @@ func TestEtaSteadyBag(t *testing.T) {
 // TestEtaFromPrediction: while tasks tell nothing, the prediction's upper bound stands in.
 func TestEtaFromPrediction(t *testing.T) {
 	j := New(Info{ID: "b-1", Predicted: &Prediction{LowSeconds: 5, UpSeconds: 9}})
-	j.Apply(event.Entry{Seq: 1, At: 1e9, Record: event.JobSubmitted{Work: job.Work{ID: "b-1", Kind: job.Bag, Tasks: 2, Attempts: 1}}})
+	j.Apply(event.Entry{Seq: 1, At: 1e9, Record: event.JobSubmitted{Work: job.Work{ID: "b-1", Kind: job.Bag, Tasks: 2, Terms: job.Terms{Attempts: 1}}}})
 	j.Apply(event.Entry{Seq: 2, At: 2e9, Record: event.AttemptStarted{Attempt: job.Attempt{Job: "b-1", Task: 0, N: 1}}})
 	for at, want := range map[job.Time]string{5e9: "6 prediction", 20e9: "unknown "} {
 		v := j.View(at)
@@ -97,7 +97,7 @@ func BenchmarkApply(b *testing.B) {
 		b.Run(fmt.Sprint(tasks), func(b *testing.B) {
 			b.ReportAllocs()
 			j := New(Info{ID: "b-1"})
-			j.Apply(event.Entry{Seq: 1, At: 1, Record: event.JobSubmitted{Work: job.Work{ID: "b-1", Kind: job.Bag, Tasks: tasks, Attempts: 1}}})
+			j.Apply(event.Entry{Seq: 1, At: 1, Record: event.JobSubmitted{Work: job.Work{ID: "b-1", Kind: job.Bag, Tasks: tasks, Terms: job.Terms{Attempts: 1}}}})
 			stats := []job.PhaseStat{{Phase: job.PhaseFetch}, {Phase: job.PhaseCompute, End: 1e6}, {Phase: job.PhaseStore}}
 			for i := 0; b.Loop(); i++ {
 				a := job.Attempt{Job: "b-1", Task: i % tasks, N: i/tasks + 1}
@@ -121,7 +121,7 @@ func TestEtaUnseenPhase(t *testing.T) {
 	}
 	try := func(task int) job.Attempt { return job.Attempt{Job: "mr-1", Task: task, N: 1} }
 	now := job.Time(1e9)
-	apply(now, event.JobSubmitted{Work: job.Work{ID: "mr-1", Kind: job.MapReduce, Tasks: 1, Reduces: reduces, Attempts: 1, ReduceAttempts: 1}})
+	apply(now, event.JobSubmitted{Work: job.Work{ID: "mr-1", Kind: job.MapReduce, Tasks: 1, Reduces: reduces, Terms: job.Terms{Attempts: 1, ReduceAttempts: 1}}})
 	apply(now, event.AttemptStarted{Attempt: try(0), Node: "a1/0"})
 	apply(now, event.AttemptEnded{Attempt: try(0), Outcome: event.Done})
 	const done = 20

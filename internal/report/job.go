@@ -135,7 +135,7 @@ func (j *Job) submit(at job.Time, w job.Work) {
 }
 
 func (j *Job) resume(at job.Time, r event.JobResumed) {
-	j.work.SetTerms(r.Terms)
+	r.Change(&j.work)
 	j.state, j.reason, j.code = event.StateQueued, "", job.CodeFailed
 	j.runBegan, j.runStarted, j.ended = at, 0, 0
 	j.tasks.renew(r.Failed || j.work.Kind == job.MapReduce)

@@ -30,7 +30,7 @@ type history struct {
 
 func newHistory(t *rapid.T) *history {
 	h := &history{phase: map[job.Attempt]int{}, started: map[int]int{}, done: map[int]bool{}, fails: map[int]int{}, lost: map[job.Attempt]bool{}}
-	h.work = job.Work{ID: "j-1", Kind: job.Bag, Tasks: rapid.IntRange(1, 6).Draw(t, "tasks"), MaxFails: -1}
+	h.work = job.Work{ID: "j-1", Kind: job.Bag, Tasks: rapid.IntRange(1, 6).Draw(t, "tasks"), Terms: job.Terms{MaxFails: -1}}
 	h.work.Attempts = rapid.IntRange(1, 3).Draw(t, "attempts")
 	if rapid.Bool().Draw(t, "mapreduce") {
 		h.work.Kind, h.work.ReduceAttempts = job.MapReduce, h.work.Attempts

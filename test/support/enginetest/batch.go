@@ -68,11 +68,11 @@ func (l *Ledger) applyBatch(e event.Entry) {
 	case event.NodeJoined:
 		b.shared[r.Node] = r.Outputs != ""
 	case event.JobSubmitted:
-		l.hint(r.Work.ID, r.Work.TaskTime, r.Work.ReduceTime, append(r.Work.More, r.Work.Alloc))
+		l.hint(r.Work.ID, r.Work.TaskTimes, append(r.Work.More, r.Work.Alloc))
 	case event.JobResumed:
-		l.hint(r.Job, r.TaskTime, r.ReduceTime, append(r.More, r.Alloc))
+		l.hint(r.Job, r.TaskTimes, append(r.More, r.Alloc))
 	case event.JobPlanned:
-		l.hint(r.Job, r.TaskTime, r.ReduceTime, nil)
+		l.hint(r.Job, r.TaskTimes, nil)
 		l.took(kindID{r.Job, false}).most, l.took(kindID{r.Job, true}).most = r.Most, r.Most
 	case event.AttemptStarted:
 		l.startedIn(e.At, r)
@@ -102,8 +102,8 @@ func (l *Ledger) took(k kindID) *took {
 }
 
 // hint takes in what a plan expects tasks to take; none, if it asks for too little time itself.
-func (l *Ledger) hint(id job.ID, tasks, reduces time.Duration, rs []job.AllocRequest) {
-	for i, d := range []time.Duration{tasks, reduces} {
+func (l *Ledger) hint(id job.ID, times job.TaskTimes, rs []job.AllocRequest) {
+	for i, d := range times.Upper() {
 		k := l.took(kindID{id, i == 1})
 		if rs == nil && d == 0 {
 			continue

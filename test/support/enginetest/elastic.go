@@ -196,7 +196,7 @@ func (w *World) answerClear() {
 
 // place decides what a job asks for.
 func (w *World) place(work *job.Work) {
-	work.Alloc, work.More, work.Scout, work.TaskTime, work.ReduceTime = w.shape(*work), nil, 0, 0, 0
+	work.Alloc, work.Course = w.shape(*work), job.Course{}
 	work.TaskMean, work.ReduceMean = time.Duration(w.choose(3))*time.Second, time.Duration(w.choose(3))*time.Minute
 	if w.choose(2) == 0 {
 		return
@@ -229,8 +229,7 @@ func (w *World) request1(work job.Work) job.AllocRequest {
 func (w *World) resume(id job.ID, failed bool) {
 	work := w.work(id)
 	w.place(&work)
-	w.step(engine.Resume{Job: id, Failed: failed, Alloc: work.Alloc, More: work.More, Scout: work.Scout,
-		TaskTime: work.TaskTime, ReduceTime: work.ReduceTime, TaskMean: work.TaskMean, ReduceMean: work.ReduceMean})
+	w.step(engine.Resume{JobResumed: event.JobResumed{Job: id, Failed: failed, Alloc: work.Alloc, Course: work.Course}})
 }
 
 // settle lets time pass when all jobs are done, and checks that all is given back and cleared.

@@ -194,8 +194,8 @@ func (w *World) shape(work job.Work) job.AllocRequest {
 func (w *World) Submit() {
 	n := len(w.jobs) + 1
 	work := job.Work{
-		ID: job.ID(fmt.Sprintf("bag-%d", n)), Kind: job.Bag, Tasks: w.choose(12), Attempts: 1 + w.choose(3),
-		Need: job.Resources{CPUs: 1 + w.choose(2), Mem: int64(w.choose(5))}, MaxFails: w.choose(4) - 1, Throttle: w.choose(4),
+		ID: job.ID(fmt.Sprintf("bag-%d", n)), Kind: job.Bag, Tasks: w.choose(12),
+		Terms: job.Terms{Attempts: 1 + w.choose(3), Need: job.Resources{CPUs: 1 + w.choose(2), Mem: int64(w.choose(5))}, MaxFails: w.choose(4) - 1, Throttle: w.choose(4)},
 	}
 	if w.choose(2) == 0 {
 		work.ID, work.Kind, work.Throttle, work.MaxFails = job.ID(fmt.Sprintf("mr-%d", n)), job.MapReduce, 0, 0

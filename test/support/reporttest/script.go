@@ -110,7 +110,7 @@ func (s *Script) submit(a *args) event.Record {
 	s.kind, s.maps = job.Kind(a.word(0)), int(a.size("tasks"))
 	return event.JobSubmitted{Work: job.Work{
 		ID: s.id, Name: a.text("name"), Kind: s.kind, Tasks: s.maps, Reduces: int(a.size("reduces")),
-		Attempts: max(int(a.size("attempts")), 1), ReduceAttempts: max(int(a.size("attempts")), 1), MaxFails: -1,
+		Terms: job.Terms{Attempts: max(int(a.size("attempts")), 1), ReduceAttempts: max(int(a.size("attempts")), 1), MaxFails: -1},
 		Alloc: request(a),
 	}}
 }
