@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"berth/internal/job"
+	"berth/internal/probe"
 )
 
 const (
@@ -143,8 +144,13 @@ func newOwnerID() string {
 // replaced under a live coordinator, the owner file is watched for a while.
 func (h Home) yield(host string) error {
 	first := h.Owner()
-	if first == nil || first.Host == host && (first.PID == os.Getpid() || !processLives(first.PID)) {
+	if first == nil {
 		return nil
+	}
+	if first.Host == host {
+		if _, alive := probe.Find(first.PID); !alive || first.PID == os.Getpid() {
+			return nil
+		}
 	}
 	for waited := time.Duration(0); waited < ownerPatience; waited += ownerBeat / 4 {
 		time.Sleep(ownerBeat / 4)

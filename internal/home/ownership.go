@@ -1,11 +1,9 @@
 package home
 
 import (
-	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"os"
 	"sync"
@@ -180,20 +178,4 @@ func (w *Ownership) renew(o Owner) error {
 		err = cerr
 	}
 	return err
-}
-
-// processLives reports whether a process of this machine runs or is stopped. One that died and
-// whose parent has not noticed does not count.
-func processLives(pid int) bool {
-	f, err := os.Open(fmt.Sprintf("/proc/%d/stat", pid))
-	if err != nil {
-		return false
-	}
-	defer func() { _ = f.Close() }()
-	b, err := io.ReadAll(f)
-	if err != nil {
-		return false
-	}
-	_, rest, ok := bytes.Cut(b[max(0, bytes.LastIndexByte(b, ')')):], []byte(") ")) // the name may hold anything
-	return ok && len(rest) > 0 && rest[0] != 'Z' && rest[0] != 'X'
 }

@@ -2,6 +2,7 @@ package job
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -87,6 +88,22 @@ func (e *envList) addAll(vars []string) {
 			e.set(name, value)
 		}
 	}
+}
+
+// Getenv returns the value of a variable in a list of NAME=VALUE, "" without one.
+func Getenv(env []string, name string) string {
+	value, _ := LookupEnv(env, name)
+	return value
+}
+
+// LookupEnv returns the value of a variable in a list of NAME=VALUE; of several the last.
+func LookupEnv(env []string, name string) (value string, ok bool) {
+	for _, kv := range slices.Backward(env) {
+		if n, value, ok := strings.Cut(kv, "="); ok && n == name {
+			return value, true
+		}
+	}
+	return "", false
 }
 
 // job sets what is the same for all tasks of the job.

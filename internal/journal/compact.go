@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 
+	"berth/internal/disk"
 	"berth/internal/event"
 	"berth/internal/job"
 )
@@ -56,7 +57,7 @@ func compact(path string, keep func(event.Entry) bool) (rec Recovery, err error)
 	if err := os.Rename(path+compacted, path); err != nil {
 		return rec, err
 	}
-	return rec, syncDir(filepath.Dir(path))
+	return rec, disk.Sync(filepath.Dir(path))
 }
 
 // remove removes a file that need not be there.

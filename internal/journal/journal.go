@@ -8,6 +8,7 @@ import (
 	"sync"
 	"syscall"
 
+	"berth/internal/disk"
 	"berth/internal/event"
 	"berth/internal/job"
 )
@@ -50,7 +51,7 @@ func Create(path string) (*Journal, error) {
 		return nil, ioError(path, "create the journal", err)
 	}
 	j := &Journal{path: path, f: f}
-	if err := errors.Join(j.begin(), syncDir(filepath.Dir(path))); err != nil {
+	if err := errors.Join(j.begin(), disk.Sync(filepath.Dir(path))); err != nil {
 		return nil, errors.Join(ioError(path, "create the journal", err), f.Close(), os.Remove(path))
 	}
 	return j, nil
@@ -203,15 +204,6 @@ func (j *Journal) Close() error {
 	}
 	j.closed = true
 	return errors.Join(err, j.f.Close())
-}
-
-// syncDir makes the entries of a directory durable.
-func syncDir(dir string) error {
-	d, err := os.Open(dir)
-	if err != nil {
-		return err
-	}
-	return errors.Join(d.Sync(), d.Close())
 }
 
 // ioError says what could not be done and, for a full disk, how to go on.

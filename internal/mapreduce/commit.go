@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 
+	"berth/internal/disk"
 	"berth/internal/job"
 )
 
@@ -77,7 +78,7 @@ func CommitJob(spec *job.MapReduceSpec, maps int) error {
 	if err := errors.Join(file.Sync(), file.Close()); err != nil {
 		return outputError(success, err)
 	}
-	return syncDir(spec.Output)
+	return outputError(spec.Output, disk.Sync(spec.Output))
 }
 
 // checkParts sees to it that every part is there. Of a lazy output none need be.

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"syscall"
 
+	"berth/internal/disk"
 	"berth/internal/job"
 )
 
@@ -161,7 +162,7 @@ func (o *Output) Commit() error {
 		return outputError(o.final, err)
 	}
 	o.removeAside()
-	return syncDir(filepath.Dir(o.final))
+	return outputError(o.final, disk.Sync(filepath.Dir(o.final)))
 }
 
 // Abort drops what was written. A committed part stays.
@@ -205,13 +206,4 @@ func outputError(path string, err error) error {
 		e.Class, e.Do = job.User, "choose an output folder that you may write to"
 	}
 	return e
-}
-
-// syncDir makes the names in a folder durable.
-func syncDir(path string) error {
-	dir, err := os.Open(path)
-	if err != nil {
-		return outputError(path, err)
-	}
-	return outputError(path, errors.Join(dir.Sync(), dir.Close()))
 }

@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 
+	"berth/internal/disk"
 	"berth/internal/job"
 )
 
@@ -36,7 +37,7 @@ func promote(from, to, skipped string) error {
 		case e.IsDir():
 			err = promoteDir(source, target)
 		case e.Type().IsRegular():
-			err = errors.Join(syncFile(source), os.Rename(source, target))
+			err = errors.Join(disk.Sync(source), os.Rename(source, target))
 		default:
 			err = os.Rename(source, target)
 		}
@@ -54,13 +55,5 @@ func promoteDir(from, to string) error {
 	if err := promote(from, to, ""); err != nil {
 		return err
 	}
-	return errors.Join(syncDir(to), os.Remove(from))
-}
-
-func syncFile(path string) error {
-	f, err := os.Open(path)
-	if err != nil {
-		return err
-	}
-	return errors.Join(f.Sync(), f.Close())
+	return errors.Join(disk.Sync(to), os.Remove(from))
 }

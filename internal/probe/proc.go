@@ -9,6 +9,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"berth/internal/job"
 )
 
 // tick is the unit of CPU times in /proc/PID/stat. The kernel shows them in
@@ -25,8 +27,18 @@ type Usage struct {
 // Process is one line of the process table.
 type Process struct {
 	PID, Group int
-	State      byte // R, S, D, Z, …
+	State      byte  // R, S, D, Z, …
+	Start      int64 // when it began, in clock ticks since boot; with PID it names a process for good
 	Usage
+}
+
+// ended reports whether the process has ended and waits for its parent to notice.
+func (p Process) ended() bool { return p.State == 'Z' || p.State == 'X' }
+
+// Find returns a process of this machine that runs or is stopped, false without one.
+func Find(pid int) (Process, bool) {
+	p, ok := readStat(pid, make([]byte, 1024))
+	return p, ok && !p.ended()
 }
 
 // Processes returns the process table of this machine (proc(5)). Processes that
@@ -54,7 +66,7 @@ func Groups() (map[int]Usage, error) {
 	}
 	groups := make(map[int]Usage)
 	for _, p := range list {
-		if p.State == 'Z' {
+		if p.ended() {
 			continue
 		}
 		u := groups[p.Group]
@@ -113,6 +125,7 @@ func parseStat(pid int, line []byte) (Process, bool) {
 		return v
 	}
 	p := Process{PID: pid, Group: int(field(5)), State: f[0][0]}
+	p.Start = field(22)
 	p.CPU = time.Duration(field(14)+field(15)+field(16)+field(17)) * tick
 	p.RSS = field(24) * int64(os.Getpagesize())
 	p.Procs = 1
@@ -180,7 +193,7 @@ func WithEnv(variable string, also func(lookup func(name string) (value string, 
 			continue
 		}
 		env := environ(pid)
-		if slices.Contains(env, variable) && (also == nil || also(func(name string) (string, bool) { return lookup(env, name) })) {
+		if slices.Contains(env, variable) && (also == nil || also(func(name string) (string, bool) { return job.LookupEnv(env, name) })) {
 			found = append(found, pid)
 		}
 	}
@@ -195,13 +208,4 @@ func environ(pid int) []string {
 		return nil
 	}
 	return strings.Split(string(env), "\x00")
-}
-
-func lookup(env []string, name string) (value string, ok bool) {
-	for _, kv := range env {
-		if value, ok = strings.CutPrefix(kv, name+"="); ok {
-			return value, true
-		}
-	}
-	return "", false
 }

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io"
 	"os/user"
-	"slices"
 	"strings"
 
 	"berth/internal/job"
@@ -197,7 +196,7 @@ const maxValue = 1 << 16
 func (c *configuration) variable(name string) (string, bool) {
 	if v, ok := strings.CutPrefix(name, "env."); ok {
 		v, fallback, _ := strings.Cut(v, "-")
-		value, known := lookup(c.env, v)
+		value, known := job.LookupEnv(c.env, v)
 		if !known && fallback != "" {
 			return strings.TrimPrefix(fallback, "-"), true
 		}
@@ -212,7 +211,7 @@ func (c *configuration) variable(name string) (string, bool) {
 
 // userName returns the user's name, also where the environment does not say it.
 func (c *configuration) userName() (string, bool) {
-	if name, known := lookup(c.env, "USER"); known && name != "" {
+	if name, known := job.LookupEnv(c.env, "USER"); known && name != "" {
 		return name, true
 	}
 	u, err := user.Current()
@@ -220,16 +219,6 @@ func (c *configuration) userName() (string, bool) {
 		return "", false
 	}
 	return u.Username, true
-}
-
-// lookup returns the value of an environment variable; of several the last.
-func lookup(env []string, name string) (string, bool) {
-	for _, kv := range slices.Backward(env) {
-		if n, value, ok := strings.Cut(kv, "="); ok && n == name {
-			return value, true
-		}
-	}
-	return "", false
 }
 
 // all returns the keys for the tasks' environment, in every spelling.

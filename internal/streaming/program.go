@@ -18,7 +18,7 @@ import (
 // where tasks run on other machines, nor without a PATH.
 func (b *builder) checkProgram(where string, words []string) error {
 	program := words[0]
-	if _, known := lookup(b.env, "PATH"); !known || b.spec.Request.On == "slurm" {
+	if _, known := job.LookupEnv(b.env, "PATH"); !known || b.spec.Request.On == "slurm" {
 		return nil
 	}
 	if shipped, exactly := b.shippedFile(program); shipped != "" {
@@ -116,7 +116,7 @@ func (b *builder) checkInterpreter(where, file, line string) error {
 
 // onPath reports whether tasks find a program on their PATH.
 func (b *builder) onPath(program string) bool {
-	dirs, _ := lookup(slices.Concat(b.env, b.mr.CmdEnv), "PATH")
+	dirs := job.Getenv(slices.Concat(b.env, b.mr.CmdEnv), "PATH")
 	for _, dir := range filepath.SplitList(dirs) {
 		if info, err := os.Stat(filepath.Join(dir, program)); err == nil && info.Mode().IsRegular() && info.Mode()&0o111 != 0 {
 			return true

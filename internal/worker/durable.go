@@ -7,6 +7,8 @@ import (
 	"sync"
 
 	"golang.org/x/sys/unix"
+
+	"berth/internal/disk"
 )
 
 // maxSingly is up to how many outputs are synced one by one. More are synced with all that
@@ -30,7 +32,7 @@ type durable struct {
 }
 
 func newDurable() *durable {
-	return &durable{syncFile: syncFile, syncDisk: syncDisk, disks: make(map[uint64]string)}
+	return &durable{syncFile: disk.SyncPlain, syncDisk: disk.SyncFileSystem, disks: make(map[uint64]string)}
 }
 
 // note takes up an output that was put into place.
@@ -94,20 +96,4 @@ func (d *durable) each(files []string) error {
 		}
 	}
 	return errors.Join(errs...)
-}
-
-func syncFile(path string) error { return withFile(path, unix.Fsync) }
-func syncDisk(dir string) error  { return withFile(dir, unix.Syncfs) }
-
-// withFile calls f with a descriptor of a file or folder.
-func withFile(path string, f func(fd int) error) error {
-	fd, err := open(path, unix.O_RDONLY|unix.O_NOFOLLOW|unix.O_NONBLOCK)
-	if err == nil {
-		err = f(fd)
-		_ = unix.Close(fd) // nothing was written through it
-	}
-	if err != nil {
-		return &fs.PathError{Op: "sync", Path: path, Err: err}
-	}
-	return nil
 }

@@ -9,6 +9,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"berth/internal/disk"
 	"berth/internal/event"
 	"berth/internal/wire"
 )
@@ -18,7 +19,7 @@ func TestOutputsAreSynced(t *testing.T) {
 	dir := t.TempDir()
 	var got []string
 	d := newDurable()
-	d.syncFile = func(path string) error { got = append(got, "file "+filepath.Base(path)); return syncFile(path) }
+	d.syncFile = func(path string) error { got = append(got, "file "+filepath.Base(path)); return disk.SyncPlain(path) }
 	d.syncDisk = func(string) error { got = append(got, "disk"); return nil }
 	put := func(n int) {
 		t.Helper()

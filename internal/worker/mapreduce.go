@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"strconv"
 
+	"berth/internal/disk"
 	"berth/internal/event"
 	"berth/internal/job"
 	"berth/internal/mapreduce"
@@ -46,7 +47,7 @@ func (w *worker) runMapReduce(a *attempt) {
 	if err != nil && a.killed() == nil && w.judge(err).outcome == event.Failed {
 		tail = t.debug(err, tail)
 	}
-	if rerr := removeTree(t.dir); rerr != nil {
+	if rerr := disk.RemoveTree(t.dir); rerr != nil {
 		w.log.Warn("an attempt's scratch folder stays", "dir", t.dir, "err", rerr)
 	}
 	w.finish(a, err, tail)
@@ -66,7 +67,7 @@ func (t *streamTask) conf(key, missing string) string {
 
 // run makes the task's folder and runs it.
 func (t *streamTask) run() error {
-	if err := removeTree(t.dir); err != nil { // of an attempt of that number that an earlier worker had
+	if err := disk.RemoveTree(t.dir); err != nil { // of an attempt of that number that an earlier worker had
 		return scratchFailure(t.dir, err)
 	}
 	if err := t.a.work.furnish(t.cwd); err != nil {

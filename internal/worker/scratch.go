@@ -16,6 +16,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"berth/internal/disk"
 	"berth/internal/job"
 	"berth/internal/private"
 	"berth/internal/probe"
@@ -192,7 +193,7 @@ func (s *scratch) clear() error {
 		if path == s.lock.Name() || path == s.outputs() {
 			continue
 		}
-		if err := removeTree(path); err != nil {
+		if err := disk.RemoveTree(path); err != nil {
 			return scratchError(path, "cannot remove what an earlier worker left", err)
 		}
 	}
@@ -211,7 +212,7 @@ func (s *scratch) removeAbandoned(log *slog.Logger) {
 			continue
 		}
 		log.Info("scratch folder of an allocation that is over is removed", "dir", filepath.Dir(path))
-		if err := removeTree(filepath.Dir(path)); err != nil {
+		if err := disk.RemoveTree(filepath.Dir(path)); err != nil {
 			log.Warn("scratch folder stays", "dir", filepath.Dir(path), "err", err)
 		}
 	}
@@ -246,28 +247,11 @@ func (s *scratch) remove() error {
 	if s.shared {
 		return s.clear()
 	}
-	err := removeTree(s.dir)
+	err := disk.RemoveTree(s.dir)
 	if s.lent {
 		_ = os.Remove(s.root) // where other nodes have nothing in it
 	}
 	return err
-}
-
-// removeTree removes a folder and all in it, also where a task took away its own rights.
-func removeTree(dir string) error {
-	err := os.RemoveAll(dir)
-	if err == nil || !errors.Is(err, fs.ErrPermission) {
-		return err
-	}
-	walk := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
-		if d != nil && d.IsDir() {
-			if os.Chmod(path, 0o700) == nil && err != nil {
-				return nil // readable now; RemoveAll looks again
-			}
-		}
-		return nil
-	})
-	return errors.Join(walk, os.RemoveAll(dir))
 }
 
 func hash64(s string) uint64 {

@@ -8,7 +8,10 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/google/renameio/v2"
+
 	"berth/internal/archive"
+	"berth/internal/disk"
 	"berth/internal/job"
 )
 
@@ -83,7 +86,7 @@ func (wk *work) unpackOnce(f job.ShipFile, target string) error {
 
 func unpackAside(file, target string) error {
 	part := target + ".part"
-	if err := errors.Join(removeTree(part), os.MkdirAll(part, 0o700)); err != nil {
+	if err := errors.Join(disk.RemoveTree(part), os.MkdirAll(part, 0o700)); err != nil {
 		return scratchFailure(part, err)
 	}
 	if err := archive.Unpack(file, part); err != nil {
@@ -156,7 +159,7 @@ func (wk *work) makeExecutable(path, dir string) error {
 	return nil
 }
 
-// copyProgram writes aside and renames, so that the file that is run was never open for writing under its name.
+// copyProgram puts the copy into place whole, so that the file that is run was never open for writing under its name.
 func copyProgram(from, to string) error {
 	text, err := os.ReadFile(from)
 	if err != nil {
@@ -165,8 +168,5 @@ func copyProgram(from, to string) error {
 	if err := os.MkdirAll(filepath.Dir(to), 0o700); err != nil {
 		return err
 	}
-	if err := os.WriteFile(to+".part", text, 0o700); err != nil {
-		return err
-	}
-	return os.Rename(to+".part", to)
+	return renameio.WriteFile(to, text, 0o700)
 }

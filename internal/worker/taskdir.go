@@ -7,6 +7,8 @@ import (
 	"sync"
 
 	"golang.org/x/sys/unix"
+
+	"berth/internal/disk"
 )
 
 // taskDirs lends each bag task a private, empty folder (BERTH_TASK_DIR).
@@ -54,5 +56,5 @@ func (t *taskDirs) give(dir string) error {
 		t.mu.Unlock()
 		return nil
 	}
-	return removeTree(dir)
+	return disk.RemoveTree(dir)
 }

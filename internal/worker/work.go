@@ -119,39 +119,26 @@ func (wk *work) kind(task int) job.TaskKind {
 	}
 }
 
+// threads is the variable that tells programs how many threads to use.
+const threads = "OMP_NUM_THREADS"
+
 // taskEnv returns the user's environment with what berth tells each of its tasks:
 // own, the node's cookie, and how many threads to use, for programs that would else
 // start one for each core of the machine. A name is there once only, since which of
 // two a program sees is up to it. What an outer berth told its task is taken out.
 func taskEnv(user []string, cpus int, cookie string, own ...string) []string {
-	own = append(own, cookie)
-	env := make([]string, 0, len(user)+len(own)+2)
-	threads, batch := false, ""
+	own = append(own, cookie, taskBatchJob+"="+job.Getenv(user, batchJob))
+	if _, set := job.LookupEnv(user, threads); !set {
+		own = append(own, threads+"="+strconv.Itoa(cpus))
+	}
+	env := make([]string, 0, len(user)+len(own))
 	for _, kv := range user {
-		if id, is := strings.CutPrefix(kv, batchJob+"="); is {
-			batch = id
-		}
-		if strings.HasPrefix(kv, "BERTH_") || strings.HasPrefix(kv, "SLURM_ARRAY_TASK_ID=") || shadowed(kv, own) {
-			continue
-		}
-		threads = threads || strings.HasPrefix(kv, "OMP_NUM_THREADS=")
-		env = append(env, kv)
-	}
-	if !threads {
-		env = append(env, "OMP_NUM_THREADS="+strconv.Itoa(cpus))
-	}
-	return append(append(env, own...), taskBatchJob+"="+batch)
-}
-
-// shadowed reports whether a variable of that name is among the others.
-func shadowed(kv string, others []string) bool {
-	name, _, _ := strings.Cut(kv, "=")
-	for _, o := range others {
-		if strings.HasPrefix(o, name) && strings.HasPrefix(o[len(name):], "=") {
-			return true
+		name, _, _ := strings.Cut(kv, "=")
+		if _, replaced := job.LookupEnv(own, name); !replaced && !strings.HasPrefix(name, "BERTH_") && name != "SLURM_ARRAY_TASK_ID" {
+			env = append(env, kv)
 		}
 	}
-	return false
+	return append(env, own...)
 }
 
 // lookPath finds a command as execvp(3) does: a name with a slash is a path, any
@@ -168,7 +155,11 @@ func (wk *work) lookPath(name, dir string, env []string) (string, error) {
 	if name == "" {
 		return "", failed("the command is empty")
 	}
-	for _, folder := range filepath.SplitList(envValue(env, "PATH", defaultPath)) {
+	path, set := job.LookupEnv(env, "PATH")
+	if !set {
+		path = defaultPath
+	}
+	for _, folder := range filepath.SplitList(path) {
 		if !filepath.IsAbs(folder) {
 			folder = filepath.Join(dir, folder)
 		}
@@ -190,12 +181,3 @@ func (wk *work) forgetPaths() {
 
 // defaultPath is where commands are looked for without PATH (execvp(3)).
 const defaultPath = "/bin:/usr/bin"
-
-func envValue(env []string, name, missing string) string {
-	for i := len(env) - 1; i >= 0; i-- {
-		if v, ok := strings.CutPrefix(env[i], name+"="); ok {
-			return v
-		}
-	}
-	return missing
-}

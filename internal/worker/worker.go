@@ -16,6 +16,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"berth/internal/disk"
 	"berth/internal/event"
 	"berth/internal/job"
 	"berth/internal/mapreduce"
@@ -256,7 +257,7 @@ func (w *worker) forget(id job.ID) {
 // removeScratch removes what is on disk of a job. While attempts of it run, the
 // last of them does that when it ends.
 func (w *worker) removeScratch(id job.ID) {
-	if err := removeTree(w.scratch.job(id)); err != nil {
+	if err := disk.RemoveTree(w.scratch.job(id)); err != nil {
 		w.log.Warn("scratch folder of a job stays", "job", id, "err", err)
 	}
 }

@@ -8,7 +8,6 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strconv"
-	"strings"
 	"syscall"
 	"time"
 
@@ -18,6 +17,7 @@ import (
 	"berth/internal/home"
 	"berth/internal/job"
 	"berth/internal/private"
+	"berth/internal/probe"
 )
 
 // alloc is an allocation that has begun: its share of the machine and its workers.
@@ -96,7 +96,8 @@ func (d *Driver) start(a *alloc, rank int) (*exec.Cmd, error) {
 	if err := cmd.Start(); err != nil {
 		return nil, &job.Error{Class: job.Fatal, Where: d.opts.Exe, What: "cannot start a worker", Err: err}
 	}
-	line := fmt.Sprintf("%d %s\n", cmd.Process.Pid, startTime(cmd.Process.Pid))
+	p, _ := probe.Find(cmd.Process.Pid) // it may have ended
+	line := fmt.Sprintf("%d %d\n", cmd.Process.Pid, p.Start)
 	if err := os.WriteFile(a.pidFile(rank), []byte(line), 0o600); err != nil {
 		_ = cmd.Process.Kill() // nobody could find it again
 		_ = cmd.Wait()
@@ -111,34 +112,19 @@ func (a *alloc) find(rank int) (pid, pidfd int, alive bool) {
 	if err != nil {
 		return 0, -1, false
 	}
-	var born string
-	if _, err := fmt.Sscanf(string(b), "%d %s", &pid, &born); err != nil {
+	var born int64
+	if _, err := fmt.Sscanf(string(b), "%d %d", &pid, &born); err != nil {
 		return 0, -1, false
 	}
 	fd, err := unix.PidfdOpen(pid, 0)
 	if err != nil {
 		return 0, -1, false
 	}
-	if startTime(pid) != born { // the number was given to another process
+	if p, alive := probe.Find(pid); !alive || p.Start != born { // the number was given to another process
 		_ = unix.Close(fd)
 		return 0, -1, false
 	}
 	return pid, fd, true
-}
-
-// startTime returns when a process began, in clock ticks since boot, "" where it
-// is not there or is a zombie. With its id it names a process for good.
-func startTime(pid int) string {
-	b, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
-	if err != nil {
-		return ""
-	}
-	// The name, in parentheses, may hold anything: count fields from behind it.
-	fields := strings.Fields(string(b[strings.LastIndexByte(string(b), ')')+1:]))
-	if len(fields) < 20 || fields[0] == "Z" {
-		return ""
-	}
-	return fields[19]
 }
 
 // awaitExit blocks until the process behind the descriptor has ended, and closes it.

@@ -17,6 +17,7 @@ import (
 	"berth/internal/engine"
 	"berth/internal/home"
 	"berth/internal/job"
+	"berth/internal/probe"
 	"berth/internal/worker"
 	"berth/test/support/drivertest"
 )
@@ -86,9 +87,6 @@ func TestMachine(t *testing.T) {
 	}
 	if len(m.CPUs) == 0 || m.Mem < 64<<20 || m.Host == "" {
 		t.Errorf("%+v", m)
-	}
-	if startTime(os.Getpid()) == "" || startTime(-1) != "" {
-		t.Error("the start time of processes is not read")
 	}
 }
 
@@ -164,7 +162,8 @@ func TestSweep(t *testing.T) {
 		a := &alloc{id: id, dir: filepath.Join(dir, string(id))}
 		err := os.Mkdir(a.dir, 0o700)
 		if err == nil {
-			err = os.WriteFile(a.pidFile(11), fmt.Appendf(nil, "%d %s\n", cmd.Process.Pid, startTime(cmd.Process.Pid)), 0o600)
+			p, _ := probe.Find(cmd.Process.Pid)
+			err = os.WriteFile(a.pidFile(11), fmt.Appendf(nil, "%d %d\n", p.PID, p.Start), 0o600)
 		}
 		if err != nil {
 			t.Fatal(err)
@@ -184,7 +183,7 @@ func TestSweep(t *testing.T) {
 	if left, err := os.ReadDir(dir); err != nil || len(left) != 1 || left[0].Name() != "a1" {
 		t.Errorf("folders %v, %v", left, err)
 	}
-	if startTime(known.Process.Pid) == "" {
+	if _, alive := probe.Find(known.Process.Pid); !alive {
 		t.Error("a worker in use was ended")
 	}
 	if err := Sweep(filepath.Join(dir, "none"), nil); err != nil {

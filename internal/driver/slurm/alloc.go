@@ -14,6 +14,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"berth/internal/disk"
 	"berth/internal/driver"
 	"berth/internal/home"
 	"berth/internal/job"
@@ -260,7 +261,7 @@ func (a *alloc) began() bool {
 // folder goes first: while the other is there it is found again.
 func (d *Driver) remove(a *alloc) error {
 	if scratch := a.scratchNoted(); scratch != "" {
-		if err := removeTree(scratch); err != nil {
+		if err := disk.RemoveTree(scratch); err != nil {
 			return fmt.Errorf("remove %s: %w", scratch, err)
 		}
 	}
@@ -268,21 +269,6 @@ func (d *Driver) remove(a *alloc) error {
 		return fmt.Errorf("remove %s: %w", a.dir, err)
 	}
 	return nil
-}
-
-// removeTree removes a folder and all in it, also where a task took away its own rights.
-func removeTree(dir string) error {
-	err := os.RemoveAll(dir)
-	if err == nil || !errors.Is(err, fs.ErrPermission) {
-		return err
-	}
-	_ = filepath.WalkDir(dir, func(path string, e fs.DirEntry, _ error) error {
-		if e != nil && e.IsDir() {
-			_ = os.Chmod(path, 0o700) // RemoveAll tells what is left
-		}
-		return nil
-	})
-	return os.RemoveAll(dir)
 }
 
 // backoff spaces out tries that fail.

@@ -88,7 +88,7 @@ func (c client) table(ctx context.Context, fields []string, args ...string) ([][
 // cluster: the commands are on PATH, or there is a configuration. Whether Slurm can be used
 // is another question (Available).
 func Here(env []string) bool {
-	if findProgram(env, "sbatch") != "" || lookup(env, "SLURM_CONF") != "" {
+	if findProgram(env, "sbatch") != "" || job.Getenv(env, "SLURM_CONF") != "" {
 		return true
 	}
 	_, err := os.Stat(defaultConfig)

@@ -210,9 +210,9 @@ func testEnvironment(t *testing.T, c *slurmtest.Cluster) {
 	b.poll("the worker runs", func() bool {
 		text, _ := os.ReadFile(path + ".env")
 		env = strings.Split(string(text), "\n")
-		return lookup(env, "SLURM_PROCID") == "0" && lookup(env, "PATH") != ""
+		return job.Getenv(env, "SLURM_PROCID") == "0" && job.Getenv(env, "PATH") != ""
 	})
-	if lookup(env, "SECRET") != "" || lookup(env, "SLURM_NTASKS") != "1" || !strings.HasPrefix(lookup(env, "PATH"), "/opt/mine:") || lookup(env, "HOME") != os.Getenv("HOME") {
+	if job.Getenv(env, "SECRET") != "" || job.Getenv(env, "SLURM_NTASKS") != "1" || !strings.HasPrefix(job.Getenv(env, "PATH"), "/opt/mine:") || job.Getenv(env, "HOME") != os.Getenv("HOME") {
 		t.Errorf("the worker's environment: %q", env)
 	}
 	var cfg driver.WorkerConfig

@@ -50,24 +50,14 @@ func jobEnv(env []string) []string {
 // variables that sbatch(1) knows. A request that says it itself wins.
 func BatchDefaults(env []string) job.Batch {
 	return job.Batch{
-		Partition: lookup(env, "SBATCH_PARTITION"), Account: lookup(env, "SBATCH_ACCOUNT"),
-		QOS: lookup(env, "SBATCH_QOS"), Constraint: lookup(env, "SBATCH_CONSTRAINT"),
+		Partition: job.Getenv(env, "SBATCH_PARTITION"), Account: job.Getenv(env, "SBATCH_ACCOUNT"),
+		QOS: job.Getenv(env, "SBATCH_QOS"), Constraint: job.Getenv(env, "SBATCH_CONSTRAINT"),
 	}
-}
-
-// lookup returns the last value of a variable, "" without one.
-func lookup(env []string, name string) string {
-	for _, kv := range slices.Backward(env) {
-		if value, ok := strings.CutPrefix(kv, name+"="); ok {
-			return value
-		}
-	}
-	return ""
 }
 
 // findProgram returns the path of a program by the PATH of env, "" where there is none.
 func findProgram(env []string, name string) string {
-	for _, dir := range filepath.SplitList(lookup(env, "PATH")) {
+	for _, dir := range filepath.SplitList(job.Getenv(env, "PATH")) {
 		path := filepath.Join(dir, name)
 		if st, err := os.Stat(path); filepath.IsAbs(path) && err == nil && st.Mode().IsRegular() && st.Mode()&0o111 != 0 {
 			return path

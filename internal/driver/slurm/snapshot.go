@@ -118,7 +118,7 @@ func userName(env []string) string {
 	if u, err := user.Current(); err == nil {
 		return u.Username
 	}
-	if name := lookup(env, "USER"); name != "" {
+	if name := job.Getenv(env, "USER"); name != "" {
 		return name
 	}
 	return strconv.Itoa(os.Getuid())

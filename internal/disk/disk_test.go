@@ -1,0 +1,53 @@
+package disk
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"golang.org/x/sys/unix"
+)
+
+// RemoveTree removes what tasks closed to themselves.
+func TestRemoveTree(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "a")
+	closed := filepath.Join(dir, "b", "c")
+	if err := os.MkdirAll(closed, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := errors.Join(os.Chmod(closed, 0), os.Chmod(filepath.Dir(closed), 0)); err != nil {
+		t.Fatal(err)
+	}
+	for range 2 { // the second time there is nothing
+		if err := RemoveTree(dir); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if _, err := os.Lstat(dir); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("the folder is there: %v", err)
+	}
+}
+
+// Files, folders and whole file systems are synced; SyncPlain follows no link and does not wait.
+func TestSync(t *testing.T) {
+	dir := t.TempDir()
+	file, link, fifo := filepath.Join(dir, "file"), filepath.Join(dir, "link"), filepath.Join(dir, "fifo")
+	if err := errors.Join(os.WriteFile(file, nil, 0o600), os.Symlink(file, link), unix.Mkfifo(fifo, 0o600)); err != nil {
+		t.Fatal(err)
+	}
+	for _, path := range []string{dir, file, link} {
+		if err := Sync(path); err != nil {
+			t.Error(err)
+		}
+	}
+	if err := errors.Join(SyncPlain(file), SyncFileSystem(dir)); err != nil {
+		t.Error(err)
+	}
+	if err := SyncPlain(link); !errors.Is(err, unix.ELOOP) {
+		t.Errorf("through a link: %v", err)
+	}
+	if err := SyncPlain(fifo); err == nil {
+		t.Error("a FIFO was synced")
+	}
+}
