@@ -8,8 +8,6 @@ import (
 	"strings"
 	"testing"
 	"testing/iotest"
-
-	"berth/internal/job"
 )
 
 // byByte copies its input one byte at a time, so that lines are cut everywhere.
@@ -93,52 +91,3 @@ func TestNoRecordsNoProgram(t *testing.T) {
 		t.Error("a program ran without a record")
 	}
 }
-
-// A mapper reads the records of KeyValueTextInputFormat as key, TAB, value, also where a
-// line has no TAB.
-func TestKeyValueInput(t *testing.T) {
-	const in = "nokey\nk\tv\n\n\tv\nlast"
-	for _, test := range []struct {
-		native, format, want string
-	}{
-		{"", "KeyValueTextInputFormat", "nokey\t\nk\tv\n\t\n\tv\nlast\t\n"},
-		{job.NativeIdentity, "KeyValueTextInputFormat", in + "\n"},
-		{"", "TextInputFormat", in + "\n"},
-	} {
-		c := newCluster(t, []byte(in))
-		c.spec.InputFormat, c.spec.Mapper.Native = test.format, test.native
-		for _, read := range []func(io.Reader) io.Reader{func(r io.Reader) io.Reader { return r }, iotest.OneByteReader, iotest.HalfReader} {
-			lines, err := OpenSplit(context.Background(), c.splits[0], c.spec, nil)
-			if err != nil {
-				t.Fatal(err)
-			}
-			got, err := io.ReadAll(read(lines))
-			if string(got) != test.want || err != nil || lines.Close() != nil {
-				t.Errorf("%+v: got %q, %v", test, got, err)
-			}
-		}
-	}
-	// The smallest reads cut everywhere.
-	r := &tabbedRange{source: newTextSource("a\nb\tc\n")}
-	var got []byte
-	for b := make([]byte, 1); ; {
-		n, err := r.Read(b)
-		got = append(got, b[:n]...)
-		if err != nil {
-			break
-		}
-	}
-	if string(got) != "a\t\nb\tc\n" {
-		t.Errorf("byte by byte: %q", got)
-	}
-}
-
-// textSource is a source over a text.
-type textSource struct{ io.Reader }
-
-func newTextSource(text string) textSource {
-	return textSource{iotest.HalfReader(strings.NewReader(text))}
-}
-
-func (textSource) Close() error { return nil }
-func (textSource) taken() int64 { return 0 }

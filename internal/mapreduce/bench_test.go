@@ -17,6 +17,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"berth/internal/job"
+	"berth/internal/mapreduce/hadoop"
 )
 
 // sortInput is n records of 100 bytes, printable and random.
@@ -200,7 +201,7 @@ func BenchmarkEntries(b *testing.B) {
 	input := sortInput(1_000_000)
 	mem := make([]byte, 160<<20)
 	var e []entry
-	buf := newBuffer(mem, maxLine, newLineFormat("", 1), onePartition, 1, ByteOrder)
+	buf := newBuffer(mem, maxLine, hadoop.NewLineFormat("", 1), nil, 1, hadoop.ByteOrder)
 	buf.flush = func(sorted []entry) error { return nil }
 	for b.Loop() {
 		b.StopTimer()

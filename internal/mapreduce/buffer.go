@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"berth/internal/job"
+	"berth/internal/mapreduce/hadoop"
 )
 
 // buffer takes the lines that a mapper or combiner writes, and calls flush with what
@@ -18,10 +19,10 @@ type buffer struct {
 	n    int    // entries
 	read int    // bytes asked of a reader at once
 
-	format    lineFormat
-	partition Partitioner
+	format    hadoop.LineFormat
+	partition hadoop.Partitioner
 	parts     int
-	cmp       Comparator
+	cmp       hadoop.Comparator
 	group     grouper
 
 	// flush writes out the sorted entries; the buffer is emptied after it.
@@ -58,7 +59,7 @@ func tooLong(from string, size, limit int) error {
 const maxBuffer = 1<<32 - 8
 
 // newBuffer makes a buffer for records of parts partitions, each of limit bytes at most.
-func newBuffer(mem []byte, limit int, format lineFormat, p Partitioner, parts int, cmp Comparator) *buffer {
+func newBuffer(mem []byte, limit int, format hadoop.LineFormat, p hadoop.Partitioner, parts int, cmp hadoop.Comparator) *buffer {
 	table := mem[:len(mem)/64&^7]
 	mem = mem[len(table):]
 	mem = mem[:min(len(mem), maxBuffer)&^7]
@@ -180,17 +181,17 @@ func (b *buffer) settle(from, to int) {
 // next one may go.
 func (b *buffer) add(from, end, to int) int {
 	line := b.mem[from:end]
-	plain := b.format.plain() // else what is kept differs from what was read, and is not found again
+	plain := b.format.Plain() // else what is kept differs from what was read, and is not found again
 	if plain && b.group.active() && b.group.repeat(b, line) {
 		return to
 	}
-	keyLen := b.format.keyLen(line)
+	keyLen := b.format.KeyLen(line)
 	n := len(line)
 	if from != to {
 		copy(b.mem[to:], b.mem[from:end+1])
 	}
 	if keyLen < n && !plain {
-		n = normalize(b.mem[to:to+n+1], keyLen, len(b.format.sep))
+		n = normalize(b.mem[to:to+n+1], keyLen, len(b.format.Sep))
 	}
 	key := b.mem[to : to+keyLen]
 	b.n++
@@ -199,8 +200,8 @@ func (b *buffer) add(from, end, to int) int {
 	if b.parts > 1 {
 		e.part = uint16(b.partition(key))
 	}
-	if b.cmp == ByteOrder {
-		e.prefix = bytePrefix(key)
+	if b.cmp == hadoop.ByteOrder {
+		e.prefix = hadoop.BytePrefix(key)
 	} else {
 		e.prefix = b.cmp.Prefix(key)
 	}
@@ -210,7 +211,7 @@ func (b *buffer) add(from, end, to int) int {
 // normalize puts a TAB in place of the separator, which is not shorter, of a line
 // with its newline. It returns the line's new length, without the newline.
 func normalize(line []byte, keyLen, sepLen int) int {
-	line[keyLen] = separator
+	line[keyLen] = hadoop.Separator
 	n := keyLen + 1
 	if sepLen > 1 {
 		return n + copy(line[n:], line[keyLen+sepLen:]) - 1
@@ -294,9 +295,9 @@ func (b *buffer) tookGiant(n int) error {
 	line := b.giant[:had+i]
 	b.bytes += int64(len(line) + 1)
 	b.records++
-	keyLen := b.format.keyLen(line)
-	if keyLen < len(line) && !b.format.plain() {
-		line = line[:normalize(b.giant[:had+i+1], keyLen, len(b.format.sep))]
+	keyLen := b.format.KeyLen(line)
+	if keyLen < len(line) && !b.format.Plain() {
+		line = line[:normalize(b.giant[:had+i+1], keyLen, len(b.format.Sep))]
 	}
 	part := 0
 	if b.parts > 1 {

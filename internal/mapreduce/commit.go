@@ -8,6 +8,7 @@ import (
 
 	"berth/internal/disk"
 	"berth/internal/job"
+	"berth/internal/mapreduce/input"
 )
 
 // successName is the empty file that says that a job's output is whole.
@@ -83,7 +84,7 @@ func CommitJob(spec *job.MapReduceSpec, maps int) error {
 
 // checkParts sees to it that every part is there. Of a lazy output none need be.
 func checkParts(spec *job.MapReduceSpec, maps int) error {
-	c, err := codecNamed(spec.Compress)
+	c, err := input.CodecNamed(spec.Compress)
 	if err != nil || spec.LazyOutput {
 		return err
 	}
@@ -92,7 +93,7 @@ func checkParts(spec *job.MapReduceSpec, maps int) error {
 		parts = spec.Reduces
 	}
 	if c != nil {
-		suffix = c.suffix
+		suffix = c.Suffix
 	}
 	for n := range parts {
 		part := filepath.Join(spec.Output, partName(n)+suffix)

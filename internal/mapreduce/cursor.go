@@ -7,6 +7,8 @@ import (
 	"os"
 
 	"github.com/klauspost/compress/s2"
+
+	"berth/internal/mapreduce/hadoop"
 )
 
 // sortedRun is a segment in a local file: sorted records of one partition.
@@ -14,7 +16,6 @@ type sortedRun struct {
 	path   string
 	extent extent
 	stat   segmentStat
-	source *mapSource // the map output it is, or is a copy of; nil: made by a merge
 }
 
 // openRun describes the segment at extent of a file, and checks its end.
@@ -66,7 +67,7 @@ type cursor struct {
 
 	raw []byte // the block
 	pos int    // of the next record in raw
-	cmp Comparator
+	cmp hadoop.Comparator
 
 	run    *sortedRun
 	file   segmentFile
@@ -88,7 +89,7 @@ type segmentFile interface {
 
 // openCursor opens a run. mem is at least what the run needs; what is more is for
 // reading more at once.
-func openCursor(r *sortedRun, cmp Comparator, mem []byte) (*cursor, error) {
+func openCursor(r *sortedRun, cmp hadoop.Comparator, mem []byte) (*cursor, error) {
 	f, err := os.Open(r.path)
 	if err != nil {
 		return nil, &runError{r, err}
@@ -97,7 +98,7 @@ func openCursor(r *sortedRun, cmp Comparator, mem []byte) (*cursor, error) {
 }
 
 // newCursor reads a run in f, which it closes.
-func newCursor(f segmentFile, r *sortedRun, cmp Comparator, mem []byte) *cursor {
+func newCursor(f segmentFile, r *sortedRun, cmp hadoop.Comparator, mem []byte) *cursor {
 	n := r.unpacked()
 	return &cursor{cmp: cmp, run: r, file: f, left: r.extent.length, unpack: mem[:n:n], in: mem[n:]}
 }
@@ -156,7 +157,7 @@ func (c *cursor) decode() bool {
 		c.count = int64(count)
 		end += n
 	}
-	if c.cmp != ByteOrder {
+	if c.cmp != hadoop.ByteOrder {
 		c.prefix = c.cmp.Prefix(c.line[:keyLen])
 	} else if len(raw)-pos >= 8 {
 		c.prefix = binary.BigEndian.Uint64(raw[pos:])
@@ -164,7 +165,7 @@ func (c *cursor) decode() bool {
 			c.prefix &= ^uint64(0) << (64 - 8*keyLen)
 		}
 	} else {
-		c.prefix = bytePrefix(c.line[:keyLen])
+		c.prefix = hadoop.BytePrefix(c.line[:keyLen])
 	}
 	c.pos = end
 	c.seen.records += c.count

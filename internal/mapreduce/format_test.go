@@ -11,6 +11,8 @@ import (
 	"testing"
 
 	"pgregory.net/rapid"
+
+	"berth/internal/mapreduce/hadoop"
 )
 
 // keptRecord is a record as a test writes and reads it.
@@ -42,7 +44,7 @@ func writeRun(t testing.TB, path string, parts, block int, records []keptRecord)
 
 // readRun reads a segment.
 func readRun(r *sortedRun, part int) (got []keptRecord, err error) {
-	c, err := openCursor(r, ByteOrder, make([]byte, r.need()))
+	c, err := openCursor(r, hadoop.ByteOrder, make([]byte, r.need()))
 	if err != nil {
 		return nil, err
 	}
@@ -58,7 +60,7 @@ func readCursor(c *cursor, part int) (got []keptRecord, err error) {
 			return got, err
 		}
 		got = append(got, keptRecord{part, string(c.line[:len(c.line)-1]), c.keyLen, c.count})
-		if c.prefix != bytePrefix(c.line[:c.keyLen]) {
+		if c.prefix != hadoop.BytePrefix(c.line[:c.keyLen]) {
 			return got, fmt.Errorf("prefix %x of %q", c.prefix, c.line)
 		}
 	}
@@ -250,7 +252,7 @@ func FuzzSegment(f *testing.F) {
 		if r.stat.maxRaw > 1<<20 {
 			return // would only ask for so much memory
 		}
-		records, err := readCursor(newCursor(in, r, ByteOrder, make([]byte, r.need())), 0)
+		records, err := readCursor(newCursor(in, r, hadoop.ByteOrder, make([]byte, r.need())), 0)
 		if err != nil {
 			return
 		}

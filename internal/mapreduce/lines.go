@@ -1,6 +1,10 @@
 package mapreduce
 
-import "io"
+import (
+	"io"
+
+	"berth/internal/mapreduce/hadoop"
+)
 
 // repeater hands out a line as often as its record counts.
 type repeater struct {
@@ -11,7 +15,7 @@ type repeater struct {
 }
 
 // bareEnd ends a line that is only a key where a program reads it.
-var bareEnd = []byte{separator, '\n'}
+var bareEnd = []byte{hadoop.Separator, '\n'}
 
 // newRepeater returns a repeater of a record, whose line ends with its newline. With
 // tabs, a line that is only a key gets the separator that it has not, as Hadoop
@@ -81,7 +85,7 @@ type mergedLines struct {
 	c    *cursor
 	now  repeater
 
-	cmp     Comparator
+	cmp     hadoop.Comparator
 	key     []byte // of the last record
 	prefix  uint64
 	kept    []byte // memory for key, once its record's block is gone

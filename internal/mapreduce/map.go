@@ -6,6 +6,9 @@ import (
 	"io"
 
 	"berth/internal/job"
+	"berth/internal/mapreduce/hadoop"
+	"berth/internal/mapreduce/input"
+	"berth/internal/probe"
 )
 
 // MapResult is what a map attempt made: a map output in the node's store, or with
@@ -27,7 +30,7 @@ const combineFrom = 3
 func RunMap(ctx context.Context, t MapTask) (MapResult, error) {
 	t.Progress.Enter(job.PhaseMap)
 	count := &inputCount{Progress: t.Progress}
-	in, err := OpenSplit(ctx, t.Split, t.Spec, count)
+	in, err := input.OpenSplit(ctx, t.Split, t.Spec, count)
 	if err != nil {
 		return MapResult{}, err
 	}
@@ -46,7 +49,7 @@ func RunMap(ctx context.Context, t MapTask) (MapResult, error) {
 	t.Progress.Enter(job.PhaseMerge)
 	m.space.uses(0)
 	var size int64
-	err = metered(t.Progress, func() error {
+	err = probe.Metered(t.Progress.CPU, func() error {
 		size, err = m.merge()
 		return err
 	})
@@ -70,8 +73,8 @@ type mapRun struct {
 	told     struct{ bytes, records int64 }
 	counters counters
 
-	partition Partitioner
-	cmp       Comparator
+	partition hadoop.Partitioner
+	cmp       hadoop.Comparator
 }
 
 func newMapRun(ctx context.Context, t *MapTask) (*mapRun, error) {
@@ -83,10 +86,10 @@ func newMapRun(ctx context.Context, t *MapTask) (*mapRun, error) {
 	}
 	m := &mapRun{ctx: ctx, t: t, counters: counters{}}
 	var err error
-	if m.partition, err = NewPartitioner(t.Spec, t.Partitions); err != nil {
+	if m.partition, err = hadoop.NewPartitioner(t.Spec, t.Partitions); err != nil {
 		return nil, err
 	}
-	if m.cmp, err = NewComparator(t.Spec); err != nil {
+	if m.cmp, err = hadoop.NewComparator(t.Spec); err != nil {
 		return nil, err
 	}
 	if m.space, err = newScratchSpace(ctx, t.Dir, t.Partitions, m.cmp, t.Memory, t.Files, t.Progress); err != nil {
@@ -96,7 +99,7 @@ func newMapRun(ctx context.Context, t *MapTask) (*mapRun, error) {
 	if t.Combiner != nil && !IsIdentity(t.Combiner) {
 		m.combined = m.newCombined(m.space.mem.take(len(m.space.mem.rest) / 4))
 	}
-	m.buf = newBuffer(m.space.mem.take(len(m.space.mem.rest)), recordLimit(t.Memory), mapFormat(t.Spec), m.partition, t.Partitions, m.cmp)
+	m.buf = newBuffer(m.space.mem.take(len(m.space.mem.rest)), recordLimit(t.Memory), hadoop.MapFormat(t.Spec), m.partition, t.Partitions, m.cmp)
 	m.buf.from = "mapper"
 	m.buf.flush, m.buf.alone = m.spill, m.spillAlone
 	if m.combined != nil {
@@ -107,7 +110,7 @@ func newMapRun(ctx context.Context, t *MapTask) (*mapRun, error) {
 
 // newCombined makes a buffer for what the combiner writes, which spills to files.
 func (m *mapRun) newCombined(mem []byte) *buffer {
-	b := newBuffer(mem, recordLimit(m.t.Memory), combineFormat(m.t.Spec), m.partition, m.t.Partitions, m.cmp)
+	b := newBuffer(mem, recordLimit(m.t.Memory), hadoop.CombineFormat(m.t.Spec), m.partition, m.t.Partitions, m.cmp)
 	b.from = "combiner"
 	b.flush = func(e []entry) error { return m.spillEntries(b.mem, e) }
 	b.alone = m.spillAlone
@@ -127,7 +130,7 @@ func (m *mapRun) collect(in io.Reader) error {
 	if err := m.runMapper(in); err != nil {
 		return err
 	}
-	err := metered(m.t.Progress, func() error { return m.buf.finish() })
+	err := probe.Metered(m.t.Progress.CPU, func() error { return m.buf.finish() })
 	m.tell()
 	m.counters["MAP_OUTPUT_RECORDS"] = m.buf.records
 	m.counters["MAP_OUTPUT_BYTES"] = m.buf.bytes

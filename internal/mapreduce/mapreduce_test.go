@@ -7,6 +7,8 @@ import (
 	"testing"
 
 	"pgregory.net/rapid"
+
+	"berth/internal/mapreduce/hadoop"
 )
 
 // dumbJob is what a job must write whose programs hand on what they read: all lines,
@@ -14,22 +16,22 @@ import (
 // with a TAB behind it, as in Hadoop Streaming.
 func dumbJob(c *cluster, inputs [][]byte) [][]byte {
 	c.t.Helper()
-	partition, err := NewPartitioner(c.spec, c.reduces)
+	partition, err := hadoop.NewPartitioner(c.spec, c.reduces)
 	if err != nil {
 		c.t.Fatal(err)
 	}
-	cmp, err := NewComparator(c.spec)
+	cmp, err := hadoop.NewComparator(c.spec)
 	if err != nil {
 		c.t.Fatal(err)
 	}
-	format := mapFormat(c.spec)
+	format := hadoop.MapFormat(c.spec)
 	parts := make([][][2]string, c.reduces)
 	for _, in := range inputs {
 		for _, line := range lines(in) {
-			n := format.keyLen(line)
+			n := format.KeyLen(line)
 			key, rest := line[:n], line[n:]
 			if len(rest) > 0 {
-				rest = append([]byte("\t"), rest[len(format.sep):]...)
+				rest = append([]byte("\t"), rest[len(format.Sep):]...)
 			}
 			p := partition(key)
 			parts[p] = append(parts[p], [2]string{string(key), string(rest)})

@@ -1,6 +1,10 @@
 package mapreduce
 
-import "bytes"
+import (
+	"bytes"
+
+	"berth/internal/mapreduce/hadoop"
+)
 
 // merger merges runs with a loser tree (Knuth, The Art of Computer Programming 3,
 // section 5.4.1): each step costs one comparison for each level, most of them of
@@ -10,7 +14,7 @@ type merger struct {
 	prefix  []uint64 // of each cursor's record
 	done    []bool   // the cursor is at its end
 	tree    []int32  // losers by node, counted from 1; tree[0] is the winner
-	cmp     Comparator
+	cmp     hadoop.Comparator
 	running bool
 	extra   []region // for runs that need more than their share
 	space   int64    // bytes that the runs are read into
@@ -18,7 +22,7 @@ type merger struct {
 
 // newMerger opens the runs and stands before the first record. Memory is shared
 // out evenly, beyond what each needs; what does not fit is taken from the system.
-func newMerger(runs []*sortedRun, cmp Comparator, mem *carver) (*merger, error) {
+func newMerger(runs []*sortedRun, cmp hadoop.Comparator, mem *carver) (*merger, error) {
 	m := &merger{
 		cmp: cmp, cursors: make([]*cursor, 0, len(runs)), prefix: make([]uint64, len(runs)),
 		done: make([]bool, len(runs)), tree: make([]int32, max(len(runs), 1)),
@@ -161,9 +165,9 @@ func (m *merger) lessTied(a, b int32) bool {
 }
 
 // compareRecords is the order of records: by key, then by the bytes of key and the rest.
-func compareRecords(a, b *cursor, cmp Comparator) int {
+func compareRecords(a, b *cursor, cmp hadoop.Comparator) int {
 	ka, kb := a.line[:a.keyLen], b.line[:b.keyLen]
-	if cmp != ByteOrder {
+	if cmp != hadoop.ByteOrder {
 		if r := cmp.Compare(ka, kb); r != 0 {
 			return r
 		}

@@ -3,27 +3,12 @@ package mapreduce
 import (
 	"context"
 	"io"
-	"runtime"
 	"sync/atomic"
+	"time"
 
 	"berth/internal/job"
+	"berth/internal/probe"
 )
-
-// metered runs f, which should not wait, with the goroutine held to its thread, and
-// tells prog the CPU time that took. Without prog it only runs f: the time is metered
-// elsewhere. A goroutine that is held while it waits for a pipe costs two switches of
-// threads each time, so waiting is left out.
-func metered(prog Progress, f func() error) error {
-	if prog == nil {
-		return f()
-	}
-	runtime.LockOSThread()
-	defer runtime.UnlockOSThread()
-	before := threadCPU()
-	err := f()
-	prog.CPU(threadCPU() - before)
-	return err
-}
 
 // runProgram runs a program between streams of ours, or lets the records pass
 // directly where it would hand them on as they are. The CPU time of a native one is
@@ -33,15 +18,25 @@ func runProgram(ctx context.Context, p Program, prog Progress, in io.Reader, out
 		_, err := out.ReadFrom(in)
 		return err
 	}
+	cpu := prog.CPU
 	if !isNative(p) {
-		prog = nil
+		cpu = nil
 	}
-	return metered(prog, func() error { return p.Run(ctx, in, out.(io.Writer)) })
+	return probe.Metered(cpu, func() error { return p.Run(ctx, in, out.(io.Writer)) })
+}
+
+// cpuOf returns who is told the time that the streams of p take; nil for a native program,
+// whose own time is all of it.
+func cpuOf(p Program, prog Progress) func(time.Duration) {
+	if isNative(p) {
+		return nil
+	}
+	return prog.CPU
 }
 
 // isNative reports whether p runs on the goroutine that calls its Run.
 func isNative(p Program) bool {
-	_, ok := p.(*aggregate)
+	_, ok := p.(aggregate)
 	return ok
 }
 

@@ -6,6 +6,7 @@ import (
 	"io"
 
 	"berth/internal/job"
+	"berth/internal/mapreduce/hadoop"
 )
 
 // Native returns the mapper or reducer that runs inside the worker for p, and false
@@ -15,7 +16,7 @@ func Native(p job.Program, spec *job.MapReduceSpec) (Program, bool) {
 	case "identity":
 		return identity{}, true
 	case "aggregate":
-		return newAggregate(spec, false), true
+		return aggregate{hadoop.NewAggregate(spec, false)}, true
 	default:
 		return nil, false
 	}
@@ -25,7 +26,7 @@ func Native(p job.Program, spec *job.MapReduceSpec) (Program, bool) {
 // results for the reducer instead of final ones.
 func NativeCombiner(p job.Program, spec *job.MapReduceSpec) (Program, bool) {
 	if p.Native == "aggregate" {
-		return newAggregate(spec, true), true
+		return aggregate{hadoop.NewAggregate(spec, true)}, true
 	}
 	return Native(p, spec)
 }
@@ -41,25 +42,19 @@ func IsIdentity(p Program) bool {
 // with a separator behind the key. Native programs see records as they are.
 func wantsTabs(p Program) bool { return !IsIdentity(p) && !isNative(p) }
 
+type aggregate struct{ *hadoop.Aggregate }
+
+// Run aggregates in into out.
+func (a aggregate) Run(_ context.Context, in io.Reader, out io.Writer) error {
+	return a.Aggregate.Run(in, out)
+}
+
 type identity struct{}
 
 // Run copies in to out.
-func (identity) Run(ctx context.Context, in io.Reader, out io.Writer) error {
-	if _, err := io.CopyBuffer(out, contextReader{ctx, in}, make([]byte, bufferSize)); err != nil {
+func (identity) Run(_ context.Context, in io.Reader, out io.Writer) error {
+	if _, err := io.CopyBuffer(out, in, make([]byte, outBuffer)); err != nil {
 		return fmt.Errorf("identity: %w", err)
 	}
 	return nil
-}
-
-// contextReader ends reading once its context is done.
-type contextReader struct {
-	ctx context.Context
-	in  io.Reader
-}
-
-func (r contextReader) Read(p []byte) (int, error) {
-	if err := r.ctx.Err(); err != nil {
-		return 0, err
-	}
-	return r.in.Read(p)
 }

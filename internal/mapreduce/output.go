@@ -13,6 +13,7 @@ import (
 
 	"berth/internal/disk"
 	"berth/internal/job"
+	"berth/internal/mapreduce/input"
 )
 
 // temporaryDir is the folder below a job's output in which attempts write.
@@ -21,12 +22,12 @@ const temporaryDir = "_temporary"
 // Output is the part file of one attempt. It is written aside, closed, then
 // committed or aborted.
 type Output struct {
-	aside  string      // folder of the attempt
-	temp   string      // the file in it
-	final  string      // where Commit puts it
-	mode   fs.FileMode // permission bits; 0: as they come
-	codec  *codec      // nil: plain
-	file   *os.File    // nil: nothing written, and LazyOutput
+	aside  string       // folder of the attempt
+	temp   string       // the file in it
+	final  string       // where Commit puts it
+	mode   fs.FileMode  // permission bits; 0: as they come
+	codec  *input.Codec // nil: plain
+	file   *os.File     // nil: nothing written, and LazyOutput
 	buf    *bufio.Writer
 	packer io.WriteCloser
 	info   fs.FileInfo // of the closed file, to know it again
@@ -36,12 +37,12 @@ type Output struct {
 // NewOutput makes a part file of that name, which gets the suffix of spec.Compress,
 // for an attempt. With spec.LazyOutput the file is made at the first byte written.
 func NewOutput(spec *job.MapReduceSpec, attempt job.Attempt, partName string) (*Output, error) {
-	c, err := codecNamed(spec.Compress)
+	c, err := input.CodecNamed(spec.Compress)
 	if err != nil {
 		return nil, err
 	}
 	if c != nil {
-		partName += c.suffix
+		partName += c.Suffix
 	}
 	aside := attemptDir(spec.Output, attempt)
 	o := &Output{aside: aside, temp: filepath.Join(aside, partName), final: filepath.Join(spec.Output, partName),
@@ -75,12 +76,12 @@ func (o *Output) create() error {
 			return outputError(o.temp, err)
 		}
 	}
-	o.buf = bufio.NewWriterSize(file, bufferSize)
+	o.buf = bufio.NewWriterSize(file, outBuffer)
 	if o.codec == nil {
 		return nil
 	}
-	if o.packer, err = o.codec.writer(o.buf); err != nil {
-		return fmt.Errorf("%s output: %w", o.codec.name, err)
+	if o.packer, err = o.codec.Writer(o.buf); err != nil {
+		return fmt.Errorf("%s output: %w", o.codec.Name, err)
 	}
 	return nil
 }

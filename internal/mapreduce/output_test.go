@@ -2,6 +2,7 @@ package mapreduce
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -12,12 +13,13 @@ import (
 	"testing"
 
 	"berth/internal/job"
+	"berth/internal/mapreduce/input"
 )
 
 func attempt(n int) job.Attempt { return job.Attempt{Job: "mapreduce-1", Task: 3, N: n} }
 
 // written is an output with data, closed.
-func written(t fataler, spec *job.MapReduceSpec, a job.Attempt, data string) *Output {
+func written(t interface{ Fatal(...any) }, spec *job.MapReduceSpec, a job.Attempt, data string) *Output {
 	o, err := NewOutput(spec, a, "part-00003")
 	if err != nil {
 		t.Fatal(err)
@@ -32,7 +34,7 @@ func written(t fataler, spec *job.MapReduceSpec, a job.Attempt, data string) *Ou
 }
 
 // listing returns the files below dir, folders ending with a slash.
-func listing(t fataler, dir string) string {
+func listing(t interface{ Fatal(...any) }, dir string) string {
 	var names []string
 	dir = filepath.Clean(dir)
 	err := filepath.Walk(dir, func(path string, info os.FileInfo, err error) error {
@@ -164,20 +166,38 @@ func TestLazyOutputReplaces(t *testing.T) {
 	}
 }
 
+// unpacked reads a compressed file.
+func unpacked(t *testing.T, path string) string {
+	info, err := os.Stat(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, err := input.OpenSplit(context.Background(), job.Split{Ranges: []job.Range{{Path: path, Length: -1, Size: info.Size()}}}, &job.MapReduceSpec{}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	b, err := io.ReadAll(r)
+	if err := errors.Join(err, r.Close()); err != nil {
+		t.Fatal(err)
+	}
+	return string(b)
+}
+
 func TestPackedOutput(t *testing.T) {
-	for _, c := range codecs {
-		for _, data := range []string{"", string(codecText)} {
+	text := strings.Repeat("the quick brown fox jumps over the lazy dog\t0123456789\n", 30_000)
+	for compress, suffix := range map[string]string{"gzip": ".gz", "zstd": ".zst", "bzip2": ".bz2"} {
+		for _, data := range []string{"", text} {
 			spec := prepared(t)
-			spec.Compress = c.name
+			spec.Compress = compress
 			o := written(t, spec, attempt(1), data)
 			if err := o.Commit(); err != nil {
 				t.Fatal(err)
 			}
-			if want := filepath.Join(spec.Output, "part-00003"+c.suffix); o.Name() != want {
-				t.Errorf("%s: got %s, want %s", c.name, o.Name(), want)
+			if want := filepath.Join(spec.Output, "part-00003"+suffix); o.Name() != want {
+				t.Errorf("%s: got %s, want %s", compress, o.Name(), want)
 			}
-			if got := readSplit(t, whole(t, o.Name()), &job.MapReduceSpec{}, nil); got != completed([]byte(data)) {
-				t.Errorf("%s: got %d bytes, want %d", c.name, len(got), len(data))
+			if got := unpacked(t, o.Name()); got != data {
+				t.Errorf("%s: got %d bytes, want %d", compress, len(got), len(data))
 			}
 		}
 	}
@@ -188,9 +208,15 @@ func TestPackedOutput(t *testing.T) {
 
 func TestPrepareOutputRefuses(t *testing.T) {
 	dir := t.TempDir()
-	tree(t, dir, map[string]int64{"file": 1, "full/part-00000": 1})
-	if err := os.Mkdir(filepath.Join(dir, "empty"), 0o755); err != nil {
-		t.Fatal(err)
+	for _, sub := range []string{"empty", "full"} {
+		if err := os.Mkdir(filepath.Join(dir, sub), 0o755); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, name := range []string{"file", "full/part-00000"} {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte("x"), 0o644); err != nil {
+			t.Fatal(err)
+		}
 	}
 	if err := os.Symlink("nowhere", filepath.Join(dir, "link")); err != nil {
 		t.Fatal(err)
@@ -275,7 +301,7 @@ func TestOutputErrors(t *testing.T) {
 
 func TestOutputTakesLargeWrites(t *testing.T) {
 	spec := prepared(t)
-	want := bytes.Repeat([]byte("0123456789abcde\n"), 3*bufferSize/16)
+	want := bytes.Repeat([]byte("0123456789abcde\n"), 3*outBuffer/16)
 	o := written(t, spec, attempt(1), string(want))
 	if err := o.Commit(); err != nil {
 		t.Fatal(err)
@@ -321,5 +347,32 @@ func TestCommitJobMissesParts(t *testing.T) {
 		if done := strings.Contains(listing(t, spec.Output), successName); done != tt.good {
 			t.Errorf("%s: _SUCCESS is there: %v", tt.name, done)
 		}
+	}
+}
+
+// BenchmarkOutput writes a part in lines of 100 bytes.
+func BenchmarkOutput(b *testing.B) {
+	line := append(bytes.Repeat([]byte("0123456789"), 10)[:99], '\n')
+	for _, codec := range []string{"", "gzip", "zstd", "bzip2"} {
+		b.Run("codec="+codec, func(b *testing.B) {
+			spec := &job.MapReduceSpec{Output: b.TempDir(), Compress: codec}
+			const lines = 50_000
+			for b.Loop() {
+				o, err := NewOutput(spec, attempt(1), "part-00000")
+				if err != nil {
+					b.Fatal(err)
+				}
+				for range lines {
+					if _, err := o.Write(line); err != nil {
+						b.Fatal(err)
+					}
+				}
+				if err := o.Close(); err != nil {
+					b.Fatal(err)
+				}
+				o.Abort()
+			}
+			b.SetBytes(lines * int64(len(line)))
+		})
 	}
 }

@@ -184,7 +184,7 @@ func TestShuffleFaults(t *testing.T) {
 				s.queue <- s.location(task)
 			}
 			task := c.reduceTask(0, s)
-			task.fetchWait = 1
+			task.FetchWait = 1
 			r, err := RunReduce(context.Background(), task)
 			if err != nil {
 				t.Fatal(err)
@@ -229,7 +229,7 @@ func TestShuffleBrokenOff(t *testing.T) {
 	c.maps()
 	s := &brokenOff{c.segments(), 3}
 	task := c.reduceTask(0, s)
-	task.fetchWait = 1
+	task.FetchWait = 1
 	r, err := RunReduce(context.Background(), task)
 	if err != nil {
 		t.Fatal(err)

@@ -7,6 +7,8 @@ import (
 	"syscall"
 
 	"berth/internal/job"
+	"berth/internal/mapreduce/hadoop"
+	"berth/internal/probe"
 )
 
 // ReduceResult is what a reduce attempt made: a part file that is closed and not yet committed.
@@ -53,14 +55,14 @@ type reduceRun struct {
 	t        *ReduceTask
 	space    *scratchSpace // from the phase sort on: a reduce that waits for maps takes no memory from them
 	shuffle  *shuffle
-	cmp      Comparator
+	cmp      hadoop.Comparator
 	phase    job.Phase
 	faults   int // own files found damaged
 	counters counters
 }
 
 func newReduceRun(ctx context.Context, t *ReduceTask) (*reduceRun, error) {
-	cmp, err := NewComparator(t.Spec)
+	cmp, err := hadoop.NewComparator(t.Spec)
 	if err != nil {
 		return nil, err
 	}
@@ -68,7 +70,7 @@ func newReduceRun(ctx context.Context, t *ReduceTask) (*reduceRun, error) {
 		return nil, scratchError(t.Dir, err)
 	}
 	return &reduceRun{
-		ctx: ctx, t: t, shuffle: newShuffle(t), cmp: cmp, phase: job.PhaseShuffle, counters: counters{},
+		ctx: ctx, t: t, shuffle: newShuffle(Gathering{Segments: t.Segments, Partition: t.Partition, Maps: t.Maps, Dir: t.Dir, Progress: t.Progress, Wait: t.FetchWait}), cmp: cmp, phase: job.PhaseShuffle, counters: counters{},
 	}, nil
 }
 
@@ -112,8 +114,7 @@ func (r *reduceRun) mend(err error) error {
 			return err // the file is not to blame
 		}
 	}
-	if bad.run.source != nil {
-		r.shuffle.lose(bad.run.source, bad)
+	if r.shuffle.lose(bad.run, bad) {
 		return nil
 	}
 	if r.faults++; r.faults > maxFaults {
@@ -131,7 +132,7 @@ func (r *reduceRun) reduce() (*Output, error) {
 		return nil, err
 	}
 	var runs []*sortedRun
-	err := metered(r.t.Progress, func() (err error) {
+	err := probe.Metered(r.t.Progress.CPU, func() (err error) {
 		runs, err = r.sort(r.shuffle.runs())
 		return err
 	})
@@ -180,7 +181,7 @@ func (r *reduceRun) runReducer(runs []*sortedRun, out *Output) error {
 
 	ctx, cancel := context.WithCancelCause(r.ctx)
 	defer cancel(nil)
-	result := newResult(r.t.Reducer, out, reduceFormat(r.t.Spec), r.t.Memory, r.t.Progress, cancel)
+	result := newResult(r.t.Reducer, out, hadoop.ReduceFormat(r.t.Spec), r.t.Memory, r.t.Progress, cancel)
 	result.from = "reducer"
 	in := newStream(ctx, r.t.Reducer, &toldLines{lines, r.t.Progress}, r.t.Progress, cancel)
 	if IsIdentity(r.t.Reducer) {

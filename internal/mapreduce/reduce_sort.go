@@ -3,6 +3,9 @@ package mapreduce
 import (
 	"errors"
 	"os"
+	"slices"
+
+	"berth/internal/mapreduce/hadoop"
 )
 
 // sort merges runs until all that are left can be merged at once.
@@ -23,7 +26,7 @@ func (r *reduceRun) sort(runs []*sortedRun) ([]*sortedRun, error) {
 		if err != nil {
 			return nil, errors.Join(err, removeRuns(made))
 		}
-		if err := removeRuns(madeOf(runs[:n])); err != nil {
+		if err := removeRuns(common(runs[:n], made)); err != nil {
 			return nil, err
 		}
 		runs = runs[n:]
@@ -34,15 +37,9 @@ func (r *reduceRun) sort(runs []*sortedRun) ([]*sortedRun, error) {
 	}
 }
 
-// madeOf returns the runs that were made by a merge.
-func madeOf(runs []*sortedRun) []*sortedRun {
-	var made []*sortedRun
-	for _, run := range runs {
-		if run.source == nil {
-			made = append(made, run)
-		}
-	}
-	return made
+// common returns the runs that are in both lists.
+func common(a, b []*sortedRun) []*sortedRun {
+	return slices.DeleteFunc(slices.Clone(a), func(run *sortedRun) bool { return !slices.Contains(b, run) })
 }
 
 // removeRuns removes the files of runs.
@@ -97,7 +94,7 @@ func (r *reduceRun) combine(runs []*sortedRun) ([]*scratchFile, error) {
 		files = append(files, f)
 		return err
 	}
-	b := newBuffer(s.mem.take(len(s.mem.rest)/2), recordLimit(r.t.Memory), combineFormat(r.t.Spec), onePartition, 1, r.cmp)
+	b := newBuffer(s.mem.take(len(s.mem.rest)/2), recordLimit(r.t.Memory), hadoop.CombineFormat(r.t.Spec), nil, 1, r.cmp)
 	defer b.close()
 	b.from = "combiner"
 	b.flush = func(e []entry) error {

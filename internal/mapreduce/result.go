@@ -6,7 +6,14 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"time"
+
+	"berth/internal/mapreduce/hadoop"
+	"berth/internal/probe"
 )
+
+// newline is what lines end with.
+var newline = []byte{'\n'}
 
 // partName names the part file of a partition, or of a map without reduces, as Hadoop does.
 func partName(n int) string { return fmt.Sprintf("part-%05d", n) }
@@ -16,8 +23,8 @@ func partName(n int) string { return fmt.Sprintf("part-%05d", n) }
 type result struct {
 	out    *Output
 	prog   Progress
-	meter  Progress // is told the time; nil: it is metered elsewhere
-	format lineFormat
+	cpu    func(time.Duration) // is told the time; nil: it is metered elsewhere
+	format hadoop.LineFormat
 	plain  bool
 	line   []byte // of another format: a line that has not ended
 	limit  int    // bytes of that line
@@ -31,23 +38,19 @@ type result struct {
 }
 
 // newResult makes the output of p into out, for an attempt that may use so much memory.
-func newResult(p Program, out *Output, format lineFormat, memory int64, prog Progress, fail func(error)) *result {
-	r := &result{out: out, prog: prog, format: format, plain: format.plain(), limit: recordLimit(memory), last: '\n', fail: fail}
-	if !isNative(p) {
-		r.meter = prog
-	}
-	return r
+func newResult(p Program, out *Output, format hadoop.LineFormat, memory int64, prog Progress, fail func(error)) *result {
+	return &result{out: out, prog: prog, cpu: cpuOf(p, prog), format: format, plain: format.Plain(), limit: recordLimit(memory), last: '\n', fail: fail}
 }
 
 // Write takes what the program writes.
 func (r *result) Write(p []byte) (int, error) {
-	return len(p), metered(r.meter, func() error { return r.write(p) })
+	return len(p), probe.Metered(r.cpu, func() error { return r.write(p) })
 }
 
 // ReadFrom takes all that the program writes.
 func (r *result) ReadFrom(in io.Reader) (sum int64, err error) {
-	buf := buffers.Get().(*[]byte)
-	defer buffers.Put(buf)
+	buf := outBuffers.Get().(*[]byte)
+	defer outBuffers.Put(buf)
 	for {
 		n, rerr := in.Read(*buf)
 		sum += int64(n)
@@ -112,11 +115,11 @@ func (r *result) reformat(p []byte) []byte {
 			line = r.line
 		}
 		p = p[i+1:]
-		keyLen := r.format.keyLen(line)
+		keyLen := r.format.KeyLen(line)
 		r.packed = append(r.packed, line[:keyLen]...)
 		if keyLen < len(line) {
-			r.packed = append(r.packed, separator)
-			r.packed = append(r.packed, line[keyLen+len(r.format.sep):]...)
+			r.packed = append(r.packed, hadoop.Separator)
+			r.packed = append(r.packed, line[keyLen+len(r.format.Sep):]...)
 		}
 		r.packed = append(r.packed, '\n')
 		r.line = r.line[:0]
@@ -141,7 +144,7 @@ func mapOnly(ctx context.Context, t *MapTask, in io.Reader, count *inputCount) (
 	}
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
-	r := newResult(t.Mapper, out, mapFormat(t.Spec), t.Memory, t.Progress, cancel)
+	r := newResult(t.Mapper, out, hadoop.MapFormat(t.Spec), t.Memory, t.Progress, cancel)
 	r.from = "mapper"
 	stdin := newStream(ctx, t.Mapper, in, t.Progress, cancel)
 	err = runProgram(ctx, t.Mapper, t.Progress, stdin, r)

@@ -8,6 +8,8 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+
+	"berth/internal/mapreduce/hadoop"
 )
 
 // scratchFile is a finished file of sorted records in a scratch folder.
@@ -29,22 +31,28 @@ func runsOf(files []*scratchFile, part int) []*sortedRun {
 	return runs
 }
 
+// sortProgress is told what merges read and how much memory holds data.
+type sortProgress interface {
+	In(bytes, records int64)
+	Memory(bytes int64)
+}
+
 // scratchSpace is the folder and the memory that an attempt sorts and merges with.
 type scratchSpace struct {
 	ctx   context.Context
 	dir   string
 	parts int
-	cmp   Comparator
+	cmp   hadoop.Comparator
 	block int
 	fan   int // runs merged at once
 	mem   *carver
-	prog  Progress
+	prog  sortProgress
 	made  int   // files, to name them
 	read  int64 // bytes that merges of files have read
 	used  int64 // most bytes of memory that held data at once so far
 }
 
-func newScratchSpace(ctx context.Context, dir string, parts int, cmp Comparator, memory int64, files int, prog Progress) (*scratchSpace, error) {
+func newScratchSpace(ctx context.Context, dir string, parts int, cmp hadoop.Comparator, memory int64, files int, prog sortProgress) (*scratchSpace, error) {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return nil, scratchError(dir, err)
 	}

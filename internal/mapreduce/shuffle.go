@@ -9,6 +9,7 @@ import (
 	"net/url"
 	"os"
 	"strconv"
+	"sync"
 
 	"berth/internal/job"
 )
@@ -54,6 +55,11 @@ func (o *Outputs) serve(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
+// pieceSize is how much of a segment is handled at once: it stays in the core's cache.
+const pieceSize = 256 << 10
+
+var pieces = sync.Pool{New: func() any { b := make([]byte, pieceSize); return &b }}
+
 // send copies a local segment to w. If that fails half way, the receiver sees it from
 // the length.
 func (s *Segment) send(w io.Writer) {
@@ -62,8 +68,8 @@ func (s *Segment) send(w io.Writer) {
 		return
 	}
 	defer f.Close() // only read
-	buf := buffers.Get().(*[]byte)
-	defer buffers.Put(buf)
+	buf := pieces.Get().(*[]byte)
+	defer pieces.Put(buf)
 	for at := s.Offset; at < s.Offset+s.Length; {
 		piece := (*buf)[:min(pieceSize, s.Offset+s.Length-at)]
 		if _, err := f.ReadAt(piece, at); err != nil {

@@ -8,14 +8,14 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"sync"
 	"time"
 
 	"golang.org/x/sync/errgroup"
-)
 
-// mapSource is a segment that a reduce has: from which map output it is.
-type mapSource struct{ loc Location }
+	"berth/internal/probe"
+)
 
 const (
 	// fetchers is how many segments are fetched at once.
@@ -26,11 +26,27 @@ const (
 	fetchWait  = 100 * time.Millisecond
 )
 
+// Progress is told what a reduce fetches.
+type fetchProgress interface {
+	In(bytes, records int64)  // of segments that were taken
+	Out(bytes, records int64) // copied into the scratch folder
+	CPU(d time.Duration)
+}
+
+// Gathering says what a reduce fetches.
+type Gathering struct {
+	Segments  Segments
+	Partition int
+	Maps      int    // number of map tasks: segments to fetch
+	Dir       string // scratch folder, which is there
+	Progress  fetchProgress
+	Wait      time.Duration // before a failed fetch is tried again; 0: fetchWait
+}
+
 // shuffle brings the segments of a reduce together: local ones stay where they are,
 // others are copied, verified, behind each other into a file for each fetcher.
 type shuffle struct {
-	t    *ReduceTask
-	wait time.Duration
+	t Gathering
 
 	mu      sync.Mutex
 	have    []*mapSegment // by map task; nil: missing
@@ -40,12 +56,14 @@ type shuffle struct {
 
 // mapSegment is the segment of one map.
 type mapSegment struct {
-	source *mapSource
-	run    *sortedRun // nil: empty
+	loc Location
+	run *sortedRun // nil: empty
 }
 
-func newShuffle(t *ReduceTask) *shuffle {
-	return &shuffle{t: t, wait: cmp.Or(t.fetchWait, fetchWait), have: make([]*mapSegment, t.Maps), missing: t.Maps}
+// newShuffle begins with nothing fetched.
+func newShuffle(t Gathering) *shuffle {
+	t.Wait = cmp.Or(t.Wait, fetchWait)
+	return &shuffle{t: t, have: make([]*mapSegment, t.Maps), missing: t.Maps}
 }
 
 // runs returns the segments that hold anything, in the order of their maps.
@@ -59,15 +77,18 @@ func (s *shuffle) runs() []*sortedRun {
 	return runs
 }
 
-// lose gives up a segment that turned out to be damaged.
-func (s *shuffle) lose(source *mapSource, err error) {
-	s.mu.Lock()
-	if m := s.have[source.loc.Map.Task]; m != nil && m.source == source {
-		s.have[source.loc.Map.Task] = nil
-		s.missing++
+// lose gives up a segment that turned out to be damaged. It reports whether the run is one:
+// others were made by merges.
+func (s *shuffle) lose(run *sortedRun, err error) bool {
+	task := slices.IndexFunc(s.have, func(m *mapSegment) bool { return m != nil && m.run == run })
+	if task < 0 {
+		return false
 	}
-	s.mu.Unlock()
-	s.t.Segments.Bad(source.loc, err)
+	loc := s.have[task].loc
+	s.have[task] = nil
+	s.missing++
+	s.t.Segments.Bad(loc, err)
+	return true
 }
 
 // collect fetches what is missing.
@@ -132,13 +153,11 @@ func (s *shuffle) got(loc Location, run *sortedRun, bytes int64) (took, last boo
 	if s.have[loc.Map.Task] != nil {
 		return false, false
 	}
-	m := &mapSegment{source: &mapSource{loc}, run: run}
 	var records int64
 	if run != nil {
-		run.source = m.source
 		records = run.stat.records
 	}
-	s.have[loc.Map.Task] = m
+	s.have[loc.Map.Task] = &mapSegment{loc: loc, run: run}
 	s.missing--
 	s.bytes += bytes
 	s.t.Progress.In(bytes, records)
@@ -183,7 +202,7 @@ func (e *scratchFault) Error() string { return e.err.Error() }
 
 // tryFetch fetches a segment, and tries again where that may help.
 func (f *fetcher) tryFetch(ctx context.Context, loc Location) error {
-	wait := f.wait
+	wait := f.t.Wait
 	for try := 1; ; try++ {
 		err := f.fetch(ctx, loc)
 		var scratch *scratchFault
@@ -241,12 +260,12 @@ func (f *fetcher) copy(seg Segment) (run *sortedRun, err error) {
 			return nil, &scratchFault{scratchError(f.path, err)}
 		}
 	}
-	buf := buffers.Get().(*[]byte)
-	defer buffers.Put(buf)
+	buf := pieces.Get().(*[]byte)
+	defer pieces.Put(buf)
 	var stat segmentStat
-	err = metered(f.t.Progress, func() error {
+	err = probe.Metered(f.t.Progress.CPU, func() error {
 		to := io.NewOffsetWriter(f.file, f.end)
-		stat, err = verify(&scratchWriter{to, f.path, f.t.Progress}, seg.Body, seg.Length, (*buf)[:pieceSize])
+		stat, err = verify(&scratchWriter{to, f.path, f.t.Progress}, seg.Body, seg.Length, *buf)
 		return err
 	})
 	if err != nil {
@@ -265,7 +284,7 @@ func (f *fetcher) close() {
 type scratchWriter struct {
 	io.Writer
 	path string
-	prog Progress
+	prog fetchProgress
 }
 
 func (w *scratchWriter) Write(p []byte) (int, error) {

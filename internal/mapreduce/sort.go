@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"math/bits"
 	"slices"
+
+	"berth/internal/mapreduce/hadoop"
 )
 
 // entry is a record in a buffer: where its line is, and a prefix of its key that
@@ -34,7 +36,7 @@ const (
 // so keys that all begin alike cost a pass and no comparisons.
 type sorter struct {
 	mem []byte
-	cmp Comparator
+	cmp hadoop.Comparator
 }
 
 // sort sorts all entries.
@@ -146,7 +148,7 @@ func (s *sorter) insertion(e []entry, depth int, rest bool) {
 
 // tied sorts entries whose prefixes at depth are all the same.
 func (s *sorter) tied(e []entry, depth int, rest bool) {
-	if s.cmp != ByteOrder && !rest {
+	if s.cmp != hadoop.ByteOrder && !rest {
 		slices.SortFunc(e, func(a, b entry) int { return s.compare(&a, &b, depth, rest) })
 		return
 	}
@@ -162,7 +164,7 @@ func (s *sorter) tied(e []entry, depth int, rest bool) {
 	s.ended(e[:n], rest)
 	longer := e[n:]
 	for i := range longer {
-		longer[i].prefix = bytePrefix(s.str(&longer[i], rest)[depth:])
+		longer[i].prefix = hadoop.BytePrefix(s.str(&longer[i], rest)[depth:])
 	}
 	s.digits(longer, depth, rest)
 }
@@ -185,7 +187,7 @@ func (s *sorter) ended(e []entry, rest bool) {
 		same := e[:n]
 		e = e[n:]
 		for i := range same {
-			same[i].prefix = bytePrefix(s.str(&same[i], true))
+			same[i].prefix = hadoop.BytePrefix(s.str(&same[i], true))
 		}
 		s.digits(same, 0, true)
 	}
@@ -210,7 +212,7 @@ func (s *sorter) str(e *entry, rest bool) []byte {
 func (s *sorter) compare(a, b *entry, depth int, rest bool) int {
 	if !rest {
 		ka, kb := s.str(a, false), s.str(b, false)
-		if s.cmp != ByteOrder {
+		if s.cmp != hadoop.ByteOrder {
 			if r := s.cmp.Compare(ka, kb); r != 0 {
 				return r
 			}

@@ -7,6 +7,9 @@ import (
 	"testing"
 
 	"pgregory.net/rapid"
+
+	"berth/internal/job"
+	"berth/internal/mapreduce/hadoop"
 )
 
 // fill gives a buffer lines and returns what it flushed, sorted, one string a record.
@@ -62,7 +65,10 @@ func TestBufferSorts(t *testing.T) {
 			want = append(want, record{key, rest})
 		}
 		parts := rapid.IntRange(1, 3).Draw(rt, "parts")
-		partition := hashPartitioner(parts)
+		partition, err := hadoop.NewPartitioner(&job.MapReduceSpec{}, parts)
+		if err != nil {
+			rt.Fatal(err)
+		}
 		slices.SortFunc(want, func(a, b record) int {
 			if d := partition([]byte(a.key)) - partition([]byte(b.key)); d != 0 {
 				return d
@@ -72,7 +78,7 @@ func TestBufferSorts(t *testing.T) {
 			}
 			return bytes.Compare([]byte(a.rest), []byte(b.rest))
 		})
-		got := fill(t, newBuffer(make([]byte, 1<<20), maxLine, newLineFormat("", 1), partition, parts, ByteOrder), text)
+		got := fill(t, newBuffer(make([]byte, 1<<20), maxLine, hadoop.NewLineFormat("", 1), partition, parts, hadoop.ByteOrder), text)
 		var wanted []string
 		for _, w := range want {
 			wanted = append(wanted, fmt.Sprintf("%d %d %s%s", partition([]byte(w.key)), len(w.key), w.key, w.rest))
@@ -89,7 +95,7 @@ func TestBufferSorts(t *testing.T) {
 // Repeated records take the space of one while they are grouped, and grouping ends
 // where nothing repeats.
 func TestGrouping(t *testing.T) {
-	b := newBuffer(make([]byte, 1<<20), maxLine, newLineFormat("", 1), onePartition, 1, ByteOrder)
+	b := newBuffer(make([]byte, 1<<20), maxLine, hadoop.NewLineFormat("", 1), nil, 1, hadoop.ByteOrder)
 	words := bytes.Repeat([]byte("the\t1\nof\t1\nand\t1\n"), 100_000)
 	got := fill(t, b, words)
 	if len(got) != 1 || len(got[0]) != 300_000 {
@@ -102,7 +108,7 @@ func TestGrouping(t *testing.T) {
 	for i := range 2 * groupSample {
 		unique = fmt.Appendf(unique, "%d\n", i)
 	}
-	b = newBuffer(make([]byte, 1<<20), maxLine, newLineFormat("", 1), onePartition, 1, ByteOrder)
+	b = newBuffer(make([]byte, 1<<20), maxLine, hadoop.NewLineFormat("", 1), nil, 1, hadoop.ByteOrder)
 	fill(t, b, unique)
 	if b.group.on {
 		t.Error("records that do not repeat are still looked up")
@@ -115,27 +121,9 @@ func TestGrouping(t *testing.T) {
 
 // More equal records than one entry can count.
 func TestCountLimit(t *testing.T) {
-	b := newBuffer(make([]byte, 1<<20), maxLine, newLineFormat("", 1), onePartition, 1, ByteOrder)
+	b := newBuffer(make([]byte, 1<<20), maxLine, hadoop.NewLineFormat("", 1), nil, 1, hadoop.ByteOrder)
 	if got := fill(t, b, bytes.Repeat([]byte("a\n"), 3*maxCount+7)); len(got[0]) != 3*maxCount+7 {
 		t.Errorf("%d records", len(got[0]))
-	}
-}
-
-func TestKeyLen(t *testing.T) {
-	for _, test := range []struct {
-		sep    string
-		fields int
-		line   string
-		want   int
-	}{
-		{"\t", 1, "a\tb", 1}, {"\t", 1, "ab", 2}, {"\t", 1, "\tb", 0}, {"\t", 1, "", 0},
-		{"\t", 2, "a\tb\tc", 3}, {"\t", 2, "a\tb", 3}, {"", 1, "a\tb", 1}, {".", 4, "1.2.3.4.5", 7},
-		{"::", 1, "a:b::c", 3}, {"::", 2, "a::b::c", 4}, {"\t", 0, "a\tb", 1},
-	} {
-		f := newLineFormat(test.sep, test.fields)
-		if got := f.keyLen([]byte(test.line)); got != test.want {
-			t.Errorf("%q, %d fields, %q: key of %d bytes, want %d", test.sep, test.fields, test.line, got, test.want)
-		}
 	}
 }
 

@@ -4,6 +4,10 @@ import (
 	"context"
 	"errors"
 	"io"
+	"sync"
+	"time"
+
+	"berth/internal/probe"
 )
 
 // stream is the input of a program: it reads src, meters the time that takes, and
@@ -11,20 +15,21 @@ import (
 type stream struct {
 	ctx  context.Context
 	src  io.Reader
-	prog Progress // nil: the time is metered elsewhere
+	cpu  func(time.Duration) // is told the time that takes; nil: it is metered elsewhere
 	fail func(error)
 	err  error // of src, io.EOF aside
 }
 
-// pieceSize is how much is handed to a program at once: it stays in the core's cache.
-const pieceSize = 256 << 10
+// inPiece is how much is handed to a program at once: it stays in the core's cache.
+const inPiece = 256 << 10
+
+const outBuffer = 1 << 20
+
+var outBuffers = sync.Pool{New: func() any { b := make([]byte, outBuffer); return &b }}
 
 // newStream makes the input of p. fail is called with an error of src at once.
 func newStream(ctx context.Context, p Program, src io.Reader, prog Progress, fail func(error)) *stream {
-	if isNative(p) {
-		prog = nil
-	}
-	return &stream{ctx: ctx, src: src, prog: prog, fail: fail}
+	return &stream{ctx: ctx, src: src, cpu: cpuOf(p, prog), fail: fail}
 }
 
 // Read reads src.
@@ -32,7 +37,7 @@ func (s *stream) Read(b []byte) (n int, err error) {
 	if err := s.ctx.Err(); err != nil {
 		return 0, err
 	}
-	err = metered(s.prog, func() error {
+	err = probe.Metered(s.cpu, func() error {
 		n, err = s.src.Read(b)
 		return err
 	})
@@ -45,10 +50,10 @@ func (s *stream) Read(b []byte) (n int, err error) {
 
 // WriteTo reads src to its end in large pieces.
 func (s *stream) WriteTo(w io.Writer) (sum int64, err error) {
-	buf := buffers.Get().(*[]byte)
-	defer buffers.Put(buf)
+	buf := outBuffers.Get().(*[]byte)
+	defer outBuffers.Put(buf)
 	for {
-		n, err := s.Read((*buf)[:pieceSize])
+		n, err := s.Read((*buf)[:inPiece])
 		if n > 0 {
 			m, werr := w.Write((*buf)[:n])
 			sum += int64(m)
@@ -69,18 +74,15 @@ func (s *stream) WriteTo(w io.Writer) (sum int64, err error) {
 // buffer, as the program may only see that nobody reads what it writes.
 type sink struct {
 	buf   *buffer
-	prog  Progress // nil: the time is metered elsewhere
-	after func()   // called for each piece
+	cpu   func(time.Duration) // is told the time; nil: it is metered elsewhere
+	after func()              // called for each piece
 	fail  func(error)
 	err   error // of the buffer
 }
 
 // newSink makes the output of p. fail is called with an error of the buffer at once.
 func newSink(p Program, buf *buffer, prog Progress, after func(), fail func(error)) *sink {
-	if isNative(p) {
-		prog = nil
-	}
-	return &sink{buf: buf, prog: prog, after: after, fail: fail}
+	return &sink{buf: buf, cpu: cpuOf(p, prog), after: after, fail: fail}
 }
 
 // Write takes lines.
@@ -126,7 +128,7 @@ func (s *sink) ReadFrom(r io.Reader) (sum int64, err error) {
 
 // do works on the buffer.
 func (s *sink) do(f func() error) error {
-	err := metered(s.prog, f)
+	err := probe.Metered(s.cpu, f)
 	if err != nil && s.err == nil {
 		s.err = err
 		s.fail(err)

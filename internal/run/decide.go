@@ -7,6 +7,8 @@ import (
 	"berth/internal/home"
 	"berth/internal/job"
 	"berth/internal/mapreduce"
+	"berth/internal/mapreduce/hadoop"
+	"berth/internal/mapreduce/input"
 	"berth/internal/plan"
 	"berth/internal/predict"
 	"berth/internal/store"
@@ -49,19 +51,19 @@ func Decide(ctx context.Context, h home.Home, spec *job.Spec, entries []job.Entr
 }
 
 // split cuts the input of a MapReduce job to fit the nodes.
-func (d *Decided) split(at place) (mapreduce.InputSummary, error) {
+func (d *Decided) split(at place) (input.InputSummary, error) {
 	if err := mapreduce.CheckOutput(d.Spec.MapReduce); err != nil {
-		return mapreduce.InputSummary{}, err
+		return input.InputSummary{}, err
 	}
-	if err := mapreduce.Check(d.Spec.MapReduce); err != nil {
-		return mapreduce.InputSummary{}, err
+	if err := hadoop.Check(d.Spec.MapReduce); err != nil {
+		return input.InputSummary{}, err
 	}
 	layout, err := plan.Share(at.snap, d.Spec)
 	if err != nil {
-		return mapreduce.InputSummary{}, err
+		return input.InputSummary{}, err
 	}
-	opts := mapreduce.SplitOptions{Slots: layout.TaskSlots, Memory: layout.MapMemory()}
-	splits, sum, err := mapreduce.PlanSplits(d.Spec.MapReduce, opts)
+	opts := input.SplitOptions{Slots: layout.TaskSlots, Memory: layout.MapMemory()}
+	splits, sum, err := input.PlanSplits(d.Spec.MapReduce, opts)
 	d.Tasks.Splits = splits
 	return sum, err
 }

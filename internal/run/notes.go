@@ -7,11 +7,11 @@ import (
 	"os"
 
 	"berth/internal/job"
-	"berth/internal/mapreduce"
+	"berth/internal/mapreduce/input"
 )
 
 // inputNotes tells what a user may not expect of how their input is read.
-func inputNotes(sum mapreduce.InputSummary, splits []job.Split) []string {
+func inputNotes(sum input.InputSummary, splits []job.Split) []string {
 	var notes []string
 	if sum.Skipped > 0 {
 		notes = append(notes, fmt.Sprintf("passed over in input folders, as they are no files: %d sockets, devices or links in a circle", sum.Skipped))

@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"berth/internal/job"
-	"berth/internal/mapreduce"
+	"berth/internal/mapreduce/input"
 )
 
 func TestInputNotes(t *testing.T) {
@@ -25,7 +25,7 @@ func TestInputNotes(t *testing.T) {
 		if err := os.WriteFile(file, []byte(tt.text), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		splits, sum, err := mapreduce.PlanSplits(&job.MapReduceSpec{Inputs: []string{file}}, mapreduce.SplitOptions{Slots: 1})
+		splits, sum, err := input.PlanSplits(&job.MapReduceSpec{Inputs: []string{file}}, input.SplitOptions{Slots: 1})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -34,7 +34,7 @@ func TestInputNotes(t *testing.T) {
 			t.Errorf("%s: %q, want %q", tt.name, got, tt.want)
 		}
 	}
-	if got := inputNotes(mapreduce.InputSummary{Files: 1, Skipped: 2}, nil); len(got) != 1 || !strings.Contains(got[0], "2 sockets") {
+	if got := inputNotes(input.InputSummary{Files: 1, Skipped: 2}, nil); len(got) != 1 || !strings.Contains(got[0], "2 sockets") {
 		t.Errorf("skipped: %q", got)
 	}
 }

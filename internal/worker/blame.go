@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"berth/internal/event"
-	"berth/internal/mapreduce"
+	"berth/internal/mapreduce/input"
 )
 
 // A batch system that ends an allocation, or a machine that is shut down, signals the tasks
@@ -67,7 +67,7 @@ func (w *worker) judge(err error) *failure {
 // ofNode reports whether an error may be had on one node and not on others: that of an
 // input file, whatever it is, and that of a path which is not there, or not as it should be.
 func ofNode(err error) bool {
-	var in *mapreduce.InputError
+	var in *input.InputError
 	if errors.As(err, &in) {
 		return true
 	}

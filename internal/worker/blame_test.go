@@ -13,7 +13,7 @@ import (
 
 	"berth/internal/event"
 	"berth/internal/job"
-	"berth/internal/mapreduce"
+	"berth/internal/mapreduce/input"
 	"berth/internal/wire"
 )
 
@@ -21,7 +21,7 @@ import (
 // that node's alone.
 func TestJudge(t *testing.T) {
 	gone := job.Split{Ranges: []job.Range{{Path: filepath.Join(t.TempDir(), "none"), Length: 1, Size: 1}}}
-	r, err := mapreduce.OpenSplit(t.Context(), gone, &job.MapReduceSpec{}, nil)
+	r, err := input.OpenSplit(t.Context(), gone, &job.MapReduceSpec{}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,9 +1,8 @@
-package mapreduce
+package hadoop
 
 import (
 	"bufio"
 	"bytes"
-	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -12,24 +11,28 @@ import (
 	"berth/internal/job"
 )
 
-// aggregate is the reducer and combiner "aggregate" of Hadoop Streaming
+// Aggregate is the reducer and combiner "aggregate" of Hadoop Streaming
 // (org.apache.hadoop.mapred.lib.aggregate). Its input lines are function:id, TAB,
 // value, lines of one key together and in the order of their values. As reducer it
 // writes id, separator, result; as combiner it keeps the key and writes partial results.
-type aggregate struct {
+type Aggregate struct {
 	combine   bool
-	in        lineFormat
+	in        LineFormat
 	outSep    string // before results
 	maxUnique int64
 }
 
-func newAggregate(spec *job.MapReduceSpec, combine bool) *aggregate {
-	a := &aggregate{combine: combine, in: newLineFormat("", 1), outSep: spec.ReduceOutputSeparator, maxUnique: maxUnique(spec)}
-	if m := mapFormat(spec); m.plain() {
+// aggregateBuffer is how much is read and written at once.
+const aggregateBuffer = 64 << 10
+
+// NewAggregate returns the aggregate of a job, with combine the one that hands on partial results.
+func NewAggregate(spec *job.MapReduceSpec, combine bool) *Aggregate {
+	a := &Aggregate{combine: combine, in: NewLineFormat("", 1), outSep: spec.ReduceOutputSeparator, maxUnique: maxUnique(spec)}
+	if m := MapFormat(spec); m.Plain() {
 		a.in = m // TABs inside the key are still there
 	}
 	if a.outSep == "" {
-		a.outSep = string(separator)
+		a.outSep = string(Separator)
 	}
 	return a
 }
@@ -45,9 +48,9 @@ func maxUnique(spec *job.MapReduceSpec) int64 {
 }
 
 // Run aggregates the groups of in one after the other.
-func (a *aggregate) Run(ctx context.Context, in io.Reader, out io.Writer) error {
-	g := &aggregation{aggregate: a, out: bufio.NewWriterSize(out, directRead)}
-	lines := lineReader{in: bufio.NewReaderSize(contextReader{ctx, in}, directRead)}
+func (a *Aggregate) Run(in io.Reader, out io.Writer) error {
+	g := &aggregation{Aggregate: a, out: bufio.NewWriterSize(out, aggregateBuffer)}
+	lines := lineReader{in: bufio.NewReaderSize(in, aggregateBuffer)}
 	for {
 		line, err := lines.next()
 		if errors.Is(err, io.EOF) {
@@ -90,12 +93,12 @@ func (l *lineReader) next() ([]byte, error) {
 	if errors.Is(err, io.EOF) && len(line) > 0 {
 		err = nil
 	}
-	return bytes.TrimSuffix(line, newline), err
+	return bytes.TrimSuffix(line, []byte{'\n'}), err
 }
 
 // aggregation is a run of aggregate: the group at hand and its aggregator.
 type aggregation struct {
-	*aggregate
+	*Aggregate
 	out   *bufio.Writer
 	lines int64 // read
 	key   []byte
@@ -106,8 +109,8 @@ type aggregation struct {
 // add takes one line.
 func (g *aggregation) add(line []byte) error {
 	g.lines++
-	n := g.in.keyLen(line)
-	key, value := line[:n], bytes.TrimPrefix(line[n:], g.in.sep)
+	n := g.in.KeyLen(line)
+	key, value := line[:n], bytes.TrimPrefix(line[n:], g.in.Sep)
 	if g.agg == nil || !bytes.Equal(key, g.key) {
 		if err := g.flush(); err != nil {
 			return err

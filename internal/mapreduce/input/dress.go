@@ -1,4 +1,4 @@
-package mapreduce
+package input
 
 import (
 	"bytes"
@@ -117,7 +117,7 @@ func (t *tabbedRange) piece(b []byte) int {
 	i := bytes.IndexByte(t.in, '\n')
 	if i == 0 && !t.tabbed && !t.ends {
 		t.ends = true
-		b[0] = separator
+		b[0] = '\t'
 		return 1
 	}
 	if i == 0 {
@@ -131,7 +131,7 @@ func (t *tabbedRange) piece(b []byte) int {
 		part = part[:i]
 	}
 	m := copy(b, part)
-	t.tabbed = t.tabbed || bytes.IndexByte(part[:m], separator) >= 0
+	t.tabbed = t.tabbed || bytes.IndexByte(part[:m], '\t') >= 0
 	t.in = t.in[m:]
 	return m
 }

@@ -1,4 +1,4 @@
-package mapreduce
+package input
 
 import (
 	"bytes"
@@ -27,9 +27,9 @@ func BenchmarkOpenSplit(b *testing.B) {
 	}
 	cases := map[string]job.Split{"large": whole(b, large), "small": whole(b, small...)}
 	for i := range codecs {
-		path := large + codecs[i].suffix
+		path := large + codecs[i].Suffix
 		writeFile(b, path, packed(b, &codecs[i], text[:8*mib]))
-		cases[codecs[i].name] = whole(b, path)
+		cases[codecs[i].Name] = whole(b, path)
 	}
 	for _, name := range []string{"large", "small", "gzip", "zstd", "bzip2"} {
 		b.Run(name, func(b *testing.B) {
@@ -64,32 +64,5 @@ func BenchmarkPlanSplits(b *testing.B) {
 		if _, sum, err := PlanSplits(&job.MapReduceSpec{Inputs: []string{dir}}, SplitOptions{Slots: 2}); err != nil || sum.Files != len(files) {
 			b.Fatal(sum, err)
 		}
-	}
-}
-
-// BenchmarkOutput writes a part in lines of 100 bytes.
-func BenchmarkOutput(b *testing.B) {
-	line := append(bytes.Repeat([]byte("0123456789"), 10)[:99], '\n')
-	for _, codec := range []string{"", "gzip", "zstd", "bzip2"} {
-		b.Run("codec="+codec, func(b *testing.B) {
-			spec := &job.MapReduceSpec{Output: b.TempDir(), Compress: codec}
-			const lines = 50_000
-			for b.Loop() {
-				o, err := NewOutput(spec, attempt(1), "part-00000")
-				if err != nil {
-					b.Fatal(err)
-				}
-				for range lines {
-					if _, err := o.Write(line); err != nil {
-						b.Fatal(err)
-					}
-				}
-				if err := o.Close(); err != nil {
-					b.Fatal(err)
-				}
-				o.Abort()
-			}
-			b.SetBytes(lines * int64(len(line)))
-		})
 	}
 }

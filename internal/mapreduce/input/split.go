@@ -1,4 +1,4 @@
-package mapreduce
+package input
 
 import (
 	"bytes"
@@ -21,6 +21,12 @@ const (
 )
 
 var buffers = sync.Pool{New: func() any { b := make([]byte, bufferSize); return &b }}
+
+// Progress is told what is read.
+type Progress interface {
+	Total(bytes int64)       // of the split
+	In(bytes, records int64) // read since the last time
+}
 
 // OpenSplit returns the lines of a split, each with its newline: a last line without
 // one gets it at each file's end, so files never run into each other. A line belongs
@@ -139,7 +145,7 @@ func (s *splitReader) fill(p []byte) (int, error) {
 			break
 		}
 		m, err := s.source.Read(p[n:])
-		lines += int64(bytes.Count(p[n:n+m], newline))
+		lines += int64(bytes.Count(p[n:n+m], lineEnd))
 		taken += s.source.taken()
 		n += m
 		if errors.Is(err, io.EOF) {
@@ -156,8 +162,8 @@ func (s *splitReader) fill(p []byte) (int, error) {
 	return 0, s.err
 }
 
-// newline is what lines end with.
-var newline = []byte{'\n'}
+// lineEnd is what lines end with.
+var lineEnd = []byte{'\n'}
 
 // open sees to it that there is a source; io.EOF if no range is left.
 func (s *splitReader) open() error {

@@ -1,4 +1,4 @@
-package mapreduce
+package input
 
 import (
 	"bytes"
@@ -11,9 +11,9 @@ import (
 )
 
 // packed returns data compressed by a codec.
-func packed(t fataler, c *codec, data []byte) []byte {
+func packed(t fataler, c *Codec, data []byte) []byte {
 	var b bytes.Buffer
-	w, err := c.writer(&b)
+	w, err := c.Writer(&b)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -44,7 +44,7 @@ func TestCodecs(t *testing.T) {
 			{"nothing", packed(t, c, nil), ""},
 			{"members", append(packed(t, c, []byte("a\nb")), whole...), "a\nb" + completed(codecText)},
 		} {
-			path := filepath.Join(dir, f.name+c.suffix)
+			path := filepath.Join(dir, f.name+c.Suffix)
 			writeFile(t, path, f.data)
 			var prog tally
 			got := readSplit(t, packedSplit(path, len(f.data)), &job.MapReduceSpec{}, &prog)
@@ -76,10 +76,10 @@ func TestBrokenPackedInput(t *testing.T) {
 			{"cut", "is cut off", whole[:len(whole)-1]},
 			{"half", "is cut off", whole[:len(whole)/2]},
 			{"flipped", "is damaged", flipped},
-			{"plain", "is damaged or no " + c.name + " file", codecText},
-			{"few bytes", "is damaged or no " + c.name + " file", []byte("a\n")},
+			{"plain", "is damaged or no " + c.Name + " file", codecText},
+			{"few bytes", "is damaged or no " + c.Name + " file", []byte("a\n")},
 		} {
-			path := filepath.Join(dir, f.name+c.suffix)
+			path := filepath.Join(dir, f.name+c.Suffix)
 			writeFile(t, path, f.data)
 			_, err := tryReadSplit(packedSplit(path, len(f.data)), &job.MapReduceSpec{}, nil)
 			if job.ClassOf(err) != job.User || job.CodeOf(err) != job.CodeIO ||
@@ -91,16 +91,16 @@ func TestBrokenPackedInput(t *testing.T) {
 }
 
 func TestCodecNamed(t *testing.T) {
-	if c, err := codecNamed(""); c != nil || err != nil {
+	if c, err := CodecNamed(""); c != nil || err != nil {
 		t.Errorf("none: got %v, %v", c, err)
 	}
-	if _, err := codecNamed("lzo"); job.CodeOf(err) != job.CodeConfig {
+	if _, err := CodecNamed("lzo"); job.CodeOf(err) != job.CodeConfig {
 		t.Errorf("lzo: got %v", err)
 	}
 	for path, want := range map[string]string{"a.gz": "gzip", "a.tar.zst": "zstd", "a.bz2": "bzip2", "gz": "", "a.GZ": "gzip", "A.Tar.Zst": "zstd", "a.gz.txt": ""} {
 		got := ""
 		if c := codecOf(path); c != nil {
-			got = c.name
+			got = c.Name
 		}
 		if got != want {
 			t.Errorf("%s: got %q, want %q", path, got, want)

@@ -1,4 +1,4 @@
-package mapreduce
+package input
 
 import (
 	"bytes"
@@ -117,7 +117,7 @@ func TestPlanByLines(t *testing.T) {
 
 func TestPlanByLinesRefusesTooMany(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "f")
-	writeFile(t, path, bytes.Repeat(newline, maxTasks+1))
+	writeFile(t, path, bytes.Repeat(lineEnd, maxTasks+1))
 	_, _, err := PlanSplits(&job.MapReduceSpec{Inputs: []string{path}, InputFormat: "NLineInputFormat"}, SplitOptions{})
 	if job.CodeOf(err) != job.CodeConfig || !strings.Contains(fmt.Sprint(err), "linespermap") {
 		t.Errorf("got %v", err)

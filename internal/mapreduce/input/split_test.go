@@ -1,4 +1,4 @@
-package mapreduce
+package input
 
 import (
 	"bytes"
@@ -13,7 +13,6 @@ import (
 	"strings"
 	"testing"
 	"testing/iotest"
-	"time"
 
 	"pgregory.net/rapid"
 
@@ -25,13 +24,8 @@ type tally struct {
 	bytes, records, total int64
 }
 
-func (t *tally) Enter(job.Phase)               {}
-func (t *tally) In(bytes, records int64)       { t.bytes += bytes; t.records += records }
-func (t *tally) Out(int64, int64)              {}
-func (t *tally) CPU(time.Duration)             {}
-func (t *tally) Memory(int64)                  {}
-func (t *tally) Total(bytes int64)             { t.total += bytes }
-func (t *tally) Counter(string, string, int64) {}
+func (t *tally) In(bytes, records int64) { t.bytes += bytes; t.records += records }
+func (t *tally) Total(bytes int64)       { t.total += bytes }
 
 // fataler is what testing.T and the T of a property have in common here.
 type fataler interface{ Fatal(...any) }
@@ -150,7 +144,7 @@ func TestRangesGiveEachLineOnce(t *testing.T) {
 func linesBeginningIn(text []byte, from, to int64) string {
 	var lines strings.Builder
 	at := int64(0)
-	for _, line := range bytes.SplitAfter(text, newline) {
+	for _, line := range bytes.SplitAfter(text, lineEnd) {
 		if len(line) > 0 && from <= at && at < to {
 			lines.WriteString(completed(line))
 		}

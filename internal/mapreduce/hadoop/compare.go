@@ -1,4 +1,4 @@
-package mapreduce
+package hadoop
 
 import (
 	"bytes"
@@ -46,10 +46,10 @@ type byteOrder struct{}
 
 func (byteOrder) Compare(a, b []byte) int { return bytes.Compare(a, b) }
 
-func (byteOrder) Prefix(key []byte) uint64 { return bytePrefix(key) }
+func (byteOrder) Prefix(key []byte) uint64 { return BytePrefix(key) }
 
-// bytePrefix returns the first 8 bytes of b as a big-endian number, filled up with zeros.
-func bytePrefix(b []byte) uint64 {
+// BytePrefix returns the first 8 bytes of b as a big-endian number, filled up with zeros.
+func BytePrefix(b []byte) uint64 {
 	if len(b) >= 8 {
 		return binary.BigEndian.Uint64(b)
 	}
@@ -106,7 +106,7 @@ func (o *keyFieldOrder) Prefix(key []byte) uint64 {
 		if k.numeric {
 			p = parseNumber(part).prefix()
 		} else {
-			p = bytePrefix(part)
+			p = BytePrefix(part)
 		}
 	}
 	if k.reverse {

@@ -1,4 +1,4 @@
-package mapreduce
+package input
 
 import (
 	"bufio"
@@ -17,19 +17,19 @@ import (
 	"berth/internal/job"
 )
 
-// codec is a format of compressed input or output files.
-type codec struct {
-	name   string // as in MapReduceSpec.Compress
-	suffix string // of files, by which input is recognised
+// Codec is a format of compressed input or output files.
+type Codec struct {
+	Name   string // as in MapReduceSpec.Compress
+	Suffix string // of files, by which input is recognised
 	magic  string // that files begin with
 	reader func(io.Reader) (io.ReadCloser, error)
-	writer func(io.Writer) (io.WriteCloser, error)
+	Writer func(io.Writer) (io.WriteCloser, error)
 }
 
 // maxWindow is the largest zstd window that is read, what zstd itself takes unless told otherwise.
 const maxWindow = 128 << 20
 
-var codecs = []codec{
+var codecs = []Codec{
 	{"gzip", ".gz", "\x1f\x8b", newGzipReader, newGzipWriter},
 	{"zstd", ".zst", "\x28\xb5\x2f\xfd", newZstdReader, newZstdWriter},
 	{"bzip2", ".bz2", "BZh", newBzip2Reader, newBzip2Writer},
@@ -37,9 +37,9 @@ var codecs = []codec{
 
 // codecOf returns the codec of an input file by its name, in letters of either case, nil
 // for a plain file.
-func codecOf(path string) *codec {
+func codecOf(path string) *Codec {
 	for i, suffix := 0, strings.ToLower(filepath.Ext(path)); i < len(codecs); i++ {
-		if codecs[i].suffix == suffix {
+		if codecs[i].Suffix == suffix {
 			return &codecs[i]
 		}
 	}
@@ -55,13 +55,13 @@ func isForeign(path string) bool {
 	return slices.Contains(foreignSuffixes, strings.ToLower(filepath.Ext(path)))
 }
 
-// codecNamed returns the codec for output, nil for none.
-func codecNamed(name string) (*codec, error) {
+// CodecNamed returns the codec for output, nil for none.
+func CodecNamed(name string) (*Codec, error) {
 	if name == "" {
 		return nil, nil
 	}
 	for i := range codecs {
-		if codecs[i].name == name {
+		if codecs[i].Name == name {
 			return &codecs[i], nil
 		}
 	}
@@ -99,13 +99,13 @@ func newBzip2Writer(w io.Writer) (io.WriteCloser, error) {
 // decoder reads the lines' bytes of a compressed file and tells damage by the file's name.
 type decoder struct {
 	path   string
-	codec  *codec
+	codec  *Codec
 	begins bool // with the codec's magic
 	stream io.ReadCloser
 }
 
 // newDecoder begins to read a compressed file through file, which is buffered.
-func newDecoder(path string, c *codec, file *bufio.Reader) (*decoder, error) {
+func newDecoder(path string, c *Codec, file *bufio.Reader) (*decoder, error) {
 	head, _ := file.Peek(len(c.magic)) // an error comes again with the first read
 	d := &decoder{path: path, codec: c, begins: string(head) == c.magic}
 	stream, err := c.reader(file)
@@ -133,7 +133,7 @@ func (d *decoder) failed(err error) error {
 	if errors.As(err, &below) {
 		return err
 	}
-	what := "is damaged or no " + d.codec.name + " file"
+	what := "is damaged or no " + d.codec.Name + " file"
 	if d.begins && (errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, io.EOF)) {
 		what = "is cut off"
 	}

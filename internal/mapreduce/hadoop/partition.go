@@ -1,4 +1,4 @@
-package mapreduce
+package hadoop
 
 import (
 	"encoding/binary"

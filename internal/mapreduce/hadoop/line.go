@@ -1,0 +1,87 @@
+package hadoop
+
+import (
+	"bytes"
+	"strconv"
+
+	"berth/internal/job"
+)
+
+// A record is a line: the key, then nothing, or a separator and the value. Scratch
+// files, combiners and reducers always see a TAB as separator, whatever the mapper's
+// was, as in Hadoop Streaming. That a line has no separator is seen from its length
+// being that of its key, so such a line comes out as it went in.
+const Separator = '\t'
+
+// LineFormat says where the key of a line ends: at the separator after that many
+// fields; without one, the whole line is the key (Hadoop Streaming's rule).
+type LineFormat struct {
+	Sep    []byte
+	fields int
+	// ends says that a line of too few fields which ends with a separator has an empty
+	// value: the separator is the one that a bare key was handed out with.
+	ends bool
+}
+
+func NewLineFormat(sep string, fields int) LineFormat {
+	if sep == "" {
+		sep = string(Separator)
+	}
+	return LineFormat{Sep: []byte(sep), fields: max(fields, 1)}
+}
+
+// MapFormat is the format of what mappers write.
+func MapFormat(spec *job.MapReduceSpec) LineFormat {
+	return NewLineFormat(spec.MapOutputSeparator, spec.MapOutputKeyFields)
+}
+
+// ReduceFormat is the format of what reducers write.
+func ReduceFormat(spec *job.MapReduceSpec) LineFormat {
+	return NewLineFormat(spec.ReduceOutputSeparator, reduceFields(spec, 1))
+}
+
+// CombineFormat is the format of what combiners write: that of reducers, but where
+// the job does not say how many fields their key has and a combiner is fed lines
+// just as the mapper wrote them, it is taken to have as many as the mapper's.
+func CombineFormat(spec *job.MapReduceSpec) LineFormat {
+	f := ReduceFormat(spec)
+	if m := MapFormat(spec); bytes.Equal(m.Sep, f.Sep) {
+		f.fields = reduceFields(spec, m.fields)
+		f.ends = true
+	}
+	return f
+}
+
+func reduceFields(spec *job.MapReduceSpec, otherwise int) int {
+	n, err := strconv.Atoi(spec.Conf["stream.num.reduce.output.key.fields"])
+	if err != nil {
+		return otherwise
+	}
+	return n
+}
+
+// Plain reports whether lines of the format keep their bytes when the separator becomes a TAB.
+func (f *LineFormat) Plain() bool { return len(f.Sep) == 1 && f.Sep[0] == Separator }
+
+// KeyLen returns the length of the key of a line, which is without its newline.
+func (f *LineFormat) KeyLen(line []byte) int {
+	if len(f.Sep) == 1 && f.fields == 1 {
+		if i := bytes.IndexByte(line, f.Sep[0]); i >= 0 {
+			return i
+		}
+		return len(line)
+	}
+	at := 0
+	for n := f.fields; ; n-- {
+		i := bytes.Index(line[at:], f.Sep)
+		switch {
+		case i < 0 && f.ends && bytes.HasSuffix(line, f.Sep):
+			return len(line) - len(f.Sep)
+		case i < 0:
+			return len(line)
+		case n == 1:
+			return at + i
+		}
+		at += i + len(f.Sep)
+	}
+}
