@@ -1,14 +1,11 @@
 package coordinator
 
 import (
-	"context"
 	"os"
 
-	"berth/internal/cluster"
-	"berth/internal/driver"
+	"berth/internal/driver/batch"
 	"berth/internal/driver/slurm"
 	"berth/internal/job"
-	"berth/internal/plan"
 	"berth/internal/wire"
 )
 
@@ -29,7 +26,7 @@ func (s *Server) batchHere() bool {
 
 // enteredBefore reports whether jobs were submitted to a batch system before, given the folder of its allocations.
 func enteredBefore(slurmDir string) bool {
-	_, err := os.Stat(slurm.EnvironmentsIn(slurmDir))
+	_, err := os.Stat(batch.EnvironmentsIn(slurmDir))
 	return err == nil
 }
 
@@ -49,7 +46,7 @@ func (s *Server) enter(req job.AllocRequest, env []string) error {
 			return err
 		}
 	}
-	clusters, ok := s.places.driver(slurm.Name).(*slurm.Clusters)
+	clusters, ok := s.places.driver(slurm.Name).(*batch.Driver)
 	if !ok {
 		return nil
 	}
@@ -76,22 +73,4 @@ func (s *Server) listenToNodes() error {
 	}()
 	go s.accept(l)
 	return nil
-}
-
-// driverOf returns the driver of the place, and cluster, of a plan; nil where there is none.
-func (s *Server) driverOf(p plan.Plan) driver.Driver {
-	d := s.places.driver(p.Alloc.On)
-	if clusters, ok := d.(*slurm.Clusters); ok {
-		return clusters.Of(p.Alloc.Batch.Cluster)
-	}
-	return d
-}
-
-// snapshot returns the nodes and the queue of a plan's place as they are now.
-func snapshot(ctx context.Context, d driver.Driver, p plan.Plan) (snap cluster.Snapshot, err error) {
-	snap, err = d.Snapshot(ctx)
-	if err == nil && snap.Queue != nil { // a controller that was moved makes no other cluster of it
-		snap.Queue.ID = p.Alloc.Batch.Cluster
-	}
-	return snap, err
 }

@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 
 	"berth/internal/driver"
+	"berth/internal/driver/batch"
 	"berth/internal/driver/local"
 	"berth/internal/driver/slurm"
 	"berth/internal/engine"
@@ -60,8 +61,9 @@ func (s *Server) slurmDir() string { return filepath.Join(s.home.Server(), slurm
 // What its nodes need lies in the state folder, which they see, and so does map output,
 // so that it outlives the allocation that made it, unless --scratch says otherwise.
 func (s *Server) addSlurm() {
-	d := slurm.NewClusters(slurm.Options{
-		Exe: s.opts.Exe, Dir: s.slurmDir(), Scratch: filepath.Join(s.home.Dir, "scratch"),
+	d := batch.New(batch.Options{
+		System: func(env []string) batch.System { return slurm.Open(env) },
+		Exe:    s.opts.Exe, Dir: s.slurmDir(), Scratch: filepath.Join(s.home.Dir, "scratch"),
 		Issue:  issuer(s.callers.ca, s.reach.nodes),
 		Report: s.input, Now: s.now, Wall: wallNow, Log: s.log, Env: os.Environ(),
 		StandIn: s.standIns(), Inside: s.opts.Inside, Wake: s.policy.standIn == home.StandInOn,

@@ -34,7 +34,7 @@ func (d *heldDriver) Request(_ context.Context, id job.AllocID, _ job.AllocReque
 	return nil
 }
 
-func (d *heldDriver) Snapshot(context.Context) (cluster.Snapshot, error) {
+func (d *heldDriver) Snapshot(context.Context, string) (cluster.Snapshot, error) {
 	return cluster.Snapshot{}, nil
 }
 

@@ -49,11 +49,11 @@ func (s *Server) planRest(ctx context.Context, l *live, a engine.Plan) (plan.Pla
 	if err != nil {
 		return plan.Plan{}, err
 	}
-	d := s.driverOf(old)
+	d := s.places.driver(old.Alloc.On)
 	if d == nil {
 		return plan.Plan{}, &job.Error{Class: job.Transient, Where: old.Alloc.On, What: "its commands are not on the coordinator's PATH"}
 	}
-	snap, err := snapshot(ctx, d, old)
+	snap, err := d.Snapshot(ctx, old.Alloc.Batch.Cluster)
 	if err != nil {
 		return plan.Plan{}, err
 	}

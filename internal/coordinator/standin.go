@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"berth/internal/driver"
+	"berth/internal/driver/batch"
 	"berth/internal/driver/slurm"
 	"berth/internal/event"
 	"berth/internal/home"
@@ -118,7 +119,7 @@ func (s *Server) linger() {
 func (s *Server) ownWorkers() int {
 	n := 0
 	for node := range s.sessions {
-		if slurm.JobOf(s.slurmDir(), node.Alloc()) == s.opts.Inside {
+		if batch.JobOf(slurm.Open(nil), s.slurmDir(), node.Alloc()) == s.opts.Inside {
 			n++
 		}
 	}

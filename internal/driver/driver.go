@@ -16,8 +16,9 @@ import (
 type Driver interface {
 	// Name is what --on calls it.
 	Name() string
-	// Snapshot returns the nodes as they are now, for planning.
-	Snapshot(ctx context.Context) (cluster.Snapshot, error)
+	// Snapshot returns the nodes as they are now, for planning. A driver that reaches several clusters looks at the one of that id
+	// (cluster.Queue.ID, job.Batch.Cluster), which the queue is then called by; the others look at what they have.
+	Snapshot(ctx context.Context, id string) (cluster.Snapshot, error)
 	// Request asks for an allocation; its workers dial the coordinator when it has begun.
 	Request(ctx context.Context, id job.AllocID, req job.AllocRequest) error
 	// Adopt takes up an allocation that an earlier coordinator had requested: workers

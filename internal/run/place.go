@@ -51,7 +51,7 @@ func look(ctx context.Context, spec *job.Spec) (place, error) {
 		if err := slurm.Available(ctx, os.Environ()); err != nil { // the other commands would take long to say so
 			return place{}, offerLocal(err)
 		}
-		p, err := batch(ctx, spec)
+		p, err := batchPlace(ctx, spec)
 		return p, offerLocal(err)
 	default:
 		return place{}, &job.Error{Class: job.User, Code: job.CodeConfig, Where: where,
@@ -81,18 +81,19 @@ func thisMachine() (place, error) {
 	return place{snap: m.Snapshot(now(), job.Resources{}), nodeType: predict.NodeType(m.CPUModel, len(m.CPUs))}, nil
 }
 
-// batch looks at Slurm's queue. What the user's environment says of all their jobs holds
+// batchPlace looks at Slurm's queue. What the user's environment says of all their jobs holds
 // for this one where it says nothing itself.
-func batch(ctx context.Context, spec *job.Spec) (place, error) {
+func batchPlace(ctx context.Context, spec *job.Spec) (place, error) {
 	r, env := &spec.Request, slurm.BatchDefaults(os.Environ())
 	r.Partition, r.Account = cmp.Or(r.Partition, env.Partition), cmp.Or(r.Account, env.Account)
 	r.QOS, r.Constraint = cmp.Or(r.QOS, env.QOS), cmp.Or(r.Constraint, env.Constraint)
-	d := slurm.New(slurm.Options{Env: os.Environ(), Now: now})
-	snap, err := d.Snapshot(ctx)
+	system, begin := slurm.Open(os.Environ()), now()
+	snap, err := system.Snapshot(ctx, "")
 	if err != nil {
 		return place{}, err
 	}
-	at := place{snap: snap, tester: d}
+	snap.At = begin
+	at := place{snap: snap, tester: system}
 	at.nodeType = at.nodeTypeOf(spec)
 	return at, nil
 }

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"path/filepath"
 
+	"berth/internal/driver/batch"
 	"berth/internal/driver/slurm"
 	"berth/internal/home"
 	"berth/internal/job"
@@ -29,7 +30,7 @@ func (at *place) use(h home.Home, spec *job.Spec, spare []Spare) {
 			at.idle = append(at.idle, s.Live)
 			continue
 		}
-		id := slurm.JobOf(filepath.Join(h.Server(), slurm.Name), s.ID)
+		id := batch.JobOf(slurm.Open(nil), filepath.Join(h.Server(), slurm.Name), s.ID)
 		at.snap = at.snap.Without(id)
 		at.tester = nil
 	}

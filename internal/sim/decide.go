@@ -18,7 +18,7 @@ func (c *coordinator) decide(a *app, rest *engine.Rest) (plan.Plan, error) {
 	if c.w.cfg.Adaptor.Way != Berth {
 		return c.w.slotted(a, rest), nil
 	}
-	snap, err := c.site.Snapshot(c.w.ctx)
+	snap, err := c.site.Snapshot(c.w.ctx, "")
 	if err != nil {
 		return plan.Plan{}, err
 	}

@@ -45,7 +45,9 @@ func newSite(w *world, report driver.Reporter, dial func(*worker)) *site {
 func (s *site) Name() string { return siteName }
 
 // Snapshot returns nodes and queue. It is good until time goes on.
-func (s *site) Snapshot(context.Context) (cluster.Snapshot, error) { return s.w.snapshot(), nil }
+func (s *site) Snapshot(context.Context, string) (cluster.Snapshot, error) {
+	return s.w.snapshot(), nil
+}
 
 // Request puts an allocation into the queue. It is refused where it could never begin.
 func (s *site) Request(_ context.Context, id job.AllocID, req job.AllocRequest) error {

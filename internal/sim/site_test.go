@@ -114,7 +114,7 @@ func (s *siteScenario) report(in engine.Input) {
 }
 
 func (s *siteScenario) snapshot(t *testing.T) {
-	snap, err := s.site.Snapshot(context.Background())
+	snap, err := s.site.Snapshot(context.Background(), "")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -12,7 +12,7 @@ import (
 	"strings"
 	"time"
 
-	"berth/internal/driver/slurm"
+	"berth/internal/driver/batch"
 )
 
 // fillName is the name of other people's jobs; all others are those under test.
@@ -126,7 +126,7 @@ func (c *cluster) jobs(ctx context.Context) (fills, own []allocation, err error)
 		switch a.Name {
 		case fillName:
 			fills = append(fills, a)
-		case slurm.WakeName: // it waits, and serves no job
+		case batch.WakeName: // it waits, and serves no job
 		default:
 			own = append(own, a)
 		}

@@ -75,7 +75,7 @@ func (d *Driver) unlock() {
 func (d *Driver) Name() string { return Name }
 
 // Snapshot returns the machine as it is now.
-func (d *Driver) Snapshot(context.Context) (cluster.Snapshot, error) {
+func (d *Driver) Snapshot(context.Context, string) (cluster.Snapshot, error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	return d.opts.Machine.Snapshot(d.opts.Now(), d.used()), nil

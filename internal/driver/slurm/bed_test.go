@@ -2,12 +2,14 @@ package slurm
 
 import (
 	"context"
+	"errors"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 	"time"
 
+	"berth/internal/driver/batch"
 	"berth/internal/engine"
 	"berth/internal/job"
 	"berth/test/support/slurmtest"
@@ -21,8 +23,8 @@ const patience = 5 * time.Minute
 type bed struct {
 	t       *testing.T
 	c       *slurmtest.Cluster
-	opts    Options
-	d       *Driver
+	opts    batch.Options
+	d       *batch.Driver
 	reports chan engine.Input
 }
 
@@ -39,22 +41,20 @@ func newBed(t *testing.T, c *slurmtest.Cluster, worker string) *bed {
 		t.Fatal(err)
 	}
 	b.opts.Report = func(in engine.Input) { b.reports <- in }
-	b.d = New(b.opts)
+	b.d = batch.New(b.opts)
 	t.Cleanup(b.leave)
 	return b
 }
 
 // leave gives all back and waits until nothing is left.
 func (b *bed) leave() {
-	if err := b.d.Sweep(nil); err != nil {
-		b.t.Error(err)
+	folders, _ := os.ReadDir(b.opts.Dir) // there is none before the first allocation
+	for _, f := range folders {
+		id := job.AllocID(f.Name())
+		if err := errors.Join(b.d.Release(context.Background(), id), b.d.Clear(context.Background(), id)); err != nil {
+			b.t.Error(err)
+		}
 	}
-	b.d.mu.Lock()
-	for _, a := range b.d.allocs {
-		a.released, a.clear = true, true
-	}
-	b.d.nudge()
-	b.d.mu.Unlock()
 	b.poll("the driver's folder is empty", func() bool {
 		left, _ := os.ReadDir(b.opts.Dir)
 		return len(left) == 0
@@ -90,7 +90,7 @@ func (b *bed) succeed() {
 	if err := b.d.Close(); err != nil {
 		b.t.Fatal(err)
 	}
-	b.d = New(b.opts)
+	b.d = batch.New(b.opts)
 }
 
 // report waits for a report of type T of which is is true; no allocation may end meanwhile
@@ -138,8 +138,7 @@ func (b *bed) down(id job.AllocID, says string, refuse bool) {
 // job returns the id of an allocation's Slurm job, once it has one.
 func (b *bed) job(id job.AllocID) (slurm string) {
 	b.t.Helper()
-	a := &alloc{id: id, dir: filepath.Join(b.opts.Dir, string(id))}
-	b.poll("a job for "+string(id), func() bool { slurm, _ = a.noted(); return slurm != "" })
+	b.poll("a job for "+string(id), func() bool { slurm = b.d.JobOf(id); return slurm != "" })
 	return slurm
 }
 
@@ -157,5 +156,5 @@ func (b *bed) release(id job.AllocID) {
 
 // host returns what a rank's loop said of its node.
 func (b *bed) host(id job.AllocID, rank int) string {
-	return (&alloc{id: id, dir: b.file(id, "")}).host(rank)
+	return batch.Host(b.file(id, ""), rank)
 }

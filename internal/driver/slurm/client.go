@@ -17,14 +17,9 @@ import (
 // ten seconds, or more on large clusters, and some commands ask twice.
 const commandTimeout = 2 * time.Minute
 
-// client runs Slurm's commands.
-type client struct {
-	env []string // the user's
-}
-
 // run runs a command and returns what it printed. Its errors are classed (errors.go).
-func (c client) run(ctx context.Context, name string, args ...string) (string, error) {
-	cmd, err := c.command(ctx, name, args...)
+func (s *System) run(ctx context.Context, name string, args ...string) (string, error) {
+	cmd, err := s.command(ctx, name, args...)
 	if err != nil {
 		return "", err
 	}
@@ -45,15 +40,15 @@ type command struct {
 }
 
 // command makes a call that ends with commandTimeout.
-func (c client) command(ctx context.Context, name string, args ...string) (command, error) {
-	path := findProgram(c.env, name)
+func (s *System) command(ctx context.Context, name string, args ...string) (command, error) {
+	path := findProgram(s.env, name)
 	if path == "" {
 		return command{}, &job.Error{Class: job.User, Code: job.CodeConfig, Where: name,
 			What: "the command is not on PATH", Do: "log in where Slurm is installed, or load its module"}
 	}
 	ctx, cancel := context.WithTimeout(ctx, commandTimeout)
 	cmd := exec.CommandContext(ctx, path, args...)
-	cmd.Env = commandEnv(c.env)
+	cmd.Env = commandEnv(s.env)
 	cmd.Args[0] = name // what it calls itself in what it says
 	cmd.Dir = "/"
 	cmd.WaitDelay = time.Second
@@ -76,8 +71,8 @@ func (c command) failure(said string, err error) error {
 }
 
 // table runs squeue and returns the fields of each job.
-func (c client) table(ctx context.Context, fields []string, args ...string) ([][]string, error) {
-	out, err := c.run(ctx, "squeue", append(args, tableArgs(fields)...)...)
+func (s *System) table(ctx context.Context, fields []string, args ...string) ([][]string, error) {
+	out, err := s.run(ctx, "squeue", append(args, tableArgs(fields)...)...)
 	if err != nil {
 		return nil, err
 	}
@@ -101,12 +96,12 @@ const defaultConfig = "/etc/slurm/slurm.conf"
 // Available returns nil where Slurm can be used from here: its commands are on the PATH
 // of env, and a controller answers.
 func Available(ctx context.Context, env []string) error {
-	c := client{env: env}
+	s := Open(env)
 	if findProgram(env, "sbatch") == "" {
 		return &job.Error{Class: job.User, Code: job.CodeConfig, Where: "sbatch", What: "the command is not on PATH",
 			Do: "log in where Slurm is installed, or load its module"}
 	}
-	out, err := c.run(ctx, "scontrol", "ping")
+	out, err := s.run(ctx, "scontrol", "ping")
 	if answers(out) {
 		return nil // one of several controllers that is down makes an error of it
 	}

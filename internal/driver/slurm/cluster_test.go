@@ -10,6 +10,7 @@ import (
 
 	"berth/internal/cluster"
 	"berth/internal/driver"
+	"berth/internal/driver/batch"
 	"berth/internal/engine"
 	"berth/internal/home"
 	"berth/internal/job"
@@ -62,7 +63,7 @@ func testSnapshot(t *testing.T, c *slurmtest.Cluster) {
 	c.Run(t, "scontrol", "update", "NodeName=n5", "State=DRAIN", "Reason=bad disk")
 	defer c.Run(t, "scontrol", "update", "NodeName=n5", "State=RESUME")
 
-	snap, err := b.d.Snapshot(t.Context())
+	snap, err := b.d.Snapshot(t.Context(), "")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -184,7 +185,7 @@ func testGivesUp(t *testing.T, c *slurmtest.Cluster) {
 	b.up("a1")
 	b.down("a1", "the worker of a1/0 ends as soon as it starts: ", true)
 	log, err := os.ReadFile(b.file("a1", "0.log"))
-	if err != nil || strings.Count(string(log), "no license") != maxFailures {
+	if err != nil || strings.Count(string(log), "no license") != 5 {
 		t.Errorf("the log says %q, %v", log, err)
 	}
 }
@@ -202,10 +203,10 @@ func testEnvironment(t *testing.T, c *slurmtest.Cluster) {
 	b.opts.Dir = filepath.Join(t.TempDir(), `it's [1] "%j" $HOME`)
 	b.opts.Env = append(b.opts.Env, "SBATCH_PARTITION=nope", "SBATCH_EXPORT=NONE", "SQUEUE_FORMAT=%i", "SQUEUE_STATES=CANCELLED", "SLURM_JOB_ID=1",
 		"SLURM_NTASKS=7", "SLURM_TIME_FORMAT=relative", "SECRET=1", "SINFO_FORMAT=%N", "LC_ALL=de_DE.UTF-8", "PATH=/opt/mine:"+os.Getenv("PATH"))
-	b.d = New(b.opts)
+	b.d = batch.New(b.opts)
 	b.request("a1", 1, job.Batch{})
 	b.up("a1")
-	path := b.file("a1", "0"+configEnd)
+	path := b.file("a1", "0.json")
 	var env []string
 	b.poll("the worker runs", func() bool {
 		text, _ := os.ReadFile(path + ".env")
@@ -223,7 +224,7 @@ func testEnvironment(t *testing.T, c *slurmtest.Cluster) {
 	if cfg.Token == "" || string(text) != cfg.Token || err != nil || filepath.Dir(cfg.Scratch) != b.opts.Scratch {
 		t.Errorf("token %q in %s, %q told (%v)", text, cfg.Scratch, cfg.Token, err)
 	}
-	if _, err := os.Stat(b.file("a1", slurmLog)); err != nil {
+	if _, err := os.Stat(b.file("a1", "slurm.log")); err != nil {
 		t.Error(err)
 	}
 }
@@ -252,7 +253,7 @@ func testAdopts(t *testing.T, c *slurmtest.Cluster) {
 	}
 
 	b.succeed() // sbatch was done, its answer lost
-	if err := os.Truncate(b.file("a1", jobFile), 0); err != nil {
+	if err := os.Truncate(b.file("a1", "job"), 0); err != nil {
 		t.Fatal(err)
 	}
 	adopt()
@@ -262,13 +263,12 @@ func testAdopts(t *testing.T, c *slurmtest.Cluster) {
 	}
 
 	b.succeed() // sbatch was on its way, and is as yet
-	if err := os.Truncate(b.file("a1", jobFile), 0); err != nil {
+	if err := os.Truncate(b.file("a1", "job"), 0); err != nil {
 		t.Fatal(err)
 	}
-	other := &alloc{id: "a1", dir: b.file("a1", "")}
-	f, busy, err := other.lockJobFile()
-	if err != nil || busy {
-		t.Fatal(busy, err)
+	f, err := home.TryLock(b.file("a1", "job"))
+	if err != nil {
+		t.Fatal(err)
 	}
 	adopt()
 	b.noted("a1", "an earlier submission is still under way")
@@ -284,11 +284,14 @@ func testAdopts(t *testing.T, c *slurmtest.Cluster) {
 
 func script(t *testing.T, b *bed, id job.AllocID) string {
 	t.Helper()
-	s, err := (&alloc{id: id, dir: b.file(id, "")}).script()
-	if err != nil || s == "" {
-		t.Fatalf("no script: %v", err)
+	entries, err := os.ReadDir(b.file(id, "")) // its name may mean something to a pattern
+	for _, e := range entries {
+		if strings.HasPrefix(e.Name(), "batch-") {
+			return b.file(id, e.Name())
+		}
 	}
-	return s
+	t.Fatalf("no script: %v", err)
+	return ""
 }
 
 func testSweep(t *testing.T, c *slurmtest.Cluster) {

@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"berth/internal/driver/batch"
 	"berth/internal/engine"
 	"berth/internal/job"
 )
@@ -38,7 +39,7 @@ func fakeSlurm(t *testing.T) (path, calls string) {
 func TestClusters(t *testing.T) {
 	path, calls := fakeSlurm(t)
 	dir := filepath.Join(t.TempDir(), "slurm")
-	opts := Options{Exe: "/bin/true", Dir: dir, Scratch: t.TempDir(), Env: []string{"PATH=/nowhere"}, Poll: time.Hour,
+	opts := batch.Options{System: func(env []string) batch.System { return Open(env) }, Exe: "/bin/true", Dir: dir, Scratch: t.TempDir(), Env: []string{"PATH=/nowhere"}, Poll: time.Hour,
 		Issue: func(job.NodeID, string) error { return nil }, Now: now, Report: func(engine.Input) {}, Log: slog.New(slog.DiscardHandler)}
 	said := func(call string) bool {
 		text, _ := os.ReadFile(calls)
@@ -66,7 +67,7 @@ func TestClusters(t *testing.T) {
 		return job.AllocRequest{On: Name, Nodes: 1, PerNode: share, Elastic: true, Batch: job.Batch{Cluster: cluster}}
 	}
 
-	first := NewClusters(opts)
+	first := batch.New(opts)
 	do(first.Use("one", env("/1/slurm.conf", "/old")))
 	do(first.Use("two", env("/2/slurm.conf", "/old")))
 	do(first.Request(t.Context(), "a1", on("one")))
@@ -77,11 +78,11 @@ func TestClusters(t *testing.T) {
 	do(first.Release(t.Context(), "a2"))
 	await("scancel /2/slurm.conf /new")
 	do(first.Close())
-	if st, err := os.Stat(filepath.Join(EnvironmentsIn(dir), "one.json")); err != nil || st.Mode().Perm() != 0o600 {
+	if st, err := os.Stat(filepath.Join(batch.EnvironmentsIn(dir), "one.json")); err != nil || st.Mode().Perm() != 0o600 {
 		t.Errorf("the remembered environment: %v, %v", st, err)
 	}
 
-	second := NewClusters(opts)
+	second := batch.New(opts)
 	do(second.Adopt(t.Context(), "a1", on("one")))
 	do(second.Request(t.Context(), "a3", on("two")))
 	await("sbatch /2/slurm.conf /new")

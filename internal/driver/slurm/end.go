@@ -2,26 +2,23 @@ package slurm
 
 import (
 	"context"
-	"fmt"
 	"os"
-	"path/filepath"
 	"strings"
 	"time"
 
-	"berth/internal/driver"
+	"berth/internal/driver/batch"
 	"berth/internal/job"
 )
 
 // account returns how a job ended that slurmctld has forgotten, as far as accounting
 // knows; its state is "" where nobody does.
-func (d *Driver) account(ctx context.Context, a *alloc) watched {
-	s, err := d.theSite(ctx)
-	if err != nil || !s.accounting {
+func (s *System) account(ctx context.Context, id string) watched {
+	c, err := s.config(ctx)
+	if err != nil || !c.accounting {
 		return watched{}
 	}
-	out, err := d.client().run(ctx, "sacct", "--noheader", "--parsable2", "--allocations", "--jobs="+a.job, "--format=State,Reason,ExitCode,End")
+	out, err := s.run(ctx, "sacct", "--noheader", "--parsable2", "--allocations", "--jobs="+id, "--format=State,Reason,ExitCode,End")
 	if err != nil {
-		d.opts.Log.Info("accounting does not tell how a job ended", "job", a.job, "err", err)
 		return watched{}
 	}
 	return parseAccount(out)
@@ -35,80 +32,45 @@ func parseAccount(out string) watched {
 		return watched{}
 	}
 	w := watched{state: f[0], reason: f[1], end: parseTime(f[3])}
-	w.status, w.signal = parseExit(f[2])
+	w.exit, w.signal = parseExit(f[2])
 	return w
 }
 
-// ended returns why a job ended, in plain words. It is refused for good where its workers
-// cannot run: another job would end like this one.
-func ended(a *alloc, w watched, now job.Time) end {
+// verdict returns why a job ended or is ending.
+func verdict(j batch.Job, w watched) batch.Verdict {
 	state, by, _ := strings.Cut(w.state, " by ")
 	if state == "COMPLETING" || state == "" {
-		state = logState(filepath.Join(a.dir, slurmLog), w)
+		state = logState(j.Output, w)
 	}
 	switch state {
 	case "TIMEOUT":
-		return end{reason: "its time limit of " + job.FormatDuration(a.limit()) + " has passed"}
+		return batch.Verdict{Reason: "its time limit of " + job.FormatDuration(limit(j.Request)) + " has passed"}
 	case "PREEMPTED":
-		return end{reason: "it was preempted by another job"}
+		return batch.Verdict{Reason: "it was preempted by another job"}
 	case "NODE_FAIL":
-		return end{reason: strings.TrimSuffix("the node that ran its script failed: "+a.host(0), ": ")} // of others it can do without
+		return batch.Verdict{Reason: strings.TrimSuffix("the node that ran its script failed: "+batch.Host(j.Dir, 0), ": ")} // of others it can do without
 	case "OUT_OF_MEMORY":
-		return end{reason: "it ran out of memory"}
+		return batch.Verdict{Reason: "it ran out of memory"}
 	case "DEADLINE":
-		return end{reason: "its deadline has passed"}
+		return batch.Verdict{Reason: "its deadline has passed"}
 	case "BOOT_FAIL", "LAUNCH_FAILED":
-		return end{reason: "its nodes did not start"}
+		return batch.Verdict{Reason: "its nodes did not start"}
 	case "CANCELLED":
 		if by != "" {
-			return end{reason: "it was cancelled by user " + by}
+			return batch.Verdict{Reason: "it was cancelled by user " + by}
 		}
-		return end{reason: "it was cancelled, and not by berth"}
+		return batch.Verdict{Reason: "it was cancelled, and not by berth"}
 	case "COMPLETED", "FAILED":
-		return finished(a, state, w.status)
+		return batch.Verdict{Script: true, Failed: state == "FAILED", Exit: w.exit, Output: lastWords(j.Output)}
 	case "":
-		if a.ends > 0 && now >= a.ends {
-			return end{reason: "its time limit has passed"}
-		}
-		return end{reason: "Slurm does not know it any more"}
+		return batch.Verdict{}
 	}
-	return end{reason: "it ended in state " + strings.ToLower(state)}
-}
-
-// tellTime is how long it is waited for that somebody tells why a job is ending.
-const tellTime = time.Minute
-
-// untold reports whether a job is ending and nothing tells why as yet: the controller knows
-// that a job was cancelled, or preempted, a moment before its node writes so, and shows of it
-// no more than of one whose script has ended well. The lock is held.
-func (a *alloc) untold(w watched, now job.Time) bool {
-	if w.state != "COMPLETING" {
-		return false
-	}
-	if a.ending == 0 {
-		a.ending = now
-	}
-	return now.Sub(a.ending) < tellTime && logState(filepath.Join(a.dir, slurmLog), w) == "COMPLETED" && !a.leftByWorkers()
+	return batch.Verdict{Reason: "it ended in state " + strings.ToLower(state)}
 }
 
 // limit returns the wall time that was asked for, as Slurm takes it.
-func (a *alloc) limit() time.Duration {
-	return time.Duration(ceil(int64(a.req.Time), int64(grain))) * grain
-}
-
-// finished returns why a job's script came to its end with that status.
-func finished(a *alloc, state string, status int) end {
-	if rank := a.gaveUp(); rank >= 0 {
-		return end{reason: fmt.Sprintf("the worker of %s ends as soon as it starts: %s", a.id.Node(rank), driver.LastLine(a.file(rank, logEnd))), refuse: true}
-	}
-	if state == "COMPLETED" && a.began() {
-		return end{reason: "its workers have ended"}
-	}
-	said := lastWords(filepath.Join(a.dir, slurmLog))
-	if !a.began() {
-		return end{refuse: true, reason: fmt.Sprintf("its script ended before any worker began (status %d): %s; do nodes see %s under this path?", status, said, a.dir)}
-	}
-	return end{reason: fmt.Sprintf("its script ended with status %d: %s", status, said)}
+func limit(req job.AllocRequest) time.Duration {
+	return time.Duration(ceil(int64(req.Time), int64(grain))) * grain
 }
 
 // logState returns the state that what slurmstepd wrote in the job's output amounts to, ""
@@ -132,7 +94,7 @@ func logState(log string, w watched) string {
 	switch {
 	case w.state != "COMPLETING":
 		return ""
-	case w.status != 0 || w.signal != 0:
+	case w.exit != 0 || w.signal != 0:
 		return "FAILED"
 	}
 	return "COMPLETED"

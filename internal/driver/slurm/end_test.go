@@ -1,52 +1,61 @@
 package slurm
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"testing"
-	"time"
 
-	"berth/internal/job"
+	"berth/internal/driver/batch"
 )
 
-// TestUntold: a job that is ending is not judged before anything tells why, unless that takes long.
-func TestUntold(t *testing.T) {
+// TestVerdict: what Slurm shows of a job that is ending, and what stands in its output, together tell why it ends; or that
+// nothing does as yet, which is the verdict on a job whose script ended well.
+func TestVerdict(t *testing.T) {
 	silent := watched{state: "COMPLETING", reason: "None"}
 	for _, c := range []struct {
-		name    string
-		is      watched
-		file    string // beside the empty log
-		text    string
-		patient bool
+		name, text string
+		is         watched
+		says       string // empty: the script ended by itself
+		failed     bool
 	}{
-		{"nothing is told", silent, "", "", true},
-		{"another word of Slurm's", silent, slurmLog, "srun: Job step aborted\n", true},
-		{"the node tells", silent, slurmLog, "slurmstepd: error: *** JOB 7 ON n1 CANCELLED AT 2026-01-01T00:00:00 ***\n", false},
-		{"a worker has ended", silent, "1" + endedEnd, "", false},
-		{"a worker was given up", silent, "0" + failedEnd, "", false},
-		{"its script failed", watched{state: "COMPLETING", status: 1}, "", "", false},
-		{"its script was killed", watched{state: "COMPLETING", signal: 15}, "", "", false},
-		{"its time is over", watched{state: "COMPLETING", reason: "TimeLimit"}, "", "", false},
-		{"it was cancelled", watched{state: "CANCELLED"}, "", "", false},
+		{name: "nothing is told", is: silent},
+		{name: "another word of Slurm's", is: silent, text: "srun: Job step aborted\n"},
+		{name: "the node tells", is: silent, text: "slurmstepd: error: *** JOB 7 ON n1 CANCELLED AT 2026-01-01T00:00:00 ***\n", says: "it was cancelled, and not by berth"},
+		{name: "its script failed", is: watched{state: "COMPLETING", exit: 1}, failed: true},
+		{name: "its script was killed", is: watched{state: "COMPLETING", signal: 15}, failed: true},
+		{name: "its time is over", is: watched{state: "COMPLETING", reason: "TimeLimit"}, says: "its time limit of 0s has passed"},
+		{name: "it was cancelled", is: watched{state: "CANCELLED"}, says: "it was cancelled, and not by berth"},
+		{name: "somebody cancelled it", is: watched{state: "CANCELLED by 1000"}, says: "it was cancelled by user 1000"},
 	} {
-		a := &alloc{id: "a1", dir: t.TempDir(), req: job.AllocRequest{Nodes: 2}}
-		for file, text := range map[string]string{slurmLog: "", c.file: c.text} {
-			if file == "" {
-				continue
-			}
-			if err := os.WriteFile(filepath.Join(a.dir, file), []byte(text), 0o600); err != nil {
-				t.Fatal(err)
-			}
+		j := batch.Job{ID: "7", Output: filepath.Join(t.TempDir(), "slurm.log")}
+		if err := os.WriteFile(j.Output, []byte(c.text), 0o600); err != nil {
+			t.Fatal(err)
 		}
-		at := job.Time(time.Hour)
-		if got := a.untold(c.is, at); got != c.patient {
-			t.Errorf("%s: untold is %t", c.name, got)
+		if v := verdict(j, c.is); v.Reason != c.says || v.Script != (c.says == "") || v.Failed != c.failed {
+			t.Errorf("%s: %+v", c.name, v)
 		}
-		if got := a.untold(c.is, at.Add(tellTime-1)); got != c.patient {
-			t.Errorf("%s, and that is all: untold is %t", c.name, got)
+	}
+	if v := verdict(batch.Job{Output: filepath.Join(t.TempDir(), "none")}, watched{}); v != (batch.Verdict{}) {
+		t.Errorf("of a job that nobody knows: %+v", v)
+	}
+}
+
+// TestWaits: what a wake-up job waits for, and which of its job's options go with it.
+func TestWaits(t *testing.T) {
+	for _, c := range []struct {
+		wait        batch.Wait
+		begin, args string
+	}{
+		{batch.Wait{}, "now", "[]"},
+		{batch.Wait{Delay: 600e9}, "now+600", "[--begin=now+600]"},
+		{batch.Wait{After: []string{"1", "2"}}, "now", "[--dependency=afterany:1:2]"},
+	} {
+		if got := fmt.Sprint(waitArgs(c.wait)); got != c.args || begin(c.wait) != c.begin {
+			t.Errorf("%+v: %s, %s", c.wait, got, begin(c.wait))
 		}
-		if a.untold(c.is, at.Add(tellTime)) {
-			t.Errorf("%s: it is waited for longer than that", c.name)
-		}
+	}
+	if got := whereArgs([]string{"--gres=gpu:4", "--reservation=r"}); fmt.Sprint(got) != "[--reservation=r]" {
+		t.Errorf("%q", got)
 	}
 }

@@ -4,18 +4,12 @@ import (
 	"errors"
 	"strings"
 
+	"berth/internal/driver/batch"
 	"berth/internal/job"
 )
 
-// What job.Error.Err is for some errors, so that they can be told apart.
-var (
-	// errAway: the controller does not answer; whether it did what it was asked is not known.
-	errAway = errors.New("the Slurm controller does not answer")
-	// errGone: there is no such job, or not any more.
-	errGone = errors.New("no such job")
-	// errLater: the request was understood, and is not taken now but may be later.
-	errLater = errors.New("not now")
-)
+// errAway, as job.Error.Err, says that the controller does not answer; whether it did what it was asked is not known.
+var errAway = errors.New("the Slurm controller does not answer")
 
 // kinds of messages, by what they contain; the first that fits counts. The words are those
 // of Slurm's error table, which changes by additions only.
@@ -23,8 +17,8 @@ var kinds = []struct {
 	kind     error
 	contains []string
 }{
-	{errGone, []string{"Invalid job id", "Job/step already completing or completed"}},
-	{errLater, []string{"MaxSubmitJob", "GrpSubmitJob", "MaxSubmitJobsPerAccount", "Required partition not available", "System submissions disabled",
+	{batch.ErrGone, []string{"Invalid job id", "Job/step already completing or completed"}},
+	{batch.ErrLater, []string{"MaxSubmitJob", "GrpSubmitJob", "MaxSubmitJobsPerAccount", "Required partition not available", "System submissions disabled",
 		"Requested nodes are busy", "Requested partition configuration not available now", "Partition in DOWN state", "Rate limit exceeded"}},
 	{errAway, []string{"Unable to contact slurm controller", "Socket timed out", "Connection refused", "Connection reset", "Connection timed out",
 		"No route to host", "Network is unreachable", "Broken pipe", "standby mode", "temporarily un", "Zero Bytes were transmitted",
@@ -44,7 +38,7 @@ func classify(name, said string) error {
 				continue
 			}
 			class := job.Transient
-			if k.kind == errGone {
+			if k.kind == batch.ErrGone {
 				class = job.User
 			}
 			return &job.Error{Class: class, Where: name, What: what, Err: k.kind}

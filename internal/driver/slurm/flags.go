@@ -1,10 +1,12 @@
 package slurm
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 	"time"
 
+	"berth/internal/driver/batch"
 	"berth/internal/job"
 )
 
@@ -39,9 +41,44 @@ func ceil(n, unit int64) int64 { return (n + unit - 1) / unit }
 
 // ownArgs returns sbatch's options that say how a job of ours runs: once, to the end even if
 // some of its nodes fail, and with what it prints in the allocation's folder.
-func ownArgs(dir string) []string {
+func ownArgs(s batch.Submission) []string {
 	return []string{"--parsable", "--no-requeue", "--no-kill", "--export=ALL", "--open-mode=append",
-		"--chdir=" + dir, "--output=" + pattern(dir) + "/" + slurmLog}
+		"--chdir=" + s.Dir, "--output=" + pattern(s.Output)}
+}
+
+// waitArgs returns sbatch's options that say what a job waits for.
+func waitArgs(w batch.Wait) (args []string) {
+	if w.Delay > 0 {
+		args = append(args, "--begin="+begin(w))
+	}
+	if len(w.After) > 0 {
+		args = append(args, "--dependency="+afterAny(w))
+	}
+	return args
+}
+
+// begin returns the time before which a job is not to begin.
+func begin(w batch.Wait) string {
+	if w.Delay <= 0 {
+		return "now"
+	}
+	return "now+" + strconv.Itoa(int(w.Delay.Seconds()))
+}
+
+// afterAny returns the dependency on the end of jobs, empty for none.
+func afterAny(w batch.Wait) string {
+	if len(w.After) == 0 {
+		return ""
+	}
+	return "afterany:" + strings.Join(w.After, ":")
+}
+
+// whereArgs returns those of a user's own options that say where to run and whose job it is.
+func whereArgs(args []string) []string {
+	return slices.DeleteFunc(slices.Clone(args), func(arg string) bool {
+		name, _, _ := strings.Cut(arg, "=")
+		return !slices.Contains([]string{"--reservation", "--clusters", "--wckey"}, name)
+	})
 }
 
 // pattern quotes a path for sbatch, which replaces "%j" and the like in names of files.

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"berth/internal/cluster"
+	"berth/internal/driver/batch"
 	"berth/internal/job"
 )
 
@@ -156,7 +157,7 @@ type watched struct {
 	end    job.Time // ends, or ended; 0: no end
 	limit  time.Duration
 	nodes  string // host list
-	status int    // of its script
+	exit   int    // status of its script
 	signal int    // that ended its script
 	reason string
 }
@@ -169,10 +170,33 @@ func parseWatched(rows [][]string) map[string]watched {
 		if w.limit == 0 && !isOver(w.state) {
 			w.end = 0 // Slurm writes a year hence
 		}
-		w.status, w.signal = parseExit(f[6])
+		w.exit, w.signal = parseExit(f[6])
 		jobs[w.id] = w
 	}
 	return jobs
+}
+
+// status returns how a job is; of one that squeue does not know (the zero value), that it is gone.
+func (w watched) status() batch.Status {
+	st := batch.Status{Start: w.start, End: w.end}
+	switch {
+	case w.state == "":
+		st.Phase = batch.Gone
+	case isOver(w.state):
+		st.Phase = batch.Over
+	case w.state == "COMPLETING":
+		st.Phase = batch.Ending
+	case w.state == "CONFIGURING":
+		st.Phase = batch.Starting
+	case isPending(w.state):
+		st.Phase, st.Why, st.Never = batch.Waiting, reasonWords(w.reason), neverStarts(w.reason)
+	case w.state == "RUNNING":
+		st.Phase = batch.Running
+		st.Hosts, _ = expandHosts(w.nodes) // without, no node is taken for lost
+	default:
+		st.Phase, st.Why = batch.Odd, strings.ToLower(w.state)
+	}
+	return st
 }
 
 // isOver reports whether a job in that state has ended for good.
@@ -188,7 +212,7 @@ func isOver(state string) bool {
 // isPending reports whether a job in that state is yet to begin.
 func isPending(state string) bool {
 	switch state {
-	case "PENDING", "REQUEUED", "REQUEUE_HOLD", "REQUEUE_FED", "RESV_DEL_HOLD", "CONFIGURING":
+	case "PENDING", "REQUEUED", "REQUEUE_HOLD", "REQUEUE_FED", "RESV_DEL_HOLD":
 		return true
 	}
 	return false

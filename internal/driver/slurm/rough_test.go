@@ -4,6 +4,7 @@ import (
 	"strings"
 	"testing"
 
+	"berth/internal/driver/batch"
 	"berth/internal/engine"
 	"berth/internal/job"
 	"berth/test/support/slurmtest"
@@ -63,7 +64,7 @@ func TestForgotten(t *testing.T) {
 		_, err := c.State(id)
 		return err != nil, "job " + id + " is known as yet"
 	})
-	b.d = New(b.opts)
+	b.d = batch.New(b.opts)
 	if err := b.d.Adopt(t.Context(), "a1", job.AllocRequest{On: Name, Nodes: 1, PerNode: share}); err != nil {
 		t.Fatal(err)
 	}

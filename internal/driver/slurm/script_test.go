@@ -9,8 +9,8 @@ import (
 // TestScripts: the scripts are fit for /bin/sh whatever folders are called.
 func TestScripts(t *testing.T) {
 	for name, text := range map[string]string{
-		"batch": batchText("Allocation a1", `/home/it's "me"/$HOME/a1`),
-		"node":  nodeText("/opt/my berth", `/home/it's "me"/$HOME/a1`, "/scratch/%d/x"),
+		"node":  Open(nil).NodeVariables(),
+		"batch": Open(nil).Script("Allocation a1", `/home/it's "me"/$HOME/a1`),
 	} {
 		if strings.Contains(text, "%!") {
 			t.Errorf("%s has a wrong format:\n%s", name, text)

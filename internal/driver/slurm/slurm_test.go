@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"berth/internal/driver"
+	"berth/internal/driver/batch"
 	"berth/internal/home"
 	"berth/internal/job"
 	"berth/internal/worker"
@@ -46,13 +47,13 @@ func beWorker(config string) int {
 func now() job.Time { return job.Time(time.Now().UnixNano()) }
 
 // options are those of a driver for the cluster, in haste.
-func options(t *testing.T, c *slurmtest.Cluster, dir string) Options {
+func options(t *testing.T, c *slurmtest.Cluster, dir string) batch.Options {
 	t.Helper()
 	exe, err := os.Executable()
 	if err != nil {
 		t.Fatal(err)
 	}
-	return Options{Exe: exe, Dir: dir, Scratch: t.TempDir(), Env: append(os.Environ(), c.Env()...),
+	return batch.Options{System: func(env []string) batch.System { return Open(env) }, Exe: exe, Dir: dir, Scratch: t.TempDir(), Env: append(os.Environ(), c.Env()...),
 		Poll: 200 * time.Millisecond, RetryFirst: 100 * time.Millisecond, RetryMax: time.Second,
 		Issue: func(job.NodeID, string) error { return nil }, Now: now, Log: slog.New(slog.NewTextHandler(t.Output(), nil))}
 }
@@ -69,6 +70,6 @@ func TestDriver(t *testing.T) {
 	drivertest.Run(t, place, func(t *testing.T, s drivertest.Setup) driver.Driver {
 		opts := options(t, c, filepath.Join(s.Dir))
 		opts.Issue, opts.Report = s.Issue, s.Report
-		return New(opts)
+		return batch.New(opts)
 	})
 }

@@ -10,6 +10,7 @@ import (
 	"sync"
 
 	"berth/internal/cluster"
+	"berth/internal/driver/batch"
 	"berth/internal/job"
 )
 
@@ -22,35 +23,45 @@ type texts struct {
 // Snapshot asks Slurm for nodes, partitions, reservations and the whole queue, jobs of this
 // user included. What hides from this user (scontrol without --all) is not in it, but
 // jobs of hidden partitions are, where they hold nodes that can be seen.
-func (d *Driver) Snapshot(ctx context.Context) (cluster.Snapshot, error) {
-	at := d.wall()
-	c := d.client()
-	t, err := c.look(ctx)
+func (s *System) Snapshot(ctx context.Context, inside string) (cluster.Snapshot, error) {
+	t, err := s.look(ctx)
 	if err != nil {
 		return cluster.Snapshot{}, err
 	}
-	wakes, err := d.wakeIDs(ctx, c)
+	wakes, err := s.wakeIDs(ctx, inside)
 	if err != nil {
 		return cluster.Snapshot{}, err
 	}
 	// A wake-up job is cancelled as soon as a coordinator sees it run, so it is no load.
 	t.queue = slices.DeleteFunc(t.queue, func(f []string) bool { return wakes[f[0]] })
-	snap, err := t.snapshot(userName(c.env), os.Getuid() == 0)
+	snap, err := t.snapshot(userName(s.env), os.Getuid() == 0)
 	if err != nil {
 		return cluster.Snapshot{}, &job.Error{Class: job.Fatal, Where: "slurm", What: "the queue cannot be read", Err: err}
 	}
-	snap.At = at
 	return snap, nil
 }
 
+// wakeIDs returns the ids of the user's wake-up jobs in the queue, but for the one that this
+// process is part of.
+func (s *System) wakeIDs(ctx context.Context, inside string) (map[string]bool, error) {
+	rows, err := s.table(ctx, []string{"JobID"}, "--me", "--name="+batch.WakeName)
+	ids := map[string]bool{}
+	for _, f := range rows {
+		if f[0] != inside {
+			ids[f[0]] = true
+		}
+	}
+	return ids, err
+}
+
 // look asks all at once: each answer is a round trip.
-func (c client) look(ctx context.Context) (t texts, err error) {
+func (s *System) look(ctx context.Context) (t texts, err error) {
 	asks := []func() error{
-		func() (err error) { t.config, err = c.run(ctx, "scontrol", "show", "config"); return },
-		func() (err error) { t.nodes, err = c.run(ctx, "scontrol", "-o", "show", "node"); return },
-		func() (err error) { t.partitions, err = c.run(ctx, "scontrol", "-o", "show", "partition"); return },
-		func() (err error) { t.reservations, err = c.run(ctx, "scontrol", "-o", "show", "reservation"); return },
-		func() (err error) { t.queue, err = c.table(ctx, queueFields, "--all"); return },
+		func() (err error) { t.config, err = s.run(ctx, "scontrol", "show", "config"); return },
+		func() (err error) { t.nodes, err = s.run(ctx, "scontrol", "-o", "show", "node"); return },
+		func() (err error) { t.partitions, err = s.run(ctx, "scontrol", "-o", "show", "partition"); return },
+		func() (err error) { t.reservations, err = s.run(ctx, "scontrol", "-o", "show", "reservation"); return },
+		func() (err error) { t.queue, err = s.table(ctx, queueFields, "--all"); return },
 	}
 	errs := make([]error, len(asks))
 	var wg sync.WaitGroup

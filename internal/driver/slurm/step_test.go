@@ -9,6 +9,7 @@ import (
 	"syscall"
 	"testing"
 
+	"berth/internal/driver/batch"
 	"berth/internal/job"
 	"berth/test/support/slurmtest"
 )
@@ -19,13 +20,13 @@ func testStep(t *testing.T, c *slurmtest.Cluster) {
 	b.request("a1", 2, job.Batch{})
 	b.up("a1")
 	pids := func(rank string) []string {
-		text, _ := os.ReadFile(b.file("a1", rank+configEnd+".pids"))
+		text, _ := os.ReadFile(b.file("a1", rank+".json.pids"))
 		return strings.Fields(string(text))
 	}
 	b.poll("both workers run", func() bool { return len(pids("0")) == 1 && len(pids("1")) == 1 })
-	killSrun(t, b.file("a1", nodeScript))
+	killSrun(t, b.file("a1", batch.NodeScript))
 	b.poll("srun is begun anew", func() bool {
-		text, _ := os.ReadFile(b.file("a1", slurmLog))
+		text, _ := os.ReadFile(b.file("a1", "slurm.log"))
 		return strings.Contains(string(text), "srun ended with status 137")
 	})
 	worker, err := strconv.Atoi(pids("0")[0])

@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"berth/internal/driver/batch"
 	"berth/internal/job"
 )
 
@@ -77,16 +78,16 @@ func TestErrors(t *testing.T) {
 	}{
 		{"sbatch: error: Batch job submission failed: Unable to contact slurm controller (connect failure)\n", "Unable to contact slurm controller (connect failure)", job.Transient, errAway},
 		{"slurm_load_jobs error: Socket timed out on send/recv operation\n", "Socket timed out on send/recv operation", job.Transient, errAway},
-		{"slurm_load_jobs error: Invalid job id specified\n", "Invalid job id specified", job.User, errGone},
-		{"scancel: error: Kill job error on job id 3: Invalid job id specified\n", "Kill job error on job id 3: Invalid job id specified", job.User, errGone},
+		{"slurm_load_jobs error: Invalid job id specified\n", "Invalid job id specified", job.User, batch.ErrGone},
+		{"scancel: error: Kill job error on job id 3: Invalid job id specified\n", "Kill job error on job id 3: Invalid job id specified", job.User, batch.ErrGone},
 		{"sbatch: error: QOSMaxSubmitJobPerUserLimit\nsbatch: error: Batch job submission failed: Job violates accounting/QOS policy (job submit limit, user's size and/or time limits)\n",
-			"QOSMaxSubmitJobPerUserLimit; Job violates accounting/QOS policy (job submit limit, user's size and/or time limits)", job.Transient, errLater},
+			"QOSMaxSubmitJobPerUserLimit; Job violates accounting/QOS policy (job submit limit, user's size and/or time limits)", job.Transient, batch.ErrLater},
 		{"sbatch: error: AssocMaxWallDurationPerJobLimit\nsbatch: error: Batch job submission failed: Job violates accounting/QOS policy (job submit limit, user's size and/or time limits)\n",
 			"AssocMaxWallDurationPerJobLimit; Job violates accounting/QOS policy (job submit limit, user's size and/or time limits)", job.User, nil},
 		{"sbatch: error: invalid partition specified: nope\nsbatch: error: Batch job submission failed: Invalid partition name specified\n",
 			"invalid partition specified: nope; Invalid partition name specified", job.User, nil},
 		{"allocation failure: Requested node configuration is not available\n", "Requested node configuration is not available", job.User, nil},
-		{"sbatch: error: Batch job submission failed: Required partition not available (inactive or drain)\n", "Required partition not available (inactive or drain)", job.Transient, errLater},
+		{"sbatch: error: Batch job submission failed: Required partition not available (inactive or drain)\n", "Required partition not available (inactive or drain)", job.Transient, batch.ErrLater},
 		{"sbatch: unrecognized option '--bogus'\nTry \"sbatch --help\" for more information\n", "unrecognized option '--bogus'", job.User, nil},
 		{"", "it failed and said nothing", job.User, nil},
 	} {

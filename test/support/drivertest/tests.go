@@ -166,7 +166,7 @@ func testNothing(b *bench) {
 }
 
 func testSnapshot(b *bench) {
-	snap, err := b.driver.Snapshot(b.t.Context())
+	snap, err := b.driver.Snapshot(b.t.Context(), "")
 	if err != nil {
 		b.t.Fatal(err)
 	}

@@ -1,4 +1,4 @@
-package slurm
+package batch
 
 import (
 	"errors"
@@ -47,7 +47,7 @@ func TestTokenThatIsThereAlready(t *testing.T) {
 // The folder in a scratch root has a name that cannot be known beforehand, and the same one
 // whenever the allocation is taken up again, also that of an earlier version.
 func TestScratchName(t *testing.T) {
-	d := &Driver{opts: Options{Scratch: "/scratch"}}
+	d := &site{opts: Options{Scratch: "/scratch"}}
 	a := &alloc{id: "a3", dir: t.TempDir(), req: job.AllocRequest{Nodes: 1}}
 	first := d.scratch(a)
 	if filepath.Dir(first) != "/scratch" || !strings.HasPrefix(filepath.Base(first), a.scratchPrefix()) || d.scratch(a) == first {

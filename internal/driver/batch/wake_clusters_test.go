@@ -1,4 +1,4 @@
-package slurm
+package batch
 
 import (
 	"path/filepath"
@@ -14,7 +14,7 @@ import (
 // a cluster whose commands are missing says so.
 func TestClustersKeepAwake(t *testing.T) {
 	dir := t.TempDir()
-	c := NewClusters(Options{Dir: filepath.Join(dir, "slurm"), Env: []string{"PATH=" + dir}, Now: now, Poll: time.Millisecond, Wake: true,
+	c := New(Options{System: func([]string) System { return nobody{} }, Dir: filepath.Join(dir, "slurm"), Now: now, Poll: time.Millisecond, Wake: true,
 		RetryFirst: time.Millisecond, StandIn: &driver.StandIn{Log: filepath.Join(dir, "log")}})
 	reqs := []job.AllocRequest{{Nodes: 1, Batch: job.Batch{Cluster: "x"}}, {Nodes: 2, Batch: job.Batch{Cluster: "y"}}, {Nodes: 3, Batch: job.Batch{Cluster: "x"}}}
 	c.KeepAwake(reqs)
@@ -25,7 +25,7 @@ func TestClustersKeepAwake(t *testing.T) {
 			}
 		}
 	}
-	d := c.Of("x")
+	d := c.of("x")
 	d.mu.Lock()
 	if d.guard.need.Nodes != 3 {
 		t.Errorf("the wake-up job of x is for %+v", d.guard.need)
@@ -33,7 +33,7 @@ func TestClustersKeepAwake(t *testing.T) {
 	d.mu.Unlock()
 	c.KeepAwake(reqs[1:2])
 	for id, want := range map[string]bool{"x": false, "y": true} {
-		d := c.Of(id)
+		d := c.of(id)
 		d.mu.Lock()
 		if got := d.guard.need != nil; got != want {
 			t.Errorf("cluster %s: needed %t", id, got)

@@ -1,4 +1,4 @@
-package slurm
+package batch
 
 import (
 	"testing"
@@ -12,7 +12,7 @@ import (
 // still call the driver.
 func TestReporterBlocks(t *testing.T) {
 	taken, reporting := make(chan struct{}), make(chan struct{})
-	d := New(Options{Now: now, Dir: t.TempDir(), Report: func(engine.Input) {
+	d := aSite(Options{Now: now, Dir: t.TempDir(), Report: func(engine.Input) {
 		close(reporting)
 		<-taken
 	}})
@@ -21,13 +21,11 @@ func TestReporterBlocks(t *testing.T) {
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
-		d.take([]string{"17"}, map[string]watched{"17": {state: "RUNNING"}}, nil)
+		d.take([]Job{{ID: "17"}}, map[string]Status{"17": {Phase: Running}}, nil)
 	}()
 	<-reporting
-	if err := d.Release(t.Context(), "a1"); err != nil {
-		t.Error(err)
-	}
-	if err := d.Clear(t.Context(), job.AllocID("a1")); err != nil {
+	d.release("a1")
+	if err := d.clear("a1"); err != nil {
 		t.Error(err)
 	}
 	close(taken)
@@ -37,18 +35,18 @@ func TestReporterBlocks(t *testing.T) {
 // TestLook: once a worker has gone its job is looked at at once, and then some times soon; not all the time.
 func TestLook(t *testing.T) {
 	at := job.Time(time.Hour)
-	d := New(Options{Now: func() job.Time { return at }, Dir: t.TempDir(), Poll: 5 * time.Second})
+	d := aSite(Options{Now: func() job.Time { return at }, Dir: t.TempDir(), Poll: 5 * time.Second})
 	d.allocs = []*alloc{{id: "a1", job: "17", req: job.AllocRequest{Nodes: 1}}}
 	ends := at.Add(24 * time.Hour)
 	poll := func() time.Duration {
-		d.take([]string{"17"}, map[string]watched{"17": {state: "RUNNING", end: ends, nodes: "n1"}}, nil)
+		d.take([]Job{{ID: "17"}}, map[string]Status{"17": {Phase: Running, End: ends, Hosts: []string{"n1"}}}, nil)
 		return d.nextPoll.Sub(at)
 	}
 	if got := poll(); got != slowest*5*time.Second {
 		t.Fatalf("a job that runs is looked at after %v", got)
 	}
 	at = at.Add(7 * time.Second)
-	if d.Look("a1"); d.nextPoll != at {
+	if d.look("a1"); d.nextPoll != at {
 		t.Errorf("after a worker has gone its job is looked at after %v", d.nextPoll.Sub(at))
 	}
 	for n := range quickLooks {
@@ -60,8 +58,8 @@ func TestLook(t *testing.T) {
 	if got := d.nextPoll.Sub(at); got != slowest*5*time.Second {
 		t.Errorf("then it is looked at after %v", got)
 	}
-	if d.Look("a1"); d.nextPoll != at.Add(soonAfter) {
+	if d.look("a1"); d.nextPoll != at.Add(soonAfter) {
 		t.Errorf("when another worker goes, the next look is after %v", d.nextPoll.Sub(at))
 	}
-	d.Look("a2") // nobody knows it
+	d.look("a2") // nobody knows it
 }

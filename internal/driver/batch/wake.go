@@ -1,4 +1,4 @@
-package slurm
+package batch
 
 import (
 	"cmp"
@@ -8,11 +8,10 @@ import (
 	"slices"
 	"time"
 
-	"berth/internal/driver"
 	"berth/internal/job"
 )
 
-// The wake-up job is a small Slurm job that is kept submitted while any job of the batch system
+// The wake-up job is a small batch job that is kept submitted while any job of the batch system
 // is unfinished. It may begin when all allocations are over, or, where there is none, some
 // minutes after a coordinator was last alive to put that off. It waits until nobody is left and
 // becomes the coordinator then (berth server run --as-stand-in --wait). A coordinator that sees
@@ -33,8 +32,6 @@ const (
 	wakeYield = 10 * time.Minute
 )
 
-var _ driver.Guard = (*Clusters)(nil)
-
 // guard is what is known of wake-up jobs. The driver's lock guards the first part; the rest is
 // the loop's own.
 type guard struct {
@@ -54,95 +51,66 @@ type guard struct {
 	try     backoff
 }
 
-// KeepAwake has wake-up jobs kept submitted for the sake of jobs that asked for these, on each
-// cluster one; nowhere else.
-func (c *Clusters) KeepAwake(reqs []job.AllocRequest) {
-	need := map[string]*job.AllocRequest{}
-	left, _ := os.ReadDir(wakesIn(c.opts.Dir)) // there is none before the first
-	for _, f := range left {
-		id := f.Name()
-		if id == noCluster {
-			id = ""
-		}
-		need[id] = nil
-	}
-	c.mu.Lock()
-	for id := range c.by {
-		need[id] = nil
-	}
-	c.mu.Unlock()
-	for i := range reqs {
-		need[reqs[i].Batch.Cluster] = &reqs[i]
-	}
-	for id, req := range need {
-		c.Of(id).KeepAwake(req)
-	}
-}
-
-// GuardNote says why no wake-up job can be kept ready for a job that asked for req, empty where
-// one is or none is wanted.
-func (c *Clusters) GuardNote(req job.AllocRequest) string { return c.Of(req.Batch.Cluster).GuardNote() }
-
-// KeepAwake has a wake-up job kept submitted for the sake of a job that asked for req; nil: not any more.
-func (d *Driver) KeepAwake(req *job.AllocRequest) {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	if d.closed || req == nil && d.stop == nil && !d.wakesLeft() {
+// keepAwake has a wake-up job kept submitted for the sake of a job that asked for req; nil: not any more.
+func (s *site) keepAwake(req *job.AllocRequest) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.closed || req == nil && s.stop == nil && !s.wakesLeft() {
 		return
 	}
-	if d.guard.need == nil {
-		d.guard.since = d.opts.Now()
+	if s.guard.need == nil {
+		s.guard.since = s.opts.Now()
 	}
-	d.guard.asked, d.guard.need = true, req
-	d.begin()
-	d.nudge()
+	s.guard.asked, s.guard.need = true, req
+	s.begin()
+	s.nudge()
 }
 
-// GuardNote says why no wake-up job can be kept ready, empty where one is or none is wanted.
-func (d *Driver) GuardNote() string {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	return d.guard.note
+// guardNote says why no wake-up job can be kept ready, empty where one is or none is wanted.
+func (s *site) guardNote() string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.guard.note
 }
 
 // wakesIn returns the folder of all wake-up jobs, given that of the allocations; each cluster has one in it.
 func wakesIn(dir string) string { return dir + "-wake" }
 
-func (d *Driver) wakeDir() string {
-	return filepath.Join(wakesIn(d.opts.Dir), cmp.Or(d.opts.Cluster, noCluster))
+func (s *site) wakeDir() string {
+	return filepath.Join(wakesIn(s.opts.Dir), cmp.Or(s.id, noCluster))
 }
 
 // noCluster stands for the cluster of jobs that name none.
 const noCluster = "default"
 
 // wakesLeft reports whether an earlier coordinator has left wake-up jobs.
-func (d *Driver) wakesLeft() bool {
-	left, err := os.ReadDir(d.wakeDir())
+func (s *site) wakesLeft() bool {
+	left, err := os.ReadDir(s.wakeDir())
 	return err == nil && len(left) > 0
 }
 
-// guardWants returns what the wake-up job is for and which Slurm jobs it is to wait for; ok is
+// guardWants returns what the wake-up job is for and which jobs it is to wait for; ok is
 // false while nothing is to be done about it. The lock is held.
-func (d *Driver) guardWants(now job.Time) (need *job.AllocRequest, live []string, ok bool) {
-	g := &d.guard
+func (s *site) guardWants(now job.Time) (need *job.AllocRequest, live []string, ok bool) {
+	g := &s.guard
 	if !g.asked {
 		return nil, nil, false
 	}
 	need = g.need
-	if !d.opts.Wake || d.opts.StandIn == nil || now < g.yield {
+	if !s.opts.Wake || s.opts.StandIn == nil || now < g.yield {
 		need = nil
 	}
-	for _, a := range d.allocs {
+	for _, a := range s.allocs {
 		switch {
 		case a.released || a.down:
 		case a.job != "":
 			live = append(live, a.job)
-		case a.submit.failures == 0 && d.submit.failures == 0:
+		case a.submit.failures == 0 && s.submit.failures == 0:
 			return need, nil, need == nil // it is submitted in a moment, and belongs to the set
 		}
 	}
 	slices.Sort(live)
-	early := len(g.jobs) == 0 && now < g.since.Add(wakeFirst*d.opts.Poll)
+	early := len(g.jobs) == 0 && now < g.since.Add(wakeFirst*s.opts.Poll)
 	return need, live, need == nil || now >= g.try.next && !early
 }
 
@@ -150,16 +118,16 @@ func (d *Driver) guardWants(now job.Time) (need *job.AllocRequest, live []string
 func (g *guard) changed(live []string) bool { return !g.known || !slices.Equal(live, g.depends) }
 
 // guardNext returns when the wake-up job is next to be looked after. The lock is held.
-func (d *Driver) guardNext(now job.Time) job.Time {
-	g := &d.guard
+func (s *site) guardNext(now job.Time) job.Time {
+	g := &s.guard
 	never := now.Add(time.Hour) // it is woken
 	if !g.asked {
 		return never
 	}
-	need, live, ok := d.guardWants(now)
+	need, live, ok := s.guardWants(now)
 	switch {
 	case !ok:
-		return max(g.try.next, now.Add(d.opts.RetryFirst))
+		return max(g.try.next, now.Add(s.opts.RetryFirst))
 	case need == nil && g.loaded && len(g.jobs) == 0 && now < g.yield:
 		return g.yield
 	case need == nil && g.loaded && len(g.jobs) == 0:
@@ -171,14 +139,17 @@ func (d *Driver) guardNext(now job.Time) job.Time {
 }
 
 // guardDue submits, updates and cancels wake-up jobs as is wanted now.
-func (d *Driver) guardDue(ctx context.Context) {
-	g, now := &d.guard, d.opts.Now()
-	d.mu.Lock()
-	if g.asked && !g.loaded {
-		g.loaded, g.jobs = true, d.loadWakes()
+func (s *site) guardDue(ctx context.Context) {
+	g, now := &s.guard, s.opts.Now()
+	s.mu.Lock()
+	asked := g.asked
+	s.mu.Unlock()
+	if asked && !g.loaded {
+		g.loaded, g.jobs = true, s.loadWakes()
 	}
-	need, live, ok := d.guardWants(now)
-	d.mu.Unlock()
+	s.mu.Lock()
+	need, live, ok := s.guardWants(now)
+	s.mu.Unlock()
 	if !ok || ctx.Err() != nil {
 		return
 	}
@@ -187,49 +158,49 @@ func (d *Driver) guardDue(ctx context.Context) {
 	}
 	var err error
 	if need == nil {
-		err = d.cancelWakes(ctx, len(g.jobs))
+		err = s.cancelWakes(ctx, len(g.jobs))
 	} else {
-		err = d.keepWake(ctx, need, live)
+		err = s.keepWake(ctx, need, live)
 	}
-	d.guarded(ctx, need, err)
+	s.guarded(ctx, need, err)
 }
 
 // guarded takes in what came of looking after the wake-up job.
-func (d *Driver) guarded(ctx context.Context, need *job.AllocRequest, err error) {
+func (s *site) guarded(ctx context.Context, need *job.AllocRequest, err error) {
 	if ctx.Err() != nil {
 		return
 	}
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	g, now := &d.guard, d.opts.Now()
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	g, now := &s.guard, s.opts.Now()
 	g.safe = err == nil && need != nil
 	if err == nil {
 		g.try.reset()
-		g.next = now.Add(slowest * d.opts.Poll)
+		g.next = now.Add(slowest * s.opts.Poll)
 		if need != nil {
 			g.note = ""
 		}
 		return
 	}
-	g.try.fail(now, d.opts.RetryFirst, d.opts.RetryMax)
+	g.try.fail(now, s.opts.RetryFirst, s.opts.RetryMax)
 	if need == nil {
-		d.opts.Log.Info("a wake-up job is not cancelled", "err", err)
+		s.opts.Log.Info("a wake-up job is not cancelled", "err", err)
 		return
 	}
 	if g.note == "" {
-		d.opts.Log.Warn("no wake-up job can be kept ready", "err", err)
+		s.opts.Log.Warn("no wake-up job can be kept ready", "err", err)
 	}
-	g.note = "nobody carries on should no coordinator and no allocation be left: Slurm takes no wake-up job: " + wordsOf(err)
+	g.note = "nobody carries on should no coordinator and no allocation be left: " + s.words.System + " takes no wake-up job: " + wordsOf(err)
 }
 
 // mayCancel reports whether an allocation may be cancelled now. The one in which this process
 // runs goes last, and not before somebody is sure to carry on. The lock is held.
-func (d *Driver) mayCancel(a *alloc, now job.Time) bool {
-	if d.opts.Inside == "" || a.job != d.opts.Inside {
+func (s *site) mayCancel(a *alloc, now job.Time) bool {
+	if s.opts.Inside == "" || a.job != s.opts.Inside {
 		return true
 	}
-	next := d.guard.safe || d.guard.need == nil
-	for _, b := range d.allocs {
+	next := s.guard.safe || s.guard.need == nil
+	for _, b := range s.allocs {
 		switch {
 		case b == a:
 		case b.released && now >= b.cancel.next:
@@ -241,15 +212,15 @@ func (d *Driver) mayCancel(a *alloc, now job.Time) bool {
 	return next
 }
 
-// giveWay cancels the wake-up job, as Slurm takes no allocation beside it: a limit on how many
+// giveWay cancels the wake-up job, as the batch system takes no allocation beside it: a limit on how many
 // jobs a user may submit. The lock is held.
-func (d *Driver) giveWay(now job.Time, err error) {
-	g := &d.guard
+func (s *site) giveWay(now job.Time, err error) {
+	g := &s.guard
 	if len(g.jobs) == 0 || now < g.yield {
 		return
 	}
 	g.yield, g.safe, g.next = now.Add(wakeYield), false, 0
 	g.note = "nobody carries on should no coordinator and no allocation be left: the wake-up job made room for an allocation: " + wordsOf(err)
-	d.opts.Log.Info("the wake-up job makes room for an allocation", "err", err)
-	d.nudge()
+	s.opts.Log.Info("the wake-up job makes room for an allocation", "err", err)
+	s.nudge()
 }

@@ -1,4 +1,4 @@
-package slurm
+package batch
 
 import (
 	"crypto/rand"
@@ -21,16 +21,17 @@ import (
 	"berth/internal/private"
 )
 
-// alloc is an allocation and the Slurm job that is to be it. The driver's lock guards all
-// of it but the first three, which do not change, and extra, which wake-up jobs alone have.
+// alloc is an allocation and the batch job that is to be it. The driver's lock guards all
+// of it but the first three, which do not change, and wait, which wake-up jobs alone have.
 type alloc struct {
 	id  job.AllocID
 	req job.AllocRequest
 	dir string // its folder
 
-	extra []string // options for sbatch beside those of the request
+	wake bool // it is a wake-up job, with
+	wait Wait
 
-	job      string // id of the Slurm job; empty: none that is known
+	job      string // id of the batch job; empty: none that is known
 	maybe    bool   // a job may have been submitted all the same: look before submitting
 	released bool   // it shall end
 	clear    bool   // its folders shall go once it has ended
@@ -72,11 +73,11 @@ func (a *alloc) scratchNoted() string {
 // scratch returns the allocation's folder for intermediate data. It lies in the root itself, not
 // in a folder of the user's: in /tmp, say, nobody but its owner can move it out of the way. No
 // other user can have made it first, as half of its name is chosen at random.
-func (d *Driver) scratch(a *alloc) string {
+func (s *site) scratch(a *alloc) string {
 	if dir := a.scratchNoted(); dir != "" {
 		return dir
 	}
-	root := d.opts.Scratch
+	root := s.opts.Scratch
 	if a.req.Scratch != "" {
 		root = a.req.Scratch
 	}
@@ -85,16 +86,16 @@ func (d *Driver) scratch(a *alloc) string {
 
 // prepare writes what the allocation's workers need to know, anew where it is adopted: the
 // coordinator's address is another one.
-func (d *Driver) prepare(a *alloc) error {
+func (s *site) prepare(a *alloc) error {
 	if err := os.MkdirAll(a.dir, 0o700); err != nil {
 		return folderError(a.dir, err)
 	}
-	if d.opts.Cluster != "" {
-		if err := os.WriteFile(filepath.Join(a.dir, clusterFile), []byte(d.opts.Cluster), 0o600); err != nil {
+	if s.id != "" {
+		if err := os.WriteFile(filepath.Join(a.dir, clusterFile), []byte(s.id), 0o600); err != nil {
 			return folderError(a.dir, err)
 		}
 	}
-	c := driver.WorkerConfig{Capacity: a.req.PerNode, Scratch: d.scratch(a), SortMemory: a.req.SortMemory, StandIn: d.opts.StandIn}
+	c := driver.WorkerConfig{Capacity: a.req.PerNode, Scratch: s.scratch(a), SortMemory: a.req.SortMemory, StandIn: s.opts.StandIn}
 	if err := home.WriteJSON(a.file(0, configEnd), c); err != nil { // the folder's name is noted before there is one
 		return err
 	}
@@ -102,38 +103,47 @@ func (d *Driver) prepare(a *alloc) error {
 	if c.Token, err = token(c.Scratch); errors.As(err, new(*private.Untrusted)) {
 		return scratchError(c.Scratch, err)
 	} else if err != nil {
-		d.opts.Log.Info("the scratch folder is not seen from here: map output ends with its node", "dir", c.Scratch, "err", err)
+		s.opts.Log.Info("the scratch folder is not seen from here: map output ends with its node", "dir", c.Scratch, "err", err)
 	}
 	for rank := range a.req.Nodes {
 		c.Node, c.Bundle = a.id.Node(rank), a.file(rank, bundleEnd)
-		if err := d.opts.Issue(c.Node, c.Bundle); err != nil {
+		if err := s.opts.Issue(c.Node, c.Bundle); err != nil {
 			return fmt.Errorf("make keys for %s: %w", c.Node, err)
 		}
 		if err := home.WriteJSON(a.file(rank, configEnd), c); err != nil {
 			return err
 		}
 	}
-	return d.writeScripts(a, c.Scratch)
+	return s.writeScripts(a, c.Scratch)
 }
 
 // writeScripts writes the scripts of an allocation that has none yet.
-func (d *Driver) writeScripts(a *alloc, scratch string) error {
+func (s *site) writeScripts(a *alloc, scratch string) error {
 	if old, err := a.script(); err == nil && old != "" {
 		return nil
 	}
-	if err := os.WriteFile(filepath.Join(a.dir, slurmLog), nil, 0o600); err != nil { // Slurm would make it for all to read
+	system := s.reached()
+	node := nodeText(system.NodeVariables(), s.opts.Exe, a.dir, scratch)
+	if err := os.WriteFile(filepath.Join(a.dir, NodeScript), []byte(node), 0o700); err != nil {
 		return folderError(a.dir, err)
 	}
-	if err := os.WriteFile(filepath.Join(a.dir, nodeScript), []byte(nodeText(d.opts.Exe, a.dir, scratch)), 0o700); err != nil {
+	return s.writeScript(a, system.Script("Allocation "+string(a.id), a.dir))
+}
+
+// writeScript writes the script that is submitted, and the file for the job's output. The script's name
+// is this allocation's alone, even where ids begin anew in a new state folder.
+func (s *site) writeScript(a *alloc, text string) error {
+	if err := os.WriteFile(s.output(a), nil, 0o600); err != nil { // the batch system would make it for all to read
 		return folderError(a.dir, err)
 	}
-	// The name is this allocation's alone, even where ids begin anew in a new state folder.
-	path := filepath.Join(a.dir, "batch-"+secret()+".sh")
-	if err := os.WriteFile(path, []byte(batchText("Allocation "+string(a.id), a.dir)), 0o700); err != nil {
+	if err := os.WriteFile(filepath.Join(a.dir, "batch-"+secret()+".sh"), []byte(text), 0o700); err != nil {
 		return folderError(a.dir, err)
 	}
 	return nil
 }
+
+// output returns the path of the file with the output of the allocation's job.
+func (s *site) output(a *alloc) string { return filepath.Join(a.dir, s.words.Name+".log") }
 
 func folderError(dir string, err error) error {
 	return &job.Error{Class: job.Fatal, Code: job.CodeIO, Where: dir, What: "cannot write the allocation's folder", Err: err}
@@ -191,8 +201,8 @@ func scratchError(dir string, err error) error {
 		Do: "name another with --scratch"}
 }
 
-// lockJobFile opens the file that sbatch writes the job's id to, locked: by who submits, and
-// by the sbatch that it started, should that outlive it. busy says that another has it.
+// lockJobFile opens the file that the submitting command writes the job's id to, locked: by who submits, and
+// by the command that it started, should that outlive it. busy says that another has it.
 func (a *alloc) lockJobFile() (f *os.File, busy bool, err error) {
 	f, err = os.OpenFile(a.jobFile(), os.O_RDWR|os.O_CREATE|os.O_APPEND, 0o600)
 	if err != nil {
@@ -209,57 +219,30 @@ func (a *alloc) lockJobFile() (f *os.File, busy bool, err error) {
 }
 
 // noted returns the job's id from its file. tried says that a submission was begun.
-func (a *alloc) noted() (id string, tried bool) {
+func (a *alloc) noted(s System) (id string, tried bool) {
 	b, err := os.ReadFile(a.jobFile())
 	if err != nil {
 		return "", false
 	}
-	id, _ = parseSubmitted(string(b))
-	return id, true
+	return s.JobID(string(b)), true
 }
 
-// host returns the name that Slurm has for the rank's node, "" before its loop has begun.
-func (a *alloc) host(rank int) string {
-	b, err := os.ReadFile(a.file(rank, hostEnd))
+// host returns the batch system's name of the rank's node, "" before its loop has begun.
+func (a *alloc) host(rank int) string { return Host(a.dir, rank) }
+
+// Host returns the batch system's name of the node that has a rank in an allocation, given that one's folder; empty before
+// anything has begun there.
+func Host(dir string, rank int) string {
+	b, err := os.ReadFile(filepath.Join(dir, strconv.Itoa(rank)+hostEnd))
 	if err != nil {
 		return ""
 	}
 	return strings.TrimSpace(string(b))
 }
 
-// gaveUp returns the lowest rank whose loop has given up, −1 without one.
-func (a *alloc) gaveUp() int {
-	for rank := range a.req.Nodes {
-		if _, err := os.Stat(a.file(rank, failedEnd)); err == nil {
-			return rank
-		}
-	}
-	return -1
-}
-
-// leftByWorkers reports whether the loop of any worker has ended by itself.
-func (a *alloc) leftByWorkers() bool {
-	for rank := range a.req.Nodes {
-		if _, err := os.Stat(a.file(rank, endedEnd)); err == nil {
-			return true
-		}
-	}
-	return a.gaveUp() >= 0
-}
-
-// began reports whether any worker's loop has begun.
-func (a *alloc) began() bool {
-	for rank := range a.req.Nodes {
-		if a.host(rank) != "" {
-			return true
-		}
-	}
-	return false
-}
-
 // remove deletes the allocation's folders; keys and map outputs go with them. The scratch
 // folder goes first: while the other is there it is found again.
-func (d *Driver) remove(a *alloc) error {
+func (s *site) remove(a *alloc) error {
 	if scratch := a.scratchNoted(); scratch != "" {
 		if err := disk.RemoveTree(scratch); err != nil {
 			return fmt.Errorf("remove %s: %w", scratch, err)

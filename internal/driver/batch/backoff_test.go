@@ -1,0 +1,77 @@
+package batch
+
+import (
+	"os"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"berth/internal/engine"
+	"berth/internal/job"
+)
+
+// TestPause: submissions that fail come ever more seldom, and those who wait are told why.
+func TestPause(t *testing.T) {
+	at := job.Time(time.Hour)
+	var notes []string
+	d := aSite(Options{Now: func() job.Time { return at }, Report: func(in engine.Input) {
+		if n, ok := in.(engine.AllocNote); ok {
+			notes = append(notes, string(n.Alloc)+": "+n.Note)
+		}
+	}})
+	first, second := &alloc{id: "a1"}, &alloc{id: "a2"}
+	d.allocs = []*alloc{first, second, {id: "a3", job: "17"}}
+	failed := &job.Error{Class: job.Transient, Where: "sbatch", What: "Socket timed out", Err: os.ErrDeadlineExceeded}
+	var waits []time.Duration
+	for range 10 {
+		d.placed(first, "", failed)
+		waits = append(waits, d.submit.next.Sub(at))
+		at = d.submit.next
+	}
+	s := time.Second
+	if want := []time.Duration{s, 2 * s, 4 * s, 8 * s, 16 * s, 32 * s, 64 * s, 128 * s, 256 * s, 300 * s}; !slices.Equal(waits, want) {
+		t.Errorf("waits %v, want %v", waits, want)
+	}
+	if len(notes) != 20 || !strings.HasPrefix(notes[0], "a1: submission failed: Socket timed out; next try at ") || !first.maybe || second.maybe ||
+		!strings.HasPrefix(notes[19], "a2: submission is paused after 10 failures: Socket timed out; next try at ") || !strings.HasSuffix(notes[19], d.words.newEnvironment()) {
+		t.Errorf("notes %q", notes)
+	}
+	d.placed(first, "18", nil)
+	if first.job != "18" || first.maybe || d.submit != (backoff{}) {
+		t.Errorf("after a success %+v, %+v", first, d.submit)
+	}
+	d.placed(second, "", errSubmitting) // that one has to wait, others need not
+	if second.submit.next != at.Add(s) || d.submit.next != 0 {
+		t.Errorf("%+v, %+v", second.submit, d.submit)
+	}
+}
+
+// TestInterval: jobs are looked at often only while something is about to change.
+func TestInterval(t *testing.T) {
+	at := job.Time(time.Hour)
+	d := aSite(Options{Now: func() job.Time { return at }})
+	for _, c := range []struct {
+		next []time.Duration // from now; 0: unknown
+		want time.Duration
+	}{
+		{nil, 30 * time.Second},
+		{[]time.Duration{24 * time.Hour}, 30 * time.Second},
+		{[]time.Duration{24 * time.Hour, 0}, 5 * time.Second},
+		{[]time.Duration{time.Minute}, 5 * time.Second},
+		{[]time.Duration{5 * time.Minute, time.Hour}, 15 * time.Second},
+		{[]time.Duration{-time.Minute}, 5 * time.Second},
+	} {
+		d.allocs = nil
+		for _, n := range c.next {
+			a := &alloc{job: "1"}
+			if n != 0 {
+				a.next = at.Add(n)
+			}
+			d.allocs = append(d.allocs, a)
+		}
+		if got := d.interval(at); got != c.want {
+			t.Errorf("%v: %v, want %v", c.next, got, c.want)
+		}
+	}
+}

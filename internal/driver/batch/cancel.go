@@ -1,0 +1,79 @@
+package batch
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"time"
+
+	"berth/internal/job"
+)
+
+// cancelAgain is how long a cancelled job may take to end before it is cancelled again.
+const cancelAgain = time.Minute
+
+// cancelDue cancels what is to be cancelled now.
+func (s *site) cancelDue(ctx context.Context) {
+	for ctx.Err() == nil {
+		a := s.due(func(a *alloc, now job.Time) bool { return a.released && now >= a.cancel.next && s.mayCancel(a, now) })
+		if a == nil {
+			return
+		}
+		over, err := s.withdraw(ctx, a)
+		s.withdrawn(a, over, err)
+	}
+}
+
+// withdraw cancels an allocation's job. over says that there is none.
+func (s *site) withdraw(ctx context.Context, a *alloc) (over bool, err error) {
+	if a.job == "" {
+		f, busy, err := a.lockJobFile()
+		if err != nil || busy {
+			return errors.Is(err, fs.ErrNotExist), err
+		}
+		defer func() { _ = f.Close() }()
+		system := s.reached()
+		id, _ := a.noted(system)
+		script, _ := a.script()
+		if id == "" && a.maybe && script != "" {
+			if id, err = system.Find(ctx, script); err != nil {
+				return false, err
+			}
+		}
+		if id == "" {
+			return true, nil
+		}
+		s.mu.Lock()
+		a.job = id
+		s.mu.Unlock()
+	}
+	err = s.reached().Cancel(ctx, a.job)
+	if errors.Is(err, ErrGone) {
+		return false, nil // a poll tells whether it is
+	}
+	return false, err
+}
+
+// withdrawn takes in what came of a cancellation.
+func (s *site) withdrawn(a *alloc, over bool, err error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	now := s.opts.Now()
+	switch {
+	case over:
+		if err != nil {
+			s.opts.Log.Warn("an allocation's folder cannot be read", "alloc", a.id, "err", err)
+		}
+		s.forget(a)
+	case errors.Is(err, context.Canceled): // the driver is closing; finish tries once more
+	case err != nil:
+		a.cancel.fail(now, s.opts.RetryFirst, s.opts.RetryMax)
+		s.opts.Log.Warn("a job is not cancelled", "alloc", a.id, "job", a.job, "err", err)
+	case a.job == "": // a submission is under way
+		a.cancel.fail(now, s.opts.RetryFirst, s.opts.RetryMax)
+	default:
+		a.cancel.next = now.Add(cancelAgain)
+		s.nextPoll = min(s.nextPoll, now.Add(min(s.opts.Poll, soonAfter)))
+		s.opts.Log.Info("allocation is cancelled", "alloc", a.id, "job", a.job)
+	}
+}

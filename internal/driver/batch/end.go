@@ -1,0 +1,111 @@
+package batch
+
+import (
+	"fmt"
+	"os"
+	"slices"
+	"time"
+
+	"berth/internal/driver"
+	"berth/internal/job"
+)
+
+// end is why an allocation ended.
+type end struct {
+	reason string
+	refuse bool // another job would end like this one
+}
+
+// explain finds out why jobs ended that did, or are ending where that is told. It reads files, so it is called without the lock.
+func (s *site) explain(asked []Job, jobs map[string]Status) map[string]end {
+	s.mu.Lock()
+	allocs := slices.Clone(s.allocs)
+	s.mu.Unlock()
+	why := map[string]end{}
+	for _, a := range allocs {
+		i := slices.IndexFunc(asked, func(j Job) bool { return j.ID == a.job && j.Explain })
+		if i < 0 {
+			continue
+		}
+		now := jobs[a.job]
+		if now.Phase == Gone || now.Phase == Over || now.Phase == Ending && !a.untold(now.Verdict, s.opts.Now()) {
+			e := s.ended(a, now.Verdict)
+			e.reason = s.named(a) + ": " + e.reason
+			why[a.job] = e
+		}
+	}
+	return why
+}
+
+// tellTime is how long it is waited for that somebody tells why a job is ending.
+const tellTime = time.Minute
+
+// untold reports whether a job is ending and nothing tells why as yet: a controller may know
+// that a job was cancelled, or preempted, a moment before its node writes so, and show of it
+// no more than of one whose script has ended well. The loop alone calls it.
+func (a *alloc) untold(v Verdict, now job.Time) bool {
+	if a.ending == 0 {
+		a.ending = now
+	}
+	return now.Sub(a.ending) < tellTime && v.Script && !v.Failed && !a.leftByWorkers()
+}
+
+// ended returns why an allocation's job ended, in plain words. The allocation is refused for good where its workers
+// cannot run.
+func (s *site) ended(a *alloc, v Verdict) end {
+	switch {
+	case v.Reason != "":
+		return end{reason: v.Reason}
+	case v.Script:
+		return a.finished(v)
+	case a.ends > 0 && s.opts.Wall() >= a.ends:
+		return end{reason: "its time limit has passed"}
+	default:
+		return end{reason: s.words.System + " does not know it any more"}
+	}
+}
+
+// finished returns why a job's script came to its end.
+func (a *alloc) finished(v Verdict) end {
+	if rank := a.gaveUp(); rank >= 0 {
+		return end{reason: fmt.Sprintf("the worker of %s ends as soon as it starts: %s", a.id.Node(rank), driver.LastLine(a.file(rank, logEnd))), refuse: true}
+	}
+	switch {
+	case !a.began():
+		return end{refuse: true, reason: fmt.Sprintf("its script ended before any worker began (status %d): %s; do nodes see %s under this path?", v.Exit, v.Output, a.dir)}
+	case !v.Failed:
+		return end{reason: "its workers have ended"}
+	default:
+		return end{reason: fmt.Sprintf("its script ended with status %d: %s", v.Exit, v.Output)}
+	}
+}
+
+// gaveUp returns the lowest rank whose loop has given up, −1 without one.
+func (a *alloc) gaveUp() int {
+	for rank := range a.req.Nodes {
+		if _, err := os.Stat(a.file(rank, FailedEnd)); err == nil {
+			return rank
+		}
+	}
+	return -1
+}
+
+// leftByWorkers reports whether the loop of any worker has ended by itself.
+func (a *alloc) leftByWorkers() bool {
+	for rank := range a.req.Nodes {
+		if _, err := os.Stat(a.file(rank, EndedEnd)); err == nil {
+			return true
+		}
+	}
+	return a.gaveUp() >= 0
+}
+
+// began reports whether any worker's loop has begun.
+func (a *alloc) began() bool {
+	for rank := range a.req.Nodes {
+		if a.host(rank) != "" {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,134 @@
+package batch
+
+import (
+	"context"
+	"slices"
+	"time"
+
+	"berth/internal/engine"
+	"berth/internal/job"
+)
+
+// loop submits, watches and cancels until the driver is closed. It alone calls the
+// batch system for allocations, one after the other, and never with the lock held.
+func (s *site) loop(ctx context.Context) {
+	defer close(s.done)
+	for ctx.Err() == nil {
+		s.submitDue(ctx)
+		s.guardDue(ctx)
+		s.cancelDue(ctx)
+		s.pollDue(ctx)
+		timer := time.NewTimer(s.pause())
+		select {
+		case <-ctx.Done():
+		case <-s.wake:
+		case <-timer.C:
+		}
+		timer.Stop()
+	}
+	last, cancel := context.WithTimeout(context.WithoutCancel(ctx), closePatience)
+	defer cancel()
+	s.finish(last)
+}
+
+// finish cancels what is to be cancelled, and waits for the end of jobs whose folders are
+// to go, until ctx ends: what is left then, a later driver finds.
+func (s *site) finish(ctx context.Context) {
+	s.guardDue(ctx)
+	for s.cancelDue(ctx); ctx.Err() == nil; s.cancelDue(ctx) {
+		if s.due(func(a *alloc, _ job.Time) bool { return a.clear && (a.job == "" || a.job != s.opts.Inside) }) == nil {
+			return
+		}
+		s.pollDue(ctx)
+		timer := time.NewTimer(min(s.pause(), time.Second))
+		select {
+		case <-ctx.Done():
+		case <-timer.C:
+		}
+		timer.Stop()
+	}
+}
+
+// pause returns how long nothing is to be done.
+func (s *site) pause() time.Duration {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	now := s.opts.Now()
+	guard := s.guardNext(now)
+	if len(s.allocs) == 0 {
+		return max(guard.Sub(now), time.Millisecond)
+	}
+	next := max(s.nextPoll, 1) // 0: nothing is to be done
+	if !slices.ContainsFunc(s.allocs, func(a *alloc) bool { return a.job != "" }) {
+		next = 0
+	}
+	for _, a := range s.allocs {
+		at := job.Time(0)
+		switch {
+		case a.released && !s.mayCancel(a, now):
+			at = now.Add(s.opts.Poll)
+		case a.released:
+			at = a.cancel.next
+		case a.job == "":
+			at = max(a.submit.next, s.submit.next)
+		default:
+			continue
+		}
+		if at = max(at, 1); next == 0 || at < next {
+			next = at
+		}
+	}
+	if next == 0 || guard < next {
+		next = guard
+	}
+	return max(next.Sub(now), time.Millisecond)
+}
+
+// due returns the first allocation of which want is true.
+func (s *site) due(want func(a *alloc, now job.Time) bool) *alloc {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	now := s.opts.Now()
+	for _, a := range s.allocs {
+		if want(a, now) {
+			return a
+		}
+	}
+	return nil
+}
+
+// forget takes an allocation out of the loop's hands, and removes its folders if that is
+// wanted, beside the loop: there may be much in them. The lock is held.
+func (s *site) forget(a *alloc) {
+	s.allocs = slices.DeleteFunc(s.allocs, func(b *alloc) bool { return a == b })
+	if !a.clear {
+		return
+	}
+	s.gone.Go(func() {
+		if err := s.remove(a); err != nil {
+			s.opts.Log.Warn("an allocation's folder stays", "alloc", a.id, "err", err)
+		}
+	})
+}
+
+// note tells what an allocation waits for, unless that was the last thing told. The lock is held.
+func (s *site) note(a *alloc, text string, start job.Time) {
+	if a.released || a.down || a.note == text && a.start == start {
+		return
+	}
+	a.note, a.start = text, start
+	s.report(engine.AllocNote{Alloc: a.id, Note: text, Start: start})
+}
+
+// drop tells that an allocation is over. The lock is held.
+func (s *site) drop(a *alloc, reason string, refuse bool) {
+	if a.released || a.down {
+		return
+	}
+	a.down = true
+	s.opts.Log.Info("allocation is over", "alloc", a.id, "job", a.job, "reason", reason)
+	s.report(engine.AllocDown{Alloc: a.id, Reason: reason, Refuse: refuse})
+}
+
+// clock returns an instant for people.
+func clock(t job.Time) string { return t.Std().Local().Format("15:04:05") }

@@ -1,0 +1,125 @@
+package batch
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"berth/internal/job"
+)
+
+// pausedAfter is how many submissions fail in a row before it is called a pause.
+const pausedAfter = 5
+
+// newEnvironment returns what a user can do when submissions go on failing.
+func (w Words) newEnvironment() string {
+	return "; if " + w.Ask + " answers in your shell, cancel the job and resume it from there, which gives berth that shell's environment"
+}
+
+// soonAfter is how long after a submission its job is looked at; a job that finds free nodes begins at once.
+const soonAfter = defaultRetryFirst
+
+// submitDue submits what is to be submitted now.
+func (s *site) submitDue(ctx context.Context) {
+	for ctx.Err() == nil {
+		a := s.due(func(a *alloc, now job.Time) bool {
+			return a.job == "" && !a.released && now >= a.submit.next && now >= s.submit.next
+		})
+		if a == nil {
+			return
+		}
+		id, err := s.place(ctx, a)
+		if ctx.Err() != nil {
+			return // it was cut off; a later driver looks what came of it
+		}
+		s.placed(a, id, err)
+	}
+}
+
+// placed takes in what came of a submission.
+func (s *site) placed(a *alloc, id string, err error) {
+	s.mu.Lock()
+	defer s.unlock()
+	now := s.opts.Now()
+	switch {
+	case err == nil:
+		a.job, a.maybe = id, false
+		s.submit.reset()
+		s.nextPoll = now.Add(min(s.opts.Poll, soonAfter))
+		s.opts.Log.Info("allocation is submitted", "alloc", a.id, "job", id)
+	case errors.Is(err, ErrLater):
+		a.submit.fail(now, s.opts.RetryFirst, s.opts.RetryMax)
+		s.opts.Log.Info("the batch system takes no job now", "alloc", a.id, "err", err)
+		s.giveWay(now, err)
+		s.note(a, fmt.Sprintf("%s does not take its job now: %s; next try at %s", s.words.System, wordsOf(err), clock(a.submit.next)), 0)
+	case job.ClassOf(err) == job.Transient:
+		a.maybe = true
+		s.submit.fail(now, s.opts.RetryFirst, s.opts.RetryMax)
+		s.opts.Log.Warn("submission failed", "alloc", a.id, "failures", s.submit.failures, "err", err)
+		s.noteWaiting(err)
+	default:
+		s.opts.Log.Warn("the batch system refuses a job", "alloc", a.id, "err", err)
+		s.drop(a, s.words.System+" refuses its job: "+wordsOf(err), true)
+		a.clear = true // nothing ran in it
+		s.forget(a)
+	}
+}
+
+// noteWaiting tells all that are yet to be submitted why they are not. The lock is held.
+func (s *site) noteWaiting(err error) {
+	text := "submission failed: %s; next try at %s"
+	if s.submit.failures >= pausedAfter {
+		text = fmt.Sprintf("submission is paused after %d failures", s.submit.failures) + ": %s; next try at %s" + s.words.newEnvironment()
+	}
+	for _, a := range s.allocs {
+		if a.job == "" {
+			s.note(a, fmt.Sprintf(text, wordsOf(err), clock(s.submit.next)), 0)
+		}
+	}
+}
+
+// wordsOf returns what the batch system said, without the name of the command.
+func wordsOf(err error) string {
+	var e *job.Error
+	if errors.As(err, &e) {
+		if e.Do != "" {
+			return e.What + "; " + e.Do
+		}
+		return e.What
+	}
+	return err.Error()
+}
+
+// place returns the id of the allocation's job: one that was submitted before, unknown to
+// us, or else a new one.
+func (s *site) place(ctx context.Context, a *alloc) (string, error) {
+	f, busy, err := a.lockJobFile()
+	if err != nil {
+		return "", err
+	}
+	if busy {
+		return "", errSubmitting
+	}
+	defer func() { _ = f.Close() }()
+	system := s.reached()
+	if id, _ := a.noted(system); id != "" {
+		return id, nil
+	}
+	script, err := a.script()
+	if err != nil || script == "" {
+		return "", folderError(a.dir, errors.Join(errors.New("its script is missing"), err))
+	}
+	if a.maybe {
+		id, err := system.Find(ctx, script)
+		if id != "" {
+			_, err = f.WriteString(id + "\n")
+		}
+		if id != "" || err != nil {
+			return id, err
+		}
+	}
+	return system.Submit(ctx, Submission{Request: a.req, Script: script, Dir: a.dir, Output: s.output(a), Wait: a.wait, Wake: a.wake}, f)
+}
+
+// errSubmitting says that the submitting command of an earlier coordinator still runs.
+var errSubmitting = &job.Error{Class: job.Transient, What: "an earlier submission is still under way", Err: ErrLater}

@@ -1,0 +1,32 @@
+package batch
+
+import (
+	"context"
+	"os"
+	"time"
+
+	"berth/internal/job"
+)
+
+// patience is how long a test waits for what must happen.
+const patience = 5 * time.Minute
+
+func now() job.Time { return job.Time(time.Now().UnixNano()) }
+
+// nobody is a batch system of which no command can be found.
+type nobody struct{ System }
+
+func (nobody) Words() Words {
+	return Words{Name: "some", System: "Some", Controller: "the controller", Ask: "ask"}
+}
+func (nobody) JobID(out string) string                      { return out }
+func (nobody) Find(context.Context, string) (string, error) { return "", nil }
+func (nobody) Submit(context.Context, Submission, *os.File) (string, error) {
+	return "", &job.Error{Class: job.User, What: "the command is not on PATH"}
+}
+
+// aSite returns a site of that batch system.
+func aSite(o Options) *site {
+	o.System = func([]string) System { return nobody{} }
+	return newSite(o.withDefaults(), "", nil)
+}

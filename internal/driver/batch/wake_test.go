@@ -1,0 +1,67 @@
+package batch
+
+import (
+	"reflect"
+	"strings"
+	"testing"
+
+	"berth/internal/driver"
+	"berth/internal/job"
+)
+
+// TestMayCancel: what holds an allocation in which the driver itself runs.
+func TestMayCancel(t *testing.T) {
+	own := &alloc{id: "a1", job: "1", released: true}
+	need := &job.AllocRequest{}
+	for _, tt := range []struct {
+		name  string
+		need  *job.AllocRequest
+		safe  bool
+		other *alloc
+		want  bool
+	}{
+		{"a job is unfinished and nobody would carry on", need, false, nil, false},
+		{"no job is left", nil, false, nil, true},
+		{"a wake-up job is ready", need, true, nil, true},
+		{"another allocation is submitted", need, false, &alloc{id: "a2", job: "2"}, true},
+		{"another allocation is not submitted yet", need, false, &alloc{id: "a2"}, false},
+		{"another allocation is over", need, false, &alloc{id: "a2", job: "2", down: true}, false},
+		{"another is to be cancelled first", nil, true, &alloc{id: "a2", job: "2", released: true}, false},
+	} {
+		d := &site{opts: Options{Inside: "1"}, allocs: []*alloc{own}}
+		d.guard.need, d.guard.safe = tt.need, tt.safe
+		if tt.other != nil {
+			d.allocs = append(d.allocs, tt.other)
+		}
+		if got := d.mayCancel(own, 1); got != tt.want {
+			t.Errorf("%s: %t", tt.name, got)
+		}
+	}
+}
+
+// TestWakeRequest: a wake-up job is small, runs where the job does, and takes no more time than that may have.
+func TestWakeRequest(t *testing.T) {
+	need := job.AllocRequest{Nodes: 9, PerNode: job.Resources{CPUs: 16, Mem: 64 << 30}, Time: 5 * wakeTime,
+		Batch: job.Batch{Partition: "short", Account: "a", QOS: "q", Exclusive: true, Name: "mine", Args: []string{"--gres=gpu:4", "--reservation=r"}}}
+	d := aSite(Options{})
+	got := d.wakeRequest(&need)
+	want := job.AllocRequest{On: "some", Nodes: 1, PerNode: job.Resources{CPUs: 1, Mem: wakeMem}, Time: wakeTime, Elastic: true,
+		Batch: job.Batch{Partition: "short", Account: "a", QOS: "q", Name: WakeName, Args: need.Batch.Args}}
+	if !reflect.DeepEqual(got, want) {
+		t.Errorf("got  %+v\nwant %+v", got, want)
+	}
+	need.Time = wakeTime / 5
+	if r := d.wakeRequest(&need); r.Time != need.Time {
+		t.Errorf("it runs for %v", r.Time)
+	}
+}
+
+// TestWakeText: the script has the environment quoted, and is the coordinator itself in the end.
+func TestWakeText(t *testing.T) {
+	got := wakeText("/opt/b erth", &driver.StandIn{Env: []string{"A=it's", "B="}, Log: "/log"})
+	for _, want := range []string{"export A='it'\\''s'\n", "export B=''\n", "exec '/opt/b erth' server run --as-stand-in --wait >>'/log' 2>&1\n"} {
+		if !strings.Contains(got, want) {
+			t.Errorf("%q is not in\n%s", want, got)
+		}
+	}
+}

@@ -1,0 +1,165 @@
+package batch
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+
+	"berth/internal/job"
+)
+
+// wakeJob returns the wake-up job of that name.
+func (s *site) wakeJob(id job.AllocID) *alloc {
+	return &alloc{id: id, dir: filepath.Join(s.wakeDir(), string(id)), wake: true}
+}
+
+// loadWakes returns the wake-up jobs that earlier coordinators have left.
+func (s *site) loadWakes() []*alloc {
+	folders, _ := os.ReadDir(s.wakeDir()) // there is none before the first
+	var left []*alloc
+	for _, f := range folders {
+		a := s.wakeJob(job.AllocID(f.Name()))
+		a.job, a.maybe = a.noted(s.reached())
+		if script, _ := a.script(); script == "" && a.job == "" { // it was never submitted
+			_ = os.RemoveAll(a.dir)
+			continue
+		}
+		left = append(left, a)
+	}
+	slices.SortFunc(left, func(a, b *alloc) int { return wakeNumber(a.id) - wakeNumber(b.id) })
+	return left
+}
+
+// wakeNumber returns the number in the name of a wake-up job, 0 where it is none.
+func wakeNumber(id job.AllocID) int {
+	n, _ := strconv.Atoi(strings.TrimPrefix(string(id), "w"))
+	return n
+}
+
+// keepWake sees to it that one wake-up job is pending which waits for those jobs.
+func (s *site) keepWake(ctx context.Context, need *job.AllocRequest, live []string) error {
+	g := &s.guard
+	if n := len(g.jobs); n > 0 && g.jobs[n-1].job != "" {
+		last := g.jobs[n-1].job
+		jobs, err := s.reached().Jobs(ctx, []Job{{ID: last}})
+		if err != nil {
+			return err
+		}
+		if jobs[last].Phase == Waiting {
+			err := s.putOff(ctx, g.jobs[n-1], live)
+			if err == nil {
+				return s.cancelWakes(ctx, n-1)
+			}
+			if job.ClassOf(err) == job.Transient {
+				return err
+			}
+			s.opts.Log.Info("a wake-up job cannot be changed; another takes its place", "job", last, "err", err)
+		}
+	}
+	if err := s.submitWake(ctx, need, live); err != nil {
+		return err
+	}
+	return s.cancelWakes(ctx, len(g.jobs)-1)
+}
+
+// putOff has a pending wake-up job wait for those jobs, or for a while where there are none.
+func (s *site) putOff(ctx context.Context, a *alloc, live []string) error {
+	g, now := &s.guard, s.opts.Now()
+	if !g.changed(live) && (len(live) > 0 || now < g.pushed.Add(wakePush)) {
+		return nil
+	}
+	if err := s.reached().Delay(ctx, a.job, waitFor(live)); err != nil {
+		return err
+	}
+	g.depends, g.known, g.pushed = live, true, now
+	return nil
+}
+
+// waitFor returns what a wake-up job waits for: the end of those jobs, or some time where there are none.
+func waitFor(live []string) Wait {
+	if len(live) == 0 {
+		return Wait{Delay: wakeDelay}
+	}
+	return Wait{After: live}
+}
+
+// submitWake submits a wake-up job that waits for those jobs, or for a while where there are
+// none. What an earlier coordinator began to submit is gone on with.
+func (s *site) submitWake(ctx context.Context, need *job.AllocRequest, live []string) error {
+	g := &s.guard
+	a := s.unsubmitted()
+	if a == nil {
+		last := job.AllocID("w0")
+		if n := len(g.jobs); n > 0 {
+			last = g.jobs[n-1].id
+		}
+		a = s.wakeJob(job.AllocID(fmt.Sprintf("w%d", wakeNumber(last)+1)))
+		if err := s.prepareWake(a); err != nil {
+			return err
+		}
+		g.jobs = append(g.jobs, a)
+	}
+	a.req, a.wait = s.wakeRequest(need), waitFor(live)
+	id, err := s.place(ctx, a)
+	a.maybe = err != nil
+	if err != nil {
+		return err
+	}
+	a.job = id
+	g.depends, g.known, g.pushed = live, true, s.opts.Now()
+	s.opts.Log.Info("a wake-up job is submitted", "job", id, "after", live)
+	return nil
+}
+
+// unsubmitted returns the last wake-up job where its submission is not known to have come to
+// anything, else nil.
+func (s *site) unsubmitted() *alloc {
+	if n := len(s.guard.jobs); n > 0 && s.guard.jobs[n-1].job == "" {
+		return s.guard.jobs[n-1]
+	}
+	return nil
+}
+
+// cancelWakes cancels the first n wake-up jobs, but for the one that this process is part of:
+// that ends with it.
+func (s *site) cancelWakes(ctx context.Context, n int) error {
+	g := &s.guard
+	var keep []*alloc
+	var failed error
+	for i, a := range g.jobs {
+		if i >= n {
+			keep = append(keep, a)
+			continue
+		}
+		if err := s.cancelWake(ctx, a); err != nil {
+			keep, failed = append(keep, a), err
+		}
+	}
+	g.jobs = keep
+	if len(keep) == 0 {
+		g.known = false
+	}
+	return failed
+}
+
+func (s *site) cancelWake(ctx context.Context, a *alloc) error {
+	if a.job == "" {
+		over, err := s.withdraw(ctx, a)
+		if err != nil || !over && a.job == "" {
+			return errors.Join(err, errSubmitting)
+		}
+	} else if a.job != s.opts.Inside {
+		if err := s.reached().Cancel(ctx, a.job); err != nil && !errors.Is(err, ErrGone) {
+			return err
+		}
+	}
+	if err := os.RemoveAll(a.dir); err != nil {
+		s.opts.Log.Warn("the folder of a wake-up job stays", "dir", a.dir, "err", err)
+	}
+	return nil
+}

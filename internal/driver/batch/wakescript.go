@@ -1,0 +1,41 @@
+package batch
+
+import (
+	"fmt"
+	"os"
+	"strings"
+
+	"berth/internal/driver"
+	"berth/internal/job"
+)
+
+// wakeRequest returns what a wake-up job asks for: one core where the job's own allocations are.
+func (s *site) wakeRequest(need *job.AllocRequest) job.AllocRequest {
+	b := need.Batch
+	b.Name, b.Exclusive = WakeName, false
+	limit := wakeTime
+	if need.Time > 0 {
+		limit = min(limit, need.Time) // which the partition allows
+	}
+	return job.AllocRequest{On: s.words.Name, Nodes: 1, PerNode: job.Resources{CPUs: 1, Mem: wakeMem}, Time: limit, Elastic: true, Batch: b}
+}
+
+// prepareWake makes the folder of a wake-up job.
+func (s *site) prepareWake(a *alloc) error {
+	if err := os.MkdirAll(a.dir, 0o700); err != nil {
+		return folderError(a.dir, err)
+	}
+	return s.writeScript(a, wakeText(s.opts.Exe, s.opts.StandIn))
+}
+
+// wakeText is the script of a wake-up job. The shell is replaced, so that signals reach the coordinator.
+func wakeText(exe string, s *driver.StandIn) string {
+	var b strings.Builder
+	b.WriteString("#!/bin/sh\n# Waits until no coordinator of berth is left, and carries on with your jobs then.\n")
+	for _, kv := range s.Env {
+		name, value, _ := strings.Cut(kv, "=")
+		fmt.Fprintf(&b, "export %s=%s\n", name, Quote(value))
+	}
+	fmt.Fprintf(&b, "cd /\nexec %s %s >>%s 2>&1\n", Quote(exe), strings.Join(driver.WakeArgs, " "), Quote(s.Log))
+	return b.String()
+}

@@ -1,0 +1,43 @@
+package slurm
+
+import (
+	"os"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"berth/internal/job"
+)
+
+func TestArguments(t *testing.T) {
+	req := job.AllocRequest{Nodes: 3, PerNode: job.Resources{CPUs: 4, Mem: 1<<30 + 1}, Time: 61 * time.Second,
+		Batch: job.Batch{Partition: "p", Account: "a", QOS: "q", Constraint: "c&d", Name: "my job", Exclusive: true, Args: []string{"--gres=gpu:1"}}}
+	want := "--job-name=berth|--gres=gpu:1|--nodes=3|--ntasks-per-node=1|--cpus-per-task=4|--mem=1025M|--time=2|" +
+		"--job-name=my job|--partition=p|--account=a|--qos=q|--constraint=c&d|--exclusive"
+	if got := strings.Join(shapeArgs(req, true), "|"); got != want {
+		t.Errorf("got  %s\nwant %s", got, want)
+	}
+	if got := strings.Join(shapeArgs(job.AllocRequest{Nodes: 1, PerNode: job.Resources{Mem: 1}}, false), "|"); got != "--job-name=berth|--nodes=1|--ntasks-per-node=1|--cpus-per-task=1" {
+		t.Errorf("got %s", got)
+	}
+}
+
+func TestEnvironments(t *testing.T) {
+	env := []string{"PATH=/bin", "SLURM_CONF=/c", "SLURM_JOB_ID=1", "SBATCH_PARTITION=gpu", "SBATCH_ACCOUNT=old", "SBATCH_ACCOUNT=mine", "SECRET=x", "LC_ALL=de", "SQUEUE_USERS=me", "SLURM_JWT=j"}
+	if got := commandEnv(env); !slices.Equal(got, []string{"PATH=/bin", "SLURM_CONF=/c", "SECRET=x", "SLURM_JWT=j", "LC_ALL=C", "SLURM_TIME_FORMAT=%s", "SLURM_BITSTR_LEN=0"}) {
+		t.Errorf("commands: %q", got)
+	}
+	if got := jobEnv(env); !slices.Equal(got, []string{"PATH=/bin", "SLURM_CONF=/c", "SLURM_JWT=j", "SLURM_TIME_FORMAT=%s"}) {
+		t.Errorf("jobs: %q", got)
+	}
+	if got := BatchDefaults(env); got.Partition != "gpu" || got.Account != "mine" || got.QOS != "" || got.Constraint != "" {
+		t.Errorf("defaults: %+v", got)
+	}
+	if err := Available(t.Context(), []string{"PATH=" + t.TempDir()}); job.ClassOf(err) != job.User || !strings.Contains(err.Error(), "sbatch") {
+		t.Errorf("without Slurm: %v", err)
+	}
+	if err := Available(t.Context(), []string{"PATH=" + os.Getenv("PATH"), "SLURM_CONF=/dev/null"}); job.ClassOf(err) != job.User {
+		t.Errorf("without a cluster: %v", err)
+	}
+}

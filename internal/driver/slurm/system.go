@@ -1,0 +1,161 @@
+package slurm
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"os"
+	"slices"
+	"strings"
+	"sync"
+
+	"berth/internal/driver/batch"
+	"berth/internal/job"
+)
+
+// Name is what --on calls this batch system.
+const Name = "slurm"
+
+// System is Slurm as its commands reach it in one environment.
+type System struct {
+	env []string // the user's
+
+	mu   sync.Mutex
+	site *site // what scontrol show config says; nil: not asked for yet
+}
+
+var _ batch.System = (*System)(nil)
+
+// Open returns Slurm as it is reached in an environment. Nothing is asked yet.
+func Open(env []string) *System { return &System{env: env} }
+
+// Words returns what messages call Slurm.
+func (s *System) Words() batch.Words {
+	return batch.Words{Name: Name, System: "Slurm", Controller: "the Slurm controller", Ask: "sinfo"}
+}
+
+// config returns what scontrol show config says, which is asked once.
+func (s *System) config(ctx context.Context) (site, error) {
+	s.mu.Lock()
+	known := s.site
+	s.mu.Unlock()
+	if known != nil {
+		return *known, nil
+	}
+	out, err := s.run(ctx, "scontrol", "show", "config")
+	if err != nil {
+		return site{}, err
+	}
+	c := parseSite(out)
+	s.mu.Lock()
+	s.site = &c
+	s.mu.Unlock()
+	return c, nil
+}
+
+// Test asks Slurm when a job for the request would begin, by its own plan.
+func (s *System) Test(ctx context.Context, req job.AllocRequest) (job.Time, error) {
+	c, err := s.config(ctx)
+	if err != nil {
+		return 0, err
+	}
+	cmd, err := s.command(ctx, "sbatch", append(shapeArgs(req, c.memory), "--test-only")...)
+	if err != nil {
+		return 0, err
+	}
+	defer cmd.cancel()
+	var said bytes.Buffer
+	cmd.Env = jobEnv(s.env)
+	cmd.Stdin, cmd.Stderr = strings.NewReader("#!/bin/sh\n:\n"), &said
+	if err := cmd.Run(); err != nil {
+		return 0, cmd.failure(said.String(), err)
+	}
+	text, ok := parseTestOnly(said.String())
+	if start := parseTime(text); ok && start > 0 {
+		return start, nil
+	}
+	return 0, &job.Error{Class: job.Fatal, Where: "sbatch --test-only", What: "its answer is not understood: " + words(said.String())}
+}
+
+// Submit has sbatch write the job's id straight to out.
+func (s *System) Submit(ctx context.Context, sub batch.Submission, out *os.File) (string, error) {
+	c, err := s.config(ctx)
+	if err != nil {
+		return "", err
+	}
+	req := sub.Request
+	if sub.Wake {
+		req.Batch.Args = whereArgs(req.Batch.Args)
+	}
+	args := slices.Concat(shapeArgs(req, c.memory), ownArgs(sub), waitArgs(sub.Wait), []string{sub.Script})
+	cmd, err := s.command(ctx, "sbatch", args...)
+	if err != nil {
+		return "", err
+	}
+	defer cmd.cancel()
+	var said bytes.Buffer
+	cmd.Env = jobEnv(s.env)
+	cmd.Stdout, cmd.Stderr = out, &said
+	if err := cmd.Run(); err != nil {
+		return "", cmd.failure(said.String(), err)
+	}
+	if text, err := os.ReadFile(out.Name()); err == nil {
+		if id := s.JobID(string(text)); id != "" {
+			return id, nil
+		}
+	}
+	return "", &job.Error{Class: job.Transient, Where: "sbatch", What: "it names no job: " + strings.TrimSpace(said.String()), Err: errAway}
+}
+
+// JobID returns the id in what sbatch printed.
+func (s *System) JobID(out string) string {
+	id, _ := parseSubmitted(out)
+	return id
+}
+
+// Find returns the id of the live job with that script.
+func (s *System) Find(ctx context.Context, script string) (string, error) {
+	rows, err := s.table(ctx, findFields, "--me", "--states=all")
+	if err != nil {
+		return "", err
+	}
+	return findByScript(rows, script), nil
+}
+
+// Delay changes when a pending job may begin, and the jobs that it depends on.
+func (s *System) Delay(ctx context.Context, id string, w batch.Wait) error {
+	_, err := s.run(ctx, "scontrol", "update", "JobId="+id, "StartTime="+begin(w), "Dependency="+afterAny(w))
+	return err
+}
+
+// Cancel cancels a job.
+func (s *System) Cancel(ctx context.Context, id string) error {
+	_, err := s.run(ctx, "scancel", id)
+	return err
+}
+
+// Jobs asks squeue how jobs are, and sacct how those ended that slurmctld has forgotten.
+func (s *System) Jobs(ctx context.Context, jobs []batch.Job) (map[string]batch.Status, error) {
+	ids := make([]string, len(jobs))
+	for i, j := range jobs {
+		ids[i] = j.ID
+	}
+	rows, err := s.table(ctx, watchFields, "--me", "--states=all", "--jobs="+strings.Join(ids, ","))
+	if err != nil && !errors.Is(err, batch.ErrGone) {
+		return nil, err
+	}
+	seen := parseWatched(rows)
+	all := make(map[string]batch.Status, len(jobs))
+	for _, j := range jobs {
+		w, known := seen[j.ID]
+		st := w.status()
+		if j.Explain && (st.Phase == batch.Gone || st.Phase == batch.Ending || st.Phase == batch.Over) {
+			if !known {
+				w = s.account(ctx, j.ID)
+			}
+			st.Verdict = verdict(j, w)
+		}
+		all[j.ID] = st
+	}
+	return all, nil
+}
