@@ -2,6 +2,7 @@ package engine_test
 
 import (
 	"fmt"
+	"path/filepath"
 	"strconv"
 	"strings"
 	"testing"
@@ -12,6 +13,7 @@ import (
 	"berth/internal/engine"
 	"berth/internal/event"
 	"berth/internal/job"
+	"berth/internal/journal"
 	"berth/internal/sched"
 	"berth/internal/ui"
 )
@@ -106,6 +108,8 @@ func (s *scenario) query(verb string, a args) bool {
 	case "timeout":
 		at, ok := s.e.NextTimeout()
 		fmt.Fprintf(&s.out, "  %v %t\n", at.Sub(s.now), ok)
+	case "replay":
+		s.replay(a.pos[0])
 	case "restart":
 		s.restart(a.num("lose", 0), job.ID(a.str("without", "")))
 	case "config":
@@ -127,6 +131,22 @@ func (s *scenario) query(verb string, a args) bool {
 		return false
 	}
 	return true
+}
+
+// replay brings up a new engine from journals that a coordinator left on disk, a second after
+// their last record.
+func (s *scenario) replay(name string) {
+	paths, err := filepath.Glob(filepath.Join("testdata/journals", name, "*"))
+	s.must(err)
+	s.e, s.journal = engine.New(s.cfg), nil
+	_, err = journal.ReplayMerged(paths, func(ent event.Entry) error {
+		s.journal, s.now = append(s.journal, ent), ent.At.Add(time.Second)
+		s.e.Replay(ent)
+		return nil
+	})
+	s.must(err)
+	fmt.Fprintf(&s.out, "  %d records of %d journals\n", len(s.journal), len(paths))
+	s.print(s.e.Recover(s.now))
 }
 
 // restart brings up a new engine from the journal, of which the last records are lost
