@@ -15,6 +15,7 @@ import (
 	"berth/internal/event"
 	"berth/internal/home"
 	"berth/internal/job"
+	"berth/internal/job/parse"
 	"berth/internal/report"
 	"berth/internal/run"
 )
@@ -67,7 +68,7 @@ func (s *selection) check(cmd *cobra.Command, now time.Time) error {
 			return nil
 		}
 	}
-	d, err := job.ParseDuration("--since", s.since)
+	d, err := parse.Duration("--since", s.since)
 	if err != nil {
 		return argumentError(fmt.Sprintf("--since: %q is neither a time nor a date", s.since), "write 90m, 2h or 3d, or a date as 2026-11-22 or 2026-11-22 14:00")
 	}

@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"berth/internal/job"
+	"berth/internal/job/parse"
 )
 
 // version is what the program was built from, as its build tells.
@@ -52,7 +53,7 @@ func group(c *cobra.Command) *cobra.Command {
 
 // meant advises one who wrote a word that is not known.
 func meant(c *cobra.Command, prefix, word string, known []string) string {
-	if n := job.Nearest(word, known); n != "" {
+	if n := parse.Nearest(word, known); n != "" {
 		return fmt.Sprintf("did you mean %s%s?", prefix, n)
 	}
 	return "see " + c.CommandPath() + " --help"

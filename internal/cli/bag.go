@@ -14,6 +14,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"berth/internal/job"
+	"berth/internal/job/parse"
 )
 
 // BagOptions are the flags of a bag of tasks.
@@ -98,7 +99,7 @@ func checkCommand(command []string, array bool) error {
 }
 
 // finishBag reads the entries and checks the whole.
-func finishBag(s *job.Spec, sources *job.BagSources, env []string, stdin io.Reader) (*job.Spec, []job.Entry, error) {
+func finishBag(s *job.Spec, sources *parse.BagSources, env []string, stdin io.Reader) (*job.Spec, []job.Entry, error) {
 	s.Bag.Env = append(environment(env), s.Bag.Env...)
 	s.Normalize()
 	unsound := s.Validate()
@@ -161,18 +162,18 @@ func (o *BagOptions) outputs(b *job.BagSpec) error {
 
 func (o *BagOptions) limitTime(field *time.Duration) (err error) {
 	if o.flags.Changed("time-limit") {
-		*field, err = job.ParseLimit("--time-limit", o.timeLimit)
+		*field, err = parse.Limit("--time-limit", o.timeLimit)
 	}
 	return err
 }
 
 // sources takes the flags and arguments on where entries come from.
-func (o *BagOptions) sources(args []string) (*job.BagSources, []string, error) {
-	command, lists, err := job.SplitLists(args)
+func (o *BagOptions) sources(args []string) (*parse.BagSources, []string, error) {
+	command, lists, err := parse.SplitLists(args)
 	if err != nil {
 		return nil, nil, err
 	}
-	s := &job.BagSources{EachLine: o.eachLine, Lists: lists, Null: o.null, SkipEmpty: o.skipEmpty}
+	s := &parse.BagSources{EachLine: o.eachLine, Lists: lists, Null: o.null, SkipEmpty: o.skipEmpty}
 	switch {
 	case o.flags.Changed("each-line"):
 		s.Where = "--each-line"
@@ -184,7 +185,7 @@ func (o *BagOptions) sources(args []string) (*job.BagSources, []string, error) {
 	}
 	if o.flags.Changed("array") {
 		s.Where = "--array"
-		a, err := job.ParseArray(s.Where, o.array)
+		a, err := parse.Array(s.Where, o.array)
 		if err != nil {
 			return nil, nil, err
 		}

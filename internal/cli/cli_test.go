@@ -16,6 +16,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"berth/internal/job"
+	"berth/internal/job/parse"
 )
 
 // userDir makes a user's folder with a few files.
@@ -195,7 +196,7 @@ func TestMillionLines(t *testing.T) {
 	if err != nil || len(entries) != n || entries[n-1][0] != "0123456789abcdef" {
 		t.Fatalf("%d entries, %v", len(entries), err)
 	}
-	allocations := testing.AllocsPerRun(1, func() { job.OneColumn(job.SplitLines(text, false)) })
+	allocations := testing.AllocsPerRun(1, func() { parse.OneColumn(parse.SplitLines(text, false)) })
 	if allocations > 10 {
 		t.Errorf("%v allocations for entries of one text", allocations)
 	}

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"berth/internal/job"
+	"berth/internal/job/parse"
 )
 
 // entryReader reads files of entries for a user who stands in dir.
@@ -21,7 +22,7 @@ type entryReader struct {
 }
 
 // readEntries reads a bag's entries from where its sources say.
-func readEntries(s *job.BagSources, dir string, stdin io.Reader) ([]job.Entry, error) {
+func readEntries(s *parse.BagSources, dir string, stdin io.Reader) ([]job.Entry, error) {
 	r := &entryReader{dir: dir, null: s.Null, stdin: stdin}
 	switch {
 	case s.Array != nil:
@@ -32,19 +33,19 @@ func readEntries(s *job.BagSources, dir string, stdin io.Reader) ([]job.Entry, e
 		return r.lists(s.Lists)
 	case s.EachLine != "":
 		values, err := r.lines(s.Where, s.EachLine)
-		return job.OneColumn(values), err
+		return parse.OneColumn(values), err
 	case stdin == nil:
 		return nil, usage("", "there are no entries to run the command for", "give --each-line FILE, --array INDICES, ::: VALUES, or pipe lines in")
 	default:
 		s.Where = "standard input"
 		values, err := r.lines("", "-")
-		return job.OneColumn(values), err
+		return parse.OneColumn(values), err
 	}
 }
 
 // lists reads the files among the lists and combines all.
-func (r *entryReader) lists(lists []job.List) ([]job.Entry, error) {
-	read := make([]job.List, len(lists))
+func (r *entryReader) lists(lists []parse.List) ([]job.Entry, error) {
+	read := make([]parse.List, len(lists))
 	for i, l := range lists {
 		read[i] = l
 		if l.File != "" {
@@ -55,7 +56,7 @@ func (r *entryReader) lists(lists []job.List) ([]job.Entry, error) {
 			read[i].Values = values
 		}
 	}
-	return job.Combine(read)
+	return parse.Combine(read)
 }
 
 // lines reads the entries of a file, "-" being standard input.
@@ -73,7 +74,7 @@ func (r *entryReader) lines(where, name string) ([]string, error) {
 			return nil, usage(fmt.Sprintf("%s:%d", name, line), "the line has a NUL, which no argument can have", "use --null where entries end in NUL")
 		}
 	}
-	return job.SplitLines(text, r.null), nil
+	return parse.SplitLines(text, r.null), nil
 }
 
 // text reads a whole file; the lines made of it share its memory.

@@ -44,7 +44,7 @@ func (o *FileOptions) Job(file, dir string, stdin io.Reader) (*Job, error) {
 	if err != nil {
 		return nil, fileError(file, err)
 	}
-	f, err := job.ParseFile(file, data)
+	f, err := ParseFile(file, data)
 	if err != nil {
 		return nil, err
 	}
@@ -60,14 +60,14 @@ func (o *FileOptions) Job(file, dir string, stdin io.Reader) (*Job, error) {
 	if f.Kind == job.Bag {
 		return o.bag(f, dir, stdin)
 	}
-	r, err := streaming.FromFile(f, dir, environment(o.Env))
+	r, err := streaming.FromSettings(f.JobName, f.Settings, f.Ask, dir, environment(o.Env))
 	if err != nil {
 		return nil, err
 	}
 	return &Job{Spec: r.Spec, Warnings: r.Warnings, Notes: r.Notes}, nil
 }
 
-func (o *FileOptions) bag(f *job.File, dir string, stdin io.Reader) (*Job, error) {
+func (o *FileOptions) bag(f *File, dir string, stdin io.Reader) (*Job, error) {
 	s, err := f.BagJob(dir)
 	if err != nil {
 		return nil, err

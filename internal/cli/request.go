@@ -6,9 +6,10 @@ import (
 	"github.com/spf13/pflag"
 
 	"berth/internal/job"
+	"berth/internal/job/parse"
 )
 
-// RequestOptions are the flags on where and how any job shall run (job.Options).
+// RequestOptions are the flags on where and how any job shall run (parse.Options).
 //
 // Flags that only a batch system understands are taken and kept in the spec. With
 // --on local they are an error, as the user named the wrong place or the wrong flag;
@@ -19,13 +20,13 @@ type RequestOptions struct {
 }
 
 type givenOption struct {
-	option *job.Option
+	option *parse.Option
 	value  string
 }
 
 // Register adds the flags to a command's.
 func (o *RequestOptions) Register(fs *pflag.FlagSet) {
-	options := job.Options()
+	options := parse.Options()
 	for i := range options {
 		opt := &options[i]
 		value := &optionValue{to: o, option: opt}
@@ -37,7 +38,7 @@ func (o *RequestOptions) Register(fs *pflag.FlagSet) {
 }
 
 // Fill takes what was given into ask, over what is there.
-func (o *RequestOptions) Fill(ask *job.Ask) error {
+func (o *RequestOptions) Fill(ask *parse.Ask) error {
 	for _, g := range o.given {
 		if err := g.option.Set(ask, "--"+g.option.Name, g.value); err != nil {
 			return err
@@ -48,7 +49,7 @@ func (o *RequestOptions) Fill(ask *job.Ask) error {
 
 // Apply puts what was given into a spec.
 func (o *RequestOptions) Apply(s *job.Spec) error {
-	var ask job.Ask
+	var ask parse.Ask
 	if err := o.Fill(&ask); err != nil {
 		return err
 	}
@@ -58,7 +59,7 @@ func (o *RequestOptions) Apply(s *job.Spec) error {
 // optionValue is a pflag.Value that notes the option; its value is judged later.
 type optionValue struct {
 	to     *RequestOptions
-	option *job.Option
+	option *parse.Option
 }
 
 // Set notes a value.

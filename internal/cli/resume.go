@@ -7,6 +7,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"berth/internal/job"
+	"berth/internal/job/parse"
 )
 
 // ResumeOptions are the flags with which a job that is over goes on under other terms: those of any
@@ -59,7 +60,7 @@ func (o *ResumeOptions) Change(s *job.Spec, dir string) error {
 			return err
 		}
 	}
-	ask := job.Amend(s)
+	ask := parse.Amend(s)
 	if err := o.Request.Fill(ask); err != nil {
 		return err
 	}

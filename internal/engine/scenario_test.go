@@ -13,6 +13,7 @@ import (
 	"berth/internal/engine"
 	"berth/internal/event"
 	"berth/internal/job"
+	"berth/internal/job/parse"
 	"berth/internal/journal"
 	"berth/internal/sched"
 	"berth/internal/ui"
@@ -273,7 +274,7 @@ func (s *scenario) resources(v string) job.Resources {
 	s.must(err)
 	var m int64
 	if mem != "" && mem != "0" {
-		m, err = job.ParseSize("mem", mem)
+		m, err = parse.Size("mem", mem)
 		s.must(err)
 	}
 	return job.Resources{CPUs: c, Mem: m}

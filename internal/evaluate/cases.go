@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"berth/internal/job"
+	"berth/internal/job/parse"
 	"berth/internal/sched"
 	"berth/internal/sim"
 )
@@ -57,7 +58,7 @@ func ParseCases(where, list string) ([]Case, error) {
 		c, err := caseOf(all, strings.TrimSpace(name))
 		if err != nil {
 			do := "use some of " + strings.Join(names, ", ")
-			if n := job.Nearest(name, names); n != "" {
+			if n := parse.Nearest(name, names); n != "" {
 				do = fmt.Sprintf("did you mean %q?", n)
 			}
 			return nil, userError(where, err.Error(), do)

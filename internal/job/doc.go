@@ -2,7 +2,7 @@
 // job, its tasks, their attempts and phases, and the resources they need.
 //
 // Everything here is a value. The package reads no file, clock or network and
-// imports nothing of berth's; every other package may import it. Input that a
-// user wrote (sizes, durations, arrays, job files) is parsed and validated here,
-// and what is wrong with it is told as an *Error.
+// imports nothing of berth's; every other package may import it. What a user
+// wrote is parsed by package job/parse, and a spec that was made of it is checked
+// here; what is wrong with it is told as an *Error.
 package job

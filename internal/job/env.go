@@ -2,6 +2,7 @@ package job
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -34,7 +35,7 @@ func TaskEnv(m *MapReduceSpec, t TaskInfo) []string {
 	if n, err := strconv.Atoi(m.Conf["stream.jobconf.truncate.limit"]); err == nil {
 		limit = n
 	}
-	for _, key := range sortedKeys(m.Conf) {
+	for _, key := range slices.Sorted(maps.Keys(m.Conf)) {
 		value := m.Conf[key]
 		if limit >= 0 && len(value) > limit {
 			value = value[:limit]

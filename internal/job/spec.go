@@ -229,6 +229,31 @@ func (r *Request) Batch(partition string) Batch {
 	return Batch{Partition: partition, Account: r.Account, QOS: r.QOS, Constraint: r.Constraint, Exclusive: r.Exclusive, Args: r.BatchArgs}
 }
 
+// BatchOnly names the options that are set and mean something to a batch system
+// only, so that a command which runs elsewhere can say that they have no effect.
+func (r *Request) BatchOnly() []string {
+	var names []string
+	for _, o := range []struct {
+		name string
+		set  bool
+	}{
+		{"partition", r.Partition != ""},
+		{"account", r.Account != ""},
+		{"qos", r.QOS != ""},
+		{"constraint", r.Constraint != ""},
+		{"exclusive", r.Exclusive},
+		{"sbatch-arg", len(r.BatchArgs) > 0},
+		{"wall-time", r.WallTime != WallAuto},
+		{"max-allocs", r.MaxAllocs > 0},
+		{"no-scout", r.NoScout},
+	} {
+		if o.set {
+			names = append(names, o.name)
+		}
+	}
+	return names
+}
+
 // Partitions returns the partitions in which allocations serve the jobs that this one serves.
 func (b Batch) Partitions() string { return cmp.Or(b.Among, b.Partition) }
 

@@ -13,9 +13,10 @@ import (
 // Bounds on what can be asked for. They are far beyond any machine; what exceeds
 // them is a slip that would overflow a sum later on.
 const (
-	maxCPUs      = 1 << 16
-	maxWorkers   = 1024
-	maxAllocs    = 100
+	MaxNodes     = 1_000_000
+	MaxCPUs      = 1 << 16
+	MaxWorkers   = 1024
+	MaxAllocs    = 100
 	maxMem       = 1 << 50
 	maxReduces   = 1_000_000
 	minSortMem   = 1 << 20 // bytes; a buffer that holds no record sorts nothing
@@ -69,9 +70,9 @@ func (c *checks) path(p, where string) {
 
 func (c *checks) request(r *Request) {
 	c.must(regexp.MustCompile(`^[a-z][a-z0-9-]*$`).MatchString(r.On), "on", "%q is no place to run", r.On)
-	c.atLeast(r.Workers, 0, maxWorkers, "workers")
-	c.atLeast(r.MinNodes, 0, maxNodes, "nodes")
-	c.atLeast(r.MaxNodes, 0, maxNodes, "nodes")
+	c.atLeast(r.Workers, 0, MaxWorkers, "workers")
+	c.atLeast(r.MinNodes, 0, MaxNodes, "nodes")
+	c.atLeast(r.MaxNodes, 0, MaxNodes, "nodes")
 	c.must(r.MaxNodes == 0 || r.MinNodes <= r.MaxNodes, "nodes", "at least %d, at most %d nodes", r.MinNodes, r.MaxNodes)
 	c.duration(r.MaxTime, "time")
 	c.duration(r.IdleTimeout, "idle-timeout")
@@ -86,7 +87,7 @@ func (c *checks) request(r *Request) {
 }
 
 func (c *checks) need(n Resources, kind string) {
-	c.must(n.CPUs >= 1 && n.CPUs <= maxCPUs, "cpus-per-task", "%d cores%s are not from 1 to %d", n.CPUs, kind, maxCPUs)
+	c.must(n.CPUs >= 1 && n.CPUs <= MaxCPUs, "cpus-per-task", "%d cores%s are not from 1 to %d", n.CPUs, kind, MaxCPUs)
 	c.must(n.Mem >= 0 && n.Mem <= maxMem, "mem", "%s%s is not from 0 to %s", FormatSize(n.Mem), kind, FormatSize(maxMem))
 }
 

@@ -10,6 +10,7 @@ import (
 
 	"berth/internal/cluster"
 	"berth/internal/job"
+	"berth/internal/job/parse"
 	"berth/internal/predict"
 )
 
@@ -155,7 +156,7 @@ func number(t *testing.T, d *datadriven.TestData, key string, def int) int {
 
 func size(t *testing.T, d *datadriven.TestData, key string) int64 {
 	s := text(t, d, key, "0")
-	n, err := job.ParseSize(d.Pos, s)
+	n, err := parse.Size(d.Pos, s)
 	if err != nil {
 		t.Fatal(err)
 	}

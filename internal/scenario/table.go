@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"berth/internal/job"
+	"berth/internal/job/parse"
 	"berth/internal/workload"
 )
 
@@ -82,7 +83,7 @@ func (t *table) done() {
 			continue
 		}
 		do := "known: " + strings.Join(t.asked, ", ")
-		near, where := job.Nearest(key, t.asked), belongs(key)
+		near, where := parse.Nearest(key, t.asked), belongs(key)
 		switch {
 		case near != "" && where != "":
 			do = fmt.Sprintf("did you mean %q? %s belongs to %s", near, key, where)
@@ -151,7 +152,7 @@ func (t *table) word(key string, words ...string) string {
 	s := t.text(key, words[0])
 	if !slices.Contains(words, s) {
 		do := "use " + strings.Join(words[:len(words)-1], ", ") + " or " + words[len(words)-1]
-		if near := job.Nearest(s, words); near != "" {
+		if near := parse.Nearest(s, words); near != "" {
 			do = fmt.Sprintf("did you mean %q?", near)
 		}
 		t.bad(key, fmt.Sprintf("%s cannot be %q", key, s), do)
@@ -226,7 +227,7 @@ func (t *table) span(key string, low, otherwise time.Duration) time.Duration {
 		t.wrong(key, v, `a duration, as in "1h30m"`)
 		return otherwise
 	}
-	d, err := job.ParseDuration(t.r.doc.where(t.path+key), s)
+	d, err := parse.Duration(t.r.doc.where(t.path+key), s)
 	switch {
 	case err != nil:
 		t.r.errs = append(t.r.errs, err)
@@ -244,7 +245,7 @@ func (t *table) span(key string, low, otherwise time.Duration) time.Duration {
 // limit is a duration that bounds something; 0: nothing.
 func (t *table) limit(key string) time.Duration {
 	if s, ok := t.values[key].(string); ok {
-		if d, err := job.ParseLimit("", s); err == nil && d == 0 {
+		if d, err := parse.Limit("", s); err == nil && d == 0 {
 			t.asked = append(t.asked, key)
 			return 0
 		}

@@ -14,7 +14,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"berth/internal/evaluate"
-	"berth/internal/job"
+	"berth/internal/job/parse"
 	"berth/internal/sim"
 	"berth/internal/sim/batch"
 	"berth/internal/ui"
@@ -128,7 +128,7 @@ func (e *Experiment) counts() error {
 
 // positive parses a duration above 0.
 func positive(flag, text string) (time.Duration, error) {
-	d, err := job.ParseDuration(flag, text)
+	d, err := parse.Duration(flag, text)
 	if err == nil && d <= 0 {
 		err = configError(flag, fmt.Sprintf("%s is no time", text), "")
 	}

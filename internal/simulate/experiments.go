@@ -12,7 +12,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"berth/internal/evaluate"
-	"berth/internal/job"
+	"berth/internal/job/parse"
 	"berth/internal/workload/swf"
 )
 
@@ -66,7 +66,7 @@ func Fig3() *Experiment {
 	}
 	e.prepare = func([]string) (_ study, err error) {
 		b.Mix = e.mix
-		b.MaxTime, err = job.ParseLimit("--max-time", e.maxTime)
+		b.MaxTime, err = parse.Limit("--max-time", e.maxTime)
 		return func(ctx context.Context, s evaluate.Settings) (*evaluate.Report, error) { return s.Fig3(ctx, b) }, err
 	}
 	return e
@@ -121,13 +121,13 @@ func (e *Experiment) limitsFlag(f *pflag.FlagSet) {
 }
 
 func (e *Experiment) limits() ([]time.Duration, error) {
-	return list("--max-time", e.maxTime, job.ParseLimit)
+	return list("--max-time", e.maxTime, parse.Limit)
 }
 
 // sweep reads the flags of an experiment over loads.
 func (e *Experiment) sweep(everies string) (w evaluate.Sweep, err error) {
 	w.Mix = e.mix
-	if w.MaxTime, err = job.ParseLimit("--max-time", e.maxTime); err != nil {
+	if w.MaxTime, err = parse.Limit("--max-time", e.maxTime); err != nil {
 		return w, err
 	}
 	w.Everies, err = list("--mr-interarrivals", everies, positive)

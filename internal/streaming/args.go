@@ -5,11 +5,12 @@ import (
 	"strings"
 
 	"berth/internal/job"
+	"berth/internal/job/parse"
 )
 
 // reader turns a command line into settings.
 type reader struct {
-	settings  []job.Setting
+	settings  []Setting
 	warnings  []string
 	seen      map[string]bool
 	specific  string // the first flag that is Hadoop Streaming's own
@@ -84,7 +85,7 @@ func (r *reader) flag(arg string, f *Flag, value string, attached bool) error {
 		if attached && value != "true" && value != "false" {
 			return argument(where, "takes no value", "leave out ="+value)
 		}
-		r.settings = append(r.settings, job.Setting{Name: f.Name, Value: value, Where: where})
+		r.settings = append(r.settings, Setting{Name: f.Name, Value: value, Where: where})
 		return nil
 	}
 	if !attached {
@@ -93,9 +94,9 @@ func (r *reader) flag(arg string, f *Flag, value string, attached bool) error {
 			return err
 		}
 	}
-	r.settings = append(r.settings, job.Setting{Name: f.Name, Value: value, Where: where})
+	r.settings = append(r.settings, Setting{Name: f.Name, Value: value, Where: where})
 	for f.Many && len(r.remaining) > 0 && !strings.HasPrefix(r.remaining[0], "-") {
-		r.settings = append(r.settings, job.Setting{Name: f.Name, Value: r.take(), Where: where})
+		r.settings = append(r.settings, Setting{Name: f.Name, Value: r.take(), Where: where})
 	}
 	return nil
 }
@@ -136,7 +137,7 @@ func (r *reader) unknown(arg string) error {
 	}
 	name, _, _ := strings.Cut(strings.TrimLeft(arg, "-"), "=")
 	do := "berth mapreduce --help lists the flags"
-	if near := job.Nearest(name, flagNames()); near != "" {
+	if near := parse.Nearest(name, flagNames()); near != "" {
 		do = fmt.Sprintf("did you mean %s?", dashed(near))
 	}
 	return argument("", fmt.Sprintf("unknown flag %s", strings.TrimSuffix(arg[:len(arg)-len(strings.TrimLeft(arg, "-"))]+name, "=")), do)

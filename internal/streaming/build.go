@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"berth/internal/job"
+	"berth/internal/job/parse"
 )
 
 // builder makes a spec of settings.
@@ -19,7 +20,7 @@ type builder struct {
 	result *Result
 	spec   *job.Spec
 	mr     *job.MapReduceSpec
-	ask    job.Ask
+	ask    parse.Ask
 	conf   *configuration
 
 	mapper, combiner, reducer *setting
@@ -53,7 +54,7 @@ func (b *builder) note(format string, args ...any) {
 
 // build takes all settings, in the order of their power: configuration files, -D,
 // -jobconf, then flags. ask holds what a job file's [request] said.
-func (b *builder) build(settings []job.Setting, ask job.Ask) error {
+func (b *builder) build(settings []Setting, ask parse.Ask) error {
 	b.ask = ask
 	// What is wrong is told all at once, as far as one thing does not follow from another.
 	if err := errors.Join(b.takeConf(settings), b.applyKeys(), b.takeFlags(settings), b.ask.Apply(b.spec)); err != nil {
@@ -73,7 +74,7 @@ func (b *builder) build(settings []job.Setting, ask job.Ask) error {
 }
 
 // takeConf fills the configuration.
-func (b *builder) takeConf(settings []job.Setting) error {
+func (b *builder) takeConf(settings []Setting) error {
 	var errs []error
 	for _, names := range [][]string{{"conf", "additionalconfspec"}, {"D"}, {"jobconf"}} {
 		for _, s := range settings {
@@ -90,7 +91,7 @@ func (b *builder) takeConf(settings []job.Setting) error {
 	return errors.Join(errs...)
 }
 
-func (b *builder) readConf(s job.Setting) error {
+func (b *builder) readConf(s Setting) error {
 	file, _, err := b.localPath(s.Where, s.Value)
 	if err != nil {
 		return err
@@ -138,14 +139,14 @@ func (b *builder) unknownKey(s setting) {
 	if b.unknown > maxUnknown {
 		return
 	}
-	if near := job.Nearest(s.key, keyNames()); near != "" {
+	if near := parse.Nearest(s.key, keyNames()); near != "" {
 		b.warn("%s: unknown key; did you mean %s?", s.where, near)
 		return
 	}
 	b.warn("%s: unknown key; tasks see it as %s, nothing else does", s.where, job.EnvName(s.key))
 }
 
-func (b *builder) takeFlags(settings []job.Setting) error {
+func (b *builder) takeFlags(settings []Setting) error {
 	var errs []error
 	for _, s := range settings {
 		errs = append(errs, b.flag(s))
@@ -154,7 +155,7 @@ func (b *builder) takeFlags(settings []job.Setting) error {
 }
 
 // flag takes a flag that is no part of the configuration.
-func (b *builder) flag(s job.Setting) error {
+func (b *builder) flag(s Setting) error {
 	set := setting{key: s.Name, value: s.Value, where: s.Where}
 	switch s.Name {
 	case "input":
@@ -224,8 +225,8 @@ func (b *builder) otherFlag(s setting) error {
 
 // option takes one of berth's own options.
 func (b *builder) option(s setting) error {
-	options := job.Options()
-	i := slices.IndexFunc(options, func(o job.Option) bool { return o.Name == s.key })
+	options := parse.Options()
+	i := slices.IndexFunc(options, func(o parse.Option) bool { return o.Name == s.key })
 	if i < 0 {
 		return argument(s.where, "is no flag of a MapReduce job", "berth mapreduce --help lists the flags")
 	}

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"berth/internal/job"
+	"berth/internal/job/parse"
 )
 
 // class is a Java class that berth has something of its own for.
@@ -82,7 +83,7 @@ func findClass(s setting, what string, known []class) (string, error) {
 	}
 	short := name[strings.LastIndexByte(name, '.')+1:]
 	do := "berth has " + strings.Join(names, ", ")
-	if near := job.Nearest(short, names); near != "" && near != short {
+	if near := parse.Nearest(short, names); near != "" && near != short {
 		do = fmt.Sprintf("did you mean %s?", near)
 	}
 	return "", config(s.where, fmt.Sprintf("%q is no %s that berth has, and it runs no Java classes", name, what), do)

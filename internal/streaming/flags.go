@@ -1,6 +1,6 @@
 package streaming
 
-import "berth/internal/job"
+import "berth/internal/job/parse"
 
 // Status says what berth does with a flag or key.
 type Status string
@@ -82,7 +82,7 @@ func makeFlags() []Flag {
 		{Name: "fs", Arg: "ADDRESS", Generic: true, Status: Ignored, Meaning: "file system; berth has the machine's"},
 		{Name: "jt", Arg: "ADDRESS", Generic: true, Status: Ignored, Meaning: "job tracker; berth has none (--on says where to run)"},
 	}
-	for _, o := range job.Options() {
+	for _, o := range parse.Options() {
 		flags = append(flags, Flag{Name: o.Name, Short: o.Short, Arg: o.Arg, Own: true, Repeat: true, Status: Works, Meaning: o.Usage})
 	}
 	return append(flags,

@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"berth/internal/job"
+	"berth/internal/job/parse"
 )
 
 // Result is what a command line comes to.
@@ -32,17 +33,21 @@ func Parse(args []string, dir string, env []string) (*Result, error) {
 	}
 	b := newBuilder(dir, env)
 	b.result.Warnings = r.warnings
-	return b.finish(r.settings, job.Ask{})
+	return b.finish(r.settings, parse.Ask{})
 }
 
-// FromFile makes a job of a job file of kind mapreduce, for a user who stands in dir.
-func FromFile(f *job.File, dir string, env []string) (*Result, error) {
+// FromSettings makes a job of that name of flags and of what was asked for already, as a job file
+// has them, for a user who stands in dir.
+func FromSettings(name string, settings []Setting, ask parse.Ask, dir string, env []string) (*Result, error) {
 	b := newBuilder(dir, env)
-	b.spec.Name = f.JobName
-	return b.finish(f.Settings, f.Ask)
+	b.spec.Name = name
+	return b.finish(settings, ask)
 }
 
-func (b *builder) finish(settings []job.Setting, ask job.Ask) (*Result, error) {
+// Setting is a flag with its value, and where it was written.
+type Setting struct{ Name, Value, Where string }
+
+func (b *builder) finish(settings []Setting, ask parse.Ask) (*Result, error) {
 	if err := b.build(settings, ask); err != nil {
 		return nil, err
 	}

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"time"
 
-	"berth/internal/job"
+	"berth/internal/job/parse"
 )
 
 // maxTasks bounds the maps and reduces that can be asked for.
@@ -53,7 +53,7 @@ func whole(low, high int, field func(*builder) *int) func(*builder, setting) err
 
 func size(field func(*builder) *int64) func(*builder, setting) error {
 	return func(b *builder, s setting) error {
-		n, err := job.ParseSize(s.where, s.value)
+		n, err := parse.Size(s.where, s.value)
 		*field(b) = n
 		return err
 	}
@@ -76,14 +76,14 @@ func megabytes(field func(*builder) *int64) func(*builder, setting) error {
 
 func boolean(field func(*builder) *bool) func(*builder, setting) error {
 	return func(b *builder, s setting) error {
-		v, err := job.ParseBool(s.where, s.value)
+		v, err := parse.Bool(s.where, s.value)
 		*field(b) = v
 		return err
 	}
 }
 
 func isBool(_ *builder, s setting) error {
-	_, err := job.ParseBool(s.where, s.value)
+	_, err := parse.Bool(s.where, s.value)
 	return err
 }
 
@@ -124,7 +124,7 @@ func (b *builder) setSlowStart(s setting) error {
 }
 
 func (b *builder) setIgnoreKey(s setting) error {
-	v, err := job.ParseBool(s.where, s.value)
+	v, err := parse.Bool(s.where, s.value)
 	b.ignoreKey = &v
 	return err
 }

@@ -16,6 +16,7 @@ import (
 	"github.com/cockroachdb/datadriven"
 
 	"berth/internal/job"
+	"berth/internal/job/parse"
 )
 
 // userDir makes a user's folder with a few files, and a PATH with a few programs.
@@ -301,24 +302,22 @@ func TestExpansionEnds(t *testing.T) {
 	}
 }
 
-func TestFromFile(t *testing.T) {
+func TestFromSettings(t *testing.T) {
 	dir, env := userDir(t)
-	f, err := job.ParseFile("job.toml", []byte(`kind = "mapreduce"
-name = "wc"
-[request]
-on = "local"
-mem = "1G"
-[mapreduce]
-input = ["a", "b,c"]
-output = "out"
-mapper = "python3 map.py"
-reducer = "NONE"
-conf = { mapreduce.map.maxattempts = 2, "stream.map.output.field.separator" = "," }
-`))
-	if err != nil {
-		t.Fatal(err)
+	var ask parse.Ask
+	for name, value := range map[string]string{"on": "local", "mem": "1G"} {
+		options := parse.Options()
+		i := slices.IndexFunc(options, func(o parse.Option) bool { return o.Name == name })
+		if err := options[i].Set(&ask, "job.toml:3", value); err != nil {
+			t.Fatal(err)
+		}
 	}
-	r, err := FromFile(f, dir, env)
+	settings := []Setting{
+		{"input", "a", "job.toml:7"}, {"input", "b,c", "job.toml:7"}, {"output", "out", "job.toml:8"},
+		{"mapper", "python3 map.py", "job.toml:9"}, {"reducer", "NONE", "job.toml:10"},
+		{"D", "mapreduce.map.maxattempts=2", "job.toml:11"}, {"D", "stream.map.output.field.separator=,", "job.toml:11"},
+	}
+	r, err := FromSettings("wc", settings, ask, dir, env)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -327,8 +326,8 @@ conf = { mapreduce.map.maxattempts = 2, "stream.map.output.field.separator" = ",
 		m.MapNeed.Mem != 1<<30 || len(m.Inputs) != 3 || len(m.Files) != 1 || m.Files[0].Name != "map.py" {
 		t.Errorf("spec is %+v %+v", r.Spec, m)
 	}
-	f.Settings = append(f.Settings, job.Setting{Name: "D", Value: "mapreduce.map.maxattempts=x", Where: "job.toml:11"})
-	if _, err := FromFile(f, dir, env); err == nil || !strings.HasPrefix(err.Error(), "job.toml:11 mapreduce.map.maxattempts: ") {
+	settings = append(settings, Setting{Name: "D", Value: "mapreduce.map.maxattempts=x", Where: "job.toml:11"})
+	if _, err := FromSettings("wc", settings, ask, dir, env); err == nil || !strings.HasPrefix(err.Error(), "job.toml:11 mapreduce.map.maxattempts: ") {
 		t.Errorf("error is %v, want one that names the line", err)
 	}
 }

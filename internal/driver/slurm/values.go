@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"berth/internal/job"
+	"berth/internal/job/parse"
 )
 
 // Formats of single values, as squeue(1) and scontrol(1) print them.
@@ -102,7 +103,7 @@ func parseCount(s string) int {
 
 // parseMegabytes reads an amount of memory that is megabytes without saying so, in bytes; 0 where it is none.
 func parseMegabytes(s string) int64 {
-	n, err := job.ParseMem("", s)
+	n, err := parse.Mem("", s)
 	if err != nil {
 		return 0
 	}

@@ -1,10 +1,12 @@
-package job
+package parse
 
 import (
 	"fmt"
 	"slices"
 	"strconv"
 	"strings"
+
+	"berth/internal/job"
 )
 
 // MaxEntries bounds the tasks of a bag, so that a slip in --array or a product of
@@ -14,55 +16,55 @@ const MaxEntries = 10_000_000
 // maxIndex is the largest array index, as large as any Slurm allows (MaxArraySize).
 const maxIndex = 1<<31 - 2
 
-// Array is a parsed --array: the indices, rising and each once, and how many of
+// Indices is a parsed --array: the indices, rising and each once, and how many of
 // their tasks may run at once (0: no limit).
-type Array struct {
-	Indices  []int
+type Indices struct {
+	Numbers  []int
 	Throttle int
 }
 
-// ParseArray parses array indices as sbatch's --array does: "1-10", "0-10:2" (step),
+// Array parses array indices as sbatch's --array does: "1-10", "0-10:2" (step),
 // "1,5-8", and "%5" after them (at most five at once). where is the flag or
 // file:line that an error names.
-func ParseArray(where, s string) (Array, error) {
-	var a Array
+func Array(where, s string) (Indices, error) {
+	var a Indices
 	list, limit, throttled := strings.Cut(strings.TrimSpace(s), "%")
 	if throttled {
 		n, ok := arrayNumber(limit)
 		if !ok || n < 1 {
-			return Array{}, arrayError(where, s, fmt.Sprintf("%q after %% is no number of tasks", limit))
+			return Indices{}, arrayError(where, s, fmt.Sprintf("%q after %% is no number of tasks", limit))
 		}
 		a.Throttle = n
 	}
 	for _, part := range strings.Split(list, ",") {
 		first, last, step, what := arrayRange(part)
-		if what == "" && (last-first)/step+1 > MaxEntries-len(a.Indices) {
+		if what == "" && (last-first)/step+1 > MaxEntries-len(a.Numbers) {
 			what = fmt.Sprintf("more than %d tasks", MaxEntries)
 		}
 		if what != "" {
-			return Array{}, arrayError(where, s, what)
+			return Indices{}, arrayError(where, s, what)
 		}
 		for i := first; i <= last; i += step {
-			a.Indices = append(a.Indices, i)
+			a.Numbers = append(a.Numbers, i)
 		}
 	}
-	slices.Sort(a.Indices)
-	a.Indices = slices.Compact(a.Indices)
+	slices.Sort(a.Numbers)
+	a.Numbers = slices.Compact(a.Numbers)
 	return a, nil
 }
 
 // Entries returns the indices as entries of a bag.
-func (a Array) Entries() []Entry {
-	columns := make([]string, len(a.Indices))
-	for i, n := range a.Indices {
+func (a Indices) Entries() []job.Entry {
+	columns := make([]string, len(a.Numbers))
+	for i, n := range a.Numbers {
 		columns[i] = strconv.Itoa(n)
 	}
 	return OneColumn(columns)
 }
 
 // OneColumn makes an entry of each value. The entries share values' memory.
-func OneColumn(values []string) []Entry {
-	entries := make([]Entry, len(values))
+func OneColumn(values []string) []job.Entry {
+	entries := make([]job.Entry, len(values))
 	for i := range values {
 		entries[i] = values[i : i+1 : i+1]
 	}
@@ -106,8 +108,8 @@ func arrayNumber(s string) (int, bool) {
 }
 
 func arrayError(where, s, what string) error {
-	return &Error{
-		Class: User, Code: CodeConfig, Where: where, What: fmt.Sprintf("%q: %s", s, what),
+	return &job.Error{
+		Class: job.User, Code: job.CodeConfig, Where: where, What: fmt.Sprintf("%q: %s", s, what),
 		Do: "write indices as in 1-10, 0-10:2, 1,5-8 or 1-100%5",
 	}
 }

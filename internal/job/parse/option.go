@@ -1,4 +1,4 @@
-package job
+package parse
 
 import (
 	"fmt"
@@ -6,6 +6,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"berth/internal/job"
 )
 
 // Option is one thing that can be asked of any kind of job. The same table serves
@@ -23,9 +25,9 @@ type Option struct {
 
 // Ask gathers options as they are met; Apply puts them into a spec.
 type Ask struct {
-	request Request
+	request job.Request
 	name    string
-	need    Resources
+	need    job.Resources
 
 	amends bool // the request is one that stands, and what is met replaces parts of it
 
@@ -51,12 +53,12 @@ var options = [...]Option{
 	{Name: "job-name", Short: "J", Arg: "NAME", Usage: "name of the job", set: setName},
 	{Name: "workers", Arg: "N", Usage: "this machine: worker processes that share it", set: setWorkers},
 	{Name: "sort-memory", Arg: "SIZE", Usage: "memory of a worker for sorting", set: setSortMemory},
-	{Name: "scratch", Arg: "DIR", Usage: "folder for intermediate data", set: text(func(r *Request) *string { return &r.Scratch })},
+	{Name: "scratch", Arg: "DIR", Usage: "folder for intermediate data", set: text(func(r *job.Request) *string { return &r.Scratch })},
 	{Name: "idle-timeout", Arg: "TIME", Usage: "give back nodes without work after this", set: setIdleTimeout},
-	{Name: "partition", Short: "p", Arg: "NAME", Batch: true, Usage: "batch system: partition", set: text(func(r *Request) *string { return &r.Partition })},
-	{Name: "account", Short: "A", Arg: "NAME", Batch: true, Usage: "batch system: account", set: text(func(r *Request) *string { return &r.Account })},
-	{Name: "qos", Short: "q", Arg: "NAME", Batch: true, Usage: "batch system: quality of service", set: text(func(r *Request) *string { return &r.QOS })},
-	{Name: "constraint", Short: "C", Arg: "LIST", Batch: true, Usage: "batch system: features of the nodes", set: text(func(r *Request) *string { return &r.Constraint })},
+	{Name: "partition", Short: "p", Arg: "NAME", Batch: true, Usage: "batch system: partition", set: text(func(r *job.Request) *string { return &r.Partition })},
+	{Name: "account", Short: "A", Arg: "NAME", Batch: true, Usage: "batch system: account", set: text(func(r *job.Request) *string { return &r.Account })},
+	{Name: "qos", Short: "q", Arg: "NAME", Batch: true, Usage: "batch system: quality of service", set: text(func(r *job.Request) *string { return &r.QOS })},
+	{Name: "constraint", Short: "C", Arg: "LIST", Batch: true, Usage: "batch system: features of the nodes", set: text(func(r *job.Request) *string { return &r.Constraint })},
 	{Name: "exclusive", Batch: true, Usage: "batch system: share no node with other jobs", set: setExclusive},
 	{Name: "sbatch-arg", Arg: "ARG", Many: true, Batch: true, Usage: "batch system: hand this argument to sbatch; none: take back those before", set: setBatchArg},
 	{Name: "wall-time", Arg: "HOW", Batch: true, Usage: "batch system: which time to ask for: auto, upper (bound of the run) or max (all that is allowed)", set: setWallTime},
@@ -74,7 +76,7 @@ func (o *Option) Set(a *Ask, where, value string) error {
 
 // Amend returns what a spec asks for already, to be changed by further options. An option that may be
 // given several times replaces all that the spec has of it; a cap replaces the bound.
-func Amend(s *Spec) *Ask { return &Ask{request: s.Request, amends: true, idleSet: true} }
+func Amend(s *job.Spec) *Ask { return &Ask{request: s.Request, amends: true, idleSet: true} }
 
 // dropBounds forgets those bounds of a spec that a cap is to replace.
 func (a *Ask) dropBounds() {
@@ -87,7 +89,7 @@ func (a *Ask) dropBounds() {
 }
 
 // Apply puts what was asked for into the spec, and checks how the parts go together.
-func (a *Ask) Apply(s *Spec) error {
+func (a *Ask) Apply(s *job.Spec) error {
 	if a.amends {
 		a.dropBounds()
 	}
@@ -118,8 +120,8 @@ func (a *Ask) Apply(s *Spec) error {
 }
 
 // applyNeed gives the resources of a task to those kinds of task the job has.
-func (a *Ask) applyNeed(s *Spec) {
-	var needs []*Resources
+func (a *Ask) applyNeed(s *job.Spec) {
+	var needs []*job.Resources
 	if s.Bag != nil {
 		needs = append(needs, &s.Bag.Need)
 	}
@@ -136,37 +138,12 @@ func (a *Ask) applyNeed(s *Spec) {
 	}
 }
 
-// BatchOnly names the options that are set and mean something to a batch system
-// only, so that a command which runs elsewhere can say that they have no effect.
-func (r *Request) BatchOnly() []string {
-	var names []string
-	for _, o := range []struct {
-		name string
-		set  bool
-	}{
-		{"partition", r.Partition != ""},
-		{"account", r.Account != ""},
-		{"qos", r.QOS != ""},
-		{"constraint", r.Constraint != ""},
-		{"exclusive", r.Exclusive},
-		{"sbatch-arg", len(r.BatchArgs) > 0},
-		{"wall-time", r.WallTime != WallAuto},
-		{"max-allocs", r.MaxAllocs > 0},
-		{"no-scout", r.NoScout},
-	} {
-		if o.set {
-			names = append(names, o.name)
-		}
-	}
-	return names
-}
-
 func argumentError(where, what, do string) error {
-	return &Error{Class: User, Code: CodeArguments, Where: where, What: what, Do: do}
+	return &job.Error{Class: job.User, Code: job.CodeArguments, Where: where, What: what, Do: do}
 }
 
 // text sets a field of the request to the value as it is.
-func text(field func(*Request) *string) func(*Ask, string, string) error {
+func text(field func(*job.Request) *string) func(*Ask, string, string) error {
 	return func(a *Ask, _, value string) error {
 		*field(&a.request) = value
 		return nil
@@ -180,33 +157,33 @@ func setOn(a *Ask, _, value string) error {
 
 func setNodes(a *Ask, where, value string) (err error) {
 	a.nodesWhere = where
-	a.request.MinNodes, a.request.MaxNodes, err = ParseNodes(where, value)
+	a.request.MinNodes, a.request.MaxNodes, err = Nodes(where, value)
 	return err
 }
 
 func setMaxNodes(a *Ask, where, value string) (err error) {
-	a.capNodes, err = parseCount(where, value, 1, maxNodes)
+	a.capNodes, err = Count(where, value, 1, job.MaxNodes)
 	return err
 }
 
 func setTime(a *Ask, where, value string) (err error) {
 	a.timeSet = true
-	a.request.MaxTime, err = ParseLimit(where, value)
+	a.request.MaxTime, err = Limit(where, value)
 	return err
 }
 
 func setMaxTime(a *Ask, where, value string) (err error) {
-	a.capTime, err = ParseLimit(where, value)
+	a.capTime, err = Limit(where, value)
 	return err
 }
 
 func setCPUs(a *Ask, where, value string) (err error) {
-	a.need.CPUs, err = parseCount(where, value, 1, maxCPUs)
+	a.need.CPUs, err = Count(where, value, 1, job.MaxCPUs)
 	return err
 }
 
 func setMem(a *Ask, where, value string) (err error) {
-	a.need.Mem, err = ParseMem(where, value)
+	a.need.Mem, err = Mem(where, value)
 	return err
 }
 
@@ -216,46 +193,46 @@ func setName(a *Ask, _, value string) error {
 }
 
 func setWorkers(a *Ask, where, value string) (err error) {
-	a.request.Workers, err = parseCount(where, value, 1, maxWorkers)
+	a.request.Workers, err = Count(where, value, 1, job.MaxWorkers)
 	return err
 }
 
 func setSortMemory(a *Ask, where, value string) (err error) {
-	a.request.SortMemory, err = ParseSize(where, value)
+	a.request.SortMemory, err = Size(where, value)
 	return err
 }
 
 func setIdleTimeout(a *Ask, where, value string) (err error) {
 	a.idleSet = true
-	a.request.IdleTimeout, err = ParseDuration(where, value)
+	a.request.IdleTimeout, err = Duration(where, value)
 	return err
 }
 
 func setExclusive(a *Ask, where, value string) (err error) {
-	a.request.Exclusive, err = ParseBool(where, value)
+	a.request.Exclusive, err = Bool(where, value)
 	return err
 }
 
 func setWallTime(a *Ask, where, value string) error {
 	switch value = strings.ToLower(value); value {
 	case "auto":
-		a.request.WallTime = WallAuto
-	case WallUpper, WallMax:
+		a.request.WallTime = job.WallAuto
+	case job.WallUpper, job.WallMax:
 		a.request.WallTime = value
 	default:
-		return &Error{Class: User, Code: CodeConfig, Where: where, What: fmt.Sprintf("%q is no way to choose a time", value),
+		return &job.Error{Class: job.User, Code: job.CodeConfig, Where: where, What: fmt.Sprintf("%q is no way to choose a time", value),
 			Do: "write auto, upper or max"}
 	}
 	return nil
 }
 
 func setMaxAllocs(a *Ask, where, value string) (err error) {
-	a.request.MaxAllocs, err = parseCount(where, value, 1, maxAllocs)
+	a.request.MaxAllocs, err = Count(where, value, 1, job.MaxAllocs)
 	return err
 }
 
 func setNoScout(a *Ask, where, value string) (err error) {
-	a.request.NoScout, err = ParseBool(where, value)
+	a.request.NoScout, err = Bool(where, value)
 	return err
 }
 
@@ -285,7 +262,7 @@ func setBatchArg(a *Ask, where, value string) error {
 }
 
 // parseCount parses a whole number from low to high.
-func parseCount(where, value string, low, high int) (int, error) {
+func Count(where, value string, low, high int) (int, error) {
 	n, err := strconv.Atoi(strings.TrimSpace(value))
 	if err == nil && n >= low && n <= high {
 		return n, nil
@@ -294,17 +271,17 @@ func parseCount(where, value string, low, high int) (int, error) {
 	if high == math.MaxInt32 {
 		do = fmt.Sprintf("write a whole number from %d", low)
 	}
-	return 0, &Error{Class: User, Code: CodeConfig, Where: where, What: fmt.Sprintf("%q is no such number", value), Do: do}
+	return 0, &job.Error{Class: job.User, Code: job.CodeConfig, Where: where, What: fmt.Sprintf("%q is no such number", value), Do: do}
 }
 
-// ParseBool parses true or false, as Hadoop's keys and job files have them; an
+// Bool parses true or false, as Hadoop's keys and job files have them; an
 // empty value is true.
-func ParseBool(where, value string) (bool, error) {
+func Bool(where, value string) (bool, error) {
 	switch strings.ToLower(strings.TrimSpace(value)) {
 	case "true", "":
 		return true, nil
 	case "false":
 		return false, nil
 	}
-	return false, &Error{Class: User, Code: CodeConfig, Where: where, What: fmt.Sprintf("%q is neither true nor false", value), Do: "write true or false"}
+	return false, &job.Error{Class: job.User, Code: job.CodeConfig, Where: where, What: fmt.Sprintf("%q is neither true nor false", value), Do: "write true or false"}
 }

@@ -1,4 +1,4 @@
-package job
+package cli
 
 import (
 	"errors"
@@ -8,6 +8,10 @@ import (
 	"strings"
 
 	"github.com/pelletier/go-toml/v2"
+
+	"berth/internal/job"
+	"berth/internal/job/parse"
+	"berth/internal/streaming"
 )
 
 // File is a parsed job file. Its spec is not normalised, has no Dir, and for a
@@ -17,19 +21,16 @@ type File struct {
 	Name     string // of the file, for errors
 	Dir      string // "dir": relative to the folder of the file; empty: the current folder
 	JobName  string
-	Kind     Kind
-	Ask      Ask        // [request]
-	Bag      *BagSpec   // [bag]
-	Sources  BagSources // [bag]: each_line, array, entries, lists
-	Settings []Setting  // [mapreduce]
+	Kind     job.Kind
+	Ask      parse.Ask           // [request]
+	Bag      *job.BagSpec        // [bag]
+	Sources  parse.BagSources    // [bag]: each_line, array, entries, lists
+	Settings []streaming.Setting // [mapreduce]
 
 	command []string // of the bag, before placeholders are added
 	lines   map[string]int
 	unknown int // keys
 }
-
-// Setting is a flag with its value, and where it was written.
-type Setting struct{ Name, Value, Where string }
 
 // ParseFile parses a job file (TOML). Unknown keys, values of a wrong type and
 // values that cannot be taken are errors that name the line; all are told at once,
@@ -41,7 +42,7 @@ func ParseFile(name string, data []byte) (*File, error) {
 		return nil, syntaxError(name, err)
 	}
 	f := &File{Name: name, lines: keyLines(data)}
-	var c checks
+	var c problems
 	f.table(&c, "", root, topKeys)
 	f.finish(&c)
 	if len(c) > 0 {
@@ -51,7 +52,7 @@ func ParseFile(name string, data []byte) (*File, error) {
 }
 
 func syntaxError(name string, err error) error {
-	e := &Error{Class: User, Code: CodeConfig, Where: name, What: strings.TrimPrefix(err.Error(), "toml: ")}
+	e := &job.Error{Class: job.User, Code: job.CodeConfig, Where: name, What: strings.TrimPrefix(err.Error(), "toml: ")}
 	var decode *toml.DecodeError
 	if errors.As(err, &decode) {
 		row, _ := decode.Position()
@@ -67,7 +68,7 @@ type fileKey struct {
 }
 
 // table takes the keys of a table in the order of their lines.
-func (f *File) table(c *checks, prefix string, values map[string]any, keys []fileKey) {
+func (f *File) table(c *problems, prefix string, values map[string]any, keys []fileKey) {
 	names := slices.SortedFunc(maps.Keys(values), func(a, b string) int {
 		if d := f.lines[prefix+a] - f.lines[prefix+b]; d != 0 {
 			return d
@@ -101,37 +102,37 @@ func unknownKey(where, name string, keys []fileKey) error {
 	for i, k := range keys {
 		known[i] = k.name
 	}
-	return &Error{Class: User, Code: CodeConfig, Where: where, What: fmt.Sprintf("unknown key %q", name), Do: didYouMean(name, known)}
+	return &job.Error{Class: job.User, Code: job.CodeConfig, Where: where, What: fmt.Sprintf("unknown key %q", name), Do: parse.DidYouMean(name, known)}
 }
 
 // finish checks what no single key can. What a key says that was refused is not missed.
-func (f *File) finish(c *checks) {
+func (f *File) finish(c *problems) {
 	switch {
 	case f.Kind == "" && f.lines["kind"] > 0:
 	case f.Kind == "":
 		f.missing(c, "kind", `write kind = "bag" or kind = "mapreduce"`)
-	case f.Kind == Bag && f.Bag == nil && f.lines["bag"] == 0:
+	case f.Kind == job.Bag && f.Bag == nil && f.lines["bag"] == 0:
 		f.missing(c, "[bag]", "a job of kind bag needs it")
-	case f.Kind == MapReduce && f.lines["mapreduce"] == 0:
+	case f.Kind == job.MapReduce && f.lines["mapreduce"] == 0:
 		f.missing(c, "[mapreduce]", "a job of kind mapreduce needs it")
-	case f.Kind == Bag && f.lines["mapreduce"] > 0:
-		*c = append(*c, &Error{Class: User, Code: CodeConfig, Where: f.where("mapreduce"), What: "a job of kind bag has no [mapreduce]"})
-	case f.Kind == MapReduce && f.Bag != nil:
-		*c = append(*c, &Error{Class: User, Code: CodeConfig, Where: f.where("bag"), What: "a job of kind mapreduce has no [bag]"})
-	case f.Kind == Bag && f.Bag != nil:
+	case f.Kind == job.Bag && f.lines["mapreduce"] > 0:
+		*c = append(*c, &job.Error{Class: job.User, Code: job.CodeConfig, Where: f.where("mapreduce"), What: "a job of kind bag has no [mapreduce]"})
+	case f.Kind == job.MapReduce && f.Bag != nil:
+		*c = append(*c, &job.Error{Class: job.User, Code: job.CodeConfig, Where: f.where("bag"), What: "a job of kind mapreduce has no [bag]"})
+	case f.Kind == job.Bag && f.Bag != nil:
 		f.finishBag(c)
 	}
 }
 
 // missing tells of a key that is not there, unless one with an unknown name may have been meant.
-func (f *File) missing(c *checks, what, do string) {
+func (f *File) missing(c *problems, what, do string) {
 	if f.unknown > 0 {
 		return
 	}
-	*c = append(*c, &Error{Class: User, Code: CodeConfig, Where: f.Name, What: what + " is missing", Do: do})
+	*c = append(*c, &job.Error{Class: job.User, Code: job.CodeConfig, Where: f.Name, What: what + " is missing", Do: do})
 }
 
-func (f *File) finishBag(c *checks) {
+func (f *File) finishBag(c *problems) {
 	if err := f.Sources.Check(); err != nil {
 		*c = append(*c, err)
 	}
@@ -147,7 +148,7 @@ func (f *File) finishBag(c *checks) {
 		return
 	}
 	f.Bag.Array = array
-	f.Bag.Command, f.Bag.Shell = BagCommand(f.command, array)
+	f.Bag.Command, f.Bag.Shell = job.BagCommand(f.command, array)
 	if array && f.Bag.Throttle == 0 {
 		f.Bag.Throttle = f.Sources.Array.Throttle
 	}
@@ -155,8 +156,11 @@ func (f *File) finishBag(c *checks) {
 
 // BagJob returns the spec of a file of kind bag, for a user who stands in dir. It has
 // neither entries nor environment yet and is not normalised.
-func (f *File) BagJob(dir string) (*Spec, error) {
-	s := New(Bag, dir)
+func (f *File) BagJob(dir string) (*job.Spec, error) {
+	s := job.New(job.Bag, dir)
 	s.Name, s.Bag = f.JobName, f.Bag
 	return s, f.Ask.Apply(s)
 }
+
+// problems are what is wrong with a file.
+type problems []error

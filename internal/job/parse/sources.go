@@ -1,17 +1,19 @@
-package job
+package parse
 
 import (
 	"fmt"
 	"strings"
+
+	"berth/internal/job"
 )
 
 // BagSources says where a bag's entries come from: one of EachLine, Array, Lists
 // and Entries; none of them means standard input.
 type BagSources struct {
-	EachLine string  // file with an entry on each line; "-" is standard input
-	Array    *Array  // indices
-	Lists    []List  // ::: and :::: lists, combined
-	Entries  []Entry // from a job file
+	EachLine string      // file with an entry on each line; "-" is standard input
+	Array    *Indices    // indices
+	Lists    []List      // ::: and :::: lists, combined
+	Entries  []job.Entry // from a job file
 
 	Null      bool // entries of a file end in NUL, not in a line's end
 	SkipEmpty bool // empty entries are left out, and no entries at all are no error
@@ -67,8 +69,8 @@ func makeLists(mark string, words []string) []List {
 // Combine makes entries of lists: every value of one with every value of the
 // others, the last list varying fastest. A linked list runs along with the one
 // before it; the shorter of the two ends both.
-func Combine(lists []List) ([]Entry, error) {
-	rows := []Entry{{}}
+func Combine(lists []List) ([]job.Entry, error) {
+	rows := []job.Entry{{}}
 	for i := 0; i < len(lists); {
 		group := i + 1
 		length := len(lists[i].Values)
@@ -86,11 +88,11 @@ func Combine(lists []List) ([]Entry, error) {
 }
 
 // cross puts the first length values of linked lists behind each row.
-func cross(rows []Entry, group []List, length int) []Entry {
-	crossed := make([]Entry, 0, len(rows)*length)
+func cross(rows []job.Entry, group []List, length int) []job.Entry {
+	crossed := make([]job.Entry, 0, len(rows)*length)
 	for _, row := range rows {
 		for n := range length {
-			entry := make(Entry, 0, len(row)+len(group))
+			entry := make(job.Entry, 0, len(row)+len(group))
 			entry = append(entry, row...)
 			for _, l := range group {
 				entry = append(entry, l.Values[n])
@@ -145,13 +147,13 @@ func (s *BagSources) Check() error {
 
 // CheckEntries checks that there are entries and that the command asks for no column
 // they do not have.
-func (s *BagSources) CheckEntries(b *BagSpec, entries []Entry) error {
+func (s *BagSources) CheckEntries(b *job.BagSpec, entries []job.Entry) error {
 	if len(entries) == 0 {
 		if s.SkipEmpty {
 			return nil
 		}
-		return &Error{
-			Class: User, Code: CodeNoInput, Where: s.Where, What: "there is no entry, so there is nothing to run",
+		return &job.Error{
+			Class: job.User, Code: job.CodeNoInput, Where: s.Where, What: "there is no entry, so there is nothing to run",
 			Do: "give entries, or --no-run-if-empty where that is well",
 		}
 	}
@@ -165,7 +167,7 @@ func (s *BagSources) CheckEntries(b *BagSpec, entries []Entry) error {
 }
 
 // Prune leaves out empty entries where SkipEmpty asks for it.
-func (s *BagSources) Prune(entries []Entry) []Entry {
+func (s *BagSources) Prune(entries []job.Entry) []job.Entry {
 	if !s.SkipEmpty {
 		return entries
 	}

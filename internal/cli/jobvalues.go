@@ -1,4 +1,4 @@
-package job
+package cli
 
 import (
 	"errors"
@@ -8,10 +8,12 @@ import (
 	"strconv"
 
 	"github.com/pelletier/go-toml/v2/unstable"
+
+	"berth/internal/job"
 )
 
 // join returns the gathered errors as one, nil when there are none.
-func (c checks) join() error { return errors.Join(c...) }
+func (c problems) join() error { return errors.Join(c...) }
 
 // sortedKeys returns the keys of a map in order, so that nothing depends on the map's.
 func sortedKeys[V any](m map[string]V) []string { return slices.Sorted(maps.Keys(m)) }
@@ -55,7 +57,7 @@ func stringList(where string, value any, want string) ([]string, error) {
 }
 
 func wrongType(where string, value any, want string) error {
-	return &Error{Class: User, Code: CodeConfig, Where: where, What: "this is " + tomlType(value), Do: "write " + want}
+	return &job.Error{Class: job.User, Code: job.CodeConfig, Where: where, What: "this is " + tomlType(value), Do: "write " + want}
 }
 
 // tomlType names a value's type for people.

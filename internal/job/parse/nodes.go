@@ -1,18 +1,17 @@
-package job
+package parse
 
 import (
 	"fmt"
 	"strconv"
 	"strings"
+
+	"berth/internal/job"
 )
 
-// maxNodes bounds --nodes: more is a slip of the finger on any machine there is.
-const maxNodes = 1_000_000
-
-// ParseNodes parses a number of nodes as sbatch's --nodes does, "4" or "2-8", or
+// Nodes parses a number of nodes as sbatch's --nodes does, "4" or "2-8", or
 // "auto" (0, 0: berth decides). A single number is both bounds. where is the flag
 // or file:line that an error names.
-func ParseNodes(where, s string) (minNodes, maxOfNodes int, err error) {
+func Nodes(where, s string) (minNodes, maxOfNodes int, err error) {
 	text := strings.TrimSpace(s)
 	if strings.EqualFold(text, "auto") {
 		return 0, 0, nil
@@ -24,14 +23,14 @@ func ParseNodes(where, s string) (minNodes, maxOfNodes int, err error) {
 	minNodes, okLow := nodeCount(low)
 	maxOfNodes, okHigh := nodeCount(high)
 	if !okLow || !okHigh {
-		return 0, 0, &Error{
-			Class: User, Code: CodeConfig, Where: where, What: fmt.Sprintf("%q is no number of nodes", s),
+		return 0, 0, &job.Error{
+			Class: job.User, Code: job.CodeConfig, Where: where, What: fmt.Sprintf("%q is no number of nodes", s),
 			Do: "write a number, a range as in 2-8, or auto",
 		}
 	}
 	if minNodes > maxOfNodes {
-		return 0, 0, &Error{
-			Class: User, Code: CodeConfig, Where: where,
+		return 0, 0, &job.Error{
+			Class: job.User, Code: job.CodeConfig, Where: where,
 			What: fmt.Sprintf("%q wants at least %d and at most %d nodes", s, minNodes, maxOfNodes), Do: "write the smaller number first",
 		}
 	}
@@ -43,5 +42,5 @@ func nodeCount(s string) (int, bool) {
 		return 0, false
 	}
 	n, err := strconv.Atoi(s)
-	return n, err == nil && n >= 1 && n <= maxNodes
+	return n, err == nil && n >= 1 && n <= job.MaxNodes
 }

@@ -1,4 +1,4 @@
-package job
+package cli
 
 import (
 	"errors"
@@ -10,6 +10,8 @@ import (
 	"time"
 
 	"github.com/cockroachdb/datadriven"
+
+	"berth/internal/job"
 )
 
 func parseTestdata(t *testing.T, name string) *File {
@@ -62,23 +64,23 @@ func TestEveryKeyIsShown(t *testing.T) {
 	}
 }
 
-func TestBagFile(t *testing.T) {
+func TestBagJobFile(t *testing.T) {
 	f := parseTestdata(t, "bag.toml")
 	s, err := f.BagJob("/home/u")
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := &Spec{
-		Name: "align", Kind: Bag, Dir: "/home/u",
-		Request: Request{
+	want := &job.Spec{
+		Name: "align", Kind: job.Bag, Dir: "/home/u",
+		Request: job.Request{
 			On: "auto", Workers: 2, MinNodes: 1, MaxNodes: 3, MaxTime: 12 * time.Hour, IdleTimeout: 90 * time.Second,
 			SortMemory: 512 << 20, Scratch: "scratch", Partition: "short", Account: "bio", QOS: "normal",
 			Constraint: "avx2", Exclusive: true, BatchArgs: []string{"--mail-type=END", "--reservation=course"},
-			WallTime: WallUpper, MaxAllocs: 2, NoScout: true,
+			WallTime: job.WallUpper, MaxAllocs: 2, NoScout: true,
 		},
-		Bag: &BagSpec{
+		Bag: &job.BagSpec{
 			Command: []string{"align", "--threads", "2", "{}", "-o", "{/.}.bam"},
-			Need:    Resources{CPUs: 2, Mem: 3 << 29}, TimeLimit: 90 * time.Minute, Retries: 2, MaxFails: 10, Throttle: 8,
+			Need:    job.Resources{CPUs: 2, Mem: 3 << 29}, TimeLimit: 90 * time.Minute, Retries: 2, MaxFails: 10, Throttle: 8,
 			Stdout: "out/{task}.txt", Stderr: "none", Joblog: "joblog.tsv", Env: []string{"LC_ALL=C", "OMP_NUM_THREADS=2"},
 		},
 	}
@@ -94,7 +96,7 @@ func TestBagFile(t *testing.T) {
 	}
 }
 
-func TestMapReduceFile(t *testing.T) {
+func TestMapReduceSettings(t *testing.T) {
 	f := parseTestdata(t, "mapreduce.toml")
 	var got []string
 	for _, s := range f.Settings {
@@ -109,13 +111,13 @@ func TestMapReduceFile(t *testing.T) {
 			t.Errorf("setting %q is not among\n%s", want, strings.Join(got, "\n"))
 		}
 	}
-	if f.Kind != MapReduce || f.JobName != "wordcount" {
+	if f.Kind != job.MapReduce || f.JobName != "wordcount" {
 		t.Errorf("file is of kind %q, named %q", f.Kind, f.JobName)
 	}
 }
 
 // TestJobFileTexts tells what is made of job files, and every error's text.
-// Rewrite with: go test ./internal/job -run TestJobFileTexts -rewrite
+// Rewrite with: go test ./internal/cli -run TestJobFileTexts -rewrite
 func TestJobFileTexts(t *testing.T) {
 	datadriven.RunTest(t, "testdata/jobfile.txt", func(t *testing.T, d *datadriven.TestData) string {
 		f, err := ParseFile("job.toml", []byte(d.Input))
@@ -137,6 +139,15 @@ func TestJobFileTexts(t *testing.T) {
 	})
 }
 
+// quoteWords writes words as a shell takes them.
+func quoteWords(words []string) string {
+	quoted := make([]string, len(words))
+	for i, w := range words {
+		quoted[i] = job.Quote(w)
+	}
+	return strings.Join(quoted, " ")
+}
+
 func FuzzParseFile(f *testing.F) {
 	for _, name := range []string{"bag.toml", "mapreduce.toml"} {
 		data, err := os.ReadFile(filepath.Join("testdata", name))
@@ -150,13 +161,13 @@ func FuzzParseFile(f *testing.F) {
 	f.Fuzz(func(t *testing.T, data []byte) {
 		file, err := ParseFile("job.toml", data)
 		if err != nil {
-			var e *Error
-			if !errors.As(err, &e) || e.Class != User || !strings.HasPrefix(e.Where, "job.toml") {
+			var e *job.Error
+			if !errors.As(err, &e) || e.Class != job.User || !strings.HasPrefix(e.Where, "job.toml") {
 				t.Fatalf("error %#v does not tell where", err)
 			}
 			return
 		}
-		if file.Kind == Bag {
+		if file.Kind == job.Bag {
 			s, err := file.BagJob("/d")
 			if err == nil && len(s.Bag.Command) == 0 {
 				t.Fatal("a bag without command")

@@ -1,4 +1,4 @@
-package job
+package parse
 
 import (
 	"strings"
@@ -37,9 +37,9 @@ func abs(n int) int {
 	return n
 }
 
-// didYouMean returns advice that names the nearest known name, or lists all when
+// DidYouMean returns advice that names the nearest known name, or lists all when
 // none is near and they are few.
-func didYouMean(word string, known []string) string {
+func DidYouMean(word string, known []string) string {
 	if near := Nearest(word, known); near != "" {
 		return "did you mean " + `"` + near + `"?`
 	}

@@ -1,10 +1,14 @@
-package job
+package cli
 
 import (
 	"fmt"
 	"math"
 	"strings"
 	"time"
+
+	"berth/internal/job"
+	"berth/internal/job/parse"
+	"berth/internal/streaming"
 )
 
 // The keys of a job file, table by table. Names are those of the long flags, with
@@ -59,6 +63,7 @@ func init() {
 		{"bag", takeBag},
 		{"mapreduce", subTable("mapreduce", &mapReduceKeys)},
 	}
+	options := parse.Options()
 	for i := range options {
 		if o := &options[i]; o.Name != "job-name" { // the file's own "name" says it
 			requestKeys = append(requestKeys, fileKey{strings.ReplaceAll(o.Name, "-", "_"), option(o)})
@@ -72,7 +77,7 @@ func subTable(name string, keys *[]fileKey) func(*File, string, any) error {
 		if !ok {
 			return wrongType(where, value, "a table, ["+name+"]")
 		}
-		var c checks
+		var c problems
 		f.table(&c, name+".", values, *keys)
 		return c.join()
 	}
@@ -80,22 +85,22 @@ func subTable(name string, keys *[]fileKey) func(*File, string, any) error {
 
 func takeBag(f *File, where string, value any) error {
 	if _, ok := value.(map[string]any); ok {
-		f.Bag = New(Bag, "").Bag
+		f.Bag = job.New(job.Bag, "").Bag
 	}
 	return subTable("bag", &bagKeys)(f, where, value)
 }
 
 func takeKind(f *File, where string, value any) error {
 	s, _ := value.(string)
-	if Kind(s) != Bag && Kind(s) != MapReduce {
-		return &Error{Class: User, Code: CodeConfig, Where: where, What: fmt.Sprintf("%v is no kind of job", value), Do: `write "bag" or "mapreduce"`}
+	if job.Kind(s) != job.Bag && job.Kind(s) != job.MapReduce {
+		return &job.Error{Class: job.User, Code: job.CodeConfig, Where: where, What: fmt.Sprintf("%v is no kind of job", value), Do: `write "bag" or "mapreduce"`}
 	}
-	f.Kind = Kind(s)
+	f.Kind = job.Kind(s)
 	return nil
 }
 
 // option takes a value, or for an option that may be given several times a list.
-func option(o *Option) func(*File, string, any) error {
+func option(o *parse.Option) func(*File, string, any) error {
 	return func(f *File, where string, value any) error {
 		values, err := scalars(where, value)
 		if err != nil {
@@ -126,7 +131,7 @@ func str(field func(*File) *string) func(*File, string, any) error {
 
 func takeJoblog(f *File, where string, value any) error {
 	if value == "-" {
-		return &Error{Class: User, Code: CodeConfig, Where: where, What: "standard output cannot take the log: the coordinator writes it", Do: "name a file"}
+		return &job.Error{Class: job.User, Code: job.CodeConfig, Where: where, What: "standard output cannot take the log: the coordinator writes it", Do: "name a file"}
 	}
 	return str(func(f *File) *string { return &f.Bag.Joblog })(f, where, value)
 }
@@ -157,7 +162,7 @@ func count(low, high int64, field func(*File) *int) func(*File, string, any) err
 			return wrongType(where, value, "a whole number")
 		}
 		if n < low || n > high {
-			return &Error{Class: User, Code: CodeConfig, Where: where, What: fmt.Sprintf("%d is not from %d to %d", n, low, high)}
+			return &job.Error{Class: job.User, Code: job.CodeConfig, Where: where, What: fmt.Sprintf("%d is not from %d to %d", n, low, high)}
 		}
 		*field(f) = int(n)
 		return nil
@@ -170,7 +175,7 @@ func limit(field func(*File) *time.Duration) func(*File, string, any) error {
 		if !ok {
 			return wrongType(where, value, `a duration, as in "1h30m"`)
 		}
-		d, err := ParseLimit(where, text)
+		d, err := parse.Limit(where, text)
 		*field(f) = d
 		return err
 	}
@@ -187,7 +192,7 @@ func takeArray(f *File, where string, value any) error {
 	if !ok {
 		return wrongType(where, value, `indices, as in "1-10"`)
 	}
-	a, err := ParseArray(where, text)
+	a, err := parse.Array(where, text)
 	f.Sources.Array, f.Sources.Where = &a, where
 	return err
 }
@@ -198,7 +203,7 @@ func takeEntries(f *File, where string, value any) error {
 	if !ok {
 		return wrongType(where, value, "a list")
 	}
-	entries := make([]Entry, len(list))
+	entries := make([]job.Entry, len(list))
 	for i, item := range list {
 		columns, err := scalars(where, item)
 		if err != nil {
@@ -227,7 +232,7 @@ func takeLists(f *File, where string, value any) error {
 		if err != nil {
 			return err
 		}
-		f.Sources.Lists = append(f.Sources.Lists, List{Values: values})
+		f.Sources.Lists = append(f.Sources.Lists, parse.List{Values: values})
 	}
 	f.Sources.Where = where
 	return nil
@@ -245,7 +250,7 @@ func settings(name string) func(*File, string, any) error {
 			return err
 		}
 		for _, v := range values {
-			f.Settings = append(f.Settings, Setting{name, v, where})
+			f.Settings = append(f.Settings, streaming.Setting{Name: name, Value: v, Where: where})
 		}
 		return nil
 	}
@@ -257,7 +262,7 @@ func takeLazyOutput(f *File, where string, value any) error {
 		return wrongType(where, value, "true or false")
 	}
 	if lazy {
-		f.Settings = append(f.Settings, Setting{"lazyOutput", "", where})
+		f.Settings = append(f.Settings, streaming.Setting{Name: "lazyOutput", Where: where})
 	}
 	return nil
 }
@@ -266,7 +271,7 @@ func takeLazyOutput(f *File, where string, value any) error {
 func pairs(table, name string) func(*File, string, any) error {
 	return func(f *File, where string, value any) error {
 		return eachPair(where, value, func(key, v string) {
-			f.Settings = append(f.Settings, Setting{name, key + "=" + v, f.where("mapreduce." + table + "." + key)})
+			f.Settings = append(f.Settings, streaming.Setting{Name: name, Value: key + "=" + v, Where: f.where("mapreduce." + table + "." + key)})
 		})
 	}
 }
