@@ -12,14 +12,14 @@ import (
 // policies are the packages that decide. simulated and live are who runs them: the
 // simulator, and the shell around a real cluster.
 var (
-	policies  = []string{"cluster", "predict", "plan", "sched", "engine", "replan"}
+	policies  = []string{"cluster", "predict", "plan", "sched", "engine"}
 	simulated = []string{"sim"}
 	live      = []string{"coordinator", "run", "driver/slurm"}
 )
 
 // decisions are the doors to them: what a job asks for, what happens to it, and what lies
 // between the two.
-var decisions = []string{"plan.Decide", "engine.New", "engine.Perform", "replan.Question", "replan.Planned", "replan.Work", "replan.Idle", "replan.Serves"}
+var decisions = []string{"plan.Decide", "engine.New", "engine.Perform", "plan.Answer", "plan.Work", "plan.Serves"}
 
 // TestOnePolicy: the simulator runs the very packages that decide when jobs run for real,
 // through the same doors. What it shows of them holds for both.

@@ -44,6 +44,16 @@ type Queue struct {
 	Grain time.Duration `json:"grain_ns"`
 }
 
+// DefaultPartition returns the name of the partition of jobs that name none; "" without one.
+func (q *Queue) DefaultPartition() string {
+	for _, p := range q.Partitions {
+		if p.Default {
+			return p.Name
+		}
+	}
+	return ""
+}
+
 // Partition is a set of nodes with rules of its own.
 type Partition struct {
 	Name        string        `json:"name"`

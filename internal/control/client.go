@@ -71,7 +71,7 @@ func (c *Client) Jobs(ctx context.Context) ([]report.JobView, error) {
 }
 
 // Idle lists the allocations of batch systems that wait for work.
-func (c *Client) Idle(ctx context.Context) ([]IdleAlloc, error) {
+func (c *Client) Idle(ctx context.Context) ([]job.Live, error) {
 	var idle Idle
 	err := c.call(ctx, http.MethodGet, "/v1/idle", nil, &idle)
 	return idle.Allocs, err

@@ -71,15 +71,7 @@ type Jobs struct {
 
 // Idle lists the allocations of batch systems that wait for work, oldest first.
 type Idle struct {
-	Allocs []IdleAlloc `json:"allocs"`
-}
-
-// IdleAlloc is an allocation that has begun and that no job wants now.
-type IdleAlloc struct {
-	ID      job.AllocID      `json:"id"`
-	Request job.AllocRequest `json:"request"`
-	Began   job.Time         `json:"began_ns"`
-	Ends    job.Time         `json:"ends_ns"` // 0: it has no end
+	Allocs []job.Live `json:"allocs"`
 }
 
 // Error is how the coordinator tells an error.

@@ -14,7 +14,7 @@ import (
 	"berth/internal/engine"
 	"berth/internal/event"
 	"berth/internal/job"
-	"berth/internal/replan"
+	"berth/internal/plan"
 	"berth/internal/report"
 	"berth/internal/run"
 )
@@ -104,7 +104,7 @@ func (s *Server) submit(id job.ID, env ...string) error {
 	if err := s.enter(p.Alloc, env); err != nil {
 		return err
 	}
-	return s.call(func() error { return s.takeOn(l, replan.Work(l.spec, p)) })
+	return s.call(func() error { return s.takeOn(l, plan.Work(l.spec, p)) })
 }
 
 // takeOn puts a new job into the engine. It runs in the loop.
@@ -138,13 +138,9 @@ func (s *Server) getJobs(w http.ResponseWriter, _ *http.Request) {
 }
 
 func (s *Server) getIdle(w http.ResponseWriter, _ *http.Request) {
-	idle := control.Idle{Allocs: []control.IdleAlloc{}}
+	var idle control.Idle
 	err := s.call(func() error {
-		for _, a := range s.engine.Allocs() {
-			if replan.Idle(a) {
-				idle.Allocs = append(idle.Allocs, control.IdleAlloc{ID: a.ID, Request: a.Request, Began: s.wall(a.Began), Ends: s.wall(a.Ends)})
-			}
-		}
+		idle.Allocs = s.byWall(s.engine.Idle())
 		return nil
 	})
 	answer(w, idle, err)
@@ -201,7 +197,8 @@ func (s *Server) resume(ctx context.Context, id job.ID, req control.Resume) erro
 		}
 		restore := l.setSpec(fresh.spec, fresh.specJSON) // it may have been changed for this resume
 		s.untell(id)
-		if err := s.step(replan.Resume(l.spec, req.Failed, p)); err != nil {
+		terms := l.spec.Terms()
+		if err := s.step(engine.Resume{JobResumed: event.JobResumed{Job: id, Failed: req.Failed, Terms: &terms, Alloc: p.Alloc, Course: p.Course}}); err != nil {
 			restore()
 			return err
 		}

@@ -133,13 +133,13 @@ func (s *Server) asSteady(r job.AllocRequest) job.AllocRequest {
 	return r
 }
 
-// byWall returns what is left of a job with the times of the wall clock, as a plan wants it.
-func (s *Server) byWall(rest engine.Rest) engine.Rest {
-	rest.Live = slices.Clone(rest.Live)
-	for i := range rest.Live {
-		l := &rest.Live[i]
+// byWall returns allocations with the times of the wall clock, as a plan wants them.
+func (s *Server) byWall(live []job.Live) []job.Live {
+	live = slices.Clone(live)
+	for i := range live {
+		l := &live[i]
 		l.Began, l.Ends, l.Start = s.wall(l.Began), s.wall(l.Ends), s.wall(l.Start)
 		l.Request.Start, l.Request.Latest = s.wall(l.Request.Start), s.wall(l.Request.Latest)
 	}
-	return rest
+	return live
 }

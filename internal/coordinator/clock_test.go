@@ -15,7 +15,6 @@ import (
 	"berth/internal/home"
 	"berth/internal/job"
 	"berth/internal/plan"
-	"berth/internal/replan"
 )
 
 // hands are the clocks of a test: the one that nobody sets, and the wall clock.
@@ -87,7 +86,7 @@ func elastic(t *testing.T, s *Server, ends job.Time) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s.give(t, engine.Submit{Work: replan.Work(spec, p)})
+	s.give(t, engine.Submit{Work: plan.Work(spec, p)})
 	s.give(t, engine.AllocUp{Alloc: "a1", Ends: ends})
 	s.give(t, engine.NodeUp{NodeJoined: event.NodeJoined{Node: "a1/0", Host: "h", Addr: "h:1", Capacity: has}})
 }
@@ -165,7 +164,7 @@ func TestTimesOfOthers(t *testing.T) {
 	asked := []job.AllocRequest{{Start: wall, Latest: wall}, {}}
 	up := s.bySteady(engine.AllocUp{Ends: wall}).(engine.AllocUp)
 	note := s.bySteady(engine.AllocNote{Start: wall}).(engine.AllocNote)
-	planned := s.bySteady(engine.Planned{Retry: wall, Allocs: asked}).(engine.Planned)
+	planned := s.bySteady(engine.Planned{Answer: job.Answer{Retry: wall, Allocs: asked}}).(engine.Planned)
 	course := job.Course{More: asked}
 	submit := s.bySteady(engine.Submit{Work: job.Work{Alloc: asked[0], Course: course}}).(engine.Submit)
 	resume := s.bySteady(engine.Resume{JobResumed: event.JobResumed{Alloc: asked[0], Course: course}}).(engine.Resume)
@@ -178,8 +177,8 @@ func TestTimesOfOthers(t *testing.T) {
 	if none := planned.Allocs[1]; none.Start != 0 || none.Latest != 0 || asked[0].Start != wall {
 		t.Errorf("no time became one, or what was given changed: %+v, %+v", none, asked)
 	}
-	rest := s.byWall(engine.Rest{Live: []engine.LiveAlloc{{Began: steady, Request: job.AllocRequest{Latest: steady}}}})
-	if l := rest.Live[0]; l.Began != wall || l.Request.Latest != wall || l.Ends != 0 {
+	live := s.byWall([]job.Live{{Began: steady, Request: job.AllocRequest{Latest: steady}}})
+	if l := live[0]; l.Began != wall || l.Request.Latest != wall || l.Ends != 0 {
 		t.Errorf("%+v", l)
 	}
 }

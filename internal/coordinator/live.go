@@ -9,7 +9,7 @@ import (
 	"berth/internal/home"
 	"berth/internal/job"
 	"berth/internal/plan"
-	"berth/internal/replan"
+	"berth/internal/predict"
 	"berth/internal/report"
 	"berth/internal/run"
 	"berth/internal/wire"
@@ -26,7 +26,7 @@ type live struct {
 
 	mu       sync.Mutex // guards what follows
 	report   *report.Job
-	measured replan.Measured
+	measured predict.Collector
 	over     chan struct{}   // closed when whoever watches the job need not wait any longer
 	archived chan struct{}   // closed when the job is over and all that stays of it is written
 	last     *report.JobView // once that is so: the job as it stands in its summary
@@ -60,7 +60,9 @@ func (l *live) observe(e event.Entry) {
 	l.report.Apply(e)
 	switch r := e.Record.(type) {
 	case event.AttemptEnded:
-		l.measured.Add(l.kind(r.Attempt.Task), r)
+		if r.Outcome == event.Done {
+			l.measured.Add(l.kind(r.Attempt.Task), r.Stats)
+		}
 	case event.JobResumed:
 		l.over, l.archived, l.last = make(chan struct{}), make(chan struct{}), nil
 	}

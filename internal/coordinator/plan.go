@@ -8,7 +8,6 @@ import (
 	"berth/internal/engine"
 	"berth/internal/job"
 	"berth/internal/plan"
-	"berth/internal/replan"
 	"berth/internal/run"
 )
 
@@ -21,7 +20,7 @@ func (s *Server) plan(a engine.Plan) {
 	if l == nil {
 		return
 	}
-	a.Rest = s.byWall(a.Rest)
+	a.Rest.Live = s.byWall(a.Rest.Live)
 	s.planning.Add(1)
 	go func() {
 		defer s.planning.Done()
@@ -34,7 +33,7 @@ func (s *Server) plan(a engine.Plan) {
 
 // planned is what the engine is told of a plan, or of why there is none.
 func (s *Server) planned(id job.ID, p plan.Plan, err error) engine.Planned {
-	in := replan.Planned(id, wallNow(), p, err)
+	in := engine.Planned{Job: id, Answer: plan.Answer(wallNow(), p, err)}
 	if err != nil {
 		s.log.Warn("what is left of a job cannot be planned", "job", id, "err", err)
 	} else {
@@ -63,7 +62,7 @@ func (s *Server) planRest(ctx context.Context, l *live, a engine.Plan) (plan.Pla
 		s.log.Warn("the profile cannot be read", "job", a.Job, "err", err)
 	}
 	l.mu.Lock() // over what the run has measured
-	q := replan.Question(replan.Known{Now: wallNow(), Snap: snap, Spec: l.spec, First: old, Profile: prof, Measured: &l.measured}, a.Rest)
+	q := plan.Question{Now: wallNow(), Snap: snap, Spec: l.spec, Profile: prof, Rest: &a.Rest}.Again(old, l.measured.Measures())
 	l.mu.Unlock()
 	return run.Settle(ctx, q, tester)
 }

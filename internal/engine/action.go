@@ -1,10 +1,6 @@
 package engine
 
-import (
-	"time"
-
-	"berth/internal/job"
-)
+import "berth/internal/job"
 
 // Action is something the engine wants done, after the records it came with are durable.
 type Action interface{ action() }
@@ -71,26 +67,8 @@ type Release struct {
 // answers it. There is at most one on the way for a job.
 type Plan struct {
 	Job    job.ID
-	Reason string // one line
-	Rest   Rest
-}
-
-// Rest is what is left of a job.
-type Rest struct {
-	Tasks, Reduces int           // bag tasks or maps, and reduces, that are not done; those running count
-	CutShort       time.Duration // the longest that an attempt had run when its allocation ended under it
-	Span           time.Duration // that an allocation must have left where the next of them begins; 0: unknown
-	StartUp        time.Duration // of its wall time that an allocation lasted before a node was up, by those that began; 0: unknown
-	Live           []LiveAlloc   // allocations of the job's pool, there or asked for
-}
-
-// LiveAlloc is an allocation that is there or was asked for.
-type LiveAlloc struct {
-	ID      job.AllocID
-	Request job.AllocRequest
-	Began   job.Time // 0: it waits
-	Ends    job.Time // 0: unknown, or it has no end
-	Start   job.Time // while it waits: when it is expected to begin; 0: unknown
+	Reason string   // one line
+	Rest   job.Rest // its allocations are all of the job's pool
 }
 
 // Clear lets the driver remove all that is left of an elastic allocation that is over: no

@@ -151,7 +151,7 @@ func newElasticBench(jobs int) *bench {
 	ids := []job.AllocID{"a1", "a2"}
 	if jobs == 1 {
 		w.step(engine.AllocDown{Alloc: "a1"})
-		w.step(engine.Planned{JobPlanned: event.JobPlanned{Job: "bag-0"}, Allocs: []job.AllocRequest{shape, shape}})
+		w.step(engine.Planned{Job: "bag-0", Answer: job.Answer{Allocs: []job.AllocRequest{shape, shape}}})
 		ids = []job.AllocID{"a2", "a3"}
 	}
 	for _, id := range ids {

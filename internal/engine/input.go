@@ -102,15 +102,10 @@ type AllocNote struct {
 	Start job.Time // when it is expected to begin, by the batch system; 0: unknown
 }
 
-// Planned answers the action Plan: what is to be asked for on behalf of the job, beside
-// what is there or was asked for already. No Allocs: what there is does it soonest.
+// Planned answers the action Plan.
 type Planned struct {
-	event.JobPlanned
-	Allocs []job.AllocRequest
-	// Failed says why no plan could be made, empty where there is one. With Retry the
-	// engine asks again at that time; without, the job fails.
-	Failed string
-	Retry  job.Time
+	Job job.ID
+	job.Answer
 }
 
 // Cleared answers the action Clear: all that was left of the allocation is gone.

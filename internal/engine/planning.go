@@ -99,15 +99,11 @@ func (e *Engine) plan(j *jobState, reason string) {
 }
 
 // rest returns what is left of the job.
-func (e *Engine) rest(j *jobState) Rest {
+func (e *Engine) rest(j *jobState) job.Rest {
 	left := func(c counts) int { return c.total - c.done - c.failed }
-	r := Rest{Tasks: left(j.counts[0]), Reduces: left(j.counts[1]), CutShort: max(j.timing[0].longest, j.timing[1].longest)}
+	r := job.Rest{Tasks: left(j.counts[0]), Reduces: left(j.counts[1]), CutShort: max(j.timing[0].longest, j.timing[1].longest)}
 	for _, a := range j.pool.allocs {
-		l := LiveAlloc{ID: a.id, Request: a.req, Start: a.start}
-		if a.up() {
-			l.Began, l.Ends, l.Start = a.since(), a.deadline(), 0
-		}
-		r.Live = append(r.Live, l)
+		r.Live = append(r.Live, a.asLive())
 	}
 	return r
 }
@@ -132,11 +128,12 @@ func (e *Engine) planned(in Planned) {
 		e.replan(j, "the plan asks for other allocations than the job runs on", in.Retry)
 		return
 	}
+	r := event.JobPlanned{Job: in.Job, Scout: in.Scout, Decision: in.Decision, TaskTimes: in.TaskTimes}
 	short, most := j.tooShort(in, was.cut)
 	if short && was.short {
-		in.Most = most
+		r.Most = most
 	}
-	e.emit(in.JobPlanned)
+	e.emit(r)
 	e.pursue(j, in, short)
 }
 

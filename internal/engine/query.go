@@ -105,6 +105,26 @@ func (e *Engine) allocStatus(a *alloc) AllocStatus {
 	return s
 }
 
+// Idle returns the elastic allocations that have begun and wait for work, oldest first. Another
+// job may be planned with them.
+func (e *Engine) Idle() []job.Live {
+	all := []job.Live{}
+	for _, a := range e.allocList {
+		if s := e.allocStatus(a); s.Idle && s.Begun {
+			all = append(all, a.asLive())
+		}
+	}
+	return all
+}
+
+// asLive returns the allocation as plans see it.
+func (a *alloc) asLive() job.Live {
+	if a.up() {
+		return job.Live{ID: a.id, Request: a.req, Began: a.since(), Ends: a.deadline()}
+	}
+	return job.Live{ID: a.id, Request: a.req, Start: a.start}
+}
+
 // describe names resources for people.
 func describe(r job.Resources) string {
 	s := fmt.Sprintf("%d %s", r.CPUs, plural(r.CPUs, "core"))

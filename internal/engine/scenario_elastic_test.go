@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"berth/internal/engine"
-	"berth/internal/event"
 	"berth/internal/job"
 )
 
@@ -27,8 +26,8 @@ func (s *scenario) elasticInput(verb string, a args) engine.Input {
 		}
 		return note
 	case "planned":
-		p := engine.Planned{Allocs: s.requests(a, a.key["allocs"]), Failed: a.key["failed"]}
-		p.JobPlanned = event.JobPlanned{Job: a.job(0), Scout: a.num("scout", 0), Decision: a.key["decision"], TaskTimes: s.times(a)}
+		p := engine.Planned{Job: a.job(0), Answer: job.Answer{Allocs: s.requests(a, a.key["allocs"]), Failed: a.key["failed"],
+			Scout: a.num("scout", 0), Decision: a.key["decision"], TaskTimes: s.times(a)}}
 		if v, ok := a.key["retry"]; ok {
 			p.Retry = s.now.Add(s.duration(v))
 		}

@@ -122,9 +122,9 @@ func (s *scenario) partition(t *testing.T, d *datadriven.TestData) {
 
 func (s *scenario) live(t *testing.T, d *datadriven.TestData) {
 	if s.q.Rest == nil && d.Cmd == "live" {
-		s.q.Rest = &Rest{}
+		s.q.Rest = &job.Rest{}
 	}
-	l := Live{Request: job.AllocRequest{Nodes: number(t, d, "nodes", 1), PerNode: job.Resources{CPUs: number(t, d, "cpus", 1), Mem: size(t, d, "mem")}},
+	l := job.Live{Request: job.AllocRequest{Nodes: number(t, d, "nodes", 1), PerNode: job.Resources{CPUs: number(t, d, "cpus", 1), Mem: size(t, d, "mem")}},
 		Start: seconds(number(t, d, "start", 0))}
 	l.Request.Time = time.Duration(number(t, d, "time", 0)) * time.Second
 	if d.HasArg("unknown") {
@@ -148,7 +148,7 @@ func (s *scenario) set(t *testing.T, d *datadriven.TestData) {
 	}
 	s.q = Question{}
 	if d.HasArg("rest") || d.HasArg("rest-reduces") {
-		s.q.Rest = &Rest{Tasks: number(t, d, "rest", 0), Reduces: number(t, d, "rest-reduces", 0),
+		s.q.Rest = &job.Rest{Tasks: number(t, d, "rest", 0), Reduces: number(t, d, "rest-reduces", 0),
 			CutShort: time.Duration(number(t, d, "cut", 0)) * time.Second,
 			Span:     time.Duration(number(t, d, "span", 0)) * time.Second, StartUp: time.Duration(number(t, d, "start-up", 0)) * time.Second}
 	}

@@ -127,10 +127,10 @@ func (w *world) runEarly(ask asker, seed uint64) float64 {
 		seen.snap = e.snapshot(w.snap)
 		seen.q.Snap = seen.snap
 		asked, _, expect := ask(&seen, e.now, len(left), nil, nil)
-		there := make([]Live, len(asked))
+		there := make([]job.Live, len(asked))
 		for i, r := range asked {
 			e.pending = append(e.pending, earlyJob{id: i + 1, count: r.Nodes, limit: r.Time, real: r.Time})
-			there[i] = Live{Request: r}
+			there[i] = job.Live{Request: r}
 		}
 		e.place()
 		for slices.ContainsFunc(e.pending, func(j earlyJob) bool { return j.id > 0 }) {
@@ -151,7 +151,7 @@ func (w *world) runEarly(ask asker, seed uint64) float64 {
 }
 
 // note notes when ours began.
-func (e *early) note(there []Live) {
+func (e *early) note(there []job.Live) {
 	for _, j := range e.running {
 		if j.id > 0 {
 			l := &there[j.id-1]

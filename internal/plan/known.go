@@ -21,7 +21,10 @@ type known struct {
 // know returns what is known of the tasks of a job of that size. What this run has
 // shown goes before what earlier ones did, once there is enough of it.
 func know(q *Question, size predict.Size) known {
-	measured := samples(q.Measured, size.Kind)
+	measured := 0
+	if q.Measured != nil {
+		measured = samples(q.Measured.Measures, size.Kind)
+	}
 	profile := near(q.Profile, size)
 	if measured > 0 && (measured >= min(enough, size.Tasks) || profile == nil) {
 		if k := knowFrom(q.Measured, profile, size); k.ok {
@@ -40,15 +43,12 @@ func know(q *Question, size predict.Size) known {
 }
 
 // samples returns how many bag tasks or maps were measured.
-func samples(p *predict.Profile, kind job.Kind) int {
-	if p == nil {
-		return 0
-	}
+func samples(m predict.Measures, kind job.Kind) int {
 	part := predict.BagTask
 	if kind == job.MapReduce {
 		part = predict.MapTask
 	}
-	return int(p.Measures.Get(part).Time.Count)
+	return int(m.Get(part).Time.Count)
 }
 
 // knowFrom returns what a profile says of a job, with reduces that it never saw taken

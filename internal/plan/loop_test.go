@@ -54,11 +54,11 @@ func worlds(n int) []*world {
 
 // asker says what to ask for at a time, in seconds from the beginning, for so many tasks
 // that are left, with those allocations there.
-type asker func(w *world, now float64, left int, there []Live, measured *predict.Profile) (asked []job.AllocRequest, scout int, expect float64)
+type asker func(w *world, now float64, left int, there []job.Live, measured *predict.Profile) (asked []job.AllocRequest, scout int, expect float64)
 
 // planned asks for what Decide says.
 func planned(request job.Request, profile bool) asker {
-	return func(w *world, now float64, left int, there []Live, measured *predict.Profile) ([]job.AllocRequest, int, float64) {
+	return func(w *world, now float64, left int, there []job.Live, measured *predict.Profile) ([]job.AllocRequest, int, float64) {
 		q, spec := w.q, *w.q.Spec
 		spec.Request = request
 		q.Spec, q.Now, q.Measured = &spec, begin.Add(time.Duration(now*float64(time.Second))), measured
@@ -66,7 +66,7 @@ func planned(request job.Request, profile bool) asker {
 			q.Profile = nil
 		}
 		if left < len(w.tasks) || now > 0 {
-			q.Rest = &Rest{Tasks: left, Live: there}
+			q.Rest = &job.Rest{Tasks: left, Live: there}
 			queue := *q.Snap.Queue // which shows the bag's own allocations, too
 			queue.Pending = queue.Pending[:len(queue.Pending):len(queue.Pending)]
 			for _, l := range there {
@@ -85,7 +85,7 @@ func planned(request job.Request, profile bool) asker {
 
 // fixed asks for the same each time: so many whole nodes for so long.
 func fixed(nodes func(w *world) int, t func(w *world) time.Duration) asker {
-	return func(w *world, now float64, _ int, _ []Live, _ *predict.Profile) ([]job.AllocRequest, int, float64) {
+	return func(w *world, now float64, _ int, _ []job.Live, _ *predict.Profile) ([]job.AllocRequest, int, float64) {
 		at := begin.Add(time.Duration(now * float64(time.Second)))
 		line, _ := w.snap.Timeline(cluster.View{PerNode: job.Resources{CPUs: 4}})
 		r := job.AllocRequest{Nodes: min(nodes(w), 16), PerNode: job.Resources{CPUs: 4}, Time: t(w).Truncate(time.Minute) + time.Minute}
@@ -97,12 +97,12 @@ func fixed(nodes func(w *world) int, t func(w *world) time.Duration) asker {
 // run returns the turnaround of the bag in seconds.
 func (w *world) run(ask asker) float64 {
 	left, now := w.tasks, 0.0
-	var there []Live
+	var there []job.Live
 	var measured *predict.Profile
 	for range 50 {
 		asked, scout, expect := ask(w, now, len(left), there, measured)
 		for _, r := range asked {
-			there = append(there, Live{Request: r, Start: r.Start, Ends: r.Start.Add(r.Time)})
+			there = append(there, job.Live{Request: r, Start: r.Start, Ends: r.Start.Add(r.Time)})
 		}
 		if scout > 0 {
 			done := play(left[:scout], now, there, 0)
@@ -131,7 +131,7 @@ func (w *world) run(ask asker) float64 {
 }
 
 // play runs tasks on allocations from a time on.
-func play(tasks []float64, now float64, there []Live, expect float64) predict.Outcome {
+func play(tasks []float64, now float64, there []job.Live, expect float64) predict.Outcome {
 	var windows []predict.Window
 	for _, l := range there {
 		windows = append(windows, predict.Window{Start: max(now, l.Start.Sub(begin).Seconds()+usualStartUp), End: l.Ends.Sub(begin).Seconds(),

@@ -235,16 +235,16 @@ func (a *adaptor) liveWindows(queue *place) []predict.Window {
 
 // waits reports whether an allocation has not begun: one with a wall time that has is
 // known to end.
-func (a *adaptor) waits(l *Live) bool {
-	return l.Start > a.q.Now || l.Ends == 0 && l.Request.Time > 0
+func (a *adaptor) waits(l *job.Live) bool {
+	return l.Begins() > a.q.Now || l.Ends == 0 && l.Request.Time > 0
 }
 
 // span returns when an allocation that the job has begins and ends, in seconds from now.
 // One that is late begins any moment; one of which nothing is known when such a request
 // would if it were made now.
-func (a *adaptor) span(l *Live, queue *place) (start, end float64) {
-	start = a.seconds(l.Start)
-	if l.Start == 0 && a.waits(l) {
+func (a *adaptor) span(l *job.Live, queue *place) (start, end float64) {
+	start = a.seconds(l.Begins())
+	if l.Begins() == 0 && a.waits(l) {
 		start = a.fit(queue.queue, 0, l.Request.Nodes, l.Request.Time)
 	}
 	switch {

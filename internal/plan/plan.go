@@ -29,6 +29,14 @@ type Plan struct {
 	Notes   []string `json:"notes"`   // what the user may want to mend or to know
 }
 
+// Decision returns the whole decision in one line, empty for a plan without reasons.
+func (p *Plan) Decision() string {
+	if len(p.Reasons) == 0 {
+		return ""
+	}
+	return p.Reasons[0]
+}
+
 // Left is what is not done of a job.
 type Left struct {
 	Tasks   int `json:"tasks"` // bag tasks or maps
@@ -44,7 +52,7 @@ func (p *Plan) left() Left {
 }
 
 // setLeft says that the plan is about the rest of a job. A nil rest is all of it.
-func (p *Plan) setLeft(r *Rest) {
+func (p *Plan) setLeft(r *job.Rest) {
 	if r != nil {
 		p.Left = &Left{Tasks: r.Tasks, Reduces: r.Reduces}
 	}

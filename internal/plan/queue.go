@@ -18,33 +18,17 @@ type Question struct {
 	Profile *predict.Profile // of the application; nil: there is none
 	// Measured is what this run has shown so far, on top of the profile; nil: nothing.
 	Measured *predict.Profile
-	Rest     *Rest   // what is left of a job that has begun; nil: all of it
-	Idle     []Live  // of a job that has not begun: allocations that wait for work and will serve it
-	Checks   []Check // what the batch system said of requests that were weighed before
+	Rest     *job.Rest  // what is left of a job that has begun; nil: all of it
+	Idle     []job.Live // of a job that has not begun: allocations that wait for work and will serve it
+	Checks   []Check    // what the batch system said of requests that were weighed before
 	// Brief leaves out of the plan what is there to be told: the outlook and the prediction.
 	// What is asked for is the same.
 	Brief bool
 	Memo  *Memo // of earlier plans, whose profiles have not changed; nil: none
 }
 
-// Rest is what is left of a job. On one machine only the numbers of tasks matter.
-type Rest struct {
-	Tasks, Reduces int           // bag tasks or maps, and reduces, that are not done
-	CutShort       time.Duration // an attempt had run so long when its allocation ended: less time is of no use
-	Span           time.Duration // that the next of them needs where it begins; 0: unknown
-	StartUp        time.Duration // that workers took to be ready, as far as allocations have begun; 0: unknown
-	Live           []Live        // allocations that are there or were asked for
-}
-
-// Live is an allocation that is there or was asked for.
-type Live struct {
-	Request job.AllocRequest
-	Start   job.Time // when it began, or is expected to
-	Ends    job.Time // 0: it has no end
-}
-
 // live returns the allocations that the job has from the start.
-func (q *Question) live() []Live {
+func (q *Question) live() []job.Live {
 	if q.Rest != nil {
 		return q.Rest.Live
 	}

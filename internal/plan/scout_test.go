@@ -5,6 +5,8 @@ import (
 	"time"
 
 	"pgregory.net/rapid"
+
+	"berth/internal/job"
 )
 
 // TestScoutIsSmall: where nothing is known of the tasks and not all of them fit at once, a few
@@ -15,7 +17,7 @@ func TestScoutIsSmall(t *testing.T) {
 		q := genQuestion(t)
 		q.Profile, q.Spec.Request.WallTime = nil, ""
 		if rapid.Bool().Draw(t, "resumed") {
-			q.Rest = &Rest{Tasks: q.Counts.Tasks}
+			q.Rest = &job.Rest{Tasks: q.Counts.Tasks}
 		}
 		p := decided(t, q)
 		if p.Scout == 0 {
@@ -40,7 +42,7 @@ func TestNoScoutAfterCutShort(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		q := genQuestion(t)
 		q.Profile = nil
-		q.Rest = &Rest{Tasks: q.Counts.Tasks, CutShort: time.Minute}
+		q.Rest = &job.Rest{Tasks: q.Counts.Tasks, CutShort: time.Minute}
 		if p := decided(t, q); p.Scout != 0 {
 			t.Fatalf("a scout for %d tasks", p.Scout)
 		}

@@ -23,7 +23,7 @@ type Decided struct {
 
 // Decide looks at the job's input and at what there is to run on, and plans. Nothing is
 // written. entries are those of a bag, spare is the allocations that wait for work.
-func Decide(ctx context.Context, h home.Home, spec *job.Spec, entries []job.Entry, spare ...Spare) (*Decided, error) {
+func Decide(ctx context.Context, h home.Home, spec *job.Spec, entries []job.Entry, spare ...job.Live) (*Decided, error) {
 	at, err := look(ctx, spec)
 	if err != nil {
 		return nil, err
@@ -69,7 +69,7 @@ func (d *Decided) split(at place) (input.InputSummary, error) {
 }
 
 // decide plans a job of a known size, or what is left of it.
-func (at place) decide(ctx context.Context, h home.Home, spec *job.Spec, counts plan.Counts, rest *plan.Rest) (plan.Plan, error) {
+func (at place) decide(ctx context.Context, h home.Home, spec *job.Spec, counts plan.Counts, rest *job.Rest) (plan.Plan, error) {
 	if at.snap.Queue == nil { // nodes of a batch system may have folders that this machine has not
 		if err := checkScratch(spec.Request.Scratch); err != nil {
 			return plan.Plan{}, err

@@ -22,7 +22,7 @@ func Info(r home.Run, spec *job.Spec, tasks home.Tasks) (report.Info, error) {
 		return report.Info{}, err
 	}
 	in := report.Info{ID: r.ID, Name: spec.Name, Kind: spec.Kind, Tasks: p.Tasks + p.Reduces,
-		Decision: decision(p), Predicted: Predicted(p), Expected: Expected(p), Notes: p.Notes, TaskName: taskName(spec, tasks), TaskInput: taskInput(spec, tasks)}
+		Decision: p.Decision(), Predicted: Predicted(p), Expected: Expected(p), Notes: p.Notes, TaskName: taskName(spec, tasks), TaskInput: taskInput(spec, tasks)}
 	if spec.Kind == job.MapReduce {
 		in.Output, in.Logs = spec.MapReduce.Output, r.Logs()
 		return in, nil
@@ -52,14 +52,6 @@ func Expected(p plan.Plan) *report.Expectation {
 	}
 	o := p.Outlook
 	return &report.Expectation{WaitS: o.Wait, StartS: max(o.Start, o.Wait), TurnaroundS: o.Turnaround} // older plans tell no start
-}
-
-// decision returns the plan's one line.
-func decision(p plan.Plan) string {
-	if len(p.Reasons) == 0 {
-		return ""
-	}
-	return p.Reasons[0]
 }
 
 // taskName returns how people call the tasks of a run.

@@ -13,7 +13,6 @@ import (
 	"berth/internal/driver/local"
 	"berth/internal/driver/slurm"
 	"berth/internal/job"
-	"berth/internal/plan"
 	"berth/internal/predict"
 )
 
@@ -22,7 +21,7 @@ type place struct {
 	snap     cluster.Snapshot
 	nodeType string        // for profiles
 	tester   driver.Tester // who reckons when a request would begin; nil: nobody
-	idle     []plan.Live   // allocations that wait for work and would serve the job
+	idle     []job.Live    // allocations that wait for work and would serve the job
 	notes    []string      // for the user
 }
 
@@ -101,7 +100,7 @@ func batchPlace(ctx context.Context, spec *job.Spec) (place, error) {
 // nodeTypeOf is what profiles of runs on a batch system are kept under: nodes of one
 // partition are taken for alike.
 func (at *place) nodeTypeOf(spec *job.Spec) string {
-	return strings.Join([]string{at.snap.Driver, at.snap.Queue.Cluster, cmp.Or(spec.Request.Partition, at.defaultPartition())}, ":")
+	return strings.Join([]string{at.snap.Driver, at.snap.Queue.Cluster, cmp.Or(spec.Request.Partition, at.snap.Queue.DefaultPartition())}, ":")
 }
 
 // warnings says what of the request has no effect here.

@@ -107,15 +107,15 @@ func Replan(ctx context.Context, h home.Home, r home.Run, again bool, change fun
 
 // left returns what is to be done yet of a run that is over. It goes by the job's own
 // size and not by an earlier plan, which may be about a part of the job.
-func left(spec *job.Spec, whole plan.Counts, v report.JobView, again bool) *plan.Rest {
+func left(spec *job.Spec, whole plan.Counts, v report.JobView, again bool) *job.Rest {
 	if spec.Kind == job.Bag {
-		rest := &plan.Rest{Tasks: whole.Tasks - v.TasksDone}
+		rest := &job.Rest{Tasks: whole.Tasks - v.TasksDone}
 		if !again {
 			rest.Tasks -= v.TasksFailed
 		}
 		return rest
 	}
-	rest := &plan.Rest{Tasks: whole.Tasks, Reduces: spec.MapReduce.Reduces}
+	rest := &job.Rest{Tasks: whole.Tasks, Reduces: spec.MapReduce.Reduces}
 	for _, ph := range v.Phases {
 		switch ph.Phase {
 		case job.PhaseMap.String():

@@ -14,7 +14,7 @@ import (
 	"berth/internal/home"
 	"berth/internal/job"
 	"berth/internal/journal"
-	"berth/internal/replan"
+	"berth/internal/plan"
 	"berth/internal/report"
 )
 
@@ -83,7 +83,7 @@ func TestView(t *testing.T) {
 	set := journal.NewSet(h.JournalOf)
 	defer func() { _ = set.Close() }()
 	at := func(task int) job.Attempt { return job.Attempt{Job: r.ID, Task: task, N: 1} }
-	write(t, set, event.JobSubmitted{Work: replan.Work(d.Spec, d.Plan)},
+	write(t, set, event.JobSubmitted{Work: plan.Work(d.Spec, d.Plan)},
 		event.AttemptStarted{Attempt: at(0), Node: "a1/0"}, event.AttemptStarted{Attempt: at(1), Node: "a1/0"},
 		event.AttemptEnded{Attempt: at(0), Outcome: event.Done},
 		event.AttemptEnded{Attempt: at(1), Outcome: event.Failed, Exit: 3, Stderr: "last words"})
@@ -240,7 +240,7 @@ func TestReplanAgain(t *testing.T) {
 	r, d := preparedOf(t, h, entries)
 	set := journal.NewSet(h.JournalOf)
 	defer func() { _ = set.Close() }()
-	write(t, set, event.JobSubmitted{Work: replan.Work(d.Spec, d.Plan)})
+	write(t, set, event.JobSubmitted{Work: plan.Work(d.Spec, d.Plan)})
 	task := 0
 	for _, stage := range []struct{ done, failed int }{{12, 0}, {16, 0}, {18, 1}} {
 		var records []event.Record

@@ -6,7 +6,6 @@ import (
 	"berth/internal/job"
 	"berth/internal/plan"
 	"berth/internal/predict"
-	"berth/internal/replan"
 	"berth/internal/workload"
 )
 
@@ -20,7 +19,7 @@ type app struct {
 	profile     *predict.Profile // nil: none
 	coordinator *coordinator     // nil: it has not arrived
 	first       plan.Plan        // by which it was submitted
-	measured    replan.Measured
+	measured    predict.Collector
 	out         *Outcome
 	started     bool
 	over        bool
@@ -95,7 +94,7 @@ func (a *app) submit() {
 	switch {
 	case err == nil:
 	case job.ClassOf(err) == job.Transient:
-		a.w.agenda.note(a.w.now.Add(replan.Retry), arrivalRank, a)
+		a.w.agenda.note(a.w.now.Add(plan.Retry), arrivalRank, a)
 		return
 	default:
 		a.w.fail(&job.Error{Class: job.ClassOf(err), Code: job.CodeOf(err), Where: "job " + strconv.FormatInt(a.ID, 10), What: "it cannot be planned", Err: err})

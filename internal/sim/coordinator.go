@@ -7,7 +7,6 @@ import (
 	"berth/internal/event"
 	"berth/internal/job"
 	"berth/internal/plan"
-	"berth/internal/replan"
 	"berth/internal/sched"
 	"berth/internal/timeline"
 )
@@ -50,7 +49,7 @@ func (w *world) engineConfig() engine.Config {
 }
 
 func submitOf(spec *job.Spec, p plan.Plan) engine.Input {
-	return engine.Submit{Work: replan.Work(spec, p)}
+	return engine.Submit{Work: plan.Work(spec, p)}
 }
 
 // tell hands an input to the engine, and all that comes of it: what drivers and workers
@@ -129,11 +128,11 @@ func (c *coordinator) observe(r event.Record) {
 }
 
 func (c *coordinator) observeEnd(a *app, r event.AttemptEnded) {
-	a.measured.Add(a.kind(r.Attempt.Task), r)
 	if r.Outcome != event.Done {
 		a.out.Lost++
 		return
 	}
+	a.measured.Add(a.kind(r.Attempt.Task), r.Stats)
 	for _, s := range r.Stats {
 		if s.Phase != job.PhaseShuffle { // which takes no core
 			c.w.result.Busy += s.Duration().Seconds()

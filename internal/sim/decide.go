@@ -4,17 +4,15 @@ import (
 	"time"
 
 	"berth/internal/cluster"
-	"berth/internal/engine"
 	"berth/internal/job"
 	"berth/internal/plan"
 	"berth/internal/predict"
-	"berth/internal/replan"
 	"berth/internal/sim/batch"
 	"berth/internal/timeline"
 )
 
 // decide plans a job, or what is left of it. The queue is looked at as it is now.
-func (c *coordinator) decide(a *app, rest *engine.Rest) (plan.Plan, error) {
+func (c *coordinator) decide(a *app, rest *job.Rest) (plan.Plan, error) {
 	if c.w.cfg.Adaptor.Way != Berth {
 		return c.w.slotted(a, rest), nil
 	}
@@ -22,33 +20,25 @@ func (c *coordinator) decide(a *app, rest *engine.Rest) (plan.Plan, error) {
 	if err != nil {
 		return plan.Plan{}, err
 	}
-	if rest == nil {
-		return plan.Decide(plan.Question{Now: c.w.now, Snap: snap, Spec: a.spec,
-			Counts: plan.Counts{Tasks: len(a.Maps)}, Profile: a.profile, Idle: c.idle(a), Brief: true, Memo: &c.w.memo})
+	q := plan.Question{Now: c.w.now, Snap: snap, Spec: a.spec, Profile: a.profile, Rest: rest, Brief: true} // nobody reads more
+	if rest != nil {
+		c.site.expect(rest.Live)
+		return plan.Decide(q.Again(a.first, a.measured.Measures()))
 	}
-	c.site.expect(rest.Live)
-	q := replan.Question(replan.Known{Now: c.w.now, Snap: snap, Spec: a.spec, First: a.first,
-		Profile: a.profile, Measured: &a.measured}, *rest)
-	q.Brief = true // nobody reads it
-	return plan.Decide(q)
-}
-
-// idle returns the coordinator's allocations that wait for work and would serve the job.
-func (c *coordinator) idle(a *app) []plan.Live {
-	var out []plan.Live
-	for _, l := range c.engine.Allocs() {
-		if replan.Idle(l) && replan.Serves(&a.spec.Request, siteName, "", partition, l.Request) {
-			out = append(out, plan.Live{Request: l.Request, Start: l.Began, Ends: l.Ends})
+	q.Counts, q.Memo = plan.Counts{Tasks: len(a.Maps)}, &c.w.memo
+	for _, l := range c.engine.Idle() {
+		if plan.Serves(&snap, a.spec, l.Request) {
+			q.Idle = append(q.Idle, l)
 		}
 	}
-	return out
+	return plan.Decide(q)
 }
 
 // slotted returns the plan of the ways beside Decide: one allocation for all that is left.
 // Where Algorithm 1 finds no slot, as MaxTime is less than T_up, it is the naive request. So
 // it is for what is left of a job that T_up did not do for: to the last few tasks it gives
 // less time than the engine keeps clear for one.
-func (w *world) slotted(a *app, rest *engine.Rest) plan.Plan {
+func (w *world) slotted(a *app, rest *job.Rest) plan.Plan {
 	s := slotting{
 		Now: w.now, Maps: len(a.Maps), Reduces: len(a.Reduces), Timeline: w.timeline(),
 		MaxNodes: a.spec.Request.MaxNodes, MaxTime: w.cfg.Cluster.MaxTime, PerNode: w.machine.size.CPUs, Fewest: w.cfg.Adaptor.Fewest,

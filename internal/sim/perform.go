@@ -2,7 +2,7 @@ package sim
 
 import (
 	"berth/internal/engine"
-	"berth/internal/replan"
+	"berth/internal/plan"
 )
 
 // performer carries out a coordinator's actions.
@@ -52,7 +52,7 @@ func (p performer) Release(a engine.Release) {
 func (p performer) Plan(a engine.Plan) {
 	job := p.c.apps[a.Job]
 	pl, err := p.c.decide(job, &a.Rest)
-	p.c.tell(replan.Planned(a.Job, p.c.w.now, pl, err))
+	p.c.tell(engine.Planned{Job: a.Job, Answer: plan.Answer(p.c.w.now, pl, err)})
 }
 
 func (p performer) Clear(a engine.Clear) {

@@ -104,7 +104,7 @@ func (s *site) say(in engine.Input) {
 
 // expect fills in when those that wait are to begin by the reservations as they are, as a
 // driver keeps telling.
-func (s *site) expect(live []engine.LiveAlloc) {
+func (s *site) expect(live []job.Live) {
 	starts := make(map[*allocation]job.Time)
 	for e := range s.w.system.Waiting() {
 		if e.Start != timeline.Never {

@@ -65,7 +65,7 @@ func (s *siteScenario) do(t *testing.T, d *datadriven.TestData) {
 	case "clear":
 		err = s.site.Clear(ctx, id)
 	case "live":
-		live := []engine.LiveAlloc{{ID: id}}
+		live := []job.Live{{ID: id}}
 		s.site.expect(live)
 		fmt.Fprintf(&s.out, "%s is to begin at %v\n", id, sec(since(live[0].Start)))
 	case "close":

@@ -151,7 +151,7 @@ func (w *World) answerPlan() {
 		}
 		w.mixed[a.Job] = true // it may be taken for the answer to a later one
 	}
-	in := engine.Planned{JobPlanned: event.JobPlanned{Job: a.Job, Decision: "toy"}}
+	in := engine.Planned{Job: a.Job, Answer: job.Answer{Decision: "toy"}}
 	switch {
 	case w.chance(6):
 		in.Failed, in.Retry = "the controller does not answer", w.Now.Add(time.Duration(1+w.choose(5))*time.Minute)

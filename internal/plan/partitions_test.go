@@ -1,4 +1,4 @@
-package replan
+package plan
 
 import (
 	"slices"
@@ -8,7 +8,6 @@ import (
 	"berth/internal/cluster"
 	"berth/internal/engine"
 	"berth/internal/job"
-	"berth/internal/plan"
 	"berth/internal/predict"
 )
 
@@ -37,11 +36,11 @@ func TestTwoPartitions(t *testing.T) {
 			c.Add(job.BagTask, []job.PhaseStat{{Phase: job.PhaseCompute, End: job.Time(time.Minute)}})
 		}
 		prof.AddRun(predict.Size{Kind: job.Bag, Tasks: 200}, 0, c.Measures())
-		p, err := plan.Decide(plan.Question{Now: at, Snap: twoPartitions(at), Spec: spec, Counts: plan.Counts{Tasks: 300}, Profile: prof})
+		p, err := Decide(Question{Now: at, Snap: twoPartitions(at), Spec: spec, Counts: Counts{Tasks: 300}, Profile: prof})
 		if err != nil {
 			t.Fatal(err)
 		}
-		in := func(p plan.Plan) (parts []string) {
+		in := func(p Plan) (parts []string) {
 			for _, r := range p.Requests() {
 				parts = append(parts, r.Batch.Partition)
 			}
@@ -65,8 +64,8 @@ func TestTwoPartitions(t *testing.T) {
 		if asked != len(p.Requests()) {
 			t.Errorf("-p %q: asked for %d allocations of %d", named, asked, len(p.Requests()))
 		}
-		q := Question(Known{Now: at, Snap: twoPartitions(at), Spec: spec, First: p, Profile: prof, Measured: &Measured{}}, engine.Rest{Tasks: 300})
-		rest, err := plan.Decide(q)
+		q := Question{Now: at, Snap: twoPartitions(at), Spec: spec, Profile: prof, Rest: &job.Rest{Tasks: 300}}.Again(p, nil)
+		rest, err := Decide(q)
 		if err != nil || !slices.Equal(in(rest), []string{"a", "b"}) {
 			t.Errorf("-p %q: the rest is planned in %v, %v", named, in(rest), err)
 		}

@@ -1,0 +1,69 @@
+package plan
+
+import (
+	"cmp"
+	"time"
+
+	"berth/internal/cluster"
+	"berth/internal/job"
+	"berth/internal/predict"
+)
+
+// Retry is how much later a plan is tried again that could not be made for a reason that may
+// pass, a batch system that does not answer say.
+const Retry = 30 * time.Second
+
+// Work returns the engine's view of a job that was planned.
+func Work(spec *job.Spec, p Plan) job.Work {
+	w := job.Work{ID: spec.ID, Name: spec.Name, Kind: spec.Kind, Tasks: p.Tasks, Terms: spec.Terms(), Alloc: p.Alloc, Course: p.Course}
+	if spec.Kind == job.MapReduce {
+		w.Reduces, w.SlowStart = p.Reduces, spec.MapReduce.SlowStart
+	}
+	return w
+}
+
+// Again returns the question how a job is to go on that was submitted, or resumed, by the first plan,
+// given what this run has measured. The size of the job is that plan's, and so are the partitions:
+// allocations of another would not serve the job.
+func (q Question) Again(first Plan, measured predict.Measures) Question {
+	spec := *q.Spec
+	spec.Request.Partition = first.Alloc.Batch.Partitions()
+	q.Spec, q.Counts = &spec, Counts{Tasks: first.Tasks, InputBytes: first.InputBytes}
+	tasks := samples(measured, first.Kind)
+	if tasks == 0 {
+		return q
+	}
+	size := predict.Size{Kind: first.Kind, Tasks: tasks, Reduces: int(measured.Get(predict.ReduceTask).Time.Count)}
+	if first.Tasks > 0 {
+		size.InputBytes = first.InputBytes * int64(tasks) / int64(first.Tasks)
+	}
+	q.Measured = &predict.Profile{App: first.App, NodeType: first.NodeType}
+	q.Measured.AddRun(size, q.Now, measured)
+	return q
+}
+
+// Answer returns what the engine is told of a plan of what is left, or of why there is none. What only
+// the user can mend ends the job; anything else may pass and is tried again after Retry.
+func Answer(now job.Time, p Plan, err error) job.Answer {
+	if err != nil {
+		a := job.Answer{Failed: err.Error()}
+		if job.ClassOf(err) != job.User {
+			a.Retry = now.Add(Retry)
+		}
+		return a
+	}
+	return job.Answer{Allocs: p.Requests(), Scout: p.Scout, TaskTimes: p.TaskTimes, Decision: p.Decision()}
+}
+
+// Serves reports whether an allocation that waits for work would serve a job that is planned for that
+// cluster: it was asked for as the job's own would be (engine, pools). A job whose number of nodes or
+// time is given gets just that.
+func Serves(snap *cluster.Snapshot, spec *job.Spec, req job.AllocRequest) bool {
+	r := &spec.Request
+	if r.MinNodes > 0 || r.WallTime == job.WallMax {
+		return false
+	}
+	own := r.Batch(cmp.Or(r.Partition, snap.Queue.DefaultPartition()))
+	own.Cluster = snap.Queue.ID
+	return req.On == snap.Driver && req.Scratch == r.Scratch && req.Batch.Key() == own.Key()
+}
