@@ -149,6 +149,14 @@ func (c *Change) use(program string, words ...string) {
 	c.Prefix = append(append(c.Prefix, path), words...)
 }
 
+// Mask returns the file mode mask that programs are to have, −1 for that of this process.
+func (c *Change) Mask() int {
+	if c == nil {
+		return -1
+	}
+	return c.Umask
+}
+
 // Command returns path and arguments of a program behind the prefix. args[0] is the program's name.
 func (c *Change) Command(path string, args []string) (string, []string) {
 	if c == nil || len(c.Prefix) == 0 {

@@ -5,13 +5,13 @@ import (
 	"errors"
 	"fmt"
 	"runtime/debug"
-	"sync"
 	"sync/atomic"
 	"time"
 
 	"berth/internal/event"
 	"berth/internal/job"
 	"berth/internal/probe"
+	"berth/internal/process"
 	"berth/internal/wire"
 )
 
@@ -24,7 +24,7 @@ type attempt struct {
 	begun time.Time
 
 	ctx    context.Context
-	cancel context.CancelCauseFunc // its cause is a *failure
+	cancel context.CancelCauseFunc // its cause is a *process.Failure
 
 	leave  atomic.Uint32 // may run up to and including this job.Phase
 	commit atomic.Uint64 // connection that permission to commit came over; 0: none
@@ -32,23 +32,13 @@ type attempt struct {
 
 	told job.Phase // last phase that the coordinator was told; the monitor's
 
-	mu       sync.Mutex
-	programs map[*program]struct{}
-}
-
-// program is a process of an attempt with what the monitor needs to watch it.
-type program struct {
-	*process
-	activity *activity     // nil: no watch for inactivity
-	limit    time.Duration // wall time; 0: none
-	seen     uint64        // activity at the last look; the monitor's
-	since    time.Time     // when activity was last seen; the monitor's
-	peak     atomic.Int64  // largest resident set of its group that was seen, bytes
+	programs process.Set
 }
 
 func newAttempt(m *wire.Start, wk *work, epoch uint64) *attempt {
 	a := &attempt{id: m.Attempt, start: m, work: wk, nudge: make(chan struct{}, 1), begun: time.Now()}
 	a.meter = probe.NewMeter(probe.Now, nil)
+	a.programs.Meter = a.meter
 	a.ctx, a.cancel = context.WithCancelCause(context.Background())
 	a.leave.Store(uint32(m.Leave))
 	if m.Commit {
@@ -58,13 +48,9 @@ func newAttempt(m *wire.Start, wk *work, epoch uint64) *attempt {
 }
 
 // kill ends the attempt; the first reason given is the one that is told.
-func (a *attempt) kill(f *failure) {
+func (a *attempt) kill(f *process.Failure) {
 	a.cancel(f)
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	for p := range a.programs {
-		p.kill()
-	}
+	a.programs.Kill()
 }
 
 // killed returns why the attempt was killed, nil if it was not.
@@ -77,51 +63,8 @@ func (a *attempt) killed() error {
 
 // withdrawn reports whether the attempt was killed because its result is not wanted.
 func (a *attempt) withdrawn() bool {
-	var f *failure
-	return errors.As(a.killed(), &f) && (f.outcome == event.Killed || f.outcome == event.Lost)
-}
-
-// add lets the program be killed and watched with the attempt.
-func (a *attempt) add(p *program) {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	if a.programs == nil {
-		a.programs = make(map[*program]struct{}, 1)
-	}
-	a.programs[p] = struct{}{}
-	if a.ctx.Err() != nil {
-		p.kill()
-	}
-}
-
-// drop ends that, once the program has ended.
-func (a *attempt) drop(p *program) {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	delete(a.programs, p)
-}
-
-// running returns the attempt's programs.
-func (a *attempt) running() []*program {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	list := make([]*program, 0, len(a.programs))
-	for p := range a.programs {
-		list = append(list, p)
-	}
-	return list
-}
-
-// account takes what an ended program used into the meter. The kernel's figure
-// for its memory is good where it is above what the worker itself ever held;
-// below that it is the worker's, and what was seen of the program counts: nothing (0, not
-// known) where it was over before anybody looked.
-func (a *attempt) account(p *program, e exited) {
-	rss := e.maxRSS
-	if rss <= ownPeak() {
-		rss = p.peak.Load()
-	}
-	a.meter.Child(e.cpu, rss)
+	var f *process.Failure
+	return errors.As(a.killed(), &f) && (f.Outcome == event.Killed || f.Outcome == event.Lost)
 }
 
 // grant takes leave or permission to commit that came from the coordinator.
@@ -174,9 +117,9 @@ func (w *worker) finish(a *attempt, err error, stderr string) {
 		err = k
 	}
 	if err != nil {
-		err = a.awaitDescriptors(w.judge(err))
+		err = w.judge(err).AwaitDescriptors(a.ctx, a.id.N)
 	}
-	r := ended(a.id, err)
+	r := process.Ended(a.id, err)
 	if r.Outcome == event.Failed || r.Outcome == event.Broken {
 		r.Stderr = stderr
 		w.log.Info("attempt failed", "attempt", a.id, "outcome", r.Outcome, "reason", r.Reason)
@@ -197,29 +140,18 @@ func (w *worker) finish(a *attempt, err error, stderr string) {
 	}
 }
 
-// awaitDescriptors returns how the attempt ended. One that found no free descriptor waits
-// for a moment first, so that it is not tried again all the time.
-func (a *attempt) awaitDescriptors(f *failure) *failure {
-	if !f.scarce {
-		return f
-	}
-	select {
-	case <-time.After(scarcePause):
-	case <-a.ctx.Done():
-	}
-	if a.id.N > maxScarce {
-		return failed("%s", f.reason)
-	}
-	return f
-}
-
 // guard runs f and turns a panic into an error: one attempt must not take the others with it.
 func (w *worker) guard(a *attempt, f func() error) (err error) {
 	defer func() {
 		if r := recover(); r != nil {
 			w.log.Error("panic in an attempt", "attempt", a.id, "panic", r, "stack", string(debug.Stack()))
-			err = broken("berth's own fault in %s: %s", a.id, fmt.Sprint(r))
+			err = process.Broken("berth's own fault in %s: %s", a.id, fmt.Sprint(r))
 		}
 	}()
 	return f()
+}
+
+// command returns a program of the attempt.
+func (w *worker) command(a *attempt, path string, args []string, dir string, env []string) process.Command {
+	return process.Command{Path: path, Args: args, Dir: dir, Env: env, Change: a.work.change, Grace: w.cfg.Grace}
 }

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"berth/internal/job"
+	"berth/internal/process"
 )
 
 // bagTask is an attempt at a task of a bag, while it runs.
@@ -14,7 +15,7 @@ type bagTask struct {
 	a        *attempt
 	id       string // what the user calls it
 	dir      string // its private folder
-	out, err aside
+	out, err process.Output
 	open     bool // out and err are
 }
 
@@ -24,16 +25,16 @@ func (w *worker) runBag(a *attempt, own []int) {
 	t := &bagTask{w: w, a: a}
 	err := w.guard(a, t.run)
 	stderr := ""
-	if err != nil && t.err.part != "" {
-		stderr = tailOf(t.err.part)
+	if err != nil && t.err.Part != "" {
+		stderr = process.TailOf(t.err.Part)
 	}
 	err = w.guard(a, func() error { return t.store(err) })
 	if t.dir != "" {
-		if derr := w.dirs.give(t.dir); derr != nil {
+		if derr := w.dirs.Give(t.dir); derr != nil {
 			w.log.Warn("a task's folder stays", "dir", t.dir, "err", derr)
 		}
 	}
-	w.cores.give(own) // before the end is told: it brings the next attempt
+	w.cores.Give(own) // before the end is told: it brings the next attempt
 	w.finish(a, err, stderr)
 }
 
@@ -43,8 +44,8 @@ func (t *bagTask) run() error {
 	a.meter.Enter(job.PhaseFetch)
 	t.id = spec.Bag.TaskID(a.start.Entry, a.id.Task)
 	var err error
-	if t.dir, err = t.w.dirs.take(); err != nil {
-		return scratchFailure(t.w.scratch.tasks(), err)
+	if t.dir, err = t.w.dirs.Take(); err != nil {
+		return process.ScratchFailure(t.w.scratch.tasks(), err)
 	}
 	if err := t.openOutputs(); err != nil {
 		return err
@@ -73,18 +74,18 @@ func (t *bagTask) env() []string {
 func (t *bagTask) openOutputs() error {
 	spec, at := t.a.work.spec, t.a.id
 	var err error
-	if t.out, err = openAside(job.OutputPath(spec.Bag.Stdout, spec.ID, t.id), at); err != nil {
+	if t.out, err = process.OpenOutput(job.OutputPath(spec.Bag.Stdout, spec.ID, t.id), at); err != nil {
 		return err
 	}
-	if t.err, err = openAside(job.OutputPath(spec.Bag.Stderr, spec.ID, t.id), at); err != nil {
-		_ = t.out.close()
-		t.out.drop()
+	if t.err, err = process.OpenOutput(job.OutputPath(spec.Bag.Stderr, spec.ID, t.id), at); err != nil {
+		_ = t.out.Close()
+		t.out.Drop()
 		return err
 	}
 	t.open = true
 	if at.N > 1 && t.a.start.Commit { // no other attempt lives
-		t.out.dropEarlier(at)
-		t.err.dropEarlier(at)
+		t.out.DropEarlier(at)
+		t.err.DropEarlier(at)
 	}
 	return nil
 }
@@ -94,23 +95,16 @@ func (t *bagTask) compute(path string, argv, env []string) error {
 	if err := t.a.killed(); err != nil {
 		return err
 	}
-	dir := t.a.work.spec.Dir
-	files := []uintptr{t.w.null, uintptr(t.out.fd), uintptr(t.err.fd)}
-	path, argv = t.a.work.change.Command(path, argv)
-	p, err := spawn(path, argv, dir, env, files, t.w.cfg.Grace)
+	c := t.w.command(t.a, path, argv, t.a.work.spec.Dir, env)
+	e, err := t.a.programs.Run(&c, []uintptr{t.w.null, uintptr(t.out.FD), uintptr(t.err.FD)})
 	if err != nil {
 		t.a.work.forgetPaths()
 		return err
 	}
-	prog := &program{process: p, limit: t.a.work.spec.Bag.TimeLimit}
-	t.a.add(prog)
-	e := p.wait()
-	t.a.drop(prog)
-	t.a.account(prog, e)
 	if err := t.a.killed(); err != nil {
 		return err
 	}
-	if f := exitFailure(e); f != nil {
+	if f := process.ExitFailure(e); f != nil {
 		return t.w.blame(t.a, f)
 	}
 	return nil
@@ -122,8 +116,8 @@ func (t *bagTask) store(failed error) error {
 	if !t.open {
 		return failed
 	}
-	lost := errors.Join(t.out.close(), t.err.close())
-	t.a.meter.Out(t.out.bytes+t.err.bytes, 0)
+	lost := errors.Join(t.out.Close(), t.err.Close())
+	t.a.meter.Out(t.out.Bytes+t.err.Bytes, 0)
 	if failed == nil {
 		failed = lost
 	}
@@ -132,14 +126,14 @@ func (t *bagTask) store(failed error) error {
 		failed = t.a.awaitCommit(t.a.ctx, t.w.link)
 	}
 	if failed != nil && (t.a.withdrawn() || !t.w.link.mayCommit(t.a.commit.Load())) {
-		t.out.drop()
-		t.err.drop()
+		t.out.Drop()
+		t.err.Drop()
 		return failed
 	}
-	if err := errors.Join(t.err.commit(), t.out.commit()); err != nil && failed == nil {
+	if err := errors.Join(t.err.Commit(), t.out.Commit()); err != nil && failed == nil {
 		failed = err
 	}
-	t.w.durable.note(&t.err)
-	t.w.durable.note(&t.out)
+	t.w.durable.Note(&t.err)
+	t.w.durable.Note(&t.out)
 	return failed
 }

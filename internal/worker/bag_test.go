@@ -315,3 +315,48 @@ func TestOutputDiscarded(t *testing.T) {
 		t.Fatalf("%s is %v (%v)", os.DevNull, st.Mode(), err)
 	}
 }
+
+// A job is cancelled and run again at once, to the same output. The task of the cancelled
+// job ignores SIGTERM and still writes; nothing of that is in the output of the second job.
+func TestOutputOfACancelledJobStaysOut(t *testing.T) {
+	c := newCoord(t)
+	p, _ := c.worker(c.config("a1/0"))
+	out := filepath.Join(t.TempDir(), "out", "{task}.txt")
+	script := func(id job.ID, ignore, word string) *job.Spec {
+		s := shell(t, ignore+`echo `+word+`; echo > ready; read x < go; echo `+word)
+		s.ID, s.Bag.Stdout = id, out
+		fifo(t, s.Dir, "ready")
+		fifo(t, s.Dir, "go")
+		p.job(s, 0, 0)
+		p.say(start(try(s.ID, 0, 1)))
+		hear(t, filepath.Join(s.Dir, "ready"))
+		return s
+	}
+	first := script("bag-1", `trap '' TERM; `, "old")
+	p.say(&wire.Kill{Attempt: try(first.ID, 0, 1), Reason: "cancelled"})
+	second := script("bag-2", "", "new")
+	release(t, filepath.Join(first.Dir, "go"))
+	p.ended(event.Killed)
+	release(t, filepath.Join(second.Dir, "go"))
+	p.ended(event.Done)
+	if got := read(t, filepath.Join(filepath.Dir(out), "1.txt")); got != "new\nnew\n" {
+		t.Errorf("the output of the second job is %q", got)
+	}
+	names(t, filepath.Dir(out), "1.txt")
+}
+
+// The worker answers when all is durable whose end it told before it was asked.
+func TestSyncIsAnswered(t *testing.T) {
+	c := newCoord(t)
+	p, _ := c.worker(c.config("a1/0"))
+	s := bag(t, "true")
+	p.job(s, 0, 0)
+	for i := range 3 {
+		p.say(start(try(s.ID, i, 1)))
+		p.ended(event.Done)
+		p.say(&wire.Sync{N: int64(i) + 7})
+		if m := expect[*wire.Synced](p); m.N != int64(i)+7 || m.Error != "" {
+			t.Errorf("answered %+v", m)
+		}
+	}
+}

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"berth/internal/job"
+	"berth/internal/process"
 )
 
 // debugTime is how long a debug script may take.
@@ -34,27 +35,26 @@ func (t *streamTask) debug(cause error, tail string) string {
 		t.w.log.Warn("debug script is not run", "attempt", t.a.id, "err", err)
 		return tail
 	}
-	name := strings.TrimSuffix(t.stderr.path, ".stderr") + ".debug"
-	log := &errorLog{path: name, meter: t.a.meter, prefix: "\n"} // no line begins so: nothing in it is a report
-	c := &command{w: t.w, a: t.a, dir: t.cwd, env: t.env, stderr: log, lax: true,
-		args: append(strings.Fields(script), args...)}
+	name := strings.TrimSuffix(t.stderr.Path, ".stderr") + ".debug"
+	log := &process.Log{Path: name, Meter: t.a.meter, Prefix: "\n"} // no line begins so: nothing in it is a report
+	p := &program{t: t, args: append(strings.Fields(script), args...), log: log, lax: true}
 	ctx, cancel := context.WithTimeout(t.a.ctx, debugTime)
 	defer cancel()
-	err = t.w.guard(t.a, func() error { return c.Run(ctx, strings.NewReader(""), &stream{log: log}) })
-	said, lerr := log.close()
+	err = t.w.guard(t.a, func() error { return p.Run(ctx, strings.NewReader(""), log.Stream()) })
+	said, lerr := log.Close()
 	if err != nil || lerr != nil {
 		t.w.log.Warn("debug script failed", "attempt", t.a.id, "err", err, "log", lerr)
 	}
 	if said == "" {
 		return tail
 	}
-	return lastLines(strings.TrimPrefix(tail+"\n"+said, "\n"))
+	return process.LastLines(strings.TrimPrefix(tail+"\n"+said, "\n"))
 }
 
 // debugFiles makes the files that a debug script is given and returns their paths.
 func (t *streamTask) debugFiles(cause error) ([]string, error) {
 	stdout, syslog, jobconf := filepath.Join(t.dir, "stdout"), filepath.Join(t.dir, "syslog"), filepath.Join(t.dir, "job.xml")
-	stderr := t.stderr.path
+	stderr := t.stderr.Path
 	if _, err := os.Stat(stderr); err != nil { // the task wrote nothing there
 		stderr = filepath.Join(t.dir, "stderr")
 		if err := os.WriteFile(stderr, nil, 0o600); err != nil {

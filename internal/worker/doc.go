@@ -5,18 +5,14 @@
 // A worker decides nothing about jobs. It starts what it is told to start, waits
 // for leave between phases, commits when it may, and reports. It outlives the
 // coordinator: while nobody answers it keeps working, keeps the ends of attempts
-// that were not acknowledged, and dials again and again (Config.MaxOrphan).
+// that were not acknowledged, and dials again and again (Config.MaxOrphan). It starts
+// no process of a task itself and moves none of their bytes: package process does that.
 //
 // Who runs where:
 //
 //   - session.go: the goroutine of Run dials, greets, and takes messages;
 //   - link.go: what must reach the coordinator, over any number of connections;
-//   - lane.go: threads that start the tasks' processes and wait for them. One that
-//     has started a process never ends, for the process dies with it (Pdeathsig);
 //   - monitor.go: one goroutine that looks at all running attempts a few times a
 //     second: time limits, memory limits, phases to be told, progress;
-//   - bag.go, mapreduce.go: attempts, each in a lane or a goroutine of its own.
-//
-// A task of a bag may take no more than a millisecond. So the path of a short
-// task has no pipe, no timer, no goroutine that is made for it, and one message.
+//   - bag.go, mapreduce.go: attempts, each in a lane (process.Lanes) or a goroutine of its own.
 package worker

@@ -15,6 +15,7 @@ import (
 
 	"berth/internal/job"
 	"berth/internal/private"
+	"berth/internal/process"
 )
 
 // foreignPatience is how long a lock is waited for that another machine holds, or seems
@@ -133,7 +134,7 @@ func killHolder(pid int, log *slog.Logger) error {
 		return err
 	}
 	for {
-		n, err := unix.Poll([]unix.PollFd{{Fd: int32(fd), Events: unix.POLLIN}}, int(killPatience/time.Millisecond))
+		n, err := unix.Poll([]unix.PollFd{{Fd: int32(fd), Events: unix.POLLIN}}, int(process.KillPatience/time.Millisecond))
 		switch {
 		case errors.Is(err, unix.EINTR):
 		case err != nil:
@@ -148,9 +149,9 @@ func killHolder(pid int, log *slog.Logger) error {
 
 // note is what a worker writes into its lock file, a line each.
 type note struct {
-	bundle string // path of its keys, which go with its allocation
-	cookie string // of its tasks
-	host   string // where it runs
+	bundle string         // path of its keys, which go with its allocation
+	cookie process.Cookie // of its tasks
+	host   string         // where it runs
 	pid    int
 }
 
@@ -166,8 +167,8 @@ func readNote(f *os.File) (note, error) {
 	if len(lines) > 0 {
 		n.bundle = lines[0]
 	}
-	if len(lines) > 1 && strings.HasPrefix(lines[1], cookieName+"=") {
-		n.cookie = lines[1]
+	if len(lines) > 1 {
+		n.cookie = process.ParseCookie(lines[1])
 	}
 	if len(lines) > 2 {
 		pid, host, _ := strings.Cut(lines[2], " ")

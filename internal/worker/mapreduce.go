@@ -2,6 +2,7 @@ package worker
 
 import (
 	"context"
+	"io"
 	"os"
 	"os/user"
 	"path/filepath"
@@ -11,6 +12,7 @@ import (
 	"berth/internal/event"
 	"berth/internal/job"
 	"berth/internal/mapreduce"
+	"berth/internal/process"
 )
 
 // streamTask is an attempt at a map or reduce task, while it runs.
@@ -23,7 +25,7 @@ type streamTask struct {
 	dir    string // the attempt's part of the scratch folder
 	cwd    string // in it: working folder of its programs
 	env    []string
-	stderr *errorLog
+	stderr *process.Log
 }
 
 // runMapReduce runs a map or reduce attempt from begin to end.
@@ -36,15 +38,15 @@ func (w *worker) runMapReduce(a *attempt) {
 	name := job.TaskName(t.kind, t.index) + "." + strconv.Itoa(a.id.N)
 	t.dir = filepath.Join(wk.dir, name)
 	t.cwd = filepath.Join(t.dir, "work")
-	counters := &userCounters{meter: a.meter, limits: t.spec.CounterLimits(), end: a.kill}
-	t.stderr = &errorLog{count: counters.add, path: filepath.Join(wk.runDir, "logs", name+".stderr"), meter: a.meter,
-		prefix: t.conf("stream.stderr.reporter.prefix", defaultPrefix)}
+	counters := &process.Counters{Meter: a.meter, Limits: t.spec.CounterLimits(), End: a.kill}
+	t.stderr = &process.Log{Count: counters.Add, Path: filepath.Join(wk.runDir, "logs", name+".stderr"), Meter: a.meter,
+		Prefix: t.conf("stream.stderr.reporter.prefix", process.ReportPrefix)}
 	err := w.guard(a, t.run)
-	tail, logErr := t.stderr.close()
+	tail, logErr := t.stderr.Close()
 	if logErr != nil {
 		w.log.Warn("standard error of a task is not logged", "attempt", a.id, "err", logErr)
 	}
-	if err != nil && a.killed() == nil && w.judge(err).outcome == event.Failed {
+	if err != nil && a.killed() == nil && w.judge(err).Outcome == event.Failed {
 		tail = t.debug(err, tail)
 	}
 	if rerr := disk.RemoveTree(t.dir); rerr != nil {
@@ -68,7 +70,7 @@ func (t *streamTask) conf(key, missing string) string {
 // run makes the task's folder and runs it.
 func (t *streamTask) run() error {
 	if err := disk.RemoveTree(t.dir); err != nil { // of an attempt of that number that an earlier worker had
-		return scratchFailure(t.dir, err)
+		return process.ScratchFailure(t.dir, err)
 	}
 	if err := t.a.work.furnish(t.cwd); err != nil {
 		return err
@@ -124,20 +126,46 @@ func (t *streamTask) runReduce() (*mapreduce.Output, error) {
 func (t *streamTask) programs(p *job.Program) (main, combiner mapreduce.Program) {
 	main, native := mapreduce.Native(*p, t.spec)
 	if !native {
-		main = t.command(p)
+		main = &program{t: t, args: p.Args, log: t.stderr, lax: !t.spec.NonZeroExitIsFail}
 	}
 	if c := t.spec.Combiner; c != nil {
 		if combiner, native = mapreduce.NativeCombiner(*c, t.spec); !native {
-			cmd := t.command(c)
-			cmd.role = "combiner: "
-			combiner = cmd
+			combiner = &program{t: t, args: c.Args, log: t.stderr, lax: !t.spec.NonZeroExitIsFail, role: "combiner: "}
 		}
 	}
 	return main, combiner
 }
 
-func (t *streamTask) command(p *job.Program) *command {
-	return &command{w: t.w, a: t.a, args: p.Args, env: t.env, dir: t.cwd, stderr: t.stderr, lax: !t.spec.NonZeroExitIsFail}
+// program is a command that maps, combines or reduces: a mapreduce.Program.
+type program struct {
+	t    *streamTask
+	args []string
+	log  *process.Log // takes its standard error
+	lax  bool         // a non-zero exit is no failure
+	role string       // put before the reason of its failure, where it is not the task's main program
+}
+
+// Run runs the command over in until it has ended and out has all it wrote.
+func (p *program) Run(ctx context.Context, in io.Reader, out io.Writer) error {
+	t := p.t
+	path, err := t.a.work.findCommand(p.args[0], t.cwd, t.env)
+	if err != nil {
+		return err
+	}
+	c := t.w.command(t.a, path, p.args, t.cwd, t.env)
+	e, err := t.a.programs.Stream(ctx, t.w.lanes, &c, in, out, p.log)
+	if err != nil {
+		return err
+	}
+	f := process.ExitFailure(e)
+	if f == nil {
+		return nil
+	}
+	f.Reason = p.role + f.Reason
+	if err := t.w.blame(t.a, f); err != error(f) || !p.lax {
+		return err
+	}
+	return nil
 }
 
 // environment returns what the task's programs see: Hadoop Streaming's variables
@@ -147,7 +175,7 @@ func (t *streamTask) environment(outputDir string) []string {
 	a, wk := t.a, t.a.work
 	info := job.TaskInfo{Name: wk.spec.Name, Attempt: a.id, Kind: t.kind, Index: t.index,
 		Maps: wk.maps, Reduces: wk.reduces, Split: a.start.Split, OutputDir: outputDir, User: userName()}
-	return taskEnv(job.TaskEnv(t.spec, info), wk.need(t.kind).CPUs, t.w.scratch.cookie,
+	return t.w.scratch.cookie.TaskEnv(job.TaskEnv(t.spec, info), wk.need(t.kind).CPUs,
 		"BERTH_JOB_ID="+string(wk.spec.ID),
 		"BERTH_TASK_ID="+job.TaskName(t.kind, t.index),
 		"BERTH_ATTEMPT="+strconv.Itoa(a.id.N),

@@ -14,6 +14,7 @@ import (
 	"berth/internal/event"
 	"berth/internal/job"
 	"berth/internal/mapreduce"
+	"berth/internal/process"
 	"berth/internal/wire"
 )
 
@@ -360,7 +361,7 @@ func TestPanicIsContained(t *testing.T) {
 	var log bytes.Buffer
 	w := &worker{log: slog.New(slog.NewTextHandler(&log, nil))}
 	err := w.guard(&attempt{id: try("bag-1", 0, 1)}, func() error { panic("ouch") })
-	if f := failureOf(err); f.outcome != event.Broken || !strings.Contains(f.reason, "ouch") {
+	if f := process.FailureOf(err); f.Outcome != event.Broken || !strings.Contains(f.Reason, "ouch") {
 		t.Errorf("got %+v", f)
 	}
 	if !strings.Contains(log.String(), "goroutine") {

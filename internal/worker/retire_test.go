@@ -6,8 +6,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"testing/synctest"
-	"time"
 
 	"golang.org/x/sys/unix"
 
@@ -122,45 +120,6 @@ func TestKilledForMemory(t *testing.T) {
 	p.say(start(try(s.ID, 0, 1)))
 	if m := p.ended(event.Failed); m.Signal != int(unix.SIGKILL) {
 		t.Errorf("ended %+v", m)
-	}
-}
-
-// How long an end is doubted, and what is made of it.
-func TestBlame(t *testing.T) {
-	tests := []struct {
-		f     failure
-		batch bool
-		want  time.Duration
-	}{
-		{failure{exit: 1}, false, 0},
-		{failure{exit: 1}, true, statusDoubt},
-		{failure{exit: 143}, false, signalDoubt},
-		{failure{exit: 137}, true, signalDoubt},
-		{failure{signal: 15}, false, signalDoubt},
-		{failure{signal: 9}, true, signalDoubt},
-		{failure{signal: 11}, false, 0},
-		{failure{signal: 11}, true, statusDoubt},
-	}
-	for _, tt := range tests {
-		synctest.Test(t, func(t *testing.T) {
-			w := &worker{}
-			if tt.batch {
-				w.cfg.Token = "t"
-			}
-			begin, f := time.Now(), tt.f
-			f.outcome = event.Failed
-			if err := w.blame(newAttempt(&wire.Start{}, nil, 0), &f); err != error(&f) || time.Since(begin) != tt.want {
-				t.Errorf("%+v: %v after %v, want it after %v", tt, err, time.Since(begin), tt.want)
-			}
-			if tt.want == 0 {
-				return
-			}
-			a, lost := newAttempt(&wire.Start{}, nil, 0), &failure{outcome: event.Lost}
-			time.AfterFunc(tt.want-1, func() { a.kill(lost) })
-			if err := w.blame(a, &f); err != error(lost) {
-				t.Errorf("%+v, when the worker is told to end: %v", tt, err)
-			}
-		})
 	}
 }
 

@@ -1,8 +1,6 @@
 package worker
 
 import (
-	"crypto/rand"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"hash/fnv"
@@ -14,36 +12,11 @@ import (
 	"strings"
 	"time"
 
-	"golang.org/x/sys/unix"
-
 	"berth/internal/disk"
 	"berth/internal/job"
 	"berth/internal/private"
-	"berth/internal/probe"
+	"berth/internal/process"
 )
-
-// cookieName is the variable by which the processes of a node's tasks are known
-// again after their worker died.
-const cookieName = "BERTH_NODE"
-
-// batchJob is the variable that tells which batch job a process is in, and taskBatchJob what
-// berth found there when it started the task. They differ in a batch job that a task has
-// submitted with all of its environment, the cookie too: such a job is not the task's to end.
-const (
-	batchJob     = "SLURM_JOB_ID"
-	taskBatchJob = "BERTH_NODE_JOB"
-)
-
-// sameBatchJob reports whether a process is in the batch job that its task was in.
-func sameBatchJob(lookup func(name string) (string, bool)) bool {
-	was, told := lookup(taskBatchJob)
-	is, _ := lookup(batchJob)
-	return !told || was == is // an earlier berth did not tell
-}
-
-// killPatience is how long a killed process is waited for: one that hangs in the
-// kernel, on a dead file server say, may never go.
-const killPatience = 10 * time.Second
 
 // scratch is the folder for the intermediate data of one node, mode 0700. It
 // outlives the worker: the next one for the same node takes it over.
@@ -62,7 +35,7 @@ type scratch struct {
 	lent   bool // the root is the driver's
 	shared bool // and the coordinator's machine sees it, too
 	lock   *os.File
-	cookie string // NAME=VALUE in the environment of the node's tasks
+	cookie process.Cookie
 }
 
 // openScratch makes or takes over the node's folder. A worker that still holds
@@ -145,10 +118,8 @@ func (s *scratch) setCookie(cfg Config) error {
 		return scratchError(s.lock.Name(), "cannot read", err)
 	}
 	if s.cookie = n.cookie; s.cookie == "" {
-		secret := make([]byte, 8)
-		_, _ = rand.Read(secret) // never fails (crypto/rand)
-		s.cookie = cookieName + "=" + string(cfg.Node) + "." + hex.EncodeToString(secret)
-	} else if err := killAll(s.cookie, cfg.Log); err != nil {
+		s.cookie = process.NewCookie(cfg.Node)
+	} else if err := s.cookie.KillAll(cfg.Log); err != nil {
 		return err
 	}
 	host, _ := os.Hostname() // "": no machine is called that, so nobody is killed by it
@@ -156,29 +127,6 @@ func (s *scratch) setCookie(cfg Config) error {
 		return scratchError(s.lock.Name(), "cannot write", err)
 	}
 	return nil
-}
-
-// killAll kills every process that carries the cookie, batch jobs of their own aside: what
-// tasks left that nobody waits for. One that forks meanwhile is found in the next round.
-func killAll(cookie string, log *slog.Logger) error {
-	for begin := time.Now(); ; {
-		pids, err := probe.WithEnv(cookie, sameBatchJob)
-		if err != nil {
-			return fmt.Errorf("look for processes that tasks left: %w", err)
-		}
-		if len(pids) == 0 {
-			return nil
-		}
-		log.Warn("processes that tasks left are killed", "pids", pids)
-		if time.Since(begin) > killPatience {
-			log.Error("they do not die and take room from the tasks", "pids", pids)
-			return nil
-		}
-		for _, pid := range pids {
-			_ = unix.Kill(pid, unix.SIGKILL) // it may have ended by itself
-		}
-		time.Sleep(time.Millisecond) // a killed process stays visible until it is torn down
-	}
 }
 
 // clear removes what an earlier worker left, but for its map outputs: attempts

@@ -71,82 +71,6 @@ func TestScratchIsPrivate(t *testing.T) {
 	}
 }
 
-func TestTaskDirs(t *testing.T) {
-	d := &taskDirs{root: t.TempDir()}
-	take := func() string {
-		t.Helper()
-		dir, err := d.take()
-		if err != nil {
-			t.Fatal(err)
-		}
-		if entries, err := os.ReadDir(dir); err != nil || len(entries) > 0 {
-			t.Fatalf("%s holds %v (%v)", dir, entries, err)
-		}
-		return dir
-	}
-	give := func(dir string) {
-		t.Helper()
-		if err := d.give(dir); err != nil {
-			t.Fatal(err)
-		}
-	}
-	first, second := take(), take()
-	if first == second {
-		t.Fatal("two tasks have one folder")
-	}
-	give(first)
-	if got := take(); got != first {
-		t.Errorf("%s was not lent again", first)
-	}
-	spoils := map[string]func(dir string) error{
-		"a file":         func(dir string) error { return os.WriteFile(filepath.Join(dir, "x"), nil, 0o600) },
-		"a file removed": func(dir string) error { return os.Remove(filepath.Join(dir, "x")) },
-		"rights":         func(dir string) error { return os.Chmod(dir, 0o755) }, //nolint:gosec // open on purpose
-		"no rights":      func(dir string) error { return os.Chmod(dir, 0) },
-		"a closed folder": func(dir string) error {
-			return unix.Mkdir(filepath.Join(dir, "x"), 0)
-		},
-	}
-	for name, spoil := range spoils {
-		dir := take()
-		if name == "a file removed" {
-			if err := os.WriteFile(filepath.Join(dir, "x"), nil, 0o600); err != nil {
-				t.Fatal(err)
-			}
-		}
-		if err := spoil(dir); err != nil {
-			t.Fatal(err)
-		}
-		give(dir)
-		if _, err := os.Lstat(dir); err == nil {
-			t.Errorf("%s: %s is kept", name, dir)
-		}
-	}
-}
-
-func TestLongOutputNames(t *testing.T) {
-	dir := t.TempDir()
-	long := filepath.Join(dir, strings.Repeat("n", 255))
-	parts := make(map[string]bool)
-	for task := range 2 {
-		at := try("bag-1", task, 1)
-		a, err := openAside(long[:len(long)-1]+strconv.Itoa(task), at)
-		if err != nil {
-			t.Fatal(err)
-		}
-		parts[a.part] = true
-		if err := a.close(); err != nil {
-			t.Fatal(err)
-		}
-		if err := a.commit(); err != nil {
-			t.Fatal(err)
-		}
-	}
-	if len(parts) != 2 {
-		t.Error("two tasks wrote to one part")
-	}
-}
-
 // A script without an interpreter line is the shell's, as for every shell.
 func TestScriptWithoutInterpreter(t *testing.T) {
 	c := newCoord(t)
@@ -160,27 +84,6 @@ func TestScriptWithoutInterpreter(t *testing.T) {
 	p.ended(event.Done)
 	if got := read(t, filepath.Join(s.Dir, "bag-1", "1.stdout")); got != "got x\n" {
 		t.Errorf("output is %q", got)
-	}
-}
-
-func TestFailureOf(t *testing.T) {
-	tests := []struct {
-		err  error
-		want event.Outcome
-	}{
-		{unix.ENOSPC, event.Broken},
-		{&job.Error{Class: job.Transient, Err: unix.EDQUOT}, event.Broken},
-		{&job.Error{Class: job.Fatal, What: "scratch files come back damaged"}, event.Broken},
-		{&job.Error{Class: job.User, What: "bad input"}, event.Failed},
-		{&job.Error{Class: job.User, Code: job.CodeIO, What: "input is cut off"}, event.Broken},
-		{&job.Error{Class: job.Transient, What: "once more"}, event.Failed},
-		{unix.EACCES, event.Failed},
-		{&failure{outcome: event.Killed}, event.Killed},
-	}
-	for _, tt := range tests {
-		if got := failureOf(tt.err).outcome; got != tt.want {
-			t.Errorf("%v: %v, want %v", tt.err, got, tt.want)
-		}
 	}
 }
 
@@ -224,9 +127,9 @@ func TestBatchJobOfATaskLivesOn(t *testing.T) {
 		c := newCoord(t)
 		p, end := c.worker(c.config("a1/0"))
 		s := shell(t, `setsid sh -c 'echo $$ > left; exec sleep 1000' & SLURM_JOB_ID=18 setsid sh -c 'echo $$ > submitted; exec sleep 1000' & wait`)
-		s.Bag.Env = slices.DeleteFunc(s.Bag.Env, func(kv string) bool { return strings.HasPrefix(kv, batchJob+"=") })
+		s.Bag.Env = slices.DeleteFunc(s.Bag.Env, func(kv string) bool { return strings.HasPrefix(kv, "SLURM_JOB_ID=") })
 		if outer != "" {
-			s.Bag.Env = append(s.Bag.Env, batchJob+"="+outer)
+			s.Bag.Env = append(s.Bag.Env, "SLURM_JOB_ID="+outer)
 		}
 		var pids [2]int
 		for _, name := range []string{"left", "submitted"} {

@@ -7,6 +7,7 @@ import (
 	"sync"
 
 	"berth/internal/mapreduce"
+	"berth/internal/process"
 	"berth/internal/wire"
 )
 
@@ -88,7 +89,7 @@ func (s *segments) Bad(loc mapreduce.Location, err error) {
 	s.w.log.Warn("map output cannot be used", "map", loc.Map, "holder", loc.Holder, "by", s.a.id, "err", err)
 	if places.missing(loc.Map) {
 		s.w.link.want(wish{wire.KindFetchFailed, loc.Map},
-			&wire.FetchFailed{By: s.a.id, Map: loc.Map, Addr: loc.Addr, Reason: oneLine(err.Error())})
+			&wire.FetchFailed{By: s.a.id, Map: loc.Map, Addr: loc.Addr, Reason: process.OneLine(err.Error())})
 	}
 }
 

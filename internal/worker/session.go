@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"berth/internal/job"
+	"berth/internal/process"
 	"berth/internal/wire"
 )
 
@@ -187,8 +188,8 @@ func (w *worker) hear(m wire.Message, epoch uint64) error {
 // sync makes outputs durable and says so.
 func (w *worker) sync(n int64) {
 	m := &wire.Synced{N: n}
-	if err := w.durable.sync(); err != nil {
-		m.Error = oneLine(err.Error())
+	if err := w.durable.Sync(); err != nil {
+		m.Error = process.OneLine(err.Error())
 	}
 	w.link.tell(m)
 }

@@ -13,6 +13,7 @@ import (
 	"berth/internal/archive"
 	"berth/internal/disk"
 	"berth/internal/job"
+	"berth/internal/process"
 )
 
 // shipping is what a job puts into the folders of its tasks.
@@ -25,11 +26,11 @@ type shipping struct {
 // furnish makes an attempt's working folder: every shipped file is linked into it.
 func (wk *work) furnish(dir string) error {
 	if err := os.MkdirAll(filepath.Join(dir, "tmp"), 0o700); err != nil {
-		return scratchFailure(dir, err)
+		return process.ScratchFailure(dir, err)
 	}
 	for _, f := range wk.spec.MapReduce.Files {
 		if !filepath.IsLocal(f.Name) {
-			return failed("the shipped file %s would be put outside of the task's folder, as %q", f.Path, f.Name)
+			return process.Failed("the shipped file %s would be put outside of the task's folder, as %q", f.Path, f.Name)
 		}
 		target := f.Path
 		if f.Archive {
@@ -38,10 +39,10 @@ func (wk *work) furnish(dir string) error {
 				return err
 			}
 		} else if _, err := os.Stat(target); err != nil {
-			return failed("the shipped file %s cannot be read on this node: %v", f.Path, err)
+			return process.Failed("the shipped file %s cannot be read on this node: %v", f.Path, err)
 		}
 		if err := symlink(target, filepath.Join(dir, f.Name)); err != nil {
-			return scratchFailure(dir, err)
+			return process.ScratchFailure(dir, err)
 		}
 	}
 	return nil
@@ -87,16 +88,16 @@ func (wk *work) unpackOnce(f job.ShipFile, target string) error {
 func unpackAside(file, target string) error {
 	part := target + ".part"
 	if err := errors.Join(disk.RemoveTree(part), os.MkdirAll(part, 0o700)); err != nil {
-		return scratchFailure(part, err)
+		return process.ScratchFailure(part, err)
 	}
 	if err := archive.Unpack(file, part); err != nil {
-		if ofMachine(err) {
-			return scratchFailure(part, err)
+		if process.OfMachine(err) {
+			return process.ScratchFailure(part, err)
 		}
-		return broken("the archive %s cannot be unpacked: %v", file, err)
+		return process.Broken("the archive %s cannot be unpacked: %v", file, err)
 	}
 	if err := os.Rename(part, target); err != nil {
-		return scratchFailure(part, err)
+		return process.ScratchFailure(part, err)
 	}
 	return nil
 }
@@ -141,7 +142,7 @@ func (wk *work) makeExecutable(path, dir string) error {
 	defer wk.ship.mu.Unlock()
 	rel, err := filepath.Rel(dir, path)
 	if err != nil {
-		return scratchFailure(dir, err)
+		return process.ScratchFailure(dir, err)
 	}
 	copied := filepath.Join(wk.dir, "programs", strings.ReplaceAll(rel, "/", "+"))
 	if _, done := wk.ship.copied[copied]; !done {
@@ -151,10 +152,10 @@ func (wk *work) makeExecutable(path, dir string) error {
 		wk.ship.copied[copied] = copyProgram(path, copied)
 	}
 	if err := wk.ship.copied[copied]; err != nil {
-		return scratchFailure(wk.dir, err)
+		return process.ScratchFailure(wk.dir, err)
 	}
 	if err := symlink(copied, path); err != nil {
-		return scratchFailure(dir, err)
+		return process.ScratchFailure(dir, err)
 	}
 	return nil
 }

@@ -142,9 +142,9 @@ func TestNoFreeDescriptor(t *testing.T) {
 	if m := p.ended(event.Lost); !strings.Contains(m.Reason, "ulimit -n") {
 		t.Errorf("reason is %q", m.Reason)
 	}
-	p.say(start(try(s.ID, 1, maxScarce+1)))
+	p.say(start(try(s.ID, 1, 100)))
 	p.ended(event.Failed) // it may be the task that needs too many
 	limit(old.Cur)
-	p.say(start(try(s.ID, 1, maxScarce+2)))
+	p.say(start(try(s.ID, 1, 101)))
 	p.ended(event.Done)
 }

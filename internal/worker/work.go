@@ -6,12 +6,12 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
-	"strconv"
 	"strings"
 	"sync"
 
 	"berth/internal/inherit"
 	"berth/internal/job"
+	"berth/internal/process"
 	"berth/internal/wire"
 )
 
@@ -24,11 +24,9 @@ type work struct {
 	dir           string // the job's part of the scratch folder; made when first needed
 
 	change *inherit.Change // for its tasks' programs; nil: none
-	umask  int             // of its tasks; −1: the worker's
-
-	bagEnv []string  // what the environment of every task begins with; its capacity is its length
-	places *places   // where map outputs are
-	ship   *shipping // what the job's tasks find in their folders
+	bagEnv []string        // what the environment of every task begins with; its capacity is its length
+	places *places         // where map outputs are
+	ship   *shipping       // what the job's tasks find in their folders
 
 	mu    sync.Mutex
 	paths map[string]string // commands that were looked up in PATH
@@ -50,7 +48,7 @@ func newWork(m *wire.Job, s *scratch) (*work, error) {
 		places: newPlaces(), ship: &shipping{}, paths: make(map[string]string)}
 	wk.takeInherit()
 	if spec.Bag != nil {
-		env := taskEnv(spec.Bag.Env, spec.Bag.Need.CPUs, s.cookie, "BERTH_JOB_ID="+string(spec.ID))
+		env := s.cookie.TaskEnv(spec.Bag.Env, spec.Bag.Need.CPUs, "BERTH_JOB_ID="+string(spec.ID))
 		wk.bagEnv = env[:len(env):len(env)]
 	}
 	return wk, nil
@@ -61,14 +59,10 @@ var ownInherit = sync.OnceValue(inherit.Own)
 
 // takeInherit finds out in what the job's tasks are to differ from what this worker hands on.
 func (wk *work) takeInherit() {
-	wk.umask = -1
 	if wk.spec.Inherit != nil {
 		wk.change = inherit.From(ownInherit(), wk.spec.Inherit)
 	}
-	if wk.change != nil {
-		wk.umask = wk.change.Umask
-	}
-	if wk.umask < 0 && wk.spec.MapReduce != nil {
+	if wk.change.Mask() < 0 && wk.spec.MapReduce != nil {
 		wk.spec.MapReduce.PartMode = 0 // files have the right bits by themselves
 	}
 }
@@ -107,6 +101,17 @@ func (wk *work) need(kind job.TaskKind) job.Resources {
 	}
 }
 
+// limits returns what each program of a task may use.
+func (wk *work) limits(task int) process.Limits {
+	l := process.Limits{Memory: wk.need(wk.kind(task)).Mem}
+	if wk.spec.Bag != nil {
+		l.Time = wk.spec.Bag.TimeLimit
+	} else {
+		l.Idle = wk.spec.MapReduce.TaskTimeout
+	}
+	return l
+}
+
 // kind returns the kind of the task with that index.
 func (wk *work) kind(task int) job.TaskKind {
 	switch {
@@ -117,28 +122,6 @@ func (wk *work) kind(task int) job.TaskKind {
 	default:
 		return job.ReduceTask
 	}
-}
-
-// threads is the variable that tells programs how many threads to use.
-const threads = "OMP_NUM_THREADS"
-
-// taskEnv returns the user's environment with what berth tells each of its tasks:
-// own, the node's cookie, and how many threads to use, for programs that would else
-// start one for each core of the machine. A name is there once only, since which of
-// two a program sees is up to it. What an outer berth told its task is taken out.
-func taskEnv(user []string, cpus int, cookie string, own ...string) []string {
-	own = append(own, cookie, taskBatchJob+"="+job.Getenv(user, batchJob))
-	if _, set := job.LookupEnv(user, threads); !set {
-		own = append(own, threads+"="+strconv.Itoa(cpus))
-	}
-	env := make([]string, 0, len(user)+len(own))
-	for _, kv := range user {
-		name, _, _ := strings.Cut(kv, "=")
-		if _, replaced := job.LookupEnv(own, name); !replaced && !strings.HasPrefix(name, "BERTH_") && name != "SLURM_ARRAY_TASK_ID" {
-			env = append(env, kv)
-		}
-	}
-	return append(env, own...)
 }
 
 // lookPath finds a command as execvp(3) does: a name with a slash is a path, any
@@ -153,7 +136,7 @@ func (wk *work) lookPath(name, dir string, env []string) (string, error) {
 		return p, nil
 	}
 	if name == "" {
-		return "", failed("the command is empty")
+		return "", process.Failed("the command is empty")
 	}
 	path, set := job.LookupEnv(env, "PATH")
 	if !set {
@@ -169,7 +152,7 @@ func (wk *work) lookPath(name, dir string, env []string) (string, error) {
 			return p, nil
 		}
 	}
-	return "", notFound(name)
+	return "", process.NotFound(name)
 }
 
 // forgetPaths drops what was looked up: a program may have been moved.

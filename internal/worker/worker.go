@@ -20,6 +20,7 @@ import (
 	"berth/internal/event"
 	"berth/internal/job"
 	"berth/internal/mapreduce"
+	"berth/internal/process"
 	"berth/internal/wire"
 )
 
@@ -29,12 +30,12 @@ type worker struct {
 	log     *slog.Logger
 	scratch *scratch
 	link    *link
-	lanes   *lanes
-	cores   *cores
-	dirs    *taskDirs
+	lanes   *process.Lanes
+	cores   *process.Cores
+	dirs    *process.TaskDirs
 	monitor *monitor
 	shuffle *shuffle
-	durable *durable
+	durable *process.Durable
 	null    uintptr     // /dev/null, open for reading
 	away    atomic.Bool // the coordinator is on another machine
 	standIn *standIn
@@ -42,8 +43,8 @@ type worker struct {
 	mu       sync.Mutex
 	works    map[job.ID]*work
 	attempts map[job.Attempt]*attempt
-	stopping *failure       // why nothing is started any more
-	attend   sync.WaitGroup // attempts
+	stopping *process.Failure // why nothing is started any more
+	attend   sync.WaitGroup   // attempts
 }
 
 // Run is the worker's process. It returns nil when it was told to end: by the
@@ -114,17 +115,17 @@ func newWorker(cfg Config) (*worker, error) {
 		return nil, err
 	}
 	if len(cfg.CPUs) > 0 {
-		if err := bindProcess(cfg.CPUs); err != nil {
+		if err := process.Bind(cfg.CPUs); err != nil {
 			cfg.Log.Warn("worker cannot be bound to its cores", "cpus", cfg.CPUs, "err", err)
 			cfg.CPUs = nil
 		}
 	}
-	w := &worker{cfg: cfg, log: cfg.Log, link: newLink(time.Now), cores: newCores(cfg.CPUs, siblings), durable: newDurable(),
+	w := &worker{cfg: cfg, log: cfg.Log, link: newLink(time.Now), cores: process.NewCores(cfg.CPUs, process.Siblings), durable: process.NewDurable(),
 		works: make(map[job.ID]*work), attempts: make(map[job.Attempt]*attempt)}
 	w.monitor = newMonitor(w)
 	w.standIn = newStandIn(cfg)
 	limits(cfg)
-	if w.lanes, err = newLanes(); err != nil {
+	if w.lanes, err = process.NewLanes(); err != nil {
 		return nil, fmt.Errorf("read the cores this worker may use: %w", err)
 	}
 	null, err := unix.Open(os.DevNull, unix.O_RDONLY|unix.O_CLOEXEC, 0)
@@ -135,7 +136,7 @@ func newWorker(cfg Config) (*worker, error) {
 	if w.scratch, err = openScratch(cfg); err != nil {
 		return nil, err
 	}
-	w.dirs = &taskDirs{root: w.scratch.tasks()}
+	w.dirs = &process.TaskDirs{Root: w.scratch.tasks()}
 	w.shuffle, err = newShuffle(w.scratch, cfg)
 	return w, err
 }
@@ -172,7 +173,7 @@ func (w *worker) start(m *wire.Start, epoch uint64) {
 	}
 	wk := w.works[m.Attempt.Job]
 	if err := w.refuse(wk, m); err != nil {
-		w.link.keep(ended(m.Attempt, err))
+		w.link.keep(process.Ended(m.Attempt, err))
 		w.link.told(m.Attempt)
 		return
 	}
@@ -196,9 +197,9 @@ func (w *worker) refuse(wk *work, m *wire.Start) error {
 	case w.stopping != nil:
 		return w.stopping
 	case wk == nil:
-		return broken("berth's own fault: the worker does not know the job %s", m.Attempt.Job)
+		return process.Broken("berth's own fault: the worker does not know the job %s", m.Attempt.Job)
 	case wk.kind(m.Attempt.Task) == job.MapTask && m.Split == nil:
-		return broken("berth's own fault: the map %s has no split", m.Attempt)
+		return process.Broken("berth's own fault: the map %s has no split", m.Attempt)
 	default:
 		return nil
 	}
@@ -207,8 +208,8 @@ func (w *worker) refuse(wk *work, m *wire.Start) error {
 // startBag gives a bag attempt a lane, and cores of its own where it wants only
 // some of the worker's.
 func (w *worker) startBag(a *attempt) {
-	own := w.cores.take(a.work.spec.Bag.Need.CPUs)
-	w.lanes.run(own, a.work.umask, func() {
+	own := w.cores.Take(a.work.spec.Bag.Need.CPUs)
+	w.lanes.Run(own, a.work.change.Mask(), func() {
 		defer w.attend.Done()
 		w.runBag(a, own)
 	})
@@ -219,12 +220,12 @@ func (w *worker) kill(at job.Attempt, reason string) {
 	w.mu.Lock()
 	a := w.attempts[at]
 	w.mu.Unlock()
-	f := &failure{outcome: event.Killed, reason: reason}
+	f := &process.Failure{Outcome: event.Killed, Reason: reason}
 	switch {
 	case a != nil:
 		a.kill(f)
 	case !w.link.told(at):
-		w.link.tell(&wire.Ended{AttemptEnded: ended(at, f)})
+		w.link.tell(&wire.Ended{AttemptEnded: process.Ended(at, f)})
 	}
 }
 
@@ -235,7 +236,7 @@ func (w *worker) forget(id job.ID) {
 	for at, a := range w.attempts {
 		if at.Job == id {
 			busy = true
-			a.kill(&failure{outcome: event.Killed, reason: "the job is over"})
+			a.kill(&process.Failure{Outcome: event.Killed, Reason: "the job is over"})
 		}
 	}
 	wk := w.works[id]
@@ -266,14 +267,14 @@ func (w *worker) removeScratch(id job.ID) {
 func (w *worker) stop(reason string) {
 	w.mu.Lock()
 	if w.stopping == nil {
-		w.stopping = &failure{outcome: event.Lost, reason: "its worker ended: " + reason}
+		w.stopping = &process.Failure{Outcome: event.Lost, Reason: "its worker ended: " + reason}
 	}
 	for _, a := range w.attempts {
 		a.kill(w.stopping)
 	}
 	w.mu.Unlock()
 	w.attend.Wait()
-	if err := killAll(w.scratch.cookie, w.log); err != nil { // those that left their group
+	if err := w.scratch.cookie.KillAll(w.log); err != nil { // those that left their group
 		w.log.Warn("processes of tasks may be left", "err", err)
 	}
 }

@@ -14,6 +14,7 @@ import (
 	"berth/internal/event"
 	"berth/internal/job"
 	"berth/internal/mapreduce/input"
+	"berth/internal/process"
 	"berth/internal/wire"
 )
 
@@ -36,16 +37,16 @@ func TestJudge(t *testing.T) {
 		{"a file server that is gone", unix.ESTALE, event.Failed, event.Failed},
 		{"a disk that fails", unix.EIO, event.Broken, event.Failed},
 		{"a full disk", &job.Error{Class: job.Fatal, Code: job.CodeIO, Err: unix.ENOSPC}, event.Broken, event.Broken},
-		{"berth's own fault", broken("berth's own fault"), event.Broken, event.Broken},
-		{"a program that failed", failed("exit status 1"), event.Failed, event.Failed},
+		{"berth's own fault", process.Broken("berth's own fault"), event.Broken, event.Broken},
+		{"a program that failed", process.Failed("exit status 1"), event.Failed, event.Failed},
 	}
 	for _, tt := range tests {
 		w := &worker{}
 		here := w.judge(tt.err)
 		w.away.Store(true)
 		away := w.judge(tt.err)
-		if here.outcome != tt.here || away.outcome != tt.away || here.reason != away.reason {
-			t.Errorf("%s: %v here and %v away, want %v and %v (%s; %s)", tt.name, here.outcome, away.outcome, tt.here, tt.away, here.reason, away.reason)
+		if here.Outcome != tt.here || away.Outcome != tt.away || here.Reason != away.Reason {
+			t.Errorf("%s: %v here and %v away, want %v and %v (%s; %s)", tt.name, here.Outcome, away.Outcome, tt.here, tt.away, here.Reason, away.Reason)
 		}
 	}
 }

@@ -1,75 +1,44 @@
-package worker
+package process
 
 import (
 	"errors"
 	"os"
 	"path/filepath"
+	"strconv"
+	"strings"
 	"testing"
 
 	"golang.org/x/sys/unix"
-
-	"berth/internal/event"
-	"berth/internal/job"
-	"berth/internal/wire"
 )
-
-// A job is cancelled and run again at once, to the same output. The task of the cancelled
-// job ignores SIGTERM and still writes; nothing of that is in the output of the second job.
-func TestOutputOfACancelledJobStaysOut(t *testing.T) {
-	c := newCoord(t)
-	p, _ := c.worker(c.config("a1/0"))
-	out := filepath.Join(t.TempDir(), "out", "{task}.txt")
-	script := func(id job.ID, ignore, word string) *job.Spec {
-		s := shell(t, ignore+`echo `+word+`; echo > ready; read x < go; echo `+word)
-		s.ID, s.Bag.Stdout = id, out
-		fifo(t, s.Dir, "ready")
-		fifo(t, s.Dir, "go")
-		p.job(s, 0, 0)
-		p.say(start(try(s.ID, 0, 1)))
-		hear(t, filepath.Join(s.Dir, "ready"))
-		return s
-	}
-	first := script("bag-1", `trap '' TERM; `, "old")
-	p.say(&wire.Kill{Attempt: try(first.ID, 0, 1), Reason: "cancelled"})
-	second := script("bag-2", "", "new")
-	release(t, filepath.Join(first.Dir, "go"))
-	p.ended(event.Killed)
-	release(t, filepath.Join(second.Dir, "go"))
-	p.ended(event.Done)
-	if got := read(t, filepath.Join(filepath.Dir(out), "1.txt")); got != "new\nnew\n" {
-		t.Errorf("the output of the second job is %q", got)
-	}
-	names(t, filepath.Dir(out), "1.txt")
-}
 
 // Two coordinators may call their jobs the same and write to one path. Each file holds what
 // one task wrote, and the commit of the one whose part was replaced fails.
 func TestPartOfTheSameName(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "x")
-	write := func(a aside, text string) {
-		if _, err := unix.Write(a.fd, []byte(text)); err != nil {
+	write := func(a Output, text string) {
+		if _, err := unix.Write(a.FD, []byte(text)); err != nil {
 			t.Fatal(err)
 		}
 	}
-	first, err := openAside(path, try("bag-1", 0, 1))
+	first, err := OpenOutput(path, try("bag-1", 0, 1))
 	if err != nil {
 		t.Fatal(err)
 	}
 	write(first, "first")
-	second, err := openAside(path, try("bag-1", 0, 1))
+	second, err := OpenOutput(path, try("bag-1", 0, 1))
 	if err != nil {
 		t.Fatal(err)
 	}
 	write(second, "second")
 	write(first, " and more")
-	if err := errors.Join(first.close(), second.close()); err != nil {
+	if err := errors.Join(first.Close(), second.Close()); err != nil {
 		t.Fatal(err)
 	}
-	if err := first.commit(); err == nil {
+	if err := first.Commit(); err == nil {
 		t.Error("the file of the second was put into place by the first")
 	}
-	first.drop()
-	if err := second.commit(); err != nil {
+	first.Drop()
+	if err := second.Commit(); err != nil {
 		t.Fatal(err)
 	}
 	if got := read(t, path); got != "second" {
@@ -91,14 +60,14 @@ func TestPartThatIsThereAlready(t *testing.T) {
 			if err := errors.Join(os.WriteFile(victim, []byte("mine"), 0o600), plant(partName(path, at, 1), victim)); err != nil {
 				t.Fatal(err)
 			}
-			a, err := openAside(path, at)
+			a, err := OpenOutput(path, at)
 			if err != nil {
 				t.Fatal(err)
 			}
-			if _, err := unix.Write(a.fd, []byte("task")); err != nil {
+			if _, err := unix.Write(a.FD, []byte("task")); err != nil {
 				t.Fatal(err)
 			}
-			if err := errors.Join(a.close(), a.commit()); err != nil {
+			if err := errors.Join(a.Close(), a.Commit()); err != nil {
 				t.Fatal(err)
 			}
 			if got := read(t, path) + " " + read(t, victim); got != "task mine" {
@@ -106,5 +75,28 @@ func TestPartThatIsThereAlready(t *testing.T) {
 			}
 			names(t, dir, "victim", "x")
 		})
+	}
+}
+
+func TestLongOutputNames(t *testing.T) {
+	dir := t.TempDir()
+	long := filepath.Join(dir, strings.Repeat("n", 255))
+	parts := make(map[string]bool)
+	for task := range 2 {
+		at := try("bag-1", task, 1)
+		a, err := OpenOutput(long[:len(long)-1]+strconv.Itoa(task), at)
+		if err != nil {
+			t.Fatal(err)
+		}
+		parts[a.Part] = true
+		if err := a.Close(); err != nil {
+			t.Fatal(err)
+		}
+		if err := a.Commit(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if len(parts) != 2 {
+		t.Error("two tasks wrote to one part")
 	}
 }

@@ -1,4 +1,4 @@
-package worker
+package process
 
 import (
 	"errors"
@@ -16,11 +16,11 @@ import (
 // waits for what other programs wrote there, too.
 const maxSingly = 16
 
-// durable remembers the outputs of bag tasks that were put into place and may not be on a
+// Durable remembers the outputs of bag tasks that were put into place and may not be on a
 // disk yet. To sync each as its task ends would double the time of short tasks; so the
 // coordinator asks before it makes durable that they are done: about once a second, and less
 // often where a sync takes long.
-type durable struct {
+type Durable struct {
 	syncFile func(path string) error // a file or a folder
 	syncDisk func(dir string) error  // the file system that the folder is on
 
@@ -31,12 +31,12 @@ type durable struct {
 	disks   map[uint64]string // by device: a folder on it that holds one
 }
 
-func newDurable() *durable {
-	return &durable{syncFile: disk.SyncPlain, syncDisk: disk.SyncFileSystem, disks: make(map[uint64]string)}
+func NewDurable() *Durable {
+	return &Durable{syncFile: disk.SyncPlain, syncDisk: disk.SyncFileSystem, disks: make(map[uint64]string)}
 }
 
-// note takes up an output that was put into place.
-func (d *durable) note(a *aside) {
+// Note takes up an output that was put into place.
+func (d *Durable) Note(a *Output) {
 	if a.path == "" {
 		return
 	}
@@ -52,8 +52,8 @@ func (d *durable) note(a *aside) {
 	}
 }
 
-// sync returns when all outputs that were noted before are on their disks, names included.
-func (d *durable) sync() error {
+// Sync returns when all outputs that were noted before are on their disks, names included.
+func (d *Durable) Sync() error {
 	d.syncing.Lock()
 	defer d.syncing.Unlock()
 	d.mu.Lock()
@@ -77,7 +77,7 @@ func (d *durable) sync() error {
 }
 
 // each syncs files, and then the folders that hold their names.
-func (d *durable) each(files []string) error {
+func (d *Durable) each(files []string) error {
 	dirs := make(map[string]bool)
 	var errs []error
 	for _, path := range files {

@@ -1,4 +1,4 @@
-package worker
+package process
 
 import (
 	"bytes"
@@ -23,18 +23,18 @@ const maxLine = 64 << 10
 // error must not fill the disk that the journals are on.
 const maxLog = 256 << 20
 
-// defaultPrefix begins the lines of standard error that report to berth
+// ReportPrefix begins the lines of standard error that report to berth
 // (stream.stderr.reporter.prefix in Hadoop Streaming).
-const defaultPrefix = "reporter:"
+const ReportPrefix = "reporter:"
 
-// errorLog takes the standard error of a streaming task's programs, line by line:
+// Log takes the standard error of a streaming task's programs, line by line:
 // reports go to the meter, everything else to the task's log file, which is made
 // at the first line for it.
-type errorLog struct {
-	path   string
-	prefix string
-	meter  *probe.Meter
-	count  func(group, name string, n int64) // takes what reporter:counter lines tell
+type Log struct {
+	Path   string
+	Prefix string
+	Meter  *probe.Meter
+	Count  func(group, name string, n int64) // takes what reporter:counter lines tell
 	limit  int64                             // bytes of the file; 0: maxLog
 
 	mu     sync.Mutex
@@ -46,11 +46,14 @@ type errorLog struct {
 
 // stream is one program's standard error; whole lines of several are kept apart.
 type stream struct {
-	log     *errorLog
+	log     *Log
 	line    []byte
 	partial bool   // the line's begin was passed on already
 	out     []byte // to be written to the log
 }
+
+// Stream returns what takes the text of one program.
+func (l *Log) Stream() io.Writer { return &stream{log: l} }
 
 // Write takes text as it comes. It never fails: a task is not stopped for its log.
 func (s *stream) Write(p []byte) (int, error) {
@@ -102,13 +105,13 @@ func (s *stream) emit() {
 // report takes "reporter:counter:GROUP,COUNTER,AMOUNT" and "reporter:status:TEXT"
 // (Hadoop Streaming, PipeMapRed.MRErrorThread), and says whether the line was one.
 // A line that begins like one and is none goes to the log, as there.
-func (l *errorLog) report(text []byte) bool {
-	if len(text) < len(l.prefix) || string(text[:len(l.prefix)]) != l.prefix {
+func (l *Log) report(text []byte) bool {
+	if len(text) < len(l.Prefix) || string(text[:len(l.Prefix)]) != l.Prefix {
 		return false
 	}
-	rest := string(bytes.TrimRight(text[len(l.prefix):], "\r\n"))
+	rest := string(bytes.TrimRight(text[len(l.Prefix):], "\r\n"))
 	if status, ok := strings.CutPrefix(rest, "status:"); ok {
-		l.meter.Status(oneLine(status))
+		l.Meter.Status(OneLine(status))
 		return true
 	}
 	counter, ok := strings.CutPrefix(rest, "counter:")
@@ -123,12 +126,12 @@ func (l *errorLog) report(text []byte) bool {
 	if err != nil {
 		return false
 	}
-	l.count(columns[0], columns[1], n)
+	l.Count(columns[0], columns[1], n)
 	return true
 }
 
 // write adds to the log file.
-func (l *errorLog) write(text []byte) {
+func (l *Log) write(text []byte) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.tail = append(l.tail, text...)
@@ -139,7 +142,7 @@ func (l *errorLog) write(text []byte) {
 		return
 	}
 	if l.file == nil {
-		l.file, l.failed = createLog(l.path)
+		l.file, l.failed = createLog(l.Path)
 	}
 	if l.failed == nil && l.size < cmp.Or(l.limit, maxLog) {
 		l.failed = l.keep(text)
@@ -147,7 +150,7 @@ func (l *errorLog) write(text []byte) {
 }
 
 // keep writes text to the file; what goes beyond the limit is cut off, and told.
-func (l *errorLog) keep(text []byte) error {
+func (l *Log) keep(text []byte) error {
 	if left := cmp.Or(l.limit, maxLog) - l.size; int64(len(text)) > left {
 		text = fmt.Appendf(text[:left:left], "\n[berth: cut off here, at %s]\n", job.FormatSize(l.size+left))
 	}
@@ -164,8 +167,8 @@ func createLog(path string) (*os.File, error) {
 	return os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
 }
 
-// close ends the log and returns its last lines, and what went wrong with its file.
-func (l *errorLog) close() (tail string, err error) {
+// Close ends the log and returns its last lines, and what went wrong with its file.
+func (l *Log) Close() (tail string, err error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	err = l.failed
@@ -176,7 +179,5 @@ func (l *errorLog) close() (tail string, err error) {
 	if err != nil {
 		err = fmt.Errorf("log of a task: %w", err)
 	}
-	return lastLines(string(l.tail)), err
+	return LastLines(string(l.tail)), err
 }
-
-var _ io.Writer = (*stream)(nil)

@@ -1,4 +1,4 @@
-package worker
+package process
 
 import (
 	"os"
@@ -10,37 +10,35 @@ import (
 	"golang.org/x/sys/unix"
 
 	"berth/internal/disk"
-	"berth/internal/event"
-	"berth/internal/wire"
 )
 
 // Outputs are on the disk when the worker says so: one by one, or many with their disk.
 func TestOutputsAreSynced(t *testing.T) {
 	dir := t.TempDir()
 	var got []string
-	d := newDurable()
+	d := NewDurable()
 	d.syncFile = func(path string) error { got = append(got, "file "+filepath.Base(path)); return disk.SyncPlain(path) }
 	d.syncDisk = func(string) error { got = append(got, "disk"); return nil }
 	put := func(n int) {
 		t.Helper()
 		for i := range n {
-			a, err := openAside(filepath.Join(dir, strconv.Itoa(i)), try("bag-1", i, 1))
+			a, err := OpenOutput(filepath.Join(dir, strconv.Itoa(i)), try("bag-1", i, 1))
 			if err == nil {
-				err = a.close()
+				err = a.Close()
 			}
 			if err == nil {
-				err = a.commit()
+				err = a.Commit()
 			}
 			if err != nil {
 				t.Fatal(err)
 			}
-			d.note(&a)
+			d.Note(&a)
 		}
 	}
 	check := func(want ...string) {
 		t.Helper()
 		got = nil
-		if err := d.sync(); err != nil {
+		if err := d.Sync(); err != nil {
 			t.Error(err)
 		}
 		if !slices.Equal(got, want) {
@@ -63,27 +61,11 @@ func TestOutputsAreSynced(t *testing.T) {
 		t.Fatal(err)
 	}
 	check("file 0", "file 1", "file "+filepath.Base(dir))
-	d.note(&aside{}) // written in place
+	d.Note(&Output{}) // written in place
 	check()
 	d.syncFile = func(string) error { return unix.EIO }
-	d.note(&aside{path: filepath.Join(dir, "x")})
-	if err := d.sync(); err == nil {
+	d.Note(&Output{path: filepath.Join(dir, "x")})
+	if err := d.Sync(); err == nil {
 		t.Error("an output that was lost is said to be durable")
-	}
-}
-
-// The worker answers when all is durable whose end it told before it was asked.
-func TestSyncIsAnswered(t *testing.T) {
-	c := newCoord(t)
-	p, _ := c.worker(c.config("a1/0"))
-	s := bag(t, "true")
-	p.job(s, 0, 0)
-	for i := range 3 {
-		p.say(start(try(s.ID, i, 1)))
-		p.ended(event.Done)
-		p.say(&wire.Sync{N: int64(i) + 7})
-		if m := expect[*wire.Synced](p); m.N != int64(i)+7 || m.Error != "" {
-			t.Errorf("answered %+v", m)
-		}
 	}
 }

@@ -1,4 +1,4 @@
-package worker
+package process
 
 import (
 	"os"
@@ -24,16 +24,16 @@ type lane struct {
 	umask int   // that mask, while own
 }
 
-// lanes keeps the threads that are idle. There are never more than attempts run at once.
-type lanes struct {
+// Lanes keeps the threads that are idle. There are never more than attempts run at once.
+type Lanes struct {
 	mu   sync.Mutex
 	idle []*lane
 	all  unix.CPUSet // what a task without cores of its own may use
 	mask int         // the process's file mode mask
 }
 
-func newLanes() (*lanes, error) {
-	l := &lanes{}
+func NewLanes() (*Lanes, error) {
+	l := &Lanes{}
 	if err := unix.SchedGetaffinity(0, &l.all); err != nil {
 		return nil, err
 	}
@@ -42,9 +42,9 @@ func newLanes() (*lanes, error) {
 	return l, nil
 }
 
-// run has f run in a lane whose thread is bound to the cores, none means all of
+// Run has f run in a lane whose thread is bound to the cores, none means all of
 // the worker's, and has the file mode mask, −1 means the worker's. It returns at once.
-func (l *lanes) run(cores []int, mask int, f func()) {
+func (l *Lanes) Run(cores []int, mask int, f func()) {
 	l.mu.Lock()
 	var ln *lane
 	if n := len(l.idle); n > 0 {
@@ -63,7 +63,7 @@ func (l *lanes) run(cores []int, mask int, f func()) {
 }
 
 // serve is the lane's thread.
-func (l *lanes) serve(ln *lane) {
+func (l *Lanes) serve(ln *lane) {
 	runtime.LockOSThread()
 	for f := range ln.work {
 		f()
@@ -75,7 +75,7 @@ func (l *lanes) serve(ln *lane) {
 
 // bind binds the calling thread, the lane's. Where the kernel refuses, the task
 // runs where the worker does: slower at worst.
-func (l *lanes) bind(ln *lane, cores []int) {
+func (l *Lanes) bind(ln *lane, cores []int) {
 	if slices.Equal(ln.bound, cores) {
 		return
 	}
@@ -91,7 +91,7 @@ func (l *lanes) bind(ln *lane, cores []int) {
 // setMask gives the calling thread, the lane's, a file mode mask. The first time it parts from what all
 // threads of a process have in common (unshare(2), CLONE_FS); where the kernel refuses, the mask
 // stays the worker's.
-func (l *lanes) setMask(ln *lane, mask int) {
+func (l *Lanes) setMask(ln *lane, mask int) {
 	if mask < 0 {
 		mask = l.mask
 	}
@@ -112,8 +112,8 @@ func cpuSet(cores []int) (set unix.CPUSet) {
 	return set
 }
 
-// bindProcess binds every thread of this process to the cores; those made later inherit it.
-func bindProcess(cores []int) error {
+// Bind binds every thread of this process to the cores; those made later inherit it.
+func Bind(cores []int) error {
 	set := cpuSet(cores)
 	threads, err := os.ReadDir("/proc/self/task")
 	if err != nil {

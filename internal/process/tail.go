@@ -1,4 +1,4 @@
-package worker
+package process
 
 import (
 	"os"
@@ -13,9 +13,9 @@ const (
 	tailBytes = 4 << 10
 )
 
-// lastLines returns the last lines of text, without the line end: at most
+// LastLines returns the last lines of text, without the line end: at most
 // tailLines of them and tailBytes, as valid UTF-8.
-func lastLines(text string) string {
+func LastLines(text string) string {
 	text = strings.TrimRight(text, "\n")
 	cut := false
 	if len(text) > tailBytes {
@@ -31,9 +31,9 @@ func lastLines(text string) string {
 	return strings.ToValidUTF8(strings.Join(lines, "\n"), "\uFFFD")
 }
 
-// tailOf returns the last lines of a file, nothing where it cannot be read: the
+// TailOf returns the last lines of a file, nothing where it cannot be read: the
 // failure that it would illustrate is told in any case.
-func tailOf(path string) string {
+func TailOf(path string) string {
 	f, err := os.OpenFile(path, os.O_RDONLY|unix.O_NOFOLLOW|unix.O_NONBLOCK, 0) // others may have put something else there
 	if err != nil {
 		return ""
@@ -46,11 +46,11 @@ func tailOf(path string) string {
 	// Bytes beyond the tail show whether its first line is whole.
 	buf := make([]byte, min(st.Size(), 2*tailBytes))
 	n, _ := f.ReadAt(buf, st.Size()-int64(len(buf))) // what there is, if it was cut meanwhile
-	return lastLines(string(buf[:n]))
+	return LastLines(string(buf[:n]))
 }
 
-// oneLine makes a reason fit on a line.
-func oneLine(s string) string {
+// OneLine makes a reason fit on a line.
+func OneLine(s string) string {
 	s = strings.ToValidUTF8(s, "\uFFFD")
 	return strings.Join(strings.FieldsFunc(s, func(r rune) bool { return r == '\n' || r == '\r' }), "; ")
 }

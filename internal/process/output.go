@@ -1,4 +1,4 @@
-package worker
+package process
 
 import (
 	"errors"
@@ -17,35 +17,35 @@ import (
 // have at most 255 bytes (NAME_MAX).
 const maxName = 180
 
-// aside is a file that a task writes, under another name until it is committed. The
+// Output is a file that a task writes, under another name until it is committed. The
 // name is the attempt's own and the file is always a new one: a process of an earlier
 // attempt, or of a job that was cancelled, writes on to the file that it has open, and
 // nothing of that gets into this one.
-type aside struct {
-	fd    int
+type Output struct {
+	FD    int    // open for appending until it is closed
 	path  string // where it goes; empty: it is written in place, or nowhere
-	part  string // where it is
-	bytes int64  // when it was closed
+	Part  string // where it is
+	Bytes int64  // when it was closed
 	dev   uint64 // with ino the file's identity, known when it was closed
 	ino   uint64
 }
 
-// openAside makes the file that a task writes for path, in the same folder, so
+// OpenOutput makes the file that a task writes for path, in the same folder, so
 // that the commit is one rename. Parent folders are made.
-func openAside(path string, at job.Attempt) (aside, error) {
+func OpenOutput(path string, at job.Attempt) (Output, error) {
 	if path == job.Discard {
 		path = os.DevNull
 	}
 	if strings.HasPrefix(path, "/dev/") { // a device is written, never replaced
 		fd, err := open(path, unix.O_WRONLY|unix.O_APPEND)
-		return aside{fd: fd}, outputError(path, err)
+		return Output{FD: fd}, outputError(path, err)
 	}
-	a := aside{path: path, part: partName(path, at, at.N)}
+	a := Output{path: path, Part: partName(path, at, at.N)}
 	var err error
-	a.fd, err = create(a.part)
+	a.FD, err = create(a.Part)
 	if errors.Is(err, fs.ErrNotExist) {
 		if err = os.MkdirAll(filepath.Dir(path), 0o777); err == nil {
-			a.fd, err = create(a.part)
+			a.FD, err = create(a.Part)
 		}
 	}
 	return a, outputError(path, err)
@@ -85,22 +85,22 @@ func partName(path string, at job.Attempt, n int) string {
 	return fmt.Sprintf("%s.%s.%s.%d.%d.part", dir, base, at.Job, at.Task, n)
 }
 
-// close ends the writing. It fails where the file system lost what was written before.
-func (a *aside) close() error {
+// Close ends the writing. It fails where the file system lost what was written before.
+func (a *Output) Close() error {
 	var st unix.Stat_t
-	if a.path != "" && unix.Fstat(a.fd, &st) == nil {
-		a.bytes, a.dev, a.ino = st.Size, st.Dev, st.Ino
+	if a.path != "" && unix.Fstat(a.FD, &st) == nil {
+		a.Bytes, a.dev, a.ino = st.Size, st.Dev, st.Ino
 	}
-	return outputError(a.path, unix.Close(a.fd))
+	return outputError(a.path, unix.Close(a.FD))
 }
 
 // errReplaced is that the name of an attempt's part leads to another file.
 var errReplaced = errors.New("another process replaced the file that the task wrote")
 
 // own returns nil while the part's name leads to the file that this attempt wrote.
-func (a *aside) own() error {
+func (a *Output) own() error {
 	var st unix.Stat_t
-	if err := unix.Lstat(a.part, &st); err != nil {
+	if err := unix.Lstat(a.Part, &st); err != nil {
 		return err
 	}
 	if st.Dev != a.dev || st.Ino != a.ino {
@@ -109,26 +109,26 @@ func (a *aside) own() error {
 	return nil
 }
 
-// commit puts the file into place, never one that another process put under its name.
-func (a *aside) commit() error {
+// Commit puts the file into place, never one that another process put under its name.
+func (a *Output) Commit() error {
 	if a.path == "" {
 		return nil
 	}
 	if err := a.own(); err != nil {
 		return outputError(a.path, err)
 	}
-	return outputError(a.path, unix.Rename(a.part, a.path))
+	return outputError(a.path, unix.Rename(a.Part, a.path))
 }
 
-// drop removes the file.
-func (a *aside) drop() {
+// Drop removes the file.
+func (a *Output) Drop() {
 	if a.path != "" && a.own() == nil {
-		_ = unix.Unlink(a.part) // nobody reads it; it is hidden
+		_ = unix.Unlink(a.Part) // nobody reads it; it is hidden
 	}
 }
 
-// dropEarlier removes what earlier attempts of the task left where they were lost.
-func (a *aside) dropEarlier(at job.Attempt) {
+// DropEarlier removes what earlier attempts of the task left where they were lost.
+func (a *Output) DropEarlier(at job.Attempt) {
 	for n := 1; n < at.N && a.path != ""; n++ {
 		_ = unix.Unlink(partName(a.path, at, n)) // mostly there is none
 	}
@@ -142,10 +142,10 @@ func outputError(path string, err error) error {
 	case scarce(err):
 		return lack(err)
 	case errors.Is(err, unix.ENOSPC), errors.Is(err, unix.EDQUOT):
-		return broken("output %s cannot be written: %v; make room there", path, err)
-	case ofMachine(err):
-		return broken("output %s cannot be written: %v", path, err)
+		return Broken("output %s cannot be written: %v; make room there", path, err)
+	case OfMachine(err):
+		return Broken("output %s cannot be written: %v", path, err)
 	default:
-		return failed("output %s cannot be written: %v", path, err)
+		return Failed("output %s cannot be written: %v", path, err)
 	}
 }

@@ -1,4 +1,4 @@
-package worker
+package process
 
 import (
 	"cmp"
@@ -10,17 +10,17 @@ import (
 	"sync"
 )
 
-// cores hands out the cores of the worker's share, so that each task has its own.
-type cores struct {
+// Cores hands out the cores of the worker's share, so that each task has its own.
+type Cores struct {
 	mu    sync.Mutex
 	order []int // ids, those to be taken first before others
 	used  []bool
 	free  int
 }
 
-// newCores makes a share of cores. Threads of one physical core are slower
+// NewCores makes a share of cores. Threads of one physical core are slower
 // together than apart, so each physical core is given once before any is twice.
-func newCores(ids []int, siblings func(id int) string) *cores {
+func NewCores(ids []int, siblings func(id int) string) *Cores {
 	rank, seen := make(map[int]int), make(map[string]int)
 	for _, id := range slices.Sorted(slices.Values(ids)) {
 		if group := siblings(id); group != "" {
@@ -30,12 +30,12 @@ func newCores(ids []int, siblings func(id int) string) *cores {
 	}
 	order := slices.Clone(ids)
 	slices.SortFunc(order, func(a, b int) int { return cmp.Or(cmp.Compare(rank[a], rank[b]), cmp.Compare(a, b)) })
-	return &cores{order: order, used: make([]bool, len(order)), free: len(order)}
+	return &Cores{order: order, used: make([]bool, len(order)), free: len(order)}
 }
 
-// siblings names the physical core that a core is a thread of; empty where that
+// Siblings names the physical core that a core is a thread of; empty where that
 // is not known (sysfs, Documentation/ABI: thread_siblings_list).
-func siblings(id int) string {
+func Siblings(id int) string {
 	b, err := os.ReadFile(filepath.Join("/sys/devices/system/cpu", "cpu"+strconv.Itoa(id), "topology", "thread_siblings_list"))
 	if err != nil {
 		return ""
@@ -43,9 +43,9 @@ func siblings(id int) string {
 	return strings.TrimSpace(string(b))
 }
 
-// take returns n cores, or none where a task cannot have cores of its own: the
+// Take returns n cores, or none where a task cannot have cores of its own: the
 // worker has no share, the task wants all of it, or not enough are free.
-func (c *cores) take(n int) []int {
+func (c *Cores) Take(n int) []int {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if n <= 0 || n >= len(c.order) || n > c.free {
@@ -62,8 +62,8 @@ func (c *cores) take(n int) []int {
 	return got
 }
 
-// give takes cores back.
-func (c *cores) give(back []int) {
+// Give takes cores back.
+func (c *Cores) Give(back []int) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	for _, id := range back {

@@ -1,4 +1,4 @@
-package worker
+package process
 
 import (
 	"os"
@@ -11,14 +11,14 @@ import (
 	"berth/internal/disk"
 )
 
-// taskDirs lends each bag task a private, empty folder (BERTH_TASK_DIR).
+// TaskDirs lends each bag task a private, empty folder (BERTH_TASK_DIR).
 //
 // Most tasks put nothing there, and making and removing a folder costs more than
 // all other file operations of a short task together. So an untouched folder is
 // lent again. Untouched is known for certain: its time of modification was set to
 // a mark in the past, which any entry made or removed would have changed.
-type taskDirs struct {
-	root string
+type TaskDirs struct {
+	Root string // where the folders are made
 
 	mu   sync.Mutex
 	idle []string
@@ -28,8 +28,8 @@ type taskDirs struct {
 // untouched is the mark: the second after the epoch.
 var untouched = unix.Timespec{Sec: 1}
 
-// take returns a folder of mode 0700 without anything in it.
-func (t *taskDirs) take() (string, error) {
+// Take returns a folder of mode 0700 without anything in it.
+func (t *TaskDirs) Take() (string, error) {
 	t.mu.Lock()
 	if n := len(t.idle); n > 0 {
 		dir := t.idle[n-1]
@@ -38,7 +38,7 @@ func (t *taskDirs) take() (string, error) {
 		return dir, nil
 	}
 	t.made++
-	dir := filepath.Join(t.root, strconv.Itoa(t.made))
+	dir := filepath.Join(t.Root, strconv.Itoa(t.made))
 	t.mu.Unlock()
 	if err := os.Mkdir(dir, 0o700); err != nil {
 		return "", err
@@ -47,8 +47,8 @@ func (t *taskDirs) take() (string, error) {
 	return dir, unix.UtimesNanoAt(unix.AT_FDCWD, dir, mark, unix.AT_SYMLINK_NOFOLLOW)
 }
 
-// give takes a folder back when its task is over, with what the task left in it.
-func (t *taskDirs) give(dir string) error {
+// Give takes a folder back when its task is over, with what the task left in it.
+func (t *TaskDirs) Give(dir string) error {
 	var st unix.Stat_t
 	if err := unix.Lstat(dir, &st); err == nil && st.Mtim == untouched && st.Mode == unix.S_IFDIR|0o700 {
 		t.mu.Lock()

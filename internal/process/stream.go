@@ -1,7 +1,8 @@
-package worker
+package process
 
 import (
 	"context"
+	"errors"
 	"io"
 	"os"
 	"sync"
@@ -12,23 +13,10 @@ import (
 	"berth/internal/probe"
 )
 
-// command is a streaming mapper, combiner or reducer: a mapreduce.Program that
-// runs an executable. Several may run for one attempt, one after the other or at once.
-type command struct {
-	w      *worker
-	a      *attempt
-	args   []string
-	env    []string
-	dir    string // the attempt's folder: the program's working directory
-	stderr *errorLog
-	lax    bool   // a non-zero exit is no failure
-	role   string // put before the reason of its failure, where it is not the task's main program
-}
-
-// run is one run of a command.
+// run is one run of a command between a reader and a writer.
 type run struct {
-	c        *command
-	p        *program
+	p        *Process
+	grace    time.Duration
 	in, out  *pipeEnd
 	err      *os.File // our end of its standard error
 	cancel   *canceller
@@ -39,36 +27,59 @@ type run struct {
 	fault error // input or output failed, not the program
 }
 
-// Run runs the program over in until it has ended and out has all it wrote.
-func (c *command) Run(ctx context.Context, in io.Reader, out io.Writer) error {
-	path, err := c.a.work.findCommand(c.args[0], c.dir, c.env)
-	if err != nil {
-		return err
-	}
-	r := &run{c: c, eof: make(chan struct{})}
+// Stream runs a command over in until it has ended and out has all it wrote; what it says
+// on standard error goes to log. Several may run for one attempt, one after the other or at once.
+// It returns how the command ended, or why it was not started or its input or output failed. When
+// ctx ends, the command is killed, and the error is the cause of that.
+func (s *Set) Stream(ctx context.Context, l *Lanes, c *Command, in io.Reader, out io.Writer, log *Log) (Exit, error) {
+	r := &run{grace: c.Grace, eof: make(chan struct{})}
 	theirs, err := r.open()
 	if err != nil {
-		return err
+		return Exit{}, err
 	}
 	defer r.close()
-	over, err := r.start(path, theirs)
+	over, err := s.startIn(l, c, r, theirs)
 	if err != nil {
-		return err
+		return Exit{}, err
 	}
 	stop := context.AfterFunc(ctx, r.p.kill)
 	defer stop()
 	var pumps sync.WaitGroup
 	pumps.Go(func() { r.feed(in) })
-	pumps.Go(r.listen)
+	pumps.Go(func() { r.listen(log) })
 	r.collect(out)
 	close(r.eof)
 	e := <-over
 	r.cancel.cancel() // nobody reads its input any more, whoever may hold it
-	_ = r.err.SetReadDeadline(time.Now().Add(c.w.cfg.Grace))
+	_ = r.err.SetReadDeadline(time.Now().Add(c.Grace))
 	pumps.Wait()
-	c.a.drop(r.p)
-	c.a.account(r.p, e)
-	return r.outcome(ctx, e)
+	s.ended(r.p, e)
+	if ctx.Err() != nil {
+		return e, context.Cause(ctx)
+	}
+	return e, r.fault
+}
+
+// startIn starts a run in a lane, which sends how it ended.
+func (s *Set) startIn(l *Lanes, c *Command, r *run, theirs []int) (<-chan Exit, error) {
+	started, over := make(chan error, 1), make(chan Exit, 1)
+	l.Run(nil, c.Change.Mask(), func() {
+		p, err := s.start(c, []uintptr{uintptr(theirs[0]), uintptr(theirs[1]), uintptr(theirs[2])}, &r.activity)
+		r.p = p
+		started <- err
+		if err == nil {
+			e := p.reap()
+			r.settle()
+			over <- e
+		}
+	})
+	err := <-started
+	closeAll(theirs) // the program has its own
+	if err != nil {
+		_ = r.in.Close()
+		return nil, err
+	}
+	return over, nil
 }
 
 // open makes the program's pipes and returns its ends of them.
@@ -104,33 +115,6 @@ func (r *run) close() {
 	r.cancel.close()
 }
 
-// start starts the program in a lane, which sends how it ended.
-func (r *run) start(path string, theirs []int) (<-chan exited, error) {
-	c, started, over := r.c, make(chan error, 1), make(chan exited, 1)
-	c.w.lanes.run(nil, c.a.work.umask, func() {
-		files := []uintptr{uintptr(theirs[0]), uintptr(theirs[1]), uintptr(theirs[2])}
-		path, args := c.a.work.change.Command(path, c.args)
-		p, err := spawn(path, args, c.dir, c.env, files, c.w.cfg.Grace)
-		if err == nil {
-			r.p = &program{process: p, activity: &r.activity}
-		}
-		started <- err
-		if err == nil {
-			e := p.reap()
-			r.settle()
-			over <- e
-		}
-	})
-	err := <-started
-	closeAll(theirs) // the program has its own
-	if err != nil {
-		_ = r.in.Close()
-		return nil, err
-	}
-	c.a.add(r.p)
-	return over, nil
-}
-
 // settle waits, once the leader is gone, for the others of its group: as long as
 // its output is open they may write to it (tee >(filter)), after that they have
 // the grace. An output that is held open from outside the group is given up.
@@ -149,23 +133,23 @@ func (r *run) settle() {
 	}
 	select {
 	case <-r.eof:
-	case <-time.After(r.c.w.cfg.Grace):
+	case <-time.After(r.grace):
 		r.cancel.cancel()
 	}
 }
 
-// buffers are what pumps move data in, unless their partner has its own way.
-var buffers = sync.Pool{New: func() any { b := make([]byte, 256<<10); return &b }}
+// pieceSize is how much is moved at once.
+const pieceSize = 256 << 10
+
+// pieces are buffers of that size.
+var pieces = sync.Pool{New: func() any { b := make([]byte, pieceSize); return &b }}
 
 // feed writes the task's input to the program, until that wants no more.
 func (r *run) feed(in io.Reader) {
-	buf := buffers.Get().(*[]byte)
-	defer buffers.Put(buf)
 	defer func() { _ = r.in.Close() }()
 	r.activity.busy.Add(1)
 	defer r.activity.busy.Add(-1)
-	_, err := io.CopyBuffer(r.in, in, *buf)
-	switch {
+	switch err := pass(in, r.in); {
 	case err == nil:
 		r.p.sawMemory(probe.HighWater(r.p.pid))
 	case !enough(err):
@@ -175,18 +159,36 @@ func (r *run) feed(in io.Reader) {
 
 // collect hands the program's output on, to its end.
 func (r *run) collect(out io.Writer) {
-	buf := buffers.Get().(*[]byte)
-	defer buffers.Put(buf)
 	r.activity.busy.Add(1)
 	defer r.activity.busy.Add(-1)
-	if _, err := io.CopyBuffer(out, r.out, *buf); err != nil && !enough(err) {
+	if err := pass(r.out, out); err != nil && !enough(err) {
 		r.fail(err)
 	}
 }
 
+// pass hands all of in on to out, piece by piece.
+func pass(in io.Reader, out io.Writer) error {
+	piece := pieces.Get().(*[]byte)
+	defer pieces.Put(piece)
+	for {
+		n, err := in.Read(*piece)
+		if n > 0 {
+			if _, err := out.Write((*piece)[:n]); err != nil {
+				return err
+			}
+		}
+		if errors.Is(err, io.EOF) {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+	}
+}
+
 // listen takes the program's standard error.
-func (r *run) listen() {
-	s := &stream{log: r.c.stderr}
+func (r *run) listen(log *Log) {
+	s := &stream{log: log}
 	defer s.flush()
 	buf := make([]byte, 4<<10)
 	for {
@@ -210,25 +212,4 @@ func (r *run) fail(err error) {
 	r.mu.Unlock()
 	r.p.kill()
 	r.cancel.cancel()
-}
-
-// outcome says whether the run was good.
-func (r *run) outcome(ctx context.Context, e exited) error {
-	r.mu.Lock()
-	fault := r.fault
-	r.mu.Unlock()
-	f := exitFailure(e)
-	switch {
-	case ctx.Err() != nil:
-		return context.Cause(ctx)
-	case fault != nil:
-		return fault
-	case f == nil:
-		return nil
-	}
-	f.reason = r.c.role + f.reason
-	if err := r.c.w.blame(r.c.a, f); err != error(f) || !r.c.lax {
-		return err
-	}
-	return nil
 }

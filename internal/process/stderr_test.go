@@ -1,4 +1,4 @@
-package worker
+package process
 
 import (
 	"os"
@@ -11,10 +11,10 @@ import (
 	"berth/internal/probe"
 )
 
-func newLog(t testing.TB) (*errorLog, *probe.Meter) {
+func newLog(t testing.TB) (*Log, *probe.Meter) {
 	m := probe.NewMeter(probe.Now, nil)
-	c := &userCounters{meter: m, limits: (&job.MapReduceSpec{}).CounterLimits()}
-	return &errorLog{path: filepath.Join(t.TempDir(), "logs", "log"), prefix: defaultPrefix, meter: m, count: c.add}, m
+	c := &Counters{Meter: m, Limits: (&job.MapReduceSpec{}).CounterLimits()}
+	return &Log{Path: filepath.Join(t.TempDir(), "logs", "log"), Prefix: ReportPrefix, Meter: m, Count: c.Add}, m
 }
 
 func TestErrorLog(t *testing.T) {
@@ -52,20 +52,20 @@ func TestErrorLog(t *testing.T) {
 				}
 			}
 			s.flush()
-			tail, err := l.close()
+			tail, err := l.Close()
 			if err != nil {
 				t.Fatal(err)
 			}
 			log := ""
 			if tt.log != "" {
-				log = read(t, l.path)
-			} else if _, err := os.Stat(l.path); err == nil {
+				log = read(t, l.Path)
+			} else if _, err := os.Stat(l.Path); err == nil {
 				t.Error("a log was made for nothing")
 			}
 			if log != tt.log {
 				t.Errorf("log is %.100q, want %.100q", log, tt.log)
 			}
-			if tail != lastLines(tt.log) {
+			if tail != LastLines(tt.log) {
 				t.Errorf("tail is %q", tail)
 			}
 			if !reflect.DeepEqual(m.Counters(), tt.counters) || m.Snapshot().Status != tt.status {
@@ -95,7 +95,7 @@ func FuzzErrorLog(f *testing.F) {
 				rest = rest[n:]
 			}
 			s.flush()
-			tail, _ := l.close()
+			tail, _ := l.Close()
 			return result{tail, m.Snapshot().Status, m.Counters(), len(l.tail)}
 		}
 		whole, pieces := run(len(text)+1), run(int(step)+1)
@@ -118,7 +118,7 @@ func TestLastLines(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			if got := lastLines(tt.text); got != tt.want {
+			if got := LastLines(tt.text); got != tt.want {
 				t.Errorf("got %.60q, want %.60q", got, tt.want)
 			}
 		})
@@ -130,10 +130,10 @@ func TestTailOf(t *testing.T) {
 	if err := os.WriteFile(path, []byte(strings.Repeat("x", 10*tailBytes)+"\nlast\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if got := tailOf(path); got != "last" {
+	if got := TailOf(path); got != "last" {
 		t.Errorf("got %.60q", got)
 	}
-	if got := tailOf(filepath.Dir(path)); got != "" {
+	if got := TailOf(filepath.Dir(path)); got != "" {
 		t.Errorf("tail of a folder is %q", got)
 	}
 }
@@ -151,12 +151,12 @@ func TestErrorLogIsBounded(t *testing.T) {
 	if _, err := s.Write([]byte("reporter:counter:g,c,1\nthe last\n")); err != nil {
 		t.Fatal(err)
 	}
-	tail, err := l.close()
+	tail, err := l.Close()
 	if err != nil {
 		t.Fatal(err)
 	}
 	want := strings.Repeat("0123456789\n", 91)[:1000] + "\n[berth: cut off here, at 1000B]\n"
-	if got := read(t, l.path); got != want {
+	if got := read(t, l.Path); got != want {
 		t.Errorf("the log is %q", got)
 	}
 	if !strings.HasSuffix(tail, "0123456789\nthe last") || m.Counters()["g,c"] != 1 {

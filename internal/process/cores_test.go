@@ -1,4 +1,4 @@
-package worker
+package process
 
 import (
 	"slices"
@@ -10,24 +10,24 @@ import (
 
 func TestCoresSpreadOverPhysicalOnes(t *testing.T) {
 	pairs := func(id int) string { return strconv.Itoa(id / 2) } // 0 and 1 are threads of one core, 2 and 3 of the next
-	c := newCores([]int{3, 2, 1, 0, 5, 4}, pairs)
-	if got := c.take(3); !slices.Equal(got, []int{0, 2, 4}) {
+	c := NewCores([]int{3, 2, 1, 0, 5, 4}, pairs)
+	if got := c.Take(3); !slices.Equal(got, []int{0, 2, 4}) {
 		t.Errorf("took %v", got)
 	}
-	if got := c.take(2); !slices.Equal(got, []int{1, 3}) {
+	if got := c.Take(2); !slices.Equal(got, []int{1, 3}) {
 		t.Errorf("then %v", got)
 	}
-	if got := c.take(2); got != nil {
+	if got := c.Take(2); got != nil {
 		t.Errorf("took %v of one", got)
 	}
-	c.give([]int{2})
-	if got := c.take(1); !slices.Equal(got, []int{2}) {
+	c.Give([]int{2})
+	if got := c.Take(1); !slices.Equal(got, []int{2}) {
 		t.Errorf("took %v, want the one that came back", got)
 	}
-	if got := newCores([]int{0, 1}, siblings).take(2); got != nil {
+	if got := NewCores([]int{0, 1}, Siblings).Take(2); got != nil {
 		t.Errorf("a task that wants all was bound to %v", got)
 	}
-	if got := newCores(nil, siblings).take(1); got != nil {
+	if got := NewCores(nil, Siblings).Take(1); got != nil {
 		t.Errorf("without a share: %v", got)
 	}
 }
@@ -40,18 +40,18 @@ func TestCoresProperty(t *testing.T) {
 		for i := range ids {
 			ids[i] = i
 		}
-		c := newCores(ids, func(id int) string { return strconv.Itoa(id % 3) })
+		c := NewCores(ids, func(id int) string { return strconv.Itoa(id % 3) })
 		var held [][]int
 		for range rapid.IntRange(0, 40).Draw(t, "steps") {
 			if len(held) > 0 && rapid.Bool().Draw(t, "give") {
 				i := rapid.IntRange(0, len(held)-1).Draw(t, "which")
-				c.give(held[i])
+				c.Give(held[i])
 				held = slices.Delete(held, i, i+1)
 				continue
 			}
 			n := rapid.IntRange(0, total).Draw(t, "n")
 			busy := slices.Concat(held...)
-			got := c.take(n)
+			got := c.Take(n)
 			if want := n > 0 && n < total && n <= total-len(busy); (got != nil) != want {
 				t.Fatalf("take(%d) with %v in use: got %v", n, busy, got)
 			}

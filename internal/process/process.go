@@ -1,8 +1,9 @@
-package worker
+package process
 
 import (
 	"errors"
 	"sync"
+	"sync/atomic"
 	"syscall"
 	"time"
 
@@ -11,8 +12,8 @@ import (
 	"berth/internal/probe"
 )
 
-// process is a child of a lane, the leader of its process group.
-type process struct {
+// Process is a child of a lane, the leader of its process group.
+type Process struct {
 	pid     int
 	grace   time.Duration
 	started time.Time
@@ -20,11 +21,16 @@ type process struct {
 	mu      sync.Mutex
 	gone    bool        // waited for: the number may name another process
 	killing *time.Timer // sends SIGKILL
+
+	activity *activity    // nil: no watch for inactivity
+	seen     uint64       // activity at the last look; the watcher's
+	since    time.Time    // when activity was last seen; the watcher's
+	peak     atomic.Int64 // largest resident set of its group that was seen, bytes
 }
 
 // spawn starts a program in a process group of its own. It is called in a lane.
 // argv[0] is what the program sees as its name, path the file.
-func spawn(path string, argv []string, dir string, env []string, files []uintptr, grace time.Duration) (*process, error) {
+func spawn(path string, argv []string, dir string, env []string, files []uintptr, grace time.Duration) (*Process, error) {
 	attr := &syscall.ProcAttr{Dir: dir, Env: env, Files: files,
 		Sys: &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGKILL}}
 	pid, err := syscall.ForkExec(path, argv, attr)
@@ -39,11 +45,11 @@ func spawn(path string, argv []string, dir string, env []string, files []uintptr
 	if err != nil {
 		return nil, startFailure(path, dir, err)
 	}
-	return &process{pid: pid, grace: grace, started: time.Now()}, nil
+	return &Process{pid: pid, grace: grace, started: time.Now()}, nil
 }
 
-// exited is how a process ended.
-type exited struct {
+// Exit is how a process ended.
+type Exit struct {
 	code   int // −1: by a signal
 	signal syscall.Signal
 	cpu    time.Duration
@@ -53,14 +59,14 @@ type exited struct {
 
 // wait waits for the leader, then for what it left in its group (sweep). It is
 // called in the process's lane.
-func (p *process) wait() exited {
+func (p *Process) wait() Exit {
 	e := p.reap()
 	p.sweep()
 	return e
 }
 
 // reap waits for the leader. With one that was killed all its group is.
-func (p *process) reap() exited {
+func (p *Process) reap() Exit {
 	var info unix.Siginfo
 	for {
 		if err := unix.Waitid(unix.P_PID, p.pid, &info, unix.WEXITED|unix.WNOWAIT, nil); err != unix.EINTR {
@@ -83,7 +89,7 @@ func (p *process) reap() exited {
 			break
 		}
 	}
-	e := exited{err: err, code: status.ExitStatus(), cpu: time.Duration(use.Utime.Nano() + use.Stime.Nano()), maxRSS: use.Maxrss << 10}
+	e := Exit{err: err, code: status.ExitStatus(), cpu: time.Duration(use.Utime.Nano() + use.Stime.Nano()), maxRSS: use.Maxrss << 10}
 	if status.Signaled() {
 		e.signal = status.Signal()
 	}
@@ -92,7 +98,7 @@ func (p *process) reap() exited {
 
 // sweep waits for the members of a group whose leader has ended, as long as the
 // grace is, and kills them then. Most tasks leave none and cost one system call.
-func (p *process) sweep() {
+func (p *Process) sweep() {
 	if unix.Kill(-p.pid, 0) != nil {
 		return
 	}
@@ -114,7 +120,7 @@ func membersLive(group int) bool {
 }
 
 // kill ends the process group: SIGTERM, and SIGKILL after the grace.
-func (p *process) kill() {
+func (p *Process) kill() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.gone || p.killing != nil {
@@ -125,7 +131,7 @@ func (p *process) kill() {
 	p.killing = time.AfterFunc(p.grace, p.killNow)
 }
 
-func (p *process) killNow() {
+func (p *Process) killNow() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if !p.gone {

@@ -1,0 +1,214 @@
+package process
+
+import (
+	"sync"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"berth/internal/inherit"
+	"berth/internal/job"
+	"berth/internal/probe"
+)
+
+// Command is a program to be run.
+type Command struct {
+	Path   string   // of its file
+	Args   []string // Args[0] is what the program sees as its name
+	Dir    string   // its working folder
+	Env    []string
+	Change *inherit.Change // in what it is to differ from what this process hands on; nil: in nothing
+	Grace  time.Duration   // between SIGTERM and SIGKILL, and for what it leaves running in its group
+}
+
+// Set is the programs of one attempt, which are killed and watched together. What they use
+// is counted in Meter.
+type Set struct {
+	Meter *probe.Meter
+
+	mu       sync.Mutex
+	killed   bool
+	programs map[*Process]struct{}
+}
+
+// Run runs a command to its end with these three files. It is called in a lane. An error
+// means that the program was not started.
+func (s *Set) Run(c *Command, files []uintptr) (Exit, error) {
+	p, err := s.start(c, files, nil)
+	if err != nil {
+		return Exit{}, err
+	}
+	e := p.wait()
+	s.ended(p, e)
+	return e, nil
+}
+
+// start starts a command, to be killed and watched with the others of the set. act is nil
+// for a program that may be inactive.
+func (s *Set) start(c *Command, files []uintptr, act *activity) (*Process, error) {
+	path, args := c.Change.Command(c.Path, c.Args)
+	p, err := spawn(path, args, c.Dir, c.Env, files, c.Grace)
+	if err != nil {
+		return nil, err
+	}
+	p.activity = act
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.programs == nil {
+		s.programs = make(map[*Process]struct{}, 1)
+	}
+	s.programs[p] = struct{}{}
+	if s.killed {
+		p.kill()
+	}
+	return p, nil
+}
+
+// ended takes what a program that has ended used into the meter. The kernel's figure
+// for its memory is good where it is above what the worker itself ever held;
+// below that it is the worker's, and what was seen of the program counts: nothing (0, not
+// known) where it was over before anybody looked.
+func (s *Set) ended(p *Process, e Exit) {
+	s.mu.Lock()
+	delete(s.programs, p)
+	s.mu.Unlock()
+	rss := e.maxRSS
+	if rss <= ownPeak() {
+		rss = p.peak.Load()
+	}
+	s.Meter.Child(e.cpu, rss)
+}
+
+// Kill ends all programs, those too that are started later.
+func (s *Set) Kill() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.killed = true
+	for p := range s.programs {
+		p.kill()
+	}
+}
+
+func (s *Set) running() []*Process {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	list := make([]*Process, 0, len(s.programs))
+	for p := range s.programs {
+		list = append(list, p)
+	}
+	return list
+}
+
+// Limits are what each program of a set may use; 0: no limit.
+type Limits struct {
+	Time   time.Duration // since its start
+	Idle   time.Duration // without reading, writing or reporting
+	Memory int64         // bytes of its process group
+}
+
+const (
+	// Glance is how often running programs are looked at.
+	Glance = 100 * time.Millisecond
+	// measureEvery is in how many glances the processes of tasks with a memory limit are
+	// measured once, sampleEvery those of others.
+	measureEvery = 2
+	sampleEvery  = 10
+)
+
+// Due reports whether the set's programs are to be measured at the n-th glance: often where
+// they have a memory limit, at times where one is old enough that its figures matter.
+func (s *Set) Due(n int, now time.Time, l Limits) bool {
+	for _, p := range s.running() {
+		age := now.Sub(p.started)
+		if l.Memory > 0 && n%measureEvery == 0 || age >= Glance && (age < 2*Glance || n%sampleEvery == 0) {
+			return true
+		}
+	}
+	return false
+}
+
+// Measured takes in what the process groups of this machine use now.
+func (s *Set) Measured(groups map[int]probe.Usage) {
+	var sum probe.Usage
+	for _, p := range s.running() {
+		u := groups[p.pid]
+		sum.CPU += u.CPU
+		p.sawMemory(u.RSS)
+	}
+	s.Meter.Live(sum)
+}
+
+// Exceeded returns why the attempt is to be killed, nil if all its programs keep to the
+// limits. groups is what process groups use, empty if that was not measured.
+func (s *Set) Exceeded(l Limits, now time.Time, groups map[int]probe.Usage) *Failure {
+	for _, p := range s.running() {
+		if l.Time > 0 && now.Sub(p.started) >= l.Time {
+			return Failed("killed: it ran longer than its time limit of %s", job.FormatDuration(l.Time))
+		}
+		if l.Idle > 0 && p.activity != nil && p.idle(now) >= l.Idle {
+			return Failed("killed: no progress for %s: it neither read, wrote nor reported (mapreduce.task.timeout)",
+				job.FormatDuration(l.Idle))
+		}
+		if used := p.memoryAbove(l.Memory, groups); used > 0 {
+			return Failed("killed: it used %s of its %s of memory; ask for more with --mem",
+				job.FormatSize(used), job.FormatSize(l.Memory))
+		}
+	}
+	return nil
+}
+
+// idle returns for how long the program has done nothing.
+func (p *Process) idle(now time.Time) time.Duration {
+	n := p.activity.count.Load()
+	if n != p.seen || p.activity.busy.Load() > 0 || p.since.IsZero() {
+		p.seen, p.since = n, now
+	}
+	return now.Sub(p.since)
+}
+
+// memoryAbove returns what the program's group holds where that is more than the limit, else
+// 0. Resident sets count shared pages for each process, so what they say is checked before it
+// has consequences.
+func (p *Process) memoryAbove(limit int64, groups map[int]probe.Usage) int64 {
+	u := groups[p.pid]
+	if limit <= 0 || u.RSS <= limit {
+		return 0
+	}
+	used := u.RSS
+	if u.Procs > 1 {
+		used = probe.Proportional(groupMembers(p.pid))
+	}
+	if used <= limit {
+		return 0
+	}
+	return used
+}
+
+func groupMembers(group int) []int {
+	list, err := probe.Processes()
+	if err != nil {
+		return nil
+	}
+	var members []int
+	for _, p := range list {
+		if p.Group == group {
+			members = append(members, p.PID)
+		}
+	}
+	return members
+}
+
+// sawMemory keeps the largest resident set of the program's group.
+func (p *Process) sawMemory(rss int64) {
+	for old := p.peak.Load(); rss > old && !p.peak.CompareAndSwap(old, rss); old = p.peak.Load() {
+	}
+}
+
+// ownPeak returns the most bytes this process ever held resident.
+func ownPeak() int64 {
+	var use unix.Rusage
+	if err := unix.Getrusage(unix.RUSAGE_SELF, &use); err != nil {
+		return 0
+	}
+	return use.Maxrss << 10
+}
