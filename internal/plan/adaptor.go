@@ -1,13 +1,11 @@
 package plan
 
 import (
-	"math"
 	"slices"
 	"time"
 
 	"berth/internal/job"
 	"berth/internal/predict"
-	"berth/internal/timeline"
 )
 
 const (
@@ -69,25 +67,8 @@ type adaptor struct {
 
 // runKey is all that a run depends on that is alone on its nodes and has no end.
 type runKey struct {
-	place *place
+	offer *offer
 	nodes int
-}
-
-// option is a way to go: a request and what comes of it. Times are in seconds from now.
-type option struct {
-	place *place
-	slot  timeline.Slot
-	nodes int
-	time  time.Duration // wall time; 0: unlimited
-	start float64
-	out   string // why it cannot be; empty: it can
-	late  string // who says that it starts later than the slot does; empty: nobody
-
-	mean   float64 // expected turnaround …
-	beaten bool    // … or a bound from below: it is later than another, which is enough to know
-	risk   float64 // share of runs that its time does not do for
-	done   float64 // when the last of the simulated runs is done
-	main   bool    // it was chosen first, the others beside it
 }
 
 func newAdaptor(q *Question) *adaptor {
@@ -153,22 +134,6 @@ func (a *adaptor) finely(f func()) {
 	a.sample = coarse
 }
 
-// seconds returns how long after now an instant is; +Inf for Never.
-func (a *adaptor) seconds(t job.Time) float64 {
-	if t == timeline.Never {
-		return math.Inf(1)
-	}
-	return max(0, t.Sub(a.q.Now).Seconds())
-}
-
-// instant returns the time so many seconds after now.
-func (a *adaptor) instant(seconds float64) job.Time {
-	if math.IsInf(seconds, 1) {
-		return timeline.Never
-	}
-	return a.q.Now.Add(time.Duration(math.Round(seconds * float64(time.Second))))
-}
-
 // slotsOf returns how many bag tasks or maps, and reduces, run at once on a worker.
 func (a *adaptor) slotsOf(size job.Resources) (tasks, reduces int) {
 	l := Layout{Nodes: 1, PerNode: size}
@@ -184,6 +149,6 @@ func (a *adaptor) slotsOf(size job.Resources) (tasks, reduces int) {
 
 // window returns what an allocation of so many nodes is to the job, from when its
 // workers are ready until its time is over.
-func (p *place) window(nodes int, start, end float64) predict.Window {
-	return predict.Window{Start: start + p.startUp, End: end, TaskSlots: nodes * p.taskSlots, ReduceSlots: nodes * p.reduceSlots, Speed: 1}
+func (o *offer) window(nodes int, start, end float64) predict.Window {
+	return predict.Window{Start: start + o.startUp, End: end, TaskSlots: nodes * o.taskSlots, ReduceSlots: nodes * o.reduceSlots, Speed: 1}
 }

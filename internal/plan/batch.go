@@ -1,9 +1,10 @@
 package plan
 
 import (
+	"cmp"
 	"fmt"
 	"math"
-	"time"
+	"slices"
 
 	"berth/internal/job"
 	"berth/internal/predict"
@@ -47,10 +48,10 @@ func decideBatch(q *Question) (Plan, error) {
 type decision struct {
 	q       *Question
 	a       *adaptor
-	places  []*place
-	weighed []option
-	chosen  []option // what is asked for, the earliest first; none: what is there does
-	first   option   // the one of these that was chosen first
+	offers  []*offer
+	weighed []Candidate
+	chosen  []Candidate // what is asked for, the earliest first; none: what is there does
+	first   Candidate   // the one of these that was chosen first
 	scout   int
 	runs    predict.Outcome // with all that was chosen; empty: nothing is known
 }
@@ -62,13 +63,13 @@ func (d *decision) decide(reduces int) error {
 	if err := d.find(); err != nil {
 		return err
 	}
-	for _, p := range d.places {
+	for _, p := range d.offers {
 		a.look(p)
 	}
 	if a.load.Maps+a.load.Reduces == 0 {
 		return nil
 	}
-	a.live = a.liveWindows(d.places[0])
+	a.live = a.liveWindows(d.offers[0])
 	if !a.known.ok {
 		return d.decideBlind()
 	}
@@ -76,14 +77,14 @@ func (d *decision) decide(reduces int) error {
 		return err
 	}
 	if len(a.live) == 0 {
-		best, weighed, ok := a.choose(d.places)
+		best, weighed, ok := a.choose(d.offers)
 		d.weighed = weighed
 		if !ok {
 			return d.hopeless()
 		}
 		d.take(best)
 	}
-	d.chosen, d.runs = a.more(d.chosen, d.places)
+	d.chosen, d.runs = a.more(d.chosen, d.offers)
 	if len(a.live) > 0 && len(d.chosen) > 0 {
 		d.chosen[0].main = true
 		d.first = d.chosen[0]
@@ -91,10 +92,10 @@ func (d *decision) decide(reduces int) error {
 	return nil
 }
 
-// take chooses an option as the first.
-func (d *decision) take(o option) {
-	o.main = true
-	d.first, d.chosen = o, []option{o}
+// take chooses a candidate as the first.
+func (d *decision) take(c Candidate) {
+	c.main = true
+	d.first, d.chosen = c, []Candidate{c}
 }
 
 // decideBlind decides for tasks of which nothing is known.
@@ -103,7 +104,7 @@ func (d *decision) decideBlind() error {
 		d.scout = d.a.soundBy(d.a.live)
 		return nil // what is there goes on; once something is known of the tasks there will be another plan
 	}
-	best, weighed, scout, ok := d.a.blind(d.places)
+	best, weighed, scout, ok := d.a.blind(d.offers)
 	d.weighed = weighed
 	if !ok {
 		return d.hopeless()
@@ -113,7 +114,7 @@ func (d *decision) decideBlind() error {
 	return nil
 }
 
-// find finds the places where the job could run.
+// find finds the offers where the job could run.
 func (d *decision) find() error {
 	parts, why, err := partitions(d.q)
 	if err != nil {
@@ -125,16 +126,16 @@ func (d *decision) find() error {
 	d.a.among = among(d.q.Spec.Request.Partition, parts)
 	var first error
 	for _, part := range parts {
-		places, err := d.a.places(part)
+		offers, err := d.a.offersOf(part)
 		if err != nil {
 			if first == nil {
 				first = err
 			}
 			continue
 		}
-		d.places = append(d.places, places...)
+		d.offers = append(d.offers, offers...)
 	}
-	if len(d.places) == 0 {
+	if len(d.offers) == 0 {
 		return first
 	}
 	return nil
@@ -145,14 +146,10 @@ func (d *decision) find() error {
 // long as the median fits.
 func (d *decision) longEnough() error {
 	a := d.a
-	most, by, limit := time.Duration(0), "", 0.0
-	for _, p := range d.places {
-		if p.maxTime == 0 {
-			return nil
-		}
-		if p.maxTime > most {
-			most, by, limit = p.maxTime, p.timeBy, p.maxTime.Seconds()-p.startUp
-		}
+	most := slices.MaxFunc(d.offers, func(x, y *offer) int { return cmp.Compare(x.maxTime, y.maxTime) })
+	limit := most.maxTime - most.startUp
+	if math.IsInf(limit, 1) {
+		return nil
 	}
 	maps, reduces := a.known.inv.Map.Quantile(0.5), 0.0
 	if a.load.Maps == 0 {
@@ -162,13 +159,13 @@ func (d *decision) longEnough() error {
 		reduces = a.known.inv.OtherShuffle.Quantile(0.5) + a.known.inv.Reduce.Quantile(0.5)
 	}
 	if median := max(maps, reduces); median > limit {
-		return &job.Error{Class: job.User, Code: job.CodeConfig, Where: by,
-			What: fmt.Sprintf("it allows %s, but half of the tasks take more than %s (%s)", duration(most.Seconds()), duration(median), a.known.source),
+		return &job.Error{Class: job.User, Code: job.CodeConfig, Where: most.timeBy,
+			What: fmt.Sprintf("it allows %s, but half of the tasks take more than %s (%s)", duration(most.maxTime), duration(median), a.known.source),
 			Do:   "allow more, or use another partition"}
 	}
 	if longest := max(a.expect.Map, a.expect.Reduce); longest > limit {
 		a.note(fmt.Sprintf("%s allows %s, but one of twenty tasks takes more than %s: such tasks may never be done there",
-			by, duration(most.Seconds()), duration(longest)))
+			most.timeBy, duration(most.maxTime), duration(longest)))
 		if a.expect.Map > limit {
 			a.expect.Map = maps
 		}
@@ -189,18 +186,16 @@ func (d *decision) hopeless() error {
 				What: "every request that might do is refused: " + c.Refused, Do: "see the limits of the partition and of the account"}
 		}
 	}
-	p := d.places[0]
-	t := d.a.longest(p, timeline.Slot{Duration: timeline.Unbounded})
-	switch {
+	o := d.offers[0]
+	c := d.a.candidate(o, timeline.Slot{Start: timeline.Never, Nodes: o.capNodes, Duration: timeline.Unbounded}, o.capNodes)
+	switch c.wall = o.maxWall; {
 	case d.a.req.WallTime == job.WallMax:
 	case d.a.known.ok:
-		t = d.a.safe(p, p.capNodes, t)
+		c.wall = d.a.safe(o, o.capNodes, c.wall)
 	default:
-		t = min(t, blindTime)
+		c.wall = min(c.wall, blindTime)
 	}
-	o := option{place: p, slot: timeline.Slot{Start: timeline.Never, Nodes: p.capNodes, Duration: timeline.Unbounded}, nodes: p.capNodes, time: t,
-		start: math.Inf(1), mean: math.Inf(1)}
-	d.take(o)
+	d.take(c)
 	d.a.note("no free slot that would do is in sight: the job waits until the queue changes")
 	return nil
 }
@@ -208,8 +203,8 @@ func (d *decision) hopeless() error {
 // reduceSlots returns how many reduces run at once on all that was chosen.
 func (d *decision) reduceSlots() int {
 	n := 0
-	for _, o := range d.chosen {
-		n += o.nodes * o.place.reduceSlots
+	for _, c := range d.chosen {
+		n += c.Take * c.offer.reduceSlots
 	}
 	return n
 }

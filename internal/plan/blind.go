@@ -2,9 +2,6 @@ package plan
 
 import (
 	"cmp"
-	"math"
-	"slices"
-	"time"
 
 	"berth/internal/job"
 	"berth/internal/predict"
@@ -13,10 +10,10 @@ import (
 
 const (
 	// scoutTime is the most wall time that is asked for a scout: as long as the slot allows up
-	// to this, so that what began as a scout goes on working.
-	scoutTime = 30 * time.Minute
+	// to this, so that what began as a scout goes on working. All times here are in seconds.
+	scoutTime = 30 * 60.0
 	// blindTime is the most that is asked for all of a job of which nothing is known.
-	blindTime = 24 * time.Hour
+	blindTime = 24 * 3600.0
 	// scoutPart is the part of the tasks that a scout runs at once, and scoutNodes the part of
 	// the nodes of the partition that it has at most, but for two.
 	scoutPart, scoutNodes = 8, 4
@@ -27,10 +24,10 @@ const (
 	fewTasks, leastWave = 5, 3
 	// blindGuess is how long a task of which nothing is known is taken to last where slots are
 	// held against each other and no scout is sent, see guessed.
-	blindGuess = 30 * time.Second
+	blindGuess = 30.0
 	// leastBlind is the shortest slot that is taken for tasks of which nothing is known,
 	// if a longer one is to be had at all.
-	leastBlind = 2 * time.Minute
+	leastBlind = 2 * 60.0
 )
 
 // blind plans tasks of which nothing is known. A scout takes a small slot: the earliest
@@ -40,14 +37,14 @@ const (
 // tasks took as long as is guessed, the most nodes of it that are of use, and as much time
 // as is allowed up to blindTime. scout is after how many tasks the rest is to be planned, 0
 // for a job that needs no more than what it gets.
-func (a *adaptor) blind(places []*place) (best option, weighed []option, scout int, ok bool) {
+func (a *adaptor) blind(offers []*offer) (best Candidate, weighed []Candidate, scout int, ok bool) {
 	sounding := a.sounding()
-	for _, p := range places {
-		for _, s := range p.slots {
-			o := a.blindOption(p, s, sounding)
-			weighed = append(weighed, o)
-			if o.out == "" && (!ok || a.sooner(&o, &best) < 0) {
-				best, ok = o, true
+	for _, o := range offers {
+		for _, slot := range o.slots {
+			c := a.blindCandidate(o, slot, sounding)
+			weighed = append(weighed, c)
+			if c.rejected == "" && (!ok || a.sooner(&c, &best) < 0) {
+				best, ok = c, true
 			}
 		}
 	}
@@ -55,7 +52,7 @@ func (a *adaptor) blind(places []*place) (best option, weighed []option, scout i
 		return best, weighed, 0, false
 	}
 	if sounding {
-		scout = a.sound(best.nodes * best.place.taskSlots)
+		scout = a.sound(best.Take * best.offer.taskSlots)
 	}
 	return best, weighed, scout, true
 }
@@ -88,76 +85,69 @@ func (a *adaptor) soundBy(live []predict.Window) int {
 	return a.sound(slots)
 }
 
-// blindOption returns what would be asked for in a slot.
-func (a *adaptor) blindOption(p *place, s timeline.Slot, sounding bool) option {
-	o := option{place: p, slot: s, start: a.seconds(s.Start), mean: math.Inf(1)}
-	o.nodes = min(s.Nodes, p.capNodes)
-	all := a.load.Maps <= o.nodes*p.taskSlots
-	if sounding && !all {
+// blindCandidate returns what would be asked for in a slot.
+func (a *adaptor) blindCandidate(o *offer, slot timeline.Slot, sounding bool) Candidate {
+	c := a.candidate(o, slot, min(slot.Nodes, o.capNodes))
+	longest := blindTime
+	if sounding && a.load.Maps > c.Take*o.taskSlots {
 		want := max(fewTasks, ceilDiv(a.load.Maps, scoutPart))
-		o.nodes = min(o.nodes, max(p.minNodes, min(ceilDiv(want, p.taskSlots), max(2, p.usable/scoutNodes))))
+		c.Take = min(c.Take, max(o.minNodes, min(ceilDiv(want, o.taskSlots), max(2, o.usable/scoutNodes))))
+		longest = scoutTime
 	}
-	bound := blindTime
-	if sounding && !all {
-		bound = scoutTime
+	limit := a.longest(&c)
+	if c.wall = min(limit, a.ceil(max(longest, 4*a.cutShort()))); a.req.WallTime == job.WallMax {
+		c.wall = limit
 	}
-	if a.q.Rest != nil {
-		bound = max(bound, 4*a.q.Rest.CutShort)
+	if c.rejected = c.tooFew(); c.rejected != "" {
+		return c
 	}
-	limit := a.longest(p, s)
-	if o.time = min(limit, a.ceil(bound.Seconds())); a.req.WallTime == job.WallMax {
-		o.time = limit
+	if limit < a.leastBlind(o) {
+		c.rejected = "its " + duration(c.Duration.Seconds()) + " are too short for tasks that nothing is known of"
+		return c
 	}
-	switch {
-	case o.nodes < p.minNodes:
-		o.out = "fewer nodes than the " + job.FormatCount(p.minNodes) + " that are wanted at least"
-	case limit.Seconds() < a.leastBlind(p):
-		o.out = "its " + duration(s.Duration.Seconds()) + " are too short for tasks that nothing is known of"
-	default:
-		a.check(&o)
+	a.check(&c)
+	return c
+}
+
+// cutShort returns how long a task had run when its allocation ended, in seconds; 0: none had.
+func (a *adaptor) cutShort() float64 {
+	if a.q.Rest == nil {
+		return 0
 	}
-	return o
+	return a.q.Rest.CutShort.Seconds()
 }
 
 // leastBlind returns the shortest wall time that is taken for unknown tasks, in seconds.
-func (a *adaptor) leastBlind(p *place) float64 {
+func (a *adaptor) leastBlind(o *offer) float64 {
 	least := leastBlind
 	if r := a.q.Rest; r != nil {
-		least = max(least, 2*r.CutShort, asDuration(p.ready())+max(r.Span, leastBlind))
+		least = max(2*a.cutShort(), o.ready()+max(r.Span.Seconds(), leastBlind))
 	}
-	if p.maxTime > 0 {
-		least = min(least, p.maxTime)
-	}
-	return least.Seconds()
+	return min(least, o.maxTime)
 }
 
-// sooner compares two options for unknown tasks: for a scout the earlier start goes first, else
+// sooner compares two candidates for unknown tasks: for a scout the earlier start goes first, else
 // the one that is guessed to be done earlier; then the earlier start, the one with more
 // core-seconds, and the one with fewer nodes and cores.
-func (a *adaptor) sooner(x, y *option) int {
-	worth := func(o *option) float64 {
-		slots := min(o.nodes*o.place.taskSlots, max(a.load.Maps, a.load.Reduces))
-		return float64(slots) * min(o.time, blindTime).Seconds()
+func (a *adaptor) sooner(x, y *Candidate) int {
+	worth := func(c *Candidate) float64 {
+		slots := min(c.Take*c.offer.taskSlots, max(a.load.Maps, a.load.Reduces))
+		return float64(slots) * min(c.wall, blindTime)
 	}
 	guessed := 0
 	if !a.sounding() {
 		guessed = cmp.Compare(a.guessed(x), a.guessed(y))
 	}
-	return cmp.Or(guessed, cmp.Compare(x.start, y.start), cmp.Compare(worth(y), worth(x)), cmp.Compare(x.nodes, y.nodes),
-		cmp.Compare(x.place.perNode.CPUs, y.place.perNode.CPUs))
+	return cmp.Or(guessed, cmp.Compare(x.Wait, y.Wait), cmp.Compare(worth(y), worth(x)), cmp.Compare(x.Take, y.Take),
+		cmp.Compare(x.PerNode.CPUs, y.PerNode.CPUs))
 }
 
 // guess returns how long a task is taken to last where no scout is sent, in seconds:
 // blindGuess, or twice as long as one had run that was cut short.
-func (a *adaptor) guess() float64 {
-	if a.q.Rest == nil {
-		return blindGuess.Seconds()
-	}
-	return max(blindGuess.Seconds(), 2*a.q.Rest.CutShort.Seconds())
-}
+func (a *adaptor) guess() float64 { return max(blindGuess, 2*a.cutShort()) }
 
 // guessed returns when the job would be done, in seconds from now, if each task took as long
-// as is guessed. What the option's time does not do for follows on as many nodes as are of
+// as is guessed. What the candidate's time does not do for follows on as many nodes as are of
 // use, once the queue has room for them.
 //
 // By the earliest start alone a job would sit on the smallest hole of the queue for as long as
@@ -165,28 +155,28 @@ func (a *adaptor) guess() float64 {
 // than the tasks are worth loses more than who takes too few: in simulations of tasks of
 // 20 s to 40 min it did not lengthen the mean turnaround of the jobs, shortened it by a tenth
 // where tasks were long, and that of the others by as much where all nodes were wanted.
-func (a *adaptor) guessed(o *option) float64 {
-	p, each := o.place, a.guess()
-	run := p.startUp + each*float64(a.waves(p, o.nodes))
-	if o.time == timeline.Unbounded || run <= o.time.Seconds() {
-		return o.start + run
+func (a *adaptor) guessed(c *Candidate) float64 {
+	o, each := c.offer, a.guess()
+	run := o.startUp + each*float64(a.waves(o, c.Take))
+	if run <= c.wall {
+		return c.Wait + run
 	}
-	left := max(each, (1-o.time.Seconds()/run)*each*float64(a.waves(p, p.capNodes)))
-	t := asDuration(p.startUp + left)
-	next := max(a.fit(p.line, o.end(), p.capNodes, t), o.end()+a.fit(p.queue, 0, p.capNodes, t))
-	return next + p.startUp + left
+	left := max(each, (1-c.wall/run)*each*float64(a.waves(o, o.capNodes)))
+	t := min(o.startUp+left, 2*never)
+	next := max(a.fit(o.line, c.end(), o.capNodes, t), c.end()+a.fit(o.queue, 0, o.capNodes, t))
+	return next + o.startUp + left
 }
 
 // waves returns in how many waves the tasks run on so many nodes.
-func (a *adaptor) waves(p *place, nodes int) int {
-	slots := nodes * p.taskSlots
+func (a *adaptor) waves(o *offer, nodes int) int {
+	slots := nodes * o.taskSlots
 	if a.throttle > 0 {
 		slots = min(slots, a.throttle)
 	}
-	return ceilDiv(a.load.Maps, slots) + ceilDiv(a.load.Reduces, nodes*p.reduceSlots)
+	return ceilDiv(a.load.Maps, slots) + ceilDiv(a.load.Reduces, nodes*o.reduceSlots)
 }
 
-// whyBlind says why an option for unknown tasks was chosen, if for no scout.
+// whyBlind says why a candidate for unknown tasks was chosen, if for no scout.
 func (a *adaptor) whyBlind() string {
 	if a.sounding() {
 		return "the earliest start"
@@ -194,24 +184,17 @@ func (a *adaptor) whyBlind() string {
 	return "soonest done" + a.ifGuessed()
 }
 
-// whyNotBlind says why an option for unknown tasks lost.
-func (a *adaptor) whyNotBlind(o, chosen *option) string {
+// whyNotBlind says why a candidate for unknown tasks lost.
+func (a *adaptor) whyNotBlind(c, chosen *Candidate) string {
 	if !a.sounding() {
-		if s := a.guessed(o) - a.guessed(chosen); s > moment {
+		if s := a.guessed(c) - a.guessed(chosen); s > moment {
 			return duration(s) + " later than the chosen" + a.ifGuessed()
 		}
 	}
-	if s := o.start - chosen.start; s > 0 {
+	if s := c.Wait - chosen.Wait; s > 0 {
 		return "starts " + duration(s) + " later than the chosen"
 	}
 	return "fewer core-hours than the chosen"
 }
 
 func (a *adaptor) ifGuessed() string { return " if a task takes " + duration(a.guess()) }
-
-// byStart sorts options by when they start.
-func byStart(options []option) {
-	slices.SortStableFunc(options, func(x, y option) int {
-		return cmp.Or(cmp.Compare(x.start, y.start), cmp.Compare(x.nodes, y.nodes))
-	})
-}

@@ -2,11 +2,11 @@ package plan
 
 import (
 	"fmt"
+	"math"
 	"strings"
 	"time"
 
 	"berth/internal/job"
-	"berth/internal/timeline"
 )
 
 // Doubt reports whether the batch system would start the plan's first request so much
@@ -27,31 +27,31 @@ func (p *Plan) Doubt(start job.Time) bool {
 	return start.Sub(predicted) > allowed
 }
 
-// check lets what the batch system itself said override when an option starts, or
+// check lets what the batch system itself said override when a candidate starts, or
 // whether it can be had at all.
-func (a *adaptor) check(o *option) {
+func (a *adaptor) check(c *Candidate) {
 	for i := range a.q.Checks {
-		c := &a.q.Checks[i]
-		if !c.covers(o.nodes, o.place.perNode, o.time) {
+		said := &a.q.Checks[i]
+		if !said.covers(c) {
 			continue
 		}
-		if c.Refused != "" {
-			o.out = "refused: " + c.Refused
+		if said.Refused != "" {
+			c.rejected = "refused: " + said.Refused
 			return
 		}
-		if start := a.seconds(c.Start); start > o.start {
-			o.start = start
-			o.late = fmt.Sprintf("%s would start it %s later than the queue shows", a.q.Snap.Driver, duration(start-a.seconds(o.slot.Start)))
+		if start := a.seconds(said.Start); start > c.Wait {
+			c.Wait = start
+			c.late = fmt.Sprintf("%s would start it %s later than the queue shows", a.q.Snap.Driver, duration(start-a.seconds(c.Start)))
 		}
 	}
 }
 
-// covers reports whether a check speaks for a request: for every one that is not much
+// covers reports whether a check speaks for a candidate: for every one that is not much
 // smaller. What asks for more cannot start earlier, and what asks for nearly as much had
 // better not be tried in its stead. A refusal is taken to be for the time where it says
-// so, and else for the nodes.
-func (c *Check) covers(nodes int, perNode job.Resources, t time.Duration) bool {
-	size, long := 2*nodes > c.Nodes && 2*perNode.CPUs > c.PerNode.CPUs, moreThanHalf(t, c.Time)
+// so, and else for the nodes. Half of an unlimited time is one.
+func (c *Check) covers(x *Candidate) bool {
+	size, long := 2*x.Take > c.Nodes && 2*x.PerNode.CPUs > c.PerNode.CPUs, math.IsInf(x.wall, 1) || 2*x.wall > limitSeconds(c.Time)
 	switch {
 	case c.Refused == "":
 		return size && long
@@ -69,43 +69,29 @@ func (c *Check) forTime() bool {
 	return strings.Contains(s, "time") || strings.Contains(s, "wall")
 }
 
-func moreThanHalf(t, of time.Duration) bool {
-	switch {
-	case t == timeline.Unbounded:
-		return true
-	case of == 0:
-		return false // half of an unlimited time is one
-	}
-	return 2*t > of
-}
-
-// variants returns the requests that are weighed for a slot: the most nodes that are of
-// use and, where a check speaks for that, half the nodes that were checked, half the
-// time, and both.
-func (a *adaptor) variants(p *place, slot timeline.Slot, nodes int) (out []request, why string) {
-	t, why := a.wall(p, slot, nodes)
-	if why != "" {
+// variants returns a candidate with the wall times and the nodes that are weighed for its slot: all
+// its nodes and, where a check speaks for that, half the nodes that were checked, half the time, and
+// both. Why says what is wrong with the slot where there is none.
+func (a *adaptor) variants(c Candidate) (out []Candidate, why string) {
+	if c.wall, why = a.wall(&c); why != "" {
 		return nil, why
 	}
-	out = []request{{nodes, t}}
+	out = []Candidate{c}
 	for i := range a.q.Checks {
-		c := &a.q.Checks[i]
-		few := max(min(c.Nodes/2, nodes), p.minNodes)
-		long, why := a.wall(p, slot, few)
-		if why != "" {
+		said := &a.q.Checks[i]
+		few := c
+		few.Take = max(min(said.Nodes/2, c.Take), c.offer.minNodes)
+		var why string
+		if few.wall, why = a.wall(&few); why != "" {
 			continue
 		}
-		out = append(out, request{few, long})
-		half := (c.Time / 2).Truncate(a.grain)
-		if a.req.WallTime == job.WallAuto && half.Seconds() >= a.least(p) {
-			out = append(out, request{nodes, min(t, half)}, request{few, min(long, half)})
+		out = append(out, few)
+		half := (said.Time / 2).Truncate(a.grain).Seconds()
+		if a.req.WallTime == job.WallAuto && half >= a.least(c.offer) {
+			brief := c
+			brief.wall, few.wall = min(c.wall, half), min(few.wall, half)
+			out = append(out, brief, few)
 		}
 	}
 	return out, ""
-}
-
-// request is the size and wall time of an allocation.
-type request struct {
-	nodes int
-	time  time.Duration
 }

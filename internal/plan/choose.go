@@ -5,69 +5,67 @@ import (
 	"fmt"
 	"math"
 	"slices"
-	"time"
 
 	"berth/internal/job"
 	"berth/internal/predict"
-	"berth/internal/timeline"
 )
 
 // finalists is for how many of the best slots it is asked whether fewer nodes do.
 const finalists = 6
 
-// offer is a free slot that may be weighed.
-type offer struct {
-	place *place
-	slot  timeline.Slot
-	nodes int
-	bound float64 // what it can give at best: the turnaround in seconds from now
-}
-
-// offers returns all free slots of the places, the most promising first, and those
+// found returns a candidate for each free slot of the offers, the most promising first, and those
 // that are of no use.
-func (a *adaptor) offers(places []*place) (good []offer, out []option) {
-	for _, p := range places {
+func (a *adaptor) found(offers []*offer) (good, rejected []Candidate) {
+	for _, o := range offers {
 		bounds := map[int]float64{} // by nodes
-		for _, s := range p.slots {
-			n := min(s.Nodes, p.capNodes)
-			if n < p.minNodes {
-				out = append(out, option{place: p, slot: s, nodes: n, start: a.seconds(s.Start), mean: math.Inf(1),
-					out: "fewer nodes than the " + job.FormatCount(p.minNodes) + " that are wanted at least"})
+		for _, slot := range o.slots {
+			c := a.candidate(o, slot, min(slot.Nodes, o.capNodes))
+			if c.rejected = c.tooFew(); c.rejected != "" {
+				rejected = append(rejected, c)
 				continue
 			}
-			low, ok := bounds[n]
+			low, ok := bounds[c.Take]
 			if !ok {
-				low = p.startUp + a.low(p, n)
-				bounds[n] = low
+				low = o.startUp + a.low(o, c.Take)
+				bounds[c.Take] = low
 			}
-			good = append(good, offer{p, s, n, a.seconds(s.Start) + a.atBest(p, s, n, low)})
+			c.Total, c.beaten = c.Wait+a.atBest(&c, low), true
+			good = append(good, c)
 		}
 	}
-	slices.SortStableFunc(good, func(x, y offer) int { return cmp.Compare(x.bound, y.bound) })
-	return good, out
+	slices.SortStableFunc(good, func(x, y Candidate) int { return cmp.Compare(x.Total, y.Total) })
+	return good, rejected
+}
+
+// tooFew says that the nodes are fewer than are wanted; empty: they are not.
+func (c *Candidate) tooFew() string {
+	if c.Take >= c.offer.minNodes {
+		return ""
+	}
+	return "fewer nodes than the " + job.FormatCount(c.offer.minNodes) + " that are wanted at least"
 }
 
 // atBest returns the least turnaround from the start of a slot on that it can give: the
 // lower bound of the run or, where the slot is too short for that, the slot and after it
 // what is then left on as many nodes as are of use.
-func (a *adaptor) atBest(p *place, s timeline.Slot, nodes int, low float64) float64 {
-	length := a.longest(p, s).Seconds()
-	if a.longest(p, s) == timeline.Unbounded || low <= length {
+func (a *adaptor) atBest(c *Candidate, low float64) float64 {
+	length := a.longest(c)
+	if low <= length {
 		return low
 	}
-	each := float64(max(p.taskSlots, p.reduceSlots))
-	left := max(0, a.work()-length*each*float64(nodes))
-	return length + left/(each*float64(p.capNodes))
+	each := float64(max(c.offer.taskSlots, c.offer.reduceSlots))
+	left := max(0, a.work()-length*each*float64(c.Take))
+	return length + left/(each*float64(c.offer.capNodes))
 }
 
 // low returns the lower bound T_low of the simulated runs on so many nodes, in seconds,
 // without shuffles of the first wave.
-func (a *adaptor) low(p *place, nodes int) float64 {
+func (a *adaptor) low(o *offer, nodes int) float64 {
 	stage := func(work float64, tasks, slots int) float64 {
 		return work / float64(max(1, min(tasks, nodes*slots)))
 	}
 	maps, reduces := a.trials.Work()
-	return stage(maps, a.load.Maps, p.taskSlots) + stage(reduces, a.load.Reduces, p.reduceSlots)
+	return stage(maps, a.load.Maps, o.taskSlots) + stage(reduces, a.load.Reduces, o.reduceSlots)
 }
 
 // choose finds the request with the least expected turnaround: Algorithm 1 of the paper
@@ -77,112 +75,110 @@ func (a *adaptor) low(p *place, nodes int) float64 {
 // counts within closeBy of the best the smallest wins. Beyond the paper, a slot may be
 // shorter than the job: what is left then waits for another.
 //
-// It also returns the best option of each slot that was weighed. False: there is none.
-func (a *adaptor) choose(places []*place) (best option, weighed []option, ok bool) {
-	good, weighed := a.offers(places)
+// It also returns the best candidate of each slot that was weighed. False: there is none.
+func (a *adaptor) choose(offers []*offer) (best Candidate, weighed []Candidate, ok bool) {
+	good, weighed := a.found(offers)
 	least, limit := math.Inf(1), noLimit
-	for _, o := range good {
-		if o.bound > least || a.spent > weighing/2 && least < math.Inf(1) {
+	for _, c := range good {
+		if c.Total > least || a.spent > weighing/2 && least < math.Inf(1) {
 			break
 		}
-		got := a.bestOf(o, limit)
+		got := a.bestOf(c, limit)
 		weighed = append(weighed, got)
-		if got.out == "" {
-			least, limit = min(least, got.mean), min(limit, closeTo(got))
+		if got.rejected == "" {
+			least, limit = min(least, got.Total), min(limit, got.closeTo())
 			ok = true
 		}
 	}
 	if !ok {
-		return option{}, weighed, false
+		return Candidate{}, weighed, false
 	}
 	best = a.fewest(weighed)
 	return a.tighten(best), weighed, true
 }
 
-// bestOf returns the best that the job can make of a slot, as far as it is no later than
-// the limit.
-func (a *adaptor) bestOf(o offer, limit float64) option {
-	best := option{place: o.place, slot: o.slot, nodes: o.nodes, start: a.seconds(o.slot.Start)}
-	if best.mean = a.atLeast(o.place, o.slot, o.nodes); best.mean > limit {
+// bestOf returns the best that the job can make of a candidate's slot, as far as it is no later
+// than the limit.
+func (a *adaptor) bestOf(c Candidate, limit float64) Candidate {
+	best := a.candidate(c.offer, c.Slot, c.Take)
+	if best.Total = a.atLeast(&best); best.Total > limit {
 		best.beaten = true
 		return best
 	}
-	requests, why := a.variants(o.place, o.slot, o.nodes)
-	best.out, best.mean = why, math.Inf(1)
-	for i, r := range requests {
-		way := option{place: o.place, slot: o.slot, nodes: r.nodes, time: r.time}
-		if got := a.weigh(way, nil, limit); i == 0 || got.out == "" && (best.out != "" || got.mean < best.mean) {
+	ways, why := a.variants(best)
+	best.rejected, best.Total = why, math.Inf(1)
+	for i, way := range ways {
+		if got := a.weigh(way, nil, limit); i == 0 || got.rejected == "" && (best.rejected != "" || got.Total < best.Total) {
 			best = got
 		}
 	}
 	return best
 }
 
-// fewest returns, of all options within closeBy of the least turnaround, the one with
-// the fewest nodes; of those the one with the fewest cores, then the soonest done. One
-// whose time does for the job goes before those that need another after it, whose nodes
-// do not show here.
-func (a *adaptor) fewest(weighed []option) option {
+// fewest returns, of all candidates within closeBy of the least turnaround, the cheapest; of those
+// the one with the fewest nodes, then with the fewest cores, then the soonest done. One whose time
+// does for the job goes before those that need another after it, whose nodes do not show here.
+func (a *adaptor) fewest(weighed []Candidate) Candidate {
 	bound := math.Inf(1)
-	for _, o := range weighed {
-		if o.out == "" {
-			bound = min(bound, closeTo(o))
+	for _, c := range weighed {
+		if c.rejected == "" {
+			bound = min(bound, c.closeTo())
 		}
 	}
-	near := slices.DeleteFunc(slices.Clone(weighed), func(o option) bool { return o.out != "" || o.mean > bound })
+	near := slices.DeleteFunc(slices.Clone(weighed), func(c Candidate) bool { return c.rejected != "" || c.Total > bound })
 	if slices.ContainsFunc(near, sure) {
-		near = slices.DeleteFunc(near, func(o option) bool { return !sure(o) })
+		near = slices.DeleteFunc(near, func(c Candidate) bool { return !sure(c) })
 	}
-	slices.SortStableFunc(near, func(x, y option) int { return cmp.Compare(x.mean, y.mean) })
+	slices.SortStableFunc(near, func(x, y Candidate) int { return cmp.Compare(x.Total, y.Total) })
 	near = near[:min(len(near), finalists)]
-	for i, o := range near {
-		near[i] = a.fewer(o, bound, nil)
+	for i, c := range near {
+		near[i] = a.fewer(c, bound, nil)
 	}
-	return slices.MinFunc(near, func(x, y option) int {
-		return cmp.Or(cmp.Compare(x.nodes, y.nodes), cmp.Compare(x.place.perNode.CPUs, y.place.perNode.CPUs),
-			cmp.Compare(x.mean, y.mean), cmp.Compare(x.start, y.start))
+	return slices.MinFunc(near, func(x, y Candidate) int {
+		return cmp.Or(cmp.Compare(x.rate(), y.rate()), cmp.Compare(x.Take, y.Take), cmp.Compare(x.PerNode.CPUs, y.PerNode.CPUs),
+			cmp.Compare(x.Total, y.Total), cmp.Compare(x.Wait, y.Wait))
 	})
 }
 
-// closeTo returns up to which turnaround another option counts as no later than this one.
+// closeTo returns up to which turnaround another candidate counts as no later than this one.
 // It is closeBy of the run alone: the wait before it is often much shorter than the limits
 // of the jobs in the queue say, and a share of it could be a large part of the run.
-func closeTo(o option) float64 { return o.mean + closeBy*max(0, o.mean-o.start) }
+func (c *Candidate) closeTo() float64 { return c.Total + closeBy*max(0, c.Total-c.Wait) }
 
-// sure reports whether an option's time does for the job but for riskBy of its runs.
-func sure(o option) bool { return o.risk <= riskBy }
+// sure reports whether a candidate's time does for the job but for riskBy of its runs.
+func sure(c Candidate) bool { return c.Risk <= riskBy }
 
-// fewer returns the option with as few nodes as keep it within the bound, and as sure.
+// fewer returns the candidate with as few nodes as keep it within the bound, and as sure.
 // With fewer nodes of the same slot no run ends sooner, so halving the interval finds it.
-func (a *adaptor) fewer(o option, bound float64, beside []predict.Window) option {
-	risk := max(o.risk, riskBy)
-	low := o.place.minNodes - 1 // too few, or not allowed
-	for o.nodes-low > 1 && a.spent < weighing {
-		mid := (low + o.nodes) / 2
-		got, ok := a.with(o, mid, beside, bound)
-		if ok && got.out == "" && got.mean <= bound && got.risk <= risk {
-			o = got
+func (a *adaptor) fewer(c Candidate, bound float64, beside []predict.Window) Candidate {
+	risk := max(c.Risk, riskBy)
+	low := c.offer.minNodes - 1 // too few, or not allowed
+	for c.Take-low > 1 && a.spent < weighing {
+		mid := (low + c.Take) / 2
+		got, ok := a.with(c, mid, beside, bound)
+		if ok && got.rejected == "" && got.Total <= bound && got.Risk <= risk {
+			c = got
 		} else {
 			low = mid
 		}
 	}
-	return o
+	return c
 }
 
-// with returns the option with another number of nodes, and the wall time that fits it.
-func (a *adaptor) with(o option, nodes int, beside []predict.Window, limit float64) (option, bool) {
-	o.nodes = nodes
+// with returns the candidate with another number of nodes, and the wall time that fits it.
+func (a *adaptor) with(c Candidate, nodes int, beside []predict.Window, limit float64) (Candidate, bool) {
+	c.Take = nodes
 	if len(beside) == 0 {
-		if o.mean = a.atLeast(o.place, o.slot, nodes); o.mean > limit {
-			o.beaten = true
-			return o, true
+		if c.Total = a.atLeast(&c); c.Total > limit {
+			c.beaten = true
+			return c, true
 		}
 		var why string
-		if o.time, why = a.wall(o.place, o.slot, nodes); why != "" {
-			return o, false
+		if c.wall, why = a.wall(&c); why != "" {
+			return c, false
 		}
 	}
-	return a.weigh(o, beside, limit), true
+	return a.weigh(c, beside, limit), true
 }
 
 // moment is more than what rounding makes of a time, in seconds.
@@ -191,48 +187,48 @@ const moment = 1e-6
 // quantiles are the shares of runs whose time is weighed as wall time.
 var quantiles = []float64{0.5, 0.75, 0.9, 0.95, 0.99}
 
-// tighten returns the option with the shortest wall time that lengthens the expected
+// tighten returns the candidate with the shortest wall time that lengthens the expected
 // turnaround by no more than tightBy and does for all but riskBy of the runs: less time
-// fits the queue more easily than it is predicted to. An option whose slot is too short
+// fits the queue more easily than it is predicted to. A candidate whose slot is too short
 // for that keeps all of it: a time-out costs a wait and no work.
-func (a *adaptor) tighten(o option) option {
+func (a *adaptor) tighten(c Candidate) Candidate {
 	if a.req.WallTime != job.WallAuto {
-		return o
+		return c
 	}
 	a.finely(func() {
-		run, least := a.alone(o.place, o.nodes), a.least(o.place)
-		times := []time.Duration{a.upper(o.place, o.nodes)}
+		run, least := a.alone(c.offer, c.Take), a.least(c.offer)
+		times := []float64{a.upper(&c)}
 		for _, q := range quantiles {
 			times = append(times, a.ceil(run.Quantile(q)))
 		}
 		slices.Sort(times)
-		all := a.weigh(o, nil, noLimit)
+		all := a.weigh(c, nil, noLimit)
 		for _, t := range slices.Compact(times) {
-			if t >= o.time {
+			if t >= c.wall {
 				return
 			}
-			if t.Seconds() < least || run.Late(t.Seconds()+moment) > riskBy {
+			if t < least || run.Late(t+moment) > riskBy {
 				continue
 			}
-			tight := o
-			tight.time = t
-			if got := a.weigh(tight, nil, all.mean*(1+tightBy)); got.out == "" && got.risk <= riskBy && got.mean <= all.mean*(1+tightBy) {
-				o.time, o.risk, o.done = t, got.risk, got.done
+			tight := c
+			tight.wall = t
+			if got := a.weigh(tight, nil, all.Total*(1+tightBy)); got.rejected == "" && got.Risk <= riskBy && got.Total <= all.Total*(1+tightBy) {
+				c.wall, c.Risk, c.done = t, got.Risk, got.done
 				return
 			}
 		}
 	})
-	return o
+	return c
 }
 
-// later says by how much an option is done later than the chosen one.
-func later(o, chosen option) string {
-	switch d := o.mean - chosen.mean; {
-	case o.mean > closeTo(chosen):
+// later says by how much a candidate is done later than the chosen one.
+func later(c, chosen *Candidate) string {
+	switch d := c.Total - chosen.Total; {
+	case c.Total > chosen.closeTo():
 		return fmt.Sprintf("%s later than the chosen", duration(d))
-	case o.nodes > chosen.nodes:
+	case c.Take > chosen.Take:
 		return "fewer nodes do it as soon (within 1 %)"
-	case o.place.perNode.CPUs > chosen.place.perNode.CPUs:
+	case c.PerNode.CPUs > chosen.PerNode.CPUs:
 		return "fewer cores do it as soon (within 1 %)"
 	default:
 		return "no sooner than the chosen"

@@ -9,28 +9,30 @@ import (
 	"berth/internal/predict"
 )
 
-// TestFewest: of the options that are as good as the best, one whose time does goes
-// before one that needs another allocation after it; then the fewest nodes and the
-// fewest cores win.
+// TestFewest: of the candidates that are as good as the best, one whose time does goes
+// before one that needs another allocation after it; then the least price, the fewest
+// nodes and the fewest cores win.
 func TestFewest(t *testing.T) {
 	a := &adaptor{spent: weighing} // nothing is weighed anew
-	whole, half := &place{perNode: job.Resources{CPUs: 4}}, &place{perNode: job.Resources{CPUs: 2}}
+	whole, half := &offer{perNode: job.Resources{CPUs: 4}}, &offer{perNode: job.Resources{CPUs: 2}}
+	dear := &offer{perNode: job.Resources{CPUs: 4}, price: 3}
 	for _, tt := range []struct {
-		name    string
-		options []option
-		want    int
+		name       string
+		candidates []Candidate
+		want       int
 	}{
-		{"the best", []option{{place: whole, nodes: 1, mean: 150}, {place: whole, nodes: 9, mean: 100}}, 1},
-		{"fewer nodes", []option{{place: whole, nodes: 9, mean: 100}, {place: whole, nodes: 4, mean: 100.9}}, 1},
-		{"too late", []option{{place: whole, nodes: 9, mean: 100}, {place: whole, nodes: 4, mean: 101.1}}, 0},
-		{"a long wait", []option{{place: whole, nodes: 9, start: 900, mean: 1000}, {place: whole, nodes: 4, start: 900, mean: 1002}}, 0},
-		{"fewer cores", []option{{place: whole, nodes: 4, mean: 100}, {place: half, nodes: 4, mean: 100.5}}, 1},
-		{"sure", []option{{place: whole, nodes: 1, mean: 100, risk: 1}, {place: whole, nodes: 4, mean: 100.5, risk: riskBy}}, 1},
-		{"none is sure", []option{{place: whole, nodes: 5, mean: 100, risk: 1}, {place: whole, nodes: 4, mean: 100.5, risk: 1}}, 1},
-		{"cannot be had", []option{{place: whole, nodes: 5, mean: 100}, {place: whole, nodes: 1, mean: 100, out: "refused"}}, 0},
+		{"the best", []Candidate{{offer: whole, PerNode: whole.perNode, Take: 1, Total: 150}, {offer: whole, PerNode: whole.perNode, Take: 9, Total: 100}}, 1},
+		{"fewer nodes", []Candidate{{offer: whole, PerNode: whole.perNode, Take: 9, Total: 100}, {offer: whole, PerNode: whole.perNode, Take: 4, Total: 100.9}}, 1},
+		{"too late", []Candidate{{offer: whole, PerNode: whole.perNode, Take: 9, Total: 100}, {offer: whole, PerNode: whole.perNode, Take: 4, Total: 101.1}}, 0},
+		{"a long wait", []Candidate{{offer: whole, PerNode: whole.perNode, Take: 9, Wait: 900, Total: 1000}, {offer: whole, PerNode: whole.perNode, Take: 4, Wait: 900, Total: 1002}}, 0},
+		{"fewer cores", []Candidate{{offer: whole, PerNode: whole.perNode, Take: 4, Total: 100}, {offer: half, PerNode: half.perNode, Take: 4, Total: 100.5}}, 1},
+		{"cheaper", []Candidate{{offer: dear, PerNode: dear.perNode, Take: 1, Total: 100}, {offer: whole, PerNode: whole.perNode, Take: 9, Total: 100.5}}, 1},
+		{"sure", []Candidate{{offer: whole, PerNode: whole.perNode, Take: 1, Total: 100, Risk: 1}, {offer: whole, PerNode: whole.perNode, Take: 4, Total: 100.5, Risk: riskBy}}, 1},
+		{"none is sure", []Candidate{{offer: whole, PerNode: whole.perNode, Take: 5, Total: 100, Risk: 1}, {offer: whole, PerNode: whole.perNode, Take: 4, Total: 100.5, Risk: 1}}, 1},
+		{"cannot be had", []Candidate{{offer: whole, PerNode: whole.perNode, Take: 5, Total: 100}, {offer: whole, PerNode: whole.perNode, Take: 1, Total: 100, rejected: "refused"}}, 0},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			if got := a.fewest(tt.options); got != tt.options[tt.want] {
+			if got := a.fewest(tt.candidates); got != tt.candidates[tt.want] {
 				t.Errorf("chose %+v", got)
 			}
 		})

@@ -7,7 +7,6 @@ import (
 
 	"berth/internal/job"
 	"berth/internal/predict"
-	"berth/internal/timeline"
 )
 
 // fill puts what was decided into the plan.
@@ -25,7 +24,7 @@ func (d *decision) fill(p *Plan) {
 		}
 	}
 	if len(d.chosen) == 0 { // whose allocations serve it
-		p.Alloc = a.request(&option{place: d.places[0], time: timeline.Unbounded, start: math.Inf(1)})
+		p.Alloc = a.request(&Candidate{offer: d.offers[0], PerNode: d.offers[0].perNode, wall: math.Inf(1), Wait: math.Inf(1)})
 	}
 	p.TaskSlots, p.ReduceSlots = d.atOnce()
 	if a.known.ok {
@@ -37,8 +36,8 @@ func (d *decision) fill(p *Plan) {
 	}
 	p.Reasons = append(p.Reasons, d.headline(p))
 	for i := range d.chosen {
-		if o := &d.chosen[i]; !o.main {
-			p.Reasons = append(p.Reasons, "and "+d.asked(o)+", as that ends it sooner")
+		if c := &d.chosen[i]; !c.main {
+			p.Reasons = append(p.Reasons, "and "+d.asked(c)+", as that ends it sooner")
 		}
 	}
 	if len(d.chosen) > 0 {
@@ -82,8 +81,8 @@ func (d *decision) atOnce() (tasks, reduces int) {
 // windows returns what all allocations are to the job: those there and those asked for.
 func (d *decision) windows() []predict.Window {
 	out := append([]predict.Window{}, d.a.live...)
-	for _, o := range d.chosen {
-		out = append(out, o.window(d.a))
+	for _, c := range d.chosen {
+		out = append(out, c.window())
 	}
 	return out
 }
@@ -105,9 +104,9 @@ func (d *decision) predict(p *Plan) {
 	if a.load.Maps+a.load.Reduces == 0 || math.IsInf(start, 1) {
 		return
 	}
-	after := d.places[0]
+	after := d.offers[0]
 	if len(d.chosen) > 0 {
-		after = d.first.place
+		after = d.first.offer
 	}
 	windows, _ := a.goingOn(after, d.windows())
 	a.finely(func() { d.runs, _, _ = a.simulate(windows, a.only(d.chosen), noLimit) })
@@ -116,15 +115,10 @@ func (d *decision) predict(p *Plan) {
 	if mean := d.runs.Mean() - start; !math.IsInf(mean, 1) { // beyond both where a few of the runs need another allocation
 		p.Predicted.widen(round(predict.Interval{Low: mean, Up: mean}))
 	}
-	if len(d.chosen) != 1 || len(a.live) > 0 || d.first.risk > 0 {
+	if len(d.chosen) != 1 || len(a.live) > 0 || d.first.Risk > 0 {
 		return // eq. 1 is of one allocation that lasts
 	}
-	shape := predict.Shape{
-		Maps: a.load.Maps, Reduces: a.load.Reduces,
-		MapSlots:    predict.Uniform(d.first.nodes * d.first.place.taskSlots),
-		ReduceSlots: predict.Uniform(d.first.nodes * d.first.place.reduceSlots),
-	}
-	e := predict.Bounds(a.known.inv, shape).Spread(a.known.runs)
+	e := predict.Bounds(a.known.inv, a.shape(&d.first)).Spread(a.known.runs)
 	p.Predicted.widen(round(e.Total()))
 	p.Predicted.Stages = p.stages(e)
 }
@@ -158,15 +152,15 @@ func (d *decision) headline(p *Plan) string {
 }
 
 // asked says what is asked for.
-func (d *decision) asked(o *option) string {
+func (d *decision) asked(c *Candidate) string {
 	when := "starting at once"
 	switch {
-	case math.IsInf(o.start, 1):
+	case math.IsInf(c.Wait, 1):
 		when = "start unknown"
-	case o.start > 0:
-		when = "starting in about " + duration(o.start)
+	case c.Wait > 0:
+		when = "starting in about " + duration(c.Wait)
 	}
-	return fmt.Sprintf("%s × %s %s in %s, %s", count(o.nodes, "node"), count(o.place.perNode.CPUs, "core"), wallText(o.time), o.place.part.Name, when)
+	return fmt.Sprintf("%s × %s %s in %s, %s", count(c.Take, "node"), count(c.PerNode.CPUs, "core"), wallText(c.wall), c.offer.name, when)
 }
 
 // held returns a note on jobs of the user that cannot start.

@@ -2,13 +2,10 @@ package plan
 
 import (
 	"cmp"
-	"math"
 	"slices"
-	"time"
 
 	"berth/internal/job"
 	"berth/internal/predict"
-	"berth/internal/timeline"
 )
 
 const (
@@ -23,19 +20,18 @@ const (
 // several is the allocations that a job has and is to get, while they are chosen.
 type several struct {
 	a       *adaptor
-	chosen  []option
+	chosen  []Candidate
 	windows []predict.Window // of all, with those that are there
-	place   *place           // of what follows where none of them does
+	queue   *offer           // of what follows where none of them does
 }
 
 // more adds further requests to those that were chosen, none at first where the job
 // has allocations already: each time the one that shortens the expected turnaround
 // most, as long as that is by more than gainBy. It returns all, the earliest first.
-func (a *adaptor) more(chosen []option, places []*place) ([]option, predict.Outcome) {
-	s := &several{a: a, chosen: chosen, windows: slices.Clone(a.live), place: places[0]}
-	for _, o := range chosen {
-		s.windows = append(s.windows, o.window(a))
-		s.place = o.place
+func (a *adaptor) more(chosen []Candidate, offers []*offer) ([]Candidate, predict.Outcome) {
+	s := &several{a: a, windows: slices.Clone(a.live), queue: offers[0]}
+	for _, c := range chosen {
+		s.add(c)
 	}
 	present, undone := s.present()
 	for len(s.chosen) < a.allocs() && a.spent < weighing {
@@ -43,16 +39,16 @@ func (a *adaptor) more(chosen []option, places []*place) ([]option, predict.Outc
 		if len(s.chosen) > 0 || undone <= wanted {
 			limit = present.Mean() * (1 - gainBy)
 		}
-		best, ok := s.next(places, present, limit)
-		if !ok || best.mean > limit {
+		best, ok := s.next(offers, present, limit)
+		if !ok || best.Total > limit {
 			break
 		}
-		best = a.fewer(best, closeTo(best), s.windows)
+		best = a.fewer(best, best.closeTo(), s.windows)
 		s.add(a.shorter(best, s.windows))
-		places = []*place{best.place}
+		offers = []*offer{best.offer}
 		present, undone = s.present()
 	}
-	slices.SortStableFunc(s.chosen, func(x, y option) int { return cmp.Compare(x.start, y.start) })
+	slices.SortStableFunc(s.chosen, func(x, y Candidate) int { return cmp.Compare(x.Wait, y.Wait) })
 	return s.chosen, present
 }
 
@@ -70,56 +66,44 @@ func (a *adaptor) allocs() int {
 	return n
 }
 
-func (s *several) add(o option) {
-	s.chosen = append(s.chosen, o)
-	s.windows = append(s.windows, o.window(s.a))
-	s.place = o.place
-}
-
-// window returns what an option is to the job.
-func (o *option) window(a *adaptor) predict.Window { return o.place.window(o.nodes, o.start, o.end()) }
-
-// end returns when the option's wall time is over, in seconds from now.
-func (o *option) end() float64 {
-	if o.time == timeline.Unbounded {
-		return math.Inf(1)
-	}
-	return o.start + o.time.Seconds()
+func (s *several) add(c Candidate) {
+	s.chosen = append(s.chosen, c)
+	s.windows = append(s.windows, c.window())
+	s.queue = c.offer
 }
 
 // present returns the runs with what is there, and the share of them that it does not
 // do for.
 func (s *several) present() (runs predict.Outcome, undone float64) {
-	windows, last := s.a.goingOn(s.place, slices.Clone(s.windows))
+	windows, last := s.a.goingOn(s.queue, slices.Clone(s.windows))
 	runs, _, _ = s.a.simulate(windows, s.a.only(s.chosen), noLimit)
 	return runs, runs.Late(last)
 }
 
 // only returns the runs on the slots of what was chosen where that is one allocation and
 // nothing else is there, else nil.
-func (a *adaptor) only(chosen []option) *predict.Alone {
+func (a *adaptor) only(chosen []Candidate) *predict.Alone {
 	if len(chosen) != 1 || len(a.live) > 0 {
 		return nil
 	}
-	return a.alone(chosen[0].place, chosen[0].nodes)
+	return a.alone(chosen[0].offer, chosen[0].Take)
 }
 
 // next returns the further request with the least expected turnaround, as far as that is no
 // longer than the limit.
-func (s *several) next(places []*place, present predict.Outcome, limit float64) (best option, found bool) {
+func (s *several) next(offers []*offer, present predict.Outcome, limit float64) (best Candidate, found bool) {
 	a := s.a
 	done := present.Mean()
-	for _, f := range s.offers(places, done) {
+	for _, c := range s.found(offers, done) {
 		if a.spent > weighing {
 			break
 		}
 		ok := false
-		o := option{place: f.place, slot: f.slot, nodes: f.nodes}
-		if o.time, ok = s.beside(&f, present); !ok {
+		if c.wall, ok = s.beside(&c, present); !ok {
 			continue
 		}
-		if got := a.weigh(o, s.windows, limit); got.out == "" && !got.beaten && (!found || got.mean < best.mean) {
-			best, found, limit = got, true, min(limit, got.mean)
+		if got := a.weigh(c, s.windows, limit); got.rejected == "" && !got.beaten && (!found || got.Total < best.Total) {
+			best, found, limit = got, true, min(limit, got.Total)
 		}
 	}
 	return best, found
@@ -127,107 +111,102 @@ func (s *several) next(places []*place, present predict.Outcome, limit float64) 
 
 // beside returns the wall time that is weighed for a further allocation: by the user's rule,
 // or no longer than the job lasts without it. False: the slot is too short.
-func (s *several) beside(f *offer, present predict.Outcome) (time.Duration, bool) {
+func (s *several) beside(c *Candidate, present predict.Outcome) (float64, bool) {
 	a := s.a
 	if a.req.WallTime != job.WallAuto {
-		t, why := a.wall(f.place, f.slot, f.nodes)
+		t, why := a.wall(c)
 		return t, why == ""
 	}
-	until := present.Quantile(1) - a.seconds(f.slot.Start) + max(a.expect.Map, a.expect.Reduce)
-	return min(a.longest(f.place, f.slot), a.ceil(max(until, a.least(f.place)))), a.tooShort(f.place, f.slot) == ""
+	until := present.Quantile(1) - c.Wait + a.held()
+	return min(a.longest(c), a.ceil(max(until, a.least(c.offer)))), a.tooShort(c) == ""
 }
 
 // shorter returns a further request without the time that it has no use for, as the job
 // is done sooner with it than without.
-func (a *adaptor) shorter(o option, beside []predict.Window) option {
-	t := a.ceil(max(o.done-o.start+max(a.expect.Map, a.expect.Reduce), a.least(o.place)))
-	if a.req.WallTime != job.WallAuto || t >= o.time {
-		return o
+func (a *adaptor) shorter(c Candidate, beside []predict.Window) Candidate {
+	t := a.ceil(max(c.done-c.Wait+a.held(), a.least(c.offer)))
+	if a.req.WallTime != job.WallAuto || t >= c.wall {
+		return c
 	}
-	less := o
-	less.time = t
-	if got := a.weigh(less, beside, o.mean*(1+tightBy)); got.mean <= o.mean*(1+tightBy) && got.risk <= max(o.risk, riskBy) {
+	less := c
+	less.wall = t
+	if got := a.weigh(less, beside, c.Total*(1+tightBy)); got.Total <= c.Total*(1+tightBy) && got.Risk <= max(c.Risk, riskBy) {
 		return got
 	}
-	return o
+	return c
 }
 
-// offers returns the free slots beside what is chosen that give the most core-seconds
-// before the job is done without them.
-func (s *several) offers(places []*place, done float64) []offer {
-	var out []offer
-	for _, p := range places {
-		free := *p
+// found returns a candidate for each of the free slots beside what is chosen that give the most
+// core-seconds before the job is done without them.
+func (s *several) found(offers []*offer, done float64) []Candidate {
+	var out []Candidate
+	worth := func(c *Candidate) float64 {
+		o := c.offer
+		return (min(done, s.a.seconds(c.End())) - c.Wait - o.startUp) * float64(c.Take*max(o.taskSlots, o.reduceSlots))
+	}
+	for _, o := range offers {
+		free := *o
 		if len(s.chosen) > 0 {
-			free.line = p.line.Clone()
-			for _, o := range s.chosen {
-				if shareNodes(p.part, o.place.part) {
-					free.line.Add(s.a.instant(o.start), s.a.instant(o.end()), -o.nodes)
+			free.line = o.line.Clone()
+			for _, c := range s.chosen {
+				if o.overlaps(c.offer) {
+					free.line.Add(s.a.instant(c.Wait), s.a.instant(c.end()), -c.Take)
 				}
 			}
 			free.slots = free.line.Slots()
 		}
 		for _, slot := range free.slots {
-			start := s.a.seconds(slot.Start)
-			n := min(slot.Nodes, s.room(p, start, s.a.seconds(slot.End())))
-			worth := min(done, s.a.seconds(slot.End())) - start - p.startUp
-			if n >= p.minNodes && worth > 0 {
-				out = append(out, offer{&free, slot, n, -worth * float64(n*max(p.taskSlots, p.reduceSlots))})
+			c := s.a.candidate(&free, slot, 0)
+			c.Take = min(slot.Nodes, s.room(o, c.Wait, s.a.seconds(c.End())))
+			if c.Take >= o.minNodes && worth(&c) > 0 {
+				out = append(out, c)
 			}
 		}
 	}
-	slices.SortStableFunc(out, func(x, y offer) int { return cmp.Compare(x.bound, y.bound) })
+	slices.SortStableFunc(out, func(x, y Candidate) int { return cmp.Compare(worth(&y), worth(&x)) })
 	return out[:min(len(out), tries)]
 }
 
 // room returns how many nodes are of use beside those that are there in that time and
 // last for another task, and may be had: the user's bound is on all of them together.
-func (s *several) room(p *place, start, end float64) int {
-	tasks, reduces, nodes := 0, 0, 0
+func (s *several) room(o *offer, start, end float64) int {
+	tasks, reduces := s.a.width()
 	for _, w := range s.windows {
-		if w.Start < end && w.End >= start+p.startUp+s.a.one() {
-			tasks, reduces = tasks+w.TaskSlots, reduces+w.ReduceSlots
+		if w.Start < end && w.End >= start+o.startUp+s.a.one() {
+			tasks, reduces = tasks-w.TaskSlots, reduces-w.ReduceSlots
 		}
 	}
-	for _, o := range s.chosen {
-		if o.start < end && o.end() > start {
-			nodes += o.nodes
+	nodes := 0
+	for _, c := range s.chosen {
+		if c.Wait < end && c.end() > start {
+			nodes += c.Take
 		}
 	}
 	for _, l := range s.a.q.live() {
-		if from, to := s.a.span(&l, p); from < end && to > start {
+		if from, to := s.a.span(&l, o); from < end && to > start {
 			nodes += l.Request.Nodes
 		}
 	}
-	want := s.a.load.Maps
-	if s.a.throttle > 0 {
-		want = min(want, s.a.throttle)
-	}
-	n := ceilDiv(max(want-tasks, 0), p.taskSlots)
-	if p.reduceSlots > 0 {
-		n = max(n, ceilDiv(max(s.a.load.Reduces-reduces, 0), p.reduceSlots))
-	}
-	n = min(n, p.capNodes)
+	n := min(o.nodesFor(max(tasks, 0), max(reduces, 0)), o.capNodes)
 	if s.a.req.MaxNodes > 0 {
 		n = min(n, s.a.req.MaxNodes-nodes)
 	}
 	return n
 }
 
-// liveWindows returns what the allocations that the job has are to it. queue is a place
-// whose queue they wait in.
-func (a *adaptor) liveWindows(queue *place) []predict.Window {
+// liveWindows returns what the allocations that the job has are to it. They wait in
+// the queue of an offer.
+func (a *adaptor) liveWindows(queue *offer) []predict.Window {
 	var out []predict.Window
 	for _, l := range a.q.live() {
-		var p place
-		p.taskSlots, p.reduceSlots = a.slotsOf(l.Request.PerNode)
-		w := p.window(l.Request.Nodes, 0, 0)
-		w.Start, w.End = a.span(&l, queue)
+		var o offer
+		o.taskSlots, o.reduceSlots = a.slotsOf(l.Request.PerNode)
+		start, end := a.span(&l, queue)
 		if a.waits(&l) {
-			w.Start += queue.startUp
+			start += queue.startUp
 		}
-		if w.End > w.Start {
-			out = append(out, w)
+		if end > start {
+			out = append(out, o.window(l.Request.Nodes, start, end))
 		}
 	}
 	return out
@@ -242,17 +221,13 @@ func (a *adaptor) waits(l *job.Live) bool {
 // span returns when an allocation that the job has begins and ends, in seconds from now.
 // One that is late begins any moment; one of which nothing is known when such a request
 // would if it were made now.
-func (a *adaptor) span(l *job.Live, queue *place) (start, end float64) {
+func (a *adaptor) span(l *job.Live, queue *offer) (start, end float64) {
 	start = a.seconds(l.Begins())
 	if l.Begins() == 0 && a.waits(l) {
-		start = a.fit(queue.queue, 0, l.Request.Nodes, l.Request.Time)
+		start = a.fit(queue.queue, 0, l.Request.Nodes, limitSeconds(l.Request.Time))
 	}
-	switch {
-	case l.Ends != 0:
+	if l.Ends != 0 {
 		return start, a.seconds(l.Ends)
-	case l.Request.Time == 0:
-		return start, math.Inf(1)
-	default:
-		return start, start + l.Request.Time.Seconds()
 	}
+	return start, start + limitSeconds(l.Request.Time)
 }

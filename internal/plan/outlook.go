@@ -1,10 +1,10 @@
 package plan
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"slices"
-	"time"
 
 	"berth/internal/timeline"
 )
@@ -20,16 +20,16 @@ const (
 
 // outlook returns what was seen of the queue, and how it was chosen.
 func (d *decision) outlook() *Outlook {
-	at := d.places[0]
+	at := d.offers[0]
 	if len(d.chosen) > 0 {
-		at = d.first.place
+		at = d.first.offer
 	}
-	o := &Outlook{Partition: at.part.Name, Nodes: at.usable, Timeline: at.line.Steps(), Slots: []Candidate{}}
+	o := &Outlook{Partition: at.name, Nodes: at.usable, Timeline: at.line.Steps(), Slots: []Candidate{}}
 	if len(o.Timeline) > shownSteps {
 		o.Timeline = o.Timeline[:shownSteps]
 	}
-	if len(d.chosen) > 0 && !math.IsInf(d.chosen[0].start, 1) {
-		o.Wait = micros(d.chosen[0].start)
+	if len(d.chosen) > 0 && !math.IsInf(d.chosen[0].Wait, 1) {
+		o.Wait = micros(d.chosen[0].Wait)
 	}
 	if start := d.begins(); !math.IsInf(start, 1) {
 		o.Start = micros(start)
@@ -37,105 +37,102 @@ func (d *decision) outlook() *Outlook {
 	if len(d.runs.Finish) > 0 && !math.IsInf(d.runs.Mean(), 1) {
 		o.Turnaround = micros(d.runs.Mean())
 	}
-	for _, w := range d.rows(at) {
-		o.Slots = append(o.Slots, d.candidate(w))
+	for _, c := range d.rows(at) {
+		o.Slots = append(o.Slots, c.told(c.sameSlot(&d.first), d.why(&c)))
 	}
 	return o
 }
 
-// rows returns the options that are shown, by their start: of the chosen place the
+// rows returns the candidates that are shown, by their start: of the chosen offer the
 // chosen one, the best of the others and some that are of no use, and the best of each
-// other place.
-func (d *decision) rows(at *place) []option {
+// other offer.
+func (d *decision) rows(at *offer) []Candidate {
 	d.weighRest(at)
 	if len(d.chosen) == 0 {
 		return nil
 	}
-	rows := []option{d.first}
+	rows := []Candidate{d.first}
 	best := slices.Clone(d.weighed)
-	slices.SortStableFunc(best, func(x, y option) int { return d.order(&x, &y) })
+	slices.SortStableFunc(best, func(x, y Candidate) int { return d.order(&x, &y) })
 	good, out := 0, 0
-	others := map[*place]bool{}
-	for _, o := range best {
+	others := map[*offer]bool{}
+	for _, c := range best {
 		switch {
-		case o.place == d.first.place && o.slot == d.first.slot:
-		case o.place != at && o.out == "" && !others[o.place]:
-			others[o.place] = true
-			rows = append(rows, o)
-		case o.place == at && o.out == "" && good < shownSlots:
+		case c.sameSlot(&d.first):
+		case c.offer != at && c.rejected == "" && !others[c.offer]:
+			others[c.offer] = true
+			rows = append(rows, c)
+		case c.offer == at && c.rejected == "" && good < shownSlots:
 			good++
-			rows = append(rows, o)
-		case o.place == at && o.out != "" && out < shownOut:
+			rows = append(rows, c)
+		case c.offer == at && c.rejected != "" && out < shownOut:
 			out++
-			rows = append(rows, o)
+			rows = append(rows, c)
 		}
 	}
-	for i, o := range rows {
-		if o.beaten {
-			rows[i] = d.a.bestOf(offer{place: o.place, slot: o.slot, nodes: o.nodes}, noLimit)
+	for i, c := range rows {
+		if c.beaten {
+			rows[i] = d.a.bestOf(c, noLimit)
 		}
 	}
-	byStart(rows)
+	slices.SortStableFunc(rows, func(x, y Candidate) int {
+		return cmp.Or(cmp.Compare(x.Wait, y.Wait), cmp.Compare(x.Take, y.Take))
+	})
 	return rows
 }
 
-// order puts the option that is done sooner first.
-func (d *decision) order(x, y *option) int {
+// order puts the candidate that is done sooner first.
+func (d *decision) order(x, y *Candidate) int {
 	switch {
-	case x.mean < y.mean:
+	case x.Total < y.Total:
 		return -1
-	case x.mean > y.mean:
+	case x.Total > y.Total:
 		return 1
-	case !d.a.known.ok && x.out == "" && y.out == "":
+	case !d.a.known.ok && x.rejected == "" && y.rejected == "":
 		return d.a.sooner(x, y)
 	}
 	return 0
 }
 
-// weighRest weighs slots of the chosen place that were not, as they could not be
+// weighRest weighs slots of the chosen offer that were not, as they could not be
 // better, until there are enough to be shown.
-func (d *decision) weighRest(at *place) {
+func (d *decision) weighRest(at *offer) {
 	if !d.a.known.ok || len(d.a.live) > 0 {
 		return
 	}
 	done := map[timeline.Slot]bool{}
-	for _, o := range d.weighed {
-		if o.place == at {
-			done[o.slot] = true
+	for _, c := range d.weighed {
+		if c.offer == at {
+			done[c.Slot] = true
 		}
 	}
-	good, _ := d.a.offers([]*place{at})
-	for _, o := range good {
+	good, _ := d.a.found([]*offer{at})
+	for _, c := range good {
 		if len(done) >= shownSlots || d.a.spent > weighing {
 			return
 		}
-		if !done[o.slot] {
-			done[o.slot] = true
-			d.weighed = append(d.weighed, d.a.bestOf(o, noLimit))
+		if !done[c.Slot] {
+			done[c.Slot] = true
+			d.weighed = append(d.weighed, d.a.bestOf(c, noLimit))
 		}
 	}
 }
 
-// candidate returns how an option is shown.
-func (d *decision) candidate(o option) Candidate {
-	c := Candidate{Slot: o.slot, Take: o.nodes, PerNode: o.place.perNode, Wait: micros(o.start), Risk: o.risk, Why: o.out}
-	if o.time != timeline.Unbounded {
-		c.Time = o.time
+// why says why a candidate was chosen, or lost.
+func (d *decision) why(c *Candidate) string {
+	switch {
+	case c.sameSlot(&d.first):
+		return d.whyChosen()
+	case c.rejected != "":
+		return c.rejected
+	default:
+		return d.whyNot(c)
 	}
-	if !math.IsInf(o.mean, 1) {
-		c.Run, c.Total = micros(o.mean-o.start), micros(o.mean)
-	}
-	if c.Chosen = o.place == d.first.place && o.slot == d.first.slot; c.Chosen {
-		c.Why = d.whyChosen()
-	} else if c.Why == "" {
-		c.Why = d.whyNot(o)
-	}
-	return c
 }
 
 func (d *decision) whyChosen() string {
 	switch {
-	case math.IsInf(d.first.start, 1):
+	case math.IsInf(d.first.Wait, 1):
 		return "no free slot is in sight"
 	case d.scout > 0:
 		return "the earliest start, for a scout"
@@ -148,27 +145,27 @@ func (d *decision) whyChosen() string {
 	}
 }
 
-// whyNot says why an option lost.
-func (d *decision) whyNot(o option) string {
+// whyNot says why a candidate lost.
+func (d *decision) whyNot(c *Candidate) string {
 	if !d.a.known.ok {
-		return d.a.whyNotBlind(&o, &d.first)
+		return d.a.whyNotBlind(c, &d.first)
 	}
-	why := later(o, d.first)
+	why := later(c, &d.first)
 	switch {
-	case o.late != "":
-		why += "; " + o.late
-	case o.slot.Nodes > o.nodes && o.nodes == o.place.maxNodes:
-		why += fmt.Sprintf(" (at most %s a job by %s)", count(o.nodes, "node"), o.place.nodesBy)
-	case o.risk > wanted:
-		why += fmt.Sprintf(": its %s do not do", duration(o.time.Seconds()))
+	case c.late != "":
+		why += "; " + c.late
+	case c.Nodes > c.Take && c.Take == c.offer.maxNodes:
+		why += fmt.Sprintf(" (at most %s a job by %s)", count(c.Take, "node"), c.offer.nodesBy)
+	case c.Risk > wanted:
+		why += fmt.Sprintf(": its %s do not do", duration(c.wall))
 	}
 	return why
 }
 
 // wallText returns a wall time as words.
-func wallText(t time.Duration) string {
-	if t == timeline.Unbounded {
+func wallText(seconds float64) string {
+	if math.IsInf(seconds, 1) {
 		return "without a time limit"
 	}
-	return "for " + duration(t.Seconds())
+	return "for " + duration(seconds)
 }

@@ -2,9 +2,9 @@ package plan
 
 import (
 	"fmt"
+	"math"
 	"slices"
 	"strings"
-	"time"
 
 	"berth/internal/cluster"
 	"berth/internal/job"
@@ -56,16 +56,16 @@ func among(asked string, parts []*cluster.Partition) string {
 	return strings.Join(names, ",")
 }
 
-// shareNodes reports whether nodes that jobs of one partition take are missing in the other.
-func shareNodes(p, q *cluster.Partition) bool {
-	if p == q {
+// overlaps reports whether nodes that jobs take of one offer are missing in the other.
+func (o *offer) overlaps(with *offer) bool {
+	if o.part == with.part {
 		return true
 	}
-	in := make(map[int]bool, len(p.Nodes))
-	for _, n := range p.Nodes {
+	in := make(map[int]bool, len(o.part.Nodes))
+	for _, n := range o.part.Nodes {
 		in[n] = true
 	}
-	return slices.ContainsFunc(q.Nodes, func(n int) bool { return in[n] })
+	return slices.ContainsFunc(with.part.Nodes, func(n int) bool { return in[n] })
 }
 
 // named returns the partitions of a list as sbatch takes it: "short,long".
@@ -122,19 +122,29 @@ func reasonsClosed(queue *cluster.Queue) string {
 
 // limits is what user and partition allow of one allocation.
 type limits struct {
-	minNodes, maxNodes int           // maxNodes: 0 is no bound
-	maxTime            time.Duration // 0: no bound
-	nodesBy, timeBy    string        // who bounds them, in words
+	minNodes, maxNodes int     // maxNodes: math.MaxInt is no bound
+	maxTime            float64 // seconds; +Inf: no bound
+	maxWall            float64 // the longest wall time of no more than that, in whole grains
+	nodesBy, timeBy    string  // who bounds them, in words
 }
 
 // limitsOf returns the bounds on an allocation in a partition.
-func limitsOf(r *job.Request, p *cluster.Partition) limits {
-	l := limits{minNodes: max(1, r.MinNodes, p.MinNodes), maxNodes: r.MaxNodes, nodesBy: "--nodes", maxTime: r.MaxTime, timeBy: "--time"}
-	if p.MaxNodes > 0 && (l.maxNodes == 0 || p.MaxNodes < l.maxNodes) {
+func (a *adaptor) limitsOf(p *cluster.Partition) limits {
+	r := a.req
+	l := limits{minNodes: max(1, r.MinNodes, p.MinNodes), maxNodes: r.MaxNodes, nodesBy: "--nodes", timeBy: "--time"}
+	if l.maxNodes == 0 || p.MaxNodes > 0 && p.MaxNodes < l.maxNodes {
 		l.maxNodes, l.nodesBy = p.MaxNodes, "partition "+p.Name
 	}
-	if p.MaxTime > 0 && (l.maxTime == 0 || p.MaxTime < l.maxTime) {
-		l.maxTime, l.timeBy = p.MaxTime, "partition "+p.Name
+	if l.maxNodes == 0 {
+		l.maxNodes = math.MaxInt
+	}
+	limit := r.MaxTime
+	if limit == 0 || p.MaxTime > 0 && p.MaxTime < limit {
+		limit, l.timeBy = p.MaxTime, "partition "+p.Name
+	}
+	l.maxTime, l.maxWall = limitSeconds(limit), limitSeconds(limit)
+	if limit >= a.grain {
+		l.maxWall = limit.Truncate(a.grain).Seconds()
 	}
 	return l
 }

@@ -65,17 +65,3 @@ func (p *Plan) Turnaround() *predict.Interval {
 	}
 	return &predict.Interval{Low: p.Outlook.Start + p.Predicted.Low, Up: p.Outlook.Start + p.Predicted.Up}
 }
-
-// Candidate is a free slot and what the job would make of it.
-type Candidate struct {
-	timeline.Slot
-	Take    int           `json:"take_nodes"` // nodes that would be asked for
-	PerNode job.Resources `json:"per_node"`
-	Time    time.Duration `json:"time_ns"`       // wall time that would be asked for; 0: unlimited
-	Wait    float64       `json:"wait_s"`        // seconds from now until it begins
-	Run     float64       `json:"run_s"`         // expected seconds from then until the job is done; 0: no prediction
-	Total   float64       `json:"turnaround_s"`  // both, with what it costs where the time does not do; 0: no prediction
-	Risk    float64       `json:"timeout_share"` // of runs that its time does not do for, 0…1
-	Chosen  bool          `json:"chosen"`
-	Why     string        `json:"why"` // why it lost, or what it was chosen for
-}

@@ -2,7 +2,6 @@ package plan
 
 import (
 	"math"
-	"time"
 
 	"berth/internal/job"
 	"berth/internal/timeline"
@@ -17,23 +16,20 @@ func (p *Plan) Requests() []job.AllocRequest {
 	return append([]job.AllocRequest{p.Alloc}, p.More...)
 }
 
-// request returns the request for an option.
-func (a *adaptor) request(o *option) job.AllocRequest {
-	r, l := a.req, a.layout(o)
+// request returns the request for a candidate.
+func (a *adaptor) request(c *Candidate) job.AllocRequest {
+	r, l := a.req, a.layout(c)
 	req := job.AllocRequest{
-		On: a.q.Snap.Driver, Nodes: o.nodes, PerNode: o.place.perNode, IdleTimeout: r.IdleTimeout,
+		On: a.q.Snap.Driver, Nodes: c.Take, PerNode: c.PerNode, Time: limitDuration(c.wall), IdleTimeout: r.IdleTimeout,
 		SortMemory: l.SortMemory, Scratch: r.Scratch, Elastic: true,
-		Batch: r.Batch(o.place.part.Name),
+		Batch: r.Batch(c.offer.name),
 	}
 	req.Batch.Name, req.Batch.Cluster = "berth-"+nameOf(a.q.Spec), a.q.Snap.Queue.ID
 	req.Batch.Among = a.among
-	if o.time != timeline.Unbounded {
-		req.Time = o.time
+	if !math.IsInf(c.Wait, 1) {
+		req.Start = a.instant(c.Wait)
 	}
-	if !math.IsInf(o.start, 1) {
-		req.Start = a.instant(o.start)
-	}
-	if end := o.slot.End(); req.Start != 0 && end != timeline.Never && a.req.WallTime == job.WallAuto && o.late == "" {
+	if end := c.End(); req.Start != 0 && end != timeline.Never && a.req.WallTime == job.WallAuto && c.late == "" {
 		req.Latest = end.Add(missBy - req.Time)
 	}
 	if r.IdleTimeout == 0 || r.IdleTimeout == job.DefaultIdleTimeout {
@@ -42,9 +38,9 @@ func (a *adaptor) request(o *option) job.AllocRequest {
 	return req
 }
 
-// layout returns what each worker of an option has.
-func (a *adaptor) layout(o *option) Layout {
-	l := Layout{Nodes: 1, PerNode: o.place.perNode}
+// layout returns what each worker of a candidate has.
+func (a *adaptor) layout(c *Candidate) Layout {
+	l := Layout{Nodes: 1, PerNode: c.PerNode}
 	l.sortMemory(a.req)
 	return l
 }
@@ -55,9 +51,4 @@ func nameOf(s *job.Spec) string {
 		return s.Name
 	}
 	return string(s.Kind)
-}
-
-// asDuration returns seconds as a duration, as far as one is needed.
-func asDuration(seconds float64) time.Duration {
-	return time.Duration(math.Ceil(min(seconds, 2*never) * float64(time.Second)))
 }

@@ -20,12 +20,9 @@ func shareBatch(snap cluster.Snapshot, spec *job.Spec) (Layout, error) {
 		return Layout{}, err
 	}
 	var best Layout
-	for _, p := range d.places {
-		l := Layout{Nodes: p.usable, PerNode: p.perNode, Speed: 1}
-		if p.maxNodes > 0 {
-			l.Nodes = min(l.Nodes, p.maxNodes)
-		}
-		l.TaskSlots, l.ReduceSlots = l.Nodes*p.taskSlots, l.Nodes*p.reduceSlots
+	for _, o := range d.offers {
+		l := Layout{Nodes: min(o.usable, o.maxNodes), PerNode: o.perNode, Speed: 1}
+		l.TaskSlots, l.ReduceSlots = l.Nodes*o.taskSlots, l.Nodes*o.reduceSlots
 		if a.throttle > 0 {
 			l.TaskSlots = min(l.TaskSlots, a.throttle)
 		}

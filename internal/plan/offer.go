@@ -11,29 +11,32 @@ import (
 	"berth/internal/timeline"
 )
 
-// place is a partition and what a worker there gets of its node: all that makes a node
-// count as one, and so what a timeline is of.
-type place struct {
+// offer is something to run on that can be asked for: nodes of one shape, bounds on one allocation of
+// them, when they are free, and what they cost. Each size of worker that is weighed in a partition is
+// one: a node of it counts as free where such a worker fits. Rented machines would be further ones,
+// with nodes that are always free and a price.
+type offer struct {
 	limits
-	part     *cluster.Partition
-	perNode  job.Resources
-	startUp  float64 // seconds from the start of an allocation until its workers are ready
-	usable   int     // nodes that could hold a worker
-	capNodes int     // more nodes are of no use: all tasks run at once, or the bounds say so
+	name     string             // of the partition
+	part     *cluster.Partition // whose nodes these are
+	perNode  job.Resources      // what a worker has
+	price    float64            // of a node for an hour; 0 for those of a batch system
+	startUp  float64            // seconds from the start of an allocation until its workers are ready
+	usable   int                // nodes that could hold a worker
+	capNodes int                // more nodes are of no use: all tasks run at once, or the bounds say so
 
 	taskSlots, reduceSlots int // of a node
 
 	queue *timeline.Timeline // of its free nodes
 	line  *timeline.Timeline // the same, without those that the job has been given meanwhile
-	slots []timeline.Slot
-	facts cluster.Facts // what the timeline does not say
+	slots []timeline.Slot    // of line
 }
 
 // maxSizes is how many sizes of workers are weighed in a partition.
 const maxSizes = 4
 
-// places returns the sizes of workers that are weighed in a partition, the largest first.
-func (a *adaptor) places(part *cluster.Partition) ([]*place, error) {
+// offersOf returns the sizes of workers that are weighed in a partition, the largest first.
+func (a *adaptor) offersOf(part *cluster.Partition) ([]*offer, error) {
 	nodes, err := a.nodesOf(part)
 	if err != nil {
 		return nil, err
@@ -41,21 +44,20 @@ func (a *adaptor) places(part *cluster.Partition) ([]*place, error) {
 	if err := a.admits(part, nodes); err != nil {
 		return nil, err
 	}
-	limits := limitsOf(&a.q.Spec.Request, part)
-	var out []*place
+	limits := a.limitsOf(part)
+	var out []*offer
 	for _, size := range a.sizes(part, nodes) {
-		p := &place{limits: limits, part: part, perNode: size, startUp: a.startUp(limits)}
+		o := &offer{limits: limits, name: part.Name, part: part, perNode: size, startUp: a.startUp(limits)}
 		for _, n := range nodes {
 			if size.Fits(n.Capacity) {
-				p.usable++
+				o.usable++
 			}
 		}
-		p.taskSlots, p.reduceSlots = a.slotsOf(size)
-		p.capNodes = p.cap(a)
-		if p.minNodes > p.usable || p.maxNodes > 0 && p.minNodes > p.maxNodes {
-			continue
+		o.taskSlots, o.reduceSlots = a.slotsOf(size)
+		o.capNodes = min(max(o.nodesFor(a.width()), o.minNodes), o.usable, o.maxNodes)
+		if o.minNodes <= min(o.usable, o.maxNodes) {
+			out = append(out, o)
 		}
-		out = append(out, p)
 	}
 	if len(out) == 0 {
 		return nil, a.tooManyNodes(part, len(nodes))
@@ -63,20 +65,20 @@ func (a *adaptor) places(part *cluster.Partition) ([]*place, error) {
 	return out, nil
 }
 
-// cap returns how many nodes are of use: enough for all tasks that could run at
-// once (models.md, section 2), within the bounds.
-func (p *place) cap(a *adaptor) int {
-	need := a.load.Maps
+// width returns how many bag tasks or maps, and reduces, could run at once on whatever there is.
+func (a *adaptor) width() (tasks, reduces int) {
+	tasks = a.load.Maps
 	if a.throttle > 0 {
-		need = min(need, a.throttle)
+		tasks = min(tasks, a.throttle)
 	}
-	n := ceilDiv(need, p.taskSlots)
-	if p.reduceSlots > 0 {
-		n = max(n, ceilDiv(a.load.Reduces, p.reduceSlots))
-	}
-	n = min(max(n, p.minNodes), p.usable)
-	if p.maxNodes > 0 {
-		n = min(n, p.maxNodes)
+	return tasks, a.load.Reduces
+}
+
+// nodesFor returns on how many nodes so many tasks and reduces run at once.
+func (o *offer) nodesFor(tasks, reduces int) int {
+	n := ceilDiv(tasks, o.taskSlots)
+	if o.reduceSlots > 0 {
+		n = max(n, ceilDiv(reduces, o.reduceSlots))
 	}
 	return n
 }
@@ -125,17 +127,16 @@ func (a *adaptor) reservation() string {
 	return ""
 }
 
-// look finds the free nodes of a place from now on.
-func (a *adaptor) look(p *place) {
-	line, facts := a.q.Snap.Timeline(a.view(p.part, p.perNode))
+// look finds the free nodes of an offer from now on.
+func (a *adaptor) look(o *offer) {
+	line, _ := a.q.Snap.Timeline(a.view(o.part, o.perNode))
 	line.Advance(a.q.Now)
-	p.queue, p.line, p.slots = line, line, line.Slots()
-	p.facts = facts
+	o.queue, o.line, o.slots = line, line, line.Slots()
 }
 
 // whole reports whether jobs get whole nodes only.
 func (a *adaptor) whole(part *cluster.Partition) bool {
-	return a.q.Spec.Request.Exclusive || part.Whole
+	return a.req.Exclusive || part.Whole
 }
 
 // need returns what a worker must have at least: enough for a task of each kind.
@@ -177,12 +178,12 @@ func (a *adaptor) admits(part *cluster.Partition, nodes []*cluster.Node) error {
 
 // tooManyNodes says that so many nodes are not there.
 func (a *adaptor) tooManyNodes(part *cluster.Partition, up int) error {
-	l := limitsOf(&a.q.Spec.Request, part)
+	l := a.limitsOf(part)
 	where := "--nodes"
-	if a.q.Spec.Request.MinNodes < l.minNodes {
+	if a.req.MinNodes < l.minNodes {
 		where = "partition " + part.Name
 	}
-	if l.maxNodes > 0 && l.minNodes > l.maxNodes {
+	if l.minNodes > l.maxNodes {
 		return &job.Error{Class: job.User, Code: job.CodeConfig, Where: where,
 			What: fmt.Sprintf("at least %s are wanted, but %s allows %s a job", count(l.minNodes, "node"), l.nodesBy, job.FormatCount(l.maxNodes)),
 			Do:   "ask for fewer, or use another partition"}
@@ -231,16 +232,10 @@ func (a *adaptor) sizes(part *cluster.Partition, nodes []*cluster.Node) []job.Re
 
 // useful returns how many cores all tasks together could use at once.
 func (a *adaptor) useful() int {
-	n := 0
-	for i, need := range a.needs {
-		tasks := a.load.Maps
-		if i > 0 {
-			tasks = a.load.Reduces
-		}
-		if i == 0 && a.throttle > 0 {
-			tasks = min(tasks, a.throttle)
-		}
-		n = max(n, tasks*max(1, need.CPUs))
+	tasks, reduces := a.width()
+	n := tasks * max(1, a.needs[0].CPUs)
+	for _, need := range a.needs[1:] {
+		n = max(n, reduces*max(1, need.CPUs))
 	}
 	return n
 }

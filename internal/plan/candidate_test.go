@@ -53,7 +53,7 @@ func TestCandidateJSONIsWhole(t *testing.T) {
 	n := 0
 	for _, typ := range []reflect.Type{reflect.TypeFor[Candidate](), reflect.TypeFor[timeline.Slot]()} {
 		for f := range typ.Fields() {
-			if f.Anonymous {
+			if f.Anonymous || !f.IsExported() {
 				continue
 			}
 			if n++; !written[f.Tag.Get("json")] {
