@@ -3,13 +3,11 @@ package test
 import (
 	"fmt"
 	"os"
-	"path/filepath"
 	"strings"
 	"syscall"
 	"testing"
 
-	"berth/internal/driver/batch"
-	"berth/internal/driver/slurm"
+	"berth/internal/driver/registry"
 	"berth/internal/home"
 	"berth/internal/job"
 	"berth/internal/report"
@@ -152,7 +150,7 @@ func TestAloneWake(t *testing.T) {
 	})
 	w.logOut(r)
 	id := w.jobs()[0]
-	c.Run(t, "scancel", batch.JobOf(slurm.Open(nil), filepath.Join(w.home().Server(), slurm.Name), "a1"))
+	c.Run(t, "scancel", registry.Batch("slurm").JobOf(w.home().Server(), "a1"))
 	w.awaitSeldom("the second allocation", func() bool { return w.began() >= 2 })
 	if o := w.home().Owner(); o == nil || !o.StandIn {
 		t.Errorf("the coordinator is %+v", o)

@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"berth/internal/coordinator"
+	"berth/internal/driver/registry"
 	"berth/internal/home"
 	"berth/internal/job"
 	"berth/internal/logfile"
@@ -41,7 +42,7 @@ func runStandIn(cmd *cobra.Command, idle time.Duration, wait bool) error {
 	if err != nil {
 		return err
 	}
-	opts.StandIn, opts.Inside = true, os.Getenv("SLURM_JOB_ID")
+	opts.StandIn, opts.Inside = true, registry.Inside(os.Environ())
 	ctx, stop := terminable(cmd.Context())
 	defer stop()
 	if wait {

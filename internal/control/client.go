@@ -191,7 +191,7 @@ func (c *Client) unreachable(ctx context.Context, err error) error {
 func (c *Client) elsewhere() error {
 	err := c.home.Elsewhere()
 	var there *home.ElsewhereError
-	if errors.As(err, &there) && there.Owner.StandIn && !InSlurmJob() {
+	if errors.As(err, &there) && there.Owner.StandIn && !inBatchJob() {
 		return ErrNoServer
 	}
 	if err != nil {

@@ -12,6 +12,7 @@ import (
 	"strings"
 	"syscall"
 
+	"berth/internal/driver/registry"
 	"berth/internal/home"
 	"berth/internal/job"
 )
@@ -30,16 +31,16 @@ func WithNotice(ctx context.Context, notice func(string)) context.Context {
 	return context.WithValue(ctx, noticeKey{}, notice)
 }
 
-// InSlurmJob reports whether this process is part of a Slurm job. A command there does not take
+// inBatchJob reports whether this process is part of a batch job. A command there does not take
 // the place of a stand-in: its own coordinator would end with the job.
-func InSlurmJob() bool { return os.Getenv("SLURM_JOB_ID") != "" }
+func inBatchJob() bool { return registry.Inside(os.Environ()) != "" }
 
 // Ensure returns a client of the user's coordinator, started if none runs: with those flags
 // of "berth server run". A stand-in makes way for the one that is started, which is told (WithNotice).
 func Ensure(ctx context.Context, h home.Home, flags ...string) (*Client, error) {
 	c := NewClient(h.Socket())
 	hello, err := c.Hello(ctx)
-	if err == nil && (!hello.StandIn || InSlurmJob()) {
+	if err == nil && (!hello.StandIn || inBatchJob()) {
 		return c, nil
 	}
 	if err != nil && !errors.Is(err, ErrNoServer) && !errors.Is(err, ErrLost) {

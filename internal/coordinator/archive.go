@@ -1,7 +1,6 @@
 package coordinator
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"slices"
@@ -52,7 +51,7 @@ func (s *Server) keepHistory(l *live, v report.JobView, measures predict.Measure
 	if err != nil {
 		return err
 	}
-	r := store.Run{ID: v.ID, Name: v.Name, Kind: v.Kind, App: p.App, NodeType: cmp.Or(p.NodeType, s.nodeType), State: v.State,
+	r := store.Run{ID: v.ID, Name: v.Name, Kind: v.Kind, App: p.App, NodeType: p.NodeType, State: v.State,
 		Tasks: p.Tasks, Reduces: p.Reduces, InputBytes: p.InputBytes, Nodes: p.Alloc.Nodes, CPUs: p.Alloc.PerNode.CPUs,
 		Source: p.Source, Ended: job.Time(v.Ended.UnixNano())}
 	if !v.Started.IsZero() {

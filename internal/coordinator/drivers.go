@@ -3,75 +3,53 @@ package coordinator
 import (
 	"context"
 	"os"
-	"os/exec"
-	"path/filepath"
+	"slices"
 
 	"berth/internal/driver"
-	"berth/internal/driver/batch"
-	"berth/internal/driver/local"
-	"berth/internal/driver/slurm"
+	"berth/internal/driver/registry"
 	"berth/internal/engine"
 	"berth/internal/home"
 	"berth/internal/job"
-	"berth/internal/predict"
 )
 
-// hasSlurm reports whether Slurm's commands are installed here. Whether a controller
-// answers is not asked: it may be away while a coordinator starts, and come back.
-func hasSlurm() bool {
-	_, err := exec.LookPath("sbatch")
-	return err == nil
-}
-
-// addDrivers adds the drivers for the places that can be reached from here.
-func (s *Server) addDrivers() error {
-	if !s.opts.StandIn {
-		if err := s.addLocal(); err != nil {
+// addPlaces adds the places that can be reached from here: batch systems, and this machine where the coordinator is no stand-in.
+func (s *Server) addPlaces() error {
+	for _, p := range registry.All() {
+		if b, is := p.(driver.BatchPlace); is && !s.reaches(b) || !is && s.opts.StandIn {
+			continue
+		}
+		if err := s.addPlace(p); err != nil {
 			return err
 		}
 	}
-	if s.batchHere() {
-		s.addSlurm()
-	}
 	return nil
 }
 
-// addLocal adds the driver for this machine.
-func (s *Server) addLocal() error {
-	m, err := local.ThisMachine()
+// addPlace makes the driver of a place. It runs in the loop, or before it.
+func (s *Server) addPlace(p driver.Place) error {
+	dial := s.reach.local
+	if _, is := p.(driver.BatchPlace); is {
+		dial = s.reach.nodes
+	}
+	d, err := p.New(driver.Setup{
+		Exe: s.opts.Exe, State: s.home.Server(), Shared: s.home.Dir, Known: s.known(), Uncleared: s.engine.Uncleared(),
+		Issue: issuer(s.callers.ca, dial), Report: s.input, Now: s.now, Wall: wallNow, Log: s.log,
+		Env: os.Environ(), StandIn: s.standIns(), Inside: s.opts.Inside, Wake: s.policy.standIn == home.StandInOn,
+	})
 	if err != nil {
 		return err
 	}
-	s.nodeType = predict.NodeType(m.CPUModel, len(m.CPUs))
-	dir := filepath.Join(s.home.Server(), "allocs")
-	if err := local.Sweep(dir, s.known()); err != nil {
-		s.log.Warn("an allocation that is over leaves something", "err", err)
-	}
-	s.places.add(local.Name, local.New(local.Options{
-		Exe: s.opts.Exe, Dir: dir, Scratch: local.DefaultScratch(), Machine: m,
-		Issue:  issuer(s.callers.ca, s.reach.local),
-		Report: s.input, Now: s.now, Log: s.log,
-	}))
+	s.places.add(p.Name(), d)
 	return nil
 }
 
-func (s *Server) slurmDir() string { return filepath.Join(s.home.Server(), slurm.Name) }
+// reaches reports whether jobs may go to a batch system: its commands are on PATH, or jobs were submitted to it
+// in another environment before.
+func (s *Server) reaches(p driver.BatchPlace) bool { return p.Reachable(os.Environ(), s.home.Server()) }
 
-// addSlurm adds the driver for the Slurm clusters that jobs of this machine go to. It runs in the loop, or before it.
-// What its nodes need lies in the state folder, which they see, and so does map output,
-// so that it outlives the allocation that made it, unless --scratch says otherwise.
-func (s *Server) addSlurm() {
-	d := batch.New(batch.Options{
-		System: func(env []string) batch.System { return slurm.Open(env) },
-		Exe:    s.opts.Exe, Dir: s.slurmDir(), Scratch: filepath.Join(s.home.Dir, "scratch"),
-		Issue:  issuer(s.callers.ca, s.reach.nodes),
-		Report: s.input, Now: s.now, Wall: wallNow, Log: s.log, Env: os.Environ(),
-		StandIn: s.standIns(), Inside: s.opts.Inside, Wake: s.policy.standIn == home.StandInOn,
-	})
-	if err := d.Sweep(append(s.known(), s.engine.Uncleared()...)); err != nil {
-		s.log.Warn("an allocation that is over leaves something", "err", err)
-	}
-	s.places.add(slurm.Name, d)
+// reachesAny reports whether workers on nodes of any batch system may have to be let in.
+func (o *Options) reachesAny() bool {
+	return slices.ContainsFunc(registry.Batches(), func(p driver.BatchPlace) bool { return p.Reachable(os.Environ(), o.Home.Server()) })
 }
 
 // known returns the allocations that are not over.

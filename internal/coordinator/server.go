@@ -86,7 +86,6 @@ type Server struct {
 	journals *journal.Set
 	outputs  *outputs
 	nodes    *report.Nodes
-	nodeType string       // of this machine, for profiles
 	store    *store.Store // nil: history cannot be kept
 
 	// The loop's own; jobs is read by others under jobsMu, too.
@@ -175,13 +174,13 @@ func (s *Server) serveAll(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	workers, err := s.listenForWorkers(id, s.batchHere())
+	workers, err := s.listenForWorkers(id, s.opts.reachesAny())
 	if err != nil {
 		return err
 	}
 	defer func() { _ = workers.Close() }()
 	s.callers = callers{ca, id}
-	if err := s.addDrivers(); err != nil {
+	if err := s.addPlaces(); err != nil {
 		return err
 	}
 	commands, err := control.Listen(s.home.Socket())

@@ -6,11 +6,11 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"time"
 
 	"berth/internal/driver"
-	"berth/internal/driver/batch"
-	"berth/internal/driver/slurm"
+	"berth/internal/driver/registry"
 	"berth/internal/event"
 	"berth/internal/home"
 	"berth/internal/job"
@@ -61,8 +61,8 @@ func (o *Options) begin(p policy) error {
 		return fmt.Errorf("%w: the user has chosen so", ErrUnwanted)
 	case o.Home.Stopped():
 		return fmt.Errorf("%w: the user has stopped the coordinator", ErrUnwanted)
-	case !hasSlurm() && !enteredBefore(filepath.Join(o.Home.Server(), slurm.Name)):
-		return fmt.Errorf("%w: this node has no commands of Slurm", ErrUnwanted)
+	case !o.reachesAny():
+		return fmt.Errorf("%w: this node has no commands of a batch system", ErrUnwanted)
 	}
 	return o.Home.ForgetWish()
 }
@@ -119,7 +119,8 @@ func (s *Server) linger() {
 func (s *Server) ownWorkers() int {
 	n := 0
 	for node := range s.sessions {
-		if batch.JobOf(slurm.Open(nil), s.slurmDir(), node.Alloc()) == s.opts.Inside {
+		own := func(p driver.BatchPlace) bool { return p.JobOf(s.home.Server(), node.Alloc()) == s.opts.Inside }
+		if slices.ContainsFunc(registry.Batches(), own) {
 			n++
 		}
 	}
@@ -133,7 +134,7 @@ func (s *Server) leaves(r home.Run) bool {
 		return false
 	}
 	p, err := run.LoadPlan(r)
-	return err != nil || p.Alloc.On != slurm.Name
+	return err != nil || registry.Batch(p.Alloc.On) == nil
 }
 
 // notOurs reports whether a record tells of an allocation that is left to another coordinator,
@@ -144,7 +145,7 @@ func (s *Server) notOurs(rec event.Record) bool {
 	}
 	switch r := rec.(type) {
 	case event.AllocRequested:
-		if r.Request.On == slurm.Name {
+		if registry.Batch(r.Request.On) != nil {
 			return false
 		}
 		s.foreign[r.Alloc] = true
@@ -172,20 +173,27 @@ func (s *Server) standIns() *driver.StandIn {
 		Env: append([]string{"XDG_STATE_HOME=" + filepath.Dir(s.home.Dir)}, s.opts.StandInEnv...)}
 }
 
-// guard has the batch system keep wake-up jobs ready while any of its jobs is unfinished. It
+// guard has batch systems keep wake-up jobs ready while any of their jobs is unfinished. It
 // runs in the loop, after jobs have changed.
 func (s *Server) guard() {
-	g, ok := s.places.driver(slurm.Name).(driver.Guard)
-	if !ok {
-		return
-	}
-	var reqs []job.AllocRequest
+	reqs := map[string][]job.AllocRequest{}
 	for _, j := range s.engine.Jobs() {
-		if !j.State.Final() && j.Alloc.On == slurm.Name {
-			reqs = append(reqs, j.Alloc)
+		if !j.State.Final() {
+			reqs[j.Alloc.On] = append(reqs[j.Alloc.On], j.Alloc)
 		}
 	}
-	g.KeepAwake(reqs)
+	s.keepAwake(reqs)
+}
+
+// keepAwake has each batch system keep wake-up jobs ready for those requests of it, and no others.
+func (s *Server) keepAwake(reqs map[string][]job.AllocRequest) {
+	for _, p := range registry.Batches() {
+		s.places.call(p.Name(), func(_ context.Context, d driver.Driver) {
+			if g, ok := d.(driver.Guard); ok {
+				g.KeepAwake(reqs[p.Name()])
+			}
+		})
+	}
 }
 
 // guarded reports whether a record changes whether a wake-up job is wanted.
@@ -228,19 +236,17 @@ func (s *Server) stillOwner() error {
 
 // standDown sees to it that nobody carries on: the user has ended the coordinator by a command.
 func (s *Server) standDown() error {
-	if g, ok := s.places.driver(slurm.Name).(driver.Guard); ok {
-		g.KeepAwake(nil)
-	}
+	s.keepAwake(nil)
 	return s.home.Stop()
 }
 
 // guardNote says why nobody would wake up for a job, empty where somebody would. It runs in the loop.
 func (s *Server) guardNote(id job.ID) []string {
 	j, ok := s.engine.Job(id)
-	if !ok || j.State.Final() || j.Alloc.On != slurm.Name {
+	if !ok || j.State.Final() {
 		return nil
 	}
-	if g, ok := s.places.driver(slurm.Name).(driver.Guard); ok {
+	if g, ok := s.places.driver(j.Alloc.On).(driver.Guard); ok {
 		if note := g.GuardNote(j.Alloc); note != "" {
 			return []string{note}
 		}

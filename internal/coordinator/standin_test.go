@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"berth/internal/driver"
-	"berth/internal/driver/slurm"
+	"berth/internal/driver/registry"
 	"berth/internal/event"
 	"berth/internal/home"
 	"berth/internal/job"
@@ -43,12 +43,16 @@ func TestNotOurs(t *testing.T) {
 	}
 }
 
-// TestGuardIsThere: the place for Slurm can keep wake-up jobs, whatever driver stands behind it.
+// TestGuardIsThere: the place for a batch system can keep wake-up jobs, whatever driver stands behind it.
 func TestGuardIsThere(t *testing.T) {
 	s := newServer(options(t), policy{standIn: home.StandInOn}, nil)
-	s.addSlurm()
-	if _, ok := s.places.driver(slurm.Name).(driver.Guard); !ok {
-		t.Errorf("%T keeps no wake-up job", s.places.driver(slurm.Name))
+	for _, p := range registry.Batches() {
+		if err := s.addPlace(p); err != nil {
+			t.Fatal(err)
+		}
+		if _, ok := s.places.driver(p.Name()).(driver.Guard); !ok {
+			t.Errorf("%T keeps no wake-up job", s.places.driver(p.Name()))
+		}
 	}
 	s.guard() // there is no job
 	if err := s.places.close(callPatience, closePatience); err != nil {

@@ -40,6 +40,12 @@ type Tester interface {
 	Test(ctx context.Context, req job.AllocRequest) (start job.Time, err error)
 }
 
+// ByEnvironment is a driver that reaches its clusters in the environments of the commands that submit jobs.
+type ByEnvironment interface {
+	// Use has the cluster of that id (cluster.Queue.ID) reached in that environment from now on, also by later coordinators.
+	Use(id string, env []string) error
+}
+
 // Watcher is a driver that finds out by asking whether an allocation is still there.
 type Watcher interface {
 	// Look has the driver ask soon, as a worker of the allocation has gone.

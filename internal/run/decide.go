@@ -58,7 +58,7 @@ func (d *Decided) split(at place) (input.InputSummary, error) {
 	if err := hadoop.Check(d.Spec.MapReduce); err != nil {
 		return input.InputSummary{}, err
 	}
-	layout, err := plan.Share(at.snap, d.Spec)
+	layout, err := plan.Share(at.Snapshot, d.Spec)
 	if err != nil {
 		return input.InputSummary{}, err
 	}
@@ -70,14 +70,14 @@ func (d *Decided) split(at place) (input.InputSummary, error) {
 
 // decide plans a job of a known size, or what is left of it.
 func (at place) decide(ctx context.Context, h home.Home, spec *job.Spec, counts plan.Counts, rest *job.Rest) (plan.Plan, error) {
-	if at.snap.Queue == nil { // nodes of a batch system may have folders that this machine has not
+	if at.Snapshot.Queue == nil { // nodes of a batch system may have folders that this machine has not
 		if err := checkScratch(spec.Request.Scratch); err != nil {
 			return plan.Plan{}, err
 		}
 	}
-	prof, warning := profile(ctx, h, spec, at.nodeType)
-	p, err := Settle(ctx, plan.Question{Now: now(), Snap: at.snap, Spec: spec, Counts: counts, Profile: prof, Rest: rest, Idle: at.idle}, at.tester)
-	p.NodeType = at.nodeType
+	prof, warning := profile(ctx, h, spec, at.NodeType)
+	p, err := Settle(ctx, plan.Question{Now: now(), Snap: at.Snapshot, Spec: spec, Counts: counts, Profile: prof, Rest: rest, Idle: at.idle}, at.Tester)
+	p.NodeType = at.NodeType
 	p.Notes = append(p.Notes, at.warnings(&spec.Request)...)
 	if warning != "" {
 		p.Notes = append(p.Notes, warning)

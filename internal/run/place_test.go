@@ -45,13 +45,13 @@ func TestAuto(t *testing.T) {
 			t.Setenv(OnVar, c.on)
 			at, err := look(t.Context(), job.New(job.Bag, dir))
 			if c.says == nil {
-				if err != nil || at.snap.Driver != local.Name {
-					t.Errorf("place %q, %v", at.snap.Driver, err)
+				if err != nil || at.Snapshot.Driver != local.Name {
+					t.Errorf("place %q, %v", at.Snapshot.Driver, err)
 				}
 				return
 			}
 			if err == nil || job.ClassOf(err) != c.class {
-				t.Fatalf("place %q, error %v", at.snap.Driver, err)
+				t.Fatalf("place %q, error %v", at.Snapshot.Driver, err)
 			}
 			for _, says := range c.says {
 				if !strings.Contains(err.Error(), says) {

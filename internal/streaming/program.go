@@ -18,7 +18,8 @@ import (
 // where tasks run on other machines, nor without a PATH.
 func (b *builder) checkProgram(where string, words []string) error {
 	program := words[0]
-	if _, known := job.LookupEnv(b.env, "PATH"); !known || b.spec.Request.On == "slurm" {
+	elsewhere := !slices.Contains([]string{"", "auto", "local"}, b.spec.Request.On)
+	if _, known := job.LookupEnv(b.env, "PATH"); !known || elsewhere {
 		return nil
 	}
 	if shipped, exactly := b.shippedFile(program); shipped != "" {

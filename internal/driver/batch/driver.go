@@ -27,10 +27,11 @@ type Driver struct {
 }
 
 var (
-	_ driver.Driver  = (*Driver)(nil)
-	_ driver.Tester  = (*Driver)(nil)
-	_ driver.Watcher = (*Driver)(nil)
-	_ driver.Guard   = (*Driver)(nil)
+	_ driver.Driver        = (*Driver)(nil)
+	_ driver.Tester        = (*Driver)(nil)
+	_ driver.Watcher       = (*Driver)(nil)
+	_ driver.ByEnvironment = (*Driver)(nil)
+	_ driver.Guard         = (*Driver)(nil)
 )
 
 // New returns a driver that has no allocation yet.
@@ -41,18 +42,18 @@ func New(opts Options) *Driver {
 // Name returns what --on calls the batch system.
 func (d *Driver) Name() string { return d.of("").words.Name }
 
-// EnvironmentsIn returns the folder of the remembered environments, given that of the allocations.
-func EnvironmentsIn(dir string) string { return dir + "-env" }
+// environmentsIn returns the folder of the remembered environments, given that of the allocations.
+func environmentsIn(dir string) string { return dir + "-env" }
 
 func (d *Driver) environment(id string) string {
-	return filepath.Join(EnvironmentsIn(d.opts.Dir), id+".json")
+	return filepath.Join(environmentsIn(d.opts.Dir), id+".json")
 }
 
 // Use remembers the environment of a command that has just reached the cluster, and has
 // the cluster reached in it from now on.
 func (d *Driver) Use(id string, env []string) error {
-	if err := os.MkdirAll(EnvironmentsIn(d.opts.Dir), 0o700); err != nil {
-		return folderError(EnvironmentsIn(d.opts.Dir), err)
+	if err := os.MkdirAll(environmentsIn(d.opts.Dir), 0o700); err != nil {
+		return folderError(environmentsIn(d.opts.Dir), err)
 	}
 	if err := home.WriteJSON(d.environment(id), env); err != nil {
 		return err
@@ -125,16 +126,6 @@ func (d *Driver) Clear(_ context.Context, id job.AllocID) error { return d.holde
 
 // Look asks for the allocation's job soon, as a worker of it has gone.
 func (d *Driver) Look(id job.AllocID) { d.holder(id).look(id) }
-
-// JobOf returns the id of the batch job that is an allocation; empty where none is known.
-func (d *Driver) JobOf(id job.AllocID) string { return JobOf(d.of("").reached(), d.opts.Dir, id) }
-
-// JobOf returns the id of the batch job that is an allocation, by the allocation's folder in dir (Options.Dir);
-// empty where none is known.
-func JobOf(s System, dir string, id job.AllocID) string {
-	noted, _ := (&alloc{dir: filepath.Join(dir, string(id))}).noted(s)
-	return noted
-}
 
 // Sweep cancels the jobs of allocations that nobody knows any more, and removes their
 // folders: those whose journal was lost, or whose release a coordinator did not live to

@@ -19,6 +19,17 @@ import (
 type System interface {
 	// Words returns what messages to users call the batch system.
 	Words() Words
+	// Here reports whether the environment or a file says that this machine belongs to a cluster of the batch system, and
+	// Installed whether its commands are there. Nothing is asked for either.
+	Here() bool
+	Installed() bool
+	// Available returns nil where the batch system can be used, and else why not. It may ask, but answers sooner than the
+	// other calls where nobody is there.
+	Available(ctx context.Context) error
+	// Defaults returns what the environment says of all jobs of the user.
+	Defaults() job.Batch
+	// Inside returns the id of the batch job that a process with the environment is part of; empty: it is part of none.
+	Inside() string
 
 	// Snapshot returns the nodes and the queue as this user sees them. Wake-up jobs of the user (WakeName) are
 	// left out, as they are cancelled when a coordinator sees them run, but for the job inside, in which this process

@@ -138,7 +138,11 @@ func (b *bed) down(id job.AllocID, says string, refuse bool) {
 // job returns the id of an allocation's Slurm job, once it has one.
 func (b *bed) job(id job.AllocID) (slurm string) {
 	b.t.Helper()
-	b.poll("a job for "+string(id), func() bool { slurm = b.d.JobOf(id); return slurm != "" })
+	b.poll("a job for "+string(id), func() bool {
+		text, _ := os.ReadFile(b.file(id, "job"))
+		slurm = Open(nil).JobID(string(text))
+		return slurm != ""
+	})
 	return slurm
 }
 

@@ -79,11 +79,17 @@ func (s *System) table(ctx context.Context, fields []string, args ...string) ([]
 	return parseTable(out, len(fields))
 }
 
-// Here reports whether env and the file system say that this machine is part of a Slurm
+// Installed reports whether Slurm's commands are on PATH.
+func (s *System) Installed() bool { return findProgram(s.env, "sbatch") != "" }
+
+// Inside returns the id of the Slurm job that the environment is that of.
+func (s *System) Inside() string { return job.Getenv(s.env, "SLURM_JOB_ID") }
+
+// Here reports whether this machine is part of a Slurm
 // cluster: the commands are on PATH, or there is a configuration. Whether Slurm can be used
 // is another question (Available).
-func Here(env []string) bool {
-	if findProgram(env, "sbatch") != "" || job.Getenv(env, "SLURM_CONF") != "" {
+func (s *System) Here() bool {
+	if s.Installed() || job.Getenv(s.env, "SLURM_CONF") != "" {
 		return true
 	}
 	_, err := os.Stat(defaultConfig)
@@ -94,10 +100,9 @@ func Here(env []string) bool {
 const defaultConfig = "/etc/slurm/slurm.conf"
 
 // Available returns nil where Slurm can be used from here: its commands are on the PATH
-// of env, and a controller answers.
-func Available(ctx context.Context, env []string) error {
-	s := Open(env)
-	if findProgram(env, "sbatch") == "" {
+// of the environment, and a controller answers.
+func (s *System) Available(ctx context.Context) error {
+	if !s.Installed() {
 		return &job.Error{Class: job.User, Code: job.CodeConfig, Where: "sbatch", What: "the command is not on PATH",
 			Do: "log in where Slurm is installed, or load its module"}
 	}

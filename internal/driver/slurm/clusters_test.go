@@ -78,7 +78,7 @@ func TestClusters(t *testing.T) {
 	do(first.Release(t.Context(), "a2"))
 	await("scancel /2/slurm.conf /new")
 	do(first.Close())
-	if st, err := os.Stat(filepath.Join(batch.EnvironmentsIn(dir), "one.json")); err != nil || st.Mode().Perm() != 0o600 {
+	if st, err := os.Stat(filepath.Join(dir+"-env", "one.json")); err != nil || st.Mode().Perm() != 0o600 {
 		t.Errorf("the remembered environment: %v, %v", st, err)
 	}
 

@@ -18,7 +18,7 @@ var slurmPrefixes = []string{"SLURM_", "SLURMD_", "SBATCH_", "SRUN_", "SALLOC_",
 
 // commandEnv returns the environment for Slurm's commands: that of the user without
 // what would change what they print or do. Options that a user keeps in SBATCH_… come
-// with the request (BatchDefaults), as the plan has to know them.
+// with the request (Defaults), as the plan has to know them.
 func commandEnv(env []string) []string {
 	kept := slices.DeleteFunc(slices.Clone(env), func(kv string) bool {
 		name, _, _ := strings.Cut(kv, "=")
@@ -46,12 +46,12 @@ func jobEnv(env []string) []string {
 	return append(kept, "SLURM_TIME_FORMAT=%s")
 }
 
-// BatchDefaults returns what a user's environment says of every job of theirs, in the
+// Defaults returns what a user's environment says of every job of theirs, in the
 // variables that sbatch(1) knows. A request that says it itself wins.
-func BatchDefaults(env []string) job.Batch {
+func (s *System) Defaults() job.Batch {
 	return job.Batch{
-		Partition: job.Getenv(env, "SBATCH_PARTITION"), Account: job.Getenv(env, "SBATCH_ACCOUNT"),
-		QOS: job.Getenv(env, "SBATCH_QOS"), Constraint: job.Getenv(env, "SBATCH_CONSTRAINT"),
+		Partition: job.Getenv(s.env, "SBATCH_PARTITION"), Account: job.Getenv(s.env, "SBATCH_ACCOUNT"),
+		QOS: job.Getenv(s.env, "SBATCH_QOS"), Constraint: job.Getenv(s.env, "SBATCH_CONSTRAINT"),
 	}
 }
 

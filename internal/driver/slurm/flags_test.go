@@ -31,13 +31,13 @@ func TestEnvironments(t *testing.T) {
 	if got := jobEnv(env); !slices.Equal(got, []string{"PATH=/bin", "SLURM_CONF=/c", "SLURM_JWT=j", "SLURM_TIME_FORMAT=%s"}) {
 		t.Errorf("jobs: %q", got)
 	}
-	if got := BatchDefaults(env); got.Partition != "gpu" || got.Account != "mine" || got.QOS != "" || got.Constraint != "" {
+	if got := Open(env).Defaults(); got.Partition != "gpu" || got.Account != "mine" || got.QOS != "" || got.Constraint != "" {
 		t.Errorf("defaults: %+v", got)
 	}
-	if err := Available(t.Context(), []string{"PATH=" + t.TempDir()}); job.ClassOf(err) != job.User || !strings.Contains(err.Error(), "sbatch") {
+	if err := Open([]string{"PATH=" + t.TempDir()}).Available(t.Context()); job.ClassOf(err) != job.User || !strings.Contains(err.Error(), "sbatch") {
 		t.Errorf("without Slurm: %v", err)
 	}
-	if err := Available(t.Context(), []string{"PATH=" + os.Getenv("PATH"), "SLURM_CONF=/dev/null"}); job.ClassOf(err) != job.User {
+	if err := Open([]string{"PATH=" + os.Getenv("PATH"), "SLURM_CONF=/dev/null"}).Available(t.Context()); job.ClassOf(err) != job.User {
 		t.Errorf("without a cluster: %v", err)
 	}
 }

@@ -21,11 +21,11 @@ func TestFailures(t *testing.T) {
 	b.up("a1")
 	first := b.job("a1")
 	c.WaitSaved(t, first)
-	if err := Available(t.Context(), b.opts.Env); err != nil {
+	if err := Open(b.opts.Env).Available(t.Context()); err != nil {
 		t.Errorf("with a controller: %v", err)
 	}
 	c.Stop(t, slurmtest.Ctld)
-	if err := Available(t.Context(), b.opts.Env); job.ClassOf(err) != job.Transient {
+	if err := Open(b.opts.Env).Available(t.Context()); job.ClassOf(err) != job.Transient {
 		t.Errorf("without a controller: %v", err)
 	}
 	b.noted("a1", "does not answer since")
