@@ -18,7 +18,7 @@ func table2Mix(b *testing.B, ways string) (Settings, study) {
 	s := Settings{Seed: 1, Nodes: 128, Policy: batch.CBF, Run: sim.Run, Plain: true}
 	hpc := HPC{Types: workload.Typed, Shape: PeakShape, Jobs: 400}
 	mr := MR{Every: 14 * time.Second, Length: time.Hour, Users: 1}
-	return s, s.study(load{mixed, &hpc, &mr}, 18*time.Hour, picked)
+	return s, s.study(load{Mixed, &hpc, &mr}, 18*time.Hour, picked)
 }
 
 // BenchmarkReplication makes one replication under some of the ways that table 2 has by

@@ -38,7 +38,7 @@ func Day(log []workload.Rigid, day int) []workload.Rigid {
 // sum of squares of the logarithms of mean turnaround and of utilization over the paper's.
 // The earlier of equal days; 1 of an empty log.
 func NearestDay(nodes int, p batch.Policy, log []workload.Rigid) int {
-	found := paperTable3[onlyHPC][""]
+	found := paperTable3[OnlyHPC][""]
 	best, least := 1, math.Inf(1)
 	if len(log) == 0 {
 		return best

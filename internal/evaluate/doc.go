@@ -10,5 +10,5 @@
 // neither of the number of cores nor of timing.
 //
 // A Report holds the figures as rows; Text lays it out for people, CSV for programs, and
-// Figure draws it. The package writes no file and reads none.
+// package draw draws it. The package writes no file and reads none.
 package evaluate

@@ -4,11 +4,8 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
-	"encoding/xml"
 	"errors"
 	"fmt"
-	"image/png"
-	"io"
 	"reflect"
 	"slices"
 	"strings"
@@ -122,76 +119,32 @@ func output(t *testing.T, r *Report) [][]byte {
 	if err != nil {
 		t.Fatal(err)
 	}
-	out := [][]byte{text.Bytes(), csv.Bytes(), js}
-	if f := r.Figure(); f != nil {
-		svg, err := f.SVG()
-		if err != nil {
-			t.Fatal(err)
-		}
-		image, err := f.PNG()
-		if err != nil {
-			t.Fatal(err)
-		}
-		out = append(out, svg, image)
-	}
-	return out
+	return [][]byte{text.Bytes(), csv.Bytes(), js}
 }
 
 // TestWorkersDoNotMatter: the same bytes, whatever the number of workers.
 func TestWorkersDoNotMatter(t *testing.T) {
-	many, one := settings(), settings()
-	many.Limits.Workers, one.Limits.Workers = 8, 1
-	few := experiments(t, one)
-	for name, run := range experiments(t, many) {
-		a, err := run()
-		if err != nil {
-			t.Fatal(err)
-		}
-		b, err := few[name]()
-		if err != nil {
-			t.Fatal(err)
-		}
-		if !reflect.DeepEqual(output(t, a), output(t, b)) {
+	few := Reports(t, 1)
+	for name, r := range Reports(t, 8) {
+		if !reflect.DeepEqual(output(t, r), output(t, few[name])) {
 			t.Errorf("%s differs between one worker and eight", name)
 		}
 	}
 }
 
-// TestFigures: SVG is XML, and PNG an image as wide as a page.
-func TestFigures(t *testing.T) {
-	for name, run := range experiments(t, settings()) {
-		r, err := run()
-		if err != nil {
+// Reports makes reports of all experiments, small; it is exported for tests of figures.
+func Reports(t *testing.T, workers int) map[string]*Report {
+	t.Helper()
+	s := settings()
+	s.Limits.Workers = workers
+	reports := map[string]*Report{}
+	for name, run := range experiments(t, s) {
+		var err error
+		if reports[name], err = run(); err != nil {
 			t.Fatal(err)
 		}
-		out := output(t, r)
-		if strings.HasPrefix(name, "table") {
-			if len(out) != 3 {
-				t.Errorf("%s has a figure", name)
-			}
-			continue
-		}
-		svg, image := out[3], out[4]
-		for d := xml.NewDecoder(bytes.NewReader(svg)); ; {
-			if _, err := d.Token(); err == io.EOF {
-				break
-			} else if err != nil {
-				t.Fatalf("%s: %v", name, err)
-			}
-		}
-		for _, c := range r.cases {
-			if !bytes.Contains(svg, []byte(">"+strings.ReplaceAll(c.Label, "'", "&#39;")+"<")) {
-				t.Errorf("%s: the legend lacks %s", name, c.Label)
-			}
-		}
-		p, err := png.Decode(bytes.NewReader(image))
-		if err != nil {
-			t.Fatalf("%s: %v", name, err)
-		}
-		if w := p.Bounds().Dx(); w < 1300 {
-			t.Errorf("%s: %d points wide", name, w)
-		}
 	}
+	return reports
 }
 
 // TestJSONKeys: what the documentation of Report and Cell says is there, and no more.

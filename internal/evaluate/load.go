@@ -54,9 +54,9 @@ type load struct {
 
 // The names of loads.
 const (
-	onlyHPC = "HPC only"
-	onlyMR  = "MR only"
-	mixed   = "HPC+MR"
+	OnlyHPC = "HPC only"
+	OnlyMR  = "MR only"
+	Mixed   = "HPC+MR"
 )
 
 // generator draws the jobs of the i-th replication, or of the i-th of what else it is for.

@@ -22,8 +22,10 @@ type Report struct {
 	// Cells are the figures, in the order of the table.
 	Cells []Cell `json:"cells"`
 
+	// Cases are the adaptors that were compared.
+	Cases []Case `json:"-"`
+
 	title string
-	cases []Case
 }
 
 // Cell is a figure: one measure of some jobs, under one adaptor and one load.

@@ -18,14 +18,14 @@ var (
 	ofMR        = Measure{Turnaround, MRJobs}
 
 	paperTable2 = found{
-		onlyHPC: {"": {utilization: 0.889, ofAll: 9126, ofHPC: 9126}},
-		onlyMR:  {NaiveCase: {utilization: 0.685, ofAll: 6151, ofMR: 6151}, PaperCase: {utilization: 0.937, ofAll: 3709, ofMR: 3709}},
-		mixed:   {NaiveCase: {utilization: 0.875, ofAll: 13680, ofMR: 31776}, PaperCase: {utilization: 0.933, ofAll: 11512, ofMR: 8616}},
+		OnlyHPC: {"": {utilization: 0.889, ofAll: 9126, ofHPC: 9126}},
+		OnlyMR:  {NaiveCase: {utilization: 0.685, ofAll: 6151, ofMR: 6151}, PaperCase: {utilization: 0.937, ofAll: 3709, ofMR: 3709}},
+		Mixed:   {NaiveCase: {utilization: 0.875, ofAll: 13680, ofMR: 31776}, PaperCase: {utilization: 0.933, ofAll: 11512, ofMR: 8616}},
 	}
 	paperTable3 = found{
-		onlyHPC: {"": {utilization: 0.525, ofAll: 16198, ofHPC: 16198}},
-		onlyMR:  {NaiveCase: {utilization: 0.834, ofAll: 22602, ofMR: 22602}, PaperCase: {utilization: 0.894, ofAll: 10269, ofMR: 10269}},
-		mixed:   {NaiveCase: {utilization: 0.563, ofAll: 99629}, PaperCase: {utilization: 0.684, ofAll: 19288}},
+		OnlyHPC: {"": {utilization: 0.525, ofAll: 16198, ofHPC: 16198}},
+		OnlyMR:  {NaiveCase: {utilization: 0.834, ofAll: 22602, ofMR: 22602}, PaperCase: {utilization: 0.894, ofAll: 10269, ofMR: 10269}},
+		Mixed:   {NaiveCase: {utilization: 0.563, ofAll: 99629}, PaperCase: {utilization: 0.684, ofAll: 19288}},
 	}
 )
 
@@ -42,7 +42,7 @@ func (s Settings) Table3(ctx context.Context, m Mix, maxTimes []time.Duration) (
 
 func (s Settings) table(ctx context.Context, m Mix, maxTimes []time.Duration, name, title string, paper found) (*Report, error) {
 	var studies []study
-	for i, l := range []load{{onlyHPC, &m.HPC, nil}, {onlyMR, nil, &m.MR}, {mixed, &m.HPC, &m.MR}} {
+	for i, l := range []load{{OnlyHPC, &m.HPC, nil}, {OnlyMR, nil, &m.MR}, {Mixed, &m.HPC, &m.MR}} {
 		for n, limit := range maxTimes {
 			st := s.study(l, limit, m.Cases)
 			st.paper = paper[l.name]
@@ -55,7 +55,7 @@ func (s Settings) table(ctx context.Context, m Mix, maxTimes []time.Duration, na
 			studies = append(studies, st)
 		}
 	}
-	return s.report(ctx, studies, &Report{Experiment: name, Workload: []string{m.HPC.text(), m.MR.text()}, title: title, cases: m.Cases})
+	return s.report(ctx, studies, &Report{Experiment: name, Workload: []string{m.HPC.text(), m.MR.text()}, title: title, Cases: m.Cases})
 }
 
 // nothing is the way in which no MapReduce jobs come to the cluster.

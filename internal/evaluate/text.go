@@ -152,9 +152,9 @@ func (r *Report) head(parameter string, columns []columnOf) []string {
 
 func parameterHead(parameter string) string {
 	switch parameter {
-	case hpcInterarrival:
+	case HPCInterarrival:
 		return "HPC every s"
-	case mrInterarrival:
+	case MRInterarrival:
 		return "MR every s"
 	default:
 		return parameter
@@ -269,7 +269,7 @@ func estimateText(v float64, half *float64, percent bool) string {
 // legend says what names and signs stand for.
 func (r *Report) legend(b *strings.Builder) {
 	b.WriteString("\n")
-	for _, c := range r.cases {
+	for _, c := range r.Cases {
 		fmt.Fprintf(b, "%-9s %s\n", c.Name, c.Label)
 	}
 	fmt.Fprintf(b, "Times are mean turnarounds in seconds, ± half the width of the %g %% confidence interval; %% under another's\n"+

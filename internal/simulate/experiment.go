@@ -14,6 +14,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"berth/internal/evaluate"
+	"berth/internal/evaluate/draw"
 	"berth/internal/job/parse"
 	"berth/internal/sim"
 	"berth/internal/sim/batch"
@@ -193,7 +194,7 @@ func (e *Experiment) files(r *evaluate.Report) ([]output, error) {
 	if e.to != "" {
 		files = append(append(files, reportFiles(name, r)...), output{name + ".csv", r.CSV})
 	}
-	if f := r.Figure(); f != nil && e.svg+e.png+e.to != "" {
+	if f := draw.Report(r); f != nil && e.svg+e.png+e.to != "" {
 		svg, err := f.SVG()
 		if err != nil {
 			return nil, err

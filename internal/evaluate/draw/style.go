@@ -1,4 +1,4 @@
-package evaluate
+package draw
 
 import (
 	"image/color"
@@ -10,6 +10,8 @@ import (
 	"gonum.org/v1/plot/text"
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
+
+	"berth/internal/evaluate"
 )
 
 // style is how a curve looks: told apart by colour and by marker.
@@ -50,7 +52,7 @@ var styles = []style{
 
 // styleOf returns the style of a case, which is the same in all figures.
 func styleOf(name string) style {
-	for i, c := range Cases() {
+	for i, c := range evaluate.Cases() {
 		if c.Name == name {
 			return styles[i]
 		}
@@ -154,7 +156,7 @@ func (numbers) Ticks(low, high float64) []plot.Tick {
 	}
 	var ticks []plot.Tick
 	for i := math.Ceil(low / step); i*step <= high*(1+1e-9); i++ {
-		ticks = append(ticks, plot.Tick{Value: i * step, Label: strconv.FormatFloat(roundTo(i*step, 6), 'f', -1, 64)})
+		ticks = append(ticks, plot.Tick{Value: i * step, Label: strconv.FormatFloat(math.Round(i*step*1e6)/1e6, 'f', -1, 64)})
 	}
 	return ticks
 }

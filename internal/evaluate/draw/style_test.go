@@ -1,4 +1,4 @@
-package evaluate
+package draw
 
 import (
 	"slices"
@@ -6,6 +6,8 @@ import (
 
 	"gonum.org/v1/plot"
 	"pgregory.net/rapid"
+
+	"berth/internal/evaluate"
 )
 
 func labels(ticks []plot.Tick) (out []string) {
@@ -53,17 +55,17 @@ func TestTicksAreFew(t *testing.T) {
 // TestStylesDiffer: each case has a colour of its own and, but for the bound, a marker.
 func TestStylesDiffer(t *testing.T) {
 	seen := map[any]bool{}
-	for _, c := range Cases() {
+	for _, c := range evaluate.Cases() {
 		s := styleOf(c.Name)
 		if seen[s.color] {
 			t.Errorf("%s has another's colour", c.Name)
 		}
 		seen[s.color] = true
-		if (s.marker == nil) != c.bound || s.dashed != c.bound {
+		if (s.marker == nil) != (c.Name == evaluate.BoundCase) || s.dashed != (c.Name == evaluate.BoundCase) {
 			t.Errorf("%s: %+v", c.Name, s)
 		}
 	}
-	if len(styles) != len(Cases()) {
-		t.Errorf("%d styles of %d cases", len(styles), len(Cases()))
+	if len(styles) != len(evaluate.Cases()) {
+		t.Errorf("%d styles of %d cases", len(styles), len(evaluate.Cases()))
 	}
 }
