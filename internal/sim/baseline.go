@@ -1,150 +1,115 @@
 package sim
 
 import (
+	"cmp"
 	"math"
 	"time"
 
 	"berth/internal/job"
+	"berth/internal/plan"
 	"berth/internal/predict"
 	"berth/internal/timeline"
 )
 
-// slotting is what algorithm1 and naive are asked: a MapReduce job (or bag: no reduces) and
-// the queue it goes to.
-type slotting struct {
-	Now           job.Time
-	Maps, Reduces int
-	Invariants    predict.Invariants // T_up takes its means and its maxima: the profile's longest task
-	Timeline      *timeline.Timeline // free nodes
-	MaxNodes      int                // that can be asked for; 0: no bound
-	MaxTime       time.Duration      // that can be asked for; 0: unlimited
-	PerNode       int                // map slots, and reduce slots, of a node; 0 is 1
-	// Fewest has the smallest number of nodes win whose turnaround is within 1 % of the
+// baseline is what the ways beside plan.Decide know of a job and of the queue that it goes to.
+type baseline struct {
+	now           job.Time
+	maps, reduces int                // a bag has no reduces
+	invariants    predict.Invariants // T_up takes its means and its maxima: the profile's longest task
+	line          *timeline.Timeline // free nodes
+	maxNodes      int                // that can be asked for; 0: no bound
+	maxTime       time.Duration      // that can be asked for; 0: unlimited
+	perNode       int                // map slots, and reduce slots, of a node
+	// fewest has the smallest number of nodes win whose turnaround is within 1 % of the
 	// best (models.md, section 2); the paper takes all nodes of the slot.
-	Fewest bool
-}
-
-// slotted is the request that comes of it.
-type slotted struct {
-	Nodes int
-	Time  time.Duration // wall time; 0: unlimited
-	Start job.Time      // when the queue has room for it, as it is
+	fewest bool
 }
 
 // fewestBy is the share of the best turnaround by which fewer nodes may be later.
 const fewestBy = 0.01
 
 // algorithm1 is Algorithm 1 of the paper "mr-job-adaptor" as it is printed, a baseline
-// beside plan.Decide. Of every free slot it asks T_up for min(slot's nodes, MaxNodes), and it
+// beside plan.Decide. Of every free slot it asks T_up for min(slot's nodes, maxNodes), and it
 // keeps the least start + T_up − now of the slots that last as long, the earlier of equals.
 //
 // Three points the paper leaves open. No more nodes are taken than there are tasks that
 // could run at once (docs/models.md has why). What is asked for is T_up in whole seconds,
-// rounded up, and it is that which must fit the slot and MaxTime. And where no slot will
-// do, as with a MaxTime below T_up on all nodes, there is no request: false.
-func algorithm1(s slotting) (slotted, bool) {
-	slots := s.Timeline.Slots()
-	var best slotted
-	least := math.Inf(1) // turnaround in seconds
+// rounded up, and it is that which must fit the slot and maxTime. And where no slot will
+// do, as with a maxTime below T_up on all nodes, there is no request: false.
+func (b *baseline) algorithm1() (plan.Candidate, bool) {
+	slots, best := b.line.Slots(), plan.Candidate{Total: math.Inf(1)}
 	for _, slot := range slots {
-		o, turnaround, ok := s.in(slot, s.most(slot))
-		if ok && turnaround < least {
-			best, least = o, turnaround
+		if c := b.in(slot, b.most(slot)); c.Total < best.Total {
+			best = c
 		}
 	}
-	if s.Fewest && best.Nodes > 0 {
-		best = s.fewest(slots, best, least)
+	if b.fewest && best.Take > 0 {
+		best = b.fewer(slots, best)
 	}
-	return best, best.Nodes > 0
+	return best, best.Take > 0
 }
 
 // naive asks for as many nodes as there are maps or reduces, whichever are more, for the
 // longest time allowed: the baseline of the paper "mr-job-adaptor", section 4. False where
 // so many are never free for so long.
-func naive(s slotting) (slotted, bool) {
-	o := slotted{Nodes: max(s.Maps, s.Reduces), Time: s.MaxTime}
+func (b *baseline) naive() (plan.Candidate, bool) {
 	most := 0
-	for _, slot := range s.Timeline.Slots() {
+	for _, slot := range b.line.Slots() {
 		most = max(most, slot.Nodes)
 	}
-	o.Nodes = min(o.Nodes, most)
-	if s.MaxNodes > 0 {
-		o.Nodes = min(o.Nodes, s.MaxNodes)
-	}
-	d := s.MaxTime
-	if d == 0 {
-		d = timeline.Unbounded
-	}
-	at, ok := s.Timeline.EarliestFit(s.Now, o.Nodes, d)
-	o.Start = at
-	return o, ok && o.Nodes > 0
+	n := min(max(b.maps, b.reduces), most, cmp.Or(b.maxNodes, math.MaxInt))
+	at, ok := b.line.EarliestFit(b.now, n, cmp.Or(b.maxTime, timeline.Unbounded))
+	return plan.Candidate{Slot: timeline.Slot{Start: at}, Take: n, Time: b.maxTime}, ok && n > 0
 }
 
 // most returns how many nodes of a slot are of use.
-func (s *slotting) most(slot timeline.Slot) int {
-	tasks, each := max(s.Maps, s.Reduces), max(1, s.PerNode)
-	n := min(slot.Nodes, (tasks+each-1)/each)
-	if s.MaxNodes > 0 {
-		n = min(n, s.MaxNodes)
-	}
-	return n
+func (b *baseline) most(slot timeline.Slot) int {
+	tasks := max(b.maps, b.reduces)
+	return min(slot.Nodes, (tasks+b.perNode-1)/b.perNode, cmp.Or(b.maxNodes, math.MaxInt))
 }
 
-// in returns the request for so many nodes in a slot and its turnaround in seconds; false:
-// the slot does not last.
-func (s *slotting) in(slot timeline.Slot, nodes int) (o slotted, turnaround float64, ok bool) {
+// in returns the request for so many nodes in a slot, from now on or later. Its turnaround is
+// infinite where the slot does not last.
+func (b *baseline) in(slot timeline.Slot, nodes int) plan.Candidate {
+	c := plan.Candidate{Slot: slot, Take: nodes, Total: math.Inf(1)}
 	if nodes <= 0 {
-		return o, 0, false
+		return c
 	}
-	start, long := max(slot.Start, s.Now), slot.Duration
-	if long != timeline.Unbounded {
-		long -= start.Sub(slot.Start)
-	}
-	if s.MaxTime > 0 {
-		long = min(long, s.MaxTime)
-	}
-	exec := s.upper(nodes)
+	c.Start = max(slot.Start, b.now)
+	exec := b.upper(nodes)
 	whole := math.Ceil(exec)
-	if whole > long.Seconds() {
-		return o, 0, false
+	if longest := min(slot.End().Sub(c.Start), cmp.Or(b.maxTime, timeline.Unbounded)); whole <= longest.Seconds() {
+		c.Time, c.Total = max(1, time.Duration(whole))*time.Second, c.Start.Sub(b.now).Seconds()+exec
 	}
-	o = slotted{Nodes: nodes, Time: max(1, time.Duration(whole)) * time.Second, Start: start}
-	return o, start.Sub(s.Now).Seconds() + exec, true
+	return c
 }
 
 // upper returns T_up on so many nodes, in seconds.
-func (s *slotting) upper(nodes int) float64 {
-	slots := predict.Uniform(nodes * max(1, s.PerNode))
-	return predict.Bounds(s.Invariants, predict.Shape{Maps: s.Maps, Reduces: s.Reduces, MapSlots: slots, ReduceSlots: slots}).Total().Up
+func (b *baseline) upper(nodes int) float64 {
+	slots := predict.Uniform(nodes * b.perNode)
+	return predict.Bounds(b.invariants, predict.Shape{Maps: b.maps, Reduces: b.reduces, MapSlots: slots, ReduceSlots: slots}).Total().Up
 }
 
-// fewest returns the request for the fewest nodes that is later than the best by no more
+// fewer returns the request for the fewest nodes that is later than the best by no more
 // than fewestBy of its turnaround; of equal ones the soonest done.
-func (s *slotting) fewest(slots []timeline.Slot, best slotted, least float64) slotted {
-	limit, soonest := least*(1+fewestBy), least
+func (b *baseline) fewer(slots []timeline.Slot, best plan.Candidate) plan.Candidate {
+	limit := best.Total * (1 + fewestBy)
 	for _, slot := range slots {
 		// More nodes than the best so far are of no interest, and T_up falls with nodes.
-		low, high := 1, min(s.most(slot), best.Nodes)
-		if !s.within(slot, high, limit) {
+		low, high := 1, min(b.most(slot), best.Take)
+		if b.in(slot, high).Total > limit {
 			continue
 		}
 		for low < high {
-			if mid := (low + high) / 2; s.within(slot, mid, limit) {
+			if mid := (low + high) / 2; b.in(slot, mid).Total <= limit {
 				high = mid
 			} else {
 				low = mid + 1
 			}
 		}
-		o, turnaround, _ := s.in(slot, low)
-		if low < best.Nodes || turnaround < soonest {
-			best, soonest = o, turnaround
+		if c := b.in(slot, low); c.Take < best.Take || c.Total < best.Total {
+			best = c
 		}
 	}
 	return best
-}
-
-// within reports whether so many nodes of a slot have a turnaround of no more than limit.
-func (s *slotting) within(slot timeline.Slot, nodes int, limit float64) bool {
-	_, turnaround, ok := s.in(slot, nodes)
-	return ok && turnaround <= limit
 }

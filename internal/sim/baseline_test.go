@@ -8,6 +8,7 @@ import (
 	"pgregory.net/rapid"
 
 	"berth/internal/job"
+	"berth/internal/plan"
 	"berth/internal/predict"
 	"berth/internal/timeline"
 )
@@ -32,31 +33,42 @@ func fig2() *timeline.Timeline {
 	return line
 }
 
+// asked is what tests look at of a request.
+type asked struct {
+	nodes int
+	time  time.Duration
+	start job.Time
+}
+
+func askedOf(c plan.Candidate) asked { return asked{c.Take, c.Time, c.Start} }
+
 // TestAlgorithm1Fig2 walks the slots of Fig. 2 with jobs of one second a map. T_up of n maps on
 // S nodes is then (n−1)/S + 1, eq. 1 with N_M·M_avg where the paper prints N_M + M_avg.
 func TestAlgorithm1Fig2(t *testing.T) {
 	for _, c := range []struct {
 		name string
-		s    slotting
-		want slotted
+		s    baseline
+		want asked
 		none bool
 	}{
-		{name: "slot 1", s: slotting{Maps: 26}, want: slotted{25, 2 * time.Second, at(10)}},
-		{name: "a little too long for slot 1", s: slotting{Maps: 27}, want: slotted{27, 2 * time.Second, at(13)}},
-		{name: "slot 2", s: slotting{Maps: 51}, want: slotted{50, 2 * time.Second, at(13)}},
-		{name: "slot 4 before slot 3", s: slotting{Maps: 52}, want: slotted{52, 2 * time.Second, at(17)}},
-		{name: "slot 3 where no more nodes may be had", s: slotting{Maps: 52, MaxNodes: 25}, want: slotted{25, 4 * time.Second, at(16)}},
-		{name: "all nodes", s: slotting{Maps: 1001}, want: slotted{100, 11 * time.Second, at(17)}},
-		{name: "all nodes, fewer do", s: slotting{Maps: 1001, Fewest: true}, want: slotted{99, 12 * time.Second, at(17)}},
-		{name: "one map", s: slotting{Maps: 1}, want: slotted{1, time.Second, at(10)}},
-		{name: "two slots a node", s: slotting{Maps: 51, PerNode: 2}, want: slotted{25, 2 * time.Second, at(10)}},
-		{name: "not in the time", s: slotting{Maps: 1001, MaxTime: 10 * time.Second}, none: true},
-		{name: "reduces", s: slotting{Maps: 4, Reduces: 8}, want: slotted{8, 4 * time.Second, at(16)}},
+		{name: "slot 1", s: baseline{maps: 26}, want: asked{25, 2 * time.Second, at(10)}},
+		{name: "a little too long for slot 1", s: baseline{maps: 27}, want: asked{27, 2 * time.Second, at(13)}},
+		{name: "slot 2", s: baseline{maps: 51}, want: asked{50, 2 * time.Second, at(13)}},
+		{name: "slot 4 before slot 3", s: baseline{maps: 52}, want: asked{52, 2 * time.Second, at(17)}},
+		{name: "slot 3 where no more nodes may be had", s: baseline{maps: 52, maxNodes: 25}, want: asked{25, 4 * time.Second, at(16)}},
+		{name: "all nodes", s: baseline{maps: 1001}, want: asked{100, 11 * time.Second, at(17)}},
+		{name: "all nodes, fewer do", s: baseline{maps: 1001, fewest: true}, want: asked{99, 12 * time.Second, at(17)}},
+		{name: "one map", s: baseline{maps: 1}, want: asked{1, time.Second, at(10)}},
+		{name: "two slots a node", s: baseline{maps: 51, perNode: 2}, want: asked{25, 2 * time.Second, at(10)}},
+		{name: "not in the time", s: baseline{maps: 1001, maxTime: 10 * time.Second}, none: true},
+		{name: "reduces", s: baseline{maps: 4, reduces: 8}, want: asked{8, 4 * time.Second, at(16)}},
 		{name: "nothing to do", none: true},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			c.s.Now, c.s.Timeline, c.s.Invariants = at(10), fig2(), invariantsOf(1, 0.5, 1)
-			if got, ok := algorithm1(c.s); got != c.want || ok == c.none {
+			c.s.now, c.s.line, c.s.invariants = at(10), fig2(), invariantsOf(1, 0.5, 1)
+			c.s.perNode = max(c.s.perNode, 1)
+			got, ok := c.s.algorithm1()
+			if ok == c.none || ok && askedOf(got) != c.want {
 				t.Errorf("got %+v, %v, want %+v", got, ok, c.want)
 			}
 		})
@@ -66,22 +78,22 @@ func TestAlgorithm1Fig2(t *testing.T) {
 func TestNaive(t *testing.T) {
 	for _, c := range []struct {
 		name string
-		s    slotting
-		want slotted
+		s    baseline
+		want asked
 		none bool
 	}{
-		{name: "first slot", s: slotting{Maps: 25, MaxTime: 2 * time.Second}, want: slotted{25, 2 * time.Second, at(10)}},
-		{name: "too long for it", s: slotting{Maps: 25, MaxTime: 3 * time.Second}, want: slotted{25, 3 * time.Second, at(16)}},
-		{name: "more reduces than maps", s: slotting{Maps: 2, Reduces: 26, MaxTime: 2 * time.Second}, want: slotted{26, 2 * time.Second, at(13)}},
-		{name: "more maps than nodes", s: slotting{Maps: 2400, MaxTime: time.Hour}, want: slotted{100, time.Hour, at(17)}},
-		{name: "bounded", s: slotting{Maps: 2400, MaxTime: time.Hour, MaxNodes: 10}, want: slotted{10, time.Hour, at(16)}},
-		{name: "unlimited", s: slotting{Maps: 60}, want: slotted{60, 0, at(17)}},
-		{name: "nothing to do", s: slotting{MaxTime: time.Hour}, none: true},
+		{name: "first slot", s: baseline{maps: 25, maxTime: 2 * time.Second}, want: asked{25, 2 * time.Second, at(10)}},
+		{name: "too long for it", s: baseline{maps: 25, maxTime: 3 * time.Second}, want: asked{25, 3 * time.Second, at(16)}},
+		{name: "more reduces than maps", s: baseline{maps: 2, reduces: 26, maxTime: 2 * time.Second}, want: asked{26, 2 * time.Second, at(13)}},
+		{name: "more maps than nodes", s: baseline{maps: 2400, maxTime: time.Hour}, want: asked{100, time.Hour, at(17)}},
+		{name: "bounded", s: baseline{maps: 2400, maxTime: time.Hour, maxNodes: 10}, want: asked{10, time.Hour, at(16)}},
+		{name: "unlimited", s: baseline{maps: 60}, want: asked{60, 0, at(17)}},
+		{name: "nothing to do", s: baseline{maxTime: time.Hour}, none: true},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			c.s.Now, c.s.Timeline = at(10), fig2()
-			got, ok := naive(c.s)
-			if ok == c.none || ok && got != c.want {
+			c.s.now, c.s.line = at(10), fig2()
+			got, ok := c.s.naive()
+			if ok == c.none || ok && askedOf(got) != c.want {
 				t.Errorf("got %+v, %v, want %+v", got, ok, c.want)
 			}
 		})
@@ -102,43 +114,43 @@ func TestAlgorithm1Property(t *testing.T) {
 				line.Add(from, to, -n)
 			}
 		}
-		s := slotting{
-			Maps: rapid.IntRange(1, 40).Draw(t, "maps"), Reduces: rapid.IntRange(0, 10).Draw(t, "reduces"), Timeline: line,
-			Invariants: invariantsOf(rapid.Float64Range(0.1, 3).Draw(t, "map"), rapid.Float64Range(0, 1).Draw(t, "shuffle"), rapid.Float64Range(0, 3).Draw(t, "reduce")),
-			MaxNodes:   rapid.IntRange(0, nodes).Draw(t, "maxNodes"), MaxTime: time.Duration(rapid.IntRange(0, 30).Draw(t, "maxTime")) * time.Second,
-			PerNode: rapid.IntRange(1, 2).Draw(t, "perNode"),
+		s := baseline{
+			maps: rapid.IntRange(1, 40).Draw(t, "maps"), reduces: rapid.IntRange(0, 10).Draw(t, "reduces"), line: line,
+			invariants: invariantsOf(rapid.Float64Range(0.1, 3).Draw(t, "map"), rapid.Float64Range(0, 1).Draw(t, "shuffle"), rapid.Float64Range(0, 3).Draw(t, "reduce")),
+			maxNodes:   rapid.IntRange(0, nodes).Draw(t, "maxNodes"), maxTime: time.Duration(rapid.IntRange(0, 30).Draw(t, "maxTime")) * time.Second,
+			perNode: rapid.IntRange(1, 2).Draw(t, "perNode"),
 		}
 		least := math.Inf(1)
 		turnaround := func(start job.Time, n int) float64 {
 			exec := s.upper(n)
 			d := time.Duration(math.Ceil(exec)) * time.Second
-			if s.MaxTime > 0 && d > s.MaxTime || line.Min(start, start.Add(d)) < n || s.MaxNodes > 0 && n > s.MaxNodes {
+			if s.maxTime > 0 && d > s.maxTime || line.Min(start, start.Add(d)) < n || s.maxNodes > 0 && n > s.maxNodes {
 				return math.Inf(1)
 			}
 			return start.Sub(0).Seconds() + exec
 		}
 		for start := range job.Time(horizon + 10) {
-			for n := 1; n <= min(nodes, (max(s.Maps, s.Reduces)+s.PerNode-1)/s.PerNode); n++ {
+			for n := 1; n <= min(nodes, (max(s.maps, s.reduces)+s.perNode-1)/s.perNode); n++ {
 				least = min(least, turnaround(start*at(1), n))
 			}
 		}
-		got, ok := algorithm1(s)
+		got, ok := s.algorithm1()
 		if ok != !math.IsInf(least, 1) {
 			t.Fatalf("found %v, but the least turnaround is %g", ok, least)
 		}
 		if !ok {
 			return
 		}
-		if mine := turnaround(got.Start, got.Nodes); mine > least+1e-9 {
+		if mine := turnaround(got.Start, got.Take); mine > least+1e-9 {
 			t.Fatalf("%+v has a turnaround of %g, but %g can be had", got, mine, least)
 		}
-		s.Fewest = true
-		few, _ := algorithm1(s)
-		if mine := turnaround(few.Start, few.Nodes); mine > least*1.01+1e-9 || few.Nodes > got.Nodes {
-			t.Fatalf("%+v has a turnaround of %g, the best is %g on %d nodes", few, mine, least, got.Nodes)
+		s.fewest = true
+		few, _ := s.algorithm1()
+		if mine := turnaround(few.Start, few.Take); mine > least*1.01+1e-9 || few.Take > got.Take {
+			t.Fatalf("%+v has a turnaround of %g, the best is %g on %d nodes", few, mine, least, got.Take)
 		}
 		for start := range job.Time(horizon + 10) {
-			for n := 1; n < few.Nodes; n++ {
+			for n := 1; n < few.Take; n++ {
 				if mine := turnaround(start*at(1), n); mine < least*1.01-1e-9 {
 					t.Fatalf("%+v, but %d nodes at %d have a turnaround of %g, the best is %g", few, n, start, mine, least)
 				}

@@ -14,7 +14,7 @@ import (
 // decide plans a job, or what is left of it. The queue is looked at as it is now.
 func (c *coordinator) decide(a *app, rest *job.Rest) (plan.Plan, error) {
 	if c.w.cfg.Adaptor.Way != Berth {
-		return c.w.slotted(a, rest), nil
+		return c.w.baseline(a, rest), nil
 	}
 	snap, err := c.site.Snapshot(c.w.ctx, "")
 	if err != nil {
@@ -34,33 +34,34 @@ func (c *coordinator) decide(a *app, rest *job.Rest) (plan.Plan, error) {
 	return plan.Decide(q)
 }
 
-// slotted returns the plan of the ways beside Decide: one allocation for all that is left.
+// baseline returns the plan of the ways beside Decide: one allocation for all that is left.
 // Where Algorithm 1 finds no slot, as MaxTime is less than T_up, it is the naive request. So
 // it is for what is left of a job that T_up did not do for: to the last few tasks it gives
 // less time than the engine keeps clear for one.
-func (w *world) slotted(a *app, rest *job.Rest) plan.Plan {
-	s := slotting{
-		Now: w.now, Maps: len(a.Maps), Reduces: len(a.Reduces), Timeline: w.timeline(),
-		MaxNodes: a.spec.Request.MaxNodes, MaxTime: w.cfg.Cluster.MaxTime, PerNode: w.machine.size.CPUs, Fewest: w.cfg.Adaptor.Fewest,
+func (w *world) baseline(a *app, rest *job.Rest) plan.Plan {
+	b := baseline{
+		now: w.now, maps: len(a.Maps), reduces: len(a.Reduces), line: w.timeline(),
+		maxNodes: a.spec.Request.MaxNodes, maxTime: w.cfg.Cluster.MaxTime, perNode: w.machine.size.CPUs, fewest: w.cfg.Adaptor.Fewest,
 	}
 	if rest != nil {
-		s.Maps, s.Reduces = rest.Tasks, rest.Reduces
+		b.maps, b.reduces = rest.Tasks, rest.Reduces
 	}
-	got, ok := slotted{}, false
+	var c plan.Candidate
+	ok := false
 	if w.cfg.Adaptor.Way == Paper && rest == nil {
-		s.Invariants, _ = a.profile.Invariants(predict.Size{Kind: a.spec.Kind, Tasks: s.Maps, Reduces: s.Reduces})
-		got, ok = algorithm1(s)
+		b.invariants, _ = a.profile.Invariants(predict.Size{Kind: a.spec.Kind, Tasks: b.maps, Reduces: b.reduces})
+		c, ok = b.algorithm1()
 	}
 	if !ok {
-		got, ok = naive(s)
+		c, ok = b.naive()
 	}
 	if !ok { // nodes are down
-		got = slotted{Nodes: max(1, min(s.Maps+s.Reduces, w.system.Nodes())), Time: s.MaxTime}
+		c = plan.Candidate{Take: max(1, min(b.maps+b.reduces, w.system.Nodes())), Time: b.maxTime}
 	}
 	return plan.Plan{
 		At: w.now, App: predict.Application(a.spec), Kind: a.spec.Kind, Tasks: len(a.Maps), Reduces: len(a.Reduces),
-		Alloc: job.AllocRequest{On: siteName, Nodes: got.Nodes, PerNode: w.machine.size, Time: got.Time, Elastic: true,
-			Batch: a.spec.Request.Batch(partition), Start: got.Start},
+		Alloc: job.AllocRequest{On: siteName, Nodes: c.Take, PerNode: w.machine.size, Time: c.Time, Elastic: true,
+			Batch: a.spec.Request.Batch(partition), Start: c.Start},
 	}
 }
 
