@@ -29,7 +29,7 @@ func TestBareKeys(t *testing.T) {
 		"command":                   {nil, cat, 1 << 20, tabbed},
 		"in small pieces":           {nil, byByte, 1 << 20, tabbed},
 		"combiner":                  {cat, identity{}, 1 << 20, tabbed},
-		"combiner of spills":        {byByte, identity{}, minMemory, tabbed},
+		"combiner of spills":        {byByte, identity{}, littleMemory, tabbed},
 		"combiner and command":      {cat, cat, 1 << 20, tabbed},
 		"identity keeps the record": {nil, identity{}, 1 << 20, "\n\t\na\tv\na\tv\nb\nb\nb\n"},
 	} {
@@ -57,7 +57,7 @@ func TestCombinerKeepsShortKeys(t *testing.T) {
 // A record that is larger than the buffer goes through the combiner as all others do.
 func TestCombinerReadsLargeRecords(t *testing.T) {
 	c := newCluster(t, []byte(strings.Repeat("x", 100_000)+"\na\n"))
-	c.mapper, c.combiner, c.memory = cat, cat, minMemory
+	c.mapper, c.combiner, c.memory = cat, cat, littleMemory
 	if got, want := string(c.run()[0]), "a\t\n"+strings.Repeat("x", 100_000)+"\t\n"; got != want {
 		t.Errorf("got %d bytes, want %d", len(got), len(want))
 	}

@@ -17,7 +17,6 @@ import (
 	"golang.org/x/sys/unix"
 
 	"berth/internal/job"
-	"berth/internal/mapreduce/hadoop"
 )
 
 // sortInput is n records of 100 bytes, printable and random.
@@ -194,23 +193,4 @@ func BenchmarkGoSource(b *testing.B) {
 		c.splits = append(c.splits, s)
 	}
 	c.bench(b, size)
-}
-
-// BenchmarkEntries sorts the entries of a full buffer of random records.
-func BenchmarkEntries(b *testing.B) {
-	input := sortInput(1_000_000)
-	mem := make([]byte, 160<<20)
-	var e []entry
-	buf := newBuffer(mem, maxLine, hadoop.NewLineFormat("", 1), nil, 1, hadoop.ByteOrder)
-	buf.flush = func(sorted []entry) error { return nil }
-	for b.Loop() {
-		b.StopTimer()
-		buf.n, buf.text, buf.fill, buf.scan = 0, 0, 0, 0
-		if _, err := buf.Write(input); err != nil {
-			b.Fatal(err)
-		}
-		b.StartTimer()
-		e = buf.sorted()
-	}
-	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/float64(len(e)), "ns/record")
 }

@@ -52,10 +52,11 @@ func TestFlippedBit(t *testing.T) {
 			}
 			want := dumbJob(c, inputs)[0]
 			c.maps()
-			path, err := c.outputs.path(job.Attempt{Job: "mapreduce-1", Task: 0, N: 1})
+			seg, err := c.outputs.Open(job.Attempt{Job: "mapreduce-1", Task: 0, N: 1}, 0)
 			if err != nil {
 				t.Fatal(err)
 			}
+			path := seg.Path
 			good, err := os.ReadFile(path)
 			if err != nil {
 				t.Fatal(err)
@@ -96,7 +97,7 @@ func TestDamagedLater(t *testing.T) {
 				c := newCluster(t, inputs...)
 				c.reducer = reducer
 				if phase == job.PhaseSort {
-					c.memory = minMemory // there is something to do in that phase
+					c.memory = littleMemory // there is something to do in that phase
 				}
 				want := dumbJob(c, inputs)[0]
 				c.maps()
@@ -109,7 +110,7 @@ func TestDamagedLater(t *testing.T) {
 							if err != nil {
 								return err
 							}
-							flip(t, seg.Path, seg.Offset+seg.Length-endSize-10, 0)
+							flip(t, seg.Path, seg.Offset+seg.Length-60, 0)
 						}
 					}
 					return nil
@@ -144,7 +145,7 @@ func TestDamagedRun(t *testing.T) {
 			inputs = append(inputs, text(uint64(i), 2000))
 		}
 		c := newCluster(t, inputs...)
-		c.memory = minMemory
+		c.memory = littleMemory
 		want := dumbJob(c, inputs)[0]
 		c.maps()
 		task := c.reduceTask(0, c.segments())
@@ -202,7 +203,7 @@ func (d *damaging) Total(n int64) {
 // Runs that a merge of spills made are checked too: a map with a damaged spill fails.
 func TestDamagedSpill(t *testing.T) {
 	c := newCluster(t, text(1, 5000))
-	c.memory = minMemory
+	c.memory = littleMemory
 	dir := filepath.Join(c.dir, "scratch")
 	a := job.Attempt{Job: "mapreduce-1", N: 1}
 	_, err := RunMap(context.Background(), MapTask{

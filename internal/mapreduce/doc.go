@@ -1,14 +1,8 @@
-// Package mapreduce is the data path of a MapReduce job: it cuts input into
-// splits, collects, sorts and spills what mappers write, merges spills into map
-// outputs, serves and fetches their segments, merges those through the reducer,
-// and writes and commits part files.
+// Package mapreduce runs the attempts of a MapReduce job: RunMap takes a split through the mapper
+// into a map output, RunReduce takes the segments of a partition through the reducer into a part
+// file. It also makes, commits and aborts the job's output.
 //
-// It works on files, readers and programs that it is given. It knows no
-// coordinator and starts no processes: a Program is handed in by the worker.
-// Memory is bounded by what the caller allows; everything written to scratch
-// folders is compressed and checksummed.
-//
-// Order: records are sorted by key (byte order, or the job's comparator), and
-// among equal keys by the bytes of key and value. The order is total, so a job's
-// output depends on its input alone, not on splits, spills or timing.
+// It works on files, readers and programs that it is given. It knows no coordinator and starts no
+// processes: a Program is handed in by the worker. The parts of the data path are packages of
+// their own: input, hadoop, extsort, shuffle.
 package mapreduce

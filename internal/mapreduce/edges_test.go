@@ -11,19 +11,28 @@ import (
 	"path/filepath"
 	"runtime"
 	"strings"
-	"syscall"
 	"testing"
 	"testing/iotest"
 	"time"
 
 	"berth/internal/job"
+	"berth/internal/mapreduce/shuffle"
 )
+
+// inPieces and outPieces have package exec copy as a worker does, in pieces that make calls cheap.
+type inPieces struct{ io.Reader }
+
+func (p inPieces) WriteTo(w io.Writer) (int64, error) { return 0, pump(w, p.Reader) }
+
+type outPieces struct{ io.Writer }
+
+func (p outPieces) ReadFrom(r io.Reader) (int64, error) { return 0, pump(p.Writer, r) }
 
 // command runs a shell command between the streams, as a worker does.
 func command(script string) Program {
 	return programFunc(func(ctx context.Context, in io.Reader, out io.Writer) error {
 		cmd := exec.CommandContext(ctx, "sh", "-c", script)
-		cmd.Stdin, cmd.Stdout = in, out
+		cmd.Stdin, cmd.Stdout = inPieces{in}, outPieces{out}
 		return cmd.Run()
 	})
 }
@@ -178,7 +187,7 @@ func TestReduceSeparator(t *testing.T) {
 func TestCounters(t *testing.T) {
 	in := bytes.Repeat([]byte("a\t1\nb\t1\na\t1\n"), 1000)
 	c := newCluster(t, in, in)
-	c.memory, c.mapper, c.reducer = minMemory, cat, cat
+	c.memory, c.mapper, c.reducer = littleMemory, cat, cat
 	c.combiner = command(`awk -F'\t' '{n[$1]+=$2} END {for (k in n) print k "\t" n[k]}'`)
 	got := c.run()[0]
 	for name, want := range map[string]int64{
@@ -205,7 +214,7 @@ func TestProgress(t *testing.T) {
 		inputs = append(inputs, text(uint64(i), 4000))
 	}
 	c := newCluster(t, inputs...)
-	c.memory = minMemory
+	c.memory = littleMemory
 	c.run()
 	m, r := c.progress[0], c.progress[10]
 	size, records := int64(len(inputs[0])), int64(4000)
@@ -238,20 +247,6 @@ func TestProgress(t *testing.T) {
 	}
 }
 
-// full is a file system that is full after so many bytes: a limit on file size gives
-// the same kind of error at the same place.
-func TestScratchError(t *testing.T) {
-	for _, cause := range []error{syscall.ENOSPC, syscall.EDQUOT} {
-		err := scratchError("/scratch/x/run-1", &os.PathError{Op: "write", Path: "/scratch/x/run-1", Err: cause})
-		if job.ClassOf(err) != job.Fatal || job.CodeOf(err) != job.CodeIO || !strings.HasPrefix(err.Error(), "no space left in scratch folder /scratch/x: ") {
-			t.Errorf("%v: %v", cause, err)
-		}
-	}
-	if err := scratchError("/x", syscall.EIO); job.ClassOf(err) != job.Transient {
-		t.Errorf("%v", err)
-	}
-}
-
 // A full disk, for which /dev/full stands, is told as such by every writer.
 func TestFullDisk(t *testing.T) {
 	check := func(what string, err error) {
@@ -269,14 +264,14 @@ func TestFullDisk(t *testing.T) {
 	}
 	c := newCluster(t, text(1, 5000))
 	full(filepath.Join(c.dir, "scratch", "mapreduce-1/0#1"), "run-3")
-	c.memory, c.mapper = minMemory, command("cat")
+	c.memory, c.mapper = littleMemory, command("cat")
 	_, _, err := c.runMap(context.Background(), 0)
 	check("spill", err)
 	c.maps()
 	c.remote()
 	c.attempts[0] = 2
 	task := c.reduceTask(0, c.segments())
-	for i := range fetchers {
+	for i := range 4 {
 		full(task.Dir, fmt.Sprintf("fetched-%d", i))
 	}
 	_, err = RunReduce(context.Background(), task)
@@ -334,7 +329,7 @@ type cancelling struct {
 	cancel func()
 }
 
-func (s *cancelling) Open(ctx context.Context, loc Location, partition int) (Segment, error) {
+func (s *cancelling) Open(ctx context.Context, loc shuffle.Location, partition int) (shuffle.Segment, error) {
 	defer s.cancel()
 	return s.segments.Open(ctx, loc, partition)
 }

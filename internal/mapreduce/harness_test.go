@@ -3,12 +3,11 @@ package mapreduce
 import (
 	"bytes"
 	"context"
-	"crypto/tls"
 	"errors"
 	"fmt"
 	"io"
-	"net/http"
-	"net/http/httptest"
+	"log/slog"
+	"net"
 	"os"
 	"path/filepath"
 	"sync"
@@ -16,6 +15,8 @@ import (
 	"time"
 
 	"berth/internal/job"
+	"berth/internal/mapreduce/shuffle"
+	"berth/internal/wire"
 )
 
 // record keeps what a task told of its progress.
@@ -84,10 +85,27 @@ func (f programFunc) Run(ctx context.Context, in io.Reader, out io.Writer) error
 }
 
 // cat copies through the streams, as a command would.
-var cat = programFunc(func(_ context.Context, in io.Reader, out io.Writer) error {
-	_, err := io.Copy(out, in)
-	return err
-})
+var cat = programFunc(func(_ context.Context, in io.Reader, out io.Writer) error { return pump(out, in) })
+
+// pump copies in pieces as a worker does.
+func pump(out io.Writer, in io.Reader) error {
+	buf := make([]byte, 256<<10)
+	for {
+		n, rerr := in.Read(buf)
+		if _, err := out.Write(buf[:n]); err != nil {
+			return err
+		}
+		if rerr == io.EOF {
+			return nil
+		}
+		if rerr != nil {
+			return rerr
+		}
+	}
+}
+
+// littleMemory is so little that everything is spilled often and merged in several passes.
+const littleMemory = 8 << 10
 
 // cluster is a job on one or two nodes, run by hand.
 type cluster struct {
@@ -100,9 +118,10 @@ type cluster struct {
 	combiner Program
 	reducer  Program
 
-	outputs  *Outputs // where maps run
+	outputs  *shuffle.Store // where maps run
 	splits   []job.Split
-	server   *httptest.Server // not nil: reduces are elsewhere
+	reader   *shuffle.Node // not nil: reduces are there
+	addr     string        // where it finds the outputs
 	progress []*record
 	attempts map[int]int // of each map
 }
@@ -120,7 +139,7 @@ func newCluster(t testing.TB, inputs ...[]byte) *cluster {
 		c.splits = append(c.splits, job.Split{Ranges: []job.Range{{Path: path, Length: n, Size: n}}})
 	}
 	var err error
-	if c.outputs, err = OpenOutputs(filepath.Join(c.dir, "outputs")); err != nil {
+	if c.outputs, err = shuffle.OpenStore(filepath.Join(c.dir, "outputs")); err != nil {
 		t.Fatal(err)
 	}
 	return c
@@ -128,12 +147,27 @@ func newCluster(t testing.TB, inputs ...[]byte) *cluster {
 
 // remote makes reduces fetch their segments over HTTPS.
 func (c *cluster) remote() {
-	c.server = httptest.NewTLSServer(c.outputs.Handler())
-	c.t.Cleanup(c.server.Close)
-}
-
-func (c *cluster) client() *http.Client {
-	return &http.Client{Transport: &http.Transport{TLSClientConfig: &tls.Config{InsecureSkipVerify: true}}}
+	ca, err := wire.GenerateCA(filepath.Join(c.dir, "ca"))
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	node := func(id job.NodeID, dir string) *shuffle.Node {
+		keys, err := ca.IssueWorker(id)
+		if err != nil {
+			c.t.Fatal(err)
+		}
+		n, err := shuffle.NewNode(id, dir, slog.New(slog.DiscardHandler))
+		if err != nil {
+			c.t.Fatal(err)
+		}
+		c.t.Cleanup(n.Close)
+		if err := n.Use(keys, &net.TCPAddr{IP: net.IPv4(127, 0, 0, 1)}); err != nil {
+			c.t.Fatal(err)
+		}
+		return n
+	}
+	c.addr = node("a1/0", filepath.Join(c.dir, "outputs")).Address()
+	c.reader = node("a1/1", filepath.Join(c.dir, "reader"))
 }
 
 func (c *cluster) record() *record {
@@ -166,37 +200,33 @@ func (c *cluster) maps() {
 // segments locates map outputs, and runs maps again whose outputs are bad.
 type segments struct {
 	c     *cluster
-	queue chan Location
+	queue chan shuffle.Location
 	mu    sync.Mutex
-	bad   []Location
+	bad   []shuffle.Location
 }
 
 func (c *cluster) segments() *segments {
-	s := &segments{c: c, queue: make(chan Location, 1000)}
+	s := &segments{c: c, queue: make(chan shuffle.Location, 1000)}
 	for task := range c.splits {
 		s.queue <- s.location(task)
 	}
 	return s
 }
 
-func (s *segments) location(task int) Location {
-	loc := Location{Map: job.Attempt{Job: "mapreduce-1", Task: task, N: s.c.attempts[task]}, Holder: "a1/0"}
-	if s.c.server != nil {
-		loc.Addr = s.c.server.Listener.Addr().String()
-	}
-	return loc
+func (s *segments) location(task int) shuffle.Location {
+	return shuffle.Location{Map: job.Attempt{Job: "mapreduce-1", Task: task, N: s.c.attempts[task]}, Holder: "a1/0", Addr: s.c.addr}
 }
 
-func (s *segments) Next(ctx context.Context) (Location, error) {
+func (s *segments) Next(ctx context.Context) (shuffle.Location, error) {
 	select {
 	case loc := <-s.queue:
 		return loc, nil
 	case <-ctx.Done():
-		return Location{}, ctx.Err()
+		return shuffle.Location{}, ctx.Err()
 	}
 }
 
-func (s *segments) Bad(loc Location, err error) {
+func (s *segments) Bad(loc shuffle.Location, err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if err == nil {
@@ -209,15 +239,17 @@ func (s *segments) Bad(loc Location, err error) {
 	s.queue <- s.location(loc.Map.Task)
 }
 
-func (s *segments) Open(ctx context.Context, loc Location, partition int) (Segment, error) {
-	if s.c.server == nil {
+func (s *segments) Open(ctx context.Context, loc shuffle.Location, partition int) (shuffle.Segment, error) {
+	if s.c.reader == nil {
 		return s.c.outputs.Open(loc.Map, partition)
 	}
-	return Fetch(ctx, s.c.client(), loc, partition)
+	places := shuffle.NewPlaces()
+	places.Add(loc)
+	return s.c.reader.Segments(job.Attempt{}, places, nil).Open(ctx, loc, partition)
 }
 
 // reduceTask is the task of a partition.
-func (c *cluster) reduceTask(partition int, s Segments) ReduceTask {
+func (c *cluster) reduceTask(partition int, s shuffle.Segments) ReduceTask {
 	a := job.Attempt{Job: "mapreduce-1", Task: len(c.splits) + partition, N: 1}
 	return ReduceTask{
 		Spec: c.spec, Attempt: a, Partition: partition, Maps: len(c.splits), Reducer: c.reducer, Combiner: c.combiner,
@@ -232,7 +264,7 @@ func (c *cluster) reduce(partition int) []byte {
 	return c.reduceFrom(partition, c.segments())
 }
 
-func (c *cluster) reduceFrom(partition int, s Segments) []byte {
+func (c *cluster) reduceFrom(partition int, s shuffle.Segments) []byte {
 	c.t.Helper()
 	r, err := RunReduce(context.Background(), c.reduceTask(partition, s))
 	if err != nil {

@@ -10,7 +10,8 @@ import (
 func TestMemory(t *testing.T) {
 	const lines = 30_000
 	in := bytes.Repeat([]byte("one\ntwo\nthree\n"), lines/3)
-	most := int64(3*len(in) + lines*entrySize + maxSlots*slotSize + writerMemory(maxBlock))
+	const entry, slots, writer = 24, 2 << 20, 1 << 20 // bytes
+	most := int64(3*len(in) + lines*entry + slots + writer)
 	for _, tt := range []struct{ allowed, mapLow, mapHigh, reduceHigh int64 }{
 		{64 << 10, 48 << 10, 64 << 10, 64 << 10},
 		{256 << 20, int64(len(in)), most, 2 << 20},

@@ -7,7 +7,9 @@ import (
 	"syscall"
 
 	"berth/internal/job"
+	"berth/internal/mapreduce/extsort"
 	"berth/internal/mapreduce/hadoop"
+	"berth/internal/mapreduce/shuffle"
 	"berth/internal/probe"
 )
 
@@ -34,12 +36,12 @@ func RunReduce(ctx context.Context, t ReduceTask) (ReduceResult, error) {
 	}
 	defer r.close()
 	for {
-		if err := r.shuffle.collect(ctx); err != nil {
+		if err := r.shuffle.Collect(ctx); err != nil {
 			return ReduceResult{}, err
 		}
 		out, err := r.reduce()
 		if err == nil {
-			r.counters["REDUCE_SHUFFLE_BYTES"] = r.shuffle.bytes
+			r.counters["REDUCE_SHUFFLE_BYTES"] = r.shuffle.Bytes
 			r.counters.tell(t.Progress)
 			return ReduceResult{Output: out}, nil
 		}
@@ -53,24 +55,24 @@ func RunReduce(ctx context.Context, t ReduceTask) (ReduceResult, error) {
 type reduceRun struct {
 	ctx      context.Context
 	t        *ReduceTask
-	space    *scratchSpace // from the phase sort on: a reduce that waits for maps takes no memory from them
-	shuffle  *shuffle
-	cmp      hadoop.Comparator
+	space    *extsort.Space // from the phase sort on: a reduce that waits for maps takes no memory from them
+	shuffle  *shuffle.Collector
+	order    hadoop.Comparator
 	phase    job.Phase
 	faults   int // own files found damaged
 	counters counters
 }
 
 func newReduceRun(ctx context.Context, t *ReduceTask) (*reduceRun, error) {
-	cmp, err := hadoop.NewComparator(t.Spec)
+	order, err := hadoop.NewComparator(t.Spec)
 	if err != nil {
 		return nil, err
 	}
 	if err := os.MkdirAll(t.Dir, 0o700); err != nil {
-		return nil, scratchError(t.Dir, err)
+		return nil, extsort.ScratchError(t.Dir, err)
 	}
 	return &reduceRun{
-		ctx: ctx, t: t, shuffle: newShuffle(Gathering{Segments: t.Segments, Partition: t.Partition, Maps: t.Maps, Dir: t.Dir, Progress: t.Progress, Wait: t.FetchWait}), cmp: cmp, phase: job.PhaseShuffle, counters: counters{},
+		ctx: ctx, t: t, shuffle: shuffle.NewCollector(shuffle.Config{Segments: t.Segments, Partition: t.Partition, Maps: t.Maps, Dir: t.Dir, Progress: t.Progress, Wait: t.FetchWait}), order: order, phase: job.PhaseShuffle, counters: counters{},
 	}, nil
 }
 
@@ -86,17 +88,20 @@ func (r *reduceRun) enter(p job.Phase) error {
 	r.t.Progress.Enter(p)
 	if r.space == nil {
 		var err error
-		r.space, err = newScratchSpace(r.ctx, r.t.Dir, 1, r.cmp, r.t.Memory, r.t.Files, r.t.Progress)
+		r.space, err = extsort.NewSpace(r.ctx, extsort.Config{
+			Dir: r.t.Dir, Partitions: 1, Order: r.order, Memory: r.t.Memory, Files: r.t.Files, Progress: r.t.Progress,
+			Combiner: newCombiner(r.ctx, r.t.Combiner, r.t.Spec, nil, r.t.Progress, r.counters),
+		})
 		return err
 	}
-	r.space.uses(0)
+	r.space.TellMemory()
 	return nil
 }
 
 // close gives the memory back.
 func (r *reduceRun) close() {
 	if r.space != nil {
-		r.space.close()
+		r.space.Close()
 	}
 }
 
@@ -105,7 +110,7 @@ const maxFaults = 3
 
 // mend makes ready for another merge after err, or returns what the attempt fails with.
 func (r *reduceRun) mend(err error) error {
-	var bad *runError
+	var bad *extsort.FileError
 	if !errors.As(err, &bad) || r.ctx.Err() != nil {
 		return err
 	}
@@ -114,13 +119,13 @@ func (r *reduceRun) mend(err error) error {
 			return err // the file is not to blame
 		}
 	}
-	if r.shuffle.lose(bad.run, bad) {
+	if r.shuffle.Lose(bad.File, bad) {
 		return nil
 	}
 	if r.faults++; r.faults > maxFaults {
 		return &job.Error{
 			Class: job.Fatal, Code: job.CodeIO, Where: r.t.Dir,
-			What: "scratch files come back damaged", Do: "have the disk checked, or name another folder with --scratch", Err: bad.err,
+			What: "scratch files come back damaged", Do: "have the disk checked, or name another folder with --scratch", Err: bad.Err,
 		}
 	}
 	return nil
@@ -131,9 +136,9 @@ func (r *reduceRun) reduce() (*Output, error) {
 	if err := r.enter(job.PhaseSort); err != nil {
 		return nil, err
 	}
-	var runs []*sortedRun
+	var files []*extsort.File
 	err := probe.Metered(r.t.Progress.CPU, func() (err error) {
-		runs, err = r.sort(r.shuffle.runs())
+		files, err = r.space.Narrow(r.shuffle.Files())
 		return err
 	})
 	if err != nil {
@@ -142,71 +147,58 @@ func (r *reduceRun) reduce() (*Output, error) {
 	if err := r.enter(job.PhaseReduce); err != nil {
 		return nil, err
 	}
-	return r.output(runs)
-}
-
-// output merges runs through the reducer into a part file, and closes that.
-func (r *reduceRun) output(runs []*sortedRun) (*Output, error) {
 	out, err := NewOutput(r.t.Spec, r.t.Attempt, partName(r.t.Partition))
 	if err != nil {
 		return nil, err
 	}
-	if err := r.runReducer(runs, out); err != nil {
+	if err := r.runReducer(files, out); err != nil {
 		out.Abort()
 		return nil, err
 	}
 	return out, nil
 }
 
-// runReducer runs the reducer over the merged runs. Without a record it does not run,
+// runReducer runs the reducer over the merged files. Without a record it does not run,
 // and the part file is empty: Hadoop Streaming drops what a reducer writes that read nothing.
-func (r *reduceRun) runReducer(runs []*sortedRun, out *Output) error {
+func (r *reduceRun) runReducer(files []*extsort.File, out *Output) error {
 	var total, records int64
-	for _, run := range runs {
-		total += run.stat.bytes
-		records += run.stat.records
+	for _, f := range files {
+		total += f.LineBytes()
+		records += f.Records()
 	}
 	if records == 0 {
 		return out.Close()
 	}
 	r.t.Progress.Total(total)
-	r.space.mem.reset()
-	m, err := newMerger(runs, r.cmp, r.space.mem)
+	lines, err := r.space.Lines(files, wantsTabs(r.t.Reducer))
 	if err != nil {
 		return err
 	}
-	lines := &mergedLines{cmp: r.cmp, tabs: wantsTabs(r.t.Reducer), m: m, next: func() (*merger, error) { return nil, nil }}
-	defer lines.close()
-	r.space.uses(m.space)
-
-	ctx, cancel := context.WithCancelCause(r.ctx)
-	defer cancel(nil)
-	result := newResult(r.t.Reducer, out, hadoop.ReduceFormat(r.t.Spec), r.t.Memory, r.t.Progress, cancel)
-	result.from = "reducer"
-	in := newStream(ctx, r.t.Reducer, &toldLines{lines, r.t.Progress}, r.t.Progress, cancel)
+	defer lines.Close()
+	result := newResult("reducer", out, hadoop.ReduceFormat(r.t.Spec), r.t.Memory, r.t.Progress)
 	if IsIdentity(r.t.Reducer) {
 		result.plain = true // records come with TABs already
 	}
-	err = runProgram(ctx, r.t.Reducer, r.t.Progress, in, result)
-	err = programError("reducer", err, in.err, result.err)
+	err = runProgram(r.ctx, "reducer", r.t.Reducer, &toldLines{lines, r.t.Progress}, result, r.t.Progress.CPU)
 	if err == nil {
 		err = result.finish()
 	}
-	r.counters["REDUCE_INPUT_GROUPS"] = lines.groups
-	r.counters["REDUCE_INPUT_RECORDS"] = lines.records
+	r.counters["REDUCE_INPUT_GROUPS"] = lines.Groups()
+	r.counters["REDUCE_INPUT_RECORDS"] = lines.Records()
 	r.counters["REDUCE_OUTPUT_RECORDS"] = result.records
+	r.counters["SPILLED_RECORDS"] = r.space.Spilled()
 	return err
 }
 
 // toldLines tells progress what is read of the lines.
 type toldLines struct {
-	*mergedLines
+	*extsort.MergedLines
 	prog Progress
 }
 
 func (l *toldLines) Read(p []byte) (int, error) {
-	before := l.records
-	n, err := l.mergedLines.Read(p)
-	l.prog.In(int64(n), l.records-before)
+	before := l.Records()
+	n, err := l.MergedLines.Read(p)
+	l.prog.In(int64(n), l.Records()-before)
 	return n, err
 }

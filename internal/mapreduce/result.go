@@ -2,14 +2,11 @@ package mapreduce
 
 import (
 	"bytes"
-	"context"
-	"errors"
 	"fmt"
-	"io"
-	"time"
+	"sync"
 
+	"berth/internal/mapreduce/extsort"
 	"berth/internal/mapreduce/hadoop"
-	"berth/internal/probe"
 )
 
 // newline is what lines end with.
@@ -18,53 +15,45 @@ var newline = []byte{'\n'}
 // partName names the part file of a partition, or of a map without reduces, as Hadoop does.
 func partName(n int) string { return fmt.Sprintf("part-%05d", n) }
 
+// outBuffer is how much is written to a part file at once: enough that the calls cost nothing
+// beside the copying.
+const outBuffer = 1 << 20
+
+var outBuffers = sync.Pool{New: func() any { b := make([]byte, outBuffer); return &b }}
+
 // result is the output of a task's last program: it counts, puts a TAB where the
 // program's own separator is, ends the last line, and writes to the part file.
 type result struct {
 	out    *Output
 	prog   Progress
-	cpu    func(time.Duration) // is told the time; nil: it is metered elsewhere
 	format hadoop.LineFormat
 	plain  bool
-	line   []byte // of another format: a line that has not ended
-	limit  int    // bytes of that line
-	from   string // who writes the lines, for errors
-	packed []byte // of another format: lines to be written
-	last   byte   // written last; a newline at the start
-	err    error  // of the part file, or a line that is too long
-	fail   func(error)
+	buf    *[]byte // the room; from outBuffers
+	line   []byte  // of another format: a line that has not ended
+	limit  int     // bytes of that line
+	from   string  // who writes the lines, for errors
+	packed []byte  // of another format: lines to be written
+	last   byte    // written last; a newline at the start
 
 	bytes, records int64 // taken in
 }
 
-// newResult makes the output of p into out, for an attempt that may use so much memory.
-func newResult(p Program, out *Output, format hadoop.LineFormat, memory int64, prog Progress, fail func(error)) *result {
-	return &result{out: out, prog: prog, cpu: cpuOf(p, prog), format: format, plain: format.Plain(), limit: recordLimit(memory), last: '\n', fail: fail}
+// newResult makes the output of a program into out, for an attempt that may use so much memory.
+func newResult(from string, out *Output, format hadoop.LineFormat, memory int64, prog Progress) *result {
+	return &result{from: from, out: out, prog: prog, format: format, plain: format.Plain(), limit: extsort.RecordLimit(memory), last: '\n'}
 }
 
 // Write takes what the program writes.
-func (r *result) Write(p []byte) (int, error) {
-	return len(p), probe.Metered(r.cpu, func() error { return r.write(p) })
+func (r *result) Write(p []byte) (int, error) { return len(p), r.write(p) }
+
+func (r *result) room() ([]byte, error) {
+	if r.buf == nil {
+		r.buf = outBuffers.Get().(*[]byte)
+	}
+	return *r.buf, nil
 }
 
-// ReadFrom takes all that the program writes.
-func (r *result) ReadFrom(in io.Reader) (sum int64, err error) {
-	buf := outBuffers.Get().(*[]byte)
-	defer outBuffers.Put(buf)
-	for {
-		n, rerr := in.Read(*buf)
-		sum += int64(n)
-		if _, err := r.Write((*buf)[:n]); err != nil {
-			return sum, err
-		}
-		if errors.Is(rerr, io.EOF) {
-			return sum, nil
-		}
-		if rerr != nil {
-			return sum, rerr
-		}
-	}
-}
+func (r *result) took(n int) error { return r.write((*r.buf)[:n]) }
 
 func (r *result) write(p []byte) error {
 	if len(p) == 0 {
@@ -77,25 +66,10 @@ func (r *result) write(p []byte) error {
 	r.prog.Out(int64(len(p)), records)
 	if !r.plain {
 		if p = r.reformat(p); len(r.line) > r.limit {
-			return r.failed(tooLong(r.from, len(r.line), r.limit))
+			return extsort.TooLong(r.from, len(r.line), r.limit)
 		}
 	}
-	return r.put(p)
-}
-
-func (r *result) put(p []byte) error {
-	if _, err := r.out.Write(p); err != nil {
-		return r.failed(err)
-	}
-	return nil
-}
-
-// failed notes an error that is not the program's, and ends it.
-func (r *result) failed(err error) error {
-	if r.err == nil {
-		r.err = err
-		r.fail(err)
-	}
+	_, err := r.out.Write(p)
 	return err
 }
 
@@ -133,31 +107,8 @@ func (r *result) finish() error {
 			return err
 		}
 	}
+	if r.buf != nil {
+		outBuffers.Put(r.buf)
+	}
 	return r.out.Close()
-}
-
-// mapOnly runs the mapper of a job without reduces.
-func mapOnly(ctx context.Context, t *MapTask, in io.Reader, count *inputCount) (MapResult, error) {
-	out, err := NewOutput(t.Spec, t.Attempt, partName(t.Attempt.Task))
-	if err != nil {
-		return MapResult{}, err
-	}
-	ctx, cancel := context.WithCancelCause(ctx)
-	defer cancel(nil)
-	r := newResult(t.Mapper, out, hadoop.MapFormat(t.Spec), t.Memory, t.Progress, cancel)
-	r.from = "mapper"
-	stdin := newStream(ctx, t.Mapper, in, t.Progress, cancel)
-	err = runProgram(ctx, t.Mapper, t.Progress, stdin, r)
-	err = programError("mapper", err, stdin.err, r.err)
-	if err == nil {
-		err = r.finish()
-	}
-	if err != nil {
-		out.Abort()
-		return MapResult{}, err
-	}
-	counters{
-		"MAP_INPUT_RECORDS": count.records.Load(), "MAP_OUTPUT_RECORDS": r.records, "MAP_OUTPUT_BYTES": r.bytes,
-	}.tell(t.Progress)
-	return MapResult{Size: r.bytes, Output: out}, nil
 }

@@ -3,135 +3,173 @@ package mapreduce
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
-	"sync"
 	"time"
 
+	"berth/internal/job"
+	"berth/internal/mapreduce/extsort"
+	"berth/internal/mapreduce/hadoop"
 	"berth/internal/probe"
 )
 
-// stream is the input of a program: it reads src, meters the time that takes, and
-// remembers an error of src, as the program may only see that its input ended.
-type stream struct {
-	ctx  context.Context
-	src  io.Reader
-	cpu  func(time.Duration) // is told the time that takes; nil: it is metered elsewhere
-	fail func(error)
-	err  error // of src, io.EOF aside
+// output takes what a program writes.
+type output interface {
+	io.Writer
+	// room returns memory for the next bytes, never empty; took takes the first n of it. What is
+	// read into it need not be copied.
+	room() ([]byte, error)
+	took(n int) error
 }
 
-// inPiece is how much is handed to a program at once: it stays in the core's cache.
-const inPiece = 256 << 10
-
-const outBuffer = 1 << 20
-
-var outBuffers = sync.Pool{New: func() any { b := make([]byte, outBuffer); return &b }}
-
-// newStream makes the input of p. fail is called with an error of src at once.
-func newStream(ctx context.Context, p Program, src io.Reader, prog Progress, fail func(error)) *stream {
-	return &stream{ctx: ctx, src: src, cpu: cpuOf(p, prog), fail: fail}
+// runProgram runs a program from in to out. An error of either, which are ours, goes before the
+// program's own, which may only follow from it. role names the program in errors.
+//
+// cpu, which may be nil, is told the time that our side takes: that of the streams for a command,
+// which is a process of its own, all of it for a native program. What the identity would hand on
+// goes past it.
+func runProgram(ctx context.Context, role string, p Program, in io.Reader, out output, cpu func(time.Duration)) error {
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	s := &streams{ctx: ctx, in: in, out: out, cpu: cpu, fail: cancel}
+	var err error
+	switch {
+	case IsIdentity(p):
+		err = s.copy()
+	case isNative(p):
+		s.cpu = nil
+		err = probe.Metered(cpu, func() error { return p.Run(ctx, s, s) })
+	default:
+		err = p.Run(ctx, s, s)
+	}
+	switch {
+	case s.inErr != nil:
+		return s.inErr
+	case s.outErr != nil:
+		return s.outErr
+	case err != nil:
+		return fmt.Errorf("%s: %w", role, err)
+	}
+	return nil
 }
 
-// Read reads src.
-func (s *stream) Read(b []byte) (n int, err error) {
+// streams is what a program reads from and writes to. It meters the time that takes, and remembers
+// errors: the program may only see that its input ended, or that nobody reads what it writes. It is
+// told by fail at once.
+type streams struct {
+	ctx    context.Context
+	in     io.Reader
+	out    output
+	cpu    func(time.Duration) // nil: the time is metered elsewhere
+	fail   func(error)
+	inErr  error // of in, io.EOF aside
+	outErr error
+}
+
+// Read reads the program's input.
+func (s *streams) Read(b []byte) (n int, err error) {
 	if err := s.ctx.Err(); err != nil {
 		return 0, err
 	}
 	err = probe.Metered(s.cpu, func() error {
-		n, err = s.src.Read(b)
+		n, err = s.in.Read(b)
 		return err
 	})
-	if err != nil && !errors.Is(err, io.EOF) && s.err == nil {
-		s.err = err
+	if err != nil && !errors.Is(err, io.EOF) && s.inErr == nil {
+		s.inErr = err
 		s.fail(err)
 	}
 	return n, err
 }
 
-// WriteTo reads src to its end in large pieces.
-func (s *stream) WriteTo(w io.Writer) (sum int64, err error) {
-	buf := outBuffers.Get().(*[]byte)
-	defer outBuffers.Put(buf)
-	for {
-		n, err := s.Read((*buf)[:inPiece])
-		if n > 0 {
-			m, werr := w.Write((*buf)[:n])
-			sum += int64(m)
-			if werr != nil {
-				return sum, werr
-			}
-		}
-		if errors.Is(err, io.EOF) {
-			return sum, nil
-		}
-		if err != nil {
-			return sum, err
-		}
-	}
-}
-
-// sink is the output of a program into a buffer. It remembers an error of the
-// buffer, as the program may only see that nobody reads what it writes.
-type sink struct {
-	buf   *buffer
-	cpu   func(time.Duration) // is told the time; nil: it is metered elsewhere
-	after func()              // called for each piece
-	fail  func(error)
-	err   error // of the buffer
-}
-
-// newSink makes the output of p. fail is called with an error of the buffer at once.
-func newSink(p Program, buf *buffer, prog Progress, after func(), fail func(error)) *sink {
-	return &sink{buf: buf, cpu: cpuOf(p, prog), after: after, fail: fail}
-}
-
-// Write takes lines.
-func (s *sink) Write(b []byte) (n int, err error) {
-	err = s.do(func() error {
-		n, err = s.buf.Write(b)
+// Write takes what the program writes.
+func (s *streams) Write(b []byte) (n int, err error) {
+	err = s.put(func() error {
+		n, err = s.out.Write(b)
 		return err
 	})
-	s.after()
 	return n, err
 }
 
-// ReadFrom takes lines until r ends.
-func (s *sink) ReadFrom(r io.Reader) (sum int64, err error) {
+// put works on the output.
+func (s *streams) put(f func() error) error {
+	err := probe.Metered(s.cpu, f)
+	if err != nil && s.outErr == nil {
+		s.outErr = err
+		s.fail(err)
+	}
+	return err
+}
+
+// copy hands the input on as it is, without a copy in memory.
+func (s *streams) copy() error {
 	var room []byte
 	more := func() (err error) {
-		room, err = s.buf.room()
+		room, err = s.out.room()
 		return err
 	}
-	if err := s.do(more); err != nil {
-		return 0, err
+	if err := s.put(more); err != nil {
+		return err
 	}
 	for {
-		n, rerr := r.Read(room)
-		sum += int64(n)
-		err := s.do(func() error {
-			if err := s.buf.took(n); err != nil {
+		n, rerr := s.Read(room)
+		err := s.put(func() error {
+			if err := s.out.took(n); err != nil {
 				return err
 			}
 			return more()
 		})
-		s.after()
 		switch {
 		case err != nil:
-			return sum, err
+			return err
 		case errors.Is(rerr, io.EOF):
-			return sum, nil
+			return nil
 		case rerr != nil:
-			return sum, rerr
+			return rerr
 		}
 	}
 }
 
-// do works on the buffer.
-func (s *sink) do(f func() error) error {
-	err := probe.Metered(s.cpu, f)
-	if err != nil && s.err == nil {
-		s.err = err
-		s.fail(err)
+// sorterOutput has a sorter take what a program writes.
+type sorterOutput struct {
+	*extsort.Sorter
+	tell func() // called for each piece
+}
+
+func (o sorterOutput) Write(b []byte) (int, error) {
+	defer o.tell()
+	return o.Sorter.Write(b)
+}
+
+func (o sorterOutput) room() ([]byte, error) { return o.Room() }
+
+func (o sorterOutput) took(n int) error {
+	defer o.tell()
+	return o.Took(n)
+}
+
+// newCombiner returns how p combines records, nil without one that changes them. Who runs it
+// meters the time of its own thread, and so that of a native one.
+func newCombiner(ctx context.Context, p Program, spec *job.MapReduceSpec, partition hadoop.Partitioner, prog Progress, c counters) *extsort.Combiner {
+	if p == nil || IsIdentity(p) {
+		return nil
 	}
-	return err
+	cpu := prog.CPU
+	if isNative(p) {
+		cpu = nil
+	}
+	run := func(in extsort.Lines, out *extsort.Sorter) error {
+		before := out.Lines
+		err := runProgram(ctx, "combiner", p, in, sorterOutput{out, func() {}}, cpu)
+		if err == nil {
+			err = out.Finish()
+		}
+		c["COMBINE_INPUT_RECORDS"] += in.Records()
+		c["COMBINE_OUTPUT_RECORDS"] += out.Lines - before
+		return err
+	}
+	return &extsort.Combiner{
+		Records: extsort.Records{Format: hadoop.CombineFormat(spec), Partition: partition, From: "combiner"},
+		Tabs:    wantsTabs(p), Run: run,
+	}
 }

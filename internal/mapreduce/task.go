@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"berth/internal/job"
+	"berth/internal/mapreduce/shuffle"
 )
 
 // Program turns a stream of input records into a stream of output records, lines
@@ -36,11 +37,11 @@ type MapTask struct {
 	Split      job.Split
 	Partitions int // number of reduces; 0: map-only
 	Mapper     Program
-	Combiner   Program  // nil: none
-	Memory     int64    // bytes that the attempt may use for its buffers
-	Files      int      // files that its merges may hold open; 0: MaxFanIn
-	Dir        string   // scratch folder of the attempt; made if missing
-	Outputs    *Outputs // where the map output goes, on the same file system as Dir; unused if map-only
+	Combiner   Program        // nil: none
+	Memory     int64          // bytes that the attempt may use for its buffers
+	Files      int            // files that its merges may hold open; 0: MaxFanIn
+	Dir        string         // scratch folder of the attempt; made if missing
+	Outputs    *shuffle.Store // where the map output goes, on the same file system as Dir; unused if map-only
 	Progress   Progress
 }
 
@@ -55,7 +56,7 @@ type ReduceTask struct {
 	Memory    int64   // bytes that the attempt may use for its buffers
 	Files     int     // files that its merges may hold open; 0: MaxFanIn
 	Dir       string  // scratch folder of the attempt
-	Segments  Segments
+	Segments  shuffle.Segments
 	Progress  Progress
 	// Leave is asked before the phases sort and reduce; it blocks until the phase may begin.
 	Leave func(ctx context.Context, p job.Phase) error

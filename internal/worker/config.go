@@ -10,7 +10,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"berth/internal/job"
-	"berth/internal/mapreduce"
+	"berth/internal/mapreduce/extsort"
 )
 
 // Defaults of a Config's fields.
@@ -104,8 +104,8 @@ const ownFiles = 64
 func (c Config) attemptFiles() int {
 	var limit unix.Rlimit
 	if err := unix.Getrlimit(unix.RLIMIT_NOFILE, &limit); err != nil {
-		return mapreduce.MaxFanIn
+		return extsort.MaxFanIn
 	}
 	open := int64(min(limit.Cur, 1<<30))
-	return int(min(max((open-ownFiles)/2/int64(c.Capacity.CPUs), 2), mapreduce.MaxFanIn))
+	return int(min(max((open-ownFiles)/2/int64(c.Capacity.CPUs), 2), extsort.MaxFanIn))
 }

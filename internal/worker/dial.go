@@ -19,7 +19,7 @@ func (w *worker) dial(ctx context.Context) (conn, error) {
 		return nil, err
 	}
 	w.away.Store(!sameMachine(c.LocalAddr(), c.RemoteAddr()))
-	if err := w.shuffle.use(b.Identity, c.LocalAddr()); err != nil {
+	if err := w.shuffle.Use(b.Identity, c.LocalAddr()); err != nil {
 		_ = c.Close() // nothing was said on it
 		return nil, err
 	}

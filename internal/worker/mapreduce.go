@@ -12,7 +12,9 @@ import (
 	"berth/internal/event"
 	"berth/internal/job"
 	"berth/internal/mapreduce"
+	"berth/internal/mapreduce/shuffle"
 	"berth/internal/process"
+	"berth/internal/wire"
 )
 
 // streamTask is an attempt at a map or reduce task, while it runs.
@@ -106,7 +108,7 @@ func (t *streamTask) runMap() (*mapreduce.Output, error) {
 	r, err := mapreduce.RunMap(t.a.ctx, mapreduce.MapTask{
 		Spec: t.spec, Attempt: t.a.id, Split: *t.a.start.Split, Partitions: wk.reduces,
 		Mapper: mapper, Combiner: combiner, Memory: t.w.cfg.attemptMemory(), Files: t.w.cfg.attemptFiles(),
-		Dir: filepath.Join(t.dir, "data"), Outputs: t.w.shuffle.outputs, Progress: t.a.meter,
+		Dir: filepath.Join(t.dir, "data"), Outputs: t.w.shuffle.Store, Progress: t.a.meter,
 	})
 	return r.Output, err
 }
@@ -117,9 +119,18 @@ func (t *streamTask) runReduce() (*mapreduce.Output, error) {
 	r, err := mapreduce.RunReduce(t.a.ctx, mapreduce.ReduceTask{
 		Spec: t.spec, Attempt: t.a.id, Partition: t.index, Maps: wk.maps,
 		Reducer: reducer, Combiner: combiner, Memory: t.w.cfg.attemptMemory(), Files: t.w.cfg.attemptFiles(),
-		Dir: filepath.Join(t.dir, "data"), Segments: newSegments(t.w, t.a), Progress: t.a.meter, Leave: t.leave,
+		Dir: filepath.Join(t.dir, "data"), Segments: t.w.segments(t.a), Progress: t.a.meter, Leave: t.leave,
 	})
 	return r.Output, err
+}
+
+// segments finds the map outputs for a reduce attempt. The coordinator is told of those that cannot
+// be had.
+func (w *worker) segments(a *attempt) shuffle.Segments {
+	return w.shuffle.Segments(a.id, a.work.places, func(loc shuffle.Location, err error) {
+		w.link.want(wish{wire.KindFetchFailed, loc.Map},
+			&wire.FetchFailed{By: a.id, Map: loc.Map, Addr: loc.Addr, Reason: process.OneLine(err.Error())})
+	})
 }
 
 // programs returns the task's program and its combiner, nil without one.

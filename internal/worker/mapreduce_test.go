@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"log/slog"
+	"net"
 	"os"
 	"path/filepath"
 	"slices"
@@ -14,6 +15,7 @@ import (
 	"berth/internal/event"
 	"berth/internal/job"
 	"berth/internal/mapreduce"
+	"berth/internal/mapreduce/shuffle"
 	"berth/internal/process"
 	"berth/internal/wire"
 )
@@ -291,6 +293,24 @@ func TestDamagedLocalOutput(t *testing.T) {
 	}
 }
 
+// fetchWith asks the node at addr for an output that it does not hold, with these keys.
+func fetchWith(t *testing.T, id *wire.Identity, addr string) error {
+	t.Helper()
+	n, err := shuffle.NewNode("a1/9", t.TempDir(), slog.New(slog.DiscardHandler))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer n.Close()
+	if err := n.Use(id, &net.TCPAddr{IP: net.IPv4(127, 0, 0, 1)}); err != nil {
+		t.Fatal(err)
+	}
+	places := shuffle.NewPlaces()
+	loc := shuffle.Location{Map: try("mr-1", 0, 1), Holder: "a1/0", Addr: addr}
+	places.Add(loc)
+	_, err = n.Segments(try("mr-1", 1, 1), places, nil).Open(t.Context(), loc, 0)
+	return err
+}
+
 // A shuffle server lets nobody in who has no keys of this coordinator's.
 func TestStrangersCannotFetch(t *testing.T) {
 	mine, other := newCoord(t), newCoord(t)
@@ -299,7 +319,7 @@ func TestStrangersCannotFetch(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, err = mapreduce.Fetch(t.Context(), fetcher(id), mapreduce.Location{Map: try("mr-1", 0, 1), Addr: p.hello.Addr}, 0)
+	err = fetchWith(t, id, p.hello.Addr)
 	if err == nil || !strings.Contains(err.Error(), "certificate") {
 		t.Errorf("fetch with foreign keys: %v", err)
 	}
@@ -307,52 +327,9 @@ func TestStrangersCannotFetch(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, err = mapreduce.Fetch(t.Context(), fetcher(id), mapreduce.Location{Map: try("mr-1", 0, 1), Addr: p.hello.Addr}, 0)
-	if err == nil || !strings.Contains(err.Error(), mapreduce.ErrNotHeld.Error()) {
+	err = fetchWith(t, id, p.hello.Addr)
+	if err == nil || !strings.Contains(err.Error(), shuffle.ErrNotHeld.Error()) {
 		t.Errorf("fetch with good keys of what is not there: %v", err)
-	}
-}
-
-func TestSegmentsFollowPlaces(t *testing.T) {
-	wk := &work{places: newPlaces()}
-	w := &worker{cfg: Config{Node: "a1/0"}, link: newLink(time.Now)}
-	cfg, err := Config{Bundle: "x", Node: "a1/0", Capacity: job.Resources{CPUs: 1}, Scratch: "/"}.normalize()
-	if err != nil {
-		t.Fatal(err)
-	}
-	w.log = cfg.Log
-	s := newSegments(w, &attempt{id: try("mr-1", 9, 1), work: wk})
-	tell := func(task, n int, addr string) []job.Attempt {
-		return wk.places.add(&wire.Locate{Map: try("mr-1", task, n), Holder: "a1/1", Addr: addr})
-	}
-	var got []string
-	drain := func() {
-		for {
-			loc, ok, _ := s.next()
-			if !ok {
-				return
-			}
-			got = append(got, fmt.Sprintf("%d.%d@%s", loc.Map.Task, loc.Map.N, loc.Addr))
-		}
-	}
-	tell(0, 1, "x")
-	tell(1, 1, "x")
-	tell(0, 1, "x") // told twice
-	drain()
-	bad := mapreduce.Location{Map: try("mr-1", 0, 1), Holder: "a1/1", Addr: "x"}
-	s.Bad(bad, os.ErrClosed)
-	s.Bad(bad, os.ErrClosed) // called bad twice
-	drain()
-	if replaced := tell(0, 1, "y"); !slices.Equal(replaced, []job.Attempt{try("mr-1", 0, 1)}) {
-		t.Errorf("replaced %v", replaced)
-	}
-	drain()
-	tell(1, 2, "y") // not wanted yet
-	drain()
-	s.Bad(mapreduce.Location{Map: try("mr-1", 1, 1), Holder: "a1/1", Addr: "x"}, os.ErrClosed)
-	drain()
-	if want := []string{"0.1@x", "1.1@x", "0.1@y", "1.2@y"}; !slices.Equal(got, want) {
-		t.Errorf("returned %v, want %v", got, want)
 	}
 }
 

@@ -22,7 +22,7 @@ import (
 // outlives the worker: the next one for the same node takes it over.
 //
 //	DIR/lock           locked by the live worker (fcntl(2)); see note
-//	DIR/outputs/JOB/…  map outputs (mapreduce.Outputs)
+//	DIR/outputs/JOB/…  map outputs (shuffle.Store)
 //	DIR/JOB/…          running attempts of a MapReduce job, and what they share
 //	DIR/tasks/…        folders of running bag tasks
 //

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"berth/internal/job"
+	"berth/internal/mapreduce/shuffle"
 	"berth/internal/process"
 	"berth/internal/wire"
 )
@@ -47,7 +48,7 @@ func (s *shutdown) Error() string { return "told to end: " + s.reason }
 func (w *worker) session(ctx context.Context, deadline time.Time) (welcome bool, err error) {
 	// Thousands of map outputs on a slow disk take their time. It is taken before there is a
 	// connection, whose other end waits for a hello for so long only.
-	held := w.shuffle.held()
+	held := w.shuffle.Store.Held()
 	if soon := time.Now().Add(greetPatience); soon.Before(deadline) {
 		deadline = soon
 	}
@@ -88,7 +89,7 @@ func (w *worker) greet(c conn, held []job.Attempt) error {
 		host = string(w.cfg.Node)
 	}
 	h := &wire.Hello{Version: wire.Version, Node: w.cfg.Node, Host: host, PID: os.Getpid(), Capacity: w.cfg.Capacity,
-		Addr: w.shuffle.address(), Held: held}
+		Addr: w.shuffle.Address(), Held: held}
 	if w.scratch.shared {
 		h.Outputs = w.scratch.outputs()
 	}
@@ -238,7 +239,7 @@ func (w *worker) locate(m *wire.Locate) {
 	if wk == nil {
 		return
 	}
-	for _, missing := range wk.places.add(m) {
+	for _, missing := range wk.places.Add(shuffle.Location{Map: m.Map, Holder: m.Holder, Addr: m.Addr, Outputs: m.Outputs}) {
 		w.link.fulfilled(wish{wire.KindFetchFailed, missing})
 	}
 }

@@ -11,6 +11,7 @@ import (
 
 	"berth/internal/inherit"
 	"berth/internal/job"
+	"berth/internal/mapreduce/shuffle"
 	"berth/internal/process"
 	"berth/internal/wire"
 )
@@ -25,7 +26,7 @@ type work struct {
 
 	change *inherit.Change // for its tasks' programs; nil: none
 	bagEnv []string        // what the environment of every task begins with; its capacity is its length
-	places *places         // where map outputs are
+	places *shuffle.Places // where map outputs are
 	ship   *shipping       // what the job's tasks find in their folders
 
 	mu    sync.Mutex
@@ -45,7 +46,7 @@ func newWork(m *wire.Job, s *scratch) (*work, error) {
 		return nil, err
 	}
 	wk := &work{spec: &spec, specJSON: bytes.Clone(m.Spec), runDir: m.RunDir, maps: m.Maps, reduces: m.Reduces, dir: s.job(spec.ID),
-		places: newPlaces(), ship: &shipping{}, paths: make(map[string]string)}
+		places: shuffle.NewPlaces(), ship: &shipping{}, paths: make(map[string]string)}
 	wk.takeInherit()
 	if spec.Bag != nil {
 		env := s.cookie.TaskEnv(spec.Bag.Env, spec.Bag.Need.CPUs, "BERTH_JOB_ID="+string(spec.ID))

@@ -19,7 +19,8 @@ import (
 	"berth/internal/disk"
 	"berth/internal/event"
 	"berth/internal/job"
-	"berth/internal/mapreduce"
+	"berth/internal/mapreduce/extsort"
+	"berth/internal/mapreduce/shuffle"
 	"berth/internal/process"
 	"berth/internal/wire"
 )
@@ -34,7 +35,7 @@ type worker struct {
 	cores   *process.Cores
 	dirs    *process.TaskDirs
 	monitor *monitor
-	shuffle *shuffle
+	shuffle *shuffle.Node
 	durable *process.Durable
 	null    uintptr     // /dev/null, open for reading
 	away    atomic.Bool // the coordinator is on another machine
@@ -68,7 +69,7 @@ func Run(ctx context.Context, cfg Config) error {
 	w.log.Info("worker ends", "reason", reason)
 	w.stop(reason)
 	w.standIn.outlive(ctx)
-	w.shuffle.close()
+	w.shuffle.Close()
 	if err == nil {
 		if rerr := w.scratch.remove(); rerr != nil {
 			w.log.Warn("scratch folder stays", "dir", w.scratch.dir, "err", rerr)
@@ -137,7 +138,7 @@ func newWorker(cfg Config) (*worker, error) {
 		return nil, err
 	}
 	w.dirs = &process.TaskDirs{Root: w.scratch.tasks()}
-	w.shuffle, err = newShuffle(w.scratch, cfg)
+	w.shuffle, err = shuffle.NewNode(cfg.Node, w.scratch.outputs(), cfg.Log)
 	return w, err
 }
 
@@ -243,12 +244,14 @@ func (w *worker) forget(id job.ID) {
 	delete(w.works, id)
 	w.mu.Unlock()
 	w.link.forget(id)
-	w.shuffle.forget(id)
+	if err := w.shuffle.Store.Drop(id); err != nil {
+		w.log.Warn("map outputs stay", "job", id, "err", err)
+	}
 	if !busy {
 		w.removeScratch(id)
 	}
 	if idle {
-		mapreduce.FreeBuffers()
+		extsort.FreeBuffers()
 	}
 	if wk != nil {
 		w.log.Info("job forgotten", "job", id)

@@ -1,0 +1,252 @@
+package extsort
+
+import (
+	"encoding/binary"
+	"errors"
+	"io"
+	"os"
+
+	"github.com/klauspost/compress/s2"
+
+	"berth/internal/mapreduce/hadoop"
+)
+
+// run is a partition of a file.
+type run struct {
+	file   *File
+	extent Extent
+	stat   segmentStat
+}
+
+// runsOf returns what those files hold of a partition, without empty ones.
+func runsOf(files []*File, part int) []run {
+	var runs []run
+	for _, f := range files {
+		if f.extents[part].Length > 0 {
+			runs = append(runs, run{f, f.extents[part], f.stats[part]})
+		}
+	}
+	return runs
+}
+
+// readStat reads the end of a segment that is not empty.
+func readStat(f io.ReaderAt, e Extent) (segmentStat, error) {
+	if e.Length < endSize {
+		return segmentStat{}, damaged("a segment of %d bytes", e.Length)
+	}
+	var b [endSize]byte
+	if _, err := f.ReadAt(b[:], e.Offset+e.Length-endSize); err != nil {
+		return segmentStat{}, readError(err)
+	}
+	return parseEnd(b[:])
+}
+
+// readError takes the end of a file for damage: what the index promised is missing.
+func readError(err error) error {
+	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
+		return damaged("the file is cut off")
+	}
+	return err
+}
+
+// need returns the least buffer space, bytes, for reading the segment: a block packed and unpacked.
+func (s *segmentStat) need() int64 { return s.maxRaw + s.unpacked() + headerSize + endSize + 16 }
+
+// unpacked returns the bytes of the largest block that can be compressed: larger ones,
+// of one record each, are stored.
+func (s *segmentStat) unpacked() int64 { return min(s.maxRaw, maxBlock) }
+
+// cursor steps through the records of a run.
+type cursor struct {
+	// The record at which it stands; valid until the next step.
+	prefix uint64
+	line   []byte // with its newline
+	keyLen int
+	count  int64
+
+	raw []byte // the block
+	pos int    // of the next record in raw
+	cmp hadoop.Comparator
+
+	run    run
+	file   segmentFile
+	block  uint32 // number of the next block
+	left   int64  // bytes of the segment not yet read into in
+	in     []byte // blocks as they are in the file, [inPos, inEnd) not yet used
+	inPos  int
+	inEnd  int
+	unpack []byte
+	seen   segmentStat
+	taken  int64 // bytes read since they were last asked for
+}
+
+// segmentFile is what a cursor reads.
+type segmentFile interface {
+	io.ReaderAt
+	io.Closer
+}
+
+// openCursor opens a run. mem is at least what the run needs; what is more is for
+// reading more at once.
+func openCursor(r run, cmp hadoop.Comparator, mem []byte) (*cursor, error) {
+	f, err := os.Open(r.file.path)
+	if err != nil {
+		return nil, &FileError{r.file, err}
+	}
+	return newCursor(f, r, cmp, mem), nil
+}
+
+// newCursor reads a run in f, which it closes.
+func newCursor(f segmentFile, r run, cmp hadoop.Comparator, mem []byte) *cursor {
+	n := r.stat.unpacked()
+	return &cursor{cmp: cmp, run: r, file: f, left: r.extent.Length, unpack: mem[:n:n], in: mem[n:]}
+}
+
+// close closes the run's file.
+func (c *cursor) close() { _ = c.file.Close() } // only read
+
+// next steps to the next record; false at the end.
+func (c *cursor) next() (bool, error) {
+	for c.pos >= len(c.raw) {
+		more, err := c.load()
+		if err != nil {
+			return false, &FileError{c.run.file, err}
+		}
+		if !more {
+			return false, nil
+		}
+	}
+	if !c.decode() {
+		return false, &FileError{c.run.file, damaged("record in block %d", c.block-1)}
+	}
+	return true, nil
+}
+
+// decode reads the record at pos.
+func (c *cursor) decode() bool {
+	raw, pos := c.raw, c.pos
+	head, n := uvarint(raw[pos:])
+	pos += n
+	if n <= 0 || pos >= len(raw) {
+		return false
+	}
+	rest, m := uvarint(raw[pos:])
+	pos += m
+	keyLen := head >> 1
+	left := uint64(len(raw) - pos)
+	if m <= 0 || keyLen >= left || rest >= left-keyLen {
+		return false
+	}
+	end := pos + int(keyLen+rest) + 1
+	c.line, c.keyLen, c.count = raw[pos:end:end], int(keyLen), 1
+	if head&1 != 0 {
+		count, n := uvarint(raw[end:])
+		if n <= 0 || count < 2 || count > 1<<62 {
+			return false
+		}
+		c.count = int64(count)
+		end += n
+	}
+	if c.cmp != hadoop.ByteOrder {
+		c.prefix = c.cmp.Prefix(c.line[:keyLen])
+	} else if len(raw)-pos >= 8 {
+		c.prefix = binary.BigEndian.Uint64(raw[pos:])
+		if keyLen < 8 {
+			c.prefix &= ^uint64(0) << (64 - 8*keyLen)
+		}
+	} else {
+		c.prefix = hadoop.BytePrefix(c.line[:keyLen])
+	}
+	c.pos = end
+	c.seen.records += c.count
+	c.seen.bytes += c.count * int64(len(c.line))
+	return true
+}
+
+// uvarint is binary.Uvarint with short numbers inlined.
+func uvarint(b []byte) (uint64, int) {
+	if len(b) > 0 && b[0] < 0x80 {
+		return uint64(b[0]), 1
+	}
+	return binary.Uvarint(b)
+}
+
+// load makes the next block the current one; false at the segment's end.
+func (c *cursor) load() (bool, error) {
+	head, err := c.take(headerSize)
+	if err != nil {
+		return false, err
+	}
+	h, err := parseHeader(head, c.block)
+	if err != nil {
+		return false, err
+	}
+	if int64(h.raw) > c.run.stat.maxRaw {
+		return false, damaged("block %d is larger than the largest", c.block)
+	}
+	payload, err := c.take(h.length)
+	if err != nil {
+		return false, err
+	}
+	if err := h.checkPayload(payload, c.block); err != nil {
+		return false, err
+	}
+	if h.kind == blockEnd {
+		return false, c.checkEnd(payload)
+	}
+	c.block++
+	c.pos = 0
+	c.raw = payload
+	if h.kind == blockS2 {
+		if h.raw > len(c.unpack) {
+			return false, damaged("length of block %d", c.block-1)
+		}
+		if n, err := s2.DecodedLen(payload); err != nil || n != h.raw {
+			return false, damaged("length of block %d", c.block-1)
+		}
+		if c.raw, err = s2.Decode(c.unpack[:h.raw], payload); err != nil {
+			return false, damaged("block %d: %v", c.block-1, err)
+		}
+	}
+	return true, nil
+}
+
+// checkEnd compares what was read with what the end of the segment tells.
+func (c *cursor) checkEnd(payload []byte) error {
+	s := parseStat(payload)
+	if s.records != c.seen.records || s.bytes != c.seen.bytes || s.blocks != c.block || c.left != 0 || c.inPos != c.inEnd {
+		return damaged("a segment of %d records ends after %d", s.records, c.seen.records)
+	}
+	c.raw, c.pos = nil, 0
+	return nil
+}
+
+// take returns the next n bytes of the segment; valid until the next call but one,
+// as a block's header is only needed until its payload is there.
+func (c *cursor) take(n int) ([]byte, error) {
+	if c.inEnd-c.inPos < n {
+		if err := c.refill(n); err != nil {
+			return nil, err
+		}
+	}
+	b := c.in[c.inPos : c.inPos+n]
+	c.inPos += n
+	return b, nil
+}
+
+// refill reads on, as much as there is space for.
+func (c *cursor) refill(n int) error {
+	have := copy(c.in, c.in[c.inPos:c.inEnd])
+	if n > len(c.in) || int64(n-have) > c.left {
+		return damaged("block %d reaches beyond its segment", c.block)
+	}
+	want := int(min(int64(len(c.in)-have), c.left))
+	at := c.run.extent.Offset + c.run.extent.Length - c.left
+	if _, err := c.file.ReadAt(c.in[have:have+want], at); err != nil {
+		return readError(err)
+	}
+	c.inPos, c.inEnd = 0, have+want
+	c.left -= int64(want)
+	c.taken += int64(want)
+	return nil
+}

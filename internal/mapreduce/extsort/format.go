@@ -1,0 +1,151 @@
+package extsort
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"hash/crc32"
+)
+
+// The format of scratch files: map outputs, spills and runs of a merge alike.
+//
+//	file    = magic segment… index footer
+//	segment = nothing, if the partition is empty, else block… end
+//	block   = header payload
+//	record  = uvarint(keyLen<<1 | repeated) uvarint(restLen) key rest '\n' [uvarint(count)]
+//
+// A segment holds the records of one partition in order. A block holds whole records;
+// its payload is compressed with S2, or stored where that does not shrink it. A record
+// that stands for several equal ones has their number behind it. A header is
+//
+//	payload length u32, raw length u32, kind u8, 0 u8×3, CRC of the payload u32, CRC u32
+//
+// little-endian, the last one over the bytes before it and the block's number in its
+// segment, so that a block in a wrong place is seen. The end block's payload tells
+// what the segment holds (segmentStat). The index has offset u64 and length u64 of
+// every segment; the footer is
+//
+//	offset of the index u64, partitions u32, CRC of index and footer u32, magic
+//
+// CRC is CRC-32C (Castagnoli; RFC 3720, appendix B.4).
+const (
+	magic      = "berthMR\x01"
+	headerSize = 20
+	endSize    = headerSize + statSize
+	statSize   = 28
+	indexEntry = 16
+	footerSize = 24
+)
+
+// Kinds of blocks.
+const (
+	blockStored = iota
+	blockS2
+	blockEnd
+)
+
+// The size of blocks before compression, bytes: enough for the compressor to find
+// what repeats, little enough that hundreds can be merged at once.
+const (
+	maxBlock = 128 << 10
+	minBlock = 1 << 10
+)
+
+var castagnoli = crc32.MakeTable(crc32.Castagnoli)
+
+// ErrDamaged is what every error about broken data wraps.
+var ErrDamaged = errors.New("damaged data")
+
+func damaged(format string, args ...any) error {
+	return fmt.Errorf("%w: %s", ErrDamaged, fmt.Sprintf(format, args...))
+}
+
+// header is a decoded block header.
+type header struct {
+	length, raw int // bytes of the payload as it is stored, and unpacked
+	kind        byte
+	crc         uint32
+}
+
+func putHeader(b []byte, h header, number uint32) {
+	binary.LittleEndian.PutUint32(b, uint32(h.length))
+	binary.LittleEndian.PutUint32(b[4:], uint32(h.raw))
+	binary.LittleEndian.PutUint32(b[8:], uint32(h.kind))
+	binary.LittleEndian.PutUint32(b[12:], h.crc)
+	binary.LittleEndian.PutUint32(b[16:], headerCRC(b, number))
+}
+
+func headerCRC(b []byte, number uint32) uint32 {
+	var n [4]byte
+	binary.LittleEndian.PutUint32(n[:], number)
+	return crc32.Update(crc32.Checksum(b[:16], castagnoli), castagnoli, n[:])
+}
+
+// parseHeader reads the header of the block of that number.
+func parseHeader(b []byte, number uint32) (header, error) {
+	if binary.LittleEndian.Uint32(b[16:]) != headerCRC(b, number) {
+		return header{}, damaged("checksum of the header of block %d", number)
+	}
+	h := header{
+		length: int(binary.LittleEndian.Uint32(b)),
+		raw:    int(binary.LittleEndian.Uint32(b[4:])),
+		kind:   b[8],
+		crc:    binary.LittleEndian.Uint32(b[12:]),
+	}
+	switch {
+	case h.kind > blockEnd,
+		h.kind == blockEnd && h.length != statSize,
+		h.kind == blockStored && h.length != h.raw,
+		h.kind == blockS2 && h.length >= h.raw:
+		return header{}, damaged("header of block %d", number)
+	}
+	return h, nil
+}
+
+// checkPayload compares a payload with its checksum.
+func (h *header) checkPayload(payload []byte, number uint32) error {
+	if crc32.Checksum(payload, castagnoli) != h.crc {
+		return damaged("checksum of block %d", number)
+	}
+	return nil
+}
+
+// segmentStat is what the end of a segment tells about it.
+type segmentStat struct {
+	records int64 // repeats counted
+	bytes   int64 // of the records' lines with their newlines, repeats counted
+	maxRaw  int64 // bytes of the largest block, unpacked
+	blocks  uint32
+}
+
+func (s *segmentStat) put(b []byte) {
+	binary.LittleEndian.PutUint64(b, uint64(s.records))
+	binary.LittleEndian.PutUint64(b[8:], uint64(s.bytes))
+	binary.LittleEndian.PutUint64(b[16:], uint64(s.maxRaw))
+	binary.LittleEndian.PutUint32(b[24:], s.blocks)
+}
+
+func parseStat(b []byte) segmentStat {
+	return segmentStat{
+		records: int64(binary.LittleEndian.Uint64(b)),
+		bytes:   int64(binary.LittleEndian.Uint64(b[8:])),
+		maxRaw:  int64(binary.LittleEndian.Uint64(b[16:])),
+		blocks:  binary.LittleEndian.Uint32(b[24:]),
+	}
+}
+
+// parseEnd reads a whole end block, from the end of a segment or a stream of it.
+func parseEnd(b []byte) (segmentStat, error) {
+	s := parseStat(b[headerSize:])
+	h, err := parseHeader(b, s.blocks)
+	if err != nil {
+		return s, err
+	}
+	if h.kind != blockEnd || s.maxRaw < 0 || s.maxRaw > maxLine+maxVarints {
+		return s, damaged("a segment without an end")
+	}
+	return s, h.checkPayload(b[headerSize:endSize], s.blocks)
+}
+
+// blockSize returns the size of blocks where memory bytes may be used.
+func blockSize(memory int64) int { return int(min(max(memory/64, minBlock), maxBlock)) }

@@ -1,0 +1,256 @@
+package extsort
+
+import (
+	"cmp"
+	"errors"
+	"slices"
+)
+
+// MaxFanIn is how many files are merged at once where descriptors are plenty, as each is held
+// open; with more of them a merge would be no faster.
+const MaxFanIn = 256
+
+// fanIn returns how many files are merged at once where so many may be held open; 0: MaxFanIn.
+func fanIn(files int) int {
+	if files <= 0 {
+		return MaxFanIn
+	}
+	return max(2, min(files, MaxFanIn))
+}
+
+// combineFrom is the number of spills from which on merging them runs the combiner
+// once more (Hadoop's mapreduce.map.combine.minspills).
+const combineFrom = 3
+
+// MergeSpills merges what sorters have spilled into one file, from some number of spills on
+// through the combiner.
+func (s *Space) MergeSpills(files []*File) (*File, error) {
+	s.count(files)
+	if s.Combiner != nil && len(files) >= combineFrom {
+		half := s.free() / 2
+		files, err := s.passes(files, half, half, s.merge)
+		if err != nil {
+			return nil, err
+		}
+		s.Progress.Total(s.read + sumOfSizes(files))
+		if files, err = s.combine(files); err != nil {
+			return nil, err
+		}
+		s.count(files)
+		return s.mergeSpills(files)
+	}
+	return s.mergeSpills(files)
+}
+
+func (s *Space) mergeSpills(files []*File) (*File, error) {
+	if len(files) == 1 {
+		return files[0], nil
+	}
+	files, err := s.passes(files, s.free(), s.free(), s.merge)
+	if err != nil {
+		return nil, err
+	}
+	s.Progress.Total(s.read + sumOfSizes(files))
+	return s.merge(files)
+}
+
+func (s *Space) count(files []*File) {
+	for _, f := range files {
+		s.spilled += f.Records()
+	}
+}
+
+// Narrow merges files, through the combiner if there is one, until one merge (Lines) can take
+// all that are left.
+func (s *Space) Narrow(files []*File) ([]*File, error) {
+	last, pass := int64(len(s.mem.all)), s.free()
+	if s.Combiner != nil {
+		pass /= 2 // the other half sorts what it writes
+	}
+	s.Progress.Total(s.passBytes(files, pass, last))
+	return s.passes(files, pass, last, func(files []*File) (*File, error) {
+		one, err := s.narrowOnce(files)
+		if err == nil {
+			s.count([]*File{one})
+			s.Progress.Out(one.size, one.Records())
+		}
+		return one, err
+	})
+}
+
+func (s *Space) narrowOnce(files []*File) (*File, error) {
+	if s.Combiner == nil {
+		return s.merge(files)
+	}
+	files, err := s.combine(files)
+	if err != nil {
+		return nil, err
+	}
+	if files, err = s.passes(files, s.free(), s.free(), s.merge); err != nil {
+		return nil, err
+	}
+	if len(files) == 1 {
+		return files[0], nil
+	}
+	return s.merge(files)
+}
+
+// passes merges files by merge, in pass bytes of memory each time, until all that are left can
+// be merged at once in last bytes.
+func (s *Space) passes(files []*File, pass, last int64, merge func([]*File) (*File, error)) ([]*File, error) {
+	for {
+		n := s.firstPass(files, pass, last)
+		if n == 0 {
+			return files, nil
+		}
+		one, err := merge(files[:n])
+		if err != nil {
+			return nil, errors.Join(err, removeAll(files))
+		}
+		files = slices.Clone(files[n:])
+		if one.Records() > 0 {
+			files = append(files, one)
+		} else if err := one.remove(); err != nil {
+			return nil, err
+		}
+	}
+}
+
+// firstPass returns how many of the files to merge into one, in memory bytes for a
+// pass, before all can be merged at once in memory bytes for the last one; 0 if they
+// can be. The files are brought into ascending order of size, so that little is
+// copied; a first pass that is not full makes the later ones full (Knuth, section 5.4.9).
+func (s *Space) firstPass(files []*File, pass, last int64) int {
+	slices.SortStableFunc(files, func(a, b *File) int { return cmp.Compare(a.size, b.size) })
+	largest := slices.Clone(files)
+	slices.Reverse(largest)
+	atOnce := s.atOnce(largest, last)
+	if atOnce >= len(files) {
+		return 0
+	}
+	return max(2, min(s.atOnce(files, pass), len(files)-atOnce+1))
+}
+
+// passBytes returns how many bytes all passes before the last one will read.
+func (s *Space) passBytes(files []*File, pass, last int64) int64 {
+	left := slices.Clone(files)
+	var sum int64
+	for {
+		n := s.firstPass(left, pass, last)
+		if n == 0 {
+			return sum
+		}
+		one := &File{extents: make([]Extent, s.Partitions), stats: make([]segmentStat, s.Partitions)}
+		for _, f := range left[:n] {
+			one.size += f.size
+			for part, e := range f.extents {
+				one.extents[part].Length += e.Length
+				one.stats[part].maxRaw = max(one.stats[part].maxRaw, f.stats[part].maxRaw)
+			}
+		}
+		sum += one.size
+		left = append(left[n:], one)
+	}
+}
+
+// atOnce returns how many of the files, from the first on, can be merged at once in
+// memory bytes.
+func (s *Space) atOnce(files []*File, memory int64) int {
+	for part := range s.Partitions {
+		files = files[:fits(files, part, memory, fanIn(s.Files))]
+	}
+	return len(files)
+}
+
+// fits returns how many of the files, from the first on, have partitions that can be merged at
+// once in memory bytes, at most fan that are not empty; at least two of these, as with fewer
+// nothing would be gained.
+func fits(files []*File, part int, memory int64, fan int) int {
+	n := 0
+	for i, f := range files {
+		if f.extents[part].Length == 0 {
+			continue
+		}
+		memory -= f.stats[part].need() + 8
+		if n == fan || memory < 0 && n >= 2 {
+			return i
+		}
+		n++
+	}
+	return len(files)
+}
+
+// merge merges files into one, in which their order of records and counts is kept, and removes
+// them. Memory beyond the writer's is used for reading.
+func (s *Space) merge(files []*File) (*File, error) {
+	s.takeWriter()
+	rest := s.mem.rest
+	one, err := s.write(func(w *runWriter) error {
+		for part := range s.Partitions {
+			s.mem.rest = rest
+			if err := s.mergePart(w, part, files); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	return one, removeAll(files)
+}
+
+// checkEvery is how many records are handled between looks at the context.
+const checkEvery = 16 << 10
+
+// mergePart adds the records of a partition of files to w.
+func (s *Space) mergePart(w *runWriter, part int, files []*File) error {
+	m, err := newMerger(runsOf(files, part), s.Order, s.mem)
+	if err != nil {
+		return err
+	}
+	defer m.close()
+	s.uses(int64(len(s.writer)) + m.space)
+	var told, records int64
+	for n := 1; ; n++ {
+		c, err := m.next()
+		if err != nil {
+			return err
+		}
+		if c != nil {
+			if err := w.add(part, c.line, c.keyLen, c.count); err != nil {
+				return err
+			}
+			records += c.count
+		}
+		if c == nil || n%checkEvery == 0 {
+			taken := m.taken()
+			s.read += taken
+			s.Progress.In(taken, records-told)
+			told = records
+			if err := s.ctx.Err(); c == nil || err != nil {
+				return err
+			}
+		}
+	}
+}
+
+// combine merges files through the combiner into new files, mostly one, and removes them.
+func (s *Space) combine(files []*File) ([]*File, error) {
+	s.takeWriter()
+	b := s.newSorter(s.Combiner.Records, len(s.mem.rest)/2)
+	defer b.Close()
+	lines, err := s.openLines(files, s.Combiner.Tabs, func() int64 { return int64(len(s.writer)) + b.Used() })
+	if err != nil {
+		return nil, err
+	}
+	defer lines.Close()
+	if err := s.Combiner.Run(lines, b); err != nil {
+		return nil, err
+	}
+	s.uses(int64(len(s.writer)) + b.Used())
+	taken := lines.bytesTaken()
+	s.read += taken
+	s.Progress.In(taken, lines.records)
+	return b.files, removeAll(files)
+}

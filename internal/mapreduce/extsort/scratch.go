@@ -1,0 +1,26 @@
+package extsort
+
+import (
+	"errors"
+	"io/fs"
+	"path/filepath"
+	"syscall"
+
+	"berth/internal/job"
+)
+
+// ScratchError tells what failed while writing a scratch file; a full disk is told as such.
+func ScratchError(path string, err error) error {
+	dir := filepath.Dir(path)
+	e := &job.Error{Class: job.Transient, Code: job.CodeIO, Where: path, What: "cannot be written", Err: err}
+	var cause *fs.PathError
+	if errors.As(err, &cause) {
+		e.Err = cause.Err // the path is told already
+	}
+	if errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT) {
+		e.Class, e.Where = job.Fatal, ""
+		e.What = "no space left in scratch folder " + dir
+		e.Do = "free space there, or name another folder with --scratch"
+	}
+	return e
+}

@@ -1,0 +1,131 @@
+package extsort
+
+import (
+	"io"
+
+	"berth/internal/mapreduce/hadoop"
+)
+
+// Records says what lines a sorter takes.
+type Records struct {
+	Format    hadoop.LineFormat
+	Partition hadoop.Partitioner // not asked where there is one partition
+	From      string             // who writes the lines, for errors
+}
+
+// Lines is sorted lines, to be read.
+type Lines interface {
+	io.Reader
+	Records() int64 // that were begun
+}
+
+// Combiner is run over sorted lines before they are written to a file.
+type Combiner struct {
+	Records      // that it writes
+	Tabs    bool // it reads a line that is only a key with a separator behind the key
+	// Run reads in, writes to out in any order, and finishes out.
+	Run func(in Lines, out *Sorter) error
+}
+
+// Sorter takes lines, sorts them in memory, and spills them into files of its space, through
+// the combiner if there is one.
+type Sorter struct {
+	buffer
+	space    *Space
+	combined *Sorter // takes what the combiner writes; nil: the lines are spilled as they are
+	files    []*File
+}
+
+// NewSorter returns a sorter that uses all the memory of the space.
+func (s *Space) NewSorter(r Records) *Sorter {
+	s.takeWriter()
+	var combined *Sorter
+	if s.Combiner != nil {
+		combined = s.newSorter(s.Combiner.Records, len(s.mem.rest)/4)
+	}
+	b := s.newSorter(r, len(s.mem.rest))
+	b.combined = combined
+	return b
+}
+
+// newSorter returns a sorter that uses so many bytes of those that are left.
+func (s *Space) newSorter(r Records, memory int) *Sorter {
+	b := &Sorter{space: s, buffer: newBuffer(s.mem.take(memory), RecordLimit(s.Memory), r, s.Partitions, s.Order)}
+	b.flush, b.alone = b.spill, b.spillAlone
+	return b
+}
+
+// Files returns what was spilled.
+func (b *Sorter) Files() []*File {
+	if b.combined != nil {
+		return b.combined.files
+	}
+	return b.files
+}
+
+// TellMemory tells how much memory holds data.
+func (b *Sorter) TellMemory() {
+	used := b.Used()
+	if b.combined != nil {
+		used += b.combined.Used()
+	}
+	if len(b.Files()) > 0 {
+		used += int64(len(b.space.writer))
+	}
+	b.space.uses(used)
+}
+
+// Close frees what a record that never ended took.
+func (b *Sorter) Close() {
+	b.buffer.close()
+	if b.combined != nil {
+		b.combined.Close()
+	}
+}
+
+// spill writes sorted entries out.
+func (b *Sorter) spill(e []entry) error {
+	if b.combined != nil {
+		return b.combine(b.mem, e)
+	}
+	return b.addFile(func(w *runWriter) error { return b.writeEntries(w, e) })
+}
+
+// spillAlone writes a record out that is larger than the memory.
+func (b *Sorter) spillAlone(part int, line []byte, keyLen int) error {
+	if b.combined != nil {
+		return b.combine(line, []entry{{keyLen: uint32(keyLen), lineLen: uint32(len(line) - 1), count: 1}})
+	}
+	return b.addFile(func(w *runWriter) error { return w.add(part, line, keyLen, 1) })
+}
+
+// combine runs the combiner over entries, whose lines are in mem.
+func (b *Sorter) combine(mem []byte, e []entry) error {
+	c := b.space.Combiner
+	return c.Run(&entryLines{mem: mem, entries: e, tabs: c.Tabs}, b.combined)
+}
+
+func (b *Sorter) addFile(fill func(w *runWriter) error) error {
+	f, err := b.space.write(fill)
+	if err == nil {
+		b.files = append(b.files, f)
+	}
+	return err
+}
+
+// writeEntries adds sorted entries to a file.
+func (b *Sorter) writeEntries(w *runWriter, entries []entry) error {
+	for i := range entries {
+		e := &entries[i]
+		line := b.mem[e.off : e.off+e.lineLen+1]
+		if err := w.add(int(e.part), line, int(e.keyLen), int64(e.count)); err != nil {
+			return err
+		}
+		if i%checkEvery == 0 {
+			if err := b.space.ctx.Err(); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}

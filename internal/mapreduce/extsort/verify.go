@@ -1,0 +1,73 @@
+package extsort
+
+import (
+	"hash/crc32"
+	"io"
+)
+
+// CopySegment copies a segment of that length from r to w, which writes at offset of the file at
+// path, and returns what is there then. It checks every block, through buf, which holds a header at
+// least. Nothing that follows damage is copied.
+func CopySegment(w io.Writer, r io.Reader, path string, offset, length int64, buf []byte) (*File, error) {
+	stat, err := verify(w, r, length, buf)
+	if err != nil {
+		return nil, err
+	}
+	return newSegment(path, Extent{offset, length}, stat), nil
+}
+
+// verify copies a segment of that length from r to w and checks every block of it,
+// through buf, which holds a header at least. Nothing that follows damage is copied.
+func verify(w io.Writer, r io.Reader, length int64, buf []byte) (segmentStat, error) {
+	for number := uint32(0); ; number++ {
+		head := buf[:headerSize]
+		if length < headerSize {
+			return segmentStat{}, damaged("a segment without an end")
+		}
+		if _, err := io.ReadFull(r, head); err != nil {
+			return segmentStat{}, err
+		}
+		h, err := parseHeader(head, number)
+		if err != nil {
+			return segmentStat{}, err
+		}
+		if length -= headerSize + int64(h.length); length < 0 {
+			return segmentStat{}, damaged("block %d reaches beyond its segment", number)
+		}
+		if _, err := w.Write(head); err != nil {
+			return segmentStat{}, err
+		}
+		last, err := verifyPayload(w, r, h, number, buf)
+		if err != nil {
+			return segmentStat{}, err
+		}
+		if h.kind != blockEnd {
+			continue
+		}
+		s := parseStat(last)
+		if length != 0 || s.blocks != number {
+			return segmentStat{}, damaged("a segment ends after %d of %d blocks", number, s.blocks)
+		}
+		return s, nil
+	}
+}
+
+// verifyPayload copies a payload piece by piece and returns the last piece.
+func verifyPayload(w io.Writer, r io.Reader, h header, number uint32, buf []byte) ([]byte, error) {
+	var crc uint32
+	var piece []byte
+	for left := h.length; left > 0; left -= len(piece) {
+		piece = buf[:min(left, len(buf))]
+		if _, err := io.ReadFull(r, piece); err != nil {
+			return nil, err
+		}
+		crc = crc32.Update(crc, castagnoli, piece)
+		if _, err := w.Write(piece); err != nil {
+			return nil, err
+		}
+	}
+	if crc != h.crc {
+		return nil, damaged("checksum of block %d", number)
+	}
+	return piece, nil
+}

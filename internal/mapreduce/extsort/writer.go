@@ -1,0 +1,272 @@
+package extsort
+
+import (
+	"bytes"
+	"encoding/binary"
+	"fmt"
+	"hash/crc32"
+	"os"
+
+	"github.com/klauspost/compress/s2"
+)
+
+// runWriter writes a scratch file: records of ascending partitions, in order within
+// each. Equal records that follow each other become one with a count.
+type runWriter struct {
+	file       *os.File
+	path       string
+	out        []byte // to be written: whole blocks in [0, open), then a block being filled
+	open       int    // where that block's header will be
+	n          int    // used of out
+	tmp        []byte // a compressed block
+	block      int    // size at which a block is closed
+	skip       int    // blocks to be stored without trying to compress them
+	skipped    int    // how many the last run of them was
+	at         int64  // offset in the file of out[0]
+	partitions int
+	extents    []Extent      // the last one is being written
+	stats      []segmentStat // of the partitions, the last one's not yet
+	stat       segmentStat   // of the partition being written
+
+	last struct { // the block's last record, if line > 0
+		head, line, keyLen int // where it is in out; the line ends at n without a count
+		end                int // of the line
+		count              int64
+	}
+}
+
+// maxVarints is room for the three numbers of a record.
+const maxVarints = 3 * binary.MaxVarintLen64
+
+// maxSkip is how many blocks are stored between two attempts to compress.
+const maxSkip = 15
+
+// writerMemory returns the buffer space a writer takes for blocks of that size.
+func writerMemory(block int) int { return writerBuffer(block) + s2.MaxEncodedLen(block) + 8 }
+
+func writerBuffer(block int) int { return 4 * (block + headerSize) }
+
+// createRun creates a scratch file for that many partitions. mem is the space that
+// writerMemory asks for.
+func createRun(path string, partitions, block int, mem []byte) (*runWriter, error) {
+	f, err := os.OpenFile(path, os.O_CREATE|os.O_TRUNC|os.O_WRONLY, 0o600)
+	if err != nil {
+		return nil, ScratchError(path, err)
+	}
+	size := writerBuffer(block)
+	w := &runWriter{
+		file: f, path: path, out: mem[:size], tmp: mem[size:], block: block,
+		partitions: partitions,
+	}
+	w.n = copy(w.out, magic)
+	w.beginBlock()
+	w.skipTo(0)
+	return w, nil
+}
+
+func (w *runWriter) beginBlock() {
+	w.open = w.n
+	w.n += headerSize
+	w.last.line = 0
+}
+
+// add writes a record that stands for count equal ones. line ends with its newline.
+func (w *runWriter) add(part int, line []byte, keyLen int, count int64) error {
+	if part != len(w.extents)-1 {
+		if err := w.begin(part); err != nil {
+			return err
+		}
+	}
+	w.stat.records += count
+	w.stat.bytes += count * int64(len(line))
+	if w.last.line > 0 && keyLen == w.last.keyLen && bytes.Equal(line, w.out[w.last.line:w.last.end]) {
+		w.repeat(count)
+		return nil
+	}
+	if w.n-w.open-headerSize+len(line)+maxVarints > w.block {
+		if err := w.closeBlock(); err != nil {
+			return err
+		}
+		if len(line)+maxVarints > w.block {
+			return w.addLarge(line, keyLen, count)
+		}
+	}
+	head := w.n
+	b := append(appendHead(w.out[:head], line, keyLen, count), line...)
+	w.n = len(b)
+	w.last.head, w.last.line, w.last.end = head, w.n-len(line), w.n
+	w.last.keyLen, w.last.count = keyLen, count
+	if count > 1 {
+		w.countLast()
+	}
+	return nil
+}
+
+// appendHead appends what stands before a record's line.
+func appendHead(b, line []byte, keyLen int, count int64) []byte {
+	first := uint64(keyLen) << 1
+	if count > 1 {
+		first |= 1
+	}
+	b = binary.AppendUvarint(b, first)
+	return binary.AppendUvarint(b, uint64(len(line)-1-keyLen))
+}
+
+// repeat adds to the count of the last record.
+func (w *runWriter) repeat(count int64) {
+	w.last.count += count
+	w.countLast()
+}
+
+// countLast writes the last record's count behind it.
+func (w *runWriter) countLast() {
+	w.out[w.last.head] |= 1
+	w.n = len(binary.AppendUvarint(w.out[:w.last.end], uint64(w.last.count)))
+}
+
+// addLarge writes a record as a block of its own, stored, without copying its line.
+func (w *runWriter) addLarge(line []byte, keyLen int, count int64) error {
+	if err := w.flush(w.open); err != nil {
+		return err
+	}
+	head := appendHead(make([]byte, headerSize, headerSize+maxVarints), line, keyLen, count)
+	var tail []byte
+	if count > 1 {
+		tail = binary.AppendUvarint(nil, uint64(count))
+	}
+	var crc uint32
+	raw := 0
+	for _, part := range [][]byte{head[headerSize:], line, tail} {
+		crc = crc32.Update(crc, castagnoli, part)
+		raw += len(part)
+	}
+	putHeader(head, header{length: raw, raw: raw, kind: blockStored, crc: crc}, w.stat.blocks)
+	w.countBlock(raw)
+	for _, part := range [][]byte{head, line, tail} {
+		if _, err := w.file.Write(part); err != nil {
+			return ScratchError(w.path, err)
+		}
+		w.at += int64(len(part))
+	}
+	w.n = 0
+	w.beginBlock()
+	return nil
+}
+
+func (w *runWriter) countBlock(raw int) {
+	w.stat.blocks++
+	w.stat.maxRaw = max(w.stat.maxRaw, int64(raw))
+}
+
+// closeBlock completes the open block, if it holds anything, and begins another.
+func (w *runWriter) closeBlock() error {
+	payload := w.out[w.open+headerSize : w.n]
+	if len(payload) > 0 {
+		h := header{raw: len(payload)}
+		payload, h.kind = w.pack(payload)
+		h.length, h.crc = len(payload), crc32.Checksum(payload, castagnoli)
+		putHeader(w.out[w.open:], h, w.stat.blocks)
+		w.countBlock(h.raw)
+		w.open += headerSize + h.length
+	}
+	w.n = w.open
+	if len(w.out)-w.n < w.block+headerSize {
+		if err := w.flush(w.n); err != nil {
+			return err
+		}
+		w.n = 0
+	}
+	w.beginBlock()
+	return nil
+}
+
+// pack compresses a payload where it is. Data that does not shrink is stored, and so
+// are the blocks after it, the more the longer that lasts.
+func (w *runWriter) pack(payload []byte) ([]byte, byte) {
+	if w.skip > 0 {
+		w.skip--
+		return payload, blockStored
+	}
+	if packed := s2.Encode(w.tmp, payload); len(packed) < len(payload)-len(payload)/16 {
+		w.skipped = 0
+		return payload[:copy(payload, packed)], blockS2
+	}
+	w.skipped = min(2*w.skipped+1, maxSkip)
+	w.skip = w.skipped
+	return payload, blockStored
+}
+
+// flush writes out[:n].
+func (w *runWriter) flush(n int) error {
+	if _, err := w.file.Write(w.out[:n]); err != nil {
+		return ScratchError(w.path, err)
+	}
+	w.at += int64(n)
+	return nil
+}
+
+// begin ends the partition being written; part comes next.
+func (w *runWriter) begin(part int) error {
+	if part < len(w.extents) || part >= w.partitions {
+		return fmt.Errorf("partition %d of %d written after %d", part, w.partitions, len(w.extents)-1)
+	}
+	if err := w.endSegment(); err != nil {
+		return err
+	}
+	w.skipTo(part)
+	return nil
+}
+
+// skipTo makes part the current partition, and those before it that have none empty.
+func (w *runWriter) skipTo(part int) {
+	for len(w.extents) <= part {
+		w.stats = append(w.stats, segmentStat{})
+		w.extents = append(w.extents, Extent{Offset: w.at + int64(w.open)})
+	}
+}
+
+// endSegment writes the end block of a partition that holds anything.
+func (w *runWriter) endSegment() error {
+	if err := w.closeBlock(); err != nil {
+		return err
+	}
+	if w.stat.blocks > 0 {
+		b := w.out[w.open : w.open+endSize]
+		w.stat.put(b[headerSize:])
+		crc := crc32.Checksum(b[headerSize:], castagnoli)
+		putHeader(b, header{length: statSize, kind: blockEnd, crc: crc}, w.stat.blocks)
+		w.n = w.open + endSize
+		e := &w.extents[len(w.extents)-1]
+		e.Length = w.at + int64(w.n) - e.Offset
+		w.beginBlock()
+		if err := w.closeBlock(); err != nil {
+			return err
+		}
+	}
+	w.stats[len(w.stats)-1] = w.stat
+	w.stat = segmentStat{}
+	return nil
+}
+
+// finish completes the file. It is not made durable: after a crash of the machine
+// its checksums show whether it is whole, and if not its task is run again.
+func (w *runWriter) finish() (size int64, err error) {
+	if err := w.endSegment(); err != nil {
+		return 0, err
+	}
+	w.skipTo(w.partitions - 1)
+	b := appendIndex(w.out[:w.open:w.open], w.extents, w.at+int64(w.open))
+	if _, err := w.file.Write(b); err != nil {
+		return 0, ScratchError(w.path, err)
+	}
+	if err := w.file.Close(); err != nil {
+		return 0, ScratchError(w.path, err)
+	}
+	return w.at + int64(len(b)), nil
+}
+
+// abort gives the file up.
+func (w *runWriter) abort() {
+	_ = w.file.Close() // nothing of it is kept
+	_ = os.Remove(w.path)
+}

@@ -1,0 +1,177 @@
+package shuffle
+
+import (
+	"context"
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"net"
+	"net/http"
+	"sync"
+	"time"
+
+	"berth/internal/job"
+	"berth/internal/wire"
+)
+
+const (
+	fetchDial   = 10 * time.Second
+	fetchHeader = 30 * time.Second
+	fetchStall  = 60 * time.Second
+	keepIdle    = 4 // connections kept for each holder
+)
+
+// Node is a node's part in the shuffle: it serves the map outputs of its store and fetches those
+// of other nodes.
+type Node struct {
+	Store *Store
+	id    job.NodeID
+	log   *slog.Logger
+	stall time.Duration // a holder that sends nothing for so long is taken for dead
+
+	mu     sync.Mutex
+	addr   string            // host:port that is told; empty before the first dial
+	served map[string]string // by host: where it is served
+	server *http.Server
+	keys   *wire.Identity
+	client *http.Client
+}
+
+// NewNode opens the store of a node in the folder dir. It serves nothing before Use.
+func NewNode(id job.NodeID, dir string, log *slog.Logger) (*Node, error) {
+	store, err := OpenStore(dir)
+	if err != nil {
+		return nil, err
+	}
+	return &Node{Store: store, id: id, log: log, stall: fetchStall, served: make(map[string]string)}, nil
+}
+
+// Use takes the keys that were just read, and serves on the interface over which the
+// coordinator was reached: what reaches it reaches other workers. On one machine that is
+// the loopback interface, on a node the one towards the coordinator.
+//
+// A coordinator that comes back may be reached over another interface, since it runs on
+// another machine or because the first one is gone. That is served then, too, and told
+// from then on; the others stay for those who were told of them.
+func (n *Node) Use(keys *wire.Identity, local net.Addr) error {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	if n.client != nil {
+		n.client.CloseIdleConnections() // made with the old keys; those in use live on
+	}
+	n.keys, n.client = keys, newClient(keys)
+	host, _, err := net.SplitHostPort(local.String())
+	if err != nil {
+		return fmt.Errorf("own address %s: %w", local, err)
+	}
+	if n.served[host] == "" {
+		if err := n.serve(host); err != nil {
+			return err
+		}
+	}
+	n.addr = n.served[host]
+	return nil
+}
+
+// serve serves on one more interface. The lock is held.
+func (n *Node) serve(host string) error {
+	l, err := net.Listen("tcp", net.JoinHostPort(host, "0"))
+	if err != nil {
+		return &job.Error{Class: job.Transient, Code: job.CodeIO, Where: host, What: "cannot serve map outputs", Err: err}
+	}
+	n.served[host] = l.Addr().String()
+	if n.server == nil {
+		n.server = &http.Server{Handler: n.Store.Handler(), ReadHeaderTimeout: fetchHeader, IdleTimeout: 2 * time.Minute,
+			ErrorLog: slog.NewLogLogger(n.log.Handler(), slog.LevelDebug)}
+	}
+	secure := wire.Guard(l, &tls.Config{GetConfigForClient: n.serverTLS}, func(a net.Addr, err error) {
+		n.log.Debug("connection to the map outputs refused", "from", a, "err", err)
+	})
+	go func(server *http.Server) {
+		if err := server.Serve(secure); !errors.Is(err, http.ErrServerClosed) {
+			n.log.Error("map outputs are not served any more", "at", l.Addr(), "err", err)
+		}
+	}(n.server)
+	return nil
+}
+
+// serverTLS returns the configuration with the newest keys.
+func (n *Node) serverTLS(*tls.ClientHelloInfo) (*tls.Config, error) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	return wire.ShuffleServerTLS(n.keys), nil
+}
+
+// newClient returns a client for the map outputs of other nodes.
+func newClient(id *wire.Identity) *http.Client {
+	dialer := net.Dialer{Timeout: fetchDial}
+	return &http.Client{Transport: &http.Transport{
+		DialContext: dialer.DialContext, TLSClientConfig: wire.ShuffleClientTLS(id), TLSHandshakeTimeout: fetchDial,
+		ResponseHeaderTimeout: fetchHeader, MaxIdleConnsPerHost: keepIdle, IdleConnTimeout: time.Minute,
+		DisableCompression: true, // segments are compressed
+	}}
+}
+
+// fetch opens a segment that another node holds.
+func (n *Node) fetch(ctx context.Context, loc Location, partition int) (Segment, error) {
+	n.mu.Lock()
+	client := n.client
+	n.mu.Unlock()
+	ctx, cancel := context.WithCancelCause(ctx)
+	seg, err := fetch(ctx, client, loc, partition)
+	if err != nil {
+		cancel(nil)
+		return seg, err
+	}
+	stalled := fmt.Errorf("%s sent nothing for %s", loc.Addr, job.FormatDuration(n.stall))
+	timer := time.AfterFunc(n.stall, func() { cancel(stalled) })
+	seg.Body = &watched{body: seg.Body, ctx: ctx, cancel: cancel, timer: timer, stall: n.stall}
+	return seg, nil
+}
+
+// watched is a segment's body that fails when its holder sends nothing.
+type watched struct {
+	body   io.ReadCloser
+	ctx    context.Context
+	cancel context.CancelCauseFunc
+	timer  *time.Timer
+	stall  time.Duration
+}
+
+// Read reads on. Only the holder's time is counted, not that of the reader.
+func (r *watched) Read(p []byte) (int, error) {
+	r.timer.Reset(r.stall)
+	n, err := r.body.Read(p)
+	r.timer.Stop()
+	if err != nil && err != io.EOF && r.ctx.Err() != nil {
+		err = context.Cause(r.ctx)
+	}
+	return n, err
+}
+
+func (r *watched) Close() error {
+	r.timer.Stop()
+	r.cancel(nil)
+	return r.body.Close()
+}
+
+// Address returns where map outputs are served.
+func (n *Node) Address() string {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	return n.addr
+}
+
+// Close ends serving and fetching.
+func (n *Node) Close() {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	if n.server != nil {
+		_ = n.server.Close() // its clients ask elsewhere
+	}
+	if n.client != nil {
+		n.client.CloseIdleConnections()
+	}
+}

@@ -1,0 +1,82 @@
+package shuffle
+
+import (
+	"errors"
+	"io"
+	"log/slog"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"berth/internal/job"
+	"berth/internal/wire"
+)
+
+// A holder that stops sending in the middle of a segment is given up.
+func TestFetchFromAStalledHolder(t *testing.T) {
+	over := make(chan struct{})
+	server := httptest.NewTLSServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Content-Length", "10")
+		_, _ = io.WriteString(w, "half ")
+		_ = http.NewResponseController(w).Flush()
+		<-over
+	}))
+	defer server.Close()
+	defer close(over)
+	s := &Node{client: server.Client(), stall: 50 * time.Millisecond}
+	loc := Location{Map: job.Attempt{Job: "mr-1", N: 1}, Holder: "a1/1", Addr: server.Listener.Addr().String()}
+	seg, err := s.fetch(t.Context(), loc, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, err := io.ReadAll(seg.Body)
+	if string(got) != "half " || err == nil || !strings.Contains(err.Error(), "sent nothing") {
+		t.Errorf("got %q, %v", got, err)
+	}
+	if err := seg.Body.Close(); err != nil {
+		t.Error(err)
+	}
+}
+
+// Map outputs are served where the coordinator was reached from last, and wherever that
+// was before: on one machine the loopback interface, on a node the one towards it.
+func TestServesTowardsTheCoordinator(t *testing.T) {
+	ca, err := wire.GenerateCA(filepath.Join(t.TempDir(), "ca"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	id, err := ca.IssueWorker("a1/0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, err := NewNode("a1/0", t.TempDir(), slog.New(slog.DiscardHandler))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	at := make(map[string]string)
+	for _, host := range []string{"127.0.0.1", "127.0.0.2", "127.0.0.1"} { // all of 127/8 is this machine (RFC 1122)
+		if err := s.Use(id, &net.TCPAddr{IP: net.ParseIP(host), Port: 4711}); err != nil {
+			t.Fatal(err)
+		}
+		got, _, err := net.SplitHostPort(s.Address())
+		if err != nil || got != host {
+			t.Errorf("reached from %s, served at %s (%v)", host, s.Address(), err)
+		}
+		if at[host] == "" {
+			at[host] = s.Address()
+		} else if at[host] != s.Address() {
+			t.Errorf("served at %s, before at %s", s.Address(), at[host])
+		}
+	}
+	for host, addr := range at {
+		loc := Location{Map: job.Attempt{Job: "mr-1", N: 1}, Addr: addr}
+		if _, err := s.fetch(t.Context(), loc, 0); !errors.Is(err, ErrNotHeld) {
+			t.Errorf("asked at %s: %v", host, err)
+		}
+	}
+}

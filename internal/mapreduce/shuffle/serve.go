@@ -1,0 +1,111 @@
+package shuffle
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"os"
+	"strconv"
+	"sync"
+
+	"berth/internal/job"
+	"berth/internal/mapreduce/extsort"
+)
+
+// segmentRoute is where a segment is served: job, task, attempt, partition.
+const segmentRoute = "/v1/segment/{job}/{task}/{attempt}/{partition}"
+
+// Handler serves the segments of the held map outputs. It asks nobody who they are:
+// the server it runs in admits only workers of this user (mutual TLS).
+func (o *Store) Handler() http.Handler {
+	mux := http.NewServeMux()
+	mux.HandleFunc("GET "+segmentRoute, o.serve)
+	return mux
+}
+
+// serve sends one segment. TCP holds it back when the receiver is slow.
+func (o *Store) serve(w http.ResponseWriter, r *http.Request) {
+	a := job.Attempt{Job: job.ID(r.PathValue("job"))}
+	var partition int
+	for name, n := range map[string]*int{"task": &a.Task, "attempt": &a.N, "partition": &partition} {
+		var err error
+		if *n, err = strconv.Atoi(r.PathValue(name)); err != nil {
+			http.Error(w, name+" is no number", http.StatusBadRequest)
+			return
+		}
+	}
+	s, err := o.Open(a, partition)
+	if err != nil {
+		status := http.StatusInternalServerError
+		switch {
+		case errors.Is(err, ErrNotHeld):
+			status = http.StatusNotFound
+		case errors.Is(err, extsort.ErrDamaged):
+			status = http.StatusGone
+		}
+		http.Error(w, err.Error(), status)
+		return
+	}
+	w.Header().Set("Content-Type", "application/octet-stream")
+	w.Header().Set("Content-Length", strconv.FormatInt(s.Length, 10))
+	if s.Length > 0 {
+		s.send(w)
+	}
+}
+
+// pieceSize is how much of a segment is handled at once: it stays in the core's cache.
+const pieceSize = 256 << 10
+
+var pieces = sync.Pool{New: func() any { b := make([]byte, pieceSize); return &b }}
+
+// send copies a local segment to w. If that fails half way, the receiver sees it from
+// the length.
+func (s *Segment) send(w io.Writer) {
+	f, err := os.Open(s.Path)
+	if err != nil {
+		return
+	}
+	defer f.Close() // only read
+	buf := pieces.Get().(*[]byte)
+	defer pieces.Put(buf)
+	for at := s.Offset; at < s.Offset+s.Length; {
+		piece := (*buf)[:min(pieceSize, s.Offset+s.Length-at)]
+		if _, err := f.ReadAt(piece, at); err != nil {
+			return
+		}
+		if _, err := w.Write(piece); err != nil {
+			return
+		}
+		at += int64(len(piece))
+	}
+}
+
+// fetch asks the node at loc for a partition of a map output. The body is not yet
+// verified; a Collector does that as it reads.
+func fetch(ctx context.Context, client *http.Client, loc Location, partition int) (Segment, error) {
+	path := fmt.Sprintf("/v1/segment/%s/%d/%d/%d", url.PathEscape(string(loc.Map.Job)), loc.Map.Task, loc.Map.N, partition)
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, "https://"+loc.Addr+path, nil)
+	if err != nil {
+		return Segment{}, fmt.Errorf("fetch %v from %s: %w", loc.Map, loc.Addr, err)
+	}
+	resp, err := client.Do(req)
+	if err != nil {
+		return Segment{}, fmt.Errorf("fetch %v: %w", loc.Map, err)
+	}
+	if resp.StatusCode == http.StatusOK && resp.ContentLength >= 0 {
+		return Segment{Length: resp.ContentLength, Body: resp.Body}, nil
+	}
+	said, _ := io.ReadAll(io.LimitReader(resp.Body, 200)) // only to tell it
+	_ = resp.Body.Close()
+	err = fmt.Errorf("fetch %v from %s: %s: %s", loc.Map, loc.Addr, resp.Status, said)
+	switch resp.StatusCode {
+	case http.StatusNotFound:
+		err = fmt.Errorf("%w: %w", ErrNotHeld, err)
+	case http.StatusGone:
+		err = fmt.Errorf("%w: %w", extsort.ErrDamaged, err)
+	}
+	return Segment{}, err
+}

@@ -1,0 +1,157 @@
+package shuffle
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strconv"
+	"sync"
+	"sync/atomic"
+
+	"berth/internal/job"
+	"berth/internal/mapreduce/extsort"
+)
+
+// Store is the store of the map outputs that a node holds: one file each, in a
+// folder for each job, "mapreduce-3/7.1" for the first attempt at task 7. A file gets
+// its name only when it is complete, so whatever carries such a name was whole once;
+// checksums tell whether it still is. It is safe for use by several goroutines.
+type Store struct {
+	dir string
+}
+
+// ErrNotHeld is that a map output is not on the node.
+var ErrNotHeld = errors.New("the map output is not held here")
+
+// OpenStore opens the store in a folder, which is made if it is missing.
+func OpenStore(dir string) (*Store, error) {
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return nil, extsort.ScratchError(dir, err)
+	}
+	return &Store{dir: dir}, nil
+}
+
+// StoreIn returns the store that another node has in a folder which this one can read,
+// too. It is for Open alone.
+func StoreIn(dir string) *Store { return &Store{dir: dir} }
+
+var (
+	jobPattern  = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]{0,126}$`)
+	filePattern = regexp.MustCompile(`^(\d{1,9})\.(\d{1,9})$`)
+)
+
+// path returns where an attempt's output is, and refuses a job id that is no plain name.
+func (o *Store) path(a job.Attempt) (string, error) {
+	name := fmt.Sprintf("%d.%d", a.Task, a.N)
+	if !jobPattern.MatchString(string(a.Job)) || !filePattern.MatchString(name) {
+		return "", &job.Error{Class: job.Fatal, Where: "map output", What: fmt.Sprintf("%q cannot be the name of an attempt", a)}
+	}
+	return filepath.Join(o.dir, string(a.Job), name), nil
+}
+
+// Adopt takes a complete file, which is on the same file system, as an attempt's output.
+func (o *Store) Adopt(a job.Attempt, file string) error {
+	path, err := o.path(a)
+	if err != nil {
+		return err
+	}
+	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+		return extsort.ScratchError(path, err)
+	}
+	if err := os.Rename(file, path); err != nil {
+		return extsort.ScratchError(path, err)
+	}
+	return nil
+}
+
+// readersHeld is how many indexes are read at once: a network file system answers each of
+// them after a while, however many are asked for.
+const readersHeld = 16
+
+// Held returns the map outputs that are on disk with an intact index, and removes
+// what is not.
+func (o *Store) Held() []job.Attempt {
+	files, _ := filepath.Glob(filepath.Join(o.dir, "*", "*")) // the pattern is well-formed
+	intact := make([]bool, len(files))
+	var next atomic.Int64
+	var readers sync.WaitGroup
+	for range min(readersHeld, len(files)) {
+		readers.Go(func() {
+			for i := next.Add(1) - 1; i < int64(len(files)); i = next.Add(1) - 1 {
+				intact[i] = isIntact(files[i])
+			}
+		})
+	}
+	readers.Wait()
+	var held []job.Attempt
+	for i, path := range files {
+		if intact[i] {
+			m := filePattern.FindStringSubmatch(filepath.Base(path))
+			task, _ := strconv.Atoi(m[1]) // at most nine digits
+			n, _ := strconv.Atoi(m[2])
+			held = append(held, job.Attempt{Job: job.ID(filepath.Base(filepath.Dir(path))), Task: task, N: n})
+		}
+	}
+	return held
+}
+
+// isIntact reports whether a file is a map output with an intact index; one whose index is
+// damaged is removed.
+func isIntact(path string) bool {
+	if !filePattern.MatchString(filepath.Base(path)) {
+		return false
+	}
+	_, err := extsort.ReadIndex(path)
+	if errors.Is(err, extsort.ErrDamaged) {
+		_ = os.Remove(path) // its map runs again either way
+	}
+	return err == nil
+}
+
+// Open returns a partition of a held map output, to be read in place. A partition
+// without records has Length 0.
+func (o *Store) Open(a job.Attempt, partition int) (Segment, error) {
+	path, err := o.path(a)
+	if err != nil {
+		return Segment{}, err
+	}
+	extents, err := extsort.ReadIndex(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return Segment{}, fmt.Errorf("%v: %w", a, ErrNotHeld)
+	}
+	if err != nil {
+		return Segment{}, fmt.Errorf("map output %v: %w", a, err)
+	}
+	if partition < 0 || partition >= len(extents) {
+		return Segment{}, fmt.Errorf("map output %v has no partition %d of %d", a, partition, len(extents))
+	}
+	e := extents[partition]
+	return Segment{Path: path, Offset: e.Offset, Length: e.Length}, nil
+}
+
+// Remove drops the output of one attempt.
+func (o *Store) Remove(a job.Attempt) error {
+	path, err := o.path(a)
+	if err != nil {
+		return err
+	}
+	if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("drop map output: %w", err)
+	}
+	return nil
+}
+
+// Drop drops all outputs of a job. Segments that are being read stay readable.
+func (o *Store) Drop(id job.ID) error {
+	path, err := o.path(job.Attempt{Job: id, N: 1})
+	if err != nil {
+		return err
+	}
+	if err := os.RemoveAll(filepath.Dir(path)); err != nil {
+		return fmt.Errorf("drop map outputs of %s: %w", id, err)
+	}
+	return nil
+}

@@ -1,0 +1,135 @@
+package mapreduce
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"testing"
+
+	"berth/internal/job"
+	"berth/internal/mapreduce/shuffle"
+)
+
+// flaky is a place that fails the first times it is asked for each map.
+type flaky struct {
+	*segments
+	failures int
+	err      error
+	asked    map[int]int
+}
+
+func (f *flaky) Open(ctx context.Context, loc shuffle.Location, partition int) (shuffle.Segment, error) {
+	f.mu.Lock()
+	f.asked[loc.Map.Task]++
+	n := f.asked[loc.Map.Task]
+	f.mu.Unlock()
+	if n <= f.failures {
+		return shuffle.Segment{}, f.err
+	}
+	return f.segments.Open(ctx, loc, partition)
+}
+
+// What may pass is tried again; what will not makes the map run again. Either way the
+// others go on, and a map that is located twice counts once.
+func TestShuffleFaults(t *testing.T) {
+	inputs := [][]byte{text(1, 50), text(2, 50), text(3, 50)}
+	for name, test := range map[string]struct {
+		failures int
+		err      error
+		bad      bool
+	}{
+		"passes":      {3, errors.New("connection refused"), false},
+		"unreachable": {4, errors.New("connection refused"), true},
+		"gone":        {1, shuffle.ErrNotHeld, true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			c := newCluster(t, inputs...)
+			want := dumbJob(c, inputs)[0]
+			c.maps()
+			s := &flaky{c.segments(), test.failures, test.err, map[int]int{}}
+			for task := range inputs {
+				s.queue <- s.location(task)
+			}
+			task := c.reduceTask(0, s)
+			task.FetchWait = 1
+			r, err := RunReduce(context.Background(), task)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got := c.committed(r.Output); string(got) != string(want) {
+				t.Error("wrong output")
+			}
+			if len(s.bad) > 0 != test.bad {
+				t.Errorf("reported bad: %v", s.bad)
+			}
+		})
+	}
+}
+
+// brokenOff ends bodies too early.
+type brokenOff struct {
+	*segments
+	times int
+}
+
+func (b *brokenOff) Open(ctx context.Context, loc shuffle.Location, partition int) (shuffle.Segment, error) {
+	seg, err := b.segments.Open(ctx, loc, partition)
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.times > 0 && err == nil {
+		b.times--
+		body := seg.Body
+		seg.Body = struct {
+			io.Reader
+			io.Closer
+		}{io.LimitReader(body, seg.Length/2), body}
+	}
+	return seg, err
+}
+
+// A connection that breaks off is taken up again; half a segment is never used.
+func TestShuffleBrokenOff(t *testing.T) {
+	inputs := [][]byte{text(1, 5000), text(2, 5000)}
+	c := newCluster(t, inputs...)
+	c.remote()
+	want := dumbJob(c, inputs)[0]
+	c.maps()
+	s := &brokenOff{c.segments(), 3}
+	task := c.reduceTask(0, s)
+	task.FetchWait = 1
+	r, err := RunReduce(context.Background(), task)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := c.committed(r.Output); string(got) != string(want) {
+		t.Error("wrong output")
+	}
+	if len(s.bad) != 0 {
+		t.Errorf("reported bad: %v", s.bad)
+	}
+}
+
+// Errors of Next and Leave end the attempt.
+func TestReduceErrors(t *testing.T) {
+	c := newCluster(t, text(1, 50))
+	c.maps()
+	said := errors.New("said")
+	task := c.reduceTask(0, failing{said})
+	if _, err := RunReduce(context.Background(), task); !errors.Is(err, said) {
+		t.Errorf("next: %v", err)
+	}
+	task = c.reduceTask(0, c.segments())
+	task.Leave = func(context.Context, job.Phase) error { return said }
+	if _, err := RunReduce(context.Background(), task); !errors.Is(err, said) {
+		t.Errorf("leave: %v", err)
+	}
+}
+
+type failing struct{ err error }
+
+func (f failing) Next(context.Context) (shuffle.Location, error) { return shuffle.Location{}, f.err }
+func (f failing) Bad(shuffle.Location, error)                    {}
+func (f failing) Open(context.Context, shuffle.Location, int) (shuffle.Segment, error) {
+	return shuffle.Segment{}, fmt.Errorf("not to be called")
+}
