@@ -6,6 +6,8 @@ import (
 	"io"
 	"os"
 	"sync/atomic"
+	"syscall"
+	"time"
 
 	"golang.org/x/sys/unix"
 )
@@ -22,117 +24,87 @@ type activity struct {
 	busy  atomic.Int32
 }
 
-// pipeEnd is the worker's end of a program's standard input or output. It moves
-// data with plain system calls on the calling thread: the runtime's poller would
-// wake another goroutine, and often another thread, for each piece.
+// pipeEnd is the worker's end of a program's standard input or output. It does not block;
+// once its deadline is over it is given up.
 type pipeEnd struct {
-	fd       int
-	cancel   *canceller
+	*os.File
+	raw      syscall.RawConn
 	activity *activity
 }
 
-// canceller makes pipe ends give up.
-type canceller struct{ fd int }
-
-func newCanceller() (*canceller, error) {
-	fd, err := unix.Eventfd(0, unix.EFD_CLOEXEC|unix.EFD_NONBLOCK)
-	if err != nil {
-		return nil, fmt.Errorf("make an event descriptor: %w", err)
-	}
-	return &canceller{fd}, nil
+func newPipeEnd(f *os.File, act *activity) *pipeEnd {
+	raw, _ := f.SyscallConn() // fails for no file only
+	return &pipeEnd{f, raw, act}
 }
 
-// cancel wakes who waits; from then on nobody waits.
-func (c *canceller) cancel() {
-	_, _ = unix.Write(c.fd, []byte{1, 0, 0, 0, 0, 0, 0, 0}) // fails only once it was called very often
-}
+// giveUp ends all waiting for the pipe, now and later.
+func (p *pipeEnd) giveUp() { _ = p.SetDeadline(time.Unix(1, 0)) } // fails only where it is closed
 
-func (c *canceller) close() { _ = unix.Close(c.fd) }
-
-var errGivenUp = errors.New("the pipe was given up")
-
-// wait blocks until the pipe is ready or given up.
-func (p *pipeEnd) wait(events int16) error {
-	fds := []unix.PollFd{{Fd: int32(p.fd), Events: events}, {Fd: int32(p.cancel.fd), Events: unix.POLLIN}}
-	for {
-		_, err := unix.Poll(fds, -1)
-		switch {
-		case err == unix.EINTR:
-		case err != nil:
-			return os.NewSyscallError("poll", err)
-		case fds[0].Revents != 0:
-			return nil // what is there goes before giving up
-		default:
-			return errGivenUp
-		}
-	}
-}
-
-// Read reads what the program wrote.
-func (p *pipeEnd) Read(b []byte) (int, error) {
+// Read reads what the program wrote. What is in a pipe that was given up is still read.
+func (p *pipeEnd) Read(b []byte) (n int, err error) {
 	p.activity.busy.Add(-1)
 	defer p.activity.busy.Add(1)
-	for {
-		n, err := unix.Read(p.fd, b)
-		switch {
-		case err == unix.EINTR:
-		case err == unix.EAGAIN:
-			if err := p.wait(unix.POLLIN); err != nil {
-				return 0, err
-			}
-		case err != nil:
-			return 0, os.NewSyscallError("read", err)
-		case n == 0 && len(b) > 0:
-			return 0, io.EOF
-		default:
-			p.activity.count.Add(1)
-			return n, nil
+	read := func(fd uintptr) bool {
+		n, err = unix.Read(int(fd), b)
+		for err == unix.EINTR {
+			n, err = unix.Read(int(fd), b)
 		}
+		return err != unix.EAGAIN
 	}
+	if p.raw.Read(read) != nil {
+		err = errors.Join(p.raw.Control(func(fd uintptr) { read(fd) }), err)
+	}
+	if err != nil {
+		return 0, os.NewSyscallError("read", err)
+	}
+	if n == 0 {
+		return 0, io.EOF
+	}
+	p.activity.count.Add(1)
+	return n, nil
 }
 
-// Write writes what the program shall read.
+// Write writes what the program shall read. Each part that finds room is activity.
 func (p *pipeEnd) Write(b []byte) (done int, err error) {
 	p.activity.busy.Add(-1)
 	defer p.activity.busy.Add(1)
-	for done < len(b) {
-		n, err := unix.Write(p.fd, b[done:])
+	for done < len(b) && err == nil {
+		var n int
+		gone := p.raw.Write(func(fd uintptr) bool {
+			n, err = unix.Write(int(fd), b[done:])
+			return err != unix.EAGAIN
+		})
 		switch {
+		case gone != nil:
+			return done, gone
 		case err == unix.EINTR:
-		case err == unix.EAGAIN:
-			if err := p.wait(unix.POLLOUT); err != nil {
-				return done, err
-			}
-		case err != nil:
-			return done, os.NewSyscallError("write", err)
-		default:
+			err = nil
+		case err == nil:
 			done += n
 			p.activity.count.Add(1)
 		}
 	}
-	return done, nil
+	return done, os.NewSyscallError("write", err)
 }
 
-// enough reports whether an error means that the program wants no more input.
-func enough(err error) bool { return errors.Is(err, unix.EPIPE) || errors.Is(err, errGivenUp) }
-
-func (p *pipeEnd) Close() error { return unix.Close(p.fd) }
+// enough reports whether an error means that the program wants no more input, or that its
+// output was given up.
+func enough(err error) bool {
+	return errors.Is(err, unix.EPIPE) || errors.Is(err, unix.EAGAIN) || errors.Is(err, os.ErrDeadlineExceeded)
+}
 
 // pipe makes a pipe. Our end does not block, theirs does, as programs expect.
-func pipe(weRead bool, size int) (ours, theirs int, err error) {
-	var fds [2]int
-	if err := unix.Pipe2(fds[:], unix.O_CLOEXEC); err != nil {
-		return -1, -1, fmt.Errorf("make a pipe: %w", err)
+func pipe(weRead bool, size int) (ours, theirs *os.File, err error) {
+	theirs, ours, err = os.Pipe()
+	if err != nil {
+		return nil, nil, fmt.Errorf("make a pipe: %w", err)
 	}
-	if size > 0 {
-		_, _ = unix.FcntlInt(uintptr(fds[0]), unix.F_SETPIPE_SZ, size) // refused where the user's pipes are used up: it is small then
-	}
-	ours, theirs = fds[1], fds[0]
 	if weRead {
-		ours, theirs = fds[0], fds[1]
+		ours, theirs = theirs, ours
 	}
-	if err := unix.SetNonblock(ours, true); err != nil {
-		return -1, -1, errors.Join(err, unix.Close(ours), unix.Close(theirs))
+	fd := theirs.Fd() // from now on it blocks
+	if size > 0 {
+		_, _ = unix.FcntlInt(fd, unix.F_SETPIPE_SZ, size) // refused where the user's pipes are used up: it is small then
 	}
 	return ours, theirs, nil
 }

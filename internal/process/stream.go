@@ -8,8 +8,6 @@ import (
 	"sync"
 	"time"
 
-	"golang.org/x/sys/unix"
-
 	"berth/internal/probe"
 )
 
@@ -19,7 +17,6 @@ type run struct {
 	grace    time.Duration
 	in, out  *pipeEnd
 	err      *os.File // our end of its standard error
-	cancel   *canceller
 	activity activity
 	eof      chan struct{} // closed when its standard output has ended
 
@@ -50,7 +47,7 @@ func (s *Set) Stream(ctx context.Context, l *Lanes, c *Command, in io.Reader, ou
 	r.collect(out)
 	close(r.eof)
 	e := <-over
-	r.cancel.cancel() // nobody reads its input any more, whoever may hold it
+	r.giveUp() // nobody reads its input any more, whoever may hold it
 	_ = r.err.SetReadDeadline(time.Now().Add(c.Grace))
 	pumps.Wait()
 	s.ended(r.p, e)
@@ -61,10 +58,10 @@ func (s *Set) Stream(ctx context.Context, l *Lanes, c *Command, in io.Reader, ou
 }
 
 // startIn starts a run in a lane, which sends how it ended.
-func (s *Set) startIn(l *Lanes, c *Command, r *run, theirs []int) (<-chan Exit, error) {
+func (s *Set) startIn(l *Lanes, c *Command, r *run, theirs []*os.File) (<-chan Exit, error) {
 	started, over := make(chan error, 1), make(chan Exit, 1)
 	l.Run(nil, c.Change.Mask(), func() {
-		p, err := s.start(c, []uintptr{uintptr(theirs[0]), uintptr(theirs[1]), uintptr(theirs[2])}, &r.activity)
+		p, err := s.start(c, []uintptr{theirs[0].Fd(), theirs[1].Fd(), theirs[2].Fd()}, &r.activity)
 		r.p = p
 		started <- err
 		if err == nil {
@@ -75,16 +72,12 @@ func (s *Set) startIn(l *Lanes, c *Command, r *run, theirs []int) (<-chan Exit, 
 	})
 	err := <-started
 	closeAll(theirs) // the program has its own
-	if err != nil {
-		_ = r.in.Close()
-		return nil, err
-	}
-	return over, nil
+	return over, err
 }
 
 // open makes the program's pipes and returns its ends of them.
-func (r *run) open() (theirs []int, err error) {
-	var ours []int
+func (r *run) open() (theirs []*os.File, err error) {
+	var ours []*os.File
 	for i, size := range []int{pipeSize, pipeSize, 0} {
 		mine, other, err := pipe(i > 0, size)
 		if err != nil {
@@ -93,26 +86,23 @@ func (r *run) open() (theirs []int, err error) {
 		}
 		ours, theirs = append(ours, mine), append(theirs, other)
 	}
-	if r.cancel, err = newCanceller(); err != nil {
-		closeAll(append(ours, theirs...))
-		return nil, err
-	}
-	r.in = &pipeEnd{fd: ours[0], cancel: r.cancel, activity: &r.activity}
-	r.out = &pipeEnd{fd: ours[1], cancel: r.cancel, activity: &r.activity}
-	r.err = os.NewFile(uintptr(ours[2]), "stderr")
+	r.in, r.out, r.err = newPipeEnd(ours[0], &r.activity), newPipeEnd(ours[1], &r.activity), ours[2]
 	return theirs, nil
 }
 
-func closeAll(fds []int) {
-	for _, fd := range fds {
-		_ = unix.Close(fd)
+func closeAll(files []*os.File) {
+	for _, f := range files {
+		_ = f.Close() // nothing was written, or it was told by Write
 	}
 }
 
-// close closes our ends but that of its input, which feed has closed.
-func (r *run) close() {
-	_, _ = r.out.Close(), r.err.Close() // were read only
-	r.cancel.close()
+// close closes our ends; feed has closed that of its input already.
+func (r *run) close() { closeAll([]*os.File{r.in.File, r.out.File, r.err}) }
+
+// giveUp ends all waiting for the program's pipes.
+func (r *run) giveUp() {
+	r.in.giveUp()
+	r.out.giveUp()
 }
 
 // settle waits, once the leader is gone, for the others of its group: as long as
@@ -134,7 +124,7 @@ func (r *run) settle() {
 	select {
 	case <-r.eof:
 	case <-time.After(r.grace):
-		r.cancel.cancel()
+		r.giveUp()
 	}
 }
 
@@ -211,5 +201,5 @@ func (r *run) fail(err error) {
 	}
 	r.mu.Unlock()
 	r.p.kill()
-	r.cancel.cancel()
+	r.giveUp()
 }
