@@ -52,10 +52,10 @@ func (s *Server) start(a engine.Start) {
 	l := s.jobs[a.Attempt.Job]
 	m := &wire.Start{Attempt: a.Attempt, Leave: a.Leave, Commit: a.Commit}
 	switch {
-	case l.spec.Kind == job.Bag:
-		m.Entry = l.tasks.Entries[a.Attempt.Task]
-	case a.Attempt.Task < len(l.tasks.Splits):
-		m.Split = &l.tasks.Splits[a.Attempt.Task]
+	case l.Spec.Kind == job.Bag:
+		m.Entry = l.Tasks.Entries[a.Attempt.Task]
+	case a.Attempt.Task < len(l.Tasks.Splits):
+		m.Split = &l.Tasks.Splits[a.Attempt.Task]
 	}
 	err := s.tellJob(a.Node, a.Attempt.Job)
 	if err == nil {
@@ -74,8 +74,8 @@ func (s *Server) tellJob(node job.NodeID, id job.ID) error {
 		return nil
 	}
 	m := &wire.Job{Spec: l.specJSON, RunDir: l.run.Dir}
-	if l.spec.Kind == job.MapReduce {
-		m.Maps, m.Reduces = len(l.tasks.Splits), l.spec.MapReduce.Reduces
+	if l.Spec.Kind == job.MapReduce {
+		m.Maps, m.Reduces = len(l.Tasks.Splits), l.Spec.MapReduce.Reduces
 	}
 	err := s.queue(node, m)
 	ses.told[id] = err == nil
@@ -184,7 +184,7 @@ func (s *Server) finalize(id job.ID) {
 	l := s.jobs[id]
 	go func() {
 		in := engine.Finalized{Job: id}
-		if err := mapreduce.CommitJob(l.spec.MapReduce, len(l.tasks.Splits)); err != nil {
+		if err := mapreduce.CommitJob(l.Spec.MapReduce, len(l.Tasks.Splits)); err != nil {
 			in.Failed, in.Reason = true, err.Error()
 		}
 		s.input(in)

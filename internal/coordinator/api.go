@@ -16,7 +16,6 @@ import (
 	"berth/internal/job"
 	"berth/internal/plan"
 	"berth/internal/report"
-	"berth/internal/run"
 )
 
 // watchEvery is how often one who watches a job is told how it is.
@@ -94,22 +93,18 @@ func (s *Server) submit(id job.ID, env ...string) error {
 	if err != nil {
 		return err
 	}
-	p, err := run.LoadPlan(l.run)
-	if err != nil {
+	if err := s.reachable(l.Plan.Alloc.On); err != nil {
 		return err
 	}
-	if err := s.reachable(p.Alloc.On); err != nil {
+	if err := s.enter(l.Plan.Alloc, env); err != nil {
 		return err
 	}
-	if err := s.enter(p.Alloc, env); err != nil {
-		return err
-	}
-	return s.call(func() error { return s.takeOn(l, plan.Work(l.spec, p)) })
+	return s.call(func() error { return s.takeOn(l, plan.Work(l.Spec, l.Plan)) })
 }
 
 // takeOn puts a new job into the engine. It runs in the loop.
 func (s *Server) takeOn(l *live, work job.Work) error {
-	id := l.spec.ID
+	id := l.Spec.ID
 	if s.jobs[id] != nil {
 		return nil
 	}
@@ -183,10 +178,7 @@ func (s *Server) resume(ctx context.Context, id job.ID, req control.Resume) erro
 	if err != nil {
 		return err
 	}
-	p, err := run.LoadPlan(fresh.run)
-	if err != nil {
-		return err
-	}
+	terms, p := fresh.Spec.Terms(), fresh.Plan
 	if err := s.enter(p.Alloc, req.Env); err != nil {
 		return err
 	}
@@ -195,14 +187,12 @@ func (s *Server) resume(ctx context.Context, id job.ID, req control.Resume) erro
 		if err != nil {
 			return err
 		}
-		restore := l.setSpec(fresh.spec, fresh.specJSON) // it may have been changed for this resume
+		before := l.assign(fresh.assignment) // it may have been changed for this resume
 		s.untell(id)
-		terms := l.spec.Terms()
 		if err := s.step(engine.Resume{JobResumed: event.JobResumed{Job: id, Failed: req.Failed, Terms: &terms, Alloc: p.Alloc, Course: p.Course}}); err != nil {
-			restore()
+			l.assign(before)
 			return err
 		}
-		l.replan(p)
 		// The summary goes before the record is written: a coordinator that finds one takes the job for over.
 		if err := os.Remove(l.run.Summary()); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return err

@@ -34,23 +34,20 @@ func (s *Server) archive(l *live, log *joblog) report.JobView {
 	measures := l.measured.Measures()
 	l.mu.Unlock()
 	errs := []error{s.keepHistory(l, view, measures)}
-	if l.spec.Kind == job.MapReduce && view.State != string(event.StateDone) {
-		errs = append(errs, mapreduce.AbortJob(l.spec.MapReduce)) // parts that are in place stay, for a resume
+	if l.Spec.Kind == job.MapReduce && view.State != string(event.StateDone) {
+		errs = append(errs, mapreduce.AbortJob(l.Spec.MapReduce)) // parts that are in place stay, for a resume
 	}
 	log.wait()
-	errs = append(errs, home.WriteJSON(l.run.Summary(), view), s.journals.Retire(l.spec.ID))
+	errs = append(errs, home.WriteJSON(l.run.Summary(), view), s.journals.Retire(l.Spec.ID))
 	if err := errors.Join(errs...); err != nil {
-		s.log.Error("the history of a job is not whole", "job", l.spec.ID, "err", err)
+		s.log.Error("the history of a job is not whole", "job", l.Spec.ID, "err", err)
 	}
 	return view
 }
 
 // keepHistory puts the run and what was measured in it into the store.
 func (s *Server) keepHistory(l *live, v report.JobView, measures predict.Measures) error {
-	p, err := run.LoadPlan(l.run)
-	if err != nil {
-		return err
-	}
+	p := l.Plan
 	r := store.Run{ID: v.ID, Name: v.Name, Kind: v.Kind, App: p.App, NodeType: p.NodeType, State: v.State,
 		Tasks: p.Tasks, Reduces: p.Reduces, InputBytes: p.InputBytes, Nodes: p.Alloc.Nodes, CPUs: p.Alloc.PerNode.CPUs,
 		Source: p.Source, Ended: job.Time(v.Ended.UnixNano())}
@@ -110,7 +107,7 @@ func (s *Server) ended(l *live) {
 		select {
 		case <-archived:
 		case <-time.After(archivePatience):
-			s.log.Error("a job is over, but a file system does not take what is to be written of it", "job", l.spec.ID)
+			s.log.Error("a job is over, but a file system does not take what is to be written of it", "job", l.Spec.ID)
 			l.note("what is to be written of the job (its job log, or the removal of its unfinished output) is not written yet: the file system does not answer, or nobody reads the pipe")
 			letGo()
 		}

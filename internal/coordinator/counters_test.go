@@ -8,6 +8,7 @@ import (
 	"berth/internal/event"
 	"berth/internal/job"
 	"berth/internal/report"
+	"berth/internal/run"
 )
 
 // TestCountersOfARound: attempts whose ends come in one round of the loop count together. The
@@ -15,7 +16,7 @@ import (
 func TestCountersOfARound(t *testing.T) {
 	s := newServer(options(t), policy{}, func() {})
 	spec := &job.Spec{ID: "mr-1", Kind: job.MapReduce, MapReduce: &job.MapReduceSpec{}}
-	s.jobs[spec.ID] = &live{spec: spec, report: report.New(report.Info{ID: spec.ID, Kind: spec.Kind})}
+	s.jobs[spec.ID] = &live{assignment: assignment{Decided: &run.Decided{Spec: spec}}, report: report.New(report.Info{ID: spec.ID, Kind: spec.Kind})}
 	ended := func(task int) event.AttemptEnded {
 		counters := map[string]int64{}
 		for i := range spec.MapReduce.CounterLimits().Counters * 3 / 5 {

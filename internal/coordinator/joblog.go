@@ -22,7 +22,7 @@ type joblog struct {
 // startJoblog starts the writer of a job that is taken on, resumed or recovered, if the user
 // wants a log. It runs in the loop.
 func (s *Server) startJoblog(l *live) {
-	if l.spec.Bag == nil || l.spec.Bag.Joblog == "" {
+	if l.Spec.Bag == nil || l.Spec.Bag.Joblog == "" {
 		return
 	}
 	l.joblog = &joblog{news: make(chan struct{}, 1), ended: make(chan struct{}), done: make(chan struct{})}
@@ -58,7 +58,7 @@ func (s *Server) writeJoblog(l *live, w *joblog) {
 	defer close(w.done)
 	err := s.followJournal(l, w)
 	if err != nil && !errors.Is(err, errStopped) && !errors.Is(err, syscall.EPIPE) {
-		s.log.Error("the job log cannot be written; this is tried again when the job is over", "job", l.spec.ID, "err", err)
+		s.log.Error("the job log cannot be written; this is tried again when the job is over", "job", l.Spec.ID, "err", err)
 		select {
 		case <-w.ended:
 			err = s.followJournal(l, w)
@@ -67,31 +67,28 @@ func (s *Server) writeJoblog(l *live, w *joblog) {
 		}
 	}
 	if err != nil && !errors.Is(err, errStopped) {
-		s.log.Error("the job log is not complete", "job", l.spec.ID, "err", err)
+		s.log.Error("the job log is not complete", "job", l.Spec.ID, "err", err)
 	}
 }
 
 // followJournal writes all attempts of the job's journal that are not in the log yet, and
 // those that end from now on. It returns errStopped where the coordinator ends before the job.
 func (s *Server) followJournal(l *live, w *joblog) (err error) {
-	log, err := report.ContinueJoblog(l.spec.Bag.Joblog)
+	log, err := report.ContinueJoblog(l.Spec.Bag.Joblog)
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, log.Close()) }()
-	info, err := run.Info(l.run, l.spec, l.tasks)
-	if err != nil {
-		return err
-	}
 	var failed error
+	info := run.Info(l.run, l.Decided)
 	info.Nodes = s.nodes
 	info.OnAttempt = func(row report.AttemptRow) {
-		failed = log.Attempt(row, l.spec.Bag.CommandLine(l.tasks.Entries[row.Task], row.Task))
+		failed = log.Attempt(row, l.Spec.Bag.CommandLine(l.Tasks.Entries[row.Task], row.Task))
 	}
 	fold, at := report.New(info), int64(0)
 	for {
 		over := closed(w.ended)
-		at, err = s.journals.Since(l.spec.ID, at, func(e event.Entry) error {
+		at, err = s.journals.Since(l.Spec.ID, at, func(e event.Entry) error {
 			fold.Apply(e)
 			return failed
 		})

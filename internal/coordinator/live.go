@@ -8,21 +8,18 @@ import (
 	"berth/internal/event"
 	"berth/internal/home"
 	"berth/internal/job"
-	"berth/internal/plan"
 	"berth/internal/predict"
 	"berth/internal/report"
 	"berth/internal/run"
 	"berth/internal/wire"
 )
 
-// live is a job that the coordinator has in hand: its spec and task table, and
-// what the records have made of it.
+// live is a job that the coordinator has in hand: what is to be done, and what the records
+// have made of it.
 type live struct {
-	run      home.Run
-	spec     *job.Spec
-	specJSON []byte
-	tasks    home.Tasks
-	joblog   *joblog // the loop's own; nil: none is wanted
+	run home.Run
+	assignment
+	joblog *joblog // the loop's own; nil: none is wanted
 
 	mu       sync.Mutex // guards what follows
 	report   *report.Job
@@ -32,22 +29,26 @@ type live struct {
 	last     *report.JobView // once that is so: the job as it stands in its summary
 }
 
+// assignment is what is to be done, as its command wrote it into the run's folder. A resume replaces it.
+type assignment struct {
+	*run.Decided
+	specJSON []byte
+}
+
 // load reads a run's folder.
 func (s *Server) load(id job.ID) (*live, error) {
 	folder := s.home.Run(id)
-	spec, tasks, err := folder.Load()
+	d, err := run.Open(folder)
 	if err != nil {
 		return nil, err
 	}
-	b, err := json.Marshal(spec)
+	d.Plan.Outlook = d.Plan.Outlook.Brief()
+	b, err := json.Marshal(d.Spec)
 	if err != nil {
 		return nil, fmt.Errorf("encode the spec of %s: %w", id, err)
 	}
-	l := &live{run: folder, spec: spec, specJSON: b, tasks: tasks, over: make(chan struct{}), archived: make(chan struct{})}
-	info, err := run.Info(folder, spec, tasks)
-	if err != nil {
-		return nil, err
-	}
+	l := &live{run: folder, assignment: assignment{d, b}, over: make(chan struct{}), archived: make(chan struct{})}
+	info := run.Info(folder, d)
 	info.Nodes = s.nodes
 	l.report = report.New(info)
 	return l, nil
@@ -61,21 +62,11 @@ func (l *live) observe(e event.Entry) {
 	switch r := e.Record.(type) {
 	case event.AttemptEnded:
 		if r.Outcome == event.Done {
-			l.measured.Add(l.kind(r.Attempt.Task), r.Stats)
+			l.measured.Add(l.Spec.Kind.TaskKind(len(l.Tasks.Splits), r.Attempt.Task), r.Stats)
 		}
 	case event.JobResumed:
+		l.report.SetPlan(run.Info(l.run, l.Decided))
 		l.over, l.archived, l.last = make(chan struct{}), make(chan struct{}), nil
-	}
-}
-
-func (l *live) kind(task int) job.TaskKind {
-	switch {
-	case l.spec.Kind == job.Bag:
-		return job.BagTask
-	case task < len(l.tasks.Splits):
-		return job.MapTask
-	default:
-		return job.ReduceTask
 	}
 }
 
@@ -108,23 +99,12 @@ func (l *live) view(now job.Time) report.JobView {
 	return l.report.View(now)
 }
 
-// setSpec replaces the spec, and returns what puts the one before back. It runs in the loop.
-func (l *live) setSpec(spec *job.Spec, specJSON []byte) (undo func()) {
-	oldSpec, oldJSON := l.spec, l.specJSON
-	set := func(spec *job.Spec, specJSON []byte) {
-		l.mu.Lock()
-		defer l.mu.Unlock()
-		l.spec, l.specJSON = spec, specJSON
-	}
-	set(spec, specJSON)
-	return func() { set(oldSpec, oldJSON) }
-}
-
-// replan replaces what was decided.
-func (l *live) replan(p plan.Plan) {
+// assign replaces what is to be done, and returns what was to be done before. It runs in the loop.
+func (l *live) assign(a assignment) (before assignment) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.report.SetPlan(p.Reasons[0], run.Predicted(p), run.Expected(p), p.Notes)
+	before, l.assignment = l.assignment, a
+	return before
 }
 
 // ends returns what is closed when whoever watches the job need not wait any longer, and

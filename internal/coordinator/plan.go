@@ -44,10 +44,9 @@ func (s *Server) planned(id job.ID, p plan.Plan, err error) engine.Planned {
 
 // planRest decides what is to be asked for on behalf of the job beside what there is.
 func (s *Server) planRest(ctx context.Context, l *live, a engine.Plan) (plan.Plan, error) {
-	old, err := run.LoadPlan(l.run)
-	if err != nil {
-		return plan.Plan{}, err
-	}
+	l.mu.Lock()
+	old := l.Plan
+	l.mu.Unlock()
 	d := s.places.driver(old.Alloc.On)
 	if d == nil {
 		return plan.Plan{}, &job.Error{Class: job.Transient, Where: old.Alloc.On, What: "its commands are not on the coordinator's PATH"}
@@ -62,7 +61,7 @@ func (s *Server) planRest(ctx context.Context, l *live, a engine.Plan) (plan.Pla
 		s.log.Warn("the profile cannot be read", "job", a.Job, "err", err)
 	}
 	l.mu.Lock() // over what the run has measured
-	q := plan.Question{Now: wallNow(), Snap: snap, Spec: l.spec, Profile: prof, Rest: &a.Rest}.Again(old, l.measured.Measures())
+	q := plan.Question{Now: wallNow(), Snap: snap, Spec: l.Spec, Profile: prof, Rest: &a.Rest}.Again(old, l.measured.Measures())
 	l.mu.Unlock()
 	return run.Settle(ctx, q, tester)
 }

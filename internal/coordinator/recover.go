@@ -135,7 +135,7 @@ func unfinished(r home.Run) bool {
 // recall takes up a job that is not in memory, as it was over, so that it can be resumed.
 // fresh is what was loaded of it; it is left alone if the job is in memory. It runs in the loop.
 func (s *Server) recall(fresh *live) (*live, error) {
-	id := fresh.spec.ID
+	id := fresh.Spec.ID
 	if l := s.jobs[id]; l != nil {
 		return l, nil
 	}

@@ -281,7 +281,7 @@ func (s *Server) lookup(id job.ID) *live {
 func (s *Server) keep(l *live) {
 	s.jobsMu.Lock()
 	defer s.jobsMu.Unlock()
-	s.jobs[l.spec.ID] = l
+	s.jobs[l.Spec.ID] = l
 }
 
 func (s *Server) drop(id job.ID) {
@@ -296,7 +296,7 @@ func (s *Server) inOrder() []*live {
 	for _, l := range s.jobs {
 		ls = append(ls, l)
 	}
-	sort.Slice(ls, func(i, j int) bool { return home.RunNumber(ls[i].spec.ID) < home.RunNumber(ls[j].spec.ID) })
+	sort.Slice(ls, func(i, j int) bool { return home.RunNumber(ls[i].Spec.ID) < home.RunNumber(ls[j].Spec.ID) })
 	return ls
 }
 

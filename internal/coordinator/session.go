@@ -183,11 +183,11 @@ func (s *Server) attemptEnded(ses *session, m *wire.Ended) {
 func (s *Server) bounded(r event.AttemptEnded) event.AttemptEnded {
 	r = r.Bounded()
 	l := s.jobs[r.Attempt.Job]
-	if l == nil || l.spec.Kind != job.MapReduce || r.Outcome != event.Done {
+	if l == nil || l.Spec.Kind != job.MapReduce || r.Outcome != event.Done {
 		return r
 	}
-	limit := l.spec.MapReduce.CounterLimits().Counters
-	if n := l.countersWith(append(s.round.counters(l.spec.ID), r.Counters)...); n > limit {
+	limit := l.Spec.MapReduce.CounterLimits().Counters
+	if n := l.countersWith(append(s.round.counters(l.Spec.ID), r.Counters)...); n > limit {
 		r.Outcome, r.Counters = event.Broken, nil
 		r.Reason = fmt.Sprintf("the tasks of the job together reported %d counters, more than %d; count by fewer names, or allow more with -D %s=N",
 			n, limit, job.CountersKey)

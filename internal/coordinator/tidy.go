@@ -30,7 +30,7 @@ func (s *Server) tidy() {
 func (s *Server) overInOrder() []*live {
 	var over []*live
 	for _, l := range s.inOrder() {
-		status, known := s.engine.Job(l.spec.ID)
+		status, known := s.engine.Job(l.Spec.ID)
 		if _, archived := l.ends(); known && status.State.Final() && closed(archived) {
 			over = append(over, l)
 		}
@@ -41,7 +41,7 @@ func (s *Server) overInOrder() []*live {
 // dismiss takes a job that is over out of memory, if nothing of it may be of use any more or
 // if it must go. Then nodes are told to drop what they have of it. It runs in the loop.
 func (s *Server) dismiss(l *live, must bool) bool {
-	id := l.spec.ID
+	id := l.Spec.ID
 	if !s.engine.Dismiss(id, must) {
 		return false
 	}

@@ -267,11 +267,14 @@ func (b Batch) Key() string {
 func (w *Work) Total() int { return w.Tasks + w.Reduces }
 
 // TaskKind returns the kind of the task with that index.
-func (w *Work) TaskKind(task int) TaskKind {
+func (w *Work) TaskKind(task int) TaskKind { return w.Kind.TaskKind(w.Tasks, task) }
+
+// TaskKind returns the kind of the task with that index, of a job with so many maps if it has any.
+func (k Kind) TaskKind(maps, task int) TaskKind {
 	switch {
-	case w.Kind == Bag:
+	case k == Bag:
 		return BagTask
-	case task < w.Tasks:
+	case task < maps:
 		return MapTask
 	default:
 		return ReduceTask

@@ -56,6 +56,14 @@ type Outlook struct {
 	Turnaround float64 `json:"turnaround_s"` // … until the job is done, on average; 0: no prediction
 }
 
+// Brief returns the outlook without its lists, which are only shown. It may be nil.
+func (o *Outlook) Brief() *Outlook {
+	if o == nil {
+		return nil
+	}
+	return &Outlook{Partition: o.Partition, Nodes: o.Nodes, Wait: o.Wait, Start: o.Start, Turnaround: o.Turnaround}
+}
+
 // Turnaround returns the bounds of the predicted turnaround on a batch system, in seconds
 // from now until the job is done: those of the run time after the predicted start of the
 // first task. It is nil where there is no prediction.

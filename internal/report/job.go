@@ -84,8 +84,8 @@ func New(info Info) *Job {
 }
 
 // SetPlan replaces what the plan decided and predicted, as a resumed job is planned anew.
-func (j *Job) SetPlan(decision string, predicted *Prediction, expected *Expectation, notes []string) {
-	j.info.Decision, j.info.Predicted, j.info.Expected, j.info.Notes = decision, predicted, expected, notes
+func (j *Job) SetPlan(in Info) {
+	j.info.Decision, j.info.Predicted, j.info.Expected, j.info.Notes = in.Decision, in.Predicted, in.Expected, in.Notes
 }
 
 // AddNote adds to what the user should know of the job.

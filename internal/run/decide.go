@@ -14,7 +14,7 @@ import (
 	"berth/internal/store"
 )
 
-// Decided is a job that was planned, and not more.
+// Decided is a job and its plan: what is to be done.
 type Decided struct {
 	Spec  *job.Spec
 	Tasks home.Tasks

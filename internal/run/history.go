@@ -16,16 +16,13 @@ import (
 )
 
 // Info returns what a report needs to know of a run besides its records.
-func Info(r home.Run, spec *job.Spec, tasks home.Tasks) (report.Info, error) {
-	p, err := LoadPlan(r)
-	if err != nil {
-		return report.Info{}, err
-	}
+func Info(r home.Run, d *Decided) report.Info {
+	spec, tasks, p := d.Spec, d.Tasks, d.Plan
 	in := report.Info{ID: r.ID, Name: spec.Name, Kind: spec.Kind, Tasks: p.Tasks + p.Reduces,
-		Decision: p.Decision(), Predicted: Predicted(p), Expected: Expected(p), Notes: p.Notes, TaskName: taskName(spec, tasks), TaskInput: taskInput(spec, tasks)}
+		Decision: p.Decision(), Predicted: predicted(p), Expected: Expected(p), Notes: p.Notes, TaskName: taskName(spec, tasks), TaskInput: taskInput(spec, tasks)}
 	if spec.Kind == job.MapReduce {
 		in.Output, in.Logs = spec.MapReduce.Output, r.Logs()
-		return in, nil
+		return in
 	}
 	if spec.Bag.Stdout != job.Discard {
 		in.Output = filepath.Dir(job.OutputPath(spec.Bag.Stdout, r.ID, "0"))
@@ -33,11 +30,11 @@ func Info(r home.Run, spec *job.Spec, tasks home.Tasks) (report.Info, error) {
 	if spec.Bag.Stderr != job.Discard {
 		in.StderrFile = func(task int) string { return job.OutputPath(spec.Bag.Stderr, r.ID, in.TaskName(task)) }
 	}
-	return in, nil
+	return in
 }
 
-// Predicted returns what a plan predicts, as reports tell it; nil where it does not.
-func Predicted(p plan.Plan) *report.Prediction {
+// predicted returns what a plan predicts, as reports tell it; nil where it does not.
+func predicted(p plan.Plan) *report.Prediction {
 	if p.Predicted == nil {
 		return nil
 	}
@@ -115,14 +112,11 @@ func Damaged(r home.Run, why error) report.JobView {
 
 // Fold replays a run's journal. each is called for every attempt that is over; it may be nil.
 func Fold(r home.Run, each func(report.AttemptRow)) (*report.Job, error) {
-	spec, tasks, err := r.Load()
+	d, err := Open(r)
 	if err != nil {
 		return nil, err
 	}
-	info, err := Info(r, spec, tasks)
-	if err != nil {
-		return nil, err
-	}
+	info := Info(r, d)
 	info.OnAttempt = each
 	fold := report.New(info)
 	if _, err := os.Stat(r.Journal()); errors.Is(err, fs.ErrNotExist) {

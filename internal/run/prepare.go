@@ -75,14 +75,11 @@ func Discard(r home.Run, spec *job.Spec) error {
 // change makes of the spec, which is kept with the run, as the plan is. Splits stay as they are. again
 // says that tasks of a bag that failed are to be run again.
 func Replan(ctx context.Context, h home.Home, r home.Run, again bool, change func(*job.Spec) error) (plan.Plan, error) {
-	spec, tasks, err := r.Load()
+	d, err := Open(r)
 	if err != nil {
 		return plan.Plan{}, err
 	}
-	old, err := LoadPlan(r)
-	if err != nil {
-		return plan.Plan{}, err
-	}
+	spec := d.Spec
 	if err := change(spec); err != nil {
 		return plan.Plan{}, err
 	}
@@ -94,7 +91,7 @@ func Replan(ctx context.Context, h home.Home, r home.Run, again bool, change fun
 	if err != nil {
 		return plan.Plan{}, err
 	}
-	counts := plan.Counts{Tasks: len(tasks.Entries) + len(tasks.Splits), InputBytes: old.InputBytes}
+	counts := plan.Counts{Tasks: len(d.Tasks.Entries) + len(d.Tasks.Splits), InputBytes: d.Plan.InputBytes}
 	p, err := at.decide(ctx, h, spec, counts, left(spec, counts, v, again))
 	if err != nil {
 		return plan.Plan{}, err
@@ -125,6 +122,16 @@ func left(spec *job.Spec, whole plan.Counts, v report.JobView, again bool) *job.
 		}
 	}
 	return rest
+}
+
+// Open reads what is to be done in a run.
+func Open(r home.Run) (*Decided, error) {
+	spec, tasks, err := r.Load()
+	if err != nil {
+		return nil, err
+	}
+	p, err := LoadPlan(r)
+	return &Decided{Spec: spec, Tasks: tasks, Plan: p}, err
 }
 
 // LoadPlan reads what was decided for a run.

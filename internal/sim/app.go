@@ -66,15 +66,7 @@ func specOf(e *workload.Elastic, index int, r *job.Request) *job.Spec {
 }
 
 // kind returns the kind of a task.
-func (a *app) kind(task int) job.TaskKind {
-	switch {
-	case len(a.Reduces) == 0:
-		return job.BagTask
-	case task < len(a.Maps):
-		return job.MapTask
-	}
-	return job.ReduceTask
-}
+func (a *app) kind(task int) job.TaskKind { return a.spec.Kind.TaskKind(len(a.Maps), task) }
 
 // arrive has the job planned and submitted.
 func (a *app) arrive() {

@@ -114,16 +114,7 @@ func (wk *work) limits(task int) process.Limits {
 }
 
 // kind returns the kind of the task with that index.
-func (wk *work) kind(task int) job.TaskKind {
-	switch {
-	case wk.spec.Bag != nil:
-		return job.BagTask
-	case task < wk.maps:
-		return job.MapTask
-	default:
-		return job.ReduceTask
-	}
-}
+func (wk *work) kind(task int) job.TaskKind { return wk.spec.Kind.TaskKind(wk.maps, task) }
 
 // lookPath finds a command as execvp(3) does: a name with a slash is a path, any
 // other is looked for in PATH. What was found is kept for the job's other tasks.
