@@ -67,9 +67,8 @@ func (c *Candidate) told(chosen bool, why string) Candidate {
 	return t
 }
 
-// candidateJSON is a Candidate as JSON has it, flat. It is spelled out because the slot's own
-// MarshalJSON would otherwise be taken for the candidate's. null stands for what has no end, and
-// for seconds that are no number.
+// candidateJSON is a Candidate as JSON has it: null stands for what has no end or never comes, as
+// programs would take the greatest integer for a time, and JSON has no infinite numbers.
 type candidateJSON struct {
 	Start    *job.Time      `json:"start_ns"`
 	Nodes    int            `json:"nodes"`
@@ -85,40 +84,43 @@ type candidateJSON struct {
 	Why      string         `json:"why"`
 }
 
-// MarshalJSON writes what is told of the candidate, with the keys of its slot beside its own.
+// MarshalJSON writes what is told of the candidate.
 func (c Candidate) MarshalJSON() ([]byte, error) {
 	return json.Marshal(candidateJSON{
-		Start: timeline.TimeOrNull(c.Start), Nodes: c.Nodes, Duration: timeline.DurationOrNull(c.Duration),
+		Start: unless(timeline.Never, c.Start), Nodes: c.Nodes, Duration: unless(timeline.Unbounded, c.Duration),
 		Take: c.Take, PerNode: c.PerNode, Time: c.Time,
-		Wait: finite(c.Wait), Run: finite(c.Run), Total: finite(c.Total), Risk: c.Risk, Chosen: c.Chosen, Why: c.Why,
+		Wait: unless(math.Inf(1), c.Wait), Run: unless(math.Inf(1), c.Run), Total: unless(math.Inf(1), c.Total),
+		Risk: c.Risk, Chosen: c.Chosen, Why: c.Why,
 	})
 }
 
-// UnmarshalJSON reads what MarshalJSON writes; seconds that are null become infinite.
+// UnmarshalJSON reads what MarshalJSON writes.
 func (c *Candidate) UnmarshalJSON(b []byte) error {
 	var j candidateJSON
 	if err := json.Unmarshal(b, &j); err != nil {
 		return err
 	}
 	*c = Candidate{
-		Slot: timeline.Slot{Start: timeline.NullTime(j.Start), Nodes: j.Nodes, Duration: timeline.NullDuration(j.Duration)},
+		Slot: timeline.Slot{Start: orElse(j.Start, timeline.Never), Nodes: j.Nodes, Duration: orElse(j.Duration, timeline.Unbounded)},
 		Take: j.Take, PerNode: j.PerNode, Time: j.Time,
-		Wait: orInfinite(j.Wait), Run: orInfinite(j.Run), Total: orInfinite(j.Total), Risk: j.Risk, Chosen: j.Chosen, Why: j.Why,
+		Wait: orElse(j.Wait, math.Inf(1)), Run: orElse(j.Run, math.Inf(1)), Total: orElse(j.Total, math.Inf(1)),
+		Risk: j.Risk, Chosen: j.Chosen, Why: j.Why,
 	}
 	return nil
 }
 
-// finite returns nil, which JSON writes as null, for what is no number of seconds.
-func finite(seconds float64) *float64 {
-	if math.IsInf(seconds, 0) || math.IsNaN(seconds) {
+// unless returns a pointer to a value, which is nil, and null in JSON, where the value is the endless one.
+func unless[T comparable](endless, v T) *T {
+	if v == endless {
 		return nil
 	}
-	return &seconds
+	return &v
 }
 
-func orInfinite(seconds *float64) float64 {
-	if seconds == nil {
-		return math.Inf(1)
+// orElse undoes unless.
+func orElse[T any](v *T, endless T) T {
+	if v == nil {
+		return endless
 	}
-	return *seconds
+	return *v
 }

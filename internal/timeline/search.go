@@ -82,21 +82,6 @@ func (t *tree) most(level int, id int32, value int, from, to job.Time, best int)
 	return best
 }
 
-// each calls f with every change, in order.
-func (t *tree) each(level int, id int32, f func(change)) {
-	if level == 0 {
-		b := &t.leaves.blocks[id]
-		for _, c := range b.e[:b.n] {
-			f(c)
-		}
-		return
-	}
-	b := &t.inners.blocks[id]
-	for _, e := range b.e[:b.n] {
-		t.each(level-1, e.kid, f)
-	}
-}
-
 // fit is a search for the first stretch of time d in which the value never is below
 // nodes. It goes through the changes once, from left to right. What is below an entry
 // is looked at only where it can hold an answer: not if it is all too low or all high

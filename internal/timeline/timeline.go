@@ -23,7 +23,7 @@ type Step struct {
 // Slot is a free slot: a maximal rectangle under the timeline. No slot of the same
 // timeline contains another (models.md, section 2).
 type Slot struct {
-	Start    job.Time      `json:"start_ns"`
+	Start    job.Time      `json:"start_ns"` // Never: it is not in sight
 	Nodes    int           `json:"nodes"`
 	Duration time.Duration `json:"duration_ns"` // Unbounded: no end
 }

@@ -2,6 +2,7 @@ package timeline
 
 import (
 	"cmp"
+	"math"
 	"math/rand/v2"
 	"slices"
 	"testing"
@@ -273,11 +274,12 @@ func sound(t rapid.TB, line *Timeline) {
 	}
 	look(tree.top, tree.root)
 	last := line.From()
-	tree.each(tree.top, tree.root, func(c change) {
+	tree.forward(tree.top, tree.root, math.MinInt64, func(c change) bool {
 		if c.by == 0 || c.at <= last {
 			t.Fatalf("change %+v after %d", c, last)
 		}
 		last = c.at
+		return true
 	})
 }
 
