@@ -49,7 +49,7 @@ func (p *policy) said(cmd *cobra.Command) (home.Choice, error) {
 		c.KeepRuns = &p.runs
 	}
 	if p.runs < 0 {
-		return c, argumentError(fmt.Sprintf("--keep-runs: %d is no such number", p.runs), "write a whole number from 1, or 0 to keep all")
+		return c, job.ArgumentError("", fmt.Sprintf("--keep-runs: %d is no such number", p.runs), "write a whole number from 1, or 0 to keep all")
 	}
 	if _, err := sched.ParseOrder("--order", c.Order); err != nil {
 		return c, err

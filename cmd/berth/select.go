@@ -52,11 +52,11 @@ var jobStates = []string{
 func (s *selection) check(cmd *cobra.Command, now time.Time) error {
 	for _, state := range s.states {
 		if !slices.Contains(jobStates, state) {
-			return argumentError(fmt.Sprintf("--state: %q is no state of a job", state), "write one or more of "+strings.Join(jobStates, ", "))
+			return job.ArgumentError("", fmt.Sprintf("--state: %q is no state of a job", state), "write one or more of "+strings.Join(jobStates, ", "))
 		}
 	}
 	if s.limit < 0 {
-		return argumentError(fmt.Sprintf("--limit: %d is no such number", s.limit), "write a whole number from 0")
+		return job.ArgumentError("", fmt.Sprintf("--limit: %d is no such number", s.limit), "write a whole number from 0")
 	}
 	if s.since == "" {
 		return nil
@@ -70,7 +70,7 @@ func (s *selection) check(cmd *cobra.Command, now time.Time) error {
 	}
 	d, err := parse.Duration("--since", s.since)
 	if err != nil {
-		return argumentError(fmt.Sprintf("--since: %q is neither a time nor a date", s.since), "write 90m, 2h or 3d, or a date as 2026-11-22 or 2026-11-22 14:00")
+		return job.ArgumentError("", fmt.Sprintf("--since: %q is neither a time nor a date", s.since), "write 90m, 2h or 3d, or a date as 2026-11-22 or 2026-11-22 14:00")
 	}
 	s.cutoff = now.Add(-d)
 	return nil

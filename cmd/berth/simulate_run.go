@@ -5,6 +5,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"berth/internal/job"
 	"berth/internal/simulate"
 	"berth/internal/workload/sacct"
 )
@@ -43,7 +44,7 @@ func newSimulateRun() *cobra.Command {
 
 func atMostOneScenario(c *cobra.Command, args []string) error {
 	if len(args) > 1 {
-		return argumentError(fmt.Sprintf("%s takes one scenario, but there are %d arguments", name(c), len(args)), "see "+c.CommandPath()+" --help")
+		return job.ArgumentError("", fmt.Sprintf("%s takes one scenario, but there are %d arguments", name(c), len(args)), "see "+c.CommandPath()+" --help")
 	}
 	return nil
 }

@@ -5,6 +5,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"berth/internal/job"
 	"berth/internal/simulate"
 )
 
@@ -45,7 +46,7 @@ func newSimulateSWF() *cobra.Command {
 
 func oneLog(c *cobra.Command, args []string) error {
 	if len(args) != 1 {
-		return argumentError(fmt.Sprintf("%s takes one log, but there are %d arguments", name(c), len(args)), "see "+c.CommandPath()+" --help")
+		return job.ArgumentError("", fmt.Sprintf("%s takes one log, but there are %d arguments", name(c), len(args)), "see "+c.CommandPath()+" --help")
 	}
 	return nil
 }

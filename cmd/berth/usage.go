@@ -27,10 +27,6 @@ func name(c *cobra.Command, more ...string) string {
 	return strings.Join(append(strings.Fields(c.CommandPath())[1:], more...), " ")
 }
 
-func argumentError(what, do string) error {
-	return &job.Error{Class: job.User, Code: job.CodeArguments, What: what, Do: do}
-}
-
 // group makes a command that has others under it say which there are when none is
 // named, and refuse one that there is not.
 func group(c *cobra.Command) *cobra.Command {
@@ -45,7 +41,7 @@ func group(c *cobra.Command) *cobra.Command {
 				known = append(append(known, sub.Name()), sub.Aliases...)
 			}
 		}
-		return argumentError(fmt.Sprintf("there is no command %q", name(c, args[0])), meant(c, "", args[0], known))
+		return job.ArgumentError("", fmt.Sprintf("there is no command %q", name(c, args[0])), meant(c, "", args[0], known))
 	}
 	c.RunE = func(c *cobra.Command, _ []string) error { return c.Help() }
 	return c
@@ -82,16 +78,16 @@ func flagError(c *cobra.Command, err error) error {
 	var invalid *pflag.InvalidValueError
 	switch {
 	case errors.As(err, &invalid) && kinds[invalid.GetFlag().Value.Type()] != "":
-		return argumentError(fmt.Sprintf("--%s: %q is not %s", invalid.GetFlag().Name, invalid.GetValue(), kinds[invalid.GetFlag().Value.Type()]),
+		return job.ArgumentError("", fmt.Sprintf("--%s: %q is not %s", invalid.GetFlag().Name, invalid.GetValue(), kinds[invalid.GetFlag().Value.Type()]),
 			"see "+c.CommandPath()+" --help")
 	case !errors.As(err, &unknown):
-		return argumentError(err.Error(), "see "+c.CommandPath()+" --help")
+		return job.ArgumentError("", err.Error(), "see "+c.CommandPath()+" --help")
 	}
 	if short := unknown.GetSpecifiedShortnames(); short != "" {
-		return argumentError("there is no flag -"+unknown.GetSpecifiedName(), habit(c, unknown.GetSpecifiedName()))
+		return job.ArgumentError("", "there is no flag -"+unknown.GetSpecifiedName(), habit(c, unknown.GetSpecifiedName()))
 	}
 	if _, is := habits[unknown.GetSpecifiedName()]; is {
-		return argumentError("there is no flag --"+unknown.GetSpecifiedName(), habit(c, unknown.GetSpecifiedName()))
+		return job.ArgumentError("", "there is no flag --"+unknown.GetSpecifiedName(), habit(c, unknown.GetSpecifiedName()))
 	}
 	var known []string
 	c.Flags().VisitAll(func(f *pflag.Flag) {
@@ -100,7 +96,7 @@ func flagError(c *cobra.Command, err error) error {
 		}
 	})
 	word := unknown.GetSpecifiedName()
-	return argumentError("there is no flag --"+word, meant(c, "--", word, known))
+	return job.ArgumentError("", "there is no flag --"+word, meant(c, "--", word, known))
 }
 
 // kinds says in words what values flags take, by their type.
@@ -111,28 +107,28 @@ var kinds = map[string]string{
 // noArguments and oneJob say what a command may be followed by.
 func noArguments(c *cobra.Command, args []string) error {
 	if len(args) > 0 {
-		return argumentError(fmt.Sprintf("%s takes no argument, but there is %q", name(c), args[0]), "")
+		return job.ArgumentError("", fmt.Sprintf("%s takes no argument, but there is %q", name(c), args[0]), "")
 	}
 	return nil
 }
 
 func oneJob(c *cobra.Command, args []string) error {
 	if len(args) > 1 {
-		return argumentError(fmt.Sprintf("%s takes one job, but there are %d arguments", name(c), len(args)), "")
+		return job.ArgumentError("", fmt.Sprintf("%s takes one job, but there are %d arguments", name(c), len(args)), "")
 	}
 	return nil
 }
 
 func someJobs(c *cobra.Command, args []string) error {
 	if len(args) == 0 {
-		return argumentError(name(c)+" wants a job", "name it by id or number, or write last for the last one")
+		return job.ArgumentError("", name(c)+" wants a job", "name it by id or number, or write last for the last one")
 	}
 	return nil
 }
 
 func oneFile(c *cobra.Command, args []string) error {
 	if len(args) != 1 {
-		return argumentError(fmt.Sprintf("%s takes one job file, but there are %d arguments", name(c), len(args)), "see "+c.CommandPath()+" --help")
+		return job.ArgumentError("", fmt.Sprintf("%s takes one job file, but there are %d arguments", name(c), len(args)), "see "+c.CommandPath()+" --help")
 	}
 	return nil
 }

@@ -91,9 +91,9 @@ func (o *BagOptions) Spec(dir string, args []string, stdin io.Reader) (*job.Spec
 func checkCommand(command []string, array bool) error {
 	switch {
 	case array && (len(command) == 0 || len(command) == 1 && command[0] == "{}"):
-		return usage("", "there is no command, and array indices are none themselves", "write it behind --")
+		return job.ArgumentError("", "there is no command, and array indices are none themselves", "write it behind --")
 	case len(command) == 0:
-		return usage("", "there is no command to run for each entry", "write it behind --; where the entries are commands themselves, write {} there")
+		return job.ArgumentError("", "there is no command to run for each entry", "write it behind --; where the entries are commands themselves, write {} there")
 	}
 	return nil
 }
@@ -135,7 +135,7 @@ func (o *BagOptions) limits(b *job.BagSpec) error {
 		}
 		v, err := strconv.Atoi(strings.TrimSpace(n.value))
 		if err != nil || v < n.low || v > n.high {
-			return usage("--"+n.name, fmt.Sprintf("%q is no such number", n.value), fmt.Sprintf("write a whole number from %d", n.low))
+			return job.ArgumentError("--"+n.name, fmt.Sprintf("%q is no such number", n.value), fmt.Sprintf("write a whole number from %d", n.low))
 		}
 		*n.field = v
 	}
@@ -149,10 +149,10 @@ func (o *BagOptions) outputs(b *job.BagSpec) error {
 		field       *string
 	}{{"stdout", o.stdout, &b.Stdout}, {"stderr", o.stderr, &b.Stderr}, {"joblog", o.joblog, &b.Joblog}} {
 		if o.flags.Changed(t.name) && t.value == "" {
-			return usage("--"+t.name, "the value is empty", "name a file")
+			return job.ArgumentError("--"+t.name, "the value is empty", "name a file")
 		}
 		if t.name == "joblog" && t.value == "-" {
-			return usage("--joblog", "standard output cannot take the log: the coordinator writes it, also when this command is gone",
+			return job.ArgumentError("--joblog", "standard output cannot take the log: the coordinator writes it, also when this command is gone",
 				"name a file, or ./- for one that is called -")
 		}
 		*t.field = t.value
@@ -178,7 +178,7 @@ func (o *BagOptions) sources(args []string) (*parse.BagSources, []string, error)
 	case o.flags.Changed("each-line"):
 		s.Where = "--each-line"
 		if o.eachLine == "" {
-			return nil, nil, usage(s.Where, "the value is empty", "name a file")
+			return nil, nil, job.ArgumentError(s.Where, "the value is empty", "name a file")
 		}
 	case len(lists) > 0:
 		s.Where = "lists"
@@ -192,8 +192,4 @@ func (o *BagOptions) sources(args []string) (*parse.BagSources, []string, error)
 		s.Array = &a
 	}
 	return s, command, s.Check()
-}
-
-func usage(where, what, do string) error {
-	return &job.Error{Class: job.User, Code: job.CodeArguments, Where: where, What: what, Do: do}
 }

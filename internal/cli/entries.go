@@ -35,7 +35,7 @@ func readEntries(s *parse.BagSources, dir string, stdin io.Reader) ([]job.Entry,
 		values, err := r.lines(s.Where, s.EachLine)
 		return parse.OneColumn(values), err
 	case stdin == nil:
-		return nil, usage("", "there are no entries to run the command for", "give --each-line FILE, --array INDICES, ::: VALUES, or pipe lines in")
+		return nil, job.ArgumentError("", "there are no entries to run the command for", "give --each-line FILE, --array INDICES, ::: VALUES, or pipe lines in")
 	default:
 		s.Where = "standard input"
 		values, err := r.lines("", "-")
@@ -71,7 +71,7 @@ func (r *entryReader) lines(where, name string) ([]string, error) {
 				name = "standard input"
 			}
 			line := 1 + strings.Count(text[:i], "\n")
-			return nil, usage(fmt.Sprintf("%s:%d", name, line), "the line has a NUL, which no argument can have", "use --null where entries end in NUL")
+			return nil, job.ArgumentError(fmt.Sprintf("%s:%d", name, line), "the line has a NUL, which no argument can have", "use --null where entries end in NUL")
 		}
 	}
 	return parse.SplitLines(text, r.null), nil
@@ -85,7 +85,7 @@ func (r *entryReader) text(where, name string) (string, error) {
 			if r.used {
 				what = "standard input can be read but once"
 			}
-			return "", usage(where, what, "name a file or pipe lines in")
+			return "", job.ArgumentError(where, what, "name a file or pipe lines in")
 		}
 		r.used = true
 		return slurp(r.stdin, "standard input", 0)

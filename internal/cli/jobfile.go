@@ -52,7 +52,7 @@ func ParseFile(name string, data []byte) (*File, error) {
 }
 
 func syntaxError(name string, err error) error {
-	e := &job.Error{Class: job.User, Code: job.CodeConfig, Where: name, What: strings.TrimPrefix(err.Error(), "toml: ")}
+	e := job.ConfigError(name, strings.TrimPrefix(err.Error(), "toml: "), "")
 	var decode *toml.DecodeError
 	if errors.As(err, &decode) {
 		row, _ := decode.Position()
@@ -102,7 +102,7 @@ func unknownKey(where, name string, keys []fileKey) error {
 	for i, k := range keys {
 		known[i] = k.name
 	}
-	return &job.Error{Class: job.User, Code: job.CodeConfig, Where: where, What: fmt.Sprintf("unknown key %q", name), Do: parse.DidYouMean(name, known)}
+	return job.ConfigError(where, fmt.Sprintf("unknown key %q", name), parse.DidYouMean(name, known))
 }
 
 // finish checks what no single key can. What a key says that was refused is not missed.
@@ -116,9 +116,9 @@ func (f *File) finish(c *problems) {
 	case f.Kind == job.MapReduce && f.lines["mapreduce"] == 0:
 		f.missing(c, "[mapreduce]", "a job of kind mapreduce needs it")
 	case f.Kind == job.Bag && f.lines["mapreduce"] > 0:
-		*c = append(*c, &job.Error{Class: job.User, Code: job.CodeConfig, Where: f.where("mapreduce"), What: "a job of kind bag has no [mapreduce]"})
+		*c = append(*c, job.ConfigError(f.where("mapreduce"), "a job of kind bag has no [mapreduce]", ""))
 	case f.Kind == job.MapReduce && f.Bag != nil:
-		*c = append(*c, &job.Error{Class: job.User, Code: job.CodeConfig, Where: f.where("bag"), What: "a job of kind mapreduce has no [bag]"})
+		*c = append(*c, job.ConfigError(f.where("bag"), "a job of kind mapreduce has no [bag]", ""))
 	case f.Kind == job.Bag && f.Bag != nil:
 		f.finishBag(c)
 	}
@@ -129,7 +129,7 @@ func (f *File) missing(c *problems, what, do string) {
 	if f.unknown > 0 {
 		return
 	}
-	*c = append(*c, &job.Error{Class: job.User, Code: job.CodeConfig, Where: f.Name, What: what + " is missing", Do: do})
+	*c = append(*c, job.ConfigError(f.Name, what+" is missing", do))
 }
 
 func (f *File) finishBag(c *problems) {

@@ -93,7 +93,7 @@ func takeBag(f *File, where string, value any) error {
 func takeKind(f *File, where string, value any) error {
 	s, _ := value.(string)
 	if job.Kind(s) != job.Bag && job.Kind(s) != job.MapReduce {
-		return &job.Error{Class: job.User, Code: job.CodeConfig, Where: where, What: fmt.Sprintf("%v is no kind of job", value), Do: `write "bag" or "mapreduce"`}
+		return job.ConfigError(where, fmt.Sprintf("%v is no kind of job", value), `write "bag" or "mapreduce"`)
 	}
 	f.Kind = job.Kind(s)
 	return nil
@@ -131,7 +131,7 @@ func str(field func(*File) *string) func(*File, string, any) error {
 
 func takeJoblog(f *File, where string, value any) error {
 	if value == "-" {
-		return &job.Error{Class: job.User, Code: job.CodeConfig, Where: where, What: "standard output cannot take the log: the coordinator writes it", Do: "name a file"}
+		return job.ConfigError(where, "standard output cannot take the log: the coordinator writes it", "name a file")
 	}
 	return str(func(f *File) *string { return &f.Bag.Joblog })(f, where, value)
 }
@@ -162,7 +162,7 @@ func count(low, high int64, field func(*File) *int) func(*File, string, any) err
 			return wrongType(where, value, "a whole number")
 		}
 		if n < low || n > high {
-			return &job.Error{Class: job.User, Code: job.CodeConfig, Where: where, What: fmt.Sprintf("%d is not from %d to %d", n, low, high)}
+			return job.ConfigError(where, fmt.Sprintf("%d is not from %d to %d", n, low, high), "")
 		}
 		*field(f) = int(n)
 		return nil

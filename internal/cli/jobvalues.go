@@ -57,7 +57,7 @@ func stringList(where string, value any, want string) ([]string, error) {
 }
 
 func wrongType(where string, value any, want string) error {
-	return &job.Error{Class: job.User, Code: job.CodeConfig, Where: where, What: "this is " + tomlType(value), Do: "write " + want}
+	return job.ConfigError(where, "this is "+tomlType(value), "write "+want)
 }
 
 // tomlType names a value's type for people.

@@ -53,7 +53,7 @@ func (o *ResumeOptions) changed() []string {
 // are below dir.
 func (o *ResumeOptions) Change(s *job.Spec, dir string) error {
 	if names := o.changed(); len(names) > 0 && s.Bag == nil {
-		return usage("--"+names[0], "only the tasks of a bag have it, and this is a MapReduce job", "leave it out")
+		return job.ArgumentError("--"+names[0], "only the tasks of a bag have it, and this is a MapReduce job", "leave it out")
 	}
 	if s.Bag != nil {
 		if err := o.bag.limits(s.Bag); err != nil {

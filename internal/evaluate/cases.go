@@ -61,11 +61,11 @@ func ParseCases(where, list string) ([]Case, error) {
 			if n := parse.Nearest(name, names); n != "" {
 				do = fmt.Sprintf("did you mean %q?", n)
 			}
-			return nil, userError(where, err.Error(), do)
+			return nil, job.ConfigError(where, err.Error(), do)
 		}
 		for _, p := range picked {
 			if p.Name == c.Name {
-				return nil, userError(where, fmt.Sprintf("%s stands twice", c.Name), "")
+				return nil, job.ConfigError(where, fmt.Sprintf("%s stands twice", c.Name), "")
 			}
 		}
 		picked = append(picked, c)
@@ -80,9 +80,4 @@ func caseOf(all []Case, name string) (Case, error) {
 		}
 	}
 	return Case{}, fmt.Errorf("there is no adaptor %q", name)
-}
-
-// userError is a parameter that cannot be taken.
-func userError(where, what, do string) error {
-	return &job.Error{Class: job.User, Code: job.CodeConfig, Where: where, What: what, Do: do}
 }

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"slices"
 	"time"
+
+	"berth/internal/job"
 )
 
 // found is what the paper found, by load, case and measure (its tables 2 and 3; turnarounds
@@ -84,15 +86,15 @@ func (s *Settings) report(ctx context.Context, studies []study, r *Report) (*Rep
 func (s *Settings) check(studies []study) error {
 	switch {
 	case s.Nodes < 1:
-		return userError("--nodes", fmt.Sprintf("a cluster of %d nodes has room for nothing", s.Nodes), "")
+		return job.ConfigError("--nodes", fmt.Sprintf("a cluster of %d nodes has room for nothing", s.Nodes), "")
 	case !(s.Precision > 0 && s.Precision < 1):
-		return userError("--precision", fmt.Sprintf("%g is no share of a mean", s.Precision), "write 0.05 for 5 %")
+		return job.ConfigError("--precision", fmt.Sprintf("%g is no share of a mean", s.Precision), "write 0.05 for 5 %")
 	case s.Limits.Min < MinReplications:
-		return userError("--min-replications", fmt.Sprintf("a variance is not known from %d replications", s.Limits.Min), fmt.Sprintf("at least %d", MinReplications))
+		return job.ConfigError("--min-replications", fmt.Sprintf("a variance is not known from %d replications", s.Limits.Min), fmt.Sprintf("at least %d", MinReplications))
 	case s.Limits.Max < s.Limits.Min:
-		return userError("--max-replications", fmt.Sprintf("%d is less than the least, %d", s.Limits.Max, s.Limits.Min), "")
+		return job.ConfigError("--max-replications", fmt.Sprintf("%d is less than the least, %d", s.Limits.Max, s.Limits.Min), "")
 	case s.Limits.Workers < 1:
-		return userError("--jobs", fmt.Sprintf("%d replications at once are none", s.Limits.Workers), "")
+		return job.ConfigError("--jobs", fmt.Sprintf("%d replications at once are none", s.Limits.Workers), "")
 	}
 	for _, st := range studies {
 		if err := st.fits(); err != nil {
@@ -106,7 +108,7 @@ func (s *Settings) check(studies []study) error {
 // anything is simulated.
 func (st *study) fits() error {
 	if st.maxTime < 0 {
-		return userError("--max-time", "a negative time", "")
+		return job.ConfigError("--max-time", "a negative time", "")
 	}
 	_, elastic := st.draw("", 0)
 	longest := time.Duration(0)
@@ -116,7 +118,7 @@ func (st *study) fits() error {
 		}
 	}
 	if st.maxTime > 0 && longest > st.maxTime {
-		return userError("--max-time", fmt.Sprintf("the queue takes jobs of up to %v, but a task of them takes %v", st.maxTime, longest), "allow more time")
+		return job.ConfigError("--max-time", fmt.Sprintf("the queue takes jobs of up to %v, but a task of them takes %v", st.maxTime, longest), "allow more time")
 	}
 	return nil
 }

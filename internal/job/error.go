@@ -61,6 +61,17 @@ const (
 	CodeInterrupted
 )
 
+// ArgumentError returns the error of a user whose arguments do not fit: where, what is wrong, and
+// what to do about it; where and do may be empty.
+func ArgumentError(where, what, do string) *Error {
+	return &Error{Class: User, Code: CodeArguments, Where: where, What: what, Do: do}
+}
+
+// ConfigError returns the error of a user who wrote a value that is not possible.
+func ConfigError(where, what, do string) *Error {
+	return &Error{Class: User, Code: CodeConfig, Where: where, What: what, Do: do}
+}
+
 // Error puts the parts on one line.
 func (e *Error) Error() string {
 	var b strings.Builder

@@ -41,10 +41,7 @@ var jobID = regexp.MustCompile(`^(bag|mr)-[1-9][0-9]{0,9}$`)
 // "bag-N" and "mr-N" is let through. where is the argument that an error names.
 func ParseID(where, s string) (ID, error) {
 	if !jobID.MatchString(s) {
-		return "", &Error{
-			Class: User, Code: CodeArguments, Where: where, What: fmt.Sprintf("%q is no job", s),
-			Do: "jobs are called bag-17 or mr-18; berth status lists them",
-		}
+		return "", ArgumentError(where, fmt.Sprintf("%q is no job", s), "jobs are called bag-17 or mr-18; berth status lists them")
 	}
 	return ID(s), nil
 }

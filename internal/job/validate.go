@@ -47,7 +47,7 @@ type checks []error
 
 func (c *checks) must(ok bool, where, format string, args ...any) {
 	if !ok {
-		*c = append(*c, &Error{Class: User, Code: CodeConfig, Where: where, What: fmt.Sprintf(format, args...)})
+		*c = append(*c, ConfigError(where, fmt.Sprintf(format, args...), ""))
 	}
 }
 

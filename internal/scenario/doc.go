@@ -14,6 +14,7 @@ import (
 	"strings"
 	"time"
 
+	"berth/internal/document"
 	"berth/internal/job"
 	"berth/internal/sim"
 	"berth/internal/sim/batch"
@@ -52,6 +53,15 @@ func Open(path string) (*Scenario, error) {
 	return d.Scenario(nil)
 }
 
+// Document is a scenario as it was written.
+type Document struct {
+	*document.Document
+	dir string // that files in it are relative to
+}
+
+// NewDocument returns one without keys.
+func NewDocument() *Document { return &Document{document.New(), ""} }
+
 // OpenDocument reads a document from a file.
 func OpenDocument(path string) (*Document, error) {
 	data, err := os.ReadFile(path)
@@ -63,6 +73,16 @@ func OpenDocument(path string) (*Document, error) {
 		return nil, &job.Error{Class: job.User, Code: code, What: "cannot read the scenario", Err: err}
 	}
 	return ParseDocument(path, filepath.Dir(path), data)
+}
+
+// ParseDocument parses TOML. name is what errors call the file, dir the folder that files
+// named in it are relative to.
+func ParseDocument(name, dir string, data []byte) (*Document, error) {
+	d, err := document.Parse(name, data)
+	if err != nil {
+		return nil, err
+	}
+	return &Document{d, dir}, nil
 }
 
 // Scenario returns what the document says, with the logs that it names read; stdin is the
@@ -80,50 +100,62 @@ func (d *Document) Scenario(stdin io.Reader) (*Scenario, error) {
 
 // parse reads the keys, and no file.
 func (d *Document) parse() (*Scenario, error) {
-	r := &reader{doc: d}
-	s := &Scenario{Name: d.name, doc: d}
-	s.read(r.root())
-	if len(s.rigid)+len(s.elastic) == 0 && len(r.errs) == 0 {
-		r.bad("", "there are no jobs", "write [[rigid]] or [[elastic]]")
+	r := document.NewReader(d.Document, homes)
+	s := &Scenario{Name: d.Name(), doc: d}
+	s.read(r.Root())
+	if len(s.rigid)+len(s.elastic) == 0 && r.Err() == nil {
+		r.Bad("", "there are no jobs", "write [[rigid]] or [[elastic]]")
 	}
-	return s, r.err()
+	return s, r.Err()
 }
 
-func (s *Scenario) read(t *table) {
-	s.Seed = uint64(t.count("seed", 0, 1<<62, 1))
-	s.Replications = int(t.count("replications", 1, 100_000, 1))
+// sample has one of each table that a scenario may have, and of each kind of table.
+const sample = `
+rigid = [{jobs = [{}]}, {lublin = {}}, {sacct = ""}, {swf = ""}]
+elastic = [{facebook = {}}, {maps = 1}, {swim = ""}]
+adaptor = [{}]
+[cluster]
+speed = [{}]
+[faults]
+`
+
+func homes() []document.Home { return document.Homes(sample, new(Scenario).read) }
+
+func (s *Scenario) read(t *document.Table) {
+	s.Seed = uint64(t.Count("seed", 0, 1<<62, 1))
+	s.Replications = int(t.Count("replications", 1, 100_000, 1))
 	s.readCluster(t)
-	for _, each := range t.list("rigid") {
+	for _, each := range t.List("rigid") {
 		s.rigid = append(s.rigid, readRigid(each))
 	}
-	for _, each := range t.list("elastic") {
+	for _, each := range t.List("elastic") {
 		s.elastic = append(s.elastic, readElastic(each))
 	}
 	s.readWays(t)
-	s.readFaults(t.sub("faults"))
-	t.done()
+	s.readFaults(t.Sub("faults"))
+	t.Done()
 }
 
-func (s *Scenario) readCluster(root *table) {
+func (s *Scenario) readCluster(root *document.Table) {
 	c := &s.Cluster
 	s.Policy, c.Cores, c.StartUp = batch.CBF, 1, defaultStartUp
-	t := root.sub("cluster")
+	t := root.Sub("cluster")
 	if t == nil {
 		return // check says that nodes are missing, unless a log tells them
 	}
-	c.Nodes = int(t.count("nodes", 1, maxNodes, 0))
-	c.Cores = int(t.count("cores", 1, 1024, 1))
+	c.Nodes = int(t.Count("nodes", 1, maxNodes, 0))
+	c.Cores = int(t.Count("cores", 1, 1024, 1))
 	names := []string{string(batch.CBF)}
 	for _, p := range batch.Policies {
 		if p != batch.CBF {
 			names = append(names, string(p))
 		}
 	}
-	s.Policy = batch.Policy(t.word("policy", names...))
-	c.MaxTime, s.limited = t.limit("max_time"), t.has("max_time")
-	c.StartUp = t.span("start_up", 0, defaultStartUp)
+	s.Policy = batch.Policy(t.Word("policy", names...))
+	c.MaxTime, s.limited = limit(t, "max_time"), t.Has("max_time")
+	c.StartUp = span(t, "start_up", 0, defaultStartUp)
 	readSpeeds(t, c)
-	t.done()
+	t.Done()
 }
 
 const (
@@ -133,26 +165,26 @@ const (
 
 // readSpeeds takes a list of the nodes' speeds, or [[cluster.speed]]: so many nodes of a
 // speed, the others being of speed 1.
-func readSpeeds(t *table, c *sim.Cluster) {
-	if v, ok := t.get("speeds"); ok {
+func readSpeeds(t *document.Table, c *sim.Cluster) {
+	if v, ok := t.Get("speeds"); ok {
 		items, ok := v.([]any)
 		if !ok || len(items) != c.Nodes {
-			t.bad("speeds", "speeds is not a list of as many numbers as there are nodes", "write one for each of the nodes, or [[cluster.speed]] with nodes and speed")
+			t.Bad("speeds", "speeds is not a list of as many numbers as there are nodes", "write one for each of the nodes, or [[cluster.speed]] with nodes and speed")
 			return
 		}
 		for _, item := range items {
-			c.Speeds = append(c.Speeds, t.checked("speeds", item, 0.001, 1000, 1))
+			c.Speeds = append(c.Speeds, t.Checked("speeds", item, 0.001, 1000, 1))
 		}
 	}
-	for i, each := range t.list("speed") {
-		n, speed := each.count("nodes", 1, maxNodes, 0), each.number("speed", 0.001, 1000, 1)
-		each.done()
-		if i == 0 && t.has("speeds") {
-			t.bad("speed", "there are both speeds and [[cluster.speed]]", "leave one out")
+	for i, each := range t.List("speed") {
+		n, speed := each.Count("nodes", 1, maxNodes, 0), each.Number("speed", 0.001, 1000, 1)
+		each.Done()
+		if i == 0 && t.Has("speeds") {
+			t.Bad("speed", "there are both speeds and [[cluster.speed]]", "leave one out")
 			return
 		}
 		if int64(len(c.Speeds))+n > int64(c.Nodes) {
-			each.bad("nodes", "these are more nodes than there are", "")
+			each.Bad("nodes", "these are more nodes than there are", "")
 			return
 		}
 		for range n {
@@ -164,19 +196,19 @@ func readSpeeds(t *table, c *sim.Cluster) {
 	}
 }
 
-func (s *Scenario) readFaults(t *table) {
+func (s *Scenario) readFaults(t *document.Table) {
 	if t == nil {
 		return
 	}
 	s.Faults = sim.Faults{
-		NodeMTBF: t.span("node_mtbf", time.Second, 0), Repair: t.span("repair", 0, 0),
-		SlowMTBF: t.span("slow_mtbf", time.Second, 0), SlowFor: t.span("slow_for", time.Millisecond, 0),
-		SlowBy: t.number("slow_by", 0.001, 1e6, 0), TaskFails: t.number("task_fails", 0, 1, 0),
+		NodeMTBF: span(t, "node_mtbf", time.Second, 0), Repair: span(t, "repair", 0, 0),
+		SlowMTBF: span(t, "slow_mtbf", time.Second, 0), SlowFor: span(t, "slow_for", time.Millisecond, 0),
+		SlowBy: t.Number("slow_by", 0.001, 1e6, 0), TaskFails: t.Number("task_fails", 0, 1, 0),
 	}
-	t.done()
+	t.Done()
 	need := func(key, with string) {
-		if t.has(with) && !t.has(key) {
-			t.bad(with, key+" is missing", "say it beside "+with)
+		if t.Has(with) && !t.Has(key) {
+			t.Bad(with, key+" is missing", "say it beside "+with)
 		}
 	}
 	need("slow_for", "slow_mtbf")
@@ -187,14 +219,14 @@ func (s *Scenario) readFaults(t *table) {
 // relative returns the path of a file that a key names: those of a document lie where it
 // lies, those of flags where the user is.
 func (s *Scenario) relative(key, path string) string {
-	if _, flag := s.doc.flags[key]; flag || path == "-" || filepath.IsAbs(path) {
+	if s.doc.Flag(key) != "" || path == "-" || filepath.IsAbs(path) {
 		return path
 	}
 	return filepath.Join(s.doc.dir, path)
 }
 
 // at says for people where a source is, "jobs.toml:7" or "--maps".
-func (s *Scenario) at(path string) string { return s.doc.where(strings.TrimSuffix(path, ".")) }
+func (s *Scenario) at(path string) string { return s.doc.Where(strings.TrimSuffix(path, ".")) }
 
 // rigidSource is where jobs of others come from: one of these.
 type rigidSource struct {

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"time"
 
+	"berth/internal/document"
 	"berth/internal/job"
 	"berth/internal/sim"
 	"berth/internal/workload"
@@ -15,41 +16,41 @@ import (
 // cluster that is not said, jobs larger than it, and tasks that no allocation is long enough for.
 func (s *Scenario) check() error {
 	if s.Cluster.Nodes < 1 {
-		return configError(s.at("cluster"), "it does not say how many nodes the cluster has", "write nodes under [cluster], or give --nodes")
+		return job.ConfigError(s.at("cluster"), "it does not say how many nodes the cluster has", "write nodes under [cluster], or give --nodes")
 	}
-	r := &reader{doc: s.doc}
+	r := document.NewReader(s.doc.Document, nil)
 	for i := range s.rigid {
 		s.checkRigid(r, &s.rigid[i])
 	}
 	for i := range s.elastic {
 		if own := s.elastic[i].own; own != nil && own.spread && s.busy() == 0 {
-			r.bad(s.elastic[i].path+"spread", "it is not known how long jobs of others come", "have some, of a log or for a time, or write submit, repeat and every")
+			r.Bad(s.elastic[i].path+"spread", "it is not known how long jobs of others come", "have some, of a log or for a time, or write submit, repeat and every")
 		}
 	}
-	if len(r.errs) == 0 && s.Cluster.MaxTime > 0 {
+	if r.Err() == nil && s.Cluster.MaxTime > 0 {
 		for i := range s.elastic {
 			s.checkTasks(r, i)
 		}
 	}
-	return r.err()
+	return r.Err()
 }
 
 // checkRigid reports jobs that are larger than the cluster.
-func (s *Scenario) checkRigid(r *reader, source *rigidSource) {
+func (s *Scenario) checkRigid(r *document.Reader, source *rigidSource) {
 	for i, j := range source.jobs {
 		if j.Nodes > s.Cluster.Nodes {
 			path := source.path
 			if source.swf+source.sacct == "" {
 				path = fmt.Sprintf("%sjobs[%d].nodes", source.path, i)
 			}
-			r.bad(path, fmt.Sprintf("job %d needs %d nodes, but the cluster has %d", j.ID, j.Nodes, s.Cluster.Nodes), "")
+			r.Bad(path, fmt.Sprintf("job %d needs %d nodes, but the cluster has %d", j.ID, j.Nodes, s.Cluster.Nodes), "")
 			return
 		}
 	}
 }
 
 // checkTasks reports a source with a task that is longer than the queue takes.
-func (s *Scenario) checkTasks(r *reader, i int) {
+func (s *Scenario) checkTasks(r *document.Reader, i int) {
 	fastest := 1.0
 	if s.Cluster.Speeds != nil {
 		fastest = slices.Max(s.Cluster.Speeds)
@@ -64,7 +65,7 @@ func (s *Scenario) checkTasks(r *reader, i int) {
 	}
 	need := s.Cluster.StartUp + time.Duration(float64(longest)/fastest)
 	if need > s.Cluster.MaxTime {
-		r.bad("cluster.max_time", fmt.Sprintf("the queue takes jobs of up to %s, but a task of %s needs %s", job.FormatDuration(s.Cluster.MaxTime), s.at(s.elastic[i].path), job.FormatDuration(need)), "allow more time")
+		r.Bad("cluster.max_time", fmt.Sprintf("the queue takes jobs of up to %s, but a task of %s needs %s", job.FormatDuration(s.Cluster.MaxTime), s.at(s.elastic[i].path), job.FormatDuration(need)), "allow more time")
 	}
 }
 

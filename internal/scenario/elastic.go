@@ -4,37 +4,38 @@ import (
 	"fmt"
 	"time"
 
+	"berth/internal/document"
 	"berth/internal/job"
 	"berth/internal/workload"
 )
 
-func readElastic(t *table) elasticSource {
-	s := elasticSource{path: t.path}
+func readElastic(t *document.Table) elasticSource {
+	s := elasticSource{path: t.Path("")}
 	kind := one(t, "facebook", "swim", "maps")
 	switch kind {
 	case "facebook":
-		s.facebook = readFacebook(t.sub("facebook"))
+		s.facebook = readFacebook(t.Sub("facebook"))
 	case "swim":
-		s.swim = t.text("swim", "")
-		s.users = int(t.count("users", 1, 1<<31, 1))
-		s.from = t.span("from", 0, 0)
-		s.length = t.span("for", time.Second, 0)
+		s.swim = t.Text("swim", "")
+		s.users = int(t.Count("users", 1, 1<<31, 1))
+		s.from = span(t, "from", 0, 0)
+		s.length = span(t, "for", time.Second, 0)
 	case "maps":
 		s.own = readOwn(t)
 	}
 	if kind != "" {
-		t.done()
+		t.Done()
 	}
 	return s
 }
 
-func readFacebook(t *table) *facebookSource {
+func readFacebook(t *document.Table) *facebookSource {
 	if t == nil {
 		return nil
 	}
 	s := &facebookSource{params: workload.Facebook{
-		Every: t.span("every", time.Millisecond, 14*time.Second),
-		Bin:   int(t.count("bin", 1, int64(len(workload.FacebookBins)), 0)), Users: int(t.count("users", 1, 1<<31, 1)),
+		Every: span(t, "every", time.Millisecond, 14*time.Second),
+		Bin:   int(t.Count("bin", 1, int64(len(workload.FacebookBins)), 0)), Users: int(t.Count("users", 1, 1<<31, 1)),
 	}}
 	s.jobs, s.length = amount(t)
 	tasks := 200.0 // of a job; on average
@@ -42,49 +43,49 @@ func readFacebook(t *table) *facebookSource {
 		tasks = float64(workload.FacebookBins[bin-1].Maps + workload.FacebookBins[bin-1].Reduces)
 	}
 	if jobs := max(float64(s.jobs), float64(s.length)/float64(s.params.Every)); jobs*tasks > maxTasks {
-		t.bad("", fmt.Sprintf("these are about %.0f jobs, which is too many to simulate", jobs), "draw fewer")
+		t.Bad("", fmt.Sprintf("these are about %.0f jobs, which is too many to simulate", jobs), "draw fewer")
 	}
-	t.done()
+	t.Done()
 	return s
 }
 
 // readOwn reads jobs of one's own, which are all alike.
-func readOwn(t *table) *ownSource {
+func readOwn(t *document.Table) *ownSource {
 	s := &ownSource{
-		name: t.text("name", "job"), user: t.count("user", 0, 1<<31, 0), submit: job.Time(t.span("submit", 0, 0)),
-		repeat: int(t.count("repeat", 1, maxJobs, 1)), every: t.span("every", 0, 0), spread: t.has("spread"),
-		maps: int(t.count("maps", 1, maxTasks, 1)), reduces: int(t.count("reduces", 0, maxTasks, 0)),
-		mapTime: t.times("map_time"), reduceTime: t.times("reduce_time"),
-		shuffleTime: t.times("shuffle_time"), first: t.times("first_shuffle_time"),
-		shuffles: t.has("shuffle_time"), firsts: t.has("first_shuffle_time"),
+		name: t.Text("name", "job"), user: t.Count("user", 0, 1<<31, 0), submit: job.Time(span(t, "submit", 0, 0)),
+		repeat: int(t.Count("repeat", 1, maxJobs, 1)), every: span(t, "every", 0, 0), spread: t.Has("spread"),
+		maps: int(t.Count("maps", 1, maxTasks, 1)), reduces: int(t.Count("reduces", 0, maxTasks, 0)),
+		mapTime: times(t, "map_time"), reduceTime: times(t, "reduce_time"),
+		shuffleTime: times(t, "shuffle_time"), first: times(t, "first_shuffle_time"),
+		shuffles: t.Has("shuffle_time"), firsts: t.Has("first_shuffle_time"),
 	}
-	if n := int(t.count("spread", 1, maxJobs, 0)); n > 0 {
+	if n := int(t.Count("spread", 1, maxJobs, 0)); n > 0 {
 		s.repeat = n
 	}
 	for _, key := range []string{"submit", "repeat", "every"} {
-		if s.spread && t.has(key) {
-			t.bad(key, fmt.Sprintf("there are both spread and %s", key), "leave one out")
+		if s.spread && t.Has(key) {
+			t.Bad(key, fmt.Sprintf("there are both spread and %s", key), "leave one out")
 		}
 	}
-	if !t.has("map_time") {
-		t.bad("maps", "map_time is missing", `say how long a map or task takes, as in "60s±20s"`)
+	if !t.Has("map_time") {
+		t.Bad("maps", "map_time is missing", `say how long a map or task takes, as in "60s±20s"`)
 	}
-	if s.reduces > 0 && !t.has("reduce_time") {
-		t.bad("reduces", "reduce_time is missing", `say how long a reduce takes, as in "2m±30s"`)
+	if s.reduces > 0 && !t.Has("reduce_time") {
+		t.Bad("reduces", "reduce_time is missing", `say how long a reduce takes, as in "2m±30s"`)
 	}
 	for _, key := range []string{"reduce_time", "shuffle_time", "first_shuffle_time"} {
-		if s.reduces == 0 && t.has(key) {
-			t.bad(key, key+" stands beside no reduces", "write reduces, or leave it out")
+		if s.reduces == 0 && t.Has(key) {
+			t.Bad(key, key+" stands beside no reduces", "write reduces, or leave it out")
 		}
 	}
-	if t.has("repeat") && s.repeat > 1 && !t.has("every") {
-		t.bad("repeat", "every is missing", "say how long after one another the jobs come; 0s: at once")
+	if t.Has("repeat") && s.repeat > 1 && !t.Has("every") {
+		t.Bad("repeat", "every is missing", "say how long after one another the jobs come; 0s: at once")
 	}
 	if tasks := (s.maps + s.reduces) * s.repeat; tasks > maxTasks {
-		t.bad("maps", fmt.Sprintf("these are %d tasks, which is too many to simulate", tasks), "have fewer of them")
+		t.Bad("maps", fmt.Sprintf("these are %d tasks, which is too many to simulate", tasks), "have fewer of them")
 	}
 	if end := s.submit.Sub(0) + time.Duration(s.repeat-1)*min(s.every, workload.Longest/time.Duration(s.repeat)); s.every > 0 && (end > workload.Longest || s.every > workload.Longest/time.Duration(s.repeat)) {
-		t.bad("every", "the last of them comes after more than ten years", "")
+		t.Bad("every", "the last of them comes after more than ten years", "")
 	}
 	return s
 }

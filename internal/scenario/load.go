@@ -36,7 +36,7 @@ func (s *Scenario) load(stdin io.Reader) error {
 		}
 		r.jobs = workload.Window(r.jobs, job.Time(r.from), r.length)
 		if len(r.jobs) == 0 {
-			return configError(s.at(r.path), "there is no job in that part of the log", "take another window (from, for)")
+			return job.ConfigError(s.at(r.path), "there is no job in that part of the log", "take another window (from, for)")
 		}
 		for _, j := range r.jobs {
 			longest = max(longest, j.Request)
@@ -112,7 +112,7 @@ func (s *Scenario) loadSacct(r *rigidSource, stdin io.Reader) error {
 		return err
 	}
 	if len(log.Jobs) == 0 {
-		return configError(name, fmt.Sprintf("no job in it ever ran, of %d", log.NeverRan+len(log.Skipped)), "let sacct begin earlier (-S)")
+		return job.ConfigError(name, fmt.Sprintf("no job in it ever ran, of %d", log.NeverRan+len(log.Skipped)), "let sacct begin earlier (-S)")
 	}
 	r.jobs = log.Jobs
 	if r.estimates == estimatesExact {
@@ -143,7 +143,7 @@ func (s *Scenario) loadSWIM(e *elasticSource) error {
 		}
 	}
 	if len(e.jobs) == 0 {
-		return configError(s.at(e.path), "there is no job in that part of the sample", "take another window (from, for)")
+		return job.ConfigError(s.at(e.path), "there is no job in that part of the sample", "take another window (from, for)")
 	}
 	return nil
 }

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"time"
 
+	"berth/internal/document"
 	"berth/internal/job"
 	"berth/internal/workload"
 )
@@ -24,67 +25,68 @@ const (
 )
 
 // one returns which of the keys a table has, and reports it where it is not exactly one.
-func one(t *table, keys ...string) string {
+func one(t *document.Table, keys ...string) string {
 	found := ""
 	for _, key := range keys {
-		if !t.has(key) {
+		if !t.Has(key) {
 			continue
 		}
 		if found != "" {
-			t.bad(key, fmt.Sprintf("there are both %s and %s", found, key), "write a table for each")
+			t.Bad(key, fmt.Sprintf("there are both %s and %s", found, key), "write a table for each")
 			return ""
 		}
 		found = key
 	}
 	if found == "" {
-		t.bad("", "it does not say which jobs there are", "write one of "+strings.Join(keys, ", "))
+		t.Bad("", "it does not say which jobs there are", "write one of "+strings.Join(keys, ", "))
 	}
+	t.SetKind(found)
 	return found
 }
 
-func readRigid(t *table) rigidSource {
-	s := rigidSource{path: t.path}
+func readRigid(t *document.Table) rigidSource {
+	s := rigidSource{path: t.Path("")}
 	kind := one(t, "swf", "sacct", "lublin", "jobs")
 	words := []string{estimatesUser, estimatesExact, estimatesModel}
 	switch kind {
 	case "swf":
-		s.swf = t.text("swf", "")
-		s.filter = t.flag("filter", false)
+		s.swf = t.Text("swf", "")
+		s.filter = t.Flag("filter", false)
 		s.window(t)
 	case "sacct":
-		s.sacct = t.text("sacct", "")
+		s.sacct = t.Text("sacct", "")
 		s.window(t)
 	case "lublin":
 		words = words[1:] // the model says nothing of users
-		s.lublin = readLublin(t.sub("lublin"))
+		s.lublin = readLublin(t.Sub("lublin"))
 	case "jobs":
-		for i, each := range t.list("jobs") {
+		for i, each := range t.List("jobs") {
 			j := readJob(each)
 			j.ID = int64(i + 1)
 			s.jobs = append(s.jobs, j)
 		}
 	}
-	s.estimates = t.word("estimates", words...)
-	s.factor = t.number("estimate_factor", 0, 1e6, 0)
-	if t.has("estimate_factor") && s.estimates != estimatesModel {
-		t.bad("estimate_factor", "estimate_factor means nothing to these estimates", `write estimates = "model" beside it`)
+	s.estimates = t.Word("estimates", words...)
+	s.factor = t.Number("estimate_factor", 0, 1e6, 0)
+	if t.Has("estimate_factor") && s.estimates != estimatesModel {
+		t.Bad("estimate_factor", "estimate_factor means nothing to these estimates", `write estimates = "model" beside it`)
 	}
 	if kind != "" {
-		t.done()
+		t.Done()
 	}
 	return s
 }
 
 // window reads what of a log is taken.
-func (s *rigidSource) window(t *table) {
-	if t.word("odd", "refuse", "skip") == "skip" {
+func (s *rigidSource) window(t *document.Table) {
+	if t.Word("odd", "refuse", "skip") == "skip" {
 		s.odd = workload.Skip
 	}
-	s.from = t.span("from", 0, 0)
-	s.length = t.span("for", time.Second, 0)
+	s.from = span(t, "from", 0, 0)
+	s.length = span(t, "for", time.Second, 0)
 }
 
-func readLublin(t *table) *lublinSource {
+func readLublin(t *document.Table) *lublinSource {
 	if t == nil {
 		return nil
 	}
@@ -93,10 +95,10 @@ func readLublin(t *table) *lublinSource {
 		words[i] = string(k)
 	}
 	s := &lublinSource{params: workload.Lublin{
-		Types: workload.Types(t.word("types", words...)), PeakHour: t.flag("peak_hour", false), Shape: t.number("shape", 0.1, 1e6, 0),
+		Types: workload.Types(t.Word("types", words...)), PeakHour: t.Flag("peak_hour", false), Shape: t.Number("shape", 0.1, 1e6, 0),
 	}}
-	if t.has("shape") && !s.params.PeakHour {
-		t.bad("shape", "shape is of the peak hour", "write peak_hour = true beside it")
+	if t.Has("shape") && !s.params.PeakHour {
+		t.Bad("shape", "shape is of the peak hour", "write peak_hour = true beside it")
 	}
 	s.jobs, s.length = amount(t)
 	gap := peakGap * s.params.Shape
@@ -104,31 +106,31 @@ func readLublin(t *table) *lublinSource {
 		gap = 5
 	}
 	if s.params.PeakHour && s.length.Seconds()/gap > maxJobs {
-		t.bad("for", fmt.Sprintf("these are about %.0f jobs, which is too many to simulate", s.length.Seconds()/gap), "draw fewer")
+		t.Bad("for", fmt.Sprintf("these are about %.0f jobs, which is too many to simulate", s.length.Seconds()/gap), "draw fewer")
 	}
-	t.done()
+	t.Done()
 	return s
 }
 
 // amount reads how many jobs are drawn: jobs or for.
-func amount(t *table) (jobs int, length time.Duration) {
-	jobs = int(t.count("jobs", 0, maxJobs, 0))
-	length = t.span("for", time.Millisecond, 0)
-	if t.has("jobs") == t.has("for") {
-		t.bad("", "it does not say how many jobs there are", "write either jobs or for")
+func amount(t *document.Table) (jobs int, length time.Duration) {
+	jobs = int(t.Count("jobs", 0, maxJobs, 0))
+	length = span(t, "for", time.Millisecond, 0)
+	if t.Has("jobs") == t.Has("for") {
+		t.Bad("", "it does not say how many jobs there are", "write either jobs or for")
 	}
 	return jobs, length
 }
 
-func readJob(t *table) workload.Rigid {
+func readJob(t *document.Table) workload.Rigid {
 	j := workload.Rigid{
-		User: t.count("user", 0, 1<<31, 0), Submit: job.Time(t.span("submit", 0, 0)),
-		Nodes: int(t.count("nodes", 1, maxNodes, 1)), Run: t.span("run", 0, 0),
+		User: t.Count("user", 0, 1<<31, 0), Submit: job.Time(span(t, "submit", 0, 0)),
+		Nodes: int(t.Count("nodes", 1, maxNodes, 1)), Run: span(t, "run", 0, 0),
 	}
-	j.Request = t.span("request", time.Millisecond, max(j.Run, time.Millisecond))
-	if !t.has("run") {
-		t.bad("", "run is missing", "say how long the job runs")
+	j.Request = span(t, "request", time.Millisecond, max(j.Run, time.Millisecond))
+	if !t.Has("run") {
+		t.Bad("", "run is missing", "say how long the job runs")
 	}
-	t.done()
+	t.Done()
 	return j
 }

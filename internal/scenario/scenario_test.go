@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"reflect"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -321,19 +322,12 @@ func TestDocs(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	all, err := os.ReadFile("testdata/all.toml")
-	if err != nil {
-		t.Fatal(err)
-	}
-	words := append(append([]string{}, jobsHead...), waysHead...)
-	for path := range keyLines(all) {
-		if _, name, nested := strings.Cut(path, "."); nested || !strings.Contains(path, "[") {
-			words = append(words, name[strings.LastIndex(name, ".")+1:])
-		}
+	words := slices.Concat(jobsHead, waysHead, []string{"mean", "sd"})
+	for _, h := range homes() {
+		words = append(words, h.Keys...)
 	}
 	for _, word := range words {
-		word, _, _ = strings.Cut(word, "[")
-		if word != "" && !regexp.MustCompile("[`{, ]"+word+"[`, =]").Match(page) {
+		if !regexp.MustCompile("[`{, []" + word + "[]`, =]").Match(page) {
 			t.Errorf("docs/simulate.md does not tell of %q", word)
 		}
 	}

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 
+	"berth/internal/document"
 	"berth/internal/job"
 	"berth/internal/sched"
 	"berth/internal/sim"
@@ -22,29 +23,29 @@ func defaultWays() []Way {
 	}
 }
 
-func (s *Scenario) readWays(root *table) {
-	tables := root.list("adaptor")
+func (s *Scenario) readWays(root *document.Table) {
+	tables := root.List("adaptor")
 	if len(tables) == 0 {
 		s.Ways = defaultWays()
 	}
 	for _, t := range tables {
-		way := sim.Way(t.word("way", string(sim.Berth), string(sim.Paper), string(sim.Naive)))
+		way := sim.Way(t.Word("way", string(sim.Berth), string(sim.Paper), string(sim.Naive)))
 		a := sim.Adaptor{
-			Way: way, Shared: t.flag("shared", false), Order: sched.Order(t.word("order", string(sched.FIFO), string(sched.Shortest))),
-			Yield:   t.flag("yield", false),
-			Unknown: t.flag("unknown", false), Runs: int(t.count("runs", 1, math.MaxInt16, 0)), Fewest: t.flag("fewest", false),
-			Request: job.Request{MaxAllocs: int(t.count("max_allocs", 1, math.MaxInt16, 0)), NoScout: !t.flag("scout", true)},
+			Way: way, Shared: t.Flag("shared", false), Order: sched.Order(t.Word("order", string(sched.FIFO), string(sched.Shortest))),
+			Yield:   t.Flag("yield", false),
+			Unknown: t.Flag("unknown", false), Runs: int(t.Count("runs", 1, math.MaxInt16, 0)), Fewest: t.Flag("fewest", false),
+			Request: job.Request{MaxAllocs: int(t.Count("max_allocs", 1, math.MaxInt16, 0)), NoScout: !t.Flag("scout", true)},
 		}
 		a.Fast = way != sim.Berth || a.Request.MaxAllocs == 1
-		if w := t.word("wall_time", "auto", job.WallUpper, job.WallMax); w != "auto" {
+		if w := t.Word("wall_time", "auto", job.WallUpper, job.WallMax); w != "auto" {
 			a.Request.WallTime = w
 		}
-		name := t.text("name", string(way))
-		t.done()
+		name := t.Text("name", string(way))
+		t.Done()
 		s.fits(t, a)
 		for _, other := range s.Ways {
 			if other.Name == name {
-				t.bad("name", fmt.Sprintf("there are two adaptors called %q", name), "write another name")
+				t.Bad("name", fmt.Sprintf("there are two adaptors called %q", name), "write another name")
 			}
 		}
 		s.Ways = append(s.Ways, Way{name, a})
@@ -52,25 +53,25 @@ func (s *Scenario) readWays(root *table) {
 }
 
 // fits reports keys that mean nothing to a way.
-func (s *Scenario) fits(t *table, a sim.Adaptor) {
+func (s *Scenario) fits(t *document.Table, a sim.Adaptor) {
 	if a.Way == sim.Berth {
 		if a.Order == sched.Shortest && !a.Shared {
-			t.bad("order", "an order is of jobs that share allocations", "write shared = true beside it")
+			t.Bad("order", "an order is of jobs that share allocations", "write shared = true beside it")
 		}
 		if a.Yield && !a.Shared {
-			t.bad("yield", "only jobs that share allocations can yield them", "write shared = true beside it")
+			t.Bad("yield", "only jobs that share allocations can yield them", "write shared = true beside it")
 		}
 		if a.Fewest {
-			t.bad("fewest", `fewest means nothing to way "berth", which always does so`, `leave it out, or write way = "paper"`)
+			t.Bad("fewest", `fewest means nothing to way "berth", which always does so`, `leave it out, or write way = "paper"`)
 		}
 		return
 	}
 	if a.Way == sim.Paper && a.Unknown {
-		t.bad("unknown", "the paper's algorithm needs to know how long tasks take", `leave it out, or write way = "berth"`)
+		t.Bad("unknown", "the paper's algorithm needs to know how long tasks take", `leave it out, or write way = "berth"`)
 	}
 	for _, key := range []string{"max_allocs", "scout", "wall_time", "shared", "order", "yield"} {
-		if t.has(key) {
-			t.bad(key, fmt.Sprintf("%s means nothing to way %q", key, a.Way), `leave it out, or write way = "berth"`)
+		if t.Has(key) {
+			t.Bad(key, fmt.Sprintf("%s means nothing to way %q", key, a.Way), `leave it out, or write way = "berth"`)
 		}
 	}
 }

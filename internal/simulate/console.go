@@ -7,7 +7,6 @@ import (
 	"os"
 	"os/signal"
 
-	"berth/internal/job"
 	"berth/internal/ui"
 )
 
@@ -43,14 +42,4 @@ func (c Console) print(ctx context.Context, r report, folder string, files []out
 // reportFiles are the report as text and as JSON, in files that are called name and an ending.
 func reportFiles(name string, r report) []output {
 	return []output{{name + ".txt", r.Text}, {name + ".json", func(w io.Writer) error { return ui.JSON(w, r) }}}
-}
-
-// configError reports the value of a flag that is not possible.
-func configError(flag, what, do string) error {
-	return &job.Error{Class: job.User, Code: job.CodeConfig, Where: flag, What: what, Do: do}
-}
-
-// argumentError reports flags or arguments that do not fit together.
-func argumentError(what, do string) error {
-	return &job.Error{Class: job.User, Code: job.CodeArguments, What: what, Do: do}
 }

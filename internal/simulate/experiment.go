@@ -15,6 +15,7 @@ import (
 
 	"berth/internal/evaluate"
 	"berth/internal/evaluate/draw"
+	"berth/internal/job"
 	"berth/internal/job/parse"
 	"berth/internal/sim"
 	"berth/internal/sim/batch"
@@ -75,13 +76,13 @@ func (e *Experiment) mrFlags(f *pflag.FlagSet, jobs int) {
 func (e *Experiment) read() (err error) {
 	s, hpc, mr := &e.settings, &e.mix.HPC, &e.mix.MR
 	if s.Policy, err = batch.ParsePolicy(e.policy); err != nil {
-		return configError("--policy", err.Error(), "")
+		return job.ConfigError("--policy", err.Error(), "")
 	}
 	if err := e.counts(); err != nil {
 		return err
 	}
 	if hpc.Types = workload.Types(e.types); e.types != "" && !slices.Contains(workload.AllTypes, hpc.Types) {
-		return configError("--hpc-types", fmt.Sprintf("%q is no kind of workload", e.types), fmt.Sprintf("use one of %v", workload.AllTypes))
+		return job.ConfigError("--hpc-types", fmt.Sprintf("%q is no kind of workload", e.types), fmt.Sprintf("use one of %v", workload.AllTypes))
 	}
 	for _, d := range []struct {
 		flag, text string
@@ -118,11 +119,11 @@ func (e *Experiment) counts() error {
 		{"--hpc-jobs", e.mix.HPC.Jobs, 0, mostJobs}, {"--mr-jobs", e.mix.MR.Jobs, 0, mostJobs}, {"--mr-users", e.mix.MR.Users, 1, mostJobs},
 	} {
 		if n.is < n.least || n.is > n.most {
-			return configError(n.flag, fmt.Sprintf("%d is not from %d to %d", n.is, n.least, n.most), "")
+			return job.ConfigError(n.flag, fmt.Sprintf("%d is not from %d to %d", n.is, n.least, n.most), "")
 		}
 	}
 	if e.types != "" && !(e.mix.HPC.Shape > 0 && e.mix.HPC.Shape < 1e6) {
-		return configError("--hpc-shape", fmt.Sprintf("%g is no positive number below a million", e.mix.HPC.Shape), "")
+		return job.ConfigError("--hpc-shape", fmt.Sprintf("%g is no positive number below a million", e.mix.HPC.Shape), "")
 	}
 	return nil
 }
@@ -131,7 +132,7 @@ func (e *Experiment) counts() error {
 func positive(flag, text string) (time.Duration, error) {
 	d, err := parse.Duration(flag, text)
 	if err == nil && d <= 0 {
-		err = configError(flag, fmt.Sprintf("%s is no time", text), "")
+		err = job.ConfigError(flag, fmt.Sprintf("%s is no time", text), "")
 	}
 	return d, err
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"berth/internal/evaluate"
+	"berth/internal/job"
 	"berth/internal/job/parse"
 	"berth/internal/workload/swf"
 )
@@ -138,7 +139,7 @@ func (e *Experiment) sweep(everies string) (w evaluate.Sweep, err error) {
 func positiveNumber(flag, text string) (float64, error) {
 	v, err := strconv.ParseFloat(strings.TrimSpace(text), 64)
 	if err != nil || !(v > 0 && v < 1e6) {
-		return 0, configError(flag, fmt.Sprintf("%q is no positive number", text), "")
+		return 0, job.ConfigError(flag, fmt.Sprintf("%q is no positive number", text), "")
 	}
 	return v, nil
 }
@@ -147,7 +148,7 @@ func positiveNumber(flag, text string) (float64, error) {
 func (e *Experiment) readLog(path, day, estimates string) error {
 	kind, err := swf.ParseEstimates(estimates)
 	if err != nil {
-		return configError("--estimates", err.Error(), "")
+		return job.ConfigError("--estimates", err.Error(), "")
 	}
 	o := swf.Options{Procs: e.settings.Nodes, Estimates: kind, Filter: true}
 	log, err := swf.Open(path, o)
@@ -162,11 +163,11 @@ func (e *Experiment) readLog(path, day, estimates string) error {
 	if day == "auto" {
 		n = evaluate.NearestDay(e.settings.Nodes, e.settings.Policy, jobs)
 	} else if n, err = strconv.Atoi(day); err != nil || n < 1 {
-		return configError("--day", fmt.Sprintf("%q is no day", day), "write a number from 1, or auto")
+		return job.ConfigError("--day", fmt.Sprintf("%q is no day", day), "write a number from 1, or auto")
 	}
 	trace := evaluate.Day(jobs, n)
 	if len(trace) == 0 {
-		return configError("--day", fmt.Sprintf("%s has no jobs on day %d", path, n), "")
+		return job.ConfigError("--day", fmt.Sprintf("%s has no jobs on day %d", path, n), "")
 	}
 	e.mix.HPC.Trace, e.mix.HPC.Name = trace, fmt.Sprintf("of day %d of %s", n, filepath.Base(path))
 	return nil

@@ -11,6 +11,7 @@ import (
 
 	"github.com/spf13/pflag"
 
+	"berth/internal/job"
 	"berth/internal/scenario"
 	"berth/internal/ui"
 )
@@ -171,7 +172,7 @@ func (f *Scenario) document(files []string) (*scenario.Document, error) {
 			return nil, err
 		}
 	} else if f.swf+f.sacct == "" {
-		return nil, argumentError("simulate run needs a scenario, or a log from --from-swf or --from-sacct", "see berth simulate run --help")
+		return nil, job.ArgumentError("", "simulate run needs a scenario, or a log from --from-swf or --from-sacct", "see berth simulate run --help")
 	}
 	f.each(seedFlags, doc.Set)
 	f.each(clusterFlags, func(key string, value any, flag string) { doc.Set("cluster."+key, value, flag) })
@@ -186,13 +187,13 @@ func (f *Scenario) log(doc *scenario.Document) error {
 	values, flags, first := f.given(logFlags)
 	switch {
 	case f.swf != "" && f.sacct != "":
-		return argumentError("both --from-swf and --from-sacct are given", "give one of them")
+		return job.ArgumentError("", "both --from-swf and --from-sacct are given", "give one of them")
 	case f.swf != "":
 		values["swf"], flags[""] = f.swf, "--from-swf"
 	case f.sacct != "":
 		values["sacct"], flags[""] = f.sacct, "--from-sacct"
 	case len(values) > 0:
-		return argumentError(first+" is about a log, but none is given", "give --from-swf or --from-sacct")
+		return job.ArgumentError("", first+" is about a log, but none is given", "give --from-swf or --from-sacct")
 	default:
 		return nil
 	}
@@ -205,9 +206,9 @@ func (f *Scenario) job(doc *scenario.Document, scenario bool) error {
 	values, flags, first := f.given(slices.Concat(ownFlags, arrivalFlags))
 	switch {
 	case len(values) > 0 && !f.flags.Changed("maps"):
-		return argumentError(first+" is about a job of your own, but there is none", "give --maps and --map-time")
+		return job.ArgumentError("", first+" is about a job of your own, but there is none", "give --maps and --map-time")
 	case len(values) == 0 && !scenario:
-		return argumentError("there is no job of your own", "give --maps and --map-time, or a scenario")
+		return job.ArgumentError("", "there is no job of your own", "give --maps and --map-time, or a scenario")
 	case len(values) == 0:
 		return nil
 	}

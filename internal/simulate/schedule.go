@@ -56,7 +56,7 @@ func scheduleForm(path string) error {
 			return nil
 		}
 	}
-	return configError("--out", fmt.Sprintf("%q does not tell in what form: a schedule is written to a file that ends with .csv, .swf or .swf.gz", path), "")
+	return job.ConfigError("--out", fmt.Sprintf("%q does not tell in what form: a schedule is written to a file that ends with .csv, .swf or .swf.gz", path), "")
 }
 
 // output is the schedule of a log's jobs as a file, in the form that its name tells; none

@@ -10,6 +10,7 @@ import (
 
 	"github.com/spf13/pflag"
 
+	"berth/internal/job"
 	"berth/internal/sim/batch"
 	"berth/internal/ui"
 	"berth/internal/workload"
@@ -52,7 +53,7 @@ func (f *SWF) Run(ctx context.Context, c Console, path string) error {
 		o.Procs = log.Header.Procs()
 	}
 	if o.Procs == 0 {
-		return configError(log.Name, "its header does not say how many processors the cluster has", "say it with --nodes")
+		return job.ConfigError(log.Name, "its header does not say how many processors the cluster has", "say it with --nodes")
 	}
 	jobs, err := log.Rigid(o)
 	if err = cmp.Or(err, log.None()); err != nil {
@@ -76,16 +77,16 @@ func (f *SWF) Run(ctx context.Context, c Console, path string) error {
 func (f *SWF) parse() (policy batch.Policy, o swf.Options, err error) {
 	o = swf.Options{Procs: f.nodes, Filter: f.filter}
 	if policy, err = batch.ParsePolicy(f.policy); err != nil {
-		return "", o, configError("--policy", err.Error(), "")
+		return "", o, job.ConfigError("--policy", err.Error(), "")
 	}
 	if o.Estimates, err = swf.ParseEstimates(f.estimates); err != nil {
-		return "", o, configError("--estimates", err.Error(), "")
+		return "", o, job.ConfigError("--estimates", err.Error(), "")
 	}
 	if o.Odd, err = workload.ParseOnOdd(f.odd); err != nil {
-		return "", o, configError("--odd", err.Error(), "")
+		return "", o, job.ConfigError("--odd", err.Error(), "")
 	}
 	if f.nodes < 0 || f.nodes > math.MaxInt32 {
-		return "", o, configError("--nodes", fmt.Sprintf("there is no cluster of %d nodes", f.nodes), "")
+		return "", o, job.ConfigError("--nodes", fmt.Sprintf("there is no cluster of %d nodes", f.nodes), "")
 	}
 	if err := scheduleForm(f.out); err != nil {
 		return "", o, err

@@ -77,13 +77,13 @@ func (r *reader) flag(arg string, f *Flag, value string, attached bool) error {
 		where = "-D"
 	}
 	if r.seen[f.Name] && !f.Repeat && f.Arg != "" {
-		return argument(where, "is given twice", "keep one of them")
+		return job.ArgumentError(where, "is given twice", "keep one of them")
 	}
 	r.seen[f.Name] = true
 	r.noteOrder(where, f)
 	if f.Arg == "" {
 		if attached && value != "true" && value != "false" {
-			return argument(where, "takes no value", "leave out ="+value)
+			return job.ArgumentError(where, "takes no value", "leave out ="+value)
 		}
 		r.settings = append(r.settings, Setting{Name: f.Name, Value: value, Where: where})
 		return nil
@@ -109,7 +109,7 @@ func (r *reader) value(where string, f *Flag) (string, error) {
 			return r.take(), nil
 		}
 	}
-	return "", argument(where, "needs a value", "write "+where+" "+f.Arg)
+	return "", job.ArgumentError(where, "needs a value", "write "+where+" "+f.Arg)
 }
 
 // noteOrder warns once of a generic option after others, which Hadoop would refuse.
@@ -133,14 +133,14 @@ func (r *reader) unknown(arg string) error {
 			last := r.settings[n-1]
 			do = fmt.Sprintf("quote the whole command: %s %s", last.Where, job.Quote(last.Value+" "+arg))
 		}
-		return argument("", fmt.Sprintf("unexpected argument %q", arg), do)
+		return job.ArgumentError("", fmt.Sprintf("unexpected argument %q", arg), do)
 	}
 	name, _, _ := strings.Cut(strings.TrimLeft(arg, "-"), "=")
 	do := "berth mapreduce --help lists the flags"
 	if near := parse.Nearest(name, flagNames()); near != "" {
 		do = fmt.Sprintf("did you mean %s?", dashed(near))
 	}
-	return argument("", fmt.Sprintf("unknown flag %s", strings.TrimSuffix(arg[:len(arg)-len(strings.TrimLeft(arg, "-"))]+name, "=")), do)
+	return job.ArgumentError("", fmt.Sprintf("unknown flag %s", strings.TrimSuffix(arg[:len(arg)-len(strings.TrimLeft(arg, "-"))]+name, "=")), do)
 }
 
 // dashed writes a flag as its users do: Hadoop's with one dash, berth's with two.
@@ -149,12 +149,4 @@ func dashed(name string) string {
 		return "--" + name
 	}
 	return "-" + name
-}
-
-func argument(where, what, do string) error {
-	return &job.Error{Class: job.User, Code: job.CodeArguments, Where: where, What: what, Do: do}
-}
-
-func config(where, what, do string) error {
-	return &job.Error{Class: job.User, Code: job.CodeConfig, Where: where, What: what, Do: do}
 }

@@ -203,7 +203,7 @@ func (b *builder) otherFlag(s setting) error {
 	case "io":
 		return refused("io", "", "", "berth has text only", "text").apply(b, s)
 	case "inputreader":
-		return config(s.where, "it names a Java class, and berth runs none", "let the mapper read the format, or convert the input first")
+		return job.ConfigError(s.where, "it names a Java class, and berth runs none", "let the mapper read the format, or convert the input first")
 	case "libjars":
 		b.warn("%s has no effect: berth runs no Java classes", s.where)
 	case "fs", "dfs", "jt":
@@ -228,7 +228,7 @@ func (b *builder) option(s setting) error {
 	options := parse.Options()
 	i := slices.IndexFunc(options, func(o parse.Option) bool { return o.Name == s.key })
 	if i < 0 {
-		return argument(s.where, "is no flag of a MapReduce job", "berth mapreduce --help lists the flags")
+		return job.ArgumentError(s.where, "is no flag of a MapReduce job", "berth mapreduce --help lists the flags")
 	}
 	return options[i].Set(&b.ask, s.where, s.value)
 }
@@ -250,7 +250,7 @@ var variable = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*=`)
 // off, is kept whole. What has no equals sign is passed over, as in Hadoop.
 func (b *builder) cmdenv(s setting) error {
 	if strings.ContainsRune(s.value, 0) {
-		return argument(s.where, "a variable cannot have a NUL", "leave it out")
+		return job.ArgumentError(s.where, "a variable cannot have a NUL", "leave it out")
 	}
 	if name, _, ok := strings.Cut(s.value, "="); !ok || name == "" {
 		b.warn("%s: %q is passed over, as it is not NAME=VALUE", s.where, s.value)
@@ -268,7 +268,7 @@ func (b *builder) cmdenv(s setting) error {
 func (b *builder) input(s setting) error {
 	paths := splitList(s.value)
 	if len(paths) == 0 {
-		return argument(s.where, "the value is empty", "write "+s.where+" PATH")
+		return job.ArgumentError(s.where, "the value is empty", "write "+s.where+" PATH")
 	}
 	for _, p := range paths {
 		if scheme, _, ok := strings.Cut(p, ":"); ok && isScheme(scheme) {
@@ -286,7 +286,7 @@ func (b *builder) input(s setting) error {
 
 func (b *builder) output(s setting) (err error) {
 	if strings.TrimSpace(s.value) == "" {
-		return argument(s.where, "the value is empty", "write "+s.where+" DIR")
+		return job.ArgumentError(s.where, "the value is empty", "write "+s.where+" DIR")
 	}
 	b.mr.Output = s.value
 	if scheme, _, ok := strings.Cut(s.value, ":"); ok && isScheme(scheme) {

@@ -86,7 +86,7 @@ func findClass(s setting, what string, known []class) (string, error) {
 	if near := parse.Nearest(short, names); near != "" && near != short {
 		do = fmt.Sprintf("did you mean %s?", near)
 	}
-	return "", config(s.where, fmt.Sprintf("%q is no %s that berth has, and it runs no Java classes", name, what), do)
+	return "", job.ConfigError(s.where, fmt.Sprintf("%q is no %s that berth has, and it runs no Java classes", name, what), do)
 }
 
 func (b *builder) setPartitioner(s setting) (err error) {
@@ -129,7 +129,7 @@ func nativeProgram(s setting) (string, error) {
 		}
 	}
 	if javaName.MatchString(name) {
-		return "", config(s.where, fmt.Sprintf("%q is a Java class, and berth runs none", name),
+		return "", job.ConfigError(s.where, fmt.Sprintf("%q is a Java class, and berth runs none", name),
 			"give a command; the identity classes and aggregate are built in")
 	}
 	return "", nil

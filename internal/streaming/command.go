@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"berth/internal/job"
 )
 
 // SplitCommand parts a command into words as Hadoop Streaming does
@@ -53,5 +55,5 @@ func (b *builder) warnShell(where, command string) {
 
 // emptyCommand is the error of a command without a word.
 func emptyCommand(s setting) error {
-	return argument(s.where, fmt.Sprintf("the command %q is empty", s.value), "write "+s.where+" 'program arguments'")
+	return job.ArgumentError(s.where, fmt.Sprintf("the command %q is empty", s.value), "write "+s.where+" 'program arguments'")
 }

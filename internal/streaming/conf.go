@@ -46,10 +46,10 @@ func (c *configuration) assign(text, where string) error {
 	key, value, ok := strings.Cut(text, "=")
 	key = strings.TrimSpace(key)
 	if !ok || key == "" {
-		return argument(where, fmt.Sprintf("%q is not KEY=VALUE", text), "write "+where+" key=value")
+		return job.ArgumentError(where, fmt.Sprintf("%q is not KEY=VALUE", text), "write "+where+" key=value")
 	}
 	if strings.ContainsRune(text, 0) {
-		return argument(where, "a key or value cannot have a NUL", "leave it out")
+		return job.ArgumentError(where, "a key or value cannot have a NUL", "leave it out")
 	}
 	c.set(key, value, where+" "+key)
 	return nil

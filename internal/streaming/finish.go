@@ -10,9 +10,9 @@ import (
 func (b *builder) required() error {
 	switch {
 	case len(b.mr.Inputs) == 0:
-		return argument("", "required argument: -input PATHS", "berth mapreduce --help shows an example")
+		return job.ArgumentError("", "required argument: -input PATHS", "berth mapreduce --help shows an example")
 	case b.mr.Output == "":
-		return argument("", "required argument: -output DIR", "berth mapreduce --help shows an example")
+		return job.ArgumentError("", "required argument: -output DIR", "berth mapreduce --help shows an example")
 	}
 	return nil
 }
@@ -130,7 +130,7 @@ func (b *builder) finishFormats() error {
 	if b.ignoreKey != nil {
 		if b.mr.InputFormat == "KeyValueTextInputFormat" {
 			if *b.ignoreKey {
-				return config("stream.map.input.ignoreKey", "KeyValueTextInputFormat without its keys is more than berth can", "let the mapper drop them")
+				return job.ConfigError("stream.map.input.ignoreKey", "KeyValueTextInputFormat without its keys is more than berth can", "let the mapper drop them")
 			}
 		} else {
 			b.mr.OffsetKeys = !*b.ignoreKey

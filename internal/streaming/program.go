@@ -31,7 +31,7 @@ func (b *builder) checkProgram(where string, words []string) error {
 	if b.shipped(path.Clean(program)) || !strings.Contains(program, "/") && b.onPath(program) {
 		return nil
 	}
-	return config(where, fmt.Sprintf("there is no program %q: not here, not among the shipped files, not on PATH", program), "check its name")
+	return job.ConfigError(where, fmt.Sprintf("there is no program %q: not here, not among the shipped files, not on PATH", program), "check its name")
 }
 
 // shippedFile returns the user's file that a task sees as program; "" if it is none or
@@ -59,13 +59,13 @@ func (b *builder) checkFile(where, file string, executable bool) error {
 		return nil // it was there just now; tasks will tell
 	}
 	if !executable && info.Mode()&0o111 == 0 {
-		return config(where, file+" has no permission to be executed", "chmod +x "+job.Quote(file))
+		return job.ConfigError(where, file+" has no permission to be executed", "chmod +x "+job.Quote(file))
 	}
 	head := readHead(file)
 	line, _, _ := bytes.Cut(head, []byte{'\n'})
 	switch {
 	case bytes.HasPrefix(line, []byte("\xef\xbb\xbf#!")):
-		return config(where, file+" begins with a byte order mark, so its first line is not seen", `take it off: sed -i '1s/^\xEF\xBB\xBF//' `+job.Quote(file))
+		return job.ConfigError(where, file+" begins with a byte order mark, so its first line is not seen", `take it off: sed -i '1s/^\xEF\xBB\xBF//' `+job.Quote(file))
 	case bytes.HasPrefix(line, []byte("#!")):
 		return b.checkInterpreter(where, file, string(line[2:]))
 	case bytes.IndexByte(head, 0) < 0 && len(head) > 0:
@@ -95,12 +95,12 @@ func readHead(file string) []byte {
 func (b *builder) checkInterpreter(where, file, line string) error {
 	words := strings.Fields(strings.TrimSuffix(line, "\r"))
 	if len(words) == 0 {
-		return config(where, "the first line of "+file+" names no interpreter", "write one behind the #!")
+		return job.ConfigError(where, "the first line of "+file+" names no interpreter", "write one behind the #!")
 	}
 	interpreter := words[0]
 	// Only perl passes over a carriage return, and only behind an option.
 	if strings.HasSuffix(line, "\r") && !(len(words) > 1 && strings.HasPrefix(path.Base(interpreter), "perl")) {
-		return config(where, file+" has Windows line ends, so that the name of its interpreter ends with a carriage return",
+		return job.ConfigError(where, file+" has Windows line ends, so that the name of its interpreter ends with a carriage return",
 			`take them off: sed -i 's/\r$//' `+job.Quote(file))
 	}
 	there := b.isFile(interpreter)
@@ -109,7 +109,7 @@ func (b *builder) checkInterpreter(where, file, line string) error {
 		there = b.onPath(interpreter)
 	}
 	if filepath.IsAbs(words[0]) && !there {
-		return config(where, fmt.Sprintf("the first line of %s names the interpreter %s, which is not here", file, interpreter),
+		return job.ConfigError(where, fmt.Sprintf("the first line of %s names the interpreter %s, which is not here", file, interpreter),
 			"mend that line, or write an interpreter before the script's name")
 	}
 	return nil

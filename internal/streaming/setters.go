@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"berth/internal/job"
 	"berth/internal/job/parse"
 )
 
@@ -24,7 +25,7 @@ func refused(name, old, meaning, why string, only ...string) Key {
 		if slices.Contains(only, s.value) {
 			return nil
 		}
-		return config(s.where, fmt.Sprintf("it cannot be %q here", s.value), why)
+		return job.ConfigError(s.where, fmt.Sprintf("it cannot be %q here", s.value), why)
 	}
 	return Key{Name: name, Old: strings.Fields(old), Meaning: meaning + ": " + why, Status: Refused, apply: apply}
 }
@@ -42,7 +43,7 @@ func whole(low, high int, field func(*builder) *int) func(*builder, setting) err
 	return func(b *builder, s setting) error {
 		n, err := strconv.Atoi(strings.TrimSpace(s.value))
 		if err != nil || n < low || n > high {
-			return config(s.where, fmt.Sprintf("it cannot be %q", s.value), fmt.Sprintf("write a whole number from %d to %d", low, high))
+			return job.ConfigError(s.where, fmt.Sprintf("it cannot be %q", s.value), fmt.Sprintf("write a whole number from %d to %d", low, high))
 		}
 		if field != nil {
 			*field(b) = n
@@ -96,7 +97,7 @@ func kept(*builder, setting) error { return nil }
 func separator(field func(*builder) *string) func(*builder, setting) error {
 	return func(b *builder, s setting) error {
 		if s.value == "" || strings.ContainsAny(s.value, "\n\x00") {
-			return config(s.where, fmt.Sprintf("it cannot be %q", s.value), "write one or more characters other than a newline")
+			return job.ConfigError(s.where, fmt.Sprintf("it cannot be %q", s.value), "write one or more characters other than a newline")
 		}
 		if len(s.value) == 2 && s.value[0] == '\\' {
 			b.warn("%s: this is a backslash and a letter; where a control character is meant, let the shell make it: $'\\t'", s.where)
@@ -117,7 +118,7 @@ func (b *builder) setQueue(s setting) error {
 func (b *builder) setSlowStart(s setting) error {
 	v, err := strconv.ParseFloat(strings.TrimSpace(s.value), 64)
 	if err != nil || !(v >= 0 && v <= 1) {
-		return config(s.where, fmt.Sprintf("it cannot be %q", s.value), "write a number from 0 to 1")
+		return job.ConfigError(s.where, fmt.Sprintf("it cannot be %q", s.value), "write a number from 0 to 1")
 	}
 	b.mr.SlowStart = v
 	return nil

@@ -20,16 +20,16 @@ func (b *builder) localPath(where, uri string) (file, name string, err error) {
 	file, name, _ = strings.Cut(uri, "#")
 	if scheme, rest, ok := strings.Cut(file, ":"); ok && isScheme(scheme) {
 		if scheme != "file" {
-			return "", "", config(where, fmt.Sprintf("%q is not on a file system of this machine", uri), "copy it here first")
+			return "", "", job.ConfigError(where, fmt.Sprintf("%q is not on a file system of this machine", uri), "copy it here first")
 		}
 		parsed, err := url.PathUnescape(rest)
 		if err != nil {
-			return "", "", config(where, fmt.Sprintf("%q is no sound URI", uri), "write a path")
+			return "", "", job.ConfigError(where, fmt.Sprintf("%q is no sound URI", uri), "write a path")
 		}
 		file = "/" + strings.TrimLeft(parsed, "/")
 	}
 	if file == "" {
-		return "", "", config(where, fmt.Sprintf("%q names no file", uri), "write a path")
+		return "", "", job.ConfigError(where, fmt.Sprintf("%q names no file", uri), "write a path")
 	}
 	if !filepath.IsAbs(file) {
 		file = filepath.Join(b.dir, file)
@@ -54,7 +54,7 @@ func (b *builder) ship(where, uri string, archive bool) error {
 		return &job.Error{Class: job.User, Code: job.CodeConfig, Where: where, What: "cannot ship", Err: err, Do: "check the path"}
 	}
 	if archive && !info.Mode().IsRegular() {
-		return config(where, file+" is no file, so no archive", "use -files for folders")
+		return job.ConfigError(where, file+" is no file, so no archive", "use -files for folders")
 	}
 	if archive {
 		if err := archives.Check(file); err != nil {
@@ -74,7 +74,7 @@ const accessRead = 4
 // addFile notes a file once; two files of one name are an error.
 func (b *builder) addFile(where string, f job.ShipFile) error {
 	if !filepath.IsLocal(f.Name) || f.Name == "." {
-		return config(where, fmt.Sprintf("%q is no name below a task's folder", f.Name), "write PATH#NAME")
+		return job.ConfigError(where, fmt.Sprintf("%q is no name below a task's folder", f.Name), "write PATH#NAME")
 	}
 	for _, other := range b.mr.Files {
 		if other.Name != f.Name {
@@ -83,7 +83,7 @@ func (b *builder) addFile(where string, f job.ShipFile) error {
 		if other == f {
 			return nil
 		}
-		return config(where, fmt.Sprintf("%s and %s would both be called %q", other.Path, f.Path, f.Name), "rename one: "+f.Path+"#NAME")
+		return job.ConfigError(where, fmt.Sprintf("%s and %s would both be called %q", other.Path, f.Path, f.Name), "rename one: "+f.Path+"#NAME")
 	}
 	if err := syscall.Access(f.Path, accessRead); err != nil {
 		return &job.Error{Class: job.User, Code: job.CodeConfig, Where: where, What: f.Path + " cannot be read, so not be shipped", Err: err, Do: "make it readable"}

@@ -108,8 +108,5 @@ func arrayNumber(s string) (int, bool) {
 }
 
 func arrayError(where, s, what string) error {
-	return &job.Error{
-		Class: job.User, Code: job.CodeConfig, Where: where, What: fmt.Sprintf("%q: %s", s, what),
-		Do: "write indices as in 1-10, 0-10:2, 1,5-8 or 1-100%5",
-	}
+	return job.ConfigError(where, fmt.Sprintf("%q: %s", s, what), "write indices as in 1-10, 0-10:2, 1,5-8 or 1-100%5")
 }

@@ -20,17 +20,12 @@ func Duration(where, s string) (time.Duration, error) {
 		seconds, ok = unitSeconds(strings.ToLower(text))
 	}
 	if !ok {
-		return 0, &job.Error{
-			Class: job.User, Code: job.CodeConfig, Where: where, What: fmt.Sprintf("%q is no duration", s),
-			Do: "write minutes, MM:SS, HH:MM:SS, D-HH[:MM[:SS]], or units as in 1h30m",
-		}
+		return 0, job.ConfigError(where, fmt.Sprintf("%q is no duration", s),
+			"write minutes, MM:SS, HH:MM:SS, D-HH[:MM[:SS]], or units as in 1h30m")
 	}
 	nanoseconds := math.Round(seconds * float64(time.Second))
 	if nanoseconds >= math.MaxInt64 {
-		return 0, &job.Error{
-			Class: job.User, Code: job.CodeConfig, Where: where,
-			What: fmt.Sprintf("%q is longer than 292 years", s), Do: "write UNLIMITED where no limit is meant",
-		}
+		return 0, job.ConfigError(where, fmt.Sprintf("%q is longer than 292 years", s), "write UNLIMITED where no limit is meant")
 	}
 	return time.Duration(nanoseconds), nil
 }

@@ -69,7 +69,7 @@ var options = [...]Option{
 // Set takes one option. where is the flag or file:line that an error names.
 func (o *Option) Set(a *Ask, where, value string) error {
 	if o.Arg != "" && strings.TrimSpace(value) == "" {
-		return argumentError(where, "the value is empty", "write "+o.Name+" "+o.Arg)
+		return job.ArgumentError(where, "the value is empty", "write "+o.Name+" "+o.Arg)
 	}
 	return o.set(a, where, value)
 }
@@ -102,7 +102,7 @@ func (a *Ask) Apply(s *job.Spec) error {
 	}
 	if a.capNodes > 0 {
 		if r.MinNodes > a.capNodes {
-			return argumentError(a.nodesWhere, fmt.Sprintf("wants %d nodes, but max-nodes allows %d", r.MinNodes, a.capNodes), "change either")
+			return job.ArgumentError(a.nodesWhere, fmt.Sprintf("wants %d nodes, but max-nodes allows %d", r.MinNodes, a.capNodes), "change either")
 		}
 		if r.MaxNodes == 0 || r.MaxNodes > a.capNodes {
 			r.MaxNodes = a.capNodes
@@ -136,10 +136,6 @@ func (a *Ask) applyNeed(s *job.Spec) {
 			n.Mem = a.need.Mem
 		}
 	}
-}
-
-func argumentError(where, what, do string) error {
-	return &job.Error{Class: job.User, Code: job.CodeArguments, Where: where, What: what, Do: do}
 }
 
 // text sets a field of the request to the value as it is.
@@ -220,8 +216,7 @@ func setWallTime(a *Ask, where, value string) error {
 	case job.WallUpper, job.WallMax:
 		a.request.WallTime = value
 	default:
-		return &job.Error{Class: job.User, Code: job.CodeConfig, Where: where, What: fmt.Sprintf("%q is no way to choose a time", value),
-			Do: "write auto, upper or max"}
+		return job.ConfigError(where, fmt.Sprintf("%q is no way to choose a time", value), "write auto, upper or max")
 	}
 	return nil
 }
@@ -254,7 +249,7 @@ func setBatchArg(a *Ask, where, value string) error {
 	for _, own := range ownBatchArgs {
 		attached := len(own) == 2 && strings.HasPrefix(value, own)
 		if name, _, _ := strings.Cut(value, "="); name == own || attached {
-			return argumentError(where, fmt.Sprintf("%q is berth's to decide", value), "bound it with --nodes, --max-nodes, --time or --max-time")
+			return job.ArgumentError(where, fmt.Sprintf("%q is berth's to decide", value), "bound it with --nodes, --max-nodes, --time or --max-time")
 		}
 	}
 	a.request.BatchArgs = append(a.request.BatchArgs, value)
@@ -271,7 +266,7 @@ func Count(where, value string, low, high int) (int, error) {
 	if high == math.MaxInt32 {
 		do = fmt.Sprintf("write a whole number from %d", low)
 	}
-	return 0, &job.Error{Class: job.User, Code: job.CodeConfig, Where: where, What: fmt.Sprintf("%q is no such number", value), Do: do}
+	return 0, job.ConfigError(where, fmt.Sprintf("%q is no such number", value), do)
 }
 
 // Bool parses true or false, as Hadoop's keys and job files have them; an
@@ -283,5 +278,5 @@ func Bool(where, value string) (bool, error) {
 	case "false":
 		return false, nil
 	}
-	return false, &job.Error{Class: job.User, Code: job.CodeConfig, Where: where, What: fmt.Sprintf("%q is neither true nor false", value), Do: "write true or false"}
+	return false, job.ConfigError(where, fmt.Sprintf("%q is neither true nor false", value), "write true or false")
 }

@@ -28,10 +28,8 @@ func Mem(where, s string) (int64, error) {
 func parseSize(where, s string, plain int64, plainName string) (int64, error) {
 	number, unit, ok := splitSize(strings.TrimSpace(s), plain)
 	if !ok {
-		return 0, &job.Error{
-			Class: job.User, Code: job.CodeConfig, Where: where, What: fmt.Sprintf("%q is no size", s),
-			Do: "write a number and a unit, as in 512M, 4G or 1.5T; a plain number is " + plainName,
-		}
+		return 0, job.ConfigError(where, fmt.Sprintf("%q is no size", s),
+			"write a number and a unit, as in 512M, 4G or 1.5T; a plain number is "+plainName)
 	}
 	// Whole numbers stay exact; a float64 would lose bytes beyond 2^53.
 	if n, err := strconv.ParseInt(number, 10, 64); err == nil {
@@ -48,7 +46,7 @@ func parseSize(where, s string, plain int64, plainName string) (int64, error) {
 }
 
 func sizeTooLarge(where, s string) error {
-	return &job.Error{Class: job.User, Code: job.CodeConfig, Where: where, What: fmt.Sprintf("%q is too large", s), Do: "no machine has so much"}
+	return job.ConfigError(where, fmt.Sprintf("%q is too large", s), "no machine has so much")
 }
 
 // splitSize parts a size into its number, checked to be digits with at most one

@@ -39,7 +39,7 @@ func SplitLists(words []string) (command []string, lists []List, err error) {
 		if len(lists) == 0 {
 			command = words[:i]
 			if strings.HasSuffix(w, "+") {
-				return nil, nil, argumentError(w, "there is no list before it to go along with", "begin with "+strings.TrimSuffix(w, "+"))
+				return nil, nil, job.ArgumentError(w, "there is no list before it to go along with", "begin with "+strings.TrimSuffix(w, "+"))
 			}
 		}
 		end := i + 1
@@ -79,7 +79,7 @@ func Combine(lists []List) ([]job.Entry, error) {
 			group++
 		}
 		if length > 0 && len(rows) > MaxEntries/length {
-			return nil, argumentError(":::", fmt.Sprintf("the lists make more than %d tasks", MaxEntries), "make them shorter")
+			return nil, job.ArgumentError(":::", fmt.Sprintf("the lists make more than %d tasks", MaxEntries), "make them shorter")
 		}
 		rows = cross(rows, lists[i:group], length)
 		i = group
@@ -140,7 +140,7 @@ func (s *BagSources) Check() error {
 		}
 	}
 	if len(given) > 1 {
-		return argumentError(s.Where, "entries come from "+strings.Join(given, " and from "), "keep one of them")
+		return job.ArgumentError(s.Where, "entries come from "+strings.Join(given, " and from "), "keep one of them")
 	}
 	return nil
 }
@@ -158,10 +158,10 @@ func (s *BagSources) CheckEntries(b *job.BagSpec, entries []job.Entry) error {
 		}
 	}
 	if len(entries) > MaxEntries {
-		return argumentError(s.Where, fmt.Sprintf("%d entries are more than %d", len(entries), MaxEntries), "make several jobs of them")
+		return job.ArgumentError(s.Where, fmt.Sprintf("%d entries are more than %d", len(entries), MaxEntries), "make several jobs of them")
 	}
 	if n := b.MaxColumn(); n > len(entries[0]) {
-		return argumentError("command", fmt.Sprintf("it asks for column %d, but entries have %d", n, len(entries[0])), "number the lists from 1")
+		return job.ArgumentError("command", fmt.Sprintf("it asks for column %d, but entries have %d", n, len(entries[0])), "number the lists from 1")
 	}
 	return nil
 }

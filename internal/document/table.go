@@ -1,0 +1,265 @@
+package document
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"maps"
+	"math"
+	"slices"
+	"strings"
+
+	"berth/internal/job"
+	"berth/internal/job/parse"
+)
+
+// Table reads the keys of a table of a document. A key that nobody asked for is unknown.
+// Its methods gather errors in the reader and return the zero value then.
+type Table struct {
+	r      *Reader
+	path   string // "", or with a dot at its end
+	kind   string
+	values map[string]any
+	asked  []string
+}
+
+// Reader reads a document and gathers all that is wrong with it.
+type Reader struct {
+	doc   *Document
+	homes func() []Home
+	errs  []error
+	seen  []Home // tables so far
+}
+
+// NewReader returns a reader of a document. homes, if not nil, returns all tables that there
+// may be, so that errors can say where a key belongs.
+func NewReader(d *Document, homes func() []Home) *Reader { return &Reader{doc: d, homes: homes} }
+
+// Bad reports what is wrong at a path and what to do about it.
+func (r *Reader) Bad(path, what, do string) {
+	r.Add(job.ConfigError(r.doc.Where(path), what, do))
+}
+
+// Add reports an error.
+func (r *Reader) Add(err error) { r.errs = append(r.errs, err) }
+
+// Err returns all that is wrong, in the order of the lines; nil if nothing is.
+func (r *Reader) Err() error {
+	slices.SortStableFunc(r.errs, func(a, b error) int { return cmp.Compare(r.line(a), r.line(b)) })
+	return errors.Join(r.errs...)
+}
+
+// line returns the line that an error names, 0 without one.
+func (r *Reader) line(err error) (line int) {
+	var e *job.Error
+	if errors.As(err, &e) {
+		_, _ = fmt.Sscanf(strings.TrimPrefix(e.Where, r.doc.name), ":%d", &line)
+	}
+	return line
+}
+
+// Root returns the table of the top.
+func (r *Reader) Root() *Table { return &Table{r: r, values: r.doc.values} }
+
+// Path returns the path of a key of the table.
+func (t *Table) Path(key string) string { return t.path + key }
+
+// Where returns where a key stands: file:line, or a flag.
+func (t *Table) Where(key string) string { return t.r.doc.Where(t.path + key) }
+
+// SetKind names the kind of the table where those of its name differ in their keys.
+func (t *Table) SetKind(kind string) { t.kind = kind }
+
+// Get returns the value of a key.
+func (t *Table) Get(key string) (any, bool) {
+	if !slices.Contains(t.asked, key) {
+		t.asked = append(t.asked, key)
+	}
+	v, ok := t.values[key]
+	return v, ok
+}
+
+// Has reports whether a key is there.
+func (t *Table) Has(key string) bool {
+	_, ok := t.values[key]
+	return ok
+}
+
+// Bad reports what is wrong with a key and what to do about it.
+func (t *Table) Bad(key, what, do string) { t.r.Bad(t.path+key, what, do) }
+
+// Add reports an error, which says where it arose.
+func (t *Table) Add(err error) { t.r.Add(err) }
+
+// Wrong reports a value of another type than is wanted.
+func (t *Table) Wrong(key string, v any, want string) {
+	t.Bad(key, key+" is "+TypeName(v), "write "+want)
+}
+
+// Done reports keys that nobody asked for, and says where they would belong.
+func (t *Table) Done() {
+	t.r.seen = append(t.r.seen, t.home())
+	for _, key := range slices.Sorted(maps.Keys(t.values)) {
+		if slices.Contains(t.asked, key) {
+			continue
+		}
+		do := "known: " + strings.Join(t.asked, ", ")
+		near, where := parse.Nearest(key, t.asked), t.r.belongs(key)
+		switch {
+		case near != "" && where != "":
+			do = fmt.Sprintf("did you mean %q? %s belongs to %s", near, key, where)
+		case near != "":
+			do = fmt.Sprintf("did you mean %q?", near)
+		case where != "":
+			do = "it belongs to " + where
+		}
+		t.Bad(key, fmt.Sprintf("unknown key %q", key), do)
+	}
+}
+
+// Sub returns a table in this one, nil without it.
+func (t *Table) Sub(key string) *Table {
+	v, ok := t.Get(key)
+	if !ok {
+		return nil
+	}
+	return t.asTable(key, v)
+}
+
+func (t *Table) asTable(key string, v any) *Table {
+	values, ok := v.(map[string]any)
+	if !ok {
+		t.Wrong(key, v, "a table")
+		return nil
+	}
+	return &Table{r: t.r, path: t.path + key + ".", values: values}
+}
+
+// List returns the tables of a list.
+func (t *Table) List(key string) []*Table {
+	v, ok := t.Get(key)
+	if !ok {
+		return nil
+	}
+	items, ok := v.([]any)
+	if !ok {
+		t.Wrong(key, v, "a list of tables, [["+key+"]]")
+		return nil
+	}
+	var tables []*Table
+	for i, item := range items {
+		if inner := t.asTable(fmt.Sprintf("%s[%d]", key, i), item); inner != nil {
+			tables = append(tables, inner)
+		}
+	}
+	return tables
+}
+
+// Text is a string, otherwise where it is not there.
+func (t *Table) Text(key, otherwise string) string {
+	v, ok := t.Get(key)
+	if !ok {
+		return otherwise
+	}
+	s, ok := v.(string)
+	if !ok || s == "" {
+		t.Wrong(key, v, "a string")
+		return otherwise
+	}
+	return s
+}
+
+// Word is one of a few words.
+func (t *Table) Word(key string, words ...string) string {
+	s := t.Text(key, words[0])
+	if !slices.Contains(words, s) {
+		do := "use " + strings.Join(words[:len(words)-1], ", ") + " or " + words[len(words)-1]
+		if near := parse.Nearest(s, words); near != "" {
+			do = fmt.Sprintf("did you mean %q?", near)
+		}
+		t.Bad(key, fmt.Sprintf("%s cannot be %q", key, s), do)
+		return words[0]
+	}
+	return s
+}
+
+// Flag is true or false, otherwise where it is not there.
+func (t *Table) Flag(key string, otherwise bool) bool {
+	v, ok := t.Get(key)
+	if !ok {
+		return otherwise
+	}
+	b, ok := v.(bool)
+	if !ok {
+		t.Wrong(key, v, "true or false")
+	}
+	return b
+}
+
+// Count is a whole number from low to high, otherwise where it is not there.
+func (t *Table) Count(key string, low, high, otherwise int64) int64 {
+	v, ok := t.Get(key)
+	if !ok {
+		return otherwise
+	}
+	n, ok := v.(int64)
+	switch {
+	case !ok:
+		t.Wrong(key, v, "a whole number")
+		return otherwise
+	case n < low || n > high:
+		t.Bad(key, fmt.Sprintf("%s is %d, which is not from %d to %d", key, n, low, high), "")
+		return otherwise
+	}
+	return n
+}
+
+// Number is a number from low to high, both of which count.
+func (t *Table) Number(key string, low, high, otherwise float64) float64 {
+	v, ok := t.Get(key)
+	if !ok {
+		return otherwise
+	}
+	return t.Checked(key, v, low, high, otherwise)
+}
+
+// Checked is the number v, which the key has, from low to high.
+func (t *Table) Checked(key string, v any, low, high, otherwise float64) float64 {
+	x, ok := v.(float64)
+	if n, whole := v.(int64); whole {
+		x, ok = float64(n), true
+	}
+	switch {
+	case !ok:
+		t.Wrong(key, v, "a number")
+		return otherwise
+	case !(x >= low && x <= high):
+		t.Bad(key, fmt.Sprintf("%s is %g, which is not from %g to %g", key, x, low, high), "")
+		return otherwise
+	}
+	return x
+}
+
+// TypeName names a value's type for people.
+func TypeName(value any) string {
+	switch v := value.(type) {
+	case string:
+		if v == "" {
+			return "an empty string"
+		}
+		return fmt.Sprintf("the string %q", v)
+	case int64, bool:
+		return fmt.Sprint(v)
+	case float64:
+		if math.IsNaN(v) {
+			return "not a number"
+		}
+		return fmt.Sprint(v)
+	case []any:
+		return "a list"
+	case map[string]any:
+		return "a table"
+	default:
+		return "a date or time"
+	}
+}

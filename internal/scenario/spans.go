@@ -1,0 +1,77 @@
+package scenario
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"berth/internal/document"
+	"berth/internal/job"
+	"berth/internal/job/parse"
+	"berth/internal/workload"
+)
+
+// span is a duration from low up.
+func span(t *document.Table, key string, low, otherwise time.Duration) time.Duration {
+	v, ok := t.Get(key)
+	if !ok {
+		return otherwise
+	}
+	s, ok := v.(string)
+	if !ok {
+		t.Wrong(key, v, `a duration, as in "1h30m"`)
+		return otherwise
+	}
+	return spanOf(t, key, s, low, otherwise)
+}
+
+// spanOf is the duration that is written in a part of a key's value.
+func spanOf(t *document.Table, key, s string, low, otherwise time.Duration) time.Duration {
+	d, err := parse.Duration(t.Where(key), s)
+	switch {
+	case err != nil:
+		t.Add(err)
+	case d < low:
+		t.Bad(key, fmt.Sprintf("%s is %s, but at least %s is needed", key, s, job.FormatDuration(low)), "")
+	case d > workload.Longest:
+		t.Bad(key, fmt.Sprintf("%s is %s, which is more than ten years", key, s), "")
+	default:
+		return d
+	}
+	return otherwise
+}
+
+// limit is a duration that bounds something; 0: nothing.
+func limit(t *document.Table, key string) time.Duration {
+	v, _ := t.Get(key)
+	if s, ok := v.(string); ok {
+		if d, err := parse.Limit("", s); err == nil && d == 0 {
+			return 0
+		}
+	}
+	return span(t, key, time.Millisecond, 0)
+}
+
+// times is a distribution of durations: "60s", "60s±20s", "60s+-20s" or a table of mean and sd.
+func times(t *document.Table, key string) (n workload.Normal) {
+	v, ok := t.Get(key)
+	if !ok {
+		return n
+	}
+	if _, ok := v.(map[string]any); ok {
+		inner := t.Sub(key)
+		n = workload.Normal{Mean: span(inner, "mean", time.Millisecond, 0), SD: span(inner, "sd", 0, 0)}
+		inner.Done()
+		return n
+	}
+	s, ok := v.(string)
+	if !ok {
+		t.Wrong(key, v, `a duration, as in "60s" or "60s±20s"`)
+		return n
+	}
+	mean, sd, spread := strings.Cut(strings.Replace(s, "+-", "±", 1), "±")
+	if n.Mean = spanOf(t, key, mean, time.Millisecond, 0); spread {
+		n.SD = spanOf(t, key, sd, 0, 0)
+	}
+	return n
+}
