@@ -10,9 +10,9 @@ import (
 	"berth/internal/home"
 )
 
-// TestAskAgain: a coordinator that hangs up, as it is ending, is asked again, and so is the
+// TestAgain: a coordinator that hangs up, as it is ending, is asked again, and so is the
 // one that comes after it, until there is an answer or nobody.
-func TestAskAgain(t *testing.T) {
+func TestAgain(t *testing.T) {
 	for _, c := range []struct {
 		name  string
 		after http.HandlerFunc // of the coordinator that follows; nil: there is none
@@ -43,7 +43,7 @@ func TestAskAgain(t *testing.T) {
 					_ = conn.Close()
 				}
 			}()
-			if err := askAgain(t.Context(), func() error { return control.NewClient(h.Socket()).Stop(t.Context(), false) }); !c.ok(err) {
+			if err := control.Again(t.Context(), func() error { return control.NewClient(h.Socket()).Stop(t.Context(), false) }); !c.ok(err) {
 				t.Errorf("%v", err)
 			}
 		})

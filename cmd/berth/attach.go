@@ -85,38 +85,25 @@ func follow(ctx context.Context, h home.Home, r home.Run, console ui.Console) (r
 		}
 		console.Update(last)
 	}
-	for tries := 0; ; tries++ {
-		c, err := control.Ensure(ctx, h)
+	lost := false
+	err := control.Call(ctx, h, func(c *control.Client) error {
+		if lost {
+			console.Note("the coordinator went away; another one goes on")
+		}
+		lost = true
+		return c.Watch(ctx, r.ID, see)
+	})
+	switch {
+	case err != nil && ctx.Err() != nil:
+		return last, ctx.Err()
+	case unknown(err): // the coordinator does not have it: it is over
+		v, err := run.View(r)
 		if err == nil {
-			err = c.Watch(ctx, r.ID, see)
+			see(control.Watched{View: v})
 		}
-		switch {
-		case err == nil:
-			return last, nil
-		case ctx.Err() != nil:
-			return last, ctx.Err()
-		case job.CodeOf(err) == job.CodeArguments: // the coordinator does not have it: it is over
-			v, err := run.View(r)
-			if err == nil {
-				see(control.Watched{View: v})
-			}
-			return v, err
-		case !lost(err) || tries == maxTries:
-			return last, err
-		}
-		console.Note("the coordinator went away; another one goes on")
-		if err := pause(ctx, time.Duration(tries)*100*time.Millisecond); err != nil {
-			return last, err
-		}
+		return v, err
 	}
-}
-
-// maxTries is how many coordinators may die under one command.
-const maxTries = 20
-
-// lost reports whether an error means that the coordinator went away.
-func lost(err error) bool {
-	return errors.Is(err, control.ErrLost) || errors.Is(err, control.ErrNoServer)
+	return last, err
 }
 
 func pause(ctx context.Context, d time.Duration) error {

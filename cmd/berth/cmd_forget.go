@@ -45,7 +45,7 @@ func forget(cmd *cobra.Command, h home.Home, runs []home.Run) error {
 	}
 	var done ui.Forgotten
 	for _, r := range runs {
-		if err := askAgain(cmd.Context(), func() error { return c.Forget(cmd.Context(), r.ID) }); err != nil {
+		if err := control.Again(cmd.Context(), func() error { return c.Forget(cmd.Context(), r.ID) }); err != nil {
 			return err
 		}
 		done.Forgotten = append(done.Forgotten, r.ID)

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"time"
 
 	"github.com/spf13/cobra"
 
@@ -92,19 +91,14 @@ func resume(cmd *cobra.Command, h home.Home, r home.Run, f *resumeFlags) error {
 // goOn has a coordinator take up a job that is over. If it dies before it answers
 // the next one is asked, unless the job goes on already.
 func goOn(ctx context.Context, h home.Home, r home.Run, how control.Resume) error {
-	for tries := 0; ; tries++ {
-		c, err := control.Ensure(ctx, h)
-		if err == nil {
-			err = c.Resume(ctx, r.ID, how)
+	asked := false
+	return control.Call(ctx, h, func(c *control.Client) error {
+		if asked {
+			if v, err := view(ctx, h, r); err == nil && !over(v) {
+				return nil
+			}
 		}
-		if err == nil || !lost(err) || tries == maxTries {
-			return err
-		}
-		if err := pause(ctx, time.Duration(tries)*100*time.Millisecond); err != nil {
-			return err
-		}
-		if v, err := view(ctx, h, r); err == nil && !over(v) {
-			return nil
-		}
-	}
+		asked = true
+		return c.Resume(ctx, r.ID, how)
+	})
 }

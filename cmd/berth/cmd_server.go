@@ -124,7 +124,7 @@ What --order, --keep and --keep-runs said is forgotten, also if no coordinator r
 			if err != nil {
 				return err
 			}
-			err = askAgain(cmd.Context(), func() error { return control.NewClient(h.Socket()).Stop(cmd.Context(), force) })
+			err = control.Again(cmd.Context(), func() error { return control.NewClient(h.Socket()).Stop(cmd.Context(), force) })
 			if o := h.StandIn(); o != nil && errors.Is(err, control.ErrNoServer) {
 				return stopStandIn(cmd.Context(), h, o, force)
 			}
@@ -137,20 +137,6 @@ What --order, --keep and --keep-runs said is forgotten, also if no coordinator r
 	}
 	c.Flags().BoolVar(&force, "force", false, "though jobs are not over")
 	return c
-}
-
-// askAgain calls the coordinator until it answers, or none runs. One that dies or is ending just
-// then hangs up, and there may be another after it.
-func askAgain(ctx context.Context, call func() error) error {
-	for tries := lockTime / lockPause; ; tries-- {
-		err := call()
-		if !errors.Is(err, control.ErrLost) || tries == 0 {
-			return err
-		}
-		if err := pause(ctx, lockPause); err != nil {
-			return err
-		}
-	}
 }
 
 func newServerStatus() *cobra.Command {
@@ -171,7 +157,7 @@ func newServerStatus() *cobra.Command {
 // the user has chosen for those that follow.
 func printServer(cmd *cobra.Command, h home.Home, c *control.Client) error {
 	var s control.Server
-	err := askAgain(cmd.Context(), func() (err error) {
+	err := control.Again(cmd.Context(), func() (err error) {
 		s.Hello, err = c.Hello(cmd.Context())
 		return err
 	})

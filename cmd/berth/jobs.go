@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"os"
 	"slices"
 
@@ -58,6 +59,11 @@ func view(ctx context.Context, h home.Home, r home.Run) (report.JobView, error) 
 		}
 	}
 	return run.View(r)
+}
+
+// lost reports whether an error means that there is no coordinator, or not any more.
+func lost(err error) bool {
+	return errors.Is(err, control.ErrLost) || errors.Is(err, control.ErrNoServer)
 }
 
 // over reports whether a job has ended.

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"time"
 
 	"github.com/spf13/cobra"
 
@@ -58,18 +57,7 @@ func inheritTo(d *run.Decided) {
 // handIn has a coordinator take a prepared run on. If it dies before it answers,
 // the next one is asked, which knows whether it was taken on.
 func handIn(ctx context.Context, h home.Home, r home.Run) error {
-	for tries := 0; ; tries++ {
-		c, err := control.Ensure(ctx, h)
-		if err == nil {
-			err = c.Submit(ctx, r.ID)
-		}
-		if err == nil || !lost(err) || tries == maxTries {
-			return err
-		}
-		if err := pause(ctx, time.Duration(tries)*100*time.Millisecond); err != nil {
-			return err
-		}
-	}
+	return control.Call(ctx, h, func(c *control.Client) error { return c.Submit(ctx, r.ID) })
 }
 
 // finish shows a job to its end, or says its id where it is to be left alone.

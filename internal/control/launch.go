@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strings"
 	"syscall"
+	"time"
 
 	"berth/internal/driver/registry"
 	"berth/internal/home"
@@ -55,6 +56,41 @@ func Ensure(ctx context.Context, h home.Home, flags ...string) (*Client, error) 
 	}
 	_, err = c.Hello(ctx)
 	return c, err
+}
+
+// maxTries is how often a coordinator may go away under one call. With the pauses between, that takes half a minute, in
+// which a coordinator that is ending has ended.
+const maxTries = 25
+
+// Again makes a call until its error is another than ErrLost: a coordinator that dies or is ending hangs up, and there may
+// be another after it.
+func Again(ctx context.Context, call func() error) error {
+	for tries := 0; ; tries++ {
+		err := call()
+		if !errors.Is(err, ErrLost) || tries == maxTries {
+			return err
+		}
+		select {
+		case <-time.After(time.Duration(tries) * 100 * time.Millisecond):
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+}
+
+// Call makes a call of the user's coordinator, which is started if none runs. Where the coordinator goes away before it
+// answers, the next one is started and asked again: it knows what the one before had taken on.
+func Call(ctx context.Context, h home.Home, call func(*Client) error) error {
+	return Again(ctx, func() error {
+		c, err := Ensure(ctx, h)
+		if err == nil {
+			err = call(c)
+		}
+		if errors.Is(err, ErrNoServer) {
+			return fmt.Errorf("%w: %w", ErrLost, err)
+		}
+		return err
+	})
 }
 
 // launch starts a coordinator in a session of its own and waits until it listens,
