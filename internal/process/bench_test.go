@@ -108,12 +108,13 @@ func BenchmarkStreaming(b *testing.B) {
 	meter := probe.NewMeter(probe.Now, nil)
 	s := &Set{Meter: meter}
 	log := &Log{Path: b.TempDir() + "/log", Prefix: ReportPrefix, Meter: meter, Count: meter.Counter}
-	c := &Command{Path: "/bin/cat", Args: []string{"cat"}, Dir: b.TempDir(), Grace: time.Second}
+	p := &Program{Set: s, Lanes: l, Find: func() (string, error) { return "/bin/cat", nil }, Log: log,
+		Command: Command{Args: []string{"cat"}, Dir: b.TempDir(), Grace: time.Second}}
 	const size = 256 << 20
 	b.SetBytes(size)
 	for b.Loop() {
 		var out counted
-		if _, err := s.Stream(b.Context(), l, c, &zeros{left: size}, &out, log); err != nil {
+		if err := p.Run(b.Context(), &zeros{left: size}, &out); err != nil {
 			b.Fatal(err)
 		}
 		if out != size {

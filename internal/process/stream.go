@@ -11,7 +11,75 @@ import (
 	"berth/internal/probe"
 )
 
-// run is one run of a command between a reader and a writer.
+// Program is a command that is run over a reader and into a writer, as often as it is asked
+// to; several runs may be under way at once. It maps, combines or reduces.
+type Program struct {
+	Set     *Set
+	Lanes   *Lanes
+	Find    func() (path string, err error) // finds the command's file, before each run
+	Command Command                         // but for its path
+	Log     *Log                            // takes what it says on standard error
+	Lax     bool                            // a non-zero exit is no failure
+	Batch   bool                            // a batch system runs this node, and may signal its processes
+	Role    string                          // put before the reason of a failure
+}
+
+// Run runs the command over in until it has ended and out has all it wrote. An error of in
+// or out ends it and is returned as it is. When ctx ends the command is killed, and the error is
+// the cause of that; else it is a *Failure of the command's own.
+func (p *Program) Run(ctx context.Context, in io.Reader, out io.Writer) error {
+	c := p.Command
+	var err error
+	if c.Path, err = p.Find(); err != nil {
+		return err
+	}
+	e, err := p.stream(ctx, &c, in, out)
+	if err != nil {
+		return err
+	}
+	f := ExitFailure(e)
+	if f == nil {
+		return nil
+	}
+	f.Reason = p.Role + f.Reason
+	if err := f.Believe(ctx, p.Batch); err != error(f) || !p.Lax {
+		return err
+	}
+	return nil
+}
+
+// stream runs a command and returns how it ended, or why it was not started or its input or
+// output failed.
+func (p *Program) stream(ctx context.Context, c *Command, in io.Reader, out io.Writer) (Exit, error) {
+	r := &run{grace: c.Grace, eof: make(chan struct{})}
+	theirs, err := r.open()
+	if err != nil {
+		return Exit{}, err
+	}
+	defer r.close()
+	over, err := r.start(p, c, theirs)
+	if err != nil {
+		return Exit{}, err
+	}
+	stop := context.AfterFunc(ctx, r.p.kill)
+	defer stop()
+	var pumps sync.WaitGroup
+	pumps.Go(func() { r.feed(in) })
+	pumps.Go(func() { r.listen(p.Log) })
+	r.collect(out)
+	close(r.eof)
+	e := <-over
+	r.giveUp() // nobody reads its input any more, whoever may hold it
+	_ = r.err.SetReadDeadline(time.Now().Add(c.Grace))
+	pumps.Wait()
+	p.Set.ended(r.p, e)
+	if ctx.Err() != nil {
+		return e, context.Cause(ctx)
+	}
+	return e, r.fault
+}
+
+// run is one run of a command.
 type run struct {
 	p        *Process
 	grace    time.Duration
@@ -24,48 +92,15 @@ type run struct {
 	fault error // input or output failed, not the program
 }
 
-// Stream runs a command over in until it has ended and out has all it wrote; what it says
-// on standard error goes to log. Several may run for one attempt, one after the other or at once.
-// It returns how the command ended, or why it was not started or its input or output failed. When
-// ctx ends, the command is killed, and the error is the cause of that.
-func (s *Set) Stream(ctx context.Context, l *Lanes, c *Command, in io.Reader, out io.Writer, log *Log) (Exit, error) {
-	r := &run{grace: c.Grace, eof: make(chan struct{})}
-	theirs, err := r.open()
-	if err != nil {
-		return Exit{}, err
-	}
-	defer r.close()
-	over, err := s.startIn(l, c, r, theirs)
-	if err != nil {
-		return Exit{}, err
-	}
-	stop := context.AfterFunc(ctx, r.p.kill)
-	defer stop()
-	var pumps sync.WaitGroup
-	pumps.Go(func() { r.feed(in) })
-	pumps.Go(func() { r.listen(log) })
-	r.collect(out)
-	close(r.eof)
-	e := <-over
-	r.giveUp() // nobody reads its input any more, whoever may hold it
-	_ = r.err.SetReadDeadline(time.Now().Add(c.Grace))
-	pumps.Wait()
-	s.ended(r.p, e)
-	if ctx.Err() != nil {
-		return e, context.Cause(ctx)
-	}
-	return e, r.fault
-}
-
-// startIn starts a run in a lane, which sends how it ended.
-func (s *Set) startIn(l *Lanes, c *Command, r *run, theirs []*os.File) (<-chan Exit, error) {
+// start starts the command in a lane, which sends how it ended.
+func (r *run) start(p *Program, c *Command, theirs []*os.File) (<-chan Exit, error) {
 	started, over := make(chan error, 1), make(chan Exit, 1)
-	l.Run(nil, c.Change.Mask(), func() {
-		p, err := s.start(c, []uintptr{theirs[0].Fd(), theirs[1].Fd(), theirs[2].Fd()}, &r.activity)
-		r.p = p
+	p.Lanes.Run(nil, c.Change.Mask(), func() {
+		var err error
+		r.p, err = p.Set.start(c, []uintptr{theirs[0].Fd(), theirs[1].Fd(), theirs[2].Fd()}, &r.activity)
 		started <- err
 		if err == nil {
-			e := p.reap()
+			e := r.p.reap()
 			r.settle()
 			over <- e
 		}

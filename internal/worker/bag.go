@@ -105,7 +105,7 @@ func (t *bagTask) compute(path string, argv, env []string) error {
 		return err
 	}
 	if f := process.ExitFailure(e); f != nil {
-		return t.w.blame(t.a, f)
+		return f.Believe(t.a.ctx, t.w.batch())
 	}
 	return nil
 }

@@ -37,7 +37,8 @@ func (t *streamTask) debug(cause error, tail string) string {
 	}
 	name := strings.TrimSuffix(t.stderr.Path, ".stderr") + ".debug"
 	log := &process.Log{Path: name, Meter: t.a.meter, Prefix: "\n"} // no line begins so: nothing in it is a report
-	p := &program{t: t, args: append(strings.Fields(script), args...), log: log, lax: true}
+	p := t.command(append(strings.Fields(script), args...), log)
+	p.Lax = true
 	ctx, cancel := context.WithTimeout(t.a.ctx, debugTime)
 	defer cancel()
 	err = t.w.guard(t.a, func() error { return p.Run(ctx, strings.NewReader(""), log.Stream()) })

@@ -9,11 +9,8 @@ import (
 	"berth/internal/process"
 )
 
-// blame returns the failure of an attempt's program once it is sure to be its own, or why
-// the attempt was ended meanwhile.
-func (w *worker) blame(a *attempt, f *process.Failure) error {
-	return f.Believe(a.ctx, w.cfg.Token != "")
-}
+// batch reports whether a batch system runs this node.
+func (w *worker) batch() bool { return w.cfg.Token != "" }
 
 // judge returns how an attempt ended that ended with err. What is broken for all on the
 // coordinator's own machine may be this node's alone on another, a file system that is not

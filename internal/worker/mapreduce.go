@@ -2,7 +2,6 @@ package worker
 
 import (
 	"context"
-	"io"
 	"os"
 	"os/user"
 	"path/filepath"
@@ -137,46 +136,23 @@ func (w *worker) segments(a *attempt) shuffle.Segments {
 func (t *streamTask) programs(p *job.Program) (main, combiner mapreduce.Program) {
 	main, native := mapreduce.Native(*p, t.spec)
 	if !native {
-		main = &program{t: t, args: p.Args, log: t.stderr, lax: !t.spec.NonZeroExitIsFail}
+		main = t.command(p.Args, t.stderr)
 	}
 	if c := t.spec.Combiner; c != nil {
 		if combiner, native = mapreduce.NativeCombiner(*c, t.spec); !native {
-			combiner = &program{t: t, args: c.Args, log: t.stderr, lax: !t.spec.NonZeroExitIsFail, role: "combiner: "}
+			cmd := t.command(c.Args, t.stderr)
+			cmd.Role = "combiner: "
+			combiner = cmd
 		}
 	}
 	return main, combiner
 }
 
-// program is a command that maps, combines or reduces: a mapreduce.Program.
-type program struct {
-	t    *streamTask
-	args []string
-	log  *process.Log // takes its standard error
-	lax  bool         // a non-zero exit is no failure
-	role string       // put before the reason of its failure, where it is not the task's main program
-}
-
-// Run runs the command over in until it has ended and out has all it wrote.
-func (p *program) Run(ctx context.Context, in io.Reader, out io.Writer) error {
-	t := p.t
-	path, err := t.a.work.findCommand(p.args[0], t.cwd, t.env)
-	if err != nil {
-		return err
-	}
-	c := t.w.command(t.a, path, p.args, t.cwd, t.env)
-	e, err := t.a.programs.Stream(ctx, t.w.lanes, &c, in, out, p.log)
-	if err != nil {
-		return err
-	}
-	f := process.ExitFailure(e)
-	if f == nil {
-		return nil
-	}
-	f.Reason = p.role + f.Reason
-	if err := t.w.blame(t.a, f); err != error(f) || !p.lax {
-		return err
-	}
-	return nil
+// command returns a command that maps, combines or reduces: a mapreduce.Program.
+func (t *streamTask) command(args []string, log *process.Log) *process.Program {
+	find := func() (string, error) { return t.a.work.findCommand(args[0], t.cwd, t.env) }
+	return &process.Program{Set: &t.a.programs, Lanes: t.w.lanes, Find: find, Command: t.w.command(t.a, "", args, t.cwd, t.env),
+		Log: log, Lax: !t.spec.NonZeroExitIsFail, Batch: t.w.batch()}
 }
 
 // environment returns what the task's programs see: Hadoop Streaming's variables

@@ -12,15 +12,28 @@ import (
 
 	"berth/internal/archive"
 	"berth/internal/disk"
-	"berth/internal/job"
 	"berth/internal/process"
 )
 
 // shipping is what a job puts into the folders of its tasks.
 type shipping struct {
-	mu       sync.Mutex
-	unpacked map[string]error // archives, by their place; each is unpacked once
-	copied   map[string]error // programs that had to be made executable
+	mu   sync.Mutex
+	made map[string]error // archives that were unpacked and programs that were made executable, by their place
+}
+
+// once makes what goes to a place for all of the job's tasks on this node.
+func (s *shipping) once(place string, do func() error) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	err, done := s.made[place]
+	if !done {
+		err = do()
+		if s.made == nil {
+			s.made = make(map[string]error)
+		}
+		s.made[place] = err
+	}
+	return err
 }
 
 // furnish makes an attempt's working folder: every shipped file is linked into it.
@@ -35,57 +48,37 @@ func (wk *work) furnish(dir string) error {
 		target := f.Path
 		if f.Archive {
 			target = filepath.Join(wk.dir, "archives", f.Name)
-			if err := wk.unpackOnce(f, target); err != nil {
+			if err := wk.ship.once(target, func() error { return unpack(f.Path, target) }); err != nil {
 				return err
 			}
 		} else if _, err := os.Stat(target); err != nil {
 			return process.Failed("the shipped file %s cannot be read on this node: %v", f.Path, err)
 		}
-		if err := symlink(target, filepath.Join(dir, f.Name)); err != nil {
+		if err := wk.ship.link(target, filepath.Join(dir, f.Name)); err != nil {
 			return process.ScratchFailure(dir, err)
 		}
 	}
 	return nil
 }
 
-// symlink puts a symbolic link into place, over one of the same name.
-func symlink(target, name string) error {
-	err := os.Symlink(target, name)
-	switch {
-	case errors.Is(err, fs.ErrNotExist):
-		if err := os.MkdirAll(filepath.Dir(name), 0o700); err != nil {
-			return err
-		}
-		return os.Symlink(target, name)
-	case errors.Is(err, fs.ErrExist):
-		if err := os.Remove(name); err != nil {
-			return err
-		}
-		return os.Symlink(target, name)
-	default:
+// link puts a symbolic link into place, over what has that name.
+func (s *shipping) link(target, name string) error {
+	s.mu.Lock() // two programs of a task may be one shipped file
+	defer s.mu.Unlock()
+	if err := os.MkdirAll(filepath.Dir(name), 0o700); err != nil {
 		return err
 	}
-}
-
-// unpackOnce unpacks an archive for all of the job's tasks on this node.
-func (wk *work) unpackOnce(f job.ShipFile, target string) error {
-	wk.ship.mu.Lock()
-	defer wk.ship.mu.Unlock()
-	if err, ok := wk.ship.unpacked[target]; ok {
+	if err := os.Remove(name); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
-	_, err := os.Lstat(target)
-	if errors.Is(err, fs.ErrNotExist) {
-		err = unpackAside(f.Path, target)
-	}
-	if wk.ship.unpacked == nil {
-		wk.ship.unpacked = make(map[string]error)
-	}
-	wk.ship.unpacked[target] = err
-	return err
+	return os.Symlink(target, name)
 }
 
-func unpackAside(file, target string) error {
+// unpack unpacks an archive, unless an earlier worker of the node did.
+func unpack(file, target string) error {
+	if _, err := os.Lstat(target); err == nil {
+		return nil
+	}
 	part := target + ".part"
 	if err := errors.Join(disk.RemoveTree(part), os.MkdirAll(part, 0o700)); err != nil {
 		return process.ScratchFailure(part, err)
@@ -138,23 +131,15 @@ func (wk *work) shipped(path, dir string) bool {
 // folder in place of the file, which is the user's and stays as it is. The copy
 // is made once for the job.
 func (wk *work) makeExecutable(path, dir string) error {
-	wk.ship.mu.Lock()
-	defer wk.ship.mu.Unlock()
 	rel, err := filepath.Rel(dir, path)
 	if err != nil {
 		return process.ScratchFailure(dir, err)
 	}
 	copied := filepath.Join(wk.dir, "programs", strings.ReplaceAll(rel, "/", "+"))
-	if _, done := wk.ship.copied[copied]; !done {
-		if wk.ship.copied == nil {
-			wk.ship.copied = make(map[string]error)
-		}
-		wk.ship.copied[copied] = copyProgram(path, copied)
-	}
-	if err := wk.ship.copied[copied]; err != nil {
+	if err := wk.ship.once(copied, func() error { return copyProgram(path, copied) }); err != nil {
 		return process.ScratchFailure(wk.dir, err)
 	}
-	if err := symlink(copied, path); err != nil {
+	if err := wk.ship.link(copied, path); err != nil {
 		return process.ScratchFailure(dir, err)
 	}
 	return nil
