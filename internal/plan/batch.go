@@ -13,25 +13,20 @@ import (
 
 // decideBatch plans a job on a batch system.
 func decideBatch(q *Question) (Plan, error) {
-	p := Plan{
-		At: q.Now, App: predict.Application(q.Spec), Kind: q.Spec.Kind, Tasks: q.Counts.Tasks, InputBytes: q.Counts.InputBytes,
-		Reasons: []string{}, Notes: []string{},
-	}
 	l, err := Share(q.Snap, q.Spec)
 	if err != nil {
 		return Plan{}, err
 	}
-	p.TaskSlots, p.ReduceSlots = l.TaskSlots, l.ReduceSlots
-	why := p.reduces(q.Spec, near(q.Profile, p.size()))
+	p, why := q.begin(&l)
 	open := why != ""
 	for {
-		d := decision{q: q, a: newAdaptor(q)}
+		d := decision{adaptor: newAdaptor(q)}
 		if err := d.decide(p.Reduces); err != nil {
 			return Plan{}, err
 		}
 		// More reduces than run at once gain nothing: all of them start with the same
 		// shuffle. What can run at once is known only now.
-		if slots := d.reduceSlots(); open && d.a.known.ok && slots > 0 && p.Reduces > slots {
+		if slots := d.reduceSlots(); open && d.known.ok && slots > 0 && p.Reduces > slots {
 			p.Reduces, open = slots, false
 			why = fmt.Sprintf("%s: one for each that can run at once", count(slots, "reduce"))
 			continue
@@ -44,48 +39,47 @@ func decideBatch(q *Question) (Plan, error) {
 	}
 }
 
-// decision is what an adaptor decided.
+// decision is what an adaptor decides.
 type decision struct {
-	q       *Question
-	a       *adaptor
+	*adaptor
 	offers  []*offer
 	weighed []Candidate
-	chosen  []Candidate // what is asked for, the earliest first; none: what is there does
-	first   Candidate   // the one of these that was chosen first
+	chosen  []Candidate      // what is asked for, in the end the earliest first; none: what is there does
+	windows []predict.Window // what all allocations are to the job: those there, then those chosen
+	first   Candidate        // the one of the chosen that was chosen first
 	scout   int
 	runs    predict.Outcome // with all that was chosen; empty: nothing is known
 }
 
 // decide weighs what the queue offers.
 func (d *decision) decide(reduces int) error {
-	a := d.a
-	a.learn(reduces)
+	d.learn(reduces)
 	if err := d.find(); err != nil {
 		return err
 	}
-	for _, p := range d.offers {
-		a.look(p)
+	for _, o := range d.offers {
+		d.look(o)
 	}
-	if a.load.Maps+a.load.Reduces == 0 {
+	if d.load.Maps+d.load.Reduces == 0 {
 		return nil
 	}
-	a.live = a.liveWindows(d.offers[0])
-	if !a.known.ok {
+	d.live = d.liveWindows(d.offers[0])
+	d.windows = d.live
+	if !d.known.ok {
 		return d.decideBlind()
 	}
 	if err := d.longEnough(); err != nil {
 		return err
 	}
-	if len(a.live) == 0 {
-		best, weighed, ok := a.choose(d.offers)
-		d.weighed = weighed
+	if len(d.live) == 0 {
+		best, ok := d.choose()
 		if !ok {
 			return d.hopeless()
 		}
 		d.take(best)
 	}
-	d.chosen, d.runs = a.more(d.chosen, d.offers)
-	if len(a.live) > 0 && len(d.chosen) > 0 {
+	d.more()
+	if len(d.live) > 0 && len(d.chosen) > 0 {
 		d.chosen[0].main = true
 		d.first = d.chosen[0]
 	}
@@ -95,21 +89,26 @@ func (d *decision) decide(reduces int) error {
 // take chooses a candidate as the first.
 func (d *decision) take(c Candidate) {
 	c.main = true
-	d.first, d.chosen = c, []Candidate{c}
+	d.first = c
+	d.add(c)
+}
+
+// add chooses a candidate.
+func (d *decision) add(c Candidate) {
+	d.chosen = append(d.chosen, c)
+	d.windows = append(d.windows, c.window())
 }
 
 // decideBlind decides for tasks of which nothing is known.
 func (d *decision) decideBlind() error {
-	if len(d.a.live) > 0 {
-		d.scout = d.a.soundBy(d.a.live)
+	if len(d.live) > 0 {
+		d.scout = d.soundBy(d.live)
 		return nil // what is there goes on; once something is known of the tasks there will be another plan
 	}
-	best, weighed, scout, ok := d.a.blind(d.offers)
-	d.weighed = weighed
+	best, ok := d.blind()
 	if !ok {
 		return d.hopeless()
 	}
-	d.scout = scout
 	d.take(best)
 	return nil
 }
@@ -121,12 +120,12 @@ func (d *decision) find() error {
 		return err
 	}
 	if why != "" {
-		d.a.note(why)
+		d.note(why)
 	}
-	d.a.among = among(d.q.Spec.Request.Partition, parts)
+	d.among = among(d.q.Spec.Request.Partition, parts)
 	var first error
 	for _, part := range parts {
-		offers, err := d.a.offersOf(part)
+		offers, err := d.offersOf(part)
 		if err != nil {
 			if first == nil {
 				first = err
@@ -145,34 +144,33 @@ func (d *decision) find() error {
 // take. Where it is only the longest of them it leaves a note, and tasks are begun as
 // long as the median fits.
 func (d *decision) longEnough() error {
-	a := d.a
 	most := slices.MaxFunc(d.offers, func(x, y *offer) int { return cmp.Compare(x.maxTime, y.maxTime) })
 	limit := most.maxTime - most.startUp
 	if math.IsInf(limit, 1) {
 		return nil
 	}
-	maps, reduces := a.known.inv.Map.Quantile(0.5), 0.0
-	if a.load.Maps == 0 {
+	maps, reduces := d.known.inv.Map.Quantile(0.5), 0.0
+	if d.load.Maps == 0 {
 		maps = 0
 	}
-	if a.load.Reduces > 0 && !a.known.guessed {
-		reduces = a.known.inv.OtherShuffle.Quantile(0.5) + a.known.inv.Reduce.Quantile(0.5)
+	if d.load.Reduces > 0 && !d.known.guessed {
+		reduces = d.known.inv.OtherShuffle.Quantile(0.5) + d.known.inv.Reduce.Quantile(0.5)
 	}
 	if median := max(maps, reduces); median > limit {
 		return &job.Error{Class: job.User, Code: job.CodeConfig, Where: most.timeBy,
-			What: fmt.Sprintf("it allows %s, but half of the tasks take more than %s (%s)", duration(most.maxTime), duration(median), a.known.source),
+			What: fmt.Sprintf("it allows %s, but half of the tasks take more than %s (%s)", duration(most.maxTime), duration(median), d.known.source),
 			Do:   "allow more, or use another partition"}
 	}
-	if longest := max(a.expect.Map, a.expect.Reduce); longest > limit {
-		a.note(fmt.Sprintf("%s allows %s, but one of twenty tasks takes more than %s: such tasks may never be done there",
+	if longest := max(d.expect.Map, d.expect.Reduce); longest > limit {
+		d.note(fmt.Sprintf("%s allows %s, but one of twenty tasks takes more than %s: such tasks may never be done there",
 			most.timeBy, duration(most.maxTime), duration(longest)))
-		if a.expect.Map > limit {
-			a.expect.Map = maps
+		if d.expect.Map > limit {
+			d.expect.Map = maps
 		}
-		if a.expect.Reduce > limit {
-			a.expect.Reduce, a.expect.Sort = reduces, min(a.expect.Sort, reduces)
+		if d.expect.Reduce > limit {
+			d.expect.Reduce, d.expect.Sort = reduces, min(d.expect.Sort, reduces)
 		}
-		a.trials.Expect(a.expect)
+		d.trials.Expect(d.expect)
 	}
 	return nil
 }
@@ -187,16 +185,16 @@ func (d *decision) hopeless() error {
 		}
 	}
 	o := d.offers[0]
-	c := d.a.candidate(o, timeline.Slot{Start: timeline.Never, Nodes: o.capNodes, Duration: timeline.Unbounded}, o.capNodes)
+	c := d.candidate(o, timeline.Slot{Start: timeline.Never, Nodes: o.capNodes, Duration: timeline.Unbounded}, o.capNodes)
 	switch c.wall = o.maxWall; {
-	case d.a.req.WallTime == job.WallMax:
-	case d.a.known.ok:
-		c.wall = d.a.safe(o, o.capNodes, c.wall)
+	case d.req.WallTime == job.WallMax:
+	case d.known.ok:
+		c.wall = d.safe(o, o.capNodes, c.wall)
 	default:
 		c.wall = min(c.wall, blindTime)
 	}
 	d.take(c)
-	d.a.note("no free slot that would do is in sight: the job waits until the queue changes")
+	d.note("no free slot that would do is in sight: the job waits until the queue changes")
 	return nil
 }
 

@@ -35,26 +35,23 @@ const (
 // to the tasks that it is to run at once and up to scoutTime. Without one (NoScout, or
 // a task that was cut short) the job takes the slot with which it would be done soonest if its
 // tasks took as long as is guessed, the most nodes of it that are of use, and as much time
-// as is allowed up to blindTime. scout is after how many tasks the rest is to be planned, 0
+// as is allowed up to blindTime. It sets after how many tasks the rest is to be planned, 0
 // for a job that needs no more than what it gets.
-func (a *adaptor) blind(offers []*offer) (best Candidate, weighed []Candidate, scout int, ok bool) {
-	sounding := a.sounding()
-	for _, o := range offers {
+func (d *decision) blind() (best Candidate, ok bool) {
+	sounding := d.sounding()
+	for _, o := range d.offers {
 		for _, slot := range o.slots {
-			c := a.blindCandidate(o, slot, sounding)
-			weighed = append(weighed, c)
-			if c.rejected == "" && (!ok || a.sooner(&c, &best) < 0) {
+			c := d.blindCandidate(o, slot, sounding)
+			d.weighed = append(d.weighed, c)
+			if c.rejected == "" && (!ok || d.sooner(&c, &best) < 0) {
 				best, ok = c, true
 			}
 		}
 	}
-	if !ok {
-		return best, weighed, 0, false
+	if ok && sounding {
+		d.scout = d.sound(best.Take * best.offer.taskSlots)
 	}
-	if sounding {
-		scout = a.sound(best.Take * best.offer.taskSlots)
-	}
-	return best, weighed, scout, true
+	return best, ok
 }
 
 // sounding reports whether a scout is sent where nothing is known of the tasks: that one had

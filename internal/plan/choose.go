@@ -75,26 +75,26 @@ func (a *adaptor) low(o *offer, nodes int) float64 {
 // counts within closeBy of the best the smallest wins. Beyond the paper, a slot may be
 // shorter than the job: what is left then waits for another.
 //
-// It also returns the best candidate of each slot that was weighed. False: there is none.
-func (a *adaptor) choose(offers []*offer) (best Candidate, weighed []Candidate, ok bool) {
-	good, weighed := a.found(offers)
+// The best candidate of each slot that was weighed is left in the decision. False: there is none.
+func (d *decision) choose() (best Candidate, ok bool) {
+	var good []Candidate
+	good, d.weighed = d.found(d.offers)
 	least, limit := math.Inf(1), noLimit
 	for _, c := range good {
-		if c.Total > least || a.spent > weighing/2 && least < math.Inf(1) {
+		if c.Total > least || d.spent > weighing/2 && least < math.Inf(1) {
 			break
 		}
-		got := a.bestOf(c, limit)
-		weighed = append(weighed, got)
+		got := d.bestOf(c, limit)
+		d.weighed = append(d.weighed, got)
 		if got.rejected == "" {
 			least, limit = min(least, got.Total), min(limit, got.closeTo())
 			ok = true
 		}
 	}
 	if !ok {
-		return Candidate{}, weighed, false
+		return Candidate{}, false
 	}
-	best = a.fewest(weighed)
-	return a.tighten(best), weighed, true
+	return d.tighten(d.fewest(d.weighed)), true
 }
 
 // bestOf returns the best that the job can make of a candidate's slot, as far as it is no later

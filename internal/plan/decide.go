@@ -19,28 +19,23 @@ func Decide(q Question) (Plan, error) {
 
 // decideMachine plans a job on one machine.
 func decideMachine(q *Question) (Plan, error) {
-	now, snap, spec, counts, prof := q.Now, q.Snap, q.Spec, q.Counts, q.Profile
-	l, err := Share(snap, spec)
+	spec := q.Spec
+	l, err := Share(q.Snap, spec)
 	if err != nil {
 		return Plan{}, err
 	}
-	p := Plan{
-		At: now, App: predict.Application(spec), Kind: spec.Kind,
-		Tasks: counts.Tasks, InputBytes: counts.InputBytes,
-		TaskSlots: l.TaskSlots, ReduceSlots: l.ReduceSlots,
-		Alloc: job.AllocRequest{
-			On: snap.Driver, Nodes: l.Nodes, PerNode: l.PerNode,
-			Time:        spec.Request.MaxTime, // one machine has no queue to please: only the user limits the time
-			IdleTimeout: spec.Request.IdleTimeout, SortMemory: l.SortMemory, Scratch: spec.Request.Scratch,
-		},
-		Reasons: []string{}, Notes: append([]string{}, l.notes...),
+	p, why := q.begin(&l)
+	p.Notes = append(p.Notes, l.notes...)
+	p.Alloc = job.AllocRequest{
+		On: q.Snap.Driver, Nodes: l.Nodes, PerNode: l.PerNode,
+		Time:        spec.Request.MaxTime, // one machine has no queue to please: only the user limits the time
+		IdleTimeout: spec.Request.IdleTimeout, SortMemory: l.SortMemory, Scratch: spec.Request.Scratch,
 	}
-	why := p.reduces(spec, near(prof, p.size()))
 	p.setLeft(q.Rest)
 	if p.Left != nil && *p.Left == (Left{}) {
 		p.Reasons = append(p.Reasons, nothingLeft)
 	} else {
-		p.predict(l, near(prof, p.size()))
+		p.predict(l, near(q.Profile, p.size()))
 		p.Reasons = append(p.Reasons, p.decision())
 	}
 	if why != "" {
@@ -54,6 +49,16 @@ func decideMachine(q *Question) (Plan, error) {
 			duration(limit), span(p.Predicted.Interval)))
 	}
 	return p, nil
+}
+
+// begin returns a plan in which no more is decided than the number of reduces, and why that is so.
+func (q *Question) begin(l *Layout) (p Plan, why string) {
+	p = Plan{
+		At: q.Now, App: predict.Application(q.Spec), Kind: q.Spec.Kind, Tasks: q.Counts.Tasks, InputBytes: q.Counts.InputBytes,
+		TaskSlots: l.TaskSlots, ReduceSlots: l.ReduceSlots, Reasons: []string{}, Notes: []string{},
+	}
+	why = p.reduces(q.Spec, near(q.Profile, p.size()))
+	return p, why
 }
 
 // size returns how much there is to do, as far as it is decided.

@@ -17,39 +17,30 @@ const (
 	wanted = 0.5
 )
 
-// several is the allocations that a job has and is to get, while they are chosen.
-type several struct {
-	a       *adaptor
-	chosen  []Candidate
-	windows []predict.Window // of all, with those that are there
-	queue   *offer           // of what follows where none of them does
-}
-
 // more adds further requests to those that were chosen, none at first where the job
 // has allocations already: each time the one that shortens the expected turnaround
-// most, as long as that is by more than gainBy. It returns all, the earliest first.
-func (a *adaptor) more(chosen []Candidate, offers []*offer) ([]Candidate, predict.Outcome) {
-	s := &several{a: a, windows: slices.Clone(a.live), queue: offers[0]}
-	for _, c := range chosen {
-		s.add(c)
-	}
-	present, undone := s.present()
-	for len(s.chosen) < a.allocs() && a.spent < weighing {
+// most, as long as that is by more than gainBy. It leaves them in the order of their start.
+func (d *decision) more() {
+	offers, undone := d.offers, d.present()
+	for len(d.chosen) < d.allocs() && d.spent < weighing {
 		limit := noLimit
-		if len(s.chosen) > 0 || undone <= wanted {
-			limit = present.Mean() * (1 - gainBy)
+		if len(d.chosen) > 0 || undone <= wanted {
+			limit = d.runs.Mean() * (1 - gainBy)
 		}
-		best, ok := s.next(offers, present, limit)
+		best, ok := d.nextBest(offers, limit)
 		if !ok || best.Total > limit {
 			break
 		}
-		best = a.fewer(best, best.closeTo(), s.windows)
-		s.add(a.shorter(best, s.windows))
+		best = d.fewer(best, best.closeTo(), d.windows)
+		d.add(d.shorter(best, d.windows))
 		offers = []*offer{best.offer}
-		present, undone = s.present()
+		undone = d.present()
 	}
-	slices.SortStableFunc(s.chosen, func(x, y Candidate) int { return cmp.Compare(x.Wait, y.Wait) })
-	return s.chosen, present
+	slices.SortStableFunc(d.chosen, func(x, y Candidate) int { return cmp.Compare(x.Wait, y.Wait) })
+	d.windows = slices.Clone(d.live)
+	for _, c := range d.chosen {
+		d.windows = append(d.windows, c.window())
+	}
 }
 
 // allocs returns how many requests may be made: those that wait already count.
@@ -66,18 +57,16 @@ func (a *adaptor) allocs() int {
 	return n
 }
 
-func (s *several) add(c Candidate) {
-	s.chosen = append(s.chosen, c)
-	s.windows = append(s.windows, c.window())
-	s.queue = c.offer
-}
-
-// present returns the runs with what is there, and the share of them that it does not
-// do for.
-func (s *several) present() (runs predict.Outcome, undone float64) {
-	windows, last := s.a.goingOn(s.queue, slices.Clone(s.windows))
-	runs, _, _ = s.a.simulate(windows, s.a.only(s.chosen), noLimit)
-	return runs, runs.Late(last)
+// present finds the runs with what is there, and returns the share of them that it does not
+// do for. Where none of it does, more is asked for where the last was.
+func (d *decision) present() (undone float64) {
+	queue := d.offers[0]
+	if n := len(d.chosen); n > 0 {
+		queue = d.chosen[n-1].offer
+	}
+	windows, last := d.goingOn(queue, slices.Clone(d.windows))
+	d.runs, _, _ = d.simulate(windows, d.only(d.chosen), noLimit)
+	return d.runs.Late(last)
 }
 
 // only returns the runs on the slots of what was chosen where that is one allocation and
@@ -89,36 +78,33 @@ func (a *adaptor) only(chosen []Candidate) *predict.Alone {
 	return a.alone(chosen[0].offer, chosen[0].Take)
 }
 
-// next returns the further request with the least expected turnaround, as far as that is no
+// nextBest returns the further request with the least expected turnaround, as far as that is no
 // longer than the limit.
-func (s *several) next(offers []*offer, present predict.Outcome, limit float64) (best Candidate, found bool) {
-	a := s.a
-	done := present.Mean()
-	for _, c := range s.found(offers, done) {
-		if a.spent > weighing {
+func (d *decision) nextBest(offers []*offer, limit float64) (best Candidate, ok bool) {
+	for _, c := range d.foundBeside(offers) {
+		if d.spent > weighing {
 			break
 		}
-		ok := false
-		if c.wall, ok = s.beside(&c, present); !ok {
+		long := false
+		if c.wall, long = d.beside(&c); !long {
 			continue
 		}
-		if got := a.weigh(c, s.windows, limit); got.rejected == "" && !got.beaten && (!found || got.Total < best.Total) {
-			best, found, limit = got, true, min(limit, got.Total)
+		if got := d.weigh(c, d.windows, limit); got.rejected == "" && !got.beaten && (!ok || got.Total < best.Total) {
+			best, ok, limit = got, true, min(limit, got.Total)
 		}
 	}
-	return best, found
+	return best, ok
 }
 
 // beside returns the wall time that is weighed for a further allocation: by the user's rule,
 // or no longer than the job lasts without it. False: the slot is too short.
-func (s *several) beside(c *Candidate, present predict.Outcome) (float64, bool) {
-	a := s.a
-	if a.req.WallTime != job.WallAuto {
-		t, why := a.wall(c)
+func (d *decision) beside(c *Candidate) (float64, bool) {
+	if d.req.WallTime != job.WallAuto {
+		t, why := d.wall(c)
 		return t, why == ""
 	}
-	until := present.Quantile(1) - c.Wait + a.held()
-	return min(a.longest(c), a.ceil(max(until, a.least(c.offer)))), a.tooShort(c) == ""
+	until := d.runs.Quantile(1) - c.Wait + d.held()
+	return min(d.longest(c), d.ceil(max(until, d.least(c.offer)))), d.tooShort(c) == ""
 }
 
 // shorter returns a further request without the time that it has no use for, as the job
@@ -136,28 +122,29 @@ func (a *adaptor) shorter(c Candidate, beside []predict.Window) Candidate {
 	return c
 }
 
-// found returns a candidate for each of the free slots beside what is chosen that give the most
+// foundBeside returns a candidate for each of the free slots beside what is chosen that give the most
 // core-seconds before the job is done without them.
-func (s *several) found(offers []*offer, done float64) []Candidate {
+func (d *decision) foundBeside(offers []*offer) []Candidate {
 	var out []Candidate
+	done := d.runs.Mean()
 	worth := func(c *Candidate) float64 {
 		o := c.offer
-		return (min(done, s.a.seconds(c.End())) - c.Wait - o.startUp) * float64(c.Take*max(o.taskSlots, o.reduceSlots))
+		return (min(done, d.seconds(c.End())) - c.Wait - o.startUp) * float64(c.Take*max(o.taskSlots, o.reduceSlots))
 	}
 	for _, o := range offers {
 		free := *o
-		if len(s.chosen) > 0 {
+		if len(d.chosen) > 0 {
 			free.line = o.line.Clone()
-			for _, c := range s.chosen {
+			for _, c := range d.chosen {
 				if o.overlaps(c.offer) {
-					free.line.Add(s.a.instant(c.Wait), s.a.instant(c.end()), -c.Take)
+					free.line.Add(d.instant(c.Wait), d.instant(c.end()), -c.Take)
 				}
 			}
 			free.slots = free.line.Slots()
 		}
 		for _, slot := range free.slots {
-			c := s.a.candidate(&free, slot, 0)
-			c.Take = min(slot.Nodes, s.room(o, c.Wait, s.a.seconds(c.End())))
+			c := d.candidate(&free, slot, 0)
+			c.Take = min(slot.Nodes, d.room(o, c.Wait, d.seconds(c.End())))
 			if c.Take >= o.minNodes && worth(&c) > 0 {
 				out = append(out, c)
 			}
@@ -169,27 +156,27 @@ func (s *several) found(offers []*offer, done float64) []Candidate {
 
 // room returns how many nodes are of use beside those that are there in that time and
 // last for another task, and may be had: the user's bound is on all of them together.
-func (s *several) room(o *offer, start, end float64) int {
-	tasks, reduces := s.a.width()
-	for _, w := range s.windows {
-		if w.Start < end && w.End >= start+o.startUp+s.a.one() {
+func (d *decision) room(o *offer, start, end float64) int {
+	tasks, reduces := d.width()
+	for _, w := range d.windows {
+		if w.Start < end && w.End >= start+o.startUp+d.one() {
 			tasks, reduces = tasks-w.TaskSlots, reduces-w.ReduceSlots
 		}
 	}
 	nodes := 0
-	for _, c := range s.chosen {
+	for _, c := range d.chosen {
 		if c.Wait < end && c.end() > start {
 			nodes += c.Take
 		}
 	}
-	for _, l := range s.a.q.live() {
-		if from, to := s.a.span(&l, o); from < end && to > start {
+	for _, l := range d.q.live() {
+		if from, to := d.span(&l, o); from < end && to > start {
 			nodes += l.Request.Nodes
 		}
 	}
 	n := min(o.nodesFor(max(tasks, 0), max(reduces, 0)), o.capNodes)
-	if s.a.req.MaxNodes > 0 {
-		n = min(n, s.a.req.MaxNodes-nodes)
+	if d.req.MaxNodes > 0 {
+		n = min(n, d.req.MaxNodes-nodes)
 	}
 	return n
 }

@@ -72,7 +72,7 @@ func (d *decision) rows(at *offer) []Candidate {
 	}
 	for i, c := range rows {
 		if c.beaten {
-			rows[i] = d.a.bestOf(c, noLimit)
+			rows[i] = d.bestOf(c, noLimit)
 		}
 	}
 	slices.SortStableFunc(rows, func(x, y Candidate) int {
@@ -88,8 +88,8 @@ func (d *decision) order(x, y *Candidate) int {
 		return -1
 	case x.Total > y.Total:
 		return 1
-	case !d.a.known.ok && x.rejected == "" && y.rejected == "":
-		return d.a.sooner(x, y)
+	case !d.known.ok && x.rejected == "" && y.rejected == "":
+		return d.sooner(x, y)
 	}
 	return 0
 }
@@ -97,7 +97,7 @@ func (d *decision) order(x, y *Candidate) int {
 // weighRest weighs slots of the chosen offer that were not, as they could not be
 // better, until there are enough to be shown.
 func (d *decision) weighRest(at *offer) {
-	if !d.a.known.ok || len(d.a.live) > 0 {
+	if !d.known.ok || len(d.live) > 0 {
 		return
 	}
 	done := map[timeline.Slot]bool{}
@@ -106,14 +106,14 @@ func (d *decision) weighRest(at *offer) {
 			done[c.Slot] = true
 		}
 	}
-	good, _ := d.a.found([]*offer{at})
+	good, _ := d.found([]*offer{at})
 	for _, c := range good {
-		if len(done) >= shownSlots || d.a.spent > weighing {
+		if len(done) >= shownSlots || d.spent > weighing {
 			return
 		}
 		if !done[c.Slot] {
 			done[c.Slot] = true
-			d.weighed = append(d.weighed, d.a.bestOf(c, noLimit))
+			d.weighed = append(d.weighed, d.bestOf(c, noLimit))
 		}
 	}
 }
@@ -136,9 +136,9 @@ func (d *decision) whyChosen() string {
 		return "no free slot is in sight"
 	case d.scout > 0:
 		return "the earliest start, for a scout"
-	case !d.a.known.ok:
-		return d.a.whyBlind()
-	case len(d.a.live) > 0:
+	case !d.known.ok:
+		return d.whyBlind()
+	case len(d.live) > 0:
 		return "shortens the expected turnaround most"
 	default:
 		return "the least expected turnaround"
@@ -147,8 +147,8 @@ func (d *decision) whyChosen() string {
 
 // whyNot says why a candidate lost.
 func (d *decision) whyNot(c *Candidate) string {
-	if !d.a.known.ok {
-		return d.a.whyNotBlind(c, &d.first)
+	if !d.known.ok {
+		return d.whyNotBlind(c, &d.first)
 	}
 	why := later(c, &d.first)
 	switch {

@@ -15,7 +15,7 @@ const plenty = 1 << 30
 func shareBatch(snap cluster.Snapshot, spec *job.Spec) (Layout, error) {
 	a := newAdaptor(&Question{Snap: snap, Spec: spec})
 	a.load = predict.Load{Maps: plenty, Reduces: plenty}
-	d := decision{q: a.q, a: a}
+	d := decision{adaptor: a}
 	if err := d.find(); err != nil {
 		return Layout{}, err
 	}
