@@ -101,7 +101,8 @@ func TestDamagedLater(t *testing.T) {
 				}
 				want := dumbJob(c, inputs)[0]
 				c.maps()
-				task := c.reduceTask(0, c.segments())
+				s := c.segments()
+				task := c.reduceTask(0, s)
 				task.Leave = func(_ context.Context, p job.Phase) error {
 					if p == phase {
 						// The last block, so that much was merged when it is found.
@@ -122,7 +123,7 @@ func TestDamagedLater(t *testing.T) {
 				if got := c.committed(r.Output); !bytes.Equal(got, want) {
 					t.Errorf("wrong output: %d bytes, want %d", len(got), len(want))
 				}
-				if bad := len(task.Segments.(*segments).bad); bad != 6 {
+				if bad := len(s.bad); bad != 6 {
 					t.Errorf("%d segments reported bad", bad)
 				}
 				if n := task.Progress.(*record).counters["REDUCE_OUTPUT_RECORDS"]; n != 18000 {
@@ -148,7 +149,8 @@ func TestDamagedRun(t *testing.T) {
 		c.memory = littleMemory
 		want := dumbJob(c, inputs)[0]
 		c.maps()
-		task := c.reduceTask(0, c.segments())
+		s := c.segments()
+		task := c.reduceTask(0, s)
 		damage := func() {
 			runs, _ := filepath.Glob(filepath.Join(task.Dir, "run-*"))
 			if len(runs) == 0 {
@@ -181,7 +183,7 @@ func TestDamagedRun(t *testing.T) {
 		if got := c.committed(r.Output); !bytes.Equal(got, want) {
 			t.Error("wrong output")
 		}
-		if n := len(task.Segments.(*segments).bad); n != 0 {
+		if n := len(s.bad); n != 0 {
 			t.Errorf("%d segments reported bad", n)
 		}
 	}

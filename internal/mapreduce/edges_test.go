@@ -299,7 +299,10 @@ func TestCancel(t *testing.T) {
 		task := c.reduceTask(0, c.segments())
 		if phase == job.PhaseShuffle {
 			task.Maps = 2 // of which one never comes
-			task.Segments = &cancelling{task.Segments.(*segments), cancel}
+			task.Source.Open = func(ctx context.Context, loc shuffle.Location, partition int) (shuffle.Segment, error) {
+				defer cancel()
+				return c.reader.Open(ctx, loc, partition)
+			}
 		}
 		task.Leave = func(ctx context.Context, p job.Phase) error {
 			if p == phase {
@@ -321,15 +324,4 @@ func TestCancel(t *testing.T) {
 			t.Fatalf("%d goroutines, were %d:\n%s", runtime.NumGoroutine(), before, buf[:runtime.Stack(buf, true)])
 		}
 	}
-}
-
-// cancelling cancels once a segment was opened.
-type cancelling struct {
-	*segments
-	cancel func()
-}
-
-func (s *cancelling) Open(ctx context.Context, loc shuffle.Location, partition int) (shuffle.Segment, error) {
-	defer s.cancel()
-	return s.segments.Open(ctx, loc, partition)
 }

@@ -120,8 +120,8 @@ type cluster struct {
 
 	outputs  *shuffle.Store // where maps run
 	splits   []job.Split
-	reader   *shuffle.Node // not nil: reduces are there
-	addr     string        // where it finds the outputs
+	node     *shuffle.Node // where maps run
+	reader   *shuffle.Node // where reduces run
 	progress []*record
 	attempts map[int]int // of each map
 }
@@ -139,9 +139,10 @@ func newCluster(t testing.TB, inputs ...[]byte) *cluster {
 		c.splits = append(c.splits, job.Split{Ranges: []job.Range{{Path: path, Length: n, Size: n}}})
 	}
 	var err error
-	if c.outputs, err = shuffle.OpenStore(filepath.Join(c.dir, "outputs")); err != nil {
+	if c.node, err = shuffle.NewNode("a1/0", filepath.Join(c.dir, "outputs"), slog.New(slog.DiscardHandler)); err != nil {
 		t.Fatal(err)
 	}
+	c.outputs, c.reader = c.node.Store, c.node
 	return c
 }
 
@@ -151,23 +152,19 @@ func (c *cluster) remote() {
 	if err != nil {
 		c.t.Fatal(err)
 	}
-	node := func(id job.NodeID, dir string) *shuffle.Node {
+	if c.reader, err = shuffle.NewNode("a1/1", filepath.Join(c.dir, "reader"), slog.New(slog.DiscardHandler)); err != nil {
+		c.t.Fatal(err)
+	}
+	for id, n := range map[job.NodeID]*shuffle.Node{"a1/0": c.node, "a1/1": c.reader} {
 		keys, err := ca.IssueWorker(id)
 		if err != nil {
 			c.t.Fatal(err)
 		}
-		n, err := shuffle.NewNode(id, dir, slog.New(slog.DiscardHandler))
-		if err != nil {
-			c.t.Fatal(err)
-		}
-		c.t.Cleanup(n.Close)
 		if err := n.Use(keys, &net.TCPAddr{IP: net.IPv4(127, 0, 0, 1)}); err != nil {
 			c.t.Fatal(err)
 		}
-		return n
+		c.t.Cleanup(n.Close)
 	}
-	c.addr = node("a1/0", filepath.Join(c.dir, "outputs")).Address()
-	c.reader = node("a1/1", filepath.Join(c.dir, "reader"))
 }
 
 func (c *cluster) record() *record {
@@ -197,63 +194,51 @@ func (c *cluster) maps() {
 	}
 }
 
-// segments locates map outputs, and runs maps again whose outputs are bad.
+// segments tells a reduce where map outputs are, and runs maps again whose outputs are bad.
 type segments struct {
-	c     *cluster
-	queue chan shuffle.Location
-	mu    sync.Mutex
-	bad   []shuffle.Location
+	c      *cluster
+	places *shuffle.Places
+	mu     sync.Mutex
+	bad    []shuffle.Location
 }
 
 func (c *cluster) segments() *segments {
-	s := &segments{c: c, queue: make(chan shuffle.Location, 1000)}
+	s := &segments{c: c, places: shuffle.NewPlaces()}
 	for task := range c.splits {
-		s.queue <- s.location(task)
+		s.places.Add(s.location(task))
 	}
 	return s
 }
 
 func (s *segments) location(task int) shuffle.Location {
-	return shuffle.Location{Map: job.Attempt{Job: "mapreduce-1", Task: task, N: s.c.attempts[task]}, Holder: "a1/0", Addr: s.c.addr}
+	a := job.Attempt{Job: "mapreduce-1", Task: task, N: s.c.attempts[task]}
+	return shuffle.Location{Map: a, Holder: "a1/0", Addr: s.c.node.Address()}
 }
 
-func (s *segments) Next(ctx context.Context) (shuffle.Location, error) {
-	select {
-	case loc := <-s.queue:
-		return loc, nil
-	case <-ctx.Done():
-		return shuffle.Location{}, ctx.Err()
-	}
+// source is where a reduce finds the segments.
+func (s *segments) source() shuffle.Source {
+	return shuffle.Source{Node: s.c.reader, Places: s.places, Lost: s.lost}
 }
 
-func (s *segments) Bad(loc shuffle.Location, err error) {
+func (s *segments) lost(loc shuffle.Location, err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if err == nil {
-		panic("bad without an error")
+		panic("lost without an error")
 	}
 	s.bad = append(s.bad, loc)
 	if _, _, err := s.c.runMap(context.Background(), loc.Map.Task); err != nil {
 		panic(err)
 	}
-	s.queue <- s.location(loc.Map.Task)
-}
-
-func (s *segments) Open(ctx context.Context, loc shuffle.Location, partition int) (shuffle.Segment, error) {
-	if s.c.reader == nil {
-		return s.c.outputs.Open(loc.Map, partition)
-	}
-	places := shuffle.NewPlaces()
-	places.Add(loc)
-	return s.c.reader.Segments(job.Attempt{}, places, nil).Open(ctx, loc, partition)
+	s.places.Add(s.location(loc.Map.Task))
 }
 
 // reduceTask is the task of a partition.
-func (c *cluster) reduceTask(partition int, s shuffle.Segments) ReduceTask {
+func (c *cluster) reduceTask(partition int, s *segments) ReduceTask {
 	a := job.Attempt{Job: "mapreduce-1", Task: len(c.splits) + partition, N: 1}
 	return ReduceTask{
 		Spec: c.spec, Attempt: a, Partition: partition, Maps: len(c.splits), Reducer: c.reducer, Combiner: c.combiner,
-		Memory: c.memory, Dir: filepath.Join(c.dir, "scratch", a.String()), Segments: s, Progress: c.record(),
+		Memory: c.memory, Dir: filepath.Join(c.dir, "scratch", a.String()), Source: s.source(), Progress: c.record(),
 		Leave: func(context.Context, job.Phase) error { return nil },
 	}
 }
@@ -264,7 +249,7 @@ func (c *cluster) reduce(partition int) []byte {
 	return c.reduceFrom(partition, c.segments())
 }
 
-func (c *cluster) reduceFrom(partition int, s shuffle.Segments) []byte {
+func (c *cluster) reduceFrom(partition int, s *segments) []byte {
 	c.t.Helper()
 	r, err := RunReduce(context.Background(), c.reduceTask(partition, s))
 	if err != nil {

@@ -72,7 +72,9 @@ func newReduceRun(ctx context.Context, t *ReduceTask) (*reduceRun, error) {
 		return nil, extsort.ScratchError(t.Dir, err)
 	}
 	return &reduceRun{
-		ctx: ctx, t: t, shuffle: shuffle.NewCollector(shuffle.Config{Segments: t.Segments, Partition: t.Partition, Maps: t.Maps, Dir: t.Dir, Progress: t.Progress, Wait: t.FetchWait}), order: order, phase: job.PhaseShuffle, counters: counters{},
+		ctx: ctx, t: t, shuffle: shuffle.NewCollector(shuffle.Config{
+			Source: t.Source, By: t.Attempt, Partition: t.Partition, Maps: t.Maps, Dir: t.Dir, Progress: t.Progress,
+		}), order: order, phase: job.PhaseShuffle, counters: counters{},
 	}, nil
 }
 

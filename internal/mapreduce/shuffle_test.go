@@ -3,7 +3,6 @@ package mapreduce
 import (
 	"context"
 	"errors"
-	"fmt"
 	"io"
 	"testing"
 
@@ -27,7 +26,7 @@ func (f *flaky) Open(ctx context.Context, loc shuffle.Location, partition int) (
 	if n <= f.failures {
 		return shuffle.Segment{}, f.err
 	}
-	return f.segments.Open(ctx, loc, partition)
+	return f.c.reader.Open(ctx, loc, partition)
 }
 
 // What may pass is tried again; what will not makes the map run again. Either way the
@@ -49,10 +48,10 @@ func TestShuffleFaults(t *testing.T) {
 			c.maps()
 			s := &flaky{c.segments(), test.failures, test.err, map[int]int{}}
 			for task := range inputs {
-				s.queue <- s.location(task)
+				s.places.Add(s.location(task))
 			}
-			task := c.reduceTask(0, s)
-			task.FetchWait = 1
+			task := c.reduceTask(0, s.segments)
+			task.Source.Open, task.Source.Wait = s.Open, 1
 			r, err := RunReduce(context.Background(), task)
 			if err != nil {
 				t.Fatal(err)
@@ -74,7 +73,7 @@ type brokenOff struct {
 }
 
 func (b *brokenOff) Open(ctx context.Context, loc shuffle.Location, partition int) (shuffle.Segment, error) {
-	seg, err := b.segments.Open(ctx, loc, partition)
+	seg, err := b.c.reader.Open(ctx, loc, partition)
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if b.times > 0 && err == nil {
@@ -96,8 +95,8 @@ func TestShuffleBrokenOff(t *testing.T) {
 	want := dumbJob(c, inputs)[0]
 	c.maps()
 	s := &brokenOff{c.segments(), 3}
-	task := c.reduceTask(0, s)
-	task.FetchWait = 1
+	task := c.reduceTask(0, s.segments)
+	task.Source.Open, task.Source.Wait = s.Open, 1
 	r, err := RunReduce(context.Background(), task)
 	if err != nil {
 		t.Fatal(err)
@@ -110,26 +109,14 @@ func TestShuffleBrokenOff(t *testing.T) {
 	}
 }
 
-// Errors of Next and Leave end the attempt.
+// An error of Leave ends the attempt.
 func TestReduceErrors(t *testing.T) {
 	c := newCluster(t, text(1, 50))
 	c.maps()
 	said := errors.New("said")
-	task := c.reduceTask(0, failing{said})
-	if _, err := RunReduce(context.Background(), task); !errors.Is(err, said) {
-		t.Errorf("next: %v", err)
-	}
-	task = c.reduceTask(0, c.segments())
+	task := c.reduceTask(0, c.segments())
 	task.Leave = func(context.Context, job.Phase) error { return said }
 	if _, err := RunReduce(context.Background(), task); !errors.Is(err, said) {
 		t.Errorf("leave: %v", err)
 	}
-}
-
-type failing struct{ err error }
-
-func (f failing) Next(context.Context) (shuffle.Location, error) { return shuffle.Location{}, f.err }
-func (f failing) Bad(shuffle.Location, error)                    {}
-func (f failing) Open(context.Context, shuffle.Location, int) (shuffle.Segment, error) {
-	return shuffle.Segment{}, fmt.Errorf("not to be called")
 }

@@ -52,14 +52,12 @@ type ReduceTask struct {
 	Partition int
 	Maps      int // number of map tasks: segments to fetch
 	Reducer   Program
-	Combiner  Program // used between merge passes; nil: none
-	Memory    int64   // bytes that the attempt may use for its buffers
-	Files     int     // files that its merges may hold open; 0: MaxFanIn
-	Dir       string  // scratch folder of the attempt
-	Segments  shuffle.Segments
+	Combiner  Program        // used between merge passes; nil: none
+	Memory    int64          // bytes that the attempt may use for its buffers
+	Files     int            // files that its merges may hold open; 0: MaxFanIn
+	Dir       string         // scratch folder of the attempt
+	Source    shuffle.Source // of segments
 	Progress  Progress
 	// Leave is asked before the phases sort and reduce; it blocks until the phase may begin.
 	Leave func(ctx context.Context, p job.Phase) error
-	// FetchWait is how long a failed fetch waits before it is tried again; 0: a tenth of a second.
-	FetchWait time.Duration
 }

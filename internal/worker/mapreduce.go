@@ -118,18 +118,18 @@ func (t *streamTask) runReduce() (*mapreduce.Output, error) {
 	r, err := mapreduce.RunReduce(t.a.ctx, mapreduce.ReduceTask{
 		Spec: t.spec, Attempt: t.a.id, Partition: t.index, Maps: wk.maps,
 		Reducer: reducer, Combiner: combiner, Memory: t.w.cfg.attemptMemory(), Files: t.w.cfg.attemptFiles(),
-		Dir: filepath.Join(t.dir, "data"), Segments: t.w.segments(t.a), Progress: t.a.meter, Leave: t.leave,
+		Dir: filepath.Join(t.dir, "data"), Source: t.w.mapOutputs(t.a), Progress: t.a.meter, Leave: t.leave,
 	})
 	return r.Output, err
 }
 
-// segments finds the map outputs for a reduce attempt. The coordinator is told of those that cannot
-// be had.
-func (w *worker) segments(a *attempt) shuffle.Segments {
-	return w.shuffle.Segments(a.id, a.work.places, func(loc shuffle.Location, err error) {
+// mapOutputs is where a reduce attempt finds map outputs. The coordinator is told of those that
+// cannot be had.
+func (w *worker) mapOutputs(a *attempt) shuffle.Source {
+	return shuffle.Source{Node: w.shuffle, Places: a.work.places, Lost: func(loc shuffle.Location, err error) {
 		w.link.want(wish{wire.KindFetchFailed, loc.Map},
 			&wire.FetchFailed{By: a.id, Map: loc.Map, Addr: loc.Addr, Reason: process.OneLine(err.Error())})
-	})
+	}}
 }
 
 // programs returns the task's program and its combiner, nil without one.

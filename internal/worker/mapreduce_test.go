@@ -304,10 +304,7 @@ func fetchWith(t *testing.T, id *wire.Identity, addr string) error {
 	if err := n.Use(id, &net.TCPAddr{IP: net.IPv4(127, 0, 0, 1)}); err != nil {
 		t.Fatal(err)
 	}
-	places := shuffle.NewPlaces()
-	loc := shuffle.Location{Map: try("mr-1", 0, 1), Holder: "a1/0", Addr: addr}
-	places.Add(loc)
-	_, err = n.Segments(try("mr-1", 1, 1), places, nil).Open(t.Context(), loc, 0)
+	_, err = n.Open(t.Context(), shuffle.Location{Map: try("mr-1", 0, 1), Holder: "a1/0", Addr: addr}, 0)
 	return err
 }
 

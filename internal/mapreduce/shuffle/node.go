@@ -114,6 +114,41 @@ func newClient(id *wire.Identity) *http.Client {
 	}}
 }
 
+// Open opens a partition of a map output, in place where this node can read the folder
+// that it is in.
+func (n *Node) Open(ctx context.Context, loc Location, partition int) (Segment, error) {
+	switch {
+	case loc.Holder == n.id:
+		return n.Store.Open(loc.Map, partition)
+	case loc.Outputs != "":
+		return openShared(loc, partition)
+	default:
+		return n.fetch(ctx, loc, partition)
+	}
+}
+
+// openShared opens an output in another node's folder. One that is not there is looked for
+// again by who asked: it was written before it was told of, but a network file system may
+// answer from its cache.
+func openShared(loc Location, partition int) (Segment, error) {
+	seg, err := StoreIn(loc.Outputs).Open(loc.Map, partition)
+	if errors.Is(err, ErrNotHeld) {
+		err = fmt.Errorf("no output of %v in %s", loc.Map, loc.Outputs)
+	}
+	return seg, err
+}
+
+// lost notes that an output cannot be used, and removes it if this node holds it.
+func (n *Node) lost(loc Location, by job.Attempt, err error) {
+	n.log.Warn("map output cannot be used", "map", loc.Map, "holder", loc.Holder, "by", by, "err", err)
+	if loc.Holder != n.id {
+		return
+	}
+	if err := n.Store.Remove(loc.Map); err != nil { // else the next hello would offer it again
+		n.log.Warn("damaged map output stays", "map", loc.Map, "err", err)
+	}
+}
+
 // fetch opens a segment that another node holds.
 func (n *Node) fetch(ctx context.Context, loc Location, partition int) (Segment, error) {
 	n.mu.Lock()

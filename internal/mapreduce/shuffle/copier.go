@@ -1,0 +1,148 @@
+package shuffle
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"time"
+
+	"berth/internal/mapreduce/extsort"
+	"berth/internal/probe"
+)
+
+// fetchTries is how often a node is asked before its map output counts as
+// unreachable; between two tries the wait doubles, from fetchWait on.
+const (
+	fetchTries = 4
+	fetchWait  = 100 * time.Millisecond
+)
+
+// copier takes in one segment after the other.
+type copier struct {
+	*Collector
+	path string   // of the file for copies
+	file *os.File // nil: not yet needed
+	end  int64    // of the copies in file that count
+	done func()   // called when no segment is missing
+}
+
+// run fetches what is found until there is nothing more.
+func (f *copier) run(ctx context.Context, found <-chan Location) error {
+	defer f.close()
+	for loc := range found {
+		err := f.tryFetch(ctx, loc)
+		var scratch *scratchFault
+		switch {
+		case err == nil:
+		case ctx.Err() != nil:
+			return ctx.Err()
+		case errors.As(err, &scratch):
+			return scratch.err
+		default:
+			f.giveUp(loc, err)
+		}
+	}
+	return nil
+}
+
+// scratchFault is an error of our own folder, for which no map is to blame.
+type scratchFault struct{ err error }
+
+func (e *scratchFault) Error() string { return e.err.Error() }
+
+// tryFetch fetches a segment, and tries again where that may help.
+func (f *copier) tryFetch(ctx context.Context, loc Location) error {
+	wait := f.Wait
+	for try := 1; ; try++ {
+		err := f.fetch(ctx, loc)
+		var scratch *scratchFault
+		if err == nil || errors.As(err, &scratch) || errors.Is(err, extsort.ErrDamaged) || errors.Is(err, ErrNotHeld) || try == fetchTries {
+			return err
+		}
+		timer := time.NewTimer(wait)
+		select {
+		case <-timer.C:
+		case <-ctx.Done():
+			timer.Stop()
+			return ctx.Err()
+		}
+		wait *= 2
+	}
+}
+
+// fetch opens a segment, and copies it if it is remote. It is not asked for where it was before it
+// was told to be elsewhere: each try at a holder that hangs takes long.
+func (f *copier) fetch(ctx context.Context, loc Location) error {
+	if newer := f.Places.newest(loc.Map.Task); newer != loc {
+		return fmt.Errorf("%v at %s: %w: there is a newer one at %s", loc.Map, loc.Addr, ErrNotHeld, newer.Addr)
+	}
+	seg, err := f.Open(ctx, loc, f.Partition)
+	if err != nil {
+		return err
+	}
+	var file *extsort.File
+	switch {
+	case seg.Body != nil:
+		defer seg.Body.Close() // only read
+		if seg.Length > 0 {
+			if file, err = f.copy(seg); err != nil {
+				return err
+			}
+		}
+	case seg.Length > 0:
+		if file, err = extsort.OpenSegment(seg.Path, seg.Offset, seg.Length); err != nil {
+			return err
+		}
+	}
+	if seg.Body != nil {
+		f.end += seg.Length
+	}
+	if f.take(loc, file, seg.Length) {
+		f.done()
+	}
+	return nil
+}
+
+// copy verifies a stream block by block and writes it to the copier's file.
+func (f *copier) copy(seg Segment) (file *extsort.File, err error) {
+	if f.file == nil {
+		if f.file, err = os.OpenFile(f.path, os.O_CREATE|os.O_WRONLY, 0o600); err != nil {
+			return nil, &scratchFault{extsort.ScratchError(f.path, err)}
+		}
+		if f.end, err = f.file.Seek(0, io.SeekEnd); err != nil {
+			return nil, &scratchFault{extsort.ScratchError(f.path, err)}
+		}
+	}
+	buf := pieces.Get().(*[]byte)
+	defer pieces.Put(buf)
+	err = probe.Metered(f.Progress.CPU, func() error {
+		to := &scratchWriter{io.NewOffsetWriter(f.file, f.end), f.path, f.Progress}
+		file, err = extsort.CopySegment(to, seg.Body, f.path, f.end, seg.Length, *buf)
+		return err
+	})
+	return file, err
+}
+
+func (f *copier) close() {
+	if f.file != nil {
+		_ = f.file.Close() // what was written is verified when it is read
+	}
+}
+
+// scratchWriter writes copies and counts them.
+type scratchWriter struct {
+	io.Writer
+	path string
+	prog Progress
+}
+
+func (w *scratchWriter) Write(p []byte) (int, error) {
+	n, err := w.Writer.Write(p)
+	if err != nil {
+		return n, &scratchFault{extsort.ScratchError(w.path, err)}
+	}
+	w.prog.Out(int64(n), 0)
+	return n, nil
+}
