@@ -210,3 +210,18 @@ func (t *tree) lastRise(level int, id int32, value int, nodes int) job.Time {
 	}
 	return next
 }
+
+// each calls f with every change below a block, in order.
+func (t *tree) each(level int, id int32, f func(change)) {
+	if level == 0 {
+		b := &t.leaves.blocks[id]
+		for _, c := range b.e[:b.n] {
+			f(c)
+		}
+		return
+	}
+	b := &t.inners.blocks[id]
+	for _, e := range b.e[:b.n] {
+		t.each(level-1, e.kid, f)
+	}
+}

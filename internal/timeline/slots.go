@@ -6,10 +6,9 @@ import "berth/internal/job"
 func (t *Timeline) Steps() []Step {
 	free := t.base
 	steps := []Step{{t.from, free}}
-	t.tree.forward(t.tree.top, t.tree.root, t.from, func(c change) bool {
+	t.tree.each(t.tree.top, t.tree.root, func(c change) {
 		free += c.by
 		steps = append(steps, Step{c.at, free})
-		return true
 	})
 	return steps
 }

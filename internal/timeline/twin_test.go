@@ -2,7 +2,6 @@ package timeline
 
 import (
 	"cmp"
-	"math"
 	"math/rand/v2"
 	"slices"
 	"testing"
@@ -274,12 +273,11 @@ func sound(t rapid.TB, line *Timeline) {
 	}
 	look(tree.top, tree.root)
 	last := line.From()
-	tree.forward(tree.top, tree.root, math.MinInt64, func(c change) bool {
+	tree.each(tree.top, tree.root, func(c change) {
 		if c.by == 0 || c.at <= last {
 			t.Fatalf("change %+v after %d", c, last)
 		}
 		last = c.at
-		return true
 	})
 }
 
@@ -338,4 +336,20 @@ func TestAdvanceJoinsSmallBlocks(t *testing.T) {
 	}
 	line.Advance(100 * (fan/2 - 2))
 	sound(t, line)
+}
+
+// compareEarlier compares where a reservation can move to.
+func (q question) compareEarlier(t rapid.TB, line *Timeline, dumb *twin) {
+	t.Helper()
+	for _, d := range []time.Duration{0, 3, 20, 500} {
+		for _, before := range []job.Time{0, q.a, min(q.a, Never-10) + 10, q.b} {
+			from := min(q.a, dumb.span()) / 2
+			got, ok := line.EarlierFit(from, before, q.nodes, d)
+			want, wantOK := dumb.earlierFit(from, before, q.nodes, d)
+			if ok != wantOK || (ok && got != want) {
+				t.Fatalf("%d nodes for %d, reserved at %d, fit from %d on at %d (%v), want %d (%v): %v",
+					q.nodes, d, before, from, got, ok, want, wantOK, near(line, from))
+			}
+		}
+	}
 }

@@ -11,10 +11,9 @@
 //     section 2; Mu'alem and Feitelson 2001). After an end at the limit that matters, too: to
 //     jobs that a sweep had passed before a later one left them a place.
 //
-// Arrivals, starts and ends take time logarithmic in the length of the queue. A sweep takes
-// that for each reservation that moves, and those are many: of a long queue under estimates
-// that are too long, mostly a good part. Jobs that cannot move are passed by in a few
-// nanoseconds, or the time of one look at the timeline.
+// An event takes a pass over the queue, some nanoseconds for each job that cannot start or move. The queues of real
+// logs are some hundred jobs long: indexes of them for EASY and of freed places for CBF took 500
+// lines and made no log any faster (BenchmarkReplay).
 //
 // The package is pure: no clock, file, goroutine or random source.
 package batch

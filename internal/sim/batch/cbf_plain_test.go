@@ -26,11 +26,10 @@ func (c plainCBF) end(now job.Time, id ID) {
 	e := &c.sys.jobs[id]
 	c.line.Advance(now)
 	c.line.Add(now, after(e.Start, e.Limit), e.Nodes)
-	for id := range c.sys.queue.all(c.sys.links) {
-		w := c.queue.of(id)
-		c.line.Add(w.at, after(w.at, w.d), int(w.nodes))
-		w.at = c.place(now, &c.sys.jobs[id])
-		c.due.move(id, w.at)
+	for i := range c.queue {
+		w := &c.queue[i]
+		c.line.Add(w.at, after(w.at, w.limit), int(w.nodes))
+		c.place(now, w)
 	}
 }
 

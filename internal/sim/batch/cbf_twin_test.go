@@ -2,9 +2,6 @@ package batch
 
 import (
 	"slices"
-	"testing"
-
-	"pgregory.net/rapid"
 
 	"berth/internal/job"
 	"berth/internal/timeline"
@@ -127,13 +124,3 @@ func (w *cbfTwin) planned(_ job.Time, id ID) job.Time {
 }
 
 func (w *cbfTwin) freeAt(_, at job.Time) int { return w.free[at] }
-
-// TestCBFTwinOfLongQueues compares the way in which sweeps of long queues go, on short ones.
-func TestCBFTwinOfLongQueues(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
-		nodes := rapid.IntRange(1, 40).Draw(t, "nodes")
-		sys := New(nodes, CBF)
-		sys.policy.(*cbf).sweep.short = 0
-		fight(t, sys, newCBFTwin(nodes))
-	})
-}

@@ -1,7 +1,9 @@
 package batch
 
 import (
+	"cmp"
 	"math"
+	"slices"
 	"time"
 
 	"berth/internal/job"
@@ -21,8 +23,9 @@ import (
 // end at their limits, as foreseen, then each that ends early, then each that arrives; and
 // after each of them what can start does. Where requests are estimates this order matters.
 //
-// An event looks at no job that cannot start: what waits is indexed by nodes and time, and
-// as long as nothing ended and the head is the same, only what has just arrived can start.
+// As long as nothing ended and the head is the same, only what has just arrived can start.
+// Else each job that waits is looked at: queues of logs are short, and it takes some
+// nanoseconds a job (BenchmarkEASYTrace, BenchmarkEASYQueue).
 type easy struct {
 	sys      *System
 	shortest bool
@@ -31,14 +34,21 @@ type easy struct {
 	running *timeline.Timeline // what is free by the limits of the running jobs …
 	held    []reservation      // … and of these while a caller looks at it
 	early   []ID               // jobs that ended before their limits, not taken in yet
-	line    line
-	index   index // of the line before the turn fresh: of the rest nothing is taken in yet
-	fresh   int64
+	queue   []wanted           // what waits, in the order of arrival
+	fresh   int                // so many at the queue's end have just arrived and are not taken in yet
+	byTime  []wanted           // for EASY-SJBF, kept for its memory
 
-	stale    bool // jobs of the index may have become able to start
+	stale    bool // jobs that wait may have become able to start
 	reserved bool // shadow and extra are the head's reservation and the nodes free beside it
 	shadow   job.Time
 	extra    int
+}
+
+// wanted is what a waiting job asks for.
+type wanted struct {
+	limit time.Duration
+	nodes int32
+	id    ID
 }
 
 // reservation is so many nodes that are taken from an instant until before another.
@@ -48,30 +58,26 @@ type reservation struct {
 }
 
 func newEASY(s *System, sjbf bool) scheduler {
-	e := &easy{sys: s, shortest: sjbf, free: s.nodes, running: timeline.New(math.MinInt64, s.nodes)}
-	e.index = newIndex(&e.line, s.nodes)
-	return e
+	return &easy{sys: s, shortest: sjbf, free: s.nodes, running: timeline.New(math.MinInt64, s.nodes)}
 }
 
 func (e *easy) submit(now job.Time, id ID) {
 	e.advance(now)
-	e.line.push(id)
+	j := &e.sys.jobs[id]
+	e.queue = append(e.queue, wanted{j.Limit, int32(j.Nodes), id})
+	e.fresh++
 }
 
 func (e *easy) cancel(now job.Time, id ID) {
 	e.advance(now)
-	e.leave(e.line.turns[id])
-}
-
-// leave takes a job out of the line.
-func (e *easy) leave(turn int64) {
-	if turn == e.line.head {
+	i := slices.IndexFunc(e.queue, func(w wanted) bool { return w.id == id })
+	if i == 0 {
 		e.stale, e.reserved = true, false
 	}
-	if turn < e.fresh {
-		e.index.remove(turn, e.sys.jobs[e.line.wait(turn).id].Nodes)
+	if i >= len(e.queue)-e.fresh {
+		e.fresh--
 	}
-	e.line.remove(turn)
+	e.queue = slices.Delete(e.queue, i, i+1)
 }
 
 func (e *easy) end(now job.Time, id ID) {
@@ -130,79 +136,91 @@ func (e *easy) start(now job.Time, ids []ID) []ID {
 		ids = e.pass(now, ids)
 	}
 	e.early = e.early[:0]
-	e.fresh = max(e.fresh, e.line.head) // what came and was cancelled since may be forgotten
-	for ; e.fresh < e.line.end(); e.fresh++ {
-		if id := e.line.wait(e.fresh).id; id != gone {
-			ids = e.arrive(now, id, ids)
-		}
+	for e.fresh > 0 {
+		ids = e.arrive(now, ids)
 	}
 	return ids
 }
 
-// pass starts what can start of the line's jobs, but of those that are fresh.
+// pass starts what can start of the jobs that wait, but of those that are fresh.
 func (e *easy) pass(now job.Time, ids []ID) []ID {
 	if !e.stale {
 		return ids
 	}
-	for e.line.head < e.fresh && e.head().Nodes <= e.free {
-		ids = e.launch(now, e.line.head, ids)
-	}
 	e.stale = false
-	for e.index.any(e.free) {
-		e.reserve(now)
-		turn := e.pick(now)
-		if turn == noTurn {
-			break
+	old, n := e.queue[:len(e.queue)-e.fresh], 0
+	for ; n < len(old) && int(old[n].nodes) <= e.free; n++ {
+		ids = e.launch(now, old[n], ids)
+	}
+	if n > 0 {
+		e.queue, old, e.reserved = e.queue[n:], old[n:], false
+	}
+	if len(old) < 2 || e.free == 0 {
+		return ids
+	}
+	e.reserve(now)
+	first := len(ids)
+	for _, w := range e.order(old[1:]) {
+		if e.fits(now, w) {
+			ids = e.launch(now, w, ids)
 		}
-		ids = e.launch(now, turn, ids)
+	}
+	if len(ids) > first {
+		e.queue = slices.DeleteFunc(e.queue, func(w wanted) bool { return e.sys.jobs[w.id].Start != timeline.Never })
 	}
 	return ids
 }
 
-// pick returns the turn of the next of the index to start.
-func (e *easy) pick(now job.Time) int64 {
-	short, narrow := timeline.Unbounded, min(e.free, e.extra)
-	if e.shadow != timeline.Never {
-		short = e.shadow.Sub(now)
+// order returns jobs that wait in the order in which they are tried.
+func (e *easy) order(waiting []wanted) []wanted {
+	if !e.shortest {
+		return waiting
 	}
-	if e.shortest {
-		return e.index.shortest(e.free, int64(short), narrow)
+	e.byTime = e.byTime[:0]
+	for _, w := range waiting {
+		if int(w.nodes) <= e.free {
+			e.byTime = append(e.byTime, w)
+		}
 	}
-	return e.index.first(e.free, int64(short), narrow)
+	slices.SortStableFunc(e.byTime, func(a, b wanted) int { return cmp.Compare(a.limit, b.limit) })
+	return e.byTime
 }
 
-// arrive starts the job that is the next to arrive if it can start, or puts it in the index.
-func (e *easy) arrive(now job.Time, id ID, ids []ID) []ID {
-	j := &e.sys.jobs[id]
-	if j.Nodes <= e.free {
-		if e.fresh == e.line.head {
-			return e.launch(now, e.fresh, ids)
-		}
+// fits reports whether a job that is not the head can start without delaying the head.
+func (e *easy) fits(now job.Time, w wanted) bool {
+	nodes := int(w.nodes)
+	return nodes <= e.free && (nodes <= e.extra || after(now, w.limit) <= e.shadow)
+}
+
+// arrive takes in the first of the fresh jobs, which starts if it can.
+func (e *easy) arrive(now job.Time, ids []ID) []ID {
+	i := len(e.queue) - e.fresh
+	w := e.queue[i]
+	e.fresh--
+	if int(w.nodes) > e.free {
+		return ids
+	}
+	if i > 0 {
 		e.reserve(now)
-		if j.Nodes <= e.extra || after(now, j.Limit) <= e.shadow {
-			return e.launch(now, e.fresh, ids)
+		if !e.fits(now, w) {
+			return ids
 		}
 	}
-	e.index.add(e.fresh, j.Nodes, int64(j.Limit))
-	return ids
+	e.queue = slices.Delete(e.queue, i, i+1)
+	return e.launch(now, w, ids)
 }
 
 // launch starts a job. One that is not over at the shadow time takes of what is free then.
-func (e *easy) launch(now job.Time, turn int64, ids []ID) []ID {
-	id := e.line.wait(turn).id
-	j := &e.sys.jobs[id]
-	end := after(now, j.Limit)
-	e.leave(turn)
-	e.running.Add(now, end, -j.Nodes)
-	e.free -= j.Nodes
+func (e *easy) launch(now job.Time, w wanted, ids []ID) []ID {
+	end, nodes := after(now, w.limit), int(w.nodes)
+	e.running.Add(now, end, -nodes)
+	e.free -= nodes
 	if end > e.shadow {
-		e.extra -= j.Nodes
+		e.extra -= nodes
 	}
-	return append(ids, id)
+	e.sys.jobs[w.id].Start = now
+	return append(ids, w.id)
 }
-
-// head returns the first job of the line, which is not empty.
-func (e *easy) head() *Entry { return &e.sys.jobs[e.line.wait(e.line.head).id] }
 
 // reserve finds when the head can start by the limits of the running jobs, and how many
 // nodes are free beside it then.
@@ -210,7 +228,7 @@ func (e *easy) reserve(now job.Time) {
 	if e.reserved {
 		return
 	}
-	nodes, ok := e.head().Nodes, false
+	nodes, ok := int(e.queue[0].nodes), false
 	e.reserved = true
 	if e.shadow, ok = e.running.EarliestFit(now, nodes, 1); ok {
 		e.extra = e.running.At(e.shadow) - nodes
@@ -230,7 +248,7 @@ func (e *easy) timeline(now job.Time) *timeline.Timeline {
 
 // planned implements scheduler: only the head has a reservation.
 func (e *easy) planned(id ID) job.Time {
-	if e.line.turns[id] != e.line.head {
+	if e.queue[0].id != id {
 		return timeline.Never
 	}
 	return e.show(e.running.From())
@@ -243,15 +261,15 @@ func (e *easy) show(now job.Time) job.Time {
 	for _, id := range e.early {
 		e.hold(now, e.limit(id), -e.sys.jobs[id].Nodes)
 	}
-	if e.line.empty() {
+	if len(e.queue) == 0 {
 		return timeline.Never
 	}
-	head := e.head()
-	at, ok := e.running.EarliestFit(now, head.Nodes, 1)
+	head := e.queue[0]
+	at, ok := e.running.EarliestFit(now, int(head.nodes), 1)
 	if !ok {
 		return timeline.Never
 	}
-	e.hold(at, after(at, head.Limit), head.Nodes)
+	e.hold(at, after(at, head.limit), int(head.nodes))
 	return at
 }
 
