@@ -72,7 +72,7 @@ func (o *FileOptions) bag(f *File, dir string, stdin io.Reader) (*Job, error) {
 	if err != nil {
 		return nil, err
 	}
-	spec, entries, err := finishBag(s, &f.Sources, o.Env, stdin)
+	spec, entries, err := finishBag(s, &f.Ask.Sources, o.Env, stdin)
 	if err != nil {
 		return nil, err
 	}

@@ -2,13 +2,8 @@ package cli
 
 import (
 	"errors"
-	"fmt"
-	"maps"
-	"slices"
-	"strings"
 
-	"github.com/pelletier/go-toml/v2"
-
+	"berth/internal/document"
 	"berth/internal/job"
 	"berth/internal/job/parse"
 	"berth/internal/streaming"
@@ -18,18 +13,15 @@ import (
 // MapReduce job no more than Kind, Name and Request: what [mapreduce] says is kept as
 // the settings that the flags of the same names would make, for package streaming.
 type File struct {
-	Name     string // of the file, for errors
 	Dir      string // "dir": relative to the folder of the file; empty: the current folder
 	JobName  string
 	Kind     job.Kind
-	Ask      parse.Ask           // [request]
-	Bag      *job.BagSpec        // [bag]
-	Sources  parse.BagSources    // [bag]: each_line, array, entries, lists
+	Ask      parse.Ask           // [request], and of [bag] what flags can say, too
 	Settings []streaming.Setting // [mapreduce]
 
-	command []string // of the bag, before placeholders are added
-	lines   map[string]int
-	unknown int // keys
+	hasBag  bool     // [bag] is a table
+	command []string // [bag]: before placeholders are added
+	env     []string // [bag]
 }
 
 // ParseFile parses a job file (TOML). Unknown keys, values of a wrong type and
@@ -37,130 +29,103 @@ type File struct {
 // joined. name is what errors call the file. See testdata/bag.toml and
 // testdata/mapreduce.toml for every key.
 func ParseFile(name string, data []byte) (*File, error) {
-	var root map[string]any
-	if err := toml.Unmarshal(data, &root); err != nil {
-		return nil, syntaxError(name, err)
+	doc, err := document.Parse(name, data)
+	if err != nil {
+		return nil, err
 	}
-	f := &File{Name: name, lines: keyLines(data)}
-	var c problems
-	f.table(&c, "", root, topKeys)
-	f.finish(&c)
-	if len(c) > 0 {
-		return nil, errors.Join(c...)
+	f, r := &File{}, document.NewReader(doc, fileHomes)
+	f.read(r.Root())
+	if err := errors.Join(r.Err(), f.check(doc, r.Unknown())); err != nil {
+		return nil, err
 	}
 	return f, nil
 }
 
-func syntaxError(name string, err error) error {
-	e := job.ConfigError(name, strings.TrimPrefix(err.Error(), "toml: "), "")
-	var decode *toml.DecodeError
-	if errors.As(err, &decode) {
-		row, _ := decode.Position()
-		e.Where = fmt.Sprintf("%s:%d", name, row)
-	}
-	return e
+// fileHomes returns all tables of job files with their keys.
+func fileHomes() []document.Home {
+	return document.Homes("[request]\n[bag]\n[mapreduce]\n", new(File).read)
+}
+
+// value is a value in a job file.
+type value struct {
+	table *document.Table
+	key   string
+	where string
+	is    any
 }
 
 // fileKey is a key that a table of a job file may have.
 type fileKey struct {
 	name string
-	take func(f *File, where string, value any) error
+	take func(*File, value) error
 }
+
+func (f *File) read(root *document.Table) { f.table(root, topKeys) }
 
 // table takes the keys of a table in the order of their lines.
-func (f *File) table(c *problems, prefix string, values map[string]any, keys []fileKey) {
-	names := slices.SortedFunc(maps.Keys(values), func(a, b string) int {
-		if d := f.lines[prefix+a] - f.lines[prefix+b]; d != 0 {
-			return d
-		}
-		return strings.Compare(a, b)
-	})
-	for _, name := range names {
-		where := f.where(prefix + name)
-		i := slices.IndexFunc(keys, func(k fileKey) bool { return k.name == name })
-		if i < 0 {
-			f.unknown++
-			*c = append(*c, unknownKey(where, name, keys))
+func (f *File) table(t *document.Table, keys []fileKey) {
+	take := map[string]func(*File, value) error{}
+	for _, k := range keys {
+		t.Expect(k.name)
+		take[k.name] = k.take
+	}
+	for _, key := range t.Keys() {
+		if take[key] == nil {
 			continue
 		}
-		if err := keys[i].take(f, where, values[name]); err != nil {
-			*c = append(*c, err)
+		v, _ := t.Get(key)
+		if err := take[key](f, value{t, key, t.Where(key), v}); err != nil {
+			t.Add(err)
 		}
 	}
+	t.Done()
 }
 
-// where returns file:line of a key, "a.b"; the file alone where the line is not known.
-func (f *File) where(key string) string {
-	if line := f.lines[key]; line > 0 {
-		return fmt.Sprintf("%s:%d", f.Name, line)
+// check looks for what no single key can tell. What a key says that was refused is not missed, nor
+// what an unknown key may have been meant to be.
+func (f *File) check(doc *document.Document, unknown bool) error {
+	missing := func(what, do string) error {
+		if unknown {
+			return nil
+		}
+		return job.ConfigError(doc.Name(), what+" is missing", do)
 	}
-	return f.Name
-}
-
-func unknownKey(where, name string, keys []fileKey) error {
-	known := make([]string, len(keys))
-	for i, k := range keys {
-		known[i] = k.name
-	}
-	return job.ConfigError(where, fmt.Sprintf("unknown key %q", name), parse.DidYouMean(name, known))
-}
-
-// finish checks what no single key can. What a key says that was refused is not missed.
-func (f *File) finish(c *problems) {
+	bag, mapReduce := doc.Has("bag"), doc.Has("mapreduce")
 	switch {
-	case f.Kind == "" && f.lines["kind"] > 0:
+	case f.Kind == "" && doc.Has("kind"):
+		return nil
 	case f.Kind == "":
-		f.missing(c, "kind", `write kind = "bag" or kind = "mapreduce"`)
-	case f.Kind == job.Bag && f.Bag == nil && f.lines["bag"] == 0:
-		f.missing(c, "[bag]", "a job of kind bag needs it")
-	case f.Kind == job.MapReduce && f.lines["mapreduce"] == 0:
-		f.missing(c, "[mapreduce]", "a job of kind mapreduce needs it")
-	case f.Kind == job.Bag && f.lines["mapreduce"] > 0:
-		*c = append(*c, job.ConfigError(f.where("mapreduce"), "a job of kind bag has no [mapreduce]", ""))
-	case f.Kind == job.MapReduce && f.Bag != nil:
-		*c = append(*c, job.ConfigError(f.where("bag"), "a job of kind mapreduce has no [bag]", ""))
-	case f.Kind == job.Bag && f.Bag != nil:
-		f.finishBag(c)
+		return missing("kind", `write kind = "bag" or kind = "mapreduce"`)
+	case f.Kind == job.Bag && !bag:
+		return missing("[bag]", "a job of kind bag needs it")
+	case f.Kind == job.MapReduce && !mapReduce:
+		return missing("[mapreduce]", "a job of kind mapreduce needs it")
+	case f.Kind == job.Bag && mapReduce:
+		return job.ConfigError(doc.Where("mapreduce"), "a job of kind bag has no [mapreduce]", "")
+	case f.Kind == job.MapReduce && bag:
+		return job.ConfigError(doc.Where("bag"), "a job of kind mapreduce has no [bag]", "")
+	case f.Kind == job.MapReduce || !f.hasBag:
+		return nil
 	}
-}
-
-// missing tells of a key that is not there, unless one with an unknown name may have been meant.
-func (f *File) missing(c *problems, what, do string) {
-	if f.unknown > 0 {
-		return
-	}
-	*c = append(*c, job.ConfigError(f.Name, what+" is missing", do))
-}
-
-func (f *File) finishBag(c *problems) {
-	if err := f.Sources.Check(); err != nil {
-		*c = append(*c, err)
-	}
-	array := f.Sources.Array != nil
-	switch {
-	case len(f.command) == 0 && f.lines["bag.command"] > 0:
-		return // it was refused
+	err := f.Ask.Sources.Check()
+	switch array := f.Ask.Sources.Array != nil; {
+	case len(f.command) == 0 && doc.Has("bag.command"):
 	case array && (len(f.command) == 0 || len(f.command) == 1 && f.command[0] == "{}"):
-		f.missing(c, "bag.command", "array indices are no commands themselves")
-		return
+		err = errors.Join(err, missing("bag.command", "array indices are no commands themselves"))
 	case len(f.command) == 0:
-		f.missing(c, "bag.command", `where the entries are commands themselves, write command = "{}"`)
-		return
+		err = errors.Join(err, missing("bag.command", `where the entries are commands themselves, write command = "{}"`))
 	}
-	f.Bag.Array = array
-	f.Bag.Command, f.Bag.Shell = job.BagCommand(f.command, array)
-	if array && f.Bag.Throttle == 0 {
-		f.Bag.Throttle = f.Sources.Array.Throttle
-	}
+	return err
 }
 
 // BagJob returns the spec of a file of kind bag, for a user who stands in dir. It has
-// neither entries nor environment yet and is not normalised.
+// neither entries nor the user's environment yet and is not normalised.
 func (f *File) BagJob(dir string) (*job.Spec, error) {
 	s := job.New(job.Bag, dir)
-	s.Name, s.Bag = f.JobName, f.Bag
-	return s, f.Ask.Apply(s)
+	s.Name, s.Bag.Env = f.JobName, f.env
+	if err := f.Ask.Apply(s); err != nil {
+		return nil, err
+	}
+	setCommand(s.Bag, f.command, &f.Ask.Sources)
+	return s, nil
 }
-
-// problems are what is wrong with a file.
-type problems []error

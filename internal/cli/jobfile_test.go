@@ -54,11 +54,11 @@ func TestEveryKeyIsShown(t *testing.T) {
 		}
 		all += "\n" + string(file)
 	}
-	for _, keys := range [][]fileKey{topKeys, requestKeys, bagKeys, mapReduceKeys} {
-		for _, k := range keys {
-			if !strings.Contains(all, "\n"+k.name+" = ") && !strings.Contains(all, "\n# "+k.name+" = ") &&
-				!strings.Contains(all, "\n["+k.name+"]") && !strings.Contains(all, "."+k.name+"]") {
-				t.Errorf("no file shows %s", k.name)
+	for _, home := range fileHomes() {
+		for _, k := range home.Keys {
+			if !strings.Contains(all, "\n"+k+" = ") && !strings.Contains(all, "\n# "+k+" = ") &&
+				!strings.Contains(all, "\n["+k+"]") && !strings.Contains(all, "."+k+"]") {
+				t.Errorf("no file shows %s", k)
 			}
 		}
 	}
@@ -87,8 +87,8 @@ func TestBagJobFile(t *testing.T) {
 	if !reflect.DeepEqual(s, want) {
 		t.Errorf("spec is\n%+v\n%+v\nwant\n%+v\n%+v", s, s.Bag, want, want.Bag)
 	}
-	if f.Sources.EachLine != "reads.txt" || !f.Sources.SkipEmpty {
-		t.Errorf("sources are %+v", f.Sources)
+	if f.Ask.Sources.EachLine != "reads.txt" || !f.Ask.Sources.SkipEmpty {
+		t.Errorf("sources are %+v", f.Ask.Sources)
 	}
 	s.Normalize()
 	if err := s.Validate(); err != nil {
@@ -126,10 +126,14 @@ func TestJobFileTexts(t *testing.T) {
 		}
 		var b strings.Builder
 		b.WriteString("kind " + string(f.Kind) + "\n")
-		if f.Bag != nil {
-			b.WriteString("command " + quoteWords(f.Bag.Command) + "\n")
+		if f.Kind == job.Bag {
+			s, err := f.BagJob("/d")
+			if err != nil {
+				t.Fatal(err)
+			}
+			b.WriteString("command " + quoteWords(s.Bag.Command) + "\n")
 		}
-		for _, e := range f.Sources.Entries {
+		for _, e := range f.Ask.Sources.Entries {
 			b.WriteString("entry " + quoteWords(e) + "\n")
 		}
 		for _, s := range f.Settings {

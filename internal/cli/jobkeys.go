@@ -2,299 +2,267 @@ package cli
 
 import (
 	"fmt"
-	"math"
+	"maps"
+	"slices"
+	"strconv"
 	"strings"
-	"time"
 
+	"berth/internal/document"
 	"berth/internal/job"
 	"berth/internal/job/parse"
 	"berth/internal/streaming"
 )
 
-// The keys of a job file, table by table. Names are those of the long flags, with
-// underscores for hyphens and between words. topKeys is filled in init, as its
-// functions refer to the tables below it.
+// The keys of a job file, table by table. Those of options are called as the long flags are, with
+// underscores for hyphens; those of [mapreduce] are in the table of Hadoop Streaming's flags.
 var (
-	topKeys     []fileKey
-	requestKeys []fileKey
-	bagKeys     = []fileKey{
-		{"command", takeCommand},
-		{"each_line", source(func(f *File) *string { return &f.Sources.EachLine })},
-		{"array", takeArray},
-		{"entries", takeEntries},
-		{"lists", takeLists},
-		{"null", flag(func(f *File) *bool { return &f.Sources.Null })},
-		{"no_run_if_empty", flag(func(f *File) *bool { return &f.Sources.SkipEmpty })},
-		{"retries", count(0, math.MaxInt16, func(f *File) *int { return &f.Bag.Retries })},
-		{"max_fails", count(-1, math.MaxInt32, func(f *File) *int { return &f.Bag.MaxFails })},
-		{"throttle", count(0, math.MaxInt32, func(f *File) *int { return &f.Bag.Throttle })},
-		{"time_limit", limit(func(f *File) *time.Duration { return &f.Bag.TimeLimit })},
-		{"stdout", str(func(f *File) *string { return &f.Bag.Stdout })},
-		{"stderr", str(func(f *File) *string { return &f.Bag.Stderr })},
-		{"joblog", takeJoblog},
-		{"env", takeEnv},
-	}
-	mapReduceKeys = []fileKey{
-		{"input", settings("input")},
-		{"output", settings("output")},
-		{"mapper", settings("mapper")},
-		{"combiner", settings("combiner")},
-		{"reducer", settings("reducer")},
-		{"num_reduce_tasks", settings("numReduceTasks")},
-		{"files", settings("files")},
-		{"archives", settings("archives")},
-		{"inputformat", settings("inputformat")},
-		{"outputformat", settings("outputformat")},
-		{"partitioner", settings("partitioner")},
-		{"lazy_output", takeLazyOutput},
-		{"mapdebug", settings("mapdebug")},
-		{"reducedebug", settings("reducedebug")},
-		{"cmdenv", pairs("cmdenv", "cmdenv")},
-		{"conf", pairs("conf", "D")},
-	}
+	topKeys []fileKey // filled in init, as its functions refer to the tables below it
+
+	requestKeys   = optionKeys(parse.Options())
+	bagKeys       = append([]fileKey{{"command", takeCommand}, {"entries", takeEntries}, {"lists", takeLists}, {"env", takeEnv}}, optionKeys(parse.BagOptions())...)
+	mapReduceKeys = flagKeys(streaming.Flags())
 )
 
 func init() {
 	topKeys = []fileKey{
 		{"kind", takeKind},
-		{"name", str(func(f *File) *string { return &f.JobName })},
-		{"dir", str(func(f *File) *string { return &f.Dir })},
-		{"request", subTable("request", &requestKeys)},
-		{"bag", takeBag},
-		{"mapreduce", subTable("mapreduce", &mapReduceKeys)},
+		{"name", text(func(f *File) *string { return &f.JobName })},
+		{"dir", text(func(f *File) *string { return &f.Dir })},
+		{"request", keys(requestKeys)}, {"bag", keys(bagKeys)}, {"mapreduce", keys(mapReduceKeys)},
 	}
-	options := parse.Options()
+}
+
+// optionKeys are the keys for options.
+func optionKeys(options []parse.Option) []fileKey {
+	var keys []fileKey
 	for i := range options {
 		if o := &options[i]; o.Name != "job-name" { // the file's own "name" says it
-			requestKeys = append(requestKeys, fileKey{strings.ReplaceAll(o.Name, "-", "_"), option(o)})
+			keys = append(keys, fileKey{strings.ReplaceAll(o.Name, "-", "_"), option(o)})
 		}
 	}
+	return keys
 }
 
-func subTable(name string, keys *[]fileKey) func(*File, string, any) error {
-	return func(f *File, where string, value any) error {
-		values, ok := value.(map[string]any)
-		if !ok {
-			return wrongType(where, value, "a table, ["+name+"]")
+// flagKeys are the keys for those of Hadoop Streaming's flags that job files have.
+func flagKeys(flags []streaming.Flag) []fileKey {
+	var keys []fileKey
+	for _, f := range flags {
+		switch {
+		case f.Key == "":
+		case f.Arg == "":
+			keys = append(keys, fileKey{f.Key, setting(f.Name)})
+		case strings.Contains(f.Arg, "="):
+			keys = append(keys, fileKey{f.Key, pairs(f.Name)})
+		default:
+			keys = append(keys, fileKey{f.Key, settings(f.Name)})
 		}
-		var c problems
-		f.table(&c, name+".", values, *keys)
-		return c.join()
+	}
+	return keys
+}
+
+// keys takes a table.
+func keys(keys []fileKey) func(*File, value) error {
+	return func(f *File, v value) error {
+		if _, ok := v.is.(map[string]any); !ok {
+			return v.wrong("a table, [" + v.key + "]")
+		}
+		f.hasBag = f.hasBag || v.key == "bag"
+		f.table(v.table.Sub(v.key), keys)
+		return nil
 	}
 }
 
-func takeBag(f *File, where string, value any) error {
-	if _, ok := value.(map[string]any); ok {
-		f.Bag = job.New(job.Bag, "").Bag
-	}
-	return subTable("bag", &bagKeys)(f, where, value)
-}
-
-func takeKind(f *File, where string, value any) error {
-	s, _ := value.(string)
+func takeKind(f *File, v value) error {
+	s, _ := v.is.(string)
 	if job.Kind(s) != job.Bag && job.Kind(s) != job.MapReduce {
-		return job.ConfigError(where, fmt.Sprintf("%v is no kind of job", value), `write "bag" or "mapreduce"`)
+		return job.ConfigError(v.where, fmt.Sprintf("%v is no kind of job", v.is), `write "bag" or "mapreduce"`)
 	}
 	f.Kind = job.Kind(s)
 	return nil
 }
 
-// option takes a value, or for an option that may be given several times a list.
-func option(o *parse.Option) func(*File, string, any) error {
-	return func(f *File, where string, value any) error {
-		values, err := scalars(where, value)
-		if err != nil {
-			return err
-		}
-		if !o.Many && len(values) != 1 {
-			return wrongType(where, value, "one value")
-		}
-		for _, v := range values {
-			if err := o.Set(&f.Ask, where, v); err != nil {
-				return err
-			}
-		}
-		return nil
-	}
-}
-
-func str(field func(*File) *string) func(*File, string, any) error {
-	return func(f *File, where string, value any) error {
-		s, ok := value.(string)
+func text(field func(*File) *string) func(*File, value) error {
+	return func(f *File, v value) error {
+		s, ok := v.is.(string)
 		if !ok || s == "" {
-			return wrongType(where, value, "a string")
+			return v.wrong("a string")
 		}
 		*field(f) = s
 		return nil
 	}
 }
 
-func takeJoblog(f *File, where string, value any) error {
-	if value == "-" {
-		return job.ConfigError(where, "standard output cannot take the log: the coordinator writes it", "name a file")
-	}
-	return str(func(f *File) *string { return &f.Bag.Joblog })(f, where, value)
-}
-
-// source is a string that says where entries come from.
-func source(field func(*File) *string) func(*File, string, any) error {
-	return func(f *File, where string, value any) error {
-		f.Sources.Where = where
-		return str(field)(f, where, value)
-	}
-}
-
-func flag(field func(*File) *bool) func(*File, string, any) error {
-	return func(f *File, where string, value any) error {
-		b, ok := value.(bool)
-		if !ok {
-			return wrongType(where, value, "true or false")
+// option takes a value, or for an option that may be given several times a list.
+func option(o *parse.Option) func(*File, value) error {
+	return func(f *File, v value) error {
+		values, err := v.scalars("a value or a list of values")
+		if err != nil {
+			return err
 		}
-		*field(f) = b
+		if !o.Many && len(values) != 1 {
+			return v.wrong("one value")
+		}
+		for _, s := range values {
+			if err := o.Set(&f.Ask, v.where, s); err != nil {
+				return err
+			}
+		}
 		return nil
-	}
-}
-
-func count(low, high int64, field func(*File) *int) func(*File, string, any) error {
-	return func(f *File, where string, value any) error {
-		n, ok := value.(int64)
-		if !ok {
-			return wrongType(where, value, "a whole number")
-		}
-		if n < low || n > high {
-			return job.ConfigError(where, fmt.Sprintf("%d is not from %d to %d", n, low, high), "")
-		}
-		*field(f) = int(n)
-		return nil
-	}
-}
-
-func limit(field func(*File) *time.Duration) func(*File, string, any) error {
-	return func(f *File, where string, value any) error {
-		text, ok := scalar(value)
-		if !ok {
-			return wrongType(where, value, `a duration, as in "1h30m"`)
-		}
-		d, err := parse.Limit(where, text)
-		*field(f) = d
-		return err
 	}
 }
 
 // takeCommand takes a string, which is one word, or a list of words.
-func takeCommand(f *File, where string, value any) (err error) {
-	f.command, err = stringList(where, value, "a string or a list of strings")
-	return err
-}
-
-func takeArray(f *File, where string, value any) error {
-	text, ok := scalar(value)
-	if !ok {
-		return wrongType(where, value, `indices, as in "1-10"`)
-	}
-	a, err := parse.Array(where, text)
-	f.Sources.Array, f.Sources.Where = &a, where
+func takeCommand(f *File, v value) (err error) {
+	f.command, err = v.scalars("a string or a list of strings")
 	return err
 }
 
 // takeEntries takes a list of entries: values, or lists of as many values each.
-func takeEntries(f *File, where string, value any) error {
-	list, ok := value.([]any)
-	if !ok {
-		return wrongType(where, value, "a list")
+func takeEntries(f *File, v value) error {
+	rows, err := v.rows("a list")
+	if err != nil {
+		return err
 	}
-	entries := make([]job.Entry, len(list))
-	for i, item := range list {
-		columns, err := scalars(where, item)
-		if err != nil {
-			return err
-		}
-		if len(columns) == 0 || len(columns) != len(entries[0]) && i > 0 {
-			return wrongType(where, value, "a list of entries with as many columns each")
+	entries := make([]job.Entry, len(rows))
+	for i, columns := range rows {
+		if len(columns) == 0 || len(columns) != len(rows[0]) {
+			return v.wrong("a list of entries with as many columns each")
 		}
 		entries[i] = columns
 	}
-	f.Sources.Entries, f.Sources.Where = entries, where
+	f.Ask.Sources.Entries, f.Ask.Sources.Where = entries, v.where
 	return nil
 }
 
 // takeLists takes lists whose values are combined, as with several :::.
-func takeLists(f *File, where string, value any) error {
-	list, ok := value.([]any)
-	if !ok {
-		return wrongType(where, value, "a list of lists")
-	}
-	for _, item := range list {
-		if _, ok := item.([]any); !ok {
-			return wrongType(where, value, "a list of lists")
+func takeLists(f *File, v value) error {
+	isList := func(item any) bool { _, ok := item.([]any); return ok }
+	if list, ok := v.is.([]any); ok && !slices.ContainsFunc(list, func(item any) bool { return !isList(item) }) {
+		rows, err := v.rows("a list of lists")
+		for _, values := range rows {
+			f.Ask.Sources.Lists = append(f.Ask.Sources.Lists, parse.List{Values: values})
 		}
-		values, err := scalars(where, item)
-		if err != nil {
-			return err
-		}
-		f.Sources.Lists = append(f.Sources.Lists, parse.List{Values: values})
+		f.Ask.Sources.Where = v.where
+		return err
 	}
-	f.Sources.Where = where
-	return nil
+	return v.wrong("a list of lists")
 }
 
-func takeEnv(f *File, where string, value any) error {
-	return eachPair(where, value, func(name, v string) { f.Bag.Env = append(f.Bag.Env, name+"="+v) })
+func takeEnv(f *File, v value) error {
+	return v.pairs("", func(name, s string) { f.env = append(f.env, name+"="+s) })
 }
 
-// settings takes a value, or a list of them, as flags of that name.
-func settings(name string) func(*File, string, any) error {
-	return func(f *File, where string, value any) error {
-		values, err := scalars(where, value)
-		if err != nil {
-			return err
+// setting takes true as a flag without a value.
+func setting(name string) func(*File, value) error {
+	return func(f *File, v value) error {
+		on, ok := v.is.(bool)
+		if !ok {
+			return v.wrong("true or false")
 		}
-		for _, v := range values {
-			f.Settings = append(f.Settings, streaming.Setting{Name: name, Value: v, Where: where})
+		if on {
+			f.Settings = append(f.Settings, streaming.Setting{Name: name, Where: v.where})
 		}
 		return nil
 	}
 }
 
-func takeLazyOutput(f *File, where string, value any) error {
-	lazy, ok := value.(bool)
-	if !ok {
-		return wrongType(where, value, "true or false")
+// settings takes a value, or a list of them, as flags of that name.
+func settings(name string) func(*File, value) error {
+	return func(f *File, v value) error {
+		values, err := v.scalars("a value or a list of values")
+		for _, s := range values {
+			f.Settings = append(f.Settings, streaming.Setting{Name: name, Value: s, Where: v.where})
+		}
+		return err
 	}
-	if lazy {
-		f.Settings = append(f.Settings, streaming.Setting{Name: "lazyOutput", Where: where})
-	}
-	return nil
 }
 
-// pairs takes a table of [mapreduce] as flags name=value.
-func pairs(table, name string) func(*File, string, any) error {
-	return func(f *File, where string, value any) error {
-		return eachPair(where, value, func(key, v string) {
-			f.Settings = append(f.Settings, streaming.Setting{Name: name, Value: key + "=" + v, Where: f.where("mapreduce." + table + "." + key)})
+// pairs takes a table as flags name=value.
+func pairs(name string) func(*File, value) error {
+	return func(f *File, v value) error {
+		return v.pairs("", func(key, s string) {
+			f.Settings = append(f.Settings, streaming.Setting{Name: name, Value: key + "=" + s, Where: v.table.Where(v.key + "." + key)})
 		})
 	}
 }
 
-// eachPair calls add for the pairs of a table, in the order of their names. Tables
-// in it are joined with a dot: mapreduce.job.reduces needs no quotes in TOML.
-func eachPair(where string, value any, add func(name, value string)) error {
-	table, ok := value.(map[string]any)
-	if !ok {
-		return wrongType(where, value, "a table of strings")
+func (v value) wrong(want string) error {
+	return job.ConfigError(v.where, "this is "+document.TypeName(v.is), "write "+want)
+}
+
+// of returns a part of the value.
+func (v value) of(part any) value { v.is = part; return v }
+
+// scalars returns one value or a list of values as flags have them; want says in an error what
+// was wanted.
+func (v value) scalars(want string) ([]string, error) {
+	if s, ok := scalar(v.is); ok {
+		return []string{s}, nil
 	}
-	for _, name := range sortedKeys(table) {
-		if inner, ok := table[name].(map[string]any); ok {
-			if err := eachPair(where, inner, func(n, v string) { add(name+"."+n, v) }); err != nil {
+	list, ok := v.is.([]any)
+	if !ok {
+		return nil, v.wrong(want)
+	}
+	values := make([]string, len(list))
+	for i, item := range list {
+		if values[i], ok = scalar(item); !ok {
+			return nil, v.of(item).wrong(want)
+		}
+	}
+	return values, nil
+}
+
+// rows returns a list of such lists.
+func (v value) rows(want string) ([][]string, error) {
+	list, ok := v.is.([]any)
+	if !ok {
+		return nil, v.wrong(want)
+	}
+	rows := make([][]string, len(list))
+	for i, item := range list {
+		var err error
+		if rows[i], err = v.of(item).scalars("a value or a list of values"); err != nil {
+			return nil, err
+		}
+	}
+	return rows, nil
+}
+
+// pairs calls add for the pairs of a table, in the order of their names. Tables
+// in it are joined with a dot: mapreduce.job.reduces needs no quotes in TOML.
+func (v value) pairs(prefix string, add func(name, s string)) error {
+	table, ok := v.is.(map[string]any)
+	if !ok {
+		return v.wrong("a table of strings")
+	}
+	for _, name := range slices.Sorted(maps.Keys(table)) {
+		inner := v.of(table[name])
+		if _, ok := inner.is.(map[string]any); ok {
+			if err := inner.pairs(prefix+name+".", add); err != nil {
 				return err
 			}
 			continue
 		}
-		v, ok := scalar(table[name])
+		s, ok := scalar(inner.is)
 		if !ok {
-			return wrongType(where, table[name], "a string as value of "+name)
+			return inner.wrong("a string as value of " + name)
 		}
-		add(name, v)
+		add(prefix+name, s)
 	}
 	return nil
+}
+
+// scalar writes a string, number or boolean as a flag's value.
+func scalar(v any) (string, bool) {
+	switch v := v.(type) {
+	case string:
+		return v, true
+	case int64:
+		return strconv.FormatInt(v, 10), true
+	case float64:
+		return strconv.FormatFloat(v, 'g', -1, 64), true
+	case bool:
+		return strconv.FormatBool(v), true
+	}
+	return "", false
 }

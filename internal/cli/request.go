@@ -1,22 +1,24 @@
 package cli
 
 import (
+	"errors"
 	"slices"
 
 	"github.com/spf13/pflag"
 
-	"berth/internal/job"
 	"berth/internal/job/parse"
 )
 
-// RequestOptions are the flags on where and how any job shall run (parse.Options).
+// RequestOptions are the flags on where and how any job shall run (parse.Options), and for a bag
+// those on its tasks (parse.BagOptions).
 //
 // Flags that only a batch system understands are taken and kept in the spec. With
 // --on local they are an error, as the user named the wrong place or the wrong flag;
 // with --on auto the command that finds no batch system may tell what had no effect
 // (job.Request.BatchOnly).
 type RequestOptions struct {
-	given []givenOption // in the order of the command line
+	options []*parse.Option
+	given   []givenOption
 }
 
 type givenOption struct {
@@ -24,36 +26,31 @@ type givenOption struct {
 	value  string
 }
 
-// Register adds the flags to a command's.
-func (o *RequestOptions) Register(fs *pflag.FlagSet) {
-	options := parse.Options()
+// Register adds the flags on any job to a command's.
+func (o *RequestOptions) Register(fs *pflag.FlagSet) { o.add(fs, parse.Options()) }
+
+func (o *RequestOptions) add(fs *pflag.FlagSet, options []parse.Option) {
 	for i := range options {
 		opt := &options[i]
-		value := &optionValue{to: o, option: opt}
-		flag := fs.VarPF(value, opt.Name, opt.Short, opt.Usage)
+		o.options = append(o.options, opt)
+		flag := fs.VarPF(&optionValue{to: o, option: opt}, opt.Name, opt.Short, opt.Usage)
 		if opt.Arg == "" {
 			flag.NoOptDefVal = "true"
 		}
 	}
 }
 
-// Fill takes what was given into ask, over what is there.
+// Fill takes what was given into ask, over what is there. All that is wrong is told at once.
 func (o *RequestOptions) Fill(ask *parse.Ask) error {
-	for _, g := range o.given {
-		if err := g.option.Set(ask, "--"+g.option.Name, g.value); err != nil {
-			return err
+	var errs []error
+	for _, opt := range o.options {
+		for _, g := range o.given {
+			if g.option == opt {
+				errs = append(errs, opt.Set(ask, "--"+opt.Name, g.value))
+			}
 		}
 	}
-	return nil
-}
-
-// Apply puts what was given into a spec.
-func (o *RequestOptions) Apply(s *job.Spec) error {
-	var ask parse.Ask
-	if err := o.Fill(&ask); err != nil {
-		return err
-	}
-	return ask.Apply(s)
+	return errors.Join(errs...)
 }
 
 // optionValue is a pflag.Value that notes the option; its value is judged later.
@@ -88,20 +85,3 @@ func (v *optionValue) Type() string {
 	}
 	return v.option.Arg
 }
-
-// textValue is a string flag whose value has a name of its own in help.
-type textValue struct {
-	value *string
-	name  string
-}
-
-func (v textValue) Set(s string) error { *v.value = s; return nil }
-
-func (v textValue) String() string {
-	if v.value == nil {
-		return ""
-	}
-	return *v.value
-}
-
-func (v textValue) Type() string { return v.name }

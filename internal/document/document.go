@@ -101,6 +101,9 @@ func (d *Document) Where(path string) string {
 	}
 }
 
+// Has reports whether the file has a key or table.
+func (d *Document) Has(path string) bool { return d.lines[path] > 0 }
+
 // Flag returns the flag that said a key, "" where the file says it.
 func (d *Document) Flag(path string) string { return d.flags[path] }
 

@@ -28,7 +28,9 @@ type Reader struct {
 	doc   *Document
 	homes func() []Home
 	errs  []error
-	seen  []Home // tables so far
+
+	unknown int    // keys
+	seen    []Home // tables so far
 }
 
 // NewReader returns a reader of a document. homes, if not nil, returns all tables that there
@@ -42,6 +44,10 @@ func (r *Reader) Bad(path, what, do string) {
 
 // Add reports an error.
 func (r *Reader) Add(err error) { r.errs = append(r.errs, err) }
+
+// Unknown reports whether there are keys that are not known. One of them may stand for a key
+// that seems to be missing.
+func (r *Reader) Unknown() bool { return r.unknown > 0 }
 
 // Err returns all that is wrong, in the order of the lines; nil if nothing is.
 func (r *Reader) Err() error {
@@ -66,6 +72,17 @@ func (t *Table) Path(key string) string { return t.path + key }
 
 // Where returns where a key stands: file:line, or a flag.
 func (t *Table) Where(key string) string { return t.r.doc.Where(t.path + key) }
+
+// Keys returns the keys that are there, in the order of their lines.
+func (t *Table) Keys() []string {
+	line := func(key string) int { return t.r.doc.lines[t.path+key] }
+	return slices.SortedFunc(maps.Keys(t.values), func(a, b string) int {
+		return cmp.Or(line(a)-line(b), strings.Compare(a, b))
+	})
+}
+
+// Expect notes keys that the table may have.
+func (t *Table) Expect(keys ...string) { t.asked = append(t.asked, keys...) }
 
 // SetKind names the kind of the table where those of its name differ in their keys.
 func (t *Table) SetKind(kind string) { t.kind = kind }
@@ -114,6 +131,7 @@ func (t *Table) Done() {
 			do = "it belongs to " + where
 		}
 		t.Bad(key, fmt.Sprintf("unknown key %q", key), do)
+		t.r.unknown++
 	}
 }
 

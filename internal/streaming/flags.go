@@ -18,6 +18,7 @@ type Flag struct {
 	Name    string
 	Short   string // one letter, for berth's own flags
 	Arg     string // what the value is called; empty: the flag takes none
+	Key     string // in the table [mapreduce] of job files; empty: they have none
 	Meaning string
 	Status  Status
 	Generic bool // one of Hadoop's generic options, which it takes only before all others
@@ -48,20 +49,20 @@ var flagTable = makeFlags()
 
 func makeFlags() []Flag {
 	flags := []Flag{
-		{Name: "input", Arg: "PATHS", Many: true, Repeat: true, Status: Works, Meaning: "input files, folders and globs, with commas between"},
-		{Name: "output", Arg: "DIR", Status: Works, Meaning: "folder for the output; must not exist"},
-		{Name: "mapper", Arg: "CMD", Status: Works, Meaning: "command of the mapper, run without a shell; default: identity"},
-		{Name: "combiner", Arg: "CMD", Status: Works, Meaning: "command of the combiner"},
-		{Name: "reducer", Arg: "CMD", Status: Works, Meaning: "command of the reducer, aggregate, or NONE for a map-only job; default: identity"},
-		{Name: "numReduceTasks", Arg: "N", Status: Works, Meaning: "number of reduces; 0: map-only"},
+		{Name: "input", Arg: "PATHS", Key: "input", Many: true, Repeat: true, Status: Works, Meaning: "input files, folders and globs, with commas between"},
+		{Name: "output", Arg: "DIR", Key: "output", Status: Works, Meaning: "folder for the output; must not exist"},
+		{Name: "mapper", Arg: "CMD", Key: "mapper", Status: Works, Meaning: "command of the mapper, run without a shell; default: identity"},
+		{Name: "combiner", Arg: "CMD", Key: "combiner", Status: Works, Meaning: "command of the combiner"},
+		{Name: "reducer", Arg: "CMD", Key: "reducer", Status: Works, Meaning: "command of the reducer, aggregate, or NONE for a map-only job; default: identity"},
+		{Name: "numReduceTasks", Arg: "N", Key: "num_reduce_tasks", Status: Works, Meaning: "number of reduces; 0: map-only"},
 		{Name: "file", Arg: "FILE", Many: true, Repeat: true, Status: Works, Meaning: "ship a file to the tasks"},
-		{Name: "cmdenv", Arg: "NAME=VALUE", Repeat: true, Status: Works, Meaning: "environment variable of the tasks"},
-		{Name: "inputformat", Arg: "CLASS", Status: Works, Meaning: "TextInputFormat, KeyValueTextInputFormat, NLineInputFormat or CombineTextInputFormat"},
-		{Name: "outputformat", Arg: "CLASS", Status: Works, Meaning: "TextOutputFormat"},
-		{Name: "partitioner", Arg: "CLASS", Status: Works, Meaning: "HashPartitioner or KeyFieldBasedPartitioner"},
-		{Name: "mapdebug", Arg: "CMD", Status: Works, Meaning: "command run when a map fails"},
-		{Name: "reducedebug", Arg: "CMD", Status: Works, Meaning: "command run when a reduce fails"},
-		{Name: "lazyOutput", Status: Works, Meaning: "write no part file without records"},
+		{Name: "cmdenv", Arg: "NAME=VALUE", Key: "cmdenv", Repeat: true, Status: Works, Meaning: "environment variable of the tasks"},
+		{Name: "inputformat", Arg: "CLASS", Key: "inputformat", Status: Works, Meaning: "TextInputFormat, KeyValueTextInputFormat, NLineInputFormat or CombineTextInputFormat"},
+		{Name: "outputformat", Arg: "CLASS", Key: "outputformat", Status: Works, Meaning: "TextOutputFormat"},
+		{Name: "partitioner", Arg: "CLASS", Key: "partitioner", Status: Works, Meaning: "HashPartitioner or KeyFieldBasedPartitioner"},
+		{Name: "mapdebug", Arg: "CMD", Key: "mapdebug", Status: Works, Meaning: "command run when a map fails"},
+		{Name: "reducedebug", Arg: "CMD", Key: "reducedebug", Status: Works, Meaning: "command run when a reduce fails"},
+		{Name: "lazyOutput", Key: "lazy_output", Status: Works, Meaning: "write no part file without records"},
 		{Name: "background", Status: Works, Meaning: "submit the job and return"},
 		{Name: "verbose", Status: Works, Meaning: "tell more"},
 		{Name: "debug", Status: Works, Meaning: "tell more, as -verbose"},
@@ -74,10 +75,10 @@ func makeFlags() []Flag {
 		{Name: "inputreader", Arg: "SPEC", Status: Refused, Meaning: "Java class that reads the input"},
 		{Name: "additionalconfspec", Arg: "FILE", Repeat: true, Status: Works, Meaning: "old form of -conf"},
 		{Name: "dfs", Arg: "ADDRESS", Status: Ignored, Meaning: "file system; berth has the machine's"},
-		{Name: "D", Arg: "KEY=VALUE", Generic: true, Repeat: true, Status: Works, Meaning: "set a key of the job"},
+		{Name: "D", Arg: "KEY=VALUE", Key: "conf", Generic: true, Repeat: true, Status: Works, Meaning: "set a key of the job"},
 		{Name: "conf", Arg: "FILE", Generic: true, Repeat: true, Status: Works, Meaning: "read keys from a configuration file (XML)"},
-		{Name: "files", Arg: "LIST", Generic: true, Repeat: true, Status: Works, Meaning: "ship files, with commas between; PATH#NAME renames"},
-		{Name: "archives", Arg: "LIST", Generic: true, Repeat: true, Status: Works, Meaning: "ship archives, unpacked into folders of their names"},
+		{Name: "files", Arg: "LIST", Key: "files", Generic: true, Repeat: true, Status: Works, Meaning: "ship files, with commas between; PATH#NAME renames"},
+		{Name: "archives", Arg: "LIST", Key: "archives", Generic: true, Repeat: true, Status: Works, Meaning: "ship archives, unpacked into folders of their names"},
 		{Name: "libjars", Arg: "LIST", Generic: true, Repeat: true, Status: Ignored, Meaning: "Java archives; berth runs no Java classes"},
 		{Name: "fs", Arg: "ADDRESS", Generic: true, Status: Ignored, Meaning: "file system; berth has the machine's"},
 		{Name: "jt", Arg: "ADDRESS", Generic: true, Status: Ignored, Meaning: "job tracker; berth has none (--on says where to run)"},

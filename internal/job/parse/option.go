@@ -10,9 +10,8 @@ import (
 	"berth/internal/job"
 )
 
-// Option is one thing that can be asked of any kind of job. The same table serves
-// the flags of every command and the [request] table of job files, where a name's
-// hyphens are underscores.
+// Option is one thing that can be asked of a job. The same table serves the flags of
+// every command and the tables of job files, where a name's hyphens are underscores.
 type Option struct {
 	Name  string // long flag
 	Short string // short flag; may be empty
@@ -20,11 +19,15 @@ type Option struct {
 	Usage string
 	Many  bool // may be given several times, each adding to the ones before
 	Batch bool // means something to a batch system only
+	Limit bool // of a bag: says how its tasks may fail and how many may run, which a resume may change
 	set   func(a *Ask, where, value string) error
 }
 
 // Ask gathers options as they are met; Apply puts them into a spec.
 type Ask struct {
+	Sources BagSources // of a bag's entries
+
+	bag     []func(*job.BagSpec)
 	request job.Request
 	name    string
 	need    job.Resources
@@ -39,7 +42,7 @@ type Ask struct {
 	idleSet    bool
 }
 
-// Options returns the table, in the order in which help shows it.
+// Options returns the table of what can be asked of any kind of job, in the order in which help shows it.
 func Options() []Option { return options[:] }
 
 var options = [...]Option{
@@ -69,7 +72,11 @@ var options = [...]Option{
 // Set takes one option. where is the flag or file:line that an error names.
 func (o *Option) Set(a *Ask, where, value string) error {
 	if o.Arg != "" && strings.TrimSpace(value) == "" {
-		return job.ArgumentError(where, "the value is empty", "write "+o.Name+" "+o.Arg)
+		do := "write " + o.Name + " " + o.Arg
+		if o.Arg == "FILE" || o.Arg == "TEMPLATE" {
+			do = "name a file"
+		}
+		return job.ArgumentError(where, "the value is empty", do)
 	}
 	return o.set(a, where, value)
 }
@@ -116,6 +123,11 @@ func (a *Ask) Apply(s *job.Spec) error {
 		s.Name = a.name
 	}
 	a.applyNeed(s)
+	if s.Bag != nil {
+		for _, set := range a.bag {
+			set(s.Bag)
+		}
+	}
 	return nil
 }
 

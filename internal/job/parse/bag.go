@@ -1,0 +1,77 @@
+package parse
+
+import (
+	"math"
+	"time"
+
+	"berth/internal/job"
+)
+
+// BagOptions returns the table of what can be asked of a bag besides Options, in the order in
+// which help shows it.
+func BagOptions() []Option { return bagOptions[:] }
+
+var bagOptions = [...]Option{
+	{Name: "each-line", Arg: "FILE", Usage: "run the command for each line of a file (- is standard input)", set: setEachLine},
+	{Name: "array", Short: "a", Arg: "INDICES", Usage: "run the command for each index: 1-10, 0-10:2, 1,5-8; %N: at most N at once", set: setArray},
+	{Name: "null", Short: "0", Usage: "entries of files end in NUL, not at line ends", set: setNull},
+	{Name: "no-run-if-empty", Short: "r", Usage: "leave out empty entries; none at all is no error", set: setSkipEmpty},
+	{Name: "retries", Arg: "N", Limit: true, Usage: "try a failed task again so often (default 0)",
+		set: bagCount(0, math.MaxInt16, func(b *job.BagSpec) *int { return &b.Retries })},
+	{Name: "max-fails", Arg: "N", Limit: true, Usage: "stop the job once more tasks than this failed (default never)",
+		set: bagCount(-1, math.MaxInt32, func(b *job.BagSpec) *int { return &b.MaxFails })},
+	{Name: "throttle", Arg: "N", Limit: true, Usage: "run at most so many tasks at once",
+		set: bagCount(0, math.MaxInt32, func(b *job.BagSpec) *int { return &b.Throttle })},
+	{Name: "time-limit", Arg: "TIME", Limit: true, Usage: "kill an attempt that takes longer; a plain number is minutes",
+		set: bagValue(Limit, func(b *job.BagSpec) *time.Duration { return &b.TimeLimit })},
+	{Name: "stdout", Arg: "TEMPLATE", Usage: "file for a task's output (default " + job.DefaultStdout + "; none discards)",
+		set: bagValue(path, func(b *job.BagSpec) *string { return &b.Stdout })},
+	{Name: "stderr", Arg: "TEMPLATE", Usage: "file for a task's errors (default " + job.DefaultStderr + "; none discards)",
+		set: bagValue(path, func(b *job.BagSpec) *string { return &b.Stderr })},
+	{Name: "joblog", Arg: "FILE", Usage: "write a line for each attempt, in GNU parallel's columns, to this file; folders are made",
+		set: bagValue(joblog, func(b *job.BagSpec) *string { return &b.Joblog })},
+}
+
+// bagValue sets a field of the bag to what a parser makes of the value.
+func bagValue[T any](parse func(where, value string) (T, error), field func(*job.BagSpec) *T) func(*Ask, string, string) error {
+	return func(a *Ask, where, value string) error {
+		v, err := parse(where, value)
+		a.bag = append(a.bag, func(b *job.BagSpec) { *field(b) = v })
+		return err
+	}
+}
+
+func bagCount(low, high int, field func(*job.BagSpec) *int) func(*Ask, string, string) error {
+	return bagValue(func(where, value string) (int, error) { return Count(where, value, low, high) }, field)
+}
+
+func path(_, value string) (string, error) { return value, nil }
+
+func joblog(where, value string) (string, error) {
+	if value == "-" {
+		return "", job.ArgumentError(where, "standard output cannot take the log: the coordinator writes it, also when this command is gone",
+			"name a file, or ./- for one that is called -")
+	}
+	return value, nil
+}
+
+func setEachLine(a *Ask, where, value string) error {
+	a.Sources.EachLine, a.Sources.Where = value, where
+	return nil
+}
+
+func setArray(a *Ask, where, value string) error {
+	indices, err := Array(where, value)
+	a.Sources.Array, a.Sources.Where = &indices, where
+	return err
+}
+
+func setNull(a *Ask, where, value string) (err error) {
+	a.Sources.Null, err = Bool(where, value)
+	return err
+}
+
+func setSkipEmpty(a *Ask, where, value string) (err error) {
+	a.Sources.SkipEmpty, err = Bool(where, value)
+	return err
+}
