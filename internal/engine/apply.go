@@ -8,6 +8,7 @@ import (
 
 	"berth/internal/event"
 	"berth/internal/job"
+	"berth/internal/sched"
 )
 
 // apply is the one place where the state changes. It judges nothing: a record has
@@ -28,7 +29,7 @@ func (e *Engine) apply(at job.Time, r event.Record) {
 			a.phase = r.Phase
 		}
 	case event.LeaveGranted:
-		if a := e.find(r.Attempt); a != nil {
+		if a := e.find(r.Attempt); a != nil && r.Phase > a.Leave {
 			e.applyLeave(at, a, r.Phase)
 		}
 	case event.CommitGranted:
@@ -80,6 +81,9 @@ func (e *Engine) applyJoined(at job.Time, r event.NodeJoined) {
 		a.joined++
 		if a.joined == 1 {
 			a.first = at
+			if a.req.Elastic && !a.begun && a.req.Time > 0 {
+				a.Ends = at.Add(a.req.Time) // a little too late, until the batch system says when
+			}
 			a.pool.barren = 0
 			e.arise(a)
 			a.pool.measureStartUp(a)
@@ -88,8 +92,9 @@ func (e *Engine) applyJoined(at job.Time, r event.NodeJoined) {
 	}
 	if !slices.Contains(a.pool.nodes, n) {
 		a.pool.nodes = append(a.pool.nodes, n)
+		a.pool.Nodes = append(a.pool.Nodes, &n.Node)
 	}
-	n.state, n.since, n.reason, n.unseen = up, at, "", false
+	n.Up, n.state, n.since, n.reason, n.unseen = true, up, at, "", false
 	n.host, n.addr, n.Capacity, n.outputs = r.Host, r.Addr, r.Capacity, r.Outputs
 	a.largest = job.Resources{CPUs: max(a.largest.CPUs, r.Capacity.CPUs), Mem: max(a.largest.Mem, r.Capacity.Mem)}
 	e.freed(n) // attempts there may have waited for leave
@@ -102,7 +107,7 @@ func (e *Engine) applyLost(at job.Time, r event.NodeLost) {
 	if n.state == gone {
 		return
 	}
-	n.state, n.since, n.reason = down, at, r.Reason
+	n.Up, n.state, n.since, n.reason = false, down, at, r.Reason
 	n.unseen = n.unseen || r.Unseen
 	if r.Gone {
 		n.state = gone
@@ -123,8 +128,9 @@ func (e *Engine) node(id job.NodeID) *node {
 		e.nodes[id] = n
 	}
 	if n.alloc == nil || n.alloc.ended {
+		e.noteAlloc(id.Alloc())
 		if a := e.allocs[id.Alloc()]; a != nil && !a.ended {
-			n.alloc = a
+			n.alloc, n.Alloc = a, &a.Alloc
 		}
 	}
 	return n
@@ -169,7 +175,7 @@ func (e *Engine) applyAllocEnded(at job.Time, r event.AllocEnded) {
 	p.allocs = slices.DeleteFunc(p.allocs, same)
 	for _, n := range p.nodes {
 		if n.alloc == a && n.state != gone {
-			n.state, n.since, n.reason = gone, at, "allocation "+string(a.id)+" is over: "+r.Reason
+			n.Up, n.state, n.since, n.reason = false, gone, at, "allocation "+string(a.id)+" is over: "+r.Reason
 		}
 	}
 	a.ended, a.endedAt = true, at
@@ -177,6 +183,7 @@ func (e *Engine) applyAllocEnded(at job.Time, r event.AllocEnded) {
 		e.applyOver(a, r)
 	}
 	p.nodes = slices.DeleteFunc(p.nodes, func(n *node) bool { return n.alloc == a })
+	p.Nodes = slices.DeleteFunc(p.Nodes, func(n *sched.Node) bool { return n.Alloc == &a.Alloc })
 	if a.joined == 0 {
 		p.barren++
 	}

@@ -11,8 +11,8 @@ import (
 func (e *Engine) applyStarted(at job.Time, r event.AttemptStarted) {
 	j := e.jobs[r.Attempt.Job]
 	i := r.Attempt.Task
-	e.noteAlloc(r.Node.Alloc())
 	if j == nil || j.state.Final() || i < 0 || i >= len(j.tasks) || j.tasks[i].status != ready {
+		e.noteAlloc(r.Node.Alloc())
 		return
 	}
 	n := e.node(r.Node)
@@ -20,20 +20,16 @@ func (e *Engine) applyStarted(at job.Time, r event.AttemptStarted) {
 	q.take(int32(i))
 	j.move(i, running)
 	j.tasks[i].attempt = int32(r.Attempt.N)
-	a := &attempt{id: r.Attempt, job: j, kind: q.kind, node: n, alloc: n.alloc, at: len(n.live), leave: r.Leave, commit: r.Commit, started: at}
+	a := &attempt{
+		Running: sched.Running{ID: r.Attempt, Job: &j.Job, Kind: q.kind, Leave: r.Leave, Holds: q.demand.Most(job.PhaseNone, r.Leave)},
+		job:     j, node: n, alloc: n.alloc, commit: r.Commit, started: at,
+	}
 	j.live[int32(i)] = a
-	n.live = append(n.live, a)
+	j.pool.Occupy(&n.Node, &a.Running)
 	if a.alloc != nil {
 		a.alloc.live++
 	}
-	n.Used = n.Used.Plus(sched.Holds(a.kind, a.leave, j.need(i)))
-	if a.kind == job.ReduceTask && !a.shuffling() {
-		j.sorting++
-	}
-	if a.shuffling() {
-		n.Shuffling++
-		j.shuffling(+1)
-		n.ShuffleMem += j.work.ReduceNeed.Mem
+	if a.Coreless() {
 		e.stale = e.stale || a.elastic() // it is killed when it is too late for it
 	}
 	j.touched.add(n.Index)
@@ -44,59 +40,40 @@ func (e *Engine) applyStarted(at job.Time, r event.AttemptStarted) {
 }
 
 func (e *Engine) applyLeave(at job.Time, a *attempt, p job.Phase) {
-	e.release(a)
 	e.unwant(a)
-	a.leave, a.left = p, at
-	a.node.Used = a.node.Used.Plus(sched.Holds(a.kind, a.leave, a.job.need(a.id.Task)))
-	if a.kind == job.ReduceTask && !a.shuffling() {
-		a.job.sorting++
-		e.enqueue(a.job)
-	}
-}
-
-// release gives back what the attempt holds of its node.
-func (e *Engine) release(a *attempt) {
-	n, need := a.node, a.job.need(a.id.Task)
-	n.Used = n.Used.Minus(sched.Holds(a.kind, a.leave, need))
-	switch {
-	case a.shuffling():
-		n.Shuffling--
-		a.job.shuffling(-1)
-		n.ShuffleMem -= need.Mem
-	case a.kind == job.ReduceTask:
-		a.job.sorting--
-	}
+	demand := &a.job.queues[sched.KindIndex(a.Kind)].demand
+	a.job.pool.Grant(&a.Running, p, demand.Most(a.Leave, p))
+	a.left = at
+	e.freed(a.node)
+	e.enqueue(a.job)
 }
 
 // want and unwant note that an attempt waits for leave, and that it does no more.
 func (e *Engine) want(a *attempt, p job.Phase) {
-	if a.wants == job.PhaseNone {
-		a.node.Waiting++
-		a.since = a.job.place.Rank
+	if a.next == nil {
+		j := a.job
+		q := &j.queues[sched.KindIndex(a.Kind)]
+		c := &sched.Candidate{Job: &j.Job, Running: &a.Running, Phase: p, Through: j.pool.Policy.Through(a.Kind, p), Since: e.now}
+		c.Kind, c.Takes, c.Peak, c.Span = a.Kind, q.demand.Most(a.Leave, c.Through), j.Begin[sched.KindIndex(a.Kind)].Peak, a.span()
+		a.next = c
+		j.pool.Put(c)
 	}
-	a.wants = p
 	e.freed(a.node)
 }
 
 func (e *Engine) unwant(a *attempt) {
-	if a.wants != job.PhaseNone {
-		a.wants = job.PhaseNone
-		a.node.Waiting--
-		e.freed(a.node) // of the waiter, for whose sake nothing was started there
+	if a.next != nil {
+		a.job.pool.Remove(a.next)
+		a.next = nil
+		e.freed(a.node) // of the attempt, for whose sake nothing was started there
 	}
 }
 
 // drop takes an attempt that is over from its job and its node.
 func (e *Engine) drop(at job.Time, a *attempt) {
 	e.unwant(a)
-	e.release(a)
-	n := a.node
-	last := len(n.live) - 1
-	n.live[a.at] = n.live[last]
-	n.live[a.at].at = a.at
-	n.live[last] = nil
-	n.live = n.live[:last]
-	delete(a.job.live, int32(a.id.Task))
+	a.job.pool.Vacate(&a.Running)
+	delete(a.job.live, int32(a.ID.Task))
 	if l := a.alloc; l != nil {
 		l.live--
 		l.used = max(l.used, at)
@@ -104,7 +81,7 @@ func (e *Engine) drop(at job.Time, a *attempt) {
 			e.touchAllocs() // what runs no more may have been waited for
 		}
 	}
-	e.freed(n)
+	e.freed(a.node)
 }
 
 func (e *Engine) applyEnded(at job.Time, r event.AttemptEnded) {
@@ -138,7 +115,7 @@ func (e *Engine) late(id job.Attempt) bool {
 
 // applyOutcome applies the end of an attempt to its task and to the standing of its node.
 func (e *Engine) applyOutcome(at job.Time, a *attempt, r event.AttemptEnded) {
-	j, i, n := a.job, a.id.Task, a.node
+	j, i, n := a.job, a.ID.Task, a.node
 	t := &j.tasks[i]
 	switch r.Outcome {
 	case event.Done:
@@ -160,7 +137,7 @@ func (e *Engine) applyOutcome(at job.Time, a *attempt, r event.AttemptEnded) {
 		e.strike(at, n)
 		t.lost = min(t.lost, 254) + 1
 	case event.Killed:
-		if !a.shuffling() { // such a one is killed for want of time or room
+		if !a.Coreless() { // such a one is killed for want of time or room
 			t.lost = min(t.lost, 254) + 1
 		}
 	case event.Broken:
@@ -175,9 +152,9 @@ func (e *Engine) applyOutcome(at job.Time, a *attempt, r event.AttemptEnded) {
 
 // applyDone applies that the task of an attempt is done.
 func (e *Engine) applyDone(at job.Time, a *attempt, stats []job.PhaseStat) {
-	j, i, n := a.job, a.id.Task, a.node
+	j, i, n := a.job, a.ID.Task, a.node
 	j.move(i, done)
-	if j.shuffles() && a.kind == job.MapTask {
+	if j.shuffles() && a.Kind == job.MapTask {
 		j.tasks[i].holder = int32(n.Index)
 	}
 	if n.alloc != nil {
@@ -189,7 +166,7 @@ func (e *Engine) applyDone(at job.Time, a *attempt, stats []job.PhaseStat) {
 
 // fail applies that the task of an attempt, its last, failed for good.
 func (e *Engine) fail(a *attempt, reason string) {
-	j, i := a.job, a.id.Task
+	j, i := a.job, a.ID.Task
 	n := int(j.tasks[i].fails)
 	j.move(i, failed)
 	j.uncut(i)

@@ -12,6 +12,7 @@ func (e *Engine) applySubmitted(at job.Time, r event.JobSubmitted) {
 		return
 	}
 	j := &jobState{work: w, state: event.StateQueued, submitted: at}
+	j.ID, j.Owner, j.Released = w.ID, j, at
 	j.tasks = make([]task, w.Total())
 	j.live = make(map[int32]*attempt)
 	j.counts[0].total, j.counts[1].total = w.Tasks, w.Reduces
@@ -27,8 +28,10 @@ func (e *Engine) applySubmitted(at job.Time, r event.JobSubmitted) {
 func (e *Engine) enter(j *jobState) {
 	e.orders++
 	p := e.poolFor(shapeOf(j.work.Alloc))
-	j.place = sched.Place{Rank: p.rankOf(j), Order: e.orders}
 	p.enter(j)
+	j.demand()
+	j.recount()
+	j.Place = sched.Place{Rank: p.Policy.Rank(&p.Pool, &j.Job), Order: e.orders}
 	p.barren = 0
 	j.asked, j.misses, j.barren, j.plan = 0, 0, barren{}, planning{}
 	if j.work.Alloc.Nodes == 0 {
@@ -47,7 +50,7 @@ func (e *Engine) applyResumed(at job.Time, r event.JobResumed) {
 	r.Change(&j.work)
 	j.expect(&j.work)
 	j.state, j.ending, j.code, j.reason = event.StateQueued, "", job.CodeFailed, ""
-	j.resumed, j.ended = at, 0
+	j.Released, j.ended = max(j.submitted, at), 0
 	j.fails, j.lastFail, j.broken, j.unclaimed = 0, "", "", 0
 	for i := range j.tasks {
 		e.renew(j, i, r.Failed)
@@ -85,6 +88,7 @@ func (e *Engine) applyJob(at job.Time, r event.Record) {
 	case event.JobStopping:
 		j.state, j.ending, j.code, j.reason = event.StateStopping, r.State, r.Code, r.Reason
 		for _, a := range j.sorted() { // nodes are looked at in the order in which they are freed
+			a.Doomed = r.Reason
 			e.unwant(a)
 		}
 	case event.JobFinalizing:
@@ -103,8 +107,8 @@ func (e *Engine) applyJobEnded(at job.Time, j *jobState, r event.JobEnded) {
 	j.state, j.ending, j.code, j.reason, j.ended = r.State, "", r.Code, r.Reason, at
 	for _, a := range j.sorted() { // none, unless another berth wrote the journal
 		e.drop(at, a)
-		j.move(a.id.Task, ready)
-		j.again(a.id.Task, 0)
+		j.move(a.ID.Task, ready)
+		j.again(a.ID.Task, 0)
 	}
 	e.enqueue(j)
 	p := j.pool

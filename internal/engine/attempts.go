@@ -5,7 +5,6 @@ import (
 
 	"berth/internal/event"
 	"berth/internal/job"
-	"berth/internal/sched"
 )
 
 func (e *Engine) phaseEntered(in PhaseEntered) {
@@ -20,10 +19,10 @@ func (e *Engine) leaveWanted(in LeaveWanted) {
 	a := e.find(in.Attempt)
 	switch {
 	case a == nil:
-	case a.dying() != "":
-		e.kill(a, a.dying())
-	case in.Phase <= a.leave:
-		e.do(Leave{Attempt: a.id, Node: a.node.id, Phase: a.leave})
+	case a.Doomed != "":
+		e.kill(a, a.Doomed)
+	case in.Phase <= a.Leave:
+		e.do(Leave{Attempt: a.ID, Node: a.node.id, Phase: a.Leave})
 	default:
 		e.want(a, in.Phase)
 	}
@@ -37,13 +36,13 @@ func (e *Engine) commitWanted(in CommitWanted) {
 	case a == nil:
 		return
 	case a.commit:
-	case a.dying() != "":
-		e.kill(a, a.dying())
+	case a.Doomed != "":
+		e.kill(a, a.Doomed)
 		return
 	default:
-		e.emit(event.CommitGranted{Attempt: a.id})
+		e.emit(event.CommitGranted{Attempt: a.ID})
 	}
-	e.do(Commit{Attempt: a.id, Node: a.node.id})
+	e.do(Commit{Attempt: a.ID, Node: a.node.id})
 }
 
 func (e *Engine) attemptEnded(r event.AttemptEnded) {
@@ -56,23 +55,23 @@ func (e *Engine) attemptEnded(r event.AttemptEnded) {
 	}
 	r.Cut = false
 	switch {
-	case a.outlived(e.now) && (r.Outcome == event.Killed && a.dying() == "" || r.Outcome == event.Failed && r.Signal != 0):
-		r = event.AttemptEnded{Attempt: a.id, Outcome: event.Lost, Cut: true, Reason: "the time of its allocation was over"}
+	case a.outlived(e.now) && (r.Outcome == event.Killed && a.Doomed == "" || r.Outcome == event.Failed && r.Signal != 0):
+		r = event.AttemptEnded{Attempt: a.ID, Outcome: event.Lost, Cut: true, Reason: "the time of its allocation was over"}
 	case r.Outcome == event.Lost && a.elastic(): // its worker was told to end, and says so
 		r.Cut = true
-	case r.Outcome == event.Killed && a.dying() == "" || r.Outcome == event.Lost:
+	case r.Outcome == event.Killed && a.Doomed == "" || r.Outcome == event.Lost:
 		r = e.tooOften(a, r)
 	}
 	e.emit(r)
-	if r.Outcome == event.Done && a.kind == job.MapTask && a.job.shuffles() {
-		e.spread(a.job, a.id.Task)
+	if r.Outcome == event.Done && a.Kind == job.MapTask && a.job.shuffles() {
+		e.spread(a.job, a.ID.Task)
 	}
 }
 
 // tooOften makes a loss count as a failure where the task has got lost too often:
 // then it is likely what kills its workers.
 func (e *Engine) tooOften(a *attempt, r event.AttemptEnded) event.AttemptEnded {
-	if n := int(a.job.tasks[a.id.Task].lost); n >= e.cfg.MaxLost && !r.Cut {
+	if n := int(a.job.tasks[a.ID.Task].lost); n >= e.cfg.MaxLost && !r.Cut {
 		r.Outcome = event.Failed
 		r.Reason = fmt.Sprintf("lost with its worker (%s), after %d attempts that got lost before", r.Reason, n)
 	}
@@ -81,7 +80,7 @@ func (e *Engine) tooOften(a *attempt, r event.AttemptEnded) event.AttemptEnded {
 
 // lose ends an attempt whose worker or node is no more.
 func (e *Engine) lose(a *attempt, reason string) {
-	e.emit(e.tooOften(a, event.AttemptEnded{Attempt: a.id, Outcome: event.Lost, Reason: reason, Cut: a.outlived(e.now)}))
+	e.emit(e.tooOften(a, event.AttemptEnded{Attempt: a.ID, Outcome: event.Lost, Reason: reason, Cut: a.outlived(e.now)}))
 }
 
 // fetchFailed takes a report that a map's output is damaged or out of reach: the map
@@ -90,10 +89,10 @@ func (e *Engine) lose(a *attempt, reason string) {
 func (e *Engine) fetchFailed(in FetchFailed) {
 	j := e.held(in.Map.Job, in.Map.Task)
 	by := e.find(in.By)
-	if j == nil || !j.active() || by == nil || by.job != j || by.kind != job.ReduceTask {
+	if j == nil || !j.active() || by == nil || by.job != j || by.Kind != job.ReduceTask {
 		return
 	}
-	if by.leave != job.PhaseShuffle && !by.commit && by.doomed == "" {
+	if by.Leave != job.PhaseShuffle && !by.commit && by.Doomed == "" {
 		// It has a core that the map may need, so it must not wait for the map.
 		e.kill(by, "its input is damaged: "+in.Reason)
 	}
@@ -110,21 +109,5 @@ func (e *Engine) fetchFailed(in FetchFailed) {
 	if int(t.bad) >= e.cfg.MaxBadOutputs {
 		e.stop(j, event.StateFailed, job.CodeIO, fmt.Sprintf("the output of %s could not be read %d times, last from %s: %s",
 			e.taskName(j, in.Map.Task), t.bad, n.id, in.Reason))
-	}
-}
-
-// start starts a task of the queue on the node. avoided says that the next task to be
-// started again should rather not run there.
-func (e *Engine) start(q *queue, n *node, avoided bool) {
-	j := q.job
-	i := q.pick(avoided)
-	id := job.Attempt{Job: j.work.ID, Task: i, N: int(j.tasks[i].attempt) + 1}
-	leave := sched.FirstLeave(q.kind)
-	// A bag task's attempt is the only one of its task, so it need not ask to commit.
-	commit := q.kind == job.BagTask
-	e.emit(event.AttemptStarted{Attempt: id, Node: n.id, Leave: leave, Commit: commit})
-	e.do(Start{Attempt: id, Node: n.id, Leave: leave, Commit: commit})
-	if q.kind == job.ReduceTask {
-		e.tell(n, j)
 	}
 }

@@ -34,7 +34,7 @@ func (e *Engine) dismissNodes() {
 	first := e.Oldest()
 	for i, n := range e.nodeList {
 		switch {
-		case n == nil || n.state != gone || n.outputs != "" || len(n.live) > 0:
+		case n == nil || n.state != gone || n.outputs != "" || len(n.Running) > 0:
 		case n.alloc == nil && len(e.line) > 0: // known from a job that was replayed
 		case n.alloc != nil && (!n.alloc.ended || len(e.line) > 0 && n.alloc.endedAt >= first):
 		default:

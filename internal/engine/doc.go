@@ -72,42 +72,20 @@
 //
 // # Scheduling
 //
-// Policy is package sched's: the order of claims, what a phase takes of its node,
-// whether a node admits a task, which is best. The engine keeps the claims: queues of
-// ready tasks (a cursor over those that never started, a heap of those to be started
-// again), in classes of equal need. After each input only nodes with something freed,
-// and classes with something new, are looked at; so a completion costs the same with
-// a thousand tasks queued and a million, with one job waiting and thousands.
+// What starts next is decided by package sched (sched.Policy, sched.InOrder). The engine keeps the
+// queues of ready tasks (a cursor over those that never started, a heap of those to be started
+// again), tells the pool's policy which candidates there are and what has become free, and carries
+// out its decisions. A candidate stands for all ready tasks of a job and kind, so a completion costs
+// the same with a thousand tasks queued and a million, with one job waiting and thousands.
 //
-// The first claim that finds no room has a node kept for it, where later claims are
-// admitted only if they do not delay it: large tasks are not starved by small ones.
-// Reduces begin with leave to shuffle, holding memory but no core, and never so much
-// that no map could run; where maps come to be run again and find no room all the
-// same, shuffles that wait for them yield. In the order sched.Shortest they yield to whatever
-// goes before them and could go on at once (unobstruct says why that has an end), and do not
-// count in the number that may shuffle beside them.
+// A job's rank is a function of its state and of the size of its pool, so a replay gives the same line, and
+// a restart in another order another line over the same state. It is found anew whenever something of the
+// job changes (enqueue), and for all jobs when the pool has doubled or halved (resize).
 //
-// # The order of jobs
-//
-// Jobs of a pool come first in, first out, or by what they have left to begin, with ageing:
-// sched.Rank says why so. Config.Order says which; by default an elastic pool goes by what is left,
-// any other by who came first. A job's rank is made of its state: tasks
-// that have no core yet, how long they took so far and were planned to take, when it was
-// released; and of how many cores its pool has, to a power of two. It is found anew whenever
-// something of the job changes (rerank), and for all jobs when the pool has doubled or halved
-// (resize), never by time alone; so a replay gives the same line, and a restart in another order another line over
-// the same state. Heaps of claims are mended for that one job. Only where it thereby passes
-// the head of a class, or the job that a node is kept for, has anything else to be looked at
-// again: that node, and reduces, which mind the shuffles of those before them.
-//
-// The order decides which claim is tried first, within classes and across them; which waiter
-// gets leave first (by the rank that its job had when it asked); for whom a node is kept, and
-// who may use what that leaves; whose shuffles make room. It ends nothing that has a
-// core: jobs overtake between tasks. What a job asks of a batch system is not its matter.
-// Allocations of a pool serve whoever goes first: a small job is served at once by those
-// that a large one asked for, and then the large one by what the small one had asked for, if
-// that has the time. What serves nobody is given back even while it waits, and a job is
-// planned anew only when nothing in its pool has time for its next task.
+// What a job asks of a batch system is no matter of the order of jobs. Allocations of a pool serve
+// whoever goes first: a small job is served at once by those that a large one asked for, and then the
+// large one by what the small one had asked for, if that has the time. What serves nobody is
+// given back even while it waits, and a job is planned anew only when nothing in its pool has time for its next task.
 //
 // The package touches no clock, file, network, logger, goroutine or random source.
 package engine

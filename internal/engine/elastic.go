@@ -15,7 +15,7 @@ const maxMisses = 2
 // allocUp takes in that the batch system has started an allocation, or that it ends at
 // another time than was said.
 func (e *Engine) allocUp(in AllocUp) {
-	if a := e.allocs[in.Alloc]; a != nil && (!a.begun || a.ends != in.Ends) {
+	if a := e.allocs[in.Alloc]; a != nil && (!a.begun || a.Ends != in.Ends) {
 		e.emit(event.AllocBegan{Alloc: in.Alloc, Ends: in.Ends})
 	}
 }
@@ -35,7 +35,7 @@ func (e *Engine) applyBegan(at job.Time, r event.AllocBegan) {
 		e.arise(a)
 		a.begun, a.began = true, at
 	}
-	a.ends = r.Ends
+	a.Ends = r.Ends
 	a.pool.measureStartUp(a)
 	e.resize(a.pool)
 	e.changed(a.pool)
@@ -60,18 +60,6 @@ func (a *alloc) since() job.Time {
 	return a.first
 }
 
-// deadline returns when its time is over, 0 for never. Until the batch system has said
-// so it is reckoned from when the first node joined, and is a little too late.
-func (a *alloc) deadline() job.Time {
-	switch {
-	case a.begun:
-		return a.ends
-	case a.joined > 0 && a.req.Time > 0:
-		return a.first.Add(a.req.Time)
-	}
-	return 0
-}
-
 // holds reports whether a task of that need could run on one of the allocation's nodes.
 func (a *alloc) holds(need job.Resources) bool {
 	return need.Fits(a.largest) || a.joined < a.req.Nodes && need.Fits(a.req.PerNode)
@@ -87,8 +75,8 @@ type prospect struct {
 // ask takes in what an allocation promises a task of that kind of the job.
 func (p *prospect) ask(a *alloc, j *jobState, class int, now job.Time) {
 	need, span := j.classNeed(class), j.waits.span[class]
-	switch ends := a.deadline(); {
-	case a.retired || !a.holds(need):
+	switch ends := a.Ends; {
+	case a.Retired || !a.holds(need):
 	case !a.up() && a.req.Time != 0 && span+j.pool.startUpOf(a.req) > a.req.Time, a.up() && !sched.InTime(now, ends, span):
 		p.short = true
 	case !a.up() || ends == 0:
@@ -141,6 +129,7 @@ func (e *Engine) use(a *alloc) prospect {
 // none of them can use, and has what is left planned anew where nothing serves it.
 func (e *Engine) settleElastic(p *pool) {
 	e.retire(p)
+	e.dropHopeless(p)
 	if p.dirty {
 		e.schedule(p) // what can start on what is there needs nothing else
 	}
@@ -152,7 +141,6 @@ func (e *Engine) settleElastic(p *pool) {
 			e.giveBack(a, reason, unwanted)
 		}
 	}
-	e.dropHopeless(p)
 	for _, j := range slices.Clone(p.active) {
 		e.consider(j)
 	}
@@ -190,7 +178,7 @@ func (e *Engine) spare(a *alloc) (reason string, unwanted bool) {
 	case a.missed(e.now) && e.mindsMisses(a):
 		return "it has not begun while its slot in the queue lasted", true
 	case pr.ok:
-	case a.retired:
+	case a.Retired:
 		return "the job that it was asked for is done, and others have their own", true
 	case !a.up() && pr.short:
 		return "its time would be too short for the tasks that are left", true
@@ -282,10 +270,10 @@ func (e *Engine) elasticDeadlines(p *pool, offer func(job.Time)) {
 		e.planDeadlines(j, later)
 	}
 	for _, n := range p.nodes {
-		if n.Shuffling > 0 && n.alloc.deadline() != 0 {
-			for _, a := range n.live {
-				if a.shuffling() {
-					later(sched.LastStart(n.alloc.deadline(), a.span()) + 1)
+		if n.Coreless > 0 && n.alloc.Ends != 0 {
+			for _, a := range n.Running {
+				if a.Coreless() {
+					later(sched.LastStart(n.alloc.Ends, e.find(a.ID).span()) + 1)
 				}
 			}
 		}

@@ -94,8 +94,8 @@ func (x *explanation) nodes() {
 
 func (x *explanation) attemptsOn(n *node) int {
 	count := 0
-	for _, a := range n.live {
-		if a.job == x.j {
+	for _, a := range n.Running {
+		if a.Job == &x.j.Job {
 			count++
 		}
 	}
@@ -118,8 +118,8 @@ func (x *explanation) outputsOn(n *node) int {
 func (x *explanation) leave() {
 	for _, n := range x.j.pool.nodes {
 		waiting := 0
-		for _, a := range n.live {
-			if a.job == x.j && a.wants != job.PhaseNone {
+		for _, a := range x.j.live {
+			if a.node == n && a.next != nil {
 				waiting++
 			}
 		}
@@ -160,31 +160,32 @@ func (x *explanation) reduces() {
 // room tells what a class waits for on the nodes that are up, and which jobs go before.
 func (x *explanation) room(q *queue) {
 	p := x.j.pool
-	if !p.anyUp() || q.class == nil {
+	c := &x.j.Begin[sched.KindIndex(q.kind)]
+	if !p.anyUp() || c.Class() == nil {
 		return
 	}
-	r := Reason{Kind: RoomWaits, Task: q.kind, Count: q.ready(), Need: q.class.key.need}
+	r := Reason{Kind: RoomWaits, Task: q.kind, Count: q.ready(), Need: c.Peak}
 	for _, n := range p.nodes {
 		if n.state == up {
-			r.Nodes = append(r.Nodes, x.without(n, q))
+			r.Nodes = append(r.Nodes, x.without(n, c))
 		}
 	}
-	if q.kind == job.ReduceTask {
-		r.Kept = max(q.class.key.room, q.class.room)
-		r.KeptForJobs = q.job.pool.shortest && q.class.room > q.class.key.room
+	if c.Takes.CPUs == 0 {
+		r.Kept = c.Class().Kept()
+		r.KeptForJobs = r.Kept > c.Room && x.e.cfg.Order.On(p.shape.elastic) == sched.Shortest
 	}
 	x.add(r)
 	x.before()
 }
 
-// without tells why no task of the queue starts on the node.
-func (x *explanation) without(n *node, q *queue) ReasonNode {
-	r := ReasonNode{ID: n.id, Free: n.Free(), Returned: n.alloc.retired}
-	if !n.inTime(x.now, q.class.key.span) {
-		r.EndsIn = max(1, x.until(n.alloc.deadline()))
+// without tells why no task of the candidate starts on the node.
+func (x *explanation) without(n *node, c *sched.Candidate) ReasonNode {
+	r := ReasonNode{ID: n.id, Free: n.Free(), Returned: n.alloc.Retired}
+	if !n.InTime(x.now, c.Span) {
+		r.EndsIn = max(1, x.until(n.alloc.Ends))
 	}
-	if q.kind == job.ReduceTask {
-		r.Shuffling, r.Cores = n.Shuffling, n.Capacity.CPUs
+	if c.Takes.CPUs == 0 {
+		r.Shuffling, r.Cores = n.Coreless, n.Capacity.CPUs
 	}
 	return r
 }
@@ -200,3 +201,29 @@ func (x *explanation) since(t job.Time) time.Duration { return max(0, x.now.Sub(
 
 // until returns the time until then, 0 where it has passed.
 func (x *explanation) until(t job.Time) time.Duration { return max(0, t.Sub(x.now)) }
+
+// before tells which jobs with something to start go first, and why.
+func (x *explanation) before() {
+	reasons := []Reason{{Kind: EarlierJobs}, {Kind: ShorterJobs}, {Kind: AgedJobs}}
+	for _, k := range x.j.pool.active {
+		r := &reasons[0]
+		switch {
+		case !k.Before(x.j.Place) || !k.active() || k.Begin[0].Class() == nil && k.Begin[1].Class() == nil:
+			continue
+		case k.Rank == x.j.Rank:
+		case work(k) < work(x.j):
+			r = &reasons[1]
+		default:
+			r = &reasons[2]
+		}
+		r.Jobs = append(r.Jobs, k.ID)
+	}
+	for _, r := range reasons {
+		if len(r.Jobs) > 0 {
+			x.add(r)
+		}
+	}
+}
+
+// work returns the core-seconds of the job that are yet to begin.
+func work(j *jobState) float64 { return j.Left[0].Work() + j.Left[1].Work() }

@@ -15,8 +15,8 @@ func (x *explanation) elastic(p *pool) {
 			x.add(r)
 		case a.up() && a.joined == 0:
 			x.add(Reason{Kind: NoNodeYet, Alloc: a.id, Since: x.since(a.since())})
-		case a.up() && a.deadline() != 0:
-			r := Reason{Kind: AllocEnds, Alloc: a.id, Left: x.until(a.deadline())}
+		case a.up() && a.Ends != 0:
+			r := Reason{Kind: AllocEnds, Alloc: a.id, Left: x.until(a.Ends)}
 			if x.e.cfg.Yield && a.job != x.j.work.ID && !x.e.jobs[a.job].over() {
 				r.Jobs = append(r.Jobs, a.job)
 			}

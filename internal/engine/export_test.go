@@ -6,94 +6,53 @@ import (
 	"slices"
 
 	"berth/internal/job"
-	"berth/internal/sched"
 )
 
-// Missed returns a claim that the scheduler left waiting though a node has room for
-// it, found by looking at everything; empty if there is none.
+// Missed returns what the policy left waiting though it could start, found by having it look at
+// everything again; empty if there is nothing.
 func (e *Engine) Missed() string {
 	for _, p := range e.pools {
-		classes := slices.SortedFunc(slices.Values(p.classes), func(c, d *class) int {
-			if c.line[0].claim().Before(d.line[0].claim()) {
-				return -1
-			}
-			return 1
-		})
-		var room int64 // of the largest map before
-		for _, c := range classes {
-			d := *c
-			d.room = room
-			if n := e.room(p, &d); n != nil {
-				return fmt.Sprintf("%v of %s on %s (held %v)", c.key, c.line[0].job.work.ID, n.id, p.held)
-			}
-			if !c.hopeless {
-				room = max(room, d.wantsRoom())
-			}
+		p.Changed()
+		for _, n := range p.Nodes {
+			p.Free(n)
 		}
-		for _, n := range p.nodes {
-			if n.state == up && n.Waiting > 0 && !n.firstWaiter().hopeless(e.now) && n.firstWaiter().job.need(n.firstWaiter().id.Task).CPUs <= n.Free().CPUs {
-				return fmt.Sprintf("%v, which waits for leave", n.firstWaiter().id)
+		for {
+			d := p.Policy.Select(&p.Pool, e.now)
+			if d.Candidate == nil {
+				break
+			}
+			if d.Node != nil {
+				return fmt.Sprintf("%+v of %s on %s", d.Candidate.Needs, d.Candidate.Job.ID, e.nodeList[d.Node.Index].id)
 			}
 		}
 	}
 	return ""
 }
 
-// room returns a node that has room for the class and is not kept for a claim before it.
-func (e *Engine) room(p *pool, c *class) *node {
-	for _, n := range p.nodes {
-		if n.state != up || !e.admits(c, n) || !n.inTime(e.now, c.key.span) || n.Health.Suspected(e.now) && p.hasTrusted(e.now) {
-			continue
-		}
-		if n == p.held && p.heldFor.line[0].claim().Before(c.line[0].claim()) {
-			kept := p.heldJob
-			p.heldJob = p.heldFor.line[0].job
-			spares := p.spares(c)
-			p.heldJob = kept
-			if !spares {
-				continue
-			}
-		}
-		return n
-	}
-	return nil
-}
-
-// Misplaced returns a job whose place in line is not what its state makes it, or a class
-// whose head is not the first of its line, found by looking at everything; empty if there is none.
+// Misplaced returns a job whose place in line is not what its state makes it, found by looking at
+// everything; empty if there is none.
 func (e *Engine) Misplaced() string {
 	for _, p := range e.pools {
 		for _, j := range p.active {
-			left, rank := j.unstarted(), job.Time(0)
-			if p.shortest {
-				rank = sched.Rank(max(j.submitted, j.resumed), p.ageing, left[0], left[1])
+			if rank := p.Policy.Rank(&p.Pool, &j.Job); j.Rank != rank {
+				return fmt.Sprintf("%s has rank %d, not %d", j.ID, j.Rank, rank)
 			}
-			if j.place.Rank != rank {
-				return fmt.Sprintf("%s has rank %d, not %d", j.work.ID, j.place.Rank, rank)
+			if n := j.coreless(); n != j.Coreless[1] || j.Coreless[0] != 0 {
+				return fmt.Sprintf("%s has %v attempts without a core, not %d", j.ID, j.Coreless, n)
 			}
-			if has := slices.ContainsFunc(j.sorted(), (*attempt).shuffling); has != slices.Contains(p.shufflers, j) {
-				return fmt.Sprintf("%s has reduces that shuffle: %t", j.work.ID, has)
-			}
-			if w, sorting := left[0], j.sortingNow(); w.Tasks != j.queues[0].ready() || left[1].Tasks != j.queues[1].ready()+j.counts[1].running-sorting {
-				return fmt.Sprintf("%s has %d and %d left to start", j.work.ID, w.Tasks, left[1].Tasks)
-			}
-		}
-		for _, c := range p.classes {
-			for _, q := range c.line {
-				if q.claim().Before(c.line[0].claim()) {
-					return fmt.Sprintf("%s goes before %s", q.job.work.ID, c.line[0].job.work.ID)
-				}
+			if left := j.Left; left[0].Tasks != j.queues[0].ready() || left[1].Tasks != j.queues[1].ready()+j.Coreless[1] {
+				return fmt.Sprintf("%s has %d and %d left to start", j.ID, left[0].Tasks, left[1].Tasks)
 			}
 		}
 	}
 	return ""
 }
 
-// sortingNow counts the reduces that have leave for more than their shuffle.
-func (j *jobState) sortingNow() int {
+// coreless counts the reduces that have leave for their shuffle only.
+func (j *jobState) coreless() int {
 	n := 0
 	for _, a := range j.live {
-		if a.kind == job.ReduceTask && !a.shuffling() {
+		if a.Kind == job.ReduceTask && a.Leave == job.PhaseShuffle {
 			n++
 		}
 	}
@@ -119,9 +78,9 @@ func (e *Engine) Neglected() string {
 			}
 		}
 		for _, n := range p.nodes {
-			for _, a := range n.live {
-				if n.state == up && a.dying() == "" && a.hopeless(e.now) {
-					return fmt.Sprintf("%v shuffles though %s", a.id, tooLate)
+			for _, a := range e.on(n) {
+				if n.state == up && a.Doomed == "" && a.hopeless(e.now) {
+					return fmt.Sprintf("%v shuffles though %s", a.ID, tooLate)
 				}
 			}
 		}
@@ -172,7 +131,7 @@ func (e *Engine) Nodes() []NodeStatus {
 		for _, n := range a.nodes() {
 			all = append(all, NodeStatus{
 				ID: n.id, Host: n.host, Addr: n.addr, State: n.state.String(), Since: n.since, Reason: n.reason,
-				Capacity: n.Capacity, Used: n.Used, Running: len(n.live), Suspected: n.Health.Suspected(e.now),
+				Capacity: n.Capacity, Used: n.Used, Running: len(n.Running), Suspected: n.Health.Suspected(e.now),
 			})
 		}
 	}

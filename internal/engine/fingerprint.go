@@ -48,9 +48,9 @@ func (e *Engine) dump(w io.Writer) {
 }
 
 func (j *jobState) dump(w io.Writer) {
-	fmt.Fprintf(w, "job %s place %v %s ending %q code %d reason %q times %d %d %d %d counts %v sorting %d spans %v fails %d last %q broken %q unclaimed %d touched %v\n",
-		j.work.ID, j.place, j.state, j.ending, j.code, j.reason, j.submitted, j.started, j.resumed, j.ended,
-		j.counts, j.sorting, j.spans, j.fails, j.lastFail, j.broken, j.unclaimed, j.touched.list())
+	fmt.Fprintf(w, "job %s place %v %s ending %q code %d reason %q times %d %d %d %d left %v counts %v fails %d last %q broken %q unclaimed %d touched %v\n",
+		j.work.ID, j.Place, j.state, j.ending, j.code, j.reason, j.submitted, j.started, j.Released, j.ended, j.Left,
+		j.counts, j.fails, j.lastFail, j.broken, j.unclaimed, j.touched.list())
 	fmt.Fprintf(w, "  work %+v\n", j.work)
 	if j.asked > 0 || j.dones > 0 {
 		fmt.Fprintf(w, "  asked %d dones %d barren %+v misses %d waits %+v\n", j.asked, j.dones, j.barren, j.misses, j.waits)
@@ -74,17 +74,16 @@ func (j *jobState) dump(w io.Writer) {
 			continue // the job is done
 		}
 		again := slices.SortedFunc(slices.Values(q.retry), func(a, b retry) int { return cmp.Compare(a.task, b.task) })
-		_, runnable := q.wants()
-		fmt.Fprintf(w, "  queue %d next %d end %d again %v runnable %t queued %t\n", i, q.next, q.end, again, runnable, q.class != nil)
+		fmt.Fprintf(w, "  queue %d next %d end %d again %v runnable %t queued %t\n", i, q.next, q.end, again, q.runnable(), j.Begin[i].Class() != nil)
 	}
 	for _, a := range j.sorted() {
 		fmt.Fprintf(w, "  attempt %v on %s leave %v phase %v started %d left %d commit %t asked %t\n",
-			a.id, a.node.id, a.leave, a.phase, a.started, a.left, a.commit, a.asked)
+			a.ID, a.node.id, a.Leave, a.phase, a.started, a.left, a.commit, a.asked)
 	}
 }
 
 func (p *pool) dump(w io.Writer) {
-	fmt.Fprintf(w, "pool %+v scale %d done %d barren %d idle since %d start-up %v jobs", p.shape, p.scale, p.done, p.barren, p.idleSince, p.startUp)
+	fmt.Fprintf(w, "pool %+v scale %d done %d barren %d idle since %d start-up %v jobs", p.shape, p.Scale, p.done, p.barren, p.idleSince, p.startUp)
 	for _, j := range p.active {
 		fmt.Fprintf(w, " %s", j.work.ID)
 	}
@@ -92,16 +91,12 @@ func (p *pool) dump(w io.Writer) {
 	for _, a := range p.allocs {
 		a.dump(w)
 	}
-	var keys []string
-	for _, k := range slices.SortedFunc(maps.Keys(p.byKey), compareKeys) {
-		var ids []string
-		for _, q := range p.byKey[k].line {
-			ids = append(ids, string(q.job.work.ID))
-		}
-		slices.Sort(ids)
-		keys = append(keys, fmt.Sprintf("%+v:%v", k, ids))
+	var classes []string
+	for _, c := range p.Classes {
+		classes = append(classes, fmt.Sprintf("%+v:%v", c.Needs, slices.Sorted(c.Jobs())))
 	}
-	fmt.Fprintf(w, "  classes %v\n", keys)
+	slices.Sort(classes)
+	fmt.Fprintf(w, "  classes %v\n", classes)
 }
 
 func (a *alloc) dump(w io.Writer) {
@@ -109,15 +104,11 @@ func (a *alloc) dump(w io.Writer) {
 	if !a.req.Elastic {
 		return
 	}
-	fmt.Fprintf(w, "    for %q begun %t %d ends %d measured %t largest %v live %d used %d mark %d ended %d keeps", a.job, a.begun, a.began, a.ends, a.measured, a.largest, a.live, a.used, a.mark, a.endedAt)
+	fmt.Fprintf(w, "    for %q begun %t %d ends %d measured %t largest %v live %d used %d mark %d ended %d keeps", a.job, a.begun, a.began, a.Ends, a.measured, a.largest, a.live, a.used, a.mark, a.endedAt)
 	for _, n := range a.keeps {
 		fmt.Fprintf(w, " %s", n.id)
 	}
 	fmt.Fprintln(w)
-}
-
-func compareKeys(a, b classKey) int {
-	return cmp.Or(cmp.Compare(a.kind, b.kind), cmp.Compare(a.need.CPUs, b.need.CPUs), cmp.Compare(a.need.Mem, b.need.Mem), cmp.Compare(a.room, b.room), cmp.Compare(a.span, b.span))
 }
 
 func (n *node) dump(w io.Writer) {
@@ -125,8 +116,8 @@ func (n *node) dump(w io.Writer) {
 	if n.alloc != nil {
 		alloc = n.alloc.id
 	}
-	fmt.Fprintf(w, "node %s alloc %q %s since %d reason %q host %q addr %q outputs %q joined %t capacity %v used %v shuffling %d %d health %+v\n",
-		n.id, alloc, n.state, n.since, n.reason, n.host, n.addr, n.outputs, n.joined, n.Capacity, n.Used, n.Shuffling, n.ShuffleMem, n.Health)
+	fmt.Fprintf(w, "node %s alloc %q %s since %d reason %q host %q addr %q outputs %q joined %t capacity %v used %v coreless %d %d health %+v\n",
+		n.id, alloc, n.state, n.since, n.reason, n.host, n.addr, n.outputs, n.joined, n.Capacity, n.Used, n.Coreless, n.CorelessMem, n.Health)
 }
 
 // list returns the indices in the set.

@@ -153,7 +153,7 @@ func (e *Engine) judge(j *jobState) {
 	case j.unfinished() > 0:
 	case len(j.live) > 0: // maps that were run again for reduces that are done by now
 		for _, a := range j.sorted() {
-			if a.dying() == "" {
+			if a.Doomed == "" {
 				e.kill(a, "no reduce needs its output any more")
 			}
 		}
@@ -177,10 +177,10 @@ func (e *Engine) stop(j *jobState, s event.State, c job.Code, reason string) {
 
 // kill ends an attempt. One that cannot be told now is told when its worker is back.
 func (e *Engine) kill(a *attempt, reason string) {
-	a.doomed = reason
+	a.Doomed = reason
 	e.unwant(a)
 	if a.node.state == up {
-		e.do(Kill{Attempt: a.id, Node: a.node.id, Reason: reason})
+		e.do(Kill{Attempt: a.ID, Node: a.node.id, Reason: reason})
 	}
 }
 

@@ -5,7 +5,6 @@ import (
 
 	"berth/internal/event"
 	"berth/internal/job"
-	"berth/internal/sched"
 )
 
 // nodeUp takes a worker in and brings what it has and what it should have together.
@@ -34,17 +33,17 @@ func (e *Engine) reconcileAttempts(n *node, has []job.Attempt) {
 			e.do(Kill{Attempt: id, Node: n.id, Reason: "it was given up"})
 		}
 	}
-	for _, a := range n.sorted() {
+	for _, a := range e.on(n) {
 		switch {
-		case !here[a.id]:
+		case !here[a.ID]:
 			e.lose(a, "its worker was started again")
 			continue
-		case a.dying() != "":
-			e.kill(a, a.dying())
+		case a.Doomed != "":
+			e.kill(a, a.Doomed)
 			continue
 		}
 		e.remind(a)
-		if a.kind == job.ReduceTask {
+		if a.Kind == job.ReduceTask {
 			e.tell(n, a.job)
 		}
 	}
@@ -57,14 +56,11 @@ func (e *Engine) revive(n *node, id job.Attempt) bool {
 	if j == nil || !j.active() || id.Task < 0 || id.Task >= len(j.tasks) || j.class(id.Task) == 1 {
 		return false
 	}
-	t, q := &j.tasks[id.Task], &j.queues[0]
-	if e.ranOn(id) != n {
+	t, c := &j.tasks[id.Task], &j.Begin[0]
+	if e.ranOn(id) != n || !j.queues[0].runnable() || t.status != ready || int(t.attempt) != id.N || !n.Admits(c.Takes) {
 		return false
 	}
-	if _, runnable := q.wants(); !runnable || t.status != ready || int(t.attempt) != id.N || !n.AdmitsTask(j.work.Need) {
-		return false
-	}
-	e.emit(event.AttemptStarted{Attempt: id, Node: n.id, Leave: sched.FirstLeave(q.kind)})
+	e.emit(event.AttemptStarted{Attempt: id, Node: n.id, Leave: c.Through})
 	return true
 }
 
@@ -78,11 +74,11 @@ func (e *Engine) untell(n *node) {
 // remind tells an attempt again what it was granted. A commit that it was started
 // with is void by the break: it asks for that.
 func (e *Engine) remind(a *attempt) {
-	if a.kind == job.ReduceTask && a.leave != job.PhaseShuffle {
-		e.do(Leave{Attempt: a.id, Node: a.node.id, Phase: a.leave})
+	if a.Kind == job.ReduceTask && a.Leave != job.PhaseShuffle {
+		e.do(Leave{Attempt: a.ID, Node: a.node.id, Phase: a.Leave})
 	}
 	if a.asked {
-		e.do(Commit{Attempt: a.id, Node: a.node.id})
+		e.do(Commit{Attempt: a.ID, Node: a.node.id})
 	}
 }
 
@@ -158,7 +154,7 @@ func (e *Engine) nodeDown(in NodeDown) {
 // sweep ends the attempts of a node whose worker is no more. Of a node that is gone
 // the map outputs are lost too.
 func (e *Engine) sweep(n *node, reason string) {
-	for _, a := range n.sorted() {
+	for _, a := range e.on(n) {
 		e.lose(a, reason)
 	}
 	if !n.has() {
@@ -251,7 +247,7 @@ func (e *Engine) recover() {
 		case n.state == down: // while there was no coordinator it could not come back, and clocks may have been set
 			e.emit(event.NodeLost{Node: n.id, Reason: n.reason, Unseen: true})
 		case n.state == gone:
-			for _, a := range n.sorted() {
+			for _, a := range e.on(n) {
 				e.lose(a, "its node is gone")
 			}
 		}

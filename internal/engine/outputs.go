@@ -73,7 +73,7 @@ func (e *Engine) claimable(j *jobState) (at job.Time, ok bool) {
 			at, ok = a.first, true
 		}
 	}
-	return max(at, j.resumed).Add(e.cfg.ClaimGrace), ok
+	return max(at, j.Released).Add(e.cfg.ClaimGrace), ok
 }
 
 // giveUpClaims has the maps of a resumed job run again whose outputs nobody holds.

@@ -93,7 +93,7 @@ func (e *Engine) allocStatus(a *alloc) AllocStatus {
 	if !a.req.Elastic {
 		return s
 	}
-	s.Job, s.Begun, s.Began, s.Ends = a.job, a.up(), a.since(), a.deadline()
+	s.Job, s.Begun, s.Began, s.Ends = a.job, a.up(), a.since(), a.Ends
 	if s.Begun {
 		s.Idle = a.live == 0 && !e.use(a).ok
 	} else {
@@ -120,7 +120,7 @@ func (e *Engine) Idle() []job.Live {
 // asLive returns the allocation as plans see it.
 func (a *alloc) asLive() job.Live {
 	if a.up() {
-		return job.Live{ID: a.id, Request: a.req, Began: a.since(), Ends: a.deadline()}
+		return job.Live{ID: a.id, Request: a.req, Began: a.since(), Ends: a.Ends}
 	}
 	return job.Live{ID: a.id, Request: a.req, Start: a.start}
 }

@@ -2,7 +2,6 @@ package engine
 
 import (
 	"container/heap"
-	"time"
 
 	"berth/internal/job"
 	"berth/internal/sched"
@@ -15,9 +14,7 @@ type queue struct {
 	kind      job.TaskKind
 	next, end int32 // tasks next…end−1 never started
 	retry     retries
-
-	class *class // in which it waits; nil when none of its tasks may start now
-	pos   int    // in class.line
+	demand    sched.Demand
 }
 
 // retry is a task that is to be started again, if possible on another node.
@@ -47,7 +44,18 @@ func (h *retries) Pop() any {
 
 func (q *queue) ready() int { return len(q.retry) + int(q.end-q.next) }
 
-func (q *queue) claim() sched.Claim { return sched.Claim{Place: q.job.place, Kind: q.kind} }
+// runnable reports whether any of its tasks may start now.
+func (q *queue) runnable() bool {
+	j := q.job
+	w, maps := &j.work, &j.counts[0]
+	switch {
+	case !j.active() || q.ready() == 0 || j.unfinished() == 0:
+		return false
+	case q.kind == job.ReduceTask:
+		return maps.done >= sched.SlowStart(maps.total, w.SlowStart)
+	}
+	return w.Throttle == 0 || maps.running < w.Throttle
+}
 
 // again puts a task into the queue that has been started before.
 func (q *queue) again(task, avoid int32) {
@@ -94,52 +102,4 @@ func (q *queue) take(task int32) {
 			return
 		}
 	}
-}
-
-// class is the line of queues whose tasks need the same of a node.
-type class struct {
-	key  classKey
-	line queues
-	// blocked says that no node had room for the class when last looked, so only nodes
-	// with something freed since need a look.
-	blocked bool
-	tried   bool // no room was found in the pass under way
-	// hopeless says that no node of an elastic pool could take one, were it empty: all are
-	// too small or have too little time. Nodes that come unblock the class.
-	hopeless bool
-	// room is the memory that its shuffles leave to tasks of earlier jobs that found no
-	// room (class.wantsRoom), in bytes, when last looked.
-	room int64
-}
-
-type classKey struct {
-	kind job.TaskKind
-	need job.Resources
-	room int64         // bytes that shuffles leave free, see sched.Node.AdmitsShuffle
-	span time.Duration // that must be left on a node of an elastic allocation, see sched.Span
-}
-
-// takes returns what a task of the class takes of its node when it starts.
-func (c *class) takes() job.Resources {
-	return sched.Holds(c.key.kind, sched.FirstLeave(c.key.kind), c.key.need)
-}
-
-// queues is a heap of queues, first in line first.
-type queues []*queue
-
-func (h queues) Len() int           { return len(h) }
-func (h queues) Less(i, j int) bool { return h[i].claim().Before(h[j].claim()) }
-func (h queues) Swap(i, j int) {
-	h[i], h[j] = h[j], h[i]
-	h[i].pos, h[j].pos = i, j
-}
-func (h *queues) Push(x any) {
-	q := x.(*queue)
-	q.pos = len(*h)
-	*h = append(*h, q)
-}
-func (h *queues) Pop() any {
-	q := (*h)[len(*h)-1]
-	*h = (*h)[:len(*h)-1]
-	return q
 }

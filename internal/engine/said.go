@@ -72,6 +72,6 @@ func (j *jobState) noteLost(a *attempt) {
 	if j.lostRuns == nil {
 		j.lostRuns = make(map[int32][]lostRun)
 	}
-	task := int32(a.id.Task)
-	j.lostRuns[task] = append(j.lostRuns[task], lostRun{a.id.N, a.node})
+	task := int32(a.ID.Task)
+	j.lostRuns[task] = append(j.lostRuns[task], lostRun{a.ID.N, a.node})
 }

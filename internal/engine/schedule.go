@@ -1,201 +1,124 @@
 package engine
 
 import (
-	"slices"
-
 	"berth/internal/event"
 	"berth/internal/job"
 	"berth/internal/sched"
 )
 
-// schedule makes a pass over a pool: attempts that wait get leave, then the claims of
-// all classes are tried in their order until none finds room. A class that found
-// none in an earlier pass looks only at nodes with something freed since, so a pass
-// costs what changed, however many nodes and jobs there are.
+// schedule starts what the pool's policy says is to start.
 func (e *Engine) schedule(p *pool) {
-	freed := p.freed
-	p.freed = nil
-	for _, n := range freed {
-		n.dirty = false
-		e.grant(n)
-	}
-	freed = e.turn(p, freed)
-	for _, c := range p.classes {
-		c.tried = false
-	}
-	var holder *class // the first for which no room was found
-	var room int64    // bytes that shuffles are to leave to those
-	for c := p.first(); c != nil; c = p.first() {
-		if room < c.room {
-			c.blocked = false
-		}
-		c.room = room
-		if e.place(p, c, freed, holder != nil) {
-			continue
-		}
-		c.tried, c.blocked = true, true
-		if c.hopeless {
-			continue // nothing need be kept for it
-		}
-		if mem := c.wantsRoom(); mem > 0 {
-			e.unobstruct(p, c, mem)
-			room = max(room, mem)
-		}
-		if holder == nil && e.holdable(p, c) {
-			holder = c
-			e.hold(p, c)
-		}
-	}
-	if holder == nil {
-		e.hold(p, nil)
-	}
-}
-
-// first returns the class whose head goes first among those not tried in this pass.
-func (p *pool) first() *class {
-	var best *class
-	for _, c := range p.classes {
-		if !c.tried && (best == nil || c.line[0].claim().Before(best.line[0].claim())) {
-			best = c
-		}
-	}
-	return best
-}
-
-// grant gives leave to the attempts that wait on the node, as far as it has cores.
-func (e *Engine) grant(n *node) {
-	for n.state == up && n.Waiting > 0 {
-		a := n.firstWaiter()
-		if a.hopeless(e.now) {
-			e.kill(a, tooLate)
-			continue
-		}
-		if a.job.need(a.id.Task).CPUs > n.Free().CPUs {
+	for {
+		d := p.Policy.Select(&p.Pool, e.now)
+		switch c := d.Candidate; {
+		case c == nil:
+			if p.Freed() {
+				e.mark(p)
+			}
 			return
-		}
-		leave := sched.NextLeave(a.kind)
-		e.emit(event.LeaveGranted{Attempt: a.id, Phase: leave})
-		e.do(Leave{Attempt: a.id, Node: n.id, Phase: leave})
-	}
-}
-
-func (n *node) firstWaiter() *attempt {
-	waiter := func(a *attempt) sched.Waiter {
-		return sched.Waiter{Place: sched.Place{Rank: a.since, Order: a.job.place.Order}, Task: a.id.Task}
-	}
-	var first *attempt
-	for _, a := range n.live {
-		if a.wants != job.PhaseNone && (first == nil || waiter(a).Before(waiter(first))) {
-			first = a
+		case d.Node == nil:
+			for _, r := range d.End {
+				e.kill(e.find(r.ID), "its memory is needed for a "+c.Kind.String()+" that comes first")
+			}
+		case c.Running != nil:
+			e.emit(event.LeaveGranted{Attempt: c.Running.ID, Phase: c.Through})
+			e.do(Leave{Attempt: c.Running.ID, Node: e.nodeList[d.Node.Index].id, Phase: c.Through})
+		default:
+			e.start(c, e.nodeList[d.Node.Index], d.Avoided)
 		}
 	}
-	return first
 }
 
-// place starts the next task of the class, if a node has room for it. behind says
-// that a claim before it found none and has a node kept for it.
-func (e *Engine) place(p *pool, c *class, freed []*node, behind bool) bool {
-	q, nodes := c.line[0], p.nodes
-	if c.blocked {
-		nodes = freed
-	} else {
-		c.hopeless = p.shape.elastic && !slices.ContainsFunc(nodes, func(n *node) bool { return n.couldTake(c, e.now) })
+// start starts a task of the candidate on the node. avoided says that the next task to be
+// started again should rather not run there.
+func (e *Engine) start(c *sched.Candidate, n *node, avoided bool) {
+	j := c.Job.Owner.(*jobState)
+	i := j.queues[sched.KindIndex(c.Kind)].pick(avoided)
+	id := job.Attempt{Job: j.ID, Task: i, N: int(j.tasks[i].attempt) + 1}
+	// A bag task's attempt is the only one of its task, so it need not ask to commit.
+	commit := c.Kind == job.BagTask
+	e.emit(event.AttemptStarted{Attempt: id, Node: n.id, Leave: c.Through, Commit: commit})
+	e.do(Start{Attempt: id, Node: n.id, Leave: c.Through, Commit: commit})
+	if c.Kind == job.ReduceTask {
+		e.tell(n, j)
 	}
-	avoid := q.avoids()
-	if avoid != 0 && !p.hasOther(avoid) {
-		avoid = 0
-	}
-	var choice sched.Choice
-	for _, n := range nodes {
-		if n.state != up || !e.admits(c, n) || !n.inTime(e.now, c.key.span) || n.Health.Suspected(e.now) && p.hasTrusted(e.now) {
-			continue
-		}
-		if behind && n == p.held && !p.spares(c) {
-			continue
-		}
-		choice.Offer(&n.Node, n.Index == avoid)
-	}
-	best, avoided := choice.Best()
-	if best == nil {
-		return false
-	}
-	e.start(q, e.nodeList[best.Index], avoided)
-	return true
 }
 
-// hasOther reports whether a node but that one is up.
-func (p *pool) hasOther(index int) bool {
-	return slices.ContainsFunc(p.nodes, func(n *node) bool { return n.state == up && n.Index != index })
-}
-
-// hasTrusted reports whether a node is up that is not suspected. Where there is none,
-// suspicion is of no use.
-func (p *pool) hasTrusted(now job.Time) bool {
-	return slices.ContainsFunc(p.nodes, func(n *node) bool { return n.state == up && !n.Health.Suspected(now) })
-}
-
-// hold keeps a node for the head of the class, the first that found no room, so that
-// smaller claims of later jobs do not take its place for ever. With nil none is kept.
-func (e *Engine) hold(p *pool, c *class) {
-	var j *jobState
-	if c != nil && len(p.classes) > 1 {
-		j = c.line[0].job
-	} else {
-		c = nil
-	}
-	if c == p.heldFor && j == p.heldJob && (p.held == nil || e.canHold(c, p.held)) {
+// enqueue puts the job's candidates where they belong after anything about the job changed.
+func (e *Engine) enqueue(j *jobState) {
+	p := j.pool
+	if p == nil {
 		return
 	}
-	old := p.held
-	p.heldFor, p.heldJob, p.held = c, j, nil
-	if c != nil {
-		var choice sched.Choice
-		for _, n := range p.nodes {
-			if e.canHold(c, n) {
-				choice.Offer(&n.Node, n.Health.Suspected(e.now))
+	if p.shape.elastic {
+		e.review(j)
+	}
+	j.recount()
+	if p.Rerank(&j.Job) {
+		e.mark(p)
+	}
+	for i := range j.queues {
+		q, c := &j.queues[i], &j.Begin[i]
+		changed := false
+		if q.runnable() {
+			c.Span, c.Room, c.Avoid = j.waits.span[i], 0, q.avoids()
+			if c.Takes.CPUs == 0 && j.Waits {
+				c.Room = j.work.Need.Mem
 			}
+			changed = p.Put(c)
+		} else {
+			changed = p.Remove(c)
 		}
-		if best, _ := choice.Best(); best != nil {
-			p.held = e.nodeList[best.Index]
-		}
-	}
-	if old != nil {
-		e.freed(old) // others may look at it again
-	}
-}
-
-// canHold reports whether a task of the class could run on the node once others ended.
-func (e *Engine) canHold(c *class, n *node) bool {
-	switch {
-	case !n.couldTake(c, e.now):
-		return false
-	case c.key.kind == job.ReduceTask:
-		return !n.Obstructed(c.key.need.Mem+c.room) && n.shufflingUpTo(c.line[0].job) < n.Capacity.CPUs
-	}
-	return !n.Obstructed(c.key.need.Mem)
-}
-
-// holdable reports whether a node is kept for the class if it is the first that finds no
-// room. For reduces none is: their maps were there before other jobs' came. But in the
-// order sched.Shortest the maps of a large job that was there first may have the memory.
-func (e *Engine) holdable(p *pool, c *class) bool {
-	return c.key.kind != job.ReduceTask ||
-		c.wantsRoom() > 0 && slices.ContainsFunc(p.nodes, func(n *node) bool { return e.canHold(c, n) })
-}
-
-// couldTake reports whether a task of the class could run on the node if nothing else did.
-func (n *node) couldTake(c *class, now job.Time) bool {
-	return n.state == up && c.key.need.Fits(n.Capacity) && n.inTime(now, c.key.span)
-}
-
-// spares reports whether a task of the class may take room on the node that is kept:
-// without delaying the one that it is kept for, once what ran there before that ended.
-func (p *pool) spares(c *class) bool {
-	sum := c.takes().Plus(p.heldFor.takes())
-	for _, a := range p.held.live {
-		if p.heldJob.place.Before(a.job.place) {
-			sum = sum.Plus(sched.Holds(a.kind, a.leave, a.job.need(a.id.Task)))
+		if changed {
+			e.mark(p)
 		}
 	}
-	return sum.Fits(p.held.Capacity)
+}
+
+// demand finds what the job's tasks take of a node, phase by phase. Its terms may have changed.
+func (j *jobState) demand() {
+	for i, need := range []job.Resources{j.work.Need, j.work.ReduceNeed} {
+		q, c := &j.queues[i], &j.Begin[i]
+		q.demand = sched.DemandOf(q.kind, need)
+		c.Job, c.Kind, c.Phase = &j.Job, q.kind, q.kind.Phases()[0]
+		c.Through = j.pool.Policy.Through(c.Kind, c.Phase)
+		c.Takes, c.Peak = q.demand.Most(job.PhaseNone, c.Through), q.demand.Most(job.PhaseNone, job.PhaseReduce)
+		j.Left[i].CPUs = need.CPUs
+	}
+}
+
+// recount counts the job's tasks that have no core yet. Where the output of a map is lost whose reduces
+// have one, the map is left.
+func (j *jobState) recount() {
+	for i, c := range j.counts {
+		j.Left[i].Tasks = c.total - c.done - c.failed - c.running + j.Coreless[i]
+		j.Left[i].Longest = j.timing[i].longest
+	}
+	j.Waits = j.counts[0].done < j.counts[0].total
+}
+
+// resize takes in that an allocation of the pool has begun or is over. Where the number of the pool's
+// cores has doubled or halved, all its jobs are ranked anew. That costs as much as there are jobs.
+func (e *Engine) resize(p *pool) {
+	cores := 0
+	for _, a := range p.allocs {
+		if a.up() {
+			cores += a.req.Nodes * a.req.PerNode.CPUs
+		}
+	}
+	scale := sched.PoolScale(p.Scale, cores)
+	if scale == p.Scale {
+		return
+	}
+	p.Scale = scale
+	moved := false
+	for _, j := range p.active {
+		was := j.Rank
+		j.Rank = p.Policy.Rank(&p.Pool, &j.Job)
+		moved = moved || j.Rank != was
+	}
+	if moved {
+		p.Reorder()
+		e.changed(p)
+	}
 }

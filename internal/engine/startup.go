@@ -51,8 +51,8 @@ func (p *pool) startUpOf(r job.AllocRequest) time.Duration { return min(p.startU
 // lasted returns how much of its wall time an allocation that has begun had lasted by then.
 func (a *alloc) lasted(by job.Time) time.Duration {
 	lasted := max(0, by.Sub(a.began))
-	if a.ends != 0 && a.req.Time != 0 { // that it had begun may have been told late
-		lasted = max(lasted, min(a.req.Time-a.ends.Sub(by), lateMost))
+	if a.Ends != 0 && a.req.Time != 0 { // that it had begun may have been told late
+		lasted = max(lasted, min(a.req.Time-a.Ends.Sub(by), lateMost))
 	}
 	return lasted
 }

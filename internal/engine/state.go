@@ -49,14 +49,14 @@ func (c *counts) of(s taskStatus) *int {
 
 // jobState is a job.
 type jobState struct {
+	sched.Job
 	work   job.Work
-	place  sched.Place // in the line of its pool
 	state  event.State
 	ending event.State // while stopping: what it ends as
 	code   job.Code
 	reason string
 
-	submitted, started, resumed, ended job.Time
+	submitted, started, ended job.Time
 
 	pool   *pool // where it runs; nil when it is over
 	tasks  []task
@@ -64,13 +64,10 @@ type jobState struct {
 	queues [2]queue           // bag tasks or maps; reduces
 	counts [2]counts
 
-	fails     int     // tasks that failed since the job was submitted or resumed
-	lastFail  string  // the last of them and why, for people
-	spans     [2]span // what its bag tasks or maps, and its reduces, take on average
-	shuffled  int     // reduces that run with leave for their shuffle only
-	sorting   int     // reduces that run with leave for more than their shuffle
-	broken    string  // why a machine failed it for good
-	unclaimed int     // map outputs whose holder is unknown
+	fails     int    // tasks that failed since the job was submitted or resumed
+	lastFail  string // the last of them and why, for people
+	broken    string // why a machine failed it for good
+	unclaimed int    // map outputs whose holder is unknown
 
 	touched  nodeSet             // nodes that have had an attempt
 	lostRuns map[int32][]lostRun // by task that is not done: its attempts that were given up as lost
@@ -124,13 +121,6 @@ func (j *jobState) unfinished() int {
 	return n
 }
 
-func (j *jobState) need(i int) job.Resources {
-	if j.class(i) == 1 {
-		return j.work.ReduceNeed
-	}
-	return j.work.Need
-}
-
 // attempts returns how many attempts of the task may fail.
 func (j *jobState) attempts(i int) int {
 	if j.class(i) == 1 {
@@ -158,7 +148,7 @@ func (j *jobState) find(id job.Attempt) *attempt {
 	if j == nil || id.Task < 0 || id.Task >= len(j.tasks) {
 		return nil
 	}
-	if a := j.live[int32(id.Task)]; a != nil && a.id.N == id.N {
+	if a := j.live[int32(id.Task)]; a != nil && a.ID.N == id.N {
 		return a
 	}
 	return nil
@@ -169,44 +159,26 @@ func (j *jobState) sorted() []*attempt { return slices.SortedFunc(maps.Values(j.
 
 // attempt is a live attempt: one that occupies its node.
 type attempt struct {
-	id      job.Attempt
+	sched.Running
 	job     *jobState
 	node    *node
 	alloc   *alloc // of the node; nil where it is not known
-	at      int    // in node.live
 	started job.Time
 	left    job.Time // when it got leave for more than its first phases; 0: not yet
-	kind    job.TaskKind
-	leave   job.Phase
 	phase   job.Phase
 	commit  bool // may put its output into place
 	asked   bool // … because it asked: it is told again when its worker is back
 
 	// Not part of the state that records make: whoever wants something asks again
-	// after a break, and a death sentence is found anew.
-	wants  job.Phase
-	since  job.Time // the rank of its job when it came to want that
-	doomed string   // why it is being killed
+	// after a break. Nor is Doomed, which is found anew.
+	next *sched.Candidate // to go on to the phases that it asked for; nil: it did not ask
 }
 
 func byTask(a, b *attempt) int {
 	if a.job != b.job {
-		return cmp.Compare(a.job.place.Order, b.job.place.Order)
+		return cmp.Compare(a.Job.Order, b.Job.Order)
 	}
-	return a.id.Task - b.id.Task
-}
-
-// dying returns why the attempt is being killed, empty if it is not.
-func (a *attempt) dying() string {
-	if a.doomed == "" && a.job.state == event.StateStopping {
-		return a.job.reason
-	}
-	return a.doomed
-}
-
-// shuffling reports whether the attempt is a reduce that holds memory only.
-func (a *attempt) shuffling() bool {
-	return a.kind == job.ReduceTask && a.leave == job.PhaseShuffle
+	return a.ID.Task - b.ID.Task
 }
 
 // nodeState is what is known of a node's worker.
@@ -233,21 +205,23 @@ type node struct {
 	// outputs is the folder of its map outputs that is read in place and stays when the
 	// node goes; empty: there is none, or none any more.
 	outputs string
-	live    []*attempt
 	joined  bool // has ever been up
 	unseen  bool // a coordinator was started since it was last up: when it went down is not known
-	dirty   bool // in pool.freed
 }
 
-// sorted returns the node's live attempts in the order of jobs and tasks.
-func (n *node) sorted() []*attempt {
-	as := slices.Clone(n.live)
+// on returns the live attempts of a node in the order of jobs and tasks.
+func (e *Engine) on(n *node) []*attempt {
+	as := make([]*attempt, len(n.Running))
+	for i, r := range n.Running {
+		as[i] = e.find(r.ID)
+	}
 	slices.SortFunc(as, byTask)
 	return as
 }
 
 // alloc is an allocation that was asked for and is not over.
 type alloc struct {
+	sched.Alloc
 	id        job.AllocID
 	req       job.AllocRequest
 	pool      *pool
@@ -261,7 +235,6 @@ type alloc struct {
 	job      job.ID        // whom it was asked for
 	begun    bool          // the batch system has started it …
 	began    job.Time      // … then
-	ends     job.Time      // when its time is over, once it has begun; 0: it has no end
 	measured bool          // its start-up is
 	largest  job.Resources // the most that any of its nodes has had, of each resource
 	live     int           // attempts on its nodes
@@ -270,9 +243,8 @@ type alloc struct {
 	endedAt  job.Time
 	keeps    []*node // once it has ended: those whose map outputs are kept
 
-	// Not part of the state that records make.
+	// Not part of the state that records make, as is Retired.
 
-	retired  bool     // it takes no new tasks and ends with what runs there (Config.Yield)
 	note     string   // what it waits for
 	start    job.Time // when it is expected to begin; 0: unknown
 	clearing bool     // its Clear is on the way

@@ -80,12 +80,23 @@ func (j *jobState) expect(w *job.Work) {
 	}
 }
 
+// foresee sets what a plan says that tasks take on average, where it says so.
+func (j *jobState) foresee(t job.TaskTimes) {
+	for i, d := range t.Means() {
+		if d > 0 {
+			j.Left[i].Planned = d
+		}
+	}
+}
+
 // learn takes in that an attempt is done.
 func (e *Engine) learn(a *attempt, at job.Time, stats []job.PhaseStat) {
-	j, i := a.job, a.id.Task
+	j, i := a.job, a.ID.Task
 	j.uncut(i)
 	took := a.took(at, stats)
-	j.spans[j.class(i)].add(took)
+	left := &j.Left[j.class(i)]
+	left.Done++
+	left.Took += took.Seconds()
 	if !a.elastic() {
 		return
 	}
@@ -98,7 +109,7 @@ func (e *Engine) learn(a *attempt, at job.Time, stats []job.PhaseStat) {
 // end may have been told late; by ours where the worker says nothing. Of a reduce the
 // shuffle does not count.
 func (a *attempt) took(at job.Time, stats []job.PhaseStat) time.Duration {
-	if len(stats) > 0 && a.kind == job.ReduceTask && stats[0].Phase == job.PhaseShuffle {
+	if len(stats) > 0 && a.Kind == job.ReduceTask && stats[0].Phase == job.PhaseShuffle {
 		stats = stats[1:]
 	}
 	if len(stats) > 0 {
@@ -109,7 +120,7 @@ func (a *attempt) took(at job.Time, stats []job.PhaseStat) time.Duration {
 
 // working returns since when the attempt does what counts for its time.
 func (a *attempt) working() job.Time {
-	if a.kind == job.ReduceTask && a.left != 0 {
+	if a.Kind == job.ReduceTask && a.left != 0 {
 		return a.left
 	}
 	return a.started
@@ -118,7 +129,7 @@ func (a *attempt) working() job.Time {
 // outlived reports whether the attempt's elastic allocation, or its time, is over.
 func (a *attempt) outlived(now job.Time) bool {
 	l := a.alloc
-	return a.elastic() && (l.ended || l.begun && l.ends != 0 && now >= l.ends)
+	return a.elastic() && (l.ended || l.begun && l.Ends != 0 && now >= l.Ends)
 }
 
 func (a *attempt) elastic() bool { return a.alloc != nil && a.alloc.req.Elastic }
@@ -128,10 +139,10 @@ func (a *attempt) elastic() bool { return a.alloc != nil && a.alloc.req.Elastic 
 // was cut short while no coordinator was there nobody knows how long it had run: it may even
 // have been done, and its worker could not tell.
 func (j *jobState) cutShort(a *attempt, at job.Time) {
-	i := a.id.Task
+	i := a.ID.Task
 	t := &j.timing[j.class(i)]
 	ran := at.Sub(a.working())
-	if a.shuffling() || a.node.unseen || ran <= t.expected() {
+	if a.Coreless() || a.node.unseen || ran <= t.expected() {
 		return
 	}
 	t.longest = max(t.longest, ran)
@@ -168,32 +179,25 @@ func (t *timing) span(cut bool) time.Duration {
 	return t.most / 2
 }
 
-// inTime reports whether what needs that span may begin on the node now, as far as the
-// end of its allocation goes.
-func (n *node) inTime(now job.Time, span time.Duration) bool {
-	a := n.alloc
-	return a == nil || !a.req.Elastic || !a.retired && sched.InTime(now, a.deadline(), span)
-}
-
 // tooLate says why a reduce is killed that only shuffles.
 const tooLate = "the time left of its allocation is too short for it to sort and reduce"
 
 // hopeless reports whether the attempt is a reduce that could not end in time any more.
 func (a *attempt) hopeless(now job.Time) bool {
-	return a.elastic() && a.shuffling() && !sched.InTime(now, a.alloc.deadline(), a.span())
+	return a.elastic() && a.Coreless() && !sched.InTime(now, a.alloc.Ends, a.span())
 }
 
 // span returns how much time must be left when the reduce gets leave to sort.
-func (a *attempt) span() time.Duration { return a.job.span(1, a.job.tasks[a.id.Task].cut) }
+func (a *attempt) span() time.Duration { return a.job.span(1, a.job.tasks[a.ID.Task].cut) }
 
 // dropHopeless kills the reduces of the pool that shuffle and could not end in time.
 func (e *Engine) dropHopeless(p *pool) {
 	for _, n := range p.nodes {
-		if n.Shuffling == 0 || n.state != up {
+		if n.Coreless == 0 || n.state != up {
 			continue
 		}
-		for _, a := range n.sorted() {
-			if a.dying() == "" && a.hopeless(e.now) {
+		for _, a := range e.on(n) {
+			if a.Doomed == "" && a.hopeless(e.now) {
 				e.kill(a, tooLate)
 			}
 		}

@@ -12,8 +12,8 @@ func (e *Engine) retire(p *pool) {
 	}
 	yield := len(p.active) > 0 && !e.reliesOnOthers(p)
 	for _, a := range p.allocs {
-		if retired := yield && e.jobs[a.job].over(); a.retired != retired {
-			a.retired = retired
+		if retired := yield && e.jobs[a.job].over(); a.Retired != retired {
+			a.Retired = retired
 			e.changed(p)
 		}
 	}

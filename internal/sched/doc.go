@@ -1,14 +1,18 @@
-// Package sched is the policy inside allocations: which phase of which task begins
-// next, on which node, and which nodes are kept away from.
+// Package sched is the policy inside allocations: what starts next, on which node, and which nodes are
+// kept away from.
 //
-// It holds no state of its own and changes none but what it is handed: the engine
-// keeps the load of nodes and the line of jobs, and asks. Policies stand side by
-// side, each in a file: the order of jobs (order.go, rank.go) and of what they claim
-// (claim.go), what a phase takes of its node (phase.go), admission and the choice of a
-// node (node.go), slow start (slowstart.go), trust in nodes (health.go), what may begin
-// before the end of an allocation (deadline.go). A policy for phases, fairness or
-// stragglers replaces one of them and leaves the engine alone.
+// The engine keeps state, records and actions. It describes a pool of nodes and the candidates for them (Pool,
+// Node, Running, Candidate) and carries out what a Policy decides (Decision). A candidate is a task that begins
+// or an attempt that goes on to its next phases; policies treat both alike. What a candidate takes of a node
+// is known by phase (Demand). Candidates of equal needs form a class (Class), and only classes and nodes for
+// which something has changed are looked at.
 //
-// It belongs to the pure core: no clock, file, network, logger, goroutine or
-// random source, and nothing depends on the order of a map.
+// InOrder (inorder.go, hold.go, room.go) is the policy there is, with jobs in one of two orders
+// (order.go, rank.go). Another policy is another type that implements Policy, chosen in Order.Policy. Beside it lie what
+// policies and the engine share: slow start (slowstart.go), trust in nodes (health.go), and what may begin before the end of
+// an allocation (deadline.go).
+//
+// The package belongs to the pure core: no clock, file, network, logger, goroutine or random source, and
+// nothing depends on the order of a map. A policy holds no state from which anything but decisions
+// follows, so a new coordinator begins with an empty one.
 package sched

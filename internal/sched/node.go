@@ -1,40 +1,83 @@
 package sched
 
-import "berth/internal/job"
+import (
+	"time"
+
+	"berth/internal/job"
+)
+
+// Alloc is what a policy knows of the allocation of a node.
+type Alloc struct {
+	Ends    job.Time // when its time is over, as far as is known; 0: it has no end, or has not begun
+	Retired bool     // it takes no new tasks and ends with what runs there
+}
 
 // Node is the load of one node.
 type Node struct {
-	Index      int // breaks ties; order of first joining
-	Capacity   job.Resources
-	Used       job.Resources // by all attempts there, see Holds
-	Shuffling  int           // reduces there that have leave for their shuffle only
-	ShuffleMem int64         // bytes that those hold
-	Waiting    int           // attempts there that wait for leave
-	Health     Health
+	Index       int // breaks ties; order of first joining
+	Alloc       *Alloc
+	Up          bool // its worker answers
+	Capacity    job.Resources
+	Running     []*Running    // the attempts there, in no order
+	Used        job.Resources // by all of them
+	Coreless    int           // how many of them run without a core …
+	CorelessMem int64         // … and the bytes that those hold
+	Health      Health
+
+	waiting Class // the attempts there that could go on
+	freed   bool  // it is in Pool.freed
 }
+
+// Running is an attempt that occupies a node.
+type Running struct {
+	ID     job.Attempt
+	Job    *Job
+	Node   *Node
+	Holds  job.Resources // of its node
+	Doomed string        // the reason why it is being killed, or empty
+	Kind   job.TaskKind
+	Leave  job.Phase // the last phase that it may run through
+	at     int32     // in Node.Running
+}
+
+// Coreless reports whether the attempt holds memory only. By DemandOf it is then a reduce that
+// shuffles: it mostly waits for maps.
+func (r *Running) Coreless() bool { return r.Holds.CPUs == 0 }
 
 // Free returns what is not used.
 func (n *Node) Free() job.Resources { return n.Capacity.Minus(n.Used) }
 
-// AdmitsTask reports whether a bag or map task of that need can begin on the node.
+// Admits reports whether a task that takes so much, with a core at least, can begin on the node.
 // While an attempt there waits for cores, none are given away under its nose.
-func (n *Node) AdmitsTask(need job.Resources) bool {
-	return n.Waiting == 0 && need.Fits(n.Free())
+func (n *Node) Admits(takes job.Resources) bool {
+	return len(n.waiting.line) == 0 && takes.Fits(n.Free())
 }
 
-// AdmitsShuffle reports whether a reduce of that need can begin its shuffle on the
-// node: at most as many shuffle at once as the node has cores, shuffling being how many
-// of those there count, and shuffles together leave room bytes, the memory of one map, so
-// that maps can always run.
-func (n *Node) AdmitsShuffle(need job.Resources, room int64, shuffling int) bool {
-	return shuffling < n.Capacity.CPUs && need.CPUs <= n.Capacity.CPUs && need.Mem <= n.Free().Mem &&
-		n.ShuffleMem+need.Mem+min(room, n.Capacity.Mem) <= n.Capacity.Mem
+// AdmitsCoreless reports whether a task can begin on the node that takes no core as yet: at
+// most as many do so at once as the node has cores, beside being how many of those there count, and
+// all of them leave room bytes, the memory of one map, so that maps can always run.
+func (n *Node) AdmitsCoreless(needs *Needs, room int64, beside int) bool {
+	mem := needs.Takes.Mem
+	return beside < n.Capacity.CPUs && needs.Peak.CPUs <= n.Capacity.CPUs && mem <= n.Free().Mem &&
+		n.CorelessMem+mem+min(room, n.Capacity.Mem) <= n.Capacity.Mem
 }
 
-// Obstructed reports whether shuffles hold so much memory that a task of so many bytes
+// Resumes reports whether the node has what the attempt, which runs there, takes more than it holds.
+func (n *Node) Resumes(c *Candidate) bool {
+	more, free := c.Takes.Minus(c.Running.Holds), n.Free()
+	return (more.CPUs <= 0 || more.CPUs <= free.CPUs) && (more.Mem <= 0 || more.Mem <= free.Mem)
+}
+
+// InTime reports whether what needs that span may begin on the node now, as far as the end of its
+// allocation goes.
+func (n *Node) InTime(now job.Time, span time.Duration) bool {
+	return !n.Alloc.Retired && InTime(now, n.Alloc.Ends, span)
+}
+
+// Obstructed reports whether attempts without a core hold so much memory that a task of so many bytes
 // could not run on the node even if all else there ended.
 func (n *Node) Obstructed(mem int64) bool {
-	return n.Capacity.Mem-n.ShuffleMem < mem
+	return n.Capacity.Mem-n.CorelessMem < mem
 }
 
 // lighter reports whether n is less loaded than m: by the share of cores in use,

@@ -2,27 +2,33 @@ package sched
 
 import "berth/internal/job"
 
-// FirstLeave returns the last phase that an attempt may run through without asking.
-// Bag tasks and maps run to their end. A reduce gets its shuffle only, which takes
-// memory but no core: so however many reduces wait for maps, maps can run.
-func FirstLeave(kind job.TaskKind) job.Phase {
-	phases := kind.Phases()
-	if kind == job.ReduceTask {
-		return phases[0]
+// Demand is what a task takes of its node in each of its phases, indexed by phase.
+type Demand [job.PhaseReduce + 1]job.Resources
+
+// DemandOf returns the demand of a task that needs so much, as far as it is known today: the
+// same in all phases, but that a shuffle takes no core. So however many reduces wait for
+// maps, maps can run.
+func DemandOf(kind job.TaskKind, need job.Resources) (d Demand) {
+	for _, p := range kind.Phases() {
+		d[p] = need
 	}
-	return phases[len(phases)-1]
+	d[job.PhaseShuffle].CPUs = 0
+	return d
 }
 
-// NextLeave returns the phase through which an attempt may run that waits after its first leave.
-func NextLeave(kind job.TaskKind) job.Phase {
-	phases := kind.Phases()
-	return phases[len(phases)-1]
+// Most returns the most of each resource that one of the phases after one and through another takes.
+func (d *Demand) Most(after, through job.Phase) (most job.Resources) {
+	for p := after + 1; p <= min(through, job.PhaseReduce); p++ {
+		most = job.Resources{CPUs: max(most.CPUs, d[p].CPUs), Mem: max(most.Mem, d[p].Mem)}
+	}
+	return most
 }
 
-// Holds returns what an attempt takes of its node while it has leave through that phase.
-func Holds(kind job.TaskKind, leave job.Phase, need job.Resources) job.Resources {
-	if kind == job.ReduceTask && leave == job.PhaseShuffle {
-		need.CPUs = 0
+// KindIndex returns the index of a kind of task in arrays of a job's kinds: 0 for bag tasks and
+// maps, 1 for reduces.
+func KindIndex(k job.TaskKind) int {
+	if k == job.ReduceTask {
+		return 1
 	}
-	return need
+	return 0
 }

@@ -9,45 +9,53 @@ import (
 	"berth/internal/job"
 )
 
-func TestClaimsGoByJobThenMapsFirst(t *testing.T) {
-	place := func(order uint64) Place { return Place{Order: order} }
-	first, second := Claim{place(1), job.ReduceTask}, Claim{place(2), job.MapTask}
-	if !first.Before(second) || second.Before(first) {
-		t.Error("a later job goes first")
+func TestCandidatesGoByJobThenMapsThenTask(t *testing.T) {
+	at := func(p Place, kind job.TaskKind, task int) *Candidate {
+		return &Candidate{Needs: Needs{Kind: kind}, Running: &Running{ID: job.Attempt{Task: task}}, place: p}
 	}
-	maps, reduces := Claim{place(1), job.MapTask}, Claim{place(1), job.ReduceTask}
-	if !maps.Before(reduces) || reduces.Before(maps) || maps.Before(maps) {
-		t.Error("reduces go before maps")
+	inOrder := []*Candidate{
+		at(Place{Rank: -1, Order: 9}, job.ReduceTask, 7),
+		at(Place{Order: 1}, job.MapTask, 6),
+		at(Place{Order: 1}, job.ReduceTask, 4),
+		at(Place{Order: 1}, job.ReduceTask, 5),
+		at(Place{Order: 2}, job.MapTask, 0),
 	}
-	a, b, c := Waiter{place(1), 5}, Waiter{place(1), 6}, Waiter{place(2), 0}
-	if !a.Before(b) || !b.Before(c) || b.Before(a) || c.Before(a) {
-		t.Error("waiters do not go by job and task")
-	}
-	ahead := Place{Rank: -1, Order: 9}
-	if !(Claim{ahead, job.ReduceTask}).Before(first) || first.Before(Claim{ahead, job.ReduceTask}) || !(Waiter{ahead, 7}).Before(a) || a.Before(Waiter{ahead, 7}) {
-		t.Error("the rank of a job does not go before its order")
+	for i, c := range inOrder {
+		for k, d := range inOrder {
+			if c.before(d) != (i < k) {
+				t.Errorf("the candidate %d goes before %d: %t", i, k, c.before(d))
+			}
+		}
 	}
 }
 
-func TestHolds(t *testing.T) {
+func TestDemand(t *testing.T) {
 	need := job.Resources{CPUs: 2, Mem: 5}
+	var rule InOrder
 	for _, c := range []struct {
-		kind  job.TaskKind
-		leave job.Phase
-		want  job.Resources
+		kind           job.TaskKind
+		after, through job.Phase // the phases of a leave, as InOrder gives it
+		want           job.Resources
 	}{
-		{job.BagTask, FirstLeave(job.BagTask), need},
-		{job.MapTask, FirstLeave(job.MapTask), need},
-		{job.ReduceTask, FirstLeave(job.ReduceTask), job.Resources{Mem: 5}},
-		{job.ReduceTask, NextLeave(job.ReduceTask), need},
+		{job.BagTask, job.PhaseNone, job.PhaseStore, need},
+		{job.MapTask, job.PhaseNone, job.PhaseMerge, need},
+		{job.ReduceTask, job.PhaseNone, job.PhaseShuffle, job.Resources{Mem: 5}},
+		{job.ReduceTask, job.PhaseShuffle, job.PhaseReduce, need},
 	} {
-		if got := Holds(c.kind, c.leave, need); got != c.want {
-			t.Errorf("a %v with leave for %v holds %v, want %v", c.kind, c.leave, got, c.want)
+		d := DemandOf(c.kind, need)
+		if got := d.Most(c.after, c.through); got != c.want {
+			t.Errorf("a %v with leave through %v takes %v, want %v", c.kind, c.through, got, c.want)
 		}
-	}
-	if FirstLeave(job.BagTask) != job.PhaseStore || FirstLeave(job.MapTask) != job.PhaseMerge || FirstLeave(job.ReduceTask) != job.PhaseShuffle ||
-		NextLeave(job.ReduceTask) != job.PhaseReduce {
-		t.Error("leave does not go through the right phase")
+		next := c.after + 1
+		if c.after == job.PhaseNone {
+			next = c.kind.Phases()[0]
+		}
+		if got := rule.Through(c.kind, next); got != c.through {
+			t.Errorf("a %v has leave for %v through %v, want %v", c.kind, next, got, c.through)
+		}
+		if peak := d.Most(job.PhaseNone, job.PhaseReduce); peak != need {
+			t.Errorf("a %v takes %v at most, want %v", c.kind, peak, need)
+		}
 	}
 }
 
@@ -78,23 +86,23 @@ func TestAdmission(t *testing.T) {
 		{"too much memory", func(*Node) {}, job.Resources{CPUs: 1, Mem: 11}, 0, false, false},
 		{"cores in use", func(n *Node) { n.Used.CPUs = 2 }, job.Resources{CPUs: 1, Mem: 1}, 0, false, true},
 		{"memory in use", func(n *Node) { n.Used.Mem = 10 }, job.Resources{CPUs: 1, Mem: 1}, 0, false, false},
-		{"someone waits", func(n *Node) { n.Waiting = 1 }, job.Resources{CPUs: 1, Mem: 1}, 0, false, true},
-		{"as many shuffle as there are cores", func(n *Node) { n.Shuffling = 2 }, job.Resources{CPUs: 1}, 0, true, false},
-		{"room for a map", func(n *Node) { n.ShuffleMem, n.Used.Mem = 2, 2 }, job.Resources{CPUs: 1, Mem: 4}, 4, true, true},
-		{"no room for a map", func(n *Node) { n.ShuffleMem, n.Used.Mem = 2, 2 }, job.Resources{CPUs: 1, Mem: 4}, 5, true, false},
+		{"someone waits", func(n *Node) { n.waiting.line = make(line, 1) }, job.Resources{CPUs: 1, Mem: 1}, 0, false, true},
+		{"as many shuffle as there are cores", func(n *Node) { n.Coreless = 2 }, job.Resources{CPUs: 1}, 0, true, false},
+		{"room for a map", func(n *Node) { n.CorelessMem, n.Used.Mem = 2, 2 }, job.Resources{CPUs: 1, Mem: 4}, 4, true, true},
+		{"no room for a map", func(n *Node) { n.CorelessMem, n.Used.Mem = 2, 2 }, job.Resources{CPUs: 1, Mem: 4}, 5, true, false},
 		{"maps that fit no node", func(*Node) {}, job.Resources{CPUs: 1, Mem: 0}, 99, true, true},
 	} {
 		n := node
 		c.change(&n)
-		if got := n.AdmitsTask(c.need); got != c.task {
+		if got := n.Admits(c.need); got != c.task {
 			t.Errorf("%s: admits task: %v", c.name, got)
 		}
-		if got := n.AdmitsShuffle(c.need, c.room, n.Shuffling); got != c.shuffle {
+		if got := n.AdmitsCoreless(&Needs{Takes: job.Resources{Mem: c.need.Mem}, Peak: c.need}, c.room, n.Coreless); got != c.shuffle {
 			t.Errorf("%s: admits shuffle: %v", c.name, got)
 		}
 	}
 	n := node
-	n.ShuffleMem = 6
+	n.CorelessMem = 6
 	if n.Obstructed(4) || !n.Obstructed(5) {
 		t.Error("shuffles of 6 of 10 leave 4")
 	}

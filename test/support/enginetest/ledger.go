@@ -140,7 +140,7 @@ func (l *Ledger) check(node job.NodeID) {
 		if kind == job.ReduceTask {
 			need = w.ReduceNeed
 		}
-		sum = sum.Plus(sched.Holds(kind, a.leave, need))
+		sum = sum.Plus(sched.DemandOf(kind, need)[a.leave])
 	}
 	if known && !l.torn && !sum.Fits(capacity) {
 		l.fail("%s has %v, its attempts hold %v", node, capacity, sum)

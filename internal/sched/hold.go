@@ -1,0 +1,71 @@
+package sched
+
+import (
+	"slices"
+
+	"berth/internal/job"
+)
+
+// hold keeps a node for the first candidate of the class, the first that found no room, so that smaller
+// ones of later jobs do not take its place for ever. With nil none is kept.
+func (r *InOrder) hold(p *Pool, c *Class, now job.Time) {
+	var j *Job
+	if c != nil && len(p.Classes) > 1 {
+		j = c.line[0].Job
+	} else {
+		c = nil
+	}
+	if c == r.heldFor && j == r.heldJob && (r.held == nil || r.canHold(c, r.held, now)) {
+		return
+	}
+	if r.held != nil {
+		p.Free(r.held) // others may look at it again
+	}
+	r.heldFor, r.heldJob, r.held = c, j, nil
+	if c == nil {
+		return
+	}
+	var choice Choice
+	for _, n := range p.Nodes {
+		if r.canHold(c, n, now) {
+			choice.Offer(n, n.Health.Suspected(now))
+		}
+	}
+	r.held, _ = choice.Best()
+}
+
+// canHold reports whether a task of the class could run on the node once others ended.
+func (r *InOrder) canHold(c *Class, n *Node, now job.Time) bool {
+	switch {
+	case !n.couldTake(c, now):
+		return false
+	case c.Takes.CPUs == 0:
+		return !n.Obstructed(c.Takes.Mem+c.room) && n.corelessUpTo(c.line[0].Job) < n.Capacity.CPUs
+	}
+	return !n.Obstructed(c.Takes.Mem)
+}
+
+// holdable reports whether a node is kept for the class if it is the first that finds no room. For
+// tasks that take no core as yet none is: the maps that they wait for were there before other jobs' came. But
+// in the order Shortest the maps of a large job that was there first may have the memory.
+func (r *InOrder) holdable(p *Pool, c *Class, now job.Time) bool {
+	return c.Takes.CPUs > 0 ||
+		r.wantsRoom(c) > 0 && slices.ContainsFunc(p.Nodes, func(n *Node) bool { return r.canHold(c, n, now) })
+}
+
+// couldTake reports whether a task of the class could run on the node if nothing else did.
+func (n *Node) couldTake(c *Class, now job.Time) bool {
+	return n.Up && c.Peak.Fits(n.Capacity) && n.InTime(now, c.Span)
+}
+
+// spares reports whether a task of the class may take room on the node that is kept: without delaying
+// the one that it is kept for, once what ran there before that ended.
+func (r *InOrder) spares(c *Class) bool {
+	sum := c.Takes.Plus(r.heldFor.Takes)
+	for _, a := range r.held.Running {
+		if r.heldJob.Before(a.Job.Place) {
+			sum = sum.Plus(a.Holds)
+		}
+	}
+	return sum.Fits(r.held.Capacity)
+}

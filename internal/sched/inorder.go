@@ -1,0 +1,191 @@
+package sched
+
+import (
+	"slices"
+
+	"berth/internal/job"
+)
+
+// InOrder is berth's policy: whoever is first in line starts first, on the node that is least loaded.
+//
+// An attempt that goes on comes before all that begin, as what it holds already is of no use to
+// anyone until it does. Then the first candidates of all classes are tried in their order until none
+// finds room. For the first that finds none a node is kept (hold.go), and tasks without a core make room
+// (room.go). A class that found no room in an earlier pass looks only at nodes with something freed since.
+type InOrder struct {
+	shortest bool    // jobs come in the order Shortest, else in that of Place.Order
+	ageing   float64 // share of the pool's cores that jobs age by
+
+	held    *Node  // kept for the first candidate that found no room …
+	heldFor *Class // … which is the first of this class …
+	heldJob *Job   // … of this job
+
+	pass pass
+}
+
+// pass is the pass over a pool that is under way.
+type pass struct {
+	open   bool
+	freed  []*Node // nodes with something freed since the last pass
+	next   int     // freed[next:] are yet to be looked at for attempts that go on
+	tasks  bool    // tasks are being looked at, attempts that go on are through
+	holder *Class  // the first for which no room was found
+	room   int64   // bytes that attempts without a core are to leave to classes for which no room was found
+}
+
+// Through lets a reduce ask when it has fetched its input, as it has no core until then, and
+// everything else run to its end.
+func (r *InOrder) Through(kind job.TaskKind, phase job.Phase) job.Phase {
+	if phase == job.PhaseShuffle {
+		return phase
+	}
+	phases := kind.Phases()
+	return phases[len(phases)-1]
+}
+
+// Rank is what is left to do of the job in the order Shortest, with ageing; 0 in the order FIFO.
+func (r *InOrder) Rank(p *Pool, j *Job) job.Time {
+	if !r.shortest {
+		return 0
+	}
+	return Rank(j.Released, Ageing(p.Scale, r.ageing), j.Left[:]...)
+}
+
+// Moved reports whether the job has passed another and something may start or be made room for because of
+// that: the first of a class; as the first of a class, a job with attempts that have no core, which count
+// against its own only while it is behind them; as the job that a node is kept for, one that runs
+// there, whose room later candidates may use or not.
+func (r *InOrder) Moved(p *Pool, j *Job, was Place) bool {
+	passed := func(k *Job) bool { return j != k && k.Before(was) != k.Before(j.Place) }
+	if r.heldJob == j && r.held != nil && slices.ContainsFunc(r.held.Running, func(a *Running) bool { return passed(a.Job) }) {
+		return true
+	}
+	for _, c := range p.Classes {
+		first := c.line[0].Job
+		if passed(first) || first == j && slices.ContainsFunc(p.coreless, passed) {
+			return true
+		}
+	}
+	return false
+}
+
+// Select makes a pass over the pool, one decision a call.
+func (r *InOrder) Select(p *Pool, now job.Time) Decision {
+	if !r.pass.open {
+		r.pass.freed = p.take(r.pass.freed)
+		r.pass.open, r.pass.next, r.pass.tasks, r.pass.holder, r.pass.room = true, 0, false, nil, 0
+	}
+	for ; r.pass.next < len(r.pass.freed); r.pass.next++ {
+		n := r.pass.freed[r.pass.next]
+		if n.Up && len(n.waiting.line) > 0 && n.Resumes(n.waiting.line[0]) {
+			return Decision{Candidate: n.waiting.line[0], Node: n}
+		}
+	}
+	if !r.pass.tasks {
+		r.turn(p)
+		for _, c := range p.Classes {
+			c.tried = false
+		}
+		r.pass.tasks = true
+	}
+	for c := p.first(); c != nil; c = p.first() {
+		if d := r.try(p, c, now); d.Candidate != nil {
+			return d
+		}
+	}
+	if r.pass.holder == nil {
+		r.hold(p, nil, now)
+	}
+	r.pass.open = false
+	return Decision{}
+}
+
+// turn takes in that another job has come to be the first of a class, or has passed such a job,
+// since the last pass: the node that is kept for one may be free for another now, and attempts without a
+// core count no more against those that go before them.
+func (r *InOrder) turn(p *Pool) {
+	if !p.turned {
+		return
+	}
+	p.turned = false
+	for _, c := range p.Classes {
+		if c.Takes.CPUs == 0 && r.shortest {
+			c.blocked = false
+		}
+	}
+	if r.held != nil {
+		r.pass.freed = append(r.pass.freed, r.held)
+		r.pass.next = len(r.pass.freed)
+	}
+}
+
+// first returns the class whose first candidate goes first among those not tried in this pass.
+func (p *Pool) first() *Class {
+	var best *Class
+	for _, c := range p.Classes {
+		if !c.tried && (best == nil || c.line[0].before(best.line[0])) {
+			best = c
+		}
+	}
+	return best
+}
+
+// try returns where the first candidate of the class begins. Where there is no room for it, it returns
+// which attempts are to end, if any.
+func (r *InOrder) try(p *Pool, c *Class, now job.Time) Decision {
+	if r.pass.room < c.room {
+		c.blocked = false
+	}
+	c.room = r.pass.room
+	d := Decision{Candidate: c.line[0]}
+	if d.Node, d.Avoided = r.place(p, c, now); d.Node != nil {
+		return d
+	}
+	c.tried, c.blocked = true, true
+	if c.hopeless {
+		return Decision{} // nothing need be kept for it
+	}
+	if mem := r.wantsRoom(c); mem > 0 {
+		d.End = r.unobstruct(p, c, mem, now)
+		r.pass.room = max(r.pass.room, mem)
+	}
+	if r.pass.holder == nil && r.holdable(p, c, now) {
+		r.pass.holder = c
+		r.hold(p, c, now)
+	}
+	if len(d.End) == 0 {
+		return Decision{}
+	}
+	return d
+}
+
+// place returns the node on which the first candidate of the class is to begin, nil if none has room
+// for it, and whether it should rather not begin there.
+func (r *InOrder) place(p *Pool, c *Class, now job.Time) (best *Node, avoided bool) {
+	nodes := p.Nodes
+	if c.blocked {
+		nodes = r.pass.freed
+	} else {
+		c.hopeless = !slices.ContainsFunc(nodes, func(n *Node) bool { return n.couldTake(c, now) })
+	}
+	avoid := c.line[0].Avoid
+	if avoid != 0 && !slices.ContainsFunc(p.Nodes, func(n *Node) bool { return n.Up && n.Index != avoid }) {
+		avoid = 0
+	}
+	var choice Choice
+	for _, n := range nodes {
+		switch {
+		case !n.Up || !r.admits(c, n) || !n.InTime(now, c.Span):
+		case n.Health.Suspected(now) && p.trusts(now):
+		case n == r.held && r.pass.holder != nil && !r.spares(c):
+		default:
+			choice.Offer(n, n.Index == avoid)
+		}
+	}
+	return choice.Best()
+}
+
+// trusts reports whether a node is up that is not suspected. Where there is none, suspicion is of no use.
+func (p *Pool) trusts(now job.Time) bool {
+	return slices.ContainsFunc(p.Nodes, func(n *Node) bool { return n.Up && !n.Health.Suspected(now) })
+}

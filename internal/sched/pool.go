@@ -1,0 +1,177 @@
+package sched
+
+import (
+	"container/heap"
+	"slices"
+
+	"berth/internal/job"
+)
+
+// Pool is nodes and the candidates for them: what a policy decides over. After each change only
+// nodes with something freed and classes with something new need a look, so a decision costs what has
+// changed, however many nodes, jobs and tasks there are.
+type Pool struct {
+	Policy Policy
+	Nodes  []*Node // that have been up and may come back
+	Scale  int     // of its cores, see PoolScale; 0: it never had any
+
+	Classes  []*Class // of candidates that begin; none is empty
+	byNeeds  map[Needs]*Class
+	freed    []*Node // nodes with something freed since the policy last took them
+	turned   bool    // the first of a class has changed, or Policy.Moved said so, since the last pass
+	coreless []*Job  // that have attempts which run without a core
+}
+
+// Put has a candidate wait in the class of its needs, and reports whether it did not do so already.
+func (p *Pool) Put(c *Candidate) bool {
+	if c.class != nil && (c.Running != nil || c.class.Needs == c.Needs) {
+		return false
+	}
+	p.Remove(c)
+	c.place = c.Job.Place
+	if c.Running != nil {
+		c.Running.Node.waiting.push(c)
+		return true
+	}
+	class := p.byNeeds[c.Needs]
+	if class == nil {
+		class = &Class{Needs: c.Needs}
+		if p.byNeeds == nil {
+			p.byNeeds = make(map[Needs]*Class)
+		}
+		p.byNeeds[c.Needs] = class
+		p.Classes = append(p.Classes, class)
+	}
+	class.push(c)
+	p.turned = p.turned || c.pos == 0
+	return true
+}
+
+// Remove takes a candidate out of its class, and the class out of the pool with its last one. It
+// reports whether the candidate had waited.
+func (p *Pool) Remove(c *Candidate) bool {
+	class := c.class
+	if class == nil {
+		return false
+	}
+	class.remove(c)
+	if c.Running == nil && len(class.line) == 0 {
+		delete(p.byNeeds, class.Needs)
+		p.Classes = slices.DeleteFunc(p.Classes, func(d *Class) bool { return class == d })
+	}
+	return true
+}
+
+// Free notes that something of the node has become free.
+func (p *Pool) Free(n *Node) {
+	if !n.freed {
+		n.freed = true
+		p.freed = append(p.freed, n)
+	}
+}
+
+// Freed returns whether nodes wait to be looked at.
+func (p *Pool) Freed() bool { return len(p.freed) > 0 }
+
+// take returns the nodes with something freed since the last call, whose result is used again.
+func (p *Pool) take(before []*Node) []*Node {
+	freed := p.freed
+	p.freed = before[:0]
+	for _, n := range freed {
+		n.freed = false
+	}
+	return freed
+}
+
+// Changed has all nodes looked at again: one came, went or is trusted anew.
+func (p *Pool) Changed() {
+	for _, c := range p.Classes {
+		c.blocked = false
+	}
+}
+
+// Rerank finds the place of a job anew after anything about it has changed, and those of its candidates
+// that begin. It reports whether something may start because of that. It costs the logarithm
+// of the number of jobs, and a look at each class.
+func (p *Pool) Rerank(j *Job) bool {
+	was := j.Place
+	if j.Rank = p.Policy.Rank(p, j); j.Place == was {
+		return false
+	}
+	moved := p.Policy.Moved(p, j, was)
+	for i := range j.Begin {
+		if c := &j.Begin[i]; c.class != nil {
+			first := c.class.line[0]
+			c.place = j.Place
+			heap.Fix(&c.class.line, c.pos)
+			moved = moved || c.class.line[0] != first
+		}
+	}
+	p.turned = p.turned || moved
+	return moved
+}
+
+// Reorder mends all lines after the ranks of all jobs were found anew.
+func (p *Pool) Reorder() {
+	mend := func(c *Class) {
+		for _, d := range c.line {
+			d.place = d.Job.Place
+		}
+		heap.Init(&c.line)
+	}
+	for _, c := range p.Classes {
+		mend(c)
+	}
+	for _, n := range p.Nodes {
+		if len(n.waiting.line) > 0 {
+			mend(&n.waiting)
+			p.Free(n) // another of those that wait there may be the first now
+		}
+	}
+	p.turned = true
+}
+
+// Occupy puts an attempt onto a node.
+func (p *Pool) Occupy(n *Node, r *Running) {
+	r.Node, r.at = n, int32(len(n.Running))
+	n.Running = append(n.Running, r)
+	p.count(r, +1)
+}
+
+// Grant gives an attempt leave through a further phase, with what it then holds of its node.
+func (p *Pool) Grant(r *Running, leave job.Phase, holds job.Resources) {
+	p.count(r, -1)
+	r.Leave, r.Holds = leave, holds
+	p.count(r, +1)
+}
+
+// Vacate takes an attempt off its node.
+func (p *Pool) Vacate(r *Running) {
+	p.count(r, -1)
+	n := r.Node
+	last := len(n.Running) - 1
+	n.Running[r.at] = n.Running[last]
+	n.Running[r.at].at = r.at
+	n.Running[last] = nil
+	n.Running = n.Running[:last]
+}
+
+// count adds what the attempt holds to the sums of its node and its job, or takes it away.
+func (p *Pool) count(r *Running, sign int) {
+	n, j := r.Node, r.Job
+	n.Used.CPUs += sign * r.Holds.CPUs
+	n.Used.Mem += int64(sign) * r.Holds.Mem
+	if !r.Coreless() {
+		return
+	}
+	n.Coreless += sign
+	n.CorelessMem += int64(sign) * r.Holds.Mem
+	before := j.Coreless[0] + j.Coreless[1]
+	j.Coreless[KindIndex(r.Kind)] += sign
+	switch {
+	case before == 0:
+		p.coreless = append(p.coreless, j)
+	case before+sign == 0:
+		p.coreless = slices.DeleteFunc(p.coreless, func(k *Job) bool { return k == j })
+	}
+}

@@ -1,0 +1,115 @@
+package sched
+
+import (
+	"cmp"
+	"slices"
+
+	"berth/internal/job"
+)
+
+// admits reports whether the node has room for the next task of the class.
+//
+// In the order Shortest reduces of a large job, which may shuffle for as long as its maps last, are not to
+// keep out those of a small one: of the attempts without a core only those of jobs that go before count,
+// which is what there would be if the others had not come yet.
+func (r *InOrder) admits(c *Class, n *Node) bool {
+	if c.Takes.CPUs > 0 {
+		return n.Admits(c.Takes)
+	}
+	beside := n.Coreless
+	if r.shortest && beside >= n.Capacity.CPUs {
+		beside = n.corelessUpTo(c.line[0].Job)
+	}
+	return n.AdmitsCoreless(&c.Needs, c.Kept(), beside)
+}
+
+// corelessUpTo returns how many attempts without a core are on the node of that job and those before it.
+func (n *Node) corelessUpTo(j *Job) int {
+	count := 0
+	for _, a := range n.Running {
+		if a.Coreless() && !j.Before(a.Job.Place) {
+			count++
+		}
+	}
+	return count
+}
+
+// wantsRoom returns the bytes that reduces of later jobs which shuffle have to leave free so that the next
+// task of the class, which found no room, can ever run; 0: they need not.
+func (r *InOrder) wantsRoom(c *Class) int64 {
+	switch {
+	case c.Kind == job.MapTask:
+		return c.Takes.Mem
+	case c.Takes.CPUs == 0 && r.shortest && !c.line[0].Job.Waits:
+		return c.Takes.Mem + c.room // it could go on to its end at once
+	}
+	return 0
+}
+
+// unobstruct returns which attempts are to end to make room of so many bytes for a map, where reduces that
+// shuffle hold the memory of every node it could run on, and themselves wait for maps of their jobs. That
+// happens when a map is to be run again after all were done and shuffles took the room that was kept for
+// maps. Reduces of earlier jobs are left alone: their maps come first, so they end.
+//
+// In the order Shortest it happens, too, when a job comes that goes before those which shuffle, and
+// it is done for its reduces as well: else a small job had to wait for all maps of a large one. Such an end
+// costs what was fetched, no work: no reduce is ended that has all it needs. That jobs pass one another in the
+// line does no harm. While nothing begins or ends, nobody moves, and the first in line gets its room
+// as above; so there is no deadlock. And what was ended begins again only where it leaves that room
+// (Class.room); so while nothing else begins or ends no two jobs take it from each other for ever.
+func (r *InOrder) unobstruct(p *Pool, c *Class, mem int64, now job.Time) (end []*Running) {
+	first := c.line[0].Job
+	var victim *Node
+	for _, n := range p.Nodes {
+		if !n.couldTake(c, now) || mem > n.Capacity.Mem { // more than there is no end makes room
+			continue
+		}
+		if !n.Obstructed(mem) || n.Capacity.Mem-n.stuck(first) >= mem {
+			return nil
+		}
+		if victim == nil {
+			victim = n
+		}
+	}
+	if victim == nil {
+		return nil
+	}
+	stuck := victim.stuck(first)
+	for _, a := range slices.SortedFunc(slices.Values(victim.Running), lastInLine) {
+		if victim.Capacity.Mem-stuck >= mem {
+			break
+		}
+		if a.stuck(first) {
+			end = append(end, a)
+			stuck -= a.Holds.Mem
+		}
+	}
+	return end
+}
+
+// stuck returns the memory of reduces which shuffle on the node and have to wait for maps, of jobs that are
+// not before that one in the line.
+func (n *Node) stuck(first *Job) int64 {
+	var sum int64
+	for _, a := range n.Running {
+		if a.stuck(first) {
+			sum += a.Holds.Mem
+		}
+	}
+	return sum
+}
+
+func (r *Running) stuck(first *Job) bool {
+	return r.Coreless() && r.Holds.Mem > 0 && r.Doomed == "" && !r.Job.Before(first.Place) && r.Job.Waits
+}
+
+// lastInLine sorts attempts by the places of their jobs, the last first.
+func lastInLine(a, b *Running) int {
+	switch {
+	case a.Job.Before(b.Job.Place):
+		return 1
+	case b.Job.Before(a.Job.Place):
+		return -1
+	}
+	return cmp.Compare(b.ID.Task, a.ID.Task)
+}
