@@ -118,7 +118,7 @@ func (x *explanation) outputsOn(n *node) int {
 func (x *explanation) leave() {
 	for _, n := range x.j.pool.nodes {
 		waiting := 0
-		for _, a := range x.j.live {
+		for _, a := range x.j.sorted() {
 			if a.node == n && a.next != nil {
 				waiting++
 			}
