@@ -11,6 +11,7 @@ import (
 	"berth/internal/home"
 	"berth/internal/job"
 	"berth/internal/report"
+	"berth/internal/seat"
 	"berth/test/support/slurmtest"
 )
 
@@ -152,7 +153,7 @@ func TestAloneWake(t *testing.T) {
 	id := w.jobs()[0]
 	c.Run(t, "scancel", registry.Batch("slurm").JobOf(w.home().Server(), "a1"))
 	w.awaitSeldom("the second allocation", func() bool { return w.began() >= 2 })
-	if o := w.home().Owner(); o == nil || !o.StandIn {
+	if o := seat.Of(w.home()).Owner(); o == nil || !o.StandIn {
 		t.Errorf("the coordinator is %+v", o)
 	}
 	w.awaitSeldom("the end of the job", func() bool { _, over := w.ended(id); return over })
@@ -174,7 +175,7 @@ func TestAloneHandOver(t *testing.T) {
 	_ = here.cmd.Process.Kill()
 	_ = here.cmd.Wait() // it was killed
 	w.logOut(r)
-	w.awaitSeldom("a stand-in", func() bool { o := w.home().Owner(); return o != nil && o.StandIn })
+	w.awaitSeldom("a stand-in", func() bool { o := seat.Of(w.home()).Owner(); return o != nil && o.StandIn })
 	if now := w.tryRecords("bag-1"); len(now) > len(before)+2 { // a second task may just have begun
 		t.Errorf("the stand-in has written to a job of the login node: %d records, before %d", len(now), len(before))
 	}
@@ -183,7 +184,7 @@ func TestAloneHandOver(t *testing.T) {
 	if !strings.Contains(waited.stderr, "stand-in; taking over") {
 		t.Errorf("the command says %q", waited.stderr)
 	}
-	if o := w.home().Owner(); o == nil || o.StandIn || len(w.loginCoordinators()) != 1 {
+	if o := seat.Of(w.home()).Owner(); o == nil || o.StandIn || len(w.loginCoordinators()) != 1 {
 		t.Errorf("the coordinator is %+v", o)
 	}
 	w.must("wait", "bag-2")
@@ -205,7 +206,7 @@ func TestAloneStopped(t *testing.T) {
 		log, err := os.ReadFile(w.home().ServerLog())
 		return err == nil && strings.Contains(string(log), "the user has stopped the coordinator")
 	})
-	if o := w.home().StandIn(); o != nil {
+	if o := seat.Of(w.home()).StandIn(); o != nil {
 		t.Errorf("%+v stands in", o)
 	}
 	w.must("wait", "bag-1")

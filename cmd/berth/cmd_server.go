@@ -16,6 +16,7 @@ import (
 	"berth/internal/coordinator"
 	"berth/internal/home"
 	"berth/internal/logfile"
+	"berth/internal/seat"
 	"berth/internal/ui"
 	"berth/internal/wire"
 )
@@ -91,7 +92,7 @@ func newServerStart() *cobra.Command {
 
 // startServer starts a coordinator by that policy, or finds that the one which runs goes by
 // it: then that is remembered, as it may have been the environment that said so.
-func startServer(cmd *cobra.Command, h home.Home, said home.Choice) error {
+func startServer(cmd *cobra.Command, h home.Home, said seat.Choice) error {
 	c, err := control.Ensure(cmd.Context(), h, policyArgs(said)...)
 	if err != nil {
 		return err
@@ -103,7 +104,7 @@ func startServer(cmd *cobra.Command, h home.Home, said home.Choice) error {
 	if err := checkPolicy(said, hello); err != nil {
 		return err
 	}
-	if err := h.Choose(said); err != nil {
+	if err := seat.Of(h).Choose(said); err != nil {
 		return err
 	}
 	return printServer(cmd, h, c)
@@ -125,12 +126,13 @@ What --order, --keep and --keep-runs said is forgotten, also if no coordinator r
 				return err
 			}
 			err = control.Again(cmd.Context(), func() error { return control.NewClient(h.Socket()).Stop(cmd.Context(), force) })
-			if o := h.StandIn(); o != nil && errors.Is(err, control.ErrNoServer) {
-				return stopStandIn(cmd.Context(), h, o, force)
+			place := seat.Of(h)
+			if o := place.StandIn(); o != nil && errors.Is(err, control.ErrNoServer) {
+				return stopStandIn(cmd.Context(), place, o, force)
 			}
 			if errors.Is(err, control.ErrNoServer) {
 				fmt.Fprintln(cmd.ErrOrStderr(), "no coordinator is running")
-				return h.Forget()
+				return place.Forget()
 			}
 			return err
 		},
@@ -165,9 +167,9 @@ func printServer(cmd *cobra.Command, h home.Home, c *control.Client) error {
 		return err
 	}
 	if !s.Running {
-		s.There = h.StandIn()
+		s.There = seat.Of(h).StandIn()
 	}
-	if s.Chosen, err = h.Choice(); err != nil {
+	if s.Chosen, err = seat.Of(h).Choice(); err != nil {
 		return err
 	}
 	if wantJSON(cmd) {
@@ -291,18 +293,18 @@ const lockTime = 30 * time.Second
 // that listens. Who has the lock may just be starting, or be dying of a kill. A stand-in
 // is asked for its place.
 func runOrFind(ctx context.Context, opts coordinator.Options) error {
-	place := claim{home: opts.Home, left: lockTime}
+	claim := seat.Of(opts.Home).Claim(lockTime)
 	for {
 		err := coordinator.Run(ctx, opts)
-		switch standIn := place.standIn(err); {
-		case !standIn && !errors.Is(err, coordinator.ErrRunning):
+		switch standIn := claim.Blocked(err); {
+		case !standIn && !errors.Is(err, seat.ErrTaken):
 			return err
-		case place.left <= 0 && standIn:
-			return place.refused()
-		case place.left <= 0:
+		case claim.Late() && standIn:
+			return claim.Refused()
+		case claim.Late():
 			return err
 		case standIn:
-			if err := place.ask(); err != nil {
+			if err := claim.Ask(); err != nil {
 				return err
 			}
 		default:
@@ -311,7 +313,6 @@ func runOrFind(ctx context.Context, opts coordinator.Options) error {
 				return nil
 			}
 		}
-		place.left -= lockPause
 		if err := pause(ctx, lockPause); err != nil {
 			return err
 		}

@@ -8,9 +8,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"berth/internal/control"
-	"berth/internal/home"
 	"berth/internal/job"
-	"berth/internal/sched"
+	"berth/internal/seat"
 )
 
 // The variables in which a user says the same as with --order and --keep, for the
@@ -19,7 +18,7 @@ const (
 	orderVar = "BERTH_ORDER" // a sched.Order
 	keepVar  = "BERTH_KEEP"  // 1 or 0
 
-	standInVar      = "BERTH_STAND_IN"       // a home.StandIn
+	standInVar      = "BERTH_STAND_IN"       // a seat.StandIn
 	standInAfterVar = "BERTH_STAND_IN_AFTER" // how long workers wait before they start a stand-in
 )
 
@@ -40,8 +39,8 @@ func (p *policy) flags(c *cobra.Command) {
 }
 
 // said returns what the flags say.
-func (p *policy) said(cmd *cobra.Command) (home.Choice, error) {
-	c := home.Choice{Order: p.order}
+func (p *policy) said(cmd *cobra.Command) (seat.Choice, error) {
+	c := seat.Choice{Order: p.order, StandIn: seat.StandIn(p.standIn)}
 	if cmd.Flags().Changed("keep") {
 		c.Keep = &p.keep
 	}
@@ -51,22 +50,13 @@ func (p *policy) said(cmd *cobra.Command) (home.Choice, error) {
 	if p.runs < 0 {
 		return c, job.ArgumentError("", fmt.Sprintf("--keep-runs: %d is no such number", p.runs), "write a whole number from 1, or 0 to keep all")
 	}
-	if _, err := sched.ParseOrder("--order", c.Order); err != nil {
-		return c, err
-	}
-	var err error
-	c.StandIn, err = home.ParseStandIn("--stand-in", p.standIn)
-	return c, err
+	return c, c.Check("--order", "--stand-in")
 }
 
 // environment returns what the environment says.
-func environment() (home.Choice, error) {
-	c := home.Choice{Order: os.Getenv(orderVar)}
-	if _, err := sched.ParseOrder(orderVar, c.Order); err != nil {
-		return c, err
-	}
-	var err error
-	if c.StandIn, err = home.ParseStandIn(standInVar, os.Getenv(standInVar)); err != nil {
+func environment() (seat.Choice, error) {
+	c := seat.Choice{Order: os.Getenv(orderVar), StandIn: seat.StandIn(os.Getenv(standInVar))}
+	if err := c.Check(orderVar, standInVar); err != nil {
 		return c, err
 	}
 	keep := false
@@ -85,7 +75,7 @@ func environment() (home.Choice, error) {
 }
 
 // policyArgs returns the flags of "berth server run" that say so.
-func policyArgs(c home.Choice) []string {
+func policyArgs(c seat.Choice) []string {
 	var args []string
 	if c.Order != "" {
 		args = append(args, "--order", c.Order)
@@ -103,7 +93,7 @@ func policyArgs(c home.Choice) []string {
 }
 
 // checkPolicy reports a coordinator that ran already, and goes by another policy than flags say.
-func checkPolicy(said home.Choice, hello control.Hello) error {
+func checkPolicy(said seat.Choice, hello control.Hello) error {
 	where, what := "--order", "the coordinator runs already, in the order "+hello.Order
 	switch {
 	case said.Order != "" && hello.Order != said.Order:
@@ -123,7 +113,7 @@ func checkPolicy(said home.Choice, hello control.Hello) error {
 }
 
 // choiceText returns what was chosen in words, empty where nothing was.
-func choiceText(c home.Choice) string {
+func choiceText(c seat.Choice) string {
 	var parts []string
 	if c.Order != "" {
 		parts = append(parts, "order "+c.Order)

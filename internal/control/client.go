@@ -17,6 +17,7 @@ import (
 	"berth/internal/home"
 	"berth/internal/job"
 	"berth/internal/report"
+	"berth/internal/seat"
 )
 
 // ErrNoServer says that no coordinator answers.
@@ -189,8 +190,8 @@ func (c *Client) unreachable(ctx context.Context, err error) error {
 // elsewhere returns ErrNoServer, or where the coordinator runs if that is another machine. A
 // stand-in on another machine makes way for a coordinator here, so it does not count.
 func (c *Client) elsewhere() error {
-	err := c.home.Elsewhere()
-	var there *home.ElsewhereError
+	err := seat.Of(c.home).Elsewhere()
+	var there *seat.ElsewhereError
 	if errors.As(err, &there) && there.Owner.StandIn && !inBatchJob() {
 		return ErrNoServer
 	}

@@ -7,9 +7,9 @@ import (
 	"errors"
 
 	"berth/internal/engine"
-	"berth/internal/home"
 	"berth/internal/job"
 	"berth/internal/report"
+	"berth/internal/seat"
 )
 
 // Version is the control interface's version; commands and coordinator must agree on it.
@@ -24,7 +24,7 @@ type Hello struct {
 	Nodes   int          `json:"nodes"`    // workers that are connected
 	Started string       `json:"started"`  // RFC 3339
 	Order   string       `json:"order"`    // of jobs that run on the same allocations (sched.Order)
-	Carry   home.StandIn `json:"carry_on"` // who carries on when no coordinator is left
+	Carry   seat.StandIn `json:"carry_on"` // who carries on when no coordinator is left
 	StandIn bool         `json:"stand_in"` // it runs inside a Slurm job and makes way for a command
 	Keep    bool         `json:"keep"`     // allocations are kept when the job that asked for them is done
 	// KeepRuns is how many runs the user wants to stay on disk once they are over, AllRuns for all; nil: berth decides.
@@ -36,8 +36,8 @@ type Server struct {
 	Running bool `json:"running"`
 	Hello
 	// There is the stand-in that runs on another machine, nil where none does.
-	There  *home.Owner `json:"stand_in_elsewhere,omitempty"`
-	Chosen home.Choice `json:"chosen"` // goes for the next coordinator, too
+	There  *seat.Owner `json:"stand_in_elsewhere,omitempty"`
+	Chosen seat.Choice `json:"chosen"` // goes for the next coordinator, too
 }
 
 // Submit asks for a run whose folder is complete to be taken on.

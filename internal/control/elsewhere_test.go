@@ -10,6 +10,7 @@ import (
 
 	"berth/internal/home"
 	"berth/internal/job"
+	"berth/internal/seat"
 )
 
 // TestCoordinatorElsewhere: a login node that shares the state folder with the
@@ -23,13 +24,13 @@ func TestCoordinatorElsewhere(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	own, err := h.Own(time.Now(), false)
+	own, err := seat.Of(h).Take(time.Now(), false)
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer own.Release()
 	since := time.Date(2026, 11, 21, 3, 15, 0, 0, time.Local)
-	if err := home.WriteJSON(filepath.Join(h.Server(), "owner"), home.Owner{Host: "login1.cluster", PID: 4711, Started: since}); err != nil {
+	if err := home.WriteJSON(filepath.Join(h.Server(), "owner"), seat.Owner{Host: "login1.cluster", PID: 4711, Started: since}); err != nil {
 		t.Fatal(err)
 	}
 	t.Setenv(saysEnv, `{"what":"a second one was started"}`)

@@ -16,6 +16,7 @@ import (
 	"berth/internal/driver/registry"
 	"berth/internal/home"
 	"berth/internal/job"
+	"berth/internal/seat"
 )
 
 // ReadyFD is the descriptor on which a coordinator that was started in the
@@ -47,7 +48,7 @@ func Ensure(ctx context.Context, h home.Home, flags ...string) (*Client, error) 
 	if err != nil && !errors.Is(err, ErrNoServer) && !errors.Is(err, ErrLost) {
 		return nil, err
 	}
-	o := h.StandIn()
+	o := seat.Of(h).StandIn()
 	if notice, ok := ctx.Value(noticeKey{}).(func(string)); ok && o != nil {
 		notice(fmt.Sprintf("your coordinator runs on node %s as a stand-in; taking over", o.Host))
 	}

@@ -11,6 +11,7 @@ import (
 	"berth/internal/engine"
 	"berth/internal/job"
 	"berth/internal/report"
+	"berth/internal/seat"
 )
 
 // handler serves the control interface.
@@ -58,8 +59,8 @@ func take[T any](do func(*http.Request, T) error) http.HandlerFunc {
 
 func (s *Server) hello(*http.Request) (any, error) {
 	h := control.Hello{Version: control.Version, PID: os.Getpid(), Address: s.address, Started: s.started.Format(time.RFC3339),
-		Order: string(s.policy.order), Keep: s.policy.keep, KeepRuns: s.policy.runs,
-		StandIn: s.opts.StandIn, Carry: s.policy.standIn}
+		Order: s.choice.Order, Keep: s.choice.Kept(), KeepRuns: s.choice.KeepRuns,
+		StandIn: s.opts.StandIn, Carry: s.choice.StandIn}
 	err := s.call(func() error {
 		h.Nodes = len(s.sessions)
 		h.Jobs = s.engine.Unfinished()
@@ -82,7 +83,7 @@ func (s *Server) postStop(w http.ResponseWriter, r *http.Request) {
 	})
 	if err == nil {
 		defer s.stop()
-		err = errors.Join(s.home.Forget(), s.standDown())
+		err = errors.Join(seat.Of(s.home).Forget(), s.standDown())
 	}
 	answer(w, nothing{}, err)
 }

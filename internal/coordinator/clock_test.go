@@ -15,6 +15,7 @@ import (
 	"berth/internal/home"
 	"berth/internal/job"
 	"berth/internal/plan"
+	"berth/internal/seat"
 )
 
 // hands are the clocks of a test: the one that nobody sets, and the wall clock.
@@ -28,7 +29,7 @@ const begun = job.Time(1_800_000_000e9)
 // stopped is a coordinator whose loop does not run, with clocks that the test moves.
 func stopped(t *testing.T, opts Options) (*Server, *hands) {
 	t.Helper()
-	p, err := settle(opts)
+	p, err := seat.Of(opts.Home).Settle(opts.Said, opts.Env, opts.Log)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -52,7 +53,7 @@ func own(t *testing.T, s *Server) {
 		}
 	}
 	var err error
-	if s.own, err = s.home.Own(time.Now(), s.opts.StandIn); err != nil {
+	if s.own, err = seat.Of(s.home).Take(time.Now(), s.opts.StandIn); err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(s.own.Release)

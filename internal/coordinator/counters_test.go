@@ -9,12 +9,13 @@ import (
 	"berth/internal/job"
 	"berth/internal/report"
 	"berth/internal/run"
+	"berth/internal/seat"
 )
 
 // TestCountersOfARound: attempts whose ends come in one round of the loop count together. The
 // second of two maps was let pass, the reduce committed its part, and the job failed only then.
 func TestCountersOfARound(t *testing.T) {
-	s := newServer(options(t), policy{}, func() {})
+	s := newServer(options(t), seat.Choice{}, func() {})
 	spec := &job.Spec{ID: "mr-1", Kind: job.MapReduce, MapReduce: &job.MapReduceSpec{}}
 	s.jobs[spec.ID] = &live{assignment: assignment{Decided: &run.Decided{Spec: spec}}, report: report.New(report.Info{ID: spec.ID, Kind: spec.Kind})}
 	ended := func(task int) event.AttemptEnded {

@@ -8,8 +8,8 @@ import (
 	"berth/internal/driver"
 	"berth/internal/driver/registry"
 	"berth/internal/engine"
-	"berth/internal/home"
 	"berth/internal/job"
+	"berth/internal/seat"
 )
 
 // addPlaces adds the places that can be reached from here: batch systems, and this machine where the coordinator is no stand-in.
@@ -34,7 +34,7 @@ func (s *Server) addPlace(p driver.Place) error {
 	d, err := p.New(driver.Setup{
 		Exe: s.opts.Exe, State: s.home.Server(), Shared: s.home.Dir, Known: s.known(), Uncleared: s.engine.Uncleared(),
 		Issue: issuer(s.callers.ca, dial), Report: s.input, Now: s.now, Wall: wallNow, Log: s.log,
-		Env: os.Environ(), StandIn: s.standIns(), Inside: s.opts.Inside, Wake: s.policy.standIn == home.StandInOn,
+		Env: os.Environ(), StandIn: s.standIns(), Inside: s.opts.Inside, Wake: s.choice.StandIn == seat.StandInOn,
 	})
 	if err != nil {
 		return err

@@ -75,8 +75,8 @@ func (s *Server) prune() {
 
 func (s *Server) pruneNow() error {
 	keep, stay := defaultRuns, defaultStay
-	if s.policy.runs != nil {
-		keep, stay = *s.policy.runs, 0
+	if s.choice.KeepRuns != nil {
+		keep, stay = *s.choice.KeepRuns, 0
 	}
 	runs, err := s.home.List()
 	if err != nil || keep == control.AllRuns || len(runs) <= keep {

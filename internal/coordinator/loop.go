@@ -7,8 +7,8 @@ import (
 
 	"berth/internal/engine"
 	"berth/internal/event"
-	"berth/internal/home"
 	"berth/internal/job"
+	"berth/internal/seat"
 )
 
 // maxRound bounds how much is taken into one round, so that records reach the
@@ -100,7 +100,7 @@ func (s *Server) take(out engine.Output) {
 // loop runs until ctx ends or nothing needs the coordinator any more.
 func (s *Server) loop(ctx context.Context) (err error) {
 	defer func() {
-		if !errors.Is(err, home.ErrTakenOver) { // commands go on to the coordinator that has
+		if !errors.Is(err, seat.ErrTakenOver) { // commands go on to the coordinator that has
 			s.failure = err
 		}
 		close(s.stopped)

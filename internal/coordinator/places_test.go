@@ -14,6 +14,7 @@ import (
 	"berth/internal/engine"
 	"berth/internal/home"
 	"berth/internal/job"
+	"berth/internal/seat"
 )
 
 // heldDriver is one whose requests wait until they are let go, whatever their context says, as
@@ -44,7 +45,7 @@ func (d *heldDriver) Close() error { return nil }
 // coordinator's end; and its calls are made in their order once it goes on.
 func TestHangingDriver(t *testing.T) {
 	h := home.Home{Dir: t.TempDir()}
-	s := newServer(Options{Home: h, Log: slog.New(slog.DiscardHandler)}, policy{}, func() {})
+	s := newServer(Options{Home: h, Log: slog.New(slog.DiscardHandler)}, seat.Choice{}, func() {})
 	hung, fine := &heldDriver{letGo: make(chan struct{})}, &heldDriver{letGo: make(chan struct{})}
 	close(fine.letGo)
 	s.places.add("hung", hung)
@@ -74,7 +75,7 @@ func TestHangingDriver(t *testing.T) {
 
 // TestNoDriver: a place that nobody added has no driver, and takes no calls.
 func TestNoDriver(t *testing.T) {
-	s := newServer(Options{Home: home.Home{Dir: t.TempDir()}, Log: slog.New(slog.DiscardHandler)}, policy{}, func() {})
+	s := newServer(Options{Home: home.Home{Dir: t.TempDir()}, Log: slog.New(slog.DiscardHandler)}, seat.Choice{}, func() {})
 	if s.places.call("mars", nil) || s.places.driver("mars") != nil {
 		t.Error("there is a place that nobody added")
 	}
@@ -94,7 +95,7 @@ func (d lookedAt) Close() error        { return nil }
 
 // TestWorkerGone: when a worker of a batch system has gone, its driver looks at once what became of the allocation.
 func TestWorkerGone(t *testing.T) {
-	s := newServer(Options{Home: home.Home{Dir: t.TempDir()}, Log: slog.New(slog.DiscardHandler)}, policy{}, func() {})
+	s := newServer(Options{Home: home.Home{Dir: t.TempDir()}, Log: slog.New(slog.DiscardHandler)}, seat.Choice{}, func() {})
 	d := lookedAt{allocs: make(chan job.AllocID, 9)}
 	s.places.add("batch", d)
 	s.shapes["a1"] = job.AllocRequest{On: "batch", Elastic: true}

@@ -20,6 +20,8 @@ import (
 	"berth/internal/job"
 	"berth/internal/journal"
 	"berth/internal/report"
+	"berth/internal/sched"
+	"berth/internal/seat"
 	"berth/internal/store"
 	"berth/internal/wire"
 )
@@ -42,8 +44,8 @@ type Options struct {
 	// Listen is where it listens for workers, as wire.ParsePlace reads it; empty: see listenForWorkers.
 	Listen string
 	// Said is what flags say of how jobs share allocations, and is remembered until the user
-	// stops the coordinator; Env is what the environment says. See settle.
-	Said, Env home.Choice
+	// stops the coordinator; Env is what the environment says (seat.Settle).
+	Said, Env seat.Choice
 
 	// StandIn says that it runs inside a Slurm job, as nobody is left on the login node; Inside
 	// is that job's id, empty where it is not known.
@@ -59,9 +61,9 @@ type Options struct {
 type Server struct {
 	home    home.Home
 	opts    Options
-	policy  policy
+	choice  seat.Choice
 	log     *slog.Logger
-	own     *home.Ownership
+	own     *seat.Ownership
 	started time.Time
 	clock   clock
 	address string // listened on
@@ -105,17 +107,14 @@ type Server struct {
 }
 
 // Run runs a coordinator until it is told to stop or has been idle for long.
-// It returns ErrRunning where the user has one already.
+// It returns seat.ErrTaken where the user has one already.
 func Run(ctx context.Context, opts Options) error {
-	own, err := opts.Home.Own(time.Now(), opts.StandIn)
-	if errors.Is(err, home.ErrLocked) {
-		return ErrRunning
-	}
+	own, err := seat.Of(opts.Home).Take(time.Now(), opts.StandIn)
 	if err != nil {
 		return err
 	}
 	defer own.Release()
-	p, err := settle(opts)
+	p, err := seat.Of(opts.Home).Settle(opts.Said, opts.Env, opts.Log)
 	if err != nil {
 		return err
 	}
@@ -146,17 +145,14 @@ func (s *Server) run(ctx context.Context) (err error) {
 	return s.serveAll(ctx)
 }
 
-// ErrRunning says that the user has a coordinator already.
-var ErrRunning = errors.New("a coordinator is running already")
-
-func newServer(opts Options, p policy, stop context.CancelFunc) *Server {
+func newServer(opts Options, p seat.Choice, stop context.CancelFunc) *Server {
 	planCtx, endPlanning := context.WithCancel(context.Background())
 	return &Server{
 		planCtx: planCtx, endPlanning: endPlanning,
-		home: opts.Home, opts: opts, policy: p, log: opts.Log, started: time.Now(), clock: newClock(), stop: stop,
+		home: opts.Home, opts: opts, choice: p, log: opts.Log, started: time.Now(), clock: newClock(), stop: stop,
 		posted: make(chan func(), 4096), stopped: make(chan struct{}),
 		places: newPlaces(), journals: journal.NewSet(opts.Home.JournalOf), outputs: newOutputs(), nodes: report.NewNodes(),
-		engine:   engine.New(engine.Config{NodeTimeout: nodeTimeout, Order: p.order, Yield: !p.keep}),
+		engine:   engine.New(engine.Config{NodeTimeout: nodeTimeout, Order: sched.Order(p.Order), Yield: !p.Kept()}),
 		sessions: make(map[job.NodeID]*session), unflushed: make(map[*session]struct{}),
 		awaits: make(map[job.Attempt]*session), shapes: make(map[job.AllocID]job.AllocRequest), foreign: make(map[job.AllocID]bool),
 		jobs: make(map[job.ID]*live), idleSince: time.Now(),

@@ -15,6 +15,7 @@ import (
 	"berth/internal/home"
 	"berth/internal/job"
 	"berth/internal/run"
+	"berth/internal/seat"
 )
 
 // A stand-in is a coordinator that a worker or a wake-up job starts inside of a Slurm job, as
@@ -52,19 +53,19 @@ func ParseStandInAfter(where, s string) (time.Duration, error) {
 }
 
 // begin takes in, as the owner of the state folder, what was wished of coordinators before.
-func (o *Options) begin(p policy) error {
+func (o *Options) begin(p seat.Choice) error {
 	if !o.StandIn {
-		return o.Home.Unstop()
+		return seat.Of(o.Home).Unstop()
 	}
 	switch {
-	case p.standIn == home.StandInOff:
+	case p.StandIn == seat.StandInOff:
 		return fmt.Errorf("%w: the user has chosen so", ErrUnwanted)
-	case o.Home.Stopped():
+	case seat.Of(o.Home).Stopped():
 		return fmt.Errorf("%w: the user has stopped the coordinator", ErrUnwanted)
 	case !o.reachesAny():
 		return fmt.Errorf("%w: this node has no commands of a batch system", ErrUnwanted)
 	}
-	return o.Home.ForgetWish()
+	return seat.Of(o.Home).ForgetWish()
 }
 
 // watchPlace ends the coordinator once another has its place, and a stand-in once somebody
@@ -81,7 +82,7 @@ func (s *Server) watchPlace(ctx context.Context) {
 			s.stop()
 			return
 		case <-tick.C:
-			if s.opts.StandIn && (s.home.PlaceWanted() || s.home.Stopped()) {
+			if s.opts.StandIn && seat.Of(s.home).MakeWay() {
 				s.log.Info("a command wants the place of this stand-in")
 				s.stop()
 				return
@@ -166,7 +167,7 @@ func (s *Server) notOurs(rec event.Record) bool {
 
 // standIns returns what workers need to start a stand-in, nil where none is wanted.
 func (s *Server) standIns() *driver.StandIn {
-	if s.policy.standIn == home.StandInOff {
+	if s.choice.StandIn == seat.StandInOff {
 		return nil
 	}
 	return &driver.StandIn{After: s.opts.StandInAfter, Log: s.home.ServerLog(),
@@ -228,7 +229,7 @@ func (s *Server) mayAct(r round) error {
 func (s *Server) stillOwner() error {
 	select {
 	case <-s.own.Lost():
-		return home.ErrTakenOver
+		return seat.ErrTakenOver
 	default:
 		return nil
 	}
@@ -237,7 +238,7 @@ func (s *Server) stillOwner() error {
 // standDown sees to it that nobody carries on: the user has ended the coordinator by a command.
 func (s *Server) standDown() error {
 	s.keepAwake(nil)
-	return s.home.Stop()
+	return seat.Of(s.home).Stop()
 }
 
 // guardNote says why nobody would wake up for a job, empty where somebody would. It runs in the loop.

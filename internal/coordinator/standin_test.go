@@ -10,13 +10,14 @@ import (
 	"berth/internal/event"
 	"berth/internal/home"
 	"berth/internal/job"
+	"berth/internal/seat"
 )
 
 // TestNotOurs: a stand-in takes up the allocations of Slurm alone, and gives no number again.
 func TestNotOurs(t *testing.T) {
 	opts := options(t)
 	opts.StandIn = true
-	s := newServer(opts, policy{}, nil)
+	s := newServer(opts, seat.Choice{}, nil)
 	node := event.NodeJoined{Node: "a1/0", Capacity: job.Resources{CPUs: 1}}
 	for _, tt := range []struct {
 		rec  event.Record
@@ -45,7 +46,7 @@ func TestNotOurs(t *testing.T) {
 
 // TestGuardIsThere: the place for a batch system can keep wake-up jobs, whatever driver stands behind it.
 func TestGuardIsThere(t *testing.T) {
-	s := newServer(options(t), policy{standIn: home.StandInOn}, nil)
+	s := newServer(options(t), seat.Choice{StandIn: seat.StandInOn}, nil)
 	for _, p := range registry.Batches() {
 		if err := s.addPlace(p); err != nil {
 			t.Fatal(err)
@@ -64,18 +65,18 @@ func TestGuardIsThere(t *testing.T) {
 func TestUnwanted(t *testing.T) {
 	opts := options(t)
 	opts.StandIn = true
-	if err := opts.begin(policy{standIn: home.StandInOff}); !errors.Is(err, ErrUnwanted) {
+	if err := opts.begin(seat.Choice{StandIn: seat.StandInOff}); !errors.Is(err, ErrUnwanted) {
 		t.Errorf("switched off: %v", err)
 	}
-	if err := opts.Home.Stop(); err != nil {
+	if err := seat.Of(opts.Home).Stop(); err != nil {
 		t.Fatal(err)
 	}
-	if err := opts.begin(policy{standIn: home.StandInOn}); !errors.Is(err, ErrUnwanted) {
+	if err := opts.begin(seat.Choice{StandIn: seat.StandInOn}); !errors.Is(err, ErrUnwanted) {
 		t.Errorf("stopped: %v", err)
 	}
 	opts.StandIn = false
-	if err := opts.begin(policy{}); err != nil || opts.Home.Stopped() {
-		t.Errorf("a coordinator begins: %v, stopped %t", err, opts.Home.Stopped())
+	if err := opts.begin(seat.Choice{}); err != nil || seat.Of(opts.Home).Stopped() {
+		t.Errorf("a coordinator begins: %v, stopped %t", err, seat.Of(opts.Home).Stopped())
 	}
 }
 
@@ -84,7 +85,7 @@ func TestUnwanted(t *testing.T) {
 func TestTakenOverLoop(t *testing.T) {
 	opts := options(t)
 	s := running(t, opts)
-	if err := home.WriteJSON(opts.Home.Server()+"/owner", home.Owner{ID: "other", Host: "elsewhere", PID: 1}); err != nil {
+	if err := home.WriteJSON(opts.Home.Server()+"/owner", seat.Owner{ID: "other", Host: "elsewhere", PID: 1}); err != nil {
 		t.Fatal(err)
 	}
 	<-s.own.Lost()

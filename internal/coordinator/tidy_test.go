@@ -15,6 +15,7 @@ import (
 	"berth/internal/journal"
 	"berth/internal/plan"
 	"berth/internal/report"
+	"berth/internal/seat"
 )
 
 // running is a coordinator without workers, drivers and sockets: its loop alone.
@@ -28,13 +29,13 @@ func running(t *testing.T, opts Options) *Server {
 // begin is running for a coordinator that is stopped before the test ends.
 func begin(t *testing.T, opts Options) (s *Server, stop func()) {
 	t.Helper()
-	p, err := settle(opts)
+	p, err := seat.Of(opts.Home).Settle(opts.Said, opts.Env, opts.Log)
 	if err != nil {
 		t.Fatal(err)
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	s = newServer(opts, p, cancel)
-	if s.own, err = opts.Home.Own(time.Now(), opts.StandIn); err != nil {
+	if s.own, err = seat.Of(opts.Home).Take(time.Now(), opts.StandIn); err != nil {
 		t.Fatal(err)
 	}
 	if err := s.recover(); err != nil {
@@ -191,7 +192,7 @@ func TestPrune(t *testing.T) {
 	if got := present(); !slices.Equal(got, want) {
 		t.Errorf("there are %v, want %v", got, want)
 	}
-	s.policy.runs = nil
+	s.choice.KeepRuns = nil
 	if err := s.pruneNow(); err != nil || len(present()) != len(want) {
 		t.Errorf("by default: %v, %v", present(), err)
 	}

@@ -1,4 +1,4 @@
-package home
+package seat
 
 import (
 	"encoding/json"
@@ -19,7 +19,7 @@ var ErrTakenOver = &job.Error{Class: job.Fatal, What: "another coordinator has t
 // not hold between machines, or this process was paused for long, the owner file decides: who
 // finds another one's name in it has lost the place and must not write any more.
 type Ownership struct {
-	home  Home
+	seat  Seat
 	told  Owner
 	known os.FileInfo // of the owner file that this process made
 	keep  *os.File    // that file: while it is open its inode is given to no other
@@ -34,17 +34,17 @@ type Ownership struct {
 	gone      bool          // lost is closed
 }
 
-func newOwnership(h Home, o Owner) (*Ownership, error) {
-	f, err := os.Open(h.owner())
+func newOwnership(s Seat, o Owner) (*Ownership, error) {
+	f, err := os.Open(s.owner())
 	if err != nil {
-		return nil, readError(h.owner(), err)
+		return nil, readError(s.owner(), err)
 	}
 	st, err := f.Stat()
 	if err != nil {
 		_ = f.Close()
-		return nil, readError(h.owner(), err)
+		return nil, readError(s.owner(), err)
 	}
-	own := &Ownership{home: h, told: o, known: st, keep: f, over: make(chan struct{}), stopped: make(chan struct{}),
+	own := &Ownership{seat: s, told: o, known: st, keep: f, over: make(chan struct{}), stopped: make(chan struct{}),
 		confirmed: time.Now(), lost: make(chan struct{})}
 	return own, nil
 }
@@ -69,7 +69,7 @@ func (w *Ownership) Release() {
 		close(w.over)
 		<-w.stopped
 		if w.check() == nil {
-			_ = os.Remove(w.home.owner()) // one that stays is outdated: nobody holds the lock
+			_ = os.Remove(w.seat.owner()) // one that stays is outdated: nobody holds the lock
 		}
 		_ = w.keep.Close()
 		_ = w.lock.Close()
@@ -134,16 +134,16 @@ func (w *Ownership) look(alive *Owner) error {
 
 // check reads the owner file. One that is gone was removed by a later owner, which has ended.
 func (w *Ownership) check() error {
-	b, err := os.ReadFile(w.home.owner())
+	b, err := os.ReadFile(w.seat.owner())
 	if errors.Is(err, fs.ErrNotExist) {
 		return ErrTakenOver
 	}
 	if err != nil {
-		return readError(w.home.owner(), err)
+		return readError(w.seat.owner(), err)
 	}
 	var o Owner
 	if err := json.Unmarshal(b, &o); err != nil {
-		return readError(w.home.owner(), err)
+		return readError(w.seat.owner(), err)
 	}
 	if o.ID != w.told.ID {
 		return ErrTakenOver
@@ -157,14 +157,14 @@ func (w *Ownership) check() error {
 func (w *Ownership) renew(o Owner) error {
 	b, err := json.MarshalIndent(o, "", "  ")
 	if err != nil {
-		return fmt.Errorf("encode %s: %w", w.home.owner(), err)
+		return fmt.Errorf("encode %s: %w", w.seat.owner(), err)
 	}
-	f, err := os.OpenFile(w.home.owner(), os.O_WRONLY, 0)
+	f, err := os.OpenFile(w.seat.owner(), os.O_WRONLY, 0)
 	if errors.Is(err, fs.ErrNotExist) {
 		return ErrTakenOver
 	}
 	if err != nil {
-		return writeError(w.home.owner(), err)
+		return writeError(w.seat.owner(), err)
 	}
 	st, err := f.Stat()
 	switch {

@@ -1,4 +1,4 @@
-package home
+package seat
 
 import (
 	"errors"
@@ -15,70 +15,72 @@ import (
 
 // wantedFile holds who wants the place of a stand-in. It is there while a stand-in runs and is
 // written in place: a network file system shows a new content sooner than a new file.
-func (h Home) wantedFile() string { return filepath.Join(h.Server(), "wanted") }
+func (s Seat) wantedFile() string { return filepath.Join(s.home.Server(), "wanted") }
 
 // stoppedFile is there while the user wants no stand-in: from "berth server stop" until the
 // next coordinator is started.
-func (h Home) stoppedFile() string { return filepath.Join(h.Server(), "stopped") }
+func (s Seat) stoppedFile() string { return filepath.Join(s.home.Server(), "stopped") }
 
 // wishLength is the length of all contents of the file, so that none is read together with the rest of another.
 const wishLength = 128
 
-// AskForPlace asks a stand-in to make way. It is called again while the place is not free: a
+// ask asks a stand-in to make way. It is called again while the place is not free: a
 // stand-in that is just starting forgets what was asked before.
-func (h Home) AskForPlace() error {
+func (s Seat) ask() error {
 	host, err := hostname()
 	if err != nil {
 		return err
 	}
-	return h.writeWish(fmt.Sprintf("%s %d %d", host, os.Getpid(), time.Now().UnixNano()))
+	return s.writeWish(fmt.Sprintf("%s %d %d", host, os.Getpid(), time.Now().UnixNano()))
 }
 
 // ForgetWish makes the file for wishes, with nobody's wish in it.
-func (h Home) ForgetWish() error { return h.writeWish(noWish) }
+func (s Seat) ForgetWish() error { return s.writeWish(noWish) }
 
 const noWish = "nobody"
 
-func (h Home) writeWish(text string) error {
-	f, err := os.OpenFile(h.wantedFile(), os.O_CREATE|os.O_WRONLY, 0o600)
+func (s Seat) writeWish(text string) error {
+	f, err := os.OpenFile(s.wantedFile(), os.O_CREATE|os.O_WRONLY, 0o600)
 	if err != nil {
-		return writeError(h.wantedFile(), err)
+		return writeError(s.wantedFile(), err)
 	}
 	_, err = f.WriteAt(fmt.Appendf(nil, "%-*.*s\n", wishLength-1, wishLength-1, text), 0)
 	if cerr := f.Close(); err == nil {
 		err = cerr
 	}
 	if err != nil {
-		return writeError(h.wantedFile(), err)
+		return writeError(s.wantedFile(), err)
 	}
 	return nil
 }
 
-// PlaceWanted reports whether anybody has asked for the place since ForgetWish.
-func (h Home) PlaceWanted() bool {
-	b, err := os.ReadFile(h.wantedFile())
+// MakeWay reports whether a stand-in is to end: somebody has asked for its place since ForgetWish, or the user wants none.
+func (s Seat) MakeWay() bool { return s.wanted() || s.Stopped() }
+
+func (s Seat) wanted() bool {
+	b, err := os.ReadFile(s.wantedFile())
 	said := strings.TrimSpace(string(b))
 	return err == nil && said != "" && said != noWish
 }
 
 // Stop says that the user wants no stand-in until a coordinator is started.
-func (h Home) Stop() error {
-	if err := os.WriteFile(h.stoppedFile(), nil, 0o600); err != nil {
-		return writeError(h.stoppedFile(), err)
+func (s Seat) Stop() error {
+	if err := os.WriteFile(s.stoppedFile(), nil, 0o600); err != nil {
+		return writeError(s.stoppedFile(), err)
 	}
 	return nil
 }
 
 // Unstop takes Stop back.
-func (h Home) Unstop() error {
-	if err := os.Remove(h.stoppedFile()); err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return writeError(h.stoppedFile(), err)
+func (s Seat) Unstop() error {
+	if err := os.Remove(s.stoppedFile()); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return writeError(s.stoppedFile(), err)
 	}
 	return nil
 }
 
 // Stopped reports whether the user wants no stand-in.
-func (h Home) Stopped() bool {
-	_, err := os.Stat(h.stoppedFile())
+func (s Seat) Stopped() bool {
+	_, err := os.Stat(s.stoppedFile())
 	return err == nil
 }

@@ -1,4 +1,4 @@
-package main
+package seat
 
 import (
 	"context"
@@ -9,28 +9,17 @@ import (
 	"testing/synctest"
 	"time"
 
-	"berth/internal/coordinator"
 	"berth/internal/home"
 	"berth/internal/job"
 )
 
-func standInHome(t *testing.T) home.Home {
-	t.Helper()
-	t.Setenv("XDG_STATE_HOME", t.TempDir())
-	h, err := home.Open()
-	if err != nil {
-		t.Fatal(err)
-	}
-	return h
-}
-
 // waiting waits for the place in the background; it returns what is closed when it has it.
-func waiting(t *testing.T, ctx context.Context, h home.Home) <-chan struct{} {
+func waiting(t *testing.T, ctx context.Context, s Seat) <-chan struct{} {
 	t.Helper()
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
-		if err := awaitPlace(ctx, h, slog.New(slog.DiscardHandler)); err != nil {
+		if err := s.Await(ctx, slog.New(slog.DiscardHandler)); err != nil {
 			t.Error(err)
 		}
 	}()
@@ -40,13 +29,13 @@ func waiting(t *testing.T, ctx context.Context, h home.Home) <-chan struct{} {
 // TestAwaitPlace: one that waits for the place of a coordinator lets a live one alone however long
 // that takes, and takes the place once nobody has it for several looks in a row.
 func TestAwaitPlace(t *testing.T) {
-	h := standInHome(t)
+	s := open(t)
 	synctest.Test(t, func(t *testing.T) {
-		own, err := h.Own(time.Now(), false)
+		own, err := s.Take(time.Now(), false)
 		if err != nil {
 			t.Fatal(err)
 		}
-		done := waiting(t, t.Context(), h)
+		done := waiting(t, t.Context(), s)
 		time.Sleep(3 * wakeSilence)
 		select {
 		case <-done:
@@ -64,27 +53,27 @@ func TestAwaitPlace(t *testing.T) {
 
 // TestBreakLock: a lock whose owner says nothing for long is broken, and then given to one.
 func TestBreakLock(t *testing.T) {
-	h := standInHome(t)
+	s := open(t)
 	synctest.Test(t, func(t *testing.T) {
-		dead, err := home.TryLock(h.Lock())
+		dead, err := home.TryLock(s.home.Lock())
 		if err == nil {
 			defer func() { _ = dead.Close() }()
-			err = home.WriteJSON(filepath.Join(h.Server(), "owner"), home.Owner{ID: "dead", Host: "gone.cluster", PID: 1})
+			err = home.WriteJSON(filepath.Join(s.home.Server(), "owner"), Owner{ID: "dead", Host: "gone.cluster", PID: 1})
 		}
 		if err != nil {
 			t.Fatal(err)
 		}
 		began := time.Now()
-		<-waiting(t, t.Context(), h)
+		<-waiting(t, t.Context(), s)
 		if time.Since(began) < wakeSilence {
 			t.Errorf("the lock is broken after %v", time.Since(began))
 		}
-		own, err := h.Own(time.Now(), true)
+		own, err := s.Take(time.Now(), true)
 		if err != nil {
 			t.Fatal(err)
 		}
 		defer own.Release()
-		if _, err := h.Own(time.Now(), true); !errors.Is(err, home.ErrLocked) {
+		if _, err := s.Take(time.Now(), true); !errors.Is(err, ErrTaken) {
 			t.Errorf("a second one: %v", err)
 		}
 	})
@@ -92,30 +81,35 @@ func TestBreakLock(t *testing.T) {
 
 // TestClaim: a coordinator that finds a stand-in asks for its place, again each second, and only that.
 func TestClaim(t *testing.T) {
-	h := standInHome(t)
-	own, err := h.Own(time.Now(), true)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer own.Release()
-	place := claim{home: h, left: lockTime}
-	if place.standIn(nil) || place.standIn(errors.New("disk full")) || !place.standIn(coordinator.ErrRunning) {
-		t.Error("a stand-in is not told from others")
-	}
-	asked := 0
-	for range int(3 * time.Second / lockPause) {
-		if err := errors.Join(h.ForgetWish(), place.ask()); err != nil {
+	s := open(t)
+	synctest.Test(t, func(t *testing.T) {
+		own, err := s.Take(time.Now(), true)
+		if err != nil {
 			t.Fatal(err)
 		}
-		if h.PlaceWanted() {
-			asked++
+		defer own.Release()
+		claim := s.Claim(time.Minute)
+		if claim.Blocked(nil) || claim.Blocked(errors.New("disk full")) || !claim.Blocked(ErrTaken) {
+			t.Error("a stand-in is not told from others")
 		}
-		place.left -= lockPause
-	}
-	if asked != 3 || place.left > takeOverTime {
-		t.Errorf("it has asked %d times in 3 s and has %v left", asked, place.left)
-	}
-	if err := place.refused(); job.ClassOf(err) != job.User {
-		t.Errorf("refused: %v", err)
-	}
+		asked, end := 0, time.Now().Add(3*time.Second)
+		for ; time.Now().Before(end); time.Sleep(20 * time.Millisecond) {
+			if err := errors.Join(s.ForgetWish(), claim.Ask()); err != nil {
+				t.Fatal(err)
+			}
+			if s.wanted() {
+				asked++
+			}
+		}
+		time.Sleep(time.Minute)
+		if asked != 3 || claim.Late() {
+			t.Errorf("it has asked %d times in 3 s, and has given up: %t", asked, claim.Late())
+		}
+		if time.Sleep(takeOverTime); !claim.Late() {
+			t.Error("it waits for longer than a stand-in may take to end")
+		}
+		if err := claim.Refused(); job.ClassOf(err) != job.User {
+			t.Errorf("refused: %v", err)
+		}
+	})
 }

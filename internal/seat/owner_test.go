@@ -1,4 +1,4 @@
-package home
+package seat
 
 import (
 	"errors"
@@ -9,8 +9,19 @@ import (
 	"testing/synctest"
 	"time"
 
+	"berth/internal/home"
 	"berth/internal/job"
 )
+
+func open(t *testing.T) Seat {
+	t.Helper()
+	t.Setenv("XDG_STATE_HOME", t.TempDir())
+	h, err := home.Open()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return Of(h)
+}
 
 func thisHost(t *testing.T) string {
 	t.Helper()
@@ -21,9 +32,9 @@ func thisHost(t *testing.T) string {
 	return host
 }
 
-func write(t *testing.T, h Home, o Owner) {
+func write(t *testing.T, s Seat, o Owner) {
 	t.Helper()
-	if err := WriteJSON(h.owner(), o); err != nil {
+	if err := home.WriteJSON(s.owner(), o); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -31,21 +42,21 @@ func write(t *testing.T, h Home, o Owner) {
 // TestOwner: who holds the lock is told beside it, anew again and again, for as long as it does.
 func TestOwner(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		h, begun := open(t), time.Now()
-		own, err := h.Own(begun, false)
+		s, begun := open(t), time.Now()
+		own, err := s.Take(begun, false)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, err := h.Own(begun, false); !errors.Is(err, ErrLocked) {
+		if _, err := s.Take(begun, false); !errors.Is(err, ErrTaken) {
 			t.Errorf("a second one: %v", err)
 		}
-		first := h.Owner()
+		first := s.Owner()
 		if first == nil || first.Host != thisHost(t) || first.PID != os.Getpid() || !first.Started.Equal(begun) {
 			t.Fatalf("told %+v", first)
 		}
 		time.Sleep(ownerBeat + 1)
 		synctest.Wait()
-		if o := h.Owner(); o == nil || !o.Alive.After(first.Alive) || o.Host != first.Host {
+		if o := s.Owner(); o == nil || !o.Alive.After(first.Alive) || o.Host != first.Host {
 			t.Errorf("told %+v after %+v", o, first)
 		}
 		if err := own.Confirm(); err != nil {
@@ -53,10 +64,10 @@ func TestOwner(t *testing.T) {
 		}
 		own.Release()
 		own.Release() // does no harm
-		if _, err := os.Stat(h.owner()); !errors.Is(err, fs.ErrNotExist) {
+		if _, err := os.Stat(s.owner()); !errors.Is(err, fs.ErrNotExist) {
 			t.Errorf("afterwards: %v", err)
 		}
-		again, err := h.Own(begun, false)
+		again, err := s.Take(begun, false)
 		if err != nil {
 			t.Fatalf("a lock that was let go: %v", err)
 		}
@@ -81,22 +92,22 @@ func TestElsewhere(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			h := open(t)
+			s := open(t)
 			if tt.owner != nil {
-				write(t, h, *tt.owner)
+				write(t, s, *tt.owner)
 			}
 			if tt.held {
-				f, err := TryLock(h.Lock())
+				f, err := home.TryLock(s.home.Lock())
 				if err != nil {
 					t.Fatal(err)
 				}
 				defer func() { _ = f.Close() }()
 			}
-			err := h.Elsewhere()
+			err := s.Elsewhere()
 			if (err != nil) != tt.want || tt.want && (job.ClassOf(err) != job.User || !strings.Contains(err.Error(), other.Host) || !strings.Contains(err.Error(), "4711")) {
 				t.Errorf("got %v", err)
 			}
-			if f, err := TryLock(h.Lock()); tt.held != errors.Is(err, ErrLocked) {
+			if f, err := home.TryLock(s.home.Lock()); tt.held != errors.Is(err, home.ErrLocked) {
 				t.Errorf("the lock afterwards: %v", err)
 			} else if err == nil {
 				_ = f.Close()
@@ -110,11 +121,11 @@ func TestElsewhere(t *testing.T) {
 func TestYield(t *testing.T) {
 	for _, alive := range []bool{true, false} {
 		synctest.Test(t, func(t *testing.T) {
-			h, begun := open(t), time.Now()
+			s, begun := open(t), time.Now()
 			other := Owner{Host: thisHost(t) + "-2", PID: 4711, Started: begun.UTC(), Alive: begun.UTC()}
-			write(t, h, other)
+			write(t, s, other)
 			if alive { // without a lock that is seen here
-				beating, err := newOwnership(h, other)
+				beating, err := newOwnership(s, other)
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -125,12 +136,12 @@ func TestYield(t *testing.T) {
 					_ = beating.keep.Close()
 				}()
 			}
-			own, err := h.Own(begun, false)
+			own, err := s.Take(begun, false)
 			if alive {
 				if job.ClassOf(err) != job.User || !strings.Contains(err.Error(), other.Host) {
 					t.Errorf("beside a live one: %v", err)
 				}
-				if f, err := TryLock(h.Lock()); err != nil {
+				if f, err := home.TryLock(s.home.Lock()); err != nil {
 					t.Errorf("the lock afterwards: %v", err)
 				} else {
 					_ = f.Close()
@@ -148,14 +159,14 @@ func TestYield(t *testing.T) {
 
 // TestDamagedOwner: what cannot be read bars nobody's way.
 func TestDamagedOwner(t *testing.T) {
-	h := open(t)
-	if err := os.WriteFile(h.owner(), []byte("{"), 0o600); err != nil {
+	s := open(t)
+	if err := os.WriteFile(s.owner(), []byte("{"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if err := h.Elsewhere(); err != nil {
+	if err := s.Elsewhere(); err != nil {
 		t.Error(err)
 	}
-	own, err := h.Own(time.Now(), false)
+	own, err := s.Take(time.Now(), false)
 	if err != nil {
 		t.Fatal(err)
 	}

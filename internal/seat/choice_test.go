@@ -1,4 +1,4 @@
-package home
+package seat
 
 import (
 	"os"
@@ -8,13 +8,13 @@ import (
 )
 
 func same(a, b Choice) bool {
-	return a.Order == b.Order && (a.KeepRuns == nil) == (b.KeepRuns == nil) && (a.KeepRuns == nil || *a.KeepRuns == *b.KeepRuns) && (a.Keep == nil) == (b.Keep == nil) && (a.Keep == nil || *a.Keep == *b.Keep)
+	return a.Order == b.Order && a.StandIn == b.StandIn && (a.KeepRuns == nil) == (b.KeepRuns == nil) && (a.KeepRuns == nil || *a.KeepRuns == *b.KeepRuns) && (a.Keep == nil) == (b.Keep == nil) && (a.Keep == nil || *a.Keep == *b.Keep)
 }
 
 // TestChoice: each choice stands beside those before it until all are forgotten, and no is
 // another choice than none.
 func TestChoice(t *testing.T) {
-	h, yes, no, some, all := open(t), true, false, 7, 0
+	s, yes, no, some, all := open(t), true, false, 7, 0
 	for i, step := range []struct{ chosen, want Choice }{
 		{Choice{}, Choice{}},
 		{Choice{Order: "fifo"}, Choice{Order: "fifo"}},
@@ -24,18 +24,18 @@ func TestChoice(t *testing.T) {
 		{Choice{KeepRuns: &all}, Choice{Order: "auto", Keep: &no, KeepRuns: &all}},
 		{Choice{}, Choice{Order: "auto", Keep: &no, KeepRuns: &all}},
 	} {
-		if err := h.Choose(step.chosen); err != nil {
+		if err := s.Choose(step.chosen); err != nil {
 			t.Fatal(err)
 		}
-		if got, err := h.Choice(); err != nil || !same(got, step.want) {
+		if got, err := s.Choice(); err != nil || !same(got, step.want) {
 			t.Errorf("step %d: %+v, %v", i, got, err)
 		}
 	}
 	for range 2 { // there need not be any
-		if err := h.Forget(); err != nil {
+		if err := s.Forget(); err != nil {
 			t.Fatal(err)
 		}
-		if got, err := h.Choice(); err != nil || !same(got, Choice{}) {
+		if got, err := s.Choice(); err != nil || !same(got, Choice{}) {
 			t.Errorf("forgotten, but there is %+v, %v", got, err)
 		}
 	}
@@ -43,17 +43,17 @@ func TestChoice(t *testing.T) {
 
 // TestDamagedChoice: one that cannot be read is told, and replaced by the next.
 func TestDamagedChoice(t *testing.T) {
-	h := open(t)
-	if err := os.WriteFile(h.ChoicePath(), []byte(`{"order": "fi`), 0o600); err != nil {
+	s := open(t)
+	if err := os.WriteFile(s.choicePath(), []byte(`{"order": "fi`), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if got, err := h.Choice(); job.CodeOf(err) != job.CodeIO || !same(got, Choice{}) {
+	if got, err := s.Choice(); job.CodeOf(err) != job.CodeIO || !same(got, Choice{}) {
 		t.Errorf("%+v, %v", got, err)
 	}
-	if err := h.Choose(Choice{Order: "fifo"}); err != nil {
+	if err := s.Choose(Choice{Order: "fifo"}); err != nil {
 		t.Fatal(err)
 	}
-	if got, err := h.Choice(); err != nil || got.Order != "fifo" {
+	if got, err := s.Choice(); err != nil || got.Order != "fifo" {
 		t.Errorf("%+v, %v", got, err)
 	}
 }

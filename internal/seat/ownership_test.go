@@ -1,4 +1,4 @@
-package home
+package seat
 
 import (
 	"errors"
@@ -11,9 +11,9 @@ import (
 
 // brokenLock makes the lock of the state folder one that another process can take, too, as on a
 // file system whose locks do not hold between machines.
-func brokenLock(t *testing.T, h Home) {
+func brokenLock(t *testing.T, s Seat) {
 	t.Helper()
-	if err := os.Remove(h.Lock()); err != nil {
+	if err := os.Remove(s.home.Lock()); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -22,16 +22,16 @@ func brokenLock(t *testing.T, h Home) {
 // when it next asks, and writes over nothing of the other's.
 func TestTakenOver(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		h := open(t)
-		first, err := h.Own(time.Now(), false)
+		s := open(t)
+		first, err := s.Take(time.Now(), false)
 		if err != nil {
 			t.Fatal(err)
 		}
 		close(first.over) // it is paused: no beat any more
 		<-first.stopped
 		first.over = make(chan struct{})
-		brokenLock(t, h)
-		second, err := h.Own(time.Now(), true)
+		brokenLock(t, s)
+		second, err := s.Take(time.Now(), true)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -49,12 +49,12 @@ func TestTakenOver(t *testing.T) {
 		default:
 			t.Error("the first is not told")
 		}
-		told := *h.Owner()
+		told := *s.Owner()
 		if err := first.renew(first.told); !errors.Is(err, ErrTakenOver) {
 			t.Errorf("the first renews: %v", err)
 		}
 		first.Release()
-		if o := h.Owner(); o == nil || *o != told || o.ID != second.told.ID || !o.StandIn {
+		if o := s.Owner(); o == nil || *o != told || o.ID != second.told.ID || !o.StandIn {
 			t.Errorf("the second is told as %+v", o)
 		}
 		if err := second.Confirm(); err != nil {
@@ -68,10 +68,10 @@ func TestTakenOver(t *testing.T) {
 func TestPausedOwner(t *testing.T) {
 	for _, beats := range []bool{true, false} {
 		synctest.Test(t, func(t *testing.T) {
-			h, begun := open(t), time.Now()
-			write(t, h, Owner{ID: "other", Host: thisHost(t), PID: os.Getppid(), Started: begun.UTC(), Alive: begun.UTC()})
+			s, begun := open(t), time.Now()
+			write(t, s, Owner{ID: "other", Host: thisHost(t), PID: os.Getppid(), Started: begun.UTC(), Alive: begun.UTC()})
 			if beats {
-				other, err := newOwnership(h, *h.Owner())
+				other, err := newOwnership(s, *s.Owner())
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -82,9 +82,9 @@ func TestPausedOwner(t *testing.T) {
 					_ = other.keep.Close()
 				}()
 			}
-			own, err := h.Own(begun, false)
+			own, err := s.Take(begun, false)
 			if beats {
-				if !errors.Is(err, ErrLocked) {
+				if !errors.Is(err, ErrTaken) {
 					t.Errorf("beside a live one: %v", err)
 				}
 				return
@@ -100,12 +100,12 @@ func TestPausedOwner(t *testing.T) {
 // TestRemovedOwner: an owner file that is gone was another owner's, which has ended since.
 func TestRemovedOwner(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		h := open(t)
-		own, err := h.Own(time.Now(), false)
+		s := open(t)
+		own, err := s.Take(time.Now(), false)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if err := os.Remove(h.owner()); err != nil {
+		if err := os.Remove(s.owner()); err != nil {
 			t.Fatal(err)
 		}
 		time.Sleep(ownerTrust)
@@ -119,31 +119,31 @@ func TestRemovedOwner(t *testing.T) {
 
 // TestWish: a stand-in hears who wants its place since it began, whatever was wanted before.
 func TestWish(t *testing.T) {
-	h := open(t)
-	if h.PlaceWanted() || h.Stopped() {
+	s := open(t)
+	if s.wanted() || s.Stopped() {
 		t.Error("wanted by nobody")
 	}
 	for range 2 {
-		if err := h.AskForPlace(); err != nil {
+		if err := s.ask(); err != nil {
 			t.Fatal(err)
 		}
-		if !h.PlaceWanted() {
+		if !s.wanted() {
 			t.Error("the wish is not heard")
 		}
-		if err := h.ForgetWish(); err != nil {
+		if err := s.ForgetWish(); err != nil {
 			t.Fatal(err)
 		}
-		if h.PlaceWanted() {
+		if s.wanted() {
 			t.Error("an old wish counts")
 		}
 	}
-	if st, err := os.Stat(filepath.Join(h.Server(), "wanted")); err != nil || st.Size() != wishLength || st.Mode().Perm() != 0o600 {
+	if st, err := os.Stat(filepath.Join(s.home.Server(), "wanted")); err != nil || st.Size() != wishLength || st.Mode().Perm() != 0o600 {
 		t.Errorf("the file: %v, %v", st, err)
 	}
-	if err := errors.Join(h.Unstop(), h.Stop()); err != nil || !h.Stopped() {
-		t.Errorf("stopped %t, %v", h.Stopped(), err)
+	if err := errors.Join(s.Unstop(), s.Stop()); err != nil || !s.Stopped() {
+		t.Errorf("stopped %t, %v", s.Stopped(), err)
 	}
-	if err := h.Unstop(); err != nil || h.Stopped() {
-		t.Errorf("stopped %t, %v", h.Stopped(), err)
+	if err := s.Unstop(); err != nil || s.Stopped() {
+		t.Errorf("stopped %t, %v", s.Stopped(), err)
 	}
 }

@@ -1,15 +1,15 @@
-package home
+package seat
 
 import (
 	"crypto/rand"
 	"encoding/hex"
 	"errors"
 	"fmt"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"time"
 
+	"berth/internal/home"
 	"berth/internal/job"
 	"berth/internal/probe"
 )
@@ -52,7 +52,7 @@ func (e *ElsewhereError) Error() string { return e.err.Error() }
 func (e *ElsewhereError) Unwrap() error { return e.err }
 
 // elsewhere is the error for a command on another machine than the coordinator's.
-func (o *Owner) elsewhere(h Home) error {
+func (o *Owner) elsewhere(s Seat) error {
 	as := ""
 	if o.StandIn {
 		as = " as a stand-in, inside a Slurm job"
@@ -60,16 +60,16 @@ func (o *Owner) elsewhere(h Home) error {
 	what := fmt.Sprintf("your coordinator runs there%s (process %d, since %s)", as, o.PID, o.Started.Local().Format("2006-01-02 15:04"))
 	return &ElsewhereError{Owner: *o, err: &job.Error{Class: job.User, Code: job.CodeConfig, Where: o.Host, What: what,
 		Do: fmt.Sprintf("use berth there, or stop it there with: berth server stop (if %s is gone for good: remove %s)",
-			o.Host, h.Lock())}}
+			o.Host, s.home.Lock())}}
 }
 
-func (h Home) owner() string { return filepath.Join(h.Server(), "owner") }
+func (s Seat) owner() string { return filepath.Join(s.home.Server(), "owner") }
 
 // Owner returns who is told to be the coordinator, nil where nobody is or the file is
 // damaged: the next coordinator writes it anew. The owner need not be alive.
-func (h Home) Owner() *Owner {
+func (s Seat) Owner() *Owner {
 	var o Owner
-	if ReadJSON(h.owner(), &o) != nil {
+	if home.ReadJSON(s.owner(), &o) != nil {
 		return nil
 	}
 	return &o
@@ -84,16 +84,22 @@ func hostname() (string, error) {
 	return host, nil
 }
 
-// Own makes this process the user's coordinator until the ownership is released; standIn is
-// what Owner says of it. It returns ErrLocked where another process of this machine is the
+// ErrTaken says that another process of this machine is the user's coordinator.
+var ErrTaken = errors.New("a coordinator is running already")
+
+// Take makes this process the user's coordinator until the ownership is released; standIn is
+// what Owner says of it. It returns ErrTaken where another process of this machine is the
 // coordinator, and an *ElsewhereError where one on another machine is, also if the file
 // system keeps locks from each other's sight.
-func (h Home) Own(started time.Time, standIn bool) (*Ownership, error) {
-	lock, err := TryLock(h.Lock())
+func (s Seat) Take(started time.Time, standIn bool) (*Ownership, error) {
+	lock, err := home.TryLock(s.home.Lock())
+	if errors.Is(err, home.ErrLocked) {
+		return nil, ErrTaken
+	}
 	if err != nil {
 		return nil, err
 	}
-	own, err := h.own(started, standIn, lock)
+	own, err := s.own(started, standIn, lock)
 	if err != nil {
 		_ = lock.Close()
 		return nil, err
@@ -104,23 +110,23 @@ func (h Home) Own(started time.Time, standIn bool) (*Ownership, error) {
 }
 
 // own writes the owner file for this process once nobody else is seen to be alive.
-func (h Home) own(started time.Time, standIn bool, lock *os.File) (*Ownership, error) {
+func (s Seat) own(started time.Time, standIn bool, lock *os.File) (*Ownership, error) {
 	host, err := hostname()
 	if err != nil {
 		return nil, err
 	}
-	if err := h.yield(host); err != nil {
+	if err := s.yield(host); err != nil {
 		return nil, err
 	}
-	if !sameFile(lock, h.Lock()) { // somebody has broken the lock meanwhile
-		return nil, ErrLocked
+	if !sameFile(lock, s.home.Lock()) { // somebody has broken the lock meanwhile
+		return nil, ErrTaken
 	}
 	o := Owner{ID: newOwnerID(), Host: host, PID: os.Getpid(), StandIn: standIn,
 		Started: started.UTC().Truncate(time.Second), Alive: time.Now().UTC().Truncate(time.Second)}
-	if err := WriteJSON(h.owner(), o); err != nil {
+	if err := home.WriteJSON(s.owner(), o); err != nil {
 		return nil, err
 	}
-	return newOwnership(h, o)
+	return newOwnership(s, o)
 }
 
 // sameFile reports whether an open file is still the one of that path.
@@ -142,8 +148,8 @@ func newOwnerID() string {
 // yield refuses to take the place of a coordinator that is alive. Whoever has the lock knows
 // of none such where locks hold between machines. Elsewhere, and where the lock file was
 // replaced under a live coordinator, the owner file is watched for a while.
-func (h Home) yield(host string) error {
-	first := h.Owner()
+func (s Seat) yield(host string) error {
+	first := s.Owner()
 	if first == nil {
 		return nil
 	}
@@ -154,32 +160,48 @@ func (h Home) yield(host string) error {
 	}
 	for waited := time.Duration(0); waited < ownerPatience; waited += ownerBeat / 4 {
 		time.Sleep(ownerBeat / 4)
-		o := h.Owner()
+		o := s.Owner()
 		switch {
 		case o == nil:
 			return nil // it ended in order
 		case *o == *first:
 		case o.Host != host:
-			return o.elsewhere(h)
+			return o.elsewhere(s)
 		default:
-			return ErrLocked
+			return ErrTaken
 		}
 	}
 	return nil
 }
 
-// Held reports whether another process holds the lock of the coordinator.
-func (h Home) Held() bool {
-	lock, err := TryLock(h.Lock()) // for a moment: who is about to take it tries again
-	if err == nil {
-		_ = lock.Close()
+// held reports whether a process holds the lock of the coordinator.
+func (s Seat) held() (bool, error) {
+	lock, err := home.TryLock(s.home.Lock()) // for a moment: who is about to take it tries again
+	if errors.Is(err, home.ErrLocked) {
+		return true, nil
 	}
-	return errors.Is(err, ErrLocked)
+	if err != nil {
+		return false, err
+	}
+	return false, lock.Close()
+}
+
+// holder returns the owner that holds the lock, nil where there is none: who died left the file.
+func (s Seat) holder() (*Owner, error) {
+	o := s.Owner()
+	if o == nil {
+		return nil, nil
+	}
+	held, err := s.held()
+	if !held {
+		return nil, err
+	}
+	return o, nil
 }
 
 // StandIn returns the stand-in that is the coordinator now, nil where none is.
-func (h Home) StandIn() *Owner {
-	if o := h.Owner(); o != nil && o.StandIn && h.Held() {
+func (s Seat) StandIn() *Owner {
+	if o, _ := s.holder(); o != nil && o.StandIn { // a lock that cannot be looked at is told to who wants it
 		return o
 	}
 	return nil
@@ -187,8 +209,8 @@ func (h Home) StandIn() *Owner {
 
 // Elsewhere returns an *ElsewhereError that names the machine where the coordinator runs, if
 // that is another than this one.
-func (h Home) Elsewhere() error {
-	o := h.Owner()
+func (s Seat) Elsewhere() error {
+	o := s.Owner()
 	if o == nil {
 		return nil
 	}
@@ -196,25 +218,8 @@ func (h Home) Elsewhere() error {
 	if err != nil || o.Host == host {
 		return err
 	}
-	lock, err := TryLock(h.Lock()) // for a moment: who is about to take it tries again
-	if errors.Is(err, ErrLocked) {
-		return o.elsewhere(h)
-	}
-	if err != nil {
+	if o, err = s.holder(); o == nil {
 		return err
 	}
-	return lock.Close() // it died and left the file
-}
-
-// BreakLock lets others take the lock of an owner that was silent for long, as a machine that
-// died may hold it for ever. The owner itself, should it live, sees another in its place before
-// it writes anything (Ownership.Confirm).
-func (h Home) BreakLock(silent Owner) error {
-	if o := h.Owner(); o == nil || *o != silent {
-		return nil
-	}
-	if err := os.Remove(h.Lock()); err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return writeError(h.Lock(), err)
-	}
-	return nil
+	return o.elsewhere(s)
 }

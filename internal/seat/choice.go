@@ -1,0 +1,120 @@
+package seat
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"io/fs"
+	"log/slog"
+	"os"
+	"path/filepath"
+
+	"berth/internal/home"
+	"berth/internal/job"
+	"berth/internal/sched"
+)
+
+// Choice is what a user chose of how coordinators have jobs share allocations, and how long
+// they keep what is over. It lies beside
+// the journal: the coordinator that follows one which died or had nothing to do goes by it,
+// too. It is forgotten when the user stops the coordinator.
+type Choice struct {
+	Order string `json:"order,omitempty"` // a sched.Order; empty: nothing is chosen
+	Keep  *bool  `json:"keep,omitempty"`  // allocations are kept; nil: nothing is chosen
+	// KeepRuns is how many runs stay on disk once they are over, 0 for all; nil: nothing is chosen.
+	KeepRuns *int `json:"keep_runs,omitempty"`
+	// StandIn says who carries on when no coordinator is left; empty: nothing is chosen.
+	StandIn StandIn `json:"stand_in,omitempty"`
+}
+
+// StandIn says who carries on with the jobs of a batch system when no coordinator is left.
+type StandIn string
+
+// The values of StandIn.
+const (
+	StandInOn    StandIn = "on"    // workers, and a wake-up job where no allocation is left
+	StandInNodes StandIn = "nodes" // workers only: nothing is submitted that no job asked for
+	StandInOff   StandIn = "off"   // nobody
+)
+
+// Or returns the choice, and where it says nothing what the other one says.
+func (c Choice) Or(d Choice) Choice {
+	return Choice{Order: cmp.Or(c.Order, d.Order), Keep: cmp.Or(c.Keep, d.Keep), StandIn: cmp.Or(c.StandIn, d.StandIn), KeepRuns: cmp.Or(c.KeepRuns, d.KeepRuns)}
+}
+
+// Kept reports whether allocations are kept as long as any job can use them. Else they are given
+// back when the job is done that asked for them (engine.Config.Yield).
+func (c Choice) Kept() bool { return c.Keep != nil && *c.Keep }
+
+// Check returns an error where a choice makes no sense. It names what says the order, and what says who stands in.
+func (c Choice) Check(order, standIn string) error {
+	if _, err := sched.ParseOrder(order, c.Order); err != nil {
+		return err
+	}
+	switch c.StandIn {
+	case "", StandInOn, StandInNodes, StandInOff:
+		return nil
+	}
+	return &job.Error{Class: job.User, Code: job.CodeConfig, Where: standIn, What: fmt.Sprintf("%q says nothing of stand-ins", c.StandIn),
+		Do: "write on, nodes or off"}
+}
+
+// choicePath returns the path of the file that remembers the choice.
+func (s Seat) choicePath() string { return filepath.Join(s.home.Server(), "choice") }
+
+// Choice returns what was chosen, the zero value where nothing was.
+func (s Seat) Choice() (Choice, error) {
+	var c Choice
+	err := home.ReadJSON(s.choicePath(), &c)
+	if errors.Is(err, fs.ErrNotExist) {
+		return Choice{}, nil
+	}
+	if err != nil {
+		return Choice{}, err
+	}
+	return c, nil
+}
+
+// Choose remembers a choice. Of what it says nothing about, what was chosen before stays,
+// unless that cannot be read.
+func (s Seat) Choose(c Choice) error {
+	before, _ := s.Choice()
+	if c = c.Or(before); c == before {
+		return nil
+	}
+	return home.WriteJSON(s.choicePath(), c)
+}
+
+// Forget forgets what was chosen, if anything was.
+func (s Seat) Forget() error {
+	if err := os.Remove(s.choicePath()); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return writeError(s.choicePath(), err)
+	}
+	return nil
+}
+
+// Settle returns what goes for a coordinator that begins, and says it all but the number of runs: what flags say, else
+// what the environment says, else what was remembered. From now on what flags say is remembered. Only the owner may call it.
+//
+// What is remembered and makes no sense, as it is damaged or another version of berth wrote
+// it, keeps no coordinator from running.
+func (s Seat) Settle(said, env Choice, log *slog.Logger) (Choice, error) {
+	remembered, err := s.Choice()
+	if err == nil {
+		err = remembered.Check(s.choicePath(), s.choicePath())
+	}
+	if err != nil {
+		log.Warn("what was chosen before is forgotten", "err", err)
+		if err := s.Forget(); err != nil {
+			return Choice{}, err
+		}
+		remembered = Choice{}
+	}
+	if err := s.Choose(said); err != nil {
+		return Choice{}, err
+	}
+	c := said.Or(env).Or(remembered).Or(Choice{Keep: new(bool), StandIn: StandInOn})
+	order, err := sched.ParseOrder("order", c.Order)
+	c.Order = string(order)
+	return c, err
+}

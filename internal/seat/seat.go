@@ -1,0 +1,24 @@
+// Package seat is the place of a user's one coordinator: who has it (owner.go), how it is taken and lost (ownership.go), who wants a
+// stand-in to make way and whether the user has stopped coordinators (wish.go), how one waits for it (await.go), and what
+// the user has chosen for whoever has it (choice.go). All of that lies in files of the state folder, which coordinators and commands of several
+// machines may share.
+package seat
+
+import (
+	"berth/internal/home"
+	"berth/internal/job"
+)
+
+// Seat is the place of the coordinator of one state folder.
+type Seat struct{ home home.Home }
+
+// Of returns the place of the coordinator whose state folder that is.
+func Of(h home.Home) Seat { return Seat{h} }
+
+func writeError(path string, err error) error {
+	return &job.Error{Class: job.Fatal, Code: job.CodeIO, Where: path, What: "cannot write", Err: err}
+}
+
+func readError(path string, err error) error {
+	return &job.Error{Class: job.Fatal, Code: job.CodeIO, Where: path, What: "cannot read", Err: err}
+}
