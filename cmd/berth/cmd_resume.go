@@ -70,20 +70,12 @@ func resume(cmd *cobra.Command, h home.Home, r home.Run, f *resumeFlags) error {
 		}
 		return finish(cmd, h, r, f.detach, v)
 	}
-	old, err := run.LoadPlan(r)
+	undo, err := run.Replan(cmd.Context(), h, r, f.failed, func(s *job.Spec) error { return f.terms.Change(s, dir) })
 	if err != nil {
-		return err
-	}
-	before, err := r.Spec()
-	if err != nil {
-		return err
-	}
-	change := func(s *job.Spec) error { return f.terms.Change(s, dir) }
-	if _, err := run.Replan(cmd.Context(), h, r, f.failed, change); err != nil {
 		return err
 	}
 	if err := goOn(cmd.Context(), h, r, control.Resume{Failed: f.failed}); err != nil {
-		return errors.Join(err, r.SaveSpec(before), home.WriteJSON(r.Plan(), old))
+		return errors.Join(err, undo())
 	}
 	return finish(cmd, h, r, f.detach, v)
 }

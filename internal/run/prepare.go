@@ -73,33 +73,39 @@ func Discard(r home.Run, spec *job.Spec) error {
 
 // Replan plans what is left of a run that is over, on what there is now and by what
 // change makes of the spec, which is kept with the run, as the plan is. Splits stay as they are. again
-// says that tasks of a bag that failed are to be run again.
-func Replan(ctx context.Context, h home.Home, r home.Run, again bool, change func(*job.Spec) error) (plan.Plan, error) {
+// says that tasks of a bag that failed are to be run again. undo keeps spec and plan as they were before.
+func Replan(ctx context.Context, h home.Home, r home.Run, again bool, change func(*job.Spec) error) (undo func() error, err error) {
 	d, err := Open(r)
 	if err != nil {
-		return plan.Plan{}, err
+		return nil, err
 	}
-	spec := d.Spec
+	spec, err := r.Spec()
+	if err != nil {
+		return nil, err
+	}
 	if err := change(spec); err != nil {
-		return plan.Plan{}, err
+		return nil, err
 	}
 	at, err := look(ctx, spec)
 	if err != nil {
-		return plan.Plan{}, err
+		return nil, err
 	}
 	v, err := View(r)
 	if err != nil {
-		return plan.Plan{}, err
+		return nil, err
 	}
 	counts := plan.Counts{Tasks: len(d.Tasks.Entries) + len(d.Tasks.Splits), InputBytes: d.Plan.InputBytes}
 	p, err := at.decide(ctx, h, spec, counts, left(spec, counts, v, again))
 	if err != nil {
-		return plan.Plan{}, err
+		return nil, err
 	}
-	if err := r.SaveSpec(spec); err != nil {
-		return plan.Plan{}, err
-	}
-	return p, home.WriteJSON(r.Plan(), p)
+	undo = func() error { return save(r, d.Spec, d.Plan) }
+	return undo, save(r, spec, p)
+}
+
+// save keeps a spec and its plan with a run.
+func save(r home.Run, spec *job.Spec, p plan.Plan) error {
+	return errors.Join(r.SaveSpec(spec), home.WriteJSON(r.Plan(), p))
 }
 
 // left returns what is to be done yet of a run that is over. It goes by the job's own

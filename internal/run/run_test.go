@@ -140,18 +140,15 @@ func TestDamaged(t *testing.T) {
 func TestReplan(t *testing.T) {
 	h := newHome(t)
 	r, d := prepared(t, h)
-	p, err := Replan(t.Context(), h, r, false, func(s *job.Spec) error {
+	undo, err := Replan(t.Context(), h, r, false, func(s *job.Spec) error {
 		s.Request.Workers, s.Request.SortMemory = 2, 64<<20
 		return nil
 	})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if p.Alloc.Nodes != 2 || p.Alloc.SortMemory != 64<<20 || p.Tasks != d.Plan.Tasks {
-		t.Errorf("plan %+v", p.Alloc)
-	}
-	if kept, err := LoadPlan(r); err != nil || !reflect.DeepEqual(kept.Alloc, p.Alloc) {
-		t.Errorf("kept %+v, %v", kept.Alloc, err)
+	if p, err := LoadPlan(r); err != nil || p.Alloc.Nodes != 2 || p.Alloc.SortMemory != 64<<20 || p.Tasks != d.Plan.Tasks {
+		t.Errorf("plan %+v, %v", p.Alloc, err)
 	}
 	if spec, err := r.Spec(); err != nil || spec.Request.Workers != 2 {
 		t.Errorf("the next resume does not know of the change: %+v, %v", spec, err)
@@ -162,6 +159,12 @@ func TestReplan(t *testing.T) {
 	}
 	if spec, err := r.Spec(); err != nil || spec.Request.Workers != 2 {
 		t.Errorf("a change that is refused is kept: %+v, %v", spec, err)
+	}
+	if err := undo(); err != nil {
+		t.Fatal(err)
+	}
+	if before, err := Open(r); err != nil || before.Spec.Request.Workers != d.Spec.Request.Workers || !reflect.DeepEqual(before.Plan.Alloc, d.Plan.Alloc) {
+		t.Errorf("nobody took it up, and it is not as before: %+v, %v", before, err)
 	}
 	if _, err := Replan(t.Context(), h, h.Run("bag-99"), false, func(*job.Spec) error { return nil }); job.CodeOf(err) != job.CodeArguments {
 		t.Errorf("a run that is not there: %v", err)
@@ -253,7 +256,11 @@ func TestReplanAgain(t *testing.T) {
 		}
 		write(t, set, append(records, event.JobEnded{Job: r.ID, State: event.StateCancelled})...)
 		for _, again := range []bool{false, true} {
-			p, err := Replan(t.Context(), h, r, again, func(*job.Spec) error { return nil })
+			_, err := Replan(t.Context(), h, r, again, func(*job.Spec) error { return nil })
+			if err != nil {
+				t.Fatal(err)
+			}
+			p, err := LoadPlan(r)
 			if err != nil {
 				t.Fatal(err)
 			}
