@@ -67,7 +67,7 @@ func Unmarshal(data []byte) (Entry, error) {
 	if len(data) > MaxSize {
 		return Entry{}, errSize
 	}
-	seq, err := Seq(data)
+	seq, err := sequence(data)
 	if err != nil {
 		return Entry{}, err
 	}
@@ -80,8 +80,8 @@ func Unmarshal(data []byte) (Entry, error) {
 	return e, nil
 }
 
-// Seq returns the sequence number of an encoded entry without decoding the rest.
-func Seq(data []byte) (uint64, error) {
+// sequence returns the sequence number of an encoded entry without decoding the rest.
+func sequence(data []byte) (uint64, error) {
 	if len(data) < headerSize || data[0] != codeArray4 || data[1] != codeUint64 || data[10] != codeInt64 {
 		return 0, errHeader
 	}

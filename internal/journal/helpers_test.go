@@ -136,3 +136,13 @@ func (f *faulty) Sync() error {
 	}
 	return f.file.Sync()
 }
+
+// reopened reads a journal through and opens it for appending.
+func reopened(path string) (*Journal, Recovery, error) {
+	_, rec, err := replayed(path)
+	if err != nil {
+		return nil, Recovery{}, err
+	}
+	j, err := OpenAt(path, rec)
+	return j, rec, err
+}

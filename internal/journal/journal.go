@@ -57,19 +57,8 @@ func Create(path string) (*Journal, error) {
 	return j, nil
 }
 
-// Open opens a journal for appending. It reads it through first; a torn tail is cut
-// off and reported, a damaged middle refused as by Replay.
-func Open(path string) (*Journal, Recovery, error) {
-	rec, err := Check(path)
-	if err != nil {
-		return nil, Recovery{}, err
-	}
-	j, err := OpenAt(path, rec)
-	return j, rec, err
-}
-
-// OpenAt is Open for a journal that was read through already, with what was found.
-// It fails if the file has another size than it had then.
+// OpenAt opens a journal for appending that was read through (Replay), with what was found. A torn
+// tail is cut off. It fails if the file has another size than it had then.
 func OpenAt(path string, rec Recovery) (*Journal, error) {
 	f, err := os.OpenFile(path, os.O_RDWR, mode)
 	if err != nil {

@@ -31,35 +31,6 @@ func Replay(path string, fn func(event.Entry) error) (Recovery, error) {
 	return r.each(fn)
 }
 
-// Check reads the journal through without decoding its entries and reports what
-// Replay would find, faster.
-func Check(path string) (rec Recovery, err error) {
-	f, s, err := openScanner(path)
-	if err != nil {
-		return Recovery{}, err
-	}
-	defer func() { err = errors.Join(err, f.Close()) }()
-	return checkAll(s)
-}
-
-func checkAll(s *scanner) (Recovery, error) {
-	var rec Recovery
-	for {
-		payload, err := s.next()
-		if errors.Is(err, io.EOF) {
-			rec.End, rec.TruncatedBytes = s.end, s.torn()
-			return rec, nil
-		}
-		if err != nil {
-			return Recovery{}, err
-		}
-		rec.Entries++
-		if rec.LastSeq, err = event.Seq(payload); err != nil {
-			return Recovery{}, undecodable(s.path, s.end-int64(len(payload)), err)
-		}
-	}
-}
-
 // reader decodes the entries of one journal.
 type reader struct {
 	scan *scanner
