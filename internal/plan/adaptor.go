@@ -137,14 +137,7 @@ func (a *adaptor) finely(f func()) {
 // slotsOf returns how many bag tasks or maps, and reduces, run at once on a worker.
 func (a *adaptor) slotsOf(size job.Resources) (tasks, reduces int) {
 	l := Layout{Nodes: 1, PerNode: size}
-	tasks = l.slots(a.needs[0].Resources)
-	if a.throttle > 0 {
-		tasks = min(tasks, a.throttle)
-	}
-	if a.q.Spec.Kind == job.MapReduce {
-		reduces = l.slots(a.needs[len(a.needs)-1].Resources)
-	}
-	return tasks, reduces
+	return l.atOnce(a.q.Spec, a.needs)
 }
 
 // window returns what an allocation of so many nodes is to the job, from when its

@@ -42,15 +42,20 @@ func Share(snap cluster.Snapshot, spec *job.Spec) (Layout, error) {
 			return Layout{}, err
 		}
 	}
-	l.TaskSlots = l.slots(needs[0].Resources)
-	if spec.Kind == job.Bag {
-		if t := spec.Bag.Throttle; t > 0 && t < l.TaskSlots {
-			l.TaskSlots = t
-		}
-		return l, nil
-	}
-	l.ReduceSlots = l.slots(needs[len(needs)-1].Resources)
+	l.TaskSlots, l.ReduceSlots = l.atOnce(spec, needs)
 	return l, nil
+}
+
+// atOnce returns how many bag tasks or maps, and reduces, run at once on all nodes together.
+func (l *Layout) atOnce(spec *job.Spec, needs []need) (tasks, reduces int) {
+	tasks = l.slots(needs[0].Resources)
+	if spec.Kind == job.MapReduce {
+		return tasks, l.slots(needs[len(needs)-1].Resources)
+	}
+	if t := spec.Bag.Throttle; t > 0 {
+		tasks = min(tasks, t)
+	}
+	return tasks, 0
 }
 
 // largest returns the node with the most cores, of those with the most memory.

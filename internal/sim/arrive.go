@@ -1,46 +1,43 @@
 package sim
 
-// arrivals is the next job to arrive of each kind. What arrives at one instant does so in
-// the order of the Config, rigid jobs first.
+// arrivals is the jobs that have not arrived. What arrives at one instant does so in the order of
+// the Config, rigid jobs first.
 type arrivals struct {
 	w              *world
 	rigid, elastic int // how many of each have arrived
 }
 
-// arrive notes the first arrivals.
-func (w *world) arrive() {
-	a := &arrivals{w: w}
-	w.agendaArrival(a)
+// arrive notes the first arrival.
+func (w *world) arrive() { (&arrivals{w: w}).note() }
+
+// rigidFirst reports whether the next job to arrive is a rigid one.
+func (a *arrivals) rigidFirst() bool {
+	r, e := a.w.cfg.Rigid[a.rigid:], a.w.cfg.Elastic[a.elastic:]
+	return len(r) > 0 && (len(e) == 0 || r[0].Submit <= e[0].Submit)
 }
 
-// agendaArrival notes the next arrival.
-func (w *world) agendaArrival(a *arrivals) {
-	r, e := w.cfg.Rigid[a.rigid:], w.cfg.Elastic[a.elastic:]
-	switch {
-	case len(r) > 0 && (len(e) == 0 || r[0].Submit <= e[0].Submit):
-		w.agenda.note(epoch+r[0].Submit, arrivalRank, rigidArrival{a})
-	case len(e) > 0:
-		w.agenda.note(epoch+e[0].Submit, arrivalRank, elasticArrival{a})
+// note notes the next arrival.
+func (a *arrivals) note() {
+	switch cfg := a.w.cfg; {
+	case a.rigidFirst():
+		a.w.agenda.note(epoch+cfg.Rigid[a.rigid].Submit, arrivalRank, a)
+	case a.elastic < len(cfg.Elastic):
+		a.w.agenda.note(epoch+cfg.Elastic[a.elastic].Submit, arrivalRank, a)
 	}
 }
 
-type rigidArrival struct{ *arrivals }
-
-func (a rigidArrival) happen() {
-	w, i := a.w, a.rigid
-	a.rigid++
-	w.agendaArrival(a.arrivals)
-	j := &w.cfg.Rigid[i]
-	out := &w.result.Rigid[i]
-	*out = Outcome{Submit: j.Submit, Nodes: j.Nodes}
-	(&rigid{w: w, job: j, out: out}).submit()
-}
-
-type elasticArrival struct{ *arrivals }
-
-func (a elasticArrival) happen() {
-	w, i := a.w, a.elastic
+// happen lets the next job arrive.
+func (a *arrivals) happen() {
+	w := a.w
+	if i := a.rigid; a.rigidFirst() {
+		a.rigid++
+		a.note()
+		j, out := &w.cfg.Rigid[i], &w.result.Rigid[i]
+		*out = Outcome{Submit: j.Submit, Nodes: j.Nodes}
+		(&rigid{w: w, job: j, out: out}).submit()
+		return
+	}
 	a.elastic++
-	w.agendaArrival(a.arrivals)
-	w.apps[i].arrive()
+	a.note()
+	w.apps[a.elastic-1].arrive()
 }

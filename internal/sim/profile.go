@@ -2,6 +2,7 @@ package sim
 
 import (
 	"math/rand/v2"
+	"slices"
 	"time"
 
 	"berth/internal/job"
@@ -20,8 +21,12 @@ const sampled = 1000
 
 // pooled is the tasks of all jobs of an application.
 type pooled struct {
-	maps, reduces, first, other []time.Duration
+	maps    []time.Duration
+	reduces []reduceTimes
 }
+
+// reduceTimes is how long a reduce takes, and its shuffle before the last map has ended and after it.
+type reduceTimes struct{ run, first, other time.Duration }
 
 // profilesOf returns the profiles of all applications, each as of one or more earlier runs that
 // shared a sample of the tasks of all jobs of the application, drawn from the seed. They stay
@@ -54,41 +59,33 @@ func profilesOf(cfg *Config) map[profileKey]*predict.Profile {
 }
 
 func (p *pooled) add(e *workload.Elastic) {
-	orZero := func(d []time.Duration) []time.Duration {
-		if d == nil {
-			return make([]time.Duration, len(e.Reduces))
-		}
-		return d
-	}
 	p.maps = append(p.maps, e.Maps...)
-	p.reduces = append(p.reduces, e.Reduces...)
-	p.first = append(p.first, orZero(e.FirstShuffle)...)
-	p.other = append(p.other, orZero(e.Shuffle)...)
+	for i, d := range e.Reduces {
+		t := reduceTimes{run: d}
+		if e.FirstShuffle != nil {
+			t.first = e.FirstShuffle[i]
+		}
+		if e.Shuffle != nil {
+			t.other = e.Shuffle[i]
+		}
+		p.reduces = append(p.reduces, t)
+	}
 }
 
-// sample returns up to sampled tasks of each sort, drawn without replacement.
+// sample returns up to sampled tasks of each sort.
 func (p *pooled) sample(rng *rand.Rand) *pooled {
-	s := &pooled{}
-	for _, i := range draw(rng, len(p.maps)) {
-		s.maps = append(s.maps, p.maps[i])
-	}
-	for _, i := range draw(rng, len(p.reduces)) {
-		s.reduces, s.first, s.other = append(s.reduces, p.reduces[i]), append(s.first, p.first[i]), append(s.other, p.other[i])
-	}
-	return s
+	return &pooled{maps: draw(rng, p.maps), reduces: draw(rng, p.reduces)}
 }
 
-// draw returns up to sampled different numbers below n; all of them where there are no more.
-func draw(rng *rand.Rand, n int) []int {
-	all := make([]int, n)
-	for i := range all {
-		all[i] = i
+// draw returns up to sampled of the values, drawn without replacement; all of them where there
+// are no more.
+func draw[T any](rng *rand.Rand, values []T) []T {
+	if len(values) <= sampled {
+		return values
 	}
-	if n <= sampled {
-		return all
-	}
+	all := slices.Clone(values)
 	for i := range sampled {
-		k := i + rng.IntN(n-i)
+		k := i + rng.IntN(len(all)-i)
 		all[i], all[k] = all[k], all[i]
 	}
 	return all[:sampled]
@@ -99,14 +96,14 @@ func (p *pooled) profile(name string, kind job.Kind, runs int) *predict.Profile 
 	prof := &predict.Profile{App: name}
 	runs = min(max(runs, 1), len(p.maps))
 	for r := range runs {
-		q := &pooled{maps: part(p.maps, r, runs), reduces: part(p.reduces, r, runs), first: part(p.first, r, runs), other: part(p.other, r, runs)}
+		q := &pooled{maps: part(p.maps, r, runs), reduces: part(p.reduces, r, runs)}
 		q.run(prof, kind)
 	}
 	return prof
 }
 
 // part returns part i of n of the values.
-func part(d []time.Duration, i, n int) []time.Duration { return d[len(d)*i/n : len(d)*(i+1)/n] }
+func part[T any](d []T, i, n int) []T { return d[len(d)*i/n : len(d)*(i+1)/n] }
 
 // run adds what a run with just those tasks measures. Reduces by turns begin before the last
 // map has ended and after it, so that both sorts of shuffle are known.
@@ -125,13 +122,13 @@ func (p *pooled) run(prof *predict.Profile, kind job.Kind) {
 	size := predict.Size{Kind: kind, Tasks: len(p.maps)}
 	if kind == job.MapReduce {
 		size.Reduces = len(p.reduces)
-		for i, d := range p.reduces {
-			start, shuffled := last-1, last.Add(p.first[i])
+		for i, t := range p.reduces {
+			start, shuffled := last-1, last.Add(t.first)
 			if i%2 == 1 {
-				start, shuffled = last, last.Add(p.other[i])
+				start, shuffled = last, last.Add(t.other)
 			}
 			c.Add(job.ReduceTask, []job.PhaseStat{{Phase: job.PhaseShuffle, Start: start, End: shuffled},
-				{Phase: job.PhaseReduce, Start: shuffled, End: shuffled.Add(d)}})
+				{Phase: job.PhaseReduce, Start: shuffled, End: shuffled.Add(t.run)}})
 		}
 	}
 	prof.AddRun(size, epoch, c.Measures())
