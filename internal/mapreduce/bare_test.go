@@ -28,10 +28,10 @@ func TestBareKeys(t *testing.T) {
 	}{
 		"command":                   {nil, cat, 1 << 20, tabbed},
 		"in small pieces":           {nil, byByte, 1 << 20, tabbed},
-		"combiner":                  {cat, identity{}, 1 << 20, tabbed},
-		"combiner of spills":        {byByte, identity{}, littleMemory, tabbed},
+		"combiner":                  {cat, nil, 1 << 20, tabbed},
+		"combiner of spills":        {byByte, nil, littleMemory, tabbed},
 		"combiner and command":      {cat, cat, 1 << 20, tabbed},
-		"identity keeps the record": {nil, identity{}, 1 << 20, "\n\t\na\tv\na\tv\nb\nb\nb\n"},
+		"identity keeps the record": {nil, nil, 1 << 20, "\n\t\na\tv\na\tv\nb\nb\nb\n"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			c := newCluster(t, []byte(in))

@@ -128,12 +128,12 @@ func two(n int, f func(i int) error) {
 
 // BenchmarkSort is the way of sorted data, end to end.
 func BenchmarkSort(b *testing.B) {
-	benchJob(b, sortInput(256<<20/100), 4, identity{}, identity{}, 190<<20)
+	benchJob(b, sortInput(256<<20/100), 4, nil, nil, 190<<20)
 }
 
 // BenchmarkSortSpills is BenchmarkSort with several spills a map.
 func BenchmarkSortSpills(b *testing.B) {
-	benchJob(b, sortInput(256<<20/100), 4, identity{}, identity{}, 24<<20)
+	benchJob(b, sortInput(256<<20/100), 4, nil, nil, 24<<20)
 }
 
 // BenchmarkWordCount is the way of many equal records to a reducer that sums.

@@ -80,7 +80,7 @@ func TestFailingPrograms(t *testing.T) {
 	if _, _, err := c.runMap(context.Background(), 0); !errors.As(err, &exit) || exit.ExitCode() != 3 {
 		t.Errorf("mapper that fails: %v", err)
 	}
-	c.mapper, c.combiner = identity{}, command("exit 4")
+	c.mapper, c.combiner = nil, command("exit 4")
 	if _, _, err := c.runMap(context.Background(), 0); !errors.As(err, &exit) || exit.ExitCode() != 4 {
 		t.Errorf("combiner that fails: %v", err)
 	}
@@ -144,7 +144,7 @@ func TestMapOnly(t *testing.T) {
 		separator string
 		in, want  string
 	}{
-		"identity":  {identity{}, "\t", "b\na\tx\nc", "b\na\tx\nc\n"},
+		"identity":  {nil, "\t", "b\na\tx\nc", "b\na\tx\nc\n"},
 		"command":   {command("cat"), "\t", "b\na\tx\nc", "b\na\tx\nc\n"},
 		"open line": {command("printf a"), "\t", "b\n", "a\n"},
 		"separator": {command("cat"), "::", "b::1::2\na\n::\nc:", "b\t1::2\na\n\t\nc:\n"},
@@ -291,7 +291,7 @@ func TestCancel(t *testing.T) {
 	if _, _, err := c.runMap(ctx, 0); !errors.Is(err, context.Canceled) {
 		t.Errorf("map: %v", err)
 	}
-	c.mapper = identity{}
+	c.mapper = nil
 	c.attempts[0] = 0
 	c.maps()
 	for _, phase := range []job.Phase{job.PhaseShuffle, job.PhaseSort, job.PhaseReduce} {

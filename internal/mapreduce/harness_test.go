@@ -128,7 +128,7 @@ type cluster struct {
 
 func newCluster(t testing.TB, inputs ...[]byte) *cluster {
 	t.Helper()
-	c := &cluster{t: t, dir: t.TempDir(), memory: 1 << 20, reduces: 1, mapper: identity{}, reducer: identity{}, attempts: map[int]int{}}
+	c := &cluster{t: t, dir: t.TempDir(), memory: 1 << 20, reduces: 1, attempts: map[int]int{}}
 	c.spec = &job.MapReduceSpec{Output: filepath.Join(c.dir, "out"), MapOutputSeparator: "\t", MapOutputKeyFields: 1}
 	for i, in := range inputs {
 		path := filepath.Join(c.dir, fmt.Sprintf("in%d", i))

@@ -34,7 +34,7 @@ func TestLongLines(t *testing.T) {
 		from                      string // empty: the job is done
 	}{
 		"as long as may be":        {in: line(limit - 1), mapper: cat, combiner: cat, reducer: cat},
-		"input, handed on":         {in: line(limit + 1), mapper: identity{}, from: "mapper"},
+		"input, handed on":         {in: line(limit + 1), mapper: nil, from: "mapper"},
 		"written by a command":     {in: line(limit + 1), mapper: cat, from: "mapper"},
 		"without end":              {mapper: endless, from: "mapper"},
 		"after others":             {in: append(bytes.Repeat([]byte("a\tb\n"), 500_000), line(limit+1)...), mapper: cat, from: "mapper"},

@@ -9,19 +9,16 @@ import (
 func TestNative(t *testing.T) {
 	spec := &job.MapReduceSpec{}
 	native := func(name string) Program {
-		p, ok := Native(job.Program{Native: name}, spec)
+		p, ok := Native(job.Program{Native: name}, spec, false)
 		if !ok {
 			t.Fatal(name + " is not native")
 		}
 		return p
 	}
-	if _, ok := Native(job.Program{Args: []string{"cat"}}, spec); ok {
+	if _, ok := Native(job.Program{Args: []string{"cat"}}, spec, false); ok {
 		t.Error("a command is taken for native")
 	}
-	if _, ok := NativeCombiner(job.Program{Args: []string{"cat"}}, spec); ok {
-		t.Error("a command is taken for native as a combiner")
-	}
-	if !IsIdentity(native("identity")) || IsIdentity(native("aggregate")) {
+	if native("identity") != nil || native("aggregate") == nil {
 		t.Error("identity is not told from aggregate")
 	}
 }

@@ -178,7 +178,7 @@ func (r *reduceRun) runReducer(files []*extsort.File, out *Output) error {
 	}
 	defer lines.Close()
 	result := newResult("reducer", out, hadoop.ReduceFormat(r.t.Spec), r.t.Memory, r.t.Progress)
-	if IsIdentity(r.t.Reducer) {
+	if r.t.Reducer == nil {
 		result.plain = true // records come with TABs already
 	}
 	err = runProgram(r.ctx, "reducer", r.t.Reducer, &toldLines{lines, r.t.Progress}, result, r.t.Progress.CPU)

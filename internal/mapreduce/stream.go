@@ -26,15 +26,15 @@ type output interface {
 // program's own, which may only follow from it. role names the program in errors.
 //
 // cpu, which may be nil, is told the time that our side takes: that of the streams for a command,
-// which is a process of its own, all of it for a native program. What the identity would hand on
-// goes past it.
+// which is a process of its own, all of it for a native program. Without a program records are handed on
+// as they are.
 func runProgram(ctx context.Context, role string, p Program, in io.Reader, out output, cpu func(time.Duration)) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	s := &streams{ctx: ctx, in: in, out: out, cpu: cpu, fail: cancel}
 	var err error
 	switch {
-	case IsIdentity(p):
+	case p == nil:
 		err = s.copy()
 	case isNative(p):
 		s.cpu = nil
@@ -148,10 +148,10 @@ func (o sorterOutput) took(n int) error {
 	return o.Took(n)
 }
 
-// newCombiner returns how p combines records, nil without one that changes them. Who runs it
+// newCombiner returns how p combines records; nil without one. Who runs it
 // meters the time of its own thread, and so that of a native one.
 func newCombiner(ctx context.Context, p Program, spec *job.MapReduceSpec, partition hadoop.Partitioner, prog Progress, c counters) *extsort.Combiner {
-	if p == nil || IsIdentity(p) {
+	if p == nil {
 		return nil
 	}
 	cpu := prog.CPU

@@ -10,12 +10,12 @@ import (
 )
 
 // Program turns a stream of input records into a stream of output records, lines
-// both: a streaming command (the worker's) or a native program (Native).
+// both: a streaming command (the worker's) or a native program (Native). Nil stands for the
+// identity: records are handed on as they are, without a program between.
 type Program interface {
 	// Run reads in to its end or until it wants no more, and writes out. It returns
 	// when the program has ended, and no longer uses in and out then. An error is the
-	// program's failure. Large inputs go faster with in as an io.WriterTo and out as an
-	// io.ReaderFrom, which io.Copy uses.
+	// program's failure. Reads and writes should be large, some 256 KiB.
 	Run(ctx context.Context, in io.Reader, out io.Writer) error
 }
 

@@ -134,12 +134,12 @@ func (w *worker) mapOutputs(a *attempt) shuffle.Source {
 
 // programs returns the task's program and its combiner, nil without one.
 func (t *streamTask) programs(p *job.Program) (main, combiner mapreduce.Program) {
-	main, native := mapreduce.Native(*p, t.spec)
+	main, native := mapreduce.Native(*p, t.spec, false)
 	if !native {
 		main = t.command(p.Args, t.stderr)
 	}
 	if c := t.spec.Combiner; c != nil {
-		if combiner, native = mapreduce.NativeCombiner(*c, t.spec); !native {
+		if combiner, native = mapreduce.Native(*c, t.spec, true); !native {
 			cmd := t.command(c.Args, t.stderr)
 			cmd.Role = "combiner: "
 			combiner = cmd

@@ -28,110 +28,86 @@ func dressOf(spec *job.MapReduceSpec) dress {
 	}
 }
 
-// keyedRange puts each line's offset and a TAB before it.
-type keyedRange struct {
+// dressedRange adds something to the lines of a source.
+type dressedRange struct {
 	source
-	offset  int64  // of the next byte of in
-	mark    int64  // length of a byte order mark before that, which the first line's offset leaves out
-	atStart bool   // a line begins there
-	key     []byte // to be handed out before in
-	in      []byte
-	buf     [tailChunk]byte
-	keyBuf  [24]byte
-}
-
-// Read hands out keys and lines.
-func (k *keyedRange) Read(b []byte) (int, error) {
-	n := 0
-	for n < len(b) {
-		if len(k.key) > 0 {
-			m := copy(b[n:], k.key)
-			k.key = k.key[m:]
-			n += m
-			continue
-		}
-		if len(k.in) == 0 {
-			if n > 0 {
-				break
-			}
-			m, err := k.source.Read(k.buf[:])
-			if m == 0 {
-				return 0, err
-			}
-			k.in = k.buf[:m]
-		}
-		if k.atStart {
-			k.key = append(strconv.AppendInt(k.keyBuf[:0], k.offset-k.mark, 10), '\t')
-			k.atStart, k.mark = false, 0
-			continue
-		}
-		n += k.line(b[n:])
-	}
-	return n, nil
-}
-
-// line hands out what is there of a line, at most to its end.
-func (k *keyedRange) line(b []byte) int {
-	part := k.in
-	if i := bytes.IndexByte(part, '\n'); i >= 0 {
-		part = part[:i+1]
-	}
-	m := copy(b, part)
-	k.atStart = m > 0 && part[m-1] == '\n'
-	k.in = k.in[m:]
-	k.offset += int64(m)
-	return m
-}
-
-// tabbedRange puts a TAB at the end of each line that has none, as Hadoop Streaming
-// writes the records of KeyValueTextInputFormat to a mapper: key, TAB, value.
-type tabbedRange struct {
-	source
-	tabbed bool   // the line that has begun has a TAB
-	ends   bool   // its TAB was just handed out: its newline is next
-	in     []byte // read from source and not yet handed out
-	buf    [tailChunk]byte
+	// piece hands out what comes next of the line that has begun in in, and returns how many bytes
+	// of b it filled and how many of in it took.
+	piece func(b, in []byte) (filled, took int)
+	in    []byte // read from source and not yet handed out
+	buf   [tailChunk]byte
 }
 
 // Read hands out lines.
-func (t *tabbedRange) Read(b []byte) (int, error) {
+func (d *dressedRange) Read(b []byte) (int, error) {
 	n := 0
 	for n < len(b) {
-		if len(t.in) == 0 {
+		if len(d.in) == 0 {
 			if n > 0 {
 				break
 			}
-			m, err := t.source.Read(t.buf[:])
+			m, err := d.source.Read(d.buf[:])
 			if m == 0 {
 				return 0, err
 			}
-			t.in = t.buf[:m]
+			d.in = d.buf[:m]
 		}
-		n += t.piece(b[n:])
+		filled, took := d.piece(b[n:], d.in)
+		n += filled
+		d.in = d.in[took:]
 	}
 	return n, nil
 }
 
-// piece hands out what is there of a line, then its TAB if it lacks one, then its newline.
-func (t *tabbedRange) piece(b []byte) int {
-	i := bytes.IndexByte(t.in, '\n')
-	if i == 0 && !t.tabbed && !t.ends {
-		t.ends = true
+// offsets puts each line's offset and a TAB before it.
+type offsets struct {
+	offset  int64  // of the next byte
+	mark    int64  // length of a byte order mark before that, which the first line's offset leaves out
+	midLine bool   // the offset of the line was handed out
+	key     []byte // of it, not yet handed out; in keyBuf
+	keyBuf  [24]byte
+}
+
+func (o *offsets) piece(b, in []byte) (filled, took int) {
+	if !o.midLine {
+		o.key = append(strconv.AppendInt(o.keyBuf[:0], o.offset-o.mark, 10), '\t')
+		o.midLine, o.mark = true, 0
+	}
+	if len(o.key) > 0 {
+		m := copy(b, o.key)
+		o.key = o.key[m:]
+		return m, 0
+	}
+	if i := bytes.IndexByte(in, '\n'); i >= 0 {
+		in = in[:i+1]
+	}
+	m := copy(b, in)
+	o.midLine = in[m-1] != '\n'
+	o.offset += int64(m)
+	return m, m
+}
+
+// tabs puts a TAB at the end of each line that has none, as Hadoop Streaming writes the
+// records of KeyValueTextInputFormat to a mapper: key, TAB, value.
+type tabs struct {
+	tabbed bool // the line that has begun has a TAB, of its own or handed out
+}
+
+func (t *tabs) piece(b, in []byte) (filled, took int) {
+	i := bytes.IndexByte(in, '\n')
+	switch {
+	case i == 0 && !t.tabbed:
+		t.tabbed = true
 		b[0] = '\t'
-		return 1
-	}
-	if i == 0 {
-		t.tabbed, t.ends = false, false
+		return 1, 0
+	case i == 0:
+		t.tabbed = false
 		b[0] = '\n'
-		t.in = t.in[1:]
-		return 1
+		return 1, 1
+	case i > 0:
+		in = in[:i]
 	}
-	part := t.in
-	if i > 0 {
-		part = part[:i]
-	}
-	m := copy(b, part)
-	t.tabbed = t.tabbed || bytes.IndexByte(part[:m], '\t') >= 0
-	t.in = t.in[m:]
-	return m
+	m := copy(b, in)
+	t.tabbed = t.tabbed || bytes.IndexByte(in[:m], '\t') >= 0
+	return m, m
 }

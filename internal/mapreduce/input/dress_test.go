@@ -37,7 +37,7 @@ func TestKeyValueInput(t *testing.T) {
 		}
 	}
 	// The smallest reads cut everywhere.
-	r := &tabbedRange{source: newTextSource("a\nb\tc\n")}
+	r := &dressedRange{source: newTextSource("a\nb\tc\n"), piece: (&tabs{}).piece}
 	var got []byte
 	for b := make([]byte, 1); ; {
 		n, err := r.Read(b)

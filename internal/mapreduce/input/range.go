@@ -24,9 +24,9 @@ func openRange(r job.Range, as dress) (source, error) {
 	}
 	switch as {
 	case offsetLines:
-		return &keyedRange{source: src, offset: start, mark: mark, atStart: true}, nil
+		return &dressedRange{source: src, piece: (&offsets{offset: start, mark: mark}).piece}, nil
 	case tabbedLines:
-		return &tabbedRange{source: src}, nil
+		return &dressedRange{source: src, piece: (&tabs{}).piece}, nil
 	default:
 		return src, nil
 	}

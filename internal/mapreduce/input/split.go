@@ -12,13 +12,8 @@ import (
 	"berth/internal/job"
 )
 
-const (
-	// bufferSize is how much is read from or written to a file or pipe at once:
-	// enough that the calls cost nothing beside the copying.
-	bufferSize = 1 << 20
-	// directRead is the size of a Read from which the caller's buffer is filled without a copy.
-	directRead = 64 << 10
-)
+// bufferSize is how much is read of a file at once where lines are counted.
+const bufferSize = 1 << 20
 
 var buffers = sync.Pool{New: func() any { b := make([]byte, bufferSize); return &b }}
 
@@ -30,9 +25,9 @@ type Progress interface {
 
 // OpenSplit returns the lines of a split, each with its newline: a last line without
 // one gets it at each file's end, so files never run into each other. A line belongs
-// to the range in which it begins. Lines of any length pass through a buffer of fixed
-// size. The reader is also an io.WriterTo. prog, which may be nil, is told the bytes
-// taken from the files and the lines handed out.
+// to the range in which it begins. A read goes to the files at once, so it should be
+// large. prog, which may be nil, is told the bytes taken from the files and the lines
+// handed out.
 //
 // With spec.OffsetKeys each line comes after its offset in the (unpacked) file and a
 // TAB, as Hadoop Streaming hands on the keys of formats other than TextInputFormat. With
@@ -80,62 +75,12 @@ type splitReader struct {
 	dress  dress
 	prog   Progress
 
-	buf     *[]byte // for small reads; from buffers
-	pending []byte  // of buf, not yet handed out
-	err     error   // sticky
+	err error // sticky
 }
 
-// Read hands out the next bytes.
-func (s *splitReader) Read(p []byte) (int, error) {
-	if len(s.pending) == 0 {
-		if len(p) >= directRead {
-			return s.fill(p)
-		}
-		if s.buf == nil {
-			s.buf = buffers.Get().(*[]byte)
-		}
-		n, err := s.fill(*s.buf)
-		if n == 0 {
-			return 0, err
-		}
-		s.pending = (*s.buf)[:n]
-	}
-	n := copy(p, s.pending)
-	s.pending = s.pending[n:]
-	return n, nil
-}
-
-// WriteTo hands out all that is left.
-func (s *splitReader) WriteTo(w io.Writer) (int64, error) {
-	n, err := w.Write(s.pending)
-	s.pending = s.pending[n:]
-	sum := int64(n)
-	if err != nil {
-		return sum, err
-	}
-	buf := buffers.Get().(*[]byte)
-	defer buffers.Put(buf)
-	for {
-		n, err := s.fill(*buf)
-		if n > 0 {
-			m, werr := w.Write((*buf)[:n])
-			sum += int64(m)
-			if werr != nil {
-				return sum, werr
-			}
-		}
-		if errors.Is(err, io.EOF) {
-			return sum, nil
-		}
-		if err != nil {
-			return sum, err
-		}
-	}
-}
-
-// fill fills p, across as many ranges as fit. An error comes with no bytes; after
+// Read fills p, across as many ranges as fit. An error comes with no bytes; after
 // one, it comes again.
-func (s *splitReader) fill(p []byte) (int, error) {
+func (s *splitReader) Read(p []byte) (int, error) {
 	if s.err != nil {
 		return 0, s.err
 	}
@@ -199,12 +144,9 @@ func (s *splitReader) closeSource() error {
 	return err
 }
 
-// Close gives up the file and the buffer.
+// Close gives up the file.
 func (s *splitReader) Close() error {
 	err := s.closeSource()
-	if s.buf != nil {
-		buffers.Put(s.buf)
-	}
-	s.buf, s.pending, s.err = nil, nil, fs.ErrClosed
+	s.err = fs.ErrClosed
 	return err
 }

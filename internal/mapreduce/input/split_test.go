@@ -179,7 +179,7 @@ func TestSplitOfSeveralFiles(t *testing.T) {
 			}
 		}
 		split := whole(t, paths...)
-		buf := make([]byte, rapid.SampledFrom([]int{1, 100, directRead - 1, directRead, 2 * bufferSize}).Draw(t, "buffer"))
+		buf := make([]byte, rapid.SampledFrom([]int{1, 100, tailChunk, 2 * bufferSize}).Draw(t, "buffer"))
 		for _, c := range []struct {
 			spec job.MapReduceSpec
 			want string
@@ -302,7 +302,7 @@ func TestInputThatShrinksWhileRead(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := r.Read(make([]byte, directRead)); err != nil {
+	if _, err := r.Read(make([]byte, tailChunk)); err != nil {
 		t.Fatal(err)
 	}
 	if err := os.Truncate(path, 1000); err != nil {
