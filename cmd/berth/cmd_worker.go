@@ -7,9 +7,9 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"berth/internal/driver"
 	"berth/internal/home"
 	"berth/internal/logfile"
+	"berth/internal/wire"
 	"berth/internal/worker"
 )
 
@@ -19,25 +19,19 @@ func newWorker() *cobra.Command {
 		Use: "worker", Short: "Run tasks on a node (started by berth itself)", Args: noArguments, Hidden: true,
 		Example: "  berth worker --config FILE",
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			var c driver.WorkerConfig
-			if err := home.ReadJSON(config, &c); err != nil {
+			exe, err := os.Executable()
+			if err != nil {
+				return fmt.Errorf("find berth's own program: %w", err)
+			}
+			cfg := worker.Config{
+				StandInCommand: append([]string{exe}, wire.StandInArgs...),
+				Log:            slog.New(slog.NewTextHandler(logfile.Stderr(), nil)),
+			}
+			if err := home.ReadJSON(config, &cfg.WorkerConfig); err != nil {
 				return err
 			}
 			ctx, stop := terminable(cmd.Context())
 			defer stop()
-			cfg := worker.Config{
-				Bundle: c.Bundle, Node: c.Node, Capacity: c.Capacity, CPUs: c.CPUs,
-				Scratch: c.Scratch, Token: c.Token, SortMemory: c.SortMemory,
-				Log: slog.New(slog.NewTextHandler(logfile.Stderr(), nil)),
-			}
-			if c.StandIn != nil {
-				exe, err := os.Executable()
-				if err != nil {
-					return fmt.Errorf("find berth's own program: %w", err)
-				}
-				cfg.StandIn = append([]string{exe}, driver.StandInArgs...)
-				cfg.StandInEnv, cfg.StandInAfter, cfg.StandInLog = c.StandIn.Env, c.StandIn.After, c.StandIn.Log
-			}
 			return worker.Run(ctx, cfg)
 		},
 	}

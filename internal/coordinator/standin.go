@@ -16,6 +16,7 @@ import (
 	"berth/internal/job"
 	"berth/internal/run"
 	"berth/internal/seat"
+	"berth/internal/wire"
 )
 
 // A stand-in is a coordinator that a worker or a wake-up job starts inside of a Slurm job, as
@@ -166,11 +167,11 @@ func (s *Server) notOurs(rec event.Record) bool {
 }
 
 // standIns returns what workers need to start a stand-in, nil where none is wanted.
-func (s *Server) standIns() *driver.StandIn {
+func (s *Server) standIns() *wire.StandIn {
 	if s.choice.StandIn == seat.StandInOff {
 		return nil
 	}
-	return &driver.StandIn{After: s.opts.StandInAfter, Log: s.home.ServerLog(),
+	return &wire.StandIn{After: s.opts.StandInAfter, Log: s.home.ServerLog(),
 		Env: append([]string{"XDG_STATE_HOME=" + filepath.Dir(s.home.Dir)}, s.opts.StandInEnv...)}
 }
 

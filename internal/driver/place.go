@@ -6,6 +6,7 @@ import (
 
 	"berth/internal/cluster"
 	"berth/internal/job"
+	"berth/internal/wire"
 )
 
 // Place is a kind of place to run: what can be said of it without a driver, and how its driver is made. Package registry
@@ -62,7 +63,7 @@ type Setup struct {
 	// jobs need to start a stand-in coordinator, nil where they shall start none; Wake has wake-up jobs submitted, too. Inside is the
 	// batch job in which this process runs, empty for none.
 	Env     []string
-	StandIn *StandIn
+	StandIn *wire.StandIn
 	Inside  string
 	Wake    bool
 }

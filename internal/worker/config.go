@@ -11,6 +11,7 @@ import (
 
 	"berth/internal/job"
 	"berth/internal/mapreduce/extsort"
+	"berth/internal/wire"
 )
 
 // Defaults of a Config's fields.
@@ -22,27 +23,14 @@ const (
 
 // Config is what a worker is started with.
 type Config struct {
-	Bundle   string        // path of its keys and of the coordinator's address (package wire); read anew for each dial
-	Node     job.NodeID    // the allocation's node that it is
-	Capacity job.Resources // of the node: what attempts share
-	CPUs     []int         // ids of the cores of its share, to which it and its tasks are bound; empty: no binding
-	Scratch  string        // folder for intermediate data; the worker makes a folder of its own in it
-	// Token is what the file "token" in Scratch holds where the coordinator's machine and all
-	// nodes of the allocation see that folder. With one, Scratch is the allocation's and what
-	// outlives the worker in it is the driver's to remove; empty: it is the user's on this machine.
-	Token string
+	wire.WorkerConfig
 
-	SortMemory int64         // bytes that sort buffers and the worker itself may use; 0: 256 MiB
-	MaxOrphan  time.Duration // it ends after so long without a coordinator; 0: ten minutes
-	Grace      time.Duration // between SIGTERM and SIGKILL; 0: five seconds
+	MaxOrphan time.Duration // it ends after so long without a coordinator; 0: ten minutes
+	Grace     time.Duration // between SIGTERM and SIGKILL; 0: five seconds
 
-	// StandIn is the command that starts a stand-in coordinator on this node, with these
-	// variables beside those of the worker, once none has answered for StandInAfter and up to
-	// half of that more; empty: none is started. What it says goes to the file StandInLog.
-	StandIn      []string
-	StandInEnv   []string
-	StandInAfter time.Duration
-	StandInLog   string
+	// StandInCommand starts a stand-in coordinator on this node, once none has answered for
+	// StandIn.After and up to half of that more; unused without StandIn.
+	StandInCommand []string
 
 	Rand *rand.Rand   // jitter between dials; nil: seeded from Node
 	Log  *slog.Logger // nil: discards

@@ -6,10 +6,11 @@ import (
 	"time"
 
 	"berth/internal/job"
+	"berth/internal/wire"
 )
 
 func TestConfigRefuses(t *testing.T) {
-	good := Config{Bundle: "/b", Node: "a1/0", Capacity: job.Resources{CPUs: 1}, Scratch: "/s"}
+	good := Config{WorkerConfig: wire.WorkerConfig{Bundle: "/b", Node: "a1/0", Capacity: job.Resources{CPUs: 1}, Scratch: "/s"}}
 	tests := map[string]func(*Config){
 		"no bundle":        func(c *Config) { c.Bundle = "" },
 		"no node":          func(c *Config) { c.Node = "" },
@@ -40,7 +41,7 @@ func TestAttemptMemory(t *testing.T) {
 		{48 * mib, 1, 12 * mib},
 	}
 	for _, tt := range tests {
-		c := Config{SortMemory: tt.sort, Capacity: job.Resources{CPUs: tt.cpus}}
+		c := Config{WorkerConfig: wire.WorkerConfig{SortMemory: tt.sort, Capacity: job.Resources{CPUs: tt.cpus}}}
 		if got := c.attemptMemory(); got != tt.want {
 			t.Errorf("%d MiB for %d CPUs: got %d, want %d", tt.sort/mib, tt.cpus, got, tt.want)
 		}

@@ -137,9 +137,9 @@ func (p *peer) listen() {
 // config writes a worker's bundle and returns its config.
 func (c *coord) config(node job.NodeID) Config {
 	c.t.Helper()
-	cfg := Config{Bundle: filepath.Join(c.dir, fmt.Sprintf("%x.pem", string(node))), Node: node,
+	cfg := Config{WorkerConfig: wire.WorkerConfig{Bundle: filepath.Join(c.dir, fmt.Sprintf("%x.pem", string(node))), Node: node,
 		Capacity: job.Resources{CPUs: 2, Mem: 1 << 30}, Scratch: filepath.Join(c.dir, "scratch"),
-		SortMemory: 64 << 20, Grace: patience, Log: slog.New(slog.NewTextHandler(logTo{c.t}, nil))}
+		SortMemory: 64 << 20}, Grace: patience, Log: slog.New(slog.NewTextHandler(logTo{c.t}, nil))}
 	c.bundle(cfg)
 	return cfg
 }

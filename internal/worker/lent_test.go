@@ -26,7 +26,7 @@ func TestLentScratch(t *testing.T) {
 			t.Fatal(err)
 		}
 		if shared {
-			if err := os.WriteFile(filepath.Join(cfg.Scratch, tokenName), []byte("secret\n"), 0o600); err != nil {
+			if err := os.WriteFile(filepath.Join(cfg.Scratch, wire.TokenName), []byte("secret\n"), 0o600); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -91,7 +91,7 @@ func TestTokenSeenLate(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		root := t.TempDir()
 		time.AfterFunc(tokenPatience-tokenPatience/10, func() {
-			if err := os.WriteFile(filepath.Join(root, tokenName), []byte("secret"), 0o600); err != nil {
+			if err := os.WriteFile(filepath.Join(root, wire.TokenName), []byte("secret"), 0o600); err != nil {
 				t.Error(err)
 			}
 		})
@@ -111,7 +111,7 @@ func lend(t *testing.T, cfg *Config) {
 	if err := os.MkdirAll(cfg.Scratch, 0o700); err != nil {
 		t.Fatal(err)
 	}
-	if err := os.WriteFile(filepath.Join(cfg.Scratch, tokenName), []byte(cfg.Token), 0o600); err != nil {
+	if err := os.WriteFile(filepath.Join(cfg.Scratch, wire.TokenName), []byte(cfg.Token), 0o600); err != nil {
 		t.Fatal(err)
 	}
 }

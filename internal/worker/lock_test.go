@@ -12,13 +12,15 @@ import (
 	"testing/synctest"
 
 	"golang.org/x/sys/unix"
+
+	"berth/internal/wire"
 )
 
 // logged returns a config whose log is kept.
 func logged(t *testing.T) (Config, *bytes.Buffer) {
 	t.Helper()
 	var said bytes.Buffer
-	return Config{Bundle: "/keys.pem", Node: "a1/0", Log: slog.New(slog.NewTextHandler(&said, nil))}, &said
+	return Config{WorkerConfig: wire.WorkerConfig{Bundle: "/keys.pem", Node: "a1/0"}, Log: slog.New(slog.NewTextHandler(&said, nil))}, &said
 }
 
 // On a file system without locks the folder is used without one, and that is said. Any

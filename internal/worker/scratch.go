@@ -16,6 +16,7 @@ import (
 	"berth/internal/job"
 	"berth/internal/private"
 	"berth/internal/process"
+	"berth/internal/wire"
 )
 
 // scratch is the folder for the intermediate data of one node, mode 0700. It
@@ -67,12 +68,6 @@ func openScratch(cfg Config) (*scratch, error) {
 	return s, nil
 }
 
-// tokenName is the file in a root that was lent which holds Config.Token.
-const tokenName = "token"
-
-// maxToken bounds what is read of that file, bytes; a token has 32.
-const maxToken = 4 << 10
-
 // tokenPatience is how long the token is looked for. It was written before the worker was
 // started, but a network file system may answer from its cache that it is not there.
 const tokenPatience = 2 * time.Second
@@ -80,7 +75,7 @@ const tokenPatience = 2 * time.Second
 // seesToken reports whether the root is the folder in which the token was put.
 func seesToken(root, token string) bool {
 	for until := time.Now().Add(tokenPatience); ; time.Sleep(tokenPatience / 20) {
-		b, err := private.ReadFile(filepath.Join(root, tokenName), maxToken)
+		b, err := private.ReadFile(filepath.Join(root, wire.TokenName), wire.MaxToken)
 		if err == nil && strings.TrimSpace(string(b)) == token {
 			return true
 		}

@@ -90,7 +90,7 @@ func TestScriptWithoutInterpreter(t *testing.T) {
 // What another user put under the names that a worker uses is refused at once, not waited for.
 func TestPlantedScratch(t *testing.T) {
 	root := t.TempDir()
-	if err := unix.Mkfifo(filepath.Join(root, tokenName), 0o666); err != nil {
+	if err := unix.Mkfifo(filepath.Join(root, wire.TokenName), 0o666); err != nil {
 		t.Fatal(err)
 	}
 	if seesToken(root, "x") {

@@ -36,13 +36,16 @@ func newStandIn(cfg Config) *standIn {
 // wait returns the time until the next try. A third of it is chance, so that of many workers
 // one is likely to be alone with the lock.
 func (s *standIn) wait() time.Duration {
-	after := max(s.cfg.StandInAfter, time.Millisecond)
+	if s.cfg.StandIn == nil {
+		return 0
+	}
+	after := max(s.cfg.StandIn.After, time.Millisecond)
 	return after + time.Duration(s.rand.Int64N(int64(after)/2+1))
 }
 
 // startAfter starts a stand-in if no coordinator has answered for long enough.
 func (s *standIn) startAfter(alone time.Duration) {
-	if len(s.cfg.StandIn) == 0 || alone < s.next {
+	if s.cfg.StandIn == nil || alone < s.next {
 		return
 	}
 	s.next = alone + s.wait()
@@ -58,14 +61,14 @@ func (s *standIn) startAfter(alone time.Duration) {
 func (s *standIn) answered() { s.next = s.wait() }
 
 func (s *standIn) start() error {
-	log, err := os.OpenFile(s.cfg.StandInLog, os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o600)
+	log, err := os.OpenFile(s.cfg.StandIn.Log, os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o600)
 	if err != nil {
 		return err
 	}
 	defer func() { _ = log.Close() }()
-	cmd := exec.Command(s.cfg.StandIn[0], s.cfg.StandIn[1:]...)
+	cmd := exec.Command(s.cfg.StandInCommand[0], s.cfg.StandInCommand[1:]...)
 	cmd.Dir, cmd.Stdout, cmd.Stderr = "/", log, log
-	cmd.Env = append(os.Environ(), s.cfg.StandInEnv...)
+	cmd.Env = append(os.Environ(), s.cfg.StandIn.Env...)
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	if err := cmd.Start(); err != nil {
 		return err

@@ -9,13 +9,16 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"berth/internal/wire"
 )
 
 func testStandIn(t *testing.T, script string) (s *standIn, log string) {
 	t.Helper()
 	log = filepath.Join(t.TempDir(), "log")
-	return newStandIn(Config{StandIn: []string{"/bin/sh", "-c", script}, StandInEnv: []string{"WHO=me"}, StandInAfter: time.Minute, StandInLog: log,
-		Rand: rand.New(rand.NewPCG(1, 1)), Log: slog.New(slog.DiscardHandler)}), log
+	return newStandIn(Config{StandInCommand: []string{"/bin/sh", "-c", script},
+		WorkerConfig: wire.WorkerConfig{StandIn: &wire.StandIn{Env: []string{"WHO=me"}, After: time.Minute, Log: log}},
+		Rand:         rand.New(rand.NewPCG(1, 1)), Log: slog.New(slog.DiscardHandler)}), log
 }
 
 // TestStandIn: a stand-in is started once no coordinator has answered for long, one at a time,

@@ -15,10 +15,10 @@ import (
 	"golang.org/x/sys/unix"
 
 	"berth/internal/disk"
-	"berth/internal/driver"
 	"berth/internal/home"
 	"berth/internal/job"
 	"berth/internal/private"
+	"berth/internal/wire"
 )
 
 // alloc is an allocation and the batch job that is to be it. The driver's lock guards all
@@ -63,7 +63,7 @@ func (a *alloc) scratchPrefix() string { return fmt.Sprintf("berth-%d-%s-", os.G
 
 // scratchNoted returns the folder that the allocation's configurations name, "" before there are any.
 func (a *alloc) scratchNoted() string {
-	var c driver.WorkerConfig
+	var c wire.WorkerConfig
 	if err := home.ReadJSON(a.file(0, configEnd), &c); err == nil && strings.HasPrefix(filepath.Base(c.Scratch), a.scratchPrefix()) {
 		return c.Scratch
 	}
@@ -95,7 +95,7 @@ func (s *site) prepare(a *alloc) error {
 			return folderError(a.dir, err)
 		}
 	}
-	c := driver.WorkerConfig{Capacity: a.req.PerNode, Scratch: s.scratch(a), SortMemory: a.req.SortMemory, StandIn: s.opts.StandIn}
+	c := wire.WorkerConfig{Capacity: a.req.PerNode, Scratch: s.scratch(a), SortMemory: a.req.SortMemory, StandIn: s.opts.StandIn}
 	if err := home.WriteJSON(a.file(0, configEnd), c); err != nil { // the folder's name is noted before there is one
 		return err
 	}
@@ -169,17 +169,14 @@ func secret() string {
 	return hex.EncodeToString(b)
 }
 
-// maxToken bounds what is read of a token file, bytes; a token has 32.
-const maxToken = 4 << 10
-
 // token returns what the token file of a scratch folder says; it makes both where they are
 // missing. Both have to be this user's.
 func token(scratch string) (string, error) {
 	if err := private.Folder(scratch); err != nil {
 		return "", err
 	}
-	path := filepath.Join(scratch, driver.TokenName)
-	b, err := private.ReadFile(path, maxToken)
+	path := filepath.Join(scratch, wire.TokenName)
+	b, err := private.ReadFile(path, wire.MaxToken)
 	if err == nil && len(b) > 0 {
 		return string(b), nil
 	}

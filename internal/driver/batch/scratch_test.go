@@ -9,10 +9,10 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"berth/internal/driver"
 	"berth/internal/home"
 	"berth/internal/job"
 	"berth/internal/private"
+	"berth/internal/wire"
 )
 
 // Whatever another user put under the name of a token file is neither read nor written to,
@@ -24,7 +24,7 @@ func TestTokenThatIsThereAlready(t *testing.T) {
 		"folder":           func(path, _ string) error { return os.Mkdir(path, 0o700) },
 	} {
 		dir, victim := t.TempDir(), filepath.Join(t.TempDir(), "victim")
-		if err := errors.Join(os.Chmod(dir, 0o700), plant(filepath.Join(dir, driver.TokenName), victim)); err != nil {
+		if err := errors.Join(os.Chmod(dir, 0o700), plant(filepath.Join(dir, wire.TokenName), victim)); err != nil {
 			t.Fatal(err)
 		}
 		if tok, err := token(dir); !errors.As(err, new(*private.Untrusted)) {
@@ -54,14 +54,14 @@ func TestScratchName(t *testing.T) {
 		t.Errorf("%q, then %q", first, d.scratch(a))
 	}
 	for _, known := range []string{first, "/scratch/" + a.scratchPrefix() + "0a1b2c3d"} {
-		if err := home.WriteJSON(a.file(0, configEnd), driver.WorkerConfig{Scratch: known}); err != nil {
+		if err := home.WriteJSON(a.file(0, configEnd), wire.WorkerConfig{Scratch: known}); err != nil {
 			t.Fatal(err)
 		}
 		if got := d.scratch(a); got != known {
 			t.Errorf("%q is noted, and %q used", known, got)
 		}
 	}
-	if err := home.WriteJSON(a.file(0, configEnd), driver.WorkerConfig{Scratch: "/home/user"}); err != nil {
+	if err := home.WriteJSON(a.file(0, configEnd), wire.WorkerConfig{Scratch: "/home/user"}); err != nil {
 		t.Fatal(err)
 	}
 	if got := a.scratchNoted(); got != "" {

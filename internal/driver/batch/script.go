@@ -15,7 +15,7 @@ const (
 
 // Ends of names of a rank's files.
 const (
-	configEnd = ".json"   // driver.WorkerConfig
+	configEnd = ".json"   // wire.WorkerConfig
 	bundleEnd = ".pem"    // keys
 	logEnd    = ".log"    // the worker's
 	hostEnd   = ".host"   // the batch system's name of its node, once its loop has begun

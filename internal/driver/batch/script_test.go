@@ -5,14 +5,14 @@ import (
 	"strings"
 	"testing"
 
-	"berth/internal/driver"
+	"berth/internal/wire"
 )
 
 // TestScripts: the scripts are fit for /bin/sh whatever folders are called.
 func TestScripts(t *testing.T) {
 	for name, text := range map[string]string{
 		"node": nodeText("rank=0 node=n1 step=1\n", "/opt/my berth", `/home/it's "me"/$HOME/a1`, "/scratch/%d/x"),
-		"wake": wakeText(`/home/it's "me"/$HOME/berth`, &driver.StandIn{Env: []string{"ODD=it's"}, Log: "/a log"}),
+		"wake": wakeText(`/home/it's "me"/$HOME/berth`, &wire.StandIn{Env: []string{"ODD=it's"}, Log: "/a log"}),
 	} {
 		if strings.Contains(text, "%!") {
 			t.Errorf("%s has a wrong format:\n%s", name, text)

@@ -15,6 +15,7 @@ import (
 	"berth/internal/driver"
 	"berth/internal/engine"
 	"berth/internal/job"
+	"berth/internal/wire"
 )
 
 // Defaults of Options.
@@ -42,7 +43,7 @@ type Options struct {
 
 	// StandIn is what workers and wake-up jobs need to start a stand-in coordinator; nil: they
 	// shall start none. Inside is the batch job in which this process runs, empty for none.
-	StandIn *driver.StandIn
+	StandIn *wire.StandIn
 	Inside  string
 	Wake    bool // wake-up jobs may be submitted
 

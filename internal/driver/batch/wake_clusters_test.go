@@ -6,8 +6,8 @@ import (
 	"testing"
 	"time"
 
-	"berth/internal/driver"
 	"berth/internal/job"
+	"berth/internal/wire"
 )
 
 // TestClustersKeepAwake: each cluster that has an unfinished job gets a wake-up job of its own, and
@@ -15,7 +15,7 @@ import (
 func TestClustersKeepAwake(t *testing.T) {
 	dir := t.TempDir()
 	c := New(Options{System: func([]string) System { return nobody{} }, Dir: filepath.Join(dir, "slurm"), Now: now, Poll: time.Millisecond, Wake: true,
-		RetryFirst: time.Millisecond, StandIn: &driver.StandIn{Log: filepath.Join(dir, "log")}})
+		RetryFirst: time.Millisecond, StandIn: &wire.StandIn{Log: filepath.Join(dir, "log")}})
 	reqs := []job.AllocRequest{{Nodes: 1, Batch: job.Batch{Cluster: "x"}}, {Nodes: 2, Batch: job.Batch{Cluster: "y"}}, {Nodes: 3, Batch: job.Batch{Cluster: "x"}}}
 	c.KeepAwake(reqs)
 	for _, req := range reqs {

@@ -5,8 +5,8 @@ import (
 	"strings"
 	"testing"
 
-	"berth/internal/driver"
 	"berth/internal/job"
+	"berth/internal/wire"
 )
 
 // TestMayCancel: what holds an allocation in which the driver itself runs.
@@ -58,7 +58,7 @@ func TestWakeRequest(t *testing.T) {
 
 // TestWakeText: the script has the environment quoted, and is the coordinator itself in the end.
 func TestWakeText(t *testing.T) {
-	got := wakeText("/opt/b erth", &driver.StandIn{Env: []string{"A=it's", "B="}, Log: "/log"})
+	got := wakeText("/opt/b erth", &wire.StandIn{Env: []string{"A=it's", "B="}, Log: "/log"})
 	for _, want := range []string{"export A='it'\\''s'\n", "export B=''\n", "exec '/opt/b erth' server run --as-stand-in --wait >>'/log' 2>&1\n"} {
 		if !strings.Contains(got, want) {
 			t.Errorf("%q is not in\n%s", want, got)

@@ -5,8 +5,8 @@ import (
 	"os"
 	"strings"
 
-	"berth/internal/driver"
 	"berth/internal/job"
+	"berth/internal/wire"
 )
 
 // wakeRequest returns what a wake-up job asks for: one core where the job's own allocations are.
@@ -29,13 +29,13 @@ func (s *site) prepareWake(a *alloc) error {
 }
 
 // wakeText is the script of a wake-up job. The shell is replaced, so that signals reach the coordinator.
-func wakeText(exe string, s *driver.StandIn) string {
+func wakeText(exe string, s *wire.StandIn) string {
 	var b strings.Builder
 	b.WriteString("#!/bin/sh\n# Waits until no coordinator of berth is left, and carries on with your jobs then.\n")
 	for _, kv := range s.Env {
 		name, value, _ := strings.Cut(kv, "=")
 		fmt.Fprintf(&b, "export %s=%s\n", name, Quote(value))
 	}
-	fmt.Fprintf(&b, "cd /\nexec %s %s >>%s 2>&1\n", Quote(exe), strings.Join(driver.WakeArgs, " "), Quote(s.Log))
+	fmt.Fprintf(&b, "cd /\nexec %s %s >>%s 2>&1\n", Quote(exe), strings.Join(wire.WakeArgs, " "), Quote(s.Log))
 	return b.String()
 }

@@ -18,6 +18,7 @@ import (
 	"berth/internal/job"
 	"berth/internal/private"
 	"berth/internal/probe"
+	"berth/internal/wire"
 )
 
 // alloc is an allocation that has begun: its share of the machine and its workers.
@@ -64,7 +65,7 @@ func (d *Driver) writeConfigs(a *alloc) error {
 		if err := d.opts.Issue(node, a.bundle(rank)); err != nil {
 			return fmt.Errorf("make keys for %s: %w", node, err)
 		}
-		c := driver.WorkerConfig{Bundle: a.bundle(rank), Node: node, Capacity: a.req.PerNode,
+		c := wire.WorkerConfig{Bundle: a.bundle(rank), Node: node, Capacity: a.req.PerNode,
 			CPUs: share(d.opts.Machine.CPUs, a.req, rank), Scratch: scratch, SortMemory: a.req.SortMemory}
 		if err := home.WriteJSON(a.config(rank), c); err != nil {
 			return err

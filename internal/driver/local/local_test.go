@@ -18,6 +18,7 @@ import (
 	"berth/internal/home"
 	"berth/internal/job"
 	"berth/internal/probe"
+	"berth/internal/wire"
 	"berth/internal/worker"
 	"berth/test/support/drivertest"
 )
@@ -33,15 +34,14 @@ func TestMain(m *testing.M) {
 func beWorker(config string) int {
 	log := slog.New(slog.NewTextHandler(os.Stderr, nil))
 	b, err := os.ReadFile(config)
-	var c driver.WorkerConfig
+	var c wire.WorkerConfig
 	if err == nil {
 		err = json.Unmarshal(b, &c)
 	}
 	if err == nil {
 		ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGTERM)
 		defer stop()
-		err = worker.Run(ctx, worker.Config{Bundle: c.Bundle, Node: c.Node, Capacity: c.Capacity,
-			Scratch: c.Scratch, SortMemory: c.SortMemory, MaxOrphan: time.Minute, Log: log})
+		err = worker.Run(ctx, worker.Config{WorkerConfig: c, MaxOrphan: time.Minute, Log: log})
 	}
 	if err != nil {
 		log.Error("worker failed", "err", err)
@@ -99,7 +99,7 @@ func TestScratch(t *testing.T) {
 		if err := d.writeConfigs(a); err != nil {
 			t.Fatal(err)
 		}
-		var c driver.WorkerConfig
+		var c wire.WorkerConfig
 		if err := home.ReadJSON(a.config(0), &c); err != nil || c.Scratch != want || given != "" && filepath.Dir(c.Scratch) != given {
 			t.Errorf("given %q: got %q, %v, want %q", given, c.Scratch, err, want)
 		}

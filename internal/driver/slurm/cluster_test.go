@@ -9,11 +9,11 @@ import (
 	"time"
 
 	"berth/internal/cluster"
-	"berth/internal/driver"
 	"berth/internal/driver/batch"
 	"berth/internal/engine"
 	"berth/internal/home"
 	"berth/internal/job"
+	"berth/internal/wire"
 	"berth/test/support/slurmtest"
 )
 
@@ -216,11 +216,11 @@ func testEnvironment(t *testing.T, c *slurmtest.Cluster) {
 	if job.Getenv(env, "SECRET") != "" || job.Getenv(env, "SLURM_NTASKS") != "1" || !strings.HasPrefix(job.Getenv(env, "PATH"), "/opt/mine:") || job.Getenv(env, "HOME") != os.Getenv("HOME") {
 		t.Errorf("the worker's environment: %q", env)
 	}
-	var cfg driver.WorkerConfig
+	var cfg wire.WorkerConfig
 	if err := home.ReadJSON(path, &cfg); err != nil {
 		t.Fatal(err)
 	}
-	text, err := os.ReadFile(filepath.Join(cfg.Scratch, driver.TokenName))
+	text, err := os.ReadFile(filepath.Join(cfg.Scratch, wire.TokenName))
 	if cfg.Token == "" || string(text) != cfg.Token || err != nil || filepath.Dir(cfg.Scratch) != b.opts.Scratch {
 		t.Errorf("token %q in %s, %q told (%v)", text, cfg.Scratch, cfg.Token, err)
 	}

@@ -14,6 +14,7 @@ import (
 	"berth/internal/driver/batch"
 	"berth/internal/home"
 	"berth/internal/job"
+	"berth/internal/wire"
 	"berth/internal/worker"
 	"berth/test/support/drivertest"
 	"berth/test/support/slurmtest"
@@ -29,13 +30,12 @@ func TestMain(m *testing.M) {
 
 func beWorker(config string) int {
 	log := slog.New(slog.NewTextHandler(os.Stderr, nil))
-	var c driver.WorkerConfig
+	var c wire.WorkerConfig
 	err := home.ReadJSON(config, &c)
 	if err == nil {
 		ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGTERM)
 		defer stop()
-		err = worker.Run(ctx, worker.Config{Bundle: c.Bundle, Node: c.Node, Capacity: c.Capacity,
-			Scratch: c.Scratch, SortMemory: c.SortMemory, MaxOrphan: time.Minute, Log: log})
+		err = worker.Run(ctx, worker.Config{WorkerConfig: c, MaxOrphan: time.Minute, Log: log})
 	}
 	if err != nil {
 		log.Error("worker failed", "err", err)

@@ -8,10 +8,10 @@ import (
 	"testing"
 	"time"
 
-	"berth/internal/driver"
 	"berth/internal/driver/batch"
 	"berth/internal/engine"
 	"berth/internal/job"
+	"berth/internal/wire"
 	"berth/test/support/slurmtest"
 )
 
@@ -53,7 +53,7 @@ func (b *bed) awaitWake(what, state, on string) (id string) {
 // snapshot; and it goes when no job is left.
 func testWake(t *testing.T, c *slurmtest.Cluster) {
 	b := newBed(t, c, "[ \"$1\" = worker ] || exec sleep 600\n"+idle)
-	b.opts.Wake, b.opts.StandIn = true, &driver.StandIn{Env: []string{"ODD=it's"}, Log: b.opts.Dir + ".log"}
+	b.opts.Wake, b.opts.StandIn = true, &wire.StandIn{Env: []string{"ODD=it's"}, Log: b.opts.Dir + ".log"}
 	b.d = batch.New(b.opts)
 	req := job.AllocRequest{On: Name, Nodes: 1, PerNode: share, Time: 15 * time.Minute, Elastic: true}
 	b.d.KeepAwake(nil)
@@ -102,7 +102,7 @@ func testWakeOwn(t *testing.T, c *slurmtest.Cluster) {
 	if err := b.d.Close(); err != nil {
 		t.Fatal(err)
 	}
-	b.opts.Inside, b.opts.StandIn = own, &driver.StandIn{Log: b.opts.Dir + ".log"}
+	b.opts.Inside, b.opts.StandIn = own, &wire.StandIn{Log: b.opts.Dir + ".log"}
 	b.d = batch.New(b.opts)
 	if err := b.d.Adopt(t.Context(), "a1", req); err != nil {
 		t.Fatal(err)

@@ -1,0 +1,45 @@
+package wire
+
+import (
+	"time"
+
+	"berth/internal/job"
+)
+
+// WorkerConfig is what a worker process is told when it is started, in a file of mode 0600.
+type WorkerConfig struct {
+	Bundle     string        `json:"bundle"` // path of its keys and the coordinator's address
+	Node       job.NodeID    `json:"node"`
+	Capacity   job.Resources `json:"capacity"`
+	CPUs       []int         `json:"cpus,omitempty"` // ids of the cores of its share, to which it and its tasks are bound; empty: it shares them all
+	Scratch    string        `json:"scratch"`        // folder for intermediate data; the worker makes a folder of its own in it
+	SortMemory int64         `json:"sort_memory"`    // bytes that sort buffers and the worker itself may use; 0: 256 MiB
+	// Token is what the file TokenName in Scratch holds where the coordinator's machine and all
+	// nodes of the allocation see that folder. With one, Scratch is the allocation's and what
+	// outlives the worker in it is the driver's to remove; empty: it is the user's on this machine.
+	Token string `json:"token,omitempty"`
+	// StandIn is what the worker needs to start a stand-in coordinator; nil: it starts none.
+	StandIn *StandIn `json:"stand_in,omitempty"`
+}
+
+// StandInArgs are the arguments with which berth is a stand-in, WakeArgs those with which it
+// waits until one is needed.
+var (
+	StandInArgs = []string{"server", "run", "--as-stand-in"}
+	WakeArgs    = []string{"server", "run", "--as-stand-in", "--wait"}
+)
+
+// StandIn is what a process in a batch job needs to start a coordinator that carries on where
+// no other is left.
+type StandIn struct {
+	After time.Duration `json:"after_ns"` // how long a worker looks for a coordinator before
+	Env   []string      `json:"env"`      // beside the environment of the batch job
+	Log   string        `json:"log"`      // path of the coordinators' log
+}
+
+// TokenName is the name of the file that tells a scratch folder on a shared file system
+// from one of the same path on another machine.
+const TokenName = "token"
+
+// MaxToken bounds what is read of that file, bytes; a token has 32.
+const MaxToken = 4 << 10
