@@ -89,8 +89,15 @@ func (r *InOrder) Select(p *Pool, now job.Time) Decision {
 		r.pass.tasks = true
 	}
 	for c := p.first(); c != nil; c = p.first() {
-		if d := r.try(p, c, now); d.Candidate != nil {
-			return d
+		if r.pass.room < c.room {
+			c.blocked = false
+		}
+		c.room = r.pass.room
+		if n, avoided := r.place(p, c, now); n != nil {
+			return Decision{Candidate: c.line[0], Node: n, Avoided: avoided}
+		}
+		if end := r.block(p, c, now); len(end) > 0 {
+			return Decision{Candidate: c.line[0], End: end}
 		}
 	}
 	if r.pass.holder == nil {
@@ -130,33 +137,21 @@ func (p *Pool) first() *Class {
 	return best
 }
 
-// try returns where the first candidate of the class begins. Where there is no room for it, it returns
-// which attempts are to end, if any.
-func (r *InOrder) try(p *Pool, c *Class, now job.Time) Decision {
-	if r.pass.room < c.room {
-		c.blocked = false
-	}
-	c.room = r.pass.room
-	d := Decision{Candidate: c.line[0]}
-	if d.Node, d.Avoided = r.place(p, c, now); d.Node != nil {
-		return d
-	}
+// block takes in that there is no room for the class, and returns which attempts are to end for it, if any.
+func (r *InOrder) block(p *Pool, c *Class, now job.Time) (end []*Running) {
 	c.tried, c.blocked = true, true
 	if c.hopeless {
-		return Decision{} // nothing need be kept for it
+		return nil // nothing need be kept for it
 	}
 	if mem := r.wantsRoom(c); mem > 0 {
-		d.End = r.unobstruct(p, c, mem, now)
+		end = r.unobstruct(p, c, mem, now)
 		r.pass.room = max(r.pass.room, mem)
 	}
 	if r.pass.holder == nil && r.holdable(p, c, now) {
 		r.pass.holder = c
 		r.hold(p, c, now)
 	}
-	if len(d.End) == 0 {
-		return Decision{}
-	}
-	return d
+	return end
 }
 
 // place returns the node on which the first candidate of the class is to begin, nil if none has room
