@@ -60,7 +60,7 @@ func newControls(rows [][]float64, sums []float64, pilots int) *controls {
 func (c *controls) mean(values []float64) Estimate {
 	n, free := len(values), len(values)-1-len(c.basis)
 	if free < 1 {
-		return mean(values, false)
+		return Mean(values)
 	}
 	e := Estimate{Mean: stat.Mean(values, nil), N: n}
 	rest := make([]float64, n)

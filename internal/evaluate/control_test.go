@@ -104,7 +104,7 @@ func TestControlsCover(t *testing.T) {
 					held++
 				}
 				half += e.Half
-				plainHalf += plain(values).Half
+				plainHalf += Mean(values).Half
 			}
 			share := float64(held) / tries
 			t.Logf("%.1f %% hold the mean; %.2f times as narrow as plain ones", 100*share, plainHalf/half)
@@ -134,7 +134,7 @@ func TestControlsOfNoUse(t *testing.T) {
 // TestControlsOfFew: where a regression would leave nothing to judge by, means are plain.
 func TestControlsOfFew(t *testing.T) {
 	rows, sums, values := draws(rand.New(rand.NewPCG(5, 6)), 3, 2, 90, 1)
-	if got := newControls(rows, sums, 90).mean(values); got != plain(values) {
-		t.Errorf("%+v of three replications and two controls, plain is %+v", got, plain(values))
+	if got := newControls(rows, sums, 90).mean(values); got != Mean(values) {
+		t.Errorf("%+v of three replications and two controls, plain is %+v", got, Mean(values))
 	}
 }

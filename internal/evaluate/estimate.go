@@ -19,9 +19,8 @@ type Estimate struct {
 	N    int // replications that have a value
 }
 
-// mean estimates a mean. Values that are NaN stand for replications without one. With exact
-// set the value is the same in each replication, and one is enough.
-func mean(values []float64, exact bool) Estimate {
+// Mean estimates a mean by the average. Values that are NaN stand for replications without one.
+func Mean(values []float64) Estimate {
 	n, sum := 0, 0.0
 	for _, v := range values {
 		if !math.IsNaN(v) {
@@ -33,9 +32,6 @@ func mean(values []float64, exact bool) Estimate {
 		return Estimate{Mean: math.NaN(), Half: math.Inf(1)}
 	}
 	e := Estimate{Mean: sum / float64(n), N: n}
-	if exact {
-		return e
-	}
 	squares := 0.0
 	for _, v := range values {
 		if !math.IsNaN(v) {
@@ -65,6 +61,21 @@ func studentsT(free int) float64 {
 // Within reports whether the half-width is at most such a share of the mean.
 func (e Estimate) Within(precision float64) bool { return e.Relative() <= precision }
 
+// HalfWidth returns half the width of the interval rounded to so many digits, nil if it is not known.
+func (e Estimate) HalfWidth(digits int) *float64 {
+	if math.IsInf(e.Half, 0) || math.IsNaN(e.Half) {
+		return nil
+	}
+	half := Round(e.Half, digits)
+	return &half
+}
+
+// Round rounds to so many digits behind the point: those beyond may differ between machines.
+func Round(v float64, digits int) float64 {
+	scale := math.Pow10(digits)
+	return math.Round(v*scale) / scale
+}
+
 // Relative returns the half-width as a share of the mean, 0 where both are 0.
 func (e Estimate) Relative() float64 {
 	if e.Half == 0 {
@@ -73,11 +84,11 @@ func (e Estimate) Relative() float64 {
 	return e.Half / math.Abs(e.Mean)
 }
 
-// reduction estimates by which share values are below base: 1 − mean(values)/mean(base), of
+// Reduction estimates by which share values are below base: 1 − mean(values)/mean(base), of
 // pairs that were measured with the same random numbers. Its half-width is that of a ratio
 // of means, from the residuals value − ratio·base (Law, "Simulation Modeling and Analysis",
 // section 9.4.2, for the ratio; Fieller's interval but for its last term). NaN stands for none.
-func reduction(values, base []float64, mean func([]float64) Estimate) Estimate {
+func Reduction(values, base []float64, mean func([]float64) Estimate) Estimate {
 	values, base = slices.Clone(values), slices.Clone(base)
 	for i := range values {
 		if math.IsNaN(values[i] + base[i]) {

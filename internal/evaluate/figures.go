@@ -82,7 +82,7 @@ func (s Settings) Fig4(ctx context.Context, w Sweep) (*Report, error) {
 		hpc := w.HPC
 		hpc.Shape = shape
 		st := s.study(load{Mixed, &hpc, &w.MR}, w.MaxTime, w.Cases)
-		st.parameter, st.value = HPCInterarrival, roundTo(shape*PeakScale, secondDigits)
+		st.parameter, st.value = HPCInterarrival, Round(shape*PeakScale, secondDigits)
 		studies = append(studies, st)
 	}
 	for _, every := range w.Everies {

@@ -105,8 +105,12 @@ func (r *results) column(c int, m Measure) []float64 {
 // mean estimates the mean of values, one a replication; NaN stands for one without. Then, and
 // where all are the same, controls are of no use.
 func (r *results) mean(values []float64) Estimate {
-	if r.controls == nil || r.exact || slices.ContainsFunc(values, math.IsNaN) {
-		return mean(values, r.exact)
+	if r.controls != nil && !r.exact && !slices.ContainsFunc(values, math.IsNaN) {
+		return r.controls.mean(values)
 	}
-	return r.controls.mean(values)
+	e := Mean(values)
+	if r.exact && e.N > 0 {
+		e.Half = 0
+	}
+	return e
 }

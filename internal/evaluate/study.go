@@ -164,7 +164,7 @@ func (st *study) cells(known *results, precision float64) []Cell {
 			}
 			cell := Cell{
 				Load: st.load, Parameter: st.parameter, Value: st.value, MaxTime: st.maxTime.Seconds(), Adaptor: st.cases[c].Name,
-				Jobs: m.Jobs, Measure: m.Name, Mean: rounded(m, e.Mean), HalfWidth: half(m, e.Half),
+				Jobs: m.Jobs, Measure: m.Name, Mean: Round(e.Mean, m.digits()), HalfWidth: e.HalfWidth(m.digits()),
 				Replications: e.N, Wanted: i < len(st.wanted), Reached: e.Within(precision),
 			}
 			if p, ok := st.paper[cell.Adaptor][m]; ok {
@@ -187,9 +187,9 @@ func (st *study) under(known *results, c int, m Measure, values []float64) []Und
 		if b == c || base.Name != NaiveCase && base.Name != PaperCase || st.cases[c].Name == NaiveCase {
 			continue
 		}
-		e := reduction(values, known.column(b, m), known.mean)
+		e := Reduction(values, known.column(b, m), known.mean)
 		if e.N > 0 {
-			out = append(out, Under{base.Name, roundTo(e.Mean, shareDigits), half(Measure{}, e.Half)})
+			out = append(out, Under{base.Name, Round(e.Mean, shareDigits), e.HalfWidth(shareDigits)})
 		}
 	}
 	return out
@@ -202,23 +202,9 @@ const (
 	shareDigits  = 6
 )
 
-func rounded(m Measure, v float64) float64 {
+func (m Measure) digits() int {
 	if m.Name == Turnaround || m.Name == Makespan {
-		return roundTo(v, secondDigits)
+		return secondDigits
 	}
-	return roundTo(v, shareDigits)
-}
-
-// half is a half-width as it is told: nil where it is not known.
-func half(m Measure, v float64) *float64 {
-	if math.IsInf(v, 0) || math.IsNaN(v) {
-		return nil
-	}
-	v = rounded(m, v)
-	return &v
-}
-
-func roundTo(v float64, digits int) float64 {
-	scale := math.Pow10(digits)
-	return math.Round(v*scale) / scale
+	return shareDigits
 }

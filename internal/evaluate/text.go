@@ -68,7 +68,7 @@ func (r *Report) table(b *strings.Builder, rows []row) {
 			grid = append(grid, p)
 		}
 	}
-	writeGrid(b, grid, len(r.lineHead(&rows[0])))
+	WriteGrid(b, grid, len(r.lineHead(&rows[0])))
 }
 
 func (r *Report) cluster() string {
@@ -281,9 +281,9 @@ func (r *Report) legend(b *strings.Builder) {
 	b.WriteString(".\n")
 }
 
-// writeGrid writes lines of cells in columns, the first so many to the left, the others to
+// WriteGrid writes lines of cells in columns, the first so many to the left, the others to
 // the right.
-func writeGrid(b *strings.Builder, grid [][]string, left int) {
+func WriteGrid(b *strings.Builder, grid [][]string, left int) {
 	wide := make([]int, len(grid[0]))
 	for _, line := range grid {
 		for i, cell := range line {

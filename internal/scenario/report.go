@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"berth/internal/evaluate"
 	"berth/internal/job"
 	"berth/internal/sim"
 )
@@ -127,7 +128,7 @@ func (r *Report) Text(w io.Writer) error {
 	for i := range r.Ways {
 		lines = append(lines, r.Ways[i].cells(own, others))
 	}
-	align(&b, lines)
+	evaluate.WriteGrid(&b, lines, 1)
 	_, err := io.WriteString(w, b.String())
 	return err
 }
@@ -186,26 +187,4 @@ func (m Mean) time() string {
 		s += "±" + job.FormatDuration(time.Duration(*m.HalfWidth*float64(time.Second)))
 	}
 	return s
-}
-
-// align writes lines of cells in columns, the first to the left, numbers to the right.
-func align(b *strings.Builder, lines [][]string) {
-	wide := make([]int, len(lines[0]))
-	for _, l := range lines {
-		for i, c := range l {
-			wide[i] = max(wide[i], len([]rune(c)))
-		}
-	}
-	for _, l := range lines {
-		var cells []string
-		for i, c := range l {
-			space := strings.Repeat(" ", wide[i]-len([]rune(c)))
-			if i == 0 {
-				cells = append(cells, c+space)
-			} else {
-				cells = append(cells, space+c)
-			}
-		}
-		b.WriteString(strings.TrimRight(strings.Join(cells, "  "), " ") + "\n")
-	}
 }

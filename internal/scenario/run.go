@@ -3,9 +3,6 @@ package scenario
 import (
 	"context"
 	"errors"
-	"math"
-
-	"gonum.org/v1/gonum/stat/distuv"
 
 	"berth/internal/evaluate"
 	"berth/internal/job"
@@ -143,12 +140,13 @@ func (r *Report) measure(ways int) {
 				of[f] = append(of[f], v[f])
 			}
 		}
+		mean := func(f int) Mean { return told(evaluate.Mean(of[f])) }
 		row := Row{
-			Way: r.runs[i].way, Jobs: meanOf(of[jobs]), Turnaround: meanOf(of[turnaround]), Wait: meanOf(of[wait]),
-			Failed: meanOf(of[failed]), Allocations: meanOf(of[allocations]), Lost: meanOf(of[lost]),
-			HPCJobs: meanOf(of[hpcJobs]), HPCTurnaround: meanOf(of[hpcTurnaround]), HPCWait: meanOf(of[hpcWait]),
-			HPCBSLD: meanOf(of[hpcBSLD]), HPCKilled: meanOf(of[hpcKilled]),
-			Utilization: meanOf(of[utilization]), Makespan: meanOf(of[makespan]),
+			Way: r.runs[i].way, Jobs: mean(jobs), Turnaround: mean(turnaround), Wait: mean(wait),
+			Failed: mean(failed), Allocations: mean(allocations), Lost: mean(lost),
+			HPCJobs: mean(hpcJobs), HPCTurnaround: mean(hpcTurnaround), HPCWait: mean(hpcWait),
+			HPCBSLD: mean(hpcBSLD), HPCKilled: mean(hpcKilled),
+			Utilization: mean(utilization), Makespan: mean(makespan),
 		}
 		switch {
 		case row.Way == Alone && len(r.runs[i].cfg.Elastic) == 0:
@@ -215,49 +213,21 @@ func number(b bool) float64 {
 	return 0
 }
 
-// meanOf returns the mean of what replications gave.
-func meanOf(values []float64) Mean {
-	n, sum := 0.0, 0.0
-	for _, v := range values {
-		if !math.IsNaN(v) && !math.IsInf(v, 0) {
-			n++
-			sum += v
-		}
-	}
-	if n == 0 {
+// told returns an estimate without the digits that are not the same on every machine.
+func told(e evaluate.Estimate) Mean {
+	if e.N == 0 {
 		return Mean{}
 	}
-	mean, squares := sum/n, 0.0
-	for _, v := range values {
-		if !math.IsNaN(v) && !math.IsInf(v, 0) {
-			squares += (v - mean) * (v - mean)
-		}
-	}
-	if n == 1 {
-		return Mean{Mean: rounded(mean)}
-	}
-	half := distuv.StudentsT{Sigma: 1, Nu: n - 1}.Quantile(0.5+evaluate.Confidence/2) * math.Sqrt(squares/(n-1)/n)
-	return Mean{rounded(mean), rounded(half)}
-}
-
-// rounded leaves out the digits that are not the same on every machine.
-func rounded(v float64) *float64 {
-	v = math.Round(v*1e6) / 1e6
-	return &v
+	mean := evaluate.Round(e.Mean, 6)
+	return Mean{&mean, e.HalfWidth(6)}
 }
 
 // under returns by how much the mean of values is below that of others of the same
-// replications, as a share: 1 − R, R the ratio of the means. What a replication's value is
-// off R times its other gives the half-width, as with any ratio estimate.
+// replications, as a share; nil where that is not known.
 func under(values, others []float64) *Mean {
-	v, o := meanOf(values), meanOf(others)
-	if v.Mean == nil || o.Mean == nil || *o.Mean == 0 {
+	m := told(evaluate.Reduction(values, others, evaluate.Mean))
+	if m.Mean == nil {
 		return nil
 	}
-	ratio := *v.Mean / *o.Mean
-	off := make([]float64, len(values))
-	for i := range values {
-		off[i] = (values[i] - ratio*others[i]) / *o.Mean
-	}
-	return &Mean{rounded(1 - ratio), meanOf(off).HalfWidth}
+	return &m
 }

@@ -15,6 +15,7 @@ import (
 
 	"github.com/cockroachdb/datadriven"
 
+	"berth/internal/evaluate"
 	"berth/internal/job"
 	"berth/internal/sched"
 	"berth/internal/sim"
@@ -301,7 +302,7 @@ func TestMeans(t *testing.T) {
 		return got == nil && math.IsNaN(want) || got != nil && math.Abs(*got-want) < 2e-6
 	}
 	for _, tt := range tests {
-		if m := meanOf(tt.values); !same(m.Mean, tt.mean) || !same(m.HalfWidth, tt.half) {
+		if m := told(evaluate.Mean(tt.values)); !same(m.Mean, tt.mean) || !same(m.HalfWidth, tt.half) {
 			t.Errorf("%v: %+v", tt.values, m)
 		}
 	}
