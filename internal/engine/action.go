@@ -55,7 +55,7 @@ type Request struct {
 	Request job.AllocRequest
 }
 
-// Release gives an allocation back. A new coordinator repeats it for elastic ones that
+// Release gives an allocation back. A new coordinator repeats it for those that
 // are over and not cleared.
 type Release struct {
 	Alloc  job.AllocID
@@ -63,7 +63,7 @@ type Release struct {
 	Reason string
 }
 
-// Plan asks for a plan of what is left of a job that runs on elastic allocations; Planned
+// Plan asks for a plan of what is left of a job that runs on allocations of a batch system; Planned
 // answers it. There is at most one on the way for a job.
 type Plan struct {
 	Job    job.ID
@@ -71,7 +71,7 @@ type Plan struct {
 	Rest   job.Rest // its allocations are all of the job's pool
 }
 
-// Clear lets the driver remove all that is left of an elastic allocation that is over: no
+// Clear lets the driver remove all that is left of an allocation of a batch system that is over: no
 // job needs the map outputs on its nodes any more. Cleared answers it, when all is gone.
 // It comes once for each such allocation; a new coordinator repeats it where the answer
 // is not on record.

@@ -8,6 +8,10 @@ import (
 	"berth/internal/job"
 )
 
+// maxMisses is how many allocations of a job in a row are given back because they missed
+// their slots.
+const maxMisses = 2
+
 // allocDown takes in that an allocation is over. Jobs that still want one get
 // another, unless it cannot be had at all.
 func (e *Engine) allocDown(in AllocDown) {
@@ -15,19 +19,36 @@ func (e *Engine) allocDown(in AllocDown) {
 	if a == nil {
 		return
 	}
-	p := a.pool
 	e.endAlloc(a, in.Reason, false)
-	switch {
-	case !in.Refuse:
-	case a.req.Elastic:
+	if in.Refuse {
 		e.refused(a, in.Reason)
-	case len(p.allocs) == 0:
-		what := "allocation %s cannot be had: %s"
-		if a.joined > 0 {
-			what = "allocation %s is over: %s"
-		}
-		e.failAll(p, fmt.Sprintf(what, a.id, in.Reason))
 	}
+}
+
+// refused fails the jobs that an allocation was asked for which cannot be had, unless another
+// serves them.
+func (e *Engine) refused(a *alloc, reason string) {
+	what := "allocation %s cannot be had: %s"
+	if a.joined > 0 {
+		what = "allocation %s is over: %s"
+	}
+	for _, j := range e.owners(a) {
+		if _, ready := j.waits.next(); ready && j.active() && !e.served(j).ok {
+			e.stop(j, event.StateFailed, job.CodeFailed, fmt.Sprintf(what, a.id, reason))
+		}
+	}
+}
+
+// owners returns the jobs that the allocation was asked for: one, or all that share what one
+// machine has for jobs of their shape.
+func (e *Engine) owners(a *alloc) []*jobState {
+	if a.job == "" {
+		return slices.Clone(a.pool.active)
+	}
+	if j := e.jobs[a.job]; j != nil {
+		return []*jobState{j}
+	}
+	return nil
 }
 
 // endAlloc ends an allocation, and with it all that runs on its nodes.
@@ -50,15 +71,6 @@ func (a *alloc) nodes() []*node {
 	return ns
 }
 
-// failAll stops the jobs that wait for an allocation that is not to be had.
-func (e *Engine) failAll(p *pool, reason string) {
-	for _, j := range slices.Clone(p.active) {
-		if j.active() {
-			e.stop(j, event.StateFailed, job.CodeFailed, reason)
-		}
-	}
-}
-
 // settleAllocs asks for the allocations that are wanted and gives back those that are not.
 func (e *Engine) settleAllocs() {
 	for _, p := range slices.Clone(e.pools) {
@@ -67,9 +79,6 @@ func (e *Engine) settleAllocs() {
 				e.giveBack(a, "all its nodes are gone", false)
 			}
 		}
-		if len(p.allocs) == 0 && p.wanting() && !p.shape.elastic {
-			e.ask(p)
-		}
 		for _, j := range p.active {
 			if j.unclaimed > 0 && j.active() {
 				if at, ok := e.claimable(j); ok && e.now >= at {
@@ -77,14 +86,7 @@ func (e *Engine) settleAllocs() {
 				}
 			}
 		}
-		if p.shape.elastic {
-			e.settleElastic(p)
-		}
-	}
-	for _, a := range slices.Clone(e.allocList) {
-		if reason := e.useless(a); reason != "" {
-			e.giveBack(a, reason, false)
-		}
+		e.settlePool(p)
 	}
 	if e.dirtyOver {
 		e.dirtyOver = false
@@ -92,16 +94,46 @@ func (e *Engine) settleAllocs() {
 	}
 }
 
-// ask asks for an allocation for the pool's jobs.
-func (e *Engine) ask(p *pool) {
-	if p.barren >= e.cfg.MaxBarren {
-		e.failAll(p, fmt.Sprintf("%d allocations in a row ended before any of their nodes came up", p.barren))
+// settlePool asks for what the pool's jobs were planned to run on, gives back what
+// none of them can use, and has what is left planned anew where nothing serves it.
+func (e *Engine) settlePool(p *pool) {
+	e.retire(p)
+	e.dropHopeless(p)
+	if p.dirty {
+		e.schedule(p) // what can start on what is there needs nothing else
+	}
+	for _, j := range slices.Clone(p.active) {
+		e.askOwn(j)
+	}
+	for _, a := range slices.Clone(p.allocs) {
+		if reason, unwanted := e.spare(a); reason != "" {
+			e.giveBack(a, reason, unwanted)
+		}
+	}
+	for _, j := range slices.Clone(p.active) {
+		e.consider(j)
+	}
+}
+
+// askOwn asks for the allocations that the job came with.
+func (e *Engine) askOwn(j *jobState) {
+	if _, ready := j.waits.next(); !ready || !j.active() {
 		return
 	}
-	first := p.active[slices.IndexFunc(p.active, (*jobState).active)]
+	for i := j.asked; i <= len(j.work.More); i++ {
+		r := j.work.Alloc
+		if i > 0 {
+			r = j.work.More[i-1]
+		}
+		e.request(j.work.ID, r)
+	}
+}
+
+// request asks for an allocation on behalf of the job, or with no name of all that share it.
+func (e *Engine) request(owner job.ID, r job.AllocRequest) {
 	id := e.nextAlloc()
-	e.emit(event.AllocRequested{Alloc: id, Request: first.work.Alloc})
-	e.do(Request{Alloc: id, Request: first.work.Alloc})
+	e.emit(event.AllocRequested{Alloc: id, Request: r, Job: owner})
+	e.do(Request{Alloc: id, Request: r})
 }
 
 func (e *Engine) nextAlloc() job.AllocID { return job.AllocID(fmt.Sprintf("a%d", e.lastAlloc+1)) }
@@ -114,14 +146,11 @@ func (e *Engine) giveBack(a *alloc, reason string, unwanted bool) {
 // idle reports whether nothing runs or could run in the allocation's pool.
 func (a *alloc) idle() bool { return len(a.pool.active) == 0 }
 
-// idleSince returns from when on the allocation counts as idle: its last job ended, or
-// a node came or went after that. So what it holds of a job that is to be resumed is
+// idleSince returns from when on the allocation counts as idle: its last job or task
+// ended, or a node came or went after that. So what it holds of a job that is to be resumed is
 // still there for a while after the coordinator was started again.
 func (a *alloc) idleSince() job.Time {
-	at := max(a.pool.idleSince, a.requested)
-	if a.req.Elastic {
-		at = max(at, a.began, a.used)
-	}
+	at := max(a.pool.idleSince, a.requested, a.began, a.used)
 	for _, n := range a.nodes() {
 		at = max(at, n.since)
 	}
@@ -134,17 +163,50 @@ func (a *alloc) deserted() bool {
 	return len(ns) > 0 && !slices.ContainsFunc(ns, func(n *node) bool { return n.state != gone })
 }
 
-// useless says why the allocation is to be given back now, empty if it is not.
-func (e *Engine) useless(a *alloc) string {
-	switch {
-	case a.req.Elastic || !a.idle():
-		return ""
-	case a.joined == 0:
-		return "nothing is left to run on it"
-	case e.now >= a.idleSince().Add(a.req.IdleTimeout):
-		return fmt.Sprintf("idle for %v", a.req.IdleTimeout)
-	case slices.ContainsFunc(e.allocList, func(b *alloc) bool { return b.joined == 0 && b.req.On == a.req.On && !b.idle() }):
-		return "idle, and another may wait for its room"
+// allocUp takes in that the batch system has started an allocation, or that it ends at
+// another time than was said.
+func (e *Engine) allocUp(in AllocUp) {
+	if a := e.allocs[in.Alloc]; a != nil && (!a.begun || a.Ends != in.Ends) {
+		e.emit(event.AllocBegan{Alloc: in.Alloc, Ends: in.Ends})
 	}
-	return ""
+}
+
+func (e *Engine) allocNote(in AllocNote) {
+	if a := e.allocs[in.Alloc]; a != nil {
+		a.note, a.start = in.Note, in.Start
+	}
+}
+
+func (e *Engine) applyBegan(at job.Time, r event.AllocBegan) {
+	a := e.allocs[r.Alloc]
+	if a == nil {
+		return
+	}
+	if !a.begun {
+		e.arise(a)
+		a.begun, a.began = true, at
+	}
+	a.Ends = r.Ends
+	a.pool.measureStartUp(a)
+	e.resize(a.pool)
+	e.changed(a.pool)
+	e.touchAllocs()
+}
+
+// arise notes that an allocation is up from now on.
+func (e *Engine) arise(a *alloc) {
+	if j := e.jobs[a.job]; j != nil && !a.up() {
+		a.mark, j.misses = j.dones, 0
+	}
+}
+
+// up reports whether the allocation has begun, as its nodes or the batch system say.
+func (a *alloc) up() bool { return a.begun || a.joined > 0 }
+
+// since returns when it began, as far as is known.
+func (a *alloc) since() job.Time {
+	if a.begun {
+		return a.began
+	}
+	return a.first
 }

@@ -81,10 +81,9 @@ func (e *Engine) applyJoined(at job.Time, r event.NodeJoined) {
 		a.joined++
 		if a.joined == 1 {
 			a.first = at
-			if a.req.Elastic && !a.begun && a.req.Time > 0 {
+			if !a.begun && a.req.Time > 0 && !a.pool.shape.endless() {
 				a.Ends = at.Add(a.req.Time) // a little too late, until the batch system says when
 			}
-			a.pool.barren = 0
 			e.arise(a)
 			a.pool.measureStartUp(a)
 			e.resize(a.pool)
@@ -179,14 +178,9 @@ func (e *Engine) applyAllocEnded(at job.Time, r event.AllocEnded) {
 		}
 	}
 	a.ended, a.endedAt = true, at
-	if a.req.Elastic {
-		e.applyOver(a, r)
-	}
+	e.applyOver(a, r)
 	p.nodes = slices.DeleteFunc(p.nodes, func(n *node) bool { return n.alloc == a })
 	p.Nodes = slices.DeleteFunc(p.Nodes, func(n *sched.Node) bool { return n.Alloc == &a.Alloc })
-	if a.joined == 0 {
-		p.barren++
-	}
 	e.changed(p)
 	e.resize(p)
 	e.prune(p)

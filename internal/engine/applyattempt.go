@@ -30,7 +30,7 @@ func (e *Engine) applyStarted(at job.Time, r event.AttemptStarted) {
 		a.alloc.live++
 	}
 	if a.Coreless() {
-		e.stale = e.stale || a.elastic() // it is killed when it is too late for it
+		e.stale = e.stale || a.ends() != 0 // it is killed when it is too late for it
 	}
 	j.touched.add(n.Index)
 	if j.state == event.StateQueued {
@@ -77,7 +77,7 @@ func (e *Engine) drop(at job.Time, a *attempt) {
 	if l := a.alloc; l != nil {
 		l.live--
 		l.used = max(l.used, at)
-		if l.req.Elastic && (l.live == 0 || a.job.barren.n > 0) {
+		if l.live == 0 || a.job.barren.n > 0 {
 			e.touchAllocs() // what runs no more may have been waited for
 		}
 	}

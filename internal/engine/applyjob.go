@@ -32,10 +32,9 @@ func (e *Engine) enter(j *jobState) {
 	j.demand()
 	j.recount()
 	j.Place = sched.Place{Rank: p.Policy.Rank(&p.Pool, &j.Job), Order: e.orders}
-	p.barren = 0
 	j.asked, j.misses, j.barren, j.plan = 0, 0, barren{}, planning{}
-	if j.work.Alloc.Nodes == 0 {
-		j.asked = 1 // it was planned on allocations that wait for work
+	if j.work.Alloc.Nodes == 0 || p.shape.endless() {
+		j.asked = 1 // it was planned on allocations that wait for work, or shares what such jobs have on the machine
 	}
 	e.enqueue(j)
 	e.touch(j)

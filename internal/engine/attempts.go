@@ -55,9 +55,9 @@ func (e *Engine) attemptEnded(r event.AttemptEnded) {
 	}
 	r.Cut = false
 	switch {
-	case a.outlived(e.now) && (r.Outcome == event.Killed && a.Doomed == "" || r.Outcome == event.Failed && r.Signal != 0):
+	case (r.Outcome == event.Killed && a.Doomed == "" || r.Outcome == event.Failed && r.Signal != 0) && a.outlived(e.now):
 		r = event.AttemptEnded{Attempt: a.ID, Outcome: event.Lost, Cut: true, Reason: "the time of its allocation was over"}
-	case r.Outcome == event.Lost && a.elastic(): // its worker was told to end, and says so
+	case r.Outcome == event.Lost && !a.endless(): // its worker was told to end, and says so
 		r.Cut = true
 	case r.Outcome == event.Killed && a.Doomed == "" || r.Outcome == event.Lost:
 		r = e.tooOften(a, r)

@@ -15,7 +15,7 @@ type Config struct {
 	// ClaimGrace is how long, after a resume, map outputs whose holder is unknown wait
 	// to be claimed by nodes that have yet to join. Default 1 min.
 	ClaimGrace time.Duration
-	// Yield has an elastic allocation given back when the job that it was asked for is over,
+	// Yield has an allocation given back when the job that it was asked for is over,
 	// though others of its pool could go on using it: they have their own. So jobs help
 	// each other to start sooner, but hold together no more of the cluster, and no earlier,
 	// than each would alone. Otherwise an allocation stays as long as anybody can use it.
@@ -29,15 +29,14 @@ type Config struct {
 	// before the job is stopped: a disk that spoils all it holds must not keep a job
 	// busy for ever. Default 10.
 	MaxBadOutputs int
-	// MaxBarren is how many allocations in a row may end without a node before the jobs
-	// that wait for them fail; of elastic ones, how many that were asked for a job may end
-	// without any of its attempts done before it fails. Default 3.
+	// MaxBarren is how many allocations in a row that were asked for a job may end without any
+	// of its attempts done before it fails. Default 3.
 	MaxBarren int
 	// PlanRetry is how long a job waits for another plan after one that came to nothing,
 	// and, once for each but the first, after allocations that did. Default 1 min.
 	PlanRetry time.Duration
 	// Order is how the jobs of a pool come one after another. Default sched.Auto: pools of
-	// elastic allocations are those of batch systems.
+	// batch systems go by the shortest.
 	Order sched.Order
 	// AgeingShare is the share of a pool's cores whose work a job is forgiven while it waits in
 	// the order sched.Shortest. Default sched.AgeingShare.

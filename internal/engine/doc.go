@@ -43,19 +43,20 @@
 //
 // # Allocations
 //
-// All allocations of one shape and the jobs that want it are a pool. A job asks for
-// an allocation only where its pool has none. One that is idle is given back after its
-// idle timeout, and at once if it never began or another may wait for its room.
+// The allocations that serve the same jobs, and those jobs, are a pool: on a batch system all
+// that were asked for with equal options, whatever their size and time; on one machine all of
+// one shape. One that is idle is given back after its idle timeout, and at once if it never
+// began or another may wait for its room.
 //
-// # Elastic allocations
-//
-// Those of a batch system are of any size and end at a time of their own. A pool is then
-// all that were asked for with equal options; its jobs run on all of them, but each job
-// asks for its own: what its plan said at first (job.Work), and what later plans say. The
+// Each job asks for its own: what its plan said at first (job.Work), and what later plans say. The
 // action Plan asks for one when no allocation, waiting or begun, could take the job's next
 // task in the time it has; and when enough tasks are done that the first plan wanted to
 // see. Plans that come to nothing are asked for again after a while, allocations that do
 // so again and again fail the job.
+//
+// An allocation of one machine has no end (shape.endless), and its plan does not change: where no
+// allocation of the pool serves a job, the engine asks for what the job came with, on behalf of
+// all jobs of the pool. There is no time to keep clear of, and nothing to clear afterwards.
 //
 // Nothing begins on a node whose allocation ends before it is expected to be done
 // (sched.Span): by what the run has measured, else by the plan; what is unknown begins

@@ -22,7 +22,7 @@ type Engine struct {
 	allocs    map[job.AllocID]*alloc
 	allocList []*alloc // not over, oldest first
 	lastAlloc int      // highest number given to an allocation
-	over      []*alloc // elastic ones that ended and are not cleared, oldest first
+	over      []*alloc // of batch systems, that ended and are not cleared, oldest first
 
 	// What follows is work that a step has left to settle, and is empty between steps.
 

@@ -59,14 +59,11 @@ func (j *jobState) coreless() int {
 	return n
 }
 
-// Neglected returns what is left to itself in an elastic pool, found by looking at
+// Neglected returns what is left to itself, found by looking at
 // everything: a job with tasks that wait for nothing, an allocation that nobody can use,
 // a reduce that cannot end in time; empty if there is none.
 func (e *Engine) Neglected() string {
 	for _, p := range e.pools {
-		if !p.shape.elastic {
-			continue
-		}
 		for _, j := range p.active {
 			if s := e.neglected(j); s != "" {
 				return s

@@ -83,7 +83,7 @@ func (j *jobState) dump(w io.Writer) {
 }
 
 func (p *pool) dump(w io.Writer) {
-	fmt.Fprintf(w, "pool %+v scale %d done %d barren %d idle since %d start-up %v jobs", p.shape, p.Scale, p.done, p.barren, p.idleSince, p.startUp)
+	fmt.Fprintf(w, "pool %+v scale %d done %d idle since %d start-up %v jobs", p.shape, p.Scale, p.done, p.idleSince, p.startUp)
 	for _, j := range p.active {
 		fmt.Fprintf(w, " %s", j.work.ID)
 	}
@@ -101,9 +101,6 @@ func (p *pool) dump(w io.Writer) {
 
 func (a *alloc) dump(w io.Writer) {
 	fmt.Fprintf(w, "  alloc %s %+v requested %d first %d joined %d\n", a.id, a.req, a.requested, a.first, a.joined)
-	if !a.req.Elastic {
-		return
-	}
 	fmt.Fprintf(w, "    for %q begun %t %d ends %d measured %t largest %v live %d used %d mark %d ended %d keeps", a.job, a.begun, a.began, a.Ends, a.measured, a.largest, a.live, a.used, a.mark, a.endedAt)
 	for _, n := range a.keeps {
 		fmt.Fprintf(w, " %s", n.id)

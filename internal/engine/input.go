@@ -84,8 +84,8 @@ type FetchFailed struct {
 type AllocDown struct {
 	Alloc  job.AllocID
 	Reason string
-	// Refuse says that it cannot be had at all: jobs that wait for it fail; of an elastic
-	// one the job that it was asked for, unless another allocation serves it.
+	// Refuse says that it cannot be had at all: the jobs that it was asked for fail, unless
+	// another allocation serves them.
 	Refuse bool
 }
 

@@ -165,28 +165,19 @@ func (e *Engine) sweep(n *node, reason string) {
 // expire lets happen what happens by time alone.
 func (e *Engine) expire() {
 	at, ok := e.NextTimeout()
-	before := e.expired
 	e.expired = e.now
 	if !ok || e.now < at {
 		return
 	}
 	for _, a := range e.allocList {
 		for _, n := range a.pool.nodes {
-			if n.alloc != a {
-				continue
-			}
-			if n.state == down && e.now >= n.since.Add(e.cfg.NodeTimeout) {
+			if n.alloc == a && n.state == down && e.now >= n.since.Add(e.cfg.NodeTimeout) {
 				reason := fmt.Sprintf("it did not come back within %v (%s)", e.cfg.NodeTimeout, n.reason)
 				e.emit(event.NodeLost{Node: n.id, Gone: true, Reason: reason})
 				e.sweep(n, reason)
 			}
-			if until := n.Health.Until(); before < until && until <= e.now {
-				e.changed(a.pool)
-			}
 		}
-		if a.req.Elastic {
-			e.changed(a.pool) // what is kept for one that it is too late for is free for others
-		}
+		e.changed(a.pool) // nodes may be trusted again, and what is kept for a task that it is too late for is free
 	}
 	e.dirtyOver = len(e.over) > 0
 	e.touchAllocs()
@@ -217,22 +208,7 @@ func (e *Engine) nextDeadline() job.Time {
 				offer(until)
 			}
 		}
-		if p.shape.elastic {
-			e.elasticDeadlines(p, offer)
-			continue
-		}
-		for _, a := range p.allocs {
-			if a.idle() {
-				offer(a.idleSince().Add(a.req.IdleTimeout))
-			}
-		}
-		for _, j := range p.active {
-			if j.unclaimed > 0 && j.active() {
-				if at, ok := e.claimable(j); ok {
-					offer(at)
-				}
-			}
-		}
+		e.poolDeadlines(p, offer)
 	}
 	e.overDeadlines(offer)
 	return next

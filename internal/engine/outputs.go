@@ -62,7 +62,7 @@ func (n *node) has() bool { return n.state != gone || n.outputs != "" }
 // nodes of an allocation have told what they hold, later when some have yet to. ok is
 // false while no node is there on which the maps could run again anyway.
 func (e *Engine) claimable(j *jobState) (at job.Time, ok bool) {
-	if j.pool.shape.elastic { // what outlives its allocation has a holder still
+	if !j.pool.shape.endless() { // what outlives its allocation has a holder still
 		return e.now, true
 	}
 	for _, a := range j.pool.allocs {

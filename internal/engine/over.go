@@ -5,22 +5,27 @@ import (
 	"berth/internal/job"
 )
 
-// applyOver notes that an elastic allocation has ended, and which of its nodes' map
-// outputs stay for now.
+// applyOver notes that an allocation has ended: what its jobs make of that, and which of its
+// nodes' map outputs stay for now. On one machine nothing stays.
 func (e *Engine) applyOver(a *alloc, r event.AllocEnded) {
+	if !r.Unwanted {
+		a.pool.guessStartUp(a)
+	}
+	for _, j := range e.owners(a) {
+		if !r.Unwanted && !j.state.Final() {
+			j.count(a, a.endedAt, r.Reason)
+		}
+		if r.Unwanted && a.missed(a.endedAt) {
+			j.misses++
+		}
+	}
+	if a.pool.shape.endless() {
+		return
+	}
 	for _, n := range a.nodes() {
 		if n.outputs != "" {
 			a.keeps = append(a.keeps, n)
 		}
-	}
-	if !r.Unwanted {
-		a.pool.guessStartUp(a)
-	}
-	if j := e.jobs[a.job]; j != nil && !r.Unwanted && !j.state.Final() {
-		j.count(a, a.endedAt, r.Reason)
-	}
-	if j := e.jobs[a.job]; j != nil && r.Unwanted && a.missed(a.endedAt) {
-		j.misses++
 	}
 	e.over = append(e.over, a)
 	e.dirtyOver = true
@@ -115,7 +120,7 @@ func (e *Engine) Kept() int {
 	return n
 }
 
-// Uncleared returns the elastic allocations that are over and not cleared, oldest first:
+// Uncleared returns the allocations that are over and not cleared, oldest first:
 // what is left of them may still be wanted.
 func (e *Engine) Uncleared() []job.AllocID {
 	ids := make([]job.AllocID, len(e.over))

@@ -42,6 +42,8 @@ func (e *Engine) consider(j *jobState) {
 	case !pr.ok && j.barren.n >= e.cfg.MaxBarren:
 		e.stop(j, event.StateFailed, job.CodeFailed, j.fruitless())
 	case j.plan.onWay:
+	case j.pool.shape.endless(): // there is no queue to look at: it is asked for what it was at first, for all jobs of the pool
+		e.request("", j.work.Alloc)
 	case e.now < e.planAfter(j, pr):
 	case pr.ok:
 		c := &j.counts[0]
@@ -154,7 +156,7 @@ func (e *Engine) pursue(j *jobState, in Planned, short bool) {
 		return
 	}
 	for _, r := range in.Allocs {
-		e.request(j, r)
+		e.request(j.work.ID, r)
 	}
 }
 
@@ -216,18 +218,6 @@ func (e *Engine) applyPlanned(r event.JobPlanned) {
 	j.foresee(r.TaskTimes)
 	e.enqueue(j)
 	e.touchAllocs()
-}
-
-// refused fails the job that an elastic allocation was asked for which cannot be had,
-// unless another serves it.
-func (e *Engine) refused(a *alloc, reason string) {
-	j := e.jobs[a.job]
-	if j == nil || !j.active() {
-		return
-	}
-	if _, ready := j.waits.next(); ready && !e.served(j).ok {
-		e.stop(j, event.StateFailed, job.CodeFailed, fmt.Sprintf("allocation %s cannot be had: %s", a.id, reason))
-	}
 }
 
 // count takes in that an allocation of the job is over; attempts of the job that were

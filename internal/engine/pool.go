@@ -10,23 +10,28 @@ import (
 
 // shape is what two allocations must have in common for one to serve the other's jobs.
 type shape struct {
-	on         string
+	on      string
+	scratch string
+	batch   string // what both ask of a batch system (job.Batch.Key); empty on one machine
+
+	// On one machine jobs share what was cut out of it for such jobs, of the same size.
 	nodes      int
 	perNode    job.Resources
 	time       time.Duration // a job with a limit shares no allocation that has none
 	sortMemory int64
-	scratch    string
-	elastic    bool
-	batch      string
 }
 
-// shapeOf returns the shape of an allocation. For an elastic one its size does not matter.
+// shapeOf returns the shape of an allocation. For one of a batch system its size does not matter.
 func shapeOf(r job.AllocRequest) shape {
 	if r.Elastic {
-		return shape{on: r.On, scratch: r.Scratch, elastic: true, batch: r.Batch.Key()}
+		return shape{on: r.On, scratch: r.Scratch, batch: r.Batch.Key()}
 	}
 	return shape{on: r.On, nodes: r.Nodes, perNode: r.PerNode, time: r.Time, sortMemory: r.SortMemory, scratch: r.Scratch}
 }
+
+// endless reports whether such allocations last until they are given back, as those of one
+// machine do. Those of a batch system end when their time is over, or when it takes them away.
+func (s shape) endless() bool { return s.batch == "" }
 
 // pool is all allocations of one shape and the jobs that run on them.
 type pool struct {
@@ -37,10 +42,9 @@ type pool struct {
 	active []*jobState // not over, by submission or resume
 
 	done      uint64   // attempts done on its nodes, ever
-	barren    int      // allocations in a row that ended without a node
 	idleSince job.Time // when active became empty
 
-	startUp time.Duration // of an elastic one: of its time that an allocation lasts before a node is up, see measureStartUp
+	startUp time.Duration // how much of its wall time an allocation lasts before a node is up, see measureStartUp
 
 	dirty bool // in Engine.dirtyPools
 }
@@ -53,7 +57,7 @@ func (e *Engine) poolFor(s shape) *pool {
 		}
 	}
 	p := &pool{shape: s}
-	p.Policy = e.cfg.Order.Policy(s.elastic, e.cfg.AgeingShare)
+	p.Policy = e.cfg.Order.Policy(!s.endless(), e.cfg.AgeingShare)
 	e.pools = append(e.pools, p)
 	return p
 }
@@ -64,9 +68,6 @@ func (e *Engine) prune(p *pool) {
 		e.pools = slices.DeleteFunc(e.pools, func(q *pool) bool { return p == q })
 	}
 }
-
-// wanting reports whether a job of the pool has tasks that nodes could run.
-func (p *pool) wanting() bool { return slices.ContainsFunc(p.active, (*jobState).active) }
 
 // anyUp reports whether a node of the pool is up.
 func (p *pool) anyUp() bool {

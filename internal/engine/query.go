@@ -69,10 +69,8 @@ type AllocStatus struct {
 	Joined    int  // nodes that have ever been up
 	Idle      bool // no job is left that could run on it
 
-	// What follows is of elastic allocations only.
-
-	Job   job.ID   // whom it was asked for
-	Begun bool     // the batch system has started it
+	Job   job.ID   // whom it was asked for; empty: all jobs of its shape
+	Begun bool     // the batch system has started it, or a node is up
 	Began job.Time // … then
 	Ends  job.Time // when its time is over; 0: it has no end, or has not begun
 	Note  string   // while it waits: for what, by the batch system
@@ -89,11 +87,8 @@ func (e *Engine) Allocs() []AllocStatus {
 }
 
 func (e *Engine) allocStatus(a *alloc) AllocStatus {
-	s := AllocStatus{ID: a.id, Request: a.req, Requested: a.requested, Joined: a.joined, Idle: a.idle()}
-	if !a.req.Elastic {
-		return s
-	}
-	s.Job, s.Begun, s.Began, s.Ends = a.job, a.up(), a.since(), a.Ends
+	s := AllocStatus{ID: a.id, Request: a.req, Requested: a.requested, Joined: a.joined, Idle: a.idle(),
+		Job: a.job, Begun: a.up(), Began: a.since(), Ends: a.Ends}
 	if s.Begun {
 		s.Idle = a.live == 0 && !e.use(a).ok
 	} else {
@@ -105,12 +100,12 @@ func (e *Engine) allocStatus(a *alloc) AllocStatus {
 	return s
 }
 
-// Idle returns the elastic allocations that have begun and wait for work, oldest first. Another
+// Idle returns the allocations of batch systems that have begun and wait for work, oldest first. Another
 // job may be planned with them.
 func (e *Engine) Idle() []job.Live {
 	all := []job.Live{}
 	for _, a := range e.allocList {
-		if s := e.allocStatus(a); s.Idle && s.Begun {
+		if s := e.allocStatus(a); s.Idle && s.Begun && !a.pool.shape.endless() {
 			all = append(all, a.asLive())
 		}
 	}

@@ -19,7 +19,7 @@ const (
 	// AllocWaits: Alloc, asked for with Request, has not begun for Since; Text is what the batch
 	// system says of it, Left the time until its expected start, 0 where none is known.
 	AllocWaits ReasonKind = "allocation_waits"
-	// NoNodeYet: Alloc began Since ago, or was asked for with Request then, and none of its nodes has joined.
+	// NoNodeYet: Alloc began Since ago, and none of its nodes has joined.
 	NoNodeYet ReasonKind = "no_node_yet"
 	// AllocEnds: Alloc ends after Left, and perhaps already when the job Jobs[0] is done that asked for it.
 	AllocEnds ReasonKind = "allocation_ends"

@@ -50,9 +50,7 @@ func (e *Engine) enqueue(j *jobState) {
 	if p == nil {
 		return
 	}
-	if p.shape.elastic {
-		e.review(j)
-	}
+	e.review(j)
 	j.recount()
 	if p.Rerank(&j.Job) {
 		e.mark(p)

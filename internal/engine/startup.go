@@ -24,18 +24,18 @@ const (
 	lateMost = time.Minute
 )
 
-// measureStartUp takes in that an elastic allocation has begun or that its first node is up, and
+// measureStartUp takes in that an allocation has begun or that its first node is up, and
 // measures once both are so. What was measured before counts half: one slow allocation is
 // forgotten in time.
 func (p *pool) measureStartUp(a *alloc) {
-	if !a.req.Elastic || a.measured || !a.begun || a.joined == 0 {
+	if a.measured || !a.begun || a.joined == 0 {
 		return
 	}
 	a.measured = true
 	p.startUp = max(a.lasted(a.first), p.startUp/2)
 }
 
-// guessStartUp takes in the end of an elastic allocation: if it has begun and had no node,
+// guessStartUp takes in the end of an allocation: if it has begun and had no node,
 // start-up takes longer than it lasted.
 func (p *pool) guessStartUp(a *alloc) {
 	if a.begun && a.joined == 0 {

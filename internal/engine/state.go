@@ -72,9 +72,7 @@ type jobState struct {
 	touched  nodeSet             // nodes that have had an attempt
 	lostRuns map[int32][]lostRun // by task that is not done: its attempts that were given up as lost
 
-	// What follows is for elastic allocations only.
-
-	asked  int       // allocations asked for it since it was submitted or resumed
+	asked  int       // allocations asked for it since it was submitted or resumed; 1 for one that shares
 	dones  uint64    // attempts done, ever
 	barren barren    // the last of its allocations, where they came to nothing
 	misses int       // allocations in a row that had not begun by their Latest
@@ -230,9 +228,7 @@ type alloc struct {
 	joined    int      // nodes that have ever been up
 	ended     bool
 
-	// What follows is for elastic allocations only.
-
-	job      job.ID        // whom it was asked for
+	job      job.ID        // whom it was asked for; empty: all jobs of its pool
 	begun    bool          // the batch system has started it …
 	began    job.Time      // … then
 	measured bool          // its start-up is

@@ -97,12 +97,13 @@ func (e *Engine) learn(a *attempt, at job.Time, stats []job.PhaseStat) {
 	left := &j.Left[j.class(i)]
 	left.Done++
 	left.Took += took.Seconds()
-	if !a.elastic() {
-		return
-	}
 	j.dones++
-	j.barren = barren{}
-	j.timing[j.class(i)].add(took)
+	if j.barren.n > 0 {
+		j.barren = barren{}
+	}
+	if !a.endless() {
+		j.timing[j.class(i)].add(took)
+	}
 }
 
 // took returns how long the attempt took that ended then: by its worker's clock, as its
@@ -126,13 +127,22 @@ func (a *attempt) working() job.Time {
 	return a.started
 }
 
-// outlived reports whether the attempt's elastic allocation, or its time, is over.
+// outlived reports whether the attempt's allocation, or its time, is over.
 func (a *attempt) outlived(now job.Time) bool {
 	l := a.alloc
-	return a.elastic() && (l.ended || l.begun && l.Ends != 0 && now >= l.Ends)
+	return l != nil && (l.ended || l.begun && l.Ends != 0 && now >= l.Ends)
 }
 
-func (a *attempt) elastic() bool { return a.alloc != nil && a.alloc.req.Elastic }
+// endless reports whether the attempt's allocation lasts until it is given back, as far as is known.
+func (a *attempt) endless() bool { return a.alloc == nil || a.alloc.pool.shape.endless() }
+
+// ends returns when the time of the attempt's allocation is over, 0 for never.
+func (a *attempt) ends() job.Time {
+	if a.alloc == nil {
+		return 0
+	}
+	return a.alloc.Ends
+}
 
 // cutShort takes in that the end of its allocation ended an attempt. Its task is to be
 // started again where there is more time, if it had run for longer than expected. Of one that
@@ -184,7 +194,7 @@ const tooLate = "the time left of its allocation is too short for it to sort and
 
 // hopeless reports whether the attempt is a reduce that could not end in time any more.
 func (a *attempt) hopeless(now job.Time) bool {
-	return a.elastic() && a.Coreless() && !sched.InTime(now, a.alloc.Ends, a.span())
+	return a.Coreless() && !sched.InTime(now, a.ends(), a.span())
 }
 
 // span returns how much time must be left when the reduce gets leave to sort.
@@ -204,10 +214,10 @@ func (e *Engine) dropHopeless(p *pool) {
 	}
 }
 
-// waits is what the ready tasks of a job on elastic allocations wait for.
+// waits is what the ready tasks of a job wait for.
 type waits struct {
 	ready [2]bool          // there are bag tasks or maps, reduces
-	span  [2]time.Duration // that the next of them needs
+	span  [2]time.Duration // that the next of them needs; 0 where no allocation ends
 	scout bool             // enough tasks are done to plan the rest anew
 }
 
@@ -219,14 +229,13 @@ func (w waits) next() (class int, ok bool) {
 	return 0, true
 }
 
-// review finds what the job waits for, and has allocations looked at where that changed.
+// review finds what the job, which has a pool, waits for, and has allocations looked at where
+// that changed. Where no allocation ends it does not matter how long tasks take.
 func (e *Engine) review(j *jobState) {
-	var w waits
-	if j.active() && j.unfinished() > 0 {
-		for i := range j.queues {
-			q := &j.queues[i]
-			w.ready[i], w.span[i] = q.ready() > 0, j.span(i, q.cutOnly())
-		}
+	startable := j.active() && j.unfinished() > 0
+	w := waits{ready: [2]bool{startable && j.queues[0].ready() > 0, startable && j.queues[1].ready() > 0}}
+	if startable && !j.pool.shape.endless() {
+		w.span = [2]time.Duration{j.span(0, j.queues[0].cutOnly()), j.span(1, j.queues[1].cutOnly())}
 		w.scout = j.work.Scout > 0 && j.counts[0].done >= j.work.Scout
 	}
 	if w != j.waits {

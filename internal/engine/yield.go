@@ -12,7 +12,7 @@ func (e *Engine) retire(p *pool) {
 	}
 	yield := len(p.active) > 0 && !e.reliesOnOthers(p)
 	for _, a := range p.allocs {
-		if retired := yield && e.jobs[a.job].over(); a.Retired != retired {
+		if retired := yield && a.job != "" && e.jobs[a.job].over(); a.Retired != retired {
 			a.Retired = retired
 			e.changed(p)
 		}

@@ -87,7 +87,7 @@ func allocReason(r engine.Reason) string {
 		return fmt.Sprintf("allocation %s ends in %s; it may be given back once %s, which asked for it, is done", r.Alloc, wholeSeconds(r.Left), r.Jobs[0])
 	case r.Kind == engine.AllocEnds:
 		return fmt.Sprintf("allocation %s ends in %s", r.Alloc, wholeSeconds(r.Left))
-	case r.Kind == engine.NoNodeYet && r.Request == nil:
+	case r.Kind == engine.NoNodeYet:
 		return fmt.Sprintf("allocation %s began %s ago; none of its nodes has come up yet", r.Alloc, wholeSeconds(r.Since))
 	}
 	s := fmt.Sprintf("it waits for allocation %s: %s with %s each", r.Alloc, count(r.Request.Nodes, "node"), resources(r.Request.PerNode))
@@ -97,9 +97,6 @@ func allocReason(r engine.Reason) string {
 	s += fmt.Sprintf(", asked of %s %s ago", r.Request.On, wholeSeconds(r.Since))
 	if r.Text != "" {
 		s += "; " + r.Text
-	}
-	if r.Kind == engine.NoNodeYet {
-		s += "; none has come up yet"
 	}
 	if r.Left > 0 {
 		s += "; expected in " + wholeSeconds(r.Left)

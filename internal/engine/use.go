@@ -3,62 +3,9 @@ package engine
 import (
 	"slices"
 
-	"berth/internal/event"
 	"berth/internal/job"
 	"berth/internal/sched"
 )
-
-// maxMisses is how many allocations of a job in a row are given back because they missed
-// their slots.
-const maxMisses = 2
-
-// allocUp takes in that the batch system has started an allocation, or that it ends at
-// another time than was said.
-func (e *Engine) allocUp(in AllocUp) {
-	if a := e.allocs[in.Alloc]; a != nil && (!a.begun || a.Ends != in.Ends) {
-		e.emit(event.AllocBegan{Alloc: in.Alloc, Ends: in.Ends})
-	}
-}
-
-func (e *Engine) allocNote(in AllocNote) {
-	if a := e.allocs[in.Alloc]; a != nil {
-		a.note, a.start = in.Note, in.Start
-	}
-}
-
-func (e *Engine) applyBegan(at job.Time, r event.AllocBegan) {
-	a := e.allocs[r.Alloc]
-	if a == nil {
-		return
-	}
-	if !a.begun {
-		e.arise(a)
-		a.begun, a.began = true, at
-	}
-	a.Ends = r.Ends
-	a.pool.measureStartUp(a)
-	e.resize(a.pool)
-	e.changed(a.pool)
-	e.touchAllocs()
-}
-
-// arise notes that an allocation is up from now on.
-func (e *Engine) arise(a *alloc) {
-	if j := e.jobs[a.job]; j != nil && !a.up() {
-		a.mark, j.misses = j.dones, 0
-	}
-}
-
-// up reports whether the allocation has begun, as its nodes or the batch system say.
-func (a *alloc) up() bool { return a.begun || a.joined > 0 }
-
-// since returns when it began, as far as is known.
-func (a *alloc) since() job.Time {
-	if a.begun {
-		return a.began
-	}
-	return a.first
-}
 
 // holds reports whether a task of that need could run on one of the allocation's nodes.
 func (a *alloc) holds(need job.Resources) bool {
@@ -125,49 +72,7 @@ func (e *Engine) use(a *alloc) prospect {
 	return pr
 }
 
-// settleElastic asks for what the pool's jobs were planned to run on, gives back what
-// none of them can use, and has what is left planned anew where nothing serves it.
-func (e *Engine) settleElastic(p *pool) {
-	e.retire(p)
-	e.dropHopeless(p)
-	if p.dirty {
-		e.schedule(p) // what can start on what is there needs nothing else
-	}
-	for _, j := range slices.Clone(p.active) {
-		e.askOwn(j)
-	}
-	for _, a := range slices.Clone(p.allocs) {
-		if reason, unwanted := e.spare(a); reason != "" {
-			e.giveBack(a, reason, unwanted)
-		}
-	}
-	for _, j := range slices.Clone(p.active) {
-		e.consider(j)
-	}
-}
-
-// askOwn asks for the allocations that the job came with.
-func (e *Engine) askOwn(j *jobState) {
-	if _, ready := j.waits.next(); !ready || !j.active() {
-		return
-	}
-	for i := j.asked; i <= len(j.work.More); i++ {
-		r := j.work.Alloc
-		if i > 0 {
-			r = j.work.More[i-1]
-		}
-		e.request(j, r)
-	}
-}
-
-// request asks for an allocation on behalf of the job.
-func (e *Engine) request(j *jobState, r job.AllocRequest) {
-	id := e.nextAlloc()
-	e.emit(event.AllocRequested{Alloc: id, Request: r, Job: j.work.ID})
-	e.do(Request{Alloc: id, Request: r})
-}
-
-// spare says why an elastic allocation is to be given back now, empty if it is not, and
+// spare says why an allocation is to be given back now, empty if it is not, and
 // whether that is because no job has a use for it.
 func (e *Engine) spare(a *alloc) (reason string, unwanted bool) {
 	if a.up() && a.live > 0 {
@@ -244,9 +149,8 @@ func (e *Engine) holdsOn(j *jobState, on func(*node) bool) bool {
 	return false
 }
 
-// elasticDeadlines offers the times at which something happens by time alone in an
-// elastic pool.
-func (e *Engine) elasticDeadlines(p *pool, offer func(job.Time)) {
+// poolDeadlines offers the times at which something happens by time alone in a pool.
+func (e *Engine) poolDeadlines(p *pool, offer func(job.Time)) {
 	later := func(t job.Time) {
 		if t > e.now { // what was due has been done
 			offer(t)
@@ -268,6 +172,11 @@ func (e *Engine) elasticDeadlines(p *pool, offer func(job.Time)) {
 	}
 	for _, j := range p.active {
 		e.planDeadlines(j, later)
+		if j.unclaimed > 0 && j.active() {
+			if at, ok := e.claimable(j); ok {
+				later(at)
+			}
+		}
 	}
 	for _, n := range p.nodes {
 		if n.Coreless > 0 && n.alloc.Ends != 0 {
