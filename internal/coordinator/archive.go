@@ -14,7 +14,6 @@ import (
 	"berth/internal/plan"
 	"berth/internal/predict"
 	"berth/internal/report"
-	"berth/internal/run"
 	"berth/internal/store"
 )
 
@@ -72,10 +71,10 @@ func besideQueue(r *store.Run, p plan.Plan, v report.JobView) {
 	if p.Predicted != nil {
 		r.Median = &p.Predicted.Median
 	}
-	if e := run.Expected(p); e != nil {
-		r.WaitPredicted = &e.StartS
-		if e.TurnaroundS > 0 {
-			r.TurnaroundPredicted = &e.TurnaroundS
+	if o := p.Outlook; o != nil {
+		r.WaitPredicted = &o.Start
+		if o.Turnaround > 0 {
+			r.TurnaroundPredicted = &o.Turnaround
 		}
 	}
 	r.Wait, r.Turnaround, r.Allocs, r.Plans = v.WaitS, v.TurnaroundS, v.AllocsTotal, v.PlansTotal

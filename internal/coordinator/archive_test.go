@@ -26,13 +26,13 @@ func TestBesideQueue(t *testing.T) {
 			store.Run{Median: x(5), Wait: x(1), AskedNodes: 1, Plans: 1},
 		},
 		"a queue, no profile": {
-			plan.Plan{Alloc: request(2, time.Minute), Outlook: &plan.Outlook{Wait: 0}}, view,
+			plan.Plan{Alloc: request(2, time.Minute), Outlook: &plan.Outlook{}}, view,
 			store.Run{WaitPredicted: x(0), Wait: x(12), Turnaround: x(99), AskedNodes: 2, AskedTime: 60, Allocs: 3, Plans: 2},
 		},
 		"several slots": {
 			plan.Plan{
 				Alloc: request(2, time.Minute), Course: job.Course{More: []job.AllocRequest{request(3, time.Hour), request(4, time.Minute)}},
-				Outlook: &plan.Outlook{Wait: 7, Turnaround: 80},
+				Outlook: &plan.Outlook{Expectation: plan.Expectation{Wait: 7, Start: 7, Turnaround: 80}},
 			}, view,
 			store.Run{WaitPredicted: x(7), TurnaroundPredicted: x(80), Wait: x(12), Turnaround: x(99), AskedNodes: 9, AskedTime: 3600, Allocs: 3, Plans: 2},
 		},

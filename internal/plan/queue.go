@@ -50,10 +50,15 @@ type Outlook struct {
 	Nodes     int             `json:"nodes"`    // of the partition that could hold a worker of the chosen size
 	Timeline  []timeline.Step `json:"timeline"` // how many of those are free, from now on
 	Slots     []Candidate     `json:"slots"`    // every way to go that was weighed, the earliest start first
+	Expectation
+}
 
-	Wait       float64 `json:"wait_s"`       // predicted seconds from now until the first allocation begins
-	Start      float64 `json:"start_s"`      // … until the first task starts, as the allocation's workers are ready
-	Turnaround float64 `json:"turnaround_s"` // … until the job is done, on average; 0: no prediction
+// Expectation is what is expected of the queue, in seconds from the plan on: from submission, or
+// from the last resume.
+type Expectation struct {
+	Wait       float64 `json:"wait_s"`       // until the first allocation begins
+	Start      float64 `json:"start_s"`      // until the first task starts, as the allocation's workers are ready
+	Turnaround float64 `json:"turnaround_s"` // until the job is done, on average; 0: no prediction
 }
 
 // Brief returns the outlook without its lists, which are only shown. It may be nil.
@@ -61,7 +66,7 @@ func (o *Outlook) Brief() *Outlook {
 	if o == nil {
 		return nil
 	}
-	return &Outlook{Partition: o.Partition, Nodes: o.Nodes, Wait: o.Wait, Start: o.Start, Turnaround: o.Turnaround}
+	return &Outlook{Partition: o.Partition, Nodes: o.Nodes, Expectation: o.Expectation}
 }
 
 // Turnaround returns the bounds of the predicted turnaround on a batch system, in seconds

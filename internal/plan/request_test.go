@@ -70,7 +70,7 @@ func TestPlanSurvivesJSON(t *testing.T) {
 }
 
 func TestDoubt(t *testing.T) {
-	p := Plan{At: begin, Alloc: job.AllocRequest{Nodes: 1, Start: seconds(600)}, Outlook: &Outlook{Turnaround: 1000}}
+	p := Plan{At: begin, Alloc: job.AllocRequest{Nodes: 1, Start: seconds(600)}, Outlook: &Outlook{Expectation: Expectation{Turnaround: 1000}}}
 	for start, want := range map[job.Time]bool{
 		0: false, seconds(0): false, seconds(600): false, seconds(849): false, seconds(851): true,
 	} {

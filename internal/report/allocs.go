@@ -216,7 +216,7 @@ func (j *Job) startsIn(v *JobView, now job.Time) (float64, bool) {
 		return v.Waits.Start.Sub(now.Std()).Seconds(), true
 	}
 	if e := j.info.Expected; e != nil && j.runStarted == 0 {
-		return max(e.WaitS-now.Sub(j.runBegan).Seconds(), 0), true
+		return max(e.Wait-now.Sub(j.runBegan).Seconds(), 0), true
 	}
 	return 0, false
 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/cockroachdb/datadriven"
 
+	"berth/internal/plan"
 	"berth/internal/report"
 	"berth/test/support/reporttest"
 )
@@ -28,7 +29,7 @@ func TestFold(t *testing.T) {
 					info.Predicted.UpSeconds = arg(t, d, "up")
 				}
 				if d.HasArg("wait") {
-					info.Expected = &report.Expectation{WaitS: arg(t, d, "wait"), TurnaroundS: arg(t, d, "turnaround")}
+					info.Expected = &plan.Expectation{Wait: arg(t, d, "wait"), Turnaround: arg(t, d, "turnaround")}
 				}
 				s = reporttest.New(info)
 			case "play":

@@ -7,6 +7,7 @@ import (
 
 	"berth/internal/event"
 	"berth/internal/job"
+	"berth/internal/plan"
 )
 
 // Info is what is known of a job besides its records.
@@ -16,12 +17,12 @@ type Info struct {
 	Kind  job.Kind
 	Tasks int // of the job, told while no record says it
 
-	Decision  string       // the plan's one line: what was decided and why
-	Predicted *Prediction  // nil: nothing was predicted
-	Expected  *Expectation // of the queue; nil: there was none
-	Notes     []string     // what the user should know, a missing profile say
-	Output    string       // where the output is or will be; empty: not known
-	Logs      string       // folder of the tasks' logs; empty: not known
+	Decision  string            // the plan's one line: what was decided and why
+	Predicted *Prediction       // nil: nothing was predicted
+	Expected  *plan.Expectation // of the queue; nil: there was none
+	Notes     []string          // what the user should know, a missing profile say
+	Output    string            // where the output is or will be; empty: not known
+	Logs      string            // folder of the tasks' logs; empty: not known
 
 	// TaskName is what people call a task; nil: bag tasks by number from 1, others
 	// "map 0", "reduce 0".

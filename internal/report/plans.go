@@ -6,14 +6,6 @@ import (
 	"berth/internal/event"
 )
 
-// Expectation is what the plan expected of the queue, in seconds from submission, or from
-// the last resume.
-type Expectation struct {
-	WaitS       float64 `json:"wait_s"`       // until the first allocation begins
-	StartS      float64 `json:"start_s"`      // until the first task starts
-	TurnaroundS float64 `json:"turnaround_s"` // until the job is done, on average; 0: not predicted
-}
-
 // PlanView is a plan that was made for what was left of a job.
 type PlanView struct {
 	At       time.Time `json:"at"`

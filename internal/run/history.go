@@ -11,7 +11,6 @@ import (
 	"berth/internal/home"
 	"berth/internal/job"
 	"berth/internal/journal"
-	"berth/internal/plan"
 	"berth/internal/report"
 )
 
@@ -19,7 +18,13 @@ import (
 func Info(r home.Run, d *Decided) report.Info {
 	spec, tasks, p := d.Spec, d.Tasks, d.Plan
 	in := report.Info{ID: r.ID, Name: spec.Name, Kind: spec.Kind, Tasks: p.Tasks + p.Reduces,
-		Decision: p.Decision(), Predicted: predicted(p), Expected: Expected(p), Notes: p.Notes, TaskName: taskName(spec, tasks), TaskInput: taskInput(spec, tasks)}
+		Decision: p.Decision(), Notes: p.Notes, TaskName: taskName(spec, tasks), TaskInput: taskInput(spec, tasks)}
+	if p.Predicted != nil {
+		in.Predicted = &report.Prediction{LowSeconds: p.Predicted.Low, UpSeconds: p.Predicted.Up, Source: p.Source}
+	}
+	if p.Outlook != nil {
+		in.Expected = &p.Outlook.Expectation
+	}
 	if spec.Kind == job.MapReduce {
 		in.Output, in.Logs = spec.MapReduce.Output, r.Logs()
 		return in
@@ -31,24 +36,6 @@ func Info(r home.Run, d *Decided) report.Info {
 		in.StderrFile = func(task int) string { return job.OutputPath(spec.Bag.Stderr, r.ID, in.TaskName(task)) }
 	}
 	return in
-}
-
-// predicted returns what a plan predicts, as reports tell it; nil where it does not.
-func predicted(p plan.Plan) *report.Prediction {
-	if p.Predicted == nil {
-		return nil
-	}
-	return &report.Prediction{LowSeconds: p.Predicted.Low, UpSeconds: p.Predicted.Up, Source: p.Source}
-}
-
-// Expected returns what a plan expects of the queue, as reports tell it; nil where
-// there is none.
-func Expected(p plan.Plan) *report.Expectation {
-	if p.Outlook == nil {
-		return nil
-	}
-	o := p.Outlook
-	return &report.Expectation{WaitS: o.Wait, StartS: max(o.Start, o.Wait), TurnaroundS: o.Turnaround} // older plans tell no start
 }
 
 // taskName returns how people call the tasks of a run.

@@ -144,5 +144,8 @@ func Open(r home.Run) (*Decided, error) {
 func LoadPlan(r home.Run) (plan.Plan, error) {
 	var p plan.Plan
 	err := home.ReadJSON(r.Plan(), &p)
+	if o := p.Outlook; o != nil {
+		o.Start = max(o.Start, o.Wait) // plans of older versions tell no start
+	}
 	return p, err
 }

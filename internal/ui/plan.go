@@ -116,7 +116,7 @@ func planTimes(b *strings.Builder, p plan.Plan) {
 
 // planStart says when the first task of a job on a batch system should start.
 func planStart(p plan.Plan) string {
-	start := max(p.Outlook.Start, p.Outlook.Wait)
+	start := p.Outlook.Start
 	switch {
 	case p.Alloc.Nodes > 0 && p.Alloc.Start == 0:
 		return "not in sight: no free slot that would do"

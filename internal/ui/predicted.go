@@ -22,7 +22,7 @@ func startText(v report.JobView) string {
 }
 
 // predictedStart returns the predicted seconds until the first task.
-func predictedStart(v report.JobView) float64 { return max(v.Expected.StartS, v.Expected.WaitS) } // older views tell no start
+func predictedStart(v report.JobView) float64 { return max(v.Expected.Start, v.Expected.Wait) } // older views tell no start
 
 // runText says how long a job ran beside what was predicted and from what.
 func runText(v report.JobView) string {
@@ -41,15 +41,15 @@ func runText(v report.JobView) string {
 // beside what was predicted. It is empty where there is no queue.
 func turnaroundText(v report.JobView) string {
 	e := v.Expected
-	if e == nil || e.TurnaroundS == 0 && v.TurnaroundS == nil {
+	if e == nil || e.Turnaround == 0 && v.TurnaroundS == nil {
 		return ""
 	}
 	text := "no prediction"
-	if p := v.Predicted; p != nil && e.TurnaroundS > 0 {
+	if p := v.Predicted; p != nil && e.Turnaround > 0 {
 		start := predictedStart(v)
-		text = fmt.Sprintf("predicted %s, %s on average", span(start+p.LowSeconds, start+p.UpSeconds), seconds(e.TurnaroundS))
-	} else if e.TurnaroundS > 0 {
-		text = fmt.Sprintf("predicted %s on average", seconds(e.TurnaroundS))
+		text = fmt.Sprintf("predicted %s, %s on average", span(start+p.LowSeconds, start+p.UpSeconds), seconds(e.Turnaround))
+	} else if e.Turnaround > 0 {
+		text = fmt.Sprintf("predicted %s on average", seconds(e.Turnaround))
 	}
 	return resumed(v) + beside(v.TurnaroundS, text)
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/cockroachdb/datadriven"
 
 	"berth/internal/job"
+	"berth/internal/plan"
 	"berth/internal/report"
 	"berth/test/support/reporttest"
 )
@@ -114,7 +115,7 @@ func (s *scene) newJob(d *datadriven.TestData) {
 	}
 	if wait, err := time.ParseDuration(text("wait")); err == nil {
 		all, _ := time.ParseDuration(text("turnaround"))
-		info.Expected = &report.Expectation{WaitS: wait.Seconds(), TurnaroundS: all.Seconds()}
+		info.Expected = &plan.Expectation{Wait: wait.Seconds(), Turnaround: all.Seconds()}
 	}
 	if low, err := time.ParseDuration(text("low")); err == nil {
 		up, _ := time.ParseDuration(text("up"))
