@@ -22,48 +22,32 @@ type output interface {
 	took(n int) error
 }
 
-// runProgram runs a program from in to out. An error of either, which are ours, goes before the
-// program's own, which may only follow from it. role names the program in errors.
+// runProgram runs a program from in to out. Without a program records are handed on as they are.
+// role names a native program in errors; the worker names a command.
 //
 // cpu, which may be nil, is told the time that our side takes: that of the streams for a command,
-// which is a process of its own, all of it for a native program. Without a program records are handed on
-// as they are.
+// which is a process of its own, all of it for a native program.
 func runProgram(ctx context.Context, role string, p Program, in io.Reader, out output, cpu func(time.Duration)) error {
-	ctx, cancel := context.WithCancelCause(ctx)
-	defer cancel(nil)
-	s := &streams{ctx: ctx, in: in, out: out, cpu: cpu, fail: cancel}
-	var err error
+	s := &streams{ctx, in, out, cpu}
 	switch {
 	case p == nil:
-		err = s.copy()
-	case isNative(p):
-		s.cpu = nil
-		err = probe.Metered(cpu, func() error { return p.Run(ctx, s, s) })
-	default:
-		err = p.Run(ctx, s, s)
+		return s.copy()
+	case !isNative(p):
+		return p.Run(ctx, s, s)
 	}
-	switch {
-	case s.inErr != nil:
-		return s.inErr
-	case s.outErr != nil:
-		return s.outErr
-	case err != nil:
+	s.cpu = nil
+	if err := probe.Metered(cpu, func() error { return p.Run(ctx, s, s) }); err != nil {
 		return fmt.Errorf("%s: %w", role, err)
 	}
 	return nil
 }
 
-// streams is what a program reads from and writes to. It meters the time that takes, and remembers
-// errors: the program may only see that its input ended, or that nobody reads what it writes. It is
-// told by fail at once.
+// streams is what a program reads from and writes to, and meters the time that takes.
 type streams struct {
-	ctx    context.Context
-	in     io.Reader
-	out    output
-	cpu    func(time.Duration) // nil: the time is metered elsewhere
-	fail   func(error)
-	inErr  error // of in, io.EOF aside
-	outErr error
+	ctx context.Context
+	in  io.Reader
+	out output
+	cpu func(time.Duration) // nil: the time is metered elsewhere
 }
 
 // Read reads the program's input.
@@ -75,30 +59,16 @@ func (s *streams) Read(b []byte) (n int, err error) {
 		n, err = s.in.Read(b)
 		return err
 	})
-	if err != nil && !errors.Is(err, io.EOF) && s.inErr == nil {
-		s.inErr = err
-		s.fail(err)
-	}
 	return n, err
 }
 
 // Write takes what the program writes.
 func (s *streams) Write(b []byte) (n int, err error) {
-	err = s.put(func() error {
+	err = probe.Metered(s.cpu, func() error {
 		n, err = s.out.Write(b)
 		return err
 	})
 	return n, err
-}
-
-// put works on the output.
-func (s *streams) put(f func() error) error {
-	err := probe.Metered(s.cpu, f)
-	if err != nil && s.outErr == nil {
-		s.outErr = err
-		s.fail(err)
-	}
-	return err
 }
 
 // copy hands the input on as it is, without a copy in memory.
@@ -108,12 +78,12 @@ func (s *streams) copy() error {
 		room, err = s.out.room()
 		return err
 	}
-	if err := s.put(more); err != nil {
+	if err := probe.Metered(s.cpu, more); err != nil {
 		return err
 	}
 	for {
 		n, rerr := s.Read(room)
-		err := s.put(func() error {
+		err := probe.Metered(s.cpu, func() error {
 			if err := s.out.took(n); err != nil {
 				return err
 			}

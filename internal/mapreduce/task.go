@@ -14,8 +14,9 @@ import (
 // identity: records are handed on as they are, without a program between.
 type Program interface {
 	// Run reads in to its end or until it wants no more, and writes out. It returns
-	// when the program has ended, and no longer uses in and out then. An error is the
-	// program's failure. Reads and writes should be large, some 256 KiB.
+	// when the program has ended, and no longer uses in and out then. An error of in or
+	// out, which are ours, is returned as it is; any other is the program's failure.
+	// Reads and writes should be large, some 256 KiB.
 	Run(ctx context.Context, in io.Reader, out io.Writer) error
 }
 
