@@ -14,8 +14,6 @@ import (
 // Driver gets allocations and keeps workers running on their nodes. Calls return
 // soon; what comes of them is told to the Reporter that the driver was made with.
 type Driver interface {
-	// Name is what --on calls it.
-	Name() string
 	// Snapshot returns the nodes as they are now, for planning. A driver that reaches several clusters looks at the one of that id
 	// (cluster.Queue.ID, job.Batch.Cluster), which the queue is then called by; the others look at what they have.
 	Snapshot(ctx context.Context, id string) (cluster.Snapshot, error)

@@ -45,7 +45,7 @@ type Sight struct {
 
 // Setup is what a coordinator gives to the driver that it makes.
 type Setup struct {
-	Exe   string // path of the berth program
+	Exe   string // path of the berth program, on a file system that the nodes share
 	State string // the coordinator's own folder, in which the driver has one for its allocations
 	// Shared is a folder of the user's on a file system that nodes of batch systems see.
 	Shared string
@@ -56,10 +56,10 @@ type Setup struct {
 	Issue  func(node job.NodeID, path string) error
 	Report Reporter
 	Now    func() job.Time // by which the driver waits; it need not follow steps of the wall clock
-	Wall   func() job.Time // the wall clock
-	Log    *slog.Logger
+	Wall   func() job.Time // the wall clock, which batch systems speak of; nil: Now
+	Log    *slog.Logger    // nil: discards
 
-	// Of batch systems alone: Env is the environment for clusters of which none is remembered. StandIn is what workers and wake-up
+	// Of batch systems alone: Env is the environment for clusters of which none is remembered, nil for that of this process. StandIn is what workers and wake-up
 	// jobs need to start a stand-in coordinator, nil where they shall start none; Wake has wake-up jobs submitted, too. Inside is the
 	// batch job in which this process runs, empty for none.
 	Env     []string

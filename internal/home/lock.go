@@ -31,7 +31,7 @@ func lockFile(path string) (unlock func(), err error) {
 func TryLock(path string) (*os.File, error) { return flock(path, unix.LOCK_EX|unix.LOCK_NB) }
 
 func flock(path string, how int) (*os.File, error) {
-	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
+	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE|os.O_APPEND, 0o600)
 	if err != nil {
 		return nil, &job.Error{Class: job.Fatal, Code: job.CodeIO, Where: path, What: "cannot open the lock file", Err: err}
 	}

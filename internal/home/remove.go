@@ -56,7 +56,7 @@ func (h Home) Hide(id job.ID) error {
 func (h Home) RemoveHidden() error {
 	dir, err := os.ReadDir(h.Runs())
 	if err != nil {
-		return readError(h.Runs(), err)
+		return ReadError(h.Runs(), err)
 	}
 	var errs []error
 	for _, d := range dir {

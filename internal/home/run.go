@@ -80,26 +80,26 @@ func (r Run) SaveSpec(spec *job.Spec) error { return WriteJSON(r.spec(), spec) }
 func (r Run) saveTasks(t Tasks) error {
 	f, err := renameio.NewPendingFile(r.tasks(), renameio.WithPermissions(0o600))
 	if err != nil {
-		return writeError(r.tasks(), err)
+		return WriteError(r.tasks(), err)
 	}
 	defer func() { _ = f.Cleanup() }() // does nothing once the file is in place
 	w := bufio.NewWriterSize(f, 1<<20)
 	enc := msgpack.NewEncoder(w)
 	for _, e := range t.Entries {
 		if err := enc.Encode(e); err != nil {
-			return writeError(r.tasks(), err)
+			return WriteError(r.tasks(), err)
 		}
 	}
 	for i := range t.Splits {
 		if err := enc.Encode(&t.Splits[i]); err != nil {
-			return writeError(r.tasks(), err)
+			return WriteError(r.tasks(), err)
 		}
 	}
 	if err := w.Flush(); err != nil {
-		return writeError(r.tasks(), err)
+		return WriteError(r.tasks(), err)
 	}
 	if err := f.CloseAtomicallyReplace(); err != nil {
-		return writeError(r.tasks(), err)
+		return WriteError(r.tasks(), err)
 	}
 	return nil
 }
@@ -131,7 +131,7 @@ func (r Run) loadTasks(kind job.Kind) (Tasks, error) {
 	var t Tasks
 	f, err := os.Open(r.tasks())
 	if err != nil {
-		return t, readError(r.tasks(), err)
+		return t, ReadError(r.tasks(), err)
 	}
 	defer func() { _ = f.Close() }()
 	dec := msgpack.NewDecoder(bufio.NewReaderSize(f, 1<<20))
@@ -147,7 +147,7 @@ func (r Run) loadTasks(kind job.Kind) (Tasks, error) {
 		case errors.Is(err, io.EOF):
 			return t, nil
 		case err != nil:
-			return t, readError(r.tasks(), err)
+			return t, ReadError(r.tasks(), err)
 		case kind == job.Bag:
 			t.Entries = append(t.Entries, e)
 		default:
@@ -166,7 +166,7 @@ func WriteJSON(path string, v any) error {
 		return fmt.Errorf("encode %s: %w", path, err)
 	}
 	if err := renameio.WriteFile(path, append(b, '\n'), 0o600); err != nil {
-		return writeError(path, err)
+		return WriteError(path, err)
 	}
 	return nil
 }
@@ -175,18 +175,20 @@ func WriteJSON(path string, v any) error {
 func ReadJSON(path string, v any) error {
 	b, err := os.ReadFile(path)
 	if err != nil {
-		return readError(path, err)
+		return ReadError(path, err)
 	}
 	if err := json.Unmarshal(b, v); err != nil {
-		return readError(path, err)
+		return ReadError(path, err)
 	}
 	return nil
 }
 
-func writeError(path string, err error) error {
+// WriteError returns the error for a file of the state folder that cannot be written.
+func WriteError(path string, err error) error {
 	return &job.Error{Class: job.Fatal, Code: job.CodeIO, Where: path, What: "cannot write", Err: err}
 }
 
-func readError(path string, err error) error {
+// ReadError returns the error for a file of the state folder that cannot be read.
+func ReadError(path string, err error) error {
 	return &job.Error{Class: job.Fatal, Code: job.CodeIO, Where: path, What: "cannot read", Err: err}
 }

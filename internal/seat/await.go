@@ -9,6 +9,7 @@ import (
 	"os"
 	"time"
 
+	"berth/internal/home"
 	"berth/internal/job"
 )
 
@@ -62,7 +63,7 @@ func (s Seat) breakLock(silent Owner) error {
 		return nil
 	}
 	if err := os.Remove(s.home.Lock()); err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return writeError(s.home.Lock(), err)
+		return home.WriteError(s.home.Lock(), err)
 	}
 	return nil
 }

@@ -88,7 +88,7 @@ func (s Seat) Choose(c Choice) error {
 // Forget forgets what was chosen, if anything was.
 func (s Seat) Forget() error {
 	if err := os.Remove(s.choicePath()); err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return writeError(s.choicePath(), err)
+		return home.WriteError(s.choicePath(), err)
 	}
 	return nil
 }

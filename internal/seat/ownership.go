@@ -9,6 +9,7 @@ import (
 	"sync"
 	"time"
 
+	"berth/internal/home"
 	"berth/internal/job"
 )
 
@@ -37,12 +38,12 @@ type Ownership struct {
 func newOwnership(s Seat, o Owner) (*Ownership, error) {
 	f, err := os.Open(s.owner())
 	if err != nil {
-		return nil, readError(s.owner(), err)
+		return nil, home.ReadError(s.owner(), err)
 	}
 	st, err := f.Stat()
 	if err != nil {
 		_ = f.Close()
-		return nil, readError(s.owner(), err)
+		return nil, home.ReadError(s.owner(), err)
 	}
 	own := &Ownership{seat: s, told: o, known: st, keep: f, over: make(chan struct{}), stopped: make(chan struct{}),
 		confirmed: time.Now(), lost: make(chan struct{})}
@@ -139,11 +140,11 @@ func (w *Ownership) check() error {
 		return ErrTakenOver
 	}
 	if err != nil {
-		return readError(w.seat.owner(), err)
+		return home.ReadError(w.seat.owner(), err)
 	}
 	var o Owner
 	if err := json.Unmarshal(b, &o); err != nil {
-		return readError(w.seat.owner(), err)
+		return home.ReadError(w.seat.owner(), err)
 	}
 	if o.ID != w.told.ID {
 		return ErrTakenOver
@@ -164,7 +165,7 @@ func (w *Ownership) renew(o Owner) error {
 		return ErrTakenOver
 	}
 	if err != nil {
-		return writeError(w.seat.owner(), err)
+		return home.WriteError(w.seat.owner(), err)
 	}
 	st, err := f.Stat()
 	switch {

@@ -4,21 +4,10 @@
 // machines may share.
 package seat
 
-import (
-	"berth/internal/home"
-	"berth/internal/job"
-)
+import "berth/internal/home"
 
 // Seat is the place of the coordinator of one state folder.
 type Seat struct{ home home.Home }
 
 // Of returns the place of the coordinator whose state folder that is.
 func Of(h home.Home) Seat { return Seat{h} }
-
-func writeError(path string, err error) error {
-	return &job.Error{Class: job.Fatal, Code: job.CodeIO, Where: path, What: "cannot write", Err: err}
-}
-
-func readError(path string, err error) error {
-	return &job.Error{Class: job.Fatal, Code: job.CodeIO, Where: path, What: "cannot read", Err: err}
-}

@@ -8,6 +8,8 @@ import (
 	"path/filepath"
 	"strings"
 	"time"
+
+	"berth/internal/home"
 )
 
 // A stand-in is a coordinator that runs inside an allocation, as nobody on the login node is
@@ -42,14 +44,14 @@ const noWish = "nobody"
 func (s Seat) writeWish(text string) error {
 	f, err := os.OpenFile(s.wantedFile(), os.O_CREATE|os.O_WRONLY, 0o600)
 	if err != nil {
-		return writeError(s.wantedFile(), err)
+		return home.WriteError(s.wantedFile(), err)
 	}
 	_, err = f.WriteAt(fmt.Appendf(nil, "%-*.*s\n", wishLength-1, wishLength-1, text), 0)
 	if cerr := f.Close(); err == nil {
 		err = cerr
 	}
 	if err != nil {
-		return writeError(s.wantedFile(), err)
+		return home.WriteError(s.wantedFile(), err)
 	}
 	return nil
 }
@@ -66,7 +68,7 @@ func (s Seat) wanted() bool {
 // Stop says that the user wants no stand-in until a coordinator is started.
 func (s Seat) Stop() error {
 	if err := os.WriteFile(s.stoppedFile(), nil, 0o600); err != nil {
-		return writeError(s.stoppedFile(), err)
+		return home.WriteError(s.stoppedFile(), err)
 	}
 	return nil
 }
@@ -74,7 +76,7 @@ func (s Seat) Stop() error {
 // Unstop takes Stop back.
 func (s Seat) Unstop() error {
 	if err := os.Remove(s.stoppedFile()); err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return writeError(s.stoppedFile(), err)
+		return home.WriteError(s.stoppedFile(), err)
 	}
 	return nil
 }

@@ -42,8 +42,6 @@ func newSite(w *world, report driver.Reporter, dial func(*worker)) *site {
 	return &site{w: w, report: report, dial: dial, allocs: make(map[job.AllocID]*grant)}
 }
 
-func (s *site) Name() string { return siteName }
-
 // Snapshot returns nodes and queue. It is good until time goes on.
 func (s *site) Snapshot(context.Context, string) (cluster.Snapshot, error) {
 	return s.w.snapshot(), nil

@@ -12,8 +12,6 @@ import (
 	"strings"
 	"time"
 
-	"golang.org/x/sys/unix"
-
 	"berth/internal/disk"
 	"berth/internal/home"
 	"berth/internal/job"
@@ -199,20 +197,13 @@ func scratchError(dir string, err error) error {
 }
 
 // lockJobFile opens the file that the submitting command writes the job's id to, locked: by who submits, and
-// by the command that it started, should that outlive it. busy says that another has it.
-func (a *alloc) lockJobFile() (f *os.File, busy bool, err error) {
-	f, err = os.OpenFile(a.jobFile(), os.O_RDWR|os.O_CREATE|os.O_APPEND, 0o600)
-	if err != nil {
-		return nil, false, folderError(a.dir, err)
+// by the command that it started, should that outlive it. It returns errSubmitting where another has it.
+func (a *alloc) lockJobFile() (*os.File, error) {
+	f, err := home.TryLock(a.jobFile())
+	if errors.Is(err, home.ErrLocked) {
+		return nil, errSubmitting
 	}
-	if err := unix.Flock(int(f.Fd()), unix.LOCK_EX|unix.LOCK_NB); err != nil {
-		_ = f.Close()
-		if errors.Is(err, unix.EWOULDBLOCK) {
-			return nil, true, nil
-		}
-		return nil, false, folderError(a.dir, err)
-	}
-	return f, false, nil
+	return f, err
 }
 
 // noted returns the job's id from its file. tried says that a submission was begun.

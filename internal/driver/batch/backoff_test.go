@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"berth/internal/driver"
 	"berth/internal/engine"
 	"berth/internal/job"
 )
@@ -15,11 +16,11 @@ import (
 func TestPause(t *testing.T) {
 	at := job.Time(time.Hour)
 	var notes []string
-	d := aSite(Options{Now: func() job.Time { return at }, Report: func(in engine.Input) {
+	d := aSite(Options{Setup: driver.Setup{Now: func() job.Time { return at }, Report: func(in engine.Input) {
 		if n, ok := in.(engine.AllocNote); ok {
 			notes = append(notes, string(n.Alloc)+": "+n.Note)
 		}
-	}})
+	}}})
 	first, second := &alloc{id: "a1"}, &alloc{id: "a2"}
 	d.allocs = []*alloc{first, second, {id: "a3", job: "17"}}
 	failed := &job.Error{Class: job.Transient, Where: "sbatch", What: "Socket timed out", Err: os.ErrDeadlineExceeded}
@@ -50,7 +51,7 @@ func TestPause(t *testing.T) {
 // TestInterval: jobs are looked at often only while something is about to change.
 func TestInterval(t *testing.T) {
 	at := job.Time(time.Hour)
-	d := aSite(Options{Now: func() job.Time { return at }})
+	d := aSite(Options{Setup: driver.Setup{Now: func() job.Time { return at }}})
 	for _, c := range []struct {
 		next []time.Duration // from now; 0: unknown
 		want time.Duration

@@ -27,8 +27,8 @@ func (s *site) cancelDue(ctx context.Context) {
 // withdraw cancels an allocation's job. over says that there is none.
 func (s *site) withdraw(ctx context.Context, a *alloc) (over bool, err error) {
 	if a.job == "" {
-		f, busy, err := a.lockJobFile()
-		if err != nil || busy {
+		f, err := a.lockJobFile()
+		if err != nil {
 			return errors.Is(err, fs.ErrNotExist), err
 		}
 		defer func() { _ = f.Close() }()
@@ -69,8 +69,6 @@ func (s *site) withdrawn(a *alloc, over bool, err error) {
 	case err != nil:
 		a.cancel.fail(now, s.opts.RetryFirst, s.opts.RetryMax)
 		s.opts.Log.Warn("a job is not cancelled", "alloc", a.id, "job", a.job, "err", err)
-	case a.job == "": // a submission is under way
-		a.cancel.fail(now, s.opts.RetryFirst, s.opts.RetryMax)
 	default:
 		a.cancel.next = now.Add(cancelAgain)
 		s.nextPoll = min(s.nextPoll, now.Add(min(s.opts.Poll, soonAfter)))

@@ -39,9 +39,6 @@ func New(opts Options) *Driver {
 	return &Driver{opts: opts.withDefaults(), by: make(map[string]*site)}
 }
 
-// Name returns what --on calls the batch system.
-func (d *Driver) Name() string { return d.of("").words.Name }
-
 // environmentsIn returns the folder of the remembered environments, given that of the allocations.
 func environmentsIn(dir string) string { return dir + "-env" }
 

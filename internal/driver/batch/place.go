@@ -67,11 +67,7 @@ func (p Place) Look(ctx context.Context, env []string, at job.Time, r *job.Reque
 // in the state folder, which they see, and so does map output, so that it outlives the allocation that made it, unless the request
 // says otherwise.
 func (p Place) New(s driver.Setup) (driver.Driver, error) {
-	d := New(Options{
-		System: p, Exe: s.Exe, Dir: p.folder(s.State), Scratch: filepath.Join(s.Shared, "scratch"), Env: s.Env,
-		StandIn: s.StandIn, Inside: s.Inside, Wake: s.Wake,
-		Issue: s.Issue, Report: s.Report, Now: s.Now, Wall: s.Wall, Log: s.Log,
-	})
+	d := New(Options{Setup: s, System: p, Dir: p.folder(s.State), Scratch: filepath.Join(s.Shared, "scratch")})
 	if err := d.Sweep(slices.Concat(s.Known, s.Uncleared)); err != nil {
 		s.Log.Warn("an allocation that is over leaves something", "err", err)
 	}

@@ -4,6 +4,7 @@ import (
 	"testing"
 	"time"
 
+	"berth/internal/driver"
 	"berth/internal/engine"
 	"berth/internal/job"
 )
@@ -12,10 +13,10 @@ import (
 // still call the driver.
 func TestReporterBlocks(t *testing.T) {
 	taken, reporting := make(chan struct{}), make(chan struct{})
-	d := aSite(Options{Now: now, Dir: t.TempDir(), Report: func(engine.Input) {
+	d := aSite(Options{Setup: driver.Setup{Now: now, Report: func(engine.Input) {
 		close(reporting)
 		<-taken
-	}})
+	}}, Dir: t.TempDir()})
 	a := &alloc{id: "a1", job: "17"}
 	d.allocs = []*alloc{a}
 	done := make(chan struct{})
@@ -35,7 +36,7 @@ func TestReporterBlocks(t *testing.T) {
 // TestLook: once a worker has gone its job is looked at at once, and then some times soon; not all the time.
 func TestLook(t *testing.T) {
 	at := job.Time(time.Hour)
-	d := aSite(Options{Now: func() job.Time { return at }, Dir: t.TempDir(), Poll: 5 * time.Second})
+	d := aSite(Options{Setup: driver.Setup{Now: func() job.Time { return at }}, Dir: t.TempDir(), Poll: 5 * time.Second})
 	d.allocs = []*alloc{{id: "a1", job: "17", req: job.AllocRequest{Nodes: 1}}}
 	ends := at.Add(24 * time.Hour)
 	poll := func() time.Duration {

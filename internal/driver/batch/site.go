@@ -15,7 +15,6 @@ import (
 	"berth/internal/driver"
 	"berth/internal/engine"
 	"berth/internal/job"
-	"berth/internal/wire"
 )
 
 // Defaults of Options.
@@ -30,29 +29,15 @@ const closePatience = 20 * time.Second
 
 // Options is what a driver is made with.
 type Options struct {
+	driver.Setup
 	System func(env []string) System // the batch system as it is reached in an environment
 
-	Exe     string   // path of the berth program, on a file system that the nodes share
-	Dir     string   // folder that holds a folder per allocation, on a file system that the nodes share
-	Scratch string   // root of folders for intermediate data if the request names none; private to the user
-	Env     []string // the environment for clusters of which none is remembered; nil: that of this process
+	Dir     string // folder that holds a folder per allocation, on a file system that the nodes share
+	Scratch string // root of folders for intermediate data if the request names none; private to the user
 
 	Poll       time.Duration // between two looks at jobs while something is about to change; 0: 5 s
 	RetryFirst time.Duration // between a submission that failed and the next; it doubles; 0: 1 s
 	RetryMax   time.Duration // the longest time between submissions; 0: 5 min
-
-	// StandIn is what workers and wake-up jobs need to start a stand-in coordinator; nil: they
-	// shall start none. Inside is the batch job in which this process runs, empty for none.
-	StandIn *wire.StandIn
-	Inside  string
-	Wake    bool // wake-up jobs may be submitted
-
-	// Issue writes the keys of a node's worker, and where the coordinator is, to a file.
-	Issue  func(node job.NodeID, path string) error
-	Report driver.Reporter
-	Now    func() job.Time // by which the driver waits; it need not follow steps of the wall clock
-	Wall   func() job.Time // the wall clock, which the batch system speaks of; nil: Now
-	Log    *slog.Logger    // nil: discards
 }
 
 // withDefaults returns the options with defaults in the place of what is not set.

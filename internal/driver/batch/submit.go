@@ -93,12 +93,9 @@ func wordsOf(err error) string {
 // place returns the id of the allocation's job: one that was submitted before, unknown to
 // us, or else a new one.
 func (s *site) place(ctx context.Context, a *alloc) (string, error) {
-	f, busy, err := a.lockJobFile()
+	f, err := a.lockJobFile()
 	if err != nil {
 		return "", err
-	}
-	if busy {
-		return "", errSubmitting
 	}
 	defer func() { _ = f.Close() }()
 	system := s.reached()

@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"berth/internal/driver"
 	"berth/internal/job"
 	"berth/internal/wire"
 )
@@ -14,8 +15,7 @@ import (
 // a cluster whose commands are missing says so.
 func TestClustersKeepAwake(t *testing.T) {
 	dir := t.TempDir()
-	c := New(Options{System: func([]string) System { return nobody{} }, Dir: filepath.Join(dir, "slurm"), Now: now, Poll: time.Millisecond, Wake: true,
-		RetryFirst: time.Millisecond, StandIn: &wire.StandIn{Log: filepath.Join(dir, "log")}})
+	c := New(Options{Setup: driver.Setup{Now: now, Wake: true, StandIn: &wire.StandIn{Log: filepath.Join(dir, "log")}}, System: func([]string) System { return nobody{} }, Dir: filepath.Join(dir, "slurm"), Poll: time.Millisecond, RetryFirst: time.Millisecond})
 	reqs := []job.AllocRequest{{Nodes: 1, Batch: job.Batch{Cluster: "x"}}, {Nodes: 2, Batch: job.Batch{Cluster: "y"}}, {Nodes: 3, Batch: job.Batch{Cluster: "x"}}}
 	c.KeepAwake(reqs)
 	for _, req := range reqs {

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"berth/internal/driver"
 	"berth/internal/job"
 	"berth/internal/wire"
 )
@@ -28,7 +29,7 @@ func TestMayCancel(t *testing.T) {
 		{"another allocation is over", need, false, &alloc{id: "a2", job: "2", down: true}, false},
 		{"another is to be cancelled first", nil, true, &alloc{id: "a2", job: "2", released: true}, false},
 	} {
-		d := &site{opts: Options{Inside: "1"}, allocs: []*alloc{own}}
+		d := &site{opts: Options{Setup: driver.Setup{Inside: "1"}}, allocs: []*alloc{own}}
 		d.guard.need, d.guard.safe = tt.need, tt.safe
 		if tt.other != nil {
 			d.allocs = append(d.allocs, tt.other)

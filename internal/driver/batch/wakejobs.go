@@ -149,9 +149,8 @@ func (s *site) cancelWakes(ctx context.Context, n int) error {
 
 func (s *site) cancelWake(ctx context.Context, a *alloc) error {
 	if a.job == "" {
-		over, err := s.withdraw(ctx, a)
-		if err != nil || !over && a.job == "" {
-			return errors.Join(err, errSubmitting)
+		if _, err := s.withdraw(ctx, a); err != nil {
+			return err
 		}
 	} else if a.job != s.opts.Inside {
 		if err := s.reached().Cancel(ctx, a.job); err != nil && !errors.Is(err, ErrGone) {

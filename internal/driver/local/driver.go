@@ -71,9 +71,6 @@ func (d *Driver) unlock() {
 	d.told.Flush()
 }
 
-// Name returns "local".
-func (d *Driver) Name() string { return Name }
-
 // Snapshot returns the machine as it is now.
 func (d *Driver) Snapshot(context.Context, string) (cluster.Snapshot, error) {
 	d.mu.Lock()

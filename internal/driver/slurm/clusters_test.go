@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"berth/internal/driver"
 	"berth/internal/driver/batch"
 	"berth/internal/engine"
 	"berth/internal/job"
@@ -39,8 +40,7 @@ func fakeSlurm(t *testing.T) (path, calls string) {
 func TestClusters(t *testing.T) {
 	path, calls := fakeSlurm(t)
 	dir := filepath.Join(t.TempDir(), "slurm")
-	opts := batch.Options{System: func(env []string) batch.System { return Open(env) }, Exe: "/bin/true", Dir: dir, Scratch: t.TempDir(), Env: []string{"PATH=/nowhere"}, Poll: time.Hour,
-		Issue: func(job.NodeID, string) error { return nil }, Now: now, Report: func(engine.Input) {}, Log: slog.New(slog.DiscardHandler)}
+	opts := batch.Options{Setup: driver.Setup{Exe: "/bin/true", Env: []string{"PATH=/nowhere"}, Issue: func(job.NodeID, string) error { return nil }, Now: now, Report: func(engine.Input) {}, Log: slog.New(slog.DiscardHandler)}, System: func(env []string) batch.System { return Open(env) }, Dir: dir, Scratch: t.TempDir(), Poll: time.Hour}
 	said := func(call string) bool {
 		text, _ := os.ReadFile(calls)
 		return slices.Contains(strings.Split(string(text), "\n"), call)

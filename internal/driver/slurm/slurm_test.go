@@ -53,9 +53,7 @@ func options(t *testing.T, c *slurmtest.Cluster, dir string) batch.Options {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return batch.Options{System: func(env []string) batch.System { return Open(env) }, Exe: exe, Dir: dir, Scratch: t.TempDir(), Env: append(os.Environ(), c.Env()...),
-		Poll: 200 * time.Millisecond, RetryFirst: 100 * time.Millisecond, RetryMax: time.Second,
-		Issue: func(job.NodeID, string) error { return nil }, Now: now, Log: slog.New(slog.NewTextHandler(t.Output(), nil))}
+	return batch.Options{Setup: driver.Setup{Exe: exe, Env: append(os.Environ(), c.Env()...), Issue: func(job.NodeID, string) error { return nil }, Now: now, Log: slog.New(slog.NewTextHandler(t.Output(), nil))}, System: func(env []string) batch.System { return Open(env) }, Dir: dir, Scratch: t.TempDir(), Poll: 200 * time.Millisecond, RetryFirst: 100 * time.Millisecond, RetryMax: time.Second}
 }
 
 // share is a node's share that two of fit on one node of the test clusters.
@@ -66,7 +64,7 @@ var share = job.Resources{CPUs: 1, Mem: 500 << 20}
 func TestDriver(t *testing.T) {
 	t.Parallel()
 	c := slurmtest.Start(t)
-	place := drivertest.Place{Node: share, WallTime: time.Minute, Patience: 5 * time.Minute, Batch: true}
+	place := drivertest.Place{Name: Name, Node: share, WallTime: time.Minute, Patience: 5 * time.Minute, Batch: true}
 	drivertest.Run(t, place, func(t *testing.T, s drivertest.Setup) driver.Driver {
 		opts := options(t, c, filepath.Join(s.Dir))
 		opts.Issue, opts.Report = s.Issue, s.Report

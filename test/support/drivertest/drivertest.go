@@ -22,6 +22,7 @@ import (
 
 // Place is what the suite has to know of the place that a driver is for.
 type Place struct {
+	Name     string        // what --on calls it
 	Node     job.Resources // a node's share that two of fit at once
 	WallTime time.Duration // the shortest that can be asked for
 	Patience time.Duration // how long the suite waits for what must happen; 0: three minutes
@@ -247,7 +248,7 @@ func (b *bench) gone(w worker) {
 
 // shape returns a request for nodes without a limit.
 func (b *bench) shape(nodes int) job.AllocRequest {
-	return job.AllocRequest{On: b.driver.Name(), Nodes: nodes, PerNode: b.place.Node, Scratch: b.t.TempDir(), SortMemory: 64 << 20}
+	return job.AllocRequest{On: b.place.Name, Nodes: nodes, PerNode: b.place.Node, Scratch: b.t.TempDir(), SortMemory: 64 << 20}
 }
 
 // kill kills a worker's process, which runs on this machine, and waits until it is no more:

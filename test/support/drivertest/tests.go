@@ -170,7 +170,7 @@ func testSnapshot(b *bench) {
 	if err != nil {
 		b.t.Fatal(err)
 	}
-	if snap.Driver != b.driver.Name() || len(snap.Nodes) == 0 || !b.place.Node.Fits(snap.Capacity()) || (snap.Queue != nil) != b.place.Batch {
+	if snap.Driver != b.place.Name || len(snap.Nodes) == 0 || !b.place.Node.Fits(snap.Capacity()) || (snap.Queue != nil) != b.place.Batch {
 		b.t.Errorf("snapshot %+v", snap)
 	}
 }
