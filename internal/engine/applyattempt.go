@@ -16,12 +16,13 @@ func (e *Engine) applyStarted(at job.Time, r event.AttemptStarted) {
 		return
 	}
 	n := e.node(r.Node)
-	q := &j.queues[j.class(i)]
-	q.take(int32(i))
+	class := j.class(i)
+	c := &j.Begin[class]
+	c.Ready.Take(int32(i))
 	j.move(i, running)
 	j.tasks[i].attempt = int32(r.Attempt.N)
 	a := &attempt{
-		Running: sched.Running{ID: r.Attempt, Job: &j.Job, Kind: q.kind, Leave: r.Leave, Holds: q.demand.Most(job.PhaseNone, r.Leave)},
+		Running: sched.Running{ID: r.Attempt, Job: &j.Job, Kind: c.Kind, Leave: r.Leave, Holds: j.Demand[class].Most(job.PhaseNone, r.Leave)},
 		job:     j, node: n, alloc: n.alloc, commit: r.Commit, started: at,
 	}
 	j.live[int32(i)] = a
@@ -41,8 +42,7 @@ func (e *Engine) applyStarted(at job.Time, r event.AttemptStarted) {
 
 func (e *Engine) applyLeave(at job.Time, a *attempt, p job.Phase) {
 	e.unwant(a)
-	demand := &a.job.queues[sched.KindIndex(a.Kind)].demand
-	a.job.pool.Grant(&a.Running, p, demand.Most(a.Leave, p))
+	a.job.pool.Grant(&a.Running, p, a.Job.Demand[sched.KindIndex(a.Kind)].Most(a.Leave, p))
 	a.left = at
 	e.freed(a.node)
 	e.enqueue(a.job)
@@ -52,9 +52,9 @@ func (e *Engine) applyLeave(at job.Time, a *attempt, p job.Phase) {
 func (e *Engine) want(a *attempt, p job.Phase) {
 	if a.next == nil {
 		j := a.job
-		q := &j.queues[sched.KindIndex(a.Kind)]
+		class := sched.KindIndex(a.Kind)
 		c := &sched.Candidate{Job: &j.Job, Running: &a.Running, Phase: p, Through: j.pool.Policy.Through(a.Kind, p), Since: e.now}
-		c.Kind, c.Takes, c.Peak, c.Span = a.Kind, q.demand.Most(a.Leave, c.Through), j.Begin[sched.KindIndex(a.Kind)].Peak, a.span()
+		c.Kind, c.Takes, c.Peak, c.Span = a.Kind, j.Demand[class].Most(a.Leave, c.Through), j.Begin[class].Peak, a.span()
 		a.next = c
 		j.pool.Put(c)
 	}
@@ -92,7 +92,7 @@ func (e *Engine) applyEnded(at job.Time, r event.AttemptEnded) {
 		e.drop(at, a)
 		e.applyOutcome(at, a, r)
 	case r.Outcome == event.Done && e.late(r.Attempt):
-		j.queues[j.class(r.Attempt.Task)].take(int32(r.Attempt.Task))
+		j.Begin[j.class(r.Attempt.Task)].Ready.Take(int32(r.Attempt.Task))
 		j.move(r.Attempt.Task, done)
 	default:
 		return

@@ -16,8 +16,8 @@ func (e *Engine) applySubmitted(at job.Time, r event.JobSubmitted) {
 	j.tasks = make([]task, w.Total())
 	j.live = make(map[int32]*attempt)
 	j.counts[0].total, j.counts[1].total = w.Tasks, w.Reduces
-	j.queues[0] = queue{job: j, kind: w.TaskKind(0), end: int32(w.Tasks)}
-	j.queues[1] = queue{job: j, kind: job.ReduceTask, next: int32(w.Tasks), end: int32(w.Total())}
+	j.Begin[0] = sched.Candidate{Job: &j.Job, Needs: sched.Needs{Kind: w.TaskKind(0)}, Ready: sched.Ready{End: int32(w.Tasks)}}
+	j.Begin[1] = sched.Candidate{Job: &j.Job, Needs: sched.Needs{Kind: job.ReduceTask}, Ready: sched.Ready{Next: int32(w.Tasks), End: int32(w.Total())}}
 	j.expect(&w)
 	e.jobs[w.ID] = j
 	e.line = append(e.line, j)
@@ -115,9 +115,9 @@ func (e *Engine) applyJobEnded(at job.Time, j *jobState, r event.JobEnded) {
 	e.prune(p)
 	e.dirtyOver = true
 	if r.State == event.StateDone { // nothing of it can be resumed
-		j.tasks, j.live, j.timing = nil, nil, [2]timing{}
+		j.tasks, j.live, j.Left = nil, nil, [2]sched.Unstarted{}
 		j.counts[0].done = j.counts[0].total // though outputs may have got lost that no reduce needed
-		j.queues = [2]queue{}
+		j.Begin = [2]sched.Candidate{}
 	}
 	e.touchAllocs()
 }

@@ -159,39 +159,38 @@ func (x *explanation) leave() {
 // tasks tells why bag tasks or maps that are ready do not start.
 func (x *explanation) tasks() {
 	j := x.j
-	q := &j.queues[0]
-	if q.ready() == 0 {
+	c := &j.Begin[0]
+	if c.Ready.Count() == 0 {
 		return
 	}
 	if w := &j.work; w.Throttle > 0 && j.counts[0].running >= w.Throttle {
-		x.add(Reason{Kind: Throttled, Task: q.kind, Count: q.ready(), Of: w.Throttle})
+		x.add(Reason{Kind: Throttled, Task: c.Kind, Count: c.Ready.Count(), Of: w.Throttle})
 		return
 	}
-	x.room(q)
+	x.room(c)
 }
 
 // reduces tells why reduces that are ready do not start.
 func (x *explanation) reduces() {
 	j := x.j
-	q, maps := &j.queues[1], &j.counts[0]
-	if q.ready() == 0 {
+	c, maps := &j.Begin[1], &j.counts[0]
+	if c.Ready.Count() == 0 {
 		return
 	}
 	if n := sched.SlowStart(maps.total, j.work.SlowStart); maps.done < n {
-		x.add(Reason{Kind: SlowStart, Task: job.ReduceTask, Count: q.ready(), Of: n, Total: maps.total, Done: maps.done})
+		x.add(Reason{Kind: SlowStart, Task: job.ReduceTask, Count: c.Ready.Count(), Of: n, Total: maps.total, Done: maps.done})
 		return
 	}
-	x.room(q)
+	x.room(c)
 }
 
 // room tells what a class waits for on the nodes that are up, and which jobs go before.
-func (x *explanation) room(q *queue) {
+func (x *explanation) room(c *sched.Candidate) {
 	p := x.j.pool
-	c := &x.j.Begin[sched.KindIndex(q.kind)]
 	if !p.anyUp() || c.Class() == nil {
 		return
 	}
-	r := Reason{Kind: RoomWaits, Task: q.kind, Count: q.ready(), Need: c.Peak}
+	r := Reason{Kind: RoomWaits, Task: c.Kind, Count: c.Ready.Count(), Need: c.Peak}
 	for _, n := range p.nodes {
 		if n.state == up {
 			r.Nodes = append(r.Nodes, x.without(n, c))

@@ -40,7 +40,7 @@ func (e *Engine) Misplaced() string {
 			if n := j.coreless(); n != j.Coreless[1] || j.Coreless[0] != 0 {
 				return fmt.Sprintf("%s has %v attempts without a core, not %d", j.ID, j.Coreless, n)
 			}
-			if left := j.Left; left[0].Tasks != j.queues[0].ready() || left[1].Tasks != j.queues[1].ready()+j.Coreless[1] {
+			if left := j.Left; left[0].Tasks != j.Begin[0].Ready.Count() || left[1].Tasks != j.Begin[1].Ready.Count()+j.Coreless[1] {
 				return fmt.Sprintf("%s has %d and %d left to start", j.ID, left[0].Tasks, left[1].Tasks)
 			}
 		}

@@ -1,7 +1,6 @@
 package engine
 
 import (
-	"cmp"
 	"crypto/sha256"
 	"fmt"
 	"io"
@@ -48,15 +47,16 @@ func (e *Engine) dump(w io.Writer) {
 }
 
 func (j *jobState) dump(w io.Writer) {
-	fmt.Fprintf(w, "job %s place %v %s ending %q code %d reason %q times %d %d %d %d left %v counts %v fails %d last %q broken %q unclaimed %d touched %v\n",
-		j.work.ID, j.Place, j.state, j.ending, j.code, j.reason, j.submitted, j.started, j.Released, j.ended, j.Left,
+	fmt.Fprintf(w, "job %s place %v %s ending %q code %d reason %q times %d %d %d %d counts %v fails %d last %q broken %q unclaimed %d touched %v\n",
+		j.work.ID, j.Place, j.state, j.ending, j.code, j.reason, j.submitted, j.started, j.Released, j.ended,
 		j.counts, j.fails, j.lastFail, j.broken, j.unclaimed, j.touched.list())
 	fmt.Fprintf(w, "  work %+v\n", j.work)
 	if j.asked > 0 || j.dones > 0 {
 		fmt.Fprintf(w, "  asked %d dones %d barren %+v misses %d waits %+v\n", j.asked, j.dones, j.barren, j.misses, j.waits)
-		for i := range j.timing {
-			fmt.Fprintf(w, "  timing %s\n", j.timing[i].String())
-		}
+	}
+	for i := range j.Left {
+		l := &j.Left[i]
+		fmt.Fprintf(w, "  left %d of %d cores, coreless %d, %v\n", l.Tasks, l.CPUs, j.Coreless[i], &l.Times)
 	}
 	for _, i := range slices.Sorted(maps.Keys(j.lostRuns)) {
 		for _, r := range j.lostRuns[i] {
@@ -68,13 +68,9 @@ func (j *jobState) dump(w io.Writer) {
 			fmt.Fprintf(w, "  task %d %+v\n", i, t)
 		}
 	}
-	for i := range j.queues {
-		q := &j.queues[i]
-		if q.job == nil {
-			continue // the job is done
-		}
-		again := slices.SortedFunc(slices.Values(q.retry), func(a, b retry) int { return cmp.Compare(a.task, b.task) })
-		fmt.Fprintf(w, "  queue %d next %d end %d again %v runnable %t queued %t\n", i, q.next, q.end, again, q.runnable(), j.Begin[i].Class() != nil)
+	for i := range j.Begin {
+		c := &j.Begin[i]
+		fmt.Fprintf(w, "  ready %d %v startable %t waits %t\n", i, &c.Ready, j.startable(i), c.Class() != nil)
 	}
 	for _, a := range j.sorted() {
 		fmt.Fprintf(w, "  attempt %v on %s leave %v phase %v started %d left %d commit %t asked %t\n",

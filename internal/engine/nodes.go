@@ -57,7 +57,7 @@ func (e *Engine) revive(n *node, id job.Attempt) bool {
 		return false
 	}
 	t, c := &j.tasks[id.Task], &j.Begin[0]
-	if e.ranOn(id) != n || !j.queues[0].runnable() || t.status != ready || int(t.attempt) != id.N || !n.Admits(c.Takes) {
+	if e.ranOn(id) != n || !j.startable(0) || t.status != ready || int(t.attempt) != id.N || !n.Admits(c.Takes) {
 		return false
 	}
 	e.emit(event.AttemptStarted{Attempt: id, Node: n.id, Leave: c.Through})

@@ -47,7 +47,7 @@ func (e *Engine) consider(j *jobState) {
 	case e.now < e.planAfter(j, pr):
 	case pr.ok:
 		c := &j.counts[0]
-		e.plan(j, fmt.Sprintf("%d of %s done: they have shown how long one takes", c.done, number(c.total, j.queues[0].kind.String())))
+		e.plan(j, fmt.Sprintf("%d of %s done: they have shown how long one takes", c.done, number(c.total, j.Begin[0].Kind.String())))
 	default:
 		e.plan(j, e.lack(j, pr))
 	}
@@ -82,7 +82,7 @@ func (e *Engine) lack(j *jobState, pr prospect) string {
 	switch {
 	case pr.short:
 		class, _ := j.waits.next()
-		return fmt.Sprintf("no allocation has time for another %s, which needs %s", j.queues[class].kind, job.FormatDuration(j.waits.span[class].Round(time.Second)))
+		return fmt.Sprintf("no allocation has time for another %s, which needs %s", j.Begin[class].Kind, job.FormatDuration(j.waits.span[class].Round(time.Second)))
 	case len(j.pool.allocs) > 0:
 		return "no allocation has nodes that are large enough"
 	}
@@ -103,7 +103,7 @@ func (e *Engine) plan(j *jobState, reason string) {
 // rest returns what is left of the job.
 func (e *Engine) rest(j *jobState) job.Rest {
 	left := func(c counts) int { return c.total - c.done - c.failed }
-	r := job.Rest{Tasks: left(j.counts[0]), Reduces: left(j.counts[1]), CutShort: max(j.timing[0].longest, j.timing[1].longest)}
+	r := job.Rest{Tasks: left(j.counts[0]), Reduces: left(j.counts[1]), CutShort: max(j.Left[0].Longest, j.Left[1].Longest)}
 	for _, a := range j.pool.allocs {
 		r.Live = append(r.Live, a.asLive())
 	}
@@ -166,7 +166,7 @@ func (e *Engine) pursue(j *jobState, in Planned, short bool) {
 // allocations that come to nothing end the job, plans that do would go on for ever.
 func (j *jobState) tooShort(in Planned, knew time.Duration) (short bool, most time.Duration) {
 	class, ready := j.waits.next()
-	if !ready || max(j.timing[0].longest, j.timing[1].longest) > knew {
+	if !ready || max(j.Left[0].Longest, j.Left[1].Longest) > knew {
 		return false, 0
 	}
 	for _, r := range in.Allocs {
@@ -174,12 +174,12 @@ func (j *jobState) tooShort(in Planned, knew time.Duration) (short bool, most ti
 			return false, 0
 		}
 	}
-	t := j.timing[class]
+	t := j.Left[class].Times
 	if hint := in.Upper()[class]; hint > 0 {
-		t.hint = hint
+		t.Hint = hint
 	}
-	t.most = 0
-	return most > 0 && t.span(j.queues[class].cutOnly()) > most, most
+	t.Most = 0
+	return most > 0 && t.Span(j.Begin[class].Ready.CutOnly()) > most, most
 }
 
 // unplanned takes in that no plan could be made. Without a time at which one may be the
@@ -211,9 +211,9 @@ func (e *Engine) applyPlanned(r event.JobPlanned) {
 	j.work.Scout = r.Scout
 	for i, d := range r.Upper() {
 		if d > 0 {
-			j.timing[i].hint = d
+			j.Left[i].Hint = d
 		}
-		j.timing[i].most = r.Most
+		j.Left[i].Most = r.Most
 	}
 	j.foresee(r.TaskTimes)
 	e.enqueue(j)
@@ -236,7 +236,7 @@ func (j *jobState) count(a *alloc, at job.Time, reason string) {
 
 // fruitless says why a job fails whose allocations came to nothing, and what to do.
 func (j *jobState) fruitless() string {
-	b, cut := &j.barren, max(j.timing[0].longest, j.timing[1].longest)
+	b, cut := &j.barren, max(j.Left[0].Longest, j.Left[1].Longest)
 	last := ""
 	if b.last != "" {
 		last = " (the last: " + b.last + ")"

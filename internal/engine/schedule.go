@@ -24,16 +24,14 @@ func (e *Engine) schedule(p *pool) {
 			e.emit(event.LeaveGranted{Attempt: c.Running.ID, Phase: c.Through})
 			e.do(Leave{Attempt: c.Running.ID, Node: e.nodeList[d.Node.Index].id, Phase: c.Through})
 		default:
-			e.start(c, e.nodeList[d.Node.Index], d.Avoided)
+			e.start(c, e.nodeList[d.Node.Index], d.Task)
 		}
 	}
 }
 
-// start starts a task of the candidate on the node. avoided says that the next task to be
-// started again should rather not run there.
-func (e *Engine) start(c *sched.Candidate, n *node, avoided bool) {
+// start starts a task of the candidate on the node.
+func (e *Engine) start(c *sched.Candidate, n *node, i int) {
 	j := c.Job.Owner.(*jobState)
-	i := j.queues[sched.KindIndex(c.Kind)].pick(avoided)
 	id := job.Attempt{Job: j.ID, Task: i, N: int(j.tasks[i].attempt) + 1}
 	// A bag task's attempt is the only one of its task, so it need not ask to commit.
 	commit := c.Kind == job.BagTask
@@ -55,11 +53,11 @@ func (e *Engine) enqueue(j *jobState) {
 	if p.Rerank(&j.Job) {
 		e.mark(p)
 	}
-	for i := range j.queues {
-		q, c := &j.queues[i], &j.Begin[i]
+	for i := range j.Begin {
+		c := &j.Begin[i]
 		changed := false
-		if q.runnable() {
-			c.Span, c.Room, c.Avoid = j.waits.span[i], 0, q.avoids()
+		if j.startable(i) {
+			c.Span, c.Room = j.waits.span[i], 0
 			if c.Takes.CPUs == 0 && j.Waits {
 				c.Room = j.work.Need.Mem
 			}
@@ -73,14 +71,31 @@ func (e *Engine) enqueue(j *jobState) {
 	}
 }
 
+// startable reports whether any of the job's ready tasks of a kind may start now.
+func (j *jobState) startable(class int) bool {
+	w, maps := &j.work, &j.counts[0]
+	switch {
+	case !j.active() || j.Begin[class].Ready.Count() == 0 || j.unfinished() == 0:
+		return false
+	case class == 1:
+		return maps.done >= sched.SlowStart(maps.total, w.SlowStart)
+	}
+	return w.Throttle == 0 || maps.running < w.Throttle
+}
+
+// again has a task started again, if possible not on the node with the index avoid.
+func (j *jobState) again(i int, avoid int32) {
+	j.Begin[j.class(i)].Ready.Again(int32(i), avoid, j.tasks[i].cut)
+}
+
 // demand finds what the job's tasks take of a node, phase by phase. Its terms may have changed.
 func (j *jobState) demand() {
 	for i, need := range []job.Resources{j.work.Need, j.work.ReduceNeed} {
-		q, c := &j.queues[i], &j.Begin[i]
-		q.demand = sched.DemandOf(q.kind, need)
-		c.Job, c.Kind, c.Phase = &j.Job, q.kind, q.kind.Phases()[0]
+		c, d := &j.Begin[i], &j.Demand[i]
+		*d = sched.DemandOf(c.Kind, need)
+		c.Phase = c.Kind.Phases()[0]
 		c.Through = j.pool.Policy.Through(c.Kind, c.Phase)
-		c.Takes, c.Peak = q.demand.Most(job.PhaseNone, c.Through), q.demand.Most(job.PhaseNone, job.PhaseReduce)
+		c.Takes, c.Peak = d.Most(job.PhaseNone, c.Through), d.Most(job.PhaseNone, job.PhaseReduce)
 		j.Left[i].CPUs = need.CPUs
 	}
 }
@@ -90,7 +105,6 @@ func (j *jobState) demand() {
 func (j *jobState) recount() {
 	for i, c := range j.counts {
 		j.Left[i].Tasks = c.total - c.done - c.failed - c.running + j.Coreless[i]
-		j.Left[i].Longest = j.timing[i].longest
 	}
 	j.Waits = j.counts[0].done < j.counts[0].total
 }

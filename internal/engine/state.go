@@ -61,7 +61,6 @@ type jobState struct {
 	pool   *pool // where it runs; nil when it is over
 	tasks  []task
 	live   map[int32]*attempt // by task: at most one attempt of a task is live
-	queues [2]queue           // bag tasks or maps; reduces
 	counts [2]counts
 
 	fails     int    // tasks that failed since the job was submitted or resumed
@@ -72,12 +71,11 @@ type jobState struct {
 	touched  nodeSet             // nodes that have had an attempt
 	lostRuns map[int32][]lostRun // by task that is not done: its attempts that were given up as lost
 
-	asked  int       // allocations asked for it since it was submitted or resumed; 1 for one that shares
-	dones  uint64    // attempts done, ever
-	barren barren    // the last of its allocations, where they came to nothing
-	misses int       // allocations in a row that had not begun by their Latest
-	timing [2]timing // how long bag tasks or maps take; and the sort and reduce of reduces
-	waits  waits     // what its ready tasks wait for
+	asked  int    // allocations asked for it since it was submitted or resumed; 1 for one that shares
+	dones  uint64 // attempts done, ever
+	barren barren // the last of its allocations, where they came to nothing
+	misses int    // allocations in a row that had not begun by their Latest
+	waits  waits  // what its ready tasks wait for
 
 	// Not part of the state that records make.
 

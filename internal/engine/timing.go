@@ -1,80 +1,22 @@
 package engine
 
 import (
-	"fmt"
 	"time"
 
 	"berth/internal/job"
-	"berth/internal/predict"
 	"berth/internal/sched"
 )
-
-const (
-	// enough is how many tasks must be done before what they took is believed.
-	enough = 5
-	// usual is the quantile of the measured times that a task is expected to keep within.
-	usual = 0.95
-)
-
-// timing is what is known of how long the tasks of a kind take; of reduces their sort
-// and reduce, as a shuffle lasts as long as the maps do.
-type timing struct {
-	hint     time.Duration // from the plan; 0: unknown
-	measured *measured     // nil: nothing yet
-	longest  time.Duration // that a task had run when its allocation ended, of those that were cut short
-	cuts     int           // tasks that were cut short and are not done
-	most     time.Duration // see event.JobPlanned; 0: it does not matter
-}
-
-// measured is what this run has shown.
-type measured struct {
-	sketch predict.Sketch
-	next   int64         // number of tasks at which the quantile is computed anew
-	usual  time.Duration // the quantile; 0: not yet
-}
-
-// String returns the timing as text that differs where the timing does.
-func (t *timing) String() string {
-	s := fmt.Sprintf("hint %v longest %v cuts %d most %v", t.hint, t.longest, t.cuts, t.most)
-	if m := t.measured; m != nil {
-		s += fmt.Sprintf(" measured %d sum %v usual %v", m.sketch.Count, m.sketch.Sum, m.usual)
-	}
-	return s
-}
-
-// expected returns how long a task takes at most, as a rule; 0: unknown.
-func (t *timing) expected() time.Duration {
-	switch {
-	case t.measured != nil && t.measured.usual > 0:
-		return t.measured.usual
-	case t.hint > 0:
-		return t.hint
-	}
-	return t.longest // so long at least
-}
-
-// add takes in what a task took.
-func (t *timing) add(d time.Duration) {
-	if t.measured == nil {
-		t.measured = &measured{next: enough}
-	}
-	m := t.measured
-	m.sketch.Add(d.Seconds())
-	if m.sketch.Count >= m.next {
-		m.usual = time.Duration(m.sketch.Quantile(usual) * float64(time.Second))
-		m.next = m.sketch.Count + 1 + m.sketch.Count/16 // it changes ever less
-	}
-}
 
 // expect sets what the plan expects tasks to take. A time that none of the allocations
 // has that were asked for is not believed: else nothing would ever start on them.
 func (j *jobState) expect(w *job.Work) {
 	j.foresee(w.TaskTimes)
 	for i, d := range w.Upper() {
-		j.timing[i].hint, j.timing[i].most = 0, 0
+		t := &j.Left[i].Times
+		t.Hint, t.Most = 0, 0
 		for _, r := range append([]job.AllocRequest{w.Alloc}, w.More...) {
 			if r.Time == 0 || sched.Span(d) <= r.Time {
-				j.timing[i].hint = max(0, d)
+				t.Hint = max(0, d)
 			}
 		}
 	}
@@ -93,16 +35,10 @@ func (j *jobState) foresee(t job.TaskTimes) {
 func (e *Engine) learn(a *attempt, at job.Time, stats []job.PhaseStat) {
 	j, i := a.job, a.ID.Task
 	j.uncut(i)
-	took := a.took(at, stats)
-	left := &j.Left[j.class(i)]
-	left.Done++
-	left.Took += took.Seconds()
+	j.Left[j.class(i)].Add(a.took(at, stats), !a.endless())
 	j.dones++
 	if j.barren.n > 0 {
 		j.barren = barren{}
-	}
-	if !a.endless() {
-		j.timing[j.class(i)].add(took)
 	}
 }
 
@@ -150,15 +86,15 @@ func (a *attempt) ends() job.Time {
 // have been done, and its worker could not tell.
 func (j *jobState) cutShort(a *attempt, at job.Time) {
 	i := a.ID.Task
-	t := &j.timing[j.class(i)]
+	t := &j.Left[j.class(i)].Times
 	ran := at.Sub(a.working())
-	if a.Coreless() || a.node.unseen || ran <= t.expected() {
+	if a.Coreless() || a.node.unseen || ran <= t.Expected() {
 		return
 	}
-	t.longest = max(t.longest, ran)
+	t.Longest = max(t.Longest, ran)
 	if !j.tasks[i].cut {
 		j.tasks[i].cut = true
-		t.cuts++
+		t.Cuts++
 	}
 }
 
@@ -168,25 +104,10 @@ func (j *jobState) uncut(i int) {
 		return
 	}
 	j.tasks[i].cut = false
-	t := &j.timing[j.class(i)]
-	if t.cuts--; t.cuts == 0 {
-		t.longest = 0
+	t := &j.Left[j.class(i)].Times
+	if t.Cuts--; t.Cuts == 0 {
+		t.Longest = 0
 	}
-}
-
-// span returns how much time must be left where a task of the class begins. cut says
-// that it was cut short before.
-func (j *jobState) span(class int, cut bool) time.Duration { return j.timing[class].span(cut) }
-
-func (t *timing) span(cut bool) time.Duration {
-	d := t.expected()
-	if cut {
-		d = max(d, t.longest)
-	}
-	if s := sched.Span(d); t.most == 0 || s <= t.most {
-		return s
-	}
-	return t.most / 2
 }
 
 // tooLate says why a reduce is killed that only shuffles.
@@ -198,7 +119,7 @@ func (a *attempt) hopeless(now job.Time) bool {
 }
 
 // span returns how much time must be left when the reduce gets leave to sort.
-func (a *attempt) span() time.Duration { return a.job.span(1, a.job.tasks[a.ID.Task].cut) }
+func (a *attempt) span() time.Duration { return a.job.Left[1].Span(a.job.tasks[a.ID.Task].cut) }
 
 // dropHopeless kills the reduces of the pool that shuffle and could not end in time.
 func (e *Engine) dropHopeless(p *pool) {
@@ -233,9 +154,9 @@ func (w waits) next() (class int, ok bool) {
 // that changed. Where no allocation ends it does not matter how long tasks take.
 func (e *Engine) review(j *jobState) {
 	startable := j.active() && j.unfinished() > 0
-	w := waits{ready: [2]bool{startable && j.queues[0].ready() > 0, startable && j.queues[1].ready() > 0}}
+	w := waits{ready: [2]bool{startable && j.Begin[0].Ready.Count() > 0, startable && j.Begin[1].Ready.Count() > 0}}
 	if startable && !j.pool.shape.endless() {
-		w.span = [2]time.Duration{j.span(0, j.queues[0].cutOnly()), j.span(1, j.queues[1].cutOnly())}
+		w.span = [2]time.Duration{j.Left[0].Span(j.Begin[0].Ready.CutOnly()), j.Left[1].Span(j.Begin[1].Ready.CutOnly())}
 		w.scout = j.work.Scout > 0 && j.counts[0].done >= j.work.Scout
 	}
 	if w != j.waits {

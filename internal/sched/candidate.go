@@ -34,6 +34,7 @@ type Job struct {
 	Waits    bool         // its reduces wait for maps that are not done
 	Coreless [2]int       // its attempts that run without a core, see Running.Coreless
 	Begin    [2]Candidate // to begin the next of its tasks
+	Demand   [2]Demand    // of each of its tasks
 }
 
 // Needs is what a candidate needs of a node. Where one candidate finds no room, none of
@@ -56,7 +57,7 @@ type Candidate struct {
 	Phase   job.Phase // the first that it gets leave for …
 	Through job.Phase // … and the last, see Policy.Through
 	Since   job.Time  // when the attempt asked to go on
-	Avoid   int       // index of the node that the task should rather not begin on; 0: none
+	Ready   Ready     // the tasks of which one begins
 
 	place Place  // of its job; of an attempt when it asked: later changes would have nodes looked at for nothing
 	class *Class // in which it waits, or nil

@@ -94,7 +94,7 @@ func (r *InOrder) Select(p *Pool, now job.Time) Decision {
 		}
 		c.room = r.pass.room
 		if n, avoided := r.place(p, c, now); n != nil {
-			return Decision{Candidate: c.line[0], Node: n, Avoided: avoided}
+			return Decision{Candidate: c.line[0], Node: n, Task: c.line[0].Ready.pick(avoided)}
 		}
 		if end := r.block(p, c, now); len(end) > 0 {
 			return Decision{Candidate: c.line[0], End: end}
@@ -163,7 +163,7 @@ func (r *InOrder) place(p *Pool, c *Class, now job.Time) (best *Node, avoided bo
 	} else {
 		c.hopeless = !slices.ContainsFunc(nodes, func(n *Node) bool { return n.couldTake(c, now) })
 	}
-	avoid := c.line[0].Avoid
+	avoid := c.line[0].Ready.avoids()
 	if avoid != 0 && !slices.ContainsFunc(p.Nodes, func(n *Node) bool { return n.Up && n.Index != avoid }) {
 		avoid = 0
 	}

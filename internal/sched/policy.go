@@ -27,7 +27,7 @@ type Policy interface {
 type Decision struct {
 	Candidate *Candidate // what starts, or for which attempts end; nil: nothing is to be done
 	Node      *Node      // where it starts; nil: it has to wait
-	Avoided   bool       // it should rather not start there (Candidate.Avoid), but there is no other node
+	Task      int        // which of Candidate.Ready begins
 	End       []*Running // attempts that are to be ended, to make room for the candidate
 }
 

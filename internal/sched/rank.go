@@ -20,9 +20,6 @@ const (
 	// must not turn the line over.
 	planWeight  = enough
 	guessWeight = 1
-	// enough is how many tasks show what a task takes: the mean of five is within half
-	// of their standard deviation of the true one.
-	enough = 5
 	// farthest bounds the time that is left to a job, so that ranks cannot overflow: 73 years.
 	farthest = 1 << 61
 )
@@ -31,22 +28,7 @@ const (
 type Unstarted struct {
 	Tasks int // that are neither done nor failed and have no core yet
 	CPUs  int // cores that each of them takes
-
-	Planned time.Duration // mean time of a task by the plan; 0: unknown
-	Longest time.Duration // that a task has run without an end; 0: none was cut short
-	Done    int64         // tasks that this run has measured …
-	Took    float64       // … and the seconds that they took together
-}
-
-// mean returns the seconds that one is expected to take: the mean of what was measured
-// and of what was known before, the latter counting as some tasks more.
-func (u *Unstarted) mean() float64 {
-	prior, weight := u.Planned, float64(planWeight)
-	if prior <= 0 {
-		prior, weight = max(guess, u.Longest), guessWeight
-	}
-	// The conversion keeps processors from fusing the operations, which round differently.
-	return (float64(prior.Seconds()*weight) + u.Took) / (weight + float64(u.Done))
+	Times
 }
 
 // Work returns the core-seconds that are left to begin.

@@ -16,15 +16,15 @@ func TestWork(t *testing.T) {
 		left Unstarted
 		want float64
 	}{
-		{"nothing", Unstarted{Planned: time.Hour, CPUs: 1}, 0},
-		{"as planned", Unstarted{Tasks: 3, CPUs: 2, Planned: 10 * time.Second}, 60},
-		{"no cores", Unstarted{Tasks: 3, Planned: 10 * time.Second}, 30},
+		{"nothing", Unstarted{CPUs: 1, Times: Times{Planned: time.Hour}}, 0},
+		{"as planned", Unstarted{Tasks: 3, CPUs: 2, Times: Times{Planned: 10 * time.Second}}, 60},
+		{"no cores", Unstarted{Tasks: 3, Times: Times{Planned: 10 * time.Second}}, 30},
 		{"a guess", Unstarted{Tasks: 2, CPUs: 1}, 120},
-		{"a guess that one outlived", Unstarted{Tasks: 2, CPUs: 1, Longest: time.Hour}, 7200},
-		{"a plan that one outlived", Unstarted{Tasks: 2, CPUs: 1, Planned: time.Second, Longest: time.Hour}, 2},
-		{"a guess against one measured", Unstarted{Tasks: 1, CPUs: 1, Done: 1, Took: 180}, 120},
-		{"a plan against one measured", Unstarted{Tasks: 1, CPUs: 1, Planned: time.Minute, Done: 1, Took: 120}, 70},
-		{"a plan against many", Unstarted{Tasks: 1, CPUs: 1, Planned: time.Minute, Done: 995, Took: 995 * 20}, 20.2},
+		{"a guess that one outlived", Unstarted{Tasks: 2, CPUs: 1, Times: Times{Longest: time.Hour}}, 7200},
+		{"a plan that one outlived", Unstarted{Tasks: 2, CPUs: 1, Times: Times{Planned: time.Second, Longest: time.Hour}}, 2},
+		{"a guess against one measured", Unstarted{Tasks: 1, CPUs: 1, Times: Times{Done: 1, Took: 180}}, 120},
+		{"a plan against one measured", Unstarted{Tasks: 1, CPUs: 1, Times: Times{Planned: time.Minute, Done: 1, Took: 120}}, 70},
+		{"a plan against many", Unstarted{Tasks: 1, CPUs: 1, Times: Times{Planned: time.Minute, Done: 995, Took: 995 * 20}}, 20.2},
 	} {
 		if got := c.left.Work(); math.Abs(got-c.want) > 1e-9 {
 			t.Errorf("%s: %v core-seconds, want %v", c.name, got, c.want)
@@ -39,8 +39,10 @@ func TestRank(t *testing.T) {
 		draw := func() (job.Time, Unstarted) {
 			return job.Time(rapid.Int64Range(0, 1<<61).Draw(t, "release")), Unstarted{
 				Tasks: rapid.IntRange(0, math.MaxInt32).Draw(t, "tasks"), CPUs: rapid.IntRange(0, 1024).Draw(t, "cpus"),
-				Planned: time.Duration(rapid.Int64Range(0, int64(1000*time.Hour)).Draw(t, "planned")),
-				Done:    rapid.Int64Range(0, 1e6).Draw(t, "done"), Took: rapid.Float64Range(0, 1e9).Draw(t, "took"),
+				Times: Times{
+					Planned: time.Duration(rapid.Int64Range(0, int64(1000*time.Hour)).Draw(t, "planned")),
+					Done:    rapid.Int64Range(0, 1e6).Draw(t, "done"), Took: rapid.Float64Range(0, 1e9).Draw(t, "took"),
+				},
 			}
 		}
 		ageing := Ageing(rapid.IntRange(0, 1<<20).Draw(t, "cores"), rapid.Float64Range(0, 1).Draw(t, "share"))
