@@ -24,15 +24,15 @@ func (t *tree) sum(at job.Time) int {
 	return sum
 }
 
-// least returns the least value, but best if that is less, that changes after from and
-// before to lead to. The value before the changes below the block is given.
-func (t *tree) least(level int, id int32, value int, from, to job.Time, best int) int {
+// least returns the least value, times a sign, but best if that is less, that changes after from
+// and before to lead to. The value before the changes below the block is given.
+func (t *tree) least(level int, id int32, value int, from, to job.Time, best, sign int) int {
 	if level == 0 {
 		b := &t.leaves.blocks[id]
 		for i := 0; i < b.n && b.e[i].at < to; i++ {
 			value += b.e[i].by
 			if b.e[i].at > from {
-				best = min(best, value)
+				best = min(best, sign*value)
 			}
 		}
 		return best
@@ -41,41 +41,13 @@ func (t *tree) least(level int, id int32, value int, from, to job.Time, best int
 	for i := 0; i < b.n && b.e[i].at < to; i++ {
 		e := &b.e[i]
 		inside := i+1 < b.n && b.e[i+1].at <= to
+		low := min(sign*(value+e.lo), sign*(value+e.hi))
 		switch {
-		case value+e.lo >= best || (i+1 < b.n && b.e[i+1].at <= from):
+		case low >= best || (i+1 < b.n && b.e[i+1].at <= from):
 		case inside && e.at > from:
-			best = value + e.lo
+			best = low
 		default:
-			best = t.least(level-1, e.kid, value, from, to, best)
-		}
-		value += e.sum
-	}
-	return best
-}
-
-// most returns the greatest value, but best if that is more, that changes after from and
-// before to lead to. The value before the changes below the block is given.
-func (t *tree) most(level int, id int32, value int, from, to job.Time, best int) int {
-	if level == 0 {
-		b := &t.leaves.blocks[id]
-		for i := 0; i < b.n && b.e[i].at < to; i++ {
-			value += b.e[i].by
-			if b.e[i].at > from {
-				best = max(best, value)
-			}
-		}
-		return best
-	}
-	b := &t.inners.blocks[id]
-	for i := 0; i < b.n && b.e[i].at < to; i++ {
-		e := &b.e[i]
-		inside := i+1 < b.n && b.e[i+1].at <= to
-		switch {
-		case value+e.hi <= best || (i+1 < b.n && b.e[i+1].at <= from):
-		case inside && e.at > from:
-			best = value + e.hi
-		default:
-			best = t.most(level-1, e.kid, value, from, to, best)
+			best = t.least(level-1, e.kid, value, from, to, best, sign)
 		}
 		value += e.sum
 	}

@@ -110,14 +110,14 @@ func (t *Timeline) At(at job.Time) int { return t.base + t.tree.sum(at) }
 // empty time counts as the instant it begins with.
 func (t *Timeline) Min(from, to job.Time) int {
 	from = max(from, t.from)
-	return t.tree.least(t.tree.top, t.tree.root, t.base, from, to, t.At(from))
+	return t.tree.least(t.tree.top, t.tree.root, t.base, from, to, t.At(from), 1)
 }
 
 // Max returns the greatest number of free nodes from an instant until before another. An
 // empty time counts as the instant it begins with.
 func (t *Timeline) Max(from, to job.Time) int {
 	from = max(from, t.from)
-	return t.tree.most(t.tree.top, t.tree.root, t.base, from, to, t.At(from))
+	return -t.tree.least(t.tree.top, t.tree.root, t.base, from, to, -t.At(from), -1)
 }
 
 // EarliestFit returns the earliest instant, not before a given one, from which on so
