@@ -1,6 +1,7 @@
 // Package inherit reads what a process hands on to the programs it starts (file mode mask, nice value,
-// soft resource limits), and says how a program is started with others. It starts nothing but a shell
-// that it asks for one limit.
+// soft resource limits), and says how a program is started with others. It also finds what an
+// environment names: a program on its PATH, its user. It starts nothing but a shell that it asks
+// for one limit.
 package inherit
 
 import (

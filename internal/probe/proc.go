@@ -10,6 +10,8 @@ import (
 	"strings"
 	"time"
 
+	"golang.org/x/sys/unix"
+
 	"berth/internal/job"
 )
 
@@ -56,6 +58,17 @@ func Processes() ([]Process, error) {
 		}
 	}
 	return list, nil
+}
+
+// AwaitExit waits until the process behind a descriptor of pidfd_open(2) has ended, for that long
+// at most where patience is not negative, and reports whether it has.
+func AwaitExit(pidfd int, patience time.Duration) (ended bool, err error) {
+	for {
+		n, err := unix.Poll([]unix.PollFd{{Fd: int32(pidfd), Events: unix.POLLIN}}, int(patience.Milliseconds()))
+		if err != unix.EINTR {
+			return n > 0, err
+		}
+	}
 }
 
 // Groups returns what each process group of this machine uses now.

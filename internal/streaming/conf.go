@@ -6,9 +6,9 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os/user"
 	"strings"
 
+	"berth/internal/inherit"
 	"berth/internal/job"
 )
 
@@ -203,22 +203,11 @@ func (c *configuration) variable(name string) (string, bool) {
 		return value, known
 	}
 	if name == "user.name" {
-		return c.userName()
+		user := inherit.UserName(c.env)
+		return user, user != ""
 	}
 	s, known := c.values[canonical(name)]
 	return s.value, known && len(s.value) <= maxValue
-}
-
-// userName returns the user's name, also where the environment does not say it.
-func (c *configuration) userName() (string, bool) {
-	if name, known := job.LookupEnv(c.env, "USER"); known && name != "" {
-		return name, true
-	}
-	u, err := user.Current()
-	if err != nil {
-		return "", false
-	}
-	return u.Username, true
 }
 
 // all returns the keys for the tasks' environment, in every spelling.

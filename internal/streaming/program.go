@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 
+	"berth/internal/inherit"
 	"berth/internal/job"
 )
 
@@ -117,11 +118,5 @@ func (b *builder) checkInterpreter(where, file, line string) error {
 
 // onPath reports whether tasks find a program on their PATH.
 func (b *builder) onPath(program string) bool {
-	dirs := job.Getenv(slices.Concat(b.env, b.mr.CmdEnv), "PATH")
-	for _, dir := range filepath.SplitList(dirs) {
-		if info, err := os.Stat(filepath.Join(dir, program)); err == nil && info.Mode().IsRegular() && info.Mode()&0o111 != 0 {
-			return true
-		}
-	}
-	return false
+	return inherit.LookPath(job.Getenv(slices.Concat(b.env, b.mr.CmdEnv), "PATH"), ".", program) != ""
 }

@@ -4,13 +4,13 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
-	"syscall"
 	"testing"
 	"time"
 
 	"golang.org/x/sys/unix"
 
 	"berth/internal/job"
+	"berth/internal/probe"
 	"berth/internal/wire"
 )
 
@@ -95,14 +95,7 @@ func awaitDeath(t testing.TB, pid int) {
 		t.Fatal(err)
 	}
 	defer func() { _ = unix.Close(fd) }()
-	for {
-		n, err := unix.Poll([]unix.PollFd{{Fd: int32(fd), Events: unix.POLLIN}}, int(patience/time.Millisecond))
-		if errors.Is(err, syscall.EINTR) {
-			continue
-		}
-		if err != nil || n == 0 {
-			t.Fatalf("process %d lives on (%v)", pid, err)
-		}
-		return
+	if ended, err := probe.AwaitExit(fd, patience); err != nil || !ended {
+		t.Fatalf("process %d lives on (%v)", pid, err)
 	}
 }

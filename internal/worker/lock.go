@@ -15,6 +15,7 @@ import (
 
 	"berth/internal/job"
 	"berth/internal/private"
+	"berth/internal/probe"
 	"berth/internal/process"
 )
 
@@ -133,18 +134,11 @@ func killHolder(pid int, log *slog.Logger) error {
 	if err := unix.PidfdSendSignal(fd, unix.SIGKILL, nil, 0); err != nil && !errors.Is(err, unix.ESRCH) {
 		return err
 	}
-	for {
-		n, err := unix.Poll([]unix.PollFd{{Fd: int32(fd), Events: unix.POLLIN}}, int(process.KillPatience/time.Millisecond))
-		switch {
-		case errors.Is(err, unix.EINTR):
-		case err != nil:
-			return err
-		case n == 0:
-			return fmt.Errorf("process %d does not die", pid)
-		default:
-			return nil
-		}
+	ended, err := probe.AwaitExit(fd, process.KillPatience)
+	if err == nil && !ended {
+		err = fmt.Errorf("process %d does not die", pid)
 	}
+	return err
 }
 
 // note is what a worker writes into its lock file, a line each.

@@ -3,12 +3,12 @@ package worker
 import (
 	"context"
 	"os"
-	"os/user"
 	"path/filepath"
 	"strconv"
 
 	"berth/internal/disk"
 	"berth/internal/event"
+	"berth/internal/inherit"
 	"berth/internal/job"
 	"berth/internal/mapreduce"
 	"berth/internal/mapreduce/shuffle"
@@ -161,24 +161,11 @@ func (t *streamTask) command(args []string, log *process.Log) *process.Program {
 func (t *streamTask) environment(outputDir string) []string {
 	a, wk := t.a, t.a.work
 	info := job.TaskInfo{Name: wk.spec.Name, Attempt: a.id, Kind: t.kind, Index: t.index,
-		Maps: wk.maps, Reduces: wk.reduces, Split: a.start.Split, OutputDir: outputDir, User: userName()}
+		Maps: wk.maps, Reduces: wk.reduces, Split: a.start.Split, OutputDir: outputDir, User: inherit.UserName(os.Environ())}
 	return t.w.scratch.cookie.TaskEnv(job.TaskEnv(t.spec, info), wk.need(t.kind).CPUs,
 		"BERTH_JOB_ID="+string(wk.spec.ID),
 		"BERTH_TASK_ID="+job.TaskName(t.kind, t.index),
 		"BERTH_ATTEMPT="+strconv.Itoa(a.id.N),
 		"BERTH_TASK_DIR="+t.cwd,
 		"TMPDIR="+filepath.Join(t.cwd, "tmp")) // set by Hadoop Streaming, too (PipeMapRed)
-}
-
-// userName returns the name of the user who runs the worker, also where the environment
-// does not say it.
-func userName() string {
-	if name := os.Getenv("USER"); name != "" {
-		return name
-	}
-	u, err := user.Current()
-	if err != nil {
-		return ""
-	}
-	return u.Username
 }

@@ -4,8 +4,6 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
-	"os"
-	"path/filepath"
 	"strings"
 	"sync"
 
@@ -134,17 +132,12 @@ func (wk *work) lookPath(name, dir string, env []string) (string, error) {
 	if !set {
 		path = defaultPath
 	}
-	for _, folder := range filepath.SplitList(path) {
-		if !filepath.IsAbs(folder) {
-			folder = filepath.Join(dir, folder)
-		}
-		p := filepath.Join(folder, name)
-		if st, err := os.Stat(p); err == nil && st.Mode().IsRegular() && st.Mode()&0o111 != 0 {
-			wk.paths[name] = p
-			return p, nil
-		}
+	p := inherit.LookPath(path, dir, name)
+	if p == "" {
+		return "", process.NotFound(name)
 	}
-	return "", process.NotFound(name)
+	wk.paths[name] = p
+	return p, nil
 }
 
 // forgetPaths drops what was looked up: a program may have been moved.

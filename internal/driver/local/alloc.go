@@ -130,13 +130,8 @@ func (a *alloc) find(rank int) (pid, pidfd int, alive bool) {
 
 // awaitExit blocks until the process behind the descriptor has ended, and closes it.
 func awaitExit(pidfd int) {
-	defer func() { _ = unix.Close(pidfd) }()
-	for {
-		_, err := unix.Poll([]unix.PollFd{{Fd: int32(pidfd), Events: unix.POLLIN}}, -1)
-		if !errors.Is(err, unix.EINTR) {
-			return
-		}
-	}
+	_, _ = probe.AwaitExit(pidfd, -time.Second)
+	_ = unix.Close(pidfd)
 }
 
 // remove deletes the allocation's folder; keys go with it.

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"berth/internal/inherit"
 	"berth/internal/job"
 )
 
@@ -41,7 +42,7 @@ type command struct {
 
 // command makes a call that ends with commandTimeout.
 func (s *System) command(ctx context.Context, name string, args ...string) (command, error) {
-	path := findProgram(s.env, name)
+	path := inherit.LookPath(job.Getenv(s.env, "PATH"), "/", name)
 	if path == "" {
 		return command{}, &job.Error{Class: job.User, Code: job.CodeConfig, Where: name,
 			What: "the command is not on PATH", Do: "log in where Slurm is installed, or load its module"}
@@ -80,7 +81,9 @@ func (s *System) table(ctx context.Context, fields []string, args ...string) ([]
 }
 
 // Installed reports whether Slurm's commands are on PATH.
-func (s *System) Installed() bool { return findProgram(s.env, "sbatch") != "" }
+func (s *System) Installed() bool {
+	return inherit.LookPath(job.Getenv(s.env, "PATH"), "/", "sbatch") != ""
+}
 
 // Inside returns the id of the Slurm job that the environment is that of.
 func (s *System) Inside() string { return job.Getenv(s.env, "SLURM_JOB_ID") }

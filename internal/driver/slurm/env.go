@@ -1,8 +1,6 @@
 package slurm
 
 import (
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 
@@ -53,15 +51,4 @@ func (s *System) Defaults() job.Batch {
 		Partition: job.Getenv(s.env, "SBATCH_PARTITION"), Account: job.Getenv(s.env, "SBATCH_ACCOUNT"),
 		QOS: job.Getenv(s.env, "SBATCH_QOS"), Constraint: job.Getenv(s.env, "SBATCH_CONSTRAINT"),
 	}
-}
-
-// findProgram returns the path of a program by the PATH of env, "" where there is none.
-func findProgram(env []string, name string) string {
-	for _, dir := range filepath.SplitList(job.Getenv(env, "PATH")) {
-		path := filepath.Join(dir, name)
-		if st, err := os.Stat(path); filepath.IsAbs(path) && err == nil && st.Mode().IsRegular() && st.Mode()&0o111 != 0 {
-			return path
-		}
-	}
-	return ""
 }

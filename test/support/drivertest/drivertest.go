@@ -17,6 +17,7 @@ import (
 	"berth/internal/driver"
 	"berth/internal/engine"
 	"berth/internal/job"
+	"berth/internal/probe"
 	"berth/internal/wire"
 )
 
@@ -263,15 +264,8 @@ func (b *bench) kill(w worker) {
 	if err := unix.PidfdSendSignal(fd, unix.SIGKILL, nil, 0); err != nil {
 		b.t.Fatal(err)
 	}
-	for {
-		n, err := unix.Poll([]unix.PollFd{{Fd: int32(fd), Events: unix.POLLIN}}, int(b.place.Patience/time.Millisecond))
-		if errors.Is(err, unix.EINTR) {
-			continue
-		}
-		if err != nil || n == 0 {
-			b.t.Fatalf("the worker of %s lives on (%v)", w.hello.Node, err)
-		}
-		break
+	if ended, err := probe.AwaitExit(fd, b.place.Patience); err != nil || !ended {
+		b.t.Fatalf("the worker of %s lives on (%v)", w.hello.Node, err)
 	}
 	b.gone(w)
 }
