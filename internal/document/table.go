@@ -135,39 +135,34 @@ func (t *Table) Done() {
 	}
 }
 
-// Sub returns a table in this one, nil without it.
-func (t *Table) Sub(key string) *Table {
-	v, ok := t.Get(key)
-	if !ok {
-		return nil
+// Value returns the value of a key that is there and of its type; a value of another type is reported,
+// want saying which is wanted.
+func Value[T any](t *Table, key, want string) (value T, ok bool) {
+	v, there := t.Get(key)
+	if value, ok = v.(T); there && !ok {
+		t.Wrong(key, v, want)
 	}
-	return t.asTable(key, v)
+	return value, ok
 }
 
-func (t *Table) asTable(key string, v any) *Table {
-	values, ok := v.(map[string]any)
-	if !ok {
-		t.Wrong(key, v, "a table")
-		return nil
+// Sub returns a table in this one, nil without it.
+func (t *Table) Sub(key string) *Table {
+	if values, ok := Value[map[string]any](t, key, "a table"); ok {
+		return &Table{r: t.r, path: t.path + key + ".", values: values}
 	}
-	return &Table{r: t.r, path: t.path + key + ".", values: values}
+	return nil
 }
 
 // List returns the tables of a list.
 func (t *Table) List(key string) []*Table {
-	v, ok := t.Get(key)
-	if !ok {
-		return nil
-	}
-	items, ok := v.([]any)
-	if !ok {
-		t.Wrong(key, v, "a list of tables, [["+key+"]]")
-		return nil
-	}
+	items, _ := Value[[]any](t, key, "a list of tables, [["+key+"]]")
 	var tables []*Table
 	for i, item := range items {
-		if inner := t.asTable(fmt.Sprintf("%s[%d]", key, i), item); inner != nil {
-			tables = append(tables, inner)
+		element := fmt.Sprintf("%s[%d]", key, i)
+		if values, ok := item.(map[string]any); ok {
+			tables = append(tables, &Table{r: t.r, path: t.path + element + ".", values: values})
+		} else {
+			t.Wrong(element, item, "a table")
 		}
 	}
 	return tables
@@ -175,27 +170,19 @@ func (t *Table) List(key string) []*Table {
 
 // Text is a string, otherwise where it is not there.
 func (t *Table) Text(key, otherwise string) string {
-	v, ok := t.Get(key)
-	if !ok {
-		return otherwise
+	s, ok := Value[string](t, key, "a string")
+	if ok && s == "" {
+		t.Wrong(key, s, "a string")
 	}
-	s, ok := v.(string)
-	if !ok || s == "" {
-		t.Wrong(key, v, "a string")
-		return otherwise
-	}
-	return s
+	return cmp.Or(s, otherwise)
 }
 
 // Word is one of a few words.
 func (t *Table) Word(key string, words ...string) string {
 	s := t.Text(key, words[0])
 	if !slices.Contains(words, s) {
-		do := "use " + strings.Join(words[:len(words)-1], ", ") + " or " + words[len(words)-1]
-		if near := parse.Nearest(s, words); near != "" {
-			do = fmt.Sprintf("did you mean %q?", near)
-		}
-		t.Bad(key, fmt.Sprintf("%s cannot be %q", key, s), do)
+		last := len(words) - 1
+		t.Bad(key, fmt.Sprintf("%s cannot be %q", key, s), parse.DidYouMean(s, words, "use "+strings.Join(words[:last], ", ")+" or "+words[last]))
 		return words[0]
 	}
 	return s
@@ -203,27 +190,17 @@ func (t *Table) Word(key string, words ...string) string {
 
 // Flag is true or false, otherwise where it is not there.
 func (t *Table) Flag(key string, otherwise bool) bool {
-	v, ok := t.Get(key)
-	if !ok {
-		return otherwise
+	if b, ok := Value[bool](t, key, "true or false"); ok {
+		return b
 	}
-	b, ok := v.(bool)
-	if !ok {
-		t.Wrong(key, v, "true or false")
-	}
-	return b
+	return otherwise
 }
 
 // Count is a whole number from low to high, otherwise where it is not there.
 func (t *Table) Count(key string, low, high, otherwise int64) int64 {
-	v, ok := t.Get(key)
-	if !ok {
-		return otherwise
-	}
-	n, ok := v.(int64)
+	n, ok := Value[int64](t, key, "a whole number")
 	switch {
 	case !ok:
-		t.Wrong(key, v, "a whole number")
 		return otherwise
 	case n < low || n > high:
 		t.Bad(key, fmt.Sprintf("%s is %d, which is not from %d to %d", key, n, low, high), "")
@@ -234,11 +211,10 @@ func (t *Table) Count(key string, low, high, otherwise int64) int64 {
 
 // Number is a number from low to high, both of which count.
 func (t *Table) Number(key string, low, high, otherwise float64) float64 {
-	v, ok := t.Get(key)
-	if !ok {
-		return otherwise
+	if v, ok := t.Get(key); ok {
+		return t.Checked(key, v, low, high, otherwise)
 	}
-	return t.Checked(key, v, low, high, otherwise)
+	return otherwise
 }
 
 // Checked is the number v, which the key has, from low to high.

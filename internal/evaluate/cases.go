@@ -57,11 +57,7 @@ func ParseCases(where, list string) ([]Case, error) {
 	for name := range strings.SplitSeq(list, ",") {
 		c, err := caseOf(all, strings.TrimSpace(name))
 		if err != nil {
-			do := "use some of " + strings.Join(names, ", ")
-			if n := parse.Nearest(name, names); n != "" {
-				do = fmt.Sprintf("did you mean %q?", n)
-			}
-			return nil, job.ConfigError(where, err.Error(), do)
+			return nil, job.ConfigError(where, err.Error(), parse.DidYouMean(name, names, "use some of "+strings.Join(names, ", ")))
 		}
 		for _, p := range picked {
 			if p.Name == c.Name {

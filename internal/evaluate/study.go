@@ -17,7 +17,6 @@ type Settings struct {
 	Seed      uint64
 	Nodes     int
 	Policy    batch.Policy
-	MaxTime   time.Duration // the queue's maximum, 0 for none
 	Precision float64       // half-width as a share of the mean that is enough
 	Limits    Limits        // of replications
 	Plain     bool          // means are plain averages, without control variates

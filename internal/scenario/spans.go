@@ -13,16 +13,10 @@ import (
 
 // span is a duration from low up.
 func span(t *document.Table, key string, low, otherwise time.Duration) time.Duration {
-	v, ok := t.Get(key)
-	if !ok {
-		return otherwise
+	if s, ok := document.Value[string](t, key, `a duration, as in "1h30m"`); ok {
+		return spanOf(t, key, s, low, otherwise)
 	}
-	s, ok := v.(string)
-	if !ok {
-		t.Wrong(key, v, `a duration, as in "1h30m"`)
-		return otherwise
-	}
-	return spanOf(t, key, s, low, otherwise)
+	return otherwise
 }
 
 // spanOf is the duration that is written in a part of a key's value.
@@ -54,19 +48,15 @@ func limit(t *document.Table, key string) time.Duration {
 
 // times is a distribution of durations: "60s", "60s±20s", "60s+-20s" or a table of mean and sd.
 func times(t *document.Table, key string) (n workload.Normal) {
-	v, ok := t.Get(key)
-	if !ok {
-		return n
-	}
+	v, _ := t.Get(key)
 	if _, ok := v.(map[string]any); ok {
 		inner := t.Sub(key)
 		n = workload.Normal{Mean: span(inner, "mean", time.Millisecond, 0), SD: span(inner, "sd", 0, 0)}
 		inner.Done()
 		return n
 	}
-	s, ok := v.(string)
+	s, ok := document.Value[string](t, key, `a duration, as in "60s" or "60s±20s"`)
 	if !ok {
-		t.Wrong(key, v, `a duration, as in "60s" or "60s±20s"`)
 		return n
 	}
 	mean, sd, spread := strings.Cut(strings.Replace(s, "+-", "±", 1), "±")

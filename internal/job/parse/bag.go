@@ -14,20 +14,20 @@ func BagOptions() []Option { return bagOptions[:] }
 var bagOptions = [...]Option{
 	{Name: "each-line", Arg: "FILE", Usage: "run the command for each line of a file (- is standard input)", set: setEachLine},
 	{Name: "array", Short: "a", Arg: "INDICES", Usage: "run the command for each index: 1-10, 0-10:2, 1,5-8; %N: at most N at once", set: setArray},
-	{Name: "null", Short: "0", Usage: "entries of files end in NUL, not at line ends", set: setNull},
-	{Name: "no-run-if-empty", Short: "r", Usage: "leave out empty entries; none at all is no error", set: setSkipEmpty},
+	{Name: "null", Short: "0", Usage: "entries of files end in NUL, not at line ends", set: into(Bool, func(a *Ask) *bool { return &a.Sources.Null })},
+	{Name: "no-run-if-empty", Short: "r", Usage: "leave out empty entries; none at all is no error", set: into(Bool, func(a *Ask) *bool { return &a.Sources.SkipEmpty })},
 	{Name: "retries", Arg: "N", Limit: true, Usage: "try a failed task again so often (default 0)",
-		set: bagCount(0, math.MaxInt16, func(b *job.BagSpec) *int { return &b.Retries })},
+		set: bagValue(from(0, math.MaxInt16), func(b *job.BagSpec) *int { return &b.Retries })},
 	{Name: "max-fails", Arg: "N", Limit: true, Usage: "stop the job once more tasks than this failed (default never)",
-		set: bagCount(-1, math.MaxInt32, func(b *job.BagSpec) *int { return &b.MaxFails })},
+		set: bagValue(from(-1, math.MaxInt32), func(b *job.BagSpec) *int { return &b.MaxFails })},
 	{Name: "throttle", Arg: "N", Limit: true, Usage: "run at most so many tasks at once",
-		set: bagCount(0, math.MaxInt32, func(b *job.BagSpec) *int { return &b.Throttle })},
+		set: bagValue(from(0, math.MaxInt32), func(b *job.BagSpec) *int { return &b.Throttle })},
 	{Name: "time-limit", Arg: "TIME", Limit: true, Usage: "kill an attempt that takes longer; a plain number is minutes",
 		set: bagValue(Limit, func(b *job.BagSpec) *time.Duration { return &b.TimeLimit })},
 	{Name: "stdout", Arg: "TEMPLATE", Usage: "file for a task's output (default " + job.DefaultStdout + "; none discards)",
-		set: bagValue(path, func(b *job.BagSpec) *string { return &b.Stdout })},
+		set: bagValue(asIs, func(b *job.BagSpec) *string { return &b.Stdout })},
 	{Name: "stderr", Arg: "TEMPLATE", Usage: "file for a task's errors (default " + job.DefaultStderr + "; none discards)",
-		set: bagValue(path, func(b *job.BagSpec) *string { return &b.Stderr })},
+		set: bagValue(asIs, func(b *job.BagSpec) *string { return &b.Stderr })},
 	{Name: "joblog", Arg: "FILE", Usage: "write a line for each attempt, in GNU parallel's columns, to this file; folders are made",
 		set: bagValue(joblog, func(b *job.BagSpec) *string { return &b.Joblog })},
 }
@@ -40,12 +40,6 @@ func bagValue[T any](parse func(where, value string) (T, error), field func(*job
 		return err
 	}
 }
-
-func bagCount(low, high int, field func(*job.BagSpec) *int) func(*Ask, string, string) error {
-	return bagValue(func(where, value string) (int, error) { return Count(where, value, low, high) }, field)
-}
-
-func path(_, value string) (string, error) { return value, nil }
 
 func joblog(where, value string) (string, error) {
 	if value == "-" {
@@ -63,15 +57,5 @@ func setEachLine(a *Ask, where, value string) error {
 func setArray(a *Ask, where, value string) error {
 	indices, err := Array(where, value)
 	a.Sources.Array, a.Sources.Where = &indices, where
-	return err
-}
-
-func setNull(a *Ask, where, value string) (err error) {
-	a.Sources.Null, err = Bool(where, value)
-	return err
-}
-
-func setSkipEmpty(a *Ask, where, value string) (err error) {
-	a.Sources.SkipEmpty, err = Bool(where, value)
 	return err
 }

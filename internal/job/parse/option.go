@@ -46,27 +46,27 @@ type Ask struct {
 func Options() []Option { return options[:] }
 
 var options = [...]Option{
-	{Name: "on", Arg: "PLACE", Usage: "where to run: local (this machine), slurm, or auto: what BERTH_ON says, else slurm on a machine that has it, else local", set: setOn},
+	{Name: "on", Arg: "PLACE", Usage: "where to run: local (this machine), slurm, or auto: what BERTH_ON says, else slurm on a machine that has it, else local", set: into(place, func(a *Ask) *string { return &a.request.On })},
 	{Name: "nodes", Short: "N", Arg: "MIN[-MAX]", Usage: "bound the number of nodes; auto: berth decides", set: setNodes},
-	{Name: "max-nodes", Arg: "N", Usage: "use no more nodes than this", set: setMaxNodes},
+	{Name: "max-nodes", Arg: "N", Usage: "use no more nodes than this", set: into(from(1, job.MaxNodes), func(a *Ask) *int { return &a.capNodes })},
 	{Name: "time", Short: "t", Arg: "TIME", Usage: "bound the wall time; auto: berth decides", set: setTime},
-	{Name: "max-time", Arg: "TIME", Usage: "ask for no more wall time than this", set: setMaxTime},
-	{Name: "cpus-per-task", Short: "c", Arg: "N", Usage: "cores of a task", set: setCPUs},
-	{Name: "mem", Arg: "SIZE", Usage: "memory of a task; a plain number is megabytes", set: setMem},
-	{Name: "job-name", Short: "J", Arg: "NAME", Usage: "name of the job", set: setName},
-	{Name: "workers", Arg: "N", Usage: "this machine: worker processes that share it", set: setWorkers},
-	{Name: "sort-memory", Arg: "SIZE", Usage: "memory of a worker for sorting", set: setSortMemory},
-	{Name: "scratch", Arg: "DIR", Usage: "folder for intermediate data", set: text(func(r *job.Request) *string { return &r.Scratch })},
+	{Name: "max-time", Arg: "TIME", Usage: "ask for no more wall time than this", set: into(Limit, func(a *Ask) *time.Duration { return &a.capTime })},
+	{Name: "cpus-per-task", Short: "c", Arg: "N", Usage: "cores of a task", set: into(from(1, job.MaxCPUs), func(a *Ask) *int { return &a.need.CPUs })},
+	{Name: "mem", Arg: "SIZE", Usage: "memory of a task; a plain number is megabytes", set: into(Mem, func(a *Ask) *int64 { return &a.need.Mem })},
+	{Name: "job-name", Short: "J", Arg: "NAME", Usage: "name of the job", set: into(asIs, func(a *Ask) *string { return &a.name })},
+	{Name: "workers", Arg: "N", Usage: "this machine: worker processes that share it", set: into(from(1, job.MaxWorkers), func(a *Ask) *int { return &a.request.Workers })},
+	{Name: "sort-memory", Arg: "SIZE", Usage: "memory of a worker for sorting", set: into(Size, func(a *Ask) *int64 { return &a.request.SortMemory })},
+	{Name: "scratch", Arg: "DIR", Usage: "folder for intermediate data", set: into(asIs, func(a *Ask) *string { return &a.request.Scratch })},
 	{Name: "idle-timeout", Arg: "TIME", Usage: "give back nodes without work after this", set: setIdleTimeout},
-	{Name: "partition", Short: "p", Arg: "NAME", Batch: true, Usage: "batch system: partition", set: text(func(r *job.Request) *string { return &r.Partition })},
-	{Name: "account", Short: "A", Arg: "NAME", Batch: true, Usage: "batch system: account", set: text(func(r *job.Request) *string { return &r.Account })},
-	{Name: "qos", Short: "q", Arg: "NAME", Batch: true, Usage: "batch system: quality of service", set: text(func(r *job.Request) *string { return &r.QOS })},
-	{Name: "constraint", Short: "C", Arg: "LIST", Batch: true, Usage: "batch system: features of the nodes", set: text(func(r *job.Request) *string { return &r.Constraint })},
-	{Name: "exclusive", Batch: true, Usage: "batch system: share no node with other jobs", set: setExclusive},
+	{Name: "partition", Short: "p", Arg: "NAME", Batch: true, Usage: "batch system: partition", set: into(asIs, func(a *Ask) *string { return &a.request.Partition })},
+	{Name: "account", Short: "A", Arg: "NAME", Batch: true, Usage: "batch system: account", set: into(asIs, func(a *Ask) *string { return &a.request.Account })},
+	{Name: "qos", Short: "q", Arg: "NAME", Batch: true, Usage: "batch system: quality of service", set: into(asIs, func(a *Ask) *string { return &a.request.QOS })},
+	{Name: "constraint", Short: "C", Arg: "LIST", Batch: true, Usage: "batch system: features of the nodes", set: into(asIs, func(a *Ask) *string { return &a.request.Constraint })},
+	{Name: "exclusive", Batch: true, Usage: "batch system: share no node with other jobs", set: into(Bool, func(a *Ask) *bool { return &a.request.Exclusive })},
 	{Name: "sbatch-arg", Arg: "ARG", Many: true, Batch: true, Usage: "batch system: hand this argument to sbatch; none: take back those before", set: setBatchArg},
-	{Name: "wall-time", Arg: "HOW", Batch: true, Usage: "batch system: which time to ask for: auto, upper (bound of the run) or max (all that is allowed)", set: setWallTime},
-	{Name: "max-allocs", Arg: "N", Batch: true, Usage: "batch system: ask for no more allocations at once", set: setMaxAllocs},
-	{Name: "no-scout", Batch: true, Usage: "batch system: without a profile, run no sample of tasks first", set: setNoScout},
+	{Name: "wall-time", Arg: "HOW", Batch: true, Usage: "batch system: which time to ask for: auto, upper (bound of the run) or max (all that is allowed)", set: into(wallTime, func(a *Ask) *string { return &a.request.WallTime })},
+	{Name: "max-allocs", Arg: "N", Batch: true, Usage: "batch system: ask for no more allocations at once", set: into(from(1, job.MaxAllocs), func(a *Ask) *int { return &a.request.MaxAllocs })},
+	{Name: "no-scout", Batch: true, Usage: "batch system: without a profile, run no sample of tasks first", set: into(Bool, func(a *Ask) *bool { return &a.request.NoScout })},
 }
 
 // Set takes one option. where is the flag or file:line that an error names.
@@ -150,27 +150,37 @@ func (a *Ask) applyNeed(s *job.Spec) {
 	}
 }
 
-// text sets a field of the request to the value as it is.
-func text(field func(*job.Request) *string) func(*Ask, string, string) error {
-	return func(a *Ask, _, value string) error {
-		*field(&a.request) = value
-		return nil
+// into sets a field to what a parser makes of the value.
+func into[T any](parse func(where, value string) (T, error), field func(*Ask) *T) func(*Ask, string, string) error {
+	return func(a *Ask, where, value string) (err error) {
+		*field(a), err = parse(where, value)
+		return err
 	}
 }
 
-func setOn(a *Ask, _, value string) error {
-	a.request.On = strings.ToLower(value)
-	return nil
+// asIs takes a value as it is.
+func asIs(_, value string) (string, error) { return value, nil }
+
+// from returns a parser of whole numbers from low to high.
+func from(low, high int) func(where, value string) (int, error) {
+	return func(where, value string) (int, error) { return Count(where, value, low, high) }
+}
+
+func place(_, value string) (string, error) { return strings.ToLower(value), nil }
+
+func wallTime(where, value string) (string, error) {
+	switch value = strings.ToLower(value); value {
+	case "auto":
+		return job.WallAuto, nil
+	case job.WallUpper, job.WallMax:
+		return value, nil
+	}
+	return "", job.ConfigError(where, fmt.Sprintf("%q is no way to choose a time", value), "write auto, upper or max")
 }
 
 func setNodes(a *Ask, where, value string) (err error) {
 	a.nodesWhere = where
 	a.request.MinNodes, a.request.MaxNodes, err = Nodes(where, value)
-	return err
-}
-
-func setMaxNodes(a *Ask, where, value string) (err error) {
-	a.capNodes, err = Count(where, value, 1, job.MaxNodes)
 	return err
 }
 
@@ -180,66 +190,9 @@ func setTime(a *Ask, where, value string) (err error) {
 	return err
 }
 
-func setMaxTime(a *Ask, where, value string) (err error) {
-	a.capTime, err = Limit(where, value)
-	return err
-}
-
-func setCPUs(a *Ask, where, value string) (err error) {
-	a.need.CPUs, err = Count(where, value, 1, job.MaxCPUs)
-	return err
-}
-
-func setMem(a *Ask, where, value string) (err error) {
-	a.need.Mem, err = Mem(where, value)
-	return err
-}
-
-func setName(a *Ask, _, value string) error {
-	a.name = value
-	return nil
-}
-
-func setWorkers(a *Ask, where, value string) (err error) {
-	a.request.Workers, err = Count(where, value, 1, job.MaxWorkers)
-	return err
-}
-
-func setSortMemory(a *Ask, where, value string) (err error) {
-	a.request.SortMemory, err = Size(where, value)
-	return err
-}
-
 func setIdleTimeout(a *Ask, where, value string) (err error) {
 	a.idleSet = true
 	a.request.IdleTimeout, err = Duration(where, value)
-	return err
-}
-
-func setExclusive(a *Ask, where, value string) (err error) {
-	a.request.Exclusive, err = Bool(where, value)
-	return err
-}
-
-func setWallTime(a *Ask, where, value string) error {
-	switch value = strings.ToLower(value); value {
-	case "auto":
-		a.request.WallTime = job.WallAuto
-	case job.WallUpper, job.WallMax:
-		a.request.WallTime = value
-	default:
-		return job.ConfigError(where, fmt.Sprintf("%q is no way to choose a time", value), "write auto, upper or max")
-	}
-	return nil
-}
-
-func setMaxAllocs(a *Ask, where, value string) (err error) {
-	a.request.MaxAllocs, err = Count(where, value, 1, job.MaxAllocs)
-	return err
-}
-
-func setNoScout(a *Ask, where, value string) (err error) {
-	a.request.NoScout, err = Bool(where, value)
 	return err
 }
 
@@ -268,7 +221,7 @@ func setBatchArg(a *Ask, where, value string) error {
 	return nil
 }
 
-// parseCount parses a whole number from low to high.
+// Count parses a whole number from low to high.
 func Count(where, value string, low, high int) (int, error) {
 	n, err := strconv.Atoi(strings.TrimSpace(value))
 	if err == nil && n >= low && n <= high {

@@ -1,6 +1,7 @@
 package parse
 
 import (
+	"fmt"
 	"strings"
 
 	"github.com/agnivade/levenshtein"
@@ -20,7 +21,7 @@ func Nearest(word string, known []string) string {
 	best, bestDistance := "", limit+1
 	lower := strings.ToLower(word)
 	for _, k := range known {
-		if abs(len(k)-len(word)) >= bestDistance {
+		if max(len(k)-len(word), len(word)-len(k)) >= bestDistance {
 			continue
 		}
 		if d := levenshtein.ComputeDistance(lower, strings.ToLower(k)); d < bestDistance {
@@ -30,18 +31,10 @@ func Nearest(word string, known []string) string {
 	return best
 }
 
-func abs(n int) int {
-	if n < 0 {
-		return -n
-	}
-	return n
-}
-
-// DidYouMean returns advice that names the nearest known name, or lists all when
-// none is near and they are few.
-func DidYouMean(word string, known []string) string {
+// DidYouMean returns advice that names the nearest known name; otherwise where none is near.
+func DidYouMean(word string, known []string, otherwise string) string {
 	if near := Nearest(word, known); near != "" {
-		return "did you mean " + `"` + near + `"?`
+		return fmt.Sprintf("did you mean %q?", near)
 	}
-	return "known: " + strings.Join(known, ", ")
+	return otherwise
 }
