@@ -17,9 +17,9 @@ type Settings struct {
 	Seed      uint64
 	Nodes     int
 	Policy    batch.Policy
-	Precision float64       // half-width as a share of the mean that is enough
-	Limits    Limits        // of replications
-	Plain     bool          // means are plain averages, without control variates
+	Precision float64 // half-width as a share of the mean that is enough
+	Limits    Limits  // of replications
+	Plain     bool    // means are plain averages, without control variates
 
 	// Run simulates: sim.Run.
 	Run func(context.Context, sim.Config) (*sim.Result, error)
