@@ -219,17 +219,12 @@ func TestAloneStopped(t *testing.T) {
 func TestAloneFaults(t *testing.T) {
 	t.Parallel()
 	w, _ := newAloneWorld(t)
-	w.writeWords()
-	w.must(sortWords(w, "reference", "--on", "local")...)
-	reference := w.output("reference")
-	first := faultSeed(t)
+	reference, first := w.wordsReference(), faultSeed(t)
 	for round := range max(1, slurmRounds(t)/2) {
 		seed := first + uint64(round)
 		rng := newRand(seed)
-		out, before := fmt.Sprintf("out%d", round), len(w.jobs())
-		r := w.start(sortWords(w, out, "--on", "slurm", "-N", "2-4", "-t", "10")...)
-		w.awaitSeldom("the job to be there", func() bool { return len(w.jobs()) > before })
-		id := w.jobs()[before]
+		out := fmt.Sprintf("out%d", round)
+		r, id := w.startSort(out)
 		at := 5 + rng.IntN(30)
 		did := []string{fmt.Sprintf("login side at %d", at)}
 		w.reach(id, at)
@@ -248,9 +243,6 @@ func TestAloneFaults(t *testing.T) {
 		if v, _ := w.ended(id); v.State != "done" {
 			t.Fatalf("seed %d (%s): the job is %s: %s", seed, strings.Join(did, ", "), v.State, v.Reason)
 		}
-		if got := w.output(out); got != reference {
-			t.Errorf("seed %d (%s): output differs from the reference:\n%.300q\nwant\n%.300q", seed, strings.Join(did, ", "), got, reference)
-		}
-		checkOnce(t, w.records(id))
+		w.checkSort(fmt.Sprintf("seed %d (%s)", seed, strings.Join(did, ", ")), id, out, reference)
 	}
 }

@@ -160,7 +160,7 @@ func (w *world) kill(victim string, rng *rand.Rand) {
 
 // checkOnce fails the test if a task was committed twice, or started again after
 // it was done though its output was there.
-func checkOnce(t *testing.T, entries []event.Entry) {
+func checkOnce(t testing.TB, entries []event.Entry) {
 	t.Helper()
 	done := map[int]bool{}
 	for _, e := range entries {

@@ -10,6 +10,7 @@ import (
 	"syscall"
 	"testing"
 
+	"berth/internal/job"
 	"berth/test/support/slurmtest"
 )
 
@@ -67,26 +68,46 @@ func (w *world) writeWords() {
 	w.write("reduce.sh", "#!/bin/sh\nexec uniq -c\n")
 }
 
+// wordsReference writes the input of sortWords and returns the output of the job on this machine.
+func (w *world) wordsReference() string {
+	w.t.Helper()
+	w.writeWords()
+	w.must(sortWords(w, "reference", "--on", "local")...)
+	want := w.output("reference")
+	if strings.Count(want, "\n") < 100 {
+		w.t.Fatalf("the reference is too small to tell anything: %q", want)
+	}
+	return want
+}
+
+// startSort begins the job on a few nodes of the cluster, and returns once it is handed in.
+func (w *world) startSort(out string) (*running, job.ID) {
+	w.t.Helper()
+	before := len(w.jobs())
+	r := w.start(sortWords(w, out, "--on", "slurm", "-N", "2-4", "-t", "10")...)
+	w.await("the job to be there", func() bool { return len(w.jobs()) > before || r.cmd.ProcessState != nil })
+	return r, w.jobs()[before]
+}
+
+// checkSort: the output is the reference's, byte for byte, and nothing was counted twice. what says what was done meanwhile.
+func (w *world) checkSort(what string, id job.ID, out, reference string) {
+	w.t.Helper()
+	if got := w.output(out); got != reference {
+		w.t.Errorf("%s: output differs from the reference:\n%.300q\nwant\n%.300q", what, got, reference)
+	}
+	checkOnce(w.t, w.records(id))
+}
+
 // TestSlurmMapReduce: with no node count and no time, on a cluster that others use,
 // the output is that of the local run; the second time there is a profile to plan by.
 func TestSlurmMapReduce(t *testing.T) {
 	t.Parallel()
 	w, c := newSlurmWorld(t)
-	w.writeWords()
-	w.must(sortWords(w, "local", "--on", "local")...)
-	want := w.output("local")
-	if strings.Count(want, "\n") < 100 {
-		t.Fatalf("the reference is too small to tell anything: %q", want)
-	}
+	reference := w.wordsReference()
 	fill(t, c)
 	for _, out := range []string{"first", "second"} {
 		w.must(sortWords(w, out, "--on", "slurm")...)
-		if got := w.output(out); got != want {
-			t.Errorf("%s: output differs from the local run's:\n%.300q\nwant\n%.300q", out, got, want)
-		}
-	}
-	for _, id := range w.jobs() {
-		checkOnce(t, w.records(id))
+		w.checkSort(out, w.jobs()[len(w.jobs())-1], out, reference)
 	}
 }
 
@@ -98,17 +119,12 @@ var slurmVictims = []string{"worker", "coordinator", "slurmctld", "slurmd", "nod
 func TestSlurmFaults(t *testing.T) {
 	t.Parallel()
 	w, c := newSlurmWorld(t)
-	w.writeWords()
-	w.must(sortWords(w, "reference", "--on", "local")...)
-	reference := w.output("reference")
-	first := faultSeed(t)
+	reference, first := w.wordsReference(), faultSeed(t)
 	for round := range slurmRounds(t) {
 		seed := first + uint64(round)
 		rng := rand.New(rand.NewPCG(seed, seed))
-		out, before := fmt.Sprintf("out%d", round), len(w.jobs())
-		r := w.start(sortWords(w, out, "--on", "slurm", "-N", "2-4", "-t", "10")...)
-		w.await("the job to be there", func() bool { return len(w.jobs()) > before || r.cmd.ProcessState != nil })
-		id := w.jobs()[before]
+		out := fmt.Sprintf("out%d", round)
+		r, id := w.startSort(out)
 		var did []string
 		for range 1 + rng.IntN(2) {
 			at, victim := 5+rng.IntN(60), slurmVictims[rng.IntN(len(slurmVictims))]
@@ -122,10 +138,7 @@ func TestSlurmFaults(t *testing.T) {
 		if res.code != 0 {
 			t.Fatalf("seed %d (%s): %v", seed, strings.Join(did, ", "), res)
 		}
-		if got := w.output(out); got != reference {
-			t.Errorf("seed %d (%s): output differs from the reference:\n%.300q\nwant\n%.300q", seed, strings.Join(did, ", "), got, reference)
-		}
-		checkOnce(t, w.records(id))
+		w.checkSort(fmt.Sprintf("seed %d (%s)", seed, strings.Join(did, ", ")), id, out, reference)
 	}
 }
 

@@ -23,20 +23,26 @@ func (s *Server) enter(req job.AllocRequest, env []string) error {
 	if p == nil || len(env) == 0 {
 		return nil
 	}
-	s.entering.Lock()
-	defer s.entering.Unlock()
-	if s.places.driver(req.On) == nil {
-		if err := s.listenToNodes(); err != nil {
-			return err
-		}
-		if err := s.call(func() error { return s.addPlace(p) }); err != nil {
-			return err
-		}
+	if err := s.ensurePlace(p); err != nil {
+		return err
 	}
 	if d, ok := s.places.driver(req.On).(driver.ByEnvironment); ok {
 		return d.Use(req.Batch.Cluster, env)
 	}
 	return nil
+}
+
+// ensurePlace adds a batch system that was not reached so far.
+func (s *Server) ensurePlace(p driver.BatchPlace) error {
+	s.entering.Lock()
+	defer s.entering.Unlock()
+	if s.places.driver(p.Name()) != nil {
+		return nil
+	}
+	if err := s.listenToNodes(); err != nil {
+		return err
+	}
+	return s.call(func() error { return s.addPlace(p) })
 }
 
 // listenToNodes listens for workers on nodes as well, where so far only those on this machine could
