@@ -23,7 +23,7 @@ func (e *Engine) applyStarted(at job.Time, r event.AttemptStarted) {
 	j.tasks[i].attempt = int32(r.Attempt.N)
 	a := &attempt{
 		Running: sched.Running{ID: r.Attempt, Job: &j.Job, Kind: c.Kind, Leave: r.Leave, Holds: j.Demand[class].Most(job.PhaseNone, r.Leave)},
-		job:     j, node: n, alloc: n.alloc, commit: r.Commit, started: at,
+		job:     j, node: n, alloc: n.alloc, commit: r.Commit, working: at,
 	}
 	j.live[int32(i)] = a
 	j.pool.Occupy(&n.Node, &a.Running)
@@ -42,8 +42,10 @@ func (e *Engine) applyStarted(at job.Time, r event.AttemptStarted) {
 
 func (e *Engine) applyLeave(at job.Time, a *attempt, p job.Phase) {
 	e.unwant(a)
-	a.job.pool.Grant(&a.Running, p, a.Job.Demand[sched.KindIndex(a.Kind)].Most(a.Leave, p))
-	a.left = at
+	if a.Coreless() {
+		a.working = at
+	}
+	a.job.pool.Grant(&a.node.Node, &a.Running, p, a.Job.Demand[sched.KindIndex(a.Kind)].Most(a.Leave, p))
 	e.freed(a.node)
 	e.enqueue(a.job)
 }
@@ -53,7 +55,7 @@ func (e *Engine) want(a *attempt, p job.Phase) {
 	if a.next == nil {
 		j := a.job
 		class := sched.KindIndex(a.Kind)
-		c := &sched.Candidate{Job: &j.Job, Running: &a.Running, Phase: p, Through: j.pool.Policy.Through(a.Kind, p), Since: e.now}
+		c := &sched.Candidate{Job: &j.Job, Running: &a.Running, Node: &a.node.Node, Phase: p, Through: j.pool.Policy.Through(a.Kind, p), Since: e.now}
 		c.Kind, c.Takes, c.Peak, c.Span = a.Kind, j.Demand[class].Most(a.Leave, c.Through), j.Begin[class].Peak, a.span()
 		a.next = c
 		j.pool.Put(c)
@@ -72,7 +74,7 @@ func (e *Engine) unwant(a *attempt) {
 // drop takes an attempt that is over from its job and its node.
 func (e *Engine) drop(at job.Time, a *attempt) {
 	e.unwant(a)
-	a.job.pool.Vacate(&a.Running)
+	a.job.pool.Vacate(&a.node.Node, &a.Running)
 	delete(a.job.live, int32(a.ID.Task))
 	if l := a.alloc; l != nil {
 		l.live--

@@ -73,8 +73,8 @@ func (j *jobState) dump(w io.Writer) {
 		fmt.Fprintf(w, "  ready %d %v startable %t waits %t\n", i, &c.Ready, j.startable(i), c.Class() != nil)
 	}
 	for _, a := range j.sorted() {
-		fmt.Fprintf(w, "  attempt %v on %s leave %v phase %v started %d left %d commit %t asked %t\n",
-			a.ID, a.node.id, a.Leave, a.phase, a.started, a.left, a.commit, a.asked)
+		fmt.Fprintf(w, "  attempt %v on %s leave %v phase %v working %d commit %t asked %t\n",
+			a.ID, a.node.id, a.Leave, a.phase, a.working, a.commit, a.asked)
 	}
 }
 

@@ -75,7 +75,7 @@ func (e *Engine) enqueue(j *jobState) {
 func (j *jobState) startable(class int) bool {
 	w, maps := &j.work, &j.counts[0]
 	switch {
-	case !j.active() || j.Begin[class].Ready.Count() == 0 || j.unfinished() == 0:
+	case !j.waits.ready[class]:
 		return false
 	case class == 1:
 		return maps.done >= sched.SlowStart(maps.total, w.SlowStart)

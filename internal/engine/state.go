@@ -110,11 +110,8 @@ func (j *jobState) unfinished() int {
 	if j.shuffles() && !j.needsOutputs() {
 		return 0
 	}
-	n := 0
-	for _, c := range j.counts {
-		n += c.total - c.done - c.failed
-	}
-	return n
+	maps, reduces := &j.counts[0], &j.counts[1]
+	return maps.total - maps.done - maps.failed + reduces.total - reduces.done - reduces.failed
 }
 
 // attempts returns how many attempts of the task may fail.
@@ -158,9 +155,8 @@ type attempt struct {
 	sched.Running
 	job     *jobState
 	node    *node
-	alloc   *alloc // of the node; nil where it is not known
-	started job.Time
-	left    job.Time // when it got leave for more than its first phases; 0: not yet
+	alloc   *alloc   // of the node; nil where it is not known
+	working job.Time // since when it has a core, until then when it began: what it does from then on counts for its time
 	phase   job.Phase
 	commit  bool // may put its output into place
 	asked   bool // … because it asked: it is told again when its worker is back

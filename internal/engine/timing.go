@@ -46,21 +46,13 @@ func (e *Engine) learn(a *attempt, at job.Time, stats []job.PhaseStat) {
 // end may have been told late; by ours where the worker says nothing. Of a reduce the
 // shuffle does not count.
 func (a *attempt) took(at job.Time, stats []job.PhaseStat) time.Duration {
-	if len(stats) > 0 && a.Kind == job.ReduceTask && stats[0].Phase == job.PhaseShuffle {
+	if len(stats) > 0 && stats[0].Phase == job.PhaseShuffle {
 		stats = stats[1:]
 	}
 	if len(stats) > 0 {
 		return max(0, stats[len(stats)-1].End.Sub(stats[0].Start))
 	}
-	return max(0, at.Sub(a.working()))
-}
-
-// working returns since when the attempt does what counts for its time.
-func (a *attempt) working() job.Time {
-	if a.Kind == job.ReduceTask && a.left != 0 {
-		return a.left
-	}
-	return a.started
+	return max(0, at.Sub(a.working))
 }
 
 // outlived reports whether the attempt's allocation, or its time, is over.
@@ -87,7 +79,7 @@ func (a *attempt) ends() job.Time {
 func (j *jobState) cutShort(a *attempt, at job.Time) {
 	i := a.ID.Task
 	t := &j.Left[j.class(i)].Times
-	ran := at.Sub(a.working())
+	ran := at.Sub(a.working)
 	if a.Coreless() || a.node.unseen || ran <= t.Expected() {
 		return
 	}

@@ -54,6 +54,7 @@ type Candidate struct {
 	Needs
 	Job     *Job
 	Running *Running  // the attempt that goes on; nil for a task that begins
+	Node    *Node     // of that attempt
 	Phase   job.Phase // the first that it gets leave for …
 	Through job.Phase // … and the last, see Policy.Through
 	Since   job.Time  // when the attempt asked to go on

@@ -32,7 +32,6 @@ type Node struct {
 type Running struct {
 	ID     job.Attempt
 	Job    *Job
-	Node   *Node
 	Holds  job.Resources // of its node
 	Doomed string        // the reason why it is being killed, or empty
 	Kind   job.TaskKind

@@ -30,7 +30,7 @@ func (p *Pool) Put(c *Candidate) bool {
 	p.Remove(c)
 	c.place = c.Job.Place
 	if c.Running != nil {
-		c.Running.Node.waiting.push(c)
+		c.Node.waiting.push(c)
 		return true
 	}
 	class := p.byNeeds[c.Needs]
@@ -133,22 +133,21 @@ func (p *Pool) Reorder() {
 
 // Occupy puts an attempt onto a node.
 func (p *Pool) Occupy(n *Node, r *Running) {
-	r.Node, r.at = n, int32(len(n.Running))
+	r.at = int32(len(n.Running))
 	n.Running = append(n.Running, r)
-	p.count(r, +1)
+	p.count(n, r, +1)
 }
 
-// Grant gives an attempt leave through a further phase, with what it then holds of its node.
-func (p *Pool) Grant(r *Running, leave job.Phase, holds job.Resources) {
-	p.count(r, -1)
+// Grant gives an attempt on a node leave through a further phase, with what it then holds.
+func (p *Pool) Grant(n *Node, r *Running, leave job.Phase, holds job.Resources) {
+	p.count(n, r, -1)
 	r.Leave, r.Holds = leave, holds
-	p.count(r, +1)
+	p.count(n, r, +1)
 }
 
 // Vacate takes an attempt off its node.
-func (p *Pool) Vacate(r *Running) {
-	p.count(r, -1)
-	n := r.Node
+func (p *Pool) Vacate(n *Node, r *Running) {
+	p.count(n, r, -1)
 	last := len(n.Running) - 1
 	n.Running[r.at] = n.Running[last]
 	n.Running[r.at].at = r.at
@@ -157,8 +156,8 @@ func (p *Pool) Vacate(r *Running) {
 }
 
 // count adds what the attempt holds to the sums of its node and its job, or takes it away.
-func (p *Pool) count(r *Running, sign int) {
-	n, j := r.Node, r.Job
+func (p *Pool) count(n *Node, r *Running, sign int) {
+	j := r.Job
 	n.Used.CPUs += sign * r.Holds.CPUs
 	n.Used.Mem += int64(sign) * r.Holds.Mem
 	if !r.Coreless() {

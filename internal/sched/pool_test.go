@@ -72,14 +72,14 @@ func TestAnotherPolicy(t *testing.T) {
 	start(small)
 	p.Remove(small)
 	merge, more := candidate(&jobs[1], 5, job.PhaseMap), candidate(&jobs[2], 1, job.PhaseMap-1)
-	merge.Running = r
+	merge.Running, merge.Node = r, n
 	p.Put(merge)
 	p.Put(more)
 	p.Free(n)
 	if d := p.Policy.Select(&p, 0); d.Candidate != merge || d.Node != n {
 		t.Fatalf("%+v starts third", d.Candidate)
 	}
-	p.Grant(r, merge.Through, merge.Takes)
+	p.Grant(n, r, merge.Through, merge.Takes)
 	p.Remove(merge)
 	if n.Used != (job.Resources{CPUs: 2, Mem: 6}) {
 		t.Errorf("the node has %v in use after a map went on to merge", n.Used)
