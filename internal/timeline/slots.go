@@ -1,18 +1,5 @@
 package timeline
 
-import "berth/internal/job"
-
-// Steps returns the steps from the beginning on; neighbours differ.
-func (t *Timeline) Steps() []Step {
-	free := t.base
-	steps := []Step{{t.from, free}}
-	t.tree.each(t.tree.top, t.tree.root, func(c change) {
-		free += c.by
-		steps = append(steps, Step{c.at, free})
-	})
-	return steps
-}
-
 // Slots returns all free slots, the earliest start first, of equal starts the one with
 // the fewest nodes first. It takes time linear in the number of steps.
 //
@@ -65,17 +52,4 @@ func (c *closed) ordered() []Slot {
 		}
 	}
 	return out
-}
-
-// Last returns when the last step begins.
-func (t *Timeline) Last() job.Time {
-	level, id := t.tree.top, t.tree.root
-	for ; level > 0; level-- {
-		b := &t.tree.inners.blocks[id]
-		id = b.e[b.n-1].kid
-	}
-	if b := &t.tree.leaves.blocks[id]; b.n > 0 {
-		return b.e[b.n-1].at
-	}
-	return t.from
 }

@@ -43,104 +43,140 @@ func After(t job.Time, d time.Duration) job.Time {
 // and without an end: the batch queue of the paper "mr-job-adaptor", section 3. The
 // number can fall below 0 where more is promised than there is.
 //
-// It keeps the changes between neighbouring steps, not the steps, in a B+-tree of
-// blocks that know the sum and the least and greatest running sum of what is below
-// them. So a reservation is two changes whatever it spans, steps that became equal
-// vanish by themselves, and each operation takes time logarithmic in the number of
-// steps, besides EarliestFit, see there. Blocks lie in slices and are used again:
-// nothing is allocated unless the number of steps grows beyond what it ever was.
+// It is a sorted row of steps, neighbours of which differ. The queues of logs make some hundred
+// steps and those of large clusters some thousand; a pass over a thousand takes less than a
+// microsecond, and searches remember how far earlier ones came.
 type Timeline struct {
-	from  job.Time // where it begins
-	base  int      // the value there
-	tree  tree
-	front frontier
-	low   int // the level of trees up to which remembering searches costs more than it saves
+	starts []job.Time // of the steps, one at least; the first is where the timeline begins
+	free   []int32    // nodes that are free from then on
+	front  frontier
+	short  int // how many steps are so few that remembering searches costs more than it saves
 }
 
 // New returns a timeline that begins at from with so many free nodes for ever.
 func New(from job.Time, free int) *Timeline {
-	return &Timeline{from: from, base: free, tree: newTree(), low: 1}
+	return &Timeline{starts: []job.Time{from}, free: []int32{int32(free)}, short: 512}
 }
 
 // Clone returns a copy that changes independently.
 func (t *Timeline) Clone() *Timeline {
-	c := *t
-	c.tree.leaves.blocks = slices.Clone(t.tree.leaves.blocks)
-	c.tree.inners.blocks = slices.Clone(t.tree.inners.blocks)
-	c.front = t.front.clone()
-	return &c
+	return &Timeline{slices.Clone(t.starts), slices.Clone(t.free), t.front.clone(), t.short}
 }
 
 // From returns where the timeline begins.
-func (t *Timeline) From() job.Time { return t.from }
+func (t *Timeline) From() job.Time { return t.starts[0] }
+
+// Last returns when the last step begins.
+func (t *Timeline) Last() job.Time { return t.starts[len(t.starts)-1] }
+
+// Steps returns the steps from the beginning on; neighbours differ.
+func (t *Timeline) Steps() []Step {
+	steps := make([]Step, len(t.starts))
+	for i, at := range t.starts {
+		steps[i] = Step{at, int(t.free[i])}
+	}
+	return steps
+}
 
 // Add makes n more nodes free from an instant until before another, Never for no end;
 // a negative n reserves. What lies before the beginning is left out.
 func (t *Timeline) Add(from, to job.Time, n int) {
-	if n == 0 || to <= from || to <= t.from {
+	if n == 0 || to <= from || to <= t.From() {
 		return
 	}
 	if n > 0 {
 		t.front.release(from, to)
 	}
-	if from <= t.from {
-		t.base += n
-	} else {
-		t.tree.change(from, n)
-	}
+	first, end := t.split(max(from, t.From())), len(t.starts)
 	if to != Never {
-		t.tree.change(to, -n)
+		end = t.split(to)
 	}
+	for i := first; i < end; i++ {
+		t.free[i] += int32(n)
+	}
+	t.join(end)
+	t.join(first)
+}
+
+// split makes a step begin at an instant, not before the beginning, and returns its index.
+func (t *Timeline) split(at job.Time) int {
+	i := t.index(at)
+	if t.starts[i] == at {
+		return i
+	}
+	t.starts = slices.Insert(t.starts, i+1, at)
+	t.free = slices.Insert(t.free, i+1, t.free[i])
+	return i + 1
+}
+
+// join removes the step with an index if it does not differ from the one before.
+func (t *Timeline) join(i int) {
+	if i > 0 && i < len(t.free) && t.free[i] == t.free[i-1] {
+		t.starts, t.free = slices.Delete(t.starts, i, i+1), slices.Delete(t.free, i, i+1)
+	}
+}
+
+// index returns the index of the step of an instant; before the beginning that of the first step.
+func (t *Timeline) index(at job.Time) int {
+	low, high := 0, len(t.starts) // what begins at low or before is not after at
+	for high-low > 1 {
+		if mid := (low + high) / 2; t.starts[mid] <= at {
+			low = mid
+		} else {
+			high = mid
+		}
+	}
+	return low
 }
 
 // Advance drops what is before now, which is the beginning from then on.
 func (t *Timeline) Advance(now job.Time) {
-	if now <= t.from {
+	if now <= t.From() {
 		return
 	}
-	t.from = now
+	i := t.index(now)
+	t.starts, t.free = t.starts[i:], t.free[i:]
+	t.starts[0] = now
 	t.front.advance(now)
-	t.base += t.tree.drop(now)
 }
 
 // At returns how many nodes are free at an instant; before the beginning as many as there.
-func (t *Timeline) At(at job.Time) int { return t.base + t.tree.sum(at) }
+func (t *Timeline) At(at job.Time) int { return int(t.free[t.index(at)]) }
 
 // Min returns the least number of free nodes from an instant until before another. An
 // empty time counts as the instant it begins with.
-func (t *Timeline) Min(from, to job.Time) int {
-	from = max(from, t.from)
-	return t.tree.least(t.tree.top, t.tree.root, t.base, from, to, t.At(from), 1)
-}
+func (t *Timeline) Min(from, to job.Time) int { return int(slices.Min(t.within(from, to))) }
 
 // Max returns the greatest number of free nodes from an instant until before another. An
 // empty time counts as the instant it begins with.
-func (t *Timeline) Max(from, to job.Time) int {
-	from = max(from, t.from)
-	return -t.tree.least(t.tree.top, t.tree.root, t.base, from, to, -t.At(from), -1)
+func (t *Timeline) Max(from, to job.Time) int { return int(slices.Max(t.within(from, to))) }
+
+// within returns how many nodes are free in the steps from an instant until before another.
+func (t *Timeline) within(from, to job.Time) []int32 {
+	first, last := t.index(from), t.index(to)
+	if t.starts[last] == to {
+		last--
+	}
+	return t.free[first : max(first, last)+1]
 }
 
 // EarliestFit returns the earliest instant, not before a given one, from which on so
 // many nodes are free for d; false: there is none.
-//
-// The time it takes is logarithmic in the number of steps, and proportional to the number
-// of stretches that have enough nodes but do not last, from the latest instant on that is
-// known from earlier searches to be too early.
 func (t *Timeline) EarliestFit(from job.Time, nodes int, d time.Duration) (job.Time, bool) {
-	from, d = max(from, t.from), max(d, 1)
-	if t.tree.top <= t.low || nodes <= 0 {
-		return t.search(from, Never, nodes, d)
+	from, d = max(from, t.From()), max(d, 1)
+	if len(t.starts) <= t.short || nodes <= 0 {
+		return t.fit(from, Never, Never, nodes, d)
 	}
 	known := t.front.before(nodes, d)
 	if known > from {
 		if first, until := t.front.opened(d); first < known && until > from {
-			if at, ok := t.search(max(first, from), min(until, known), nodes, d); ok {
+			if at, ok := t.fit(max(first, from), min(until, known), Never, nodes, d); ok {
 				return at, true
 			}
 		}
 	}
-	at, ok := t.search(max(from, known), Never, nodes, d)
-	if ok && from <= max(t.from, known) {
+	at, ok := t.fit(max(from, known), Never, Never, nodes, d)
+	if ok && from <= max(t.From(), known) {
 		t.front.learn(nodes, d, at)
 	}
 	return at, ok
@@ -150,29 +186,27 @@ func (t *Timeline) EarliestFit(from job.Time, nodes int, d time.Duration) (job.T
 // which on so many nodes are free for d, or until that other instant if that is sooner: where
 // a reservation of so many nodes for d begins that can be moved there. false: there is none.
 func (t *Timeline) EarlierFit(from, before job.Time, nodes int, d time.Duration) (job.Time, bool) {
-	from = max(from, t.from)
-	if from >= before {
-		return 0, false
-	}
-	f := fit{tree: &t.tree, nodes: nodes, d: max(d, 1), from: from, until: before - 1, own: before}
-	at, ok := f.first(t.base)
+	at, ok := t.fit(max(from, t.From()), before, before, nodes, max(d, 1))
 	return at, ok && at < before
 }
 
-// search is EarliestFit without a memory. What begins after until need not be found.
-func (t *Timeline) search(from, until job.Time, nodes int, d time.Duration) (job.Time, bool) {
-	f := fit{tree: &t.tree, nodes: nodes, d: d, from: from, until: until, own: Never}
-	return f.first(t.base)
-}
-
-// first returns where the first stretch begins; the value where the timeline begins is given.
-func (f *fit) first(base int) (job.Time, bool) {
-	if base >= f.nodes {
-		f.open(f.from)
+// fit is EarliestFit where enough nodes count as free from own on, and what begins after until need
+// not be found.
+func (t *Timeline) fit(from, until, own job.Time, nodes int, d time.Duration) (job.Time, bool) {
+	starts, free, need := t.starts, t.free[:len(t.starts)], int32(nodes)
+	for i := t.index(from); ; {
+		for i < len(free) && free[i] < need {
+			i++
+		}
+		if i == len(free) || starts[i] > until {
+			return 0, false
+		}
+		start := max(starts[i], from)
+		end := min(After(start, d), own)
+		for i++; i < len(free) && free[i] >= need; i++ {
+		}
+		if i == len(free) || starts[i] >= end {
+			return start, true
+		}
 	}
-	f.search(f.tree.top, f.tree.root, base, Never)
-	if !f.found {
-		return 0, false
-	}
-	return f.start, true
 }

@@ -121,7 +121,7 @@ func TestTimelineTwin(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		free := rapid.IntRange(-3, 20).Draw(t, "free")
 		line, dumb := New(0, free), newTwin(span, free)
-		line.low = rapid.IntRange(-1, 0).Draw(t, "low")
+		line.short = rapid.SampledFrom([]int{0, 512}).Draw(t, "short")
 		t.Repeat(map[string]func(*rapid.T){
 			"add": func(t *rapid.T) {
 				from, to, n := instant.Draw(t, "from"), instant.Draw(t, "to"), rapid.IntRange(-5, 5).Draw(t, "n")
@@ -193,13 +193,13 @@ func near(line *Timeline, at job.Time) []Step {
 	return c.Steps()[:min(50, len(c.Steps()))]
 }
 
-// TestTimelineOfManySteps grows trees of several levels and lets them shrink again.
+// TestTimelineOfManySteps has thousands of steps come and go.
 func TestTimelineOfManySteps(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		rng := rand.New(rand.NewPCG(rapid.Uint64().Draw(t, "seed"), 0))
 		span, longest := rapid.IntRange(100, 8000).Draw(t, "span"), rapid.IntRange(2, 300).Draw(t, "longest")
 		line, dumb := New(0, 50), newTwin(span, 50)
-		line.low = rapid.IntRange(-1, 3).Draw(t, "low")
+		line.short = rapid.SampledFrom([]int{0, 512}).Draw(t, "short")
 		add := func(from, to job.Time, n int) {
 			line.Add(from, to, n)
 			dumb.add(from, to, n)
@@ -248,37 +248,15 @@ func check(t rapid.TB, line *Timeline, dumb *twin, rng *rand.Rand) {
 	}
 }
 
-// sound fails unless the tree knows the truth about itself and is low.
+// sound fails unless the steps are in order and neighbours differ.
 func sound(t rapid.TB, line *Timeline) {
 	t.Helper()
-	tree := &line.tree
-	var look func(level int, id int32)
-	look = func(level int, id int32) {
-		if n := tree.size(level, id); n == 0 && (id != tree.root || level > 0) || n > fan {
-			t.Fatalf("block %d of level %d has %d entries", id, level, n)
-		}
-		if level == 0 {
-			return
-		}
-		b := &tree.inners.blocks[id]
-		for i, e := range b.e[:b.n] {
-			look(level-1, e.kid)
-			if d := tree.describe(level-1, e.kid); d != e {
-				t.Fatalf("level %d says %+v of what is %+v", level, e, d)
-			}
-			if i > 0 && tree.size(level-1, e.kid) < fan/4 && tree.size(level-1, b.e[i-1].kid) < fan/4 {
-				t.Fatalf("neighbours %d and %d of level %d are small", i-1, i, level-1)
-			}
+	steps := line.Steps()
+	for i, s := range steps[1:] {
+		if s.Start <= steps[i].Start || s.Free == steps[i].Free {
+			t.Fatalf("step %+v after %+v", s, steps[i])
 		}
 	}
-	look(tree.top, tree.root)
-	last := line.From()
-	tree.each(tree.top, tree.root, func(c change) {
-		if c.by == 0 || c.at <= last {
-			t.Fatalf("change %+v after %d", c, last)
-		}
-		last = c.at
-	})
 }
 
 // TestEarliestFitRemembers reserves where things fit first, as conservative backfilling
@@ -292,7 +270,7 @@ func TestEarliestFitRemembers(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		rng := rand.New(rand.NewPCG(rapid.Uint64().Draw(t, "seed"), 0))
 		line, dumb := New(0, nodes), newTwin(span, nodes)
-		line.low = -1
+		line.short = 0
 		often := rapid.SampledFrom([]int{5, 40}).Draw(t, "often")
 		var all []held
 		for range 150 {
@@ -319,23 +297,6 @@ func TestEarliestFitRemembers(t *testing.T) {
 			}
 		}
 	})
-}
-
-// TestAdvanceJoinsSmallBlocks: time cuts the first block short beside a small one.
-func TestAdvanceJoinsSmallBlocks(t *testing.T) {
-	line := New(0, 0)
-	for i := range job.Time(4 * fan) { // blocks are split in the middle: each keeps fan/2
-		line.Add(100*(i+1), Never, 1)
-	}
-	for i := range job.Time(fan / 4) { // the first and the third grow too large to join another
-		line.Add(101+i, Never, 1)
-		line.Add(100*(fan+1)+1+i, Never, 1)
-	}
-	for i := range job.Time(fan/4 + 1) { // the second becomes small
-		line.Add(100*(fan/2+1+i), Never, -1)
-	}
-	line.Advance(100 * (fan/2 - 2))
-	sound(t, line)
 }
 
 // compareEarlier compares where a reservation can move to.
