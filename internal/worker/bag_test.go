@@ -18,8 +18,7 @@ import (
 )
 
 func TestBagTask(t *testing.T) {
-	c := newCoord(t)
-	p, _ := c.worker(c.config("a1/0"))
+	_, p := startWorker(t)
 	s := shell(t, `echo out {}; echo err >&2; pwd`)
 	p.job(s, 0, 0)
 	p.say(start(try(s.ID, 0, 1), "one two"))
@@ -51,8 +50,7 @@ func TestBagTask(t *testing.T) {
 // TestMemoryOfShortTask: the kernel's figure for a program begins with the memory of the worker that started it,
 // so that of a program which is over at once says nothing unless it held more than the worker.
 func TestMemoryOfShortTask(t *testing.T) {
-	c := newCoord(t)
-	p, _ := c.worker(c.config("a1/0"))
+	_, p := startWorker(t)
 	for _, tt := range []struct {
 		id      string
 		command []string
@@ -86,8 +84,7 @@ func names(t *testing.T, dir string, want ...string) {
 }
 
 func TestBagEnvironment(t *testing.T) {
-	c := newCoord(t)
-	p, _ := c.worker(c.config("a1/0"))
+	_, p := startWorker(t)
 	s := shell(t, `env; ls -A "$BERTH_TASK_DIR" | wc -l; stat -c %a "$BERTH_TASK_DIR"; touch "$BERTH_TASK_DIR/left"`)
 	s.Bag.Env = []string{"PATH=" + os.Getenv("PATH"), "MINE=x y", "BERTH_JOB_ID=outer", "SLURM_ARRAY_TASK_ID=99"}
 	s.Bag.Array, s.Bag.Need.CPUs = true, 2
@@ -171,8 +168,7 @@ func TestBagFailures(t *testing.T) {
 	}
 	for i, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			c := newCoord(t)
-			p, _ := c.worker(c.config("a1/0"))
+			_, p := startWorker(t)
 			s := tt.spec()
 			p.job(s, 0, 0)
 			p.say(start(try(s.ID, 0, 1), "x"))
@@ -192,8 +188,7 @@ func TestBagFailures(t *testing.T) {
 
 // A failed attempt's output is there to be looked at; the next attempt takes its place.
 func TestOutputOfFailedAttempts(t *testing.T) {
-	c := newCoord(t)
-	p, _ := c.worker(c.config("a1/0"))
+	_, p := startWorker(t)
 	s := shell(t, `echo $BERTH_ATTEMPT; [ $BERTH_ATTEMPT = 3 ]`)
 	p.job(s, 0, 0)
 	out := filepath.Join(s.Dir, "bag-1", "1.stdout")
@@ -303,8 +298,7 @@ func TestTasksHaveTheirCores(t *testing.T) {
 }
 
 func TestOutputDiscarded(t *testing.T) {
-	c := newCoord(t)
-	p, _ := c.worker(c.config("a1/0"))
+	_, p := startWorker(t)
 	s := shell(t, `echo out; echo err >&2`)
 	s.Bag.Stdout, s.Bag.Stderr = job.Discard, job.Discard
 	p.job(s, 0, 0)
@@ -319,8 +313,7 @@ func TestOutputDiscarded(t *testing.T) {
 // A job is cancelled and run again at once, to the same output. The task of the cancelled
 // job ignores SIGTERM and still writes; nothing of that is in the output of the second job.
 func TestOutputOfACancelledJobStaysOut(t *testing.T) {
-	c := newCoord(t)
-	p, _ := c.worker(c.config("a1/0"))
+	_, p := startWorker(t)
 	out := filepath.Join(t.TempDir(), "out", "{task}.txt")
 	script := func(id job.ID, ignore, word string) *job.Spec {
 		s := shell(t, ignore+`echo `+word+`; echo > ready; read x < go; echo `+word)
@@ -347,8 +340,7 @@ func TestOutputOfACancelledJobStaysOut(t *testing.T) {
 
 // The worker answers when all is durable whose end it told before it was asked.
 func TestSyncIsAnswered(t *testing.T) {
-	c := newCoord(t)
-	p, _ := c.worker(c.config("a1/0"))
+	_, p := startWorker(t)
 	s := bag(t, "true")
 	p.job(s, 0, 0)
 	for i := range 3 {

@@ -22,8 +22,7 @@ func TestTooManyCounters(t *testing.T) {
 		"key":               {map[string]string{job.CountersKey: "2"}, `cat; seq 3 | sed 's/.*/reporter:counter:g,c&,1/' >&2`, "-D mapreduce.job.counters.max=N"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			c := newCoord(t)
-			p, _ := c.worker(c.config("a1/0"))
+			_, p := startWorker(t)
 			s := streaming(t, fruit, []string{"sh", "-c", tt.mapper}, count)
 			s.MapReduce.Conf = tt.conf
 			p.job(s, 1, 1)

@@ -84,8 +84,7 @@ func fill(t *testing.T, dir string) {
 func TestFullOutputFolder(t *testing.T) {
 	dir := small(t, "64k")
 	fill(t, dir)
-	c := newCoord(t)
-	p, _ := c.worker(c.config("a1/0"))
+	_, p := startWorker(t)
 	s := bag(t, "true")
 	s.Bag.Stdout = filepath.Join(dir, "{task}")
 	p.job(s, 0, 0)

@@ -178,6 +178,14 @@ func (c *coord) worker(cfg Config) (p *peer, end func() error) {
 	return c.welcome(), end
 }
 
+// startWorker runs a worker in this process, for a coordinator of its own.
+func startWorker(t testing.TB) (*coord, *peer) {
+	t.Helper()
+	c := newCoord(t)
+	p, _ := c.worker(c.config("a1/0"))
+	return c, p
+}
+
 // process runs a worker as a process of its own.
 func (c *coord) process(cfg Config) (p *peer, cmd *exec.Cmd) {
 	c.t.Helper()

@@ -85,8 +85,7 @@ const half = int64(len(fruit)+1) / 2
 var count = []string{"sh", "-c", `sort | uniq -c | awk '{print $2 "\t" $1}'`}
 
 func TestMapAndReduce(t *testing.T) {
-	c := newCoord(t)
-	p, _ := c.worker(c.config("a1/0"))
+	c, p := startWorker(t)
 	s := streaming(t, fruit, []string{"cat"}, count)
 	p.job(s, 2, 1)
 	p.say(startReduce(s, 2, 1)) // before its maps: it waits for them
@@ -116,8 +115,7 @@ func TestMapAndReduce(t *testing.T) {
 }
 
 func TestMapOnlyCommits(t *testing.T) {
-	c := newCoord(t)
-	p, _ := c.worker(c.config("a1/0"))
+	_, p := startWorker(t)
 	s := streaming(t, fruit, []string{"tr", "a-z", "A-Z"}, nil)
 	p.job(s, 1, 0)
 	p.say(startMap(s, 0, 1, split(s, 0, 100)))
@@ -168,8 +166,7 @@ func TestCombiners(t *testing.T) {
 		"native":  {Native: "aggregate"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			c := newCoord(t)
-			p, _ := c.worker(c.config("a1/0"))
+			_, p := startWorker(t)
 			s := streaming(t, strings.Repeat(fruit, 3), []string{"sed", "s/^/LongValueSum:/; s/$/\t1/"}, []string{"sh", "-c", "cut -f1 | uniq"})
 			s.MapReduce.Combiner = &combiner
 			p.job(s, 1, 1)
@@ -242,8 +239,7 @@ func flip(t *testing.T, path string) {
 
 // A local output that is damaged is dropped, so that the next hello does not offer it.
 func TestDamagedLocalOutput(t *testing.T) {
-	c := newCoord(t)
-	p, _ := c.worker(c.config("a1/0"))
+	c, p := startWorker(t)
 	s := streaming(t, fruit, []string{"cat"}, count)
 	p.job(s, 1, 1)
 	p.say(startMap(s, 0, 1, split(s, 0, 100)))

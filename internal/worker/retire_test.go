@@ -113,8 +113,7 @@ func TestSignalledMapper(t *testing.T) {
 // A task that is killed while its worker lives on has failed, as one that takes too much
 // memory does.
 func TestKilledForMemory(t *testing.T) {
-	c := newCoord(t)
-	p, _ := c.worker(c.config("a1/0"))
+	_, p := startWorker(t)
 	s := shell(t, `kill -KILL $$`)
 	p.job(s, 0, 0)
 	p.say(start(try(s.ID, 0, 1)))

@@ -73,8 +73,7 @@ func TestScratchIsPrivate(t *testing.T) {
 
 // A script without an interpreter line is the shell's, as for every shell.
 func TestScriptWithoutInterpreter(t *testing.T) {
-	c := newCoord(t)
-	p, _ := c.worker(c.config("a1/0"))
+	_, p := startWorker(t)
 	s := bag(t, "./script", "{}")
 	if err := os.WriteFile(filepath.Join(s.Dir, "script"), []byte("echo got $1\n"), 0o700); err != nil { //nolint:gosec // a program
 		t.Fatal(err)

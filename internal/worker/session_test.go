@@ -19,8 +19,7 @@ import (
 
 // The end of an attempt is told over and over until it is acknowledged.
 func TestUnacknowledgedEndsAreToldAgain(t *testing.T) {
-	c := newCoord(t)
-	p, _ := c.worker(c.config("a1/0"))
+	c, p := startWorker(t)
 	s := bag(t, "true")
 	p.job(s, 0, 0)
 	at := try(s.ID, 0, 1)
@@ -85,8 +84,7 @@ func TestWorkerOutlivesItsCoordinator(t *testing.T) {
 
 // A coordinator that does not answer heartbeats is left, and with it permission to commit.
 func TestLeaseEnds(t *testing.T) {
-	c := newCoord(t)
-	p, _ := c.worker(c.config("a1/0"))
+	c, p := startWorker(t)
 	s := shell(t, `echo > ready; read x < go`)
 	ready, goOn := fifo(t, s.Dir, "ready"), fifo(t, s.Dir, "go")
 	p.job(s, 0, 0)
@@ -246,8 +244,7 @@ func TestSIGTERM(t *testing.T) {
 
 // An attempt whose job was never told breaks, and the worker lives.
 func TestStartOfUnknownJob(t *testing.T) {
-	c := newCoord(t)
-	p, _ := c.worker(c.config("a1/0"))
+	_, p := startWorker(t)
 	p.say(start(try("bag-9", 0, 1)))
 	p.ended(event.Broken)
 	p.say(&wire.Job{Spec: []byte(`{"id":"bag-9","kind":"bag"}`)})
@@ -256,8 +253,7 @@ func TestStartOfUnknownJob(t *testing.T) {
 }
 
 func TestForgetKillsAndRemoves(t *testing.T) {
-	c := newCoord(t)
-	p, _ := c.worker(c.config("a1/0"))
+	_, p := startWorker(t)
 	s := shell(t, `echo > ready; sleep 1000`)
 	ready := fifo(t, s.Dir, "ready")
 	p.job(s, 0, 0)

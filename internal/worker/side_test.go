@@ -13,8 +13,7 @@ import (
 // task is done, and not before, nor when it fails. A map whose output goes to reduces
 // commits nothing, and has no such folder.
 func TestTaskOutputDir(t *testing.T) {
-	c := newCoord(t)
-	p, _ := c.worker(c.config("a1/0"))
+	_, p := startWorker(t)
 	s := streaming(t, fruit, []string{"sh", "-c",
 		`cd "$mapreduce_task_output_dir" && mkdir -p side/$BERTH_ATTEMPT && echo $BERTH_ATTEMPT > side/all && echo x > side/$BERTH_ATTEMPT/x; cat; exit $((BERTH_ATTEMPT == 1))`}, nil)
 	p.job(s, 1, 0)

@@ -17,8 +17,7 @@ import (
 )
 
 func TestStreamingEnvironment(t *testing.T) {
-	c := newCoord(t)
-	p, _ := c.worker(c.config("a1/0"))
+	_, p := startWorker(t)
 	s := streaming(t, fruit, []string{"script.sh", "x"}, nil)
 	script := filepath.Join(s.Dir, "script.sh") // shipped, and not executable
 	text := "#!/bin/sh\ncat > /dev/null; env; pwd; ls; cat words/sub/file; echo arg $1\n"
@@ -84,8 +83,7 @@ func TestStreamingFailures(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			c := newCoord(t)
-			p, _ := c.worker(c.config("a1/0"))
+			c, p := startWorker(t)
 			s := streaming(t, fruit, tt.mapper, count)
 			if tt.change != nil {
 				tt.change(s.MapReduce)
@@ -149,8 +147,7 @@ func TestOddPrograms(t *testing.T) {
 }
 
 func TestReportsAndLog(t *testing.T) {
-	c := newCoord(t)
-	p, _ := c.worker(c.config("a1/0"))
+	c, p := startWorker(t)
 	s := streaming(t, fruit, []string{"sh", "-c", `cat; echo reporter:counter:G,C,5 >&2; echo hello >&2; echo reporter:counter:G,C,-2 >&2`}, count)
 	p.job(s, 1, 1)
 	p.say(startMap(s, 0, 1, split(s, 0, 100)))
@@ -165,8 +162,7 @@ func TestReportsAndLog(t *testing.T) {
 
 // A non-zero exit is no failure where the job says so.
 func TestLaxExit(t *testing.T) {
-	c := newCoord(t)
-	p, _ := c.worker(c.config("a1/0"))
+	_, p := startWorker(t)
 	s := streaming(t, fruit, []string{"sh", "-c", "cat; exit 7"}, nil)
 	s.MapReduce.NonZeroExitIsFail = false
 	p.job(s, 1, 0)
@@ -177,8 +173,7 @@ func TestLaxExit(t *testing.T) {
 }
 
 func TestKillOfStreamingTask(t *testing.T) {
-	c := newCoord(t)
-	p, _ := c.worker(c.config("a1/0"))
+	_, p := startWorker(t)
 	s := streaming(t, fruit, nil, nil)
 	ready := fifo(t, s.Dir, "ready")
 	s.MapReduce.Mapper.Args = []string{"sh", "-c", "echo $$ > " + ready + "; sleep 1000"}
