@@ -23,7 +23,7 @@ type builder struct {
 	ask    parse.Ask
 	conf   *configuration
 
-	mapper, combiner, reducer *setting
+	mapper, combiner, reducer *Setting
 	reduces                   int // from -numReduceTasks; −1: not given
 
 	// What keys say that only counts together with others.
@@ -115,7 +115,7 @@ func (b *builder) applyKeys() error {
 		}
 		k := &keyTable[i]
 		if k.Status == Ignored {
-			b.warn("%s has no effect: %s", s.where, k.Meaning)
+			b.warn("%s has no effect: %s", s.Where, k.Meaning)
 		}
 		if k.apply != nil {
 			errs = append(errs, k.apply(b, s))
@@ -131,19 +131,19 @@ func (b *builder) applyKeys() error {
 // be among what was given.
 const maxUnknown = 10
 
-func (b *builder) unknownKey(s setting) {
-	if slices.ContainsFunc(idleFamilies, func(p string) bool { return strings.HasPrefix(s.key, p) }) {
+func (b *builder) unknownKey(s Setting) {
+	if slices.ContainsFunc(idleFamilies, func(p string) bool { return strings.HasPrefix(s.Name, p) }) {
 		return
 	}
 	b.unknown++
 	if b.unknown > maxUnknown {
 		return
 	}
-	if near := parse.Nearest(s.key, keyNames()); near != "" {
-		b.warn("%s: unknown key; did you mean %s?", s.where, near)
+	if near := parse.Nearest(s.Name, keyNames()); near != "" {
+		b.warn("%s: unknown key; did you mean %s?", s.Where, near)
 		return
 	}
-	b.warn("%s: unknown key; tasks see it as %s, nothing else does", s.where, job.EnvName(s.key))
+	b.warn("%s: unknown key; tasks see it as %s, nothing else does", s.Where, job.EnvName(s.Name))
 }
 
 func (b *builder) takeFlags(settings []Setting) error {
@@ -154,91 +154,65 @@ func (b *builder) takeFlags(settings []Setting) error {
 	return errors.Join(errs...)
 }
 
-// flag takes a flag that is no part of the configuration.
+// flag takes a flag; those that are part of the configuration have nothing to apply here.
 func (b *builder) flag(s Setting) error {
-	set := setting{key: s.Name, value: s.Value, where: s.Where}
-	switch s.Name {
-	case "input":
-		return b.input(set)
-	case "output":
-		return b.output(set)
-	case "mapper":
-		b.mapper = &set
-	case "combiner":
-		b.combiner = &set
-	case "reducer":
-		b.reducer = &set
-	case "numReduceTasks":
-		return whole(0, maxTasks, func(b *builder) *int { return &b.reduces })(b, set)
-	case "inputformat":
-		return b.setInputFormat(set)
-	case "outputformat":
-		return b.setOutputFormat(set)
-	case "partitioner":
-		return b.setPartitioner(set)
-	case "mapdebug":
-		b.mr.MapDebug = s.Value
-	case "reducedebug":
-		b.mr.ReduceDebug = s.Value
-	case "lazyOutput":
-		b.mr.LazyOutput = s.Value != "false"
-	default:
-		return b.otherFlag(set)
+	f := findFlag(s.Name, false)
+	switch {
+	case f == nil:
+		return job.ArgumentError(s.Where, "is no flag of a MapReduce job", "berth mapreduce --help lists the flags")
+	case f.apply == nil:
+		return nil
+	}
+	return f.apply(b, s)
+}
+
+// ship takes a file, or an archive.
+func ship(archive bool) func(*builder, Setting) error {
+	return func(b *builder, s Setting) error { return b.ship(s.Where, s.Value, archive) }
+}
+
+// shipList takes a list of files, or of archives.
+func shipList(archive bool) func(*builder, Setting) error {
+	return func(b *builder, s Setting) error {
+		for _, uri := range splitList(s.Value) {
+			if err := b.ship(s.Where, uri, archive); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+}
+
+// command keeps a program's command line, which is parted once all flags are known.
+func command(field func(*builder) **Setting) func(*builder, Setting) error {
+	return func(b *builder, s Setting) error {
+		*field(b) = &s
+		return nil
+	}
+}
+
+// on takes a flag without a value, which -flag=false takes back.
+func on(field func(*builder) *bool) func(*builder, Setting) error {
+	return func(b *builder, s Setting) error {
+		*field(b) = s.Value != "false"
+		return nil
+	}
+}
+
+// notHere warns of an address of Hadoop's that means nothing here.
+func notHere(b *builder, s Setting) error {
+	if s.Value != "local" && !strings.HasPrefix(s.Value, "file:") {
+		b.warn("%s has no effect: berth uses the file systems of the machine, and --on says where to run", s.Where)
 	}
 	return nil
 }
 
-// otherFlag takes the flags on files, environment and how to go about the job.
-func (b *builder) otherFlag(s setting) error {
-	on := s.value != "false"
-	switch s.key {
-	case "file", "cacheFile":
-		return b.ship(s.where, s.value, false)
-	case "cacheArchive":
-		return b.ship(s.where, s.value, true)
-	case "files", "archives":
-		return b.shipList(s)
-	case "cmdenv":
-		return b.cmdenv(s)
-	case "io":
-		return refused("io", "", "", "berth has text only", "text").apply(b, s)
-	case "inputreader":
-		return job.ConfigError(s.where, "it names a Java class, and berth runs none", "let the mapper read the format, or convert the input first")
-	case "libjars":
-		b.warn("%s has no effect: berth runs no Java classes", s.where)
-	case "fs", "dfs", "jt":
-		if s.value != "local" && !strings.HasPrefix(s.value, "file:") {
-			b.warn("%s has no effect: berth uses the file systems of the machine, and --on says where to run", s.where)
-		}
-	case "background", "detach":
-		b.result.Detach = on
-	case "json":
-		b.result.JSON = on
-	case "verbose", "debug":
-		b.result.Verbose = on
-	case "conf", "additionalconfspec", "D", "jobconf": // taken before
-	default:
-		return b.option(s)
-	}
-	return nil
+func noReader(_ *builder, s Setting) error {
+	return job.ConfigError(s.Where, "it names a Java class, and berth runs none", "let the mapper read the format, or convert the input first")
 }
 
-// option takes one of berth's own options.
-func (b *builder) option(s setting) error {
-	options := parse.Options()
-	i := slices.IndexFunc(options, func(o parse.Option) bool { return o.Name == s.key })
-	if i < 0 {
-		return job.ArgumentError(s.where, "is no flag of a MapReduce job", "berth mapreduce --help lists the flags")
-	}
-	return options[i].Set(&b.ask, s.where, s.value)
-}
-
-func (b *builder) shipList(s setting) error {
-	for _, uri := range splitList(s.value) {
-		if err := b.ship(s.where, uri, s.key == "archives"); err != nil {
-			return err
-		}
-	}
+func noJava(b *builder, s Setting) error {
+	b.warn("%s has no effect: berth runs no Java classes", s.Where)
 	return nil
 }
 
@@ -248,33 +222,33 @@ var variable = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*=`)
 // cmdenv takes NAME=VALUE. Hadoop parts the value at blanks, so "A=1 B=2" is two
 // variables there and here; a value that goes on with other words, which Hadoop cuts
 // off, is kept whole. What has no equals sign is passed over, as in Hadoop.
-func (b *builder) cmdenv(s setting) error {
-	if strings.ContainsRune(s.value, 0) {
-		return job.ArgumentError(s.where, "a variable cannot have a NUL", "leave it out")
+func (b *builder) cmdenv(s Setting) error {
+	if strings.ContainsRune(s.Value, 0) {
+		return job.ArgumentError(s.Where, "a variable cannot have a NUL", "leave it out")
 	}
-	if name, _, ok := strings.Cut(s.value, "="); !ok || name == "" {
-		b.warn("%s: %q is passed over, as it is not NAME=VALUE", s.where, s.value)
+	if name, _, ok := strings.Cut(s.Value, "="); !ok || name == "" {
+		b.warn("%s: %q is passed over, as it is not NAME=VALUE", s.Where, s.Value)
 		return nil
 	}
-	words := strings.Fields(s.value)
+	words := strings.Fields(s.Value)
 	if slices.ContainsFunc(words, func(w string) bool { return !variable.MatchString(w) }) {
-		words = []string{s.value}
+		words = []string{s.Value}
 	}
 	b.mr.CmdEnv = append(b.mr.CmdEnv, words...)
 	return nil
 }
 
 // input takes a list of inputs with commas between; commas in {a,b} are part of a glob.
-func (b *builder) input(s setting) error {
-	paths := splitList(s.value)
+func (b *builder) input(s Setting) error {
+	paths := splitList(s.Value)
 	if len(paths) == 0 {
-		return job.ArgumentError(s.where, "the value is empty", "write "+s.where+" PATH")
+		return job.ArgumentError(s.Where, "the value is empty", "write "+s.Where+" PATH")
 	}
 	for _, p := range paths {
 		if scheme, _, ok := strings.Cut(p, ":"); ok && isScheme(scheme) {
-			file, _, err := b.localPath(s.where, p)
+			file, _, err := b.localPath(s.Where, p)
 			if err != nil {
-				return &job.Error{Class: job.User, Code: job.CodeNoInput, Where: s.where,
+				return &job.Error{Class: job.User, Code: job.CodeNoInput, Where: s.Where,
 					What: fmt.Sprintf("%q is not on a file system of this machine", p), Do: "copy it here first"}
 			}
 			p = file
@@ -284,13 +258,13 @@ func (b *builder) input(s setting) error {
 	return nil
 }
 
-func (b *builder) output(s setting) (err error) {
-	if strings.TrimSpace(s.value) == "" {
-		return job.ArgumentError(s.where, "the value is empty", "write "+s.where+" DIR")
+func (b *builder) output(s Setting) (err error) {
+	if strings.TrimSpace(s.Value) == "" {
+		return job.ArgumentError(s.Where, "the value is empty", "write "+s.Where+" DIR")
 	}
-	b.mr.Output = s.value
-	if scheme, _, ok := strings.Cut(s.value, ":"); ok && isScheme(scheme) {
-		b.mr.Output, _, err = b.localPath(s.where, s.value)
+	b.mr.Output = s.Value
+	if scheme, _, ok := strings.Cut(s.Value, ":"); ok && isScheme(scheme) {
+		b.mr.Output, _, err = b.localPath(s.Where, s.Value)
 	}
 	return err
 }

@@ -72,8 +72,8 @@ func (c *class) full(name string) bool {
 
 // findClass returns berth's name of a class, which is given with or without its
 // package. what says in an error what sort of class it is.
-func findClass(s setting, what string, known []class) (string, error) {
-	name := strings.TrimSpace(s.value)
+func findClass(s Setting, what string, known []class) (string, error) {
+	name := strings.TrimSpace(s.Value)
 	names := make([]string, 0, len(known))
 	for i := range known {
 		if c := &known[i]; name == c.name || c.full(name) {
@@ -86,30 +86,30 @@ func findClass(s setting, what string, known []class) (string, error) {
 	if near := parse.Nearest(short, names); near != "" && near != short {
 		do = fmt.Sprintf("did you mean %s?", near)
 	}
-	return "", job.ConfigError(s.where, fmt.Sprintf("%q is no %s that berth has, and it runs no Java classes", name, what), do)
+	return "", job.ConfigError(s.Where, fmt.Sprintf("%q is no %s that berth has, and it runs no Java classes", name, what), do)
 }
 
-func (b *builder) setPartitioner(s setting) (err error) {
+func (b *builder) setPartitioner(s Setting) (err error) {
 	b.mr.Partitioner, err = findClass(s, "partitioner", partitioners)
 	return err
 }
 
-func (b *builder) setComparator(s setting) (err error) {
+func (b *builder) setComparator(s Setting) (err error) {
 	b.mr.Comparator, err = findClass(s, "comparator", comparators)
 	return err
 }
 
-func (b *builder) setInputFormat(s setting) (err error) {
+func (b *builder) setInputFormat(s Setting) (err error) {
 	b.mr.InputFormat, err = findClass(s, "input format", inputFormats)
 	return err
 }
 
-func (b *builder) setOutputFormat(s setting) error {
+func (b *builder) setOutputFormat(s Setting) error {
 	_, err := findClass(s, "output format", outputFormats)
 	return err
 }
 
-func (b *builder) setCodec(s setting) (err error) {
+func (b *builder) setCodec(s Setting) (err error) {
 	b.codec, err = findClass(s, "codec for output", outputCodecs)
 	return err
 }
@@ -120,8 +120,8 @@ var javaName = regexp.MustCompile(`^([a-z_][a-z0-9_]*\.){2,}[A-Z][A-Za-z0-9_]*(\
 
 // nativeProgram returns the program of berth's own for a Java class; "" if the
 // command is no class. Without a package the identity classes and aggregate are known.
-func nativeProgram(s setting) (string, error) {
-	name := strings.TrimSpace(s.value)
+func nativeProgram(s Setting) (string, error) {
+	name := strings.TrimSpace(s.Value)
 	for i := range programs {
 		c := &programs[i]
 		if c.full(name) || c.name == name && strings.HasPrefix(name, "Identity") {
@@ -129,7 +129,7 @@ func nativeProgram(s setting) (string, error) {
 		}
 	}
 	if javaName.MatchString(name) {
-		return "", job.ConfigError(s.where, fmt.Sprintf("%q is a Java class, and berth runs none", name),
+		return "", job.ConfigError(s.Where, fmt.Sprintf("%q is a Java class, and berth runs none", name),
 			"give a command; the identity classes and aggregate are built in")
 	}
 	return "", nil

@@ -54,6 +54,6 @@ func (b *builder) warnShell(where, command string) {
 }
 
 // emptyCommand is the error of a command without a word.
-func emptyCommand(s setting) error {
-	return job.ArgumentError(s.where, fmt.Sprintf("the command %q is empty", s.value), "write "+s.where+" 'program arguments'")
+func emptyCommand(s Setting) error {
+	return job.ArgumentError(s.Where, fmt.Sprintf("the command %q is empty", s.Value), "write "+s.Where+" 'program arguments'")
 }

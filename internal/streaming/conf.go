@@ -14,14 +14,14 @@ import (
 
 // configuration holds a job's keys under their present names.
 type configuration struct {
-	values map[string]setting
+	values map[string]Setting
 	order  []string // of first setting
 	final  map[string]bool
 	env    []string // for ${env.NAME}
 }
 
 func newConfiguration(env []string) *configuration {
-	return &configuration{values: map[string]setting{}, final: map[string]bool{}, env: env}
+	return &configuration{values: map[string]Setting{}, final: map[string]bool{}, env: env}
 }
 
 // canonical returns the present name of a key.
@@ -38,7 +38,7 @@ func (c *configuration) set(key, value, where string) {
 	if _, known := c.values[name]; !known {
 		c.order = append(c.order, name)
 	}
-	c.values[name] = setting{key: key, value: value, where: where}
+	c.values[name] = Setting{Name: key, Value: value, Where: where}
 }
 
 // assign sets a key from a text KEY=VALUE.
@@ -151,18 +151,18 @@ const maxExpansions = 20
 
 // get returns a key's value with ${key} and ${env.NAME} replaced, as Hadoop's
 // Configuration.substituteVars does; what is not known stays as it is.
-func (c *configuration) get(name string) (setting, bool) {
+func (c *configuration) get(name string) (Setting, bool) {
 	s, ok := c.values[name]
 	for range maxExpansions {
-		start, end := innermost(s.value)
+		start, end := innermost(s.Value)
 		if start < 0 {
 			break
 		}
-		value, known := c.variable(s.value[start+2 : end])
+		value, known := c.variable(s.Value[start+2 : end])
 		if !known {
 			break
 		}
-		s.value = s.value[:start] + value + s.value[end+1:]
+		s.Value = s.Value[:start] + value + s.Value[end+1:]
 	}
 	return s, ok
 }
@@ -207,7 +207,7 @@ func (c *configuration) variable(name string) (string, bool) {
 		return user, user != ""
 	}
 	s, known := c.values[canonical(name)]
-	return s.value, known && len(s.value) <= maxValue
+	return s.Value, known && len(s.Value) <= maxValue
 }
 
 // all returns the keys for the tasks' environment, in every spelling.
@@ -215,10 +215,10 @@ func (c *configuration) all() map[string]string {
 	keys := map[string]string{}
 	for _, name := range c.order {
 		s, _ := c.get(name)
-		keys[name] = s.value
+		keys[name] = s.Value
 		if i, known := keyIndex[name]; known {
 			for _, old := range keyTable[i].Old {
-				keys[old] = s.value
+				keys[old] = s.Value
 			}
 		}
 	}

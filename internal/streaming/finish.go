@@ -22,7 +22,7 @@ func (b *builder) programs() error {
 	if b.reduces >= 0 {
 		b.mr.Reduces = b.reduces
 	}
-	if b.reducer != nil && b.reducer.value == "NONE" {
+	if b.reducer != nil && b.reducer.Value == "NONE" {
 		b.mr.Reduces, b.reducer = 0, nil
 	}
 	mapper, err := b.program(b.mapper, "mapper")
@@ -47,10 +47,10 @@ func (b *builder) programs() error {
 // mapOnly drops what a job without reduces does not run.
 func (b *builder) mapOnly() {
 	if b.combiner != nil {
-		b.warn("%s has no effect: a job without reduces combines nothing", b.combiner.where)
+		b.warn("%s has no effect: a job without reduces combines nothing", b.combiner.Where)
 	}
 	if b.reducer != nil {
-		b.warn("%s has no effect: the number of reduces is 0", b.reducer.where)
+		b.warn("%s has no effect: the number of reduces is 0", b.reducer.Where)
 	}
 	b.mr.Reducer, b.mr.Combiner = nil, nil
 }
@@ -62,13 +62,13 @@ func (b *builder) reducePrograms() (err error) {
 		return err
 	}
 	if b.mr.Reducer.Native == job.NativeAggregate {
-		if b.combiner != nil && !strings.EqualFold(b.combiner.value, job.NativeAggregate) {
-			b.warn("%s has no effect: the reducer aggregate brings its own combiner", b.combiner.where)
+		if b.combiner != nil && !strings.EqualFold(b.combiner.Value, job.NativeAggregate) {
+			b.warn("%s has no effect: the reducer aggregate brings its own combiner", b.combiner.Where)
 		}
 		b.mr.Combiner = &job.Program{Native: job.NativeAggregate}
 		return nil
 	}
-	if b.combiner == nil || b.combiner.value == "NONE" {
+	if b.combiner == nil || b.combiner.Value == "NONE" {
 		return nil
 	}
 	if b.mr.Combiner, err = b.program(b.combiner, "combiner"); err != nil {
@@ -81,14 +81,14 @@ func (b *builder) reducePrograms() (err error) {
 }
 
 // program makes a program of a command, the identity without one.
-func (b *builder) program(s *setting, role string) (*job.Program, error) {
+func (b *builder) program(s *Setting, role string) (*job.Program, error) {
 	if s == nil {
 		return &job.Program{Native: job.NativeIdentity}, nil
 	}
-	if role != "mapper" && strings.EqualFold(s.value, job.NativeAggregate) {
+	if role != "mapper" && strings.EqualFold(s.Value, job.NativeAggregate) {
 		return &job.Program{Native: job.NativeAggregate}, nil
 	}
-	words := SplitCommand(s.value)
+	words := SplitCommand(s.Value)
 	if len(words) == 0 {
 		return nil, emptyCommand(*s)
 	}
@@ -101,12 +101,12 @@ func (b *builder) program(s *setting, role string) (*job.Program, error) {
 			return &job.Program{Native: native}, nil
 		}
 	}
-	b.warnShell(s.where, s.value)
-	words, err := b.shipWords(s.where, words)
+	b.warnShell(s.Where, s.Value)
+	words, err := b.shipWords(s.Where, words)
 	if err != nil {
 		return nil, err
 	}
-	return &job.Program{Args: words}, b.checkProgram(s.where, words)
+	return &job.Program{Args: words}, b.checkProgram(s.Where, words)
 }
 
 // debugPrograms ships what the commands for failed tasks name.

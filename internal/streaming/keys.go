@@ -14,11 +14,8 @@ type Key struct {
 	Old     []string // earlier spellings, which are taken as well
 	Meaning string
 	Status  Status
-	apply   func(b *builder, s setting) error
+	apply   func(b *builder, s Setting) error
 }
-
-// setting is a key's value and where it was written.
-type setting struct{ key, value, where string }
 
 // Keys returns all keys that berth knows, in the order in which help shows them.
 func Keys() []Key { return keyTable }

@@ -15,35 +15,35 @@ import (
 // maxTasks bounds the maps and reduces that can be asked for.
 const maxTasks = 1_000_000
 
-func works(name, old, meaning string, apply func(*builder, setting) error) Key {
+func works(name, old, meaning string, apply func(*builder, Setting) error) Key {
 	return Key{Name: name, Old: strings.Fields(old), Meaning: meaning, Status: Works, apply: apply}
 }
 
 // refused makes a key that may have no value but those given.
 func refused(name, old, meaning, why string, only ...string) Key {
-	apply := func(_ *builder, s setting) error {
-		if slices.Contains(only, s.value) {
+	apply := func(_ *builder, s Setting) error {
+		if slices.Contains(only, s.Value) {
 			return nil
 		}
-		return job.ConfigError(s.where, fmt.Sprintf("it cannot be %q here", s.value), why)
+		return job.ConfigError(s.Where, fmt.Sprintf("it cannot be %q here", s.Value), why)
 	}
 	return Key{Name: name, Old: strings.Fields(old), Meaning: meaning + ": " + why, Status: Refused, apply: apply}
 }
 
-func text(field func(*builder) *string) func(*builder, setting) error {
-	return func(b *builder, s setting) error {
-		*field(b) = s.value
+func text(field func(*builder) *string) func(*builder, Setting) error {
+	return func(b *builder, s Setting) error {
+		*field(b) = s.Value
 		return nil
 	}
 }
 
 // whole takes a whole number from low to high. Without a field it is only checked,
 // as it is read from the configuration later on.
-func whole(low, high int, field func(*builder) *int) func(*builder, setting) error {
-	return func(b *builder, s setting) error {
-		n, err := strconv.Atoi(strings.TrimSpace(s.value))
+func whole(low, high int, field func(*builder) *int) func(*builder, Setting) error {
+	return func(b *builder, s Setting) error {
+		n, err := strconv.Atoi(strings.TrimSpace(s.Value))
 		if err != nil || n < low || n > high {
-			return job.ConfigError(s.where, fmt.Sprintf("it cannot be %q", s.value), fmt.Sprintf("write a whole number from %d to %d", low, high))
+			return job.ConfigError(s.Where, fmt.Sprintf("it cannot be %q", s.Value), fmt.Sprintf("write a whole number from %d to %d", low, high))
 		}
 		if field != nil {
 			*field(b) = n
@@ -52,18 +52,18 @@ func whole(low, high int, field func(*builder) *int) func(*builder, setting) err
 	}
 }
 
-func size(field func(*builder) *int64) func(*builder, setting) error {
-	return func(b *builder, s setting) error {
-		n, err := parse.Size(s.where, s.value)
+func size(field func(*builder) *int64) func(*builder, Setting) error {
+	return func(b *builder, s Setting) error {
+		n, err := parse.Size(s.Where, s.Value)
 		*field(b) = n
 		return err
 	}
 }
 
 // megabytes takes a plain number; −1 is Hadoop's way to say nothing.
-func megabytes(field func(*builder) *int64) func(*builder, setting) error {
-	return func(b *builder, s setting) error {
-		if s.value == "-1" {
+func megabytes(field func(*builder) *int64) func(*builder, Setting) error {
+	return func(b *builder, s Setting) error {
+		if s.Value == "-1" {
 			return nil
 		}
 		var n int
@@ -75,62 +75,62 @@ func megabytes(field func(*builder) *int64) func(*builder, setting) error {
 	}
 }
 
-func boolean(field func(*builder) *bool) func(*builder, setting) error {
-	return func(b *builder, s setting) error {
-		v, err := parse.Bool(s.where, s.value)
+func boolean(field func(*builder) *bool) func(*builder, Setting) error {
+	return func(b *builder, s Setting) error {
+		v, err := parse.Bool(s.Where, s.Value)
 		*field(b) = v
 		return err
 	}
 }
 
-func isBool(_ *builder, s setting) error {
-	_, err := parse.Bool(s.where, s.value)
+func isBool(_ *builder, s Setting) error {
+	_, err := parse.Bool(s.Where, s.Value)
 	return err
 }
 
 // kept leaves a value in the configuration, for who reads it there and checks it: the
 // search for input files.
-func kept(*builder, setting) error { return nil }
+func kept(*builder, Setting) error { return nil }
 
 // separator takes a separator of fields. A backslash and a letter is what a shell
 // makes of '\t' in quotes; Hadoop takes it literally, which is hardly ever meant.
-func separator(field func(*builder) *string) func(*builder, setting) error {
-	return func(b *builder, s setting) error {
-		if s.value == "" || strings.ContainsAny(s.value, "\n\x00") {
-			return job.ConfigError(s.where, fmt.Sprintf("it cannot be %q", s.value), "write one or more characters other than a newline")
+func separator(field func(*builder) *string) func(*builder, Setting) error {
+	return func(b *builder, s Setting) error {
+		if s.Value == "" || strings.ContainsAny(s.Value, "\n\x00") {
+			return job.ConfigError(s.Where, fmt.Sprintf("it cannot be %q", s.Value), "write one or more characters other than a newline")
 		}
-		if len(s.value) == 2 && s.value[0] == '\\' {
-			b.warn("%s: this is a backslash and a letter; where a control character is meant, let the shell make it: $'\\t'", s.where)
+		if len(s.Value) == 2 && s.Value[0] == '\\' {
+			b.warn("%s: this is a backslash and a letter; where a control character is meant, let the shell make it: $'\\t'", s.Where)
 		}
-		*field(b) = s.value
+		*field(b) = s.Value
 		return nil
 	}
 }
 
 // setQueue takes a queue for a partition. "default" is Hadoop's own and says nothing.
-func (b *builder) setQueue(s setting) error {
-	if s.value != "default" && s.value != "root.default" {
-		b.queue = s.value
+func (b *builder) setQueue(s Setting) error {
+	if s.Value != "default" && s.Value != "root.default" {
+		b.queue = s.Value
 	}
 	return nil
 }
 
-func (b *builder) setSlowStart(s setting) error {
-	v, err := strconv.ParseFloat(strings.TrimSpace(s.value), 64)
+func (b *builder) setSlowStart(s Setting) error {
+	v, err := strconv.ParseFloat(strings.TrimSpace(s.Value), 64)
 	if err != nil || !(v >= 0 && v <= 1) {
-		return job.ConfigError(s.where, fmt.Sprintf("it cannot be %q", s.value), "write a number from 0 to 1")
+		return job.ConfigError(s.Where, fmt.Sprintf("it cannot be %q", s.Value), "write a number from 0 to 1")
 	}
 	b.mr.SlowStart = v
 	return nil
 }
 
-func (b *builder) setIgnoreKey(s setting) error {
-	v, err := parse.Bool(s.where, s.value)
+func (b *builder) setIgnoreKey(s Setting) error {
+	v, err := parse.Bool(s.Where, s.Value)
 	b.ignoreKey = &v
 	return err
 }
 
-func (b *builder) setTaskTimeout(s setting) error {
+func (b *builder) setTaskTimeout(s Setting) error {
 	var ms int
 	if err := whole(0, math.MaxInt32, func(*builder) *int { return &ms })(b, s); err != nil {
 		return err

@@ -296,8 +296,8 @@ func TestExpansionEnds(t *testing.T) {
 	c.set("b", "${a}${a}", "x")
 	c.set("self", "x${self}", "x")
 	for _, key := range []string{"a", "self"} {
-		if s, _ := c.get(key); len(s.value) > maxExpansions*2*maxValue {
-			t.Errorf("%s grew to %d bytes", key, len(s.value))
+		if s, _ := c.get(key); len(s.Value) > maxExpansions*2*maxValue {
+			t.Errorf("%s grew to %d bytes", key, len(s.Value))
 		}
 	}
 }
