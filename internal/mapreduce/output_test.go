@@ -349,30 +349,3 @@ func TestCommitJobMissesParts(t *testing.T) {
 		}
 	}
 }
-
-// BenchmarkOutput writes a part in lines of 100 bytes.
-func BenchmarkOutput(b *testing.B) {
-	line := append(bytes.Repeat([]byte("0123456789"), 10)[:99], '\n')
-	for _, codec := range []string{"", "gzip", "zstd", "bzip2"} {
-		b.Run("codec="+codec, func(b *testing.B) {
-			spec := &job.MapReduceSpec{Output: b.TempDir(), Compress: codec}
-			const lines = 50_000
-			for b.Loop() {
-				o, err := NewOutput(spec, attempt(1), "part-00000")
-				if err != nil {
-					b.Fatal(err)
-				}
-				for range lines {
-					if _, err := o.Write(line); err != nil {
-						b.Fatal(err)
-					}
-				}
-				if err := o.Close(); err != nil {
-					b.Fatal(err)
-				}
-				o.Abort()
-			}
-			b.SetBytes(lines * int64(len(line)))
-		})
-	}
-}
