@@ -14,7 +14,7 @@ import (
 var (
 	policies  = []string{"cluster", "predict", "plan", "sched", "engine"}
 	simulated = []string{"sim"}
-	live      = []string{"coordinator", "run", "driver/slurm"}
+	live      = []string{"coordinator", "run", "driver/batch", "driver/slurm"}
 )
 
 // decisions are the doors to them: what a job asks for, what happens to it, and what lies
