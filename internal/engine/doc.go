@@ -73,11 +73,10 @@
 //
 // # Scheduling
 //
-// What starts next is decided by package sched (sched.Policy, sched.InOrder). The engine keeps the
-// queues of ready tasks (a cursor over those that never started, a heap of those to be started
-// again), tells the pool's policy which candidates there are and what has become free, and carries
-// out its decisions. A candidate stands for all ready tasks of a job and kind, so a completion costs
-// the same with a thousand tasks queued and a million, with one job waiting and thousands.
+// What starts next is decided by package sched (sched.Policy, sched.InOrder). The engine tells the
+// pool's policy which candidates there are and what has become free, and carries out its decisions.
+// A candidate stands for all ready tasks of a job and kind, so a completion costs the same with a
+// thousand tasks queued and a million, with one job waiting and thousands.
 //
 // A job's rank is a function of its state and of the size of its pool, so a replay gives the same line, and
 // a restart in another order another line over the same state. It is found anew whenever something of the

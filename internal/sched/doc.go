@@ -8,9 +8,9 @@
 // which something has changed are looked at.
 //
 // InOrder (inorder.go, hold.go, room.go) is the policy there is, with jobs in one of two orders
-// (order.go, rank.go). Another policy is another type that implements Policy, chosen in Order.Policy. Beside it lie what
-// policies and the engine share: slow start (slowstart.go), trust in nodes (health.go), and what may begin before the end of
-// an allocation (deadline.go).
+// (order.go, rank.go). Another policy is another type that implements Policy, chosen in Order.Policy. Beside it lies what
+// policies and the engine share: which tasks are ready (ready.go) and how long they take (times.go), slow start
+// (slowstart.go), trust in nodes (health.go), and what may begin before the end of an allocation (deadline.go).
 //
 // The package belongs to the pure core: no clock, file, network, logger, goroutine or random source, and
 // nothing depends on the order of a map. A policy holds no state from which anything but decisions

@@ -25,12 +25,12 @@ type InOrder struct {
 
 // pass is the pass over a pool that is under way.
 type pass struct {
-	open   bool
-	freed  []*Node // nodes with something freed since the last pass
-	next   int     // freed[next:] are yet to be looked at for attempts that go on
-	tasks  bool    // tasks are being looked at, attempts that go on are through
-	holder *Class  // the first for which no room was found
-	room   int64   // bytes that attempts without a core are to leave to classes for which no room was found
+	open  bool
+	freed []*Node // nodes with something freed since the last pass
+	next  int     // freed[next:] are yet to be looked at for attempts that go on
+	tasks bool    // tasks are being looked at, attempts that go on are through
+	holds bool    // no room was found for a class, and a node is kept for it if one can be
+	room  int64   // bytes that attempts without a core are to leave to classes for which no room was found
 }
 
 // Through lets a reduce ask when it has fetched its input, as it has no core until then, and
@@ -73,7 +73,7 @@ func (r *InOrder) Moved(p *Pool, j *Job, was Place) bool {
 func (r *InOrder) Select(p *Pool, now job.Time) Decision {
 	if !r.pass.open {
 		r.pass.freed = p.take(r.pass.freed)
-		r.pass.open, r.pass.next, r.pass.tasks, r.pass.holder, r.pass.room = true, 0, false, nil, 0
+		r.pass.open, r.pass.next, r.pass.tasks, r.pass.holds, r.pass.room = true, 0, false, false, 0
 	}
 	for ; r.pass.next < len(r.pass.freed); r.pass.next++ {
 		n := r.pass.freed[r.pass.next]
@@ -100,7 +100,7 @@ func (r *InOrder) Select(p *Pool, now job.Time) Decision {
 			return Decision{Candidate: c.line[0], End: end}
 		}
 	}
-	if r.pass.holder == nil {
+	if !r.pass.holds {
 		r.hold(p, nil, now)
 	}
 	r.pass.open = false
@@ -147,8 +147,8 @@ func (r *InOrder) block(p *Pool, c *Class, now job.Time) (end []*Running) {
 		end = r.unobstruct(p, c, mem, now)
 		r.pass.room = max(r.pass.room, mem)
 	}
-	if r.pass.holder == nil && r.holdable(p, c, now) {
-		r.pass.holder = c
+	if !r.pass.holds && r.holdable(p, c, now) {
+		r.pass.holds = true
 		r.hold(p, c, now)
 	}
 	return end
@@ -172,7 +172,7 @@ func (r *InOrder) place(p *Pool, c *Class, now job.Time) (best *Node, avoided bo
 		switch {
 		case !n.Up || !r.admits(c, n) || !n.InTime(now, c.Span):
 		case n.Health.Suspected(now) && p.trusts(now):
-		case n == r.held && r.pass.holder != nil && !r.spares(c):
+		case n == r.held && r.pass.holds && !r.spares(c):
 		default:
 			choice.Offer(n, n.Index == avoid)
 		}
