@@ -96,7 +96,7 @@ func (w *World) take(out engine.Output) bool {
 	}
 	w.write(out.Records)
 	for _, a := range out.Actions {
-		w.act(a)
+		engine.Perform(a, performer{w})
 	}
 	if w.After != nil {
 		w.After()
@@ -183,49 +183,11 @@ func (w *World) request(id job.AllocID, req job.AllocRequest) {
 	w.allocs = append(w.allocs, &alloc{id: id, req: req})
 }
 
-// act carries out an action.
-func (w *World) act(a engine.Action) {
-	switch a := a.(type) {
-	case engine.Start:
-		w.tell(a.Node, func(k *worker) { k.start(a) })
-	case engine.Kill:
-		w.tell(a.Node, func(k *worker) { k.kill(a.Attempt) })
-	case engine.Leave:
-		w.tell(a.Node, func(k *worker) { k.grant(a.Attempt, func(r *run) { r.leave = max(r.leave, a.Phase) }) })
-	case engine.Commit:
-		w.tell(a.Node, func(k *worker) { k.grant(a.Attempt, func(r *run) { r.commit = true }) })
-	case engine.Locate:
-		w.tell(a.Node, func(k *worker) { k.locate(a) })
-	case engine.Forget:
-		w.forget(a)
-	case engine.Request:
-		w.request(a.Alloc, a.Request)
-	case engine.Release:
-		w.release(a.Alloc)
-	case engine.Plan:
-		w.planWanted(a)
-	case engine.Clear:
-		w.clear(a.Alloc)
-	case engine.Finalize:
-		w.checkDone(a.Job)
-		w.finalize = append(w.finalize, a.Job)
-	default:
-		w.fail("unknown action %T", a)
-	}
-}
-
 // tell passes something on to a worker, if it is connected.
 func (w *World) tell(node job.NodeID, f func(*worker)) {
 	if k := w.worker(node); k != nil && k.connected && k.alive {
 		k.in = append(k.in, func() { f(k) })
 	}
-}
-
-func (w *World) forget(a engine.Forget) {
-	if s, ok := w.Engine.Job(a.Job); ok && !s.State.Final() {
-		w.fail("%s is to be forgotten, but is %s", a.Job, s.State)
-	}
-	w.tell(a.Node, func(k *worker) { k.forget(a.Job) })
 }
 
 // checkDone checks that all output of a job was committed before it is finalized.
