@@ -75,6 +75,16 @@ func (s *Sketch) Quantile(q float64) float64 {
 	return min(max(s.Histogram.at(q*float64(s.Count-1)), s.Min), s.Max)
 }
 
+// NearestRank returns the q-quantile in seconds by the nearest-rank rule, within Accuracy: as many
+// durations as the share q are no longer. With few durations it is what people expect of a percentile.
+func (s *Sketch) NearestRank(q float64) float64 {
+	if s.Count == 0 {
+		return 0
+	}
+	rank := math.Ceil(q*float64(s.Count)) - 1
+	return min(max(s.Histogram.at(rank), s.Min), s.Max)
+}
+
 // Sound reports whether the parts of a sketch that was read from somewhere agree.
 func (s *Sketch) Sound() bool {
 	finite := !math.IsNaN(s.Sum+s.SumSq+s.Min+s.Max) && !math.IsInf(s.Sum+s.SumSq+s.Max, 0)

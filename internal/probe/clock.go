@@ -30,9 +30,6 @@ func Metered(tell func(time.Duration), f func() error) error {
 	return err
 }
 
-// ProcessCPU returns the processor time that all threads of this process have used.
-func ProcessCPU() time.Duration { return clock(unix.CLOCK_PROCESS_CPUTIME_ID) }
-
 func clock(id int32) time.Duration {
 	var ts unix.Timespec
 	if err := unix.ClockGettime(id, &ts); err != nil {

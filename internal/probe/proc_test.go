@@ -131,8 +131,8 @@ func TestKilobytes(t *testing.T) {
 func TestClocksGoForward(t *testing.T) {
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
-	a, b := threadCPU(), ProcessCPU()
-	for n := 0; threadCPU() <= a || ProcessCPU() <= b; n++ {
+	a := threadCPU()
+	for n := 0; threadCPU() <= a; n++ {
 		if n > 1<<26 {
 			t.Fatal("clocks stand still")
 		}

@@ -148,7 +148,7 @@ func (j *Job) phaseViews(v *JobView, now job.Time) {
 // skips reports whether a phase is not worth a line: a map-only job merges nothing.
 func (j *Job) skips(g *group, k int) bool {
 	p := &g.phases[k]
-	return p.phase == job.PhaseMerge && j.work.Reduces == 0 && p.took.n == 0 && g.at[k+1] == 0
+	return p.phase == job.PhaseMerge && j.work.Reduces == 0 && p.took.Count == 0 && g.at[k+1] == 0
 }
 
 // bytes returns what the job read and wrote: maps read and the last kind of task
@@ -176,8 +176,8 @@ func (j *Job) phaseView(g *group, k int, live [3][]*attempt, until job.Time) Pha
 		BytesIn: p.bytesIn, BytesOut: p.bytesOut, RecordsIn: p.recordsIn, RecordsOut: p.recordsOut,
 		CPUS: round(p.cpu.Seconds()), PeakMem: p.peak,
 		Seconds: Seconds{
-			Mean: round(p.took.mean()), Max: round(p.took.max.Seconds()), Min: round(p.took.min.Seconds()),
-			P50: round(p.took.quantile(0.50)), P95: round(p.took.quantile(0.95)),
+			Mean: round(p.took.Mean()), Max: round(p.took.Max), Min: round(p.took.Min),
+			P50: round(p.took.NearestRank(0.50)), P95: round(p.took.NearestRank(0.95)),
 		},
 		FirstStart: stamp(p.first), LastEnd: stamp(p.last),
 	}

@@ -94,7 +94,7 @@ func (e *estimate) eta() (seconds float64, known bool) {
 	if slots == 0 && e.ahead == 0 {
 		return 0, false
 	}
-	mean := e.phase.took.mean()
+	mean := e.phase.took.Mean()
 	if mean == 0 {
 		if mean = e.extrapolate(); mean == 0 {
 			return 0, false

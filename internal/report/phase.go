@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"berth/internal/job"
+	"berth/internal/predict"
 )
 
 // phaseSum is what is kept of one phase over all of a job's attempts. Durations, CPU
@@ -16,7 +17,7 @@ type phaseSum struct {
 	recordsIn, recordsOut int64
 	cpu                   time.Duration
 	peak                  int64
-	took                  durations
+	took                  predict.Sketch
 	first, last           job.Time // 0: never
 
 	runFirst job.Time // when the phase was first entered in the present run; 0: not yet
@@ -43,7 +44,7 @@ func (p *phaseSum) add(s job.PhaseStat, at job.Time) {
 	p.recordsOut += s.RecordsOut
 	p.cpu += s.CPU
 	p.peak = max(p.peak, s.PeakMemory)
-	p.took.add(s.Duration())
+	p.took.Add(s.Duration().Seconds())
 	if p.first == 0 || s.Start < p.first {
 		p.first = s.Start
 	}
