@@ -64,8 +64,8 @@ func (j *jobState) dump(w io.Writer) {
 		}
 	}
 	for i, t := range j.tasks {
-		if t != (task{}) {
-			fmt.Fprintf(w, "  task %d %+v\n", i, t)
+		if t != (task{}) { // printed field by field, as there are many
+			fmt.Fprintf(w, "  task %d attempt %d holder %d fails %d lost %d bad %d status %d cut %t\n", i, t.attempt, t.holder, t.fails, t.lost, t.bad, t.status, t.cut)
 		}
 	}
 	for i := range j.Begin {
