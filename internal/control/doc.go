@@ -6,10 +6,10 @@ package control
 import (
 	"errors"
 
-	"berth/internal/engine"
 	"berth/internal/job"
 	"berth/internal/report"
 	"berth/internal/seat"
+	"berth/internal/why"
 )
 
 // Version is the control interface's version; commands and coordinator must agree on it.
@@ -60,8 +60,8 @@ type Resume struct {
 
 // Explanation says why a job is where it is: the engine's reasons, and lines that stand for themselves.
 type Explanation struct {
-	Reasons []engine.Reason `json:"reasons"`
-	Lines   []string        `json:"lines"`
+	Reasons []why.Reason `json:"reasons"`
+	Lines   []string     `json:"lines"`
 }
 
 // Jobs lists jobs, newest last.

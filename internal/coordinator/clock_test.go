@@ -6,7 +6,6 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"strings"
 	"testing"
 	"time"
 
@@ -16,6 +15,7 @@ import (
 	"berth/internal/job"
 	"berth/internal/plan"
 	"berth/internal/seat"
+	"berth/internal/why"
 )
 
 // hands are the clocks of a test: the one that nobody sets, and the wall clock.
@@ -92,11 +92,17 @@ func elastic(t *testing.T, s *Server, ends job.Time) {
 	s.give(t, engine.NodeUp{NodeJoined: event.NodeJoined{Node: "a1/0", Host: "h", Addr: "h:1", Capacity: has}})
 }
 
-// nodeState returns how the engine takes the only node to be: up, down or gone.
+// nodeState returns how the engine takes the only node of a job's allocation to be: up, down or gone.
 func (s *Server) nodeState() string {
-	_, after, _ := strings.Cut(s.engine.Dump(), `node a1/0 alloc "a1" `)
-	state, _, _ := strings.Cut(after, " ")
-	return state
+	for _, r := range s.engine.Explain(s.now(), "bag-1") {
+		if r.Kind == why.NodeAway {
+			return "down"
+		}
+	}
+	if a := s.engine.Allocs(); len(a) == 1 && a[0].Joined == 1 {
+		return "up"
+	}
+	return "gone"
 }
 
 // TestWallClockSteps: a node that does not answer is waited for as long as ever when the

@@ -6,10 +6,11 @@ import (
 	"berth/internal/event"
 	"berth/internal/job"
 	"berth/internal/sched"
+	"berth/internal/why"
 )
 
 // Explain returns the reasons why a job is where it is. There are none for a job that is over or unknown.
-func (e *Engine) Explain(now job.Time, id job.ID) []Reason {
+func (e *Engine) Explain(now job.Time, id job.ID) []why.Reason {
 	j := e.jobs[id]
 	if j == nil || j.state.Final() {
 		return nil
@@ -17,9 +18,9 @@ func (e *Engine) Explain(now job.Time, id job.ID) []Reason {
 	x := &explanation{e: e, j: j, now: now}
 	switch j.state {
 	case event.StateFinalizing:
-		x.add(Reason{Kind: Finalizing})
+		x.add(why.Reason{Kind: why.Finalizing})
 	case event.StateStopping:
-		x.add(Reason{Kind: Stopping, Text: j.reason})
+		x.add(why.Reason{Kind: why.Stopping, Text: j.reason})
 		x.running()
 		x.nodes()
 	default:
@@ -39,25 +40,25 @@ type explanation struct {
 	e       *Engine
 	j       *jobState
 	now     job.Time
-	reasons []Reason
+	reasons []why.Reason
 }
 
-func (x *explanation) add(r Reason) { x.reasons = append(x.reasons, r) }
+func (x *explanation) add(r why.Reason) { x.reasons = append(x.reasons, r) }
 
 // running tells how many attempts run, and where.
 func (x *explanation) running() {
 	place := make(map[*node]int) // in nodes
-	var nodes []ReasonNode
+	var nodes []why.Node
 	for _, a := range x.j.sorted() {
 		i, there := place[a.node]
 		if !there {
-			i, nodes = len(nodes), append(nodes, ReasonNode{ID: a.node.id})
+			i, nodes = len(nodes), append(nodes, why.Node{ID: a.node.id})
 			place[a.node] = i
 		}
 		nodes[i].Count++
 	}
 	if n := len(x.j.live); n > 0 {
-		x.add(Reason{Kind: TasksRun, Count: n, Of: x.j.work.Total(), Nodes: nodes})
+		x.add(why.Reason{Kind: why.TasksRun, Count: n, Of: x.j.work.Total(), Nodes: nodes})
 	}
 }
 
@@ -70,15 +71,15 @@ func (x *explanation) allocations() {
 		pr.ask(a, x.j, class, x.now)
 		switch {
 		case !a.up() && pr.ok && (a.job == x.j.work.ID || !p.anyUp()):
-			r := Reason{Kind: AllocWaits, Alloc: a.id, Request: &a.req, Since: x.since(a.requested), Text: a.note}
+			r := why.Reason{Kind: why.AllocWaits, Alloc: a.id, Request: &a.req, Since: x.since(a.requested), Text: a.note}
 			if st := x.e.allocStatus(a); st.Start > x.now {
 				r.Left = x.until(st.Start)
 			}
 			x.add(r)
 		case a.up() && a.joined == 0:
-			x.add(Reason{Kind: NoNodeYet, Alloc: a.id, Since: x.since(a.since())})
+			x.add(why.Reason{Kind: why.NoNodeYet, Alloc: a.id, Since: x.since(a.since())})
 		case a.up() && a.Ends != 0:
-			r := Reason{Kind: AllocEnds, Alloc: a.id, Left: x.until(a.Ends)}
+			r := why.Reason{Kind: why.AllocEnds, Alloc: a.id, Left: x.until(a.Ends)}
 			if x.e.cfg.Yield && a.job != x.j.work.ID && !x.e.jobs[a.job].over() {
 				r.Jobs = append(r.Jobs, a.job)
 			}
@@ -95,26 +96,26 @@ func (x *explanation) plan() {
 	pr, plan, barren := x.e.served(x.j), &x.j.plan, &x.j.barren
 	switch {
 	case plan.onWay:
-		x.add(Reason{Kind: PlanPending, Text: plan.reason})
+		x.add(why.Reason{Kind: why.PlanPending, Text: plan.reason})
 	case plan.failed != "":
-		x.add(Reason{Kind: PlanFailed, Left: x.until(plan.retry), Text: plan.failed})
+		x.add(why.Reason{Kind: why.PlanFailed, Left: x.until(plan.retry), Text: plan.failed})
 	case !pr.ok && barren.n >= x.e.cfg.MaxBarren:
-		x.add(Reason{Kind: PlanNever, Count: barren.n, Text: barren.last})
+		x.add(why.Reason{Kind: why.PlanNever, Count: barren.n, Text: barren.last})
 	case !pr.ok && barren.n > 1:
-		x.add(Reason{Kind: PlanLater, Left: x.until(x.e.planAfter(x.j, pr)), Count: barren.n, Text: barren.last})
+		x.add(why.Reason{Kind: why.PlanLater, Left: x.until(x.e.planAfter(x.j, pr)), Count: barren.n, Text: barren.last})
 	}
 }
 
 // nodes tells of nodes that are away, with what of the job they hold, or suspected.
 func (x *explanation) nodes() {
 	for _, n := range x.j.pool.nodes {
-		there := []ReasonNode{{ID: n.id}}
+		there := []why.Node{{ID: n.id}}
 		switch {
 		case n.state == down:
-			x.add(Reason{Kind: NodeAway, Nodes: there, Since: x.since(n.since), Text: n.reason, Left: x.until(n.since.Add(x.e.cfg.NodeTimeout)),
+			x.add(why.Reason{Kind: why.NodeAway, Nodes: there, Since: x.since(n.since), Text: n.reason, Left: x.until(n.since.Add(x.e.cfg.NodeTimeout)),
 				Count: x.attemptsOn(n), Of: x.outputsOn(n)})
 		case n.state == up && n.Health.Suspected(x.now):
-			x.add(Reason{Kind: NodeSuspected, Nodes: there, Left: x.until(n.Health.Until())})
+			x.add(why.Reason{Kind: why.NodeSuspected, Nodes: there, Left: x.until(n.Health.Until())})
 		}
 	}
 }
@@ -151,7 +152,7 @@ func (x *explanation) leave() {
 			}
 		}
 		if waiting > 0 {
-			x.add(Reason{Kind: SortWaits, Count: waiting, Need: job.Resources{CPUs: x.j.work.ReduceNeed.CPUs}, Nodes: []ReasonNode{{ID: n.id, Free: n.Free()}}})
+			x.add(why.Reason{Kind: why.SortWaits, Count: waiting, Need: job.Resources{CPUs: x.j.work.ReduceNeed.CPUs}, Nodes: []why.Node{{ID: n.id, Free: n.Free()}}})
 		}
 	}
 }
@@ -164,7 +165,7 @@ func (x *explanation) tasks() {
 		return
 	}
 	if w := &j.work; w.Throttle > 0 && j.counts[0].running >= w.Throttle {
-		x.add(Reason{Kind: Throttled, Task: c.Kind, Count: c.Ready.Count(), Of: w.Throttle})
+		x.add(why.Reason{Kind: why.Throttled, Task: c.Kind, Count: c.Ready.Count(), Of: w.Throttle})
 		return
 	}
 	x.room(c)
@@ -178,7 +179,7 @@ func (x *explanation) reduces() {
 		return
 	}
 	if n := sched.SlowStart(maps.total, j.work.SlowStart); maps.done < n {
-		x.add(Reason{Kind: SlowStart, Task: job.ReduceTask, Count: c.Ready.Count(), Of: n, Total: maps.total, Done: maps.done})
+		x.add(why.Reason{Kind: why.SlowStart, Task: job.ReduceTask, Count: c.Ready.Count(), Of: n, Total: maps.total, Done: maps.done})
 		return
 	}
 	x.room(c)
@@ -190,7 +191,7 @@ func (x *explanation) room(c *sched.Candidate) {
 	if !p.anyUp() || c.Class() == nil {
 		return
 	}
-	r := Reason{Kind: RoomWaits, Task: c.Kind, Count: c.Ready.Count(), Need: c.Peak}
+	r := why.Reason{Kind: why.RoomWaits, Task: c.Kind, Count: c.Ready.Count(), Need: c.Peak}
 	for _, n := range p.nodes {
 		if n.state == up {
 			r.Nodes = append(r.Nodes, x.without(n, c))
@@ -205,8 +206,8 @@ func (x *explanation) room(c *sched.Candidate) {
 }
 
 // without tells why no task of the candidate starts on the node.
-func (x *explanation) without(n *node, c *sched.Candidate) ReasonNode {
-	r := ReasonNode{ID: n.id, Free: n.Free(), Returned: n.alloc.Retired}
+func (x *explanation) without(n *node, c *sched.Candidate) why.Node {
+	r := why.Node{ID: n.id, Free: n.Free(), Returned: n.alloc.Retired}
 	if !n.InTime(x.now, c.Span) {
 		r.EndsIn = max(1, x.until(n.alloc.Ends))
 	}
@@ -219,7 +220,7 @@ func (x *explanation) without(n *node, c *sched.Candidate) ReasonNode {
 // outputs tells of map outputs whose holder is unknown since a resume.
 func (x *explanation) outputs() {
 	if n := x.j.unclaimed; n > 0 {
-		x.add(Reason{Kind: OutputsSought, Count: n})
+		x.add(why.Reason{Kind: why.OutputsSought, Count: n})
 	}
 }
 
@@ -230,7 +231,7 @@ func (x *explanation) until(t job.Time) time.Duration { return max(0, t.Sub(x.no
 
 // before tells which jobs with something to start go first, and why.
 func (x *explanation) before() {
-	reasons := []Reason{{Kind: EarlierJobs}, {Kind: ShorterJobs}, {Kind: AgedJobs}}
+	reasons := []why.Reason{{Kind: why.EarlierJobs}, {Kind: why.ShorterJobs}, {Kind: why.AgedJobs}}
 	for _, k := range x.j.pool.active {
 		r := &reasons[0]
 		switch {

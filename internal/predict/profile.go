@@ -137,9 +137,6 @@ func times(a, b float64) float64 {
 // share returns the part of the input that each of n tasks has.
 func share(input int64, n int) float64 { return ratio(float64(input), float64(n)) }
 
-// MapSelectivity returns bytes that maps put out per byte they read.
-func (p *Profile) MapSelectivity() float64 { return p.Measures.Get(MapTask).Selectivity() }
-
 // ReduceSelectivity returns bytes that reducers put out per byte handed to them.
 func (p *Profile) ReduceSelectivity() float64 {
 	return p.Measures.Get(PhasePart(job.PhaseReduce)).Selectivity()

@@ -173,8 +173,8 @@ func TestInvariantsThatAreNotKnown(t *testing.T) {
 
 func TestSelectivities(t *testing.T) {
 	p := wordCountProfile()
-	if p.MapSelectivity() != 0.5 || p.ReduceSelectivity() != 0.1 || p.ReduceBytes(4000) != 2000 {
-		t.Errorf("map %g, reduce %g, reducers are handed %g", p.MapSelectivity(), p.ReduceSelectivity(), p.ReduceBytes(4000))
+	if p.ReduceSelectivity() != 0.1 || p.ReduceBytes(4000) != 2000 {
+		t.Errorf("reduce %g, reducers are handed %g", p.ReduceSelectivity(), p.ReduceBytes(4000))
 	}
 }
 

@@ -6,10 +6,10 @@ import (
 	"strings"
 	"time"
 
-	"berth/internal/engine"
 	"berth/internal/event"
 	"berth/internal/job"
 	"berth/internal/report"
+	"berth/internal/why"
 )
 
 // Explanation is what berth explain tells as JSON.
@@ -48,7 +48,7 @@ func Ending(v report.JobView) []string {
 }
 
 // Reasons words the engine's reasons why a job is where it is, a line for each.
-func Reasons(reasons []engine.Reason) []string {
+func Reasons(reasons []why.Reason) []string {
 	lines := make([]string, len(reasons))
 	for i, r := range reasons {
 		lines[i] = reason(r)
@@ -57,23 +57,23 @@ func Reasons(reasons []engine.Reason) []string {
 }
 
 // reason words one reason.
-func reason(r engine.Reason) string {
+func reason(r why.Reason) string {
 	switch r.Kind {
-	case engine.Finalizing:
+	case why.Finalizing:
 		return "all tasks are done; the output is being put into place"
-	case engine.Stopping:
+	case why.Stopping:
 		return "it is being stopped: " + r.Text
-	case engine.TasksRun:
-		return fmt.Sprintf("%d of %s: %s", r.Count, count(r.Of, "task")+verb(r.Count, " run"), few(r.Nodes, func(n engine.ReasonNode) string {
+	case why.TasksRun:
+		return fmt.Sprintf("%d of %s: %s", r.Count, count(r.Of, "task")+verb(r.Count, " run"), few(r.Nodes, func(n why.Node) string {
 			return fmt.Sprintf("%d on %s", n.Count, n.ID)
 		}))
-	case engine.AllocWaits, engine.NoNodeYet, engine.AllocEnds:
+	case why.AllocWaits, why.NoNodeYet, why.AllocEnds:
 		return allocReason(r)
-	case engine.PlanPending, engine.PlanFailed, engine.PlanLater, engine.PlanNever:
+	case why.PlanPending, why.PlanFailed, why.PlanLater, why.PlanNever:
 		return planReason(r)
-	case engine.NodeAway, engine.NodeSuspected, engine.SortWaits:
+	case why.NodeAway, why.NodeSuspected, why.SortWaits:
 		return nodeReason(r)
-	case engine.EarlierJobs, engine.ShorterJobs, engine.AgedJobs:
+	case why.EarlierJobs, why.ShorterJobs, why.AgedJobs:
 		return jobsReason(r)
 	default:
 		return taskReason(r)
@@ -81,13 +81,13 @@ func reason(r engine.Reason) string {
 }
 
 // allocReason words what an allocation has to do with a job.
-func allocReason(r engine.Reason) string {
+func allocReason(r why.Reason) string {
 	switch {
-	case r.Kind == engine.AllocEnds && len(r.Jobs) > 0:
+	case r.Kind == why.AllocEnds && len(r.Jobs) > 0:
 		return fmt.Sprintf("allocation %s ends in %s; it may be given back once %s, which asked for it, is done", r.Alloc, wholeSeconds(r.Left), r.Jobs[0])
-	case r.Kind == engine.AllocEnds:
+	case r.Kind == why.AllocEnds:
 		return fmt.Sprintf("allocation %s ends in %s", r.Alloc, wholeSeconds(r.Left))
-	case r.Kind == engine.NoNodeYet:
+	case r.Kind == why.NoNodeYet:
 		return fmt.Sprintf("allocation %s began %s ago; none of its nodes has come up yet", r.Alloc, wholeSeconds(r.Since))
 	}
 	s := fmt.Sprintf("it waits for allocation %s: %s with %s each", r.Alloc, count(r.Request.Nodes, "node"), resources(r.Request.PerNode))
@@ -105,14 +105,14 @@ func allocReason(r engine.Reason) string {
 }
 
 // planReason words how it is with plans for what no allocation serves.
-func planReason(r engine.Reason) string {
+func planReason(r why.Reason) string {
 	fruitless := fmt.Sprintf("the last %d allocations ended without any task done (%s)", r.Count, r.Text)
 	switch r.Kind {
-	case engine.PlanPending:
+	case why.PlanPending:
 		return "what is left is being planned: " + r.Text
-	case engine.PlanFailed:
+	case why.PlanFailed:
 		return fmt.Sprintf("what is left could not be planned, it is tried again in %s: %s", wholeSeconds(r.Left), r.Text)
-	case engine.PlanLater:
+	case why.PlanLater:
 		return fmt.Sprintf("what is left is planned in %s: %s", wholeSeconds(r.Left), fruitless)
 	default:
 		return "nothing more is asked for until one of those that run is done: " + fruitless
@@ -120,13 +120,13 @@ func planReason(r engine.Reason) string {
 }
 
 // nodeReason words what keeps a job waiting on one node.
-func nodeReason(r engine.Reason) string {
+func nodeReason(r why.Reason) string {
 	n := r.Nodes[0]
 	switch r.Kind {
-	case engine.NodeAway:
+	case why.NodeAway:
 		return fmt.Sprintf("%s has not answered for %s (%s); it is waited for %v more, with %s and %s of this job",
 			n.ID, r.Since.Round(time.Second), r.Text, r.Left.Round(time.Second), count(r.Count, "attempt"), count(r.Of, "map output"))
-	case engine.NodeSuspected:
+	case why.NodeSuspected:
 		return fmt.Sprintf("%s is kept away from for %v more: attempts there failed or got lost while others did not", n.ID, r.Left.Round(time.Second))
 	default:
 		return fmt.Sprintf("%s on %s for %s to sort and reduce; it has %s free", count(r.Count, "reduce")+verb(r.Count, " wait"),
@@ -135,16 +135,16 @@ func nodeReason(r engine.Reason) string {
 }
 
 // jobsReason words which jobs go before this one.
-func jobsReason(r engine.Reason) string {
+func jobsReason(r why.Reason) string {
 	jobs := few(r.Jobs, func(id job.ID) string { return string(id) })
 	goes := "go"
 	if len(r.Jobs) == 1 {
 		goes = "goes"
 	}
 	switch r.Kind {
-	case engine.ShorterJobs:
+	case why.ShorterJobs:
 		return fmt.Sprintf("%s with less left to do %s first: %s", count(len(r.Jobs), "job"), goes, jobs)
-	case engine.AgedJobs:
+	case why.AgedJobs:
 		return fmt.Sprintf("%s that came earlier %s first, as waiting counts: %s", count(len(r.Jobs), "job"), goes, jobs)
 	default:
 		return "before it in line: " + jobs
@@ -152,21 +152,21 @@ func jobsReason(r engine.Reason) string {
 }
 
 // taskReason words what tasks that are ready wait for.
-func taskReason(r engine.Reason) string {
+func taskReason(r why.Reason) string {
 	wait := count(r.Count, r.Task.String()) + verb(r.Count, " wait")
 	switch r.Kind {
-	case engine.Throttled:
+	case why.Throttled:
 		return fmt.Sprintf("%s: no more than %d are to run at once", wait, r.Of)
-	case engine.SlowStart:
+	case why.SlowStart:
 		return fmt.Sprintf("%s until %d of %d maps are done; %d are", wait, r.Of, r.Total, r.Done)
-	case engine.OutputsSought:
+	case why.OutputsSought:
 		return fmt.Sprintf("it looks for %s from before the resume on the nodes that join", count(r.Count, "map output"))
 	}
 	return wait + " for " + roomReason(r)
 }
 
 // roomReason words what tasks want of a node, and what each node has of it.
-func roomReason(r engine.Reason) string {
+func roomReason(r why.Reason) string {
 	want, kept := resources(r.Need)+" each", ""
 	if r.Task == job.ReduceTask {
 		want = size(r.Need.Mem) + " each to shuffle in"
@@ -178,7 +178,7 @@ func roomReason(r engine.Reason) string {
 		}
 		kept = fmt.Sprintf(", %s on each node being kept for %s", size(r.Kept), whose)
 	}
-	return want + ": " + few(r.Nodes, func(n engine.ReasonNode) string {
+	return want + ": " + few(r.Nodes, func(n why.Node) string {
 		switch {
 		case n.Returned:
 			return fmt.Sprintf("%s is being given back: the job that it was asked for is done", n.ID)

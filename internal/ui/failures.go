@@ -11,8 +11,8 @@ import (
 // maxInput is how many characters of a task's input stand in a line or a cell.
 const maxInput = 60
 
-// why says how an attempt failed: the reason it came with, or exit code or signal.
-func why(f report.Failure) string {
+// cause says how an attempt failed: the reason it came with, or exit code or signal.
+func cause(f report.Failure) string {
 	switch {
 	case f.Reason != "":
 		return clean(f.Reason)
@@ -63,7 +63,7 @@ func (s *shownErrors) lines(f report.Failure) []string {
 	if f.Host != "" {
 		first += " on " + clean(f.Host)
 	}
-	first += ": " + why(f)
+	first += ": " + cause(f)
 	switch {
 	case !f.Final && f.Left > 0:
 		first += fmt.Sprintf(" (attempt %d; it is tried again)", f.Attempt)

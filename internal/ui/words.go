@@ -156,7 +156,7 @@ func failedLine(v report.JobView) string {
 	}
 	if f := lastFinal(v); f != nil {
 		if v.Kind == job.MapReduce {
-			fmt.Fprintf(&b, ", %s: %s", taskWithInput(f.Name, f.Input), why(*f))
+			fmt.Fprintf(&b, ", %s: %s", taskWithInput(f.Name, f.Input), cause(*f))
 		}
 		if f.File != "" && f.Stderr != "" {
 			fmt.Fprintf(&b, " (see %s)", clean(f.File))
