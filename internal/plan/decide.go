@@ -121,8 +121,8 @@ func (p *Plan) predict(l Layout, prof *predict.Profile) {
 	left := p.left()
 	shape := predict.Shape{
 		Maps: left.Tasks, Reduces: left.Reduces,
-		MapSlots:    predict.Slots{{Count: l.TaskSlots, Speed: l.Speed}},
-		ReduceSlots: predict.Slots{{Count: l.ReduceSlots, Speed: l.Speed}},
+		MapSlots:    predict.Slots{Count: l.TaskSlots, Speed: l.Speed},
+		ReduceSlots: predict.Slots{Count: l.ReduceSlots, Speed: l.Speed},
 	}
 	p.means(inv)
 	e := predict.Bounds(inv, shape).Spread(prof.Runs)

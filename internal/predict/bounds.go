@@ -19,6 +19,25 @@ type Invariants struct {
 	Map, FirstShuffle, OtherShuffle, Reduce Invariant
 }
 
+// Slots are the places where tasks of a kind run at the same time. The zero value is no slots.
+type Slots struct {
+	Count int
+	Speed float64 // relative to the node that was profiled: a task takes its measured time divided by this; above 0
+}
+
+// Uniform returns n slots of the profiled node's speed.
+func Uniform(n int) Slots { return Slots{n, 1} }
+
+// together returns the sum of the speeds of all slots: S of the model.
+func (s Slots) together() float64 { return float64(s.Count) * s.Speed }
+
+// Shape is how many tasks a job has and where they run. A bag's tasks are Maps,
+// and it has no Reduces.
+type Shape struct {
+	Maps, Reduces         int
+	MapSlots, ReduceSlots Slots
+}
+
 // Interval is a lower and an upper bound in seconds.
 type Interval struct {
 	Low float64 `json:"low_s"`
@@ -58,51 +77,46 @@ func (e Estimate) Spread(runs int) Estimate {
 // et al. (models.md, section 1). They hold for every greedy assignment of tasks
 // whose durations have the invariants' means and maxima.
 //
-// Two things go beyond the printed equations. Slots of unequal speed: S is the sum
-// of speeds, and a longest task is taken to run on the slowest slot. Fewer tasks
-// than slots: a stage lasts no less than its mean, and there is no other wave.
+// Two things go beyond the printed equations. Slots may be faster or slower than those of
+// the profiled node. With fewer tasks than slots, a stage lasts no less than its mean, and
+// there is no other wave.
 func Bounds(inv Invariants, shape Shape) Estimate {
-	reduceSlots := shape.ReduceSlots.totals()
 	return Estimate{
-		Map:          stage(shape.Maps, inv.Map, shape.MapSlots.totals()),
-		FirstShuffle: firstShuffle(shape.Reduces, inv.FirstShuffle, reduceSlots),
-		OtherShuffle: otherShuffle(shape.Reduces, inv.OtherShuffle, reduceSlots),
-		Reduce:       stage(shape.Reduces, inv.Reduce, reduceSlots),
+		Map:          stage(shape.Maps, inv.Map, shape.MapSlots),
+		FirstShuffle: firstShuffle(shape.Reduces, inv.FirstShuffle, shape.ReduceSlots),
+		OtherShuffle: otherShuffle(shape.Reduces, inv.OtherShuffle, shape.ReduceSlots),
+		Reduce:       stage(shape.Reduces, inv.Reduce, shape.ReduceSlots),
 	}
 }
 
 // stage bounds n tasks on the slots: low = n·avg/S, up = (n−1)·avg/S + max.
-func stage(n int, inv Invariant, s totals) Interval {
-	if n <= 0 || s.count == 0 {
+func stage(n int, inv Invariant, s Slots) Interval {
+	if n <= 0 || s.Count <= 0 {
 		return Interval{}
 	}
 	return Interval{
-		Low: max(float64(n)*inv.Low/s.speed, inv.Low/s.fastest),
-		Up:  float64(n-1)*inv.Avg/s.speed + inv.Max/s.slowest,
+		Low: max(float64(n)*inv.Low/s.together(), inv.Low/s.Speed),
+		Up:  float64(n-1)*inv.Avg/s.together() + inv.Max/s.Speed,
 	}
 }
 
 // firstShuffle bounds the part of the first wave's shuffle that does not overlap
 // the maps: low = Sh1_avg, up = Sh1_max.
-func firstShuffle(n int, inv Invariant, s totals) Interval {
-	if n <= 0 || s.count == 0 {
+func firstShuffle(n int, inv Invariant, s Slots) Interval {
+	if n <= 0 || s.Count <= 0 {
 		return Interval{}
 	}
-	low := inv.Low / s.fastest
-	if n >= s.count { // every slot takes its share of the wave
-		low = float64(s.count) * inv.Low / s.speed
-	}
-	return Interval{Low: low, Up: inv.Max / s.slowest}
+	return Interval{Low: inv.Low / s.Speed, Up: inv.Max / s.Speed}
 }
 
 // otherShuffle bounds the shuffles of the waves after the first:
 // low = (N_R/S_R − 1)·Sh_avg, up = ((N_R−1)/S_R − 1)·Sh_avg + Sh_max; 0 for one wave.
-func otherShuffle(n int, inv Invariant, s totals) Interval {
-	if s.count == 0 || n <= s.count {
+func otherShuffle(n int, inv Invariant, s Slots) Interval {
+	if s.Count <= 0 || n <= s.Count {
 		return Interval{}
 	}
 	return Interval{
-		Low: float64(n-s.count) * inv.Low / s.speed,
-		Up:  float64(n-1-s.count)*inv.Avg/s.speed + inv.Max/s.slowest,
+		Low: float64(n-s.Count) * inv.Low / s.together(),
+		Up:  float64(n-1-s.Count)*inv.Avg/s.together() + inv.Max/s.Speed,
 	}
 }

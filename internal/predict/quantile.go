@@ -1,7 +1,6 @@
 package predict
 
 import (
-	"cmp"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -56,76 +55,27 @@ func (t task) bulk(rng *rand.Rand, n int) float64 {
 	return max(0, float64(n)*mean+math.Sqrt(float64(n))*sd*rng.NormFloat64())
 }
 
-// makespan places n tasks on the slots, each on the one that is free first, and
-// returns when the last ends.
+// makespan places n tasks on the slots by list scheduling and returns when the last ends.
 func makespan(rng *rand.Rand, n int, s Slots, t task) float64 {
-	q := newSlotQueue(s)
-	if n <= 0 || len(q) == 0 {
+	if n <= 0 || s.Count <= 0 {
 		return 0
 	}
-	wave := min(n, len(q))
+	wave := min(n, s.Count)
+	var placed []float64
 	for range wave {
-		q.place(t.draw(rng, true))
+		placed = append(placed, t.draw(rng, true))
 	}
 	n -= wave
-	if tail := max(tailTasks, tailWaves*len(q)); n > tail {
-		busy := t.bulk(rng, n-tail) / s.totals().speed
-		for i := range q {
-			q[i].free += busy
-		}
+	busy := 0.0 // how long each slot is between its task of the first wave and the tail
+	if tail := max(tailTasks, tailWaves*s.Count); n > tail {
+		busy = t.bulk(rng, n-tail) / float64(s.Count)
 		n = tail
 	}
 	for range n {
-		q.place(t.draw(rng, false))
+		placed = append(placed, t.draw(rng, false))
 	}
-	return q.last()
-}
-
-// slotQueue is a heap of slots by when they are free, the faster ones first.
-type slotQueue []slot
-
-type slot struct{ free, speed float64 }
-
-func newSlotQueue(s Slots) slotQueue {
-	var q slotQueue
-	for _, g := range s {
-		for range g.Count {
-			q = append(q, slot{speed: g.Speed})
-		}
-	}
-	slices.SortFunc(q, func(a, b slot) int { return cmp.Compare(b.speed, a.speed) })
-	return q
-}
-
-// place puts a task on the slot that is free first.
-func (q slotQueue) place(seconds float64) {
-	q[0].free += seconds / q[0].speed
-	for i := 0; ; {
-		least := i
-		for _, child := range [2]int{2*i + 1, 2*i + 2} {
-			if child < len(q) && q[child].before(q[least]) {
-				least = child
-			}
-		}
-		if least == i {
-			return
-		}
-		q[i], q[least] = q[least], q[i]
-		i = least
-	}
-}
-
-func (s slot) before(o slot) bool {
-	return s.free < o.free || s.free == o.free && s.speed > o.speed
-}
-
-// last returns when the last slot is free.
-func (q slotQueue) last() float64 {
-	end := 0.0
-	for _, s := range q {
-		end = max(end, s.free)
-	}
-	return end
+	_, ends := NewSeries(placed).Singly(s.Count)
+	return (busy + slices.Max(ends)) / s.Speed
 }
 
 // sampler draws durations as a sketch has them.
