@@ -92,6 +92,40 @@ func TestImports(t *testing.T) {
 	}
 }
 
+// TestRowsSayWhatIsImported: a row that allows what no file of the package imports is out of date.
+func TestRowsSayWhatIsImported(t *testing.T) {
+	used := map[string]map[string]bool{}
+	for _, s := range sources(t, token.NewFileSet()) {
+		if used[s.pkg] == nil {
+			used[s.pkg] = map[string]bool{}
+		}
+		for _, name := range badImports(s.file, row{}) { // all of ours
+			used[s.pkg][name] = true
+		}
+	}
+	for pkg, r := range readTable(t) {
+		for _, name := range r.names {
+			if !r.all && !used[pkg][name] {
+				t.Errorf("the row of %s allows %s, which it does not import", pkg, name)
+			}
+		}
+	}
+}
+
+// TestPackageSizes: a package of more than 4,000 lines is several.
+func TestPackageSizes(t *testing.T) {
+	fset := token.NewFileSet()
+	lines := map[string]int{}
+	for _, s := range sources(t, fset) {
+		lines[s.pkg] += fset.File(s.file.Package).LineCount()
+	}
+	for pkg, n := range lines {
+		if n > 4000 {
+			t.Errorf("%s has %d lines; 4,000 are the most", pkg, n)
+		}
+	}
+}
+
 // badImports returns the packages of ours that the file imports and the row does not allow.
 func badImports(file *ast.File, r row) []string {
 	var bad []string
