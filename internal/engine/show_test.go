@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 	"time"
+	"unicode"
 
 	"berth/internal/engine"
 	"berth/internal/event"
@@ -24,9 +25,21 @@ func flagged(s string, set bool, flag string) string {
 	return s
 }
 
+// recordName returns the name of the record's type, "attempt-ended".
+func recordName(r event.Record) string {
+	var b strings.Builder
+	for i, c := range strings.TrimPrefix(fmt.Sprintf("%T", r), "event.") {
+		if unicode.IsUpper(c) && i > 0 {
+			b.WriteByte('-')
+		}
+		b.WriteRune(unicode.ToLower(c))
+	}
+	return b.String()
+}
+
 // showRecord prints a record on one line, "attempt-ended bag-1/0#1 done".
 func showRecord(r event.Record) string {
-	kind := r.Kind().String() + " "
+	kind := recordName(r) + " "
 	switch r := r.(type) {
 	case event.JobSubmitted:
 		return kind + string(r.Work.ID)

@@ -1,6 +1,7 @@
 package event
 
 import (
+	"fmt"
 	"testing"
 	"time"
 
@@ -27,7 +28,7 @@ func benchEntries() []Entry {
 
 func BenchmarkMarshal(b *testing.B) {
 	for _, e := range benchEntries() {
-		b.Run(e.Record.Kind().String(), func(b *testing.B) {
+		b.Run(fmt.Sprintf("%T", e.Record), func(b *testing.B) {
 			b.ReportAllocs()
 			buf, err := e.Marshal()
 			if err != nil {
@@ -45,7 +46,7 @@ func BenchmarkMarshal(b *testing.B) {
 
 func BenchmarkUnmarshal(b *testing.B) {
 	for _, e := range benchEntries() {
-		b.Run(e.Record.Kind().String(), func(b *testing.B) {
+		b.Run(fmt.Sprintf("%T", e.Record), func(b *testing.B) {
 			b.ReportAllocs()
 			buf, err := e.Marshal()
 			if err != nil {

@@ -27,6 +27,9 @@ const (
 	headerSize = 1 + 9 + 9 + 1
 )
 
+// kinds tells records apart by the third of them.
+var kinds = mpack.NewKinds("record", records)
+
 // MaxSize bounds an encoded entry, in bytes.
 const MaxSize = 16 << 20
 
@@ -48,8 +51,7 @@ func MarshalTo(buf []byte, e Entry) ([]byte, error) {
 	out = binary.BigEndian.AppendUint64(out, e.Seq)
 	out = append(out, codeInt64)
 	out = binary.BigEndian.AppendUint64(out, uint64(e.At))
-	out = append(out, byte(e.Record.Kind()))
-	out, err := mpack.Append(out, e.Record)
+	out, err := kinds.Append(out, e.Record)
 	if err != nil {
 		return buf, fmt.Errorf("event: entry %d: %w", e.Seq, err)
 	}
@@ -72,7 +74,7 @@ func Unmarshal(data []byte) (Entry, error) {
 		return Entry{}, err
 	}
 	e := Entry{Seq: seq, At: job.Time(binary.BigEndian.Uint64(data[11:]))}
-	record, err := decode(Kind(data[headerSize-1]), data[headerSize:])
+	record, err := kinds.Decode(data[headerSize-1], data[headerSize:])
 	if err != nil {
 		return Entry{}, fmt.Errorf("event: entry %d: %w", e.Seq, err)
 	}

@@ -117,31 +117,31 @@ func drawCounters(t *rapid.T) map[string]int64 {
 	return m
 }
 
-// drawRecord draws a record of the kind; nil if there is no such kind.
-func drawRecord(t *rapid.T, k Kind) Record {
-	switch k {
-	case KindJobSubmitted:
+// drawRecord draws a record of the same type; nil if there is no such type.
+func drawRecord(t *rapid.T, like Record) Record {
+	switch like.(type) {
+	case JobSubmitted:
 		return JobSubmitted{Work: drawWork(t)}
-	case KindJobResumed:
+	case JobResumed:
 		return drawResumed(t)
-	case KindJobStopping:
+	case JobStopping:
 		return JobStopping{Job: drawAttempt(t).Job, State: drawState(t), Code: job.CodeIO, Reason: drawText(t)}
-	case KindJobFinalizing:
+	case JobFinalizing:
 		return JobFinalizing{Job: drawAttempt(t).Job}
-	case KindJobEnded:
+	case JobEnded:
 		return JobEnded{Job: drawAttempt(t).Job, State: drawState(t), Code: job.CodeFailed, Reason: drawText(t)}
-	case KindAttemptStarted:
+	case AttemptStarted:
 		return AttemptStarted{Attempt: drawAttempt(t), Node: job.NodeID(drawText(t)), Leave: drawPhase(t), Commit: rapid.Bool().Draw(t, "commit")}
-	case KindPhaseEntered:
+	case PhaseEntered:
 		return PhaseEntered{Attempt: drawAttempt(t), Phase: drawPhase(t)}
-	case KindLeaveGranted:
+	case LeaveGranted:
 		return LeaveGranted{Attempt: drawAttempt(t), Phase: drawPhase(t)}
-	case KindCommitGranted:
+	case CommitGranted:
 		return CommitGranted{Attempt: drawAttempt(t)}
-	case KindAttemptEnded:
+	case AttemptEnded:
 		return drawEnded(t)
 	default:
-		return drawOther(t, k)
+		return drawOther(t, like)
 	}
 }
 
@@ -153,40 +153,40 @@ func drawEnded(t *rapid.T) Record {
 	}
 }
 
-func drawOther(t *rapid.T, k Kind) Record {
-	switch k {
-	case KindOutputLost:
+func drawOther(t *rapid.T, like Record) Record {
+	switch like.(type) {
+	case OutputLost:
 		a := drawAttempt(t)
 		return OutputLost{Job: a.Job, Task: a.Task, Reason: drawText(t), Bad: rapid.Bool().Draw(t, "bad")}
-	case KindOutputHeld:
+	case OutputHeld:
 		return OutputHeld{Attempt: drawAttempt(t), Node: job.NodeID(drawText(t))}
-	case KindNodeJoined:
+	case NodeJoined:
 		return NodeJoined{Node: job.NodeID(drawText(t)), Host: drawText(t), Addr: drawText(t), Capacity: drawResources(t), Outputs: drawText(t)}
-	case KindNodeLost:
+	case NodeLost:
 		return NodeLost{Node: job.NodeID(drawText(t)), Gone: rapid.Bool().Draw(t, "gone"), Reason: drawText(t)}
-	case KindAllocRequested:
+	case AllocRequested:
 		return AllocRequested{Alloc: job.AllocID(drawText(t)), Request: drawRequest(t), Job: drawAttempt(t).Job}
-	case KindAllocEnded:
+	case AllocEnded:
 		return AllocEnded{Alloc: job.AllocID(drawText(t)), Reason: drawText(t), Unwanted: rapid.Bool().Draw(t, "unwanted")}
 	default:
-		return drawElastic(t, k)
+		return drawElastic(t, like)
 	}
 }
 
 // drawElastic draws a record that only elastic allocations bring.
-func drawElastic(t *rapid.T, k Kind) Record {
-	switch k {
-	case KindAllocBegan:
+func drawElastic(t *rapid.T, like Record) Record {
+	switch like.(type) {
+	case AllocBegan:
 		return AllocBegan{Alloc: job.AllocID(drawText(t)), Ends: job.Time(rapid.Int64().Draw(t, "ends"))}
-	case KindAllocCleared:
+	case AllocCleared:
 		return AllocCleared{Alloc: job.AllocID(drawText(t))}
-	case KindJobPlanned:
+	case JobPlanned:
 		return JobPlanned{Job: drawAttempt(t).Job, Scout: rapid.Int().Draw(t, "scout"), Decision: drawText(t), TaskTimes: drawTimes(t), Most: drawDuration(t)}
 	default:
 		return nil
 	}
 }
 
-func drawEntry(t *rapid.T, k Kind) Entry {
-	return Entry{Seq: rapid.Uint64().Draw(t, "seq"), At: job.Time(rapid.Int64().Draw(t, "at")), Record: drawRecord(t, k)}
+func drawEntry(t *rapid.T, like Record) Entry {
+	return Entry{Seq: rapid.Uint64().Draw(t, "seq"), At: job.Time(rapid.Int64().Draw(t, "at")), Record: drawRecord(t, like)}
 }

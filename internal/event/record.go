@@ -8,37 +8,33 @@ import (
 
 // Record is a fact that changes the state of the engine.
 type Record interface {
-	// Kind returns the record's kind, as it stands in the journal.
-	Kind() Kind
 	// Of returns the job that the record belongs to, empty for nodes and allocations.
 	Of() job.ID
 }
 
-// Kind names a type of record in the journal. Numbers are never given anew.
-type Kind uint8
-
-// The kinds of records.
-const (
-	KindJobSubmitted Kind = iota + 1
-	KindJobResumed
-	KindJobStopping
-	KindJobFinalizing
-	KindJobEnded
-	KindAttemptStarted
-	KindPhaseEntered
-	KindLeaveGranted
-	KindCommitGranted
-	KindAttemptEnded
-	KindOutputLost
-	KindNodeJoined
-	KindNodeLost
-	KindAllocRequested
-	KindAllocEnded
-	KindOutputHeld
-	KindAllocBegan
-	KindJobPlanned
-	KindAllocCleared
-)
+// records are the types of records, by the numbers of their kinds in the journal. Numbers are
+// never given anew.
+var records = map[byte]Record{
+	1:  JobSubmitted{},
+	2:  JobResumed{},
+	3:  JobStopping{},
+	4:  JobFinalizing{},
+	5:  JobEnded{},
+	6:  AttemptStarted{},
+	7:  PhaseEntered{},
+	8:  LeaveGranted{},
+	9:  CommitGranted{},
+	10: AttemptEnded{},
+	11: OutputLost{},
+	12: NodeJoined{},
+	13: NodeLost{},
+	14: AllocRequested{},
+	15: AllocEnded{},
+	16: OutputHeld{},
+	17: AllocBegan{},
+	18: JobPlanned{},
+	19: AllocCleared{},
+}
 
 // State is where a job stands.
 type State string
@@ -233,27 +229,7 @@ type AllocCleared struct {
 	Alloc job.AllocID `msgpack:"a"`
 }
 
-// Kinds and owners.
-
-func (JobSubmitted) Kind() Kind   { return KindJobSubmitted }
-func (JobResumed) Kind() Kind     { return KindJobResumed }
-func (JobStopping) Kind() Kind    { return KindJobStopping }
-func (JobFinalizing) Kind() Kind  { return KindJobFinalizing }
-func (JobEnded) Kind() Kind       { return KindJobEnded }
-func (AttemptStarted) Kind() Kind { return KindAttemptStarted }
-func (PhaseEntered) Kind() Kind   { return KindPhaseEntered }
-func (LeaveGranted) Kind() Kind   { return KindLeaveGranted }
-func (CommitGranted) Kind() Kind  { return KindCommitGranted }
-func (AttemptEnded) Kind() Kind   { return KindAttemptEnded }
-func (OutputLost) Kind() Kind     { return KindOutputLost }
-func (NodeJoined) Kind() Kind     { return KindNodeJoined }
-func (NodeLost) Kind() Kind       { return KindNodeLost }
-func (AllocRequested) Kind() Kind { return KindAllocRequested }
-func (AllocEnded) Kind() Kind     { return KindAllocEnded }
-func (AllocBegan) Kind() Kind     { return KindAllocBegan }
-func (JobPlanned) Kind() Kind     { return KindJobPlanned }
-func (AllocCleared) Kind() Kind   { return KindAllocCleared }
-func (OutputHeld) Kind() Kind     { return KindOutputHeld }
+// Owners.
 
 func (r JobSubmitted) Of() job.ID   { return r.Work.ID }
 func (r JobResumed) Of() job.ID     { return r.Job }

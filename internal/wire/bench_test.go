@@ -32,7 +32,7 @@ func BenchmarkDecode(b *testing.B) {
 				b.Fatal(err)
 			}
 			for b.Loop() {
-				if _, err := Decode(m.Kind(), frame[headerSize:]); err != nil {
+				if _, err := Decode(frame[4], frame[headerSize:]); err != nil {
 					b.Fatal(err)
 				}
 			}
@@ -62,7 +62,7 @@ func BenchmarkStream(b *testing.B) {
 	go func() {
 		for {
 			m, err := worker.Recv()
-			if err != nil || m.Kind() == KindShutdown {
+			if err != nil || is[*Shutdown](m) {
 				done <- err
 				return
 			}
@@ -86,7 +86,7 @@ func BenchmarkPingPong(b *testing.B) {
 	messages := benchMessages()
 	go func() {
 		for {
-			if m, err := worker.Recv(); err != nil || m.Kind() != KindStart {
+			if m, err := worker.Recv(); err != nil || !is[*Start](m) {
 				return
 			}
 			if err := worker.Send(messages["ended"]); err != nil {

@@ -107,11 +107,11 @@ func (c *Conn) Recv() (Message, error) {
 		}
 		return nil, c.lost(err)
 	}
-	size, kind := binary.BigEndian.Uint32(head), Kind(head[4])
+	size, kind := binary.BigEndian.Uint32(head), head[4]
 	if size > MaxMessage {
 		return nil, c.garbage(fmt.Errorf("message of %d bytes, more than %d", size, MaxMessage))
 	}
-	if _, ok := makers[kind]; !ok {
+	if messages[kind] == nil {
 		return nil, c.garbage(fmt.Errorf("unknown kind %d of message", kind))
 	}
 	if _, err := c.in.Discard(headerSize); err != nil {

@@ -115,11 +115,11 @@ func TestRecvRefusesGarbage(t *testing.T) {
 	}{
 		"closed":            {nil, job.Transient, io.EOF},
 		"cut in the header": {[]byte{0, 0, 0}, job.Transient, io.ErrUnexpectedEOF},
-		"cut behind it":     {[]byte{0, 0, 0, 1, byte(KindKill)}, job.Transient, io.ErrUnexpectedEOF},
-		"cut in the body":   {[]byte{3, 0, 0, 0, byte(KindJob), 1, 2}, job.Transient, io.ErrUnexpectedEOF},
-		"too large":         {[]byte{0xff, 0, 0, 0, byte(KindJob)}, job.Fatal, nil},
+		"cut behind it":     {[]byte{0, 0, 0, 1, 69}, job.Transient, io.ErrUnexpectedEOF},
+		"cut in the body":   {[]byte{3, 0, 0, 0, 67, 1, 2}, job.Transient, io.ErrUnexpectedEOF},
+		"too large":         {[]byte{0xff, 0, 0, 0, 67}, job.Fatal, nil},
 		"unknown kind":      {[]byte{0, 0, 0, 1, 200, 0x80}, job.Fatal, nil},
-		"no message":        {[]byte{0, 0, 0, 1, byte(KindKill), 0x00}, job.Fatal, nil},
+		"no message":        {[]byte{0, 0, 0, 1, 69, 0x00}, job.Fatal, nil},
 		"HTTP":              {[]byte("GET / HTTP/1.1\r\n\r\n"), job.Fatal, nil},
 	}
 	for name, tt := range tests {
@@ -215,7 +215,7 @@ func TestSendDoesNotWaitForThePeer(t *testing.T) {
 			t.Fatalf("message %d: %T, %v", i, m, err)
 		}
 	}
-	if m, err := worker.Recv(); err != nil || m.Kind() != KindShutdown {
+	if m, err := worker.Recv(); err != nil || !is[*Shutdown](m) {
 		t.Fatalf("got %v, %v", m, err)
 	}
 }
@@ -229,10 +229,10 @@ func TestCloseDeliversWhatWaits(t *testing.T) {
 	if err := coordinator.Close(); err != nil {
 		t.Fatal(err)
 	}
-	if m, err := worker.Recv(); err != nil || m.Kind() != KindJob {
+	if m, err := worker.Recv(); err != nil || !is[*Job](m) {
 		t.Fatalf("got %T, %v", m, err)
 	}
-	if m, err := worker.Recv(); err != nil || m.Kind() != KindShutdown {
+	if m, err := worker.Recv(); err != nil || !is[*Shutdown](m) {
 		t.Fatalf("got %T, %v", m, err)
 	}
 	if _, err := worker.Recv(); !errors.Is(err, io.EOF) {

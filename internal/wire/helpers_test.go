@@ -105,3 +105,9 @@ func tcpPair(t testing.TB) (net.Conn, net.Conn) {
 	t.Cleanup(func() { a.Close(); b.Close() })
 	return a, b
 }
+
+// is reports whether the message is of that type.
+func is[M Message](m Message) bool {
+	_, ok := m.(M)
+	return ok
+}

@@ -7,40 +7,41 @@ import (
 	"berth/internal/job"
 )
 
-// Message is anything that goes over the wire between coordinator and worker.
-type Message interface{ Kind() Kind }
+// Message is anything that goes over the wire between coordinator and worker. Check refuses
+// values that no berth sends and that would lead an index or a comparison astray.
+type Message interface{ Check() error }
 
-// Kind names a type of message in a frame. Numbers are never given anew.
-type Kind uint8
+// messages are the types of messages, by the numbers of their kinds in a frame. Numbers are
+// never given anew.
+var messages = map[byte]Message{
+	// From worker to coordinator.
+	kindHello: &Hello{},
+	2:         &Heartbeat{},
+	3:         &PhaseEntered{},
+	4:         &LeaveWanted{},
+	5:         &CommitWanted{},
+	6:         &Ended{},
+	7:         &FetchFailed{},
+	8:         &Retiring{},
+	9:         &Synced{},
 
-// Messages from worker to coordinator.
-const (
-	KindHello Kind = iota + 1
-	KindHeartbeat
-	KindPhaseEntered
-	KindLeaveWanted
-	KindCommitWanted
-	KindEnded
-	KindFetchFailed
-	KindRetiring
-	KindSynced
-)
+	// From coordinator to worker.
+	65: &Welcome{},
+	66: &HeartbeatAck{},
+	67: &Job{},
+	68: &Start{},
+	69: &Kill{},
+	70: &Leave{},
+	71: &Commit{},
+	72: &Locate{},
+	73: &Forget{},
+	74: &EndedAck{},
+	75: &Shutdown{},
+	76: &Sync{},
+}
 
-// Messages from coordinator to worker.
-const (
-	KindWelcome Kind = iota + 65
-	KindHeartbeatAck
-	KindJob
-	KindStart
-	KindKill
-	KindLeave
-	KindCommit
-	KindLocate
-	KindForget
-	KindEndedAck
-	KindShutdown
-	KindSync
-)
+// kindHello is the number of the kind of Hello, in every version.
+const kindHello = 1
 
 // Version is the protocol's version; a worker of another version is turned away.
 const Version = 3
@@ -190,27 +191,3 @@ type Synced struct {
 	N     int64  `msgpack:"n"`
 	Error string `msgpack:"e,omitempty"`
 }
-
-// Kind methods.
-
-func (*Hello) Kind() Kind        { return KindHello }
-func (*Heartbeat) Kind() Kind    { return KindHeartbeat }
-func (*PhaseEntered) Kind() Kind { return KindPhaseEntered }
-func (*LeaveWanted) Kind() Kind  { return KindLeaveWanted }
-func (*CommitWanted) Kind() Kind { return KindCommitWanted }
-func (*Ended) Kind() Kind        { return KindEnded }
-func (*FetchFailed) Kind() Kind  { return KindFetchFailed }
-func (*Retiring) Kind() Kind     { return KindRetiring }
-func (*Synced) Kind() Kind       { return KindSynced }
-func (*Welcome) Kind() Kind      { return KindWelcome }
-func (*HeartbeatAck) Kind() Kind { return KindHeartbeatAck }
-func (*Job) Kind() Kind          { return KindJob }
-func (*Start) Kind() Kind        { return KindStart }
-func (*Kill) Kind() Kind         { return KindKill }
-func (*Leave) Kind() Kind        { return KindLeave }
-func (*Commit) Kind() Kind       { return KindCommit }
-func (*Locate) Kind() Kind       { return KindLocate }
-func (*Forget) Kind() Kind       { return KindForget }
-func (*EndedAck) Kind() Kind     { return KindEndedAck }
-func (*Shutdown) Kind() Kind     { return KindShutdown }
-func (*Sync) Kind() Kind         { return KindSync }

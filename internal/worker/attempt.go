@@ -83,13 +83,13 @@ func (a *attempt) grant(phase job.Phase, commit uint64) {
 
 // awaitLeave blocks until the attempt may begin the phase.
 func (a *attempt) awaitLeave(ctx context.Context, l *link, p job.Phase) error {
-	return a.await(ctx, l, wish{wire.KindLeaveWanted, a.id}, &wire.LeaveWanted{Attempt: a.id, Phase: p},
+	return a.await(ctx, l, wish{wishLeave, a.id}, &wire.LeaveWanted{Attempt: a.id, Phase: p},
 		func() bool { return a.leave.Load() >= uint32(p) })
 }
 
 // awaitCommit blocks until the attempt may put its output into place.
 func (a *attempt) awaitCommit(ctx context.Context, l *link) error {
-	return a.await(ctx, l, wish{wire.KindCommitWanted, a.id}, &wire.CommitWanted{Attempt: a.id},
+	return a.await(ctx, l, wish{wishCommit, a.id}, &wire.CommitWanted{Attempt: a.id},
 		func() bool { return l.mayCommit(a.commit.Load()) })
 }
 

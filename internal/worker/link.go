@@ -40,9 +40,18 @@ type link struct {
 
 // wish names a message that is repeated until it is fulfilled.
 type wish struct {
-	kind    wire.Kind
+	what    wished
 	attempt job.Attempt // who wishes, or the map output that is missing
 }
+
+// wished is what a wish is for.
+type wished uint8
+
+const (
+	wishLeave  wished = iota // to go on to a phase
+	wishCommit               // to put the output into place
+	wishOutput               // a map output that is missing
+)
 
 func newLink(now func() time.Time) *link {
 	return &link{now: now, unacked: make(map[job.Attempt]*wire.Ended), wishes: make(map[wish]wire.Message), settled: make(chan struct{}, 1)}

@@ -30,9 +30,9 @@ func (r *recorder) Send(m ...wire.Message) error {
 func (r *recorder) Recv() (wire.Message, error) { return nil, errors.New("nothing is said") }
 func (r *recorder) Close() error                { r.closed = true; return nil }
 
-func (r *recorder) kinds() (list []wire.Kind) {
+func (r *recorder) kinds() (list []string) {
 	for _, m := range r.sent {
-		list = append(list, m.Kind())
+		list = append(list, fmt.Sprintf("%T", m))
 	}
 	return list
 }
@@ -48,14 +48,14 @@ func TestLinkRepeatsWhatIsNotSettled(t *testing.T) {
 	for n := range 3 { // apart: kept
 		l.keep(event.AttemptEnded{Attempt: try("bag-1", n, 1), Outcome: event.Done})
 	}
-	w := wish{wire.KindCommitWanted, try("bag-1", 7, 1)}
+	w := wish{wishCommit, try("bag-1", 7, 1)}
 	l.want(w, &wire.CommitWanted{Attempt: w.attempt})
 
 	first := &recorder{}
 	if _, err := l.welcome(first, c.t, time.Minute); err != nil {
 		t.Fatal(err)
 	}
-	want := []wire.Kind{wire.KindEnded, wire.KindEnded, wire.KindEnded, wire.KindCommitWanted}
+	want := []string{"*wire.Ended", "*wire.Ended", "*wire.Ended", "*wire.CommitWanted"}
 	if got := first.kinds(); !slices.Equal(got, want) {
 		t.Errorf("said %v, want %v", got, want)
 	}
@@ -170,10 +170,10 @@ func TestLinkRetires(t *testing.T) {
 		if _, err := l.welcome(second, time.Now(), time.Minute); err != nil {
 			t.Fatal(err)
 		}
-		if got, want := first.kinds(), []wire.Kind{wire.KindRetiring}; !slices.Equal(got, want) {
+		if got, want := first.kinds(), []string{"*wire.Retiring"}; !slices.Equal(got, want) {
 			t.Errorf("said %v, want %v", got, want)
 		}
-		if got, want := second.kinds(), []wire.Kind{wire.KindRetiring, wire.KindEnded, wire.KindEnded}; !slices.Equal(got, want) {
+		if got, want := second.kinds(), []string{"*wire.Retiring", "*wire.Ended", "*wire.Ended"}; !slices.Equal(got, want) {
 			t.Errorf("then said %v, want %v", got, want)
 		}
 		begin := time.Now()

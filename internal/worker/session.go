@@ -240,6 +240,6 @@ func (w *worker) locate(m *wire.Locate) {
 		return
 	}
 	for _, missing := range wk.places.Add(shuffle.Location{Map: m.Map, Holder: m.Holder, Addr: m.Addr, Outputs: m.Outputs}) {
-		w.link.fulfilled(wish{wire.KindFetchFailed, missing})
+		w.link.fulfilled(wish{wishOutput, missing})
 	}
 }

@@ -1,0 +1,74 @@
+package event
+
+import (
+	"fmt"
+	"math"
+
+	"berth/internal/job"
+)
+
+// The Check methods refuse values that no berth writes and that would lead an index
+// or a comparison astray.
+
+func (r *JobSubmitted) Check() error {
+	w := &r.Work
+	if w.Tasks < 0 || w.Reduces < 0 || w.Tasks > math.MaxInt32 || w.Reduces > math.MaxInt32 {
+		return fmt.Errorf("job of %d tasks and %d reduces", w.Tasks, w.Reduces)
+	}
+	if math.IsNaN(w.SlowStart) {
+		return fmt.Errorf("slow start is not a number")
+	}
+	return nil
+}
+
+func (r *JobStopping) Check() error { return checkState(r.State) }
+
+func (r *JobEnded) Check() error { return checkState(r.State) }
+
+func (r *AttemptStarted) Check() error { return CheckAttempt(r.Attempt, r.Leave) }
+
+func (r *PhaseEntered) Check() error { return CheckAttempt(r.Attempt, r.Phase) }
+
+func (r *LeaveGranted) Check() error { return CheckAttempt(r.Attempt, r.Phase) }
+
+func (r *CommitGranted) Check() error { return CheckAttempt(r.Attempt) }
+
+func (r *OutputLost) Check() error { return CheckAttempt(job.Attempt{Job: r.Job, Task: r.Task}) }
+
+func (r *OutputHeld) Check() error { return CheckAttempt(r.Attempt) }
+
+// Check reports a value of the record that is out of its range; the record may come
+// from a worker.
+func (r *AttemptEnded) Check() error {
+	if r.Outcome < Done || int(r.Outcome) >= len(outcomeNames) {
+		return fmt.Errorf("unknown outcome %d", r.Outcome)
+	}
+	for _, s := range r.Stats {
+		if err := CheckAttempt(r.Attempt, s.Phase); err != nil {
+			return err
+		}
+	}
+	return CheckAttempt(r.Attempt)
+}
+
+// CheckAttempt reports an attempt whose numbers are out of range, or a phase that
+// does not exist.
+func CheckAttempt(a job.Attempt, phases ...job.Phase) error {
+	if a.Task < 0 || a.N < 0 || a.Task > math.MaxInt32 || a.N > math.MaxInt32 {
+		return fmt.Errorf("impossible attempt %v", a)
+	}
+	for _, p := range phases {
+		if p.String() == "unknown" {
+			return fmt.Errorf("unknown phase %d", p)
+		}
+	}
+	return nil
+}
+
+func checkState(s State) error {
+	switch s {
+	case StateQueued, StateRunning, StateStopping, StateFinalizing, StateDone, StateFailed, StateCancelled:
+		return nil
+	}
+	return fmt.Errorf("unknown state %q", s)
+}

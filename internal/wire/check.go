@@ -1,0 +1,71 @@
+package wire
+
+import (
+	"fmt"
+	"math"
+
+	"berth/internal/event"
+	"berth/internal/job"
+)
+
+func (m *Hello) Check() error {
+	for _, list := range [][]job.Attempt{m.Running, m.Held} {
+		for _, a := range list {
+			if err := event.CheckAttempt(a); err != nil {
+				return err
+			}
+		}
+	}
+	if m.Capacity.CPUs < 0 || m.Capacity.Mem < 0 {
+		return fmt.Errorf("impossible capacity %+v", m.Capacity)
+	}
+	return nil
+}
+
+func (m *Heartbeat) Check() error {
+	for _, p := range m.Progress {
+		if err := event.CheckAttempt(p.Attempt, p.Phase); err != nil {
+			return err
+		}
+		if math.IsNaN(p.Fraction) || math.IsInf(p.Fraction, 0) {
+			return fmt.Errorf("progress of %v is not a number", p.Attempt)
+		}
+	}
+	return nil
+}
+
+func (m *FetchFailed) Check() error {
+	if err := event.CheckAttempt(m.By); err != nil {
+		return err
+	}
+	return event.CheckAttempt(m.Map)
+}
+
+func (m *PhaseEntered) Check() error { return event.CheckAttempt(m.Attempt, m.Phase) }
+
+func (m *LeaveWanted) Check() error { return event.CheckAttempt(m.Attempt, m.Phase) }
+
+func (m *CommitWanted) Check() error { return event.CheckAttempt(m.Attempt) }
+
+func (m *Start) Check() error { return event.CheckAttempt(m.Attempt, m.Leave) }
+
+func (m *Kill) Check() error { return event.CheckAttempt(m.Attempt) }
+
+func (m *Leave) Check() error { return event.CheckAttempt(m.Attempt, m.Phase) }
+
+func (m *Commit) Check() error { return event.CheckAttempt(m.Attempt) }
+
+func (m *Locate) Check() error { return event.CheckAttempt(m.Map) }
+
+func (m *EndedAck) Check() error { return event.CheckAttempt(m.Attempt) }
+
+// No value of these leads anything astray.
+
+func (*Retiring) Check() error     { return nil }
+func (*Synced) Check() error       { return nil }
+func (*Welcome) Check() error      { return nil }
+func (*HeartbeatAck) Check() error { return nil }
+func (*Job) Check() error          { return nil }
+func (*Forget) Check() error       { return nil }
+func (*Shutdown) Check() error     { return nil }
+func (*Sync) Check() error         { return nil }
