@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"errors"
+	"io"
 
 	"github.com/spf13/cobra"
 
@@ -39,10 +40,7 @@ func newExplain() *cobra.Command {
 				return err
 			}
 			lines = append(lines, now...)
-			if wantJSON(cmd) {
-				return ui.JSON(cmd.OutOrStdout(), ui.Explanation{Lines: lines})
-			}
-			return ui.Explain(ui.ForTerminal(cmd.OutOrStdout()), lines)
+			return show(cmd, ui.Explanation{Lines: lines}, func(w io.Writer) error { return ui.Explain(ui.ForTerminal(w), lines) })
 		},
 	}
 }

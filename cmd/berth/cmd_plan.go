@@ -1,6 +1,7 @@
 package main
 
 import (
+	"io"
 	"os"
 
 	"github.com/spf13/cobra"
@@ -35,8 +36,5 @@ func planOnly(cmd *cobra.Command, spec *job.Spec, entries []job.Entry, _ bool) e
 	if err != nil {
 		return err
 	}
-	if wantJSON(cmd) {
-		return ui.JSON(cmd.OutOrStdout(), d.Plan)
-	}
-	return ui.Plan(ui.ForTerminal(cmd.OutOrStdout()), d.Plan, ui.LookOf(cmd.OutOrStdout(), os.Getenv))
+	return show(cmd, d.Plan, func(w io.Writer) error { return ui.Plan(ui.ForTerminal(w), d.Plan, ui.LookOf(w, os.Getenv)) })
 }

@@ -1,6 +1,8 @@
 package main
 
 import (
+	"io"
+
 	"github.com/spf13/cobra"
 
 	"berth/internal/home"
@@ -45,10 +47,7 @@ func reportJob(cmd *cobra.Command, h home.Home, r home.Run) error {
 	if err != nil {
 		return err
 	}
-	if wantJSON(cmd) {
-		return ui.JSON(cmd.OutOrStdout(), v)
-	}
-	return ui.Report(ui.ForTerminal(cmd.OutOrStdout()), v)
+	return show(cmd, v, func(w io.Writer) error { return ui.Report(ui.ForTerminal(w), v) })
 }
 
 func reportTasks(cmd *cobra.Command, r home.Run) error {
@@ -57,10 +56,7 @@ func reportTasks(cmd *cobra.Command, r home.Run) error {
 	if err != nil {
 		return err
 	}
-	if wantJSON(cmd) {
-		return ui.JSON(cmd.OutOrStdout(), report.Full{JobView: fold.Unattended(), Rows: rows})
-	}
-	return ui.Rows(cmd.OutOrStdout(), rows)
+	return show(cmd, report.Full{JobView: fold.Unattended(), Rows: rows}, func(w io.Writer) error { return ui.Rows(w, rows) })
 }
 
 func reportAccuracy(cmd *cobra.Command) error {
@@ -77,8 +73,5 @@ func reportAccuracy(cmd *cobra.Command) error {
 	if err != nil {
 		return err
 	}
-	if wantJSON(cmd) {
-		return ui.JSON(cmd.OutOrStdout(), a)
-	}
-	return ui.Accuracy(ui.ForTerminal(cmd.OutOrStdout()), a)
+	return show(cmd, a, func(w io.Writer) error { return ui.Accuracy(ui.ForTerminal(w), a) })
 }

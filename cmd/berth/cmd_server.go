@@ -313,10 +313,19 @@ func runOrFind(ctx context.Context, opts coordinator.Options) error {
 				return nil
 			}
 		}
-		if err := pause(ctx, lockPause); err != nil {
+		if err := pause(ctx); err != nil {
 			return err
 		}
 	}
 }
 
 const lockPause = 20 * time.Millisecond
+
+func pause(ctx context.Context) error {
+	select {
+	case <-time.After(lockPause):
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}

@@ -1,6 +1,8 @@
 package main
 
 import (
+	"io"
+
 	"github.com/spf13/cobra"
 
 	"berth/internal/home"
@@ -25,10 +27,7 @@ func newProgress() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			if wantJSON(cmd) {
-				return ui.JSON(cmd.OutOrStdout(), v)
-			}
-			return ui.Progress(cmd.OutOrStdout(), v, 0)
+			return show(cmd, v, func(w io.Writer) error { return ui.Progress(w, v, 0) })
 		},
 	}
 	c.Flags().BoolVarP(&follow, "follow", "f", false, "stay and show progress until the job is over; an interrupt leaves it alone")

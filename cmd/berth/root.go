@@ -1,7 +1,11 @@
 package main
 
 import (
+	"io"
+
 	"github.com/spf13/cobra"
+
+	"berth/internal/ui"
 )
 
 const rootLong = `berth takes a MapReduce job or a bag of tasks and finds it a berth: it decides how
@@ -32,4 +36,12 @@ func newRoot() *cobra.Command {
 func wantJSON(cmd *cobra.Command) bool {
 	v, err := cmd.Flags().GetBool("json")
 	return err == nil && v
+}
+
+// show prints what a command has found out: as JSON where that is wanted, else as text.
+func show(cmd *cobra.Command, v any, text func(io.Writer) error) error {
+	if wantJSON(cmd) {
+		return ui.JSON(cmd.OutOrStdout(), v)
+	}
+	return text(cmd.OutOrStdout())
 }

@@ -1,11 +1,8 @@
 package main
 
 import (
-	"fmt"
-
 	"github.com/spf13/cobra"
 
-	"berth/internal/job"
 	"berth/internal/simulate"
 	"berth/internal/workload/sacct"
 )
@@ -40,11 +37,4 @@ func newSimulateRun() *cobra.Command {
 	}
 	o.Register(c.Flags())
 	return c
-}
-
-func atMostOneScenario(c *cobra.Command, args []string) error {
-	if len(args) > 1 {
-		return job.ArgumentError("", fmt.Sprintf("%s takes one scenario, but there are %d arguments", name(c), len(args)), "see "+c.CommandPath()+" --help")
-	}
-	return nil
 }

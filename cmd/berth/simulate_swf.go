@@ -1,11 +1,8 @@
 package main
 
 import (
-	"fmt"
-
 	"github.com/spf13/cobra"
 
-	"berth/internal/job"
 	"berth/internal/simulate"
 )
 
@@ -42,11 +39,4 @@ func newSimulateSWF() *cobra.Command {
 	}
 	o.Register(c.Flags())
 	return c
-}
-
-func oneLog(c *cobra.Command, args []string) error {
-	if len(args) != 1 {
-		return job.ArgumentError("", fmt.Sprintf("%s takes one log, but there are %d arguments", name(c), len(args)), "see "+c.CommandPath()+" --help")
-	}
-	return nil
 }

@@ -79,7 +79,7 @@ func stopStandIn(ctx context.Context, place seat.Seat, o *seat.Owner, force bool
 		if claim.Late() {
 			return claim.Refused()
 		}
-		if err := pause(ctx, lockPause); err != nil {
+		if err := pause(ctx); err != nil {
 			return err
 		}
 	}

@@ -104,17 +104,10 @@ var kinds = map[string]string{
 	"int": "a whole number", "uint64": "a whole number from 0", "float64": "a number", "bool": "true or false",
 }
 
-// noArguments and oneJob say what a command may be followed by.
+// noArguments, someJobs and one say what a command may be followed by.
 func noArguments(c *cobra.Command, args []string) error {
 	if len(args) > 0 {
 		return job.ArgumentError("", fmt.Sprintf("%s takes no argument, but there is %q", name(c), args[0]), "")
-	}
-	return nil
-}
-
-func oneJob(c *cobra.Command, args []string) error {
-	if len(args) > 1 {
-		return job.ArgumentError("", fmt.Sprintf("%s takes one job, but there are %d arguments", name(c), len(args)), "")
 	}
 	return nil
 }
@@ -126,9 +119,23 @@ func someJobs(c *cobra.Command, args []string) error {
 	return nil
 }
 
-func oneFile(c *cobra.Command, args []string) error {
-	if len(args) != 1 {
-		return job.ArgumentError("", fmt.Sprintf("%s takes one job file, but there are %d arguments", name(c), len(args)), "see "+c.CommandPath()+" --help")
+var (
+	oneJob            = one("job", 0, false)
+	oneFile           = one("job file", 1, true)
+	oneLog            = one("log", 1, true)
+	atMostOneScenario = one("scenario", 0, true)
+)
+
+// one takes one argument at most and so many at least, and calls it by that word; help says whether an error points to --help.
+func one(word string, least int, help bool) cobra.PositionalArgs {
+	return func(c *cobra.Command, args []string) error {
+		if least <= len(args) && len(args) <= 1 {
+			return nil
+		}
+		do := ""
+		if help {
+			do = "see " + c.CommandPath() + " --help"
+		}
+		return job.ArgumentError("", fmt.Sprintf("%s takes one %s, but there are %d arguments", name(c), word, len(args)), do)
 	}
-	return nil
 }
