@@ -1,6 +1,7 @@
 package engine_test
 
 import (
+	"cmp"
 	"fmt"
 	"path/filepath"
 	"strconv"
@@ -139,8 +140,17 @@ func (s *scenario) query(verb string, a args) bool {
 func (s *scenario) replay(name string) {
 	paths, err := filepath.Glob(filepath.Join("testdata/journals", name, "*"))
 	s.must(err)
+	var jobs []job.ID
+	for _, path := range paths {
+		if id := filepath.Base(path); id != "server" {
+			jobs = append(jobs, job.ID(id))
+		}
+	}
+	set := journal.NewSet(func(id job.ID) string {
+		return filepath.Join("testdata/journals", name, cmp.Or(string(id), "server"))
+	})
 	s.e, s.journal = engine.New(s.cfg), nil
-	_, err = journal.ReplayMerged(paths, func(ent event.Entry) error {
+	_, err = set.Replay(jobs, func(ent event.Entry) error {
 		s.journal, s.now = append(s.journal, ent), ent.At.Add(time.Second)
 		s.e.Replay(ent)
 		return nil

@@ -1,133 +1,117 @@
 package journal
 
 import (
-	"container/heap"
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
+	"slices"
 
 	"berth/internal/event"
 	"berth/internal/job"
 )
 
-// ReplayMerged calls fn for every entry of several journals in the order of their
-// sequence numbers, and returns what each journal was found to hold, in the order
-// of paths. Gaps in the numbers are allowed, as the journals of old runs may be
-// deleted; a number that occurs twice is an error. Torn tails, damage and errors of
-// fn are as in Replay. Of journals whose entries do not interleave only one is open
-// at a time.
-func ReplayMerged(paths []string, fn func(event.Entry) error) ([]Recovery, error) {
-	return replayMerged(paths, func(_ int, e event.Entry) error { return fn(e) })
+// merge reads the journals of a set in the order of their entries' numbers. Gaps in the numbers
+// are allowed, as the journals of old runs may be deleted; a number that occurs twice is an error.
+type merge struct {
+	sources []*source           // that have entries left, by the number of the next one
+	found   map[job.ID]Recovery // of those that were read through
 }
 
-// replayMerged tells fn also the index of the journal that the entry is from.
-func replayMerged(paths []string, fn func(int, event.Entry) error) ([]Recovery, error) {
-	found := make([]Recovery, len(paths))
-	m, err := newMerge(paths, found)
-	if err != nil {
-		return found, err
-	}
-	defer m.close()
-	for len(*m) > 0 {
-		src := (*m)[0]
-		if err := src.start(); err != nil {
-			return found, err
-		}
-		e := src.head
-		if err := m.advance(); err != nil {
-			return found, err
-		}
-		if len(*m) > 0 && (*m)[0].head.Seq == e.Seq {
-			return found, duplicate(src.path, (*m)[0].path, e.Seq)
-		}
-		if err := fn(src.index, e); err != nil {
-			return found, err
-		}
-	}
-	return found, nil
-}
-
-// source is one journal of a merge. Its reader is nil until its first entry is due.
+// source is one journal of a merge. Its reader is nil until its first entry is due: of journals
+// whose entries do not interleave only one is open at a time.
 type source struct {
-	index int // in the paths given
-	path  string
-	in    *reader
-	head  event.Entry // the next entry
-	found *Recovery   // filled in at the end
+	id   job.ID
+	path string
+	in   *reader
+	head event.Entry // the next entry
 }
 
-// start opens a source whose first entry was only looked at.
-func (s *source) start() error {
-	if s.in != nil {
-		return nil
-	}
-	in, err := openReader(s.path)
-	if err != nil {
-		return err
-	}
-	s.in = in
-	_, err = in.next() // head, once more
-	return err
-}
-
-// merge is a heap of sources by the number of their next entry.
-type merge []*source
-
-func (m merge) Len() int           { return len(m) }
-func (m merge) Less(i, j int) bool { return m[i].head.Seq < m[j].head.Seq }
-func (m merge) Swap(i, j int)      { m[i], m[j] = m[j], m[i] }
-func (m *merge) Push(x any)        { *m = append(*m, x.(*source)) }
-
-func (m *merge) Pop() any {
-	last := len(*m) - 1
-	s := (*m)[last]
-	*m = (*m)[:last]
-	return s
-}
-
-// newMerge looks at the first entry of every journal.
-func newMerge(paths []string, found []Recovery) (*merge, error) {
-	m := &merge{}
-	for i, path := range paths {
-		in, err := openReader(path)
+// newMerge looks at the first entry of every job's journal. A journal that does not exist has none.
+func newMerge(jobs []job.ID, path func(job.ID) string) (*merge, error) {
+	m := &merge{found: map[job.ID]Recovery{}}
+	for _, id := range jobs {
+		in, err := openReader(path(id))
+		if errors.Is(err, fs.ErrNotExist) {
+			continue
+		}
 		if err != nil {
 			return nil, err
 		}
 		head, err := in.next()
 		in.close()
 		if errors.Is(err, io.EOF) {
-			found[i] = in.rec
+			m.found[id] = in.rec
 			continue
 		}
 		if err != nil {
 			return nil, err
 		}
-		*m = append(*m, &source{index: i, path: path, head: head, found: &found[i]})
+		m.insert(&source{id: id, path: path(id), head: head})
 	}
-	heap.Init(m)
 	return m, nil
 }
 
-// advance takes the first source's next entry, or the source out at its end.
-func (m *merge) advance() error {
-	src := (*m)[0]
-	next, err := src.in.next()
-	if errors.Is(err, io.EOF) {
-		*src.found = src.in.rec
-		src.in.close()
-		heap.Pop(m)
-		return nil
+// insert puts a source in its place.
+func (m *merge) insert(src *source) {
+	at, _ := slices.BinarySearchFunc(m.sources, src.head.Seq, func(s *source, seq uint64) int {
+		return cmp.Compare(s.head.Seq, seq)
+	})
+	m.sources = slices.Insert(m.sources, at, src)
+}
+
+// next returns the next entry, io.EOF behind the last. It refuses one that is in two journals or
+// not in its own job's.
+func (m *merge) next() (event.Entry, error) {
+	if len(m.sources) == 0 {
+		return event.Entry{}, io.EOF
 	}
-	if err != nil {
+	src := m.sources[0]
+	e := src.head
+	if err := m.advance(src); err != nil {
+		return e, err
+	}
+	if len(m.sources) > 0 && m.sources[0].head.Seq == e.Seq {
+		return e, duplicate(src.path, m.sources[0].path, e.Seq)
+	}
+	if of := e.Record.Of(); of != src.id {
+		return e, &job.Error{
+			Class: job.Fatal, Code: job.CodeIO, Where: src.path,
+			What: fmt.Sprintf("record number %d belongs to %q", e.Seq, of),
+			Do:   "the file is not where it was written: move it back or away",
+		}
+	}
+	return e, nil
+}
+
+// advance goes on to the next entry of the first source, and takes the source out at its end.
+func (m *merge) advance(src *source) (err error) {
+	if src.in == nil {
+		if src.in, err = openReader(src.path); err != nil {
+			return err
+		}
+		if _, err = src.in.next(); err != nil { // the first one, once more
+			return err
+		}
+	}
+	next, err := src.in.next()
+	if err != nil && !errors.Is(err, io.EOF) {
 		return err
 	}
+	m.sources = slices.Delete(m.sources, 0, 1)
+	if err != nil {
+		m.found[src.id] = src.in.rec
+		src.in.close()
+		return nil
+	}
 	src.head = next
-	heap.Fix(m, 0)
+	m.insert(src)
 	return nil
 }
 
 func (m *merge) close() {
-	for _, s := range *m {
+	for _, s := range m.sources {
 		if s.in != nil {
 			s.in.close()
 		}

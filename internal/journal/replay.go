@@ -89,12 +89,6 @@ func (r *reader) close() {
 	}
 }
 
-// exists returns nil if there is a file of that name.
-func exists(path string) error {
-	_, err := os.Stat(path)
-	return err
-}
-
 func undecodable(path string, at int64, err error) error {
 	return &job.Error{
 		Class: job.Fatal, Code: job.CodeIO, Where: path,

@@ -2,7 +2,7 @@ package journal
 
 import (
 	"errors"
-	"fmt"
+	"io"
 	"io/fs"
 	"sync"
 
@@ -40,27 +40,29 @@ func NewSet(path func(job.ID) string) *Set {
 func (s *Set) Replay(jobs []job.ID, fn func(event.Entry) error) (torn map[job.ID]int64, err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	var ids []job.ID
-	var paths []string
-	for _, id := range append([]job.ID{""}, jobs...) {
-		path := s.path(id)
-		if err := exists(path); errors.Is(err, fs.ErrNotExist) {
-			continue
-		} else if err != nil {
-			return nil, ioError(path, "read the journal", err)
-		}
-		ids, paths = append(ids, id), append(paths, path)
-	}
-	found, err := replayRouted(ids, paths, fn)
+	m, err := newMerge(append([]job.ID{""}, jobs...), s.path)
 	if err != nil {
 		return nil, err
 	}
+	defer m.close()
+	for {
+		e, err := m.next()
+		if errors.Is(err, io.EOF) {
+			break
+		}
+		if err == nil {
+			err = fn(e)
+		}
+		if err != nil {
+			return nil, err
+		}
+	}
 	torn = map[job.ID]int64{}
-	for i, rec := range found {
-		s.known[ids[i]] = rec
+	for id, rec := range m.found {
+		s.known[id] = rec
 		s.last = max(s.last, rec.LastSeq)
 		if rec.TruncatedBytes > 0 {
-			torn[ids[i]] = rec.TruncatedBytes
+			torn[id] = rec.TruncatedBytes
 		}
 	}
 	return torn, nil
@@ -209,18 +211,4 @@ func (s *Set) Close() error {
 		errs = append(errs, j.Close())
 	}
 	return errors.Join(errs...)
-}
-
-// replayRouted is ReplayMerged with a check that every entry is in its own job's journal.
-func replayRouted(ids []job.ID, paths []string, fn func(event.Entry) error) ([]Recovery, error) {
-	return replayMerged(paths, func(i int, e event.Entry) error {
-		if got := e.Record.Of(); got != ids[i] {
-			return &job.Error{
-				Class: job.Fatal, Code: job.CodeIO, Where: paths[i],
-				What: fmt.Sprintf("record number %d belongs to %q", e.Seq, got),
-				Do:   "the file is not where it was written: move it back or away",
-			}
-		}
-		return fn(e)
-	})
 }

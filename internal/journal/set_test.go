@@ -209,8 +209,7 @@ func TestSetRefuses(t *testing.T) {
 	if _, err := NewSet(layout(dir)).Replay([]job.ID{"bag-9"}, keep); err == nil || !strings.Contains(err.Error(), `belongs to "bag-1"`) {
 		t.Errorf("a journal in another job's place: %v", err)
 	}
-	both := []string{filepath.Join(dir, "bag-1"), filepath.Join(dir, "bag-9")}
-	if _, err := ReplayMerged(both, keep); err == nil || !strings.Contains(err.Error(), "is also in") {
+	if _, err := NewSet(layout(dir)).Replay([]job.ID{"bag-1", "bag-9"}, keep); err == nil || !strings.Contains(err.Error(), "is also in") {
 		t.Errorf("a journal and its copy: %v", err)
 	}
 	if _, err := NewSet(layout(dir)).Append(1, event.JobFinalizing{Job: "bag-1"}); err == nil || !strings.Contains(err.Error(), "not replayed") {
@@ -227,9 +226,8 @@ func TestSetRefuses(t *testing.T) {
 func TestMergeOpensLate(t *testing.T) {
 	dir := t.TempDir()
 	s := NewSet(layout(dir))
-	var paths []string
-	for _, id := range []job.ID{"bag-1", "bag-2", "bag-3", "bag-4"} {
-		paths = append(paths, layout(dir)(id))
+	ids := []job.ID{"bag-1", "bag-2", "bag-3", "bag-4"}
+	for _, id := range ids {
 		if _, err := s.Append(1, event.JobFinalizing{Job: id}, event.JobEnded{Job: id, State: event.StateDone}); err != nil {
 			t.Fatal(err)
 		}
@@ -239,7 +237,7 @@ func TestMergeOpensLate(t *testing.T) {
 	}
 	before := openFiles(t)
 	n := 0
-	_, err := ReplayMerged(paths, func(event.Entry) error {
+	_, err := NewSet(layout(dir)).Replay(ids, func(event.Entry) error {
 		if now := openFiles(t); now > before+1 {
 			t.Errorf("%d files open, %d before", now, before)
 		}
