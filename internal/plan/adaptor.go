@@ -143,5 +143,5 @@ func (a *adaptor) slotsOf(size job.Resources) (tasks, reduces int) {
 // window returns what an allocation of so many nodes is to the job, from when its
 // workers are ready until its time is over.
 func (o *offer) window(nodes int, start, end float64) predict.Window {
-	return predict.Window{Start: start + o.startUp, End: end, TaskSlots: nodes * o.taskSlots, ReduceSlots: nodes * o.reduceSlots, Speed: 1}
+	return predict.Window{Start: start + o.startUp, End: end, TaskSlots: nodes * o.taskSlots, ReduceSlots: nodes * o.reduceSlots}
 }

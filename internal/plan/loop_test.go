@@ -138,7 +138,9 @@ func play(tasks []float64, now float64, there []job.Live, expect float64) predic
 			TaskSlots: l.Request.Nodes * l.Request.PerNode.CPUs})
 	}
 	load := predict.Load{Maps: len(tasks)}
-	return predict.GivenTrials(load, predict.Expected{Map: expect}, predict.Trial{Maps: predict.NewSeries(tasks)}).Run(windows)
+	trials := predict.GivenTrials(load, predict.Expected{Map: expect}, predict.Trial{Maps: predict.NewSeries(tasks)})
+	done, _, _ := trials.RunWithin(windows, nil, math.Inf(1))
+	return done
 }
 
 // What users ask for without berth: nodes, and time.

@@ -64,11 +64,17 @@ func (a *Alone) in(i int, w *Window, e Expected) (done float64, ok bool) {
 	case r.lastMap < 0 && r.lastReduce < 0: // there is nothing to do
 		return r.done, true
 	}
-	ok = r.done+later <= w.End && r.lastMap+later+e.Map/w.speed() <= w.End && r.lastReduce+later+e.Reduce/w.speed() <= w.End
+	ok = r.done+later <= w.End && r.lastMap+later+e.Map <= w.End && r.lastReduce+later+e.Reduce <= w.End
 	return r.done + later, ok
 }
 
-// RunWithin is Run, but stops where the mean is sure to be later than the limit: it returns
+// RunWithin places the tasks of every trial on the slots of the windows by list scheduling,
+// as the engine does where nothing fails: a task begins on the slot that is free
+// first; maps before reduces, and no shuffle ends before the last map has. None
+// begins that is expected to take longer than its window lasts. One that is not done
+// when its window ends is lost, and begins anew elsewhere, before others.
+//
+// It stops where the mean is sure to be later than the limit: it returns
 // false then, and a bound from below on the mean. alone, where it is not nil, is the runs on
 // the slots of the first window, before whose end no other begins.
 func (t *Trials) RunWithin(windows []Window, alone *Alone, limit float64) (o Outcome, bound float64, ok bool) {

@@ -20,7 +20,7 @@ func TestRunWithinIsRun(t *testing.T) {
 		}
 		expect := Expected{Map: float64(rapid.IntRange(0, 45).Draw(t, "expected")), Reduce: float64(rapid.IntRange(0, 90).Draw(t, "expected of reduces"))}
 		trials := GivenTrials(load, expect, runs...)
-		first := Window{Start: float64(rapid.IntRange(0, 50).Draw(t, "start")), Speed: rapid.SampledFrom([]float64{0.5, 1, 2}).Draw(t, "speed"),
+		first := Window{Start: float64(rapid.IntRange(0, 50).Draw(t, "start")),
 			TaskSlots: rapid.IntRange(0, 4).Draw(t, "task slots"), ReduceSlots: rapid.IntRange(0, 4).Draw(t, "reduce slots")}
 		alone := trials.Alone(first)
 		placed := trials.Placed()

@@ -6,7 +6,7 @@ import (
 	"slices"
 )
 
-// AtLeast returns a bound from below on Run(windows).Mean(): in no run is all work done
+// AtLeast returns a bound from below on the mean of RunWithin: in no run is all work done
 // before slots that are always busy have done it, nor before the longest task could be over.
 // It costs a few dozen steps a trial, however many tasks there are.
 func (t *Trials) AtLeast(windows []Window) float64 {
@@ -78,58 +78,54 @@ func (s Series) longest(n int) float64 {
 	return slices.Max(s.values[:n])
 }
 
-// capacity is how fast all slots together work, as a step function of time.
-type capacity struct {
-	steps   []rate
-	fastest float64 // slot
-}
+// capacity is how many slots there are, as a step function of time.
+type capacity []step
 
-// rate is by how much more seconds of tasks are done a second from a time on.
-type rate struct{ at, more float64 }
+// step is how many more slots there are from a time on.
+type step struct{ at, more float64 }
 
 // over sets it to that of the windows, of which no more slots are of use than there are tasks.
 func (c *capacity) over(windows []Window, tasks int, slots func(*Window) int) {
-	c.steps, c.fastest = c.steps[:0], 0
+	*c = (*c)[:0]
 	for i := range windows {
 		w := &windows[i]
 		n := min(slots(w), tasks)
 		if n <= 0 || w.End <= w.Start {
 			continue
 		}
-		c.fastest = max(c.fastest, w.speed())
-		c.steps = append(c.steps, rate{w.Start, float64(n) * w.speed()})
+		*c = append(*c, step{w.Start, float64(n)})
 		if !math.IsInf(w.End, 1) {
-			c.steps = append(c.steps, rate{w.End, -float64(n) * w.speed()})
+			*c = append(*c, step{w.End, -float64(n)})
 		}
 	}
-	slices.SortFunc(c.steps, func(a, b rate) int { return cmp.Compare(a.at, b.at) })
+	slices.SortFunc(*c, func(a, b step) int { return cmp.Compare(a.at, b.at) })
 }
 
 // done returns when so much work is done at best that begins no earlier than from, +Inf if it
 // never is. The longest of its tasks is on one slot.
-func (c *capacity) done(from, work, longest float64) float64 {
+func (c capacity) done(from, work, longest float64) float64 {
 	if work <= 0 {
 		return from
 	}
-	if len(c.steps) == 0 {
+	if len(c) == 0 {
 		return math.Inf(1)
 	}
-	now := max(from, c.steps[0].at)
-	least := now + longest/c.fastest
-	speed := 0.0
-	for _, s := range c.steps {
+	now := max(from, c[0].at)
+	least := now + longest
+	slots := 0.0
+	for _, s := range c {
 		if s.at > now {
-			could := (s.at - now) * speed
+			could := (s.at - now) * slots
 			if could >= work {
-				return max(least, now+work/speed)
+				return max(least, now+work/slots)
 			}
 			work -= could
 			now = s.at
 		}
-		speed += s.more
+		slots += s.more
 	}
-	if speed < tiny {
+	if slots < tiny {
 		return math.Inf(1)
 	}
-	return max(least, now+work/speed)
+	return max(least, now+work/slots)
 }

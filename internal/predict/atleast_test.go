@@ -37,7 +37,6 @@ func TestAtLeastIsClose(t *testing.T) {
 	}{
 		{"one slot", Load{Maps: 10}, []Window{{Start: 5, End: inf, TaskSlots: 1}}, 60},
 		{"one wave", Load{Maps: 10}, []Window{{Start: 5, End: inf, TaskSlots: 10}}, 15},
-		{"at double speed", Load{Maps: 10}, []Window{{Start: 5, End: inf, TaskSlots: 10, Speed: 2}}, 10},
 		{"a gap", Load{Maps: 10}, []Window{{Start: 0, End: 10, TaskSlots: 2}, {Start: 40, End: inf, TaskSlots: 5}}, 47},
 		{"a window inside another", Load{Maps: 10}, []Window{{Start: 0, End: inf, TaskSlots: 1}, {Start: 10, End: 20, TaskSlots: 3}}, 25},
 		{"maps and reduces", Load{Maps: 10, Reduces: 10}, []Window{{Start: 5, End: inf, TaskSlots: 1, ReduceSlots: 5}}, 71},

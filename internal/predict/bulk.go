@@ -10,10 +10,6 @@ const (
 	bulkGuard = 4
 )
 
-// Placed returns how many tasks of a stage a trial places one by one at most, on so many
-// slots: what it costs, however many tasks there are.
-func Placed(slots int) int { return slots + max(bulkTail, tailWaves*slots) }
-
 // bulk places all but the last few waves of a stage of many tasks: each slot takes as
 // many consecutive tasks in one go as it is done with, by their mean, at the level at
 // which all slots together have done all but the tail. It returns how many tasks it
@@ -35,7 +31,7 @@ func (l *list) bulk(s *stageRun) (next int, end float64) {
 		until := min(level, s.clear(w, mean))
 		for i := o.from; i < o.to; i++ {
 			p := &l.slots[i]
-			m := int((until - p.free) * w.speed() / mean)
+			m := int((until - p.free) / mean)
 			if m < 1 {
 				continue
 			}
@@ -44,7 +40,7 @@ func (l *list) bulk(s *stageRun) (next int, end float64) {
 				seconds += s.first.at(next) - s.other.at(next)
 			}
 			next += m
-			p.free, p.first = min(p.free+seconds/w.speed(), w.End), false
+			p.free, p.first = min(p.free+seconds, w.End), false
 			end = max(end, p.free)
 		}
 	}
@@ -56,9 +52,9 @@ func (s *stageRun) clear(w *Window, mean float64) float64 {
 	if math.IsInf(w.End, 1) {
 		return w.End
 	}
-	tasks := max(0, w.End-max(w.Start, s.from)) * w.speed() / mean
+	tasks := max(0, w.End-max(w.Start, s.from)) / mean
 	sd := math.Hypot(s.other.sd(), s.rest.sd())
-	return w.End - (s.expect+bulkGuard*sd*math.Sqrt(tasks))/w.speed()
+	return w.End - (s.expect + bulkGuard*sd*math.Sqrt(tasks))
 }
 
 // level returns the time by which the windows' slots, all busy, have done n tasks of
@@ -69,7 +65,7 @@ func (l *list) level(s *stageRun, n int, mean float64) float64 {
 		for _, o := range l.order {
 			w := &l.windows[o.window]
 			busy := min(level, s.clear(w, mean)) - max(w.Start, s.from)
-			sum += max(0, busy) * w.speed() / mean * float64(min(s.slots(w), s.tasks))
+			sum += max(0, busy) / mean * float64(min(s.slots(w), s.tasks))
 		}
 		return sum
 	}

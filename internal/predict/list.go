@@ -96,14 +96,14 @@ func (l *list) stage(s *stageRun) (end float64, left int) {
 		if l.head < len(l.lost) && (next == s.tasks || l.lost[l.head].ready <= start) {
 			start, again = max(start, l.lost[l.head].ready), true
 		}
-		if start >= w.End || start+s.expect/w.speed() > w.End+tiny {
+		if start >= w.End || start+s.expect > w.End+tiny {
 			l.free.leave(top) // what is left of its window is of no use
 			continue
 		}
 		var t lost
 		t, next = l.take(s, next, again, p.first)
 		l.begun[s.kind] = start
-		done := start + t.seconds/w.speed()
+		done := start + t.seconds
 		p.free, p.first = done, false
 		if done > w.End+tiny {
 			t.ready = w.End
@@ -132,7 +132,7 @@ func (l *list) take(s *stageRun, next int, again, first bool) (lost, int) {
 // straight places the tasks from next on in a window without an end: nothing is lost or held
 // back. It is stage without what cannot happen, as most of what a plan costs is spent here.
 func (l *list) straight(s *stageRun, next int, end float64) float64 {
-	speed, start := l.windows[0].speed(), 0.0
+	start := 0.0
 	waves := len(s.first.values)+len(s.other.values) > 0 // which slots were there at first matters
 	for ; next < s.tasks; next++ {
 		top, _ := l.free.top()
@@ -142,7 +142,7 @@ func (l *list) straight(s *stageRun, next int, end float64) float64 {
 		if waves {
 			seconds = s.draw(next, p.first)
 		}
-		done := start + seconds/speed
+		done := start + seconds
 		p.free, p.first = done, false
 		end = max(end, done)
 		if l.singly {

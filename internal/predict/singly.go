@@ -3,7 +3,7 @@ package predict
 import "math"
 
 // Singly places every task of a series on so many slots, each on the one that is free first,
-// and returns when the last of them begins and when each ends. Trials.Run does the same, but
+// and returns when the last of them begins and when each ends. Trials.RunWithin does the same, but
 // for stages of many tasks: what it places in bulk is equal in distribution only.
 //
 // Durations may be in any unit. Whole numbers are summed without rounding, and told apart up

@@ -9,7 +9,7 @@ import (
 type Load struct{ Maps, Reduces int }
 
 // Trial is one run of a job with all that chance decides: how long each of its tasks
-// takes, in seconds on a slot of speed 1.
+// takes, in seconds.
 type Trial struct {
 	Maps Series // bag tasks or maps
 	// A reduce takes its share of First, if its slot was there when the last map ended, or
@@ -123,19 +123,19 @@ func NewTrials(inv Invariants, load Load, runs, n int, seed uint64) *Trials {
 	maps, reduces := newSampler(inv.Map), newSampler(inv.Reduce)
 	first, other := newSampler(inv.FirstShuffle), newSampler(inv.OtherShuffle)
 	sigma := math.Log(float64(runs+2) / float64(runs+1))
-	t := &Trials{load: load, runs: make([]Trial, n), expect: ExpectedOf(inv)}
-	for i := range t.runs {
+	trials := make([]Trial, n)
+	for i := range trials {
 		z := math.Sqrt2 * math.Erfinv((2*float64(i)+1)/float64(n)-1)
 		f := math.Exp(sigma*z - sigma*sigma/2)
-		t.runs[i] = Trial{
+		trials[i] = Trial{
 			Maps:  maps.series(rng, load.Maps, f),
 			First: first.series(rng, load.Reduces, f), Other: other.series(rng, load.Reduces, f), Reduces: reduces.series(rng, load.Reduces, f),
 		}
 	}
-	return t
+	return GivenTrials(load, ExpectedOf(inv), trials...)
 }
 
-// GivenTrials returns trials of durations that are known, as a simulator has them.
+// GivenTrials returns trials of durations that are known.
 func GivenTrials(load Load, expect Expected, runs ...Trial) *Trials {
 	return &Trials{load: load, runs: runs, expect: expect}
 }

@@ -10,22 +10,13 @@ import (
 type Window struct {
 	Start, End             float64 // End is +Inf where there is none
 	TaskSlots, ReduceSlots int     // bag tasks or maps, and reduces, that run at once
-	Speed                  float64 // of its slots, relative to the node that was profiled; 0 is 1
-}
-
-// speed returns the speed of the window's slots.
-func (w *Window) speed() float64 {
-	if w.Speed > 0 {
-		return w.Speed
-	}
-	return 1
 }
 
 // expectedQuantile is the share of tasks that take no longer than they are expected to.
 const expectedQuantile = 0.95
 
-// Expected is how long a task is expected to take at most, in seconds on a slot of
-// speed 1: none is begun where less time is left. 0: unknown, so it is begun.
+// Expected is how long a task is expected to take at most, in seconds:
+// none is begun where less time is left. 0: unknown, so it is begun.
 type Expected struct {
 	Map    float64 // a bag task or map
 	Reduce float64 // the shuffle, sort and reduce of a reduce
@@ -74,22 +65,4 @@ func (o Outcome) Quantile(q float64) float64 {
 func (o Outcome) Late(end float64) float64 {
 	i, _ := slices.BinarySearch(o.Finish, math.Nextafter(end, math.Inf(1)))
 	return float64(len(o.Finish)-i) / float64(len(o.Finish))
-}
-
-// Run places the tasks of every trial on the slots of the windows by list scheduling,
-// as the engine does where nothing fails: a task begins on the slot that is free
-// first; maps before reduces, and no shuffle ends before the last map has. None
-// begins that is expected to take longer than its window lasts. One that is not done
-// when its window ends is lost, and begins anew elsewhere, before others.
-func (t *Trials) Run(windows []Window) Outcome {
-	o := Outcome{Finish: make([]float64, len(t.runs))}
-	left := 0
-	for i := range t.runs {
-		n := 0
-		o.Finish[i], n = t.run(i, windows)
-		left += n
-	}
-	slices.Sort(o.Finish)
-	o.Left = float64(left) / float64(len(t.runs))
-	return o
 }
