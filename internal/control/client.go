@@ -117,7 +117,7 @@ func (c *Client) Watch(ctx context.Context, id job.ID, see func(Watched)) error 
 			return ErrLost
 		}
 		if w.Error != nil {
-			return w.Error.Err()
+			return w.Error
 		}
 		see(w)
 		if w.Final {
@@ -203,9 +203,9 @@ func (c *Client) elsewhere() error {
 
 // failure turns an answer other than 200 into the error it tells.
 func failure(resp *http.Response) error {
-	var e Error
+	var e job.Error
 	if err := json.NewDecoder(resp.Body).Decode(&e); err != nil || e.What == "" {
 		return fmt.Errorf("the coordinator answered %s", resp.Status)
 	}
-	return e.Err()
+	return &e
 }

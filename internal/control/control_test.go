@@ -90,7 +90,7 @@ func TestErrorsCross(t *testing.T) {
 		fmt.Errorf("wrapped: %w", &job.Error{Class: job.User, Code: job.CodeConfig, What: "a value"}),
 		cause,
 	} {
-		got := Failure(sent).Err()
+		got := Failure(sent)
 		if got.Error() != sent.Error() || job.ClassOf(got) != job.ClassOf(sent) || job.CodeOf(got) != job.CodeOf(sent) {
 			t.Errorf("sent %v (%v, %d), got %v (%v, %d)", sent, job.ClassOf(sent), job.CodeOf(sent), got, job.ClassOf(got), job.CodeOf(got))
 		}
@@ -182,7 +182,7 @@ func TestWatch(t *testing.T) {
 	}{
 		{"ends", final, 4, nil},
 		{"goes away", Watched{}, 3, ErrLost},
-		{"cannot go on", Watched{Error: &Error{Code: job.CodeIO, What: "disk full"}}, 3, &job.Error{Code: job.CodeIO, What: "disk full"}},
+		{"cannot go on", Watched{Error: &job.Error{Code: job.CodeIO, What: "disk full"}}, 3, &job.Error{Code: job.CodeIO, What: "disk full"}},
 	}
 	for _, tt := range tests {
 		h := newHome(t)
@@ -216,7 +216,7 @@ func TestCancelledCall(t *testing.T) {
 // TestLaunch: what a coordinator says as it starts decides what its launcher tells,
 // also when several launch at once.
 func TestLaunch(t *testing.T) {
-	refusal, err := json.Marshal(&Error{Class: job.User, Code: job.CodeIO, What: "the journal is damaged"})
+	refusal, err := json.Marshal(&job.Error{Class: job.User, Code: job.CodeIO, What: "the journal is damaged"})
 	if err != nil {
 		t.Fatal(err)
 	}

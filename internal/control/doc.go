@@ -4,8 +4,6 @@
 package control
 
 import (
-	"errors"
-
 	"berth/internal/job"
 	"berth/internal/report"
 	"berth/internal/seat"
@@ -74,34 +72,19 @@ type Idle struct {
 	Allocs []job.Live `json:"allocs"`
 }
 
-// Error is how the coordinator tells an error.
-type Error struct {
-	Class job.Class `json:"class"`
-	Code  job.Code  `json:"code"`
-	Where string    `json:"where,omitempty"`
-	What  string    `json:"what"`
-	Do    string    `json:"do,omitempty"`
-}
-
-// Failure returns how an error is told.
-func Failure(err error) *Error {
-	var e *job.Error
-	if errors.As(err, &e) && error(e) == err && e.Err == nil {
-		return &Error{Class: e.Class, Code: e.Code, Where: e.Where, What: e.What, Do: e.Do}
+// Failure returns how an error is told to another process: its words, without its cause.
+func Failure(err error) *job.Error {
+	if e, ok := err.(*job.Error); ok && e.Err == nil {
+		return e
 	}
-	return &Error{Class: job.ClassOf(err), Code: job.CodeOf(err), What: err.Error()}
-}
-
-// Err returns the error that is told.
-func (e *Error) Err() error {
-	return &job.Error{Class: e.Class, Code: e.Code, Where: e.Where, What: e.What, Do: e.Do}
+	return &job.Error{Class: job.ClassOf(err), Code: job.CodeOf(err), What: err.Error()}
 }
 
 // Watched is one line of a watch: the job as it is now. The last one has Final set.
 type Watched struct {
 	View  report.JobView `json:"view"`
 	Final bool           `json:"final,omitempty"`
-	Error *Error         `json:"error,omitempty"` // the coordinator cannot go on
+	Error *job.Error     `json:"error,omitempty"` // the coordinator cannot go on
 }
 
 // AllRuns, as the number of runs that stay on disk, has all stay.

@@ -20,7 +20,7 @@ import (
 )
 
 // ReadyFD is the descriptor on which a coordinator that was started in the
-// background says "ready", or what went wrong (an Error), and closes it.
+// background says "ready", or what went wrong (a job.Error), and closes it.
 const ReadyFD = 3
 
 // Ready is what a coordinator writes to ReadyFD when it listens.
@@ -116,12 +116,12 @@ func launch(h home.Home, flags ...string) error {
 		return cmd.Process.Release()
 	}
 	_ = cmd.Wait()
-	var why Error
+	var why job.Error
 	if json.Unmarshal(said, &why) == nil && why.What != "" {
 		if why.Do == "" {
 			why.Do = "its log is " + h.ServerLog()
 		}
-		return why.Err()
+		return &why
 	}
 	// It was killed before it could say anything: another may do better.
 	return fmt.Errorf("%w as it started; its log is %s", ErrLost, h.ServerLog())

@@ -13,42 +13,37 @@ import (
 	"berth/internal/wire"
 )
 
-// actor carries out the engine's actions, in the loop.
-type actor struct{ s *Server }
-
-func (c actor) Start(a engine.Start) { c.s.start(a) }
-func (c actor) Kill(a engine.Kill) {
-	c.s.send(a.Node, &wire.Kill{Attempt: a.Attempt, Reason: a.Reason})
+// Kill, Leave and Commit, and the other methods that take an action, are how the coordinator carries out what the
+// engine has decided (engine.Perform). They run in the loop.
+func (s *Server) Kill(a engine.Kill) {
+	s.send(a.Node, &wire.Kill{Attempt: a.Attempt, Reason: a.Reason})
 }
-func (c actor) Leave(a engine.Leave) {
-	c.s.send(a.Node, &wire.Leave{Attempt: a.Attempt, Phase: a.Phase})
-}
-func (c actor) Commit(a engine.Commit)     { c.s.send(a.Node, &wire.Commit{Attempt: a.Attempt}) }
-func (c actor) Locate(a engine.Locate)     { c.s.locate(a) }
-func (c actor) Forget(a engine.Forget)     { c.s.forget(a) }
-func (c actor) Request(a engine.Request)   { c.s.request(a) }
-func (c actor) Release(a engine.Release)   { c.s.release(a) }
-func (c actor) Plan(a engine.Plan)         { c.s.plan(a) }
-func (c actor) Clear(a engine.Clear)       { c.s.clear(a) }
-func (c actor) Finalize(a engine.Finalize) { c.s.finalize(a.Job) }
 
-// locate tells a node's worker where a map output is.
-func (s *Server) locate(a engine.Locate) {
+// Leave lets an attempt leave its phase.
+func (s *Server) Leave(a engine.Leave) {
+	s.send(a.Node, &wire.Leave{Attempt: a.Attempt, Phase: a.Phase})
+}
+
+// Commit lets an attempt put its output into place.
+func (s *Server) Commit(a engine.Commit) { s.send(a.Node, &wire.Commit{Attempt: a.Attempt}) }
+
+// Locate tells a node's worker where a map output is.
+func (s *Server) Locate(a engine.Locate) {
 	_ = s.tellJob(a.Node, a.Attempt.Job) // if it cannot be told, no attempt of the job runs there
 	s.send(a.Node, &wire.Locate{Map: a.Attempt, Holder: a.Holder, Addr: a.Addr, Outputs: a.Outputs})
 }
 
-// forget lets a node's worker drop what it has of a job. If that is resumed it has to be
+// Forget lets a node's worker drop what it has of a job. If that is resumed it has to be
 // told of it anew.
-func (s *Server) forget(a engine.Forget) {
+func (s *Server) Forget(a engine.Forget) {
 	if ses := s.sessions[a.Node]; ses != nil {
 		delete(ses.told, a.Job)
 	}
 	s.send(a.Node, &wire.Forget{Job: a.Job})
 }
 
-// start sends an attempt to its node with what sets its task apart.
-func (s *Server) start(a engine.Start) {
+// Start sends an attempt to its node with what sets its task apart.
+func (s *Server) Start(a engine.Start) {
 	l := s.jobs[a.Attempt.Job]
 	m := &wire.Start{Attempt: a.Attempt, Leave: a.Leave, Commit: a.Commit}
 	switch {
@@ -132,8 +127,8 @@ func (s *Server) acknowledge(at job.Attempt) {
 	}
 }
 
-// request asks the allocation's driver for it, beside the loop.
-func (s *Server) request(a engine.Request) {
+// Request asks the allocation's driver for it, beside the loop.
+func (s *Server) Request(a engine.Request) {
 	s.shapes[a.Alloc] = a.Request
 	ok := s.places.call(a.Request.On, func(ctx context.Context, d driver.Driver) {
 		if err := d.Request(ctx, a.Alloc, a.Request); err != nil {
@@ -146,7 +141,8 @@ func (s *Server) request(a engine.Request) {
 	}
 }
 
-func (s *Server) release(a engine.Release) {
+// Release gives an allocation back, beside the loop.
+func (s *Server) Release(a engine.Release) {
 	shape := s.shapes[a.Alloc]
 	if !shape.Elastic { // else Clear comes yet
 		delete(s.shapes, a.Alloc)
@@ -162,7 +158,7 @@ func (s *Server) release(a engine.Release) {
 func (s *Server) look(id job.AllocID) {
 	if shape := s.shapes[id]; shape.Elastic {
 		s.places.call(shape.On, func(_ context.Context, d driver.Driver) {
-			if w, ok := d.(driver.Watcher); ok {
+			if w, ok := d.(driver.Batch); ok {
 				w.Look(id)
 			}
 		})
@@ -172,18 +168,18 @@ func (s *Server) look(id job.AllocID) {
 // giveBack ends all allocations, before a coordinator without jobs ends.
 func (s *Server) giveBack() {
 	for _, a := range s.engine.Allocs() {
-		s.release(engine.Release{Alloc: a.ID})
+		s.Release(engine.Release{Alloc: a.ID})
 		if err := s.step(engine.AllocDown{Alloc: a.ID, Reason: "the coordinator was told to end"}); err != nil {
 			s.log.Warn("allocation stays in the journal", "alloc", a.ID, "err", err)
 		}
 	}
 }
 
-// finalize commits the output of a MapReduce job as a whole, beside the loop.
-func (s *Server) finalize(id job.ID) {
-	l := s.jobs[id]
+// Finalize commits the output of a MapReduce job as a whole, beside the loop.
+func (s *Server) Finalize(a engine.Finalize) {
+	l := s.jobs[a.Job]
 	go func() {
-		in := engine.Finalized{Job: id}
+		in := engine.Finalized{Job: a.Job}
 		if err := mapreduce.CommitJob(l.Spec.MapReduce, len(l.Tasks.Splits)); err != nil {
 			in.Failed, in.Reason = true, err.Error()
 		}

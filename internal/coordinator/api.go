@@ -133,7 +133,7 @@ func unknownJob(id job.ID) error {
 	return &job.Error{Class: job.User, Code: job.CodeArguments, What: "no job " + string(id), Do: "berth status lists the jobs there are"}
 }
 
-// answer writes v, or err as a control.Error.
+// answer writes v, or err as control.Failure tells it.
 func answer(w http.ResponseWriter, v any, err error) {
 	w.Header().Set("Content-Type", "application/json")
 	if err == nil {

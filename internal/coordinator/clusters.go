@@ -26,7 +26,7 @@ func (s *Server) enter(req job.AllocRequest, env []string) error {
 	if err := s.ensurePlace(p); err != nil {
 		return err
 	}
-	if d, ok := s.places.driver(req.On).(driver.ByEnvironment); ok {
+	if d, ok := s.places.driver(req.On).(driver.Batch); ok {
 		return d.Use(req.Batch.Cluster, env)
 	}
 	return nil

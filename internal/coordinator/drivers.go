@@ -61,10 +61,10 @@ func (s *Server) known() []job.AllocID {
 	return ids
 }
 
-// clear lets the driver remove what is left of an elastic allocation, and tells the engine when it
+// Clear lets the driver remove what is left of an elastic allocation, and tells the engine when it
 // is gone. It is begun after the calls before it, as the allocation may have to be released
 // first, and no call waits for it: folders on a file system that does not answer take for ever.
-func (s *Server) clear(a engine.Clear) {
+func (s *Server) Clear(a engine.Clear) {
 	delete(s.shapes, a.Alloc)
 	ok := s.places.call(a.On, func(ctx context.Context, d driver.Driver) { go s.clearNow(ctx, d, a.Alloc) })
 	if !ok { // once its driver is there again, it removes what no coordinator knows (Sweep)

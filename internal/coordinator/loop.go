@@ -177,7 +177,7 @@ func (s *Server) flush() error {
 		}
 	}
 	for _, a := range r.actions {
-		engine.Perform(a, actor{s})
+		engine.Perform(a, s)
 	}
 	for _, f := range r.after {
 		f()

@@ -54,9 +54,9 @@ func TestHangingDriver(t *testing.T) {
 	for i := range 3000 { // more than any queue of the coordinator holds
 		id := job.AllocID("a" + string(rune('0'+i%10)))
 		want = append(want, id)
-		s.request(engine.Request{Alloc: id, Request: job.AllocRequest{On: "hung"}})
+		s.Request(engine.Request{Alloc: id, Request: job.AllocRequest{On: "hung"}})
 	}
-	s.request(engine.Request{Alloc: "b1", Request: job.AllocRequest{On: "fine"}})
+	s.Request(engine.Request{Alloc: "b1", Request: job.AllocRequest{On: "fine"}})
 	made := make(chan struct{})
 	s.places.call("fine", func(context.Context, driver.Driver) { close(made) })
 	<-made
@@ -86,7 +86,7 @@ func TestNoDriver(t *testing.T) {
 
 // lookedAt is a driver that notes which allocations it is to look at.
 type lookedAt struct {
-	driver.Driver
+	driver.Batch
 	allocs chan job.AllocID
 }
 

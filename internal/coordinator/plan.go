@@ -14,8 +14,8 @@ import (
 // planPatience bounds how long a plan may take, with all that is asked of the batch system.
 const planPatience = 2 * time.Minute
 
-// plan plans what is left of a job anew, beside the loop, and tells the engine.
-func (s *Server) plan(a engine.Plan) {
+// Plan plans what is left of a job anew, beside the loop, and tells the engine.
+func (s *Server) Plan(a engine.Plan) {
 	l := s.jobs[a.Job]
 	if l == nil {
 		return

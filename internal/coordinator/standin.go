@@ -191,7 +191,7 @@ func (s *Server) guard() {
 func (s *Server) keepAwake(reqs map[string][]job.AllocRequest) {
 	for _, p := range registry.Batches() {
 		s.places.call(p.Name(), func(_ context.Context, d driver.Driver) {
-			if g, ok := d.(driver.Guard); ok {
+			if g, ok := d.(driver.Batch); ok {
 				g.KeepAwake(reqs[p.Name()])
 			}
 		})
@@ -248,7 +248,7 @@ func (s *Server) guardNote(id job.ID) []string {
 	if !ok || j.State.Final() {
 		return nil
 	}
-	if g, ok := s.places.driver(j.Alloc.On).(driver.Guard); ok {
+	if g, ok := s.places.driver(j.Alloc.On).(driver.Batch); ok {
 		if note := g.GuardNote(j.Alloc); note != "" {
 			return []string{note}
 		}

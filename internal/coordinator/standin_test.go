@@ -51,7 +51,7 @@ func TestGuardIsThere(t *testing.T) {
 		if err := s.addPlace(p); err != nil {
 			t.Fatal(err)
 		}
-		if _, ok := s.places.driver(p.Name()).(driver.Guard); !ok {
+		if _, ok := s.places.driver(p.Name()).(driver.Batch); !ok {
 			t.Errorf("%T keeps no wake-up job", s.places.driver(p.Name()))
 		}
 	}

@@ -47,7 +47,7 @@ func (s *Server) dismiss(l *live, must bool) bool {
 	}
 	for node, ses := range s.sessions {
 		if ses.told[id] {
-			s.forget(engine.Forget{Node: node, Job: id})
+			s.Forget(engine.Forget{Node: node, Job: id})
 		}
 	}
 	s.journals.Dismiss(id)

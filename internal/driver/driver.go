@@ -38,21 +38,15 @@ type Tester interface {
 	Test(ctx context.Context, req job.AllocRequest) (start job.Time, err error)
 }
 
-// ByEnvironment is a driver that reaches its clusters in the environments of the commands that submit jobs.
-type ByEnvironment interface {
+// Batch is the driver of a BatchPlace. It reaches its clusters in the environments of the commands that submit jobs, finds out by
+// asking whether an allocation is still there, and can keep somebody ready who carries on when no coordinator and no allocation is left.
+type Batch interface {
+	Driver
+	Tester
 	// Use has the cluster of that id (cluster.Queue.ID) reached in that environment from now on, also by later coordinators.
 	Use(id string, env []string) error
-}
-
-// Watcher is a driver that finds out by asking whether an allocation is still there.
-type Watcher interface {
 	// Look has the driver ask soon, as a worker of the allocation has gone.
 	Look(id job.AllocID)
-}
-
-// Guard is a driver that can keep somebody ready who carries on with the jobs of its batch
-// system when no coordinator and no allocation is left.
-type Guard interface {
 	// KeepAwake has wake-up jobs kept submitted while jobs that asked for these are
 	// unfinished, and no others. It returns at once.
 	KeepAwake(reqs []job.AllocRequest)

@@ -33,12 +33,12 @@ func (c Class) String() string {
 // Error is an error with what a person needs to mend it: what was wrong, where
 // (file:line, flag or task), and what to do.
 type Error struct {
-	Class Class
-	Code  Code   // why, for the exit code
-	Where string // "job.toml:12", "--mem", "bag-3 task 7"; may be empty
-	What  string // what was wrong
-	Do    string // what to do about it; may be empty
-	Err   error  // cause; may be nil
+	Class Class  `json:"class"`
+	Code  Code   `json:"code"`            // why, for the exit code
+	Where string `json:"where,omitempty"` // "job.toml:12", "--mem", "bag-3 task 7"; may be empty
+	What  string `json:"what"`            // what was wrong
+	Do    string `json:"do,omitempty"`    // what to do about it; may be empty
+	Err   error  `json:"-"`               // cause; may be nil
 }
 
 // Code says what kind of failure an error is, as far as exit codes tell them apart.

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"strings"
 
 	"berth/internal/driver"
 	"berth/internal/driver/registry"
@@ -15,8 +14,7 @@ import (
 // place is what there is to run on.
 type place struct {
 	driver.Sight
-	idle  []job.Live // allocations that wait for work and would serve the job
-	notes []string   // for the user
+	idle []job.Live // allocations that wait for work and would serve the job
 }
 
 // OnVar is the environment variable that says what --on auto means to the user.
@@ -61,13 +59,4 @@ func offerLocal(err error) error {
 		told.Do = e.Do + "; or " + told.Do
 	}
 	return &told
-}
-
-// warnings says what of the request has no effect here.
-func (p place) warnings(r *job.Request) []string {
-	notes := p.notes
-	if none := r.BatchOnly(); p.Snapshot.Queue == nil && len(none) > 0 {
-		notes = append(notes, "there is no batch system here, so this has no effect: --"+strings.Join(none, ", --"))
-	}
-	return notes
 }

@@ -58,9 +58,6 @@ func (w *Ownership) start() {
 	}()
 }
 
-// Owner returns what is told of this owner.
-func (w *Ownership) Owner() Owner { return w.told }
-
 // Lost returns a channel that is closed once another coordinator is seen to be the owner.
 func (w *Ownership) Lost() <-chan struct{} { return w.lost }
 

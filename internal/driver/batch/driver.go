@@ -26,13 +26,7 @@ type Driver struct {
 	by map[string]*site // by cluster.Queue.ID
 }
 
-var (
-	_ driver.Driver        = (*Driver)(nil)
-	_ driver.Tester        = (*Driver)(nil)
-	_ driver.Watcher       = (*Driver)(nil)
-	_ driver.ByEnvironment = (*Driver)(nil)
-	_ driver.Guard         = (*Driver)(nil)
-)
+var _ driver.Batch = (*Driver)(nil)
 
 // New returns a driver that has no allocation yet.
 func New(opts Options) *Driver {

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"io/fs"
-	"log/slog"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -35,16 +34,10 @@ const killAfter = 10 * time.Second
 
 // Options is what a driver is made with.
 type Options struct {
-	Exe     string  // path of the berth program, started as "berth worker --config FILE"
+	driver.Setup
 	Dir     string  // folder that holds a folder per allocation
 	Scratch string  // where intermediate data goes if the request does not say
 	Machine Machine // what it may share out
-
-	// Issue writes the keys of a node's worker, and where the coordinator is, to a file.
-	Issue  func(node job.NodeID, path string) error
-	Report driver.Reporter
-	Now    func() job.Time
-	Log    *slog.Logger
 }
 
 // Driver runs workers on this machine.

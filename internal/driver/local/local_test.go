@@ -59,8 +59,8 @@ func makeDriver(t *testing.T, s drivertest.Setup) driver.Driver {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return New(Options{Exe: exe, Dir: s.Dir, Scratch: t.TempDir(), Machine: machine(), Issue: s.Issue, Report: s.Report,
-		Now: func() job.Time { return job.Time(time.Now().UnixNano()) }, Log: slog.New(slog.NewTextHandler(t.Output(), nil))})
+	return New(Options{Dir: s.Dir, Scratch: t.TempDir(), Machine: machine(), Setup: driver.Setup{Exe: exe, Issue: s.Issue, Report: s.Report,
+		Now: func() job.Time { return job.Time(time.Now().UnixNano()) }, Log: slog.New(slog.NewTextHandler(t.Output(), nil))}})
 }
 
 func TestDriver(t *testing.T) {
@@ -93,7 +93,7 @@ func TestMachine(t *testing.T) {
 // TestScratch: the folder that a user names is theirs; berth works in one of its own below.
 func TestScratch(t *testing.T) {
 	named := t.TempDir()
-	d := New(Options{Dir: t.TempDir(), Scratch: "/default", Machine: machine(), Issue: func(job.NodeID, string) error { return nil }})
+	d := New(Options{Dir: t.TempDir(), Scratch: "/default", Machine: machine(), Setup: driver.Setup{Issue: func(job.NodeID, string) error { return nil }}})
 	for given, want := range map[string]string{"": "/default", named: driver.ScratchIn(named)} {
 		a := &alloc{id: "a1", dir: t.TempDir(), req: job.AllocRequest{Nodes: 1, PerNode: job.Resources{CPUs: 1}, Scratch: given}}
 		if err := d.writeConfigs(a); err != nil {
@@ -113,8 +113,8 @@ func TestAdoptWaiting(t *testing.T) {
 	if err := os.WriteFile(exe, []byte("#!/bin/sh\nexec sleep 600\n"), 0o700); err != nil {
 		t.Fatal(err)
 	}
-	opts := Options{Exe: exe, Dir: t.TempDir(), Scratch: t.TempDir(), Machine: machine(), Issue: func(job.NodeID, string) error { return nil },
-		Report: func(engine.Input) {}, Now: func() job.Time { return job.Time(time.Now().UnixNano()) }, Log: slog.New(slog.DiscardHandler)}
+	opts := Options{Dir: t.TempDir(), Scratch: t.TempDir(), Machine: machine(), Setup: driver.Setup{Exe: exe, Issue: func(job.NodeID, string) error { return nil },
+		Report: func(engine.Input) {}, Now: func() job.Time { return job.Time(time.Now().UnixNano()) }, Log: slog.New(slog.DiscardHandler)}}
 	whole := job.AllocRequest{On: Name, Nodes: 1, PerNode: job.Resources{CPUs: 2}}
 	halves := job.AllocRequest{On: Name, Nodes: 2, PerNode: job.Resources{CPUs: 1}}
 	held := func(d *Driver) (running, waiting int) {

@@ -39,5 +39,5 @@ func (Place) New(s driver.Setup) (driver.Driver, error) {
 	if err := Sweep(dir, s.Known); err != nil {
 		s.Log.Warn("an allocation that is over leaves something", "err", err)
 	}
-	return New(Options{Exe: s.Exe, Dir: dir, Scratch: DefaultScratch(), Machine: m, Issue: s.Issue, Report: s.Report, Now: s.Now, Log: s.Log}), nil
+	return New(Options{Setup: s, Dir: dir, Scratch: DefaultScratch(), Machine: m}), nil
 }
