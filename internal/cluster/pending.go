@@ -192,9 +192,10 @@ func (w waiting) backfill(line *timeline.Timeline) (placed int) {
 			break
 		}
 		end := timeline.After(at, w.length)
-		side := int((float64(line.Min(at, end)) + slack) / w.nodes)
-		side = min(max(side, 1), w.copies-placed)
-		rounds := 1
+		side, rounds := 1, 1
+		if left := w.copies - placed; left > 1 {
+			side = min(max(int((float64(line.Min(at, end))+slack)/w.nodes), 1), left)
+		}
 		if at >= line.Last() && end != timeline.Never {
 			rounds = max(1, min((w.copies-placed)/side, int(timeline.Never-max(at, 0))/max(int(w.length), 1)))
 			end = at.Add(time.Duration(rounds) * w.length)

@@ -1,8 +1,10 @@
 package plan
 
 import (
+	"cmp"
 	"encoding/json"
 	"math"
+	"slices"
 	"time"
 
 	"berth/internal/job"
@@ -56,6 +58,27 @@ func (c *Candidate) sameSlot(d *Candidate) bool { return c.offer == d.offer && c
 
 // rate returns what the nodes cost together in an hour.
 func (c *Candidate) rate() float64 { return c.offer.price * float64(c.Take) }
+
+func total(c *Candidate) float64 { return c.Total }
+
+// least returns so many of the candidates at most, those with the least keys in that order; of equal
+// keys the first. Keys are sorted and not the candidates, which are large and many.
+func least(all []Candidate, most int, key func(*Candidate) float64) []Candidate {
+	type ranked struct {
+		key float64
+		at  int
+	}
+	ranks := make([]ranked, len(all))
+	for i := range all {
+		ranks[i] = ranked{key(&all[i]), i}
+	}
+	slices.SortFunc(ranks, func(x, y ranked) int { return cmp.Or(cmp.Compare(x.key, y.key), cmp.Compare(x.at, y.at)) })
+	out := make([]Candidate, min(most, len(all)))
+	for i := range out {
+		out[i] = all[ranks[i].at]
+	}
+	return out
+}
 
 // told returns what is told of a candidate: rounded, without the means by which it was weighed,
 // and 0 where nothing is predicted.

@@ -33,8 +33,7 @@ func (a *adaptor) found(offers []*offer) (good, rejected []Candidate) {
 			good = append(good, c)
 		}
 	}
-	slices.SortStableFunc(good, func(x, y Candidate) int { return cmp.Compare(x.Total, y.Total) })
-	return good, rejected
+	return least(good, len(good), total), rejected
 }
 
 // tooFew says that the nodes are fewer than are wanted; empty: they are not.
@@ -129,8 +128,7 @@ func (a *adaptor) fewest(weighed []Candidate) Candidate {
 	if slices.ContainsFunc(near, sure) {
 		near = slices.DeleteFunc(near, func(c Candidate) bool { return !sure(c) })
 	}
-	slices.SortStableFunc(near, func(x, y Candidate) int { return cmp.Compare(x.Total, y.Total) })
-	near = near[:min(len(near), finalists)]
+	near = least(near, finalists, total)
 	for i, c := range near {
 		near[i] = a.fewer(c, bound, nil)
 	}

@@ -150,8 +150,7 @@ func (d *decision) foundBeside(offers []*offer) []Candidate {
 			}
 		}
 	}
-	slices.SortStableFunc(out, func(x, y Candidate) int { return cmp.Compare(worth(&y), worth(&x)) })
-	return out[:min(len(out), tries)]
+	return least(out, tries, func(c *Candidate) float64 { return -worth(c) })
 }
 
 // room returns how many nodes are of use beside those that are there in that time and
