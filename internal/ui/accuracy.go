@@ -3,6 +3,7 @@ package ui
 import (
 	"fmt"
 	"io"
+	"math"
 	"strconv"
 	"strings"
 
@@ -26,8 +27,7 @@ func Accuracy(w io.Writer, a store.Accuracy) error {
 	for _, app := range a.Applications {
 		scoreRows(t, fit(clean(app.App), 40), app.Score)
 	}
-	_ = t.write(&b) // a strings.Builder takes all
-	b.WriteString("\nerror: actual minus predicted; bias: its mean with its sign, + is later; of: what was predicted\n")
+	b.WriteString(t.String() + "\nerror: actual minus predicted; bias: its mean with its sign, + is later; of: what was predicted\n")
 	_, err := io.WriteString(w, b.String())
 	return err
 }
@@ -49,7 +49,7 @@ func scoreRows(t *table, name string, s store.Score) {
 
 // signed writes a difference of seconds with its sign.
 func signed(s float64) string {
-	if text := seconds(abs(s)); s < 0 && text != "0s" {
+	if text := seconds(math.Abs(s)); s < 0 && text != "0s" {
 		return "-" + text
 	} else if s > 0 && text != "0s" {
 		return "+" + text

@@ -3,6 +3,7 @@ package ui
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -69,6 +70,28 @@ func count(n int, what string) string {
 		return "1 " + what
 	}
 	return job.FormatCount(n) + " " + what + "s"
+}
+
+// some writes a value, nothing for 0.
+func some[T comparable](v T, word func(T) string) string {
+	var none T
+	if v == none {
+		return ""
+	}
+	return word(v)
+}
+
+// amount writes how much there is of something, "150M in", nothing for 0.
+func amount[T comparable](v T, word func(T) string, what string) string {
+	return some(v, func(v T) string { return word(v) + " " + what })
+}
+
+// many writes how many there are of something, "2,000 done", nothing for 0.
+func many(n int, what string) string { return amount(n, job.FormatCount, what) }
+
+// list joins those texts that are not empty.
+func list(texts ...string) string {
+	return strings.Join(slices.DeleteFunc(texts, func(s string) bool { return s == "" }), ", ")
 }
 
 // of writes how many of a number: "3/2,000".

@@ -227,7 +227,7 @@ func slotCells(name string, at job.Time, c plan.Candidate, look Look) []string {
 	if c.Run > 0 {
 		risk = percent(c.Risk)
 	}
-	return []string{name, start, fmt.Sprint(c.Nodes), lasts, take, limit, rough(c.Wait), someRough(c.Run), someRough(c.Total), risk}
+	return []string{name, start, fmt.Sprint(c.Nodes), lasts, take, limit, rough(c.Wait), some(c.Run, rough), some(c.Total, rough), risk}
 }
 
 // rough writes seconds to about two digits: an outlook is no better than that.
@@ -249,14 +249,6 @@ func rough(s float64) string {
 		d = d.Round(time.Second)
 	}
 	return job.FormatDuration(d)
-}
-
-// someRough is rough, nothing for 0.
-func someRough(s float64) string {
-	if s == 0 {
-		return ""
-	}
-	return rough(s)
 }
 
 // wrap breaks text into lines of a width at spaces; words that are longer are cut.

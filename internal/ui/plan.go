@@ -31,7 +31,7 @@ func Plan(w io.Writer, p plan.Plan, look Look) error {
 	for _, n := range p.Notes {
 		item(&b, "note", clean(n))
 	}
-	if p.Predicted != nil && len(p.Predicted.Stages) > 0 {
+	if p.Predicted != nil {
 		planStages(&b, p.Predicted.Stages)
 	}
 	if p.Outlook != nil {
@@ -59,10 +59,7 @@ func planNodes(p plan.Plan) string {
 
 // planAlloc says how many nodes of what size an allocation has, and where.
 func planAlloc(a job.AllocRequest) string {
-	text := fmt.Sprintf("%s of %s", count(a.Nodes, "node"), count(a.PerNode.CPUs, "core"))
-	if a.PerNode.Mem > 0 {
-		text += " and " + size(a.PerNode.Mem)
-	}
+	text := count(a.Nodes, "node") + " of " + resources(a.PerNode)
 	if a.Batch.Partition != "" {
 		text += " in partition " + clean(a.Batch.Partition)
 	}

@@ -2,7 +2,6 @@ package ui
 
 import (
 	"fmt"
-	"strconv"
 
 	"berth/internal/report"
 )
@@ -75,9 +74,8 @@ func judged(v report.JobView) string {
 	if v.ActualS == nil || v.OffBy == nil || *v.OffBy == 0 {
 		return ""
 	}
-	percent := strconv.FormatFloat(abs(*v.OffBy)*100, 'f', 0, 64) + " %"
 	if *v.OffBy > 0 {
-		return " (" + percent + " above)"
+		return " (" + percent(*v.OffBy) + " above)"
 	}
-	return " (" + percent + " below)"
+	return " (" + percent(-*v.OffBy) + " below)"
 }

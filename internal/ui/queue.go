@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"berth/internal/event"
+	"berth/internal/job"
 	"berth/internal/report"
 )
 
@@ -84,8 +85,11 @@ func waitsText(v report.JobView, more bool) string {
 }
 
 // clock writes an instant as people near now tell it, in local time: the time alone on the same
-// day, else with the weekday or, beyond a few days, the date.
+// day, else with the weekday or, beyond a few days, the date. It writes nothing for no instant.
 func clock(t, now time.Time) string {
+	if t.IsZero() {
+		return ""
+	}
 	t, now = t.Local(), now.Local()
 	switch d := t.Sub(now).Abs(); {
 	case t.YearDay() == now.YearDay() && t.Year() == now.Year():
@@ -112,13 +116,13 @@ func waitsCell(v report.JobView) string {
 }
 
 // allocsTable lists the job's allocations.
-func allocsTable(v report.JobView) *table {
+func allocsTable(b *strings.Builder, v report.JobView) {
 	t := newTable("ALLOCATION", "PARTITION", "STATE", "NODES>", "UP>", "TIME>", "ASKED", "BEGAN", "ENDS", "NOTE")
 	for _, a := range v.Allocs {
-		note, began, ends := a.Note, someClock(a.Began, v.At), someClock(a.Ends, v.At)
+		note, began, ends := a.Note, clock(a.Began, v.At), clock(a.Ends, v.At)
 		switch {
 		case a.State == report.AllocOver:
-			note, ends = a.Reason, someClock(a.Ended, v.At)
+			note, ends = a.Reason, clock(a.Ended, v.At)
 		case a.State == report.AllocWaiting && !a.Start.IsZero():
 			began = "expected " + clock(a.Start, v.At)
 		}
@@ -126,17 +130,9 @@ func allocsTable(v report.JobView) *table {
 		if a.TimeS > 0 {
 			limit = seconds(a.TimeS)
 		}
-		t.add(a.Alloc, clean(a.Partition), a.State, some(a.Nodes), some(a.Up), limit, clock(a.Requested, v.At), began, ends, clean(note))
+		t.add(a.Alloc, clean(a.Partition), a.State, some(a.Nodes, job.FormatCount), some(a.Up, job.FormatCount), limit, clock(a.Requested, v.At), began, ends, clean(note))
 	}
-	return t
-}
-
-// someClock writes an instant, nothing for none.
-func someClock(t, now time.Time) string {
-	if t.IsZero() {
-		return ""
-	}
-	return clock(t, now)
+	section(b, t)
 }
 
 // allocLines tells of allocations that were asked for, began or ended, and of later plans.

@@ -19,7 +19,7 @@ import (
 func Report(w io.Writer, v report.JobView) error {
 	var b strings.Builder
 	for _, part := range []func(*strings.Builder, report.JobView){
-		reportHead, reportPhases, reportAllocs, reportNodes, reportSlowest, reportCounters, reportFailures,
+		reportHead, reportPhases, allocsTable, nodesTable, reportSlowest, reportCounters, reportFailures,
 	} {
 		part(&b, v)
 	}
@@ -48,7 +48,7 @@ func reportHead(b *strings.Builder, v report.JobView) {
 	item(b, "queue", queueLine(v))
 	item(b, "tasks", tasksText(v))
 	item(b, "attempts", attemptsText(v))
-	item(b, "data", list(size(v.BytesIn)+" in", int(v.BytesIn), size(v.BytesOut)+" out", int(v.BytesOut)))
+	item(b, "data", list(amount(v.BytesIn, size, "in"), amount(v.BytesOut, size, "out")))
 	item(b, "output", clean(v.Output))
 	item(b, "logs", clean(v.Logs))
 	for _, n := range v.Notes {
@@ -58,8 +58,6 @@ func reportHead(b *strings.Builder, v report.JobView) {
 		item(b, "planned", clock(p.At, v.At)+" "+clean(p.Decision))
 	}
 }
-
-func abs(x float64) float64 { return max(x, -x) }
 
 // took says when the job ran and for how long.
 func took(v report.JobView) string {
@@ -77,14 +75,14 @@ func took(v report.JobView) string {
 }
 
 func tasksText(v report.JobView) string {
-	return list(some(v.TasksDone)+" done", v.TasksDone, some(v.TasksFailed)+" failed", v.TasksFailed,
-		some(v.TasksRunning)+" running", v.TasksRunning, some(v.TasksWaiting)+" waiting", v.TasksWaiting)
+	return list(many(v.TasksDone, "done"), many(v.TasksFailed, "failed"),
+		many(v.TasksRunning, "running"), many(v.TasksWaiting, "waiting"))
 }
 
 func attemptsText(v report.JobView) string {
 	a := v.Attempts
-	text := list(some(a.Done)+" done", a.Done, some(a.Failed)+" failed", a.Failed, some(a.Lost)+" lost", a.Lost,
-		some(a.Killed)+" killed", a.Killed, some(a.Broken)+" broken by machine or files", a.Broken)
+	text := list(many(a.Done, "done"), many(a.Failed, "failed"), many(a.Lost, "lost"),
+		many(a.Killed, "killed"), many(a.Broken, "broken by machine or files"))
 	if v.OutputsLost > 0 {
 		text += "; " + count(v.OutputsLost, "map output") + " lost"
 	}
@@ -94,21 +92,7 @@ func attemptsText(v report.JobView) string {
 	return text
 }
 
-// list joins those of some texts whose number, which follows each, is not 0.
-func list(pairs ...any) string {
-	var out []string
-	for i := 0; i < len(pairs); i += 2 {
-		if pairs[i+1].(int) > 0 {
-			out = append(out, pairs[i].(string))
-		}
-	}
-	return strings.Join(out, ", ")
-}
-
 func reportPhases(b *strings.Builder, v report.JobView) {
-	if len(v.Phases) == 0 {
-		return
-	}
 	t := newTable("PHASE", "DONE>", "MEAN>", "P50>", "P95>", "MAX>", "SPAN>", "IN>", "OUT>", "RATE>", "CPU>", "PEAK MEM>")
 	for _, p := range v.Phases {
 		span := ""
@@ -116,29 +100,18 @@ func reportPhases(b *strings.Builder, v report.JobView) {
 			span = seconds(p.LastEnd.Sub(p.FirstStart).Seconds())
 		}
 		s := p.Seconds
-		t.add(p.Phase, of(p.Done, p.Total), someSeconds(s.Mean), someSeconds(s.P50), someSeconds(s.P95), someSeconds(s.Max),
-			span, someSize(p.BytesIn), someSize(p.BytesOut), bytesRate(p.Rate), someSeconds(p.CPUS), someSize(p.PeakMem))
+		t.add(p.Phase, of(p.Done, p.Total), some(s.Mean, seconds), some(s.P50, seconds), some(s.P95, seconds), some(s.Max, seconds),
+			span, some(p.BytesIn, size), some(p.BytesOut, size), bytesRate(p.Rate), some(p.CPUS, seconds), some(p.PeakMem, size))
 	}
 	section(b, t)
 }
 
-// someSeconds writes a duration, nothing for 0.
-func someSeconds(s float64) string {
-	if s == 0 {
-		return ""
-	}
-	return seconds(s)
-}
-
-// section writes a table behind an empty line.
+// section writes a table behind an empty line, nothing without rows.
 func section(b *strings.Builder, t *table) {
-	b.WriteString("\n")
-	_ = t.write(b) // a strings.Builder takes all
+	if len(t.rows) > 0 {
+		b.WriteString("\n" + t.String())
+	}
 }
-
-func reportAllocs(b *strings.Builder, v report.JobView) { _ = allocsSection(b, v) }
-
-func reportNodes(b *strings.Builder, v report.JobView) { _ = nodesTable(b, v) }
 
 func reportSlowest(b *strings.Builder, v report.JobView) {
 	if len(v.Slowest) < 2 {
@@ -152,9 +125,6 @@ func reportSlowest(b *strings.Builder, v report.JobView) {
 }
 
 func reportCounters(b *strings.Builder, v report.JobView) {
-	if len(v.Counters) == 0 {
-		return
-	}
 	t := newTable("GROUP", "COUNTER", "SUM>")
 	for _, group := range slices.Sorted(maps.Keys(v.Counters)) {
 		for _, name := range slices.Sorted(maps.Keys(v.Counters[group])) {
@@ -194,12 +164,13 @@ func Rows(w io.Writer, rows []report.AttemptRow) error {
 			if !p.Whole {
 				took = ">" + took
 			}
-			t.add(append(head, p.Phase, p.Start.Local().Format(rowTime), took, someSize(p.BytesIn), someSize(p.BytesOut),
-				someSeconds(p.CPUS), someSize(p.PeakMem), input)...)
+			t.add(append(head, p.Phase, p.Start.Local().Format(rowTime), took, some(p.BytesIn, size), some(p.BytesOut, size),
+				some(p.CPUS, seconds), some(p.PeakMem, size), input)...)
 			head, input = []string{"", "", "", "", ""}, ""
 		}
 	}
-	return t.write(w)
+	_, err := io.WriteString(w, t.String())
+	return err
 }
 
 // startHead names the column of starts with the offset from UTC, as the times in it are local.

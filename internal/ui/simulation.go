@@ -43,5 +43,6 @@ func Simulated(w io.Writer, s Simulation) error {
 	t := newTable("POLICY", "ESTIMATES", "NODES>", "JOBS>", "KILLED>", "MEAN WAIT s>", "MEAN TURNAROUND s>", "AVEBSLD>", "UTILIZATION>", "MAKESPAN s>")
 	t.add(s.Policy, s.Estimates, strconv.Itoa(s.Nodes), strconv.Itoa(s.Jobs), strconv.Itoa(s.Killed), fixed(s.MeanWaitS, 2),
 		fixed(s.MeanTurnaround, 2), fixed(s.AveBSLD, 2), fixed(100*s.Utilization, 2)+" %", fixed(s.MakespanS, 0))
-	return t.write(w)
+	_, err := io.WriteString(w, t.String())
+	return err
 }

@@ -79,19 +79,7 @@ func under(v report.JobView) []stage {
 func (s stage) count() string { return of(s.done, s.total) }
 
 // load is what runs and what failed: "4 running, 1 failed".
-func (s stage) load() string {
-	var out string
-	if s.running > 0 {
-		out = job.FormatCount(s.running) + " running"
-	}
-	if s.failed > 0 {
-		if out != "" {
-			out += ", "
-		}
-		out += job.FormatCount(s.failed) + " failed"
-	}
-	return out
-}
+func (s stage) load() string { return list(many(s.running, "running"), many(s.failed, "failed")) }
 
 // expect is when the stage will be over: "ETA 12s", "done" if all of it is, or
 // "ETA unknown" while it runs and nothing tells.

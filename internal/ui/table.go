@@ -1,9 +1,6 @@
 package ui
 
-import (
-	"io"
-	"strings"
-)
+import "strings"
 
 // table is rows of cells under a head, aligned in columns. Columns whose head ends
 // with '>' stand to the right.
@@ -19,17 +16,15 @@ func (t *table) add(cells ...string) { t.rows = append(t.rows, cells) }
 
 // lines returns the lines of the table and how wide the widest is.
 func (t *table) lines() (lines []string, wide int) {
-	var b strings.Builder
-	_ = t.write(&b) // a strings.Builder takes all
-	lines = strings.Split(strings.TrimSuffix(b.String(), "\n"), "\n")
+	lines = strings.Split(strings.TrimSuffix(t.String(), "\n"), "\n")
 	for _, l := range lines {
 		wide = max(wide, columns(l))
 	}
 	return lines, wide
 }
 
-// write writes the table; columns that are empty in all rows are left out.
-func (t *table) write(w io.Writer) error {
+// String lays the table out; columns that are empty in all rows are left out.
+func (t *table) String() string {
 	right := make([]bool, len(t.head))
 	wide := make([]int, len(t.head))
 	for i, h := range t.head {
@@ -59,6 +54,5 @@ func (t *table) write(w io.Writer) error {
 	for _, r := range t.rows {
 		line(r)
 	}
-	_, err := io.WriteString(w, b.String())
-	return err
+	return b.String()
 }
