@@ -20,7 +20,7 @@ const (
 // clock is the time by which the coordinator decides. It is the wall clock's when the
 // coordinator begins, and then goes on whatever the wall clock is set to: a step of that by an
 // hour neither ends what is waited for, a node that does not answer say, nor makes it last an hour
-// longer. Batch systems and commands speak of the wall clock; see Server.steady.
+// longer. Batch systems and commands speak of the wall clock; see Server.bySteady and Server.byWall.
 type clock struct {
 	from  job.Time
 	since func() time.Duration // since the coordinator began, by a clock that nobody sets
@@ -56,21 +56,18 @@ func (c *clock) notBefore(last job.Time) {
 // now returns the time by which the engine decides and records are stamped.
 func (s *Server) now() job.Time { return s.clock.now() }
 
-// steady returns what the coordinator's clock shows when the wall clock shows that. 0 means that
-// there is no such time.
-func (s *Server) steady(wall job.Time) job.Time {
-	if wall == 0 {
+// moved returns an instant moved by so much. 0 says that there is no such time, and stays.
+func moved(t job.Time, by time.Duration) job.Time {
+	if t == 0 {
 		return 0
 	}
-	return wall.Add(-s.ahead)
+	return t.Add(by)
 }
 
-// wall returns what the wall clock shows when the coordinator's clock shows that.
-func (s *Server) wall(steady job.Time) job.Time {
-	if steady == 0 {
-		return 0
-	}
-	return steady.Add(s.ahead)
+// movedRequest returns a request for an allocation with its times moved by so much.
+func movedRequest(r job.AllocRequest, by time.Duration) job.AllocRequest {
+	r.Start, r.Latest = moved(r.Start, by), moved(r.Latest, by)
+	return r
 }
 
 // followWall takes in that the wall clock was set. The batch system ends allocations by that
@@ -99,38 +96,33 @@ func (s *Server) bySteady(in engine.Input) engine.Input {
 	if s.ahead == 0 {
 		return in
 	}
+	by := -s.ahead
 	switch in := in.(type) {
 	case engine.AllocUp:
-		in.Ends = s.steady(in.Ends)
+		in.Ends = moved(in.Ends, by)
 		return in
 	case engine.AllocNote:
-		in.Start = s.steady(in.Start)
+		in.Start = moved(in.Start, by)
 		return in
 	case engine.Planned:
-		in.Retry, in.Allocs = s.steady(in.Retry), s.requests(in.Allocs)
+		in.Retry, in.Allocs = moved(in.Retry, by), movedRequests(in.Allocs, by)
 		return in
 	case engine.Submit:
-		in.Work.Alloc, in.Work.More = s.asSteady(in.Work.Alloc), s.requests(in.Work.More)
+		in.Work.Alloc, in.Work.More = movedRequest(in.Work.Alloc, by), movedRequests(in.Work.More, by)
 		return in
 	case engine.Resume:
-		in.Alloc, in.More = s.asSteady(in.Alloc), s.requests(in.More)
+		in.Alloc, in.More = movedRequest(in.Alloc, by), movedRequests(in.More, by)
 		return in
 	}
 	return in
 }
 
-// requests returns requests for allocations whose times are the coordinator's.
-func (s *Server) requests(rs []job.AllocRequest) []job.AllocRequest {
+func movedRequests(rs []job.AllocRequest, by time.Duration) []job.AllocRequest {
 	rs = slices.Clone(rs)
 	for i := range rs {
-		rs[i] = s.asSteady(rs[i])
+		rs[i] = movedRequest(rs[i], by)
 	}
 	return rs
-}
-
-func (s *Server) asSteady(r job.AllocRequest) job.AllocRequest {
-	r.Start, r.Latest = s.steady(r.Start), s.steady(r.Latest)
-	return r
 }
 
 // byWall returns allocations with the times of the wall clock, as a plan wants them.
@@ -138,8 +130,8 @@ func (s *Server) byWall(live []job.Live) []job.Live {
 	live = slices.Clone(live)
 	for i := range live {
 		l := &live[i]
-		l.Began, l.Ends, l.Start = s.wall(l.Began), s.wall(l.Ends), s.wall(l.Start)
-		l.Request.Start, l.Request.Latest = s.wall(l.Request.Start), s.wall(l.Request.Latest)
+		l.Began, l.Ends, l.Start = moved(l.Began, s.ahead), moved(l.Ends, s.ahead), moved(l.Start, s.ahead)
+		l.Request = movedRequest(l.Request, s.ahead)
 	}
 	return live
 }

@@ -119,7 +119,7 @@ func TestWallClockSteps(t *testing.T) {
 		if got := s.nodeState(); got != "down" {
 			t.Errorf("step of %v: the node is %s before its time", step, got)
 		}
-		if a := s.engine.Allocs(); len(a) != 1 || s.wall(a[0].Ends) != ends || a[0].Ends != ends.Add(-step) {
+		if a := s.engine.Allocs(); len(a) != 1 || moved(a[0].Ends, s.ahead) != ends || a[0].Ends != ends.Add(-step) {
 			t.Errorf("step of %v: allocations %+v, want the end %v", step, a, ends)
 		}
 		h.since += 2 * time.Second

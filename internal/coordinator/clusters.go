@@ -10,12 +10,6 @@ import (
 // The environment in which a job was submitted leads to its cluster, not that of the command that
 // happened to start the coordinator: SLURM_CONF, say, may be set, and Slurm's module loaded, at any time later.
 
-// callers is what it takes to let workers in, kept for places that are added later.
-type callers struct {
-	ca *wire.CA
-	id *wire.Identity
-}
-
 // enter makes the place of an allocation request one that the coordinator can ask, by the environment
 // of the command that made the plan. It is called beside the loop.
 func (s *Server) enter(req job.AllocRequest, env []string) error {
@@ -53,7 +47,7 @@ func (s *Server) listenToNodes() error {
 		return err // the user has said where, so nodes can come already
 	}
 	place.Host = wire.Everywhere
-	l, err := wire.ListenAt(place, s.callers.id, s.refused)
+	l, err := wire.ListenAt(place, s.id, s.refused)
 	if err != nil {
 		return err
 	}

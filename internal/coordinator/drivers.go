@@ -15,7 +15,7 @@ import (
 // addPlaces adds the places that can be reached from here: batch systems, and this machine where the coordinator is no stand-in.
 func (s *Server) addPlaces() error {
 	for _, p := range registry.All() {
-		if b, is := p.(driver.BatchPlace); is && !s.reaches(b) || !is && s.opts.StandIn {
+		if b, is := p.(driver.BatchPlace); is && !s.opts.reaches(b) || !is && s.opts.StandIn {
 			continue
 		}
 		if err := s.addPlace(p); err != nil {
@@ -33,7 +33,7 @@ func (s *Server) addPlace(p driver.Place) error {
 	}
 	d, err := p.New(driver.Setup{
 		Exe: s.opts.Exe, State: s.home.Server(), Shared: s.home.Dir, Known: s.known(), Uncleared: s.engine.Uncleared(),
-		Issue: issuer(s.callers.ca, dial), Report: s.input, Now: s.now, Wall: wallNow, Log: s.log,
+		Issue: s.issuer(dial), Report: s.input, Now: s.now, Wall: wallNow, Log: s.log,
 		Env: os.Environ(), StandIn: s.standIns(), Inside: s.opts.Inside, Wake: s.choice.StandIn == seat.StandInOn,
 	})
 	if err != nil {
@@ -45,12 +45,12 @@ func (s *Server) addPlace(p driver.Place) error {
 
 // reaches reports whether jobs may go to a batch system: its commands are on PATH, or jobs were submitted to it
 // in another environment before.
-func (s *Server) reaches(p driver.BatchPlace) bool { return p.Reachable(os.Environ(), s.home.Server()) }
+func (o *Options) reaches(p driver.BatchPlace) bool {
+	return p.Reachable(os.Environ(), o.Home.Server())
+}
 
 // reachesAny reports whether workers on nodes of any batch system may have to be let in.
-func (o *Options) reachesAny() bool {
-	return slices.ContainsFunc(registry.Batches(), func(p driver.BatchPlace) bool { return p.Reachable(os.Environ(), o.Home.Server()) })
-}
+func (o *Options) reachesAny() bool { return slices.ContainsFunc(registry.Batches(), o.reaches) }
 
 // known returns the allocations that are not over.
 func (s *Server) known() []job.AllocID {

@@ -14,7 +14,7 @@ type reach struct {
 // listenForWorkers begins to listen where Options.Listen says. Where that names no host it
 // is on all interfaces if nodes of a batch system may dial, or a port is named, which is
 // for their sake; else for this machine alone.
-func (s *Server) listenForWorkers(id *wire.Identity, batch bool) (*wire.Listener, error) {
+func (s *Server) listenForWorkers(batch bool) (*wire.Listener, error) {
 	place, err := wire.ParsePlace(s.opts.Listen)
 	if err != nil {
 		return nil, err
@@ -26,11 +26,11 @@ func (s *Server) listenForWorkers(id *wire.Identity, batch bool) (*wire.Listener
 	default:
 		place.Host = "127.0.0.1"
 	}
-	l, err := wire.ListenAt(place, id, s.refused)
+	l, err := wire.ListenAt(place, s.id, s.refused)
 	if err != nil && s.opts.StandIn && place.Host != wire.Everywhere { // the user named the login node
 		place.Host = wire.Everywhere
 		s.log.Warn("the stand-in listens on all interfaces", "err", err)
-		l, err = wire.ListenAt(place, id, s.refused)
+		l, err = wire.ListenAt(place, s.id, s.refused)
 	}
 	if err != nil {
 		return nil, err
@@ -41,9 +41,9 @@ func (s *Server) listenForWorkers(id *wire.Identity, batch bool) (*wire.Listener
 }
 
 // issuer returns how a driver issues keys to its workers, which dial at those addresses.
-func issuer(ca *wire.CA, addrs []string) func(node job.NodeID, path string) error {
+func (s *Server) issuer(addrs []string) func(node job.NodeID, path string) error {
 	return func(node job.NodeID, path string) error {
-		id, err := ca.IssueWorker(node)
+		id, err := s.ca.IssueWorker(node)
 		if err != nil {
 			return err
 		}

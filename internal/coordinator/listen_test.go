@@ -35,8 +35,8 @@ func TestListenForWorkers(t *testing.T) {
 		{"no place", false, false, true},
 	}
 	for _, tt := range tests {
-		s := &Server{opts: Options{Listen: tt.listen}, log: slog.New(slog.DiscardHandler)}
-		l, err := s.listenForWorkers(id, tt.batch)
+		s := &Server{opts: Options{Listen: tt.listen}, log: slog.New(slog.DiscardHandler), ca: ca, id: id}
+		l, err := s.listenForWorkers(tt.batch)
 		if tt.err {
 			if job.ClassOf(err) != job.User || !strings.Contains(err.Error(), wire.ListenVar) {
 				t.Errorf("%+v: %v", tt, err)
@@ -53,7 +53,7 @@ func TestListenForWorkers(t *testing.T) {
 		}
 		for who, addrs := range map[job.NodeID][]string{"a1/0": s.reach.local, "a1/1": s.reach.nodes} {
 			path := filepath.Join(t.TempDir(), "bundle")
-			if err := issuer(ca, addrs)(who, path); err != nil {
+			if err := s.issuer(addrs)(who, path); err != nil {
 				t.Fatal(err)
 			}
 			b, err := wire.LoadBundle(path)

@@ -83,8 +83,9 @@ type Server struct {
 	endPlanning context.CancelFunc
 
 	places   *places
-	callers  callers
-	entering sync.Mutex // held while a place is added
+	ca       *wire.CA       // lets workers in
+	id       *wire.Identity // its own
+	entering sync.Mutex     // held while a place is added
 	journals *journal.Set
 	outputs  *outputs
 	nodes    *report.Nodes
@@ -162,20 +163,14 @@ func newServer(opts Options, p seat.Choice, stop context.CancelFunc) *Server {
 // serveAll listens for workers and commands, takes up what an earlier
 // coordinator left, and runs the loop.
 func (s *Server) serveAll(ctx context.Context) error {
-	ca, err := s.keys()
-	if err != nil {
+	if err := s.keys(); err != nil {
 		return err
 	}
-	id, err := ca.IssueCoordinator()
-	if err != nil {
-		return err
-	}
-	workers, err := s.listenForWorkers(id, s.opts.reachesAny())
+	workers, err := s.listenForWorkers(s.opts.reachesAny())
 	if err != nil {
 		return err
 	}
 	defer func() { _ = workers.Close() }()
-	s.callers = callers{ca, id}
 	if err := s.addPlaces(); err != nil {
 		return err
 	}
@@ -231,21 +226,25 @@ func shutDown(api *http.Server) {
 	}
 }
 
-// keys returns the keys for workers: those of the coordinator before, while
+// keys sets the keys for workers: those of the coordinator before, while
 // there are workers that have them, else new ones.
-func (s *Server) keys() (*wire.CA, error) {
+func (s *Server) keys() (err error) {
 	dir := filepath.Join(s.home.Server(), "keys")
 	if len(s.engine.Allocs()) > 0 || len(s.foreign) > 0 {
-		ca, err := wire.LoadCA(dir)
-		if err == nil {
-			return ca, nil
+		if s.ca, err = wire.LoadCA(dir); err != nil {
+			s.log.Warn("the keys of the coordinator before cannot be used; its workers are started again", "err", err)
 		}
-		s.log.Warn("the keys of the coordinator before cannot be used; its workers are started again", "err", err)
 	}
-	if err := os.RemoveAll(dir); err != nil {
-		return nil, fmt.Errorf("remove old keys: %w", err)
+	if s.ca == nil {
+		if err := os.RemoveAll(dir); err != nil {
+			return fmt.Errorf("remove old keys: %w", err)
+		}
+		if s.ca, err = wire.GenerateCA(dir); err != nil {
+			return err
+		}
 	}
-	return wire.GenerateCA(dir)
+	s.id, err = s.ca.IssueCoordinator()
+	return err
 }
 
 // adopt takes up the allocations that were live when the coordinator before

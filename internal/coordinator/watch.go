@@ -26,12 +26,16 @@ func (s *Server) watchJob(w http.ResponseWriter, r *http.Request) {
 	defer s.watchers.Add(-1)
 	tick := time.NewTicker(watchEvery)
 	defer tick.Stop()
-	watch := watch{enc: json.NewEncoder(w), flush: http.NewResponseController(w).Flush}
+	enc, flush := json.NewEncoder(w), http.NewResponseController(w).Flush
 	over, _ := l.ends()
+	var told report.JobView
 	for {
 		final := closed(over)
-		if watch.tell(l.view(s.now()), final) != nil || final {
-			return // it is over, or nobody listens any more
+		if v := l.view(s.now()); final || !reflect.DeepEqual(v, told) {
+			told = v
+			if enc.Encode(control.Watched{View: v, Final: final}) != nil || flush() != nil || final {
+				return // it is over, or nobody listens any more
+			}
 		}
 		select {
 		case <-tick.C:
@@ -40,35 +44,11 @@ func (s *Server) watchJob(w http.ResponseWriter, r *http.Request) {
 			return
 		case <-s.stopped:
 			if s.failure != nil {
-				watch.fail(s.failure)
+				_ = enc.Encode(control.Watched{View: told, Error: control.Failure(s.failure)}) // the command may be gone, too
 			}
 			return
 		}
 	}
-}
-
-// watch is one who watches a job.
-type watch struct {
-	enc   *json.Encoder
-	flush func() error
-	last  report.JobView // that was told
-}
-
-// tell tells how the job is, unless that is known. What is final is told in any case.
-func (w *watch) tell(v report.JobView, final bool) error {
-	if !final && reflect.DeepEqual(v, w.last) {
-		return nil
-	}
-	w.last = v
-	if err := w.enc.Encode(control.Watched{View: v, Final: final}); err != nil {
-		return err
-	}
-	return w.flush()
-}
-
-// fail tells why the coordinator cannot go on.
-func (w *watch) fail(err error) {
-	_ = w.enc.Encode(control.Watched{View: w.last, Error: control.Failure(err)}) // the command may be gone, too
 }
 
 // closed reports whether a channel is, on which nothing is sent.

@@ -1,10 +1,15 @@
 package driver
 
 import (
+	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
+
+	"berth/internal/job"
 )
 
 // ScratchIn returns the folder of the user's own for intermediate data in a folder,
@@ -28,3 +33,22 @@ func LastLine(log string) string {
 
 // maxLastLine bounds what is shown of a log, bytes.
 const maxLastLine = 1000
+
+// Unknown returns the allocations that have a folder in dir and are not known: those whose journal was lost, or whose
+// release a coordinator did not live to see through.
+func Unknown(dir string, known []job.AllocID) ([]job.AllocID, error) {
+	folders, err := os.ReadDir(dir)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, &job.Error{Class: job.Fatal, Code: job.CodeIO, Where: dir, What: "cannot list the allocations", Err: err}
+	}
+	var ids []job.AllocID
+	for _, f := range folders {
+		if id := job.AllocID(f.Name()); f.IsDir() && !slices.Contains(known, id) {
+			ids = append(ids, id)
+		}
+	}
+	return ids, nil
+}

@@ -45,12 +45,7 @@ func Open() (Home, error) {
 		return Home{}, &job.Error{Class: job.User, Where: h.Dir, What: "the state folder's path is no UTF-8",
 			Do: "set XDG_STATE_HOME to one that is"}
 	}
-	for _, d := range []string{h.Dir, h.Runs(), h.Server()} {
-		if err := privateDir(d); err != nil {
-			return Home{}, err
-		}
-	}
-	return h, nil
+	return h, h.check(true)
 }
 
 // Existing returns the state folder for a command that only looks at it. What is there is
@@ -60,15 +55,20 @@ func Existing() (Home, error) {
 	if err != nil {
 		return Home{}, err
 	}
+	return h, h.check(false)
+}
+
+// check checks the folders that are there, and makes the others where that is wanted.
+func (h Home) check(create bool) error {
 	for _, d := range []string{h.Dir, h.Runs(), h.Server()} {
-		if _, err := os.Lstat(d); errors.Is(err, fs.ErrNotExist) {
+		if _, err := os.Lstat(d); !create && errors.Is(err, fs.ErrNotExist) {
 			continue
 		}
 		if err := privateDir(d); err != nil {
-			return Home{}, err
+			return err
 		}
 	}
-	return h, nil
+	return nil
 }
 
 // privateDir makes a folder of the state folder, or checks the one that is there.

@@ -122,7 +122,7 @@ func (d *Driver) Look(id job.AllocID) { d.holder(id).look(id) }
 // folders: those whose journal was lost, or whose release a coordinator did not live to
 // see through. known are those that are not over, or not cleared yet.
 func (d *Driver) Sweep(known []job.AllocID) error {
-	ids, err := unknown(d.opts.Dir, known)
+	ids, err := driver.Unknown(d.opts.Dir, known)
 	for _, id := range ids {
 		d.holder(id).sweep(id)
 	}

@@ -117,7 +117,7 @@ func (s *site) note(a *alloc, text string, start job.Time) {
 		return
 	}
 	a.note, a.start = text, start
-	s.report(engine.AllocNote{Alloc: a.id, Note: text, Start: start})
+	s.told.Put(engine.AllocNote{Alloc: a.id, Note: text, Start: start})
 }
 
 // drop tells that an allocation is over. The lock is held.
@@ -127,7 +127,7 @@ func (s *site) drop(a *alloc, reason string, refuse bool) {
 	}
 	a.down = true
 	s.opts.Log.Info("allocation is over", "alloc", a.id, "job", a.job, "reason", reason)
-	s.report(engine.AllocDown{Alloc: a.id, Reason: reason, Refuse: refuse})
+	s.told.Put(engine.AllocDown{Alloc: a.id, Reason: reason, Refuse: refuse})
 }
 
 // clock returns an instant for people.

@@ -1,19 +1,16 @@
 package batch
 
 import (
+	"cmp"
 	"context"
-	"errors"
-	"io/fs"
 	"log/slog"
 	"os"
 	"path/filepath"
-	"slices"
 	"sync"
 	"time"
 
 	"berth/internal/cluster"
 	"berth/internal/driver"
-	"berth/internal/engine"
 	"berth/internal/job"
 )
 
@@ -45,14 +42,9 @@ func (o Options) withDefaults() Options {
 	if o.Env == nil {
 		o.Env = os.Environ()
 	}
-	for _, t := range []struct {
-		value *time.Duration
-		or    time.Duration
-	}{{&o.Poll, defaultPoll}, {&o.RetryFirst, defaultRetryFirst}, {&o.RetryMax, defaultRetryMax}} {
-		if *t.value <= 0 {
-			*t.value = t.or
-		}
-	}
+	o.Poll = cmp.Or(o.Poll, defaultPoll)
+	o.RetryFirst = cmp.Or(o.RetryFirst, defaultRetryFirst)
+	o.RetryMax = cmp.Or(o.RetryMax, defaultRetryMax)
 	if o.Wall == nil {
 		o.Wall = o.Now
 	}
@@ -221,24 +213,6 @@ func (s *site) clear(id job.AllocID) error {
 	return s.remove(s.alloc(id, job.AllocRequest{}))
 }
 
-// unknown returns the allocations that have a folder in dir and are not known.
-func unknown(dir string, known []job.AllocID) ([]job.AllocID, error) {
-	folders, err := os.ReadDir(dir)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil, nil
-	}
-	if err != nil {
-		return nil, &job.Error{Class: job.Fatal, Code: job.CodeIO, Where: dir, What: "cannot list the allocations", Err: err}
-	}
-	var ids []job.AllocID
-	for _, f := range folders {
-		if id := job.AllocID(f.Name()); f.IsDir() && !slices.Contains(known, id) {
-			ids = append(ids, id)
-		}
-	}
-	return ids, nil
-}
-
 // sweep cancels the job of an allocation that nobody knows, and removes its folder.
 func (s *site) sweep(id job.AllocID) {
 	a := s.noted(id, job.AllocRequest{})
@@ -259,13 +233,6 @@ func (s *site) close() {
 		<-s.done
 	}
 	s.gone.Wait()
-}
-
-// report queues a report, which unlock hands over. The lock is held.
-func (s *site) report(in engine.Input) {
-	if !s.closed {
-		s.told.Put(in)
-	}
 }
 
 // unlock releases the lock, and then reports what was observed under it.

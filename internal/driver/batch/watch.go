@@ -120,7 +120,7 @@ func (s *site) running(a *alloc, now Status) {
 	}
 	if !a.up || a.ends != now.End {
 		a.up, a.ends = true, now.End
-		s.report(engine.AllocUp{Alloc: a.id, Ends: now.End})
+		s.told.Put(engine.AllocUp{Alloc: a.id, Ends: now.End})
 	}
 	if len(now.Hosts) == 0 || len(now.Hosts) >= a.req.Nodes {
 		return
@@ -132,7 +132,7 @@ func (s *site) running(a *alloc, now Status) {
 				a.lost = map[int]bool{}
 			}
 			a.lost[rank] = true
-			s.report(engine.NodeDown{Node: a.id.Node(rank), Gone: true, Reason: s.words.System + " took node " + host + " out of its job: it failed"})
+			s.told.Put(engine.NodeDown{Node: a.id.Node(rank), Gone: true, Reason: s.words.System + " took node " + host + " out of its job: it failed"})
 		}
 	}
 }

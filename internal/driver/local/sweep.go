@@ -2,15 +2,14 @@ package local
 
 import (
 	"errors"
-	"io/fs"
 	"os"
 	"path/filepath"
-	"slices"
 	"strconv"
 	"strings"
 
 	"golang.org/x/sys/unix"
 
+	"berth/internal/driver"
 	"berth/internal/job"
 )
 
@@ -19,19 +18,10 @@ import (
 // not live to see through. dir is the driver's folder, known are the allocations
 // that are not over.
 func Sweep(dir string, known []job.AllocID) error {
-	folders, err := os.ReadDir(dir)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil
-	}
-	if err != nil {
-		return &job.Error{Class: job.Fatal, Code: job.CodeIO, Where: dir, What: "cannot list the allocations", Err: err}
-	}
-	var errs []error
-	for _, f := range folders {
-		a := &alloc{id: job.AllocID(f.Name()), dir: filepath.Join(dir, f.Name())}
-		if slices.Contains(known, a.id) {
-			continue
-		}
+	ids, err := driver.Unknown(dir, known)
+	errs := []error{err}
+	for _, id := range ids {
+		a := &alloc{id: id, dir: filepath.Join(dir, string(id))}
 		for _, rank := range a.ranks() {
 			if pid, fd, alive := a.find(rank); alive {
 				_ = unix.Close(fd)
