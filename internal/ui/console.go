@@ -5,8 +5,6 @@ import (
 	"os"
 	"time"
 
-	"golang.org/x/term"
-
 	"berth/internal/report"
 )
 
@@ -55,14 +53,13 @@ type Options struct {
 // (no-color.org: set and not empty).
 func Detect(f *os.File, json bool, getenv func(string) string) Options {
 	o := Options{Out: f, Mode: Plain}
-	fd := int(f.Fd())
-	switch {
-	case json:
+	if json {
 		o.Mode = Quiet
-	case !term.IsTerminal(fd) || getenv("TERM") == "dumb" || getenv("TERM") == "":
-	default:
+		return o
+	}
+	if columns, lines, ok := terminalSize(f); ok && clever(getenv) {
 		o.Color = getenv("NO_COLOR") == ""
-		if w, h, err := term.GetSize(fd); err == nil && w > 0 && h > 0 {
+		if columns > 0 && lines > 0 {
 			o.Mode = Terminal
 		}
 	}

@@ -1,13 +1,13 @@
 package ui
 
 import (
+	"cmp"
 	"io"
 	"os"
 	"regexp"
 	"sync"
 
 	"golang.org/x/sys/unix"
-	"golang.org/x/term"
 )
 
 // foregroundWriter passes on what is drawn in place only while the process is in the terminal's
@@ -74,10 +74,6 @@ const unbounded = 10_000
 
 // width returns the terminal's columns, or the other number where out is no terminal.
 func (w *foregroundWriter) width(other int) int {
-	if f, ok := w.out.(*os.File); ok {
-		if columns, _, err := term.GetSize(int(f.Fd())); err == nil && columns > 0 {
-			return columns
-		}
-	}
-	return other
+	columns, _, _ := terminalSize(w.out)
+	return cmp.Or(columns, other)
 }

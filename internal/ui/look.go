@@ -1,6 +1,7 @@
 package ui
 
 import (
+	"cmp"
 	"io"
 	"os"
 	"strings"
@@ -22,18 +23,35 @@ const plainWidth = 80
 // NO_COLOR is set (no-color.org) or the terminal is a dumb one, and with block characters where
 // the locale's character set is UTF-8. What goes to no terminal is plain.
 func LookOf(w io.Writer, getenv func(string) string) Look {
-	f, ok := w.(*os.File)
-	if !ok || !term.IsTerminal(int(f.Fd())) {
+	width, _, ok := terminalSize(w)
+	if !ok {
 		return Look{Width: plainWidth, ASCII: true}
 	}
-	l := Look{Width: plainWidth, ASCII: !utf8Locale(getenv) || columns("█") != 1} // in East Asian locales a block may take two
-	if t := getenv("TERM"); t != "" && t != "dumb" {
-		l.Color = getenv("NO_COLOR") == ""
+	return Look{
+		Width: cmp.Or(width, plainWidth),
+		ASCII: !utf8Locale(getenv) || columns("█") != 1, // in East Asian locales a block may take two
+		Color: clever(getenv) && getenv("NO_COLOR") == "",
 	}
-	if width, _, err := term.GetSize(int(f.Fd())); err == nil && width > 0 {
-		l.Width = width
+}
+
+// terminalSize returns the columns and lines of the terminal that w writes to, 0 where it does not
+// tell them, and reports whether there is one.
+func terminalSize(w io.Writer) (columns, lines int, ok bool) {
+	f, ok := w.(*os.File)
+	if !ok || !term.IsTerminal(int(f.Fd())) {
+		return 0, 0, false
 	}
-	return l
+	columns, lines, err := term.GetSize(int(f.Fd()))
+	if err != nil {
+		return 0, 0, true
+	}
+	return columns, lines, true
+}
+
+// clever reports whether the terminal can do more than write characters.
+func clever(getenv func(string) string) bool {
+	t := getenv("TERM")
+	return t != "" && t != "dumb"
 }
 
 // utf8Locale reports whether the locale is one of UTF-8, by the variables of POSIX in

@@ -250,25 +250,3 @@ func rough(s float64) string {
 	}
 	return job.FormatDuration(d)
 }
-
-// wrap breaks text into lines of a width at spaces; words that are longer are cut.
-func wrap(text string, width int) []string {
-	width = max(width, 1)
-	var lines []string
-	line := ""
-	for _, word := range strings.Fields(text) {
-		switch {
-		case line == "":
-			line = word
-		case columns(line)+1+columns(word) <= width:
-			line += " " + word
-		default:
-			lines = append(lines, fit(line, width))
-			line = word
-		}
-	}
-	if line != "" {
-		lines = append(lines, fit(line, width))
-	}
-	return lines
-}

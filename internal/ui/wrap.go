@@ -3,22 +3,15 @@ package ui
 import (
 	"bytes"
 	"io"
-	"os"
 	"strings"
-
-	"golang.org/x/term"
 )
 
 // ForTerminal returns a writer to w that breaks lines which are wider than the terminal at spaces, which the
 // terminal itself would do within words. What goes to no terminal is left as it is. Only whole lines are
 // passed on.
 func ForTerminal(w io.Writer) io.Writer {
-	f, ok := w.(*os.File)
-	if !ok || !term.IsTerminal(int(f.Fd())) {
-		return w
-	}
-	width, _, err := term.GetSize(int(f.Fd()))
-	if err != nil || width < leastWrap {
+	width, _, _ := terminalSize(w)
+	if width < leastWrap {
 		return w
 	}
 	return &wrapper{out: w, width: width}
@@ -59,7 +52,26 @@ func wrapLine(line string, width int) []string {
 	if columns(line) <= width {
 		return []string{line}
 	}
-	indent := strings.Repeat(" ", min(hanging(line), width/2))
+	return breakLine(line, width, min(hanging(line), width/2))
+}
+
+// wrap breaks text into lines of a width at spaces; words that are longer are cut.
+func wrap(text string, width int) []string {
+	width = max(width, 1)
+	words := strings.Join(strings.Fields(text), " ")
+	if words == "" {
+		return nil
+	}
+	lines := breakLine(words, width, 0)
+	for i := range lines {
+		lines[i] = fit(lines[i], width)
+	}
+	return lines
+}
+
+// breakLine breaks a line that is wider than width at spaces, and indents what goes on.
+func breakLine(line string, width, by int) []string {
+	indent := strings.Repeat(" ", by)
 	var out []string
 	for columns(line) > width {
 		at := lastSpace(line, width, len(indent))
