@@ -17,40 +17,12 @@ const (
 	AllocOver    = "over"
 )
 
-// alloc is what is kept of an allocation.
+// alloc is what is kept of an allocation: how it stands, and what a job is matched with.
 type alloc struct {
-	request   job.AllocRequest
-	job       job.ID // whom it was asked for; empty: nobody in particular
-	requested job.Time
-	began     job.Time // 0: not yet
-	ends      job.Time // 0: unknown, or it has no end
-	ended     job.Time // 0: not yet
-	reason    string   // why it is over
-	up        int      // nodes
-
-	// As the driver saw last, while it waits.
-	note  string
-	start job.Time // 0: unknown
-}
-
-func (a *alloc) state() string {
-	switch {
-	case a.ended != 0:
-		return AllocOver
-	case a.began != 0:
-		return AllocRunning
-	default:
-		return AllocWaiting
-	}
-}
-
-// expected returns when a waiting allocation should begin, by the batch system or else
-// by the plan; 0: unknown.
-func (a *alloc) expected() job.Time {
-	if a.start != 0 {
-		return a.start
-	}
-	return a.request.Start
+	AllocView
+	request job.AllocRequest
+	job     job.ID   // whom it was asked for; empty: nobody in particular
+	ended   job.Time // 0: not yet
 }
 
 // allocOf returns the allocation that a node belongs to.
@@ -63,14 +35,19 @@ func allocOf(id job.NodeID) job.AllocID {
 func (n *Nodes) applyAlloc(at job.Time, r event.Record) {
 	switch r := r.(type) {
 	case event.AllocRequested:
-		n.allocs[r.Alloc] = &alloc{request: r.Request, job: r.Job, requested: at}
+		q := r.Request
+		n.allocs[r.Alloc] = &alloc{request: q, job: r.Job, AllocView: AllocView{
+			Alloc: string(r.Alloc), Partition: q.Batch.Partition, State: AllocWaiting, Nodes: q.Nodes, PerNode: q.PerNode,
+			TimeS: round(q.Time.Seconds()), Requested: at.Std(), Start: stamp(q.Start),
+		}}
 	case event.AllocBegan:
 		if a := n.begin(r.Alloc, at); a != nil {
-			a.ends = r.Ends
+			a.Ends = stamp(r.Ends)
 		}
 	case event.AllocEnded:
 		if a := n.allocs[r.Alloc]; a != nil {
-			a.ended, a.reason, a.up, a.note, a.start = at, r.Reason, 0, "", 0
+			a.leaveQueue(AllocOver)
+			a.ended, a.Ended, a.Reason, a.Up = at, stamp(at), r.Reason, 0
 		}
 	}
 }
@@ -79,10 +56,16 @@ func (n *Nodes) applyAlloc(at job.Time, r event.Record) {
 // who may be sooner. The lock is held.
 func (n *Nodes) begin(id job.AllocID, at job.Time) *alloc {
 	a := n.allocs[id]
-	if a != nil && a.state() == AllocWaiting {
-		a.began, a.note, a.start = at, "", 0
+	if a != nil && a.State == AllocWaiting {
+		a.leaveQueue(AllocRunning)
+		a.Began = stamp(at)
 	}
 	return a
+}
+
+// leaveQueue notes that an allocation no longer waits.
+func (a *alloc) leaveQueue(state string) {
+	a.State, a.Note, a.Start = state, "", time.Time{}
 }
 
 // ApplyNote notes what an allocation waits for, "Slurm: Resources" say, and when it is
@@ -91,8 +74,8 @@ func (n *Nodes) begin(id job.AllocID, at job.Time) *alloc {
 func (n *Nodes) ApplyNote(id job.AllocID, note string, start job.Time) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	if a := n.allocs[id]; a != nil && a.state() == AllocWaiting {
-		a.note, a.start = note, start
+	if a := n.allocs[id]; a != nil && a.State == AllocWaiting {
+		a.Note, a.Start = note, stamp(cmp.Or(start, a.request.Start)) // the batch system's word or else the plan's
 	}
 }
 
@@ -143,26 +126,13 @@ func (j *Job) allocs() []AllocView {
 		q := a.request
 		shares := !j.state.Final() && a.ended == 0 && own.Elastic && own.On == q.On && own.Batch.Key() == q.Batch.Key()
 		if q.Elastic && (a.job == j.info.ID || used[id] || shares) {
-			views = append(views, a.view(id))
+			views = append(views, a.AllocView)
 		}
 	}
 	slices.SortFunc(views, func(a, b AllocView) int {
 		return cmp.Or(a.Requested.Compare(b.Requested), compareNodes(a.Alloc, b.Alloc))
 	})
 	return views
-}
-
-func (a *alloc) view(id job.AllocID) AllocView {
-	v := AllocView{
-		Alloc: string(id), Partition: a.request.Batch.Partition, State: a.state(),
-		Nodes: a.request.Nodes, Up: a.up, PerNode: a.request.PerNode, TimeS: round(a.request.Time.Seconds()),
-		Requested: a.requested.Std(), Began: stamp(a.began), Ends: stamp(a.ends), Ended: stamp(a.ended),
-		Note: a.note, Reason: a.reason,
-	}
-	if v.State == AllocWaiting {
-		v.Start = stamp(a.expected())
-	}
-	return v
 }
 
 // waits sums up the allocations that have not begun; nil if there are none. An expected
@@ -195,12 +165,10 @@ func (j *Job) queueViews(v *JobView, now job.Time) {
 	v.Plans, v.PlansTotal = append([]PlanView{}, j.plans.last...), j.plans.total
 	v.Expected = j.info.Expected
 	if j.runStarted != 0 {
-		wait := round(j.runStarted.Sub(j.runBegan).Seconds())
-		v.WaitS = &wait
+		v.WaitS = new(round(j.runStarted.Sub(j.runBegan).Seconds()))
 	}
 	if j.state == event.StateDone && j.runStarted != 0 {
-		took := round(j.ended.Sub(j.runBegan).Seconds())
-		v.TurnaroundS = &took
+		v.TurnaroundS = new(round(j.ended.Sub(j.runBegan).Seconds()))
 	}
 }
 

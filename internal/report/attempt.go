@@ -32,12 +32,11 @@ type attempt struct {
 
 // sums is what is counted over all attempts.
 type sums struct {
-	started                            int
-	done, failed, lost, killed, broken int
-	outputsLost                        int
-	wasted                             float64 // seconds of attempts that came to nothing
-	retries                            int
-	counters                           map[string]int64
+	Attempts
+	outputsLost int
+	wasted      float64 // seconds of attempts that came to nothing
+	retries     int
+	counters    map[string]int64
 }
 
 // held is what the output of a map that is done stands for, to be taken back when it is lost.
@@ -85,7 +84,7 @@ func (j *Job) startAttempt(at job.Time, r event.AttemptStarted) {
 	if a == nil {
 		a = &attempt{key: keyOf(r.Attempt), started: at, phase: 1, fraction: -1}
 		a.entered[0] = at
-		j.sums.started++
+		j.sums.Started++
 		if t.attempts > 0 {
 			j.sums.retries++
 		}
@@ -163,16 +162,16 @@ func (j *Job) countOutcome(e event.Entry, r event.AttemptEnded, a *attempt, seco
 		return
 	case event.Failed:
 		u.failed++
-		j.sums.failed++
+		j.sums.Failed++
 		j.tasks.table[r.Attempt.Task].fails++
 	case event.Lost:
-		j.sums.lost++
+		j.sums.Lost++
 		j.lost[a.key] = lost{a, seconds}
 	case event.Killed:
-		j.sums.killed++
+		j.sums.Killed++
 	case event.Broken:
 		u.failed++
-		j.sums.broken++
+		j.sums.Broken++
 	}
 	j.settle(r.Attempt)
 }
@@ -206,7 +205,7 @@ func (j *Job) standing(task int) uint8 {
 
 // attemptDone takes in what a good attempt took and made.
 func (j *Job) attemptDone(e event.Entry, r event.AttemptEnded, seconds float64) {
-	j.sums.done++
+	j.sums.Done++
 	i := r.Attempt.Task
 	if j.tasks.table[i].pos == posDone {
 		return

@@ -16,12 +16,9 @@ const maxRunning = 20
 // View returns the job as it stands at now.
 func (j *Job) View(now job.Time) JobView {
 	v := JobView{
-		Status:  j.status(now),
-		Retries: j.sums.retries,
-		Attempts: Attempts{
-			Started: j.sums.started, Done: j.sums.done, Failed: j.sums.failed,
-			Lost: j.sums.lost, Killed: j.sums.killed, Broken: j.sums.broken,
-		},
+		Status:      j.status(now),
+		Retries:     j.sums.retries,
+		Attempts:    j.sums.Attempts,
 		OutputsLost: j.sums.outputsLost,
 		WastedS:     round(j.sums.wasted),
 		At:          stamp(now),
@@ -102,8 +99,7 @@ func (j *Job) compare(v *JobView) {
 	actual := round(j.ended.Sub(j.runStarted).Seconds())
 	v.ActualS = &actual
 	if p := j.info.Predicted; p != nil {
-		off := round(p.Off(actual))
-		v.OffBy = &off
+		v.OffBy = new(round(p.Off(actual)))
 	}
 }
 
@@ -137,8 +133,7 @@ func (j *Job) phaseViews(v *JobView, now job.Time) {
 			if j.skips(g, k) {
 				continue
 			}
-			p := j.phaseView(g, k, live, until)
-			v.Phases = append(v.Phases, p)
+			v.Phases = append(v.Phases, j.phaseView(g, k, live, until))
 		}
 	}
 	j.expect(v, until, now)
@@ -181,14 +176,11 @@ func (j *Job) phaseView(g *group, k int, live [3][]*attempt, until job.Time) Pha
 		},
 		FirstStart: stamp(p.first), LastEnd: stamp(p.last),
 	}
-	for i := range pos {
-		v.Waiting += g.at[i]
-	}
-	v.Done = v.Total - v.Waiting - v.Running - v.Failed
 	e := estimate{group: g, pos: pos, phase: p, live: live[k], now: until}
 	for _, before := range live[:k] {
 		e.ahead += len(before)
 	}
+	v.Waiting, v.Done = e.left(), e.done()
 	v.Progress, v.Rate, v.RateTasks = e.progress(), e.rate(), e.rateTasks()
 	if s, known := e.eta(); known && j.state == event.StateRunning {
 		v.EtaS = &s
@@ -220,8 +212,7 @@ func (j *Job) runningViews(now job.Time) []RunningView {
 			Seconds: round(max(now.Sub(a.started), 0).Seconds()), BytesIn: a.bytesIn, BytesOut: a.bytesOut, Status: a.status,
 		}
 		if a.fraction >= 0 {
-			f := a.fraction
-			v.Progress = &f
+			v.Progress = new(a.fraction)
 		}
 		views = append(views, v)
 	}

@@ -13,8 +13,7 @@ func (j *Job) expect(v *JobView, until, now job.Time) {
 	switch j.state {
 	case event.StateQueued:
 		if in, known := j.startsIn(v, now); known && j.info.Predicted != nil {
-			eta := round(in + j.info.Predicted.UpSeconds)
-			v.EtaS, v.EtaFrom = &eta, EtaFromPrediction
+			v.EtaS, v.EtaFrom = new(round(in+j.info.Predicted.UpSeconds)), EtaFromPrediction
 		}
 	case event.StateRunning:
 		j.expectRunning(v, until)
@@ -74,8 +73,7 @@ func (v *JobView) delay(seconds float64, known bool) {
 		switch {
 		case *end == nil || **end == 0:
 		case known:
-			later := round(**end + seconds)
-			*end = &later
+			*end = new(round(**end + seconds))
 		default:
 			*end = nil
 		}

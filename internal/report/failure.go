@@ -32,19 +32,17 @@ type Failure struct {
 	File    string    `json:"stderr_file,omitempty"` // all of them
 }
 
-// failures keeps the last failures and counts all.
-type failures struct {
+// recent keeps the last of some things and counts all.
+type recent[T any] struct {
 	total int
-	last  []Failure
+	last  []T
 }
 
-func (f *failures) add(x Failure) {
-	f.total++
-	if len(f.last) == maxFailures {
-		copy(f.last, f.last[1:])
-		f.last = f.last[:maxFailures-1]
-	}
-	f.last = append(f.last, x)
+// add takes one more, and keeps no more than most.
+func (r *recent[T]) add(x T, most int) {
+	r.total++
+	r.last = append(r.last, x)
+	r.last = slices.Delete(r.last, 0, max(len(r.last)-most, 0))
 }
 
 // noteFailure keeps an attempt that failed; the task's position is the new one already.
@@ -65,7 +63,7 @@ func (j *Job) noteFailure(e event.Entry, r event.AttemptEnded, a *attempt) {
 	if j.info.StderrFile != nil {
 		f.File = j.info.StderrFile(task)
 	}
-	j.failed.add(f)
+	j.failed.add(f, maxFailures)
 }
 
 // TaskTime is how long a task's good attempt took.

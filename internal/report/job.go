@@ -64,9 +64,9 @@ type Job struct {
 	use    map[job.NodeID]*nodeUse
 	sums   sums
 	held   map[int]held
-	failed failures
+	failed recent[Failure]
 	slow   slowest
-	plans  plans
+	plans  recent[PlanView]
 
 	lastEnd job.Time // when the last attempt ended
 }
@@ -115,7 +115,7 @@ func (j *Job) Apply(e event.Entry) {
 	case event.JobEnded:
 		j.end(e.At, r)
 	case event.JobPlanned:
-		j.plans.add(e, r)
+		j.plans.add(PlanView{At: e.At.Std(), Decision: r.Decision, Scout: r.Scout}, maxPlans)
 	case event.AttemptStarted:
 		j.startAttempt(e.At, r)
 	case event.PhaseEntered:
@@ -131,7 +131,7 @@ func (j *Job) submit(at job.Time, w job.Work) {
 	j.work, j.submitted, j.runBegan = w, at, at
 	j.info.Name, j.info.Kind = w.Name, w.Kind
 	j.state = event.StateQueued
-	j.plans = plans{total: 1}
+	j.plans = recent[PlanView]{total: 1} // the one that the job begins with
 	j.tasks = newTasks(&j.work)
 }
 

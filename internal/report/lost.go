@@ -23,7 +23,7 @@ func (j *Job) revive(k key) *attempt {
 		return nil
 	}
 	delete(j.lost, k)
-	j.sums.lost--
+	j.sums.Lost--
 	j.sums.wasted = max(j.sums.wasted-l.seconds, 0)
 	return l.attempt
 }
@@ -57,7 +57,7 @@ func (j *Job) dropLive(at job.Time) {
 		a := j.live[k]
 		delete(j.live, k)
 		j.nodeUse(a.node).running--
-		j.sums.killed++
+		j.sums.Killed++
 		j.sums.wasted += at.Sub(a.started).Seconds()
 		j.tasks.table[k.task].live--
 		j.settle(job.Attempt{Task: int(k.task), N: int(k.n)})

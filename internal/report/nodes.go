@@ -22,21 +22,13 @@ const (
 // It is safe for concurrent use, as jobs with locks of their own share it.
 type Nodes struct {
 	mu     sync.RWMutex
-	nodes  map[job.NodeID]node
+	nodes  map[job.NodeID]NodeView // what jobs did on them left out
 	allocs map[job.AllocID]*alloc
-}
-
-type node struct {
-	host   string
-	cpus   int
-	mem    int64
-	state  string
-	reason string // why it is lost or gone
 }
 
 // NewNodes returns the fold of no records.
 func NewNodes() *Nodes {
-	return &Nodes{nodes: map[job.NodeID]node{}, allocs: map[job.AllocID]*alloc{}}
+	return &Nodes{nodes: map[job.NodeID]NodeView{}, allocs: map[job.AllocID]*alloc{}}
 }
 
 // Apply takes the next entry; records of jobs change nothing.
@@ -48,7 +40,7 @@ func (n *Nodes) Apply(e event.Entry) {
 	case event.NodeJoined:
 		n.countUp(r.Node, NodeUp)
 		n.begin(allocOf(r.Node), e.At)
-		n.nodes[r.Node] = node{host: r.Host, cpus: r.Capacity.CPUs, mem: r.Capacity.Mem, state: NodeUp}
+		n.nodes[r.Node] = NodeView{Node: string(r.Node), Host: r.Host, CPUs: r.Capacity.CPUs, Mem: r.Capacity.Mem, State: NodeUp}
 	case event.NodeLost:
 		state := NodeLost
 		if r.Gone {
@@ -91,7 +83,7 @@ func (n *Nodes) Dismiss(before job.Time) {
 func (n *Nodes) set(id job.NodeID, state, reason string) {
 	if have, ok := n.nodes[id]; ok {
 		n.countUp(id, state)
-		have.state, have.reason = state, reason
+		have.State, have.Reason = state, reason
 		n.nodes[id] = have
 	}
 }
@@ -103,27 +95,26 @@ func (n *Nodes) countUp(id job.NodeID, state string) {
 	if a == nil || a.ended != 0 {
 		return
 	}
-	if n.nodes[id].state == NodeUp {
-		a.up--
+	if n.nodes[id].State == NodeUp {
+		a.Up--
 	}
 	if state == NodeUp {
-		a.up++
+		a.Up++
 	}
 }
 
 // get returns what is known of a node.
-func (n *Nodes) get(id job.NodeID) (node, bool) {
+func (n *Nodes) get(id job.NodeID) NodeView {
 	n.mu.RLock()
 	defer n.mu.RUnlock()
-	have, ok := n.nodes[id]
-	return have, ok
+	if have, ok := n.nodes[id]; ok {
+		return have
+	}
+	return NodeView{Node: string(id), State: NodeUnknown}
 }
 
 // host returns the node's host name, empty when it is not known.
-func (n *Nodes) host(id job.NodeID) string {
-	have, _ := n.get(id)
-	return have.host
-}
+func (n *Nodes) host(id job.NodeID) string { return n.get(id).Host }
 
 // nodeUse is what a job did on a node.
 type nodeUse struct{ running, done, failed int }
@@ -154,10 +145,8 @@ type NodeView struct {
 func (j *Job) nodeViews() []NodeView {
 	views := make([]NodeView, 0, len(j.use))
 	for id, u := range j.use {
-		v := NodeView{Node: string(id), State: NodeUnknown, Running: u.running, Done: u.done, Failed: u.failed}
-		if n, ok := j.info.Nodes.get(id); ok {
-			v.Host, v.CPUs, v.Mem, v.State, v.Reason = n.host, n.cpus, n.mem, n.state, n.reason
-		}
+		v := j.info.Nodes.get(id)
+		v.Running, v.Done, v.Failed = u.running, u.done, u.failed
 		views = append(views, v)
 	}
 	slices.SortFunc(views, func(a, b NodeView) int { return compareNodes(a.Node, b.Node) })

@@ -173,6 +173,16 @@ type RunningView struct {
 	Status   string   `json:"status,omitempty"`   // the task's own last word
 }
 
+// PlanView is a plan that was made for what was left of a job.
+type PlanView struct {
+	At       time.Time `json:"at"`
+	Decision string    `json:"decision"`        // one line
+	Scout    int       `json:"scout,omitempty"` // planned anew once so many tasks are done
+}
+
+// maxPlans is how many plans a view lists.
+const maxPlans = 20
+
 // codeNames are the names of error codes in views.
 var codeNames = [...]string{
 	job.CodeFailed: "failed", job.CodeArguments: "arguments", job.CodeNoInput: "no_input",
