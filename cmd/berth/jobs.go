@@ -5,6 +5,7 @@ import (
 	"errors"
 	"os"
 	"slices"
+	"strconv"
 
 	"berth/internal/control"
 	"berth/internal/event"
@@ -40,7 +41,7 @@ func find(h home.Home, name string) (home.Run, error) {
 		return runs[len(runs)-1], nil
 	}
 	for _, r := range runs {
-		if string(r.ID) == name || home.NumberName(r.ID) == name {
+		if string(r.ID) == name || strconv.Itoa(home.RunNumber(r.ID)) == name {
 			return r, nil
 		}
 	}

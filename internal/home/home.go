@@ -150,9 +150,6 @@ func RunNumber(id job.ID) int {
 	return n
 }
 
-// NumberName returns a job's number as users may write it instead of the id.
-func NumberName(id job.ID) string { return strconv.Itoa(RunNumber(id)) }
-
 // NewRun makes the folder of a new run, with the next number that makes no id that is
 // taken besides; taken may be nil.
 func (h Home) NewRun(kind job.Kind, taken func(job.ID) bool) (Run, error) {

@@ -65,11 +65,7 @@ func (s Seat) choicePath() string { return filepath.Join(s.home.Server(), "choic
 // Choice returns what was chosen, the zero value where nothing was.
 func (s Seat) Choice() (Choice, error) {
 	var c Choice
-	err := home.ReadJSON(s.choicePath(), &c)
-	if errors.Is(err, fs.ErrNotExist) {
-		return Choice{}, nil
-	}
-	if err != nil {
+	if err := home.ReadJSON(s.choicePath(), &c); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return Choice{}, err
 	}
 	return c, nil

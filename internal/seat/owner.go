@@ -2,7 +2,6 @@ package seat
 
 import (
 	"crypto/rand"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"os"
@@ -121,7 +120,7 @@ func (s Seat) own(started time.Time, standIn bool, lock *os.File) (*Ownership, e
 	if !sameFile(lock, s.home.Lock()) { // somebody has broken the lock meanwhile
 		return nil, ErrTaken
 	}
-	o := Owner{ID: newOwnerID(), Host: host, PID: os.Getpid(), StandIn: standIn,
+	o := Owner{ID: rand.Text(), Host: host, PID: os.Getpid(), StandIn: standIn,
 		Started: started.UTC().Truncate(time.Second), Alive: time.Now().UTC().Truncate(time.Second)}
 	if err := home.WriteJSON(s.owner(), o); err != nil {
 		return nil, err
@@ -137,12 +136,6 @@ func sameFile(f *os.File, path string) bool {
 	}
 	now, err := os.Stat(path)
 	return err == nil && os.SameFile(mine, now)
-}
-
-func newOwnerID() string {
-	b := make([]byte, 12)
-	_, _ = rand.Read(b) // never fails (crypto/rand)
-	return hex.EncodeToString(b)
 }
 
 // yield refuses to take the place of a coordinator that is alive. Whoever has the lock knows

@@ -215,9 +215,6 @@ func (a *alloc) noted(s System) (id string, tried bool) {
 	return s.JobID(string(b)), true
 }
 
-// host returns the batch system's name of the rank's node, "" before its loop has begun.
-func (a *alloc) host(rank int) string { return Host(a.dir, rank) }
-
 // Host returns the batch system's name of the node that has a rank in an allocation, given that one's folder; empty before
 // anything has begun there.
 func Host(dir string, rank int) string {

@@ -47,7 +47,7 @@ func (a *alloc) untold(v Verdict, now job.Time) bool {
 	if a.ending == 0 {
 		a.ending = now
 	}
-	return now.Sub(a.ending) < tellTime && v.Script && !v.Failed && !a.leftByWorkers()
+	return now.Sub(a.ending) < tellTime && v.Script && !v.Failed && a.first(EndedEnd) < 0 && a.first(FailedEnd) < 0
 }
 
 // ended returns why an allocation's job ended, in plain words. The allocation is refused for good where its workers
@@ -67,7 +67,7 @@ func (s *site) ended(a *alloc, v Verdict) end {
 
 // finished returns why a job's script came to its end.
 func (a *alloc) finished(v Verdict) end {
-	if rank := a.gaveUp(); rank >= 0 {
+	if rank := a.first(FailedEnd); rank >= 0 {
 		return end{reason: fmt.Sprintf("the worker of %s ends as soon as it starts: %s", a.id.Node(rank), driver.LastLine(a.file(rank, logEnd))), refuse: true}
 	}
 	switch {
@@ -80,30 +80,20 @@ func (a *alloc) finished(v Verdict) end {
 	}
 }
 
-// gaveUp returns the lowest rank whose loop has given up, −1 without one.
-func (a *alloc) gaveUp() int {
+// first returns the lowest rank that has a file with that end of its name, −1 without one.
+func (a *alloc) first(end string) int {
 	for rank := range a.req.Nodes {
-		if _, err := os.Stat(a.file(rank, FailedEnd)); err == nil {
+		if _, err := os.Stat(a.file(rank, end)); err == nil {
 			return rank
 		}
 	}
 	return -1
 }
 
-// leftByWorkers reports whether the loop of any worker has ended by itself.
-func (a *alloc) leftByWorkers() bool {
-	for rank := range a.req.Nodes {
-		if _, err := os.Stat(a.file(rank, EndedEnd)); err == nil {
-			return true
-		}
-	}
-	return a.gaveUp() >= 0
-}
-
 // began reports whether any worker's loop has begun.
 func (a *alloc) began() bool {
 	for rank := range a.req.Nodes {
-		if a.host(rank) != "" {
+		if Host(a.dir, rank) != "" {
 			return true
 		}
 	}

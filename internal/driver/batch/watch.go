@@ -127,7 +127,7 @@ func (s *site) running(a *alloc, now Status) {
 	}
 	// A batch system takes nodes that fail out of a job that goes on without them.
 	for rank := range a.req.Nodes {
-		if host := a.host(rank); host != "" && !slices.Contains(now.Hosts, host) && !a.lost[rank] {
+		if host := Host(a.dir, rank); host != "" && !slices.Contains(now.Hosts, host) && !a.lost[rank] {
 			if a.lost == nil {
 				a.lost = map[int]bool{}
 			}

@@ -40,12 +40,17 @@ type proc struct {
 	released bool // it shall not be started again
 }
 
-func (a *alloc) config(rank int) string {
-	return filepath.Join(a.dir, strconv.Itoa(rank)+".json")
+// Ends of names of a rank's files.
+const (
+	configEnd = ".json" // wire.WorkerConfig
+	pidEnd    = ".pid"  // process id and start of the worker
+	bundleEnd = ".pem"  // keys
+	logEnd    = ".log"  // the worker's
+)
+
+func (a *alloc) file(rank int, end string) string {
+	return filepath.Join(a.dir, strconv.Itoa(rank)+end)
 }
-func (a *alloc) pidFile(rank int) string { return filepath.Join(a.dir, strconv.Itoa(rank)+".pid") }
-func (a *alloc) bundle(rank int) string  { return filepath.Join(a.dir, strconv.Itoa(rank)+".pem") }
-func (a *alloc) log(rank int) string     { return filepath.Join(a.dir, strconv.Itoa(rank)+".log") }
 
 // writeConfigs writes what each worker of the allocation needs to know.
 func (d *Driver) writeConfigs(a *alloc) error {
@@ -62,12 +67,12 @@ func (d *Driver) writeConfigs(a *alloc) error {
 	}
 	for rank := range a.req.Nodes {
 		node := a.id.Node(rank)
-		if err := d.opts.Issue(node, a.bundle(rank)); err != nil {
+		if err := d.opts.Issue(node, a.file(rank, bundleEnd)); err != nil {
 			return fmt.Errorf("make keys for %s: %w", node, err)
 		}
-		c := wire.WorkerConfig{Bundle: a.bundle(rank), Node: node, Capacity: a.req.PerNode,
+		c := wire.WorkerConfig{Bundle: a.file(rank, bundleEnd), Node: node, Capacity: a.req.PerNode,
 			CPUs: share(d.opts.Machine.CPUs, a.req, rank), Scratch: scratch, SortMemory: a.req.SortMemory}
-		if err := home.WriteJSON(a.config(rank), c); err != nil {
+		if err := home.WriteJSON(a.file(rank, configEnd), c); err != nil {
 			return err
 		}
 	}
@@ -85,12 +90,12 @@ func share(cpus []int, req job.AllocRequest, rank int) []int {
 
 // start starts the worker of a rank in a session of its own.
 func (d *Driver) start(a *alloc, rank int) (*exec.Cmd, error) {
-	log, err := os.OpenFile(a.log(rank), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
+	log, err := os.OpenFile(a.file(rank, logEnd), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
 	if err != nil {
-		return nil, &job.Error{Class: job.Fatal, Code: job.CodeIO, Where: a.log(rank), What: "cannot open the worker's log", Err: err}
+		return nil, &job.Error{Class: job.Fatal, Code: job.CodeIO, Where: a.file(rank, logEnd), What: "cannot open the worker's log", Err: err}
 	}
 	defer func() { _ = log.Close() }()
-	cmd := exec.Command(d.opts.Exe, "worker", "--config", a.config(rank))
+	cmd := exec.Command(d.opts.Exe, "worker", "--config", a.file(rank, configEnd))
 	cmd.Dir = "/"
 	cmd.Stderr, cmd.Stdout = log, log
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
@@ -99,17 +104,17 @@ func (d *Driver) start(a *alloc, rank int) (*exec.Cmd, error) {
 	}
 	p, _ := probe.Find(cmd.Process.Pid) // it may have ended
 	line := fmt.Sprintf("%d %d\n", cmd.Process.Pid, p.Start)
-	if err := os.WriteFile(a.pidFile(rank), []byte(line), 0o600); err != nil {
+	if err := os.WriteFile(a.file(rank, pidEnd), []byte(line), 0o600); err != nil {
 		_ = cmd.Process.Kill() // nobody could find it again
 		_ = cmd.Wait()
-		return nil, &job.Error{Class: job.Fatal, Code: job.CodeIO, Where: a.pidFile(rank), What: "cannot note the worker's process id", Err: err}
+		return nil, &job.Error{Class: job.Fatal, Code: job.CodeIO, Where: a.file(rank, pidEnd), What: "cannot note the worker's process id", Err: err}
 	}
 	return cmd, nil
 }
 
 // find returns a descriptor of the rank's worker process where it still lives.
 func (a *alloc) find(rank int) (pid, pidfd int, alive bool) {
-	b, err := os.ReadFile(a.pidFile(rank))
+	b, err := os.ReadFile(a.file(rank, pidEnd))
 	if err != nil {
 		return 0, -1, false
 	}

@@ -192,7 +192,7 @@ func (d *Driver) spawn(a *alloc, p *proc) {
 }
 
 func (d *Driver) giveUp(a *alloc, p *proc) {
-	said := driver.LastLine(a.log(p.rank)) // read first: the log goes with the allocation's folder
+	said := driver.LastLine(a.file(p.rank, logEnd)) // read first: the log goes with the allocation's folder
 	d.drop(a)
 	d.told.Put(engine.AllocDown{Alloc: a.id, Refuse: true, Reason: "the worker of " + string(p.node) + " ends as soon as it starts: " + said})
 }
@@ -227,14 +227,9 @@ func (d *Driver) exited(a *alloc, p *proc, reason string) {
 	d.opts.Log.Warn("worker is dead", "node", p.node, "reason", reason)
 	d.told.Put(engine.NodeDown{Node: p.node, Dead: true, Reason: "worker: " + reason})
 	d.unlock()
-	d.respawn(a, p)
-}
-
-// respawn starts a rank's worker anew, unless its allocation was given back since the last one died.
-func (d *Driver) respawn(a *alloc, p *proc) {
 	d.mu.Lock()
 	defer d.unlock()
-	if d.closed || p.released {
+	if d.closed || p.released { // it was given back meanwhile
 		d.cleanUp(a)
 		return
 	}

@@ -100,7 +100,7 @@ func TestScratch(t *testing.T) {
 			t.Fatal(err)
 		}
 		var c wire.WorkerConfig
-		if err := home.ReadJSON(a.config(0), &c); err != nil || c.Scratch != want || given != "" && filepath.Dir(c.Scratch) != given {
+		if err := home.ReadJSON(a.file(0, configEnd), &c); err != nil || c.Scratch != want || given != "" && filepath.Dir(c.Scratch) != given {
 			t.Errorf("given %q: got %q, %v, want %q", given, c.Scratch, err, want)
 		}
 	}
@@ -163,7 +163,7 @@ func TestSweep(t *testing.T) {
 		err := os.Mkdir(a.dir, 0o700)
 		if err == nil {
 			p, _ := probe.Find(cmd.Process.Pid)
-			err = os.WriteFile(a.pidFile(11), fmt.Appendf(nil, "%d %d\n", p.PID, p.Start), 0o600)
+			err = os.WriteFile(a.file(11, pidEnd), fmt.Appendf(nil, "%d %d\n", p.PID, p.Start), 0o600)
 		}
 		if err != nil {
 			t.Fatal(err)

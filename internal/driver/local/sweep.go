@@ -38,7 +38,7 @@ func (a *alloc) ranks() []int {
 	files, _ := os.ReadDir(a.dir) // without it there is none
 	var ranks []int
 	for _, f := range files {
-		name, is := strings.CutSuffix(f.Name(), ".pid")
+		name, is := strings.CutSuffix(f.Name(), pidEnd)
 		if rank, err := strconv.Atoi(name); is && err == nil {
 			ranks = append(ranks, rank)
 		}
