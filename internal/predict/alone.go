@@ -10,8 +10,9 @@ import (
 // placing a task, as far as the end cuts nothing short.
 type Alone struct {
 	Outcome
-	start float64
-	runs  []solo // by trial
+	start  float64
+	runs   []solo // by trial
+	placed int    // tasks, one by one, in all runs
 }
 
 // solo is when a run was done, and when its last map and its last reduce began.
@@ -21,36 +22,21 @@ type solo struct{ done, lastMap, lastReduce float64 }
 // returns may not be changed: the same slots get it again.
 func (t *Trials) Alone(w Window) *Alone {
 	w.End = math.Inf(1)
-	if k, ok := t.alone[w]; ok {
-		t.list.placed += k.placed // as if they were placed again: a plan is the same whoever planned before
-		return k.runs
+	if a, ok := t.alone[w]; ok {
+		t.list.placed += a.placed // as if they were placed again: a plan is the same whoever planned before
+		return a
 	}
-	before := t.list.placed
-	a := t.placeAlone(w)
-	if t.alone == nil {
-		t.alone = make(map[Window]kept)
-	}
-	t.alone[w] = kept{a, t.list.placed - before}
-	return a
-}
-
-// kept is the runs on a window and how many tasks were placed one by one in them.
-type kept struct {
-	runs   *Alone
-	placed int
-}
-
-func (t *Trials) placeAlone(w Window) *Alone {
-	a := &Alone{Outcome{Finish: make([]float64, len(t.runs))}, w.Start, make([]solo, len(t.runs))}
-	windows := []Window{w}
-	left := 0
+	a := &Alone{Outcome: Outcome{Finish: make([]float64, len(t.runs))}, start: w.Start, runs: make([]solo, len(t.runs))}
+	before, left := t.list.placed, 0
 	for i := range t.runs {
-		done, n := t.run(i, windows)
+		done, n := t.run(i, []Window{w})
 		a.Finish[i], a.runs[i] = done, solo{done, t.list.begun[0], t.list.begun[1]}
 		left += n
 	}
 	slices.Sort(a.Finish)
 	a.Left = float64(left) / float64(len(t.runs))
+	a.placed = t.list.placed - before
+	t.alone[w] = a
 	return a
 }
 

@@ -104,7 +104,7 @@ type Trials struct {
 	expect Expected
 	list   list // reused
 	work   *[2]float64
-	alone  map[Window]kept // what Alone returned
+	alone  map[Window]*Alone // what Alone returned
 
 	// Of AtLeast: the totals of each run, and what is reused.
 	totals        []total
@@ -137,7 +137,7 @@ func NewTrials(inv Invariants, load Load, runs, n int, seed uint64) *Trials {
 
 // GivenTrials returns trials of durations that are known.
 func GivenTrials(load Load, expect Expected, runs ...Trial) *Trials {
-	return &Trials{load: load, runs: runs, expect: expect}
+	return &Trials{load: load, runs: runs, expect: expect, alone: make(map[Window]*Alone)}
 }
 
 // Expect sets how long tasks are expected to take at most.
