@@ -2,7 +2,9 @@ package mpack
 
 import (
 	"fmt"
+	"maps"
 	"reflect"
+	"slices"
 )
 
 // Kinds tells values of several types apart by a number that goes before them: the kinds of
@@ -18,8 +20,8 @@ type Kinds[V any] struct {
 // by number. Errors call a value what.
 func NewKinds[V any](what string, values map[byte]V) *Kinds[V] {
 	k := &Kinds[V]{what: what, numbers: map[reflect.Type]byte{}}
-	for number, v := range values {
-		k.types[number] = reflect.TypeOf(v)
+	for _, number := range slices.Sorted(maps.Keys(values)) {
+		k.types[number] = reflect.TypeOf(values[number])
 		k.numbers[k.types[number]] = number
 	}
 	return k

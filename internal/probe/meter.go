@@ -139,14 +139,14 @@ func (m *Meter) Status(s string) {
 
 // Snapshot is how far an attempt has come in its current phase.
 type Snapshot struct {
-	Phase               job.Phase
-	BytesIn, BytesOut   int64
-	RecordsIn           int64
-	CPU                 time.Duration // own threads, ended and running children
-	Fraction            float64       // of the phase's input that is read, 0…1; −1: unknown
-	Status              string
-	Since               job.Time // when the phase began
-	PeakMemory, OwnHeld int64    // bytes
+	Phase             job.Phase
+	BytesIn, BytesOut int64
+	RecordsIn         int64
+	CPU               time.Duration // own threads, ended and running children
+	Fraction          float64       // of the phase's input that is read, 0…1; −1: unknown
+	Status            string
+	Since             job.Time // when the phase began
+	PeakMemory        int64    // bytes
 }
 
 // Snapshot returns how far the attempt has come.
@@ -156,7 +156,6 @@ func (m *Meter) Snapshot() Snapshot {
 	m.mu.Unlock()
 	s.BytesIn, s.BytesOut, s.RecordsIn = m.in.Load(), m.out.Load(), m.recIn.Load()
 	s.CPU = time.Duration(m.cpu.Load() + m.liveCPU.Load())
-	s.OwnHeld = m.own.Load()
 	s.PeakMemory = m.peak.Load() + m.child.Load()
 	s.Fraction = -1
 	if t := m.total.Load(); t > 0 {

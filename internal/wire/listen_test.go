@@ -57,7 +57,7 @@ func TestAcceptNamesTheNode(t *testing.T) {
 func TestStrangersAreRefused(t *testing.T) {
 	ours, theirs := newAuthority(t), newAuthority(t)
 	insecure := func(id *Identity) *tls.Config {
-		c := baseTLS(id, protocol)
+		c := config(id, protocol, "", nil)
 		c.InsecureSkipVerify = true
 		return c
 	}

@@ -16,53 +16,43 @@ const protocol = "berth/1"
 // shuffleProtocol is spoken by shuffle servers.
 const shuffleProtocol = "http/1.1"
 
-// baseTLS is what all configurations share: TLS 1.3 alone, this side's certificate,
-// and no session that would be taken up again without a look at certificates.
-func baseTLS(id *Identity, proto string) *tls.Config {
+// config is what all connections share: TLS 1.3 alone, certificates of one authority at both ends, and
+// no session that would be taken up again without a look at certificates. A client knows the server by
+// its name; require has the last word on the peer.
+func config(id *Identity, proto, server string, require func(tls.ConnectionState) error) *tls.Config {
 	return &tls.Config{
 		MinVersion:                  tls.VersionTLS13,
 		Certificates:                []tls.Certificate{id.cert},
 		NextProtos:                  []string{proto},
 		SessionTicketsDisabled:      true,
 		DynamicRecordSizingDisabled: true,
+		ClientAuth:                  tls.RequireAndVerifyClientCert,
+		ClientCAs:                   id.roots,
+		RootCAs:                     id.roots,
+		ServerName:                  server,
+		VerifyConnection:            require,
 	}
 }
 
 // ServerTLS is how a coordinator takes connections: from workers alone.
 func ServerTLS(id *Identity) *tls.Config {
-	c := baseTLS(id, protocol)
-	c.ClientAuth = tls.RequireAndVerifyClientCert
-	c.ClientCAs = id.roots
-	c.VerifyConnection = requireWorker
-	return c
+	return config(id, protocol, coordinatorName, requireWorker)
 }
 
 // ClientTLS is how a worker connects: to its coordinator alone.
 func ClientTLS(id *Identity) *tls.Config {
-	c := baseTLS(id, protocol)
-	c.RootCAs = id.roots
-	c.ServerName = coordinatorName
-	c.VerifyConnection = requireCoordinator
-	return c
+	return config(id, protocol, coordinatorName, requireCoordinator)
 }
 
 // ShuffleServerTLS is how a worker serves map outputs: to the coordinator and the
 // workers of its authority.
 func ShuffleServerTLS(id *Identity) *tls.Config {
-	c := baseTLS(id, shuffleProtocol)
-	c.ClientAuth = tls.RequireAndVerifyClientCert
-	c.ClientCAs = id.roots
-	c.VerifyConnection = requireRole
-	return c
+	return config(id, shuffleProtocol, workerName, requireRole)
 }
 
 // ShuffleClientTLS is how map outputs are fetched: from workers of the authority.
 func ShuffleClientTLS(id *Identity) *tls.Config {
-	c := baseTLS(id, shuffleProtocol)
-	c.RootCAs = id.roots
-	c.ServerName = workerName
-	c.VerifyConnection = requireWorker
-	return c
+	return config(id, shuffleProtocol, workerName, requireWorker)
 }
 
 // The require functions run once the certificate chain is verified.

@@ -53,7 +53,7 @@ func TestWhoMayTalkToWhom(t *testing.T) {
 	old.MinVersion, old.MaxVersion = tls.VersionTLS12, tls.VersionTLS12
 	// A client that pretends: another's keys, and no look at who answers.
 	pretend := func(id *Identity, proto string) *tls.Config {
-		c := baseTLS(id, proto)
+		c := config(id, proto, "", nil)
 		c.InsecureSkipVerify = true
 		return c
 	}
