@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"io"
 
 	"github.com/spf13/cobra"
 
@@ -78,9 +79,8 @@ func discard(cmd *cobra.Command, r home.Run, v report.JobView) error {
 
 // told says in one line how a job stands.
 func told(cmd *cobra.Command, v report.JobView) error {
-	if wantJSON(cmd) {
-		return ui.JSON(cmd.OutOrStdout(), v)
-	}
-	_, err := fmt.Fprintf(cmd.OutOrStdout(), "%s is %s: %d of %d tasks are done\n", v.ID, v.State, v.TasksDone, v.TasksTotal)
-	return err
+	return show(cmd, v, func(w io.Writer) error {
+		_, err := fmt.Fprintf(w, "%s is %s: %d of %d tasks are done\n", v.ID, v.State, v.TasksDone, v.TasksTotal)
+		return err
+	})
 }

@@ -17,7 +17,6 @@ import (
 	"berth/internal/home"
 	"berth/internal/logfile"
 	"berth/internal/seat"
-	"berth/internal/ui"
 	"berth/internal/wire"
 )
 
@@ -172,11 +171,10 @@ func printServer(cmd *cobra.Command, h home.Home, c *control.Client) error {
 	if s.Chosen, err = seat.Of(h).Choice(); err != nil {
 		return err
 	}
-	if wantJSON(cmd) {
-		return ui.JSON(cmd.OutOrStdout(), s)
-	}
-	_, err = fmt.Fprint(cmd.OutOrStdout(), serverText(s))
-	return err
+	return show(cmd, s, func(w io.Writer) error {
+		_, err := fmt.Fprint(w, serverText(s))
+		return err
+	})
 }
 
 func serverText(s control.Server) string {

@@ -3,6 +3,7 @@ package main
 import (
 	"errors"
 	"fmt"
+	"io"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -32,10 +33,9 @@ list a part of them.`,
 			if err != nil {
 				return err
 			}
-			if wantJSON(cmd) {
-				return ui.JSON(cmd.OutOrStdout(), report.NewStatusList(list, more))
-			}
-			return errors.Join(ui.Status(cmd.OutOrStdout(), list, more), warnDamaged(cmd, list))
+			return show(cmd, report.NewStatusList(list, more), func(w io.Writer) error {
+				return errors.Join(ui.Status(w, list, more), warnDamaged(cmd, list))
+			})
 		},
 	}
 	s.flags(c)

@@ -41,6 +41,16 @@ func submit(cmd *cobra.Command, spec *job.Spec, entries []job.Entry, detach bool
 	return finish(cmd, h, r, detach, report.JobView{})
 }
 
+// spare returns the allocations of a batch system that wait for work, none where no
+// coordinator runs.
+func spare(ctx context.Context, h home.Home) []job.Live {
+	idle, err := control.NewClient(h.Socket()).Idle(ctx)
+	if err != nil {
+		return nil // whoever needs the coordinator later hears of it
+	}
+	return idle
+}
+
 // inheritTo notes what tasks get of this command, as if it had started them. On a cluster that is the file mode
 // mask alone: Slurm has rules of its own on which limits go along to nodes.
 func inheritTo(d *run.Decided) {

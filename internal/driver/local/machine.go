@@ -10,7 +10,6 @@ import (
 	"golang.org/x/sys/unix"
 
 	"berth/internal/cluster"
-	"berth/internal/driver"
 	"berth/internal/job"
 )
 
@@ -90,6 +89,3 @@ func (m Machine) Snapshot(at job.Time, used job.Resources) cluster.Snapshot {
 	node := cluster.Node{Name: m.Host, Capacity: m.Capacity(), Free: m.Capacity().Minus(used)}
 	return cluster.Snapshot{Driver: Name, At: at, Nodes: []cluster.Node{node}}
 }
-
-// DefaultScratch returns where intermediate data goes if nobody says.
-func DefaultScratch() string { return driver.ScratchIn(os.TempDir()) }

@@ -2,6 +2,7 @@ package local
 
 import (
 	"context"
+	"os"
 	"path/filepath"
 
 	"berth/internal/driver"
@@ -39,5 +40,5 @@ func (Place) New(s driver.Setup) (driver.Driver, error) {
 	if err := Sweep(dir, s.Known); err != nil {
 		s.Log.Warn("an allocation that is over leaves something", "err", err)
 	}
-	return New(Options{Setup: s, Dir: dir, Scratch: DefaultScratch(), Machine: m}), nil
+	return New(Options{Setup: s, Dir: dir, Scratch: driver.ScratchIn(os.TempDir()), Machine: m}), nil
 }
