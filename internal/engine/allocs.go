@@ -110,6 +110,9 @@ func (e *Engine) settlePool(p *pool) {
 			e.giveBack(a, reason, unwanted)
 		}
 	}
+	if p.servesAll() {
+		return
+	}
 	for _, j := range slices.Clone(p.active) {
 		e.consider(j)
 	}

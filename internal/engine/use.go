@@ -56,6 +56,14 @@ func (e *Engine) served(j *jobState) prospect {
 	return pr
 }
 
+// servesAll reports whether an allocation without an end promises every job of the pool all that it
+// needs, so that none has to be looked at. Jobs of such a pool need no more than Request.PerNode.
+func (p *pool) servesAll() bool {
+	return p.shape.endless() && slices.ContainsFunc(p.allocs, func(a *alloc) bool {
+		return !a.Retired && a.Ends == 0 && a.req.Time == 0 && a.holds(a.req.PerNode)
+	})
+}
+
 // use returns what the allocation promises the tasks that wait in its pool.
 func (e *Engine) use(a *alloc) prospect {
 	var pr prospect
@@ -170,8 +178,11 @@ func (e *Engine) poolDeadlines(p *pool, offer func(job.Time)) {
 			later(a.idleSince().Add(a.req.IdleTimeout))
 		}
 	}
+	served := p.servesAll()
 	for _, j := range p.active {
-		e.planDeadlines(j, later)
+		if !served {
+			e.planDeadlines(j, later)
+		}
 		if j.unclaimed > 0 && j.active() {
 			if at, ok := e.claimable(j); ok {
 				later(at)
