@@ -102,7 +102,7 @@ func (e *Engine) settlePool(p *pool) {
 	if p.dirty {
 		e.schedule(p) // what can start on what is there needs nothing else
 	}
-	for _, j := range slices.Clone(p.active) {
+	for _, j := range p.active { // stays as it is
 		e.askOwn(j)
 	}
 	for _, a := range slices.Clone(p.allocs) {
@@ -120,6 +120,9 @@ func (e *Engine) settlePool(p *pool) {
 
 // askOwn asks for the allocations that the job came with.
 func (e *Engine) askOwn(j *jobState) {
+	if j.asked > len(j.work.More) {
+		return
+	}
 	if _, ready := j.waits.next(); !ready || !j.active() {
 		return
 	}
