@@ -215,7 +215,7 @@ func (e *Engine) applyPlanned(r event.JobPlanned) {
 		}
 		j.Left[i].Most = r.Most
 	}
-	j.foresee(r.TaskTimes)
+	j.setMeans(r.TaskTimes)
 	e.enqueue(j)
 	e.touchAllocs()
 }

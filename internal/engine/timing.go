@@ -10,7 +10,7 @@ import (
 // expect sets what the plan expects tasks to take. A time that none of the allocations
 // has that were asked for is not believed: else nothing would ever start on them.
 func (j *jobState) expect(w *job.Work) {
-	j.foresee(w.TaskTimes)
+	j.setMeans(w.TaskTimes)
 	for i, d := range w.Upper() {
 		t := &j.Left[i].Times
 		t.Hint, t.Most = 0, 0
@@ -22,8 +22,8 @@ func (j *jobState) expect(w *job.Work) {
 	}
 }
 
-// foresee sets what a plan says that tasks take on average, where it says so.
-func (j *jobState) foresee(t job.TaskTimes) {
+// setMeans sets the mean times of tasks that a plan predicts, where it predicts them.
+func (j *jobState) setMeans(t job.TaskTimes) {
 	for i, d := range t.Means() {
 		if d > 0 {
 			j.Left[i].Planned = d

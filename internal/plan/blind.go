@@ -144,7 +144,7 @@ func (a *adaptor) sooner(x, y *Candidate) int {
 func (a *adaptor) guess() float64 { return max(blindGuess, 2*a.cutShort()) }
 
 // guessed returns when the job would be done, in seconds from now, if each task took as long
-// as is guessed. What the candidate's time does not do for follows on as many nodes as are of
+// as is guessed. What does not fit into the candidate's time follows on as many nodes as are of
 // use, once the queue has room for them.
 //
 // By the earliest start alone a job would sit on the smallest hole of the queue for as long as

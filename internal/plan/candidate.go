@@ -31,7 +31,7 @@ type Candidate struct {
 	// Weighed: what the job would make of it.
 	Total  float64 `json:"turnaround_s"` // expected; +Inf: never done
 	beaten bool    // Total is only a bound from below: it is later than another, which is enough to know
-	Risk   float64 `json:"timeout_share"` // fraction of runs that its time does not do for, 0…1
+	Risk   float64 `json:"timeout_share"` // fraction of runs that need more than its time, 0…1
 	done   float64 // when the last of the simulated runs is done
 	main   bool    // it was chosen first, the others beside it
 

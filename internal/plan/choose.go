@@ -143,7 +143,7 @@ func (a *adaptor) fewest(weighed []Candidate) Candidate {
 // of the jobs in the queue say, and a share of it could be a large part of the run.
 func (c *Candidate) closeTo() float64 { return c.Total + closeBy*max(0, c.Total-c.Wait) }
 
-// sure reports whether a candidate's time does for the job but for riskBy of its runs.
+// sure reports whether a candidate's time is long enough for all but the fraction riskBy of the job's runs.
 func sure(c Candidate) bool { return c.Risk <= riskBy }
 
 // fewer returns the candidate with as few nodes as keep it within the bound, and as sure.
