@@ -21,7 +21,7 @@ func (s *Server) Kill(a engine.Kill) {
 
 // Leave lets an attempt leave its phase.
 func (s *Server) Leave(a engine.Leave) {
-	s.send(a.Node, &wire.Leave{Attempt: a.Attempt, Phase: a.Phase})
+	s.send(a.Node, &wire.Leave{Attempt: a.Attempt, Phase: a.Phase, Grant: a.Grant})
 }
 
 // Commit lets an attempt put its output into place.
@@ -45,7 +45,7 @@ func (s *Server) Forget(a engine.Forget) {
 // Start sends an attempt to its node with what sets its task apart.
 func (s *Server) Start(a engine.Start) {
 	l := s.jobs[a.Attempt.Job]
-	m := &wire.Start{Attempt: a.Attempt, Leave: a.Leave, Commit: a.Commit}
+	m := &wire.Start{Attempt: a.Attempt, Leave: a.Leave, Commit: a.Commit, Grant: a.Grant}
 	switch {
 	case l.Spec.Kind == job.Bag:
 		m.Entry = l.Tasks.Entries[a.Attempt.Task]

@@ -11,6 +11,7 @@ type Start struct {
 	Node    job.NodeID
 	Leave   job.Phase // it may run up to and including this phase
 	Commit  bool      // it may commit without asking
+	job.Grant
 }
 
 // Kill ends an attempt; the worker answers with AttemptEnded.
@@ -25,6 +26,7 @@ type Leave struct {
 	Attempt job.Attempt
 	Node    job.NodeID
 	Phase   job.Phase
+	job.Grant
 }
 
 // Commit lets an attempt put its output into place.

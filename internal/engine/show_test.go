@@ -111,7 +111,7 @@ func showAction(a engine.Action) string {
 	case engine.Forget:
 		return fmt.Sprintf("%s%s %s", kind, a.Job, a.Node)
 	case engine.Request:
-		s := fmt.Sprintf("%s%s %s %d x %v", kind, a.Alloc, a.Request.On, a.Request.Nodes, a.Request.PerNode)
+		s := fmt.Sprintf("%s%s %s %d x {%d %d}", kind, a.Alloc, a.Request.On, a.Request.Nodes, a.Request.PerNode.CPUs, a.Request.PerNode.Mem)
 		return flagged(s, a.Request.Elastic, fmt.Sprintf("for %v", a.Request.Time))
 	case engine.Release:
 		return reasoned(kind+string(a.Alloc), a.Reason)

@@ -68,6 +68,9 @@ type PhaseStat struct {
 	RecordsOut int64         `msgpack:"ro,omitempty" json:"records_out"`
 	CPU        time.Duration `msgpack:"c,omitempty" json:"cpu_ns"`         // user and system time of the phase's threads and processes
 	PeakMemory int64         `msgpack:"m,omitempty" json:"peak_mem_bytes"` // bytes
+	DiskBytes  int64         `msgpack:"d,omitempty" json:"disk_bytes"`     // read from files and written to them, by programs and by berth, from the page cache too
+	NetBytes   int64         `msgpack:"n,omitempty" json:"net_bytes"`      // moved between nodes
+	Missing    ResourceSet   `msgpack:"x,omitempty" json:"-"`              // resources whose use could not be measured on that machine
 }
 
 // Duration returns End − Start.

@@ -181,8 +181,12 @@ type Work struct {
 	Tasks   int    `msgpack:"t"` // bag tasks, or maps
 	Reduces int    `msgpack:"r,omitempty"`
 	Terms
-	SlowStart float64      `msgpack:"ss,omitempty"` // share of maps done before reduces start
-	Alloc     AllocRequest `msgpack:"al"`
+	SlowStart float64 `msgpack:"ss,omitempty"` // share of maps done before reduces start
+	// Demands is what each phase is known to take, by the application's profile; those of phases that
+	// are missing are learned from the first tasks.
+	Demands []PhaseDemand `msgpack:"pd,omitempty"`
+	Weight  float64       `msgpack:"wt,omitempty"` // of the job among those that share a pool; 0: 1
+	Alloc   AllocRequest  `msgpack:"al"`
 	Course
 }
 

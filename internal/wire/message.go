@@ -133,11 +133,12 @@ type Job struct {
 
 // Start starts an attempt. Entry is set for bag tasks, Split for maps.
 type Start struct {
-	Attempt job.Attempt `msgpack:"a"`
-	Entry   job.Entry   `msgpack:"e,omitempty"`
-	Split   *job.Split  `msgpack:"s,omitempty"`
-	Leave   job.Phase   `msgpack:"l"`
-	Commit  bool        `msgpack:"c,omitempty"`
+	Attempt   job.Attempt `msgpack:"a"`
+	Entry     job.Entry   `msgpack:"e,omitempty"`
+	Split     *job.Split  `msgpack:"s,omitempty"`
+	Leave     job.Phase   `msgpack:"l"`
+	Commit    bool        `msgpack:"c,omitempty"`
+	job.Grant `msgpack:",inline"`
 }
 
 // Kill ends an attempt.
@@ -148,8 +149,9 @@ type Kill struct {
 
 // Leave lets an attempt run up to and including a phase.
 type Leave struct {
-	Attempt job.Attempt `msgpack:"a"`
-	Phase   job.Phase   `msgpack:"p"`
+	Attempt   job.Attempt `msgpack:"a"`
+	Phase     job.Phase   `msgpack:"p"`
+	job.Grant `msgpack:",inline"`
 }
 
 // Commit lets an attempt put its output into place.
