@@ -38,6 +38,9 @@ type Config struct {
 	// Order is how the jobs of a pool come one after another. Default sched.Auto: pools of
 	// batch systems go by the shortest.
 	Order sched.Order
+	// Scheduler is the policy by which tasks and their phases are placed on nodes. Default
+	// sched.DefaultScheduler.
+	Scheduler sched.Scheduler
 	// AgeingShare is the share of a pool's cores whose work a job is forgiven while it waits in
 	// the order sched.Shortest. Default sched.AgeingShare.
 	AgeingShare float64

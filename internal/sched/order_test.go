@@ -28,3 +28,18 @@ func TestOrderOn(t *testing.T) {
 		}
 	}
 }
+
+// TestParseScheduler: each scheduler is known by its name, and what says nothing is the default.
+func TestParseScheduler(t *testing.T) {
+	for _, s := range []Scheduler{Slots, Containers, Packing, Prism, Phases, Cores} {
+		if got, err := ParseScheduler("here", string(s)); got != s || err != nil {
+			t.Errorf("%s is %q, %v", s, got, err)
+		}
+	}
+	if got, err := ParseScheduler("here", ""); got != DefaultScheduler || err != nil {
+		t.Errorf("nothing said is %q, %v", got, err)
+	}
+	if got, err := ParseScheduler("here", "Slots"); job.ClassOf(err) != job.User || got != "" {
+		t.Errorf("Slots is %q, %v", got, err)
+	}
+}
