@@ -70,6 +70,27 @@ func TestChoiceOutlivesCoordinator(t *testing.T) {
 	w.expectPolicy("after a stop", "auto", false, "")
 }
 
+// TestScheduler: flag and environment name the scheduler, and status says which one goes and which one is remembered.
+func TestScheduler(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	expect := func(when, scheduler, chosen string) {
+		t.Helper()
+		if s, text := w.serverStatus(); s.Scheduler != scheduler || s.Chosen.Scheduler != chosen || !strings.Contains(text, ", scheduler "+scheduler+", ") {
+			t.Errorf("%s: scheduler %s, %q is remembered; want %s, %q: %s", when, s.Scheduler, s.Chosen.Scheduler, scheduler, chosen, text)
+		}
+	}
+	w.batch = []string{"SLURM_CONF=/dev/null", "BERTH_SCHEDULER=slots"}
+	w.must("bag", "--", "true", ":::", "x")
+	expect("by the environment", "slots", "")
+	w.must("server", "stop")
+	w.must("server", "start", "--scheduler", "prism")
+	w.killServer()
+	w.batch = nil
+	w.must("bag", "--", "true", ":::", "x")
+	expect("after a kill", "prism", "prism")
+}
+
 // TestChoiceOfRunning: what a coordinator does already by its environment is remembered when
 // a flag says so, and what it refuses to do is not.
 func TestChoiceOfRunning(t *testing.T) {

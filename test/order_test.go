@@ -103,9 +103,11 @@ func TestOrderRefused(t *testing.T) {
 		}
 	}
 	refused(`"longest" is no order`, "server", "start", "--order", "longest")
+	refused(`"best" is no scheduler`, "server", "start", "--scheduler", "best")
 	w.must("server", "start", "--order", "shortest")
 	refused("in the order shortest", "server", "start", "--order", "fifo")
 	refused("in the order shortest", "server", "start", "--order", "auto")
+	refused("with the scheduler ", "server", "start", "--scheduler", "slots")
 	refused("gives allocations back", "server", "start", "--keep")
 	w.must("server", "start") // any will do
 	w.must("server", "start", "--order", "shortest", "--keep=false")
@@ -113,7 +115,7 @@ func TestOrderRefused(t *testing.T) {
 	w.must("server", "start", "--keep")
 	refused("keeps allocations", "server", "start", "--keep=false")
 	w.must("server", "stop")
-	for _, kv := range []string{"BERTH_ORDER=longest", "BERTH_KEEP=perhaps"} {
+	for _, kv := range []string{"BERTH_ORDER=longest", "BERTH_SCHEDULER=best", "BERTH_KEEP=perhaps"} {
 		w.batch = []string{"SLURM_CONF=/dev/null", kv}
 		name, value, _ := strings.Cut(kv, "=")
 		if r := w.berth("bag", "--", "true", ":::", "x"); r.code == 0 || !strings.Contains(r.stderr, name) || !strings.Contains(r.stderr, value) {

@@ -42,6 +42,14 @@ work left, as predicted, so that short jobs do not wait for long ones; nothing t
 runs is stopped for it, and time spent waiting counts, so that long jobs get their
 turn. The order auto, the default, is shortest on a cluster and fifo on this machine.
 
+--scheduler names the policy that places tasks on nodes. cores gives a task whole cores
+from its beginning to its end, but for a reduce's shuffle. phases decides anew for each
+phase of a task, by what it takes of cores, memory, disk and network, so that a task gives
+back what its next phase does not take; prism does so as the paper on PRISM has it. slots,
+containers and packing are what other systems do, to compare with: fixed numbers of map and
+reduce tasks a node, containers as large as the largest phase, and tasks packed by their
+largest demands.
+
 What a job asked of a cluster is given back when that job is done, where other jobs
 of yours have asked for their own. With --keep it stays as long as any job of yours
 can use it: good for you, and not for the others on the cluster.
@@ -50,10 +58,10 @@ The folder of a job that is over is removed once 1000 newer jobs were submitted,
 within a day of its end; --keep-runs says another number, which then counts alone. Its
 place in the accuracy report and what was measured in it stay. berth forget removes at once.
 
-What --order, --keep, --keep-runs and --stand-in say lasts until berth server stop, also for
-coordinators that commands start after this one has died or had nothing to do. BERTH_ORDER,
-BERTH_KEEP=1 or 0, and BERTH_STAND_IN go before that: for the coordinator that a command
-with them starts.
+What --order, --scheduler, --keep, --keep-runs and --stand-in say lasts until berth server
+stop, also for coordinators that commands start after this one has died or had nothing to do.
+BERTH_ORDER, BERTH_SCHEDULER, BERTH_KEEP=1 or 0, and BERTH_STAND_IN go before that: for the
+coordinator that a command with them starts.
 
 Of several login nodes that share your home one has the coordinator; on the others
 berth says which one that is.
@@ -72,7 +80,7 @@ func newServerStart() *cobra.Command {
 	var p policy
 	c := &cobra.Command{
 		Use: "start", Short: "Start the coordinator in the background, if none runs", Args: noArguments,
-		Example: "  berth server start\n  berth server start --order shortest\n  berth server start --keep --keep-runs 200",
+		Example: "  berth server start\n  berth server start --order shortest\n  berth server start --scheduler phases\n  berth server start --keep --keep-runs 200",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			said, err := p.said(cmd)
 			if err != nil {
@@ -117,7 +125,7 @@ func newServerStop() *cobra.Command {
 one, which the next command starts; jobs that are not over go on with it. So with
 such jobs --force is wanted.
 
-What --order, --keep and --keep-runs said is forgotten, also if no coordinator runs.`,
+What these flags of berth server start said is forgotten, also if no coordinator runs.`,
 		Example: "  berth server stop",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			h, err := home.Existing()
@@ -186,8 +194,8 @@ func serverText(s control.Server) string {
 		kept += ", " + runsText(s.KeepRuns)
 	}
 	if s.Running {
-		text = fmt.Sprintf("coordinator %d runs since %s: %d jobs not over, order %s%s, %d workers, listening on %s\n",
-			s.PID, s.Started, s.Jobs, s.Order, kept, s.Nodes, s.Address)
+		text = fmt.Sprintf("coordinator %d runs since %s: %d jobs not over, order %s%s, scheduler %s, %d workers, listening on %s\n",
+			s.PID, s.Started, s.Jobs, s.Order, kept, s.Scheduler, s.Nodes, s.Address)
 	}
 	switch {
 	case s.Running && s.StandIn:

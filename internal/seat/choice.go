@@ -21,6 +21,8 @@ import (
 type Choice struct {
 	Order string `json:"order,omitempty"` // a sched.Order; empty: nothing is chosen
 	Keep  *bool  `json:"keep,omitempty"`  // allocations are kept; nil: nothing is chosen
+	// Scheduler is a sched.Scheduler; empty: nothing is chosen.
+	Scheduler string `json:"scheduler,omitempty"`
 	// KeepRuns is how many runs stay on disk once they are over, 0 for all; nil: nothing is chosen.
 	KeepRuns *int `json:"keep_runs,omitempty"`
 	// StandIn says who carries on when no coordinator is left; empty: nothing is chosen.
@@ -39,16 +41,19 @@ const (
 
 // Or returns the choice, and where it says nothing what the other one says.
 func (c Choice) Or(d Choice) Choice {
-	return Choice{Order: cmp.Or(c.Order, d.Order), Keep: cmp.Or(c.Keep, d.Keep), StandIn: cmp.Or(c.StandIn, d.StandIn), KeepRuns: cmp.Or(c.KeepRuns, d.KeepRuns)}
+	return Choice{Order: cmp.Or(c.Order, d.Order), Scheduler: cmp.Or(c.Scheduler, d.Scheduler), Keep: cmp.Or(c.Keep, d.Keep), StandIn: cmp.Or(c.StandIn, d.StandIn), KeepRuns: cmp.Or(c.KeepRuns, d.KeepRuns)}
 }
 
 // Kept reports whether allocations are kept as long as any job can use them. Else they are given
 // back when the job is done that asked for them (engine.Config.Yield).
 func (c Choice) Kept() bool { return c.Keep != nil && *c.Keep }
 
-// Check returns an error where a choice makes no sense. It names what says the order, and what says who stands in.
-func (c Choice) Check(order, standIn string) error {
+// Check returns an error where a choice makes no sense. It names what says the order, the scheduler, and who stands in.
+func (c Choice) Check(order, scheduler, standIn string) error {
 	if _, err := sched.ParseOrder(order, c.Order); err != nil {
+		return err
+	}
+	if _, err := sched.ParseScheduler(scheduler, c.Scheduler); err != nil {
 		return err
 	}
 	switch c.StandIn {
@@ -97,7 +102,7 @@ func (s Seat) Forget() error {
 func (s Seat) Settle(said, env Choice, log *slog.Logger) (Choice, error) {
 	remembered, err := s.Choice()
 	if err == nil {
-		err = remembered.Check(s.choicePath(), s.choicePath())
+		err = remembered.Check(s.choicePath(), s.choicePath(), s.choicePath())
 	}
 	if err != nil {
 		log.Warn("what was chosen before is forgotten", "err", err)
@@ -111,6 +116,10 @@ func (s Seat) Settle(said, env Choice, log *slog.Logger) (Choice, error) {
 	}
 	c := said.Or(env).Or(remembered).Or(Choice{Keep: new(bool), StandIn: StandInOn})
 	order, err := sched.ParseOrder("order", c.Order)
-	c.Order = string(order)
+	if err != nil {
+		return c, err
+	}
+	scheduler, err := sched.ParseScheduler("scheduler", c.Scheduler)
+	c.Order, c.Scheduler = string(order), string(scheduler)
 	return c, err
 }

@@ -8,7 +8,7 @@ import (
 )
 
 func same(a, b Choice) bool {
-	return a.Order == b.Order && a.StandIn == b.StandIn && (a.KeepRuns == nil) == (b.KeepRuns == nil) && (a.KeepRuns == nil || *a.KeepRuns == *b.KeepRuns) && (a.Keep == nil) == (b.Keep == nil) && (a.Keep == nil || *a.Keep == *b.Keep)
+	return a.Order == b.Order && a.Scheduler == b.Scheduler && a.StandIn == b.StandIn && (a.KeepRuns == nil) == (b.KeepRuns == nil) && (a.KeepRuns == nil || *a.KeepRuns == *b.KeepRuns) && (a.Keep == nil) == (b.Keep == nil) && (a.Keep == nil || *a.Keep == *b.Keep)
 }
 
 // TestChoice: each choice stands beside those before it until all are forgotten, and no is
@@ -22,7 +22,8 @@ func TestChoice(t *testing.T) {
 		{Choice{Order: "auto", Keep: &no}, Choice{Order: "auto", Keep: &no}},
 		{Choice{KeepRuns: &some}, Choice{Order: "auto", Keep: &no, KeepRuns: &some}},
 		{Choice{KeepRuns: &all}, Choice{Order: "auto", Keep: &no, KeepRuns: &all}},
-		{Choice{}, Choice{Order: "auto", Keep: &no, KeepRuns: &all}},
+		{Choice{Scheduler: "slots"}, Choice{Order: "auto", Scheduler: "slots", Keep: &no, KeepRuns: &all}},
+		{Choice{}, Choice{Order: "auto", Scheduler: "slots", Keep: &no, KeepRuns: &all}},
 	} {
 		if err := s.Choose(step.chosen); err != nil {
 			t.Fatal(err)

@@ -11,24 +11,26 @@ import (
 // TestSettle: flags go before the environment, and that before what is remembered; only what
 // flags say is remembered.
 func TestSettle(t *testing.T) {
-	yes, no := true, false
+	yes, no, normal := true, false, string(sched.DefaultScheduler)
 	for _, c := range []struct {
 		name                  string
 		said, env, remembered Choice
 		want                  Choice
 		then                  Choice // remembered
 	}{
-		{"nothing is said", Choice{}, Choice{}, Choice{}, Choice{Order: string(sched.Auto), Keep: &no, StandIn: StandInOn}, Choice{}},
-		{"remembered", Choice{}, Choice{}, Choice{Order: "fifo", Keep: &yes}, Choice{Order: string(sched.FIFO), Keep: &yes, StandIn: StandInOn}, Choice{Order: "fifo", Keep: &yes}},
+		{"nothing is said", Choice{}, Choice{}, Choice{}, Choice{Order: string(sched.Auto), Scheduler: normal, Keep: &no, StandIn: StandInOn}, Choice{}},
+		{"remembered", Choice{}, Choice{}, Choice{Order: "fifo", Keep: &yes}, Choice{Order: string(sched.FIFO), Scheduler: normal, Keep: &yes, StandIn: StandInOn}, Choice{Order: "fifo", Keep: &yes}},
 		{"the environment", Choice{}, Choice{Order: "shortest", Keep: &no}, Choice{Order: "fifo", Keep: &yes},
-			Choice{Order: string(sched.Shortest), Keep: &no, StandIn: StandInOn}, Choice{Order: "fifo", Keep: &yes}},
+			Choice{Order: string(sched.Shortest), Scheduler: normal, Keep: &no, StandIn: StandInOn}, Choice{Order: "fifo", Keep: &yes}},
 		{"flags", Choice{Order: "auto", Keep: &yes}, Choice{Order: "shortest", Keep: &no}, Choice{Order: "fifo", Keep: &no},
-			Choice{Order: string(sched.Auto), Keep: &yes, StandIn: StandInOn}, Choice{Order: "auto", Keep: &yes}},
+			Choice{Order: string(sched.Auto), Scheduler: normal, Keep: &yes, StandIn: StandInOn}, Choice{Order: "auto", Keep: &yes}},
 		{"stand-ins by the environment", Choice{}, Choice{StandIn: StandInNodes}, Choice{StandIn: StandInOff},
-			Choice{Order: string(sched.Auto), Keep: &no, StandIn: StandInNodes}, Choice{}},
+			Choice{Order: string(sched.Auto), Scheduler: normal, Keep: &no, StandIn: StandInNodes}, Choice{}},
 		{"stand-ins by flags", Choice{StandIn: StandInOff}, Choice{StandIn: StandInOn}, Choice{},
-			Choice{Order: string(sched.Auto), Keep: &no, StandIn: StandInOff}, Choice{}},
-		{"some of each", Choice{Keep: &no}, Choice{Keep: &yes}, Choice{Order: "fifo"}, Choice{Order: string(sched.FIFO), Keep: &no, StandIn: StandInOn}, Choice{Order: "fifo", Keep: &no}},
+			Choice{Order: string(sched.Auto), Scheduler: normal, Keep: &no, StandIn: StandInOff}, Choice{}},
+		{"the scheduler", Choice{}, Choice{Scheduler: "slots"}, Choice{Scheduler: "prism"},
+			Choice{Order: string(sched.Auto), Scheduler: "slots", Keep: &no, StandIn: StandInOn}, Choice{}},
+		{"some of each", Choice{Keep: &no}, Choice{Keep: &yes}, Choice{Order: "fifo"}, Choice{Order: string(sched.FIFO), Scheduler: normal, Keep: &no, StandIn: StandInOn}, Choice{Order: "fifo", Keep: &no}},
 	} {
 		s := open(t)
 		if err := s.Choose(c.remembered); err != nil {
@@ -47,12 +49,12 @@ func TestSettle(t *testing.T) {
 
 // TestSettleOdd: what is remembered and makes no sense is forgotten.
 func TestSettleOdd(t *testing.T) {
-	for _, text := range []string{`{"order": "fi`, `{"stand_in": "sometimes"}`, `{"order": "longest", "keep": true}`, `{"keep": 1}`} {
-		s, no := open(t), false
+	for _, text := range []string{`{"order": "fi`, `{"stand_in": "sometimes"}`, `{"order": "longest", "keep": true}`, `{"scheduler": "best"}`, `{"keep": 1}`} {
+		s, no, normal := open(t), false, string(sched.DefaultScheduler)
 		if err := os.WriteFile(s.choicePath(), []byte(text), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		if got, err := s.Settle(Choice{}, Choice{}, slog.New(slog.DiscardHandler)); err != nil || !same(got, Choice{Order: string(sched.Auto), Keep: &no, StandIn: StandInOn}) {
+		if got, err := s.Settle(Choice{}, Choice{}, slog.New(slog.DiscardHandler)); err != nil || !same(got, Choice{Order: string(sched.Auto), Scheduler: normal, Keep: &no, StandIn: StandInOn}) {
 			t.Errorf("%s: %+v, %v", text, got, err)
 		}
 		if then, err := s.Choice(); err != nil || then != (Choice{}) {
