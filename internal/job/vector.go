@@ -1,62 +1,62 @@
 package job
 
-// Resource is a resource of a node that tasks share.
-type Resource int
-
-// The resources, in the order of the elements of a Vector.
-const (
-	CPU    Resource = iota // thousandths of a core
-	Memory                 // bytes
-	Disk                   // bytes/s read and written
-	Net                    // bytes/s to or from other nodes
-	resources
-)
-
-var resourceNames = [resources]string{"cpu", "mem", "disk", "net"}
-
-// String returns "cpu", "mem", "disk" or "net".
-func (r Resource) String() string { return resourceNames[r] }
-
-// MilliCore is a core in the unit of Vector's CPU.
+// MilliCore is a core in the unit of Vector.CPU.
 const MilliCore = 1000
 
-// Vector is an amount of each resource: what a phase takes at full speed, what an attempt holds, what
-// a node has. A rate of disk or network that is 0 is unknown for a node and not reserved for a phase.
-type Vector [resources]int64
+// Vector is an amount of each resource that tasks share: what a phase takes at full speed, what an
+// attempt holds, what a node has. A rate of disk or network that is 0 is unknown for a node and not
+// reserved for a phase.
+type Vector struct {
+	CPU    int64 `msgpack:"c,omitempty" json:"cpu"`      // thousandths of a core
+	Memory int64 `msgpack:"m,omitempty" json:"mem"`      // bytes
+	Disk   int64 `msgpack:"d,omitempty" json:"disk_bps"` // bytes/s read and written
+	Net    int64 `msgpack:"n,omitempty" json:"net_bps"`  // bytes/s to or from other nodes
+}
 
 // Vector returns the resources as amounts.
 func (r Resources) Vector() Vector {
 	return Vector{int64(r.CPUs) * MilliCore, r.Mem, r.Disk, r.Net}
 }
 
+// Resources returns the amounts with the cores rounded up to whole ones.
+func (v Vector) Resources() Resources {
+	return Resources{CPUs: int((v.CPU + MilliCore - 1) / MilliCore), Mem: v.Memory, Disk: v.Disk, Net: v.Net}
+}
+
 // Plus returns v and w together.
 func (v Vector) Plus(w Vector) Vector {
-	for r := range v {
-		v[r] += w[r]
-	}
-	return v
+	return Vector{v.CPU + w.CPU, v.Memory + w.Memory, v.Disk + w.Disk, v.Net + w.Net}
 }
 
 // Minus returns v less w.
 func (v Vector) Minus(w Vector) Vector {
-	for r := range v {
-		v[r] -= w[r]
-	}
-	return v
+	return Vector{v.CPU - w.CPU, v.Memory - w.Memory, v.Disk - w.Disk, v.Net - w.Net}
 }
 
 // Max returns the larger amount of each resource.
 func (v Vector) Max(w Vector) Vector {
-	for r := range v {
-		v[r] = max(v[r], w[r])
-	}
-	return v
+	return Vector{max(v.CPU, w.CPU), max(v.Memory, w.Memory), max(v.Disk, w.Disk), max(v.Net, w.Net)}
 }
 
-// Resources returns the amounts with the cores rounded up to whole ones.
-func (v Vector) Resources() Resources {
-	return Resources{CPUs: int((v[CPU] + MilliCore - 1) / MilliCore), Mem: v[Memory], Disk: v[Disk], Net: v[Net]}
-}
+// Resource is one of the resources of a Vector.
+type Resource uint8
+
+// The resources.
+const (
+	CPU Resource = iota
+	Memory
+	Disk
+	Net
+)
+
+// AllResources returns the resources in the order of a Vector.
+func AllResources() [4]Resource { return [...]Resource{CPU, Memory, Disk, Net} }
+
+// String returns "cpu", "mem", "disk" or "net".
+func (r Resource) String() string { return [...]string{"cpu", "mem", "disk", "net"}[r] }
+
+// Of returns the amount of one resource.
+func (v Vector) Of(r Resource) int64 { return [...]int64{v.CPU, v.Memory, v.Disk, v.Net}[r] }
 
 // ResourceSet is a set of resources.
 type ResourceSet uint8
