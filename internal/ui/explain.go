@@ -73,7 +73,9 @@ func reason(r why.Reason) string {
 		return planReason(r)
 	case why.NodeAway, why.NodeSuspected, why.SortWaits:
 		return nodeReason(r)
-	case why.EarlierJobs, why.ShorterJobs, why.AgedJobs:
+	case why.PhaseWaits:
+		return phaseReason(r)
+	case why.EarlierJobs, why.ShorterJobs, why.AgedJobs, why.FairerJobs:
 		return jobsReason(r)
 	default:
 		return taskReason(r)
@@ -146,6 +148,8 @@ func jobsReason(r why.Reason) string {
 		return fmt.Sprintf("%s with less left to do %s first: %s", count(len(r.Jobs), "job"), goes, jobs)
 	case why.AgedJobs:
 		return fmt.Sprintf("%s that came earlier %s first, as waiting counts: %s", count(len(r.Jobs), "job"), goes, jobs)
+	case why.FairerJobs:
+		return fmt.Sprintf("%s with less of a fair share %s first: %s", count(len(r.Jobs), "job"), goes, jobs)
 	default:
 		return "before it in line: " + jobs
 	}

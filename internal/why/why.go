@@ -41,6 +41,8 @@ const (
 	NodeSuspected Kind = "node_suspected"
 	// SortWaits: Count reduces on Nodes[0] wait for Need to sort and reduce.
 	SortWaits Kind = "sort_waits"
+	// PhaseWaits: Count attempts wait on Nodes[0] for leave to begin Phase, as there is too little of each of Lacks.
+	PhaseWaits Kind = "phase_waits"
 	// Throttled: Count tasks of the kind Task wait, as no more than Of may run at once.
 	Throttled Kind = "throttled"
 	// SlowStart: Count reduces wait until Of maps of the Total are done; Done are.
@@ -54,6 +56,8 @@ const (
 	ShorterJobs Kind = "shorter_jobs"
 	// AgedJobs: Jobs have more left to do and go first because they have waited for long.
 	AgedJobs Kind = "aged_jobs"
+	// FairerJobs: Jobs have less of their fair share of the nodes, and begin their tasks first.
+	FairerJobs Kind = "fairer_jobs"
 	// OutputsSought: Count map outputs from before a resume are looked for on nodes that join.
 	OutputsSought Kind = "outputs_sought"
 )
@@ -77,6 +81,26 @@ type Reason struct {
 	Since       time.Duration     `json:"since_ns,omitempty"`
 	Left        time.Duration     `json:"left_ns,omitempty"`
 	Text        string            `json:"text,omitempty"`
+	Phase       job.Phase         `json:"phase,omitempty"`
+	Lacks       []Lack            `json:"lacks,omitempty"`
+}
+
+// Lack is a resource of a node of which too little is free for a phase to begin. Amounts are in the unit of a job.Vector.
+type Lack struct {
+	Resource job.Resource `json:"resource"`
+	Need     int64        `json:"need"` // what one attempt takes of it in that phase
+	Free     int64        `json:"free"` // what the node has left of it, negative where more is in use than the node has
+	Holders  []Holder     `json:"holders,omitempty"`
+}
+
+// Holder is Count attempts of a job in one phase that together hold Holds of a resource. Those that hold most come first.
+type Holder struct {
+	Job   job.ID    `json:"job,omitempty"` // empty: the job that is explained
+	Phase job.Phase `json:"phase"`
+	Count int       `json:"count"`
+	Holds int64     `json:"holds"`
+	// Waits says that these attempts, too, wait to begin Phase, and hold what they need to keep until then.
+	Waits bool `json:"waits,omitempty"`
 }
 
 // Node is what a reason says of one node: why no task that waits starts there, or what
