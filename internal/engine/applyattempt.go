@@ -30,7 +30,7 @@ func (e *Engine) applyStarted(at job.Time, r event.AttemptStarted) {
 	if a.alloc != nil {
 		a.alloc.live++
 	}
-	if a.Coreless() {
+	if a.Shuffles() {
 		e.stale = e.stale || a.ends() != 0 // it is killed when it is too late for it
 	}
 	j.touched.add(n.Index)
@@ -42,7 +42,7 @@ func (e *Engine) applyStarted(at job.Time, r event.AttemptStarted) {
 
 func (e *Engine) applyLeave(at job.Time, a *attempt, p job.Phase) {
 	e.unwant(a)
-	if a.Coreless() {
+	if a.Shuffles() {
 		a.working = at
 	}
 	a.job.pool.Grant(&a.node.Node, &a.Running, p, a.Job.Demand[sched.KindIndex(a.Kind)].Most(a.Leave, p))
@@ -139,7 +139,7 @@ func (e *Engine) applyOutcome(at job.Time, a *attempt, r event.AttemptEnded) {
 		e.strike(at, n)
 		t.lost = min(t.lost, 254) + 1
 	case event.Killed:
-		if !a.Coreless() { // such a one is killed for want of time or room
+		if !a.Shuffles() { // such a one is killed for want of time or room
 			t.lost = min(t.lost, 254) + 1
 		}
 	case event.Broken:

@@ -56,7 +56,7 @@ func (j *jobState) dump(w io.Writer) {
 	}
 	for i := range j.Left {
 		l := &j.Left[i]
-		fmt.Fprintf(w, "  left %d of %d cores, coreless %d, %v\n", l.Tasks, l.CPUs, j.Coreless[i], &l.Times)
+		fmt.Fprintf(w, "  left %d of %d cores, shuffles %d, %v\n", l.Tasks, l.CPUs, j.Shuffles, &l.Times)
 	}
 	for _, i := range slices.Sorted(maps.Keys(j.lostRuns)) {
 		for _, r := range j.lostRuns[i] {
@@ -110,7 +110,7 @@ func (n *node) dump(w io.Writer) {
 		alloc = n.alloc.id
 	}
 	fmt.Fprintf(w, "node %s alloc %q %s since %d reason %q host %q addr %q outputs %q joined %t capacity %v used %v coreless %d %d health %+v\n",
-		n.id, alloc, n.state, n.since, n.reason, n.host, n.addr, n.outputs, n.joined, n.Capacity, n.Used, n.Coreless, n.CorelessMem, n.Health)
+		n.id, alloc, n.state, n.since, n.reason, n.host, n.addr, n.outputs, n.joined, n.Capacity, n.Used, n.Shuffles, n.ShuffleMem, n.Health)
 }
 
 // list returns the indices in the set.

@@ -152,7 +152,7 @@ func (x *explanation) leave() {
 			}
 		}
 		if waiting > 0 {
-			x.add(why.Reason{Kind: why.SortWaits, Count: waiting, Need: job.Resources{CPUs: x.j.work.ReduceNeed.CPUs}, Nodes: []why.Node{{ID: n.id, Free: n.Free()}}})
+			x.add(why.Reason{Kind: why.SortWaits, Count: waiting, Need: job.Resources{CPUs: x.j.work.ReduceNeed.CPUs}, Nodes: []why.Node{{ID: n.id, Free: n.Free().Resources()}}})
 		}
 	}
 }
@@ -191,13 +191,13 @@ func (x *explanation) room(c *sched.Candidate) {
 	if !p.anyUp() || c.Class() == nil {
 		return
 	}
-	r := why.Reason{Kind: why.RoomWaits, Task: c.Kind, Count: c.Ready.Count(), Need: c.Peak}
+	r := why.Reason{Kind: why.RoomWaits, Task: c.Kind, Count: c.Ready.Count(), Need: c.Peak.Resources()}
 	for _, n := range p.nodes {
 		if n.state == up {
 			r.Nodes = append(r.Nodes, x.without(n, c))
 		}
 	}
-	if c.Takes.CPUs == 0 {
+	if c.Kind == job.ReduceTask {
 		r.Kept = c.Class().Kept()
 		r.KeptForJobs = r.Kept > c.Room && x.e.cfg.Order.On(!p.shape.endless()) == sched.Shortest
 	}
@@ -207,12 +207,12 @@ func (x *explanation) room(c *sched.Candidate) {
 
 // without tells why no task of the candidate starts on the node.
 func (x *explanation) without(n *node, c *sched.Candidate) why.Node {
-	r := why.Node{ID: n.id, Free: n.Free(), Returned: n.alloc.Retired}
+	r := why.Node{ID: n.id, Free: n.Free().Resources(), Returned: n.alloc.Retired}
 	if !n.InTime(x.now, c.Span) {
 		r.EndsIn = max(1, x.until(n.alloc.Ends))
 	}
-	if c.Takes.CPUs == 0 {
-		r.Shuffling, r.Cores = n.Coreless, n.Capacity.CPUs
+	if c.Kind == job.ReduceTask {
+		r.Shuffling, r.Cores = n.Shuffles, n.Capacity.Resources().CPUs
 	}
 	return r
 }

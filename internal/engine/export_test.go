@@ -37,10 +37,10 @@ func (e *Engine) Misplaced() string {
 			if rank := p.Policy.Rank(&p.Pool, &j.Job); j.Rank != rank {
 				return fmt.Sprintf("%s has rank %d, not %d", j.ID, j.Rank, rank)
 			}
-			if n := j.coreless(); n != j.Coreless[1] || j.Coreless[0] != 0 {
-				return fmt.Sprintf("%s has %v attempts without a core, not %d", j.ID, j.Coreless, n)
+			if n := j.shuffling(); n != j.Shuffles {
+				return fmt.Sprintf("%s has %d reduces that shuffle, not %d", j.ID, j.Shuffles, n)
 			}
-			if left := j.Left; left[0].Tasks != j.Begin[0].Ready.Count() || left[1].Tasks != j.Begin[1].Ready.Count()+j.Coreless[1] {
+			if left := j.Left; left[0].Tasks != j.Begin[0].Ready.Count() || left[1].Tasks != j.Begin[1].Ready.Count()+j.Shuffles {
 				return fmt.Sprintf("%s has %d and %d left to start", j.ID, left[0].Tasks, left[1].Tasks)
 			}
 		}
@@ -49,7 +49,7 @@ func (e *Engine) Misplaced() string {
 }
 
 // coreless counts the reduces that have leave for their shuffle only.
-func (j *jobState) coreless() int {
+func (j *jobState) shuffling() int {
 	n := 0
 	for _, a := range j.live {
 		if a.Kind == job.ReduceTask && a.Leave == job.PhaseShuffle {
@@ -128,7 +128,7 @@ func (e *Engine) Nodes() []NodeStatus {
 		for _, n := range a.nodes() {
 			all = append(all, NodeStatus{
 				ID: n.id, Host: n.host, Addr: n.addr, State: n.state.String(), Since: n.since, Reason: n.reason,
-				Capacity: n.Capacity, Used: n.Used, Running: len(n.Running), Suspected: n.Health.Suspected(e.now),
+				Capacity: n.Capacity.Resources(), Used: n.Used.Resources(), Running: len(n.Running), Suspected: n.Health.Suspected(e.now),
 			})
 		}
 	}

@@ -103,7 +103,7 @@ func (s *scenario) query(verb string, a args) bool {
 		}
 	case "nodes":
 		for _, n := range s.e.Nodes() {
-			fmt.Fprintf(&s.out, "  %s %s running %d used %v of %v suspected %t\n", n.ID, n.State, n.Running, n.Used, n.Capacity, n.Suspected)
+			fmt.Fprintf(&s.out, "  %s %s running %d used {%d %d} of {%d %d} suspected %t\n", n.ID, n.State, n.Running, n.Used.CPUs, n.Used.Mem, n.Capacity.CPUs, n.Capacity.Mem, n.Suspected)
 		}
 	case "kept":
 		fmt.Fprintf(&s.out, "  %d of %v\n", s.e.Kept(), s.e.Uncleared())

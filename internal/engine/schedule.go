@@ -58,7 +58,7 @@ func (e *Engine) enqueue(j *jobState) {
 		changed := false
 		if j.startable(i) {
 			c.Span, c.Room = j.waits.span[i], 0
-			if c.Takes.CPUs == 0 && j.Waits {
+			if c.Kind == job.ReduceTask && j.Waits {
 				c.Room = j.work.Need.Mem
 			}
 			changed = p.Put(c)
@@ -104,8 +104,9 @@ func (j *jobState) demand() {
 // have one, the map is left.
 func (j *jobState) recount() {
 	for i, c := range j.counts {
-		j.Left[i].Tasks = c.total - c.done - c.failed - c.running + j.Coreless[i]
+		j.Left[i].Tasks = c.total - c.done - c.failed - c.running
 	}
+	j.Left[1].Tasks += j.Shuffles
 	j.Waits = j.counts[0].done < j.counts[0].total
 }
 

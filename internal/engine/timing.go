@@ -80,7 +80,7 @@ func (j *jobState) cutShort(a *attempt, at job.Time) {
 	i := a.ID.Task
 	t := &j.Left[j.class(i)].Times
 	ran := at.Sub(a.working)
-	if a.Coreless() || a.node.unseen || ran <= t.Expected() {
+	if a.Shuffles() || a.node.unseen || ran <= t.Expected() {
 		return
 	}
 	t.Longest = max(t.Longest, ran)
@@ -107,7 +107,7 @@ const tooLate = "the time left of its allocation is too short for it to sort and
 
 // hopeless reports whether the attempt is a reduce that could not end in time any more.
 func (a *attempt) hopeless(now job.Time) bool {
-	return a.Coreless() && !sched.InTime(now, a.ends(), a.span())
+	return a.Shuffles() && !sched.InTime(now, a.ends(), a.span())
 }
 
 // span returns how much time must be left when the reduce gets leave to sort.
@@ -116,7 +116,7 @@ func (a *attempt) span() time.Duration { return a.job.Left[1].Span(a.job.tasks[a
 // dropHopeless kills the reduces of the pool that shuffle and could not end in time.
 func (e *Engine) dropHopeless(p *pool) {
 	for _, n := range p.nodes {
-		if n.Coreless == 0 || n.state != up {
+		if n.Shuffles == 0 || n.state != up {
 			continue
 		}
 		for _, a := range e.on(n) {

@@ -190,9 +190,9 @@ func (e *Engine) poolDeadlines(p *pool, offer func(job.Time)) {
 		}
 	}
 	for _, n := range p.nodes {
-		if n.Coreless > 0 && n.alloc.Ends != 0 {
+		if n.Shuffles > 0 && n.alloc.Ends != 0 {
 			for _, a := range n.Running {
-				if a.Coreless() {
+				if a.Shuffles() {
 					later(sched.LastStart(n.alloc.Ends, e.find(a.ID).span()) + 1)
 				}
 			}

@@ -32,7 +32,7 @@ type Job struct {
 	Released job.Time     // when it was submitted, or resumed for the last time
 	Left     [2]Unstarted // its tasks that have no core yet
 	Waits    bool         // its reduces wait for maps that are not done
-	Coreless [2]int       // its attempts that run without a core, see Running.Coreless
+	Shuffles int          // its reduces that shuffle, see Running.Shuffles
 	Begin    [2]Candidate // to begin the next of its tasks
 	Demand   [2]Demand    // of each of its tasks
 }
@@ -41,11 +41,14 @@ type Job struct {
 // equal needs does that comes after it.
 type Needs struct {
 	Kind  job.TaskKind
-	Takes job.Resources // what it holds of its node once it has started: the demand of the phases that it gets leave for
-	Peak  job.Resources // the most that any of its phases takes: a smaller node could never finish it
+	Takes job.Vector    // what it holds of its node once it has started: the demand of the phases that it gets leave for
+	Peak  job.Vector    // the most that any of its phases takes: a smaller node could never finish it
 	Room  int64         // bytes of the node that it has to leave to the tasks that it waits for
 	Span  time.Duration // that must be left of the time of the node, see Span
 }
+
+// shuffles reports whether it is a reduce that begins: with its shuffle, in which it mostly waits for maps.
+func (n *Needs) shuffles() bool { return n.Kind == job.ReduceTask }
 
 // Candidate is something that could start now. Either it is a task that begins; then it
 // stands for all tasks of its job and kind that are ready, and may start on any node. Or it is a

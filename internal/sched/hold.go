@@ -39,23 +39,23 @@ func (r *InOrder) canHold(c *Class, n *Node, now job.Time) bool {
 	switch {
 	case !n.couldTake(c, now):
 		return false
-	case c.Takes.CPUs == 0:
-		return !n.Obstructed(c.Takes.Mem+c.room) && n.corelessUpTo(c.line[0].Job) < n.Capacity.CPUs
+	case c.shuffles():
+		return !n.Obstructed(c.Takes.Memory+c.room) && n.shufflesUpTo(c.line[0].Job) < n.cores()
 	}
-	return !n.Obstructed(c.Takes.Mem)
+	return !n.Obstructed(c.Takes.Memory)
 }
 
 // holdable reports whether a node is kept for the class if it is the first that finds no room. For
-// tasks that take no core as yet none is: the maps that they wait for were there before other jobs' came. But
+// reduces that begin none is: the maps that they wait for were there before other jobs' came. But
 // in the order Shortest the maps of a large job that was there first may have the memory.
 func (r *InOrder) holdable(p *Pool, c *Class, now job.Time) bool {
-	return c.Takes.CPUs > 0 ||
+	return !c.shuffles() ||
 		r.wantsRoom(c) > 0 && slices.ContainsFunc(p.Nodes, func(n *Node) bool { return r.canHold(c, n, now) })
 }
 
 // couldTake reports whether a task of the class could run on the node if nothing else did.
 func (n *Node) couldTake(c *Class, now job.Time) bool {
-	return n.Up && c.Peak.Fits(n.Capacity) && n.InTime(now, c.Span)
+	return n.Up && fits(c.Peak, n.Capacity) && n.InTime(now, c.Span)
 }
 
 // spares reports whether a task of the class may take room on the node that is kept: without delaying
@@ -67,5 +67,5 @@ func (r *InOrder) spares(c *Class) bool {
 			sum = sum.Plus(a.Holds)
 		}
 	}
-	return sum.Fits(r.held.Capacity)
+	return fits(sum, r.held.Capacity)
 }

@@ -10,7 +10,7 @@ import (
 //
 // An attempt that goes on comes before all that begin, as what it holds already is of no use to
 // anyone until it does. Then the first candidates of all classes are tried in their order until none
-// finds room. For the first that finds none a node is kept (hold.go), and tasks without a core make room
+// finds room. For the first that finds none a node is kept (hold.go), and reduces that shuffle make room
 // (room.go). A class that found no room in an earlier pass looks only at nodes with something freed since.
 type InOrder struct {
 	shortest bool    // jobs come in the order Shortest, else in that of Place.Order
@@ -30,7 +30,7 @@ type pass struct {
 	next  int     // freed[next:] are yet to be looked at for attempts that go on
 	tasks bool    // tasks are being looked at, attempts that go on are through
 	holds bool    // no room was found for a class, and a node is kept for it if one can be
-	room  int64   // bytes that attempts without a core are to leave to classes for which no room was found
+	room  int64   // bytes that reduces which shuffle are to leave to classes for which no room was found
 }
 
 // Through lets a reduce ask when it has fetched its input, as it has no core until then, and
@@ -52,7 +52,7 @@ func (r *InOrder) Rank(p *Pool, j *Job) job.Time {
 }
 
 // Moved reports whether the job has passed another and something may start or be made room for because of
-// that: the first of a class; as the first of a class, a job with attempts that have no core, which count
+// that: the first of a class; as the first of a class, a job with reduces that shuffle, which count
 // against its own only while it is behind them; as the job that a node is kept for, one that runs
 // there, whose room later candidates may use or not.
 func (r *InOrder) Moved(p *Pool, j *Job, was Place) bool {
@@ -62,7 +62,7 @@ func (r *InOrder) Moved(p *Pool, j *Job, was Place) bool {
 	}
 	for _, c := range p.Classes {
 		first := c.line[0].Job
-		if passed(first) || first == j && slices.ContainsFunc(p.coreless, passed) {
+		if passed(first) || first == j && slices.ContainsFunc(p.shuffles, passed) {
 			return true
 		}
 	}
@@ -116,7 +116,7 @@ func (r *InOrder) turn(p *Pool) {
 	}
 	p.turned = false
 	for _, c := range p.Classes {
-		if c.Takes.CPUs == 0 && r.shortest {
+		if c.shuffles() && r.shortest {
 			c.blocked = false
 		}
 	}

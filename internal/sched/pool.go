@@ -19,7 +19,7 @@ type Pool struct {
 	byNeeds  map[Needs]*Class
 	freed    []*Node // nodes with something freed since the policy last took them
 	turned   bool    // the first of a class has changed, or Policy.Moved said so, since the last pass
-	coreless []*Job  // that have attempts which run without a core
+	shuffles []*Job  // that have attempts which shuffle
 }
 
 // Put has a candidate wait in the class of its needs, and reports whether it did not do so already.
@@ -139,7 +139,7 @@ func (p *Pool) Occupy(n *Node, r *Running) {
 }
 
 // Grant gives an attempt on a node leave through a further phase, with what it then holds.
-func (p *Pool) Grant(n *Node, r *Running, leave job.Phase, holds job.Resources) {
+func (p *Pool) Grant(n *Node, r *Running, leave job.Phase, holds job.Vector) {
 	p.count(n, r, -1)
 	r.Leave, r.Holds = leave, holds
 	p.count(n, r, +1)
@@ -158,19 +158,22 @@ func (p *Pool) Vacate(n *Node, r *Running) {
 // count adds what the attempt holds to the sums of its node and its job, or takes it away.
 func (p *Pool) count(n *Node, r *Running, sign int) {
 	j := r.Job
-	n.Used.CPUs += sign * r.Holds.CPUs
-	n.Used.Mem += int64(sign) * r.Holds.Mem
-	if !r.Coreless() {
+	if sign > 0 {
+		n.Used = n.Used.Plus(r.Holds)
+	} else {
+		n.Used = n.Used.Minus(r.Holds)
+	}
+	if !r.Shuffles() {
 		return
 	}
-	n.Coreless += sign
-	n.CorelessMem += int64(sign) * r.Holds.Mem
-	before := j.Coreless[0] + j.Coreless[1]
-	j.Coreless[KindIndex(r.Kind)] += sign
+	n.Shuffles += sign
+	n.ShuffleMem += int64(sign) * r.Holds.Memory
+	before := j.Shuffles
+	j.Shuffles += sign
 	switch {
 	case before == 0:
-		p.coreless = append(p.coreless, j)
+		p.shuffles = append(p.shuffles, j)
 	case before+sign == 0:
-		p.coreless = slices.DeleteFunc(p.coreless, func(k *Job) bool { return k == j })
+		p.shuffles = slices.DeleteFunc(p.shuffles, func(k *Job) bool { return k == j })
 	}
 }

@@ -27,7 +27,7 @@ func (o *oneNode) Select(p *Pool, _ job.Time) Decision {
 		for _, c := range slices.Concat(p.Classes, []*Class{&n.waiting}) {
 			for _, d := range c.line[:min(1, len(c.line))] {
 				fits := d.Running != nil && n.Resumes(d) || d.Running == nil && n.Admits(d.Takes)
-				if fits && (best == nil || d.Takes.Mem > best.Takes.Mem) {
+				if fits && (best == nil || d.Takes.Memory > best.Takes.Memory) {
 					best = d
 				}
 			}
@@ -43,11 +43,11 @@ func (o *oneNode) Select(p *Pool, _ job.Time) Decision {
 // could begin are candidates for the same node.
 func TestAnotherPolicy(t *testing.T) {
 	p := Pool{Policy: &oneNode{}}
-	n := &Node{Index: 1, Up: true, Alloc: &Alloc{}, Capacity: job.Resources{CPUs: 2, Mem: 10}}
+	n := &Node{Index: 1, Up: true, Alloc: &Alloc{}, Capacity: job.Vector{CPU: 2000, Memory: 10}}
 	p.Nodes = []*Node{n}
 	var jobs [3]Job
 	candidate := func(j *Job, mem int64, after job.Phase) *Candidate {
-		d := Demand{job.PhaseMap: {CPUs: 1, Mem: mem}, job.PhaseMerge: {CPUs: 1, Mem: 2}}
+		d := Demand{job.PhaseMap: {CPU: 1000, Memory: mem}, job.PhaseMerge: {CPU: 1000, Memory: 2}}
 		c := &Candidate{Job: j, Phase: after + 1, Through: p.Policy.Through(job.MapTask, after+1)}
 		c.Kind, c.Takes, c.Peak = job.MapTask, d.Most(after, c.Through), d.Most(job.PhaseNone, job.PhaseMerge)
 		return c
@@ -81,7 +81,7 @@ func TestAnotherPolicy(t *testing.T) {
 	}
 	p.Grant(n, r, merge.Through, merge.Takes)
 	p.Remove(merge)
-	if n.Used != (job.Resources{CPUs: 2, Mem: 6}) {
+	if n.Used != (job.Vector{CPU: 2000, Memory: 6}) {
 		t.Errorf("the node has %v in use after a map went on to merge", n.Used)
 	}
 	if d := p.Policy.Select(&p, 0); d.Candidate != nil {
@@ -103,7 +103,7 @@ func TestPoolLines(t *testing.T) {
 			c.Job, j.Order = j, uint64(i)
 			switch rapid.IntRange(0, 3).Draw(t, "move") {
 			case 0:
-				c.Takes.CPUs = rapid.IntRange(1, 3).Draw(t, "cpus")
+				c.Takes.CPU = rapid.Int64Range(1, 3).Draw(t, "cpus")
 				p.Put(c)
 				waits[c] = true
 			case 1:

@@ -10,24 +10,24 @@ import (
 // admits reports whether the node has room for the next task of the class.
 //
 // In the order Shortest reduces of a large job, which may shuffle for as long as its maps last, are not to
-// keep out those of a small one: of the attempts without a core only those of jobs that go before count,
+// keep out those of a small one: of the reduces that shuffle only those of jobs that go before count,
 // which is what there would be if the others had not come yet.
 func (r *InOrder) admits(c *Class, n *Node) bool {
-	if c.Takes.CPUs > 0 {
+	if !c.shuffles() {
 		return n.Admits(c.Takes)
 	}
-	beside := n.Coreless
-	if r.shortest && beside >= n.Capacity.CPUs {
-		beside = n.corelessUpTo(c.line[0].Job)
+	beside := n.Shuffles
+	if r.shortest && beside >= n.cores() {
+		beside = n.shufflesUpTo(c.line[0].Job)
 	}
-	return n.AdmitsCoreless(&c.Needs, c.Kept(), beside)
+	return n.AdmitsShuffle(&c.Needs, c.Kept(), beside)
 }
 
-// corelessUpTo returns how many attempts without a core are on the node of that job and those before it.
-func (n *Node) corelessUpTo(j *Job) int {
+// shufflesUpTo returns how many reduces shuffle on the node of that job and those before it.
+func (n *Node) shufflesUpTo(j *Job) int {
 	count := 0
 	for _, a := range n.Running {
-		if a.Coreless() && !j.Before(a.Job.Place) {
+		if a.Shuffles() && !j.Before(a.Job.Place) {
 			count++
 		}
 	}
@@ -39,9 +39,9 @@ func (n *Node) corelessUpTo(j *Job) int {
 func (r *InOrder) wantsRoom(c *Class) int64 {
 	switch {
 	case c.Kind == job.MapTask:
-		return c.Takes.Mem
-	case c.Takes.CPUs == 0 && r.shortest && !c.line[0].Job.Waits:
-		return c.Takes.Mem + c.room // it could go on to its end at once
+		return c.Takes.Memory
+	case c.shuffles() && r.shortest && !c.line[0].Job.Waits:
+		return c.Takes.Memory + c.room // it could go on to its end at once
 	}
 	return 0
 }
@@ -61,10 +61,10 @@ func (r *InOrder) unobstruct(p *Pool, c *Class, mem int64, now job.Time) (end []
 	first := c.line[0].Job
 	var victim *Node
 	for _, n := range p.Nodes {
-		if !n.couldTake(c, now) || mem > n.Capacity.Mem { // more than there is no end makes room
+		if !n.couldTake(c, now) || mem > n.Capacity.Memory { // more than there is no end makes room
 			continue
 		}
-		if !n.Obstructed(mem) || n.Capacity.Mem-n.stuck(first) >= mem {
+		if !n.Obstructed(mem) || n.Capacity.Memory-n.stuck(first) >= mem {
 			return nil
 		}
 		if victim == nil {
@@ -76,12 +76,12 @@ func (r *InOrder) unobstruct(p *Pool, c *Class, mem int64, now job.Time) (end []
 	}
 	stuck := victim.stuck(first)
 	for _, a := range slices.SortedFunc(slices.Values(victim.Running), lastInLine) {
-		if victim.Capacity.Mem-stuck >= mem {
+		if victim.Capacity.Memory-stuck >= mem {
 			break
 		}
 		if a.stuck(first) {
 			end = append(end, a)
-			stuck -= a.Holds.Mem
+			stuck -= a.Holds.Memory
 		}
 	}
 	return end
@@ -93,14 +93,14 @@ func (n *Node) stuck(first *Job) int64 {
 	var sum int64
 	for _, a := range n.Running {
 		if a.stuck(first) {
-			sum += a.Holds.Mem
+			sum += a.Holds.Memory
 		}
 	}
 	return sum
 }
 
 func (r *Running) stuck(first *Job) bool {
-	return r.Coreless() && r.Holds.Mem > 0 && r.Doomed == "" && !r.Job.Before(first.Place) && r.Job.Waits
+	return r.Shuffles() && r.Holds.Memory > 0 && r.Doomed == "" && !r.Job.Before(first.Place) && r.Job.Waits
 }
 
 // lastInLine sorts attempts by the places of their jobs, the last first.

@@ -30,19 +30,20 @@ func TestCandidatesGoByJobThenMapsThenTask(t *testing.T) {
 }
 
 func TestDemand(t *testing.T) {
-	need := job.Resources{CPUs: 2, Mem: 5}
+	needs := job.Resources{CPUs: 2, Mem: 5}
+	need := needs.Vector()
 	var rule InOrder
 	for _, c := range []struct {
 		kind           job.TaskKind
 		after, through job.Phase // the phases of a leave, as InOrder gives it
-		want           job.Resources
+		want           job.Vector
 	}{
 		{job.BagTask, job.PhaseNone, job.PhaseStore, need},
 		{job.MapTask, job.PhaseNone, job.PhaseMerge, need},
-		{job.ReduceTask, job.PhaseNone, job.PhaseShuffle, job.Resources{Mem: 5}},
+		{job.ReduceTask, job.PhaseNone, job.PhaseShuffle, job.Vector{Memory: 5}},
 		{job.ReduceTask, job.PhaseShuffle, job.PhaseReduce, need},
 	} {
-		d := DemandOf(c.kind, need)
+		d := DemandOf(c.kind, needs)
 		if got := d.Most(c.after, c.through); got != c.want {
 			t.Errorf("a %v with leave through %v takes %v, want %v", c.kind, c.through, got, c.want)
 		}
@@ -72,37 +73,37 @@ func TestSlowStart(t *testing.T) {
 }
 
 func TestAdmission(t *testing.T) {
-	node := Node{Capacity: job.Resources{CPUs: 2, Mem: 10}}
+	node := Node{Capacity: job.Vector{CPU: 2000, Memory: 10}}
 	for _, c := range []struct {
 		name    string
 		change  func(n *Node)
-		need    job.Resources
+		need    job.Vector
 		room    int64
 		task    bool
 		shuffle bool
 	}{
-		{"empty", func(*Node) {}, job.Resources{CPUs: 2, Mem: 10}, 0, true, true},
-		{"too many cores", func(*Node) {}, job.Resources{CPUs: 3, Mem: 1}, 0, false, false},
-		{"too much memory", func(*Node) {}, job.Resources{CPUs: 1, Mem: 11}, 0, false, false},
-		{"cores in use", func(n *Node) { n.Used.CPUs = 2 }, job.Resources{CPUs: 1, Mem: 1}, 0, false, true},
-		{"memory in use", func(n *Node) { n.Used.Mem = 10 }, job.Resources{CPUs: 1, Mem: 1}, 0, false, false},
-		{"someone waits", func(n *Node) { n.waiting.line = make(line, 1) }, job.Resources{CPUs: 1, Mem: 1}, 0, false, true},
-		{"as many shuffle as there are cores", func(n *Node) { n.Coreless = 2 }, job.Resources{CPUs: 1}, 0, true, false},
-		{"room for a map", func(n *Node) { n.CorelessMem, n.Used.Mem = 2, 2 }, job.Resources{CPUs: 1, Mem: 4}, 4, true, true},
-		{"no room for a map", func(n *Node) { n.CorelessMem, n.Used.Mem = 2, 2 }, job.Resources{CPUs: 1, Mem: 4}, 5, true, false},
-		{"maps that fit no node", func(*Node) {}, job.Resources{CPUs: 1, Mem: 0}, 99, true, true},
+		{"empty", func(*Node) {}, job.Vector{CPU: 2000, Memory: 10}, 0, true, true},
+		{"too many cores", func(*Node) {}, job.Vector{CPU: 3000, Memory: 1}, 0, false, false},
+		{"too much memory", func(*Node) {}, job.Vector{CPU: 1000, Memory: 11}, 0, false, false},
+		{"cores in use", func(n *Node) { n.Used.CPU = 2000 }, job.Vector{CPU: 1000, Memory: 1}, 0, false, true},
+		{"memory in use", func(n *Node) { n.Used.Memory = 10 }, job.Vector{CPU: 1000, Memory: 1}, 0, false, false},
+		{"someone waits", func(n *Node) { n.waiting.line = make(line, 1) }, job.Vector{CPU: 1000, Memory: 1}, 0, false, true},
+		{"as many shuffle as there are cores", func(n *Node) { n.Shuffles = 2 }, job.Vector{CPU: 1000}, 0, true, false},
+		{"room for a map", func(n *Node) { n.ShuffleMem, n.Used.Memory = 2, 2 }, job.Vector{CPU: 1000, Memory: 4}, 4, true, true},
+		{"no room for a map", func(n *Node) { n.ShuffleMem, n.Used.Memory = 2, 2 }, job.Vector{CPU: 1000, Memory: 4}, 5, true, false},
+		{"maps that fit no node", func(*Node) {}, job.Vector{CPU: 1000, Memory: 0}, 99, true, true},
 	} {
 		n := node
 		c.change(&n)
 		if got := n.Admits(c.need); got != c.task {
 			t.Errorf("%s: admits task: %v", c.name, got)
 		}
-		if got := n.AdmitsCoreless(&Needs{Takes: job.Resources{Mem: c.need.Mem}, Peak: c.need}, c.room, n.Coreless); got != c.shuffle {
+		if got := n.AdmitsShuffle(&Needs{Takes: job.Vector{Memory: c.need.Memory}, Peak: c.need}, c.room, n.Shuffles); got != c.shuffle {
 			t.Errorf("%s: admits shuffle: %v", c.name, got)
 		}
 	}
 	n := node
-	n.CorelessMem = 6
+	n.ShuffleMem = 6
 	if n.Obstructed(4) || !n.Obstructed(5) {
 		t.Error("shuffles of 6 of 10 leave 4")
 	}
@@ -115,8 +116,8 @@ func TestChoice(t *testing.T) {
 		nodes := make([]*Node, rapid.IntRange(1, 6).Draw(t, "nodes"))
 		avoid := make([]bool, len(nodes))
 		for i := range nodes {
-			nodes[i] = &Node{Index: i, Capacity: job.Resources{CPUs: rapid.IntRange(0, 4).Draw(t, "cpus"), Mem: 8}}
-			nodes[i].Used = job.Resources{CPUs: rapid.IntRange(0, nodes[i].Capacity.CPUs).Draw(t, "used"), Mem: rapid.Int64Range(0, 8).Draw(t, "mem")}
+			nodes[i] = &Node{Index: i, Capacity: job.Vector{CPU: rapid.Int64Range(0, 4).Draw(t, "cpus"), Memory: 8}}
+			nodes[i].Used = job.Vector{CPU: rapid.Int64Range(0, nodes[i].Capacity.CPU).Draw(t, "used"), Memory: rapid.Int64Range(0, 8).Draw(t, "mem")}
 			avoid[i] = rapid.Bool().Draw(t, "avoid")
 		}
 		var up, down Choice

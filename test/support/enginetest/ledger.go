@@ -140,7 +140,7 @@ func (l *Ledger) check(node job.NodeID) {
 		if kind == job.ReduceTask {
 			need = w.ReduceNeed
 		}
-		sum = sum.Plus(sched.DemandOf(kind, need)[a.leave])
+		sum = sum.Plus(sched.DemandOf(kind, need)[a.leave].Resources())
 	}
 	if known && !l.torn && !sum.Fits(capacity) {
 		l.fail("%s has %v, its attempts hold %v", node, capacity, sum)
