@@ -18,6 +18,9 @@ func (r *JobSubmitted) Check() error {
 	if math.IsNaN(w.SlowStart) {
 		return fmt.Errorf("slow start is not a number")
 	}
+	if !(w.Weight >= 0 && w.Weight <= job.MaxWeight) {
+		return fmt.Errorf("impossible weight %v", w.Weight)
+	}
 	return nil
 }
 

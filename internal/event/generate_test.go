@@ -74,7 +74,7 @@ func drawWork(t *rapid.T) job.Work {
 }
 
 func drawTerms(t *rapid.T) job.Terms {
-	return job.Terms{Need: drawResources(t), ReduceNeed: drawResources(t),
+	return job.Terms{Weight: rapid.Float64Range(0, job.MaxWeight).Draw(t, "weight"), Need: drawResources(t), ReduceNeed: drawResources(t),
 		Attempts: rapid.Int().Draw(t, "attempts"), ReduceAttempts: rapid.Int().Draw(t, "reduce attempts"),
 		MaxFails: rapid.IntMin(-1).Draw(t, "max fails"), Throttle: rapid.Int().Draw(t, "throttle")}
 }

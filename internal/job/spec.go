@@ -43,6 +43,7 @@ type Request struct {
 	MaxTime     time.Duration `json:"max_time_ns,omitempty"` // bound from --time or --max-time
 	IdleTimeout time.Duration `json:"idle_timeout_ns"`       // an allocation without work is given back after this
 	SortMemory  int64         `json:"sort_memory,omitempty"` // bytes a worker; 0: a share of the node
+	Weight      float64       `json:"weight,omitempty"`      // of the job among those that share nodes; 0: 1
 	Scratch     string        `json:"scratch,omitempty"`     // folder for intermediate data; empty: the worker's default
 
 	// What only a batch system understands; BatchOnly names those that are set.
@@ -185,7 +186,6 @@ type Work struct {
 	// Demands is what each phase is known to take, by the application's profile; those of phases that
 	// are missing are learned from the first tasks.
 	Demands []PhaseDemand `msgpack:"pd,omitempty"`
-	Weight  float64       `msgpack:"wt,omitempty"` // of the job among those that share a pool; 0: 1
 	Alloc   AllocRequest  `msgpack:"al"`
 	Course
 }

@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// Terms is what a job's tasks need and how often they may fail, as its spec says. A resume may change it.
+// Terms is what a job's tasks need, how often they may fail, and what the job counts beside others, as its spec says. A resume may change it.
 type Terms struct {
 	Need           Resources `msgpack:"need"` // of a bag or map task
 	ReduceNeed     Resources `msgpack:"rneed"`
@@ -13,15 +13,20 @@ type Terms struct {
 	ReduceAttempts int       `msgpack:"ra,omitempty"`
 	MaxFails       int       `msgpack:"mf"`           // failed tasks after which the job stops; −1: never stops. MapReduce: 0
 	Throttle       int       `msgpack:"th,omitempty"` // at most so many tasks running; 0: no limit
+	// Weight is the job's share of nodes that it has in common with others, beside theirs; 0: 1.
+	Weight float64 `msgpack:"wt,omitempty"`
 }
+
+// Share returns the weight of the job, 1 where none was given.
+func (t *Terms) Share() float64 { return cmp.Or(t.Weight, 1) }
 
 // Terms returns the terms that the spec sets.
 func (s *Spec) Terms() Terms {
 	if b := s.Bag; s.Kind == Bag {
-		return Terms{Need: b.Need, Attempts: b.Retries + 1, MaxFails: b.MaxFails, Throttle: b.Throttle}
+		return Terms{Need: b.Need, Attempts: b.Retries + 1, MaxFails: b.MaxFails, Throttle: b.Throttle, Weight: s.Request.Weight}
 	}
 	m := s.MapReduce
-	return Terms{Need: m.MapNeed, ReduceNeed: m.ReduceNeed, Attempts: m.MapAttempts, ReduceAttempts: m.ReduceAttempts}
+	return Terms{Need: m.MapNeed, ReduceNeed: m.ReduceNeed, Attempts: m.MapAttempts, ReduceAttempts: m.ReduceAttempts, Weight: s.Request.Weight}
 }
 
 // Course is how a job goes on by its plan after its first allocation is asked for. Only elastic

@@ -17,6 +17,7 @@ const (
 	MaxCPUs      = 1 << 16
 	MaxWorkers   = 1024
 	MaxAllocs    = 100
+	MaxWeight    = 1000
 	maxMem       = 1 << 50
 	maxReduces   = 1_000_000
 	minSortMem   = 1 << 20 // bytes; a buffer that holds no record sorts nothing
@@ -78,6 +79,7 @@ func (c *checks) request(r *Request) {
 	c.duration(r.IdleTimeout, "idle-timeout")
 	c.must(r.SortMemory == 0 || r.SortMemory >= minSortMem && r.SortMemory <= maxMem, "sort-memory",
 		"%s is not from %s to %s", FormatSize(r.SortMemory), FormatSize(minSortMem), FormatSize(maxMem))
+	c.must(r.Weight >= 0 && r.Weight <= MaxWeight, "weight", "%v is not from 0 to %d", r.Weight, MaxWeight)
 	if r.Scratch != "" {
 		c.path(r.Scratch, "scratch")
 	}

@@ -54,6 +54,8 @@ type JobView struct {
 	Ended     time.Time `json:"ended,omitzero"`
 	Resumed   time.Time `json:"resumed,omitzero"` // for the last time
 
+	Weight float64 `json:"weight"` // among jobs that share nodes with it
+
 	BytesIn  int64 `json:"bytes_in"`  // read by the first phase that reads the job's input
 	BytesOut int64 `json:"bytes_out"` // written by the last phase
 

@@ -48,6 +48,7 @@ func reportHead(b *strings.Builder, v report.JobView) {
 	item(b, "queue", queueLine(v))
 	item(b, "tasks", tasksText(v))
 	item(b, "attempts", attemptsText(v))
+	item(b, "weight", weightText(v.Weight))
 	item(b, "data", list(amount(v.BytesIn, size, "in"), amount(v.BytesOut, size, "out")))
 	item(b, "output", clean(v.Output))
 	item(b, "logs", clean(v.Logs))
@@ -77,6 +78,14 @@ func took(v report.JobView) string {
 func tasksText(v report.JobView) string {
 	return list(many(v.TasksDone, "done"), many(v.TasksFailed, "failed"),
 		many(v.TasksRunning, "running"), many(v.TasksWaiting, "waiting"))
+}
+
+// weightText writes a job's weight where it is not that of any job.
+func weightText(w float64) string {
+	if w == 1 {
+		return ""
+	}
+	return some(w, func(w float64) string { return strconv.FormatFloat(w, 'g', -1, 64) })
 }
 
 func attemptsText(v report.JobView) string {

@@ -58,6 +58,7 @@ var options = [...]Option{
 	{Name: "sort-memory", Arg: "SIZE", Usage: "memory of a worker for sorting", set: into(Size, func(a *Ask) *int64 { return &a.request.SortMemory })},
 	{Name: "scratch", Arg: "DIR", Usage: "folder for intermediate data", set: into(asIs, func(a *Ask) *string { return &a.request.Scratch })},
 	{Name: "idle-timeout", Arg: "TIME", Usage: "give back nodes without work after this", set: setIdleTimeout},
+	{Name: "weight", Arg: "N", Usage: "share of nodes that the job has in common with others, beside theirs; each has 1 by default", set: into(weight, func(a *Ask) *float64 { return &a.request.Weight })},
 	{Name: "partition", Short: "p", Arg: "NAME", Batch: true, Usage: "batch system: partition", set: into(asIs, func(a *Ask) *string { return &a.request.Partition })},
 	{Name: "account", Short: "A", Arg: "NAME", Batch: true, Usage: "batch system: account", set: into(asIs, func(a *Ask) *string { return &a.request.Account })},
 	{Name: "qos", Short: "q", Arg: "NAME", Batch: true, Usage: "batch system: quality of service", set: into(asIs, func(a *Ask) *string { return &a.request.QOS })},
@@ -167,6 +168,14 @@ func from(low, high int) func(where, value string) (int, error) {
 }
 
 func place(_, value string) (string, error) { return strings.ToLower(value), nil }
+
+func weight(where, value string) (float64, error) {
+	w, err := strconv.ParseFloat(strings.TrimSpace(value), 64)
+	if err != nil || !(w > 0 && w <= job.MaxWeight) {
+		return 0, job.ConfigError(where, fmt.Sprintf("%q is no weight", value), fmt.Sprintf("write a number above 0 and up to %d: 2 for twice the share of other jobs", job.MaxWeight))
+	}
+	return w, nil
+}
 
 func wallTime(where, value string) (string, error) {
 	switch value = strings.ToLower(value); value {
