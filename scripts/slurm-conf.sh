@@ -1,7 +1,8 @@
 # The configuration of a private Slurm cluster; read by slurm.sh, whose DIR and CONF it uses.
 # shellcheck shell=bash
 
-port_free() { ! (exec 3<>"/dev/tcp/127.0.0.1/$1") 2>/dev/null; }
+# port_free PORT [ADDRESS]
+port_free() { ! (exec 3<>"/dev/tcp/${2:-127.0.0.1}/$1") 2>/dev/null; }
 
 # pick_ports N: the first of N adjacent ports nobody listens on, below the range that
 # the kernel gives to clients. Another process may take one meanwhile; then a
@@ -34,6 +35,7 @@ write_conf() {
 # which serves where that is the loopback. Elsewhere munge's key keeps strangers out.
 binding() {
 	local address
+	[ -z "${SLURM_NET:-}" ] || return 0 # each on all addresses of its own network
 	address=$( (getent ahostsv4 "$(uname -n)" || true) | awk 'NR == 1 { print $1 }')
 	[ "$address" != 127.0.0.1 ] || echo CommunicationParameters=NoCtldInAddrAny,NoInAddrAny
 }
@@ -57,11 +59,12 @@ without_keys_of() {
 }
 
 generated_conf() {
-	local base=$1 nodes=$2 host=$3 user=$4
+	local base=$1 nodes=$2 host=$3 user=$4 address=127.0.0.1
+	[ -z "${SLURM_NET:-}" ] || address="$SLURM_NET.[2-$((nodes + 1))]"
 	cat <<-END
 	# Written by scripts/slurm.sh.
 	ClusterName=berth
-	SlurmctldHost=$host(127.0.0.1)
+	SlurmctldHost=$host(${SLURM_NET:-127.0.0}.1)
 	SlurmctldPort=$base
 	SlurmUser=$user
 	SlurmdUser=$user
@@ -99,7 +102,7 @@ generated_conf() {
 	OverTimeLimit=0
 	InactiveLimit=0
 	MinJobAge=3600
-	NodeName=n[1-$nodes] NodeHostname=$host NodeAddr=127.0.0.1 Port=[$((base + 1))-$((base + nodes))] Sockets=1 CoresPerSocket=${SLURM_CPUS:-2} ThreadsPerCore=1 RealMemory=${SLURM_MEM:-2000} State=UNKNOWN
+	NodeName=n[1-$nodes] NodeHostname=$host NodeAddr=$address Port=[$((base + 1))-$((base + nodes))] Sockets=1 CoresPerSocket=${SLURM_CPUS:-2} ThreadsPerCore=1 RealMemory=${SLURM_MEM:-2000} State=UNKNOWN
 	PartitionName=main Nodes=ALL Default=YES MaxTime=INFINITE DefaultTime=10
 	PartitionName=short Nodes=ALL MaxTime=10 MaxNodes=4 DefaultTime=5
 	END

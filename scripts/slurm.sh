@@ -21,6 +21,10 @@
 #   SLURM_MEM    memory a node in MB (2000)
 #   SLURM_EXTRA  lines for slurm.conf; a key set here replaces ours, except that
 #                PartitionName and NodeName lines are added
+#   SLURM_NET    the first three numbers of addresses, 10.177.1 say, where nodes have networks of
+#                their own: the controller is at .1, node nK at .K+1. Else all are at 127.0.0.1
+#   SLURM_WITHIN a command that runs another on a node, given the node's name and the command: slurmd
+#                is started by it, "scripts/nodes.sh run DIR" say
 set -euo pipefail
 umask 022
 
@@ -62,7 +66,7 @@ set_dir() {
 clean_environment() {
 	local v
 	for v in $(compgen -e | grep -E '^(SLURM_|SLURMD_|SBATCH_|SRUN_|SALLOC_|SQUEUE_|SINFO_|SCANCEL_|PMI_)'); do
-		case $v in SLURM_NODES | SLURM_CPUS | SLURM_MEM | SLURM_EXTRA) export -n "$v" ;; *) unset "$v" ;; esac
+		case $v in SLURM_NODES | SLURM_CPUS | SLURM_MEM | SLURM_EXTRA | SLURM_NET | SLURM_WITHIN) export -n "$v" ;; *) unset "$v" ;; esac
 	done
 	export SLURM_CONF=$CONF
 }
@@ -111,12 +115,15 @@ launched_die() {
 	return 1
 }
 
+# within NODE: the words before a command that is to run on the node.
+within() { [ ! -s "$DIR/within" ] || echo "$(cat "$DIR/within") $1"; }
+
 launch() {
 	case $1 in
 	munge) detach munge munged --foreground --force --num-threads=2 --key-file="$DIR/munge/key" --socket="$DIR/munge/socket" \
 		--pid-file="$DIR/munge/pid" --log-file="$DIR/munge/log" --seed-file="$DIR/munge/seed" ;;
 	ctld) detach slurmctld slurmctld -D -f "$CONF" ;;
-	*) detach "$1" slurmd -D -N "$1" -f "$CONF" ;;
+	*) detach "$1" $(within "$1") slurmd -D -N "$1" -f "$CONF" ;;
 	esac
 }
 
@@ -125,12 +132,19 @@ answers() {
 	case $1 in
 	munge) munge --socket="$DIR/munge/socket" --no-input >/dev/null 2>&1 ;;
 	ctld) scontrol ping 2>/dev/null | grep -q 'is UP' ;;
-	*) ! port_free "$(port_of "$1")" && sinfo -h -n "$1" -o %T 2>/dev/null | registered ;;
+	*) listens "$1" && sinfo -h -n "$1" -o %T 2>/dev/null | registered ;;
 	esac
 }
 
 # port_of NODE: nodes have the ports above the controller's, in order.
 port_of() { echo $(($(sed -n 's/^SlurmctldPort=//p' "$CONF") + ${1#n})); }
+
+# address_of NODE: that of this machine, or the node's own, which end in 2 for n1.
+address_of() {
+	sed -n 's/.*NodeAddr=\([0-9.]*\).*/\1/p' "$CONF" | awk -v node="${1#n}" 'NR == 1 { print /\.$/ ? $0 (node + 1) : $0 }'
+}
+
+listens() { ! port_free "$(port_of "$1")" "$(address_of "$1")"; }
 
 # registered: standard input has states of nodes, and none of a node that slurmctld has
 # not heard of (unknown) or misses (an asterisk at the end).
@@ -170,6 +184,7 @@ prepare() {
 		echo found >"$MARK"
 	fi
 	mkdir -p "$DIR"/{munge,run,log,state,spool}
+	[ -z "${SLURM_WITHIN:-}" ] || echo "$SLURM_WITHIN" >"$DIR/within"
 	if [ ! -e "$DIR/munge/key" ]; then
 		(umask 077 && head -c 128 /dev/urandom >"$DIR/munge/key.new" && mv "$DIR/munge/key.new" "$DIR/munge/key")
 	fi
@@ -189,7 +204,7 @@ all_up() { sinfo -h -N -o %T 2>/dev/null | registered && all_listen; }
 all_listen() {
 	local n
 	for n in $(node_names); do
-		! port_free "$(port_of "$n")" || return 1
+		listens "$n" || return 1
 	done
 }
 
@@ -253,7 +268,7 @@ down() {
 	[ -d "$DIR" ] || return 0
 	[ -e "$MARK" ] || fail "$DIR: not made by slurm.sh"
 	await "$WAIT" kill_all || fail "some processes do not end: $(all_processes | paste -sd' ')"
-	if grep -qx made "$MARK"; then rm -rf "$DIR"; else rm -rf "${DIR:?}"/{munge,run,log,state,spool,slurm.conf,cgroup.conf} "$MARK"; fi
+	if grep -qx made "$MARK"; then rm -rf "$DIR"; else rm -rf "${DIR:?}"/{munge,run,log,state,spool,within,slurm.conf,cgroup.conf} "$MARK"; fi
 }
 
 status() {
