@@ -1,11 +1,14 @@
 package main
 
 import (
+	"bytes"
 	"io"
+	"os"
 
 	"github.com/spf13/cobra"
 
 	"berth/internal/home"
+	"berth/internal/job"
 	"berth/internal/report"
 	"berth/internal/run"
 	"berth/internal/store"
@@ -13,18 +16,30 @@ import (
 )
 
 func newReport() *cobra.Command {
-	var tasks, accuracy bool
+	var tasks, accuracy, nodes bool
+	var svg string
 	c := &cobra.Command{
-		Use: "report [JOB]", Short: "Tell what a job took, phase by phase, beside what was predicted", Args: oneJob,
+		Use: "report [JOB]", Short: "Tell what a job took, phase by phase, beside what was predicted",
+		Args: func(cmd *cobra.Command, args []string) error {
+			if nodes || svg != "" {
+				return nil
+			}
+			return oneJob(cmd, args)
+		},
 		Long: `Tell what a job took: durations, bytes, CPU time and memory of its phases, attempts and
 failures, and the predicted time beside the actual one. With --tasks each attempt
-has a line; with --accuracy the predictions of all runs are judged: how far the start,
+has a line; with --nodes what its phases took of cores, memory, disk and network is drawn
+over time, node by node, of several jobs together if several are named, and --svg draws
+that into a file; with --accuracy the predictions of all runs are judged: how far the start,
 the run time and the turnaround lay from what was predicted, in total and for each
 application.`,
-		Example: "  berth report\n  berth report mr-3 --tasks\n  berth report --accuracy --json",
+		Example: "  berth report\n  berth report mr-3 --tasks\n  berth report mr-3 --nodes --svg use.svg\n  berth report --accuracy --json",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if accuracy {
 				return reportAccuracy(cmd)
+			}
+			if nodes || svg != "" {
+				return reportNodes(cmd, args, svg)
 			}
 			h, r, err := named(args)
 			if err != nil {
@@ -37,8 +52,11 @@ application.`,
 		},
 	}
 	c.Flags().BoolVar(&tasks, "tasks", false, "list every attempt with its phases")
+	c.Flags().BoolVar(&nodes, "nodes", false, "draw what the job took of its nodes over time")
+	c.Flags().StringVar(&svg, "svg", "", "with --nodes: draw it into this file")
 	c.Flags().BoolVar(&accuracy, "accuracy", false, "judge the predictions of all runs")
-	c.MarkFlagsMutuallyExclusive("tasks", "accuracy")
+	c.MarkFlagsMutuallyExclusive("tasks", "accuracy", "nodes")
+	c.MarkFlagsMutuallyExclusive("tasks", "accuracy", "svg")
 	return c
 }
 
@@ -57,6 +75,39 @@ func reportTasks(cmd *cobra.Command, r home.Run) error {
 		return err
 	}
 	return show(cmd, report.Full{JobView: fold.Unattended(), Rows: rows}, func(w io.Writer) error { return ui.Rows(w, rows) })
+}
+
+// reportNodes tells what jobs took of their nodes over time, and draws it into a file if one is named.
+func reportNodes(cmd *cobra.Command, args []string, svg string) error {
+	usage, ids, views := report.NewUsage(), []job.ID{}, []report.NodeView{}
+	if len(args) == 0 {
+		args = []string{"last"}
+	}
+	for _, name := range args {
+		h, r, err := named([]string{name})
+		if err != nil {
+			return err
+		}
+		v, err := view(cmd.Context(), h, r)
+		if err != nil {
+			return err
+		}
+		if err := run.FoldUsage(r, usage); err != nil {
+			return err
+		}
+		ids, views = append(ids, r.ID), append(views, v.Nodes...)
+	}
+	v := usage.View(ids, views)
+	if svg != "" {
+		var b bytes.Buffer
+		if err := ui.UsageSVG(&b, v); err != nil {
+			return err
+		}
+		if err := os.WriteFile(svg, b.Bytes(), 0o666); err != nil { // the user's mask says who else may read it
+			return home.WriteError(svg, err)
+		}
+	}
+	return show(cmd, v, func(w io.Writer) error { return ui.Usage(w, v, ui.LookOf(w, os.Getenv)) })
 }
 
 func reportAccuracy(cmd *cobra.Command) error {

@@ -146,6 +146,14 @@ func (j *Job) endAttempt(e event.Entry, r event.AttemptEnded) {
 		j.sums.wasted += seconds
 	}
 	j.noteFailure(e, r, a)
+	j.tell(e, r, a)
+}
+
+// tell passes on an attempt that is over to those who want to know of each.
+func (j *Job) tell(e event.Entry, r event.AttemptEnded, a *attempt) {
+	if j.info.Usage != nil {
+		j.info.Usage.Add(a.node, r.Stats)
+	}
 	if j.info.OnAttempt != nil {
 		j.info.OnAttempt(j.row(e, r, a))
 	}

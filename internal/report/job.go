@@ -36,6 +36,8 @@ type Info struct {
 	Nodes *Nodes
 	// OnAttempt is told of every attempt that is over, in the order of the records; nil: nobody.
 	OnAttempt func(AttemptRow)
+	// Usage is told of the phases of every attempt that is over; nil: they are not told of.
+	Usage *Usage
 }
 
 // Job is the fold of one job's records. It is not safe for concurrent use.

@@ -45,9 +45,7 @@ func (j *Job) lateResult(e event.Entry, r event.AttemptEnded) {
 	}
 	j.nodeUse(a.node).done++
 	j.attemptDone(e, r, e.At.Sub(a.started).Seconds())
-	if j.info.OnAttempt != nil {
-		j.info.OnAttempt(j.row(e, r, a))
-	}
+	j.tell(e, r, a)
 }
 
 // dropLive counts attempts that still ran when the job ended as killed. There are

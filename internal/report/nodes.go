@@ -40,7 +40,7 @@ func (n *Nodes) Apply(e event.Entry) {
 	case event.NodeJoined:
 		n.countUp(r.Node, NodeUp)
 		n.begin(allocOf(r.Node), e.At)
-		n.nodes[r.Node] = NodeView{Node: string(r.Node), Host: r.Host, CPUs: r.Capacity.CPUs, Mem: r.Capacity.Mem, State: NodeUp}
+		n.nodes[r.Node] = NodeView{Node: string(r.Node), Host: r.Host, CPUs: r.Capacity.CPUs, Mem: r.Capacity.Mem, Disk: r.Capacity.Disk, Net: r.Capacity.Net, State: NodeUp}
 	case event.NodeLost:
 		state := NodeLost
 		if r.Gone {
@@ -134,7 +134,9 @@ type NodeView struct {
 	Host    string `json:"host"`
 	CPUs    int    `json:"cpus"` // 0: not known
 	Mem     int64  `json:"mem_bytes"`
-	State   string `json:"state"` // up, lost, gone, unknown
+	Disk    int64  `json:"disk_bps,omitempty"` // bytes/s; 0: not known
+	Net     int64  `json:"net_bps,omitempty"`  // bytes/s; 0: not known
+	State   string `json:"state"`              // up, lost, gone, unknown
 	Reason  string `json:"reason,omitempty"`
 	Running int    `json:"running"` // attempts of this job
 	Done    int    `json:"done"`    // attempts of this job

@@ -99,12 +99,23 @@ func Damaged(r home.Run, why error) report.JobView {
 
 // Fold replays a run's journal. each is called for every attempt that is over; it may be nil.
 func Fold(r home.Run, each func(report.AttemptRow)) (*report.Job, error) {
+	return fold(r, func(in *report.Info) { in.OnAttempt = each })
+}
+
+// FoldUsage replays a run's journal and adds to u what its phases took of their nodes.
+func FoldUsage(r home.Run, u *report.Usage) error {
+	_, err := fold(r, func(in *report.Info) { in.Usage = u })
+	return err
+}
+
+// fold replays a run's journal. tell adds who is told of what in it.
+func fold(r home.Run, tell func(*report.Info)) (*report.Job, error) {
 	d, err := Open(r)
 	if err != nil {
 		return nil, err
 	}
 	info := Info(r, d)
-	info.OnAttempt = each
+	tell(&info)
 	fold := report.New(info)
 	if _, err := os.Stat(r.Journal()); errors.Is(err, fs.ErrNotExist) {
 		return fold, nil // its command ended before the coordinator had it

@@ -34,6 +34,7 @@ func TestJSONIsDocumented(t *testing.T) {
 		"job":      keysOf(report.JobView{}),
 		"tasks":    rows,
 		"plan":     keysOf(plan.Plan{}),
+		"usage":    keysOf(report.UsageView{}),
 		"forget":   keysOf(ui.Forgotten{}),
 		"explain":  keysOf(ui.Explanation{}),
 		"accuracy": keysOf(store.Accuracy{}),
