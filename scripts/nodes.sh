@@ -3,6 +3,7 @@
 # network namespace on a bridge (tc limits its rate both ways), a control group (version 1 or 2), and a
 # file system in a file behind a loop device. It needs root.
 #
+#   nodes.sh deps                 install the Debian packages unless they are there
 #   nodes.sh up DIR               make the nodes; DIR must be new or empty
 #   nodes.sh address DIR          the first three numbers of the addresses: this machine has .1, node nK .K+1
 #   nodes.sh groups DIR NODE      the folders of the node's control groups that count CPU time, memory, disk
@@ -258,6 +259,7 @@ down() {
 }
 
 main() {
+	[ "$*" != deps ] || exec "$(dirname "$0")/deps.sh" ip=iproute2 tc=iproute2 losetup=mount mkfs.ext4=e2fsprogs findmnt=util-linux
 	[ $# -ge 2 ] || usage
 	local command=$1
 	set_dir "$2"

@@ -28,6 +28,8 @@ type panel struct {
 	ticks       []string // of x = 1, 2, …; nil: numbers
 	log         bool     // of y
 	curves      []curve
+
+	width, height float64 // the least ends of linear axes
 }
 
 // curve is the points of a panel that belong to one entry of the legend.
@@ -157,12 +159,12 @@ func (p *panel) bound(out *plot.Plot) {
 	if p.log {
 		out.Y.Min, out.Y.Max = roundBelow(out.Y.Min), roundAbove(out.Y.Max)
 	} else {
-		out.Y.Min, out.Y.Max = 0, out.Y.Max*1.04
+		out.Y.Min, out.Y.Max = 0, max(out.Y.Max, p.height)*1.04
 	}
 	if p.ticks != nil {
 		out.X.Min, out.X.Max = 0.5, float64(len(p.ticks))+0.5
 	} else {
-		out.X.Min, out.X.Max = 0, out.X.Max*1.04
+		out.X.Min, out.X.Max = 0, max(out.X.Max, p.width)*1.04
 	}
 }
 

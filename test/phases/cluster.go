@@ -1,0 +1,134 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+	"time"
+)
+
+// nodes is how many nodes the cluster has.
+const nodes = 3
+
+// capacity is what a node has.
+type capacity struct {
+	CPU   float64 `json:"cpu"`       // cores of this machine
+	Cores int     `json:"cores"`     // as Slurm is told
+	Mem   int     `json:"mem_mb"`    //
+	Net   int     `json:"net_mbit"`  // each way
+	Disk  int     `json:"disk_mb_s"` // reading and writing each
+}
+
+// cluster is a private Slurm on nodes of this machine.
+type cluster struct {
+	scripts    string
+	nodes, dir string // folders of nodes.sh and of slurm.sh
+	address    string // of this machine on the nodes' network
+	unlimited  []string
+	gauges     []*gauge
+}
+
+// startCluster makes the nodes, has fill put data on their disks, which are then limited, and starts Slurm there.
+func startCluster(ctx context.Context, scripts, root string, has capacity, fill func(*cluster) error) (*cluster, error) {
+	c := &cluster{scripts: scripts, nodes: filepath.Join(root, "n"), dir: filepath.Join(root, "s")}
+	shape := []string{"NODES=" + strconv.Itoa(nodes), fmt.Sprintf("NODE_CPU=%g", has.CPU), fmt.Sprintf("NODE_MEM=%d", has.Mem),
+		fmt.Sprintf("NODE_NET=%d", has.Net), fmt.Sprintf("NODE_DISK=%d", has.Disk)}
+	if _, err := c.output(ctx, shape, "nodes.sh", "up", c.nodes); err != nil {
+		return nil, err
+	}
+	if err := fill(c); err != nil {
+		return nil, err
+	}
+	said, err := c.output(ctx, nil, "nodes.sh", "limit", c.nodes)
+	if err != nil {
+		return nil, err
+	}
+	if said != "" {
+		c.unlimited = strings.Split(said, "\n")
+	}
+	net, err := c.output(ctx, nil, "nodes.sh", "address", c.nodes)
+	if err != nil {
+		return nil, err
+	}
+	c.address = net + ".1"
+	slurm := []string{"SLURM_NODES=" + strconv.Itoa(nodes), "SLURM_NET=" + net, fmt.Sprintf("SLURM_CPUS=%d", has.Cores), fmt.Sprintf("SLURM_MEM=%d", has.Mem),
+		"SLURM_WITHIN=" + filepath.Join(scripts, "nodes.sh") + " run " + c.nodes}
+	if _, err := c.output(ctx, slurm, "slurm.sh", "up", c.dir); err != nil {
+		return nil, err
+	}
+	for i := range nodes {
+		g, err := c.gauge(ctx, fmt.Sprintf("n%d", i+1))
+		if err != nil {
+			return nil, err
+		}
+		c.gauges = append(c.gauges, g)
+	}
+	return c, nil
+}
+
+// disk is the folder that is each node's own disk on the node.
+func (c *cluster) disk() string { return filepath.Join(c.nodes, "disk") }
+
+// diskOf is the folder in which this machine sees the disk of node i.
+func (c *cluster) diskOf(i int) string { return filepath.Join(c.nodes, fmt.Sprintf("n%d", i+1)) }
+
+// env is the environment of all that talks to this cluster, and to no other.
+func (c *cluster) env(more ...string) []string {
+	return append(plainEnv(more...), "SLURM_CONF="+filepath.Join(c.dir, "slurm.conf"), "BERTH_LISTEN="+c.address)
+}
+
+// plainEnv is our environment without what talks of another cluster or another berth.
+func plainEnv(more ...string) []string {
+	var env []string
+	for _, kv := range os.Environ() {
+		if !strings.HasPrefix(kv, "SLURM") && !strings.HasPrefix(kv, "SBATCH_") && !strings.HasPrefix(kv, "BERTH_") {
+			env = append(env, kv)
+		}
+	}
+	return append(env, more...)
+}
+
+// output runs one of the scripts and returns what it printed, without white space around it.
+func (c *cluster) output(ctx context.Context, env []string, script string, args ...string) (string, error) {
+	cmd := exec.CommandContext(ctx, filepath.Join(c.scripts, script), args...)
+	cmd.Env = plainEnv(env...)
+	var out, said bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &out, &said
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} // Ctrl-C is for us
+	cmd.WaitDelay = 5 * time.Second                       // a daemon that up started may hold the pipe
+	if err := cmd.Run(); err != nil {
+		return "", fmt.Errorf("%s %s: %w: %s", script, strings.Join(args, " "), err, strings.TrimSpace(said.String()))
+	}
+	return strings.TrimSpace(out.String()), nil
+}
+
+// keep starts a process that ends our coordinators, takes the cluster down and removes our folder when it
+// reads the end of a pipe: we close the other end, and so does the kernel when we die.
+func (b *bench) keep() error {
+	keeper := exec.Command("bash", "-c", `cat >/dev/null
+for s in "$0"/state/*/; do XDG_STATE_HOME=$s "$0/berth" server stop --force; done >/dev/null 2>&1
+"$0/scripts/slurm.sh" down "$0/s"; "$0/scripts/nodes.sh" down "$0/n" && rm -rf "$0"`, b.root)
+	keeper.Env, keeper.Dir = plainEnv("SLURM_CONF="+filepath.Join(b.root, "s", "slurm.conf")), "/"
+	keeper.Stderr = os.Stderr
+	keeper.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
+	life, err := keeper.StdinPipe()
+	if err != nil {
+		return err
+	}
+	if err := keeper.Start(); err != nil {
+		return err
+	}
+	b.leave = func() {
+		_ = life.Close()
+		if err := keeper.Wait(); err != nil {
+			fmt.Fprintln(os.Stderr, "phases: taking the cluster down:", err)
+		}
+	}
+	return nil
+}

@@ -1,0 +1,161 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"hash/fnv"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+
+	"golang.org/x/sys/unix"
+)
+
+// benchmark is one of the seven jobs of examples/phases.
+type benchmark struct {
+	name  string
+	flags []string // of berth mapreduce, beyond those of all
+}
+
+// jobs are in the order of the tables. The number of reduces is told, as all schedulers are to do the same work.
+var jobs = []benchmark{
+	{"sort", []string{"-numReduceTasks", "6"}},
+	{"monsterquery", []string{"-numReduceTasks", "6"}},
+	{"webdatascan", nil},
+	{"combiner", []string{"-numReduceTasks", "6"}},
+	{"selfjoin", []string{"-numReduceTasks", "6"}},
+	{"invertedindex", []string{"-numReduceTasks", "6"}},
+	{"classification", []string{"-numReduceTasks", "6"}},
+}
+
+func jobNames() []string {
+	var all []string
+	for _, j := range jobs {
+		all = append(all, j.name)
+	}
+	return all
+}
+
+func jobNamed(name string) benchmark {
+	for _, j := range jobs {
+		if j.name == name {
+			return j
+		}
+	}
+	return benchmark{name: name}
+}
+
+// seed is that of all inputs.
+const seed = 1
+
+// mapsPerJob is into how many splits an input is cut.
+const mapsPerJob = 16
+
+// generate writes the inputs of jobs to this machine's file system.
+func (b *bench) generate(ctx context.Context, jobs []string) error {
+	if err := os.MkdirAll(b.input, 0o755); err != nil {
+		return err
+	}
+	for _, name := range jobs {
+		size := strconv.Itoa(b.size) + "M"
+		cmd := exec.CommandContext(ctx, filepath.Join(b.examples, "generate"), name, filepath.Join(b.input, name),
+			"--size", size, "--file-size", size, "--seed", strconv.Itoa(seed))
+		if out, err := cmd.CombinedOutput(); err != nil {
+			return fmt.Errorf("generate %s: %w: %s", name, err, out)
+		}
+	}
+	return nil
+}
+
+// fill puts a copy of all inputs on the disk of each node, and makes its scratch folder. From then on the
+// inputs have the same name on this machine as on the nodes.
+func (b *bench) fill(c *cluster) error {
+	for i := range nodes {
+		if err := os.CopyFS(filepath.Join(c.diskOf(i), "input"), os.DirFS(b.input)); err != nil {
+			return err
+		}
+		if err := os.Mkdir(filepath.Join(c.diskOf(i), "scratch"), 0o755); err != nil {
+			return err
+		}
+	}
+	here := filepath.Join(c.disk(), "input")
+	if err := os.Rename(b.input, here); err != nil {
+		return err
+	}
+	b.input = here
+	return os.Mkdir(filepath.Join(c.disk(), "scratch"), 0o755)
+}
+
+// forget has the kernel read the inputs from the nodes' disks again.
+func (b *bench) forget() error {
+	for i := range nodes {
+		if err := evict(b.cluster.diskOf(i)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// evict drops what the kernel keeps in memory of the files below a folder.
+func evict(dir string) error {
+	return filepath.WalkDir(dir, func(path string, e fs.DirEntry, err error) error {
+		if err != nil || !e.Type().IsRegular() {
+			return nil // a worker may be clearing its scratch folder
+		}
+		f, err := os.Open(path)
+		if err != nil {
+			return nil
+		}
+		defer f.Close()
+		if err := unix.Fdatasync(int(f.Fd())); err != nil {
+			return err
+		}
+		return unix.Fadvise(int(f.Fd()), 0, 0, unix.FADV_DONTNEED)
+	})
+}
+
+// command is a job as its user calls it.
+func (b *bench) command(ctx context.Context, j benchmark, output string, env, flags []string) *exec.Cmd {
+	split := max(1, b.size<<20/mapsPerJob)
+	args := append([]string{j.name, filepath.Join(b.input, j.name), output,
+		"-D", "mapreduce.input.fileinputformat.split.maxsize=" + strconv.Itoa(split), "--json"}, flags...)
+	cmd := exec.CommandContext(ctx, filepath.Join(b.examples, "run"), append(args, j.flags...)...)
+	cmd.Env = append(env, "BERTH="+b.berth)
+	cmd.Dir = b.root
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }
+	return cmd
+}
+
+// digest is a number that is the same for outputs with the same lines, in whatever order: records with
+// equal keys may come in any.
+func digest(dir string) (string, error) {
+	parts, err := filepath.Glob(filepath.Join(dir, "part-*"))
+	if err != nil || len(parts) == 0 {
+		return "", fmt.Errorf("%s has no output (%v)", dir, err)
+	}
+	var sum, lines uint64
+	for _, p := range parts {
+		text, err := os.ReadFile(p)
+		if err != nil {
+			return "", err
+		}
+		for line := range bytes.Lines(text) {
+			h := fnv.New64a()
+			_, _ = h.Write(line)
+			sum += h.Sum64()
+			lines++
+		}
+	}
+	return fmt.Sprintf("%d lines, %016x", lines, sum), nil
+}
+
+func lastLine(s string) string {
+	s = strings.TrimSpace(s)
+	return s[strings.LastIndexByte(s, '\n')+1:]
+}

@@ -1,0 +1,205 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"os"
+	"os/exec"
+	"os/signal"
+	"path/filepath"
+	"slices"
+	"strings"
+	"syscall"
+	"time"
+)
+
+// options are the command's flags.
+type options struct {
+	berth, scripts, examples, out, docs string
+	only, schedulers, parts             string
+	repeat, size                        int
+	quick, tableOnly                    bool
+	node                                capacity
+	bound                               time.Duration
+}
+
+// schedulers are those that are compared, in the order of the tables.
+var schedulers = []string{"slots", "containers", "packing", "prism", "phases", "cores"}
+
+// The parts of the experiment.
+var parts = []string{alone, batch, mix}
+
+const (
+	alone = "alone" // each job by itself on the cluster
+	batch = "batch" // each job twice, all submitted at once
+	mix   = "mix"   // four jobs at once on this machine as it is
+)
+
+func flags() *options {
+	o := &options{}
+	flag.StringVar(&o.berth, "berth", "", "the program under test; empty: it is built")
+	flag.StringVar(&o.scripts, "scripts", "scripts", "the folder of nodes.sh and slurm.sh")
+	flag.StringVar(&o.examples, "examples", "examples/phases", "the folder of the seven jobs")
+	flag.StringVar(&o.out, "out", "", "folder for results, which are added to; empty: a new one")
+	flag.StringVar(&o.docs, "docs", "", "document to write the tables into; the figures go beside it")
+	flag.StringVar(&o.only, "only", "", "names of jobs, with commas between; empty: all")
+	flag.StringVar(&o.schedulers, "schedulers", "", "names of schedulers, with commas between; empty: all")
+	flag.StringVar(&o.parts, "parts", "", "parts of the experiment: alone, batch, mix; empty: all")
+	flag.IntVar(&o.repeat, "repeat", 3, "how often each scheduler has its turn")
+	flag.IntVar(&o.size, "size", 64, "input of each job in MB")
+	flag.BoolVar(&o.quick, "quick", false, "one turn each on a quarter of the data")
+	flag.BoolVar(&o.tableOnly, "table", false, "print the tables of the results there are; run nothing")
+	flag.Float64Var(&o.node.CPU, "cpu", 0.6, "cores of this machine that a node gets")
+	flag.IntVar(&o.node.Cores, "cores", 2, "cores that a node is said to have")
+	flag.IntVar(&o.node.Mem, "mem", 2000, "memory of a node in MB")
+	flag.IntVar(&o.node.Net, "net", 100, "network of a node, each way, in Mb/s")
+	flag.IntVar(&o.node.Disk, "disk", 40, "disk of a node in MB/s")
+	flag.DurationVar(&o.bound, "bound", 10*time.Minute, "a job or a batch that takes longer is given up")
+	flag.Parse()
+	if o.quick {
+		o.repeat, o.size = 1, max(1, o.size/4)
+	}
+	return o
+}
+
+func main() {
+	o := flags()
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	if err := measure(ctx, o); err != nil {
+		fmt.Fprintln(os.Stderr, "phases:", err)
+		os.Exit(1)
+	}
+}
+
+// measure makes the runs that are wanted, prints the tables and draws the figures.
+func measure(ctx context.Context, o *options) error {
+	p, err := o.plan()
+	if err != nil {
+		return err
+	}
+	if o.docs != "" {
+		if _, _, err := aroundTables(o.docs); err != nil { // told now rather than after half an hour
+			return err
+		}
+	}
+	if o.out == "" {
+		if o.out, err = os.MkdirTemp("", "phases-"); err != nil {
+			return err
+		}
+	}
+	res, err := openResults(o.out)
+	if err != nil {
+		return err
+	}
+	if !o.tableOnly {
+		if err := perform(ctx, o, p, res); err != nil {
+			return err
+		}
+	}
+	text := tables(res)
+	fmt.Print(text)
+	fmt.Fprintln(os.Stderr, "all that was measured:", res.path())
+	if o.docs == "" {
+		return figures(res, o.out)
+	}
+	return errors.Join(replaceTables(o.docs, text), figures(res, filepath.Dir(o.docs)))
+}
+
+// program is what of the experiment is to be run.
+type program struct{ schedulers, jobs, parts []string }
+
+// plan reads the flags that name things.
+func (o *options) plan() (p program, err error) {
+	for _, c := range []struct {
+		flag, names string
+		known       []string
+		to          *[]string
+	}{{"only", o.only, jobNames(), &p.jobs}, {"schedulers", o.schedulers, schedulers, &p.schedulers}, {"parts", o.parts, parts, &p.parts}} {
+		if *c.to, err = names(c.names, c.known); err != nil {
+			return p, fmt.Errorf("-%s: %w", c.flag, err)
+		}
+	}
+	return p, nil
+}
+
+// names returns the known names that a list with commas has, all if it is empty.
+func names(list string, known []string) ([]string, error) {
+	if list == "" {
+		return known, nil
+	}
+	chosen := strings.Split(list, ",")
+	for _, n := range chosen {
+		if !slices.Contains(known, n) {
+			return nil, fmt.Errorf("%q is none of %s", n, strings.Join(known, ", "))
+		}
+	}
+	return chosen, nil
+}
+
+// perform brings up what is needed, makes all runs, and takes everything down.
+func perform(ctx context.Context, o *options, p program, res *results) error {
+	if os.Geteuid() != 0 {
+		return errors.New("the nodes need network namespaces, control groups and loop devices: run this as root")
+	}
+	b, err := newBench(o)
+	if err != nil {
+		return err
+	}
+	defer b.leave()
+	if err := b.generate(ctx, p.jobs); err != nil {
+		return err
+	}
+	if slices.Contains(p.parts, mix) {
+		if err := b.mix(ctx, res); err != nil {
+			return err
+		}
+	}
+	if !slices.Contains(p.parts, alone) && !slices.Contains(p.parts, batch) {
+		return nil
+	}
+	if err := b.up(ctx); err != nil {
+		return err
+	}
+	res.Node, res.SizeMB, res.Unlimited = o.node, o.size, b.cluster.unlimited
+	if err := b.learn(ctx, p.jobs); err != nil {
+		return err
+	}
+	return b.turns(ctx, p, res)
+}
+
+// newBench makes the temporary folder and copies what is under test there, so that work on the
+// originals disturbs no run.
+func newBench(o *options) (*bench, error) {
+	root, err := os.MkdirTemp("", "bp-") // short, as Unix sockets lie below it
+	if err != nil {
+		return nil, err
+	}
+	b := &bench{options: o, root: root, berth: filepath.Join(root, "berth"), examples: filepath.Join(root, "examples"),
+		input: filepath.Join(root, "input")}
+	if o.berth == "" {
+		build := exec.Command("go", "build", "-o", b.berth, "berth/cmd/berth")
+		build.Stderr = os.Stderr
+		err = build.Run()
+	} else {
+		err = copyFile(b.berth, o.berth)
+	}
+	if err = errors.Join(err, os.Chmod(root, 0o755)); err != nil {
+		return nil, errors.Join(err, os.RemoveAll(root))
+	}
+	err = errors.Join(os.CopyFS(filepath.Join(root, "scripts"), os.DirFS(o.scripts)), os.CopyFS(b.examples, os.DirFS(o.examples)))
+	if err != nil {
+		return nil, errors.Join(err, os.RemoveAll(root))
+	}
+	return b, b.keep()
+}
+
+func copyFile(to, from string) error {
+	text, err := os.ReadFile(from)
+	if err != nil {
+		return err
+	}
+	return os.WriteFile(to, text, 0o755)
+}

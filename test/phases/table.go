@@ -1,0 +1,280 @@
+package main
+
+import (
+	"fmt"
+	"math"
+	"os"
+	"strings"
+)
+
+// tables is the whole text that stands between the marks of the document.
+func tables(res *results) string {
+	var b strings.Builder
+	if res.Node.Cores > 0 {
+		fmt.Fprintf(&b, "Three nodes; each has %g cores of this machine (%d as Slurm is told), %d MB of memory, a network of %d Mb/s each way and a disk of %d MB/s; input of %d MB a job.\n",
+			res.Node.CPU, res.Node.Cores, res.Node.Mem, res.Node.Net, res.Node.Disk, res.SizeMB)
+		for _, u := range res.Unlimited {
+			fmt.Fprintf(&b, "\nNot limited: %s.\n", u)
+		}
+	}
+	b.WriteString(aloneTable(res) + batchTable(res) + mixTable(res) + failures(res))
+	return b.String()
+}
+
+// measured is the mean and the half-width of the 95 % interval of what was measured several times.
+type measured struct {
+	mean, half float64
+	n          int
+}
+
+// quantiles of Student's distribution for 95 %, by degrees of freedom.
+var student = []float64{0, 12.71, 4.30, 3.18, 2.78, 2.57, 2.45, 2.36, 2.31, 2.26, 2.23}
+
+func over(values []float64) (m measured) {
+	m.n = len(values)
+	if m.n == 0 {
+		m.mean = math.NaN()
+		return m
+	}
+	for _, v := range values {
+		m.mean += v / float64(m.n)
+	}
+	if m.n > 1 {
+		ss := 0.0
+		for _, v := range values {
+			ss += (v - m.mean) * (v - m.mean)
+		}
+		m.half = student[min(m.n-1, len(student)-1)] * math.Sqrt(ss/float64(m.n-1)/float64(m.n))
+	}
+	return m
+}
+
+// say is a cell: the mean, and the half-width where there are several.
+func (m measured) say(decimals int) string {
+	switch {
+	case m.n == 0:
+		return "–"
+	case m.n == 1:
+		return fmt.Sprintf("%.*f", decimals, m.mean)
+	}
+	return fmt.Sprintf("%.*f ± %.*f", decimals, m.mean, decimals, m.half)
+}
+
+// each is a measure over the runs of a scheduler.
+func each(runs []run, of func(*run) float64) measured {
+	var values []float64
+	for i := range runs {
+		values = append(values, of(&runs[i]))
+	}
+	return over(values)
+}
+
+// present are the schedulers and jobs of which there are results.
+func present(res *results, part string) (known []string) {
+	for _, s := range schedulers {
+		for _, j := range jobs {
+			if len(res.of(s, part, j.name)) > 0 {
+				known = append(known, s)
+				break
+			}
+		}
+	}
+	return known
+}
+
+func row(b *strings.Builder, cells ...string) {
+	b.WriteString("| " + strings.Join(cells, " | ") + " |\n")
+}
+
+func head(b *strings.Builder, first string, columns []string) {
+	row(b, append([]string{first}, columns...)...)
+	b.WriteString("|---|" + strings.Repeat("--:|", len(columns)) + "\n")
+}
+
+// aloneTable is the completion of each job by itself; the best is bold.
+func aloneTable(res *results) string {
+	columns := present(res, alone)
+	if len(columns) == 0 {
+		return ""
+	}
+	var b strings.Builder
+	b.WriteString("\nEach job alone: seconds from submission to end; the best is bold.\n\n")
+	head(&b, "job", append(columns, ours+" / best"))
+	for _, j := range jobs {
+		best, own := math.Inf(1), math.NaN()
+		cells := make([]measured, len(columns))
+		for i, s := range columns {
+			cells[i] = each(res.of(s, alone, j.name), func(r *run) float64 { return r.Jobs[0].completion() })
+			if cells[i].n > 0 {
+				best = min(best, cells[i].mean)
+			}
+			if s == ours {
+				own = cells[i].mean
+			}
+		}
+		if math.IsInf(best, 1) {
+			continue
+		}
+		line := []string{j.name}
+		for _, c := range cells {
+			line = append(line, bold(c.say(1), c.mean == best))
+		}
+		row(&b, append(line, ratio(own/best))...)
+	}
+	return b.String()
+}
+
+func bold(text string, yes bool) string {
+	if yes {
+		return "**" + text + "**"
+	}
+	return text
+}
+
+func ratio(x float64) string {
+	if math.IsNaN(x) {
+		return "–"
+	}
+	return fmt.Sprintf("%.2f", x)
+}
+
+// batchTable is what became of all jobs at once.
+func batchTable(res *results) string {
+	columns := present(res, batch)
+	if len(columns) == 0 {
+		return ""
+	}
+	var b strings.Builder
+	fmt.Fprintf(&b, "\nA batch of %d jobs submitted at once:\n\n", len(res.of(columns[0], batch, "")[0].Jobs))
+	head(&b, "", columns)
+	for _, m := range batchMeasures(res) {
+		line := []string{m.name}
+		for _, s := range columns {
+			line = append(line, each(res.of(s, batch, ""), m.of).say(m.decimals))
+		}
+		row(&b, line...)
+	}
+	return b.String()
+}
+
+// measureOf is a row of the table of batches.
+type measureOf struct {
+	name     string
+	decimals int
+	of       func(*run) float64
+}
+
+func batchMeasures(res *results) []measureOf {
+	share := func(of func(use) float64, capacity float64) func(*run) float64 {
+		return func(r *run) float64 { return 100 * r.used(of) / capacity }
+	}
+	n := res.Node
+	return []measureOf{
+		{"mean completion, s", 1, (*run).mean},
+		{"makespan, s", 1, func(r *run) float64 { return r.Makespan }},
+		{"CPU used, %", 0, share(func(u use) float64 { return u.CPU }, n.CPU)},
+		{"memory used, %", 0, share(func(u use) float64 { return u.Mem }, float64(n.Mem)*(1<<20))},
+		{"disk used, %", 0, share(func(u use) float64 { return u.Disk }, float64(n.Disk)*1e6)},
+		{"network used, %", 0, share(func(u use) float64 { return (u.In + u.Out) / 2 }, float64(n.Net)*1e6/8)},
+		{"map output read on its own node, %", 0, func(r *run) float64 { return 100 * r.local() }},
+		{"attempts", 0, func(r *run) float64 { return float64(r.attempts()) }},
+		{"seconds of attempts that came to nothing", 1, (*run).wasted},
+	}
+}
+
+// used is the mean of what a node takes over the run.
+func (r *run) used(of func(use) float64) float64 {
+	sum, n := 0.0, 0
+	for _, s := range r.Samples {
+		for _, u := range s.Node {
+			sum += of(u)
+			n++
+		}
+	}
+	return sum / float64(max(1, n))
+}
+
+// local is the share of the bytes of map outputs that reduces read on the node that made them.
+func (r *run) local() float64 {
+	var all, moved float64
+	for _, j := range r.Jobs {
+		all, moved = all+j.Shuffled, moved+j.Moved
+	}
+	if all == 0 {
+		return math.NaN()
+	}
+	return 1 - moved/all
+}
+
+func (r *run) attempts() (n int) {
+	for _, j := range r.Jobs {
+		n += j.Attempts
+	}
+	return n
+}
+
+func (r *run) wasted() (s float64) {
+	for _, j := range r.Jobs {
+		s += j.Wasted
+	}
+	return s
+}
+
+// mixTable compares our scheduler and today's on this machine as it is.
+func mixTable(res *results) string {
+	columns := present(res, mix)
+	if len(columns) == 0 {
+		return ""
+	}
+	var b strings.Builder
+	fmt.Fprintf(&b, "\nFour jobs at once on one plain machine without limits (%s), seconds:\n\n", strings.Join(mixed, ", "))
+	head(&b, "", columns)
+	for _, m := range []measureOf{{"mean completion", 2, (*run).mean}, {"makespan", 2, func(r *run) float64 { return r.Makespan }}} {
+		line := []string{m.name}
+		for _, s := range columns {
+			line = append(line, each(res.of(s, mix, ""), m.of).say(m.decimals))
+		}
+		row(&b, line...)
+	}
+	return b.String()
+}
+
+// failures says which runs came to nothing.
+func failures(res *results) string {
+	var b strings.Builder
+	for _, r := range res.Runs {
+		if r.Error != "" {
+			fmt.Fprintf(&b, "\nFailed: %s under %s, repetition %d: %s\n", r.Part, r.Scheduler, r.Repeat+1, r.Error)
+		}
+	}
+	return b.String()
+}
+
+// The marks in the document.
+const (
+	tablesBegin = "<!-- real:begin -->"
+	tablesEnd   = "<!-- real:end -->"
+)
+
+// replaceTables writes the text between the marks of a document.
+func replaceTables(path, text string) error {
+	before, after, err := aroundTables(path)
+	if err != nil {
+		return err
+	}
+	return os.WriteFile(path, []byte(before+tablesBegin+"\n"+text+tablesEnd+after), 0o644)
+}
+
+// aroundTables returns what stands before and after the marks.
+func aroundTables(path string) (before, after string, err error) {
+	doc, err := os.ReadFile(path)
+	if err != nil {
+		return "", "", err
+	}
+	before, rest, ok := strings.Cut(string(doc), tablesBegin)
+	_, after, end := strings.Cut(rest, tablesEnd)
+	if !ok || !end {
+		return "", "", fmt.Errorf("%s: no %s and %s after it", path, tablesBegin, tablesEnd)
+	}
+	return before, after, nil
+}

@@ -1,0 +1,102 @@
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+)
+
+// sampled is a run of jobs that end after the seconds given, all submitted after 1 s.
+func sampled(scheduler, part string, repeat int, ends ...float64) run {
+	r := run{Scheduler: scheduler, Part: part, Repeat: repeat, Samples: []sample{{At: 1, Node: []use{{CPU: 0.3}, {CPU: 0.1}, {CPU: 0.2}}}}}
+	for i, e := range ends {
+		r.Jobs = append(r.Jobs, jobRun{Job: jobs[i].name, Submitted: 1, Ended: e, Shuffled: 100, Moved: 60})
+	}
+	r.sum()
+	return r
+}
+
+func TestTables(t *testing.T) {
+	res := &results{Node: capacity{CPU: 0.4, Cores: 2, Mem: 1000, Net: 80, Disk: 10}, Runs: []run{
+		sampled("slots", alone, 0, 11), sampled("phases", alone, 0, 9), sampled("phases", alone, 1, 11),
+		sampled("slots", batch, 0, 11, 21), sampled("phases", batch, 0, 6, 21), {Scheduler: "cores", Part: batch, Error: "no node"},
+	}}
+	got := tables(res)
+	for _, want := range []string{
+		"| sort | 10.0 | **9.0 ± 12.7** | 1.00 |",
+		"| mean completion, s | 15.0 | 12.5 |",
+		"| makespan, s | 20.0 | 20.0 |",
+		"| CPU used, % | 50 | 50 |",
+		"| map output read on its own node, % | 40 | 40 |",
+		"Failed: batch under cores, repetition 1: no node",
+	} {
+		if !strings.Contains(got, want) {
+			t.Errorf("the tables have no %q:\n%s", want, got)
+		}
+	}
+}
+
+func TestReplaceTables(t *testing.T) {
+	doc := filepath.Join(t.TempDir(), "doc.md")
+	if err := os.WriteFile(doc, []byte("a\n"+tablesBegin+"\nold\n"+tablesEnd+"\nb\n"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if err := replaceTables(doc, "new\n"); err != nil {
+		t.Fatal(err)
+	}
+	if got, _ := os.ReadFile(doc); string(got) != "a\n"+tablesBegin+"\nnew\n"+tablesEnd+"\nb\n" {
+		t.Errorf("the document is %q", got)
+	}
+}
+
+// TestTake: a chain of jobs takes from the submission of its first to the end of its last.
+func TestTake(t *testing.T) {
+	begun := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
+	var j jobRun
+	err := j.take([]byte(`{"id":"mr-1","state":"done","submitted":"2026-01-01T00:00:01Z","ended":"2026-01-01T00:00:03Z","attempts":{"started":4},
+		"phases":[{"phase":"shuffle","total":2,"net_bps":10,"seconds":{"mean":3}}],"counters":{"org.apache.hadoop.mapreduce.TaskCounter":{"REDUCE_SHUFFLE_BYTES":100}}}
+		{"id":"mr-2","state":"done","submitted":"2026-01-01T00:00:04Z","ended":"2026-01-01T00:00:09Z","attempts":{"started":3}}`), begun)
+	if err != nil || j.completion() != 8 || j.Attempts != 7 || j.Shuffled != 100 || j.Moved != 60 {
+		t.Errorf("%+v, %v", j, err)
+	}
+	if err := j.take([]byte(`{"id":"mr-3","state":"failed","reason":"no input"}`), begun); err == nil {
+		t.Error("a job that failed was taken for one that is done")
+	}
+}
+
+// TestTwice: a batch has each job twice, in the same order for the same repetition.
+func TestTwice(t *testing.T) {
+	all := twice(jobNames(), 1)
+	if !slices.Equal(all, twice(jobNames(), 1)) || slices.Equal(all, twice(jobNames(), 2)) {
+		t.Error("the order is not one for each repetition")
+	}
+	for _, name := range jobNames() {
+		if n := len(slices.DeleteFunc(slices.Clone(all), func(s string) bool { return s != name })); n != 2 {
+			t.Errorf("%s is in the batch %d times", name, n)
+		}
+	}
+}
+
+// TestFigures: a figure is drawn of what there is, and nothing without results.
+func TestFigures(t *testing.T) {
+	dir := t.TempDir()
+	if err := figures(&results{}, dir); err != nil {
+		t.Fatal(err)
+	}
+	if left, _ := os.ReadDir(dir); len(left) > 0 {
+		t.Errorf("without results there is %v", left)
+	}
+	res := &results{Node: capacity{CPU: 1, Mem: 1, Net: 1, Disk: 1}, Runs: []run{
+		sampled("slots", alone, 0, 11), sampled("phases", alone, 0, 9), sampled("slots", batch, 0, 11, 21), sampled("phases", batch, 0, 6, 21)}}
+	if err := figures(res, dir); err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{useFigure, batchFigure} {
+		if svg, err := os.ReadFile(filepath.Join(dir, name)); err != nil || !strings.Contains(string(svg), "</svg>") {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
