@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"berth/internal/job"
+	"berth/internal/mapreduce/extsort"
 )
 
 // text makes n lines, some of which repeat.
@@ -103,7 +104,7 @@ func TestDamagedLater(t *testing.T) {
 				c.maps()
 				s := c.segments()
 				task := c.reduceTask(0, s)
-				task.Leave = func(_ context.Context, p job.Phase) error {
+				task.Leave = askFirst(func(_ context.Context, p job.Phase) error {
 					if p == phase {
 						// The last block, so that much was merged when it is found.
 						for n := range 6 {
@@ -115,7 +116,7 @@ func TestDamagedLater(t *testing.T) {
 						}
 					}
 					return nil
-				}
+				})
 				r, err := RunReduce(context.Background(), task)
 				if err != nil {
 					t.Fatal(err)
@@ -129,7 +130,7 @@ func TestDamagedLater(t *testing.T) {
 				if n := task.Progress.(*record).counters["REDUCE_OUTPUT_RECORDS"]; n != 18000 {
 					t.Errorf("counted %d records of output", n)
 				}
-				if p := task.Progress.(*record).phases; len(p) != 3 {
+				if p := fmt.Sprint(task.Progress.(*record).phases); p != "[shuffle none sort none reduce]" {
 					t.Errorf("phases entered: %v", p)
 				}
 			})
@@ -161,12 +162,12 @@ func TestDamagedRun(t *testing.T) {
 			}
 		}
 		c.reducer = cat
-		task.Leave = func(_ context.Context, p job.Phase) error {
+		task.Leave = askFirst(func(_ context.Context, p job.Phase) error {
 			if p == job.PhaseReduce && times == 1 {
 				damage()
 			}
 			return nil
-		}
+		})
 		if times > 1 {
 			task.Progress = &damaging{task.Progress.(*record), damage}
 		}
@@ -209,7 +210,7 @@ func TestDamagedSpill(t *testing.T) {
 	dir := filepath.Join(c.dir, "scratch")
 	a := job.Attempt{Job: "mapreduce-1", N: 1}
 	_, err := RunMap(context.Background(), MapTask{
-		Spec: c.spec, Attempt: a, Split: c.splits[0], Partitions: 1, Memory: c.memory, Dir: dir,
+		Spec: c.spec, Attempt: a, Split: c.splits[0], Partitions: 1, Supply: c.means(), MaxRecord: extsort.RecordLimit(c.memory), Leave: anyPhase{}, Dir: dir,
 		Outputs: c.outputs, Progress: &damagedMerge{newRecord(), func() { flip(t, filepath.Join(dir, "run-2"), 50, 1) }},
 	})
 	if err == nil || !bytes.Contains([]byte(err.Error()), []byte("run-2")) {

@@ -286,14 +286,14 @@ func TestCancel(t *testing.T) {
 				return c.reader.Open(ctx, loc, partition)
 			}
 		}
-		task.Leave = func(ctx context.Context, p job.Phase) error {
+		task.Leave = askFirst(func(ctx context.Context, p job.Phase) error {
 			if p == phase {
 				cancel()
 				<-ctx.Done()
 				return ctx.Err()
 			}
 			return nil
-		}
+		})
 		if _, err := RunReduce(ctx, task); !errors.Is(err, context.Canceled) {
 			t.Errorf("%v: %v", phase, err)
 		}

@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"berth/internal/job"
+	"berth/internal/mapreduce/extsort"
 	"berth/internal/mapreduce/shuffle"
 	"berth/internal/wire"
 )
@@ -114,6 +115,8 @@ type cluster struct {
 	spec     *job.MapReduceSpec
 	memory   int64
 	reduces  int
+	leave    Leave          // nil: for all phases
+	supply   extsort.Supply // nil: of memory bytes
 	mapper   Program
 	combiner Program
 	reducer  Program
@@ -173,13 +176,42 @@ func (c *cluster) record() *record {
 	return r
 }
 
+// means is what attempts sort with.
+func (c *cluster) means() extsort.Supply {
+	if c.supply != nil {
+		return c.supply
+	}
+	return extsort.Means{Memory: c.memory}
+}
+
+// mayBegin is the leave that attempts have.
+func (c *cluster) mayBegin() Leave {
+	if c.leave != nil {
+		return c.leave
+	}
+	return anyPhase{}
+}
+
+// anyPhase is leave for all phases.
+type anyPhase struct{}
+
+func (anyPhase) Covers(job.Phase) bool                  { return true }
+func (anyPhase) Await(context.Context, job.Phase) error { return nil }
+
+// askFirst is leave that is asked for before each phase.
+type askFirst func(context.Context, job.Phase) error
+
+func (askFirst) Covers(job.Phase) bool                          { return false }
+func (f askFirst) Await(ctx context.Context, p job.Phase) error { return f(ctx, p) }
+
 // runMap runs another attempt at a map.
 func (c *cluster) runMap(ctx context.Context, task int) (job.Attempt, MapResult, error) {
 	c.attempts[task]++
 	a := job.Attempt{Job: "mapreduce-1", Task: task, N: c.attempts[task]}
 	r, err := RunMap(ctx, MapTask{
 		Spec: c.spec, Attempt: a, Split: c.splits[task], Partitions: c.reduces, Mapper: c.mapper, Combiner: c.combiner,
-		Memory: c.memory, Dir: filepath.Join(c.dir, "scratch", a.String()), Outputs: c.outputs, Progress: c.record(),
+		Supply: c.means(), MaxRecord: extsort.RecordLimit(c.memory),
+		Dir: filepath.Join(c.dir, "scratch", a.String()), Outputs: c.outputs, Progress: c.record(), Leave: c.mayBegin(),
 	})
 	return a, r, err
 }
@@ -238,8 +270,8 @@ func (c *cluster) reduceTask(partition int, s *segments) ReduceTask {
 	a := job.Attempt{Job: "mapreduce-1", Task: len(c.splits) + partition, N: 1}
 	return ReduceTask{
 		Spec: c.spec, Attempt: a, Partition: partition, Maps: len(c.splits), Reducer: c.reducer, Combiner: c.combiner,
-		Memory: c.memory, Dir: filepath.Join(c.dir, "scratch", a.String()), Source: s.source(), Progress: c.record(),
-		Leave: func(context.Context, job.Phase) error { return nil },
+		Supply: c.means(), MaxRecord: extsort.RecordLimit(c.memory),
+		Dir: filepath.Join(c.dir, "scratch", a.String()), Source: s.source(), Progress: c.record(), Leave: c.mayBegin(),
 	}
 }
 

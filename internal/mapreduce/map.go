@@ -44,8 +44,9 @@ func RunMap(ctx context.Context, t MapTask) (MapResult, error) {
 	if err != nil {
 		return MapResult{}, err
 	}
-	t.Progress.Enter(job.PhaseMerge)
-	space.TellMemory()
+	if err := t.beginMerge(ctx, space, len(spills)); err != nil {
+		return MapResult{}, err
+	}
 	var one *extsort.File
 	err = probe.Metered(t.Progress.CPU, func() error {
 		one, err = space.MergeSpills(spills)
@@ -64,6 +65,16 @@ func RunMap(ctx context.Context, t MapTask) (MapResult, error) {
 	return MapResult{Size: one.Size()}, nil
 }
 
+// beginMerge begins the phase merge. A map that has spilled once has nothing to merge and need not ask leave for it.
+func (t *MapTask) beginMerge(ctx context.Context, space *extsort.Space, spills int) error {
+	if spills > 1 {
+		return enter(ctx, t.Leave, t.Progress, space, job.PhaseMerge)
+	}
+	t.Progress.Enter(job.PhaseMerge)
+	space.TellMemory()
+	return nil
+}
+
 // sorting returns with what a map attempt sorts, and what its mapper writes.
 func (t *MapTask) sorting(ctx context.Context, c counters) (*extsort.Space, extsort.Records, error) {
 	partition, err := hadoop.NewPartitioner(t.Spec, t.Partitions)
@@ -75,7 +86,7 @@ func (t *MapTask) sorting(ctx context.Context, c counters) (*extsort.Space, exts
 		return nil, extsort.Records{}, err
 	}
 	space, err := extsort.NewSpace(ctx, extsort.Config{
-		Dir: t.Dir, Partitions: t.Partitions, Order: order, Memory: t.Memory, Files: t.Files, Progress: t.Progress,
+		Dir: t.Dir, Partitions: t.Partitions, Order: order, Supply: t.Supply, MaxRecord: t.MaxRecord, Progress: t.Progress,
 		Combiner: newCombiner(ctx, t.Combiner, t.Spec, partition, t.Progress, c),
 	})
 	return space, extsort.Records{Format: hadoop.MapFormat(t.Spec), Partition: partition, From: "mapper"}, err
@@ -105,7 +116,7 @@ func mapOnly(ctx context.Context, t *MapTask, in io.Reader, count *inputCount) (
 	if err != nil {
 		return MapResult{}, err
 	}
-	r := newResult("mapper", out, hadoop.MapFormat(t.Spec), t.Memory, t.Progress)
+	r := newResult("mapper", out, hadoop.MapFormat(t.Spec), t.MaxRecord, t.Progress)
 	if err = runProgram(ctx, "mapper", t.Mapper, in, r, t.Progress.CPU); err == nil {
 		err = r.finish()
 	}

@@ -20,8 +20,7 @@ type ReduceResult struct {
 
 // RunReduce runs a reduce attempt: the partition's segments are brought together
 // (phase shuffle), merged until one pass over them remains (phase sort), and that
-// pass goes through the reducer into a part file (phase reduce). Leave is asked
-// before the last two.
+// pass goes through the reducer into a part file (phase reduce).
 //
 // A segment that turns out to be damaged at any time is reported, fetched anew from
 // where its map ran again, and the merge starts over with an empty part file; the
@@ -83,21 +82,21 @@ func (r *reduceRun) enter(p job.Phase) error {
 	if r.phase >= p {
 		return nil
 	}
-	if err := r.t.Leave(r.ctx, p); err != nil {
+	if err := enter(r.ctx, r.t.Leave, r.t.Progress, r.space, p); err != nil {
 		return err
 	}
 	r.phase = p
-	r.t.Progress.Enter(p)
-	if r.space == nil {
-		var err error
-		r.space, err = extsort.NewSpace(r.ctx, extsort.Config{
-			Dir: r.t.Dir, Partitions: 1, Order: r.order, Memory: r.t.Memory, Files: r.t.Files, Progress: r.t.Progress,
-			Combiner: newCombiner(r.ctx, r.t.Combiner, r.t.Spec, nil, r.t.Progress, r.counters),
-		})
-		return err
+	if r.space != nil {
+		return nil
 	}
-	r.space.TellMemory()
-	return nil
+	space, err := extsort.NewSpace(r.ctx, extsort.Config{
+		Dir: r.t.Dir, Partitions: 1, Order: r.order, Supply: r.t.Supply, MaxRecord: r.t.MaxRecord, Progress: r.t.Progress,
+		Combiner: newCombiner(r.ctx, r.t.Combiner, r.t.Spec, nil, r.t.Progress, r.counters),
+	})
+	if err == nil {
+		r.space = space
+	}
+	return err
 }
 
 // close gives the memory back.
@@ -138,15 +137,14 @@ func (r *reduceRun) reduce() (*Output, error) {
 	if err := r.enter(job.PhaseSort); err != nil {
 		return nil, err
 	}
-	var files []*extsort.File
-	err := probe.Metered(r.t.Progress.CPU, func() (err error) {
-		files, err = r.space.Narrow(r.shuffle.Files())
-		return err
-	})
+	files, err := r.narrow(r.shuffle.Files())
 	if err != nil {
 		return nil, err
 	}
 	if err := r.enter(job.PhaseReduce); err != nil {
+		return nil, err
+	}
+	if files, err = r.narrow(files); err != nil { // where there is less memory than there was
 		return nil, err
 	}
 	out, err := NewOutput(r.t.Spec, r.t.Attempt, partName(r.t.Partition))
@@ -158,6 +156,15 @@ func (r *reduceRun) reduce() (*Output, error) {
 		return nil, err
 	}
 	return out, nil
+}
+
+// narrow merges files until one pass over those that are left is possible.
+func (r *reduceRun) narrow(files []*extsort.File) (left []*extsort.File, err error) {
+	err = probe.Metered(r.t.Progress.CPU, func() error {
+		left, err = r.space.Narrow(files)
+		return err
+	})
+	return left, err
 }
 
 // runReducer runs the reducer over the merged files. Without a record it does not run,
@@ -177,7 +184,7 @@ func (r *reduceRun) runReducer(files []*extsort.File, out *Output) error {
 		return err
 	}
 	defer lines.Close()
-	result := newResult("reducer", out, hadoop.ReduceFormat(r.t.Spec), r.t.Memory, r.t.Progress)
+	result := newResult("reducer", out, hadoop.ReduceFormat(r.t.Spec), r.t.MaxRecord, r.t.Progress)
 	if r.t.Reducer == nil {
 		result.plain = true // records come with TABs already
 	}

@@ -38,9 +38,9 @@ type result struct {
 	bytes, records int64 // taken in
 }
 
-// newResult makes the output of a program into out, for an attempt that may use so much memory.
-func newResult(from string, out *Output, format hadoop.LineFormat, memory int64, prog Progress) *result {
-	return &result{from: from, out: out, prog: prog, format: format, plain: format.Plain(), limit: extsort.RecordLimit(memory), last: '\n'}
+// newResult makes the output of a program into out, whose records may have limit bytes.
+func newResult(from string, out *Output, format hadoop.LineFormat, limit int, prog Progress) *result {
+	return &result{from: from, out: out, prog: prog, format: format, plain: format.Plain(), limit: limit, last: '\n'}
 }
 
 // Write takes what the program writes.

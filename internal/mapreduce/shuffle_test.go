@@ -115,7 +115,7 @@ func TestReduceErrors(t *testing.T) {
 	c.maps()
 	said := errors.New("said")
 	task := c.reduceTask(0, c.segments())
-	task.Leave = func(context.Context, job.Phase) error { return said }
+	task.Leave = askFirst(func(context.Context, job.Phase) error { return said })
 	if _, err := RunReduce(context.Background(), task); !errors.Is(err, said) {
 		t.Errorf("leave: %v", err)
 	}

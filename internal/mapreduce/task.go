@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"berth/internal/job"
+	"berth/internal/mapreduce/extsort"
 	"berth/internal/mapreduce/shuffle"
 )
 
@@ -22,7 +23,7 @@ type Program interface {
 
 // Progress is told what a task does while it does it. Calls come from several goroutines.
 type Progress interface {
-	Enter(p job.Phase)                   // the phase begins, the one before it ends
+	Enter(p job.Phase)                   // the phase begins, the one before it ends; PhaseNone: the attempt waits
 	In(bytes, records int64)             // read by the current phase
 	Out(bytes, records int64)            // written by the current phase
 	CPU(d time.Duration)                 // used by berth's own threads for the current phase
@@ -39,11 +40,12 @@ type MapTask struct {
 	Partitions int // number of reduces; 0: map-only
 	Mapper     Program
 	Combiner   Program        // nil: none
-	Memory     int64          // bytes that the attempt may use for its buffers
-	Files      int            // files that its merges may hold open; 0: MaxFanIn
+	Supply     extsort.Supply // of memory and open files
+	MaxRecord  int            // bytes of the longest record (extsort.RecordLimit)
 	Dir        string         // scratch folder of the attempt; made if missing
 	Outputs    *shuffle.Store // where the map output goes, on the same file system as Dir; unused if map-only
 	Progress   Progress
+	Leave      Leave
 }
 
 // ReduceTask is one reduce attempt.
@@ -54,11 +56,38 @@ type ReduceTask struct {
 	Maps      int // number of map tasks: segments to fetch
 	Reducer   Program
 	Combiner  Program        // used between merge passes; nil: none
-	Memory    int64          // bytes that the attempt may use for its buffers
-	Files     int            // files that its merges may hold open; 0: MaxFanIn
+	Supply    extsort.Supply // of memory and open files
+	MaxRecord int            // bytes of the longest record (extsort.RecordLimit)
 	Dir       string         // scratch folder of the attempt
 	Source    shuffle.Source // of segments
 	Progress  Progress
-	// Leave is asked before the phases sort and reduce; it blocks until the phase may begin.
-	Leave func(ctx context.Context, p job.Phase) error
+	Leave     Leave
+}
+
+// Leave is what an attempt needs for each phase but its first.
+type Leave interface {
+	// Covers reports whether the attempt may begin the phase without asking.
+	Covers(p job.Phase) bool
+	// Await asks leave for the phase and blocks until the attempt may begin it.
+	Await(ctx context.Context, p job.Phase) error
+}
+
+// enter begins a phase of an attempt. An attempt that has to wait for leave gives the memory of its space
+// back meanwhile, which holds no data between phases; and while it waits it is in no phase, so that what
+// is measured of a phase is what it takes while it runs. space is nil where there is none yet.
+func enter(ctx context.Context, leave Leave, prog Progress, space *extsort.Space, p job.Phase) error {
+	if !leave.Covers(p) {
+		if space != nil {
+			space.Release()
+		}
+		prog.Enter(job.PhaseNone)
+		if err := leave.Await(ctx, p); err != nil {
+			return err
+		}
+	}
+	prog.Enter(p)
+	if space == nil {
+		return nil
+	}
+	return space.Hold()
 }

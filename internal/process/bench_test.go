@@ -30,7 +30,7 @@ func BenchmarkSpawn(b *testing.B) {
 	}
 	env := os.Environ()
 	done := make(chan error, width)
-	task := func() {
+	task := func(*Lane) {
 		p, err := spawn("/bin/true", []string{"true"}, "/", env, files, time.Second)
 		if err == nil {
 			p.wait()
@@ -39,14 +39,14 @@ func BenchmarkSpawn(b *testing.B) {
 	}
 	b.ResetTimer()
 	for range min(width, b.N) {
-		l.Run(nil, -1, task)
+		l.Run(-1, task)
 	}
 	for n := range b.N {
 		if err := <-done; err != nil {
 			b.Fatal(err)
 		}
 		if n+width < b.N {
-			l.Run(nil, -1, task)
+			l.Run(-1, task)
 		}
 	}
 }

@@ -10,14 +10,15 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// lane is a thread that starts processes and waits for them. It stays locked to
+// Lane is a thread that starts processes and waits for them. It stays locked to
 // its goroutine and never ends: the kernel kills a child that asked for a
 // parent-death signal when the thread that started it ends (prctl(2)).
 //
 // What a child inherits from its thread, the cores it may run on and the file mode mask, is set
 // on the lane before the start, and only where it differs from the lane's last child's.
 // That makes both free of charge.
-type lane struct {
+type Lane struct {
+	of    *Lanes
 	work  chan func()
 	bound []int // cores that the thread is bound to; nil: those of the worker
 	own   bool  // the thread has a file mode mask of its own
@@ -27,7 +28,7 @@ type lane struct {
 // Lanes keeps the threads that are idle. There are never more than attempts run at once.
 type Lanes struct {
 	mu   sync.Mutex
-	idle []*lane
+	idle []*Lane
 	all  unix.CPUSet // what a task without cores of its own may use
 	mask int         // the process's file mode mask
 }
@@ -42,28 +43,27 @@ func NewLanes() (*Lanes, error) {
 	return l, nil
 }
 
-// Run has f run in a lane whose thread is bound to the cores, none means all of
-// the worker's, and has the file mode mask, −1 means the worker's. It returns at once.
-func (l *Lanes) Run(cores []int, mask int, f func()) {
+// Run has f run in a lane whose thread has the file mode mask, −1 means the worker's. It returns at
+// once. f binds the lane before it starts a process.
+func (l *Lanes) Run(mask int, f func(*Lane)) {
 	l.mu.Lock()
-	var ln *lane
+	var ln *Lane
 	if n := len(l.idle); n > 0 {
 		ln, l.idle = l.idle[n-1], l.idle[:n-1]
 	}
 	l.mu.Unlock()
 	if ln == nil {
-		ln = &lane{work: make(chan func(), 1)}
+		ln = &Lane{of: l, work: make(chan func(), 1)}
 		go l.serve(ln)
 	}
 	ln.work <- func() {
-		l.bind(ln, cores)
 		l.setMask(ln, mask)
-		f()
+		f(ln)
 	}
 }
 
 // serve is the lane's thread.
-func (l *Lanes) serve(ln *lane) {
+func (l *Lanes) serve(ln *Lane) {
 	runtime.LockOSThread()
 	for f := range ln.work {
 		f()
@@ -73,13 +73,13 @@ func (l *Lanes) serve(ln *lane) {
 	}
 }
 
-// bind binds the calling thread, the lane's. Where the kernel refuses, the task
-// runs where the worker does: slower at worst.
-func (l *Lanes) bind(ln *lane, cores []int) {
+// Bind binds the lane's thread, which calls it, to the cores; none means all of the worker's. Where
+// the kernel refuses, the task runs where the worker does: slower at worst.
+func (ln *Lane) Bind(cores []int) {
 	if slices.Equal(ln.bound, cores) {
 		return
 	}
-	set := l.all
+	set := ln.of.all
 	if len(cores) > 0 {
 		set = cpuSet(cores)
 	}
@@ -91,7 +91,7 @@ func (l *Lanes) bind(ln *lane, cores []int) {
 // setMask gives the calling thread, the lane's, a file mode mask. The first time it parts from what all
 // threads of a process have in common (unshare(2), CLONE_FS); where the kernel refuses, the mask
 // stays the worker's.
-func (l *Lanes) setMask(ln *lane, mask int) {
+func (l *Lanes) setMask(ln *Lane, mask int) {
 	if mask < 0 {
 		mask = l.mask
 	}

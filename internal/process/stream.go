@@ -95,7 +95,8 @@ type run struct {
 // start starts the command in a lane, which sends how it ended.
 func (r *run) start(p *Program, c *Command, theirs []*os.File) (<-chan Exit, error) {
 	started, over := make(chan error, 1), make(chan Exit, 1)
-	p.Lanes.Run(nil, c.Change.Mask(), func() {
+	p.Lanes.Run(c.Change.Mask(), func(ln *Lane) {
+		ln.Bind(nil)
 		var err error
 		r.p, err = p.Set.start(c, []uintptr{theirs[0].Fd(), theirs[1].Fd(), theirs[2].Fd()}, &r.activity)
 		started <- err

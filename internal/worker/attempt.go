@@ -27,8 +27,10 @@ type attempt struct {
 	cancel context.CancelCauseFunc // its cause is a *process.Failure
 
 	leave  atomic.Uint32 // may run up to and including this job.Phase
+	memory atomic.Int64  // granted with the leave (job.Grant)
 	commit atomic.Uint64 // connection that permission to commit came over; 0: none
 	nudge  chan struct{} // leave or commit changed
+	waits  atomic.Uint32 // job.Phase that it waits for leave for
 
 	told job.Phase // last phase that the coordinator was told; the monitor's
 
@@ -40,6 +42,7 @@ func newAttempt(m *wire.Start, wk *work, epoch uint64) *attempt {
 	a.meter = probe.NewMeter(probe.Now, nil)
 	a.programs.Meter = a.meter
 	a.ctx, a.cancel = context.WithCancelCause(context.Background())
+	a.memory.Store(m.Grant.Memory)
 	a.leave.Store(uint32(m.Leave))
 	if m.Commit {
 		a.commit.Store(epoch)
@@ -67,24 +70,49 @@ func (a *attempt) withdrawn() bool {
 	return errors.As(a.killed(), &f) && (f.Outcome == event.Killed || f.Outcome == event.Lost)
 }
 
-// grant takes leave or permission to commit that came from the coordinator.
-func (a *attempt) grant(phase job.Phase, commit uint64) {
+// grant takes leave for phases up to that one, and what the attempt may use in them. Leave that it has is only told again.
+func (a *attempt) grant(phase job.Phase, g job.Grant) {
 	if uint32(phase) > a.leave.Load() {
+		a.memory.Store(g.Memory)
 		a.leave.Store(uint32(phase))
 	}
-	if commit != 0 {
-		a.commit.Store(commit)
-	}
+	a.changed()
+}
+
+// permit takes permission to commit that came over that connection.
+func (a *attempt) permit(epoch uint64) {
+	a.commit.Store(epoch)
+	a.changed()
+}
+
+func (a *attempt) changed() {
 	select {
 	case a.nudge <- struct{}{}:
 	default: // a nudge is on its way
 	}
 }
 
+// covers reports whether the attempt may begin the phase without asking.
+func (a *attempt) covers(p job.Phase) bool { return a.leave.Load() >= uint32(p) }
+
 // awaitLeave blocks until the attempt may begin the phase.
 func (a *attempt) awaitLeave(ctx context.Context, l *link, p job.Phase) error {
+	a.waits.Store(uint32(p))
+	defer a.waits.Store(uint32(job.PhaseNone))
 	return a.await(ctx, l, wish{wishLeave, a.id}, &wire.LeaveWanted{Attempt: a.id, Phase: p},
-		func() bool { return a.leave.Load() >= uint32(p) })
+		func() bool { return a.covers(p) })
+}
+
+// enter begins a phase once the attempt has leave for it. While it waits it is in no phase.
+func (a *attempt) enter(l *link, p job.Phase) error {
+	if !a.covers(p) {
+		a.meter.Enter(job.PhaseNone)
+		if err := a.awaitLeave(a.ctx, l, p); err != nil {
+			return err
+		}
+	}
+	a.meter.Enter(p)
+	return nil
 }
 
 // awaitCommit blocks until the attempt may put its output into place.
@@ -96,6 +124,10 @@ func (a *attempt) awaitCommit(ctx context.Context, l *link) error {
 // await wishes and waits until the wish has come true. A permission that was void
 // by the time it was looked at is wished for again.
 func (a *attempt) await(ctx context.Context, l *link, w wish, m wire.Message, granted func() bool) error {
+	select {
+	case <-a.nudge: // for what was not waited for
+	default:
+	}
 	defer l.fulfilled(w)
 	for !granted() {
 		l.want(w, m)

@@ -13,6 +13,7 @@ import (
 type bagTask struct {
 	w        *worker
 	a        *attempt
+	lane     *process.Lane
 	id       string // what the user calls it
 	dir      string // its private folder
 	out, err process.Output
@@ -20,9 +21,9 @@ type bagTask struct {
 }
 
 // runBag runs an attempt from begin to end. It is called in a lane, so that the
-// thread that starts the process also waits for it, bound to the attempt's own cores if it has any.
-func (w *worker) runBag(a *attempt, own []int) {
-	t := &bagTask{w: w, a: a}
+// thread that starts the process also waits for it.
+func (w *worker) runBag(a *attempt, lane *process.Lane) {
+	t := &bagTask{w: w, a: a, lane: lane}
 	err := w.guard(a, t.run)
 	stderr := ""
 	if err != nil && t.err.Part != "" {
@@ -34,7 +35,6 @@ func (w *worker) runBag(a *attempt, own []int) {
 			w.log.Warn("a task's folder stays", "dir", t.dir, "err", derr)
 		}
 	}
-	w.cores.Give(own) // before the end is told: it brings the next attempt
 	w.finish(a, err, stderr)
 }
 
@@ -56,7 +56,9 @@ func (t *bagTask) run() error {
 	if err != nil {
 		return err
 	}
-	a.meter.Enter(job.PhaseCompute)
+	if err := a.enter(t.w.link, job.PhaseCompute); err != nil {
+		return err
+	}
 	return t.compute(path, argv, env)
 }
 
@@ -90,11 +92,14 @@ func (t *bagTask) openOutputs() error {
 	return nil
 }
 
-// compute runs the command to its end.
+// compute runs the command to its end, on cores of its own where it wants only some of the worker's.
 func (t *bagTask) compute(path string, argv, env []string) error {
 	if err := t.a.killed(); err != nil {
 		return err
 	}
+	own := t.w.cores.Take(t.a.work.spec.Bag.Need.CPUs)
+	defer t.w.cores.Give(own)
+	t.lane.Bind(own)
 	c := t.w.command(t.a, path, argv, t.a.work.spec.Dir, env)
 	e, err := t.a.programs.Run(&c, []uintptr{t.w.null, uintptr(t.out.FD), uintptr(t.err.FD)})
 	if err != nil {
@@ -121,7 +126,10 @@ func (t *bagTask) store(failed error) error {
 	if failed == nil {
 		failed = lost
 	}
-	t.a.meter.Enter(job.PhaseStore)
+	if failed == nil {
+		failed = t.a.enter(t.w.link, job.PhaseStore)
+	}
+	t.a.meter.Enter(job.PhaseStore) // a failed attempt waits for nothing
 	if failed == nil {
 		failed = t.a.awaitCommit(t.a.ctx, t.w.link)
 	}

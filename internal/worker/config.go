@@ -73,27 +73,23 @@ func (c Config) normalize() (Config, error) {
 // program text, stacks and a small heap, bytes.
 const ownMemory = 40 << 20
 
-// attemptMemory returns the bytes that the buffers of one attempt may take. As
-// many attempts as there are CPUs share the sort memory, less a quarter, or what
-// the worker itself needs where that is more.
-func (c Config) attemptMemory() int64 {
-	buffers := c.SortMemory - max(c.SortMemory/4, ownMemory)
-	return max(buffers, c.SortMemory/4) / int64(c.Capacity.CPUs)
+// buffers returns the bytes that the buffers of all attempts may take: the sort memory, less
+// a quarter, or what the worker itself needs where that is more.
+func (c Config) buffers() int64 {
+	return max(c.SortMemory-max(c.SortMemory/4, ownMemory), c.SortMemory/4)
 }
 
 // ownFiles is how many descriptors the worker itself takes at most beside merges and
 // connections: its log, folders, locks, and the pipes of a task on each core.
 const ownFiles = 64
 
-// attemptFiles returns how many files the merges of one attempt may hold open: half of
-// what the process may have open beside its own, shared out over the cores, as an attempt
-// that merges holds one. The other half is for pipes, connections and what is served.
+// files returns how many files the merges of all attempts may hold open: half of what the process
+// may have open beside its own. The other half is for pipes, connections and what is served.
 // The Go runtime has raised the soft limit to the hard one when the process started.
-func (c Config) attemptFiles() int {
+func (c Config) files() int {
 	var limit unix.Rlimit
 	if err := unix.Getrlimit(unix.RLIMIT_NOFILE, &limit); err != nil {
-		return extsort.MaxFanIn
+		return extsort.MaxFanIn * c.Capacity.CPUs
 	}
-	open := int64(min(limit.Cur, 1<<30))
-	return int(min(max((open-ownFiles)/2/int64(c.Capacity.CPUs), 2), extsort.MaxFanIn))
+	return max((int(min(limit.Cur, 1<<30))-ownFiles)/2, 0)
 }

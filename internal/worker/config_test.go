@@ -42,7 +42,7 @@ func TestAttemptMemory(t *testing.T) {
 	}
 	for _, tt := range tests {
 		c := Config{WorkerConfig: wire.WorkerConfig{SortMemory: tt.sort, Capacity: job.Resources{CPUs: tt.cpus}}}
-		if got := c.attemptMemory(); got != tt.want {
+		if got := newSupply(c).take(0).Memory; got != tt.want {
 			t.Errorf("%d MiB for %d CPUs: got %d, want %d", tt.sort/mib, tt.cpus, got, tt.want)
 		}
 	}

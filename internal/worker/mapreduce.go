@@ -11,6 +11,7 @@ import (
 	"berth/internal/inherit"
 	"berth/internal/job"
 	"berth/internal/mapreduce"
+	"berth/internal/mapreduce/extsort"
 	"berth/internal/mapreduce/shuffle"
 	"berth/internal/process"
 	"berth/internal/wire"
@@ -56,10 +57,19 @@ func (w *worker) runMapReduce(a *attempt) {
 	w.finish(a, err, tail)
 }
 
-// leave is asked by a reduce before its phases sort and reduce.
-func (t *streamTask) leave(ctx context.Context, p job.Phase) error {
+// Covers reports whether the attempt may begin the phase without asking.
+func (t *streamTask) Covers(p job.Phase) bool { return t.a.covers(p) }
+
+// Await blocks until the attempt may begin the phase.
+func (t *streamTask) Await(ctx context.Context, p job.Phase) error {
 	return t.a.awaitLeave(ctx, t.w.link, p)
 }
+
+// Take takes what the attempt sorts and merges with.
+func (t *streamTask) Take() extsort.Means { return t.w.supply.take(t.a.memory.Load()) }
+
+// Give gives it back.
+func (t *streamTask) Give(m extsort.Means) { t.w.supply.give(m) }
 
 func (t *streamTask) conf(key, missing string) string {
 	if v, ok := t.spec.Conf[key]; ok {
@@ -106,7 +116,7 @@ func (t *streamTask) runMap() (*mapreduce.Output, error) {
 	mapper, combiner := t.programs(&t.spec.Mapper)
 	r, err := mapreduce.RunMap(t.a.ctx, mapreduce.MapTask{
 		Spec: t.spec, Attempt: t.a.id, Split: *t.a.start.Split, Partitions: wk.reduces,
-		Mapper: mapper, Combiner: combiner, Memory: t.w.cfg.attemptMemory(), Files: t.w.cfg.attemptFiles(),
+		Mapper: mapper, Combiner: combiner, Supply: t, MaxRecord: t.w.supply.maxRecord(), Leave: t,
 		Dir: filepath.Join(t.dir, "data"), Outputs: t.w.shuffle.Store, Progress: t.a.meter,
 	})
 	return r.Output, err
@@ -117,8 +127,8 @@ func (t *streamTask) runReduce() (*mapreduce.Output, error) {
 	reducer, combiner := t.programs(t.spec.Reducer)
 	r, err := mapreduce.RunReduce(t.a.ctx, mapreduce.ReduceTask{
 		Spec: t.spec, Attempt: t.a.id, Partition: t.index, Maps: wk.maps,
-		Reducer: reducer, Combiner: combiner, Memory: t.w.cfg.attemptMemory(), Files: t.w.cfg.attemptFiles(),
-		Dir: filepath.Join(t.dir, "data"), Source: t.w.mapOutputs(t.a), Progress: t.a.meter, Leave: t.leave,
+		Reducer: reducer, Combiner: combiner, Supply: t, MaxRecord: t.w.supply.maxRecord(), Leave: t,
+		Dir: filepath.Join(t.dir, "data"), Source: t.w.mapOutputs(t.a), Progress: t.a.meter,
 	})
 	return r.Output, err
 }

@@ -167,9 +167,9 @@ func (w *worker) hear(m wire.Message, epoch uint64) error {
 	case *wire.Kill:
 		w.kill(m.Attempt, m.Reason)
 	case *wire.Leave:
-		w.grant(m.Attempt, m.Phase, 0)
+		w.tell(m.Attempt, func(a *attempt) { a.grant(m.Phase, m.Grant) })
 	case *wire.Commit:
-		w.grant(m.Attempt, job.PhaseNone, epoch)
+		w.tell(m.Attempt, func(a *attempt) { a.permit(epoch) })
 	case *wire.Locate:
 		w.locate(m)
 	case *wire.Forget:
@@ -222,12 +222,13 @@ func (w *worker) learn(m *wire.Job) {
 	w.works[wk.spec.ID] = wk
 }
 
-func (w *worker) grant(at job.Attempt, phase job.Phase, commit uint64) {
+// tell tells an attempt something, if it runs here.
+func (w *worker) tell(at job.Attempt, f func(*attempt)) {
 	w.mu.Lock()
 	a := w.attempts[at]
 	w.mu.Unlock()
 	if a != nil {
-		a.grant(phase, commit)
+		f(a)
 	}
 }
 

@@ -33,6 +33,7 @@ type worker struct {
 	link    *link
 	lanes   *process.Lanes
 	cores   *process.Cores
+	supply  *supply
 	dirs    *process.TaskDirs
 	monitor *monitor
 	shuffle *shuffle.Node
@@ -121,7 +122,7 @@ func newWorker(cfg Config) (*worker, error) {
 			cfg.CPUs = nil
 		}
 	}
-	w := &worker{cfg: cfg, log: cfg.Log, link: newLink(time.Now), cores: process.NewCores(cfg.CPUs, process.Siblings), durable: process.NewDurable(),
+	w := &worker{cfg: cfg, log: cfg.Log, link: newLink(time.Now), cores: process.NewCores(cfg.CPUs, process.Siblings), durable: process.NewDurable(), supply: newSupply(cfg),
 		works: make(map[job.ID]*work), attempts: make(map[job.Attempt]*attempt)}
 	w.monitor = newMonitor(w)
 	w.standIn = newStandIn(cfg)
@@ -182,7 +183,10 @@ func (w *worker) start(m *wire.Start, epoch uint64) {
 	w.attempts[m.Attempt] = a
 	w.attend.Add(1)
 	if wk.spec.Bag != nil {
-		w.startBag(a)
+		w.lanes.Run(wk.change.Mask(), func(lane *process.Lane) {
+			defer w.attend.Done()
+			w.runBag(a, lane)
+		})
 	} else {
 		go func() {
 			defer w.attend.Done()
@@ -204,16 +208,6 @@ func (w *worker) refuse(wk *work, m *wire.Start) error {
 	default:
 		return nil
 	}
-}
-
-// startBag gives a bag attempt a lane, and cores of its own where it wants only
-// some of the worker's.
-func (w *worker) startBag(a *attempt) {
-	own := w.cores.Take(a.work.spec.Bag.Need.CPUs)
-	w.lanes.Run(own, a.work.change.Mask(), func() {
-		defer w.attend.Done()
-		w.runBag(a, own)
-	})
 }
 
 // kill ends an attempt. Of one that is not here its end is told again, or that it is not.

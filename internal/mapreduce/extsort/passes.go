@@ -67,6 +67,9 @@ func (s *Space) Narrow(files []*File) ([]*File, error) {
 	if s.Combiner != nil {
 		pass /= 2 // the other half sorts what it writes
 	}
+	if s.firstPass(files, pass, last) == 0 {
+		return files, nil
+	}
 	s.Progress.Total(s.passBytes(files, pass, last))
 	return s.passes(files, pass, last, func(files []*File) (*File, error) {
 		one, err := s.narrowOnce(files)
@@ -157,7 +160,7 @@ func (s *Space) passBytes(files []*File, pass, last int64) int64 {
 // memory bytes.
 func (s *Space) atOnce(files []*File, memory int64) int {
 	for part := range s.Partitions {
-		files = files[:fits(files, part, memory, fanIn(s.Files))]
+		files = files[:fits(files, part, memory, fanIn(s.means.Files))]
 	}
 	return len(files)
 }

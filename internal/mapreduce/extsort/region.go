@@ -29,7 +29,8 @@ var regions regionPool
 // FreeBuffers gives memory that is kept for later attempts back to the system.
 func FreeBuffers() { regions.release() }
 
-// get returns a region of n bytes, one that was used before if it is not too large.
+// get returns a region of n bytes, one that was used before if it is hardly larger, as
+// attempts are given so many bytes and not more.
 // If none fits, those kept are released first, so that the pool never adds to what
 // the attempts of one moment need.
 func (p *regionPool) get(n int64) (region, error) {
@@ -37,7 +38,7 @@ func (p *regionPool) get(n int64) (region, error) {
 	best := -1
 	for i, r := range p.free {
 		c := int64(cap(r))
-		if c >= n && c <= 2*n && (best < 0 || c < int64(cap(p.free[best]))) {
+		if c >= n && c <= n+n/8 && (best < 0 || c < int64(cap(p.free[best]))) {
 			best = i
 		}
 	}

@@ -50,7 +50,7 @@ func (s *Space) NewSorter(r Records) *Sorter {
 
 // newSorter returns a sorter that uses so many bytes of those that are left.
 func (s *Space) newSorter(r Records, memory int) *Sorter {
-	b := &Sorter{space: s, buffer: newBuffer(s.mem.take(memory), RecordLimit(s.Memory), r, s.Partitions, s.Order)}
+	b := &Sorter{space: s, buffer: newBuffer(s.mem.take(memory), s.MaxRecord, r, s.Partitions, s.Order)}
 	b.flush, b.alone = b.spill, b.spillAlone
 	return b
 }

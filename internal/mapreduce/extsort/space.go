@@ -18,13 +18,31 @@ type Progress interface {
 	Total(bytes int64) // that the merges of this phase will read
 }
 
-// Config says with what an attempt sorts.
+// Means is what an attempt sorts and merges with.
+type Means struct {
+	Memory int64 // bytes
+	Files  int   // that may be held open at once; 0: MaxFanIn
+}
+
+// Supply gives attempts their means.
+type Supply interface {
+	Take() Means // to be used until they are given back
+	Give(Means)
+}
+
+// Take returns the means: they are a supply that has the same for everyone.
+func (m Means) Take() Means { return m }
+
+// Give does nothing.
+func (Means) Give(Means) {}
+
+// Config says how an attempt sorts.
 type Config struct {
 	Dir        string            // scratch folder; made if missing
 	Partitions int               // of the files that are written
 	Order      hadoop.Comparator // of keys
-	Memory     int64             // bytes
-	Files      int               // that may be held open at once; 0: MaxFanIn
+	Supply     Supply            // of memory and open files
+	MaxRecord  int               // bytes of the longest record (RecordLimit)
 	Combiner   *Combiner         // nil: none
 	Progress   Progress
 }
@@ -33,12 +51,13 @@ type Config struct {
 type Space struct {
 	Config
 	ctx     context.Context
-	mem     *carver
-	block   int    // bytes of a block
-	writer  []byte // memory for the writer of files
-	made    int    // files, to name them
-	read    int64  // bytes that merges of files have read
-	used    int64  // most bytes of memory that held data at once so far
+	means   Means   // in use; void while mem is nil
+	mem     *carver // nil: released
+	block   int     // bytes of a block
+	writer  []byte  // memory for the writer of files
+	made    int     // files, to name them
+	read    int64   // bytes that merges of files have read
+	used    int64   // most bytes of memory that held data at once so far
 	spilled int64
 }
 
@@ -53,22 +72,46 @@ func NewSpace(ctx context.Context, c Config) (*Space, error) {
 	if err := os.MkdirAll(c.Dir, 0o700); err != nil {
 		return nil, ScratchError(c.Dir, err)
 	}
-	mem, err := newCarver(c.Memory)
-	if err != nil {
-		return nil, err
-	}
-	return &Space{Config: c, ctx: ctx, mem: mem, block: blockSize(int64(len(mem.all)))}, nil
+	s := &Space{Config: c, ctx: ctx}
+	return s, s.Hold()
 }
 
-// Close gives the memory back.
-func (s *Space) Close() { s.mem.close() }
+// Hold takes memory anew after it was released, which may be more or less than before, and tells
+// what of it holds data.
+func (s *Space) Hold() error {
+	if s.mem == nil {
+		means := s.Supply.Take()
+		mem, err := newCarver(means.Memory)
+		if err != nil {
+			s.Supply.Give(means)
+			return err
+		}
+		s.means, s.mem, s.block = means, mem, blockSize(int64(len(mem.all)))
+	}
+	s.TellMemory()
+	return nil
+}
+
+// Release gives the memory back while it holds no data: between sorting and merging, and between merges.
+func (s *Space) Release() {
+	if s.mem == nil {
+		return
+	}
+	s.mem.close()
+	s.Supply.Give(s.means)
+	s.mem, s.writer, s.used = nil, nil, 0
+	s.TellMemory()
+}
+
+// Close gives the memory back at the end.
+func (s *Space) Close() { s.Release() }
 
 // Spilled returns how many records were written by sorters and merged anew by passes,
 // as Hadoop counts its spilled records.
 func (s *Space) Spilled() int64 { return s.spilled }
 
-// TellMemory tells the memory used so far, for a new phase: it is not given back before the
-// attempt ends, so that the most that was used counts for all phases from then on.
+// TellMemory tells the memory used so far, for a new phase: what is not released between two phases
+// counts for the later one, too.
 func (s *Space) TellMemory() { s.Progress.Memory(s.used) }
 
 // uses tells that so many bytes of memory hold data. The region is larger, but what

@@ -27,7 +27,7 @@ func (silent) Total(int64)      {}
 // adopted puts a map output into the store.
 func adopted(t *testing.T, o *Store, a job.Attempt) string {
 	t.Helper()
-	space, err := extsort.NewSpace(t.Context(), extsort.Config{Dir: t.TempDir(), Partitions: 2, Order: hadoop.ByteOrder, Progress: silent{}})
+	space, err := extsort.NewSpace(t.Context(), extsort.Config{Dir: t.TempDir(), Partitions: 2, Order: hadoop.ByteOrder, Supply: extsort.Means{}, MaxRecord: extsort.RecordLimit(0), Progress: silent{}})
 	if err != nil {
 		t.Fatal(err)
 	}

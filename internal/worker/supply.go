@@ -1,0 +1,67 @@
+package worker
+
+import (
+	"sync"
+
+	"berth/internal/mapreduce/extsort"
+)
+
+// supply is the memory and the open files that the attempts of a worker sort and merge with. An attempt
+// gets what it was granted, or an equal share where nothing was said: there are as many shares as cores.
+// Where more attempts sort than that, later ones get what is left, and never less than the least that it
+// makes sense to sort with. They do not wait for more: who holds it may itself wait for leave
+// that the coordinator gives when those have ended.
+type supply struct {
+	share extsort.Means
+	least extsort.Means
+
+	mu   sync.Mutex
+	free extsort.Means
+}
+
+const (
+	// leastPart is the part of a share that is the least for an attempt: what is taken beyond the supply by
+	// three attempts a core is within what the worker keeps for itself (Config.buffers).
+	leastPart = 32
+	// leastMemory is the least for an attempt where shares are small, bytes.
+	leastMemory = 512 << 10
+	// leastFiles is how many files each attempt may merge at once.
+	leastFiles = 8
+)
+
+func newSupply(c Config) *supply {
+	cores := c.Capacity.CPUs
+	s := &supply{free: extsort.Means{Memory: c.buffers(), Files: c.files()}}
+	s.share = extsort.Means{Memory: s.free.Memory / int64(cores), Files: min(max(s.free.Files/cores, 2), extsort.MaxFanIn)}
+	s.least = extsort.Means{Memory: max(s.share.Memory/leastPart, min(s.share.Memory, leastMemory)), Files: min(s.share.Files, leastFiles)}
+	return s
+}
+
+// take takes the means of an attempt that was granted so many bytes of memory; 0: its share.
+func (s *supply) take(granted int64) extsort.Means {
+	want := s.share
+	if granted > 0 {
+		want.Memory = granted
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	m := extsort.Means{
+		Memory: max(min(want.Memory, s.free.Memory), s.least.Memory),
+		Files:  max(min(want.Files, s.free.Files), s.least.Files),
+	}
+	s.free.Memory -= m.Memory
+	s.free.Files -= m.Files
+	return m
+}
+
+// give takes means back.
+func (s *supply) give(m extsort.Means) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.free.Memory += m.Memory
+	s.free.Files += m.Files
+}
+
+// maxRecord returns how long a record may be. It does not depend on what an attempt was granted: a job
+// that runs with one grant runs with every other.
+func (s *supply) maxRecord() int { return extsort.RecordLimit(s.share.Memory) }
