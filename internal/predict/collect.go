@@ -23,8 +23,10 @@ func (c *Collector) Add(kind job.TaskKind, phases []job.PhaseStat) {
 	if c.parts == nil {
 		c.parts = Measures{}
 	}
-	for _, st := range phases {
-		c.parts.at(PhasePart(st.Phase)).Add(sampleOf(st))
+	for i, st := range phases {
+		m := c.parts.at(PhasePart(st.Phase))
+		m.Add(sampleOf(st))
+		m.Use.Add(&phases[i])
 	}
 	switch kind {
 	case job.MapTask:

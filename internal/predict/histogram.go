@@ -176,6 +176,16 @@ func (r *varints) count() int64 {
 	return int64(v)
 }
 
+// float reads a number that is finite and not negative.
+func (r *varints) float() float64 {
+	v := math.Float64frombits(uint64(r.count()))
+	if !(v >= 0) || math.IsInf(v, 0) {
+		r.bad = true
+		return 0
+	}
+	return v
+}
+
 // index reads a signed number that fits a bucket's index.
 func (r *varints) index() int {
 	v, n := binary.Varint(r.b)

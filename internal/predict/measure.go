@@ -43,6 +43,8 @@ type Measure struct {
 	MemoryMax             int64   // bytes: the highest peak
 	InSq                  float64 // Σ bytes in², for the regression of time on size
 	InTime                float64 // Σ bytes in × seconds
+
+	Use PhaseUse // of a phase: what it took of the node's resources; empty where berth did not measure that yet
 }
 
 // Add counts one sample.
@@ -72,15 +74,7 @@ func (m *Measure) Merge(o *Measure) {
 	m.MemoryMax = max(m.MemoryMax, o.MemoryMax)
 	m.InSq += o.InSq
 	m.InTime += o.InTime
-}
-
-// Demand is what a part asks of a node while it runs, on average over its time.
-type Demand struct {
-	Cores     float64
-	Memory    float64 // bytes: the mean of the peaks
-	MemoryMax int64   // bytes: the highest peak
-	DiskRate  float64 // bytes/s read and written
-	NetRate   float64 // bytes/s fetched from other nodes or from this one
+	m.Use.Merge(&o.Use)
 }
 
 // Selectivity returns bytes out per byte in, 0 without input.
@@ -110,22 +104,15 @@ func (ms Measures) Merge(o Measures) {
 	}
 }
 
-// Demand returns what a phase asks of a node. What a shuffle reads comes over the
-// network, what any other phase reads or writes goes to files.
-func (ms Measures) Demand(p job.Phase) Demand {
-	m := ms.Get(PhasePart(p))
-	d := Demand{
-		Cores:     ratio(m.CPU, m.Time.Sum),
-		Memory:    ratio(m.MemorySum, float64(m.Time.Count)),
-		MemoryMax: m.MemoryMax,
+// Demands returns what each phase takes of a node at full speed, those alone of which it was measured.
+func (ms Measures) Demands() []job.PhaseDemand {
+	var list []job.PhaseDemand
+	for _, p := range demandPhases {
+		if d, ok := ms.Get(PhasePart(p)).Use.Demand(p); ok {
+			list = append(list, d)
+		}
 	}
-	in, out := ratio(float64(m.BytesIn), m.Time.Sum), ratio(float64(m.BytesOut), m.Time.Sum)
-	if p == job.PhaseShuffle {
-		d.NetRate, d.DiskRate = in, out
-	} else {
-		d.DiskRate = in + out
-	}
-	return d
+	return list
 }
 
 // at returns the part's measure, made if it was not there.

@@ -11,17 +11,23 @@ import (
 )
 
 const measureColumns = `samples, sum_s, sum_sq_s, min_s, max_s, bytes_in, bytes_out, records_in, records_out,
-	cpu_s, mem_sum, mem_max, in_sq, in_time, histogram`
+	cpu_s, mem_sum, mem_max, in_sq, in_time, histogram, use`
 
 func insertMeasure(ctx context.Context, tx *sql.Tx, run job.ID, part predict.Part, m *predict.Measure) error {
 	histogram, err := m.Time.Histogram.MarshalBinary()
 	if err != nil {
 		return err
 	}
+	var use any // NULL where nothing was measured
+	if !m.Use.Empty() {
+		if use, err = m.Use.MarshalBinary(); err != nil {
+			return err
+		}
+	}
 	t := &m.Time
-	_, err = tx.ExecContext(ctx, `INSERT INTO measures (run, part, `+measureColumns+`) VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)`,
+	_, err = tx.ExecContext(ctx, `INSERT INTO measures (run, part, `+measureColumns+`) VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)`,
 		run, part, t.Count, t.Sum, t.SumSq, t.Min, t.Max, m.BytesIn, m.BytesOut, m.RecordsIn, m.RecordsOut,
-		m.CPU, m.MemorySum, m.MemoryMax, m.InSq, m.InTime, histogram)
+		m.CPU, m.MemorySum, m.MemoryMax, m.InSq, m.InTime, histogram, use)
 	return err
 }
 
@@ -111,15 +117,20 @@ func scanMeasure(rows *sql.Rows) (run, predict.Part, *predict.Measure, error) {
 	r := run{measures: predict.Measures{}}
 	var part predict.Part
 	var m predict.Measure
-	var histogram []byte
+	var histogram, use []byte
 	t := &m.Time
 	if err := rows.Scan(&r.id, &r.size.Kind, &r.ended, &r.size.InputBytes, &r.size.Tasks, &r.size.Reduces, &part,
 		&t.Count, &t.Sum, &t.SumSq, &t.Min, &t.Max, &m.BytesIn, &m.BytesOut, &m.RecordsIn, &m.RecordsOut,
-		&m.CPU, &m.MemorySum, &m.MemoryMax, &m.InSq, &m.InTime, &histogram); err != nil {
+		&m.CPU, &m.MemorySum, &m.MemoryMax, &m.InSq, &m.InTime, &histogram, &use); err != nil {
 		return run{}, "", nil, err
 	}
 	if err := t.Histogram.UnmarshalBinary(histogram); err != nil {
 		return run{}, "", nil, fmt.Errorf("%w: run %s, %s: %w", ErrCorrupt, r.id, part, err)
+	}
+	if use != nil {
+		if err := m.Use.UnmarshalBinary(use); err != nil {
+			return run{}, "", nil, fmt.Errorf("%w: run %s, %s: %w", ErrCorrupt, r.id, part, err)
+		}
 	}
 	if !t.Sound() {
 		return run{}, "", nil, fmt.Errorf("%w: run %s, %s: sums do not agree", ErrCorrupt, r.id, part)

@@ -337,6 +337,27 @@ func TestMigratesVersion1(t *testing.T) {
 	}
 }
 
+// TestMigratesVersion2: a profile that was stored before phases' use of resources was kept is still
+// read. What was not measured then is a gap in it.
+func TestMigratesVersion2(t *testing.T) {
+	path := newPath(t)
+	for _, version := range []string{"1", "2"} {
+		script, err := fs.ReadFile(schemas, "schema/"+version+".sql")
+		if err != nil {
+			t.Fatal(err)
+		}
+		raw(t, path, string(script)+"PRAGMA user_version = "+version)
+	}
+	raw(t, path, `
+		INSERT INTO runs (id, name, kind, app, node_type, state, started_ns, ended_ns, tasks, reduces, input_bytes, nodes, cpus, source, actual_s)
+			VALUES ('bag-1', 'sim', 'bag', 'sim-1', 'cpu/2', 'done', 60000000000, 90000000000, 2, 0, 0, 1, 2, 'none', 30);
+		INSERT INTO measures VALUES ('bag-1', 'phase:compute', 1, 0, 0, 0, 0, 0, 0, 0, 0, 0.5, 0, 0, 0, 0, x'01010000')`)
+	p, err := mustOpen(t, path).Profile(t.Context(), "sim-1", "cpu/2")
+	if err != nil || p.Measures.Get("phase:compute").CPU != 0.5 || p.Measures.Demands() != nil {
+		t.Errorf("got %+v, %v", p, err)
+	}
+}
+
 // TestMigrationIsWhole: one that fails leaves the version as it was.
 func TestMigrationIsWhole(t *testing.T) {
 	path := newPath(t)
