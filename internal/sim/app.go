@@ -62,6 +62,9 @@ func specOf(e *workload.Elastic, index int, r *job.Request) *job.Spec {
 		m.Mapper, m.Reducer, m.Reduces = job.Program{Args: []string{e.App}}, &job.Program{Args: []string{e.App}}, len(e.Reduces)
 	}
 	s.Normalize()
+	if e.Phased != nil {
+		s.MapReduce.MapNeed.Mem, s.MapReduce.ReduceNeed.Mem = e.Phased.Peaks()
+	}
 	return s
 }
 
@@ -94,7 +97,7 @@ func (a *app) submit() {
 	}
 	a.first = p
 	c.apps[a.id] = a
-	c.tell(submitOf(a.spec, p))
+	c.tell(submitOf(a, p))
 }
 
 // start takes in that an attempt of the job begins.

@@ -22,6 +22,7 @@ type attempt struct {
 	stats  []job.PhaseStat
 	takes  time.Duration // what it computes, on this node
 	placed bool          // its shuffle knows where all outputs are
+	phased *phased       // how it runs where phases contend; nil: its times are given
 }
 
 // step is how far an attempt is.
@@ -40,6 +41,10 @@ func (k *worker) start(a *app, s engine.Start) {
 	w := k.g.site.w
 	r.takes = w.onNode(a.duration(s.Attempt.Task), k.node)
 	r.fails = w.unlucky(s.Attempt, a.index)
+	if a.Phased != nil {
+		k.startPhased(r, s.Leave)
+		return
+	}
 	k.runs = append(k.runs, r)
 	k.enter(r, r.kind.Phases()[0])
 	switch {

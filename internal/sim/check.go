@@ -49,6 +49,8 @@ func (cfg *Config) checkCluster() error {
 		return configError("cluster", "cores and times cannot be negative", "")
 	case c.Speeds != nil && len(c.Speeds) != c.Nodes:
 		return configError("cluster", fmt.Sprintf("it has %d nodes, but %d speeds are given", c.Nodes, len(c.Speeds)), "give a speed for each node, or none")
+	case c.Hardware != nil && len(c.Hardware) != c.Nodes:
+		return configError("cluster", fmt.Sprintf("it has %d nodes, but the hardware of %d is given", c.Nodes, len(c.Hardware)), "give that of each node, or of none")
 	case slices.ContainsFunc(c.Speeds, func(s float64) bool { return !(s > 0) }):
 		return configError("cluster", "a speed is not above 0", "")
 	}
@@ -71,6 +73,10 @@ func (cfg *Config) checkAdaptor() error {
 		return err
 	}
 	switch {
+	case a.Way == Own && !a.Shared:
+		return configError("adaptor", "jobs that have the cluster for themselves are not shared", "share it")
+	case a.Way == Own:
+		return nil
 	case len(cfg.Elastic) == 0 || a.Way == Naive || a.Way == Berth || a.Way == Paper && !a.Unknown:
 		return nil
 	case a.Way == Paper:
@@ -107,6 +113,8 @@ func (cfg *Config) checkElastic(e *workload.Elastic, last job.Time) error {
 	switch {
 	case e.Submit < last:
 		return configError(where, "it was submitted before the job before it", "")
+	case e.Phased != nil && (cfg.Cluster.Hardware == nil || len(e.Reduces) == 0):
+		return configError(where, "it runs phase by phase on nodes whose hardware is not told, or has no reduces", "")
 	case len(e.Maps) == 0:
 		return configError(where, "it has no tasks", "")
 	case wrong(e.FirstShuffle) || wrong(e.Shuffle):

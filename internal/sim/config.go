@@ -38,6 +38,9 @@ type Cluster struct {
 	Speeds  []float64     // of each node's cores; nil: all 1
 	MaxTime time.Duration // the longest wall time that the queue takes of elastic jobs; 0: unlimited
 	StartUp time.Duration // from the start of an allocation until its workers are there
+	// Hardware is what each node is where phases contend (workload.Phased); nil for other jobs. Cores and Speeds do not
+	// matter then.
+	Hardware []Hardware
 }
 
 // Way is who says how many nodes and how much time a MapReduce job or bag gets.
@@ -52,6 +55,9 @@ const (
 	Paper Way = "paper"
 	// Berth asks for what plan.Decide says, as the commands do.
 	Berth Way = "berth"
+	// Own has all jobs share the whole cluster from the beginning to the end: nobody else uses it, nothing is asked for and
+	// nothing is planned. Needs Shared.
+	Own Way = "own"
 )
 
 // Adaptor is how elastic jobs come to the cluster.
@@ -62,6 +68,8 @@ type Adaptor struct {
 	Shared bool
 	Order  sched.Order // of the jobs of a coordinator; the zero value is sched.FIFO here
 	Yield  bool        // allocations are given back when their own job is done (engine.Config.Yield)
+	// Scheduler is the policy that places tasks and phases on nodes; empty: sched.Cores.
+	Scheduler sched.Scheduler
 	// Request switches parts of plan.Decide off: NoScout, MaxAllocs, WallTime.
 	Request job.Request
 	// Unknown says that there are no profiles, as for applications that never ran; else
@@ -97,6 +105,9 @@ type Result struct {
 	HeldRigid, HeldElastic, Busy float64
 	End                          job.Time // when the last job was done; the first Submit is the beginning
 	Begin                        job.Time
+	// Where phases contend: what was used of all nodes, and their energy in joules.
+	Used   Use
+	Energy float64
 }
 
 // Outcome is what became of a job.
@@ -108,6 +119,10 @@ type Outcome struct {
 	Killed bool // rigid: at its limit; elastic: it failed
 	Allocs int  // elastic: allocations that were asked for on its behalf
 	Lost   int  // elastic: attempts that were cut short or failed
+	// Where phases contend: what it used, without memory, and how many of its attempts of maps there were and had their splits
+	// on their nodes.
+	Used        Use
+	Maps, Local int
 }
 
 // Turnaround returns the flow time in seconds.

@@ -45,11 +45,16 @@ func (w *world) coordinatorOf(a *app) *coordinator {
 // engineConfig returns the engine's bounds, all at their defaults, and its order of jobs.
 // Nothing is left to the engine's own default of that: what is compared does not change with it.
 func (w *world) engineConfig() engine.Config {
-	return engine.Config{Order: cmp.Or(w.cfg.Adaptor.Order, sched.FIFO), Yield: w.cfg.Adaptor.Yield}
+	return engine.Config{Order: cmp.Or(w.cfg.Adaptor.Order, sched.FIFO), Yield: w.cfg.Adaptor.Yield,
+		Scheduler: cmp.Or(w.cfg.Adaptor.Scheduler, sched.Cores)}
 }
 
-func submitOf(spec *job.Spec, p plan.Plan) engine.Input {
-	return engine.Submit{Work: plan.Work(spec, p)}
+func submitOf(a *app, p plan.Plan) engine.Input {
+	work := plan.Work(a.spec, p)
+	if a.Phased != nil {
+		work.Demands = a.Phased.Demands
+	}
+	return engine.Submit{Work: work}
 }
 
 // tell hands an input to the engine, and all that comes of it: what drivers and workers
@@ -117,6 +122,9 @@ func (c *coordinator) observe(r event.Record) {
 	case event.AttemptEnded:
 		c.observeEnd(c.apps[r.Attempt.Job], r)
 	case event.AllocRequested:
+		if r.Job == "" { // for all jobs
+			return
+		}
 		o := c.apps[r.Job].out
 		if o.Allocs++; o.Allocs == 1 {
 			o.Nodes = r.Request.Nodes
@@ -151,5 +159,5 @@ func (c *coordinator) giveBack() {
 // join takes a worker in that dials.
 func (c *coordinator) join(k *worker) {
 	c.workers[k.id] = k
-	c.tell(engine.NodeUp{NodeJoined: event.NodeJoined{Node: k.id, Host: k.host(), Addr: k.host(), Capacity: c.w.machine.size, Outputs: k.outputs()}})
+	c.tell(engine.NodeUp{NodeJoined: event.NodeJoined{Node: k.id, Host: k.host(), Addr: k.host(), Capacity: c.w.machine.capacity(k.node), Outputs: k.outputs()}})
 }

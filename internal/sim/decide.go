@@ -13,7 +13,10 @@ import (
 
 // decide plans a job, or what is left of it. The queue is looked at as it is now.
 func (c *coordinator) decide(a *app, rest *job.Rest) (plan.Plan, error) {
-	if c.w.cfg.Adaptor.Way != Berth {
+	switch c.w.cfg.Adaptor.Way {
+	case Own:
+		return c.w.own(a), nil
+	case Naive, Paper:
 		return c.w.baseline(a, rest), nil
 	}
 	snap, err := c.site.Snapshot(c.w.ctx, "")
@@ -32,6 +35,25 @@ func (c *coordinator) decide(a *app, rest *job.Rest) (plan.Plan, error) {
 		}
 	}
 	return plan.Decide(q)
+}
+
+// own returns the plan of a job on a cluster that is the jobs' own: all nodes, for good.
+func (w *world) own(a *app) plan.Plan {
+	p := plan.Plan{
+		At: w.now, App: predict.Application(a.spec), Kind: a.spec.Kind, Tasks: len(a.Maps), Reduces: len(a.Reduces),
+		Alloc: job.AllocRequest{On: siteName, Nodes: w.cfg.Cluster.Nodes, PerNode: w.machine.size, IdleTimeout: unlimited},
+	}
+	p.TaskMean, p.ReduceMean = mean(a.Maps), mean(a.Reduces)
+	return p
+}
+
+// mean returns the mean of durations, 0 without any.
+func mean(ds []time.Duration) time.Duration {
+	sum := time.Duration(0)
+	for _, d := range ds {
+		sum += d
+	}
+	return sum / time.Duration(max(1, len(ds)))
 }
 
 // baseline returns the plan of the ways beside Decide: one allocation for all that is left.

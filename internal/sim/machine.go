@@ -11,7 +11,8 @@ import (
 // machine is the nodes of the simulated cluster. The batch system counts them; which ones
 // a job gets is decided here: the lowest numbers that are free.
 type machine struct {
-	size   job.Resources // of each
+	size   job.Resources // of each; of the smallest where they differ
+	kinds  []Hardware    // nil: all alike
 	speeds []float64     // nil: all 1
 	state  []nodeState
 	free   []uint64       // a bit for each node that is free
@@ -30,10 +31,13 @@ type nodeState struct {
 func newMachine(c *Cluster) *machine {
 	m := &machine{size: job.Resources{CPUs: max(c.Cores, 1)}, speeds: c.Speeds,
 		state: make([]nodeState, c.Nodes), free: make([]uint64, (c.Nodes+63)/64)}
+	if c.Hardware != nil {
+		m.size, m.kinds = smallest(c.Hardware), c.Hardware
+	}
 	for i := range c.Nodes {
 		m.all = append(m.all, i)
 		m.free[i/64] |= 1 << (i % 64)
-		m.shown = append(m.shown, cluster.Node{Name: "n" + strconv.Itoa(i), Capacity: m.size, Free: m.size})
+		m.shown = append(m.shown, cluster.Node{Name: "n" + strconv.Itoa(i), Capacity: m.capacity(i), Free: m.capacity(i)})
 	}
 	return m
 }
@@ -70,7 +74,25 @@ func (m *machine) give(a *allocation) (gone int) {
 
 func (m *machine) release(i int) {
 	m.free[i/64] |= 1 << (i % 64)
-	m.shown[i].Free = m.size
+	m.shown[i].Free = m.capacity(i)
+}
+
+// capacity returns what a node has.
+func (m *machine) capacity(i int) job.Resources {
+	if m.kinds == nil {
+		return m.size
+	}
+	return m.kinds[i].Capacity
+}
+
+// smallest returns what all nodes have at least.
+func smallest(kinds []Hardware) job.Resources {
+	least := kinds[0].Capacity
+	for _, k := range kinds {
+		c := k.Capacity
+		least = job.Resources{CPUs: min(least.CPUs, c.CPUs), Mem: min(least.Mem, c.Mem), Disk: min(least.Disk, c.Disk), Net: min(least.Net, c.Net)}
+	}
+	return least
 }
 
 // speed returns the speed of a node's cores.

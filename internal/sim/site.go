@@ -122,8 +122,12 @@ func (g *grant) began(a *allocation) {
 		return
 	}
 	w := g.site.w
-	w.agenda.note(a.ends(), limitRank, limit{g})
-	g.site.say(engine.AllocUp{Alloc: g.id, Ends: a.ends()})
+	if w.cfg.Adaptor.Way == Own {
+		g.site.say(engine.AllocUp{Alloc: g.id})
+	} else {
+		w.agenda.note(a.ends(), limitRank, limit{g})
+		g.site.say(engine.AllocUp{Alloc: g.id, Ends: a.ends()})
+	}
 	if w.cfg.Cluster.StartUp > 0 {
 		w.agenda.note(w.now.Add(w.cfg.Cluster.StartUp), endRank, g)
 		return

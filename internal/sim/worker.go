@@ -19,8 +19,9 @@ type worker struct {
 
 // outputs is which map outputs of a job a worker was told of.
 type outputs struct {
-	count int
-	have  []uint64 // a bit for each map
+	count   int
+	have    []uint64 // a bit for each map
+	holders []int    // the cluster's nodes that have them, in the order in which they became known; where phases contend
 }
 
 func newWorker(g *grant, rank, node int) *worker {
@@ -40,9 +41,17 @@ func (k *worker) say(in engine.Input) { k.g.site.say(in) }
 func (k *worker) die() {
 	k.dead = true
 	for _, r := range k.runs {
-		r.over = true
+		r.stop()
 	}
 	k.runs = nil
+}
+
+// stop has an attempt do no more.
+func (r *attempt) stop() {
+	r.over = true
+	if r.phased != nil {
+		r.phased.stop()
+	}
 }
 
 func (k *worker) find(id job.Attempt) *attempt {
@@ -56,7 +65,7 @@ func (k *worker) find(id job.Attempt) *attempt {
 
 // end ends an attempt and tells the coordinator how.
 func (k *worker) end(r *attempt, e event.AttemptEnded) {
-	r.over = true
+	r.stop()
 	for i, q := range k.runs {
 		if q == r {
 			k.runs[i] = k.runs[len(k.runs)-1]
@@ -76,7 +85,11 @@ func (k *worker) kill(a engine.Kill) {
 }
 
 func (k *worker) leave(a engine.Leave) {
-	if r := k.find(a.Attempt); r != nil && r.step == asking {
+	switch r := k.find(a.Attempt); {
+	case r == nil:
+	case r.phased != nil:
+		r.phased.granted(a.Phase)
+	case r.step == asking:
 		r.compute()
 	}
 }
@@ -94,6 +107,10 @@ func (k *worker) locate(a *app, l engine.Locate) {
 	if word := &o.have[l.Attempt.Task/64]; *word&bit == 0 {
 		*word |= bit
 		o.count++
+		if a.Phased != nil {
+			k.placed(a, o, l.Holder)
+			return
+		}
 	}
 	if o.count < len(a.Maps) {
 		return
@@ -101,6 +118,16 @@ func (k *worker) locate(a *app, l engine.Locate) {
 	for _, r := range k.runs {
 		if r.app == a {
 			r.fetch()
+		}
+	}
+}
+
+// placed takes in which node has a map output. Shuffles go on that wait for it.
+func (k *worker) placed(a *app, o *outputs, holder job.NodeID) {
+	o.holders = append(o.holders, a.coordinator.workers[holder].node)
+	for _, r := range k.runs {
+		if r.app == a && r.kind == job.ReduceTask && r.phased.phases[r.phased.at] == job.PhaseShuffle {
+			r.phased.pull()
 		}
 	}
 }

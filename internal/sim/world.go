@@ -27,6 +27,7 @@ type world struct {
 	now     job.Time
 	agenda  agenda
 	machine *machine
+	hosts   []*host // where phases contend
 	system  *batch.System
 	allocs  []*allocation // by batch.ID
 	parked  []*allocation // larger than what the cluster has while nodes are down, in the order of arrival
@@ -40,6 +41,8 @@ type world struct {
 	memo   plan.Memo
 	err    error
 
+	changedHosts []*host // on which something has changed in the instant under way
+
 	watch func(c *coordinator, r event.Record) // is shown all records, for tests; nil: nobody
 }
 
@@ -49,6 +52,7 @@ func newWorld(ctx context.Context, cfg *Config) *world {
 		shared: make(map[int64]*coordinator), left: len(cfg.Rigid) + len(cfg.Elastic),
 		result: &Result{Rigid: make([]Outcome, len(cfg.Rigid)), Elastic: make([]Outcome, len(cfg.Elastic))},
 	}
+	w.hosts = newHosts(w, cfg.Cluster.Hardware)
 	w.apps = newApps(w)
 	w.arrive()
 	w.breakNodes()
@@ -85,6 +89,7 @@ func (w *world) advance() {
 		w.agenda.next().happen()
 	}
 	w.start()
+	w.arm()
 }
 
 // fail ends the simulation with the first error.
@@ -142,6 +147,7 @@ func (w *world) settle() {
 	if r.Begin == timeline.Never {
 		r.Begin = 0
 	}
+	w.usage()
 }
 
 // since returns a virtual time as results have it, from the beginning of the workload.

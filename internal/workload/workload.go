@@ -38,6 +38,9 @@ type Elastic struct {
 	// ended, of one that began before; Shuffle is how long it lasts for one that began after.
 	// nil: no time at all; otherwise as many as Reduces.
 	FirstShuffle, Shuffle []time.Duration
+	// Phased, if not nil, is what each task takes phase by phase: then how long a task lasts follows from what runs beside it,
+	// and the times above are those at full speed.
+	Phased *Phased
 }
 
 // Work returns the core-seconds of all tasks.

@@ -1,0 +1,160 @@
+package evaluate
+
+import (
+	"cmp"
+	"math"
+	"slices"
+
+	"berth/internal/sched"
+	"berth/internal/sim"
+)
+
+// phaseFigures is what one simulation came to.
+type phaseFigures struct {
+	completion, makespan float64 // seconds
+	used                 [4]float64
+	unfairness, energy   float64
+	locality             float64
+	failed               float64
+}
+
+// total returns what all nodes have, in a second: cores of speed 1, bytes of memory, bytes of disk and network.
+func total(c *sim.Cluster) (all sim.Use) {
+	for i := range c.Hardware {
+		h := &c.Hardware[i]
+		all.CPU += float64(float64(h.Capacity.CPUs) * h.Speed)
+		all.Memory += float64(h.Capacity.Mem)
+		all.Disk += float64(h.Capacity.Disk)
+		all.Net += float64(h.Capacity.Net)
+	}
+	return all
+}
+
+func figuresOf(cfg *sim.Config, r *sim.Result) phaseFigures {
+	all, span := total(&cfg.Cluster), r.End.Sub(r.Begin).Seconds()
+	f := phaseFigures{makespan: span, energy: r.Energy, unfairness: unfairness(r.Elastic, all)}
+	f.used = [4]float64{r.Used.CPU / (all.CPU * span), r.Used.Memory / (all.Memory * span), r.Used.Disk / (all.Disk * span), r.Used.Net / (all.Net * span)}
+	maps, local := 0, 0
+	for i := range r.Elastic {
+		o := &r.Elastic[i]
+		f.completion += o.Turnaround() / float64(len(r.Elastic))
+		maps, local = maps+o.Maps, local+o.Local
+		if o.Killed {
+			f.failed++
+		}
+	}
+	f.locality = float64(local) / float64(max(1, maps))
+	return f
+}
+
+// unfairness returns the mean over jobs of max(0, deficit)/work. A job's work is the share of the cluster that it used of its
+// dominant resource, times seconds (Ghodsi et al., NSDI 2011); memory does not count, as a task that is held
+// up holds it longer and has nothing of it. Its deficit is its fair share from its submission to its end, 1/(number of
+// jobs that are not done), times seconds, less its work, as Hadoop's fair scheduler adds it up (docs/models.md).
+func unfairness(jobs []sim.Outcome, all sim.Use) float64 {
+	fair := fairTimes(jobs)
+	sum := 0.0
+	for i := range jobs {
+		u := &jobs[i].Used
+		work := max(u.CPU/all.CPU, u.Disk/all.Disk, u.Net/all.Net)
+		if work > 0 {
+			sum += max(0, fair[i]-work) / work
+		}
+	}
+	return sum / float64(max(1, len(jobs)))
+}
+
+// fairTimes returns each job's fair share of the cluster, times seconds, over its life.
+func fairTimes(jobs []sim.Outcome) []float64 {
+	type change struct {
+		at   float64
+		job  int
+		ends bool
+	}
+	var changes []change
+	for i := range jobs {
+		submit := jobs[i].Submit.Sub(0).Seconds()
+		changes = append(changes, change{submit, i, false}, change{submit + jobs[i].Turnaround(), i, true})
+	}
+	slices.SortStableFunc(changes, func(a, b change) int { return cmp.Compare(a.at, b.at) })
+	fair, shared, last, live := make([]float64, len(jobs)), 0.0, 0.0, 0
+	for _, c := range changes {
+		if live > 0 {
+			shared += (c.at - last) / float64(live)
+		}
+		last = c.at
+		if c.ends {
+			live--
+			fair[c.job] += shared
+		} else {
+			live++
+			fair[c.job] -= shared
+		}
+	}
+	return fair
+}
+
+// PhaseUtilization is the share of each resource that was used from the first submission to the last end: work done of
+// cores, disk and network, and bytes of memory that attempts held.
+type PhaseUtilization struct {
+	CPU  float64 `json:"cpu"`
+	Mem  float64 `json:"mem"`
+	Disk float64 `json:"disk"`
+	Net  float64 `json:"net"`
+}
+
+// PhaseRow is what a scheduler made of a workload: means over replications, half-widths of their confidence intervals
+// (null of one replication), and the reduction of the mean completion time beside the first scheduler of the list.
+type PhaseRow struct {
+	Workload       string           `json:"workload"`
+	Nodes          int              `json:"nodes"`
+	Jobs           int              `json:"jobs"`
+	Scheduler      sched.Scheduler  `json:"scheduler"`
+	MeanCompletion float64          `json:"mean_completion_s"`
+	HalfWidth      *float64         `json:"half_width_s"`
+	Makespan       float64          `json:"makespan_s"`
+	MakespanHalf   *float64         `json:"makespan_half_width_s"`
+	Utilization    PhaseUtilization `json:"utilization"`
+	Unfairness     float64          `json:"unfairness"`
+	UnfairnessHalf *float64         `json:"unfairness_half_width"`
+	Energy         float64          `json:"energy_j"`
+	EnergyHalf     *float64         `json:"energy_half_width_j"`
+	Locality       float64          `json:"locality"`
+	LocalityHalf   *float64         `json:"locality_half_width"`
+	Failed         float64          `json:"failed"`
+	UnderFirst     *float64         `json:"under_first,omitempty"`
+	UnderFirstHalf *float64         `json:"under_first_half_width,omitempty"`
+}
+
+func rowOf(w *PhaseWorkload, name sched.Scheduler, known, first []phaseFigures) PhaseRow {
+	of := func(known []phaseFigures, what func(*phaseFigures) float64) []float64 {
+		values := make([]float64, len(known))
+		for i := range known {
+			values[i] = what(&known[i])
+		}
+		return values
+	}
+	estimate := func(what func(*phaseFigures) float64, digits int) (float64, *float64) {
+		e := Mean(of(known, what))
+		return Round(e.Mean, digits), e.HalfWidth(digits)
+	}
+	use := func(r int) float64 {
+		v, _ := estimate(func(f *phaseFigures) float64 { return f.used[r] }, shareDigits)
+		return v
+	}
+	row := PhaseRow{Workload: w.Name, Nodes: w.Batch.Nodes, Jobs: w.Batch.Jobs, Scheduler: name, Utilization: PhaseUtilization{use(0), use(1), use(2), use(3)}}
+	completion := func(f *phaseFigures) float64 { return f.completion }
+	row.MeanCompletion, row.HalfWidth = estimate(completion, secondDigits)
+	row.Makespan, row.MakespanHalf = estimate(func(f *phaseFigures) float64 { return f.makespan }, secondDigits)
+	row.Unfairness, row.UnfairnessHalf = estimate(func(f *phaseFigures) float64 { return f.unfairness }, shareDigits)
+	row.Energy, row.EnergyHalf = estimate(func(f *phaseFigures) float64 { return f.energy }, 0)
+	row.Locality, row.LocalityHalf = estimate(func(f *phaseFigures) float64 { return f.locality }, shareDigits)
+	row.Failed, _ = estimate(func(f *phaseFigures) float64 { return f.failed }, shareDigits)
+	if &known[0] != &first[0] {
+		if e := Reduction(of(known, completion), of(first, completion), Mean); !math.IsNaN(e.Mean) {
+			mean := Round(e.Mean, shareDigits)
+			row.UnderFirst, row.UnderFirstHalf = &mean, e.HalfWidth(shareDigits)
+		}
+	}
+	return row
+}

@@ -1,0 +1,134 @@
+package evaluate
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"berth/internal/job"
+	"berth/internal/sched"
+	"berth/internal/sim"
+	"berth/internal/sim/batch"
+	"berth/internal/workload"
+)
+
+// PhaseWorkload is what the schedulers of phases are compared on: jobs that are submitted at once to a cluster of
+// their own, on whose nodes phases contend for cores, disk and network.
+type PhaseWorkload struct {
+	Name  string
+	Batch workload.PhasedBatch
+	kind  func(node int) sim.Hardware
+}
+
+// paperNode is a node of the paper phase-level-scheduling, section III: 4 cores, 8 GB, of which one is left to the system, one
+// disk, 1 Gb/s. Such a machine of 2010 takes about 90 W idle and 160 W when all cores compute.
+func paperNode(int) sim.Hardware {
+	return sim.Hardware{Capacity: job.Resources{CPUs: 4, Mem: 7 << 30, Disk: workload.FullDisk, Net: workload.FullNet}, Speed: 1, Idle: 90, Full: 160}
+}
+
+// mixedNode is one by turns of those, and of newer ones: twice as many cores, a half faster, and twice the memory, but the
+// same disk and network.
+func mixedNode(node int) sim.Hardware {
+	if node%2 == 0 {
+		return paperNode(node)
+	}
+	return sim.Hardware{Capacity: job.Resources{CPUs: 8, Mem: 15 << 30, Disk: workload.FullDisk, Net: workload.FullNet}, Speed: 1.5, Idle: 80, Full: 200}
+}
+
+// PhaseWorkloads returns all workloads: the paper's sort of 5 GB on 3 nodes, batches of jobs on 10, and a batch on a
+// cluster of two kinds of nodes.
+func PhaseWorkloads() []PhaseWorkload {
+	all := []PhaseWorkload{{"sort-5g", workload.PhasedBatch{Jobs: 1, Nodes: 3, App: workload.SortApp, Bytes: 5 << 30, Reduces: 6}, paperNode}}
+	for _, jobs := range []int{50, 100, 150, 200} {
+		all = append(all, PhaseWorkload{fmt.Sprintf("batch-%d", jobs), workload.PhasedBatch{Jobs: jobs, Nodes: 10}, paperNode})
+	}
+	return append(all, PhaseWorkload{"batch-100-mixed", workload.PhasedBatch{Jobs: 100, Nodes: 10}, mixedNode})
+}
+
+// ParsePhaseWorkloads parses names with commas between; empty: all.
+func ParsePhaseWorkloads(flag, text string) ([]PhaseWorkload, error) {
+	all := PhaseWorkloads()
+	if text == "" {
+		return all, nil
+	}
+	var names []string
+	for _, w := range all {
+		names = append(names, w.Name)
+	}
+	var chosen []PhaseWorkload
+	for name := range strings.SplitSeq(text, ",") {
+		i := slices.Index(names, strings.TrimSpace(name))
+		if i < 0 {
+			return nil, job.ConfigError(flag, fmt.Sprintf("%q is no workload", name), "write "+strings.Join(names, ", "))
+		}
+		chosen = append(chosen, all[i])
+	}
+	return chosen, nil
+}
+
+// PhaseSchedulers are all that are compared.
+var PhaseSchedulers = []sched.Scheduler{sched.Slots, sched.Containers, sched.Packing, sched.Prism, sched.Cores, sched.Phases}
+
+// PhaseStudy compares schedulers of phases on workloads.
+type PhaseStudy struct {
+	Seed         uint64
+	Replications int
+	Workers      int // simulations at once
+	Workloads    []PhaseWorkload
+	Schedulers   []sched.Scheduler
+	Tell         func(done, all int) // if not nil, is told how many replications are done
+}
+
+// Run simulates each workload so many times, each time under all schedulers with the same jobs.
+func (s *PhaseStudy) Run(ctx context.Context) (*PhaseReport, error) {
+	all := len(s.Workloads) * s.Replications
+	known, err := Replicate(ctx, Limits{Min: all, Max: all, Workers: s.Workers}, func(ctx context.Context, i int) ([]phaseFigures, error) {
+		return s.replicate(ctx, &s.Workloads[i/s.Replications], i%s.Replications)
+	}, func(known [][]phaseFigures) bool {
+		if s.Tell != nil {
+			s.Tell(len(known), all)
+		}
+		return false
+	})
+	if err != nil {
+		return nil, err
+	}
+	r := &PhaseReport{Seed: s.Seed, Replications: s.Replications, Confidence: Confidence}
+	for i := range s.Workloads {
+		of := known[i*s.Replications : (i+1)*s.Replications]
+		for k, name := range s.Schedulers {
+			r.Rows = append(r.Rows, rowOf(&s.Workloads[i], name, column(of, k), column(of, 0)))
+		}
+	}
+	return r, nil
+}
+
+// column returns the figures of one scheduler.
+func column(known [][]phaseFigures, scheduler int) []phaseFigures {
+	out := make([]phaseFigures, len(known))
+	for i := range known {
+		out[i] = known[i][scheduler]
+	}
+	return out
+}
+
+// replicate runs a replication of a workload under all schedulers.
+func (s *PhaseStudy) replicate(ctx context.Context, w *PhaseWorkload, i int) ([]phaseFigures, error) {
+	seed := seedOf(s.Seed, i)
+	cfg := sim.Config{Policy: batch.FCFS, Seed: seed, Elastic: workload.PhasedJobs(w.Batch, seed), Cluster: sim.Cluster{Nodes: w.Batch.Nodes},
+		Adaptor: sim.Adaptor{Way: sim.Own, Shared: true}}
+	for n := range w.Batch.Nodes {
+		cfg.Cluster.Hardware = append(cfg.Cluster.Hardware, w.kind(n))
+	}
+	var out []phaseFigures
+	for _, name := range s.Schedulers {
+		cfg.Adaptor.Scheduler = name
+		r, err := sim.Run(ctx, cfg)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, figuresOf(&cfg, r))
+	}
+	return out, nil
+}

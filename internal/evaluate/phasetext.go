@@ -1,0 +1,40 @@
+package evaluate
+
+import (
+	"fmt"
+	"io"
+	"strconv"
+	"strings"
+)
+
+// PhaseReport is what a PhaseStudy found.
+type PhaseReport struct {
+	Rows         []PhaseRow `json:"rows"`
+	Seed         uint64     `json:"seed"`
+	Replications int        `json:"replications"`
+	Confidence   float64    `json:"confidence"`
+}
+
+// Text writes a line for each workload and scheduler.
+func (r *PhaseReport) Text(w io.Writer) error {
+	grid := [][]string{{"workload", "scheduler", "completion s", "makespan s", "cpu %", "mem %", "disk %", "net %", "local %", "unfairness", "energy MJ"}}
+	for i := range r.Rows {
+		row := &r.Rows[i]
+		name := row.Workload
+		if i > 0 && r.Rows[i-1].Workload == name {
+			name = ""
+		} else if i > 0 {
+			grid = append(grid, nil)
+		}
+		share := func(v float64) string { return strconv.FormatFloat(100*v, 'f', 1, 64) }
+		grid = append(grid, []string{name, string(row.Scheduler), estimateText(row.MeanCompletion, row.HalfWidth, false), estimateText(row.Makespan, row.MakespanHalf, false),
+			share(row.Utilization.CPU), share(row.Utilization.Mem), share(row.Utilization.Disk), share(row.Utilization.Net), share(row.Locality),
+			strconv.FormatFloat(row.Unfairness, 'f', 2, 64), strconv.FormatFloat(row.Energy/1e6, 'f', 3, 64)})
+	}
+	var b strings.Builder
+	WriteGrid(&b, grid, 2)
+	fmt.Fprintf(&b, "\nJobs are submitted at once. Means of %d runs, ± half the width of the %g %% confidence interval; seed %d. Completion is the mean over\n"+
+		"jobs; local: share of maps that had their split on their node; docs/simulate.md says what the rest is.\n", r.Replications, 100*r.Confidence, r.Seed)
+	_, err := io.WriteString(w, b.String())
+	return err
+}

@@ -1,0 +1,73 @@
+package sim
+
+import (
+	"context"
+	"math"
+	"testing"
+
+	"berth/internal/job"
+	"berth/internal/sched"
+	"berth/internal/sim/batch"
+	"berth/internal/workload"
+)
+
+// phasedConfig is jobs on so many nodes of the paper's.
+func phasedConfig(b workload.PhasedBatch, seed uint64) Config {
+	cfg := Config{Policy: batch.FCFS, Cluster: Cluster{Nodes: b.Nodes}, Adaptor: Adaptor{Way: Own, Shared: true, Scheduler: sched.Cores},
+		Elastic: workload.PhasedJobs(b, seed), Seed: seed}
+	for range b.Nodes {
+		cfg.Cluster.Hardware = append(cfg.Cluster.Hardware, Hardware{
+			Capacity: job.Resources{CPUs: 4, Mem: 7 << 30, Disk: workload.FullDisk, Net: workload.FullNet}, Speed: 1, Idle: 80, Full: 160})
+	}
+	return cfg
+}
+
+// TestPhasedWork: what nodes were used for is what the tasks take, jobs' parts add up to it, and no node was used for
+// more than it has.
+func TestPhasedWork(t *testing.T) {
+	cfg := phasedConfig(workload.PhasedBatch{Jobs: 5, Nodes: 4}, 1)
+	r, err := Run(context.Background(), cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var want, jobs Use
+	for i := range cfg.Elastic {
+		f := cfg.Elastic[i].Phased
+		for _, m := range f.Maps {
+			for _, a := range m {
+				want.CPU += a.CPU
+				want.Disk += a.Disk
+			}
+		}
+		for _, m := range f.Reduces {
+			for _, a := range m {
+				want.CPU += a.CPU
+				want.Disk += a.Disk + a.Net*f.Served
+			}
+		}
+		o := &r.Elastic[i]
+		jobs.CPU += o.Used.CPU
+		jobs.Disk += o.Used.Disk
+		jobs.Net += o.Used.Net
+		if o.Maps != len(f.Maps) || o.Local > o.Maps || o.Killed {
+			t.Errorf("job %d: %+v", i, o)
+		}
+	}
+	near := func(what string, got, want float64) {
+		if math.Abs(got-want) > 1e-6*want {
+			t.Errorf("%s: %g instead of %g", what, got, want)
+		}
+	}
+	near("cores", r.Used.CPU, want.CPU)
+	near("disks", r.Used.Disk, want.Disk)
+	near("cores of jobs", jobs.CPU, want.CPU)
+	near("disks of jobs", jobs.Disk, want.Disk)
+	near("network of jobs", jobs.Net, r.Used.Net)
+	span := r.End.Sub(r.Begin).Seconds()
+	if r.Used.CPU > 16*span || r.Used.Disk > 4*workload.FullDisk*span || r.Used.Net > 4*workload.FullNet*span || r.Used.Memory > 28*(1<<30)*span {
+		t.Errorf("in %g s nodes were used for %+v", span, r.Used)
+	}
+	if r.Energy < 4*80*span || r.Energy > 4*160*span {
+		t.Errorf("%g J in %g s", r.Energy, span)
+	}
+}

@@ -1,0 +1,99 @@
+package simulate
+
+import (
+	"context"
+	"fmt"
+	"path/filepath"
+	"runtime"
+	"strings"
+
+	"github.com/spf13/pflag"
+
+	"berth/internal/evaluate"
+	"berth/internal/job"
+	"berth/internal/sched"
+	"berth/internal/ui"
+)
+
+// Phases is what berth simulate phases was asked for.
+type Phases struct {
+	study                      evaluate.PhaseStudy
+	workloads, schedulers, out string
+}
+
+// mostReplications bounds what a slip of the finger may ask for.
+const mostReplications = 100_000
+
+// Register adds the flags to a command's.
+func (p *Phases) Register(f *pflag.FlagSet) {
+	f.StringVar(&p.workloads, "workload", "", "workloads, with commas (default all: "+workloadNames()+")")
+	f.StringVar(&p.schedulers, "scheduler", "", "schedulers, with commas (default all: "+schedulerNames()+")")
+	f.IntVar(&p.study.Replications, "replications", evaluate.MinReplications, "how often each workload is simulated, each time with other jobs")
+	f.Uint64Var(&p.study.Seed, "seed", 1, "seed that all random numbers come from")
+	f.IntVar(&p.study.Workers, "jobs", 0, "simulations at once (default: one a processor)")
+	f.StringVar(&p.out, "out", "", "write everything to this folder, as phases.txt and phases.json")
+}
+
+func workloadNames() string {
+	var names []string
+	for _, w := range evaluate.PhaseWorkloads() {
+		names = append(names, w.Name)
+	}
+	return strings.Join(names, ",")
+}
+
+func schedulerNames() string {
+	var names []string
+	for _, s := range evaluate.PhaseSchedulers {
+		names = append(names, string(s))
+	}
+	return strings.Join(names, ",")
+}
+
+// read checks what the flags say.
+func (p *Phases) read() (err error) {
+	s := &p.study
+	if s.Workloads, err = evaluate.ParsePhaseWorkloads("--workload", p.workloads); err != nil {
+		return err
+	}
+	s.Schedulers = evaluate.PhaseSchedulers
+	if p.schedulers != "" {
+		s.Schedulers, err = list("--scheduler", p.schedulers, func(flag, part string) (sched.Scheduler, error) {
+			return sched.ParseScheduler(flag, strings.TrimSpace(part))
+		})
+	}
+	if err != nil {
+		return err
+	}
+	if s.Replications < 1 || s.Replications > mostReplications {
+		return job.ConfigError("--replications", fmt.Sprintf("%d is not from 1 to %d", s.Replications, mostReplications), "")
+	}
+	if s.Workers < 0 {
+		return job.ConfigError("--jobs", fmt.Sprintf("%d is below 0", s.Workers), "")
+	}
+	if s.Workers == 0 {
+		s.Workers = runtime.GOMAXPROCS(0)
+	}
+	return writableFolder(p.out)
+}
+
+// Run simulates, and writes what came of it.
+func (p *Phases) Run(ctx context.Context, c Console) error {
+	if err := p.read(); err != nil {
+		return err
+	}
+	var r *evaluate.PhaseReport
+	err := c.simulate(ctx, func(ctx context.Context, meter *ui.Meter) (err error) {
+		p.study.Tell = func(done, all int) { meter.Set(float64(done)/float64(all), fmt.Sprintf("%d of %d runs", done, all)) }
+		r, err = p.study.Run(ctx)
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	var files []output
+	if p.out != "" {
+		files = reportFiles(filepath.Join(p.out, "phases"), r)
+	}
+	return c.print(ctx, r, p.out, files)
+}
