@@ -60,6 +60,7 @@ type ReduceTask struct {
 	MaxRecord int            // bytes of the longest record (extsort.RecordLimit)
 	Dir       string         // scratch folder of the attempt
 	Source    shuffle.Source // of segments
+	Rate      int64          // bytes/s to fetch them from other nodes with; 0: no limit
 	Progress  Progress
 	Leave     Leave
 }

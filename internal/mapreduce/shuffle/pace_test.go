@@ -1,0 +1,47 @@
+package shuffle
+
+import (
+	"bytes"
+	"context"
+	"io"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+)
+
+// Several bodies that are read at once share the rate of their reduce, which is never less than the least.
+func TestPace(t *testing.T) {
+	for _, tt := range []struct {
+		bytes int64
+		takes time.Duration
+	}{{0, 0}, {1, 7 * time.Second}, {4 << 20, 7 * time.Second / 4}} {
+		synctest.Test(t, func(t *testing.T) {
+			p := newPace(tt.bytes)
+			begun := time.Now()
+			var readers sync.WaitGroup
+			for range 4 {
+				readers.Go(func() {
+					body := p.limit(t.Context(), io.NopCloser(bytes.NewReader(make([]byte, 7*leastRate/4+pieceSize/4))))
+					if n, err := io.Copy(io.Discard, body); n != 7*leastRate/4+pieceSize/4 || err != nil {
+						t.Error(n, err)
+					}
+				})
+			}
+			readers.Wait()
+			if took := time.Since(begun).Round(time.Millisecond); took != tt.takes {
+				t.Errorf("with %d bytes/s it took %v, want %v", tt.bytes, took, tt.takes)
+			}
+		})
+	}
+}
+
+// Who waits for the rate is ended with its attempt.
+func TestPaceEnds(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	body := newPace(1).limit(ctx, io.NopCloser(bytes.NewReader(make([]byte, 2*pieceSize))))
+	if _, err := io.Copy(io.Discard, body); err == nil {
+		t.Error("it read on")
+	}
+}
