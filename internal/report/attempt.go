@@ -28,6 +28,7 @@ type attempt struct {
 	bytesIn, bytesOut int64
 	fraction          float64 // −1: unknown
 	status            string
+	waits             bool // the phase is done, and the attempt waits for leave to begin the next
 }
 
 // sums is what is counted over all attempts.
@@ -48,11 +49,14 @@ type held struct {
 
 // ApplyProgress notes how far the present phase of a running attempt has come, as
 // its worker's heartbeats say: bytes read and written so far, and the fraction of
-// the phase that is done (0…1, −1: unknown). Late word of an attempt that is over,
-// or of a phase it has left, is dropped.
+// the phase that is done (0…1, −1: unknown). An attempt in no phase waits for leave to begin the next.
+// Late word of an attempt that is over, or of a phase it has left, is dropped.
 func (j *Job) ApplyProgress(of job.Attempt, p job.Phase, bytesIn, bytesOut int64, fraction float64) {
 	a := j.live[keyOf(of)]
-	if a == nil || of.Job != j.info.ID || j.tasks.group(of.Task).index(p) != a.phase {
+	if a == nil || of.Job != j.info.ID {
+		return
+	}
+	if a.waits = p == job.PhaseNone; a.waits || j.tasks.group(of.Task).index(p) != a.phase {
 		return
 	}
 	a.bytesIn, a.bytesOut, a.fraction = bytesIn, bytesOut, min(fraction, 1)
@@ -124,7 +128,7 @@ func (j *Job) enterPhase(at job.Time, r event.PhaseEntered) {
 		return
 	}
 	a.phase, a.entered[pos-1] = pos, at
-	a.bytesIn, a.bytesOut, a.fraction = 0, 0, -1
+	a.bytesIn, a.bytesOut, a.fraction, a.waits = 0, 0, -1, false
 	g.phases[pos-1].enter(at)
 	if now := j.tasks.table[r.Attempt.Task].pos; now < pos {
 		j.tasks.move(r.Attempt.Task, pos)
@@ -223,6 +227,7 @@ func (j *Job) attemptDone(e event.Entry, r event.AttemptEnded, seconds float64) 
 	for _, s := range r.Stats {
 		if pos := g.index(s.Phase); pos > 0 {
 			g.phases[pos-1].add(s, e.At)
+			j.outgrow(&g.phases[pos-1], s)
 		}
 	}
 	for name, n := range r.Counters {

@@ -212,6 +212,9 @@ func (j *Job) runningViews(now job.Time) []RunningView {
 			Node: string(a.node), Host: j.info.Nodes.host(a.node), Phase: g.phases[a.phase-1].phase.String(),
 			Seconds: round(max(now.Sub(a.started), 0).Seconds()), BytesIn: a.bytesIn, BytesOut: a.bytesOut, Status: a.status,
 		}
+		if a.waits && int(a.phase) < len(g.phases) {
+			v.Status = "waits to begin " + g.phases[a.phase].phase.String()
+		}
 		if a.fraction >= 0 {
 			v.Progress = new(a.fraction)
 		}

@@ -1,6 +1,7 @@
 package report
 
 import (
+	"fmt"
 	"time"
 
 	"berth/internal/job"
@@ -19,6 +20,8 @@ type phaseSum struct {
 	peak                  int64
 	took                  predict.Sketch
 	first, last           job.Time // 0: never
+
+	outgrown bool // it was told that an attempt took more memory than was known
 
 	runFirst job.Time // when the phase was first entered in the present run; 0: not yet
 	runLast  job.Time // when an attempt that had it was last done in the present run
@@ -55,6 +58,24 @@ func (p *phaseSum) add(s job.PhaseStat, at job.Time) {
 	p.runLast = at
 	p.runDone++
 	p.runBytes += s.BytesIn
+}
+
+// outgrows is how much more memory a phase has to take than was known of its application so that it is told.
+const outgrows = 1.25
+
+// outgrow tells, once for each phase, that an attempt took clearly more memory than the job came with.
+// Nothing is ended for that, and the next jobs come with the new figure.
+func (j *Job) outgrow(p *phaseSum, s job.PhaseStat) {
+	if p.outgrown {
+		return
+	}
+	for _, d := range j.work.Demands {
+		if d.Phase == s.Phase && d.Takes.Memory > 0 && float64(s.PeakMemory) > outgrows*float64(d.Takes.Memory) {
+			p.outgrown = true
+			j.AddNote(fmt.Sprintf("its phase %s took %s of memory, more than the %s of earlier runs; berth reckons with that from now on",
+				p.phase, job.FormatSize(s.PeakMemory), job.FormatSize(d.Takes.Memory)))
+		}
+	}
 }
 
 // undo takes back the bytes and records of an output that was lost.

@@ -96,7 +96,8 @@ func (m *monitor) tellPhase(a *attempt) {
 	m.w.link.tell(&wire.PhaseEntered{Attempt: a.id, Phase: s.Phase})
 }
 
-// progress returns how far the attempts are that have run for a while.
+// progress returns how far the attempts are that have run for a while. One in no phase waits for leave;
+// of one that has not begun its first phase there is nothing to tell.
 func (w *worker) progress() []wire.Progress {
 	var list []wire.Progress
 	for _, a := range w.running() {
@@ -104,6 +105,9 @@ func (w *worker) progress() []wire.Progress {
 			continue
 		}
 		s := a.meter.Snapshot()
+		if s.Phase == job.PhaseNone && a.waits.Load() == uint32(job.PhaseNone) {
+			continue
+		}
 		list = append(list, wire.Progress{Attempt: a.id, Phase: s.Phase, BytesIn: s.BytesIn, BytesOut: s.BytesOut,
 			RecordsIn: s.RecordsIn, CPU: s.CPU, Fraction: s.Fraction, Status: s.Status})
 	}

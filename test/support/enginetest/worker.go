@@ -219,7 +219,7 @@ func (k *worker) advance(r *run) {
 		k.end(r, event.Broken, "disk full")
 	case r.phase >= 0 && phases[r.phase] == job.PhaseShuffle && !k.shuffle(r):
 	case r.phase+1 < len(phases) && phases[r.phase+1] > r.leave:
-		if r.asked == job.PhaseNone && k.connected {
+		if r.asked <= r.leave && k.connected {
 			r.asked = phases[r.phase+1]
 			k.say(engine.LeaveWanted{Attempt: r.Attempt, Phase: r.asked})
 		}
