@@ -39,7 +39,7 @@ func mixedNode(node int) sim.Hardware {
 // PhaseWorkloads returns all workloads: the paper's sort of 5 GB on 3 nodes, batches of jobs on 10, and a batch on a
 // cluster of two kinds of nodes.
 func PhaseWorkloads() []PhaseWorkload {
-	all := []PhaseWorkload{{"sort-5g", workload.PhasedBatch{Jobs: 1, Nodes: 3, App: workload.SortApp, Bytes: 5 << 30, Reduces: 6}, paperNode}}
+	all := []PhaseWorkload{{"sort-5g", workload.PhasedBatch{Jobs: 1, Nodes: 3, App: workload.SortApp, Bytes: 5 << 30}, paperNode}}
 	for _, jobs := range []int{50, 100, 150, 200} {
 		all = append(all, PhaseWorkload{fmt.Sprintf("batch-%d", jobs), workload.PhasedBatch{Jobs: jobs, Nodes: 10}, paperNode})
 	}

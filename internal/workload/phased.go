@@ -47,8 +47,7 @@ type PhasedBatch struct {
 	Jobs, Nodes int
 	App         string // of all; empty: drawn for each job
 	// Bytes of input of all; 0: drawn for each job, log-uniform between leastInput and mostInput.
-	Bytes   float64
-	Reduces int // of all; 0: one a partBytes of map output
+	Bytes float64
 }
 
 const (
@@ -93,10 +92,7 @@ func (p *profile) job(rng *rand.Rand, bytes float64, b PhasedBatch) Elastic {
 		e.Maps = append(e.Maps, lasting(a[:]))
 	}
 	out := bytes * p.keepMap
-	reduces := b.Reduces
-	if reduces == 0 {
-		reduces = max(1, int(math.Ceil(out/partBytes)))
-	}
+	reduces := max(1, int(math.Ceil(out/partBytes)))
 	for _, share := range parts(rng, reduces) {
 		a := p.reduceAmounts(out * share)
 		f.Reduces = append(f.Reduces, a)

@@ -6,17 +6,18 @@ package workload
 // Bytes. A map reads its split once. Its output, as much as the application keeps, is written as spills; where it is larger than
 // the sort buffer (io.sort.mb 100, of which 80 % fill before a spill) the phase merge reads the spills and writes one file. A
 // shuffle has its bytes read from the disks of the nodes that made them and writes what its buffer does not hold
-// (mapred.job.shuffle.merge.percent, two thirds, of a buffer of some 400 MB). The phase sort reads
-// that and writes one run of all, which the phase reduce reads while it writes its output, one copy on its own node.
+// (mapred.job.shuffle.merge.percent, two thirds, of a buffer of some 400 MB). The phase sort merges what is in that buffer and
+// writes it, too; there are fewer runs then than one merge takes (io.sort.factor 10). The phase reduce merges the runs while it
+// reads them, and writes its output, one copy on its own node.
 // Of what is read back, half comes from the page cache (readBack): nodes of 8 GB leave a few GB to it, at 100 MB/s written within
 // about a minute. How much output each application keeps is, for MonsterQuery and WebDataScan, what Hadoop's own
 // suite GridMix says (keep 100 % map, 77 % reduce, the second of MonsterQuery's three stages; keep 1 % map, 5 % reduce). Sort keeps all by
 // its nature, a job with a combiner little, and inverted index the words and where they are. Self-join and classification follow
 // the descriptions of PUMA (Ahmad et al., Purdue): one emits about what it reads and joins it in the reduce, the other
-// assigns each record to a cluster and emits next to nothing.
+// assigns each record to a cluster and emits next to nothing. There is a reduce for each 512 MB of map output.
 //
 // Core-seconds a MB. Hadoop's maps read, decode and hand over 15 to 30 MB/s on a core of 2 GHz (Pavlo et al., SIGMOD 2009; Jiang et al.,
-// VLDB 2010); sorting and writing out take about as much again. Word counting and indexing, which cut text up, do about
+// VLDB 2010), and sort and write out about as fast; a merge moves 50 MB/s. Word counting and indexing, which cut text up, do about
 // 5 to 8 MB/s. A task starts a virtual machine, about a core-second.
 //
 // Memory is the peak: a virtual machine of 150 MB, and in a map 100 MB of sort buffer and what is serialized; in a shuffle
@@ -34,14 +35,15 @@ const (
 	shuffleBuffer = 256 * mb // of its part that a shuffle holds in memory
 	readBack      = 0.5      // share of bytes written shortly before that are read from the disk and not from memory
 	startCPU      = 1.0      // core-seconds to start a task
+	mergeCPU      = 0.02     // core-seconds a MB to merge and write
+	fetchCPU      = 0.01     // core-seconds a MB to fetch
 )
 
 // profile is what the tasks of an application take.
 type profile struct {
-	name string
-	// core-seconds a MB: of input in a map, of map output in a merge, of its part in a reduce's phases
-	mapCPU, mergeCPU, shuffleCPU, sortCPU, reduceCPU float64
-	keepMap, keepReduce                              float64 // bytes out a byte in
+	name                string
+	mapCPU, reduceCPU   float64 // core-seconds a MB of input: of the phases map and reduce, the last merge included
+	keepMap, keepReduce float64 // bytes out a byte in
 	// bytes at the peak
 	mapMemory, mergeMemory, shuffleMemory, sortMemory, reduceMemory int64
 }
@@ -58,13 +60,13 @@ const (
 )
 
 var profiles = []profile{
-	{SortApp, 0.06, 0.02, 0.01, 0.02, 0.04, 1, 1, 450 * mb, 250 * mb, 750 * mb, 500 * mb, 400 * mb},
-	{MonsterQueryApp, 0.08, 0.02, 0.01, 0.02, 0.05, 1, 0.77, 450 * mb, 250 * mb, 750 * mb, 500 * mb, 500 * mb},
-	{WebDataScanApp, 0.06, 0.02, 0.01, 0.02, 0.05, 0.01, 0.05, 350 * mb, 200 * mb, 300 * mb, 300 * mb, 300 * mb},
-	{CombinerApp, 0.2, 0.03, 0.01, 0.02, 0.06, 0.1, 0.8, 450 * mb, 250 * mb, 500 * mb, 400 * mb, 400 * mb},
-	{SelfJoinApp, 0.12, 0.03, 0.01, 0.02, 0.2, 0.8, 0.3, 500 * mb, 250 * mb, 750 * mb, 500 * mb, 1 * gb},
-	{InvertedIndexApp, 0.15, 0.02, 0.01, 0.02, 0.08, 0.3, 0.7, 500 * mb, 250 * mb, 600 * mb, 500 * mb, 600 * mb},
-	{ClassificationApp, 0.15, 0.02, 0.01, 0.02, 0.05, 0.005, 1, 400 * mb, 200 * mb, 300 * mb, 300 * mb, 300 * mb},
+	{SortApp, 0.06, 0.06, 1, 1, 450 * mb, 250 * mb, 750 * mb, 500 * mb, 400 * mb},
+	{MonsterQueryApp, 0.08, 0.07, 1, 0.77, 450 * mb, 250 * mb, 750 * mb, 500 * mb, 500 * mb},
+	{WebDataScanApp, 0.06, 0.07, 0.01, 0.05, 350 * mb, 200 * mb, 300 * mb, 300 * mb, 300 * mb},
+	{CombinerApp, 0.2, 0.08, 0.1, 0.8, 450 * mb, 250 * mb, 500 * mb, 400 * mb, 400 * mb},
+	{SelfJoinApp, 0.12, 0.22, 0.8, 0.3, 500 * mb, 250 * mb, 750 * mb, 500 * mb, 1 * gb},
+	{InvertedIndexApp, 0.15, 0.1, 0.3, 0.7, 500 * mb, 250 * mb, 600 * mb, 500 * mb, 600 * mb},
+	{ClassificationApp, 0.15, 0.07, 0.005, 1, 400 * mb, 200 * mb, 300 * mb, 300 * mb, 300 * mb},
 }
 
 // mapAmounts returns what the phases of a map take whose split has so many bytes.
@@ -73,16 +75,17 @@ func (p *profile) mapAmounts(split float64) (a [2]Amounts) {
 	a[0] = Amounts{CPU: startCPU + split/mb*p.mapCPU, Disk: split + out, Memory: p.mapMemory}
 	a[1] = Amounts{Memory: p.mergeMemory}
 	if out > sortBuffer {
-		a[1].CPU, a[1].Disk = out/mb*p.mergeCPU, out*readBack+out
+		a[1].CPU, a[1].Disk = out/mb*mergeCPU, out*readBack+out
 	}
 	return a
 }
 
 // reduceAmounts returns what the phases of a reduce take whose part has so many bytes.
 func (p *profile) reduceAmounts(part float64) (a [3]Amounts) {
-	spilled := max(0, part-shuffleBuffer)
-	a[0] = Amounts{CPU: startCPU + part/mb*p.shuffleCPU, Disk: spilled, Net: part, Memory: p.shuffleMemory}
-	a[1] = Amounts{CPU: part / mb * p.sortCPU, Disk: spilled*readBack + part, Memory: p.sortMemory}
+	buffered := min(part, shuffleBuffer)
+	spilled := part - buffered
+	a[0] = Amounts{CPU: startCPU + part/mb*fetchCPU + spilled/mb*mergeCPU, Disk: spilled, Net: part, Memory: p.shuffleMemory}
+	a[1] = Amounts{CPU: buffered / mb * mergeCPU, Disk: buffered, Memory: p.sortMemory}
 	a[2] = Amounts{CPU: part / mb * p.reduceCPU, Disk: part*readBack + part*p.keepReduce, Memory: p.reduceMemory}
 	return a
 }
