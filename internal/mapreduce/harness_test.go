@@ -17,6 +17,7 @@ import (
 	"berth/internal/job"
 	"berth/internal/mapreduce/extsort"
 	"berth/internal/mapreduce/shuffle"
+	"berth/internal/probe"
 	"berth/internal/wire"
 )
 
@@ -54,10 +55,12 @@ func (r *record) add(to map[job.Phase][2]int64, bytes, records int64) {
 	to[r.now()] = [2]int64{n[0] + bytes, n[1] + records}
 }
 
-func (r *record) CPU(d time.Duration) {
+func (r *record) Net(int64) {}
+
+func (r *record) Spent(s probe.Spent) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.cpu += d
+	r.cpu += s.CPU
 }
 
 func (r *record) Memory(bytes int64) {

@@ -48,7 +48,7 @@ func RunMap(ctx context.Context, t MapTask) (MapResult, error) {
 		return MapResult{}, err
 	}
 	var one *extsort.File
-	err = probe.Metered(t.Progress.CPU, func() error {
+	err = probe.Metered(t.Progress.Spent, func() error {
 		one, err = space.MergeSpills(spills)
 		return err
 	})
@@ -101,10 +101,10 @@ func mapAndSpill(ctx context.Context, t *MapTask, in io.Reader, out *extsort.Sor
 		told.bytes, told.lines = out.Bytes, out.Lines
 		out.TellMemory()
 	}
-	if err := runProgram(ctx, "mapper", t.Mapper, in, sorterOutput{out, tell}, t.Progress.CPU); err != nil {
+	if err := runProgram(ctx, "mapper", t.Mapper, in, sorterOutput{out, tell}, t.Progress.Spent); err != nil {
 		return nil, err
 	}
-	err := probe.Metered(t.Progress.CPU, out.Finish)
+	err := probe.Metered(t.Progress.Spent, out.Finish)
 	tell()
 	c["MAP_OUTPUT_RECORDS"], c["MAP_OUTPUT_BYTES"] = out.Lines, out.Bytes
 	return out.Files(), err
@@ -117,8 +117,8 @@ func mapOnly(ctx context.Context, t *MapTask, in io.Reader, count *inputCount) (
 		return MapResult{}, err
 	}
 	r := newResult("mapper", out, hadoop.MapFormat(t.Spec), t.MaxRecord, t.Progress)
-	if err = runProgram(ctx, "mapper", t.Mapper, in, r, t.Progress.CPU); err == nil {
-		err = r.finish()
+	if err = runProgram(ctx, "mapper", t.Mapper, in, r, t.Progress.Spent); err == nil {
+		err = probe.Metered(t.Progress.Spent, r.finish)
 	}
 	if err != nil {
 		out.Abort()

@@ -160,7 +160,7 @@ func (r *reduceRun) reduce() (*Output, error) {
 
 // narrow merges files until one pass over those that are left is possible.
 func (r *reduceRun) narrow(files []*extsort.File) (left []*extsort.File, err error) {
-	err = probe.Metered(r.t.Progress.CPU, func() error {
+	err = probe.Metered(r.t.Progress.Spent, func() error {
 		left, err = r.space.Narrow(files)
 		return err
 	})
@@ -188,9 +188,9 @@ func (r *reduceRun) runReducer(files []*extsort.File, out *Output) error {
 	if r.t.Reducer == nil {
 		result.plain = true // records come with TABs already
 	}
-	err = runProgram(r.ctx, "reducer", r.t.Reducer, &toldLines{lines, r.t.Progress}, result, r.t.Progress.CPU)
+	err = runProgram(r.ctx, "reducer", r.t.Reducer, &toldLines{lines, r.t.Progress}, result, r.t.Progress.Spent)
 	if err == nil {
-		err = result.finish()
+		err = probe.Metered(r.t.Progress.Spent, result.finish)
 	}
 	r.counters["REDUCE_INPUT_GROUPS"] = lines.Groups()
 	r.counters["REDUCE_INPUT_RECORDS"] = lines.Records()

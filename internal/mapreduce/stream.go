@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"time"
 
 	"berth/internal/job"
 	"berth/internal/mapreduce/extsort"
@@ -25,29 +24,29 @@ type output interface {
 // runProgram runs a program from in to out. Without a program records are handed on as they are.
 // role names a native program in errors; the worker names a command.
 //
-// cpu, which may be nil, is told the time that our side takes: that of the streams for a command,
+// spent, which may be nil, is told what our side uses up: that of the streams for a command,
 // which is a process of its own, all of it for a native program.
-func runProgram(ctx context.Context, role string, p Program, in io.Reader, out output, cpu func(time.Duration)) error {
-	s := &streams{ctx, in, out, cpu}
+func runProgram(ctx context.Context, role string, p Program, in io.Reader, out output, spent func(probe.Spent)) error {
+	s := &streams{ctx, in, out, spent}
 	switch {
 	case p == nil:
 		return s.copy()
 	case !isNative(p):
 		return p.Run(ctx, s, s)
 	}
-	s.cpu = nil
-	if err := probe.Metered(cpu, func() error { return p.Run(ctx, s, s) }); err != nil {
+	s.spent = nil
+	if err := probe.Metered(spent, func() error { return p.Run(ctx, s, s) }); err != nil {
 		return fmt.Errorf("%s: %w", role, err)
 	}
 	return nil
 }
 
-// streams is what a program reads from and writes to, and meters the time that takes.
+// streams is what a program reads from and writes to, and meters what that uses up.
 type streams struct {
-	ctx context.Context
-	in  io.Reader
-	out output
-	cpu func(time.Duration) // nil: the time is metered elsewhere
+	ctx   context.Context
+	in    io.Reader
+	out   output
+	spent func(probe.Spent) // nil: it is metered elsewhere
 }
 
 // Read reads the program's input.
@@ -55,7 +54,7 @@ func (s *streams) Read(b []byte) (n int, err error) {
 	if err := s.ctx.Err(); err != nil {
 		return 0, err
 	}
-	err = probe.Metered(s.cpu, func() error {
+	err = probe.Metered(s.spent, func() error {
 		n, err = s.in.Read(b)
 		return err
 	})
@@ -64,7 +63,7 @@ func (s *streams) Read(b []byte) (n int, err error) {
 
 // Write takes what the program writes.
 func (s *streams) Write(b []byte) (n int, err error) {
-	err = probe.Metered(s.cpu, func() error {
+	err = probe.Metered(s.spent, func() error {
 		n, err = s.out.Write(b)
 		return err
 	})
@@ -78,12 +77,12 @@ func (s *streams) copy() error {
 		room, err = s.out.room()
 		return err
 	}
-	if err := probe.Metered(s.cpu, more); err != nil {
+	if err := probe.Metered(s.spent, more); err != nil {
 		return err
 	}
 	for {
 		n, rerr := s.Read(room)
-		err := probe.Metered(s.cpu, func() error {
+		err := probe.Metered(s.spent, func() error {
 			if err := s.out.took(n); err != nil {
 				return err
 			}
@@ -124,13 +123,13 @@ func newCombiner(ctx context.Context, p Program, spec *job.MapReduceSpec, partit
 	if p == nil {
 		return nil
 	}
-	cpu := prog.CPU
+	spent := prog.Spent
 	if isNative(p) {
-		cpu = nil
+		spent = nil
 	}
 	run := func(in extsort.Lines, out *extsort.Sorter) error {
 		before := out.Lines
-		err := runProgram(ctx, "combiner", p, in, sorterOutput{out, func() {}}, cpu)
+		err := runProgram(ctx, "combiner", p, in, sorterOutput{out, func() {}}, spent)
 		if err == nil {
 			err = out.Finish()
 		}

@@ -3,11 +3,11 @@ package mapreduce
 import (
 	"context"
 	"io"
-	"time"
 
 	"berth/internal/job"
 	"berth/internal/mapreduce/extsort"
 	"berth/internal/mapreduce/shuffle"
+	"berth/internal/probe"
 )
 
 // Program turns a stream of input records into a stream of output records, lines
@@ -26,7 +26,8 @@ type Progress interface {
 	Enter(p job.Phase)                   // the phase begins, the one before it ends; PhaseNone: the attempt waits
 	In(bytes, records int64)             // read by the current phase
 	Out(bytes, records int64)            // written by the current phase
-	CPU(d time.Duration)                 // used by berth's own threads for the current phase
+	Spent(s probe.Spent)                 // by berth's own threads for the current phase
+	Net(bytes int64)                     // fetched from other nodes
 	Memory(bytes int64)                  // held now for the current phase
 	Total(bytes int64)                   // input the current phase will read, where it is known
 	Counter(group, name string, n int64) // adds n to a job counter

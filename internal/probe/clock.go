@@ -9,24 +9,35 @@ import (
 	"berth/internal/job"
 )
 
-// threadCPU returns the processor time that the calling thread has used
-// (clock_gettime(2), CLOCK_THREAD_CPUTIME_ID). Two readings can be compared only
-// where the goroutine is locked to its thread between them.
-func threadCPU() time.Duration { return clock(unix.CLOCK_THREAD_CPUTIME_ID) }
+// Spent is what a thread, or a process that has ended, has used up.
+type Spent struct {
+	CPU  time.Duration // user and system time
+	Disk int64         // bytes; see BlockBytes
+}
 
-// Metered runs f, which should not wait, with the goroutine locked to its thread, and tells the
-// processor time that took. Where tell is nil it only runs f: the time is metered elsewhere. A
+// thread returns what the calling thread has used up (clock_gettime(2), CLOCK_THREAD_CPUTIME_ID;
+// getrusage(2), RUSAGE_THREAD, whose processor time is not exact to the moment). Two readings can be
+// compared only where the goroutine is locked to its thread between them.
+func thread() Spent {
+	var use unix.Rusage
+	_ = unix.Getrusage(unix.RUSAGE_THREAD, &use) // cannot fail for the calling thread
+	return Spent{clock(unix.CLOCK_THREAD_CPUTIME_ID), BlockBytes(&use)}
+}
+
+// Metered runs f, which should not wait, with the goroutine locked to its thread, and tells what
+// that used up. Where tell is nil it only runs f: that is metered elsewhere. A
 // goroutine that is locked while it waits for a pipe costs two switches of threads each time, so
 // waiting is left out.
-func Metered(tell func(time.Duration), f func() error) error {
+func Metered(tell func(Spent), f func() error) error {
 	if tell == nil {
 		return f()
 	}
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
-	before := threadCPU()
+	before := thread()
 	err := f()
-	tell(threadCPU() - before)
+	after := thread()
+	tell(Spent{after.CPU - before.CPU, after.Disk - before.Disk})
 	return err
 }
 

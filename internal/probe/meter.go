@@ -11,11 +11,14 @@ import (
 // Meter measures one attempt. Its methods may be called from any goroutine; those
 // that are called for each record or buffer cost an atomic addition.
 type Meter struct {
+	Missing job.ResourceSet // cannot be measured on this machine; set before the first phase
+
 	now     func() job.Time
 	entered func(job.Phase)
 
 	in, out, recIn, recOut atomic.Int64 // of the current phase
 	cpu                    atomic.Int64 // of the current phase: own threads and ended children, nanoseconds
+	disk, net              atomic.Int64 // of the current phase, bytes
 	own, peak              atomic.Int64 // bytes held by the attempt's own buffers now, and at most in the current phase
 	child                  atomic.Int64 // largest resident set of a child in the current phase, bytes
 	total                  atomic.Int64
@@ -68,6 +71,7 @@ func (m *Meter) close(t job.Time) {
 		RecordsIn: m.recIn.Swap(0), RecordsOut: m.recOut.Swap(0),
 		CPU:        time.Duration(m.cpu.Swap(0)),
 		PeakMemory: m.peak.Swap(m.own.Load()) + m.child.Swap(0),
+		DiskBytes:  m.disk.Swap(0), NetBytes: m.net.Swap(0), Missing: m.Missing,
 	}
 	m.total.Store(0)
 	if m.phase != job.PhaseNone {
@@ -81,8 +85,14 @@ func (m *Meter) In(bytes, records int64) { m.in.Add(bytes); m.recIn.Add(records)
 // Out counts what the current phase wrote.
 func (m *Meter) Out(bytes, records int64) { m.out.Add(bytes); m.recOut.Add(records) }
 
-// CPU counts processor time that the attempt's own threads used for the current phase.
-func (m *Meter) CPU(d time.Duration) { m.cpu.Add(int64(d)) }
+// Spent counts what the attempt's own threads used up for the current phase.
+func (m *Meter) Spent(s Spent) {
+	m.cpu.Add(int64(s.CPU))
+	m.disk.Add(s.Disk)
+}
+
+// Net counts bytes that came from other nodes or went there.
+func (m *Meter) Net(bytes int64) { m.net.Add(bytes) }
 
 // Memory says how many bytes the attempt's own buffers hold now.
 func (m *Meter) Memory(bytes int64) {
@@ -93,10 +103,10 @@ func (m *Meter) Memory(bytes int64) {
 // Total says how many bytes the current phase will read.
 func (m *Meter) Total(bytes int64) { m.total.Store(bytes) }
 
-// Child counts a child process that ended in the current phase: its processor
-// time, user and system, and its largest resident set in bytes (getrusage(2)).
-func (m *Meter) Child(cpu time.Duration, maxRSS int64) {
-	m.cpu.Add(int64(cpu))
+// Child counts a child process that ended in the current phase: what it used up, with
+// children that it waited for, and its largest resident set in bytes (getrusage(2)).
+func (m *Meter) Child(s Spent, maxRSS int64) {
+	m.Spent(s)
 	m.liveCPU.Store(0)
 	raise(&m.child, maxRSS)
 }

@@ -18,15 +18,17 @@ func TestMeterPhases(t *testing.T) {
 	c := &clockwork{t: 100}
 	var entered []job.Phase
 	m := NewMeter(c.now, func(p job.Phase) { entered = append(entered, p) })
+	m.Missing = m.Missing.With(job.Disk)
 
 	m.Enter(job.PhaseMap)
 	m.In(1000, 10)
 	m.Out(400, 20)
-	m.CPU(5 * time.Millisecond)
+	m.Spent(Spent{CPU: 5 * time.Millisecond, Disk: 512})
+	m.Net(99)
 	m.Memory(1 << 20)
 	m.Memory(1 << 10)
-	m.Child(7*time.Millisecond, 3<<20)
-	m.Child(time.Millisecond, 2<<20)
+	m.Child(Spent{CPU: 7 * time.Millisecond, Disk: 4096}, 3<<20)
+	m.Child(Spent{CPU: time.Millisecond}, 2<<20)
 	c.t = 200
 	m.Enter(job.PhaseMap) // again: nothing happens
 	m.Enter(job.PhaseMerge)
@@ -36,8 +38,8 @@ func TestMeterPhases(t *testing.T) {
 
 	want := []job.PhaseStat{
 		{Phase: job.PhaseMap, Start: 100, End: 200, BytesIn: 1000, BytesOut: 400, RecordsIn: 10, RecordsOut: 20,
-			CPU: 13 * time.Millisecond, PeakMemory: 1<<20 + 3<<20},
-		{Phase: job.PhaseMerge, Start: 200, End: 350, BytesIn: 400, RecordsIn: 20, PeakMemory: 1 << 10},
+			CPU: 13 * time.Millisecond, PeakMemory: 1<<20 + 3<<20, DiskBytes: 4608, NetBytes: 99, Missing: job.ResourceSet(0).With(job.Disk)},
+		{Phase: job.PhaseMerge, Start: 200, End: 350, BytesIn: 400, RecordsIn: 20, PeakMemory: 1 << 10, Missing: job.ResourceSet(0).With(job.Disk)},
 	}
 	if !reflect.DeepEqual(got, want) {
 		t.Errorf("phases\n got %+v\nwant %+v", got, want)

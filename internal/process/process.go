@@ -52,7 +52,7 @@ func spawn(path string, argv []string, dir string, env []string, files []uintptr
 type Exit struct {
 	code   int // −1: by a signal
 	signal syscall.Signal
-	cpu    time.Duration
+	probe.Spent
 	maxRSS int64 // bytes; not less than the worker's own at the start (probe.HighWater)
 	err    error // how it ended cannot be known
 }
@@ -89,7 +89,8 @@ func (p *Process) reap() Exit {
 			break
 		}
 	}
-	e := Exit{err: err, code: status.ExitStatus(), cpu: time.Duration(use.Utime.Nano() + use.Stime.Nano()), maxRSS: use.Maxrss << 10}
+	e := Exit{err: err, code: status.ExitStatus(), maxRSS: use.Maxrss << 10}
+	e.Spent = probe.Spent{CPU: time.Duration(use.Utime.Nano() + use.Stime.Nano()), Disk: probe.BlockBytes(&use)}
 	if status.Signaled() {
 		e.signal = status.Signal()
 	}

@@ -76,7 +76,7 @@ func (s *Set) ended(p *Process, e Exit) {
 	if rss <= ownPeak() {
 		rss = p.peak.Load()
 	}
-	s.Meter.Child(e.cpu, rss)
+	s.Meter.Child(e.Spent, rss)
 }
 
 // Kill ends all programs, those too that are started later.

@@ -21,6 +21,7 @@ import (
 	"berth/internal/job"
 	"berth/internal/mapreduce/extsort"
 	"berth/internal/mapreduce/shuffle"
+	"berth/internal/probe"
 	"berth/internal/process"
 	"berth/internal/wire"
 )
@@ -41,6 +42,7 @@ type worker struct {
 	null    uintptr     // /dev/null, open for reading
 	away    atomic.Bool // the coordinator is on another machine
 	standIn *standIn
+	missing job.ResourceSet // cannot be measured on this machine
 
 	mu       sync.Mutex
 	works    map[job.ID]*work
@@ -125,6 +127,10 @@ func newWorker(cfg Config) (*worker, error) {
 	w := &worker{cfg: cfg, log: cfg.Log, link: newLink(time.Now), cores: process.NewCores(cfg.CPUs, process.Siblings), durable: process.NewDurable(), supply: newSupply(cfg),
 		works: make(map[job.ID]*work), attempts: make(map[job.Attempt]*attempt)}
 	w.monitor = newMonitor(w)
+	if err := probe.Blocks(); err != nil {
+		w.missing = w.missing.With(job.Disk)
+		cfg.Log.Warn("what tasks read from disks and write to them is not measured on this machine", "err", err)
+	}
 	w.standIn = newStandIn(cfg)
 	limits(cfg)
 	if w.lanes, err = process.NewLanes(); err != nil {
@@ -180,6 +186,7 @@ func (w *worker) start(m *wire.Start, epoch uint64) {
 		return
 	}
 	a := newAttempt(m, wk, epoch)
+	a.meter.Missing = w.missing
 	w.attempts[m.Attempt] = a
 	w.attend.Add(1)
 	if wk.spec.Bag != nil {

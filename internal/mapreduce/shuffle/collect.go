@@ -13,6 +13,7 @@ import (
 
 	"berth/internal/job"
 	"berth/internal/mapreduce/extsort"
+	"berth/internal/probe"
 )
 
 // copiers is how many segments are fetched at once.
@@ -22,7 +23,8 @@ const copiers = 4
 type Progress interface {
 	In(bytes, records int64)  // of segments that were taken
 	Out(bytes, records int64) // copied into the scratch folder
-	CPU(d time.Duration)
+	Spent(probe.Spent)
+	Net(bytes int64) // fetched from other nodes
 }
 
 // Source is where a reduce finds map outputs.

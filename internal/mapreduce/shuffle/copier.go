@@ -118,7 +118,7 @@ func (f *copier) copy(seg Segment) (file *extsort.File, err error) {
 	}
 	buf := pieces.Get().(*[]byte)
 	defer pieces.Put(buf)
-	err = probe.Metered(f.Progress.CPU, func() error {
+	err = probe.Metered(f.Progress.Spent, func() error {
 		to := &scratchWriter{io.NewOffsetWriter(f.file, f.end), f.path, f.Progress}
 		file, err = extsort.CopySegment(to, seg.Body, f.path, f.end, seg.Length, *buf)
 		return err
@@ -145,5 +145,6 @@ func (w *scratchWriter) Write(p []byte) (int, error) {
 		return n, &scratchFault{extsort.ScratchError(w.path, err)}
 	}
 	w.prog.Out(int64(n), 0)
+	w.prog.Net(int64(n))
 	return n, nil
 }
