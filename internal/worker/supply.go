@@ -21,8 +21,8 @@ type supply struct {
 
 const (
 	// leastPart is the part of a share that is the least for an attempt: what is taken beyond the supply by
-	// three attempts a core is within what the worker keeps for itself (Config.buffers).
-	leastPart = 32
+	// three attempts a core is within the quarter that is left (Config.buffers), of which the Go heap takes a fifth of the sort memory.
+	leastPart = 48
 	// leastMemory is the least for an attempt where shares are small, bytes.
 	leastMemory = 512 << 10
 	// leastFiles is how many files each attempt may merge at once.
