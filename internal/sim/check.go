@@ -64,6 +64,9 @@ func (cfg *Config) checkCluster() error {
 	if f.SlowMTBF > 0 && f.SlowBy == 0 {
 		return configError("faults", "nodes become slow, but by how much is not said", "say how many times as long tasks take")
 	}
+	if f.SlowMTBF > 0 && c.Hardware != nil {
+		return configError("faults", "nodes whose hardware is told do not become slow", "")
+	}
 	return nil
 }
 

@@ -3,7 +3,11 @@ package sim
 import (
 	"context"
 	"math"
+	"reflect"
 	"testing"
+	"time"
+
+	"pgregory.net/rapid"
 
 	"berth/internal/job"
 	"berth/internal/sched"
@@ -20,6 +24,32 @@ func phasedConfig(b workload.PhasedBatch, seed uint64) Config {
 			Capacity: job.Resources{CPUs: 4, Mem: 7 << 30, Disk: workload.FullDisk, Net: workload.FullNet}, Speed: 1, Idle: 80, Full: 160})
 	}
 	return cfg
+}
+
+// TestPhasedWorld: under every scheduler, and whatever fails, engines keep their rules, all tasks are done once, and the same
+// simulation gives the same result. No phase is entered without leave for it.
+func TestPhasedWorld(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		cfg := phasedConfig(workload.PhasedBatch{Jobs: rapid.IntRange(1, 4).Draw(t, "jobs"), Nodes: rapid.IntRange(1, 5).Draw(t, "nodes"),
+			Bytes: rapid.Float64Range(1<<20, 1<<31).Draw(t, "bytes")}, rapid.Uint64().Draw(t, "seed"))
+		cfg.Adaptor.Scheduler = rapid.SampledFrom([]sched.Scheduler{sched.Slots, sched.Containers, sched.Packing, sched.Prism, sched.Phases, sched.Cores}).Draw(t, "scheduler")
+		if rapid.Bool().Draw(t, "unequal") {
+			h := &cfg.Cluster.Hardware[0]
+			h.Speed, h.Capacity.CPUs, h.Capacity.Mem = 2, 8, 16<<30
+		}
+		if rapid.Bool().Draw(t, "faults") {
+			cfg.Faults = Faults{NodeMTBF: time.Hour, Repair: time.Minute, TaskFails: 0.02}
+		}
+		r := watched(t, cfg)
+		for i, o := range r.Elastic {
+			if o.Finish <= o.Start || o.Local > o.Maps || !o.Killed && o.Maps < len(cfg.Elastic[i].Maps) {
+				t.Fatalf("job %d: %+v", i, o)
+			}
+		}
+		if again, err := Run(context.Background(), cfg); err != nil || !reflect.DeepEqual(r, again) {
+			t.Fatalf("the second time: %+v, %v; the first time: %+v", again, err, r)
+		}
+	})
 }
 
 // TestPhasedWork: what nodes were used for is what the tasks take, jobs' parts add up to it, and no node was used for

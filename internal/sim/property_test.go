@@ -119,6 +119,7 @@ func watched(t *rapid.T, cfg Config) *Result {
 	}
 	w := newWorld(context.Background(), &cfg)
 	ledgers := make(map[*coordinator]*enginetest.Ledger)
+	leave := make(map[job.Attempt]job.Phase)
 	done := make(map[job.Attempt]int) // N is 0: of all attempts of a task
 	seq := uint64(0)
 	w.watch = func(c *coordinator, r event.Record) {
@@ -127,11 +128,21 @@ func watched(t *rapid.T, cfg Config) *Result {
 		}
 		seq++
 		ledgers[c].Apply(event.Entry{Seq: seq, At: w.now, Record: r})
-		if e, ok := r.(event.AttemptEnded); ok && e.Outcome == event.Done {
-			e.Attempt.N = 0
-			done[e.Attempt]++
-		}
-		if _, lost := r.(event.OutputLost); lost {
+		switch r := r.(type) {
+		case event.AttemptStarted:
+			leave[r.Attempt] = r.Leave
+		case event.LeaveGranted:
+			leave[r.Attempt] = r.Phase
+		case event.PhaseEntered:
+			if r.Phase > leave[r.Attempt] {
+				t.Fatalf("%v enters %v and has leave through %v", r.Attempt, r.Phase, leave[r.Attempt])
+			}
+		case event.AttemptEnded:
+			if r.Outcome == event.Done {
+				r.Attempt.N = 0
+				done[r.Attempt]++
+			}
+		case event.OutputLost:
 			t.Fatalf("finished work is lost: %+v", r)
 		}
 	}

@@ -1,0 +1,86 @@
+package workload
+
+import (
+	"math"
+	"reflect"
+	"testing"
+	"time"
+)
+
+// TestPhasedJobs: the same seed gives the same jobs; splits add up to the input and parts to what maps keep; each split has its
+// homes; no phase computes on more than a core, nor moves more than a whole node at full speed.
+func TestPhasedJobs(t *testing.T) {
+	b := PhasedBatch{Jobs: 40, Nodes: 10}
+	jobs := PhasedJobs(b, 7)
+	if !reflect.DeepEqual(jobs, PhasedJobs(b, 7)) || reflect.DeepEqual(jobs, PhasedJobs(b, 8)) {
+		t.Fatal("jobs are not a function of the seed")
+	}
+	for _, j := range jobs {
+		f := j.Phased
+		bytes, parts := 0.0, 0.0
+		for i, s := range f.Splits {
+			bytes += s
+			if len(f.Homes[i]) != replicas {
+				t.Fatalf("job %d: split %d has the homes %v", j.ID, i, f.Homes[i])
+			}
+		}
+		for _, r := range f.Reduces {
+			parts += r[0].Net
+		}
+		if bytes < leastInput || bytes > mostInput || parts > 1.2*bytes || len(j.Maps) != len(f.Maps) || len(j.Reduces) != len(f.Reduces) {
+			t.Errorf("job %d: %g bytes in %d maps, %g in %d reduces", j.ID, bytes, len(f.Maps), parts, len(f.Reduces))
+		}
+		if len(f.Demands) != 5 {
+			t.Errorf("job %d: demands %+v", j.ID, f.Demands)
+		}
+		for _, d := range f.Demands {
+			if d.Takes.CPU > 1000 || d.Takes.Disk > FullDisk || d.Takes.Net > FullNet || d.Takes.Memory <= 0 || d.Seconds < 0 {
+				t.Errorf("job %d, %s: %+v", j.ID, d.Phase, d)
+			}
+		}
+	}
+}
+
+// TestKinds: as the paper says, sort and MonsterQuery are the most intensive in I/O of the jobs that shuffle, and Combiner and self-join are so in CPU.
+func TestKinds(t *testing.T) {
+	ratio := map[string]float64{} // seconds of disk a core-second, of a job of 2 GB
+	for _, p := range profiles {
+		var cpu, disk float64
+		j := PhasedJobs(PhasedBatch{Jobs: 1, Nodes: 10, App: p.name, Bytes: 2 * gb}, 1)[0]
+		for _, m := range j.Phased.Maps {
+			cpu, disk = cpu+m[0].CPU+m[1].CPU, disk+m[0].Disk+m[1].Disk
+		}
+		for _, r := range j.Phased.Reduces {
+			cpu, disk = cpu+r[0].CPU+r[1].CPU+r[2].CPU, disk+r[0].Disk+r[1].Disk+r[2].Disk
+		}
+		ratio[p.name] = disk / FullDisk / cpu
+	}
+	for _, io := range []string{SortApp, MonsterQueryApp} {
+		for _, cpu := range []string{CombinerApp, SelfJoinApp, InvertedIndexApp} {
+			if ratio[io] < 1.5*ratio[cpu] {
+				t.Errorf("%s: %.2f, %s: %.2f", io, ratio[io], cpu, ratio[cpu])
+			}
+		}
+	}
+}
+
+// TestAmounts holds a map and a reduce of a sort to figures that were found by hand.
+func TestAmounts(t *testing.T) {
+	p := profiles[0]
+	m, r := p.mapAmounts(128*mb), p.reduceAmounts(512*mb)
+	for _, tt := range []struct {
+		what      string
+		got, want float64
+	}{
+		{"map, core-seconds", m[0].CPU, 1 + 128*0.06}, {"map, bytes", m[0].Disk, 256 * mb}, {"merge, bytes", m[1].Disk, 192 * mb},
+		{"shuffle, bytes", r[0].Disk, 256 * mb}, {"shuffle, network", r[0].Net, 512 * mb}, {"sort, bytes", r[1].Disk, 256 * mb},
+		{"reduce, bytes", r[2].Disk, 768 * mb}, {"sort, seconds", r[1].Full(), 5.12}, {"map on a core twice as fast, seconds", m[0].Seconds(2, FullDisk, FullNet), 4.34},
+	} {
+		if math.Abs(tt.got-tt.want) > 1e-9*tt.want {
+			t.Errorf("%s: %g instead of %g", tt.what, tt.got, tt.want)
+		}
+	}
+	if small := p.mapAmounts(64 * mb); small[1] != (Amounts{Memory: p.mergeMemory}) || lasting(small[1:]) != time.Millisecond {
+		t.Errorf("what fits the sort buffer is merged: %+v", small)
+	}
+}
