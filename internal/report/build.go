@@ -175,7 +175,7 @@ func (j *Job) phaseView(g *group, k int, live [3][]*attempt, until job.Time) Pha
 			Mean: round(p.took.Mean()), Max: round(p.took.Max), Min: round(p.took.Min),
 			P50: round(p.took.NearestRank(0.50)), P95: round(p.took.NearestRank(0.95)),
 		},
-		FirstStart: stamp(p.first), LastEnd: stamp(p.last),
+		FirstStart: stamp(p.first), LastEnd: stamp(p.last), Takes: p.takes(),
 	}
 	e := estimate{group: g, pos: pos, phase: p, live: live[k], now: until}
 	for _, before := range live[:k] {

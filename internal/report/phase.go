@@ -18,6 +18,7 @@ type phaseSum struct {
 	recordsIn, recordsOut int64
 	cpu                   time.Duration
 	peak                  int64
+	cores, disk, net      taken
 	took                  predict.Sketch
 	first, last           job.Time // 0: never
 
@@ -47,6 +48,9 @@ func (p *phaseSum) add(s job.PhaseStat, at job.Time) {
 	p.recordsOut += s.RecordsOut
 	p.cpu += s.CPU
 	p.peak = max(p.peak, s.PeakMemory)
+	p.cores.add(s, job.CPU, s.CPU.Seconds())
+	p.disk.add(s, job.Disk, float64(s.DiskBytes))
+	p.net.add(s, job.Net, float64(s.NetBytes))
 	p.took.Add(s.Duration().Seconds())
 	if p.first == 0 || s.Start < p.first {
 		p.first = s.Start

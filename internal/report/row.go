@@ -46,6 +46,8 @@ type PhaseRow struct {
 	RecordsOut int64     `json:"records_out"`
 	CPUS       float64   `json:"cpu_s"`
 	PeakMem    int64     `json:"peak_mem_bytes"`
+	Disk       *int64    `json:"disk_bytes"` // nil: not measured
+	Net        *int64    `json:"net_bytes"`  // nil: not measured
 }
 
 func (j *Job) row(e event.Entry, r event.AttemptEnded, a *attempt) AttemptRow {
@@ -77,9 +79,16 @@ func (j *Job) row(e event.Entry, r event.AttemptEnded, a *attempt) AttemptRow {
 }
 
 func phaseRow(s job.PhaseStat) PhaseRow {
-	return PhaseRow{
+	row := PhaseRow{
 		Phase: s.Phase.String(), Start: s.Start.Std(), End: s.End.Std(), Whole: true,
 		BytesIn: s.BytesIn, BytesOut: s.BytesOut, RecordsIn: s.RecordsIn, RecordsOut: s.RecordsOut,
 		CPUS: round(s.CPU.Seconds()), PeakMem: s.PeakMemory,
 	}
+	if !s.Missing.Has(job.Disk) {
+		row.Disk = &s.DiskBytes
+	}
+	if !s.Missing.Has(job.Net) {
+		row.Net = &s.NetBytes
+	}
+	return row
 }

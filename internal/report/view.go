@@ -144,6 +144,7 @@ type PhaseView struct {
 	Rate       float64 `json:"rate_bytes_s"`   // read, by all attempts together, over the present run
 	RateTasks  float64 `json:"rate_tasks_s"`   // tasks through with the phase a second, over the present run
 
+	Takes
 	Seconds    Seconds   `json:"seconds"`
 	FirstStart time.Time `json:"first_start,omitzero"`
 	LastEnd    time.Time `json:"last_end,omitzero"`

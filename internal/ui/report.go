@@ -113,6 +113,38 @@ func reportPhases(b *strings.Builder, v report.JobView) {
 			span, some(p.BytesIn, size), some(p.BytesOut, size), bytesRate(p.Rate), some(p.CPUS, seconds), some(p.PeakMem, size))
 	}
 	section(b, t)
+	reportTakes(b, v)
+}
+
+// reportTakes tells what each attempt takes of its node in the phases in which it takes anything.
+func reportTakes(b *strings.Builder, v report.JobView) {
+	t := newTable("PHASE", "CORES EACH>", "DISK EACH>", "NETWORK EACH>")
+	for _, p := range v.Phases {
+		if p.CPU == nil { // no attempt told
+			continue
+		}
+		c, d, n := measured(p.CPU, cores), measured(p.Disk, bytesRate), measured(p.Net, bytesRate)
+		if c+d+n != "" {
+			t.add(p.Phase, c, d, n)
+		}
+	}
+	section(b, t)
+}
+
+// cores writes an amount of cores: "0.98"; empty for less than a hundredth.
+func cores(n float64) string {
+	if n < 0.01 {
+		return ""
+	}
+	return strconv.FormatFloat(n, 'f', 2, 64)
+}
+
+// measured writes an amount that may not have been measured.
+func measured(amount *float64, word func(float64) string) string {
+	if amount == nil {
+		return "not measured"
+	}
+	return word(*amount)
 }
 
 // section writes a table behind an empty line, nothing without rows.

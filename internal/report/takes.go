@@ -1,0 +1,53 @@
+package report
+
+import (
+	"time"
+
+	"berth/internal/job"
+)
+
+// Takes is what one attempt takes of its node while it is in a phase, on average over the time of all
+// attempts that were done. What was not measured is nil.
+type Takes struct {
+	CPU  *float64 `json:"cpu"`      // cores
+	Mem  *int64   `json:"mem"`      // bytes: the highest peak
+	Disk *float64 `json:"disk_bps"` // bytes/s read from disks and written to files
+	Net  *float64 `json:"net_bps"`  // bytes/s fetched from other nodes
+}
+
+// taken is what attempts took of one resource in a phase.
+type taken struct {
+	amount float64 // core-seconds or bytes
+	time   time.Duration
+	known  bool
+}
+
+// add counts a phase in which the resource was measured.
+func (t *taken) add(s job.PhaseStat, r job.Resource, amount float64) {
+	if s.Missing.Has(r) {
+		return
+	}
+	t.amount += amount
+	t.time += max(s.Duration(), 0)
+	t.known = true
+}
+
+// rate returns the mean amount a second, nil where it was not measured.
+func (t *taken) rate() *float64 {
+	switch {
+	case !t.known:
+		return nil
+	case t.time == 0:
+		return new(0.0)
+	}
+	return new(round(t.amount / t.time.Seconds()))
+}
+
+// takes returns what an attempt takes in the phase.
+func (p *phaseSum) takes() Takes {
+	t := Takes{CPU: p.cores.rate(), Disk: p.disk.rate(), Net: p.net.rate()}
+	if p.peak > 0 {
+		t.Mem = new(p.peak)
+	}
+	return t
+}
