@@ -19,7 +19,7 @@ var phaseExamples = []struct{ name, sum string }{
 	{"monsterquery", "7440ac67d6a1c6fe"},
 	{"webdatascan", "5d110514870d2f9d"},
 	{"combiner", "20ae8126cd0c93a6"},
-	{"selfjoin", "b181eb28a160d0a4"},
+	{"selfjoin", "28046bcfb835f481"},
 	{"invertedindex", "75ad116b72e9e899"},
 	{"classification", "8efb5374a951c67c"},
 }
