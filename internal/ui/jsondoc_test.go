@@ -42,6 +42,7 @@ func TestJSONIsDocumented(t *testing.T) {
 
 		"simulation": keysOf(ui.Simulation{}),
 		"experiment": keysOf(evaluate.Report{}),
+		"phases":     keysOf(evaluate.PhaseReport{}),
 		"comparison": keysOf(scenario.Report{}),
 	} {
 		compareKeys(t, section, page[section], want)

@@ -33,7 +33,7 @@ func genNode(t *rapid.T) *Node {
 	return n
 }
 
-const close = 1e-6
+const close = 1e-5
 
 // TestCapacity: no resource is used beyond its capacity, no flow is faster than its limit, none stands still.
 func TestCapacity(t *testing.T) {

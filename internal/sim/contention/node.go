@@ -21,7 +21,7 @@ const (
 type Rates [Resources]float64
 
 // done is how many seconds of work at full speed count as none: what rounding leaves.
-const done = 1e-9
+const done = 1e-6
 
 // Flow is something that runs on a node: a phase, or the part of a transfer on the node that is read from.
 type Flow struct {
