@@ -33,6 +33,27 @@ func TestWork(t *testing.T) {
 	}
 }
 
+// TestDemandsOfProfile: what phases took in earlier runs goes with the plan to the engine; a profile of
+// a berth that did not measure it says nothing.
+func TestDemandsOfProfile(t *testing.T) {
+	var c predict.Collector
+	c.Add(job.BagTask, []job.PhaseStat{{Phase: job.PhaseCompute, End: job.Time(2 * time.Second), CPU: 2 * time.Second, PeakMemory: 5000, DiskBytes: 512}})
+	prof := &predict.Profile{}
+	prof.AddRun(predict.Size{Kind: job.Bag, Tasks: 1}, 1, c.Measures())
+	p := aPlan()
+	p.Kind, p.Demands = job.Bag, demandsOf(prof)
+	bag := &job.Spec{ID: "bag-1", Kind: job.Bag, Bag: &job.BagSpec{}}
+	w := Work(bag, p)
+	if len(w.Demands) != 1 || w.Demands[0].Phase != job.PhaseCompute || w.Demands[0].Takes.Memory != 5000 || w.Demands[0].Seconds == 0 {
+		t.Errorf("got %+v", w.Demands)
+	}
+	old := &predict.Profile{}
+	old.AddRun(predict.Size{Kind: job.Bag, Tasks: 1}, 1, predict.Measures{predict.PhasePart(job.PhaseCompute): &predict.Measure{CPU: 3}})
+	if d := demandsOf(old); d != nil {
+		t.Errorf("of an old profile: %+v", d)
+	}
+}
+
 // TestAnswer: what only the user can mend is told without a time to try again.
 func TestAnswer(t *testing.T) {
 	p := aPlan()

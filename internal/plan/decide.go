@@ -58,6 +58,7 @@ func (q *Question) begin(l *Layout) (p Plan, why string) {
 		TaskSlots: l.TaskSlots, ReduceSlots: l.ReduceSlots, Reasons: []string{}, Notes: []string{},
 	}
 	why = p.reduces(q.Spec, near(q.Profile, p.size()))
+	p.Demands = demandsOf(near(q.Profile, p.size()))
 	return p, why
 }
 

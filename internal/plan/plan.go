@@ -18,6 +18,7 @@ type Plan struct {
 	Left       *Left            `json:"left,omitempty"` // what the plan is about where the job has begun; nil: all of it
 	InputBytes int64            `json:"input_bytes"`
 	job.Course
+	Demands     []Demand `json:"demands,omitempty"` // of the job's phases, as far as they were measured
 	Outlook     *Outlook `json:"outlook,omitempty"` // of the queue; nil: there is none
 	TaskSlots   int      `json:"task_slots"`        // bag tasks or maps that can run at once, on all nodes
 	ReduceSlots int      `json:"reduce_slots"`      // likewise

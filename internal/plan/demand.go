@@ -1,0 +1,42 @@
+package plan
+
+import (
+	"slices"
+
+	"berth/internal/job"
+	"berth/internal/predict"
+)
+
+// Demand is what an attempt takes of its node in a phase while nothing holds it up, by the
+// application's profile. What is 0 is not known, or not taken.
+type Demand struct {
+	Phase   string     `json:"phase"`
+	Takes   job.Vector `json:"takes"`
+	Seconds float64    `json:"seconds"` // the mean time that the phase lasts then
+}
+
+// demandsOf returns what is known of the phases of a job from runs of about its size.
+func demandsOf(prof *predict.Profile) []Demand {
+	if prof == nil {
+		return nil
+	}
+	var list []Demand
+	for _, d := range prof.Measures.Demands() {
+		list = append(list, Demand{d.Phase.String(), d.Takes, d.Seconds})
+	}
+	return list
+}
+
+// demands returns the plan's demands as the engine takes them.
+func (p *Plan) demands() []job.PhaseDemand {
+	var list []job.PhaseDemand
+	for _, kind := range []job.TaskKind{job.BagTask, job.MapTask, job.ReduceTask} {
+		for _, phase := range kind.Phases() {
+			i := slices.IndexFunc(p.Demands, func(d Demand) bool { return d.Phase == phase.String() })
+			if i >= 0 {
+				list = append(list, job.PhaseDemand{Phase: phase, Takes: p.Demands[i].Takes, Seconds: p.Demands[i].Seconds})
+			}
+		}
+	}
+	return list
+}
