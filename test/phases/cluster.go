@@ -18,11 +18,10 @@ const nodes = 3
 
 // capacity is what a node has.
 type capacity struct {
-	CPU   float64 `json:"cpu"`       // cores of this machine
-	Cores int     `json:"cores"`     // as Slurm is told
-	Mem   int     `json:"mem_mb"`    //
-	Net   int     `json:"net_mbit"`  // each way
-	Disk  int     `json:"disk_mb_s"` // reading and writing each
+	Cores int `json:"cores"`
+	Mem   int `json:"mem_mb"`
+	Net   int `json:"net_mbit"`  // each way
+	Disk  int `json:"disk_mb_s"` // reading and writing each
 }
 
 // cluster is a private Slurm on nodes of this machine.
@@ -37,7 +36,7 @@ type cluster struct {
 // startCluster makes the nodes, has fill put data on their disks, which are then limited, and starts Slurm there.
 func startCluster(ctx context.Context, scripts, root string, has capacity, fill func(*cluster) error) (*cluster, error) {
 	c := &cluster{scripts: scripts, nodes: filepath.Join(root, "n"), dir: filepath.Join(root, "s")}
-	shape := []string{"NODES=" + strconv.Itoa(nodes), fmt.Sprintf("NODE_CPU=%g", has.CPU), fmt.Sprintf("NODE_MEM=%d", has.Mem),
+	shape := []string{"NODES=" + strconv.Itoa(nodes), fmt.Sprintf("NODE_CPU=%d", has.Cores), fmt.Sprintf("NODE_MEM=%d", has.Mem),
 		fmt.Sprintf("NODE_NET=%d", has.Net), fmt.Sprintf("NODE_DISK=%d", has.Disk)}
 	if _, err := c.output(ctx, shape, "nodes.sh", "up", c.nodes); err != nil {
 		return nil, err

@@ -18,19 +18,25 @@ import (
 
 // benchmark is one of the seven jobs of examples/phases.
 type benchmark struct {
-	name  string
+	name string
+	// scale is its input in units of -size: what moves data gets more than what computes, so that each takes some
+	// seconds.
+	scale float64
 	flags []string // of berth mapreduce, beyond those of all
 }
 
-// jobs are in the order of the tables. The number of reduces is told, as all schedulers are to do the same work.
+// six is the number of reduces of most jobs. It is told, as all schedulers are to do the same work.
+var six = []string{"-numReduceTasks", "6"}
+
+// jobs are in the order of the tables.
 var jobs = []benchmark{
-	{"sort", []string{"-numReduceTasks", "6"}},
-	{"monsterquery", []string{"-numReduceTasks", "6"}},
-	{"webdatascan", nil},
-	{"combiner", []string{"-numReduceTasks", "6"}},
-	{"selfjoin", []string{"-numReduceTasks", "6"}},
-	{"invertedindex", []string{"-numReduceTasks", "6"}},
-	{"classification", []string{"-numReduceTasks", "6"}},
+	{"sort", 4, six},
+	{"monsterquery", 4, six},
+	{"webdatascan", 4, nil},
+	{"combiner", 0.5, six},
+	{"selfjoin", 1, six},
+	{"invertedindex", 1, six},
+	{"classification", 0.5, six},
 }
 
 func jobNames() []string {
@@ -56,13 +62,16 @@ const seed = 1
 // mapsPerJob is into how many splits an input is cut.
 const mapsPerJob = 16
 
+// bytesOf is the size of a job's input.
+func (b *bench) bytesOf(j benchmark) int { return max(1<<10, int(j.scale*float64(b.size<<20))) }
+
 // generate writes the inputs of jobs to this machine's file system.
 func (b *bench) generate(ctx context.Context, jobs []string) error {
 	if err := os.MkdirAll(b.input, 0o755); err != nil {
 		return err
 	}
 	for _, name := range jobs {
-		size := strconv.Itoa(b.size) + "M"
+		size := strconv.Itoa(b.bytesOf(jobNamed(name)))
 		cmd := exec.CommandContext(ctx, filepath.Join(b.examples, "generate"), name, filepath.Join(b.input, name),
 			"--size", size, "--file-size", size, "--seed", strconv.Itoa(seed))
 		if out, err := cmd.CombinedOutput(); err != nil {
@@ -121,7 +130,7 @@ func evict(dir string) error {
 
 // command is a job as its user calls it.
 func (b *bench) command(ctx context.Context, j benchmark, output string, env, flags []string) *exec.Cmd {
-	split := max(1, b.size<<20/mapsPerJob)
+	split := b.bytesOf(j)/mapsPerJob + 1
 	args := append([]string{j.name, filepath.Join(b.input, j.name), output,
 		"-D", "mapreduce.input.fileinputformat.split.maxsize=" + strconv.Itoa(split), "--json"}, flags...)
 	cmd := exec.CommandContext(ctx, filepath.Join(b.examples, "run"), append(args, j.flags...)...)

@@ -9,6 +9,7 @@ import (
 	"os/exec"
 	"os/signal"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
 	"syscall"
@@ -48,12 +49,11 @@ func flags() *options {
 	flag.StringVar(&o.schedulers, "schedulers", "", "names of schedulers, with commas between; empty: all")
 	flag.StringVar(&o.parts, "parts", "", "parts of the experiment: alone, batch, mix; empty: all")
 	flag.IntVar(&o.repeat, "repeat", 3, "how often each scheduler has its turn")
-	flag.IntVar(&o.size, "size", 64, "input of each job in MB")
+	flag.IntVar(&o.size, "size", 32, "input of a job in MB, for some four times or half of it")
 	flag.BoolVar(&o.quick, "quick", false, "one turn each on a quarter of the data")
 	flag.BoolVar(&o.tableOnly, "table", false, "print the tables of the results there are; run nothing")
-	flag.Float64Var(&o.node.CPU, "cpu", 0.6, "cores of this machine that a node gets")
-	flag.IntVar(&o.node.Cores, "cores", 2, "cores that a node is said to have")
-	flag.IntVar(&o.node.Mem, "mem", 2000, "memory of a node in MB")
+	flag.IntVar(&o.node.Cores, "cores", max(1, runtime.NumCPU()/nodes), "cores of a node")
+	flag.IntVar(&o.node.Mem, "mem", 1000, "memory of a node in MB")
 	flag.IntVar(&o.node.Net, "net", 100, "network of a node, each way, in Mb/s")
 	flag.IntVar(&o.node.Disk, "disk", 40, "disk of a node in MB/s")
 	flag.DurationVar(&o.bound, "bound", 10*time.Minute, "a job or a batch that takes longer is given up")
@@ -163,7 +163,7 @@ func perform(ctx context.Context, o *options, p program, res *results) error {
 	if err := b.up(ctx); err != nil {
 		return err
 	}
-	res.Node, res.SizeMB, res.Unlimited = o.node, o.size, b.cluster.unlimited
+	res.Node, res.Machine, res.SizeMB, res.Unlimited = o.node, runtime.NumCPU(), o.size, b.cluster.unlimited
 	if err := b.learn(ctx, p.jobs); err != nil {
 		return err
 	}

@@ -16,7 +16,8 @@ import (
 type results struct {
 	dir       string
 	Node      capacity `json:"node"`
-	SizeMB    int      `json:"size_mb"`   // input of a job
+	Machine   int      `json:"machine"`   // cores of the machine that all nodes are on
+	SizeMB    int      `json:"size_mb"`   // -size
 	Unlimited []string `json:"unlimited"` // what the kernel could not limit
 	Runs      []run    `json:"runs"`
 }

@@ -11,8 +11,16 @@ import (
 func tables(res *results) string {
 	var b strings.Builder
 	if res.Node.Cores > 0 {
-		fmt.Fprintf(&b, "Three nodes; each has %g cores of this machine (%d as Slurm is told), %d MB of memory, a network of %d Mb/s each way and a disk of %d MB/s; input of %d MB a job.\n",
-			res.Node.CPU, res.Node.Cores, res.Node.Mem, res.Node.Net, res.Node.Disk, res.SizeMB)
+		n := res.Node
+		fmt.Fprintf(&b, "Three nodes; each has %d core, %d MB of memory, a network of %d Mb/s each way and a disk of %d MB/s. Input of", n.Cores, n.Mem, n.Net, n.Disk)
+		var inputs []string
+		for _, j := range jobs {
+			inputs = append(inputs, fmt.Sprintf("%s %g MB", j.name, j.scale*float64(res.SizeMB)))
+		}
+		b.WriteString(" " + strings.Join(inputs, ", ") + ".\n")
+		if nodes*n.Cores > res.Machine {
+			fmt.Fprintf(&b, "\nThe machine has %d cores: where all nodes compute at once, each gets %.2f of a core's time.\n", res.Machine, float64(res.Machine)/float64(nodes*n.Cores))
+		}
 		for _, u := range res.Unlimited {
 			fmt.Fprintf(&b, "\nNot limited: %s.\n", u)
 		}
@@ -172,7 +180,7 @@ func batchMeasures(res *results) []measureOf {
 	return []measureOf{
 		{"mean completion, s", 1, (*run).mean},
 		{"makespan, s", 1, func(r *run) float64 { return r.Makespan }},
-		{"CPU used, %", 0, share(func(u use) float64 { return u.CPU }, n.CPU)},
+		{"CPU used, %", 0, share(func(u use) float64 { return u.CPU }, min(float64(n.Cores), float64(res.Machine)/nodes))},
 		{"memory used, %", 0, share(func(u use) float64 { return u.Mem }, float64(n.Mem)*(1<<20))},
 		{"disk used, %", 0, share(func(u use) float64 { return u.Disk }, float64(n.Disk)*1e6)},
 		{"network used, %", 0, share(func(u use) float64 { return (u.In + u.Out) / 2 }, float64(n.Net)*1e6/8)},

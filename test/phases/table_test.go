@@ -20,7 +20,7 @@ func sampled(scheduler, part string, repeat int, ends ...float64) run {
 }
 
 func TestTables(t *testing.T) {
-	res := &results{Node: capacity{CPU: 0.4, Cores: 2, Mem: 1000, Net: 80, Disk: 10}, Runs: []run{
+	res := &results{Machine: 3, Node: capacity{Cores: 1, Mem: 1000, Net: 80, Disk: 10}, Runs: []run{
 		sampled("slots", alone, 0, 11), sampled("phases", alone, 0, 9), sampled("phases", alone, 1, 11),
 		sampled("slots", batch, 0, 11, 21), sampled("phases", batch, 0, 6, 21), {Scheduler: "cores", Part: batch, Error: "no node"},
 	}}
@@ -29,7 +29,7 @@ func TestTables(t *testing.T) {
 		"| sort | 10.0 | **9.0 ± 12.7** | 1.00 |",
 		"| mean completion, s | 15.0 | 12.5 |",
 		"| makespan, s | 20.0 | 20.0 |",
-		"| CPU used, % | 50 | 50 |",
+		"| CPU used, % | 20 | 20 |",
 		"| map output read on its own node, % | 40 | 40 |",
 		"Failed: batch under cores, repetition 1: no node",
 	} {
@@ -89,7 +89,7 @@ func TestFigures(t *testing.T) {
 	if left, _ := os.ReadDir(dir); len(left) > 0 {
 		t.Errorf("without results there is %v", left)
 	}
-	res := &results{Node: capacity{CPU: 1, Mem: 1, Net: 1, Disk: 1}, Runs: []run{
+	res := &results{Machine: 2, Node: capacity{Cores: 1, Mem: 1, Net: 1, Disk: 1}, Runs: []run{
 		sampled("slots", alone, 0, 11), sampled("phases", alone, 0, 9), sampled("slots", batch, 0, 11, 21), sampled("phases", batch, 0, 6, 21)}}
 	if err := figures(res, dir); err != nil {
 		t.Fatal(err)
