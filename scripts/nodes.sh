@@ -20,7 +20,7 @@
 # there. This machine sees the disk of node nK as DIR/nK.
 #
 # Environment, read by up:
-#   NODES      number of nodes (3)           NODE_CPU   cores a node, with a fraction (0.6)
+#   NODES      number of nodes (3)           NODE_CPU   cores a node, also 0.5 (1)
 #   NODE_MEM   memory a node in MB (2000)    NODE_NET   network a node, each way, in Mb/s (100)
 #   NODE_DISK  disk a node in MB/s (40)      NODE_SIZE  size of the disk in MB (4000)
 set -euo pipefail
@@ -140,7 +140,7 @@ up() {
 	check
 	[ -z "$(ls -A "$DIR" 2>/dev/null)" ] || fail "$DIR: not empty"
 	mkdir -p "$DIR/disk"
-	NODES=${NODES:-3} NODE_CPU=${NODE_CPU:-0.6} NODE_MEM=${NODE_MEM:-2000}
+	NODES=${NODES:-3} NODE_CPU=${NODE_CPU:-1} NODE_MEM=${NODE_MEM:-2000}
 	NODE_NET=${NODE_NET:-100} NODE_DISK=${NODE_DISK:-40} NODE_SIZE=${NODE_SIZE:-4000}
 	pick_name
 	for v in NAME NET NODES NODE_CPU NODE_MEM NODE_NET NODE_DISK; do echo "$v=${!v}"; done >"$MARK"
