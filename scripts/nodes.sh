@@ -21,8 +21,8 @@
 #
 # Environment, read by up:
 #   NODES      number of nodes (3)           NODE_CPU   cores a node, also 0.5 (1)
-#   NODE_MEM   memory a node in MB (2000)    NODE_NET   network a node, each way, in Mb/s (100)
-#   NODE_DISK  disk a node in MB/s (40)      NODE_SIZE  size of the disk in MB (4000)
+#   NODE_MEM   memory a node in MB (1000)    NODE_NET   network a node, each way, in Mb/s (50)
+#   NODE_DISK  disk a node in MB/s (20)      NODE_SIZE  size of the disk in MB (4000)
 set -euo pipefail
 PATH=$PATH:/usr/sbin:/sbin
 
@@ -140,8 +140,8 @@ up() {
 	check
 	[ -z "$(ls -A "$DIR" 2>/dev/null)" ] || fail "$DIR: not empty"
 	mkdir -p "$DIR/disk"
-	NODES=${NODES:-3} NODE_CPU=${NODE_CPU:-1} NODE_MEM=${NODE_MEM:-2000}
-	NODE_NET=${NODE_NET:-100} NODE_DISK=${NODE_DISK:-40} NODE_SIZE=${NODE_SIZE:-4000}
+	NODES=${NODES:-3} NODE_CPU=${NODE_CPU:-1} NODE_MEM=${NODE_MEM:-1000}
+	NODE_NET=${NODE_NET:-50} NODE_DISK=${NODE_DISK:-20} NODE_SIZE=${NODE_SIZE:-4000}
 	pick_name
 	for v in NAME NET NODES NODE_CPU NODE_MEM NODE_NET NODE_DISK; do echo "$v=${!v}"; done >"$MARK"
 	trap 'down' ERR
@@ -174,6 +174,7 @@ limit_disk() {
 		fi
 	done
 	v2 || put "$dev $rate" "$CGROUPS/blkio/blkio.throttle.write_bps_device"
+	put 128 "/sys/class/bdi/$dev/read_ahead_kb" # Linux's default; loop devices read megabytes that nobody asked for
 	bound_dirty "$dev" $((rate / 2))
 }
 

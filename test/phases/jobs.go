@@ -33,10 +33,10 @@ var jobs = []benchmark{
 	{"sort", 4, six},
 	{"monsterquery", 4, six},
 	{"webdatascan", 4, nil},
-	{"combiner", 0.5, six},
-	{"selfjoin", 1, six},
-	{"invertedindex", 1, six},
-	{"classification", 0.5, six},
+	{"combiner", 0.25, six},
+	{"selfjoin", 0.5, six},
+	{"invertedindex", 0.5, six},
+	{"classification", 0.25, six},
 }
 
 func jobNames() []string {
