@@ -9,6 +9,8 @@
 #   nodes.sh groups DIR NODE      the folders of the node's control groups that count CPU time, memory, disk
 #   nodes.sh device DIR NODE      the number of the node's disk, as in /proc/diskstats: 7:0
 #   nodes.sh interface DIR NODE   the interface of this machine that leads to the node
+#   nodes.sh head DIR PID         have a process, and what it starts from then on, count as part of the cluster,
+#                                 which goes before other programs of this machine
 #   nodes.sh run DIR NODE CMD…    run a command on a node
 #   nodes.sh limit DIR            limit the disks from now on (up leaves them without limit, to be filled);
 #                                 prints what this kernel cannot limit
@@ -27,6 +29,7 @@ set -euo pipefail
 PATH=$PATH:/usr/sbin:/sbin
 
 readonly CGROUPS=${CGROUP_ROOT:-/sys/fs/cgroup}
+readonly WEIGHT=100   # of the cluster for the CPU scheduler; a program of this machine has 1
 readonly PERIOD=20000 # µs of a period of the CPU limit: short, so that a node does not stand still for long
 
 fail() { echo "nodes.sh: $*" >&2; exit 1; }
@@ -119,12 +122,26 @@ make_groups() {
 	fi
 }
 
-# open_groups lets groups of version 2 have children with limits.
+# open_groups makes the group of the cluster and that of its head, and lets groups of version 2 have
+# children with limits.
 open_groups() {
-	v2 || return 0
-	mkdir -p "$(group cpu)"
-	put "+cpu +memory +io" "$CGROUPS/cgroup.subtree_control"
-	put "+cpu +memory +io" "$(group cpu)/cgroup.subtree_control"
+	mkdir -p "$(group cpu head)"
+	if v2; then
+		put "+cpu +memory +io" "$CGROUPS/cgroup.subtree_control"
+		put "+cpu +memory +io" "$(group cpu)/cgroup.subtree_control"
+		put $((100 * WEIGHT)) "$(group cpu)/cpu.weight"
+	else
+		put $((1024 * WEIGHT)) "$(group cpu)/cpu.shares"
+	fi
+}
+
+# leave_head moves what is still there back to where it may stay.
+leave_head() {
+	local pid root=$CGROUPS
+	[ -d "$(group cpu head)" ] || return 0
+	v2 || root=$CGROUPS/cpu
+	while read -r pid; do echo "$pid" >"$root/cgroup.procs" 2>/dev/null || true; done <"$(group cpu head)/cgroup.procs"
+	rmdir "$(group cpu head)"
 }
 
 # make_disk: direct, so that its data is not in this machine's page cache as well.
@@ -254,6 +271,7 @@ down() {
 		ip link del "$NAME$n" 2>/dev/null || true
 		for g in $(all_groups "$n"); do [ ! -d "$g" ] || rmdir "$g"; done
 	done
+	leave_head
 	for g in $(all_groups); do [ ! -d "$g" ] || rmdir "$g"; done
 	ip link del "$NAME" 2>/dev/null || true
 	rm -rf "${DIR:?}"
@@ -273,6 +291,7 @@ main() {
 	groups/1) read_mark && known "$1" && for c in cpuacct memory blkio; do group $c "$1"; done ;;
 	device/1) read_mark && known "$1" && device_of "$1" ;;
 	interface/1) read_mark && known "$1" && echo "$NAME$1" ;;
+	head/1) read_mark && put "$1" "$(group cpu head)/cgroup.procs" ;;
 	run/0 | run/1) usage ;;
 	run/*) read_mark && run "$@" ;;
 	*) usage ;;

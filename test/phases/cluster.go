@@ -44,6 +44,9 @@ func startCluster(ctx context.Context, scripts, root string, has capacity, fill 
 	if err := fill(c); err != nil {
 		return nil, err
 	}
+	if _, err := c.output(ctx, nil, "nodes.sh", "head", c.nodes, strconv.Itoa(os.Getpid())); err != nil {
+		return nil, err
+	}
 	said, err := c.output(ctx, nil, "nodes.sh", "limit", c.nodes)
 	if err != nil {
 		return nil, err
