@@ -83,15 +83,21 @@ func (p *peer) next() wire.Message {
 	return nil
 }
 
+// scattered returns so many lines in no order: the numbers below 100,003, again and again.
+func scattered(n int) string {
+	var text strings.Builder
+	for i := range n {
+		fmt.Fprintf(&text, "%06d\n", i*7919%100_003)
+	}
+	return text.String()
+}
+
 // tally runs a job of six maps and five reduces on a worker of two cores, all at once, and returns its output.
 func tally(t *testing.T, p *peer, n int, by *phaseByPhase) (string, map[job.Attempt]*wire.Ended) {
 	t.Helper()
 	const maps, reduces = 6, 5
-	text := new(strings.Builder)
-	for i := range 900_000 { // of which each map spills more than once in the least memory
-		fmt.Fprintf(text, "%06d\n", i*7919%100_003)
-	}
-	s := streaming(t, text.String(), []string{"cat"}, []string{"uniq", "-c"})
+	text := scattered(900_000) // of which each map spills more than once in the least memory
+	s := streaming(t, text, []string{"cat"}, []string{"uniq", "-c"})
 	s.ID = job.ID(fmt.Sprint("mr-", n))
 	s.MapReduce.Reduces = reduces
 	p.job(s, maps, reduces)
@@ -99,7 +105,7 @@ func tally(t *testing.T, p *peer, n int, by *phaseByPhase) (string, map[job.Atte
 	for i := range reduces {
 		starts = append(starts, startReduce(s, maps+i, 1))
 	}
-	size := int64(text.Len()+maps-1) / maps
+	size := int64(len(text)+maps-1) / maps
 	for i := range maps {
 		starts = append(starts, startMap(s, i, 1, split(s, i, size)))
 	}
@@ -235,4 +241,22 @@ func TestSupply(t *testing.T) {
 			t.Fatalf("%d bytes are held, with %d for all", held, c.SortMemory)
 		}
 	})
+}
+
+// A map sorts in what it was granted: in less memory it holds less.
+func TestGrantOfMemory(t *testing.T) {
+	_, p := startWorker(t)
+	text := scattered(300_000)
+	s := streaming(t, text, nil, count)
+	s.MapReduce.Mapper = job.Program{Native: job.NativeIdentity}
+	p.job(s, 4, 1)
+	const least, some = leastMemory, 4 << 20
+	for task, tt := range []struct{ granted, low, high int64 }{{0, some, 12 << 20}, {1, least / 2, least}, {some, some / 2, some}, {1 << 40, some, 24 << 20}} {
+		m := startMap(s, task, 1, split(s, 0, int64(len(text))))
+		m.Memory = tt.granted
+		p.say(m)
+		if held := p.ended(event.Done).Stats[0].PeakMemory; held < tt.low || held > tt.high {
+			t.Errorf("with %d bytes granted the map held %d, not %d to %d", tt.granted, held, tt.low, tt.high)
+		}
+	}
 }
