@@ -44,6 +44,7 @@ type Request struct {
 	IdleTimeout time.Duration `json:"idle_timeout_ns"`       // an allocation without work is given back after this
 	SortMemory  int64         `json:"sort_memory,omitempty"` // bytes a worker; 0: a share of the node
 	Weight      float64       `json:"weight,omitempty"`      // of the job among those that share nodes; 0: 1
+	NodePower   Power         `json:"node_power,omitzero"`   // of each node that the job gets; zero: not known
 	Scratch     string        `json:"scratch,omitempty"`     // folder for intermediate data; empty: the worker's default
 
 	// What only a batch system understands; BatchOnly names those that are set.
@@ -53,6 +54,9 @@ type Request struct {
 	Constraint string   `json:"constraint,omitempty"`
 	Exclusive  bool     `json:"exclusive,omitempty"`
 	BatchArgs  []string `json:"batch_args,omitempty"` // from --sbatch-arg, verbatim
+
+	// EnergyWeight is how many seconds of turnaround a joule is worth; 0: energy decides nothing.
+	EnergyWeight float64 `json:"energy_weight,omitempty"`
 
 	// How the queue is used; the zero value is berth's own choice.
 	NoScout   bool   `json:"no_scout,omitempty"`   // never run a sample of tasks first where there is no profile
@@ -250,6 +254,7 @@ func (r *Request) BatchOnly() []string {
 		{"wall-time", r.WallTime != WallAuto},
 		{"max-allocs", r.MaxAllocs > 0},
 		{"no-scout", r.NoScout},
+		{"energy-weight", r.EnergyWeight > 0},
 	} {
 		if o.set {
 			names = append(names, o.name)

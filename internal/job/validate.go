@@ -13,15 +13,17 @@ import (
 // Bounds on what can be asked for. They are far beyond any machine; what exceeds
 // them is a slip that would overflow a sum later on.
 const (
-	MaxNodes     = 1_000_000
-	MaxCPUs      = 1 << 16
-	MaxWorkers   = 1024
-	MaxAllocs    = 100
-	MaxWeight    = 1000
-	maxMem       = 1 << 50
-	maxReduces   = 1_000_000
-	minSortMem   = 1 << 20 // bytes; a buffer that holds no record sorts nothing
-	maxNameBytes = 256
+	MaxNodes   = 1_000_000
+	MaxCPUs    = 1 << 16
+	MaxWorkers = 1024
+	MaxAllocs  = 100
+	MaxWeight  = 1000
+
+	MaxEnergyWeight = 1000 // seconds a joule
+	maxMem          = 1 << 50
+	maxReduces      = 1_000_000
+	minSortMem      = 1 << 20 // bytes; a buffer that holds no record sorts nothing
+	maxNameBytes    = 256
 )
 
 // Validate checks a normalised spec. It tells everything that is wrong, joined,
@@ -80,6 +82,8 @@ func (c *checks) request(r *Request) {
 	c.must(r.SortMemory == 0 || r.SortMemory >= minSortMem && r.SortMemory <= maxMem, "sort-memory",
 		"%s is not from %s to %s", FormatSize(r.SortMemory), FormatSize(minSortMem), FormatSize(maxMem))
 	c.must(r.Weight >= 0 && r.Weight <= MaxWeight, "weight", "%v is not from 0 to %d", r.Weight, MaxWeight)
+	c.must(r.NodePower.valid(), "node-power", "%s is no power of a node, idle and at most", r.NodePower)
+	c.must(r.EnergyWeight >= 0 && r.EnergyWeight <= MaxEnergyWeight, "energy-weight", "%v is not from 0 to %d", r.EnergyWeight, MaxEnergyWeight)
 	if r.Scratch != "" {
 		c.path(r.Scratch, "scratch")
 	}

@@ -98,7 +98,7 @@ func (j *Job) startAttempt(at job.Time, r event.AttemptStarted) {
 	}
 	a.node = r.Node
 	j.live[a.key] = a
-	j.nodeUse(r.Node).running++
+	j.useNode(r.Node, a.started).running++
 	if t.pos == posFailed || t.pos < a.phase {
 		j.tasks.move(i, a.phase)
 	}
@@ -155,6 +155,7 @@ func (j *Job) endAttempt(e event.Entry, r event.AttemptEnded) {
 
 // tell passes on an attempt that is over to those who want to know of each.
 func (j *Job) tell(e event.Entry, r event.AttemptEnded, a *attempt) {
+	j.spend(a.node, r.Stats)
 	if j.info.Usage != nil {
 		j.info.Usage.Add(a.node, r.Stats)
 	}

@@ -20,6 +20,7 @@ type Info struct {
 	Decision  string            // the plan's one line: what was decided and why
 	Predicted *Prediction       // nil: nothing was predicted
 	Expected  *plan.Expectation // of the queue; nil: there was none
+	Power     job.Power         // of a node; zero: not known
 	Notes     []string          // what the user should know, a missing profile say
 	Output    string            // where the output is or will be; empty: not known
 	Logs      string            // folder of the tasks' logs; empty: not known
@@ -89,6 +90,7 @@ func New(info Info) *Job {
 // SetPlan replaces what the plan decided and predicted, as a resumed job is planned anew.
 func (j *Job) SetPlan(in Info) {
 	j.info.Decision, j.info.Predicted, j.info.Expected, j.info.Notes = in.Decision, in.Predicted, in.Expected, in.Notes
+	j.info.Power = in.Power
 }
 
 // AddNote adds to what the user should know of the job.

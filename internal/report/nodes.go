@@ -22,13 +22,20 @@ const (
 // It is safe for concurrent use, as jobs with locks of their own share it.
 type Nodes struct {
 	mu     sync.RWMutex
-	nodes  map[job.NodeID]NodeView // what jobs did on them left out
+	nodes  map[job.NodeID]*nodeState
 	allocs map[job.AllocID]*alloc
+}
+
+// nodeState is how a node stands.
+type nodeState struct {
+	NodeView          // what jobs did on it left out
+	work     float64  // core-seconds that attempts of all jobs took there
+	gone     job.Time // when it was given up; 0: not yet
 }
 
 // NewNodes returns the fold of no records.
 func NewNodes() *Nodes {
-	return &Nodes{nodes: map[job.NodeID]NodeView{}, allocs: map[job.AllocID]*alloc{}}
+	return &Nodes{nodes: map[job.NodeID]*nodeState{}, allocs: map[job.AllocID]*alloc{}}
 }
 
 // Apply takes the next entry; records of jobs change nothing.
@@ -40,17 +47,21 @@ func (n *Nodes) Apply(e event.Entry) {
 	case event.NodeJoined:
 		n.countUp(r.Node, NodeUp)
 		n.begin(allocOf(r.Node), e.At)
-		n.nodes[r.Node] = NodeView{Node: string(r.Node), Host: r.Host, CPUs: r.Capacity.CPUs, Mem: r.Capacity.Mem, Disk: r.Capacity.Disk, Net: r.Capacity.Net, State: NodeUp}
+		if n.nodes[r.Node] == nil {
+			n.nodes[r.Node] = &nodeState{}
+		}
+		n.nodes[r.Node].gone = 0
+		n.nodes[r.Node].NodeView = NodeView{Node: string(r.Node), Host: r.Host, CPUs: r.Capacity.CPUs, Mem: r.Capacity.Mem, Disk: r.Capacity.Disk, Net: r.Capacity.Net, State: NodeUp}
 	case event.NodeLost:
 		state := NodeLost
 		if r.Gone {
 			state = NodeGone
 		}
-		n.set(r.Node, state, r.Reason)
+		n.set(e.At, r.Node, state, r.Reason)
 	case event.AllocEnded:
 		for id := range n.nodes {
 			if strings.HasPrefix(string(id), string(r.Alloc)+"/") {
-				n.set(id, NodeGone, r.Reason)
+				n.set(e.At, id, NodeGone, r.Reason)
 			}
 		}
 	}
@@ -80,11 +91,15 @@ func (n *Nodes) Dismiss(before job.Time) {
 }
 
 // set changes the state of a node that is known.
-func (n *Nodes) set(id job.NodeID, state, reason string) {
-	if have, ok := n.nodes[id]; ok {
-		n.countUp(id, state)
-		have.State, have.Reason = state, reason
-		n.nodes[id] = have
+func (n *Nodes) set(at job.Time, id job.NodeID, state, reason string) {
+	have := n.nodes[id]
+	if have == nil {
+		return
+	}
+	n.countUp(id, state)
+	have.State, have.Reason = state, reason
+	if state == NodeGone && have.gone == 0 {
+		have.gone = at
 	}
 }
 
@@ -95,7 +110,7 @@ func (n *Nodes) countUp(id job.NodeID, state string) {
 	if a == nil || a.ended != 0 {
 		return
 	}
-	if n.nodes[id].State == NodeUp {
+	if have := n.nodes[id]; have != nil && have.State == NodeUp {
 		a.Up--
 	}
 	if state == NodeUp {
@@ -104,20 +119,38 @@ func (n *Nodes) countUp(id job.NodeID, state string) {
 }
 
 // get returns what is known of a node.
-func (n *Nodes) get(id job.NodeID) NodeView {
+func (n *Nodes) get(id job.NodeID) NodeView { return n.state(id).NodeView }
+
+// state returns what is known of a node and of what jobs did there.
+func (n *Nodes) state(id job.NodeID) nodeState {
 	n.mu.RLock()
 	defer n.mu.RUnlock()
 	if have, ok := n.nodes[id]; ok {
-		return have
+		return *have
 	}
-	return NodeView{Node: string(id), State: NodeUnknown}
+	return nodeState{NodeView: NodeView{Node: string(id), State: NodeUnknown}}
 }
 
 // host returns the node's host name, empty when it is not known.
 func (n *Nodes) host(id job.NodeID) string { return n.get(id).Host }
 
 // nodeUse is what a job did on a node.
-type nodeUse struct{ running, done, failed int }
+type nodeUse struct {
+	running, done, failed int
+	first                 job.Time // when its first attempt there began
+	work                  float64  // core-seconds of its attempts
+	before                float64  // core-seconds of all jobs there when its first attempt began
+	joules                float64  // measured
+}
+
+// useNode is nodeUse as an attempt begins.
+func (j *Job) useNode(id job.NodeID, at job.Time) *nodeUse {
+	u := j.nodeUse(id)
+	if u.first == 0 {
+		u.first, u.before = at, j.info.Nodes.worked(id)
+	}
+	return u
+}
 
 func (j *Job) nodeUse(id job.NodeID) *nodeUse {
 	u := j.use[id]

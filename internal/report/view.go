@@ -56,6 +56,8 @@ type JobView struct {
 
 	Weight float64 `json:"weight"` // among jobs that share nodes with it
 
+	Energy *Energy `json:"energy,omitempty"` // absent: nothing is known of it
+
 	BytesIn  int64 `json:"bytes_in"`  // read by the first phase that reads the job's input
 	BytesOut int64 `json:"bytes_out"` // written by the last phase
 

@@ -18,7 +18,7 @@ import (
 func Info(r home.Run, d *Decided) report.Info {
 	spec, tasks, p := d.Spec, d.Tasks, d.Plan
 	in := report.Info{ID: r.ID, Name: spec.Name, Kind: spec.Kind, Tasks: p.Tasks + p.Reduces,
-		Decision: p.Decision(), Notes: p.Notes, TaskName: taskName(spec, tasks), TaskInput: taskInput(spec, tasks)}
+		Decision: p.Decision(), Notes: p.Notes, Power: spec.Request.NodePower, TaskName: taskName(spec, tasks), TaskInput: taskInput(spec, tasks)}
 	if p.Predicted != nil {
 		in.Predicted = &report.Prediction{LowSeconds: p.Predicted.Low, UpSeconds: p.Predicted.Up, Source: p.Source}
 	}

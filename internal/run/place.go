@@ -9,6 +9,7 @@ import (
 	"berth/internal/driver"
 	"berth/internal/driver/registry"
 	"berth/internal/job"
+	"berth/internal/job/parse"
 )
 
 // place is what there is to run on.
@@ -20,10 +21,13 @@ type place struct {
 // OnVar is the environment variable that says what --on auto means to the user.
 const OnVar = "BERTH_ON"
 
+// PowerVar is the environment variable that says what --node-power does, for jobs that leave it open.
+const PowerVar = "BERTH_NODE_POWER"
+
 // auto is the place of a job whose user names none.
 const auto = "auto"
 
-// look finds the place that the spec asks for. What --on auto means the user's environment
+// look finds the place that the spec asks for, and takes into the spec what the environment says of nodes (PowerVar). What --on auto means the user's environment
 // may say (OnVar); otherwise it is the batch system on a machine that belongs to one, and this machine
 // elsewhere. A batch system that cannot be used is an error and never a reason to run on this
 // machine: it may be a login node, where nobody else wants a bag of tasks.
@@ -31,6 +35,12 @@ func look(ctx context.Context, spec *job.Spec) (place, error) {
 	on, where := spec.Request.On, "--on"
 	if said := os.Getenv(OnVar); on == auto && said != "" {
 		on, where = said, OnVar
+	}
+	if said := os.Getenv(PowerVar); said != "" && spec.Request.NodePower == (job.Power{}) {
+		var err error
+		if spec.Request.NodePower, err = parse.Power(PowerVar, said); err != nil {
+			return place{}, err
+		}
 	}
 	there := registry.Named(on)
 	if on == auto {

@@ -26,6 +26,19 @@ func bytesRate(r float64) string {
 	return size(int64(r)) + "/s"
 }
 
+// joules writes an energy: "850 J", "12.3 kJ", "1.2 MJ".
+func joules(j float64) string {
+	for _, u := range []struct {
+		name string
+		of   float64
+	}{{"GJ", 1e9}, {"MJ", 1e6}, {"kJ", 1e3}} {
+		if j >= 0.9995*u.of {
+			return strconv.FormatFloat(j/u.of, 'g', 3, 64) + " " + u.name
+		}
+	}
+	return strconv.FormatFloat(j, 'g', 3, 64) + " J"
+}
+
 // tasksRate writes tasks a second, or a minute where that says more: "12/s", "3.5/min"; empty for none.
 func tasksRate(r float64) string {
 	switch {

@@ -202,3 +202,12 @@ func TestExplainAndNoJobs(t *testing.T) {
 		t.Errorf("got %q, %v", b.String(), err)
 	}
 }
+
+// TestJoules: energies have three digits and a unit.
+func TestJoules(t *testing.T) {
+	for j, want := range map[float64]string{0: "0 J", 850.4: "850 J", 999.6: "1 kJ", 12345: "12.3 kJ", 1.2e6: "1.2 MJ", 3.6e9: "3.6 GJ"} {
+		if got := joules(j); got != want {
+			t.Errorf("%g J is %q, want %q", j, got, want)
+		}
+	}
+}

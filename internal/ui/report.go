@@ -50,6 +50,7 @@ func reportHead(b *strings.Builder, v report.JobView) {
 	item(b, "attempts", attemptsText(v))
 	item(b, "weight", weightText(v.Weight))
 	item(b, "data", list(amount(v.BytesIn, size, "in"), amount(v.BytesOut, size, "out")))
+	item(b, "energy", energyText(v.Energy))
 	item(b, "output", clean(v.Output))
 	item(b, "logs", clean(v.Logs))
 	for _, n := range v.Notes {
@@ -78,6 +79,18 @@ func took(v report.JobView) string {
 func tasksText(v report.JobView) string {
 	return list(many(v.TasksDone, "done"), many(v.TasksFailed, "failed"),
 		many(v.TasksRunning, "running"), many(v.TasksWaiting, "waiting"))
+}
+
+// energyText says what energy a job took, and what that stands on; nothing where it is not known.
+func energyText(e *report.Energy) string {
+	switch {
+	case e == nil:
+		return ""
+	case e.Source == report.EnergyMeasured:
+		return joules(e.Joules) + ", measured while its phases ran"
+	default:
+		return fmt.Sprintf("%s, estimated from the power of a node; %s of it idle power", joules(e.Joules), joules(e.Idle))
+	}
 }
 
 // weightText writes a job's weight where it is not that of any job.

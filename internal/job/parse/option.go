@@ -59,6 +59,7 @@ var options = [...]Option{
 	{Name: "scratch", Arg: "DIR", Usage: "folder for intermediate data", set: into(asIs, func(a *Ask) *string { return &a.request.Scratch })},
 	{Name: "idle-timeout", Arg: "TIME", Usage: "give back nodes without work after this", set: setIdleTimeout},
 	{Name: "weight", Arg: "N", Usage: "share of nodes that the job has in common with others, beside theirs; each has 1 by default", set: into(weight, func(a *Ask) *float64 { return &a.request.Weight })},
+	{Name: "node-power", Arg: "IDLE:MAX", Usage: "watts of a node with nothing to do and with all cores in use, for berth report's energy; default: what BERTH_NODE_POWER says", set: into(Power, func(a *Ask) *job.Power { return &a.request.NodePower })},
 	{Name: "partition", Short: "p", Arg: "NAME", Batch: true, Usage: "batch system: partition", set: into(asIs, func(a *Ask) *string { return &a.request.Partition })},
 	{Name: "account", Short: "A", Arg: "NAME", Batch: true, Usage: "batch system: account", set: into(asIs, func(a *Ask) *string { return &a.request.Account })},
 	{Name: "qos", Short: "q", Arg: "NAME", Batch: true, Usage: "batch system: quality of service", set: into(asIs, func(a *Ask) *string { return &a.request.QOS })},
@@ -68,6 +69,7 @@ var options = [...]Option{
 	{Name: "wall-time", Arg: "HOW", Batch: true, Usage: "batch system: which time to ask for: auto, upper (bound of the run) or max (all that is allowed)", set: into(wallTime, func(a *Ask) *string { return &a.request.WallTime })},
 	{Name: "max-allocs", Arg: "N", Batch: true, Usage: "batch system: ask for no more allocations at once", set: into(from(1, job.MaxAllocs), func(a *Ask) *int { return &a.request.MaxAllocs })},
 	{Name: "no-scout", Batch: true, Usage: "batch system: without a profile, run no sample of tasks first", set: into(Bool, func(a *Ask) *bool { return &a.request.NoScout })},
+	{Name: "energy-weight", Arg: "N", Batch: true, Usage: "batch system: seconds of turnaround that a joule is worth, so that nodes which save little time are left off; needs the power of a node", set: into(number(0, job.MaxEnergyWeight), func(a *Ask) *float64 { return &a.request.EnergyWeight })},
 }
 
 // Set takes one option. where is the flag or file:line that an error names.
@@ -168,6 +170,28 @@ func from(low, high int) func(where, value string) (int, error) {
 }
 
 func place(_, value string) (string, error) { return strings.ToLower(value), nil }
+
+// number returns a parser of numbers from low to high.
+func number(low, high float64) func(where, value string) (float64, error) {
+	return func(where, value string) (float64, error) {
+		n, err := strconv.ParseFloat(strings.TrimSpace(value), 64)
+		if err != nil || !(n >= low && n <= high) {
+			return 0, job.ConfigError(where, fmt.Sprintf("%q is no such number", value), fmt.Sprintf("write a number from %g to %g", low, high))
+		}
+		return n, nil
+	}
+}
+
+// Power parses the power of a node in watts, idle and with all cores in use: "80:250".
+func Power(where, value string) (job.Power, error) {
+	low, high, both := strings.Cut(value, ":")
+	idle, err1 := number(0, job.MaxPower)(where, low)
+	most, err2 := number(idle, job.MaxPower)(where, high)
+	if !both || err1 != nil || err2 != nil || most == 0 {
+		return job.Power{}, job.ConfigError(where, fmt.Sprintf("%q is no power of a node", value), "write watts with nothing to do, a colon, and watts with all cores in use, as in 80:250")
+	}
+	return job.Power{Idle: idle, Max: most}, nil
+}
 
 func weight(where, value string) (float64, error) {
 	w, err := strconv.ParseFloat(strings.TrimSpace(value), 64)
