@@ -31,6 +31,9 @@ func decideBatch(q *Question) (Plan, error) {
 			why = fmt.Sprintf("%s: one for each that can run at once", count(slots, "reduce"))
 			continue
 		}
+		if d.req.EnergyWeight > 0 && d.idleCost() == 0 {
+			d.note("--energy-weight decides nothing, as the idle power of a node is not known: --node-power or BERTH_NODE_POWER says it")
+		}
 		d.fill(&p)
 		if why != "" {
 			p.Reasons = append(p.Reasons, why)

@@ -11,6 +11,7 @@ import (
 
 	"berth/internal/cluster"
 	"berth/internal/job"
+	"berth/internal/job/parse"
 	"berth/internal/timeline"
 )
 
@@ -18,7 +19,7 @@ import (
 //
 //	queue unit=60 cpus=2 mem=4G         a drawing of the queue, a line a node, a letter a job, from now on
 //	partition name=… …                  a partition of some of its nodes; the first one is drawn with it
-//	set rest=… cut=… span=… start-up=… scout=off …   what is left of the job, and how the user wants it
+//	set rest=… cut=… span=… start-up=… scout=off power=100:250 energy=5 …   what is left of the job, and how the user wants it
 //	live nodes=… start=… ends=…         an allocation that the job has; without an end but with a time it waits
 //	idle nodes=… start=… ends=…         one that waits for work, of a job that has not begun
 //	check nodes=… time=… start=…        what the batch system said
@@ -145,6 +146,15 @@ func (s *scenario) set(t *testing.T, d *datadriven.TestData) {
 	s.ask = job.Request{
 		Partition: text(t, d, "partition", ""), Exclusive: d.HasArg("exclusive"), NoScout: d.HasArg("no-scout"),
 		MaxAllocs: number(t, d, "allocs", 0), WallTime: text(t, d, "wall", ""),
+	}
+	if d.HasArg("power") {
+		var err error
+		if s.ask.NodePower, err = parse.Power("power", text(t, d, "power", "")); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if d.HasArg("energy") { // seconds a kilojoule
+		s.ask.EnergyWeight = float64(number(t, d, "energy", 0)) / 1000
 	}
 	s.q = Question{}
 	if d.HasArg("rest") || d.HasArg("rest-reduces") {

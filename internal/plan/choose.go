@@ -93,7 +93,7 @@ func (d *decision) choose() (best Candidate, ok bool) {
 	if !ok {
 		return Candidate{}, false
 	}
-	return d.tighten(d.fewest(d.weighed)), true
+	return d.tighten(d.thrifty(d.fewest(d.weighed))), true
 }
 
 // bestOf returns the best that the job can make of a candidate's slot, as far as it is no later

@@ -28,7 +28,7 @@ func (d *decision) more() {
 			limit = d.runs.Mean() * (1 - gainBy)
 		}
 		best, ok := d.nextBest(offers, limit)
-		if !ok || best.Total > limit {
+		if !ok || best.Total > limit || limit < noLimit && !d.pays(&best) {
 			break
 		}
 		best = d.fewer(best, best.closeTo(), d.windows)

@@ -140,6 +140,8 @@ func (d *decision) whyChosen() string {
 		return d.whyBlind()
 	case len(d.live) > 0:
 		return "shortens the expected turnaround most"
+	case d.idleCost() > 0:
+		return "the least expected turnaround and energy"
 	default:
 		return "the least expected turnaround"
 	}
@@ -151,6 +153,9 @@ func (d *decision) whyNot(c *Candidate) string {
 		return d.whyNotBlind(c, &d.first)
 	}
 	why := later(c, &d.first)
+	if d.idleCost() > 0 && c.Total < d.first.Total {
+		why = fmt.Sprintf("%s sooner, which its energy is not worth", duration(d.first.Total-c.Total))
+	}
 	switch {
 	case c.late != "":
 		why += "; " + c.late

@@ -86,6 +86,7 @@ func (s *scenario) decide(t *testing.T, d *datadriven.TestData) (Plan, error) {
 	q.Counts = Counts{Tasks: number(t, d, "tasks", 1), InputBytes: size(t, d, "input")}
 	r, ask := &q.Spec.Request, s.ask
 	r.Partition, r.Exclusive, r.NoScout, r.MaxAllocs, r.WallTime = ask.Partition, ask.Exclusive, ask.NoScout, ask.MaxAllocs, ask.WallTime
+	r.NodePower, r.EnergyWeight = ask.NodePower, ask.EnergyWeight
 	return Decide(q)
 }
 

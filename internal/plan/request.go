@@ -35,6 +35,7 @@ func (a *adaptor) request(c *Candidate) job.AllocRequest {
 	if r.IdleTimeout == 0 || r.IdleTimeout == job.DefaultIdleTimeout {
 		req.IdleTimeout = batchIdle
 	}
+	req.IdleTimeout = min(req.IdleTimeout, a.patience(c))
 	return req
 }
 

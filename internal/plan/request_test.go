@@ -51,6 +51,22 @@ func TestRequest(t *testing.T) {
 	}
 }
 
+// TestPatience: the more a joule is worth the sooner nodes without work are given back, and no later than without it.
+func TestPatience(t *testing.T) {
+	for weight, want := range map[float64]time.Duration{0: 10 * time.Second, 1e-6: 10 * time.Second, 0.005: 3333 * time.Millisecond, 1: time.Second} {
+		q := bagOf(64, 20, rand.New(rand.NewPCG(1, 1)))
+		q.Snap = idle(3)
+		q.Spec.Request = job.Request{IdleTimeout: job.DefaultIdleTimeout, MinNodes: 3, EnergyWeight: weight, NodePower: job.Power{Idle: 100, Max: 200}}
+		p, err := Decide(q)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := p.Alloc.IdleTimeout; got.Round(time.Millisecond) != want.Round(time.Millisecond) {
+			t.Errorf("%g s a joule: idle for %v, want %v", weight, got, want)
+		}
+	}
+}
+
 // TestPlanSurvivesJSON: a plan that was kept beside a run is read back as it was.
 func TestPlanSurvivesJSON(t *testing.T) {
 	q := bagOf(300, 3, rand.New(rand.NewPCG(1, 1)))
