@@ -1,0 +1,47 @@
+package test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"berth/internal/sched"
+)
+
+// TestSchedulersGiveTheSameOutput runs jobs beside each other by each scheduler: whatever leave and memory attempts
+// are given, and in which order, no byte of the output is another.
+func TestSchedulersGiveTheSameOutput(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	var lines strings.Builder
+	for i := range 60_000 {
+		fmt.Fprintf(&lines, "%05d x\n", i*7919%20_011)
+	}
+	w.write("in.txt", lines.String())
+	var want string
+	for _, s := range []sched.Scheduler{sched.Cores, sched.Slots, sched.Containers, sched.Packing, sched.Prism, sched.Phases} {
+		w.must("server", "start", "--scheduler", string(s))
+		bag := w.start("bag", "--array", "1-40", "--stdout", string(s)+".bag/{task}", "--", "echo", "{}")
+		mapreduce := func(n int) *running {
+			return w.start("mapreduce", "--sort-memory", "1M", "-input", "in.txt", "-output", fmt.Sprint(s, n), "-mapper", "cat", "-combiner", "uniq",
+				"-reducer", "uniq", "-numReduceTasks", "3", "-D", "mapreduce.input.fileinputformat.split.maxsize=100000")
+		}
+		jobs := []*running{bag, mapreduce(1), mapreduce(2)} // each map spills several times in so little memory
+		for _, j := range jobs {
+			if r := w.finish(j); r.code != 0 {
+				t.Fatalf("%s: %v", s, r)
+			}
+		}
+		got := w.output(fmt.Sprint(s, 1)) + w.output(fmt.Sprint(s, 2))
+		for i := range 40 {
+			got += w.read(fmt.Sprintf("%s.bag/%d", s, i+1))
+		}
+		if want == "" {
+			want = got
+		}
+		if got != want || strings.Count(got, "\n") != 2*20_011+40 {
+			t.Errorf("%s: %d bytes of output in %d lines, want %d", s, len(got), strings.Count(got, "\n"), len(want))
+		}
+		w.must("server", "stop")
+	}
+}
