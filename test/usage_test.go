@@ -1,0 +1,61 @@
+package test
+
+import (
+	"encoding/json"
+	"encoding/xml"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"berth/internal/job"
+	"berth/internal/report"
+)
+
+// TestUsage: what a job's tasks took of their node is told over time, of several jobs together, and drawn into a file;
+// what energy that was where the power of a node is told, by the environment or a flag.
+func TestUsage(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.write("busy.sh", "i=0; while [ $i -lt 100000 ]; do i=$((i+1)); done\n")
+	w.must("bag", "--node-power", "50:100", "--weight", "2.5", "--", "sh", "busy.sh", ":::", "1", "2")
+	w.batch = []string{"SLURM_CONF=/dev/null", "BERTH_NODE_POWER=50:100"}
+	w.must("bag", "--", "sh", "busy.sh", ":::", "1")
+	w.batch = nil
+	w.must("bag", "--", "true", ":::", "1")
+	jobs := w.jobs()
+
+	var v report.UsageView
+	if err := json.Unmarshal([]byte(w.must("report", "--nodes", "--svg", "use.svg", "--json", string(jobs[0]), string(jobs[1])).stdout), &v); err != nil {
+		t.Fatal(err)
+	}
+	if len(v.Jobs) != 2 || len(v.Nodes) != 1 || v.Nodes[0].CPU.Capacity < 1 || v.Nodes[0].CPU.Mean <= 0 || v.Nodes[0].Mem.Max <= 0 {
+		t.Errorf("%+v", v)
+	}
+	raw, err := os.ReadFile(filepath.Join(w.dir, "use.svg"))
+	if err != nil || xml.Unmarshal(raw, new(struct{})) != nil || !strings.Contains(string(raw), "<path ") {
+		t.Errorf("%v: %s", err, raw)
+	}
+	if r := w.must("report", "--nodes"); !strings.Contains(r.stdout, string(jobs[2])+" on 1 node from ") || !strings.Contains(r.stdout, "\n  net  |") {
+		t.Errorf("%s", r.stdout)
+	}
+	if r := w.berth("report", "--nodes", "--svg", "no/such/folder/use.svg"); r.code != int(job.CodeIO) {
+		t.Errorf("a file that cannot be written: %v", r)
+	}
+	for i, want := range []struct {
+		weight float64
+		source string
+	}{{2.5, "estimated"}, {1, "estimated"}, {1, ""}} {
+		var v report.JobView
+		if err := json.Unmarshal([]byte(w.must("report", string(jobs[i]), "--json").stdout), &v); err != nil {
+			t.Fatal(err)
+		}
+		source := ""
+		if v.Energy != nil && v.Energy.Joules > 0 {
+			source = v.Energy.Source
+		}
+		if source != want.source && source != report.EnergyMeasured || v.Weight != want.weight {
+			t.Errorf("%s: energy %+v, weight %g", jobs[i], v.Energy, v.Weight)
+		}
+	}
+}
