@@ -55,10 +55,11 @@ func (e *Engine) want(a *attempt, p job.Phase) {
 	if a.next == nil {
 		j := a.job
 		class := sched.KindIndex(a.Kind)
-		c := &sched.Candidate{Job: &j.Job, Running: &a.Running, Node: &a.node.Node, Phase: p, Through: j.pool.Policy.Through(a.Kind, p), Since: e.now}
+		c := &sched.Candidate{Job: &j.Job, Running: &a.Running, Node: &a.node.Node, Phase: p, Through: j.pool.Policy.Through(&j.Job, a.Kind, p), Since: e.now}
 		c.Kind, c.Takes, c.Peak, c.Span = a.Kind, j.Demand[class].Most(a.Leave, c.Through), j.Begin[class].Peak, a.span()
 		a.next = c
 		j.pool.Put(c)
+		j.pool.Pause(&a.node.Node, &a.Running)
 	}
 	e.freed(a.node)
 }
@@ -66,6 +67,7 @@ func (e *Engine) want(a *attempt, p job.Phase) {
 func (e *Engine) unwant(a *attempt) {
 	if a.next != nil {
 		a.job.pool.Remove(a.next)
+		a.node.Unpause(&a.Running)
 		a.next = nil
 		e.freed(a.node) // of the attempt, for whose sake nothing was started there
 	}

@@ -41,6 +41,8 @@ type Config struct {
 	// Scheduler is the policy by which tasks and their phases are placed on nodes. Default
 	// sched.DefaultScheduler.
 	Scheduler sched.Scheduler
+	// Tuning changes what a start is worth to the scheduler, for experiments.
+	Tuning sched.Tuning
 	// AgeingShare is the share of a pool's cores whose work a job is forgiven while it waits in
 	// the order sched.Shortest. Default sched.AgeingShare.
 	AgeingShare float64

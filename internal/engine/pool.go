@@ -57,7 +57,7 @@ func (e *Engine) poolFor(s shape) *pool {
 		}
 	}
 	p := &pool{shape: s}
-	p.Policy = e.cfg.Order.Policy(!s.endless(), e.cfg.AgeingShare)
+	p.Policy = e.cfg.Scheduler.Policy(e.cfg.Order, !s.endless(), e.cfg.AgeingShare, e.cfg.Tuning)
 	e.pools = append(e.pools, p)
 	return p
 }
@@ -77,12 +77,14 @@ func (p *pool) anyUp() bool {
 // enter puts a job behind all others of its pool.
 func (p *pool) enter(j *jobState) {
 	j.pool = p
+	p.Enter(&j.Job)
 	p.active = append(p.active, j)
 }
 
 // leave takes a job that is over out of its pool.
 func (p *pool) leave(j *jobState, at job.Time) {
 	p.active = slices.DeleteFunc(p.active, func(k *jobState) bool { return k == j })
+	p.Leave(&j.Job)
 	j.pool = nil
 	if len(p.active) == 0 {
 		p.idleSince = max(p.idleSince, at)

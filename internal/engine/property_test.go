@@ -21,6 +21,7 @@ var (
 // newWorld returns a world that is checked after each step.
 func newWorld(t rapid.TB, choose func(n int) int) *enginetest.World {
 	cfg := engine.Config{NodeTimeout: 30 * time.Second, Trust: sched.Trust{After: 3, For: time.Minute}}
+	cfg.Scheduler = sched.Cores
 	cfg.Order = []sched.Order{sched.FIFO, sched.Shortest, sched.Auto}[choose(3)]
 	cfg.Yield = choose(2) == 0
 	cfg.AgeingShare = []float64{0, 1}[choose(2)]

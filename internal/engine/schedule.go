@@ -59,7 +59,7 @@ func (e *Engine) enqueue(j *jobState) {
 		if j.startable(i) {
 			c.Span, c.Room = j.waits.span[i], 0
 			if c.Kind == job.ReduceTask && j.Waits {
-				c.Room = j.work.Need.Mem
+				c.Room = j.Demand[0].Most(job.PhaseNone, c.Kind.Last()).Memory
 			}
 			changed = p.Put(c)
 		} else {
@@ -88,14 +88,15 @@ func (j *jobState) again(i int, avoid int32) {
 	j.Begin[j.class(i)].Ready.Again(int32(i), avoid, j.tasks[i].cut)
 }
 
-// demand finds what the job's tasks take of a node, phase by phase. Its terms may have changed.
+// demand finds what the job's tasks take of a node, phase by phase. Its terms may have changed, or what is known of them.
 func (j *jobState) demand() {
-	for i, need := range []job.Resources{j.work.Need, j.work.ReduceNeed} {
+	j.Need = [2]job.Resources{j.work.Need, j.work.ReduceNeed}
+	for i, need := range j.Need {
 		c, d := &j.Begin[i], &j.Demand[i]
-		*d = sched.DemandOf(c.Kind, need)
+		*d = j.pool.Policy.Demand(&j.Job, c.Kind)
 		c.Phase = c.Kind.Phases()[0]
-		c.Through = j.pool.Policy.Through(c.Kind, c.Phase)
-		c.Takes, c.Peak = d.Most(job.PhaseNone, c.Through), d.Most(job.PhaseNone, job.PhaseReduce)
+		c.Through = j.pool.Policy.Through(&j.Job, c.Kind, c.Phase)
+		c.Takes, c.Peak = d.Most(job.PhaseNone, c.Through), need.Vector()
 		j.Left[i].CPUs = need.CPUs
 	}
 }
@@ -124,6 +125,19 @@ func (e *Engine) resize(p *pool) {
 		return
 	}
 	p.Scale = scale
+	e.rerank(p)
+}
+
+// widen takes in that a node of the pool has so much. Where none had as much, all jobs are ranked anew.
+func (e *Engine) widen(p *pool, has job.Vector) {
+	if unit := p.Unit.Max(has); unit != p.Unit {
+		p.Unit = unit
+		e.rerank(p)
+	}
+}
+
+// rerank ranks all jobs of the pool anew.
+func (e *Engine) rerank(p *pool) {
 	moved := false
 	for _, j := range p.active {
 		was := j.Rank

@@ -36,6 +36,9 @@ func (e *Engine) learn(a *attempt, at job.Time, stats []job.PhaseStat) {
 	j, i := a.job, a.ID.Task
 	j.uncut(i)
 	j.Left[j.class(i)].Add(a.took(at, stats), !a.endless())
+	if j.Known.Learn(stats) && j.pool != nil {
+		j.demand()
+	}
 	j.dones++
 	if j.barren.n > 0 {
 		j.barren = barren{}
@@ -49,10 +52,14 @@ func (a *attempt) took(at job.Time, stats []job.PhaseStat) time.Duration {
 	if len(stats) > 0 && stats[0].Phase == job.PhaseShuffle {
 		stats = stats[1:]
 	}
-	if len(stats) > 0 {
-		return max(0, stats[len(stats)-1].End.Sub(stats[0].Start))
+	if len(stats) == 0 {
+		return max(0, at.Sub(a.working))
 	}
-	return max(0, at.Sub(a.working))
+	var sum time.Duration // without what it waited for leave between its phases
+	for i := range stats {
+		sum += stats[i].Duration()
+	}
+	return max(0, sum)
 }
 
 // outlived reports whether the attempt's allocation, or its time, is over.

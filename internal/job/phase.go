@@ -30,6 +30,9 @@ func (k TaskKind) Phases() []Phase {
 	}
 }
 
+// Last returns the last phase of tasks of this kind.
+func (k TaskKind) Last() Phase { return [...]Phase{PhaseStore, PhaseMerge, PhaseReduce}[k] }
+
 // Phase is a part of a task that has one kind of demand for resources.
 // A task needs leave for every phase.
 type Phase uint8

@@ -29,12 +29,17 @@ type Job struct {
 	ID    job.ID
 	Owner any // the engine's record of the job; policies do not look at it
 	Place
-	Released job.Time     // when it was submitted, or resumed for the last time
-	Left     [2]Unstarted // its tasks that have no core yet
-	Waits    bool         // its reduces wait for maps that are not done
-	Shuffles int          // its reduces that shuffle, see Running.Shuffles
-	Begin    [2]Candidate // to begin the next of its tasks
-	Demand   [2]Demand    // of each of its tasks
+	Released job.Time         // when it was submitted, or resumed for the last time
+	Left     [2]Unstarted     // its tasks that have no core yet
+	Waits    bool             // its reduces wait for maps that are not done
+	Shuffles int              // its reduces that shuffle, see Running.Shuffles
+	Begin    [2]Candidate     // to begin the next of its tasks
+	Need     [2]job.Resources // of each of its tasks, as its user or the plan says
+	Demand   [2]Demand        // of each of its tasks, as the scheduler counts it
+	Known    Known            // what its phases were measured to take
+	Held     job.Vector       // by its attempts …
+	Live     int              // … of which there are so many
+	Weight   float64          // of the job beside others, as Work.Weight; 0: 1
 }
 
 // Needs is what a candidate needs of a node. Where one candidate finds no room, none of

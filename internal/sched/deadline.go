@@ -27,14 +27,14 @@ func Span(expected time.Duration) time.Duration {
 	if expected <= 0 {
 		return 0
 	}
-	span := roundUp(expected)
+	span := steps(expected, grain)
 	return span + min(max(span/marginShare, minMargin), maxMargin)
 }
 
-// roundUp rounds up to one of 32 steps in which a value doubles.
-func roundUp(d time.Duration) time.Duration {
-	step := time.Duration(1) << max(0, bits.Len64(uint64(d))-bits.Len64(grain))
-	return (d + step - 1) / step * step
+// steps rounds up to one of so many steps, a power of two, in which a value doubles.
+func steps[T ~int64](v T, count int) T {
+	step := T(1) << max(0, bits.Len64(uint64(v))-bits.Len64(uint64(count)))
+	return (v + step - 1) / step * step
 }
 
 // InTime reports whether what needs that span may begin now on a node whose time is

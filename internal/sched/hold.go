@@ -8,7 +8,7 @@ import (
 
 // hold keeps a node for the first candidate of the class, the first that found no room, so that smaller
 // ones of later jobs do not take its place for ever. With nil none is kept.
-func (r *InOrder) hold(p *Pool, c *Class, now job.Time) {
+func (r *Selector) hold(p *Pool, c *Class, now job.Time) {
 	var j *Job
 	if c != nil && len(p.Classes) > 1 {
 		j = c.line[0].Job
@@ -35,12 +35,12 @@ func (r *InOrder) hold(p *Pool, c *Class, now job.Time) {
 }
 
 // canHold reports whether a task of the class could run on the node once others ended.
-func (r *InOrder) canHold(c *Class, n *Node, now job.Time) bool {
+func (r *Selector) canHold(c *Class, n *Node, now job.Time) bool {
 	switch {
 	case !n.couldTake(c, now):
 		return false
 	case c.shuffles():
-		return !n.Obstructed(c.Takes.Memory+c.room) && n.shufflesUpTo(c.line[0].Job) < n.cores()
+		return !n.Obstructed(c.Takes.Memory+c.room) && n.shufflesUpTo(c.line[0].Job) < r.rules.shuffles(n)
 	}
 	return !n.Obstructed(c.Takes.Memory)
 }
@@ -48,7 +48,7 @@ func (r *InOrder) canHold(c *Class, n *Node, now job.Time) bool {
 // holdable reports whether a node is kept for the class if it is the first that finds no room. For
 // reduces that begin none is: the maps that they wait for were there before other jobs' came. But
 // in the order Shortest the maps of a large job that was there first may have the memory.
-func (r *InOrder) holdable(p *Pool, c *Class, now job.Time) bool {
+func (r *Selector) holdable(p *Pool, c *Class, now job.Time) bool {
 	return !c.shuffles() ||
 		r.wantsRoom(c) > 0 && slices.ContainsFunc(p.Nodes, func(n *Node) bool { return r.canHold(c, n, now) })
 }
@@ -60,7 +60,7 @@ func (n *Node) couldTake(c *Class, now job.Time) bool {
 
 // spares reports whether a task of the class may take room on the node that is kept: without delaying
 // the one that it is kept for, once what ran there before that ended.
-func (r *InOrder) spares(c *Class) bool {
+func (r *Selector) spares(c *Class) bool {
 	sum := c.Takes.Plus(r.heldFor.Takes)
 	for _, a := range r.held.Running {
 		if r.heldJob.Before(a.Job.Place) {

@@ -1,6 +1,8 @@
 package sched
 
 import (
+	"cmp"
+	"slices"
 	"time"
 
 	"berth/internal/job"
@@ -24,8 +26,9 @@ type Node struct {
 	ShuffleMem int64      // … and the bytes that those hold
 	Health     Health
 
-	waiting Class // the attempts there that could go on
-	freed   bool  // it is in Pool.freed
+	waiting Class      // the attempts there that could go on …
+	lent    job.Vector // … and what they hold and do not use while they wait; not part of the state that records make
+	freed   bool       // it is in Pool.freed
 }
 
 // Running is an attempt that occupies a node.
@@ -35,39 +38,32 @@ type Running struct {
 	Holds  job.Vector // of its node
 	Doomed string     // the reason why it is being killed, or empty
 	Kind   job.TaskKind
-	Leave  job.Phase // the last phase that it may run through
-	at     int32     // in Node.Running
+	Leave  job.Phase  // the last phase that it may run through
+	at     int32      // in Node.Running
+	waits  bool       // for leave to go on
+	lent   job.Vector // of Holds, while it waits: see Node.lent
 }
 
 // Shuffles reports whether the attempt is a reduce that has leave for its shuffle only: it mostly waits for maps.
 func (r *Running) Shuffles() bool { return r.Leave == job.PhaseShuffle }
 
-// Free returns what is not used.
-func (n *Node) Free() job.Vector { return n.Capacity.Minus(n.Used) }
+// Free returns what is not used: by nobody, or by attempts that wait for leave and could give it to others.
+func (n *Node) Free() job.Vector { return n.Capacity.Minus(n.Used).Plus(n.lent) }
 
-// Admits reports whether a task that takes so much, with a core at least, can begin on the node.
-// While an attempt there waits for cores, none are given away under its nose.
+// Admits reports whether the node has room for an attempt that it has already and that was given up: its cores and its memory.
 func (n *Node) Admits(takes job.Vector) bool {
 	return len(n.waiting.line) == 0 && fits(takes, n.Free())
 }
 
-// AdmitsShuffle reports whether a reduce can begin to shuffle on the node: at
-// most as many do so at once as the node has cores, beside being how many of those there count, and
-// all of them leave room bytes, the memory of one map, so that maps can always run.
-func (n *Node) AdmitsShuffle(needs *Needs, room int64, beside int) bool {
-	mem := needs.Takes.Memory
-	return beside < n.cores() && needs.Peak.CPU <= n.Capacity.CPU && mem <= n.Free().Memory &&
-		n.ShuffleMem+mem+min(room, n.Capacity.Memory) <= n.Capacity.Memory
+// leavesRoom reports whether all reduces that shuffle on the node, with one more, leave room bytes, the memory of
+// one map, so that maps can always run.
+func (n *Node) leavesRoom(needs *Needs, room int64) bool {
+	has := n.Capacity.Memory
+	return needs.Peak.CPU <= n.Capacity.CPU && n.ShuffleMem+min(needs.Takes.Memory, has)+min(room, has) <= has
 }
 
 // cores returns the number of cores of the node.
 func (n *Node) cores() int { return int(n.Capacity.CPU / job.MilliCore) }
-
-// Resumes reports whether the node has what the attempt, which runs there, takes more than it holds.
-func (n *Node) Resumes(c *Candidate) bool {
-	more, free := c.Takes.Minus(c.Running.Holds), n.Free()
-	return (more.CPU <= 0 || more.CPU <= free.CPU) && (more.Memory <= 0 || more.Memory <= free.Memory)
-}
 
 // InTime reports whether what needs that span may begin on the node now, as far as the end of its
 // allocation goes.
@@ -79,6 +75,20 @@ func (n *Node) InTime(now job.Time, span time.Duration) bool {
 // could not run on the node even if all else there ended.
 func (n *Node) Obstructed(mem int64) bool {
 	return n.Capacity.Memory-n.ShuffleMem < mem
+}
+
+// stalled reports whether nothing runs on the node that could give anything back by ending: its attempts wait for leave, or
+// for maps.
+func (n *Node) stalled() bool {
+	return !slices.ContainsFunc(n.Running, func(a *Running) bool { return !a.waits && !a.Shuffles() })
+}
+
+// wanted returns the memory that the attempts which wait on the node take beyond what they hold.
+func (n *Node) wanted() (sum int64) {
+	for _, c := range n.waiting.line {
+		sum += c.more().Memory
+	}
+	return sum
 }
 
 // lighter reports whether n is less loaded than m: by the share of cores in use,
@@ -94,25 +104,44 @@ func (n *Node) lighter(m *Node) bool {
 	return n.Index < m.Index
 }
 
-// Choice picks the least loaded of the nodes it is offered. Nodes to be avoided are
-// taken only where there is no other.
+// Choice picks the node of those it is offered where a start is worth most, or the least loaded one where that is the
+// same or nobody says. Nodes to be avoided are taken only where there is no other.
 type Choice struct {
+	worth   func(*Node) float64 // nil: the same everywhere
 	best    *Node
+	most    float64 // worth of best
 	avoided bool
 }
 
 // Offer puts a node up for choice. It must admit what is to be placed.
 func (c *Choice) Offer(n *Node, avoid bool) {
+	worth := 0.0
+	if c.worth != nil {
+		worth = c.worth(n)
+	}
 	switch {
 	case c.best == nil, c.avoided && !avoid:
-	case avoid && !c.avoided, !n.lighter(c.best):
+	case avoid && !c.avoided, worth < c.most, worth == c.most && !n.lighter(c.best):
 		return
 	}
-	c.best, c.avoided = n, avoid
+	c.best, c.most, c.avoided = n, worth, avoid
 }
 
 // Best returns the chosen node's load, nil if none was offered, and whether it was to be avoided.
 func (c *Choice) Best() (n *Node, avoided bool) { return c.best, c.avoided }
+
+// bySince returns the attempts that wait on the node, those first that have waited longest.
+func (n *Node) bySince() []*Candidate {
+	return slices.SortedFunc(slices.Values(n.waiting.line), func(a, b *Candidate) int {
+		switch {
+		case a.Since != b.Since:
+			return cmp.Compare(a.Since, b.Since)
+		case a.before(b):
+			return -1
+		}
+		return 1
+	})
+}
 
 // fits reports whether the cores and the memory of takes are there.
 func fits(takes, free job.Vector) bool { return takes.CPU <= free.CPU && takes.Memory <= free.Memory }

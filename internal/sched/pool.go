@@ -11,9 +11,11 @@ import (
 // nodes with something freed and classes with something new need a look, so a decision costs what has
 // changed, however many nodes, jobs and tasks there are.
 type Pool struct {
-	Policy Policy
-	Nodes  []*Node // that have been up and may come back
-	Scale  int     // of its cores, see PoolScale; 0: it never had any
+	Policy  Policy
+	Nodes   []*Node    // that have been up and may come back
+	Scale   int        // of its cores, see PoolScale; 0: it never had any
+	Weights float64    // of its jobs together
+	Unit    job.Vector // the most of each resource that a node of it has had, by which shares are measured
 
 	Classes  []*Class // of candidates that begin; none is empty
 	byNeeds  map[Needs]*Class
@@ -61,6 +63,11 @@ func (p *Pool) Remove(c *Candidate) bool {
 	}
 	return true
 }
+
+// Enter and Leave take in that a job shares the pool from now on, and that it does no more.
+func (p *Pool) Enter(j *Job) { p.Weights += j.weight() }
+
+func (p *Pool) Leave(j *Job) { p.Weights -= j.weight() }
 
 // Free notes that something of the node has become free.
 func (p *Pool) Free(n *Node) {
@@ -135,11 +142,25 @@ func (p *Pool) Reorder() {
 func (p *Pool) Occupy(n *Node, r *Running) {
 	r.at = int32(len(n.Running))
 	n.Running = append(n.Running, r)
+	r.Job.Live++
 	p.count(n, r, +1)
+}
+
+// Pause takes in that an attempt waits for leave to go on: what it does not use meanwhile others may.
+func (p *Pool) Pause(n *Node, r *Running) {
+	r.waits, r.lent = true, r.Holds.Minus(p.Policy.Paused(r.Holds))
+	n.lent = n.lent.Plus(r.lent)
+}
+
+// Unpause takes back what an attempt has lent, if it waited.
+func (n *Node) Unpause(r *Running) {
+	n.lent = n.lent.Minus(r.lent)
+	r.waits, r.lent = false, job.Vector{}
 }
 
 // Grant gives an attempt on a node leave through a further phase, with what it then holds.
 func (p *Pool) Grant(n *Node, r *Running, leave job.Phase, holds job.Vector) {
+	n.Unpause(r)
 	p.count(n, r, -1)
 	r.Leave, r.Holds = leave, holds
 	p.count(n, r, +1)
@@ -147,21 +168,23 @@ func (p *Pool) Grant(n *Node, r *Running, leave job.Phase, holds job.Vector) {
 
 // Vacate takes an attempt off its node.
 func (p *Pool) Vacate(n *Node, r *Running) {
+	n.Unpause(r)
 	p.count(n, r, -1)
 	last := len(n.Running) - 1
 	n.Running[r.at] = n.Running[last]
 	n.Running[r.at].at = r.at
 	n.Running[last] = nil
 	n.Running = n.Running[:last]
+	r.Job.Live--
 }
 
 // count adds what the attempt holds to the sums of its node and its job, or takes it away.
 func (p *Pool) count(n *Node, r *Running, sign int) {
 	j := r.Job
 	if sign > 0 {
-		n.Used = n.Used.Plus(r.Holds)
+		n.Used, j.Held = n.Used.Plus(r.Holds), j.Held.Plus(r.Holds)
 	} else {
-		n.Used = n.Used.Minus(r.Holds)
+		n.Used, j.Held = n.Used.Minus(r.Holds), j.Held.Minus(r.Holds)
 	}
 	if !r.Shuffles() {
 		return

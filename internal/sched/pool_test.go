@@ -13,11 +13,11 @@ import (
 // freed it starts what leaves the least of its memory unused, attempts that go on and tasks that begin alike.
 // It shows what the seam between engine and policy has to carry.
 type oneNode struct {
-	InOrder
+	Selector
 	nodes []*Node
 }
 
-func (o *oneNode) Through(_ job.TaskKind, phase job.Phase) job.Phase { return phase }
+func (o *oneNode) Through(_ *Job, _ job.TaskKind, phase job.Phase) job.Phase { return phase }
 
 func (o *oneNode) Select(p *Pool, _ job.Time) Decision {
 	o.nodes = append(o.nodes, p.take(nil)...)
@@ -26,8 +26,11 @@ func (o *oneNode) Select(p *Pool, _ job.Time) Decision {
 		var best *Candidate
 		for _, c := range slices.Concat(p.Classes, []*Class{&n.waiting}) {
 			for _, d := range c.line[:min(1, len(c.line))] {
-				fits := d.Running != nil && n.Resumes(d) || d.Running == nil && n.Admits(d.Takes)
-				if fits && (best == nil || d.Takes.Memory > best.Takes.Memory) {
+				free := n.Free()
+				if d.Running != nil {
+					free = free.Plus(d.Running.Holds)
+				}
+				if fits(d.Takes, free) && (best == nil || d.Takes.Memory > best.Takes.Memory) {
 					best = d
 				}
 			}
@@ -42,13 +45,13 @@ func (o *oneNode) Select(p *Pool, _ job.Time) Decision {
 // TestAnotherPolicy has a policy decide phase by phase: a map that waits between its phases and tasks that
 // could begin are candidates for the same node.
 func TestAnotherPolicy(t *testing.T) {
-	p := Pool{Policy: &oneNode{}}
+	p := Pool{Policy: &oneNode{Selector: Selector{rules: cores{}}}}
 	n := &Node{Index: 1, Up: true, Alloc: &Alloc{}, Capacity: job.Vector{CPU: 2000, Memory: 10}}
 	p.Nodes = []*Node{n}
 	var jobs [3]Job
 	candidate := func(j *Job, mem int64, after job.Phase) *Candidate {
 		d := Demand{job.PhaseMap: {CPU: 1000, Memory: mem}, job.PhaseMerge: {CPU: 1000, Memory: 2}}
-		c := &Candidate{Job: j, Phase: after + 1, Through: p.Policy.Through(job.MapTask, after+1)}
+		c := &Candidate{Job: j, Phase: after + 1, Through: p.Policy.Through(j, job.MapTask, after+1)}
 		c.Kind, c.Takes, c.Peak = job.MapTask, d.Most(after, c.Through), d.Most(job.PhaseNone, job.PhaseMerge)
 		return c
 	}
@@ -93,7 +96,7 @@ func TestAnotherPolicy(t *testing.T) {
 // needs, no class is empty, and the first of a class is before the others.
 func TestPoolLines(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		p := Pool{Policy: &InOrder{shortest: true, ageing: 1}}
+		p := Pool{Policy: Cores.Policy(Shortest, false, 1, Tuning{})}
 		jobs := make([]Job, rapid.IntRange(1, 8).Draw(t, "jobs"))
 		waits := make(map[*Candidate]bool)
 		for range rapid.IntRange(0, 60).Draw(t, "moves") {

@@ -7,20 +7,23 @@ import (
 	"berth/internal/job"
 )
 
-// admits reports whether the node has room for the next task of the class.
+// admits reports whether the node has room for the first candidate of the class.
 //
 // In the order Shortest reduces of a large job, which may shuffle for as long as its maps last, are not to
 // keep out those of a small one: of the reduces that shuffle only those of jobs that go before count,
 // which is what there would be if the others had not come yet.
-func (r *InOrder) admits(c *Class, n *Node) bool {
+func (r *Selector) admits(c *Class, n *Node) bool {
+	if mem := c.Takes.Memory; mem > n.Free().Memory-n.wanted() && (n.Used.Memory > 0 || c.Peak.Memory > n.Capacity.Memory) || !r.rules.fits(n, c.line[0]) {
+		return false
+	}
 	if !c.shuffles() {
-		return n.Admits(c.Takes)
+		return true
 	}
 	beside := n.Shuffles
-	if r.shortest && beside >= n.cores() {
+	if r.shortest && beside >= r.rules.shuffles(n) {
 		beside = n.shufflesUpTo(c.line[0].Job)
 	}
-	return n.AdmitsShuffle(&c.Needs, c.Kept(), beside)
+	return beside < r.rules.shuffles(n) && n.leavesRoom(&c.Needs, c.Kept())
 }
 
 // shufflesUpTo returns how many reduces shuffle on the node of that job and those before it.
@@ -36,7 +39,7 @@ func (n *Node) shufflesUpTo(j *Job) int {
 
 // wantsRoom returns the bytes that reduces of later jobs which shuffle have to leave free so that the next
 // task of the class, which found no room, can ever run; 0: they need not.
-func (r *InOrder) wantsRoom(c *Class) int64 {
+func (r *Selector) wantsRoom(c *Class) int64 {
 	switch {
 	case c.Kind == job.MapTask:
 		return c.Takes.Memory
@@ -57,7 +60,7 @@ func (r *InOrder) wantsRoom(c *Class) int64 {
 // line does no harm. While nothing begins or ends, nobody moves, and the first in line gets its room
 // as above; so there is no deadlock. And what was ended begins again only where it leaves that room
 // (Class.room); so while nothing else begins or ends no two jobs take it from each other for ever.
-func (r *InOrder) unobstruct(p *Pool, c *Class, mem int64, now job.Time) (end []*Running) {
+func (r *Selector) unobstruct(p *Pool, c *Class, mem int64, now job.Time) (end []*Running) {
 	first := c.line[0].Job
 	var victim *Node
 	for _, n := range p.Nodes {

@@ -32,10 +32,10 @@ func TestCandidatesGoByJobThenMapsThenTask(t *testing.T) {
 func TestDemand(t *testing.T) {
 	needs := job.Resources{CPUs: 2, Mem: 5}
 	need := needs.Vector()
-	var rule InOrder
+	var rule cores
 	for _, c := range []struct {
 		kind           job.TaskKind
-		after, through job.Phase // the phases of a leave, as InOrder gives it
+		after, through job.Phase // the phases of a leave, as the scheduler Cores gives it
 		want           job.Vector
 	}{
 		{job.BagTask, job.PhaseNone, job.PhaseStore, need},
@@ -43,7 +43,8 @@ func TestDemand(t *testing.T) {
 		{job.ReduceTask, job.PhaseNone, job.PhaseShuffle, job.Vector{Memory: 5}},
 		{job.ReduceTask, job.PhaseShuffle, job.PhaseReduce, need},
 	} {
-		d := DemandOf(c.kind, needs)
+		j := Job{Need: [2]job.Resources{needs, needs}}
+		d := rule.demand(&j, c.kind)
 		if got := d.Most(c.after, c.through); got != c.want {
 			t.Errorf("a %v with leave through %v takes %v, want %v", c.kind, c.through, got, c.want)
 		}
@@ -51,7 +52,7 @@ func TestDemand(t *testing.T) {
 		if c.after == job.PhaseNone {
 			next = c.kind.Phases()[0]
 		}
-		if got := rule.Through(c.kind, next); got != c.through {
+		if got := rule.through(nil, c.kind, next); got != c.through {
 			t.Errorf("a %v has leave for %v through %v, want %v", c.kind, next, got, c.through)
 		}
 		if peak := d.Most(job.PhaseNone, job.PhaseReduce); peak != need {
@@ -87,7 +88,7 @@ func TestAdmission(t *testing.T) {
 		{"too much memory", func(*Node) {}, job.Vector{CPU: 1000, Memory: 11}, 0, false, false},
 		{"cores in use", func(n *Node) { n.Used.CPU = 2000 }, job.Vector{CPU: 1000, Memory: 1}, 0, false, true},
 		{"memory in use", func(n *Node) { n.Used.Memory = 10 }, job.Vector{CPU: 1000, Memory: 1}, 0, false, false},
-		{"someone waits", func(n *Node) { n.waiting.line = make(line, 1) }, job.Vector{CPU: 1000, Memory: 1}, 0, false, true},
+		{"someone waits", func(n *Node) { n.waiting.line = line{{Job: &Job{}, Running: &Running{}}} }, job.Vector{CPU: 1000, Memory: 1}, 0, false, true},
 		{"as many shuffle as there are cores", func(n *Node) { n.Shuffles = 2 }, job.Vector{CPU: 1000}, 0, true, false},
 		{"room for a map", func(n *Node) { n.ShuffleMem, n.Used.Memory = 2, 2 }, job.Vector{CPU: 1000, Memory: 4}, 4, true, true},
 		{"no room for a map", func(n *Node) { n.ShuffleMem, n.Used.Memory = 2, 2 }, job.Vector{CPU: 1000, Memory: 4}, 5, true, false},
@@ -98,7 +99,9 @@ func TestAdmission(t *testing.T) {
 		if got := n.Admits(c.need); got != c.task {
 			t.Errorf("%s: admits task: %v", c.name, got)
 		}
-		if got := n.AdmitsShuffle(&Needs{Takes: job.Vector{Memory: c.need.Memory}, Peak: c.need}, c.room, n.Shuffles); got != c.shuffle {
+		class := Class{Needs: Needs{Kind: job.ReduceTask, Takes: job.Vector{Memory: c.need.Memory}, Peak: c.need, Room: c.room}}
+		class.push(&Candidate{Job: &Job{}, Needs: class.Needs})
+		if got := (&Selector{rules: cores{}}).admits(&class, &n); got != c.shuffle {
 			t.Errorf("%s: admits shuffle: %v", c.name, got)
 		}
 	}

@@ -77,8 +77,10 @@ func (l *Ledger) applyBatch(e event.Entry) {
 	case event.AttemptStarted:
 		l.startedIn(e.At, r)
 	case event.LeaveGranted:
-		b.began[r.Attempt] = e.At
-		l.inTime(e.At, r.Attempt)
+		if a, ok := l.live[taskID{r.Attempt.Job, r.Attempt.Task}]; ok && a.leave == job.PhaseShuffle { // others are half way
+			b.began[r.Attempt] = e.At
+			l.inTime(e.At, r.Attempt)
+		}
 	case event.AttemptEnded:
 		l.endedIn(e.At, r)
 	case event.OutputHeld:

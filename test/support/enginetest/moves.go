@@ -8,6 +8,7 @@ import (
 	"berth/internal/engine"
 	"berth/internal/event"
 	"berth/internal/job"
+	"berth/internal/sched"
 )
 
 // Move does one thing that can happen, as the chooser says.
@@ -57,7 +58,7 @@ func (w *World) begin() {
 			return
 		}
 		if a.nodes < a.req.Nodes {
-			k := &worker{w: w, id: a.id.Node(a.nodes), alloc: a.id, capacity: a.req.PerNode, alive: true, disk: &disk{}}
+			k := &worker{w: w, id: a.id.Node(a.nodes), alloc: a.id, capacity: w.capacity(a.req), alive: true, disk: &disk{}}
 			k.addr = fmt.Sprintf("%s:%d", k.id, 1)
 			w.share(k, a)
 			a.nodes++
@@ -190,6 +191,20 @@ func (w *World) shape(work job.Work) job.AllocRequest {
 	}
 }
 
+// demands are what a profile may say of the phases of such a job. A phase may take more than a node has.
+func (w *World) demands(kind job.Kind) []job.PhaseDemand {
+	var all []job.PhaseDemand
+	for _, k := range []job.TaskKind{kind.TaskKind(1, 0), kind.TaskKind(0, 0)} {
+		for _, p := range k.Phases() {
+			if w.choose(3) > 0 {
+				all = append(all, job.PhaseDemand{Phase: p, Seconds: float64(w.choose(3)), Takes: job.Vector{
+					CPU: int64(w.choose(6)) * job.MilliCore / 2, Memory: int64(w.choose(6)), Disk: int64(w.choose(4)) * 40, Net: int64(w.choose(4)) * 40}})
+			}
+		}
+	}
+	return all
+}
+
 // Submit submits a job of random size.
 func (w *World) Submit() {
 	n := len(w.jobs) + 1
@@ -202,6 +217,9 @@ func (w *World) Submit() {
 		work.Reduces, work.ReduceAttempts = w.choose(5), 1+w.choose(3)
 		work.ReduceNeed = job.Resources{CPUs: 1 + w.choose(2), Mem: int64(w.choose(5))}
 		work.SlowStart = float64(w.choose(5)) / 4
+	}
+	if w.cfg.Scheduler != sched.Cores {
+		work.Weight, work.Demands = float64(w.choose(3)), w.demands(work.Kind)
 	}
 	w.place(&work)
 	if len(w.jobs) > 0 && !work.Alloc.Elastic && w.choose(3) > 0 { // shapes are shared
@@ -279,4 +297,13 @@ func (w *World) checkAll() {
 	if len(w.Ledger.live) > 0 {
 		w.fail("attempts run though all jobs are done: %v", w.Ledger.live)
 	}
+}
+
+// capacity is what a node of the allocation has: the rates of its disk and its network may be unknown.
+func (w *World) capacity(r job.AllocRequest) job.Resources {
+	c := r.PerNode
+	if w.cfg.Scheduler != sched.Cores {
+		c.Disk, c.Net = int64(w.choose(3))*60, int64(w.choose(3))*60
+	}
+	return c
 }

@@ -8,6 +8,7 @@ import (
 	"berth/internal/engine"
 	"berth/internal/event"
 	"berth/internal/job"
+	"berth/internal/sched"
 )
 
 // World is an engine with workers, drivers and users.
@@ -51,7 +52,9 @@ type alloc struct {
 
 // New returns a world that does what choose says and tells fail what is wrong.
 func New(cfg engine.Config, choose func(n int) int, fail func(format string, args ...any)) *World {
-	return &World{Engine: engine.New(cfg), Ledger: NewLedger(fail), cfg: cfg, choose: choose, fail: fail,
+	ledger := NewLedger(fail)
+	ledger.whole = cfg.Scheduler == sched.Cores
+	return &World{Engine: engine.New(cfg), Ledger: ledger, cfg: cfg, choose: choose, fail: fail,
 		disks: make(map[string]*disk), cleared: make(map[job.AllocID]bool), mixed: make(map[job.ID]bool)}
 }
 

@@ -1,0 +1,38 @@
+package sched
+
+import "berth/internal/job"
+
+// containers are the rules of Hadoop Yarn with its capacity scheduler, the second baseline of the paper
+// phase-level-scheduling: a task has a container of whole cores and memory from its beginning to its end,
+// as large as its largest phase wants it. Jobs of a queue come first in, first out.
+type containers struct{ cores }
+
+// containerStep is what a container's memory is a multiple of (Yarn's yarn.scheduler.minimum-allocation-mb is
+// 1024, and sites with small tasks set half of it).
+const containerStep = 512 << 20
+
+func (containers) demand(j *Job, kind job.TaskKind) Demand {
+	d := j.measured(kind)
+	most := d.Most(job.PhaseNone, job.PhaseReduce)
+	size := job.Vector{CPU: max(1, (most.CPU+job.MilliCore/2)/job.MilliCore) * job.MilliCore, Memory: (most.Memory + containerStep - 1) / containerStep * containerStep}
+	for _, p := range kind.Phases() {
+		d[p] = size
+	}
+	return d
+}
+
+func (containers) rank(*Pool, *Job) job.Time { return 0 }
+
+// shuffles leaves a core to maps: as many reduces as there are cores would wait for maps that have none.
+func (containers) shuffles(n *Node) int { return max(1, n.cores()-1) }
+
+func (containers) fits(n *Node, c *Candidate) bool { return holdsCores(n, c) }
+
+// holdsCores reports whether the node has the cores that the candidate holds from its beginning. On a node of one
+// core a reduce may begin beside a map, as it would keep the map out for ever.
+func holdsCores(n *Node, c *Candidate) bool {
+	free := n.Free().CPU
+	return c.Takes.CPU <= free || c.shuffles() && n.cores() == 1 || n.Used.CPU <= 0
+}
+
+func (containers) onward(n *Node, _ job.Time) *Candidate { return n.waiting.line[0] }

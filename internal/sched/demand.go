@@ -1,0 +1,106 @@
+package sched
+
+import (
+	"time"
+
+	"berth/internal/job"
+	"berth/internal/predict"
+)
+
+// Demand is what a task takes of its node in each of its phases, indexed by phase.
+type Demand [job.PhaseReduce + 1]job.Vector
+
+// Most returns the most of each resource that one of the phases after one and through another takes.
+func (d *Demand) Most(after, through job.Phase) (most job.Vector) {
+	for p := after + 1; p <= min(through, job.PhaseReduce); p++ {
+		most = most.Max(d[p])
+	}
+	return most
+}
+
+// KindIndex returns the index of a kind of task in arrays of a job's kinds: 0 for bag tasks and
+// maps, 1 for reduces.
+func KindIndex(k job.TaskKind) int {
+	if k == job.ReduceTask {
+		return 1
+	}
+	return 0
+}
+
+// Known is what the phases of a job's tasks are known to take at full speed: by the profile of its
+// application, and by those of its own attempts that are done, which count more.
+type Known struct {
+	profile [job.PhaseReduce + 1]job.PhaseDemand
+	run     predict.Demands
+	done    int // attempts that run has taken in
+}
+
+// Tell takes in what the profile says.
+func (k *Known) Tell(profile []job.PhaseDemand) {
+	for _, d := range profile {
+		if d.Phase <= job.PhaseReduce {
+			k.profile[d.Phase] = d
+		}
+	}
+}
+
+// Learn takes in an attempt that is done, and reports whether what is known has changed so much that it is
+// worth asking again: with the first attempts, and whenever their number has doubled.
+func (k *Known) Learn(stats []job.PhaseStat) bool {
+	k.run.Add(stats)
+	k.done++
+	return k.done&(k.done-1) == 0
+}
+
+// Phase returns what a phase takes, and whether anything is known of it.
+func (k *Known) Phase(p job.Phase) (job.PhaseDemand, bool) {
+	if d, ok := k.run.Demand(p); ok {
+		return d, true
+	}
+	d := k.profile[p]
+	return d, d.Phase == p && p != job.PhaseNone
+}
+
+// lasts returns how long a phase takes at full speed; 0: unknown.
+func (k *Known) lasts(p job.Phase) time.Duration {
+	d, _ := k.Phase(p)
+	return time.Duration(d.Seconds * float64(time.Second))
+}
+
+// grains is the number of steps in which a demand doubles: demands that are nearly the same are not told apart, so
+// that jobs of one application wait in one class.
+const grains = 8
+
+// measured returns what tasks of the job of a kind take by what is known. What the user said stays true: a bag task
+// holds its cores, and so do tasks for which more than one core was asked; memory that a task may not exceed is
+// never more than that. What is not known of a phase is what the task needs as a whole.
+func (j *Job) measured(kind job.TaskKind) (d Demand) {
+	need := j.Need[KindIndex(kind)]
+	for _, p := range kind.Phases() {
+		d[p] = need.Vector()
+		if p == job.PhaseShuffle {
+			d[p].CPU = 0
+		}
+		known, ok := j.Known.Phase(p)
+		if !ok {
+			continue
+		}
+		takes := known.Takes
+		if kind != job.BagTask && need.CPUs <= 1 {
+			d[p].CPU = coarse(takes.CPU)
+		}
+		if m := coarse(takes.Memory); kind != job.BagTask && m > 0 && (need.Mem == 0 || m < need.Mem) {
+			d[p].Memory = m
+		}
+		d[p].Disk, d[p].Net = coarse(takes.Disk), coarse(takes.Net)
+	}
+	return d
+}
+
+// coarse rounds an amount up to one of a few steps in which it doubles.
+func coarse(v int64) int64 {
+	if v <= 0 {
+		return 0
+	}
+	return steps(v, grains)
+}

@@ -1,0 +1,143 @@
+package sched
+
+import (
+	"time"
+
+	"berth/internal/job"
+)
+
+// phases are the rules of the scheduler Phases. As in PRISM (paper phase-level-scheduling, Algorithm 1) each phase
+// asks for what it takes and gives back what the next one does not, and U = U_fairness + α·U_perf says what starts.
+// What differs:
+//
+//   - A phase starts where half of what it takes of each rate is there: whole phases leave a part of a node
+//     unused, and a phase that has half of what it could use brings more than none. Memory is never overcommitted.
+//   - Jobs come by what is left of them, with ageing (Rank), or in the order in which they came; fairness counts beside that.
+//   - A phase that takes no more than the one before, or lasts so short that asking would cost more, does not ask.
+//   - What an attempt needs that waits between two phases is not given to tasks that begin.
+type phases struct {
+	cores
+	alpha                           float64
+	fairness, order, align, urgency float64 // weights of the terms
+}
+
+// DefaultAlpha is the weight of performance beside fairness.
+const DefaultAlpha = 1
+
+// Term is a term of the worth of a start to the scheduler Phases, or of the order of attempts that wait.
+type Term string
+
+// The terms.
+const (
+	FairnessTerm Term = "fairness" // by how much a start makes up for the deficit of its job
+	OrderTerm    Term = "order"    // the shortest remaining work first
+	AlignTerm    Term = "align"    // what a start takes is what its node has free
+	UrgencyTerm  Term = "urgency"  // the longest waiting attempt goes on first
+)
+
+func newPhases(base cores, t Tuning) phases {
+	r := phases{cores: base, alpha: t.Alpha, fairness: 1, order: 1, align: 1, urgency: 1}
+	if r.alpha == 0 {
+		r.alpha = DefaultAlpha
+	}
+	switch t.Without {
+	case FairnessTerm:
+		r.fairness = 0
+	case OrderTerm:
+		r.order = 0
+	case AlignTerm:
+		r.align = 0
+	case UrgencyTerm:
+		r.urgency = 0
+	}
+	return r
+}
+
+// share is the part of what a phase takes of a rate that must be there for it to start.
+const share = 0.5
+
+// short is how long a phase must last at full speed for its leave to be worth asking for.
+const short = 200 * time.Millisecond
+
+func (phases) demand(j *Job, kind job.TaskKind) Demand { return j.measured(kind) }
+
+// through has an attempt run on where the next phase takes about what it has, or lasts shortly.
+func (phases) through(j *Job, kind job.TaskKind, phase job.Phase) job.Phase {
+	d := &j.Demand[KindIndex(kind)]
+	if phase == job.PhaseShuffle {
+		return phase
+	}
+	for next := phase + 1; next <= kind.Last(); next++ {
+		if long := j.Known.lasts(next) >= short; long && !alike(d[phase], d[next]) {
+			return next - 1
+		}
+	}
+	return kind.Last()
+}
+
+// alike reports whether the one demand is about the other: no more than a quarter more or less of any rate. Memory counts only
+// where the second takes more.
+func alike(a, b job.Vector) bool {
+	near := func(x, y int64) bool { return 4*max(x, y) <= 5*min(x, y) || max(x, y) == 0 }
+	return near(a.CPU, b.CPU) && near(a.Disk, b.Disk) && near(a.Net, b.Net) && b.Memory <= a.Memory
+}
+
+func (phases) paused(holds job.Vector) job.Vector { return job.Vector{Memory: holds.Memory} }
+
+// fits reports whether the node has enough for the candidate beside what attempts that wait there will take.
+func (phases) fits(n *Node, c *Candidate) bool {
+	if len(n.waiting.line) > 0 && !n.sparesWaiting(c.Takes) {
+		return false
+	}
+	if c.Kind == job.BagTask && c.Takes.CPU > n.Free().CPU {
+		return false // the cores of a bag task are promised
+	}
+	return within(n, c.Takes, share)
+}
+
+// sparesWaiting reports whether what a task that begins takes leaves to the attempts which wait on the node what they take.
+func (n *Node) sparesWaiting(takes job.Vector) bool {
+	left := n.Free().Minus(takes)
+	for _, c := range n.waiting.line {
+		left = left.Minus(c.more())
+	}
+	return (takes.CPU <= 0 || left.CPU >= 0) &&
+		(takes.Disk <= 0 || n.Capacity.Disk <= 0 || left.Disk >= 0) && (takes.Net <= 0 || n.Capacity.Net <= 0 || left.Net >= 0)
+}
+
+// more returns what an attempt that waits takes beyond what it goes on holding.
+func (c *Candidate) more() job.Vector {
+	return c.Takes.Minus(c.Running.Holds.Minus(c.Running.lent)).Max(job.Vector{})
+}
+
+func (r phases) onward(n *Node, now job.Time) *Candidate {
+	if r.urgency == 0 {
+		return r.cores.onward(n, now)
+	}
+	return longestWaiting(n, share)
+}
+
+// longestWaiting returns the attempt on the node that has waited longest of those that can go on. One that lacks something
+// keeps others from taking it, so none waits for ever.
+func longestWaiting(n *Node, share float64) *Candidate {
+	var lacks job.Vector // what those that have waited longer lack
+	for _, c := range n.bySince() {
+		more := c.more()
+		free := n.Free()
+		blocked := lacks.CPU > 0 && more.CPU > 0 || lacks.Memory > 0 && more.Memory > 0 || lacks.Disk > 0 && more.Disk > 0 || lacks.Net > 0 && more.Net > 0
+		if !blocked && more.Memory <= max(0, free.Memory) && within(n, more, share) {
+			return c
+		}
+		lacks = lacks.Max(more.Minus(free))
+	}
+	return nil
+}
+
+func (phases) reach(*Pool) int { return 8 }
+
+// worth is U of the paper, eq. 1: α·U_perf weighs the place of the job in line, and how well what the phase takes
+// fits what the node has free, so that phases of different kinds run beside each other.
+func (r phases) worth(p *Pool, n *Node, c *Candidate, before int) float64 {
+	perf := r.order/float64(1+before) + r.align*alignment(n, c.Takes)
+	return tiny + r.fairness*fairGain(p, c.Job, c.Takes) + r.alpha*perf
+}

@@ -1,0 +1,31 @@
+package sched
+
+import "berth/internal/job"
+
+// prism are the rules of PRISM as the paper phase-level-scheduling has them: Algorithm 1 with U = U_fairness + α·U_perf
+// and α = 1. The copy of the paper does not define U_perf; as it says that a start adds parallelism, that of a first
+// phase is what one more task adds to those that the job has running. A later phase comes before all first
+// ones, the longest waiting first.
+type prism struct{ cores }
+
+// prismReach is k, the number of jobs with the highest deficit that are looked at.
+const prismReach = 10
+
+func (prism) demand(j *Job, kind job.TaskKind) Demand { return j.measured(kind) }
+
+// through has an attempt ask for each phase.
+func (prism) through(_ *Job, _ job.TaskKind, phase job.Phase) job.Phase { return phase }
+
+func (prism) paused(holds job.Vector) job.Vector { return job.Vector{Memory: holds.Memory} }
+
+func (prism) rank(p *Pool, j *Job) job.Time { return fairRank(p, j) }
+
+func (prism) fits(n *Node, c *Candidate) bool { return within(n, c.Takes, 1) }
+
+func (prism) onward(n *Node, _ job.Time) *Candidate { return longestWaiting(n, 1) }
+
+func (prism) reach(*Pool) int { return prismReach }
+
+func (prism) worth(p *Pool, n *Node, c *Candidate, _ int) float64 {
+	return fairGain(p, c.Job, c.Takes) + 1/float64(1+c.Job.Live)
+}

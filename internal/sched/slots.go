@@ -1,0 +1,54 @@
+package sched
+
+import "berth/internal/job"
+
+// slots are the rules of Hadoop 1 with its fair scheduler, the first baseline of the paper
+// phase-level-scheduling: each node has so many slots for maps and so many for reduces, whatever
+// tasks take, and the job with the fewest tasks for its weight is next.
+type slots struct{ cores }
+
+// The slots of a node of 4 cores are 8 for maps and 6 for reduces in the paper (models.md, section 1).
+const (
+	mapSlots    = 2.0 // a core
+	reduceSlots = 1.5 // a core
+)
+
+// of returns how many slots for tasks of that kind the node has.
+func (slots) of(n *Node, kind job.TaskKind) int {
+	per := mapSlots
+	if kind == job.ReduceTask {
+		per = reduceSlots
+	}
+	return max(1, int(per*float64(n.cores())))
+}
+
+// demand is memory only: a slot is counted and not measured.
+func (slots) demand(j *Job, kind job.TaskKind) Demand {
+	d := j.measured(kind)
+	most := d.Most(job.PhaseNone, job.PhaseReduce)
+	for p := range d {
+		d[p] = job.Vector{Memory: most.Memory}
+	}
+	return d
+}
+
+// rank is the job's share of the slots in use: Hadoop's fair scheduler without its deficits, which only even
+// out what shares of whole slots leave.
+func (slots) rank(_ *Pool, j *Job) job.Time {
+	return job.Time(float64(j.Live) / j.weight() * 1e6)
+}
+
+func (s slots) shuffles(n *Node) int { return s.of(n, job.ReduceTask) }
+
+func (s slots) fits(n *Node, c *Candidate) bool {
+	used := 0
+	for _, a := range n.Running {
+		if KindIndex(a.Kind) == KindIndex(c.Kind) {
+			used++
+		}
+	}
+	return used < s.of(n, c.Kind)
+}
+
+// onward lets an attempt go on at once: it has its slot.
+func (slots) onward(n *Node, _ job.Time) *Candidate { return n.waiting.line[0] }
