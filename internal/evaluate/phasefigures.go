@@ -16,6 +16,7 @@ type phaseFigures struct {
 	unfairness, energy   float64
 	locality             float64
 	failed               float64
+	completions          []PhaseCompletion
 }
 
 // total returns what all nodes have, in a second: cores of speed 1, bytes of memory, bytes of disk and network.
@@ -38,6 +39,7 @@ func figuresOf(cfg *sim.Config, r *sim.Result) phaseFigures {
 	for i := range r.Elastic {
 		o := &r.Elastic[i]
 		f.completion += o.Turnaround() / float64(len(r.Elastic))
+		f.completions = append(f.completions, PhaseCompletion{cfg.Elastic[i].App, Round(o.Turnaround(), secondDigits)})
 		maps, local = maps+o.Maps, local+o.Local
 		if o.Killed {
 			f.failed++
@@ -103,6 +105,12 @@ type PhaseUtilization struct {
 	Net  float64 `json:"net"`
 }
 
+// PhaseCompletion is how long a job took from its submission to its end.
+type PhaseCompletion struct {
+	Job     string  `json:"job"`
+	Seconds float64 `json:"completion_s"`
+}
+
 // PhaseRow is what a scheduler made of a workload: means over replications, half-widths of their confidence intervals
 // (null of one replication), and the reduction of the mean completion time beside the first scheduler of the list.
 type PhaseRow struct {
@@ -124,9 +132,11 @@ type PhaseRow struct {
 	Failed         float64          `json:"failed"`
 	UnderFirst     *float64         `json:"under_first,omitempty"`
 	UnderFirstHalf *float64         `json:"under_first_half_width,omitempty"`
+	// Completions are those of the jobs, in their order, where the jobs were measured.
+	Completions []PhaseCompletion `json:"completions,omitempty"`
 }
 
-func rowOf(w *PhaseWorkload, name sched.Scheduler, known, first []phaseFigures) PhaseRow {
+func rowOf(known, first []phaseFigures) PhaseRow {
 	of := func(known []phaseFigures, what func(*phaseFigures) float64) []float64 {
 		values := make([]float64, len(known))
 		for i := range known {
@@ -142,7 +152,7 @@ func rowOf(w *PhaseWorkload, name sched.Scheduler, known, first []phaseFigures) 
 		v, _ := estimate(func(f *phaseFigures) float64 { return f.used[r] }, shareDigits)
 		return v
 	}
-	row := PhaseRow{Workload: w.Name, Nodes: w.Batch.Nodes, Jobs: w.Batch.Jobs, Scheduler: name, Utilization: PhaseUtilization{use(0), use(1), use(2), use(3)}}
+	row := PhaseRow{Utilization: PhaseUtilization{use(0), use(1), use(2), use(3)}}
 	completion := func(f *phaseFigures) float64 { return f.completion }
 	row.MeanCompletion, row.HalfWidth = estimate(completion, secondDigits)
 	row.Makespan, row.MakespanHalf = estimate(func(f *phaseFigures) float64 { return f.makespan }, secondDigits)
@@ -150,7 +160,7 @@ func rowOf(w *PhaseWorkload, name sched.Scheduler, known, first []phaseFigures) 
 	row.Energy, row.EnergyHalf = estimate(func(f *phaseFigures) float64 { return f.energy }, 0)
 	row.Locality, row.LocalityHalf = estimate(func(f *phaseFigures) float64 { return f.locality }, shareDigits)
 	row.Failed, _ = estimate(func(f *phaseFigures) float64 { return f.failed }, shareDigits)
-	if &known[0] != &first[0] {
+	if first != nil {
 		if e := Reduction(of(known, completion), of(first, completion), Mean); !math.IsNaN(e.Mean) {
 			mean := Round(e.Mean, shareDigits)
 			row.UnderFirst, row.UnderFirstHalf = &mean, e.HalfWidth(shareDigits)

@@ -16,9 +16,29 @@ import (
 // PhaseWorkload is what the schedulers of phases are compared on: jobs that are submitted at once to a cluster of
 // their own, on whose nodes phases contend for cores, disk and network.
 type PhaseWorkload struct {
-	Name  string
-	Batch workload.PhasedBatch
-	kind  func(node int) sim.Hardware
+	Name string
+	jobs int
+	node []sim.Hardware
+	draw func(seed uint64) []workload.Elastic
+	same bool // every replication is the same
+}
+
+// batchOf returns a workload of jobs that are drawn, on nodes of that kind.
+func batchOf(name string, b workload.PhasedBatch, kind func(node int) sim.Hardware) PhaseWorkload {
+	w := PhaseWorkload{Name: name, jobs: b.Jobs, draw: func(seed uint64) []workload.Elastic { return workload.PhasedJobs(b, seed) }}
+	for i := range b.Nodes {
+		w.node = append(w.node, kind(i))
+	}
+	return w
+}
+
+// MeasuredPhases returns the workload of jobs that were measured. What their nodes would take of energy is not known.
+func MeasuredPhases(m *workload.Measured) PhaseWorkload {
+	w := PhaseWorkload{Name: m.Name, jobs: len(m.Jobs), draw: func(uint64) []workload.Elastic { return m.Elastic() }, same: true}
+	for range m.Nodes {
+		w.node = append(w.node, sim.Hardware{Capacity: m.Node, Speed: 1})
+	}
+	return w
 }
 
 // paperNode is a node of the paper phase-level-scheduling, section III: 4 cores, 8 GB, of which one is left to the system, one
@@ -39,11 +59,11 @@ func mixedNode(node int) sim.Hardware {
 // PhaseWorkloads returns all workloads: the paper's sort of 5 GB on 3 nodes, batches of jobs on 10, and a batch on a
 // cluster of two kinds of nodes.
 func PhaseWorkloads() []PhaseWorkload {
-	all := []PhaseWorkload{{"sort-5g", workload.PhasedBatch{Jobs: 1, Nodes: 3, App: workload.SortApp, Bytes: 5 << 30}, paperNode}}
+	all := []PhaseWorkload{batchOf("sort-5g", workload.PhasedBatch{Jobs: 1, Nodes: 3, App: workload.SortApp, Bytes: 5 << 30}, paperNode)}
 	for _, jobs := range []int{50, 100, 150, 200} {
-		all = append(all, PhaseWorkload{fmt.Sprintf("batch-%d", jobs), workload.PhasedBatch{Jobs: jobs, Nodes: 10}, paperNode})
+		all = append(all, batchOf(fmt.Sprintf("batch-%d", jobs), workload.PhasedBatch{Jobs: jobs, Nodes: 10}, paperNode))
 	}
-	return append(all, PhaseWorkload{"batch-100-mixed", workload.PhasedBatch{Jobs: 100, Nodes: 10}, mixedNode})
+	return append(all, batchOf("batch-100-mixed", workload.PhasedBatch{Jobs: 100, Nodes: 10}, mixedNode))
 }
 
 // ParsePhaseWorkloads parses names with commas between; empty: all.
@@ -97,8 +117,18 @@ func (s *PhaseStudy) Run(ctx context.Context) (*PhaseReport, error) {
 	r := &PhaseReport{Seed: s.Seed, Replications: s.Replications, Confidence: Confidence}
 	for i := range s.Workloads {
 		of := known[i*s.Replications : (i+1)*s.Replications]
+		var first []phaseFigures
 		for k, name := range s.Schedulers {
-			r.Rows = append(r.Rows, rowOf(&s.Workloads[i], name, column(of, k), column(of, 0)))
+			row := rowOf(column(of, k), first)
+			if k == 0 {
+				first = column(of, 0)
+			}
+			w := &s.Workloads[i]
+			row.Workload, row.Nodes, row.Jobs, row.Scheduler = w.Name, len(w.node), w.jobs, name
+			if w.same {
+				row.Completions = of[0][k].completions
+			}
+			r.Rows = append(r.Rows, row)
 		}
 	}
 	return r, nil
@@ -116,11 +146,8 @@ func column(known [][]phaseFigures, scheduler int) []phaseFigures {
 // replicate runs a replication of a workload under all schedulers.
 func (s *PhaseStudy) replicate(ctx context.Context, w *PhaseWorkload, i int) ([]phaseFigures, error) {
 	seed := seedOf(s.Seed, i)
-	cfg := sim.Config{Policy: batch.FCFS, Seed: seed, Elastic: workload.PhasedJobs(w.Batch, seed), Cluster: sim.Cluster{Nodes: w.Batch.Nodes},
+	cfg := sim.Config{Policy: batch.FCFS, Seed: seed, Elastic: w.draw(seed), Cluster: sim.Cluster{Nodes: len(w.node), Hardware: w.node},
 		Adaptor: sim.Adaptor{Way: sim.Own, Shared: true}}
-	for n := range w.Batch.Nodes {
-		cfg.Cluster.Hardware = append(cfg.Cluster.Hardware, w.kind(n))
-	}
 	var out []phaseFigures
 	for _, name := range s.Schedulers {
 		cfg.Adaptor.Scheduler = name

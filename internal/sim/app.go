@@ -23,6 +23,7 @@ type app struct {
 	out         *Outcome
 	started     bool
 	over        bool
+	then        []*app // that arrive when it is over
 }
 
 // newApps returns the elastic jobs of the workload.
@@ -73,7 +74,7 @@ func (a *app) kind(task int) job.TaskKind { return a.spec.Kind.TaskKind(len(a.Ma
 
 // arrive has the job planned and submitted.
 func (a *app) arrive() {
-	*a.out = Outcome{Submit: a.Submit}
+	*a.out = Outcome{Submit: since(a.w.now)}
 	a.coordinator = a.w.coordinatorOf(a)
 	a.submit()
 }
@@ -112,4 +113,12 @@ func (a *app) end(failed bool) {
 	a.start() // one without an attempt ends as it starts
 	a.over, a.out.Killed, a.out.Finish = true, failed, since(a.w.now)
 	a.w.left--
+	for _, next := range a.then {
+		a.w.agenda.note(a.w.now, arrivalRank, arrival{next})
+	}
 }
+
+// arrival is when a job arrives that waited for another.
+type arrival struct{ a *app }
+
+func (r arrival) happen() { r.a.arrive() }

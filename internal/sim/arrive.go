@@ -39,5 +39,23 @@ func (a *arrivals) happen() {
 	}
 	a.elastic++
 	a.note()
-	w.apps[a.elastic-1].arrive()
+	app := w.apps[a.elastic-1]
+	if before := w.before(app); before != nil && !before.over {
+		before.then = append(before.then, app)
+		return
+	}
+	app.arrive()
+}
+
+// before returns the job that has to be over before one is submitted; nil: none.
+func (w *world) before(a *app) *app {
+	if a.After == 0 {
+		return nil
+	}
+	for _, b := range w.apps[:a.index] {
+		if b.ID == a.After {
+			return b
+		}
+	}
+	return nil
 }

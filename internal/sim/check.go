@@ -118,6 +118,8 @@ func (cfg *Config) checkElastic(e *workload.Elastic, last job.Time) error {
 		return configError(where, "it was submitted before the job before it", "")
 	case e.Phased != nil && (cfg.Cluster.Hardware == nil || len(e.Reduces) == 0):
 		return configError(where, "it runs phase by phase on nodes whose hardware is not told, or has no reduces", "")
+	case e.After != 0 && !slices.ContainsFunc(cfg.Elastic, func(b workload.Elastic) bool { return b.ID == e.After && b.ID < e.ID }):
+		return configError(where, fmt.Sprintf("it comes after job %d, which is none before it", e.After), "")
 	case len(e.Maps) == 0:
 		return configError(where, "it has no tasks", "")
 	case wrong(e.FirstShuffle) || wrong(e.Shuffle):

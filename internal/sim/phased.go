@@ -185,7 +185,7 @@ func (p *phased) fetch(holders []int) {
 	served := bytes * p.r.app.Phased.Served
 	net := bytes * float64(len(remote)) / float64(len(holders))
 	local := served * float64(len(holders)-len(remote)) / float64(len(holders))
-	piece := workload.Amounts{CPU: a.CPU * share, Disk: a.Disk*share + local, Net: net}
+	piece := workload.Amounts{CPU: a.CPU * share, Disk: a.Disk*share + local, Net: net, Cores: a.Cores, Least: a.Least * share}
 	p.fetched += len(holders)
 	p.net += net
 	p.disk += local

@@ -101,3 +101,43 @@ func TestPhasedWork(t *testing.T) {
 		t.Errorf("%g J in %g s", r.Energy, span)
 	}
 }
+
+// TestPhasedAlone: tasks that nothing holds up take the time that their phases have at full speed, one after the other, and twice the
+// speed of cores halves those that compute. A job that comes after another is submitted at its end.
+func TestPhasedAlone(t *testing.T) {
+	maps := [2]workload.Amounts{{CPU: 10, Disk: 100e6}, {CPU: 1, Disk: 300e6}}
+	reduces := [3]workload.Amounts{{CPU: 4, Net: 10}, {Least: 2}, {CPU: 6, Cores: 2}}
+	e := workload.Elastic{ID: 1, App: "a", Maps: []time.Duration{1}, Reduces: []time.Duration{1}, Phased: &workload.Phased{
+		Maps: [][2]workload.Amounts{maps}, Reduces: [][3]workload.Amounts{reduces}, Splits: []float64{50e6}, Homes: [][]int{{0}}}}
+	next := e
+	next.ID, next.After = 2, 1
+	for speed, want := range map[float64]float64{1: 10 + 3 + 4 + 2 + 3, 2: 5 + 3 + 2 + 2 + 1.5} {
+		cfg := phasedConfig(workload.PhasedBatch{Nodes: 1}, 1)
+		cfg.Elastic = []workload.Elastic{e, next}
+		cfg.Cluster.Hardware[0].Speed = speed
+		r, err := Run(context.Background(), cfg)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i, o := range r.Elastic {
+			if got := o.Turnaround(); math.Abs(got-want) > 0.01 || math.Abs(o.Submit.Sub(0).Seconds()-float64(i)*want) > 0.01 {
+				t.Errorf("speed %g: job %d takes %g s instead of %g, from %v on", speed, i+1, got, want, o.Submit)
+			}
+		}
+	}
+}
+
+// TestRemoteSplit: a map on a node without its split reads it over the network, from the disk of a node that has it.
+func TestRemoteSplit(t *testing.T) {
+	e := workload.Elastic{ID: 1, App: "a", Maps: []time.Duration{1}, Reduces: []time.Duration{1}, Phased: &workload.Phased{
+		Maps: [][2]workload.Amounts{{{CPU: 1, Disk: 250e6}}}, Reduces: make([][3]workload.Amounts, 1), Splits: []float64{250e6}, Homes: [][]int{{1}}}}
+	cfg := phasedConfig(workload.PhasedBatch{Nodes: 2}, 1)
+	cfg.Elastic = []workload.Elastic{e}
+	r, err := Run(context.Background(), cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if o := r.Elastic[0]; o.Local != 0 || o.Maps != 1 || math.Abs(o.Turnaround()-2.5) > 0.01 || math.Abs(r.Used.Net-250e6) > 1e3 || math.Abs(r.Used.Disk-250e6) > 1e3 {
+		t.Errorf("%+v, %+v", o, r.Used)
+	}
+}

@@ -3,6 +3,7 @@ package simulate
 import (
 	"context"
 	"fmt"
+	"os"
 	"path/filepath"
 	"runtime"
 	"strings"
@@ -13,12 +14,14 @@ import (
 	"berth/internal/job"
 	"berth/internal/sched"
 	"berth/internal/ui"
+	"berth/internal/workload"
 )
 
 // Phases is what berth simulate phases was asked for.
 type Phases struct {
 	study                      evaluate.PhaseStudy
 	workloads, schedulers, out string
+	measured                   string // file of measured jobs
 }
 
 // mostReplications bounds what a slip of the finger may ask for.
@@ -27,6 +30,7 @@ const mostReplications = 100_000
 // Register adds the flags to a command's.
 func (p *Phases) Register(f *pflag.FlagSet) {
 	f.StringVar(&p.workloads, "workload", "", "workloads, with commas (default all: "+workloadNames()+")")
+	f.StringVar(&p.measured, "measured", "", "simulate the jobs of this file instead, as they were measured (docs/simulate.md)")
 	f.StringVar(&p.schedulers, "scheduler", "", "schedulers, with commas (default all: "+schedulerNames()+")")
 	f.IntVar(&p.study.Replications, "replications", evaluate.MinReplications, "how often each workload is simulated, each time with other jobs")
 	f.Uint64Var(&p.study.Seed, "seed", 1, "seed that all random numbers come from")
@@ -53,7 +57,7 @@ func schedulerNames() string {
 // read checks what the flags say.
 func (p *Phases) read() (err error) {
 	s := &p.study
-	if s.Workloads, err = evaluate.ParsePhaseWorkloads("--workload", p.workloads); err != nil {
+	if s.Workloads, err = p.chosen(); err != nil {
 		return err
 	}
 	s.Schedulers = evaluate.PhaseSchedulers
@@ -75,6 +79,26 @@ func (p *Phases) read() (err error) {
 		s.Workers = runtime.GOMAXPROCS(0)
 	}
 	return writableFolder(p.out)
+}
+
+// chosen returns the workloads.
+func (p *Phases) chosen() ([]evaluate.PhaseWorkload, error) {
+	if p.measured == "" {
+		return evaluate.ParsePhaseWorkloads("--workload", p.workloads)
+	}
+	if p.workloads != "" {
+		return nil, job.ArgumentError("", "both --workload and --measured are given", "give one of them")
+	}
+	text, err := os.ReadFile(p.measured)
+	if err != nil {
+		return nil, &job.Error{Class: job.User, Code: job.CodeIO, Where: p.measured, What: "cannot read it", Err: err}
+	}
+	m, err := workload.ParseMeasured(p.measured, text)
+	if err != nil {
+		return nil, err
+	}
+	p.study.Replications = 1 // nothing is drawn
+	return []evaluate.PhaseWorkload{evaluate.MeasuredPhases(m)}, nil
 }
 
 // Run simulates, and writes what came of it.

@@ -15,6 +15,9 @@ type Amounts struct {
 	Disk   float64 // bytes read and written on its own node
 	Net    float64 // bytes of map outputs that it fetches, from wherever they are
 	Memory int64   // bytes at the peak
+	// Of phases that were measured: how many cores it computes on at most, 0 is 1; and how many seconds it lasts at least on
+	// any node, for what is none of these.
+	Cores, Least float64
 }
 
 // The node on which tasks are said to run at full speed: models.md, section 1, the cluster of the paper.
@@ -24,9 +27,9 @@ const (
 )
 
 // Seconds returns how long the phase lasts alone on a node of that speed of cores and those rates of disk and
-// network: it computes on one core, and reads and writes meanwhile.
+// network: it computes, and reads and writes meanwhile.
 func (a Amounts) Seconds(speed, disk, net float64) float64 {
-	return max(a.CPU/speed, a.Disk/disk, a.Net/net)
+	return max(a.CPU/(max(1, a.Cores)*speed), a.Disk/disk, a.Net/net, a.Least)
 }
 
 // Full returns how long the phase lasts at full speed.
@@ -116,7 +119,7 @@ func (f *Phased) Peaks() (maps, reduces int64) {
 
 // demand sets what the job is known to take: what its mean tasks do.
 func (f *Phased) demand(m [2]Amounts, r [3]Amounts) {
-	phases := append(job.MapTask.Phases(), job.ReduceTask.Phases()...)
+	phases := mapReducePhases()
 	for i, a := range append(m[:], r[:]...) {
 		d := job.PhaseDemand{Phase: phases[i], Seconds: a.Full()}
 		d.Takes.Memory = a.Memory

@@ -30,6 +30,7 @@ type Elastic struct {
 	App    string   // jobs of the same App share a profile
 	User   int64    // whose it is
 	Submit job.Time // since the beginning of the workload
+	After  int64    // the ID of a job before it that must be over as well when it is submitted; 0: none
 	Bin    int      // of the Facebook mix, from 1; 0: none
 	// Maps is how long each map, or task of a bag, takes. Reduces is how long each reduce
 	// sorts and reduces, after it has shuffled. No Reduces: a bag.
