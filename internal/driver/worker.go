@@ -18,6 +18,14 @@ func ScratchIn(dir string) string {
 	return filepath.Join(dir, fmt.Sprintf("berth-%d", os.Getuid()))
 }
 
+// NodesIn returns the folder in a coordinator's own folder that keeps what was measured of nodes, empty for one that has none.
+func NodesIn(state string) string {
+	if state == "" {
+		return ""
+	}
+	return filepath.Join(state, "nodes")
+}
+
 // LastLine returns the last line of a log that says anything, bytes beyond maxLastLine cut off.
 func LastLine(log string) string {
 	b, err := os.ReadFile(log)

@@ -46,6 +46,7 @@ type Request struct {
 	Weight      float64       `json:"weight,omitempty"`      // of the job among those that share nodes; 0: 1
 	NodePower   Power         `json:"node_power,omitzero"`   // of each node that the job gets; zero: not known
 	Scratch     string        `json:"scratch,omitempty"`     // folder for intermediate data; empty: the worker's default
+	Rates       NodeRates     `json:"rates,omitzero"`        // of the nodes\' disks and networks, as told
 
 	// What only a batch system understands; BatchOnly names those that are set.
 	Partition  string   `json:"partition,omitempty"`
@@ -203,6 +204,7 @@ type AllocRequest struct {
 	IdleTimeout time.Duration `msgpack:"it,omitempty" json:"idle_timeout_ns"`
 	SortMemory  int64         `msgpack:"sm,omitempty" json:"sort_memory"` // bytes a node
 	Scratch     string        `msgpack:"sc,omitempty" json:"scratch"`
+	Rates       NodeRates     `msgpack:"ra,omitempty" json:"rates,omitzero"` // as told; allocations may differ in them and serve the same jobs
 
 	// Elastic allocations come from a batch system: those of one Batch serve the same
 	// jobs whatever their size and time, and each is asked for on behalf of one job.

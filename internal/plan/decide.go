@@ -29,7 +29,7 @@ func decideMachine(q *Question) (Plan, error) {
 	p.Alloc = job.AllocRequest{
 		On: q.Snap.Driver, Nodes: l.Nodes, PerNode: l.PerNode,
 		Time:        spec.Request.MaxTime, // one machine has no queue to please: only the user limits the time
-		IdleTimeout: spec.Request.IdleTimeout, SortMemory: l.SortMemory, Scratch: spec.Request.Scratch,
+		IdleTimeout: spec.Request.IdleTimeout, SortMemory: l.SortMemory, Scratch: spec.Request.Scratch, Rates: spec.Request.Rates,
 	}
 	p.setLeft(q.Rest)
 	if p.Left != nil && *p.Left == (Left{}) {

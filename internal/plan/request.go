@@ -21,7 +21,7 @@ func (a *adaptor) request(c *Candidate) job.AllocRequest {
 	r, l := a.req, a.layout(c)
 	req := job.AllocRequest{
 		On: a.q.Snap.Driver, Nodes: c.Take, PerNode: c.PerNode, Time: limitDuration(c.wall), IdleTimeout: r.IdleTimeout,
-		SortMemory: l.SortMemory, Scratch: r.Scratch, Elastic: true,
+		SortMemory: l.SortMemory, Scratch: r.Scratch, Rates: r.Rates, Elastic: true,
 		Batch: r.Batch(c.offer.name),
 	}
 	req.Batch.Name, req.Batch.Cluster = "berth-"+nameOf(a.q.Spec), a.q.Snap.Queue.ID

@@ -14,6 +14,15 @@ type WorkerConfig struct {
 	CPUs       []int         `json:"cpus,omitempty"` // ids of the cores of its share, to which it and its tasks are bound; empty: it shares them all
 	Scratch    string        `json:"scratch"`        // folder for intermediate data; the worker makes a folder of its own in it
 	SortMemory int64         `json:"sort_memory"`    // bytes that sort buffers and the worker itself may use; 0: 256 MiB
+	// Rates is what the user told of disks and networks of nodes, Constraint what the nodes were asked for by.
+	Rates      job.NodeRates `json:"rates,omitzero"`
+	Constraint string        `json:"constraint,omitempty"`
+	// Nodes is a folder that keeps what was measured of the disks of nodes, a file for each; empty: nothing is measured.
+	// Disk is the folder whose disk counts: Scratch, or what allocations have their own folders in.
+	// Sharers is how many workers share the node's disk and network, itself included; 0: 1.
+	Nodes   string `json:"nodes,omitempty"`
+	Disk    string `json:"disk,omitempty"`
+	Sharers int    `json:"sharers,omitempty"`
 	// Token is what the file TokenName in Scratch holds where the coordinator's machine and all
 	// nodes of the allocation see that folder. With one, Scratch is the allocation's and what
 	// outlives the worker in it is the driver's to remove; empty: it is the user's on this machine.

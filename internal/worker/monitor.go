@@ -39,9 +39,7 @@ func (m *monitor) run(ctx context.Context) {
 		running := m.w.running()
 		if len(running) == 0 {
 			tick.Stop()
-			select {
-			case <-m.wake:
-			case <-ctx.Done():
+			if !m.rest(ctx) {
 				return
 			}
 			tick.Reset(process.Glance)
@@ -52,6 +50,23 @@ func (m *monitor) run(ctx context.Context) {
 			m.look(m.w.running(), time.Now())
 		case <-ctx.Done():
 			return
+		}
+	}
+}
+
+// rest waits until an attempt has begun, and reports whether one has: false once ctx has ended. It has the disk measured
+// where there is time for it.
+func (m *monitor) rest(ctx context.Context) bool {
+	idle := time.NewTimer(idleProbe)
+	defer idle.Stop()
+	for {
+		select {
+		case <-m.wake:
+			return true
+		case <-idle.C:
+			go m.w.rates.measure(m.w.scratch.dir) // what begins meanwhile is watched
+		case <-ctx.Done():
+			return false
 		}
 	}
 }

@@ -84,12 +84,9 @@ func (w *worker) session(ctx context.Context, deadline time.Time) (welcome bool,
 // greet says hello, with the map outputs that are held. What the hello says is gathered while
 // no connection is up, so that the end of an attempt is in it or is told after it.
 func (w *worker) greet(c conn, held []job.Attempt) error {
-	host, err := os.Hostname()
-	if err != nil {
-		host = string(w.cfg.Node)
-	}
-	h := &wire.Hello{Version: wire.Version, Node: w.cfg.Node, Host: host, PID: os.Getpid(), Capacity: w.cfg.Capacity,
-		Addr: w.shuffle.Address(), Held: held}
+	addr := w.shuffle.Address()
+	h := &wire.Hello{Version: wire.Version, Node: w.cfg.Node, Host: w.rates.host, PID: os.Getpid(), Capacity: w.rates.capacity(addr),
+		Addr: addr, Held: held}
 	if w.scratch.shared {
 		h.Outputs = w.scratch.outputs()
 	}

@@ -42,6 +42,7 @@ type worker struct {
 	null    uintptr     // /dev/null, open for reading
 	away    atomic.Bool // the coordinator is on another machine
 	standIn *standIn
+	rates   *rates
 	missing job.ResourceSet // cannot be measured on this machine
 
 	mu       sync.Mutex
@@ -127,6 +128,7 @@ func newWorker(cfg Config) (*worker, error) {
 	w := &worker{cfg: cfg, log: cfg.Log, link: newLink(time.Now), cores: process.NewCores(cfg.CPUs, process.Siblings), durable: process.NewDurable(), supply: newSupply(cfg),
 		works: make(map[job.ID]*work), attempts: make(map[job.Attempt]*attempt)}
 	w.monitor = newMonitor(w)
+	w.rates = newRates(&w.cfg)
 	if err := probe.Blocks(); err != nil {
 		w.missing = w.missing.With(job.Disk)
 		cfg.Log.Warn("what tasks read from disks and write to them is not measured on this machine", "err", err)

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"berth/internal/disk"
+	"berth/internal/driver"
 	"berth/internal/home"
 	"berth/internal/job"
 	"berth/internal/private"
@@ -93,7 +94,9 @@ func (s *site) prepare(a *alloc) error {
 			return folderError(a.dir, err)
 		}
 	}
-	c := wire.WorkerConfig{Capacity: a.req.PerNode, Scratch: s.scratch(a), SortMemory: a.req.SortMemory, StandIn: s.opts.StandIn}
+	scratch := s.scratch(a)
+	c := wire.WorkerConfig{Capacity: a.req.PerNode, Scratch: scratch, SortMemory: a.req.SortMemory, StandIn: s.opts.StandIn,
+		Rates: a.req.Rates, Constraint: a.req.Batch.Constraint, Nodes: driver.NodesIn(s.opts.State), Disk: filepath.Dir(scratch)}
 	if err := home.WriteJSON(a.file(0, configEnd), c); err != nil { // the folder's name is noted before there is one
 		return err
 	}

@@ -71,7 +71,8 @@ func (d *Driver) writeConfigs(a *alloc) error {
 			return fmt.Errorf("make keys for %s: %w", node, err)
 		}
 		c := wire.WorkerConfig{Bundle: a.file(rank, bundleEnd), Node: node, Capacity: a.req.PerNode,
-			CPUs: share(d.opts.Machine.CPUs, a.req, rank), Scratch: scratch, SortMemory: a.req.SortMemory}
+			CPUs: share(d.opts.Machine.CPUs, a.req, rank), Scratch: scratch, SortMemory: a.req.SortMemory,
+			Rates: a.req.Rates, Nodes: driver.NodesIn(d.opts.State), Disk: scratch, Sharers: a.req.Nodes}
 		if err := home.WriteJSON(a.file(rank, configEnd), c); err != nil {
 			return err
 		}

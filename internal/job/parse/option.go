@@ -31,6 +31,7 @@ type Ask struct {
 	request job.Request
 	name    string
 	need    job.Resources
+	rates   job.NodeRates
 
 	amends bool // the request is one that stands, and what is met replaces parts of it
 
@@ -60,6 +61,8 @@ var options = [...]Option{
 	{Name: "idle-timeout", Arg: "TIME", Usage: "give back nodes without work after this", set: setIdleTimeout},
 	{Name: "weight", Arg: "N", Usage: "share of nodes that the job has in common with others, beside theirs; each has 1 by default", set: into(weight, func(a *Ask) *float64 { return &a.request.Weight })},
 	{Name: "node-power", Arg: "IDLE:MAX", Usage: "watts of a node with nothing to do and with all cores in use, for berth report's energy; default: what BERTH_NODE_POWER says", set: into(Power, func(a *Ask) *job.Power { return &a.request.NodePower })},
+	{Name: "node-disk", Arg: "RATE", Many: true, Usage: "what the disk of a node does, in bytes a second: 500M; gpu*=2G for nodes or features (--constraint) of that name; default: measured", set: setRates(func(a *Ask) *[]job.NodeRate { return &a.rates.Disk })},
+	{Name: "node-net", Arg: "RATE", Many: true, Usage: "what the network of a node does, likewise; default: the speed of its link", set: setRates(func(a *Ask) *[]job.NodeRate { return &a.rates.Net })},
 	{Name: "partition", Short: "p", Arg: "NAME", Batch: true, Usage: "batch system: partition", set: into(asIs, func(a *Ask) *string { return &a.request.Partition })},
 	{Name: "account", Short: "A", Arg: "NAME", Batch: true, Usage: "batch system: account", set: into(asIs, func(a *Ask) *string { return &a.request.Account })},
 	{Name: "qos", Short: "q", Arg: "NAME", Batch: true, Usage: "batch system: quality of service", set: into(asIs, func(a *Ask) *string { return &a.request.QOS })},
@@ -121,6 +124,7 @@ func (a *Ask) Apply(s *job.Spec) error {
 	if a.capTime > 0 && (r.MaxTime == 0 || r.MaxTime > a.capTime) {
 		r.MaxTime = a.capTime
 	}
+	a.applyRates(&r.Rates)
 	s.Request = r
 	if a.name != "" {
 		s.Name = a.name

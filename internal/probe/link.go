@@ -1,0 +1,47 @@
+package probe
+
+import (
+	"net"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+)
+
+// LinkRate returns the bytes a second that the network interface with that address moves each way, as its driver tells
+// (sysfs, class/net/NAME/speed, Mb/s), 0 where that is not known, as of the loopback interface.
+func LinkRate(address string) int64 {
+	ip := net.ParseIP(strings.Trim(address, "[]"))
+	if ip == nil || ip.IsLoopback() {
+		return 0
+	}
+	interfaces, err := net.Interfaces()
+	if err != nil {
+		return 0
+	}
+	for _, i := range interfaces {
+		addresses, err := i.Addrs()
+		if err != nil {
+			continue // it is gone
+		}
+		for _, a := range addresses {
+			if n, ok := a.(*net.IPNet); ok && n.IP.Equal(ip) {
+				return linkSpeed("/sys/class/net", i.Name)
+			}
+		}
+	}
+	return 0
+}
+
+// linkSpeed reads the speed of an interface below the folder root.
+func linkSpeed(root, name string) int64 {
+	b, err := os.ReadFile(filepath.Join(root, name, "speed"))
+	if err != nil {
+		return 0
+	}
+	megabits, err := strconv.ParseInt(strings.TrimSpace(string(b)), 10, 64)
+	if err != nil || megabits <= 0 { // -1: the driver does not know
+		return 0
+	}
+	return megabits * 1e6 / 8
+}
