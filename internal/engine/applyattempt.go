@@ -27,6 +27,7 @@ func (e *Engine) applyStarted(at job.Time, r event.AttemptStarted) {
 	}
 	j.live[int32(i)] = a
 	j.pool.Occupy(&n.Node, &a.Running)
+	j.pool.Shuffle(&n.Node, &a.Running, j.Waits)
 	if a.alloc != nil {
 		a.alloc.live++
 	}

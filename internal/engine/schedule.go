@@ -108,7 +108,20 @@ func (j *jobState) recount() {
 		j.Left[i].Tasks = c.total - c.done - c.failed - c.running
 	}
 	j.Left[1].Tasks += j.Shuffles
-	j.Waits = j.counts[0].done < j.counts[0].total
+	if waits := j.counts[0].done < j.counts[0].total; waits != j.Waits {
+		j.Waits = waits
+		j.lull()
+	}
+}
+
+// lull takes in that the job's reduces which shuffle have to wait for maps, or no more.
+func (j *jobState) lull() {
+	if j.Shuffles == 0 {
+		return
+	}
+	for _, a := range j.sorted() {
+		j.pool.Shuffle(&a.node.Node, &a.Running, j.Waits)
+	}
 }
 
 // resize takes in that an allocation of the pool has begun or is over. Where the number of the pool's

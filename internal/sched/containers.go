@@ -1,6 +1,10 @@
 package sched
 
-import "berth/internal/job"
+import (
+	"slices"
+
+	"berth/internal/job"
+)
 
 // containers are the rules of Hadoop Yarn with its capacity scheduler, the second baseline of the paper
 // phase-level-scheduling: a task has a container of whole cores and memory from its beginning to its end,
@@ -23,16 +27,16 @@ func (containers) demand(j *Job, kind job.TaskKind) Demand {
 
 func (containers) rank(*Pool, *Job) job.Time { return 0 }
 
-// shuffles leaves a core to maps: as many reduces as there are cores would wait for maps that have none.
-func (containers) shuffles(n *Node) int { return max(1, n.cores()-1) }
+// shuffles lets reduces that wait for maps have half of the cores (Yarn's
+// yarn.app.mapreduce.am.job.reduce.rampup.limit).
+func (containers) shuffles(n *Node) int { return max(1, n.cores()/2) }
 
 func (containers) fits(n *Node, c *Candidate) bool { return holdsCores(n, c) }
 
-// holdsCores reports whether the node has the cores that the candidate holds from its beginning. On a node of one
-// core a reduce may begin beside a map, as it would keep the map out for ever.
+// holdsCores reports whether the node has the cores that the candidate holds from its beginning. Where nothing but
+// reduces that shuffle hold them, a task begins all the same: they may wait for it.
 func holdsCores(n *Node, c *Candidate) bool {
-	free := n.Free().CPU
-	return c.Takes.CPU <= free || c.shuffles() && n.cores() == 1 || n.Used.CPU <= 0
+	return c.Takes.CPU <= n.Free().CPU || !slices.ContainsFunc(n.Running, func(a *Running) bool { return !a.Shuffles() })
 }
 
 func (containers) onward(n *Node, _ job.Time) *Candidate { return n.waiting.line[0] }

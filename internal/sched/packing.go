@@ -19,7 +19,7 @@ func (packing) demand(j *Job, kind job.TaskKind) Demand {
 
 func (packing) rank(p *Pool, j *Job) job.Time { return fairRank(p, j) }
 
-func (packing) shuffles(n *Node) int { return max(1, n.cores()-1) }
+func (packing) shuffles(n *Node) int { return max(1, n.cores()/2) }
 
 func (packing) fits(n *Node, c *Candidate) bool {
 	return holdsCores(n, c) && within(n, job.Vector{Disk: c.Takes.Disk, Net: c.Takes.Net}, 1)

@@ -148,14 +148,35 @@ func (p *Pool) Occupy(n *Node, r *Running) {
 
 // Pause takes in that an attempt waits for leave to go on: what it does not use meanwhile others may.
 func (p *Pool) Pause(n *Node, r *Running) {
-	r.waits, r.lent = true, r.Holds.Minus(p.Policy.Paused(r.Holds))
-	n.lent = n.lent.Plus(r.lent)
+	n.Unpause(r)
+	r.waits = true
+	n.lend(r, r.Holds.Minus(p.Policy.Paused(r.Holds)))
+}
+
+// Shuffle takes in whether a reduce that shuffles has to wait for maps: then it uses next to nothing of disk and network, and
+// the maps may.
+func (p *Pool) Shuffle(n *Node, r *Running, waits bool) {
+	switch {
+	case !r.Shuffles() || r.waits:
+	case waits:
+		idle := r.Holds.Minus(p.Policy.Paused(r.Holds))
+		idle.Disk, idle.Net = r.Holds.Disk, r.Holds.Net
+		n.lend(r, idle)
+	default:
+		n.Unpause(r)
+	}
+}
+
+// lend lets others have what an attempt on the node holds and does not use.
+func (n *Node) lend(r *Running, v job.Vector) {
+	n.lent = n.lent.Minus(r.lent).Plus(v)
+	r.lent = v
 }
 
 // Unpause takes back what an attempt has lent, if it waited.
 func (n *Node) Unpause(r *Running) {
-	n.lent = n.lent.Minus(r.lent)
-	r.waits, r.lent = false, job.Vector{}
+	n.lend(r, job.Vector{})
+	r.waits = false
 }
 
 // Grant gives an attempt on a node leave through a further phase, with what it then holds.
