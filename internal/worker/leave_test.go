@@ -152,9 +152,10 @@ func TestLeavePhaseByPhase(t *testing.T) {
 	}
 }
 
-// A bag task begins its command, and puts its output into place, only with leave.
+// A bag task begins its command, and puts its output into place, only with leave, for which it asks a coordinator that
+// comes back again.
 func TestBagPhaseByPhase(t *testing.T) {
-	_, p := startWorker(t)
+	c, p := startWorker(t)
 	s := shell(t, `echo {}; touch ran`)
 	p.job(s, 0, 0)
 	at := try(s.ID, 0, 1)
@@ -168,6 +169,11 @@ func TestBagPhaseByPhase(t *testing.T) {
 	if _, err := os.Stat(filepath.Join(s.Dir, "ran")); err == nil {
 		t.Error("it ran without leave")
 	}
+	_ = p.conn.Close()
+	p = c.welcome()
+	if m := expect[*wire.LeaveWanted](p); m.Attempt != at || m.Phase != job.PhaseCompute {
+		t.Fatalf("it asked again for %+v", m)
+	}
 	p.say(&wire.Leave{Attempt: at, Phase: job.PhaseCompute})
 	if m := expect[*wire.LeaveWanted](p); m.Phase != job.PhaseStore {
 		t.Fatalf("it asked for %v", m.Phase)
@@ -176,6 +182,8 @@ func TestBagPhaseByPhase(t *testing.T) {
 		t.Error("its output is in place without leave")
 	}
 	p.say(&wire.Leave{Attempt: at, Phase: job.PhaseStore})
+	expect[*wire.CommitWanted](p) // what it was started with is void by the break
+	p.say(&wire.Commit{Attempt: at})
 	if m := p.ended(event.Done); len(m.Stats) != 3 {
 		t.Errorf("phases: %+v", m.Stats)
 	}
