@@ -5,7 +5,6 @@ import (
 	"math"
 	"slices"
 
-	"berth/internal/sched"
 	"berth/internal/sim"
 )
 
@@ -114,10 +113,10 @@ type PhaseCompletion struct {
 // PhaseRow is what a scheduler made of a workload: means over replications, half-widths of their confidence intervals
 // (null of one replication), and the reduction of the mean completion time beside the first scheduler of the list.
 type PhaseRow struct {
-	Workload       string           `json:"workload"`
-	Nodes          int              `json:"nodes"`
-	Jobs           int              `json:"jobs"`
-	Scheduler      sched.Scheduler  `json:"scheduler"`
+	Workload string `json:"workload"`
+	Nodes    int    `json:"nodes"`
+	Jobs     int    `json:"jobs"`
+	PhaseCase
 	MeanCompletion float64          `json:"mean_completion_s"`
 	HalfWidth      *float64         `json:"half_width_s"`
 	Makespan       float64          `json:"makespan_s"`

@@ -90,13 +90,29 @@ func ParsePhaseWorkloads(flag, text string) ([]PhaseWorkload, error) {
 // PhaseSchedulers are all that are compared.
 var PhaseSchedulers = []sched.Scheduler{sched.Slots, sched.Containers, sched.Packing, sched.Prism, sched.Cores, sched.Phases}
 
+// PhaseCase is a scheduler, perhaps with a part of it changed.
+type PhaseCase struct {
+	Scheduler sched.Scheduler `json:"scheduler"`
+	// Alpha is the weight of performance beside fairness of the scheduler phases; nil: its own.
+	Alpha *float64 `json:"alpha,omitempty"`
+	// Without is a term of the worth of a start that is left out; empty: none.
+	Without sched.Term `json:"without,omitempty"`
+}
+
+// noAlpha stands for 0, which is the scheduler's own weight in a Tuning.
+const noAlpha = 1e-9
+
+// PhaseTerms are the terms of the scheduler phases that can be left out.
+var PhaseTerms = []sched.Term{sched.FairnessTerm, sched.OrderTerm, sched.AlignTerm, sched.UrgencyTerm}
+
 // PhaseStudy compares schedulers of phases on workloads.
 type PhaseStudy struct {
 	Seed         uint64
 	Replications int
 	Workers      int // simulations at once
 	Workloads    []PhaseWorkload
-	Schedulers   []sched.Scheduler
+	Cases        []PhaseCase
+	Order        sched.Order         // of jobs, where the scheduler has none of its own
 	Tell         func(done, all int) // if not nil, is told how many replications are done
 }
 
@@ -118,13 +134,13 @@ func (s *PhaseStudy) Run(ctx context.Context) (*PhaseReport, error) {
 	for i := range s.Workloads {
 		of := known[i*s.Replications : (i+1)*s.Replications]
 		var first []phaseFigures
-		for k, name := range s.Schedulers {
+		for k, c := range s.Cases {
 			row := rowOf(column(of, k), first)
 			if k == 0 {
 				first = column(of, 0)
 			}
 			w := &s.Workloads[i]
-			row.Workload, row.Nodes, row.Jobs, row.Scheduler = w.Name, len(w.node), w.jobs, name
+			row.Workload, row.Nodes, row.Jobs, row.PhaseCase = w.Name, len(w.node), w.jobs, c
 			if w.same {
 				row.Completions = of[0][k].completions
 			}
@@ -147,13 +163,16 @@ func column(known [][]phaseFigures, scheduler int) []phaseFigures {
 func (s *PhaseStudy) replicate(ctx context.Context, w *PhaseWorkload, i int) ([]phaseFigures, error) {
 	seed := seedOf(s.Seed, i)
 	cfg := sim.Config{Policy: batch.FCFS, Seed: seed, Elastic: w.draw(seed), Cluster: sim.Cluster{Nodes: len(w.node), Hardware: w.node},
-		Adaptor: sim.Adaptor{Way: sim.Own, Shared: true}}
+		Adaptor: sim.Adaptor{Way: sim.Own, Shared: true, Order: s.Order}}
 	var out []phaseFigures
-	for _, name := range s.Schedulers {
-		cfg.Adaptor.Scheduler = name
+	for _, c := range s.Cases {
+		cfg.Adaptor.Scheduler, cfg.Adaptor.Tuning = c.Scheduler, sched.Tuning{Without: c.Without}
+		if c.Alpha != nil {
+			cfg.Adaptor.Tuning.Alpha = max(*c.Alpha, noAlpha)
+		}
 		r, err := sim.Run(ctx, cfg)
 		if err != nil {
-			return nil, err
+			return nil, fmt.Errorf("%s, scheduler %s: %w", w.Name, c.Scheduler, err)
 		}
 		out = append(out, figuresOf(&cfg, r))
 	}

@@ -15,6 +15,18 @@ type PhaseReport struct {
 	Confidence   float64    `json:"confidence"`
 }
 
+// String names the case: "phases", "phases α=2", "phases without order".
+func (c PhaseCase) String() string {
+	name := string(c.Scheduler)
+	if c.Alpha != nil {
+		name += " α=" + strconv.FormatFloat(*c.Alpha, 'g', -1, 64)
+	}
+	if c.Without != "" {
+		name += " without " + string(c.Without)
+	}
+	return name
+}
+
 // below writes by how much the mean completion time is below the first scheduler's.
 func (r *PhaseRow) below() string {
 	if r.UnderFirst == nil {
@@ -35,7 +47,7 @@ func (r *PhaseReport) Text(w io.Writer) error {
 			grid = append(grid, nil)
 		}
 		share := func(v float64) string { return strconv.FormatFloat(100*v, 'f', 1, 64) }
-		grid = append(grid, []string{name, string(row.Scheduler), estimateText(row.MeanCompletion, row.HalfWidth, false), row.below(), estimateText(row.Makespan, row.MakespanHalf, false),
+		grid = append(grid, []string{name, row.PhaseCase.String(), estimateText(row.MeanCompletion, row.HalfWidth, false), row.below(), estimateText(row.Makespan, row.MakespanHalf, false),
 			share(row.Utilization.CPU), share(row.Utilization.Mem), share(row.Utilization.Disk), share(row.Utilization.Net), share(row.Locality),
 			strconv.FormatFloat(row.Unfairness, 'f', 2, 64), strconv.FormatFloat(row.Energy/1e6, 'f', 3, 64)})
 	}

@@ -70,6 +70,7 @@ type Adaptor struct {
 	Yield  bool        // allocations are given back when their own job is done (engine.Config.Yield)
 	// Scheduler is the policy that places tasks and phases on nodes; empty: sched.Cores.
 	Scheduler sched.Scheduler
+	Tuning    sched.Tuning // of it, for experiments
 	// Request switches parts of plan.Decide off: NoScout, MaxAllocs, WallTime.
 	Request job.Request
 	// Unknown says that there are no profiles, as for applications that never ran; else

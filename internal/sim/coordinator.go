@@ -46,7 +46,7 @@ func (w *world) coordinatorOf(a *app) *coordinator {
 // Nothing is left to the engine's own default of that: what is compared does not change with it.
 func (w *world) engineConfig() engine.Config {
 	return engine.Config{Order: cmp.Or(w.cfg.Adaptor.Order, sched.FIFO), Yield: w.cfg.Adaptor.Yield,
-		Scheduler: cmp.Or(w.cfg.Adaptor.Scheduler, sched.Cores)}
+		Scheduler: cmp.Or(w.cfg.Adaptor.Scheduler, sched.Cores), Tuning: w.cfg.Adaptor.Tuning}
 }
 
 func submitOf(a *app, p plan.Plan) engine.Input {

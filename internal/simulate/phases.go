@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"strconv"
 	"strings"
 
 	"github.com/spf13/pflag"
@@ -21,7 +22,8 @@ import (
 type Phases struct {
 	study                      evaluate.PhaseStudy
 	workloads, schedulers, out string
-	measured                   string // file of measured jobs
+	measured, alphas, order    string
+	ablation                   bool
 }
 
 // mostReplications bounds what a slip of the finger may ask for.
@@ -32,6 +34,9 @@ func (p *Phases) Register(f *pflag.FlagSet) {
 	f.StringVar(&p.workloads, "workload", "", "workloads, with commas (default all: "+workloadNames()+")")
 	f.StringVar(&p.measured, "measured", "", "simulate the jobs of this file instead, as they were measured (docs/simulate.md)")
 	f.StringVar(&p.schedulers, "scheduler", "", "schedulers, with commas (default all: "+schedulerNames()+")")
+	f.StringVar(&p.order, "order", string(sched.Shortest), "order of jobs where a scheduler has none of its own: fifo or shortest, as on clusters")
+	f.StringVar(&p.alphas, "alpha", "", "the scheduler phases also with these weights of performance beside fairness, with commas")
+	f.BoolVar(&p.ablation, "ablation", false, "the scheduler phases also without each term of what a start is worth to it")
 	f.IntVar(&p.study.Replications, "replications", evaluate.MinReplications, "how often each workload is simulated, each time with other jobs")
 	f.Uint64Var(&p.study.Seed, "seed", 1, "seed that all random numbers come from")
 	f.IntVar(&p.study.Workers, "jobs", 0, "simulations at once (default: one a processor)")
@@ -60,13 +65,10 @@ func (p *Phases) read() (err error) {
 	if s.Workloads, err = p.chosen(); err != nil {
 		return err
 	}
-	s.Schedulers = evaluate.PhaseSchedulers
-	if p.schedulers != "" {
-		s.Schedulers, err = list("--scheduler", p.schedulers, func(flag, part string) (sched.Scheduler, error) {
-			return sched.ParseScheduler(flag, strings.TrimSpace(part))
-		})
+	if s.Cases, err = p.cases(); err != nil {
+		return err
 	}
-	if err != nil {
+	if s.Order, err = sched.ParseOrder("--order", p.order); err != nil {
 		return err
 	}
 	if s.Replications < 1 || s.Replications > mostReplications {
@@ -79,6 +81,41 @@ func (p *Phases) read() (err error) {
 		s.Workers = runtime.GOMAXPROCS(0)
 	}
 	return writableFolder(p.out)
+}
+
+// cases returns the schedulers, and what of phases is to be tried besides.
+func (p *Phases) cases() (cases []evaluate.PhaseCase, err error) {
+	schedulers := evaluate.PhaseSchedulers
+	if p.schedulers != "" {
+		schedulers, err = list("--scheduler", p.schedulers, func(flag, part string) (sched.Scheduler, error) {
+			return sched.ParseScheduler(flag, strings.TrimSpace(part))
+		})
+	}
+	for _, s := range schedulers {
+		cases = append(cases, evaluate.PhaseCase{Scheduler: s})
+	}
+	if err == nil && p.alphas != "" {
+		var alphas []float64
+		alphas, err = list("--alpha", p.alphas, notNegative)
+		for i := range alphas {
+			cases = append(cases, evaluate.PhaseCase{Scheduler: sched.Phases, Alpha: &alphas[i]})
+		}
+	}
+	if p.ablation {
+		for _, t := range evaluate.PhaseTerms {
+			cases = append(cases, evaluate.PhaseCase{Scheduler: sched.Phases, Without: t})
+		}
+	}
+	return cases, err
+}
+
+// notNegative parses a number that is 0 at least.
+func notNegative(flag, text string) (float64, error) {
+	v, err := strconv.ParseFloat(strings.TrimSpace(text), 64)
+	if err != nil || !(v >= 0 && v < 1e6) {
+		return 0, job.ConfigError(flag, fmt.Sprintf("%q is no number from 0 on", text), "")
+	}
+	return v, nil
 }
 
 // chosen returns the workloads.
