@@ -5,6 +5,8 @@ import (
 	"strings"
 	"testing"
 
+	"berth/internal/event"
+	"berth/internal/job"
 	"berth/internal/sched"
 )
 
@@ -43,5 +45,19 @@ func TestSchedulersGiveTheSameOutput(t *testing.T) {
 			t.Errorf("%s: %d bytes of output in %d lines, want %d", s, len(got), strings.Count(got, "\n"), len(want))
 		}
 		w.must("server", "stop")
+	}
+	asked := make(map[job.Phase]int)
+	for _, id := range w.jobs() {
+		for _, e := range w.records(id) {
+			if r, is := e.Record.(event.LeaveGranted); is {
+				asked[r.Phase]++
+			}
+		}
+	}
+	t.Logf("leave was asked for and given, by the last phase: %v", asked)
+	for _, p := range []job.Phase{job.PhaseMerge, job.PhaseSort} {
+		if asked[p] == 0 {
+			t.Errorf("no attempt had to ask leave for %v", p)
+		}
 	}
 }
