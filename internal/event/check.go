@@ -50,6 +50,9 @@ func (r *AttemptEnded) Check() error {
 		if err := CheckAttempt(r.Attempt, s.Phase); err != nil {
 			return err
 		}
+		if !(s.Joules >= 0 && s.Joules <= math.MaxFloat64) {
+			return fmt.Errorf("impossible energy %v", s.Joules)
+		}
 	}
 	return CheckAttempt(r.Attempt)
 }

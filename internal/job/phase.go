@@ -73,6 +73,7 @@ type PhaseStat struct {
 	PeakMemory int64         `msgpack:"m,omitempty" json:"peak_mem_bytes"` // bytes
 	DiskBytes  int64         `msgpack:"d,omitempty" json:"disk_bytes"`     // read from files and written to them, by programs and by berth, from the page cache too
 	NetBytes   int64         `msgpack:"n,omitempty" json:"net_bytes"`      // moved between nodes
+	Joules     float64       `msgpack:"j,omitempty" json:"joules"`         // its share of what the node's processors took in its time; 0: not measured
 	Missing    ResourceSet   `msgpack:"x,omitempty" json:"-"`              // resources whose use could not be measured on that machine
 }
 

@@ -12,6 +12,7 @@ import (
 // that are called for each record or buffer cost an atomic addition.
 type Meter struct {
 	Missing job.ResourceSet // cannot be measured on this machine; set before the first phase
+	Energy  *Energy         // what the machine takes; nil: not measured. It is set before the first phase
 
 	now     func() job.Time
 	entered func(job.Phase)
@@ -27,6 +28,7 @@ type Meter struct {
 	mu       sync.Mutex
 	phase    job.Phase
 	start    job.Time
+	took     EnergyReading // when the phase began
 	done     []job.PhaseStat
 	counters map[string]int64
 	status   string
@@ -74,6 +76,10 @@ func (m *Meter) close(t job.Time) {
 		DiskBytes:  m.disk.Swap(0), NetBytes: m.net.Swap(0), Missing: m.Missing,
 	}
 	m.total.Store(0)
+	if m.Energy != nil {
+		took := m.Energy.Read()
+		s.Joules, m.took = took.Share(m.took, s.CPU), took
+	}
 	if m.phase != job.PhaseNone {
 		m.done = append(m.done, s)
 	}

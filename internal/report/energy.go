@@ -38,6 +38,7 @@ func (j *Job) spend(id job.NodeID, stats []job.PhaseStat) {
 	u, work := j.nodeUse(id), 0.0
 	for _, s := range stats {
 		work += s.CPU.Seconds()
+		u.joules += s.Joules
 	}
 	if work > 0 {
 		u.work += work

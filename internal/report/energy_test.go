@@ -49,7 +49,7 @@ func (c *cluster) run(of job.ID, task, rank, from, to int, cores, joules float64
 	a := job.Attempt{Job: of, Task: task, N: 1}
 	c.at(from, event.AttemptStarted{Attempt: a, Node: job.AllocID("a1").Node(rank), Leave: job.PhaseStore})
 	c.at(to, event.AttemptEnded{Attempt: a, Outcome: event.Done, Stats: []job.PhaseStat{
-		{Phase: job.PhaseCompute, Start: second(from), End: second(to), CPU: time.Duration(cores * float64(to-from) * 1e9)}}})
+		{Phase: job.PhaseCompute, Start: second(from), End: second(to), CPU: time.Duration(cores * float64(to-from) * 1e9), Joules: joules}}})
 }
 
 // TestEnergy: idle power counts from a job's first attempt on a node until the job or the node is gone, and is shared by
@@ -86,6 +86,10 @@ func TestEnergy(t *testing.T) {
 			c.run("bag-1", 0, 0, 0, 50, 4, 0)
 			c.run("bag-1", 1, 1, 50, 100, 4, 0)
 		}, &report.Energy{Joules: 150*100 + 100*160, Idle: 150 * 100, Source: "estimated"}},
+		"measured": {watts, []string{"n1"}, func(c *cluster) {
+			c.run("bag-1", 0, 0, 10, 20, 2, 1234.5)
+			c.run("bag-1", 1, 0, 10, 20, 2, 1000)
+		}, &report.Energy{Joules: 2234.5, Source: "measured"}},
 	} {
 		c := newCluster(tt.power, tt.hosts...)
 		tt.play(c)

@@ -18,7 +18,12 @@ type monitor struct {
 	w     *worker
 	wake  chan struct{} // an attempt began
 	looks int
+
+	energyAt time.Time // when the counters of energy were read last
 }
+
+// energyEvery is how often the counters of energy are read while long phases last, as they begin again after some minutes.
+const energyEvery = 30 * time.Second
 
 func newMonitor(w *worker) *monitor {
 	return &monitor{w: w, wake: make(chan struct{}, 1)}
@@ -74,6 +79,10 @@ func (m *monitor) rest(ctx context.Context) bool {
 // look looks at every attempt once.
 func (m *monitor) look(running []*attempt, now time.Time) {
 	m.looks++
+	if m.w.energy != nil && now.Sub(m.energyAt) >= energyEvery {
+		m.w.energy.Read()
+		m.energyAt = now
+	}
 	groups := m.measure(running, now)
 	for _, a := range running {
 		m.tellPhase(a)

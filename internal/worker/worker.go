@@ -39,8 +39,9 @@ type worker struct {
 	monitor *monitor
 	shuffle *shuffle.Node
 	durable *process.Durable
-	null    uintptr     // /dev/null, open for reading
-	away    atomic.Bool // the coordinator is on another machine
+	null    uintptr       // /dev/null, open for reading
+	energy  *probe.Energy // nil: this machine does not tell
+	away    atomic.Bool   // the coordinator is on another machine
 	standIn *standIn
 	rates   *rates
 	missing job.ResourceSet // cannot be measured on this machine
@@ -134,6 +135,9 @@ func newWorker(cfg Config) (*worker, error) {
 		cfg.Log.Warn("what tasks read from disks and write to them is not measured on this machine", "err", err)
 	}
 	w.standIn = newStandIn(cfg)
+	if w.energy, err = probe.OpenEnergy(); err != nil {
+		w.log.Info("energy is not measured", "err", err)
+	}
 	limits(cfg)
 	if w.lanes, err = process.NewLanes(); err != nil {
 		return nil, fmt.Errorf("read the cores this worker may use: %w", err)
@@ -189,6 +193,7 @@ func (w *worker) start(m *wire.Start, epoch uint64) {
 	}
 	a := newAttempt(m, wk, epoch)
 	a.meter.Missing = w.missing
+	a.meter.Energy = w.energy
 	w.attempts[m.Attempt] = a
 	w.attend.Add(1)
 	if wk.spec.Bag != nil {
