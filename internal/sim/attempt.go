@@ -42,7 +42,7 @@ func (k *worker) start(a *app, s engine.Start) {
 	r.takes = w.onNode(a.duration(s.Attempt.Task), k.node)
 	r.fails = w.unlucky(s.Attempt, a.index)
 	if a.Phased != nil {
-		k.startPhased(r, s.Leave)
+		k.startPhased(r, s.Leave, s.Memory)
 		return
 	}
 	k.runs = append(k.runs, r)

@@ -37,11 +37,14 @@ func (c *coordinator) decide(a *app, rest *job.Rest) (plan.Plan, error) {
 	return plan.Decide(q)
 }
 
+// sortPart is which part of a node's memory is for sorting.
+const sortPart = 4
+
 // own returns the plan of a job on a cluster that is the jobs' own: all nodes, for good.
 func (w *world) own(a *app) plan.Plan {
 	p := plan.Plan{
 		At: w.now, App: predict.Application(a.spec), Kind: a.spec.Kind, Tasks: len(a.Maps), Reduces: len(a.Reduces),
-		Alloc: job.AllocRequest{On: siteName, Nodes: w.cfg.Cluster.Nodes, PerNode: w.machine.size, IdleTimeout: unlimited},
+		Alloc: job.AllocRequest{On: siteName, Nodes: w.cfg.Cluster.Nodes, PerNode: w.machine.size, IdleTimeout: unlimited, SortMemory: w.machine.size.Mem / sortPart},
 	}
 	p.TaskMean, p.ReduceMean = mean(a.Maps), mean(a.Reduces)
 	return p

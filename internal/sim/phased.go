@@ -15,8 +15,11 @@ type phased struct {
 	phases  []job.Phase
 	amounts []workload.Amounts // of each phase
 	at      int                // the phase under way, or the next while it waits for leave
+	takes   workload.Amounts   // of that phase, with the grant that it has
 	leave   job.Phase
-	waits   bool // for leave
+	grant   int64 // bytes to sort and merge in; 0: its own share
+	mapped  int64 // the grant when its phase map began
+	waits   bool  // for leave
 	legs    []*leg
 	pulls   bool // a piece of the shuffle is on its way to the node
 	fetched int  // map outputs of which the shuffle has taken up its part
@@ -37,14 +40,15 @@ type leg struct {
 // pieces is how many pieces a shuffle has at least.
 const pieces = 8
 
-func (k *worker) startPhased(r *attempt, leave job.Phase) {
+func (k *worker) startPhased(r *attempt, leave job.Phase, grant int64) {
 	f, task := r.app.Phased, r.id.Task
-	p := &phased{r: r, phases: r.kind.Phases(), leave: leave}
+	p := &phased{r: r, phases: r.kind.Phases(), leave: leave, grant: grant, mapped: grant}
 	if r.kind == job.MapTask {
 		p.amounts = f.Maps[task][:]
 	} else {
 		p.amounts = f.Reduces[task-len(f.Maps)][:]
 	}
+	p.takes = p.work()
 	r.phased = p
 	k.runs = append(k.runs, r)
 	p.begin()
@@ -55,7 +59,8 @@ func (p *phased) host() *host { return p.r.k.g.site.w.hosts[p.r.k.node] }
 // begin enters the phase that is next, which there is leave for.
 func (p *phased) begin() {
 	w := p.r.k.g.site.w
-	a := p.amounts[p.at]
+	p.takes = p.work()
+	a := p.takes
 	p.r.since, p.net, p.disk = w.now, 0, a.Disk
 	p.hold(a.Memory)
 	p.r.k.enter(p.r, p.phases[p.at])
@@ -174,7 +179,7 @@ func (p *phased) pull() {
 func (p *phased) fetch(holders []int) {
 	w := p.r.k.g.site.w
 	share := float64(len(holders)) / float64(len(p.r.app.Maps))
-	a := p.amounts[p.at]
+	a := p.takes
 	var remote []int
 	for _, n := range holders {
 		if n != p.r.k.node {
@@ -200,7 +205,7 @@ func (p *phased) fetch(holders []int) {
 
 // end ends the phase and goes on to the next, asks for it, or ends the attempt.
 func (p *phased) end() {
-	r, a := p.r, p.amounts[p.at]
+	r, a := p.r, p.takes
 	now := r.k.g.site.w.now
 	if r.stats == nil {
 		r.stats = make([]job.PhaseStat, 0, 3)
@@ -219,7 +224,7 @@ func (p *phased) end() {
 		r.k.say(engine.CommitWanted{Attempt: r.id})
 	case p.at == len(p.phases):
 		r.k.end(r, event.AttemptEnded{Outcome: event.Done})
-	case p.phases[p.at] <= p.leave:
+	case p.phases[p.at] <= p.leave || p.single():
 		p.begin()
 	default:
 		p.waits = true
@@ -227,9 +232,22 @@ func (p *phased) end() {
 	}
 }
 
-// granted takes in leave up to a phase.
-func (p *phased) granted(leave job.Phase) {
-	p.leave = max(p.leave, leave)
+// work returns what the present phase takes with the grant that there is.
+func (p *phased) work() workload.Amounts {
+	return p.r.app.Phased.Granted(p.r.id.Task, p.phases[p.at], p.amounts[p.at], p.grant, p.mapped)
+}
+
+// single reports whether the next phase is the merge of a map that has spilled once: nothing is to be merged, and it does not
+// ask for leave.
+func (p *phased) single() bool {
+	return p.phases[p.at] == job.PhaseMerge && p.work().Full() == 0
+}
+
+// granted takes in leave up to a phase, and how much memory there is to sort and merge in.
+func (p *phased) granted(leave job.Phase, grant int64) {
+	if leave > p.leave {
+		p.leave, p.grant = leave, grant
+	}
 	if p.waits && p.phases[p.at] <= p.leave {
 		p.waits = false
 		p.begin()

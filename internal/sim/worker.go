@@ -88,7 +88,7 @@ func (k *worker) leave(a engine.Leave) {
 	switch r := k.find(a.Attempt); {
 	case r == nil:
 	case r.phased != nil:
-		r.phased.granted(a.Phase)
+		r.phased.granted(a.Phase, a.Memory)
 	case r.step == asking:
 		r.compute()
 	}

@@ -43,6 +43,38 @@ type Phased struct {
 	Homes   [][]int      // nodes that have each map's split
 	Served  float64      // share of fetched bytes that are read from the disks of the nodes that made them
 	Demands []job.PhaseDemand
+	// What a grant of memory changes, see Granted: bytes of each map's output, its merge where that does not fit, and how much of
+	// the memory of maps and of sorts is the buffer that they have without a grant. nil and 0: not known.
+	Outs                    []float64
+	Merges                  []Amounts
+	MapBuffer, ReduceBuffer int64
+}
+
+// Granted returns what a phase of a task takes with so much memory to sort and merge in; 0: its own share, as said. A map
+// whose output fits has one spill and nothing to merge. Of what a reduce sorts the part that does not fit
+// is written, and work is in proportion to it. earlier is the grant of the phase map, for merge.
+func (f *Phased) Granted(task int, phase job.Phase, a Amounts, grant, earlier int64) Amounts {
+	switch {
+	case phase == job.PhaseMap && grant > 0 && f.Outs != nil:
+		a.Memory = max(0, a.Memory-f.MapBuffer) + int64(min(float64(grant), f.Outs[task]))
+	case phase == job.PhaseMerge && earlier > 0 && f.Outs != nil:
+		if f.Outs[task] <= float64(earlier) {
+			return Amounts{Memory: a.Memory}
+		}
+		return f.Merges[task]
+	case phase == job.PhaseSort && grant > 0:
+		bytes := f.Reduces[task-len(f.Maps)][0].Net
+		if bytes <= 0 {
+			break
+		}
+		used := min(float64(grant), bytes)
+		out := 1 - used/bytes
+		a.CPU, a.Disk, a.Least = a.CPU*out, a.Disk*out, a.Least*out
+		if f.ReduceBuffer > 0 {
+			a.Memory = max(0, a.Memory-f.ReduceBuffer) + int64(used)
+		}
+	}
+	return a
 }
 
 // PhasedBatch says what jobs are submitted at once, on how many nodes.
@@ -85,13 +117,14 @@ func PhasedJobs(b PhasedBatch, seed uint64) []Elastic {
 
 // job draws the tasks of a job.
 func (p *profile) job(rng *rand.Rand, bytes float64, b PhasedBatch) Elastic {
-	f := &Phased{Served: readBack}
+	f := &Phased{Served: readBack, MapBuffer: sortMemory, ReduceBuffer: shuffleBuffer}
 	e := Elastic{App: p.name, Phased: f}
 	for left := bytes; left >= 1; left -= splitBytes {
 		split := min(left, splitBytes)
 		a := p.mapAmounts(split)
 		a[0].CPU = startCPU + float64((a[0].CPU-startCPU)*lognormal(rng))
 		f.Maps, f.Splits, f.Homes = append(f.Maps, a), append(f.Splits, split), append(f.Homes, homes(rng, b.Nodes))
+		f.Outs, f.Merges = append(f.Outs, split*p.keepMap), append(f.Merges, p.merge(split*p.keepMap))
 		e.Maps = append(e.Maps, lasting(a[:]))
 	}
 	out := bytes * p.keepMap

@@ -5,6 +5,8 @@ import (
 	"reflect"
 	"testing"
 	"time"
+
+	"berth/internal/job"
 )
 
 // TestPhasedJobs: the same seed gives the same jobs; splits add up to the input and parts to what maps keep; each split has its
@@ -82,5 +84,34 @@ func TestAmounts(t *testing.T) {
 	}
 	if small := p.mapAmounts(64 * mb); small[1] != (Amounts{Memory: p.mergeMemory}) || lasting(small[1:]) != time.Millisecond {
 		t.Errorf("what fits the sort buffer is merged: %+v", small)
+	}
+}
+
+// TestGranted: with a grant that holds a map's output there is nothing to merge, with a smaller one there is, whatever its own share would
+// have held; a sort has work for what does not fit. Memory is what is used of the grant. Without one nothing changes.
+func TestGranted(t *testing.T) {
+	f := PhasedJobs(PhasedBatch{Jobs: 1, Nodes: 3, App: SortApp, Bytes: gb}, 1)[0].Phased
+	m, r, sort := f.Maps[0], f.Reduces[0], len(f.Maps)
+	part := r[0].Net
+	for _, tt := range []struct {
+		name           string
+		task           int
+		phase          job.Phase
+		of             Amounts
+		grant, earlier int64
+		want           Amounts
+	}{
+		{"no grant", 0, job.PhaseMerge, m[1], 0, 0, m[1]},
+		{"one spill", 0, job.PhaseMerge, m[1], 1, 128 * mb, Amounts{Memory: m[1].Memory}},
+		{"two spills", 0, job.PhaseMerge, Amounts{}, 1, 127 * mb, m[1]},
+		{"map", 0, job.PhaseMap, m[0], gb, 0, Amounts{CPU: m[0].CPU, Disk: m[0].Disk, Memory: m[0].Memory - 100*mb + 128*mb}},
+		{"sort in memory", sort, job.PhaseSort, r[1], gb, 0, Amounts{Memory: r[1].Memory - 256*mb + int64(part)}},
+		{"half of it", sort, job.PhaseSort, r[1], int64(part / 2), 0, Amounts{CPU: r[1].CPU / 2, Disk: r[1].Disk / 2, Memory: r[1].Memory - 256*mb + int64(part/2)}},
+		{"reduce", sort, job.PhaseReduce, r[2], gb, 0, r[2]},
+	} {
+		got := f.Granted(tt.task, tt.phase, tt.of, tt.grant, tt.earlier)
+		if math.Abs(got.CPU-tt.want.CPU) > 1e-6 || math.Abs(got.Disk-tt.want.Disk) > 2 || got.Memory-tt.want.Memory > 1 || tt.want.Memory-got.Memory > 1 {
+			t.Errorf("%s: %+v, want %+v", tt.name, got, tt.want)
+		}
 	}
 }

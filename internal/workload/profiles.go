@@ -31,6 +31,7 @@ const (
 
 	splitBytes    = 128 * mb
 	partBytes     = 512 * mb // of a reduce, about
+	sortMemory    = 100 * mb // of a map
 	sortBuffer    = 80 * mb  // of map output that one spill holds
 	shuffleBuffer = 256 * mb // of its part that a shuffle holds in memory
 	readBack      = 0.5      // share of bytes written shortly before that are read from the disk and not from memory
@@ -75,9 +76,14 @@ func (p *profile) mapAmounts(split float64) (a [2]Amounts) {
 	a[0] = Amounts{CPU: startCPU + split/mb*p.mapCPU, Disk: split + out, Memory: p.mapMemory}
 	a[1] = Amounts{Memory: p.mergeMemory}
 	if out > sortBuffer {
-		a[1].CPU, a[1].Disk = out/mb*mergeCPU, out*readBack+out
+		a[1] = p.merge(out)
 	}
 	return a
+}
+
+// merge returns what the merge of so many bytes takes.
+func (p *profile) merge(out float64) Amounts {
+	return Amounts{CPU: out / mb * mergeCPU, Disk: out*readBack + out, Memory: p.mergeMemory}
 }
 
 // reduceAmounts returns what the phases of a reduce take whose part has so many bytes.
