@@ -37,7 +37,7 @@ func (p *Phases) Register(f *pflag.FlagSet) {
 	f.StringVar(&p.order, "order", string(sched.Shortest), "order of jobs where a scheduler has none of its own: fifo or shortest, as on clusters")
 	f.StringVar(&p.alphas, "alpha", "", "the scheduler phases also with these weights of performance beside fairness, with commas")
 	f.BoolVar(&p.ablation, "ablation", false, "the scheduler phases also without each term of what a start is worth to it")
-	f.IntVar(&p.study.Replications, "replications", evaluate.MinReplications, "how often each workload is simulated, each time with other jobs")
+	f.IntVar(&p.study.Replications, "replications", 2*evaluate.MinReplications, "how often each workload is simulated, each time with other jobs")
 	f.Uint64Var(&p.study.Seed, "seed", 1, "seed that all random numbers come from")
 	f.IntVar(&p.study.Workers, "jobs", 0, "simulations at once (default: one a processor)")
 	f.StringVar(&p.out, "out", "", "write everything to this folder, as phases.txt and phases.json")
