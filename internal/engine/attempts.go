@@ -22,7 +22,7 @@ func (e *Engine) leaveWanted(in LeaveWanted) {
 	case a.Doomed != "":
 		e.kill(a, a.Doomed)
 	case in.Phase <= a.Leave:
-		e.do(Leave{Attempt: a.ID, Node: a.node.id, Phase: a.Leave})
+		e.do(Leave{Attempt: a.ID, Node: a.node.id, Phase: a.Leave, Grant: job.Grant{Memory: a.Sort}})
 	default:
 		e.want(a, in.Phase)
 	}

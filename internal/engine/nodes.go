@@ -5,6 +5,7 @@ import (
 
 	"berth/internal/event"
 	"berth/internal/job"
+	"berth/internal/sched"
 )
 
 // nodeUp takes a worker in and brings what it has and what it should have together.
@@ -74,8 +75,8 @@ func (e *Engine) untell(n *node) {
 // remind tells an attempt again what it was granted. A commit that it was started
 // with is void by the break: it asks for that.
 func (e *Engine) remind(a *attempt) {
-	if a.Kind == job.ReduceTask && a.Leave != job.PhaseShuffle {
-		e.do(Leave{Attempt: a.ID, Node: a.node.id, Phase: a.Leave})
+	if a.Leave > a.job.Begin[sched.KindIndex(a.Kind)].Through {
+		e.do(Leave{Attempt: a.ID, Node: a.node.id, Phase: a.Leave, Grant: job.Grant{Memory: a.Sort}})
 	}
 	if a.asked {
 		e.do(Commit{Attempt: a.ID, Node: a.node.id})

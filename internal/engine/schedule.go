@@ -21,8 +21,10 @@ func (e *Engine) schedule(p *pool) {
 				e.kill(e.find(r.ID), "its memory is needed for a "+c.Kind.String()+" that comes first")
 			}
 		case c.Running != nil:
+			sort := p.Policy.SortMemory(d.Node, c)
 			e.emit(event.LeaveGranted{Attempt: c.Running.ID, Phase: c.Through})
-			e.do(Leave{Attempt: c.Running.ID, Node: e.nodeList[d.Node.Index].id, Phase: c.Through})
+			p.GrantSort(d.Node, c.Running, sort)
+			e.do(Leave{Attempt: c.Running.ID, Node: e.nodeList[d.Node.Index].id, Phase: c.Through, Grant: job.Grant{Memory: sort}})
 		default:
 			e.start(c, e.nodeList[d.Node.Index], d.Task)
 		}
@@ -35,8 +37,12 @@ func (e *Engine) start(c *sched.Candidate, n *node, i int) {
 	id := job.Attempt{Job: j.ID, Task: i, N: int(j.tasks[i].attempt) + 1}
 	// A bag task's attempt is the only one of its task, so it need not ask to commit.
 	commit := c.Kind == job.BagTask
+	sort := j.pool.Policy.SortMemory(&n.Node, c)
 	e.emit(event.AttemptStarted{Attempt: id, Node: n.id, Leave: c.Through, Commit: commit})
-	e.do(Start{Attempt: id, Node: n.id, Leave: c.Through, Commit: commit})
+	if sort > 0 {
+		j.pool.GrantSort(&n.Node, &e.find(id).Running, sort)
+	}
+	e.do(Start{Attempt: id, Node: n.id, Leave: c.Through, Commit: commit, Grant: job.Grant{Memory: sort}})
 	if c.Kind == job.ReduceTask {
 		e.tell(n, j)
 	}
@@ -133,6 +139,7 @@ func (e *Engine) resize(p *pool) {
 			cores += a.req.Nodes * a.req.PerNode.CPUs
 		}
 	}
+	p.Cores = cores
 	scale := sched.PoolScale(p.Scale, cores)
 	if scale == p.Scale {
 		return

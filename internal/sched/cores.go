@@ -57,6 +57,9 @@ func (cores) onward(n *Node, _ job.Time) *Candidate {
 	return nil
 }
 
+// sortMemory says nothing: the worker shares its memory to sort in out over its cores.
+func (cores) sortMemory(*Node, *Candidate) int64 { return 0 }
+
 func (cores) reach(*Pool) int { return 1 }
 
 func (cores) worth(*Pool, *Node, *Candidate, int) float64 { return 1 }

@@ -20,12 +20,14 @@ type Node struct {
 	Alloc      *Alloc
 	Up         bool // its worker answers
 	Capacity   job.Vector
+	SortMemory int64      // bytes of its memory to sort and merge in
 	Running    []*Running // the attempts there, in no order
 	Used       job.Vector // by all of them
 	Shuffles   int        // how many of them shuffle …
 	ShuffleMem int64      // … and the bytes that those hold
 	Health     Health
 
+	sorting int64      // bytes of SortMemory that attempts there were granted; as lent, not part of the state that records make
 	waiting Class      // the attempts there that could go on …
 	lent    job.Vector // … and what they hold and do not use while they wait; not part of the state that records make
 	freed   bool       // it is in Pool.freed
@@ -40,6 +42,7 @@ type Running struct {
 	Kind   job.TaskKind
 	Leave  job.Phase  // the last phase that it may run through
 	at     int32      // in Node.Running
+	Sort   int64      // bytes that it was granted to sort in; see Node.sorting
 	waits  bool       // for leave to go on
 	lent   job.Vector // of Holds, while it waits: see Node.lent
 }

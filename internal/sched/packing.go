@@ -22,7 +22,7 @@ func (packing) rank(p *Pool, j *Job) job.Time { return fairRank(p, j) }
 func (packing) shuffles(n *Node) int { return max(1, n.cores()/2) }
 
 func (packing) fits(n *Node, c *Candidate) bool {
-	return holdsCores(n, c) && within(n, job.Vector{Disk: c.Takes.Disk, Net: c.Takes.Net}, 1)
+	return holdsCores(n, c) && whole.admits(n, job.Vector{Disk: c.Takes.Disk, Net: c.Takes.Net})
 }
 
 func (packing) onward(n *Node, _ job.Time) *Candidate { return n.waiting.line[0] }

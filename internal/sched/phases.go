@@ -10,16 +10,18 @@ import (
 // asks for what it takes and gives back what the next one does not, and U = U_fairness + α·U_perf says what starts.
 // What differs:
 //
-//   - A phase starts where half of what it takes of each rate is there: whole phases leave a part of a node
-//     unused, and a phase that has half of what it could use brings more than none. Memory is never overcommitted.
+//   - A phase starts where a part of what it takes of each rate is there: whole phases leave a part of a node
+//     unused, and a phase that has a part of what it could use brings more than none. Memory is never overcommitted.
 //   - Jobs come by what is left of them, with ageing (Rank), or in the order in which they came; fairness counts beside that.
 //   - A phase that takes no more than the one before, or lasts so short that asking would cost more, does not ask.
 //   - What an attempt needs that waits between two phases is not given to tasks that begin.
 type phases struct {
 	cores
-	alpha                           float64
-	fairness, order, align, urgency float64 // weights of the terms
+	alpha                                     float64
+	fairness, order, align, urgency, critical float64 // weights of the terms
 }
+
+var power = 3.0
 
 // DefaultAlpha is the weight of performance beside fairness.
 const DefaultAlpha = 1
@@ -36,7 +38,7 @@ const (
 )
 
 func newPhases(base cores, t Tuning) phases {
-	r := phases{cores: base, alpha: t.Alpha, fairness: 1, order: 1, align: 1, urgency: 1}
+	r := phases{cores: base, alpha: t.Alpha, fairness: 1, order: 1, align: 1, urgency: 1, critical: 5}
 	if r.alpha == 0 {
 		r.alpha = DefaultAlpha
 	}
@@ -53,8 +55,9 @@ func newPhases(base cores, t Tuning) phases {
 	return r
 }
 
-// share is the part of what a phase takes of a rate that must be there for it to start.
-const share = 0.5
+// filled says how far nodes are filled: a third of what a phase takes must be there, and a quarter more than there is may be in
+// use. Whole phases would leave a part of a node unused, and few take at each moment what they take at most.
+var filled = fill{share: 0.3, over: 1.25}
 
 // short is how long a phase must last at full speed for its leave to be worth asking for.
 const short = 200 * time.Millisecond
@@ -84,6 +87,29 @@ func alike(a, b job.Vector) bool {
 
 func (phases) paused(holds job.Vector) job.Vector { return job.Vector{Memory: holds.Memory} }
 
+// sortMemory shares the memory to sort in out among as many such tasks as would find room on the node now. So few
+// tasks have much, and need not write what they sort and read it again.
+func (phases) sortMemory(n *Node, c *Candidate) int64 {
+	left := n.SortMemory - n.sorting
+	least := n.SortMemory / int64(max(1, leastSort*n.cores()))
+	return max(least, left/max(1, n.fitting(c.Takes)))
+}
+
+// leastSort is the fewest that the memory of a node to sort in is shared out among, for each core.
+const leastSort = 4
+
+// fitting returns how many tasks that take so much the node has room for, by cores and rates.
+func (n *Node) fitting(takes job.Vector) int64 {
+	free := n.Free()
+	count := int64(leastSort * n.cores())
+	for _, r := range [...][2]int64{{takes.CPU, free.CPU}, {takes.Disk, free.Disk}, {takes.Net, free.Net}} {
+		if r[0] > 0 && r[1] > 0 {
+			count = min(count, (r[1]+r[0]/2)/r[0])
+		}
+	}
+	return count
+}
+
 // fits reports whether the node has enough for the candidate beside what attempts that wait there will take.
 func (phases) fits(n *Node, c *Candidate) bool {
 	if len(n.waiting.line) > 0 && !n.sparesWaiting(c.Takes) {
@@ -92,7 +118,7 @@ func (phases) fits(n *Node, c *Candidate) bool {
 	if c.Kind == job.BagTask && c.Takes.CPU > n.Free().CPU {
 		return false // the cores of a bag task are promised
 	}
-	return within(n, c.Takes, share)
+	return filled.admits(n, c.Takes)
 }
 
 // sparesWaiting reports whether what a task that begins takes leaves to the attempts which wait on the node what they take.
@@ -114,18 +140,18 @@ func (r phases) onward(n *Node, now job.Time) *Candidate {
 	if r.urgency == 0 {
 		return r.cores.onward(n, now)
 	}
-	return longestWaiting(n, share)
+	return longestWaiting(n, filled)
 }
 
 // longestWaiting returns the attempt on the node that has waited longest of those that can go on. One that lacks something
 // keeps others from taking it, so none waits for ever.
-func longestWaiting(n *Node, share float64) *Candidate {
+func longestWaiting(n *Node, f fill) *Candidate {
 	var lacks job.Vector // what those that have waited longer lack
 	for _, c := range n.bySince() {
 		more := c.more()
 		free := n.Free()
 		blocked := lacks.CPU > 0 && more.CPU > 0 || lacks.Memory > 0 && more.Memory > 0 || lacks.Disk > 0 && more.Disk > 0 || lacks.Net > 0 && more.Net > 0
-		if !blocked && more.Memory <= max(0, free.Memory) && within(n, more, share) {
+		if !blocked && more.Memory <= max(0, free.Memory) && f.admits(n, more) {
 			return c
 		}
 		lacks = lacks.Max(more.Minus(free))
@@ -133,11 +159,28 @@ func longestWaiting(n *Node, share float64) *Candidate {
 	return nil
 }
 
-func (phases) reach(*Pool) int { return 8 }
+func (phases) reach(*Pool) int { return 16 }
+
+// critical is the square of how long a map and a reduce of the job take, one after the other, as a part of the time that all that is
+// left to begin in the pool would take on all of its cores, at most 1. Near the end of a batch it is not what is left of a job that counts,
+// but that its last tasks do not begin when all others are done.
+func critical(p *Pool, j *Job) float64 {
+	chain := 0.0
+	for i := range j.Left {
+		if j.Left[i].Tasks > 0 {
+			chain += j.Left[i].mean()
+		}
+	}
+	all := float64(p.work) / float64(max(1, p.Cores))
+	if chain >= all {
+		return 1
+	}
+	return chain / all * chain / all
+}
 
 // worth is U of the paper, eq. 1: α·U_perf weighs the place of the job in line, and how well what the phase takes
 // fits what the node has free, so that phases of different kinds run beside each other.
 func (r phases) worth(p *Pool, n *Node, c *Candidate, before int) float64 {
-	perf := r.order/float64(1+before) + r.align*alignment(n, c.Takes)
+	perf := r.order/float64(1+before) + r.align*alignment(n, c.Takes) + r.critical*critical(p, c.Job)
 	return tiny + r.fairness*fairGain(p, c.Job, c.Takes) + r.alpha*perf
 }

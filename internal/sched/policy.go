@@ -18,6 +18,9 @@ type Policy interface {
 	// Rank returns the rank of a job: the lowest is first in every line. It is a function of the
 	// state of the job and of the pool's scale and unit alone, so that a replay gives the same lines.
 	Rank(p *Pool, j *Job) job.Time
+	// SortMemory returns the bytes that the candidate, which is to start on the node, may sort and merge in; 0: the
+	// worker's own share.
+	SortMemory(n *Node, c *Candidate) int64
 	// Moved takes in that the place of a job was another before, and reports whether something may
 	// start because of it: then Select is called.
 	Moved(p *Pool, j *Job, was Place) bool
@@ -48,6 +51,8 @@ type rules interface {
 	fits(n *Node, c *Candidate) bool
 	// onward returns the attempt among those that wait on the node which is to go on, nil if none can.
 	onward(n *Node, now job.Time) *Candidate
+	// sortMemory returns the bytes that the candidate may sort and merge in on the node; 0: the worker's own share.
+	sortMemory(n *Node, c *Candidate) int64
 	// reach returns how many of the candidates that have room, the first in line first, are weighed against
 	// each other; 1: the first in line starts, on the node that is least loaded.
 	reach(p *Pool) int
@@ -77,7 +82,8 @@ func (s Scheduler) Policy(order Order, batch bool, ageing float64, t Tuning) Pol
 	case Prism:
 		r.shortest, r.rules = false, prism{base}
 	case Phases:
-		r.rules = newPhases(base, t)
+		base.shortest = order != FIFO
+		r.shortest, r.rules = base.shortest, newPhases(base, t)
 	}
 	return r
 }

@@ -14,6 +14,8 @@ type Pool struct {
 	Policy  Policy
 	Nodes   []*Node    // that have been up and may come back
 	Scale   int        // of its cores, see PoolScale; 0: it never had any
+	Cores   int        // of the allocations that are there
+	work    int64      // core-seconds of its jobs that are yet to begin
 	Weights float64    // of its jobs together
 	Unit    job.Vector // the most of each resource that a node of it has had, by which shares are measured
 
@@ -67,7 +69,18 @@ func (p *Pool) Remove(c *Candidate) bool {
 // Enter and Leave take in that a job shares the pool from now on, and that it does no more.
 func (p *Pool) Enter(j *Job) { p.Weights += j.weight() }
 
-func (p *Pool) Leave(j *Job) { p.Weights -= j.weight() }
+func (p *Pool) Leave(j *Job) {
+	p.Weights -= j.weight()
+	p.work -= j.work
+	j.work = 0
+}
+
+// reckon finds what is left to begin of the job anew, and of all jobs of the pool with it.
+func (p *Pool) reckon(j *Job) {
+	p.work -= j.work
+	j.work = int64(j.Left[0].Work() + j.Left[1].Work())
+	p.work += j.work
+}
 
 // Free notes that something of the node has become free.
 func (p *Pool) Free(n *Node) {
@@ -101,6 +114,7 @@ func (p *Pool) Changed() {
 // that begin. It reports whether something may start because of that. It costs the logarithm
 // of the number of jobs, and a look at each class.
 func (p *Pool) Rerank(j *Job) bool {
+	p.reckon(j)
 	was := j.Place
 	if j.Rank = p.Policy.Rank(p, j); j.Place == was {
 		return false
@@ -150,6 +164,7 @@ func (p *Pool) Occupy(n *Node, r *Running) {
 func (p *Pool) Pause(n *Node, r *Running) {
 	n.Unpause(r)
 	r.waits = true
+	p.GrantSort(n, r, 0)
 	n.lend(r, r.Holds.Minus(p.Policy.Paused(r.Holds)))
 }
 
@@ -179,6 +194,12 @@ func (n *Node) Unpause(r *Running) {
 	r.waits = false
 }
 
+// GrantSort has an attempt on a node sort and merge in so many bytes.
+func (p *Pool) GrantSort(n *Node, r *Running, bytes int64) {
+	n.sorting += bytes - r.Sort
+	r.Sort = bytes
+}
+
 // Grant gives an attempt on a node leave through a further phase, with what it then holds.
 func (p *Pool) Grant(n *Node, r *Running, leave job.Phase, holds job.Vector) {
 	n.Unpause(r)
@@ -190,6 +211,7 @@ func (p *Pool) Grant(n *Node, r *Running, leave job.Phase, holds job.Vector) {
 // Vacate takes an attempt off its node.
 func (p *Pool) Vacate(n *Node, r *Running) {
 	n.Unpause(r)
+	p.GrantSort(n, r, 0)
 	p.count(n, r, -1)
 	last := len(n.Running) - 1
 	n.Running[r.at] = n.Running[last]

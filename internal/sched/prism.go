@@ -20,9 +20,9 @@ func (prism) paused(holds job.Vector) job.Vector { return job.Vector{Memory: hol
 
 func (prism) rank(p *Pool, j *Job) job.Time { return fairRank(p, j) }
 
-func (prism) fits(n *Node, c *Candidate) bool { return within(n, c.Takes, 1) }
+func (prism) fits(n *Node, c *Candidate) bool { return whole.admits(n, c.Takes) }
 
-func (prism) onward(n *Node, _ job.Time) *Candidate { return longestWaiting(n, 1) }
+func (prism) onward(n *Node, _ job.Time) *Candidate { return longestWaiting(n, whole) }
 
 func (prism) reach(*Pool) int { return prismReach }
 

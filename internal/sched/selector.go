@@ -39,7 +39,7 @@ type pass struct {
 	roomy []*Class // that have room, and are weighed against each other
 }
 
-// Demand, Through, Paused and Rank are the rules'.
+// Demand, Through, Paused, SortMemory and Rank are the rules'.
 func (r *Selector) Demand(j *Job, kind job.TaskKind) Demand { return r.rules.demand(j, kind) }
 
 func (r *Selector) Through(j *Job, kind job.TaskKind, phase job.Phase) job.Phase {
@@ -47,6 +47,13 @@ func (r *Selector) Through(j *Job, kind job.TaskKind, phase job.Phase) job.Phase
 }
 
 func (r *Selector) Paused(holds job.Vector) job.Vector { return r.rules.paused(holds) }
+
+func (r *Selector) SortMemory(n *Node, c *Candidate) int64 {
+	if c.Kind == job.BagTask {
+		return 0
+	}
+	return r.rules.sortMemory(n, c)
+}
 
 func (r *Selector) Rank(p *Pool, j *Job) job.Time { return r.rules.rank(p, j) }
 

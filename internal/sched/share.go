@@ -58,15 +58,23 @@ func alignment(n *Node, takes job.Vector) float64 {
 // tiny keeps a worth above 0 where nothing speaks for a start and nothing against it.
 const tiny = 1e-9
 
-// within reports whether the node has the share of each rate and of the cores that takes names: with 1 all of it.
-// A demand above a whole node counts as the node, so a node without load takes anything.
-func within(n *Node, takes job.Vector, share float64) bool {
-	used, has := n.Capacity.Minus(n.Free()), n.Capacity
-	return rateFits(takes.CPU, used.CPU, has.CPU, share) && rateFits(takes.Disk, used.Disk, has.Disk, share) &&
-		rateFits(takes.Net, used.Net, has.Net, share)
+// fill says how far the cores and the rates of a node are filled.
+type fill struct {
+	share float64 // part of a demand that must be there for a phase to start
+	over  float64 // overcommitment: how many times what a node has may be in use
 }
 
-// rateFits reports whether the share of a demand is there of a resource of which a node uses and has so much; has 0: nobody knows.
-func rateFits(takes, used, has int64, share float64) bool {
-	return takes <= 0 || has <= 0 || used <= 0 || float64(min(takes, has))*share <= float64(has-used)
+// whole fills nodes as far as phases run at full speed.
+var whole = fill{share: 1, over: 1}
+
+// admits reports whether the node has enough of the cores and the rates that takes names.
+// A demand above a whole node counts as the node, so a node without load takes anything.
+func (f fill) admits(n *Node, takes job.Vector) bool {
+	used, has := n.Capacity.Minus(n.Free()), n.Capacity
+	return f.rate(takes.CPU, used.CPU, has.CPU) && f.rate(takes.Disk, used.Disk, has.Disk) && f.rate(takes.Net, used.Net, has.Net)
+}
+
+// rate reports whether enough is there of a resource of which a node uses and has so much; has 0: nobody knows.
+func (f fill) rate(takes, used, has int64) bool {
+	return takes <= 0 || has <= 0 || used <= 0 || float64(min(takes, has))*f.share <= f.over*float64(has)-float64(used)
 }
