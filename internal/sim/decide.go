@@ -38,7 +38,7 @@ func (c *coordinator) decide(a *app, rest *job.Rest) (plan.Plan, error) {
 }
 
 // sortPart is which part of a node's memory is for sorting.
-const sortPart = 4
+const sortPart = 2
 
 // own returns the plan of a job on a cluster that is the jobs' own: all nodes, for good.
 func (w *world) own(a *app) plan.Plan {
