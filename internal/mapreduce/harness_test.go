@@ -57,6 +57,8 @@ func (r *record) add(to map[job.Phase][2]int64, bytes, records int64) {
 
 func (r *record) Net(int64) {}
 
+func (r *record) Waited(time.Duration) {}
+
 func (r *record) Spent(s probe.Spent) {
 	r.mu.Lock()
 	defer r.mu.Unlock()

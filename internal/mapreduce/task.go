@@ -3,6 +3,7 @@ package mapreduce
 import (
 	"context"
 	"io"
+	"time"
 
 	"berth/internal/job"
 	"berth/internal/mapreduce/extsort"
@@ -28,6 +29,7 @@ type Progress interface {
 	Out(bytes, records int64)            // written by the current phase
 	Spent(s probe.Spent)                 // by berth's own threads for the current phase
 	Net(bytes int64)                     // fetched from other nodes
+	Waited(d time.Duration)              // of the current phase, when there was nothing to do
 	Memory(bytes int64)                  // held now for the current phase
 	Total(bytes int64)                   // input the current phase will read, where it is known
 	Counter(group, name string, n int64) // adds n to a job counter

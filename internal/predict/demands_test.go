@@ -67,6 +67,17 @@ func TestGapIsNoZero(t *testing.T) {
 	}
 }
 
+// TestWaitsAreNoWork: a shuffle that waits for maps most of its time takes, while it fetches, as much as one that does not wait.
+func TestWaitsAreNoWork(t *testing.T) {
+	var d Demands
+	s := ran(job.PhaseShuffle, 10*time.Second, 100*time.Millisecond, 0, 0, 50e6)
+	s.Waited = 9 * time.Second
+	d.Add([]job.PhaseStat{s})
+	if got, _ := d.Demand(job.PhaseShuffle); !about(got.Takes.Net, 50e6) || !about(got.Takes.CPU, 100) || math.Abs(got.Seconds-1) > 0.1 {
+		t.Errorf("takes %+v", got)
+	}
+}
+
 // TestShortPhasesAreJoined: a phase of some milliseconds has no rate of its own, many together have.
 func TestShortPhasesAreJoined(t *testing.T) {
 	var d Demands

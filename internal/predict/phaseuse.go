@@ -36,7 +36,7 @@ type lasting struct {
 }
 
 func lastingOf(s *job.PhaseStat) lasting {
-	l := lasting{nanos: max(int64(s.Duration()), 0), missing: s.Missing}
+	l := lasting{nanos: int64(s.Busy()), missing: s.Missing}
 	l.amount[job.CPU], l.amount[job.Disk], l.amount[job.Net] = max(int64(s.CPU), 0), max(s.DiskBytes, 0), max(s.NetBytes, 0)
 	return l
 }

@@ -20,6 +20,7 @@ type Meter struct {
 	in, out, recIn, recOut atomic.Int64 // of the current phase
 	cpu                    atomic.Int64 // of the current phase: own threads and ended children, nanoseconds
 	disk, net              atomic.Int64 // of the current phase, bytes
+	waited                 atomic.Int64 // of the current phase, nanoseconds
 	own, peak              atomic.Int64 // bytes held by the attempt's own buffers now, and at most in the current phase
 	child                  atomic.Int64 // largest resident set of a child in the current phase, bytes
 	total                  atomic.Int64
@@ -73,7 +74,7 @@ func (m *Meter) close(t job.Time) {
 		RecordsIn: m.recIn.Swap(0), RecordsOut: m.recOut.Swap(0),
 		CPU:        time.Duration(m.cpu.Swap(0)),
 		PeakMemory: m.peak.Swap(m.own.Load()) + m.child.Swap(0),
-		DiskBytes:  m.disk.Swap(0), NetBytes: m.net.Swap(0), Missing: m.Missing,
+		DiskBytes:  m.disk.Swap(0), NetBytes: m.net.Swap(0), Waited: time.Duration(m.waited.Swap(0)), Missing: m.Missing,
 	}
 	m.total.Store(0)
 	if m.Energy != nil {
@@ -96,6 +97,9 @@ func (m *Meter) Spent(s Spent) {
 	m.cpu.Add(int64(s.CPU))
 	m.disk.Add(s.Disk)
 }
+
+// Waited counts time of the current phase in which it had nothing to do.
+func (m *Meter) Waited(d time.Duration) { m.waited.Add(int64(d)) }
 
 // Net counts bytes that came from other nodes or went there.
 func (m *Meter) Net(bytes int64) { m.net.Add(bytes) }

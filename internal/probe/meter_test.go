@@ -25,6 +25,7 @@ func TestMeterPhases(t *testing.T) {
 	m.Out(400, 20)
 	m.Spent(Spent{CPU: 5 * time.Millisecond, Disk: 512})
 	m.Net(99)
+	m.Waited(30)
 	m.Memory(1 << 20)
 	m.Memory(1 << 10)
 	m.Child(Spent{CPU: 7 * time.Millisecond, Disk: 4096}, 3<<20)
@@ -38,7 +39,7 @@ func TestMeterPhases(t *testing.T) {
 
 	want := []job.PhaseStat{
 		{Phase: job.PhaseMap, Start: 100, End: 200, BytesIn: 1000, BytesOut: 400, RecordsIn: 10, RecordsOut: 20,
-			CPU: 13 * time.Millisecond, PeakMemory: 1<<20 + 3<<20, DiskBytes: 4608, NetBytes: 99, Missing: job.ResourceSet(0).With(job.Disk)},
+			CPU: 13 * time.Millisecond, PeakMemory: 1<<20 + 3<<20, DiskBytes: 4608, NetBytes: 99, Waited: 30, Missing: job.ResourceSet(0).With(job.Disk)},
 		{Phase: job.PhaseMerge, Start: 200, End: 350, BytesIn: 400, RecordsIn: 20, PeakMemory: 1 << 10, Missing: job.ResourceSet(0).With(job.Disk)},
 	}
 	if !reflect.DeepEqual(got, want) {

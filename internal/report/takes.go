@@ -7,7 +7,7 @@ import (
 )
 
 // Takes is what one attempt takes of its node while it is in a phase, on average over the time of all
-// attempts that were done. What was not measured is nil.
+// attempts that were done, without the time in which there was nothing to do (job.PhaseStat.Busy). What was not measured is nil.
 type Takes struct {
 	CPU  *float64 `json:"cpu"`      // cores
 	Mem  *int64   `json:"mem"`      // bytes: the highest peak
@@ -28,7 +28,7 @@ func (t *taken) add(s job.PhaseStat, r job.Resource, amount float64) {
 		return
 	}
 	t.amount += amount
-	t.time += max(s.Duration(), 0)
+	t.time += s.Busy()
 	t.known = true
 }
 

@@ -24,7 +24,8 @@ type Progress interface {
 	In(bytes, records int64)  // of segments that were taken
 	Out(bytes, records int64) // copied into the scratch folder
 	Spent(probe.Spent)
-	Net(bytes int64) // fetched from other nodes
+	Net(bytes int64)        // fetched from other nodes
+	Waited(d time.Duration) // there was nothing to fetch
 }
 
 // Source is where a reduce finds map outputs.
@@ -120,13 +121,14 @@ func (c *Collector) Collect(ctx context.Context) error {
 	defer done()
 	group, within := errgroup.WithContext(all)
 	found := make(chan Location)
+	waits := &waits{tell: c.Progress.Waited, since: time.Now()}
 	group.Go(func() error {
 		defer close(found)
 		return c.locate(within, found)
 	})
 	for i := range copiers {
 		group.Go(func() error {
-			f := &copier{Collector: c, path: filepath.Join(c.Dir, fmt.Sprintf("fetched-%d", i)), done: done}
+			f := &copier{Collector: c, path: filepath.Join(c.Dir, fmt.Sprintf("fetched-%d", i)), waits: waits, done: done}
 			return f.run(within, found)
 		})
 	}

@@ -22,17 +22,20 @@ const (
 // copier takes in one segment after the other.
 type copier struct {
 	*Collector
-	path string   // of the file for copies
-	file *os.File // nil: not yet needed
-	end  int64    // of the copies in file that count
-	done func()   // called when no segment is missing
+	path  string   // of the file for copies
+	file  *os.File // nil: not yet needed
+	end   int64    // of the copies in file that count
+	waits *waits
+	done  func() // called when no segment is missing
 }
 
 // run fetches what is found until there is nothing more.
 func (f *copier) run(ctx context.Context, found <-chan Location) error {
 	defer f.close()
 	for loc := range found {
+		f.waits.begin()
 		err := f.tryFetch(ctx, loc)
+		f.waits.end()
 		var scratch *scratchFault
 		switch {
 		case err == nil:
