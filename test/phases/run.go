@@ -37,7 +37,8 @@ func (b *bench) up(ctx context.Context) (err error) {
 // onCluster are the flags of all jobs on the cluster: one allocation of all nodes serves them.
 func (b *bench) onCluster() []string {
 	return []string{"--on", "slurm", "--nodes", fmt.Sprint(nodes), "--time", "120", "--wall-time", "max", "--max-allocs", "1", "--no-scout", "--exclusive",
-		"--idle-timeout", "10m", "--scratch", filepath.Join(b.cluster.disk(), "scratch")}
+		"--idle-timeout", "10m",
+		"--node-disk", fmt.Sprintf("%dM", b.node.Disk), "--node-net", fmt.Sprintf("%dK", b.node.Net*1000/8), "--scratch", filepath.Join(b.cluster.disk(), "scratch")}
 }
 
 // server is a coordinator with a state folder of its own.
