@@ -30,13 +30,13 @@ var six = []string{"-numReduceTasks", "6"}
 
 // jobs are in the order of the tables.
 var jobs = []benchmark{
-	{"sort", 4, six},
+	{"sort", 3, six},
 	{"monsterquery", 4, six},
 	{"webdatascan", 4, nil},
 	{"combiner", 0.25, six},
-	{"selfjoin", 0.5, six},
-	{"invertedindex", 0.5, six},
-	{"classification", 0.25, six},
+	{"selfjoin", 1, six},
+	{"invertedindex", 1, six},
+	{"classification", 0.5, six},
 }
 
 func jobNames() []string {
