@@ -32,7 +32,7 @@ var six = []string{"-numReduceTasks", "6"}
 var jobs = []benchmark{
 	{"sort", 3, six},
 	{"monsterquery", 4, six},
-	{"webdatascan", 4, nil},
+	{"webdatascan", 4, []string{"-numReduceTasks", "1"}},
 	{"combiner", 0.25, six},
 	{"selfjoin", 1, six},
 	{"invertedindex", 1, six},

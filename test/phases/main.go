@@ -40,7 +40,7 @@ const (
 
 func flags() *options {
 	o := &options{}
-	flag.StringVar(&o.berth, "berth", "", "the program under test; empty: it is built")
+	flag.StringVar(&o.berth, "berth", "", "the program under test; empty: it is built, and nothing is predicted")
 	flag.StringVar(&o.scripts, "scripts", "scripts", "the folder of nodes.sh and slurm.sh")
 	flag.StringVar(&o.examples, "examples", "examples/phases", "the folder of the seven jobs")
 	flag.StringVar(&o.out, "out", "", "folder for results, which are added to; empty: a new one")
@@ -96,6 +96,11 @@ func measure(ctx context.Context, o *options) error {
 	}
 	if !o.tableOnly {
 		if err := perform(ctx, o, p, res); err != nil {
+			return err
+		}
+	}
+	if o.berth != "" {
+		if err := res.predict(ctx, o.berth); err != nil {
 			return err
 		}
 	}

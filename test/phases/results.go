@@ -20,6 +20,8 @@ type results struct {
 	SizeMB    int      `json:"size_mb"`   // -size
 	Unlimited []string `json:"unlimited"` // what the kernel could not limit
 	Runs      []run    `json:"runs"`
+
+	Predicted []prediction `json:"predicted"`
 }
 
 // run is one job, or jobs at once, under a scheduler. Times are seconds since its begin.

@@ -25,7 +25,7 @@ func tables(res *results) string {
 			fmt.Fprintf(&b, "\nNot limited: %s.\n", u)
 		}
 	}
-	b.WriteString(aloneTable(res) + batchTable(res) + mixTable(res) + failures(res))
+	b.WriteString(aloneTable(res) + batchTable(res) + predictionTable(res) + mixTable(res) + failures(res))
 	return b.String()
 }
 
