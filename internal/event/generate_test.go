@@ -42,9 +42,14 @@ func drawRequest(t *rapid.T) job.AllocRequest {
 		On: drawText(t), Nodes: rapid.Int().Draw(t, "nodes"), PerNode: drawResources(t),
 		Time: drawDuration(t), IdleTimeout: drawDuration(t),
 		SortMemory: rapid.Int64().Draw(t, "sort"), Scratch: drawText(t),
+		Rates:   job.NodeRates{Disk: drawList(t, drawRate), Net: drawList(t, drawRate)},
 		Elastic: rapid.Bool().Draw(t, "elastic"), Batch: drawBatch(t), Start: job.Time(rapid.Int64().Draw(t, "start")),
 		Latest: job.Time(rapid.Int64().Draw(t, "latest")),
 	}
+}
+
+func drawRate(t *rapid.T) job.NodeRate {
+	return job.NodeRate{Nodes: drawText(t), Bytes: rapid.Int64().Draw(t, "rate")}
 }
 
 func drawBatch(t *rapid.T) job.Batch {
@@ -104,6 +109,8 @@ func drawStats(t *rapid.T) []job.PhaseStat {
 			BytesIn: rapid.Int64().Draw(t, "in"), BytesOut: rapid.Int64().Draw(t, "out"),
 			RecordsIn: rapid.Int64().Draw(t, "rin"), RecordsOut: rapid.Int64().Draw(t, "rout"),
 			CPU: drawDuration(t), PeakMemory: rapid.Int64().Draw(t, "peak"),
+			DiskBytes: rapid.Int64().Draw(t, "disk"), NetBytes: rapid.Int64().Draw(t, "net"), Waited: drawDuration(t),
+			Joules: rapid.Float64Range(0, 1e12).Draw(t, "joules"), Missing: job.ResourceSet(rapid.Byte().Draw(t, "missing")),
 		})
 	}
 	return stats

@@ -1,6 +1,7 @@
 package report
 
 import (
+	"math"
 	"time"
 
 	"berth/internal/job"
@@ -32,6 +33,15 @@ func (t *taken) add(s job.PhaseStat, r job.Resource, amount float64) {
 	t.known = true
 }
 
+// bytes returns the rate in whole bytes a second, nil where it was not measured.
+func (t *taken) bytes() *float64 {
+	r := t.rate()
+	if r != nil {
+		*r = math.Round(*r)
+	}
+	return r
+}
+
 // rate returns the mean amount a second, nil where it was not measured.
 func (t *taken) rate() *float64 {
 	switch {
@@ -45,7 +55,7 @@ func (t *taken) rate() *float64 {
 
 // takes returns what an attempt takes in the phase.
 func (p *phaseSum) takes() Takes {
-	t := Takes{CPU: p.cores.rate(), Disk: p.disk.rate(), Net: p.net.rate()}
+	t := Takes{CPU: p.cores.rate(), Disk: p.disk.bytes(), Net: p.net.bytes()}
 	if p.peak > 0 {
 		t.Mem = new(p.peak)
 	}

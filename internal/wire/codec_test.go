@@ -88,7 +88,7 @@ func fill(t *rapid.T, v reflect.Value) {
 	case reflect.Uint8:
 		v.SetUint(uint64(rapid.Byte().Draw(t, "byte")))
 	case reflect.Float64:
-		v.SetFloat(rapid.Float64Range(-1, 1).Draw(t, "float"))
+		v.SetFloat(rapid.Float64Range(0, 1).Draw(t, "float"))
 	default:
 		t.Fatalf("a field of type %v", v.Type())
 	}
