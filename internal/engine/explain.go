@@ -145,17 +145,18 @@ func (x *explanation) outputsOn(n *node) int {
 // leave tells of attempts that wait for leave to go on.
 func (x *explanation) leave() {
 	for _, n := range x.j.pool.nodes {
-		waiting := 0
-		for _, a := range x.j.sorted() {
-			if a.node == n && a.next != nil {
-				waiting++
+		for _, r := range n.Waits(&x.j.Job, x.phase) {
+			r.Nodes = []why.Node{{ID: n.id, Free: n.Free().Resources()}}
+			if x.e.cfg.Scheduler.WholeCores() {
+				r.Kind, r.Need = why.SortWaits, job.Resources{CPUs: x.j.work.ReduceNeed.CPUs}
 			}
-		}
-		if waiting > 0 {
-			x.add(why.Reason{Kind: why.SortWaits, Count: waiting, Need: job.Resources{CPUs: x.j.work.ReduceNeed.CPUs}, Nodes: []why.Node{{ID: n.id, Free: n.Free().Resources()}}})
+			x.add(r)
 		}
 	}
 }
+
+// phase returns the phase that an attempt is in.
+func (x *explanation) phase(r *sched.Running) job.Phase { return x.e.find(r.ID).phase }
 
 // tasks tells why bag tasks or maps that are ready do not start.
 func (x *explanation) tasks() {
@@ -208,6 +209,9 @@ func (x *explanation) room(c *sched.Candidate) {
 // without tells why no task of the candidate starts on the node.
 func (x *explanation) without(n *node, c *sched.Candidate) why.Node {
 	r := why.Node{ID: n.id, Free: n.Free().Resources(), Returned: n.alloc.Retired}
+	if !x.e.cfg.Scheduler.WholeCores() {
+		r.Lacks = n.Lacks(&x.j.Job, c.Takes, x.phase)
+	}
 	if !n.InTime(x.now, c.Span) {
 		r.EndsIn = max(1, x.until(n.alloc.Ends))
 	}
@@ -231,13 +235,15 @@ func (x *explanation) until(t job.Time) time.Duration { return max(0, t.Sub(x.no
 
 // before tells which jobs with something to start go first, and why.
 func (x *explanation) before() {
-	reasons := []why.Reason{{Kind: why.EarlierJobs}, {Kind: why.ShorterJobs}, {Kind: why.AgedJobs}}
+	reasons := []why.Reason{{Kind: why.EarlierJobs}, {Kind: why.ShorterJobs}, {Kind: why.AgedJobs}, {Kind: why.FairerJobs}}
 	for _, k := range x.j.pool.active {
 		r := &reasons[0]
 		switch {
 		case !k.Before(x.j.Place) || !k.active() || k.Begin[0].Class() == nil && k.Begin[1].Class() == nil:
 			continue
 		case k.Rank == x.j.Rank:
+		case x.e.cfg.Scheduler.Fair():
+			r = &reasons[3]
 		case work(k) < work(x.j):
 			r = &reasons[1]
 		default:

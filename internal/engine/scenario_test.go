@@ -116,7 +116,7 @@ func (s *scenario) query(verb string, a args) bool {
 		s.restart(a.num("lose", 0), job.ID(a.str("without", "")))
 	case "config":
 		s.cfg.MaxLost, s.cfg.MaxBadOutputs = a.num("max-lost", 0), a.num("max-bad-outputs", 0)
-		s.cfg.Order = sched.Order(a.str("order", ""))
+		s.cfg.Order, s.cfg.Scheduler = sched.Order(a.str("order", "")), sched.Scheduler(a.str("scheduler", ""))
 		s.cfg.Yield = a.str("yield", "") != ""
 		s.e, s.journal = engine.New(s.cfg), nil
 	case "known":
@@ -243,6 +243,7 @@ func (s *scenario) work(a args) job.Work {
 		s.must(err)
 		w.SlowStart = f
 	}
+	w.Demands = s.demands(a)
 	w.Alloc, w.Course = s.alloc(a), job.Course{More: s.requests(a, a.key["more"]), Scout: a.num("scout", 0), TaskTimes: s.times(a)}
 	return w
 }
@@ -279,15 +280,19 @@ func (s *scenario) duration(v string) time.Duration {
 
 // resources parses "2,4G": cores and memory.
 func (s *scenario) resources(v string) job.Resources {
-	cpus, mem, _ := strings.Cut(v, ",")
-	c, err := strconv.Atoi(cpus)
+	parts := append(strings.Split(v, ","), "", "", "")
+	c, err := strconv.Atoi(parts[0])
 	s.must(err)
-	var m int64
-	if mem != "" && mem != "0" {
-		m, err = parse.Size("mem", mem)
-		s.must(err)
+	return job.Resources{CPUs: c, Mem: s.size(parts[1]), Disk: s.size(parts[2]), Net: s.size(parts[3])}
+}
+
+func (s *scenario) size(v string) int64 {
+	if v == "" {
+		return 0
 	}
-	return job.Resources{CPUs: c, Mem: m}
+	n, err := parse.Size("size", v)
+	s.must(err)
+	return n
 }
 
 func (s *scenario) phase(v string) job.Phase {

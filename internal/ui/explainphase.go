@@ -2,6 +2,7 @@ package ui
 
 import (
 	"fmt"
+	"math"
 	"strconv"
 	"strings"
 
@@ -25,14 +26,19 @@ var phaseWords = map[job.Phase]struct{ task, begin, in string }{
 func phaseReason(r why.Reason) string {
 	words := phaseWords[r.Phase]
 	s := fmt.Sprintf("%s %s on %s", count(r.Count, words.task)+verb(r.Count, " wait"), words.begin, r.Nodes[0].ID)
-	var lacks []string
-	for _, l := range r.Lacks {
-		lacks = append(lacks, lackText(l))
-	}
-	if len(lacks) == 0 {
+	if len(r.Lacks) == 0 {
 		return s
 	}
-	return s + ": " + strings.Join(lacks, "; ")
+	return s + ": " + lacksText(r.Lacks)
+}
+
+// lacksText words of which resources a node has too little, and who has them.
+func lacksText(lacks []why.Lack) string {
+	var texts []string
+	for _, l := range lacks {
+		texts = append(texts, lackText(l))
+	}
+	return strings.Join(texts, "; ")
 }
 
 // lackText words of which resource a node has too little for a phase, and who has it.
@@ -67,7 +73,7 @@ func resourceWords(r job.Resource) (name, has string) {
 func resourceAmount(r job.Resource, n int64) string {
 	switch r {
 	case job.CPU:
-		cores := strconv.FormatFloat(float64(n)/job.MilliCore, 'f', -1, 64)
+		cores := strconv.FormatFloat(math.Round(float64(n)/10)/100, 'f', -1, 64)
 		if n == job.MilliCore {
 			return cores + " core"
 		}

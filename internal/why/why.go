@@ -1,4 +1,4 @@
-// Package why has the reasons why a job is where it is, as values: the engine gives them, the
+// Package why has the reasons why a job is where it is, as values: sched and the engine give them, the
 // coordinator passes them on, and package ui words them. It decides nothing.
 package why
 
@@ -113,4 +113,5 @@ type Node struct {
 	Free      job.Resources `json:"free,omitzero"`
 	Shuffling int           `json:"shuffling,omitempty"` // reduces that shuffle there
 	Cores     int           `json:"cores,omitempty"`     // and no more than this many may
+	Lacks     []Lack        `json:"lacks,omitempty"`     // of what it has too little for the first phase of a task
 }
