@@ -113,21 +113,11 @@ func (x *explanation) nodes() {
 		switch {
 		case n.state == down:
 			x.add(why.Reason{Kind: why.NodeAway, Nodes: there, Since: x.since(n.since), Text: n.reason, Left: x.until(n.since.Add(x.e.cfg.NodeTimeout)),
-				Count: x.attemptsOn(n), Of: x.outputsOn(n)})
+				Count: n.Has(&x.j.Job), Of: x.outputsOn(n)})
 		case n.state == up && n.Health.Suspected(x.now):
 			x.add(why.Reason{Kind: why.NodeSuspected, Nodes: there, Left: x.until(n.Health.Until())})
 		}
 	}
-}
-
-func (x *explanation) attemptsOn(n *node) int {
-	count := 0
-	for _, a := range n.Running {
-		if a.Job == &x.j.Job {
-			count++
-		}
-	}
-	return count
 }
 
 func (x *explanation) outputsOn(n *node) int {

@@ -25,14 +25,24 @@ func (n *Node) Waits(j *Job, phase func(*Running) job.Phase) (reasons []why.Reas
 	return reasons
 }
 
+// Has returns how many attempts of the job the node has.
+func (n *Node) Has(j *Job) (count int) {
+	for _, a := range n.Running {
+		if a.Job == j {
+			count++
+		}
+	}
+	return count
+}
+
 // Lacks returns of what the node has too little for a phase of the job that takes so much, and who has that: memory, and those
-// rates of which not even a share is there with which a phase would start; where all shares are there, those of which less is
-// free than it takes, as a policy may wait for all of it.
+// rates of which there is too little even for a policy that fills nodes as far as any; where there is none, those of which less is
+// free than it takes.
 func (n *Node) Lacks(j *Job, takes job.Vector, phase func(*Running) job.Phase) (lacks []why.Lack) {
 	free, has := n.Free(), n.Capacity
-	for _, part := range []float64{share, 1} {
+	for _, f := range [...]fill{filled, whole} {
 		for _, r := range job.AllResources() {
-			enough := rateFits(takes.Of(r), has.Of(r)-free.Of(r), has.Of(r), part)
+			enough := f.rate(takes.Of(r), has.Of(r)-free.Of(r), has.Of(r))
 			if r == job.Memory {
 				enough = takes.Memory <= max(0, free.Memory)
 			}
