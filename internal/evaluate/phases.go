@@ -102,8 +102,11 @@ type PhaseCase struct {
 // noAlpha stands for 0, which is the scheduler's own weight in a Tuning.
 const noAlpha = 1e-9
 
-// PhaseTerms are the terms of the scheduler phases that can be left out.
-var PhaseTerms = []sched.Term{sched.FairnessTerm, sched.OrderTerm, sched.AlignTerm, sched.UrgencyTerm}
+// GrantsTerm is no term of a worth: without it what is granted of memory to sort in has no effect.
+const GrantsTerm sched.Term = "grants"
+
+// PhaseTerms are what can be left out of the scheduler phases.
+var PhaseTerms = []sched.Term{sched.FairnessTerm, sched.OrderTerm, sched.AlignTerm, sched.UrgencyTerm, GrantsTerm}
 
 // PhaseStudy compares schedulers of phases on workloads.
 type PhaseStudy struct {
@@ -167,6 +170,7 @@ func (s *PhaseStudy) replicate(ctx context.Context, w *PhaseWorkload, i int) ([]
 	var out []phaseFigures
 	for _, c := range s.Cases {
 		cfg.Adaptor.Scheduler, cfg.Adaptor.Tuning = c.Scheduler, sched.Tuning{Without: c.Without}
+		cfg.Adaptor.Fixed = c.Without == GrantsTerm
 		if c.Alpha != nil {
 			cfg.Adaptor.Tuning.Alpha = max(*c.Alpha, noAlpha)
 		}

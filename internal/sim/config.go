@@ -71,6 +71,9 @@ type Adaptor struct {
 	// Scheduler is the policy that places tasks and phases on nodes; empty: sched.Cores.
 	Scheduler sched.Scheduler
 	Tuning    sched.Tuning // of it, for experiments
+	// Fixed has merges and sorts go by the buffers that Hadoop's tasks have (workload.Phased), whatever is granted; so it is under
+	// the schedulers of others in any case.
+	Fixed bool
 	// Request switches parts of plan.Decide off: NoScout, MaxAllocs, WallTime.
 	Request job.Request
 	// Unknown says that there are no profiles, as for applications that never ran; else

@@ -4,6 +4,7 @@ import (
 	"berth/internal/engine"
 	"berth/internal/event"
 	"berth/internal/job"
+	"berth/internal/sched"
 	"berth/internal/sim/contention"
 	"berth/internal/workload"
 )
@@ -42,6 +43,7 @@ const pieces = 8
 
 func (k *worker) startPhased(r *attempt, leave job.Phase, grant int64) {
 	f, task := r.app.Phased, r.id.Task
+	grant = k.sortMemory(grant)
 	p := &phased{r: r, phases: r.kind.Phases(), leave: leave, grant: grant, mapped: grant}
 	if r.kind == job.MapTask {
 		p.amounts = f.Maps[task][:]
@@ -52,6 +54,20 @@ func (k *worker) startPhased(r *attempt, leave job.Phase, grant int64) {
 	r.phased = p
 	k.runs = append(k.runs, r)
 	p.begin()
+}
+
+// sortMemory returns how many bytes an attempt has to sort and merge in that was granted so many. Where nothing is granted berth's
+// worker gives it its own share (worker/supply.go); with the schedulers of others, which have Hadoop's tasks, it is 0: the buffers
+// of those.
+func (k *worker) sortMemory(grant int64) int64 {
+	a := &k.g.site.w.cfg.Adaptor
+	switch {
+	case a.Fixed:
+		return 0
+	case grant > 0 || a.Scheduler != sched.Cores && a.Scheduler != sched.Phases:
+		return grant
+	}
+	return k.g.site.w.machine.size.Mem / sortPart * 3 / 4 / int64(k.g.site.w.machine.capacity(k.node).CPUs)
 }
 
 func (p *phased) host() *host { return p.r.k.g.site.w.hosts[p.r.k.node] }
@@ -246,7 +262,7 @@ func (p *phased) single() bool {
 // granted takes in leave up to a phase, and how much memory there is to sort and merge in.
 func (p *phased) granted(leave job.Phase, grant int64) {
 	if leave > p.leave {
-		p.leave, p.grant = leave, grant
+		p.leave, p.grant = leave, p.r.k.sortMemory(grant)
 	}
 	if p.waits && p.phases[p.at] <= p.leave {
 		p.waits = false

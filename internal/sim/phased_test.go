@@ -33,6 +33,7 @@ func TestPhasedWorld(t *testing.T) {
 		cfg := phasedConfig(workload.PhasedBatch{Jobs: rapid.IntRange(1, 4).Draw(t, "jobs"), Nodes: rapid.IntRange(1, 5).Draw(t, "nodes"),
 			Bytes: rapid.Float64Range(1<<20, 1<<31).Draw(t, "bytes")}, rapid.Uint64().Draw(t, "seed"))
 		cfg.Adaptor.Scheduler = rapid.SampledFrom([]sched.Scheduler{sched.Slots, sched.Containers, sched.Packing, sched.Prism, sched.Phases, sched.Cores}).Draw(t, "scheduler")
+		cfg.Adaptor.Fixed = rapid.Bool().Draw(t, "fixed")
 		if rapid.Bool().Draw(t, "unequal") {
 			h := &cfg.Cluster.Hardware[0]
 			h.Speed, h.Capacity.CPUs, h.Capacity.Mem = 2, 8, 16<<30
@@ -56,6 +57,7 @@ func TestPhasedWorld(t *testing.T) {
 // more than it has.
 func TestPhasedWork(t *testing.T) {
 	cfg := phasedConfig(workload.PhasedBatch{Jobs: 5, Nodes: 4}, 1)
+	cfg.Adaptor.Fixed = true
 	r, err := Run(context.Background(), cfg)
 	if err != nil {
 		t.Fatal(err)
@@ -113,7 +115,7 @@ func TestPhasedAlone(t *testing.T) {
 	next.ID, next.After = 2, 1
 	for speed, want := range map[float64]float64{1: 10 + 3 + 4 + 2 + 3, 2: 5 + 3 + 2 + 2 + 1.5} {
 		cfg := phasedConfig(workload.PhasedBatch{Nodes: 1}, 1)
-		cfg.Elastic = []workload.Elastic{e, next}
+		cfg.Elastic, cfg.Adaptor.Fixed = []workload.Elastic{e, next}, true
 		cfg.Cluster.Hardware[0].Speed = speed
 		r, err := Run(context.Background(), cfg)
 		if err != nil {
