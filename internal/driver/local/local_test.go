@@ -106,6 +106,21 @@ func TestScratch(t *testing.T) {
 	}
 }
 
+// TestRates: workers are told what the user told of the node's disk and network, where measurements are kept, and how many they are.
+func TestRates(t *testing.T) {
+	d := New(Options{Dir: t.TempDir(), Scratch: "/default", Machine: machine(), Setup: driver.Setup{State: "/state", Issue: func(job.NodeID, string) error { return nil }}})
+	rates := job.NodeRates{Disk: []job.NodeRate{{Bytes: 5}}}
+	a := &alloc{id: "a1", dir: t.TempDir(), req: job.AllocRequest{Nodes: 2, PerNode: job.Resources{CPUs: 1}, Rates: rates}}
+	if err := d.writeConfigs(a); err != nil {
+		t.Fatal(err)
+	}
+	var c wire.WorkerConfig
+	if err := home.ReadJSON(a.file(1, configEnd), &c); err != nil || len(c.Rates.Disk) != 1 || c.Rates.Disk[0].Bytes != 5 ||
+		c.Nodes != "/state/nodes" || c.Disk != "/default" || c.Sharers != 2 {
+		t.Errorf("%+v, %v", c, err)
+	}
+}
+
 // TestAdoptWaiting: an allocation that waited for its share of the machine when the
 // coordinator died waits again, as long as the one before it runs.
 func TestAdoptWaiting(t *testing.T) {
