@@ -73,7 +73,7 @@ type PhaseStat struct {
 	PeakMemory int64         `msgpack:"m,omitempty" json:"peak_mem_bytes"` // bytes
 	DiskBytes  int64         `msgpack:"d,omitempty" json:"disk_bytes"`     // read from disks, not from the page cache, and written to files, by programs and by berth
 	NetBytes   int64         `msgpack:"n,omitempty" json:"net_bytes"`      // of map outputs fetched from other nodes; what programs send and receive by themselves is not seen
-	Waited     time.Duration `msgpack:"w,omitempty" json:"waited_ns"`      // of its time, when there was nothing to do: a shuffle waits for maps
+	Waited     time.Duration `msgpack:"w,omitempty" json:"waited_ns"`      // of its time, when there was nothing to do, as a shuffle waits for maps, or its programs had no processor
 	Joules     float64       `msgpack:"j,omitempty" json:"joules"`         // its share of what the node's processors took in its time; 0: not measured
 	Missing    ResourceSet   `msgpack:"x,omitempty" json:"-"`              // resources whose use could not be measured on that machine
 }
@@ -81,5 +81,5 @@ type PhaseStat struct {
 // Duration returns End − Start.
 func (s PhaseStat) Duration() time.Duration { return s.End.Sub(s.Start) }
 
-// Busy returns the part of Duration in which there was something to do.
+// Busy returns the part of Duration in which there was something to do, and a processor to do it on.
 func (s PhaseStat) Busy() time.Duration { return max(s.Duration()-s.Waited, 0) }

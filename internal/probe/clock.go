@@ -1,7 +1,10 @@
 package probe
 
 import (
+	"os"
 	"runtime"
+	"strconv"
+	"strings"
 	"time"
 
 	"golang.org/x/sys/unix"
@@ -11,8 +14,25 @@ import (
 
 // Spent is what a thread, or a process that has ended, has used up.
 type Spent struct {
-	CPU  time.Duration // user and system time
-	Disk int64         // bytes; see BlockBytes
+	CPU    time.Duration // user and system time
+	Queued time.Duration // in which a process that has ended could have run and had no processor; see QueuedOf
+	Disk   int64         // bytes; see BlockBytes
+}
+
+// QueuedOf returns the time in which the first thread of a process, which may be a zombie, could have run and had no
+// processor (/proc/PID/schedstat, the second number); 0 where the kernel does not tell.
+func QueuedOf(pid int) time.Duration {
+	f, err := os.Open("/proc/" + strconv.Itoa(pid) + "/schedstat")
+	if err != nil {
+		return 0
+	}
+	var text [64]byte
+	n, _ := f.Read(text[:])
+	_ = f.Close()
+	_, rest, _ := strings.Cut(string(text[:n]), " ")
+	queued, _, _ := strings.Cut(rest, " ")
+	ns, _ := strconv.ParseInt(queued, 10, 64)
+	return time.Duration(max(ns, 0))
 }
 
 // thread returns what the calling thread has used up (clock_gettime(2), CLOCK_THREAD_CPUTIME_ID;
@@ -21,7 +41,7 @@ type Spent struct {
 func thread() Spent {
 	var use unix.Rusage
 	_ = unix.Getrusage(unix.RUSAGE_THREAD, &use) // cannot fail for the calling thread
-	return Spent{clock(unix.CLOCK_THREAD_CPUTIME_ID), BlockBytes(&use)}
+	return Spent{CPU: clock(unix.CLOCK_THREAD_CPUTIME_ID), Disk: BlockBytes(&use)}
 }
 
 // Metered runs f, which should not wait, with the goroutine locked to its thread, and tells what
@@ -37,7 +57,7 @@ func Metered(tell func(Spent), f func() error) error {
 	before := thread()
 	err := f()
 	after := thread()
-	tell(Spent{after.CPU - before.CPU, after.Disk - before.Disk})
+	tell(Spent{CPU: after.CPU - before.CPU, Disk: after.Disk - before.Disk})
 	return err
 }
 

@@ -20,7 +20,7 @@ type Meter struct {
 	in, out, recIn, recOut atomic.Int64 // of the current phase
 	cpu                    atomic.Int64 // of the current phase: own threads and ended children, nanoseconds
 	disk, net              atomic.Int64 // of the current phase, bytes
-	waited                 atomic.Int64 // of the current phase, nanoseconds
+	waited, queued         atomic.Int64 // of the current phase, nanoseconds; queued: Spent.Queued of its programs
 	own, peak              atomic.Int64 // bytes held by the attempt's own buffers now, and at most in the current phase
 	child                  atomic.Int64 // largest resident set of a child in the current phase, bytes
 	total                  atomic.Int64
@@ -76,6 +76,9 @@ func (m *Meter) close(t job.Time) {
 		PeakMemory: m.peak.Swap(m.own.Load()) + m.child.Swap(0),
 		DiskBytes:  m.disk.Swap(0), NetBytes: m.net.Swap(0), Waited: time.Duration(m.waited.Swap(0)), Missing: m.Missing,
 	}
+	// Where processors are short the rates at full speed would else come out too low, more would be started, and
+	// they would come out lower still. Programs of a phase may wait side by side, so no more than one core is assumed.
+	s.Waited += min(time.Duration(m.queued.Swap(0)), max(0, s.Busy()-s.CPU))
 	m.total.Store(0)
 	if m.Energy != nil {
 		took := m.Energy.Read()
@@ -95,6 +98,7 @@ func (m *Meter) Out(bytes, records int64) { m.out.Add(bytes); m.recOut.Add(recor
 // Spent counts what the attempt's own threads used up for the current phase.
 func (m *Meter) Spent(s Spent) {
 	m.cpu.Add(int64(s.CPU))
+	m.queued.Add(int64(s.Queued))
 	m.disk.Add(s.Disk)
 }
 

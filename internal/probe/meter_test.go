@@ -111,3 +111,18 @@ func BenchmarkMeterIn(b *testing.B) {
 		m.In(100, 1)
 	}
 }
+
+// TestQueued: time in which a program had no processor is no time of the phase, but no phase takes more than a core by that.
+func TestQueued(t *testing.T) {
+	now := job.Time(0)
+	m := NewMeter(func() job.Time { return now }, nil)
+	for i, c := range []struct{ cpu, queued, busy time.Duration }{{2, 3, 7}, {2, 30, 2}, {12, 5, 10}, {0, 0, 10}} {
+		m.Enter([]job.Phase{job.PhaseMap, job.PhaseMerge}[i%2])
+		m.Child(Spent{CPU: c.cpu * time.Second, Queued: c.queued * time.Second}, 0)
+		now += job.Time(10 * time.Second)
+		m.Enter(job.PhaseNone)
+		if got := m.done[i].Busy(); got != c.busy*time.Second {
+			t.Errorf("%+v: busy for %v", c, got)
+		}
+	}
+}

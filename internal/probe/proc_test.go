@@ -138,3 +138,16 @@ func TestClocksGoForward(t *testing.T) {
 		}
 	}
 }
+
+// TestQueuedOf: the kernel tells how long a process waited for a processor, as it does of this one.
+func TestQueuedOf(t *testing.T) {
+	if _, err := os.Stat("/proc/self/schedstat"); err != nil {
+		t.Skip("this kernel does not count how long processes wait for processors:", err)
+	}
+	if got := QueuedOf(os.Getpid()); got <= 0 {
+		t.Errorf("waited %v", got)
+	}
+	if got := QueuedOf(-1); got != 0 {
+		t.Errorf("no process waited %v", got)
+	}
+}

@@ -81,6 +81,7 @@ func (p *Process) reap() Exit {
 		_ = unix.Kill(-p.pid, unix.SIGKILL) // the leader is a zombie yet, so the number is its own
 	}
 	p.mu.Unlock()
+	queued := probe.QueuedOf(p.pid) // of a zombie yet
 	var status unix.WaitStatus
 	var use unix.Rusage
 	var err error
@@ -90,7 +91,7 @@ func (p *Process) reap() Exit {
 		}
 	}
 	e := Exit{err: err, code: status.ExitStatus(), maxRSS: use.Maxrss << 10}
-	e.Spent = probe.Spent{CPU: time.Duration(use.Utime.Nano() + use.Stime.Nano()), Disk: probe.BlockBytes(&use)}
+	e.Spent = probe.Spent{CPU: time.Duration(use.Utime.Nano() + use.Stime.Nano()), Queued: queued, Disk: probe.BlockBytes(&use)}
 	if status.Signaled() {
 		e.signal = status.Signal()
 	}
