@@ -22,21 +22,26 @@ type NodeRates struct {
 // Of returns the rates of a node in bytes/s, 0 for one that nothing was told of. constraint is what
 // nodes were asked for by (Batch.Constraint).
 func (r NodeRates) Of(host, constraint string) (disk, net int64) {
-	short, _, _ := strings.Cut(host, ".")
-	names := append(strings.FieldsFunc(constraint, func(c rune) bool { return strings.ContainsRune("&|,()[]*! ", c) }), host, short)
-	return rateOf(r.Disk, names), rateOf(r.Net, names)
+	names, pattern := nodeNames(host, constraint), func(r NodeRate) string { return r.Nodes }
+	return fitting(r.Disk, names, pattern).Bytes, fitting(r.Net, names, pattern).Bytes
 }
 
-// rateOf returns the first rate whose pattern fits one of the names, else that of all nodes.
-func rateOf(rates []NodeRate, names []string) (all int64) {
-	for _, r := range rates {
-		if r.Nodes == "" {
-			all = r.Bytes
+// nodeNames returns the names by which patterns know a node: its own, and the features that it was asked for by.
+func nodeNames(host, constraint string) []string {
+	short, _, _ := strings.Cut(host, ".")
+	return append(strings.FieldsFunc(constraint, func(c rune) bool { return strings.ContainsRune("&|,()[]*! ", c) }), host, short)
+}
+
+// fitting returns the first of what was told whose pattern fits one of the names, else what was told of all nodes.
+func fitting[T any](told []T, names []string, pattern func(T) string) (all T) {
+	for _, t := range told {
+		if pattern(t) == "" {
+			all = t
 			continue
 		}
 		for _, n := range names {
-			if ok, _ := path.Match(r.Nodes, n); ok { // a pattern that is none fits nothing
-				return r.Bytes
+			if ok, _ := path.Match(pattern(t), n); ok { // a pattern that is none fits nothing
+				return t
 			}
 		}
 	}

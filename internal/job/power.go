@@ -11,6 +11,18 @@ type Power struct {
 	Max  float64 `json:"max_w"` // with all cores in use; at least Idle
 }
 
+// NodePower is the power of some nodes, as a user told it.
+type NodePower struct {
+	Nodes string `json:"nodes,omitempty"` // as of NodeRate
+	Power
+}
+
+// PowerOf returns the power of a node, the zero value for one that nothing was told of. constraint is what nodes were
+// asked for by (Batch.Constraint).
+func PowerOf(told []NodePower, host, constraint string) Power {
+	return fitting(told, nodeNames(host, constraint), func(p NodePower) string { return p.Nodes }).Power
+}
+
 // String writes the power as users do: "80:250".
 func (p Power) String() string {
 	return strconv.FormatFloat(p.Idle, 'g', -1, 64) + ":" + strconv.FormatFloat(p.Max, 'g', -1, 64)

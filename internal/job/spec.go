@@ -44,7 +44,7 @@ type Request struct {
 	IdleTimeout time.Duration `json:"idle_timeout_ns"`       // an allocation without work is given back after this
 	SortMemory  int64         `json:"sort_memory,omitempty"` // bytes a worker; 0: a share of the node
 	Weight      float64       `json:"weight,omitempty"`      // of the job among those that share nodes; 0: 1
-	NodePower   Power         `json:"node_power,omitzero"`   // of each node that the job gets; zero: not known
+	NodePower   []NodePower   `json:"node_power,omitempty"`  // of the nodes, as told
 	Scratch     string        `json:"scratch,omitempty"`     // folder for intermediate data; empty: the worker's default
 	Rates       NodeRates     `json:"rates,omitzero"`        // of the nodes\' disks and networks, as told
 

@@ -82,7 +82,9 @@ func (c *checks) request(r *Request) {
 	c.must(r.SortMemory == 0 || r.SortMemory >= minSortMem && r.SortMemory <= maxMem, "sort-memory",
 		"%s is not from %s to %s", FormatSize(r.SortMemory), FormatSize(minSortMem), FormatSize(maxMem))
 	c.must(r.Weight >= 0 && r.Weight <= MaxWeight, "weight", "%v is not from 0 to %d", r.Weight, MaxWeight)
-	c.must(r.NodePower.valid(), "node-power", "%s is no power of a node, idle and at most", r.NodePower)
+	for _, p := range r.NodePower {
+		c.must(p.valid(), "node-power", "%s is no power of a node, idle and at most", p.Power)
+	}
 	c.must(r.EnergyWeight >= 0 && r.EnergyWeight <= MaxEnergyWeight, "energy-weight", "%v is not from 0 to %d", r.EnergyWeight, MaxEnergyWeight)
 	if r.Scratch != "" {
 		c.path(r.Scratch, "scratch")

@@ -149,7 +149,7 @@ func (s *scenario) set(t *testing.T, d *datadriven.TestData) {
 	}
 	if d.HasArg("power") {
 		var err error
-		if s.ask.NodePower, err = parse.Power("power", text(t, d, "power", "")); err != nil {
+		if s.ask.NodePower, err = parse.NodePower("power", text(t, d, "power", "")); err != nil {
 			t.Fatal(err)
 		}
 	}

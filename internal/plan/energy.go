@@ -4,13 +4,25 @@ import (
 	"fmt"
 	"math"
 	"time"
+
+	"berth/internal/job"
 )
 
 // What energy decides: the objective is turnaround + λ·energy (models.md, Energy), λ being --energy-weight. Of the energy
 // only the idle power of the nodes counts, as the tasks take the same beyond it on whichever nodes they run.
 
 // idleCost returns what it costs to hold a node for a second, in seconds of turnaround: λ·P_idle. 0: energy decides nothing.
-func (a *adaptor) idleCost() float64 { return a.req.EnergyWeight * a.req.NodePower.Idle }
+func (a *adaptor) idleCost() float64 { return a.req.EnergyWeight * a.idlePower() }
+
+// idlePower returns the idle power of a node in watts: as told of the features that are asked for, else of all nodes. Which
+// nodes the job will get is not known; where power was told only by their names, it is that of the first.
+func (a *adaptor) idlePower() float64 {
+	told := a.req.NodePower
+	if p := job.PowerOf(told, "", a.req.Constraint); p.Max > 0 || len(told) == 0 {
+		return p.Idle
+	}
+	return told[0].Idle
+}
 
 // cost returns what is to be least: the turnaround of a candidate and what its energy is worth.
 func (a *adaptor) cost(c *Candidate) float64 {
@@ -30,7 +42,7 @@ func (a *adaptor) thrifty(c Candidate) Candidate {
 		}
 	}
 	if left := c.Take - best.Take; left > 0 {
-		idle := a.req.NodePower.Idle * (float64(c.Take)*(c.Total-c.Wait) - float64(best.Take)*(best.Total-best.Wait))
+		idle := a.idlePower() * (float64(c.Take)*(c.Total-c.Wait) - float64(best.Take)*(best.Total-best.Wait))
 		a.note(fmt.Sprintf("%d of %s are left off by --energy-weight: they would save %s and take %.3g kJ more",
 			left, count(c.Take, "node"), duration(best.Total-c.Total), idle/1000))
 	}

@@ -56,7 +56,7 @@ func TestPatience(t *testing.T) {
 	for weight, want := range map[float64]time.Duration{0: 10 * time.Second, 1e-6: 10 * time.Second, 0.005: 3333 * time.Millisecond, 1: time.Second} {
 		q := bagOf(64, 20, rand.New(rand.NewPCG(1, 1)))
 		q.Snap = idle(3)
-		q.Spec.Request = job.Request{IdleTimeout: job.DefaultIdleTimeout, MinNodes: 3, EnergyWeight: weight, NodePower: job.Power{Idle: 100, Max: 200}}
+		q.Spec.Request = job.Request{IdleTimeout: job.DefaultIdleTimeout, MinNodes: 3, EnergyWeight: weight, NodePower: []job.NodePower{{Nodes: "gpu*", Power: job.Power{Idle: 50, Max: 90}}, {Power: job.Power{Idle: 100, Max: 200}}}}
 		p, err := Decide(q)
 		if err != nil {
 			t.Fatal(err)

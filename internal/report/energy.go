@@ -62,7 +62,7 @@ func (j *Job) energy(now job.Time) *Energy {
 	if e.Joules > 0 {
 		return &Energy{Joules: round(e.Joules), Source: EnergyMeasured}
 	}
-	if j.info.Power == (job.Power{}) || len(ids) == 0 {
+	if len(j.info.Power) == 0 || len(ids) == 0 {
 		return nil
 	}
 	beside := map[string]int{} // workers by host, as several may share one machine
@@ -86,7 +86,8 @@ func (j *Job) estimate(id job.NodeID, now job.Time, workers int) (idle, busy flo
 	if n.gone != 0 {
 		now = min(now, n.gone)
 	}
-	idle, busy = j.info.Power.Joules(max(0, now.Sub(u.first).Seconds()), u.work, cmp.Or(n.CPUs, j.work.Alloc.PerNode.CPUs)*workers)
+	power := job.PowerOf(j.info.Power, n.Host, j.work.Alloc.Batch.Constraint)
+	idle, busy = power.Joules(max(0, now.Sub(u.first).Seconds()), u.work, cmp.Or(n.CPUs, j.work.Alloc.PerNode.CPUs)*workers)
 	if all := n.work - u.before; all > u.work {
 		idle *= u.work / all
 	}

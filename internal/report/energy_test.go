@@ -11,7 +11,7 @@ import (
 )
 
 // watts is the power of a node in these tests: 100 W with nothing to do, 40 W more for each of four cores.
-var watts = job.Power{Idle: 100, Max: 260}
+var watts = []job.NodePower{{Power: job.Power{Idle: 100, Max: 260}}, {Nodes: "big*", Power: job.Power{Idle: 300, Max: 460}}}
 
 // cluster is folds of jobs that share nodes of four cores.
 type cluster struct {
@@ -20,7 +20,7 @@ type cluster struct {
 	seq   uint64
 }
 
-func newCluster(power job.Power, hosts ...string) *cluster {
+func newCluster(power []job.NodePower, hosts ...string) *cluster {
 	c := &cluster{nodes: report.NewNodes()}
 	for i := range 2 {
 		id := job.ID(fmt.Sprintf("bag-%d", i+1))
@@ -56,12 +56,12 @@ func (c *cluster) run(of job.ID, task, rank, from, to int, cores, joules float64
 // what jobs did there; what cores take beyond it counts by their use. What was measured goes before that.
 func TestEnergy(t *testing.T) {
 	for name, tt := range map[string]struct {
-		power job.Power
+		power []job.NodePower
 		hosts []string
 		play  func(c *cluster)
 		want  *report.Energy
 	}{
-		"nothing is known": {job.Power{}, []string{"n1"}, func(c *cluster) { c.run("bag-1", 0, 0, 0, 10, 2, 0) }, nil},
+		"nothing is known": {nil, []string{"n1"}, func(c *cluster) { c.run("bag-1", 0, 0, 0, 10, 2, 0) }, nil},
 		"nothing has run":  {watts, []string{"n1"}, func(*cluster) {}, nil},
 		"alone": {watts, []string{"n1"}, func(c *cluster) { c.run("bag-1", 0, 0, 10, 20, 2, 0) },
 			&report.Energy{Joules: 90*100 + 10*2*40, Idle: 90 * 100, Source: "estimated"}},
@@ -86,6 +86,8 @@ func TestEnergy(t *testing.T) {
 			c.run("bag-1", 0, 0, 0, 50, 4, 0)
 			c.run("bag-1", 1, 1, 50, 100, 4, 0)
 		}, &report.Energy{Joules: 150*100 + 100*160, Idle: 150 * 100, Source: "estimated"}},
+		"by the name of the node": {watts, []string{"big1.site"}, func(c *cluster) { c.run("bag-1", 0, 0, 10, 20, 2, 0) },
+			&report.Energy{Joules: 90*300 + 10*2*40, Idle: 90 * 300, Source: "estimated"}},
 		"measured": {watts, []string{"n1"}, func(c *cluster) {
 			c.run("bag-1", 0, 0, 10, 20, 2, 1234.5)
 			c.run("bag-1", 1, 0, 10, 20, 2, 1000)

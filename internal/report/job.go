@@ -20,7 +20,7 @@ type Info struct {
 	Decision  string            // the plan's one line: what was decided and why
 	Predicted *Prediction       // nil: nothing was predicted
 	Expected  *plan.Expectation // of the queue; nil: there was none
-	Power     job.Power         // of a node; zero: not known
+	Power     []job.NodePower   // of the nodes, as told
 	Notes     []string          // what the user should know, a missing profile say
 	Output    string            // where the output is or will be; empty: not known
 	Logs      string            // folder of the tasks' logs; empty: not known

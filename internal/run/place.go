@@ -36,9 +36,9 @@ func look(ctx context.Context, spec *job.Spec) (place, error) {
 	if said := os.Getenv(OnVar); on == auto && said != "" {
 		on, where = said, OnVar
 	}
-	if said := os.Getenv(PowerVar); said != "" && spec.Request.NodePower == (job.Power{}) {
+	if said := os.Getenv(PowerVar); said != "" && len(spec.Request.NodePower) == 0 {
 		var err error
-		if spec.Request.NodePower, err = parse.Power(PowerVar, said); err != nil {
+		if spec.Request.NodePower, err = parse.NodePower(PowerVar, said); err != nil {
 			return place{}, err
 		}
 	}

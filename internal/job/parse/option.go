@@ -32,6 +32,7 @@ type Ask struct {
 	name    string
 	need    job.Resources
 	rates   job.NodeRates
+	power   []job.NodePower
 
 	amends bool // the request is one that stands, and what is met replaces parts of it
 
@@ -60,7 +61,7 @@ var options = [...]Option{
 	{Name: "scratch", Arg: "DIR", Usage: "folder for intermediate data", set: into(asIs, func(a *Ask) *string { return &a.request.Scratch })},
 	{Name: "idle-timeout", Arg: "TIME", Usage: "give back nodes without work after this", set: setIdleTimeout},
 	{Name: "weight", Arg: "N", Usage: "share of nodes that the job has in common with others, beside theirs; each has 1 by default", set: into(weight, func(a *Ask) *float64 { return &a.request.Weight })},
-	{Name: "node-power", Arg: "IDLE:MAX", Usage: "watts of a node with nothing to do and with all cores in use, for berth report's energy; default: what BERTH_NODE_POWER says", set: into(Power, func(a *Ask) *job.Power { return &a.request.NodePower })},
+	{Name: "node-power", Arg: "IDLE:MAX", Many: true, Usage: "watts of a node with nothing to do and with all cores in use, for berth report's energy: 80:250; gpu*=150:700 for nodes as in --node-disk; default: what BERTH_NODE_POWER says", set: setPower},
 	{Name: "node-disk", Arg: "RATE", Many: true, Usage: "what the disk of a node does, in bytes a second: 500M; gpu*=2G for nodes or features (--constraint) of that name; default: measured", set: setRates(func(a *Ask) *[]job.NodeRate { return &a.rates.Disk })},
 	{Name: "node-net", Arg: "RATE", Many: true, Usage: "what the network of a node does, likewise; default: the speed of its link", set: setRates(func(a *Ask) *[]job.NodeRate { return &a.rates.Net })},
 	{Name: "partition", Short: "p", Arg: "NAME", Batch: true, Usage: "batch system: partition", set: into(asIs, func(a *Ask) *string { return &a.request.Partition })},
@@ -125,6 +126,9 @@ func (a *Ask) Apply(s *job.Spec) error {
 		r.MaxTime = a.capTime
 	}
 	a.applyRates(&r.Rates)
+	if len(a.power) > 0 {
+		r.NodePower = a.power
+	}
 	s.Request = r
 	if a.name != "" {
 		s.Name = a.name
@@ -184,17 +188,6 @@ func number(low, high float64) func(where, value string) (float64, error) {
 		}
 		return n, nil
 	}
-}
-
-// Power parses the power of a node in watts, idle and with all cores in use: "80:250".
-func Power(where, value string) (job.Power, error) {
-	low, high, both := strings.Cut(value, ":")
-	idle, err1 := number(0, job.MaxPower)(where, low)
-	most, err2 := number(idle, job.MaxPower)(where, high)
-	if !both || err1 != nil || err2 != nil || most == 0 {
-		return job.Power{}, job.ConfigError(where, fmt.Sprintf("%q is no power of a node", value), "write watts with nothing to do, a colon, and watts with all cores in use, as in 80:250")
-	}
-	return job.Power{Idle: idle, Max: most}, nil
 }
 
 func weight(where, value string) (float64, error) {

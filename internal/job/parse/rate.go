@@ -12,21 +12,59 @@ import (
 // a second.
 func NodeRates(where, value string) ([]job.NodeRate, error) {
 	var rates []job.NodeRate
-	for one := range strings.SplitSeq(value, ",") {
-		pattern, rate, named := strings.Cut(strings.TrimSpace(one), "=")
-		if !named {
-			pattern, rate = "", pattern
-		}
-		if _, err := path.Match(pattern, ""); err != nil || named && pattern == "" {
-			return nil, job.ConfigError(where, fmt.Sprintf("%q is no pattern of names of nodes", pattern), "write a name, or a pattern such as gpu* or n[1-4]")
-		}
-		n, err := Size(where, strings.TrimSuffix(strings.TrimSpace(rate), "/s"))
-		if err != nil {
-			return nil, err
-		}
+	err := ofNodes(where, value, func(pattern, rate string) error {
+		n, err := Size(where, strings.TrimSuffix(rate, "/s"))
 		rates = append(rates, job.NodeRate{Nodes: pattern, Bytes: n})
+		return err
+	})
+	if err != nil {
+		return nil, err
 	}
 	return rates, nil
+}
+
+// ofNodes parses values with commas between them, each for all nodes or behind a pattern of their names and "=".
+func ofNodes(where, value string, take func(pattern, text string) error) error {
+	for one := range strings.SplitSeq(value, ",") {
+		pattern, text, named := strings.Cut(strings.TrimSpace(one), "=")
+		if !named {
+			pattern, text = "", pattern
+		}
+		if _, err := path.Match(pattern, ""); err != nil || named && pattern == "" {
+			return job.ConfigError(where, fmt.Sprintf("%q is no pattern of names of nodes", pattern), "write a name, or a pattern such as gpu* or n[1-4]")
+		}
+		if err := take(pattern, strings.TrimSpace(text)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// NodePower parses the power of nodes in watts, idle and with all cores in use: "80:250" for all, or "gpu*=150:700,80:250" by
+// a pattern as for rates.
+func NodePower(where, value string) ([]job.NodePower, error) {
+	var told []job.NodePower
+	err := ofNodes(where, value, func(pattern, text string) error {
+		low, high, both := strings.Cut(text, ":")
+		idle, err1 := number(0, job.MaxPower)(where, low)
+		most, err2 := number(idle, job.MaxPower)(where, high)
+		if !both || err1 != nil || err2 != nil || most == 0 {
+			return job.ConfigError(where, fmt.Sprintf("%q is no power of a node", text), "write watts with nothing to do, a colon, and watts with all cores in use, as in 80:250")
+		}
+		told = append(told, job.NodePower{Nodes: pattern, Power: job.Power{Idle: idle, Max: most}})
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	return told, nil
+}
+
+// setPower adds the power of nodes to what was met before.
+func setPower(a *Ask, where, value string) error {
+	told, err := NodePower(where, value)
+	a.power = append(a.power, told...)
+	return err
 }
 
 // setRates adds rates of nodes to those that were met before.
