@@ -24,7 +24,7 @@ func Charts(rows [][]Chart) *Figure {
 		for _, c := range row {
 			p := panel{title: c.Title, x: c.X, y: c.Y, ticks: c.Ticks, width: c.Width, height: c.Height}
 			for _, s := range c.Series {
-				p.curves = append(p.curves, curve{style: f.styleFor(s), points: s.points()})
+				p.curves = append(p.curves, curve{style: f.styleFor(s), points: s.points(), bare: s.Half == nil})
 			}
 			panels = append(panels, p)
 		}

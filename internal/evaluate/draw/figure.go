@@ -36,6 +36,7 @@ type panel struct {
 type curve struct {
 	style  int
 	points []point
+	bare   bool // without error bars
 }
 
 // point is a mean and its half-width.
@@ -212,7 +213,9 @@ func (p *panel) add(out *plot.Plot, c curve, s style, nth int) error {
 		return fmt.Errorf("a figure's points: %w", err)
 	}
 	dots.GlyphStyle = s.glyph()
-	out.Add(bars)
+	if !c.bare {
+		out.Add(bars)
+	}
 	if p.ticks == nil { // between named things nothing lies
 		out.Add(line)
 	}
