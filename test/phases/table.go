@@ -25,7 +25,7 @@ func tables(res *results) string {
 			fmt.Fprintf(&b, "\nNot limited: %s.\n", u)
 		}
 	}
-	b.WriteString(aloneTable(res) + batchTable(res) + predictionTable(res) + mixTable(res) + failures(res))
+	b.WriteString(aloneTable(res) + batchTable(res) + predictionTable(res) + mixTable(res) + failures(res) + pictures(res))
 	return b.String()
 }
 
@@ -245,6 +245,17 @@ func mixTable(res *results) string {
 		row(&b, line...)
 	}
 	return b.String()
+}
+
+// pictures refers to the figures that there are results for.
+func pictures(res *results) (text string) {
+	if useCharts(res) != nil {
+		text += fmt.Sprintf("\nThe sort alone: what it takes of each node over time, under each of three schedulers (as in figures 10 to 12 of the paper).\n\n![use over time](%s)\n", useFigure)
+	}
+	if batchCharts(res) != nil {
+		text += fmt.Sprintf("\nThe batch under each scheduler: completion, use of resources, locality (as in figures 15 to 19 of the paper).\n\n![the batch](%s)\n", batchFigure)
+	}
+	return text
 }
 
 // failures says which runs came to nothing.
