@@ -81,6 +81,10 @@ func TestWaitsAreNoWork(t *testing.T) {
 // TestShortPhasesAreJoined: a phase of some milliseconds has no rate of its own, many together have.
 func TestShortPhasesAreJoined(t *testing.T) {
 	var d Demands
+	d.Add([]job.PhaseStat{ran(job.PhaseMap, 2*time.Millisecond, time.Millisecond, 0, 9e6, 0)})
+	if got, _ := d.Demand(job.PhaseMap); got.Takes.CPU != 500 || got.Takes.Disk != 0 {
+		t.Errorf("after one short phase: takes %+v", got)
+	}
 	for i := range 100 {
 		cpu := time.Duration(0) // every other says that it took 2 cores, the rest that they took none
 		if i%2 == 0 {

@@ -88,9 +88,18 @@ func (u *PhaseUse) rate(l *lasting) {
 // measured is 0: nothing is reserved.
 func (u *PhaseUse) Demand(p job.Phase) (job.PhaseDemand, bool) {
 	d := job.PhaseDemand{Phase: p}
-	d.Takes = job.Vector{CPU: u.of[job.CPU].middle(), Memory: u.of[job.Memory].top(), Disk: u.of[job.Disk].middle(), Net: u.of[job.Net].middle()}
+	d.Takes = job.Vector{CPU: u.cores(), Memory: u.of[job.Memory].top(), Disk: u.of[job.Disk].middle(), Net: u.of[job.Net].middle()}
 	d.Seconds = u.fullSpeed(d.Takes)
 	return d, u.phases > 0
+}
+
+// cores returns the thousandths of a core that a phase takes. While all phases were short it is what they took on average: less
+// is exact than with longer ones, but a job of short tasks is not to be taken for one that needs no core.
+func (u *PhaseUse) cores() int64 {
+	if u.of[job.CPU].n > 0 || u.short.nanos == 0 || u.short.missing.Has(job.CPU) {
+		return u.of[job.CPU].middle()
+	}
+	return int64(float64(u.short.amount[job.CPU]) * perSecond[job.CPU] / float64(u.short.nanos))
 }
 
 // fullSpeed returns the mean time of a phase that takes each resource at these rates: what it took of the one that
