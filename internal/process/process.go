@@ -81,7 +81,10 @@ func (p *Process) reap() Exit {
 		_ = unix.Kill(-p.pid, unix.SIGKILL) // the leader is a zombie yet, so the number is its own
 	}
 	p.mu.Unlock()
-	queued := probe.QueuedOf(p.pid) // of a zombie yet
+	var queued time.Duration
+	if time.Since(p.started) >= Glance { // for a short program it costs more than it tells
+		queued = probe.QueuedOf(p.pid) // a zombie yet
+	}
 	var status unix.WaitStatus
 	var use unix.Rusage
 	var err error
