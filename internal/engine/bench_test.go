@@ -36,8 +36,12 @@ func (b *bench) step(in engine.Input) {
 func newBench(tasks, nodes int) *bench { return newBenchIn(sched.FIFO, tasks, nodes) }
 
 func newBenchIn(order sched.Order, tasks, nodes int) *bench {
-	b := &bench{e: engine.New(engine.Config{Order: order})}
-	shape := job.AllocRequest{On: "bench", Nodes: nodes, PerNode: job.Resources{CPUs: 4}}
+	return newBenchOf(engine.Config{Order: order}, tasks, nodes)
+}
+
+func newBenchOf(cfg engine.Config, tasks, nodes int) *bench {
+	b := &bench{e: engine.New(cfg)}
+	shape := job.AllocRequest{On: "bench", Nodes: nodes, PerNode: benchNode}
 	b.step(engine.Submit{Work: job.Work{ID: "bag-1", Kind: job.Bag, Tasks: tasks, Terms: oneCore, Alloc: shape}})
 	for i := range nodes {
 		b.step(engine.NodeUp{NodeJoined: event.NodeJoined{Node: job.AllocID("a1").Node(i), Capacity: shape.PerNode}})
@@ -77,6 +81,44 @@ func completions(b *testing.B, order sched.Order) {
 	}
 }
 
+// BenchmarkPhasesCompletions measures the same with the scheduler sched.Phases, and with up to 10,000 nodes.
+func BenchmarkPhasesCompletions(b *testing.B) {
+	for _, size := range [][2]int{{1e3, 25}, {1e4, 25}, {1e5, 25}, {1e6, 25}, {1e6, 1}, {1e6, 1000}, {1e6, 10000}} {
+		b.Run(fmt.Sprintf("tasks=%d/nodes=%d", size[0], size[1]), func(b *testing.B) {
+			var spent time.Duration
+			for range b.N {
+				w := newBenchOf(engine.Config{Scheduler: sched.Phases}, size[0], size[1])
+				began := time.Now()
+				for len(w.running) > 0 {
+					w.finish()
+				}
+				spent += time.Since(began)
+			}
+			b.ReportMetric(float64(size[0])*float64(b.N)/spent.Seconds(), "tasks/s")
+		})
+	}
+}
+
+// BenchmarkPhaseDecision measures a decision for one node of 10,000, with 100 jobs of which each has phases of its own: an
+// attempt ends, and what goes on or begins on its node is weighed.
+func BenchmarkPhaseDecision(b *testing.B) {
+	const jobs, nodes = 100, 10000
+	w := newBenchOf(engine.Config{Scheduler: sched.Phases}, 1, nodes)
+	for i := range jobs {
+		w.step(engine.Submit{Work: job.Work{
+			ID: job.ID(fmt.Sprintf("mr-%d", i+2)), Kind: job.MapReduce, Tasks: 1e7 / jobs * 4, Reduces: 10, Terms: job.Terms{Need: job.Resources{CPUs: 1}, Attempts: 1, ReduceNeed: job.Resources{CPUs: 1}, ReduceAttempts: 1},
+			SlowStart: 1, Alloc: job.AllocRequest{On: "bench", Nodes: nodes, PerNode: benchNode},
+			Demands: []job.PhaseDemand{{Phase: job.PhaseMap, Seconds: 10, Takes: job.Vector{CPU: 500 + int64(i)*10, Memory: 1 << 20, Disk: int64(i) << 18}}, {Phase: job.PhaseMerge, Seconds: 1, Takes: job.Vector{CPU: 100, Disk: 50 << 20}}},
+		}})
+	}
+	w.finish()
+	b.ResetTimer()
+	for range b.N {
+		w.finish()
+	}
+	b.ReportMetric(float64(b.Elapsed().Microseconds())/float64(b.N), "µs/decision")
+}
+
 // BenchmarkQueued measures the memory that queued tasks take, in bytes a task.
 func BenchmarkQueued(b *testing.B) {
 	const tasks = 1e6
@@ -112,7 +154,7 @@ func manyJobs(b *testing.B, order sched.Order) {
 				need := job.Resources{CPUs: 1 + i%4, Mem: 0}
 				w.step(engine.Submit{Work: job.Work{
 					ID: job.ID(fmt.Sprintf("bag-%d", i+2)), Kind: job.Bag, Tasks: 1e6 / (1 + i), Terms: job.Terms{Need: need, Attempts: 1, MaxFails: -1},
-					Alloc: job.AllocRequest{On: "bench", Nodes: 1000, PerNode: job.Resources{CPUs: 4}},
+					Alloc: job.AllocRequest{On: "bench", Nodes: 1000, PerNode: benchNode},
 				}})
 			}
 			b.ResetTimer()
@@ -191,6 +233,9 @@ func BenchmarkReplay(b *testing.B) {
 	}
 	b.ReportMetric(float64(len(journal))*float64(b.N)/b.Elapsed().Seconds(), "records/s")
 }
+
+// benchNode is what each node has.
+var benchNode = job.Resources{CPUs: 4, Mem: 8 << 30}
 
 // oneCore is the terms of jobs whose tasks need a core each.
 var oneCore = job.Terms{Need: job.Resources{CPUs: 1}, Attempts: 1, MaxFails: -1}

@@ -113,12 +113,14 @@ type Choice struct {
 	worth   func(*Node) float64 // nil: the same everywhere
 	best    *Node
 	most    float64 // worth of best
+	offers  int
 	avoided bool
 }
 
 // Offer puts a node up for choice. It must admit what is to be placed.
 func (c *Choice) Offer(n *Node, avoid bool) {
 	worth := 0.0
+	c.offers++
 	if c.worth != nil {
 		worth = c.worth(n)
 	}

@@ -122,7 +122,7 @@ func (r *Selector) begin(p *Pool, now job.Time) (best Decision) {
 	reach, worth := r.rules.reach(p), 0.0
 	r.pass.roomy = r.pass.roomy[:0]
 	for c := p.first(); c != nil && len(r.pass.roomy) < reach; c = p.first() {
-		if r.pass.room < c.room {
+		if r.pass.room < c.room && c.shuffles() {
 			c.blocked = false
 		}
 		c.room = r.pass.room
@@ -208,11 +208,14 @@ func (r *Selector) place(p *Pool, c *Class, now job.Time) (best *Node, avoided b
 	if avoid != 0 && !slices.ContainsFunc(p.Nodes, func(n *Node) bool { return n.Up && n.Index != avoid }) {
 		avoid = 0
 	}
-	choice := Choice{worth: func(n *Node) float64 { return r.rules.worth(p, n, c.line[0], 0) }}
-	if r.rules.reach(p) == 1 {
-		choice.worth = nil
+	var choice Choice
+	if r.rules.reach(p) > 1 {
+		choice.worth = func(n *Node) float64 { return r.rules.worth(p, n, c.line[0], 0) }
 	}
 	for _, n := range nodes {
+		if choice.worth != nil && choice.offers >= weighed {
+			break
+		}
 		switch {
 		case !n.Up || !r.admits(c, n) || !n.InTime(now, c.Span):
 		case n.Health.Suspected(now) && p.trusts(now):
@@ -223,6 +226,10 @@ func (r *Selector) place(p *Pool, c *Class, now job.Time) (best *Node, avoided b
 	}
 	return choice.Best()
 }
+
+// weighed is how many nodes that have room for a candidate are weighed against each other. The worth of a start takes
+// time to find, and a node is rarely much better than the best of so many.
+const weighed = 64
 
 // trusts reports whether a node is up that is not suspected. Where there is none, suspicion is of no use.
 func (p *Pool) trusts(now job.Time) bool {
