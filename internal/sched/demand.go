@@ -87,7 +87,7 @@ func (j *Job) measured(kind job.TaskKind) (d Demand) {
 		}
 		takes := known.Takes
 		if kind != job.BagTask && need.CPUs <= 1 {
-			d[p].CPU = coarse(takes.CPU)
+			d[p].CPU = coarseCPU(takes.CPU)
 		}
 		if m := coarse(takes.Memory); kind != job.BagTask && m > 0 && (need.Mem == 0 || m < need.Mem) {
 			d[p].Memory = m
@@ -95,6 +95,15 @@ func (j *Job) measured(kind job.TaskKind) (d Demand) {
 		d[p].Disk, d[p].Net = coarse(takes.Disk), coarse(takes.Net)
 	}
 	return d
+}
+
+// coarseCPU rounds to tenths of a core, so that a whole core stays one, and nothing computes on none.
+func coarseCPU(v int64) int64 {
+	const tenth = job.MilliCore / 10
+	if v <= 0 {
+		return 0
+	}
+	return max(tenth, (v+tenth/2)/tenth*tenth)
 }
 
 // coarse rounds an amount up to one of a few steps in which it doubles.

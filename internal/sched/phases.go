@@ -55,9 +55,12 @@ func newPhases(base cores, t Tuning) phases {
 	return r
 }
 
-// filled says how far nodes are filled: a third of what a phase takes must be there, and a quarter more than there is may be in
+// mostTasks is how many attempts a node has at most for each of its cores, whatever was measured of them.
+const mostTasks = 3
+
+// filled says how far nodes are filled: all cores and a third of the rates that a phase takes must be there, where a quarter more than there is may be in
 // use. Whole phases would leave a part of a node unused, and few take at each moment what they take at most.
-var filled = fill{share: 0.3, over: 1.25}
+var filled = fill{share: 0.3, over: 1.25, cpu: 1}
 
 // short is how long a phase must last at full speed for its leave to be worth asking for.
 const short = 200 * time.Millisecond
@@ -118,7 +121,7 @@ func (phases) fits(n *Node, c *Candidate) bool {
 	if c.Kind == job.BagTask && c.Takes.CPU > n.Free().CPU {
 		return false // the cores of a bag task are promised
 	}
-	return filled.admits(n, c.Takes)
+	return len(n.Running) < mostTasks*n.cores() && filled.admits(n, c.Takes)
 }
 
 // sparesWaiting reports whether what a task that begins takes leaves to the attempts which wait on the node what they take.

@@ -62,16 +62,19 @@ const tiny = 1e-9
 type fill struct {
 	share float64 // part of a demand that must be there for a phase to start
 	over  float64 // overcommitment: how many times what a node has may be in use
+	cpu   float64 // share, for cores
 }
 
 // whole fills nodes as far as phases run at full speed.
-var whole = fill{share: 1, over: 1}
+var whole = fill{share: 1, over: 1, cpu: 1}
 
 // admits reports whether the node has enough of the cores and the rates that takes names.
 // A demand above a whole node counts as the node, so a node without load takes anything.
 func (f fill) admits(n *Node, takes job.Vector) bool {
 	used, has := n.Capacity.Minus(n.Free()), n.Capacity
-	return f.rate(takes.CPU, used.CPU, has.CPU) && f.rate(takes.Disk, used.Disk, has.Disk) && f.rate(takes.Net, used.Net, has.Net)
+	cores := f
+	cores.share = f.cpu
+	return cores.rate(takes.CPU, used.CPU, has.CPU) && f.rate(takes.Disk, used.Disk, has.Disk) && f.rate(takes.Net, used.Net, has.Net)
 }
 
 // rate reports whether enough is there of a resource of which a node uses and has so much; has 0: nobody knows.
