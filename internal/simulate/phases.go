@@ -40,7 +40,7 @@ func (p *Phases) Register(f *pflag.FlagSet) {
 	f.IntVar(&p.study.Replications, "replications", 2*evaluate.MinReplications, "how often each workload is simulated, each time with other jobs")
 	f.Uint64Var(&p.study.Seed, "seed", 1, "seed that all random numbers come from")
 	f.IntVar(&p.study.Workers, "jobs", 0, "simulations at once (default: one a processor)")
-	f.StringVar(&p.out, "out", "", "write everything to this folder, as phases.txt and phases.json")
+	f.StringVar(&p.out, "out", "", "write everything to this folder, as phases.txt, phases.json and phases.md")
 }
 
 func workloadNames() string {
@@ -154,7 +154,7 @@ func (p *Phases) Run(ctx context.Context, c Console) error {
 	}
 	var files []output
 	if p.out != "" {
-		files = reportFiles(filepath.Join(p.out, "phases"), r)
+		files = append(reportFiles(filepath.Join(p.out, "phases"), r), output{filepath.Join(p.out, "phases.md"), r.Markdown})
 	}
 	return c.print(ctx, r, p.out, files)
 }

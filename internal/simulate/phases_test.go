@@ -53,7 +53,7 @@ func TestPhases(t *testing.T) {
 	if got := strings.Join(names, ", "); got != want {
 		t.Errorf("lines of %s, want %s", got, want)
 	}
-	if got := remains(t, dir); strings.Join(got, " ") != "phases.json phases.txt" {
+	if got := remains(t, dir); strings.Join(got, " ") != "phases.json phases.md phases.txt" {
 		t.Errorf("files %v", got)
 	}
 }
