@@ -6,7 +6,7 @@ export CGO_ENABLED ?= 0
 # Where the private Slurm cluster of slurm-up is; a short name, for its sockets' sake.
 SLURM_DIR ?= $${TMPDIR:-/tmp}/berth-slurm
 
-.PHONY: build demo test lint docs bench turnaround phases soak slurm-up slurm-down clean
+.PHONY: build demo test lint docs bench turnaround phases phases-sim soak slurm-up slurm-down clean
 
 build: ; $(GO) build -o $(BERTH) ./cmd/berth
 
@@ -32,6 +32,9 @@ turnaround: build ; scripts/slurm.sh deps && $(GO) run ./test/turnaround -berth 
 # The tables and figures of docs/phases.md: all schedulers on a private cluster of three nodes with limited
 # networks, CPU time, memory and disks. Needs root. About half an hour; PHASES has flags, "-quick" say.
 phases: build ; scripts/slurm.sh deps && scripts/nodes.sh deps && $(GO) run ./test/phases -berth $(BERTH) -docs docs/phases.md $(PHASES)
+
+# The tables of simulations in the same page; PHASES_SIM has flags of berth simulate phases, "--replications 30" say.
+phases-sim: build ; scripts/phases-sim.sh $(BERTH) docs/phases.md $(PHASES_SIM)
 
 # Long runs of the fault tests: SOAK_ROUNDS rounds (default 1000), seeds printed.
 soak: ; CGO_ENABLED=1 BERTH_FAULT_ROUNDS=$${SOAK_ROUNDS:-1000} $(GO) test -race -timeout 24h -count=1 -run Fault -v ./test/...

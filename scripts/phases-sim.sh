@@ -1,0 +1,16 @@
+#!/bin/bash
+# Writes the tables of simulations in docs/phases.md anew, between their marks. A few minutes of one core.
+#
+#   phases-sim.sh BERTH PAGE [FLAG…]      flags are those of berth simulate phases
+set -euo pipefail
+berth=$1 page=$2
+shift 2
+dir=$(mktemp -d)
+trap 'rm -rf "$dir"' EXIT
+"$berth" simulate phases --alpha 0,0.5,2,4 --ablation --out "$dir" "$@"
+awk -v table="$dir/phases.md" '
+	/<!-- simulated:end -->/ { skip = 0 }
+	!skip { print }
+	/<!-- simulated:begin -->/ { skip = 1; while ((getline line < table) > 0) print line }
+' "$page" >"$dir/page"
+cat "$dir/page" >"$page"
