@@ -157,22 +157,22 @@ func perform(ctx context.Context, o *options, p program, res *results) error {
 	if err := b.generate(ctx, p.jobs); err != nil {
 		return err
 	}
-	if slices.Contains(p.parts, mix) {
-		if err := b.mix(ctx, res); err != nil {
-			return err
-		}
-	}
-	if !slices.Contains(p.parts, alone) && !slices.Contains(p.parts, batch) {
-		return nil
-	}
 	if err := b.up(ctx); err != nil {
 		return err
 	}
 	res.Node, res.Machine, res.SizeMB, res.Unlimited = o.node, runtime.NumCPU(), o.size, b.cluster.unlimited
-	if err := b.learn(ctx, p.jobs); err != nil {
-		return err
+	if slices.Contains(p.parts, alone) || slices.Contains(p.parts, batch) {
+		if err := b.learn(ctx, p.jobs, b.cluster); err != nil {
+			return err
+		}
+		if err := b.turns(ctx, p, res); err != nil {
+			return err
+		}
 	}
-	return b.turns(ctx, p, res)
+	if slices.Contains(p.parts, mix) {
+		return b.mix(ctx, res)
+	}
+	return nil
 }
 
 // newBench makes the temporary folder and copies what is under test there, so that work on the

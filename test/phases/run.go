@@ -44,16 +44,17 @@ func (b *bench) onCluster() []string {
 // server is a coordinator with a state folder of its own.
 type server struct {
 	b     *bench
+	on    *cluster // nil: this machine as it is
 	state string
 	env   []string
 	flags []string // of its jobs
 }
 
 // serve starts a coordinator that knows what the earlier runs taught, if there are any.
-func (b *bench) serve(ctx context.Context, scheduler string, cluster bool) (*server, error) {
+func (b *bench) serve(ctx context.Context, scheduler string, on *cluster) (*server, error) {
 	b.turn++
-	s := &server{b: b, state: filepath.Join(b.root, "state", fmt.Sprint(b.turn))}
-	known := b.knowledge(cluster)
+	s := &server{b: b, on: on, state: filepath.Join(b.root, "state", fmt.Sprint(b.turn))}
+	known := b.knowledge(on)
 	if err := os.MkdirAll(s.state, 0o700); err != nil {
 		return nil, err
 	}
@@ -63,8 +64,8 @@ func (b *bench) serve(ctx context.Context, scheduler string, cluster bool) (*ser
 		}
 	}
 	s.env, s.flags = plainEnv(), []string{"--on", "local"}
-	if cluster {
-		s.env, s.flags = b.cluster.env(), b.onCluster()
+	if on != nil {
+		s.env, s.flags = on.env(), b.onCluster()
 	}
 	s.env = append(s.env, "XDG_STATE_HOME="+s.state, "NO_COLOR=1")
 	if err := s.berth(ctx, "server", "start", "--keep", "--scheduler", scheduler); err != nil {
@@ -88,10 +89,10 @@ func (s *server) stop() error {
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	defer cancel()
 	err := s.berth(ctx, "server", "stop", "--force")
-	if s.b.cluster != nil {
+	if s.on != nil {
 		cancelAll := exec.CommandContext(ctx, "scancel", "--user=root")
 		cancelAll.Env = s.env
-		err = errors.Join(err, cancelAll.Run(), s.b.cluster.idle(ctx, s.env))
+		err = errors.Join(err, cancelAll.Run(), s.on.idle(ctx, s.env))
 	}
 	return err
 }
@@ -114,8 +115,8 @@ func (c *cluster) idle(ctx context.Context, env []string) error {
 }
 
 // knowledge is the folder with what berth learned of the jobs.
-func (b *bench) knowledge(cluster bool) string {
-	if cluster {
+func (b *bench) knowledge(on *cluster) string {
+	if on != nil {
 		return filepath.Join(b.root, "known", "cluster")
 	}
 	return filepath.Join(b.root, "known", "here")
@@ -123,10 +124,10 @@ func (b *bench) knowledge(cluster bool) string {
 
 // learn runs each job once, so that all schedulers begin with the same profiles, and notes what the
 // outputs are. Nothing of it is counted.
-func (b *bench) learn(ctx context.Context, jobs []string) error {
+func (b *bench) learn(ctx context.Context, jobs []string, on *cluster) error {
 	fmt.Fprintln(os.Stderr, "earlier runs of each job")
 	b.expected = map[string]string{}
-	s, err := b.serve(ctx, "cores", b.cluster != nil)
+	s, err := b.serve(ctx, "cores", on)
 	if err != nil {
 		return err
 	}
@@ -139,7 +140,7 @@ func (b *bench) learn(ctx context.Context, jobs []string) error {
 	if err := s.stop(); err != nil {
 		return err
 	}
-	return copyKnowledge(b.knowledge(b.cluster != nil), s.state)
+	return copyKnowledge(b.knowledge(on), s.state)
 }
 
 // copyKnowledge copies what later jobs learn from: the database of profiles. The coordinator's
@@ -179,7 +180,7 @@ func (b *bench) turns(ctx context.Context, p program, res *results) error {
 
 // oneTurn runs each job alone and then the batch under a scheduler, in an allocation that lasts.
 func (b *bench) oneTurn(ctx context.Context, scheduler string, rep int, p program, res *results) error {
-	s, err := b.serve(ctx, scheduler, true)
+	s, err := b.serve(ctx, scheduler, b.cluster)
 	if err != nil {
 		return err
 	}
@@ -227,14 +228,14 @@ func (s *server) run(ctx context.Context, r run, names []string) run {
 	ctx, cancel := context.WithTimeout(ctx, s.b.bound)
 	defer cancel()
 	r.At = time.Now().UTC().Format(time.RFC3339)
-	if s.b.cluster != nil {
+	if s.on != nil {
 		if err := s.b.forget(); err != nil {
 			r.Error = err.Error()
 			return r
 		}
 	}
 	begun := time.Now()
-	stop := s.b.cluster.watch(begun)
+	stop := s.on.watch(begun)
 	r.Jobs = make([]jobRun, len(names))
 	var wg sync.WaitGroup
 	for i, name := range names {
