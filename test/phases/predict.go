@@ -130,7 +130,7 @@ func (j *simulatedJob) add(s *step, runs, slower float64) {
 		mean := func(to *float64, v float64) { *to += (v - *to) / runs }
 		to, tasks := &j.Phases[i], float64(max(1, p.Total))
 		mean(&to.CPU, p.CPUs/tasks*slower)
-		mean(&to.Disk, p.Disk*p.Seconds.Mean)
+		mean(&to.Disk, p.Disk*p.busy())
 		if p.Phase == "shuffle" {
 			mean(&to.Net, float64(p.In)/tasks)
 		}

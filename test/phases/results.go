@@ -44,7 +44,6 @@ type jobRun struct {
 	Wasted    float64 `json:"wasted_s"`
 	Attempts  int     `json:"attempts"` // started
 	Shuffled  float64 `json:"shuffled"` // bytes that reduces read of map outputs
-	Moved     float64 `json:"moved"`    // of them from other nodes
 	// Steps are the records of the job as berth reports them: one, or one for each job of a chain.
 	Steps []step `json:"steps"`
 	Error string `json:"error"`
@@ -83,6 +82,27 @@ type phase struct {
 	} `json:"seconds"`
 }
 
+// busy is the mean time to which the rates of a phase refer: that in which there was something to do, and a processor
+// to do it on.
+func (p *phase) busy() float64 {
+	if p.CPU <= 0 {
+		return p.Seconds.Mean
+	}
+	return p.CPUs / float64(max(1, p.Total)) / p.CPU
+}
+
+// moved is how many bytes the job's reduces read of map outputs on other nodes.
+func (j *jobRun) moved() (bytes float64) {
+	for _, s := range j.Steps {
+		for _, p := range s.Phases {
+			if p.Phase == "shuffle" {
+				bytes += p.Net * p.busy() * float64(p.Total)
+			}
+		}
+	}
+	return bytes
+}
+
 // completion is how long a job took from its submission.
 func (j *jobRun) completion() float64 { return j.Ended - j.Submitted }
 
@@ -99,11 +119,6 @@ func (j *jobRun) take(printed []byte, begun time.Time) error {
 		j.Steps = append(j.Steps, s)
 		j.Wasted, j.Attempts = j.Wasted+s.Wasted, j.Attempts+s.Attempts.Started
 		j.Shuffled += float64(s.Counters["org.apache.hadoop.mapreduce.TaskCounter"]["REDUCE_SHUFFLE_BYTES"])
-		for _, p := range s.Phases {
-			if p.Phase == "shuffle" {
-				j.Moved += p.Net * p.Seconds.Mean * float64(p.Total)
-			}
-		}
 	}
 	if len(j.Steps) == 0 {
 		return errors.New("berth printed nothing")

@@ -205,8 +205,8 @@ func (r *run) used(of func(use) float64) float64 {
 // local is the share of the bytes of map outputs that reduces read on the node that made them.
 func (r *run) local() float64 {
 	var all, moved float64
-	for _, j := range r.Jobs {
-		all, moved = all+j.Shuffled, moved+j.Moved
+	for i := range r.Jobs {
+		all, moved = all+r.Jobs[i].Shuffled, moved+r.Jobs[i].moved()
 	}
 	if all == 0 {
 		return math.NaN()

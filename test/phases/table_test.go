@@ -9,11 +9,14 @@ import (
 	"time"
 )
 
+// shuffled is a job whose 2 reduces read 30 bytes each on other nodes, in 2 s of a core's time.
+var shuffled = step{Phases: []phase{{Phase: "shuffle", Total: 2, Net: 15, CPU: 1, CPUs: 4}}}
+
 // sampled is a run of jobs that end after the seconds given, all submitted after 1 s.
 func sampled(scheduler, part string, repeat int, ends ...float64) run {
 	r := run{Scheduler: scheduler, Part: part, Repeat: repeat, Samples: []sample{{At: 1, Node: []use{{CPU: 0.3}, {CPU: 0.1}, {CPU: 0.2}}}}}
 	for i, e := range ends {
-		r.Jobs = append(r.Jobs, jobRun{Job: jobs[i].name, Submitted: 1, Ended: e, Shuffled: 100, Moved: 60})
+		r.Jobs = append(r.Jobs, jobRun{Job: jobs[i].name, Submitted: 1, Ended: e, Shuffled: 100, Steps: []step{shuffled}})
 	}
 	r.sum()
 	return r
@@ -59,7 +62,7 @@ func TestTake(t *testing.T) {
 	err := j.take([]byte(`{"id":"mr-1","state":"done","submitted":"2026-01-01T00:00:01Z","ended":"2026-01-01T00:00:03Z","attempts":{"started":4},
 		"phases":[{"phase":"shuffle","total":2,"net_bps":10,"seconds":{"mean":3}}],"counters":{"org.apache.hadoop.mapreduce.TaskCounter":{"REDUCE_SHUFFLE_BYTES":100}}}
 		{"id":"mr-2","state":"done","submitted":"2026-01-01T00:00:04Z","ended":"2026-01-01T00:00:09Z","attempts":{"started":3}}`), begun)
-	if err != nil || j.completion() != 8 || j.Attempts != 7 || j.Shuffled != 100 || j.Moved != 60 {
+	if err != nil || j.completion() != 8 || j.Attempts != 7 || j.Shuffled != 100 || j.moved() != 60 {
 		t.Errorf("%+v, %v", j, err)
 	}
 	if err := j.take([]byte(`{"id":"mr-3","state":"failed","reason":"no input"}`), begun); err == nil {
