@@ -111,11 +111,12 @@ func (c *cluster) output(ctx context.Context, env []string, script string, args 
 }
 
 // keep starts a process that ends our coordinators, takes the cluster down and removes our folder when it
-// reads the end of a pipe: we close the other end, and so does the kernel when we die.
+// reads the end of a pipe: we close the other end, and so does the kernel when we die. A
+// command that was cut short may still write a moment later, so the folder is removed twice.
 func (b *bench) keep() error {
 	keeper := exec.Command("bash", "-c", `cat >/dev/null
 for s in "$0"/state/*/; do XDG_STATE_HOME=$s "$0/berth" server stop --force; done >/dev/null 2>&1
-"$0/scripts/slurm.sh" down "$0/s"; "$0/scripts/nodes.sh" down "$0/n" && rm -rf "$0"`, b.root)
+"$0/scripts/slurm.sh" down "$0/s"; "$0/scripts/nodes.sh" down "$0/n" && rm -rf "$0" && sleep 1 && rm -rf "$0"`, b.root)
 	keeper.Env, keeper.Dir = plainEnv("SLURM_CONF="+filepath.Join(b.root, "s", "slurm.conf")), "/"
 	keeper.Stderr = os.Stderr
 	keeper.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
