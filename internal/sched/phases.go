@@ -21,8 +21,6 @@ type phases struct {
 	fairness, order, align, urgency, critical float64 // weights of the terms
 }
 
-var power = 3.0
-
 // DefaultAlpha is the weight of performance beside fairness.
 const DefaultAlpha = 1
 

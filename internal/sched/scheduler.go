@@ -13,9 +13,9 @@ type Scheduler string
 const (
 	Slots      Scheduler = "slots"      // fixed numbers of map and reduce slots on a node, fair sharing between jobs
 	Containers Scheduler = "containers" // containers of one size for each kind of task, after its largest phase
-	Packing    Scheduler = "packing"    // tasks where their peak demands align best with what is free, dominant resource fairness
-	Prism      Scheduler = "prism"      // phases, as the paper has it
-	Phases     Scheduler = "phases"     // phases, each where it is worth most
+	Packing    Scheduler = "packing"    // tasks where what they take on average aligns best with what is free, dominant resource fairness
+	Prism      Scheduler = "prism"      // phase by phase, as the paper phase-level-scheduling has it
+	Phases     Scheduler = "phases"     // phase by phase, each where it is worth most, by what is left of jobs
 	Cores      Scheduler = "cores"      // whole cores from the beginning of a task to its end
 )
 
