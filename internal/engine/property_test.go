@@ -21,7 +21,7 @@ var (
 // newWorld returns a world that is checked after each step.
 func newWorld(t rapid.TB, choose func(n int) int) *enginetest.World {
 	cfg := engine.Config{NodeTimeout: 30 * time.Second, Trust: sched.Trust{After: 3, For: time.Minute}}
-	cfg.Scheduler = sched.Cores
+	cfg.Scheduler = []sched.Scheduler{sched.Cores, sched.Slots, sched.Containers, sched.Packing, sched.Prism, sched.Phases}[choose(6)]
 	cfg.Order = []sched.Order{sched.FIFO, sched.Shortest, sched.Auto}[choose(3)]
 	cfg.Yield = choose(2) == 0
 	cfg.AgeingShare = []float64{0, 1}[choose(2)]
@@ -35,7 +35,8 @@ func newWorld(t rapid.TB, choose func(n int) int) *enginetest.World {
 		t.Fatalf(format, args...)
 	})
 	w.After = func() {
-		if missed := w.Engine.Missed(); missed != "" {
+		// Others than Cores weigh candidates against each other, and may look at what one of them left only with the next event.
+		if missed := w.Engine.Missed(); missed != "" && cfg.Scheduler == sched.Cores {
 			t.Fatalf("%v: there is room for %s, but it does not start\n%s", time.Duration(w.Now), missed, w.Engine.Dump())
 		}
 		if s := w.Engine.Misplaced(); s != "" {

@@ -164,6 +164,7 @@ func (e *Engine) poolDeadlines(p *pool, offer func(job.Time)) {
 			offer(t)
 		}
 	}
+	p.LastStarts(later)
 	for _, a := range p.allocs {
 		if !a.up() && a.req.Latest != 0 && e.mindsMisses(a) {
 			later(a.req.Latest + 1)

@@ -39,6 +39,7 @@ type Job struct {
 	Known    Known            // what its phases were measured to take
 	Held     job.Vector       // by its attempts …
 	Live     int              // … of which there are so many
+	made     bool             // its reduces made room for a map: they wait for its own maps, see Selector.admits
 	work     int64            // core-seconds that are yet to begin
 	Weight   float64          // of the job beside others, as Work.Weight; 0: 1
 }
@@ -96,6 +97,7 @@ type Class struct {
 	// What follows is the policy's.
 
 	blocked  bool  // no node had room for it when last looked, so only nodes with something freed since need a look
+	seen     bool  // it was looked at in the pass under way
 	tried    bool  // no room was found in the pass under way
 	hopeless bool  // no node could take one were it empty: all are too small or have too little time. New nodes unblock it
 	room     int64 // bytes that it has to leave to candidates of earlier jobs that found no room, when last looked

@@ -40,9 +40,9 @@ func (r *Selector) canHold(c *Class, n *Node, now job.Time) bool {
 	case !n.couldTake(c, now):
 		return false
 	case c.shuffles():
-		return !n.Obstructed(c.Takes.Memory+c.room) && n.shufflesUpTo(c.line[0].Job) < r.rules.shuffles(n)
+		return !n.Obstructed(n.within(c, c.Takes.Memory+c.room)) && n.shufflesUpTo(c.line[0].Job) < r.rules.shuffles(n)
 	}
-	return !n.Obstructed(c.Takes.Memory)
+	return !n.Obstructed(n.within(c, c.Takes.Memory))
 }
 
 // holdable reports whether a node is kept for the class if it is the first that finds no room. For
@@ -58,6 +58,12 @@ func (n *Node) couldTake(c *Class, now job.Time) bool {
 	return n.Up && fits(c.Peak, n.Capacity) && n.InTime(now, c.Span)
 }
 
+// keptFrom reports whether the node that is kept is kept from the class: it is not the one that it is kept for, does not come
+// before that, and would delay it.
+func (r *Selector) keptFrom(c *Class) bool {
+	return !c.line[0].before(r.heldFor.line[0]) && !r.spares(c)
+}
+
 // spares reports whether a task of the class may take room on the node that is kept: without delaying
 // the one that it is kept for, once what ran there before that ended.
 func (r *Selector) spares(c *Class) bool {
@@ -68,4 +74,21 @@ func (r *Selector) spares(c *Class) bool {
 		}
 	}
 	return fits(sum, r.held.Capacity)
+}
+
+// LastStarts offers the times after which a class that found no room, and for which memory is kept, can begin on no
+// node of an allocation any more: then others may have that memory.
+func (p *Pool) LastStarts(offer func(job.Time)) {
+	for _, c := range p.Classes {
+		if !c.blocked || c.hopeless || c.Takes.Memory == 0 {
+			continue
+		}
+		var last *Alloc
+		for _, n := range p.Nodes {
+			if n.Up && n.Alloc != last && n.Alloc.Ends != 0 {
+				last = n.Alloc
+				offer(LastStart(n.Alloc.Ends, c.Span) + 1)
+			}
+		}
+	}
 }

@@ -31,7 +31,7 @@ func (j *Job) mean(d *Demand, kind job.TaskKind) job.Vector {
 	if sum == 0 {
 		return d.Most(job.PhaseNone, job.PhaseReduce)
 	}
-	return job.Vector{CPU: coarse(int64(cpu / sum)), Disk: coarse(int64(disk / sum)), Net: coarse(int64(net / sum))}
+	return job.Vector{CPU: coarseCPU(int64(cpu / sum)), Disk: coarse(int64(disk / sum)), Net: coarse(int64(net / sum))}
 }
 
 func (packing) rank(p *Pool, j *Job) job.Time { return fairRank(p, j) }

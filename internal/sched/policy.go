@@ -71,19 +71,19 @@ type Tuning struct {
 // in that order where it has none of its own. ageing is the share of the pool's cores that jobs age by, see Ageing.
 func (s Scheduler) Policy(order Order, batch bool, ageing float64, t Tuning) Policy {
 	base := cores{shortest: order.On(batch) == Shortest, ageing: ageing}
-	r := &Selector{shortest: base.shortest, rules: base}
+	r := &Selector{shortest: base.shortest, strict: true, rules: base}
 	switch s {
 	case Slots:
-		r.shortest, r.rules = false, slots{base}
+		r.shortest, r.strict, r.rules = false, false, slots{base}
 	case Containers:
 		r.shortest, r.rules = false, containers{base}
 	case Packing:
-		r.shortest, r.rules = false, packing{base}
+		r.shortest, r.strict, r.rules = false, false, packing{base}
 	case Prism:
-		r.shortest, r.rules = false, prism{base}
+		r.shortest, r.strict, r.rules = false, false, prism{base}
 	case Phases:
 		base.shortest = order != FIFO
-		r.shortest, r.rules = base.shortest, newPhases(base, t)
+		r.shortest, r.strict, r.rules = base.shortest, false, newPhases(base, t)
 	}
 	return r
 }

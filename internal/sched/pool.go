@@ -177,6 +177,7 @@ func (p *Pool) Shuffle(n *Node, r *Running, waits bool) {
 		idle := r.Holds.Minus(p.Policy.Paused(r.Holds))
 		idle.Disk, idle.Net = r.Holds.Disk, r.Holds.Net
 		n.lend(r, idle)
+		p.Free(n)
 	default:
 		n.Unpause(r)
 	}

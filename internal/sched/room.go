@@ -19,6 +19,9 @@ func (r *Selector) admits(c *Class, n *Node) bool {
 	if !c.shuffles() {
 		return true
 	}
+	if j := c.line[0].Job; j.made && j.Waits { // else two jobs could take room from each other for ever
+		return false
+	}
 	beside := n.Shuffles
 	if r.shortest && beside >= r.rules.shuffles(n) {
 		beside = n.shufflesUpTo(c.line[0].Job)
@@ -64,10 +67,11 @@ func (r *Selector) unobstruct(p *Pool, c *Class, mem int64, now job.Time) (end [
 	first := c.line[0].Job
 	var victim *Node
 	for _, n := range p.Nodes {
-		if !n.couldTake(c, now) || mem > n.Capacity.Memory { // more than there is no end makes room
+		need := n.within(c, mem)
+		if !n.couldTake(c, now) || need > n.Capacity.Memory { // more than there is no end makes room
 			continue
 		}
-		if !n.Obstructed(mem) || n.Capacity.Memory-n.stuck(first) >= mem {
+		if !n.Obstructed(need) || n.Capacity.Memory-n.stuck(first) >= need {
 			return nil
 		}
 		if victim == nil {
@@ -77,7 +81,7 @@ func (r *Selector) unobstruct(p *Pool, c *Class, mem int64, now job.Time) (end [
 	if victim == nil {
 		return nil
 	}
-	stuck := victim.stuck(first)
+	stuck, mem := victim.stuck(first), victim.within(c, mem)
 	for _, a := range slices.SortedFunc(slices.Values(victim.Running), lastInLine) {
 		if victim.Capacity.Memory-stuck >= mem {
 			break
@@ -88,6 +92,11 @@ func (r *Selector) unobstruct(p *Pool, c *Class, mem int64, now job.Time) (end [
 		}
 	}
 	return end
+}
+
+// within returns so many bytes, with what a task of the class takes counted as all of the node where it is more than that.
+func (n *Node) within(c *Class, mem int64) int64 {
+	return mem - max(0, c.Takes.Memory-n.Capacity.Memory)
 }
 
 // stuck returns the memory of reduces which shuffle on the node and have to wait for maps, of jobs that are

@@ -19,7 +19,8 @@ import (
 // others need is kept for them, so that no phase waits for ever.
 type Selector struct {
 	rules    rules
-	shortest bool // jobs come in the order Shortest, else in that of Place.Order
+	shortest bool // jobs come in the order Shortest, else in that of Place.Order …
+	strict   bool // the first in line starts, and no start changes the line
 
 	held    *Node  // kept for the first candidate that found no room …
 	heldFor *Class // … which is the first of this class …
@@ -92,7 +93,7 @@ func (r *Selector) Select(p *Pool, now job.Time) Decision {
 	if !r.pass.tasks {
 		r.turn(p)
 		for _, c := range p.Classes {
-			c.tried = false
+			c.tried, c.seen = false, false
 		}
 		r.pass.tasks = true
 	}
@@ -122,13 +123,16 @@ func (r *Selector) begin(p *Pool, now job.Time) (best Decision) {
 	reach, worth := r.rules.reach(p), 0.0
 	r.pass.roomy = r.pass.roomy[:0]
 	for c := p.first(); c != nil && len(r.pass.roomy) < reach; c = p.first() {
-		if r.pass.room < c.room && c.shuffles() {
-			c.blocked = false
+		if !c.seen { // later it may be that those behind it found no room, which is none of its business
+			c.blocked = c.blocked && (r.pass.room >= c.room || !c.shuffles())
+			c.seen, c.room = true, r.pass.room
 		}
-		c.room = r.pass.room
 		n, avoided := r.place(p, c, now)
 		if n == nil {
 			if end := r.block(p, c, now); len(end) > 0 {
+				for _, a := range end {
+					a.Job.made = !r.strict
+				}
 				best = Decision{Candidate: c.line[0], End: end}
 				break
 			}
@@ -219,7 +223,7 @@ func (r *Selector) place(p *Pool, c *Class, now job.Time) (best *Node, avoided b
 		switch {
 		case !n.Up || !r.admits(c, n) || !n.InTime(now, c.Span):
 		case n.Health.Suspected(now) && p.trusts(now):
-		case n == r.held && r.pass.holds && !r.spares(c):
+		case n == r.held && r.pass.holds && r.keptFrom(c):
 		default:
 			choice.Offer(n, n.Index == avoid)
 		}

@@ -13,7 +13,6 @@ type world struct {
 	now   job.Time
 	live  []*act // in the order in which they started
 	log   []string
-	slow  bool             // reduces begin when all maps of their job are done
 	check func(d Decision) // called before a decision is carried out; may be nil
 }
 
@@ -117,7 +116,7 @@ func (w *world) enqueue(j *Job) {
 		if i == 1 && j.Waits {
 			c.Room = j.Demand[0].Most(job.PhaseNone, job.PhaseReduce).Memory
 		}
-		if c.Ready.Count() > 0 && !(i == 1 && j.Waits && w.slow) {
+		if c.Ready.Count() > 0 {
 			w.Put(c)
 		} else {
 			w.Remove(c)
