@@ -95,7 +95,7 @@ func (e *Engine) applyJoined(at job.Time, r event.NodeJoined) {
 	}
 	n.Up, n.state, n.since, n.reason, n.unseen = true, up, at, "", false
 	n.host, n.addr, n.Capacity, n.outputs = r.Host, r.Addr, r.Capacity.Vector(), r.Outputs
-	n.SortMemory = a.req.SortMemory
+	n.SortMemory = a.req.SortMemory / 4 * 3 // the worker needs the rest for itself
 	e.widen(a.pool, n.Capacity)
 	a.largest = job.Resources{CPUs: max(a.largest.CPUs, r.Capacity.CPUs), Mem: max(a.largest.Mem, r.Capacity.Mem)}
 	e.freed(n) // attempts there may have waited for leave

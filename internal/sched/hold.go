@@ -27,6 +27,9 @@ func (r *Selector) hold(p *Pool, c *Class, now job.Time) {
 	}
 	var choice Choice
 	for _, n := range p.Nodes {
+		if !r.strict && choice.offers >= weighed {
+			break
+		}
 		if r.canHold(c, n, now) {
 			choice.Offer(n, n.Health.Suspected(now))
 		}

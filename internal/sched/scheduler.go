@@ -20,7 +20,7 @@ const (
 )
 
 // DefaultScheduler is the scheduler where the user names none.
-const DefaultScheduler = Cores
+const DefaultScheduler = Phases
 
 // ParseScheduler returns the scheduler of that name; the empty name is DefaultScheduler's. where is
 // what the user wrote it in, for the error.
