@@ -106,7 +106,7 @@ const noAlpha = 1e-9
 const GrantsTerm sched.Term = "grants"
 
 // PhaseTerms are what can be left out of the scheduler phases.
-var PhaseTerms = []sched.Term{sched.FairnessTerm, sched.OrderTerm, sched.AlignTerm, sched.UrgencyTerm, GrantsTerm}
+var PhaseTerms = []sched.Term{sched.FairnessTerm, sched.OrderTerm, sched.AlignTerm, sched.CriticalTerm, sched.UrgencyTerm, GrantsTerm}
 
 // PhaseStudy compares schedulers of phases on workloads.
 type PhaseStudy struct {

@@ -32,6 +32,7 @@ const (
 	FairnessTerm Term = "fairness" // by how much a start makes up for the deficit of its job
 	OrderTerm    Term = "order"    // the shortest remaining work first
 	AlignTerm    Term = "align"    // what a start takes is what its node has free
+	CriticalTerm Term = "critical" // near the end, tasks with others behind them begin in time
 	UrgencyTerm  Term = "urgency"  // the longest waiting attempt goes on first
 )
 
@@ -47,6 +48,8 @@ func newPhases(base cores, t Tuning) phases {
 		r.order = 0
 	case AlignTerm:
 		r.align = 0
+	case CriticalTerm:
+		r.critical = 0
 	case UrgencyTerm:
 		r.urgency = 0
 	}
