@@ -56,7 +56,7 @@ func (t *taken) rate() *float64 {
 // takes returns what an attempt takes in the phase.
 func (p *phaseSum) takes() Takes {
 	t := Takes{CPU: p.cores.rate(), Disk: p.disk.bytes(), Net: p.net.bytes()}
-	if p.peak > 0 {
+	if p.cores.known || p.peak > 0 { // a phase without a program and without buffers holds nothing
 		t.Mem = new(p.peak)
 	}
 	return t

@@ -27,7 +27,7 @@ func TestTakes(t *testing.T) {
 	}
 	v := j.View(3)
 	for i, want := range []string{
-		`{"cpu":0,"mem":null,"disk_bps":null,"net_bps":0}`,
+		`{"cpu":0,"mem":0,"disk_bps":null,"net_bps":0}`,
 		`{"cpu":0.5,"mem":7,"disk_bps":300,"net_bps":2}`,
 		`{"cpu":null,"mem":null,"disk_bps":null,"net_bps":null}`,
 	} {
