@@ -163,7 +163,13 @@ func longestWaiting(n *Node, f fill) *Candidate {
 	return nil
 }
 
-func (phases) reach(*Pool) int { return 16 }
+// reach is 1 in the order FIFO: who came first starts first.
+func (r phases) reach(*Pool) int {
+	if !r.shortest {
+		return 1
+	}
+	return 16
+}
 
 // critical is the square of how long a map and a reduce of the job take, one after the other, as a part of the time that all that is
 // left to begin in the pool would take on all of its cores, at most 1. Near the end of a batch it is not what is left of a job that counts,

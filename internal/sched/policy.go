@@ -82,8 +82,7 @@ func (s Scheduler) Policy(order Order, batch bool, ageing float64, t Tuning) Pol
 	case Prism:
 		r.shortest, r.strict, r.rules = false, false, prism{base}
 	case Phases:
-		base.shortest = order != FIFO
-		r.shortest, r.strict, r.rules = base.shortest, false, newPhases(base, t)
+		r.strict, r.rules = !base.shortest, newPhases(base, t)
 	}
 	return r
 }

@@ -91,7 +91,7 @@ func TestSchedulers(t *testing.T) {
 		{"cores: a shuffle has none", Cores, node, []app{reduces("a", 9, 100), maps("b", 9, light, light)},
 			[]string{times(4, "a.shuffle") + " " + times(4, "b.map"), "a.shuffle", "", "b.map", "a.sort a.shuffle"}},
 	} {
-		w := newWorld(c.s.Policy(Auto, false, 1, Tuning{}), c.has)
+		w := newWorld(c.s.Policy(Auto, true, 1, Tuning{}), c.has)
 		for i := range c.jobs {
 			w.submit(&c.jobs[i], uint64(i))
 		}
