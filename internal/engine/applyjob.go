@@ -18,7 +18,6 @@ func (e *Engine) applySubmitted(at job.Time, r event.JobSubmitted) {
 	j.counts[0].total, j.counts[1].total = w.Tasks, w.Reduces
 	j.Begin[0] = sched.Candidate{Job: &j.Job, Needs: sched.Needs{Kind: w.TaskKind(0)}, Ready: sched.Ready{End: int32(w.Tasks)}}
 	j.Begin[1] = sched.Candidate{Job: &j.Job, Needs: sched.Needs{Kind: job.ReduceTask}, Ready: sched.Ready{Next: int32(w.Tasks), End: int32(w.Total())}}
-	j.Weight = w.Weight
 	j.Known.Tell(w.Demands)
 	j.expect(&w)
 	e.jobs[w.ID] = j
@@ -30,6 +29,7 @@ func (e *Engine) applySubmitted(at job.Time, r event.JobSubmitted) {
 func (e *Engine) enter(j *jobState) {
 	e.orders++
 	p := e.poolFor(shapeOf(j.work.Alloc))
+	j.Weight = j.work.Weight // a resume may have changed it
 	p.enter(j)
 	j.demand()
 	j.recount()

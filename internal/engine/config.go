@@ -38,8 +38,8 @@ type Config struct {
 	// Order is how the jobs of a pool come one after another. Default sched.Auto: pools of
 	// batch systems go by the shortest.
 	Order sched.Order
-	// Scheduler is the policy by which tasks and their phases are placed on nodes. Default
-	// sched.DefaultScheduler.
+	// Scheduler is the policy by which tasks and their phases are placed on nodes. Default sched.Cores; a
+	// coordinator always names one, sched.DefaultScheduler where its user does not.
 	Scheduler sched.Scheduler
 	// Tuning changes what a start is worth to the scheduler, for experiments.
 	Tuning sched.Tuning

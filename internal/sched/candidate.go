@@ -39,7 +39,7 @@ type Job struct {
 	Known    Known            // what its phases were measured to take
 	Held     job.Vector       // by its attempts …
 	Live     int              // … of which there are so many
-	made     bool             // its reduces made room for a map: they wait for its own maps, see Selector.admits
+	madeRoom bool             // its reduces made room for a map: they wait for its own maps, see Selector.admits
 	work     int64            // core-seconds that are yet to begin
 	Weight   float64          // of the job beside others, as Work.Weight; 0: 1
 }

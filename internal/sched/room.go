@@ -19,7 +19,7 @@ func (r *Selector) admits(c *Class, n *Node) bool {
 	if !c.shuffles() {
 		return true
 	}
-	if j := c.line[0].Job; j.made && j.Waits { // else two jobs could take room from each other for ever
+	if j := c.line[0].Job; j.madeRoom && j.Waits { // else two jobs could take room from each other for ever
 		return false
 	}
 	beside := n.Shuffles

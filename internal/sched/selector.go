@@ -131,7 +131,7 @@ func (r *Selector) begin(p *Pool, now job.Time) (best Decision) {
 		if n == nil {
 			if end := r.block(p, c, now); len(end) > 0 {
 				for _, a := range end {
-					a.Job.made = !r.strict
+					a.Job.madeRoom = !r.strict
 				}
 				best = Decision{Candidate: c.line[0], End: end}
 				break
@@ -153,8 +153,8 @@ func (r *Selector) begin(p *Pool, now job.Time) (best Decision) {
 }
 
 // turn takes in that another job has come to be the first of a class, or has passed such a job,
-// since the last pass: the node that is kept for one may be free for another now, and attempts without a
-// core count no more against those that go before them.
+// since the last pass: the node that is kept for one may be free for another now, and reduces that shuffle
+// count no more against those that go before them.
 func (r *Selector) turn(p *Pool) {
 	if !p.turned {
 		return
