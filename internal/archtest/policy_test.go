@@ -19,7 +19,7 @@ var (
 
 // decisions are the doors to them: what a job asks for, what happens to it, and what lies
 // between the two.
-var decisions = []string{"plan.Decide", "engine.New", "engine.Perform", "plan.Answer", "plan.Work", "plan.Serves"}
+var decisions = []string{"plan.Decide", "engine.New", "step.Perform", "plan.Answer", "plan.Work", "plan.Serves"}
 
 // TestOnePolicy: the simulator runs the very packages that decide when jobs run for real,
 // through the same doors. What it shows of them holds for both.

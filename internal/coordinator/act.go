@@ -6,36 +6,36 @@ import (
 	"errors"
 
 	"berth/internal/driver"
-	"berth/internal/engine"
 	"berth/internal/event"
 	"berth/internal/job"
 	"berth/internal/mapreduce"
+	"berth/internal/step"
 	"berth/internal/wire"
 )
 
 // Kill, Leave and Commit, and the other methods that take an action, are how the coordinator carries out what the
 // engine has decided (engine.Perform). They run in the loop.
-func (s *Server) Kill(a engine.Kill) {
+func (s *Server) Kill(a step.Kill) {
 	s.send(a.Node, &wire.Kill{Attempt: a.Attempt, Reason: a.Reason})
 }
 
 // Leave lets an attempt leave its phase.
-func (s *Server) Leave(a engine.Leave) {
+func (s *Server) Leave(a step.Leave) {
 	s.send(a.Node, &wire.Leave{Attempt: a.Attempt, Phase: a.Phase, Grant: a.Grant})
 }
 
 // Commit lets an attempt put its output into place.
-func (s *Server) Commit(a engine.Commit) { s.send(a.Node, &wire.Commit{Attempt: a.Attempt}) }
+func (s *Server) Commit(a step.Commit) { s.send(a.Node, &wire.Commit{Attempt: a.Attempt}) }
 
 // Locate tells a node's worker where a map output is.
-func (s *Server) Locate(a engine.Locate) {
+func (s *Server) Locate(a step.Locate) {
 	_ = s.tellJob(a.Node, a.Attempt.Job) // if it cannot be told, no attempt of the job runs there
 	s.send(a.Node, &wire.Locate{Map: a.Attempt, Holder: a.Holder, Addr: a.Addr, Outputs: a.Outputs})
 }
 
 // Forget lets a node's worker drop what it has of a job. If that is resumed it has to be
 // told of it anew.
-func (s *Server) Forget(a engine.Forget) {
+func (s *Server) Forget(a step.Forget) {
 	if ses := s.sessions[a.Node]; ses != nil {
 		delete(ses.told, a.Job)
 	}
@@ -43,7 +43,7 @@ func (s *Server) Forget(a engine.Forget) {
 }
 
 // Start sends an attempt to its node with what sets its task apart.
-func (s *Server) Start(a engine.Start) {
+func (s *Server) Start(a step.Start) {
 	l := s.jobs[a.Attempt.Job]
 	m := &wire.Start{Attempt: a.Attempt, Leave: a.Leave, Commit: a.Commit, Grant: a.Grant}
 	switch {
@@ -57,7 +57,7 @@ func (s *Server) Start(a engine.Start) {
 		err = s.queue(a.Node, m)
 	}
 	if err != nil { // no worker can be told, so the job cannot run
-		go s.input(engine.AttemptEnded{AttemptEnded: event.AttemptEnded{Attempt: a.Attempt, Outcome: event.Broken,
+		go s.input(step.AttemptEnded{AttemptEnded: event.AttemptEnded{Attempt: a.Attempt, Outcome: event.Broken,
 			Reason: "its node cannot be told what to do: " + err.Error()}})
 	}
 }
@@ -128,21 +128,21 @@ func (s *Server) acknowledge(at job.Attempt) {
 }
 
 // Request asks the allocation's driver for it, beside the loop.
-func (s *Server) Request(a engine.Request) {
+func (s *Server) Request(a step.Request) {
 	s.shapes[a.Alloc] = a.Request
 	ok := s.places.call(a.Request.On, func(ctx context.Context, d driver.Driver) {
 		if err := d.Request(ctx, a.Alloc, a.Request); err != nil {
-			s.input(engine.AllocDown{Alloc: a.Alloc, Reason: err.Error(), Refuse: true})
+			s.input(step.AllocDown{Alloc: a.Alloc, Reason: err.Error(), Refuse: true})
 		}
 	})
 	if !ok {
 		delete(s.shapes, a.Alloc)
-		go s.input(engine.AllocDown{Alloc: a.Alloc, Reason: "no driver is called " + a.Request.On, Refuse: true})
+		go s.input(step.AllocDown{Alloc: a.Alloc, Reason: "no driver is called " + a.Request.On, Refuse: true})
 	}
 }
 
 // Release gives an allocation back, beside the loop.
-func (s *Server) Release(a engine.Release) {
+func (s *Server) Release(a step.Release) {
 	shape := s.shapes[a.Alloc]
 	if !shape.Elastic { // else Clear comes yet
 		delete(s.shapes, a.Alloc)
@@ -168,18 +168,18 @@ func (s *Server) look(id job.AllocID) {
 // giveBack ends all allocations, before a coordinator without jobs ends.
 func (s *Server) giveBack() {
 	for _, a := range s.engine.Allocs() {
-		s.Release(engine.Release{Alloc: a.ID})
-		if err := s.step(engine.AllocDown{Alloc: a.ID, Reason: "the coordinator was told to end"}); err != nil {
+		s.Release(step.Release{Alloc: a.ID})
+		if err := s.step(step.AllocDown{Alloc: a.ID, Reason: "the coordinator was told to end"}); err != nil {
 			s.log.Warn("allocation stays in the journal", "alloc", a.ID, "err", err)
 		}
 	}
 }
 
 // Finalize commits the output of a MapReduce job as a whole, beside the loop.
-func (s *Server) Finalize(a engine.Finalize) {
+func (s *Server) Finalize(a step.Finalize) {
 	l := s.jobs[a.Job]
 	go func() {
-		in := engine.Finalized{Job: a.Job}
+		in := step.Finalized{Job: a.Job}
 		if err := mapreduce.CommitJob(l.Spec.MapReduce, len(l.Tasks.Splits)); err != nil {
 			in.Failed, in.Reason = true, err.Error()
 		}

@@ -8,10 +8,10 @@ import (
 	"time"
 
 	"berth/internal/control"
-	"berth/internal/engine"
 	"berth/internal/job"
 	"berth/internal/report"
 	"berth/internal/seat"
+	"berth/internal/step"
 )
 
 // handler serves the control interface.
@@ -26,7 +26,7 @@ func (s *Server) handler() http.Handler {
 	mux.HandleFunc("POST /v1/jobs", take(func(_ *http.Request, req control.Submit) error { return s.submit(req.ID, req.Env...) }))
 	mux.HandleFunc("POST /v1/jobs/{id}/resume", take(func(r *http.Request, req control.Resume) error { return s.resume(r.Context(), named(r), req) }))
 	mux.HandleFunc("POST /v1/jobs/{id}/cancel", take(func(r *http.Request, req control.Cancel) error {
-		return s.callFor(named(r), func(id job.ID) error { return s.step(engine.Cancel{Job: id, Reason: req.Reason}) })
+		return s.callFor(named(r), func(id job.ID) error { return s.step(step.Cancel{Job: id, Reason: req.Reason}) })
 	}))
 	mux.HandleFunc("POST /v1/jobs/{id}/forget", tell(func(r *http.Request) (any, error) { return nothing{}, s.forgetRun(r.Context(), named(r)) }))
 	return mux

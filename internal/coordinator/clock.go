@@ -4,8 +4,8 @@ import (
 	"slices"
 	"time"
 
-	"berth/internal/engine"
 	"berth/internal/job"
+	"berth/internal/step"
 )
 
 const (
@@ -81,7 +81,7 @@ func (s *Server) followWall() {
 	s.log.Warn("the wall clock was set", "by", by)
 	for _, a := range s.engine.Allocs() {
 		if a.Begun && a.Ends != 0 {
-			out, err := s.engine.Step(s.round.at, engine.AllocUp{Alloc: a.ID, Ends: a.Ends.Add(-by)})
+			out, err := s.engine.Step(s.round.at, step.AllocUp{Alloc: a.ID, Ends: a.Ends.Add(-by)})
 			s.take(out)
 			if err != nil {
 				s.log.Warn("the end of an allocation is not moved", "alloc", a.ID, "err", err)
@@ -92,25 +92,25 @@ func (s *Server) followWall() {
 
 // bySteady returns an input whose times are the coordinator's. Those that batch systems, plans
 // and commands give are the wall clock's.
-func (s *Server) bySteady(in engine.Input) engine.Input {
+func (s *Server) bySteady(in step.Input) step.Input {
 	if s.ahead == 0 {
 		return in
 	}
 	by := -s.ahead
 	switch in := in.(type) {
-	case engine.AllocUp:
+	case step.AllocUp:
 		in.Ends = moved(in.Ends, by)
 		return in
-	case engine.AllocNote:
+	case step.AllocNote:
 		in.Start = moved(in.Start, by)
 		return in
-	case engine.Planned:
+	case step.Planned:
 		in.Retry, in.Allocs = moved(in.Retry, by), movedRequests(in.Allocs, by)
 		return in
-	case engine.Submit:
+	case step.Submit:
 		in.Work.Alloc, in.Work.More = movedRequest(in.Work.Alloc, by), movedRequests(in.Work.More, by)
 		return in
-	case engine.Resume:
+	case step.Resume:
 		in.Alloc, in.More = movedRequest(in.Alloc, by), movedRequests(in.More, by)
 		return in
 	}

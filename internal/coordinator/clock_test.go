@@ -9,12 +9,12 @@ import (
 	"testing"
 	"time"
 
-	"berth/internal/engine"
 	"berth/internal/event"
 	"berth/internal/home"
 	"berth/internal/job"
 	"berth/internal/plan"
 	"berth/internal/seat"
+	"berth/internal/step"
 	"berth/internal/why"
 )
 
@@ -60,7 +60,7 @@ func own(t *testing.T, s *Server) {
 }
 
 // give runs one round of the loop with an input.
-func (s *Server) give(t *testing.T, in engine.Input) {
+func (s *Server) give(t *testing.T, in step.Input) {
 	t.Helper()
 	s.round.at = s.now()
 	s.followWall()
@@ -87,9 +87,9 @@ func elastic(t *testing.T, s *Server, ends job.Time) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s.give(t, engine.Submit{Work: plan.Work(spec, p)})
-	s.give(t, engine.AllocUp{Alloc: "a1", Ends: ends})
-	s.give(t, engine.NodeUp{NodeJoined: event.NodeJoined{Node: "a1/0", Host: "h", Addr: "h:1", Capacity: has}})
+	s.give(t, step.Submit{Work: plan.Work(spec, p)})
+	s.give(t, step.AllocUp{Alloc: "a1", Ends: ends})
+	s.give(t, step.NodeUp{NodeJoined: event.NodeJoined{Node: "a1/0", Host: "h", Addr: "h:1", Capacity: has}})
 }
 
 // nodeState returns how the engine takes the only node of a job's allocation to be: up, down or gone.
@@ -108,24 +108,24 @@ func (s *Server) nodeState() string {
 // TestWallClockSteps: a node that does not answer is waited for as long as ever when the
 // wall clock is set forth or back by an hour, and an allocation ends when that clock says.
 func TestWallClockSteps(t *testing.T) {
-	for _, step := range []time.Duration{time.Hour, -time.Hour} {
+	for _, jump := range []time.Duration{time.Hour, -time.Hour} {
 		s, h := stopped(t, options(t))
 		ends := begun.Add(100 * time.Minute)
 		elastic(t, s, ends)
-		s.give(t, engine.NodeDown{Node: "a1/0", Reason: "connection lost"})
-		h.set = step
+		s.give(t, step.NodeDown{Node: "a1/0", Reason: "connection lost"})
+		h.set = jump
 		h.since += nodeTimeout - time.Second
-		s.give(t, engine.Tick{})
+		s.give(t, step.Tick{})
 		if got := s.nodeState(); got != "down" {
-			t.Errorf("step of %v: the node is %s before its time", step, got)
+			t.Errorf("step of %v: the node is %s before its time", jump, got)
 		}
-		if a := s.engine.Allocs(); len(a) != 1 || moved(a[0].Ends, s.ahead) != ends || a[0].Ends != ends.Add(-step) {
-			t.Errorf("step of %v: allocations %+v, want the end %v", step, a, ends)
+		if a := s.engine.Allocs(); len(a) != 1 || moved(a[0].Ends, s.ahead) != ends || a[0].Ends != ends.Add(-jump) {
+			t.Errorf("step of %v: allocations %+v, want the end %v", jump, a, ends)
 		}
 		h.since += 2 * time.Second
-		s.give(t, engine.Tick{})
+		s.give(t, step.Tick{})
 		if got := s.nodeState(); got != "gone" {
-			t.Errorf("step of %v: the node is %s after its time", step, got)
+			t.Errorf("step of %v: the node is %s after its time", jump, got)
 		}
 	}
 }
@@ -133,16 +133,16 @@ func TestWallClockSteps(t *testing.T) {
 // TestWallClockBetweenCoordinators: a coordinator that takes over after the wall clock was set
 // waits for nodes as long as the one before would have.
 func TestWallClockBetweenCoordinators(t *testing.T) {
-	for _, step := range []time.Duration{time.Hour, -time.Hour} {
+	for _, jump := range []time.Duration{time.Hour, -time.Hour} {
 		opts := options(t)
 		before, _ := stopped(t, opts)
 		elastic(t, before, begun.Add(100*time.Minute))
-		before.give(t, engine.NodeDown{Node: "a1/0", Reason: "connection lost"})
+		before.give(t, step.NodeDown{Node: "a1/0", Reason: "connection lost"})
 		if err := before.journals.Close(); err != nil {
 			t.Fatal(err)
 		}
 		s, h := stopped(t, opts)
-		h.set, s.clock.from = step, begun.Add(step)
+		h.set, s.clock.from = jump, begun.Add(jump)
 		if err := s.recover(); err != nil {
 			t.Fatal(err)
 		}
@@ -150,14 +150,14 @@ func TestWallClockBetweenCoordinators(t *testing.T) {
 		s.take(s.engine.Recover(s.round.at))
 		s.round.actions = nil
 		h.since = nodeTimeout - time.Second
-		s.give(t, engine.Tick{})
+		s.give(t, step.Tick{})
 		if got := s.nodeState(); got != "down" {
-			t.Errorf("step of %v: the node is %s before its time", step, got)
+			t.Errorf("step of %v: the node is %s before its time", jump, got)
 		}
 		h.since += 2 * time.Second
-		s.give(t, engine.Tick{})
+		s.give(t, step.Tick{})
 		if got := s.nodeState(); got != "gone" {
-			t.Errorf("step of %v: the node is %s after its time", step, got)
+			t.Errorf("step of %v: the node is %s after its time", jump, got)
 		}
 	}
 }
@@ -169,12 +169,12 @@ func TestTimesOfOthers(t *testing.T) {
 	s.ahead = time.Hour
 	wall, steady := begun.Add(time.Hour), begun
 	asked := []job.AllocRequest{{Start: wall, Latest: wall}, {}}
-	up := s.bySteady(engine.AllocUp{Ends: wall}).(engine.AllocUp)
-	note := s.bySteady(engine.AllocNote{Start: wall}).(engine.AllocNote)
-	planned := s.bySteady(engine.Planned{Answer: job.Answer{Retry: wall, Allocs: asked}}).(engine.Planned)
+	up := s.bySteady(step.AllocUp{Ends: wall}).(step.AllocUp)
+	note := s.bySteady(step.AllocNote{Start: wall}).(step.AllocNote)
+	planned := s.bySteady(step.Planned{Answer: job.Answer{Retry: wall, Allocs: asked}}).(step.Planned)
 	course := job.Course{More: asked}
-	submit := s.bySteady(engine.Submit{Work: job.Work{Alloc: asked[0], Course: course}}).(engine.Submit)
-	resume := s.bySteady(engine.Resume{JobResumed: event.JobResumed{Alloc: asked[0], Course: course}}).(engine.Resume)
+	submit := s.bySteady(step.Submit{Work: job.Work{Alloc: asked[0], Course: course}}).(step.Submit)
+	resume := s.bySteady(step.Resume{JobResumed: event.JobResumed{Alloc: asked[0], Course: course}}).(step.Resume)
 	for i, got := range []job.Time{up.Ends, note.Start, planned.Retry, planned.Allocs[0].Start, planned.Allocs[0].Latest,
 		submit.Work.Alloc.Start, submit.Work.More[0].Latest, resume.Alloc.Latest, resume.More[0].Start} {
 		if got != steady {

@@ -7,9 +7,9 @@ import (
 
 	"berth/internal/driver"
 	"berth/internal/driver/registry"
-	"berth/internal/engine"
 	"berth/internal/job"
 	"berth/internal/seat"
+	"berth/internal/step"
 )
 
 // addPlaces adds the places that can be reached from here: batch systems, and this machine where the coordinator is no stand-in.
@@ -64,11 +64,11 @@ func (s *Server) known() []job.AllocID {
 // Clear lets the driver remove what is left of an elastic allocation, and tells the engine when it
 // is gone. It is begun after the calls before it, as the allocation may have to be released
 // first, and no call waits for it: folders on a file system that does not answer take for ever.
-func (s *Server) Clear(a engine.Clear) {
+func (s *Server) Clear(a step.Clear) {
 	delete(s.shapes, a.Alloc)
 	ok := s.places.call(a.On, func(ctx context.Context, d driver.Driver) { go s.clearNow(ctx, d, a.Alloc) })
 	if !ok { // once its driver is there again, it removes what no coordinator knows (Sweep)
-		go s.input(engine.Cleared{Alloc: a.Alloc})
+		go s.input(step.Cleared{Alloc: a.Alloc})
 	}
 }
 
@@ -77,5 +77,5 @@ func (s *Server) clearNow(ctx context.Context, d driver.Driver, id job.AllocID) 
 		s.log.Warn("an allocation leaves something", "alloc", id, "err", err)
 		return // the next coordinator tries again
 	}
-	s.input(engine.Cleared{Alloc: id})
+	s.input(step.Cleared{Alloc: id})
 }

@@ -9,6 +9,7 @@ import (
 	"berth/internal/event"
 	"berth/internal/job"
 	"berth/internal/seat"
+	"berth/internal/step"
 )
 
 // maxRound bounds how much is taken into one round, so that records reach the
@@ -31,7 +32,7 @@ const (
 type round struct {
 	at      job.Time // of all its steps
 	records []event.Record
-	actions []engine.Action
+	actions []step.Action
 	after   []func() // run once the records are in the journals
 }
 
@@ -73,7 +74,7 @@ func (s *Server) call(work func() error) error {
 }
 
 // input posts an input for the engine.
-func (s *Server) input(in engine.Input) {
+func (s *Server) input(in step.Input) {
 	s.post(func() {
 		if err := s.step(in); err != nil {
 			s.log.Warn("input refused", "input", in, "err", err)
@@ -82,11 +83,11 @@ func (s *Server) input(in engine.Input) {
 }
 
 // step hands an input to the engine and takes up its records and actions.
-func (s *Server) step(in engine.Input) error {
+func (s *Server) step(in step.Input) error {
 	in = s.bySteady(in)
 	out, err := s.engine.Step(s.round.at, in)
 	s.take(out)
-	if n, ok := in.(engine.AllocNote); ok {
+	if n, ok := in.(step.AllocNote); ok {
 		s.nodes.ApplyNote(n.Alloc, n.Note, n.Start) // for people only, so there is no record of it
 	}
 	return err
@@ -118,7 +119,7 @@ func (s *Server) loop(ctx context.Context) (err error) {
 			s.round.at = s.now()
 			s.followWall()
 			s.tidy()
-			if err := s.step(engine.Tick{}); err != nil {
+			if err := s.step(step.Tick{}); err != nil {
 				return err
 			}
 		case <-sync.C:
@@ -177,7 +178,7 @@ func (s *Server) flush() error {
 		}
 	}
 	for _, a := range r.actions {
-		engine.Perform(a, s)
+		step.Perform(a, s)
 	}
 	for _, f := range r.after {
 		f()

@@ -11,10 +11,10 @@ import (
 
 	"berth/internal/cluster"
 	"berth/internal/driver"
-	"berth/internal/engine"
 	"berth/internal/home"
 	"berth/internal/job"
 	"berth/internal/seat"
+	"berth/internal/step"
 )
 
 // heldDriver is one whose requests wait until they are let go, whatever their context says, as
@@ -54,9 +54,9 @@ func TestHangingDriver(t *testing.T) {
 	for i := range 3000 { // more than any queue of the coordinator holds
 		id := job.AllocID("a" + string(rune('0'+i%10)))
 		want = append(want, id)
-		s.Request(engine.Request{Alloc: id, Request: job.AllocRequest{On: "hung"}})
+		s.Request(step.Request{Alloc: id, Request: job.AllocRequest{On: "hung"}})
 	}
-	s.Request(engine.Request{Alloc: "b1", Request: job.AllocRequest{On: "fine"}})
+	s.Request(step.Request{Alloc: "b1", Request: job.AllocRequest{On: "fine"}})
 	made := make(chan struct{})
 	s.places.call("fine", func(context.Context, driver.Driver) { close(made) })
 	<-made

@@ -5,17 +5,17 @@ import (
 	"time"
 
 	"berth/internal/driver"
-	"berth/internal/engine"
 	"berth/internal/job"
 	"berth/internal/plan"
 	"berth/internal/run"
+	"berth/internal/step"
 )
 
 // planPatience bounds how long a plan may take, with all that is asked of the batch system.
 const planPatience = 2 * time.Minute
 
 // Plan plans what is left of a job anew, beside the loop, and tells the engine.
-func (s *Server) Plan(a engine.Plan) {
+func (s *Server) Plan(a step.Plan) {
 	l := s.jobs[a.Job]
 	if l == nil {
 		return
@@ -32,8 +32,8 @@ func (s *Server) Plan(a engine.Plan) {
 }
 
 // planned is what the engine is told of a plan, or of why there is none.
-func (s *Server) planned(id job.ID, p plan.Plan, err error) engine.Planned {
-	in := engine.Planned{Job: id, Answer: plan.Answer(wallNow(), p, err)}
+func (s *Server) planned(id job.ID, p plan.Plan, err error) step.Planned {
+	in := step.Planned{Job: id, Answer: plan.Answer(wallNow(), p, err)}
 	if err != nil {
 		s.log.Warn("what is left of a job cannot be planned", "job", id, "err", err)
 	} else {
@@ -43,7 +43,7 @@ func (s *Server) planned(id job.ID, p plan.Plan, err error) engine.Planned {
 }
 
 // planRest decides what is to be asked for on behalf of the job beside what there is.
-func (s *Server) planRest(ctx context.Context, l *live, a engine.Plan) (plan.Plan, error) {
+func (s *Server) planRest(ctx context.Context, l *live, a step.Plan) (plan.Plan, error) {
 	l.mu.Lock()
 	old := l.Plan
 	l.mu.Unlock()

@@ -22,6 +22,7 @@ import (
 	"berth/internal/report"
 	"berth/internal/sched"
 	"berth/internal/seat"
+	"berth/internal/step"
 	"berth/internal/store"
 	"berth/internal/wire"
 )
@@ -255,7 +256,7 @@ func (s *Server) adopt() {
 			s.shapes[a.ID] = a.Request
 			s.places.call(a.Request.On, func(ctx context.Context, d driver.Driver) {
 				if err := d.Adopt(ctx, a.ID, a.Request); err != nil {
-					s.input(engine.AllocDown{Alloc: a.ID, Reason: err.Error()})
+					s.input(step.AllocDown{Alloc: a.ID, Reason: err.Error()})
 				}
 			})
 		}

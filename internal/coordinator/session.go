@@ -8,10 +8,10 @@ import (
 	"sync"
 	"time"
 
-	"berth/internal/engine"
 	"berth/internal/event"
 	"berth/internal/home"
 	"berth/internal/job"
+	"berth/internal/step"
 	"berth/internal/wire"
 )
 
@@ -69,7 +69,7 @@ func (s *Server) join(ses *session, h *wire.Hello) {
 	s.sessions[ses.node] = ses
 	s.outputs.tell(ses) // a coordinator before this one may not have asked
 	s.send(ses.node, &wire.Welcome{Heartbeat: heartbeat, Lease: lease})
-	up := engine.NodeUp{Running: h.Running, Held: h.Held, NodeJoined: event.NodeJoined{
+	up := step.NodeUp{Running: h.Running, Held: h.Held, NodeJoined: event.NodeJoined{
 		Node: ses.node, Host: h.Host, Addr: h.Addr, Capacity: h.Capacity, Outputs: h.Outputs}}
 	if err := s.step(up); err != nil {
 		s.log.Warn("worker is not wanted", "node", ses.node, "err", err)
@@ -98,18 +98,18 @@ func (s *Server) leave(ses *session, err error) {
 	case err != nil && !errors.Is(err, io.EOF):
 		reason += ": " + err.Error()
 	}
-	s.nodeDown(engine.NodeDown{Node: ses.node, Reason: reason, Dead: ses.retires != ""})
+	s.nodeDown(step.NodeDown{Node: ses.node, Reason: reason, Dead: ses.retires != ""})
 }
 
 // retire has nothing started any more on a node whose worker is about to end. What it ran
 // is the node's until it has told how that ended, or has hung up.
 func (s *Server) retire(ses *session, reason string) {
 	if ses.retires = reason; s.sessions[ses.node] == ses {
-		s.nodeDown(engine.NodeDown{Node: ses.node, Reason: "its worker ends: " + reason})
+		s.nodeDown(step.NodeDown{Node: ses.node, Reason: "its worker ends: " + reason})
 	}
 }
 
-func (s *Server) nodeDown(in engine.NodeDown) {
+func (s *Server) nodeDown(in step.NodeDown) {
 	if err := s.step(in); err != nil {
 		s.log.Debug("node was not known", "node", in.Node, "err", err)
 	}
@@ -133,19 +133,19 @@ func (s *Server) listen(ses *session) error {
 
 // hear passes one message on, as the word of the session's node and nobody else's.
 func (s *Server) hear(ses *session, m wire.Message) error {
-	said := func(in engine.Input) { s.input(engine.Said{Node: ses.node, Input: in}) }
+	said := func(in step.Input) { s.input(step.Said{Node: ses.node, Input: in}) }
 	switch m := m.(type) {
 	case *wire.Heartbeat:
 		s.progress(ses.node, m.Progress)
 		return ses.conn.Send(&wire.HeartbeatAck{})
 	case *wire.PhaseEntered:
-		said(engine.PhaseEntered{Attempt: m.Attempt, Phase: m.Phase})
+		said(step.PhaseEntered{Attempt: m.Attempt, Phase: m.Phase})
 	case *wire.LeaveWanted:
-		said(engine.LeaveWanted{Attempt: m.Attempt, Phase: m.Phase})
+		said(step.LeaveWanted{Attempt: m.Attempt, Phase: m.Phase})
 	case *wire.CommitWanted:
-		said(engine.CommitWanted{Attempt: m.Attempt})
+		said(step.CommitWanted{Attempt: m.Attempt})
 	case *wire.FetchFailed:
-		said(engine.FetchFailed{By: m.By, Map: m.Map, Addr: m.Addr, Reason: event.Clip(m.Reason)})
+		said(step.FetchFailed{By: m.By, Map: m.Map, Addr: m.Addr, Reason: event.Clip(m.Reason)})
 	case *wire.Retiring:
 		s.post(func() { s.retire(ses, event.Clip(m.Reason)) })
 	case *wire.Synced:
@@ -162,7 +162,7 @@ func (s *Server) hear(ses *session, m wire.Message) error {
 // that is in the journal, or at once where the engine knows of it already.
 func (s *Server) attemptEnded(ses *session, m *wire.Ended) {
 	before := len(s.round.records)
-	if err := s.step(engine.Said{Node: ses.node, Input: engine.AttemptEnded{AttemptEnded: s.bounded(m.AttemptEnded)}}); err != nil {
+	if err := s.step(step.Said{Node: ses.node, Input: step.AttemptEnded{AttemptEnded: s.bounded(m.AttemptEnded)}}); err != nil {
 		s.log.Warn("end of an attempt refused", "attempt", m.Attempt, "err", err)
 	}
 	for _, rec := range s.round.records[before:] {

@@ -8,10 +8,10 @@ import (
 	"time"
 
 	"berth/internal/control"
-	"berth/internal/engine"
 	"berth/internal/event"
 	"berth/internal/job"
 	"berth/internal/plan"
+	"berth/internal/step"
 )
 
 // submit takes on a run whose folder a command has written.
@@ -49,7 +49,7 @@ func (s *Server) takeOn(l *live, work job.Work) error {
 		return &job.Error{Class: job.User, Code: job.CodeConfig, Where: string(id), What: "the job cannot be recorded", Err: err}
 	}
 	s.keep(l)
-	if err := s.step(engine.Submit{Work: work}); err != nil {
+	if err := s.step(step.Submit{Work: work}); err != nil {
 		s.drop(id)
 		return err
 	}
@@ -76,7 +76,7 @@ func (s *Server) resume(ctx context.Context, id job.ID, req control.Resume) erro
 		}
 		before := l.assign(fresh.assignment) // it may have been changed for this resume
 		s.untell(id)
-		if err := s.step(engine.Resume{JobResumed: event.JobResumed{Job: id, Failed: req.Failed, Terms: &terms, Alloc: p.Alloc, Course: p.Course}}); err != nil {
+		if err := s.step(step.Resume{JobResumed: event.JobResumed{Job: id, Failed: req.Failed, Terms: &terms, Alloc: p.Alloc, Course: p.Course}}); err != nil {
 			l.assign(before)
 			return err
 		}

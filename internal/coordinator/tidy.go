@@ -1,11 +1,11 @@
 package coordinator
 
 import (
-	"berth/internal/engine"
 	"berth/internal/event"
 	"berth/internal/home"
 	"berth/internal/job"
 	"berth/internal/report"
+	"berth/internal/step"
 )
 
 // maxOver is how many jobs that are over the coordinator keeps in memory though their nodes
@@ -47,7 +47,7 @@ func (s *Server) dismiss(l *live, must bool) bool {
 	}
 	for node, ses := range s.sessions {
 		if ses.told[id] {
-			s.Forget(engine.Forget{Node: node, Job: id})
+			s.Forget(step.Forget{Node: node, Job: id})
 		}
 	}
 	s.journals.Dismiss(id)

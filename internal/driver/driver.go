@@ -7,8 +7,8 @@ import (
 	"context"
 
 	"berth/internal/cluster"
-	"berth/internal/engine"
 	"berth/internal/job"
+	"berth/internal/step"
 )
 
 // Driver gets allocations and keeps workers running on their nodes. Calls return
@@ -57,4 +57,4 @@ type Batch interface {
 
 // Reporter takes what a driver observes: AllocUp, AllocNote, NodeDown and AllocDown. It may block, and a
 // driver calls it with none of its locks held (Outbox); it never calls the driver back.
-type Reporter func(engine.Input)
+type Reporter func(step.Input)

@@ -1,9 +1,8 @@
 package driver
 
 import (
+	"berth/internal/step"
 	"sync"
-
-	"berth/internal/engine"
 )
 
 // Outbox hands a driver's reports to its Reporter, in the order of Put and with none of the
@@ -13,7 +12,7 @@ type Outbox struct {
 	reporter Reporter
 
 	mu     sync.Mutex // guards queued and closed
-	queued []engine.Input
+	queued []step.Input
 	closed bool
 
 	telling sync.Mutex // held while the Reporter is called, which keeps the order
@@ -23,7 +22,7 @@ type Outbox struct {
 func NewOutbox(to Reporter) *Outbox { return &Outbox{reporter: to} }
 
 // Put queues a report. It does not block, so a driver calls it with its lock held.
-func (o *Outbox) Put(in engine.Input) {
+func (o *Outbox) Put(in step.Input) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	if !o.closed && o.reporter != nil {
@@ -50,7 +49,7 @@ func (o *Outbox) Close() {
 	defer o.telling.Unlock()
 }
 
-func (o *Outbox) take() []engine.Input {
+func (o *Outbox) take() []step.Input {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	queued := o.queued

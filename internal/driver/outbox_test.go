@@ -5,8 +5,8 @@ import (
 	"sync"
 	"testing"
 
-	"berth/internal/engine"
 	"berth/internal/job"
+	"berth/internal/step"
 )
 
 // TestOutbox: reports come in the order in which they were put, each once, whoever flushes;
@@ -14,10 +14,10 @@ import (
 func TestOutbox(t *testing.T) {
 	var got []job.AllocID // written by one Reporter at a time
 	var lock sync.Mutex
-	box := NewOutbox(func(in engine.Input) {
+	box := NewOutbox(func(in step.Input) {
 		lock.Lock()
 		defer lock.Unlock()
-		got = append(got, in.(engine.AllocNote).Alloc)
+		got = append(got, in.(step.AllocNote).Alloc)
 	})
 	has := func(id job.AllocID) bool {
 		lock.Lock()
@@ -33,7 +33,7 @@ func TestOutbox(t *testing.T) {
 				id := job.AllocID([]byte{byte('a' + g), byte('0' + n)})
 				order.Lock()
 				put = append(put, id)
-				box.Put(engine.AllocNote{Alloc: id})
+				box.Put(step.AllocNote{Alloc: id})
 				order.Unlock()
 				if box.Flush(); !has(id) {
 					t.Errorf("%s is not reported after Flush", id)
@@ -45,9 +45,9 @@ func TestOutbox(t *testing.T) {
 	if !slices.Equal(got, put) {
 		t.Errorf("reported %v, put %v", got, put)
 	}
-	box.Put(engine.AllocNote{Alloc: "late"})
+	box.Put(step.AllocNote{Alloc: "late"})
 	box.Close()
-	box.Put(engine.AllocNote{Alloc: "later"})
+	box.Put(step.AllocNote{Alloc: "later"})
 	if box.Flush(); len(got) != len(put) {
 		t.Errorf("reported after Close: %v", got[len(put):])
 	}

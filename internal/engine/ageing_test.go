@@ -9,6 +9,7 @@ import (
 	"berth/internal/event"
 	"berth/internal/job"
 	"berth/internal/sched"
+	"berth/internal/step"
 )
 
 // TestAgeing: on 1,000 cores, small jobs that keep all of them busy come one after another,
@@ -19,14 +20,14 @@ func TestAgeing(t *testing.T) {
 	const cores, each, every = 1000, 10 * time.Second, 10 * time.Second
 	all := job.Resources{CPUs: cores, Mem: 1 << 30}
 	alloc := job.AllocRequest{On: "sim", Nodes: 1, PerNode: all, IdleTimeout: time.Hour}
-	bag := func(id string, tasks int) engine.Submit {
-		return engine.Submit{Work: job.Work{ID: job.ID(id), Kind: job.Bag, Tasks: tasks,
+	bag := func(id string, tasks int) step.Submit {
+		return step.Submit{Work: job.Work{ID: job.ID(id), Kind: job.Bag, Tasks: tasks,
 			Terms: job.Terms{Need: all, Attempts: 1, MaxFails: -1}, Alloc: alloc, Course: job.Course{TaskTimes: job.TaskTimes{TaskMean: each}}}}
 	}
 	e := engine.New(engine.Config{Order: sched.Shortest})
 	var now job.Time
 	var runs job.Attempt
-	step := func(in engine.Input) {
+	give := func(in step.Input) {
 		out, err := e.Step(now, in)
 		if err != nil {
 			t.Fatal(err)
@@ -37,14 +38,14 @@ func TestAgeing(t *testing.T) {
 			}
 		}
 	}
-	step(bag("bag-first", 1)) // so that the large one waits
-	step(engine.NodeUp{NodeJoined: event.NodeJoined{Node: "a1/0", Host: "h", Addr: "h:1", Capacity: all}})
-	step(bag("bag-large", 36))
+	give(bag("bag-first", 1)) // so that the large one waits
+	give(step.NodeUp{NodeJoined: event.NodeJoined{Node: "a1/0", Host: "h", Addr: "h:1", Capacity: all}})
+	give(bag("bag-large", 36))
 	alone := 36 * each // on all of the pool
 	for n := 0; runs.Job != "bag-large"; n++ {
-		step(bag(fmt.Sprint("bag-", n), 1))
+		give(bag(fmt.Sprint("bag-", n), 1))
 		now = now.Add(every)
-		step(engine.AttemptEnded{AttemptEnded: event.AttemptEnded{Attempt: runs, Outcome: event.Done}})
+		give(step.AttemptEnded{AttemptEnded: event.AttemptEnded{Attempt: runs, Outcome: event.Done}})
 		if waited := now.Sub(0); waited > 2*alone*time.Duration(1/sched.AgeingShare) {
 			t.Fatalf("the job waits for %v and %d small ones, though it would last %v", waited, n, alone)
 		}

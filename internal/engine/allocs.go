@@ -6,6 +6,7 @@ import (
 
 	"berth/internal/event"
 	"berth/internal/job"
+	"berth/internal/step"
 )
 
 // maxMisses is how many allocations of a job in a row are given back because they missed
@@ -14,7 +15,7 @@ const maxMisses = 2
 
 // allocDown takes in that an allocation is over. Jobs that still want one get
 // another, unless it cannot be had at all.
-func (e *Engine) allocDown(in AllocDown) {
+func (e *Engine) allocDown(in step.AllocDown) {
 	a := e.allocs[in.Alloc]
 	if a == nil {
 		return
@@ -139,14 +140,14 @@ func (e *Engine) askOwn(j *jobState) {
 func (e *Engine) request(owner job.ID, r job.AllocRequest) {
 	id := e.nextAlloc()
 	e.emit(event.AllocRequested{Alloc: id, Request: r, Job: owner})
-	e.do(Request{Alloc: id, Request: r})
+	e.do(step.Request{Alloc: id, Request: r})
 }
 
 func (e *Engine) nextAlloc() job.AllocID { return job.AllocID(fmt.Sprintf("a%d", e.lastAlloc+1)) }
 
 func (e *Engine) giveBack(a *alloc, reason string, unwanted bool) {
 	e.endAlloc(a, reason, unwanted)
-	e.do(Release{Alloc: a.id, On: a.req.On, Reason: reason})
+	e.do(step.Release{Alloc: a.id, On: a.req.On, Reason: reason})
 }
 
 // idle reports whether nothing runs or could run in the allocation's pool.
@@ -171,13 +172,13 @@ func (a *alloc) deserted() bool {
 
 // allocUp takes in that the batch system has started an allocation, or that it ends at
 // another time than was said.
-func (e *Engine) allocUp(in AllocUp) {
+func (e *Engine) allocUp(in step.AllocUp) {
 	if a := e.allocs[in.Alloc]; a != nil && (!a.begun || a.Ends != in.Ends) {
 		e.emit(event.AllocBegan{Alloc: in.Alloc, Ends: in.Ends})
 	}
 }
 
-func (e *Engine) allocNote(in AllocNote) {
+func (e *Engine) allocNote(in step.AllocNote) {
 	if a := e.allocs[in.Alloc]; a != nil {
 		a.note, a.start = in.Note, in.Start
 	}

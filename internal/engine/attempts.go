@@ -5,9 +5,10 @@ import (
 
 	"berth/internal/event"
 	"berth/internal/job"
+	"berth/internal/step"
 )
 
-func (e *Engine) phaseEntered(in PhaseEntered) {
+func (e *Engine) phaseEntered(in step.PhaseEntered) {
 	if a := e.find(in.Attempt); a != nil && a.phase != in.Phase {
 		e.emit(event.PhaseEntered{Attempt: in.Attempt, Phase: in.Phase})
 	}
@@ -15,14 +16,14 @@ func (e *Engine) phaseEntered(in PhaseEntered) {
 
 // leaveWanted puts the attempt among those that wait on their node, or tells it
 // again that it has leave.
-func (e *Engine) leaveWanted(in LeaveWanted) {
+func (e *Engine) leaveWanted(in step.LeaveWanted) {
 	a := e.find(in.Attempt)
 	switch {
 	case a == nil:
 	case a.Doomed != "":
 		e.kill(a, a.Doomed)
 	case in.Phase <= a.Leave:
-		e.do(Leave{Attempt: a.ID, Node: a.node.id, Phase: a.Leave, Grant: job.Grant{Memory: a.Sort}})
+		e.do(step.Leave{Attempt: a.ID, Node: a.node.id, Phase: a.Leave, Grant: job.Grant{Memory: a.Sort}})
 	default:
 		e.want(a, in.Phase)
 	}
@@ -30,7 +31,7 @@ func (e *Engine) leaveWanted(in LeaveWanted) {
 
 // commitWanted grants the commit: at most one attempt of a task is live, so none
 // else has it.
-func (e *Engine) commitWanted(in CommitWanted) {
+func (e *Engine) commitWanted(in step.CommitWanted) {
 	a := e.find(in.Attempt)
 	switch {
 	case a == nil:
@@ -42,7 +43,7 @@ func (e *Engine) commitWanted(in CommitWanted) {
 	default:
 		e.emit(event.CommitGranted{Attempt: a.ID})
 	}
-	e.do(Commit{Attempt: a.ID, Node: a.node.id})
+	e.do(step.Commit{Attempt: a.ID, Node: a.node.id})
 }
 
 func (e *Engine) attemptEnded(r event.AttemptEnded) {
@@ -86,7 +87,7 @@ func (e *Engine) lose(a *attempt, reason string) {
 // fetchFailed takes a report that a map's output is damaged or out of reach: the map
 // is run again. Where the holder is known to be away, it is waited for: it may come
 // back with the output, and is given up after a time if it does not.
-func (e *Engine) fetchFailed(in FetchFailed) {
+func (e *Engine) fetchFailed(in step.FetchFailed) {
 	j := e.held(in.Map.Job, in.Map.Task)
 	by := e.find(in.By)
 	if j == nil || !j.active() || by == nil || by.job != j || by.Kind != job.ReduceTask {

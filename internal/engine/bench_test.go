@@ -10,6 +10,7 @@ import (
 	"berth/internal/event"
 	"berth/internal/job"
 	"berth/internal/sched"
+	"berth/internal/step"
 )
 
 // bench is an engine that runs one bag, with what is running on it.
@@ -19,14 +20,14 @@ type bench struct {
 	running []job.Attempt
 }
 
-func (b *bench) step(in engine.Input) {
+func (b *bench) step(in step.Input) {
 	b.now++
 	out, err := b.e.Step(b.now, in)
 	if err != nil {
 		panic(err)
 	}
 	for _, a := range out.Actions {
-		if s, ok := a.(engine.Start); ok {
+		if s, ok := a.(step.Start); ok {
 			b.running = append(b.running, s.Attempt)
 		}
 	}
@@ -42,9 +43,9 @@ func newBenchIn(order sched.Order, tasks, nodes int) *bench {
 func newBenchOf(cfg engine.Config, tasks, nodes int) *bench {
 	b := &bench{e: engine.New(cfg)}
 	shape := job.AllocRequest{On: "bench", Nodes: nodes, PerNode: benchNode}
-	b.step(engine.Submit{Work: job.Work{ID: "bag-1", Kind: job.Bag, Tasks: tasks, Terms: oneCore, Alloc: shape}})
+	b.step(step.Submit{Work: job.Work{ID: "bag-1", Kind: job.Bag, Tasks: tasks, Terms: oneCore, Alloc: shape}})
 	for i := range nodes {
-		b.step(engine.NodeUp{NodeJoined: event.NodeJoined{Node: job.AllocID("a1").Node(i), Capacity: shape.PerNode}})
+		b.step(step.NodeUp{NodeJoined: event.NodeJoined{Node: job.AllocID("a1").Node(i), Capacity: shape.PerNode}})
 	}
 	return b
 }
@@ -53,7 +54,7 @@ func newBenchOf(cfg engine.Config, tasks, nodes int) *bench {
 func (b *bench) finish() {
 	at := b.running[0]
 	b.running = b.running[1:]
-	b.step(engine.AttemptEnded{AttemptEnded: event.AttemptEnded{Attempt: at, Outcome: event.Done}})
+	b.step(step.AttemptEnded{AttemptEnded: event.AttemptEnded{Attempt: at, Outcome: event.Done}})
 }
 
 // BenchmarkCompletions measures the engine alone: an attempt ends, the next is chosen
@@ -105,7 +106,7 @@ func BenchmarkPhaseDecision(b *testing.B) {
 	const jobs, nodes = 100, 10000
 	w := newBenchOf(engine.Config{Scheduler: sched.Phases}, 1, nodes)
 	for i := range jobs {
-		w.step(engine.Submit{Work: job.Work{
+		w.step(step.Submit{Work: job.Work{
 			ID: job.ID(fmt.Sprintf("mr-%d", i+2)), Kind: job.MapReduce, Tasks: 1e7 / jobs * 4, Reduces: 10, Terms: job.Terms{Need: job.Resources{CPUs: 1}, Attempts: 1, ReduceNeed: job.Resources{CPUs: 1}, ReduceAttempts: 1},
 			SlowStart: 1, Alloc: job.AllocRequest{On: "bench", Nodes: nodes, PerNode: benchNode},
 			Demands: []job.PhaseDemand{{Phase: job.PhaseMap, Seconds: 10, Takes: job.Vector{CPU: 500 + int64(i)*10, Memory: 1 << 20, Disk: int64(i) << 18}}, {Phase: job.PhaseMerge, Seconds: 1, Takes: job.Vector{CPU: 100, Disk: 50 << 20}}},
@@ -152,7 +153,7 @@ func manyJobs(b *testing.B, order sched.Order) {
 			w := newBenchIn(order, 1e7, 1000)
 			for i := range jobs {
 				need := job.Resources{CPUs: 1 + i%4, Mem: 0}
-				w.step(engine.Submit{Work: job.Work{
+				w.step(step.Submit{Work: job.Work{
 					ID: job.ID(fmt.Sprintf("bag-%d", i+2)), Kind: job.Bag, Tasks: 1e6 / (1 + i), Terms: job.Terms{Need: need, Attempts: 1, MaxFails: -1},
 					Alloc: job.AllocRequest{On: "bench", Nodes: 1000, PerNode: benchNode},
 				}})
@@ -187,22 +188,22 @@ func newElasticBench(jobs int) *bench {
 	const nodes = 500
 	shape := job.AllocRequest{On: "bench", Nodes: nodes, PerNode: job.Resources{CPUs: 4}, Time: 1e6 * time.Hour, Elastic: true}
 	for i := range jobs {
-		w.step(engine.Submit{Work: job.Work{ID: job.ID(fmt.Sprintf("bag-%d", i)), Kind: job.Bag, Tasks: 1e8 / jobs, Terms: oneCore,
+		w.step(step.Submit{Work: job.Work{ID: job.ID(fmt.Sprintf("bag-%d", i)), Kind: job.Bag, Tasks: 1e8 / jobs, Terms: oneCore,
 			Alloc: shape, Course: job.Course{TaskTimes: job.TaskTimes{TaskTime: time.Duration(i%100+1) * time.Minute}}}})
 	}
 	ids := []job.AllocID{"a1", "a2"}
 	if jobs == 1 {
-		w.step(engine.AllocDown{Alloc: "a1"})
-		w.step(engine.Planned{Job: "bag-0", Answer: job.Answer{Allocs: []job.AllocRequest{shape, shape}}})
+		w.step(step.AllocDown{Alloc: "a1"})
+		w.step(step.Planned{Job: "bag-0", Answer: job.Answer{Allocs: []job.AllocRequest{shape, shape}}})
 		ids = []job.AllocID{"a2", "a3"}
 	}
 	for _, id := range ids {
-		w.step(engine.AllocUp{Alloc: id})
+		w.step(step.AllocUp{Alloc: id})
 		for i := range nodes {
-			w.step(engine.NodeUp{NodeJoined: event.NodeJoined{Node: id.Node(i), Capacity: shape.PerNode}})
+			w.step(step.NodeUp{NodeJoined: event.NodeJoined{Node: id.Node(i), Capacity: shape.PerNode}})
 		}
 	}
-	w.step(engine.AllocUp{Alloc: ids[1], Ends: w.now + 1})
+	w.step(step.AllocUp{Alloc: ids[1], Ends: w.now + 1})
 	return w
 }
 
@@ -212,17 +213,17 @@ func BenchmarkReplay(b *testing.B) {
 	w := newBench(tasks, 25)
 	e := engine.New(engine.Config{})
 	var journal []event.Entry
-	step := func(in engine.Input) {
+	give := func(in step.Input) {
 		out, _ := e.Step(w.now, in)
 		for _, r := range out.Records {
 			journal = append(journal, event.Entry{At: w.now, Record: r})
 		}
 	}
 	shape := job.AllocRequest{On: "bench", Nodes: 1, PerNode: job.Resources{CPUs: 1}}
-	step(engine.Submit{Work: job.Work{ID: "bag-1", Kind: job.Bag, Tasks: tasks, Terms: oneCore, Alloc: shape}})
-	step(engine.NodeUp{NodeJoined: event.NodeJoined{Node: "a1/0", Capacity: shape.PerNode}})
+	give(step.Submit{Work: job.Work{ID: "bag-1", Kind: job.Bag, Tasks: tasks, Terms: oneCore, Alloc: shape}})
+	give(step.NodeUp{NodeJoined: event.NodeJoined{Node: "a1/0", Capacity: shape.PerNode}})
 	for i := range int(tasks) {
-		step(engine.AttemptEnded{AttemptEnded: event.AttemptEnded{Attempt: job.Attempt{Job: "bag-1", Task: i, N: 1}, Outcome: event.Done}})
+		give(step.AttemptEnded{AttemptEnded: event.AttemptEnded{Attempt: job.Attempt{Job: "bag-1", Task: i, N: 1}, Outcome: event.Done}})
 	}
 	b.ResetTimer()
 	for range b.N {

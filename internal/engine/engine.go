@@ -5,6 +5,7 @@ import (
 
 	"berth/internal/event"
 	"berth/internal/job"
+	"berth/internal/step"
 )
 
 // Engine is the state of all jobs, tasks, nodes and allocations, and what decides
@@ -45,7 +46,7 @@ type Engine struct {
 // with the step's time, before any of the actions is carried out, in their order.
 type Output struct {
 	Records []event.Record
-	Actions []Action
+	Actions []step.Action
 }
 
 // New returns an engine without jobs or allocations.
@@ -65,7 +66,7 @@ func New(cfg Config) *Engine {
 // Resume that make no sense as things stand, NodeUp of a node that belongs to no
 // live allocation, and Said of an attempt that is another node's. The output is to be carried out all the same: time has passed.
 // What workers and drivers say late about things that are over is no error and changes nothing.
-func (e *Engine) Step(now job.Time, in Input) (Output, error) {
+func (e *Engine) Step(now job.Time, in step.Input) (Output, error) {
 	e.begin(now)
 	err := e.take(in)
 	e.settle()
@@ -105,46 +106,46 @@ func (e *Engine) emit(r event.Record) {
 	e.out.Records = append(e.out.Records, r)
 }
 
-func (e *Engine) do(a Action) { e.out.Actions = append(e.out.Actions, a) }
+func (e *Engine) do(a step.Action) { e.out.Actions = append(e.out.Actions, a) }
 
 // take turns an input into records and actions.
-func (e *Engine) take(in Input) error {
+func (e *Engine) take(in step.Input) error {
 	switch in := in.(type) {
-	case Submit:
+	case step.Submit:
 		return e.submit(in.Work)
-	case Cancel:
+	case step.Cancel:
 		return e.cancel(in)
-	case Resume:
+	case step.Resume:
 		return e.resume(in)
-	case Finalized:
+	case step.Finalized:
 		e.finalized(in)
-	case NodeUp:
+	case step.NodeUp:
 		return e.nodeUp(in)
-	case Said:
+	case step.Said:
 		return e.said(in)
-	case NodeDown:
+	case step.NodeDown:
 		e.nodeDown(in)
-	case PhaseEntered:
+	case step.PhaseEntered:
 		e.phaseEntered(in)
-	case LeaveWanted:
+	case step.LeaveWanted:
 		e.leaveWanted(in)
-	case CommitWanted:
+	case step.CommitWanted:
 		e.commitWanted(in)
-	case AttemptEnded:
+	case step.AttemptEnded:
 		e.attemptEnded(in.AttemptEnded)
-	case FetchFailed:
+	case step.FetchFailed:
 		e.fetchFailed(in)
-	case AllocDown:
+	case step.AllocDown:
 		e.allocDown(in)
-	case AllocUp:
+	case step.AllocUp:
 		e.allocUp(in)
-	case AllocNote:
+	case step.AllocNote:
 		e.allocNote(in)
-	case Planned:
+	case step.Planned:
 		e.planned(in)
-	case Cleared:
+	case step.Cleared:
 		e.cleared(in)
-	case Tick:
+	case step.Tick:
 	default:
 		panic(fmt.Sprintf("engine: unknown input %T", in))
 	}

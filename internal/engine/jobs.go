@@ -5,6 +5,7 @@ import (
 
 	"berth/internal/event"
 	"berth/internal/job"
+	"berth/internal/step"
 )
 
 func userError(id job.ID, what, do string) error {
@@ -80,7 +81,7 @@ func unknownJob(id job.ID) error {
 	return userError(id, "no such job", "berth status lists the jobs")
 }
 
-func (e *Engine) cancel(in Cancel) error {
+func (e *Engine) cancel(in step.Cancel) error {
 	j := e.jobs[in.Job]
 	switch {
 	case j == nil:
@@ -100,7 +101,7 @@ func (e *Engine) cancel(in Cancel) error {
 	return nil
 }
 
-func (e *Engine) resume(in Resume) error {
+func (e *Engine) resume(in step.Resume) error {
 	j := e.jobs[in.Job]
 	switch {
 	case j == nil:
@@ -123,7 +124,7 @@ func (e *Engine) resume(in Resume) error {
 	return nil
 }
 
-func (e *Engine) finalized(in Finalized) {
+func (e *Engine) finalized(in step.Finalized) {
 	j := e.jobs[in.Job]
 	switch {
 	case j == nil || j.state != event.StateFinalizing:
@@ -159,7 +160,7 @@ func (e *Engine) judge(j *jobState) {
 		}
 	case w.Kind == job.MapReduce:
 		e.emit(event.JobFinalizing{Job: w.ID})
-		e.do(Finalize{Job: w.ID})
+		e.do(step.Finalize{Job: w.ID})
 	case failures > 0:
 		e.end(j, event.StateFailed, job.CodeFailed, fmt.Sprintf("%d of %d tasks failed", failures, w.Tasks))
 	default:
@@ -180,7 +181,7 @@ func (e *Engine) kill(a *attempt, reason string) {
 	a.Doomed = reason
 	e.unwant(a)
 	if a.node.state == up {
-		e.do(Kill{Attempt: a.ID, Node: a.node.id, Reason: reason})
+		e.do(step.Kill{Attempt: a.ID, Node: a.node.id, Reason: reason})
 	}
 }
 
@@ -194,7 +195,7 @@ func (e *Engine) end(j *jobState, s event.State, c job.Code, reason string) {
 	}
 	j.touched.all(func(i int) {
 		if n := e.nodeList[i]; n.state == up {
-			e.do(Forget{Node: n.id, Job: j.work.ID})
+			e.do(step.Forget{Node: n.id, Job: j.work.ID})
 		}
 	})
 }

@@ -6,13 +6,14 @@ import (
 	"berth/internal/event"
 	"berth/internal/job"
 	"berth/internal/sched"
+	"berth/internal/step"
 )
 
 // nodeUp takes a worker in and brings what it has and what it should have together.
-func (e *Engine) nodeUp(in NodeUp) error {
+func (e *Engine) nodeUp(in step.NodeUp) error {
 	id := in.Node.Alloc()
 	if e.allocs[id] == nil {
-		e.do(Release{Alloc: id, Reason: "the allocation is over"})
+		e.do(step.Release{Alloc: id, Reason: "the allocation is over"})
 		return &job.Error{Class: job.Fatal, Where: string(in.Node), What: "the node belongs to no allocation in use"}
 	}
 	e.emit(in.NodeJoined)
@@ -31,7 +32,7 @@ func (e *Engine) reconcileAttempts(n *node, has []job.Attempt) {
 	for _, id := range has {
 		here[id] = true
 		if a := e.find(id); a == nil && !e.revive(n, id) || a != nil && a.node != n {
-			e.do(Kill{Attempt: id, Node: n.id, Reason: "it was given up"})
+			e.do(step.Kill{Attempt: id, Node: n.id, Reason: "it was given up"})
 		}
 	}
 	for _, a := range e.on(n) {
@@ -76,10 +77,10 @@ func (e *Engine) untell(n *node) {
 // with is void by the break: it asks for that.
 func (e *Engine) remind(a *attempt) {
 	if a.Leave > a.job.Begin[sched.KindIndex(a.Kind)].Through {
-		e.do(Leave{Attempt: a.ID, Node: a.node.id, Phase: a.Leave, Grant: job.Grant{Memory: a.Sort}})
+		e.do(step.Leave{Attempt: a.ID, Node: a.node.id, Phase: a.Leave, Grant: job.Grant{Memory: a.Sort}})
 	}
 	if a.asked {
-		e.do(Commit{Attempt: a.ID, Node: a.node.id})
+		e.do(step.Commit{Attempt: a.ID, Node: a.node.id})
 	}
 }
 
@@ -122,20 +123,20 @@ func (e *Engine) adoptOutput(n *node, id job.Attempt) {
 
 // forgetOver lets the node drop what it has of jobs that are over. Jobs that are not
 // known may be resumed one day.
-func (e *Engine) forgetOver(n *node, in NodeUp) {
+func (e *Engine) forgetOver(n *node, in step.NodeUp) {
 	told := make(map[job.ID]bool)
 	for _, ids := range [][]job.Attempt{in.Running, in.Held} {
 		for _, id := range ids {
 			j := e.jobs[id.Job]
 			if j != nil && j.state.Final() && !j.resumable() && !told[id.Job] {
 				told[id.Job] = true
-				e.do(Forget{Node: n.id, Job: id.Job})
+				e.do(step.Forget{Node: n.id, Job: id.Job})
 			}
 		}
 	}
 }
 
-func (e *Engine) nodeDown(in NodeDown) {
+func (e *Engine) nodeDown(in step.NodeDown) {
 	n := e.nodes[in.Node]
 	if n == nil || n.state == gone {
 		return
@@ -232,11 +233,11 @@ func (e *Engine) recover() {
 	e.dropOutputs(func(h *node) bool { return !h.has() })
 	e.recovered, e.dirtyOver = e.now, true
 	for _, a := range e.over {
-		e.do(Release{Alloc: a.id, On: a.req.On, Reason: "it is over"}) // it may have been written down and not done
+		e.do(step.Release{Alloc: a.id, On: a.req.On, Reason: "it is over"}) // it may have been written down and not done
 	}
 	for _, j := range e.line {
 		if j.state == event.StateFinalizing {
-			e.do(Finalize{Job: j.work.ID})
+			e.do(step.Finalize{Job: j.work.ID})
 		}
 	}
 	e.touchAllocs()

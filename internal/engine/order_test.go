@@ -10,13 +10,14 @@ import (
 	"berth/internal/engine"
 	"berth/internal/event"
 	"berth/internal/job"
+	"berth/internal/step"
 )
 
 // given is an input that an engine got, or nil where a new coordinator took over from the
 // journal of that time.
 type given struct {
 	at      job.Time
-	in      engine.Input
+	in      step.Input
 	journal []event.Entry
 }
 
@@ -54,7 +55,7 @@ func TestSameRecords(t *testing.T) {
 		r := rand.New(rand.NewPCG(seed, 1))
 		w := newWorld(t, r.IntN)
 		var tape []given
-		w.Given = func(in engine.Input) {
+		w.Given = func(in step.Input) {
 			g := given{at: w.Now, in: in}
 			if in == nil {
 				g.journal = w.Journal[:len(w.Journal):len(w.Journal)]

@@ -5,6 +5,7 @@ import (
 
 	"berth/internal/event"
 	"berth/internal/job"
+	"berth/internal/step"
 )
 
 // locate tells a node where the output of a map is, if it is there to be had.
@@ -14,7 +15,7 @@ func (e *Engine) locate(to *node, j *jobState, i int) {
 		return
 	}
 	if n := e.nodeList[t.holder]; n != nil && (n.state == up || n.outputs != "") {
-		l := Locate{Node: to.id, Attempt: job.Attempt{Job: j.work.ID, Task: i, N: int(t.attempt)}, Holder: n.id, Addr: n.addr}
+		l := step.Locate{Node: to.id, Attempt: job.Attempt{Job: j.work.ID, Task: i, N: int(t.attempt)}, Holder: n.id, Addr: n.addr}
 		if to.outputs != "" { // they are on the same file system
 			l.Outputs = n.outputs
 		}

@@ -3,6 +3,7 @@ package engine
 import (
 	"berth/internal/event"
 	"berth/internal/job"
+	"berth/internal/step"
 )
 
 // applyOver notes that an allocation has ended: what its jobs make of that, and which of its
@@ -54,7 +55,7 @@ func (e *Engine) settleOver() {
 			a.clearAt = at
 		default:
 			a.clearing = true
-			e.do(Clear{Alloc: a.id, On: a.req.On})
+			e.do(step.Clear{Alloc: a.id, On: a.req.On})
 		}
 	}
 	e.stale = true
@@ -98,7 +99,7 @@ func (e *Engine) overDeadlines(offer func(job.Time)) {
 
 // cleared takes in that nothing is left of an allocation. A job that was resumed
 // meanwhile has to do without its outputs.
-func (e *Engine) cleared(in Cleared) {
+func (e *Engine) cleared(in step.Cleared) {
 	for _, a := range e.over {
 		if a.id == in.Alloc {
 			e.emit(event.AllocCleared{Alloc: a.id})

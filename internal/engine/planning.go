@@ -7,6 +7,7 @@ import (
 
 	"berth/internal/event"
 	"berth/internal/job"
+	"berth/internal/step"
 )
 
 // planning is how the plan of what is left of a job stands.
@@ -97,7 +98,7 @@ func (e *Engine) plan(j *jobState, reason string) {
 	if class, ready := j.waits.next(); ready {
 		rest.Span = j.waits.span[class]
 	}
-	e.do(Plan{Job: j.work.ID, Reason: reason, Rest: rest})
+	e.do(step.Plan{Job: j.work.ID, Reason: reason, Rest: rest})
 }
 
 // rest returns what is left of the job.
@@ -111,7 +112,7 @@ func (e *Engine) rest(j *jobState) job.Rest {
 }
 
 // planned takes in the plan of what is left of a job.
-func (e *Engine) planned(in Planned) {
+func (e *Engine) planned(in step.Planned) {
 	j := e.jobs[in.Job]
 	if j == nil || !j.plan.onWay {
 		return
@@ -141,7 +142,7 @@ func (e *Engine) planned(in Planned) {
 
 // pursue asks for what a plan says, unless that would not serve the job's next task either.
 // short says that it leaves less time than that task is expected to take.
-func (e *Engine) pursue(j *jobState, in Planned, short bool) {
+func (e *Engine) pursue(j *jobState, in step.Planned, short bool) {
 	class, ready := j.waits.next()
 	if !ready {
 		return
@@ -164,7 +165,7 @@ func (e *Engine) pursue(j *jobState, in Planned, short bool) {
 // the job's next task is expected to take, and returns the most that it leaves. If the next
 // plan does so too there is no more to be had, and the task is tried in that time:
 // allocations that come to nothing end the job, plans that do would go on for ever.
-func (j *jobState) tooShort(in Planned, knew time.Duration) (short bool, most time.Duration) {
+func (j *jobState) tooShort(in step.Planned, knew time.Duration) (short bool, most time.Duration) {
 	class, ready := j.waits.next()
 	if !ready || max(j.Left[0].Longest, j.Left[1].Longest) > knew {
 		return false, 0
@@ -184,7 +185,7 @@ func (j *jobState) tooShort(in Planned, knew time.Duration) (short bool, most ti
 
 // unplanned takes in that no plan could be made. Without a time at which one may be the
 // job fails, unless it can go on as it is.
-func (e *Engine) unplanned(j *jobState, in Planned) {
+func (e *Engine) unplanned(j *jobState, in step.Planned) {
 	switch {
 	case in.Retry != 0:
 		e.replan(j, in.Failed, in.Retry)

@@ -4,11 +4,12 @@ import (
 	"fmt"
 
 	"berth/internal/job"
+	"berth/internal/step"
 )
 
 // said takes what a node's worker says of an attempt, if that is the node's own. What is
 // said of an attempt that is over changes nothing.
-func (e *Engine) said(in Said) error {
+func (e *Engine) said(in step.Said) error {
 	id, ok := subject(in.Input)
 	if !ok {
 		return foreign(in.Node, fmt.Sprintf("a worker cannot say %T", in.Input))
@@ -28,17 +29,17 @@ func foreign(node job.NodeID, what string) error {
 }
 
 // subject returns the attempt of which a worker says something.
-func subject(in Input) (id job.Attempt, ok bool) {
+func subject(in step.Input) (id job.Attempt, ok bool) {
 	switch in := in.(type) {
-	case PhaseEntered:
+	case step.PhaseEntered:
 		return in.Attempt, true
-	case LeaveWanted:
+	case step.LeaveWanted:
 		return in.Attempt, true
-	case CommitWanted:
+	case step.CommitWanted:
 		return in.Attempt, true
-	case AttemptEnded:
+	case step.AttemptEnded:
 		return in.Attempt, true
-	case FetchFailed:
+	case step.FetchFailed:
 		return in.By, true
 	}
 	return job.Attempt{}, false

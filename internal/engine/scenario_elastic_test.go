@@ -7,33 +7,34 @@ import (
 
 	"berth/internal/engine"
 	"berth/internal/job"
+	"berth/internal/step"
 )
 
 // elasticInput makes the inputs that only elastic allocations bring; nil for another verb.
 // Times are given from now on.
-func (s *scenario) elasticInput(verb string, a args) engine.Input {
+func (s *scenario) elasticInput(verb string, a args) step.Input {
 	switch verb {
 	case "alloc-up":
-		up := engine.AllocUp{Alloc: job.AllocID(a.pos[0])}
+		up := step.AllocUp{Alloc: job.AllocID(a.pos[0])}
 		if v, ok := a.key["left"]; ok {
 			up.Ends = s.now.Add(s.duration(v))
 		}
 		return up
 	case "alloc-note":
-		note := engine.AllocNote{Alloc: job.AllocID(a.pos[0]), Note: a.key["note"]}
+		note := step.AllocNote{Alloc: job.AllocID(a.pos[0]), Note: a.key["note"]}
 		if v, ok := a.key["start"]; ok {
 			note.Start = s.now.Add(s.duration(v))
 		}
 		return note
 	case "planned":
-		p := engine.Planned{Job: a.job(0), Answer: job.Answer{Allocs: s.requests(a, a.key["allocs"]), Failed: a.key["failed"],
+		p := step.Planned{Job: a.job(0), Answer: job.Answer{Allocs: s.requests(a, a.key["allocs"]), Failed: a.key["failed"],
 			Scout: a.num("scout", 0), Decision: a.key["decision"], TaskTimes: s.times(a)}}
 		if v, ok := a.key["retry"]; ok {
 			p.Retry = s.now.Add(s.duration(v))
 		}
 		return p
 	case "cleared":
-		return engine.Cleared{Alloc: job.AllocID(a.pos[0])}
+		return step.Cleared{Alloc: job.AllocID(a.pos[0])}
 	}
 	return nil
 }

@@ -17,6 +17,7 @@ import (
 	"berth/internal/job/parse"
 	"berth/internal/journal"
 	"berth/internal/sched"
+	"berth/internal/step"
 	"berth/internal/ui"
 )
 
@@ -177,54 +178,54 @@ func (s *scenario) restart(lose int, without job.ID) {
 	s.print(s.e.Recover(s.now))
 }
 
-func (s *scenario) input(verb string, a args) engine.Input {
+func (s *scenario) input(verb string, a args) step.Input {
 	switch verb {
 	case "submit":
-		return engine.Submit{Work: s.work(a)}
+		return step.Submit{Work: s.work(a)}
 	case "cancel":
-		return engine.Cancel{Job: a.job(0), Reason: a.key["reason"]}
+		return step.Cancel{Job: a.job(0), Reason: a.key["reason"]}
 	case "resume":
 		w := s.work(a)
-		return engine.Resume{JobResumed: event.JobResumed{Job: a.job(0), Failed: a.flag("failed"), Alloc: w.Alloc, Course: w.Course}}
+		return step.Resume{JobResumed: event.JobResumed{Job: a.job(0), Failed: a.flag("failed"), Alloc: w.Alloc, Course: w.Course}}
 	case "finalized":
-		return engine.Finalized{Job: a.job(0), Failed: a.flag("failed"), Reason: a.key["reason"]}
+		return step.Finalized{Job: a.job(0), Failed: a.flag("failed"), Reason: a.key["reason"]}
 	case "join":
-		up := engine.NodeUp{Running: s.attempts(a.key["running"]), Held: s.attempts(a.key["held"])}
+		up := step.NodeUp{Running: s.attempts(a.key["running"]), Held: s.attempts(a.key["held"])}
 		n := job.NodeID(a.pos[0])
 		up.NodeJoined = event.NodeJoined{Node: n, Host: "h", Addr: a.str("addr", string(n)+":1"), Capacity: s.resources(a.str("cap", "2,4G")), Outputs: a.key["outputs"]}
 		return up
 	case "down":
-		return engine.NodeDown{Node: job.NodeID(a.pos[0]), Gone: a.flag("gone"), Dead: a.flag("dead"), Reason: a.key["reason"]}
+		return step.NodeDown{Node: job.NodeID(a.pos[0]), Gone: a.flag("gone"), Dead: a.flag("dead"), Reason: a.key["reason"]}
 	case "alloc-down":
-		return engine.AllocDown{Alloc: job.AllocID(a.pos[0]), Refuse: a.flag("refuse"), Reason: a.key["reason"]}
+		return step.AllocDown{Alloc: job.AllocID(a.pos[0]), Refuse: a.flag("refuse"), Reason: a.key["reason"]}
 	case "tick":
-		return engine.Tick{}
+		return step.Tick{}
 	}
 	if in := s.elasticInput(verb, a); in != nil {
 		return in
 	}
 	in := s.attemptInput(verb, a)
 	if from := a.key["from"]; from != "" {
-		in = engine.Said{Node: job.NodeID(from), Input: in}
+		in = step.Said{Node: job.NodeID(from), Input: in}
 	}
 	return in
 }
 
-func (s *scenario) attemptInput(verb string, a args) engine.Input {
+func (s *scenario) attemptInput(verb string, a args) step.Input {
 	at := s.attempt(a.pos[0])
 	switch verb {
 	case "phase":
-		return engine.PhaseEntered{Attempt: at, Phase: s.phase(a.pos[1])}
+		return step.PhaseEntered{Attempt: at, Phase: s.phase(a.pos[1])}
 	case "want-leave":
-		return engine.LeaveWanted{Attempt: at, Phase: s.phase(a.pos[1])}
+		return step.LeaveWanted{Attempt: at, Phase: s.phase(a.pos[1])}
 	case "want-commit":
-		return engine.CommitWanted{Attempt: at}
+		return step.CommitWanted{Attempt: at}
 	case "fetch-failed":
-		return engine.FetchFailed{By: at, Map: s.attempt(a.pos[1]), Addr: a.key["addr"], Reason: a.key["reason"]}
+		return step.FetchFailed{By: at, Map: s.attempt(a.pos[1]), Addr: a.key["addr"], Reason: a.key["reason"]}
 	case "ended":
 		for o := event.Done; o <= event.Broken; o++ {
 			if o.String() == a.pos[1] {
-				return engine.AttemptEnded{AttemptEnded: event.AttemptEnded{Attempt: at, Outcome: o, Signal: a.num("signal", 0), Reason: a.key["reason"], Stats: s.stats(a.key["stats"])}}
+				return step.AttemptEnded{AttemptEnded: event.AttemptEnded{Attempt: at, Outcome: o, Signal: a.num("signal", 0), Reason: a.key["reason"], Stats: s.stats(a.key["stats"])}}
 			}
 		}
 	}

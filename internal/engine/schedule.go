@@ -4,6 +4,7 @@ import (
 	"berth/internal/event"
 	"berth/internal/job"
 	"berth/internal/sched"
+	"berth/internal/step"
 )
 
 // schedule starts what the pool's policy says is to start.
@@ -24,7 +25,7 @@ func (e *Engine) schedule(p *pool) {
 			sort := p.Policy.SortMemory(d.Node, c)
 			e.emit(event.LeaveGranted{Attempt: c.Running.ID, Phase: c.Through})
 			p.GrantSort(d.Node, c.Running, sort)
-			e.do(Leave{Attempt: c.Running.ID, Node: e.nodeList[d.Node.Index].id, Phase: c.Through, Grant: job.Grant{Memory: sort}})
+			e.do(step.Leave{Attempt: c.Running.ID, Node: e.nodeList[d.Node.Index].id, Phase: c.Through, Grant: job.Grant{Memory: sort}})
 		default:
 			e.start(c, e.nodeList[d.Node.Index], d.Task)
 		}
@@ -42,7 +43,7 @@ func (e *Engine) start(c *sched.Candidate, n *node, i int) {
 	if sort > 0 {
 		j.pool.GrantSort(&n.Node, &e.find(id).Running, sort)
 	}
-	e.do(Start{Attempt: id, Node: n.id, Leave: c.Through, Commit: commit, Grant: job.Grant{Memory: sort}})
+	e.do(step.Start{Attempt: id, Node: n.id, Leave: c.Through, Commit: commit, Grant: job.Grant{Memory: sort}})
 	if c.Kind == job.ReduceTask {
 		e.tell(n, j)
 	}

@@ -6,8 +6,8 @@ import (
 	"time"
 	"unicode"
 
-	"berth/internal/engine"
 	"berth/internal/event"
+	"berth/internal/step"
 )
 
 // reasoned appends a reason where there is one.
@@ -94,28 +94,28 @@ func showAlloc(kind string, r event.Record) string {
 }
 
 // showAction prints an action on one line, "start bag-1/0#1 a1/0 leave store".
-func showAction(a engine.Action) string {
-	kind := strings.ToLower(strings.TrimPrefix(fmt.Sprintf("%T ", a), "engine."))
+func showAction(a step.Action) string {
+	kind := strings.ToLower(strings.TrimPrefix(fmt.Sprintf("%T ", a), "step."))
 	switch a := a.(type) {
-	case engine.Start:
+	case step.Start:
 		return flagged(fmt.Sprintf("%s%v %s leave %v", kind, a.Attempt, a.Node, a.Leave), a.Commit, "commit")
-	case engine.Kill:
+	case step.Kill:
 		return reasoned(fmt.Sprintf("%s%v %s", kind, a.Attempt, a.Node), a.Reason)
-	case engine.Leave:
+	case step.Leave:
 		return fmt.Sprintf("%s%v %s %v", kind, a.Attempt, a.Node, a.Phase)
-	case engine.Commit:
+	case step.Commit:
 		return fmt.Sprintf("%s%v %s", kind, a.Attempt, a.Node)
-	case engine.Locate:
+	case step.Locate:
 		s := fmt.Sprintf("%s%v for %s at %s %s", kind, a.Attempt, a.Node, a.Holder, a.Addr)
 		return flagged(s, a.Outputs != "", "in "+a.Outputs)
-	case engine.Forget:
+	case step.Forget:
 		return fmt.Sprintf("%s%s %s", kind, a.Job, a.Node)
-	case engine.Request:
+	case step.Request:
 		s := fmt.Sprintf("%s%s %s %d x {%d %d}", kind, a.Alloc, a.Request.On, a.Request.Nodes, a.Request.PerNode.CPUs, a.Request.PerNode.Mem)
 		return flagged(s, a.Request.Elastic, fmt.Sprintf("for %v", a.Request.Time))
-	case engine.Release:
+	case step.Release:
 		return reasoned(kind+string(a.Alloc), a.Reason)
-	case engine.Plan:
+	case step.Plan:
 		s := fmt.Sprintf("%s%s: %s; left %d and %d, cut short %v, live", kind, a.Job, a.Reason, a.Rest.Tasks, a.Rest.Reduces, a.Rest.CutShort)
 		if a.Rest.StartUp != 0 {
 			s = strings.TrimSuffix(s, ", live") + fmt.Sprintf(", span %v, start-up %v, live", a.Rest.Span, a.Rest.StartUp)
@@ -124,9 +124,9 @@ func showAction(a engine.Action) string {
 			s += fmt.Sprintf(" %s[began %v ends %v start %v]", l.ID, time.Duration(l.Began), time.Duration(l.Ends), time.Duration(l.Start))
 		}
 		return s
-	case engine.Clear:
+	case step.Clear:
 		return kind + string(a.Alloc)
-	case engine.Finalize:
+	case step.Finalize:
 		return kind + string(a.Job)
 	}
 	return kind + "?"

@@ -9,6 +9,7 @@ import (
 	"berth/internal/engine"
 	"berth/internal/job"
 	"berth/internal/predict"
+	"berth/internal/step"
 )
 
 // twoPartitions is a free cluster of two partitions, each with nodes of its own.
@@ -51,13 +52,13 @@ func TestTwoPartitions(t *testing.T) {
 			t.Fatalf("-p %q: planned in %v", named, in(p))
 		}
 		e := engine.New(engine.Config{NodeTimeout: time.Minute})
-		out, err := e.Step(at, engine.Submit{Work: Work(spec, p)})
+		out, err := e.Step(at, step.Submit{Work: Work(spec, p)})
 		if err != nil {
 			t.Errorf("-p %q: %v", named, err)
 		}
 		asked := 0
 		for _, a := range out.Actions {
-			if _, ok := a.(engine.Request); ok {
+			if _, ok := a.(step.Request); ok {
 				asked++
 			}
 		}

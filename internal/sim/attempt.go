@@ -4,9 +4,9 @@ import (
 	"math"
 	"time"
 
-	"berth/internal/engine"
 	"berth/internal/event"
 	"berth/internal/job"
+	"berth/internal/step"
 )
 
 // attempt is an attempt that runs on a worker: a step at a time is on the agenda.
@@ -16,7 +16,7 @@ type attempt struct {
 	id     job.Attempt
 	kind   job.TaskKind
 	since  job.Time // when the present step began
-	step   step
+	step   stage
 	over   bool
 	fails  bool // half way through what it computes
 	stats  []job.PhaseStat
@@ -25,18 +25,18 @@ type attempt struct {
 	phased *phased       // how it runs where phases contend; nil: its times are given
 }
 
-// step is how far an attempt is.
-type step uint8
+// stage is how far an attempt is.
+type stage uint8
 
 const (
-	shuffling step = iota // a reduce fetches map outputs
-	asking                // it waits for leave to sort
+	shuffling stage = iota // a reduce fetches map outputs
+	asking                 // it waits for leave to sort
 	computing
 	committing
 )
 
 // start begins an attempt. How fast its node is while it lasts is decided now.
-func (k *worker) start(a *app, s engine.Start) {
+func (k *worker) start(a *app, s step.Start) {
 	r := &attempt{k: k, app: a, id: s.Attempt, kind: a.kind(s.Attempt.Task), since: k.g.site.w.now}
 	w := k.g.site.w
 	r.takes = w.onNode(a.duration(s.Attempt.Task), k.node)
@@ -81,11 +81,11 @@ func roundMilli(ns float64) time.Duration {
 }
 
 func (k *worker) enter(r *attempt, p job.Phase) {
-	k.say(engine.PhaseEntered{Attempt: r.id, Phase: p})
+	k.say(step.PhaseEntered{Attempt: r.id, Phase: p})
 }
 
 // next notes when the present step is done.
-func (r *attempt) next(s step, after time.Duration) {
+func (r *attempt) next(s stage, after time.Duration) {
 	w := r.k.g.site.w
 	r.step, r.since = s, w.now
 	w.agenda.note(w.now.Add(after), endRank, r)
@@ -137,7 +137,7 @@ func (r *attempt) happen() {
 	case shuffling:
 		r.stat(job.PhaseShuffle, r.since, now)
 		r.step = asking
-		r.k.say(engine.LeaveWanted{Attempt: r.id, Phase: job.PhaseSort})
+		r.k.say(step.LeaveWanted{Attempt: r.id, Phase: job.PhaseSort})
 	case computing:
 		r.computed(now)
 	}
@@ -163,7 +163,7 @@ func (r *attempt) computed(now job.Time) {
 		r.stat(job.PhaseSort, r.since, r.since)
 		r.stat(job.PhaseReduce, r.since, now)
 		r.step = committing
-		r.k.say(engine.CommitWanted{Attempt: r.id})
+		r.k.say(step.CommitWanted{Attempt: r.id})
 		return
 	}
 	r.k.end(r, event.AttemptEnded{Outcome: event.Done})

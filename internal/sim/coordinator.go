@@ -8,6 +8,7 @@ import (
 	"berth/internal/job"
 	"berth/internal/plan"
 	"berth/internal/sched"
+	"berth/internal/step"
 	"berth/internal/timeline"
 )
 
@@ -22,7 +23,7 @@ type coordinator struct {
 	closed  bool
 	apps    map[job.ID]*app
 	workers map[job.NodeID]*worker
-	inbox   []engine.Input
+	inbox   []step.Input
 	looping bool
 	armed   job.Time // the earliest tick that is on the agenda; Never: none is
 }
@@ -49,17 +50,17 @@ func (w *world) engineConfig() engine.Config {
 		Scheduler: cmp.Or(w.cfg.Adaptor.Scheduler, sched.Cores), Tuning: w.cfg.Adaptor.Tuning}
 }
 
-func submitOf(a *app, p plan.Plan) engine.Input {
+func submitOf(a *app, p plan.Plan) step.Input {
 	work := plan.Work(a.spec, p)
 	if a.Phased != nil {
 		work.Demands = a.Phased.Demands
 	}
-	return engine.Submit{Work: work}
+	return step.Submit{Work: work}
 }
 
 // tell hands an input to the engine, and all that comes of it: what drivers and workers
 // answer while actions are carried out waits its turn.
-func (c *coordinator) tell(in engine.Input) {
+func (c *coordinator) tell(in step.Input) {
 	c.inbox = append(c.inbox, in)
 	if c.looping {
 		return
@@ -79,9 +80,9 @@ func (c *coordinator) tell(in engine.Input) {
 
 // step hands one input to the engine. That a node is not wanted any more it says itself,
 // by an action.
-func (c *coordinator) step(in engine.Input) {
+func (c *coordinator) step(in step.Input) {
 	out, err := c.engine.Step(c.w.now, in)
-	if _, late := in.(engine.NodeUp); err != nil && !late {
+	if _, late := in.(step.NodeUp); err != nil && !late {
 		c.w.fail(err)
 		return
 	}
@@ -92,7 +93,7 @@ func (c *coordinator) step(in engine.Input) {
 		}
 	}
 	for _, a := range out.Actions {
-		engine.Perform(a, performer{c})
+		step.Perform(a, performer{c})
 	}
 }
 
@@ -108,7 +109,7 @@ func (c *coordinator) arm() {
 func (c *coordinator) happen() {
 	c.armed = timeline.Never
 	if at, ok := c.engine.NextTimeout(); ok && at <= c.w.now && !c.closed {
-		c.tell(engine.Tick{})
+		c.tell(step.Tick{})
 	} else if !c.closed {
 		c.arm()
 	}
@@ -159,5 +160,5 @@ func (c *coordinator) giveBack() {
 // join takes a worker in that dials.
 func (c *coordinator) join(k *worker) {
 	c.workers[k.id] = k
-	c.tell(engine.NodeUp{NodeJoined: event.NodeJoined{Node: k.id, Host: k.host(), Addr: k.host(), Capacity: c.w.machine.capacity(k.node), Outputs: k.outputs()}})
+	c.tell(step.NodeUp{NodeJoined: event.NodeJoined{Node: k.id, Host: k.host(), Addr: k.host(), Capacity: c.w.machine.capacity(k.node), Outputs: k.outputs()}})
 }

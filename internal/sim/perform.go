@@ -1,8 +1,8 @@
 package sim
 
 import (
-	"berth/internal/engine"
 	"berth/internal/plan"
+	"berth/internal/step"
 )
 
 // performer carries out a coordinator's actions.
@@ -15,51 +15,51 @@ func (p performer) to(k *worker, f func(*worker)) {
 	}
 }
 
-func (p performer) Start(a engine.Start) {
+func (p performer) Start(a step.Start) {
 	p.to(p.c.workers[a.Node], func(k *worker) { k.start(p.c.apps[a.Attempt.Job], a) })
 }
 
-func (p performer) Kill(a engine.Kill) {
+func (p performer) Kill(a step.Kill) {
 	p.to(p.c.workers[a.Node], func(k *worker) { k.kill(a) })
 }
 
-func (p performer) Leave(a engine.Leave) {
+func (p performer) Leave(a step.Leave) {
 	p.to(p.c.workers[a.Node], func(k *worker) { k.leave(a) })
 }
 
-func (p performer) Commit(a engine.Commit) {
+func (p performer) Commit(a step.Commit) {
 	p.to(p.c.workers[a.Node], func(k *worker) { k.commit(a) })
 }
 
-func (p performer) Locate(a engine.Locate) {
+func (p performer) Locate(a step.Locate) {
 	p.to(p.c.workers[a.Node], func(k *worker) { k.locate(p.c.apps[a.Attempt.Job], a) })
 }
 
-func (p performer) Forget(a engine.Forget) {
+func (p performer) Forget(a step.Forget) {
 	p.to(p.c.workers[a.Node], func(k *worker) { delete(k.known, a.Job) })
 }
 
-func (p performer) Request(a engine.Request) {
+func (p performer) Request(a step.Request) {
 	if err := p.c.site.Request(p.c.w.ctx, a.Alloc, a.Request); err != nil {
-		p.c.tell(engine.AllocDown{Alloc: a.Alloc, Reason: err.Error(), Refuse: true})
+		p.c.tell(step.AllocDown{Alloc: a.Alloc, Reason: err.Error(), Refuse: true})
 	}
 }
 
-func (p performer) Release(a engine.Release) {
+func (p performer) Release(a step.Release) {
 	p.c.w.fail(p.c.site.Release(p.c.w.ctx, a.Alloc))
 }
 
-func (p performer) Plan(a engine.Plan) {
+func (p performer) Plan(a step.Plan) {
 	job := p.c.apps[a.Job]
 	pl, err := p.c.decide(job, &a.Rest)
-	p.c.tell(engine.Planned{Job: a.Job, Answer: plan.Answer(p.c.w.now, pl, err)})
+	p.c.tell(step.Planned{Job: a.Job, Answer: plan.Answer(p.c.w.now, pl, err)})
 }
 
-func (p performer) Clear(a engine.Clear) {
+func (p performer) Clear(a step.Clear) {
 	p.c.w.fail(p.c.site.Clear(p.c.w.ctx, a.Alloc))
-	p.c.tell(engine.Cleared{Alloc: a.Alloc})
+	p.c.tell(step.Cleared{Alloc: a.Alloc})
 }
 
-func (p performer) Finalize(a engine.Finalize) {
-	p.c.tell(engine.Finalized{Job: a.Job})
+func (p performer) Finalize(a step.Finalize) {
+	p.c.tell(step.Finalized{Job: a.Job})
 }

@@ -1,11 +1,11 @@
 package sim
 
 import (
-	"berth/internal/engine"
 	"berth/internal/event"
 	"berth/internal/job"
 	"berth/internal/sched"
 	"berth/internal/sim/contention"
+	"berth/internal/step"
 	"berth/internal/workload"
 )
 
@@ -237,14 +237,14 @@ func (p *phased) end() {
 	case p.at == len(p.phases) && r.kind == job.ReduceTask:
 		p.at--
 		r.step = committing
-		r.k.say(engine.CommitWanted{Attempt: r.id})
+		r.k.say(step.CommitWanted{Attempt: r.id})
 	case p.at == len(p.phases):
 		r.k.end(r, event.AttemptEnded{Outcome: event.Done})
 	case p.phases[p.at] <= p.leave || p.single():
 		p.begin()
 	default:
 		p.waits = true
-		r.k.say(engine.LeaveWanted{Attempt: r.id, Phase: p.phases[p.at]})
+		r.k.say(step.LeaveWanted{Attempt: r.id, Phase: p.phases[p.at]})
 	}
 }
 

@@ -6,8 +6,8 @@ import (
 
 	"berth/internal/cluster"
 	"berth/internal/driver"
-	"berth/internal/engine"
 	"berth/internal/job"
+	"berth/internal/step"
 	"berth/internal/timeline"
 )
 
@@ -72,7 +72,7 @@ func (s *site) Adopt(ctx context.Context, id job.AllocID, req job.AllocRequest) 
 		return s.Request(ctx, id, req)
 	}
 	if g.alloc.state == running {
-		s.say(engine.AllocUp{Alloc: id, Ends: g.alloc.ends()})
+		s.say(step.AllocUp{Alloc: id, Ends: g.alloc.ends()})
 	}
 	return nil
 }
@@ -94,7 +94,7 @@ func (s *site) Close() error {
 	return nil
 }
 
-func (s *site) say(in engine.Input) {
+func (s *site) say(in step.Input) {
 	if !s.closed {
 		s.report(in)
 	}
@@ -123,10 +123,10 @@ func (g *grant) began(a *allocation) {
 	}
 	w := g.site.w
 	if w.cfg.Adaptor.Way == Own {
-		g.site.say(engine.AllocUp{Alloc: g.id})
+		g.site.say(step.AllocUp{Alloc: g.id})
 	} else {
 		w.agenda.note(a.ends(), limitRank, limit{g})
-		g.site.say(engine.AllocUp{Alloc: g.id, Ends: a.ends()})
+		g.site.say(step.AllocUp{Alloc: g.id, Ends: a.ends()})
 	}
 	if w.cfg.Cluster.StartUp > 0 {
 		w.agenda.note(w.now.Add(w.cfg.Cluster.StartUp), endRank, g)
@@ -157,12 +157,12 @@ func (g *grant) broke(_ *allocation, rank int) {
 	g.broken[rank] = true
 	if !slices.Contains(g.broken, false) {
 		g.end()
-		g.site.say(engine.AllocDown{Alloc: g.id, Reason: "all its nodes failed"})
+		g.site.say(step.AllocDown{Alloc: g.id, Reason: "all its nodes failed"})
 		return
 	}
 	if k := g.workers[rank]; k != nil {
 		k.die()
-		g.site.say(engine.NodeDown{Node: k.id, Gone: true, Reason: "its node failed"})
+		g.site.say(step.NodeDown{Node: k.id, Gone: true, Reason: "its node failed"})
 	}
 }
 
@@ -185,5 +185,5 @@ func (l limit) happen() {
 		return
 	}
 	l.g.end()
-	l.g.site.say(engine.AllocDown{Alloc: l.g.id, Reason: "its time is over"})
+	l.g.site.say(step.AllocDown{Alloc: l.g.id, Reason: "its time is over"})
 }

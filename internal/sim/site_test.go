@@ -9,9 +9,9 @@ import (
 
 	"github.com/cockroachdb/datadriven"
 
-	"berth/internal/engine"
 	"berth/internal/job"
 	"berth/internal/sim/batch"
+	"berth/internal/step"
 )
 
 // TestSite runs the scenarios of testdata/site: what a driver is held to (test/support/drivertest),
@@ -99,14 +99,14 @@ func (s *siteScenario) pass(d time.Duration) {
 	s.w.now = until
 }
 
-func (s *siteScenario) report(in engine.Input) {
+func (s *siteScenario) report(in step.Input) {
 	fmt.Fprintf(&s.out, "%v: ", s.now())
 	switch in := in.(type) {
-	case engine.AllocUp:
+	case step.AllocUp:
 		fmt.Fprintf(&s.out, "%s is up, ends %v\n", in.Alloc, sec(since(in.Ends)))
-	case engine.AllocDown:
+	case step.AllocDown:
 		fmt.Fprintf(&s.out, "%s is down: %s\n", in.Alloc, in.Reason)
-	case engine.NodeDown:
+	case step.NodeDown:
 		fmt.Fprintf(&s.out, "%s is down, gone %t: %s\n", in.Node, in.Gone, in.Reason)
 	default:
 		fmt.Fprintf(&s.out, "%T %+v\n", in, in)

@@ -1,9 +1,9 @@
 package sim
 
 import (
-	"berth/internal/engine"
 	"berth/internal/event"
 	"berth/internal/job"
+	"berth/internal/step"
 )
 
 // worker is what runs attempts on a node of an allocation. It says what a worker process
@@ -35,7 +35,7 @@ func (k *worker) host() string { return k.g.site.w.machine.shown[k.node].Name }
 func (k *worker) outputs() string { return "/shared/" + string(k.id) }
 
 // say tells the coordinator something.
-func (k *worker) say(in engine.Input) { k.g.site.say(in) }
+func (k *worker) say(in step.Input) { k.g.site.say(in) }
 
 // die ends the worker and all that it runs; nobody tells how that ended.
 func (k *worker) die() {
@@ -75,16 +75,16 @@ func (k *worker) end(r *attempt, e event.AttemptEnded) {
 		}
 	}
 	e.Attempt, e.Stats = r.id, r.stats
-	k.say(engine.AttemptEnded{AttemptEnded: e})
+	k.say(step.AttemptEnded{AttemptEnded: e})
 }
 
-func (k *worker) kill(a engine.Kill) {
+func (k *worker) kill(a step.Kill) {
 	if r := k.find(a.Attempt); r != nil {
 		k.end(r, event.AttemptEnded{Outcome: event.Killed, Reason: a.Reason})
 	}
 }
 
-func (k *worker) leave(a engine.Leave) {
+func (k *worker) leave(a step.Leave) {
 	switch r := k.find(a.Attempt); {
 	case r == nil:
 	case r.phased != nil:
@@ -94,14 +94,14 @@ func (k *worker) leave(a engine.Leave) {
 	}
 }
 
-func (k *worker) commit(a engine.Commit) {
+func (k *worker) commit(a step.Commit) {
 	if r := k.find(a.Attempt); r != nil {
 		k.end(r, event.AttemptEnded{Outcome: event.Done})
 	}
 }
 
 // locate takes in where a map output is. When all are known, reduces fetch the rest.
-func (k *worker) locate(a *app, l engine.Locate) {
+func (k *worker) locate(a *app, l step.Locate) {
 	o := k.of(a)
 	bit := uint64(1) << (l.Attempt.Task % 64)
 	if word := &o.have[l.Attempt.Task/64]; *word&bit == 0 {

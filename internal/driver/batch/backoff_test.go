@@ -8,16 +8,16 @@ import (
 	"time"
 
 	"berth/internal/driver"
-	"berth/internal/engine"
 	"berth/internal/job"
+	"berth/internal/step"
 )
 
 // TestPause: submissions that fail come ever more seldom, and those who wait are told why.
 func TestPause(t *testing.T) {
 	at := job.Time(time.Hour)
 	var notes []string
-	d := aSite(Options{Setup: driver.Setup{Now: func() job.Time { return at }, Report: func(in engine.Input) {
-		if n, ok := in.(engine.AllocNote); ok {
+	d := aSite(Options{Setup: driver.Setup{Now: func() job.Time { return at }, Report: func(in step.Input) {
+		if n, ok := in.(step.AllocNote); ok {
 			notes = append(notes, string(n.Alloc)+": "+n.Note)
 		}
 	}}})

@@ -5,8 +5,8 @@ import (
 	"slices"
 	"time"
 
-	"berth/internal/engine"
 	"berth/internal/job"
+	"berth/internal/step"
 )
 
 // loop submits, watches and cancels until the driver is closed. It alone calls the
@@ -117,7 +117,7 @@ func (s *site) note(a *alloc, text string, start job.Time) {
 		return
 	}
 	a.note, a.start = text, start
-	s.told.Put(engine.AllocNote{Alloc: a.id, Note: text, Start: start})
+	s.told.Put(step.AllocNote{Alloc: a.id, Note: text, Start: start})
 }
 
 // drop tells that an allocation is over. The lock is held.
@@ -127,7 +127,7 @@ func (s *site) drop(a *alloc, reason string, refuse bool) {
 	}
 	a.down = true
 	s.opts.Log.Info("allocation is over", "alloc", a.id, "job", a.job, "reason", reason)
-	s.told.Put(engine.AllocDown{Alloc: a.id, Reason: reason, Refuse: refuse})
+	s.told.Put(step.AllocDown{Alloc: a.id, Reason: reason, Refuse: refuse})
 }
 
 // clock returns an instant for people.

@@ -5,15 +5,15 @@ import (
 	"time"
 
 	"berth/internal/driver"
-	"berth/internal/engine"
 	"berth/internal/job"
+	"berth/internal/step"
 )
 
 // TestReporterBlocks: while a report waits for the coordinator to take it, the coordinator can
 // still call the driver.
 func TestReporterBlocks(t *testing.T) {
 	taken, reporting := make(chan struct{}), make(chan struct{})
-	d := aSite(Options{Setup: driver.Setup{Now: now, Report: func(engine.Input) {
+	d := aSite(Options{Setup: driver.Setup{Now: now, Report: func(step.Input) {
 		close(reporting)
 		<-taken
 	}}, Dir: t.TempDir()})

@@ -5,8 +5,8 @@ import (
 	"slices"
 	"time"
 
-	"berth/internal/engine"
 	"berth/internal/job"
+	"berth/internal/step"
 )
 
 // slowest is how many times seldomer than Options.Poll jobs are looked at while nothing is
@@ -120,7 +120,7 @@ func (s *site) running(a *alloc, now Status) {
 	}
 	if !a.up || a.ends != now.End {
 		a.up, a.ends = true, now.End
-		s.told.Put(engine.AllocUp{Alloc: a.id, Ends: now.End})
+		s.told.Put(step.AllocUp{Alloc: a.id, Ends: now.End})
 	}
 	if len(now.Hosts) == 0 || len(now.Hosts) >= a.req.Nodes {
 		return
@@ -132,7 +132,7 @@ func (s *site) running(a *alloc, now Status) {
 				a.lost = map[int]bool{}
 			}
 			a.lost[rank] = true
-			s.told.Put(engine.NodeDown{Node: a.id.Node(rank), Gone: true, Reason: s.words.System + " took node " + host + " out of its job: it failed"})
+			s.told.Put(step.NodeDown{Node: a.id.Node(rank), Gone: true, Reason: s.words.System + " took node " + host + " out of its job: it failed"})
 		}
 	}
 }

@@ -14,8 +14,8 @@ import (
 
 	"berth/internal/cluster"
 	"berth/internal/driver"
-	"berth/internal/engine"
 	"berth/internal/job"
+	"berth/internal/step"
 )
 
 // Name is what --on calls this driver.
@@ -143,7 +143,7 @@ func (d *Driver) begin() {
 		}
 		d.waiting = d.waiting[1:]
 		if err := d.writeConfigs(a); err != nil {
-			d.told.Put(engine.AllocDown{Alloc: a.id, Reason: err.Error(), Refuse: true})
+			d.told.Put(step.AllocDown{Alloc: a.id, Reason: err.Error(), Refuse: true})
 			continue
 		}
 		d.running[a.id] = a
@@ -168,7 +168,7 @@ func (d *Driver) timeOver(a *alloc) {
 	defer d.unlock()
 	if d.running[a.id] == a {
 		d.drop(a)
-		d.told.Put(engine.AllocDown{Alloc: a.id, Refuse: true, Reason: "its time limit of " + job.FormatDuration(a.req.Time) + " has passed (--time)"})
+		d.told.Put(step.AllocDown{Alloc: a.id, Refuse: true, Reason: "its time limit of " + job.FormatDuration(a.req.Time) + " has passed (--time)"})
 	}
 }
 
@@ -183,7 +183,7 @@ func (d *Driver) spawn(a *alloc, p *proc) {
 	if err != nil {
 		d.opts.Log.Error("worker does not start", "node", p.node, "err", err)
 		d.drop(a)
-		d.told.Put(engine.AllocDown{Alloc: a.id, Reason: err.Error(), Refuse: true})
+		d.told.Put(step.AllocDown{Alloc: a.id, Reason: err.Error(), Refuse: true})
 		return
 	}
 	p.pid = cmd.Process.Pid
@@ -194,7 +194,7 @@ func (d *Driver) spawn(a *alloc, p *proc) {
 func (d *Driver) giveUp(a *alloc, p *proc) {
 	said := driver.LastLine(a.file(p.rank, logEnd)) // read first: the log goes with the allocation's folder
 	d.drop(a)
-	d.told.Put(engine.AllocDown{Alloc: a.id, Refuse: true, Reason: "the worker of " + string(p.node) + " ends as soon as it starts: " + said})
+	d.told.Put(step.AllocDown{Alloc: a.id, Refuse: true, Reason: "the worker of " + string(p.node) + " ends as soon as it starts: " + said})
 }
 
 func (d *Driver) reap(a *alloc, p *proc, cmd *exec.Cmd) {
@@ -225,7 +225,7 @@ func (d *Driver) exited(a *alloc, p *proc, reason string) {
 		return
 	}
 	d.opts.Log.Warn("worker is dead", "node", p.node, "reason", reason)
-	d.told.Put(engine.NodeDown{Node: p.node, Dead: true, Reason: "worker: " + reason})
+	d.told.Put(step.NodeDown{Node: p.node, Dead: true, Reason: "worker: " + reason})
 	d.unlock()
 	d.mu.Lock()
 	defer d.unlock()

@@ -14,10 +14,10 @@ import (
 	"time"
 
 	"berth/internal/driver"
-	"berth/internal/engine"
 	"berth/internal/home"
 	"berth/internal/job"
 	"berth/internal/probe"
+	"berth/internal/step"
 	"berth/internal/wire"
 	"berth/internal/worker"
 	"berth/test/support/drivertest"
@@ -129,7 +129,7 @@ func TestAdoptWaiting(t *testing.T) {
 		t.Fatal(err)
 	}
 	opts := Options{Dir: t.TempDir(), Scratch: t.TempDir(), Machine: machine(), Setup: driver.Setup{Exe: exe, Issue: func(job.NodeID, string) error { return nil },
-		Report: func(engine.Input) {}, Now: func() job.Time { return job.Time(time.Now().UnixNano()) }, Log: slog.New(slog.DiscardHandler)}}
+		Report: func(step.Input) {}, Now: func() job.Time { return job.Time(time.Now().UnixNano()) }, Log: slog.New(slog.DiscardHandler)}}
 	whole := job.AllocRequest{On: Name, Nodes: 1, PerNode: job.Resources{CPUs: 2}}
 	halves := job.AllocRequest{On: Name, Nodes: 2, PerNode: job.Resources{CPUs: 1}}
 	held := func(d *Driver) (running, waiting int) {

@@ -10,8 +10,8 @@ import (
 	"time"
 
 	"berth/internal/driver/batch"
-	"berth/internal/engine"
 	"berth/internal/job"
+	"berth/internal/step"
 	"berth/test/support/slurmtest"
 )
 
@@ -25,7 +25,7 @@ type bed struct {
 	c       *slurmtest.Cluster
 	opts    batch.Options
 	d       *batch.Driver
-	reports chan engine.Input
+	reports chan step.Input
 }
 
 // idle is a worker that does nothing until it is told to end.
@@ -34,13 +34,13 @@ const idle = "trap 'kill $!; exit 0' TERM\nsleep 600 & wait\n"
 // newBed returns a bed on the cluster whose workers run the script given.
 func newBed(t *testing.T, c *slurmtest.Cluster, worker string) *bed {
 	t.Helper()
-	b := &bed{t: t, c: c, reports: make(chan engine.Input, 1000)}
+	b := &bed{t: t, c: c, reports: make(chan step.Input, 1000)}
 	b.opts = options(t, c, filepath.Join(t.TempDir(), "allocs"))
 	b.opts.Exe = filepath.Join(t.TempDir(), "worker")
 	if err := os.WriteFile(b.opts.Exe, []byte("#!/bin/sh\n"+worker), 0o700); err != nil {
 		t.Fatal(err)
 	}
-	b.opts.Report = func(in engine.Input) { b.reports <- in }
+	b.opts.Report = func(in step.Input) { b.reports <- in }
 	b.d = batch.New(b.opts)
 	t.Cleanup(b.leave)
 	return b
@@ -95,7 +95,7 @@ func (b *bed) succeed() {
 
 // report waits for a report of type T of which is is true; no allocation may end meanwhile
 // unless that is it.
-func report[T engine.Input](b *bed, is func(T) bool) T {
+func report[T step.Input](b *bed, is func(T) bool) T {
 	b.t.Helper()
 	late := time.After(patience)
 	for {
@@ -105,7 +105,7 @@ func report[T engine.Input](b *bed, is func(T) bool) T {
 			if want, ok := in.(T); ok && is(want) {
 				return want
 			}
-			if down, ok := in.(engine.AllocDown); ok {
+			if down, ok := in.(step.AllocDown); ok {
 				b.t.Fatalf("the allocation is over: %s", down.Reason)
 			}
 		case <-late:
@@ -115,21 +115,21 @@ func report[T engine.Input](b *bed, is func(T) bool) T {
 }
 
 // up waits until an allocation has begun.
-func (b *bed) up(id job.AllocID) engine.AllocUp {
+func (b *bed) up(id job.AllocID) step.AllocUp {
 	b.t.Helper()
-	return report(b, func(in engine.AllocUp) bool { return in.Alloc == id })
+	return report(b, func(in step.AllocUp) bool { return in.Alloc == id })
 }
 
 // noted waits for a note that says something.
-func (b *bed) noted(id job.AllocID, says string) engine.AllocNote {
+func (b *bed) noted(id job.AllocID, says string) step.AllocNote {
 	b.t.Helper()
-	return report(b, func(in engine.AllocNote) bool { return in.Alloc == id && strings.Contains(in.Note, says) })
+	return report(b, func(in step.AllocNote) bool { return in.Alloc == id && strings.Contains(in.Note, says) })
 }
 
 // down waits for the end of an allocation, which must say why.
 func (b *bed) down(id job.AllocID, says string, refuse bool) {
 	b.t.Helper()
-	down := report(b, func(in engine.AllocDown) bool { return in.Alloc == id })
+	down := report(b, func(in step.AllocDown) bool { return in.Alloc == id })
 	if !strings.Contains(down.Reason, says) || down.Refuse != refuse {
 		b.t.Errorf("it says %q, refused %t; want %q, %t", down.Reason, down.Refuse, says, refuse)
 	}

@@ -10,9 +10,9 @@ import (
 
 	"berth/internal/cluster"
 	"berth/internal/driver/batch"
-	"berth/internal/engine"
 	"berth/internal/home"
 	"berth/internal/job"
+	"berth/internal/step"
 	"berth/internal/wire"
 	"berth/test/support/slurmtest"
 )
@@ -97,7 +97,7 @@ func testWaits(t *testing.T, c *slurmtest.Cluster) {
 	req := b.request("a1", 1, job.Batch{Partition: "one", Name: "waits"})
 	note := b.noted("a1", "its nodes are not free yet")
 	if note.Start < now().Add(8*time.Minute) {
-		note = report(b, func(n engine.AllocNote) bool { return n.Start > 0 })
+		note = report(b, func(n step.AllocNote) bool { return n.Start > 0 })
 	}
 	if note.Start < now().Add(8*time.Minute) || note.Start > now().Add(11*time.Minute) {
 		t.Errorf("it is said to begin at %v", note.Start.Std())

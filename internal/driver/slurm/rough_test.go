@@ -5,8 +5,8 @@ import (
 	"testing"
 
 	"berth/internal/driver/batch"
-	"berth/internal/engine"
 	"berth/internal/job"
+	"berth/internal/step"
 	"berth/test/support/slurmtest"
 )
 
@@ -40,7 +40,7 @@ func TestFailures(t *testing.T) {
 
 	// A node dies: the job goes on without it. Then that with its script.
 	c.Crash(t, "n3")
-	lost := report(b, func(engine.NodeDown) bool { return true })
+	lost := report(b, func(step.NodeDown) bool { return true })
 	if lost.Node != "a2/1" || !lost.Gone || !strings.Contains(lost.Reason, "n3") {
 		t.Errorf("reported %+v", lost)
 	}

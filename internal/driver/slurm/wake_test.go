@@ -9,8 +9,8 @@ import (
 	"time"
 
 	"berth/internal/driver/batch"
-	"berth/internal/engine"
 	"berth/internal/job"
+	"berth/internal/step"
 	"berth/internal/wire"
 	"berth/test/support/slurmtest"
 )
@@ -80,7 +80,7 @@ func testWake(t *testing.T, c *slurmtest.Cluster) {
 	b.d.KeepAwake([]job.AllocRequest{req})
 	b.up("a1")
 	c.Run(t, "scancel", b.job("a1"))
-	report(b, func(in engine.AllocDown) bool { return in.Alloc == "a1" })
+	report(b, func(in step.AllocDown) bool { return in.Alloc == "a1" })
 	b.poll("another one that waits for its time", func() bool {
 		ws := b.wakes()
 		return len(ws) == 1 && !strings.HasPrefix(ws[0], first+" ") && strings.Contains(ws[0], "PENDING")

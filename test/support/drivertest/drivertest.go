@@ -15,9 +15,9 @@ import (
 	"golang.org/x/sys/unix"
 
 	"berth/internal/driver"
-	"berth/internal/engine"
 	"berth/internal/job"
 	"berth/internal/probe"
+	"berth/internal/step"
 	"berth/internal/wire"
 )
 
@@ -80,7 +80,7 @@ type bench struct {
 	setup    Setup
 	driver   driver.Driver
 	allocs   []job.AllocID // that were requested
-	reports  chan engine.Input
+	reports  chan step.Input
 	listener *wire.Listener
 	workers  chan worker
 }
@@ -102,14 +102,14 @@ func newBench(t *testing.T, p Place, make_ Make) *bench {
 	if err != nil {
 		t.Fatal(err)
 	}
-	b := &bench{t: t, place: p, make: make_, reports: make(chan engine.Input, 100), workers: make(chan worker, 100)}
+	b := &bench{t: t, place: p, make: make_, reports: make(chan step.Input, 100), workers: make(chan worker, 100)}
 	b.listener, err = wire.Listen("127.0.0.1:0", id, func(from net.Addr, err error) { t.Logf("refused %v: %v", from, err) })
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = b.listener.Close() })
 	go b.accept()
-	b.setup = Setup{Dir: filepath.Join(dir, "allocs"), Report: func(in engine.Input) { b.reports <- in },
+	b.setup = Setup{Dir: filepath.Join(dir, "allocs"), Report: func(in step.Input) { b.reports <- in },
 		Issue: func(node job.NodeID, path string) error {
 			id, err := ca.IssueWorker(node)
 			if err != nil {
@@ -196,7 +196,7 @@ func (b *bench) joined(n int) map[job.NodeID]worker {
 
 // reported waits for a report of type T; notes for people, and, of batch places, that an allocation
 // began, are passed over unless they are what is waited for.
-func reported[T engine.Input](b *bench) T {
+func reported[T step.Input](b *bench) T {
 	b.t.Helper()
 	for {
 		select {
@@ -205,8 +205,8 @@ func reported[T engine.Input](b *bench) T {
 				return want
 			}
 			switch in.(type) {
-			case engine.AllocNote:
-			case engine.AllocUp:
+			case step.AllocNote:
+			case step.AllocUp:
 				if !b.place.Batch {
 					b.t.Fatalf("reported %+v", in)
 				}
@@ -225,7 +225,7 @@ func (b *bench) died(node job.NodeID) {
 	if b.place.Batch {
 		return
 	}
-	if down := reported[engine.NodeDown](b); down.Node != node || !down.Dead {
+	if down := reported[step.NodeDown](b); down.Node != node || !down.Dead {
 		b.t.Errorf("reported %+v, want the death of %s", down, node)
 	}
 }

@@ -6,8 +6,8 @@ import (
 	"path/filepath"
 	"time"
 
-	"berth/internal/engine"
 	"berth/internal/job"
+	"berth/internal/step"
 )
 
 func testLife(b *bench) {
@@ -20,7 +20,7 @@ func testLife(b *bench) {
 		}
 	}
 	if b.place.Batch {
-		if up := reported[engine.AllocUp](b); up.Alloc != "a1" {
+		if up := reported[step.AllocUp](b); up.Alloc != "a1" {
 			b.t.Errorf("reported %+v", up)
 		}
 	}
@@ -88,12 +88,12 @@ func testWallTime(b *bench) {
 	before := time.Now()
 	b.request("a1", req)
 	if b.place.Batch {
-		up := reported[engine.AllocUp](b)
+		up := reported[step.AllocUp](b)
 		if ends := up.Ends.Std(); up.Alloc != "a1" || ends.Before(before) || ends.After(time.Now().Add(req.Time+time.Second)) {
 			b.t.Errorf("reported %+v, which ends at %v", up, ends)
 		}
 	}
-	if down := reported[engine.AllocDown](b); down.Alloc != "a1" || down.Reason == "" {
+	if down := reported[step.AllocDown](b); down.Alloc != "a1" || down.Reason == "" {
 		b.t.Errorf("reported %+v", down)
 	}
 	select {

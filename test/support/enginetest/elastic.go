@@ -8,6 +8,7 @@ import (
 	"berth/internal/engine"
 	"berth/internal/event"
 	"berth/internal/job"
+	"berth/internal/step"
 )
 
 // start starts an allocation of the batch system. The coordinator may hear of it after
@@ -24,7 +25,7 @@ func (w *World) start(a *alloc) {
 
 func (w *World) tellUp(a *alloc) {
 	a.told = true
-	w.step(engine.AllocUp{Alloc: a.id, Ends: a.ends})
+	w.step(step.AllocUp{Alloc: a.id, Ends: a.ends})
 }
 
 // share puts a node's map outputs on the shared file system, as most batch systems have one.
@@ -69,7 +70,7 @@ func (w *World) batch() {
 func (w *World) note() {
 	for _, a := range w.allocs {
 		if a.req.Elastic && !a.begun {
-			w.step(engine.AllocNote{Alloc: a.id, Note: "Resources", Start: w.Now.Add(w.span())})
+			w.step(step.AllocNote{Alloc: a.id, Note: "Resources", Start: w.Now.Add(w.span())})
 			return
 		}
 	}
@@ -120,7 +121,7 @@ func (w *World) signal(a *alloc) {
 }
 
 // planWanted takes in that a plan is asked for.
-func (w *World) planWanted(a engine.Plan) {
+func (w *World) planWanted(a step.Plan) {
 	if slices.ContainsFunc(w.plans, func(b asked) bool { return a.Job == b.Job && !b.stale }) && !w.mixed[a.Job] {
 		w.fail("two plans are on the way for %s", a.Job)
 	}
@@ -134,7 +135,7 @@ func (w *World) planWanted(a engine.Plan) {
 
 // asked is a plan that is asked for.
 type asked struct {
-	engine.Plan
+	step.Plan
 	stale bool // its job was over meanwhile
 }
 
@@ -151,7 +152,7 @@ func (w *World) answerPlan() {
 		}
 		w.mixed[a.Job] = true // it may be taken for the answer to a later one
 	}
-	in := engine.Planned{Job: a.Job, Answer: job.Answer{Decision: "toy"}}
+	in := step.Planned{Job: a.Job, Answer: job.Answer{Decision: "toy"}}
 	switch {
 	case w.chance(6):
 		in.Failed, in.Retry = "the controller does not answer", w.Now.Add(time.Duration(1+w.choose(5))*time.Minute)
@@ -190,7 +191,7 @@ func (w *World) answerClear() {
 	if len(w.clears) > 0 {
 		id := w.clears[0]
 		w.clears = w.clears[1:]
-		w.step(engine.Cleared{Alloc: id})
+		w.step(step.Cleared{Alloc: id})
 	}
 }
 
@@ -229,7 +230,7 @@ func (w *World) request1(work job.Work) job.AllocRequest {
 func (w *World) resume(id job.ID, failed bool) {
 	work := w.work(id)
 	w.place(&work)
-	w.step(engine.Resume{JobResumed: event.JobResumed{Job: id, Failed: failed, Alloc: work.Alloc, Course: work.Course}})
+	w.step(step.Resume{JobResumed: event.JobResumed{Job: id, Failed: failed, Alloc: work.Alloc, Course: work.Course}})
 }
 
 // settle lets time pass when all jobs are done, and checks that all is given back and cleared.

@@ -5,10 +5,10 @@ import (
 	"slices"
 	"time"
 
-	"berth/internal/engine"
 	"berth/internal/event"
 	"berth/internal/job"
 	"berth/internal/sched"
+	"berth/internal/step"
 )
 
 // Move does one thing that can happen, as the chooser says.
@@ -78,21 +78,21 @@ func (w *World) kill(k *worker) {
 	k.crash(w.choose(4) > 0)
 	switch w.choose(4) {
 	case 0:
-		k.lose(engine.NodeDown{Node: id, Reason: "connection lost"})
+		k.lose(step.NodeDown{Node: id, Reason: "connection lost"})
 	case 1:
-		k.lose(engine.NodeDown{Node: id, Gone: true, Reason: "node failed"})
+		k.lose(step.NodeDown{Node: id, Gone: true, Reason: "node failed"})
 		if k.outputs == "" {
 			k.held = nil
 		}
 	default:
-		k.lose(engine.NodeDown{Node: id, Reason: "connection lost"}, engine.NodeDown{Node: id, Dead: true, Reason: "killed"})
+		k.lose(step.NodeDown{Node: id, Reason: "connection lost"}, step.NodeDown{Node: id, Dead: true, Reason: "killed"})
 	}
 }
 
 // cut breaks a connection.
 func (w *World) cut(k *worker) {
 	if k.alive && k.connected {
-		k.lose(engine.NodeDown{Node: k.id, Reason: "connection lost"})
+		k.lose(step.NodeDown{Node: k.id, Reason: "connection lost"})
 	}
 }
 
@@ -153,7 +153,7 @@ func (w *World) over(a *alloc, reason string, refuse bool) {
 		}
 	}
 	w.release(a.id)
-	w.step(engine.AllocDown{Alloc: a.id, Reason: reason, Refuse: refuse})
+	w.step(step.AllocDown{Alloc: a.id, Reason: reason, Refuse: refuse})
 }
 
 // answer commits the output of a job as a whole.
@@ -161,7 +161,7 @@ func (w *World) answer() {
 	if len(w.finalize) > 0 {
 		id := w.finalize[0]
 		w.finalize = w.finalize[1:]
-		w.step(engine.Finalized{Job: id, Failed: w.chance(4), Reason: "disk full"})
+		w.step(step.Finalized{Job: id, Failed: w.chance(4), Reason: "disk full"})
 	}
 }
 
@@ -175,7 +175,7 @@ func (w *World) user() {
 	switch {
 	case !j.State.Final():
 		if w.choose(4) == 0 {
-			w.step(engine.Cancel{Job: j.ID, Reason: "cancelled"})
+			w.step(step.Cancel{Job: j.ID, Reason: "cancelled"})
 		}
 	case j.State != event.StateDone:
 		w.resume(j.ID, w.choose(2) == 0)
@@ -228,7 +228,7 @@ func (w *World) Submit() {
 		}
 	}
 	w.jobs = append(w.jobs, work)
-	w.step(engine.Submit{Work: work})
+	w.step(step.Submit{Work: work})
 	if _, ok := w.Engine.Job(work.ID); !ok { // the coordinator died before it was written
 		w.jobs = w.jobs[:len(w.jobs)-1]
 		if w.Ledger.works[work.ID].ID != "" {

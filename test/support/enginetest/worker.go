@@ -3,9 +3,9 @@ package enginetest
 import (
 	"slices"
 
-	"berth/internal/engine"
 	"berth/internal/event"
 	"berth/internal/job"
+	"berth/internal/step"
 )
 
 // worker is a worker process of a node, with its scratch folder.
@@ -17,17 +17,17 @@ type worker struct {
 	addr      string
 	alive     bool
 	connected bool
-	notices   []engine.Input // what the coordinator has yet to hear of its silence
+	notices   []step.Input // what the coordinator has yet to hear of its silence
 
-	in  []func()       // from the coordinator, on the way
-	out []engine.Input // to the coordinator, on the way
+	in  []func()     // from the coordinator, on the way
+	out []step.Input // to the coordinator, on the way
 
 	runs  []*run
 	ended []event.AttemptEnded // not acknowledged
 	sent  int                  // of those, on this connection
 	*disk
 	outputs string // path of the disk on the shared file system; empty: it is the node's own
-	where   map[job.ID]map[int]engine.Locate
+	where   map[job.ID]map[int]step.Locate
 }
 
 // disk is a folder of map outputs.
@@ -42,7 +42,7 @@ func (d *disk) has(id job.Attempt) bool {
 
 // run is an attempt that runs.
 type run struct {
-	engine.Start
+	step.Start
 	kind    job.TaskKind
 	work    job.Work
 	leave   job.Phase
@@ -55,7 +55,7 @@ type run struct {
 	stuck   *job.Attempt        // map output that it found damaged after the shuffle
 }
 
-func (k *worker) start(a engine.Start) {
+func (k *worker) start(a step.Start) {
 	if k.find(a.Attempt) != nil {
 		k.w.fail("%v is started twice on %s", a.Attempt, k.id)
 	}
@@ -87,19 +87,19 @@ func (k *worker) grant(id job.Attempt, f func(*run)) {
 	}
 }
 
-func (k *worker) locate(a engine.Locate) {
+func (k *worker) locate(a step.Locate) {
 	if k.where == nil {
-		k.where = make(map[job.ID]map[int]engine.Locate)
+		k.where = make(map[job.ID]map[int]step.Locate)
 	}
 	if k.where[a.Attempt.Job] == nil {
-		k.where[a.Attempt.Job] = make(map[int]engine.Locate)
+		k.where[a.Attempt.Job] = make(map[int]step.Locate)
 	}
 	k.where[a.Attempt.Job][a.Attempt.Task] = a
 	for _, r := range k.runs {
 		if r.Attempt.Job == a.Attempt.Job {
 			delete(r.blamed, a.Attempt.Task) // located anew
 			if r.stuck != nil && *r.stuck == a.Attempt {
-				k.say(engine.FetchFailed{By: r.Attempt, Map: *r.stuck, Reason: "still damaged"})
+				k.say(step.FetchFailed{By: r.Attempt, Map: *r.stuck, Reason: "still damaged"})
 			}
 		}
 	}
@@ -136,13 +136,13 @@ const signalled = "signal 15"
 // send tells the coordinator of the ends that it was not told of.
 func (k *worker) send() {
 	for k.connected && k.alive && k.sent < len(k.ended) {
-		k.out = append(k.out, engine.AttemptEnded{AttemptEnded: k.ended[k.sent]})
+		k.out = append(k.out, step.AttemptEnded{AttemptEnded: k.ended[k.sent]})
 		k.sent++
 	}
 }
 
 // say tells the coordinator something, if it is connected.
-func (k *worker) say(in engine.Input) {
+func (k *worker) say(in step.Input) {
 	if k.connected {
 		k.out = append(k.out, in)
 	}
@@ -165,7 +165,7 @@ func (k *worker) deliver() {
 	}
 	in := k.out[0]
 	k.out = k.out[1:]
-	_, end := in.(engine.AttemptEnded)
+	_, end := in.(step.AttemptEnded)
 	if k.w.step(in) && end && k.sent > 0 { // acknowledged
 		k.ended = k.ended[1:]
 		k.sent--
@@ -176,7 +176,7 @@ func (k *worker) deliver() {
 func (k *worker) join() {
 	k.lose() // what the old connection carried
 	k.connected, k.notices = true, nil
-	up := engine.NodeUp{NodeJoined: event.NodeJoined{Node: k.id, Host: "h", Addr: k.addr, Capacity: k.capacity, Outputs: k.outputs}, Held: slices.Clone(k.held)}
+	up := step.NodeUp{NodeJoined: event.NodeJoined{Node: k.id, Host: "h", Addr: k.addr, Capacity: k.capacity, Outputs: k.outputs}, Held: slices.Clone(k.held)}
 	for _, r := range k.runs {
 		up.Running = append(up.Running, r.Attempt)
 		r.commit, r.asked, r.wanted = false, job.PhaseNone, false
@@ -189,7 +189,7 @@ func (k *worker) join() {
 }
 
 // lose breaks the connection. A commit that was granted is void.
-func (k *worker) lose(notices ...engine.Input) {
+func (k *worker) lose(notices ...step.Input) {
 	k.connected = false
 	k.in, k.out, k.sent = nil, nil, 0
 	k.notices = append(k.notices, notices...)
@@ -221,17 +221,17 @@ func (k *worker) advance(r *run) {
 	case r.phase+1 < len(phases) && phases[r.phase+1] > r.leave:
 		if r.asked <= r.leave && k.connected {
 			r.asked = phases[r.phase+1]
-			k.say(engine.LeaveWanted{Attempt: r.Attempt, Phase: r.asked})
+			k.say(step.LeaveWanted{Attempt: r.Attempt, Phase: r.asked})
 		}
 	case r.phase+1 < len(phases):
 		r.phase++
-		k.say(engine.PhaseEntered{Attempt: r.Attempt, Phase: phases[r.phase]})
+		k.say(step.PhaseEntered{Attempt: r.Attempt, Phase: phases[r.phase]})
 		k.damage(r)
 	case r.kind == job.MapTask && r.work.Reduces > 0 || r.commit:
 		k.end(r, event.Done, "")
 	case !r.wanted && k.connected:
 		r.wanted = true
-		k.say(engine.CommitWanted{Attempt: r.Attempt})
+		k.say(step.CommitWanted{Attempt: r.Attempt})
 	}
 	k.send()
 }
@@ -247,11 +247,11 @@ func (k *worker) damage(r *run) {
 		k.end(r, event.Failed, "its input is damaged, and nobody is there to tell")
 		return
 	}
-	k.say(engine.FetchFailed{By: r.Attempt, Map: bad, Reason: "damaged"})
+	k.say(step.FetchFailed{By: r.Attempt, Map: bad, Reason: "damaged"})
 }
 
 // reach reports whether a map output can be had: in place, or from its holder.
-func (k *worker) reach(loc engine.Locate) bool {
+func (k *worker) reach(loc step.Locate) bool {
 	if loc.Outputs != "" {
 		if k.outputs == "" {
 			k.w.fail("%s is to read %s in place, but cannot", k.id, loc.Outputs)
@@ -278,7 +278,7 @@ func (k *worker) shuffle(r *run) bool {
 		}
 		if k.connected {
 			r.blamed[i] = loc.Attempt
-			k.say(engine.FetchFailed{By: r.Attempt, Map: loc.Attempt, Reason: "cannot be fetched"})
+			k.say(step.FetchFailed{By: r.Attempt, Map: loc.Attempt, Reason: "cannot be fetched"})
 		}
 		return false
 	}

@@ -9,6 +9,7 @@ import (
 	"berth/internal/event"
 	"berth/internal/job"
 	"berth/internal/sched"
+	"berth/internal/step"
 )
 
 // World is an engine with workers, drivers and users.
@@ -21,7 +22,7 @@ type World struct {
 	After func()
 	// Given is told of each input before the engine gets it, and with nil that a new
 	// coordinator takes over from the journal.
-	Given func(in engine.Input)
+	Given func(in step.Input)
 
 	cfg    engine.Config
 	choose func(n int) int // a number in 0…n−1
@@ -66,7 +67,7 @@ func (w *World) chance(n int) bool { return !w.calm && w.choose(n) == 0 }
 
 // step hands an input to the engine. It reports whether what came of it was carried
 // out; it is not when the coordinator dies.
-func (w *World) step(in engine.Input) bool {
+func (w *World) step(in step.Input) bool {
 	w.tellGiven(in)
 	out, err := w.Engine.Step(w.Now, in)
 	if err != nil && len(out.Records) > 0 {
@@ -75,16 +76,16 @@ func (w *World) step(in engine.Input) bool {
 	return w.take(out)
 }
 
-func (w *World) tellGiven(in engine.Input) {
+func (w *World) tellGiven(in step.Input) {
 	if w.Given != nil {
 		w.Given(in)
 	}
 }
 
 // settleError checks that an input that was refused is one that may be.
-func (w *World) settleError(in engine.Input, err error) {
+func (w *World) settleError(in step.Input, err error) {
 	switch in.(type) {
-	case engine.Submit, engine.Cancel, engine.Resume, engine.NodeUp:
+	case step.Submit, step.Cancel, step.Resume, step.NodeUp:
 	default:
 		w.fail("%T refused: %v", in, err)
 	}
@@ -99,7 +100,7 @@ func (w *World) take(out engine.Output) bool {
 	}
 	w.write(out.Records)
 	for _, a := range out.Actions {
-		engine.Perform(a, performer{w})
+		step.Perform(a, performer{w})
 	}
 	if w.After != nil {
 		w.After()
@@ -236,11 +237,11 @@ func (w *World) pass(d time.Duration) {
 	w.Now = w.Now.Add(d)
 	late := w.choose(2) == 0
 	if late {
-		w.step(engine.Tick{})
+		w.step(step.Tick{})
 	}
 	w.timeLimits()
 	if !late {
-		w.step(engine.Tick{})
+		w.step(step.Tick{})
 	}
 }
 

@@ -1,4 +1,4 @@
-package engine
+package step
 
 import "berth/internal/job"
 

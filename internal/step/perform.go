@@ -1,4 +1,4 @@
-package engine
+package step
 
 import "fmt"
 
@@ -44,6 +44,6 @@ func Perform(a Action, by Performer) {
 	case Finalize:
 		by.Finalize(a)
 	default:
-		panic(fmt.Sprintf("engine: unknown action %T", a))
+		panic(fmt.Sprintf("step: unknown action %T", a))
 	}
 }
