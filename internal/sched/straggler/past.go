@@ -1,0 +1,95 @@
+package straggler
+
+import (
+	"slices"
+	"time"
+
+	"berth/internal/job"
+)
+
+// Reference is an attempt that was done, as others are compared with it.
+type Reference struct {
+	Source job.ProgressSource `msgpack:"s" json:"source"`
+	Curve  Curve              `msgpack:"c" json:"curve"` // the last mark is its end
+	Input  int64              `msgpack:"i,omitempty" json:"input,omitempty"`
+}
+
+// End returns the mark at which the attempt was done.
+func (r *Reference) End() Mark { return r.Curve[len(r.Curve)-1] }
+
+// mostReferences is how many curves of its own run, and as many of earlier runs, a Past has.
+const mostReferences = 8
+
+// Past is what is known of attempts of one kind of tasks that were done: of this run of the job, and of earlier ones.
+// The zero value knows nothing.
+type Past struct {
+	Done    int           // attempts of this run that were done
+	Took    []Duration    // how long each took, ascending; no more than mostDurations of them
+	Busy    time.Duration // the sum of what all took
+	Own     []Reference   // curves of attempts of this run, the latest mostReferences
+	Earlier []Reference   // curves from the application's profile
+	next    int           // which of Own is replaced next
+}
+
+// Duration is how long an attempt took, and how large its input was.
+type Duration struct {
+	Took  time.Duration
+	Input int64
+}
+
+// mostDurations bounds what Took holds: beyond it, each that comes takes the place of one that is as long or longer.
+const mostDurations = 1000
+
+// Add takes in an attempt that was done after so long, with the last of its progress; track may be nil.
+func (p *Past) Add(took time.Duration, input int64, track *Track) {
+	p.Done++
+	p.Busy += took
+	d := Duration{Took: took, Input: input}
+	i, _ := slices.BinarySearchFunc(p.Took, took, func(a Duration, t time.Duration) int { return int(a.Took - t) })
+	if len(p.Took) < mostDurations {
+		p.Took = slices.Insert(p.Took, i, d)
+	} else if i < len(p.Took) {
+		p.Took[i] = d
+	}
+	if r, ok := track.reference(took, input); ok {
+		p.own(r)
+	}
+}
+
+func (p *Past) own(r Reference) {
+	if len(p.Own) < mostReferences {
+		p.Own = append(p.Own, r)
+		return
+	}
+	p.Own[p.next] = r
+	p.next = (p.next + 1) % mostReferences
+}
+
+// reference returns the curve of an attempt that was done, if there is enough of one. The end has the count of the last
+// measurement.
+func (t *Track) reference(took time.Duration, input int64) (Reference, bool) {
+	if t == nil || t.Source == job.ProgressNone || t.Now.N <= 0 || len(t.Curve) < 3 {
+		return Reference{}, false
+	}
+	c := slices.Clone(t.Curve)
+	if last := &c[len(c)-1]; last.T < took {
+		c = append(c, Mark{T: took, N: last.N, CPU: last.CPU})
+	}
+	return Reference{Source: t.Source, Curve: c, Input: input}, true
+}
+
+// Quantile returns the duration that a share q of the attempts that were done kept within, 0 where none was.
+func (p *Past) Quantile(q float64) time.Duration {
+	if len(p.Took) == 0 {
+		return 0
+	}
+	return p.Took[min(int(q*float64(len(p.Took))), len(p.Took)-1)].Took
+}
+
+// Mean returns the mean duration of the attempts that were done, 0 where none was.
+func (p *Past) Mean() time.Duration {
+	if p.Done == 0 {
+		return 0
+	}
+	return p.Busy / time.Duration(p.Done)
+}
