@@ -45,7 +45,7 @@ func (s *Server) Forget(a step.Forget) {
 // Start sends an attempt to its node with what sets its task apart.
 func (s *Server) Start(a step.Start) {
 	l := s.jobs[a.Attempt.Job]
-	m := &wire.Start{Attempt: a.Attempt, Leave: a.Leave, Commit: a.Commit, Grant: a.Grant}
+	m := &wire.Start{Attempt: a.Attempt, Leave: a.Leave, Commit: a.Commit, Expected: a.Expected, Grant: a.Grant}
 	switch {
 	case l.Spec.Kind == job.Bag:
 		m.Entry = l.Tasks.Entries[a.Attempt.Task]

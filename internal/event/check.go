@@ -54,6 +54,10 @@ func (r *AttemptEnded) Check() error {
 			return fmt.Errorf("impossible energy %v", s.Joules)
 		}
 	}
+	progress := job.Progress{Attempt: r.Attempt, Source: r.Source, N: r.N}
+	if err := progress.Check(); err != nil {
+		return err
+	}
 	return CheckAttempt(r.Attempt)
 }
 

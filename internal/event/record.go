@@ -166,7 +166,10 @@ type AttemptEnded struct {
 	Reason   string           `msgpack:"r,omitempty"`  // one line, for Failed, Killed and Broken
 	Stderr   string           `msgpack:"e,omitempty"`  // the last lines, for Failed
 	Counters map[string]int64 `msgpack:"k,omitempty"`  // "group,counter" → sum, from reporter:counter lines and berth's own
-	Cut      bool             `msgpack:"ct,omitempty"` // Lost as its allocation ended: neither the task's fault nor the node's. The engine says so
+	// Source is what the attempt's progress was measured by, N its last count (job.Progress); nothing of one that was over within a second.
+	Source job.ProgressSource `msgpack:"ps,omitempty"`
+	N      float64            `msgpack:"pn,omitempty"`
+	Cut    bool               `msgpack:"ct,omitempty"` // Lost as its allocation ended: neither the task's fault nor the node's. The engine says so
 }
 
 // OutputLost: the map's output cannot be had any more; the task is to be run again.

@@ -1,7 +1,10 @@
 package job
 
 import (
+	"encoding/json"
 	"fmt"
+	"math"
+	"slices"
 	"time"
 )
 
@@ -15,6 +18,17 @@ type Progress struct {
 	// Fraction is the part of a known input that is read, 0…1; −1: unknown.
 	Fraction float64       `msgpack:"f"`
 	CPU      time.Duration `msgpack:"c"` // processor time since the attempt began
+}
+
+// Check reports a value that no berth sends: it may come from a worker.
+func (p *Progress) Check() error {
+	switch {
+	case int(p.Source) >= len(progressNames):
+		return fmt.Errorf("progress of %v has an unknown source %d", p.Attempt, p.Source)
+	case !(p.N >= 0 && p.N <= math.MaxFloat64) || !(p.Fraction >= -1 && p.Fraction <= 1) || p.CPU < 0:
+		return fmt.Errorf("impossible progress of %v: %g, fraction %g, processor time %v", p.Attempt, p.N, p.Fraction, p.CPU)
+	}
+	return nil
 }
 
 // ProgressSource is what the progress of an attempt is measured by.
@@ -39,21 +53,24 @@ func (s ProgressSource) String() string {
 	return "unknown"
 }
 
-// MarshalText returns the source's name.
-func (s ProgressSource) MarshalText() ([]byte, error) {
+// MarshalJSON writes the source's name. (MarshalText would do for JSON, and have MessagePack write the name as well.)
+func (s ProgressSource) MarshalJSON() ([]byte, error) {
 	if int(s) >= len(progressNames) {
 		return nil, fmt.Errorf("progress source %d does not exist", s)
 	}
-	return []byte(progressNames[s]), nil
+	return json.Marshal(progressNames[s])
 }
 
-// UnmarshalText takes the name of a source.
-func (s *ProgressSource) UnmarshalText(text []byte) error {
-	for i, name := range progressNames {
-		if name == string(text) {
-			*s = ProgressSource(i)
-			return nil
-		}
+// UnmarshalJSON takes the name of a source.
+func (s *ProgressSource) UnmarshalJSON(text []byte) error {
+	var name string
+	if err := json.Unmarshal(text, &name); err != nil {
+		return err
 	}
-	return fmt.Errorf("%q is no source of progress; there are hits, input, io, cpu and none", text)
+	i := slices.Index(progressNames[:], name)
+	if i < 0 {
+		return fmt.Errorf("%q is no source of progress; there are hits, input, io, cpu and none", name)
+	}
+	*s = ProgressSource(i)
+	return nil
 }

@@ -87,10 +87,13 @@ type BagSpec struct {
 	Throttle  int           `json:"throttle,omitempty"` // at most so many at once; 0: no limit (--array …%N)
 	Array     bool          `json:"array,omitempty"`    // entries are array indices: the task id is the entry
 
-	Stdout string   `json:"stdout"`           // path template; {job} and {task} are replaced; "none" discards
-	Stderr string   `json:"stderr"`           // path template
-	Joblog string   `json:"joblog,omitempty"` // absolute path; empty: none
-	Env    []string `json:"env,omitempty"`    // KEY=VALUE; the user's environment at submission
+	Stdout string `json:"stdout"`           // path template; {job} and {task} are replaced; "none" discards
+	Stderr string `json:"stderr"`           // path template
+	Joblog string `json:"joblog,omitempty"` // absolute path; empty: none
+	// Outputs says which files a task leaves behind, in patterns of paths below the job's folder (OutputPatterns); {Discard}: none but
+	// Stdout. A task with patterns runs in a folder of its own. Empty: nothing is known.
+	Outputs []string `json:"outputs,omitempty"`
+	Env     []string `json:"env,omitempty"` // KEY=VALUE; the user's environment at submission
 }
 
 // MapReduceSpec describes a MapReduce job in Hadoop Streaming's terms.

@@ -113,6 +113,7 @@ func (c *checks) bag(b *BagSpec) {
 	c.template(b.Stdout, "stdout")
 	c.template(b.Stderr, "stderr")
 	c.must(b.Stdout == Discard || b.Stdout != b.Stderr, "stderr", "the same file as stdout; write 2>&1 in a shell command instead")
+	c.outputs(b)
 	if b.Joblog != "" {
 		c.path(b.Joblog, "joblog")
 	}

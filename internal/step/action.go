@@ -1,6 +1,10 @@
 package step
 
-import "berth/internal/job"
+import (
+	"time"
+
+	"berth/internal/job"
+)
 
 // Action is something the engine wants done, after the records it came with are durable.
 type Action interface{ action() }
@@ -11,6 +15,8 @@ type Start struct {
 	Node    job.NodeID
 	Leave   job.Phase // it may run up to and including this phase
 	Commit  bool      // it may commit without asking
+	// Expected is how long such a task is expected to take; 0: unknown.
+	Expected time.Duration
 	job.Grant
 }
 

@@ -27,7 +27,10 @@ func (m *Heartbeat) Check() error {
 		if err := event.CheckAttempt(p.Attempt, p.Phase); err != nil {
 			return err
 		}
-		if math.IsNaN(p.Fraction) || math.IsInf(p.Fraction, 0) {
+		if err := p.Check(); err != nil {
+			return err
+		}
+		if math.IsNaN(p.Part) || math.IsInf(p.Part, 0) {
 			return fmt.Errorf("progress of %v is not a number", p.Attempt)
 		}
 	}

@@ -46,6 +46,12 @@ func fill(t *rapid.T, v reflect.Value) {
 	case job.Phase:
 		v.SetUint(uint64(rapid.IntRange(0, int(job.PhaseReduce)).Draw(t, "phase")))
 		return
+	case job.ProgressSource:
+		v.SetUint(uint64(rapid.IntRange(0, int(job.ProgressCPU)).Draw(t, "source")))
+		return
+	case time.Duration:
+		v.SetInt(rapid.Int64Range(0, 1<<40).Draw(t, "duration"))
+		return
 	case event.Outcome:
 		v.SetUint(uint64(rapid.IntRange(int(event.Done), int(event.Broken)).Draw(t, "outcome")))
 		return
@@ -140,10 +146,13 @@ func TestDecodeRefusesValuesOutOfRange(t *testing.T) {
 		&Hello{Version: Version, Running: []job.Attempt{a, bad}},
 		&Hello{Version: Version, Held: []job.Attempt{bad}},
 		&Hello{Version: Version, Capacity: job.Resources{CPUs: -1}},
-		&Heartbeat{Progress: []Progress{{Attempt: a, Phase: 99}}},
-		&Heartbeat{Progress: []Progress{{Attempt: bad}}},
-		&Heartbeat{Progress: []Progress{{Attempt: a, Fraction: math.NaN()}}},
-		&Heartbeat{Progress: []Progress{{Attempt: a, Fraction: math.Inf(1)}}},
+		&Heartbeat{Progress: []Progress{{Progress: job.Progress{Attempt: a}, Phase: 99}}},
+		&Heartbeat{Progress: []Progress{{Progress: job.Progress{Attempt: bad}}}},
+		&Heartbeat{Progress: []Progress{{Progress: job.Progress{Attempt: a, Source: 99}}}},
+		&Heartbeat{Progress: []Progress{{Progress: job.Progress{Attempt: a, N: math.Inf(1)}}}},
+		&Heartbeat{Progress: []Progress{{Progress: job.Progress{Attempt: a, Fraction: math.NaN()}}}},
+		&Heartbeat{Progress: []Progress{{Progress: job.Progress{Attempt: a}, Part: math.NaN()}}},
+		&Heartbeat{Progress: []Progress{{Progress: job.Progress{Attempt: a}, Part: math.Inf(1)}}},
 		&PhaseEntered{Attempt: a, Phase: 99},
 		&LeaveWanted{Attempt: bad, Phase: job.PhaseSort},
 		&CommitWanted{Attempt: bad},
@@ -206,7 +215,7 @@ func TestFramesThatAreTooLarge(t *testing.T) {
 func FuzzDecode(f *testing.F) {
 	for _, m := range []Message{
 		&Hello{Version: Version, Node: "a1/0", Running: []job.Attempt{{Job: "bag-1", Task: 3, N: 1}}},
-		&Heartbeat{Progress: []Progress{{Phase: job.PhaseMap, Fraction: 0.5, Status: "reading"}}},
+		&Heartbeat{Progress: []Progress{{Progress: job.Progress{Source: job.ProgressInput, N: 7, Fraction: 0.5, CPU: time.Second}, Phase: job.PhaseMap, Part: 0.5, Status: "reading"}}},
 		&Ended{event.AttemptEnded{Outcome: event.Failed, Stats: []job.PhaseStat{{Phase: job.PhaseFetch}}, Counters: map[string]int64{"a,b": 1}}},
 		&Start{Entry: job.Entry{"x"}, Split: &job.Split{Ranges: []job.Range{{Path: "/a", Length: -1}}}},
 		&Job{Spec: []byte("{}")},

@@ -44,7 +44,7 @@ var messages = map[byte]Message{
 const kindHello = 1
 
 // Version is the protocol's version; a worker of another version is turned away.
-const Version = 3
+const Version = 4
 
 // Hello is a worker's first message on a connection.
 type Hello struct {
@@ -71,16 +71,14 @@ type Heartbeat struct {
 	Progress []Progress `msgpack:"p,omitempty"`
 }
 
-// Progress is how far a running attempt's phase has come.
+// Progress is how far a running attempt has come, and in it its present phase.
 type Progress struct {
-	Attempt   job.Attempt   `msgpack:"a"`
-	Phase     job.Phase     `msgpack:"p"`
-	BytesIn   int64         `msgpack:"bi"`
-	BytesOut  int64         `msgpack:"bo"`
-	RecordsIn int64         `msgpack:"ri"`
-	CPU       time.Duration `msgpack:"c"`
-	Fraction  float64       `msgpack:"f"`           // of the phase's input that is read, 0…1; −1: unknown
-	Status    string        `msgpack:"s,omitempty"` // the last reporter:status line
+	job.Progress `msgpack:",inline"`
+	Phase        job.Phase `msgpack:"p"`            // PhaseNone: it waits for leave
+	BytesIn      int64     `msgpack:"bi"`           // by the phase
+	BytesOut     int64     `msgpack:"bo"`           // by the phase
+	Part         float64   `msgpack:"pf"`           // of the phase's input that is read, 0…1; −1: unknown
+	Status       string    `msgpack:"st,omitempty"` // the last reporter:status line
 }
 
 // HeartbeatAck answers Heartbeat.
@@ -133,11 +131,12 @@ type Job struct {
 
 // Start starts an attempt. Entry is set for bag tasks, Split for maps.
 type Start struct {
-	Attempt   job.Attempt `msgpack:"a"`
-	Entry     job.Entry   `msgpack:"e,omitempty"`
-	Split     *job.Split  `msgpack:"s,omitempty"`
-	Leave     job.Phase   `msgpack:"l"`
-	Commit    bool        `msgpack:"c,omitempty"`
+	Attempt   job.Attempt   `msgpack:"a"`
+	Entry     job.Entry     `msgpack:"e,omitempty"`
+	Split     *job.Split    `msgpack:"s,omitempty"`
+	Leave     job.Phase     `msgpack:"l"`
+	Commit    bool          `msgpack:"c,omitempty"`
+	Expected  time.Duration `msgpack:"x,omitempty"` // how long such a task is expected to take; 0: unknown
 	job.Grant `msgpack:",inline"`
 }
 

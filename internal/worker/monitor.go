@@ -132,8 +132,8 @@ func (w *worker) progress() []wire.Progress {
 		if s.Phase == job.PhaseNone && a.waits.Load() == uint32(job.PhaseNone) {
 			continue
 		}
-		list = append(list, wire.Progress{Attempt: a.id, Phase: s.Phase, BytesIn: s.BytesIn, BytesOut: s.BytesOut,
-			RecordsIn: s.RecordsIn, CPU: s.CPU, Fraction: s.Fraction, Status: s.Status})
+		list = append(list, wire.Progress{Progress: job.Progress{Attempt: a.id, CPU: s.CPU, Fraction: -1}, Phase: s.Phase, BytesIn: s.BytesIn, BytesOut: s.BytesOut,
+			Part: s.Fraction, Status: s.Status})
 	}
 	return list
 }

@@ -28,6 +28,7 @@ var bagOptions = [...]Option{
 		set: bagValue(asIs, func(b *job.BagSpec) *string { return &b.Stdout })},
 	{Name: "stderr", Arg: "TEMPLATE", Usage: "file for a task's errors (default " + job.DefaultStderr + "; none discards)",
 		set: bagValue(asIs, func(b *job.BagSpec) *string { return &b.Stderr })},
+	{Name: "outputs", Arg: "PATTERN", Many: true, Usage: "what a task leaves in the job's folder, which may have placeholders: it runs in a folder of its own, and only that is kept; none: nothing but its standard output", set: setOutputs},
 	{Name: "joblog", Arg: "FILE", Usage: "write a line for each attempt, in GNU parallel's columns, to this file; folders are made",
 		set: bagValue(joblog, func(b *job.BagSpec) *string { return &b.Joblog })},
 }
@@ -39,6 +40,11 @@ func bagValue[T any](parse func(where, value string) (T, error), field func(*job
 		a.bag = append(a.bag, func(b *job.BagSpec) { *field(b) = v })
 		return err
 	}
+}
+
+func setOutputs(a *Ask, _, value string) error {
+	a.bag = append(a.bag, func(b *job.BagSpec) { b.Outputs = append(b.Outputs, value) })
+	return nil
 }
 
 func joblog(where, value string) (string, error) {
