@@ -1,6 +1,7 @@
 package straggler
 
 import (
+	"cmp"
 	"slices"
 	"time"
 
@@ -45,7 +46,7 @@ func (p *Past) Add(took time.Duration, input int64, track *Track) {
 	p.Done++
 	p.Busy += took
 	d := Duration{Took: took, Input: input}
-	i, _ := slices.BinarySearchFunc(p.Took, took, func(a Duration, t time.Duration) int { return int(a.Took - t) })
+	i, _ := slices.BinarySearchFunc(p.Took, took, func(a Duration, t time.Duration) int { return cmp.Compare(a.Took, t) })
 	if len(p.Took) < mostDurations {
 		p.Took = slices.Insert(p.Took, i, d)
 	} else if i < len(p.Took) {

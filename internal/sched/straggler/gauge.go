@@ -1,0 +1,73 @@
+package straggler
+
+import "math"
+
+// gauge is what a ruler says of one attempt.
+type gauge struct {
+	reading
+	speed float64 // that it had lately, in virtual seconds a second
+	most  float64 // that it has at most, as counts are read with slack; 0: it hangs
+	fresh float64 // seconds that a fresh attempt of its task takes
+}
+
+// windows are the stretches of time, up to now, over which speeds are measured, in parts of what a task takes.
+var windows = [...]float64{1. / 8, 1. / 4, 1. / 2}
+
+// minWindow is the shortest time that tells something of a speed, in seconds. Of younger attempts nothing is said.
+const minWindow = 15
+
+// gauge measures an attempt. Its speed is at most that of the slowest of the windows, each read as well as can be: at its end as
+// late, and at its begin as early, as the count may mean.
+func (l *ruler) gauge(r *Running) gauge {
+	t, input := r.Track, float64(r.Input)
+	g := gauge{reading: l.read(t.Now.N, input), fresh: l.fresh(input)}
+	age := t.Now.T.Seconds()
+	mean := g.tau / max(t.Moved.T.Seconds(), 1e-9)
+	pace := min(max(mean, 0.25), 1)
+	stalled := age - t.Moved.T.Seconds()
+	at := min(max(g.flat, g.tau), g.tau+stalled*pace) // a stretch without counts passes, too
+	g.left = max(g.left-(at-g.tau), 0)
+	g.most, g.speed = g.to/max(age, 1e-9), mean
+	for _, part := range windows {
+		then := t.Curve.before(age - max(part*g.fresh, minWindow))
+		if then.T <= 0 {
+			continue
+		}
+		was := l.read(then.N, input)
+		wide := age - then.T.Seconds()
+		g.most = min(g.most, (g.to-was.from)/wide)
+		if part == windows[1] {
+			g.speed = (mean + (at-was.tau)/wide) / 2
+		}
+	}
+	if stalled > 2*minWindow && stalled > (g.to-g.from)/pace+minWindow {
+		g.most, g.speed = 0, 0
+	}
+	return g
+}
+
+// least returns the seconds that the attempt needs yet at least, +Inf for one that hangs.
+func (g *gauge) least() float64 {
+	if g.most <= 0 {
+		return math.Inf(1)
+	}
+	return g.left / g.most
+}
+
+// expected returns the seconds that it is expected to need yet, +Inf for one that hangs.
+func (g *gauge) expected() float64 {
+	if g.speed <= 0 {
+		return math.Inf(1)
+	}
+	return g.left / g.speed
+}
+
+// before returns the last mark at that time or before it.
+func (c Curve) before(t float64) Mark {
+	for i := len(c) - 1; i >= 0; i-- {
+		if c[i].T.Seconds() <= t {
+			return c[i]
+		}
+	}
+	return Mark{}
+}

@@ -1,0 +1,45 @@
+package straggler
+
+import "fmt"
+
+// Hadoop is the rule of Hadoop 0.20 as M. Zaharia et al., "Improving MapReduce Performance in Heterogeneous
+// Environments" (OSDI 2008), section 2.1, describe it: once no task waits, an attempt that has run for a minute and whose progress
+// score is 0.2 below the mean has a duplicate, at most one, while there are free places.
+type Hadoop struct{}
+
+// hadoopGap is how far below the mean score a straggler is.
+const hadoopGap = 0.2
+
+// Name returns "hadoop".
+func (Hadoop) Name() string { return "hadoop" }
+
+// Judge duplicates attempts whose score is far below the mean.
+func (Hadoop) Judge(v *View) []Verdict {
+	room := v.room()
+	if v.Ready > 0 || room == 0 || len(v.Running) == 0 {
+		return keepAll(v)
+	}
+	score := v.score()
+	mean := float64(v.Past.Done) // those that were done have a score of 1
+	for i := range v.Running {
+		mean += score(&v.Running[i])
+	}
+	mean /= float64(v.Past.Done + len(v.Running))
+	var found []candidate
+	for i := range v.Running {
+		r := &v.Running[i]
+		if s := score(r); s < mean-hadoopGap && r.Age(v.Now) >= earliest && r.alone() {
+			found = append(found, candidate{i, 1 - s, Verdict{Act: Duplicate, Class: Slow, Why: fmt.Sprintf("its score is %.2f, the mean %.2f", s, mean)}})
+		}
+	}
+	return v.verdicts(first(found, room))
+}
+
+// first keeps those of the highest rank, as many as that.
+func first(found []candidate, most int) []candidate {
+	if most >= len(found) {
+		return found
+	}
+	sortByRank(found)
+	return found[:max(most, 0)]
+}

@@ -1,0 +1,57 @@
+package straggler
+
+import (
+	"fmt"
+	"math"
+	"slices"
+)
+
+// LATE is the rule "Longest Approximate Time to End" of M. Zaharia et al. (OSDI 2008), section 4: of the attempts whose
+// progress rate is below the 25th percentile, the one that is expected to end last has a duplicate, while there are free
+// places, nothing waits for one, and fewer than a tenth of all places have duplicates. Nodes that are slow are kept away from by the engine.
+type LATE struct{}
+
+// The thresholds of section 4.4.
+const (
+	slowTask       = 0.25 // SlowTaskThreshold: a percentile of progress rates
+	speculativeCap = 0.10 // SpeculativeCap: a share of all places
+)
+
+// Name returns "late".
+func (LATE) Name() string { return "late" }
+
+// Judge duplicates the attempts with the longest approximate time to the end.
+func (LATE) Judge(v *View) []Verdict {
+	most := min(int(math.Ceil(speculativeCap*float64(v.Places)))-v.duplicates(), v.room())
+	if v.Ready > 0 || most <= 0 || len(v.Running) == 0 {
+		return keepAll(v)
+	}
+	score := v.score()
+	rates := make([]float64, len(v.Running))
+	for i := range v.Running {
+		if r := &v.Running[i]; r.Age(v.Now) > 0 {
+			rates[i] = score(r) / r.Age(v.Now).Seconds()
+		}
+	}
+	threshold := slices.Sorted(slices.Values(v.rates(rates)))
+	bound := threshold[int(slowTask*float64(len(threshold)-1))]
+	var found []candidate
+	for i := range v.Running {
+		r := &v.Running[i]
+		if rates[i] < bound && r.Age(v.Now) >= earliest && r.alone() {
+			left := (1 - score(r)) / max(rates[i], 1e-9)
+			why := fmt.Sprintf("its progress rate is below the 25th percentile, and it has about %.0f s left", left)
+			found = append(found, candidate{i, left, Verdict{Act: Duplicate, Class: Slow, End: v.after(left), Why: why}})
+		}
+	}
+	return v.verdicts(first(found, most))
+}
+
+// rates returns the progress rates of the attempts that run and of those that were done.
+func (v *View) rates(running []float64) []float64 {
+	all := slices.Clone(running)
+	for _, d := range v.Past.Took {
+		all = append(all, 1/max(d.Took.Seconds(), 1e-3))
+	}
+	return all
+}

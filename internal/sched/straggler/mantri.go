@@ -1,0 +1,72 @@
+package straggler
+
+import (
+	"fmt"
+	"time"
+
+	"berth/internal/job"
+)
+
+// Mantri is the rule of G. Ananthanarayanan et al., "Reining in the Outliers in Map-Reduce Clusters using Mantri"
+// (OSDI 2010), section 5.2. t_rem is what an attempt has left by its score, t_new how long a new one takes, which is distributed as the
+// durations of those that were done. While tasks wait: kill and restart if t_rem > E(t_new) + Δ, at most
+// three times, and duplicate if that is likely to save work: P(t_rem > t_new·(c+1)/c) > δ for c copies that run. Once all have begun:
+// duplicate if E(t_rem − t_new) > ρΔ. Δ is the time between two reports.
+type Mantri struct{}
+
+// The constants of section 5.2 of Mantri.
+const (
+	mantriDelta    = 0.25 // δ
+	mantriRho      = 3    // ρ
+	mantriRestarts = 3    // γ
+	mantriCopies   = 3    // α
+)
+
+// Name returns "mantri".
+func (Mantri) Name() string { return "mantri" }
+
+// Judge restarts or duplicates attempts that have more left than a new one would take.
+func (Mantri) Judge(v *View) []Verdict {
+	if len(v.Past.Took) == 0 {
+		return keepAll(v)
+	}
+	score, mean, delta := v.score(), v.Past.Mean().Seconds(), v.Interval.Seconds()
+	var restart, copies []candidate
+	for i := range v.Running {
+		r := &v.Running[i]
+		s := score(r)
+		if r.Duplicate || s <= 0 && r.Age(v.Now) < earliest {
+			continue
+		}
+		left := r.Age(v.Now).Seconds() * (1 - s) / max(s, 1e-3)
+		c := 1 + r.Twins
+		d := Verdict{Act: Duplicate, Class: Slow, End: v.after(left), Fresh: v.after(mean), Why: fmt.Sprintf("it has about %.0f s left, and a new one takes %.0f s", left, mean)}
+		switch {
+		case v.Ready > 0 && c == 1 && left > mean+delta && r.Attempt.N <= mantriRestarts:
+			d.Act = Abort
+			restart = append(restart, candidate{i, left, d})
+		case c >= mantriCopies:
+		case v.Ready > 0 && v.Past.within(left*float64(c)/float64(c+1)) > mantriDelta,
+			v.Ready == 0 && left-mean > mantriRho*delta:
+			copies = append(copies, candidate{i, left, d})
+		}
+	}
+	return v.verdicts(append(restart, first(copies, v.room())...))
+}
+
+// within returns the share of attempts that were done which took less than so many seconds.
+func (p *Past) within(seconds float64) float64 {
+	n := 0
+	for n < len(p.Took) && p.Took[n].Took.Seconds() < seconds {
+		n++
+	}
+	return float64(n) / float64(max(len(p.Took), 1))
+}
+
+// longest is how far off an expected end is told at most.
+const longest = 1e9 // seconds
+
+// after returns the instant so many seconds from now.
+func (v *View) after(seconds float64) job.Time {
+	return v.Now.Add(time.Duration(min(seconds, longest) * float64(time.Second)))
+}

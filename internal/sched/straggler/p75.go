@@ -1,0 +1,33 @@
+package straggler
+
+import (
+	"fmt"
+	"time"
+)
+
+// P75 is the rule of Dryad (M. Isard et al., EuroSys 2007) as the paper no2-outliers, section 9, describes it: attempts that have
+// run for longer than the 75th percentile of the durations have a duplicate. Attempts that run count with what they
+// have run so far, so there is none before three quarters of the tasks that began were done.
+type P75 struct{}
+
+// Name returns "p75".
+func (P75) Name() string { return "p75" }
+
+// Judge duplicates attempts that are older than three quarters of all.
+func (P75) Judge(v *View) []Verdict {
+	all := len(v.Past.Took) + len(v.Running)
+	at := all * 3 / 4
+	if at >= len(v.Past.Took) {
+		return keepAll(v)
+	}
+	bound := v.Past.Took[at].Took
+	var found []candidate
+	for i := range v.Running {
+		r := &v.Running[i]
+		if age := r.Age(v.Now); age > bound && r.alone() {
+			why := fmt.Sprintf("it has run for %v, and three quarters of all for less than %v", age.Round(time.Second), bound.Round(time.Second))
+			found = append(found, candidate{i, age.Seconds(), Verdict{Act: Duplicate, Class: Slow, Why: why}})
+		}
+	}
+	return v.verdicts(first(found, v.room()))
+}

@@ -1,0 +1,75 @@
+package straggler
+
+import (
+	"sort"
+
+	"berth/internal/job"
+)
+
+const (
+	fewest    = 4  // how many attempts that run make a curve of peers
+	mostPeers = 48 // of how many attempts it is made at most
+	steps     = 40 // how many marks it has
+)
+
+// peers returns a ruler of the attempts that run, nil where they are too few: their median count at each age that half of
+// them have reached. It knows no end; as long as nothing else is known, tasks take twice what half of them have run by now.
+func (v *View) peers(source job.ProgressSource) *ruler {
+	var of []*Running
+	var ages, inputs []float64
+	for i := 0; i < len(v.Running); i += 1 + len(v.Running)/mostPeers {
+		if r := &v.Running[i]; r.Track != nil && r.Track.Source == source && len(r.Track.Curve) > 1 {
+			of = append(of, r)
+			ages, inputs = append(ages, r.Track.Now.T.Seconds()), append(inputs, float64(r.Input))
+		}
+	}
+	if len(of) < fewest {
+		return nil
+	}
+	age := median(ages)
+	l := &ruler{power: 1, input: median(inputs), took: 2 * age, shape: &shape{n: []float64{0}, first: []float64{0}, last: []float64{0}}}
+	for k := 1; k <= steps; k++ {
+		t := age * float64(k) / steps
+		l.shape.push(t, l.middle(of, t))
+	}
+	_, n := l.shape.end()
+	if n <= 0 {
+		return nil
+	}
+	l.slack = leastSlack * n
+	return l
+}
+
+// push appends the count at a time.
+func (s *shape) push(t, n float64) {
+	if last := len(s.n) - 1; n <= s.n[last] {
+		s.last[last] = t
+		return
+	}
+	s.n, s.first, s.last = append(s.n, n), append(s.first, t), append(s.last, t)
+}
+
+// middle returns the median count at an age of those that have reached it.
+func (l *ruler) middle(of []*Running, t float64) float64 {
+	var counts []float64
+	for _, r := range of {
+		g := l.scale(l.input, float64(r.Input))
+		if r.Track.Now.T.Seconds()*g >= t {
+			counts = append(counts, r.Track.Curve.at(t/g)*g)
+		}
+	}
+	return median(counts)
+}
+
+// at returns the count at a time in seconds, by linear interpolation; after the end it is that of the end.
+func (c Curve) at(t float64) float64 {
+	i := sort.Search(len(c), func(i int) bool { return c[i].T.Seconds() >= t })
+	switch {
+	case i == 0:
+		return c[0].N
+	case i == len(c):
+		return c[i-1].N
+	}
+	from, to := c[i-1].T.Seconds(), c[i].T.Seconds()
+	return c[i-1].N + (c[i].N-c[i-1].N)*(t-from)/(to-from)
+}

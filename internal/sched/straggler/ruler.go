@@ -1,0 +1,196 @@
+package straggler
+
+import (
+	"cmp"
+	"math"
+	"slices"
+
+	"berth/internal/job"
+)
+
+// ruler measures virtual time: how far an attempt is, in seconds of attempts that were done, or of its peers.
+type ruler struct {
+	shape *shape  // of a task of the typical input
+	ends  []end   // of the attempts that it is made of, by count; none: they still run, and nothing is known of the end
+	took  float64 // seconds that a fresh attempt of the typical input takes; where there are no ends, a guess
+	input float64 // the typical input; 0: unknown
+	power float64 // times and counts grow with the input to this power
+	slack float64 // counts that tell nothing, as tasks differ by that much
+}
+
+// end is when and at which count an attempt ended.
+type end struct{ n, t float64 }
+
+// reading is what a ruler says of one count.
+type reading struct {
+	tau      float64 // virtual time
+	from, to float64 // between these it may well be
+	flat     float64 // until then the count need not rise
+	left     float64 // virtual time to the end; where over, a guess
+	over     bool    // most of those that were done had counted less when they ended
+}
+
+// scale returns how many times as long as one with input b an attempt with input a takes.
+func (l *ruler) scale(a, b float64) float64 {
+	if a <= 0 || b <= 0 || a == b || l.power == 0 {
+		return 1
+	}
+	return math.Exp(l.power * math.Log(a/b))
+}
+
+// fresh returns the seconds that a fresh attempt of a task takes.
+func (l *ruler) fresh(input float64) float64 { return l.took * l.scale(input, l.input) }
+
+// read returns the virtual time of a count of an attempt with such an input.
+func (l *ruler) read(n, input float64) reading {
+	g := l.scale(input, l.input)
+	n /= g
+	r := reading{}
+	r.tau, r.flat = l.shape.inverse(n)
+	r.from, _ = l.shape.inverse(max(n-l.slack, 0))
+	_, r.to = l.shape.inverse(n + l.slack)
+	r.to = max(r.to, r.flat)
+	r.left = l.left(n, r.tau)
+	if r.left < 0 {
+		// It has more to do than most had. How much more nothing says: a tenth of what it did.
+		r.over, r.left = true, r.tau/10
+	}
+	r.tau, r.from, r.to, r.flat, r.left = r.tau*g, r.from*g, r.to*g, r.flat*g, r.left*g
+	return r
+}
+
+// left returns the median virtual time to the end of those that had counted n, or more, when they ended; below 0: they are fewer than
+// half. Where no end is known it is as long again as what most have run.
+func (l *ruler) left(n, tau float64) float64 {
+	if len(l.ends) == 0 {
+		return max(l.took-tau, tau/10)
+	}
+	i, _ := slices.BinarySearchFunc(l.ends, n, func(e end, n float64) int {
+		if e.n < n {
+			return -1
+		}
+		return 1
+	})
+	of := l.ends[i:]
+	if 2*len(of) < len(l.ends) {
+		return -1
+	}
+	return max(of[len(of)/2].t-tau, 0)
+}
+
+// ruler returns what attempts with progress from the source are measured by: the curves of attempts of this run that were done; else
+// those of earlier runs, with times corrected by how fast most attempts run here; else the median of those that run. It is
+// nil where there is none of these.
+func (v *View) ruler(source job.ProgressSource) *ruler {
+	if l := v.done(v.Past.Own, source); l != nil {
+		l.known(v.Past)
+		return l
+	}
+	if l := v.done(v.Past.Earlier, source); l != nil {
+		l.adapt(v, source)
+		return l
+	}
+	return v.peers(source)
+}
+
+// done returns a ruler of attempts that were done, nil of none.
+func (v *View) done(refs []Reference, source job.ProgressSource) *ruler {
+	l := &ruler{power: v.Past.power()}
+	var inputs, took, counts []float64
+	for i := range refs {
+		if refs[i].fits(source) {
+			inputs = append(inputs, float64(refs[i].Input))
+		}
+	}
+	l.input = median(inputs)
+	var of []*shape
+	for i := range refs {
+		if r := &refs[i]; r.fits(source) {
+			s := r.Curve.shape(l.scale(l.input, float64(r.Input)))
+			t, n := s.end()
+			of, l.ends = append(of, s), append(l.ends, end{n, t})
+			took, counts = append(took, t), append(counts, n)
+		}
+	}
+	if len(of) == 0 {
+		return nil
+	}
+	slices.SortFunc(l.ends, func(a, b end) int { return cmp.Or(cmp.Compare(a.n, b.n), cmp.Compare(a.t, b.t)) })
+	l.shape, l.took = merge(of), median(took)
+	l.slack = slackOf(counts)
+	return l
+}
+
+func (r *Reference) fits(source job.ProgressSource) bool {
+	return r.Source == source && len(r.Curve) > 1 && r.End().N > 0
+}
+
+// leastSlack and mostSlack bound what counts of tasks differ by without meaning anything, as a share of all they count.
+const leastSlack, mostSlack = 0.01, 0.05
+
+// slackOf returns what counts of tasks differ by: half of the median distance of their ends from the middle one.
+func slackOf(counts []float64) float64 {
+	middle := median(counts)
+	off := make([]float64, len(counts))
+	for i, n := range counts {
+		off[i] = math.Abs(n - middle)
+	}
+	return min(max(median(off)/2, leastSlack*middle), mostSlack*middle)
+}
+
+// known has a fresh attempt take the median of this run's durations.
+func (l *ruler) known(p *Past) {
+	took := make([]float64, len(p.Took))
+	for i, d := range p.Took {
+		took[i] = d.Took.Seconds() * l.scale(l.input, float64(d.Input))
+	}
+	if len(took) > 0 {
+		l.took = median(took)
+	}
+}
+
+// adapt corrects the times of curves of earlier runs by the speed of most attempts that run now.
+func (l *ruler) adapt(v *View, source job.ProgressSource) {
+	var speeds []float64
+	for i := range v.Running {
+		r := &v.Running[i]
+		if t := r.Track; t != nil && t.Source == source && t.Moved.T.Seconds() > 0.02*l.took {
+			speeds = append(speeds, l.read(t.Now.N, float64(r.Input)).tau/t.Moved.T.Seconds())
+		}
+	}
+	if len(speeds) < fewest {
+		return
+	}
+	speed := median(speeds)
+	if speed <= 0 {
+		return
+	}
+	l.took /= speed
+	for i := range l.shape.n {
+		l.shape.first[i] /= speed
+		l.shape.last[i] /= speed
+	}
+	for i := range l.ends {
+		l.ends[i].t /= speed
+	}
+}
+
+// power returns to which power of the size of its input the duration of a task grows: by least squares of logarithms, with
+// a prior of 1 that weighs as much as eight tasks whose inputs spread by a factor of e^0.3.
+func (p *Past) power() float64 {
+	var n, x, y float64
+	for _, d := range p.Took {
+		if d.Input > 0 && d.Took > 0 {
+			n, x, y = n+1, x+math.Log(float64(d.Input)), y+math.Log(d.Took.Seconds())
+		}
+	}
+	const prior = 8 * 0.3 * 0.3
+	xx, xy := prior, prior
+	for _, d := range p.Took {
+		if d.Input > 0 && d.Took > 0 {
+			dx, dy := math.Log(float64(d.Input))-x/n, math.Log(d.Took.Seconds())-y/n
+			xx, xy = xx+dx*dx, xy+dx*dy
+		}
+	}
+	return min(max(xy/xx, 0), 1.5)
+}

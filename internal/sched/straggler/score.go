@@ -1,0 +1,118 @@
+package straggler
+
+import (
+	"cmp"
+	"slices"
+	"time"
+)
+
+// earliest is the age below which Hadoop's rule and LATE judge no attempt (OSDI 2008, section 2.2).
+const earliest = time.Minute
+
+// score returns Hadoop's progress score of an attempt, 0…1: the fraction of its input that was read. Where that is
+// not known it is its count over the mean count of attempts that were done; where none was, over the highest that runs.
+// The papers have only the first; the others let their rules judge programs that compute.
+func (v *View) score() func(r *Running) float64 {
+	whole, of := 0.0, 0
+	for _, refs := range [][]Reference{v.Past.Own, v.Past.Earlier} {
+		for i := range refs {
+			whole += refs[i].End().N
+			of++
+		}
+		if of > 0 {
+			break
+		}
+	}
+	if of > 0 {
+		whole /= float64(of)
+	} else {
+		for i := range v.Running {
+			whole = max(whole, v.Running[i].count())
+		}
+	}
+	return func(r *Running) float64 {
+		switch {
+		case r.Track == nil:
+			return 0
+		case r.Track.Fraction > 0:
+			return r.Track.Fraction
+		case whole == 0:
+			return 0
+		}
+		return min(r.Track.Now.N/whole, 1)
+	}
+}
+
+// count returns N, the progress of an attempt so far.
+func (r *Running) count() float64 {
+	if r.Track == nil {
+		return 0
+	}
+	return r.Track.Now.N
+}
+
+// alone reports whether no other attempt of the task runs or is asked for, and this is none that was begun because of another.
+func (r *Running) alone() bool { return r.Twins == 0 && !r.Duplicate }
+
+// duplicates returns how many duplicates run or are asked for.
+func (v *View) duplicates() (n int) {
+	for i := range v.Running {
+		if r := &v.Running[i]; r.Twins > 0 && !r.Duplicate {
+			n += r.Twins
+		}
+	}
+	return n
+}
+
+// candidate is an attempt that a rule wants to act on, the higher its rank the sooner.
+type candidate struct {
+	index int // in View.Running
+	rank  float64
+	Verdict
+}
+
+// verdicts returns a verdict on each running attempt: on the candidates first, the highest rank first, as far as the
+// job allows what is to be done to them.
+func (v *View) verdicts(of []candidate) []Verdict {
+	sortByRank(of)
+	out := make([]Verdict, 0, len(v.Running))
+	acted := make([]bool, len(v.Running))
+	for _, c := range of {
+		if c.Act == Duplicate && !v.Duplicate || c.Act == Abort && !v.Abort {
+			c.Act = Keep
+		}
+		c.Attempt = v.Running[c.index].Attempt
+		acted[c.index] = true
+		out = append(out, c.Verdict)
+	}
+	slices.SortStableFunc(out, func(a, b Verdict) int { return cmp.Compare(b.Act.acts(), a.Act.acts()) })
+	for i := range v.Running {
+		if !acted[i] {
+			out = append(out, Verdict{Attempt: v.Running[i].Attempt})
+		}
+	}
+	return out
+}
+
+// acts returns 1 for what does something, 0 for Keep.
+func (a Action) acts() int {
+	if a == Keep {
+		return 0
+	}
+	return 1
+}
+
+// room returns how many attempts could begin now.
+func (v *View) room() (places int) {
+	for _, r := range v.Rooms {
+		places += r.Places
+	}
+	return places
+}
+
+// sortByRank puts the highest rank first.
+func sortByRank(of []candidate) {
+	slices.SortStableFunc(of, func(a, b candidate) int {
+		return cmp.Or(cmp.Compare(b.rank, a.rank), cmp.Compare(a.index, b.index))
+	})
+}

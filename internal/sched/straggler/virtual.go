@@ -1,0 +1,91 @@
+package straggler
+
+import (
+	"cmp"
+	"slices"
+	"sort"
+)
+
+// shape is counts over virtual time, as its inverse is looked up: n[k] was the count from first[k] to last[k] seconds. Between two
+// counts the inverse is linear. Where first and last differ the curve is flat: the program entered no planted function, say.
+type shape struct {
+	n, first, last []float64
+}
+
+// shape returns the shape of a curve, with times and counts multiplied by scale. Where several marks have the same count the
+// next one came somewhere before the next mark, so its flat stretch lasts until then.
+func (c Curve) shape(scale float64) *shape {
+	s := &shape{}
+	for i := 0; i < len(c); {
+		k := i
+		for k+1 < len(c) && c[k+1].N == c[i].N {
+			k++
+		}
+		last := c[k].T
+		if k > i && k+1 < len(c) {
+			last = c[k+1].T
+		}
+		s.n = append(s.n, c[i].N*scale)
+		s.first, s.last = append(s.first, c[i].T.Seconds()*scale), append(s.last, last.Seconds()*scale)
+		i = k + 1
+	}
+	return s
+}
+
+// end returns the last time and count.
+func (s *shape) end() (t, n float64) { return s.last[len(s.n)-1], s.n[len(s.n)-1] }
+
+// inverse returns N⁻¹(n): the first and the last time with that count. Beyond the end it goes on at the mean speed.
+func (s *shape) inverse(n float64) (first, last float64) {
+	i := sort.SearchFloat64s(s.n, n)
+	switch {
+	case i == len(s.n):
+		t, most := s.end()
+		t *= n / max(most, 1e-9)
+		return t, t
+	case s.n[i] == n || i == 0:
+		return s.first[i], s.last[i]
+	}
+	from, to := s.last[i-1], max(s.first[i], s.last[i-1])
+	t := from + (to-from)*(n-s.n[i-1])/(s.n[i]-s.n[i-1])
+	return t, t
+}
+
+// merge returns the median of shapes: for each count of the one with the median end, the median of all inverses. So one that was slow
+// itself does little harm.
+func merge(of []*shape) *shape {
+	if len(of) == 1 {
+		return of[0]
+	}
+	byEnd := slices.Clone(of)
+	slices.SortStableFunc(byEnd, func(a, b *shape) int {
+		x, _ := a.end()
+		y, _ := b.end()
+		return cmp.Compare(x, y)
+	})
+	base := byEnd[len(byEnd)/2]
+	s := &shape{}
+	at := 0.0
+	firsts, lasts := make([]float64, len(of)), make([]float64, len(of))
+	for _, n := range base.n {
+		for i, one := range of {
+			firsts[i], lasts[i] = one.inverse(n)
+		}
+		first := max(median(firsts), at)
+		at = max(median(lasts), first)
+		s.n, s.first, s.last = append(s.n, n), append(s.first, first), append(s.last, at)
+	}
+	return s
+}
+
+// median returns the middle of the values, which it sorts; 0 of none.
+func median(x []float64) float64 {
+	if len(x) == 0 {
+		return 0
+	}
+	slices.Sort(x)
+	if len(x)%2 == 1 {
+		return x[len(x)/2]
+	}
+	return (x[len(x)/2-1] + x[len(x)/2]) / 2
+}
