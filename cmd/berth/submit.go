@@ -22,6 +22,9 @@ func submit(cmd *cobra.Command, spec *job.Spec, entries []job.Entry, detach bool
 	if err != nil {
 		return err
 	}
+	if err := nameAfter(cmd.Context(), h, spec); err != nil {
+		return err
+	}
 	d, err := run.Decide(cmd.Context(), h, spec, entries, spare(cmd.Context(), h)...)
 	if err != nil {
 		return err

@@ -7,6 +7,7 @@ import (
 
 	"berth/internal/driver"
 	"berth/internal/event"
+	"berth/internal/home"
 	"berth/internal/job"
 	"berth/internal/mapreduce"
 	"berth/internal/step"
@@ -173,6 +174,21 @@ func (s *Server) giveBack() {
 			s.log.Warn("allocation stays in the journal", "alloc", a.ID, "err", err)
 		}
 	}
+}
+
+// Seek finds out what became of a job that another waits for and that is not in memory. One that a coordinator
+// elsewhere goes on with is waited for.
+func (s *Server) Seek(a step.Seek) {
+	in := step.Found{Job: a.Job}
+	if home.RunNumber(a.Job) > 0 {
+		r := s.home.Run(a.Job)
+		v, over := archived(r)
+		if !over && unfinished(r) {
+			return
+		}
+		in.State, in.Reason = event.State(v.State), v.Reason
+	}
+	go s.input(in)
 }
 
 // Finalize commits the output of a MapReduce job as a whole, beside the loop.

@@ -40,6 +40,8 @@ func (e *Engine) apply(at job.Time, r event.Record) {
 		e.applyEnded(at, r)
 	case event.OutputLost, event.OutputHeld:
 		e.applyOutput(r)
+	case event.JobFollowed:
+		e.applyFollowed(at, r)
 	case event.JobPlanned:
 		e.applyPlanned(r)
 	default:

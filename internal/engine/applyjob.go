@@ -1,6 +1,8 @@
 package engine
 
 import (
+	"slices"
+
 	"berth/internal/event"
 	"berth/internal/job"
 	"berth/internal/sched"
@@ -22,7 +24,8 @@ func (e *Engine) applySubmitted(at job.Time, r event.JobSubmitted) {
 	j.expect(&w)
 	e.jobs[w.ID] = j
 	e.line = append(e.line, j)
-	e.enter(j)
+	j.after = slices.Clone(w.After)
+	e.admit(j)
 }
 
 // enter puts a job into the line, behind all others.
@@ -56,7 +59,7 @@ func (e *Engine) applyResumed(at job.Time, r event.JobResumed) {
 	for i := range j.tasks {
 		e.renew(j, i, r.Failed)
 	}
-	e.enter(j)
+	e.admit(j)
 }
 
 // renew gives a task of a resumed job its attempts back. The map outputs of nodes
@@ -112,9 +115,11 @@ func (e *Engine) applyJobEnded(at job.Time, j *jobState, r event.JobEnded) {
 		j.again(a.ID.Task, 0)
 	}
 	e.enqueue(j)
-	p := j.pool
-	p.leave(j, at)
-	e.prune(p)
+	if p := j.pool; p != nil {
+		p.leave(j, at)
+		e.prune(p)
+	}
+	e.touchFollowers(j.ID)
 	e.dirtyOver = true
 	if r.State == event.StateDone { // nothing of it can be resumed
 		j.tasks, j.live, j.Left = nil, nil, [2]sched.Unstarted{}

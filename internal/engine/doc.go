@@ -31,6 +31,10 @@
 // a broken machine is stopping until the last of its attempts is over. Any job that
 // ended without being done can be resumed: what is done stays done.
 //
+// A job that comes after others (job.Work.After) is queued and in no pool until they are done: it asks for nothing
+// and starts nothing. It fails when one of them ends otherwise. What became of one that is not in memory
+// the action Seek asks.
+//
 // A task is ready, running, done or failed, and has at most one live attempt. An
 // attempt that fails counts; one that is lost with its worker does not, but for a
 // task that loses its workers again and again. The output of a map is held by its

@@ -51,6 +51,9 @@ func (j *jobState) dump(w io.Writer) {
 		j.work.ID, j.Place, j.state, j.ending, j.code, j.reason, j.submitted, j.started, j.Released, j.ended,
 		j.counts, j.fails, j.lastFail, j.broken, j.unclaimed, j.touched.list())
 	fmt.Fprintf(w, "  work %+v\n", j.work)
+	if len(j.after) > 0 {
+		fmt.Fprintf(w, "  after %v\n", j.after)
+	}
 	if j.asked > 0 || j.dones > 0 {
 		fmt.Fprintf(w, "  asked %d dones %d barren %+v misses %d waits %+v\n", j.asked, j.dones, j.barren, j.misses, j.waits)
 	}

@@ -143,6 +143,8 @@ func (e *Engine) take(in step.Input) error {
 		e.allocNote(in)
 	case step.Planned:
 		e.planned(in)
+	case step.Found:
+		e.found(in)
 	case step.Cleared:
 		e.cleared(in)
 	case step.Tick:

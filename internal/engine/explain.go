@@ -24,6 +24,10 @@ func (e *Engine) Explain(now job.Time, id job.ID) []why.Reason {
 		x.running()
 		x.nodes()
 	default:
+		if x.j.pool == nil {
+			x.add(why.Reason{Kind: why.AfterJobs, Jobs: x.j.after})
+			return x.reasons
+		}
 		x.running()
 		x.allocations()
 		x.nodes()

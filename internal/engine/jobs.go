@@ -140,7 +140,11 @@ func (e *Engine) judge(j *jobState) {
 	if j.state == event.StateStopping && len(j.live) == 0 {
 		e.end(j, j.ending, j.code, j.reason)
 	}
-	if !j.active() {
+	switch {
+	case !j.active():
+		return
+	case len(j.after) > 0:
+		e.await(j)
 		return
 	}
 	failures := j.counts[0].failed + j.counts[1].failed

@@ -55,8 +55,10 @@ func (j *jobState) status() JobStatus {
 // Unfinished returns how many jobs are not over.
 func (e *Engine) Unfinished() int {
 	n := 0
-	for _, p := range e.pools {
-		n += len(p.active)
+	for _, j := range e.line {
+		if !j.state.Final() {
+			n++
+		}
 	}
 	return n
 }

@@ -198,6 +198,8 @@ func (s *scenario) input(verb string, a args) step.Input {
 		return step.NodeDown{Node: job.NodeID(a.pos[0]), Gone: a.flag("gone"), Dead: a.flag("dead"), Reason: a.key["reason"]}
 	case "alloc-down":
 		return step.AllocDown{Alloc: job.AllocID(a.pos[0]), Refuse: a.flag("refuse"), Reason: a.key["reason"]}
+	case "found":
+		return step.Found{Job: a.job(0), State: event.State(a.str("state", "")), Reason: a.key["reason"]}
 	case "tick":
 		return step.Tick{}
 	}
@@ -244,7 +246,10 @@ func (s *scenario) work(a args) job.Work {
 		s.must(err)
 		w.SlowStart = f
 	}
-	w.Demands = s.demands(a)
+	w.Demands, w.Trusted = s.demands(a), a.flag("trusted")
+	for _, id := range strings.FieldsFunc(a.str("after", ""), func(r rune) bool { return r == ',' }) {
+		w.After = append(w.After, job.ID(id))
+	}
 	w.Alloc, w.Course = s.alloc(a), job.Course{More: s.requests(a, a.key["more"]), Scout: a.num("scout", 0), TaskTimes: s.times(a)}
 	return w
 }

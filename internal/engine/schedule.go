@@ -103,6 +103,7 @@ func (j *jobState) demand() {
 		*d = j.pool.Policy.Demand(&j.Job, c.Kind)
 		c.Phase = c.Kind.Phases()[0]
 		c.Through = j.pool.Policy.Through(&j.Job, c.Kind, c.Phase)
+		c.Trusted = j.work.Trusted
 		c.Takes, c.Peak = d.Most(job.PhaseNone, c.Through), need.Vector()
 		j.Left[i].CPUs = need.CPUs
 	}

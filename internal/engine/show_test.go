@@ -47,6 +47,8 @@ func showRecord(r event.Record) string {
 		return flagged(kind+string(r.Job), r.Failed, "failed")
 	case event.JobStopping:
 		return reasoned(fmt.Sprintf("%s%s %s code %d", kind, r.Job, r.State, r.Code), r.Reason)
+	case event.JobFollowed:
+		return fmt.Sprintf("%s%s after %s", kind, r.Job, r.After)
 	case event.JobFinalizing:
 		return kind + string(r.Job)
 	case event.JobEnded:
@@ -126,6 +128,8 @@ func showAction(a step.Action) string {
 		return s
 	case step.Clear:
 		return kind + string(a.Alloc)
+	case step.Seek:
+		return kind + string(a.Job)
 	case step.Finalize:
 		return kind + string(a.Job)
 	}

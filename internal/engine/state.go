@@ -58,7 +58,8 @@ type jobState struct {
 
 	submitted, started, ended job.Time
 
-	pool   *pool // where it runs; nil when it is over
+	pool   *pool    // where it runs; nil when it is over, and while it waits for others to be done
+	after  []job.ID // those others
 	tasks  []task
 	live   map[int32]*attempt // by task: at most one attempt of a task is live
 	counts [2]counts

@@ -133,6 +133,8 @@ func drawRecord(t *rapid.T, like Record) Record {
 		return drawResumed(t)
 	case JobStopping:
 		return JobStopping{Job: drawAttempt(t).Job, State: drawState(t), Code: job.CodeIO, Reason: drawText(t)}
+	case JobFollowed:
+		return JobFollowed{Job: drawAttempt(t).Job, After: drawAttempt(t).Job}
 	case JobFinalizing:
 		return JobFinalizing{Job: drawAttempt(t).Job}
 	case JobEnded:

@@ -34,6 +34,7 @@ var records = map[byte]Record{
 	17: AllocBegan{},
 	18: JobPlanned{},
 	19: AllocCleared{},
+	20: JobFollowed{},
 }
 
 // State is where a job stands.
@@ -107,6 +108,12 @@ type JobPlanned struct {
 	// Most is the most time that is to be had, where tasks are expected to take longer: they
 	// begin all the same where half of it is left. 0: there is enough. The engine says so.
 	Most time.Duration `msgpack:"mo,omitempty"`
+}
+
+// JobFollowed: the job After is done, which had to be before this job may begin.
+type JobFollowed struct {
+	Job   job.ID `msgpack:"j"`
+	After job.ID `msgpack:"af"`
 }
 
 // AttemptStarted: the attempt occupies its node from now on.
@@ -252,4 +259,5 @@ func (AllocRequested) Of() job.ID   { return "" }
 func (AllocEnded) Of() job.ID       { return "" }
 func (AllocBegan) Of() job.ID       { return "" }
 func (AllocCleared) Of() job.ID     { return "" }
+func (r JobFollowed) Of() job.ID    { return r.Job }
 func (r JobPlanned) Of() job.ID     { return r.Job }

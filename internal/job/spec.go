@@ -26,11 +26,21 @@ type Spec struct {
 	Kind Kind   `json:"kind"`
 	Dir  string `json:"dir"` // absolute; where the user stood
 
+	// After names the jobs that must be done before this one begins.
+	After []ID   `json:"after,omitempty"`
+	Stage *Stage `json:"stage,omitempty"` // of a job that is one of several stages; nil: it is none
+
 	Inherit *Inherit `json:"inherit,omitempty"` // what tasks have of the command that submitted the job; nil: of the worker
 
 	Request   Request        `json:"request"`
 	Bag       *BagSpec       `json:"bag,omitempty"`
 	MapReduce *MapReduceSpec `json:"mapreduce,omitempty"`
+}
+
+// Stage says which of several jobs in a row a job is that one job file made.
+type Stage struct {
+	Name   string `json:"name"`   // split, operation or merge
+	Folder string `json:"folder"` // absolute: what the stages hand on, and by which they know each other
 }
 
 // Request is what the user says about where and how the job shall run.
@@ -94,6 +104,8 @@ type BagSpec struct {
 	// Stdout. A task with patterns runs in a folder of its own. Empty: nothing is known.
 	Outputs []string `json:"outputs,omitempty"`
 	Env     []string `json:"env,omitempty"` // KEY=VALUE; the user's environment at submission
+
+	Trusted bool `json:"trusted,omitempty"` // no task ever starts on a node that is suspected
 }
 
 // MapReduceSpec describes a MapReduce job in Hadoop Streaming's terms.
@@ -191,6 +203,7 @@ type Work struct {
 	Reduces int    `msgpack:"r,omitempty"`
 	Terms
 	SlowStart float64 `msgpack:"ss,omitempty"` // share of maps done before reduces start
+	After     []ID    `msgpack:"af,omitempty"` // jobs that must be done before this one begins
 	// Demands is what each phase is known to take, by the application's profile; those of phases that
 	// are missing are learned from the first tasks.
 	Demands []PhaseDemand `msgpack:"pd,omitempty"`

@@ -15,6 +15,8 @@ type Terms struct {
 	Throttle       int       `msgpack:"th,omitempty"` // at most so many tasks running; 0: no limit
 	// Weight is the job's share of nodes that it has in common with others, beside theirs; 0: 1.
 	Weight float64 `msgpack:"wt,omitempty"`
+	// Trusted says that no task ever starts on a node that is suspected, not even where all nodes are.
+	Trusted bool `msgpack:"tr,omitempty"`
 }
 
 // Share returns the weight of the job, 1 where none was given.
@@ -23,7 +25,7 @@ func (t *Terms) Share() float64 { return cmp.Or(t.Weight, 1) }
 // Terms returns the terms that the spec sets.
 func (s *Spec) Terms() Terms {
 	if b := s.Bag; s.Kind == Bag {
-		return Terms{Need: b.Need, Attempts: b.Retries + 1, MaxFails: b.MaxFails, Throttle: b.Throttle, Weight: s.Request.Weight}
+		return Terms{Need: b.Need, Attempts: b.Retries + 1, MaxFails: b.MaxFails, Throttle: b.Throttle, Weight: s.Request.Weight, Trusted: b.Trusted}
 	}
 	m := s.MapReduce
 	return Terms{Need: m.MapNeed, ReduceNeed: m.ReduceNeed, Attempts: m.MapAttempts, ReduceAttempts: m.ReduceAttempts, Weight: s.Request.Weight}

@@ -20,7 +20,7 @@ func (j *Job) View(now job.Time) JobView {
 		Retries:     j.sums.retries,
 		Attempts:    j.sums.Attempts,
 		OutputsLost: j.sums.outputsLost,
-		Weight:      j.work.Share(), Energy: j.energy(now),
+		After:       slices.Clone(j.after), Weight: j.work.Share(), Energy: j.energy(now),
 		WastedS:   round(j.sums.wasted),
 		At:        stamp(now),
 		Submitted: stamp(j.submitted), Started: stamp(j.started), Ended: stamp(j.ended), Resumed: stamp(j.resumed()),

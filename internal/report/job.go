@@ -71,6 +71,7 @@ type Job struct {
 	slow   slowest
 	plans  recent[PlanView]
 
+	after   []job.ID // see JobView.After
 	lastEnd job.Time // when the last attempt ended
 }
 
@@ -118,6 +119,8 @@ func (j *Job) Apply(e event.Entry) {
 		j.state = event.StateFinalizing
 	case event.JobEnded:
 		j.end(e.At, r)
+	case event.JobFollowed:
+		j.after = slices.DeleteFunc(j.after, func(id job.ID) bool { return id == r.After })
 	case event.JobPlanned:
 		j.plans.add(PlanView{At: e.At.Std(), Decision: r.Decision, Scout: r.Scout}, maxPlans)
 	case event.AttemptStarted:
@@ -134,7 +137,7 @@ func (j *Job) Apply(e event.Entry) {
 func (j *Job) submit(at job.Time, w job.Work) {
 	j.work, j.submitted, j.runBegan = w, at, at
 	j.info.Name, j.info.Kind = w.Name, w.Kind
-	j.state = event.StateQueued
+	j.state, j.after = event.StateQueued, slices.Clone(w.After)
 	j.plans = recent[PlanView]{total: 1} // the one that the job begins with
 	j.tasks = newTasks(&j.work)
 }

@@ -54,6 +54,8 @@ type JobView struct {
 	Ended     time.Time `json:"ended,omitzero"`
 	Resumed   time.Time `json:"resumed,omitzero"` // for the last time
 
+	After []job.ID `json:"after,omitempty"` // jobs that must be done before it begins, and are not
+
 	Weight float64 `json:"weight"` // among jobs that share nodes with it
 
 	Energy *Energy `json:"energy,omitempty"` // absent: nothing is known of it

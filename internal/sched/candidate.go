@@ -47,11 +47,12 @@ type Job struct {
 // Needs is what a candidate needs of a node. Where one candidate finds no room, none of
 // equal needs does that comes after it.
 type Needs struct {
-	Kind  job.TaskKind
-	Takes job.Vector    // what it holds of its node once it has started: the demand of the phases that it gets leave for
-	Peak  job.Vector    // the most that any of its phases takes: a smaller node could never finish it
-	Room  int64         // bytes of the node that it has to leave to the tasks that it waits for
-	Span  time.Duration // that must be left of the time of the node, see Span
+	Kind    job.TaskKind
+	Takes   job.Vector    // what it holds of its node once it has started: the demand of the phases that it gets leave for
+	Peak    job.Vector    // the most that any of its phases takes: a smaller node could never finish it
+	Room    int64         // bytes of the node that it has to leave to the tasks that it waits for
+	Span    time.Duration // that must be left of the time of the node, see Span
+	Trusted bool          // it never starts on a node that is suspected, not even where all are
 }
 
 // shuffles reports whether it is a reduce that begins: with its shuffle, in which it mostly waits for maps.

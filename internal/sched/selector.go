@@ -222,7 +222,7 @@ func (r *Selector) place(p *Pool, c *Class, now job.Time) (best *Node, avoided b
 		}
 		switch {
 		case !n.Up || !r.admits(c, n) || !n.InTime(now, c.Span):
-		case n.Health.Suspected(now) && p.trusts(now):
+		case n.Health.Suspected(now) && (c.Trusted || p.trusts(now)):
 		case n == r.held && r.pass.holds && r.keptFrom(c):
 		default:
 			choice.Offer(n, n.Index == avoid)

@@ -60,6 +60,9 @@ func (p performer) Clear(a step.Clear) {
 	p.c.tell(step.Cleared{Alloc: a.Alloc})
 }
 
+// Seek is never asked: no job of a simulation comes after another.
+func (p performer) Seek(step.Seek) {}
+
 func (p performer) Finalize(a step.Finalize) {
 	p.c.tell(step.Finalized{Job: a.Job})
 }

@@ -88,6 +88,9 @@ type Clear struct {
 	On    string // its driver
 }
 
+// Seek asks what became of a job that another waits for and that is not in memory; Found answers it.
+type Seek struct{ Job job.ID }
+
 // Finalize commits a job's output as a whole (_SUCCESS); Finalized answers it.
 type Finalize struct{ Job job.ID }
 
@@ -99,6 +102,7 @@ func (Locate) action()   {}
 func (Forget) action()   {}
 func (Request) action()  {}
 func (Release) action()  {}
+func (Seek) action()     {}
 func (Finalize) action() {}
 func (Plan) action()     {}
 func (Clear) action()    {}

@@ -108,6 +108,13 @@ type Planned struct {
 	job.Answer
 }
 
+// Found answers the action Seek.
+type Found struct {
+	Job    job.ID
+	State  event.State // in which the job has ended; empty: there is no such job
+	Reason string      // why it failed or was cancelled
+}
+
 // Cleared answers the action Clear: all that was left of the allocation is gone.
 type Cleared struct{ Alloc job.AllocID }
 
@@ -130,5 +137,6 @@ func (AllocDown) input()    {}
 func (AllocUp) input()      {}
 func (AllocNote) input()    {}
 func (Planned) input()      {}
+func (Found) input()        {}
 func (Cleared) input()      {}
 func (Tick) input()         {}

@@ -15,6 +15,7 @@ type Performer interface {
 	Release(Release)
 	Plan(Plan)
 	Clear(Clear)
+	Seek(Seek)
 	Finalize(Finalize)
 }
 
@@ -41,6 +42,8 @@ func Perform(a Action, by Performer) {
 		by.Plan(a)
 	case Clear:
 		by.Clear(a)
+	case Seek:
+		by.Seek(a)
 	case Finalize:
 		by.Finalize(a)
 	default:

@@ -76,7 +76,7 @@ func reason(r why.Reason) string {
 		return nodeReason(r)
 	case why.PhaseWaits:
 		return phaseReason(r)
-	case why.EarlierJobs, why.ShorterJobs, why.AgedJobs, why.FairerJobs:
+	case why.AfterJobs, why.EarlierJobs, why.ShorterJobs, why.AgedJobs, why.FairerJobs:
 		return jobsReason(r)
 	default:
 		return taskReason(r)
@@ -145,6 +145,8 @@ func jobsReason(r why.Reason) string {
 		goes = "goes"
 	}
 	switch r.Kind {
+	case why.AfterJobs:
+		return "it begins when " + verbAfter(r.Jobs, jobs)
 	case why.ShorterJobs:
 		return fmt.Sprintf("%s with less left to do %s first: %s", count(len(r.Jobs), "job"), goes, jobs)
 	case why.AgedJobs:
@@ -154,6 +156,14 @@ func jobsReason(r why.Reason) string {
 	default:
 		return "before it in line: " + jobs
 	}
+}
+
+// verbAfter says of jobs that they are done.
+func verbAfter(jobs []job.ID, names string) string {
+	if len(jobs) == 1 {
+		return names + " is done"
+	}
+	return names + " are done"
 }
 
 // taskReason words what tasks that are ready wait for.

@@ -105,6 +105,9 @@ func clock(t, now time.Time) string {
 
 // waitsCell is what a job waits for, in the table of jobs.
 func waitsCell(v report.JobView) string {
+	if len(v.After) > 0 && v.State == string(event.StateQueued) {
+		return few(v.After, func(id job.ID) string { return string(id) })
+	}
 	if v.Waits == nil {
 		return ""
 	}

@@ -47,6 +47,8 @@ func whole(v report.JobView) string {
 func wholeLine(v report.JobView) string {
 	parts := []string{string(v.ID) + " " + v.State}
 	switch {
+	case v.State == string(event.StateQueued) && len(v.After) > 0:
+		parts[0] += " until " + verbAfter(v.After, few(v.After, func(id job.ID) string { return string(id) }))
 	case v.State == string(event.StateQueued) && v.Waits == nil:
 		parts[0] += " (why: berth explain " + string(v.ID) + ")"
 	case v.State == string(event.StateStopping):

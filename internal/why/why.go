@@ -58,6 +58,8 @@ const (
 	AgedJobs Kind = "aged_jobs"
 	// FairerJobs: Jobs have less of their fair share of the nodes, and begin their tasks first.
 	FairerJobs Kind = "fairer_jobs"
+	// AfterJobs: the job begins when Jobs are done.
+	AfterJobs Kind = "after_jobs"
 	// OutputsSought: Count map outputs from before a resume are looked for on nodes that join.
 	OutputsSought Kind = "outputs_sought"
 )

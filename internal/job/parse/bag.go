@@ -1,7 +1,10 @@
 package parse
 
 import (
+	"fmt"
 	"math"
+	"slices"
+	"strings"
 	"time"
 
 	"berth/internal/job"
@@ -29,6 +32,7 @@ var bagOptions = [...]Option{
 	{Name: "stderr", Arg: "TEMPLATE", Usage: "file for a task's errors (default " + job.DefaultStderr + "; none discards)",
 		set: bagValue(asIs, func(b *job.BagSpec) *string { return &b.Stderr })},
 	{Name: "outputs", Arg: "PATTERN", Many: true, Usage: "what a task leaves in the job's folder, which may have placeholders: it runs in a folder of its own, and only that is kept; none: nothing but its standard output", set: setOutputs},
+	{Name: "after", Arg: "JOB", Many: true, Usage: "begin when these jobs are done, ids or numbers, separated by commas; if one of them fails this one fails, too", set: setAfter},
 	{Name: "joblog", Arg: "FILE", Usage: "write a line for each attempt, in GNU parallel's columns, to this file; folders are made",
 		set: bagValue(joblog, func(b *job.BagSpec) *string { return &b.Joblog })},
 }
@@ -53,6 +57,19 @@ func joblog(where, value string) (string, error) {
 			"name a file, or ./- for one that is called -")
 	}
 	return value, nil
+}
+
+func setAfter(a *Ask, where, value string) error {
+	for name := range strings.SplitSeq(value, ",") {
+		name = strings.TrimSpace(name)
+		if name == "" {
+			return job.ArgumentError(where, fmt.Sprintf("%q names no job in one place", value), "write ids or numbers of jobs: bag-3,bag-4")
+		}
+		if id := job.ID(name); !slices.Contains(a.after, id) {
+			a.after = append(a.after, id)
+		}
+	}
+	return nil
 }
 
 func setEachLine(a *Ask, where, value string) error {

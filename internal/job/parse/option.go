@@ -30,6 +30,7 @@ type Ask struct {
 	bag     []func(*job.BagSpec)
 	request job.Request
 	name    string
+	after   []job.ID // as the user names them
 	need    job.Resources
 	rates   job.NodeRates
 	power   []job.NodePower
@@ -132,6 +133,9 @@ func (a *Ask) Apply(s *job.Spec) error {
 	s.Request = r
 	if a.name != "" {
 		s.Name = a.name
+	}
+	if len(a.after) > 0 {
+		s.After = a.after
 	}
 	a.applyNeed(s)
 	if s.Bag != nil {

@@ -31,6 +31,8 @@ func (w performer) Release(a step.Release) { w.release(a.Alloc) }
 func (w performer) Plan(a step.Plan)       { w.planWanted(a) }
 func (w performer) Clear(a step.Clear)     { w.clear(a.Alloc) }
 
+func (w performer) Seek(step.Seek) {}
+
 func (w performer) Finalize(a step.Finalize) {
 	w.checkDone(a.Job)
 	w.finalize = append(w.finalize, a.Job)

@@ -1,0 +1,36 @@
+package main
+
+import (
+	"context"
+	"slices"
+
+	"berth/internal/event"
+	"berth/internal/home"
+	"berth/internal/job"
+)
+
+// nameAfter replaces what the user calls the jobs that this one comes after by their ids, and leaves
+// those out that are done.
+func nameAfter(ctx context.Context, h home.Home, spec *job.Spec) error {
+	var after []job.ID
+	for _, name := range spec.After {
+		r, err := find(h, string(name))
+		if err != nil {
+			return err
+		}
+		v, err := view(ctx, h, r)
+		if err != nil {
+			return err
+		}
+		switch state := event.State(v.State); {
+		case state == event.StateDone || slices.Contains(after, r.ID):
+			continue
+		case state.Final():
+			return &job.Error{Class: job.User, Code: job.CodeArguments, Where: "--after", What: string(r.ID) + " is " + v.State + ", so this job would never begin",
+				Do: "resume it first: berth resume " + string(r.ID)}
+		}
+		after = append(after, r.ID)
+	}
+	spec.After = after
+	return nil
+}
