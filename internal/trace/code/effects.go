@@ -1,0 +1,73 @@
+package code
+
+import "golang.org/x/arch/x86/x86asm"
+
+// effect says what an instruction that can be moved does to the flags.
+type effect uint8
+
+const (
+	keeps  effect = iota + 1 // neither reads them nor writes all of them
+	writes                   // writes all six without having read any
+	reads
+)
+
+// effects are the instructions that may be displaced: each does the same wherever it lies, but for operands
+// relative to rip, which are adapted. What is not here is not moved.
+var effects = effectsOf()
+
+func effectsOf() map[x86asm.Op]effect {
+	m := map[x86asm.Op]effect{}
+	for _, op := range []x86asm.Op{
+		x86asm.ADD, x86asm.SUB, x86asm.CMP, x86asm.TEST, x86asm.AND, x86asm.OR, x86asm.XOR, x86asm.NEG,
+		x86asm.COMISS, x86asm.COMISD, x86asm.UCOMISS, x86asm.UCOMISD, x86asm.PTEST,
+	} {
+		m[op] = writes
+	}
+	for _, op := range []x86asm.Op{
+		x86asm.MOV, x86asm.MOVZX, x86asm.MOVSX, x86asm.MOVSXD, x86asm.LEA, x86asm.PUSH, x86asm.POP, x86asm.NOP, x86asm.XCHG,
+		x86asm.NOT, x86asm.INC, x86asm.DEC, x86asm.SHL, x86asm.SHR, x86asm.SAR, x86asm.ROL, x86asm.ROR, x86asm.SHLD, x86asm.SHRD,
+		x86asm.IMUL, x86asm.MUL, x86asm.DIV, x86asm.IDIV, x86asm.BSF, x86asm.BSR, x86asm.BT, x86asm.BTS, x86asm.BTR, x86asm.BTC,
+		x86asm.TZCNT, x86asm.LZCNT, x86asm.POPCNT, x86asm.BSWAP, x86asm.CDQ, x86asm.CDQE, x86asm.CQO, x86asm.CWDE, x86asm.CBW, x86asm.CWD,
+		x86asm.MOVBE, x86asm.LEAVE, x86asm.PREFETCHT0, x86asm.PREFETCHT1, x86asm.PREFETCHT2, x86asm.PREFETCHNTA, x86asm.PREFETCHW,
+		x86asm.MOVD, x86asm.MOVQ, x86asm.MOVAPS, x86asm.MOVAPD, x86asm.MOVUPS, x86asm.MOVUPD, x86asm.MOVDQA, x86asm.MOVDQU,
+		x86asm.MOVSS, x86asm.MOVSD_XMM, x86asm.MOVLPS, x86asm.MOVHPS, x86asm.MOVLPD, x86asm.MOVHPD, x86asm.MOVHLPS, x86asm.MOVLHPS,
+		x86asm.PXOR, x86asm.XORPS, x86asm.XORPD, x86asm.ANDPS, x86asm.ANDPD, x86asm.ANDNPS, x86asm.ANDNPD, x86asm.ORPS, x86asm.ORPD, x86asm.POR, x86asm.PAND, x86asm.PANDN,
+		x86asm.ADDSS, x86asm.ADDSD, x86asm.ADDPS, x86asm.ADDPD, x86asm.SUBSS, x86asm.SUBSD, x86asm.SUBPS, x86asm.SUBPD,
+		x86asm.MULSS, x86asm.MULSD, x86asm.MULPS, x86asm.MULPD, x86asm.DIVSS, x86asm.DIVSD, x86asm.DIVPS, x86asm.DIVPD, x86asm.SQRTSS, x86asm.SQRTSD,
+		x86asm.CVTSI2SD, x86asm.CVTSI2SS, x86asm.CVTTSD2SI, x86asm.CVTTSS2SI, x86asm.CVTSD2SS, x86asm.CVTSS2SD, x86asm.CVTDQ2PD, x86asm.CVTDQ2PS,
+		x86asm.UNPCKLPS, x86asm.UNPCKLPD, x86asm.UNPCKHPD, x86asm.SHUFPS, x86asm.SHUFPD, x86asm.PSHUFD, x86asm.PSHUFLW,
+		x86asm.PUNPCKLQDQ, x86asm.PUNPCKLDQ, x86asm.PUNPCKLBW, x86asm.PUNPCKLWD, x86asm.PUNPCKHQDQ, x86asm.PCMPEQB, x86asm.PCMPEQD, x86asm.PCMPEQW,
+		x86asm.PADDD, x86asm.PADDQ, x86asm.PSUBD, x86asm.PSUBQ, x86asm.PSRLQ, x86asm.PSLLQ, x86asm.PSRLDQ, x86asm.PSLLDQ, x86asm.MOVMSKPD, x86asm.PMOVMSKB,
+		x86asm.FLD, x86asm.FSTP, x86asm.FLDZ, x86asm.FLD1, x86asm.FILD,
+	} {
+		m[op] = keeps
+	}
+	return m
+}
+
+// reading is how many instructions flagsDead looks at.
+const reading = 16
+
+// flagsDead reports whether a function's first instructions write all flags before any reads them, so that
+// nobody can see what they were at the entry, whoever has come there and how.
+func flagsDead(code []byte) bool {
+	for range reading {
+		i, err := decode(code)
+		if err != nil || i.kind != plain {
+			return false
+		}
+		inst, err := x86asm.Decode(code[:i.length], 64)
+		if err != nil || inst.Len != i.length {
+			return false
+		}
+		switch effects[inst.Op] {
+		case writes:
+			return true
+		case keeps:
+		default:
+			return false
+		}
+		code = code[i.length:]
+	}
+	return false
+}

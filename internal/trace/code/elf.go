@@ -1,0 +1,187 @@
+package code
+
+import (
+	"cmp"
+	"crypto/sha256"
+	"debug/elf"
+	"encoding/hex"
+	"io"
+	"slices"
+	"strings"
+)
+
+// Limits that keep a damaged or hostile file from taking memory or time.
+const (
+	maxBytes    = 1 << 30 // of all sections that are read
+	maxSections = 1 << 12
+	maxSteps    = 1 << 24 // entries of tables that are followed
+)
+
+// section is a section whose bytes were read.
+type section struct {
+	name     string
+	from, to uint64 // addresses
+	data     []byte
+	exec     bool
+	linkage  bool // of the linker: PLT, init, fini
+}
+
+// image is what is known of an object before its functions are judged.
+type image struct {
+	file    *elf.File
+	buildID string
+	budget  int64     // bytes that may still be read
+	steps   int       // entries of tables that may still be followed
+	code    []section // executable ones, by address
+	data    []section // others that are part of the program's memory
+	marks   marks     // addresses in code that something may lead to
+	starts  map[uint64]*start
+}
+
+// open reads headers and sections, and refuses what is not for us.
+func open(r io.ReaderAt) (*image, error) {
+	f, err := elf.NewFile(r)
+	if err != nil {
+		return nil, NotELF
+	}
+	switch {
+	case f.Machine != elf.EM_X86_64 || f.Class != elf.ELFCLASS64 || f.Data != elf.ELFDATA2LSB:
+		return nil, NotAMD64
+	case f.Type != elf.ET_EXEC && f.Type != elf.ET_DYN:
+		return nil, NotLinked
+	case len(f.Sections) == 0:
+		return nil, NoSections
+	case len(f.Sections) > maxSections:
+		return nil, TooLarge
+	}
+	im := &image{file: f, budget: maxBytes, steps: maxSteps, starts: map[uint64]*start{}}
+	if err := im.refuse(); err != nil {
+		return nil, err
+	}
+	if err := im.load(); err != nil {
+		return nil, err
+	}
+	im.buildID = im.identify()
+	return im, nil
+}
+
+// refuse looks for what whole objects are refused for.
+func (im *image) refuse() error {
+	for _, s := range im.file.Sections {
+		switch {
+		case s.Name == ".go.buildinfo" || s.Name == ".gopclntab" || strings.HasSuffix(s.Name, ".gopclntab"):
+			return GoProgram
+		case s.Name == "__rseq_cs":
+			return Restartable
+		}
+	}
+	if v, err := im.file.DynValue(elf.DT_TEXTREL); err == nil && len(v) > 0 {
+		return TextRelocations
+	}
+	if v, err := im.file.DynValue(elf.DT_FLAGS); err == nil && len(v) > 0 && elf.DynFlag(v[0])&elf.DF_TEXTREL != 0 {
+		return TextRelocations
+	}
+	return nil
+}
+
+// load reads the sections that are part of the program's memory.
+func (im *image) load() error {
+	for _, s := range im.file.Sections {
+		if s.Flags&elf.SHF_ALLOC == 0 || s.Type == elf.SHT_NOBITS || s.Size == 0 {
+			continue
+		}
+		data, err := im.read(s)
+		if err != nil {
+			return err
+		}
+		if s.Addr+s.Size < s.Addr {
+			return Damaged
+		}
+		sec := section{name: s.Name, from: s.Addr, to: s.Addr + s.Size, data: data, exec: s.Flags&elf.SHF_EXECINSTR != 0}
+		sec.linkage = s.Type != elf.SHT_PROGBITS || s.Flags&elf.SHF_WRITE != 0 || strings.HasPrefix(s.Name, ".plt") ||
+			s.Name == ".init" || s.Name == ".fini" || strings.HasPrefix(s.Name, ".iplt")
+		if sec.exec {
+			im.code = append(im.code, sec)
+		} else {
+			im.data = append(im.data, sec)
+		}
+	}
+	return im.order()
+}
+
+// read returns the bytes of a section, within the budget, and only if the file has them.
+func (im *image) read(s *elf.Section) ([]byte, error) {
+	if s.FileSize > uint64(im.budget) || s.FileSize != s.Size {
+		return nil, TooLarge
+	}
+	var last [1]byte
+	if s.FileSize > 0 {
+		if _, err := s.ReaderAt.ReadAt(last[:], int64(s.FileSize)-1); err != nil {
+			return nil, Damaged
+		}
+	}
+	im.budget -= int64(s.FileSize)
+	data := make([]byte, s.FileSize)
+	if n, _ := s.ReaderAt.ReadAt(data, 0); n < len(data) {
+		return nil, Damaged
+	}
+	return data, nil
+}
+
+// order sorts the sections of code, and refuses an object without any or with such as overlap.
+func (im *image) order() error {
+	if len(im.code) == 0 {
+		return NoCode
+	}
+	slices.SortFunc(im.code, func(a, b section) int { return cmp.Compare(a.from, b.from) })
+	for i := 1; i < len(im.code); i++ {
+		if im.code[i].from < im.code[i-1].to {
+			return Damaged
+		}
+	}
+	lo, hi := im.code[0].from, im.code[len(im.code)-1].to
+	if hi-lo > maxBytes {
+		return TooLarge
+	}
+	im.marks = newMarks(lo, hi)
+	return nil
+}
+
+// at returns the section of code that holds an address, nil if none does.
+func (im *image) at(address uint64) *section {
+	i, exact := slices.BinarySearchFunc(im.code, address, func(s section, a uint64) int { return cmp.Compare(s.from, a) })
+	if !exact {
+		i--
+	}
+	if i < 0 || address >= im.code[i].to {
+		return nil
+	}
+	return &im.code[i]
+}
+
+// spend reports whether one more entry of a table may be followed. Tables that overlap could be followed without end.
+func (im *image) spend() bool {
+	im.steps--
+	return im.steps >= 0
+}
+
+// bytes returns the bytes of a section from an address on.
+func (s *section) bytes(from uint64) []byte { return s.data[from-s.from:] }
+
+// identify returns the build-id, or a hash in its place.
+func (im *image) identify() string {
+	for _, s := range im.file.Sections {
+		if s.Type != elf.SHT_NOTE || s.Name != ".note.gnu.build-id" || s.FileSize < 16 || s.FileSize > 256 {
+			continue
+		}
+		note, err := im.read(s)
+		if err == nil && string(note[12:16]) == "GNU\x00" && le32(note) == 4 && le32(note[8:]) == 3 && len(note) > 16 {
+			return hex.EncodeToString(note[16:min(len(note), 16+int(min(le32(note[4:]), 64)))])
+		}
+	}
+	sum := sha256.New()
+	for _, s := range im.code {
+		sum.Write(s.data)
+	}
+	return "text-" + hex.EncodeToString(sum.Sum(nil)[:20])
+}

@@ -1,0 +1,110 @@
+package code
+
+import (
+	"encoding/binary"
+	"fmt"
+)
+
+// MaxTrampoline is the most bytes that a trampoline takes.
+const MaxTrampoline = 128
+
+// Emit makes the bytes of a function's patch, to be written at Bias+f.Patch, and of its trampoline, to be
+// written at at.Trampoline. original are the f.Displaced bytes at f.Patch. The length of a trampoline does not
+// depend on where it lies. Errors wrap ErrReach, ErrFunction or ErrBytes.
+func Emit(f Function, original []byte, at Placement) (patch, trampoline []byte, err error) {
+	if f.Displaced < jumpSize || len(original) != f.Displaced {
+		return nil, nil, fmt.Errorf("%s: %w", f.Name, ErrFunction)
+	}
+	entry := at.Bias + f.Patch
+	t := writer{at: at.Trampoline}
+	t.count(at, f.Careful)
+	ends := false
+	for n := 0; n < len(original); {
+		i, err := decode(original[n:])
+		if err != nil || ends || movable(i, original[n:]) != "" {
+			return nil, nil, fmt.Errorf("%s: %w", f.Name, ErrBytes)
+		}
+		t.move(i, original[n:n+i.length], entry+uint64(n))
+		n += i.length
+		ends = !i.next()
+	}
+	if !ends {
+		t.branch([]byte{0xe9}, entry+uint64(f.Displaced))
+	}
+	p := writer{at: entry}
+	p.branch([]byte{0xe9}, at.Trampoline)
+	for len(p.code) < f.Displaced {
+		p.code = append(p.code, 0xcc)
+	}
+	if t.far || p.far {
+		return nil, nil, fmt.Errorf("%s: %w", f.Name, ErrReach)
+	}
+	return p.code, t.code, nil
+}
+
+// writer puts instructions one behind the other.
+type writer struct {
+	at   uint64 // address of the first
+	code []byte
+	far  bool // a distance did not fit
+}
+
+// distance appends the distance to a target from the end of the instruction, which has rest bytes more.
+func (w *writer) distance(target uint64, rest int) {
+	d := int64(target - (w.at + uint64(len(w.code)+4+rest)))
+	if d != int64(int32(d)) {
+		w.far = true
+	}
+	w.code = binary.LittleEndian.AppendUint32(w.code, uint32(d))
+}
+
+// branch appends an instruction that ends with the distance to its target.
+func (w *writer) branch(opcode []byte, target uint64) {
+	w.code = append(w.code, opcode...)
+	w.distance(target, 0)
+}
+
+// count appends what increments the counter. Where flags are dead this is one instruction, which takes neither
+// registers nor stack. A careful one preserves the flags: lea adds without touching them, and lahf, seto, add and
+// sahf bring them back around an atomic increment. It keeps clear of the red zone, as code may have come by a
+// jump from a function that uses it.
+func (w *writer) count(at Placement, careful bool) {
+	if careful {
+		w.code = append(w.code, 0x48, 0x8d, 0x64, 0x24, 0x80, 0x50) // lea -128(%rsp),%rsp; push %rax
+	}
+	switch {
+	case careful && at.Exact:
+		w.code = append(w.code, 0x9f, 0x0f, 0x90, 0xc0)      // lahf; seto %al
+		w.branch([]byte{0xf0, 0x48, 0xff, 0x05}, at.Counter) // lock incq counter(%rip)
+		w.code = append(w.code, 0x04, 0x7f, 0x9e)            // add $127,%al; sahf
+	case careful:
+		w.branch([]byte{0x48, 0x8b, 0x05}, at.Counter)  // mov counter(%rip),%rax
+		w.code = append(w.code, 0x48, 0x8d, 0x40, 0x01) // lea 1(%rax),%rax
+		w.branch([]byte{0x48, 0x89, 0x05}, at.Counter)  // mov %rax,counter(%rip)
+	case at.Exact:
+		w.branch([]byte{0xf0, 0x48, 0xff, 0x05}, at.Counter) // lock incq counter(%rip)
+	default:
+		w.branch([]byte{0x48, 0xff, 0x05}, at.Counter) // incq counter(%rip)
+	}
+	if careful {
+		w.code = append(w.code, 0x58, 0x48, 0x8d, 0xa4, 0x24, 0x80, 0, 0, 0) // pop %rax; lea 128(%rsp),%rsp
+	}
+}
+
+// move appends an instruction that was at another address, so that it does the same.
+func (w *writer) move(i instruction, code []byte, from uint64) {
+	switch {
+	case i.kind == jump:
+		w.branch([]byte{0xe9}, i.target(code, from))
+	case i.kind == conditional && i.relative == 1:
+		w.branch([]byte{0x0f, code[len(code)-2] + 0x10}, i.target(code, from))
+	case i.kind == conditional:
+		w.branch([]byte{0x0f, code[len(code)-5]}, i.target(code, from))
+	case i.rip != 0:
+		w.code = append(w.code, code[:i.rip]...)
+		w.distance(i.pointed(code, from), i.length-i.rip-4)
+		w.code = append(w.code, code[i.rip+4:]...)
+	default:
+		w.code = append(w.code, code...)
+	}
+}

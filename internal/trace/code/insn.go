@@ -1,0 +1,363 @@
+package code
+
+import "errors"
+
+// kind says what an instruction does to the flow of control.
+type kind uint8
+
+const (
+	plain        kind = iota // goes on with the next instruction
+	conditional              // jcc: the next instruction or the target
+	loop                     // loop, loope, loopne, jrcxz, xbegin: the same, but not to be moved
+	jump                     // jmp to the target
+	call                     // call of the target
+	jumpIndirect             // jmp through a register or memory
+	callIndirect             // call through a register or memory
+	ret                      // return of any sort
+	stop                     // ud2, hlt: never goes on
+)
+
+// instruction is what the planter has to know of one instruction: its length, where it goes, and what of
+// it depends on where it lies.
+type instruction struct {
+	length   int
+	kind     kind
+	relative int  // bytes of the distance at its end: 0, 1 or 4
+	rip      int  // index of the 32-bit displacement of an operand relative to rip; 0: there is none
+	address  bool // lea with such an operand: takes an address and reads no memory
+}
+
+// next reports whether control can go from the instruction to the one behind it.
+func (i instruction) next() bool {
+	return i.kind != jump && i.kind != jumpIndirect && i.kind != ret && i.kind != stop
+}
+
+// target returns where a direct branch at address at goes; code is the instruction.
+func (i instruction) target(code []byte, at uint64) uint64 {
+	end := at + uint64(i.length)
+	if i.relative == 1 {
+		return end + uint64(int64(int8(code[i.length-1])))
+	}
+	return end + uint64(int64(int32(le32(code[i.length-4:]))))
+}
+
+// pointed returns the address of the operand relative to rip.
+func (i instruction) pointed(code []byte, at uint64) uint64 {
+	return at + uint64(i.length) + uint64(int64(int32(le32(code[i.rip:]))))
+}
+
+func le32(b []byte) uint32 {
+	return uint32(b[0]) | uint32(b[1])<<8 | uint32(b[2])<<16 | uint32(b[3])<<24
+}
+
+// longest is the most bytes that an instruction can have.
+const longest = 15
+
+var (
+	errUnknown = errors.New("unknown instruction")
+	errCut     = errors.New("instruction cut short")
+)
+
+// Shapes of instructions by opcode: whether a ModRM byte follows, and which immediate.
+const (
+	bad    = 1 << iota // not in 64-bit mode, or not known here
+	modrm              // ModRM byte, perhaps SIB and displacement
+	imm8               // one byte
+	imm16              // two bytes
+	immz               // four bytes, two with prefix 66
+	near8              // one byte of distance
+	near32             // four bytes of distance
+	none   = 0
+)
+
+// decoder holds the prefixes of the instruction that is being read.
+type decoder struct {
+	code    []byte
+	pos     int
+	size66  bool // operand size prefix
+	addr67  bool // address size prefix
+	rexW    bool
+	opcode  byte
+	modByte byte
+	rip     int
+}
+
+// decode reads the instruction at the beginning of code: its length and what the planter must know of it. It
+// knows the lengths of all instructions that compilers and assemblers make for amd64 up to AVX-512, far faster
+// than a full decoder; what it does not know is an error. Tests compare it with x86asm and objdump.
+func decode(code []byte) (instruction, error) {
+	if len(code) > longest {
+		code = code[:longest]
+	}
+	d := decoder{code: code}
+	op, ok := d.prefixes()
+	if !ok {
+		return instruction{}, errCut
+	}
+	switch op {
+	case 0x0f:
+		return d.escaped()
+	case 0xc4, 0xc5:
+		return d.vex(op)
+	case 0x62:
+		return d.evex()
+	}
+	return d.oneByte(op)
+}
+
+// prefixes reads prefixes and returns the first byte behind them.
+func (d *decoder) prefixes() (byte, bool) {
+	for d.pos < len(d.code) {
+		b := d.code[d.pos]
+		d.pos++
+		switch b {
+		case 0x66:
+			d.size66, d.rexW = true, false
+		case 0x67:
+			d.addr67, d.rexW = true, false
+		case 0x26, 0x2e, 0x36, 0x3e, 0x64, 0x65, 0xf0, 0xf2, 0xf3:
+			d.rexW = false
+		default:
+			if b&0xf0 != 0x40 {
+				return b, true
+			}
+			d.rexW = b&8 != 0
+			if d.pos < len(d.code) && !isPrefix(d.code[d.pos]) {
+				d.pos++
+				return d.code[d.pos-1], true
+			}
+		}
+	}
+	return 0, false
+}
+
+func isPrefix(b byte) bool {
+	switch b {
+	case 0x66, 0x67, 0x26, 0x2e, 0x36, 0x3e, 0x64, 0x65, 0xf0, 0xf2, 0xf3:
+		return true
+	}
+	return b&0xf0 == 0x40
+}
+
+// oneByte finishes an instruction whose opcode is one byte.
+func (d *decoder) oneByte(op byte) (instruction, error) {
+	d.opcode = op
+	switch {
+	case op == 0xa0 || op == 0xa1 || op == 0xa2 || op == 0xa3:
+		return d.finish(plain, none, d.pick(d.addr67, 4, 8))
+	case op&0xf8 == 0xb8 && d.rexW:
+		return d.finish(plain, none, 8)
+	case op == 0xf6 || op == 0xf7:
+		return d.group3(op)
+	case op == 0xc8:
+		return d.finish(plain, imm16|imm8, 0)
+	case op == 0xff:
+		return d.group5()
+	case op == 0xc7 && d.pos < len(d.code) && d.code[d.pos] == 0xf8: // xbegin
+		d.pos++
+		return d.finish(loop, near32, 0)
+	}
+	shape := oneByteShape[op]
+	k := plain
+	switch {
+	case op&0xf0 == 0x70:
+		k = conditional
+	case op >= 0xe0 && op <= 0xe3:
+		k = loop
+	case op == 0xe8:
+		k = call
+	case op == 0xe9 || op == 0xeb:
+		k = jump
+	case op == 0xc2 || op == 0xc3 || op == 0xca || op == 0xcb || op == 0xcf:
+		k = ret
+	case op == 0xf4:
+		k = stop
+	}
+	return d.finish(k, shape, 0)
+}
+
+func (d *decoder) pick(c bool, a, b int) int {
+	if c {
+		return a
+	}
+	return b
+}
+
+// group3 finishes test, not, neg, mul, div: only test has an immediate.
+func (d *decoder) group3(op byte) (instruction, error) {
+	if d.pos >= len(d.code) {
+		return instruction{}, errCut
+	}
+	shape := modrm
+	if d.code[d.pos]>>3&7 < 2 {
+		shape |= d.pick(op == 0xf6, imm8, immz)
+	}
+	return d.finish(plain, shape, 0)
+}
+
+// group5 finishes inc, dec, call, jmp, push by operand.
+func (d *decoder) group5() (instruction, error) {
+	if d.pos >= len(d.code) {
+		return instruction{}, errCut
+	}
+	k := plain
+	switch d.code[d.pos] >> 3 & 7 {
+	case 2, 3:
+		k = callIndirect
+	case 4, 5:
+		k = jumpIndirect
+	case 7:
+		return instruction{}, errUnknown
+	}
+	return d.finish(k, modrm, 0)
+}
+
+// escaped finishes an instruction whose opcode begins with 0f.
+func (d *decoder) escaped() (instruction, error) {
+	if d.pos >= len(d.code) {
+		return instruction{}, errCut
+	}
+	op := d.code[d.pos]
+	d.pos++
+	switch op {
+	case 0x38, 0x3a:
+		if d.pos >= len(d.code) {
+			return instruction{}, errCut
+		}
+		d.pos++
+		if op == 0x3a {
+			return d.finish(plain, modrm|imm8, 0)
+		}
+		return d.finish(plain, modrm, 0)
+	case 0x0b:
+		return d.finish(stop, none, 0)
+	}
+	if op&0xf0 == 0x80 {
+		return d.finish(conditional, near32, 0)
+	}
+	return d.finish(plain, int(escapedShape[op]), 0)
+}
+
+// vex finishes an instruction with a two-byte (c5) or three-byte (c4) VEX prefix.
+func (d *decoder) vex(op byte) (instruction, error) {
+	space := byte(1)
+	if op == 0xc4 {
+		if d.pos+1 >= len(d.code) {
+			return instruction{}, errCut
+		}
+		space = d.code[d.pos] & 0x1f
+		d.pos++
+	}
+	if d.pos+1 >= len(d.code) {
+		return instruction{}, errCut
+	}
+	op = d.code[d.pos+1]
+	d.pos += 2
+	if space == 1 && op == 0x77 { // vzeroupper, vzeroall
+		return d.finish(plain, none, 0)
+	}
+	return d.vector(space, op)
+}
+
+// evex finishes an instruction with an EVEX prefix (AVX-512, FP16). Those of APX are not known.
+func (d *decoder) evex() (instruction, error) {
+	if d.pos+3 >= len(d.code) {
+		return instruction{}, errCut
+	}
+	p0, p1, op := d.code[d.pos], d.code[d.pos+1], d.code[d.pos+3]
+	if p0&0x08 != 0 || p1&0x04 == 0 {
+		return instruction{}, errUnknown
+	}
+	d.pos += 4
+	return d.vector(p0&7, op)
+}
+
+// vector finishes an instruction of one of the opcode spaces that VEX and EVEX have in common.
+func (d *decoder) vector(space, op byte) (instruction, error) {
+	switch space {
+	case 1:
+		shape := int(escapedShape[op])
+		if shape&modrm == 0 {
+			return instruction{}, errUnknown
+		}
+		return d.finish(plain, shape, 0)
+	case 2, 5, 6:
+		return d.finish(plain, modrm, 0)
+	case 3:
+		return d.finish(plain, modrm|imm8, 0)
+	}
+	return instruction{}, errUnknown
+}
+
+// finish reads what follows the opcode by its shape; extra are further bytes of an immediate.
+func (d *decoder) finish(k kind, shape, extra int) (instruction, error) {
+	if shape&bad != 0 {
+		return instruction{}, errUnknown
+	}
+	i := instruction{kind: k}
+	if shape&modrm != 0 && !d.operand() {
+		return instruction{}, errCut
+	}
+	if shape&imm8 != 0 {
+		extra++
+	}
+	if shape&imm16 != 0 {
+		extra += 2
+	}
+	if shape&immz != 0 {
+		extra += d.pick(d.size66 && !d.rexW, 2, 4)
+	}
+	if shape&near8 != 0 {
+		extra, i.relative = extra+1, 1
+	}
+	if shape&near32 != 0 {
+		if d.size66 && !d.rexW {
+			return instruction{}, errUnknown // processors disagree on its length
+		}
+		extra, i.relative = extra+4, 4
+	}
+	i.length = d.pos + extra
+	if i.length > len(d.code) {
+		return instruction{}, errCut
+	}
+	if i.rip = d.rip; i.rip != 0 {
+		if d.addr67 {
+			return instruction{}, errUnknown // relative to eip: nobody writes it
+		}
+		i.address = d.opcode == 0x8d
+	}
+	return i, nil
+}
+
+// operand reads ModRM, SIB and displacement.
+func (d *decoder) operand() bool {
+	if d.pos >= len(d.code) {
+		return false
+	}
+	m := d.code[d.pos]
+	d.pos++
+	mod, rm := m>>6, m&7
+	if mod == 3 {
+		return true
+	}
+	if rm == 4 {
+		if d.pos >= len(d.code) {
+			return false
+		}
+		sib := d.code[d.pos]
+		d.pos++
+		if mod == 0 && sib&7 == 5 {
+			d.pos += 4
+		}
+	}
+	switch {
+	case mod == 0 && rm == 5:
+		d.rip = d.pos
+		d.pos += 4
+	case mod == 1:
+		d.pos++
+	case mod == 2:
+		d.pos += 4
+	}
+	return d.pos <= len(d.code)
+}

@@ -1,0 +1,45 @@
+package code
+
+// readLSDA reads the table of a function's exceptions at an address: from where on they are caught, and marks where.
+// A table that is not understood has the whole function count as guarded.
+func (im *image) readLSDA(f *frame, address uint64) {
+	r, ok := im.dataAt(address)
+	if !ok {
+		f.guarded = f.from
+		return
+	}
+	base := f.from
+	if e := r.u8(); e != encodedOmit {
+		base = r.pointer(e)
+	}
+	if e := r.u8(); e != encodedOmit {
+		r.leb(false)
+	}
+	encoding := r.u8()
+	n := r.leb(false)
+	t := reader{at: r.at}
+	t.data = r.take(n)
+	for len(t.data) > 0 && im.spend() {
+		from := t.value(encoding)
+		t.value(encoding)
+		pad := t.value(encoding)
+		t.leb(false)
+		if pad != 0 && !t.failed {
+			im.marks.set(base + pad)
+			f.guarded = min(f.guarded, f.from+from)
+		}
+	}
+	if r.failed || t.failed || len(t.data) > 0 {
+		f.guarded = f.from
+	}
+}
+
+// dataAt returns a reader of the data from an address on.
+func (im *image) dataAt(address uint64) (reader, bool) {
+	for i := range im.data {
+		if s := &im.data[i]; address >= s.from && address < s.to {
+			return reader{data: s.bytes(address), at: address}, true
+		}
+	}
+	return reader{}, false
+}

@@ -1,0 +1,153 @@
+package code
+
+import "debug/elf"
+
+// Relocations that put an address of the object into memory (System V ABI, AMD64 supplement).
+const (
+	relocate64        = 1
+	relocateRelative  = 8
+	relocateIRelative = 37
+	relocationSize    = 24
+	packedRelocations = elf.SectionType(19) // SHT_RELR
+)
+
+// pointers marks every address of code that data may hold: by relocations where the object can lie anywhere, and
+// by whatever looks like an address where it lies at a fixed place, or where relocations do not say the address.
+func (im *image) pointers() {
+	packed := false
+	for _, s := range im.file.Sections {
+		switch {
+		case s.Type == elf.SHT_RELA && s.Flags&elf.SHF_ALLOC != 0:
+			im.relocations(s)
+		case s.Type == packedRelocations || s.Type == elf.SHT_REL:
+			packed = true
+		}
+	}
+	switch {
+	case im.file.Type == elf.ET_EXEC:
+		for i := range im.code {
+			im.look32(im.code[i].data)
+		}
+		for i := range im.data {
+			im.look32(im.data[i].data)
+		}
+	case packed:
+		for i := range im.data {
+			im.look64(im.data[i].data)
+		}
+	}
+}
+
+// relocations marks where the relocations of a section point.
+func (im *image) relocations(s *elf.Section) {
+	table, ok := im.loaded(s)
+	if !ok {
+		return
+	}
+	for ; len(table) >= relocationSize; table = table[relocationSize:] {
+		info, addend := le64(table[8:]), le64(table[16:])
+		switch uint32(info) {
+		case relocateRelative, relocateIRelative:
+			im.marks.set(addend)
+		case relocate64:
+			if addend != 0 {
+				im.marks.set(im.dynamicSymbol(s.Link, info>>32) + addend)
+			}
+		}
+	}
+}
+
+// dynamicSymbol returns the value of a symbol by its number in a section's table; 0 if there is none.
+func (im *image) dynamicSymbol(section uint32, n uint64) uint64 {
+	if uint64(section) >= uint64(len(im.file.Sections)) {
+		return 0
+	}
+	table, ok := im.loaded(im.file.Sections[section])
+	if !ok || n >= uint64(len(table))/symbolSize {
+		return 0
+	}
+	return le64(table[n*symbolSize+8:])
+}
+
+// loaded returns the bytes of a section that was read already.
+func (im *image) loaded(s *elf.Section) ([]byte, bool) {
+	for i := range im.data {
+		if d := &im.data[i]; d.from == s.Addr && d.to == s.Addr+s.Size {
+			return d.data, true
+		}
+	}
+	return nil, false
+}
+
+// look32 marks every four bytes that could be an address of code, wherever they begin: an object at a fixed place
+// has addresses of 32 bits in its instructions and of 64 in its data.
+func (im *image) look32(data []byte) {
+	for ; len(data) >= 4; data = data[1:] {
+		if a := uint64(le32(data)); im.marks.holds(a) {
+			im.marks.set(a)
+		}
+	}
+}
+
+// look64 marks every aligned eight bytes that could be an address of code.
+func (im *image) look64(data []byte) {
+	for ; len(data) >= 8; data = data[8:] {
+		if a := le64(data); im.marks.holds(a) {
+			im.marks.set(a)
+		}
+	}
+}
+
+// distances looks at every byte of code as if an instruction with a distance of 32 bits began there, marks where
+// branches and calls would lead, and follows tables at addresses that would be taken. Doing so at every byte
+// finds each such instruction, whatever else is among the code, and costs hardly a function.
+func (im *image) distances() {
+	tables := map[uint64]bool{}
+	for i := range im.code {
+		s := &im.code[i]
+		d := s.data
+		for p := 0; p+5 <= len(d); p++ {
+			switch b := d[p]; {
+			case b == 0xe8 || b == 0xe9:
+				im.distance(s, p+1)
+			case b == 0x0f && d[p+1]&0xf0 == 0x80, b == 0xc7 && d[p+1] == 0xf8:
+				im.distance(s, p+2)
+			case b == 0x8d && d[p+1]&0xc7 == 0x05:
+				if a, ok := im.distance(s, p+2); ok && !tables[a] {
+					tables[a] = true
+					im.table(a)
+				}
+			}
+		}
+	}
+}
+
+// distance marks where a distance of 32 bits at an index of a section leads.
+func (im *image) distance(s *section, p int) (uint64, bool) {
+	if p+4 > len(s.data) {
+		return 0, false
+	}
+	a := s.from + uint64(p) + 4 + uint64(int64(int32(le32(s.data[p:]))))
+	im.marks.set(a)
+	return a, true
+}
+
+// table follows a table of distances from its own beginning, as compilers make them for switch statements, and
+// marks where its entries lead, up to the first that leads to no code.
+func (im *image) table(base uint64) {
+	r, ok := im.dataAt(base)
+	if !ok {
+		s := im.at(base)
+		if s == nil {
+			return
+		}
+		r = reader{data: s.bytes(base)}
+	}
+	for d := r.data; len(d) >= 4; d = d[4:] {
+		a := base + uint64(int64(int32(le32(d))))
+		if im.at(a) == nil || !im.spend() {
+			return
+		}
+		im.marks.set(a)
+	}
+}

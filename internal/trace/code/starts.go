@@ -1,0 +1,108 @@
+package code
+
+import (
+	"debug/elf"
+	"fmt"
+	"strings"
+)
+
+// start is where a function begins, by a symbol, an FDE or both.
+type start struct {
+	entry    uint64
+	size     uint64 // of the FDE or else of the symbol; 0: unknown
+	name     string
+	resolver bool
+	symbol   bool
+	frame    *frame
+}
+
+// symbolSize is the size of an entry of a table of symbols.
+const symbolSize = 24
+
+// symbols reads .symtab and .dynsym: functions become starts, and whatever has an address in code is marked.
+func (im *image) symbols() {
+	for _, s := range im.file.Sections {
+		if s.Type != elf.SHT_SYMTAB && s.Type != elf.SHT_DYNSYM || int(s.Link) >= len(im.file.Sections) {
+			continue
+		}
+		table, err := im.read(s)
+		if err != nil {
+			continue
+		}
+		names, err := im.read(im.file.Sections[s.Link])
+		if err != nil {
+			continue
+		}
+		for ; len(table) >= symbolSize; table = table[symbolSize:] {
+			im.symbol(table[:symbolSize], names)
+		}
+	}
+}
+
+// symbol takes one symbol.
+func (im *image) symbol(entry, names []byte) {
+	kind := elf.ST_TYPE(entry[4])
+	index, value, size := elf.SectionIndex(uint16(entry[6])|uint16(entry[7])<<8), le64(entry[8:]), le64(entry[16:])
+	if index == elf.SHN_UNDEF || index == elf.SHN_ABS || kind == elf.STT_TLS || kind == elf.STT_SECTION || kind == elf.STT_FILE || im.at(value) == nil {
+		return
+	}
+	im.marks.set(value)
+	if kind != elf.STT_FUNC && kind != elf.STT_GNU_IFUNC {
+		return
+	}
+	name := text(names, le32(entry))
+	s := im.starts[value]
+	if s == nil {
+		s = &start{entry: value}
+		im.starts[value] = s
+	}
+	if !s.symbol || better(name, s.name) {
+		s.name = name
+	}
+	s.symbol, s.resolver, s.size = true, s.resolver || kind == elf.STT_GNU_IFUNC, max(s.size, size)
+}
+
+// better reports whether a name of a function is to be shown rather than another of it: the one with fewer
+// underscores before it, then the first in the alphabet.
+func better(a, b string) bool {
+	x, y := len(a)-len(strings.TrimLeft(a, "_")), len(b)-len(strings.TrimLeft(b, "_"))
+	if x != y {
+		return x < y
+	}
+	return a < b
+}
+
+// unwound adds what the FDEs say: where functions begin that have no symbol, and how long they are.
+func (im *image) unwound() {
+	for _, f := range im.frames() {
+		if im.at(f.from) == nil {
+			continue
+		}
+		s := im.starts[f.from]
+		if s == nil {
+			s = &start{entry: f.from, name: fmt.Sprintf("0x%x", f.from)}
+			im.starts[f.from] = s
+		}
+		s.size, s.frame = f.size, &f
+		im.marks.set(f.from)
+	}
+}
+
+// text returns the string at an offset of a table of strings.
+func text(names []byte, at uint32) string {
+	if uint64(at) >= uint64(len(names)) {
+		return ""
+	}
+	names = names[at:min(len(names), int(at)+maxName)]
+	for i, b := range names {
+		if b == 0 {
+			return string(names[:i])
+		}
+	}
+	return string(names)
+}
+
+// maxName is the most bytes of a name that are kept; those of C++ templates can be longer.
+const maxName = 4096
+
+func le64(b []byte) uint64 { return uint64(le32(b)) | uint64(le32(b[4:]))<<32 }
