@@ -7,6 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"berth/internal/driver/local"
 	"berth/internal/home"
 	"berth/internal/logfile"
 	"berth/internal/wire"
@@ -26,6 +27,9 @@ func newWorker() *cobra.Command {
 			cfg := worker.Config{
 				StandInCommand: append([]string{exe}, wire.StandInArgs...),
 				Log:            slog.New(slog.NewTextHandler(logfile.Stderr(), nil)),
+			}
+			if m, err := local.ThisMachine(); err == nil {
+				cfg.NodeType = m.NodeType()
 			}
 			if err := home.ReadJSON(config, &cfg.WorkerConfig); err != nil {
 				return err

@@ -70,7 +70,7 @@ func (s *Server) join(ses *session, h *wire.Hello) {
 	s.outputs.tell(ses) // a coordinator before this one may not have asked
 	s.send(ses.node, &wire.Welcome{Heartbeat: heartbeat, Lease: lease})
 	up := step.NodeUp{Running: h.Running, Held: h.Held, NodeJoined: event.NodeJoined{
-		Node: ses.node, Host: h.Host, Addr: h.Addr, Capacity: h.Capacity, Outputs: h.Outputs}}
+		Node: ses.node, Host: h.Host, Addr: h.Addr, Capacity: h.Capacity, Outputs: h.Outputs, Type: h.Type}}
 	if err := s.step(up); err != nil {
 		s.log.Warn("worker is not wanted", "node", ses.node, "err", err)
 		s.send(ses.node, &wire.Shutdown{Reason: err.Error()})

@@ -36,7 +36,7 @@ func (e *Engine) learn(a *attempt, at job.Time, stats []job.PhaseStat) {
 	j, i := a.job, a.ID.Task
 	j.uncut(i)
 	j.Left[j.class(i)].Add(a.took(at, stats), !a.endless())
-	if j.Known.Learn(stats) && j.pool != nil {
+	if j.pool != nil && j.pool.Learn(&a.node.Node, &j.Job, stats) {
 		j.demand()
 	}
 	j.dones++

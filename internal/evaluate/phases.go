@@ -56,14 +56,24 @@ func mixedNode(node int) sim.Hardware {
 	return sim.Hardware{Capacity: job.Resources{CPUs: 8, Mem: 15 << 30, Disk: workload.FullDisk, Net: workload.FullNet}, Speed: 1.5, Idle: 80, Full: 200}
 }
 
-// PhaseWorkloads returns all workloads: the paper's sort of 5 GB on 3 nodes, batches of jobs on 10, and a batch on a
-// cluster of two kinds of nodes.
+// fasterNode is one by turns of the paper's, and of those with cores twice as fast and nothing else that differs.
+func fasterNode(node int) sim.Hardware {
+	h := paperNode(node)
+	if node%2 == 1 {
+		h.Speed = 2
+	}
+	return h
+}
+
+// PhaseWorkloads returns all workloads: the paper's sort of 5 GB on 3 nodes, batches of jobs on 10, a batch on a
+// cluster of two kinds of nodes, and one where these differ in nothing but the speed of their cores.
 func PhaseWorkloads() []PhaseWorkload {
 	all := []PhaseWorkload{batchOf("sort-5g", workload.PhasedBatch{Jobs: 1, Nodes: 3, App: workload.SortApp, Bytes: 5 << 30}, paperNode)}
 	for _, jobs := range []int{50, 100, 150, 200} {
 		all = append(all, batchOf(fmt.Sprintf("batch-%d", jobs), workload.PhasedBatch{Jobs: jobs, Nodes: 10}, paperNode))
 	}
-	return append(all, batchOf("batch-100-mixed", workload.PhasedBatch{Jobs: 100, Nodes: 10}, mixedNode))
+	return append(all, batchOf("batch-100-mixed", workload.PhasedBatch{Jobs: 100, Nodes: 10}, mixedNode),
+		batchOf("batch-20-speeds", workload.PhasedBatch{Jobs: 20, Nodes: 10}, fasterNode))
 }
 
 // ParsePhaseWorkloads parses names with commas between; empty: all.
@@ -106,7 +116,7 @@ const noAlpha = 1e-9
 const GrantsTerm sched.Term = "grants"
 
 // PhaseTerms are what can be left out of the scheduler phases.
-var PhaseTerms = []sched.Term{sched.FairnessTerm, sched.OrderTerm, sched.AlignTerm, sched.CriticalTerm, sched.UrgencyTerm, GrantsTerm}
+var PhaseTerms = []sched.Term{sched.FairnessTerm, sched.OrderTerm, sched.AlignTerm, sched.CriticalTerm, sched.SpeedTerm, sched.UrgencyTerm, GrantsTerm}
 
 // PhaseStudy compares schedulers of phases on workloads.
 type PhaseStudy struct {

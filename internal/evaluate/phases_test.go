@@ -89,7 +89,7 @@ func TestPhases(t *testing.T) {
 }
 
 func TestParsePhaseWorkloads(t *testing.T) {
-	if all, err := ParsePhaseWorkloads("--workload", ""); err != nil || len(all) != 6 {
+	if all, err := ParsePhaseWorkloads("--workload", ""); err != nil || len(all) != 7 {
 		t.Errorf("%v, %v", all, err)
 	}
 	if _, err := ParsePhaseWorkloads("--workload", "batch-7"); job.CodeOf(err) != job.CodeConfig || !strings.Contains(err.Error(), "batch-50") {

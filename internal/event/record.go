@@ -202,6 +202,7 @@ type NodeJoined struct {
 	// Outputs is the folder of its map outputs where every node of the batch system can
 	// read it (a shared file system); empty: only the worker itself can.
 	Outputs string `msgpack:"od,omitempty"`
+	Type    string `msgpack:"ty,omitempty"` // of its processors (predict.NodeType); empty: not told
 }
 
 // NodeLost: the worker does not answer. Gone: neither it nor what it holds comes back.

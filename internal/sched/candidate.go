@@ -41,7 +41,8 @@ type Job struct {
 	Live     int              // … of which there are so many
 	madeRoom bool             // its reduces made room for a map: they wait for its own maps, see Selector.admits
 	work     int64            // core-seconds that are yet to begin
-	Weight   float64          // of the job beside others, as Work.Weight; 0: 1
+	paces    [job.PhaseReduce + 1][]pace
+	Weight   float64 // of the job beside others, as Work.Weight; 0: 1
 }
 
 // Needs is what a candidate needs of a node. Where one candidate finds no room, none of

@@ -18,6 +18,7 @@ type Alloc struct {
 type Node struct {
 	Index      int // breaks ties; order of first joining
 	Alloc      *Alloc
+	Kind       int  // of its processors, by Speeds.Kind
 	Up         bool // its worker answers
 	Capacity   job.Vector
 	SortMemory int64      // bytes of its memory to sort and merge in

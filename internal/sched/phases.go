@@ -18,7 +18,8 @@ import (
 type phases struct {
 	cores
 	alpha                                     float64
-	fairness, order, align, urgency, critical float64 // weights of the terms
+	fairness, order, align, urgency, critical float64 // weights of the terms …
+	speed, chain                              float64 // … and of speed, for any phase and for the last chains
 }
 
 // DefaultAlpha is the weight of performance beside fairness.
@@ -33,11 +34,12 @@ const (
 	OrderTerm    Term = "order"    // the shortest remaining work first
 	AlignTerm    Term = "align"    // what a start takes is what its node has free
 	CriticalTerm Term = "critical" // near the end, tasks with others behind them begin in time
+	SpeedTerm    Term = "speed"    // what computes, where cores are fast
 	UrgencyTerm  Term = "urgency"  // the longest waiting attempt goes on first
 )
 
 func newPhases(base cores, t Tuning) phases {
-	r := phases{cores: base, alpha: t.Alpha, fairness: 1, order: 1, align: 1, urgency: 1, critical: 5}
+	r := phases{cores: base, alpha: t.Alpha, fairness: 1, order: 1, align: 1, urgency: 1, critical: 5, speed: 1, chain: 10}
 	if r.alpha == 0 {
 		r.alpha = DefaultAlpha
 	}
@@ -50,6 +52,8 @@ func newPhases(base cores, t Tuning) phases {
 		r.align = 0
 	case CriticalTerm:
 		r.critical = 0
+	case SpeedTerm:
+		r.speed, r.chain = 0, 0
 	case UrgencyTerm:
 		r.urgency = 0
 	}
@@ -189,8 +193,13 @@ func critical(p *Pool, j *Job) float64 {
 }
 
 // worth is U of the paper, eq. 1: α·U_perf weighs the place of the job in line, and how well what the phase takes
-// fits what the node has free, so that phases of different kinds run beside each other.
+// fits what the node has free, so that phases of different kinds run beside each other. Where cores are slow a phase that computes is
+// worth less, and most so one of the last chains; it begins there when nothing else does.
 func (r phases) worth(p *Pool, n *Node, c *Candidate, before int) float64 {
-	perf := r.order/float64(1+before) + r.align*alignment(n, c.Takes) + r.critical*critical(p, c.Job)
+	last := critical(p, c.Job)
+	perf := r.order/float64(1+before) + r.align*alignment(n, c.Takes) + r.critical*last
+	if slow := 1 - p.Speeds.Of(n.Kind); slow > 0 {
+		perf = max(0, perf-slow*min(1, part(c.Takes.CPU, job.MilliCore))*(r.speed+r.chain*last))
+	}
 	return tiny + r.fairness*fairGain(p, c.Job, c.Takes) + r.alpha*perf
 }

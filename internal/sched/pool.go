@@ -19,6 +19,8 @@ type Pool struct {
 	Weights float64    // of its jobs together
 	Unit    job.Vector // the most of each resource that a node of it has had, by which shares are measured
 
+	Speeds Speeds // of the kinds of its nodes
+
 	Classes  []*Class // of candidates that begin; none is empty
 	byNeeds  map[Needs]*Class
 	freed    []*Node // nodes with something freed since the policy last took them
@@ -80,6 +82,12 @@ func (p *Pool) reckon(j *Job) {
 	p.work -= j.work
 	j.work = int64(j.Left[0].Work() + j.Left[1].Work())
 	p.work += j.work
+}
+
+// Learn takes in an attempt of the job that was done on the node, and reports whether what its phases take is to be found anew.
+func (p *Pool) Learn(n *Node, j *Job, stats []job.PhaseStat) bool {
+	p.Speeds.learn(n.Kind, j, stats)
+	return j.Known.Learn(stats)
 }
 
 // Free notes that something of the node has become free.

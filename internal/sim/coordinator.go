@@ -160,5 +160,5 @@ func (c *coordinator) giveBack() {
 // join takes a worker in that dials.
 func (c *coordinator) join(k *worker) {
 	c.workers[k.id] = k
-	c.tell(step.NodeUp{NodeJoined: event.NodeJoined{Node: k.id, Host: k.host(), Addr: k.host(), Capacity: c.w.machine.capacity(k.node), Outputs: k.outputs()}})
+	c.tell(step.NodeUp{NodeJoined: event.NodeJoined{Node: k.id, Host: k.host(), Addr: k.host(), Capacity: c.w.machine.capacity(k.node), Outputs: k.outputs(), Type: c.w.machine.kind(k.node)}})
 }

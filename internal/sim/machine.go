@@ -1,6 +1,7 @@
 package sim
 
 import (
+	"fmt"
 	"math/bits"
 	"strconv"
 
@@ -83,6 +84,14 @@ func (m *machine) capacity(i int) job.Resources {
 		return m.size
 	}
 	return m.kinds[i].Capacity
+}
+
+// kind names a node after the speed of its cores, where phases contend.
+func (m *machine) kind(i int) string {
+	if m.kinds == nil {
+		return ""
+	}
+	return fmt.Sprintf("speed %g", m.kinds[i].Speed)
 }
 
 // smallest returns what all nodes have at least.

@@ -57,6 +57,7 @@ type Hello struct {
 	Running  []job.Attempt `msgpack:"r"`            // running, or ended and not yet acknowledged
 	Held     []job.Attempt `msgpack:"o"`            // map outputs that are whole on its disk
 	Outputs  string        `msgpack:"od,omitempty"` // folder of its map outputs, where other nodes can read it; empty: they cannot
+	Type     string        `msgpack:"t,omitempty"`  // of its processors (predict.NodeType)
 }
 
 // Welcome answers Hello. A worker that hears nothing for Lease stops committing

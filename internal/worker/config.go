@@ -32,6 +32,8 @@ type Config struct {
 	// StandIn.After and up to half of that more; unused without StandIn.
 	StandInCommand []string
 
+	NodeType string // of the machine's processors (predict.NodeType); empty: not told
+
 	Rand *rand.Rand   // jitter between dials; nil: seeded from Node
 	Log  *slog.Logger // nil: discards
 }

@@ -86,7 +86,7 @@ func (w *worker) session(ctx context.Context, deadline time.Time) (welcome bool,
 func (w *worker) greet(c conn, held []job.Attempt) error {
 	addr := w.shuffle.Address()
 	h := &wire.Hello{Version: wire.Version, Node: w.cfg.Node, Host: w.rates.host, PID: os.Getpid(), Capacity: w.rates.capacity(addr),
-		Addr: addr, Held: held}
+		Addr: addr, Held: held, Type: w.cfg.NodeType}
 	if w.scratch.shared {
 		h.Outputs = w.scratch.outputs()
 	}

@@ -11,6 +11,7 @@ import (
 
 	"berth/internal/cluster"
 	"berth/internal/job"
+	"berth/internal/predict"
 )
 
 // Machine describes the machine that berth runs on.
@@ -48,6 +49,9 @@ func ThisMachine() (Machine, error) {
 	m.Host = host
 	return m, nil
 }
+
+// NodeType returns the name of the machine's type, see predict.NodeType.
+func (m *Machine) NodeType() string { return predict.NodeType(m.CPUModel, len(m.CPUs)) }
 
 // cgroupLimit returns the memory limit of the control group (version 2) that this process is in.
 func cgroupLimit() (int64, bool) {

@@ -7,7 +7,6 @@ import (
 
 	"berth/internal/driver"
 	"berth/internal/job"
-	"berth/internal/predict"
 )
 
 // Place is this machine as a place to run.
@@ -27,7 +26,7 @@ func (Place) Look(_ context.Context, _ []string, at job.Time, _ *job.Request) (d
 	if err != nil {
 		return driver.Sight{}, err
 	}
-	return driver.Sight{Snapshot: m.Snapshot(at, job.Resources{}), NodeType: predict.NodeType(m.CPUModel, len(m.CPUs))}, nil
+	return driver.Sight{Snapshot: m.Snapshot(at, job.Resources{}), NodeType: m.NodeType()}, nil
 }
 
 // New returns the driver for this machine. The workers of allocations that nobody knows any more are ended.
