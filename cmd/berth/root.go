@@ -27,7 +27,7 @@ func newRoot() *cobra.Command {
 	root.SetFlagErrorFunc(flagError)
 	root.PersistentFlags().Bool("json", false, "print the result as JSON and show no progress")
 	root.AddCommand(newMapReduce(submit), newBag(submit), newRun(submit), newPlan(), newStatus(), newProgress(), newWait(),
-		newCancel(), newForget(), newExplain(), newResume(), newReport(), newSimulate(), newServer(), newWorker(), newDocs())
+		newCancel(), newForget(), newExplain(), newResume(), newReport(), newSimulate(), newTrace(), newServer(), newWorker(), newDocs())
 	root.CompletionOptions.HiddenDefaultCmd = true
 	return group(root)
 }

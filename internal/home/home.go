@@ -104,6 +104,9 @@ func (h Home) Server() string { return filepath.Join(h.Dir, "server") }
 // Database returns the path of the store of profiles and history.
 func (h Home) Database() string { return filepath.Join(h.Dir, "berth.db") }
 
+// Trace returns the folder of what is known of programs whose functions are counted.
+func (h Home) Trace() string { return filepath.Join(h.Dir, "trace") }
+
 // Socket returns the path of the coordinator's control socket.
 func (h Home) Socket() string { return filepath.Join(h.Server(), "socket") }
 

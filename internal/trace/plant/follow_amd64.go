@@ -1,0 +1,305 @@
+package plant
+
+import (
+	"fmt"
+	"os"
+	"time"
+	"unsafe"
+
+	"golang.org/x/sys/unix"
+)
+
+// here is why nothing can be planted on this machine.
+const here = ""
+
+const (
+	options = unix.PTRACE_O_TRACEFORK | unix.PTRACE_O_TRACEVFORK | unix.PTRACE_O_TRACECLONE | unix.PTRACE_O_TRACEEXEC | unix.PTRACE_O_TRACESYSGOOD
+
+	// patience is at how many stops for system calls a launcher that starts nothing is let go: it does the work itself.
+	// At some 5 µs a stop that is 10 ms.
+	patience = 2000
+)
+
+// tracee is a process that is not let go yet: one on its way to its entry, or a launcher.
+type tracee struct {
+	pid      int
+	launcher bool
+	stops    int      // for system calls, since it last started something
+	entry    uint64   // where a breakpoint stands; 0: there is none
+	was      [1]byte  // under the breakpoint
+	mem      *os.File // of an image on its way to its entry
+}
+
+// breakpoint is the instruction int3.
+var breakpoint = []byte{0xcc}
+
+// follower is the loop of one tracer, a thread.
+type follower struct {
+	s       *Session
+	leader  int
+	tracees map[int]*tracee
+	strays  map[int]*tracee // forked on the way to an entry: by pid of the child, whose memory they have copied
+}
+
+// Follow attends to the program that the calling thread has started with SysProcAttr.Ptrace, and to all that it
+// starts, until nothing is traced any more or the program has ended. It does not reap the program.
+func (s *Session) Follow(leader int) {
+	if !s.traced {
+		return
+	}
+	f := &follower{s: s, leader: leader, tracees: map[int]*tracee{}, strays: map[int]*tracee{}}
+	if f.first() {
+		f.loop()
+	}
+	f.leave()
+}
+
+// first takes the stop after the program's own execve, before its first instruction.
+func (f *follower) first() bool {
+	for {
+		c, err := await(unix.P_PID, f.leader, unix.WEXITED|unix.WSTOPPED|unix.WNOWAIT)
+		if err != nil || c.ended() {
+			return false
+		}
+		c, err = await(unix.P_PID, f.leader, unix.WSTOPPED|unix.WNOHANG)
+		if err != nil {
+			return false
+		}
+		t := &tracee{pid: f.leader}
+		f.tracees[f.leader] = t
+		switch {
+		case c.pid == 0:
+		case c.status != int(unix.SIGTRAP): // a signal was faster
+			f.resume(t, c.status)
+		case unix.PtraceSetOptions(f.leader, options) != nil:
+			f.release(t, 0)
+			return false
+		default:
+			f.image(t)
+			return true
+		}
+	}
+}
+
+func (f *follower) loop() {
+	for len(f.tracees) > 0 {
+		c, err := await(unix.P_ALL, 0, unix.WEXITED|unix.WSTOPPED|unix.WNOWAIT)
+		if err != nil {
+			return
+		}
+		if c.ended() {
+			f.forget(c.pid)
+			if c.pid == f.leader {
+				return
+			}
+			_, _ = await(unix.P_PID, c.pid, unix.WEXITED|unix.WNOHANG) // its parent gets it now
+			continue
+		}
+		if c, err = await(unix.P_PID, c.pid, unix.WSTOPPED|unix.WNOHANG); err == nil && c.pid != 0 {
+			f.stopped(c)
+		}
+	}
+}
+
+// stopped attends to a process that stands still.
+func (f *follower) stopped(c change) {
+	t := f.tracees[c.pid]
+	signal, event := c.status&0xff, c.status>>8
+	switch {
+	case t == nil && c.pid == f.leader: // let go, and stopped by a signal: nobody's concern
+	case t == nil:
+		f.adopt(c.pid)
+	case event == unix.PTRACE_EVENT_EXEC:
+		f.image(t)
+	case event != 0:
+		f.forked(t, event)
+	case signal == int(unix.SIGTRAP)|0x80:
+		f.called(t)
+	case signal == int(unix.SIGTRAP) && t.entry != 0 && f.atEntry(t):
+		f.arrived(t)
+	case stops(signal) && stoppedAll(c.pid):
+		f.release(t, 0) // stopped as a whole, and stays so
+	default:
+		f.resume(t, signal)
+	}
+}
+
+// stops reports whether a signal can stop a process.
+func stops(signal int) bool {
+	switch unix.Signal(signal) {
+	case unix.SIGSTOP, unix.SIGTSTP, unix.SIGTTIN, unix.SIGTTOU:
+		return true
+	}
+	return false
+}
+
+// stoppedAll reports whether all threads of a process are stopped by a signal, and it is not about to get one.
+func stoppedAll(pid int) bool {
+	var info unix.Siginfo
+	return requestAt(unix.PTRACE_GETSIGINFO, pid, 0, unsafe.Pointer(&info)) == unix.EINVAL
+}
+
+// adopt takes on a process that a tracee has started, at its first stop.
+func (f *follower) adopt(pid int) {
+	t := &tracee{pid: pid, launcher: true}
+	st, err := readStatus(pid)
+	from := f.strays[pid]
+	if p := f.tracees[st.parent]; from == nil && p != nil && p.entry != 0 {
+		from = p
+	}
+	delete(f.strays, pid)
+	switch {
+	case err != nil || st.group != pid: // a thread
+		f.release(t, 0)
+	case from != nil:
+		if mem, err := openMemory(pid); err == nil {
+			t.mem, t.entry, t.was = mem, from.entry, from.was
+		}
+		f.release(t, 0)
+	default:
+		f.tracees[pid] = t
+		f.resume(t, 0)
+	}
+}
+
+// forked attends to a tracee that has started a process or a thread. One that does so on the way to its entry is
+// left alone: the other one may have a copy of the breakpoint, or the same memory.
+func (f *follower) forked(t *tracee, event int) {
+	child, err := unix.PtraceGetEventMsg(t.pid)
+	switch {
+	case err == nil && t.entry != 0:
+		f.strays[int(child)] = &tracee{entry: t.entry, was: t.was}
+		f.s.refused("it starts others before its entry")
+		f.release(t, 0)
+	case err == nil && event == unix.PTRACE_EVENT_CLONE && isThread(t.pid, int(child)):
+		f.release(t, 0)
+	default:
+		t.stops = 0
+		f.resume(t, 0)
+	}
+}
+
+func isThread(pid, id int) bool {
+	_, err := os.Stat(fmt.Sprintf("/proc/%d/task/%d", pid, id))
+	return err == nil
+}
+
+// called attends to a launcher that begins or has ended a system call. Before it executes a program that ptrace
+// would rob of its privileges it is let go.
+func (f *follower) called(t *tracee) {
+	t.stops++
+	var regs unix.PtraceRegs
+	if unix.PtraceGetRegs(t.pid, &regs) != nil {
+		return
+	}
+	why := ""
+	switch {
+	case t.stops > patience:
+		f.release(t, 0)
+		return
+	case regs.Orig_rax == unix.SYS_EXECVE:
+		why = refuse(pathIn(t.pid, "cwd", regs.Rdi))
+	case regs.Orig_rax == unix.SYS_EXECVEAT:
+		why = "it is executed by execveat" // by a descriptor, which may be any file
+	}
+	if why != "" {
+		f.s.refused(why)
+		f.release(t, 0)
+		return
+	}
+	f.resume(t, 0)
+}
+
+// pathIn returns the path at an address of a process's memory, as this process can use it.
+func pathIn(pid int, from string, at uint64) string {
+	b := make([]byte, unix.PathMax)
+	n := readRemote(pid, at, b)
+	end := 0
+	for end < n && b[end] != 0 {
+		end++
+	}
+	path := string(b[:end])
+	if len(path) > 0 && path[0] == '/' {
+		return fmt.Sprintf("/proc/%d/root%s", pid, path)
+	}
+	return fmt.Sprintf("/proc/%d/%s/%s", pid, from, path)
+}
+
+// settle lets a process go whose image has been attended to, unless it is a launcher.
+func (f *follower) settle(t *tracee, signal int) {
+	if t.launcher {
+		f.resume(t, signal)
+		return
+	}
+	f.release(t, signal)
+}
+
+// resume has a tracee run on. One that has been killed meanwhile needs nothing.
+func (f *follower) resume(t *tracee, signal int) {
+	if t.launcher && t.entry == 0 {
+		_ = unix.PtraceSyscall(t.pid, signal)
+		return
+	}
+	_ = unix.PtraceCont(t.pid, signal)
+}
+
+// release lets a tracee go for good, as it would be without us.
+func (f *follower) release(t *tracee, signal int) {
+	f.clear(t)
+	_ = request(unix.PTRACE_DETACH, t.pid, signal) // fails where it was killed meanwhile
+	f.forget(t.pid)
+}
+
+// clear takes the breakpoint away.
+func (f *follower) clear(t *tracee) {
+	if t.entry != 0 {
+		_ = writeAll(t.mem, t.was[:], t.entry) // fails where the process is gone
+		t.entry = 0
+	}
+	if t.mem != nil {
+		_ = t.mem.Close() // all was written
+		t.mem = nil
+	}
+}
+
+func (f *follower) forget(pid int) {
+	if t := f.tracees[pid]; t != nil && t.mem != nil {
+		_ = t.mem.Close() // the process is gone
+	}
+	delete(f.tracees, pid)
+}
+
+// leave lets go what is left when the program has ended: launchers in its background.
+// Each is stopped by a signal that it never gets.
+func (f *follower) leave() {
+	for pid := range f.tracees {
+		if unix.Kill(pid, unix.SIGSTOP) != nil {
+			delete(f.tracees, pid)
+		}
+	}
+	for len(f.tracees) > 0 {
+		for pid, t := range f.tracees {
+			f.leaveOne(pid, t)
+		}
+		time.Sleep(100 * time.Microsecond)
+	}
+}
+
+// leaveOne looks whether a tracee has stopped or ended.
+func (f *follower) leaveOne(pid int, t *tracee) {
+	c, err := await(unix.P_PID, pid, unix.WEXITED|unix.WSTOPPED|unix.WNOHANG)
+	switch {
+	case err != nil || c.pid != 0 && c.ended():
+		f.forget(pid)
+	case c.pid == 0:
+	case c.status == int(unix.SIGSTOP):
+		f.release(t, 0)
+	case c.status == int(unix.SIGTRAP) && t.entry != 0 && f.atEntry(t):
+		f.clear(t)
+		_ = unix.PtraceCont(pid, 0)
+	case c.status>>8 != 0 || c.status == int(unix.SIGTRAP)|0x80:
+		_ = unix.PtraceCont(pid, 0)
+	default:
+		_ = unix.PtraceCont(pid, c.status)
+	}
+}

@@ -1,0 +1,112 @@
+package plant
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"slices"
+	"strconv"
+)
+
+// mapping is a line of /proc/PID/maps.
+type mapping struct {
+	start, end uint64
+	offset     uint64 // in its file
+	executable bool
+	path       string // of its file, or a name in brackets
+}
+
+// space is the address space of a process, by address.
+type space []mapping
+
+func readMaps(pid int) (space, error) {
+	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/maps", pid))
+	if err != nil {
+		return nil, err
+	}
+	var m space
+	for line := range bytes.Lines(text) {
+		f := bytes.SplitN(bytes.TrimSuffix(line, []byte("\n")), []byte(" "), 6)
+		from, to, ok := bytes.Cut(f[0], []byte("-"))
+		if len(f) < 6 || !ok || len(f[1]) < 4 {
+			return nil, fmt.Errorf("cannot read the mappings of process %d: %q", pid, line)
+		}
+		start, err1 := strconv.ParseUint(string(from), 16, 64)
+		end, err2 := strconv.ParseUint(string(to), 16, 64)
+		offset, err3 := strconv.ParseUint(string(f[2]), 16, 64)
+		if err1 != nil || err2 != nil || err3 != nil {
+			return nil, fmt.Errorf("cannot read the mappings of process %d: %q", pid, line)
+		}
+		m = append(m, mapping{start: start, end: end, offset: offset, executable: f[1][2] == 'x',
+			path: string(bytes.TrimLeft(f[5], " "))})
+	}
+	return m, nil
+}
+
+const (
+	lowest = 0x20000        // no address below is used, as the kernel may forbid it (vm.mmap_min_addr)
+	guard  = 0x10000        // is left free on both sides
+	reach  = 1<<31 - 1<<20  // what a displacement of 32 bits reaches, less what the trampolines' instructions need
+	user   = 0x7ffffffff000 // end of the addresses of a program
+)
+
+// room finds size bytes of free address space from which every byte of lo…hi can be reached and takes
+// them. It prefers what is below: above a program is its heap, which grows, and above its libraries its stack.
+func (m *space) room(lo, hi, size uint64) (uint64, bool) {
+	at, ok := m.below(lo, hi, size)
+	if !ok {
+		at, ok = m.above(lo, hi, size)
+	}
+	if ok {
+		i, _ := slices.BinarySearchFunc(*m, at, func(m mapping, at uint64) int { return compare(m.start, at) })
+		*m = slices.Insert(*m, i, mapping{start: at, end: at + size})
+	}
+	return at, ok
+}
+
+func (m space) below(lo, hi, size uint64) (uint64, bool) {
+	for i := len(m) - 1; i >= 0; i-- {
+		top := m[i].start
+		if top > lo {
+			continue
+		}
+		floor := uint64(lowest)
+		if i > 0 {
+			floor = max(floor, m[i-1].end)
+		}
+		if top < floor+size+2*guard {
+			continue
+		}
+		at := top - guard - size
+		return at, hi-at < reach
+	}
+	return 0, false
+}
+
+func (m space) above(lo, hi, size uint64) (uint64, bool) {
+	for i, part := range m {
+		if part.end < hi || i+1 < len(m) && m[i+1].path == "[stack]" {
+			continue
+		}
+		top := uint64(user)
+		if i+1 < len(m) {
+			top = m[i+1].start
+		}
+		top = min(top, lo+reach)
+		if top < part.end+size+2*guard {
+			continue
+		}
+		return (top - guard - size) &^ (pageSize - 1), true
+	}
+	return 0, false
+}
+
+func compare(a, b uint64) int {
+	switch {
+	case a < b:
+		return -1
+	case a > b:
+		return 1
+	}
+	return 0
+}

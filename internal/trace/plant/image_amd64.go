@@ -1,0 +1,215 @@
+package plant
+
+import (
+	"bytes"
+	"debug/elf"
+	"encoding/binary"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strconv"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// image attends to a process that has just executed a program: it has it run to the program's entry, where the
+// dynamic linker has mapped all libraries that it needs, and is planted then.
+func (f *follower) image(t *tracee) {
+	f.clear(t) // nothing is left of the memory before, only the descriptor
+	exe, err := os.Readlink(fmt.Sprintf("/proc/%d/exe", t.pid))
+	t.launcher, t.stops = err == nil && launcher(filepath.Base(exe)), 0
+	var regs unix.PtraceRegs
+	entry, err := examine(t.pid)
+	if err == nil {
+		t.mem, err = openMemory(t.pid)
+	}
+	if err == nil {
+		err = unix.PtraceGetRegs(t.pid, &regs)
+	}
+	switch {
+	case err == nil && regs.Rip == entry: // a static program begins there
+		f.plant(t)
+		return
+	case err == nil:
+		_, err = t.mem.ReadAt(t.was[:], int64(entry))
+	}
+	if err == nil {
+		err = writeAll(t.mem, breakpoint, entry)
+	}
+	if err != nil {
+		f.s.refused(err.Error())
+		f.clear(t)
+		f.settle(t, 0)
+		return
+	}
+	t.entry = entry
+	f.resume(t, 0)
+}
+
+// atEntry reports whether a process has met its breakpoint, and has it stand before it then.
+func (f *follower) atEntry(t *tracee) bool {
+	var regs unix.PtraceRegs
+	if unix.PtraceGetRegs(t.pid, &regs) != nil || regs.Rip != t.entry+1 {
+		return false
+	}
+	regs.Rip = t.entry
+	return unix.PtraceSetRegs(t.pid, &regs) == nil
+}
+
+// arrived attends to a process that stands at its entry.
+func (f *follower) arrived(t *tracee) {
+	if err := writeAll(t.mem, t.was[:], t.entry); err != nil {
+		f.release(t, 0)
+		return
+	}
+	t.entry = 0
+	f.plant(t)
+}
+
+// plant plants a process that stands at its entry and has it go on.
+func (f *follower) plant(t *tracee) {
+	began := time.Now()
+	signal := 0
+	if st, err := readStatus(t.pid); err != nil || st.threads != 1 {
+		f.s.refused("it has threads before its entry")
+	} else if stopped, err := f.s.plant(t.pid, t.mem); err != nil {
+		f.s.refused(err.Error())
+	} else if stopped {
+		signal = int(unix.SIGSTOP)
+	}
+	f.clear(t)
+	f.settle(t, signal)
+	f.s.took(time.Since(began))
+}
+
+// launcher reports whether a program of that name is one that is followed further.
+func launcher(name string) bool {
+	if launchers[name] {
+		return true
+	}
+	name = string(bytes.TrimRight([]byte(name), "0123456789.-"))
+	for _, c := range compilers {
+		if name == c || bytes.HasSuffix([]byte(name), []byte("-"+c)) {
+			return true
+		}
+	}
+	return false
+}
+
+// examine returns the entry of a program that was just executed, or why it is left alone.
+func examine(pid int) (uint64, error) {
+	head := make([]byte, 20)
+	f, err := os.Open(fmt.Sprintf("/proc/%d/exe", pid))
+	if err != nil {
+		return 0, err
+	}
+	defer func() { _ = f.Close() }() // nothing was written
+	if _, err := f.ReadAt(head, 0); err != nil {
+		return 0, err
+	}
+	if elf.Class(head[elf.EI_CLASS]) != elf.ELFCLASS64 || elf.Machine(binary.LittleEndian.Uint16(head[18:])) != elf.EM_X86_64 {
+		return 0, &NotHere{Why: "the program is not for amd64"}
+	}
+	st, err := readStatus(pid)
+	if err != nil {
+		return 0, err
+	}
+	own, err := readStatus(os.Getpid())
+	trap := uint64(1) << (unix.SIGTRAP - 1)
+	var space unix.Rlimit
+	switch {
+	case err != nil:
+		return 0, err
+	case (st.blocked|st.ignored)&trap != 0:
+		return 0, &NotHere{Why: "the program blocks or ignores SIGTRAP"}
+	case st.filters != own.filters:
+		return 0, &NotHere{Why: "the program's system calls are filtered (seccomp)"}
+	case unix.Prlimit(pid, unix.RLIMIT_AS, nil, &space) != nil || space.Cur != unix.RLIM_INFINITY:
+		return 0, &NotHere{Why: "its address space is limited (ulimit -v)"}
+	}
+	aux, err := auxiliary(pid)
+	switch {
+	case err != nil:
+		return 0, err
+	case aux[atSecure] != 0:
+		return 0, &NotHere{Why: "it runs with privileges of its file"}
+	case aux[atEntry] == 0:
+		return 0, &NotHere{Why: "its entry is not known"}
+	}
+	return aux[atEntry], nil
+}
+
+// Keys of the auxiliary vector (getauxval(3)).
+const (
+	atEntry  = 9
+	atSecure = 23
+)
+
+func auxiliary(pid int) (map[uint64]uint64, error) {
+	b, err := os.ReadFile(fmt.Sprintf("/proc/%d/auxv", pid))
+	if err != nil {
+		return nil, err
+	}
+	aux := map[uint64]uint64{}
+	for ; len(b) >= 16; b = b[16:] {
+		aux[binary.LittleEndian.Uint64(b)] = binary.LittleEndian.Uint64(b[8:])
+	}
+	return aux, nil
+}
+
+// status is what the kernel tells of a process in /proc/PID/status.
+type status struct {
+	parent, group, threads int
+	blocked, ignored       uint64 // signals, as a mask
+	filters                string // how its system calls are filtered
+}
+
+func readStatus(pid int) (status, error) {
+	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
+	if err != nil {
+		return status{}, err
+	}
+	var st status
+	for line := range bytes.Lines(text) {
+		key, value, _ := bytes.Cut(line, []byte(":"))
+		v := string(bytes.TrimSpace(value))
+		switch string(key) {
+		case "Tgid":
+			st.group, err = strconv.Atoi(v)
+		case "PPid":
+			st.parent, err = strconv.Atoi(v)
+		case "Threads":
+			st.threads, err = strconv.Atoi(v)
+		case "SigBlk":
+			st.blocked, err = strconv.ParseUint(v, 16, 64)
+		case "SigIgn":
+			st.ignored, err = strconv.ParseUint(v, 16, 64)
+		case "Seccomp", "Seccomp_filters":
+			st.filters += v + " "
+		}
+		if err != nil {
+			return status{}, fmt.Errorf("cannot read the status of process %d: %q", pid, line)
+		}
+	}
+	return st, nil
+}
+
+func openMemory(pid int) (*os.File, error) {
+	return os.OpenFile(fmt.Sprintf("/proc/%d/mem", pid), os.O_RDWR, 0)
+}
+
+// readRemote reads what is there of a process's memory from an address on, up to the length of b.
+func readRemote(pid int, at uint64, b []byte) int {
+	done := 0
+	for done < len(b) { // page by page, as the next one may not be there
+		n := min(len(b)-done, int(pageSize-(at+uint64(done))%pageSize))
+		local := []unix.Iovec{{Base: &b[done], Len: uint64(n)}}
+		got, err := unix.ProcessVMReadv(pid, local, []unix.RemoteIovec{{Base: uintptr(at) + uintptr(done), Len: n}}, 0)
+		if err != nil || got != n {
+			return done
+		}
+		done += n
+	}
+	return done
+}

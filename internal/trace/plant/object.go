@@ -1,0 +1,128 @@
+package plant
+
+import (
+	"debug/elf"
+	"fmt"
+	"io"
+	"os"
+	"sync"
+
+	"golang.org/x/sys/unix"
+
+	"berth/internal/trace/code"
+)
+
+// object is a file with code, analysed.
+type object struct {
+	*code.Object
+	loads     []elf.ProgHeader // that are executable
+	originals [][]byte         // bytes that a jump displaces in each function; nil where it is not to be touched
+}
+
+// fileID tells files and their versions apart.
+type fileID struct{ dev, inode, size, mtime uint64 }
+
+// objects are those that this process has analysed.
+type objects struct {
+	mu   sync.Mutex
+	byID map[fileID]*known
+}
+
+// known is an object, or why it cannot be planted.
+type known struct {
+	once sync.Once
+	o    *object
+	err  error
+}
+
+// open returns the object in a file.
+func (k *objects) open(path string) (*object, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = f.Close() }() // nothing was written
+	var st unix.Stat_t
+	if err := unix.Fstat(int(f.Fd()), &st); err != nil {
+		return nil, err
+	}
+	id := fileID{st.Dev, st.Ino, uint64(st.Size), uint64(st.Mtim.Nano())}
+	k.mu.Lock()
+	if k.byID == nil {
+		k.byID = map[fileID]*known{}
+	}
+	e := k.byID[id]
+	if e == nil {
+		e = &known{}
+		k.byID[id] = e
+	}
+	k.mu.Unlock()
+	e.once.Do(func() { e.o, e.err = analyse(f) })
+	return e.o, e.err
+}
+
+// analyse reads an object.
+func analyse(f io.ReaderAt) (*object, error) {
+	c, err := code.Analyse(f)
+	if err != nil {
+		return nil, err
+	}
+	file, err := elf.NewFile(f)
+	if err != nil {
+		return nil, err
+	}
+	o := &object{Object: c, originals: make([][]byte, len(c.Functions))}
+	for _, p := range file.Progs {
+		if p.Type == elf.PT_LOAD && p.Flags&elf.PF_X != 0 {
+			o.loads = append(o.loads, p.ProgHeader)
+		}
+	}
+	for i := range c.Functions {
+		if fn := &c.Functions[i]; fn.Displaced > 0 {
+			b := make([]byte, fn.Displaced)
+			if err := o.read(f, b, fn.Patch); err != nil {
+				return nil, err
+			}
+			o.originals[i] = b
+		}
+	}
+	return o, nil
+}
+
+// read reads bytes at an address of the file's.
+func (o *object) read(f io.ReaderAt, b []byte, at uint64) error {
+	for _, p := range o.loads {
+		if at >= p.Vaddr && at+uint64(len(b)) <= p.Vaddr+p.Filesz {
+			_, err := f.ReadAt(b, int64(at-p.Vaddr+p.Off))
+			return err
+		}
+	}
+	return fmt.Errorf("address %#x is not in the file's code", at)
+}
+
+// bias returns what is added to the file's addresses in a process that has the file mapped so, and where its code
+// begins and ends there. All mappings must be as its tables say.
+func (o *object) bias(mapped []mapping) (bias, lo, hi uint64, ok bool) {
+	for i, m := range mapped {
+		load := o.load(m.offset)
+		if load == nil {
+			return 0, 0, 0, false
+		}
+		b := m.start - load.Vaddr&^(pageSize-1)
+		if i > 0 && b != bias {
+			return 0, 0, 0, false
+		}
+		bias = b
+	}
+	return bias, mapped[0].start, mapped[len(mapped)-1].end, true
+}
+
+// load returns the segment that a mapping from an offset on is of.
+func (o *object) load(offset uint64) *elf.ProgHeader {
+	for i := range o.loads {
+		if o.loads[i].Off&^(pageSize-1) == offset {
+			return &o.loads[i]
+		}
+	}
+	return nil
+}

@@ -1,0 +1,138 @@
+package plant
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"os"
+
+	"golang.org/x/sys/unix"
+)
+
+// plant plants a process that stands at its entry with one thread. After an error the process is as it was.
+// stopped says that a SIGSTOP came meanwhile, which is due.
+func (s *Session) plant(pid int, mem *os.File) (stopped bool, err error) {
+	regions, err := s.prepare(pid)
+	if err != nil || len(regions) == 0 {
+		return false, err
+	}
+	for _, r := range regions {
+		if err := r.check(pid, func(t *site) []byte { return t.was }); err != nil {
+			return false, err
+		}
+	}
+	p, err := hold(pid, mem)
+	if err != nil {
+		return false, err
+	}
+	err = s.fill(p, regions)
+	err = errors.Join(err, p.release())
+	if err == nil {
+		s.mu.Lock()
+		s.images++
+		s.mu.Unlock()
+	}
+	return p.stopped, err
+}
+
+// fill maps memory into a process, writes trampolines and then jumps.
+func (s *Session) fill(p *remote, regions []*region) (err error) {
+	if err := s.mapAll(p, regions); err != nil {
+		return err
+	}
+	written := 0
+	for _, r := range regions {
+		if err = r.write(p.mem); err != nil {
+			break
+		}
+		written++
+		if err = r.check(p.pid, func(t *site) []byte { return t.patch }); err != nil {
+			break
+		}
+	}
+	if err == nil {
+		return nil
+	}
+	for _, r := range regions[:written] {
+		err = errors.Join(err, r.restore(p.mem, len(r.sites)))
+	}
+	return errors.Join(err, s.unmap(p, regions))
+}
+
+// mapAll has the process map counters and trampolines, and writes these. After an error nothing is mapped.
+func (s *Session) mapAll(p *remote, regions []*region) (err error) {
+	back, err := p.borrow(p.regs.Rip, syscallCode)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, back()) }()
+	fd, err := s.openIn(p)
+	if err != nil {
+		return err
+	}
+	for i, r := range regions {
+		if err = r.mapIn(p, fd); err != nil {
+			err = errors.Join(err, unmapAll(p, regions[:i+1]))
+			break
+		}
+	}
+	_, e := p.call(unix.SYS_CLOSE, fd)
+	return errors.Join(err, e)
+}
+
+// openIn opens the counters in the process. Their name lies below its stack meanwhile.
+func (s *Session) openIn(p *remote) (uint64, error) {
+	name := append([]byte(s.memory.path()), 0)
+	at := p.regs.Rsp - 1024
+	back, err := p.borrow(at, name)
+	if err != nil {
+		return 0, err
+	}
+	fd, err := p.call(unix.SYS_OPEN, at, unix.O_RDWR|unix.O_CLOEXEC)
+	return fd, errors.Join(err, back())
+}
+
+// mapIn maps one region and writes its trampolines.
+func (r *region) mapIn(p *remote, fd uint64) error {
+	for _, m := range []struct{ at, size, prot, flags, fd, offset uint64 }{
+		{r.at, r.counters, unix.PROT_READ | unix.PROT_WRITE, unix.MAP_SHARED, fd, uint64(r.p.offset)},
+		{r.at + r.counters, pages(uint64(len(r.trampolines))), unix.PROT_READ | unix.PROT_EXEC, unix.MAP_PRIVATE | unix.MAP_ANONYMOUS, ^uint64(0), 0},
+	} {
+		got, err := p.call(unix.SYS_MMAP, m.at, m.size, m.prot, m.flags|unix.MAP_FIXED_NOREPLACE, m.fd, m.offset)
+		if err != nil {
+			return err
+		}
+		if got != m.at { // a kernel that does not know the flag
+			_, err = p.call(unix.SYS_MUNMAP, got, m.size)
+			return errors.Join(errors.New("memory was mapped elsewhere"), err)
+		}
+	}
+	if err := writeAll(p.mem, r.trampolines, r.at+r.counters); err != nil {
+		return err
+	}
+	got := make([]byte, len(r.trampolines))
+	if _, err := p.mem.ReadAt(got, int64(r.at+r.counters)); err != nil || !bytes.Equal(got, r.trampolines) {
+		return fmt.Errorf("trampolines were not written: %w", err)
+	}
+	return nil
+}
+
+// unmap has the process give the regions back.
+func (s *Session) unmap(p *remote, regions []*region) (err error) {
+	back, err := p.borrow(p.regs.Rip, syscallCode)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, back()) }()
+	return unmapAll(p, regions)
+}
+
+// unmapAll does so where the instruction of system calls is in place. Nothing else is there: munmap of addresses
+// where nothing is mapped succeeds.
+func unmapAll(p *remote, regions []*region) (all error) {
+	for _, r := range regions {
+		_, err := p.call(unix.SYS_MUNMAP, r.at, r.counters+pages(uint64(len(r.trampolines))))
+		all = errors.Join(all, err)
+	}
+	return all
+}

@@ -1,0 +1,75 @@
+package plant
+
+import (
+	"bytes"
+	"io"
+	"os"
+	"path/filepath"
+
+	"golang.org/x/sys/unix"
+)
+
+// refuse returns why a program must not be executed under ptrace, "" if it may. The kernel gives a program no
+// privileges of its file while somebody traces it who has not those of root.
+// A file that is not there is nobody's concern: execve will say so.
+func refuse(path string) string {
+	for range 5 { // as many interpreters as the kernel follows
+		why, next := refuseFile(path)
+		if why != "" || next == "" {
+			return why
+		}
+		path = next
+	}
+	return ""
+}
+
+// refuseFile looks at one file. next is its interpreter if it is a script.
+func refuseFile(path string) (why, next string) {
+	var st unix.Stat_t
+	if unix.Stat(path, &st) != nil || st.Mode&unix.S_IFMT != unix.S_IFREG {
+		return "", ""
+	}
+	if st.Mode&(unix.S_ISUID|unix.S_ISGID) != 0 {
+		return "it is set-uid or set-gid", ""
+	}
+	if n, err := unix.Getxattr(path, "security.capability", nil); err == nil && n > 0 {
+		return "its file has capabilities", ""
+	}
+	f, err := os.Open(path)
+	if err != nil {
+		return "its file cannot be read", ""
+	}
+	defer func() { _ = f.Close() }() // nothing was written
+	head := make([]byte, 256)
+	n, err := f.Read(head)
+	if err != nil && err != io.EOF {
+		return "its file cannot be read", ""
+	}
+	return "", interpreter(head[:n])
+}
+
+// interpreter returns the program that a script names in its first line, "" if there is none.
+func interpreter(head []byte) string {
+	line, ok := bytes.CutPrefix(head, []byte("#!"))
+	if !ok {
+		return ""
+	}
+	line, _, _ = bytes.Cut(line, []byte("\n"))
+	words := bytes.Fields(line)
+	if len(words) == 0 || !filepath.IsAbs(string(words[0])) {
+		return ""
+	}
+	return string(words[0])
+}
+
+// launchers are programs that start others and do little else. They are followed beyond their own entry, at the
+// price of a stop at each of their system calls; all others are let go once they are planted.
+var launchers = map[string]bool{
+	"sh": true, "dash": true, "bash": true, "ksh": true, "ksh93": true, "mksh": true, "zsh": true, "rbash": true, "busybox": true,
+	"env": true, "nice": true, "ionice": true, "chrt": true, "taskset": true, "nohup": true, "timeout": true, "setsid": true,
+	"stdbuf": true, "time": true, "xargs": true, "find": true, "make": true, "gmake": true, "numactl": true, "prlimit": true,
+	"setarch": true, "script": true, "flock": true, "chroot": true, "unshare": true, "cpulimit": true,
+}
+
+// compilers are launchers, too, whose names have a target before and a version behind.
+var compilers = []string{"gcc", "g++", "c++", "cc", "cpp", "gfortran", "gnat", "gdc", "collect2", "lto-wrapper"}

@@ -1,0 +1,164 @@
+package plant
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+
+	"golang.org/x/sys/unix"
+
+	"berth/internal/trace/code"
+)
+
+// site is one place of a process where a jump is to be written.
+type site struct {
+	at    uint64
+	was   []byte
+	patch []byte
+}
+
+// region is the memory that a process gets for one object: counters, then trampolines.
+type region struct {
+	p           *part
+	at          uint64
+	counters    uint64 // bytes, whole pages
+	trampolines []byte
+	sites       []site
+}
+
+
+// prepare works out all that is to be written into a process. Nothing is written yet.
+func (s *Session) prepare(pid int) ([]*region, error) {
+	addresses, err := readMaps(pid)
+	if err != nil {
+		return nil, err
+	}
+	var all []*region
+	for _, group := range objectsOf(addresses) {
+		r, err := s.prepareObject(pid, &addresses, group)
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", group[0].path, err)
+		}
+		if r != nil {
+			all = append(all, r)
+		}
+	}
+	return all, nil
+}
+
+// objectsOf returns the executable mappings of files, by file.
+func objectsOf(s space) [][]mapping {
+	var list [][]mapping
+	for _, m := range s {
+		if !m.executable || !strings.HasPrefix(m.path, "/") || strings.HasSuffix(m.path, " (deleted)") {
+			continue
+		}
+		i := slices.IndexFunc(list, func(g []mapping) bool { return g[0].path == m.path })
+		if i < 0 {
+			list = append(list, []mapping{m})
+			continue
+		}
+		list[i] = append(list[i], m)
+	}
+	return list
+}
+
+// prepareObject works out what is to be written for one object; nil: nothing.
+func (s *Session) prepareObject(pid int, addresses *space, mapped []mapping) (*region, error) {
+	path := mapped[0].path
+	o, err := s.planter.objects.open(fmt.Sprintf("/proc/%d/root%s", pid, path))
+	if err != nil {
+		s.leaveObject(path, err)
+		return nil, nil
+	}
+	bias, lo, hi, ok := o.bias(mapped)
+	if !ok {
+		s.leaveObject(path, errors.New("it is not mapped as its tables say"))
+		return nil, nil
+	}
+	p, err := s.part(o, path)
+	if err != nil || len(p.chosen) == 0 {
+		return nil, err
+	}
+	r := &region{p: p, counters: pages(uint64(len(p.chosen)) * 8)}
+	if r.at, ok = addresses.room(lo, hi, r.counters+pages(uint64(len(p.chosen))*code.MaxTrampoline)); !ok {
+		s.leaveObject(path, errors.New("there is no room near it"))
+		return nil, nil
+	}
+	return r, r.emit(bias, s.options.Exact)
+}
+
+// leaveObject notes an object that is not planted as a whole.
+func (s *Session) leaveObject(path string, err error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.objects == nil {
+		s.objects = map[string]string{}
+	}
+	s.objects[path] = err.Error()
+}
+
+// emit makes jumps and trampolines.
+func (r *region) emit(bias uint64, exact bool) error {
+	o := r.p.o
+	for i, n := range r.p.chosen {
+		f := &o.Functions[n]
+		at := code.Placement{Bias: bias, Trampoline: r.at + r.counters + uint64(len(r.trampolines)), Counter: r.at + uint64(i)*8, Exact: exact}
+		patch, trampoline, err := code.Emit(*f, o.originals[n], at)
+		if err != nil {
+			return fmt.Errorf("%s: %w", f.Name, err)
+		}
+		if len(trampoline) > code.MaxTrampoline || len(patch) > len(o.originals[n]) {
+			return fmt.Errorf("%s: its trampoline is too long", f.Name)
+		}
+		r.sites = append(r.sites, site{at: f.Patch + bias, was: o.originals[n][:len(patch)], patch: patch})
+		r.trampolines = append(r.trampolines, trampoline...)
+		for len(r.trampolines)%16 != 0 {
+			r.trampolines = append(r.trampolines, 0xcc)
+		}
+	}
+	return nil
+}
+
+// check compares the bytes of all sites with what they should be. They are read in batches, as many at once as
+// process_vm_readv(2) takes.
+func (r *region) check(pid int, should func(*site) []byte) error {
+	const batch = 1024
+	for sites := range slices.Chunk(r.sites, batch) {
+		var from []unix.RemoteIovec
+		var want []byte
+		for i := range sites {
+			b := should(&sites[i])
+			from = append(from, unix.RemoteIovec{Base: uintptr(sites[i].at), Len: len(b)})
+			want = append(want, b...)
+		}
+		got := make([]byte, len(want))
+		n, err := unix.ProcessVMReadv(pid, []unix.Iovec{{Base: &got[0], Len: uint64(len(got))}}, from, 0)
+		if err != nil || n != len(got) || !bytes.Equal(got, want) {
+			return fmt.Errorf("the code of %s is not as in its file", r.p.path)
+		}
+	}
+	return nil
+}
+
+// write writes the jumps, and takes those back that it wrote if one cannot be.
+func (r *region) write(mem *os.File) error {
+	for i := range r.sites {
+		if err := writeAll(mem, r.sites[i].patch, r.sites[i].at); err != nil {
+			return errors.Join(err, r.restore(mem, i+1))
+		}
+	}
+	return nil
+}
+
+// restore writes the first n sites as they were.
+func (r *region) restore(mem *os.File, n int) error {
+	var all error
+	for i := range r.sites[:n] {
+		all = errors.Join(all, writeAll(mem, r.sites[i].was, r.sites[i].at))
+	}
+	return all
+}

@@ -1,0 +1,41 @@
+package plant
+
+import (
+	"encoding/binary"
+	"unsafe"
+
+	"golang.org/x/sys/unix"
+)
+
+// change is what waitid(2) tells of a process: that it has stopped or ended.
+type change struct {
+	pid    int
+	code   int // CLD_TRAPPED, …
+	status int // of a stop: the signal, and the event of ptrace above it
+}
+
+// Codes of changes (sigaction(2)).
+const (
+	cldExited  = 1
+	cldKilled  = 2
+	cldDumped  = 3
+	cldTrapped = 4
+)
+
+func (c change) ended() bool {
+	return c.code == cldExited || c.code == cldKilled || c.code == cldDumped
+}
+
+// await waits for a change of a tracee or child of this thread. With WNOHANG its pid is 0 if there is none.
+func await(kind, id, options int) (change, error) {
+	var info unix.Siginfo
+	for {
+		err := unix.Waitid(kind, id, &info, options|unix.WALL|unix.WNOTHREAD, nil)
+		if err == unix.EINTR {
+			continue
+		}
+		b := (*[28]byte)(unsafe.Pointer(&info)) // the fields that SIGCHLD has
+		word := func(at int) int { return int(int32(binary.NativeEndian.Uint32(b[at:]))) }
+		return change{pid: word(16), code: word(8), status: word(24)}, err
+	}
+}
