@@ -23,7 +23,8 @@ import (
 
 func newTrace() *cobra.Command {
 	c := &cobra.Command{Use: "trace", Short: "Count what functions of a program are entered",
-		Long: "Look into programs as they are, without a word from them: which of their functions are entered how often."}
+		Long:    "Look into programs as they are, without a word from them: which of their functions are entered how often.",
+		Example: "  berth trace stats -- gzip -k big.txt"}
 	c.AddCommand(newTraceStats())
 	return group(c)
 }
