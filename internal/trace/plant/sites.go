@@ -29,7 +29,6 @@ type region struct {
 	sites       []site
 }
 
-
 // prepare works out all that is to be written into a process. Nothing is written yet.
 func (s *Session) prepare(pid int) ([]*region, error) {
 	addresses, err := readMaps(pid)
