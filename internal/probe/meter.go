@@ -31,6 +31,7 @@ type Meter struct {
 	start    job.Time
 	took     EnergyReading // when the phase began
 	done     []job.PhaseStat
+	passed   job.PhaseStat // BytesIn and CPU of the phases in done
 	counters map[string]int64
 	status   string
 }
@@ -86,6 +87,8 @@ func (m *Meter) close(t job.Time) {
 	}
 	if m.phase != job.PhaseNone {
 		m.done = append(m.done, s)
+		m.passed.BytesIn += s.BytesIn
+		m.passed.CPU += s.CPU
 	}
 }
 
@@ -169,17 +172,20 @@ type Snapshot struct {
 	CPU               time.Duration // own threads, ended and running children
 	Fraction          float64       // of the phase's input that is read, 0…1; −1: unknown
 	Status            string
-	Since             job.Time // when the phase began
-	PeakMemory        int64    // bytes
+	Since             job.Time      // when the phase began
+	PeakMemory        int64         // bytes
+	All               job.PhaseStat // BytesIn and CPU of all phases so far
 }
 
 // Snapshot returns how far the attempt has come.
 func (m *Meter) Snapshot() Snapshot {
 	m.mu.Lock()
-	s := Snapshot{Phase: m.phase, Status: m.status, Since: m.start}
+	s := Snapshot{Phase: m.phase, Status: m.status, Since: m.start, All: m.passed}
 	m.mu.Unlock()
 	s.BytesIn, s.BytesOut, s.RecordsIn = m.in.Load(), m.out.Load(), m.recIn.Load()
 	s.CPU = time.Duration(m.cpu.Load() + m.liveCPU.Load())
+	s.All.BytesIn += s.BytesIn
+	s.All.CPU += s.CPU
 	s.PeakMemory = m.peak.Load() + m.child.Load()
 	s.Fraction = -1
 	if t := m.total.Load(); t > 0 {

@@ -21,9 +21,14 @@ const tick = time.Second / 100
 
 // Usage is what processes use.
 type Usage struct {
-	RSS   int64         // bytes resident; pages that are shared count for each process
-	CPU   time.Duration // user and system time, of ended and reaped children too
-	Procs int
+	RSS int64         // bytes resident; pages that are shared count for each process
+	CPU time.Duration // user and system time, of ended and reaped children too
+}
+
+// Group is a process group: its members that have not ended, and what they use together.
+type Group struct {
+	Usage
+	PIDs []int
 }
 
 // Process is one line of the process table.
@@ -72,18 +77,18 @@ func AwaitExit(pidfd int, patience time.Duration) (ended bool, err error) {
 }
 
 // Groups returns what each process group of this machine uses now.
-func Groups() (map[int]Usage, error) {
+func Groups() (map[int]Group, error) {
 	list, err := Processes()
 	if err != nil {
 		return nil, err
 	}
-	groups := make(map[int]Usage)
+	groups := make(map[int]Group)
 	for _, p := range list {
 		if p.ended() {
 			continue
 		}
 		u := groups[p.Group]
-		groups[p.Group] = Usage{u.RSS + p.RSS, u.CPU + p.CPU, u.Procs + 1}
+		groups[p.Group] = Group{Usage{u.RSS + p.RSS, u.CPU + p.CPU}, append(u.PIDs, p.PID)}
 	}
 	return groups, nil
 }
@@ -141,7 +146,6 @@ func parseStat(pid int, line []byte) (Process, bool) {
 	p.Start = field(22)
 	p.CPU = time.Duration(field(14)+field(15)+field(16)+field(17)) * tick
 	p.RSS = field(24) * int64(os.Getpagesize())
-	p.Procs = 1
 	return p, true
 }
 

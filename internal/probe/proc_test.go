@@ -85,8 +85,8 @@ func TestGroupsOfRealProcesses(t *testing.T) {
 		t.Fatal(err)
 	}
 	u := groups[cmd.Process.Pid]
-	if u.Procs != 2 {
-		t.Errorf("group has %d processes, want the shell and its child", u.Procs)
+	if len(u.PIDs) != 2 {
+		t.Errorf("group has %d processes, want the shell and its child", len(u.PIDs))
 	}
 	if u.RSS <= 0 {
 		t.Errorf("RSS is %d", u.RSS)

@@ -121,7 +121,7 @@ func (p *Process) sweep() {
 // nobody may ever reap where the machine's first process is no proper init.
 func membersLive(group int) bool {
 	groups, err := probe.Groups()
-	return err == nil && groups[group].Procs > 0
+	return err == nil && len(groups[group].PIDs) > 0
 }
 
 // kill ends the process group: SIGTERM, and SIGKILL after the grace.

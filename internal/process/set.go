@@ -127,20 +127,22 @@ func (s *Set) Due(n int, now time.Time, l Limits) bool {
 	return false
 }
 
-// Measured takes in what the process groups of this machine use now.
-func (s *Set) Measured(groups map[int]probe.Usage) {
+// Measured takes in what the process groups of this machine use now, and returns the processes of the set's programs.
+func (s *Set) Measured(groups map[int]probe.Group) (pids []int) {
 	var sum probe.Usage
 	for _, p := range s.running() {
 		u := groups[p.pid]
 		sum.CPU += u.CPU
 		p.sawMemory(u.RSS)
+		pids = append(pids, u.PIDs...)
 	}
 	s.Meter.Live(sum)
+	return pids
 }
 
 // Exceeded returns why the attempt is to be killed, nil if all its programs keep to the
 // limits. groups is what process groups use, empty if that was not measured.
-func (s *Set) Exceeded(l Limits, now time.Time, groups map[int]probe.Usage) *Failure {
+func (s *Set) Exceeded(l Limits, now time.Time, groups map[int]probe.Group) *Failure {
 	for _, p := range s.running() {
 		if l.Time > 0 && now.Sub(p.started) >= l.Time {
 			return Failed("killed: it ran longer than its time limit of %s", job.FormatDuration(l.Time))
@@ -169,33 +171,19 @@ func (p *Process) idle(now time.Time) time.Duration {
 // memoryAbove returns what the program's group holds where that is more than the limit, else
 // 0. Resident sets count shared pages for each process, so what they say is checked before it
 // has consequences.
-func (p *Process) memoryAbove(limit int64, groups map[int]probe.Usage) int64 {
+func (p *Process) memoryAbove(limit int64, groups map[int]probe.Group) int64 {
 	u := groups[p.pid]
 	if limit <= 0 || u.RSS <= limit {
 		return 0
 	}
 	used := u.RSS
-	if u.Procs > 1 {
-		used = probe.Proportional(groupMembers(p.pid))
+	if len(u.PIDs) > 1 {
+		used = probe.Proportional(u.PIDs)
 	}
 	if used <= limit {
 		return 0
 	}
 	return used
-}
-
-func groupMembers(group int) []int {
-	list, err := probe.Processes()
-	if err != nil {
-		return nil
-	}
-	var members []int
-	for _, p := range list {
-		if p.Group == group {
-			members = append(members, p.PID)
-		}
-	}
-	return members
 }
 
 // sawMemory keeps the largest resident set of the program's group.

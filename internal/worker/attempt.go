@@ -32,6 +32,9 @@ type attempt struct {
 	nudge  chan struct{} // leave or commit changed
 	waits  atomic.Uint32 // job.Phase that it waits for leave for
 
+	cwd   string // folder in which the command of a bag runs, before it is started
+	gauge gauge
+
 	told job.Phase // last phase that the coordinator was told; the monitor's
 
 	programs process.Set
@@ -157,6 +160,12 @@ func (w *worker) finish(a *attempt, err error, stderr string) {
 		w.log.Info("attempt failed", "attempt", a.id, "outcome", r.Outcome, "reason", r.Reason)
 	}
 	r.Stats, r.Counters = a.meter.Finish(), a.meter.Counters()
+	if p := a.gauge.last.Load(); p != nil {
+		r.Source, r.N = p.Source, p.N
+	}
+	if err == nil {
+		a.judgeMeasures()
+	}
 	a.cancel(nil)
 	w.mu.Lock()
 	w.link.keep(r.Bounded()) // from one to the other at once: who looks finds it running or ended

@@ -100,7 +100,8 @@ func (t *bagTask) compute(path string, argv, env []string) error {
 	own := t.w.cores.Take(t.a.work.spec.Bag.Need.CPUs)
 	defer t.w.cores.Give(own)
 	t.lane.Bind(own)
-	c := t.w.command(t.a, path, argv, t.a.work.spec.Dir, env)
+	t.a.cwd = t.a.work.spec.Dir
+	c := t.w.command(t.a, path, argv, t.a.cwd, env)
 	e, err := t.a.programs.Run(&c, []uintptr{t.w.null, uintptr(t.out.FD), uintptr(t.err.FD)})
 	if err != nil {
 		t.a.work.forgetPaths()

@@ -75,6 +75,7 @@ type peer struct {
 	conn  *wire.Conn
 	hello *wire.Hello
 	got   chan wire.Message
+	beats chan []wire.Progress // what a heartbeat says, if a test waits for it
 }
 
 func newCoord(t testing.TB) *coord {
@@ -107,7 +108,7 @@ func (c *coord) listen() {
 			if err != nil {
 				return
 			}
-			p := &peer{c: c, conn: conn, hello: hello, got: make(chan wire.Message, 1024)}
+			p := &peer{c: c, conn: conn, hello: hello, got: make(chan wire.Message, 1024), beats: make(chan []wire.Progress)}
 			go p.listen()
 			c.joined <- p
 		}
@@ -122,8 +123,12 @@ func (p *peer) listen() {
 		if err != nil {
 			return
 		}
-		switch m.(type) {
+		switch m := m.(type) {
 		case *wire.Heartbeat:
+			select {
+			case p.beats <- m.Progress:
+			default:
+			}
 			if !p.c.silent.Load() {
 				_ = p.conn.Send(&wire.HeartbeatAck{})
 			}
@@ -271,6 +276,25 @@ func expect[M wire.Message](p *peer) M {
 		p.c.t.Fatalf("the worker did not say %T", *new(M))
 	}
 	panic("unreachable")
+}
+
+// progress waits until the worker tells of an attempt's progress what f wants to hear.
+func (p *peer) progress(at job.Attempt, f func(wire.Progress) bool) wire.Progress {
+	p.c.t.Helper()
+	timeout := time.After(patience)
+	var last []wire.Progress
+	for {
+		select {
+		case last = <-p.beats:
+			for _, said := range last {
+				if said.Attempt == at && f(said) {
+					return said
+				}
+			}
+		case <-timeout:
+			p.c.t.Fatalf("the worker last said of the progress of its attempts %+v", last)
+		}
+	}
 }
 
 // ended waits for the end of an attempt and acknowledges it.

@@ -93,7 +93,7 @@ func (m *monitor) look(running []*attempt, now time.Time) {
 }
 
 // measure reads the process table where that is due for any attempt, else it returns nil.
-func (m *monitor) measure(running []*attempt, now time.Time) map[int]probe.Usage {
+func (m *monitor) measure(running []*attempt, now time.Time) map[int]probe.Group {
 	due := func(a *attempt) bool { return a.programs.Due(m.looks, now, a.work.limits(a.id.Task)) }
 	if !slices.ContainsFunc(running, due) {
 		return nil
@@ -104,7 +104,7 @@ func (m *monitor) measure(running []*attempt, now time.Time) map[int]probe.Usage
 		return nil
 	}
 	for _, a := range running {
-		a.programs.Measured(groups)
+		a.gauge.measure(a, a.programs.Measured(groups), now)
 	}
 	return groups
 }
@@ -132,7 +132,7 @@ func (w *worker) progress() []wire.Progress {
 		if s.Phase == job.PhaseNone && a.waits.Load() == uint32(job.PhaseNone) {
 			continue
 		}
-		list = append(list, wire.Progress{Progress: job.Progress{Attempt: a.id, CPU: s.CPU, Fraction: -1}, Phase: s.Phase, BytesIn: s.BytesIn, BytesOut: s.BytesOut,
+		list = append(list, wire.Progress{Progress: a.progress(s), Phase: s.Phase, BytesIn: s.BytesIn, BytesOut: s.BytesOut,
 			Part: s.Fraction, Status: s.Status})
 	}
 	return list

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"strings"
 	"sync"
+	"sync/atomic"
 
 	"berth/internal/inherit"
 	"berth/internal/job"
@@ -26,6 +27,8 @@ type work struct {
 	bagEnv []string        // what the environment of every task begins with; its capacity is its length
 	places *shuffle.Places // where map outputs are
 	ship   *shipping       // what the job's tasks find in their folders
+
+	misled atomic.Uint32 // sources that did not measure the progress of its tasks
 
 	mu    sync.Mutex
 	paths map[string]string // commands that were looked up in PATH

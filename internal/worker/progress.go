@@ -1,0 +1,174 @@
+package worker
+
+import (
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"sync/atomic"
+	"time"
+
+	"berth/internal/job"
+	"berth/internal/probe"
+)
+
+const (
+	// gaugeEvery is how often the progress of a program is measured; one that is over before is not measured at all.
+	gaugeEvery = time.Second
+	// misleads is the processor time within which a measure has to move. A program that has read its input and
+	// computes on is not stuck: then its progress is measured by something else.
+	misleads = 5 * time.Second
+	// maxInputs bounds how many input files of a task are watched.
+	maxInputs = 64
+)
+
+// gauge measures how far the programs of a bag's attempt have come. The monitor's goroutine owns what is not atomic.
+type gauge struct {
+	inputs atomic.Pointer[[]taskInput] // nil: not known yet
+	last   atomic.Pointer[job.Progress]
+	left   atomic.Uint32 // sources that did not move for long, and count for nothing from then on
+
+	next   time.Time // of the next measurement; zero: there was none
+	source job.ProgressSource
+	n      float64                  // by the source
+	moved  time.Duration            // processor time when n was seen to rise last
+	most   [job.ProgressCPU]float64 // by source: the largest count seen
+}
+
+// sources is a set of sources of progress.
+type sources uint32
+
+func (s sources) has(p job.ProgressSource) bool { return s&(1<<p) != 0 }
+
+// taskInput is a file that a task reads.
+type taskInput struct {
+	path     string // without links
+	size     int64
+	position int64 // the furthest that was seen
+	writes   bool  // it is written as well: no input
+}
+
+// measure takes a measurement where one is due. pids are the processes of the attempt's programs.
+func (g *gauge) measure(a *attempt, pids []int, now time.Time) {
+	if len(pids) == 0 || a.work.spec.Bag == nil || now.Sub(a.begun) < gaugeEvery || now.Before(g.next) {
+		return
+	}
+	if g.next.IsZero() {
+		go a.findInputs() // a file system takes its time, and the monitor has others to look at
+	}
+	g.next = now.Add(gaugeEvery)
+	cpu := a.meter.Snapshot().All.CPU
+	p := g.take(a, pids, cpu)
+	p.Attempt, p.CPU = a.id, cpu
+	g.last.Store(&p)
+}
+
+// take measures by the best source that there is.
+func (g *gauge) take(a *attempt, pids []int, cpu time.Duration) job.Progress {
+	skip := sources(g.left.Load() | a.work.misled.Load())
+	p := job.Progress{Source: job.ProgressCPU, N: cpu.Seconds(), Fraction: -1}
+	if n, of := g.read(pids); n > 0 && !skip.has(job.ProgressInput) {
+		p = job.Progress{Source: job.ProgressInput, N: n, Fraction: min(n/of, 1)}
+	} else if n := transferred(pids); n > 0 && !skip.has(job.ProgressIO) {
+		p = job.Progress{Source: job.ProgressIO, N: n, Fraction: -1}
+	}
+	if p.Source != job.ProgressCPU { // of a process that has ended nothing is told
+		p.N = max(p.N, g.most[p.Source])
+		g.most[p.Source] = p.N
+	}
+	switch {
+	case p.Source != g.source || p.N > g.n:
+		g.source, g.n, g.moved = p.Source, p.N, cpu
+	case cpu-g.moved >= misleads && p.Source != job.ProgressCPU:
+		g.left.Or(1 << p.Source)
+		return g.take(a, pids, cpu)
+	}
+	return p
+}
+
+// read returns how many bytes of the attempt's input its programs have read, of how many; 0 where they read none that is known.
+func (g *gauge) read(pids []int) (n, of float64) {
+	list := g.inputs.Load()
+	if list == nil || len(*list) == 0 {
+		return 0, 0
+	}
+	for _, pid := range pids {
+		probe.EachFile(pid, func(path string, position int64, writes bool) {
+			i := slices.IndexFunc(*list, func(in taskInput) bool { return in.path == path })
+			if i < 0 {
+				return
+			}
+			in := &(*list)[i]
+			in.writes = in.writes || writes
+			in.position = max(in.position, min(position, in.size))
+		})
+	}
+	for _, in := range *list {
+		if !in.writes {
+			n, of = n+float64(in.position), of+float64(in.size)
+		}
+	}
+	return n, of
+}
+
+// transferred returns how many bytes processes have read and written.
+func transferred(pids []int) (n float64) {
+	for _, pid := range pids {
+		n += float64(probe.Transferred(pid))
+	}
+	return n
+}
+
+// findInputs finds the files that the attempt's entry names.
+func (a *attempt) findInputs() {
+	list := []taskInput{}
+	for _, word := range a.work.spec.Bag.Named(a.start.Entry, a.id.Task) {
+		if !filepath.IsAbs(word) {
+			word = filepath.Join(a.cwd, word)
+		}
+		path, err := filepath.EvalSymlinks(word)
+		if err != nil {
+			continue
+		}
+		known := slices.ContainsFunc(list, func(in taskInput) bool { return in.path == path })
+		if st, err := os.Stat(path); err == nil && st.Mode()&fs.ModeType == 0 && st.Size() > 0 && !known && len(list) < maxInputs {
+			list = append(list, taskInput{path: path, size: st.Size()})
+		}
+	}
+	a.gauge.inputs.Store(&list)
+}
+
+// progress returns how far the attempt has come as a whole; its source is none while that is not known.
+func (a *attempt) progress(s probe.Snapshot) job.Progress {
+	if a.work.spec.Bag == nil {
+		return a.streamed(s)
+	}
+	if p := a.gauge.last.Load(); p != nil {
+		return *p
+	}
+	return job.Progress{Attempt: a.id, Fraction: -1, CPU: s.All.CPU}
+}
+
+// streamed returns the progress of a map or reduce attempt: the bytes that its phases have read. A map has come as far as it is
+// in its split; the phases of a reduce count the same, as Hadoop has it. A shuffle says nothing: it waits for maps.
+func (a *attempt) streamed(s probe.Snapshot) job.Progress {
+	p := job.Progress{Attempt: a.id, Source: job.ProgressInput, N: float64(s.All.BytesIn), Fraction: -1, CPU: s.All.CPU}
+	switch s.Phase {
+	case job.PhaseMap:
+		p.Fraction = s.Fraction
+	case job.PhaseMerge:
+		p.Fraction = 1
+	case job.PhaseSort, job.PhaseReduce:
+		p.Fraction = (1 + float64(s.Phase-job.PhaseSort) + max(s.Fraction, 0)) / 3
+	default:
+		p.Source, p.N = job.ProgressNone, 0
+	}
+	return p
+}
+
+// judgeMeasures keeps what did not measure the progress of an attempt that is done, for the job's other attempts.
+func (a *attempt) judgeMeasures() {
+	if left := a.gauge.left.Load(); left != 0 {
+		a.work.misled.Or(left)
+	}
+}

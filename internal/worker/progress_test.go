@@ -1,0 +1,110 @@
+package worker
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"berth/internal/event"
+	"berth/internal/job"
+	"berth/internal/wire"
+)
+
+// A task that reads the file that its entry names is as far as it has read it.
+func TestProgressByInput(t *testing.T) {
+	_, p := startWorker(t)
+	s := shell(t, `exec 3<{}; dd bs=1000 count=500 <&3 >/dev/null 2>&1; read x <go; dd bs=1000 count=250 <&3 >/dev/null 2>&1; read x <go`)
+	s.Bag.Stdout, s.Bag.Stderr = job.Discard, job.Discard
+	goOn := fifo(t, s.Dir, "go")
+	if err := os.WriteFile(filepath.Join(s.Dir, "in put"), make([]byte, 1_000_000), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	p.job(s, 0, 0)
+	at := try(s.ID, 0, 1)
+	p.say(start(at, "in put"))
+	for _, want := range []float64{0.5, 0.75} {
+		got := p.progress(at, func(g wire.Progress) bool { return g.Source == job.ProgressInput && g.Fraction == want })
+		if got.N != want*1e6 || got.Phase != job.PhaseCompute {
+			t.Errorf("progress is %+v, want %g bytes read", got, want*1e6)
+		}
+		release(t, goOn)
+	}
+	if r := p.ended(event.Done); r.Source != job.ProgressInput || r.N != 750_000 {
+		t.Errorf("it ended after %g by %v", r.N, r.Source)
+	}
+}
+
+// Where no input is known the bytes that a task reads and writes count.
+func TestProgressByTransfer(t *testing.T) {
+	_, p := startWorker(t)
+	s := shell(t, `dd if=/dev/zero of=/dev/null bs=1000000 count=3 2>/dev/null; read x <go`)
+	s.Bag.Stdout, s.Bag.Stderr = job.Discard, job.Discard
+	goOn := fifo(t, s.Dir, "go")
+	p.job(s, 0, 0)
+	at := try(s.ID, 0, 1)
+	p.say(start(at, "1"))
+	got := p.progress(at, func(g wire.Progress) bool { return g.Source != job.ProgressNone })
+	if got.Source != job.ProgressIO || got.N < 6e6 || got.N > 7e6 || got.Fraction != -1 {
+		t.Errorf("progress is %+v, want the three million bytes that were read and written", got)
+	}
+	release(t, goOn)
+	p.ended(event.Done)
+}
+
+// A measure that does not move while processor time goes by is left for the next one, and the job's other tasks do
+// not use it any more once that task is done.
+func TestProgressIsMeasuredByWhatMoves(t *testing.T) {
+	s := shell(t, "true {}")
+	c := exec.Command("sleep", "1000")
+	in, err := os.Create(filepath.Join(s.Dir, "a"))
+	if err == nil {
+		defer in.Close()
+		c.Stdin = in // its position stays
+		_, err = in.Write(make([]byte, 10))
+	}
+	if err == nil {
+		in, err = os.Open(in.Name())
+	}
+	if err == nil {
+		c.Stdin = in
+		_, err = in.Seek(5, 0)
+	}
+	if err == nil {
+		err = c.Start()
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = c.Process.Kill(); _ = c.Wait() }()
+	a := newAttempt(start(try("bag-1", 0, 1), "a"), &work{spec: s}, 1)
+	a.cwd = s.Dir
+	a.findInputs()
+	pids := []int{c.Process.Pid}
+	for _, step := range []struct {
+		cpu  time.Duration
+		want job.ProgressSource
+	}{
+		{time.Second, job.ProgressInput}, {5 * time.Second, job.ProgressInput},
+		{6 * time.Second, job.ProgressIO}, {10 * time.Second, job.ProgressIO},
+		{11 * time.Second, job.ProgressCPU}, {99 * time.Second, job.ProgressCPU},
+	} {
+		got := a.gauge.take(a, pids, step.cpu)
+		if got.Source != step.want {
+			t.Errorf("after %v of processor time progress is %+v, want it by %v", step.cpu, got, step.want)
+		}
+		if got.Source == job.ProgressInput && (got.N != 5 || got.Fraction != 0.5) {
+			t.Errorf("5 of 10 bytes are read, and progress is %+v", got)
+		}
+	}
+	other := newAttempt(start(try("bag-1", 1, 1), "a"), a.work, 1)
+	other.findInputs()
+	if got := other.gauge.take(other, pids, 0).Source; got == job.ProgressCPU {
+		t.Error("one attempt that is not done yet decides for others")
+	}
+	a.judgeMeasures()
+	if got := other.gauge.take(other, pids, time.Second); got.Source != job.ProgressCPU || got.N != 1 {
+		t.Errorf("of another task of the job progress is %+v", got)
+	}
+}
