@@ -195,11 +195,18 @@ func (s *Server) bounded(r event.AttemptEnded) event.AttemptEnded {
 	return r
 }
 
-// progress lets views know how far running attempts are. It runs beside the loop.
+// progress lets views and the engine know how far running attempts are. It runs beside the loop.
 func (s *Server) progress(node job.NodeID, ps []wire.Progress) {
+	of := make([]job.Progress, 0, len(ps))
 	for _, p := range ps {
 		if l := s.lookup(p.Attempt.Job); l != nil {
 			l.progress(node, p)
 		}
+		if p.Source != job.ProgressNone {
+			of = append(of, p.Progress)
+		}
+	}
+	if len(of) > 0 {
+		s.input(step.Progress{Node: node, Of: of})
 	}
 }

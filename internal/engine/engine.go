@@ -147,6 +147,7 @@ func (e *Engine) take(in step.Input) error {
 		e.found(in)
 	case step.Cleared:
 		e.cleared(in)
+	case step.Progress: // nothing is decided by it yet
 	case step.Tick:
 	default:
 		panic(fmt.Sprintf("engine: unknown input %T", in))

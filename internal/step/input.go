@@ -60,6 +60,13 @@ type PhaseEntered struct {
 	Phase   job.Phase
 }
 
+// Progress is how far attempts are that run on a node, by their worker's word: each is told every few seconds, in one input a
+// node. It is no record: after a coordinator's death workers tell anew. An attempt of another node is not believed.
+type Progress struct {
+	Node job.NodeID
+	Of   []job.Progress
+}
+
 // LeaveWanted says that an attempt is through with the phases it had leave for and wants the next.
 type LeaveWanted struct {
 	Attempt job.Attempt
@@ -128,6 +135,7 @@ func (Resume) input()       {}
 func (Finalized) input()    {}
 func (NodeUp) input()       {}
 func (NodeDown) input()     {}
+func (Progress) input()     {}
 func (PhaseEntered) input() {}
 func (LeaveWanted) input()  {}
 func (CommitWanted) input() {}
