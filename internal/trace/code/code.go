@@ -58,12 +58,16 @@ type Function struct {
 	Size  uint64
 	// Patch is where the jump is written: the entry, or the instruction behind its endbr64.
 	Patch uint64
-	// Displaced is how many bytes from Patch on the jump displaces, whole instructions; 0: not to be touched.
+	// Displaced is how many bytes from Patch on the jump displaces, whole instructions, and of a very small function
+	// unused bytes behind it; 0: not to be touched.
 	Displaced int
 	// Careful is set if the processor's flags could not be shown to be dead at the entry. Then the trampoline
 	// preserves them, which costs some cycles.
 	Careful bool
-	Reason  Reason
+	// Calls is set if a call is displaced. The trampoline makes it of a push of the return address as it was and a
+	// jump: stacks look as they would, but hardware that keeps a shadow stack ends the program if that is in force.
+	Calls  bool
+	Reason Reason
 }
 
 // Placement says where things lie at run time.

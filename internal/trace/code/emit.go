@@ -3,6 +3,7 @@ package code
 import (
 	"encoding/binary"
 	"fmt"
+	"slices"
 )
 
 // MaxTrampoline is the most bytes that a trampoline takes.
@@ -18,18 +19,8 @@ func Emit(f Function, original []byte, at Placement) (patch, trampoline []byte, 
 	entry := at.Bias + f.Patch
 	t := writer{at: at.Trampoline}
 	t.count(at, f.Careful)
-	ends := false
-	for n := 0; n < len(original); {
-		i, err := decode(original[n:])
-		if err != nil || ends || movable(i, original[n:]) != "" {
-			return nil, nil, fmt.Errorf("%s: %w", f.Name, ErrBytes)
-		}
-		t.move(i, original[n:n+i.length], entry+uint64(n))
-		n += i.length
-		ends = !i.next()
-	}
-	if !ends {
-		t.branch([]byte{0xe9}, entry+uint64(f.Displaced))
+	if !t.displaced(original, entry) {
+		return nil, nil, fmt.Errorf("%s: %w", f.Name, ErrBytes)
 	}
 	p := writer{at: entry}
 	p.branch([]byte{0xe9}, at.Trampoline)
@@ -40,6 +31,27 @@ func Emit(f Function, original []byte, at Placement) (patch, trampoline []byte, 
 		return nil, nil, fmt.Errorf("%s: %w", f.Name, ErrReach)
 	}
 	return p.code, t.code, nil
+}
+
+// displaced appends what displaced instructions do, and the way back to those behind them. It reports whether
+// the bytes are such as may be displaced.
+func (w *writer) displaced(original []byte, from uint64) bool {
+	for n := 0; n < len(original); {
+		i, err := decode(original[n:])
+		if err != nil || movable(i, original[n:]) != "" {
+			return false
+		}
+		w.move(i, original[n:n+i.length], from+uint64(n))
+		n += i.length
+		if i.kind == call || i.kind == callIndirect {
+			return n == len(original)
+		}
+		if !i.next() {
+			return n+int(padding(original[n:])) == len(original)
+		}
+	}
+	w.branch([]byte{0xe9}, from+uint64(len(original)))
+	return true
 }
 
 // writer puts instructions one behind the other.
@@ -93,7 +105,16 @@ func (w *writer) count(at Placement, careful bool) {
 
 // move appends an instruction that was at another address, so that it does the same.
 func (w *writer) move(i instruction, code []byte, from uint64) {
+	if i.kind == call || i.kind == callIndirect {
+		back := from + uint64(len(code))
+		w.code = binary.LittleEndian.AppendUint32(append(w.code, 0x68), uint32(back))                       // push its lower half
+		w.code = binary.LittleEndian.AppendUint32(append(w.code, 0xc7, 0x44, 0x24, 0x04), uint32(back>>32)) // movl its upper half,4(%rsp)
+	}
 	switch {
+	case i.kind == call:
+		w.branch([]byte{0xe9}, i.target(code, from))
+	case i.kind == callIndirect:
+		w.jumpInstead(i, code, from)
 	case i.kind == jump:
 		w.branch([]byte{0xe9}, i.target(code, from))
 	case i.kind == conditional && i.relative == 1:
@@ -107,4 +128,14 @@ func (w *writer) move(i instruction, code []byte, from uint64) {
 	default:
 		w.code = append(w.code, code...)
 	}
+}
+
+// jumpInstead appends a jump to where a call through a register or memory leads: the same instruction but for
+// three bits of its operand.
+func (w *writer) jumpInstead(i instruction, code []byte, from uint64) {
+	changed := slices.Clone(code)
+	m := slices.Index(changed, 0xff) + 1
+	changed[m] = changed[m]&^0x38 | 4<<3
+	i.kind = jumpIndirect
+	w.move(i, changed, from)
 }

@@ -1,7 +1,9 @@
 package code
 
 import (
+	"bytes"
 	"cmp"
+	"debug/elf"
 	"maps"
 	"slices"
 )
@@ -11,9 +13,10 @@ type extent struct {
 	*start
 	from, to  uint64
 	section   *section
-	undecoded bool // holds what is no known instruction, or branches between its instructions
-	loops     bool // branches back to its beginning, other than by a call
-	computed  bool // jumps through a register or memory, and takes an address within itself
+	padding   uint64 // unused bytes behind its end
+	undecoded bool   // holds what is no known instruction, or branches between its instructions
+	loops     bool   // branches back to its beginning, other than by a call
+	computed  bool   // jumps through a register or memory, and takes an address within itself
 }
 
 // extents cuts the code at all beginnings of functions.
@@ -22,16 +25,38 @@ func (im *image) extents() []extent {
 	all := make([]extent, len(starts))
 	for i, s := range starts {
 		e := extent{start: s, from: s.entry, section: im.at(s.entry)}
-		e.to = e.section.to
+		end := e.section.to
 		if i+1 < len(starts) {
-			e.to = min(e.to, starts[i+1].entry)
+			end = min(end, starts[i+1].entry)
 		}
-		if e.size < e.to-e.from {
-			e.to = e.from + e.size
-		}
+		e.to = e.from + min(e.size, end-e.from)
+		e.padding = padding(e.section.bytes(e.to)[:end-e.to])
 		all[i] = e
 	}
 	return all
+}
+
+// padding returns how many bytes at the beginning of code are only there to fill: nops, int3 or zeros.
+func padding(code []byte) uint64 {
+	n := 0
+	for n < len(code) && n < longest {
+		rest := code[n:]
+		switch i, err := decode(rest); {
+		case rest[0] == 0xcc || rest[0] == 0:
+			n++
+		case err == nil && filler(rest[:i.length]):
+			n += i.length
+		default:
+			return uint64(n)
+		}
+	}
+	return uint64(n)
+}
+
+// filler reports whether an instruction is a nop, of whatever length.
+func filler(code []byte) bool {
+	code = bytes.TrimLeft(code, "\x66\x2e")
+	return bytes.Equal(code, []byte{0x90}) || len(code) > 2 && code[0] == 0x0f && code[1] == 0x1f && code[2]&0x38 == 0
 }
 
 // walker decodes functions one after another and marks where their branches lead.
@@ -63,6 +88,11 @@ func (w *walker) walk(e *extent) {
 			e.loops = e.loops || i.kind != call && (t == e.from || t == patch)
 			w.targets = append(w.targets, t)
 		}
+		if i.constant != 0 && w.im.fixed() {
+			a := uint64(le32(code[i.constant:]))
+			w.im.marks.set(a)
+			own = own || a >= e.from && a < e.to
+		}
 		indirect = indirect || i.kind == jumpIndirect
 		if i.address {
 			a := i.pointed(code, at)
@@ -90,23 +120,28 @@ func (im *image) branches(all []extent) {
 	for i := range all {
 		w.walk(&all[i])
 	}
+	next := 0
 	for i := range im.code {
 		s := &im.code[i]
 		at := s.from
-		for j := range all {
-			e := &all[j]
-			if e.section != s || e.undecoded {
-				continue
+		for ; next < len(all) && all[next].section == s; next++ {
+			if e := &all[next]; !e.undecoded {
+				im.anything(s, at, e.from)
+				at = max(at, e.to)
 			}
-			im.short(s, at, e.from)
-			at = max(at, e.to)
 		}
-		im.short(s, at, s.to)
+		im.anything(s, at, s.to)
 	}
 }
 
-// short marks where short branches would lead that may begin at any byte of a range.
-func (im *image) short(s *section, from, to uint64) {
+// anything marks where short branches and addresses would lead that may begin at any byte of a range.
+func (im *image) anything(s *section, from, to uint64) {
+	if from >= to {
+		return
+	}
+	if im.fixed() {
+		im.look32(s.data[from-s.from : to-s.from])
+	}
 	for at := from; at+2 <= s.to && at < to; at++ {
 		b := s.data[at-s.from : at-s.from+2]
 		if b[0]&0xf0 == 0x70 || b[0] == 0xeb || b[0] >= 0xe0 && b[0] <= 0xe3 {
@@ -114,3 +149,6 @@ func (im *image) short(s *section, from, to uint64) {
 		}
 	}
 }
+
+// fixed reports whether the object lies at the addresses of the file, so that code may hold addresses as constants.
+func (im *image) fixed() bool { return im.file.Type == elf.ET_EXEC }

@@ -1,11 +1,13 @@
 package code
 
+import "math"
+
 // frame is what an FDE of .eh_frame says of a function.
 type frame struct {
 	from, size uint64
 	signal     bool   // return from a signal
 	fragment   bool   // its frame is not that of a function just called
-	guarded    uint64 // smallest address whose exceptions are caught; none: the end
+	guarded    uint64 // smallest address whose exceptions are caught; none: beyond all
 }
 
 // cie is what the FDEs of one CIE have in common.
@@ -183,7 +185,7 @@ func (im *image) readFDE(r reader, c *cie) (frame, bool) {
 	f := frame{signal: c.signal}
 	f.from = r.pointer(c.pointer)
 	f.size = r.value(c.pointer)
-	f.guarded = f.from + f.size
+	f.guarded = math.MaxUint64
 	if c.augmented {
 		a := reader{at: r.at}
 		n := r.leb(false)

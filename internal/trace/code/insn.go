@@ -25,6 +25,8 @@ type instruction struct {
 	relative int  // bytes of the distance at its end: 0, 1 or 4
 	rip      int  // index of the 32-bit displacement of an operand relative to rip; 0: there is none
 	address  bool // lea with such an operand: takes an address and reads no memory
+	stack    bool // has an operand in memory relative to rsp
+	constant int  // index of 32 bits that may be an address: an immediate, the displacement of a lea; 0: none
 }
 
 // next reports whether control can go from the instruction to the one behind it.
@@ -72,14 +74,15 @@ const (
 
 // decoder holds the prefixes of the instruction that is being read.
 type decoder struct {
-	code    []byte
-	pos     int
-	size66  bool // operand size prefix
-	addr67  bool // address size prefix
-	rexW    bool
-	opcode  byte
-	modByte byte
-	rip     int
+	code   []byte
+	pos    int
+	size66 bool // operand size prefix
+	addr67 bool // address size prefix
+	rexW   bool
+	opcode byte
+	rip    int // index of a displacement relative to rip
+	far    int // of another one of 32 bits
+	stack  bool
 }
 
 // decode reads the instruction at the beginning of code: its length and what the planter must know of it. It
@@ -298,6 +301,7 @@ func (d *decoder) finish(k kind, shape, extra int) (instruction, error) {
 	if shape&modrm != 0 && !d.operand() {
 		return instruction{}, errCut
 	}
+	i.stack = d.stack
 	if shape&imm8 != 0 {
 		extra++
 	}
@@ -315,6 +319,11 @@ func (d *decoder) finish(k kind, shape, extra int) (instruction, error) {
 			return instruction{}, errUnknown // processors disagree on its length
 		}
 		extra, i.relative = extra+4, 4
+	}
+	if shape&immz != 0 && extra == 4 || extra == 8 {
+		i.constant = d.pos
+	} else if d.opcode == 0x8d && d.far != 0 {
+		i.constant = d.far
 	}
 	i.length = d.pos + extra
 	if i.length > len(d.code) {
@@ -346,7 +355,9 @@ func (d *decoder) operand() bool {
 		}
 		sib := d.code[d.pos]
 		d.pos++
+		d.stack = sib&7 == 4
 		if mod == 0 && sib&7 == 5 {
+			d.far = d.pos
 			d.pos += 4
 		}
 	}
@@ -357,6 +368,7 @@ func (d *decoder) operand() bool {
 	case mod == 1:
 		d.pos++
 	case mod == 2:
+		d.far = d.pos
 		d.pos += 4
 	}
 	return d.pos <= len(d.code)

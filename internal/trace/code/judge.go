@@ -39,7 +39,8 @@ func Analyse(r io.ReaderAt) (*Object, error) {
 func (im *image) judge(e *extent) Function {
 	f := Function{Name: e.name, Entry: e.from, Size: e.size, Patch: e.from}
 	code := e.section.bytes(e.from)
-	code = code[:min(uint64(len(code)), e.to-e.from)]
+	end := e.to - e.from
+	code = code[:end]
 	if endbr(code) {
 		f.Patch += 4
 		code = code[4:]
@@ -47,12 +48,12 @@ func (im *image) judge(e *extent) Function {
 	if f.Reason = im.whole(e); f.Reason != "" {
 		return f
 	}
-	n, reason := displace(code)
+	n, reason := displace(code, int(e.padding))
 	if reason == "" {
 		reason = im.entered(e, f.Patch, n)
 	}
 	if f.Reason = reason; reason == "" {
-		f.Displaced, f.Careful = n, !flagsDead(code)
+		f.Displaced, f.Careful, f.Calls = n, !flagsDead(code), calls(code[:min(n, len(code))])
 	}
 	return f
 }
@@ -102,13 +103,10 @@ func (im *image) entered(e *extent, patch uint64, n int) Reason {
 	return ""
 }
 
-// displace returns how many bytes the jump displaces, whole instructions all of which can be moved.
-func displace(code []byte) (int, Reason) {
-	n := 0
-	for n < jumpSize {
-		if n >= len(code) {
-			return 0, Small
-		}
+// displace returns how many bytes the jump displaces: whole instructions all of which can be moved, and if the last
+// of them never goes on as many of the unused bytes behind the function as the jump needs.
+func displace(code []byte, padding int) (int, Reason) {
+	for n := 0; n < len(code); {
 		i, err := decode(code[n:])
 		if err != nil {
 			return 0, Undecodable
@@ -117,21 +115,31 @@ func displace(code []byte) (int, Reason) {
 			return 0, r
 		}
 		n += i.length
-		if !i.next() && n < jumpSize {
+		switch {
+		case n >= jumpSize:
+			return n, ""
+		case i.kind == callIndirect:
+			return 0, EarlyCall
+		case !i.next() && n == len(code) && n+padding >= jumpSize:
+			return jumpSize, ""
+		case !i.next():
 			return 0, Small
 		}
 	}
-	return n, ""
+	return 0, Small
 }
 
 // movable returns the reason why an instruction cannot be run at another place.
 func movable(i instruction, code []byte) Reason {
 	switch i.kind {
-	case call, callIndirect:
-		return EarlyCall
 	case loop, stop:
 		return Immovable
-	case conditional, jump, jumpIndirect, ret:
+	case conditional, jump, jumpIndirect, ret, call:
+		return ""
+	case callIndirect:
+		if i.stack {
+			return EarlyCall
+		}
 		return ""
 	}
 	inst, err := x86asm.Decode(code[:i.length], 64)
@@ -139,4 +147,19 @@ func movable(i instruction, code []byte) Reason {
 		return Immovable
 	}
 	return ""
+}
+
+// calls reports whether the last of displaced instructions is a call.
+func calls(code []byte) bool {
+	for len(code) > 0 {
+		i, err := decode(code)
+		if err != nil {
+			return false
+		}
+		if i.kind == call || i.kind == callIndirect {
+			return true
+		}
+		code = code[i.length:]
+	}
+	return false
 }

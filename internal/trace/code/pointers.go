@@ -13,6 +13,7 @@ const (
 
 // pointers marks every address of code that data may hold: by relocations where the object can lie anywhere, and
 // by whatever looks like an address where it lies at a fixed place, or where relocations do not say the address.
+// Addresses in the code of an object at a fixed place are marked by walk.
 func (im *image) pointers() {
 	packed := false
 	for _, s := range im.file.Sections {
@@ -24,10 +25,7 @@ func (im *image) pointers() {
 		}
 	}
 	switch {
-	case im.file.Type == elf.ET_EXEC:
-		for i := range im.code {
-			im.look32(im.code[i].data)
-		}
+	case im.fixed():
 		for i := range im.data {
 			im.look32(im.data[i].data)
 		}
@@ -79,8 +77,7 @@ func (im *image) loaded(s *elf.Section) ([]byte, bool) {
 	return nil, false
 }
 
-// look32 marks every four bytes that could be an address of code, wherever they begin: an object at a fixed place
-// has addresses of 32 bits in its instructions and of 64 in its data.
+// look32 marks every four bytes that could be an address of code, wherever they begin.
 func (im *image) look32(data []byte) {
 	for ; len(data) >= 4; data = data[1:] {
 		if a := uint64(le32(data)); im.marks.holds(a) {
