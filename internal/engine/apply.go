@@ -96,7 +96,7 @@ func (e *Engine) applyJoined(at job.Time, r event.NodeJoined) {
 		a.pool.Nodes = append(a.pool.Nodes, &n.Node)
 	}
 	n.Up, n.state, n.since, n.reason, n.unseen = true, up, at, "", false
-	n.host, n.addr, n.Capacity, n.outputs, n.Kind = r.Host, r.Addr, r.Capacity.Vector(), r.Outputs, a.pool.Speeds.Kind(r.Type)
+	n.Host, n.addr, n.Capacity, n.outputs, n.Kind = r.Host, r.Addr, r.Capacity.Vector(), r.Outputs, a.pool.Speeds.Kind(r.Type)
 	n.SortMemory = a.req.SortMemory / 4 * 3 // the worker needs the rest for itself
 	e.widen(a.pool, n.Capacity)
 	a.largest = job.Resources{CPUs: max(a.largest.CPUs, r.Capacity.CPUs), Mem: max(a.largest.Mem, r.Capacity.Mem)}

@@ -20,6 +20,7 @@ func (e *Engine) applySubmitted(at job.Time, r event.JobSubmitted) {
 	j.counts[0].total, j.counts[1].total = w.Tasks, w.Reduces
 	j.Begin[0] = sched.Candidate{Job: &j.Job, Needs: sched.Needs{Kind: w.TaskKind(0)}, Ready: sched.Ready{End: int32(w.Tasks)}}
 	j.Begin[1] = sched.Candidate{Job: &j.Job, Needs: sched.Needs{Kind: job.ReduceTask}, Ready: sched.Ready{Next: int32(w.Tasks), End: int32(w.Total())}}
+	j.Begin[0].Ready.Near(w.Homes)
 	j.Known.Tell(w.Demands)
 	j.expect(&w)
 	e.jobs[w.ID] = j

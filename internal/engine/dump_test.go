@@ -113,7 +113,7 @@ func (n *node) dump(w io.Writer) {
 		alloc = n.alloc.id
 	}
 	fmt.Fprintf(w, "node %s alloc %q %s since %d reason %q host %q addr %q outputs %q joined %t capacity %v used %v coreless %d %d health %+v\n",
-		n.id, alloc, n.state, n.since, n.reason, n.host, n.addr, n.outputs, n.joined, n.Capacity, n.Used, n.Shuffles, n.ShuffleMem, n.Health)
+		n.id, alloc, n.state, n.since, n.reason, n.Host, n.addr, n.outputs, n.joined, n.Capacity, n.Used, n.Shuffles, n.ShuffleMem, n.Health)
 }
 
 // list returns the indices in the set.

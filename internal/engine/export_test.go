@@ -127,7 +127,7 @@ func (e *Engine) Nodes() []NodeStatus {
 	for _, a := range e.allocList {
 		for _, n := range a.nodes() {
 			all = append(all, NodeStatus{
-				ID: n.id, Host: n.host, Addr: n.addr, State: n.state.String(), Since: n.since, Reason: n.reason,
+				ID: n.id, Host: n.Host, Addr: n.addr, State: n.state.String(), Since: n.since, Reason: n.reason,
 				Capacity: n.Capacity.Resources(), Used: n.Used.Resources(), Running: len(n.Running), Suspected: n.Health.Suspected(e.now),
 			})
 		}

@@ -193,7 +193,6 @@ type node struct {
 	state  nodeState
 	since  job.Time // when it came into its state
 	reason string   // why it is not up
-	host   string
 	addr   string
 	// outputs is the folder of its map outputs that is read in place and stays when the
 	// node goes; empty: there is none, or none any more.

@@ -209,6 +209,14 @@ type Work struct {
 	Demands []PhaseDemand `msgpack:"pd,omitempty"`
 	Alloc   AllocRequest  `msgpack:"al"`
 	Course
+	// Homes is where bag tasks or maps have their data, as far as that is known; empty: everywhere the same.
+	Homes []Home `msgpack:"ho,omitempty"`
+}
+
+// Home is a host that has data of tasks.
+type Home struct {
+	Host  string  `msgpack:"h"` // as its worker calls it (event.NodeJoined)
+	Tasks []int32 `msgpack:"t"` // whose data is there, in ascending order
 }
 
 // AllocRequest is the shape of an allocation: what the plan decided.

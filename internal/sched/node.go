@@ -16,6 +16,7 @@ type Alloc struct {
 
 // Node is the load of one node.
 type Node struct {
+	Host       string
 	Index      int // breaks ties; order of first joining
 	Alloc      *Alloc
 	Kind       int  // of its processors, by Speeds.Kind

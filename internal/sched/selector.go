@@ -139,7 +139,7 @@ func (r *Selector) begin(p *Pool, now job.Time) (best Decision) {
 			continue
 		}
 		if w := r.rules.worth(p, n, c.line[0], len(r.pass.roomy)); w > worth {
-			best, worth = Decision{Candidate: c.line[0], Node: n, Task: c.line[0].Ready.pick(avoided)}, w
+			best, worth = Decision{Candidate: c.line[0], Node: n, Task: c.line[0].Ready.pick(avoided, n.Host)}, w
 		}
 		c.tried = true
 		r.pass.roomy = append(r.pass.roomy, c)

@@ -98,7 +98,7 @@ func (a *app) submit() {
 	}
 	a.first = p
 	c.apps[a.id] = a
-	c.tell(submitOf(a, p))
+	c.tell(c.w.submitOf(a, p))
 }
 
 // start takes in that an attempt of the job begins.

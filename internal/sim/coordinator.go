@@ -50,10 +50,10 @@ func (w *world) engineConfig() engine.Config {
 		Scheduler: cmp.Or(w.cfg.Adaptor.Scheduler, sched.Cores), Tuning: w.cfg.Adaptor.Tuning}
 }
 
-func submitOf(a *app, p plan.Plan) step.Input {
+func (w *world) submitOf(a *app, p plan.Plan) step.Input {
 	work := plan.Work(a.spec, p)
 	if a.Phased != nil {
-		work.Demands = a.Phased.Demands
+		work.Demands, work.Homes = a.Phased.Demands, w.machine.homes(a.Phased.Homes)
 	}
 	return step.Submit{Work: work}
 }

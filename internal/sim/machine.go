@@ -3,6 +3,7 @@ package sim
 import (
 	"fmt"
 	"math/bits"
+	"slices"
 	"strconv"
 
 	"berth/internal/cluster"
@@ -84,6 +85,20 @@ func (m *machine) capacity(i int) job.Resources {
 		return m.size
 	}
 	return m.kinds[i].Capacity
+}
+
+// homes returns which tasks have their data on which node, given the nodes of each.
+func (m *machine) homes(of [][]int) []job.Home {
+	all := make([]job.Home, len(m.shown))
+	for i := range all {
+		all[i].Host = m.shown[i].Name
+	}
+	for task, nodes := range of {
+		for _, n := range nodes {
+			all[n].Tasks = append(all[n].Tasks, int32(task))
+		}
+	}
+	return slices.DeleteFunc(all, func(h job.Home) bool { return h.Tasks == nil })
 }
 
 // kind names a node after the speed of its cores, where phases contend.
