@@ -42,6 +42,8 @@ type Elastic struct {
 	// Phased, if not nil, is what each task takes phase by phase: then how long a task lasts follows from what runs beside it,
 	// and the times above are those at full speed.
 	Phased *Phased
+	// Paces, if not nil, is what each task counts while it runs; so tasks of a bag are seen to be late.
+	Paces []Pace
 }
 
 // Work returns the core-seconds of all tasks.

@@ -21,7 +21,7 @@ type Berth struct{}
 // The margins: a fresh attempt has to end earlier by such a share of what it takes, as expectations are off.
 const (
 	duplicateMargin = 0.2 // the duplicate may be for nothing
-	peersMargin     = 0.4 // the same where no attempt was done yet
+	peersMargin     = 0.2 // the same where no attempt was done yet
 	abortMargin     = 0.5 // the work that was done is lost
 	slowSpeed       = 0.75
 	mostCopies      = 3 // live attempts of a task
@@ -92,7 +92,7 @@ func (g *gauge) class() Class {
 	switch {
 	case g.most <= 0:
 		return Hung
-	case g.most < slowSpeed:
+	case g.most < surelySlow && g.slow < slowSpeed:
 		return Slow
 	}
 	return Healthy
@@ -101,8 +101,10 @@ func (g *gauge) class() Class {
 // late is a task all of whose attempts are late.
 type late struct {
 	index       int     // of the attempt to act on
-	left, fresh float64 // seconds: what it needs at least, and what a fresh one takes
+	left, fresh float64 // seconds: what it needs yet, and what a fresh one takes
+	least       float64 // what it needs yet at least
 	margin      float64
+	guessed     bool // nothing is known of when it would end
 }
 
 // lates returns the tasks all of whose attempts are late, those first where most is to be gained.
@@ -131,7 +133,7 @@ func (b *bench) lates() (found []late) {
 
 // late reports whether the attempts from one index up to another, all of one task, are all late.
 func (b *bench) late(from, to int) (late, bool) {
-	l := late{index: from, left: math.Inf(1)}
+	l := late{index: from, left: math.Inf(1), least: math.Inf(1)}
 	if copies := to - from; copies >= mostCopies || b.Running[from].Twins != copies-1 {
 		return l, false // enough, or one is asked for and not there yet
 	}
@@ -140,9 +142,9 @@ func (b *bench) late(from, to int) (late, bool) {
 		if g == nil {
 			return l, false
 		}
-		l.left, l.fresh, l.margin = min(l.left, g.least()), g.fresh, duplicateMargin
+		l.left, l.least, l.fresh, l.margin = min(l.left, g.late()), min(l.least, g.least()), g.fresh, duplicateMargin
 		if b.guessed(i) {
-			l.margin = peersMargin
+			l.margin, l.guessed = peersMargin, true
 		}
 	}
 	return l, l.left > l.fresh*(1+l.margin)+2*b.Interval.Seconds()
@@ -166,7 +168,7 @@ func (b *bench) act(told []Verdict) []Verdict {
 			d.Cost = seconds((l.fresh - l.left) * b.Cores)
 		}
 		used++
-		d.Why += fmt.Sprintf("; it needs %s at least, and a fresh attempt %.0f s", needs(l.left), l.fresh)
+		d.Why += fmt.Sprintf("; it needs %s yet, and a fresh attempt %.0f s", needs(l.left), l.fresh)
 		acts = append(acts, d)
 		told[l.index].Attempt.N = 0 // it is told first
 	}
@@ -193,13 +195,13 @@ func seconds(s float64) time.Duration {
 // choose says what is done about a task that is late, when so many others have been dealt with in this look.
 func (b *bench) choose(l late, used int, affordable bool, ends []float64) Action {
 	r := &b.Running[l.index]
-	abort := b.Abort && r.Twins == 0 && r.Attempt.N <= mostAborts
+	abort := b.Abort && r.Twins == 0 && r.Attempt.N <= mostAborts && (!l.guessed || math.IsInf(l.left, 1))
 	switch {
 	case b.Ready > 0:
 		wait := l.fresh * float64(used+1) / float64(max(b.Places, 1))
 		end := l.fresh * (1 + float64(b.Ready)/float64(max(b.Places, 1))) // of the job, without this task
 		switch {
-		case abort && l.left > wait+l.fresh*(1+abortMargin):
+		case abort && l.least > wait+l.fresh*(1+abortMargin):
 			return Abort
 		case b.Duplicate && affordable && (l.left > 2*l.fresh+wait || l.left > end*(1+duplicateMargin)):
 			return Duplicate
@@ -208,10 +210,10 @@ func (b *bench) choose(l late, used int, affordable bool, ends []float64) Action
 		switch {
 		case b.Duplicate && affordable:
 			return Duplicate
-		case abort && l.left > l.fresh*(1+abortMargin):
+		case abort && l.least > l.fresh*(1+abortMargin):
 			return Abort
 		}
-	case abort && used < len(ends) && l.left > ends[used]+l.fresh*(1+abortMargin):
+	case abort && used < len(ends) && l.least > ends[used]+l.fresh*(1+abortMargin):
 		return Abort
 	}
 	return Keep

@@ -5,8 +5,9 @@ import "math"
 // gauge is what a ruler says of one attempt.
 type gauge struct {
 	reading
-	speed float64 // that it had lately, in virtual seconds a second
-	most  float64 // that it has at most, as counts are read with slack; 0: it hangs
+	speed float64 // that it is expected to have, in virtual seconds a second
+	slow  float64 // that it had in the window in which it was slowest
+	most  float64 // that it had at most in that window, as counts are read with slack; 0: it hangs
 	fresh float64 // seconds that a fresh attempt of its task takes
 }
 
@@ -15,6 +16,9 @@ var windows = [...]float64{1. / 8, 1. / 4, 1. / 2}
 
 // minWindow is the shortest time that tells something of a speed, in seconds. Of younger attempts nothing is said.
 const minWindow = 15
+
+// surelySlow is the speed below which an attempt is slow, whatever its counts may mean.
+const surelySlow = 0.9
 
 // gauge measures an attempt. Its speed is at most that of the slowest of the windows, each read as well as can be: at its end as
 // late, and at its begin as early, as the count may mean.
@@ -27,7 +31,7 @@ func (l *ruler) gauge(r *Running) gauge {
 	stalled := age - t.Moved.T.Seconds()
 	at := min(max(g.flat, g.tau), g.tau+stalled*pace) // a stretch without counts passes, too
 	g.left = max(g.left-(at-g.tau), 0)
-	g.most, g.speed = g.to/max(age, 1e-9), mean
+	g.most, g.slow, g.speed = g.to/max(age, 1e-9), at/max(age, 1e-9), mean
 	for _, part := range windows {
 		then := t.Curve.before(age - max(part*g.fresh, minWindow))
 		if then.T <= 0 {
@@ -35,18 +39,34 @@ func (l *ruler) gauge(r *Running) gauge {
 		}
 		was := l.read(then.N, input)
 		wide := age - then.T.Seconds()
-		g.most = min(g.most, (g.to-was.from)/wide)
+		if most := (g.to - was.from) / wide; most < g.most {
+			g.most, g.slow = most, (at-was.tau)/wide
+		}
 		if part == windows[1] {
 			g.speed = (mean + (at-was.tau)/wide) / 2
 		}
 	}
-	if stalled > 2*minWindow && stalled > (g.to-g.from)/pace+minWindow {
-		g.most, g.speed = 0, 0
+	if g.to >= age { // it is not behind, whatever it does now
+		g.most = max(g.most, 1)
+	} else if stalled > 2*minWindow && stalled > (g.to-g.from)/pace+minWindow {
+		g.most, g.slow, g.speed = 0, 0, 0
 	}
 	return g
 }
 
-// least returns the seconds that the attempt needs yet at least, +Inf for one that hangs.
+// late returns the seconds that the attempt needs yet if it stays as slow as it was lately, +Inf for one that hangs. It
+// is 0 where that slowness may be chance.
+func (g *gauge) late() float64 {
+	switch {
+	case g.most <= 0:
+		return math.Inf(1)
+	case g.most > surelySlow:
+		return 0
+	}
+	return g.left / max(g.slow, 0.01)
+}
+
+// least returns the seconds that the attempt needs yet if it is as fast as its counts may mean, +Inf for one that hangs.
 func (g *gauge) least() float64 {
 	if g.most <= 0 {
 		return math.Inf(1)

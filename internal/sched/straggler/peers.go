@@ -27,30 +27,30 @@ func (v *View) peers(source job.ProgressSource) *ruler {
 		return nil
 	}
 	age := median(ages)
-	l := &ruler{power: 1, input: median(inputs), took: 2 * age, shape: &shape{n: []float64{0}, first: []float64{0}, last: []float64{0}}}
+	l := &ruler{power: 1, input: median(inputs), took: 3 * age, shape: &shape{n: []float64{0}, first: []float64{0}, last: []float64{0}, off: []float64{0}}}
 	for k := 1; k <= steps; k++ {
 		t := age * float64(k) / steps
-		l.shape.push(t, l.middle(of, t))
+		n, off := l.middle(of, t)
+		l.shape.push(t, n, off)
 	}
 	_, n := l.shape.end()
 	if n <= 0 {
 		return nil
 	}
-	l.slack = leastSlack * n
 	return l
 }
 
-// push appends the count at a time.
-func (s *shape) push(t, n float64) {
+// push appends the count at a time, and by how much counts differ then.
+func (s *shape) push(t, n, off float64) {
 	if last := len(s.n) - 1; n <= s.n[last] {
-		s.last[last] = t
+		s.last[last], s.off[last] = t, max(s.off[last], off)
 		return
 	}
-	s.n, s.first, s.last = append(s.n, n), append(s.first, t), append(s.last, t)
+	s.n, s.first, s.last, s.off = append(s.n, n), append(s.first, t), append(s.last, t), append(s.off, off)
 }
 
-// middle returns the median count at an age of those that have reached it.
-func (l *ruler) middle(of []*Running, t float64) float64 {
+// middle returns the median count at an age of those that have reached it, and by how much they differ.
+func (l *ruler) middle(of []*Running, t float64) (n, off float64) {
 	var counts []float64
 	for _, r := range of {
 		g := l.scale(l.input, float64(r.Input))
@@ -58,7 +58,7 @@ func (l *ruler) middle(of []*Running, t float64) float64 {
 			counts = append(counts, r.Track.Curve.at(t/g)*g)
 		}
 	}
-	return median(counts)
+	return median(counts), spread(counts)
 }
 
 // at returns the count at a time in seconds, by linear interpolation; after the end it is that of the end.

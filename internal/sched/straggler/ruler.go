@@ -15,7 +15,7 @@ type ruler struct {
 	took  float64 // seconds that a fresh attempt of the typical input takes; where there are no ends, a guess
 	input float64 // the typical input; 0: unknown
 	power float64 // times and counts grow with the input to this power
-	slack float64 // counts that tell nothing, as tasks differ by that much
+	loose float64 // share of virtual time that tells nothing, as healthy attempts differ by that much
 }
 
 // end is when and at which count an attempt ended.
@@ -47,9 +47,10 @@ func (l *ruler) read(n, input float64) reading {
 	n /= g
 	r := reading{}
 	r.tau, r.flat = l.shape.inverse(n)
-	r.from, _ = l.shape.inverse(max(n-l.slack, 0))
-	_, r.to = l.shape.inverse(n + l.slack)
-	r.to = max(r.to, r.flat)
+	slack := l.shape.slack(n)
+	r.from, _ = l.shape.inverse(max(n-slack, 0))
+	_, r.to = l.shape.inverse(n + slack)
+	r.from, r.to = r.from*(1-l.loose), max(r.to, r.flat)*(1+l.loose)
 	r.left = l.left(n, r.tau)
 	if r.left < 0 {
 		// It has more to do than most had. How much more nothing says: a tenth of what it did.
@@ -81,22 +82,56 @@ func (l *ruler) left(n, tau float64) float64 {
 // ruler returns what attempts with progress from the source are measured by: the curves of attempts of this run that were done; else
 // those of earlier runs, with times corrected by how fast most attempts run here; else the median of those that run. It is
 // nil where there is none of these.
-func (v *View) ruler(source job.ProgressSource) *ruler {
-	if l := v.done(v.Past.Own, source); l != nil {
-		l.known(v.Past)
-		return l
+func (v *View) ruler(source job.ProgressSource) (l *ruler) {
+	own := v.done(v.Past.Own, source)
+	if own != nil {
+		own.known(v.Past)
 	}
-	if l := v.done(v.Past.Earlier, source); l != nil {
-		l.adapt(v, source)
-		return l
+	switch l = own; {
+	case own != nil && len(own.ends) >= fewest:
+	default:
+		if earlier := v.done(v.Past.Earlier, source); earlier != nil {
+			l = earlier
+			l.adapt(v, source)
+		} else if peers := v.peers(source); peers != nil {
+			l = peers
+			if own != nil {
+				l.ends, l.took, l.input = own.ends, own.took, own.input
+			}
+		}
 	}
-	return v.peers(source)
+	if l != nil {
+		l.loosen(v.Past)
+	}
+	return l
+}
+
+// The bounds of how much healthy attempts differ in speed.
+const leastLoose, mostLoose = 0.02, 0.15
+
+// loosen finds how much healthy attempts differ: the spread of the durations of those that were done. Outliers are the minority, so the
+// median distance from the median tells of the others. Counts of peers of the same age have that in their own spread.
+func (l *ruler) loosen(p *Past) {
+	l.loose = leastLoose
+	if len(p.Took) >= fewest {
+		took := p.took(l)
+		l.loose = min(max(spread(took)/median(took), leastLoose), mostLoose)
+	}
+}
+
+// took returns the durations of attempts that were done, in seconds, as they would be for the typical input.
+func (p *Past) took(l *ruler) []float64 {
+	all := make([]float64, len(p.Took))
+	for i, d := range p.Took {
+		all[i] = d.Took.Seconds() * l.scale(l.input, float64(d.Input))
+	}
+	return all
 }
 
 // done returns a ruler of attempts that were done, nil of none.
 func (v *View) done(refs []Reference, source job.ProgressSource) *ruler {
 	l := &ruler{power: v.Past.power()}
-	var inputs, took, counts []float64
+	var inputs, took []float64
 	for i := range refs {
 		if refs[i].fits(source) {
 			inputs = append(inputs, float64(refs[i].Input))
@@ -109,7 +144,7 @@ func (v *View) done(refs []Reference, source job.ProgressSource) *ruler {
 			s := r.Curve.shape(l.scale(l.input, float64(r.Input)))
 			t, n := s.end()
 			of, l.ends = append(of, s), append(l.ends, end{n, t})
-			took, counts = append(took, t), append(counts, n)
+			took = append(took, t)
 		}
 	}
 	if len(of) == 0 {
@@ -117,7 +152,6 @@ func (v *View) done(refs []Reference, source job.ProgressSource) *ruler {
 	}
 	slices.SortFunc(l.ends, func(a, b end) int { return cmp.Or(cmp.Compare(a.n, b.n), cmp.Compare(a.t, b.t)) })
 	l.shape, l.took = merge(of), median(took)
-	l.slack = slackOf(counts)
 	return l
 }
 
@@ -125,26 +159,9 @@ func (r *Reference) fits(source job.ProgressSource) bool {
 	return r.Source == source && len(r.Curve) > 1 && r.End().N > 0
 }
 
-// leastSlack and mostSlack bound what counts of tasks differ by without meaning anything, as a share of all they count.
-const leastSlack, mostSlack = 0.01, 0.05
-
-// slackOf returns what counts of tasks differ by: half of the median distance of their ends from the middle one.
-func slackOf(counts []float64) float64 {
-	middle := median(counts)
-	off := make([]float64, len(counts))
-	for i, n := range counts {
-		off[i] = math.Abs(n - middle)
-	}
-	return min(max(median(off)/2, leastSlack*middle), mostSlack*middle)
-}
-
 // known has a fresh attempt take the median of this run's durations.
 func (l *ruler) known(p *Past) {
-	took := make([]float64, len(p.Took))
-	for i, d := range p.Took {
-		took[i] = d.Took.Seconds() * l.scale(l.input, float64(d.Input))
-	}
-	if len(took) > 0 {
+	if took := p.took(l); len(took) > 0 {
 		l.took = median(took)
 	}
 }

@@ -2,6 +2,7 @@ package straggler
 
 import (
 	"cmp"
+	"math"
 	"slices"
 	"sort"
 )
@@ -10,6 +11,21 @@ import (
 // counts the inverse is linear. Where first and last differ the curve is flat: the program entered no planted function, say.
 type shape struct {
 	n, first, last []float64
+	off            []float64 // by how much the counts of healthy attempts differ at that time; nil: unknown
+}
+
+// leastOff is by how much counts differ at least, as a share of all.
+const leastOff = 0.005
+
+// slack returns by how much a count may differ from the usual one without meaning anything.
+func (s *shape) slack(n float64) float64 {
+	_, most := s.end()
+	off := leastOff * most
+	if s.off != nil {
+		i := min(sort.SearchFloat64s(s.n, n), len(s.off)-1)
+		off = max(off, 2*s.off[i], 2*s.off[max(i-1, 0)])
+	}
+	return off
 }
 
 // shape returns the shape of a curve, with times and counts multiplied by scale. Where several marks have the same count the
@@ -51,6 +67,18 @@ func (s *shape) inverse(n float64) (first, last float64) {
 	return t, t
 }
 
+// count returns the count at a time.
+func (s *shape) count(t float64) float64 {
+	i := sort.SearchFloat64s(s.first, t)
+	switch {
+	case i == len(s.n):
+		return s.n[i-1]
+	case s.first[i] == t || i == 0 || t <= s.last[i-1]:
+		return s.n[max(i-1, 0)]
+	}
+	return s.n[i-1] + (s.n[i]-s.n[i-1])*(t-s.last[i-1])/(s.first[i]-s.last[i-1])
+}
+
 // merge returns the median of shapes: for each count of the one with the median end, the median of all inverses. So one that was slow
 // itself does little harm.
 func merge(of []*shape) *shape {
@@ -66,14 +94,17 @@ func merge(of []*shape) *shape {
 	base := byEnd[len(byEnd)/2]
 	s := &shape{}
 	at := 0.0
-	firsts, lasts := make([]float64, len(of)), make([]float64, len(of))
+	firsts, lasts, counts := make([]float64, len(of)), make([]float64, len(of)), make([]float64, len(of))
 	for _, n := range base.n {
 		for i, one := range of {
 			firsts[i], lasts[i] = one.inverse(n)
 		}
 		first := max(median(firsts), at)
 		at = max(median(lasts), first)
-		s.n, s.first, s.last = append(s.n, n), append(s.first, first), append(s.last, at)
+		for i, one := range of {
+			counts[i] = one.count(first)
+		}
+		s.n, s.first, s.last, s.off = append(s.n, n), append(s.first, first), append(s.last, at), append(s.off, spread(counts))
 	}
 	return s
 }
@@ -88,4 +119,18 @@ func median(x []float64) float64 {
 		return x[len(x)/2]
 	}
 	return (x[len(x)/2-1] + x[len(x)/2]) / 2
+}
+
+// spread returns an estimate of the standard deviation of values most of which are alike: 1.4826 times the median distance from
+// their median.
+func spread(x []float64) float64 {
+	if len(x) < 2 {
+		return 0
+	}
+	middle := median(x)
+	off := make([]float64, len(x))
+	for i := range x {
+		off[i] = math.Abs(x[i] - middle)
+	}
+	return 1.4826 * median(off)
 }

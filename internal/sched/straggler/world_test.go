@@ -1,0 +1,235 @@
+package straggler_test
+
+import (
+	"cmp"
+	"math/rand/v2"
+	"slices"
+	"time"
+
+	"berth/internal/job"
+	"berth/internal/sched/straggler"
+	"berth/internal/workload"
+)
+
+// world is a plain simulation around a rule, in steps of the interval: nodes of one place, tasks in order, duplicates first. It is
+// no engine, and is there to try rules on thousands of jobs.
+type world struct {
+	rule      straggler.Rule
+	share     float64 // bound on extra core time
+	jobs      workload.Elastic
+	spells    []workload.Spells
+	past      straggler.Past
+	now       job.Time
+	running   []*attempt // by node; nil: free
+	queue     []int      // tasks to be begun again
+	avoid     map[int]int
+	next      int
+	done      []bool
+	numbers   []int
+	penalty   []job.Time
+	left      int
+	used      float64 // core seconds
+	lost      float64 // of those that were killed
+	dups      int
+	wasted    int
+	aborts    int
+	acts      func(v *straggler.View, d straggler.Verdict)
+	ends      map[job.Attempt]job.Time // told at half of the run
+	predicted []float64
+}
+
+type attempt struct {
+	id    job.Attempt
+	node  int
+	began job.Time
+	ends  job.Time
+	dup   bool
+	track straggler.Track
+	half  job.Time // expected end that was told at half of its run
+}
+
+const tick = job.Time(straggler.Interval)
+
+func newWorld(rule straggler.Rule, e workload.Elastic, spells []workload.Spells) *world {
+	return &world{rule: rule, share: 0.05, jobs: e, spells: spells, running: make([]*attempt, len(spells)), done: make([]bool, len(e.Maps)),
+		numbers: make([]int, len(e.Maps)), penalty: make([]job.Time, len(spells)), left: len(e.Maps), avoid: map[int]int{}}
+}
+
+func spellsOf(o workload.Outliers, nodes int, seed uint64) (all []workload.Spells) {
+	for i := range nodes {
+		all = append(all, o.Draw(rand.New(rand.NewPCG(seed, uint64(i))), job.Time(24*time.Hour)))
+	}
+	return all
+}
+
+// run returns when the last task was done.
+func (w *world) run() job.Time {
+	var last job.Time
+	for w.left > 0 {
+		w.begin()
+		w.now += tick
+		for n, a := range w.running {
+			if a != nil && a.ends <= w.now && !w.done[a.id.Task] {
+				last = max(last, a.ends)
+				w.end(n, a)
+			}
+		}
+		for _, a := range w.running {
+			if a != nil {
+				a.track.Add(w.now.Sub(a.began), w.progress(a))
+			}
+		}
+		w.judge()
+	}
+	return last
+}
+
+func (w *world) progress(a *attempt) job.Progress {
+	work := w.spells[a.node].Work(a.began, w.now)
+	pace := &w.jobs.Paces[a.id.Task]
+	return job.Progress{Attempt: a.id, Source: job.ProgressHits, N: pace.At(min(work/w.jobs.Maps[a.id.Task].Seconds(), 1)), Fraction: -1, CPU: time.Duration(work * 1e9)}
+}
+
+func (w *world) end(n int, a *attempt) {
+	w.done[a.id.Task] = true
+	w.left--
+	w.used += a.ends.Sub(a.began).Seconds()
+	if a.half > 0 {
+		half := a.ends.Sub(a.began).Seconds()
+		w.predicted = append(w.predicted, a.half.Sub(a.ends).Seconds()/half)
+	}
+	a.track.Add(a.ends.Sub(a.began), job.Progress{Source: job.ProgressHits, N: w.jobs.Paces[a.id.Task].Counts, Fraction: -1})
+	w.past.Add(a.ends.Sub(a.began), 0, &a.track)
+	w.running[n] = nil
+	for m, b := range w.running {
+		if b != nil && b.id.Task == a.id.Task {
+			if b.dup {
+				w.wasted++
+			}
+			w.kill(m, b)
+		}
+	}
+}
+
+func (w *world) kill(n int, a *attempt) {
+	w.used += w.now.Sub(a.began).Seconds()
+	w.lost += w.now.Sub(a.began).Seconds()
+	w.running[n] = nil
+}
+
+func (w *world) begin() {
+	for i := 0; i < len(w.queue); {
+		t := w.queue[i]
+		n := w.free(w.avoid[t])
+		if !w.done[t] && n < 0 {
+			i++
+			continue
+		}
+		w.queue = append(w.queue[:i], w.queue[i+1:]...)
+		if !w.done[t] {
+			w.start(t, n)
+		}
+	}
+	for w.next < len(w.jobs.Maps) {
+		n := w.free(-1)
+		if n < 0 {
+			return
+		}
+		w.start(w.next, n)
+		w.next++
+	}
+}
+
+func (w *world) free(avoid int) int {
+	for n, a := range w.running {
+		if a == nil && n != avoid && w.penalty[n] <= w.now {
+			return n
+		}
+	}
+	return -1
+}
+
+func (w *world) start(t, n int) {
+	w.numbers[t]++
+	a := &attempt{id: job.Attempt{Job: "bag-1", Task: t, N: w.numbers[t]}, node: n, began: w.now, ends: w.spells[n].Until(w.now, w.jobs.Maps[t].Seconds())}
+	for _, b := range w.running {
+		a.dup = a.dup || b != nil && b.id.Task == t
+	}
+	w.running[n] = a
+}
+
+func (w *world) view() *straggler.View {
+	v := &straggler.View{Now: w.now, Interval: straggler.Interval, Past: &w.past, Left: w.left, Places: len(w.running), Cores: 1, Duplicate: true, Abort: true}
+	live := map[int]int{}
+	committed := 0.0
+	for _, a := range w.running {
+		if a != nil {
+			live[a.id.Task]++
+			if a.dup {
+				committed += w.now.Sub(a.began).Seconds()
+			}
+		}
+	}
+	for _, t := range w.queue {
+		live[t]++
+	}
+	for _, a := range w.running {
+		if a != nil {
+			v.Running = append(v.Running, straggler.Running{Attempt: a.id, Node: job.NodeID(rune('a' + a.node)), Began: a.began, Duplicate: a.dup, Twins: live[a.id.Task] - 1, Track: &a.track})
+		}
+	}
+	slices.SortFunc(v.Running, func(a, b straggler.Running) int {
+		return cmp.Or(a.Attempt.Task-b.Attempt.Task, a.Attempt.N-b.Attempt.N)
+	})
+	for n, a := range w.running {
+		if a == nil && w.penalty[n] <= w.now && len(w.queue) == 0 && w.next == len(w.done) {
+			v.Rooms = append(v.Rooms, straggler.Room{Node: job.NodeID(rune('a' + n)), Places: 1})
+		}
+	}
+	v.Ready = len(w.done) - w.next + len(w.queue)
+	total := 0.0
+	for _, d := range w.jobs.Maps {
+		total += d.Seconds()
+	}
+	v.Budget = time.Duration((w.share*total - w.lost - committed) * 1e9)
+	return v
+}
+
+func (w *world) judge() {
+	v := w.view()
+	for _, d := range w.rule.Judge(v) {
+		n, a := w.find(d.Attempt)
+		if d.End > 0 && a.half == 0 && 2*(w.now-a.began) >= a.ends-a.began {
+			a.half = d.End
+		}
+		if d.Act == straggler.Keep {
+			continue
+		}
+		if w.acts != nil {
+			w.acts(v, d)
+		}
+		w.penalty[n] = w.now.Add(10 * time.Minute)
+		w.avoid[a.id.Task] = n
+		w.queue = append(w.queue, a.id.Task)
+		if d.Act == straggler.Abort {
+			w.aborts++
+			w.kill(n, a)
+		} else {
+			w.dups++
+		}
+	}
+	for _, a := range w.running {
+		if a != nil {
+			a.track.Looked()
+		}
+	}
+}
+
+func (w *world) find(id job.Attempt) (int, *attempt) {
+	for n, a := range w.running {
+		if a != nil && a.id == id {
+			return n, a
+		}
+	}
+	panic("a verdict on an attempt that does not run")
+}
