@@ -19,7 +19,7 @@ type Reference struct {
 func (r *Reference) End() Mark { return r.Curve[len(r.Curve)-1] }
 
 // mostReferences is how many curves of its own run, and as many of earlier runs, a Past has.
-const mostReferences = 8
+const mostReferences = 24
 
 // Past is what is known of attempts of one kind of tasks that were done: of this run of the job, and of earlier ones.
 // The zero value knows nothing.

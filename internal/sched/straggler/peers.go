@@ -15,16 +15,13 @@ const (
 // peers returns a ruler of the attempts that run, nil where they are too few: their median count at each age that half of
 // them have reached. It knows no end; as long as nothing else is known, tasks take twice what half of them have run by now.
 func (v *View) peers(source job.ProgressSource) *ruler {
-	var of []*Running
-	var ages, inputs []float64
-	for i := 0; i < len(v.Running); i += 1 + len(v.Running)/mostPeers {
-		if r := &v.Running[i]; r.Track != nil && r.Track.Source == source && len(r.Track.Curve) > 1 {
-			of = append(of, r)
-			ages, inputs = append(ages, r.Track.Now.T.Seconds()), append(inputs, float64(r.Input))
-		}
-	}
+	of := v.sample(source)
 	if len(of) < fewest {
 		return nil
+	}
+	var ages, inputs []float64
+	for _, r := range of {
+		ages, inputs = append(ages, r.Track.Now.T.Seconds()), append(inputs, float64(r.Input))
 	}
 	age := median(ages)
 	l := &ruler{power: 1, input: median(inputs), took: 3 * age, shape: &shape{n: []float64{0}, first: []float64{0}, last: []float64{0}, off: []float64{0}}}
@@ -51,14 +48,29 @@ func (s *shape) push(t, n, off float64) {
 
 // middle returns the median count at an age of those that have reached it, and by how much they differ.
 func (l *ruler) middle(of []*Running, t float64) (n, off float64) {
-	var counts []float64
+	counts := l.counts(nil, of, t)
+	return median(counts), spread(counts)
+}
+
+// counts appends the counts that attempts had at an age, of those that have reached it.
+func (l *ruler) counts(counts []float64, of []*Running, t float64) []float64 {
 	for _, r := range of {
 		g := l.scale(l.input, float64(r.Input))
 		if r.Track.Now.T.Seconds()*g >= t {
 			counts = append(counts, r.Track.Curve.at(t/g)*g)
 		}
 	}
-	return median(counts), spread(counts)
+	return counts
+}
+
+// sample returns attempts that run and have progress from the source, mostPeers or so.
+func (v *View) sample(source job.ProgressSource) (of []*Running) {
+	for i := 0; i < len(v.Running); i += 1 + len(v.Running)/mostPeers {
+		if r := &v.Running[i]; r.Track != nil && r.Track.Source == source && len(r.Track.Curve) > 1 {
+			of = append(of, r)
+		}
+	}
+	return of
 }
 
 // at returns the count at a time in seconds, by linear interpolation; after the end it is that of the end.

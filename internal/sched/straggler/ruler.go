@@ -79,31 +79,45 @@ func (l *ruler) left(n, tau float64) float64 {
 	return max(of[len(of)/2].t-tau, 0)
 }
 
-// ruler returns what attempts with progress from the source are measured by: the curves of attempts of this run that were done; else
-// those of earlier runs, with times corrected by how fast most attempts run here; else the median of those that run. It is
-// nil where there is none of these.
+// ruler returns what attempts with progress from the source are measured by: the curves of attempts of this run that were done; while
+// these are too few the median of those that run; else the curves of earlier runs. Earlier runs were on other nodes, so they tell how far
+// the end is, and not how fast an attempt has to be. It is nil where there is none of these.
 func (v *View) ruler(source job.ProgressSource) (l *ruler) {
-	own := v.done(v.Past.Own, source)
-	if own != nil {
-		own.known(v.Past)
-	}
-	switch l = own; {
-	case own != nil && len(own.ends) >= fewest:
+	own, earlier := v.done(v.Past.Own, source), v.done(v.Past.Earlier, source)
+	switch peers := v.peers(source); {
+	case own != nil && (len(own.ends) >= fewest || peers == nil):
+		l = own
+	case peers != nil && own != nil:
+		l = peers
+		l.ends, l.took = own.ends, own.took
+	case peers != nil && earlier != nil:
+		l = peers
+		l.adopt(earlier)
+	case peers != nil:
+		l = peers
 	default:
-		if earlier := v.done(v.Past.Earlier, source); earlier != nil {
-			l = earlier
-			l.adapt(v, source)
-		} else if peers := v.peers(source); peers != nil {
-			l = peers
-			if own != nil {
-				l.ends, l.took, l.input = own.ends, own.took, own.input
-			}
-		}
+		l = earlier
 	}
 	if l != nil {
+		l.known(v.Past)
 		l.loosen(v.Past)
 	}
 	return l
+}
+
+// adopt takes the ends of earlier runs, with their times corrected by how fast most attempts run here, unless that is as fast as
+// they were as far as counts can tell.
+func (l *ruler) adopt(earlier *ruler) {
+	t, n := l.shape.end()
+	g := earlier.scale(l.input, earlier.input)
+	pace := 1.0
+	if r := earlier.read(n, l.input); t < r.from || t > r.to {
+		pace = t / max(r.tau, 1e-9)
+	}
+	l.took = earlier.took * g * pace
+	for _, e := range earlier.ends {
+		l.ends = append(l.ends, end{e.n * g, e.t * g * pace})
+	}
 }
 
 // The bounds of how much healthy attempts differ in speed.
@@ -152,7 +166,22 @@ func (v *View) done(refs []Reference, source job.ProgressSource) *ruler {
 	}
 	slices.SortFunc(l.ends, func(a, b end) int { return cmp.Or(cmp.Compare(a.n, b.n), cmp.Compare(a.t, b.t)) })
 	l.shape, l.took = merge(of), median(took)
+	l.differ(of, v.sample(source))
 	return l
+}
+
+// differ finds by how much counts of healthy attempts differ, those that run included.
+func (l *ruler) differ(of []*shape, running []*Running) {
+	l.shape.off = make([]float64, len(l.shape.n))
+	counts := make([]float64, 0, len(of)+len(running))
+	for k, t := range l.shape.first {
+		counts = counts[:0]
+		for _, s := range of {
+			counts = append(counts, s.count(t))
+		}
+		counts = l.counts(counts, running, t)
+		l.shape.off[k] = spread(counts)
+	}
 }
 
 func (r *Reference) fits(source job.ProgressSource) bool {
@@ -163,32 +192,6 @@ func (r *Reference) fits(source job.ProgressSource) bool {
 func (l *ruler) known(p *Past) {
 	if took := p.took(l); len(took) > 0 {
 		l.took = median(took)
-	}
-}
-
-// adapt corrects the times of curves of earlier runs by the speed of most attempts that run now.
-func (l *ruler) adapt(v *View, source job.ProgressSource) {
-	var speeds []float64
-	for i := range v.Running {
-		r := &v.Running[i]
-		if t := r.Track; t != nil && t.Source == source && t.Moved.T.Seconds() > 0.02*l.took {
-			speeds = append(speeds, l.read(t.Now.N, float64(r.Input)).tau/t.Moved.T.Seconds())
-		}
-	}
-	if len(speeds) < fewest {
-		return
-	}
-	speed := median(speeds)
-	if speed <= 0 {
-		return
-	}
-	l.took /= speed
-	for i := range l.shape.n {
-		l.shape.first[i] /= speed
-		l.shape.last[i] /= speed
-	}
-	for i := range l.ends {
-		l.ends[i].t /= speed
 	}
 }
 

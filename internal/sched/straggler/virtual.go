@@ -94,17 +94,14 @@ func merge(of []*shape) *shape {
 	base := byEnd[len(byEnd)/2]
 	s := &shape{}
 	at := 0.0
-	firsts, lasts, counts := make([]float64, len(of)), make([]float64, len(of)), make([]float64, len(of))
+	firsts, lasts := make([]float64, len(of)), make([]float64, len(of))
 	for _, n := range base.n {
 		for i, one := range of {
 			firsts[i], lasts[i] = one.inverse(n)
 		}
 		first := max(median(firsts), at)
 		at = max(median(lasts), first)
-		for i, one := range of {
-			counts[i] = one.count(first)
-		}
-		s.n, s.first, s.last, s.off = append(s.n, n), append(s.first, first), append(s.last, at), append(s.off, spread(counts))
+		s.n, s.first, s.last = append(s.n, n), append(s.first, first), append(s.last, at)
 	}
 	return s
 }
