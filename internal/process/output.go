@@ -127,10 +127,16 @@ func (a *Output) Drop() {
 	}
 }
 
-// DropEarlier removes what earlier attempts of the task left where they were lost.
-func (a *Output) DropEarlier(at job.Attempt) {
-	for n := 1; n < at.N && a.path != ""; n++ {
-		_ = unix.Unlink(partName(a.path, at, n)) // mostly there is none
+// Ahead is how many later attempts than the one that is done may have left something: no task has more attempts at once.
+const Ahead = 2
+
+// DropOthers removes what the task's other attempts, up to that number, have where they wrote this output. None of them lives,
+// or none is wanted any more.
+func (a *Output) DropOthers(at job.Attempt, last int) {
+	for n := 1; n <= last && a.path != ""; n++ {
+		if n != at.N {
+			_ = unix.Unlink(partName(a.path, at, n)) // mostly there is none
+		}
 	}
 }
 

@@ -2,6 +2,7 @@ package worker
 
 import (
 	"errors"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -17,7 +18,9 @@ type bagTask struct {
 	id       string // what the user calls it
 	dir      string // its private folder
 	out, err process.Output
-	open     bool // out and err are
+	open     bool            // out and err are
+	folder   *process.Folder // in which it runs; nil: in the job's
+	left     []string        // in folder, once it has ended well
 }
 
 // runBag runs an attempt from begin to end. It is called in a lane, so that the
@@ -35,6 +38,13 @@ func (w *worker) runBag(a *attempt, lane *process.Lane) {
 			w.log.Warn("a task's folder stays", "dir", t.dir, "err", derr)
 		}
 	}
+	if t.folder != nil {
+		t.folder.Drop()
+		w.scratch.parts().Forget(a.id)
+	}
+	if err == nil && !a.start.Commit { // another attempt may have been at it
+		w.link.afterwards(a.id, func() { t.dropOthers(a.id.N + process.Ahead) })
+	}
 	w.finish(a, err, stderr)
 }
 
@@ -50,6 +60,9 @@ func (t *bagTask) run() error {
 	if err := t.openOutputs(); err != nil {
 		return err
 	}
+	if err := t.enterFolder(); err != nil {
+		return err
+	}
 	argv := spec.Bag.Argv(a.start.Entry, a.id.Task)
 	env := t.env()
 	path, err := a.work.lookPath(argv[0], spec.Dir, env)
@@ -62,9 +75,32 @@ func (t *bagTask) run() error {
 	return t.compute(path, argv, env)
 }
 
+// enterFolder chooses where the task runs, and makes that folder where it is its own.
+func (t *bagTask) enterFolder() (err error) {
+	spec, at, entry := t.a.work.spec, t.a.id, t.a.start.Entry
+	t.a.cwd = spec.Dir
+	patterns := spec.Bag.OutputPatterns(entry, at.Task)
+	if len(patterns) == 0 {
+		return nil
+	}
+	if err := t.w.scratch.parts().Note(at, process.FolderName(spec.Dir, at)); err != nil {
+		return process.ScratchFailure(t.w.scratch.dir, err)
+	}
+	if t.folder, err = process.MakeFolder(spec.Dir, patterns, spec.Bag.Named(entry, at.Task), at); err != nil {
+		t.w.scratch.parts().Forget(at)
+		return err
+	}
+	t.a.cwd = t.folder.Dir
+	return nil
+}
+
 // env returns the task's environment.
 func (t *bagTask) env() []string {
-	return append(t.a.work.bagEnv, // its capacity is its length: this copies
+	base := t.a.work.bagEnv
+	if t.folder != nil {
+		base = append(slices.DeleteFunc(slices.Clone(base), func(v string) bool { return strings.HasPrefix(v, "PWD=") }), "PWD="+t.folder.Dir)
+	}
+	return append(base, // its capacity is its length: this copies
 		"BERTH_TASK_ID="+t.id,
 		"SLURM_ARRAY_TASK_ID="+t.id,
 		"BERTH_ENTRY="+strings.ReplaceAll(strings.Join(t.a.start.Entry, " "), "\x00", ""),
@@ -86,10 +122,19 @@ func (t *bagTask) openOutputs() error {
 	}
 	t.open = true
 	if at.N > 1 && t.a.start.Commit { // no other attempt lives
-		t.out.DropEarlier(at)
-		t.err.DropEarlier(at)
+		t.dropOthers(at.N - 1)
 	}
 	return nil
+}
+
+// dropOthers removes what the task's other attempts up to that number have not put into place.
+func (t *bagTask) dropOthers(last int) {
+	spec, at := t.a.work.spec, t.a.id
+	t.out.DropOthers(at, last)
+	t.err.DropOthers(at, last)
+	if len(spec.Bag.OutputPatterns(t.a.start.Entry, at.Task)) > 0 {
+		process.DropOtherFolders(spec.Dir, at, last)
+	}
 }
 
 // compute runs the command to its end, on cores of its own where it wants only some of the worker's.
@@ -100,7 +145,6 @@ func (t *bagTask) compute(path string, argv, env []string) error {
 	own := t.w.cores.Take(t.a.work.spec.Bag.Need.CPUs)
 	defer t.w.cores.Give(own)
 	t.lane.Bind(own)
-	t.a.cwd = t.a.work.spec.Dir
 	c := t.w.command(t.a, path, argv, t.a.cwd, env)
 	e, err := t.a.programs.Run(&c, []uintptr{t.w.null, uintptr(t.out.FD), uintptr(t.err.FD)})
 	if err != nil {
@@ -113,7 +157,10 @@ func (t *bagTask) compute(path string, argv, env []string) error {
 	if f := process.ExitFailure(e); f != nil {
 		return f.Believe(t.a.ctx, t.w.batch())
 	}
-	return nil
+	if t.folder != nil {
+		t.left, err = t.folder.Left()
+	}
+	return err
 }
 
 // store puts the output into place. That of a failed attempt too, for whoever
@@ -138,6 +185,9 @@ func (t *bagTask) store(failed error) error {
 		t.out.Drop()
 		t.err.Drop()
 		return failed
+	}
+	if t.folder != nil && failed == nil {
+		failed = t.folder.Commit(t.left, t.w.durable)
 	}
 	if err := errors.Join(t.err.Commit(), t.out.Commit()); err != nil && failed == nil {
 		failed = err

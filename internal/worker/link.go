@@ -32,6 +32,7 @@ type link struct {
 	until   time.Time   // end of the lease
 	beats   []time.Time // when heartbeats that were not answered yet were sent
 	unacked map[job.Attempt]*wire.Ended
+	after   map[job.Attempt]func() // what is to be done once the attempt's end is acknowledged
 	order   []job.Attempt // of unacked, as they ended
 	wishes  map[wish]wire.Message
 	retires *wire.Retiring // nil: the worker is not about to end
@@ -54,7 +55,7 @@ const (
 )
 
 func newLink(now func() time.Time) *link {
-	return &link{now: now, unacked: make(map[job.Attempt]*wire.Ended), wishes: make(map[wish]wire.Message), settled: make(chan struct{}, 1)}
+	return &link{now: now, unacked: make(map[job.Attempt]*wire.Ended), after: make(map[job.Attempt]func()), wishes: make(map[wish]wire.Message), settled: make(chan struct{}, 1)}
 }
 
 // welcome takes up a connection whose hello was sent at that time, and says again what is not settled.
@@ -127,11 +128,20 @@ func (l *link) keep(r event.AttemptEnded) {
 	l.order = append(l.order, r.Attempt)
 }
 
-// acknowledged forgets the end of an attempt.
-func (l *link) acknowledged(at job.Attempt) {
+// afterwards has f done once the attempt's end is acknowledged: then it stands, whatever becomes of this worker.
+func (l *link) afterwards(at job.Attempt, f func()) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.after[at] = f
+}
+
+// acknowledged forgets the end of an attempt, and returns what is to be done after it; nil: nothing.
+func (l *link) acknowledged(at job.Attempt) (after func()) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	delete(l.unacked, at)
+	after = l.after[at]
+	delete(l.after, at)
 	if len(l.unacked) == 0 {
 		select {
 		case l.settled <- struct{}{}:
@@ -147,6 +157,7 @@ func (l *link) acknowledged(at job.Attempt) {
 		}
 		l.order = kept
 	}
+	return after
 }
 
 // retire says, now and on every connection to come, that the worker is about to end.

@@ -26,6 +26,7 @@ import (
 //	DIR/outputs/JOB/…  map outputs (shuffle.Store)
 //	DIR/JOB/…          running attempts of a MapReduce job, and what they share
 //	DIR/tasks/…        folders of running bag tasks
+//	DIR/parts/…        where running bag tasks have folders elsewhere (process.Parts)
 //
 // A root that was lent (Config.Token) is one allocation's. Where all its nodes see it, the
 // map outputs in it are read in place by other nodes, also when this one is gone: they
@@ -127,6 +128,7 @@ func (s *scratch) setCookie(cfg Config) error {
 // clear removes what an earlier worker left, but for its map outputs: attempts
 // that were lost, and what they unpacked.
 func (s *scratch) clear() error {
+	s.parts().Clear()
 	entries, err := os.ReadDir(s.dir)
 	if err != nil {
 		return scratchError(s.dir, "cannot list the scratch folder", err)
@@ -180,6 +182,7 @@ func abandoned(lock string) bool {
 }
 
 func (s *scratch) tasks() string        { return filepath.Join(s.dir, "tasks") }
+func (s *scratch) parts() process.Parts { return process.Parts{Root: filepath.Join(s.dir, "parts")} }
 func (s *scratch) outputs() string      { return filepath.Join(s.dir, "outputs") }
 func (s *scratch) job(id job.ID) string { return filepath.Join(s.dir, string(id)) }
 func (s *scratch) close()               { _ = s.lock.Close() } // lets go of the lock

@@ -172,7 +172,7 @@ func (w *worker) hear(m wire.Message, epoch uint64) error {
 	case *wire.Forget:
 		w.forget(m.Job)
 	case *wire.EndedAck:
-		w.link.acknowledged(m.Attempt)
+		w.acknowledged(m.Attempt)
 	case *wire.Sync:
 		go w.sync(m.N) // a disk takes its time
 	case *wire.Shutdown:
@@ -181,6 +181,23 @@ func (w *worker) hear(m wire.Message, epoch uint64) error {
 		return fmt.Errorf("got %T, which no coordinator says", m)
 	}
 	return nil
+}
+
+// acknowledged takes that the end of an attempt is on record.
+func (w *worker) acknowledged(at job.Attempt) {
+	after := w.link.acknowledged(at)
+	if after == nil {
+		return
+	}
+	w.mu.Lock()
+	if w.stopping == nil {
+		w.attend.Go(after) // a file system takes its time
+		after = nil
+	}
+	w.mu.Unlock()
+	if after != nil {
+		after()
+	}
 }
 
 // sync makes outputs durable and says so.

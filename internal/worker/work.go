@@ -50,7 +50,7 @@ func newWork(m *wire.Job, s *scratch) (*work, error) {
 		places: shuffle.NewPlaces(), ship: &shipping{}, paths: make(map[string]string)}
 	wk.takeInherit()
 	if spec.Bag != nil {
-		env := s.cookie.TaskEnv(spec.Bag.Env, spec.Bag.Need.CPUs, "BERTH_JOB_ID="+string(spec.ID))
+		env := s.cookie.TaskEnv(spec.Bag.Env, spec.Bag.Need.CPUs, "BERTH_JOB_ID="+string(spec.ID), "BERTH_DIR="+spec.Dir)
 		wk.bagEnv = env[:len(env):len(env)]
 	}
 	return wk, nil

@@ -1,0 +1,110 @@
+package process
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"golang.org/x/sys/unix"
+)
+
+// Left returns what the task has left for the patterns, as names relative to the job's folder, sorted; of a folder that a
+// pattern matches, all the files in it. A pattern that nothing matches is the task's failure. What the task found and did not
+// change is not its own.
+func (f *Folder) Left() ([]string, error) {
+	var left []string
+	for _, p := range f.patterns {
+		names, err := fs.Glob(os.DirFS(f.Dir), p)
+		if err != nil {
+			return nil, Failed("--outputs %s: %v", p, err)
+		}
+		n := len(left)
+		for _, name := range names {
+			if !match(p, name) || f.own[name] {
+				continue
+			}
+			if left, err = f.gather(left, name); err != nil {
+				return nil, outputError(f.Dir, err)
+			}
+		}
+		if len(left) == n {
+			return nil, Failed("the task left nothing that matches --outputs %s; it ran in a folder of its own, of which only that is kept", p)
+		}
+	}
+	slices.Sort(left)
+	return slices.Compact(left), nil
+}
+
+// gather appends a file that the task left, or those in a folder.
+func (f *Folder) gather(left []string, name string) ([]string, error) {
+	err := filepath.WalkDir(filepath.Join(f.Dir, name), func(file string, e fs.DirEntry, err error) error {
+		if err != nil || e.IsDir() {
+			return err
+		}
+		if rel := strings.TrimPrefix(file, f.Dir+"/"); f.isOutput(rel, e.Type()) {
+			left = append(left, rel)
+		}
+		return nil
+	})
+	return left, err
+}
+
+// isOutput reports whether a file is the task's own and not what it found.
+func (f *Folder) isOutput(name string, kind fs.FileMode) bool {
+	file := filepath.Join(f.Dir, name)
+	switch kind {
+	case fs.ModeSymlink:
+		to, err := os.Readlink(file)
+		return err == nil && to != filepath.Join(f.of, name)
+	case 0:
+		was, copied := f.copies[name]
+		is, err := identify(file)
+		return err == nil && !(copied && is == was)
+	default: // a pipe, a socket
+		return false
+	}
+}
+
+// Commit puts the files into place in that order, each by one rename. Whoever does the task again after a crash in between
+// leaves them all anew.
+func (f *Folder) Commit(names []string, d *Durable) error {
+	for _, name := range names {
+		from := Output{Part: filepath.Join(f.Dir, name), path: filepath.Join(f.of, name)}
+		if err := f.move(&from); err != nil {
+			return outputError(from.path, err)
+		}
+		d.Note(&from)
+	}
+	return nil
+}
+
+// move renames a file into place. Where a folder of the job's lies on another file system a copy is made beside its place.
+func (f *Folder) move(o *Output) error {
+	var st unix.Stat_t
+	if err := unix.Lstat(o.Part, &st); err != nil {
+		return err
+	}
+	o.dev = st.Dev
+	err := os.Rename(o.Part, o.path)
+	if errors.Is(err, fs.ErrNotExist) {
+		if err = os.MkdirAll(path.Dir(o.path), 0o777); err == nil {
+			err = os.Rename(o.Part, o.path)
+		}
+	}
+	if !errors.Is(err, unix.EXDEV) || st.Mode&unix.S_IFMT != unix.S_IFREG {
+		return err
+	}
+	near := partName(o.path, f.at, f.at.N)
+	_ = os.Remove(near) // of an attempt of that number whose record was lost
+	if err = copyFile(o.Part, near, fs.FileMode(st.Mode&0o777)); err == nil {
+		err = os.Rename(near, o.path)
+	}
+	if err != nil {
+		_ = os.Remove(near)
+	}
+	return err
+}
