@@ -33,7 +33,7 @@ type link struct {
 	beats   []time.Time // when heartbeats that were not answered yet were sent
 	unacked map[job.Attempt]*wire.Ended
 	after   map[job.Attempt]func() // what is to be done once the attempt's end is acknowledged
-	order   []job.Attempt // of unacked, as they ended
+	order   []job.Attempt          // of unacked, as they ended
 	wishes  map[wish]wire.Message
 	retires *wire.Retiring // nil: the worker is not about to end
 	settled chan struct{}  // holds a token when the last end was acknowledged
