@@ -21,9 +21,18 @@ type attachment struct {
 	told  report.JobView // what the user knows of the job already
 }
 
-// attach shows a job until it is over and returns how it ended. An interrupt of its
-// owner cancels the job: what is done stays done.
+// attach shows a job until it is over, prints it where JSON is wanted, and returns how it ended.
 func attach(cmd *cobra.Command, h home.Home, r home.Run, a attachment) (report.JobView, error) {
+	v, err := showToEnd(cmd, h, r, a)
+	if err == nil && wantJSON(cmd) {
+		err = ui.JSON(cmd.OutOrStdout(), v)
+	}
+	return v, err
+}
+
+// showToEnd shows a job until it is over and returns how it ended. An interrupt of its
+// owner cancels the job: what is done stays done.
+func showToEnd(cmd *cobra.Command, h home.Home, r home.Run, a attachment) (report.JobView, error) {
 	opts := ui.Detect(os.Stderr, wantJSON(cmd), os.Getenv)
 	opts.Told = a.told
 	console := ui.New(opts)
@@ -45,9 +54,6 @@ func attach(cmd *cobra.Command, h home.Home, r home.Run, a attachment) (report.J
 		return v, err
 	}
 	console.End(v)
-	if wantJSON(cmd) {
-		return v, ui.JSON(cmd.OutOrStdout(), v)
-	}
 	return v, nil
 }
 

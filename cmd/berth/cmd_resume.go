@@ -26,7 +26,8 @@ func newResume() *cobra.Command {
 		Use: "resume [JOB]", Short: "Go on with a job that failed, was cancelled or interrupted", Args: oneJob,
 		Long: `Go on with what is not done of a job; what is done is not run again. Tasks of a bag that
 failed are left as they are unless --failed is given. What the other flags say replaces what
-the job asked for before, and is kept for the next resume.`,
+the job asked for before, and is kept for the next resume. Of a job in stages all stages that
+are not done go on, one after the other, with the tasks that failed.`,
 		Example: "  berth resume mr-3 --scratch /big/disk\n  berth resume bag-7 --failed --mem 8G --retries 2\n  berth resume bag-7 -t 4:00:00 -p long --sbatch-arg=--reservation=course",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			h, r, err := named(args)
@@ -36,6 +37,9 @@ the job asked for before, and is kept for the next resume.`,
 			spec, err := r.Spec()
 			if err != nil {
 				return err
+			}
+			if spec.Stage != nil {
+				return kindError(spec.Kind, resumeStages(cmd, h, r, spec, &f))
 			}
 			return kindError(spec.Kind, resume(cmd, h, r, &f))
 		},

@@ -7,15 +7,16 @@ import (
 	"github.com/spf13/cobra"
 
 	"berth/internal/cli"
+	"berth/internal/job"
 )
 
-func newRun(do then) *cobra.Command {
+func newRun(do then, inStages func(cmd *cobra.Command, j *cli.Job, detach bool) error) *cobra.Command {
 	opts := cli.FileOptions{Env: os.Environ()}
 	var detach bool
 	c := &cobra.Command{
 		Use: "run FILE.toml", Short: "Run the job that a file describes", Args: oneFile,
-		Long: `Run the job that a job file (TOML) describes: a bag or a MapReduce job. Keys are named
-as the flags are; docs/jobfile.md shows them all. Flags here win over the file's [request].
+		Long: `Run the job that a job file (TOML) describes: a bag, a MapReduce job, or a job in stages
+(split, operation, merge). Keys are named as the flags are; docs/jobfile.md shows them all. Flags here win over the file's [request].
 
     kind = "bag"
     [bag]
@@ -35,6 +36,9 @@ as the flags are; docs/jobfile.md shows them all. Flags here win over the file's
 			}
 			for _, w := range j.Warnings {
 				fmt.Fprintln(cmd.ErrOrStderr(), "berth: warning:", w)
+			}
+			if j.Stages != nil {
+				return kindError(job.Bag, inStages(cmd, j, detach))
 			}
 			return kindError(j.Spec.Kind, do(cmd, j.Spec, j.Entries, detach))
 		},

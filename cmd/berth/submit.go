@@ -25,23 +25,32 @@ func submit(cmd *cobra.Command, spec *job.Spec, entries []job.Entry, detach bool
 	if err := nameAfter(cmd.Context(), h, spec); err != nil {
 		return err
 	}
-	d, err := run.Decide(cmd.Context(), h, spec, entries, spare(cmd.Context(), h)...)
-	if err != nil {
-		return err
-	}
 	ctx, stop := interruptible(cmd.Context())
 	defer stop()
-	inheritTo(d)
-	r, err := run.Prepare(h, d)
+	r, err := hand(ctx, h, spec, entries)
 	if err != nil {
 		return err
-	}
-	// An interrupt while it is handed in counts once it is known to be.
-	if err := handIn(context.WithoutCancel(ctx), h, r); err != nil {
-		return errors.Join(err, run.Discard(r, spec))
 	}
 	cmd.SetContext(ctx)
 	return finish(cmd, h, r, detach, report.JobView{})
+}
+
+// hand plans a job and hands it to the coordinator.
+func hand(ctx context.Context, h home.Home, spec *job.Spec, entries []job.Entry) (home.Run, error) {
+	d, err := run.Decide(ctx, h, spec, entries, spare(ctx, h)...)
+	if err != nil {
+		return home.Run{}, err
+	}
+	inheritTo(d)
+	r, err := run.Prepare(h, d)
+	if err != nil {
+		return home.Run{}, err
+	}
+	// An interrupt while it is handed in counts once it is known to be.
+	if err := handIn(context.WithoutCancel(ctx), h, r); err != nil {
+		return home.Run{}, errors.Join(err, run.Discard(r, spec))
+	}
+	return r, nil
 }
 
 // spare returns the allocations of a batch system that wait for work, none where no

@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"berth/internal/job"
+	"berth/internal/stage"
 	"berth/internal/streaming"
 )
 
@@ -27,6 +28,9 @@ type Job struct {
 	Entries  []job.Entry // of a bag
 	Warnings []string    // what a user should mend
 	Notes    []string    // what berth did of its own accord
+
+	Stages *stage.Plan // of a job in stages, of which this is the first; else nil
+	Then   []*Job      // the other stages, each of which comes after the one before
 }
 
 // Register adds the flags to a command's.
@@ -56,6 +60,9 @@ func (o *FileOptions) Job(file, dir string, stdin io.Reader) (*Job, error) {
 	}
 	if err := o.Request.Fill(&f.Ask); err != nil {
 		return nil, err
+	}
+	if f.inStages {
+		return o.stages(f, dir)
 	}
 	if f.Kind == job.Bag {
 		return o.bag(f, dir, stdin)

@@ -2,6 +2,8 @@ package cli
 
 import (
 	"errors"
+	"fmt"
+	"slices"
 
 	"berth/internal/document"
 	"berth/internal/job"
@@ -19,9 +21,12 @@ type File struct {
 	Ask      parse.Ask           // [request], and of [bag] what flags can say, too
 	Settings []streaming.Setting // [mapreduce]
 
-	hasBag  bool     // [bag] is a table
-	command []string // [bag]: before placeholders are added
-	env     []string // [bag]
+	name     string // of the file
+	inStages bool   // it is of kind stages: several bags, one after the other
+	stages   stages
+	hasBag   bool     // [bag] is a table
+	command  []string // [bag]: before placeholders are added
+	env      []string // [bag]
 }
 
 // ParseFile parses a job file (TOML). Unknown keys, values of a wrong type and
@@ -33,7 +38,7 @@ func ParseFile(name string, data []byte) (*File, error) {
 	if err != nil {
 		return nil, err
 	}
-	f, r := &File{}, document.NewReader(doc, fileHomes)
+	f, r := newFile(name), document.NewReader(doc, fileHomes)
 	f.read(r.Root())
 	if err := errors.Join(r.Err(), f.check(doc, r.Unknown())); err != nil {
 		return nil, err
@@ -43,7 +48,11 @@ func ParseFile(name string, data []byte) (*File, error) {
 
 // fileHomes returns all tables of job files with their keys.
 func fileHomes() []document.Home {
-	return document.Homes("[request]\n[bag]\n[mapreduce]\n", new(File).read)
+	return document.Homes("[request]\n[bag]\n[mapreduce]\n[stages]\n[split]\n[operation]\n[merge]\n", newFile("").read)
+}
+
+func newFile(name string) *File {
+	return &File{name: name, stages: stages{of: map[string]*stageTable{}}}
 }
 
 // value is a value in a job file.
@@ -95,7 +104,12 @@ func (f *File) check(doc *document.Document, unknown bool) error {
 	case f.Kind == "" && doc.Has("kind"):
 		return nil
 	case f.Kind == "":
-		return missing("kind", `write kind = "bag" or kind = "mapreduce"`)
+		return missing("kind", `write kind = "bag", kind = "mapreduce" or kind = "stages"`)
+	case !f.inStages && slices.ContainsFunc(stageTables, doc.Has):
+		table := stageTables[slices.IndexFunc(stageTables, doc.Has)]
+		return job.ConfigError(doc.Where(table), fmt.Sprintf("a job of kind %s has no [%s]", f.Kind, table), `write kind = "stages"`)
+	case f.inStages:
+		return f.checkStages(doc, missing)
 	case f.Kind == job.Bag && !bag:
 		return missing("[bag]", "a job of kind bag needs it")
 	case f.Kind == job.MapReduce && !mapReduce:

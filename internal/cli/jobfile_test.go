@@ -33,7 +33,7 @@ func TestJobFilePage(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, name := range []string{"bag.toml", "mapreduce.toml"} {
+	for _, name := range []string{"bag.toml", "mapreduce.toml", "stages.toml"} {
 		file, err := os.ReadFile(filepath.Join("testdata", name))
 		if err != nil {
 			t.Fatal(err)
@@ -47,7 +47,7 @@ func TestJobFilePage(t *testing.T) {
 // TestEveryKeyIsShown: those files have every key.
 func TestEveryKeyIsShown(t *testing.T) {
 	all := ""
-	for _, name := range []string{"bag.toml", "mapreduce.toml"} {
+	for _, name := range []string{"bag.toml", "mapreduce.toml", "stages.toml"} {
 		file, err := os.ReadFile(filepath.Join("testdata", name))
 		if err != nil {
 			t.Fatal(err)
@@ -153,7 +153,7 @@ func quoteWords(words []string) string {
 }
 
 func FuzzParseFile(f *testing.F) {
-	for _, name := range []string{"bag.toml", "mapreduce.toml"} {
+	for _, name := range []string{"bag.toml", "mapreduce.toml", "stages.toml"} {
 		data, err := os.ReadFile(filepath.Join("testdata", name))
 		if err != nil {
 			f.Fatal(err)

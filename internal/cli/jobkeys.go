@@ -10,6 +10,7 @@ import (
 	"berth/internal/document"
 	"berth/internal/job"
 	"berth/internal/job/parse"
+	"berth/internal/stage"
 	"berth/internal/streaming"
 )
 
@@ -28,7 +29,10 @@ func init() {
 		{"kind", takeKind},
 		{"name", text(func(f *File) *string { return &f.JobName })},
 		{"dir", text(func(f *File) *string { return &f.Dir })},
-		{"request", keys(requestKeys)}, {"bag", keys(bagKeys)}, {"mapreduce", keys(mapReduceKeys)},
+		{"request", keys(requestKeys)}, {"bag", keys(bagKeys)}, {"mapreduce", keys(mapReduceKeys)}, {"stages", keys(stagesKeys)},
+	}
+	for _, name := range stage.Names {
+		topKeys = append(topKeys, fileKey{name, keys(stageKeys(name))})
 	}
 }
 
@@ -74,10 +78,14 @@ func keys(keys []fileKey) func(*File, value) error {
 
 func takeKind(f *File, v value) error {
 	s, _ := v.is.(string)
-	if job.Kind(s) != job.Bag && job.Kind(s) != job.MapReduce {
-		return job.ConfigError(v.where, fmt.Sprintf("%v is no kind of job", v.is), `write "bag" or "mapreduce"`)
+	switch {
+	case s == "stages":
+		f.Kind, f.inStages = job.Bag, true // each of them is a bag
+	case job.Kind(s) != job.Bag && job.Kind(s) != job.MapReduce:
+		return job.ConfigError(v.where, fmt.Sprintf("%v is no kind of job", v.is), `write "bag", "mapreduce" or "stages"`)
+	default:
+		f.Kind = job.Kind(s)
 	}
-	f.Kind = job.Kind(s)
 	return nil
 }
 

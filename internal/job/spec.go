@@ -40,7 +40,11 @@ type Spec struct {
 // Stage says which of several jobs in a row a job is that one job file made.
 type Stage struct {
 	Name   string `json:"name"`   // split, operation or merge
-	Folder string `json:"folder"` // absolute: what the stages hand on, and by which they know each other
+	Folder string `json:"folder"` // absolute: what the stages hand on
+	Keep   bool   `json:"keep,omitempty"`
+	First  ID     `json:"first,omitempty"` // the first of the stages; empty: this one
+
+	Env []string `json:"env"` // BERTH_…=VALUE, for its tasks
 }
 
 // Request is what the user says about where and how the job shall run.

@@ -50,7 +50,11 @@ func newWork(m *wire.Job, s *scratch) (*work, error) {
 		places: shuffle.NewPlaces(), ship: &shipping{}, paths: make(map[string]string)}
 	wk.takeInherit()
 	if spec.Bag != nil {
-		env := s.cookie.TaskEnv(spec.Bag.Env, spec.Bag.Need.CPUs, "BERTH_JOB_ID="+string(spec.ID), "BERTH_DIR="+spec.Dir)
+		own := []string{"BERTH_JOB_ID=" + string(spec.ID), "BERTH_DIR=" + spec.Dir}
+		if spec.Stage != nil {
+			own = append(own, spec.Stage.Env...)
+		}
+		env := s.cookie.TaskEnv(spec.Bag.Env, spec.Bag.Need.CPUs, own...)
 		wk.bagEnv = env[:len(env):len(env)]
 	}
 	return wk, nil
