@@ -104,6 +104,10 @@ func decode(code []byte) (instruction, error) {
 		return d.vex(op)
 	case 0x62:
 		return d.evex()
+	case 0x8f:
+		if d.pos < len(d.code) && d.code[d.pos]&0x1f >= 8 {
+			return d.xop()
+		}
 	}
 	return d.oneByte(op)
 }
@@ -260,6 +264,24 @@ func (d *decoder) vex(op byte) (instruction, error) {
 		return d.finish(plain, none, 0)
 	}
 	return d.vector(space, op)
+}
+
+// xop finishes an instruction of AMD's XOP, which shares its first byte with pop.
+func (d *decoder) xop() (instruction, error) {
+	if d.pos+2 >= len(d.code) {
+		return instruction{}, errCut
+	}
+	space := d.code[d.pos] & 0x1f
+	d.pos += 3
+	switch space {
+	case 8:
+		return d.finish(plain, modrm|imm8, 0)
+	case 9:
+		return d.finish(plain, modrm, 0)
+	case 10:
+		return d.finish(plain, modrm, 4)
+	}
+	return instruction{}, errUnknown
 }
 
 // evex finishes an instruction with an EVEX prefix (AVX-512, FP16). Those of APX are not known.

@@ -131,22 +131,28 @@ func displace(code []byte, padding int) (int, Reason) {
 
 // movable returns the reason why an instruction cannot be run at another place.
 func movable(i instruction, code []byte) Reason {
-	switch i.kind {
-	case loop, stop:
+	inst, err := x86asm.Decode(code[:i.length], 64)
+	if err != nil || inst.Len != i.length {
 		return Immovable
-	case conditional, jump, jumpIndirect, ret, call:
+	}
+	switch i.kind {
+	case conditional, jump, jumpIndirect, call:
 		return ""
 	case callIndirect:
 		if i.stack {
-			return EarlyCall
+			return EarlyCall // its operand would lie elsewhere after a push
 		}
 		return ""
+	case ret:
+		if inst.Op == x86asm.RET {
+			return ""
+		}
+	case plain:
+		if effects[inst.Op] != 0 {
+			return ""
+		}
 	}
-	inst, err := x86asm.Decode(code[:i.length], 64)
-	if err != nil || inst.Len != i.length || effects[inst.Op] == 0 {
-		return Immovable
-	}
-	return ""
+	return Immovable
 }
 
 // calls reports whether the last of displaced instructions is a call.

@@ -1,0 +1,238 @@
+package code
+
+import (
+	"bytes"
+	"debug/elf"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// Addresses of made-up objects.
+const (
+	textAt   = 0x401000
+	rodataAt = 0x402000
+	startAt  = textAt // the process' entry, one function of 16 bytes
+	testedAt = textAt + 0x10
+	ownAt    = textAt + 0x80 // another function
+)
+
+// made describes an ELF file of a few sections.
+type made struct {
+	kind    elf.Type
+	machine elf.Machine
+	text    []byte
+	rodata  []byte
+	symbols []elf.Symbol
+	extra   map[string][]byte // further sections by name, not part of the memory
+	rela    []uint64          // addends of relative relocations
+}
+
+// object returns a file with the tested function behind the process' entry and padded to the next.
+func object(tested []byte, size uint64) made {
+	text := append(bytes.Repeat([]byte{0x90}, 15), 0xc3)
+	text = append(text, tested...)
+	text = append(text, bytes.Repeat([]byte{0xcc}, ownAt-textAt-len(text))...)
+	text = append(text, 0x48, 0x83, 0xec, 0x08, 0x31, 0xc0, 0x48, 0x83, 0xc4, 0x08, 0xc3) // sub; xor; add; ret
+	return made{kind: elf.ET_DYN, machine: elf.EM_X86_64, text: text, rodata: make([]byte, 64), symbols: []elf.Symbol{
+		{Name: "start", Info: byte(elf.STT_FUNC), Value: startAt, Size: 16},
+		{Name: "tested", Info: byte(elf.STT_FUNC), Value: testedAt, Size: size},
+		{Name: "own", Info: byte(elf.STT_FUNC), Value: ownAt, Size: 11},
+	}}
+}
+
+// file returns the bytes of the file.
+func (o made) file() []byte {
+	type part struct {
+		elf.Section64
+		name string
+		data []byte
+	}
+	symtab, strtab := make([]byte, 24), []byte{0}
+	for _, s := range o.symbols {
+		e := make([]byte, 24)
+		binary.LittleEndian.PutUint32(e, uint32(len(strtab)))
+		e[4], e[6] = s.Info, 1
+		binary.LittleEndian.PutUint64(e[8:], s.Value)
+		binary.LittleEndian.PutUint64(e[16:], s.Size)
+		symtab, strtab = append(symtab, e...), append(append(strtab, s.Name...), 0)
+	}
+	var rela []byte
+	for _, addend := range o.rela {
+		for _, v := range []uint64{rodataAt, relocateRelative, addend} {
+			rela = binary.LittleEndian.AppendUint64(rela, v)
+		}
+	}
+	alloc := uint64(elf.SHF_ALLOC)
+	parts := []part{
+		{name: ""},
+		{elf.Section64{Type: uint32(elf.SHT_PROGBITS), Flags: alloc | uint64(elf.SHF_EXECINSTR), Addr: textAt}, ".text", o.text},
+		{elf.Section64{Type: uint32(elf.SHT_PROGBITS), Flags: alloc, Addr: rodataAt}, ".rodata", o.rodata},
+		{elf.Section64{Type: uint32(elf.SHT_RELA), Flags: alloc, Addr: rodataAt + 0x1000, Entsize: 24}, ".rela.dyn", rela},
+		{elf.Section64{Type: uint32(elf.SHT_STRTAB)}, ".strtab", strtab},
+		{elf.Section64{Type: uint32(elf.SHT_SYMTAB), Link: 4, Entsize: 24}, ".symtab", symtab},
+	}
+	for _, name := range slices.Sorted(maps.Keys(o.extra)) {
+		parts = append(parts, part{elf.Section64{Type: uint32(elf.SHT_PROGBITS), Flags: alloc, Addr: rodataAt + 0x2000}, name, o.extra[name]})
+	}
+	names := []byte{0}
+	body := make([]byte, 64)
+	for i := range parts {
+		p := &parts[i]
+		p.Name, p.Off, p.Size = uint32(len(names)), uint64(len(body)), uint64(len(p.data))
+		names, body = append(append(names, p.name...), 0), append(body, p.data...)
+	}
+	parts = append(parts, part{elf.Section64{Type: uint32(elf.SHT_STRTAB), Off: uint64(len(body)), Size: uint64(len(names))}, "", names})
+	body = append(body, names...)
+	h := elf.Header64{Type: uint16(o.kind), Machine: uint16(o.machine), Version: 1, Entry: startAt, Shoff: uint64(len(body)), Ehsize: 64,
+		Shentsize: 64, Shnum: uint16(len(parts)), Shstrndx: uint16(len(parts) - 1)}
+	copy(h.Ident[:], "\x7fELF\x02\x01\x01")
+	var head, table bytes.Buffer
+	_ = binary.Write(&head, binary.LittleEndian, h)
+	for _, p := range parts {
+		_ = binary.Write(&table, binary.LittleEndian, p.Section64)
+	}
+	copy(body, head.Bytes())
+	return append(body, table.Bytes()...)
+}
+
+// analysed returns what is found of the tested function.
+func (o made) analysed(t *testing.T) Function {
+	t.Helper()
+	found, err := Analyse(bytes.NewReader(o.file()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	i := slices.IndexFunc(found.Functions, func(f Function) bool { return f.Entry == testedAt })
+	if i < 0 {
+		t.Fatalf("not found among %v", found.Functions)
+	}
+	return found.Functions[i]
+}
+
+// machineCode reads bytes in hexadecimal digits; what is behind a semicolon is for people.
+func machineCode(t *testing.T, lines ...string) []byte {
+	t.Helper()
+	var code []byte
+	for _, l := range lines {
+		digits, _, _ := strings.Cut(l, ";")
+		var b []byte
+		if _, err := fmt.Sscanf(strings.ReplaceAll(digits, " ", ""), "%x", &b); err != nil {
+			t.Fatal(err)
+		}
+		code = append(code, b...)
+	}
+	return code
+}
+
+// Beginnings of functions: what can be displaced, and why the others are left alone.
+func TestBeginnings(t *testing.T) {
+	for _, test := range []struct {
+		name   string
+		code   []string
+		patch  int
+		n      int
+		reason Reason
+		left   bool // flags may be alive
+	}{
+		{"usual", []string{"55 ; push %rbp", "48 89 e5 ; mov %rsp,%rbp", "48 83 ec 20 ; sub $32,%rsp", "c9 c3 ; leave; ret"}, 0, 8, "", false},
+		{"endbr64 stays first", []string{"f3 0f 1e fa", "48 83 ec 08", "31 c0 ; xor", "48 83 c4 08 c3"}, 4, 6, "", false},
+		{"flags not written before the return", []string{"48 8b 47 10 ; mov 16(%rdi),%rax", "48 8b 00 ; mov (%rax),%rax", "c3"}, 0, 7, "", true},
+		{"flags read first", []string{"48 11 d8 ; adc %rbx,%rax", "48 29 c8 ; sub", "31 c0 c3"}, 0, 0, Immovable, false},
+		{"setcc first", []string{"0f 92 c0 ; setb %al", "48 29 c8 ; sub", "31 c0 c3"}, 0, 0, Immovable, false},
+		{"smaller than the jump", []string{"31 c0 ; xor %eax,%eax", "c3"}, 0, 5, "", false},
+		{"branch out of the beginning", []string{"85 ff ; test %edi,%edi", "74 05 ; je +5", "b8 01 00 00 00 ; mov $1,%eax", "c3", "31 c0 c3"}, 0, 9, "", false},
+		{"branch into the beginning", []string{"53 ; push %rbx", "48 89 fb ; mov %rdi,%rbx", "0f b7 03 ; movzwl (%rbx),%eax", "75 f8 ; jne +1", "5b c3"}, 0, 0, BranchInto, false},
+		{"long branch into the beginning", []string{"53", "48 89 fb", "0f b7 03", "0f 85 f4 ff ff ff ; jne +1", "5b c3"}, 0, 0, BranchInto, false},
+		{"loop to the entry", []string{"48 ff cf ; dec %rdi", "48 83 ff 02 ; cmp", "75 f7 ; jne entry", "c3"}, 0, 0, LoopAtEntry, false},
+		{"call of itself", []string{"48 83 ec 08 ; sub $8,%rsp", "48 ff cf ; dec %rdi", "e8 f4 ff ff ff ; call entry", "48 83 c4 08 c3"}, 0, 7, "", false},
+		{"call", []string{"48 83 ec 08 ; sub $8,%rsp", "e8 67 00 00 00 ; call own", "48 83 c4 08 c3"}, 0, 9, "", false},
+		{"call through a register, then more", []string{"ff d7 ; call *%rdi", "31 c0 ; xor", "31 c0 ; xor", "c3"}, 0, 0, EarlyCall, false},
+		{"system call", []string{"b8 27 00 00 00 ; mov $39,%eax", "0f 05 ; syscall", "c3"}, 0, 5, "", true},
+		{"system call first", []string{"0f 05 ; syscall", "48 83 ec 08", "c3"}, 0, 0, Immovable, false},
+		{"return from a signal", []string{"48 c7 c0 0f 00 00 00 ; mov $15,%rax", "0f 05 ; syscall"}, 0, 0, SignalReturn, false},
+		{"jrcxz", []string{"e3 04 ; jrcxz", "48 83 ec 08", "c3"}, 0, 0, Immovable, false},
+		{"unknown instruction", []string{"48 83 ec 08", "31 c0", "06 ; not in 64-bit mode", "c3"}, 0, 0, Undecodable, false},
+		{"branch between instructions", []string{"48 83 ec 08", "31 c0", "eb fd ; jmp into the xor", "c3"}, 0, 0, Undecodable, false},
+		{"branch between later instructions", []string{"48 83 ec 08", "31 c0", "b8 01 00 00 00", "eb fd ; jmp", "c3"}, 0, 0, Undecodable, false},
+		{"computed jump", []string{"48 83 ec 08", "48 8d 05 02 00 00 00 ; lea behind the jump,%rax", "ff e0 ; jmp *%rax", "48 83 c4 08 c3"}, 0, 0, ComputedJumps, false},
+		{"jump through a pointer", []string{"48 83 ec 08", "48 8b 07 ; mov (%rdi),%rax", "ff e0 ; jmp *%rax"}, 0, 7, "", false},
+	} {
+		code := machineCode(t, test.code...)
+		f := object(code, uint64(len(code))).analysed(t)
+		if f.Displaced != test.n || f.Reason != test.reason || f.Displaced > 0 && (f.Careful != test.left || f.Patch != testedAt+uint64(test.patch)) {
+			t.Errorf("%s: %+v", test.name, f)
+		}
+	}
+}
+
+// What leads into the bytes of the jump from elsewhere in the object.
+func TestBytesThatSomethingLeadsTo(t *testing.T) {
+	code := machineCode(t, "55", "48 89 e5", "48 83 ec 20", "c9 c3")
+	into := uint64(testedAt + 4)
+	for name, change := range map[string]func(*made){
+		"symbol":     func(o *made) { o.symbols = append(o.symbols, elf.Symbol{Name: "inner", Value: into}) },
+		"relocation": func(o *made) { o.rela = []uint64{into} },
+		"call of another function": func(o *made) {
+			o.text = append(o.text, 0xe8)
+			o.text = binary.LittleEndian.AppendUint32(o.text, uint32(into-(textAt+uint64(len(o.text))+4)))
+		},
+		"address taken by another function": func(o *made) {
+			o.text = append(o.text, 0x48, 0x8d, 0x05)
+			o.text = binary.LittleEndian.AppendUint32(o.text, uint32(into-(textAt+uint64(len(o.text))+4)))
+		},
+		"table of distances": func(o *made) {
+			binary.LittleEndian.PutUint32(o.rodata, uint32(testedAt-rodataAt+0x100000000))
+			binary.LittleEndian.PutUint32(o.rodata[4:], uint32(into-rodataAt+0x100000000))
+			o.text = append(o.text, 0x48, 0x8d, 0x05)
+			o.text = binary.LittleEndian.AppendUint32(o.text, uint32(rodataAt-(textAt+uint64(len(o.text))+4)))
+		},
+		"pointer at a fixed place": func(o *made) {
+			o.kind = elf.ET_EXEC
+			binary.LittleEndian.PutUint64(o.rodata[17:], into)
+		},
+		"constant at a fixed place": func(o *made) {
+			o.kind = elf.ET_EXEC
+			copy(o.text[ownAt-textAt+4:], []byte{0xbf}) // mov $into,%edi
+			binary.LittleEndian.PutUint32(o.text[ownAt-textAt+5:], uint32(into))
+			o.symbols[2].Size = 9
+		},
+	} {
+		o := object(code, uint64(len(code)))
+		if f := o.analysed(t); f.Reason != "" {
+			t.Fatalf("as it is: %+v", f)
+		}
+		if change(&o); o.analysed(t).Reason != BranchInto {
+			t.Errorf("%s: %+v", name, o.analysed(t))
+		}
+	}
+}
+
+// Objects that are refused as a whole.
+func TestRefusals(t *testing.T) {
+	code := machineCode(t, "55", "48 89 e5", "48 83 ec 20", "c9 c3")
+	for _, test := range []struct {
+		change func(*made)
+		want   Refusal
+	}{
+		{func(o *made) { o.machine = elf.EM_AARCH64 }, NotAMD64},
+		{func(o *made) { o.kind = elf.ET_REL }, NotLinked},
+		{func(o *made) { o.text = nil }, NoCode},
+		{func(o *made) { o.extra = map[string][]byte{".gopclntab": {1}} }, GoProgram},
+		{func(o *made) { o.extra = map[string][]byte{"__rseq_cs": {1}} }, Restartable},
+	} {
+		o := object(code, uint64(len(code)))
+		test.change(&o)
+		_, err := Analyse(bytes.NewReader(o.file()))
+		if r := Refusal(""); !errors.As(err, &r) || r != test.want {
+			t.Errorf("%v, want %v", err, test.want)
+		}
+	}
+	if _, err := Analyse(strings.NewReader("#!/bin/sh\n")); !errors.Is(err, NotELF) {
+		t.Errorf("script: %v", err)
+	}
+}

@@ -1,0 +1,170 @@
+package code
+
+import (
+	"bufio"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+)
+
+// programs are looked at where they are installed.
+var programs = []string{"/bin/bash", "/bin/gzip", "/usr/bin/sqlite3", "/usr/bin/perl", "/bin/ls", "/bin/tar", "/usr/bin/make", "/usr/bin/awk",
+	"/lib/x86_64-linux-gnu/libc.so.6", "/lib/x86_64-linux-gnu/libm.so.6", "/lib64/ld-linux-x86-64.so.2",
+	"/usr/lib/x86_64-linux-gnu/libstdc++.so.6", "/usr/lib/x86_64-linux-gnu/libgmp.so.10", "/usr/lib/x86_64-linux-gnu/libcrypto.so.3",
+	"/usr/bin/python3", "/usr/bin/convert", "/usr/lib/x86_64-linux-gnu/libsqlite3.so.0"}
+
+// installed returns those programs that are here, with what Analyse says of them.
+func installed(t *testing.T, yield func(t *testing.T, path string, o *Object)) {
+	for _, name := range append(programs, compilers()...) {
+		path, err := filepath.EvalSymlinks(name)
+		if err != nil {
+			continue
+		}
+		t.Run(filepath.Base(path), func(t *testing.T) {
+			f, err := os.Open(path)
+			if err != nil {
+				t.Skip("cannot be read here:", err)
+			}
+			defer f.Close()
+			o, err := Analyse(f)
+			if err != nil {
+				t.Skip("not an object for us:", err)
+			}
+			yield(t, path, o)
+		})
+	}
+}
+
+// compilers are gcc's proper compilers, the largest programs that most machines have.
+func compilers() []string {
+	found, _ := filepath.Glob("/usr/lib/gcc/x86_64-linux-gnu/*/cc1")
+	return found
+}
+
+// What is found in programs as they are: go test -v -run TestSurvey prints it.
+func TestSurvey(t *testing.T) {
+	installed(t, func(t *testing.T, path string, o *Object) {
+		planted, careful := 0, 0
+		for _, f := range o.Functions {
+			if f.Displaced > 0 {
+				planted++
+			}
+			if f.Careful {
+				careful++
+			}
+		}
+		t.Logf("%d functions, %d (%.1f %%) can be planted, flags preserved in %d", len(o.Functions), planted, 100*float64(planted)/float64(len(o.Functions)), careful)
+		for reason, n := range o.Left {
+			t.Logf("%6d %5.1f %% %s", n, 100*float64(n)/float64(len(o.Functions)), reason)
+		}
+		if len(o.Functions) > 100 && planted < len(o.Functions)/2 {
+			t.Errorf("only %d of %d functions can be planted", planted, len(o.Functions))
+		}
+	})
+}
+
+// branch is a direct branch in objdump's listing.
+var branch = regexp.MustCompile(`^(?:bnd |notrack |data16 |rex\.W )*(?:j\w+|call|loop\w*|xbegin)\s+(?:0x)?([0-9a-f]+)(?: <|$)`)
+
+// objdump sees instructions where we do: what is displaced ends where an instruction begins for it, no branch in
+// its listing leads into the bytes of a jump, and both agree on the length of nearly every instruction.
+func TestObjdumpAgrees(t *testing.T) {
+	if _, err := exec.LookPath("objdump"); err != nil {
+		t.Skip("objdump is not installed (package binutils)")
+	}
+	installed(t, func(t *testing.T, path string, o *Object) {
+		if st, err := os.Stat(path); err != nil || st.Size() > 2<<20 && os.Getenv("BERTH_ORACLE_ALL") == "" {
+			t.Skip("objdump needs a minute for a program of this size; BERTH_ORACLE_ALL=1 has it tried")
+		}
+		inside, ends := map[uint64]string{}, map[uint64]string{}
+		for _, f := range o.Functions {
+			for a := f.Patch + 1; a < f.Patch+uint64(f.Displaced); a++ {
+				inside[a] = f.Name
+			}
+			if f.Displaced > jumpSize {
+				ends[f.Patch+uint64(f.Displaced)] = f.Name
+			}
+		}
+		listing := disassemble(t, path)
+		seen := map[uint64]bool{}
+		for _, l := range listing {
+			seen[l.at] = true
+			if m := branch.FindStringSubmatch(l.text); m != nil {
+				if target, _ := strconv.ParseUint(m[1], 16, 64); inside[target] != "" {
+					t.Errorf("%#x: %s leads into the beginning of %s", l.at, l.text, inside[target])
+				}
+			}
+			if i, err := decode(l.code); !strings.Contains(l.text, "(bad)") && err == nil && i.length != len(l.code) && l.code[0] != 0x9b { // 9b: fwait, listed with what follows
+				t.Errorf("%#x: %s has %d bytes for objdump, %d for us", l.at, l.text, len(l.code), i.length)
+			}
+		}
+		for at, name := range ends {
+			if !seen[at] {
+				t.Errorf("%s: no instruction begins at %#x behind what is displaced", name, at)
+			}
+		}
+	})
+}
+
+// line is a line of objdump's listing.
+type line struct {
+	at   uint64
+	code []byte
+	text string
+}
+
+func disassemble(t *testing.T, path string) (all []line) {
+	t.Helper()
+	cmd := exec.Command("objdump", "-d", "-w", "-z", path)
+	out, err := cmd.StdoutPipe()
+	if err != nil || cmd.Start() != nil {
+		t.Skip("objdump does not run here:", err)
+	}
+	for s := bufio.NewScanner(out); s.Scan(); {
+		at, rest, ok := strings.Cut(s.Text(), ":\t")
+		digits, text, _ := strings.Cut(rest, "\t")
+		l := line{text: text}
+		if l.at, err = strconv.ParseUint(strings.TrimSpace(at), 16, 64); !ok || err != nil {
+			continue
+		}
+		if _, err := fmt.Sscanf(strings.ReplaceAll(digits, " ", ""), "%x", &l.code); err == nil {
+			all = append(all, l)
+		}
+	}
+	if err := cmd.Wait(); err != nil {
+		t.Skip("objdump cannot read it:", err)
+	}
+	return all
+}
+
+// Every function that nm lists in an object is found, where it begins.
+func TestNmAgrees(t *testing.T) {
+	if _, err := exec.LookPath("nm"); err != nil {
+		t.Skip("nm is not installed (package binutils)")
+	}
+	installed(t, func(t *testing.T, path string, o *Object) {
+		out, err := exec.Command("nm", "-D", "--defined-only", path).Output()
+		if err != nil {
+			t.Skip("nm cannot read it:", err)
+		}
+		n := 0
+		for l := range strings.Lines(string(out)) {
+			field := strings.Fields(l)
+			if len(field) < 3 || !strings.Contains("Tti", field[1]) {
+				continue
+			}
+			at, _ := strconv.ParseUint(field[0], 16, 64)
+			_, found := slices.BinarySearchFunc(o.Functions, at, func(f Function, a uint64) int { return int(int64(f.Entry - a)) })
+			if n++; !found {
+				t.Errorf("%s at %#x is not found", field[2], at)
+			}
+		}
+		t.Logf("%d symbols", n)
+	})
+}

@@ -1,0 +1,42 @@
+package code
+
+import (
+	"math"
+	"slices"
+	"testing"
+
+	"pgregory.net/rapid"
+)
+
+// The paper's table 1 in small: of many functions the few above the mean take nearly all hits.
+func TestSelect(t *testing.T) {
+	hits := []uint64{20_000_000, 3_000_000, 9, 0, 150, 4, 40_000, 1, 0, 2}
+	if got, want := Select(hits, 1), []bool{false, false, true, true, true, true, true, true, true, true}; !slices.Equal(got, want) {
+		t.Errorf("got %v, want %v", got, want)
+	}
+}
+
+// However hits are spread, the functions that are kept are hit no more often than the threshold, some are kept at
+// the mean, and a higher threshold keeps all that a lower one keeps.
+func TestSelectHolds(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		hits := rapid.SliceOf(rapid.Uint64Range(0, 1<<40)).Draw(t, "hits")
+		low := rapid.Float64Range(1, 10).Draw(t, "threshold")
+		some, more := Select(hits, low), Select(hits, low*2)
+		sum := 0.0
+		for _, n := range hits {
+			sum += float64(n)
+		}
+		for i := range hits {
+			if some[i] != (float64(hits[i]) <= low*sum/float64(len(hits))) || some[i] && !more[i] {
+				t.Fatalf("%d hits of %v: kept %v at %v, %v at the double", hits[i], hits, some[i], low, more[i])
+			}
+		}
+		if len(hits) > 0 && !slices.Contains(some, true) {
+			t.Fatal("nothing is kept")
+		}
+		if slices.Contains(Select(hits, math.Inf(1)), false) && sum > 0 {
+			t.Fatal("an infinite threshold leaves something out")
+		}
+	})
+}
