@@ -68,11 +68,6 @@ func (r *remote) borrow(at uint64, b []byte) (back func() error, err error) {
 	return back, nil
 }
 
-func writeAll(mem *os.File, b []byte, at uint64) error {
-	_, err := mem.WriteAt(b, int64(at))
-	return err
-}
-
 // call makes one system call. The instruction for it stands where the process stands.
 func (r *remote) call(number uintptr, args ...uint64) (uint64, error) {
 	regs := r.regs

@@ -161,3 +161,8 @@ func (r *region) restore(mem *os.File, n int) error {
 	}
 	return all
 }
+
+func writeAll(mem *os.File, b []byte, at uint64) error {
+	_, err := mem.WriteAt(b, int64(at))
+	return err
+}

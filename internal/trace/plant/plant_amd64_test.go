@@ -1,0 +1,156 @@
+package plant
+
+import (
+	"debug/elf"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"golang.org/x/sys/unix"
+)
+
+var exact = Options{Exact: true}
+
+// TestCounts holds the counts of a program with threads and children to what they must be, however it was built.
+func TestCounts(t *testing.T) {
+	const threads, children, rounds = 4, 3, 5000
+	want := map[string]uint64{"main": 1, "thread": threads, "child": children,
+		"twice": threads * rounds, "leaf": 2*threads*rounds + children*rounds}
+	for _, flags := range [][]string{
+		{"-O0"}, {"-O1"}, {"-O2"}, {"-O2", "-fcf-protection=full"}, {"-O2", "-fcf-protection=none"}, {"-O2", "-fno-plt"},
+		{"-O1", "-no-pie"}, {"-O2", "-static"}, {"-O1", "-static-pie"}, {"-O2", "-Wl,-z,now"}, {"-O3", "-g"},
+	} {
+		t.Run(strings.Join(flags, ""), func(t *testing.T) {
+			program := build(t, "counts", flags...)
+			argv := []string{program, fmt.Sprint(threads), fmt.Sprint(children), fmt.Sprint(rounds)}
+			s, got := planted(t, &Planter{}, exact, os.Environ(), argv...)
+			if r := plain(t, os.Environ(), argv...); got != r {
+				t.Errorf("planted %+v, plain %+v", got, r)
+			}
+			counted := hits(s, program)
+			for name, n := range want {
+				if counted[name] != n {
+					t.Errorf("%s: %d hits, want %d", name, counted[name], n)
+				}
+			}
+		})
+	}
+}
+
+// TestStripped: without symbols the same functions are counted, by their addresses.
+func TestStripped(t *testing.T) {
+	program := build(t, "counts", "-O2")
+	stripped := filepath.Join(t.TempDir(), "stripped")
+	if out, err := exec.Command("strip", "-o", stripped, program).CombinedOutput(); err != nil {
+		t.Fatalf("strip: %v\n%s", err, out)
+	}
+	s, _ := planted(t, &Planter{}, exact, nil, stripped, "2", "1", "100")
+	counted := hits(s, stripped)
+	f, err := elf.Open(program)
+	if err != nil {
+		t.Fatal(err)
+	}
+	symbols, err := f.Symbols()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, n := range map[string]uint64{"leaf": 500, "twice": 200, "thread": 2, "child": 1} {
+		i := slices.IndexFunc(symbols, func(s elf.Symbol) bool { return s.Name == name })
+		if got := counted[fmt.Sprintf("0x%x", symbols[i].Value)]; got != n {
+			t.Errorf("%s at %#x: %d hits, want %d", name, symbols[i].Value, got, n)
+		}
+	}
+}
+
+// TestWrapped: a program is planted behind launchers, too, and every run of it counts.
+func TestWrapped(t *testing.T) {
+	program := build(t, "counts", "-O1")
+	for script, runs := range map[string]uint64{
+		"exec " + program + " 0 2 50":                                                                1,
+		program + " 0 2 50; exit 7":                                                                  1,
+		"env A=1 nice -n 0 nohup sh -c '" + program + " 0 2 50'":                                     1,
+		program + " 0 2 50 | cat; " + program + " 0 2 50 | cat":                                      2,
+		"(" + program + " 0 2 50; :) & (sh -c '" + program + " 0 2 50'; :) & wait":                   2,
+		"for i in 1 2 3; do timeout 60 " + program + " 0 2 50; done; echo x | xargs -n 1 echo":       3,
+		"find /etc/passwd -exec " + program + " 0 2 50 ';'; bash -c 'bash -c " + program + "; true'": 2,
+	} {
+		s, got := planted(t, &Planter{}, exact, os.Environ(), "/bin/sh", "-c", script)
+		if r := plain(t, os.Environ(), "/bin/sh", "-c", script); got.status != r.status || len(got.out) != len(r.out) {
+			t.Errorf("%s: planted %+v, plain %+v", script, got, r)
+		}
+		counted := hits(s, program)
+		if counted["main"] != runs || counted["child"] != 2*runs-boolean(strings.Contains(script, "-c "+program))*2 {
+			t.Errorf("%s: %v", script, counted)
+		}
+	}
+}
+
+func boolean(b bool) uint64 {
+	if b {
+		return 1
+	}
+	return 0
+}
+
+// TestUnnoticed: a program sees nothing of the planter: neither a tracer nor descriptors, arguments, environment
+// or signals that are not its own; and what it does with signals and processes goes on as it would.
+func TestUnnoticed(t *testing.T) {
+	program := build(t, "odd", "-O1")
+	early := build(t, "early", "-O1", "-shared", "-fPIC")
+	env := []string{"PATH=/usr/bin:/bin", "A=b"}
+	for _, what := range []string{"signals", "traced", "masks", "descriptors", "vfork", "crash", "user", "args", "nothing"} {
+		for _, wrapped := range []bool{false, true} {
+			argv := []string{program, what}
+			if wrapped {
+				argv = []string{"/bin/sh", "-c", program + " " + what}
+			}
+			s, got := planted(t, &Planter{}, exact, env, argv...)
+			if want := plain(t, env, argv...); got.out != want.out || got.status&^0x80 != want.status&^0x80 { // a core dump or none
+				t.Errorf("%v: planted %+v, plain %+v", argv, got, want)
+			}
+			if s.Hits() == 0 || hits(s, program)["main"] != 1 {
+				t.Errorf("%v: not planted: %v", argv, s.Err())
+			}
+		}
+	}
+	for _, how := range []string{"fork", "wait", "thread"} {
+		env := append(env, "LD_PRELOAD="+early, "EARLY="+how)
+		_, got := planted(t, &Planter{}, exact, env, program, "nothing")
+		if want := plain(t, env, program, "nothing"); got != want {
+			t.Errorf("%s: planted %+v, plain %+v", how, got, want)
+		}
+	}
+}
+
+// TestLeftAlone: what cannot be planted runs as it would, and why is told.
+func TestLeftAlone(t *testing.T) {
+	program := build(t, "odd", "-O1")
+	for why, argv := range map[string][]string{
+		"SIGTRAP":       {"/bin/sh", "-c", "trap '' TRAP; exec " + program + " masks"},
+		"address space": {"/bin/sh", "-c", "ulimit -v 8000000; exec " + program + " args"},
+	} {
+		s, got := planted(t, &Planter{}, exact, os.Environ(), argv...)
+		if want := plain(t, os.Environ(), argv...); got != want {
+			t.Errorf("%v: planted %+v, plain %+v", argv, got, want)
+		}
+		if len(hits(s, program)) > 0 || !strings.Contains(s.Why(), why) {
+			t.Errorf("%v: %q", argv, s.Why())
+		}
+	}
+}
+
+// TestKilled: a signal from elsewhere ends a program as it would without us.
+func TestKilled(t *testing.T) {
+	for _, argv := range [][]string{{"sleep", "100"}, {"sh", "-c", "sleep 100; true"}} {
+		for _, signal := range []unix.Signal{unix.SIGTERM, unix.SIGKILL, unix.SIGUSR1} {
+			_, got := plantedWhile(t, &Planter{}, exact, nil, func(pid int) { _ = unix.Kill(-pid, signal) }, argv...)
+			if !got.status.Signaled() || got.status.Signal() != signal {
+				t.Errorf("%v, %v: %+v", argv, signal, got)
+			}
+		}
+	}
+}

@@ -1,0 +1,89 @@
+package plant
+
+import (
+	"bytes"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+
+	"golang.org/x/sys/unix"
+)
+
+// build compiles a program of testdata.
+func build(t testing.TB, name string, flags ...string) string {
+	t.Helper()
+	if _, err := exec.LookPath("gcc"); err != nil {
+		t.Skip("there is no C compiler; make test installs one")
+	}
+	out := filepath.Join(t.TempDir(), name)
+	args := append([]string{"-o", out, filepath.Join("testdata", name+".c"), "-pthread"}, flags...)
+	if text, err := exec.Command("gcc", args...).CombinedOutput(); err != nil {
+		t.Fatalf("gcc %s: %v\n%s", strings.Join(args, " "), err, text)
+	}
+	return out
+}
+
+// result is what a program printed and how it ended.
+type result struct {
+	out    string
+	status unix.WaitStatus
+}
+
+// plain runs a program without us.
+func plain(t testing.TB, env []string, argv ...string) result {
+	t.Helper()
+	c := exec.Command(argv[0], argv[1:]...)
+	c.Env = env
+	out, _ := c.Output() // how it ended is compared
+	return result{string(out), unix.WaitStatus(c.ProcessState.Sys().(syscall.WaitStatus))}
+}
+
+// planted runs a program with us.
+func planted(t testing.TB, p *Planter, o Options, env []string, argv ...string) (*Session, result) {
+	t.Helper()
+	return plantedWhile(t, p, o, env, func(int) {}, argv...)
+}
+
+func plantedWhile(t testing.TB, p *Planter, o Options, env []string, started func(int), argv ...string) (*Session, result) {
+	t.Helper()
+	path, err := exec.LookPath(argv[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, w, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	text := make(chan []byte, 1)
+	go func() {
+		b, _ := io.ReadAll(r)
+		text <- b
+	}()
+	null, err := os.Open(os.DevNull)
+	if err != nil {
+		t.Fatal(err)
+	}
+	attr := &syscall.ProcAttr{Env: env, Files: []uintptr{null.Fd(), w.Fd(), 2}, Sys: &syscall.SysProcAttr{Setpgid: true}}
+	s, status, err := p.Run(path, argv, attr, o, started)
+	_, _ = null.Close(), w.Close()
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(s.Close)
+	return s, result{string(bytes.Clone(<-text)), status}
+}
+
+// hits returns how often the functions of an object were entered, by name.
+func hits(s *Session, object string) map[string]uint64 {
+	by := map[string]uint64{}
+	for _, f := range s.Functions() {
+		if f.Object == object {
+			by[f.Name] += f.Hits
+		}
+	}
+	return by
+}
