@@ -28,9 +28,7 @@ func (s *Session) plant(pid int, mem *os.File) (stopped bool, err error) {
 	err = s.fill(p, regions)
 	err = errors.Join(err, p.release())
 	if err == nil {
-		s.mu.Lock()
-		s.images++
-		s.mu.Unlock()
+		s.done(regions)
 	}
 	return p.stopped, err
 }

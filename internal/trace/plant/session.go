@@ -34,6 +34,7 @@ type part struct {
 	path     string
 	chosen   []int    // indices of functions
 	counters []uint64 // one for each of them
+	planted  []bool   // each of them, in some program
 	offset   int64    // of the counters, in the session's memory
 }
 
@@ -69,6 +70,9 @@ func (s *Session) Functions() []Function {
 	}
 	for _, p := range s.parts {
 		for i, n := range p.chosen {
+			if !p.planted[i] {
+				continue
+			}
 			f := &p.o.Functions[n]
 			list = append(list, Function{Name: f.Name, Object: p.path, BuildID: p.o.BuildID, Entry: f.Entry,
 				Hits: atomic.LoadUint64(&p.counters[i])})
@@ -80,6 +84,18 @@ func (s *Session) Functions() []Function {
 	return list
 }
 
+// done notes what was planted in a program.
+func (s *Session) done(regions []*region) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.images++
+	for _, r := range regions {
+		for _, t := range r.sites {
+			r.p.planted[t.counter] = true
+		}
+	}
+}
+
 // Left returns how many functions are not counted, by reason.
 func (s *Session) Left() map[code.Reason]int {
 	s.mu.Lock()
@@ -87,6 +103,13 @@ func (s *Session) Left() map[code.Reason]int {
 	left := map[code.Reason]int{}
 	for why, n := range s.left {
 		left[why] += n
+	}
+	for _, p := range s.parts {
+		for _, planted := range p.planted {
+			if !planted {
+				left[notMade]++
+			}
+		}
 	}
 	return left
 }
@@ -168,6 +191,7 @@ func (s *Session) part(o *object, path string) (*part, error) {
 		if p.counters, p.offset, err = s.memory.counters(len(p.chosen)); err != nil {
 			return nil, err
 		}
+		p.planted = make([]bool, len(p.chosen))
 	}
 	for why, n := range o.Left {
 		s.leave(why, n)
@@ -176,8 +200,11 @@ func (s *Session) part(o *object, path string) (*part, error) {
 	return p, nil
 }
 
-// notChosen is the reason of functions that Options leave out.
-const notChosen code.Reason = "entered too often to be counted"
+// Why functions that could be counted are not.
+const (
+	notChosen code.Reason = "entered too often to be counted"
+	notMade   code.Reason = "its trampoline could not be made"
+)
 
 // leave notes functions that are not counted.
 func (s *Session) leave(why code.Reason, n int) {

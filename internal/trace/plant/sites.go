@@ -15,9 +15,10 @@ import (
 
 // site is one place of a process where a jump is to be written.
 type site struct {
-	at    uint64
-	was   []byte
-	patch []byte
+	counter int // its index
+	at      uint64
+	was     []byte
+	patch   []byte
 }
 
 // region is the memory that a process gets for one object: counters, then trampolines.
@@ -87,7 +88,10 @@ func (s *Session) prepareObject(pid int, addresses *space, mapped []mapping) (*r
 		s.leaveObject(path, errors.New("there is no room near it"))
 		return nil, nil
 	}
-	return r, r.emit(bias, s.options.Exact)
+	if r.emit(bias, s.options.Exact); len(r.sites) == 0 {
+		return nil, nil
+	}
+	return r, nil
 }
 
 // leaveObject notes an object that is not planted as a whole.
@@ -100,26 +104,22 @@ func (s *Session) leaveObject(path string, err error) {
 	s.objects[path] = err.Error()
 }
 
-// emit makes jumps and trampolines.
-func (r *region) emit(bias uint64, exact bool) error {
+// emit makes jumps and trampolines. A function for which that cannot be done is left out.
+func (r *region) emit(bias uint64, exact bool) {
 	o := r.p.o
 	for i, n := range r.p.chosen {
 		f := &o.Functions[n]
 		at := code.Placement{Bias: bias, Trampoline: r.at + r.counters + uint64(len(r.trampolines)), Counter: r.at + uint64(i)*8, Exact: exact}
 		patch, trampoline, err := code.Emit(*f, o.originals[n], at)
-		if err != nil {
-			return fmt.Errorf("%s: %w", f.Name, err)
+		if err != nil || len(trampoline) > code.MaxTrampoline || len(patch) > len(o.originals[n]) {
+			continue
 		}
-		if len(trampoline) > code.MaxTrampoline || len(patch) > len(o.originals[n]) {
-			return fmt.Errorf("%s: its trampoline is too long", f.Name)
-		}
-		r.sites = append(r.sites, site{at: f.Patch + bias, was: o.originals[n][:len(patch)], patch: patch})
+		r.sites = append(r.sites, site{counter: i, at: f.Patch + bias, was: o.originals[n][:len(patch)], patch: patch})
 		r.trampolines = append(r.trampolines, trampoline...)
 		for len(r.trampolines)%16 != 0 {
 			r.trampolines = append(r.trampolines, 0xcc)
 		}
 	}
-	return nil
 }
 
 // check compares the bytes of all sites with what they should be. They are read in batches, as many at once as

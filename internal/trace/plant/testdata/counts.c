@@ -10,7 +10,7 @@ static volatile long sink;
 
 PART long leaf(long x) {
 	long a = x * 3 + sink, b = a ^ (x << 2);
-	return a + b;
+		return a + b + (x > 17 ? b * 5 : a ^ 7);
 }
 
 PART long twice(long x) { return leaf(x) + leaf(x + 1) + sink; }
