@@ -17,6 +17,7 @@ const (
 	GoProgram       Refusal = "made by the Go compiler, whose stacks and stops need its own code where it was"
 	TextRelocations Refusal = "its code is relocated in place when it is loaded"
 	Restartable     Refusal = "has restartable sequences, which the kernel knows by address"
+	Runtime         Refusal = "a runtime that knows its own instructions by their addresses when they fault"
 	Damaged         Refusal = "its tables contradict each other"
 	TooLarge        Refusal = "its code or data are larger than what is analysed"
 )
@@ -39,6 +40,7 @@ const (
 	LoopAtEntry   Reason = "a loop returns to the entry"
 	ComputedJumps Reason = "jumps to places that it computes"
 	Guarded       Reason = "exceptions of the bytes of the jump are caught"
+	MayFault      Reason = "begins with an access to memory whose fault is an exception in its language"
 	SignalReturn  Reason = "return from a signal, which debuggers know by its bytes"
 )
 

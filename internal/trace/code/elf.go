@@ -31,6 +31,7 @@ type image struct {
 	file    *elf.File
 	buildID string
 	budget  int64     // bytes that may still be read
+	catches bool      // faults are exceptions in its language
 	steps   int       // entries of tables that may still be followed
 	code    []section // executable ones, by address
 	data    []section // others that are part of the program's memory
@@ -65,6 +66,9 @@ func open(r io.ReaderAt) (*image, error) {
 	return im, nil
 }
 
+// runtimes are libraries that have faults on purpose, and know by their addresses which instructions those come from.
+var runtimes = []string{"libjvm.so", "libcoreclr.so", "libmono"}
+
 // refuse looks for what whole objects are refused for.
 func (im *image) refuse() error {
 	for _, s := range im.file.Sections {
@@ -73,6 +77,11 @@ func (im *image) refuse() error {
 			return GoProgram
 		case s.Name == "__rseq_cs":
 			return Restartable
+		}
+	}
+	for _, name := range runtimes {
+		if s, err := im.file.DynString(elf.DT_SONAME); err == nil && len(s) > 0 && strings.HasPrefix(s[0], name) {
+			return Runtime
 		}
 	}
 	if v, err := im.file.DynValue(elf.DT_TEXTREL); err == nil && len(v) > 0 {
@@ -111,7 +120,10 @@ func (im *image) load() error {
 
 // read returns the bytes of a section, within the budget, and only if the file has them.
 func (im *image) read(s *elf.Section) ([]byte, error) {
-	if s.FileSize > uint64(im.budget) || s.FileSize != s.Size {
+	if s.FileSize != s.Size {
+		return nil, Damaged
+	}
+	if s.FileSize > uint64(im.budget) {
 		return nil, TooLarge
 	}
 	var last [1]byte

@@ -26,6 +26,7 @@ type instruction struct {
 	rip      int  // index of the 32-bit displacement of an operand relative to rip; 0: there is none
 	address  bool // lea with such an operand: takes an address and reads no memory
 	stack    bool // has an operand in memory relative to rsp
+	faults   bool // has another operand in memory, which may not be there
 	constant int  // index of 32 bits that may be an address: an immediate, the displacement of a lea; 0: none
 }
 
@@ -62,14 +63,15 @@ var (
 
 // Shapes of instructions by opcode: whether a ModRM byte follows, and which immediate.
 const (
-	bad    = 1 << iota // not in 64-bit mode, or not known here
-	modrm              // ModRM byte, perhaps SIB and displacement
-	imm8               // one byte
-	imm16              // two bytes
-	immz               // four bytes, two with prefix 66
-	near8              // one byte of distance
-	near32             // four bytes of distance
-	none   = 0
+	bad      = 1 << iota // not in 64-bit mode, or not known here
+	modrm                // ModRM byte, perhaps SIB and displacement
+	imm8                 // one byte
+	imm16                // two bytes
+	immz                 // four bytes, two with prefix 66
+	near8                // one byte of distance
+	near32               // four bytes of distance
+	harmless             // an operand in memory is not read
+	none     = 0
 )
 
 // decoder holds the prefixes of the instruction that is being read.
@@ -83,6 +85,7 @@ type decoder struct {
 	rip    int // index of a displacement relative to rip
 	far    int // of another one of 32 bits
 	stack  bool
+	memory bool // has an operand in memory that is neither relative to rsp nor to rip
 }
 
 // decode reads the instruction at the beginning of code: its length and what the planter must know of it. It
@@ -243,155 +246,4 @@ func (d *decoder) escaped() (instruction, error) {
 		return d.finish(conditional, near32, 0)
 	}
 	return d.finish(plain, int(escapedShape[op]), 0)
-}
-
-// vex finishes an instruction with a two-byte (c5) or three-byte (c4) VEX prefix.
-func (d *decoder) vex(op byte) (instruction, error) {
-	space := byte(1)
-	if op == 0xc4 {
-		if d.pos+1 >= len(d.code) {
-			return instruction{}, errCut
-		}
-		space = d.code[d.pos] & 0x1f
-		d.pos++
-	}
-	if d.pos+1 >= len(d.code) {
-		return instruction{}, errCut
-	}
-	op = d.code[d.pos+1]
-	d.pos += 2
-	if space == 1 && op == 0x77 { // vzeroupper, vzeroall
-		return d.finish(plain, none, 0)
-	}
-	return d.vector(space, op)
-}
-
-// xop finishes an instruction of AMD's XOP, which shares its first byte with pop.
-func (d *decoder) xop() (instruction, error) {
-	if d.pos+2 >= len(d.code) {
-		return instruction{}, errCut
-	}
-	space := d.code[d.pos] & 0x1f
-	d.pos += 3
-	switch space {
-	case 8:
-		return d.finish(plain, modrm|imm8, 0)
-	case 9:
-		return d.finish(plain, modrm, 0)
-	case 10:
-		return d.finish(plain, modrm, 4)
-	}
-	return instruction{}, errUnknown
-}
-
-// evex finishes an instruction with an EVEX prefix (AVX-512, FP16). Those of APX are not known.
-func (d *decoder) evex() (instruction, error) {
-	if d.pos+3 >= len(d.code) {
-		return instruction{}, errCut
-	}
-	p0, p1, op := d.code[d.pos], d.code[d.pos+1], d.code[d.pos+3]
-	if p0&0x08 != 0 || p1&0x04 == 0 {
-		return instruction{}, errUnknown
-	}
-	d.pos += 4
-	return d.vector(p0&7, op)
-}
-
-// vector finishes an instruction of one of the opcode spaces that VEX and EVEX have in common.
-func (d *decoder) vector(space, op byte) (instruction, error) {
-	switch space {
-	case 1:
-		shape := int(escapedShape[op])
-		if shape&modrm == 0 {
-			return instruction{}, errUnknown
-		}
-		return d.finish(plain, shape, 0)
-	case 2, 5, 6:
-		return d.finish(plain, modrm, 0)
-	case 3:
-		return d.finish(plain, modrm|imm8, 0)
-	}
-	return instruction{}, errUnknown
-}
-
-// finish reads what follows the opcode by its shape; extra are further bytes of an immediate.
-func (d *decoder) finish(k kind, shape, extra int) (instruction, error) {
-	if shape&bad != 0 {
-		return instruction{}, errUnknown
-	}
-	i := instruction{kind: k}
-	if shape&modrm != 0 && !d.operand() {
-		return instruction{}, errCut
-	}
-	i.stack = d.stack
-	if shape&imm8 != 0 {
-		extra++
-	}
-	if shape&imm16 != 0 {
-		extra += 2
-	}
-	if shape&immz != 0 {
-		extra += d.pick(d.size66 && !d.rexW, 2, 4)
-	}
-	if shape&near8 != 0 {
-		extra, i.relative = extra+1, 1
-	}
-	if shape&near32 != 0 {
-		if d.size66 && !d.rexW {
-			return instruction{}, errUnknown // processors disagree on its length
-		}
-		extra, i.relative = extra+4, 4
-	}
-	if shape&immz != 0 && extra == 4 || extra == 8 {
-		i.constant = d.pos
-	} else if d.opcode == 0x8d && d.far != 0 {
-		i.constant = d.far
-	}
-	i.length = d.pos + extra
-	if i.length > len(d.code) {
-		return instruction{}, errCut
-	}
-	if i.rip = d.rip; i.rip != 0 {
-		if d.addr67 {
-			return instruction{}, errUnknown // relative to eip: nobody writes it
-		}
-		i.address = d.opcode == 0x8d
-	}
-	return i, nil
-}
-
-// operand reads ModRM, SIB and displacement.
-func (d *decoder) operand() bool {
-	if d.pos >= len(d.code) {
-		return false
-	}
-	m := d.code[d.pos]
-	d.pos++
-	mod, rm := m>>6, m&7
-	if mod == 3 {
-		return true
-	}
-	if rm == 4 {
-		if d.pos >= len(d.code) {
-			return false
-		}
-		sib := d.code[d.pos]
-		d.pos++
-		d.stack = sib&7 == 4
-		if mod == 0 && sib&7 == 5 {
-			d.far = d.pos
-			d.pos += 4
-		}
-	}
-	switch {
-	case mod == 0 && rm == 5:
-		d.rip = d.pos
-		d.pos += 4
-	case mod == 1:
-		d.pos++
-	case mod == 2:
-		d.far = d.pos
-		d.pos += 4
-	}
-	return d.pos <= len(d.code)
 }

@@ -52,8 +52,12 @@ func (im *image) judge(e *extent) Function {
 	if reason == "" {
 		reason = im.entered(e, f.Patch, n)
 	}
+	some := among(code[:min(n, len(code))])
+	if reason == "" && im.catches && some.faults {
+		reason = MayFault
+	}
 	if f.Reason = reason; reason == "" {
-		f.Displaced, f.Careful, f.Calls = n, !flagsDead(code), calls(code[:min(n, len(code))])
+		f.Displaced, f.Careful, f.Calls = n, !flagsDead(code), some.kind == call
 	}
 	return f
 }
@@ -155,17 +159,18 @@ func movable(i instruction, code []byte) Reason {
 	return Immovable
 }
 
-// calls reports whether the last of displaced instructions is a call.
-func calls(code []byte) bool {
+// among returns what of displaced instructions is told of them all: whether one may fault, and whether one calls.
+func among(code []byte) (all instruction) {
 	for len(code) > 0 {
 		i, err := decode(code)
 		if err != nil {
-			return false
+			break
 		}
+		all.faults = all.faults || i.faults
 		if i.kind == call || i.kind == callIndirect {
-			return true
+			all.kind = call
 		}
 		code = code[i.length:]
 	}
-	return false
+	return all
 }

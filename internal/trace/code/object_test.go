@@ -212,6 +212,23 @@ func TestBytesThatSomethingLeadsTo(t *testing.T) {
 	}
 }
 
+// Where the faults of a language are exceptions, no access to memory is moved to where its unwinder knows nothing.
+func TestFaultsThatAreCaught(t *testing.T) {
+	code := machineCode(t, "48 8b 47 10 ; mov 16(%rdi),%rax", "48 8b 00 ; mov (%rax),%rax", "c3")
+	o := object(code, uint64(len(code)))
+	for name, want := range map[string]Reason{"__gxx_personality_v0": "", "__gnat_personality_v0": MayFault} {
+		o.symbols[0] = elf.Symbol{Name: name}
+		if f := o.analysed(t); f.Reason != want {
+			t.Errorf("%s: %+v", name, f)
+		}
+	}
+	o = object(machineCode(t, "48 8d 47 10 ; lea 16(%rdi),%rax", "48 89 44 24 f8 ; mov %rax,-8(%rsp)", "c3"), 10)
+	o.symbols[0] = elf.Symbol{Name: "__gnat_personality_v0"}
+	if f := o.analysed(t); f.Reason != "" {
+		t.Errorf("lea and the stack: %+v", f)
+	}
+}
+
 // Objects that are refused as a whole.
 func TestRefusals(t *testing.T) {
 	code := machineCode(t, "55", "48 89 e5", "48 83 ec 20", "c9 c3")

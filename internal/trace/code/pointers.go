@@ -129,7 +129,7 @@ func (im *image) distance(s *section, p int) (uint64, bool) {
 	return a, true
 }
 
-// table follows a table of distances from its own beginning, as compilers make them for switch statements, and
+// table follows a table of distances of 32 or 64 bits from its own beginning, as compilers make them for switch statements, and
 // marks where its entries lead, up to the first that leads to no code.
 func (im *image) table(base uint64) {
 	r, ok := im.dataAt(base)
@@ -140,11 +140,17 @@ func (im *image) table(base uint64) {
 		}
 		r = reader{data: s.bytes(base)}
 	}
-	for d := r.data; len(d) >= 4; d = d[4:] {
-		a := base + uint64(int64(int32(le32(d))))
-		if im.at(a) == nil || !im.spend() {
-			return
-		}
-		im.marks.set(a)
+	for d := r.data; len(d) >= 4 && im.follow(base+uint64(int64(int32(le32(d))))); d = d[4:] {
 	}
+	for d := r.data; len(d) >= 8 && im.follow(base+le64(d)); d = d[8:] {
+	}
+}
+
+// follow marks where an entry of a table leads, and reports whether that is code.
+func (im *image) follow(a uint64) bool {
+	if im.at(a) == nil || !im.spend() {
+		return false
+	}
+	im.marks.set(a)
+	return true
 }

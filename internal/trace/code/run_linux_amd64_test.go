@@ -111,7 +111,6 @@ type maker struct {
 	wide    []bool
 	pushes  int
 	balance bool
-	ended   bool
 }
 
 func (g *maker) pick(name string, from []byte) byte { return rapid.SampledFrom(from).Draw(g.t, name) }

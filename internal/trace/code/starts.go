@@ -42,6 +42,8 @@ func (im *image) symbols() {
 // symbol takes one symbol.
 func (im *image) symbol(entry, names []byte) {
 	kind := elf.ST_TYPE(entry[4])
+	name := text(names, le32(entry))
+	im.language(name)
 	index, value, size := elf.SectionIndex(uint16(entry[6])|uint16(entry[7])<<8), le64(entry[8:]), le64(entry[16:])
 	if index == elf.SHN_UNDEF || index == elf.SHN_ABS || kind == elf.STT_TLS || kind == elf.STT_SECTION || kind == elf.STT_FILE || im.at(value) == nil {
 		return
@@ -50,7 +52,6 @@ func (im *image) symbol(entry, names []byte) {
 	if kind != elf.STT_FUNC && kind != elf.STT_GNU_IFUNC {
 		return
 	}
-	name := text(names, le32(entry))
 	s := im.starts[value]
 	if s == nil {
 		s = &start{entry: value}
@@ -60,6 +61,14 @@ func (im *image) symbol(entry, names []byte) {
 		s.name = name
 	}
 	s.symbol, s.resolver, s.size = true, s.resolver || kind == elf.STT_GNU_IFUNC, max(s.size, size)
+}
+
+// language notes by the name of a symbol that faults of this object's code are exceptions: that a personality for
+// unwinding is used other than those of C, C++ and Rust.
+func (im *image) language(name string) {
+	if strings.HasSuffix(name, "_personality_v0") && name != "__gcc_personality_v0" && name != "__gxx_personality_v0" {
+		im.catches = true
+	}
 }
 
 // better reports whether a name of a function is to be shown rather than another of it: the one with fewer

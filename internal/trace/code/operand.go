@@ -1,0 +1,87 @@
+package code
+
+// finish reads what follows the opcode by its shape; extra are further bytes of an immediate.
+func (d *decoder) finish(k kind, shape, extra int) (instruction, error) {
+	if shape&bad != 0 || shape&near32 != 0 && d.size66 && !d.rexW { // of the latter processors disagree on the length
+		return instruction{}, errUnknown
+	}
+	if shape&modrm != 0 && !d.operand() {
+		return instruction{}, errCut
+	}
+	i := instruction{kind: k, rip: d.rip, address: d.rip != 0 && d.opcode == 0x8d}
+	i.stack, i.faults = d.stack, d.memory && d.opcode != 0x8d && shape&harmless == 0
+	extra += d.immediate(shape, &i)
+	switch {
+	case shape&immz != 0 && extra == 4 || extra == 8:
+		i.constant = d.pos
+	case d.opcode == 0x8d && d.far != 0:
+		i.constant = d.far
+	}
+	i.length = d.pos + extra
+	if i.length > len(d.code) {
+		return instruction{}, errCut
+	}
+	if i.rip != 0 && d.addr67 {
+		return instruction{}, errUnknown // relative to eip: nobody writes it
+	}
+	return i, nil
+}
+
+// immediate returns how many bytes of immediates and distances a shape has.
+func (d *decoder) immediate(shape int, i *instruction) int {
+	n := 0
+	if shape&imm8 != 0 {
+		n++
+	}
+	if shape&imm16 != 0 {
+		n += 2
+	}
+	if shape&immz != 0 {
+		n += d.pick(d.size66 && !d.rexW, 2, 4)
+	}
+	if shape&near8 != 0 {
+		n, i.relative = n+1, 1
+	}
+	if shape&near32 != 0 {
+		n, i.relative = n+4, 4
+	}
+	return n
+}
+
+// operand reads ModRM, SIB and displacement.
+func (d *decoder) operand() bool {
+	if d.pos >= len(d.code) {
+		return false
+	}
+	m := d.code[d.pos]
+	d.pos++
+	mod, rm := m>>6, m&7
+	if mod == 3 {
+		return true
+	}
+	d.memory = mod != 0 || rm != 5
+	if rm == 4 {
+		if d.pos >= len(d.code) {
+			return false
+		}
+		sib := d.code[d.pos]
+		d.pos++
+		d.stack = sib&7 == 4
+		d.memory = !d.stack
+		if mod == 0 && sib&7 == 5 {
+			d.far = d.pos
+			d.pos += 4
+		}
+	}
+	switch {
+	case mod == 0 && rm == 5:
+		d.rip = d.pos
+		d.pos += 4
+	case mod == 1:
+		d.pos++
+	case mod == 2:
+		d.far = d.pos
+		d.pos += 4
+	}
+	return d.pos <= len(d.code)
+}
