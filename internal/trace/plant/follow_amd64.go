@@ -38,7 +38,7 @@ type follower struct {
 	s       *Session
 	leader  int
 	tracees map[int]*tracee
-	strays  map[int]*tracee // forked on the way to an entry: by pid of the child, whose memory they have copied
+	coming  map[int]*tracee // processes and threads that were started and have not stopped for the first time
 }
 
 // Follow attends to the program that the calling thread has started with SysProcAttr.Ptrace, and to all that it
@@ -47,7 +47,7 @@ func (s *Session) Follow(leader int) {
 	if !s.traced {
 		return
 	}
-	f := &follower{s: s, leader: leader, tracees: map[int]*tracee{}, strays: map[int]*tracee{}}
+	f := &follower{s: s, leader: leader, tracees: map[int]*tracee{}, coming: map[int]*tracee{}}
 	if f.first() {
 		f.loop()
 	}
@@ -82,7 +82,7 @@ func (f *follower) first() bool {
 }
 
 func (f *follower) loop() {
-	for len(f.tracees) > 0 {
+	for len(f.tracees)+len(f.coming) > 0 {
 		c, err := await(unix.P_ALL, 0, unix.WEXITED|unix.WSTOPPED|unix.WNOWAIT)
 		if err != nil {
 			return
@@ -139,19 +139,19 @@ func stoppedAll(pid int) bool {
 	return requestAt(unix.PTRACE_GETSIGINFO, pid, 0, unsafe.Pointer(&info)) == unix.EINVAL
 }
 
-// adopt takes on a process that a tracee has started, at its first stop.
+// adopt takes on a process that a tracee has started, at its first stop. That may come before its parent's.
 func (f *follower) adopt(pid int) {
 	t := &tracee{pid: pid, launcher: true}
 	st, err := readStatus(pid)
-	from := f.strays[pid]
-	if p := f.tracees[st.parent]; from == nil && p != nil && p.entry != 0 {
+	from := f.coming[pid]
+	if p := f.tracees[st.parent]; from == nil && p != nil {
 		from = p
 	}
-	delete(f.strays, pid)
+	delete(f.coming, pid)
 	switch {
 	case err != nil || st.group != pid: // a thread
 		f.release(t, 0)
-	case from != nil:
+	case from != nil && from.entry != 0: // it has a copy of its parent's breakpoint
 		if mem, err := openMemory(pid); err == nil {
 			t.mem, t.entry, t.was = mem, from.entry, from.was
 		}
@@ -166,9 +166,11 @@ func (f *follower) adopt(pid int) {
 // left alone: the other one may have a copy of the breakpoint, or the same memory.
 func (f *follower) forked(t *tracee, event int) {
 	child, err := unix.PtraceGetEventMsg(t.pid)
+	if err == nil && f.tracees[int(child)] == nil {
+		f.coming[int(child)] = &tracee{pid: int(child), entry: t.entry, was: t.was}
+	}
 	switch {
-	case err == nil && t.entry != 0:
-		f.strays[int(child)] = &tracee{entry: t.entry, was: t.was}
+	case t.entry != 0:
 		f.s.refused("it starts others before its entry")
 		f.release(t, 0)
 	case err == nil && event == unix.PTRACE_EVENT_CLONE && isThread(t.pid, int(child)):
@@ -252,10 +254,10 @@ func (f *follower) release(t *tracee, signal int) {
 
 // clear takes the breakpoint away.
 func (f *follower) clear(t *tracee) {
-	if t.entry != 0 {
+	if t.entry != 0 && t.mem != nil {
 		_ = writeAll(t.mem, t.was[:], t.entry) // fails where the process is gone
-		t.entry = 0
 	}
+	t.entry = 0
 	if t.mem != nil {
 		_ = t.mem.Close() // all was written
 		t.mem = nil
@@ -267,11 +269,18 @@ func (f *follower) forget(pid int) {
 		_ = t.mem.Close() // the process is gone
 	}
 	delete(f.tracees, pid)
+	delete(f.coming, pid)
 }
 
 // leave lets go what is left when the program has ended: launchers in its background.
 // Each is stopped by a signal that it never gets.
 func (f *follower) leave() {
+	for pid, t := range f.coming {
+		if t.entry != 0 {
+			t.mem, _ = openMemory(pid) // nil where it is gone
+		}
+		f.tracees[pid] = t
+	}
 	for pid := range f.tracees {
 		if unix.Kill(pid, unix.SIGSTOP) != nil {
 			delete(f.tracees, pid)

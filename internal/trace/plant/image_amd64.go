@@ -73,6 +73,8 @@ func (f *follower) plant(t *tracee) {
 	signal := 0
 	if st, err := readStatus(t.pid); err != nil || st.threads != 1 {
 		f.s.refused("it has threads before its entry")
+	} else if st.shadowed {
+		f.s.refused("it has a shadow stack")
 	} else if stopped, err := f.s.plant(t.pid, t.mem); err != nil {
 		f.s.refused(err.Error())
 	} else if stopped {
@@ -163,6 +165,7 @@ type status struct {
 	parent, group, threads int
 	blocked, ignored       uint64 // signals, as a mask
 	filters                string // how its system calls are filtered
+	shadowed               bool   // it has a shadow stack, on which the return address of a displaced call is missing
 }
 
 func readStatus(pid int) (status, error) {
@@ -187,6 +190,8 @@ func readStatus(pid int) (status, error) {
 			st.ignored, err = strconv.ParseUint(v, 16, 64)
 		case "Seccomp", "Seccomp_filters":
 			st.filters += v + " "
+		case "x86_Thread_features":
+			st.shadowed = bytes.Contains(value, []byte("shstk"))
 		}
 		if err != nil {
 			return status{}, fmt.Errorf("cannot read the status of process %d: %q", pid, line)

@@ -66,7 +66,7 @@ int main(int argc, char **argv) {
 	if (!strcmp(what, "traced"))
 		return lines("/proc/self/status", "TracerPid");
 	if (!strcmp(what, "masks"))
-		return lines("/proc/self/status", "Sig");
+		return lines("/proc/self/status", "SigB") + lines("/proc/self/status", "SigI") + lines("/proc/self/status", "SigC");
 	if (!strcmp(what, "descriptors"))
 		return descriptors();
 	if (!strcmp(what, "vfork"))
