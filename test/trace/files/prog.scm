@@ -1,0 +1,6 @@
+(define (fib n) (if (< n 2) n (+ (fib (- n 1)) (fib (- n 2)))))
+(display (fib 18)) (newline)
+(display (map (lambda (x) (* x x)) '(1 2 3 4 5))) (newline)
+(display (call-with-current-continuation (lambda (k) (+ 1 (k 42))))) (newline)
+(display (expt 3 100)) (newline) (display (string-append "a" "b")) (newline)
+(exit 3)

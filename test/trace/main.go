@@ -1,0 +1,200 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"os"
+	"os/exec"
+	"os/signal"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+	"syscall"
+	"time"
+)
+
+// options are the command's flags.
+type options struct {
+	berth, only, docs, find string
+	repeat, workers         int
+	plain, overhead         bool
+	bound                   time.Duration
+}
+
+func flags() *options {
+	o := &options{}
+	flag.StringVar(&o.berth, "berth", "bin/berth", "the program under test")
+	flag.StringVar(&o.only, "only", "", "names of programs or cases, with commas between; empty: all")
+	flag.StringVar(&o.docs, "docs", "", "document to write the table into")
+	flag.StringVar(&o.find, "find", "", "name of a case: tell whose planting makes it fail")
+	flag.IntVar(&o.repeat, "repeat", 3, "how often each case runs planted; with -overhead, how many pairs of runs")
+	flag.IntVar(&o.workers, "workers", runtime.NumCPU(), "how many cases run at once")
+	flag.BoolVar(&o.plain, "plain", false, "plant nothing: tell which cases differ by themselves")
+	flag.BoolVar(&o.overhead, "overhead", false, "measure what planted functions cost instead")
+	flag.DurationVar(&o.bound, "bound", time.Minute, "a command that takes longer does not end")
+	flag.Parse()
+	return o
+}
+
+func main() {
+	o := flags()
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	if err := o.do(ctx); err != nil {
+		fmt.Fprintln(os.Stderr, "trace:", err)
+		os.Exit(1)
+	}
+}
+
+// errFailed says that what must not differ does.
+var errFailed = errors.New("planting changes what programs do")
+
+func (o *options) do(ctx context.Context) error {
+	cases, err := parseCases(casesText)
+	if err != nil {
+		return err
+	}
+	if o.berth, err = filepath.Abs(o.berth); err != nil {
+		return err
+	}
+	dir, err := os.MkdirTemp("", "trace-")
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(dir)
+	if err := os.Setenv("PATH", searched); err != nil { // programs are looked up where they are run
+		return err
+	}
+	switch {
+	case o.find != "":
+		return o.search(ctx, dir, cases)
+	case o.overhead:
+		return o.measure(ctx, dir)
+	}
+	t, err := o.perform(ctx, dir, o.chosen(cases))
+	if err != nil {
+		return err
+	}
+	fmt.Print(t)
+	if o.docs != "" {
+		err = replaceTable(o.docs, "safety", t.String())
+	}
+	if t.crashes+t.differences > 0 {
+		err = errors.Join(err, errFailed)
+	}
+	return err
+}
+
+// chosen returns the cases that -only names.
+func (o *options) chosen(cases []testCase) []testCase {
+	if o.only == "" {
+		return cases
+	}
+	names := strings.Split(o.only, ",")
+	return slices.DeleteFunc(cases, func(c testCase) bool {
+		return !slices.Contains(names, c.name) && !slices.Contains(names, c.program)
+	})
+}
+
+// newBench makes a worker's folder.
+func (o *options) newBench(dir, name string) (*bench, error) {
+	all, err := inputs()
+	b := &bench{berth: o.berth, dir: filepath.Join(dir, name), inputs: all, bound: o.bound}
+	return b, errors.Join(err, os.Mkdir(b.dir, 0o755))
+}
+
+// perform runs all cases and tells what fails at once.
+func (o *options) perform(ctx context.Context, dir string, cases []testCase) (*tally, error) {
+	t := newTally()
+	work, over := make(chan *testCase), make(chan error, o.workers)
+	for i := range o.workers {
+		b, err := o.newBench(dir, fmt.Sprint("w", i))
+		if err != nil {
+			return nil, err
+		}
+		go func() {
+			var err error
+			for c := range work {
+				if err == nil {
+					err = o.trial(ctx, b, c, t)
+				}
+			}
+			over <- err
+		}()
+	}
+	for i := range cases {
+		work <- &cases[i]
+	}
+	close(work)
+	var err error
+	for range o.workers {
+		err = errors.Join(err, <-over)
+	}
+	return t, err
+}
+
+// trial runs a case twice as it is and then planted, and compares.
+func (o *options) trial(ctx context.Context, b *bench, c *testCase, t *tally) error {
+	if !t.present(c) {
+		return nil
+	}
+	want, err := b.run(ctx, c, nil)
+	if err != nil {
+		return err
+	}
+	again, err := b.run(ctx, c, nil)
+	if err != nil {
+		return err
+	}
+	if o.plain {
+		c.show(want)
+	}
+	if found := compare(c, want, again); len(found) > 0 {
+		t.unsteady(c, found)
+		return ctx.Err()
+	}
+	for i := 0; i < o.repeat && !o.plain; i++ {
+		got, err := b.run(ctx, c, &all)
+		if err != nil {
+			return err
+		}
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
+		t.judge(c, compare(c, want, got))
+		if i == 0 {
+			t.count(got)
+		}
+	}
+	return ctx.Err()
+}
+
+// present notes the programs of a case, and whether all are installed.
+func (t *tally) present(c *testCase) bool {
+	t.Lock()
+	defer t.Unlock()
+	var paths []string
+	for _, o := range c.commands {
+		if strings.HasPrefix(o.args[0], "./") {
+			continue
+		}
+		path, err := exec.LookPath(o.args[0])
+		if err == nil {
+			path, err = filepath.EvalSymlinks(path)
+		}
+		if err != nil {
+			fmt.Printf("%s: %s is not installed (%s)\n", c.name, o.args[0], strings.Join(c.packages, " "))
+			t.absent[o.args[0]] = true
+			return false
+		}
+		paths = append(paths, path)
+	}
+	for _, p := range paths {
+		t.programs[p] = true
+	}
+	t.cases++
+	return true
+}

@@ -1,0 +1,95 @@
+package main
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"sync"
+)
+
+// tally is what came of all runs.
+type tally struct {
+	sync.Mutex
+	programs             map[string]bool // by path, links resolved
+	absent               map[string]bool // programs that are not installed
+	cases, runs          int
+	planted              int // functions, summed over the first runs of all commands
+	leftOut              map[string]int
+	hits                 uint64
+	unjudged             int // cases that differ from run to run by themselves
+	differences, crashes int // runs
+}
+
+func newTally() *tally {
+	return &tally{programs: map[string]bool{}, absent: map[string]bool{}, leftOut: map[string]int{}}
+}
+
+// count adds what was planted in a first run.
+func (t *tally) count(o *outcome) {
+	t.Lock()
+	defer t.Unlock()
+	for _, e := range o.commands {
+		if e.stats == nil {
+			continue
+		}
+		t.planted += e.stats.Planted
+		for reason, n := range e.stats.LeftOut {
+			t.leftOut[reason] += n
+		}
+		for _, f := range e.stats.Functions {
+			t.hits += f.Hits
+		}
+	}
+}
+
+// judge counts a run and tells at once what is wrong.
+func (t *tally) judge(c *testCase, found []difference) {
+	t.Lock()
+	defer t.Unlock()
+	t.runs++
+	if len(found) == 0 {
+		return
+	}
+	for _, d := range found {
+		fmt.Printf("%s: %s\n", c.name, d.what)
+	}
+	if slices.ContainsFunc(found, func(d difference) bool { return d.crash }) {
+		t.crashes++
+	} else {
+		t.differences++
+	}
+}
+
+// unsteady counts a case that cannot be judged.
+func (t *tally) unsteady(c *testCase, found []difference) {
+	t.Lock()
+	defer t.Unlock()
+	t.unjudged++
+	fmt.Printf("%s: not planted: %s\n", c.name, found[0].what)
+}
+
+// String returns the table that stands in docs/stragglers.md.
+func (t *tally) String() string {
+	var b strings.Builder
+	left := 0
+	for _, n := range t.leftOut {
+		left += n
+	}
+	row := func(what string, value any) { fmt.Fprintf(&b, "| %s | %v |\n", what, value) }
+	b.WriteString("| | |\n|---|--:|\n")
+	row("programs", len(t.programs))
+	row("cases", t.cases)
+	row("runs with all functions planted", t.runs)
+	row("functions found, summed over the commands of all cases", t.planted+left)
+	row("planted", t.planted)
+	for _, reason := range slices.SortedFunc(maps.Keys(t.leftOut), func(x, y string) int { return t.leftOut[y] - t.leftOut[x] }) {
+		row("left out: "+reason, t.leftOut[reason])
+	}
+	row("entries counted", t.hits)
+	row("runs that crashed or did not end", t.crashes)
+	row("runs with other differences", t.differences)
+	row("cases that differ without planting, not judged", t.unjudged)
+	row("programs that are not installed", len(t.absent))
+	return b.String()
+}
