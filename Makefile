@@ -6,7 +6,7 @@ export CGO_ENABLED ?= 0
 # Where the private Slurm cluster of slurm-up is; a short name, for its sockets' sake.
 SLURM_DIR ?= $${TMPDIR:-/tmp}/berth-slurm
 
-.PHONY: build demo test lint docs bench turnaround phases phases-sim soak slurm-up slurm-down clean
+.PHONY: build demo test lint docs bench turnaround phases phases-sim trace soak slurm-up slurm-down clean
 
 build: ; $(GO) build -o $(BERTH) ./cmd/berth
 
@@ -35,6 +35,10 @@ phases: build ; scripts/slurm.sh deps && scripts/nodes.sh deps && $(GO) run ./te
 
 # The tables of simulations in the same page; PHASES_SIM has flags of berth simulate phases, "--replications 30" say.
 phases-sim: build ; scripts/phases-sim.sh $(BERTH) docs/phases.md $(PHASES_SIM)
+
+# Programs of Debian with all of their functions planted, beside themselves as they are, and what planting costs: the tables
+# of docs/stragglers.md. Some ten minutes, and a gigabyte of Debian's packages; TRACE has flags, "-repeat 20" say.
+trace: build ; scripts/trace.sh deps && $(GO) run ./test/trace -berth $(BERTH) -docs docs/stragglers.md $(TRACE)
 
 # Long runs of the fault tests: SOAK_ROUNDS rounds (default 1000), seeds printed.
 soak: ; CGO_ENABLED=1 BERTH_FAULT_ROUNDS=$${SOAK_ROUNDS:-1000} $(GO) test -race -timeout 24h -count=1 -run Fault -v ./test/...

@@ -166,7 +166,7 @@ func (o *options) trial(ctx context.Context, b *bench, c *testCase, t *tally) er
 		}
 		t.judge(c, compare(c, want, got))
 		if i == 0 {
-			t.count(got)
+			t.count(c, got)
 		}
 	}
 	return ctx.Err()

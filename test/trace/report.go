@@ -14,7 +14,10 @@ type tally struct {
 	programs             map[string]bool // by path, links resolved
 	absent               map[string]bool // programs that are not installed
 	cases, runs          int
-	planted              int // functions, summed over the first runs of all commands
+	images               int    // programs planted, summed over the first runs of all commands
+	alone                int    // commands of which no program was planted
+	why                  string // nothing was planted
+	planted              int    // functions, as images
 	leftOut              map[string]int
 	hits                 uint64
 	unjudged             int // cases that differ from run to run by themselves
@@ -26,13 +29,20 @@ func newTally() *tally {
 }
 
 // count adds what was planted in a first run.
-func (t *tally) count(o *outcome) {
+func (t *tally) count(c *testCase, o *outcome) {
 	t.Lock()
 	defer t.Unlock()
-	for _, e := range o.commands {
+	for i, e := range o.commands {
 		if e.stats == nil {
 			continue
 		}
+		if e.stats.Programs == 0 {
+			t.alone++
+			t.why = e.stats.NotHere
+			fmt.Printf("%s: %s: nothing planted: %s\n", c.name, c.commands[i].args[0], e.stats.NotHere)
+			continue
+		}
+		t.images += e.stats.Programs
 		t.planted += e.stats.Planted
 		for reason, n := range e.stats.LeftOut {
 			t.leftOut[reason] += n
@@ -81,7 +91,9 @@ func (t *tally) String() string {
 	row("programs", len(t.programs))
 	row("cases", t.cases)
 	row("runs with all functions planted", t.runs)
-	row("functions found, summed over the commands of all cases", t.planted+left)
+	row("programs planted, summed over the commands of all cases", t.images)
+	row("commands of which nothing was planted", t.alone)
+	row("functions found, likewise", t.planted+left)
 	row("planted", t.planted)
 	for _, reason := range slices.SortedFunc(maps.Keys(t.leftOut), func(x, y string) int { return t.leftOut[y] - t.leftOut[x] }) {
 		row("left out: "+reason, t.leftOut[reason])

@@ -12,7 +12,9 @@ type stats struct {
 	Planted   int            `json:"planted"`
 	LeftOut   map[string]int `json:"left_out"`
 	Exit      int            `json:"exit"`
+	Programs  int            `json:"programs"` // how many were planted
 	Planting  float64        `json:"planting_ms"`
+	NotHere   string         `json:"not_here"` // why one was left alone
 }
 
 // function is one that was planted.
@@ -42,7 +44,7 @@ var all = part{0, 1 << 32}
 
 // command returns the words that stand before a program for it to be planted.
 func (p *part) command(berth, told string) []string {
-	words := []string{berth, "trace", "stats", "--json", "--output", told}
+	words := []string{berth, "trace", "stats", "--json", "--all", "--output", told}
 	if *p != all {
 		words = append(words, "--part", fmt.Sprintf("%x-%x", p.lo, p.hi))
 	}
