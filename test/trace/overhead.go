@@ -1,5 +1,209 @@
 package main
 
-import "context"
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"time"
 
-func (o *options) measure(ctx context.Context, dir string) error { return ctx.Err() }
+	"berth/internal/trace/code"
+	"berth/internal/trace/plant"
+)
+
+// load is a program whose overhead is measured: a case that takes a second or so.
+type load struct{ name, prepare, line string }
+
+// loads are the five programs of the issue. What prepares one is a case that runs before, once.
+var loads = []load{
+	{"ImageMagick's blur", "", "convert picture.ppm -resize 600% -blur 0x6 out.ppm"},
+	{"velvet", "velveth out 21 -short many.fa", "velvetg out -cov_cutoff auto"},
+	{"gzip", "", "gzip -9 -c large.txt"},
+	{"sqlite3", "", "sqlite3 :memory: < load.sql"},
+	{"python3", "", "python3 load.py"},
+}
+
+// ways are the ways a load runs that are compared with the first.
+var ways = []string{"as it is", "selected", "all"}
+
+// sample is one run.
+type sample struct {
+	cpu      time.Duration // of user and system, of the program and its children
+	hits     uint64
+	planted  int
+	standing time.Duration // the program stood still while it was planted
+}
+
+// measured is what came of a load: samples by way, those of one round side by side.
+type measured struct {
+	load
+	samples [][]sample
+}
+
+// measure runs all loads in turn, in each round in every way, in an order that is drawn.
+func (o *options) measure(ctx context.Context, dir string) error {
+	b, err := o.newBench(dir, "overhead")
+	if err != nil {
+		return err
+	}
+	enlarge(b.inputs)
+	r := rand.New(rand.NewPCG(seed, 1))
+	var all []measured
+	for _, l := range loads {
+		if o.only != "" && !strings.Contains(o.only, strings.Fields(l.line)[0]) {
+			continue
+		}
+		m, err := b.rounds(ctx, l, o.repeat, r)
+		if err != nil {
+			return fmt.Errorf("%s: %w", l.name, err)
+		}
+		fmt.Fprintln(os.Stderr, l.name, "is done")
+		all = append(all, *m)
+	}
+	text := overheads(all)
+	fmt.Print(text)
+	if o.docs != "" {
+		return replaceTable(o.docs, "overhead", text)
+	}
+	return nil
+}
+
+// rounds measures a load: a first run for statistics, from which functions are selected, then all ways as often as asked.
+func (b *bench) rounds(ctx context.Context, l load, repeat int, r *rand.Rand) (*measured, error) {
+	m := &measured{load: l}
+	c, err := parseCase(l.line)
+	if err != nil {
+		return nil, err
+	}
+	if l.prepare != "" {
+		before, err := parseCase(l.prepare)
+		if err != nil {
+			return nil, err
+		}
+		if _, err := b.run(ctx, &before, nil); err != nil {
+			return nil, err
+		}
+	} else if _, err := b.run(ctx, &testCase{}, nil); err != nil { // makes the folder
+		return nil, err
+	}
+	work := filepath.Join(b.dir, "case")
+	if err := place(work, &c, b.inputs); err != nil {
+		return nil, err
+	}
+	p := &plant.Planter{Dir: filepath.Join(b.dir, "kept")}
+	chosen, err := b.selected(p, &c.commands[0], work)
+	if err != nil {
+		return nil, err
+	}
+	choices := []plant.Options{{}, {Chosen: chosen}, {}}
+	for range repeat {
+		row := make([]sample, len(ways))
+		for _, way := range r.Perm(len(ways)) {
+			if way == 0 {
+				row[way], err = b.timed(nil, &c.commands[0], work, plant.Options{})
+			} else {
+				row[way], err = b.timed(p, &c.commands[0], work, choices[way])
+			}
+			if err != nil || ctx.Err() != nil {
+				return nil, fmt.Errorf("%s: %w %w", ways[way], err, ctx.Err())
+			}
+		}
+		m.samples = append(m.samples, row)
+	}
+	return m, nil
+}
+
+// selected runs the command for statistics and returns which functions are hit no more often than the mean.
+func (b *bench) selected(p *plant.Planter, c *command, work string) (func(string, uint64) bool, error) {
+	kept := map[string]bool{}
+	id := func(object string, entry uint64) string { return fmt.Sprintf("%s/%x", object, entry) }
+	err := b.planted(p, c, work, plant.Options{Exact: true}, func(s *plant.Session) {
+		functions := s.Functions()
+		hits := make([]uint64, len(functions))
+		for i, f := range functions {
+			hits[i] = f.Hits
+		}
+		for i, keep := range code.Select(hits, 1) {
+			kept[id(functions[i].BuildID, functions[i].Entry)] = keep
+		}
+	})
+	return func(object string, entry uint64) bool { return kept[id(object, entry)] }, err
+}
+
+// timed runs the command once, planted if p is not nil. Nothing else may run as a child of this process.
+func (b *bench) timed(p *plant.Planter, c *command, work string, o plant.Options) (s sample, err error) {
+	before := spent()
+	if p == nil {
+		in, out, err := c.open(work)
+		if err != nil {
+			return s, err
+		}
+		defer in.Close()
+		cmd := exec.Command(c.args[0], c.args[1:]...)
+		cmd.Dir, cmd.Env, cmd.Stdin = work, environment(b.dir), in
+		if out != nil {
+			defer out.Close()
+		}
+		err = cmd.Run()
+		s.cpu = spent() - before
+		return s, err
+	}
+	err = b.planted(p, c, work, o, func(session *plant.Session) {
+		s.cpu, s.hits = spent()-before, session.Hits()
+		s.planted = len(session.Functions())
+		_, s.standing = session.Planted()
+	})
+	return s, err
+}
+
+// planted runs the command planted and shows its session, before that is closed.
+func (b *bench) planted(p *plant.Planter, c *command, work string, o plant.Options, look func(*plant.Session)) error {
+	path, err := exec.LookPath(c.args[0])
+	if err != nil {
+		return err
+	}
+	in, _, err := c.open(work)
+	if err != nil {
+		return err
+	}
+	defer in.Close()
+	null, err := os.OpenFile(os.DevNull, os.O_WRONLY, 0)
+	if err != nil {
+		return err
+	}
+	defer null.Close()
+	attr := &syscall.ProcAttr{Dir: work, Env: environment(b.dir), Files: []uintptr{in.Fd(), null.Fd(), null.Fd()}}
+	s, status, err := p.Run(path, c.args, attr, o, func(int) {})
+	if err != nil {
+		return err
+	}
+	defer s.Close()
+	if err := s.Err(); err != nil {
+		return err
+	}
+	if !status.Exited() || status.ExitStatus() != 0 {
+		return fmt.Errorf("%s ended with status %#x", path, status)
+	}
+	look(s)
+	return nil
+}
+
+// spent returns the CPU time of all children that ended. The kernel counts it in nanoseconds; instructions
+// are counted by few virtual machines, so these are not used.
+func spent() time.Duration {
+	var u syscall.Rusage
+	if err := syscall.Getrusage(syscall.RUSAGE_CHILDREN, &u); err != nil {
+		panic(err) // the call has no errors but for a wrong argument
+	}
+	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
+}
+
+// enlarge adds the inputs of the loads, which are larger than those of cases.
+func enlarge(inputs map[string][]byte) {
+	inputs["large.txt"] = []byte(strings.Repeat(string(inputs["text.txt"])+string(inputs["random.bin"]), 25))
+	inputs["many.fa"] = reads(rand.New(rand.NewPCG(seed, 2)), 150_000, 30_000)
+}

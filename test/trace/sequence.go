@@ -80,3 +80,14 @@ func fasta(name, s string) []byte {
 func fastq(b *strings.Builder, i int, read string) {
 	fmt.Fprintf(b, "@r%d\n%s\n+\n%s\n", i, read, strings.Repeat("I", len(read)))
 }
+
+// reads returns reads of 100 bases from a random genome.
+func reads(r *rand.Rand, bases, n int) []byte {
+	genome := letters(r, "ACGT", bases)
+	var b strings.Builder
+	for i := range n {
+		at := r.IntN(bases - 100)
+		fmt.Fprintf(&b, ">r%d\n%s\n", i, mutate(r, genome[at:at+100], "ACGT", 0.002))
+	}
+	return []byte(b.String())
+}

@@ -1,0 +1,54 @@
+package main
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+	"time"
+)
+
+// overheads returns the table of docs/stragglers.md.
+func overheads(all []measured) string {
+	var b strings.Builder
+	b.WriteString("| program | CPU time | functions | hits | overhead, all functions | selected | hits | overhead, selected | calculated from hits | planting of 1,500 functions |\n")
+	b.WriteString("|---|--:|--:|--:|--:|--:|--:|--:|--:|--:|\n")
+	for _, m := range all {
+		last := m.samples[len(m.samples)-1]
+		plain := m.median(func(row []sample) float64 { return row[0].cpu.Seconds() })
+		extra := m.median(func(row []sample) float64 { return (row[2].cpu - row[0].cpu).Seconds() })
+		each := extra / float64(max(1, last[2].hits)) // seconds an entry costs
+		standing := m.median(func(row []sample) float64 {
+			return float64(row[2].standing) / float64(time.Millisecond) * 1500 / float64(max(1, row[2].planted))
+		})
+		fmt.Fprintf(&b, "| %s | %.2f s | %d | %d | %s | %d | %d | %s | %.4f %% | %.1f ms |\n", m.name, plain,
+			last[2].planted, last[2].hits, m.interval(2), last[1].planted, last[1].hits, m.interval(1), 100*each*float64(last[1].hits)/plain, standing)
+	}
+	fmt.Fprintf(&b, "\n%d runs of each, in turn; CPU time of user and system; the median of planted over plain in pairs, with its 95 %% confidence interval.\n", len(all[0].samples))
+	return b.String()
+}
+
+func (m *measured) median(of func([]sample) float64) float64 {
+	x := m.values(of)
+	return x[len(x)/2]
+}
+
+// values returns a figure of all rounds, in order.
+func (m *measured) values(of func([]sample) float64) []float64 {
+	var x []float64
+	for _, row := range m.samples {
+		x = append(x, of(row))
+	}
+	slices.Sort(x)
+	return x
+}
+
+// interval returns the median overhead of a way, in percent, with the order statistics that hold the true median
+// with a probability of 95 %: whatever the distribution, their ranks are binomial (normal approximation).
+func (m *measured) interval(way int) string {
+	x := m.values(func(row []sample) float64 { return 100 * (row[way].cpu.Seconds()/row[0].cpu.Seconds() - 1) })
+	n := float64(len(x))
+	lo := max(0, int(math.Floor(n/2-1.96*math.Sqrt(n)/2)))
+	hi := min(len(x)-1, int(math.Ceil(n/2+1.96*math.Sqrt(n)/2)))
+	return fmt.Sprintf("%.2f %% (%.2f … %.2f)", x[len(x)/2], x[lo], x[hi])
+}
