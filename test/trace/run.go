@@ -95,7 +95,7 @@ func (b *bench) command(ctx context.Context, c *command, work string, part *part
 	if cmd.ProcessState == nil {
 		return nil, err
 	}
-	e := &ended{code: code(cmd.ProcessState), hung: ctx.Err() != nil, stdout: stdout.Bytes(), stderr: stderr.Bytes()}
+	e := &ended{code: exitCode(cmd.ProcessState), hung: ctx.Err() != nil, stdout: stdout.Bytes(), stderr: stderr.Bytes()}
 	if part != nil && !e.hung {
 		if e.stats, err = readStats(told); err != nil {
 			return nil, fmt.Errorf("%w; berth wrote %q and ended with %d", err, e.stderr, e.code)
@@ -120,7 +120,7 @@ func inFolder(work, path string) string {
 	return filepath.Join(work, path)
 }
 
-func code(s *os.ProcessState) int {
+func exitCode(s *os.ProcessState) int {
 	if w, ok := s.Sys().(syscall.WaitStatus); ok && w.Signaled() {
 		return 128 + int(w.Signal())
 	}
