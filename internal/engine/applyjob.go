@@ -33,7 +33,7 @@ func (e *Engine) applySubmitted(at job.Time, r event.JobSubmitted) {
 func (e *Engine) enter(j *jobState) {
 	e.orders++
 	p := e.poolFor(shapeOf(j.work.Alloc))
-	j.Weight = j.work.Weight // a resume may have changed it
+	j.Weight = j.work.Share() // a resume may have changed it
 	p.enter(j)
 	j.demand()
 	j.recount()

@@ -186,7 +186,11 @@ func (s *scenario) input(verb string, a args) step.Input {
 		return step.Cancel{Job: a.job(0), Reason: a.key["reason"]}
 	case "resume":
 		w := s.work(a)
-		return step.Resume{JobResumed: event.JobResumed{Job: a.job(0), Failed: a.flag("failed"), Alloc: w.Alloc, Course: w.Course}}
+		in := event.JobResumed{Job: a.job(0), Failed: a.flag("failed"), Alloc: w.Alloc, Course: w.Course}
+		if w.Weight > 0 {
+			in.Terms = &w.Terms
+		}
+		return step.Resume{JobResumed: in}
 	case "finalized":
 		return step.Finalized{Job: a.job(0), Failed: a.flag("failed"), Reason: a.key["reason"]}
 	case "join":
@@ -238,7 +242,7 @@ func (s *scenario) attemptInput(verb string, a args) step.Input {
 // work makes a job of "ID tasks=3 need=1,512M …" or "ID maps=3 reduces=2 …".
 func (s *scenario) work(a args) job.Work {
 	w := job.Work{ID: a.job(0), Name: a.pos[0], Kind: job.Bag, Tasks: a.num("tasks", 0), Terms: job.Terms{Attempts: a.num("attempts", 1),
-		MaxFails: a.num("max-fails", -1), Throttle: a.num("throttle", 0), Need: s.resources(a.str("need", "1,1G"))}}
+		MaxFails: a.num("max-fails", -1), Throttle: a.num("throttle", 0), Weight: float64(a.num("weight", 0)), Need: s.resources(a.str("need", "1,1G"))}}
 	if _, ok := a.key["maps"]; ok {
 		w.Kind, w.Tasks, w.Reduces, w.MaxFails = job.MapReduce, a.num("maps", 0), a.num("reduces", 0), 0
 		w.ReduceAttempts, w.ReduceNeed = w.Attempts, s.resources(a.str("reduce-need", "1,1G"))

@@ -39,6 +39,14 @@ func (d *Demands) Demand(p job.Phase) (job.PhaseDemand, bool) {
 	return d.phases[p].Demand(p)
 }
 
+// Count returns how many attempts went through a phase.
+func (d *Demands) Count(p job.Phase) int64 {
+	if int(p) >= len(d.phases) || d.phases[p] == nil {
+		return 0
+	}
+	return d.phases[p].phases
+}
+
 // All returns the demands of the phases that attempts went through.
 func (d *Demands) All() []job.PhaseDemand {
 	var list []job.PhaseDemand

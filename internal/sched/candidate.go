@@ -42,7 +42,7 @@ type Job struct {
 	madeRoom bool             // its reduces made room for a map: they wait for its own maps, see Selector.admits
 	work     int64            // core-seconds that are yet to begin
 	paces    [job.PhaseReduce + 1][]pace
-	Weight   float64 // of the job beside others, as Work.Weight; 0: 1
+	Weight   float64 // of the job beside others, above 0
 }
 
 // Needs is what a candidate needs of a node. Where one candidate finds no room, none of

@@ -28,7 +28,7 @@ func KindIndex(k job.TaskKind) int {
 }
 
 // Known is what the phases of a job's tasks are known to take at full speed: by the profile of its
-// application, and by those of its own attempts that are done, which count more.
+// application, and by its own attempts that are done. The profile counts as so many of those as a plan's word on times does.
 type Known struct {
 	profile [job.PhaseReduce + 1]job.PhaseDemand
 	run     predict.Demands
@@ -54,11 +54,24 @@ func (k *Known) Learn(stats []job.PhaseStat) bool {
 
 // Phase returns what a phase takes, and whether anything is known of it.
 func (k *Known) Phase(p job.Phase) (job.PhaseDemand, bool) {
-	if d, ok := k.run.Demand(p); ok {
-		return d, true
+	run, measured := k.run.Demand(p)
+	told := k.profile[p]
+	switch known := told.Phase == p && p != job.PhaseNone; {
+	case !known:
+		return run, measured
+	case !measured:
+		return told, true
 	}
-	d := k.profile[p]
-	return d, d.Phase == p && p != job.PhaseNone
+	n := float64(k.run.Count(p))
+	mean := func(a, b float64) float64 { return (float64(a*planWeight) + float64(b*n)) / (planWeight + n) }
+	whole := func(a, b int64) int64 { return int64(mean(float64(a), float64(b))) }
+	d := job.PhaseDemand{Phase: p, Seconds: mean(told.Seconds, run.Seconds)}
+	d.Takes = job.Vector{CPU: whole(told.Takes.CPU, run.Takes.CPU), Memory: run.Takes.Memory,
+		Disk: whole(told.Takes.Disk, run.Takes.Disk), Net: whole(told.Takes.Net, run.Takes.Net)}
+	if n < planWeight { // memory is hard: few attempts may all have been small ones
+		d.Takes.Memory = max(run.Takes.Memory, told.Takes.Memory)
+	}
+	return d, true
 }
 
 // lasts returns how long a phase takes at full speed; 0: unknown.

@@ -118,13 +118,17 @@ func (n *Node) fitting(takes job.Vector) int64 {
 	return count
 }
 
-// fits reports whether the node has enough for the candidate beside what attempts that wait there will take.
+// fits reports whether the node has enough for the candidate beside what attempts that wait there will take. No rate keeps a
+// core idle: what a task writes into the page cache is no measure of what the disk has to do.
 func (phases) fits(n *Node, c *Candidate) bool {
-	if len(n.waiting.line) > 0 && !n.sparesWaiting(c.Takes) {
+	spare := c.Takes.CPU <= n.Free().CPU
+	switch {
+	case len(n.waiting.line) > 0 && !n.sparesWaiting(c.Takes):
 		return false
-	}
-	if c.Kind == job.BagTask && c.Takes.CPU > n.Free().CPU {
-		return false // the cores of a bag task are promised
+	case spare && len(n.Running) < n.cores():
+		return true
+	case c.Kind == job.BagTask && !spare: // the cores of a bag task are promised
+		return false
 	}
 	return len(n.Running) < mostTasks*n.cores() && filled.admits(n, c.Takes)
 }

@@ -69,10 +69,10 @@ func (p *Pool) Remove(c *Candidate) bool {
 }
 
 // Enter and Leave take in that a job shares the pool from now on, and that it does no more.
-func (p *Pool) Enter(j *Job) { p.Weights += j.weight() }
+func (p *Pool) Enter(j *Job) { p.Weights += j.Weight }
 
 func (p *Pool) Leave(j *Job) {
-	p.Weights -= j.weight()
+	p.Weights -= j.Weight
 	p.work -= j.work
 	j.work = 0
 }

@@ -85,7 +85,8 @@ func TestSchedulers(t *testing.T) {
 			[]app{maps("a", 1, takes(1000, 1000, 0), takes(1000, 7000, 0)), maps("b", 2, takes(1000, 3000, 0), takes(1000, 3000, 0)), maps("c", 3, takes(1000, 2000, 0), light)},
 			[]string{"a.map b.map b.map", "a.map", "", "b.map", "", "b.map", "a.merge", "a.merge", "c.map c.map c.map"}},
 		{"phases: memory is never overcommitted", Phases, node, []app{maps("a", 9, takes(100, 3000, 0), takes(100, 3000, 0))}, []string{"a.map a.map"}},
-		{"phases: rates are, by a quarter", Phases, node, []app{maps("a", 9, takes(100, 100, 45), takes(100, 100, 45))}, []string{"a.map a.map a.map"}},
+		{"phases: rates are, by a quarter", Phases, small, []app{maps("a", 9, takes(100, 100, 45), takes(100, 100, 45))}, []string{"a.map a.map a.map"}},
+		{"phases: no rate keeps a core idle", Phases, node, []app{maps("a", 9, takes(100, 100, 900), takes(100, 100, 900))}, []string{times(4, "a.map")}},
 
 		{"cores are whole and held to the end", Cores, node, []app{maps("a", 9, light, light)}, []string{times(4, "a.map"), "a.map", "a.map"}},
 		{"cores: a shuffle has none", Cores, node, []app{reduces("a", 9, 100), maps("b", 9, light, light)},

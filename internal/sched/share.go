@@ -6,14 +6,6 @@ import (
 	"berth/internal/job"
 )
 
-// weight returns the job's weight among those that share a pool.
-func (j *Job) weight() float64 {
-	if j.Weight <= 0 {
-		return 1
-	}
-	return j.Weight
-}
-
 // dominant returns the largest share that v is of the resources of a node; memory counts as well
 // (dominant resource fairness, Ghodsi et al., NSDI 2011). What the node does not have, or nobody knows, does not count.
 func dominant(v, unit job.Vector) float64 {
@@ -30,7 +22,7 @@ func part(a, of int64) float64 {
 // fairRank is what the job holds of its dominant resource for its weight, in millionths of a node: the job with the highest
 // deficit against its fair share is first.
 func fairRank(p *Pool, j *Job) job.Time {
-	return job.Time(math.Min(dominant(j.Held, p.Unit)/j.weight()*1e6, farthest))
+	return job.Time(math.Min(dominant(j.Held, p.Unit)/j.Weight*1e6, farthest))
 }
 
 // fairGain is U_fairness of the paper phase-level-scheduling, eq. 2, whose copy prints a product where it must be a difference:
@@ -45,14 +37,17 @@ func fairGain(p *Pool, j *Job, takes job.Vector) float64 {
 
 // fairShare is the share of the pool that is due to the job among those that have something to start or run there, in nodes.
 func (p *Pool) fairShare(j *Job) float64 {
-	return float64(len(p.Nodes)) * j.weight() / max(p.Weights, j.weight())
+	return float64(len(p.Nodes)) * j.Weight / max(p.Weights, j.Weight)
 }
 
-// alignment is the scalar product of what is taken and what is free, each by what the node has (Tetris, section 3.2).
-func alignment(n *Node, takes job.Vector) float64 {
+// alignment is the scalar product of what is taken and what is free, each by what the node has (Tetris, section 3.2). More than the
+// node has counts as the node, and what is overcommitted as nothing free.
+func alignment(n *Node, takes job.Vector) (sum float64) {
 	free, has := n.Free(), n.Capacity
-	return part(takes.CPU, has.CPU)*part(free.CPU, has.CPU) + part(takes.Memory, has.Memory)*part(free.Memory, has.Memory) +
-		part(takes.Disk, has.Disk)*part(free.Disk, has.Disk) + part(takes.Net, has.Net)*part(free.Net, has.Net)
+	for _, r := range job.AllResources() {
+		sum += float64(min(1, part(takes.Of(r), has.Of(r))) * max(0, part(free.Of(r), has.Of(r))))
+	}
+	return sum
 }
 
 // tiny keeps a worth above 0 where nothing speaks for a start and nothing against it.

@@ -35,7 +35,7 @@ func (slots) demand(j *Job, kind job.TaskKind) Demand {
 // rank is the job's share of the slots in use: Hadoop's fair scheduler without its deficits, which only even
 // out what shares of whole slots leave.
 func (slots) rank(_ *Pool, j *Job) job.Time {
-	return job.Time(float64(j.Live) / j.weight() * 1e6)
+	return job.Time(float64(j.Live) / j.Weight * 1e6)
 }
 
 func (s slots) shuffles(n *Node) int { return s.of(n, job.ReduceTask) }

@@ -60,7 +60,7 @@ func TestWorthOfSpeed(t *testing.T) {
 	slow := &Node{Index: 1, Kind: p.Speeds.Kind("slow"), Capacity: p.Unit}
 	fast := &Node{Index: 2, Kind: p.Speeds.Kind("fast"), Capacity: p.Unit}
 	p.Nodes = []*Node{slow, fast}
-	j := &Job{}
+	j := &Job{Weight: 1}
 	c := &Candidate{Job: j}
 	c.Takes.CPU = job.MilliCore
 	r := newPhases(cores{shortest: true}, Tuning{})

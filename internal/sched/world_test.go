@@ -1,6 +1,7 @@
 package sched
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 
@@ -60,7 +61,7 @@ func (a *app) kind(i int) job.TaskKind {
 
 // submit has a job share the pool.
 func (w *world) submit(a *app, order uint64) *Job {
-	j := &Job{ID: a.id, Owner: a, Need: [2]job.Resources{a.need, a.need}, Weight: a.weight}
+	j := &Job{ID: a.id, Owner: a, Need: [2]job.Resources{a.need, a.need}, Weight: cmp.Or(a.weight, 1)}
 	j.Order = order
 	for i := range j.Begin {
 		c := &j.Begin[i]
