@@ -39,10 +39,27 @@ func effectsOf() map[x86asm.Op]effect {
 		x86asm.PUNPCKLQDQ, x86asm.PUNPCKLDQ, x86asm.PUNPCKLBW, x86asm.PUNPCKLWD, x86asm.PUNPCKHQDQ, x86asm.PCMPEQB, x86asm.PCMPEQD, x86asm.PCMPEQW,
 		x86asm.PADDD, x86asm.PADDQ, x86asm.PSUBD, x86asm.PSUBQ, x86asm.PSRLQ, x86asm.PSLLQ, x86asm.PSRLDQ, x86asm.PSLLDQ, x86asm.MOVMSKPD, x86asm.PMOVMSKB,
 		x86asm.FLD, x86asm.FSTP, x86asm.FLDZ, x86asm.FLD1, x86asm.FILD,
+		x86asm.XADD, x86asm.CMPXCHG, x86asm.RDTSC, x86asm.CVTSD2SI, x86asm.CVTSS2SI, x86asm.ROUNDSD, x86asm.ROUNDSS, x86asm.PALIGNR, x86asm.MOVMSKPS,
 	} {
 		m[op] = keeps
 	}
+	for _, op := range []x86asm.Op{
+		x86asm.ADC, x86asm.SBB, x86asm.SETA, x86asm.SETAE, x86asm.SETB, x86asm.SETBE, x86asm.SETE, x86asm.SETG, x86asm.SETGE, x86asm.SETL,
+		x86asm.SETLE, x86asm.SETNE, x86asm.SETNO, x86asm.SETNP, x86asm.SETNS, x86asm.SETO, x86asm.SETP, x86asm.SETS,
+		x86asm.CMOVA, x86asm.CMOVAE, x86asm.CMOVB, x86asm.CMOVBE, x86asm.CMOVE, x86asm.CMOVG, x86asm.CMOVGE, x86asm.CMOVL, x86asm.CMOVLE,
+		x86asm.CMOVNE, x86asm.CMOVNO, x86asm.CMOVNP, x86asm.CMOVNS, x86asm.CMOVO, x86asm.CMOVP, x86asm.CMOVS,
+	} {
+		m[op] = reads
+	}
 	return m
+}
+
+// effectOf returns what an instruction does to the flags; 0: not known, not to be moved.
+func effectOf(i instruction, inst x86asm.Inst) effect {
+	if i.vector {
+		return keeps
+	}
+	return effects[inst.Op]
 }
 
 // reading is how many instructions flagsDead looks at.
@@ -60,7 +77,7 @@ func flagsDead(code []byte) bool {
 		if err != nil || inst.Len != i.length {
 			return false
 		}
-		switch effects[inst.Op] {
+		switch effectOf(i, inst) {
 		case writes:
 			return true
 		case keeps:

@@ -47,7 +47,7 @@ func (w *writer) displaced(original []byte, from uint64) bool {
 			return n == len(original)
 		}
 		if !i.next() {
-			return n+int(padding(original[n:])) == len(original)
+			return true // the rest is not used
 		}
 	}
 	w.branch([]byte{0xe9}, from+uint64(len(original)))

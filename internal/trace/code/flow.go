@@ -113,8 +113,8 @@ func endbr(code []byte) bool {
 	return len(code) >= 4 && code[0] == 0xf3 && code[1] == 0x0f && code[2] == 0x1e && code[3] == 0xfa
 }
 
-// branches decodes all functions and marks where branches lead. Where no function is, or one that could not be
-// decoded, every byte may begin a short branch.
+// branches decodes all functions and what lies between them, and marks where branches lead. Where that fails,
+// every byte may begin a short branch.
 func (im *image) branches(all []extent) {
 	w := walker{im: im, begins: newMarks(im.marks.lo, im.marks.lo+im.marks.size)}
 	for i := range all {
@@ -125,12 +125,23 @@ func (im *image) branches(all []extent) {
 		s := &im.code[i]
 		at := s.from
 		for ; next < len(all) && all[next].section == s; next++ {
-			if e := &all[next]; !e.undecoded {
-				im.anything(s, at, e.from)
-				at = max(at, e.to)
+			e := &all[next]
+			w.gap(s, at, e.from)
+			if e.undecoded {
+				im.anything(s, e.from, e.to)
 			}
+			at = max(at, e.to)
 		}
-		im.anything(s, at, s.to)
+		w.gap(s, at, s.to)
+	}
+}
+
+// gap decodes code between functions: what has neither a symbol nor an FDE, such as that with which compilers
+// begin and end a program.
+func (w *walker) gap(s *section, from, to uint64) {
+	e := extent{from: from, to: to, section: s}
+	if w.walk(&e); e.undecoded {
+		w.im.anything(s, from, to)
 	}
 }
 

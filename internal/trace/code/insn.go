@@ -26,6 +26,7 @@ type instruction struct {
 	rip      int  // index of the 32-bit displacement of an operand relative to rip; 0: there is none
 	address  bool // lea with such an operand: takes an address and reads no memory
 	stack    bool // has an operand in memory relative to rsp
+	vector   bool // encoded with VEX or EVEX: no such instruction branches or reads the flags
 	faults   bool // has another operand in memory, which may not be there
 	constant int  // index of 32 bits that may be an address: an immediate, the displacement of a lea; 0: none
 }
@@ -85,6 +86,7 @@ type decoder struct {
 	rip    int // index of a displacement relative to rip
 	far    int // of another one of 32 bits
 	stack  bool
+	vector bool
 	memory bool // has an operand in memory that is neither relative to rsp nor to rip
 }
 
@@ -104,8 +106,10 @@ func decode(code []byte) (instruction, error) {
 	case 0x0f:
 		return d.escaped()
 	case 0xc4, 0xc5:
+		d.vector = true
 		return d.vex(op)
 	case 0x62:
+		d.vector = true
 		return d.evex()
 	case 0x8f:
 		if d.pos < len(d.code) && d.code[d.pos]&0x1f >= 8 {

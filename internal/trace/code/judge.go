@@ -152,7 +152,7 @@ func movable(i instruction, code []byte) Reason {
 			return ""
 		}
 	case plain:
-		if effects[inst.Op] != 0 {
+		if effectOf(i, inst) != 0 {
 			return ""
 		}
 	}

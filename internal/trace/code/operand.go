@@ -9,6 +9,7 @@ func (d *decoder) finish(k kind, shape, extra int) (instruction, error) {
 		return instruction{}, errCut
 	}
 	i := instruction{kind: k, rip: d.rip, address: d.rip != 0 && d.opcode == 0x8d}
+	i.vector = d.vector
 	i.stack, i.faults = d.stack, d.memory && d.opcode != 0x8d && shape&harmless == 0
 	extra += d.immediate(shape, &i)
 	switch {

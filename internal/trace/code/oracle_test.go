@@ -3,6 +3,7 @@ package code
 import (
 	"bufio"
 	"fmt"
+	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -18,6 +19,9 @@ var programs = []string{"/bin/bash", "/bin/gzip", "/usr/bin/sqlite3", "/usr/bin/
 	"/lib/x86_64-linux-gnu/libc.so.6", "/lib/x86_64-linux-gnu/libm.so.6", "/lib64/ld-linux-x86-64.so.2",
 	"/usr/lib/x86_64-linux-gnu/libstdc++.so.6", "/usr/lib/x86_64-linux-gnu/libgmp.so.10", "/usr/lib/x86_64-linux-gnu/libcrypto.so.3",
 	"/usr/bin/python3", "/usr/bin/convert", "/usr/lib/x86_64-linux-gnu/libsqlite3.so.0"}
+
+// contents are the objects' sections.
+var contents = map[string]*image{}
 
 // installed returns those programs that are here, with what Analyse says of them.
 func installed(t *testing.T, yield func(t *testing.T, path string, o *Object)) {
@@ -35,6 +39,9 @@ func installed(t *testing.T, yield func(t *testing.T, path string, o *Object)) {
 			o, err := Analyse(f)
 			if err != nil {
 				t.Skip("not an object for us:", err)
+			}
+			if contents[path] == nil {
+				contents[path], _ = open(f)
 			}
 			yield(t, path, o)
 		})
@@ -54,19 +61,31 @@ func TestSurvey(t *testing.T) {
 		for _, f := range o.Functions {
 			if f.Displaced > 0 {
 				planted++
+				emitted(t, path, f)
 			}
 			if f.Careful {
 				careful++
 			}
 		}
 		t.Logf("%d functions, %d (%.1f %%) can be planted, flags preserved in %d", len(o.Functions), planted, 100*float64(planted)/float64(len(o.Functions)), careful)
-		for reason, n := range o.Left {
-			t.Logf("%6d %5.1f %% %s", n, 100*float64(n)/float64(len(o.Functions)), reason)
+		for _, reason := range slices.SortedFunc(maps.Keys(o.Left), func(a, b Reason) int { return o.Left[b] - o.Left[a] }) {
+			t.Logf("%6d %5.1f %% %s", o.Left[reason], 100*float64(o.Left[reason])/float64(len(o.Functions)), reason)
 		}
 		if len(o.Functions) > 100 && planted < len(o.Functions)/2 {
 			t.Errorf("only %d of %d functions can be planted", planted, len(o.Functions))
 		}
 	})
+}
+
+// emitted makes the bytes for a function that is said to be such as can be planted.
+func emitted(t *testing.T, path string, f Function) {
+	t.Helper()
+	code := contents[path].at(f.Patch).bytes(f.Patch)[:f.Displaced]
+	at := Placement{Bias: 0x10000000, Trampoline: 0x10000000 + f.Entry + 0x1000, Counter: 0x10000000 + f.Entry - 0x1000, Exact: true}
+	patch, trampoline, err := Emit(f, code, at)
+	if err != nil || len(patch) != f.Displaced || len(trampoline) > MaxTrampoline {
+		t.Errorf("%s at %#x, % x: patch % x, trampoline % x, %v", f.Name, f.Entry, code, patch, trampoline, err)
+	}
 }
 
 // branch is a direct branch in objdump's listing.

@@ -18,7 +18,7 @@ func (d *decoder) vex(op byte) (instruction, error) {
 	if space == 1 && op == 0x77 { // vzeroupper, vzeroall
 		return d.finish(plain, none, 0)
 	}
-	return d.vector(space, op)
+	return d.space(space, op)
 }
 
 // xop finishes an instruction of AMD's XOP, which shares its first byte with pop.
@@ -49,12 +49,12 @@ func (d *decoder) evex() (instruction, error) {
 		return instruction{}, errUnknown
 	}
 	d.pos += 4
-	return d.vector(p0&7, op)
+	return d.space(p0&7, op)
 }
 
-// vector finishes an instruction of one of the opcode spaces that VEX and EVEX have in common.
-func (d *decoder) vector(space, op byte) (instruction, error) {
-	switch space {
+// space finishes an instruction of one of the opcode spaces that VEX and EVEX have in common.
+func (d *decoder) space(number, op byte) (instruction, error) {
+	switch number {
 	case 1:
 		shape := int(escapedShape[op])
 		if shape&modrm == 0 {
