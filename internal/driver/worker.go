@@ -19,11 +19,16 @@ func ScratchIn(dir string) string {
 }
 
 // NodesIn returns the folder in a coordinator's own folder that keeps what was measured of nodes, empty for one that has none.
-func NodesIn(state string) string {
+func NodesIn(state string) string { return in(state, "nodes") }
+
+// TraceIn returns the folder in it that keeps what was learned of the functions of programs, likewise.
+func TraceIn(state string) string { return in(state, "trace") }
+
+func in(state, name string) string {
 	if state == "" {
 		return ""
 	}
-	return filepath.Join(state, "nodes")
+	return filepath.Join(state, name)
 }
 
 // LastLine returns the last line of a log that says anything, bytes beyond maxLastLine cut off.

@@ -31,7 +31,7 @@ func BenchmarkSpawn(b *testing.B) {
 	env := os.Environ()
 	done := make(chan error, width)
 	task := func(*Lane) {
-		p, err := spawn("/bin/true", []string{"true"}, "/", env, files, time.Second)
+		p, err := spawn(&Command{Path: "/bin/true", Args: []string{"true"}, Dir: "/", Env: env, Grace: time.Second}, files)
 		if err == nil {
 			p.wait()
 		}

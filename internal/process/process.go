@@ -10,6 +10,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"berth/internal/probe"
+	"berth/internal/trace/plant"
 )
 
 // Process is a child of a lane, the leader of its process group.
@@ -22,30 +23,44 @@ type Process struct {
 	gone    bool        // waited for: the number may name another process
 	killing *time.Timer // sends SIGKILL
 
-	activity *activity    // nil: no watch for inactivity
-	seen     uint64       // activity at the last look; the watcher's
-	since    time.Time    // when activity was last seen; the watcher's
-	peak     atomic.Int64 // largest resident set of its group that was seen, bytes
+	activity *activity      // nil: no watch for inactivity
+	seen     uint64         // activity at the last look; the watcher's
+	since    time.Time      // when activity was last seen; the watcher's
+	peak     atomic.Int64   // largest resident set of its group that was seen, bytes
+	counted  *plant.Session // nil: its functions are not counted
 }
 
-// spawn starts a program in a process group of its own. It is called in a lane.
-// argv[0] is what the program sees as its name, path the file.
-func spawn(path string, argv []string, dir string, env []string, files []uintptr, grace time.Duration) (*Process, error) {
-	attr := &syscall.ProcAttr{Dir: dir, Env: env, Files: files,
+// spawn starts a command in a process group of its own, with these files. It is called in a lane.
+func spawn(c *Command, files []uintptr) (*Process, error) {
+	path, argv := c.Change.Command(c.Path, c.Args)
+	attr := &syscall.ProcAttr{Dir: c.Dir, Env: c.Env, Files: files,
 		Sys: &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGKILL}}
-	pid, err := syscall.ForkExec(path, argv, attr)
+	pid, s, err := fork(c.Planter, path, argv, attr)
 	for try := 0; errors.Is(err, syscall.ETXTBSY) && try < 100; try++ {
 		// Another thread forked while the file was still open for writing; its child lets go when it executes.
 		time.Sleep(time.Millisecond)
-		pid, err = syscall.ForkExec(path, argv, attr)
+		pid, s, err = fork(c.Planter, path, argv, attr)
 	}
 	if errors.Is(err, syscall.ENOEXEC) { // a script without #! line: execvp(3) gives it to the shell
-		pid, err = syscall.ForkExec("/bin/sh", append([]string{"/bin/sh", path}, argv[1:]...), attr)
+		pid, s, err = fork(c.Planter, "/bin/sh", append([]string{"/bin/sh", path}, argv[1:]...), attr)
 	}
 	if err != nil {
-		return nil, startFailure(path, dir, err)
+		return nil, startFailure(path, c.Dir, err)
 	}
-	return &Process{pid: pid, grace: grace, started: time.Now()}, nil
+	return &Process{pid: pid, grace: c.Grace, started: time.Now(), counted: s}, nil
+}
+
+// fork starts a program, with its functions counted if there is a planter.
+func fork(p *plant.Planter, path string, argv []string, attr *syscall.ProcAttr) (pid int, s *plant.Session, err error) {
+	if p == nil {
+		pid, err = syscall.ForkExec(path, argv, attr)
+		return pid, nil, err
+	}
+	pid, s, err = p.Start(path, argv, attr, plant.Options{})
+	if err != nil && s != nil {
+		s.Close()
+	}
+	return pid, s, err
 }
 
 // Exit is how a process ended.
@@ -67,6 +82,9 @@ func (p *Process) wait() Exit {
 
 // reap waits for the leader. With one that was killed all its group is.
 func (p *Process) reap() Exit {
+	if p.counted != nil {
+		p.counted.Follow(p.pid)
+	}
 	var info unix.Siginfo
 	for {
 		if err := unix.Waitid(unix.P_PID, p.pid, &info, unix.WEXITED|unix.WNOWAIT, nil); err != unix.EINTR {

@@ -9,6 +9,7 @@ import (
 	"berth/internal/inherit"
 	"berth/internal/job"
 	"berth/internal/probe"
+	"berth/internal/trace/plant"
 )
 
 // Command is a program to be run.
@@ -19,6 +20,8 @@ type Command struct {
 	Env    []string
 	Change *inherit.Change // in what it is to differ from what this process hands on; nil: in nothing
 	Grace  time.Duration   // between SIGTERM and SIGKILL, and for what it leaves running in its group
+	// Planter counts the entries of its functions; nil: nobody does.
+	Planter *plant.Planter
 }
 
 // Set is the programs of one attempt, which are killed and watched together. What they use
@@ -29,6 +32,7 @@ type Set struct {
 	mu       sync.Mutex
 	killed   bool
 	programs map[*Process]struct{}
+	hits     float64 // of programs that have ended
 }
 
 // Run runs a command to its end with these three files. It is called in a lane. An error
@@ -46,8 +50,7 @@ func (s *Set) Run(c *Command, files []uintptr) (Exit, error) {
 // start starts a command, to be killed and watched with the others of the set. act is nil
 // for a program that may be inactive.
 func (s *Set) start(c *Command, files []uintptr, act *activity) (*Process, error) {
-	path, args := c.Change.Command(c.Path, c.Args)
-	p, err := spawn(path, args, c.Dir, c.Env, files, c.Grace)
+	p, err := spawn(c, files)
 	if err != nil {
 		return nil, err
 	}
@@ -71,12 +74,45 @@ func (s *Set) start(c *Command, files []uintptr, act *activity) (*Process, error
 func (s *Set) ended(p *Process, e Exit) {
 	s.mu.Lock()
 	delete(s.programs, p)
+	if p.counted != nil {
+		s.hits += hitsOf(p.counted)
+		go p.counted.Close() // what it keeps goes to a file
+	}
 	s.mu.Unlock()
 	rss := e.maxRSS
 	if rss <= ownPeak() {
 		rss = p.peak.Load()
 	}
 	s.Meter.Child(e.Spent, rss)
+}
+
+// hitsOf returns how often functions of a program were entered, 0 where that cannot be compared with others.
+func hitsOf(s *plant.Session) float64 { return float64(s.Hits()) }
+
+// Hits returns how often functions of the programs were entered, 0 where nobody counts.
+func (s *Set) Hits() (n float64) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	n = s.hits
+	for p := range s.programs {
+		if p.counted != nil {
+			n += hitsOf(p.counted)
+		}
+	}
+	return n
+}
+
+// Uncounted returns why the functions of a running program are not counted that should be, "" if they are.
+func (s *Set) Uncounted() string {
+	for _, p := range s.running() {
+		if p.counted == nil {
+			continue
+		}
+		if err := p.counted.Err(); err != nil {
+			return err.Error()
+		}
+	}
+	return ""
 }
 
 // Kill ends all programs, those too that are started later.

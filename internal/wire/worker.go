@@ -23,6 +23,8 @@ type WorkerConfig struct {
 	Nodes   string `json:"nodes,omitempty"`
 	Disk    string `json:"disk,omitempty"`
 	Sharers int    `json:"sharers,omitempty"`
+	// Trace is a folder that keeps what is learned of programs whose functions are counted; empty: it is not kept.
+	Trace string `json:"trace,omitempty"`
 	// Token is what the file TokenName in Scratch holds where the coordinator's machine and all
 	// nodes of the allocation see that folder. With one, Scratch is the allocation's and what
 	// outlives the worker in it is the driver's to remove; empty: it is the user's on this machine.

@@ -162,6 +162,9 @@ func (w *worker) finish(a *attempt, err error, stderr string) {
 	r.Stats, r.Counters = a.meter.Finish(), a.meter.Counters()
 	if p := a.gauge.last.Load(); p != nil {
 		r.Source, r.N = p.Source, p.N
+		if n := a.programs.Hits(); p.Source == job.ProgressHits && n > r.N {
+			r.N = n
+		}
 	}
 	if err == nil {
 		a.judgeMeasures()

@@ -146,6 +146,7 @@ func (t *bagTask) compute(path string, argv, env []string) error {
 	defer t.w.cores.Give(own)
 	t.lane.Bind(own)
 	c := t.w.command(t.a, path, argv, t.a.cwd, env)
+	c.Planter = t.w.planter(t.a)
 	e, err := t.a.programs.Run(&c, []uintptr{t.w.null, uintptr(t.out.FD), uintptr(t.err.FD)})
 	if err != nil {
 		t.a.work.forgetPaths()

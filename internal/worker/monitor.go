@@ -104,7 +104,7 @@ func (m *monitor) measure(running []*attempt, now time.Time) map[int]probe.Group
 		return nil
 	}
 	for _, a := range running {
-		a.gauge.measure(a, a.programs.Measured(groups), now)
+		a.gauge.measure(m.w, a, a.programs.Measured(groups), now)
 	}
 	return groups
 }

@@ -10,6 +10,7 @@ import (
 
 	"berth/internal/job"
 	"berth/internal/probe"
+	"berth/internal/trace/plant"
 )
 
 const (
@@ -35,6 +36,28 @@ type gauge struct {
 	most   [job.ProgressCPU]float64 // by source: the largest count seen
 }
 
+// plantFrom is how long a task has to be expected to take for the entries of its functions to be counted.
+const plantFrom = 10 * time.Second
+
+// planter returns what counts the entries of the attempt's functions, nil where that is not worth it.
+func (w *worker) planter(a *attempt) *plant.Planter {
+	if a.start.Expected < plantFrom {
+		return nil
+	}
+	return w.plant
+}
+
+// tellUncounted tells the log why functions are not counted, each reason once.
+func (w *worker) tellUncounted(a *attempt) {
+	why := a.programs.Uncounted()
+	if why == "" {
+		return
+	}
+	if _, told := w.uncounted.LoadOrStore(why, true); !told {
+		w.log.Info("progress of tasks is measured by what they read and write, or by processor time", "first", a.id, "reason", why)
+	}
+}
+
 // sources is a set of sources of progress.
 type sources uint32
 
@@ -49,7 +72,7 @@ type taskInput struct {
 }
 
 // measure takes a measurement where one is due. pids are the processes of the attempt's programs.
-func (g *gauge) measure(a *attempt, pids []int, now time.Time) {
+func (g *gauge) measure(w *worker, a *attempt, pids []int, now time.Time) {
 	if len(pids) == 0 || a.work.spec.Bag == nil || now.Sub(a.begun) < gaugeEvery || now.Before(g.next) {
 		return
 	}
@@ -60,6 +83,9 @@ func (g *gauge) measure(a *attempt, pids []int, now time.Time) {
 	cpu := a.meter.Snapshot().All.CPU
 	p := g.take(a, pids, cpu)
 	p.Attempt, p.CPU = a.id, cpu
+	if p.Source != job.ProgressHits && p.Source != job.ProgressInput && a.start.Expected >= plantFrom {
+		w.tellUncounted(a)
+	}
 	g.last.Store(&p)
 }
 
@@ -69,6 +95,8 @@ func (g *gauge) take(a *attempt, pids []int, cpu time.Duration) job.Progress {
 	p := job.Progress{Source: job.ProgressCPU, N: cpu.Seconds(), Fraction: -1}
 	if n, of := g.read(pids); n > 0 && !skip.has(job.ProgressInput) {
 		p = job.Progress{Source: job.ProgressInput, N: n, Fraction: min(n/of, 1)}
+	} else if n := a.programs.Hits(); n > 0 {
+		p = job.Progress{Source: job.ProgressHits, N: n, Fraction: -1}
 	} else if n := transferred(pids); n > 0 && !skip.has(job.ProgressIO) {
 		p = job.Progress{Source: job.ProgressIO, N: n, Fraction: -1}
 	}
@@ -79,7 +107,7 @@ func (g *gauge) take(a *attempt, pids []int, cpu time.Duration) job.Progress {
 	switch {
 	case p.Source != g.source || p.N > g.n:
 		g.source, g.n, g.moved = p.Source, p.N, cpu
-	case cpu-g.moved >= misleads && p.Source != job.ProgressCPU:
+	case cpu-g.moved >= misleads && (p.Source == job.ProgressInput || p.Source == job.ProgressIO):
 		g.left.Or(1 << p.Source)
 		return g.take(a, pids, cpu)
 	}

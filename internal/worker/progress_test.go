@@ -4,6 +4,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"testing"
 	"time"
 
@@ -107,4 +108,37 @@ func TestProgressIsMeasuredByWhatMoves(t *testing.T) {
 	if got := other.gauge.take(other, pids, time.Second); got.Source != job.ProgressCPU || got.N != 1 {
 		t.Errorf("of another task of the job progress is %+v", got)
 	}
+}
+
+// The functions of a program that is expected to take long are counted, and what was counted is its progress.
+func TestProgressByHits(t *testing.T) {
+	if runtime.GOARCH != "amd64" {
+		t.Skip("functions are counted on amd64 alone")
+	}
+	c := newCoord(t)
+	p, end := c.worker(c.config("a1/0"))
+	s := shell(t, `exec awk 'BEGIN { for (;;) if ((getline x <"stop") > 0) exit; else close("stop") }'`)
+	write(t, filepath.Join(s.Dir, "stop"), "")
+	p.job(s, 0, 0)
+	m := start(try(s.ID, 0, 1), "1")
+	m.Expected = time.Minute
+	p.say(m)
+	before := p.progress(m.Attempt, func(g wire.Progress) bool { return g.Source == job.ProgressHits })
+	after := p.progress(m.Attempt, func(g wire.Progress) bool { return g.Source == job.ProgressHits && g.N > before.N })
+	if after.Fraction != -1 || after.CPU == 0 {
+		t.Errorf("progress is %+v", after)
+	}
+	write(t, filepath.Join(s.Dir, "stop"), "now\n")
+	if r := p.ended(event.Done); r.Source != job.ProgressHits || r.N < after.N {
+		t.Errorf("it ended after %g by %v, and had %g before", r.N, r.Source, after.N)
+	}
+
+	m = start(try(s.ID, 1, 1), "1") // a short one is left alone
+	m.Expected = 9 * time.Second
+	write(t, filepath.Join(s.Dir, "stop"), "")
+	p.say(m)
+	p.progress(m.Attempt, func(g wire.Progress) bool { return g.Source == job.ProgressIO })
+	write(t, filepath.Join(s.Dir, "stop"), "now\n")
+	p.ended(event.Done)
+	_ = end()
 }

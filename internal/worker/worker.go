@@ -23,6 +23,7 @@ import (
 	"berth/internal/mapreduce/shuffle"
 	"berth/internal/probe"
 	"berth/internal/process"
+	"berth/internal/trace/plant"
 	"berth/internal/wire"
 )
 
@@ -44,6 +45,7 @@ type worker struct {
 	away    atomic.Bool   // the coordinator is on another machine
 	standIn *standIn
 	rates   *rates
+	plant   *plant.Planter
 	missing job.ResourceSet // cannot be measured on this machine
 
 	mu       sync.Mutex
@@ -51,6 +53,8 @@ type worker struct {
 	attempts map[job.Attempt]*attempt
 	stopping *process.Failure // why nothing is started any more
 	attend   sync.WaitGroup   // attempts
+
+	uncounted sync.Map // reasons why functions are not counted that were told
 }
 
 // Run is the worker's process. It returns nil when it was told to end: by the
@@ -126,7 +130,7 @@ func newWorker(cfg Config) (*worker, error) {
 			cfg.CPUs = nil
 		}
 	}
-	w := &worker{cfg: cfg, log: cfg.Log, link: newLink(time.Now), cores: process.NewCores(cfg.CPUs, process.Siblings), durable: process.NewDurable(), supply: newSupply(cfg),
+	w := &worker{cfg: cfg, log: cfg.Log, link: newLink(time.Now), cores: process.NewCores(cfg.CPUs, process.Siblings), durable: process.NewDurable(), plant: &plant.Planter{Dir: cfg.Trace}, supply: newSupply(cfg),
 		works: make(map[job.ID]*work), attempts: make(map[job.Attempt]*attempt)}
 	w.monitor = newMonitor(w)
 	w.rates = newRates(&w.cfg)
