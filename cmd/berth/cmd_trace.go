@@ -32,6 +32,7 @@ func newTrace() *cobra.Command {
 func newTraceStats() *cobra.Command {
 	var out, part string
 	var all bool
+	var threshold float64
 	c := &cobra.Command{
 		Use: "stats [flags] -- COMMAND...", Short: "Run a program and count how often each of its functions is entered",
 		Long: `Run a program with a counter at the entry of each of its functions and of those of its libraries, and print
@@ -56,11 +57,14 @@ With --json and without --output the program's standard output goes to standard 
 			if err != nil {
 				return err
 			}
-			return traceStats(cmd, args, plant.Options{Exact: true, Chosen: chosen}, out, all)
+			return traceStats(cmd, args, &plant.Planter{Dir: traceDir(), Threshold: threshold},
+				plant.Options{Exact: threshold == 0, All: threshold == 0, Chosen: chosen}, out, all)
 		},
 	}
 	c.Flags().StringVarP(&out, "output", "o", "", "file to which the result goes; standard output and error are the program's own then")
 	c.Flags().BoolVar(&all, "all", false, "print all functions that were counted, also those that were never entered")
+	c.Flags().Float64Var(&threshold, "threshold", 0,
+		"count only functions that were entered at most so many times the mean in earlier runs, as for a task; 1 is usual there")
 	c.Flags().StringVar(&part, "part", "", "count only functions whose hash is in this range, LO-HI in hexadecimal digits: to find one that does harm")
 	_ = c.Flags().MarkHidden("part") // the flag is there
 	return c
@@ -85,7 +89,7 @@ func partOf(text string) (func(string, uint64) bool, error) {
 	}, nil
 }
 
-func traceStats(cmd *cobra.Command, args []string, o plant.Options, out string, all bool) error {
+func traceStats(cmd *cobra.Command, args []string, p *plant.Planter, o plant.Options, out string, all bool) error {
 	path, err := exec.LookPath(args[0])
 	if err != nil {
 		return &job.Error{Class: job.User, Where: args[0], What: "there is no such program", Err: err}
@@ -94,7 +98,6 @@ func traceStats(cmd *cobra.Command, args []string, o plant.Options, out string, 
 	if err != nil {
 		return err
 	}
-	p := &plant.Planter{Dir: traceDir()}
 	s, status, err := tracedRun(p, path, args, o, wantJSON(cmd) && out == "")
 	if err != nil {
 		return &job.Error{Class: job.User, Where: path, What: "cannot be run", Err: err}

@@ -1,9 +1,7 @@
 package plant
 
 import (
-	"cmp"
 	"maps"
-	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -11,16 +9,16 @@ import (
 	"berth/internal/trace/code"
 )
 
-// Session is one program with all that it starts. The counters of a function are the same in all of them.
+// Session is one program with all that it starts.
 type Session struct {
 	planter *Planter
 	options Options
 	memory  *memory
 	traced  bool
+	began   time.Time
 
 	mu       sync.Mutex
-	parts    map[string]*part // by build-id
-	left     map[code.Reason]int
+	parts    map[partID]*part
 	images   int               // programs that were planted
 	why      string            // a program was left alone
 	objects  map[string]string // why objects were left out, by path
@@ -28,90 +26,65 @@ type Session struct {
 	closed   bool
 }
 
-// part is what a session counts of an object.
-type part struct {
-	o        *object
-	path     string
-	chosen   []int    // indices of functions
-	counters []uint64 // one for each of them
-	planted  []bool   // each of them, in some program
-	offset   int64    // of the counters, in the session's memory
-}
-
-// Function is a function that is counted.
-type Function struct {
-	Name, Object, BuildID string
-	Entry, Hits           uint64
-}
-
-// Hits returns how often the functions that are counted were entered, in all programs of the session. It reads memory only.
-func (s *Session) Hits() uint64 {
+// Hits returns how often the functions that are selected were entered since the program began, in all processes of
+// the session. The figures of several sessions of a program can be compared. ok is false while there is none:
+// nothing is planted, or all functions are counted as nothing is known of the program. After learnAfter
+// the session knows enough itself.
+func (s *Session) Hits() (n uint64, ok bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	var sum uint64
 	if s.closed {
-		return 0
+		return 0, false
 	}
-	for _, p := range s.parts {
+	if time.Since(s.began) >= learnAfter {
+		s.learn()
+	}
+	for id, p := range s.parts {
+		if p.choose(s, id); p.selected == nil {
+			continue
+		}
+		ok = true
 		for i := range p.counters {
-			sum += atomic.LoadUint64(&p.counters[i])
+			if p.selected[i] {
+				n += atomic.LoadUint64(&p.counters[i])
+			}
 		}
 	}
-	return sum
+	return n, ok
 }
 
-// Functions returns all that are counted, those with most hits first.
-func (s *Session) Functions() []Function {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	var list []Function
-	if s.closed {
-		return nil
+// learnAfter is how long a program runs until what was counted in it says which of its functions are entered often.
+const learnAfter = 20 * time.Second
+
+// learn keeps what the session has counted of programs of which nothing was known.
+func (s *Session) learn() {
+	if s.options.All {
+		return
 	}
-	for _, p := range s.parts {
+	for id, all := range s.statistics() {
+		s.planter.learn(id, all)
+	}
+}
+
+// statistics returns what was counted of programs all of whose functions are counted, by build-id.
+func (s *Session) statistics() map[string]*statistics {
+	by := map[string]*statistics{}
+	for id, p := range s.parts {
+		if p.limited || s.options.Chosen != nil {
+			continue
+		}
+		if by[id.program] == nil {
+			by[id.program] = &statistics{Program: p.program, Objects: map[string]*objectHits{}}
+		}
+		o := &objectHits{Path: p.path, Hits: map[uint64]uint64{}}
 		for i, n := range p.chosen {
-			if !p.planted[i] {
-				continue
-			}
-			f := &p.o.Functions[n]
-			list = append(list, Function{Name: f.Name, Object: p.path, BuildID: p.o.BuildID, Entry: f.Entry,
-				Hits: atomic.LoadUint64(&p.counters[i])})
-		}
-	}
-	slices.SortFunc(list, func(a, b Function) int {
-		return cmp.Or(cmp.Compare(b.Hits, a.Hits), cmp.Compare(a.Object, b.Object), cmp.Compare(a.Entry, b.Entry))
-	})
-	return list
-}
-
-// done notes what was planted in a program.
-func (s *Session) done(regions []*region) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.images++
-	for _, r := range regions {
-		for _, t := range r.sites {
-			r.p.planted[t.counter] = true
-		}
-	}
-}
-
-// Left returns how many functions are not counted, by reason.
-func (s *Session) Left() map[code.Reason]int {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	left := map[code.Reason]int{}
-	for why, n := range s.left {
-		left[why] += n
-	}
-	for _, p := range s.parts {
-		for _, planted := range p.planted {
-			if !planted {
-				left[notMade]++
+			if p.planted[i] {
+				o.Hits[p.o.Functions[n].Entry] = atomic.LoadUint64(&p.counters[i])
 			}
 		}
+		by[id.program].Objects[id.object] = o
 	}
-	return left
+	return by
 }
 
 // Planted returns how many programs were planted, and for how long these stood still for it in all.
@@ -145,14 +118,23 @@ func (s *Session) Why() string {
 	return s.why
 }
 
-// Close gives the counters back. Programs that still run count on, unseen.
+// Close keeps what was counted where all was, and gives the counters back. Programs that still run count on, unseen.
 func (s *Session) Close() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.memory != nil && !s.closed {
-		s.memory.close()
+	if s.closed {
+		return
 	}
 	s.closed = true
+	if s.options.All {
+		for id, all := range s.statistics() {
+			s.planter.addStatistics(id, all)
+		}
+	}
+	s.learn()
+	if s.memory != nil {
+		s.memory.close()
+	}
 }
 
 // refused notes why a program was left alone.
@@ -168,36 +150,16 @@ func (s *Session) took(d time.Duration) {
 	s.standing += d
 }
 
-// part returns what the session counts of an object, and makes its counters when it meets it first.
-func (s *Session) part(o *object, path string) (*part, error) {
+// done notes what was planted in a program.
+func (s *Session) done(regions []*region) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if p := s.parts[o.BuildID]; p != nil {
-		return p, nil
-	}
-	p := &part{o: o, path: path}
-	for i := range o.Functions {
-		f := &o.Functions[i]
-		switch {
-		case f.Displaced == 0:
-		case s.options.Chosen != nil && !s.options.Chosen(o.BuildID, f.Entry):
-			s.leave(notChosen, 1)
-		default:
-			p.chosen = append(p.chosen, i)
+	s.images++
+	for _, r := range regions {
+		for _, t := range r.sites {
+			r.p.planted[t.counter] = true
 		}
 	}
-	if len(p.chosen) > 0 {
-		var err error
-		if p.counters, p.offset, err = s.memory.counters(len(p.chosen)); err != nil {
-			return nil, err
-		}
-		p.planted = make([]bool, len(p.chosen))
-	}
-	for why, n := range o.Left {
-		s.leave(why, n)
-	}
-	s.parts[o.BuildID] = p
-	return p, nil
 }
 
 // Why functions that could be counted are not.
@@ -205,11 +167,3 @@ const (
 	notChosen code.Reason = "entered too often to be counted"
 	notMade   code.Reason = "its trampoline could not be made"
 )
-
-// leave notes functions that are not counted.
-func (s *Session) leave(why code.Reason, n int) {
-	if s.left == nil {
-		s.left = map[code.Reason]int{}
-	}
-	s.left[why] += n
-}

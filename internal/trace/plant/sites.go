@@ -36,9 +36,17 @@ func (s *Session) prepare(pid int) ([]*region, error) {
 	if err != nil {
 		return nil, err
 	}
+	program, err := os.Readlink(fmt.Sprintf("/proc/%d/exe", pid))
+	if err != nil {
+		return nil, err
+	}
+	own, err := s.planter.objects.open(inRoot(pid, program))
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", program, err)
+	}
 	var all []*region
 	for _, group := range objectsOf(addresses) {
-		r, err := s.prepareObject(pid, &addresses, group)
+		r, err := s.prepareObject(pid, image{own, program}, &addresses, group)
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", group[0].path, err)
 		}
@@ -48,6 +56,15 @@ func (s *Session) prepare(pid int) ([]*region, error) {
 	}
 	return all, nil
 }
+
+// image is a program that a process has executed.
+type image struct {
+	o    *object
+	path string
+}
+
+// inRoot returns a path of a process as this one sees it.
+func inRoot(pid int, path string) string { return fmt.Sprintf("/proc/%d/root%s", pid, path) }
 
 // objectsOf returns the executable mappings of files, by file.
 func objectsOf(s space) [][]mapping {
@@ -67,9 +84,9 @@ func objectsOf(s space) [][]mapping {
 }
 
 // prepareObject works out what is to be written for one object; nil: nothing.
-func (s *Session) prepareObject(pid int, addresses *space, mapped []mapping) (*region, error) {
+func (s *Session) prepareObject(pid int, in image, addresses *space, mapped []mapping) (*region, error) {
 	path := mapped[0].path
-	o, err := s.planter.objects.open(fmt.Sprintf("/proc/%d/root%s", pid, path))
+	o, err := s.planter.objects.open(inRoot(pid, path))
 	if err != nil {
 		s.leaveObject(path, err)
 		return nil, nil
@@ -79,7 +96,7 @@ func (s *Session) prepareObject(pid int, addresses *space, mapped []mapping) (*r
 		s.leaveObject(path, errors.New("it is not mapped as its tables say"))
 		return nil, nil
 	}
-	p, err := s.part(o, path)
+	p, err := s.part(in, o, path)
 	if err != nil || len(p.chosen) == 0 {
 		return nil, err
 	}

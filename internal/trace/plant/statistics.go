@@ -1,0 +1,175 @@
+package plant
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"slices"
+	"sync"
+
+	"github.com/google/renameio/v2"
+
+	"berth/internal/trace/code"
+)
+
+// statistics is how often the functions of a program and its libraries were entered, in runs in which all of them
+// were counted. They are kept by the program's build-id: what of a library is entered how often depends on who uses it.
+type statistics struct {
+	Program string                 `json:"program"` // its path, for people
+	Objects map[string]*objectHits `json:"objects"` // by build-id
+}
+
+// objectHits is how often the functions of one object were entered.
+type objectHits struct {
+	Path string            `json:"path"`
+	Hits map[uint64]uint64 `json:"hits"` // of all that were counted, by entry
+}
+
+// selection is which functions of a program are not counted, as they are entered too often.
+type selection struct {
+	skipped map[string]map[uint64]bool // entries by build-id
+}
+
+func (s *selection) skips(id string, entry uint64) bool { return s.skipped[id][entry] }
+
+// choose skips what was entered more often than threshold times the mean of all functions (paper no2-outliers, section 4).
+func (s *statistics) choose(threshold float64) *selection {
+	type key struct {
+		id    string
+		entry uint64
+	}
+	var keys []key
+	var hits []uint64
+	for id, o := range s.Objects {
+		for entry, n := range o.Hits {
+			keys, hits = append(keys, key{id, entry}), append(hits, n)
+		}
+	}
+	sel := &selection{skipped: map[string]map[uint64]bool{}}
+	for i, kept := range code.Select(hits, threshold) {
+		if kept {
+			continue
+		}
+		if sel.skipped[keys[i].id] == nil {
+			sel.skipped[keys[i].id] = map[uint64]bool{}
+		}
+		sel.skipped[keys[i].id][keys[i].entry] = true
+	}
+	return sel
+}
+
+// add takes other runs in.
+func (s *statistics) add(other *statistics) {
+	for id, o := range other.Objects {
+		if s.Objects[id] == nil {
+			s.Objects[id] = &objectHits{Path: o.Path, Hits: map[uint64]uint64{}}
+		}
+		for entry, n := range o.Hits {
+			s.Objects[id].Hits[entry] += n
+		}
+	}
+}
+
+// programs is what a process knows of the programs that it has planted.
+type programs struct {
+	mu   sync.Mutex
+	byID map[string]*selection
+}
+
+// selection returns which functions of a program are left out; nil: nothing is known of it.
+func (p *Planter) selection(id string) *selection {
+	p.programs.mu.Lock()
+	defer p.programs.mu.Unlock()
+	if sel := p.programs.byID[id]; sel != nil {
+		return sel
+	}
+	if s := p.readStatistics(id); s != nil {
+		return p.keep(id, s)
+	}
+	return nil
+}
+
+// known returns what selection returned before, or what learn was told, without a look at files.
+func (p *Planter) known(id string) *selection {
+	p.programs.mu.Lock()
+	defer p.programs.mu.Unlock()
+	return p.programs.byID[id]
+}
+
+// learn takes the statistics of a first task. Where there are some by now these hold, so that all tasks count the same functions.
+func (p *Planter) learn(id string, s *statistics) {
+	p.programs.mu.Lock()
+	defer p.programs.mu.Unlock()
+	if p.programs.byID[id] != nil {
+		return
+	}
+	if before := p.readStatistics(id); before != nil {
+		s = before
+	} else {
+		p.writeStatistics(id, s)
+	}
+	p.keep(id, s)
+}
+
+// keep is called with the lock held.
+func (p *Planter) keep(id string, s *statistics) *selection {
+	threshold := p.Threshold
+	if threshold == 0 {
+		threshold = 1
+	}
+	if p.programs.byID == nil {
+		p.programs.byID = map[string]*selection{}
+	}
+	p.programs.byID[id] = s.choose(threshold)
+	return p.programs.byID[id]
+}
+
+// addStatistics adds a run to what is kept of a program.
+func (p *Planter) addStatistics(id string, s *statistics) {
+	p.programs.mu.Lock()
+	defer p.programs.mu.Unlock()
+	if before := p.readStatistics(id); before != nil {
+		before.add(s)
+		s = before
+	}
+	p.writeStatistics(id, s)
+}
+
+func (p *Planter) statisticsPath(id string) string { return filepath.Join(p.Dir, id+".hits") }
+
+// readStatistics returns what is kept of a program; nil where that is nothing, or cannot be read.
+func (p *Planter) readStatistics(id string) *statistics {
+	if p.Dir == "" {
+		return nil
+	}
+	b, err := os.ReadFile(p.statisticsPath(id))
+	if err != nil {
+		return nil
+	}
+	var s statistics
+	if json.Unmarshal(b, &s) != nil || s.Objects == nil || slices.Contains(values(s.Objects), nil) {
+		return nil
+	}
+	return &s
+}
+
+func values(m map[string]*objectHits) (list []*objectHits) {
+	for _, o := range m {
+		list = append(list, o)
+	}
+	return list
+}
+
+// writeStatistics keeps them. They are a help: where they cannot be written, another task will count all again.
+func (p *Planter) writeStatistics(id string, s *statistics) {
+	if p.Dir == "" {
+		return
+	}
+	b, err := json.Marshal(s)
+	if err == nil {
+		err = os.MkdirAll(p.Dir, 0o700)
+	}
+	if err == nil {
+		_ = renameio.WriteFile(p.statisticsPath(id), b, 0o600)
+	}
+}
