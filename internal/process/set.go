@@ -87,7 +87,13 @@ func (s *Set) ended(p *Process, e Exit) {
 }
 
 // hitsOf returns how often functions of a program were entered, 0 where that cannot be compared with others.
-func hitsOf(s *plant.Session) float64 { return float64(s.Hits()) }
+func hitsOf(s *plant.Session) float64 {
+	n, ok := s.Hits()
+	if !ok {
+		return 0
+	}
+	return float64(n)
+}
 
 // Hits returns how often functions of the programs were entered, 0 where nobody counts.
 func (s *Set) Hits() (n float64) {

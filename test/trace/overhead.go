@@ -153,7 +153,7 @@ func (b *bench) timed(p *plant.Planter, c *command, work string, o plant.Options
 		return s, err
 	}
 	err = b.planted(p, c, work, o, func(session *plant.Session) {
-		s.cpu, s.hits = spent()-before, session.Hits()
+		s.cpu, s.hits = spent()-before, session.Count()
 		s.planted = len(session.Functions())
 		_, s.standing = session.Planted()
 	})

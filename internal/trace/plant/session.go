@@ -53,6 +53,21 @@ func (s *Session) Hits() (n uint64, ok bool) {
 	return n, ok
 }
 
+// Count returns how often all functions that are counted were entered.
+func (s *Session) Count() (n uint64) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.closed {
+		return 0
+	}
+	for _, p := range s.parts {
+		for i := range p.counters {
+			n += atomic.LoadUint64(&p.counters[i])
+		}
+	}
+	return n
+}
+
 // learnAfter is how long a program runs until what was counted in it says which of its functions are entered often.
 const learnAfter = 20 * time.Second
 
