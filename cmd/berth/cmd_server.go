@@ -50,6 +50,9 @@ containers and packing are what other systems do, to compare with: fixed numbers
 reduce tasks a node, containers as large as the largest phase, and tasks packed by their
 largest demands.
 
+--straggler-rule names the rule that says which tasks are slow while they run: berth's own, or
+one of others, to compare with (docs/stragglers.md). What is done about them a job says (--stragglers).
+
 What a job asked of a cluster is given back when that job is done, where other jobs
 of yours have asked for their own. With --keep it stays as long as any job of yours
 can use it: good for you, and not for the others on the cluster.
@@ -58,9 +61,9 @@ The folder of a job that is over is removed once 1000 newer jobs were submitted,
 within a day of its end; --keep-runs says another number, which then counts alone. Its
 place in the accuracy report and what was measured in it stay. berth forget removes at once.
 
-What --order, --scheduler, --keep, --keep-runs and --stand-in say lasts until berth server
+What --order, --scheduler, --straggler-rule, --keep, --keep-runs and --stand-in say lasts until berth server
 stop, also for coordinators that commands start after this one has died or had nothing to do.
-BERTH_ORDER, BERTH_SCHEDULER, BERTH_KEEP=1 or 0, and BERTH_STAND_IN go before that: for the
+BERTH_ORDER, BERTH_SCHEDULER, BERTH_STRAGGLER_RULE, BERTH_KEEP=1 or 0, and BERTH_STAND_IN go before that: for the
 coordinator that a command with them starts.
 
 Of several login nodes that share your home one has the coordinator; on the others

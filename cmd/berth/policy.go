@@ -10,15 +10,17 @@ import (
 	"berth/internal/control"
 	"berth/internal/job"
 	"berth/internal/sched"
+	"berth/internal/sched/straggler"
 	"berth/internal/seat"
 )
 
 // The variables in which a user says the same as with --order, --scheduler and --keep, for the
 // coordinator that the next command starts.
 const (
-	orderVar     = "BERTH_ORDER"     // a sched.Order
-	schedulerVar = "BERTH_SCHEDULER" // a sched.Scheduler
-	keepVar      = "BERTH_KEEP"      // 1 or 0
+	orderVar     = "BERTH_ORDER"          // a sched.Order
+	schedulerVar = "BERTH_SCHEDULER"      // a sched.Scheduler
+	ruleVar      = "BERTH_STRAGGLER_RULE" // a name of a straggler.Rule
+	keepVar      = "BERTH_KEEP"           // 1 or 0
 
 	standInVar      = "BERTH_STAND_IN"       // a seat.StandIn
 	standInAfterVar = "BERTH_STAND_IN_AFTER" // how long workers wait before they start a stand-in
@@ -29,6 +31,7 @@ const (
 type policy struct {
 	order     string
 	scheduler string
+	rule      string
 	keep      bool
 	runs      int
 	standIn   string
@@ -37,6 +40,7 @@ type policy struct {
 func (p *policy) flags(c *cobra.Command) {
 	c.Flags().StringVar(&p.order, "order", "", "who goes first among jobs on the same nodes: auto, fifo or shortest (default: what BERTH_ORDER says, else what was chosen before, else auto)")
 	c.Flags().StringVar(&p.scheduler, "scheduler", "", "by which policy tasks and their phases are placed on nodes: slots, containers, packing, prism, phases or cores (default: what BERTH_SCHEDULER says, else what was chosen before, else "+string(sched.DefaultScheduler)+")")
+	c.Flags().StringVar(&p.rule, "straggler-rule", "", "which rule says what tasks are slow while they run: "+strings.Join(straggler.Names(), ", ")+" (default: what BERTH_STRAGGLER_RULE says, else what was chosen before, else berth)")
 	c.Flags().BoolVar(&p.keep, "keep", false, "keep what was asked of a cluster as long as any job can use it (default: what BERTH_KEEP says, else what was chosen before, else no)")
 	c.Flags().IntVar(&p.runs, "keep-runs", 0, "remove the folders of jobs that are over once so many newer jobs were submitted; 0: keep all (default: what was chosen before, else 1000, and none that ended in the last 24 hours goes)")
 	c.Flags().StringVar(&p.standIn, "stand-in", "", "who carries on with jobs on a cluster when no coordinator is left: on, nodes or off (default: what BERTH_STAND_IN says, else what was chosen before, else on)")
@@ -44,7 +48,7 @@ func (p *policy) flags(c *cobra.Command) {
 
 // said returns what the flags say.
 func (p *policy) said(cmd *cobra.Command) (seat.Choice, error) {
-	c := seat.Choice{Order: p.order, Scheduler: p.scheduler, StandIn: seat.StandIn(p.standIn)}
+	c := seat.Choice{Order: p.order, Scheduler: p.scheduler, StragglerRule: p.rule, StandIn: seat.StandIn(p.standIn)}
 	if cmd.Flags().Changed("keep") {
 		c.Keep = &p.keep
 	}
@@ -54,13 +58,13 @@ func (p *policy) said(cmd *cobra.Command) (seat.Choice, error) {
 	if p.runs < 0 {
 		return c, job.ArgumentError("", fmt.Sprintf("--keep-runs: %d is no such number", p.runs), "write a whole number from 1, or 0 to keep all")
 	}
-	return c, c.Check("--order", "--scheduler", "--stand-in")
+	return c, c.Check("--order", "--scheduler", "--straggler-rule", "--stand-in")
 }
 
 // environment returns what the environment says.
 func environment() (seat.Choice, error) {
-	c := seat.Choice{Order: os.Getenv(orderVar), Scheduler: os.Getenv(schedulerVar), StandIn: seat.StandIn(os.Getenv(standInVar))}
-	if err := c.Check(orderVar, schedulerVar, standInVar); err != nil {
+	c := seat.Choice{Order: os.Getenv(orderVar), Scheduler: os.Getenv(schedulerVar), StragglerRule: os.Getenv(ruleVar), StandIn: seat.StandIn(os.Getenv(standInVar))}
+	if err := c.Check(orderVar, schedulerVar, ruleVar, standInVar); err != nil {
 		return c, err
 	}
 	keep := false
@@ -87,6 +91,9 @@ func policyArgs(c seat.Choice) []string {
 	if c.Scheduler != "" {
 		args = append(args, "--scheduler", c.Scheduler)
 	}
+	if c.StragglerRule != "" {
+		args = append(args, "--straggler-rule", c.StragglerRule)
+	}
 	if c.Keep != nil {
 		args = append(args, fmt.Sprintf("--keep=%t", *c.Keep))
 	}
@@ -106,6 +113,8 @@ func checkPolicy(said seat.Choice, hello control.Hello) error {
 	case said.Order != "" && hello.Order != said.Order:
 	case said.Scheduler != "" && hello.Scheduler != said.Scheduler:
 		where, what = "--scheduler", "the coordinator runs already, with the scheduler "+hello.Scheduler
+	case said.StragglerRule != "" && hello.StragglerRule != said.StragglerRule:
+		where, what = "--straggler-rule", "the coordinator runs already, with the rule "+hello.StragglerRule
 	case said.KeepRuns != nil && (hello.KeepRuns == nil || *hello.KeepRuns != *said.KeepRuns):
 		where, what = "--keep-runs", "the coordinator runs already, with "+runsText(hello.KeepRuns)
 	case said.StandIn != "" && hello.Carry != said.StandIn:
@@ -129,6 +138,9 @@ func choiceText(c seat.Choice) string {
 	}
 	if c.Scheduler != "" {
 		parts = append(parts, "scheduler "+c.Scheduler)
+	}
+	if c.StragglerRule != "" {
+		parts = append(parts, "rule on slow tasks "+c.StragglerRule)
 	}
 	switch {
 	case c.Keep == nil:

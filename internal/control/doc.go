@@ -15,17 +15,19 @@ const Version = 1
 
 // Hello describes the coordinator.
 type Hello struct {
-	Version   int          `json:"version"`
-	PID       int          `json:"pid"`
-	Address   string       `json:"address"`   // where workers dial
-	Jobs      int          `json:"jobs"`      // jobs that are not over
-	Nodes     int          `json:"nodes"`     // workers that are connected
-	Started   string       `json:"started"`   // RFC 3339
-	Order     string       `json:"order"`     // of jobs that run on the same allocations (sched.Order)
-	Scheduler string       `json:"scheduler"` // by which tasks and phases are placed (sched.Scheduler)
-	Carry     seat.StandIn `json:"carry_on"`  // who carries on when no coordinator is left
-	StandIn   bool         `json:"stand_in"`  // it runs inside a Slurm job and makes way for a command
-	Keep      bool         `json:"keep"`      // allocations are kept when the job that asked for them is done
+	Version   int    `json:"version"`
+	PID       int    `json:"pid"`
+	Address   string `json:"address"`   // where workers dial
+	Jobs      int    `json:"jobs"`      // jobs that are not over
+	Nodes     int    `json:"nodes"`     // workers that are connected
+	Started   string `json:"started"`   // RFC 3339
+	Order     string `json:"order"`     // of jobs that run on the same allocations (sched.Order)
+	Scheduler string `json:"scheduler"` // by which tasks and phases are placed (sched.Scheduler)
+	// StragglerRule names the rule that says which tasks are slow.
+	StragglerRule string       `json:"straggler_rule"`
+	Carry         seat.StandIn `json:"carry_on"` // who carries on when no coordinator is left
+	StandIn       bool         `json:"stand_in"` // it runs inside a Slurm job and makes way for a command
+	Keep          bool         `json:"keep"`     // allocations are kept when the job that asked for them is done
 	// KeepRuns is how many runs the user wants to stay on disk once they are over, AllRuns for all; nil: berth decides.
 	KeepRuns *int `json:"keep_runs,omitempty"`
 }

@@ -59,7 +59,7 @@ func take[T any](do func(*http.Request, T) error) http.HandlerFunc {
 
 func (s *Server) hello(*http.Request) (any, error) {
 	h := control.Hello{Version: control.Version, PID: os.Getpid(), Address: s.address, Started: s.started.Format(time.RFC3339),
-		Order: s.choice.Order, Scheduler: s.choice.Scheduler, Keep: s.choice.Kept(), KeepRuns: s.choice.KeepRuns,
+		Order: s.choice.Order, Scheduler: s.choice.Scheduler, StragglerRule: s.choice.StragglerRule, Keep: s.choice.Kept(), KeepRuns: s.choice.KeepRuns,
 		StandIn: s.opts.StandIn, Carry: s.choice.StandIn}
 	err := s.call(func() error {
 		h.Nodes = len(s.sessions)

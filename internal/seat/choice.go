@@ -12,6 +12,7 @@ import (
 	"berth/internal/home"
 	"berth/internal/job"
 	"berth/internal/sched"
+	"berth/internal/sched/straggler"
 )
 
 // Choice is what a user chose of how coordinators have jobs share allocations, and how long
@@ -25,6 +26,8 @@ type Choice struct {
 	Scheduler string `json:"scheduler,omitempty"`
 	// KeepRuns is how many runs stay on disk once they are over, 0 for all; nil: nothing is chosen.
 	KeepRuns *int `json:"keep_runs,omitempty"`
+	// StragglerRule names the rule that says which tasks are slow (straggler.ByName); empty: nothing is chosen.
+	StragglerRule string `json:"straggler_rule,omitempty"`
 	// StandIn says who carries on when no coordinator is left; empty: nothing is chosen.
 	StandIn StandIn `json:"stand_in,omitempty"`
 }
@@ -41,20 +44,26 @@ const (
 
 // Or returns the choice, and where it says nothing what the other one says.
 func (c Choice) Or(d Choice) Choice {
-	return Choice{Order: cmp.Or(c.Order, d.Order), Scheduler: cmp.Or(c.Scheduler, d.Scheduler), Keep: cmp.Or(c.Keep, d.Keep), StandIn: cmp.Or(c.StandIn, d.StandIn), KeepRuns: cmp.Or(c.KeepRuns, d.KeepRuns)}
+	return Choice{Order: cmp.Or(c.Order, d.Order), Scheduler: cmp.Or(c.Scheduler, d.Scheduler), StragglerRule: cmp.Or(c.StragglerRule, d.StragglerRule), Keep: cmp.Or(c.Keep, d.Keep), StandIn: cmp.Or(c.StandIn, d.StandIn), KeepRuns: cmp.Or(c.KeepRuns, d.KeepRuns)}
 }
 
 // Kept reports whether allocations are kept as long as any job can use them. Else they are given
 // back when the job is done that asked for them (engine.Config.Yield).
 func (c Choice) Kept() bool { return c.Keep != nil && *c.Keep }
 
-// Check returns an error where a choice makes no sense. It names what says the order, the scheduler, and who stands in.
-func (c Choice) Check(order, scheduler, standIn string) error {
+// Check returns an error where a choice makes no sense. It names what says the order, the scheduler, the rule on
+// slow tasks, and who stands in.
+func (c Choice) Check(order, scheduler, rule, standIn string) error {
 	if _, err := sched.ParseOrder(order, c.Order); err != nil {
 		return err
 	}
 	if _, err := sched.ParseScheduler(scheduler, c.Scheduler); err != nil {
 		return err
+	}
+	if c.StragglerRule != "" {
+		if _, err := straggler.ByName(rule, c.StragglerRule); err != nil {
+			return err
+		}
 	}
 	switch c.StandIn {
 	case "", StandInOn, StandInNodes, StandInOff:
@@ -102,7 +111,7 @@ func (s Seat) Forget() error {
 func (s Seat) Settle(said, env Choice, log *slog.Logger) (Choice, error) {
 	remembered, err := s.Choice()
 	if err == nil {
-		err = remembered.Check(s.choicePath(), s.choicePath(), s.choicePath())
+		err = remembered.Check(s.choicePath(), s.choicePath(), s.choicePath(), s.choicePath())
 	}
 	if err != nil {
 		log.Warn("what was chosen before is forgotten", "err", err)
@@ -114,7 +123,7 @@ func (s Seat) Settle(said, env Choice, log *slog.Logger) (Choice, error) {
 	if err := s.Choose(said); err != nil {
 		return Choice{}, err
 	}
-	c := said.Or(env).Or(remembered).Or(Choice{Keep: new(bool), StandIn: StandInOn})
+	c := said.Or(env).Or(remembered).Or(Choice{Keep: new(bool), StandIn: StandInOn, StragglerRule: straggler.Berth{}.Name()})
 	order, err := sched.ParseOrder("order", c.Order)
 	if err != nil {
 		return c, err

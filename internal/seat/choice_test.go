@@ -8,7 +8,7 @@ import (
 )
 
 func same(a, b Choice) bool {
-	return a.Order == b.Order && a.Scheduler == b.Scheduler && a.StandIn == b.StandIn && (a.KeepRuns == nil) == (b.KeepRuns == nil) && (a.KeepRuns == nil || *a.KeepRuns == *b.KeepRuns) && (a.Keep == nil) == (b.Keep == nil) && (a.Keep == nil || *a.Keep == *b.Keep)
+	return a.Order == b.Order && a.Scheduler == b.Scheduler && a.StandIn == b.StandIn && a.StragglerRule == b.StragglerRule && (a.KeepRuns == nil) == (b.KeepRuns == nil) && (a.KeepRuns == nil || *a.KeepRuns == *b.KeepRuns) && (a.Keep == nil) == (b.Keep == nil) && (a.Keep == nil || *a.Keep == *b.Keep)
 }
 
 // TestChoice: each choice stands beside those before it until all are forgotten, and no is

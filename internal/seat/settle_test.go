@@ -18,19 +18,19 @@ func TestSettle(t *testing.T) {
 		want                  Choice
 		then                  Choice // remembered
 	}{
-		{"nothing is said", Choice{}, Choice{}, Choice{}, Choice{Order: string(sched.Auto), Scheduler: normal, Keep: &no, StandIn: StandInOn}, Choice{}},
-		{"remembered", Choice{}, Choice{}, Choice{Order: "fifo", Keep: &yes}, Choice{Order: string(sched.FIFO), Scheduler: normal, Keep: &yes, StandIn: StandInOn}, Choice{Order: "fifo", Keep: &yes}},
+		{"nothing is said", Choice{}, Choice{}, Choice{}, Choice{Order: string(sched.Auto), Scheduler: normal, Keep: &no, StandIn: StandInOn, StragglerRule: "berth"}, Choice{}},
+		{"remembered", Choice{}, Choice{}, Choice{Order: "fifo", Keep: &yes}, Choice{Order: string(sched.FIFO), Scheduler: normal, Keep: &yes, StandIn: StandInOn, StragglerRule: "berth"}, Choice{Order: "fifo", Keep: &yes}},
 		{"the environment", Choice{}, Choice{Order: "shortest", Keep: &no}, Choice{Order: "fifo", Keep: &yes},
-			Choice{Order: string(sched.Shortest), Scheduler: normal, Keep: &no, StandIn: StandInOn}, Choice{Order: "fifo", Keep: &yes}},
+			Choice{Order: string(sched.Shortest), Scheduler: normal, Keep: &no, StandIn: StandInOn, StragglerRule: "berth"}, Choice{Order: "fifo", Keep: &yes}},
 		{"flags", Choice{Order: "auto", Keep: &yes}, Choice{Order: "shortest", Keep: &no}, Choice{Order: "fifo", Keep: &no},
-			Choice{Order: string(sched.Auto), Scheduler: normal, Keep: &yes, StandIn: StandInOn}, Choice{Order: "auto", Keep: &yes}},
+			Choice{Order: string(sched.Auto), Scheduler: normal, Keep: &yes, StandIn: StandInOn, StragglerRule: "berth"}, Choice{Order: "auto", Keep: &yes}},
 		{"stand-ins by the environment", Choice{}, Choice{StandIn: StandInNodes}, Choice{StandIn: StandInOff},
-			Choice{Order: string(sched.Auto), Scheduler: normal, Keep: &no, StandIn: StandInNodes}, Choice{}},
-		{"stand-ins by flags", Choice{StandIn: StandInOff}, Choice{StandIn: StandInOn}, Choice{},
-			Choice{Order: string(sched.Auto), Scheduler: normal, Keep: &no, StandIn: StandInOff}, Choice{}},
+			Choice{Order: string(sched.Auto), Scheduler: normal, Keep: &no, StandIn: StandInNodes, StragglerRule: "berth"}, Choice{}},
+		{"stand-ins by flags", Choice{StandIn: StandInOff}, Choice{StandIn: StandInOn, StragglerRule: "berth"}, Choice{},
+			Choice{Order: string(sched.Auto), Scheduler: normal, Keep: &no, StandIn: StandInOff, StragglerRule: "berth"}, Choice{}},
 		{"the scheduler", Choice{}, Choice{Scheduler: "slots"}, Choice{Scheduler: "prism"},
-			Choice{Order: string(sched.Auto), Scheduler: "slots", Keep: &no, StandIn: StandInOn}, Choice{}},
-		{"some of each", Choice{Keep: &no}, Choice{Keep: &yes}, Choice{Order: "fifo"}, Choice{Order: string(sched.FIFO), Scheduler: normal, Keep: &no, StandIn: StandInOn}, Choice{Order: "fifo", Keep: &no}},
+			Choice{Order: string(sched.Auto), Scheduler: "slots", Keep: &no, StandIn: StandInOn, StragglerRule: "berth"}, Choice{}},
+		{"some of each", Choice{Keep: &no}, Choice{Keep: &yes}, Choice{Order: "fifo"}, Choice{Order: string(sched.FIFO), Scheduler: normal, Keep: &no, StandIn: StandInOn, StragglerRule: "berth"}, Choice{Order: "fifo", Keep: &no}},
 	} {
 		s := open(t)
 		if err := s.Choose(c.remembered); err != nil {
@@ -54,7 +54,7 @@ func TestSettleOdd(t *testing.T) {
 		if err := os.WriteFile(s.choicePath(), []byte(text), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		if got, err := s.Settle(Choice{}, Choice{}, slog.New(slog.DiscardHandler)); err != nil || !same(got, Choice{Order: string(sched.Auto), Scheduler: normal, Keep: &no, StandIn: StandInOn}) {
+		if got, err := s.Settle(Choice{}, Choice{}, slog.New(slog.DiscardHandler)); err != nil || !same(got, Choice{Order: string(sched.Auto), Scheduler: normal, Keep: &no, StandIn: StandInOn, StragglerRule: "berth"}) {
 			t.Errorf("%s: %+v, %v", text, got, err)
 		}
 		if then, err := s.Choice(); err != nil || then != (Choice{}) {
