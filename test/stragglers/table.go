@@ -1,0 +1,194 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"os"
+	"slices"
+	"strings"
+
+	"berth/internal/sched/straggler"
+)
+
+// The marks in the document between which the tables stand.
+const (
+	beginMark = "<!-- measured:begin -->"
+	endMark   = "<!-- measured:end -->"
+)
+
+// aroundTables returns what stands before and after the tables.
+func aroundTables(path string) (before, after string, err error) {
+	b, err := os.ReadFile(path)
+	if err != nil {
+		return "", "", err
+	}
+	before, rest, found := strings.Cut(string(b), beginMark)
+	_, after, ended := strings.Cut(rest, endMark)
+	if !found || !ended {
+		return "", "", errors.New(path + " has no " + beginMark + " and " + endMark)
+	}
+	return before, after, nil
+}
+
+func replaceTables(path, text string) error {
+	before, after, err := aroundTables(path)
+	if err != nil {
+		return err
+	}
+	return os.WriteFile(path, []byte(before+beginMark+"\n"+text+endMark+after), 0o644)
+}
+
+// tables is the whole text that stands between the marks of the document.
+func tables(res *results) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "%d workers, each with %.2f of a core of one machine that has %d; %d tasks of %g CPU seconds or so. A node becomes slow after %g s on average, for %g s, "+
+		"by a factor of 2, 3 or 4: half of the times as hogs compute beside its task, else as it gets a smaller part of a core. All rules of a turn have the same slow nodes at the same times.\n",
+		res.Nodes, res.Cores, res.Machine, res.Tasks, res.Work, res.Gap, res.Length)
+	for _, e := range examples {
+		b.WriteString(jobTable(res, e))
+	}
+	b.WriteString(paperTable(res) + predictionTable(res) + failures(res))
+	return b.String()
+}
+
+// of returns the runs of a job under a rule that came to their end.
+func (r *results) of(job, rule string) (runs []run) {
+	for _, n := range r.Runs {
+		if n.Job == job && n.Rule == rule && n.Error == "" {
+			runs = append(runs, n)
+		}
+	}
+	return runs
+}
+
+// against returns for each run of a job under a rule what share more a value is than under nothing in the same turn.
+func (r *results) against(job, rule string, value func(run) float64) (shares []float64) {
+	for _, n := range r.of(job, rule) {
+		for _, m := range r.of(job, "nothing") {
+			if n.Repeat == m.Repeat {
+				shares = append(shares, value(n)/value(m)-1)
+			}
+		}
+	}
+	return shares
+}
+
+func completion(n run) float64 { return n.Completion }
+func cpu(n run) float64        { return n.CPU }
+
+func jobTable(res *results, e example) string {
+	var b strings.Builder
+	for _, rule := range straggler.Names() {
+		runs := res.of(e.name, rule)
+		if len(runs) == 0 {
+			continue
+		}
+		if b.Len() == 0 {
+			fmt.Fprintf(&b, "\n**%s**\n\n| rule | turns | completion, s: mean (best to worst) | against nothing | CPU s | against nothing | attempts beyond one a task | killed |\n|---|---|---|---|---|---|---|---|\n", e.title)
+		}
+		times, used := values(runs, completion), values(runs, cpu)
+		fmt.Fprintf(&b, "| `%s` | %d | %.1f (%.1f to %.1f) | %s | %.1f | %s | %.1f | %.1f |\n", rule, len(runs), mean(times), slices.Min(times), slices.Max(times),
+			share(res.against(e.name, rule, completion)), mean(used), share(res.against(e.name, rule, cpu)),
+			mean(values(runs, func(n run) float64 { return float64(n.Attempts - n.Tasks) })), mean(values(runs, func(n run) float64 { return float64(n.Killed) })))
+	}
+	return b.String()
+}
+
+// paperFigures is what the paper says beside what is measured here.
+var paperFigures = []struct {
+	figure, what, job, rule, paper string
+	value                          func(run) float64
+}{
+	{"10", "Cap3 on a cluster, speculation: completion", "assembly", "paper", "−25 %, worst turn a little longer", completion},
+	{"11", "Gaussian blur, speculation: completion", "blur", "paper", "−25 %", completion},
+	{"12", "Cap3, speculation: CPU", "assembly", "paper", "+20 to +30 %", cpu},
+	{"12", "Gaussian blur, speculation: CPU", "blur", "paper", "+20 to +30 %", cpu},
+	{"14", "Cap3 in a cloud: completion", "assembly", "paper", "−15 to −22 %", completion},
+	{"15", "Cap3 in a cloud, aborting: CPU", "assembly", "paper-abort", "+4 to +5 %", cpu},
+	{"17", "Cap3, aborting: completion", "assembly", "paper-abort", "−25 %", completion},
+	{"18", "Gaussian blur, aborting: completion", "blur", "paper-abort", "about −17 %: 10 % longer than with speculation", completion},
+	{"19", "Cap3, aborting: CPU", "assembly", "paper-abort", "about +10 %", cpu},
+	{"19", "Gaussian blur, aborting: CPU", "blur", "paper-abort", "about +10 %", cpu},
+}
+
+func paperTable(res *results) string {
+	var b strings.Builder
+	b.WriteString("\n**The paper's figures**, each against nothing. The clouds and clusters are the paper's; here both are these workers.\n\n| figure | | paper | its rule here | `berth` here |\n|---|---|---|---|---|\n")
+	for _, f := range paperFigures {
+		fmt.Fprintf(&b, "| %s | %s | %s | %s | %s |\n", f.figure, f.what, f.paper, share(res.against(f.job, f.rule, f.value)), share(res.against(f.job, "berth", f.value)))
+	}
+	return b.String()
+}
+
+// predictionTable tells how far the end of an attempt lay from what was expected at half of its run.
+func predictionTable(res *results) string {
+	var b strings.Builder
+	b.WriteString("\n**The end of a running task, as expected when half of its time was over**; errors are of the time that it took.\n\n| job | source of progress | attempts | median error | 90 % are below | within 10 % |\n|---|---|---|---|---|---|\n")
+	for _, e := range examples {
+		bySource := make(map[string][]float64)
+		for _, n := range res.Runs {
+			if n.Job == e.name && n.Error == "" {
+				for _, p := range n.Predictions {
+					bySource[p.Source] = append(bySource[p.Source], math.Abs(p.Off))
+					bySource["all"] = append(bySource["all"], math.Abs(p.Off))
+				}
+			}
+		}
+		for _, source := range []string{"hits", "input", "io", "cpu", "", "all"} {
+			off := bySource[source]
+			if len(off) == 0 || source != "all" && len(off) == len(bySource["all"]) && source == "" {
+				continue
+			}
+			slices.Sort(off)
+			within := 0
+			for _, x := range off {
+				if x <= 0.1 {
+					within++
+				}
+			}
+			fmt.Fprintf(&b, "| %s | %s | %d | %.1f %% | %.1f %% | %.0f %% |\n", e.name, source, len(off), 100*quantile(off, 0.5), 100*quantile(off, 0.9), 100*float64(within)/float64(len(off)))
+		}
+	}
+	return b.String()
+}
+
+// failures names the runs that came to nothing.
+func failures(res *results) string {
+	var b strings.Builder
+	for _, n := range res.Runs {
+		if n.Error != "" && !res.has(n.Job, n.Rule, n.Repeat) {
+			line, _, _ := strings.Cut(n.Error, "\n")
+			fmt.Fprintf(&b, "\n%s under %s, turn %d, came to nothing: %s\n", n.Job, n.Rule, n.Repeat+1, line)
+		}
+	}
+	return b.String()
+}
+
+func values(runs []run, of func(run) float64) (all []float64) {
+	for _, n := range runs {
+		all = append(all, of(n))
+	}
+	return all
+}
+
+func mean(all []float64) (m float64) {
+	for _, v := range all {
+		m += v / float64(len(all))
+	}
+	return m
+}
+
+// quantile returns the value below which that part of sorted values lies.
+func quantile(sorted []float64, part float64) float64 {
+	return sorted[min(len(sorted)-1, int(part*float64(len(sorted))))]
+}
+
+// share is a cell: the mean of shares, as per cent with a sign.
+func share(all []float64) string {
+	if len(all) == 0 {
+		return "not run"
+	}
+	text := fmt.Sprintf("%+.0f %%", 100*mean(all))
+	return strings.Replace(text, "-", "−", 1)
+}

@@ -1,0 +1,123 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"math"
+	"os/exec"
+	"slices"
+	"strings"
+	"time"
+)
+
+// view is what of a job's record is read; docs/json.md.
+type view struct {
+	ID       string    `json:"id"`
+	Name     string    `json:"name"`
+	State    string    `json:"state"`
+	Started  time.Time `json:"started"`
+	Ended    time.Time `json:"ended"`
+	At       time.Time `json:"at"`
+	Wasted   float64   `json:"wasted_s"`
+	Total    int       `json:"tasks_total"`
+	Attempts struct {
+		Started int `json:"started"`
+		Done    int `json:"done"`
+		Killed  int `json:"killed"`
+		Failed  int `json:"failed"`
+		Lost    int `json:"lost"`
+	} `json:"attempts"`
+	Running []struct {
+		Task    int       `json:"task"`
+		Attempt int       `json:"attempt"`
+		Seconds float64   `json:"seconds"`
+		Source  string    `json:"source"`
+		End     time.Time `json:"end_expected"`
+	} `json:"running"`
+	Rows []row `json:"rows"` // of berth report --tasks
+}
+
+// row is an attempt that is over.
+type row struct {
+	Task    int       `json:"task"`
+	Attempt int       `json:"attempt"`
+	Outcome string    `json:"outcome"`
+	Started time.Time `json:"started"`
+	Ended   time.Time `json:"ended"`
+}
+
+// guess is when an attempt that ran was expected to end.
+type guess struct {
+	task, attempt int
+	ran           float64 // seconds, until it was told
+	source        string
+	end           time.Time
+}
+
+// watch reads what berth tells of the running attempts of the operation, until ctx ends.
+func (s *server) watch(ctx context.Context) (all []guess) {
+	for {
+		select {
+		case <-ctx.Done():
+			return all
+		case <-time.After(time.Second):
+		}
+		v, err := s.operation(ctx)
+		if err != nil {
+			continue // it has not begun
+		}
+		for _, r := range v.Running {
+			if !r.End.IsZero() {
+				all = append(all, guess{r.Task, r.Attempt, r.Seconds, r.Source, r.End})
+			}
+		}
+	}
+}
+
+// operation returns the record of the stage that is measured: the last job of that name.
+func (s *server) operation(ctx context.Context) (v view, err error) {
+	var list struct {
+		Jobs []view `json:"jobs"`
+	}
+	if err := s.ask(ctx, &list, "status", "--all", "--json"); err != nil {
+		return v, err
+	}
+	for _, j := range slices.Backward(list.Jobs) {
+		if strings.HasSuffix(j.Name, ": operation") {
+			return v, s.ask(ctx, &v, "progress", j.ID, "--json")
+		}
+	}
+	return v, exec.ErrNotFound
+}
+
+func (s *server) ask(ctx context.Context, to any, args ...string) error {
+	out, err := s.command(ctx, s.berth, args...).Output()
+	if err != nil {
+		return err
+	}
+	return json.Unmarshal(out, to)
+}
+
+// prediction is the expected end of an attempt when it had run for half of its time, beside the real one.
+type prediction struct {
+	Took   float64 `json:"took_s"`
+	Off    float64 `json:"off"` // of the time that the attempt took: 0.1 is 10 % too late
+	Source string  `json:"source"`
+}
+
+// atHalf finds for each attempt that was done what was told nearest to half of its run. Of short ones nothing is told.
+func atHalf(all []guess, rows []row) (found []prediction) {
+	for _, r := range rows {
+		took := r.Ended.Sub(r.Started).Seconds()
+		best := -1
+		for i, g := range all {
+			if g.task == r.Task && g.attempt == r.Attempt && (best < 0 || math.Abs(g.ran-took/2) < math.Abs(all[best].ran-took/2)) {
+				best = i
+			}
+		}
+		if r.Outcome == "done" && best >= 0 && math.Abs(all[best].ran-took/2) < took/5 {
+			found = append(found, prediction{took, all[best].end.Sub(r.Ended).Seconds() / took, all[best].source})
+		}
+	}
+	return found
+}
