@@ -6,7 +6,7 @@ export CGO_ENABLED ?= 0
 # Where the private Slurm cluster of slurm-up is; a short name, for its sockets' sake.
 SLURM_DIR ?= $${TMPDIR:-/tmp}/berth-slurm
 
-.PHONY: build demo test lint docs bench turnaround phases phases-sim trace soak slurm-up slurm-down clean
+.PHONY: build demo test lint docs bench turnaround phases phases-sim stragglers trace soak slurm-up slurm-down clean
 
 build: ; $(GO) build -o $(BERTH) ./cmd/berth
 
@@ -35,6 +35,10 @@ phases: build ; scripts/slurm.sh deps && scripts/nodes.sh deps && $(GO) run ./te
 
 # The tables of simulations in the same page; PHASES_SIM has flags of berth simulate phases, "--replications 30" say.
 phases-sim: build ; scripts/phases-sim.sh $(BERTH) docs/phases.md $(PHASES_SIM)
+
+# The measured tables of docs/stragglers.md: all rules on slow tasks on workers of this machine that are slow at times, with the two jobs
+# in stages of examples. Needs root. About an hour; STRAGGLERS has flags: "-quick" for four minutes, "-rules nothing,berth -repeat 5" say.
+stragglers: build ; scripts/deps.sh /usr/bin/convert=imagemagick velveth=velvet python3=python3 && $(GO) run ./test/stragglers -berth $(BERTH) -docs docs/stragglers.md $(STRAGGLERS)
 
 # Programs of Debian with all of their functions planted, beside themselves as they are, and what planting costs: the tables
 # of docs/stragglers.md. Some ten minutes, and a gigabyte of Debian's packages; TRACE has flags, "-repeat 20" say.

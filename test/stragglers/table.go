@@ -13,8 +13,8 @@ import (
 
 // The marks in the document between which the tables stand.
 const (
-	beginMark = "<!-- measured:begin -->"
-	endMark   = "<!-- measured:end -->"
+	beginMark = "<!-- rules-measured:begin -->"
+	endMark   = "<!-- rules-measured:end -->"
 )
 
 // aroundTables returns what stands before and after the tables.
