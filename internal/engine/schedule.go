@@ -16,6 +16,9 @@ func (e *Engine) schedule(p *pool) {
 			if p.Freed() {
 				e.mark(p)
 			}
+			p.Pace(func(n *sched.Node, a *sched.Running) {
+				e.do(step.Leave{Attempt: a.ID, Node: e.nodeList[n.Index].id, Phase: a.Leave, Grant: job.Grant{Memory: a.Sort, Net: a.Net}})
+			})
 			return
 		case d.Node == nil:
 			for _, r := range d.End {

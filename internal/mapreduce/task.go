@@ -63,7 +63,7 @@ type ReduceTask struct {
 	MaxRecord int            // bytes of the longest record (extsort.RecordLimit)
 	Dir       string         // scratch folder of the attempt
 	Source    shuffle.Source // of segments
-	Rate      int64          // bytes/s to fetch them from other nodes with; 0: no limit
+	Pace      *shuffle.Pace  // of what it fetches from other nodes; nil: no limit
 	Progress  Progress
 	Leave     Leave
 }

@@ -33,6 +33,7 @@ type Node struct {
 	waiting Class      // the attempts there that could go on …
 	lent    job.Vector // … and what they hold and do not use while they wait; not part of the state that records make
 	freed   bool       // it is in Pool.freed
+	stirred bool       // it is in Pool.stirred
 }
 
 // Running is an attempt that occupies a node.
@@ -45,6 +46,7 @@ type Running struct {
 	Leave  job.Phase  // the last phase that it may run through
 	at     int32      // in Node.Running
 	Sort   int64      // bytes that it was granted to sort in; see Node.sorting
+	Net    int64      // bytes/s that it was granted to fetch with; 0: no limit
 	waits  bool       // for leave to go on
 	lent   job.Vector // of Holds, while it waits: see Node.lent
 }

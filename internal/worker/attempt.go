@@ -10,6 +10,7 @@ import (
 
 	"berth/internal/event"
 	"berth/internal/job"
+	"berth/internal/mapreduce/shuffle"
 	"berth/internal/probe"
 	"berth/internal/process"
 	"berth/internal/wire"
@@ -28,6 +29,7 @@ type attempt struct {
 
 	leave  atomic.Uint32 // may run up to and including this job.Phase
 	memory atomic.Int64  // granted with the leave (job.Grant)
+	pace   *shuffle.Pace // of fetches, granted as well, and changed while they go on
 	commit atomic.Uint64 // connection that permission to commit came over; 0: none
 	nudge  chan struct{} // leave or commit changed
 	waits  atomic.Uint32 // job.Phase that it waits for leave for
@@ -41,7 +43,7 @@ type attempt struct {
 }
 
 func newAttempt(m *wire.Start, wk *work, epoch uint64) *attempt {
-	a := &attempt{id: m.Attempt, start: m, work: wk, nudge: make(chan struct{}, 1), begun: time.Now()}
+	a := &attempt{id: m.Attempt, start: m, work: wk, nudge: make(chan struct{}, 1), begun: time.Now(), pace: shuffle.NewPace(m.Net)}
 	a.meter = probe.NewMeter(probe.Now, nil)
 	a.programs.Meter = a.meter
 	a.ctx, a.cancel = context.WithCancelCause(context.Background())
@@ -73,8 +75,10 @@ func (a *attempt) withdrawn() bool {
 	return errors.As(a.killed(), &f) && (f.Outcome == event.Killed || f.Outcome == event.Lost)
 }
 
-// grant takes leave for phases up to that one, and what the attempt may use in them. Leave that it has is only told again.
+// grant takes leave for phases up to that one, and what the attempt may use in them. Of leave that it has only the rate to fetch with
+// is new.
 func (a *attempt) grant(phase job.Phase, g job.Grant) {
+	a.pace.Set(g.Net)
 	if uint32(phase) > a.leave.Load() {
 		a.memory.Store(g.Memory)
 		a.leave.Store(uint32(phase))

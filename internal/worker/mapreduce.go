@@ -128,7 +128,7 @@ func (t *streamTask) runReduce() (*mapreduce.Output, error) {
 	r, err := mapreduce.RunReduce(t.a.ctx, mapreduce.ReduceTask{
 		Spec: t.spec, Attempt: t.a.id, Partition: t.index, Maps: wk.maps,
 		Reducer: reducer, Combiner: combiner, Supply: t, MaxRecord: t.w.supply.maxRecord(), Leave: t,
-		Dir: filepath.Join(t.dir, "data"), Source: t.w.mapOutputs(t.a), Rate: t.a.start.Net, Progress: t.a.meter,
+		Dir: filepath.Join(t.dir, "data"), Source: t.w.mapOutputs(t.a), Pace: t.a.pace, Progress: t.a.meter,
 	})
 	return r.Output, err
 }

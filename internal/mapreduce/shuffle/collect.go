@@ -45,7 +45,7 @@ type Config struct {
 	By        job.Attempt
 	Partition int
 	Maps      int    // number of map tasks: segments to fetch
-	Rate      int64  // bytes/s to fetch from other nodes with; 0: no limit
+	Pace      *Pace  // of what is fetched from other nodes; nil: no limit
 	Dir       string // scratch folder, which is there
 	Progress  Progress
 }
@@ -54,7 +54,6 @@ type Config struct {
 // others are copied, verified, behind each other into a file for each copier.
 type Collector struct {
 	Config
-	pace *pace
 
 	mu      sync.Mutex
 	outputs []output // by map task
@@ -86,7 +85,7 @@ func NewCollector(c Config) *Collector {
 	if c.Open == nil {
 		c.Open = c.Node.Open
 	}
-	return &Collector{Config: c, pace: newPace(c.Rate), outputs: make([]output, c.Maps), missing: c.Maps, woken: make(chan struct{}, 1)}
+	return &Collector{Config: c, outputs: make([]output, c.Maps), missing: c.Maps, woken: make(chan struct{}, 1)}
 }
 
 // Files returns the segments that hold anything, in the order of their maps.

@@ -90,7 +90,7 @@ func (f *copier) fetch(ctx context.Context, loc Location) error {
 	case seg.Body != nil:
 		defer seg.Body.Close() // only read
 		if seg.Length > 0 {
-			seg.Body = f.pace.limit(ctx, seg.Body)
+			seg.Body = f.Pace.limit(ctx, seg.Body)
 			if file, err = f.copy(seg); err != nil {
 				return err
 			}

@@ -7,23 +7,32 @@ import (
 	"golang.org/x/time/rate"
 )
 
-// leastRate is the slowest that a reduce fetches, bytes/s: a rate that was measured while it waited for maps
-// must not keep it from ever being done.
+// leastRate is the slowest that a reduce fetches, bytes/s, so that it is done one day whatever it was granted.
 const leastRate = 1 << 20
 
-// pace holds all fetches of a reduce to one rate; nil does not.
-type pace struct{ limiter *rate.Limiter }
+// Pace holds all fetches of a reduce from other nodes to one rate, which may change while they go on. nil does not.
+type Pace struct{ limiter *rate.Limiter }
 
-// newPace returns the pace for so many bytes/s, 0 for no limit.
-func newPace(bytes int64) *pace {
-	if bytes <= 0 {
-		return nil
+// NewPace returns the pace for so many bytes/s, 0 for no limit.
+func NewPace(bytes int64) *Pace {
+	p := &Pace{rate.NewLimiter(rate.Inf, pieceSize)}
+	p.Set(bytes)
+	return p
+}
+
+// Set changes the pace to so many bytes/s, 0 for no limit.
+func (p *Pace) Set(bytes int64) {
+	limit := rate.Inf
+	if bytes > 0 {
+		limit = rate.Limit(max(bytes, leastRate))
 	}
-	return &pace{rate.NewLimiter(rate.Limit(max(bytes, leastRate)), pieceSize)}
+	if limit != p.limiter.Limit() {
+		p.limiter.SetLimit(limit)
+	}
 }
 
 // limit returns body, read at that pace.
-func (p *pace) limit(ctx context.Context, body io.ReadCloser) io.ReadCloser {
+func (p *Pace) limit(ctx context.Context, body io.ReadCloser) io.ReadCloser {
 	if p == nil {
 		return body
 	}
@@ -38,6 +47,9 @@ type paced struct {
 }
 
 func (r *paced) Read(b []byte) (int, error) {
+	if r.limiter.Limit() == rate.Inf {
+		return r.ReadCloser.Read(b)
+	}
 	n, err := r.ReadCloser.Read(b[:min(len(b), pieceSize)])
 	if n > 0 {
 		if werr := r.limiter.WaitN(r.ctx, n); werr != nil {

@@ -17,7 +17,7 @@ func TestPace(t *testing.T) {
 		takes time.Duration
 	}{{0, 0}, {1, 7 * time.Second}, {4 << 20, 7 * time.Second / 4}} {
 		synctest.Test(t, func(t *testing.T) {
-			p := newPace(tt.bytes)
+			p := NewPace(tt.bytes)
 			begun := time.Now()
 			var readers sync.WaitGroup
 			for range 4 {
@@ -40,8 +40,31 @@ func TestPace(t *testing.T) {
 func TestPaceEnds(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	body := newPace(1).limit(ctx, io.NopCloser(bytes.NewReader(make([]byte, 2*pieceSize))))
+	body := NewPace(1).limit(ctx, io.NopCloser(bytes.NewReader(make([]byte, 2*pieceSize))))
 	if _, err := io.Copy(io.Discard, body); err == nil {
 		t.Error("it read on")
 	}
+}
+
+// A pace that changes holds from then on, and no limit is none.
+func TestPaceChanges(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := NewPace(1)
+		read := func(n int) time.Duration {
+			begun := time.Now()
+			if _, err := io.Copy(io.Discard, p.limit(t.Context(), io.NopCloser(bytes.NewReader(make([]byte, n))))); err != nil {
+				t.Fatal(err)
+			}
+			return time.Since(begun).Round(time.Millisecond)
+		}
+		read(pieceSize) // what may come at once
+		p.Set(4 * leastRate)
+		if took := read(8 * leastRate); took != 2*time.Second {
+			t.Errorf("it took %v", took)
+		}
+		p.Set(0)
+		if took := read(8 * leastRate); took != 0 {
+			t.Errorf("without a limit it took %v", took)
+		}
+	})
 }
