@@ -84,7 +84,7 @@ func (l *live) progress(node job.NodeID, p wire.Progress) {
 	if !l.report.RunsOn(p.Attempt, node) {
 		return
 	}
-	l.report.ApplyProgress(p.Attempt, p.Phase, p.BytesIn, p.BytesOut, p.Part)
+	l.report.ApplyProgress(p.Progress, p.Phase, p.BytesIn, p.BytesOut, p.Part)
 	l.report.ApplyStatus(p.Attempt, p.Status)
 }
 

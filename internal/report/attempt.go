@@ -26,7 +26,10 @@ type attempt struct {
 
 	// As heard last, of the present phase.
 	bytesIn, bytesOut int64
-	fraction          float64 // −1: unknown
+	fraction          float64      // −1: unknown
+	whole             job.Progress // of the attempt as a whole
+	ends              job.Time     // when it is expected to end, by who compares it with others; 0: nobody has said
+	twin              bool         // it began while another attempt of its task ran
 	status            string
 	waits             bool // the phase is done, and the attempt waits for leave to begin the next
 }
@@ -38,6 +41,7 @@ type sums struct {
 	wasted      float64 // seconds of attempts that came to nothing
 	retries     int
 	counters    map[string]int64
+	speculation
 }
 
 // held is what the output of a map that is done stands for, to be taken back when it is lost.
@@ -47,14 +51,18 @@ type held struct {
 	counters map[string]int64
 }
 
-// ApplyProgress notes how far the present phase of a running attempt has come, as
+// ApplyProgress notes how far a running attempt and its present phase have come, as
 // its worker's heartbeats say: bytes read and written so far, and the fraction of
 // the phase that is done (0…1, −1: unknown). An attempt in no phase waits for leave to begin the next.
 // Late word of an attempt that is over, or of a phase it has left, is dropped.
-func (j *Job) ApplyProgress(of job.Attempt, p job.Phase, bytesIn, bytesOut int64, fraction float64) {
+func (j *Job) ApplyProgress(whole job.Progress, p job.Phase, bytesIn, bytesOut int64, fraction float64) {
+	of := whole.Attempt
 	a := j.live[keyOf(of)]
 	if a == nil || of.Job != j.info.ID {
 		return
+	}
+	if whole.Source != job.ProgressNone {
+		a.whole = whole
 	}
 	if a.waits = p == job.PhaseNone; a.waits || j.tasks.group(of.Task).index(p) != a.phase {
 		return
@@ -86,9 +94,13 @@ func (j *Job) startAttempt(at job.Time, r event.AttemptStarted) {
 	t.live++
 	a := j.revive(keyOf(r.Attempt))
 	if a == nil {
-		a = &attempt{key: keyOf(r.Attempt), started: at, phase: 1, fraction: -1}
+		a = &attempt{key: keyOf(r.Attempt), started: at, phase: 1, fraction: -1, twin: t.live > 1}
+		a.whole.Fraction = -1
 		a.entered[0] = at
 		j.sums.Started++
+		if a.twin {
+			j.sums.duplicates++
+		}
 		if t.attempts > 0 {
 			j.sums.retries++
 		}
@@ -149,6 +161,7 @@ func (j *Job) endAttempt(e event.Entry, r event.AttemptEnded) {
 	if r.Outcome != event.Done {
 		j.sums.wasted += seconds
 	}
+	j.sums.twins(r, a, j.tasks.table[r.Attempt.Task].pos == posDone)
 	j.noteFailure(e, r, a)
 	j.tell(e, r, a)
 }
@@ -225,6 +238,8 @@ func (j *Job) attemptDone(e event.Entry, r event.AttemptEnded, seconds float64) 
 	}
 	j.tasks.move(i, posDone)
 	g := j.tasks.group(i)
+	j.sums.measured[r.Source]++
+	g.counted(r)
 	for _, s := range r.Stats {
 		if pos := g.index(s.Phase); pos > 0 {
 			g.phases[pos-1].add(s, e.At)

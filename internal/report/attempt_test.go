@@ -15,7 +15,7 @@ func TestWaitsBetweenPhases(t *testing.T) {
 	j.Apply(event.Entry{Seq: 2, At: 1e9, Record: event.AttemptStarted{Attempt: at, Node: "a1/0"}})
 	j.Apply(event.Entry{Seq: 3, At: 2e9, Record: event.PhaseEntered{Attempt: at, Phase: job.PhaseCompute}})
 	j.ApplyStatus(at, "half way")
-	j.ApplyProgress(at, job.PhaseNone, 0, 0, -1)
+	j.ApplyProgress(job.Progress{Attempt: at}, job.PhaseNone, 0, 0, -1)
 	if v := j.View(3e9).Running[0]; v.Phase != "compute" || v.Status != "waits to begin store" {
 		t.Errorf("while it waits: %+v", v)
 	}

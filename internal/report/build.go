@@ -26,7 +26,7 @@ func (j *Job) View(now job.Time) JobView {
 		Submitted: stamp(j.submitted), Started: stamp(j.started), Ended: stamp(j.ended), Resumed: stamp(j.resumed()),
 		Reason:   j.reason,
 		Decision: j.info.Decision, Predicted: j.info.Predicted,
-		Nodes: j.nodeViews(), Running: j.runningViews(now),
+		Nodes: j.nodeViews(), Stragglers: j.sums.stragglers(), ProgressSources: j.sums.sources(),
 		Counters: nest(j.sums.counters),
 		Failures: append([]Failure{}, j.failed.last...), FailuresTotal: j.failed.total,
 		Slowest: append([]TaskTime{}, j.slow...),
@@ -61,6 +61,7 @@ func (j *Job) status(now job.Time) Status {
 		TasksRunning: j.tasks.sum((*group).running),
 		ElapsedS:     j.elapsed(now),
 		TasksTotal:   j.info.Tasks,
+		Running:      j.runningViews(now),
 	}
 	if j.known() {
 		s.TasksTotal = j.work.Total()
@@ -210,13 +211,22 @@ func (j *Job) runningViews(now job.Time) []RunningView {
 		v := RunningView{
 			Task: int(k.task), Name: j.taskName(int(k.task)), Attempt: int(k.n),
 			Node: string(a.node), Host: j.info.Nodes.host(a.node), Phase: g.phases[a.phase-1].phase.String(),
-			Seconds: round(max(now.Sub(a.started), 0).Seconds()), BytesIn: a.bytesIn, BytesOut: a.bytesOut, Status: a.status,
+			Seconds: round(max(now.Sub(a.started), 0).Seconds()), BytesIn: a.bytesIn, BytesOut: a.bytesOut, Duplicate: a.twin, Status: a.status,
 		}
 		if a.waits && int(a.phase) < len(g.phases) {
 			v.Status = "waits to begin " + g.phases[a.phase].phase.String()
 		}
 		if a.fraction >= 0 {
-			v.Progress = new(a.fraction)
+			v.PhaseProgress = new(a.fraction)
+		}
+		if p, known := g.progress(a, now); known {
+			v.Progress = new(round(p))
+		}
+		if end, known := g.end(a, now); known {
+			v.EndExpected = end.Std()
+		}
+		if a.whole.Source != job.ProgressNone {
+			v.Source = a.whole.Source.String()
 		}
 		views = append(views, v)
 	}

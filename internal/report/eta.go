@@ -42,7 +42,7 @@ func (e *estimate) progress() float64 {
 	}
 	sum := float64(e.done())
 	for _, a := range e.live {
-		sum += max(a.fraction, 0)
+		sum += max(e.part(a), 0)
 	}
 	return round(min(sum/float64(e.group.total), 1))
 }
@@ -115,10 +115,26 @@ func (e *estimate) eta() (seconds float64, known bool) {
 // where that is known, else by the mean.
 func (e *estimate) rest(a *attempt, mean float64) float64 {
 	age := max(e.now.Sub(a.entered[e.pos-1]).Seconds(), 0)
-	if a.fraction > 0 {
-		return age * (1 - a.fraction) / a.fraction
+	if e.whole() && a.ends != 0 {
+		return max(a.ends.Sub(e.now).Seconds(), 0)
+	}
+	if part := e.part(a); part > 0 {
+		return age * (1 - part) / part
 	}
 	return max(mean-age, 0)
+}
+
+// whole reports whether the phase is nearly all that its tasks do, as the command of a bag's task is.
+func (e *estimate) whole() bool { return e.phase.phase == job.PhaseCompute }
+
+// part returns how far the attempt is in its phase, 0…1; −1: not known.
+func (e *estimate) part(a *attempt) float64 {
+	if a.fraction < 0 && e.whole() {
+		if p, known := e.group.measured(a); known {
+			return p
+		}
+	}
+	return a.fraction
 }
 
 // extrapolate returns the mean duration that the running attempts' own progress
@@ -126,8 +142,8 @@ func (e *estimate) rest(a *attempt, mean float64) float64 {
 func (e *estimate) extrapolate() float64 {
 	sum, n := 0.0, 0
 	for _, a := range e.live {
-		if a.fraction > 0 {
-			sum += e.now.Sub(a.entered[e.pos-1]).Seconds() / a.fraction
+		if part := e.part(a); part > 0 {
+			sum += e.now.Sub(a.entered[e.pos-1]).Seconds() / part
 			n++
 		}
 	}

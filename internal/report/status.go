@@ -17,6 +17,9 @@ func NewStatusList(views []JobView, more int) StatusList {
 	list := StatusList{Jobs: make([]Status, len(sorted)), More: more}
 	for i, v := range sorted {
 		list.Jobs[i] = v.Status
+		if v.Running == nil { // a summary of a job that ended under a berth before this one
+			list.Jobs[i].Running = []RunningView{}
+		}
 	}
 	return list
 }

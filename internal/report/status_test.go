@@ -9,7 +9,7 @@ import (
 	"berth/internal/report"
 )
 
-// TestStatusList: newest last, and no keys but the six that are promised.
+// TestStatusList: newest last, and no keys but those that are promised.
 func TestStatusList(t *testing.T) {
 	at := func(s int64) time.Time { return time.Unix(s, 0).UTC() }
 	eta := 3.0
@@ -27,7 +27,7 @@ func TestStatusList(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	rest := `","name":"n","kind":"bag","state":"done","tasks_done":1,"tasks_total":2,"tasks_failed":1,"tasks_running":0,"elapsed_s":2.5,"eta_s":3,"eta_from":"rate"}`
+	rest := `","name":"n","kind":"bag","state":"done","tasks_done":1,"tasks_total":2,"tasks_failed":1,"tasks_running":0,"elapsed_s":2.5,"eta_s":3,"eta_from":"rate","running":[]}`
 	want := `{"jobs":[{"id":"mr-8` + rest + `,{"id":"bag-7` + rest + `,{"id":"bag-10` + rest + `,{"id":"bag-9` + rest + `,{"id":"bag-12` + rest + `],"more":3}`
 	if string(raw) != want {
 		t.Errorf("got\n%s\nwant\n%s", raw, want)

@@ -33,6 +33,7 @@ type group struct {
 	total  int
 	at     [positions]int
 	phases []phaseSum
+	totals [job.ProgressCPU + 1]total // what attempts that are done had counted, by source
 }
 
 func newTasks(w *job.Work) tasks {

@@ -35,6 +35,8 @@ type Status struct {
 	ElapsedS     float64  `json:"elapsed_s"`          // from submission to end or now, and from each resume
 	EtaS         *float64 `json:"eta_s,omitempty"`    // until the end; absent: not known
 	EtaFrom      string   `json:"eta_from,omitempty"` // rate: of the tasks so far; prediction: its upper bound
+
+	Running []RunningView `json:"running"` // attempts that run, longest first, 20 at most
 }
 
 // JobView is what is told about a job. Times are RFC 3339 in UTC and absent until
@@ -47,6 +49,9 @@ type JobView struct {
 	Attempts    Attempts `json:"attempts"`     // by outcome
 	OutputsLost int      `json:"outputs_lost"` // maps that were done and had to run again
 	WastedS     float64  `json:"wasted_s"`     // of attempts that came to nothing, and of outputs lost
+
+	Stragglers      Stragglers     `json:"stragglers"`
+	ProgressSources map[string]int `json:"progress_sources,omitempty"` // tasks that are done, by what their progress was measured by
 
 	At        time.Time `json:"at,omitzero"` // when the job stood as told here
 	Submitted time.Time `json:"submitted,omitzero"`
@@ -83,7 +88,6 @@ type JobView struct {
 
 	Phases   []PhaseView                 `json:"phases"`
 	Nodes    []NodeView                  `json:"nodes"`
-	Running  []RunningView               `json:"running"`  // attempts that run, longest first, 20 at most
 	Counters map[string]map[string]int64 `json:"counters"` // group, name
 
 	Failures      []Failure  `json:"failures"` // the last 20
@@ -103,6 +107,13 @@ type Attempts struct {
 	Lost    int `json:"lost"`
 	Killed  int `json:"killed"`
 	Broken  int `json:"broken"` // failed for good by the machine or by files, a full disk or damaged input say
+}
+
+// Stragglers counts what was done about tasks that were slower than others.
+type Stragglers struct {
+	Duplicates int     `json:"duplicates"` // attempts that began while another of their task ran
+	Won        int     `json:"won"`        // duplicates that did their task
+	CostS      float64 `json:"cost_cpu_s"` // processor time of attempts that ended as another had done their task
 }
 
 // Prediction is the run time that the plan predicted: from the first attempt to the end.
@@ -176,8 +187,13 @@ type RunningView struct {
 	Seconds  float64  `json:"seconds"` // since the attempt began
 	BytesIn  int64    `json:"bytes_in"`
 	BytesOut int64    `json:"bytes_out"`
-	Progress *float64 `json:"progress,omitempty"` // of the phase, 0…1; absent: not known
-	Status   string   `json:"status,omitempty"`   // the task's own last word
+	Progress *float64 `json:"progress,omitempty"` // of the task, 0…1; absent: not known
+	// Source is what Progress is measured by (job.ProgressSource): hits, input, io or cpu; absent: nothing was measured yet.
+	Source        string    `json:"source,omitempty"`
+	EndExpected   time.Time `json:"end_expected,omitzero"`    // when the attempt is expected to end
+	PhaseProgress *float64  `json:"phase_progress,omitempty"` // of the phase's input, 0…1; absent: not known
+	Duplicate     bool      `json:"duplicate"`                // it began while another attempt of its task ran
+	Status        string    `json:"status,omitempty"`         // the task's own last word
 }
 
 // PlanView is a plan that was made for what was left of a job.

@@ -48,6 +48,8 @@ func reportHead(b *strings.Builder, v report.JobView) {
 	item(b, "queue", queueLine(v))
 	item(b, "tasks", tasksText(v))
 	item(b, "attempts", attemptsText(v))
+	item(b, "duplicates", duplicatesText(v.Stragglers))
+	item(b, "progress", sourcesText(v.ProgressSources))
 	item(b, "weight", weightText(v.Weight))
 	item(b, "data", list(amount(v.BytesIn, size, "in"), amount(v.BytesOut, size, "out")))
 	item(b, "energy", energyText(v.Energy))
@@ -113,6 +115,33 @@ func attemptsText(v report.JobView) string {
 	}
 	return text
 }
+
+// duplicatesText says how often slow tasks were begun a second time, and what that took.
+func duplicatesText(s report.Stragglers) string {
+	if s.Duplicates == 0 {
+		return ""
+	}
+	return fmt.Sprintf("%s of slow tasks, %s of them first; %s of processor time for attempts that were not", count(s.Duplicates, "duplicate"),
+		job.FormatCount(s.Won), seconds(s.CostS))
+}
+
+// sourcesText says by what the progress of tasks was measured; nothing where all were too short for that.
+func sourcesText(by map[string]int) string {
+	var parts []string
+	for _, source := range []job.ProgressSource{job.ProgressHits, job.ProgressInput, job.ProgressIO, job.ProgressCPU} {
+		if n := by[source.String()]; n > 0 {
+			parts = append(parts, fmt.Sprintf("%s by %s", count(n, "task"), sourceWords[source]))
+		}
+	}
+	if n := by[job.ProgressNone.String()]; n > 0 && len(parts) > 0 {
+		parts = append(parts, fmt.Sprintf("%s too short to be measured", job.FormatCount(n)))
+	}
+	return strings.Join(parts, ", ")
+}
+
+// sourceWords are the sources of progress in words.
+var sourceWords = map[job.ProgressSource]string{job.ProgressHits: "entries of functions", job.ProgressInput: "input read",
+	job.ProgressIO: "bytes read and written", job.ProgressCPU: "processor time"}
 
 func reportPhases(b *strings.Builder, v report.JobView) {
 	t := newTable("PHASE", "DONE>", "MEAN>", "P50>", "P95>", "MAX>", "SPAN>", "IN>", "OUT>", "RATE>", "CPU>", "PEAK MEM>")

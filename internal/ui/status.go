@@ -1,6 +1,7 @@
 package ui
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"strconv"
@@ -51,18 +52,30 @@ func Progress(w io.Writer, v report.JobView, width int) error {
 	b.WriteString(join(lines))
 	allocsTable(&b, v)
 	nodesTable(&b, v)
-	t := newTable("TASK", "ATTEMPT>", "NODE", "HOST", "PHASE", "FOR>", "DONE>", "READ>", "STATUS")
-	for _, r := range v.Running {
-		part := ""
-		if r.Progress != nil {
-			part = strconv.Itoa(int(*r.Progress*100)) + "%"
-		}
-		t.add(clean(r.Name), strconv.Itoa(r.Attempt), r.Node, clean(r.Host), r.Phase, seconds(r.Seconds), part,
-			some(r.BytesIn, size), fit(clean(r.Status), 40))
-	}
-	section(&b, t)
+	runningTable(&b, v)
 	_, err := io.WriteString(w, b.String())
 	return err
+}
+
+// runningTable lists attempts that run, and how far they are.
+func runningTable(b *strings.Builder, v report.JobView) {
+	t := newTable("TASK", "ATTEMPT>", "NODE", "HOST", "PHASE", "FOR>", "DONE>", "BY", "ETA>", "READ>", "STATUS")
+	for _, r := range v.Running {
+		part, rest := "", ""
+		if p := cmp.Or(r.Progress, r.PhaseProgress); p != nil {
+			part = strconv.Itoa(int(*p*100)) + "%"
+		}
+		if !r.EndExpected.IsZero() {
+			rest = seconds(max(r.EndExpected.Sub(v.At), 0).Seconds())
+		}
+		attempt := strconv.Itoa(r.Attempt)
+		if r.Duplicate {
+			attempt += " (duplicate)"
+		}
+		t.add(clean(r.Name), attempt, r.Node, clean(r.Host), r.Phase, seconds(r.Seconds), part, r.Source, rest,
+			some(r.BytesIn, size), fit(clean(r.Status), 40))
+	}
+	section(b, t)
 }
 
 func failureCount(v report.JobView) string {

@@ -101,6 +101,15 @@ func (a *args) float(key string, missing float64) float64 {
 	return f
 }
 
+// progress reads source=NAME n=NUMBER whole=FRACTION, of an attempt as a whole.
+func (a *args) progress(at job.Attempt) job.Progress {
+	p := job.Progress{Attempt: at, N: a.float("n", 0), Fraction: a.float("whole", -1)}
+	if name := a.text("source"); name != "" {
+		a.fail("source", p.Source.UnmarshalJSON([]byte(strconv.Quote(name))))
+	}
+	return p
+}
+
 func (a *args) duration(key string) time.Duration {
 	text, ok := a.named[key]
 	if !ok {

@@ -6,7 +6,8 @@
 //	1s   start 0#1 a1/0
 //	1.5s phase 0#1 compute
 //	4s   progress 0#1 compute in=1M fraction=0.5
-//	6s   done 0#1 compute.in=2M compute.cpu=3s
+//	5s   progress 0#1 compute source=input n=1000000 whole=0.7
+//	6s   done 0#1 compute.in=2M compute.cpu=3s source=input n=1400000
 //	7s   failed 1#1 exit=3 stderr="no such file\n"
 //
 // A batch system's allocations: the job's own, or those of the job that for= names.

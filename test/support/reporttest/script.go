@@ -57,7 +57,7 @@ func (s *Script) line(text string) error {
 		s.nodes.ApplyNote(job.AllocID(a.word(0)), a.text("note"), a.instant("start"))
 		return a.err
 	case "progress":
-		s.Job.ApplyProgress(s.attempt(a.word(0)), phaseNamed(a.word(1)), a.size("in"), a.size("out"), a.float("fraction", -1))
+		s.Job.ApplyProgress(a.progress(s.attempt(a.word(0))), phaseNamed(a.word(1)), a.size("in"), a.size("out"), a.float("fraction", -1))
 		return a.err
 	}
 	r := s.record(a)
@@ -171,6 +171,8 @@ func (s *Script) ended(a *args, at job.Attempt, o event.Outcome) event.Record {
 		Attempt: at, Outcome: o, Exit: int(a.size("exit")), Signal: int(a.size("signal")),
 		Reason: a.text("reason"), Stderr: a.text("stderr"), Counters: a.counters(),
 	}
+	last := a.progress(at)
+	r.Source, r.N = last.Source, last.N
 	stats := s.endPhase(at)
 	if o != event.Done && len(stats) > 0 {
 		stats = stats[:len(stats)-1] // the phase it was in did not end
