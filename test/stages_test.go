@@ -137,3 +137,41 @@ func TestStagesErrors(t *testing.T) {
 		}
 	}
 }
+
+// TestStagesOverDeaths kills the coordinator in each stage: the one command goes on to the end, and each part is made once.
+func TestStagesOverDeaths(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.write("in.txt", lines(100))
+	wait := "echo $BERTH_STAGE $BERTH_PART >>ran; while [ ! -e go.$BERTH_STAGE ]; do sleep 0.01; done; "
+	w.write("job.toml", fmt.Sprintf(`kind = "stages"
+[stages]
+input = "in.txt"
+output = "out.txt"
+parts = 2
+[split]
+command = '''%s split -n l/$BERTH_PARTS --numeric-suffixes=1 -a 1 $BERTH_INPUT $BERTH_OUTPUT/'''
+[operation]
+command = '''%s cp $BERTH_INPUT $BERTH_OUTPUT'''
+[merge]
+command = '''%s cat $BERTH_INPUT/1 $BERTH_INPUT/2 >$BERTH_OUTPUT'''
+`, wait, wait, wait))
+	r := w.start("run", "job.toml")
+	for _, stage := range []string{"split", "operation", "merge"} {
+		w.await("the "+stage+" to run", func() bool {
+			ran, err := os.ReadFile(filepath.Join(w.dir, "ran"))
+			return err == nil && strings.Contains(string(ran), stage)
+		})
+		w.killServer()
+		w.write("go."+stage, "")
+	}
+	if r := w.finish(r); r.code != 0 {
+		t.Fatalf("the command: %v", r)
+	}
+	if got := w.read("out.txt"); got != lines(100) {
+		t.Errorf("the output has %d bytes", len(got))
+	}
+	if got := strings.Count(w.read("ran"), "\n"); got != 4 {
+		t.Errorf("scripts ran %d times, want 4: %s", got, w.read("ran"))
+	}
+}
