@@ -19,6 +19,7 @@ type part struct {
 	planted  []bool   // each of them, in some process
 	selected []bool   // each of them is one of those that tell progress; nil: not known
 	limited  bool     // not all are chosen that could be
+	seen     []uint64 // counters, at Session.since
 }
 
 // partID tells the parts of a session apart, by build-ids.
@@ -53,6 +54,22 @@ func (s *Session) part(in image, o *object, path string) (*part, error) {
 	p.planted = make([]bool, len(p.chosen))
 	s.parts[id] = p
 	return p, nil
+}
+
+// hits returns what was counted, and what of it since it was looked at.
+func (p *part) hits() *objectHits {
+	o := &objectHits{Path: p.path, Hits: map[uint64]uint64{}, Late: map[uint64]uint64{}}
+	for i, n := range p.chosen {
+		if !p.planted[i] {
+			continue
+		}
+		entry, now := p.o.Functions[n].Entry, atomic.LoadUint64(&p.counters[i])
+		o.Hits[entry] = now
+		if i < len(p.seen) && now > p.seen[i] {
+			o.Late[entry] = now - p.seen[i]
+		}
+	}
+	return o
 }
 
 // choose finds out which functions tell progress, once that is known of the program.

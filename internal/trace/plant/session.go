@@ -16,6 +16,7 @@ type Session struct {
 	memory  *memory
 	traced  bool
 	began   time.Time
+	since   time.Time // of the counters that were looked at last
 
 	mu       sync.Mutex
 	parts    map[partID]*part
@@ -36,8 +37,10 @@ func (s *Session) Hits() (n uint64, ok bool) {
 	if s.closed {
 		return 0, false
 	}
-	if time.Since(s.began) >= learnAfter {
+	if now := time.Now(); now.Sub(s.began) >= learnAfter && !s.since.IsZero() {
 		s.learn()
+	} else if s.since.IsZero() || now.Sub(s.since) >= lateFor {
+		s.look(now)
 	}
 	for id, p := range s.parts {
 		if p.choose(s, id); p.selected == nil {
@@ -69,7 +72,24 @@ func (s *Session) Count() (n uint64) {
 }
 
 // learnAfter is how long a program runs until what was counted in it says which of its functions are entered often.
-const learnAfter = 20 * time.Second
+const learnAfter = 10 * time.Second
+
+// lateFor is how long the time is at least that counts as the last before that.
+const lateFor = 3 * time.Second
+
+// look remembers how far counters are, of programs of which nothing is known.
+func (s *Session) look(now time.Time) {
+	s.since = now
+	for _, p := range s.parts {
+		if p.limited || p.selected != nil {
+			continue
+		}
+		p.seen = p.seen[:0]
+		for i := range p.counters {
+			p.seen = append(p.seen, atomic.LoadUint64(&p.counters[i]))
+		}
+	}
+}
 
 // learn keeps what the session has counted of programs of which nothing was known.
 func (s *Session) learn() {
@@ -91,13 +111,7 @@ func (s *Session) statistics() map[string]*statistics {
 		if by[id.program] == nil {
 			by[id.program] = &statistics{Program: p.program, Objects: map[string]*objectHits{}}
 		}
-		o := &objectHits{Path: p.path, Hits: map[uint64]uint64{}}
-		for i, n := range p.chosen {
-			if p.planted[i] {
-				o.Hits[p.o.Functions[n].Entry] = atomic.LoadUint64(&p.counters[i])
-			}
-		}
-		by[id.program].Objects[id.object] = o
+		by[id.program].Objects[id.object] = p.hits()
 	}
 	return by
 }

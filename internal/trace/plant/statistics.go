@@ -1,6 +1,7 @@
 package plant
 
 import (
+	"cmp"
 	"encoding/json"
 	"os"
 	"path/filepath"
@@ -22,7 +23,8 @@ type statistics struct {
 // objectHits is how often the functions of one object were entered.
 type objectHits struct {
 	Path string            `json:"path"`
-	Hits map[uint64]uint64 `json:"hits"` // of all that were counted, by entry
+	Hits map[uint64]uint64 `json:"hits"`           // of all that were counted, by entry
+	Late map[uint64]uint64 `json:"late,omitempty"` // of these in the last seconds, those that were entered
 }
 
 // selection is which functions of a program are not counted, as they are entered too often.
@@ -32,31 +34,58 @@ type selection struct {
 
 func (s *selection) skips(id string, entry uint64) bool { return s.skipped[id][entry] }
 
-// choose skips what was entered more often than threshold times the mean of all functions (paper no2-outliers, section 4).
-func (s *statistics) choose(threshold float64) *selection {
-	type key struct {
-		id    string
-		entry uint64
-	}
-	var keys []key
-	var hits []uint64
+// entry is one function of statistics.
+type entry struct {
+	id             string // of its object
+	at, hits, late uint64
+}
+
+// entries returns all functions, those with the fewest hits first.
+func (s *statistics) entries() (all []entry) {
 	for id, o := range s.Objects {
-		for entry, n := range o.Hits {
-			keys, hits = append(keys, key{id, entry}), append(hits, n)
+		for at, n := range o.Hits {
+			all = append(all, entry{id, at, n, o.Late[at]})
+		}
+	}
+	slices.SortFunc(all, func(a, b entry) int {
+		return cmp.Or(cmp.Compare(a.hits, b.hits), cmp.Compare(a.id, b.id), cmp.Compare(a.at, b.at))
+	})
+	return all
+}
+
+// choose skips what was entered more often than threshold times the mean of all functions (paper no2-outliers, section 4).
+// A program in a loop may enter only functions that are entered very often: what the mean leaves says nothing then.
+// So, of those that were entered in the last seconds, the ones with the fewest hits are kept until they tell enough.
+func (s *statistics) choose(threshold float64) *selection {
+	all := s.entries()
+	hits := make([]uint64, len(all))
+	for i := range all {
+		hits[i] = all[i].hits
+	}
+	kept, late := code.Select(hits, threshold), uint64(0)
+	for i := range all {
+		if !kept[i] && late < enough && all[i].late > 0 {
+			kept[i] = true
+		}
+		if kept[i] {
+			late += all[i].late
 		}
 	}
 	sel := &selection{skipped: map[string]map[uint64]bool{}}
-	for i, kept := range code.Select(hits, threshold) {
-		if kept {
+	for i, e := range all {
+		if kept[i] {
 			continue
 		}
-		if sel.skipped[keys[i].id] == nil {
-			sel.skipped[keys[i].id] = map[uint64]bool{}
+		if sel.skipped[e.id] == nil {
+			sel.skipped[e.id] = map[uint64]bool{}
 		}
-		sel.skipped[keys[i].id][keys[i].entry] = true
+		sel.skipped[e.id][e.at] = true
 	}
 	return sel
 }
+
+// enough hits in lateFor tell progress well.
+const enough = 100
 
 // add takes other runs in.
 func (s *statistics) add(other *statistics) {
