@@ -39,4 +39,4 @@ func holdsCores(n *Node, c *Candidate) bool {
 	return c.Takes.CPU <= n.Free().CPU || !slices.ContainsFunc(n.Running, func(a *Running) bool { return !a.Shuffles() })
 }
 
-func (containers) onward(n *Node, _ job.Time) *Candidate { return n.waiting.line[0] }
+func (containers) onward(n *Node, _ job.Time) *Candidate { return n.atOnce() }

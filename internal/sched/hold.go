@@ -68,7 +68,8 @@ func (r *Selector) keptFrom(c *Class) bool {
 }
 
 // spares reports whether a task of the class may take room on the node that is kept: without delaying
-// the one that it is kept for, once what ran there before that ended.
+// the one that it is kept for, once what ran there before that ended. Cores count in full, so a node of one core that is kept for a task
+// which computes takes nothing beside that does.
 func (r *Selector) spares(c *Class) bool {
 	sum := c.Takes.Plus(r.heldFor.Takes)
 	for _, a := range r.held.Running {

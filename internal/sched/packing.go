@@ -44,7 +44,7 @@ func (packing) fits(n *Node, c *Candidate) bool {
 	return holdsCores(n, c) && whole.admits(n, job.Vector{Disk: c.Takes.Disk, Net: c.Takes.Net})
 }
 
-func (packing) onward(n *Node, _ job.Time) *Candidate { return n.waiting.line[0] }
+func (packing) onward(n *Node, _ job.Time) *Candidate { return n.atOnce() }
 
 func (packing) reach(p *Pool) int { return max(1, len(p.Classes)/2) }
 

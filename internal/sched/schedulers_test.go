@@ -177,6 +177,13 @@ func keepsMemoryAndEnds(t *rapid.T, s Scheduler) {
 		switch fate := rapid.IntRange(0, 19).Draw(t, "fate"); {
 		case fate == 0 && step < 100:
 			w.end(a, true) // it failed
+		case fate == 1 && step < 100: // more is known of what a phase takes
+			j := jobs[rapid.IntRange(0, len(jobs)-1).Draw(t, "grows")]
+			p := job.PhaseNone + 1 + job.Phase(rapid.IntRange(0, int(job.PhaseReduce)-1).Draw(t, "phase"))
+			v := j.Owner.(*app).takes[p]
+			v.Memory = rapid.Int64Range(0, nodes[0].Memory/mb).Draw(t, "peak") * mb
+			j.Owner.(*app).takes[p] = v
+			w.tell(j)
 		default:
 			w.finish(a)
 		}

@@ -51,4 +51,13 @@ func (s slots) fits(n *Node, c *Candidate) bool {
 }
 
 // onward lets an attempt go on at once: it has its slot.
-func (slots) onward(n *Node, _ job.Time) *Candidate { return n.waiting.line[0] }
+func (slots) onward(n *Node, _ job.Time) *Candidate { return n.atOnce() }
+
+// atOnce returns the first in line of the attempts that wait on the node, if the memory is there by which what is known of its phases
+// may have grown since it began.
+func (n *Node) atOnce() *Candidate {
+	if c := n.waiting.line[0]; c.more().Memory <= max(0, n.Free().Memory) {
+		return c
+	}
+	return nil
+}
