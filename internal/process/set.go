@@ -76,7 +76,7 @@ func (s *Set) ended(p *Process, e Exit) {
 	delete(s.programs, p)
 	if p.counted != nil {
 		s.hits += hitsOf(p.counted)
-		go p.counted.Close() // what it keeps goes to a file
+		p.counted.Close()
 	}
 	s.mu.Unlock()
 	rss := e.maxRSS

@@ -2,6 +2,7 @@ package worker
 
 import (
 	"io/fs"
+	"math"
 	"os"
 	"path/filepath"
 	"slices"
@@ -16,9 +17,11 @@ import (
 const (
 	// gaugeEvery is how often the progress of a program is measured; one that is over before is not measured at all.
 	gaugeEvery = time.Second
-	// misleads is the processor time within which a measure has to move. A program that has read its input and
-	// computes on is not stuck: then its progress is measured by something else.
+	// misleads is the processor time within which a measure has to move, and hits, which come in bursts as functions that are
+	// entered often are not counted, within sparse. A program that has read its input and computes on is not stuck: then its progress is
+	// measured by something else. What measured a task of the job to its end is trusted, or nothing would hang.
 	misleads = 5 * time.Second
+	sparse   = 20 * time.Second
 	// maxInputs bounds how many input files of a task are watched.
 	maxInputs = 64
 )
@@ -55,6 +58,18 @@ func (w *worker) tellUncounted(a *attempt) {
 	}
 	if _, told := w.uncounted.LoadOrStore(why, true); !told {
 		w.log.Info("progress of tasks is measured by what they read and write, or by processor time", "first", a.id, "reason", why)
+	}
+}
+
+// mayStand returns the processor time that may go by without a measure moving.
+func mayStand(by job.ProgressSource) time.Duration {
+	switch by {
+	case job.ProgressHits:
+		return sparse
+	case job.ProgressCPU:
+		return math.MaxInt64
+	default:
+		return misleads
 	}
 }
 
@@ -95,7 +110,7 @@ func (g *gauge) take(a *attempt, pids []int, cpu time.Duration) job.Progress {
 	p := job.Progress{Source: job.ProgressCPU, N: cpu.Seconds(), Fraction: -1}
 	if n, of := g.read(pids); n > 0 && !skip.has(job.ProgressInput) {
 		p = job.Progress{Source: job.ProgressInput, N: n, Fraction: min(n/of, 1)}
-	} else if n := a.programs.Hits(); n > 0 {
+	} else if n := a.programs.Hits(); n > 0 && !skip.has(job.ProgressHits) {
 		p = job.Progress{Source: job.ProgressHits, N: n, Fraction: -1}
 	} else if n := transferred(pids); n > 0 && !skip.has(job.ProgressIO) {
 		p = job.Progress{Source: job.ProgressIO, N: n, Fraction: -1}
@@ -107,7 +122,7 @@ func (g *gauge) take(a *attempt, pids []int, cpu time.Duration) job.Progress {
 	switch {
 	case p.Source != g.source || p.N > g.n:
 		g.source, g.n, g.moved = p.Source, p.N, cpu
-	case cpu-g.moved >= misleads && (p.Source == job.ProgressInput || p.Source == job.ProgressIO):
+	case cpu-g.moved >= mayStand(p.Source) && !sources(a.work.proven.Load()).has(p.Source):
 		g.left.Or(1 << p.Source)
 		return g.take(a, pids, cpu)
 	}
@@ -194,9 +209,12 @@ func (a *attempt) streamed(s probe.Snapshot) job.Progress {
 	return p
 }
 
-// judgeMeasures keeps what did not measure the progress of an attempt that is done, for the job's other attempts.
+// judgeMeasures keeps, for the job's other attempts, by what the progress of one that is done was measured to its end, and by what not.
 func (a *attempt) judgeMeasures() {
 	if left := a.gauge.left.Load(); left != 0 {
 		a.work.misled.Or(left)
+	}
+	if p := a.gauge.last.Load(); p != nil && p.Source != job.ProgressCPU && p.CPU >= 2*mayStand(p.Source) {
+		a.work.proven.Or(1 << p.Source)
 	}
 }

@@ -104,41 +104,56 @@ func TestProgressIsMeasuredByWhatMoves(t *testing.T) {
 	if got := other.gauge.take(other, pids, 0).Source; got == job.ProgressCPU {
 		t.Error("one attempt that is not done yet decides for others")
 	}
+	a.gauge.last.Store(&job.Progress{Source: job.ProgressCPU, CPU: time.Hour})
 	a.judgeMeasures()
 	if got := other.gauge.take(other, pids, time.Second); got.Source != job.ProgressCPU || got.N != 1 {
 		t.Errorf("of another task of the job progress is %+v", got)
 	}
 }
 
-// The functions of a program that is expected to take long are counted, and what was counted is its progress.
+// The functions of a program that is expected to take long are counted, and what was counted is its progress, once a first
+// task has shown which of them are entered often.
 func TestProgressByHits(t *testing.T) {
 	if runtime.GOARCH != "amd64" {
 		t.Skip("functions are counted on amd64 alone")
 	}
-	c := newCoord(t)
-	p, end := c.worker(c.config("a1/0"))
-	s := shell(t, `exec awk 'BEGIN { for (;;) if ((getline x <"stop") > 0) exit; else close("stop") }'`)
-	write(t, filepath.Join(s.Dir, "stop"), "")
+	_, p := startWorker(t)
+	s := shell(t, `exec awk 'BEGIN { getline x <"go" }'`)
+	goOn := fifo(t, s.Dir, "go")
 	p.job(s, 0, 0)
-	m := start(try(s.ID, 0, 1), "1")
-	m.Expected = time.Minute
-	p.say(m)
-	before := p.progress(m.Attempt, func(g wire.Progress) bool { return g.Source == job.ProgressHits })
-	after := p.progress(m.Attempt, func(g wire.Progress) bool { return g.Source == job.ProgressHits && g.N > before.N })
-	if after.Fraction != -1 || after.CPU == 0 {
-		t.Errorf("progress is %+v", after)
+	run := func(task int, expected time.Duration, source job.ProgressSource) *wire.Ended {
+		m := start(try(s.ID, task, 1), "1")
+		m.Expected = expected
+		p.say(m)
+		if source != job.ProgressNone {
+			p.progress(m.Attempt, func(g wire.Progress) bool { return g.Source == source && g.N > 0 })
+		}
+		release(t, goOn)
+		return p.ended(event.Done)
 	}
-	write(t, filepath.Join(s.Dir, "stop"), "now\n")
-	if r := p.ended(event.Done); r.Source != job.ProgressHits || r.N < after.N {
-		t.Errorf("it ended after %g by %v, and had %g before", r.N, r.Source, after.N)
+	run(0, time.Minute, job.ProgressNone)
+	if r := run(1, time.Minute, job.ProgressHits); r.Source != job.ProgressHits || r.N == 0 {
+		t.Errorf("it ended after %g by %v", r.N, r.Source)
 	}
+	run(2, 9*time.Second, job.ProgressIO) // a short one is left alone
+}
 
-	m = start(try(s.ID, 1, 1), "1") // a short one is left alone
-	m.Expected = 9 * time.Second
-	write(t, filepath.Join(s.Dir, "stop"), "")
-	p.say(m)
-	p.progress(m.Attempt, func(g wire.Progress) bool { return g.Source == job.ProgressIO })
-	write(t, filepath.Join(s.Dir, "stop"), "now\n")
-	p.ended(event.Done)
-	_ = end()
+// What measured a task to its end is trusted: a task of which it does not move hangs.
+func TestProgressThatStandsStill(t *testing.T) {
+	c := exec.Command("sleep", "1000")
+	if err := c.Start(); err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = c.Process.Kill(); _ = c.Wait() }()
+	s := shell(t, "true {}")
+	wk := &work{spec: s}
+	done := newAttempt(start(try("bag-1", 0, 1), "a"), wk, 1)
+	done.gauge.last.Store(&job.Progress{Source: job.ProgressIO, N: 1, CPU: 10 * time.Second})
+	done.judgeMeasures()
+	a := newAttempt(start(try("bag-1", 1, 1), "a"), wk, 1)
+	for _, cpu := range []time.Duration{time.Second, time.Minute, time.Hour} {
+		if got := a.gauge.take(a, []int{c.Process.Pid}, cpu); got.Source != job.ProgressIO {
+			t.Errorf("after %v of processor time progress is %+v", cpu, got)
+		}
+	}
 }

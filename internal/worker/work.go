@@ -29,6 +29,7 @@ type work struct {
 	ship   *shipping       // what the job's tasks find in their folders
 
 	misled atomic.Uint32 // sources that did not measure the progress of its tasks
+	proven atomic.Uint32 // sources that did, to their end
 
 	mu    sync.Mutex
 	paths map[string]string // commands that were looked up in PATH
