@@ -24,6 +24,7 @@ type app struct {
 	started     bool
 	over        bool
 	then        []*app // that arrive when it is over
+	live        []int  // attempts of each task that live, where they are paced
 }
 
 // newApps returns the elastic jobs of the workload.
@@ -32,7 +33,7 @@ func newApps(w *world) []*app {
 	apps := make([]*app, len(w.cfg.Elastic))
 	for i := range w.cfg.Elastic {
 		e := &w.cfg.Elastic[i]
-		a := &app{Elastic: e, w: w, index: i, out: &w.result.Elastic[i]}
+		a := &app{Elastic: e, w: w, index: i, out: &w.result.Elastic[i], live: make([]int, len(e.Paces))}
 		a.spec = specOf(e, i, &w.cfg.Adaptor.Request)
 		a.id = a.spec.ID
 		a.profile = profiles[profileKey{e.App, a.spec.Kind}]

@@ -23,6 +23,8 @@ type attempt struct {
 	takes  time.Duration // what it computes, on this node
 	placed bool          // its shuffle knows where all outputs are
 	phased *phased       // how it runs where phases contend; nil: its times are given
+	paced  *paced        // how it runs where it is seen how far it is; nil: nobody looks
+	commit bool          // it has the grant from the start
 }
 
 // stage is how far an attempt is.
@@ -37,13 +39,16 @@ const (
 
 // start begins an attempt. How fast its node is while it lasts is decided now.
 func (k *worker) start(a *app, s step.Start) {
-	r := &attempt{k: k, app: a, id: s.Attempt, kind: a.kind(s.Attempt.Task), since: k.g.site.w.now}
+	r := &attempt{k: k, app: a, id: s.Attempt, kind: a.kind(s.Attempt.Task), since: k.g.site.w.now, commit: s.Commit}
 	w := k.g.site.w
 	r.takes = w.onNode(a.duration(s.Attempt.Task), k.node)
 	r.fails = w.unlucky(s.Attempt, a.index)
 	if a.Phased != nil {
 		k.startPhased(r, s.Leave, s.Memory)
 		return
+	}
+	if a.Paces != nil {
+		k.pace(r, a.duration(s.Attempt.Task))
 	}
 	k.runs = append(k.runs, r)
 	k.enter(r, r.kind.Phases()[0])
@@ -155,6 +160,11 @@ func (r *attempt) computed(now job.Time) {
 		r.stat(job.PhaseCompute, r.since, now)
 		r.stat(job.PhaseStore, now, now)
 		r.k.enter(r, job.PhaseStore)
+		if !r.commit {
+			r.step = committing
+			r.k.say(step.CommitWanted{Attempt: r.id})
+			return
+		}
 	case job.MapTask:
 		r.stat(job.PhaseMap, r.since, now)
 		r.stat(job.PhaseMerge, now, now)

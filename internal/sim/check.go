@@ -49,6 +49,8 @@ func (cfg *Config) checkCluster() error {
 		return configError("cluster", "cores and times cannot be negative", "")
 	case c.Speeds != nil && len(c.Speeds) != c.Nodes:
 		return configError("cluster", fmt.Sprintf("it has %d nodes, but %d speeds are given", c.Nodes, len(c.Speeds)), "give a speed for each node, or none")
+	case c.Spells != nil && len(c.Spells) != c.Nodes:
+		return configError("cluster", fmt.Sprintf("it has %d nodes, but the slow spells of %d are given", c.Nodes, len(c.Spells)), "give those of each node, or of none")
 	case c.Hardware != nil && len(c.Hardware) != c.Nodes:
 		return configError("cluster", fmt.Sprintf("it has %d nodes, but the hardware of %d is given", c.Nodes, len(c.Hardware)), "give that of each node, or of none")
 	case slices.ContainsFunc(c.Speeds, func(s float64) bool { return !(s > 0) }):
@@ -116,6 +118,8 @@ func (cfg *Config) checkElastic(e *workload.Elastic, last job.Time) error {
 	switch {
 	case e.Submit < last:
 		return configError(where, "it was submitted before the job before it", "")
+	case e.Paces != nil && (len(e.Paces) != len(e.Maps) || len(e.Reduces) > 0):
+		return configError(where, "it has another number of paces than of tasks, or is no bag", "")
 	case e.Phased != nil && (cfg.Cluster.Hardware == nil || len(e.Reduces) == 0):
 		return configError(where, "it runs phase by phase on nodes whose hardware is not told, or has no reduces", "")
 	case e.After != 0 && !slices.ContainsFunc(cfg.Elastic, func(b workload.Elastic) bool { return b.ID == e.After && b.ID < e.ID }):

@@ -13,6 +13,7 @@ import (
 
 	"berth/internal/job"
 	"berth/internal/sched"
+	"berth/internal/sched/straggler"
 	"berth/internal/sim/batch"
 	"berth/internal/workload"
 )
@@ -41,6 +42,9 @@ type Cluster struct {
 	// Hardware is what each node is where phases contend (workload.Phased); nil for other jobs. Cores and Speeds do not
 	// matter then.
 	Hardware []Hardware
+	// Spells are when each node is slow, where tasks have paces (workload.Pace); nil: never. Times are since the beginning
+	// of the workload.
+	Spells []workload.Spells
 }
 
 // Way is who says how many nodes and how much time a MapReduce job or bag gets.
@@ -71,6 +75,8 @@ type Adaptor struct {
 	// Scheduler is the policy that places tasks and phases on nodes; empty: sched.Cores.
 	Scheduler sched.Scheduler
 	Tuning    sched.Tuning // of it, for experiments
+	// Rule is on tasks with paces that are too slow; nil: nothing is done about them.
+	Rule straggler.Rule
 	// Fixed has merges and sorts go by the buffers that Hadoop's tasks have (workload.Phased), whatever is granted; so it is under
 	// the schedulers of others in any case.
 	Fixed bool
@@ -127,6 +133,9 @@ type Outcome struct {
 	// on their nodes.
 	Used        Use
 	Maps, Local int
+	// Where tasks have paces: attempts that began beside another of their task, and how many of them were killed as that was
+	// done first. Used.CPU is the work of all attempts, in seconds.
+	Duplicates, Wasted int
 }
 
 // Turnaround returns the flow time in seconds.

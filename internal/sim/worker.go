@@ -48,6 +48,9 @@ func (k *worker) die() {
 
 // stop has an attempt do no more.
 func (r *attempt) stop() {
+	if r.paced != nil && !r.over {
+		r.paced.leave(r)
+	}
 	r.over = true
 	if r.phased != nil {
 		r.phased.stop()
@@ -80,6 +83,7 @@ func (k *worker) end(r *attempt, e event.AttemptEnded) {
 
 func (k *worker) kill(a step.Kill) {
 	if r := k.find(a.Attempt); r != nil {
+		r.lose()
 		k.end(r, event.AttemptEnded{Outcome: event.Killed, Reason: a.Reason})
 	}
 }

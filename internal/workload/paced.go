@@ -62,7 +62,7 @@ func (a PacedApp) Draw(rng *rand.Rand, tasks int) Elastic {
 		p := Pace{Counts: float64(int64(a.Counts * factor * (1 + 0.01*rng.NormFloat64())))}
 		for i, b := range a.Bends {
 			if i > 0 && i < len(a.Bends)-1 {
-				b.Work = min(max(b.Work+0.01*rng.NormFloat64(), p.Bends[i-1].Work+0.01), 0.99)
+				b.Work = min(max(b.Work*(1+0.03*rng.NormFloat64()), p.Bends[i-1].Work+0.01), 0.99)
 				b.Counts = min(max(b.Counts*(1+0.01*rng.NormFloat64()), p.Bends[i-1].Counts), 1)
 			}
 			p.Bends = append(p.Bends, b)

@@ -21,7 +21,7 @@ type Berth struct{}
 // The margins: a fresh attempt has to end earlier by such a share of what it takes, as expectations are off.
 const (
 	duplicateMargin = 0.2 // the duplicate may be for nothing
-	peersMargin     = 0.2 // the same where no attempt was done yet
+	peersMargin     = 0.1 // the same where no attempt was done yet
 	abortMargin     = 0.5 // the work that was done is lost
 	slowSpeed       = 0.75
 	mostCopies      = 3 // live attempts of a task
@@ -120,7 +120,7 @@ func (b *bench) lates() (found []late) {
 		i = k
 	}
 	slices.SortStableFunc(found, func(x, y late) int {
-		switch gx, gy := x.left-x.fresh, y.left-y.fresh; {
+		switch gx, gy := x.least-x.fresh, y.least-y.fresh; {
 		case gx > gy:
 			return -1
 		case gx < gy:
@@ -162,7 +162,7 @@ func (b *bench) act(told []Verdict) []Verdict {
 		case Keep:
 			continue
 		case Duplicate:
-			spare -= min(l.fresh, l.left) * b.Cores
+			spare -= b.charge(l.index)
 			d.Cost = seconds((2*l.fresh - l.left) * b.Cores)
 		case Abort:
 			d.Cost = seconds((l.fresh - l.left) * b.Cores)
@@ -192,10 +192,12 @@ func seconds(s float64) time.Duration {
 	return time.Duration(max(min(s, longest), -longest) * float64(time.Second))
 }
 
-// choose says what is done about a task that is late, when so many others have been dealt with in this look.
+// choose says what is done about a task that is late, when so many others have been dealt with in this look. One that hangs is
+// ended whatever the budget says: it takes no processor time itself, and its job would have no end.
 func (b *bench) choose(l late, used int, affordable bool, ends []float64) Action {
-	r := &b.Running[l.index]
-	abort := b.Abort && r.Twins == 0 && r.Attempt.N <= mostAborts && (!l.guessed || math.IsInf(l.left, 1))
+	r, hangs := &b.Running[l.index], math.IsInf(l.least, 1)
+	abort := b.Abort && r.Twins == 0 && r.Attempt.N <= mostAborts && (!l.guessed || hangs)
+	duplicate := b.Duplicate && (affordable || hangs)
 	switch {
 	case b.Ready > 0:
 		wait := l.fresh * float64(used+1) / float64(max(b.Places, 1))
@@ -203,38 +205,46 @@ func (b *bench) choose(l late, used int, affordable bool, ends []float64) Action
 		switch {
 		case abort && l.least > wait+l.fresh*(1+abortMargin):
 			return Abort
-		case b.Duplicate && affordable && (l.left > 2*l.fresh+wait || l.left > end*(1+duplicateMargin)):
+		case duplicate && (l.left > 2*l.fresh+wait || l.left > end*(1+duplicateMargin)):
 			return Duplicate
 		}
 	case b.elsewhere(r.Node)-used > 0:
 		switch {
-		case b.Duplicate && affordable:
+		case duplicate:
 			return Duplicate
-		case abort && l.least > l.fresh*(1+abortMargin):
+		case abort && !b.Duplicate && l.least > l.fresh*(1+abortMargin):
 			return Abort
 		}
-	case abort && used < len(ends) && l.least > ends[used]+l.fresh*(1+abortMargin):
+	case abort && (hangs || used < len(ends) && l.least > ends[used]+l.fresh*(1+abortMargin)):
 		return Abort
+	case duplicate && hangs:
+		return Duplicate // as soon as there is a place
 	}
 	return Keep
 }
 
+// charge returns the core seconds that a duplicate of the attempt is to take at most. Where that would be a guess it is what the budget was
+// reckoned by.
+func (b *bench) charge(i int) float64 {
+	g := b.gauges[i]
+	switch {
+	case g == nil || b.guessed(i):
+		return b.Mean.Seconds() * b.Cores
+	}
+	return min(g.fresh, g.least()) * b.Cores
+}
+
 // committed returns the core seconds that duplicates which run, or are asked for, are yet to take.
 func (b *bench) committed() (sum float64) {
-	running := 0
-	typical := 0.0
 	for i := range b.Running {
-		if g := b.gauges[i]; g != nil {
-			typical = g.fresh
+		switch r := &b.Running[i]; {
+		case r.Duplicate:
+			sum -= min(r.Age(b.Now).Seconds()*b.Cores, b.charge(i))
+		case r.Twins > 0:
+			sum += b.charge(i)
 		}
 	}
-	for i := range b.Running {
-		if r := &b.Running[i]; r.Duplicate {
-			running++
-			sum += max(typical-r.Age(b.Now).Seconds(), 0)
-		}
-	}
-	return (sum + float64(max(b.duplicates()-running, 0))*typical) * b.Cores
+	return max(sum, 0)
 }
 
 // ends returns when healthy attempts are expected to end, in seconds from now, ascending: then places become free.

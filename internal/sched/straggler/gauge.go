@@ -14,8 +14,11 @@ type gauge struct {
 // windows are the stretches of time, up to now, over which speeds are measured, in parts of what a task takes.
 var windows = [...]float64{1. / 8, 1. / 4, 1. / 2}
 
+// predicting is the one of them that the expected end goes by, together with the mean speed.
+const predicting = 1. / 4
+
 // minWindow is the shortest time that tells something of a speed, in seconds. Of younger attempts nothing is said.
-const minWindow = 15
+const minWindow = 8
 
 // surelySlow is the speed below which an attempt is slow, whatever its counts may mean.
 const surelySlow = 0.9
@@ -33,16 +36,18 @@ func (l *ruler) gauge(r *Running) gauge {
 	g.left = max(g.left-(at-g.tau), 0)
 	g.most, g.slow, g.speed = g.to/max(age, 1e-9), at/max(age, 1e-9), mean
 	for _, part := range windows {
+		if g.to >= age && part != predicting {
+			continue // it is not behind
+		}
 		then := t.Curve.before(age - max(part*g.fresh, minWindow))
 		if then.T <= 0 {
 			continue
 		}
-		was := l.read(then.N, input)
-		wide := age - then.T.Seconds()
+		was, wide := l.read(then.N, input), age-then.T.Seconds()
 		if most := (g.to - was.from) / wide; most < g.most {
 			g.most, g.slow = most, (at-was.tau)/wide
 		}
-		if part == windows[1] {
+		if part == predicting {
 			g.speed = (mean + (at-was.tau)/wide) / 2
 		}
 	}

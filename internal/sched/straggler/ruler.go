@@ -15,6 +15,7 @@ type ruler struct {
 	took  float64 // seconds that a fresh attempt of the typical input takes; where there are no ends, a guess
 	input float64 // the typical input; 0: unknown
 	power float64 // times and counts grow with the input to this power
+	sure  float64 // standard deviations by which what is no chance differs
 	loose float64 // share of virtual time that tells nothing, as healthy attempts differ by that much
 }
 
@@ -47,7 +48,7 @@ func (l *ruler) read(n, input float64) reading {
 	n /= g
 	r := reading{}
 	r.tau, r.flat = l.shape.inverse(n)
-	slack := l.shape.slack(n)
+	slack := l.shape.slack(n, l.sure)
 	r.from, _ = l.shape.inverse(max(n-slack, 0))
 	_, r.to = l.shape.inverse(n + slack)
 	r.from, r.to = r.from*(1-l.loose), max(r.to, r.flat)*(1+l.loose)
@@ -101,23 +102,45 @@ func (v *View) ruler(source job.ProgressSource) (l *ruler) {
 	if l != nil {
 		l.known(v.Past)
 		l.loosen(v.Past)
+		l.sure = sureOf(len(v.Running))
 	}
 	return l
 }
 
-// adopt takes the ends of earlier runs, with their times corrected by how fast most attempts run here, unless that is as fast as
-// they were as far as counts can tell.
+// sureOf returns by how many standard deviations one of n healthy attempts may well differ: on average one of them differs by more.
+func sureOf(n int) float64 {
+	return 2
+}
+
+// leastSure is what one of few may well differ by.
+const leastSure = 2
+
+// adopt takes the ends of earlier runs, with their times corrected by how fast most attempts run here.
 func (l *ruler) adopt(earlier *ruler) {
-	t, n := l.shape.end()
 	g := earlier.scale(l.input, earlier.input)
-	pace := 1.0
-	if r := earlier.read(n, l.input); t < r.from || t > r.to {
-		pace = t / max(r.tau, 1e-9)
-	}
+	pace := l.pace(earlier)
 	l.took = earlier.took * g * pace
 	for _, e := range earlier.ends {
 		l.ends = append(l.ends, end{e.n * g, e.t * g * pace})
 	}
+}
+
+// alike is how much the times of two runs may differ for them to count as equally fast: stretches without counts blur them.
+const alike = 0.25
+
+// pace returns how many times as long most attempts take here as in earlier runs: the median over their way so far.
+func (l *ruler) pace(earlier *ruler) float64 {
+	var ratios []float64
+	age, _ := l.shape.end()
+	for k, t := range l.shape.first {
+		if tau := earlier.read(l.shape.n[k], l.input).tau; t >= age/4 && tau > 0 {
+			ratios = append(ratios, t/tau)
+		}
+	}
+	if pace := median(ratios); pace > 0 && math.Abs(pace-1) > alike {
+		return pace
+	}
+	return 1
 }
 
 // The bounds of how much healthy attempts differ in speed.

@@ -20,6 +20,8 @@ type View struct {
 	Rooms    []Room        // where one more attempt would find its place now; no node that is suspected
 	Places   int           // attempts of this kind that fit all nodes of the job at once, whoever has the places now
 	Cores    float64       // that one attempt holds while it computes; at least 1 where nothing is known
+	// Mean is how long a task is taken to last where Budget was reckoned.
+	Mean time.Duration
 	// Budget is the core time that further duplicates may take, by the job's bound on extra processor time. What the
 	// duplicates that run now have taken is subtracted already; what they are yet to take is not.
 	Budget time.Duration

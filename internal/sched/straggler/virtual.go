@@ -17,13 +17,13 @@ type shape struct {
 // leastOff is by how much counts differ at least, as a share of all.
 const leastOff = 0.005
 
-// slack returns by how much a count may differ from the usual one without meaning anything.
-func (s *shape) slack(n float64) float64 {
+// slack returns by how much a count may differ from the usual one without meaning anything: so many standard deviations.
+func (s *shape) slack(n, sure float64) float64 {
 	_, most := s.end()
 	off := leastOff * most
 	if s.off != nil {
 		i := min(sort.SearchFloat64s(s.n, n), len(s.off)-1)
-		off = max(off, 2*s.off[i], 2*s.off[max(i-1, 0)])
+		off = max(off, sure*s.off[i], sure*s.off[max(i-1, 0)])
 	}
 	return off
 }

@@ -2,6 +2,7 @@ package straggler_test
 
 import (
 	"cmp"
+	"math"
 	"math/rand/v2"
 	"slices"
 	"time"
@@ -16,6 +17,9 @@ import (
 type world struct {
 	rule      straggler.Rule
 	share     float64 // bound on extra core time
+	source    job.ProgressSource
+	duplicate bool // may be done
+	abort     bool
 	jobs      workload.Elastic
 	spells    []workload.Spells
 	past      straggler.Past
@@ -30,12 +34,8 @@ type world struct {
 	left      int
 	used      float64 // core seconds
 	lost      float64 // of those that were killed
-	dups      int
-	wasted    int
-	aborts    int
+	look      func(v *straggler.View)
 	acts      func(v *straggler.View, d straggler.Verdict)
-	ends      map[job.Attempt]job.Time // told at half of the run
-	predicted []float64
 }
 
 type attempt struct {
@@ -45,14 +45,14 @@ type attempt struct {
 	ends  job.Time
 	dup   bool
 	track straggler.Track
-	half  job.Time // expected end that was told at half of its run
 }
 
 const tick = job.Time(straggler.Interval)
 
 func newWorld(rule straggler.Rule, e workload.Elastic, spells []workload.Spells) *world {
 	return &world{rule: rule, share: 0.05, jobs: e, spells: spells, running: make([]*attempt, len(spells)), done: make([]bool, len(e.Maps)),
-		numbers: make([]int, len(e.Maps)), penalty: make([]job.Time, len(spells)), left: len(e.Maps), avoid: map[int]int{}}
+		numbers: make([]int, len(e.Maps)), penalty: make([]job.Time, len(spells)), left: len(e.Maps), avoid: map[int]int{},
+		source: job.ProgressHits, duplicate: true, abort: true}
 }
 
 func spellsOf(o workload.Outliers, nodes int, seed uint64) (all []workload.Spells) {
@@ -63,9 +63,12 @@ func spellsOf(o workload.Outliers, nodes int, seed uint64) (all []workload.Spell
 }
 
 // run returns when the last task was done.
-func (w *world) run() job.Time {
+func (w *world) run() job.Time { return w.until(math.MaxInt64) }
+
+// until is run up to an instant.
+func (w *world) until(end job.Time) job.Time {
 	var last job.Time
-	for w.left > 0 {
+	for w.left > 0 && w.now < end {
 		w.begin()
 		w.now += tick
 		for n, a := range w.running {
@@ -87,32 +90,31 @@ func (w *world) run() job.Time {
 func (w *world) progress(a *attempt) job.Progress {
 	work := w.spells[a.node].Work(a.began, w.now)
 	pace := &w.jobs.Paces[a.id.Task]
-	return job.Progress{Attempt: a.id, Source: job.ProgressHits, N: pace.At(min(work/w.jobs.Maps[a.id.Task].Seconds(), 1)), Fraction: -1, CPU: time.Duration(work * 1e9)}
+	if w.source == job.ProgressCPU {
+		return job.Progress{Attempt: a.id, Source: w.source, N: work, Fraction: -1, CPU: time.Duration(work * 1e9)}
+	}
+	return job.Progress{Attempt: a.id, Source: w.source, N: pace.At(min(work/w.jobs.Maps[a.id.Task].Seconds(), 1)), Fraction: -1, CPU: time.Duration(work * 1e9)}
 }
 
 func (w *world) end(n int, a *attempt) {
 	w.done[a.id.Task] = true
 	w.left--
-	w.used += a.ends.Sub(a.began).Seconds()
-	if a.half > 0 {
-		half := a.ends.Sub(a.began).Seconds()
-		w.predicted = append(w.predicted, a.half.Sub(a.ends).Seconds()/half)
-	}
-	a.track.Add(a.ends.Sub(a.began), job.Progress{Source: job.ProgressHits, N: w.jobs.Paces[a.id.Task].Counts, Fraction: -1})
+	w.used += w.spells[a.node].Work(a.began, a.ends)
+	now := w.now
+	w.now = a.ends
+	a.track.Add(a.ends.Sub(a.began), w.progress(a))
+	w.now = now
 	w.past.Add(a.ends.Sub(a.began), 0, &a.track)
 	w.running[n] = nil
 	for m, b := range w.running {
 		if b != nil && b.id.Task == a.id.Task {
-			if b.dup {
-				w.wasted++
-			}
 			w.kill(m, b)
 		}
 	}
 }
 
 func (w *world) kill(n int, a *attempt) {
-	w.used += w.now.Sub(a.began).Seconds()
+	w.used += w.spells[a.node].Work(a.began, w.now)
 	w.lost += w.now.Sub(a.began).Seconds()
 	w.running[n] = nil
 }
@@ -159,7 +161,7 @@ func (w *world) start(t, n int) {
 }
 
 func (w *world) view() *straggler.View {
-	v := &straggler.View{Now: w.now, Interval: straggler.Interval, Past: &w.past, Left: w.left, Places: len(w.running), Cores: 1, Duplicate: true, Abort: true}
+	v := &straggler.View{Now: w.now, Interval: straggler.Interval, Past: &w.past, Left: w.left, Places: len(w.running), Cores: 1, Duplicate: w.duplicate, Abort: w.abort}
 	live := map[int]int{}
 	committed := 0.0
 	for _, a := range w.running {
@@ -191,17 +193,18 @@ func (w *world) view() *straggler.View {
 	for _, d := range w.jobs.Maps {
 		total += d.Seconds()
 	}
+	v.Mean = time.Duration(total / float64(len(w.jobs.Maps)) * 1e9)
 	v.Budget = time.Duration((w.share*total - w.lost - committed) * 1e9)
 	return v
 }
 
 func (w *world) judge() {
 	v := w.view()
+	if w.look != nil {
+		w.look(v)
+	}
 	for _, d := range w.rule.Judge(v) {
 		n, a := w.find(d.Attempt)
-		if d.End > 0 && a.half == 0 && 2*(w.now-a.began) >= a.ends-a.began {
-			a.half = d.End
-		}
 		if d.Act == straggler.Keep {
 			continue
 		}
@@ -212,10 +215,7 @@ func (w *world) judge() {
 		w.avoid[a.id.Task] = n
 		w.queue = append(w.queue, a.id.Task)
 		if d.Act == straggler.Abort {
-			w.aborts++
 			w.kill(n, a)
-		} else {
-			w.dups++
 		}
 	}
 	for _, a := range w.running {
