@@ -24,8 +24,9 @@ type fileID struct{ dev, inode, size, mtime uint64 }
 
 // objects are those that this process has analysed.
 type objects struct {
-	mu   sync.Mutex
-	byID map[fileID]*known
+	mu      sync.Mutex
+	byID    map[fileID]*known
+	writing sync.WaitGroup // objects to disk
 }
 
 // known is an object, or why it cannot be planted.
@@ -35,8 +36,8 @@ type known struct {
 	err  error
 }
 
-// open returns the object in a file.
-func (k *objects) open(path string) (*object, error) {
+// open returns the object in a file. dir is where analysed objects are kept; "": nowhere.
+func (k *objects) open(dir, path string) (*object, error) {
 	f, err := os.Open(path)
 	if err != nil {
 		return nil, err
@@ -57,7 +58,7 @@ func (k *objects) open(path string) (*object, error) {
 		k.byID[id] = e
 	}
 	k.mu.Unlock()
-	e.once.Do(func() { e.o, e.err = analyse(f) })
+	e.once.Do(func() { e.o, e.err = k.load(dir, f, id) })
 	return e.o, e.err
 }
 

@@ -25,7 +25,7 @@ func TestCounts(t *testing.T) {
 		{"-O1", "-no-pie"}, {"-O2", "-static"}, {"-O1", "-static-pie"}, {"-O2", "-Wl,-z,now"}, {"-O3", "-g"},
 	} {
 		t.Run(strings.Join(flags, ""), func(t *testing.T) {
-			program := build(t, "counts", flags...)
+			program := compile(t, "counts", flags...)
 			argv := []string{program, fmt.Sprint(threads), fmt.Sprint(children), fmt.Sprint(rounds)}
 			s, got := planted(t, &Planter{}, exact, os.Environ(), argv...)
 			if r := plain(t, os.Environ(), argv...); got != r {
@@ -46,7 +46,7 @@ func TestCounts(t *testing.T) {
 
 // TestStripped: without symbols the same functions are counted, by their addresses.
 func TestStripped(t *testing.T) {
-	program := build(t, "counts", "-O2")
+	program := compile(t, "counts", "-O2")
 	stripped := filepath.Join(t.TempDir(), "stripped")
 	if out, err := exec.Command("strip", "-o", stripped, program).CombinedOutput(); err != nil {
 		t.Fatalf("strip: %v\n%s", err, out)
@@ -71,7 +71,7 @@ func TestStripped(t *testing.T) {
 
 // TestWrapped: a program is planted behind launchers, too, and every run of it counts.
 func TestWrapped(t *testing.T) {
-	program := build(t, "counts", "-O1")
+	program := compile(t, "counts", "-O1")
 	for script, runs := range map[string]uint64{
 		"exec " + program + " 0 2 50":                                                                1,
 		program + " 0 2 50; exit 7":                                                                  1,
@@ -102,8 +102,8 @@ func boolean(b bool) uint64 {
 // TestUnnoticed: a program sees nothing of the planter: neither a tracer nor descriptors, arguments, environment
 // or signals that are not its own; and what it does with signals and processes goes on as it would.
 func TestUnnoticed(t *testing.T) {
-	program := build(t, "odd", "-O1")
-	early := build(t, "early", "-O1", "-shared", "-fPIC")
+	program := compile(t, "odd", "-O1")
+	early := compile(t, "early", "-O1", "-shared", "-fPIC")
 	env := []string{"PATH=/usr/bin:/bin", "A=b"}
 	for _, what := range []string{"signals", "traced", "masks", "descriptors", "vfork", "crash", "user", "args", "nothing"} {
 		for _, wrapped := range []bool{false, true} {
@@ -131,7 +131,7 @@ func TestUnnoticed(t *testing.T) {
 
 // TestLeftAlone: what cannot be planted runs as it would, and why is told.
 func TestLeftAlone(t *testing.T) {
-	program := build(t, "odd", "-O1")
+	program := compile(t, "odd", "-O1")
 	for why, argv := range map[string][]string{
 		"SIGTRAP":       {"/bin/sh", "-c", "trap '' TRAP; exec " + program + " masks"},
 		"address space": {"/bin/sh", "-c", "ulimit -v 8000000; exec " + program + " args"},

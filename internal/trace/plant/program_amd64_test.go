@@ -13,8 +13,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// build compiles a program of testdata.
-func build(t testing.TB, name string, flags ...string) string {
+// compile compiles a program of testdata.
+func compile(t testing.TB, name string, flags ...string) string {
 	t.Helper()
 	if _, err := exec.LookPath("gcc"); err != nil {
 		t.Skip("there is no C compiler; make test installs one")

@@ -161,6 +161,7 @@ func (s *Session) Close() {
 		}
 	}
 	s.learn()
+	s.planter.objects.writing.Wait()
 	if s.memory != nil {
 		s.memory.close()
 	}
