@@ -75,10 +75,12 @@ func (o *options) do(ctx context.Context) error {
 		return o.measure(ctx, dir)
 	}
 	t, err := o.perform(ctx, dir, o.chosen(cases))
+	if t != nil {
+		fmt.Print(t) // also what there is when it was interrupted
+	}
 	if err != nil {
 		return err
 	}
-	fmt.Print(t)
 	if o.docs != "" {
 		err = replaceTable(o.docs, "safety", t.String())
 	}
