@@ -13,19 +13,32 @@ func overheads(all []measured) string {
 	var b strings.Builder
 	b.WriteString("| program | CPU time | functions | hits | overhead, all functions | selected | hits | overhead, selected | calculated from hits | planting of 1,500 functions |\n")
 	b.WriteString("|---|--:|--:|--:|--:|--:|--:|--:|--:|--:|\n")
+	each := cost(all)
 	for _, m := range all {
 		last := m.samples[len(m.samples)-1]
 		plain := m.median(func(row []sample) float64 { return row[0].cpu.Seconds() })
-		extra := m.median(func(row []sample) float64 { return (row[2].cpu - row[0].cpu).Seconds() })
-		each := extra / float64(max(1, last[2].hits)) // seconds an entry costs
 		standing := m.median(func(row []sample) float64 {
 			return float64(row[2].standing) / float64(time.Millisecond) * 1500 / float64(max(1, row[2].planted))
 		})
 		fmt.Fprintf(&b, "| %s | %.2f s | %d | %d | %s | %d | %d | %s | %.4f %% | %.1f ms |\n", m.name, plain,
 			last[2].planted, last[2].hits, m.interval(2), last[1].planted, last[1].hits, m.interval(1), 100*each*float64(last[1].hits)/plain, standing)
 	}
-	fmt.Fprintf(&b, "\n%d runs of each, in turn; CPU time of user and system; the median of planted over plain in pairs, with its 95 %% confidence interval.\n", len(all[0].samples))
+	fmt.Fprintf(&b, "\n%d rounds. CPU time is that of user and system; overhead is the median of planted over plain in a round, less one, with its 95 %% confidence interval; "+
+		"calculated are hits times %.2f ns, which is what one costs where there are most of them; planting is the time that a program stands still, its objects known.\n",
+		len(all[0].samples), each*1e9)
 	return b.String()
+}
+
+// cost returns what a hit costs in seconds, as measured in the program with the most of them.
+func cost(all []measured) (each float64) {
+	most := uint64(0)
+	for _, m := range all {
+		if hits := m.samples[0][2].hits; hits > most {
+			most = hits
+			each = m.median(func(row []sample) float64 { return (row[2].cpu - row[0].cpu).Seconds() / float64(hits) })
+		}
+	}
+	return each
 }
 
 func (m *measured) median(of func([]sample) float64) float64 {

@@ -34,7 +34,7 @@ func flags() *options {
 	flag.IntVar(&o.workers, "workers", runtime.NumCPU(), "how many cases run at once")
 	flag.BoolVar(&o.plain, "plain", false, "plant nothing: tell which cases differ by themselves")
 	flag.BoolVar(&o.overhead, "overhead", false, "measure what planted functions cost instead")
-	flag.DurationVar(&o.bound, "bound", time.Minute, "a command that takes longer does not end")
+	flag.DurationVar(&o.bound, "bound", 3*time.Minute, "a command that takes longer does not end")
 	flag.Parse()
 	return o
 }
