@@ -59,3 +59,14 @@ func BenchmarkHit(b *testing.B) {
 		})
 	}
 }
+
+// BenchmarkEmit makes the bytes of one function of the usual beginning.
+func BenchmarkEmit(b *testing.B) {
+	code := []byte{0x55, 0x48, 0x89, 0xe5, 0x48, 0x83, 0xec, 0x20}
+	f := Function{Displaced: len(code)}
+	for b.Loop() {
+		if _, _, err := Emit(f, code, Placement{Trampoline: 0x10000, Counter: 0x20000}); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
