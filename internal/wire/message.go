@@ -76,8 +76,8 @@ type Heartbeat struct {
 type Progress struct {
 	job.Progress `msgpack:",inline"`
 	Phase        job.Phase `msgpack:"p"`            // PhaseNone: it waits for leave
-	BytesIn      int64     `msgpack:"bi"`           // by the phase
-	BytesOut     int64     `msgpack:"bo"`           // by the phase
+	BytesIn      int64     `msgpack:"bi,omitempty"` // by the phase
+	BytesOut     int64     `msgpack:"bo,omitempty"` // by the phase
 	Part         float64   `msgpack:"pf"`           // of the phase's input that is read, 0…1; −1: unknown
 	Status       string    `msgpack:"st,omitempty"` // the last reporter:status line
 }
