@@ -83,7 +83,7 @@ func (e *Engine) applyJoined(at job.Time, r event.NodeJoined) {
 		a.joined++
 		if a.joined == 1 {
 			a.first = at
-			if !a.begun && a.req.Time > 0 && !a.pool.shape.endless() {
+			if !a.begun && a.req.Time > 0 && !a.pool.shape.Endless() {
 				a.Ends = at.Add(a.req.Time) // a little too late, until the batch system says when
 			}
 			e.arise(a)
@@ -115,6 +115,9 @@ func (e *Engine) applyLost(at job.Time, r event.NodeLost) {
 	if r.Gone {
 		n.state = gone
 	}
+	for _, a := range e.on(n) {
+		e.touch(a.job) // which may wait for nothing else
+	}
 	if n.alloc != nil {
 		e.changed(n.alloc.pool)
 	}
@@ -144,7 +147,7 @@ func (e *Engine) applyRequested(at job.Time, r event.AllocRequested) {
 	if e.allocs[r.Alloc] != nil {
 		return
 	}
-	p := e.poolFor(shapeOf(r.Request))
+	p := e.poolFor(job.ShapeOf(r.Request))
 	a := &alloc{id: r.Alloc, req: r.Request, pool: p, requested: at, job: r.Job}
 	if j := e.jobs[r.Job]; j != nil {
 		j.asked++

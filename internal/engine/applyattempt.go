@@ -11,21 +11,25 @@ import (
 func (e *Engine) applyStarted(at job.Time, r event.AttemptStarted) {
 	j := e.jobs[r.Attempt.Job]
 	i := r.Attempt.Task
-	if j == nil || j.state.Final() || i < 0 || i >= len(j.tasks) || j.tasks[i].status != ready {
+	if j == nil || j.state.Final() || i < 0 || i >= len(j.tasks) || !j.tasks[i].begins(r.Attempt.N) {
 		e.noteAlloc(r.Node.Alloc())
 		return
 	}
 	n := e.node(r.Node)
 	class := j.class(i)
 	c := &j.Begin[class]
-	c.Ready.Take(int32(i))
+	j.unready(i)
+	for a := range j.of(i) { // it is a twin of an attempt that was found too slow
+		a.node.Health.Slow(at, e.cfg.Trust)
+		e.stale = true
+	}
 	j.move(i, running)
 	j.tasks[i].attempt = int32(r.Attempt.N)
 	a := &attempt{
 		Running: sched.Running{ID: r.Attempt, Job: &j.Job, Kind: c.Kind, Leave: r.Leave, Holds: j.Demand[class].Most(job.PhaseNone, r.Leave)},
-		job:     j, node: n, alloc: n.alloc, commit: r.Commit, working: at,
+		job:     j, node: n, alloc: n.alloc, commit: r.Commit, began: at, working: at, late: j.live[int32(i)] != nil,
 	}
-	j.live[int32(i)] = a
+	j.join(a)
 	j.pool.Occupy(&n.Node, &a.Running)
 	j.pool.Shuffle(&n.Node, &a.Running, j.Waits)
 	if a.alloc != nil {
@@ -34,7 +38,7 @@ func (e *Engine) applyStarted(at job.Time, r event.AttemptStarted) {
 	if a.Shuffles() {
 		e.stale = e.stale || a.ends() != 0 // it is killed when it is too late for it
 	}
-	j.touched.add(n.Index)
+	j.touched.Add(n.Index)
 	if j.state == event.StateQueued {
 		j.state, j.started = event.StateRunning, at
 	}
@@ -78,7 +82,7 @@ func (e *Engine) unwant(a *attempt) {
 func (e *Engine) drop(at job.Time, a *attempt) {
 	e.unwant(a)
 	a.job.pool.Vacate(&a.node.Node, &a.Running)
-	delete(a.job.live, int32(a.ID.Task))
+	a.job.part(a)
 	if l := a.alloc; l != nil {
 		l.live--
 		l.used = max(l.used, at)
@@ -97,8 +101,7 @@ func (e *Engine) applyEnded(at job.Time, r event.AttemptEnded) {
 		e.drop(at, a)
 		e.applyOutcome(at, a, r)
 	case r.Outcome == event.Done && e.late(r.Attempt):
-		j.Begin[j.class(r.Attempt.Task)].Ready.Take(int32(r.Attempt.Task))
-		j.move(r.Attempt.Task, done)
+		j.finish(r.Attempt)
 	default:
 		return
 	}
@@ -122,6 +125,16 @@ func (e *Engine) late(id job.Attempt) bool {
 func (e *Engine) applyOutcome(at job.Time, a *attempt, r event.AttemptEnded) {
 	j, i, n := a.job, a.ID.Task, a.node
 	t := &j.tasks[i]
+	if r.Slow {
+		n.Health.Slow(at, e.cfg.Trust)
+		e.stale = true
+	}
+	if a.late && r.Outcome != event.Done || r.Slow {
+		j.spent[j.class(i)] += at.Sub(a.working)
+	}
+	if t.status == done || t.status == failed {
+		return // another attempt was first
+	}
 	switch r.Outcome {
 	case event.Done:
 		e.applyDone(at, a, r.Stats)
@@ -129,7 +142,7 @@ func (e *Engine) applyOutcome(at job.Time, a *attempt, r event.AttemptEnded) {
 	case event.Failed:
 		e.strike(at, n)
 		t.fails = min(t.fails, 1<<16-2) + 1
-		if int(t.fails) >= j.attempts(i) {
+		if int(t.fails) >= j.attempts(i) && j.live[int32(i)] == nil {
 			e.fail(a, r.Reason)
 			return
 		}
@@ -142,23 +155,30 @@ func (e *Engine) applyOutcome(at job.Time, a *attempt, r event.AttemptEnded) {
 		e.strike(at, n)
 		t.lost = min(t.lost, 254) + 1
 	case event.Killed:
-		if !a.Shuffles() { // such a one is killed for want of time or room
+		if !a.Shuffles() && !r.Slow { // such a one is killed for want of time or room
 			t.lost = min(t.lost, 254) + 1
 		}
 	case event.Broken:
 		e.strike(at, n)
 		if j.broken == "" {
-			j.broken = fmt.Sprintf("%s on %s: %s", e.taskName(j, i), n.id, r.Reason)
+			j.broken = fmt.Sprintf("%s on %s: %s", j.work.NameOf(i), n.id, r.Reason)
 		}
 	}
+	if t.status != running || j.live[int32(i)] != nil {
+		return // it waits already, or has another attempt
+	}
 	j.move(i, ready)
+	if r.Slow {
+		j.Urgent[j.class(i)].Ready.Urge(int32(i), int32(n.Index), 0, 0, false)
+		return
+	}
 	j.again(i, int32(n.Index))
 }
 
 // applyDone applies that the task of an attempt is done.
 func (e *Engine) applyDone(at job.Time, a *attempt, stats []job.PhaseStat) {
 	j, i, n := a.job, a.ID.Task, a.node
-	j.move(i, done)
+	j.finish(a.ID)
 	if j.shuffles() && a.Kind == job.MapTask {
 		j.tasks[i].holder = int32(n.Index)
 	}
@@ -176,7 +196,7 @@ func (e *Engine) fail(a *attempt, reason string) {
 	j.move(i, failed)
 	j.uncut(i)
 	j.fails++
-	j.lastFail = fmt.Sprintf("%s failed in %d %s, last on %s: %s", e.taskName(j, i), n, plural(n, "attempt"), a.node.id, reason)
+	j.lastFail = fmt.Sprintf("%s failed in %d %s, last on %s: %s", j.work.NameOf(i), n, job.Plural(n, "attempt"), a.node.id, reason)
 }
 
 // strike holds an attempt that failed or got lost against its node.
@@ -188,24 +208,4 @@ func (e *Engine) strike(at job.Time, n *node) {
 		e.changed(p)
 		e.stale = true
 	}
-}
-
-// taskName names a task as its user knows it. What the tasks of a bag are called the
-// engine does not know; failures are told with their names besides.
-func (e *Engine) taskName(j *jobState, i int) string {
-	switch k := j.work.TaskKind(i); k {
-	case job.BagTask:
-		return "a task"
-	case job.ReduceTask:
-		return job.TaskName(k, i-j.work.Tasks)
-	default:
-		return job.TaskName(k, i)
-	}
-}
-
-func plural(n int, word string) string {
-	if n == 1 {
-		return word
-	}
-	return word + "s"
 }

@@ -21,6 +21,10 @@ func (e *Engine) applySubmitted(at job.Time, r event.JobSubmitted) {
 	j.Begin[0] = sched.Candidate{Job: &j.Job, Needs: sched.Needs{Kind: w.TaskKind(0)}, Ready: sched.Ready{End: int32(w.Tasks)}}
 	j.Begin[1] = sched.Candidate{Job: &j.Job, Needs: sched.Needs{Kind: job.ReduceTask}, Ready: sched.Ready{Next: int32(w.Tasks), End: int32(w.Total())}}
 	j.Begin[0].Ready.Near(w.Homes)
+	for i := range j.Urgent {
+		j.Urgent[i] = sched.Candidate{Job: &j.Job, Needs: sched.Needs{Kind: j.Begin[i].Kind, Urgent: true}}
+		j.Urgent[i].Ready = sched.Ready{Next: int32(w.Total()), End: int32(w.Total())} // none that never started
+	}
 	j.Known.Tell(w.Demands)
 	j.expect(&w)
 	e.jobs[w.ID] = j
@@ -32,14 +36,14 @@ func (e *Engine) applySubmitted(at job.Time, r event.JobSubmitted) {
 // enter puts a job into the line, behind all others.
 func (e *Engine) enter(j *jobState) {
 	e.orders++
-	p := e.poolFor(shapeOf(j.work.Alloc))
+	p := e.poolFor(job.ShapeOf(j.work.Alloc))
 	j.Weight = j.work.Share() // a resume may have changed it
 	p.enter(j)
 	j.demand()
 	j.recount()
 	j.Place = sched.Place{Rank: p.Policy.Rank(&p.Pool, &j.Job), Order: e.orders}
 	j.asked, j.misses, j.barren, j.plan = 0, 0, barren{}, planning{}
-	if j.work.Alloc.Nodes == 0 || p.shape.endless() {
+	if j.work.Alloc.Nodes == 0 || p.shape.Endless() {
 		j.asked = 1 // it was planned on allocations that wait for work, or shares what such jobs have on the machine
 	}
 	e.enqueue(j)
@@ -111,9 +115,10 @@ func (e *Engine) applyJob(at job.Time, r event.Record) {
 func (e *Engine) applyJobEnded(at job.Time, j *jobState, r event.JobEnded) {
 	j.state, j.ending, j.code, j.reason, j.ended = r.State, "", r.Code, r.Reason, at
 	for _, a := range j.sorted() { // none, unless another berth wrote the journal
-		e.drop(at, a)
-		j.move(a.ID.Task, ready)
-		j.again(a.ID.Task, 0)
+		if e.drop(at, a); j.tasks[a.ID.Task].status == running && j.live[int32(a.ID.Task)] == nil {
+			j.move(a.ID.Task, ready)
+			j.again(a.ID.Task, 0)
+		}
 	}
 	e.enqueue(j)
 	if p := j.pool; p != nil {
@@ -125,7 +130,7 @@ func (e *Engine) applyJobEnded(at job.Time, j *jobState, r event.JobEnded) {
 	if r.State == event.StateDone { // nothing of it can be resumed
 		j.tasks, j.live, j.Left = nil, nil, [2]sched.Unstarted{}
 		j.counts[0].done = j.counts[0].total // though outputs may have got lost that no reduce needed
-		j.Begin = [2]sched.Candidate{}
+		j.Begin, j.Urgent = [2]sched.Candidate{}, [2]sched.Candidate{}
 	}
 	e.touchAllocs()
 }
@@ -139,7 +144,7 @@ func (e *Engine) applyOutput(r event.Record) {
 		}
 	case event.OutputHeld:
 		j := e.held(r.Attempt.Job, r.Attempt.Task)
-		if j == nil || j.tasks[r.Attempt.Task].attempt != int32(r.Attempt.N) {
+		if j == nil || j.tasks[r.Attempt.Task].winner() != r.Attempt.N {
 			return
 		}
 		t := &j.tasks[r.Attempt.Task]

@@ -29,21 +29,20 @@ func (e *Engine) leaveWanted(in step.LeaveWanted) {
 	}
 }
 
-// commitWanted grants the commit: at most one attempt of a task is live, so none
-// else has it.
+// commitWanted grants the commit, unless another attempt of the task has it. Then this one waits for what becomes of that.
 func (e *Engine) commitWanted(in step.CommitWanted) {
 	a := e.find(in.Attempt)
 	switch {
 	case a == nil:
-		return
 	case a.commit:
+		e.do(step.Commit{Attempt: a.ID, Node: a.node.id})
 	case a.Doomed != "":
 		e.kill(a, a.Doomed)
-		return
+	case a.job.granted(a.ID.Task) != nil:
+		a.held = true
 	default:
-		e.emit(event.CommitGranted{Attempt: a.ID})
+		e.grantCommit(a)
 	}
-	e.do(step.Commit{Attempt: a.ID, Node: a.node.id})
 }
 
 func (e *Engine) attemptEnded(r event.AttemptEnded) {
@@ -54,8 +53,10 @@ func (e *Engine) attemptEnded(r event.AttemptEnded) {
 		}
 		return
 	}
-	r.Cut = false
+	r.Cut, r.Slow = false, false
 	switch {
+	case r.Outcome == event.Done && a.job.tasks[a.ID.Task].status == done:
+		r.Outcome, r.Reason = event.Killed, beaten
 	case (r.Outcome == event.Killed && a.Doomed == "" || r.Outcome == event.Failed && r.Signal != 0) && a.outlived(e.now):
 		r = event.AttemptEnded{Attempt: a.ID, Outcome: event.Lost, Cut: true, Reason: "the time of its allocation was over"}
 	case r.Outcome == event.Lost && !a.endless(): // its worker was told to end, and says so
@@ -63,7 +64,8 @@ func (e *Engine) attemptEnded(r event.AttemptEnded) {
 	case r.Outcome == event.Killed && a.Doomed == "" || r.Outcome == event.Lost:
 		r = e.tooOften(a, r)
 	}
-	e.emit(r)
+	r.Slow = a.slow && r.Outcome == event.Killed
+	e.ended(a, r)
 	if r.Outcome == event.Done && a.Kind == job.MapTask && a.job.shuffles() {
 		e.spread(a.job, a.ID.Task)
 	}
@@ -81,7 +83,7 @@ func (e *Engine) tooOften(a *attempt, r event.AttemptEnded) event.AttemptEnded {
 
 // lose ends an attempt whose worker or node is no more.
 func (e *Engine) lose(a *attempt, reason string) {
-	e.emit(e.tooOften(a, event.AttemptEnded{Attempt: a.ID, Outcome: event.Lost, Reason: reason, Cut: a.outlived(e.now)}))
+	e.ended(a, e.tooOften(a, event.AttemptEnded{Attempt: a.ID, Outcome: event.Lost, Reason: reason, Cut: a.outlived(e.now)}))
 }
 
 // fetchFailed takes a report that a map's output is damaged or out of reach: the map
@@ -99,7 +101,7 @@ func (e *Engine) fetchFailed(in step.FetchFailed) {
 	}
 	t := &j.tasks[in.Map.Task]
 	n := e.nodeList[t.holder]
-	if t.attempt != int32(in.Map.N) || n == nil || n.state != up && n.outputs == "" {
+	if t.winner() != in.Map.N || n == nil || n.state != up && n.outputs == "" {
 		return
 	}
 	if in.Addr != "" && in.Addr != n.addr { // the holder's worker was started again meanwhile
@@ -109,6 +111,6 @@ func (e *Engine) fetchFailed(in step.FetchFailed) {
 	e.emit(event.OutputLost{Job: j.work.ID, Task: in.Map.Task, Reason: in.Reason, Bad: true})
 	if int(t.bad) >= e.cfg.MaxBadOutputs {
 		e.stop(j, event.StateFailed, job.CodeIO, fmt.Sprintf("the output of %s could not be read %d times, last from %s: %s",
-			e.taskName(j, in.Map.Task), t.bad, n.id, in.Reason))
+			j.work.NameOf(in.Map.Task), t.bad, n.id, in.Reason))
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"berth/internal/sched"
+	"berth/internal/sched/straggler"
 )
 
 // Config holds the engine's bounds. A zero field takes its default.
@@ -43,6 +44,10 @@ type Config struct {
 	Scheduler sched.Scheduler
 	// Tuning changes what a start is worth to the scheduler, for experiments.
 	Tuning sched.Tuning
+	// Rule says which running attempts are too slow, and what is to be done about them. Default straggler.Berth.
+	Rule straggler.Rule
+	// LookEvery is the time between two looks at running attempts. Default straggler.Interval.
+	LookEvery time.Duration
 	// AgeingShare is the share of a pool's cores whose work a job is forgiven while it waits in
 	// the order sched.Shortest. Default sched.AgeingShare.
 	AgeingShare float64
@@ -66,6 +71,12 @@ func (c Config) withDefaults() Config {
 	def(&c.Trust.After, 5)
 	if c.AgeingShare == 0 {
 		c.AgeingShare = sched.AgeingShare
+	}
+	if c.Rule == nil {
+		c.Rule = straggler.Berth{}
+	}
+	if c.LookEvery == 0 {
+		c.LookEvery = straggler.Interval
 	}
 	def(&c.MaxLost, 10)
 	def(&c.MaxBadOutputs, 10)

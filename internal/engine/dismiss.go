@@ -61,6 +61,6 @@ func (e *Engine) remembered(j *jobState) bool {
 		return true
 	}
 	away := false
-	j.touched.all(func(i int) { away = away || e.nodeList[i].state == down })
+	j.touched.All(func(i int) { away = away || e.nodeList[i].state == down })
 	return away
 }

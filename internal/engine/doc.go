@@ -35,10 +35,10 @@
 // and starts nothing. It fails when one of them ends otherwise. What became of one that is not in memory
 // the action Seek asks.
 //
-// A task is ready, running, done or failed, and has at most one live attempt. An
-// attempt that fails counts; one that is lost with its worker does not, but for a
-// task that loses its workers again and again. The output of a map is held by its
-// node: when it is lost while a reduce needs it, the map is run again.
+// A task is ready, running, done or failed. An attempt that fails counts; one that is lost with its worker does not,
+// but for a task that loses its workers again and again. The output of a map is held by its
+// node: when it is lost while a reduce needs it, the map is run again. A task has one live attempt, or further ones (twins) where the first
+// is too slow: the first to be done does the task, and the others are killed (twins.go, watch.go).
 //
 // An attempt may put its output into place only with a grant. It stands until the
 // attempt is over, so no two attempts of a task ever have one. A node that does not
@@ -53,14 +53,10 @@
 // began or another may wait for its room.
 //
 // Each job asks for its own: what its plan said at first (job.Work), and what later plans say. The
-// action Plan asks for one when no allocation, waiting or begun, could take the job's next
-// task in the time it has; and when enough tasks are done that the first plan wanted to
-// see. Plans that come to nothing are asked for again after a while, allocations that do
-// so again and again fail the job.
-//
-// An allocation of one machine has no end (shape.endless), and its plan does not change: where no
-// allocation of the pool serves a job, the engine asks for what the job came with, on behalf of
-// all jobs of the pool. There is no time to keep clear of, and nothing to clear afterwards.
+// action Plan asks for one when no allocation could take the job's next task in the time it has, and when enough tasks are done that
+// the first plan wanted to see. Plans that come to nothing are asked for again; allocations that do so again and again fail the job.
+// An allocation of one machine has no end (job.Shape.Endless), and its plan does not change: where none of the pool serves a job, the
+// engine asks for what the job came with, on behalf of all jobs of the pool.
 //
 // Nothing begins on a node whose allocation ends before it is expected to be done
 // (sched.Span): by what the run has measured, else by the plan; what is unknown begins
@@ -82,14 +78,9 @@
 // A candidate stands for all ready tasks of a job and kind, so a completion costs the same with a
 // thousand tasks queued and a million, with one job waiting and thousands.
 //
-// A job's rank is a function of its state and of the size of its pool, so a replay gives the same line, and
-// a restart in another order another line over the same state. It is found anew whenever something of the
-// job changes (enqueue), and for all jobs when the pool has doubled or halved (resize).
-//
-// What a job asks of a batch system is no matter of the order of jobs. Allocations of a pool serve
-// whoever goes first: a small job is served at once by those that a large one asked for, and then the
-// large one by what the small one had asked for, if that has the time. What serves nobody is
-// given back even while it waits, and a job is planned anew only when nothing in its pool has time for its next task.
+// A job's rank is a function of its state and of the size of its pool, found anew whenever something of the job changes
+// (enqueue), and for all jobs when the pool has doubled or halved (resize). So a replay gives the same line. What a job asks of a
+// batch system is no matter of the order of jobs: allocations of a pool serve whoever goes first, and what serves nobody is given back.
 //
 // The package touches no clock, file, network, logger, goroutine or random source.
 package engine

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"berth/internal/job"
+	"berth/internal/sched"
 )
 
 // Fingerprint returns a digest of the state that records make. An engine that was
@@ -49,7 +50,7 @@ func (e *Engine) dump(w io.Writer) {
 func (j *jobState) dump(w io.Writer) {
 	fmt.Fprintf(w, "job %s place %v %s ending %q code %d reason %q times %d %d %d %d counts %v fails %d last %q broken %q unclaimed %d touched %v\n",
 		j.work.ID, j.Place, j.state, j.ending, j.code, j.reason, j.submitted, j.started, j.Released, j.ended,
-		j.counts, j.fails, j.lastFail, j.broken, j.unclaimed, j.touched.list())
+		j.counts, j.fails, j.lastFail, j.broken, j.unclaimed, list(j.touched))
 	fmt.Fprintf(w, "  work %+v\n", j.work)
 	if len(j.after) > 0 {
 		fmt.Fprintf(w, "  after %v\n", j.after)
@@ -73,11 +74,11 @@ func (j *jobState) dump(w io.Writer) {
 	}
 	for i := range j.Begin {
 		c := &j.Begin[i]
-		fmt.Fprintf(w, "  ready %d %v startable %t waits %t\n", i, &c.Ready, j.startable(i), c.Class() != nil)
+		fmt.Fprintf(w, "  ready %d %v startable %t waits %t urgent %d spent %v\n", i, &c.Ready, j.startable(i), c.Class() != nil, j.Urgent[i].Ready.Alone(), j.spent[i])
 	}
 	for _, a := range j.sorted() {
-		fmt.Fprintf(w, "  attempt %v on %s leave %v phase %v working %d commit %t asked %t\n",
-			a.ID, a.node.id, a.Leave, a.phase, a.working, a.commit, a.asked)
+		fmt.Fprintf(w, "  attempt %v on %s leave %v phase %v working %d commit %t asked %t late %t\n",
+			a.ID, a.node.id, a.Leave, a.phase, a.working, a.commit, a.asked, a.late)
 	}
 }
 
@@ -92,6 +93,9 @@ func (p *pool) dump(w io.Writer) {
 	}
 	var classes []string
 	for _, c := range p.Classes {
+		if c.Urgent { // twins that are yet to begin are no part of the state
+			continue
+		}
 		classes = append(classes, fmt.Sprintf("%+v:%v", c.Needs, slices.Sorted(c.Jobs())))
 	}
 	slices.Sort(classes)
@@ -117,8 +121,8 @@ func (n *node) dump(w io.Writer) {
 }
 
 // list returns the indices in the set.
-func (s nodeSet) list() []int {
+func list(s sched.NodeSet) []int {
 	var l []int
-	s.all(func(i int) { l = append(l, i) })
+	s.All(func(i int) { l = append(l, i) })
 	return l
 }

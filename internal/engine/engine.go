@@ -39,6 +39,7 @@ type Engine struct {
 	stale    bool     // deadline is to be computed anew
 	expired  job.Time // up to which suspicions that ended were looked at
 
+	lookAt    job.Time // when running attempts are looked at next; 0: none is watched
 	recovered job.Time // when this coordinator took over; 0: it is the first
 }
 
@@ -127,6 +128,8 @@ func (e *Engine) take(in step.Input) error {
 		e.nodeDown(in)
 	case step.PhaseEntered:
 		e.phaseEntered(in)
+	case step.Progress:
+		e.progress(in)
 	case step.LeaveWanted:
 		e.leaveWanted(in)
 	case step.CommitWanted:
@@ -147,7 +150,6 @@ func (e *Engine) take(in step.Input) error {
 		e.found(in)
 	case step.Cleared:
 		e.cleared(in)
-	case step.Progress: // nothing is decided by it yet
 	case step.Tick:
 	default:
 		panic(fmt.Sprintf("engine: unknown input %T", in))
@@ -158,6 +160,15 @@ func (e *Engine) take(in step.Input) error {
 // settle draws the consequences of what was taken in, until there are no more.
 func (e *Engine) settle() {
 	e.expire()
+	e.conclude()
+	if e.lookAt != 0 && e.now >= e.lookAt {
+		e.look()
+		e.conclude()
+	}
+}
+
+// conclude settles what has changed.
+func (e *Engine) conclude() {
 	for len(e.dirtyJobs) > 0 || len(e.dirtyPools) > 0 || e.dirtyAllocs {
 		for i := 0; i < len(e.dirtyJobs); i++ { // more may come
 			e.dirtyJobs[i].dirty = false

@@ -6,6 +6,7 @@ import (
 	"berth/internal/event"
 	"berth/internal/job"
 	"berth/internal/sched"
+	"berth/internal/sched/straggler"
 	"berth/internal/why"
 )
 
@@ -32,6 +33,7 @@ func (e *Engine) Explain(now job.Time, id job.ID) []why.Reason {
 		x.allocations()
 		x.nodes()
 		x.leave()
+		x.late()
 		x.tasks()
 		x.reduces()
 		x.outputs()
@@ -61,7 +63,7 @@ func (x *explanation) running() {
 		}
 		nodes[i].Count++
 	}
-	if n := len(x.j.live); n > 0 {
+	if n := x.j.Live; n > 0 {
 		x.add(why.Reason{Kind: why.TasksRun, Count: n, Of: x.j.work.Total(), Nodes: nodes})
 	}
 }
@@ -120,6 +122,8 @@ func (x *explanation) nodes() {
 				Count: n.Has(&x.j.Job), Of: x.outputsOn(n)})
 		case n.state == up && n.Health.Suspected(x.now):
 			x.add(why.Reason{Kind: why.NodeSuspected, Nodes: there, Left: x.until(n.Health.Until())})
+		case n.state == up && n.Health.Wary(x.now):
+			x.add(why.Reason{Kind: why.NodeSlow, Nodes: there, Left: x.until(n.Health.Clear())})
 		}
 	}
 }
@@ -194,7 +198,7 @@ func (x *explanation) room(c *sched.Candidate) {
 	}
 	if c.Kind == job.ReduceTask {
 		r.Kept = c.Class().Kept()
-		r.KeptForJobs = r.Kept > c.Room && x.e.cfg.Order.On(!p.shape.endless()) == sched.Shortest
+		r.KeptForJobs = r.Kept > c.Room && x.e.cfg.Order.On(!p.shape.Endless()) == sched.Shortest
 	}
 	x.add(r)
 	x.before()
@@ -213,6 +217,30 @@ func (x *explanation) without(n *node, c *sched.Candidate) why.Node {
 		r.Shuffling, r.Cores = n.Shuffles, n.Capacity.Resources().CPUs
 	}
 	return r
+}
+
+// late tells of attempts that are slower than others, and of tasks that are to begin anew because theirs was.
+func (x *explanation) late() {
+	for _, a := range x.j.sorted() {
+		d, kind := a.verdict, a.Kind
+		if d == nil || d.Class < straggler.Slow && d.Act == straggler.Keep {
+			continue
+		}
+		l := why.Late{Attempt: a.ID, Index: a.ID.Task, Node: a.node.id, Class: d.Class.String(), Act: d.Act.String(), Why: d.Why, Beside: x.j.twins(a),
+			Allowed: x.j.work.MayDuplicate(kind) || x.j.work.MayAbort(kind)}
+		if kind == job.ReduceTask {
+			l.Index -= x.j.work.Tasks
+		}
+		if d.End != 0 {
+			l.End, l.Fresh = x.until(d.End), x.until(d.Fresh)
+		}
+		x.add(why.Reason{Kind: why.SlowTask, Task: kind, Late: &l})
+	}
+	for i := range x.j.Urgent {
+		if n := x.j.Urgent[i].Ready.Count(); n > 0 {
+			x.add(why.Reason{Kind: why.UrgentWaits, Task: x.j.Begin[i].Kind, Count: n})
+		}
+	}
 }
 
 // outputs tells of map outputs whose holder is unknown since a resume.

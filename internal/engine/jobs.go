@@ -8,77 +8,20 @@ import (
 	"berth/internal/step"
 )
 
-func userError(id job.ID, what, do string) error {
-	return &job.Error{Class: job.User, Code: job.CodeArguments, Where: string(id), What: what, Do: do}
-}
-
 // submit takes a job on, unless it could never run.
 func (e *Engine) submit(w job.Work) error {
 	if e.jobs[w.ID] != nil {
-		return userError(w.ID, "the job was submitted already", "")
+		return step.UserError(w.ID, "the job was submitted already", "")
 	}
-	if err := checkWork(&w); err != nil {
+	if err := step.Check(&w); err != nil {
 		return err
 	}
 	e.emit(event.JobSubmitted{Work: w})
 	return nil
 }
 
-func checkWork(w *job.Work) error {
-	switch {
-	case w.ID == "":
-		return userError(w.ID, "a job needs an id", "")
-	case w.Kind != job.Bag && w.Kind != job.MapReduce:
-		return userError(w.ID, fmt.Sprintf("unknown kind of job %q", w.Kind), "")
-	case w.Tasks < 0 || w.Reduces < 0 || w.Kind == job.Bag && w.Reduces > 0:
-		return userError(w.ID, fmt.Sprintf("a %s of %d tasks and %d reduces", w.Kind, w.Tasks, w.Reduces), "")
-	case w.Tasks > 0 && w.Attempts < 1 || w.Reduces > 0 && w.ReduceAttempts < 1:
-		return userError(w.ID, "a task needs at least one attempt", "")
-	}
-	return checkAllocs(w)
-}
-
-// checkAllocs reports requests on which the job could not run.
-func checkAllocs(w *job.Work) error {
-	r := w.Alloc
-	if err := checkFit(w, r); err != nil {
-		return err
-	}
-	for _, m := range w.More {
-		if !r.Elastic || shapeOf(m) != shapeOf(r) {
-			return userError(w.ID, fmt.Sprintf("further allocations on %s beside one of another kind on %s", m.On, r.On), "")
-		}
-		if m.Nodes < 1 {
-			return userError(w.ID, fmt.Sprintf("an allocation of %d nodes", m.Nodes), "ask for one at least")
-		}
-	}
-	return nil
-}
-
-// checkFit reports a task that no node of the allocation has room for.
-func checkFit(w *job.Work, r job.AllocRequest) error {
-	if w.Total() > 0 && r.Nodes < 1 && (!r.Elastic || r.Nodes < 0) { // such a job may ask for none: idle ones serve it
-		return userError(w.ID, fmt.Sprintf("an allocation of %d nodes", r.Nodes), "ask for one at least")
-	}
-	for _, c := range []struct {
-		tasks int
-		kind  job.TaskKind
-		need  job.Resources
-	}{{w.Tasks, w.TaskKind(0), w.Need}, {w.Reduces, job.ReduceTask, w.ReduceNeed}} {
-		switch {
-		case c.tasks == 0:
-		case c.need.CPUs < 1 || c.need.Mem < 0:
-			return userError(w.ID, fmt.Sprintf("a %s that needs %s", c.kind, describe(c.need)), "a task needs one core at least")
-		case !c.need.Fits(r.PerNode):
-			return userError(w.ID, fmt.Sprintf("a %s needs %s, a node has %s", c.kind, describe(c.need), describe(r.PerNode)),
-				"ask for less a task, or for larger nodes")
-		}
-	}
-	return nil
-}
-
 func unknownJob(id job.ID) error {
-	return userError(id, "no such job", "berth status lists the jobs")
+	return step.UserError(id, "no such job", "berth status lists the jobs")
 }
 
 func (e *Engine) cancel(in step.Cancel) error {
@@ -87,9 +30,9 @@ func (e *Engine) cancel(in step.Cancel) error {
 	case j == nil:
 		return unknownJob(in.Job)
 	case j.state.Final():
-		return userError(in.Job, "the job is over: it is "+string(j.state), "")
+		return step.UserError(in.Job, "the job is over: it is "+string(j.state), "")
 	case j.state == event.StateFinalizing:
-		return userError(in.Job, "all tasks of the job are done and its output is being put into place", "")
+		return step.UserError(in.Job, "all tasks of the job are done and its output is being put into place", "")
 	case j.state == event.StateStopping:
 		return nil // it is on its way
 	}
@@ -107,16 +50,16 @@ func (e *Engine) resume(in step.Resume) error {
 	case j == nil:
 		return unknownJob(in.Job)
 	case j.state == event.StateDone:
-		return userError(in.Job, "the job is done; there is nothing to resume", "")
+		return step.UserError(in.Job, "the job is done; there is nothing to resume", "")
 	case !j.state.Final():
-		return userError(in.Job, "the job is not over: it is "+string(j.state), "wait for it or cancel it first")
+		return step.UserError(in.Job, "the job is not over: it is "+string(j.state), "wait for it or cancel it first")
 	case j.work.Kind == job.Bag && !in.Failed && j.unfinished() == 0:
-		return userError(in.Job, fmt.Sprintf("nothing is left to do but %d failed tasks", j.counts[0].failed),
+		return step.UserError(in.Job, fmt.Sprintf("nothing is left to do but %d failed tasks", j.counts[0].failed),
 			"have them tried again with --failed")
 	}
 	next := j.work
 	in.Change(&next)
-	if err := checkAllocs(&next); err != nil {
+	if err := step.CheckAllocs(&next); err != nil {
 		return err
 	}
 	e.emit(in.JobResumed)
@@ -137,7 +80,7 @@ func (e *Engine) finalized(in step.Finalized) {
 
 // judge draws the consequences of what became of a job's tasks.
 func (e *Engine) judge(j *jobState) {
-	if j.state == event.StateStopping && len(j.live) == 0 {
+	if j.state == event.StateStopping && j.Live == 0 {
 		e.end(j, j.ending, j.code, j.reason)
 	}
 	switch {
@@ -156,12 +99,8 @@ func (e *Engine) judge(j *jobState) {
 	case w.Kind == job.Bag && w.MaxFails >= 0 && j.fails > w.MaxFails:
 		e.stop(j, event.StateFailed, job.CodeFailed, fmt.Sprintf("%d of %d tasks failed, more than the %d that may", failures, w.Tasks, w.MaxFails))
 	case j.unfinished() > 0:
-	case len(j.live) > 0: // maps that were run again for reduces that are done by now
-		for _, a := range j.sorted() {
-			if a.Doomed == "" {
-				e.kill(a, "no reduce needs its output any more")
-			}
-		}
+	case j.Live > 0:
+		e.endLeft(j)
 	case w.Kind == job.MapReduce:
 		e.emit(event.JobFinalizing{Job: w.ID})
 		e.do(step.Finalize{Job: w.ID})
@@ -169,6 +108,19 @@ func (e *Engine) judge(j *jobState) {
 		e.end(j, event.StateFailed, job.CodeFailed, fmt.Sprintf("%d of %d tasks failed", failures, w.Tasks))
 	default:
 		e.end(j, event.StateDone, job.CodeFailed, "")
+	}
+}
+
+// endLeft ends the attempts that are left when all tasks of the job are done: twins of those that were first, and maps that
+// were run again for reduces that are done by now. Those of nodes that do not answer are not waited for.
+func (e *Engine) endLeft(j *jobState) {
+	for _, a := range j.sorted() {
+		switch {
+		case a.node.state != up:
+			e.ended(a, event.AttemptEnded{Attempt: a.ID, Outcome: event.Killed, Reason: "all tasks are done"})
+		case a.Doomed == "":
+			e.kill(a, "no reduce needs its output any more")
+		}
 	}
 }
 
@@ -197,7 +149,7 @@ func (e *Engine) end(j *jobState, s event.State, c job.Code, reason string) {
 	if j.resumable() {
 		return
 	}
-	j.touched.all(func(i int) {
+	j.touched.All(func(i int) {
 		if n := e.nodeList[i]; n.state == up {
 			e.do(step.Forget{Node: n.id, Job: j.work.ID})
 		}

@@ -43,6 +43,9 @@ func (e *Engine) reconcileAttempts(n *node, has []job.Attempt) {
 		case a.Doomed != "":
 			e.kill(a, a.Doomed)
 			continue
+		case a.job.tasks[a.ID.Task].status == done:
+			e.kill(a, beaten)
+			continue
 		}
 		e.remind(a)
 		if a.Kind == job.ReduceTask {
@@ -69,7 +72,7 @@ func (e *Engine) revive(n *node, id job.Attempt) bool {
 // untell notes that the node's worker, which may be another, knows nothing of map outputs.
 func (e *Engine) untell(n *node) {
 	for _, j := range e.line {
-		j.told.remove(n.Index)
+		j.told.Remove(n.Index)
 	}
 }
 
@@ -101,7 +104,7 @@ func (e *Engine) reconcileOutputs(n *node, held []job.Attempt) {
 			if t.status != done || int(t.holder) != n.Index {
 				continue
 			}
-			if here[job.Attempt{Job: j.work.ID, Task: i, N: int(t.attempt)}] {
+			if here[job.Attempt{Job: j.work.ID, Task: i, N: t.winner()}] {
 				e.spread(j, i)
 			} else if j.state.Final() || j.needsOutputs() {
 				e.emit(event.OutputLost{Job: j.work.ID, Task: i, Reason: fmt.Sprintf("%s came back without it", n.id)})
@@ -113,7 +116,7 @@ func (e *Engine) reconcileOutputs(n *node, held []job.Attempt) {
 // adoptOutput notes that a map's output, whose holder is unknown or away, is on this node.
 func (e *Engine) adoptOutput(n *node, id job.Attempt) {
 	j := e.held(id.Job, id.Task)
-	if j == nil || j.tasks[id.Task].attempt != int32(id.N) {
+	if j == nil || j.tasks[id.Task].winner() != id.N {
 		return
 	}
 	if h := e.nodeList[j.tasks[id.Task].holder]; h == nil || h.state != up {
@@ -166,9 +169,8 @@ func (e *Engine) sweep(n *node, reason string) {
 
 // expire lets happen what happens by time alone.
 func (e *Engine) expire() {
-	at, ok := e.NextTimeout()
-	e.expired = e.now
-	if !ok || e.now < at {
+	e.expired = e.now // e.deadline is as things stood before the input, see begin
+	if e.deadline == 0 || e.now < e.deadline {
 		return
 	}
 	for _, a := range e.allocList {
@@ -191,7 +193,11 @@ func (e *Engine) NextTimeout() (job.Time, bool) {
 		e.stale = false
 		e.deadline = e.nextDeadline()
 	}
-	return e.deadline, e.deadline != 0
+	at := e.deadline
+	if at == 0 || e.lookAt != 0 && e.lookAt < at {
+		at = e.lookAt
+	}
+	return at, at != 0
 }
 
 func (e *Engine) nextDeadline() job.Time {
@@ -206,8 +212,10 @@ func (e *Engine) nextDeadline() job.Time {
 			if n.state == down {
 				offer(n.since.Add(e.cfg.NodeTimeout))
 			}
-			if until := n.Health.Until(); until > e.expired {
-				offer(until)
+			for _, until := range [...]job.Time{n.Health.Until(), n.Health.Clear()} {
+				if until > e.expired {
+					offer(until)
+				}
 			}
 		}
 		e.poolDeadlines(p, offer)

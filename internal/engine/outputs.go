@@ -15,7 +15,7 @@ func (e *Engine) locate(to *node, j *jobState, i int) {
 		return
 	}
 	if n := e.nodeList[t.holder]; n != nil && (n.state == up || n.outputs != "") {
-		l := step.Locate{Node: to.id, Attempt: job.Attempt{Job: j.work.ID, Task: i, N: int(t.attempt)}, Holder: n.id, Addr: n.addr}
+		l := step.Locate{Node: to.id, Attempt: job.Attempt{Job: j.work.ID, Task: i, N: t.winner()}, Holder: n.id, Addr: n.addr}
 		if to.outputs != "" { // they are on the same file system
 			l.Outputs = n.outputs
 		}
@@ -25,15 +25,15 @@ func (e *Engine) locate(to *node, j *jobState, i int) {
 
 // spread tells all nodes that know of the job's map outputs where that of a map is.
 func (e *Engine) spread(j *jobState, i int) {
-	j.told.all(func(to int) { e.locate(e.nodeList[to], j, i) })
+	j.told.All(func(to int) { e.locate(e.nodeList[to], j, i) })
 }
 
 // tell tells a node where all outputs of the job are, unless it knows.
 func (e *Engine) tell(to *node, j *jobState) {
-	if j.told.has(to.Index) {
+	if j.told.Has(to.Index) {
 		return
 	}
-	j.told.add(to.Index)
+	j.told.Add(to.Index)
 	for i := range j.work.Tasks {
 		e.locate(to, j, i)
 	}
@@ -63,7 +63,7 @@ func (n *node) has() bool { return n.state != gone || n.outputs != "" }
 // nodes of an allocation have told what they hold, later when some have yet to. ok is
 // false while no node is there on which the maps could run again anyway.
 func (e *Engine) claimable(j *jobState) (at job.Time, ok bool) {
-	if !j.pool.shape.endless() { // what outlives its allocation has a holder still
+	if !j.pool.shape.Endless() { // what outlives its allocation has a holder still
 		return e.now, true
 	}
 	for _, a := range j.pool.allocs {

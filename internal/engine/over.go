@@ -9,8 +9,8 @@ import (
 // applyOver notes that an allocation has ended: what its jobs make of that, and which of its
 // nodes' map outputs stay for now. On one machine nothing stays.
 func (e *Engine) applyOver(a *alloc, r event.AllocEnded) {
-	if !r.Unwanted {
-		a.pool.guessStartUp(a)
+	if !r.Unwanted && a.begun && a.joined == 0 {
+		a.pool.startUp.Guess(a.lasted(a.endedAt))
 	}
 	for _, j := range e.owners(a) {
 		if !r.Unwanted && !j.state.Final() {
@@ -20,7 +20,7 @@ func (e *Engine) applyOver(a *alloc, r event.AllocEnded) {
 			j.misses++
 		}
 	}
-	if a.pool.shape.endless() {
+	if a.pool.shape.Endless() {
 		return
 	}
 	for _, n := range a.nodes() {

@@ -39,16 +39,16 @@ func (e *Engine) consider(j *jobState) {
 	pr := e.served(j)
 	switch {
 	case pr.ok && !j.waits.scout:
-	case !pr.ok && j.barren.n >= e.cfg.MaxBarren && len(j.live) > 0: // one of those may be done yet
+	case !pr.ok && j.barren.n >= e.cfg.MaxBarren && j.Live > 0: // one of those may be done yet
 	case !pr.ok && j.barren.n >= e.cfg.MaxBarren:
 		e.stop(j, event.StateFailed, job.CodeFailed, j.fruitless())
 	case j.plan.onWay:
-	case j.pool.shape.endless(): // there is no queue to look at: it is asked for what it was at first, for all jobs of the pool
+	case j.pool.shape.Endless(): // there is no queue to look at: it is asked for what it was at first, for all jobs of the pool
 		e.request("", j.work.Alloc)
 	case e.now < e.planAfter(j, pr):
 	case pr.ok:
 		c := &j.counts[0]
-		e.plan(j, fmt.Sprintf("%d of %s done: they have shown how long one takes", c.done, number(c.total, j.Begin[0].Kind.String())))
+		e.plan(j, fmt.Sprintf("%d of %s done: they have shown how long one takes", c.done, job.Number(c.total, j.Begin[0].Kind.String())))
 	default:
 		e.plan(j, e.lack(j, pr))
 	}
@@ -94,7 +94,7 @@ func (e *Engine) lack(j *jobState, pr prospect) string {
 func (e *Engine) plan(j *jobState, reason string) {
 	rest := e.rest(j)
 	j.plan = planning{onWay: true, reason: reason, cut: rest.CutShort, short: j.plan.short}
-	rest.StartUp = j.pool.startUp
+	rest.StartUp = time.Duration(j.pool.startUp)
 	if class, ready := j.waits.next(); ready {
 		rest.Span = j.waits.span[class]
 	}
@@ -127,7 +127,7 @@ func (e *Engine) planned(in step.Planned) {
 		e.unplanned(j, in)
 		return
 	}
-	if slices.ContainsFunc(in.Allocs, func(r job.AllocRequest) bool { return shapeOf(r) != j.pool.shape || r.Nodes < 1 }) {
+	if slices.ContainsFunc(in.Allocs, func(r job.AllocRequest) bool { return job.ShapeOf(r) != j.pool.shape || r.Nodes < 1 }) {
 		e.replan(j, "the plan asks for other allocations than the job runs on", in.Retry)
 		return
 	}
@@ -171,7 +171,7 @@ func (j *jobState) tooShort(in step.Planned, knew time.Duration) (short bool, mo
 		return false, 0
 	}
 	for _, r := range in.Allocs {
-		if most = max(most, r.Time-j.pool.startUpOf(r)); r.Time == 0 {
+		if most = max(most, r.Time-j.pool.startUp.Of(r)); r.Time == 0 {
 			return false, 0
 		}
 	}

@@ -2,41 +2,15 @@ package engine
 
 import (
 	"slices"
-	"time"
 
 	"berth/internal/job"
 	"berth/internal/sched"
 )
 
-// shape is what two allocations must have in common for one to serve the other's jobs.
-type shape struct {
-	on      string
-	scratch string
-	batch   string // what both ask of a batch system (job.Batch.Key); empty on one machine
-
-	// On one machine jobs share what was cut out of it for such jobs, of the same size.
-	nodes      int
-	perNode    job.Resources
-	time       time.Duration // a job with a limit shares no allocation that has none
-	sortMemory int64
-}
-
-// shapeOf returns the shape of an allocation. For one of a batch system its size does not matter.
-func shapeOf(r job.AllocRequest) shape {
-	if r.Elastic {
-		return shape{on: r.On, scratch: r.Scratch, batch: r.Batch.Key()}
-	}
-	return shape{on: r.On, nodes: r.Nodes, perNode: r.PerNode, time: r.Time, sortMemory: r.SortMemory, scratch: r.Scratch}
-}
-
-// endless reports whether such allocations last until they are given back, as those of one
-// machine do. Those of a batch system end when their time is over, or when it takes them away.
-func (s shape) endless() bool { return s.batch == "" }
-
 // pool is all allocations of one shape and the jobs that run on them.
 type pool struct {
 	sched.Pool
-	shape  shape
+	shape  job.Shape
 	allocs []*alloc    // not over, oldest first
 	nodes  []*node     // of those, that have ever been up, by index: as in Pool.Nodes
 	active []*jobState // not over, by submission or resume
@@ -44,20 +18,20 @@ type pool struct {
 	done      uint64   // attempts done on its nodes, ever
 	idleSince job.Time // when active became empty
 
-	startUp time.Duration // how much of its wall time an allocation lasts before a node is up, see measureStartUp
+	startUp sched.StartUp
 
 	dirty bool // in Engine.dirtyPools
 }
 
 // poolFor returns the pool of that shape.
-func (e *Engine) poolFor(s shape) *pool {
+func (e *Engine) poolFor(s job.Shape) *pool {
 	for _, p := range e.pools {
 		if p.shape == s {
 			return p
 		}
 	}
 	p := &pool{shape: s}
-	p.Policy = e.cfg.Scheduler.Policy(e.cfg.Order, !s.endless(), e.cfg.AgeingShare, e.cfg.Tuning)
+	p.Policy = e.cfg.Scheduler.Policy(e.cfg.Order, !s.Endless(), e.cfg.AgeingShare, e.cfg.Tuning)
 	e.pools = append(e.pools, p)
 	return p
 }

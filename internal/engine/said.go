@@ -10,7 +10,7 @@ import (
 // said takes what a node's worker says of an attempt, if that is the node's own. What is
 // said of an attempt that is over changes nothing.
 func (e *Engine) said(in step.Said) error {
-	id, ok := subject(in.Input)
+	id, ok := in.Subject()
 	if !ok {
 		return foreign(in.Node, fmt.Sprintf("a worker cannot say %T", in.Input))
 	}
@@ -26,23 +26,6 @@ func (e *Engine) said(in step.Said) error {
 
 func foreign(node job.NodeID, what string) error {
 	return &job.Error{Class: job.Fatal, Where: string(node), What: what}
-}
-
-// subject returns the attempt of which a worker says something.
-func subject(in step.Input) (id job.Attempt, ok bool) {
-	switch in := in.(type) {
-	case step.PhaseEntered:
-		return in.Attempt, true
-	case step.LeaveWanted:
-		return in.Attempt, true
-	case step.CommitWanted:
-		return in.Attempt, true
-	case step.AttemptEnded:
-		return in.Attempt, true
-	case step.FetchFailed:
-		return in.By, true
-	}
-	return job.Attempt{}, false
 }
 
 // lostRun is an attempt that was given up as lost. Its worker may yet tell how it ended,

@@ -5,7 +5,6 @@ import (
 	"strings"
 	"time"
 
-	"berth/internal/engine"
 	"berth/internal/job"
 	"berth/internal/step"
 )
@@ -57,7 +56,7 @@ func (s *scenario) requests(a args, v string) []job.AllocRequest {
 }
 
 // elasticStatus tells of an elastic allocation what a local one does not have.
-func (s *scenario) elasticStatus(a engine.AllocStatus) string {
+func (s *scenario) elasticStatus(a step.AllocStatus) string {
 	if !a.Request.Elastic {
 		return ""
 	}

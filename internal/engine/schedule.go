@@ -39,14 +39,14 @@ func (e *Engine) schedule(p *pool) {
 func (e *Engine) start(c *sched.Candidate, n *node, i int) {
 	j := c.Job.Owner.(*jobState)
 	id := job.Attempt{Job: j.ID, Task: i, N: int(j.tasks[i].attempt) + 1}
-	// A bag task's attempt is the only one of its task, so it need not ask to commit.
-	commit := c.Kind == job.BagTask
+	// A bag task's attempt that is and stays the only one of its task need not ask to commit.
+	commit := c.Kind == job.BagTask && j.live[int32(i)] == nil && !j.mayTwin()
 	sort := j.pool.Policy.SortMemory(&n.Node, c)
 	e.emit(event.AttemptStarted{Attempt: id, Node: n.id, Leave: c.Through, Commit: commit})
 	if sort > 0 {
 		j.pool.GrantSort(&n.Node, &e.find(id).Running, sort)
 	}
-	e.do(step.Start{Attempt: id, Node: n.id, Leave: c.Through, Commit: commit, Grant: job.Grant{Memory: sort}})
+	e.do(step.Start{Attempt: id, Node: n.id, Leave: c.Through, Commit: commit, Expected: j.Left[j.class(i)].Known(), Grant: job.Grant{Memory: sort}})
 	if c.Kind == job.ReduceTask {
 		e.tell(n, j)
 	}
@@ -65,19 +65,25 @@ func (e *Engine) enqueue(j *jobState) {
 	}
 	for i := range j.Begin {
 		c := &j.Begin[i]
-		changed := false
-		if j.startable(i) {
-			c.Span, c.Room = j.waits.span[i], 0
-			if c.Kind == job.ReduceTask && j.Waits {
-				c.Room = j.Demand[0].Most(job.PhaseNone, c.Kind.Last()).Memory
-			}
-			changed = p.Put(c)
-		} else {
-			changed = p.Remove(c)
+		if c.Room = 0; c.Kind == job.ReduceTask && j.Waits {
+			c.Room = j.Demand[0].Most(job.PhaseNone, c.Kind.Last()).Memory
 		}
-		if changed {
-			e.mark(p)
-		}
+		e.put(j, c, i, c.Ready.Count() > 0 && j.startable(i))
+		e.put(j, &j.Urgent[i], i, j.active() && j.Urgent[i].Ready.Count() > 0 && (j.work.Throttle == 0 || j.Live < j.work.Throttle))
+	}
+}
+
+// put has a candidate wait for a node, or not.
+func (e *Engine) put(j *jobState, c *sched.Candidate, class int, waits bool) {
+	changed := false
+	if waits {
+		c.Span = j.waits.span[class]
+		changed = j.pool.Put(c)
+	} else {
+		changed = j.pool.Remove(c)
+	}
+	if changed {
+		e.mark(j.pool)
 	}
 }
 
@@ -108,6 +114,8 @@ func (j *jobState) demand() {
 		c.Through = j.pool.Policy.Through(&j.Job, c.Kind, c.Phase)
 		c.Trusted = j.work.Trusted
 		c.Takes, c.Peak = d.Most(job.PhaseNone, c.Through), need.Vector()
+		u := &j.Urgent[i]
+		u.Phase, u.Through, u.Takes, u.Peak, u.Trusted = c.Phase, c.Through, c.Takes, c.Peak, c.Trusted
 		j.Left[i].CPUs = need.CPUs
 	}
 }

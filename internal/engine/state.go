@@ -2,12 +2,15 @@ package engine
 
 import (
 	"cmp"
+	"iter"
 	"maps"
 	"slices"
+	"time"
 
 	"berth/internal/event"
 	"berth/internal/job"
 	"berth/internal/sched"
+	"berth/internal/sched/straggler"
 )
 
 // taskStatus is where a task stands.
@@ -15,7 +18,7 @@ type taskStatus uint8
 
 const (
 	ready   taskStatus = iota // waits to be started, for the first time or again
-	running                   // has a live attempt
+	running                   // has live attempts
 	done
 	failed // for good, as far as this run of the job goes
 )
@@ -28,6 +31,7 @@ type task struct {
 	fails   uint16
 	lost    uint8 // attempts that got lost or were killed
 	bad     uint8 // outputs that turned out bad
+	later   uint8 // of a task that is done: attempts that began after the one that did it
 	status  taskStatus
 	cut     bool // it was cut short by the end of an allocation, after more than the expected time
 }
@@ -61,7 +65,7 @@ type jobState struct {
 	pool   *pool    // where it runs; nil when it is over, and while it waits for others to be done
 	after  []job.ID // those others
 	tasks  []task
-	live   map[int32]*attempt // by task: at most one attempt of a task is live
+	live   map[int32]*attempt // by task: the first of its live attempts, see attempt.twin
 	counts [2]counts
 
 	fails     int    // tasks that failed since the job was submitted or resumed
@@ -69,18 +73,20 @@ type jobState struct {
 	broken    string // why a machine failed it for good
 	unclaimed int    // map outputs whose holder is unknown
 
-	touched  nodeSet             // nodes that have had an attempt
+	touched  sched.NodeSet       // nodes that have had an attempt
 	lostRuns map[int32][]lostRun // by task that is not done: its attempts that were given up as lost
 
-	asked  int    // allocations asked for it since it was submitted or resumed; 1 for one that shares
-	dones  uint64 // attempts done, ever
-	barren barren // the last of its allocations, where they came to nothing
-	misses int    // allocations in a row that had not begun by their Latest
-	waits  waits  // what its ready tasks wait for
+	asked  int               // allocations asked for it since it was submitted or resumed; 1 for one that shares
+	dones  uint64            // attempts done, ever
+	barren barren            // the last of its allocations, where they came to nothing
+	misses int               // allocations in a row that had not begun by their Latest
+	waits  waits             // what its ready tasks wait for
+	spent  [2]time.Duration  // core time of attempts begun because others were too slow that were for nothing, and of those aborted
+	past   [2]straggler.Past // attempts that were done; their curves are not part of the state
 
 	// Not part of the state that records make.
 
-	told  nodeSet // nodes that know where the map outputs are and are kept up to date
+	told  sched.NodeSet // nodes that know where the map outputs are and are kept up to date
 	plan  planning
 	dirty bool   // in Engine.dirtyJobs
 	round uint64 // in which it was last seen to have an allocation of its own
@@ -137,19 +143,38 @@ func (j *jobState) move(i int, to taskStatus) {
 	}
 }
 
+// winner returns the number of the attempt that did a task which is done.
+func (t *task) winner() int { return int(t.attempt) - int(t.later) }
+
+// of returns the live attempts of the task, in the order in which they began.
+func (j *jobState) of(task int) iter.Seq[*attempt] {
+	return func(yield func(*attempt) bool) {
+		for a := j.live[int32(task)]; a != nil && yield(a); a = a.twin {
+		}
+	}
+}
+
 // find returns the live attempt of that name, nil if there is none.
 func (j *jobState) find(id job.Attempt) *attempt {
 	if j == nil || id.Task < 0 || id.Task >= len(j.tasks) {
 		return nil
 	}
-	if a := j.live[int32(id.Task)]; a != nil && a.ID.N == id.N {
-		return a
+	for a := range j.of(id.Task) {
+		if a.ID.N == id.N {
+			return a
+		}
 	}
 	return nil
 }
 
-// sorted returns the live attempts by task.
-func (j *jobState) sorted() []*attempt { return slices.SortedFunc(maps.Values(j.live), byTask) }
+// sorted returns the live attempts by task and number.
+func (j *jobState) sorted() []*attempt {
+	all := make([]*attempt, 0, j.Live)
+	for _, i := range slices.Sorted(maps.Keys(j.live)) {
+		all = slices.AppendSeq(all, j.of(int(i)))
+	}
+	return all
+}
 
 // attempt is a live attempt: one that occupies its node.
 type attempt struct {
@@ -159,19 +184,25 @@ type attempt struct {
 	alloc   *alloc   // of the node; nil where it is not known
 	working job.Time // since when it has a core, until then when it began: what it does from then on counts for its time
 	phase   job.Phase
-	commit  bool // may put its output into place
-	asked   bool // … because it asked: it is told again when its worker is back
+	began   job.Time
+	twin    *attempt // the next live attempt of its task
+	late    bool     // it was begun as another attempt of its task was too slow
+	commit  bool     // may put its output into place
+	asked   bool     // … because it asked: it is told again when its worker is back
 
 	// Not part of the state that records make: whoever wants something asks again
 	// after a break. Nor is Doomed, which is found anew.
 	next *sched.Candidate // to go on to the phases that it asked for; nil: it did not ask
+	held bool             // it asked to commit while another attempt of its task may
+	slow bool             // it is being killed because it is too slow
+	watched
 }
 
 func byTask(a, b *attempt) int {
 	if a.job != b.job {
 		return cmp.Compare(a.Job.Order, b.Job.Order)
 	}
-	return a.ID.Task - b.ID.Task
+	return cmp.Or(a.ID.Task-b.ID.Task, a.ID.N-b.ID.N)
 }
 
 // nodeState is what is known of a node's worker.
@@ -239,33 +270,4 @@ type alloc struct {
 	start    job.Time // when it is expected to begin; 0: unknown
 	clearing bool     // its Clear is on the way
 	clearAt  job.Time // once it has ended: when it is to be cleared by time alone; 0: not
-}
-
-// nodeSet is a set of node indices.
-type nodeSet []uint64
-
-func (s *nodeSet) add(i int) {
-	for len(*s) <= i/64 {
-		*s = append(*s, 0)
-	}
-	(*s)[i/64] |= 1 << (i % 64)
-}
-
-func (s nodeSet) has(i int) bool { return i/64 < len(s) && s[i/64]&(1<<(i%64)) != 0 }
-
-func (s nodeSet) remove(i int) {
-	if i/64 < len(s) {
-		s[i/64] &^= 1 << (i % 64)
-	}
-}
-
-// all calls f with each index, in ascending order.
-func (s nodeSet) all(f func(i int)) {
-	for w, bits := range s {
-		for b := 0; bits != 0; b, bits = b+1, bits>>1 {
-			if bits&1 != 0 {
-				f(w*64 + b)
-			}
-		}
-	}
 }

@@ -35,7 +35,9 @@ func (j *jobState) setMeans(t job.TaskTimes) {
 func (e *Engine) learn(a *attempt, at job.Time, stats []job.PhaseStat) {
 	j, i := a.job, a.ID.Task
 	j.uncut(i)
-	j.Left[j.class(i)].Add(a.took(at, stats), !a.endless())
+	took := a.took(at, stats)
+	j.Left[j.class(i)].Add(took, !a.endless())
+	j.past[j.class(i)].Add(took, 0, a.track)
 	if j.pool != nil && j.pool.Learn(&a.node.Node, &j.Job, stats) {
 		j.demand()
 	}
@@ -69,7 +71,7 @@ func (a *attempt) outlived(now job.Time) bool {
 }
 
 // endless reports whether the attempt's allocation lasts until it is given back, as far as is known.
-func (a *attempt) endless() bool { return a.alloc == nil || a.alloc.pool.shape.endless() }
+func (a *attempt) endless() bool { return a.alloc == nil || a.alloc.pool.shape.Endless() }
 
 // ends returns when the time of the attempt's allocation is over, 0 for never.
 func (a *attempt) ends() job.Time {
@@ -149,12 +151,17 @@ func (w waits) next() (class int, ok bool) {
 	return 0, true
 }
 
+// waiting returns how many ready tasks of a kind there are.
+func (j *jobState) waiting(class int) int {
+	return j.Begin[class].Ready.Count() + j.Urgent[class].Ready.Alone()
+}
+
 // review finds what the job, which has a pool, waits for, and has allocations looked at where
 // that changed. Where no allocation ends it does not matter how long tasks take.
 func (e *Engine) review(j *jobState) {
 	startable := j.active() && j.unfinished() > 0
-	w := waits{ready: [2]bool{startable && j.Begin[0].Ready.Count() > 0, startable && j.Begin[1].Ready.Count() > 0}}
-	if startable && !j.pool.shape.endless() {
+	w := waits{ready: [2]bool{startable && j.waiting(0) > 0, startable && j.waiting(1) > 0}}
+	if startable && !j.pool.shape.Endless() {
 		w.span = [2]time.Duration{j.Left[0].Span(j.Begin[0].Ready.CutOnly()), j.Left[1].Span(j.Begin[1].Ready.CutOnly())}
 		w.scout = j.work.Scout > 0 && j.counts[0].done >= j.work.Scout
 	}

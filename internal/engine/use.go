@@ -24,7 +24,7 @@ func (p *prospect) ask(a *alloc, j *jobState, class int, now job.Time) {
 	need, span := j.classNeed(class), j.waits.span[class]
 	switch ends := a.Ends; {
 	case a.Retired || !a.holds(need):
-	case !a.up() && a.req.Time != 0 && span+j.pool.startUpOf(a.req) > a.req.Time, a.up() && !sched.InTime(now, ends, span):
+	case !a.up() && a.req.Time != 0 && span+j.pool.startUp.Of(a.req) > a.req.Time, a.up() && !sched.InTime(now, ends, span):
 		p.short = true
 	case !a.up() || ends == 0:
 		p.ok, p.until = true, 0
@@ -59,7 +59,7 @@ func (e *Engine) served(j *jobState) prospect {
 // servesAll reports whether an allocation without an end promises every job of the pool all that it
 // needs, so that none has to be looked at. Jobs of such a pool need no more than Request.PerNode.
 func (p *pool) servesAll() bool {
-	return p.shape.endless() && slices.ContainsFunc(p.allocs, func(a *alloc) bool {
+	return p.shape.Endless() && slices.ContainsFunc(p.allocs, func(a *alloc) bool {
 		return !a.Retired && a.Ends == 0 && a.req.Time == 0 && a.holds(a.req.PerNode)
 	})
 }
@@ -143,13 +143,13 @@ func (e *Engine) holdsOn(j *jobState, on func(*node) bool) bool {
 	if j.tasks == nil || !j.needsOutputs() {
 		return false
 	}
-	var seen nodeSet
+	var seen sched.NodeSet
 	for i := range j.work.Tasks {
 		t := &j.tasks[i]
-		if t.status != done || t.holder == 0 || seen.has(int(t.holder)) {
+		if t.status != done || t.holder == 0 || seen.Has(int(t.holder)) {
 			continue
 		}
-		seen.add(int(t.holder))
+		seen.Add(int(t.holder))
 		if on(e.nodeList[t.holder]) {
 			return true
 		}

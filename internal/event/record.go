@@ -176,6 +176,7 @@ type AttemptEnded struct {
 	// Source is what the attempt's progress was measured by, N its last count (job.Progress); nothing of one that was over within a second.
 	Source job.ProgressSource `msgpack:"ps,omitempty"`
 	N      float64            `msgpack:"pn,omitempty"`
+	Slow   bool               `msgpack:"sl,omitempty"` // Killed as it was too slow: its task begins anew on another node. The engine says so
 	Cut    bool               `msgpack:"ct,omitempty"` // Lost as its allocation ended: neither the task's fault nor the node's. The engine says so
 }
 

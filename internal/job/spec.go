@@ -58,9 +58,12 @@ type Request struct {
 	IdleTimeout time.Duration `json:"idle_timeout_ns"`       // an allocation without work is given back after this
 	SortMemory  int64         `json:"sort_memory,omitempty"` // bytes a worker; 0: a share of the node
 	Weight      float64       `json:"weight,omitempty"`      // of the job among those that share nodes; 0: 1
-	NodePower   []NodePower   `json:"node_power,omitempty"`  // of the nodes, as told
-	Scratch     string        `json:"scratch,omitempty"`     // folder for intermediate data; empty: the worker's default
-	Rates       NodeRates     `json:"rates,omitzero"`        // of the nodes\' disks and networks, as told
+
+	Stragglers  Stragglers  `json:"stragglers,omitempty"`  // what is done about slow tasks
+	Speculation float64     `json:"speculation,omitempty"` // extra processor time that duplicates may take, as a share; 0: DefaultSpeculation
+	NodePower   []NodePower `json:"node_power,omitempty"`  // of the nodes, as told
+	Scratch     string      `json:"scratch,omitempty"`     // folder for intermediate data; empty: the worker's default
+	Rates       NodeRates   `json:"rates,omitzero"`        // of the nodes\' disks and networks, as told
 
 	// What only a batch system understands; BatchOnly names those that are set.
 	Partition  string   `json:"partition,omitempty"`
@@ -99,7 +102,9 @@ type BagSpec struct {
 	Retries   int           `json:"retries"`            // further attempts after a failed one
 	MaxFails  int           `json:"max_fails"`          // the job stops once more tasks than this failed; −1: never
 	Throttle  int           `json:"throttle,omitempty"` // at most so many at once; 0: no limit (--array …%N)
-	Array     bool          `json:"array,omitempty"`    // entries are array indices: the task id is the entry
+	// DuplicatesOK says that two attempts of one task may run at the same time: they do each other no harm.
+	DuplicatesOK bool `json:"duplicates_ok,omitempty"`
+	Array        bool `json:"array,omitempty"` // entries are array indices: the task id is the entry
 
 	Stdout string `json:"stdout"`           // path template; {job} and {task} are replaced; "none" discards
 	Stderr string `json:"stderr"`           // path template

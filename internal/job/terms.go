@@ -17,6 +17,7 @@ type Terms struct {
 	Weight float64 `msgpack:"wt,omitempty"`
 	// Trusted says that no task ever starts on a node that is suspected, not even where all nodes are.
 	Trusted bool `msgpack:"tr,omitempty"`
+	Watch
 }
 
 // Share returns the weight of the job, 1 where none was given.
@@ -25,10 +26,10 @@ func (t *Terms) Share() float64 { return cmp.Or(t.Weight, 1) }
 // Terms returns the terms that the spec sets.
 func (s *Spec) Terms() Terms {
 	if b := s.Bag; s.Kind == Bag {
-		return Terms{Need: b.Need, Attempts: b.Retries + 1, MaxFails: b.MaxFails, Throttle: b.Throttle, Weight: s.Request.Weight, Trusted: b.Trusted}
+		return Terms{Need: b.Need, Attempts: b.Retries + 1, MaxFails: b.MaxFails, Throttle: b.Throttle, Weight: s.Request.Weight, Trusted: b.Trusted, Watch: s.watch()}
 	}
 	m := s.MapReduce
-	return Terms{Need: m.MapNeed, ReduceNeed: m.ReduceNeed, Attempts: m.MapAttempts, ReduceAttempts: m.ReduceAttempts, Weight: s.Request.Weight}
+	return Terms{Need: m.MapNeed, ReduceNeed: m.ReduceNeed, Attempts: m.MapAttempts, ReduceAttempts: m.ReduceAttempts, Weight: s.Request.Weight, Watch: s.watch()}
 }
 
 // Course is how a job goes on by its plan after its first allocation is asked for. Only elastic

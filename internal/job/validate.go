@@ -81,6 +81,8 @@ func (c *checks) request(r *Request) {
 	c.duration(r.IdleTimeout, "idle-timeout")
 	c.must(r.SortMemory == 0 || r.SortMemory >= minSortMem && r.SortMemory <= maxMem, "sort-memory",
 		"%s is not from %s to %s", FormatSize(r.SortMemory), FormatSize(minSortMem), FormatSize(maxMem))
+	c.must(r.Speculation >= 0 && r.Speculation <= 1, "speculation", "%v is not from 0 to 1", r.Speculation)
+	c.must(r.Stragglers.valid(), "stragglers", "%q is nothing that can be done about slow tasks", string(r.Stragglers))
 	c.must(r.Weight >= 0 && r.Weight <= MaxWeight, "weight", "%v is not from 0 to %d", r.Weight, MaxWeight)
 	for _, p := range r.NodePower {
 		c.must(p.valid(), "node-power", "%s is no power of a node, idle and at most", p.Power)

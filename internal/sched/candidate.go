@@ -34,6 +34,7 @@ type Job struct {
 	Waits    bool             // its reduces wait for maps that are not done
 	Shuffles int              // its reduces that shuffle, see Running.Shuffles
 	Begin    [2]Candidate     // to begin the next of its tasks
+	Urgent   [2]Candidate     // to begin one of its tasks anew beside or instead of an attempt that is too slow, see Needs.Urgent
 	Need     [2]job.Resources // of each of its tasks, as its user or the plan says
 	Demand   [2]Demand        // of each of its tasks, as the scheduler counts it
 	Known    Known            // what its phases were measured to take
@@ -54,6 +55,8 @@ type Needs struct {
 	Room    int64         // bytes of the node that it has to leave to the tasks that it waits for
 	Span    time.Duration // that must be left of the time of the node, see Span
 	Trusted bool          // it never starts on a node that is suspected, not even where all are
+	// Urgent says that its tasks begin before others of their job, and only on nodes that are not slow, see Ready.Urge.
+	Urgent bool
 }
 
 // shuffles reports whether it is a reduce that begins: with its shuffle, in which it mostly waits for maps.
@@ -77,15 +80,22 @@ type Candidate struct {
 	pos   int    // in class.line
 }
 
+// begins returns the candidates of the job to begin tasks.
+func (j *Job) begins() [4]*Candidate {
+	return [4]*Candidate{&j.Begin[0], &j.Begin[1], &j.Urgent[0], &j.Urgent[1]}
+}
+
 // Class returns the class in which the candidate waits, or nil.
 func (c *Candidate) Class() *Class { return c.class }
 
-// before reports whether c goes first: by the places of the jobs; within a job maps before
-// reduces, so that shuffles take only memory that no map wants; and then by task.
+// before reports whether c goes first: by the places of the jobs; within a job what is urgent before
+// the rest; maps before reduces, so that shuffles take only memory that no map wants; and then by task.
 func (c *Candidate) before(d *Candidate) bool {
 	switch {
 	case c.place != d.place:
 		return c.place.Before(d.place)
+	case c.Urgent != d.Urgent:
+		return c.Urgent
 	case c.Kind != d.Kind:
 		return c.Kind < d.Kind
 	}

@@ -15,7 +15,7 @@ func (r *Selector) hold(p *Pool, c *Class, now job.Time) {
 	} else {
 		c = nil
 	}
-	if c == r.heldFor && j == r.heldJob && (r.held == nil || r.canHold(c, r.held, now)) {
+	if c == r.heldFor && j == r.heldJob && (r.held == nil || r.canHold(p, c, r.held, now)) {
 		return
 	}
 	if r.held != nil {
@@ -30,7 +30,7 @@ func (r *Selector) hold(p *Pool, c *Class, now job.Time) {
 		if !r.strict && choice.offers >= weighed {
 			break
 		}
-		if r.canHold(c, n, now) && !(c.Trusted && n.Health.Suspected(now)) {
+		if r.canHold(p, c, n, now) && !(c.Trusted && n.Health.Wary(now)) {
 			choice.Offer(n, n.Health.Suspected(now))
 		}
 	}
@@ -38,9 +38,9 @@ func (r *Selector) hold(p *Pool, c *Class, now job.Time) {
 }
 
 // canHold reports whether a task of the class could run on the node once others ended.
-func (r *Selector) canHold(c *Class, n *Node, now job.Time) bool {
+func (r *Selector) canHold(p *Pool, c *Class, n *Node, now job.Time) bool {
 	switch {
-	case !n.couldTake(c, now):
+	case !n.couldTake(c, now), c.Urgent && !c.mayUrge(p, n, now):
 		return false
 	case c.shuffles():
 		return !n.Obstructed(n.within(c, c.Takes.Memory+c.room)) && n.shufflesUpTo(c.line[0].Job) < r.rules.shuffles(n)
@@ -53,7 +53,7 @@ func (r *Selector) canHold(c *Class, n *Node, now job.Time) bool {
 // in the order Shortest the maps of a large job that was there first may have the memory.
 func (r *Selector) holdable(p *Pool, c *Class, now job.Time) bool {
 	return !c.shuffles() ||
-		r.wantsRoom(c) > 0 && slices.ContainsFunc(p.Nodes, func(n *Node) bool { return r.canHold(c, n, now) })
+		r.wantsRoom(c) > 0 && slices.ContainsFunc(p.Nodes, func(n *Node) bool { return r.canHold(p, c, n, now) })
 }
 
 // couldTake reports whether a task of the class could run on the node if nothing else did.

@@ -129,8 +129,8 @@ func (p *Pool) Rerank(j *Job) bool {
 		return false
 	}
 	moved := p.Policy.Moved(p, j, was)
-	for i := range j.Begin {
-		if c := &j.Begin[i]; c.class != nil {
+	for _, c := range j.begins() {
+		if c.class != nil {
 			first := c.class.line[0]
 			c.place = j.Place
 			heap.Fix(&c.class.line, c.pos)

@@ -22,7 +22,10 @@ type Ready struct {
 // retry is a task that is to be started again, if possible on another node.
 type retry struct {
 	task, avoid int32
-	cut         bool // the end of its allocation cut it short
+	cut         bool  // the end of its allocation cut it short
+	twin        bool  // beside an attempt that runs, see Urge
+	rank        int32 // of those that are urgent: the lowest first
+	also        int32 // another node to avoid; 0: none
 }
 
 // retries is a heap of retries, lowest task first; those that were cut short come last,
@@ -31,8 +34,11 @@ type retries []retry
 
 func (h retries) Len() int { return len(h) }
 func (h retries) Less(i, j int) bool {
-	if h[i].cut != h[j].cut {
+	switch {
+	case h[i].cut != h[j].cut:
 		return h[j].cut
+	case h[i].rank != h[j].rank:
+		return h[i].rank < h[j].rank
 	}
 	return h[i].task < h[j].task
 }
@@ -99,7 +105,9 @@ func (q *Ready) String() string {
 
 // Again puts a task in that has been started before, if possible not to be started on the node of the
 // index avoid. cut says that the end of its allocation cut it short.
-func (q *Ready) Again(task, avoid int32, cut bool) { heap.Push(&q.retry, retry{task, avoid, cut}) }
+func (q *Ready) Again(task, avoid int32, cut bool) {
+	heap.Push(&q.retry, retry{task: task, avoid: avoid, cut: cut})
+}
 
 // CutOnly reports whether all ready tasks were cut short before.
 func (q *Ready) CutOnly() bool { return q.Next >= q.End && len(q.retry) > 0 && q.retry[0].cut }

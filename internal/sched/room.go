@@ -44,6 +44,7 @@ func (n *Node) shufflesUpTo(j *Job) int {
 // task of the class, which found no room, can ever run; 0: they need not.
 func (r *Selector) wantsRoom(c *Class) int64 {
 	switch {
+	case c.Urgent: // its job has what it needs
 	case c.Kind == job.MapTask:
 		return c.Takes.Memory
 	case c.shuffles() && r.shortest && !c.line[0].Job.Waits:

@@ -140,6 +140,9 @@ func (r *Selector) begin(p *Pool, now job.Time) (best Decision) {
 		}
 		if w := r.rules.worth(p, n, c.line[0], len(r.pass.roomy)); w > worth {
 			best, worth = Decision{Candidate: c.line[0], Node: n, Task: c.line[0].Ready.pick(avoided, n.Host)}, w
+			if c.Urgent {
+				best.Task, _ = c.urgentFor(p, n, now)
+			}
 		}
 		c.tried = true
 		r.pass.roomy = append(r.pass.roomy, c)
@@ -184,7 +187,7 @@ func (p *Pool) first() *Class {
 
 // block takes in that there is no room for the class, and returns which attempts are to end for it, if any.
 func (r *Selector) block(p *Pool, c *Class, now job.Time) (end []*Running) {
-	c.tried, c.blocked = true, true
+	c.tried, c.blocked = true, !c.Urgent // where such tasks may begin changes with what is found of nodes
 	if c.hopeless {
 		return nil // nothing need be kept for it
 	}
@@ -208,7 +211,10 @@ func (r *Selector) place(p *Pool, c *Class, now job.Time) (best *Node, avoided b
 	} else {
 		c.hopeless = !slices.ContainsFunc(nodes, func(n *Node) bool { return n.couldTake(c, now) })
 	}
-	avoid := c.line[0].Ready.avoids()
+	avoid := 0
+	if !c.Urgent {
+		avoid = c.line[0].Ready.avoids()
+	}
 	if avoid != 0 && !slices.ContainsFunc(p.Nodes, func(n *Node) bool { return n.Up && n.Index != avoid }) {
 		avoid = 0
 	}
@@ -222,8 +228,9 @@ func (r *Selector) place(p *Pool, c *Class, now job.Time) (best *Node, avoided b
 		}
 		switch {
 		case !n.Up || !r.admits(c, n) || !n.InTime(now, c.Span):
-		case n.Health.Suspected(now) && (c.Trusted || p.trusts(now)):
+		case n.Health.Suspected(now) && p.trusts(now), c.Trusted && n.Health.Wary(now):
 		case n == r.held && r.pass.holds && r.keptFrom(c):
+		case c.Urgent && !c.mayUrge(p, n, now):
 		default:
 			choice.Offer(n, n.Index == avoid)
 		}

@@ -81,6 +81,17 @@ func (t *Times) Span(cut bool) time.Duration {
 	return t.Most / 2
 }
 
+// Mean returns how long a task is expected to take.
+func (t *Times) Mean() time.Duration { return time.Duration(t.mean() * float64(time.Second)) }
+
+// Known returns how long a task is expected to take, 0 where neither a plan nor a measurement says so.
+func (t *Times) Known() time.Duration {
+	if t.Planned == 0 && t.Done == 0 {
+		return 0
+	}
+	return t.Mean()
+}
+
 // mean returns the seconds that a task is expected to take: the mean of what was measured
 // and of what was known before, the latter counting as some tasks more.
 func (t *Times) mean() float64 {

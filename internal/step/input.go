@@ -36,6 +36,23 @@ type Said struct {
 	Input Input
 }
 
+// Subject returns the attempt of which a worker says something.
+func (s Said) Subject() (id job.Attempt, ok bool) {
+	switch in := s.Input.(type) {
+	case PhaseEntered:
+		return in.Attempt, true
+	case LeaveWanted:
+		return in.Attempt, true
+	case CommitWanted:
+		return in.Attempt, true
+	case AttemptEnded:
+		return in.Attempt, true
+	case FetchFailed:
+		return in.By, true
+	}
+	return job.Attempt{}, false
+}
+
 // NodeUp says that a worker took up its node, for the first time or again, and
 // what it has: attempts that run or whose end it has yet to tell, and map outputs
 // that it holds intact.

@@ -72,10 +72,12 @@ func reason(r why.Reason) string {
 		return allocReason(r)
 	case why.PlanPending, why.PlanFailed, why.PlanLater, why.PlanNever:
 		return planReason(r)
-	case why.NodeAway, why.NodeSuspected, why.SortWaits:
+	case why.NodeAway, why.NodeSuspected, why.NodeSlow, why.SortWaits:
 		return nodeReason(r)
 	case why.PhaseWaits:
 		return phaseReason(r)
+	case why.SlowTask:
+		return lateReason(r)
 	case why.AfterJobs, why.EarlierJobs, why.ShorterJobs, why.AgedJobs, why.FairerJobs:
 		return jobsReason(r)
 	default:
@@ -131,6 +133,8 @@ func nodeReason(r why.Reason) string {
 			n.ID, r.Since.Round(time.Second), r.Text, r.Left.Round(time.Second), count(r.Count, "attempt"), count(r.Of, "map output"))
 	case why.NodeSuspected:
 		return fmt.Sprintf("%s is kept away from for %v more: attempts there failed or got lost while others did not", n.ID, r.Left.Round(time.Second))
+	case why.NodeSlow:
+		return fmt.Sprintf("no duplicate begins on %s for %v more, as attempts there were too slow", n.ID, r.Left.Round(time.Second))
 	default:
 		return fmt.Sprintf("%s on %s for %s to sort and reduce; it has %s free", count(r.Count, "reduce")+verb(r.Count, " wait"),
 			n.ID, resources(r.Need), resources(n.Free))
@@ -174,6 +178,8 @@ func taskReason(r why.Reason) string {
 		return fmt.Sprintf("%s: no more than %d are to run at once", wait, r.Of)
 	case why.SlowStart:
 		return fmt.Sprintf("%s until %d of %d maps are done; %d are", wait, r.Of, r.Total, r.Done)
+	case why.UrgentWaits:
+		return wait + " for a place on another node, as an attempt was too slow"
 	case why.OutputsSought:
 		return fmt.Sprintf("it looks for %s from before the resume on the nodes that join", count(r.Count, "map output"))
 	}

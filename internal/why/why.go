@@ -39,6 +39,12 @@ const (
 	NodeAway Kind = "node_away"
 	// NodeSuspected: no task starts on Nodes[0] for Left, as attempts failed or got lost there.
 	NodeSuspected Kind = "node_suspected"
+	// NodeSlow: for Left no task whose attempt was too slow begins on Nodes[0], as attempts there were too slow.
+	NodeSlow Kind = "node_slow"
+	// SlowTask: Late is expected to end late, or not at all.
+	SlowTask Kind = "slow_task"
+	// UrgentWaits: Count tasks of the kind Task wait for a place on another node than that of an attempt which was too slow.
+	UrgentWaits Kind = "urgent_waits"
 	// SortWaits: Count reduces on Nodes[0] wait for Need to sort and reduce.
 	SortWaits Kind = "sort_waits"
 	// PhaseWaits: Count attempts wait on Nodes[0] for leave to begin Phase, as there is too little of each of Lacks.
@@ -85,6 +91,21 @@ type Reason struct {
 	Text        string            `json:"text,omitempty"`
 	Phase       job.Phase         `json:"phase,omitempty"`
 	Lacks       []Lack            `json:"lacks,omitempty"`
+	Late        *Late             `json:"late,omitempty"`
+}
+
+// Late is an attempt that is slower than others.
+type Late struct {
+	Attempt job.Attempt   `json:"attempt"` // maps and reduces are counted together
+	Index   int           `json:"index"`   // of its task among those of its kind
+	Node    job.NodeID    `json:"node"`
+	Class   string        `json:"class"`              // slow or hung
+	End     time.Duration `json:"end_ns,omitempty"`   // from now to its expected end; 0: no telling
+	Fresh   time.Duration `json:"fresh_ns,omitempty"` // from now to the expected end of an attempt that begins now elsewhere; 0: no telling
+	Act     string        `json:"act"`                // keep, duplicate or abort: what the rule says
+	Allowed bool          `json:"allowed"`            // duplicates or aborts are
+	Beside  int           `json:"beside"`             // other attempts of its task that run
+	Why     string        `json:"why"`                // in words
 }
 
 // Lack is a resource of a node of which too little is free for a phase to begin. Amounts are in the unit of a job.Vector.

@@ -25,6 +25,8 @@ var bagOptions = [...]Option{
 		set: bagValue(from(-1, math.MaxInt32), func(b *job.BagSpec) *int { return &b.MaxFails })},
 	{Name: "throttle", Arg: "N", Limit: true, Usage: "run at most so many tasks at once",
 		set: bagValue(from(0, math.MaxInt32), func(b *job.BagSpec) *int { return &b.Throttle })},
+	{Name: "duplicates-ok", Limit: true, Usage: "two attempts of one task may run at the same time, so that slow ones can be duplicated",
+		set: bagValue(Bool, func(b *job.BagSpec) *bool { return &b.DuplicatesOK })},
 	{Name: "time-limit", Arg: "TIME", Limit: true, Usage: "kill an attempt that takes longer; a plain number is minutes",
 		set: bagValue(Limit, func(b *job.BagSpec) *time.Duration { return &b.TimeLimit })},
 	{Name: "stdout", Arg: "TEMPLATE", Usage: "file for a task's output (default " + job.DefaultStdout + "; none discards)",

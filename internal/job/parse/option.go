@@ -62,6 +62,8 @@ var options = [...]Option{
 	{Name: "scratch", Arg: "DIR", Usage: "folder for intermediate data", set: into(asIs, func(a *Ask) *string { return &a.request.Scratch })},
 	{Name: "idle-timeout", Arg: "TIME", Usage: "give back nodes without work after this", set: setIdleTimeout},
 	{Name: "weight", Arg: "N", Usage: "share of nodes that the job has in common with others, beside theirs; each has 1 by default", set: into(weight, func(a *Ask) *float64 { return &a.request.Weight })},
+	{Name: "stragglers", Arg: "HOW", Usage: "what is done about tasks that are clearly slower than others: auto, duplicate (the first attempt that is done wins), abort (kill, and start elsewhere), tell or off; default: auto, which acts where two attempts of a task do no harm", set: into(stragglers, func(a *Ask) *job.Stragglers { return &a.request.Stragglers })},
+	{Name: "speculation", Arg: "SHARE", Usage: "processor time that duplicates of slow tasks may waste, as a share of what the job takes: 5% by default", set: into(share, func(a *Ask) *float64 { return &a.request.Speculation })},
 	{Name: "node-power", Arg: "IDLE:MAX", Many: true, Usage: "watts of a node with nothing to do and with all cores in use, for berth report's energy: 80:250; gpu*=150:700 for nodes as in --node-disk; default: what BERTH_NODE_POWER says", set: setPower},
 	{Name: "node-disk", Arg: "RATE", Many: true, Usage: "what the disk of a node does, in bytes a second: 500M; gpu*=2G for nodes or features (--constraint) of that name; default: measured", set: setRates(func(a *Ask) *[]job.NodeRate { return &a.rates.Disk })},
 	{Name: "node-net", Arg: "RATE", Many: true, Usage: "what the network of a node does, likewise; default: the speed of its link", set: setRates(func(a *Ask) *[]job.NodeRate { return &a.rates.Net })},
@@ -200,6 +202,27 @@ func weight(where, value string) (float64, error) {
 		return 0, job.ConfigError(where, fmt.Sprintf("%q is no weight", value), fmt.Sprintf("write a number above 0 and up to %d: 2 for twice the share of other jobs", job.MaxWeight))
 	}
 	return w, nil
+}
+
+func stragglers(where, value string) (job.Stragglers, error) {
+	s, ok := job.ParseStragglers(strings.ToLower(strings.TrimSpace(value)))
+	if !ok {
+		return "", job.ConfigError(where, fmt.Sprintf("%q is nothing that can be done about slow tasks", value), "write auto, duplicate, abort, tell or off")
+	}
+	return s, nil
+}
+
+// share takes a part of something: 5% or 0.05.
+func share(where, value string) (float64, error) {
+	text, percent := strings.CutSuffix(strings.TrimSpace(value), "%")
+	v, err := strconv.ParseFloat(strings.TrimSpace(text), 64)
+	if percent {
+		v /= 100
+	}
+	if err != nil || !(v > 0 && v <= 1) {
+		return 0, job.ConfigError(where, fmt.Sprintf("%q is no share", value), "write one above 0% and up to 100%: 5%, or use --stragglers abort or off")
+	}
+	return v, nil
 }
 
 func wallTime(where, value string) (string, error) {

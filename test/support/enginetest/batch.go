@@ -14,10 +14,11 @@ type batchLedger struct {
 	elastic map[job.AllocID]bool     // all that were ever asked for
 	ends    map[job.AllocID]job.Time // of those that have begun; 0: never
 	ended   map[job.AllocID]bool
-	clear   map[job.AllocID]bool // were to be cleared
-	cleared map[job.AllocID]bool // were cleared, for sure
-	shared  map[job.NodeID]bool  // whose outputs are on the shared file system
-	where   map[taskID]job.NodeID
+	clear   map[job.AllocID]bool       // were to be cleared
+	cleared map[job.AllocID]bool       // were cleared, for sure
+	shared  map[job.NodeID]bool        // whose outputs are on the shared file system
+	where   map[taskID]job.NodeID      // who did the task
+	at      map[job.Attempt]job.NodeID // where it ran
 	began   map[job.Attempt]job.Time
 	seen    map[job.Attempt]bool
 	kinds   map[kindID]*took
@@ -41,7 +42,7 @@ func newBatchLedger() batchLedger {
 	return batchLedger{
 		elastic: make(map[job.AllocID]bool), ends: make(map[job.AllocID]job.Time), ended: make(map[job.AllocID]bool),
 		clear: make(map[job.AllocID]bool), cleared: make(map[job.AllocID]bool), shared: make(map[job.NodeID]bool),
-		where: make(map[taskID]job.NodeID), began: make(map[job.Attempt]job.Time),
+		where: make(map[taskID]job.NodeID), at: make(map[job.Attempt]job.NodeID), began: make(map[job.Attempt]job.Time),
 		seen: make(map[job.Attempt]bool), kinds: make(map[kindID]*took),
 	}
 }
@@ -77,7 +78,7 @@ func (l *Ledger) applyBatch(e event.Entry) {
 	case event.AttemptStarted:
 		l.startedIn(e.At, r)
 	case event.LeaveGranted:
-		if a, ok := l.live[taskID{r.Attempt.Job, r.Attempt.Task}]; ok && a.leave == job.PhaseShuffle { // others are half way
+		if a, ok := l.live[r.Attempt]; ok && a.leave == job.PhaseShuffle { // others are half way
 			b.began[r.Attempt] = e.At
 			l.inTime(e.At, r.Attempt)
 		}
@@ -122,7 +123,7 @@ func (l *Ledger) hint(id job.ID, times job.TaskTimes, rs []job.AllocRequest) {
 
 func (l *Ledger) startedIn(at job.Time, r event.AttemptStarted) {
 	b := &l.batch
-	b.where[taskID{r.Attempt.Job, r.Attempt.Task}] = r.Node
+	b.at[r.Attempt] = r.Node
 	b.began[r.Attempt] = at
 	if !b.seen[r.Attempt] { // else it was given up, and runs on
 		b.seen[r.Attempt] = true
@@ -133,7 +134,7 @@ func (l *Ledger) startedIn(at job.Time, r event.AttemptStarted) {
 // inTime checks that what begins now could end before its allocation does. Of what was
 // measured only the least is taken: what is usual cannot be less.
 func (l *Ledger) inTime(at job.Time, id job.Attempt) {
-	node := l.batch.where[taskID{id.Job, id.Task}]
+	node := l.batch.at[id]
 	ends := l.batch.ends[allocOf(node)]
 	if ends == 0 || l.torn {
 		return
@@ -154,10 +155,13 @@ func (l *Ledger) inTime(at job.Time, id job.Attempt) {
 
 func (l *Ledger) endedIn(at job.Time, r event.AttemptEnded) {
 	b, k := &l.batch, taskID{r.Attempt.Job, r.Attempt.Task}
-	if a, ok := l.live[k]; !ok || a.id != r.Attempt || !b.elastic[allocOf(a.node)] {
+	if r.Outcome == event.Done {
+		b.where[k] = b.at[r.Attempt]
+	}
+	if a, ok := l.live[r.Attempt]; !ok || !b.elastic[allocOf(a.node)] {
 		return
 	}
-	if ends := b.ends[allocOf(b.where[k])]; ends != 0 && at >= ends && r.Outcome == event.Failed && r.Signal != 0 {
+	if ends := b.ends[allocOf(b.at[r.Attempt])]; ends != 0 && at >= ends && r.Outcome == event.Failed && r.Signal != 0 {
 		l.fail("%v counts as failed, though its allocation was over", r.Attempt)
 	}
 	if r.Outcome != event.Done {

@@ -5,7 +5,6 @@ import (
 	"strings"
 	"time"
 
-	"berth/internal/engine"
 	"berth/internal/event"
 	"berth/internal/job"
 	"berth/internal/step"
@@ -126,7 +125,7 @@ func (w *World) planWanted(a step.Plan) {
 		w.fail("two plans are on the way for %s", a.Job)
 	}
 	s, ok := w.Engine.Job(a.Job)
-	left := func(t engine.Tally) int { return t.Total - t.Done - t.Failed }
+	left := func(t step.Tally) int { return t.Total - t.Done - t.Failed }
 	if !ok || s.State.Final() || a.Rest.Tasks+a.Rest.Reduces == 0 || a.Rest.Tasks < left(s.Tasks) || a.Rest.Reduces < left(s.Reduces) {
 		w.fail("plan of %+v asked for, of %+v", a, s)
 	}

@@ -11,14 +11,23 @@ type Ledger struct {
 	fail     func(format string, args ...any)
 	works    map[job.ID]job.Work
 	capacity map[job.NodeID]job.Resources
-	live     map[taskID]liveAttempt
+	live     map[job.Attempt]liveAttempt
 	done     map[taskID]bool
 	state    map[job.ID]event.State
 	commits  map[taskID][]job.Attempt
 	untold   map[job.Attempt]bool // given up, or their worker died, before the end was told
 	whole    bool                 // tasks hold what they need from their beginning to their end, as the scheduler Cores has it
+	Twins    Twins                // what has been seen of tasks with several attempts
 	torn     bool                 // records of one step are missing
 	batch    batchLedger
+}
+
+// Twins counts what became of tasks with several live attempts.
+type Twins struct {
+	Begun  int // attempts beside another
+	Won    int // of those: did their tasks
+	Killed int // attempts whose task another did
+	Slow   int // attempts killed because they were too slow
 }
 
 type taskID struct {
@@ -31,13 +40,14 @@ type liveAttempt struct {
 	node   job.NodeID
 	leave  job.Phase
 	commit bool
+	given  bool // … from the start
 }
 
 // NewLedger returns an empty ledger that tells fail what is wrong.
 func NewLedger(fail func(format string, args ...any)) *Ledger {
 	return &Ledger{
 		fail: fail, works: make(map[job.ID]job.Work), capacity: make(map[job.NodeID]job.Resources),
-		live: make(map[taskID]liveAttempt), done: make(map[taskID]bool), state: make(map[job.ID]event.State),
+		live: make(map[job.Attempt]liveAttempt), done: make(map[taskID]bool), state: make(map[job.ID]event.State),
 		commits: make(map[taskID][]job.Attempt), untold: make(map[job.Attempt]bool), batch: newBatchLedger(),
 	}
 }
@@ -75,8 +85,20 @@ func (l *Ledger) Apply(e event.Entry) {
 
 func (l *Ledger) started(r event.AttemptStarted) {
 	k := taskID{r.Attempt.Job, r.Attempt.Task}
-	if a, ok := l.live[k]; ok {
-		l.fail("%v is started beside %v", r.Attempt, a.id)
+	twins := l.of(k)
+	if len(twins) > 0 {
+		l.Twins.Begun++
+	}
+	for _, a := range twins {
+		w := l.works[k.job]
+		switch {
+		case !w.MayDuplicate(w.TaskKind(k.task)):
+			l.fail("%v is started beside %v, and its job allows no duplicates", r.Attempt, a.id)
+		case a.node == r.Node:
+			l.fail("%v is started beside %v on the same node", r.Attempt, a.id)
+		case r.Commit || a.commit && a.given:
+			l.fail("%v is started beside %v, and one of them need not ask to commit", r.Attempt, a.id)
+		}
 	}
 	if l.done[k] {
 		l.fail("%v is started though its task is done", r.Attempt)
@@ -84,26 +106,49 @@ func (l *Ledger) started(r event.AttemptStarted) {
 	if s := l.state[k.job]; s == event.StateStopping || s.Final() {
 		l.fail("%v is started though its job is %s", r.Attempt, s)
 	}
-	l.live[k] = liveAttempt{r.Attempt, r.Node, r.Leave, r.Commit}
+	l.live[r.Attempt] = liveAttempt{r.Attempt, r.Node, r.Leave, r.Commit, r.Commit}
 	l.check(r.Node)
 }
 
+// of returns the live attempts of a task.
+func (l *Ledger) of(k taskID) (all []liveAttempt) {
+	for id, a := range l.live {
+		if id.Job == k.job && id.Task == k.task {
+			all = append(all, a)
+		}
+	}
+	return all
+}
+
 func (l *Ledger) change(id job.Attempt, f func(*liveAttempt)) {
-	k := taskID{id.Job, id.Task}
-	a, ok := l.live[k]
-	if !ok || a.id != id {
+	a, ok := l.live[id]
+	if !ok {
 		l.fail("%v is granted something, but does not live", id)
 		return
 	}
 	f(&a)
-	l.live[k] = a
+	l.live[id] = a
 	l.check(a.node)
+	for _, b := range l.of(taskID{id.Job, id.Task}) {
+		if b.id != id && a.commit && b.commit {
+			l.fail("%v and %v may both commit", id, b.id)
+		}
+	}
 }
 
 func (l *Ledger) attemptEnded(r event.AttemptEnded) {
 	k := taskID{r.Attempt.Job, r.Attempt.Task}
-	if a, ok := l.live[k]; ok && a.id == r.Attempt {
-		delete(l.live, k)
+	if r.Slow {
+		l.Twins.Slow++
+	}
+	if r.Outcome == event.Killed && l.done[k] {
+		l.Twins.Killed++
+	}
+	if r.Outcome == event.Done && r.Attempt.N > 1 && len(l.of(k)) > 1 {
+		l.Twins.Won++
+	}
+	if _, ok := l.live[r.Attempt]; ok {
+		delete(l.live, r.Attempt)
 	} else if r.Outcome != event.Done {
 		l.fail("%v ended %v, but does not live", r.Attempt, r.Outcome)
 	}
@@ -121,7 +166,7 @@ func (l *Ledger) attemptEnded(r event.AttemptEnded) {
 func (l *Ledger) ended(r event.JobEnded) {
 	l.state[r.Job] = r.State
 	for k, a := range l.live {
-		if k.job == r.Job {
+		if k.Job == r.Job {
 			l.fail("%s ended with %v running", r.Job, a.id)
 		}
 	}
@@ -135,9 +180,9 @@ func (l *Ledger) check(node job.NodeID) {
 		if a.node != node {
 			continue
 		}
-		w := l.works[k.job]
+		w := l.works[k.Job]
 		need := w.Need
-		if w.TaskKind(k.task) == job.ReduceTask {
+		if w.TaskKind(k.Task) == job.ReduceTask {
 			need = w.ReduceNeed
 		}
 		if a.leave == job.PhaseShuffle {
@@ -153,7 +198,7 @@ func (l *Ledger) check(node job.NodeID) {
 // Commit takes in that a worker put the output of an attempt into place.
 func (l *Ledger) Commit(id job.Attempt) {
 	k := taskID{id.Job, id.Task}
-	if a, ok := l.live[k]; !ok || a.id != id || !a.commit {
+	if a, ok := l.live[id]; !ok || !a.commit {
 		l.fail("%v commits, but may not: %+v", id, a)
 	}
 	for _, b := range l.commits[k] {

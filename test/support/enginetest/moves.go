@@ -8,6 +8,7 @@ import (
 	"berth/internal/event"
 	"berth/internal/job"
 	"berth/internal/sched"
+	"berth/internal/sched/straggler"
 	"berth/internal/step"
 )
 
@@ -26,7 +27,7 @@ func (w *World) Move() {
 	case 6:
 		w.workerMove((*World).notice)
 	case 7:
-		w.pass([]time.Duration{time.Second, 10 * time.Second, time.Minute, 5 * time.Minute}[w.choose(4)])
+		w.pass([]time.Duration{3 * time.Second, 10 * time.Second, time.Minute, 5 * time.Minute}[w.choose(4)])
 	case 8:
 		w.user()
 	case 9:
@@ -37,6 +38,11 @@ func (w *World) Move() {
 		w.end()
 	case 12:
 		w.batch()
+	case 13:
+		for _, k := range w.workers {
+			w.report(k)
+		}
+		w.pass(3 * time.Second)
 	default:
 		w.workerMove((*World).proceed)
 	}
@@ -122,6 +128,31 @@ func (w *World) spoil(k *worker) {
 		k.bad = append(k.bad, k.held[w.choose(len(k.held))])
 	}
 }
+
+// report tells the coordinator how far a worker's attempts are.
+func (w *World) report(k *worker) {
+	if !k.connected || !k.alive {
+		return
+	}
+	p := step.Progress{Node: k.id}
+	for _, r := range k.runs {
+		p.Of = append(p.Of, job.Progress{Attempt: r.Attempt, Source: job.ProgressIO, N: float64(1 + r.phase), Fraction: -1})
+	}
+	w.step(p)
+}
+
+// Judge says of attempts whatever comes to mind: it is the rule of the engine.
+func (w *World) Judge(v *straggler.View) (all []straggler.Verdict) {
+	for _, r := range v.Running {
+		if w.chance(2) {
+			all = append(all, straggler.Verdict{Attempt: r.Attempt, Act: straggler.Action(w.choose(3)), Class: straggler.Class(w.choose(4)), Why: "it is a toy"})
+		}
+	}
+	return all
+}
+
+// Name returns "chance".
+func (w *World) Name() string { return "chance" }
 
 // proceed lets a message arrive, or takes one of the worker's attempts a step on.
 func (w *World) proceed(k *worker) {
@@ -221,6 +252,8 @@ func (w *World) Submit() {
 	if w.cfg.Scheduler != sched.Cores {
 		work.Weight, work.Demands = float64(w.choose(3)), w.demands(work.Kind)
 	}
+	work.Duplicates, work.ReduceDuplicates = w.choose(3) > 0, w.choose(3) > 0
+	work.Stragglers = []job.Stragglers{job.StragglersAuto, job.StragglersAuto, job.StragglersDuplicate, job.StragglersAbort, job.StragglersTell}[w.choose(5)]
 	w.place(&work)
 	if len(w.jobs) > 0 && !work.Alloc.Elastic && w.choose(3) > 0 { // shapes are shared
 		if a := w.jobs[w.choose(len(w.jobs))].Alloc; !a.Elastic && work.Need.Fits(a.PerNode) && work.ReduceNeed.Fits(a.PerNode) {

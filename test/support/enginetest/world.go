@@ -55,8 +55,11 @@ type alloc struct {
 func New(cfg engine.Config, choose func(n int) int, fail func(format string, args ...any)) *World {
 	ledger := NewLedger(fail)
 	ledger.whole = cfg.Scheduler == sched.Cores
-	return &World{Engine: engine.New(cfg), Ledger: ledger, cfg: cfg, choose: choose, fail: fail,
+	w := &World{Ledger: ledger, choose: choose, fail: fail,
 		disks: make(map[string]*disk), cleared: make(map[job.AllocID]bool), mixed: make(map[job.ID]bool)}
+	cfg.Rule = w
+	w.cfg, w.Engine = cfg, engine.New(cfg)
+	return w
 }
 
 // Config returns what the engine was made with.
@@ -175,7 +178,7 @@ func (w *World) Replayed() *engine.Engine {
 
 // adopt has the driver take up the allocations that the engine believes in: those
 // it never heard of are requested.
-func (w *World) adopt(live []engine.AllocStatus) {
+func (w *World) adopt(live []step.AllocStatus) {
 	for _, a := range live {
 		if !slices.ContainsFunc(w.allocs, func(b *alloc) bool { return a.ID == b.id }) {
 			w.request(a.ID, a.Request)
@@ -246,8 +249,8 @@ func (w *World) pass(d time.Duration) {
 }
 
 // unfinished returns the jobs that are not over.
-func (w *World) unfinished() []engine.JobStatus {
-	return slices.DeleteFunc(w.Engine.Jobs(), func(j engine.JobStatus) bool { return j.State.Final() })
+func (w *World) unfinished() []step.JobStatus {
+	return slices.DeleteFunc(w.Engine.Jobs(), func(j step.JobStatus) bool { return j.State.Final() })
 }
 
 // describe says where all jobs stand, for a failure.

@@ -1,0 +1,116 @@
+package engine
+
+import (
+	"time"
+
+	"berth/internal/event"
+	"berth/internal/job"
+	"berth/internal/step"
+)
+
+// A task may have several live attempts: its first is too slow, and another was begun beside it (a twin). The first to
+// be done wins. At most one of them may put its output into place at a time: a grant stands until its attempt is over.
+
+// begins reports whether an attempt of that number may begin the task: the task is ready, or the attempt is a new twin.
+func (t *task) begins(n int) bool {
+	return t.status == ready || t.status == running && n > int(t.attempt)
+}
+
+// join and part take in that an attempt lives from now on, and that it does no more.
+func (j *jobState) join(a *attempt) {
+	first := j.live[int32(a.ID.Task)]
+	if first == nil {
+		j.live[int32(a.ID.Task)] = a
+		return
+	}
+	for first.twin != nil {
+		first = first.twin
+	}
+	first.twin = a
+}
+
+func (j *jobState) part(a *attempt) {
+	task := int32(a.ID.Task)
+	switch first := j.live[task]; {
+	case first != a:
+		for first.twin != a {
+			first = first.twin
+		}
+		first.twin = a.twin
+	case a.twin != nil:
+		j.live[task] = a.twin
+	default:
+		delete(j.live, task)
+	}
+}
+
+// unready takes a task that begins, or is done by an attempt that was given up, from those that wait.
+func (j *jobState) unready(i int) {
+	class := j.class(i)
+	if j.tasks[i].status == ready {
+		j.Begin[class].Ready.Take(int32(i))
+	}
+	j.Urgent[class].Ready.Take(int32(i))
+}
+
+// finish takes in that an attempt did its task.
+func (j *jobState) finish(id job.Attempt) {
+	t := &j.tasks[id.Task]
+	j.unready(id.Task)
+	j.move(id.Task, done)
+	t.later = uint8(min(255, int(t.attempt)-id.N))
+}
+
+// twins returns how many other attempts of its task live.
+func (j *jobState) twins(a *attempt) int {
+	n := -1
+	for range j.of(a.ID.Task) {
+		n++
+	}
+	return n
+}
+
+// granted returns the attempt of the task that may put its output into place, nil if none may.
+func (j *jobState) granted(task int) *attempt {
+	for a := range j.of(task) {
+		if a.commit {
+			return a
+		}
+	}
+	return nil
+}
+
+// grantCommit lets an attempt put its output into place.
+func (e *Engine) grantCommit(a *attempt) {
+	a.held = false
+	e.emit(event.CommitGranted{Attempt: a.ID})
+	e.do(step.Commit{Attempt: a.ID, Node: a.node.id})
+}
+
+// beaten is why an attempt is killed whose task another did.
+const beaten = "another attempt of its task was first"
+
+// ended records the end of an attempt, and settles what follows for others of its task: when one has done it they are killed, and
+// when one that might commit has not, another may that waits for that. A worker that is away asks again when it is back.
+func (e *Engine) ended(a *attempt, r event.AttemptEnded) {
+	e.emit(r)
+	j, task := a.job, a.ID.Task
+	for b := range j.of(task) {
+		switch {
+		case b.Doomed != "":
+		case r.Outcome == event.Done:
+			e.kill(b, beaten)
+		case b.held && b.node.state == up && j.granted(task) == nil:
+			e.grantCommit(b)
+		}
+	}
+}
+
+// mayTwin reports whether a further attempt of a bag task may be begun beside one that runs. Then an attempt asks
+// before it puts its output into place. Tasks that are too short to be watched get no twin.
+func (j *jobState) mayTwin() bool {
+	return j.work.MayDuplicate(job.BagTask) && j.Left[0].Mean() >= watchedFrom
+}
+
+// watchedFrom is how long tasks must take on average for their attempts to be watched.
+const watchedFrom = 10 * time.Second

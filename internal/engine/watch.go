@@ -1,0 +1,131 @@
+package engine
+
+import (
+	"berth/internal/job"
+
+	"berth/internal/sched/straggler"
+	"berth/internal/step"
+)
+
+// What attempts report of their progress is no part of the state that records make: after a break it comes again. Every
+// Config.LookEvery the attempts that report are shown to a rule (package straggler), and what it says is done about them:
+// their tasks begin anew elsewhere as urgent ones (sched.Ready.Urge), beside them or instead of them.
+
+// watched is what is known of a running attempt. Not part of the state that records make.
+type watched struct {
+	track   *straggler.Track   // nil: it has not reported
+	verdict *straggler.Verdict // by the last look; nil: none yet
+}
+
+// progress takes in how far attempts are. Of a reduce only what it does with a core counts.
+func (e *Engine) progress(in step.Progress) {
+	for _, p := range in.Of {
+		a := e.find(p.Attempt)
+		if a == nil || a.node.id != in.Node || a.Shuffles() || a.job.work.Stragglers == job.StragglersOff {
+			continue
+		}
+		if a.track == nil {
+			a.track = &straggler.Track{}
+		}
+		a.track.Add(e.now.Sub(a.working), p)
+		if e.lookAt == 0 {
+			e.lookAt = e.now.Add(e.cfg.LookEvery)
+		}
+	}
+}
+
+// look shows the rule the running attempts of all jobs.
+func (e *Engine) look() {
+	e.lookAt = 0
+	for _, p := range e.pools {
+		for _, j := range p.active {
+			for class := range j.past {
+				if v := e.view(j, class); v != nil {
+					e.heed(j, class, v, e.cfg.Rule.Judge(v))
+					e.lookAt = e.now.Add(e.cfg.LookEvery)
+				}
+			}
+		}
+	}
+}
+
+// view returns the running tasks of one kind of a job as rules see them; nil where none has reported.
+func (e *Engine) view(j *jobState, class int) *straggler.View {
+	kind, c := j.Begin[class].Kind, &j.counts[class]
+	v := &straggler.View{Now: e.now, Interval: e.cfg.LookEvery, Past: &j.past[class], Left: c.total - c.done - c.failed,
+		Duplicate: j.work.MayDuplicate(kind), Abort: j.work.MayAbort(kind)}
+	j.Urgent[class].Ready.Calm() // what the rule said at the last look it may not say again
+	v.Ready = j.waiting(class)
+	reports := false
+	for _, a := range j.sorted() {
+		if j.class(a.ID.Task) != class || a.Doomed != "" || a.Shuffles() {
+			continue
+		}
+		reports = reports || a.track != nil
+		v.Running = append(v.Running, straggler.Running{Attempt: a.ID, Node: a.node.id, Began: a.working, Duplicate: a.late, Twins: j.twins(a), Track: a.track})
+	}
+	if !reports || !j.active() {
+		return nil
+	}
+	e.rooms(j, class, v)
+	v.Allow(j.work.SpeculationShare(), j.Left[class].Mean(), j.spent[class])
+	return v
+}
+
+// rooms takes in where attempts could begin.
+func (e *Engine) rooms(j *jobState, class int, v *straggler.View) {
+	need := j.classNeed(class)
+	v.Cores = float64(max(1, need.CPUs))
+	for _, n := range j.pool.nodes {
+		if n.state != up || !n.InTime(e.now, j.Left[class].Span(false)) {
+			continue
+		}
+		v.Places += straggler.Places(n.Capacity, need.Vector())
+		if k := straggler.Places(n.Free(), need.Vector()); k > 0 && !n.Health.Wary(e.now) {
+			v.Rooms = append(v.Rooms, straggler.Room{Node: n.id, Places: k})
+		}
+	}
+}
+
+// heed does what the rule says.
+func (e *Engine) heed(j *jobState, class int, v *straggler.View, verdicts []straggler.Verdict) {
+	for rank := range verdicts {
+		d := &verdicts[rank]
+		a := j.find(d.Attempt)
+		if a == nil || a.Doomed != "" {
+			continue
+		}
+		a.verdict = d
+		switch act := d.Act; {
+		case act == straggler.Duplicate && v.Duplicate && j.granted(a.ID.Task) == nil:
+			e.duplicate(a, class, rank)
+		case act == straggler.Abort && v.Abort, act == straggler.Duplicate && d.Class == straggler.Hung && v.Abort:
+			a.slow = true // where it may commit it gets no twin
+			e.kill(a, "it is too slow: "+d.Why)
+		}
+	}
+	for i := range v.Running {
+		if t := v.Running[i].Track; t != nil {
+			t.Looked()
+		}
+	}
+	e.enqueue(j)
+	if j.Urgent[class].Ready.Count() > 0 {
+		e.mark(j.pool)
+	}
+}
+
+// duplicate has the task of an attempt begun beside it, unless it has three attempts already.
+func (e *Engine) duplicate(a *attempt, class, rank int) {
+	also := int32(0)
+	for b := range a.job.of(a.ID.Task) {
+		switch {
+		case b == a:
+		case also != 0:
+			return
+		default:
+			also = int32(b.node.Index)
+		}
+	}
+	a.job.Urgent[class].Ready.Urge(int32(a.ID.Task), int32(a.node.Index), also, int32(rank), true)
+}

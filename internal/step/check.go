@@ -1,0 +1,75 @@
+package step
+
+import (
+	"fmt"
+
+	"berth/internal/job"
+)
+
+// UserError returns an error that the user of a job can do something about.
+func UserError(id job.ID, what, do string) error {
+	return &job.Error{Class: job.User, Code: job.CodeArguments, Where: string(id), What: what, Do: do}
+}
+
+// Check reports work that makes no sense, wherever it would run.
+func Check(w *job.Work) error {
+	switch {
+	case w.ID == "":
+		return UserError(w.ID, "a job needs an id", "")
+	case w.Kind != job.Bag && w.Kind != job.MapReduce:
+		return UserError(w.ID, fmt.Sprintf("unknown kind of job %q", w.Kind), "")
+	case w.Tasks < 0 || w.Reduces < 0 || w.Kind == job.Bag && w.Reduces > 0:
+		return UserError(w.ID, fmt.Sprintf("a %s of %d tasks and %d reduces", w.Kind, w.Tasks, w.Reduces), "")
+	case w.Tasks > 0 && w.Attempts < 1 || w.Reduces > 0 && w.ReduceAttempts < 1:
+		return UserError(w.ID, "a task needs at least one attempt", "")
+	}
+	return CheckAllocs(w)
+}
+
+// CheckAllocs reports requests on which the job could not run.
+func CheckAllocs(w *job.Work) error {
+	r := w.Alloc
+	if err := checkFit(w, r); err != nil {
+		return err
+	}
+	for _, m := range w.More {
+		if !r.Elastic || job.ShapeOf(m) != job.ShapeOf(r) {
+			return UserError(w.ID, fmt.Sprintf("further allocations on %s beside one of another kind on %s", m.On, r.On), "")
+		}
+		if m.Nodes < 1 {
+			return UserError(w.ID, fmt.Sprintf("an allocation of %d nodes", m.Nodes), "ask for one at least")
+		}
+	}
+	return nil
+}
+
+// checkFit reports a task that no node of the allocation has room for.
+func checkFit(w *job.Work, r job.AllocRequest) error {
+	if w.Total() > 0 && r.Nodes < 1 && (!r.Elastic || r.Nodes < 0) { // such a job may ask for none: idle ones serve it
+		return UserError(w.ID, fmt.Sprintf("an allocation of %d nodes", r.Nodes), "ask for one at least")
+	}
+	for _, c := range []struct {
+		tasks int
+		kind  job.TaskKind
+		need  job.Resources
+	}{{w.Tasks, w.TaskKind(0), w.Need}, {w.Reduces, job.ReduceTask, w.ReduceNeed}} {
+		switch {
+		case c.tasks == 0:
+		case c.need.CPUs < 1 || c.need.Mem < 0:
+			return UserError(w.ID, fmt.Sprintf("a %s that needs %s", c.kind, describe(c.need)), "a task needs one core at least")
+		case !c.need.Fits(r.PerNode):
+			return UserError(w.ID, fmt.Sprintf("a %s needs %s, a node has %s", c.kind, describe(c.need), describe(r.PerNode)),
+				"ask for less a task, or for larger nodes")
+		}
+	}
+	return nil
+}
+
+// describe names resources for people.
+func describe(r job.Resources) string {
+	s := fmt.Sprintf("%d %s", r.CPUs, job.Plural(r.CPUs, "core"))
+	if r.Mem == 0 {
+		return s
+	}
+	return s + " and " + job.FormatSize(r.Mem)
+}
