@@ -6,6 +6,9 @@ import (
 	"os"
 	"slices"
 	"strconv"
+	"strings"
+
+	"golang.org/x/sys/unix"
 )
 
 // mapping is a line of /proc/PID/maps.
@@ -13,6 +16,7 @@ type mapping struct {
 	start, end uint64
 	offset     uint64 // in its file
 	executable bool
+	dev, inode uint64
 	path       string // of its file, or a name in brackets
 }
 
@@ -26,21 +30,32 @@ func readMaps(pid int) (space, error) {
 	}
 	var m space
 	for line := range bytes.Lines(text) {
-		f := bytes.SplitN(bytes.TrimSuffix(line, []byte("\n")), []byte(" "), 6)
-		from, to, ok := bytes.Cut(f[0], []byte("-"))
-		if len(f) < 6 || !ok || len(f[1]) < 4 {
+		one, ok := parseMapping(string(bytes.TrimSuffix(line, []byte("\n"))))
+		if !ok {
 			return nil, fmt.Errorf("cannot read the mappings of process %d: %q", pid, line)
 		}
-		start, err1 := strconv.ParseUint(string(from), 16, 64)
-		end, err2 := strconv.ParseUint(string(to), 16, 64)
-		offset, err3 := strconv.ParseUint(string(f[2]), 16, 64)
-		if err1 != nil || err2 != nil || err3 != nil {
-			return nil, fmt.Errorf("cannot read the mappings of process %d: %q", pid, line)
-		}
-		m = append(m, mapping{start: start, end: end, offset: offset, executable: f[1][2] == 'x',
-			path: string(bytes.TrimLeft(f[5], " "))})
+		m = append(m, one)
 	}
 	return m, nil
+}
+
+// parseMapping reads a line: from-to rights offset major:minor inode path.
+func parseMapping(line string) (m mapping, ok bool) {
+	f := strings.SplitN(line, " ", 6)
+	if len(f) < 6 || len(f[1]) < 4 {
+		return m, false
+	}
+	from, to, _ := strings.Cut(f[0], "-")
+	major, minor, _ := strings.Cut(f[3], ":")
+	ok = true
+	number := func(text string, base int) uint64 {
+		n, err := strconv.ParseUint(text, base, 64)
+		ok = ok && err == nil
+		return n
+	}
+	m = mapping{start: number(from, 16), end: number(to, 16), offset: number(f[2], 16), executable: f[1][2] == 'x',
+		dev: unix.Mkdev(uint32(number(major, 16)), uint32(number(minor, 16))), inode: number(f[4], 10), path: strings.TrimLeft(f[5], " ")}
+	return m, ok
 }
 
 const (

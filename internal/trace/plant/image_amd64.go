@@ -39,8 +39,7 @@ func (f *follower) image(t *tracee) {
 	}
 	if err != nil {
 		f.s.refused(err.Error())
-		f.clear(t)
-		f.settle(t, 0)
+		f.release(t, 0) // a launcher, too: what it starts has the same limits, or system calls of other numbers
 		return
 	}
 	t.entry = entry
@@ -202,19 +201,4 @@ func readStatus(pid int) (status, error) {
 
 func openMemory(pid int) (*os.File, error) {
 	return os.OpenFile(fmt.Sprintf("/proc/%d/mem", pid), os.O_RDWR, 0)
-}
-
-// readRemote reads what is there of a process's memory from an address on, up to the length of b.
-func readRemote(pid int, at uint64, b []byte) int {
-	done := 0
-	for done < len(b) { // page by page, as the next one may not be there
-		n := min(len(b)-done, int(pageSize-(at+uint64(done))%pageSize))
-		local := []unix.Iovec{{Base: &b[done], Len: uint64(n)}}
-		got, err := unix.ProcessVMReadv(pid, local, []unix.RemoteIovec{{Base: uintptr(at) + uintptr(done), Len: n}}, 0)
-		if err != nil || got != n {
-			return done
-		}
-		done += n
-	}
-	return done
 }

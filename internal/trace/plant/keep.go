@@ -42,14 +42,18 @@ func (k *objects) load(dir string, f *os.File, id fileID) (*object, error) {
 	if dir != "" && build() != "" {
 		path = filepath.Join(dir, "objects", fmt.Sprintf("%s-%d", name(f, id), id.size))
 		if o := read(path); o != nil {
+			o.file = id
 			return o, nil
 		}
 	}
 	o, err := analyse(f)
-	if err == nil && path != "" {
+	if err != nil {
+		return nil, err
+	}
+	if o.file = id; path != "" {
 		k.writing.Go(func() { write(path, o) })
 	}
-	return o, err
+	return o, nil
 }
 
 // name returns what tells an object from others: its build-id, or what the file system says of it.

@@ -1,6 +1,7 @@
 package plant
 
 import (
+	"bytes"
 	"debug/elf"
 	"fmt"
 	"io"
@@ -17,6 +18,7 @@ type object struct {
 	*code.Object
 	loads     []elf.ProgHeader // that are executable
 	originals [][]byte         // bytes that a jump displaces in each function; nil where it is not to be touched
+	file      fileID
 }
 
 // fileID tells files and their versions apart.
@@ -60,6 +62,31 @@ func (k *objects) open(dir, path string) (*object, error) {
 	k.mu.Unlock()
 	e.once.Do(func() { e.o, e.err = k.load(dir, f, id) })
 	return e.o, e.err
+}
+
+// is reports whether the object's file is the one of a mapping.
+func (o *object) is(m mapping) bool { return o.file.dev == m.dev && o.file.inode == m.inode }
+
+// sameCode compares the object's code with that in a process. Some file systems (overlays, btrfs) tell other numbers
+// of a mapped file than of an open one; and a file may have been replaced since it was mapped.
+func (o *object) sameCode(pid int, path string, mapped []mapping) bool {
+	f, err := os.Open(inRoot(pid, path))
+	if err != nil {
+		return false
+	}
+	defer func() { _ = f.Close() }() // nothing was written
+	for _, m := range mapped {
+		load := o.load(m.offset)
+		if load == nil {
+			return false
+		}
+		start := m.start + load.Off%pageSize
+		file, memory := make([]byte, min(load.Filesz, m.end-start)), make([]byte, min(load.Filesz, m.end-start))
+		if _, err := f.ReadAt(file, int64(load.Off)); err != nil || readRemote(pid, start, memory) != len(memory) || !bytes.Equal(file, memory) {
+			return false
+		}
+	}
+	return true
 }
 
 // analyse reads an object.

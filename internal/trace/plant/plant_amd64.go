@@ -17,7 +17,7 @@ func (s *Session) plant(pid int, mem *os.File) (stopped bool, err error) {
 		return false, err
 	}
 	for _, r := range regions {
-		if err := r.check(pid, func(t *site) []byte { return t.was }); err != nil {
+		if err := r.check(pid, before); err != nil {
 			return false, err
 		}
 	}
@@ -38,23 +38,18 @@ func (s *Session) fill(p *remote, regions []*region) (err error) {
 	if err := s.mapAll(p, regions); err != nil {
 		return err
 	}
-	written := 0
-	for _, r := range regions {
-		if err = r.write(p.mem); err != nil {
-			break
+	for i, r := range regions {
+		if err = r.write(p.mem, after); err == nil {
+			err = r.check(p.pid, after)
 		}
-		written++
-		if err = r.check(p.pid, func(t *site) []byte { return t.patch }); err != nil {
-			break
+		if err != nil {
+			for _, r := range regions[:i+1] {
+				err = errors.Join(err, r.write(p.mem, before))
+			}
+			return errors.Join(err, s.unmap(p, regions))
 		}
 	}
-	if err == nil {
-		return nil
-	}
-	for _, r := range regions[:written] {
-		err = errors.Join(err, r.restore(p.mem, len(r.sites)))
-	}
-	return errors.Join(err, s.unmap(p, regions))
+	return nil
 }
 
 // mapAll has the process map counters and trampolines, and writes these. After an error nothing is mapped.

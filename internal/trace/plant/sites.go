@@ -91,6 +91,10 @@ func (s *Session) prepareObject(pid int, in image, addresses *space, mapped []ma
 		s.leaveObject(path, err)
 		return nil, nil
 	}
+	if !o.is(mapped[0]) && !o.sameCode(pid, path, mapped) {
+		s.leaveObject(path, errors.New("its file is not the one that is mapped"))
+		return nil, nil
+	}
 	bias, lo, hi, ok := o.bias(mapped)
 	if !ok {
 		s.leaveObject(path, errors.New("it is not mapped as its tables say"))
@@ -160,26 +164,49 @@ func (r *region) check(pid int, should func(*site) []byte) error {
 	return nil
 }
 
-// write writes the jumps, and takes those back that it wrote if one cannot be.
-func (r *region) write(mem *os.File) error {
-	for i := range r.sites {
-		if err := writeAll(mem, r.sites[i].patch, r.sites[i].at); err != nil {
-			return errors.Join(err, r.restore(mem, i+1))
+// write writes the bytes of all sites, those of a page at once: mostly the price is one of system calls and pages.
+func (r *region) write(mem *os.File, bytes func(*site) []byte) error {
+	for rest := r.sites; len(rest) > 0; {
+		first, n := rest[0].at, 1
+		for n < len(rest) && rest[n].at/pageSize == first/pageSize {
+			n++
 		}
+		last := &rest[n-1]
+		b := make([]byte, last.at+uint64(len(last.patch))-first)
+		if _, err := mem.ReadAt(b, int64(first)); err != nil {
+			return err
+		}
+		for i := range rest[:n] {
+			copy(b[rest[i].at-first:], bytes(&rest[i]))
+		}
+		if err := writeAll(mem, b, first); err != nil {
+			return err
+		}
+		rest = rest[n:]
 	}
 	return nil
 }
 
-// restore writes the first n sites as they were.
-func (r *region) restore(mem *os.File, n int) error {
-	var all error
-	for i := range r.sites[:n] {
-		all = errors.Join(all, writeAll(mem, r.sites[i].was, r.sites[i].at))
-	}
-	return all
-}
+// before and after are what stands at a site.
+func before(t *site) []byte { return t.was }
+func after(t *site) []byte  { return t.patch }
 
 func writeAll(mem *os.File, b []byte, at uint64) error {
 	_, err := mem.WriteAt(b, int64(at))
 	return err
+}
+
+// readRemote reads what is there of a process's memory from an address on, up to the length of b.
+func readRemote(pid int, at uint64, b []byte) int {
+	done := 0
+	for done < len(b) { // page by page, as the next one may not be there
+		n := min(len(b)-done, int(pageSize-(at+uint64(done))%pageSize))
+		local := []unix.Iovec{{Base: &b[done], Len: uint64(n)}}
+		got, err := unix.ProcessVMReadv(pid, local, []unix.RemoteIovec{{Base: uintptr(at) + uintptr(done), Len: n}}, 0)
+		if err != nil || got != n {
+			return done
+		}
+		done += n
+	}
+	return done
 }
