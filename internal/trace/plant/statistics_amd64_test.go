@@ -1,0 +1,64 @@
+package plant
+
+import (
+	"os"
+	"testing"
+)
+
+// TestLearned: what one session has counted of a program says which functions later ones count, in this process and in others.
+func TestLearned(t *testing.T) {
+	program := compile(t, "counts", "-O1")
+	argv := []string{program, "1", "0", "5000"}
+	dir := t.TempDir()
+	first := &Planter{Dir: dir}
+	s, _ := planted(t, first, Options{}, os.Environ(), argv...)
+	if n, ok := s.Hits(); ok || s.Count() < 15000 {
+		t.Errorf("first: %d hits of %d can be compared: %v", n, s.Count(), ok)
+	}
+	s.Close()
+	for name, p := range map[string]*Planter{"same": first, "other": {Dir: dir}} {
+		s, _ := planted(t, p, Options{}, os.Environ(), argv...)
+		counted := hits(s, program)
+		if n, ok := s.Hits(); !ok || n == 0 || n > 5000 || counted["main"] != 1 || counted["leaf"] != 0 || counted["twice"] != 0 {
+			t.Errorf("%s: %d hits, %v: %v", name, n, ok, counted)
+		}
+		if s.Left()[notChosen] == 0 {
+			t.Errorf("%s: nothing is left out: %v", name, s.Left())
+		}
+		s.Close()
+	}
+	forgotten := &Planter{Dir: t.TempDir()}
+	s, _ = planted(t, forgotten, Options{}, os.Environ(), argv...)
+	if counted := hits(s, program); counted["leaf"] != 10000 {
+		t.Errorf("where nothing is kept: %v", counted)
+	}
+}
+
+// TestLoop: a program in a loop of a few functions keeps those of them that are entered least often.
+func TestLoop(t *testing.T) {
+	s := &statistics{Objects: map[string]*objectHits{"a": {
+		Hits: map[uint64]uint64{1: 1, 2: 3, 3: 0, 4: 1000, 5: 2000, 6: 90000, 7: 900},
+		Late: map[uint64]uint64{4: 60, 5: 50, 6: 4000},
+	}}}
+	sel := s.choose(0.01)
+	for entry, skipped := range map[uint64]bool{1: false, 2: false, 3: false, 4: false, 5: false, 6: true, 7: true} {
+		if sel.skips("a", entry) != skipped {
+			t.Errorf("function %d is skipped: %v", entry, !skipped)
+		}
+	}
+}
+
+// TestCopied: a file that the system tells other numbers of than of its mapping is planted if its code is the same.
+func TestCopied(t *testing.T) {
+	program := compile(t, "counts", "-O1")
+	p := &Planter{}
+	o, err := p.objects.open("", program)
+	if err != nil {
+		t.Fatal(err)
+	}
+	o.file = fileID{}
+	s, _ := planted(t, p, exact, nil, program)
+	if hits(s, program)["main"] != 1 {
+		t.Errorf("left out: %v", s.ObjectsLeft())
+	}
+}
