@@ -22,6 +22,8 @@ const (
 	// measured by something else. What measured a task of the job to its end is trusted, or nothing would hang.
 	misleads = 5 * time.Second
 	sparse   = 20 * time.Second
+	// inputsWithin is how long is waited for a task's inputs to be found, before the first measurement.
+	inputsWithin = 10 * time.Millisecond
 	// maxInputs bounds how many input files of a task are watched.
 	maxInputs = 64
 )
@@ -92,7 +94,12 @@ func (g *gauge) measure(w *worker, a *attempt, pids []int, now time.Time) {
 		return
 	}
 	if g.next.IsZero() {
-		go a.findInputs() // a file system takes its time, and the monitor has others to look at
+		found := make(chan struct{})
+		go func() { a.findInputs(); close(found) }()
+		select {
+		case <-found:
+		case <-time.After(inputsWithin): // a file system that hangs: the monitor has others to look at
+		}
 	}
 	g.next = now.Add(gaugeEvery)
 	cpu := a.meter.Snapshot().All.CPU
