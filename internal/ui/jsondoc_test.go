@@ -40,6 +40,7 @@ func TestJSONIsDocumented(t *testing.T) {
 		"accuracy": keysOf(store.Accuracy{}),
 		"server":   keysOf(control.Server{}),
 
+		"trace":      keysOf(ui.TraceJSON{}),
 		"simulation": keysOf(ui.Simulation{}),
 		"experiment": keysOf(evaluate.Report{}),
 		"phases":     keysOf(evaluate.PhaseReport{}),
