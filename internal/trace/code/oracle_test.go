@@ -20,8 +20,14 @@ var programs = []string{"/bin/bash", "/bin/gzip", "/usr/bin/sqlite3", "/usr/bin/
 	"/usr/lib/x86_64-linux-gnu/libstdc++.so.6", "/usr/lib/x86_64-linux-gnu/libgmp.so.10", "/usr/lib/x86_64-linux-gnu/libcrypto.so.3",
 	"/usr/bin/python3", "/usr/bin/convert", "/usr/lib/x86_64-linux-gnu/libsqlite3.so.0"}
 
-// contents are the objects' sections.
-var contents = map[string]*image{}
+// ordinary is the size in bytes up to which programs are looked at with every test.
+const ordinary = 2 << 20
+
+// What was read: objects, and their sections.
+var (
+	objects  = map[string]*Object{}
+	contents = map[string]*image{}
+)
 
 // installed returns those programs that are here, with what Analyse says of them.
 func installed(t *testing.T, yield func(t *testing.T, path string, o *Object)) {
@@ -31,17 +37,21 @@ func installed(t *testing.T, yield func(t *testing.T, path string, o *Object)) {
 			continue
 		}
 		t.Run(filepath.Base(path), func(t *testing.T) {
-			f, err := os.Open(path)
-			if err != nil {
-				t.Skip("cannot be read here:", err)
+			if st, err := os.Stat(path); err != nil || st.Size() > ordinary && os.Getenv("BERTH_ORACLE_ALL") == "" {
+				t.Skip("so large a program takes long; BERTH_ORACLE_ALL=1 has it looked at, too")
 			}
-			defer f.Close()
-			o, err := Analyse(f)
-			if err != nil {
-				t.Skip("not an object for us:", err)
-			}
-			if contents[path] == nil {
+			o := objects[path]
+			if o == nil {
+				f, err := os.Open(path)
+				if err != nil {
+					t.Skip("cannot be read here:", err)
+				}
+				defer f.Close()
+				if o, err = Analyse(f); err != nil {
+					t.Skip("not an object for us:", err)
+				}
 				contents[path], _ = open(f)
+				objects[path] = o
 			}
 			yield(t, path, o)
 		})
@@ -54,7 +64,7 @@ func compilers() []string {
 	return found
 }
 
-// What is found in programs as they are: go test -v -run TestSurvey prints it.
+// What is found in programs as they are: go test -v -run TestSurvey prints it, with BERTH_ORACLE_ALL=1 of large ones, too.
 func TestSurvey(t *testing.T) {
 	installed(t, func(t *testing.T, path string, o *Object) {
 		planted, careful := 0, 0
@@ -98,9 +108,6 @@ func TestObjdumpAgrees(t *testing.T) {
 		t.Skip("objdump is not installed (package binutils)")
 	}
 	installed(t, func(t *testing.T, path string, o *Object) {
-		if st, err := os.Stat(path); err != nil || st.Size() > 2<<20 && os.Getenv("BERTH_ORACLE_ALL") == "" {
-			t.Skip("objdump needs a minute for a program of this size; BERTH_ORACLE_ALL=1 has it tried")
-		}
 		inside, ends := map[uint64]string{}, map[uint64]string{}
 		for _, f := range o.Functions {
 			for a := f.Patch + 1; a < f.Patch+uint64(f.Displaced); a++ {
