@@ -132,3 +132,11 @@ func (s Seat) Settle(said, env Choice, log *slog.Logger) (Choice, error) {
 	c.Order, c.Scheduler = string(order), string(scheduler)
 	return c, err
 }
+
+// Rule returns the rule on slow tasks that was chosen, nil where none was.
+func (c Choice) Rule() straggler.Rule {
+	if r, err := straggler.ByName("", c.StragglerRule); err == nil {
+		return r
+	}
+	return nil
+}

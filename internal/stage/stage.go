@@ -85,6 +85,7 @@ func (p *Plan) Fill(s *job.Spec, name, dir string) []job.Entry {
 	switch name {
 	case Operation:
 		s.Bag.Array = true
+		s.Bag.DuplicatesOK = true // each attempt leaves its result by a rename
 		entries = make([]job.Entry, p.Parts)
 		for i := range entries {
 			entries[i] = job.Entry{strconv.Itoa(i + 1)}
