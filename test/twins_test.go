@@ -1,0 +1,57 @@
+package test
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"berth/internal/event"
+)
+
+// TestTwin: a task whose first attempt hangs is begun a second time beside it on the other worker, which does it; the first is
+// killed. Its output is put into place once, and nothing of the first attempt is left.
+func TestTwin(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.write("task.sh", `#!/bin/sh
+echo $1 by $BERTH_ATTEMPT
+[ $1 != 2 ] || [ $BERTH_ATTEMPT != 1 ] || exec sleep 1000
+i=0; while [ $i -lt 1000000 ]; do i=$((i+1)); done
+`)
+	w.must("bag", "--workers", "2", "--cpus-per-task", "1", "--duplicates-ok", "--speculation", "100%", "--stdout", "out/{task}", "--stderr", "none", "--array", "1-6", "--", "./task.sh", "{}")
+	id := w.jobs()[0]
+	begun, killed := 0, 0
+	for _, e := range w.records(id) {
+		switch r := e.Record.(type) {
+		case event.AttemptStarted:
+			if r.Commit {
+				t.Errorf("%v may commit without asking, though it may get a twin", r.Attempt)
+			}
+			if r.Attempt.Task == 1 {
+				begun++
+			}
+		case event.AttemptEnded:
+			if r.Attempt.Task == 1 && r.Outcome == event.Killed {
+				killed++
+			}
+		}
+	}
+	if begun != 2 || killed != 1 {
+		t.Errorf("%d attempts of the task that hung were begun, %d killed", begun, killed)
+	}
+	checkOnce(t, w.records(id))
+	for i := 1; i <= 6; i++ {
+		by := 1
+		if i == 2 {
+			by = 2
+		}
+		if got := w.read(fmt.Sprintf("out/%d", i)); got != fmt.Sprintf("%d by %d\n", i, by) {
+			t.Errorf("task %d wrote %q", i, got)
+		}
+	}
+	left, err := os.ReadDir(filepath.Join(w.dir, "out"))
+	if err != nil || len(left) != 6 {
+		t.Errorf("there is %v (%v)", left, err)
+	}
+}
