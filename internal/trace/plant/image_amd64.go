@@ -21,6 +21,9 @@ func (f *follower) image(t *tracee) {
 	t.launcher, t.stops = err == nil && launcher(filepath.Base(exe)), 0
 	var regs unix.PtraceRegs
 	entry, err := examine(t.pid)
+	if f.s.overspent() {
+		err = errOften
+	}
 	if err == nil {
 		t.mem, err = openMemory(t.pid)
 	}
@@ -45,6 +48,9 @@ func (f *follower) image(t *tracee) {
 	t.entry = entry
 	f.resume(t, 0)
 }
+
+// errOften is why what a launcher starts is not planted any more.
+var errOften = &NotHere{Why: "programs follow each other so fast that planting them would take more than 1 % of the time"}
 
 // atEntry reports whether a process has met its breakpoint, and has it stand before it then.
 func (f *follower) atEntry(t *tracee) bool {

@@ -180,6 +180,16 @@ func (s *Session) took(d time.Duration) {
 	s.standing += d
 }
 
+// allowed is for how long the programs of a task may stand still, beyond a hundredth of the time that it runs.
+var allowed = time.Second / 2
+
+// overspent reports whether they have stood still for longer. Where exact counts are wanted there is no such limit.
+func (s *Session) overspent() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return !s.options.All && s.standing > allowed+time.Since(s.began)/100
+}
+
 // done notes what was planted in a program.
 func (s *Session) done(regions []*region) {
 	s.mu.Lock()

@@ -3,6 +3,7 @@ package plant
 import (
 	"os"
 	"testing"
+	"time"
 )
 
 // TestLearned: what one session has counted of a program says which functions later ones count, in this process and in others.
@@ -60,5 +61,21 @@ func TestCopied(t *testing.T) {
 	s, _ := planted(t, p, exact, nil, program)
 	if hits(s, program)["main"] != 1 {
 		t.Errorf("left out: %v", s.ObjectsLeft())
+	}
+}
+
+// TestOften: a task that starts one short program after the other does not spend its time on being planted.
+func TestOften(t *testing.T) {
+	program := compile(t, "counts", "-O1")
+	was := allowed
+	defer func() { allowed = was }()
+	allowed = -time.Hour
+	s, got := planted(t, &Planter{}, Options{}, nil, "/bin/sh", "-c", program+"; "+program)
+	if programs, _ := s.Planted(); programs != 0 || s.Why() != errOften.Why || got.status.ExitStatus() != 7 {
+		t.Errorf("%d were planted: %q, %+v", programs, s.Why(), got)
+	}
+	s, _ = planted(t, &Planter{}, exact, nil, "/bin/sh", "-c", program+"; "+program)
+	if programs, _ := s.Planted(); programs != 3 {
+		t.Errorf("%d were planted for exact counts: %q", programs, s.Why())
 	}
 }
