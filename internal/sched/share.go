@@ -42,12 +42,14 @@ func (p *Pool) fairShare(j *Job) float64 {
 
 // alignment is the scalar product of what is taken and what is free, each by what the node has (Tetris, section 3.2). More than the
 // node has counts as the node, and what is overcommitted as nothing free.
-func alignment(n *Node, takes job.Vector) (sum float64) {
+func alignment(n *Node, takes job.Vector) float64 {
 	free, has := n.Free(), n.Capacity
-	for _, r := range job.AllResources() {
-		sum += float64(min(1, part(takes.Of(r), has.Of(r))) * max(0, part(free.Of(r), has.Of(r))))
-	}
-	return sum
+	return aligned(takes.CPU, free.CPU, has.CPU) + aligned(takes.Memory, free.Memory, has.Memory) +
+		aligned(takes.Disk, free.Disk, has.Disk) + aligned(takes.Net, free.Net, has.Net)
+}
+
+func aligned(takes, free, has int64) float64 {
+	return float64(min(1, part(takes, has)) * max(0, part(free, has)))
 }
 
 // tiny keeps a worth above 0 where nothing speaks for a start and nothing against it.
