@@ -6,7 +6,7 @@ export CGO_ENABLED ?= 0
 # Where the private Slurm cluster of slurm-up is; a short name, for its sockets' sake.
 SLURM_DIR ?= $${TMPDIR:-/tmp}/berth-slurm
 
-.PHONY: build demo test lint docs bench turnaround phases phases-sim stragglers trace soak slurm-up slurm-down clean
+.PHONY: build demo test lint docs bench turnaround phases phases-sim stragglers-sim stragglers trace soak slurm-up slurm-down clean
 
 build: ; $(GO) build -o $(BERTH) ./cmd/berth
 
@@ -43,6 +43,9 @@ stragglers: build ; scripts/deps.sh /usr/bin/convert=imagemagick velveth=velvet 
 # Programs of Debian with all of their functions planted, beside themselves as they are, and what planting costs: the tables
 # of docs/stragglers.md. Some ten minutes, and a gigabyte of Debian's packages; TRACE has flags, "-repeat 20" say.
 trace: build ; scripts/trace.sh deps && $(GO) run ./test/trace -berth $(BERTH) -docs docs/stragglers.md $(TRACE)
+
+# The tables of simulations in docs/stragglers.md; STRAGGLERS_SIM has flags of berth simulate stragglers, "--replications 10" say.
+stragglers-sim: build ; scripts/stragglers-sim.sh $(BERTH) docs/stragglers.md $(STRAGGLERS_SIM)
 
 # Long runs of the fault tests: SOAK_ROUNDS rounds (default 1000), seeds printed.
 soak: ; CGO_ENABLED=1 BERTH_FAULT_ROUNDS=$${SOAK_ROUNDS:-1000} $(GO) test -race -timeout 24h -count=1 -run Fault -v ./test/...

@@ -21,7 +21,7 @@ type Paper struct {
 }
 
 // PaperT is the default of the threshold T, which the paper does not tell: the best of the sweep in docs/stragglers.md.
-const PaperT = 0.15
+const PaperT = 0.3
 
 // Name returns "paper" or "paper-abort".
 func (p Paper) Name() string {

@@ -1,0 +1,31 @@
+#!/bin/bash
+# Writes the tables of simulations in docs/stragglers.md anew, between their marks. About a quarter of an hour of two cores.
+#
+#   stragglers-sim.sh BERTH PAGE [FLAG…]      flags are those of berth simulate stragglers
+set -euo pipefail
+berth=$1 page=$2
+shift 2
+dir=$(mktemp -d)
+trap 'rm -rf "$dir"' EXIT
+# table TITLE FLAG…: one table, with its title.
+table() {
+	local title=$1
+	shift
+	"$berth" simulate stragglers --out "$dir/out" "$@" >/dev/null
+	printf '%s\n\n' "$title"
+	cat "$dir/out/stragglers.md"
+	printf '\n'
+}
+{
+	echo
+	table 'Cluster:' --place cluster "$@"
+	table 'Cloud, 100 tasks:' --place cloud --tasks 100 "$@"
+	table 'Nodes that hang, 100 tasks:' --place hangs --tasks 100 "$@"
+	table "The paper's threshold T (its figure 16), cap3 on the cluster:" --job cap3 --tasks 100 --rule paper --t 0.05,0.1,0.2,0.3,0.4,0.6,0.8 "$@"
+} >"$dir/tables.md"
+awk -v table="$dir/tables.md" '
+	/<!-- simulated:end -->/ { skip = 0 }
+	!skip { print }
+	/<!-- simulated:begin -->/ { skip = 1; while ((getline line < table) > 0) print line }
+' "$page" >"$dir/page"
+cat "$dir/page" >"$page"
