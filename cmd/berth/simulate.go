@@ -16,7 +16,7 @@ the simulation took, differs.`,
 		Example: "  berth simulate swf SDSC-SP2-1998-4.2-cln.swf.gz --filter --policy cbf\n" +
 			"  berth simulate swf log.swf --nodes 256 --policy easy --out jobs.csv --json",
 	}
-	c.AddCommand(newSimulateSWF(), newSimulateRun(), newSimulateTable2(), newSimulateTable3(), newSimulateFig3(), newSimulateFig4(), newSimulateVariants(), newSimulatePhases())
+	c.AddCommand(newSimulateSWF(), newSimulateRun(), newSimulateTable2(), newSimulateTable3(), newSimulateFig3(), newSimulateFig4(), newSimulateVariants(), newSimulatePhases(), newSimulateStragglers())
 	return group(c)
 }
 

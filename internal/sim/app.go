@@ -58,6 +58,7 @@ func specOf(e *workload.Elastic, index int, r *job.Request) *job.Spec {
 		s.Request.IdleTimeout = idle
 	}
 	if kind == job.Bag {
+		s.Bag.DuplicatesOK = e.Paces != nil
 		s.Bag.Command, s.Bag.Retries = []string{e.App}, job.DefaultAttempts-1
 	} else {
 		m := s.MapReduce

@@ -8,6 +8,7 @@ import (
 	"berth/internal/job"
 	"berth/internal/plan"
 	"berth/internal/sched"
+	"berth/internal/sched/straggler"
 	"berth/internal/step"
 	"berth/internal/timeline"
 )
@@ -43,11 +44,19 @@ func (w *world) coordinatorOf(a *app) *coordinator {
 	return c
 }
 
+// rule returns what is done about slow tasks.
+func (w *world) rule() straggler.Rule {
+	if w.cfg.Adaptor.Rule == nil {
+		return straggler.Nothing{}
+	}
+	return w.cfg.Adaptor.Rule
+}
+
 // engineConfig returns the engine's bounds, all at their defaults, and its order of jobs.
 // Nothing is left to the engine's own default of that: what is compared does not change with it.
 func (w *world) engineConfig() engine.Config {
 	return engine.Config{Order: cmp.Or(w.cfg.Adaptor.Order, sched.FIFO), Yield: w.cfg.Adaptor.Yield,
-		Scheduler: cmp.Or(w.cfg.Adaptor.Scheduler, sched.Cores), Tuning: w.cfg.Adaptor.Tuning}
+		Scheduler: cmp.Or(w.cfg.Adaptor.Scheduler, sched.Cores), Tuning: w.cfg.Adaptor.Tuning, Rule: w.rule()}
 }
 
 func (w *world) submitOf(a *app, p plan.Plan) step.Input {
