@@ -41,7 +41,7 @@ func (f *follower) image(t *tracee) {
 		err = writeAll(t.mem, breakpoint, entry)
 	}
 	if err != nil {
-		f.s.refused(err.Error())
+		f.s.refused(reason(err))
 		f.release(t, 0) // a launcher, too: what it starts has the same limits, or system calls of other numbers
 		return
 	}
@@ -81,7 +81,7 @@ func (f *follower) plant(t *tracee) {
 	} else if st.shadowed {
 		f.s.refused("it has a shadow stack")
 	} else if stopped, err := f.s.plant(t.pid, t.mem); err != nil {
-		f.s.refused(err.Error())
+		f.s.refused(reason(err))
 	} else if stopped {
 		signal = int(unix.SIGSTOP)
 	}
