@@ -62,10 +62,10 @@
 //
 // # Others
 //
-// uftrace decodes the function itself and first took a branch back to its fourth byte for the middle of a patch
-// only after gcc's cc1 had crashed by it (uftrace issue 281); it refuses conditional jumps and most operands relative to
-// rip, and passes over jumps through registers. Linux's kprobes decode the whole function and refuse it for any such
-// jump. frida-gum follows the function's own branches. LiteInst and e9patch need no such proof: they write jumps
+// uftrace decodes the function itself, and learnt of branches back into its first bytes when gcc's cc1 crashed by
+// one (uftrace issue 281). It moves jumps and some operands relative to rip, and passes over jumps through registers
+// (pull request 1239). Linux's kprobes decode the whole function and refuse it for any such jump. frida-gum looks
+// at the displaced instructions and what follows them. LiteInst and e9patch need no such proof: they write jumps
 // whose bytes after the first are those that were there ("punning"), which asks for trampolines at thousands
 // of addresses that the code dictates; a page of memory for each is what we save by the analysis.
 //
