@@ -1,0 +1,71 @@
+package test
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+
+	"berth/internal/report"
+)
+
+// TestOutputs: tasks of a bag that says what it leaves run in folders of their own. When their workers are killed in between they
+// are done again, and in the end there is what the patterns match, once, and nothing else.
+func TestOutputs(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.write("task.sh", "#!/bin/sh\necho by $BERTH_ATTEMPT >$1.tmp\nwhile [ ! -e $BERTH_DIR/go ]; do sleep 0.1; done\ncp $1 a-$1.res; gzip -k $1\n")
+	for _, name := range []string{"x", "y"} {
+		w.write(name, "content of "+name)
+	}
+	r := w.start("bag", "--workers", "2", "--outputs", "a-*.res", "--outputs", "{}.gz", "--stdout", "out/{task}", "--stderr", "none", "--", "./task.sh", "{}", ":::", "x", "y")
+	folders := func() []string {
+		list, _ := filepath.Glob(filepath.Join(w.dir, ".outputs.*.part", "*.tmp"))
+		return list
+	}
+	w.await("both tasks run in folders of their own", func() bool { return len(folders()) == 2 })
+	w.await("their progress is measured", func() bool {
+		var list report.StatusList
+		if err := json.Unmarshal([]byte(w.must("status", "--json").stdout), &list); err != nil {
+			t.Fatal(err)
+		}
+		for _, v := range list.Jobs {
+			for _, task := range v.Running {
+				if task.Source == "io" || task.Source == "cpu" {
+					return true
+				}
+			}
+		}
+		return false
+	})
+	for _, pid := range w.workers() {
+		if err := syscall.Kill(pid, syscall.SIGKILL); err != nil {
+			t.Fatal(err)
+		}
+	}
+	w.write("go", "")
+	if end := w.finish(r); end.code != 0 {
+		t.Fatalf("the job failed: %v", end)
+	}
+	for _, name := range []string{"x", "y"} {
+		if got := w.read("a-" + name + ".res"); got != "content of "+name {
+			t.Errorf("a-%s.res is %q", name, got)
+		}
+	}
+	var names []string
+	entries, err := os.ReadDir(w.dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, e := range entries {
+		names = append(names, e.Name())
+	}
+	if got := strings.Join(names, " "); got != "a-x.res a-y.res go out task.sh x x.gz y y.gz" {
+		t.Errorf("the folder has %s", got)
+	}
+	if got := w.must("report").stdout; !strings.Contains(got, "2 lost") {
+		t.Errorf("the report does not tell of the attempts that were lost:\n%s", got)
+	}
+}
