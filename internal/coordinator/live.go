@@ -88,6 +88,13 @@ func (l *live) progress(node job.NodeID, p wire.Progress) {
 	l.report.ApplyStatus(p.Attempt, p.Status)
 }
 
+// expect takes when a running attempt is expected to end.
+func (l *live) expect(of job.Attempt, end job.Time) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.report.ApplyEnd(of, end)
+}
+
 // view returns the job as it is now. Of one whose summary is written that is what it says: the
 // nodes that it ran on may have left memory since.
 func (l *live) view(now job.Time) report.JobView {

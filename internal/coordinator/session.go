@@ -208,5 +208,16 @@ func (s *Server) progress(node job.NodeID, ps []wire.Progress) {
 	}
 	if len(of) > 0 {
 		s.input(step.Progress{Node: node, Of: of})
+		s.post(func() { s.tellEnds(of) })
+	}
+}
+
+// tellEnds lets views know when attempts are expected to end, by the engine's last look at them. It runs in the loop.
+func (s *Server) tellEnds(of []job.Progress) {
+	for _, p := range of {
+		l := s.jobs[p.Attempt.Job]
+		if end := s.engine.EndOf(p.Attempt); l != nil && end != 0 {
+			l.expect(p.Attempt, end)
+		}
 	}
 }

@@ -23,6 +23,14 @@ func (e *Engine) Jobs() []step.JobStatus {
 	return all
 }
 
+// EndOf returns when a running attempt is expected to end by the last look at it, 0 where nothing tells.
+func (e *Engine) EndOf(id job.Attempt) job.Time {
+	if a := e.find(id); a != nil && a.verdict != nil {
+		return a.verdict.End
+	}
+	return 0
+}
+
 func (j *jobState) status() step.JobStatus {
 	tally := func(c counts) step.Tally {
 		return step.Tally{Total: c.total, Running: c.running, Done: c.done, Failed: c.failed}
