@@ -215,10 +215,10 @@ func (b *bench) choose(l late, used int, affordable bool, ends []float64) Action
 		case abort && !b.Duplicate && l.least > l.fresh*(1+abortMargin):
 			return Abort
 		}
-	case abort && (hangs || used < len(ends) && l.least > ends[used]+l.fresh*(1+abortMargin)):
+	case duplicate && hangs && len(ends) > 0:
+		return Duplicate // as soon as there is a place, which is as soon as one that was aborted could begin
+	case abort && (hangs || !b.Duplicate && used < len(ends) && l.least > ends[used]+l.fresh*(1+abortMargin)):
 		return Abort
-	case duplicate && hangs:
-		return Duplicate // as soon as there is a place
 	}
 	return Keep
 }
