@@ -6,6 +6,7 @@ import (
 	"berth/internal/event"
 	"berth/internal/job"
 	"berth/internal/sched"
+	"berth/internal/sched/straggler"
 )
 
 func (e *Engine) applyStarted(at job.Time, r event.AttemptStarted) {
@@ -137,6 +138,9 @@ func (e *Engine) applyOutcome(at job.Time, a *attempt, r event.AttemptEnded) {
 	}
 	switch r.Outcome {
 	case event.Done:
+		if a.track == nil { // it is replayed
+			a.track = straggler.Unpack(r.Source, r.Curve)
+		}
 		e.applyDone(at, a, r.Stats)
 		return
 	case event.Failed:

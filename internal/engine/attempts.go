@@ -65,6 +65,9 @@ func (e *Engine) attemptEnded(r event.AttemptEnded) {
 		r = e.tooOften(a, r)
 	}
 	r.Slow = a.slow && r.Outcome == event.Killed
+	if r.Curve = nil; r.Outcome == event.Done {
+		r.Curve = a.job.past[a.job.class(a.ID.Task)].Record(a.track, r.Source)
+	}
 	e.ended(a, r)
 	if r.Outcome == event.Done && a.Kind == job.MapTask && a.job.shuffles() {
 		e.spread(a.job, a.ID.Task)

@@ -54,12 +54,20 @@ func (r *AttemptEnded) Check() error {
 			return fmt.Errorf("impossible energy %v", s.Joules)
 		}
 	}
+	for i, v := range r.Curve {
+		if len(r.Curve)%3 != 0 || len(r.Curve) > maxCurve || !(v >= 0 && v <= math.MaxFloat64) || i >= 3 && v < r.Curve[i-3] {
+			return fmt.Errorf("impossible curve of progress")
+		}
+	}
 	progress := job.Progress{Attempt: r.Attempt, Source: r.Source, N: r.N}
 	if err := progress.Check(); err != nil {
 		return err
 	}
 	return CheckAttempt(r.Attempt)
 }
+
+// maxCurve bounds the values of a curve.
+const maxCurve = 3 * 100
 
 // CheckAttempt reports an attempt whose numbers are out of range, or a phase that
 // does not exist.

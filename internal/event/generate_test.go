@@ -160,7 +160,8 @@ func drawEnded(t *rapid.T) Record {
 		Stats: drawStats(t), Exit: rapid.Int().Draw(t, "exit"), Signal: rapid.Int().Draw(t, "signal"),
 		Reason: drawText(t), Stderr: drawText(t), Counters: drawCounters(t),
 		Source: job.ProgressSource(rapid.IntRange(0, int(job.ProgressCPU)).Draw(t, "source")), N: rapid.Float64Range(0, 1e18).Draw(t, "progress"),
-		Slow: rapid.Bool().Draw(t, "slow"), Cut: rapid.Bool().Draw(t, "cut"),
+		Curve: rapid.SampledFrom([][]float64{nil, {0, 0, 0, 3.5, 10, 2}}).Draw(t, "curve"),
+		Slow:  rapid.Bool().Draw(t, "slow"), Cut: rapid.Bool().Draw(t, "cut"),
 	}
 }
 

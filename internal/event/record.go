@@ -176,8 +176,11 @@ type AttemptEnded struct {
 	// Source is what the attempt's progress was measured by, N its last count (job.Progress); nothing of one that was over within a second.
 	Source job.ProgressSource `msgpack:"ps,omitempty"`
 	N      float64            `msgpack:"pn,omitempty"`
-	Slow   bool               `msgpack:"sl,omitempty"` // Killed as it was too slow: its task begins anew on another node. The engine says so
-	Cut    bool               `msgpack:"ct,omitempty"` // Lost as its allocation ended: neither the task's fault nor the node's. The engine says so
+	// Curve is the attempt's progress over its time, for some of those that were done: seconds since it began, count and seconds of
+	// processor time of each mark in turn (straggler.Unpack). The engine says so.
+	Curve []float64 `msgpack:"pc,omitempty"`
+	Slow  bool      `msgpack:"sl,omitempty"` // Killed as it was too slow: its task begins anew on another node. The engine says so
+	Cut   bool      `msgpack:"ct,omitempty"` // Lost as its allocation ended: neither the task's fault nor the node's. The engine says so
 }
 
 // OutputLost: the map's output cannot be had any more; the task is to be run again.

@@ -1,0 +1,47 @@
+package straggler
+
+import (
+	"time"
+
+	"berth/internal/job"
+)
+
+// packed is how many marks of a curve are recorded at most.
+const packed = 32
+
+// Pack returns the curve of the track as numbers, as event.AttemptEnded has it; nil where there is too little of one.
+func (t *Track) Pack() []float64 {
+	if t == nil || t.Source == job.ProgressNone || len(t.Curve) < 3 {
+		return nil
+	}
+	every := (len(t.Curve) + packed - 2) / (packed - 1)
+	var out []float64
+	for i, m := range t.Curve {
+		if i%every == 0 || i == len(t.Curve)-1 {
+			out = append(out, m.T.Seconds(), m.N, m.CPU.Seconds())
+		}
+	}
+	return out
+}
+
+// Unpack returns the track that Pack made the numbers of, nil of none.
+func Unpack(source job.ProgressSource, numbers []float64) *Track {
+	if len(numbers) < 9 {
+		return nil
+	}
+	t := &Track{}
+	for i := 3; i+2 < len(numbers); i += 3 {
+		t.Add(time.Duration(numbers[i]*float64(time.Second)), job.Progress{Source: source, N: numbers[i+1], Fraction: -1,
+			CPU: time.Duration(numbers[i+2] * float64(time.Second))})
+	}
+	return t
+}
+
+// Record returns what is recorded of the curve of an attempt that is done, so that the next coordinator has something to compare with: of the first
+// few attempts, and of ever fewer after those. source is what measured it at its end.
+func (p *Past) Record(t *Track, source job.ProgressSource) []float64 {
+	if t == nil || t.Source != source || p.Done >= mostReferences && p.Done&(p.Done-1) != 0 {
+		return nil
+	}
+	return t.Pack()
+}
