@@ -13,6 +13,9 @@ func overheads(all []measured) string {
 	var b strings.Builder
 	b.WriteString("| program | CPU time | functions | hits | overhead, all functions | selected | hits | overhead, selected | calculated from hits | planting of 1,500 functions |\n")
 	b.WriteString("|---|--:|--:|--:|--:|--:|--:|--:|--:|--:|\n")
+	if len(all) == 0 {
+		return ""
+	}
 	each := cost(all)
 	for _, m := range all {
 		last := m.samples[len(m.samples)-1]

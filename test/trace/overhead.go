@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"os"
@@ -51,17 +52,20 @@ func (o *options) measure(ctx context.Context, dir string) error {
 	}
 	enlarge(b.inputs)
 	r := rand.New(rand.NewPCG(seed, 1))
-	var all []measured
+	all := make([]measured, 0, len(loads))
 	for _, l := range loads {
 		if o.only != "" && !strings.Contains(o.only, strings.Fields(l.line)[0]) {
 			continue
 		}
 		m, err := b.rounds(ctx, l, o.repeat, r)
+		if m != nil && len(m.samples) > 0 {
+			all = append(all, *m) // also what there is when it was interrupted
+		}
 		if err != nil {
+			fmt.Print(overheads(all))
 			return fmt.Errorf("%s: %w", l.name, err)
 		}
-		fmt.Fprintln(os.Stderr, l.name, "is done")
-		all = append(all, *m)
+		fmt.Fprintf(os.Stderr, "%s is done\n", l.name)
 	}
 	text := overheads(all)
 	fmt.Print(text)
@@ -108,7 +112,7 @@ func (b *bench) rounds(ctx context.Context, l load, repeat int, r *rand.Rand) (*
 				row[way], err = b.timed(p, &c.commands[0], work, choices[way])
 			}
 			if err != nil || ctx.Err() != nil {
-				return nil, fmt.Errorf("%s: %w %w", ways[way], err, ctx.Err())
+				return m, fmt.Errorf("%s: %w", ways[way], errors.Join(err, ctx.Err()))
 			}
 		}
 		m.samples = append(m.samples, row)
