@@ -26,7 +26,7 @@ func overheads(all []measured) string {
 		fmt.Fprintf(&b, "| %s | %.2f s | %d | %d | %s | %d | %d | %s | %.4f %% | %.1f ms |\n", m.name, plain,
 			last[2].planted, last[2].hits, m.interval(2), last[1].planted, last[1].hits, m.interval(1), 100*each*float64(last[1].hits)/plain, standing)
 	}
-	fmt.Fprintf(&b, "\n%d rounds. CPU time is that of user and system; overhead is the median of planted over plain in a round, less one, with its 95 %% confidence interval; "+
+	fmt.Fprintf(&b, "\n%d rounds. CPU time is that of user and system; overhead is the median of planted over plain in a round, less one, with its 95 %% confidence interval (of fewer than six rounds: their range); "+
 		"calculated are hits times %.2f ns, which is what one costs where there are most of them; planting is the time that a program stands still, its objects known.\n",
 		len(all[0].samples), each*1e9)
 	return b.String()
