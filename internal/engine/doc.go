@@ -73,8 +73,7 @@
 //
 // # Scheduling
 //
-// What starts next is decided by package sched (sched.Policy, sched.Selector). The engine tells the
-// pool's policy which candidates there are and what has become free, and carries out its decisions.
+// What starts next is decided by package sched (sched.Policy, sched.Selector), and carried out here.
 // A candidate stands for all ready tasks of a job and kind, so a completion costs the same with a
 // thousand tasks queued and a million, with one job waiting and thousands.
 //
