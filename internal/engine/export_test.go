@@ -51,7 +51,7 @@ func (e *Engine) Misplaced() string {
 // coreless counts the reduces that have leave for their shuffle only.
 func (j *jobState) shuffling() int {
 	n := 0
-	for _, a := range j.live {
+	for _, a := range j.sorted() {
 		if a.Kind == job.ReduceTask && a.Leave == job.PhaseShuffle {
 			n++
 		}
