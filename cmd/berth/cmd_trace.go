@@ -44,7 +44,8 @@ What is counted is kept in the state folder by build-id: tasks whose progress is
 enter leave out those that are entered more often than the mean.
 Works for programs for amd64 that are not made by the Go compiler, and where ptrace is allowed; set-uid programs are
 left alone. The exit code is that of the program, and 128 and the signal's number if one ended it.
-With --json and without --output the program's standard output goes to standard error.`,
+What was counted is printed to standard error, so standard output is the program's own. With --json it goes to standard
+output, and what the program prints there goes to standard error; --output names a file for it instead.`,
 		Example: "  berth trace stats -- gzip -k big.txt\n  berth trace stats --json -o hits.json -- sh -c 'sort big.txt | uniq -c'",
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) == 0 {
@@ -126,8 +127,11 @@ func traceStats(cmd *cobra.Command, args []string, p *plant.Planter, o plant.Opt
 }
 
 func resultFile(cmd *cobra.Command, path string) (io.Writer, error) {
-	if path == "" {
+	switch {
+	case path == "" && wantJSON(cmd):
 		return cmd.OutOrStdout(), nil
+	case path == "":
+		return cmd.ErrOrStderr(), nil
 	}
 	f, err := os.Create(path)
 	if err != nil {

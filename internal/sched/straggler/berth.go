@@ -49,18 +49,27 @@ type bench struct {
 
 func (b *bench) measure(i int) {
 	r := &b.Running[i]
+	l := b.rulerOf(r)
+	switch {
+	case l == nil:
+		b.gauges[i] = b.byTime(r)
+	case r.Track.Now.T.Seconds() >= minWindow:
+		g := l.gauge(r)
+		b.gauges[i] = &g
+	}
+}
+
+// rulerOf returns what the progress of an attempt is measured by, nil if nothing is known of it or of others.
+func (b *bench) rulerOf(r *Running) *ruler {
 	if r.Track == nil || r.Track.Source == job.ProgressNone {
-		return
+		return nil
 	}
 	l, known := b.rulers[r.Track.Source]
 	if !known {
 		l = b.ruler(r.Track.Source)
 		b.rulers[r.Track.Source] = l
 	}
-	if l != nil && r.Track.Now.T.Seconds() >= minWindow {
-		g := l.gauge(r)
-		b.gauges[i] = &g
-	}
+	return l
 }
 
 // verdicts returns what is told of each attempt, whatever is done about it.
@@ -86,7 +95,10 @@ func (b *bench) verdicts() []Verdict {
 }
 
 // guessed reports whether nothing is known of when attempts like this one end.
-func (b *bench) guessed(i int) bool { return len(b.rulers[b.Running[i].Track.Source].ends) == 0 }
+func (b *bench) guessed(i int) bool {
+	l := b.rulerOf(&b.Running[i])
+	return l != nil && len(l.ends) == 0
+}
 
 func (g *gauge) class() Class {
 	switch {
@@ -168,6 +180,7 @@ func (b *bench) act(told []Verdict) []Verdict {
 			d.Cost = seconds((l.fresh - l.left) * b.Cores)
 		}
 		used++
+		d.Class = max(d.Class, Slow) // what is late enough to be acted on is slow
 		d.Why += fmt.Sprintf("; it needs %s yet, and a fresh attempt %.0f s", needs(l.left), l.fresh)
 		acts = append(acts, d)
 		told[l.index].Attempt.N = 0 // it is told first

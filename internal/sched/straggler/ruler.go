@@ -15,7 +15,6 @@ type ruler struct {
 	took  float64 // seconds that a fresh attempt of the typical input takes; where there are no ends, a guess
 	input float64 // the typical input; 0: unknown
 	power float64 // times and counts grow with the input to this power
-	sure  float64 // standard deviations by which what is no chance differs
 	loose float64 // share of virtual time that tells nothing, as healthy attempts differ by that much
 }
 
@@ -48,7 +47,7 @@ func (l *ruler) read(n, input float64) reading {
 	n /= g
 	r := reading{}
 	r.tau, r.flat = l.shape.inverse(n)
-	slack := l.shape.slack(n, l.sure)
+	slack := l.shape.slack(n)
 	r.from, _ = l.shape.inverse(max(n-slack, 0))
 	_, r.to = l.shape.inverse(n + slack)
 	r.from, r.to = r.from*(1-l.loose), max(r.to, r.flat)*(1+l.loose)
@@ -102,18 +101,12 @@ func (v *View) ruler(source job.ProgressSource) (l *ruler) {
 	if l != nil {
 		l.known(v.Past)
 		l.loosen(v.Past)
-		l.sure = sureOf(len(v.Running))
 	}
 	return l
 }
 
-// sureOf returns by how many standard deviations one of n healthy attempts may well differ: on average one of them differs by more.
-func sureOf(n int) float64 {
-	return 2
-}
-
-// leastSure is what one of few may well differ by.
-const leastSure = 2
+// sure is by how many standard deviations an attempt differs from healthy ones where that is no chance.
+const sure = 2
 
 // adopt takes the ends of earlier runs, with their times corrected by how fast most attempts run here.
 func (l *ruler) adopt(earlier *ruler) {

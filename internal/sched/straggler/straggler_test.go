@@ -277,3 +277,41 @@ func BenchmarkBerth(b *testing.B) {
 		})
 	}
 }
+
+// TestByTime: where tasks are over too soon to leave curves, one that runs for far longer than all others is found by its age: it is
+// slow while it makes progress, and hangs where it makes none.
+func TestByTime(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		past := &straggler.Past{}
+		longest := time.Duration(0)
+		for range rapid.IntRange(5, 50).Draw(t, "done") {
+			took := time.Duration(rapid.IntRange(1, 5000).Draw(t, "ms")) * time.Millisecond
+			past.Add(took, 0, nil)
+			longest = max(longest, took)
+		}
+		source := rapid.SampledFrom([]job.ProgressSource{job.ProgressCPU, job.ProgressIO}).Draw(t, "source")
+		moves := rapid.Bool().Draw(t, "moves")
+		track, found := &straggler.Track{}, time.Duration(0)
+		for age := straggler.Interval; found == 0 && age < time.Hour; age += straggler.Interval {
+			n := 1.0
+			if moves {
+				n = age.Seconds()
+			}
+			track.Add(age, job.Progress{Source: source, N: n, Fraction: -1})
+			v := &straggler.View{Now: job.Time(age), Interval: straggler.Interval, Past: past, Left: 1, Places: 10, Cores: 1, Budget: time.Hour, Mean: past.Mean(),
+				Rooms: []straggler.Room{{Node: "a1/1", Places: 9}}, Duplicate: true, Abort: true,
+				Running: []straggler.Running{{Attempt: job.Attempt{Job: "bag-1", N: 1}, Node: "a1/0", Track: track}}}
+			d := straggler.Berth{}.Judge(v)[0]
+			if d.Act == straggler.Keep {
+				continue
+			}
+			found = age
+			if want := map[bool]straggler.Class{true: straggler.Slow, false: straggler.Hung}[moves]; d.Act != straggler.Duplicate || d.Class != want && d.Class != straggler.Slow {
+				t.Fatalf("after %v: %+v", age, d)
+			}
+		}
+		if found < 3*longest || found > 4*longest+10*straggler.Interval {
+			t.Fatalf("it was found after %v, the longest took %v", found, longest)
+		}
+	})
+}

@@ -17,8 +17,8 @@ type shape struct {
 // leastOff is by how much counts differ at least, as a share of all.
 const leastOff = 0.005
 
-// slack returns by how much a count may differ from the usual one without meaning anything: so many standard deviations.
-func (s *shape) slack(n, sure float64) float64 {
+// slack returns by how much a count may differ from the usual one without meaning anything: sure standard deviations.
+func (s *shape) slack(n float64) float64 {
 	_, most := s.end()
 	off := leastOff * most
 	if s.off != nil {
