@@ -139,7 +139,7 @@ func (j *jobState) move(i int, to taskStatus) {
 		*n++
 	}
 	if to != running {
-		j.Urgent[j.class(i)].Ready.Take(int32(i)) // no twin begins of what does not run
+		j.Urgent[j.class(i)].Ready.Drop(int32(i)) // no twin begins of what does not run
 	}
 	if t.status = to; to == done {
 		delete(j.lostRuns, int32(i)) // what is told of its other attempts changes nothing

@@ -50,7 +50,7 @@ func (j *jobState) unready(i int) {
 	if j.tasks[i].status == ready {
 		j.Begin[class].Ready.Take(int32(i))
 	}
-	j.Urgent[class].Ready.Take(int32(i))
+	j.Urgent[class].Ready.Drop(int32(i))
 }
 
 // finish takes in that an attempt did its task.

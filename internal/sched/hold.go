@@ -64,7 +64,7 @@ func (n *Node) couldTake(c *Class, now job.Time) bool {
 // keptFrom reports whether the node that is kept is kept from the class: it is not the one that it is kept for, does not come
 // before that, and would delay it.
 func (r *Selector) keptFrom(c *Class) bool {
-	return !c.line[0].before(r.heldFor.line[0]) && !r.spares(c)
+	return len(r.heldFor.line) > 0 && !c.line[0].before(r.heldFor.line[0]) && !r.spares(c) // it may have begun elsewhere in this pass
 }
 
 // spares reports whether a task of the class may take room on the node that is kept: without delaying

@@ -19,6 +19,16 @@ func (q *Ready) Urge(task, avoid, also, rank int32, twin bool) {
 	heap.Push(&q.retry, retry{task: task, avoid: avoid, also: also, rank: rank, twin: twin})
 }
 
+// Drop takes a task out, however often it is in.
+func (q *Ready) Drop(task int32) {
+	if before := len(q.retry); before > 0 {
+		q.retry = slices.DeleteFunc(q.retry, func(r retry) bool { return r.task == task })
+		if len(q.retry) < before {
+			heap.Init(&q.retry)
+		}
+	}
+}
+
 // Calm takes out all twins that have not begun.
 func (q *Ready) Calm() {
 	q.retry = slices.DeleteFunc(q.retry, func(r retry) bool { return r.twin })
