@@ -22,7 +22,8 @@ func TestWork(t *testing.T) {
 	mr := &job.Spec{ID: "mr-1", Name: "n", Kind: job.MapReduce, MapReduce: &job.MapReduceSpec{Reduces: -1, MapNeed: job.Resources{CPUs: 1}, ReduceNeed: job.Resources{CPUs: 2},
 		MapAttempts: 3, ReduceAttempts: 5, SlowStart: 0.5}}
 	want := job.Work{ID: "mr-1", Name: "n", Kind: job.MapReduce, Tasks: 8, Reduces: 3, SlowStart: 0.5, Alloc: p.Alloc, Course: p.Course,
-		Terms: job.Terms{Need: job.Resources{CPUs: 1}, ReduceNeed: job.Resources{CPUs: 2}, Attempts: 3, ReduceAttempts: 5}}
+		Terms: job.Terms{Need: job.Resources{CPUs: 1}, ReduceNeed: job.Resources{CPUs: 2}, Attempts: 3, ReduceAttempts: 5,
+			Watch: job.Watch{Duplicates: true, ReduceDuplicates: true}}} // in MapReduce two attempts of a task do no harm
 	if got := Work(mr, p); !reflect.DeepEqual(got, want) {
 		t.Errorf("MapReduce: %+v, want %+v", got, want)
 	}

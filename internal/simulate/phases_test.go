@@ -49,7 +49,7 @@ func TestPhases(t *testing.T) {
 			t.Errorf("%+v", row)
 		}
 	}
-	want := "cores, slots, phases α=0, phases α=2, phases without fairness, phases without order, phases without align, phases without critical, phases without urgency, phases without grants"
+	want := "cores, slots, phases α=0, phases α=2, phases without fairness, phases without order, phases without align, phases without critical, phases without speed, phases without urgency, phases without grants"
 	if got := strings.Join(names, ", "); got != want {
 		t.Errorf("lines of %s, want %s", got, want)
 	}

@@ -64,6 +64,10 @@ func fill(t *rapid.T, v reflect.Value) {
 		v.Set(reflect.ValueOf(job.Resources{CPUs: rapid.IntRange(0, 256).Draw(t, "cpus"), Mem: rapid.Int64Min(0).Draw(t, "mem")}))
 		return
 	}
+	if v.Type() == reflect.TypeFor[[]float64]() { // a curve of progress: marks whose times and counts never fall
+		v.Set(reflect.ValueOf(rapid.SampledFrom([][]float64{nil, {0, 0, 0, 3.5, 10, 2}}).Draw(t, "curve")))
+		return
+	}
 	switch v.Kind() {
 	case reflect.Struct:
 		for i := range v.NumField() {
