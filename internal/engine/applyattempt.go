@@ -20,7 +20,8 @@ func (e *Engine) applyStarted(at job.Time, r event.AttemptStarted) {
 	class := j.class(i)
 	c := &j.Begin[class]
 	j.unready(i)
-	for a := range j.of(i) { // it is a twin of an attempt that was found too slow
+	first := j.live[int32(i)]
+	for a := first; a != nil; a = a.twin { // it is a twin of an attempt that was found too slow
 		a.node.Health.Slow(at, e.cfg.Trust)
 		e.stale = true
 	}
@@ -28,9 +29,9 @@ func (e *Engine) applyStarted(at job.Time, r event.AttemptStarted) {
 	j.tasks[i].attempt = int32(r.Attempt.N)
 	a := &attempt{
 		Running: sched.Running{ID: r.Attempt, Job: &j.Job, Kind: c.Kind, Leave: r.Leave, Holds: j.Demand[class].Most(job.PhaseNone, r.Leave)},
-		job:     j, node: n, alloc: n.alloc, commit: r.Commit, began: at, working: at, late: j.live[int32(i)] != nil,
+		job:     j, node: n, alloc: n.alloc, commit: r.Commit, began: at, working: at, late: first != nil,
 	}
-	j.join(a)
+	j.join(first, a)
 	j.pool.Occupy(&n.Node, &a.Running)
 	j.pool.Shuffle(&n.Node, &a.Running, j.Waits)
 	if a.alloc != nil {

@@ -16,9 +16,8 @@ func (t *task) begins(n int) bool {
 	return t.status == ready || t.status == running && n > int(t.attempt)
 }
 
-// join and part take in that an attempt lives from now on, and that it does no more.
-func (j *jobState) join(a *attempt) {
-	first := j.live[int32(a.ID.Task)]
+// join and part take in that an attempt lives from now on, beside the first that lives if that is not nil, and that it does no more.
+func (j *jobState) join(first, a *attempt) {
 	if first == nil {
 		j.live[int32(a.ID.Task)] = a
 		return

@@ -38,23 +38,31 @@ type Duration struct {
 	Input int64
 }
 
-// mostDurations bounds what Took holds: beyond it, each that comes takes the place of one that is as long or longer.
+// mostDurations bounds what Took holds; beyond it, it is a sample.
 const mostDurations = 1000
 
 // Add takes in an attempt that was done after so long, with the last of its progress; track may be nil.
 func (p *Past) Add(took time.Duration, input int64, track *Track) {
 	p.Done++
 	p.Busy += took
-	d := Duration{Took: took, Input: input}
-	i, _ := slices.BinarySearchFunc(p.Took, took, func(a Duration, t time.Duration) int { return cmp.Compare(a.Took, t) })
-	if len(p.Took) < mostDurations {
-		p.Took = slices.Insert(p.Took, i, d)
-	} else if i < len(p.Took) {
-		p.Took[i] = d
-	}
+	p.sample(Duration{Took: took, Input: input})
 	if r, ok := track.reference(took, input); ok {
 		p.own(r)
 	}
+}
+
+// sample takes a duration into Took. Once that is full, one of as many as each there stands for takes the place of another, so that the first
+// and the last attempts count alike.
+func (p *Past) sample(d Duration) {
+	if len(p.Took) >= mostDurations {
+		if p.Done%(p.Done/mostDurations+1) != 0 {
+			return
+		}
+		k := p.Done * 7919 % len(p.Took) // spreads over all, as 7919 is a prime
+		p.Took = slices.Delete(p.Took, k, k+1)
+	}
+	i, _ := slices.BinarySearchFunc(p.Took, d.Took, func(a Duration, t time.Duration) int { return cmp.Compare(a.Took, t) })
+	p.Took = slices.Insert(p.Took, i, d)
 }
 
 func (p *Past) own(r Reference) {

@@ -315,3 +315,18 @@ func TestByTime(t *testing.T) {
 		}
 	})
 }
+
+// TestPastKeepsASample: of many attempts that were done the durations that are kept are spread as all were, in whatever order they came.
+func TestPastKeepsASample(t *testing.T) {
+	for _, order := range []func(i int) int{func(i int) int { return i }, func(i int) int { return 50000 - i }, func(i int) int { return i * 7877 % 50000 }} {
+		p := &straggler.Past{}
+		for i := range 50000 {
+			p.Add(time.Duration(order(i))*time.Millisecond, 0, nil)
+		}
+		for _, q := range []float64{0.1, 0.25, 0.5, 0.75, 0.9} {
+			if got := p.Quantile(q).Seconds() / 50; math.Abs(got-q) > 0.1 {
+				t.Errorf("quantile %g of durations is taken for %g", q, got)
+			}
+		}
+	}
+}
