@@ -81,7 +81,7 @@ func (n *Node) InTime(now job.Time, span time.Duration) bool {
 // Obstructed reports whether reduces that shuffle hold so much memory that a task of so many bytes
 // could not run on the node even if all else there ended.
 func (n *Node) Obstructed(mem int64) bool {
-	return n.Capacity.Memory-n.ShuffleMem < mem
+	return max(0, n.Capacity.Memory-n.ShuffleMem) < mem
 }
 
 // stalled reports whether nothing runs on the node that could give anything back by ending: its attempts wait for leave, or

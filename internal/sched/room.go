@@ -7,13 +7,14 @@ import (
 	"berth/internal/job"
 )
 
-// admits reports whether the node has room for the first candidate of the class.
+// admits reports whether the node has room for the first candidate of the class. One that takes no memory has room also where an
+// attempt that has the node to itself holds more than there is.
 //
 // In the order Shortest reduces of a large job, which may shuffle for as long as its maps last, are not to
 // keep out those of a small one: of the reduces that shuffle only those of jobs that go before count,
 // which is what there would be if the others had not come yet.
 func (r *Selector) admits(c *Class, n *Node) bool {
-	if mem := c.Takes.Memory; mem > n.Free().Memory-n.wanted() && (n.Used.Memory > 0 || c.Peak.Memory > n.Capacity.Memory) || !r.rules.fits(n, c.line[0]) {
+	if mem := c.Takes.Memory; mem > max(0, n.Free().Memory)-n.wanted() && (n.Used.Memory > 0 || c.Peak.Memory > n.Capacity.Memory) || !r.rules.fits(n, c.line[0]) {
 		return false
 	}
 	if !c.shuffles() {
