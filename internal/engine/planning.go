@@ -66,11 +66,11 @@ func (e *Engine) planAfter(j *jobState, pr prospect) job.Time {
 
 // planDeadlines offers the times at which a job is to be considered again.
 func (e *Engine) planDeadlines(j *jobState, offer func(job.Time)) {
-	if _, ready := j.waits.next(); !ready || j.plan.onWay {
+	if _, ready := j.waits.next(); !ready {
 		return
 	}
 	pr := e.served(j)
-	if !pr.ok || j.waits.scout {
+	if !j.plan.onWay && (!pr.ok || j.waits.scout) {
 		offer(e.planAfter(j, pr))
 	}
 	if pr.ok && pr.until != 0 {
