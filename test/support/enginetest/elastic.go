@@ -126,10 +126,11 @@ func (w *World) planWanted(a step.Plan) {
 	}
 	s, ok := w.Engine.Job(a.Job)
 	left := func(t step.Tally) int { return t.Total - t.Done - t.Failed }
-	if !ok || s.State.Final() || a.Rest.Tasks+a.Rest.Reduces == 0 || a.Rest.Tasks < left(s.Tasks) || a.Rest.Reduces < left(s.Reduces) {
+	over := s.State.Final() // a plan may be asked for before the step finds that the job fails; its answer counts for nothing
+	if !ok || over && s.Ended != w.Now || a.Rest.Tasks+a.Rest.Reduces == 0 || a.Rest.Tasks < left(s.Tasks) || a.Rest.Reduces < left(s.Reduces) {
 		w.fail("plan of %+v asked for, of %+v", a, s)
 	}
-	w.plans = append(w.plans, asked{Plan: a})
+	w.plans = append(w.plans, asked{Plan: a, stale: over})
 }
 
 // asked is a plan that is asked for.
