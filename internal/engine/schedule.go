@@ -40,7 +40,7 @@ func (e *Engine) start(c *sched.Candidate, n *node, i int) {
 	j := c.Job.Owner.(*jobState)
 	id := job.Attempt{Job: j.ID, Task: i, N: int(j.tasks[i].attempt) + 1}
 	// A bag task's attempt that is and stays the only one of its task need not ask to commit.
-	commit := c.Kind == job.BagTask && j.live[int32(i)] == nil && !j.mayTwin()
+	commit := c.Kind == job.BagTask && j.tasks[i].status == ready && !j.mayTwin()
 	sort := j.pool.Policy.SortMemory(&n.Node, c)
 	e.emit(event.AttemptStarted{Attempt: id, Node: n.id, Leave: c.Through, Commit: commit})
 	if sort > 0 {
@@ -69,7 +69,9 @@ func (e *Engine) enqueue(j *jobState) {
 			c.Room = j.Demand[0].Most(job.PhaseNone, c.Kind.Last()).Memory
 		}
 		e.put(j, c, i, c.Ready.Count() > 0 && j.startable(i))
-		e.put(j, &j.Urgent[i], i, j.active() && j.Urgent[i].Ready.Count() > 0 && (j.work.Throttle == 0 || j.Live < j.work.Throttle))
+		if u := &j.Urgent[i]; u.Class() != nil || u.Ready.Count() > 0 {
+			e.put(j, u, i, j.active() && u.Ready.Count() > 0 && (j.work.Throttle == 0 || j.Live < j.work.Throttle))
+		}
 	}
 }
 

@@ -94,6 +94,9 @@ const beaten = "another attempt of its task was first"
 func (e *Engine) ended(a *attempt, r event.AttemptEnded) {
 	e.emit(r)
 	j, task := a.job, a.ID.Task
+	if j.tasks[task].attempt == 1 {
+		return // it was the only one ever
+	}
 	for b := range j.of(task) {
 		switch {
 		case b.Doomed != "":
