@@ -62,7 +62,9 @@ func (l *live) observe(e event.Entry) {
 	switch r := e.Record.(type) {
 	case event.AttemptEnded:
 		if r.Outcome == event.Done {
-			l.measured.Add(l.Spec.Kind.TaskKind(len(l.Tasks.Splits), r.Attempt.Task), r.Stats)
+			kind := l.Spec.Kind.TaskKind(len(l.Tasks.Splits), r.Attempt.Task)
+			l.measured.Add(kind, r.Stats)
+			l.measured.AddCurve(job.Curve{Kind: kind, Source: r.Source, Marks: r.Curve})
 		}
 	case event.JobResumed:
 		l.report.SetPlan(run.Info(l.run, l.Decided))

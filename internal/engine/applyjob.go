@@ -26,6 +26,9 @@ func (e *Engine) applySubmitted(at job.Time, r event.JobSubmitted) {
 		j.Urgent[i].Ready = sched.Ready{Next: int32(w.Total()), End: int32(w.Total())} // none that never started
 	}
 	j.Known.Tell(w.Demands)
+	for i := range j.past {
+		j.past[i].Tell(w.Curves, j.Begin[i].Kind)
+	}
 	j.expect(&w)
 	e.jobs[w.ID] = j
 	e.line = append(e.line, j)

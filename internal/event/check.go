@@ -21,6 +21,11 @@ func (r *JobSubmitted) Check() error {
 	if !(w.Weight >= 0 && w.Weight <= job.MaxWeight) {
 		return fmt.Errorf("impossible weight %v", w.Weight)
 	}
+	for _, c := range w.Curves {
+		if err := checkCurve(c.Marks); err != nil {
+			return err
+		}
+	}
 	return nil
 }
 
@@ -54,10 +59,8 @@ func (r *AttemptEnded) Check() error {
 			return fmt.Errorf("impossible energy %v", s.Joules)
 		}
 	}
-	for i, v := range r.Curve {
-		if len(r.Curve)%3 != 0 || len(r.Curve) > maxCurve || !(v >= 0 && v <= math.MaxFloat64) || i >= 3 && v < r.Curve[i-3] {
-			return fmt.Errorf("impossible curve of progress")
-		}
+	if err := checkCurve(r.Curve); err != nil {
+		return err
 	}
 	progress := job.Progress{Attempt: r.Attempt, Source: r.Source, N: r.N}
 	if err := progress.Check(); err != nil {
@@ -68,6 +71,15 @@ func (r *AttemptEnded) Check() error {
 
 // maxCurve bounds the values of a curve.
 const maxCurve = 3 * 100
+
+func checkCurve(marks []float64) error {
+	for i, v := range marks {
+		if len(marks)%3 != 0 || len(marks) > maxCurve || !(v >= 0 && v <= math.MaxFloat64) || i >= 3 && v < marks[i-3] {
+			return fmt.Errorf("impossible curve of progress")
+		}
+	}
+	return nil
+}
 
 // CheckAttempt reports an attempt whose numbers are out of range, or a phase that
 // does not exist.

@@ -75,6 +75,9 @@ func drawWork(t *rapid.T) job.Work {
 		ID: drawAttempt(t).Job, Name: drawText(t), Kind: rapid.SampledFrom([]job.Kind{job.Bag, job.MapReduce}).Draw(t, "kind"),
 		Tasks: rapid.IntRange(0, 1<<31-1).Draw(t, "tasks"), Reduces: rapid.IntRange(0, 1<<31-1).Draw(t, "reduces"),
 		Terms: drawTerms(t), SlowStart: rapid.Float64().Draw(t, "slow start"), Alloc: drawRequest(t), Course: drawCourse(t),
+		Curves: drawList(t, func(t *rapid.T) job.Curve {
+			return job.Curve{Kind: job.MapTask, Source: job.ProgressIO, Marks: []float64{0, 0, 0, rapid.Float64Range(0, 1e9).Draw(t, "seconds"), 10, 2}}
+		}),
 	}
 }
 

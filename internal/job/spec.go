@@ -216,7 +216,9 @@ type Work struct {
 	// Demands is what each phase is known to take, by the application's profile; those of phases that
 	// are missing are learned from the first tasks.
 	Demands []PhaseDemand `msgpack:"pd,omitempty"`
-	Alloc   AllocRequest  `msgpack:"al"`
+	// Curves is how attempts of earlier runs of the application came on, by its profile.
+	Curves []Curve      `msgpack:"cu,omitempty"`
+	Alloc  AllocRequest `msgpack:"al"`
 	Course
 	// Homes is where bag tasks or maps have their data, as far as that is known; empty: everywhere the same.
 	Homes []Home `msgpack:"ho,omitempty"`

@@ -39,14 +39,20 @@ func TestWork(t *testing.T) {
 func TestDemandsOfProfile(t *testing.T) {
 	var c predict.Collector
 	c.Add(job.BagTask, []job.PhaseStat{{Phase: job.PhaseCompute, End: job.Time(2 * time.Second), CPU: 2 * time.Second, PeakMemory: 5000, DiskBytes: 512}})
+	c.AddCurve(job.Curve{Source: job.ProgressCPU}) // that of an attempt of which none was recorded
+	c.AddCurve(job.Curve{Source: job.ProgressCPU, Marks: []float64{0, 0, 0, 2, 2, 2}})
+	c.AddCurve(job.Curve{Kind: job.MapTask, Source: job.ProgressCPU, Marks: []float64{0, 0, 0, 2, 2, 2}}) // no such was counted
 	prof := &predict.Profile{}
 	prof.AddRun(predict.Size{Kind: job.Bag, Tasks: 1}, 1, c.Measures())
 	p := aPlan()
-	p.Kind, p.Demands = job.Bag, demandsOf(prof)
+	p.Kind, p.Demands, p.Curves = job.Bag, demandsOf(prof), prof.Measures.Curves()
 	bag := &job.Spec{ID: "bag-1", Kind: job.Bag, Bag: &job.BagSpec{}}
 	w := Work(bag, p)
 	if len(w.Demands) != 1 || w.Demands[0].Phase != job.PhaseCompute || w.Demands[0].Takes.Memory != 5000 || w.Demands[0].Seconds == 0 {
 		t.Errorf("got %+v", w.Demands)
+	}
+	if len(w.Curves) != 1 || len(w.Curves[0].Marks) != 6 {
+		t.Errorf("got %+v", w.Curves)
 	}
 	old := &predict.Profile{}
 	old.AddRun(predict.Size{Kind: job.Bag, Tasks: 1}, 1, predict.Measures{predict.PhasePart(job.PhaseCompute): &predict.Measure{CPU: 3}})

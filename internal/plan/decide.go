@@ -58,7 +58,9 @@ func (q *Question) begin(l *Layout) (p Plan, why string) {
 		TaskSlots: l.TaskSlots, ReduceSlots: l.ReduceSlots, Reasons: []string{}, Notes: []string{},
 	}
 	why = p.reduces(q.Spec, near(q.Profile, p.size()))
-	p.Demands = demandsOf(near(q.Profile, p.size()))
+	if prof := near(q.Profile, p.size()); prof != nil {
+		p.Demands, p.Curves = demandsOf(prof), prof.Measures.Curves()
+	}
 	return p, why
 }
 

@@ -18,10 +18,11 @@ type Plan struct {
 	Left       *Left            `json:"left,omitempty"` // what the plan is about where the job has begun; nil: all of it
 	InputBytes int64            `json:"input_bytes"`
 	job.Course
-	Demands     []Demand `json:"demands,omitempty"` // of the job's phases, as far as they were measured
-	Outlook     *Outlook `json:"outlook,omitempty"` // of the queue; nil: there is none
-	TaskSlots   int      `json:"task_slots"`        // bag tasks or maps that can run at once, on all nodes
-	ReduceSlots int      `json:"reduce_slots"`      // likewise
+	Demands     []Demand    `json:"demands,omitempty"` // of the job's phases, as far as they were measured
+	Curves      []job.Curve `json:"curves,omitempty"`  // how some attempts of earlier runs came on
+	Outlook     *Outlook    `json:"outlook,omitempty"` // of the queue; nil: there is none
+	TaskSlots   int         `json:"task_slots"`        // bag tasks or maps that can run at once, on all nodes
+	ReduceSlots int         `json:"reduce_slots"`      // likewise
 
 	Predicted *Prediction `json:"predicted"` // nil: there is nothing to go by
 	Source    string      `json:"source"`    // where the prediction comes from, or why there is none

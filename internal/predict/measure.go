@@ -45,6 +45,8 @@ type Measure struct {
 	InTime                float64 // Σ bytes in × seconds
 
 	Use PhaseUse // of a phase: what it took of the node's resources; empty where berth did not measure that yet
+
+	Curves []job.Curve // of a whole task: how some of the attempts that were done came on, in the order in which they ended
 }
 
 // Add counts one sample.
@@ -75,6 +77,7 @@ func (m *Measure) Merge(o *Measure) {
 	m.InSq += o.InSq
 	m.InTime += o.InTime
 	m.Use.Merge(&o.Use)
+	m.mergeCurves(o)
 }
 
 // Selectivity returns bytes out per byte in, 0 without input.

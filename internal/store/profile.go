@@ -3,6 +3,7 @@ package store
 import (
 	"context"
 	"database/sql"
+	"encoding/json"
 	"errors"
 	"fmt"
 
@@ -11,7 +12,7 @@ import (
 )
 
 const measureColumns = `samples, sum_s, sum_sq_s, min_s, max_s, bytes_in, bytes_out, records_in, records_out,
-	cpu_s, mem_sum, mem_max, in_sq, in_time, histogram, use`
+	cpu_s, mem_sum, mem_max, in_sq, in_time, histogram, use, curves`
 
 func insertMeasure(ctx context.Context, tx *sql.Tx, run job.ID, part predict.Part, m *predict.Measure) error {
 	histogram, err := m.Time.Histogram.MarshalBinary()
@@ -24,10 +25,16 @@ func insertMeasure(ctx context.Context, tx *sql.Tx, run job.ID, part predict.Par
 			return err
 		}
 	}
+	var curves any // likewise
+	if few := m.FewCurves(); len(few) > 0 {
+		if curves, err = json.Marshal(few); err != nil {
+			return err
+		}
+	}
 	t := &m.Time
-	_, err = tx.ExecContext(ctx, `INSERT INTO measures (run, part, `+measureColumns+`) VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)`,
+	_, err = tx.ExecContext(ctx, `INSERT INTO measures (run, part, `+measureColumns+`) VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)`,
 		run, part, t.Count, t.Sum, t.SumSq, t.Min, t.Max, m.BytesIn, m.BytesOut, m.RecordsIn, m.RecordsOut,
-		m.CPU, m.MemorySum, m.MemoryMax, m.InSq, m.InTime, histogram, use)
+		m.CPU, m.MemorySum, m.MemoryMax, m.InSq, m.InTime, histogram, use, curves)
 	return err
 }
 
@@ -117,11 +124,11 @@ func scanMeasure(rows *sql.Rows) (run, predict.Part, *predict.Measure, error) {
 	r := run{measures: predict.Measures{}}
 	var part predict.Part
 	var m predict.Measure
-	var histogram, use []byte
+	var histogram, use, curves []byte
 	t := &m.Time
 	if err := rows.Scan(&r.id, &r.size.Kind, &r.ended, &r.size.InputBytes, &r.size.Tasks, &r.size.Reduces, &part,
 		&t.Count, &t.Sum, &t.SumSq, &t.Min, &t.Max, &m.BytesIn, &m.BytesOut, &m.RecordsIn, &m.RecordsOut,
-		&m.CPU, &m.MemorySum, &m.MemoryMax, &m.InSq, &m.InTime, &histogram, &use); err != nil {
+		&m.CPU, &m.MemorySum, &m.MemoryMax, &m.InSq, &m.InTime, &histogram, &use, &curves); err != nil {
 		return run{}, "", nil, err
 	}
 	if err := t.Histogram.UnmarshalBinary(histogram); err != nil {
@@ -129,6 +136,11 @@ func scanMeasure(rows *sql.Rows) (run, predict.Part, *predict.Measure, error) {
 	}
 	if use != nil {
 		if err := m.Use.UnmarshalBinary(use); err != nil {
+			return run{}, "", nil, fmt.Errorf("%w: run %s, %s: %w", ErrCorrupt, r.id, part, err)
+		}
+	}
+	if curves != nil {
+		if err := json.Unmarshal(curves, &m.Curves); err != nil {
 			return run{}, "", nil, fmt.Errorf("%w: run %s, %s: %w", ErrCorrupt, r.id, part, err)
 		}
 	}

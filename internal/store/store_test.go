@@ -358,6 +358,56 @@ func TestMigratesVersion2(t *testing.T) {
 	}
 }
 
+// TestCurves: how attempts came on is stored with the run, a few of them, and is in the profile of the next; a run of a berth that stored none,
+// of version 3, has none.
+func TestCurves(t *testing.T) {
+	path := newPath(t)
+	for _, version := range []string{"1", "2", "3"} {
+		script, err := fs.ReadFile(schemas, "schema/"+version+".sql")
+		if err != nil {
+			t.Fatal(err)
+		}
+		raw(t, path, string(script)+"PRAGMA user_version = "+version)
+	}
+	raw(t, path, `
+		INSERT INTO runs (id, name, kind, app, node_type, state, started_ns, ended_ns, tasks, reduces, input_bytes, nodes, cpus, source, actual_s)
+			VALUES ('bag-1', 'sim', 'bag', 'sim-1', 'cpu/2', 'done', 60000000000, 90000000000, 2, 0, 0, 1, 2, 'none', 30);
+		INSERT INTO measures VALUES ('bag-1', 'task:bag', 1, 0, 0, 0, 0, 0, 0, 0, 0, 0.5, 0, 0, 0, 0, x'01010000', NULL)`)
+	s := mustOpen(t, path)
+	if p, err := s.Profile(t.Context(), "sim-1", "cpu/2"); err != nil || p.Runs != 1 || p.Measures.Curves() != nil {
+		t.Errorf("got %+v, %v", p, err)
+	}
+	run := func(minute, curves int) {
+		var c predict.Collector
+		c.Add(job.BagTask, []job.PhaseStat{{Phase: job.PhaseCompute, End: job.Time(time.Second)}})
+		for i := range curves {
+			c.AddCurve(job.Curve{Kind: job.BagTask, Source: job.ProgressHits, Marks: []float64{0, 0, 0, 1, 2, 0.5, 2.25, float64(minute*100 + i), 1}})
+		}
+		save(t, s, aRun(job.ID(fmt.Sprint("bag-", minute)), minute), c.Measures())
+	}
+	run(2, 16)
+	run(3, 2)
+	run(4, 0)
+	p, err := s.Profile(t.Context(), "sim-1", "cpu/2")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var ends []float64
+	for _, c := range p.Measures.Curves() {
+		if c.Kind != job.BagTask || c.Source != job.ProgressHits || len(c.Marks) != 9 || c.Marks[6] != 2.25 {
+			t.Errorf("got %+v", c)
+		}
+		ends = append(ends, c.Marks[7])
+	}
+	if want := []float64{200, 202, 204, 206, 210, 212, 214, 300}; !reflect.DeepEqual(ends, want) { // 200, 202, … 214 are stored
+		t.Errorf("curves that end at %v, want %v", ends, want)
+	}
+	raw(t, path, `UPDATE measures SET curves = CAST('[{"source":"tea"}]' AS BLOB) WHERE run = 'bag-3'`)
+	if _, err := s.Profile(t.Context(), "sim-1", "cpu/2"); !errors.Is(err, ErrCorrupt) {
+		t.Errorf("a source that does not exist: %v", err)
+	}
+}
+
 // TestMigrationIsWhole: one that fails leaves the version as it was.
 func TestMigrationIsWhole(t *testing.T) {
 	path := newPath(t)

@@ -161,6 +161,11 @@ func typeName(t reflect.Type) string {
 		return "number"
 	case reflect.Int, reflect.Int64, reflect.Uint64:
 		return "integer"
+	case reflect.Uint8: // a constant, printed by its name where it has one
+		if t.Implements(reflect.TypeFor[json.Marshaler]()) {
+			return "string"
+		}
+		return "integer"
 	case reflect.Slice:
 		return "list"
 	case reflect.Struct, reflect.Map:

@@ -37,6 +37,18 @@ func Unpack(source job.ProgressSource, numbers []float64) *Track {
 	return t
 }
 
+// Tell takes in, of attempts of earlier runs, those of a kind of tasks.
+func (p *Past) Tell(curves []job.Curve, kind job.TaskKind) {
+	for _, c := range curves {
+		if c.Kind != kind {
+			continue
+		}
+		if r, ok := Unpack(c.Source, c.Marks).reference(0, 0); ok {
+			p.Earlier = append(p.Earlier, r)
+		}
+	}
+}
+
 // Record returns what is recorded of the curve of an attempt that is done, so that the next coordinator has something to compare with: of the first
 // few attempts, and of ever fewer after those. source is what measured it at its end.
 func (p *Past) Record(t *Track, source job.ProgressSource) []float64 {

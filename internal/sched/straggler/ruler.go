@@ -80,8 +80,8 @@ func (l *ruler) left(n, tau float64) float64 {
 }
 
 // ruler returns what attempts with progress from the source are measured by: the curves of attempts of this run that were done; while
-// these are too few the median of those that run; else the curves of earlier runs. Earlier runs were on other nodes, so they tell how far
-// the end is, and not how fast an attempt has to be. It is nil where there is none of these.
+// these are too few the median of those that run. Earlier runs were on other nodes, or had other inputs, so they tell how far
+// the end is, and not how fast an attempt has to be. It is nil where too few run, and none of this run was done.
 func (v *View) ruler(source job.ProgressSource) (l *ruler) {
 	own, earlier := v.done(v.Past.Own, source), v.done(v.Past.Earlier, source)
 	switch peers := v.peers(source); {
@@ -95,8 +95,6 @@ func (v *View) ruler(source job.ProgressSource) (l *ruler) {
 		l.adopt(earlier)
 	case peers != nil:
 		l = peers
-	default:
-		l = earlier
 	}
 	if l != nil {
 		l.known(v.Past)

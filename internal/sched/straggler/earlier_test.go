@@ -1,0 +1,74 @@
+package straggler_test
+
+import (
+	"math/rand/v2"
+	"testing"
+	"time"
+
+	"pgregory.net/rapid"
+
+	"berth/internal/job"
+	"berth/internal/sched/straggler"
+	"berth/internal/workload"
+)
+
+// earlier runs a job of an application and returns the curves of its attempts, as a profile keeps them.
+func earlier(a workload.PacedApp, seed uint64) (curves []job.Curve) {
+	w := newWorld(straggler.Nothing{}, a.Draw(rand.New(rand.NewPCG(seed, 7)), 8), make([]workload.Spells, 8))
+	w.run()
+	for _, r := range w.past.Own {
+		marks := (&straggler.Track{Source: r.Source, Curve: r.Curve}).Pack()
+		curves = append(curves, job.Curve{Kind: job.MapTask, Source: r.Source, Marks: marks})
+	}
+	return curves
+}
+
+// TestEarlierTellsEnd: where an earlier run is known it is said when attempts will end before the first of them is done, also on nodes of
+// another speed; else nothing is said.
+func TestEarlierTellsEnd(t *testing.T) {
+	a := workload.PacedApp{Name: "even", Task: 10 * time.Minute, Spread: 0.02, Counts: 1e5, Bends: []workload.Bend{{}, {Work: 1, Counts: 1}}}
+	for _, known := range []bool{false, true} {
+		e := a.Draw(rand.New(rand.NewPCG(1, 1)), 5)
+		for i := range e.Maps {
+			e.Maps[i] *= 3
+		}
+		w := newWorld(straggler.Berth{}, e, make([]workload.Spells, 5))
+		if known {
+			w.past.Tell(earlier(a, 2), job.MapTask)
+			w.past.Tell(earlier(a, 2), job.BagTask) // of tasks of another kind: there are none
+			if n := len(w.past.Earlier); n != 8 {
+				t.Fatalf("%d curves", n)
+			}
+		}
+		w.look = func(v *straggler.View) {
+			if v.Now < job.Time(10*time.Minute) {
+				return
+			}
+			for _, d := range w.rule.Judge(v) {
+				if told := d.End > 0; told != known || known && (d.End < job.Time(24*time.Minute) || d.End > job.Time(36*time.Minute)) {
+					t.Errorf("earlier run known: %v; after %v %v is to end at %v, not at 30m", known, v.Now.Sub(0), d.Attempt, d.End.Sub(0))
+				}
+			}
+		}
+		w.until(job.Time(25 * time.Minute))
+	}
+}
+
+// TestEarlierWasFaster: attempts that are too few to be compared with each other are left alone though those of an earlier run were much
+// faster, on other nodes say.
+func TestEarlierWasFaster(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		a, seed := app(t), rapid.Uint64().Draw(t, "seed")
+		tasks, slower := rapid.IntRange(1, 3).Draw(t, "tasks"), rapid.IntRange(2, 4).Draw(t, "times as slow")
+		e := a.Draw(rand.New(rand.NewPCG(seed, 1)), tasks)
+		for i := range e.Maps {
+			e.Maps[i] *= time.Duration(slower)
+		}
+		w := newWorld(straggler.Berth{}, e, make([]workload.Spells, rapid.IntRange(1, 12).Draw(t, "nodes")))
+		w.past.Tell(earlier(a, seed), job.MapTask)
+		w.acts = func(v *straggler.View, d straggler.Verdict) {
+			t.Fatalf("%v of %v after %v: %s", d.Act, d.Attempt, v.Now.Sub(0), d.Why)
+		}
+		w.until(job.Time(float64(slower) * 0.7 * float64(a.Task))) // none is done
+	})
+}
