@@ -21,8 +21,14 @@ func ScratchIn(dir string) string {
 // NodesIn returns the folder in a coordinator's own folder that keeps what was measured of nodes, empty for one that has none.
 func NodesIn(state string) string { return in(state, "nodes") }
 
-// TraceIn returns the folder in it that keeps what was learned of the functions of programs, likewise.
-func TraceIn(state string) string { return in(state, "trace") }
+// TraceIn returns the folder in it that keeps what was learned of the functions of programs, likewise. It is empty unless BERTH_PLANT=on:
+// then no function of a task is counted.
+func TraceIn(state string) string {
+	if os.Getenv("BERTH_PLANT") != "on" {
+		return ""
+	}
+	return in(state, "trace")
+}
 
 func in(state, name string) string {
 	if state == "" {

@@ -143,7 +143,7 @@ func (p *peer) listen() {
 func (c *coord) config(node job.NodeID) Config {
 	c.t.Helper()
 	cfg := Config{WorkerConfig: wire.WorkerConfig{Bundle: filepath.Join(c.dir, fmt.Sprintf("%x.pem", string(node))), Node: node,
-		Capacity: job.Resources{CPUs: 2, Mem: 1 << 30}, Scratch: filepath.Join(c.dir, "scratch"),
+		Capacity: job.Resources{CPUs: 2, Mem: 1 << 30}, Scratch: filepath.Join(c.dir, "scratch"), Trace: filepath.Join(c.dir, "trace"),
 		SortMemory: 64 << 20}, Grace: patience, Log: slog.New(slog.NewTextHandler(logTo{c.t}, nil))}
 	c.bundle(cfg)
 	return cfg

@@ -44,9 +44,9 @@ type gauge struct {
 // plantFrom is how long a task has to be expected to take for the entries of its functions to be counted.
 const plantFrom = 10 * time.Second
 
-// planter returns what counts the entries of the attempt's functions, nil where that is not worth it.
+// planter returns what counts the entries of the attempt's functions, nil where that is not worth it or not wanted.
 func (w *worker) planter(a *attempt) *plant.Planter {
-	if a.start.Expected < plantFrom {
+	if w.cfg.Trace == "" || a.start.Expected < plantFrom {
 		return nil
 	}
 	return w.plant

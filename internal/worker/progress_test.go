@@ -8,6 +8,8 @@ import (
 	"testing"
 	"time"
 
+	"golang.org/x/sys/unix"
+
 	"berth/internal/event"
 	"berth/internal/job"
 	"berth/internal/wire"
@@ -58,7 +60,7 @@ func TestProgressByTransfer(t *testing.T) {
 // not use it any more once that task is done.
 func TestProgressIsMeasuredByWhatMoves(t *testing.T) {
 	s := shell(t, "true {}")
-	c := exec.Command("sleep", "1000")
+	c := exec.Command("sh", "-c", "kill -STOP $$") // from then on it neither reads nor writes
 	in, err := os.Create(filepath.Join(s.Dir, "a"))
 	if err == nil {
 		defer in.Close()
@@ -79,6 +81,9 @@ func TestProgressIsMeasuredByWhatMoves(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer func() { _ = c.Process.Kill(); _ = c.Wait() }()
+	if err := unix.Waitid(unix.P_PID, c.Process.Pid, nil, unix.WSTOPPED|unix.WNOWAIT, nil); err != nil {
+		t.Fatal(err)
+	}
 	a := newAttempt(start(try("bag-1", 0, 1), "a"), &work{spec: s}, 1)
 	a.cwd = s.Dir
 	a.findInputs()
@@ -140,7 +145,7 @@ func TestProgressByHits(t *testing.T) {
 
 // What measured a task to its end is trusted: a task of which it does not move hangs.
 func TestProgressThatStandsStill(t *testing.T) {
-	c := exec.Command("sleep", "1000")
+	c := exec.Command("sh", "-c", "kill -STOP $$") // from then on it neither reads nor writes
 	if err := c.Start(); err != nil {
 		t.Fatal(err)
 	}

@@ -245,10 +245,15 @@ func (f *follower) resume(t *tracee, signal int) {
 	_ = unix.PtraceCont(t.pid, signal)
 }
 
-// release lets a tracee go for good, as it would be without us.
+// release lets a tracee go for good, as it would be without us. One that was killed meanwhile cannot be let go: its end is ours to take, or
+// whoever waits for it, the other threads of its process say, would wait for ever.
 func (f *follower) release(t *tracee, signal int) {
 	f.clear(t)
-	_ = request(unix.PTRACE_DETACH, t.pid, signal) // fails where it was killed meanwhile
+	if request(unix.PTRACE_DETACH, t.pid, signal) != nil && t.pid != f.leader {
+		delete(f.coming, t.pid)
+		f.tracees[t.pid] = t
+		return
+	}
 	f.forget(t.pid)
 }
 
@@ -272,19 +277,19 @@ func (f *follower) forget(pid int) {
 	delete(f.coming, pid)
 }
 
-// leave lets go what is left when the program has ended: launchers in its background.
-// Each is stopped by a signal that it never gets.
+// leave lets go what is left when the program has ended: launchers in its background, and what was started just now. A launcher is stopped by a
+// signal that it never gets. What is coming is stopped by the kernel before it does anything: a second stop would be its own, and would stay.
 func (f *follower) leave() {
+	for pid := range f.tracees {
+		if unix.Kill(pid, unix.SIGSTOP) != nil {
+			delete(f.tracees, pid)
+		}
+	}
 	for pid, t := range f.coming {
 		if t.entry != 0 {
 			t.mem, _ = openMemory(pid) // nil where it is gone
 		}
 		f.tracees[pid] = t
-	}
-	for pid := range f.tracees {
-		if unix.Kill(pid, unix.SIGSTOP) != nil {
-			delete(f.tracees, pid)
-		}
 	}
 	for len(f.tracees) > 0 {
 		for pid, t := range f.tracees {
