@@ -37,7 +37,7 @@ var build = sync.OnceValue(func() string {
 })
 
 // load returns the object in a file, from the folder if it is there, else analysed and put there.
-func (k *objects) load(dir string, f *os.File, id fileID) (*object, error) {
+func load(dir string, f *os.File, id fileID, writing *sync.WaitGroup) (*object, error) {
 	path := ""
 	if dir != "" && build() != "" {
 		path = filepath.Join(dir, "objects", fmt.Sprintf("%s-%d", name(f, id), id.size))
@@ -51,7 +51,7 @@ func (k *objects) load(dir string, f *os.File, id fileID) (*object, error) {
 		return nil, err
 	}
 	if o.file = id; path != "" {
-		k.writing.Go(func() { write(path, o) })
+		writing.Go(func() { write(path, o) })
 	}
 	return o, nil
 }

@@ -26,9 +26,8 @@ type fileID struct{ dev, inode, size, mtime uint64 }
 
 // objects are those that this process has analysed.
 type objects struct {
-	mu      sync.Mutex
-	byID    map[fileID]*known
-	writing sync.WaitGroup // objects to disk
+	mu   sync.Mutex
+	byID map[fileID]*known
 }
 
 // known is an object, or why it cannot be planted.
@@ -38,8 +37,9 @@ type known struct {
 	err  error
 }
 
-// open returns the object in a file. dir is where analysed objects are kept; "": nowhere.
-func (k *objects) open(dir, path string) (*object, error) {
+// open returns the object in a file. dir is where analysed objects are kept; "": nowhere. One that was not kept yet is written
+// there beside what else goes on, as one of writing.
+func (k *objects) open(dir, path string, writing *sync.WaitGroup) (*object, error) {
 	f, err := os.Open(path)
 	if err != nil {
 		return nil, err
@@ -60,7 +60,7 @@ func (k *objects) open(dir, path string) (*object, error) {
 		k.byID[id] = e
 	}
 	k.mu.Unlock()
-	e.once.Do(func() { e.o, e.err = k.load(dir, f, id) })
+	e.once.Do(func() { e.o, e.err = load(dir, f, id, writing) })
 	return e.o, e.err
 }
 

@@ -157,3 +157,26 @@ func TestKilled(t *testing.T) {
 		}
 	}
 }
+
+// TestSessionsBesideEachOther: sessions of one planter that run at the same time share what they know of objects, and each keeps what it
+// was the first to meet before it is closed. The race detector looks on.
+func TestSessionsBesideEachOther(t *testing.T) {
+	p := &Planter{Dir: t.TempDir()}
+	programs := []string{"true", "ls", "cat", "sort", "wc", "head", "tail", "uniq"}
+	t.Run("programs", func(t *testing.T) {
+		for _, name := range programs {
+			t.Run(name, func(t *testing.T) {
+				t.Parallel()
+				s, got := planted(t, p, exact, os.Environ(), name)
+				if want := plain(t, os.Environ(), name); got != want {
+					t.Errorf("planted %+v, plain %+v", got, want)
+				}
+				s.Close()
+			})
+		}
+	})
+	kept, err := os.ReadDir(filepath.Join(p.Dir, "objects"))
+	if err != nil || len(kept) <= len(programs) { // each program and the C library at least
+		t.Errorf("%d objects are kept, %v", len(kept), err)
+	}
+}

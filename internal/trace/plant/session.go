@@ -16,7 +16,8 @@ type Session struct {
 	memory  *memory
 	traced  bool
 	began   time.Time
-	since   time.Time // of the counters that were looked at last
+	since   time.Time      // of the counters that were looked at last
+	writing sync.WaitGroup // objects that it was the first to meet, to disk
 
 	mu       sync.Mutex
 	parts    map[partID]*part
@@ -161,7 +162,7 @@ func (s *Session) Close() {
 		}
 	}
 	s.learn()
-	s.planter.objects.writing.Wait()
+	s.writing.Wait()
 	if s.memory != nil {
 		s.memory.close()
 	}

@@ -40,7 +40,7 @@ func (s *Session) prepare(pid int) ([]*region, error) {
 	if err != nil {
 		return nil, err
 	}
-	own, err := s.planter.objects.open(s.planter.Dir, inRoot(pid, program))
+	own, err := s.planter.objects.open(s.planter.Dir, inRoot(pid, program), &s.writing)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", program, err)
 	}
@@ -86,7 +86,7 @@ func objectsOf(s space) [][]mapping {
 // prepareObject works out what is to be written for one object; nil: nothing.
 func (s *Session) prepareObject(pid int, in image, addresses *space, mapped []mapping) (*region, error) {
 	path := mapped[0].path
-	o, err := s.planter.objects.open(s.planter.Dir, inRoot(pid, path))
+	o, err := s.planter.objects.open(s.planter.Dir, inRoot(pid, path), &s.writing)
 	if err != nil {
 		s.leaveObject(path, err)
 		return nil, nil

@@ -53,7 +53,7 @@ func TestLoop(t *testing.T) {
 func TestCopied(t *testing.T) {
 	program := compile(t, "counts", "-O1")
 	p := &Planter{}
-	o, err := p.objects.open("", program)
+	o, err := p.objects.open("", program, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
