@@ -174,7 +174,7 @@ func (e *Engine) applyOutcome(at job.Time, a *attempt, r event.AttemptEnded) {
 	}
 	j.move(i, ready)
 	if r.Slow {
-		j.Urgent[j.class(i)].Ready.Urge(int32(i), int32(n.Index), 0, 0, false)
+		j.Urgent[j.class(i)].Ready.AddUrgent(int32(i), int32(n.Index), 0, 0, false)
 		return
 	}
 	j.again(i, int32(n.Index))

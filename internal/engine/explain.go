@@ -122,7 +122,7 @@ func (x *explanation) nodes() {
 				Count: n.Has(&x.j.Job), Of: x.outputsOn(n)})
 		case n.state == up && n.Health.Suspected(x.now):
 			x.add(why.Reason{Kind: why.NodeSuspected, Nodes: there, Left: x.until(n.Health.Until())})
-		case n.state == up && n.Health.Wary(x.now):
+		case n.state == up && n.Health.Avoided(x.now):
 			x.add(why.Reason{Kind: why.NodeSlow, Nodes: there, Left: x.until(n.Health.Clear())})
 		}
 	}

@@ -2,14 +2,13 @@ package engine
 
 import (
 	"berth/internal/job"
-
 	"berth/internal/sched/straggler"
 	"berth/internal/step"
 )
 
 // What attempts report of their progress is no part of the state that records make: after a break it comes again. Every
 // Config.LookEvery the attempts that report are shown to a rule (package straggler), and what it says is done about them:
-// their tasks begin anew elsewhere as urgent ones (sched.Ready.Urge), beside them or instead of them.
+// their tasks begin anew elsewhere as urgent ones (sched.Ready.AddUrgent), beside them or instead of them.
 
 // watched is what is known of a running attempt. Not part of the state that records make.
 type watched struct {
@@ -54,7 +53,7 @@ func (e *Engine) view(j *jobState, class int) *straggler.View {
 	kind, c := j.Begin[class].Kind, &j.counts[class]
 	v := &straggler.View{Now: e.now, Interval: e.cfg.LookEvery, Past: &j.past[class], Left: c.total - c.done - c.failed,
 		Duplicate: j.work.MayDuplicate(kind), Abort: j.work.MayAbort(kind)}
-	j.Urgent[class].Ready.Calm() // what the rule said at the last look it may not say again
+	j.Urgent[class].Ready.DropTwins() // what the rule said at the last look it may not say again
 	v.Ready = j.waiting(class)
 	reports := false
 	for _, a := range j.sorted() {
@@ -81,7 +80,7 @@ func (e *Engine) rooms(j *jobState, class int, v *straggler.View) {
 			continue
 		}
 		v.Places += straggler.Places(n.Capacity, need.Vector())
-		if k := straggler.Places(n.Free(), need.Vector()); k > 0 && !n.Health.Wary(e.now) {
+		if k := straggler.Places(n.Free(), need.Vector()); k > 0 && !n.Health.Avoided(e.now) {
 			v.Rooms = append(v.Rooms, straggler.Room{Node: n.id, Places: k})
 		}
 	}
@@ -127,5 +126,5 @@ func (e *Engine) duplicate(a *attempt, class, rank int) {
 			also = int32(b.node.Index)
 		}
 	}
-	a.job.Urgent[class].Ready.Urge(int32(a.ID.Task), int32(a.node.Index), also, int32(rank), true)
+	a.job.Urgent[class].Ready.AddUrgent(int32(a.ID.Task), int32(a.node.Index), also, int32(rank), true)
 }

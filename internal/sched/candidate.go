@@ -55,7 +55,7 @@ type Needs struct {
 	Room    int64         // bytes of the node that it has to leave to the tasks that it waits for
 	Span    time.Duration // that must be left of the time of the node, see Span
 	Trusted bool          // it never starts on a node that is suspected, not even where all are
-	// Urgent says that its tasks begin before others of their job, and only on nodes that are not slow, see Ready.Urge.
+	// Urgent says that its tasks begin before others of their job, and only on nodes that are not slow, see Ready.AddUrgent.
 	Urgent bool
 }
 

@@ -58,8 +58,8 @@ func (h *Health) Penalty(now job.Time, t Trust) float64 {
 	return max(0, h.clear.Sub(now).Seconds()/t.For.Seconds())
 }
 
-// Wary reports whether the node is suspected or has a penalty: nothing should begin there that is to make up for a slow attempt.
-func (h *Health) Wary(now job.Time) bool { return h.Suspected(now) || now < h.clear }
+// Avoided reports whether the node is suspected or has a penalty: nothing should begin there that is to make up for a slow attempt.
+func (h *Health) Avoided(now job.Time) bool { return h.Suspected(now) || now < h.clear }
 
 // Clear returns the time at which the node's penalty is worn off.
 func (h *Health) Clear() job.Time { return h.clear }

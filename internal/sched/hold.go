@@ -30,7 +30,7 @@ func (r *Selector) hold(p *Pool, c *Class, now job.Time) {
 		if !r.strict && choice.offers >= weighed {
 			break
 		}
-		if r.canHold(p, c, n, now) && !(c.Trusted && n.Health.Wary(now)) {
+		if r.canHold(p, c, n, now) && !(c.Trusted && n.Health.Avoided(now)) {
 			choice.Offer(n, n.Health.Suspected(now))
 		}
 	}

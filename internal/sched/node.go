@@ -33,7 +33,7 @@ type Node struct {
 	waiting Class      // the attempts there that could go on …
 	lent    job.Vector // … and what they hold and do not use while they wait; not part of the state that records make
 	freed   bool       // it is in Pool.freed
-	stirred bool       // it is in Pool.stirred
+	unpaced bool       // it is in Pool.unpaced
 }
 
 // Running is an attempt that occupies a node.

@@ -4,11 +4,11 @@ package sched
 // each moment what they may.
 const pacesNet = 1.25
 
-// stir notes that the reduces which fetch on the node are others.
-func (p *Pool) stir(n *Node) {
-	if !n.stirred && n.Capacity.Net > 0 {
-		n.stirred = true
-		p.stirred = append(p.stirred, n)
+// unpace notes that the reduces which fetch on the node are others.
+func (p *Pool) unpace(n *Node) {
+	if !n.unpaced && n.Capacity.Net > 0 {
+		n.unpaced = true
+		p.unpaced = append(p.unpaced, n)
 	}
 }
 
@@ -17,15 +17,15 @@ func (p *Pool) stir(n *Node) {
 // reduce that waits for maps, as it fetches now and then only.
 func (p *Pool) Pace(tell func(*Node, *Running)) {
 	var later []*Node
-	for _, n := range p.stirred {
+	for _, n := range p.unpaced {
 		if n.Up {
-			n.stirred = false
+			n.unpaced = false
 			n.pace(tell)
 		} else {
 			later = append(later, n)
 		}
 	}
-	p.stirred = append(p.stirred[:0], later...)
+	p.unpaced = append(p.unpaced[:0], later...)
 }
 
 func (n *Node) pace(tell func(*Node, *Running)) {

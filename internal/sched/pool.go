@@ -26,7 +26,7 @@ type Pool struct {
 	freed    []*Node // nodes with something freed since the policy last took them
 	turned   bool    // the first of a class has changed, or Policy.Moved said so, since the last pass
 	shuffles []*Job  // that have attempts which shuffle
-	stirred  []*Node // on which other reduces fetch than when rates were last shared out
+	unpaced  []*Node // on which other reduces fetch than when rates were last shared out
 }
 
 // Put has a candidate wait in the class of its needs, and reports whether it did not do so already.
@@ -189,7 +189,7 @@ func (p *Pool) Shuffle(n *Node, r *Running, waits bool) {
 		p.Free(n)
 	default:
 		n.Unpause(r)
-		p.stir(n)
+		p.unpace(n)
 	}
 }
 
@@ -243,7 +243,7 @@ func (p *Pool) count(n *Node, r *Running, sign int) {
 	if !r.Shuffles() {
 		return
 	}
-	p.stir(n)
+	p.unpace(n)
 	n.Shuffles += sign
 	n.ShuffleMem += int64(sign) * r.Holds.Memory
 	before := j.Shuffles

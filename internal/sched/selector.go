@@ -228,7 +228,7 @@ func (r *Selector) place(p *Pool, c *Class, now job.Time) (best *Node, avoided b
 		}
 		switch {
 		case !n.Up || !r.admits(c, n) || !n.InTime(now, c.Span):
-		case n.Health.Suspected(now) && p.trusts(now), c.Trusted && n.Health.Wary(now):
+		case n.Health.Suspected(now) && p.trusts(now), c.Trusted && n.Health.Avoided(now):
 		case n == r.held && r.pass.holds && r.keptFrom(c):
 		case c.Urgent && !c.mayUrge(p, n, now):
 		default:

@@ -11,11 +11,11 @@ import (
 // be done wins) or instead of it (it was killed). They wait in candidates of their own (Job.Urgent), as they
 // begin before all others of their job, and wait for a good node where others take any.
 
-// Urge puts a task in that is to begin anew because its attempt on the node of the index avoid is too slow. also is the node of
+// AddUrgent puts a task in that is to begin anew because its attempt on the node of the index avoid is too slow. also is the node of
 // another attempt, 0 if there is none. A twin begins beside such attempts; another task begins instead of them. Those with the lowest rank come first. None begins on a
 // node that is suspected or slow or is the one to be avoided; but where there is no other, a task that has no
 // attempt any more begins even there.
-func (q *Ready) Urge(task, avoid, also, rank int32, twin bool) {
+func (q *Ready) AddUrgent(task, avoid, also, rank int32, twin bool) {
 	heap.Push(&q.retry, retry{task: task, avoid: avoid, also: also, rank: rank, twin: twin})
 }
 
@@ -29,8 +29,8 @@ func (q *Ready) Drop(task int32) {
 	}
 }
 
-// Calm takes out all twins that have not begun.
-func (q *Ready) Calm() {
+// DropTwins takes out all twins that have not begun.
+func (q *Ready) DropTwins() {
 	q.retry = slices.DeleteFunc(q.retry, func(r retry) bool { return r.twin })
 	heap.Init(&q.retry)
 }
@@ -66,7 +66,7 @@ func (c *Class) mayUrge(p *Pool, n *Node, now job.Time) bool {
 
 func (r *retry) mayBegin(p *Pool, c *Class, n *Node, now job.Time) bool {
 	good := func(m *Node) bool {
-		return m.Index != int(r.avoid) && m.Index != int(r.also) && !m.Health.Wary(now) && m.couldTake(c, now)
+		return m.Index != int(r.avoid) && m.Index != int(r.also) && !m.Health.Avoided(now) && m.couldTake(c, now)
 	}
 	return good(n) || !r.twin && !slices.ContainsFunc(p.Nodes, good)
 }
