@@ -199,7 +199,7 @@ func (s *site) mayCancel(a *alloc, now job.Time) bool {
 	if s.opts.Inside == "" || a.job != s.opts.Inside {
 		return true
 	}
-	next := s.guard.safe || s.guard.need == nil
+	next := s.guard.safe || s.guard.asked && s.guard.need == nil
 	for _, b := range s.allocs {
 		switch {
 		case b == a:

@@ -16,21 +16,23 @@ func TestMayCancel(t *testing.T) {
 	need := &job.AllocRequest{}
 	for _, tt := range []struct {
 		name  string
+		told  bool // which jobs are unfinished
 		need  *job.AllocRequest
 		safe  bool
 		other *alloc
 		want  bool
 	}{
-		{"a job is unfinished and nobody would carry on", need, false, nil, false},
-		{"no job is left", nil, false, nil, true},
-		{"a wake-up job is ready", need, true, nil, true},
-		{"another allocation is submitted", need, false, &alloc{id: "a2", job: "2"}, true},
-		{"another allocation is not submitted yet", need, false, &alloc{id: "a2"}, false},
-		{"another allocation is over", need, false, &alloc{id: "a2", job: "2", down: true}, false},
-		{"another is to be cancelled first", nil, true, &alloc{id: "a2", job: "2", released: true}, false},
+		{"a job is unfinished and nobody would carry on", true, need, false, nil, false},
+		{"whether jobs are unfinished is not known yet", false, nil, false, nil, false},
+		{"no job is left", true, nil, false, nil, true},
+		{"a wake-up job is ready", true, need, true, nil, true},
+		{"another allocation is submitted", true, need, false, &alloc{id: "a2", job: "2"}, true},
+		{"another allocation is not submitted yet", true, need, false, &alloc{id: "a2"}, false},
+		{"another allocation is over", true, need, false, &alloc{id: "a2", job: "2", down: true}, false},
+		{"another is to be cancelled first", true, nil, true, &alloc{id: "a2", job: "2", released: true}, false},
 	} {
 		d := &site{opts: Options{Setup: driver.Setup{Inside: "1"}}, allocs: []*alloc{own}}
-		d.guard.need, d.guard.safe = tt.need, tt.safe
+		d.guard.asked, d.guard.need, d.guard.safe = tt.told, tt.need, tt.safe
 		if tt.other != nil {
 			d.allocs = append(d.allocs, tt.other)
 		}
