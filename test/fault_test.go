@@ -14,10 +14,10 @@ import (
 )
 
 // faultRounds is how many rounds of kills each kind of job gets: BERTH_FAULT_ROUNDS, or enough for a test run.
-func faultRounds(t *testing.T) int {
+func faultRounds(t *testing.T, enough int) int {
 	s := os.Getenv("BERTH_FAULT_ROUNDS")
 	if s == "" {
-		return 25
+		return enough
 	}
 	n, err := strconv.Atoi(s)
 	if err != nil {
@@ -61,8 +61,8 @@ func TestFaultMapReduce(t *testing.T) {
 	if strings.Count(reference, "\n") < 100 {
 		t.Fatalf("the reference is too small to tell anything: %q", reference)
 	}
-	faultRound(t, w, 60, func(round int) []string { return args(fmt.Sprintf("out%d", round)) },
-		func(round int) {
+	faultRound(t, w, 25, among(60), func(round int) []string { return args(fmt.Sprintf("out%d", round)) },
+		func(round int, _ job.ID) {
 			if got := w.output(fmt.Sprintf("out%d", round)); got != reference {
 				t.Errorf("output differs from the reference:\n%.300q\nwant\n%.300q", got, reference)
 			}
@@ -74,10 +74,10 @@ func TestFaultBag(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	const tasks = 60
-	faultRound(t, w, 2*tasks, func(round int) []string {
+	faultRound(t, w, 25, among(2*tasks), func(round int) []string {
 		return []string{"bag", "--workers", "2", "--array", fmt.Sprintf("1-%d", tasks), "--stdout", fmt.Sprintf("out%d/{task}", round),
 			"--stderr", "none", "--", "sh", "-c", "echo $((BERTH_TASK_ID * BERTH_TASK_ID))"}
-	}, func(round int) {
+	}, func(round int, _ job.ID) {
 		for i := 1; i <= tasks; i++ {
 			if got := w.read(fmt.Sprintf("out%d/%d", round, i)); got != fmt.Sprintln(i*i) {
 				t.Errorf("task %d wrote %q", i, got)
@@ -86,12 +86,31 @@ func TestFaultBag(t *testing.T) {
 	})
 }
 
-// faultRound runs a job once a round, kills someone after a random number of
-// journal entries, up to three times, and checks the journal and the output.
-func faultRound(t *testing.T, w *world, span int, args func(round int) []string, check func(round int)) {
+// moment is when someone is killed.
+type moment struct {
+	name    string
+	reached func(id job.ID) bool
+}
+
+// entries is when the job's journal holds so many entries (about: 40 bytes each at the least).
+func (w *world) entries(n int) moment {
+	return moment{strconv.Itoa(n), func(id job.ID) bool {
+		st, err := os.Stat(w.home().Run(id).Journal())
+		return err == nil && st.Size() >= int64(n)*40
+	}}
+}
+
+// among returns random moments of a job, each after less than so many entries.
+func among(entries int) func(w *world, rng *rand.Rand) moment {
+	return func(w *world, rng *rand.Rand) moment { return w.entries(rng.IntN(entries)) }
+}
+
+// faultRound runs a job once a round, kills someone at random moments, up to three times, and checks the
+// journal and the output.
+func faultRound(t *testing.T, w *world, enough int, random func(*world, *rand.Rand) moment, args func(round int) []string, check func(round int, id job.ID)) {
 	t.Helper()
 	first := faultSeed(t)
-	for round := range faultRounds(t) {
+	for round := range faultRounds(t, enough) {
 		seed := first + uint64(round)
 		rng := rand.New(rand.NewPCG(seed, seed))
 		before := len(w.jobs())
@@ -100,9 +119,9 @@ func faultRound(t *testing.T, w *world, span int, args func(round int) []string,
 		id := w.jobs()[before]
 		var plan []string
 		for range 1 + rng.IntN(3) {
-			at, victim := rng.IntN(span), victims[rng.IntN(len(victims))]
-			plan = append(plan, fmt.Sprintf("%s at %d", victim, at))
-			if !w.reach(id, at) {
+			at, victim := random(w, rng), victims[rng.IntN(len(victims))]
+			plan = append(plan, victim+" at "+at.name)
+			if !w.until(id, at) {
 				break
 			}
 			w.kill(victim, rng)
@@ -112,23 +131,24 @@ func faultRound(t *testing.T, w *world, span int, args func(round int) []string,
 			t.Fatalf("seed %d (%s): %v", seed, strings.Join(plan, ", "), res)
 		}
 		checkOnce(t, w.records(id))
-		check(round)
+		check(round, id)
 		if t.Failed() {
 			t.Fatalf("seed %d (%s): %v", seed, strings.Join(plan, ", "), res)
 		}
 	}
 }
 
-// reach waits until the job's journal holds so many entries (about: 40 bytes each
-// at the least); false if the job ends before.
-func (w *world) reach(id job.ID, entries int) bool {
-	run, reached := w.home().Run(id), false
-	w.await("progress", func() bool {
+// reach waits until the job's journal holds so many entries; false if the job ends before.
+func (w *world) reach(id job.ID, entries int) bool { return w.until(id, w.entries(entries)) }
+
+// until waits for a moment of the job; false if the job ends before.
+func (w *world) until(id job.ID, at moment) (reached bool) {
+	run := w.home().Run(id)
+	w.await("the moment "+at.name, func() bool {
 		if _, err := os.Stat(run.Summary()); err == nil {
 			return true
 		}
-		st, err := os.Stat(run.Journal())
-		reached = err == nil && st.Size() >= int64(entries)*40
+		reached = at.reached(id)
 		return reached
 	})
 	return reached
@@ -159,17 +179,31 @@ func (w *world) kill(victim string, rng *rand.Rand) {
 }
 
 // checkOnce fails the test if a task was committed twice, or started again after
-// it was done though its output was there.
+// it was done though its output was there, or if two live attempts of a task might commit.
 func checkOnce(t testing.TB, entries []event.Entry) {
 	t.Helper()
-	done := map[int]bool{}
+	done, granted := map[int]bool{}, map[int]int{} // by task; granted is the number of the attempt
 	for _, e := range entries {
 		switch r := e.Record.(type) {
 		case event.AttemptStarted:
 			if done[r.Attempt.Task] {
 				t.Errorf("entry %d: %v was started though its task was done", e.Seq, r.Attempt)
 			}
+			if n := granted[r.Attempt.Task]; n != 0 {
+				t.Errorf("entry %d: %v was started though attempt %d may commit", e.Seq, r.Attempt, n)
+			}
+			if r.Commit {
+				granted[r.Attempt.Task] = r.Attempt.N
+			}
+		case event.CommitGranted:
+			if n := granted[r.Attempt.Task]; n != 0 || done[r.Attempt.Task] {
+				t.Errorf("entry %d: %v may commit though attempt %d may, or did", e.Seq, r.Attempt, n)
+			}
+			granted[r.Attempt.Task] = r.Attempt.N
 		case event.AttemptEnded:
+			if granted[r.Attempt.Task] == r.Attempt.N {
+				delete(granted, r.Attempt.Task)
+			}
 			if r.Outcome != event.Done {
 				continue
 			}

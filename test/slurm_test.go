@@ -143,7 +143,7 @@ func TestSlurmFaults(t *testing.T) {
 }
 
 // slurmRounds is how many rounds of kills there are: a fifth of what local jobs get, as each takes half a minute.
-func slurmRounds(t *testing.T) int { return max(1, faultRounds(t)/5) }
+func slurmRounds(t *testing.T) int { return max(1, faultRounds(t, 25)/5) }
 
 // slurmKill kills one of the parts, and starts those again that an administrator would.
 func (w *world) slurmKill(c *slurmtest.Cluster, victim string, rng *rand.Rand) {

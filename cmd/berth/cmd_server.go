@@ -278,7 +278,11 @@ func serverOptions(log io.Writer, idle time.Duration) (coordinator.Options, erro
 	if err != nil {
 		return coordinator.Options{}, err
 	}
-	after, err := coordinator.ParseStandInAfter(standInAfterVar, os.Getenv(standInAfterVar))
+	after, err := coordinator.ParseTime(standInAfterVar, os.Getenv(standInAfterVar), coordinator.DefaultStandInAfter)
+	if err != nil {
+		return coordinator.Options{}, err
+	}
+	look, err := coordinator.ParseTime(lookVar, os.Getenv(lookVar), 0)
 	if err != nil {
 		return coordinator.Options{}, err
 	}
@@ -292,7 +296,7 @@ func serverOptions(log io.Writer, idle time.Duration) (coordinator.Options, erro
 	}
 	return coordinator.Options{Home: h, Exe: exe, Idle: idle, Listen: os.Getenv(wire.ListenVar), Env: env,
 		Log:          slog.New(slog.NewTextHandler(log, nil)),
-		StandInAfter: after, StandInEnv: standInEnv()}, nil
+		StandInAfter: after, StandInEnv: standInEnv(), LookEvery: look}, nil
 }
 
 // lockTime is how long who holds the lock is waited for to listen or to go.

@@ -24,6 +24,8 @@ const (
 
 	standInVar      = "BERTH_STAND_IN"       // a seat.StandIn
 	standInAfterVar = "BERTH_STAND_IN_AFTER" // how long workers wait before they start a stand-in
+
+	lookVar = "BERTH_LOOK_EVERY" // the time between two looks at running tasks, for tests
 )
 
 // policy is the flags that say how a coordinator has jobs share allocations, and how long

@@ -1,6 +1,7 @@
 package coordinator
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -68,7 +69,7 @@ func (s *Server) join(ses *session, h *wire.Hello) {
 	}
 	s.sessions[ses.node] = ses
 	s.outputs.tell(ses) // a coordinator before this one may not have asked
-	s.send(ses.node, &wire.Welcome{Heartbeat: heartbeat, Lease: lease})
+	s.send(ses.node, &wire.Welcome{Heartbeat: min(heartbeat, cmp.Or(s.opts.LookEvery, heartbeat)), Lease: lease})
 	up := step.NodeUp{Running: h.Running, Held: h.Held, NodeJoined: event.NodeJoined{
 		Node: ses.node, Host: h.Host, Addr: h.Addr, Capacity: h.Capacity, Outputs: h.Outputs, Type: h.Type}}
 	if err := s.step(up); err != nil {

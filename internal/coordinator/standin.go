@@ -36,15 +36,14 @@ const (
 	lingerLook = 50 * time.Millisecond
 )
 
-// defaultStandInAfter is how long workers are without a coordinator before one of them starts a
+// DefaultStandInAfter is how long workers are without a coordinator before one of them starts a
 // stand-in.
-const defaultStandInAfter = 30 * time.Second
+const DefaultStandInAfter = 30 * time.Second
 
-// ParseStandInAfter reads the time that workers wait before they start a stand-in, empty for
-// the default.
-func ParseStandInAfter(where, s string) (time.Duration, error) {
+// ParseTime reads one of the Options that is a time, empty for the default.
+func ParseTime(where, s string, byDefault time.Duration) (time.Duration, error) {
 	if s == "" {
-		return defaultStandInAfter, nil
+		return byDefault, nil
 	}
 	d, err := time.ParseDuration(s)
 	if err != nil || d <= 0 {

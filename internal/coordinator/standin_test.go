@@ -106,15 +106,15 @@ func TestTakenOverLoop(t *testing.T) {
 	}
 }
 
-// TestParseStandInAfter: how long workers wait is a time.
-func TestParseStandInAfter(t *testing.T) {
-	for text, want := range map[string]time.Duration{"": defaultStandInAfter, "2s": 2 * time.Second} {
-		if got, err := ParseStandInAfter("X", text); err != nil || got != want {
+// TestParseTime: how long workers wait is a time.
+func TestParseTime(t *testing.T) {
+	for text, want := range map[string]time.Duration{"": DefaultStandInAfter, "2s": 2 * time.Second} {
+		if got, err := ParseTime("X", text, DefaultStandInAfter); err != nil || got != want {
 			t.Errorf("%q: %v, %v", text, got, err)
 		}
 	}
 	for _, text := range []string{"0s", "-1s", "soon", "5"} {
-		if _, err := ParseStandInAfter("X", text); job.ClassOf(err) != job.User {
+		if _, err := ParseTime("X", text, DefaultStandInAfter); job.ClassOf(err) != job.User {
 			t.Errorf("%q: %v", text, err)
 		}
 	}

@@ -1,8 +1,6 @@
 package engine
 
 import (
-	"time"
-
 	"berth/internal/event"
 	"berth/internal/job"
 	"berth/internal/step"
@@ -109,10 +107,7 @@ func (e *Engine) ended(a *attempt, r event.AttemptEnded) {
 }
 
 // mayTwin reports whether a further attempt of a bag task may be begun beside one that runs. Then an attempt asks
-// before it puts its output into place. Tasks that are too short to be watched get no twin.
-func (j *jobState) mayTwin() bool {
-	return j.work.MayDuplicate(job.BagTask) && j.Left[0].Mean() >= watchedFrom
+// before it puts its output into place. Tasks that take less than 10 s on average, where looks are 3 s apart, are too short for that.
+func (e *Engine) mayTwin(j *jobState) bool {
+	return j.work.MayDuplicate(job.BagTask) && j.Left[0].Mean() >= e.cfg.LookEvery*10/3
 }
-
-// watchedFrom is how long tasks must take on average for their attempts to be watched.
-const watchedFrom = 10 * time.Second

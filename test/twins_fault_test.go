@@ -1,0 +1,197 @@
+package test
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"berth/internal/event"
+	"berth/internal/job"
+)
+
+// The last three tasks of the jobs here do not end in their first attempt unless another attempt of them begins: one hangs for
+// ever, one goes on when it sees the other, so that both end at about the same time, and one fails then. Which is which is another in each round.
+// late is run in them as they begin, with the task, the number of the attempt, and a folder for marks.
+const late = `#!/bin/sh
+task=$1 attempt=$2 marks=$3 round=$4
+case $(((task + round) % 3)) in
+0) behaves=hangs ;;
+1) behaves=races ;;
+2) behaves=fails ;;
+esac
+mkdir -p $marks
+: >$marks/$task.$attempt
+[ $attempt = 1 ] || exit 0
+[ $behaves != hangs ] || exec sleep 1000
+while [ -z "$(ls $marks | grep "^$task\." | grep -v '\.1$')" ]; do sleep 0.02; done
+[ $behaves != fails ]
+`
+
+// looks has workers report, and the coordinator look at running tasks, so often that tasks of a fraction of a second count as long.
+const looks = "BERTH_LOOK_EVERY=30ms"
+
+// TestFaultTwinsBag kills workers, the coordinator and both at random moments of a bag some of whose tasks have two live attempts. Each is done
+// once, leaves what it is to leave and nothing else.
+func TestFaultTwinsBag(t *testing.T) {
+	t.Parallel()
+	const tasks = 10
+	w := newTwinsWorld(t)
+	w.write("task.sh", `#!/bin/sh
+task=$1 round=$2
+echo not to be kept >junk.$task
+echo "$task squared" >out$round/$task.res
+if [ $task -gt 7 ]; then
+	$BERTH_DIR/late.sh $task $BERTH_ATTEMPT $BERTH_DIR/marks/$round $round || exit
+fi
+sleep 0.15
+echo $((task * task)) >>out$round/$task.res
+echo $task
+`)
+	w.faultTwins(t, 40, func(round int) []string {
+		out := fmt.Sprintf("out%d", round)
+		return []string{"bag", "--workers", "4", "--cpus-per-task", "1", "--speculation", "100%", "--retries", "2", "--array", fmt.Sprintf("1-%d", tasks),
+			"--outputs", out + "/{}.res", "--stdout", out + "/{task}.out", "--stderr", "none", "--", "./task.sh", "{}", strconv.Itoa(round)}
+	}, func(round int) {
+		out := fmt.Sprintf("out%d", round)
+		for i := 1; i <= tasks; i++ {
+			res, said := w.read(fmt.Sprintf("%s/%d.res", out, i)), w.read(fmt.Sprintf("%s/%d.out", out, i))
+			if res != fmt.Sprintf("%d squared\n%d\n", i, i*i) || said != fmt.Sprintln(i) {
+				t.Errorf("task %d left %q and said %q", i, res, said)
+			}
+		}
+		w.only(t, out, 2*tasks)
+	})
+}
+
+// TestFaultTwinsMapReduce does the same to maps and reduces.
+func TestFaultTwinsMapReduce(t *testing.T) {
+	t.Parallel()
+	w := newTwinsWorld(t)
+	const maps, reduces = 9, 8
+	w.write("in/a.txt", words(rand.New(rand.NewPCG(7, 7)), maps*1000))
+	size := len(w.read("in/a.txt"))/maps + 20
+	run := `if [ $mapreduce_task_partition -gt %d ] && [ $ROUND -gt 0 ]; then
+	%s/late.sh $mapreduce_task_partition $BERTH_ATTEMPT %[2]s/marks/%s$ROUND $ROUND || exit
+fi
+`
+	w.write("map.sh", "#!/bin/sh\n"+fmt.Sprintf(run, maps-4, w.dir, "map")+"exec tr -s ' ' '\\n'\n")
+	w.write("reduce.sh", "#!/bin/sh\n"+fmt.Sprintf(run, reduces-3, w.dir, "reduce")+"exec uniq -c\n")
+	args := func(round int, out string) []string {
+		return []string{"mapreduce", "--workers", "4", "-D", "mapreduce.input.fileinputformat.split.maxsize=" + strconv.Itoa(size), "-D", "mapreduce.map.maxattempts=4",
+			"-input", "in", "-output", out, "-mapper", "map.sh", "-reducer", "reduce.sh", "-numReduceTasks", strconv.Itoa(reduces), "-cmdenv", "ROUND=" + strconv.Itoa(round)}
+	}
+	w.must(args(0, "reference")...)
+	reference := w.output("reference")
+	if strings.Count(reference, "\n") < 100 {
+		t.Fatalf("the reference is too small to tell anything: %q", reference)
+	}
+	w.faultTwins(t, 100, func(round int) []string { return args(round+1, fmt.Sprintf("out%d", round)) },
+		func(round int) {
+			out := fmt.Sprintf("out%d", round)
+			if got := w.output(out); got != reference {
+				t.Errorf("output differs from the reference:\n%.300q\nwant\n%.300q", got, reference)
+			}
+			w.only(t, out, reduces+1) // and _SUCCESS
+		})
+}
+
+func newTwinsWorld(t *testing.T) *world {
+	t.Helper()
+	w := newWorld(t)
+	w.batch = []string{noBatch, looks}
+	w.write("late.sh", late)
+	return w
+}
+
+// faultTwins is faultRound for jobs with twins. It fails the test if no task ever had two live attempts.
+func (w *world) faultTwins(t *testing.T, entries int, args func(round int) []string, check func(round int)) {
+	t.Helper()
+	var begun, won, rounds int
+	random := func(w *world, rng *rand.Rand) moment {
+		if rng.IntN(2) == 0 {
+			return among(entries)(w, rng)
+		}
+		return w.whileTwins(1+rng.IntN(3), rng.IntN(3))
+	}
+	faultRound(t, w, 5, random, args, func(round int, id job.ID) {
+		b, v := twins(w.records(id))
+		begun, won, rounds = begun+b, won+v, rounds+1
+		check(round)
+		w.must("server", "stop") // nodes that were slow are kept away from for minutes, and the next round has others
+		w.await("the workers to be gone", func() bool { return len(w.workers()) == 0 })
+		if left := w.parts(t); len(left) > 0 {
+			t.Errorf("attempts left %v", left)
+		}
+		if round%20 == 0 {
+			t.Logf("%d rounds: %d twins begun, %d did the task", rounds, begun, won)
+		}
+	})
+	t.Logf("%d rounds: %d twins begun, %d did the task", rounds, begun, won)
+	if begun == 0 {
+		t.Error("no task had two live attempts")
+	}
+}
+
+// whileTwins is so many entries after the nth twin of the job began.
+func (w *world) whileTwins(n, entries int) moment {
+	size := int64(-1)
+	return moment{fmt.Sprintf("twin %d, %d entries on", n, entries), func(id job.ID) bool {
+		st, err := os.Stat(w.home().Run(id).Journal())
+		if err != nil || st.Size() == size {
+			return false
+		}
+		size = st.Size()
+		all := w.tryRecords(id)
+		begun, _ := twins(all[:max(0, len(all)-entries)])
+		return begun >= n
+	}}
+}
+
+// twins returns how many attempts were begun while another of their task lived, and how many of these did the task.
+func twins(entries []event.Entry) (begun, won int) {
+	live, second := map[int]int{}, map[job.Attempt]bool{} // attempts by task, and those begun beside another
+	for _, e := range entries {
+		switch r := e.Record.(type) {
+		case event.AttemptStarted:
+			if live[r.Attempt.Task] > 0 {
+				begun++
+				second[r.Attempt] = true
+			}
+			live[r.Attempt.Task]++
+		case event.AttemptEnded:
+			live[r.Attempt.Task]--
+			if r.Outcome == event.Done && second[r.Attempt] {
+				won++
+			}
+		}
+	}
+	return begun, won
+}
+
+// only fails the test unless the folder has so many entries, none of them hidden.
+func (w *world) only(t *testing.T, folder string, n int) {
+	t.Helper()
+	list, err := os.ReadDir(filepath.Join(w.dir, folder))
+	if err != nil || len(list) != n {
+		t.Errorf("%s has %v (%v)", folder, list, err)
+	}
+}
+
+// parts returns the files and folders that attempts write before they are put into place.
+func (w *world) parts(t *testing.T) (left []string) {
+	t.Helper()
+	for _, pattern := range []string{".*.part", "*/.*.part", "junk.*", "*/_temporary*", "*/.??*"} {
+		found, err := filepath.Glob(filepath.Join(w.dir, pattern))
+		if err != nil {
+			t.Fatal(err)
+		}
+		left = append(left, found...)
+	}
+	slices.Sort(left)
+	return slices.Compact(left)
+}
