@@ -54,7 +54,7 @@ echo $task
 `)
 	w.faultTwins(t, 40, func(round int) []string {
 		out := fmt.Sprintf("out%d", round)
-		return []string{"bag", "--workers", "4", "--cpus-per-task", "1", "--speculation", "100%", "--retries", "2", "--array", fmt.Sprintf("1-%d", tasks),
+		return []string{"bag", "--workers", "6", "--cpus-per-task", "1", "--speculation", "100%", "--retries", "2", "--array", fmt.Sprintf("1-%d", tasks),
 			"--outputs", out + "/{}.res", "--stdout", out + "/{task}.out", "--stderr", "none", "--", "./task.sh", "{}", strconv.Itoa(round)}
 	}, func(round int) {
 		out := fmt.Sprintf("out%d", round)

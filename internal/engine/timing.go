@@ -37,7 +37,7 @@ func (e *Engine) learn(a *attempt, at job.Time, stats []job.PhaseStat) {
 	j.uncut(i)
 	took := a.took(at, stats)
 	j.Left[j.class(i)].Add(took, !a.endless())
-	j.past[j.class(i)].Add(took, 0, a.track)
+	j.past[j.class(i)].Add(took, a.track)
 	if j.pool != nil && j.pool.Learn(&a.node.Node, &j.Job, stats) {
 		j.demand()
 	}

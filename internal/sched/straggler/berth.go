@@ -53,7 +53,7 @@ func (b *bench) measure(i int) {
 	switch {
 	case l == nil:
 		b.gauges[i] = b.byTime(r)
-	case r.Track.Now.T.Seconds() >= minWindow:
+	case r.Track.Now.T.Seconds() >= b.window():
 		g := l.gauge(r)
 		b.gauges[i] = &g
 	}

@@ -1,7 +1,5 @@
 package straggler
 
-import "math"
-
 // Where nothing tells how far attempts are, as tasks are over before their progress was measured twice, the time that others took says
 // which one is late: three times the longest of them, and some looks more.
 const (
@@ -16,20 +14,12 @@ func (v *View) byTime(r *Running) *gauge {
 	if len(v.Past.Took) < fewestDone {
 		return nil
 	}
-	power, input, longest := v.Past.power(), float64(r.Input), 0.0
-	took := make([]float64, len(v.Past.Took))
-	for i, d := range v.Past.Took {
-		took[i] = d.Took.Seconds()
-		if input > 0 && d.Input > 0 {
-			took[i] *= math.Pow(input/float64(d.Input), power)
-		}
-		longest = max(longest, took[i])
-	}
+	longest := v.Past.Took[len(v.Past.Took)-1].Seconds()
 	enough, age := longerTimes*longest+longerLooks*v.Interval.Seconds(), r.Age(v.Now).Seconds()
 	if age < enough {
 		return nil
 	}
-	g := &gauge{fresh: median(took)}
+	g := &gauge{fresh: median(v.Past.took())}
 	if t := r.Track; t == nil || age-t.Moved.T.Seconds() < enough {
 		g.speed = max(g.fresh/age, 0.01)
 		g.slow, g.most = g.speed, g.speed

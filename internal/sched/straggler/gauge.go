@@ -17,8 +17,8 @@ var windows = [...]float64{1. / 8, 1. / 4, 1. / 2}
 // predicting is the one of them that the expected end goes by, together with the mean speed.
 const predicting = 1. / 4
 
-// minWindow is the shortest time that tells something of a speed, in seconds. Of younger attempts nothing is said.
-const minWindow = 8
+// window is the shortest time that tells something of a speed, in seconds: 8 where looks are 3 s apart. Of younger attempts nothing is said.
+func (v *View) window() float64 { return v.Interval.Seconds() * 8 / 3 }
 
 // surelySlow is the speed below which an attempt is slow, whatever its counts may mean.
 const surelySlow = 0.9
@@ -26,8 +26,8 @@ const surelySlow = 0.9
 // gauge measures an attempt. Its speed is at most that of the slowest of the windows, each read as well as can be: at its end as
 // late, and at its begin as early, as the count may mean.
 func (l *ruler) gauge(r *Running) gauge {
-	t, input := r.Track, float64(r.Input)
-	g := gauge{reading: l.read(t.Now.N, input), fresh: l.fresh(input)}
+	t := r.Track
+	g := gauge{reading: l.read(t.Now.N), fresh: l.took}
 	age := t.Now.T.Seconds()
 	mean := g.tau / max(t.Moved.T.Seconds(), 1e-9)
 	pace := min(max(mean, 0.25), 1)
@@ -39,11 +39,11 @@ func (l *ruler) gauge(r *Running) gauge {
 		if g.to >= age && part != predicting {
 			continue // it is not behind
 		}
-		then := t.Curve.before(age - max(part*g.fresh, minWindow))
+		then := t.Curve.before(age - max(part*g.fresh, l.window))
 		if then.T <= 0 {
 			continue
 		}
-		was, wide := l.read(then.N, input), age-then.T.Seconds()
+		was, wide := l.read(then.N), age-then.T.Seconds()
 		if most := (g.to - was.from) / wide; most < g.most {
 			g.most, g.slow = most, (at-was.tau)/wide
 		}
@@ -53,7 +53,7 @@ func (l *ruler) gauge(r *Running) gauge {
 	}
 	if g.to >= age { // it is not behind, whatever it does now
 		g.most = max(g.most, 1)
-	} else if stalled > 2*minWindow && stalled > (g.to-g.from)/pace+minWindow {
+	} else if stalled > 2*l.window && stalled > (g.to-g.from)/pace+l.window {
 		g.most, g.slow, g.speed = 0, 0, 0
 	}
 	return g

@@ -51,7 +51,7 @@ func (LATE) Judge(v *View) []Verdict {
 func (v *View) rates(running []float64) []float64 {
 	all := slices.Clone(running)
 	for _, d := range v.Past.Took {
-		all = append(all, 1/max(d.Took.Seconds(), 1e-3))
+		all = append(all, 1/max(d.Seconds(), 1e-3))
 	}
 	return all
 }

@@ -57,7 +57,7 @@ func (Mantri) Judge(v *View) []Verdict {
 // within returns the share of attempts that were done which took less than so many seconds.
 func (p *Past) within(seconds float64) float64 {
 	n := 0
-	for n < len(p.Took) && p.Took[n].Took.Seconds() < seconds {
+	for n < len(p.Took) && p.Took[n].Seconds() < seconds {
 		n++
 	}
 	return float64(n) / float64(max(len(p.Took), 1))

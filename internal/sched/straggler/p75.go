@@ -20,7 +20,7 @@ func (P75) Judge(v *View) []Verdict {
 	if at >= len(v.Past.Took) {
 		return keepAll(v)
 	}
-	bound := v.Past.Took[at].Took
+	bound := v.Past.Took[at]
 	var found []candidate
 	for i := range v.Running {
 		r := &v.Running[i]

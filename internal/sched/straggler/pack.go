@@ -43,7 +43,7 @@ func (p *Past) Tell(curves []job.Curve, kind job.TaskKind) {
 		if c.Kind != kind {
 			continue
 		}
-		if r, ok := Unpack(c.Source, c.Marks).reference(0, 0); ok {
+		if r, ok := Unpack(c.Source, c.Marks).reference(0); ok {
 			p.Earlier = append(p.Earlier, r)
 		}
 	}

@@ -21,7 +21,7 @@ func TestPack(t *testing.T) {
 	if back.Source != track.Source || back.Now != track.Now {
 		t.Errorf("ends at %+v, want %+v", back.Now, track.Now)
 	}
-	whole, few := track.Curve.shape(1), back.Curve.shape(1)
+	whole, few := track.Curve.shape(), back.Curve.shape()
 	for n := 0.0; n <= 90000; n += 1000 {
 		x, _ := whole.inverse(n)
 		y, _ := few.inverse(n)

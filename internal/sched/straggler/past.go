@@ -1,7 +1,6 @@
 package straggler
 
 import (
-	"cmp"
 	"slices"
 	"time"
 
@@ -12,7 +11,6 @@ import (
 type Reference struct {
 	Source job.ProgressSource `msgpack:"s" json:"source"`
 	Curve  Curve              `msgpack:"c" json:"curve"` // the last mark is its end
-	Input  int64              `msgpack:"i,omitempty" json:"input,omitempty"`
 }
 
 // End returns the mark at which the attempt was done.
@@ -24,36 +22,30 @@ const mostReferences = 24
 // Past is what is known of attempts of one kind of tasks that were done: of this run of the job, and of earlier ones.
 // The zero value knows nothing.
 type Past struct {
-	Done    int           // attempts of this run that were done
-	Took    []Duration    // how long each took, ascending; no more than mostDurations of them
-	Busy    time.Duration // the sum of what all took
-	Own     []Reference   // curves of attempts of this run, the latest mostReferences
-	Earlier []Reference   // curves from the application's profile
-	next    int           // which of Own is replaced next
-}
-
-// Duration is how long an attempt took, and how large its input was.
-type Duration struct {
-	Took  time.Duration
-	Input int64
+	Done    int             // attempts of this run that were done
+	Took    []time.Duration // how long each took, ascending; no more than mostDurations of them
+	Busy    time.Duration   // the sum of what all took
+	Own     []Reference     // curves of attempts of this run, the latest mostReferences
+	Earlier []Reference     // curves from the application's profile
+	next    int             // which of Own is replaced next
 }
 
 // mostDurations bounds what Took holds; beyond it, it is a sample.
 const mostDurations = 1000
 
 // Add takes in an attempt that was done after so long, with the last of its progress; track may be nil.
-func (p *Past) Add(took time.Duration, input int64, track *Track) {
+func (p *Past) Add(took time.Duration, track *Track) {
 	p.Done++
 	p.Busy += took
-	p.sample(Duration{Took: took, Input: input})
-	if r, ok := track.reference(took, input); ok {
+	p.sample(took)
+	if r, ok := track.reference(took); ok {
 		p.own(r)
 	}
 }
 
 // sample takes a duration into Took. Once that is full, one of as many as each there stands for takes the place of another, so that the first
 // and the last attempts count alike.
-func (p *Past) sample(d Duration) {
+func (p *Past) sample(d time.Duration) {
 	if len(p.Took) >= mostDurations {
 		if p.Done%(p.Done/mostDurations+1) != 0 {
 			return
@@ -61,7 +53,7 @@ func (p *Past) sample(d Duration) {
 		k := p.Done * 7919 % len(p.Took) // spreads over all, as 7919 is a prime
 		p.Took = slices.Delete(p.Took, k, k+1)
 	}
-	i, _ := slices.BinarySearchFunc(p.Took, d.Took, func(a Duration, t time.Duration) int { return cmp.Compare(a.Took, t) })
+	i, _ := slices.BinarySearch(p.Took, d)
 	p.Took = slices.Insert(p.Took, i, d)
 }
 
@@ -76,7 +68,7 @@ func (p *Past) own(r Reference) {
 
 // reference returns the curve of an attempt that was done, if there is enough of one. The end has the count of the last
 // measurement.
-func (t *Track) reference(took time.Duration, input int64) (Reference, bool) {
+func (t *Track) reference(took time.Duration) (Reference, bool) {
 	if t == nil || t.Source == job.ProgressNone || t.Now.N <= 0 || len(t.Curve) < 3 {
 		return Reference{}, false
 	}
@@ -84,7 +76,7 @@ func (t *Track) reference(took time.Duration, input int64) (Reference, bool) {
 	if last := &c[len(c)-1]; last.T < took {
 		c = append(c, Mark{T: took, N: last.N, CPU: last.CPU})
 	}
-	return Reference{Source: t.Source, Curve: c, Input: input}, true
+	return Reference{Source: t.Source, Curve: c}, true
 }
 
 // Quantile returns the duration that a share q of the attempts that were done kept within, 0 where none was.
@@ -92,7 +84,7 @@ func (p *Past) Quantile(q float64) time.Duration {
 	if len(p.Took) == 0 {
 		return 0
 	}
-	return p.Took[min(int(q*float64(len(p.Took))), len(p.Took)-1)].Took
+	return p.Took[min(int(q*float64(len(p.Took))), len(p.Took)-1)]
 }
 
 // Mean returns the mean duration of the attempts that were done, 0 where none was.

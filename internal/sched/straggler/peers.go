@@ -19,15 +19,15 @@ func (v *View) peers(source job.ProgressSource) *ruler {
 	if len(of) < fewest {
 		return nil
 	}
-	var ages, inputs []float64
+	var ages []float64
 	for _, r := range of {
-		ages, inputs = append(ages, r.Track.Now.T.Seconds()), append(inputs, float64(r.Input))
+		ages = append(ages, r.Track.Now.T.Seconds())
 	}
 	age := median(ages)
-	l := &ruler{power: 1, input: median(inputs), took: 3 * age, shape: &shape{n: []float64{0}, first: []float64{0}, last: []float64{0}, off: []float64{0}}}
+	l := &ruler{took: 3 * age, shape: &shape{n: []float64{0}, first: []float64{0}, last: []float64{0}, off: []float64{0}}}
 	for k := 1; k <= steps; k++ {
 		t := age * float64(k) / steps
-		n, off := l.middle(of, t)
+		n, off := middle(of, t)
 		l.shape.push(t, n, off)
 	}
 	_, n := l.shape.end()
@@ -47,17 +47,16 @@ func (s *shape) push(t, n, off float64) {
 }
 
 // middle returns the median count at an age of those that have reached it, and by how much they differ.
-func (l *ruler) middle(of []*Running, t float64) (n, off float64) {
-	counts := l.counts(nil, of, t)
-	return median(counts), spread(counts)
+func middle(of []*Running, t float64) (n, off float64) {
+	all := counts(nil, of, t)
+	return median(all), spread(all)
 }
 
 // counts appends the counts that attempts had at an age, of those that have reached it.
-func (l *ruler) counts(counts []float64, of []*Running, t float64) []float64 {
+func counts(counts []float64, of []*Running, t float64) []float64 {
 	for _, r := range of {
-		g := l.scale(l.input, float64(r.Input))
-		if r.Track.Now.T.Seconds()*g >= t {
-			counts = append(counts, r.Track.Curve.at(t/g)*g)
+		if r.Track.Now.T.Seconds() >= t {
+			counts = append(counts, r.Track.Curve.at(t))
 		}
 	}
 	return counts

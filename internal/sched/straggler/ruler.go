@@ -10,12 +10,11 @@ import (
 
 // ruler measures virtual time: how far an attempt is, in seconds of attempts that were done, or of its peers.
 type ruler struct {
-	shape *shape  // of a task of the typical input
-	ends  []end   // of the attempts that it is made of, by count; none: they still run, and nothing is known of the end
-	took  float64 // seconds that a fresh attempt of the typical input takes; where there are no ends, a guess
-	input float64 // the typical input; 0: unknown
-	power float64 // times and counts grow with the input to this power
-	loose float64 // share of virtual time that tells nothing, as healthy attempts differ by that much
+	shape  *shape  // of a task
+	ends   []end   // of the attempts that it is made of, by count; none: they still run, and nothing is known of the end
+	took   float64 // seconds that a fresh attempt takes; where there are no ends, a guess
+	window float64 // see View.window
+	loose  float64 // share of virtual time that tells nothing, as healthy attempts differ by that much
 }
 
 // end is when and at which count an attempt ended.
@@ -30,21 +29,8 @@ type reading struct {
 	over     bool    // most of those that were done had counted less when they ended
 }
 
-// scale returns how many times as long as one with input b an attempt with input a takes.
-func (l *ruler) scale(a, b float64) float64 {
-	if a <= 0 || b <= 0 || a == b || l.power == 0 {
-		return 1
-	}
-	return math.Exp(l.power * math.Log(a/b))
-}
-
-// fresh returns the seconds that a fresh attempt of a task takes.
-func (l *ruler) fresh(input float64) float64 { return l.took * l.scale(input, l.input) }
-
-// read returns the virtual time of a count of an attempt with such an input.
-func (l *ruler) read(n, input float64) reading {
-	g := l.scale(input, l.input)
-	n /= g
+// read returns the virtual time of a count.
+func (l *ruler) read(n float64) reading {
 	r := reading{}
 	r.tau, r.flat = l.shape.inverse(n)
 	slack := l.shape.slack(n)
@@ -56,7 +42,6 @@ func (l *ruler) read(n, input float64) reading {
 		// It has more to do than most had. How much more nothing says: a tenth of what it did.
 		r.over, r.left = true, r.tau/10
 	}
-	r.tau, r.from, r.to, r.flat, r.left = r.tau*g, r.from*g, r.to*g, r.flat*g, r.left*g
 	return r
 }
 
@@ -97,6 +82,7 @@ func (v *View) ruler(source job.ProgressSource) (l *ruler) {
 		l = peers
 	}
 	if l != nil {
+		l.window = v.window()
 		l.known(v.Past)
 		l.loosen(v.Past)
 	}
@@ -108,11 +94,10 @@ const sure = 2
 
 // adopt takes the ends of earlier runs, with their times corrected by how fast most attempts run here.
 func (l *ruler) adopt(earlier *ruler) {
-	g := earlier.scale(l.input, earlier.input)
 	pace := l.pace(earlier)
-	l.took = earlier.took * g * pace
+	l.took = earlier.took * pace
 	for _, e := range earlier.ends {
-		l.ends = append(l.ends, end{e.n * g, e.t * g * pace})
+		l.ends = append(l.ends, end{e.n, e.t * pace})
 	}
 }
 
@@ -124,7 +109,7 @@ func (l *ruler) pace(earlier *ruler) float64 {
 	var ratios []float64
 	age, _ := l.shape.end()
 	for k, t := range l.shape.first {
-		if tau := earlier.read(l.shape.n[k], l.input).tau; t >= age/4 && tau > 0 {
+		if tau := earlier.read(l.shape.n[k]).tau; t >= age/4 && tau > 0 {
 			ratios = append(ratios, t/tau)
 		}
 	}
@@ -142,34 +127,28 @@ const leastLoose, mostLoose = 0.02, 0.15
 func (l *ruler) loosen(p *Past) {
 	l.loose = leastLoose
 	if len(p.Took) >= fewest {
-		took := p.took(l)
+		took := p.took()
 		l.loose = min(max(spread(took)/median(took), leastLoose), mostLoose)
 	}
 }
 
-// took returns the durations of attempts that were done, in seconds, as they would be for the typical input.
-func (p *Past) took(l *ruler) []float64 {
+// took returns the durations of attempts that were done, in seconds.
+func (p *Past) took() []float64 {
 	all := make([]float64, len(p.Took))
 	for i, d := range p.Took {
-		all[i] = d.Took.Seconds() * l.scale(l.input, float64(d.Input))
+		all[i] = d.Seconds()
 	}
 	return all
 }
 
 // done returns a ruler of attempts that were done, nil of none.
 func (v *View) done(refs []Reference, source job.ProgressSource) *ruler {
-	l := &ruler{power: v.Past.power()}
-	var inputs, took []float64
-	for i := range refs {
-		if refs[i].fits(source) {
-			inputs = append(inputs, float64(refs[i].Input))
-		}
-	}
-	l.input = median(inputs)
+	l := &ruler{}
+	var took []float64
 	var of []*shape
 	for i := range refs {
 		if r := &refs[i]; r.fits(source) {
-			s := r.Curve.shape(l.scale(l.input, float64(r.Input)))
+			s := r.Curve.shape()
 			t, n := s.end()
 			of, l.ends = append(of, s), append(l.ends, end{n, t})
 			took = append(took, t)
@@ -187,14 +166,14 @@ func (v *View) done(refs []Reference, source job.ProgressSource) *ruler {
 // differ finds by how much counts of healthy attempts differ, those that run included.
 func (l *ruler) differ(of []*shape, running []*Running) {
 	l.shape.off = make([]float64, len(l.shape.n))
-	counts := make([]float64, 0, len(of)+len(running))
+	values := make([]float64, 0, len(of)+len(running))
 	for k, t := range l.shape.first {
-		counts = counts[:0]
+		values = values[:0]
 		for _, s := range of {
-			counts = append(counts, s.count(t))
+			values = append(values, s.count(t))
 		}
-		counts = l.counts(counts, running, t)
-		l.shape.off[k] = spread(counts)
+		values = counts(values, running, t)
+		l.shape.off[k] = spread(values)
 	}
 }
 
@@ -204,27 +183,7 @@ func (r *Reference) fits(source job.ProgressSource) bool {
 
 // known has a fresh attempt take the median of this run's durations.
 func (l *ruler) known(p *Past) {
-	if took := p.took(l); len(took) > 0 {
+	if took := p.took(); len(took) > 0 {
 		l.took = median(took)
 	}
-}
-
-// power returns to which power of the size of its input the duration of a task grows: by least squares of logarithms, with
-// a prior of 1 that weighs as much as eight tasks whose inputs spread by a factor of e^0.3.
-func (p *Past) power() float64 {
-	var n, x, y float64
-	for _, d := range p.Took {
-		if d.Input > 0 && d.Took > 0 {
-			n, x, y = n+1, x+math.Log(float64(d.Input)), y+math.Log(d.Took.Seconds())
-		}
-	}
-	const prior = 8 * 0.3 * 0.3
-	xx, xy := prior, prior
-	for _, d := range p.Took {
-		if d.Input > 0 && d.Took > 0 {
-			dx, dy := math.Log(float64(d.Input))-x/n, math.Log(d.Took.Seconds())-y/n
-			xx, xy = xx+dx*dx, xy+dx*dy
-		}
-	}
-	return min(max(xy/xx, 0), 1.5)
 }

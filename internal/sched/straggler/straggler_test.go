@@ -198,38 +198,6 @@ func TestOutliers(t *testing.T) {
 	}
 }
 
-// TestInputs: a task with four times the input is no straggler for taking four times as long; one that is half as fast as its
-// input says is.
-func TestInputs(t *testing.T) {
-	past := &straggler.Past{}
-	track := func(input, speed, seconds float64) *straggler.Track {
-		k := &straggler.Track{}
-		for s := 3.0; s <= seconds; s += 3 {
-			k.Add(time.Duration(s*1e9), job.Progress{Source: job.ProgressHits, N: math.Floor(100 * min(s*speed, input)), Fraction: -1})
-		}
-		return k
-	}
-	for i := range 10 {
-		input := 60 + 12*float64(i)
-		past.Add(time.Duration(input*1e9), int64(input), track(input, 1, input))
-	}
-	for _, tt := range []struct {
-		speed float64
-		want  straggler.Class
-	}{{1, straggler.Healthy}, {0.5, straggler.Slow}} {
-		v := &straggler.View{Now: job.Time(90 * time.Second), Interval: straggler.Interval, Past: past, Left: 1, Places: 4, Cores: 1, Budget: time.Hour, Duplicate: true,
-			Rooms:   []straggler.Room{{Node: "a1/1", Places: 1}},
-			Running: []straggler.Running{{Attempt: job.Attempt{Job: "bag-1", N: 1}, Node: "a1/0", Input: 400, Track: track(400, tt.speed, 90)}}}
-		d := straggler.Berth{}.Judge(v)[0]
-		if d.Class != tt.want || (d.Act == straggler.Duplicate) != (tt.want == straggler.Slow) {
-			t.Errorf("speed %g: %+v", tt.speed, d)
-		}
-		if left := d.End.Sub(v.Now).Seconds(); math.Abs(left-(400-90*tt.speed)/tt.speed) > 40 {
-			t.Errorf("speed %g: it is expected to need %.0f s", tt.speed, left)
-		}
-	}
-}
-
 // TestTrack: a track stays small, keeps its begin and its latest measurement, and begins anew with another source.
 func TestTrack(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
@@ -286,7 +254,7 @@ func TestByTime(t *testing.T) {
 		longest := time.Duration(0)
 		for range rapid.IntRange(5, 50).Draw(t, "done") {
 			took := time.Duration(rapid.IntRange(1, 5000).Draw(t, "ms")) * time.Millisecond
-			past.Add(took, 0, nil)
+			past.Add(took, nil)
 			longest = max(longest, took)
 		}
 		source := rapid.SampledFrom([]job.ProgressSource{job.ProgressCPU, job.ProgressIO}).Draw(t, "source")
@@ -321,7 +289,7 @@ func TestPastKeepsASample(t *testing.T) {
 	for _, order := range []func(i int) int{func(i int) int { return i }, func(i int) int { return 50000 - i }, func(i int) int { return i * 7877 % 50000 }} {
 		p := &straggler.Past{}
 		for i := range 50000 {
-			p.Add(time.Duration(order(i))*time.Millisecond, 0, nil)
+			p.Add(time.Duration(order(i))*time.Millisecond, nil)
 		}
 		for _, q := range []float64{0.1, 0.25, 0.5, 0.75, 0.9} {
 			if got := p.Quantile(q).Seconds() / 50; math.Abs(got-q) > 0.1 {

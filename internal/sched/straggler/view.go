@@ -36,7 +36,6 @@ type Running struct {
 	Began     job.Time
 	Duplicate bool   // it was begun because another attempt of its task was late
 	Twins     int    // other attempts of its task that run, or that are to begin
-	Input     int64  // bytes of the task's input, or another measure of its size; 0: unknown
 	Track     *Track // its progress since it began; nil: none was told yet
 }
 

@@ -28,9 +28,9 @@ func (s *shape) slack(n float64) float64 {
 	return off
 }
 
-// shape returns the shape of a curve, with times and counts multiplied by scale. Where several marks have the same count the
+// shape returns the shape of a curve, in seconds. Where several marks have the same count the
 // next one came somewhere before the next mark, so its flat stretch lasts until then.
-func (c Curve) shape(scale float64) *shape {
+func (c Curve) shape() *shape {
 	s := &shape{}
 	for i := 0; i < len(c); {
 		k := i
@@ -41,8 +41,8 @@ func (c Curve) shape(scale float64) *shape {
 		if k > i && k+1 < len(c) {
 			last = c[k+1].T
 		}
-		s.n = append(s.n, c[i].N*scale)
-		s.first, s.last = append(s.first, c[i].T.Seconds()*scale), append(s.last, last.Seconds()*scale)
+		s.n = append(s.n, c[i].N)
+		s.first, s.last = append(s.first, c[i].T.Seconds()), append(s.last, last.Seconds())
 		i = k + 1
 	}
 	return s

@@ -104,7 +104,7 @@ func (w *world) end(n int, a *attempt) {
 	w.now = a.ends
 	a.track.Add(a.ends.Sub(a.began), w.progress(a))
 	w.now = now
-	w.past.Add(a.ends.Sub(a.began), 0, &a.track)
+	w.past.Add(a.ends.Sub(a.began), &a.track)
 	w.running[n] = nil
 	for m, b := range w.running {
 		if b != nil && b.id.Task == a.id.Task {
