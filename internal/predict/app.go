@@ -26,9 +26,13 @@ func Application(spec *job.Spec) string {
 	h := sha256.New()
 	var label string
 	if spec.Kind == job.Bag {
-		label = labelOf(spec.Bag.Command)
-		fmt.Fprintf(h, "bag %q %v", spec.Bag.Command, spec.Bag.Shell)
-		if namesRelative(spec.Bag.Command, nil) {
+		command := spec.Bag.Command
+		if spec.Stage != nil { // its folder is named after the output; its last word tells its scripts from others
+			command = []string{spec.Stage.Name + ".sh", command[len(command)-1]}
+		}
+		label = labelOf(command)
+		fmt.Fprintf(h, "bag %q %v", command, spec.Bag.Shell)
+		if namesRelative(command, nil) {
 			fmt.Fprintf(h, " in %q", spec.Dir)
 		}
 	} else {

@@ -71,6 +71,24 @@ func TestApplicationOfBag(t *testing.T) {
 	}
 }
 
+// TestApplicationOfStage: where a job of stages has its output, and so the folder of its parts, plays no part.
+func TestApplicationOfStage(t *testing.T) {
+	stage := func(name, folder, digest string) string {
+		s := bagSpec("/a", "/bin/sh", folder+"/"+name+".sh", folder+"/in/{}", digest)
+		s.Stage = &job.Stage{Name: name, Folder: folder}
+		return Application(s)
+	}
+	base := stage("operation", "/a/one.parts", "0123abcd")
+	if Label(base) != "operation.sh" || stage("operation", "two.parts", "0123abcd") != base {
+		t.Errorf("%s and %s are one application with another output", base, stage("operation", "two.parts", "0123abcd"))
+	}
+	for _, other := range []string{stage("merge", "/a/one.parts", "0123abcd"), stage("operation", "/a/one.parts", "4567abcd")} {
+		if other == base {
+			t.Error("another stage, or other scripts, are the same application")
+		}
+	}
+}
+
 func TestApplicationOfMapReduce(t *testing.T) {
 	base := Application(mrSpec(func(*job.Spec) {}))
 	for name, tt := range map[string]struct {

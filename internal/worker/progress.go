@@ -22,6 +22,8 @@ const (
 	// measured by something else. What measured a task of the job to its end is trusted, or nothing would hang.
 	misleads = 5 * time.Second
 	sparse   = 20 * time.Second
+	// readOut is the processor time after which a program whose whole input is read computes on: what it read tells nothing any more.
+	readOut = time.Second
 	// inputsWithin is how long is waited for a task's inputs to be found, before the first measurement.
 	inputsWithin = 10 * time.Millisecond
 	// maxInputs bounds how many input files of a task are watched.
@@ -129,7 +131,7 @@ func (g *gauge) take(a *attempt, pids []int, cpu time.Duration) job.Progress {
 	switch {
 	case p.Source != g.source || p.N > g.n:
 		g.source, g.n, g.moved = p.Source, p.N, cpu
-	case cpu-g.moved >= mayStand(p.Source) && !sources(a.work.proven.Load()).has(p.Source):
+	case (cpu-g.moved >= mayStand(p.Source) || p.Fraction >= 1 && cpu-g.moved >= readOut) && !sources(a.work.proven.Load()).has(p.Source):
 		g.left.Or(1 << p.Source)
 		return g.take(a, pids, cpu)
 	}

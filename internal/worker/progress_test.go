@@ -59,35 +59,7 @@ func TestProgressByTransfer(t *testing.T) {
 // A measure that does not move while processor time goes by is left for the next one, and the job's other tasks do
 // not use it any more once that task is done.
 func TestProgressIsMeasuredByWhatMoves(t *testing.T) {
-	s := shell(t, "true {}")
-	c := exec.Command("sh", "-c", "kill -STOP $$") // from then on it neither reads nor writes
-	in, err := os.Create(filepath.Join(s.Dir, "a"))
-	if err == nil {
-		defer in.Close()
-		c.Stdin = in // its position stays
-		_, err = in.Write(make([]byte, 10))
-	}
-	if err == nil {
-		in, err = os.Open(in.Name())
-	}
-	if err == nil {
-		c.Stdin = in
-		_, err = in.Seek(5, 0)
-	}
-	if err == nil {
-		err = c.Start()
-	}
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer func() { _ = c.Process.Kill(); _ = c.Wait() }()
-	if err := unix.Waitid(unix.P_PID, c.Process.Pid, nil, unix.WSTOPPED|unix.WNOWAIT, nil); err != nil {
-		t.Fatal(err)
-	}
-	a := newAttempt(start(try("bag-1", 0, 1), "a"), &work{spec: s}, 1)
-	a.cwd = s.Dir
-	a.findInputs()
-	pids := []int{c.Process.Pid}
+	a, pids := standing(t, 5)
 	for _, step := range []struct {
 		cpu  time.Duration
 		want job.ProgressSource
@@ -114,6 +86,53 @@ func TestProgressIsMeasuredByWhatMoves(t *testing.T) {
 	if got := other.gauge.take(other, pids, time.Second); got.Source != job.ProgressCPU || got.N != 1 {
 		t.Errorf("of another task of the job progress is %+v", got)
 	}
+}
+
+// An input that is read to its end tells nothing of what its program does then.
+func TestProgressAfterTheInput(t *testing.T) {
+	a, pids := standing(t, 10)
+	for _, step := range []struct {
+		cpu  time.Duration
+		want job.ProgressSource
+	}{{time.Second, job.ProgressInput}, {1900 * time.Millisecond, job.ProgressInput}, {2 * time.Second, job.ProgressIO}} {
+		if got := a.gauge.take(a, pids, step.cpu); got.Source != step.want {
+			t.Errorf("after %v of processor time progress is %+v, want it by %v", step.cpu, got, step.want)
+		}
+	}
+}
+
+// standing returns an attempt with a program that has read so many of the ten bytes of its input, and does nothing from then on.
+func standing(t *testing.T, position int64) (a *attempt, pids []int) {
+	t.Helper()
+	s := shell(t, "true {}")
+	c := exec.Command("sh", "-c", "kill -STOP $$") // from then on it neither reads nor writes
+	in, err := os.Create(filepath.Join(s.Dir, "a"))
+	if err == nil {
+		t.Cleanup(func() { _ = in.Close() })
+		c.Stdin = in // its position stays
+		_, err = in.Write(make([]byte, 10))
+	}
+	if err == nil {
+		in, err = os.Open(in.Name())
+	}
+	if err == nil {
+		c.Stdin = in
+		_, err = in.Seek(position, 0)
+	}
+	if err == nil {
+		err = c.Start()
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = c.Process.Kill(); _ = c.Wait() })
+	if err := unix.Waitid(unix.P_PID, c.Process.Pid, nil, unix.WSTOPPED|unix.WNOWAIT, nil); err != nil {
+		t.Fatal(err)
+	}
+	a = newAttempt(start(try("bag-1", 0, 1), "a"), &work{spec: s}, 1)
+	a.cwd = s.Dir
+	a.findInputs()
+	return a, []int{c.Process.Pid}
 }
 
 // The functions of a program that is expected to take long are counted, and what was counted is its progress, once a first
