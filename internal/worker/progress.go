@@ -22,8 +22,9 @@ const (
 	// measured by something else. What measured a task of the job to its end is trusted, or nothing would hang.
 	misleads = 5 * time.Second
 	sparse   = 20 * time.Second
-	// readOut is the processor time after which a program whose whole input is read computes on: what it read tells nothing any more.
-	readOut = time.Second
+	// readOut is the processor time after which a program computes on whose input is read to its end, or no longer open: what it read
+	// tells nothing any more.
+	readOut = 250 * time.Millisecond
 	// inputsWithin is how long is waited for a task's inputs to be found, before the first measurement.
 	inputsWithin = 10 * time.Millisecond
 	// maxInputs bounds how many input files of a task are watched.
@@ -117,7 +118,8 @@ func (g *gauge) measure(w *worker, a *attempt, pids []int, now time.Time) {
 func (g *gauge) take(a *attempt, pids []int, cpu time.Duration) job.Progress {
 	skip := sources(g.left.Load() | a.work.misled.Load())
 	p := job.Progress{Source: job.ProgressCPU, N: cpu.Seconds(), Fraction: -1}
-	if n, of := g.read(pids); n > 0 && !skip.has(job.ProgressInput) {
+	n, of, open := g.read(pids)
+	if n > 0 && !skip.has(job.ProgressInput) {
 		p = job.Progress{Source: job.ProgressInput, N: n, Fraction: min(n/of, 1)}
 	} else if n := a.programs.Hits(); n > 0 && !skip.has(job.ProgressHits) {
 		p = job.Progress{Source: job.ProgressHits, N: n, Fraction: -1}
@@ -131,18 +133,19 @@ func (g *gauge) take(a *attempt, pids []int, cpu time.Duration) job.Progress {
 	switch {
 	case p.Source != g.source || p.N > g.n:
 		g.source, g.n, g.moved = p.Source, p.N, cpu
-	case (cpu-g.moved >= mayStand(p.Source) || p.Fraction >= 1 && cpu-g.moved >= readOut) && !sources(a.work.proven.Load()).has(p.Source):
+	case (cpu-g.moved >= mayStand(p.Source) || p.Source == job.ProgressInput && (n >= of || !open) && cpu-g.moved >= readOut) && !sources(a.work.proven.Load()).has(p.Source):
 		g.left.Or(1 << p.Source)
 		return g.take(a, pids, cpu)
 	}
 	return p
 }
 
-// read returns how many bytes of the attempt's input its programs have read, of how many; 0 where they read none that is known.
-func (g *gauge) read(pids []int) (n, of float64) {
+// read returns how many bytes of the attempt's input its programs have read, of how many, and whether any of them has it open; 0 where
+// they read none that is known.
+func (g *gauge) read(pids []int) (n, of float64, open bool) {
 	list := g.inputs.Load()
 	if list == nil || len(*list) == 0 {
-		return 0, 0
+		return 0, 0, false
 	}
 	for _, pid := range pids {
 		probe.EachFile(pid, func(path string, position int64, writes bool) {
@@ -150,6 +153,7 @@ func (g *gauge) read(pids []int) (n, of float64) {
 			if i < 0 {
 				return
 			}
+			open = true
 			in := &(*list)[i]
 			in.writes = in.writes || writes
 			in.position = max(in.position, min(position, in.size))
@@ -160,7 +164,7 @@ func (g *gauge) read(pids []int) (n, of float64) {
 			n, of = n+float64(in.position), of+float64(in.size)
 		}
 	}
-	return n, of
+	return n, of, open
 }
 
 // transferred returns how many bytes processes have read and written.

@@ -94,10 +94,19 @@ func TestProgressAfterTheInput(t *testing.T) {
 	for _, step := range []struct {
 		cpu  time.Duration
 		want job.ProgressSource
-	}{{time.Second, job.ProgressInput}, {1900 * time.Millisecond, job.ProgressInput}, {2 * time.Second, job.ProgressIO}} {
+	}{{time.Second, job.ProgressInput}, {1200 * time.Millisecond, job.ProgressInput}, {1250 * time.Millisecond, job.ProgressIO}} {
 		if got := a.gauge.take(a, pids, step.cpu); got.Source != step.want {
 			t.Errorf("after %v of processor time progress is %+v, want it by %v", step.cpu, got, step.want)
 		}
+	}
+	other := pids // which do not have it open, as a program that comes after the one that read it
+	a, pids = standing(t, 5)
+	a.gauge.take(a, pids, time.Second)
+	if got := a.gauge.take(a, other, 1200*time.Millisecond); got.Source != job.ProgressInput || got.Fraction != 0.5 {
+		t.Errorf("at once after half of it was read progress is %+v", got)
+	}
+	if got := a.gauge.take(a, other, 1250*time.Millisecond); got.Source != job.ProgressIO {
+		t.Errorf("half of it is read and it is closed, and progress is %+v", got)
 	}
 }
 

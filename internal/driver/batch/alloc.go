@@ -96,7 +96,7 @@ func (s *site) prepare(a *alloc) error {
 	}
 	scratch := s.scratch(a)
 	c := wire.WorkerConfig{Capacity: a.req.PerNode, Scratch: scratch, SortMemory: a.req.SortMemory, StandIn: s.opts.StandIn,
-		Rates: a.req.Rates, Constraint: a.req.Batch.Constraint, Nodes: driver.NodesIn(s.opts.State), Trace: driver.TraceIn(s.opts.State), Disk: filepath.Dir(scratch)}
+		Rates: a.req.Rates, Constraint: a.req.Batch.Constraint, Nodes: driver.NodesIn(s.opts.State), Trace: driver.TraceIn(s.opts.Shared), Disk: filepath.Dir(scratch)}
 	if err := home.WriteJSON(a.file(0, configEnd), c); err != nil { // the folder's name is noted before there is one
 		return err
 	}

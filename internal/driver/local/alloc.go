@@ -72,7 +72,7 @@ func (d *Driver) writeConfigs(a *alloc) error {
 		}
 		c := wire.WorkerConfig{Bundle: a.file(rank, bundleEnd), Node: node, Capacity: a.req.PerNode,
 			CPUs: share(d.opts.Machine.CPUs, a.req, rank), Scratch: scratch, SortMemory: a.req.SortMemory,
-			Rates: a.req.Rates, Nodes: driver.NodesIn(d.opts.State), Trace: driver.TraceIn(d.opts.State), Disk: scratch, Sharers: a.req.Nodes}
+			Rates: a.req.Rates, Nodes: driver.NodesIn(d.opts.State), Trace: driver.TraceIn(d.opts.Shared), Disk: scratch, Sharers: a.req.Nodes}
 		if err := home.WriteJSON(a.file(rank, configEnd), c); err != nil {
 			return err
 		}
