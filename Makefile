@@ -36,7 +36,7 @@ phases: build ; scripts/slurm.sh deps && scripts/nodes.sh deps && $(GO) run ./te
 # The tables of simulations in the same page; PHASES_SIM has flags of berth simulate phases, "--replications 30" say.
 phases-sim: build ; scripts/phases-sim.sh $(BERTH) docs/phases.md $(PHASES_SIM)
 
-# The measured tables of docs/stragglers.md: all rules on slow tasks on workers of this machine that are slow at times, with the two jobs
+# The measured tables of docs/stragglers.md: all rules on slow tasks on workers of this machine one of which becomes slow, with the two jobs
 # in stages of examples. Needs root. About an hour; STRAGGLERS has flags: "-quick" for four minutes, "-rules nothing,berth -repeat 5" say.
 stragglers: build ; scripts/deps.sh /usr/bin/convert=imagemagick velveth=velvet python3=python3 && $(GO) run ./test/stragglers -berth $(BERTH) -docs docs/stragglers.md $(STRAGGLERS)
 

@@ -1,5 +1,5 @@
-// Command stragglers compares rules on slow tasks on this machine: workers, each in a control group with a part of a core, some
-// of which are slow for a while, as hogs compute beside their tasks or their part is made smaller, at moments that a seed
+// Command stragglers compares rules on slow tasks on this machine: workers, each in a control group with a part of a core, one
+// of which becomes slow under its task, as hogs compute beside it or its part is made smaller, at a moment that a seed
 // gives. On them it runs the examples blur and assembly under each rule in turn. Workers, coordinator, progress and rules are
 // the real ones.
 //

@@ -27,7 +27,7 @@ type options struct {
 	rules, extra             []string
 	repeat, nodes, tasks     int
 	work, cores              float64
-	gap, length              float64
+	slow                     int
 	seed                     string
 	quick, tableOnly         bool
 	bound                    time.Duration
@@ -43,12 +43,11 @@ func flags() *options {
 	flag.StringVar(&o.chosen, "rules", "", "names of rules, with commas between; empty: all")
 	flag.StringVar(&o.flagsOf, "flags", "", "further flags of berth run, with spaces between")
 	flag.IntVar(&o.repeat, "repeat", 3, "how often each rule has its turn")
-	flag.IntVar(&o.nodes, "nodes", 8, "workers, each of them a node")
-	flag.IntVar(&o.tasks, "tasks", 16, "tasks of a job; of blur a multiple of four")
+	flag.IntVar(&o.nodes, "nodes", 10, "workers, each of them a node")
+	flag.IntVar(&o.tasks, "tasks", 8, "tasks of a job; of blur a multiple of four")
 	flag.Float64Var(&o.work, "work", 4, "CPU seconds of a task")
 	flag.Float64Var(&o.cores, "cores", 0, "cores of a node; 0: all nodes together have 60 % of this machine's")
-	flag.Float64Var(&o.gap, "gap", 150, "seconds on average until a node becomes slow")
-	flag.Float64Var(&o.length, "length", 60, "seconds on average for which it is slow")
+	flag.IntVar(&o.slow, "slow", 1, "tasks whose nodes become slow in a turn")
 	flag.StringVar(&o.seed, "seed", "1", "of the moments at which nodes are slow")
 	flag.BoolVar(&o.quick, "quick", false, "one turn of three rules on one job with shorter tasks")
 	flag.BoolVar(&o.tableOnly, "table", false, "print the tables of the results there are; run nothing")
@@ -156,8 +155,8 @@ func perform(ctx context.Context, o *options, res *results) error {
 		return err
 	}
 	defer b.groups.remove()
-	res.Nodes, res.Cores, res.Tasks, res.Work, res.Gap, res.Length, res.Machine = o.nodes, o.cores, o.tasks, o.work, o.gap, o.length, runtime.NumCPU()
-	fmt.Fprintln(os.Stderr, "each job once, without slow nodes")
+	res.Nodes, res.Cores, res.Tasks, res.Work, res.Slow, res.Machine = o.nodes, o.cores, o.tasks, o.work, o.slow, runtime.NumCPU()
+	fmt.Fprintln(os.Stderr, "each job twice, without slow nodes")
 	if err := b.learn(ctx); err != nil {
 		return err
 	}
@@ -198,13 +197,13 @@ func tileSide(work float64) float64 { return math.Max(50, math.Sqrt(work/7.6e-6)
 func (b *bench) turns(ctx context.Context, res *results) error {
 	for repeat := range b.repeat {
 		for _, e := range b.jobs {
-			slow := episodes(fmt.Sprintf("%s/%s/%d", b.seed, e.name, repeat), b.nodes, b.gap, b.length, b.bound.Seconds())
+			seed := fmt.Sprintf("%s/%s/%d", b.seed, e.name, repeat)
 			for i := range b.rules {
 				rule := b.rules[(i+repeat)%len(b.rules)]
 				if res.has(e.name, rule, repeat) {
 					continue
 				}
-				r := b.measure(ctx, e, rule, repeat, slow)
+				r := b.measure(ctx, e, rule, repeat, episodes(seed, b.slow, b.tasks, b.work/b.cores))
 				if ctx.Err() != nil {
 					return ctx.Err()
 				}

@@ -24,13 +24,14 @@ type groups struct {
 	cpu   string // folder of the controller of CPU time
 	count string // folder of what counts CPU time
 	v2    bool
+	nodes int
 	cores float64 // of a node
 	hogs  map[int][]*exec.Cmd
 }
 
 // newGroups makes the groups of so many nodes.
 func newGroups(nodes int, cores float64) (*groups, error) {
-	g := &groups{name: fmt.Sprintf("berth-stragglers-%d", os.Getpid()), cpu: filepath.Join(root, "cpu"), count: filepath.Join(root, "cpuacct"), cores: cores,
+	g := &groups{name: fmt.Sprintf("berth-stragglers-%d", os.Getpid()), cpu: filepath.Join(root, "cpu"), count: filepath.Join(root, "cpuacct"), nodes: nodes, cores: cores,
 		hogs: make(map[int][]*exec.Cmd)}
 	if _, err := os.Stat(filepath.Join(root, "cgroup.controllers")); err == nil {
 		g.v2, g.cpu, g.count = true, root, root
@@ -61,6 +62,14 @@ func newGroups(nodes int, cores float64) (*groups, error) {
 		return g, put(filepath.Join(root, g.name, "cpu.weight"), strconv.Itoa(100*weight))
 	}
 	return g, put(filepath.Join(g.cpu, g.name, "cpu.shares"), strconv.Itoa(1024*weight))
+}
+
+// each does something for each node.
+func (g *groups) each(do func(node int) error) (err error) {
+	for i := range g.nodes {
+		err = errors.Join(err, do(i))
+	}
+	return err
 }
 
 func (g *groups) node(i int) string { return filepath.Join(g.name, fmt.Sprintf("n%d", i)) }
@@ -114,8 +123,8 @@ func (g *groups) put(i int, part string, pid int) error {
 }
 
 // used returns the CPU seconds that workers and tasks of all nodes took, without the hogs.
-func (g *groups) used(nodes int) (sum float64, err error) {
-	for i := range nodes {
+func (g *groups) used() (sum float64, err error) {
+	for i := range g.nodes {
 		dir := filepath.Join(g.count, g.node(i), "work")
 		text, unit, name := "", 1e9, "cpuacct.usage"
 		if g.v2 {

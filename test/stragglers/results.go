@@ -15,9 +15,8 @@ type results struct {
 	Cores   float64 `json:"cores"`   // of a node
 	Machine int     `json:"machine"` // cores of the machine
 	Tasks   int     `json:"tasks"`
-	Work    float64 `json:"work_s"`   // CPU seconds of a task
-	Gap     float64 `json:"gap_s"`    // mean, until a node becomes slow
-	Length  float64 `json:"length_s"` // mean, for which it is slow
+	Work    float64 `json:"work_s"` // CPU seconds of a task
+	Slow    int     `json:"slow"`   // nodes that become slow in a turn
 	Runs    []run   `json:"runs"`
 }
 

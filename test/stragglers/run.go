@@ -26,6 +26,7 @@ type example struct {
 	generate    func(o *options) []string
 	run         func(in, out string, o *options) []string
 	env         []string
+	program     string // what a task runs, in a shell where the input is $1, where it is several programs; empty: its first ten seconds tell enough
 }
 
 // examples are the jobs, as large that a task takes so many CPU seconds.
@@ -34,13 +35,14 @@ var examples = []example{
 		func(o *options) []string {
 			return []string{"--sets", fmt.Sprint(o.tasks), "--genome", fmt.Sprint(int(o.work * 66_000))}
 		},
-		func(in, out string, _ *options) []string { return []string{in, out} }, nil},
+		func(in, out string, _ *options) []string { return []string{in, out} }, nil,
+		`work=$(mktemp -d); velveth "$work" 31 -short -fasta "$1/reads/0001.fa"; velvetg "$work" -exp_cov auto -cov_cutoff auto -min_contig_lgth 200; rm -r "$work"`},
 	{"blur", "blur (the paper: ImageMagick)",
 		func(o *options) []string {
 			side := int(tileSide(o.work))
 			return []string{"--size", fmt.Sprintf("%dx%d", side*4, side*((o.tasks+3)/4))}
 		},
-		func(in, out string, o *options) []string { return []string{in, out, fmt.Sprint((o.tasks + 3) / 4 * 4)} }, []string{"RADIUS=36", "SIGMA=12"}},
+		func(in, out string, o *options) []string { return []string{in, out, fmt.Sprint((o.tasks + 3) / 4 * 4)} }, []string{"RADIUS=36", "SIGMA=12"}, ""},
 }
 
 // server is a coordinator with a state folder of its own.
@@ -78,11 +80,11 @@ func (b *bench) flags() []string { return []string{"--on", "local", "--workers",
 // confine moves each worker, with what it has started, into the group of its node.
 func (s *server) confine() error {
 	files, err := filepath.Glob(filepath.Join(s.state, "berth", "server", "allocs", "*", "*.pid"))
-	if err != nil || len(files) < s.nodes {
+	if err != nil || len(files) != s.nodes {
 		return fmt.Errorf("%d workers, want %d: %v", len(files), s.nodes, err)
 	}
 	parents := processes()
-	for i, file := range files[:s.nodes] {
+	for _, file := range files {
 		text, err := os.ReadFile(file)
 		if err != nil {
 			return err
@@ -91,6 +93,7 @@ func (s *server) confine() error {
 		if _, err := fmt.Sscan(string(text), &worker); err != nil {
 			return err
 		}
+		i := rank(strings.TrimSuffix(file, ".pid"))
 		for pid := range parents {
 			if pid == worker || descends(pid, worker, parents) {
 				if err := s.groups.put(i, "work", pid); err != nil && pid == worker {
@@ -141,7 +144,7 @@ func (s *server) command(ctx context.Context, program string, args ...string) *e
 			cmd.Env = append(cmd.Env, kv)
 		}
 	}
-	cmd.Env = append(cmd.Env, "XDG_STATE_HOME="+s.state, "BERTH="+s.berth, "NO_COLOR=1", "SLURM_CONF=/dev/null")
+	cmd.Env = append(cmd.Env, "XDG_STATE_HOME="+s.state, "BERTH="+s.berth, "NO_COLOR=1", "SLURM_CONF=/dev/null", "BERTH_PLANT=on")
 	cmd.Dir = s.dir
 	return cmd
 }
@@ -160,17 +163,15 @@ func (s *server) stop() error {
 	return s.must(ctx, s.berth, "server", "stop", "--force")
 }
 
-// learn runs each job once on nodes that are not slow, so that all rules know as much of it.
+// learn runs each job twice on nodes that are not slow, so that all rules know as much of it: how often its program enters which
+// function, how long tasks take, and, of tasks that are planted as they are known to take long, their curves.
 func (b *bench) learn(ctx context.Context) error {
 	s, err := b.serve(ctx, "nothing")
 	if err != nil {
 		return err
 	}
 	for _, e := range b.jobs {
-		if err := s.example(ctx, e, e.name+".out"); err != nil {
-			return errors.Join(err, s.stop())
-		}
-		if err := s.check(ctx, e); err != nil {
+		if err := s.teach(ctx, e); err != nil {
 			return errors.Join(err, s.stop())
 		}
 	}
@@ -178,6 +179,20 @@ func (b *bench) learn(ctx context.Context) error {
 		return err
 	}
 	return s.remember()
+}
+
+func (s *server) teach(ctx context.Context, e example) error {
+	if e.program != "" {
+		if err := s.must(ctx, s.berth, "trace", "stats", "--", "/bin/sh", "-c", e.program, "sh", e.name+".in"); err != nil {
+			return err
+		}
+	}
+	for _, out := range []string{e.name + ".first", e.name + ".out"} {
+		if err := s.example(ctx, e, out); err != nil {
+			return err
+		}
+	}
+	return s.check(ctx, e)
 }
 
 // remember keeps what the coordinator has learned, and none of its jobs, for those that follow.
@@ -243,23 +258,22 @@ func (b *bench) measureInto(ctx context.Context, r *run, e example, slow []episo
 		return err
 	}
 	defer func() { err = errors.Join(err, s.stop()) }()
-	before, err := b.groups.used(b.nodes)
+	before, err := b.groups.used()
 	if err != nil {
 		return err
 	}
 	during, cancel := context.WithCancel(ctx)
 	defer cancel()
-	calm, guesses := make(chan struct{}), make(chan []guess, 1)
-	go func() { b.groups.slowDown(during, b.nodes, slow); close(calm) }()
-	go func() { guesses <- s.watch(during) }()
+	guesses := make(chan []guess, 1)
+	go func() { guesses <- s.watch(during, slow) }()
 	out := e.name + ".measured"
 	begin := time.Now()
 	err = s.example(ctx, e, out)
 	r.Completion = time.Since(begin).Seconds()
 	cancel()
-	<-calm
 	all := <-guesses
-	after, errUsed := b.groups.used(b.nodes)
+	err = errors.Join(err, b.groups.each(b.groups.calm))
+	after, errUsed := b.groups.used()
 	if err = errors.Join(err, errUsed); err != nil {
 		return err
 	}
@@ -279,7 +293,7 @@ func (b *bench) measureInto(ctx context.Context, r *run, e example, slow []episo
 			r.Took = append(r.Took, w.Ended.Sub(w.Started).Seconds())
 		}
 	}
-	r.Predictions = atHalf(all, v.Rows)
+	r.Predictions = atHalf(all, v.Rows, slow)
 	same, err := sameBytes(filepath.Join(b.dir, out), filepath.Join(b.dir, e.name+".out"))
 	if err == nil && !same {
 		err = fmt.Errorf("the output of %s differs from that of the first run", e.name)

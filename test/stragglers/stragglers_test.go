@@ -8,21 +8,21 @@ import (
 	"time"
 )
 
-// TestEpisodes: the same seed gives the same slow nodes, and each node's are one after the other.
+// TestEpisodes: the same seed gives the same slow nodes, of tasks that are all different.
 func TestEpisodes(t *testing.T) {
-	all := episodes("1/blur/0", 8, 150, 60, 3600)
-	if !reflect.DeepEqual(all, episodes("1/blur/0", 8, 150, 60, 3600)) || reflect.DeepEqual(all, episodes("1/blur/1", 8, 150, 60, 3600)) {
+	all := episodes("1/blur/0", 5, 8, 40)
+	if !reflect.DeepEqual(all, episodes("1/blur/0", 5, 8, 40)) || reflect.DeepEqual(all, episodes("1/blur/1", 5, 8, 40)) {
 		t.Error("the seed does not decide")
 	}
-	slow := 0.0
-	for i, e := range all {
-		if e.From >= e.To || e.Factor < 2 || e.Factor > 4 || i > 0 && all[i-1].Node == e.Node && e.From < all[i-1].To {
-			t.Errorf("episode %d is %+v after %+v", i, e, all[max(0, i-1)])
+	tasks := make(map[int]bool)
+	for _, e := range all {
+		if e.Task >= 8 || tasks[e.Task] || e.After < 0 || e.After > 20 || e.Factor < 2 || e.Factor > 4 {
+			t.Errorf("there is an episode %+v", e)
 		}
-		slow += e.To - e.From
+		tasks[e.Task] = true
 	}
-	if part := slow / (8 * 3600); math.Abs(part-60.0/210) > 0.08 {
-		t.Errorf("nodes are slow for %.2f of the time, want about %.2f", part, 60.0/210)
+	if len(all) != 5 || len(episodes("1/blur/0", 9, 8, 40)) != 8 {
+		t.Errorf("%d episodes", len(all))
 	}
 }
 
@@ -34,10 +34,17 @@ func TestAtHalf(t *testing.T) {
 		{Task: 1, Attempt: 2, Outcome: "done", Started: at(50), Ended: at(150)},
 		{Task: 2, Attempt: 1, Outcome: "done", Started: at(0), Ended: at(40)},
 	}
-	all := []guess{{1, 1, 45, "hits", at(60)}, {1, 2, 20, "hits", at(100)}, {1, 2, 49, "hits", at(140)}, {1, 2, 80, "hits", at(150)}, {2, 1, 5, "cpu", at(9)}}
-	got := atHalf(all, rows)
-	if len(got) != 1 || got[0].Took != 100 || math.Abs(got[0].Off+0.1) > 1e-9 || got[0].Source != "hits" {
-		t.Errorf("predictions are %+v", got)
+	all := []guess{{1, 1, 45, "hits", at(60), "a1/0"}, {1, 2, 20, "hits", at(100), "a1/1"}, {1, 2, 49, "hits", at(140), "a1/1"}, {1, 2, 80, "hits", at(150), "a1/1"},
+		{2, 1, 5, "cpu", at(9), "a1/2"}}
+	for _, tt := range []struct {
+		node    string
+		at      float64
+		changed bool
+	}{{"a1/1", 110, true}, {"a1/1", 90, false}, {"a1/0", 110, false}} {
+		got := atHalf(all, rows, []episode{{Node: tt.node, At: at(tt.at)}})
+		if len(got) != 1 || got[0].Took != 100 || math.Abs(got[0].Off+0.1) > 1e-9 || got[0].Source != "hits" || got[0].Changed != tt.changed {
+			t.Errorf("where %s becomes slow after %g s predictions are %+v", tt.node, tt.at, got)
+		}
 	}
 }
 
@@ -46,12 +53,13 @@ func TestTables(t *testing.T) {
 	res := &results{Runs: []run{
 		{Job: "blur", Rule: "nothing", Repeat: 0, Completion: 100, CPU: 50, Tasks: 4, Attempts: 4},
 		{Job: "blur", Rule: "nothing", Repeat: 1, Completion: 200, CPU: 50, Tasks: 4, Attempts: 4},
-		{Job: "blur", Rule: "paper", Repeat: 1, Completion: 150, CPU: 60, Tasks: 4, Attempts: 6, Killed: 2, Predictions: []prediction{{100, -0.05, "hits"}}},
+		{Job: "blur", Rule: "paper", Repeat: 1, Completion: 150, CPU: 60, Tasks: 4, Attempts: 6, Killed: 2},
+		{Job: "blur", Rule: "berth", Repeat: 1, Completion: 150, CPU: 60, Tasks: 4, Attempts: 4, Predictions: []prediction{{100, -0.05, "hits", false}, {100, 0.5, "hits", true}}},
 		{Job: "assembly", Rule: "paper", Repeat: 0, Error: "no room\nleft"},
 	}}
 	text := tables(res)
-	for _, want := range []string{"| `paper` | 1 | 150.0 (150.0 to 150.0) | −25 % | 60.0 | +20 % | 2.0 | 2.0 |", "| 11 | Gaussian blur, speculation: completion | −25 % | −25 % | not run |",
-		"| blur | hits | 1 | 5.0 % | 5.0 % | 100 % |", "assembly under paper, turn 1, came to nothing: no room\n"} {
+	for _, want := range []string{"| `paper` | 1 | 150.0 (150.0 to 150.0) | −25 % | 60.0 | +20 % | 2.0 | 2.0 |", "| 11 | Gaussian blur, speculation: completion | −25 % | −25 % | −25 % |",
+		"| blur | hits | 2 | 50.0 % | 1 | 5.0 % | 5.0 % | 100 % |", "assembly under paper, turn 1, came to nothing: no room\n"} {
 		if !strings.Contains(text, want) {
 			t.Errorf("the tables lack %q:\n%s", want, text)
 		}

@@ -42,9 +42,10 @@ func replaceTables(path, text string) error {
 // tables is the whole text that stands between the marks of the document.
 func tables(res *results) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "%d workers, each with %.2f of a core of one machine that has %d; %d tasks of %g CPU seconds or so. A node becomes slow after %g s on average, for %g s, "+
-		"by a factor of 2, 3 or 4: half of the times as hogs compute beside its task, else as it gets a smaller part of a core. All rules of a turn have the same slow nodes at the same times.\n",
-		res.Nodes, res.Cores, res.Machine, res.Tasks, res.Work, res.Gap, res.Length)
+	fmt.Fprintf(&b, "%d workers, each with %.2f of a core of one machine that has %d; %d tasks of %g CPU seconds or so, which all begin at once. In each turn %d of them has its node become slow, "+
+		"within the first half of what a task takes, by a factor of 2, 3 or 4, until the job is over: half of the times as hogs compute beside its task, else as it gets a smaller part of a core. "+
+		"All rules of a turn have the same task's node become slow at the same moment of that task.\n",
+		res.Nodes, res.Cores, res.Machine, res.Tasks, res.Work, res.Slow)
 	for _, e := range examples {
 		b.WriteString(jobTable(res, e))
 	}
@@ -92,7 +93,26 @@ func jobTable(res *results, e example) string {
 			share(res.against(e.name, rule, completion)), mean(used), share(res.against(e.name, rule, cpu)),
 			mean(values(runs, func(n run) float64 { return float64(n.Attempts - n.Tasks) })), mean(values(runs, func(n run) float64 { return float64(n.Killed) })))
 	}
+	if runs := res.of(e.name, "nothing"); len(runs) > 0 {
+		best := values(runs, least)
+		fmt.Fprintf(&b, "| at best | %d | %.1f (%.1f to %.1f) | %s | | | | |\n", len(runs), mean(best), slices.Min(best), slices.Max(best), share([]float64{mean(best)/mean(values(runs, completion)) - 1}))
+	}
 	return b.String()
+}
+
+// least returns when a job would have been done at best that ran without duplicates: each task whose node became slow has one in that moment,
+// which takes the median of what the other tasks took.
+func least(n run) float64 {
+	took := slices.Sorted(slices.Values(n.Took))
+	healthy := took[:max(len(took)-len(n.Episodes), 0)]
+	if len(healthy) == 0 {
+		return n.Completion
+	}
+	end := healthy[len(healthy)-1]
+	for _, e := range n.Episodes {
+		end = max(end, e.After+quantile(healthy, 0.5))
+	}
+	return n.Completion - max(took[len(took)-1]-end, 0)
 }
 
 // paperFigures is what the paper says beside what is measured here.
@@ -121,36 +141,44 @@ func paperTable(res *results) string {
 	return b.String()
 }
 
-// predictionTable tells how far the end of an attempt lay from what was expected at half of its run.
+// predictionTable tells how far the end of an attempt lay from what berth's rule expected at half of its run: the others expect nothing.
 func predictionTable(res *results) string {
 	var b strings.Builder
-	b.WriteString("\n**The end of a running task, as expected when half of its time was over**; errors are of the time that it took.\n\n| job | source of progress | attempts | median error | 90 % are below | within 10 % |\n|---|---|---|---|---|---|\n")
+	b.WriteString("\n**The end of a running task, as expected when half of its time was over**, under berth's rule; errors are of the time that it took. " +
+		"*Steady* are attempts whose node did not become slow after that moment.\n\n" +
+		"| job | source of progress | attempts | median error | steady | median error | 90 % are below | within 10 % |\n|---|---|---|---|---|---|---|---|\n")
 	for _, e := range examples {
-		bySource := make(map[string][]float64)
-		for _, n := range res.Runs {
-			if n.Job == e.name && n.Error == "" {
-				for _, p := range n.Predictions {
-					bySource[p.Source] = append(bySource[p.Source], math.Abs(p.Off))
-					bySource["all"] = append(bySource["all"], math.Abs(p.Off))
+		all, steady := make(map[string][]float64), make(map[string][]float64)
+		for _, n := range res.of(e.name, "berth") {
+			for _, p := range n.Predictions {
+				for _, source := range []string{p.Source, "all"} {
+					all[source] = append(all[source], math.Abs(p.Off))
+					if !p.Changed {
+						steady[source] = append(steady[source], math.Abs(p.Off))
+					}
 				}
 			}
 		}
-		for _, source := range []string{"hits", "input", "io", "cpu", "", "all"} {
-			off := bySource[source]
-			if len(off) == 0 || source != "all" && len(off) == len(bySource["all"]) && source == "" {
-				continue
+		for _, source := range []string{"hits", "input", "io", "cpu", "all"} {
+			if len(steady[source]) > 0 {
+				b.WriteString(predictionRow(e.name, source, all[source], steady[source]))
 			}
-			slices.Sort(off)
-			within := 0
-			for _, x := range off {
-				if x <= 0.1 {
-					within++
-				}
-			}
-			fmt.Fprintf(&b, "| %s | %s | %d | %.1f %% | %.1f %% | %.0f %% |\n", e.name, source, len(off), 100*quantile(off, 0.5), 100*quantile(off, 0.9), 100*float64(within)/float64(len(off)))
 		}
 	}
 	return b.String()
+}
+
+func predictionRow(job, source string, all, steady []float64) string {
+	slices.Sort(all)
+	slices.Sort(steady)
+	within := 0
+	for _, x := range steady {
+		if x <= 0.1 {
+			within++
+		}
+	}
+	return fmt.Sprintf("| %s | %s | %d | %.1f %% | %d | %.1f %% | %.1f %% | %.0f %% |\n", job, source, len(all), 100*quantile(all, 0.5),
+		len(steady), 100*quantile(steady, 0.5), 100*quantile(steady, 0.9), 100*float64(within)/float64(len(steady)))
 }
 
 // failures names the runs that came to nothing.

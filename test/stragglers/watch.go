@@ -30,6 +30,7 @@ type view struct {
 	Running []struct {
 		Task    int       `json:"task"`
 		Attempt int       `json:"attempt"`
+		Node    string    `json:"node"`
 		Seconds float64   `json:"seconds"`
 		Source  string    `json:"source"`
 		End     time.Time `json:"end_expected"`
@@ -52,10 +53,11 @@ type guess struct {
 	ran           float64 // seconds, until it was told
 	source        string
 	end           time.Time
+	node          string
 }
 
-// watch reads what berth tells of the running attempts of the operation, until ctx ends.
-func (s *server) watch(ctx context.Context) (all []guess) {
+// watch reads what berth tells of the running attempts of the operation, and makes their nodes slow in time, until ctx ends.
+func (s *server) watch(ctx context.Context, slow []episode) (all []guess) {
 	for {
 		select {
 		case <-ctx.Done():
@@ -66,9 +68,10 @@ func (s *server) watch(ctx context.Context) (all []guess) {
 		if err != nil {
 			continue // it has not begun
 		}
+		s.groups.slowDown(&v, slow)
 		for _, r := range v.Running {
 			if !r.End.IsZero() {
-				all = append(all, guess{r.Task, r.Attempt, r.Seconds, r.Source, r.End})
+				all = append(all, guess{r.Task, r.Attempt, r.Seconds, r.Source, r.End, r.Node})
 			}
 		}
 	}
@@ -103,10 +106,12 @@ type prediction struct {
 	Took   float64 `json:"took_s"`
 	Off    float64 `json:"off"` // of the time that the attempt took: 0.1 is 10 % too late
 	Source string  `json:"source"`
+	// Changed: its node became slow afterwards, which nothing can foresee.
+	Changed bool `json:"changed"`
 }
 
 // atHalf finds for each attempt that was done what was told nearest to half of its run. Of short ones nothing is told.
-func atHalf(all []guess, rows []row) (found []prediction) {
+func atHalf(all []guess, rows []row, slow []episode) (found []prediction) {
 	for _, r := range rows {
 		took := r.Ended.Sub(r.Started).Seconds()
 		best := -1
@@ -116,7 +121,9 @@ func atHalf(all []guess, rows []row) (found []prediction) {
 			}
 		}
 		if r.Outcome == "done" && best >= 0 && math.Abs(all[best].ran-took/2) < took/5 {
-			found = append(found, prediction{took, all[best].end.Sub(r.Ended).Seconds() / took, all[best].source})
+			g := &all[best]
+			told := r.Started.Add(time.Duration(g.ran * float64(time.Second)))
+			found = append(found, prediction{took, g.end.Sub(r.Ended).Seconds() / took, g.source, changed(slow, g.node, told)})
 		}
 	}
 	return found
