@@ -125,6 +125,7 @@ func faultRound(t *testing.T, w *world, enough int, random func(*world, *rand.Ra
 				break
 			}
 			w.kill(victim, rng)
+			w.kills++
 		}
 		res := w.finish(r)
 		if res.code != 0 {

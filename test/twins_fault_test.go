@@ -112,6 +112,7 @@ func newTwinsWorld(t *testing.T) *world {
 func (w *world) faultTwins(t *testing.T, entries int, args func(round int) []string, check func(round int)) {
 	t.Helper()
 	var begun, won, rounds int
+	tell := func() { t.Logf("%d rounds, %d kills: %d twins begun, %d did the task", rounds, w.kills, begun, won) }
 	random := func(w *world, rng *rand.Rand) moment {
 		if rng.IntN(2) == 0 {
 			return among(entries)(w, rng)
@@ -128,10 +129,10 @@ func (w *world) faultTwins(t *testing.T, entries int, args func(round int) []str
 			t.Errorf("attempts left %v", left)
 		}
 		if round%20 == 0 {
-			t.Logf("%d rounds: %d twins begun, %d did the task", rounds, begun, won)
+			tell()
 		}
 	})
-	t.Logf("%d rounds: %d twins begun, %d did the task", rounds, begun, won)
+	tell()
 	if begun == 0 {
 		t.Error("no task had two live attempts")
 	}

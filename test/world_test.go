@@ -74,6 +74,7 @@ type world struct {
 	root  string
 	dir   string   // where the user stands
 	user  int      // whose processes they are; 0: those of who runs the test
+	kills int      // by faultRound
 	batch []string // variables that lead to a batch system; nil: there is none, whatever this machine has
 }
 
