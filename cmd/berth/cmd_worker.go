@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"fmt"
 	"log/slog"
 	"os"
@@ -8,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"berth/internal/driver/local"
+	"berth/internal/driver/ssh"
 	"berth/internal/home"
 	"berth/internal/logfile"
 	"berth/internal/wire"
@@ -16,6 +18,7 @@ import (
 
 func newWorker() *cobra.Command {
 	var config string
+	var stdio bool
 	c := &cobra.Command{
 		Use: "worker", Short: "Run tasks on a node (started by berth itself)", Args: noArguments, Hidden: true,
 		Example: "  berth worker --config FILE",
@@ -31,15 +34,25 @@ func newWorker() *cobra.Command {
 			if m, err := local.ThisMachine(); err == nil {
 				cfg.NodeType = m.NodeType()
 			}
+			ctx, stop := terminable(cmd.Context())
+			defer stop()
+			if stdio {
+				return ssh.Serve(ctx, func(ctx context.Context, c wire.WorkerConfig, dial ssh.Dial) error {
+					cfg.WorkerConfig, cfg.Dial = c, dial
+					return worker.Run(ctx, cfg)
+				})
+			}
 			if err := home.ReadJSON(config, &cfg.WorkerConfig); err != nil {
 				return err
 			}
-			ctx, stop := terminable(cmd.Context())
-			defer stop()
+			if cfg.Remote != nil {
+				return ssh.Hold(ctx, cfg.WorkerConfig, cfg.Log)
+			}
 			return worker.Run(ctx, cfg)
 		},
 	}
 	c.Flags().StringVar(&config, "config", "", "file that says who it is and where its coordinator is")
-	_ = c.MarkFlagRequired("config")
+	c.Flags().BoolVar(&stdio, "stdio", false, "be told that on standard input, by a worker process on another machine that holds this one")
+	c.MarkFlagsOneRequired("config", "stdio")
 	return c
 }

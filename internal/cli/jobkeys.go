@@ -111,7 +111,7 @@ func option(o *parse.Option) func(*File, value) error {
 			return v.wrong("one value")
 		}
 		for _, s := range values {
-			if err := o.Set(&f.Ask, v.where, s); err != nil {
+			if err := take(o, &f.Ask, v.where, s); err != nil {
 				return err
 			}
 		}

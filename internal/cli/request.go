@@ -2,10 +2,13 @@ package cli
 
 import (
 	"errors"
+	"os"
 	"slices"
+	"strings"
 
 	"github.com/spf13/pflag"
 
+	"berth/internal/job"
 	"berth/internal/job/parse"
 )
 
@@ -46,11 +49,23 @@ func (o *RequestOptions) Fill(ask *parse.Ask) error {
 	for _, opt := range o.options {
 		for _, g := range o.given {
 			if g.option == opt {
-				errs = append(errs, opt.Set(ask, "--"+opt.Name, g.value))
+				errs = append(errs, take(opt, ask, "--"+opt.Name, g.value))
 			}
 		}
 	}
 	return errors.Join(errs...)
+}
+
+// take sets an option to a value, or to the text of the file that it names where the option knows files.
+func take(o *parse.Option, ask *parse.Ask, where, value string) error {
+	if st, err := os.Stat(value); !o.File || err != nil || !st.Mode().IsRegular() {
+		return o.Set(ask, where, value)
+	}
+	text, err := os.ReadFile(value)
+	if err != nil {
+		return &job.Error{Class: job.User, Code: job.CodeConfig, Where: where, What: "the file cannot be read", Err: err}
+	}
+	return o.Set(ask, where+" "+value, strings.TrimSuffix(string(text), "\n")+"\n")
 }
 
 // optionValue is a pflag.Value that notes the option; its value is judged later.

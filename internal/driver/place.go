@@ -39,8 +39,9 @@ type BatchPlace interface {
 // Sight is what there is to run on in a place.
 type Sight struct {
 	Snapshot cluster.Snapshot
-	NodeType string // what profiles of runs there are kept under
-	Tester   Tester // reckons when a request would begin; nil: nobody does
+	NodeType string   // what profiles of runs there are kept under
+	Notes    []string // what the user should know of it
+	Tester   Tester   // reckons when a request would begin; nil: nobody does
 }
 
 // Setup is what a coordinator gives to the driver that it makes.

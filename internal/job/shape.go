@@ -13,6 +13,7 @@ type Shape struct {
 	perNode    Resources
 	time       time.Duration // a job with a limit shares no allocation that has none
 	sortMemory int64
+	remote     string // on which hosts (Remote.Key)
 }
 
 // ShapeOf returns the shape of an allocation. For one of a batch system its size does not matter.
@@ -20,7 +21,7 @@ func ShapeOf(r AllocRequest) Shape {
 	if r.Elastic {
 		return Shape{on: r.On, scratch: r.Scratch, batch: r.Batch.Key()}
 	}
-	return Shape{on: r.On, nodes: r.Nodes, perNode: r.PerNode, time: r.Time, sortMemory: r.SortMemory, scratch: r.Scratch}
+	return Shape{on: r.On, nodes: r.Nodes, perNode: r.PerNode, time: r.Time, sortMemory: r.SortMemory, scratch: r.Scratch, remote: r.Remote.Key()}
 }
 
 // Endless reports whether such allocations last until they are given back, as those of one

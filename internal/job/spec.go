@@ -63,6 +63,7 @@ type Request struct {
 	Speculation float64     `json:"speculation,omitempty"` // extra processor time that duplicates may take, as a share; 0: DefaultSpeculation
 	NodePower   []NodePower `json:"node_power,omitempty"`  // of the nodes, as told
 	Scratch     string      `json:"scratch,omitempty"`     // folder for intermediate data; empty: the worker's default
+	Remote      Remote      `json:"remote,omitzero"`       // the hosts to run on, where the place is not to find them
 	Rates       NodeRates   `json:"rates,omitzero"`        // of the nodes\' disks and networks, as told
 
 	// What only a batch system understands; BatchOnly names those that are set.
@@ -239,7 +240,8 @@ type AllocRequest struct {
 	IdleTimeout time.Duration `msgpack:"it,omitempty" json:"idle_timeout_ns"`
 	SortMemory  int64         `msgpack:"sm,omitempty" json:"sort_memory"` // bytes a node
 	Scratch     string        `msgpack:"sc,omitempty" json:"scratch"`
-	Rates       NodeRates     `msgpack:"ra,omitempty" json:"rates,omitzero"` // as told; allocations may differ in them and serve the same jobs
+	Remote      Remote        `msgpack:"rm,omitempty" json:"remote,omitzero"` // the hosts of its nodes, by rank; as many as Nodes, or none
+	Rates       NodeRates     `msgpack:"ra,omitempty" json:"rates,omitzero"`  // as told; allocations may differ in them and serve the same jobs
 
 	// Elastic allocations come from a batch system: those of one Batch serve the same
 	// jobs whatever their size and time, and each is asked for on behalf of one job.

@@ -77,6 +77,7 @@ func (c *checks) request(r *Request) {
 	c.atLeast(r.MinNodes, 0, MaxNodes, "nodes")
 	c.atLeast(r.MaxNodes, 0, MaxNodes, "nodes")
 	c.must(r.MaxNodes == 0 || r.MinNodes <= r.MaxNodes, "nodes", "at least %d, at most %d nodes", r.MinNodes, r.MaxNodes)
+	c.must(len(r.Remote.Hosts) <= MaxNodes, "hosts", "%d hosts are more than %d", len(r.Remote.Hosts), MaxNodes)
 	c.duration(r.MaxTime, "time")
 	c.duration(r.IdleTimeout, "idle-timeout")
 	c.must(r.SortMemory == 0 || r.SortMemory >= minSortMem && r.SortMemory <= maxMem, "sort-memory",

@@ -23,10 +23,13 @@ const (
 // an equal part of the cores, at least one, and of the memory. It fails where a task
 // fits no worker.
 //
-// On a batch system it returns the most that the job could get, see shareBatch.
+// Of hosts that were named each has one worker, see shareHosts. On a batch system it returns the most that the job could get, see shareBatch.
 func Share(snap cluster.Snapshot, spec *job.Spec) (Layout, error) {
 	if snap.Queue != nil {
 		return shareBatch(snap, spec)
+	}
+	if len(spec.Request.Remote.Hosts) > 0 {
+		return shareHosts(snap, spec)
 	}
 	machine, err := largest(snap)
 	if err != nil {

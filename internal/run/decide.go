@@ -79,6 +79,7 @@ func (at place) decide(ctx context.Context, h home.Home, spec *job.Spec, counts 
 	prof, warning := profile(ctx, h, spec, at.NodeType)
 	p, err := Settle(ctx, plan.Question{Now: now(), Snap: at.Snapshot, Spec: spec, Counts: counts, Profile: prof, Rest: rest, Idle: at.idle}, at.Tester)
 	p.NodeType = at.NodeType
+	p.Notes = append(p.Notes, at.Notes...)
 	if none := spec.Request.BatchOnly(); at.Snapshot.Queue == nil && len(none) > 0 {
 		p.Notes = append(p.Notes, "there is no batch system here, so this has no effect: --"+strings.Join(none, ", --"))
 	}

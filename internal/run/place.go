@@ -42,9 +42,16 @@ func look(ctx context.Context, spec *job.Spec) (place, error) {
 			return place{}, err
 		}
 	}
+	hosts := len(spec.Request.Remote.Hosts) > 0
+	if spec.Request.On == auto && hosts {
+		on = registry.Hosts
+	}
 	there := registry.Named(on)
 	if on == auto {
 		there = registry.Auto(os.Environ())
+	}
+	if there != nil && hosts && there.Name() != registry.Hosts {
+		return place{}, job.ArgumentError("--hosts", "jobs on "+there.Name()+" have no hosts to name", "say --on "+registry.Hosts+", or leave the hosts out")
 	}
 	if there == nil {
 		return place{}, &job.Error{Class: job.User, Code: job.CodeConfig, Where: where,

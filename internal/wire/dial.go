@@ -130,11 +130,11 @@ func dialAt(ctx context.Context, addr string, id *Identity) (*Conn, error) {
 	if err != nil {
 		return nil, &job.Error{Class: job.Transient, Code: job.CodeIO, Where: addr, What: "cannot reach the coordinator", Err: err}
 	}
-	return dialOver(ctx, raw, addr, id)
+	return DialOver(ctx, raw, addr, id)
 }
 
-// dialOver is dialAt over a connection that stands.
-func dialOver(ctx context.Context, raw net.Conn, addr string, id *Identity) (*Conn, error) {
+// DialOver is Dial over a connection to the coordinator that stands. addr is what it is called in errors.
+func DialOver(ctx context.Context, raw net.Conn, addr string, id *Identity) (*Conn, error) {
 	nc := tls.Client(newTransport(raw), ClientTLS(id))
 	if err := nc.HandshakeContext(ctx); err != nil {
 		raw.Close() //nolint:errcheck // the handshake's error says it

@@ -193,8 +193,8 @@ func TestSilentStrangers(t *testing.T) {
 		}
 		issued := func(node job.NodeID) *Identity { return must[*Identity](t)(a.issue(node, start, certLife)) }
 		silent := connect()
-		mute := must[*Conn](t)(dialOver(context.Background(), connect(), "pipe", issued("a1/1")))
-		worker := must[*Conn](t)(dialOver(context.Background(), connect(), "pipe", issued("a1/0")))
+		mute := must[*Conn](t)(DialOver(context.Background(), connect(), "pipe", issued("a1/1")))
+		worker := must[*Conn](t)(DialOver(context.Background(), connect(), "pipe", issued("a1/0")))
 		if err := worker.Send(&Hello{Version: Version, Node: "a1/0"}); err != nil {
 			t.Fatal(err)
 		}

@@ -29,8 +29,18 @@ type WorkerConfig struct {
 	// nodes of the allocation see that folder. With one, Scratch is the allocation's and what
 	// outlives the worker in it is the driver's to remove; empty: it is the user's on this machine.
 	Token string `json:"token,omitempty"`
+	// Remote is the host on which the worker runs, where that is not the machine that this file is on; nil: it is.
+	Remote *Remote `json:"remote,omitempty"`
 	// StandIn is what the worker needs to start a stand-in coordinator; nil: it starts none.
 	StandIn *StandIn `json:"stand_in,omitempty"`
+}
+
+// Remote is a host on which a worker runs, and how it is reached.
+type Remote struct {
+	Host    job.Host `json:"host"`
+	Command string   `json:"command,omitempty"` // job.Remote.Command
+	Agent   string   `json:"agent,omitempty"`   // job.Remote.Agent
+	Up      string   `json:"up,omitempty"`      // file that is to be made once the worker there is up
 }
 
 // StandInArgs are the arguments with which berth is a stand-in, WakeArgs those with which it

@@ -1,6 +1,7 @@
 package worker
 
 import (
+	"context"
 	"fmt"
 	"log/slog"
 	"math/rand/v2"
@@ -24,6 +25,9 @@ const (
 // Config is what a worker is started with.
 type Config struct {
 	wire.WorkerConfig
+
+	// Dial connects to the coordinator another way than by the addresses of the bundle (wire.Dial); nil: that way.
+	Dial func(context.Context, *wire.Bundle) (*wire.Conn, error)
 
 	MaxOrphan time.Duration // it ends after so long without a coordinator; 0: ten minutes
 	Grace     time.Duration // between SIGTERM and SIGKILL; 0: five seconds

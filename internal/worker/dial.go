@@ -14,12 +14,19 @@ func (w *worker) dial(ctx context.Context) (conn, error) {
 	if err != nil {
 		return nil, err
 	}
-	c, err := wire.Dial(ctx, b)
+	dial, served := wire.Dial, net.Addr(nil)
+	if w.cfg.Dial != nil { // on a connection that has no address, so none leads here from another host
+		dial, served = w.cfg.Dial, &net.TCPAddr{IP: net.IPv4(127, 0, 0, 1)}
+	}
+	c, err := dial(ctx, b)
 	if err != nil {
 		return nil, err
 	}
+	if served == nil {
+		served = c.LocalAddr()
+	}
 	w.away.Store(!sameMachine(c.LocalAddr(), c.RemoteAddr()))
-	if err := w.shuffle.Use(b.Identity, c.LocalAddr()); err != nil {
+	if err := w.shuffle.Use(b.Identity, served); err != nil {
 		_ = c.Close() // nothing was said on it
 		return nil, err
 	}

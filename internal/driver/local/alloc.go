@@ -28,6 +28,7 @@ type alloc struct {
 	dir   string // its folder: config, process id and log of each rank
 	procs []*proc
 	limit *time.Timer // ends it; nil: nothing does
+	met   bool        // a worker of it was up once, of one on other machines
 }
 
 // proc is the worker of one rank. The driver's lock guards all of it.
@@ -36,8 +37,9 @@ type proc struct {
 	rank     int
 	pid      int
 	started  job.Time
-	failures int  // in a row, each soon after the start
-	released bool // it shall not be started again
+	failures int    // in a row, each soon after the start
+	why      string // it failed the last time, of a worker on another machine
+	released bool   // it shall not be started again
 }
 
 // Ends of names of a rank's files.
@@ -57,13 +59,13 @@ func (d *Driver) writeConfigs(a *alloc) error {
 	if err := os.MkdirAll(a.dir, 0o700); err != nil {
 		return &job.Error{Class: job.Fatal, Code: job.CodeIO, Where: a.dir, What: "cannot make the allocation's folder", Err: err}
 	}
-	scratch := d.opts.Scratch
-	if a.req.Scratch != "" {
-		scratch = driver.ScratchIn(a.req.Scratch)
-	}
-	if err := private.Folder(scratch); errors.As(err, new(*private.Untrusted)) { // told now; every worker would fail by it
+	scratch, token, err := d.scratch(a)
+	if errors.As(err, new(*private.Untrusted)) { // told now; every worker would fail by it
 		return &job.Error{Class: job.User, Code: job.CodeIO, Where: scratch, What: "the scratch folder cannot be trusted", Err: err,
 			Do: "remove it if it is yours to remove, or name another with --scratch"}
+	}
+	if err != nil && a.away() {
+		return &job.Error{Class: job.User, Code: job.CodeIO, Where: scratch, What: "cannot make the scratch folder that all hosts are to see", Err: err, Do: "name another with --scratch"}
 	}
 	for rank := range a.req.Nodes {
 		node := a.id.Node(rank)
@@ -73,6 +75,9 @@ func (d *Driver) writeConfigs(a *alloc) error {
 		c := wire.WorkerConfig{Bundle: a.file(rank, bundleEnd), Node: node, Capacity: a.req.PerNode,
 			CPUs: share(d.opts.Machine.CPUs, a.req, rank), Scratch: scratch, SortMemory: a.req.SortMemory,
 			Rates: a.req.Rates, Nodes: driver.NodesIn(d.opts.State), Trace: driver.TraceIn(d.opts.Shared), Disk: scratch, Sharers: a.req.Nodes}
+		if a.away() {
+			a.sendAway(&c, rank, token)
+		}
 		if err := home.WriteJSON(a.file(rank, configEnd), c); err != nil {
 			return err
 		}
@@ -142,6 +147,9 @@ func awaitExit(pidfd int) {
 
 // remove deletes the allocation's folder; keys go with it.
 func (a *alloc) remove() error {
+	if err := a.removeLent(); err != nil {
+		return err
+	}
 	if err := os.RemoveAll(a.dir); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return fmt.Errorf("remove %s: %w", a.dir, err)
 	}

@@ -71,13 +71,24 @@ func (d *Driver) Snapshot(context.Context, string) (cluster.Snapshot, error) {
 	return d.opts.Machine.Snapshot(d.opts.Now(), d.used()), nil
 }
 
-// used returns what running allocations hold. The lock is held.
+// used returns what running allocations hold of this machine. The lock is held.
 func (d *Driver) used() job.Resources {
 	var sum job.Resources
 	for _, a := range d.running {
-		sum = sum.Plus(total(a.req))
+		if !a.away() {
+			sum = sum.Plus(total(a.req))
+		}
 	}
 	return sum
+}
+
+// fits reports whether an allocation can begin beside those that run. The lock is held.
+func (d *Driver) fits(a *alloc) bool {
+	if a.away() {
+		return !d.occupied(a)
+	}
+	free := d.opts.Machine.Capacity().Minus(d.used())
+	return len(d.running) == 0 || total(a.req).Fits(free)
 }
 
 func total(req job.AllocRequest) job.Resources {
@@ -113,6 +124,7 @@ func (d *Driver) Adopt(_ context.Context, id job.AllocID, req job.AllocRequest) 
 		return nil
 	}
 	d.running[id] = a
+	a.met = true
 	d.limit(a)
 	if err := d.writeConfigs(a); err != nil { // the coordinator's address is new
 		return err
@@ -137,8 +149,7 @@ func (d *Driver) Adopt(_ context.Context, id job.AllocID, req job.AllocRequest) 
 func (d *Driver) begin() {
 	for len(d.waiting) > 0 {
 		a := d.waiting[0]
-		free := d.opts.Machine.Capacity().Minus(d.used())
-		if len(d.running) > 0 && !total(a.req).Fits(free) {
+		if !d.fits(a) {
 			return
 		}
 		d.waiting = d.waiting[1:]
@@ -174,9 +185,12 @@ func (d *Driver) timeOver(a *alloc) {
 
 // spawn starts a rank's worker and watches it. The lock is held.
 func (d *Driver) spawn(a *alloc, p *proc) {
-	if p.failures >= maxFailures {
+	if p.failures >= maxFailures && !a.away() {
 		d.giveUp(a, p)
 		return
+	}
+	if a.away() {
+		_ = os.Remove(a.file(p.rank, upEnd)) // there is none before the first
 	}
 	p.started = d.opts.Now()
 	cmd, err := d.start(a, p.rank)
@@ -204,8 +218,11 @@ func (d *Driver) reap(a *alloc, p *proc, cmd *exec.Cmd) {
 		reason = err.Error()
 	}
 	d.mu.Lock()
-	failed := cmd.ProcessState.Exited() && err != nil
-	if failed && d.opts.Now().Sub(p.started) < failsSoon {
+	failed := cmd.ProcessState.Exited() && err != nil && d.opts.Now().Sub(p.started) < failsSoon
+	if a.away() {
+		failed = !d.cameUp(a, p)
+	}
+	if failed {
 		p.failures++
 	} else {
 		p.failures = 0
@@ -231,6 +248,10 @@ func (d *Driver) exited(a *alloc, p *proc, reason string) {
 	defer d.unlock()
 	if d.closed || p.released { // it was given back meanwhile
 		d.cleanUp(a)
+		return
+	}
+	if a.away() {
+		d.again(a, p)
 		return
 	}
 	d.spawn(a, p)

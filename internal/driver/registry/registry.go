@@ -10,6 +10,7 @@ import (
 	"berth/internal/driver/batch"
 	"berth/internal/driver/local"
 	"berth/internal/driver/slurm"
+	"berth/internal/driver/ssh"
 )
 
 // All returns the places. A job whose user names none runs on the first to which the machine belongs (driver.Place.Here).
@@ -17,11 +18,15 @@ func All() []driver.Place {
 	return []driver.Place{
 		batch.Place(func(env []string) batch.System { return slurm.Open(env) }),
 		local.Place{},
+		ssh.Place{},
 	}
 }
 
-// Local is the name of the place that is this machine.
-const Local = local.Name
+// Local is the name of the place that is this machine, Hosts of the one whose machines the user names.
+const (
+	Local = local.Name
+	Hosts = ssh.Name
+)
 
 // Named returns the place of that name, nil where there is none.
 func Named(name string) driver.Place {

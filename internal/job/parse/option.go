@@ -19,6 +19,7 @@ type Option struct {
 	Usage string
 	Many  bool // may be given several times, each adding to the ones before
 	Batch bool // means something to a batch system only
+	File  bool // a value that names a file stands for the file's text
 	Limit bool // of a bag: says how its tasks may fail and how many may run, which a resume may change
 	set   func(a *Ask, where, value string) error
 }
@@ -40,6 +41,7 @@ type Ask struct {
 	nodesWhere string // where the bound came from, for errors
 	timeSet    bool
 	argsSet    bool
+	hostsSet   bool
 	capNodes   int // from --max-nodes
 	capTime    time.Duration
 	idleSet    bool
@@ -49,7 +51,8 @@ type Ask struct {
 func Options() []Option { return options[:] }
 
 var options = [...]Option{
-	{Name: "on", Arg: "PLACE", Usage: "where to run: local (this machine), slurm, or auto: what BERTH_ON says, else slurm on a machine that has it, else local", set: into(place, func(a *Ask) *string { return &a.request.On })},
+	{Name: "on", Arg: "PLACE", Usage: "where to run: local (this machine), slurm, ssh (hosts that --hosts names), or auto: ssh with --hosts, else what BERTH_ON says, else slurm on a machine that has it, else local", set: into(place, func(a *Ask) *string { return &a.request.On })},
+	{Name: "hosts", Arg: "LIST|FILE", Many: true, File: true, Usage: "ssh: hosts to run on, 8/host1,user@host2 (8 cores of host1, all of host2, : for this machine), or a file with one a line", set: setHosts},
 	{Name: "nodes", Short: "N", Arg: "MIN[-MAX]", Usage: "bound the number of nodes; auto: berth decides", set: setNodes},
 	{Name: "max-nodes", Arg: "N", Usage: "use no more nodes than this", set: into(from(1, job.MaxNodes), func(a *Ask) *int { return &a.capNodes })},
 	{Name: "time", Short: "t", Arg: "TIME", Usage: "bound the wall time; auto: berth decides", set: setTime},

@@ -1,0 +1,229 @@
+package ssh
+
+import (
+	"bufio"
+	"context"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"log/slog"
+	"net"
+	"os"
+	"os/exec"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/hashicorp/yamux"
+
+	"berth/internal/job"
+	"berth/internal/wire"
+)
+
+// ownProgram is the program of this process, whatever became of its file since.
+const ownProgram = "/proc/self/exe"
+
+// copyTime is how long the copy of the program to a host may take.
+const copyTime = 15 * time.Minute
+
+// Hold runs the worker of a config on the host that it names, until that has ended or ctx does. Then the worker has a moment to tell the coordinator how
+// its tasks ended. An error says of which host it is.
+func Hold(ctx context.Context, c wire.WorkerConfig, log *slog.Logger) error {
+	name, err := ownName()
+	if err != nil {
+		return err
+	}
+	asking, cancel := context.WithTimeout(ctx, 2*connectTime)
+	m, err := look(asking, c.Remote, name)
+	cancel()
+	if err != nil {
+		return err
+	}
+	if !m.has {
+		log.Info("berth is copied to the host", "host", c.Remote.Host.Name)
+		if err := bring(ctx, c.Remote, name); err != nil {
+			return err
+		}
+	}
+	c.Capacity.CPUs = m.capacity(c.Remote.Host).CPUs
+	if c.Capacity.Mem == 0 || c.Capacity.Mem > m.mem {
+		c.Capacity.Mem = m.mem
+	}
+	c.SortMemory = min(c.SortMemory, c.Capacity.Mem/2)
+	h := &holder{config: c, log: log}
+	return h.run(ctx, name)
+}
+
+// ownName is how a host calls its copy of this program: by its content.
+func ownName() (string, error) {
+	f, err := os.Open(ownProgram)
+	if err != nil {
+		return "", fmt.Errorf("open berth's own program: %w", err)
+	}
+	defer func() { _ = f.Close() }()
+	sum := sha256.New()
+	if _, err := io.Copy(sum, f); err != nil {
+		return "", fmt.Errorf("read berth's own program: %w", err)
+	}
+	return fmt.Sprintf("berth-%x", sum.Sum(nil)), nil
+}
+
+// bring copies the program to a host, where it appears whole or not at all. Copies that nobody has changed for a month are removed.
+func bring(ctx context.Context, r *wire.Remote, name string) error {
+	ctx, cancel := context.WithTimeout(ctx, copyTime)
+	defer cancel()
+	f, err := os.Open(ownProgram)
+	if err != nil {
+		return fmt.Errorf("open berth's own program: %w", err)
+	}
+	defer func() { _ = f.Close() }()
+	sum := strings.TrimPrefix(name, "berth-")
+	script := `d="` + cacheText + `"; umask 077; mkdir -p "$d" && t=$(mktemp "$d/new.XXXXXX") || exit; trap "rm -f \"$t\"" EXIT; cat >"$t" || exit; ` +
+		`s=$(sha256sum <"$t"); [ "${s%% *}" = ` + sum + ` ] || { echo "the copy of berth is damaged" >&2; exit 1; }; ` +
+		`find "$d" -name "berth-*" -type f -mtime +30 -exec rm -f {} +; chmod 700 "$t" && mv "$t" "$d/` + name + `"`
+	cmd := command(ctx, r, script, "-C")
+	var errs strings.Builder
+	cmd.Stdin, cmd.Stderr = f, &errs
+	if err := cmd.Run(); err != nil {
+		return unreached(r, err, errs.String())
+	}
+	return nil
+}
+
+// holder holds one worker.
+type holder struct {
+	config wire.WorkerConfig
+	log    *slog.Logger
+	met    sync.Once
+}
+
+// run runs the worker by the host's copy of this program.
+func (h *holder) run(ctx context.Context, name string) error {
+	bundle, err := os.ReadFile(h.config.Bundle)
+	if err != nil {
+		return &job.Error{Class: job.Fatal, Code: job.CodeIO, Where: h.config.Bundle, What: "cannot read the worker's keys", Err: err}
+	}
+	living, end := context.WithCancel(context.Background())
+	defer end()
+	said := &tail{to: os.Stderr}
+	cmd := command(living, h.config.Remote, `exec "`+cacheText+`/`+name+`" worker --stdio`)
+	cmd.Stderr = said
+	in, err := cmd.StdinPipe()
+	if err != nil {
+		return err
+	}
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		return err
+	}
+	if err := cmd.Start(); err != nil {
+		return unreached(h.config.Remote, err, "")
+	}
+	serveErr := h.serve(ctx, in, out, bundle)
+	return h.ended(cmd, end, serveErr, said)
+}
+
+// serve talks to the worker's end until the connection ends.
+func (h *holder) serve(ctx context.Context, in io.WriteCloser, out io.ReadCloser, bundle []byte) error {
+	asked := time.AfterFunc(2*connectTime, func() { _ = out.Close() })
+	r := bufio.NewReader(out)
+	if err := awaitGreeting(r); err != nil {
+		_ = in.Close()
+		return err
+	}
+	asked.Stop()
+	session, err := yamux.Client(&ends{r, in, out.Close}, tunnelConfig())
+	if err != nil {
+		return err
+	}
+	defer func() { _ = session.Close() }()
+	if err := send(session, start{Config: h.config, Bundle: bundle}); err != nil {
+		return err
+	}
+	h.log.Info("the worker was started", "host", h.config.Remote.Host.Name)
+	stop := context.AfterFunc(ctx, func() {
+		_, _ = session.OpenStream() // tells the worker to end (Serve)
+		time.AfterFunc(killAfter, func() { _ = session.Close() })
+	})
+	defer stop()
+	for {
+		stream, err := session.AcceptStream()
+		if err != nil {
+			return nil // how the worker ended, its status says
+		}
+		go h.pass(session, stream)
+	}
+}
+
+// pass passes a connection of the worker's on to the coordinator, wherever that is now.
+func (h *holder) pass(session *yamux.Session, stream net.Conn) {
+	defer func() { _ = stream.Close() }()
+	b, err := wire.LoadBundle(h.config.Bundle)
+	if err != nil {
+		if _, serr := os.Stat(h.config.Bundle); errors.Is(serr, fs.ErrNotExist) {
+			h.log.Info("the worker's keys are gone, so its allocation is over")
+			_ = session.Close()
+		}
+		return
+	}
+	h.met.Do(h.up)
+	for _, addr := range b.Addrs {
+		c, err := net.DialTimeout("tcp", addr, connectTime)
+		if err != nil {
+			h.log.Debug("coordinator not reached", "addr", addr, "err", err)
+			continue
+		}
+		join(c, stream)
+		return
+	}
+}
+
+// up notes that the worker is up.
+func (h *holder) up() {
+	if path := h.config.Remote.Up; path != "" {
+		if err := os.WriteFile(path, nil, 0o600); err != nil {
+			h.log.Warn("that the worker is up cannot be noted", "err", err)
+		}
+	}
+}
+
+// ended waits for the program that reached the host, and returns an error where the worker did not end in peace.
+func (h *holder) ended(cmd *exec.Cmd, kill func(), serveErr error, said *tail) error {
+	timer := time.AfterFunc(killAfter, kill)
+	defer timer.Stop()
+	err := cmd.Wait()
+	if err == nil && serveErr == nil {
+		return nil
+	}
+	return unreached(h.config.Remote, errors.Join(err, serveErr), said.String())
+}
+
+// tail passes on what is written, and keeps the end of it.
+type tail struct {
+	to io.Writer
+
+	mu  sync.Mutex
+	end []byte
+}
+
+// maxTail bounds what is kept, bytes.
+const maxTail = 4 << 10
+
+// Write takes all of p.
+func (t *tail) Write(p []byte) (int, error) {
+	t.mu.Lock()
+	t.end = append(t.end, p...)
+	t.end = t.end[max(0, len(t.end)-maxTail):]
+	t.mu.Unlock()
+	_, _ = t.to.Write(p) // a log that takes nothing ends no worker
+	return len(p), nil
+}
+
+// String returns the end of what was written.
+func (t *tail) String() string {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return string(t.end)
+}

@@ -1,0 +1,83 @@
+package ssh
+
+import (
+	"context"
+	"fmt"
+	"runtime"
+	"strconv"
+	"strings"
+
+	"berth/internal/job"
+	"berth/internal/predict"
+	"berth/internal/wire"
+)
+
+// cacheText is where a host keeps copies of berth, in words of the shell.
+const cacheText = "${XDG_CACHE_HOME:-$HOME/.cache}/berth"
+
+// machine is what a host says of itself.
+type machine struct {
+	system, arch string // as uname says it
+	cpus         int
+	mem          int64 // bytes
+	model        string
+	has          bool // the copy of berth that was asked for
+}
+
+// lookMark begins what the script prints that counts: what the shell's own start-up files print comes before it.
+const lookMark = "berth-host"
+
+// look asks a host what it is, and whether it has a file in its cache.
+func look(ctx context.Context, r *wire.Remote, file string) (machine, error) {
+	script := `echo ` + lookMark + `; uname -s; uname -m; nproc 2>/dev/null || getconf _NPROCESSORS_ONLN; ` +
+		`while read -r name size unit; do [ "$name" = MemTotal: ] && echo "$size"; done </proc/meminfo; ` +
+		`[ -x "` + cacheText + `/` + file + `" ] && echo yes || echo no; grep -m 1 "model name" /proc/cpuinfo; true`
+	out, err := output(ctx, r, script)
+	if err != nil {
+		return machine{}, err
+	}
+	_, said, _ := strings.Cut(out, lookMark+"\n")
+	lines := strings.Split(said, "\n")
+	bad := &job.Error{Class: job.Transient, Code: job.CodeIO, Where: "host " + r.Host.Name, What: fmt.Sprintf("it does not say what it is, but %q", strings.TrimSpace(out))}
+	if len(lines) < 5 {
+		return machine{}, bad
+	}
+	m := machine{system: lines[0], arch: lines[1], has: lines[4] == "yes"}
+	var kib int64
+	if m.cpus, err = strconv.Atoi(lines[2]); err == nil {
+		kib, err = strconv.ParseInt(lines[3], 10, 64)
+	}
+	if err != nil || m.cpus < 1 {
+		return machine{}, bad
+	}
+	m.mem = kib << 10
+	if len(lines) > 5 {
+		_, m.model, _ = strings.Cut(lines[5], ":")
+	}
+	return m, m.check(r)
+}
+
+// architectures are uname's names of what Go calls otherwise.
+var architectures = map[string]string{"amd64": "x86_64", "arm64": "aarch64", "386": "i686", "ppc64le": "ppc64le", "riscv64": "riscv64", "s390x": "s390x"}
+
+// check returns an error where this program cannot run on the host.
+func (m machine) check(r *wire.Remote) error {
+	mine := architectures[runtime.GOARCH]
+	if m.system == "Linux" && m.arch == mine {
+		return nil
+	}
+	return &job.Error{Class: job.User, Code: job.CodeConfig, Where: "host " + r.Host.Name,
+		What: fmt.Sprintf("it is a machine with %s on %s, and this berth is for Linux on %s", m.system, m.arch, mine),
+		Do:   "leave the host out of --hosts, or start the job on a machine of its kind, with a berth built there"}
+}
+
+// capacity returns what a worker has on the host.
+func (m machine) capacity(h job.Host) job.Resources {
+	if h.CPUs > 0 {
+		return job.Resources{CPUs: h.CPUs, Mem: m.mem}
+	}
+	return job.Resources{CPUs: m.cpus, Mem: m.mem}
+}
+
+// nodeType returns the name of the host's type, see predict.NodeType.
+func (m machine) nodeType() string { return predict.NodeType(strings.TrimSpace(m.model), m.cpus) }

@@ -1,0 +1,165 @@
+package ssh
+
+import (
+	"context"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+
+	"berth/internal/cluster"
+	"berth/internal/driver"
+	"berth/internal/driver/local"
+	"berth/internal/job"
+	"berth/internal/wire"
+)
+
+// Name is what --on calls the hosts that ssh reaches.
+const Name = "ssh"
+
+// Place is the hosts that the user names as a place to run.
+type Place struct{}
+
+var _ driver.Place = Place{}
+
+// Name returns "ssh".
+func (Place) Name() string { return Name }
+
+// Here returns false: the user has to name the hosts.
+func (Place) Here([]string) bool { return false }
+
+// Look asks all hosts at once what they are. Those that cannot be used are told, and the job begins without them; where there is no other it is an error.
+// The request takes from the environment how hosts are reached.
+func (Place) Look(ctx context.Context, env []string, at job.Time, r *job.Request) (driver.Sight, error) {
+	if len(r.Remote.Hosts) == 0 {
+		return driver.Sight{}, &job.Error{Class: job.User, Code: job.CodeConfig, Where: "--on " + Name, What: "no hosts are named", Do: "name them with --hosts host1,8/host2, or --hosts FILE"}
+	}
+	if said := valueOf(env, CommandVar); said != "" || r.Remote.Command == "" {
+		r.Remote.Command = said
+	}
+	r.Remote.Agent = valueOf(env, AgentVar)
+	s := survey(ctx, at, r.Remote)
+	if len(s.Notes) == len(r.Remote.Hosts) {
+		return driver.Sight{}, &job.Error{Class: job.User, Code: job.CodeIO, Where: "--hosts", What: "no host can be used: " + strings.Join(s.Notes, "; ")}
+	}
+	for i := range s.Notes {
+		s.Notes[i] += "; the job begins without it, and it is tried again while the job runs"
+	}
+	return s, nil
+}
+
+// valueOf returns the value of a variable in an environment.
+func valueOf(env []string, name string) string {
+	for _, v := range slices.Backward(env) {
+		if value, is := strings.CutPrefix(v, name+"="); is {
+			return value
+		}
+	}
+	return ""
+}
+
+// atOnce is how many hosts are asked at the same time.
+const atOnce = 32
+
+// survey returns what the hosts say of themselves, and in the notes why some cannot be used.
+func survey(ctx context.Context, at job.Time, remote job.Remote) driver.Sight {
+	s := driver.Sight{Snapshot: cluster.Snapshot{Driver: Name, At: at, Nodes: make([]cluster.Node, len(remote.Hosts))}}
+	types := make([]string, len(remote.Hosts))
+	slots := make(chan struct{}, atOnce)
+	var asking sync.WaitGroup
+	for i, h := range remote.Hosts {
+		asking.Go(func() {
+			slots <- struct{}{}
+			defer func() { <-slots }()
+			ctx, cancel := context.WithTimeout(ctx, 2*connectTime)
+			defer cancel()
+			n := cluster.Node{Name: h.Name}
+			m, err := look(ctx, &wire.Remote{Host: h, Command: remote.Command, Agent: remote.Agent}, "none")
+			if err != nil {
+				n.Down = err.Error()
+			} else {
+				n.Capacity, types[i] = m.capacity(h), m.nodeType()
+			}
+			n.Free = n.Capacity
+			s.Snapshot.Nodes[i] = n
+		})
+	}
+	asking.Wait()
+	most := 0
+	for i, n := range s.Snapshot.Nodes {
+		if n.Down != "" {
+			s.Notes = append(s.Notes, n.Down)
+		} else if n.Capacity.CPUs > most {
+			most, s.NodeType = n.Capacity.CPUs, types[i]
+		}
+	}
+	return s
+}
+
+// Driver keeps workers on hosts.
+type Driver struct {
+	*local.Driver
+	now func() job.Time
+
+	mu    sync.Mutex
+	hosts map[job.AllocID]job.Remote
+}
+
+var _ driver.Driver = (*Driver)(nil)
+
+// New returns the driver for hosts. The workers of allocations that nobody knows any more are ended.
+func (Place) New(s driver.Setup) (driver.Driver, error) {
+	dir := filepath.Join(s.State, Name)
+	if err := local.Sweep(dir, s.Known); err != nil {
+		s.Log.Warn("an allocation that is over leaves something", "err", err)
+	}
+	return &Driver{Driver: local.New(local.Options{Setup: s, Dir: dir}), now: s.Now, hosts: make(map[job.AllocID]job.Remote)}, nil
+}
+
+// Request starts the workers, unless another allocation has one of the hosts: then it waits for that one's end.
+func (d *Driver) Request(ctx context.Context, id job.AllocID, req job.AllocRequest) error {
+	if err := d.take(id, req); err != nil {
+		return err
+	}
+	return d.Driver.Request(ctx, id, req)
+}
+
+// Adopt takes up an allocation of an earlier coordinator: processes that hold workers live on.
+func (d *Driver) Adopt(ctx context.Context, id job.AllocID, req job.AllocRequest) error {
+	if err := d.take(id, req); err != nil {
+		return err
+	}
+	return d.Driver.Adopt(ctx, id, req)
+}
+
+func (d *Driver) take(id job.AllocID, req job.AllocRequest) error {
+	if len(req.Remote.Hosts) != req.Nodes {
+		return &job.Error{Class: job.Fatal, Code: job.CodeConfig, Where: string(id), What: "an allocation on hosts names as many as it has nodes"}
+	}
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.hosts[id] = req.Remote
+	return nil
+}
+
+// Release ends an allocation, begun or not.
+func (d *Driver) Release(ctx context.Context, id job.AllocID) error {
+	d.mu.Lock()
+	delete(d.hosts, id)
+	d.mu.Unlock()
+	return d.Driver.Release(ctx, id)
+}
+
+// Snapshot asks the hosts of all allocations what they are.
+func (d *Driver) Snapshot(ctx context.Context, _ string) (cluster.Snapshot, error) {
+	d.mu.Lock()
+	var all job.Remote
+	for _, r := range d.hosts {
+		all.Command, all.Agent = r.Command, r.Agent
+		all.Hosts = append(all.Hosts, r.Hosts...)
+	}
+	d.mu.Unlock()
+	slices.SortFunc(all.Hosts, func(a, b job.Host) int { return strings.Compare(a.Name, b.Name) })
+	all.Hosts = slices.Compact(all.Hosts)
+	return survey(ctx, d.now(), all).Snapshot, nil
+}

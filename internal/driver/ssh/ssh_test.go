@@ -1,0 +1,147 @@
+package ssh
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"log/slog"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"berth/internal/cluster"
+	"berth/internal/driver"
+	"berth/internal/driver/local"
+	"berth/internal/job"
+	"berth/internal/wire"
+	"berth/internal/worker"
+	"berth/test/support/drivertest"
+	"berth/test/support/sshtest"
+)
+
+// TestMain lets the test program be what the driver starts, here and on the hosts.
+func TestMain(m *testing.M) {
+	if len(os.Args) > 2 && os.Args[1] == "worker" {
+		os.Exit(beWorker(os.Args[2:]))
+	}
+	os.Exit(m.Run())
+}
+
+func beWorker(args []string) int {
+	log := slog.New(slog.NewTextHandler(os.Stderr, nil))
+	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGTERM)
+	defer stop()
+	var err error
+	if args[0] == "--stdio" {
+		err = Serve(ctx, func(ctx context.Context, c wire.WorkerConfig, dial Dial) error {
+			return worker.Run(ctx, worker.Config{WorkerConfig: c, Dial: dial, MaxOrphan: time.Minute, Log: log})
+		})
+	} else {
+		var c wire.WorkerConfig
+		var b []byte
+		if b, err = os.ReadFile(args[1]); err == nil {
+			err = json.Unmarshal(b, &c)
+		}
+		if err == nil {
+			err = Hold(ctx, c, log)
+		}
+	}
+	if err != nil {
+		log.Error("worker failed", "err", err)
+		return 1
+	}
+	return 0
+}
+
+// onHosts is a driver whose requests name no hosts: the suite knows of none. The second allocation gets the second half of them.
+type onHosts struct {
+	driver.Driver
+	hosts   *sshtest.Hosts
+	perNode int
+}
+
+func (d *onHosts) named(id job.AllocID, req job.AllocRequest) job.AllocRequest {
+	first := 1
+	if id == "a2" {
+		first = 3
+	}
+	req.Remote.Command = d.hosts.Command
+	for i := range req.Nodes {
+		req.Remote.Hosts = append(req.Remote.Hosts, job.Host{Name: fmt.Sprintf("h%d", first+i), CPUs: d.perNode})
+	}
+	return req
+}
+
+func (d *onHosts) Request(ctx context.Context, id job.AllocID, req job.AllocRequest) error {
+	return d.Driver.Request(ctx, id, d.named(id, req))
+}
+
+func (d *onHosts) Adopt(ctx context.Context, id job.AllocID, req job.AllocRequest) error {
+	return d.Driver.Adopt(ctx, id, d.named(id, req))
+}
+
+// Snapshot looks at the hosts by way of an allocation that is waiting or runs.
+func (d *onHosts) Snapshot(ctx context.Context, id string) (cluster.Snapshot, error) {
+	own := d.Driver.(*Driver)
+	if err := own.take("seen", d.named("seen", job.AllocRequest{Nodes: 2, PerNode: job.Resources{CPUs: 1}})); err != nil {
+		return cluster.Snapshot{}, err
+	}
+	return own.Snapshot(ctx, id)
+}
+
+// TestDriver runs the conformance suite on real servers.
+func TestDriver(t *testing.T) {
+	hosts := sshtest.Start(t, 3)
+	exe, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	node := job.Resources{CPUs: 1, Mem: 1 << 30}
+	drivertest.Run(t, drivertest.Place{Name: Name, Node: node, WallTime: 3 * time.Second}, func(t *testing.T, s drivertest.Setup) driver.Driver {
+		setup := driver.Setup{Exe: exe, Issue: s.Issue, Report: s.Report, Now: func() job.Time { return job.Time(time.Now().UnixNano()) }, Log: slog.New(slog.NewTextHandler(t.Output(), nil))}
+		d := &Driver{Driver: local.New(local.Options{Setup: setup, Dir: s.Dir}), now: setup.Now, hosts: map[job.AllocID]job.Remote{}}
+		return &onHosts{Driver: d, hosts: hosts, perNode: 1}
+	})
+}
+
+// TestToken: a host that sees another folder than the one that was lent says so, and what to do.
+func TestToken(t *testing.T) {
+	c := wire.WorkerConfig{Scratch: t.TempDir(), Token: "right", Remote: &wire.Remote{Host: job.Host{Name: "h1"}}}
+	err := seesToken(c)
+	if job.ClassOf(err) != job.User || !strings.Contains(err.Error(), "host h1") || !strings.Contains(err.Error(), "--scratch") {
+		t.Errorf("without a token: %v", err)
+	}
+	if err := os.WriteFile(filepath.Join(c.Scratch, wire.TokenName), []byte("right"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := seesToken(c); err != nil {
+		t.Error(err)
+	}
+}
+
+// TestArchitecture: a host of another kind is refused, with what to do.
+func TestArchitecture(t *testing.T) {
+	r := &wire.Remote{Host: job.Host{Name: "pi"}}
+	for _, m := range []machine{{system: "Linux", arch: "sparc64"}, {system: "Darwin", arch: "x86_64"}} {
+		if err := m.check(r); job.ClassOf(err) != job.User || !strings.Contains(err.Error(), "host pi") || !strings.Contains(err.Error(), m.arch) || !strings.Contains(err.Error(), "--hosts") {
+			t.Errorf("%+v: %v", m, err)
+		}
+	}
+}
+
+// TestNoisyHost: what the start-up files of a user's shell print is passed over.
+func TestNoisyHost(t *testing.T) {
+	noisy := filepath.Join(t.TempDir(), "noisy")
+	script := "#!/bin/sh\necho 'Welcome to pi!'\nfor word; do last=$word; done\nexec /bin/sh -c \"$last\"\n"
+	if err := os.WriteFile(noisy, []byte(script), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	m, err := look(t.Context(), &wire.Remote{Host: job.Host{Name: "pi"}, Command: noisy}, "none")
+	if err != nil || m.cpus < 1 || m.mem < 64<<20 || m.has {
+		t.Errorf("%+v, %v", m, err)
+	}
+}
