@@ -1,0 +1,224 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/google/renameio/v2"
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"berth/internal/catalogue"
+	"berth/internal/job"
+	"berth/internal/job/parse"
+	"berth/internal/plan/front"
+	"berth/internal/ui/choices"
+)
+
+// frontFlags are what a front is drawn of, beside the tasks.
+type frontFlags struct {
+	catalogue, input, output, server, taskTime, svg, only, deadline string
+	budget, epsilon, spread                                         float64
+	tail, boot                                                      bool
+}
+
+func (f *frontFlags) register(fs *pflag.FlagSet) {
+	fs.StringVar(&f.catalogue, "catalogue", "", "TOML file with the types of machines and their prices (docs/rented.md)")
+	fs.StringVar(&f.input, "input", "", "what a task reads from the data server: 23.3M")
+	fs.StringVar(&f.output, "output", "", "what a task writes to it, likewise")
+	fs.StringVar(&f.server, "server", "", "what the data server moves in a second for all machines together: 100M; default: no limit")
+	fs.StringVar(&f.taskTime, "task-time", "", "what a task computes on a core of speed 1: 30s; types may say it themselves")
+	fs.Float64Var(&f.spread, "spread", 0.3, "standard deviation of task times over their mean")
+	fs.Float64Var(&f.budget, "budget", 0, "choose the fastest point that costs no more")
+	fs.StringVar(&f.deadline, "deadline", "", "choose the cheapest point that takes no longer: 2h")
+	fs.Float64Var(&f.epsilon, "epsilon", -1, "share by which a choice may be better than all points; 0: none is; default: 0 for up to 10^11 choices, else 0.01")
+	fs.BoolVar(&f.tail, "tail", true, "count the time in which machines run out of tasks")
+	fs.BoolVar(&f.boot, "boot", true, "count the time until machines are ready")
+	fs.StringVar(&f.only, "only", "", "evaluate one configuration: m1.m=30,c1.m=2")
+	fs.StringVar(&f.svg, "svg", "", "write a drawing to this file")
+}
+
+func newFront() *cobra.Command {
+	var f frontFlags
+	var tasks int
+	c := &cobra.Command{
+		Use: "front", Short: "Show what a bag of tasks costs on rented machines, and how soon it is done", Args: noArguments,
+		Long: `Show all choices of machines for a bag of tasks that no other choice beats in both cost and
+time: types of a catalogue, and how many of each. Nothing is rented, and no profile is
+needed; berth plan bag --front takes task times from the profile of an application.`,
+		Example: "  berth front --tasks 1500 --input 23.3M --server 100M --catalogue types.toml\n" +
+			"  berth front --tasks 1500 --input 23.3M --server 100M --catalogue types.toml --deadline 2h --svg front.svg\n" +
+			"  berth front --tasks 1500 --input 23.3M --server 100M --catalogue types.toml --only m1.m=30 --json",
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			return f.show(cmd, front.Bag{Tasks: tasks, Spread: f.spread}, catalogue.Task{Need: job.Resources{CPUs: 1}}, nil)
+		},
+	}
+	c.Flags().IntVar(&tasks, "tasks", 0, "number of tasks")
+	f.register(c.Flags())
+	return c
+}
+
+// show draws the front of a bag on the types of the catalogue and the further ones.
+func (f *frontFlags) show(cmd *cobra.Command, bag front.Bag, task catalogue.Task, further []front.Type) error {
+	deadline, err := f.fill(&bag, &task)
+	if err != nil {
+		return err
+	}
+	types, err := f.types(&bag, task)
+	if err != nil {
+		return err
+	}
+	types = append(types, further...)
+	m := front.NewModel(bag, types)
+	set, epsilon, err := f.points(m, types)
+	if err != nil {
+		return err
+	}
+	v := m.View(set, epsilon)
+	if (f.budget > 0 || deadline > 0) && !v.Choose(set, f.budget, deadline) {
+		return noChoice(v, f.budget)
+	}
+	if f.svg != "" {
+		if err := f.draw(v); err != nil {
+			return err
+		}
+	}
+	return show(cmd, v, func(w io.Writer) error { return choices.Text(w, v) })
+}
+
+// fill reads the flags on tasks into what is told of them already, and returns the deadline in seconds.
+func (f *frontFlags) fill(bag *front.Bag, task *catalogue.Task) (deadline float64, err error) {
+	bag.Tail, bag.Boot = f.tail, f.boot
+	if bag.Tasks < 1 || bag.Spread < 0 || bag.Spread > 10 {
+		return 0, job.ArgumentError("--tasks", "a front needs a number of tasks, and a --spread from 0 to 10", "write --tasks 1500")
+	}
+	sizes := []float64{0, 0, 0}
+	for i, s := range []struct{ flag, text string }{{"--input", f.input}, {"--output", f.output}, {"--server", f.server}} {
+		if s.text == "" {
+			continue
+		}
+		n, err := parse.Size(s.flag, s.text)
+		if err != nil {
+			return 0, err
+		}
+		sizes[i] = float64(n)
+	}
+	if f.input+f.output != "" {
+		bag.Bytes = sizes[0] + sizes[1]
+	}
+	bag.Server = sizes[2]
+	if task.Seconds, err = f.seconds("--task-time", f.taskTime, task.Seconds); err != nil {
+		return 0, err
+	}
+	return f.seconds("--deadline", f.deadline, 0)
+}
+
+// seconds reads a flag that is a duration.
+func (f *frontFlags) seconds(flag, text string, otherwise float64) (float64, error) {
+	if text == "" {
+		return otherwise, nil
+	}
+	d, err := parse.Duration(flag, text)
+	return float64(d) / float64(time.Second), err
+}
+
+// types reads the catalogue.
+func (f *frontFlags) types(bag *front.Bag, task catalogue.Task) ([]front.Type, error) {
+	if f.catalogue == "" {
+		return nil, job.ArgumentError("--catalogue", "a front needs the types of machines", "name a TOML file with them; docs/rented.md shows one")
+	}
+	data, err := os.ReadFile(f.catalogue)
+	if err != nil {
+		return nil, &job.Error{Class: job.User, Code: job.CodeNoInput, Where: "--catalogue", What: "the file cannot be read", Err: err}
+	}
+	c, err := catalogue.Read(f.catalogue, data, task)
+	bag.Transfer = c.Transfer
+	return c.Types, err
+}
+
+// manyChoices is from how many choices on the front is not exact unless it is asked for.
+const manyChoices = 1e11
+
+// points returns the front, or the one configuration that is asked for.
+func (f *frontFlags) points(m *front.Model, types []front.Type) (front.Set, float64, error) {
+	if f.only != "" {
+		counts, err := configuration(f.only, types)
+		if err != nil {
+			return nil, 0, err
+		}
+		return front.Set{m.Evaluate(counts)}, 0, nil
+	}
+	epsilon := f.epsilon
+	if epsilon < 0 {
+		epsilon = 0
+		n := 1.0
+		for _, t := range types {
+			n *= float64(t.Limit + 1)
+		}
+		if n > manyChoices {
+			epsilon = 0.01
+		}
+	}
+	return m.Search(epsilon), epsilon, nil
+}
+
+// configuration reads "m1.m=30,c1.m=2".
+func configuration(text string, types []front.Type) ([]int, error) {
+	counts, names, machines := make([]int, len(types)), []string{}, 0
+	for _, t := range types {
+		names = append(names, t.Name)
+	}
+	for part := range strings.SplitSeq(text, ",") {
+		name, number, _ := strings.Cut(strings.TrimSpace(part), "=")
+		n, err := strconv.Atoi(number)
+		if err != nil || n < 0 || n > 100_000 {
+			return nil, job.ArgumentError("--only", fmt.Sprintf("%q is no type with a number of machines", part), "write m1.m=30,c1.m=2")
+		}
+		at := -1
+		for i := range types {
+			if types[i].Name == name {
+				at = i
+			}
+		}
+		if at < 0 {
+			return nil, job.ArgumentError("--only", fmt.Sprintf("there is no type %q", name), parse.DidYouMean(name, names, "known: "+strings.Join(names, ", ")))
+		}
+		counts[at] += n
+		machines += n
+	}
+	if machines == 0 {
+		return nil, job.ArgumentError("--only", "a configuration has at least one machine", "write m1.m=30")
+	}
+	return counts, nil
+}
+
+// noChoice says that no point is within the bounds, and what the nearest ones are.
+func noChoice(v front.View, budget float64) error {
+	if len(v.Front) == 0 {
+		return job.ArgumentError("", "there is no machine to rent", "raise the limits of the types")
+	}
+	first, last := v.Front[0], v.Front[len(v.Front)-1]
+	near := fmt.Sprintf("the cheapest choice costs %.2f, the fastest takes %s", first.Cost, job.FormatDuration(time.Duration(last.Makespan)*time.Second))
+	if budget > 0 {
+		return job.ArgumentError("--budget", "no choice is within it and the deadline", near)
+	}
+	return job.ArgumentError("--deadline", "no choice is done in it", near)
+}
+
+// draw writes the drawing, whole or not at all.
+func (f *frontFlags) draw(v front.View) error {
+	out, err := renameio.NewPendingFile(f.svg, renameio.WithPermissions(0o644))
+	if err != nil {
+		return fmt.Errorf("write the drawing: %w", err)
+	}
+	err = choices.SVG(out, v)
+	if err == nil {
+		err = out.CloseAtomicallyReplace()
+	}
+	return errors.Join(err, out.Cleanup())
+}

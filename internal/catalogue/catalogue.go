@@ -1,0 +1,145 @@
+// Package catalogue reads the types of machines that a user can rent, as TOML: their prices, limits and what a task takes on
+// them. docs/rented.md has every key. The package opens no files.
+package catalogue
+
+import (
+	"fmt"
+	"math"
+	"time"
+
+	"berth/internal/document"
+	"berth/internal/job"
+	"berth/internal/job/parse"
+	"berth/internal/plan/front"
+)
+
+// Task is what is known of the tasks, for types that do not say themselves how long a task takes.
+type Task struct {
+	Seconds float64 // that a task computes on a core of speed 1; 0: not known
+	Need    job.Resources
+}
+
+// Catalogue is the machines that there are to choose from.
+type Catalogue struct {
+	Types    []front.Type
+	Transfer float64 // price of moving a byte
+}
+
+// gigabyte is the bytes that a price of data is for.
+const gigabyte = 1 << 30
+
+// Read reads a catalogue. name is what errors call the file; all that is wrong is told at once, with its line.
+func Read(name string, data []byte, task Task) (Catalogue, error) {
+	d, err := document.Parse(name, data)
+	if err != nil {
+		return Catalogue{}, err
+	}
+	r := document.NewReader(d, nil)
+	root := r.Root()
+	c := Catalogue{Transfer: root.Number("transfer_price", 0, 1e9, 0) / gigabyte}
+	seen := map[string]bool{}
+	for _, t := range root.List("type") {
+		for _, one := range readType(t, task) {
+			if seen[one.Name] {
+				t.Bad("name", fmt.Sprintf("there are two types %q", one.Name), "give each a name of its own")
+			}
+			seen[one.Name] = true
+			c.Types = append(c.Types, one)
+		}
+		t.Done()
+	}
+	root.Done()
+	if len(c.Types) == 0 && r.Err() == nil {
+		r.Add(job.ConfigError(name, "it has no type of machine", "write one with [[type]], name and price"))
+	}
+	return c, r.Err()
+}
+
+// readType reads a type: one on demand, and one more at its spot price where it has one.
+func readType(t *document.Table, task Task) []front.Type {
+	one := front.Type{
+		Name: t.Text("name", ""), Unit: seconds(t, "unit", 1), Minimum: seconds(t, "minimum", 0), Boot: seconds(t, "boot", 0),
+		Price: t.Number("price", 0, 1e9, math.NaN()), Rate: bytes(t, "rate"), Limit: int(t.Count("limit", 0, 100_000, 10)),
+	}
+	if one.Name == "" {
+		t.Bad("name", "a type has no name", `write name = "m1.medium"`)
+	}
+	if math.IsNaN(one.Price) {
+		t.Bad("price", "the type has no price", "write price = 0.13, in money an hour")
+	}
+	if one.Unit <= 0 {
+		t.Bad("unit", "unit is not above 0", `write unit = "1h" or "1s"`)
+	}
+	one.Slots, one.Task = slots(t, task), taskTime(t, task)
+	spot, hourly := t.Number("spot_price", 0, 1e9, math.NaN()), t.Number("interruptions", 0, 3600, 0)
+	if math.IsNaN(spot) {
+		return []front.Type{one}
+	}
+	cheap := one
+	cheap.Name, cheap.Price, cheap.Interruptions = one.Name+":spot", spot, hourly
+	return []front.Type{one, cheap}
+}
+
+// taskTime returns the seconds that a task computes on a machine of the type.
+func taskTime(t *document.Table, task Task) float64 {
+	speed := t.Number("speed", 1e-6, 1e6, 1)
+	if t.Has("task_time") {
+		return seconds(t, "task_time", 0)
+	}
+	if task.Seconds <= 0 {
+		t.Bad("task_time", "how long a task takes on the type is not known",
+			`write task_time = "30s", or give --task-time and the type's speed`)
+	}
+	return task.Seconds / speed
+}
+
+// slots returns how many tasks a machine of the type computes at once.
+func slots(t *document.Table, task Task) int {
+	cores, mem := int(t.Count("cores", 1, job.MaxCPUs, 0)), bytes(t, "mem")
+	n := 1
+	if cores > 0 {
+		n = cores / max(1, task.Need.CPUs)
+	}
+	if mem > 0 && task.Need.Mem > 0 {
+		n = min(n, int(mem)/int(task.Need.Mem))
+	}
+	if n == 0 {
+		t.Bad("name", "no task fits a machine of the type", "leave the type out, or ask for less with --cpus-per-task and --mem")
+	}
+	return n
+}
+
+// seconds reads a duration, "90s" or a number of seconds.
+func seconds(t *document.Table, key string, otherwise float64) float64 {
+	v, there := t.Get(key)
+	text, isText := v.(string)
+	switch {
+	case !there:
+		return otherwise
+	case !isText:
+		return t.Checked(key, v, 0, 1e9, otherwise)
+	}
+	d, err := parse.Duration(t.Where(key), text)
+	if err != nil {
+		t.Add(err)
+		return otherwise
+	}
+	return float64(d) / float64(time.Second)
+}
+
+// bytes reads a size, "25M" or a number of bytes; 0 where it is not there.
+func bytes(t *document.Table, key string) float64 {
+	v, there := t.Get(key)
+	text, isText := v.(string)
+	switch {
+	case !there:
+		return 0
+	case !isText:
+		return t.Checked(key, v, 0, 1e18, 0)
+	}
+	n, err := parse.Size(t.Where(key), text)
+	if err != nil {
+		t.Add(err)
+	}
+	return float64(n)
+}

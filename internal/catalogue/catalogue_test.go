@@ -1,0 +1,69 @@
+package catalogue
+
+import (
+	"strings"
+	"testing"
+
+	"berth/internal/job"
+	"berth/internal/plan/front"
+)
+
+// TestRead: every key, a spot price as a type of its own, and what the task says where the type does not.
+func TestRead(t *testing.T) {
+	c, err := Read("types.toml", []byte(`
+transfer_price = 0.09
+[[type]]
+name = "m1"
+price = 0.13
+spot_price = 0.04
+interruptions = 0.1
+unit = "1h"
+minimum = 60
+boot = "90s"
+task_time = 12.5
+rate = "25M"
+limit = 30
+[[type]]
+name = "c1"
+price = 0.5
+cores = 9
+mem = "10G"
+speed = 2
+`), Task{Seconds: 30, Need: job.Resources{CPUs: 2, Mem: 4 << 30}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	m1 := front.Type{Name: "m1", Price: 0.13, Unit: 3600, Minimum: 60, Boot: 90, Task: 12.5, Rate: 25 << 20, Slots: 1, Limit: 30}
+	spot := m1
+	spot.Name, spot.Price, spot.Interruptions = "m1:spot", 0.04, 0.1
+	want := []front.Type{m1, spot, {Name: "c1", Price: 0.5, Unit: 1, Task: 15, Slots: 2, Limit: 10}}
+	if len(c.Types) != len(want) || c.Transfer != 0.09/(1<<30) {
+		t.Fatalf("%+v", c)
+	}
+	for i := range want {
+		if c.Types[i] != want[i] {
+			t.Errorf("%+v, want %+v", c.Types[i], want[i])
+		}
+	}
+}
+
+// TestReadErrors: what is wrong is told with its line.
+func TestReadErrors(t *testing.T) {
+	for _, tt := range []struct{ text, want string }{
+		{"", "no type of machine"},
+		{"[[type]]\nname = \"a\"\ntask_time = 1", "types.toml:1: the type has no price"},
+		{"[[type]]\nprice = 1\ntask_time = 1", "types.toml:1: a type has no name"},
+		{"[[type]]\nname = \"a\"\nprice = 1", "types.toml:1: how long a task takes"},
+		{"[[type]]\nname = \"a\"\nprice = 1\ntask_time = 1\nunit = \"0s\"", "types.toml:5: unit is not above 0"},
+		{"[[type]]\nname = \"a\"\nprice = 1\ntask_time = \"soon\"", "types.toml:4"},
+		{"[[type]]\nname = \"a\"\nprice = 1\ntask_time = 1\nprise = 2", "types.toml:5: unknown key \"prise\""},
+		{"[[type]]\nname = \"a\"\nprice = 1\ntask_time = 1\n[[type]]\nname = \"a\"\nprice = 1\ntask_time = 1", "types.toml:6: there are two"},
+		{"[[type]]\nname = \"a\"\nprice = 1\ntask_time = 1\nmem = \"1G\"\ncores = 1", "types.toml:2: no task fits"},
+		{"[[type]]\nname = \"a\"\nprice = -1\ntask_time = 1", "types.toml:3: price is -1"},
+	} {
+		_, err := Read("types.toml", []byte(tt.text), Task{Need: job.Resources{CPUs: 1, Mem: 2 << 30}})
+		if err == nil || !strings.Contains(err.Error(), tt.want) {
+			t.Errorf("%q: %v, want %q", tt.text, err, tt.want)
+		}
+	}
+}

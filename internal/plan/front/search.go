@@ -1,0 +1,148 @@
+package front
+
+import (
+	"cmp"
+	"math"
+	"slices"
+)
+
+// Search returns the front of all configurations within the limits of the types. With epsilon 0 it is exact; else each
+// configuration that there is has one in the set that costs and takes no more than 1+epsilon times as much.
+//
+// The makespans that there may be are cut into slices [low, up). A configuration with a makespan in one of them begins all
+// tasks in time, a linear condition on the counts, and costs at least what its machines cost for low seconds. Lagrange
+// multipliers give a bound of the cost of all completions of a partial configuration (bound), which is left out where a point
+// known to be faster costs no more.
+func (m *Model) Search(epsilon float64) Set {
+	s := &search{Model: m, epsilon: epsilon, counts: make([]int, len(m.kinds))}
+	s.order = slices.Clone(m.byBoot)
+	slices.SortStableFunc(s.order, func(i, j int) int { return -cmp.Compare(m.cycle(i), m.cycle(j)) })
+	for range len(m.kinds) + 1 {
+		s.logs = append(s.logs, make([]float64, len(m.grid)))
+	}
+	s.alone()
+	low, up := s.span()
+	for at := low; at < up; at *= 1 + coarse {
+		if c, ok := s.newSlice(at, at*(1+coarse), 0); ok {
+			s.seed(&c)
+		}
+	}
+	for at := low; at < up; at *= 1 + coarse {
+		s.between(at, at*(1+coarse), 0)
+	}
+	return s.found
+}
+
+// between searches the makespans from low on and below up, in parts where the bounds of the whole say too little. tail is a
+// lower bound of the tail of all configurations there.
+func (s *search) between(low, up, tail float64) {
+	c, ok := s.newSlice(low, up, tail)
+	if !ok {
+		return
+	}
+	s.now = &c
+	least, cutoff := s.bound(0, 0, c.tail), s.cutoff()
+	if least >= cutoff {
+		return
+	}
+	middle := s.cut(low, up)
+	s.left = patience
+	if up/low-1 <= finest {
+		s.left = math.MaxInt
+	}
+	if middle == up {
+		if s.from(0, 0, c.tail); s.left >= 0 {
+			return
+		}
+		middle = math.Sqrt(low * up)
+	}
+	s.between(low, middle, c.tail)
+	s.between(middle, up, c.tail)
+}
+
+// cycle returns the seconds that a task takes on a slot of kind i, without contention.
+func (m *Model) cycle(i int) float64 { return float64(m.kinds[i].Slots) / m.kinds[i].rate }
+
+// search is a search of the front.
+type search struct {
+	*Model
+	epsilon float64
+	found   Set
+	order   []int       // kinds in the order in which counts are chosen: slow machines first, as they make the tail
+	now     *slice      // that is searched
+	left    int         // steps until the slice is cut into two
+	counts  []int       // chosen so far
+	logs    [][]float64 // of the residual times of the kinds chosen so far, by depth
+}
+
+// alone evaluates all configurations of one type.
+func (s *search) alone() {
+	for i := range s.kinds {
+		for n := 1; n <= s.kinds[i].Limit; n++ {
+			s.counts[i] = n
+			s.found.add(s.Evaluate(s.counts))
+		}
+		s.counts[i] = 0
+	}
+}
+
+// cutoff returns the cost from which on a configuration with a makespan in the slice is of no use.
+func (s *search) cutoff() float64 {
+	return s.found.cheapest(s.now.low*(1+s.epsilon)) / (1 + s.epsilon)
+}
+
+// from chooses counts of the kinds from that depth on. cost is what the chosen ones cost at least, tail their tail.
+func (s *search) from(depth int, cost, tail float64) {
+	if s.left--; s.left < 0 {
+		return
+	}
+	if depth == len(s.order) {
+		s.leaf(tail)
+		return
+	}
+	i := s.order[depth]
+	limit := s.kinds[i].Limit
+	down := s.now.price*s.begins(i, s.now.up-tail) > s.now.costs[i]
+	for step := 0; step <= limit && s.left >= 0; step++ {
+		n := step
+		if down {
+			n = limit - step
+		}
+		s.counts[i] = n
+		spent := cost + float64(n)*s.now.costs[i]
+		// With the tail of the kinds before, a finite bound grows with each step, so no further one is of use.
+		if least := s.bound(depth+1, spent, tail); math.IsInf(least, 1) && !down {
+			continue // more machines may be enough
+		} else if least >= s.cutoff() {
+			break
+		}
+		longer := s.extend(depth, i, n, tail)
+		if longer > tail && s.bound(depth+1, spent, longer) >= s.cutoff() {
+			continue
+		}
+		s.from(depth+1, spent, longer)
+	}
+	s.counts[i] = 0
+}
+
+// leaf takes in the configuration that is chosen, unless a point known is better than it would be without contention.
+func (s *search) leaf(tail float64) {
+	if slices.Max(s.counts) == 0 {
+		return
+	}
+	makespan := s.begun(s.counts, 1) + tail
+	if makespan < s.now.up*(1+1e-9) && s.cost(s.counts, makespan)*(1+s.epsilon) < s.found.cheapest(makespan*(1+s.epsilon))*(1+1e-12) {
+		s.found.add(s.Evaluate(s.counts))
+	}
+}
+
+// extend adds n machines of kind i to those before that depth, and returns the tail of all of them.
+func (s *search) extend(depth, i, n int, tail float64) float64 {
+	copy(s.logs[depth+1], s.logs[depth])
+	if n == 0 || !s.bag.Tail {
+		return tail
+	}
+	s.addLogs(s.logs[depth+1], i, n)
+	longer, _ := s.grid.Longest(s.logs[depth+1])
+	return max(longer, tail)
+}

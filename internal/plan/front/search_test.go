@@ -1,0 +1,120 @@
+package front
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"testing"
+
+	"pgregory.net/rapid"
+)
+
+// enumerate evaluates all configurations.
+func enumerate(m *Model) Set {
+	var found Set
+	counts := make([]int, len(m.kinds))
+	for {
+		i := 0
+		for i < len(counts) && counts[i] == m.kinds[i].Limit {
+			counts[i] = 0
+			i++
+		}
+		if i == len(counts) {
+			return found
+		}
+		counts[i]++
+		found.add(m.Evaluate(counts))
+	}
+}
+
+func drawBag(t *rapid.T) Bag {
+	b := Bag{Tasks: rapid.IntRange(1, 3000).Draw(t, "tasks"), Bytes: rapid.Float64Range(0, 100).Draw(t, "bytes"),
+		Spread: rapid.SampledFrom([]float64{0, 0.3, 1}).Draw(t, "spread"), Transfer: rapid.SampledFrom([]float64{0, 1e-3}).Draw(t, "transfer"),
+		Tail: rapid.Bool().Draw(t, "tail"), Boot: rapid.Bool().Draw(t, "boot")}
+	if rapid.Bool().Draw(t, "limited") {
+		b.Server = rapid.Float64Range(1, 200).Draw(t, "server")
+	}
+	return b
+}
+
+func drawTypes(t *rapid.T, bag Bag, most, limit int) []Type {
+	types := make([]Type, rapid.IntRange(1, most).Draw(t, "types"))
+	for i := range types {
+		types[i] = Type{
+			Name: fmt.Sprint(i), Price: rapid.SampledFrom([]float64{0, 0.05, 0.1, 0.13, 0.2, 0.4}).Draw(t, "price"),
+			Unit: rapid.SampledFrom([]float64{1, 60, 3600}).Draw(t, "unit"), Minimum: rapid.SampledFrom([]float64{0, 60}).Draw(t, "minimum"),
+			Boot: rapid.SampledFrom([]float64{0, 30, 200}).Draw(t, "boot"), Task: rapid.Float64Range(0.5, 100).Draw(t, "task"),
+			Rate: rapid.SampledFrom([]float64{0, 1, 5, 20}).Draw(t, "rate"), Slots: rapid.IntRange(1, 4).Draw(t, "slots"),
+			Limit: rapid.IntRange(0, limit).Draw(t, "limit"), Interruptions: rapid.SampledFrom([]float64{0, 0, 0.5}).Draw(t, "interruptions"),
+		}
+		if bag.Bytes == 0 {
+			types[i].Rate = 0
+		}
+	}
+	return types
+}
+
+// TestSearchIsEnumeration: the search finds the very points that enumeration finds.
+func TestSearchIsEnumeration(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		bag := drawBag(t)
+		m := NewModel(bag, drawTypes(t, bag, 4, 4))
+		want, got := enumerate(m), m.Search(0)
+		if len(got) != len(want) {
+			t.Fatalf("%d points, enumeration %d:\n%v\n%v", len(got), len(want), got, want)
+		}
+		for i := range want {
+			if got[i].Cost != want[i].Cost || got[i].Makespan != want[i].Makespan {
+				t.Fatalf("point %d is %+v, enumeration %+v", i, got[i], want[i])
+			}
+		}
+	})
+}
+
+// TestSearchWithin: with epsilon each configuration has a point that is at most so much worse.
+func TestSearchWithin(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		bag := drawBag(t)
+		m := NewModel(bag, drawTypes(t, bag, 3, 6))
+		epsilon := rapid.Float64Range(0.001, 0.2).Draw(t, "epsilon")
+		got := m.Search(epsilon)
+		for _, p := range enumerate(m) {
+			if c := got.cheapest(p.Makespan * (1 + epsilon)); c > p.Cost*(1+epsilon)*(1+1e-12) {
+				t.Fatalf("nothing in %g of %+v: %v", epsilon, p, got)
+			}
+		}
+	})
+}
+
+// catalogue returns types as providers have them: families of sizes, prices near to linear, hours or seconds.
+func catalogue(n, limit int, seed uint64) []Type {
+	rng := rand.New(rand.NewPCG(seed, 1))
+	types := make([]Type, n)
+	for i := range types {
+		speed := math.Exp(2 * rng.Float64())
+		types[i] = Type{Name: fmt.Sprint(i), Price: 0.05 * speed * (0.8 + 0.4*rng.Float64()), Unit: 1, Minimum: 60, Boot: 30 + 60*rng.Float64(),
+			Task: 120 / speed, Rate: 25e6 * (0.5 + rng.Float64()), Slots: 1, Limit: limit}
+	}
+	return types
+}
+
+var largeBag = Bag{Tasks: 15000, Bytes: 23.3e6, Server: 400e6, Spread: 0.3, Tail: true, Boot: true}
+
+func BenchmarkSearch(b *testing.B) {
+	for _, unit := range []float64{1, hour} {
+		for _, size := range []struct {
+			types, limit int
+			epsilon      float64
+		}{{5, 10, 0}, {10, 10, 0}, {20, 100, 0.01}} {
+			types := catalogue(size.types, size.limit, 1)
+			for i := range types {
+				types[i].Unit = unit
+			}
+			b.Run(fmt.Sprintf("%dx%d/unit=%g/epsilon=%g", size.types, size.limit, unit, size.epsilon), func(b *testing.B) {
+				for b.Loop() {
+					b.ReportMetric(float64(len(NewModel(largeBag, types).Search(size.epsilon))), "points")
+				}
+			})
+		}
+	}
+}

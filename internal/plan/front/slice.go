@@ -1,0 +1,204 @@
+package front
+
+import (
+	"cmp"
+	"math"
+	"slices"
+
+	"berth/internal/predict/rented"
+)
+
+const (
+	// coarse and finest are how much longer the end of a slice is than its beginning, at most and at least.
+	coarse, finest = 0.05, 2e-4
+	// patience is how many steps a slice is searched before it is cut into two.
+	patience = 2000
+	// refined is the width of slices from which on a slice inside has about the same bound of the tail.
+	refined = 0.005
+	// rounds is how often the bound of the contention is made closer.
+	rounds = 40
+)
+
+// slice is a range of makespans, from low on and below up, and what holds for all configurations with such a makespan.
+type slice struct {
+	low, up float64
+	costs   []float64 // by kind: what a machine costs at least
+	need    float64   // tasks that the machines begin without contention, at least
+	tail    float64   // seconds, at least
+	price   float64   // the Lagrange multiplier: cost of a task at the margin
+}
+
+// span returns between which makespans all configurations are; 0 and 0 where there is none.
+func (s *search) span() (low, up float64) {
+	limits := make([]int, len(s.kinds))
+	last, boot, shortest := 0.0, 0.0, math.Inf(1)
+	for i := range s.kinds {
+		limits[i] = s.kinds[i].Limit
+		if limits[i] == 0 {
+			continue
+		}
+		one := make([]int, len(s.kinds))
+		one[i] = 1
+		last = math.Max(last, s.Evaluate(one).Makespan)
+		boot = math.Max(boot, s.kinds[i].boot)
+		shortest = math.Min(shortest, s.cycle(i))
+	}
+	if last == 0 {
+		return 0, 0
+	}
+	tail, _ := s.tail(limits)
+	return math.Max(s.begun(limits, 1), shortest/1000), (last + boot + tail) * 1.05
+}
+
+// cut returns the end of a slice: up, or before it where another unit of time begins to be paid.
+func (s *search) cut(low, up float64) float64 {
+	const beyond = 1.5e-9 // Bill takes 1e-9 units for rounding
+	for i := range s.kinds {
+		unit := s.kinds[i].Unit
+		if next := (math.Floor(low/unit+1-beyond) + beyond) * unit; next > low && next < up && next-low > 1e-7*low && unit > 1e-2*low {
+			up = next
+		}
+	}
+	return up
+}
+
+// begins returns how many tasks a machine of kind i begins in so many seconds, at most.
+func (m *Model) begins(i int, seconds float64) float64 {
+	k := &m.kinds[i]
+	if seconds <= k.boot {
+		return 0
+	}
+	return math.Max(0, k.rate*(seconds-k.boot)+k.credit)
+}
+
+// newSlice returns a slice; ok is false where no configuration is so fast. tail is a lower bound of the tail.
+func (s *search) newSlice(low, up, tail float64) (c slice, ok bool) {
+	c = slice{low: low, up: up, need: float64(s.bag.Tasks)}
+	for i := range s.kinds {
+		c.costs = append(c.costs, s.kinds[i].Bill(low))
+	}
+	byRate := s.sorted(func(i int) float64 { return s.kinds[i].rate / s.begins(i, up) })
+	for range rounds {
+		rate, ok := s.fill(byRate, &c, func(i int) float64 { return s.kinds[i].rate })
+		if !ok {
+			return c, false
+		}
+		need := float64(s.bag.Tasks) / s.atBest(rate)
+		if need <= c.need*(1+1e-7) {
+			break
+		}
+		c.need = need
+	}
+	if c.tail = tail; up/low-1 > refined {
+		c.tail = math.Max(tail, s.leastTail(&c))
+	}
+	byCost := s.sorted(func(i int) float64 { return c.costs[i] / s.begins(i, up-c.tail) })
+	_, ok = s.fill(byCost, &c, func(i int) float64 {
+		c.price = c.costs[i] / s.begins(i, up-c.tail)
+		return c.costs[i]
+	})
+	return c, ok
+}
+
+// leastTail returns a lower bound of the tail of all configurations that begin enough tasks in the slice: at each instant of
+// the grid no such set of machines is more likely to be done than the one of parts of machines that is.
+func (s *search) leastTail(c *slice) float64 {
+	if !s.bag.Tail {
+		return 0
+	}
+	best := make([]float64, len(s.grid))
+	for j := range s.grid {
+		order := s.sorted(func(i int) float64 { return -s.kinds[i].logs[j] / s.begins(i, c.up) })
+		best[j], _ = s.fill(order, c, func(i int) float64 { return s.kinds[i].logs[j] })
+	}
+	tail, _ := s.grid.Longest(best)
+	return tail
+}
+
+// sorted returns the kinds by a key, the least first.
+func (s *search) sorted(key func(i int) float64) []int {
+	order := slices.Clone(s.order)
+	slices.SortStableFunc(order, func(i, j int) int { return cmp.Compare(key(i), key(j)) })
+	return order
+}
+
+// fill takes machines of one kind after another, in that order and in parts if need be, until they begin enough tasks in the
+// slice. It returns the sum of their values, and false where all are not enough.
+func (s *search) fill(order []int, c *slice, value func(i int) float64) (sum float64, ok bool) {
+	left := c.need
+	for _, i := range order {
+		each := s.begins(i, c.up-c.tail)
+		if each == 0 || s.kinds[i].Limit == 0 {
+			continue
+		}
+		n := math.Min(float64(s.kinds[i].Limit), left/each)
+		sum += n * value(i)
+		left -= n * each
+		if left <= 1e-9*c.need {
+			return sum, true
+		}
+	}
+	return sum, false
+}
+
+// atBest returns an upper bound of the fraction of that rate (tasks/s without contention) that machines have together: it is
+// the highest for few machines that move data slowly, as they want more than the server has least often.
+func (s *search) atBest(rate float64) float64 {
+	if s.server == 0 {
+		return 1
+	}
+	fastest, transfer := 0.0, 0.0
+	for i := range s.kinds {
+		fastest = math.Max(fastest, 1/s.cycle(i))
+		transfer = math.Max(transfer, s.kinds[i].transfer)
+	}
+	n := rented.Network{Machines: max(1, int(rate/fastest)), Transfer: transfer, Server: s.server}
+	if n.Compute = float64(n.Machines)/rate - transfer; n.Compute <= 0 {
+		return math.Min(1, 1/(s.server*rate))
+	}
+	return math.Min(1, n.Solve().Throughput/rate)
+}
+
+// seed evaluates configurations near the least cost in a slice.
+func (s *search) seed(c *slice) {
+	counts := make([]int, len(s.kinds))
+	left := c.need
+	for _, i := range s.sorted(func(i int) float64 { return c.costs[i] / s.begins(i, c.up) }) {
+		each := s.begins(i, c.up)
+		if each == 0 {
+			continue
+		}
+		counts[i] = min(s.kinds[i].Limit, int(math.Ceil(left/each)))
+		if counts[i] > 0 {
+			s.found.add(s.Evaluate(counts))
+		}
+		if left -= float64(counts[i]) * each; left <= 0 {
+			return
+		}
+	}
+}
+
+// bound returns a lower bound of the cost of all configurations with the counts chosen so far, the first ones in order, and
+// a makespan in the slice, +Inf where there is none. spent is what those cost at least, and tail is no longer than their tail. For any price ≥ 0 of a
+// task the cost of machines is at least price·need + Σ (cost_k − price·begun_k)·n_k, each term at its least.
+func (s *search) bound(depth int, spent, tail float64) float64 {
+	seconds := s.now.up - tail
+	least, most := s.moved()+spent+s.now.price*s.now.need, 0.0
+	for d, i := range s.order {
+		begun := s.begins(i, seconds)
+		gain := s.now.price * begun
+		if d < depth {
+			least -= float64(s.counts[i]) * gain
+			most += float64(s.counts[i]) * begun
+			continue
+		}
+		most += float64(s.kinds[i].Limit) * begun
+		if gain > s.now.costs[i] {
+			least -= float64(s.kinds[i].Limit) * (gain - s.now.costs[i])
+		}
+	}
+	if most < s.now.need*(1-1e-9) {
+		return math.Inf(1)
+	}
+	return least
+}

@@ -1,0 +1,53 @@
+package front
+
+import "slices"
+
+// View is a front as programs read it, the cheapest point first. Its keys are only added to.
+type View struct {
+	Front   []PointView `json:"front"`
+	Tipping int         `json:"tipping"`          // index of the point from which on more money buys little time; −1 without points
+	Chosen  *int        `json:"chosen,omitempty"` // index of the point within budget and deadline
+	Epsilon float64     `json:"epsilon"`          // each choice that there is has a point that is at most this share worse; 0: exact
+}
+
+// PointView is a Point as programs read it.
+type PointView struct {
+	Cost     float64        `json:"cost"`
+	Makespan float64        `json:"makespan_s"`
+	Low      float64        `json:"low_s"`    // 10 % of such bags take no longer
+	Up       float64        `json:"up_s"`     // 90 %
+	Simple   float64        `json:"simple_s"` // as if the data server had no limit
+	Machines map[string]int `json:"machines"`
+	Use      float64        `json:"server_use"`  // 0 to 1
+	Rate     float64        `json:"tasks_per_s"` // while all machines have tasks
+}
+
+// View returns the points of a set as programs read them.
+func (m *Model) View(s Set, epsilon float64) View {
+	v := View{Front: []PointView{}, Tipping: -1, Epsilon: epsilon}
+	for _, p := range slices.Backward(s) {
+		machines := map[string]int{}
+		for i, n := range p.Counts {
+			if n > 0 {
+				machines[m.kinds[i].Name] = n
+			}
+		}
+		v.Front = append(v.Front, PointView{p.Cost, p.Makespan, p.Low, p.Up, p.Simple, machines, p.Use, p.Rate})
+	}
+	if t := s.Tipping(); t >= 0 {
+		v.Tipping = len(s) - 1 - t
+	}
+	return v
+}
+
+// Choose notes the point of the set within a budget and a deadline (seconds), 0 for none: the cheapest in the deadline, or
+// else the fastest within the budget. It returns false where there is none.
+func (v *View) Choose(s Set, budget, deadline float64) bool {
+	i := s.Within(budget, deadline)
+	if i < 0 {
+		return false
+	}
+	at := len(s) - 1 - i
+	v.Chosen = &at
+	return true
+}

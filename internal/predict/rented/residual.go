@@ -1,0 +1,73 @@
+package rented
+
+import "math"
+
+// Residual is the distribution of the time that a task still takes at a moment at which tasks of its machine begin and end
+// in equilibrium. Task times are log-normal with that mean (seconds) and standard deviation over mean.
+type Residual struct{ Mean, Spread float64 }
+
+// Mass returns the distribution function at t seconds: (1/mean)·∫₀ᵗ P(task time > u) du.
+func (r Residual) Mass(t float64) float64 {
+	if t <= 0 {
+		return 0
+	}
+	if r.Spread < 1e-6 { // all tasks take the same time, and the residual time is uniform
+		return math.Min(1, t/r.Mean)
+	}
+	sigma := math.Sqrt(math.Log1p(r.Spread * r.Spread))
+	a := (math.Log(t/r.Mean) + sigma*sigma/2) / sigma
+	return math.Min(1, t/r.Mean*normal(-a)+normal(a-sigma))
+}
+
+// normal is the distribution function of the standard normal distribution.
+func normal(x float64) float64 { return math.Erfc(-x/math.Sqrt2) / 2 }
+
+// Credit returns how many tasks a machine has begun, before and beyond what its rate comes to: at time t of a renewal process
+// that begins with a task, t/mean + (1 + spread²)/2 tasks have begun on average (Smith 1954).
+func Credit(spread float64) float64 { return (1 + spread*spread) / 2 }
+
+// Grid is instants at which residual times of machines are compared.
+type Grid []float64
+
+// NewGrid returns instants for machines whose mean task times are from shortest to longest seconds.
+func NewGrid(shortest, longest, spread float64) Grid {
+	sigma := math.Sqrt(math.Log1p(spread * spread))
+	last := longest * math.Exp(6*sigma)
+	g := Grid{0}
+	for t := shortest / 20; t < last; t *= 1.12 {
+		g = append(g, t)
+	}
+	return append(g, last)
+}
+
+// Logs returns log Mass at each instant, which are added up over machines. The instant 0 has the one of the next.
+func (g Grid) Logs(r Residual) []float64 {
+	logs := make([]float64, len(g))
+	for i, t := range g {
+		logs[i] = math.Log(r.Mass(t))
+	}
+	logs[0] = logs[1]
+	return logs
+}
+
+// Longest returns mean and variance of the longest of many residual times, of which logs are the sums of Logs.
+func (g Grid) Longest(logs []float64) (mean, variance float64) {
+	square := 0.0
+	before := -math.Expm1(logs[0])
+	for i := 1; i < len(g); i++ {
+		at := 0.0
+		switch {
+		case logs[i] < -40:
+			at = 1
+		case logs[i] < -1e-17:
+			at = -math.Expm1(logs[i])
+		}
+		mean += (before + at) / 2 * (g[i] - g[i-1])
+		square += (before*g[i-1] + at*g[i]) * (g[i] - g[i-1])
+		if at == 0 {
+			break
+		}
+		before = at
+	}
+	return mean, math.Max(0, square-mean*mean)
+}

@@ -1,0 +1,92 @@
+// Package choices shows a front of machines to rent: as a table with a drawing for a terminal, and as SVG.
+package choices
+
+import (
+	"fmt"
+	"io"
+	"maps"
+	"slices"
+	"strings"
+	"text/tabwriter"
+	"time"
+
+	"berth/internal/job"
+	"berth/internal/plan/front"
+)
+
+// shown is how many points a table has at most: the marked ones, and others evenly over the front.
+const shown = 30
+
+// Text writes a front for people: a table, the cheapest point first, and a drawing of cost and makespan.
+func Text(w io.Writer, v front.View) error {
+	var b strings.Builder
+	t := tabwriter.NewWriter(&b, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(t, "\tCOST\tMAKESPAN\t10–90 %\tSERVER\tMACHINES")
+	rows := few(v)
+	for _, i := range rows {
+		p := v.Front[i]
+		fmt.Fprintf(t, "%s\t%.2f\t%s\t%s–%s\t%.0f %%\t%s\n", mark(v, i), p.Cost, length(p.Makespan), length(p.Low), length(p.Up), 100*p.Use, machines(p))
+	}
+	_ = t.Flush() // into memory
+	if hidden := len(v.Front) - len(rows); hidden > 0 {
+		fmt.Fprintf(&b, "%s of %s points are shown; --json prints all.\n", job.FormatCount(len(rows)), job.FormatCount(len(v.Front)))
+	}
+	if len(v.Front) > 2 {
+		b.WriteString("\n" + drawing(v))
+		b.WriteString("\nT: from this point on more money buys little time.\n")
+	}
+	if v.Chosen != nil {
+		b.WriteString(">: the choice within the budget or deadline.\n")
+	}
+	if v.Epsilon > 0 {
+		fmt.Fprintf(&b, "Not every point was searched for: each possible choice has one here that is at most %g %% worse in cost and makespan (--epsilon).\n", 100*v.Epsilon)
+	}
+	_, err := io.WriteString(w, b.String())
+	return err
+}
+
+// few returns the points that a table shows.
+func few(v front.View) []int {
+	var rows []int
+	for i := range v.Front {
+		if len(v.Front) <= shown || mark(v, i) != "" || i*(shown-1)/(len(v.Front)-1) != (i-1)*(shown-1)/(len(v.Front)-1) || i == 0 {
+			rows = append(rows, i)
+		}
+	}
+	return rows
+}
+
+// mark returns the letters of a point.
+func mark(v front.View, i int) string {
+	text := ""
+	if v.Chosen != nil && *v.Chosen == i {
+		text = ">"
+	}
+	if v.Tipping == i && len(v.Front) > 2 {
+		text += "T"
+	}
+	return text
+}
+
+// machines writes a configuration: "m1.m=30 c1.m=2".
+func machines(p front.PointView) string {
+	var parts []string
+	for _, name := range slices.Sorted(maps.Keys(p.Machines)) {
+		parts = append(parts, fmt.Sprintf("%s=%d", printable(name), p.Machines[name]))
+	}
+	return strings.Join(parts, " ")
+}
+
+// printable leaves out what a terminal would take for a command.
+func printable(s string) string {
+	return strings.Map(func(r rune) rune {
+		if r < ' ' || r >= 0x7f && r < 0xa0 {
+			return '?'
+		}
+		return r
+	}, s)
+}
+
+func length(seconds float64) string {
+	return job.FormatDuration(time.Duration(seconds * float64(time.Second)).Round(time.Second))
+}
