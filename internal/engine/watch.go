@@ -26,7 +26,7 @@ func (e *Engine) progress(in step.Progress) {
 		if a.track == nil {
 			a.track = &straggler.Track{}
 		}
-		a.track.Add(e.now.Sub(a.working), p)
+		a.track.Add(e.now.Sub(a.working), a.job.past[a.job.class(a.ID.Task)].By(p))
 		if e.lookAt == 0 {
 			e.lookAt = e.now.Add(e.cfg.LookEvery)
 		}

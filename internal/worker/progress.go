@@ -22,8 +22,8 @@ const (
 	// measured by something else. What measured a task of the job to its end is trusted, or nothing would hang.
 	misleads = 5 * time.Second
 	sparse   = 20 * time.Second
-	// readOut is the processor time after which a program computes on whose input is read to its end, or no longer open: what it read
-	// tells nothing any more.
+	// readOut is the processor time after which a program computes on that reads and writes nothing any more, or whose input is read to its end
+	// or no longer open.
 	readOut = 250 * time.Millisecond
 	// inputsWithin is how long is waited for a task's inputs to be found, before the first measurement.
 	inputsWithin = 10 * time.Millisecond
@@ -71,6 +71,8 @@ func mayStand(by job.ProgressSource) time.Duration {
 	switch by {
 	case job.ProgressHits:
 		return sparse
+	case job.ProgressIO: // what reads and writes does so often, whatever else it does
+		return readOut
 	case job.ProgressCPU:
 		return math.MaxInt64
 	default:
@@ -227,7 +229,7 @@ func (a *attempt) judgeMeasures() {
 	if left := a.gauge.left.Load(); left != 0 {
 		a.work.misled.Or(left)
 	}
-	if p := a.gauge.last.Load(); p != nil && p.Source != job.ProgressCPU && p.CPU >= 2*mayStand(p.Source) {
+	if p := a.gauge.last.Load(); p != nil && p.Source != job.ProgressCPU && p.CPU >= 2*max(mayStand(p.Source), misleads) {
 		a.work.proven.Or(1 << p.Source)
 	}
 }

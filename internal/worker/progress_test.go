@@ -65,8 +65,8 @@ func TestProgressIsMeasuredByWhatMoves(t *testing.T) {
 		want job.ProgressSource
 	}{
 		{time.Second, job.ProgressInput}, {5 * time.Second, job.ProgressInput},
-		{6 * time.Second, job.ProgressIO}, {10 * time.Second, job.ProgressIO},
-		{11 * time.Second, job.ProgressCPU}, {99 * time.Second, job.ProgressCPU},
+		{6 * time.Second, job.ProgressIO}, {6200 * time.Millisecond, job.ProgressIO},
+		{6250 * time.Millisecond, job.ProgressCPU}, {99 * time.Second, job.ProgressCPU},
 	} {
 		got := a.gauge.take(a, pids, step.cpu)
 		if got.Source != step.want {

@@ -72,3 +72,28 @@ func TestEarlierWasFaster(t *testing.T) {
 		w.until(job.Time(float64(slower) * 0.7 * float64(a.Task))) // none is done
 	})
 }
+
+// TestByProcessorTime: where earlier attempts were left with processor time as their measure, it is that of others from their begin.
+func TestByProcessorTime(t *testing.T) {
+	in := job.Progress{Source: job.ProgressInput, N: 500, Fraction: 0.5, CPU: 2 * time.Second}
+	for _, tt := range []struct {
+		earlier []job.ProgressSource
+		want    job.Progress
+	}{
+		{nil, in},
+		{[]job.ProgressSource{job.ProgressInput, job.ProgressCPU}, in},
+		{[]job.ProgressSource{job.ProgressInput, job.ProgressCPU, job.ProgressCPU}, job.Progress{Source: job.ProgressCPU, N: 2, Fraction: -1, CPU: 2 * time.Second}},
+	} {
+		var p straggler.Past
+		for _, s := range tt.earlier {
+			p.Earlier = append(p.Earlier, straggler.Reference{Source: s})
+		}
+		if got := p.By(in); got != tt.want {
+			t.Errorf("earlier by %v: %+v, want %+v", tt.earlier, got, tt.want)
+		}
+	}
+	p := straggler.Past{Earlier: []straggler.Reference{{Source: job.ProgressCPU}}}
+	if got := p.By(job.Progress{Fraction: -1}); got.Source != job.ProgressNone {
+		t.Errorf("where nothing was measured yet: %+v", got)
+	}
+}

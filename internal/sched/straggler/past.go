@@ -79,6 +79,25 @@ func (t *Track) reference(took time.Duration) (Reference, bool) {
 	return Reference{Source: t.Source, Curve: c}, true
 }
 
+// By returns a measurement as it is to be compared with attempts that were done: where most of these were measured by processor time in the
+// end, by that. What another source says before it is left then is no measure, an input that is read in the first seconds say.
+func (p *Past) By(in job.Progress) job.Progress {
+	most := 0
+	for _, refs := range [...][]Reference{p.Own, p.Earlier} {
+		for i := range refs {
+			if refs[i].Source == job.ProgressCPU {
+				most++
+			} else {
+				most--
+			}
+		}
+	}
+	if most > 0 && in.CPU > 0 && in.Source != job.ProgressNone {
+		in.Source, in.N, in.Fraction = job.ProgressCPU, in.CPU.Seconds(), -1
+	}
+	return in
+}
+
 // Quantile returns the duration that a share q of the attempts that were done kept within, 0 where none was.
 func (p *Past) Quantile(q float64) time.Duration {
 	if len(p.Took) == 0 {
