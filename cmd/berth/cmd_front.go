@@ -63,7 +63,7 @@ needed; berth plan bag --front takes task times from the profile of an applicati
 	return c
 }
 
-// show draws the front of a bag on the types of the catalogue and the further ones.
+// show draws the front of a bag on the types of the catalogue and on further ones of speed 1.
 func (f *frontFlags) show(cmd *cobra.Command, bag front.Bag, task catalogue.Task, further []front.Type) error {
 	deadline, err := f.fill(&bag, &task)
 	if err != nil {
@@ -73,7 +73,11 @@ func (f *frontFlags) show(cmd *cobra.Command, bag front.Bag, task catalogue.Task
 	if err != nil {
 		return err
 	}
-	types = append(types, further...)
+	for _, t := range further {
+		if t.Task = task.Seconds; t.Task > 0 {
+			types = append(types, t)
+		}
+	}
 	m := front.NewModel(bag, types)
 	set, epsilon, err := f.points(m, types)
 	if err != nil {

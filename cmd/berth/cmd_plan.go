@@ -22,7 +22,10 @@ that was weighed and why it lost. Arguments are those of the command that would 
 		Example: "  berth plan mapreduce -input books -output counts -mapper ./map.py -reducer ./reduce.py\n" +
 			"  berth plan bag --each-line files.txt -- gzip -k {}\n  berth plan run job.toml --json",
 	}
-	c.AddCommand(newMapReduce(planOnly), newBag(planOnly), newRun(planOnly, planStages))
+	var f planFront
+	bag := newBag(f.then)
+	f.register(bag.Flags())
+	c.AddCommand(newMapReduce(planOnly), bag, newRun(planOnly, planStages))
 	return group(c)
 }
 

@@ -1,0 +1,91 @@
+package main
+
+import (
+	"context"
+	"math"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"berth/internal/catalogue"
+	"berth/internal/home"
+	"berth/internal/job"
+	"berth/internal/plan"
+	"berth/internal/plan/front"
+	"berth/internal/predict"
+	"berth/internal/run"
+	"berth/internal/store"
+)
+
+// planFront is berth plan bag with --front: rented machines beside the cluster's own.
+type planFront struct {
+	frontFlags
+	on    bool
+	price float64
+}
+
+func (f *planFront) register(fs *pflag.FlagSet) {
+	fs.BoolVar(&f.on, "front", false, "show what the bag costs on rented machines and how soon it is done, beside the cluster's free nodes; the flags from here on go with it")
+	fs.Float64Var(&f.price, "cluster-price", 0, "price of a node of the cluster for an hour")
+	f.frontFlags.register(fs)
+}
+
+// then plans a bag, or draws its front.
+func (f *planFront) then(cmd *cobra.Command, spec *job.Spec, entries []job.Entry, detach bool) error {
+	if !f.on {
+		if f.catalogue != "" {
+			return job.ArgumentError("--catalogue", "a catalogue is of use for a front alone", "add --front")
+		}
+		return planOnly(cmd, spec, entries, detach)
+	}
+	h, err := home.Open()
+	if err != nil {
+		return err
+	}
+	d, err := run.Decide(cmd.Context(), h, spec, entries, spare(cmd.Context(), h)...)
+	if err != nil {
+		return err
+	}
+	measured, err := measuredTasks(cmd.Context(), h, spec, d.Plan.NodeType)
+	if err != nil {
+		return err
+	}
+	bag, task := front.Bag{Tasks: len(entries), Spread: f.spread}, catalogue.Task{Need: spec.Bag.Need}
+	if n := float64(measured.Time.Count); n > 0 {
+		task.Seconds = measured.Time.Mean()
+		bag.Bytes = float64(measured.BytesIn+measured.BytesOut) / n
+		if n > 1 && task.Seconds > 0 && !cmd.Flags().Changed("spread") {
+			bag.Spread = math.Min(10, measured.Time.StdDev()/task.Seconds)
+		}
+	}
+	return f.show(cmd, bag, task, f.cluster(d.Plan, spec.Bag.Need))
+}
+
+// measuredTasks returns what the profile of the bag's application says of its tasks; an empty measure without one.
+func measuredTasks(ctx context.Context, h home.Home, spec *job.Spec, nodeType string) (*predict.Measure, error) {
+	s, err := store.Open(ctx, h.Database())
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = s.Close() }() // only read
+	prof, err := run.Profile(ctx, s, predict.Application(spec), nodeType)
+	if err != nil || prof == nil {
+		return &predict.Measure{}, err
+	}
+	return prof.Measures.Get(predict.BagTask), nil
+}
+
+// cluster returns the free nodes of a batch system that the plan chose, as a type that boots when they are free; none
+// without a batch system.
+func (f *planFront) cluster(p plan.Plan, need job.Resources) []front.Type {
+	if p.Outlook == nil {
+		return nil
+	}
+	for _, c := range p.Outlook.Slots {
+		if c.Chosen && !math.IsInf(c.Wait, 1) {
+			return []front.Type{{Name: "slurm:" + p.Outlook.Partition, Price: f.price, Unit: 1, Boot: c.Wait,
+				Slots: max(1, c.PerNode.CPUs/max(1, need.CPUs)), Limit: min(c.Nodes, 100_000)}}
+		}
+	}
+	return nil
+}

@@ -1,0 +1,45 @@
+package main
+
+import (
+	"math"
+	"testing"
+
+	"berth/internal/job"
+	"berth/internal/plan"
+	"berth/internal/plan/front"
+)
+
+// TestFrontHasTheCluster: the free nodes that the plan chose are a type that boots when they are free; those that never come are none.
+func TestFrontHasTheCluster(t *testing.T) {
+	f := planFront{price: 0.5}
+	slot := plan.Candidate{Take: 2, Wait: 90, Chosen: true, PerNode: job.Resources{CPUs: 9}}
+	slot.Nodes = 7
+	never := slot
+	never.Wait = math.Inf(1)
+	other := slot
+	other.Chosen = false
+	for _, tt := range []struct {
+		name  string
+		plan  plan.Plan
+		types []front.Type
+	}{
+		{"no batch system", plan.Plan{}, nil},
+		{"chosen", plan.Plan{Outlook: &plan.Outlook{Partition: "p", Slots: []plan.Candidate{other, slot}}},
+			[]front.Type{{Name: "slurm:p", Price: 0.5, Unit: 1, Boot: 90, Slots: 4, Limit: 7}}},
+		{"never", plan.Plan{Outlook: &plan.Outlook{Slots: []plan.Candidate{never}}}, nil},
+	} {
+		got := f.cluster(tt.plan, job.Resources{CPUs: 2})
+		if len(got) != len(tt.types) || len(got) > 0 && got[0] != tt.types[0] {
+			t.Errorf("%s: %+v", tt.name, got)
+		}
+	}
+	counts, err := configuration("a=3, b=1", []front.Type{{Name: "a"}, {Name: "b"}})
+	if err != nil || counts[0] != 3 || counts[1] != 1 {
+		t.Errorf("%v, %v", counts, err)
+	}
+	for _, bad := range []string{"", "a", "a=-1", "c=1", "a=0"} {
+		if _, err := configuration(bad, []front.Type{{Name: "a"}}); job.CodeOf(err) != job.CodeArguments {
+			t.Errorf("%q: %v", bad, err)
+		}
+	}
+}
