@@ -6,7 +6,7 @@ export CGO_ENABLED ?= 0
 # Where the private Slurm cluster of slurm-up is; a short name, for its sockets' sake.
 SLURM_DIR ?= $${TMPDIR:-/tmp}/berth-slurm
 
-.PHONY: build demo test lint docs bench turnaround phases phases-sim stragglers-sim stragglers trace soak slurm-up slurm-down clean
+.PHONY: build demo test lint docs bench turnaround phases phases-sim stragglers-sim stragglers trace soak slurm-up slurm-down ssh-up ssh-down clean
 
 build: ; $(GO) build -o $(BERTH) ./cmd/berth
 
@@ -54,5 +54,10 @@ soak: ; CGO_ENABLED=1 BERTH_FAULT_ROUNDS=$${SOAK_ROUNDS:-1000} $(GO) test -race 
 # there: SLURM_DIR, SLURM_NODES, SLURM_CPUS, SLURM_MEM, SLURM_EXTRA; scripts/slurm.sh says more.
 slurm-up: ; scripts/slurm.sh deps && scripts/slurm.sh up $(SLURM_DIR)
 slurm-down: ; scripts/slurm.sh down $(SLURM_DIR)
+
+# Two hosts that ssh reaches, h1 and h2, on this machine; docs/ssh.md says what to do with them.
+SSH_DIR ?= $${TMPDIR:-/tmp}/berth-ssh
+ssh-up: ; @scripts/ssh-hosts.sh up $(SSH_DIR)
+ssh-down: ; @scripts/ssh-hosts.sh down $(SSH_DIR)
 
 clean: ; rm -rf bin

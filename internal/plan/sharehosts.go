@@ -39,6 +39,9 @@ func shareHosts(snap cluster.Snapshot, spec *job.Spec) (Layout, error) {
 			l.ReduceSlots += one.slots(needs[len(needs)-1].Resources)
 		}
 	}
+	if cores := (cluster.Snapshot{Nodes: nodes}).Capacity().CPUs; cores < l.Nodes*l.PerNode.CPUs {
+		l.note("hosts differ, or cannot be used now: the largest has %s for tasks, all together have %d", count(l.PerNode.CPUs, "core"), cores)
+	}
 	if spec.Kind == job.Bag {
 		l.ReduceSlots = 0
 		if t := spec.Bag.Throttle; t > 0 {
