@@ -20,8 +20,8 @@ func (e *Engine) applyStarted(at job.Time, r event.AttemptStarted) {
 	class := j.class(i)
 	c := &j.Begin[class]
 	j.unready(i)
-	first := j.live[int32(i)]
-	for a := first; a != nil; a = a.twin { // it is a twin of an attempt that was found too slow
+	late := j.first(i) != nil
+	for a := j.first(i); a != nil; a = a.twin { // it is a twin of an attempt that was found too slow
 		a.node.Health.Slow(at, e.cfg.Trust)
 		e.stale = true
 	}
@@ -29,9 +29,9 @@ func (e *Engine) applyStarted(at job.Time, r event.AttemptStarted) {
 	j.tasks[i].attempt = int32(r.Attempt.N)
 	a := &attempt{
 		Running: sched.Running{ID: r.Attempt, Job: &j.Job, Kind: c.Kind, Leave: r.Leave, Holds: j.Demand[class].Most(job.PhaseNone, r.Leave)},
-		job:     j, node: n, alloc: n.alloc, commit: r.Commit, began: at, working: at, late: first != nil,
+		job:     j, node: n, alloc: n.alloc, commit: r.Commit, working: at, late: late,
 	}
-	j.join(first, a)
+	j.join(a)
 	j.pool.Occupy(&n.Node, &a.Running)
 	j.pool.Shuffle(&n.Node, &a.Running, j.Waits)
 	if a.alloc != nil {
@@ -147,7 +147,7 @@ func (e *Engine) applyOutcome(at job.Time, a *attempt, r event.AttemptEnded) {
 	case event.Failed:
 		e.strike(at, n)
 		t.fails = min(t.fails, 1<<16-2) + 1
-		if int(t.fails) >= j.attempts(i) && j.live[int32(i)] == nil {
+		if int(t.fails) >= j.attempts(i) && j.first(i) == nil {
 			e.fail(a, r.Reason)
 			return
 		}
@@ -169,7 +169,7 @@ func (e *Engine) applyOutcome(at job.Time, a *attempt, r event.AttemptEnded) {
 			j.broken = fmt.Sprintf("%s on %s: %s", j.work.NameOf(i), n.id, r.Reason)
 		}
 	}
-	if t.status != running || j.live[int32(i)] != nil {
+	if t.status != running || j.first(i) != nil {
 		return // it waits already, or has another attempt
 	}
 	j.move(i, ready)

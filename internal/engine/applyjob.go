@@ -16,7 +16,7 @@ func (e *Engine) applySubmitted(at job.Time, r event.JobSubmitted) {
 	j := &jobState{work: w, state: event.StateQueued, submitted: at}
 	j.ID, j.Owner, j.Released = w.ID, j, at
 	j.tasks = make([]task, w.Total())
-	j.live = make(map[int32]*attempt)
+	j.live = make([]*attempt, 1)
 	j.counts[0].total, j.counts[1].total = w.Tasks, w.Reduces
 	j.Begin[0] = sched.Candidate{Job: &j.Job, Needs: sched.Needs{Kind: w.TaskKind(0)}, Ready: sched.Ready{End: int32(w.Tasks)}}
 	j.Begin[1] = sched.Candidate{Job: &j.Job, Needs: sched.Needs{Kind: job.ReduceTask}, Ready: sched.Ready{Next: int32(w.Tasks), End: int32(w.Total())}}
@@ -118,7 +118,7 @@ func (e *Engine) applyJob(at job.Time, r event.Record) {
 func (e *Engine) applyJobEnded(at job.Time, j *jobState, r event.JobEnded) {
 	j.state, j.ending, j.code, j.reason, j.ended = r.State, "", r.Code, r.Reason, at
 	for _, a := range j.sorted() { // none, unless another berth wrote the journal
-		if e.drop(at, a); j.tasks[a.ID.Task].status == running && j.live[int32(a.ID.Task)] == nil {
+		if e.drop(at, a); j.tasks[a.ID.Task].status == running && j.first(a.ID.Task) == nil {
 			j.move(a.ID.Task, ready)
 			j.again(a.ID.Task, 0)
 		}
@@ -131,7 +131,7 @@ func (e *Engine) applyJobEnded(at job.Time, j *jobState, r event.JobEnded) {
 	e.touchFollowers(j.ID)
 	e.dirtyOver = true
 	if r.State == event.StateDone { // nothing of it can be resumed
-		j.tasks, j.live, j.Left = nil, nil, [2]sched.Unstarted{}
+		j.tasks, j.live, j.vacant, j.Left = nil, nil, nil, [2]sched.Unstarted{}
 		j.counts[0].done = j.counts[0].total // though outputs may have got lost that no reduce needed
 		j.Begin, j.Urgent = [2]sched.Candidate{}, [2]sched.Candidate{}
 	}

@@ -25,9 +25,10 @@ type Engine struct {
 	lastAlloc int      // highest number given to an allocation
 	over      []*alloc // of batch systems, that ended and are not cleared, oldest first
 
+	out Output // of the last step, or the one under way
+
 	// What follows is work that a step has left to settle, and is empty between steps.
 
-	out         Output
 	dirtyJobs   []*jobState
 	dirtyPools  []*pool
 	dirtyAllocs bool
@@ -44,7 +45,8 @@ type Engine struct {
 }
 
 // Output is what came of a step. The records are to be made durable, in their order,
-// with the step's time, before any of the actions is carried out, in their order.
+// with the step's time, before any of the actions is carried out, in their order. It holds until the next step, which
+// uses its memory again.
 type Output struct {
 	Records []event.Record
 	Actions []step.Action
@@ -71,7 +73,7 @@ func (e *Engine) Step(now job.Time, in step.Input) (Output, error) {
 	e.begin(now)
 	err := e.take(in)
 	e.settle()
-	return e.finish(), err
+	return e.out, err
 }
 
 // Replay applies a record that an earlier coordinator wrote. Records are given in
@@ -86,19 +88,13 @@ func (e *Engine) Recover(now job.Time) Output {
 	e.begin(now)
 	e.recover()
 	e.settle()
-	return e.finish()
+	return e.out
 }
 
 func (e *Engine) begin(now job.Time) {
 	e.NextTimeout() // what is due by now depends on how things stood before
 	e.now = now
-	e.out = Output{}
-}
-
-func (e *Engine) finish() Output {
-	out := e.out
-	e.out = Output{}
-	return out
+	e.out = Output{Records: e.out.Records[:0], Actions: e.out.Actions[:0]}
 }
 
 // emit makes a record, and with it a change.

@@ -90,7 +90,7 @@ func (e *Engine) neglected(j *jobState) string {
 		return ""
 	}
 	pr := e.served(j)
-	if b := j.barren.n; b >= e.cfg.MaxBarren && len(j.live) == 0 && !pr.ok {
+	if b := j.barren.n; b >= e.cfg.MaxBarren && j.Live == 0 && !pr.ok {
 		return fmt.Sprintf("%s: %d allocations came to nothing, and it does not fail", j.work.ID, b)
 	} else if b >= e.cfg.MaxBarren {
 		return "" // what runs may be done yet

@@ -2,8 +2,6 @@ package engine
 
 import (
 	"cmp"
-	"iter"
-	"maps"
 	"slices"
 	"time"
 
@@ -28,6 +26,7 @@ const (
 type task struct {
 	attempt int32 // number of its last attempt
 	holder  int32 // index of the node that holds the map's output; 0: unknown
+	live    int32 // where in jobState.live the first of its live attempts is; 0: it has none
 	fails   uint16
 	lost    uint8 // attempts that got lost or were killed
 	bad     uint8 // outputs that turned out bad
@@ -65,7 +64,8 @@ type jobState struct {
 	pool   *pool    // where it runs; nil when it is over, and while it waits for others to be done
 	after  []job.ID // those others
 	tasks  []task
-	live   map[int32]*attempt // by task: the first of its live attempts, see attempt.twin
+	live   []*attempt // by task.live: the first of the live attempts of a task, see attempt.twin; nil where vacant, and at 0
+	vacant []int32    // places in live
 	counts [2]counts
 
 	fails     int    // tasks that failed since the job was submitted or resumed
@@ -149,33 +149,31 @@ func (j *jobState) move(i int, to taskStatus) {
 // winner returns the number of the attempt that did a task which is done.
 func (t *task) winner() int { return int(t.attempt) - int(t.later) }
 
-// of returns the live attempts of the task, in the order in which they began.
-func (j *jobState) of(task int) iter.Seq[*attempt] {
-	return func(yield func(*attempt) bool) {
-		for a := j.live[int32(task)]; a != nil && yield(a); a = a.twin {
-		}
-	}
-}
+// first returns the first of the live attempts of the task, nil if there is none. The others follow as its twins, in the order
+// in which they began.
+func (j *jobState) first(task int) *attempt { return j.live[j.tasks[task].live] }
 
 // find returns the live attempt of that name, nil if there is none.
 func (j *jobState) find(id job.Attempt) *attempt {
 	if j == nil || id.Task < 0 || id.Task >= len(j.tasks) {
 		return nil
 	}
-	for a := range j.of(id.Task) {
-		if a.ID.N == id.N {
-			return a
-		}
+	a := j.first(id.Task)
+	for a != nil && a.ID.N != id.N {
+		a = a.twin
 	}
-	return nil
+	return a
 }
 
 // sorted returns the live attempts by task and number.
 func (j *jobState) sorted() []*attempt {
 	all := make([]*attempt, 0, j.Live)
-	for _, i := range slices.Sorted(maps.Keys(j.live)) {
-		all = slices.AppendSeq(all, j.of(int(i)))
+	for _, a := range j.live {
+		for ; a != nil; a = a.twin {
+			all = append(all, a)
+		}
 	}
+	slices.SortFunc(all, byTask)
 	return all
 }
 
@@ -186,18 +184,17 @@ type attempt struct {
 	node    *node
 	alloc   *alloc   // of the node; nil where it is not known
 	working job.Time // since when it has a core, until then when it began: what it does from then on counts for its time
-	phase   job.Phase
-	began   job.Time
 	twin    *attempt // the next live attempt of its task
-	late    bool     // it was begun as another attempt of its task was too slow
-	commit  bool     // may put its output into place
-	asked   bool     // … because it asked: it is told again when its worker is back
+	phase   job.Phase
+	late    bool // it was begun as another attempt of its task was too slow
+	commit  bool // may put its output into place
+	asked   bool // … because it asked: it is told again when its worker is back
 
 	// Not part of the state that records make: whoever wants something asks again
 	// after a break. Nor is Doomed, which is found anew.
-	next *sched.Candidate // to go on to the phases that it asked for; nil: it did not ask
 	held bool             // it asked to commit while another attempt of its task may
 	slow bool             // it is being killed because it is too slow
+	next *sched.Candidate // to go on to the phases that it asked for; nil: it did not ask
 	watched
 }
 

@@ -14,30 +14,30 @@ func (t *task) begins(n int) bool {
 	return t.status == ready || t.status == running && n > int(t.attempt)
 }
 
-// join and part take in that an attempt lives from now on, beside the first that lives if that is not nil, and that it does no more.
-func (j *jobState) join(first, a *attempt) {
-	if first == nil {
-		j.live[int32(a.ID.Task)] = a
-		return
+// join and part take in that an attempt lives from now on, beside others of its task if there are any, and that it does no more.
+func (j *jobState) join(a *attempt) {
+	t := &j.tasks[a.ID.Task]
+	if last := len(j.vacant) - 1; t.live == 0 && last >= 0 {
+		t.live, j.vacant = j.vacant[last], j.vacant[:last]
+	} else if t.live == 0 {
+		t.live, j.live = int32(len(j.live)), append(j.live, nil)
 	}
-	for first.twin != nil {
-		first = first.twin
+	at := &j.live[t.live]
+	for *at != nil {
+		at = &(*at).twin
 	}
-	first.twin = a
+	*at = a
 }
 
 func (j *jobState) part(a *attempt) {
-	task := int32(a.ID.Task)
-	switch first := j.live[task]; {
-	case first != a:
-		for first.twin != a {
-			first = first.twin
-		}
-		first.twin = a.twin
-	case a.twin != nil:
-		j.live[task] = a.twin
-	default:
-		delete(j.live, task)
+	t := &j.tasks[a.ID.Task]
+	at := &j.live[t.live]
+	for *at != a {
+		at = &(*at).twin
+	}
+	if *at = a.twin; j.live[t.live] == nil {
+		j.vacant = append(j.vacant, t.live)
+		t.live = 0
 	}
 }
 
@@ -61,7 +61,7 @@ func (j *jobState) finish(id job.Attempt) {
 // twins returns how many other attempts of its task live.
 func (j *jobState) twins(a *attempt) int {
 	n := -1
-	for range j.of(a.ID.Task) {
+	for b := j.first(a.ID.Task); b != nil; b = b.twin {
 		n++
 	}
 	return n
@@ -69,12 +69,11 @@ func (j *jobState) twins(a *attempt) int {
 
 // granted returns the attempt of the task that may put its output into place, nil if none may.
 func (j *jobState) granted(task int) *attempt {
-	for a := range j.of(task) {
-		if a.commit {
-			return a
-		}
+	a := j.first(task)
+	for a != nil && !a.commit {
+		a = a.twin
 	}
-	return nil
+	return a
 }
 
 // grantCommit lets an attempt put its output into place.
@@ -95,7 +94,7 @@ func (e *Engine) ended(a *attempt, r event.AttemptEnded) {
 	if j.tasks[task].attempt == 1 {
 		return // it was the only one ever
 	}
-	for b := range j.of(task) {
+	for b := j.first(task); b != nil; b = b.twin {
 		switch {
 		case b.Doomed != "":
 		case r.Outcome == event.Done:

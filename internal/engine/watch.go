@@ -117,7 +117,7 @@ func (e *Engine) heed(j *jobState, class int, v *straggler.View, verdicts []stra
 // duplicate has the task of an attempt begun beside it, unless it has three attempts already.
 func (e *Engine) duplicate(a *attempt, class, rank int) {
 	also := int32(0)
-	for b := range a.job.of(a.ID.Task) {
+	for b := a.job.first(a.ID.Task); b != nil; b = b.twin {
 		switch {
 		case b == a:
 		case also != 0:

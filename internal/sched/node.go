@@ -41,14 +41,14 @@ type Running struct {
 	ID     job.Attempt
 	Job    *Job
 	Holds  job.Vector // of its node
+	lent   job.Vector // of Holds, while it waits: see Node.lent
 	Doomed string     // the reason why it is being killed, or empty
-	Kind   job.TaskKind
-	Leave  job.Phase  // the last phase that it may run through
-	at     int32      // in Node.Running
 	Sort   int64      // bytes that it was granted to sort in; see Node.sorting
 	Net    int64      // bytes/s that it was granted to fetch with; 0: no limit
-	waits  bool       // for leave to go on
-	lent   job.Vector // of Holds, while it waits: see Node.lent
+	at     int32      // in Node.Running
+	Kind   job.TaskKind
+	Leave  job.Phase // the last phase that it may run through
+	waits  bool      // for leave to go on
 }
 
 // Shuffles reports whether the attempt is a reduce that has leave for its shuffle only: it mostly waits for maps.
