@@ -165,22 +165,22 @@ func (o Outcome) String() string {
 
 // AttemptEnded: the attempt is over and its node's resources are free.
 type AttemptEnded struct {
-	Attempt  job.Attempt      `msgpack:"a"`
-	Outcome  Outcome          `msgpack:"o"`
-	Stats    []job.PhaseStat  `msgpack:"st,omitempty"` // the phases that ended, in order
-	Exit     int              `msgpack:"x,omitempty"`  // of the task's program
-	Signal   int              `msgpack:"sg,omitempty"` // that ended it; 0: none
-	Reason   string           `msgpack:"r,omitempty"`  // one line, for Failed, Killed and Broken
-	Stderr   string           `msgpack:"e,omitempty"`  // the last lines, for Failed
-	Counters map[string]int64 `msgpack:"k,omitempty"`  // "group,counter" → sum, from reporter:counter lines and berth's own
+	Attempt job.Attempt `msgpack:"a"`
+	Outcome Outcome     `msgpack:"o"`
+	Slow    bool        `msgpack:"sl,omitempty"` // Killed as it was too slow: its task begins anew on another node. The engine says so
+	Cut     bool        `msgpack:"ct,omitempty"` // Lost as its allocation ended: neither the task's fault nor the node's. The engine says so
 	// Source is what the attempt's progress was measured by, N its last count (job.Progress); nothing of one that was over within a second.
-	Source job.ProgressSource `msgpack:"ps,omitempty"`
-	N      float64            `msgpack:"pn,omitempty"`
+	Source   job.ProgressSource `msgpack:"ps,omitempty"`
+	N        float64            `msgpack:"pn,omitempty"`
+	Stats    []job.PhaseStat    `msgpack:"st,omitempty"` // the phases that ended, in order
+	Exit     int                `msgpack:"x,omitempty"`  // of the task's program
+	Signal   int                `msgpack:"sg,omitempty"` // that ended it; 0: none
+	Reason   string             `msgpack:"r,omitempty"`  // one line, for Failed, Killed and Broken
+	Stderr   string             `msgpack:"e,omitempty"`  // the last lines, for Failed
+	Counters map[string]int64   `msgpack:"k,omitempty"`  // "group,counter" → sum, from reporter:counter lines and berth's own
 	// Curve is the attempt's progress over its time, for some of those that were done: seconds since it began, count and seconds of
 	// processor time of each mark in turn (straggler.Unpack). The engine says so.
 	Curve []float64 `msgpack:"pc,omitempty"`
-	Slow  bool      `msgpack:"sl,omitempty"` // Killed as it was too slow: its task begins anew on another node. The engine says so
-	Cut   bool      `msgpack:"ct,omitempty"` // Lost as its allocation ended: neither the task's fault nor the node's. The engine says so
 }
 
 // OutputLost: the map's output cannot be had any more; the task is to be run again.
