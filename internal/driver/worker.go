@@ -21,10 +21,10 @@ func ScratchIn(dir string) string {
 // NodesIn returns the folder in a coordinator's own folder that keeps what was measured of nodes, empty for one that has none.
 func NodesIn(state string) string { return in(state, "nodes") }
 
-// TraceIn returns the folder in it that keeps what was learned of the functions of programs, likewise. It is empty unless BERTH_PLANT=on:
-// then no function of a task is counted.
+// TraceIn returns the folder in it that keeps what was learned of the functions of programs, likewise. It is empty
+// with BERTH_PLANT=off: then no function of a task is counted.
 func TraceIn(state string) string {
-	if os.Getenv("BERTH_PLANT") != "on" {
+	if os.Getenv("BERTH_PLANT") == "off" {
 		return ""
 	}
 	return in(state, "trace")
