@@ -16,19 +16,23 @@ import (
 
 // The last three tasks of the jobs here do not end in their first attempt unless another attempt of them begins: one hangs for
 // ever, one goes on when it sees the other, so that both end at about the same time, and one fails then. Which is which is another in each round.
-// late is run in them as they begin, with the task, the number of the attempt, and a folder for marks.
+// late is run in them as they begin, with the task, the number of the attempt, and a folder for pipes. Whoever waits opens a pipe, and so takes no processor time.
 const late = `#!/bin/sh
-task=$1 attempt=$2 marks=$3 round=$4
+task=$1 attempt=$2 pipes=$3 round=$4
 case $(((task + round) % 3)) in
 0) behaves=hangs ;;
 1) behaves=races ;;
 2) behaves=fails ;;
 esac
-mkdir -p $marks
-: >$marks/$task.$attempt
-[ $attempt = 1 ] || exit 0
+mkdir -p $pipes
+pipe=$pipes/$task
+if [ $attempt != 1 ]; then
+	[ ! -p $pipe ] || : <>$pipe
+	exit 0
+fi
 [ $behaves != hangs ] || exec sleep 1000
-until [ -e $marks/$task.2 ]; do sleep 0.05; done
+mkfifo $pipe
+: <$pipe
 [ $behaves != fails ]
 `
 
@@ -46,7 +50,7 @@ task=$1 round=$2
 echo not to be kept >junk.$task
 echo "$task squared" >out$round/$task.res
 if [ $task -gt 7 ]; then
-	$BERTH_DIR/late.sh $task $BERTH_ATTEMPT $BERTH_DIR/marks/$round $round || exit
+	$BERTH_DIR/late.sh $task $BERTH_ATTEMPT $BERTH_DIR/pipes/$round $round || exit
 fi
 sleep 0.2
 echo $((task * task)) >>out$round/$task.res
@@ -76,7 +80,7 @@ func TestFaultTwinsMapReduce(t *testing.T) {
 	w.write("in/a.txt", words(rand.New(rand.NewPCG(7, 7)), maps*1000))
 	size := len(w.read("in/a.txt"))/maps + 20
 	run := `if [ $mapreduce_task_partition -gt %d ] && [ $ROUND -gt 0 ]; then
-	%s/late.sh $mapreduce_task_partition $BERTH_ATTEMPT %[2]s/marks/%s$ROUND $ROUND || exit
+	%s/late.sh $mapreduce_task_partition $BERTH_ATTEMPT %[2]s/pipes/%s$ROUND $ROUND || exit
 fi
 `
 	w.write("map.sh", "#!/bin/sh\n"+fmt.Sprintf(run, maps-4, w.dir, "map")+"exec tr -s ' ' '\\n'\n")
