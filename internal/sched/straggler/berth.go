@@ -55,6 +55,9 @@ func (b *bench) measure(i int) {
 		b.gauges[i] = b.byTime(r)
 	case r.Track.Now.T.Seconds() >= b.window():
 		g := l.gauge(r)
+		if g.over {
+			g = b.beyond(r, g)
+		}
 		b.gauges[i] = &g
 	}
 }

@@ -8,6 +8,20 @@ const (
 	longerLooks = 3
 )
 
+// beyond returns what is said of an attempt that has counted more than most had when they were done: counts tell nothing of its end any
+// more, so times do. But it may just have more to do, and what it did is not to be lost: it may get a duplicate, and is not aborted
+// unless it makes no progress.
+func (v *View) beyond(r *Running, g gauge) gauge {
+	late := v.byTime(r)
+	switch {
+	case late == nil:
+		return g
+	case late.most > 0:
+		late.most = surelySlow
+	}
+	return *late
+}
+
 // byTime returns what the durations of attempts that were done say of one that has run for much longer; nil of any other. One whose
 // progress stood still for as long hangs. Of another it is expected that it runs for as long again.
 func (v *View) byTime(r *Running) *gauge {

@@ -298,3 +298,35 @@ func TestPastKeepsASample(t *testing.T) {
 		}
 	}
 }
+
+// TestBeyond: an attempt that counts on and on, far beyond what the others had counted when they were done, gets a duplicate once it has run
+// for much longer than they did, and is never aborted: it may have more to do.
+func TestBeyond(t *testing.T) {
+	past := &straggler.Past{}
+	track := func(seconds int) *straggler.Track {
+		k := &straggler.Track{}
+		for s := 2; s <= seconds; s += 2 {
+			k.Add(time.Duration(s)*time.Second, job.Progress{Source: job.ProgressIO, N: 1000 * float64(s), Fraction: -1})
+		}
+		return k
+	}
+	for range 8 {
+		past.Add(30*time.Second, track(30))
+	}
+	for _, tt := range []struct {
+		age       int
+		duplicate bool
+		want      straggler.Action
+	}{{60, true, straggler.Keep}, {300, true, straggler.Duplicate}, {300, false, straggler.Keep}} {
+		v := &straggler.View{Now: job.Time(tt.age) * job.Time(time.Second), Interval: straggler.Interval, Past: past, Left: 1, Places: 4, Cores: 1, Budget: time.Hour,
+			Duplicate: tt.duplicate, Abort: true, Rooms: []straggler.Room{{Node: "a1/1", Places: 1}},
+			Running: []straggler.Running{{Attempt: job.Attempt{Job: "bag-1", N: 1}, Node: "a1/0", Track: track(tt.age)}}}
+		if d := (straggler.Berth{}).Judge(v)[0]; d.Act != tt.want {
+			t.Errorf("after %d s: %+v", tt.age, d)
+		}
+		v.Ready, v.Rooms = 3, nil
+		if d := (straggler.Berth{}).Judge(v)[0]; d.Act == straggler.Abort {
+			t.Errorf("after %d s, while others wait: %+v", tt.age, d)
+		}
+	}
+}
