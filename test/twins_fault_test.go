@@ -127,7 +127,8 @@ func (w *world) faultTwins(t *testing.T, entries int, args func(round int) []str
 		b, v := twins(w.records(id))
 		begun, won, rounds = begun+b, won+v, rounds+1
 		check(round)
-		w.must("server", "stop") // nodes that were slow are kept away from for minutes, and the next round has others
+		w.must("server", "start") // the last kill may have left the workers without one
+		w.must("server", "stop")  // nodes that were slow are kept away from for minutes, and the next round has others
 		w.awaitSeldom("the workers to be gone", func() bool { return len(w.workers()) == 0 })
 		if left := w.parts(t); len(left) > 0 {
 			t.Errorf("attempts left %v", left)
