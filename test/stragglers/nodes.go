@@ -6,6 +6,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"strconv"
 	"strings"
 	"syscall"
@@ -85,8 +86,17 @@ func (g *groups) limit(i int, share float64) error {
 	return errors.Join(put(filepath.Join(dir, "cpu.cfs_period_us"), span), put(filepath.Join(dir, "cpu.cfs_quota_us"), quota))
 }
 
-// hog has so many loops compute on a node, each as much as a task there.
+// hog has a program compute on a node, as much as so many tasks there. All share one core: on two they would run side by side, each
+// with half of what the node may take, whatever the weights say.
 func (g *groups) hog(i, loops int) error {
+	core := strconv.Itoa(i % runtime.NumCPU())
+	there, err := os.ReadFile(filepath.Join(g.cpu, g.node(i), "work", "cgroup.procs"))
+	if err != nil {
+		return err
+	}
+	for _, pid := range strings.Fields(string(there)) {
+		_ = exec.Command("taskset", "-a", "-c", "-p", core, pid).Run() // it may have ended
+	}
 	name, share := "cpu.shares", 1024*loops
 	if g.v2 {
 		name, share = "cpu.weight", 100*loops
@@ -94,7 +104,7 @@ func (g *groups) hog(i, loops int) error {
 	if err := put(filepath.Join(g.cpu, g.node(i), "hog", name), strconv.Itoa(share)); err != nil {
 		return err
 	}
-	cmd := exec.Command("/bin/sh", "-c", "while :; do :; done")
+	cmd := exec.Command("taskset", "-c", core, "/bin/sh", "-c", "while :; do :; done")
 	cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
 	if err := cmd.Start(); err != nil {
 		return err
