@@ -97,3 +97,47 @@ func TestByProcessorTime(t *testing.T) {
 		t.Errorf("where nothing was measured yet: %+v", got)
 	}
 }
+
+// TestSlowNodeOfAFewShortTasks: of eight tasks of half a minute that begin together, one whose node becomes three times as slow is
+// duplicated while that still pays, though their starts take some seconds more or less, and no other is.
+func TestSlowNodeOfAFewShortTasks(t *testing.T) {
+	const from, lasts, slower = 8, 28, 2.8
+	cpu := func(at, start float64, slow bool) float64 { // of a node that has a ninth of a core
+		done := max(at-start, 0)
+		if slow && at > from {
+			done = from - start + (at-from)/slower
+		}
+		return done / 9
+	}
+	var past straggler.Past
+	track := func(n int, until float64) *straggler.Track {
+		k := &straggler.Track{}
+		for at := 1.0; at <= until; at += 2 {
+			c := time.Duration(cpu(at, float64(n%4)*0.8, n == 7) * float64(time.Second))
+			k.Add(time.Duration(at*float64(time.Second)), job.Progress{Source: job.ProgressCPU, N: c.Seconds(), Fraction: -1, CPU: c})
+		}
+		return k
+	}
+	var curves []job.Curve
+	for n := range 7 {
+		curves = append(curves, job.Curve{Source: job.ProgressCPU, Marks: track(n, lasts).Pack()})
+	}
+	past.Tell(curves, curves[0].Kind)
+	for now := 9.0; now < 28; now += 3 {
+		v := &straggler.View{Now: job.Time(now * 1e9), Interval: straggler.Interval, Past: &past, Left: 8, Places: 10, Cores: 1, Duplicate: true, Mean: lasts * time.Second, Budget: 12 * time.Second,
+			Rooms: []straggler.Room{{Node: "a1/8", Places: 1}, {Node: "a1/9", Places: 1}}}
+		for n := range 8 {
+			v.Running = append(v.Running, straggler.Running{Attempt: job.Attempt{Job: "bag-1", Task: n, N: 1}, Node: job.NodeID(rune('a' + n)), Track: track(n, now)})
+		}
+		for _, d := range (straggler.Berth{}).Judge(v) {
+			switch {
+			case d.Act == straggler.Keep:
+			case d.Attempt.Task != 7:
+				t.Fatalf("after %g s %v is to be begun again: %s", now, d.Attempt, d.Why)
+			default:
+				return
+			}
+		}
+	}
+	t.Error("the slow task is left alone")
+}

@@ -6,7 +6,7 @@ import "math"
 type gauge struct {
 	reading
 	speed float64 // that it is expected to have, in virtual seconds a second
-	slow  float64 // that it had in the window in which it was slowest
+	slow  float64 // that it had in the window in which it was slowest, or lately, if that is less
 	most  float64 // that it had at most in that window, as counts are read with slack; 0: it hangs
 	fresh float64 // seconds that a fresh attempt of its task takes
 }
@@ -35,6 +35,7 @@ func (l *ruler) gauge(r *Running) gauge {
 	at := min(max(g.flat, g.tau), g.tau+stalled*pace) // a stretch without counts passes, too
 	g.left = max(g.left-(at-g.tau), 0)
 	g.most, g.slow, g.speed = g.to/max(age, 1e-9), at/max(age, 1e-9), mean
+	lately := math.Inf(1) // where its node became slow, far less than in the longest window that shows this without doubt
 	for _, part := range windows {
 		if g.to >= age && part != predicting {
 			continue // it is not behind
@@ -48,9 +49,11 @@ func (l *ruler) gauge(r *Running) gauge {
 			g.most, g.slow = most, (at-was.tau)/wide
 		}
 		if part == predicting {
-			g.speed = (mean + (at-was.tau)/wide) / 2
+			lately = (at - was.tau) / wide
+			g.speed = (mean + lately) / 2
 		}
 	}
+	g.slow = min(g.slow, lately)
 	if g.to >= age { // it is not behind, whatever it does now
 		g.most = max(g.most, 1)
 	} else if stalled > 2*l.window && stalled > (g.to-g.from)/pace+l.window {
