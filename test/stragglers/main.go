@@ -155,13 +155,16 @@ func perform(ctx context.Context, o *options, res *results) error {
 		return err
 	}
 	defer b.groups.remove()
-	res.Nodes, res.Cores, res.Tasks, res.Work, res.Slow, res.Machine = o.nodes, o.cores, o.tasks, o.work, o.slow, runtime.NumCPU()
+	res.Nodes, res.Cores, res.Tasks, res.Work, res.Slow, res.Machine, res.Planted = o.nodes, o.cores, o.tasks, o.work, o.slow, runtime.NumCPU(), planted()
 	fmt.Fprintln(os.Stderr, "each job twice, without slow nodes")
 	if err := b.learn(ctx); err != nil {
 		return err
 	}
 	return b.turns(ctx, res)
 }
+
+// planted reports whether the functions of tasks are counted.
+func planted() bool { return os.Getenv("BERTH_PLANT") != "off" }
 
 // prepare copies what is under test, so that work on it disturbs no run, and generates the input.
 func (b *bench) prepare(ctx context.Context) error {

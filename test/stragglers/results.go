@@ -17,6 +17,7 @@ type results struct {
 	Tasks   int     `json:"tasks"`
 	Work    float64 `json:"work_s"` // CPU seconds of a task
 	Slow    int     `json:"slow"`   // nodes that become slow in a turn
+	Planted bool    `json:"planted"`
 	Runs    []run   `json:"runs"`
 }
 
