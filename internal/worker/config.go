@@ -27,7 +27,7 @@ type Config struct {
 	wire.WorkerConfig
 
 	// Dial connects to the coordinator another way than by the addresses of the bundle (wire.Dial); nil: that way.
-	Dial func(context.Context, *wire.Bundle) (*wire.Conn, error)
+	Dial func(context.Context, *wire.Bundle) (*wire.Conn, error) `json:"-"`
 
 	MaxOrphan time.Duration // it ends after so long without a coordinator; 0: ten minutes
 	Grace     time.Duration // between SIGTERM and SIGKILL; 0: five seconds
