@@ -23,6 +23,7 @@ type Session struct {
 	parts    map[partID]*part
 	images   int               // programs that were planted
 	why      string            // a program was left alone
+	blind    bool              // the last program that was executed was
 	objects  map[string]string // why objects were left out, by path
 	standing time.Duration
 	closed   bool
@@ -30,12 +31,12 @@ type Session struct {
 
 // Hits returns how often the functions that are selected were entered since the program began, in all processes of
 // the session. The figures of several sessions of a program can be compared. ok is false while there is none:
-// nothing is planted, or all functions are counted as nothing is known of the program. After learnAfter
-// the session knows enough itself.
+// nothing is planted, the program that was executed last was left alone, as then the others tell no progress, or all functions of a
+// program are counted as nothing is known of it. After learnAfter the session knows enough itself.
 func (s *Session) Hits() (n uint64, ok bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.closed {
+	if s.closed || s.blind {
 		return 0, false
 	}
 	if now := time.Now(); now.Sub(s.began) >= learnAfter && !s.since.IsZero() {
@@ -45,7 +46,7 @@ func (s *Session) Hits() (n uint64, ok bool) {
 	}
 	for id, p := range s.parts {
 		if p.choose(s, id); p.selected == nil {
-			continue
+			return 0, false
 		}
 		ok = true
 		for i := range p.counters {
@@ -172,7 +173,7 @@ func (s *Session) Close() {
 func (s *Session) refused(why string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.why = why
+	s.why, s.blind = why, true
 }
 
 func (s *Session) took(d time.Duration) {
@@ -196,6 +197,7 @@ func (s *Session) done(regions []*region) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.images++
+	s.blind = false
 	for _, r := range regions {
 		for _, t := range r.sites {
 			r.p.planted[t.counter] = true

@@ -49,6 +49,28 @@ func TestLoop(t *testing.T) {
 	}
 }
 
+// TestLauncherAlone: hits of a shell tell nothing of what it has executed, if that was left alone or is not known yet.
+func TestLauncherAlone(t *testing.T) {
+	program := compile(t, "counts", "-O1")
+	p := &Planter{Dir: t.TempDir()}
+	for _, tt := range []struct {
+		script string
+		counts bool
+	}{
+		{"true", false}, // the shell is not known yet
+		{"true", true},
+		{"true; exec " + program, false},
+		{"true; exec " + program, true},
+		{"true; ulimit -v 1000000; exec " + program, false},
+	} {
+		s, _ := planted(t, p, Options{}, nil, "/bin/sh", "-c", tt.script)
+		if n, ok := s.Hits(); ok != tt.counts {
+			t.Errorf("%s: %d hits count: %v; %q", tt.script, n, ok, s.Why())
+		}
+		s.Close()
+	}
+}
+
 // TestCopied: a file that the system tells other numbers of than of its mapping is planted if its code is the same.
 func TestCopied(t *testing.T) {
 	program := compile(t, "counts", "-O1")
