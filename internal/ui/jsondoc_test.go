@@ -15,6 +15,7 @@ import (
 	"berth/internal/control"
 	"berth/internal/evaluate"
 	"berth/internal/plan"
+	"berth/internal/plan/front"
 	"berth/internal/report"
 	"berth/internal/scenario"
 	"berth/internal/store"
@@ -34,6 +35,7 @@ func TestJSONIsDocumented(t *testing.T) {
 		"job":      keysOf(report.JobView{}),
 		"tasks":    rows,
 		"plan":     keysOf(plan.Plan{}),
+		"front":    keysOf(front.View{}),
 		"usage":    keysOf(report.UsageView{}),
 		"forget":   keysOf(ui.Forgotten{}),
 		"explain":  keysOf(ui.Explanation{}),

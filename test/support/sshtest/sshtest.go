@@ -81,15 +81,16 @@ func (h *Hosts) write(name, text string) {
 	check(h.tb, os.WriteFile(filepath.Join(h.dir, name), []byte(text), 0o600))
 }
 
-// Up starts the server of host hN, with the folder for copies of programs that it had before, if any.
+// Up starts the server of host hN, with the folder for copies of programs that it had before, if any. Its users have a home folder of its
+// own: the start-up files of this machine's shell may take long, and leave locks behind when they are killed.
 func (h *Hosts) Up(n int) {
 	h.tb.Helper()
 	one := h.hosts[n-1]
 	_ = os.Mkdir("/run/sshd", 0o755) // of Debian's package; only a server of root's needs it
 	conf := filepath.Join(one.name, "sshd_config")
 	h.write(conf, fmt.Sprintf("ListenAddress 127.0.0.1\nPort %d\nHostKey %s\nAuthorizedKeysFile %s\nPidFile none\nStrictModes no\nUsePAM no\nPasswordAuthentication no\n"+
-		"AllowTcpForwarding no\nAllowStreamLocalForwarding no\nPermitRootLogin yes\nMaxStartups 100\nSetEnv XDG_CACHE_HOME=%s\n",
-		one.port, filepath.Join(one.dir, "host"), filepath.Join(h.dir, "client.pub"), h.Cache(n)))
+		"AllowTcpForwarding no\nAllowStreamLocalForwarding no\nPermitRootLogin yes\nMaxStartups 100\nSetEnv HOME=%s XDG_CACHE_HOME=%s\n",
+		one.port, filepath.Join(one.dir, "host"), filepath.Join(h.dir, "client.pub"), one.dir, h.Cache(n)))
 	path, err := exec.LookPath("sshd")
 	if err != nil {
 		path = "/usr/sbin/sshd" // ordinary users have it not on PATH; it wants to be called by its whole name
