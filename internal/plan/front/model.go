@@ -61,18 +61,21 @@ func (m *Model) Evaluate(counts []int) Point {
 			sum.Add(n*k.Slots, k.rate/float64(k.Slots), k.transfer)
 		}
 	}
-	slowed := sum.Slowed(m.server)
-	p := Point{Counts: slices.Clone(counts), Rate: slowed * sum.Rate}
+	start := sum.Contend(m.server, m.bag.Spread)
+	p := Point{Counts: slices.Clone(counts), Rate: start.Slowed * sum.Rate}
 	p.Use = math.Min(1, p.Rate*m.server)
 	tail, variance := m.tail(counts)
-	p.Makespan = m.begun(counts, slowed) + tail
-	p.Simple = m.begun(counts, 1) + tail
+	p.Makespan = m.begun(counts, start) + tail
+	p.Simple = m.begun(counts, alone) + tail
 	p.Cost = m.cost(counts, p.Makespan)
 	spread := m.bag.Spread * math.Sqrt(float64(m.bag.Tasks)) / p.Rate
 	half := 1.2816 * math.Sqrt(spread*spread+variance) // the 90 % quantile of a normal distribution
 	p.Low, p.Up = math.Max(0, p.Makespan-half), p.Makespan+half
 	return p
 }
+
+// alone is a start without contention: none takes less.
+var alone = rented.Start{Slowed: 1, Credit: 1}
 
 // cost returns what the machines cost together with the data that is moved.
 func (m *Model) cost(counts []int, makespan float64) float64 {
@@ -89,9 +92,9 @@ func (m *Model) cost(counts []int, makespan float64) float64 {
 func (m *Model) moved() float64 { return float64(m.bag.Tasks) * m.bag.Bytes * m.bag.Transfer }
 
 // begun returns after how many seconds the last task has begun (with the tail), or the last one is done (without): the first
-// time t at which slowed·Σ n_k·(rate_k·(t − boot_k) + credit_k) is the number of tasks, over the machines that are ready.
-func (m *Model) begun(counts []int, slowed float64) float64 {
-	need := float64(m.bag.Tasks) / slowed
+// time t at which Slowed·Σ n_k·(rate_k·(t − boot_k) + Credit·credit_k) is the number of tasks, over the machines that are ready.
+func (m *Model) begun(counts []int, start rented.Start) float64 {
+	need := float64(m.bag.Tasks) / start.Slowed
 	rate, offset, at := 0.0, 0.0, math.Inf(1)
 	for _, i := range m.byBoot {
 		k, n := &m.kinds[i], float64(counts[i])
@@ -102,7 +105,7 @@ func (m *Model) begun(counts []int, slowed float64) float64 {
 			break
 		}
 		rate += n * k.rate
-		offset += n * (k.rate*k.boot - k.credit)
+		offset += n * (k.rate*k.boot - start.Credit*k.credit)
 		at = math.Max(k.boot, (need+offset)/rate)
 	}
 	return at

@@ -23,11 +23,6 @@ func (m *Model) Search(epsilon float64) Set {
 	s.alone()
 	low, up := s.span()
 	for at := low; at < up; at *= 1 + coarse {
-		if c, ok := s.newSlice(at, at*(1+coarse), 0); ok {
-			s.seed(&c)
-		}
-	}
-	for at := low; at < up; at *= 1 + coarse {
 		s.between(at, at*(1+coarse), 0)
 	}
 	return s.found
@@ -41,8 +36,10 @@ func (s *search) between(low, up, tail float64) {
 		return
 	}
 	s.now = &c
-	least, cutoff := s.bound(0, 0, c.tail), s.cutoff()
-	if least >= cutoff {
+	if s.bound(0, 0, c.tail) >= s.cutoff() {
+		return
+	}
+	if s.seed(&c); s.bound(0, 0, c.tail) >= s.cutoff() {
 		return
 	}
 	middle := s.cut(low, up)
@@ -130,7 +127,7 @@ func (s *search) leaf(tail float64) {
 	if slices.Max(s.counts) == 0 {
 		return
 	}
-	makespan := s.begun(s.counts, 1) + tail
+	makespan := s.begun(s.counts, alone) + tail
 	if makespan < s.now.up*(1+1e-9) && s.cost(s.counts, makespan)*(1+s.epsilon) < s.found.cheapest(makespan*(1+s.epsilon))*(1+1e-12) {
 		s.found.add(s.Evaluate(s.counts))
 	}

@@ -47,7 +47,7 @@ func (s *search) span() (low, up float64) {
 		return 0, 0
 	}
 	tail, _ := s.tail(limits)
-	return math.Max(s.begun(limits, 1), shortest/1000), (last + boot + tail) * 1.05
+	return math.Max(s.begun(limits, alone), shortest/1000), (last + boot + tail) * 1.05
 }
 
 // cut returns the end of a slice: up, or before it where another unit of time begins to be paid.
@@ -159,21 +159,24 @@ func (s *search) atBest(rate float64) float64 {
 	return math.Min(1, n.Solve().Throughput/rate)
 }
 
-// seed evaluates configurations near the least cost in a slice.
+// seed evaluates configurations near the least cost in a slice: as many machines as there are of the kinds that cost least a
+// task, and what is left to be begun by any one of the other kinds.
 func (s *search) seed(c *slice) {
 	counts := make([]int, len(s.kinds))
-	left := c.need
-	for _, i := range s.sorted(func(i int) float64 { return c.costs[i] / s.begins(i, c.up) }) {
-		each := s.begins(i, c.up)
-		if each == 0 {
-			continue
+	left, seconds := c.need, c.up-c.tail
+	order := s.sorted(func(i int) float64 { return c.costs[i] / s.begins(i, seconds) })
+	for at, i := range order {
+		for _, last := range order[at:] {
+			if each := s.begins(last, seconds); each > 0 && left <= each*float64(s.kinds[last].Limit) {
+				counts[last] = int(math.Ceil(left / each))
+				s.found.add(s.Evaluate(counts))
+				counts[last] = 0
+			}
 		}
-		counts[i] = min(s.kinds[i].Limit, int(math.Ceil(left/each)))
-		if counts[i] > 0 {
-			s.found.add(s.Evaluate(counts))
-		}
-		if left -= float64(counts[i]) * each; left <= 0 {
-			return
+		each := s.begins(i, seconds)
+		if each > 0 {
+			counts[i] = min(s.kinds[i].Limit, int(left/each))
+			left -= float64(counts[i]) * each
 		}
 	}
 }

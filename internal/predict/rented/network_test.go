@@ -1,12 +1,13 @@
 package rented
 
 import (
-	"container/heap"
 	"math"
 	"math/rand/v2"
 	"testing"
 
 	"pgregory.net/rapid"
+
+	"berth/test/support/rentedsim"
 )
 
 // meanValues solves the network by mean value analysis with a load-dependent server: eqs. 10 to 15 of the paper with the
@@ -102,100 +103,17 @@ func TestSolveEnds(t *testing.T) {
 	}
 }
 
-// station is a simulated network of unequal machines; rates follow eq. 2, where a machine never gets more than its own.
-type station struct {
-	compute, transfer []float64 // means by machine
-	server            float64
-	spread            float64
-	rng               *rand.Rand
-
-	now   float64
-	left  map[int]float64 // shares of a task's data that machines at the server have yet to move, each its own draw
-	busy  events          // machines that compute
-	began int
-	tasks int
-}
-
-type event struct {
-	at      float64
-	machine int
-}
-
-type events []event
-
-func (e events) Len() int           { return len(e) }
-func (e events) Less(i, j int) bool { return e[i].at < e[j].at }
-func (e events) Swap(i, j int)      { e[i], e[j] = e[j], e[i] }
-func (e *events) Push(x any)        { *e = append(*e, x.(event)) }
-func (e *events) Pop() any {
-	old := *e
-	x := old[len(old)-1]
-	*e = old[:len(old)-1]
-	return x
-}
-
-// draw returns a log-normal value with that mean.
-func (s *station) draw(mean float64) float64 {
-	sigma := math.Sqrt(math.Log1p(s.spread * s.spread))
-	return mean * math.Exp(sigma*s.rng.NormFloat64()-sigma*sigma/2)
-}
-
-// speed returns how much of a task's data machine k moves in a second when n machines are at the server.
-func (s *station) speed(k, n int) float64 { return math.Min(1/s.transfer[k], 1/(s.server*float64(n))) }
-
-// begin has machine k begin its next task, if there is one.
-func (s *station) begin(k int) {
-	if s.began < s.tasks {
-		s.began++
-		s.left[k] = s.draw(1)
-	}
-}
-
-// run returns the makespan of the bag, seconds.
-func (s *station) run() float64 {
-	s.left = map[int]float64{}
-	for k := range s.compute {
-		s.begin(k)
-	}
-	for len(s.left) > 0 || len(s.busy) > 0 {
-		next, who := math.Inf(1), -1
-		for k := range s.compute {
-			if left, is := s.left[k]; is {
-				if at := s.now + left/s.speed(k, len(s.left)); at < next {
-					next, who = at, k
-				}
-			}
-		}
-		computed := len(s.busy) > 0 && s.busy[0].at <= next
-		if computed {
-			next = s.busy[0].at
-		}
-		n := len(s.left)
-		for k := range s.left {
-			s.left[k] -= (next - s.now) * s.speed(k, n)
-		}
-		s.now = next
-		if computed {
-			s.begin(heap.Pop(&s.busy).(event).machine)
-			continue
-		}
-		delete(s.left, who)
-		heap.Push(&s.busy, event{s.now + s.draw(s.compute[who]), who})
-	}
-	return s.now
-}
-
 // TestSimulated: the throughput of long runs is that of a simulation, whatever the distribution of times.
 func TestSimulated(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
 	for _, spread := range []float64{0.2, 1} {
 		for range 8 {
 			n := Network{Machines: 2 + rng.IntN(20), Compute: 1 + 20*rng.Float64(), Transfer: 1 + 5*rng.Float64(), Server: 0.1 + rng.Float64()}
-			s := station{server: n.Server, spread: spread, rng: rng, tasks: 20000}
+			s := rentedsim.System{Server: n.Server, Spread: spread, Rng: rng, Tasks: 20000}
 			for range n.Machines {
-				s.compute, s.transfer = append(s.compute, n.Compute), append(s.transfer, math.Max(n.Transfer, n.Server))
+				s.Compute, s.Transfer = append(s.Compute, n.Compute), append(s.Transfer, math.Max(n.Transfer, n.Server))
 			}
-			if got, want := n.Solve().Throughput, float64(s.tasks)/s.run(); !near(got, want, 0.03) {
+			if got, want := n.Solve().Throughput, float64(s.Tasks)/s.Makespan(); !near(got, want, 0.03) {
 				t.Errorf("%+v, spread %g: %g tasks/s, simulated %g", n, spread, got, want)
 			}
 		}

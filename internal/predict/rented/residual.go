@@ -34,7 +34,7 @@ func NewGrid(shortest, longest, spread float64) Grid {
 	sigma := math.Sqrt(math.Log1p(spread * spread))
 	last := longest * math.Exp(6*sigma)
 	g := Grid{0}
-	for t := shortest / 20; t < last; t *= 1.12 {
+	for t := shortest / 20; t < last; t *= 1.25 {
 		g = append(g, t)
 	}
 	return append(g, last)

@@ -1,5 +1,7 @@
 package rented
 
+import "math"
+
 // Sum is what a set of unequal machines comes to. All of it is additive, so sets are made of types and counts.
 type Sum struct {
 	Machines int     // that compute a task each at a time
@@ -26,7 +28,22 @@ func (s *Sum) Network(server float64) Network {
 	return Network{Machines: s.Machines, Compute: compute, Transfer: transfer, Server: server}
 }
 
-// Slowed returns which fraction of the throughput without contention the machines have, 0…1.
-func (s *Sum) Slowed(server float64) float64 {
-	return min(1, s.Network(server).Solve().Throughput/s.Rate)
+// Start is what contention at the data server makes of a bag's first tasks and of its throughput.
+type Start struct {
+	Slowed float64 // fraction of the throughput without contention, 0…1
+	Credit float64 // fraction of Credit that is left, at most 1; below 0 where the start takes more than that
+}
+
+// Contend returns what contention does to a bag that all machines begin at once. They move data together then: under processor
+// sharing a task's data take Σ min(size, others' sizes) on average, of log-normal sizes 2·Φ(−σ_log/√2) of all. What this is
+// beyond the time in equilibrium is lost. A server that is saturated works from the start to the end of the bag, whatever
+// machines have begun.
+func (s *Sum) Contend(server, spread float64) Start {
+	n := s.Network(server)
+	load := n.Solve()
+	sigma := math.Sqrt(math.Log1p(spread * spread))
+	together := float64(s.Machines) * server * 2 * normal(-sigma/math.Sqrt2)
+	late := math.Max(0, together-math.Max(load.Transfer, n.Transfer))
+	cycle := float64(s.Machines) / s.Rate
+	return Start{Slowed: math.Min(1, load.Throughput/s.Rate), Credit: (1 - load.Saturated) * (1 - late/(Credit(spread)*cycle))}
 }
