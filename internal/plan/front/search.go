@@ -18,9 +18,14 @@ func (m *Model) Search(epsilon float64) Set {
 	s.order = slices.Clone(m.byBoot)
 	slices.SortStableFunc(s.order, func(i, j int) int { return -cmp.Compare(m.cycle(i), m.cycle(j)) })
 	for range len(m.kinds) + 1 {
-		s.logs = append(s.logs, make([]float64, len(m.grid)))
+		s.done = append(s.done, make([]float64, len(m.grid)))
 	}
+	for j := range s.done[0] {
+		s.done[0][j] = 1
+	}
+	s.power = make([][][]float64, len(m.kinds))
 	s.alone()
+	s.fastest()
 	low, up := s.span()
 	for at := low; at < up; at *= 1 + coarse {
 		s.between(at, at*(1+coarse), 0)
@@ -65,11 +70,14 @@ type search struct {
 	*Model
 	epsilon float64
 	found   Set
-	order   []int       // kinds in the order in which counts are chosen: slow machines first, as they make the tail
-	now     *slice      // that is searched
-	left    int         // steps until the slice is cut into two
-	counts  []int       // chosen so far
-	logs    [][]float64 // of the residual times of the kinds chosen so far, by depth
+	order   []int   // kinds in the order in which counts are chosen: slow machines first, as they make the tail
+	now     *slice  // that is searched
+	useless float64 // see cutoff
+	left    int     // steps until the slice is cut into two
+	counts  []int   // chosen so far
+
+	done  [][]float64   // by depth: how likely the machines chosen so far are done, at each instant of the grid
+	power [][][]float64 // by kind and number of machines, see powers
 }
 
 // alone evaluates all configurations of one type.
@@ -83,9 +91,35 @@ func (s *search) alone() {
 	}
 }
 
-// cutoff returns the cost from which on a configuration with a makespan in the slice is of no use.
+// fastest evaluates configurations near the fastest one: of all machines, with fewer and fewer of the slow ones, which lengthen
+// the tail.
+func (s *search) fastest() {
+	const parts = 16
+	for i := range s.kinds {
+		s.counts[i] = s.kinds[i].Limit
+	}
+	for _, i := range s.order {
+		best, at := math.Inf(1), s.counts[i]
+		for n := range parts + 1 {
+			s.counts[i] = s.kinds[i].Limit * n / parts
+			if slices.Max(s.counts) == 0 {
+				continue
+			}
+			p := s.Evaluate(s.counts)
+			s.found.add(p)
+			if p.Makespan < best {
+				best, at = p.Makespan, s.counts[i]
+			}
+		}
+		s.counts[i] = at
+	}
+	clear(s.counts)
+}
+
+// cutoff notes and returns the cost from which on a configuration with a makespan in the slice is of no use.
 func (s *search) cutoff() float64 {
-	return s.found.cheapest(s.now.low*(1+s.epsilon)) / (1 + s.epsilon)
+	s.useless = s.found.cheapest(s.now.low*(1+s.epsilon)) / (1 + s.epsilon)
+	return s.useless
 }
 
 // from chooses counts of the kinds from that depth on. cost is what the chosen ones cost at least, tail their tail.
@@ -99,22 +133,26 @@ func (s *search) from(depth int, cost, tail float64) {
 	}
 	i := s.order[depth]
 	limit := s.kinds[i].Limit
-	down := s.now.price*s.begins(i, s.now.up-tail) > s.now.costs[i]
+	s.counts[i] = 0
+	least, most := s.bounds(depth+1, cost, tail)
+	begun := s.begins(i, s.now.up-tail)
+	each := s.now.costs[i] - s.now.price*begun
 	for step := 0; step <= limit && s.left >= 0; step++ {
 		n := step
-		if down {
+		if each < 0 {
 			n = limit - step
+		}
+		// With the tail of the kinds before, the bound is linear in n and grows with each step, so no further one is of use.
+		if least+float64(n)*each >= s.useless {
+			break
+		}
+		if most+float64(n)*begun < s.now.need*(1-1e-9) {
+			continue // all machines of the kinds that are left are not enough
 		}
 		s.counts[i] = n
 		spent := cost + float64(n)*s.now.costs[i]
-		// With the tail of the kinds before, a finite bound grows with each step, so no further one is of use.
-		if least := s.bound(depth+1, spent, tail); math.IsInf(least, 1) && !down {
-			continue // more machines may be enough
-		} else if least >= s.cutoff() {
-			break
-		}
 		longer := s.extend(depth, i, n, tail)
-		if longer > tail && s.bound(depth+1, spent, longer) >= s.cutoff() {
+		if longer > tail && s.bound(depth+1, spent, longer) >= s.useless {
 			continue
 		}
 		s.from(depth+1, spent, longer)
@@ -124,22 +162,45 @@ func (s *search) from(depth int, cost, tail float64) {
 
 // leaf takes in the configuration that is chosen, unless a point known is better than it would be without contention.
 func (s *search) leaf(tail float64) {
-	if slices.Max(s.counts) == 0 {
-		return
-	}
 	makespan := s.begun(s.counts, alone) + tail
 	if makespan < s.now.up*(1+1e-9) && s.cost(s.counts, makespan)*(1+s.epsilon) < s.found.cheapest(makespan*(1+s.epsilon))*(1+1e-12) {
 		s.found.add(s.Evaluate(s.counts))
+		s.cutoff()
 	}
 }
 
-// extend adds n machines of kind i to those before that depth, and returns the tail of all of them.
+// extend adds n machines of kind i to those before that depth, and returns the tail of all of them, or a little less.
 func (s *search) extend(depth, i, n int, tail float64) float64 {
-	copy(s.logs[depth+1], s.logs[depth])
+	before, after := s.done[depth], s.done[depth+1]
 	if n == 0 || !s.bag.Tail {
+		copy(after, before)
 		return tail
 	}
-	s.addLogs(s.logs[depth+1], i, n)
-	longer, _ := s.grid.Longest(s.logs[depth+1])
-	return max(longer, tail)
+	for j, p := range s.powers(i, n) {
+		after[j] = before[j] * p
+	}
+	return max(s.grid.LongestMean(after)*(1-1e-9), tail)
+}
+
+// mostPowers is how many rows of powers are kept of a kind.
+const mostPowers = 1000
+
+// powers returns, for each instant of the grid, how likely n machines of kind i are done with what they had begun.
+func (s *search) powers(i, n int) []float64 {
+	if n < mostPowers {
+		if s.power[i] == nil {
+			s.power[i] = make([][]float64, min(s.kinds[i].Limit+1, mostPowers))
+		}
+		if s.power[i][n] != nil {
+			return s.power[i][n]
+		}
+	}
+	row := make([]float64, len(s.grid))
+	for j, l := range s.kinds[i].logs {
+		row[j] = math.Exp(float64(n) * l)
+	}
+	if n < mostPowers {
+		s.power[i][n] = row
+	}
+	return row
 }

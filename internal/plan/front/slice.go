@@ -4,8 +4,6 @@ import (
 	"cmp"
 	"math"
 	"slices"
-
-	"berth/internal/predict/rented"
 )
 
 const (
@@ -13,8 +11,6 @@ const (
 	coarse, finest = 0.05, 2e-4
 	// patience is how many steps a slice is searched before it is cut into two.
 	patience = 2000
-	// refined is the width of slices from which on a slice inside has about the same bound of the tail.
-	refined = 0.005
 	// rounds is how often the bound of the contention is made closer.
 	rounds = 40
 )
@@ -47,7 +43,7 @@ func (s *search) span() (low, up float64) {
 		return 0, 0
 	}
 	tail, _ := s.tail(limits)
-	return math.Max(s.begun(limits, alone), shortest/1000), (last + boot + tail) * 1.05
+	return math.Max(s.begun(limits, alone), shortest/1000), 4 * (last + boot + tail)
 }
 
 // cut returns the end of a slice: up, or before it where another unit of time begins to be paid.
@@ -68,7 +64,7 @@ func (m *Model) begins(i int, seconds float64) float64 {
 	if seconds <= k.boot {
 		return 0
 	}
-	return math.Max(0, k.rate*(seconds-k.boot)+k.credit)
+	return k.rate*(seconds-k.boot) + k.credit
 }
 
 // newSlice returns a slice; ok is false where no configuration is so fast. tail is a lower bound of the tail.
@@ -77,20 +73,18 @@ func (s *search) newSlice(low, up, tail float64) (c slice, ok bool) {
 	for i := range s.kinds {
 		c.costs = append(c.costs, s.kinds[i].Bill(low))
 	}
-	byRate := s.sorted(func(i int) float64 { return s.kinds[i].rate / s.begins(i, up) })
-	for range rounds {
-		rate, ok := s.fill(byRate, &c, func(i int) float64 { return s.kinds[i].rate })
-		if !ok {
+	c.tail = tail
+	for range rounds { // a longer tail leaves less time, which takes more machines, whose tail is longer
+		if !s.contend(&c) {
 			return c, false
 		}
-		need := float64(s.bag.Tasks) / s.atBest(rate)
-		if need <= c.need*(1+1e-7) {
+		before := c.tail
+		if c.tail, ok = s.leastTail(&c); !ok {
+			return c, false
+		}
+		if c.tail <= before*1.001 {
 			break
 		}
-		c.need = need
-	}
-	if c.tail = tail; up/low-1 > refined {
-		c.tail = math.Max(tail, s.leastTail(&c))
 	}
 	byCost := s.sorted(func(i int) float64 { return c.costs[i] / s.begins(i, up-c.tail) })
 	_, ok = s.fill(byCost, &c, func(i int) float64 {
@@ -100,19 +94,40 @@ func (s *search) newSlice(low, up, tail float64) (c slice, ok bool) {
 	return c, ok
 }
 
-// leastTail returns a lower bound of the tail of all configurations that begin enough tasks in the slice: at each instant of
-// the grid no such set of machines is more likely to be done than the one of parts of machines that is.
-func (s *search) leastTail(c *slice) float64 {
+// contend raises what the machines have to begin without contention by what contention takes at least; false where no
+// configuration is enough. The fewest tasks/s that are enough leave most to the machines.
+func (s *search) contend(c *slice) bool {
+	for range rounds {
+		byRate := s.sorted(func(i int) float64 { return s.kinds[i].rate / s.begins(i, c.up-c.tail) })
+		rate, ok := s.fill(byRate, c, func(i int) float64 { return s.kinds[i].rate })
+		if !ok {
+			return false
+		}
+		need := float64(s.bag.Tasks) / s.atBest(rate)
+		if need <= c.need*(1+1e-6) {
+			return true
+		}
+		c.need = need
+	}
+	return true
+}
+
+// leastTail returns a lower bound of the tail of all configurations that begin enough tasks in the slice, and false where there
+// is none: at each instant of the grid no such set of machines is more likely to be done than the one of parts of machines
+// that is.
+func (s *search) leastTail(c *slice) (tail float64, ok bool) {
 	if !s.bag.Tail {
-		return 0
+		return 0, true
 	}
 	best := make([]float64, len(s.grid))
 	for j := range s.grid {
-		order := s.sorted(func(i int) float64 { return -s.kinds[i].logs[j] / s.begins(i, c.up) })
-		best[j], _ = s.fill(order, c, func(i int) float64 { return s.kinds[i].logs[j] })
+		order := s.sorted(func(i int) float64 { return -s.kinds[i].logs[j] / s.begins(i, c.up-c.tail) })
+		if best[j], ok = s.fill(order, c, func(i int) float64 { return s.kinds[i].logs[j] }); !ok {
+			return 0, false
+		}
 	}
-	tail, _ := s.grid.Longest(best)
-	return tail
+	tail, _ = s.grid.Longest(best)
+	return math.Max(c.tail, tail*(1-1e-9)), true
 }
 
 // sorted returns the kinds by a key, the least first.
@@ -141,22 +156,11 @@ func (s *search) fill(order []int, c *slice, value func(i int) float64) (sum flo
 	return sum, false
 }
 
-// atBest returns an upper bound of the fraction of that rate (tasks/s without contention) that machines have together: it is
-// the highest for few machines that move data slowly, as they want more than the server has least often.
+// atBest returns an upper bound of the fraction of that rate (tasks/s without contention) that machines have together: they
+// are no faster than the server. How they share it does not matter, so the bound holds for any number of machines; the
+// throughput at one rate first falls with it and then grows.
 func (s *search) atBest(rate float64) float64 {
-	if s.server == 0 {
-		return 1
-	}
-	fastest, transfer := 0.0, 0.0
-	for i := range s.kinds {
-		fastest = math.Max(fastest, 1/s.cycle(i))
-		transfer = math.Max(transfer, s.kinds[i].transfer)
-	}
-	n := rented.Network{Machines: max(1, int(rate/fastest)), Transfer: transfer, Server: s.server}
-	if n.Compute = float64(n.Machines)/rate - transfer; n.Compute <= 0 {
-		return math.Min(1, 1/(s.server*rate))
-	}
-	return math.Min(1, n.Solve().Throughput/rate)
+	return 1 / math.Max(1, s.server*rate)
 }
 
 // seed evaluates configurations near the least cost in a slice: as many machines as there are of the kinds that cost least a
@@ -181,27 +185,39 @@ func (s *search) seed(c *slice) {
 	}
 }
 
-// bound returns a lower bound of the cost of all configurations with the counts chosen so far, the first ones in order, and
-// a makespan in the slice, +Inf where there is none. spent is what those cost at least, and tail is no longer than their tail. For any price ≥ 0 of a
-// task the cost of machines is at least price·need + Σ (cost_k − price·begun_k)·n_k, each term at its least.
+// bound returns a lower bound of the cost of all configurations with the counts chosen so far, those of the first kinds in
+// order, and a makespan in the slice; +Inf where there is none. See bounds.
 func (s *search) bound(depth int, spent, tail float64) float64 {
-	seconds := s.now.up - tail
-	least, most := s.moved()+spent+s.now.price*s.now.need, 0.0
-	for d, i := range s.order {
-		begun := s.begins(i, seconds)
-		gain := s.now.price * begun
-		if d < depth {
-			least -= float64(s.counts[i]) * gain
-			most += float64(s.counts[i]) * begun
-			continue
-		}
-		most += float64(s.kinds[i].Limit) * begun
-		if gain > s.now.costs[i] {
-			least -= float64(s.kinds[i].Limit) * (gain - s.now.costs[i])
-		}
-	}
+	least, most := s.bounds(depth, spent, tail)
 	if most < s.now.need*(1-1e-9) {
 		return math.Inf(1)
 	}
 	return least
+}
+
+// bounds returns that bound, whether there is such a configuration or not, and how many tasks all machines begin at most.
+// spent is what the chosen ones cost at least, and tail is no longer than their tail. For any price ≥ 0 of a task the cost of
+// machines is at least price·need + Σ (cost_k − price·begun_k)·n_k, each term at its least.
+func (s *search) bounds(depth int, spent, tail float64) (least, most float64) {
+	seconds := s.now.up - tail
+	least = s.moved() + spent + s.now.price*s.now.need
+	for d, i := range s.order {
+		n := s.counts[i]
+		if d >= depth {
+			n = s.kinds[i].Limit
+		}
+		if n == 0 {
+			continue
+		}
+		begun := s.begins(i, seconds)
+		most += float64(n) * begun
+		each := -s.now.price * begun
+		if d >= depth {
+			if each += s.now.costs[i]; each > 0 {
+				continue
+			}
+		}
+		least += float64(n) * each
+	}
+	return least, most
 }

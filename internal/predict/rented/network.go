@@ -25,6 +25,9 @@ type Load struct {
 // negligible is the probability, relative to that of the most likely state, below which further states are left out.
 const negligible = 1e-18
 
+// tiny is the part of the compute time that moving data takes at most where it counts as nothing.
+const tiny = 1e-15
+
 // rate returns the rate in tasks/s at which the server serves j machines together: j·μ_D, at most μ_S (eq. 9 as a total rate).
 func (n Network) rate(j int) float64 {
 	return math.Min(float64(j)/n.Transfer, 1/n.Server)
@@ -40,7 +43,7 @@ func (n Network) ratio(j int) float64 {
 // sides, which neither overflows nor cancels, until they are negligible: K steps at most.
 func (n Network) Solve() Load {
 	switch {
-	case n.Transfer == 0 && n.Server == 0:
+	case math.Max(n.Transfer, n.Server) <= tiny*n.Compute:
 		return Load{Throughput: float64(n.Machines) / n.Compute}
 	case n.Compute == 0:
 		x := n.rate(n.Machines)

@@ -71,3 +71,14 @@ func (g Grid) Longest(logs []float64) (mean, variance float64) {
 	}
 	return mean, math.Max(0, square-mean*mean)
 }
+
+// LongestMean returns the mean that Longest returns, of the probabilities themselves that all are over at each instant.
+func (g Grid) LongestMean(done []float64) (mean float64) {
+	before := 1 - done[0]
+	for i := 1; i < len(g); i++ {
+		at := 1 - done[i]
+		mean += (before + at) / 2 * (g[i] - g[i-1])
+		before = at
+	}
+	return mean
+}
