@@ -36,7 +36,7 @@ func (f *frontFlags) register(fs *pflag.FlagSet) {
 	fs.Float64Var(&f.spread, "spread", 0.3, "standard deviation of task times over their mean")
 	fs.Float64Var(&f.budget, "budget", 0, "choose the fastest point that costs no more")
 	fs.StringVar(&f.deadline, "deadline", "", "choose the cheapest point that takes no longer: 2h")
-	fs.Float64Var(&f.epsilon, "epsilon", -1, "share by which a choice may be better than all points; 0: none is; default: 0 for up to 10^11 choices, else 0.01")
+	fs.Float64Var(&f.epsilon, "epsilon", -1, "share by which a choice may be better than all points, larger where the search would take too long, and printed; 0: none is; default: 0 for up to 10^11 choices, else 0.01")
 	fs.BoolVar(&f.tail, "tail", true, "count the time in which machines run out of tasks")
 	fs.BoolVar(&f.boot, "boot", true, "count the time until machines are ready")
 	fs.StringVar(&f.only, "only", "", "evaluate one configuration: m1.m=30,c1.m=2")
@@ -168,7 +168,8 @@ func (f *frontFlags) points(m *front.Model, types []front.Type) (front.Set, floa
 			epsilon = 0.01
 		}
 	}
-	return m.Search(epsilon), epsilon, nil
+	set, within := m.Search(epsilon)
+	return set, within, nil
 }
 
 // configuration reads "m1.m=30,c1.m=2".

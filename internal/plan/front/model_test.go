@@ -49,7 +49,7 @@ func TestFigure3(t *testing.T) {
 func TestFigure5(t *testing.T) {
 	for _, tt := range []struct{ task, cheapest, tipping float64 }{{15, 1.01, 1.25}, {60, 1.01, 1.1}} {
 		m := NewModel(paperBag, paperTypes(tt.task, 10))
-		set := m.Search(0)
+		set, _ := m.Search(0)
 		tip, last := set[set.Tipping()], set[len(set)-1]
 		for _, p := range []Point{last, tip} {
 			t.Logf("task %g s, of %d points: %v costs %.2f, model %.0f s, simple %.0f s, server %.0f %%", tt.task, len(set), p.Counts, p.Cost, p.Makespan, p.Simple, 100*p.Use)

@@ -7,14 +7,15 @@ import (
 )
 
 // Search returns the front of all configurations within the limits of the types. With epsilon 0 it is exact; else each
-// configuration that there is has one in the set that costs and takes no more than 1+epsilon times as much.
+// configuration that there is has one in the set that costs and takes no more than 1+within times as much. That is epsilon, or
+// more where the search of a slice took too long and was given up.
 //
 // The makespans that there may be are cut into slices [low, up). A configuration with a makespan in one of them begins all
 // tasks in time, a linear condition on the counts, and costs at least what its machines cost for low seconds. Lagrange
 // multipliers give a bound of the cost of all completions of a partial configuration (bound), which is left out where a point
 // known to be faster costs no more.
-func (m *Model) Search(epsilon float64) Set {
-	s := &search{Model: m, epsilon: epsilon, counts: make([]int, len(m.kinds))}
+func (m *Model) Search(epsilon float64) (found Set, within float64) {
+	s := &search{Model: m, epsilon: epsilon, within: epsilon, counts: make([]int, len(m.kinds))}
 	s.order = slices.Clone(m.byBoot)
 	slices.SortStableFunc(s.order, func(i, j int) int { return -cmp.Compare(m.cycle(i), m.cycle(j)) })
 	for range len(m.kinds) + 1 {
@@ -30,7 +31,7 @@ func (m *Model) Search(epsilon float64) Set {
 	for at := low; at < up; at *= 1 + coarse {
 		s.between(at, at*(1+coarse), 0)
 	}
-	return s.found
+	return s.found, s.within
 }
 
 // between searches the makespans from low on and below up, in parts where the bounds of the whole say too little. tail is a
@@ -48,18 +49,33 @@ func (s *search) between(low, up, tail float64) {
 		return
 	}
 	middle := s.cut(low, up)
+	last := up/low-1 <= math.Max(finest, s.epsilon/8)
 	s.left = patience
-	if up/low-1 <= finest {
+	if last && s.epsilon == 0 {
 		s.left = math.MaxInt
 	}
 	if middle == up {
-		if s.from(0, 0, c.tail); s.left >= 0 {
+		s.from(0, 0, c.tail)
+		if s.left >= 0 {
+			return
+		}
+		if last {
+			s.giveUp()
 			return
 		}
 		middle = math.Sqrt(low * up)
 	}
 	s.between(low, middle, c.tail)
 	s.between(middle, up, c.tail)
+}
+
+// giveUp notes how much worse the points known are at most than all configurations in the slice, by the bound of their cost.
+func (s *search) giveUp() {
+	clear(s.counts)
+	least := s.bound(0, 0, s.now.tail)
+	for s.found.cheapest(s.now.low*(1+s.within)) > least*(1+s.within) {
+		s.within *= 1.05
+	}
 }
 
 // cycle returns the seconds that a task takes on a slot of kind i, without contention.
@@ -69,6 +85,7 @@ func (m *Model) cycle(i int) float64 { return float64(m.kinds[i].Slots) / m.kind
 type search struct {
 	*Model
 	epsilon float64
+	within  float64 // see Search
 	found   Set
 	order   []int   // kinds in the order in which counts are chosen: slow machines first, as they make the tail
 	now     *slice  // that is searched

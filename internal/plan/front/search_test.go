@@ -35,7 +35,8 @@ func TestManyMachinesShareBetter(t *testing.T) {
 
 // same fails unless the search finds the very points that enumeration finds.
 func same(t interface{ Fatalf(string, ...any) }, m *Model) {
-	want, got := enumerate(m), m.Search(0)
+	want := enumerate(m)
+	got, _ := m.Search(0)
 	if len(got) != len(want) {
 		t.Fatalf("%d points, enumeration %d:\n%v\n%v", len(got), len(want), got, want)
 	}
@@ -87,7 +88,10 @@ func TestSearchWithin(t *testing.T) {
 		bag := drawBag(t)
 		m := NewModel(bag, drawTypes(t, bag, 3, 6))
 		epsilon := rapid.Float64Range(0.001, 0.2).Draw(t, "epsilon")
-		got := m.Search(epsilon)
+		got, within := m.Search(epsilon)
+		if within != epsilon {
+			t.Fatalf("a search of few choices was given up: %g", within)
+		}
 		for _, p := range enumerate(m) {
 			if c := got.cheapest(p.Makespan * (1 + epsilon)); c > p.Cost*(1+epsilon)*(1+1e-12) {
 				t.Fatalf("nothing in %g of %+v: %v", epsilon, p, got)
@@ -122,7 +126,9 @@ func BenchmarkSearch(b *testing.B) {
 			}
 			b.Run(fmt.Sprintf("%dx%d/unit=%g/epsilon=%g", size.types, size.limit, unit, size.epsilon), func(b *testing.B) {
 				for b.Loop() {
-					b.ReportMetric(float64(len(NewModel(largeBag, types).Search(size.epsilon))), "points")
+					found, within := NewModel(largeBag, types).Search(size.epsilon)
+					b.ReportMetric(float64(len(found)), "points")
+					b.ReportMetric(within, "within")
 				}
 			})
 		}

@@ -39,7 +39,7 @@ func Text(w io.Writer, v front.View) error {
 		b.WriteString(">: the choice within the budget or deadline.\n")
 	}
 	if v.Epsilon > 0 {
-		fmt.Fprintf(&b, "Not every point was searched for: each possible choice has one here that is at most %g %% worse in cost and makespan (--epsilon).\n", 100*v.Epsilon)
+		fmt.Fprintf(&b, "Not every point was searched for: each possible choice has one here that is at most %.3g %% worse in cost and makespan (--epsilon).\n", 100*v.Epsilon)
 	}
 	_, err := io.WriteString(w, b.String())
 	return err
