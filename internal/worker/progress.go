@@ -132,10 +132,14 @@ func (g *gauge) take(a *attempt, pids []int, cpu time.Duration) job.Progress {
 		p.N = max(p.N, g.most[p.Source])
 		g.most[p.Source] = p.N
 	}
+	stands := mayStand(p.Source)
+	if p.Source == job.ProgressInput && (n >= of || !open) {
+		stands = readOut
+	}
 	switch {
 	case p.Source != g.source || p.N > g.n:
 		g.source, g.n, g.moved = p.Source, p.N, cpu
-	case (cpu-g.moved >= mayStand(p.Source) || p.Source == job.ProgressInput && (n >= of || !open) && cpu-g.moved >= readOut) && !sources(a.work.proven.Load()).has(p.Source):
+	case cpu-g.moved >= stands && !sources(a.work.proven.Load()).has(p.Source):
 		g.left.Or(1 << p.Source)
 		return g.take(a, pids, cpu)
 	}

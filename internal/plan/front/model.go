@@ -1,6 +1,7 @@
 package front
 
 import (
+	"cmp"
 	"math"
 	"slices"
 
@@ -38,7 +39,7 @@ func NewModel(b Bag, types []Type) *Model {
 		m.kinds = append(m.kinds, k)
 		m.byBoot = append(m.byBoot, len(m.byBoot))
 	}
-	slices.SortStableFunc(m.byBoot, func(i, j int) int { return int(math.Copysign(1, m.kinds[i].boot-m.kinds[j].boot)) })
+	slices.SortStableFunc(m.byBoot, func(i, j int) int { return cmp.Compare(m.kinds[i].boot, m.kinds[j].boot) })
 	if !b.Tail {
 		return m
 	}

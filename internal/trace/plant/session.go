@@ -23,7 +23,7 @@ type Session struct {
 	parts    map[partID]*part
 	images   int               // programs that were planted
 	why      string            // a program was left alone
-	blind    bool              // the last program that was executed was
+	unseen   bool              // that was the last one that was executed
 	objects  map[string]string // why objects were left out, by path
 	standing time.Duration
 	closed   bool
@@ -36,7 +36,7 @@ type Session struct {
 func (s *Session) Hits() (n uint64, ok bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.closed || s.blind {
+	if s.closed || s.unseen {
 		return 0, false
 	}
 	if now := time.Now(); now.Sub(s.began) >= learnAfter && !s.since.IsZero() {
@@ -173,7 +173,7 @@ func (s *Session) Close() {
 func (s *Session) refused(why string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.why, s.blind = why, true
+	s.why, s.unseen = why, true
 }
 
 func (s *Session) took(d time.Duration) {
@@ -197,7 +197,7 @@ func (s *Session) done(regions []*region) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.images++
-	s.blind = false
+	s.unseen = false
 	for _, r := range regions {
 		for _, t := range r.sites {
 			r.p.planted[t.counter] = true
