@@ -1,8 +1,6 @@
 package batch
 
 import (
-	"crypto/rand"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -80,7 +78,7 @@ func (s *site) scratch(a *alloc) string {
 	if a.req.Scratch != "" {
 		root = a.req.Scratch
 	}
-	return filepath.Join(root, a.scratchPrefix()+secret())
+	return filepath.Join(root, a.scratchPrefix()+driver.Secret())
 }
 
 // prepare writes what the allocation's workers need to know, anew where it is adopted: the
@@ -101,7 +99,7 @@ func (s *site) prepare(a *alloc) error {
 		return err
 	}
 	var err error
-	if c.Token, err = token(c.Scratch); errors.As(err, new(*private.Untrusted)) {
+	if c.Token, err = driver.Token(c.Scratch); errors.As(err, new(*private.Untrusted)) {
 		return scratchError(c.Scratch, err)
 	} else if err != nil {
 		s.opts.Log.Info("the scratch folder is not seen from here: map output ends with its node", "dir", c.Scratch, "err", err)
@@ -137,7 +135,7 @@ func (s *site) writeScript(a *alloc, text string) error {
 	if err := os.WriteFile(s.output(a), nil, 0o600); err != nil { // the batch system would make it for all to read
 		return folderError(a.dir, err)
 	}
-	if err := os.WriteFile(filepath.Join(a.dir, "batch-"+secret()+".sh"), []byte(text), 0o700); err != nil {
+	if err := os.WriteFile(filepath.Join(a.dir, "batch-"+driver.Secret()+".sh"), []byte(text), 0o700); err != nil {
 		return folderError(a.dir, err)
 	}
 	return nil
@@ -162,35 +160,6 @@ func (a *alloc) script() (string, error) {
 // globQuote quotes a path for filepath.Glob.
 func globQuote(path string) string {
 	return strings.NewReplacer(`\`, `\\`, `*`, `\*`, `?`, `\?`, `[`, `\[`).Replace(path)
-}
-
-func secret() string {
-	b := make([]byte, 8)
-	_, _ = rand.Read(b) // never fails (crypto/rand)
-	return hex.EncodeToString(b)
-}
-
-// token returns what the token file of a scratch folder says; it makes both where they are
-// missing. Both have to be this user's.
-func token(scratch string) (string, error) {
-	if err := private.Folder(scratch); err != nil {
-		return "", err
-	}
-	path := filepath.Join(scratch, wire.TokenName)
-	b, err := private.ReadFile(path, wire.MaxToken)
-	if err == nil && len(b) > 0 {
-		return string(b), nil
-	}
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return "", err
-	}
-	t := secret() + secret()
-	f, err := private.Open(path, os.O_WRONLY|os.O_CREATE|os.O_TRUNC)
-	if err != nil {
-		return "", err
-	}
-	_, err = f.WriteString(t)
-	return t, errors.Join(err, f.Close())
 }
 
 // scratchError is the error for a scratch folder that others made or may write to.

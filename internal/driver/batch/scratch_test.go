@@ -9,6 +9,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"berth/internal/driver"
 	"berth/internal/home"
 	"berth/internal/job"
 	"berth/internal/private"
@@ -27,7 +28,7 @@ func TestTokenThatIsThereAlready(t *testing.T) {
 		if err := errors.Join(os.Chmod(dir, 0o700), plant(filepath.Join(dir, wire.TokenName), victim)); err != nil {
 			t.Fatal(err)
 		}
-		if tok, err := token(dir); !errors.As(err, new(*private.Untrusted)) {
+		if tok, err := driver.Token(dir); !errors.As(err, new(*private.Untrusted)) {
 			t.Errorf("%s: token %q, %v", name, tok, err)
 		}
 		if _, err := os.Lstat(victim); err == nil {
@@ -35,11 +36,11 @@ func TestTokenThatIsThereAlready(t *testing.T) {
 		}
 	}
 	dir := filepath.Join(t.TempDir(), "scratch")
-	first, err := token(dir)
+	first, err := driver.Token(dir)
 	if err != nil || first == "" {
 		t.Fatal(first, err)
 	}
-	if again, err := token(dir); again != first || err != nil {
+	if again, err := driver.Token(dir); again != first || err != nil {
 		t.Errorf("read again the token is %q, %v; it was %q", again, err, first)
 	}
 }

@@ -1,9 +1,6 @@
 package local
 
 import (
-	"crypto/rand"
-	"encoding/hex"
-	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -52,7 +49,7 @@ func (a *alloc) sendAway(c *wire.WorkerConfig, rank int, token string) {
 func (d *Driver) scratch(a *alloc) (dir, token string, err error) {
 	if a.away() {
 		dir = a.lent()
-		token, err = lend(dir)
+		token, err = driver.Token(dir)
 		return dir, token, err
 	}
 	dir = d.opts.Scratch
@@ -73,7 +70,7 @@ func (a *alloc) lent() string {
 	if a.req.Scratch == "" {
 		return filepath.Join(a.dir, lentName)
 	}
-	return filepath.Join(a.req.Scratch, fmt.Sprintf("%s%d-%s-%s", lentPrefix, os.Getuid(), a.id, secret()))
+	return filepath.Join(a.req.Scratch, fmt.Sprintf("%s%d-%s-%s", lentPrefix, os.Getuid(), a.id, driver.Secret()))
 }
 
 const lentPrefix = "berth-"
@@ -93,30 +90,6 @@ func (a *alloc) removeLent() error {
 		return nil
 	}
 	return os.RemoveAll(dir)
-}
-
-func secret() string {
-	b := make([]byte, 8)
-	_, _ = rand.Read(b) // never fails (crypto/rand)
-	return hex.EncodeToString(b)
-}
-
-// lend makes the folder with its token, and returns the token.
-func lend(dir string) (string, error) {
-	if err := private.Folder(dir); err != nil {
-		return "", err
-	}
-	path := filepath.Join(dir, wire.TokenName)
-	if b, err := private.ReadFile(path, wire.MaxToken); err == nil && len(b) > 0 {
-		return string(b), nil
-	}
-	token := secret() + secret()
-	f, err := private.Open(path, os.O_WRONLY|os.O_CREATE|os.O_TRUNC)
-	if err != nil {
-		return "", err
-	}
-	_, err = f.WriteString(token)
-	return token, errors.Join(err, f.Close())
 }
 
 // cameUp reports whether the rank's worker was up since it was started. The lock is held.

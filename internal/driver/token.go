@@ -1,0 +1,43 @@
+package driver
+
+import (
+	"crypto/rand"
+	"encoding/hex"
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"berth/internal/private"
+	"berth/internal/wire"
+)
+
+// Secret returns a part of a name that nobody can guess.
+func Secret() string {
+	b := make([]byte, 8)
+	_, _ = rand.Read(b) // never fails (crypto/rand)
+	return hex.EncodeToString(b)
+}
+
+// Token returns what the token file of a scratch folder says, by which a node tells that it sees the folder; it makes both where they are
+// missing. Both have to be this user's.
+func Token(scratch string) (string, error) {
+	if err := private.Folder(scratch); err != nil {
+		return "", err
+	}
+	path := filepath.Join(scratch, wire.TokenName)
+	b, err := private.ReadFile(path, wire.MaxToken)
+	if err == nil && len(b) > 0 {
+		return string(b), nil
+	}
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return "", err
+	}
+	t := Secret() + Secret()
+	f, err := private.Open(path, os.O_WRONLY|os.O_CREATE|os.O_TRUNC)
+	if err != nil {
+		return "", err
+	}
+	_, err = f.WriteString(t)
+	return t, errors.Join(err, f.Close())
+}
