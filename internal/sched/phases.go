@@ -96,8 +96,12 @@ func alike(a, b job.Vector) bool {
 func (phases) paused(holds job.Vector) job.Vector { return job.Vector{Memory: holds.Memory} }
 
 // sortMemory shares the memory to sort in out among as many such tasks as would find room on the node now. So few
-// tasks have much, and need not write what they sort and read it again.
+// tasks have much, and need not write what they sort and read it again. A reduce takes memory to sort in when it has
+// fetched all, so none is kept from maps for one that shuffles.
 func (phases) sortMemory(n *Node, c *Candidate) int64 {
+	if c.Running == nil && c.shuffles() {
+		return 0
+	}
 	left := n.SortMemory - n.sorting
 	least := n.SortMemory / int64(max(1, leastSort*n.cores()))
 	return max(least, left/max(1, n.fitting(c.Takes)))
@@ -106,16 +110,23 @@ func (phases) sortMemory(n *Node, c *Candidate) int64 {
 // leastSort is the fewest that the memory of a node to sort in is shared out among, for each core.
 const leastSort = 4
 
-// fitting returns how many tasks that take so much the node has room for, by cores and rates.
+// computing returns how many attempts there do more than shuffle: those leave their cores to others.
+func (n *Node) computing() int { return len(n.Running) - n.Shuffles }
+
+// fitting returns how many tasks that take so much the node has room for, by cores and rates. No rate keeps a core idle.
 func (n *Node) fitting(takes job.Vector) int64 {
 	free := n.Free()
-	count := int64(leastSort * n.cores())
+	count := int64(n.cores())
+	idle := int64(n.cores() - n.computing())
+	if takes.CPU > 0 {
+		idle = min(idle, free.CPU/takes.CPU)
+	}
 	for _, r := range [...][2]int64{{takes.CPU, free.CPU}, {takes.Disk, free.Disk}, {takes.Net, free.Net}} {
 		if r[0] > 0 && r[1] > 0 {
 			count = min(count, (r[1]+r[0]/2)/r[0])
 		}
 	}
-	return count
+	return max(count, idle)
 }
 
 // fits reports whether the node has enough for the candidate beside what attempts that wait there will take. No rate keeps a
@@ -125,7 +136,7 @@ func (phases) fits(n *Node, c *Candidate) bool {
 	switch {
 	case len(n.waiting.line) > 0 && !n.sparesWaiting(c.Takes):
 		return false
-	case spare && len(n.Running) < n.cores():
+	case spare && n.computing() < n.cores():
 		return true
 	case c.Kind == job.BagTask && !spare: // the cores of a bag task are promised
 		return false

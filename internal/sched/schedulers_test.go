@@ -87,6 +87,8 @@ func TestSchedulers(t *testing.T) {
 		{"phases: memory is never overcommitted", Phases, node, []app{maps("a", 9, takes(100, 3000, 0), takes(100, 3000, 0))}, []string{"a.map a.map"}},
 		{"phases: rates are, by a quarter", Phases, small, []app{maps("a", 9, takes(100, 100, 45), takes(100, 100, 45))}, []string{"a.map a.map a.map"}},
 		{"phases: no rate keeps a core idle", Phases, node, []app{maps("a", 9, takes(100, 100, 900), takes(100, 100, 900))}, []string{times(4, "a.map")}},
+		{"phases: nor does a reduce that shuffles", Phases, small, []app{reduces("a", 2, 100), maps("b", 9, takes(1000, 100, 900), takes(1000, 100, 900))},
+			[]string{"b.map a.shuffle a.shuffle b.map"}},
 
 		{"cores are whole and held to the end", Cores, node, []app{maps("a", 9, light, light)}, []string{times(4, "a.map"), "a.map", "a.map"}},
 		{"cores: a shuffle has none", Cores, node, []app{reduces("a", 9, 100), maps("b", 9, light, light)},
@@ -105,6 +107,39 @@ func TestSchedulers(t *testing.T) {
 				t.Errorf("%s: step %d starts %q, want %q", c.name, i/2, got, c.steps[i])
 				break
 			}
+		}
+	}
+}
+
+// TestSortMemory says how much of 400 MiB to sort in on a node of two cores the next task gets.
+func TestSortMemory(t *testing.T) {
+	write := takes(1000, 100, 900)
+	shuffles, sorts := &Running{Leave: job.PhaseShuffle}, &Running{Leave: job.PhaseReduce}
+	for _, c := range []struct {
+		name    string
+		runs    []*Running
+		granted int64 // MiB
+		next    Candidate
+		want    int64 // MiB
+	}{
+		{"the first of two", nil, 0, Candidate{Needs: Needs{Kind: job.MapTask, Takes: takes(1000, 100, 0)}}, 200},
+		{"the second", []*Running{{Leave: job.PhaseMerge, Holds: takes(1000, 100, 0)}}, 200, Candidate{Needs: Needs{Kind: job.MapTask, Takes: takes(1000, 100, 0)}}, 200},
+		{"one that takes both cores", nil, 0, Candidate{Needs: Needs{Kind: job.MapTask, Takes: takes(2000, 100, 0)}}, 400},
+		{"tasks that hardly compute have no less than those that do", nil, 0, Candidate{Needs: Needs{Kind: job.MapTask, Takes: takes(100, 100, 0)}}, 200},
+		{"two that write more than the disk can", nil, 0, Candidate{Needs: Needs{Kind: job.MapTask, Takes: write}}, 200},
+		{"a reduce that begins sorts later", nil, 0, Candidate{Needs: Needs{Kind: job.ReduceTask}}, 0},
+		{"the first of two reduces that have fetched all", []*Running{shuffles, shuffles}, 0, Candidate{Needs: Needs{Kind: job.ReduceTask, Takes: write}, Running: shuffles}, 200},
+		{"one of a crowd has an eighth at least", []*Running{sorts, sorts}, 390, Candidate{Needs: Needs{Kind: job.MapTask}}, 50},
+	} {
+		n := &Node{Capacity: takes(2000, 4000, 100), SortMemory: 400 * mb, Running: c.runs, sorting: c.granted * mb}
+		for _, r := range c.runs {
+			n.Used = n.Used.Plus(r.Holds)
+			if r.Shuffles() {
+				n.Shuffles++
+			}
+		}
+		if got := Phases.Policy(Auto, false, 1, Tuning{}).SortMemory(n, &c.next); got != c.want*mb {
+			t.Errorf("%s: %d MiB, want %d", c.name, got/mb, c.want)
 		}
 	}
 }
