@@ -37,8 +37,8 @@ func newWorker() *cobra.Command {
 			ctx, stop := terminable(cmd.Context())
 			defer stop()
 			if stdio {
-				return ssh.Serve(ctx, func(ctx context.Context, c wire.WorkerConfig, dial ssh.Dial) error {
-					cfg.WorkerConfig, cfg.Dial = c, dial
+				return ssh.Serve(ctx, func(ctx context.Context, c wire.WorkerConfig, t *ssh.Tunnel) error {
+					cfg.WorkerConfig, cfg.Tunnel = c, t
 					return worker.Run(ctx, cfg)
 				})
 			}

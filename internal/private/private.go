@@ -5,7 +5,8 @@
 // whether it is a file at all, and whether the name is a link. What is checked is what was
 // opened, so that a name cannot lead elsewhere afterwards, and nothing that is opened here
 // can block: opening a FIFO would. The package decides nothing about what becomes of a job;
-// callers say in their own words what the refused file was for and what to do.
+// callers say in their own words what the refused file was for and what to do. It also listens on Unix sockets in such
+// folders, and connects to them, however long the folder's path is.
 package private
 
 import (

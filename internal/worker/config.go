@@ -12,6 +12,7 @@ import (
 
 	"berth/internal/job"
 	"berth/internal/mapreduce/extsort"
+	"berth/internal/mapreduce/shuffle"
 	"berth/internal/wire"
 )
 
@@ -22,12 +23,19 @@ const (
 	defaultSortMemory = 256 << 20
 )
 
+// Tunnel is a connection over which a worker reaches its coordinator and other nodes.
+type Tunnel interface {
+	// DialCoordinator connects to the coordinator with the keys of a bundle, whatever its addresses.
+	DialCoordinator(ctx context.Context, b *wire.Bundle) (*wire.Conn, error)
+	shuffle.Tunnel
+}
+
 // Config is what a worker is started with.
 type Config struct {
 	wire.WorkerConfig
 
-	// Dial connects to the coordinator another way than by the addresses of the bundle (wire.Dial); nil: that way.
-	Dial func(context.Context, *wire.Bundle) (*wire.Conn, error) `json:"-"`
+	// Tunnel leads to the coordinator and to other nodes where the network does not; nil: it does (wire.Dial).
+	Tunnel Tunnel `json:"-"`
 
 	MaxOrphan time.Duration // it ends after so long without a coordinator; 0: ten minutes
 	Grace     time.Duration // between SIGTERM and SIGKILL; 0: five seconds

@@ -14,19 +14,16 @@ func (w *worker) dial(ctx context.Context) (conn, error) {
 	if err != nil {
 		return nil, err
 	}
-	dial, served := wire.Dial, net.Addr(nil)
-	if w.cfg.Dial != nil { // on a connection that has no address, so none leads here from another host
-		dial, served = w.cfg.Dial, &net.TCPAddr{IP: net.IPv4(127, 0, 0, 1)}
+	dial := wire.Dial
+	if w.cfg.Tunnel != nil {
+		dial = w.cfg.Tunnel.DialCoordinator
 	}
 	c, err := dial(ctx, b)
 	if err != nil {
 		return nil, err
 	}
-	if served == nil {
-		served = c.LocalAddr()
-	}
 	w.away.Store(!sameMachine(c.LocalAddr(), c.RemoteAddr()))
-	if err := w.shuffle.Use(b.Identity, served); err != nil {
+	if err := w.shuffle.Use(b.Identity, c.LocalAddr()); err != nil {
 		_ = c.Close() // nothing was said on it
 		return nil, err
 	}

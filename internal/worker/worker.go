@@ -155,8 +155,13 @@ func newWorker(cfg Config) (*worker, error) {
 		return nil, err
 	}
 	w.dirs = &process.TaskDirs{Root: w.scratch.tasks()}
-	w.shuffle, err = shuffle.NewNode(cfg.Node, w.scratch.outputs(), cfg.Log)
-	return w, err
+	if w.shuffle, err = shuffle.NewNode(cfg.Node, w.scratch.outputs(), cfg.Log); err != nil {
+		return nil, err
+	}
+	if cfg.Tunnel != nil {
+		w.shuffle.Tunnel = cfg.Tunnel
+	}
+	return w, nil
 }
 
 // minHeap is the least that the Go heap may take, bytes; with less the collector would never rest.

@@ -139,27 +139,49 @@ func (h *holder) serve(ctx context.Context, in io.WriteCloser, out io.ReadCloser
 		return err
 	}
 	defer func() { _ = session.Close() }()
+	if err := h.meet(session); err != nil {
+		return err
+	}
 	if err := send(session, start{Config: h.config, Bundle: bundle}); err != nil {
 		return err
 	}
 	h.log.Info("the worker was started", "host", h.config.Remote.Host.Name)
 	stop := context.AfterFunc(ctx, func() {
-		_, _ = session.OpenStream() // tells the worker to end (Serve)
+		_, _ = open(session, forEnd) // an error says that the worker ends by itself
 		time.AfterFunc(killAfter, func() { _ = session.Close() })
 	})
 	defer stop()
+	h.attend(session)
+	return nil // how the worker ended, its status says
+}
+
+// attend takes the streams that the worker opens, until the session has ended.
+func (h *holder) attend(session *yamux.Session) {
 	for {
 		stream, err := session.AcceptStream()
 		if err != nil {
-			return nil // how the worker ended, its status says
+			return
 		}
-		go h.pass(session, stream)
+		go h.take(session, stream)
+	}
+}
+
+// take does what the worker has opened a stream for.
+func (h *holder) take(session *yamux.Session, stream net.Conn) {
+	defer func() { _ = stream.Close() }()
+	purpose, err := purposeOf(stream)
+	if err != nil {
+		return
+	}
+	if addr, is := strings.CutPrefix(purpose, forNode); is {
+		h.reach(stream, addr)
+	} else if purpose == forCoordinator {
+		h.pass(session, stream)
 	}
 }
 
 // pass passes a connection of the worker's on to the coordinator, wherever that is now.
 func (h *holder) pass(session *yamux.Session, stream net.Conn) {
-	defer func() { _ = stream.Close() }()
 	b, err := wire.LoadBundle(h.config.Bundle)
 	if err != nil {
 		if _, serr := os.Stat(h.config.Bundle); errors.Is(serr, fs.ErrNotExist) {

@@ -20,12 +20,9 @@ import (
 	"berth/internal/wire"
 )
 
-// Dial connects a worker to its coordinator.
-type Dial func(ctx context.Context, b *wire.Bundle) (*wire.Conn, error)
-
 // Serve runs a worker that a Hold at the other end of standard input and output holds. It takes both away from this process, so that no task has
 // them. run is the worker; its context ends when Hold says so or is gone.
-func Serve(ctx context.Context, run func(ctx context.Context, c wire.WorkerConfig, dial Dial) error) error {
+func Serve(ctx context.Context, run func(ctx context.Context, c wire.WorkerConfig, t *Tunnel) error) error {
 	in, out, err := takeStdio()
 	if err != nil {
 		return fmt.Errorf("take standard input and output: %w", err)
@@ -49,23 +46,36 @@ func Serve(ctx context.Context, run func(ctx context.Context, c wire.WorkerConfi
 	if err != nil {
 		return err
 	}
+	defer removeOwn(keys, s.Bundle)
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
+	t := &Tunnel{session: session, nodes: newArrivals(s.Config.Node)}
 	go func() {
-		_, err := session.AcceptStream() // a second stream is the word that it shall end, an error that nobody is there
-		if err != nil {
-			removeOwn(keys, s.Bundle) // another worker may take this one's place
-		}
+		t.attend(cancel)
+		removeOwn(keys, s.Bundle) // another worker may take this one's place
 		cancel()
 	}()
-	defer removeOwn(keys, s.Bundle)
-	return run(ctx, s.Config, func(ctx context.Context, b *wire.Bundle) (*wire.Conn, error) {
-		stream, err := session.OpenStream()
+	return run(ctx, s.Config, t)
+}
+
+// attend takes the streams that Hold opens, until the session has ended.
+func (t *Tunnel) attend(end func()) {
+	for {
+		stream, err := t.session.AcceptStream()
 		if err != nil {
-			return nil, &job.Error{Class: job.Transient, Code: job.CodeIO, Where: "coordinator", What: "the connection by which this worker was started has ended", Err: err}
+			return
 		}
-		return wire.DialOver(ctx, stream, "coordinator", b.Identity)
-	})
+		go func() {
+			switch purpose, err := purposeOf(stream); {
+			case err == nil && purpose == forOutputs:
+				t.nodes.put(stream)
+				return
+			case err == nil && purpose == forEnd:
+				end()
+			}
+			_ = stream.Close()
+		}()
+	}
 }
 
 // takeStdio returns this process's standard input and output. What it had there it has no more: /dev/null, and standard error.

@@ -37,8 +37,8 @@ func beWorker(args []string) int {
 	defer stop()
 	var err error
 	if args[0] == "--stdio" {
-		err = Serve(ctx, func(ctx context.Context, c wire.WorkerConfig, dial Dial) error {
-			return worker.Run(ctx, worker.Config{WorkerConfig: c, Dial: dial, MaxOrphan: time.Minute, Log: log})
+		err = Serve(ctx, func(ctx context.Context, c wire.WorkerConfig, tunnel *Tunnel) error {
+			return worker.Run(ctx, worker.Config{WorkerConfig: c, Tunnel: tunnel, MaxOrphan: time.Minute, Log: log})
 		})
 	} else {
 		var c wire.WorkerConfig

@@ -29,9 +29,14 @@ const (
 	maxGreeting = 1 << 20
 )
 
+// window is how much of a stream may be on its way, bytes: as much as OpenSSH lets through without hearing that it arrived. With less a
+// long way would hold back a stream that is alone on it.
+const window = 2 << 20
+
 // tunnelConfig has either end look every 20 s whether the other is there, and hang up when it was silent for a minute.
 func tunnelConfig() *yamux.Config {
 	c := yamux.DefaultConfig()
+	c.MaxStreamWindowSize = window
 	c.KeepAliveInterval, c.ConnectionWriteTimeout = 20*time.Second, time.Minute
 	c.LogOutput = io.Discard
 	return c
@@ -78,6 +83,45 @@ func receive(session *yamux.Session) (s start, err error) {
 	}
 	defer func() { _ = stream.Close() }()
 	return s, json.NewDecoder(io.LimitReader(stream, maxStart)).Decode(&s)
+}
+
+// A stream begins with a word of what it is for. Only the first one, with what is to be run, has none.
+const (
+	forCoordinator = "coordinator" // from the host: the worker's connection to the coordinator
+	forNode        = "node "       // from the host: a connection to the node whose address follows (nodeAddr)
+	forOutputs     = "outputs"     // to the host: a connection of another node's
+	forEnd         = "end"         // to the host: the worker shall end
+)
+
+// purposeTime is how long a stream may take to say what it is for.
+const purposeTime = time.Minute
+
+// open opens a stream for a purpose of at most 255 bytes.
+func open(session *yamux.Session, purpose string) (net.Conn, error) {
+	stream, err := session.OpenStream()
+	if err != nil {
+		return nil, err
+	}
+	if _, err := stream.Write(append([]byte{byte(len(purpose))}, purpose...)); err != nil {
+		return nil, errors.Join(err, stream.Close())
+	}
+	return stream, nil
+}
+
+// purposeOf reads what a stream is for that the other end has opened.
+func purposeOf(stream net.Conn) (string, error) {
+	if err := stream.SetReadDeadline(time.Now().Add(purposeTime)); err != nil {
+		return "", err
+	}
+	var b [255]byte
+	if _, err := io.ReadFull(stream, b[:1]); err != nil {
+		return "", err
+	}
+	purpose := b[:b[0]]
+	if _, err := io.ReadFull(stream, purpose); err != nil {
+		return "", err
+	}
+	return string(purpose), stream.SetReadDeadline(time.Time{})
 }
 
 // join passes on what comes from either connection until both have ended, or one of them failed.

@@ -23,13 +23,22 @@ const (
 	keepIdle    = 4 // connections kept for each holder
 )
 
+// Tunnel leads from node to node where the network does not. Addresses of nodes are the tunnel's.
+type Tunnel interface {
+	// Nodes returns where the connections of other nodes to this one come in. Its address is the node's own.
+	Nodes() net.Listener
+	// DialNode connects to the node of an address.
+	DialNode(ctx context.Context, network, addr string) (net.Conn, error)
+}
+
 // Node is a node's part in the shuffle: it serves the map outputs of its store and fetches those
 // of other nodes.
 type Node struct {
-	Store *Store
-	id    job.NodeID
-	log   *slog.Logger
-	stall time.Duration // a holder that sends nothing for so long is taken for dead
+	Store  *Store
+	Tunnel Tunnel // to other nodes; nil: the network leads there
+	id     job.NodeID
+	log    *slog.Logger
+	stall  time.Duration // a holder that sends nothing for so long is taken for dead
 
 	mu     sync.Mutex
 	addr   string            // host:port that is told; empty before the first dial
@@ -55,13 +64,24 @@ func NewNode(id job.NodeID, dir string, log *slog.Logger) (*Node, error) {
 // A coordinator that comes back may be reached over another interface, since it runs on
 // another machine or because the first one is gone. That is served then, too, and told
 // from then on; the others stay for those who were told of them.
+//
+// A node with a tunnel serves there alone, whatever the connection to the coordinator was.
 func (n *Node) Use(keys *wire.Identity, local net.Addr) error {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	if n.client != nil {
 		n.client.CloseIdleConnections() // made with the old keys; those in use live on
 	}
-	n.keys, n.client = keys, newClient(keys)
+	n.keys = keys
+	if n.Tunnel != nil {
+		n.client = newClient(keys, n.Tunnel.DialNode)
+		if n.server == nil {
+			n.serveOn(n.Tunnel.Nodes())
+			n.addr = n.Tunnel.Nodes().Addr().String()
+		}
+		return nil
+	}
+	n.client = newClient(keys, (&net.Dialer{Timeout: fetchDial}).DialContext)
 	host, _, err := net.SplitHostPort(local.String())
 	if err != nil {
 		return fmt.Errorf("own address %s: %w", local, err)
@@ -82,6 +102,12 @@ func (n *Node) serve(host string) error {
 		return &job.Error{Class: job.Transient, Code: job.CodeIO, Where: host, What: "cannot serve map outputs", Err: err}
 	}
 	n.served[host] = l.Addr().String()
+	n.serveOn(l)
+	return nil
+}
+
+// serveOn serves the connections that a listener takes in. The lock is held.
+func (n *Node) serveOn(l net.Listener) {
 	if n.server == nil {
 		n.server = &http.Server{Handler: n.Store.Handler(), ReadHeaderTimeout: fetchHeader, IdleTimeout: 2 * time.Minute,
 			ErrorLog: slog.NewLogLogger(n.log.Handler(), slog.LevelDebug)}
@@ -94,7 +120,6 @@ func (n *Node) serve(host string) error {
 			n.log.Error("map outputs are not served any more", "at", l.Addr(), "err", err)
 		}
 	}(n.server)
-	return nil
 }
 
 // serverTLS returns the configuration with the newest keys.
@@ -104,11 +129,10 @@ func (n *Node) serverTLS(*tls.ClientHelloInfo) (*tls.Config, error) {
 	return wire.ShuffleServerTLS(n.keys), nil
 }
 
-// newClient returns a client for the map outputs of other nodes.
-func newClient(id *wire.Identity) *http.Client {
-	dialer := net.Dialer{Timeout: fetchDial}
+// newClient returns a client for the map outputs of other nodes, to which dial connects.
+func newClient(id *wire.Identity, dial func(ctx context.Context, network, addr string) (net.Conn, error)) *http.Client {
 	return &http.Client{Transport: &http.Transport{
-		DialContext: dialer.DialContext, TLSClientConfig: wire.ShuffleClientTLS(id), TLSHandshakeTimeout: fetchDial,
+		DialContext: dial, TLSClientConfig: wire.ShuffleClientTLS(id), TLSHandshakeTimeout: fetchDial,
 		ResponseHeaderTimeout: fetchHeader, MaxIdleConnsPerHost: keepIdle, IdleConnTimeout: time.Minute,
 		DisableCompression: true, // segments are compressed
 	}}

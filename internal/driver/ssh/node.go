@@ -1,0 +1,163 @@
+package ssh
+
+import (
+	"context"
+	"fmt"
+	"net"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"sync"
+
+	"github.com/hashicorp/yamux"
+
+	"berth/internal/job"
+	"berth/internal/private"
+	"berth/internal/wire"
+)
+
+// Hosts need not reach each other. What one fetches of another goes by way of the user's machine, where the processes that hold the two
+// workers meet at a Unix socket in the allocation's folder:
+//
+//	worker B ─ stream ─► Hold of B ─ socket of A ─► Hold of A ─ stream ─► worker A
+//
+// TLS with the workers' keys goes from end to end, as it does where there is a network.
+
+// nodeAddr is the address of a node, "0.a1:1" for a1/0: it has the form of host and port, as HTTP wants it, and leads nowhere in any network.
+func nodeAddr(n job.NodeID) string {
+	_, rank, _ := strings.Cut(string(n), "/")
+	return rank + "." + string(n.Alloc()) + ":1"
+}
+
+var nodeAddrPattern = regexp.MustCompile(`^([0-9]{1,9})\.([A-Za-z0-9_-]{1,64}):1$`)
+
+// socketEnd is the end of the name of a rank's socket.
+const socketEnd = ".sock"
+
+// socketOf returns the socket of the node with an address. bundle is the path of some worker's keys: the folders of all allocations are side by
+// side. The address is said by a host, which is not to reach any other file by it.
+func socketOf(bundle, addr string) (string, error) {
+	m := nodeAddrPattern.FindStringSubmatch(addr)
+	if m == nil {
+		return "", fmt.Errorf("%q is no address of a node", addr)
+	}
+	return filepath.Join(filepath.Dir(filepath.Dir(bundle)), m[2], m[1]+socketEnd), nil
+}
+
+// meet passes connections of other nodes on to the worker until the session has ended.
+func (h *holder) meet(session *yamux.Session) error {
+	path, err := socketOf(h.config.Bundle, nodeAddr(h.config.Node))
+	if err != nil {
+		return err
+	}
+	l, err := private.Listen(path)
+	if err != nil {
+		return &job.Error{Class: job.Transient, Code: job.CodeIO, Where: path, What: "cannot listen for other hosts' workers", Err: err}
+	}
+	go func() {
+		<-session.CloseChan()
+		_ = l.Close() // the next one to hold a worker of this rank removes what stays of it
+	}()
+	go func() {
+		for {
+			c, err := l.Accept()
+			if err != nil {
+				return
+			}
+			go func() {
+				stream, err := open(session, forOutputs)
+				if err != nil {
+					_ = c.Close()
+					return
+				}
+				join(c, stream)
+			}()
+		}
+	}()
+	return nil
+}
+
+// reach passes a connection of the worker's on to another node.
+func (h *holder) reach(stream net.Conn, addr string) {
+	path, err := socketOf(h.config.Bundle, addr)
+	if err != nil {
+		h.log.Warn("the worker asks for what is not there", "err", err)
+		return
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), connectTime)
+	defer cancel()
+	c, err := private.Dial(ctx, path)
+	if err != nil {
+		h.log.Debug("node not reached", "addr", addr, "err", err)
+		return
+	}
+	join(c, stream)
+}
+
+// Tunnel leads from a worker on a host to its coordinator and to other workers.
+type Tunnel struct {
+	session *yamux.Session
+	nodes   *arrivals
+}
+
+// DialCoordinator connects to the coordinator.
+func (t *Tunnel) DialCoordinator(ctx context.Context, b *wire.Bundle) (*wire.Conn, error) {
+	stream, err := open(t.session, forCoordinator)
+	if err != nil {
+		return nil, &job.Error{Class: job.Transient, Code: job.CodeIO, Where: "coordinator", What: "the connection by which this worker was started has ended", Err: err}
+	}
+	return wire.DialOver(ctx, stream, "coordinator", b.Identity)
+}
+
+// DialNode connects to another worker by the address that its listener (Nodes) has.
+func (t *Tunnel) DialNode(_ context.Context, _, addr string) (net.Conn, error) {
+	return open(t.session, forNode+addr)
+}
+
+// Nodes returns where connections of other workers come in.
+func (t *Tunnel) Nodes() net.Listener { return t.nodes }
+
+// arrivals are streams of other workers, as a listener.
+type arrivals struct {
+	addr   string
+	come   chan net.Conn
+	closed chan struct{}
+	once   sync.Once
+}
+
+func newArrivals(node job.NodeID) *arrivals {
+	return &arrivals{addr: nodeAddr(node), come: make(chan net.Conn), closed: make(chan struct{})}
+}
+
+// put hands on a stream.
+func (a *arrivals) put(stream net.Conn) {
+	select {
+	case a.come <- stream:
+	case <-a.closed:
+		_ = stream.Close()
+	}
+}
+
+// Accept waits for the next stream; net.ErrClosed once the listener is closed.
+func (a *arrivals) Accept() (net.Conn, error) {
+	select {
+	case c := <-a.come:
+		return c, nil
+	case <-a.closed:
+		return nil, net.ErrClosed
+	}
+}
+
+// Close ends the listener.
+func (a *arrivals) Close() error {
+	a.once.Do(func() { close(a.closed) })
+	return nil
+}
+
+// Addr returns the address by which other workers reach this one.
+func (a *arrivals) Addr() net.Addr { return a }
+
+// Network says that addresses are those of tunnels.
+func (a *arrivals) Network() string { return "tunnel" }
+
+func (a *arrivals) String() string { return a.addr }
