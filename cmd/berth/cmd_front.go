@@ -145,9 +145,6 @@ func (f *frontFlags) types(bag *front.Bag, task catalogue.Task) ([]front.Type, e
 	return c.Types, err
 }
 
-// manyChoices is from how many choices on the front is not exact unless it is asked for.
-const manyChoices = 1e11
-
 // points returns the front, or the one configuration that is asked for.
 func (f *frontFlags) points(m *front.Model, types []front.Type) (front.Set, float64, error) {
 	if f.only != "" {
@@ -159,14 +156,7 @@ func (f *frontFlags) points(m *front.Model, types []front.Type) (front.Set, floa
 	}
 	epsilon := f.epsilon
 	if epsilon < 0 {
-		epsilon = 0
-		n := 1.0
-		for _, t := range types {
-			n *= float64(t.Limit + 1)
-		}
-		if n > manyChoices {
-			epsilon = 0.01
-		}
+		epsilon = front.Epsilon(types)
 	}
 	set, within := m.Search(epsilon)
 	return set, within, nil

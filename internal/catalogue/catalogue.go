@@ -17,6 +17,7 @@ import (
 type Task struct {
 	Seconds float64 // that a task computes on a core of speed 1; 0: not known
 	Need    job.Resources
+	Speeds  bool // types say how fast they are, and not how long a task takes: it is not the same for all tasks
 }
 
 // Catalogue is the machines that there are to choose from.
@@ -84,6 +85,9 @@ func readType(t *document.Table, task Task) []front.Type {
 func taskTime(t *document.Table, task Task) float64 {
 	speed := t.Number("speed", 1e-6, 1e6, 1)
 	if t.Has("task_time") {
+		if task.Speeds {
+			t.Bad("task_time", "tasks of this catalogue are not all alike", "write speed = 2 instead: a task takes half as long as on a core of speed 1")
+		}
 		return seconds(t, "task_time", 0)
 	}
 	if task.Seconds <= 0 {

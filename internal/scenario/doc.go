@@ -32,10 +32,12 @@ type Scenario struct {
 	Ways         []Way
 	Notes        []string // what a reader of the result is to know of the logs
 
-	doc     *Document
-	limited bool // the queue's maximum time is said
-	rigid   []rigidSource
-	elastic []elasticSource
+	doc       *Document
+	cloud     *sim.Cloud // nil: there is none
+	catalogue string     // file of its types
+	limited   bool       // the queue's maximum time is said
+	rigid     []rigidSource
+	elastic   []elasticSource
 }
 
 // Way is how elastic jobs come to the cluster, under a name.
@@ -116,6 +118,7 @@ elastic = [{facebook = {}}, {maps = 1}, {swim = ""}]
 adaptor = [{}]
 [cluster]
 speed = [{}]
+[cloud]
 [faults]
 `
 
@@ -125,6 +128,7 @@ func (s *Scenario) read(t *document.Table) {
 	s.Seed = uint64(t.Count("seed", 0, 1<<62, 1))
 	s.Replications = int(t.Count("replications", 1, 100_000, 1))
 	s.readCluster(t)
+	s.readCloud(t.Sub("cloud"))
 	for _, each := range t.List("rigid") {
 		s.rigid = append(s.rigid, readRigid(each))
 	}

@@ -93,7 +93,7 @@ func (s *Scenario) Draw(replication int) Workload {
 // Config returns the simulation of a replication's jobs under a way; nil: of the rigid jobs
 // alone.
 func (s *Scenario) Config(w Workload, way *Way) sim.Config {
-	cfg := sim.Config{Cluster: s.Cluster, Policy: s.Policy, Rigid: w.Rigid, Faults: s.Faults, Seed: w.seed}
+	cfg := sim.Config{Cluster: s.Cluster, Policy: s.Policy, Rigid: w.Rigid, Faults: s.Faults, Seed: w.seed, Cloud: s.cloud}
 	if way != nil {
 		cfg.Elastic, cfg.Adaptor = w.Elastic, way.Adaptor
 	}

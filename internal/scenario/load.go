@@ -18,6 +18,9 @@ import (
 // load reads the logs that the scenario names. Where it does not say how many nodes the
 // cluster has, the header of the first log in the Standard Workload Format does.
 func (s *Scenario) load(stdin io.Reader) error {
+	if err := s.loadCloud(); err != nil {
+		return err
+	}
 	longest := time.Duration(0)
 	for i := range s.rigid {
 		r := &s.rigid[i]

@@ -17,12 +17,14 @@ import (
 var waysHead = []string{
 	"way", "jobs", "turnaround_s", "wait_s", "failed", "allocations", "lost_attempts",
 	"hpc_jobs", "hpc_turnaround_s", "hpc_wait_s", "hpc_ave_bsld", "hpc_killed", "utilization", "makespan_s",
+	"cost", "expected_cost", "expected_turnaround_s", "late", "rented", "interrupted",
 }
 
 func (row *Row) means() []Mean {
 	return []Mean{
 		row.Jobs, row.Turnaround, row.Wait, row.Failed, row.Allocations, row.Lost,
 		row.HPCJobs, row.HPCTurnaround, row.HPCWait, row.HPCBSLD, row.HPCKilled, row.Utilization, row.Makespan,
+		row.Cost, row.ExpectedCost, row.ExpectedTurnaround, row.Late, row.Rented, row.Interrupted,
 	}
 }
 
@@ -109,11 +111,12 @@ func seconds(d time.Duration) string {
 func (r *Report) Text(w io.Writer) error {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%d nodes, %s, seed %d, %s\n", r.Nodes, r.Policy, r.Seed, plural(r.Replications, "replication"))
-	own, others, first := false, false, ""
+	own, others, hired, first := false, false, false, ""
 	for i := range r.Ways {
 		if !own && positive(r.Ways[i].Jobs) {
 			own, first = true, r.Ways[i].Way
 		}
+		hired = hired || positive(r.Ways[i].Rented)
 		others = others || positive(r.Ways[i].HPCJobs)
 	}
 	var lines [][]string
@@ -124,9 +127,12 @@ func (r *Report) Text(w io.Writer) error {
 	if others {
 		head = append(head, "HPC jobs", "HPC turnaround", "HPC wait", "HPC AVEbsld")
 	}
+	if hired {
+		head = append(head, "predicted", "late", "cost", "predicted", "rented", "interrupted")
+	}
 	lines = append(lines, append(head, "utilization", "makespan"))
 	for i := range r.Ways {
-		lines = append(lines, r.Ways[i].cells(own, others))
+		lines = append(lines, r.Ways[i].cells(own, others, hired))
 	}
 	evaluate.WriteGrid(&b, lines, 1)
 	_, err := io.WriteString(w, b.String())
@@ -143,7 +149,7 @@ func plural(n int, word string) string {
 }
 
 // cells is the row of a table for people.
-func (row *Row) cells(own, others bool) []string {
+func (row *Row) cells(own, others, hired bool) []string {
 	line := []string{row.Way}
 	if row.Way == Alone && !positive(row.Jobs) {
 		line[0] = "(HPC jobs alone)"
@@ -162,6 +168,12 @@ func (row *Row) cells(own, others bool) []string {
 	}
 	if others {
 		line = append(line, row.HPCJobs.text(1, 0), row.HPCTurnaround.time(), row.HPCWait.time(), row.HPCBSLD.text(1, 2))
+	}
+	switch {
+	case hired && positive(row.Rented):
+		line = append(line, row.ExpectedTurnaround.time(), row.Late.text(1, 2), row.Cost.text(1, 2), row.ExpectedCost.text(1, 2), row.Rented.text(1, 1), row.Interrupted.text(1, 1))
+	case hired:
+		line = append(line, "", "", "", "", "", "")
 	}
 	return append(line, row.Utilization.text(100, 1)+" %", row.Makespan.time())
 }

@@ -48,6 +48,15 @@ type Row struct {
 	// Of all.
 	Utilization Mean `json:"utilization"`
 	Makespan    Mean `json:"makespan_s"`
+	// Of rented machines, a job: what they and its data cost, what that and the turnaround were predicted to be when the machines were
+	// chosen, how
+	// many jobs missed the deadline, how many machines were rented, and how many of them the provider took away.
+	Cost               Mean `json:"cost"`
+	ExpectedCost       Mean `json:"expected_cost"`
+	ExpectedTurnaround Mean `json:"expected_turnaround_s"`
+	Late               Mean `json:"late"`
+	Rented             Mean `json:"rented"`
+	Interrupted        Mean `json:"interrupted"`
 }
 
 // Mean is a mean over replications with half the width of its 95 % confidence interval,
@@ -146,7 +155,8 @@ func (r *Report) measure(ways int) {
 			Failed: mean(failed), Allocations: mean(allocations), Lost: mean(lost),
 			HPCJobs: mean(hpcJobs), HPCTurnaround: mean(hpcTurnaround), HPCWait: mean(hpcWait),
 			HPCBSLD: mean(hpcBSLD), HPCKilled: mean(hpcKilled),
-			Utilization: mean(utilization), Makespan: mean(makespan),
+			Utilization: mean(utilization), Makespan: mean(makespan), Cost: mean(cost), ExpectedCost: mean(expectedCost),
+			ExpectedTurnaround: mean(expected), Late: mean(late), Rented: mean(rented), Interrupted: mean(interrupted),
 		}
 		switch {
 		case row.Way == Alone && len(r.runs[i].cfg.Elastic) == 0:
@@ -174,6 +184,12 @@ const (
 	hpcKilled
 	utilization
 	makespan
+	cost
+	expectedCost
+	expected
+	late
+	rented
+	interrupted
 	fields
 )
 
@@ -186,6 +202,12 @@ func (r *run) measure() (v [fields]float64) {
 		v[allocations] += float64(o.Allocs)
 		v[lost] += float64(o.Lost)
 		v[failed] += number(o.Killed)
+		v[cost] += o.Cost
+		v[expectedCost] += o.ExpectedFor
+		v[expected] += o.Expected
+		v[late] += number(r.cfg.Adaptor.Deadline > 0 && o.Turnaround() > r.cfg.Adaptor.Deadline.Seconds())
+		v[rented] += float64(o.Rented)
+		v[interrupted] += float64(o.Interrupted)
 	}
 	for i := range r.result.Rigid {
 		o := &r.result.Rigid[i]
@@ -195,7 +217,7 @@ func (r *run) measure() (v [fields]float64) {
 		v[hpcKilled] += number(o.Killed)
 	}
 	v[jobs], v[hpcJobs] = float64(len(r.result.Elastic)), float64(len(r.result.Rigid))
-	for _, f := range []int{turnaround, wait, allocations} {
+	for _, f := range []int{turnaround, wait, allocations, cost, expectedCost, expected, rented, interrupted} {
 		v[f] /= v[jobs]
 	}
 	for _, f := range []int{hpcTurnaround, hpcWait, hpcBSLD} {

@@ -27,16 +27,20 @@ func (s *Scenario) readWays(root *document.Table) {
 	tables := root.List("adaptor")
 	if len(tables) == 0 {
 		s.Ways = defaultWays()
+		if s.cloud != nil {
+			s.Ways = []Way{{string(sim.Rented), sim.Adaptor{Way: sim.Rented}}}
+		}
 	}
 	for _, t := range tables {
-		way := sim.Way(t.Word("way", string(sim.Berth), string(sim.Paper), string(sim.Naive)))
+		way := sim.Way(t.Word("way", string(sim.Berth), string(sim.Paper), string(sim.Naive), string(sim.Rented)))
 		a := sim.Adaptor{
 			Way: way, Shared: t.Flag("shared", false), Order: sched.Order(t.Word("order", string(sched.FIFO), string(sched.Shortest))),
 			Yield:   t.Flag("yield", false),
 			Unknown: t.Flag("unknown", false), Runs: int(t.Count("runs", 1, math.MaxInt16, 0)), Fewest: t.Flag("fewest", false),
 			Request: job.Request{MaxAllocs: int(t.Count("max_allocs", 1, math.MaxInt16, 0)), NoScout: !t.Flag("scout", true)},
 		}
-		a.Fast = way != sim.Berth || a.Request.MaxAllocs == 1
+		readRented(t, &a)
+		a.Fast = way != sim.Berth && way != sim.Rented || a.Request.MaxAllocs == 1
 		if w := t.Word("wall_time", "auto", job.WallUpper, job.WallMax); w != "auto" {
 			a.Request.WallTime = w
 		}
@@ -54,6 +58,11 @@ func (s *Scenario) readWays(root *document.Table) {
 
 // fits reports keys that mean nothing to a way.
 func (s *Scenario) fits(t *document.Table, a sim.Adaptor) {
+	for _, key := range []string{"deadline", "budget", "replan"} {
+		if t.Has(key) && a.Way != sim.Rented {
+			t.Bad(key, fmt.Sprintf("%s means nothing to way %q", key, a.Way), `leave it out, or write way = "rented"`)
+		}
+	}
 	if a.Way == sim.Berth {
 		if a.Order == sched.Shortest && !a.Shared {
 			t.Bad("order", "an order is of jobs that share allocations", "write shared = true beside it")
@@ -65,6 +74,12 @@ func (s *Scenario) fits(t *document.Table, a sim.Adaptor) {
 			t.Bad("fewest", `fewest means nothing to way "berth", which always does so`, `leave it out, or write way = "paper"`)
 		}
 		return
+	}
+	if a.Way == sim.Rented && s.cloud == nil {
+		t.Bad("way", "there are no machines to rent", "say under [cloud] which there are")
+	}
+	if a.Way == sim.Rented && a.Unknown {
+		t.Bad("unknown", "machines are chosen by how long tasks take", "leave it out")
 	}
 	if a.Way == sim.Paper && a.Unknown {
 		t.Bad("unknown", "the paper's algorithm needs to know how long tasks take", `leave it out, or write way = "berth"`)

@@ -25,6 +25,8 @@ type attempt struct {
 	phased *phased       // how it runs where phases contend; nil: its times are given
 	paced  *paced        // how it runs where it is seen how far it is; nil: nobody looks
 	commit bool          // it has the grant from the start
+	moves  *transfer     // of its data, where they lie on a data server
+	from   job.Time      // when it began
 }
 
 // stage is how far an attempt is.
@@ -39,9 +41,13 @@ const (
 
 // start begins an attempt. How fast its node is while it lasts is decided now.
 func (k *worker) start(a *app, s step.Start) {
-	r := &attempt{k: k, app: a, id: s.Attempt, kind: a.kind(s.Attempt.Task), since: k.g.site.w.now, commit: s.Commit}
+	r := &attempt{k: k, app: a, id: s.Attempt, kind: a.kind(s.Attempt.Task), since: k.g.site.w.now, from: k.g.site.w.now, commit: s.Commit}
 	w := k.g.site.w
-	r.takes = w.onNode(a.duration(s.Attempt.Task), k.node)
+	if r.takes = a.duration(s.Attempt.Task); k.hired != nil {
+		r.takes = k.hired.takes(r.takes)
+	} else {
+		r.takes = w.onNode(r.takes, k.node)
+	}
 	r.fails = w.unlucky(s.Attempt, a.index)
 	if a.Phased != nil {
 		k.startPhased(r, s.Leave, s.Memory)
@@ -53,6 +59,8 @@ func (k *worker) start(a *app, s step.Start) {
 	k.runs = append(k.runs, r)
 	k.enter(r, r.kind.Phases()[0])
 	switch {
+	case k.hired != nil && w.cfg.Cloud.Bytes > 0:
+		r.move()
 	case r.kind != job.ReduceTask:
 		r.compute()
 	case k.of(a).count == len(a.Maps):
@@ -156,7 +164,10 @@ func (r *attempt) computed(now job.Time) {
 	}
 	switch r.kind {
 	case job.BagTask:
-		r.stat(job.PhaseFetch, r.since, r.since)
+		if r.k.hired != nil {
+			r.k.hired.learn(now.Sub(r.since))
+		}
+		r.stat(job.PhaseFetch, r.from, r.since)
 		r.stat(job.PhaseCompute, r.since, now)
 		r.stat(job.PhaseStore, now, now)
 		r.k.enter(r, job.PhaseStore)

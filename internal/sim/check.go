@@ -82,6 +82,8 @@ func (cfg *Config) checkAdaptor() error {
 		return configError("adaptor", "jobs that have the cluster for themselves are not shared", "share it")
 	case a.Way == Own:
 		return nil
+	case a.Way == Rented:
+		return cfg.checkCloud()
 	case len(cfg.Elastic) == 0 || a.Way == Naive || a.Way == Berth || a.Way == Paper && !a.Unknown:
 		return nil
 	case a.Way == Paper:

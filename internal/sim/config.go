@@ -21,6 +21,7 @@ import (
 // Config is all that a simulation depends on.
 type Config struct {
 	Cluster Cluster
+	Cloud   *Cloud // nil: there is none
 	Policy  batch.Policy
 	Rigid   []workload.Rigid   // in the order of Submit
 	Elastic []workload.Elastic // likewise
@@ -62,6 +63,9 @@ const (
 	// Own has all jobs share the whole cluster from the beginning to the end: nobody else uses it, nothing is asked for and
 	// nothing is planned. Needs Shared.
 	Own Way = "own"
+	// Rented runs each job, a bag, on machines that are rented for it: a point of the front (package plan/front), looked at again while
+	// the job runs (package plan/rent). Needs Cloud.
+	Rented Way = "rented"
 )
 
 // Adaptor is how elastic jobs come to the cluster.
@@ -87,6 +91,12 @@ type Adaptor struct {
 	// The fewer, the more time berth asks for beyond what it expects (predict.Estimate.Spread).
 	Unknown bool
 	Runs    int
+	// Of the way Rented: the choice is the cheapest in the deadline, or the fastest within the budget, or else the tipping point, where
+	// Machines does not say how many there are of each type. Once says that it is not looked at again.
+	Deadline time.Duration
+	Budget   float64
+	Machines []int
+	Once     bool
 	// Fewest has the way Paper take the smallest number of nodes within 1 % of the best.
 	Fewest bool
 	// Fast has runs on a single allocation list-scheduled instead of run by the engine,
@@ -136,6 +146,11 @@ type Outcome struct {
 	// Where tasks have paces: attempts that began beside another of their task, and how many of them were killed as that was
 	// done first. Used.CPU is the work of all attempts, in seconds.
 	Duplicates, Wasted int
+	// Of rented machines: what they and the data cost, how many there were, how many of them the provider took away, and what was
+	// predicted when they were chosen.
+	Cost                  float64
+	Rented, Interrupted   int
+	Expected, ExpectedFor float64 // seconds, cost
 }
 
 // Turnaround returns the flow time in seconds.

@@ -3,6 +3,7 @@ package sim
 import (
 	"cmp"
 
+	"berth/internal/driver"
 	"berth/internal/engine"
 	"berth/internal/event"
 	"berth/internal/job"
@@ -19,7 +20,7 @@ import (
 type coordinator struct {
 	w       *world
 	engine  *engine.Engine
-	site    *site
+	site    place
 	own     bool // it ends with its job
 	closed  bool
 	apps    map[job.ID]*app
@@ -36,12 +37,27 @@ func (w *world) coordinatorOf(a *app) *coordinator {
 	}
 	c := &coordinator{w: w, engine: engine.New(w.engineConfig()), own: !w.cfg.Adaptor.Shared,
 		apps: make(map[job.ID]*app), workers: make(map[job.NodeID]*worker), armed: timeline.Never}
-	c.site = newSite(w, c.tell, c.join)
-	c.site.fast = c.fast
+	c.site = c.placeOf(a)
 	if !c.own {
 		w.shared[a.User] = c
 	}
 	return c
+}
+
+// place is where the jobs of a coordinator run.
+type place interface {
+	driver.Driver
+	expect(live []job.Live)
+}
+
+// placeOf returns the cluster, or machines that are rented for the job.
+func (c *coordinator) placeOf(a *app) place {
+	if c.w.cfg.Adaptor.Way == Rented {
+		return newCloud(c, a)
+	}
+	s := newSite(c.w, c.tell, c.join)
+	s.fast = c.fast
+	return s
 }
 
 // rule returns what is done about slow tasks.
@@ -169,5 +185,5 @@ func (c *coordinator) giveBack() {
 // join takes a worker in that dials.
 func (c *coordinator) join(k *worker) {
 	c.workers[k.id] = k
-	c.tell(step.NodeUp{NodeJoined: event.NodeJoined{Node: k.id, Host: k.host(), Addr: k.host(), Capacity: c.w.machine.capacity(k.node), Outputs: k.outputs(), Type: c.w.machine.kind(k.node)}})
+	c.tell(step.NodeUp{NodeJoined: event.NodeJoined{Node: k.id, Host: k.host(), Addr: k.host(), Capacity: k.capacity(), Outputs: k.outputs(), Type: c.w.machine.kind(k.node)}})
 }

@@ -16,6 +16,8 @@ func (c *coordinator) decide(a *app, rest *job.Rest) (plan.Plan, error) {
 	switch c.w.cfg.Adaptor.Way {
 	case Own:
 		return c.w.own(a), nil
+	case Rented:
+		return c.site.(*cloud).plan(a)
 	case Naive, Paper:
 		return c.w.baseline(a, rest), nil
 	}

@@ -14,6 +14,7 @@ const (
 	failStream
 	slowStream
 	taskStream
+	cloudStream
 )
 
 // breakNodes notes the first fault of each node.

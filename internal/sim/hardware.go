@@ -41,14 +41,17 @@ func newHosts(w *world, hardware []Hardware) []*host {
 // seconds returns the present as nodes have it.
 func (h *host) seconds() float64 { return h.w.now.Sub(epoch).Seconds() }
 
-// add and remove have a leg run on the node, and no more.
-func (h *host) add(l *leg) {
-	h.node.Add(h.seconds(), &l.Flow)
+// mover is told that a flow of its own is over.
+type mover interface{ done() }
+
+// add and remove have a flow run on the node, and no more.
+func (h *host) add(f *contention.Flow) {
+	h.node.Add(h.seconds(), f)
 	h.change()
 }
 
-func (h *host) remove(l *leg) {
-	h.node.Remove(h.seconds(), &l.Flow)
+func (h *host) remove(f *contention.Flow) {
+	h.node.Remove(h.seconds(), f)
 	h.change()
 }
 
@@ -101,7 +104,7 @@ func (l look) happen() {
 	h.armed = 0
 	h.ended = h.node.Ended(h.seconds(), h.ended[:0])
 	for _, f := range h.ended {
-		f.Owner.(*leg).done()
+		f.Owner.(mover).done()
 	}
 	h.change()
 }

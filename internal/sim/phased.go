@@ -147,7 +147,7 @@ func (p *phased) leg(h *host, l *leg) {
 	used.CPU += float64(l.Demand[contention.CPU] * l.Left)
 	used.Disk += float64(l.Demand[contention.Disk] * l.Left)
 	used.Net += float64(l.Demand[contention.In] * l.Left)
-	h.add(l)
+	h.add(&l.Flow)
 }
 
 // done takes in that a leg is done.
@@ -275,7 +275,7 @@ func (p *phased) stop() {
 	p.hold(0)
 	for _, l := range p.legs {
 		used := &p.r.app.out.Used // what was not used after all
-		l.host.remove(l)
+		l.host.remove(&l.Flow)
 		used.CPU -= float64(l.Demand[contention.CPU] * l.Left)
 		used.Disk -= float64(l.Demand[contention.Disk] * l.Left)
 		used.Net -= float64(l.Demand[contention.In] * l.Left)

@@ -13,6 +13,7 @@ import (
 
 	"berth/internal/event"
 	"berth/internal/job"
+	"berth/internal/plan/rent"
 	"berth/internal/sched"
 	"berth/internal/sim/batch"
 	"berth/internal/workload"
@@ -23,6 +24,8 @@ import (
 //
 //	cluster nodes=4 policy=cbf max=3600 cores=1 startup=0 speeds=(1,1,2,2)
 //	adaptor way=berth shared order=shortest unknown upper one noscout
+//	adaptor way=rented deadline=100 budget=5 machines=(2,1) once
+//	cloud …           what machines can be rented, see scenario.cloud
 //	faults mtbf=1000 repair=100 slow=1000 for=100 by=3 fails=0.1 seed=1
 //	rigid             lines: ID SUBMIT NODES RUN REQUEST
 //	elastic           lines: ID SUBMIT maps=60,50x3 reduces=… first=… shuffle=… app=a user=1
@@ -42,7 +45,9 @@ func (s *scenario) do(t *testing.T, d *datadriven.TestData) string {
 		s.cfg = Config{Policy: batch.CBF, Adaptor: s.cfg.Adaptor}
 		s.cluster(t, d)
 	case "adaptor":
-		s.adaptor(d)
+		s.adaptor(t, d)
+	case "cloud":
+		s.cloud(t, d)
 	case "faults":
 		f := &s.cfg.Faults
 		f.NodeMTBF, f.Repair, f.SlowMTBF, f.SlowFor = span(t, d, "mtbf"), span(t, d, "repair"), span(t, d, "slow"), span(t, d, "for")
@@ -78,14 +83,19 @@ func (s *scenario) cluster(t *testing.T, d *datadriven.TestData) {
 	}
 }
 
-func (s *scenario) adaptor(d *datadriven.TestData) {
+func (s *scenario) adaptor(t *testing.T, d *datadriven.TestData) {
 	a := &s.cfg.Adaptor
-	*a = Adaptor{Shared: d.HasArg("shared"), Unknown: d.HasArg("unknown")}
+	*a = Adaptor{Deadline: span(t, d, "deadline"), Budget: float(t, d, "budget"), Once: d.HasArg("once"), Shared: d.HasArg("shared"), Unknown: d.HasArg("unknown")}
 	if arg, ok := d.Arg("way"); ok {
 		a.Way = Way(arg.Vals[0])
 	}
 	if arg, ok := d.Arg("order"); ok {
 		a.Order = sched.Order(arg.Vals[0])
+	}
+	if arg, ok := d.Arg("machines"); ok {
+		for _, n := range numbers(t, strings.Join(arg.Vals, ",")) {
+			a.Machines = append(a.Machines, int(n))
+		}
 	}
 	a.Request.NoScout = d.HasArg("noscout")
 	if d.HasArg("upper") {
@@ -106,6 +116,7 @@ func (s *scenario) run(t *testing.T, log bool) string {
 	w := newWorld(context.Background(), &cfg)
 	if log {
 		w.watch = func(_ *coordinator, r event.Record) { logRecord(&out, w.now, r) }
+		w.advised = func(a rent.Advice) { fmt.Fprintf(&out, "%v: %s\n", sec(since(w.now)), a.Reason) }
 	}
 	if err := w.run(); err != nil {
 		return out.String() + job.ClassOf(err).String() + " error: " + err.Error() + "\n"
@@ -116,6 +127,9 @@ func (s *scenario) run(t *testing.T, log bool) string {
 	}
 	for i, o := range r.Elastic {
 		fmt.Fprintf(&out, "elastic %d: %s, allocations %d, lost %d\n", cfg.Elastic[i].ID, describe(o), o.Allocs, o.Lost)
+		if o.Rented > 0 {
+			fmt.Fprintf(&out, "rented %d, interrupted %d, cost %.4f; expected %.1f s, cost %.4f\n", o.Rented, o.Interrupted, o.Cost, o.Expected, o.ExpectedFor)
+		}
 	}
 	fmt.Fprintf(&out, "held %.2f + %.2f node-s, busy %.2f core-s, from %v to %v, utilization %.3f\n",
 		r.HeldRigid, r.HeldElastic, r.Busy, sec(r.Begin), sec(r.End), r.Utilization(cfg.Cluster.Nodes))

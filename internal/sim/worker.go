@@ -15,6 +15,7 @@ type worker struct {
 	dead  bool
 	runs  []*attempt
 	known map[job.ID]*outputs
+	hired *hired // the machine, where it is rented; else nil
 }
 
 // outputs is which map outputs of a job a worker was told of.
@@ -28,7 +29,20 @@ func newWorker(g *grant, rank, node int) *worker {
 	return &worker{g: g, id: g.id.Node(rank), node: node, known: make(map[job.ID]*outputs)}
 }
 
-func (k *worker) host() string { return k.g.site.w.machine.shown[k.node].Name }
+func (k *worker) host() string {
+	if k.hired != nil {
+		return k.hired.name
+	}
+	return k.g.site.w.machine.shown[k.node].Name
+}
+
+// capacity is what attempts there share.
+func (k *worker) capacity() job.Resources {
+	if k.hired != nil {
+		return k.hired.capacity()
+	}
+	return k.g.site.w.machine.capacity(k.node)
+}
 
 // outputs is the folder of its map outputs: on a file system that all nodes share, as berth
 // has it on Slurm by default, so that they outlive the allocation.
@@ -55,6 +69,7 @@ func (r *attempt) stop() {
 	if r.phased != nil {
 		r.phased.stop()
 	}
+	r.moves.stop()
 }
 
 func (k *worker) find(id job.Attempt) *attempt {

@@ -8,6 +8,7 @@ import (
 	"berth/internal/event"
 	"berth/internal/job"
 	"berth/internal/plan"
+	"berth/internal/plan/rent"
 	"berth/internal/sim/batch"
 	"berth/internal/timeline"
 )
@@ -28,6 +29,7 @@ type world struct {
 	agenda  agenda
 	machine *machine
 	hosts   []*host // where phases contend
+	server  *host   // of data that rented machines move
 	system  *batch.System
 	allocs  []*allocation // by batch.ID
 	parked  []*allocation // larger than what the cluster has while nodes are down, in the order of arrival
@@ -43,7 +45,8 @@ type world struct {
 
 	changedHosts []*host // on which something has changed in the instant under way
 
-	watch func(c *coordinator, r event.Record) // is shown all records, for tests; nil: nobody
+	watch   func(c *coordinator, r event.Record) // is shown all records, for tests; nil: nobody
+	advised func(rent.Advice)                    // likewise, what is to be done with rented machines
 }
 
 func newWorld(ctx context.Context, cfg *Config) *world {
@@ -53,6 +56,7 @@ func newWorld(ctx context.Context, cfg *Config) *world {
 		result: &Result{Rigid: make([]Outcome, len(cfg.Rigid)), Elastic: make([]Outcome, len(cfg.Elastic))},
 	}
 	w.hosts = newHosts(w, cfg.Cluster.Hardware)
+	w.server = newServer(w, cfg.Cloud)
 	w.apps = newApps(w)
 	w.arrive()
 	w.breakNodes()

@@ -32,6 +32,9 @@ type Type struct {
 	// Interruptions is how often an hour the provider takes a machine away (spot). Its task is lost then, and another
 	// machine has to boot. What is moved again by then is not counted as use of the data server.
 	Interruptions float64
+
+	// Busy says that the machine computes already: its slots begin no task at once.
+	Busy bool
 }
 
 // hour is the seconds that a price is for.
@@ -68,7 +71,7 @@ func (b *Bag) newKind(t Type) kind {
 		k.transfer = 0
 	}
 	k.rate = float64(k.Slots) / interrupted(t.Task+k.transfer, t.Boot, t.Interruptions/hour)
-	if b.Tail {
+	if b.Tail && !t.Busy {
 		k.credit = float64(k.Slots) * rented.Credit(b.Spread)
 	}
 	if b.Boot {

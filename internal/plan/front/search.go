@@ -6,6 +6,21 @@ import (
 	"slices"
 )
 
+// manyChoices is from how many choices on a front is not exact unless that is asked for.
+const manyChoices = 1e11
+
+// Epsilon returns the epsilon with which a front of those types is searched in a few seconds: 0 up to 10^11 choices.
+func Epsilon(types []Type) float64 {
+	n := 1.0
+	for _, t := range types {
+		n *= float64(t.Limit + 1)
+	}
+	if n > manyChoices {
+		return 0.01
+	}
+	return 0
+}
+
 // Search returns the front of all configurations within the limits of the types. With epsilon 0 it is exact; else each
 // configuration that there is has one in the set that costs and takes no more than 1+within times as much. That is epsilon, or
 // more where the search of a slice took too long and was given up.

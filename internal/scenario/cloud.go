@@ -1,0 +1,62 @@
+package scenario
+
+import (
+	"os"
+	"time"
+
+	"berth/internal/catalogue"
+	"berth/internal/document"
+	"berth/internal/job"
+	"berth/internal/job/parse"
+	"berth/internal/sim"
+)
+
+// readCloud reads where machines can be rented. A scenario with a cloud and without a cluster has one node, which nobody uses.
+func (s *Scenario) readCloud(t *document.Table) {
+	if t == nil {
+		return
+	}
+	s.cloud = &sim.Cloud{Bytes: size(t, "input") + size(t, "output"), Server: size(t, "server"), BootSpread: t.Number("boot_spread", 0, 10, 0)}
+	if s.catalogue = t.Text("catalogue", ""); s.catalogue == "" {
+		t.Bad("catalogue", "catalogue is missing", "name a TOML file with the types of machines; docs/rented.md shows one")
+	}
+	t.Done()
+}
+
+// size is a number of bytes, "25M"; 0 where it is not said.
+func size(t *document.Table, key string) float64 {
+	text := t.Text(key, "")
+	if text == "" {
+		return 0
+	}
+	n, err := parse.Size(t.Where(key), text)
+	if err != nil {
+		t.Add(err)
+	}
+	return float64(n)
+}
+
+// loadCloud reads the catalogue.
+func (s *Scenario) loadCloud() error {
+	if s.cloud == nil {
+		return nil
+	}
+	path := s.relative("cloud.catalogue", s.catalogue)
+	data, err := os.ReadFile(path)
+	if err != nil {
+		return &job.Error{Class: job.User, Code: job.CodeNoInput, Where: s.at("cloud.catalogue"), What: "cannot read the catalogue", Err: err}
+	}
+	c, err := catalogue.Read(path, data, catalogue.Task{Seconds: 1, Need: job.Resources{CPUs: 1}, Speeds: true})
+	s.cloud.Types, s.cloud.Transfer = c.Types, c.Transfer
+	if s.Cluster.Nodes == 0 {
+		s.Cluster.Nodes = 1
+	}
+	return err
+}
+
+// readRented reads the keys of an adaptor that are of rented machines.
+func readRented(t *document.Table, a *sim.Adaptor) {
+	a.Deadline = span(t, "deadline", time.Second, 0)
+	a.Budget = t.Number("budget", 0, 1e9, 0)
+	a.Once = !t.Flag("replan", true)
+}

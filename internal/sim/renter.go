@@ -1,0 +1,129 @@
+package sim
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"time"
+
+	"berth/internal/job"
+	"berth/internal/plan"
+	"berth/internal/plan/front"
+	"berth/internal/plan/rent"
+	"berth/internal/predict"
+)
+
+// lookEvery is the time between two looks at the plan of a run on rented machines.
+const lookEvery = 30 * time.Second
+
+// plan chooses the machines for a job and returns what it asks for: one allocation, whose nodes are the machines.
+func (s *cloud) plan(a *app) (plan.Plan, error) {
+	if err := s.expectTasks(); err != nil {
+		return plan.Plan{}, err
+	}
+	var err error
+	if s.chosen, err = s.choose(); err != nil {
+		return plan.Plan{}, err
+	}
+	expected := front.NewModel(s.bag, s.types).Evaluate(s.chosen)
+	a.out.Expected, a.out.ExpectedFor = expected.Makespan, expected.Cost
+	n, largest := 0, 1
+	for t, k := range s.chosen {
+		if n += k; k > 0 {
+			largest = max(largest, s.types[t].Slots)
+		}
+	}
+	p := plan.Plan{At: s.w.now, App: predict.Application(a.spec), Kind: a.spec.Kind, Tasks: len(a.Maps),
+		Alloc: job.AllocRequest{On: siteName, Nodes: n, PerNode: job.Resources{CPUs: largest}}}
+	p.TaskMean = mean(a.Maps)
+	return p, nil
+}
+
+// expectTasks takes from the profile how long tasks take on each type.
+func (s *cloud) expectTasks() error {
+	if s.app.profile == nil {
+		return configError("adaptor", "machines are chosen by a profile of the application", "let applications be known")
+	}
+	time := s.app.profile.Measures.Get(predict.BagTask).Time
+	c := s.w.cfg.Cloud
+	s.bag = front.Bag{Tasks: len(s.app.Maps), Bytes: c.Bytes, Server: c.Server, Transfer: c.Transfer, Tail: true, Boot: true}
+	if time.Count > 1 && time.Mean() > 0 {
+		s.bag.Spread = time.StdDev() / time.Mean()
+	}
+	s.types = slices.Clone(c.Types)
+	for i := range s.types {
+		s.types[i].Task *= time.Mean()
+	}
+	return nil
+}
+
+// happen looks at the plan again.
+func (s *cloud) happen() {
+	if s.app.over {
+		s.looks = false
+		return
+	}
+	s.w.agenda.note(s.w.now.Add(lookEvery), tickRank, s)
+	if s.alloc != nil && !s.w.cfg.Adaptor.Once {
+		s.look()
+	}
+}
+
+// look does what is advised.
+func (s *cloud) look() {
+	a := s.advise()
+	if s.w.advised != nil && a.Reason != "" {
+		s.w.advised(a)
+	}
+	for t, n := range a.Rent {
+		s.rent(t, n)
+	}
+	for _, m := range slices.Clone(s.machines) {
+		if slices.Contains(a.Return, m.name) {
+			s.lose(m, "it is given back: "+a.Reason)
+		}
+	}
+}
+
+// advise looks at the run as it is.
+func (s *cloud) advise() rent.Advice {
+	begin := epoch + s.app.out.Submit
+	at := func(t job.Time) float64 { return t.Sub(begin).Seconds() }
+	state := rent.State{Now: at(s.w.now), Every: lookEvery.Seconds(), Deadline: s.w.cfg.Adaptor.Deadline.Seconds(), Budget: s.w.cfg.Adaptor.Budget,
+		Spent: s.spent, Waiting: len(s.app.Maps), Bag: s.bag, Types: slices.Clone(s.types), Chosen: s.chosen}
+	if j, ok := s.c.engine.Job(s.app.id); ok {
+		state.Waiting = j.Tasks.Total - j.Tasks.Done - j.Tasks.Running - j.Tasks.Failed
+	}
+	for i, m := range s.measured {
+		state.Types[i].Task = rent.Mean(s.types[i].Task, m.sum/math.Max(1, float64(m.count)), m.count)
+	}
+	for _, m := range s.machines {
+		one := rent.Machine{ID: m.name, Type: m.kind, Rented: at(m.rented), Up: m.worker != nil}
+		if m.worker != nil {
+			one.Running = len(m.worker.runs)
+		}
+		state.Machines = append(state.Machines, one)
+	}
+	return rent.Decide(state)
+}
+
+// checkCloud returns what makes no sense in a Config with rented machines.
+func (cfg *Config) checkCloud() error {
+	a, c := &cfg.Adaptor, cfg.Cloud
+	switch {
+	case c == nil || len(c.Types) == 0:
+		return configError("cloud", "there are no machines to rent", "say which types there are")
+	case a.Shared:
+		return configError("adaptor", "jobs do not share rented machines", "do not share them")
+	case a.Machines != nil && len(a.Machines) != len(c.Types):
+		return configError("adaptor", fmt.Sprintf("there are %d types of machines, but %d numbers of them", len(c.Types), len(a.Machines)), "give one for each type")
+	case c.Bytes < 0 || c.Server < 0 || c.Transfer < 0 || c.BootSpread < 0 || a.Budget < 0 || a.Deadline < 0:
+		return configError("cloud", "sizes, prices and times cannot be negative", "")
+	}
+	for i := range cfg.Elastic {
+		if e := &cfg.Elastic[i]; len(e.Reduces) > 0 || e.Phased != nil || e.Paces != nil {
+			return configError(fmt.Sprintf("job %d", e.ID), "only bags of tasks run on rented machines", "leave it out, or use another way")
+		}
+	}
+	return nil
+}
