@@ -6,7 +6,7 @@ export CGO_ENABLED ?= 0
 # Where the private Slurm cluster of slurm-up is; a short name, for its sockets' sake.
 SLURM_DIR ?= $${TMPDIR:-/tmp}/berth-slurm
 
-.PHONY: build demo test lint docs bench turnaround phases phases-sim stragglers-sim stragglers trace soak slurm-up slurm-down ssh-up ssh-down clean
+.PHONY: build demo test lint docs bench turnaround phases phases-sim stragglers-sim stragglers trace fleet soak slurm-up slurm-down ssh-up ssh-down clean
 
 build: ; $(GO) build -o $(BERTH) ./cmd/berth
 
@@ -56,8 +56,11 @@ slurm-up: ; scripts/slurm.sh deps && scripts/slurm.sh up $(SLURM_DIR)
 slurm-down: ; scripts/slurm.sh down $(SLURM_DIR)
 
 # Two hosts that ssh reaches, h1 and h2, on this machine; docs/ssh.md says what to do with them.
-SSH_DIR ?= $${TMPDIR:-/tmp}/berth-ssh
-ssh-up: ; @scripts/ssh-hosts.sh up $(SSH_DIR)
-ssh-down: ; @scripts/ssh-hosts.sh down $(SSH_DIR)
+ssh-up: ; @scripts/deps.sh sshd=openssh-server ssh=openssh-client && $(GO) run ./test/fleet -up 2
+ssh-down: ; @$(GO) run ./test/fleet -down
+
+# The measured tables of docs/rented.md: predictions of berth front beside bags on machines of this machine with limited links and a limited data
+# server. Needs root. Some ten minutes; FLEET has flags, "-quick" say.
+fleet: build ; scripts/deps.sh sshd=openssh-server ssh=openssh-client ip=iproute2 tc=iproute2 /usr/bin/convert=imagemagick && $(GO) run ./test/fleet -berth $(BERTH) -docs docs/rented.md $(FLEET)
 
 clean: ; rm -rf bin

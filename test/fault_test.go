@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"os"
+	"slices"
 	"strconv"
 	"strings"
 	"syscall"
@@ -119,7 +120,8 @@ func faultRound(t *testing.T, w *world, enough int, random func(*world, *rand.Ra
 		id := w.jobs()[before]
 		var plan []string
 		for range 1 + rng.IntN(3) {
-			at, victim := random(w, rng), victims[rng.IntN(len(victims))]
+			all := append(slices.Clone(victims), w.victims...)
+			at, victim := random(w, rng), all[rng.IntN(len(all))]
 			plan = append(plan, victim+" at "+at.name)
 			if !w.until(id, at) {
 				break
@@ -173,6 +175,8 @@ func (w *world) kill(victim string, rng *rand.Rand) {
 		}
 	case "all workers":
 		pids = workers
+	default:
+		w.strike(victim)
 	}
 	for _, pid := range pids {
 		_ = syscall.Kill(pid, syscall.SIGKILL) // it may just have ended

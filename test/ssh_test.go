@@ -9,16 +9,24 @@ import (
 	"syscall"
 	"testing"
 
-	"berth/test/support/sshtest"
+	"berth/test/support/fleet"
 )
 
-// newHosts is a world with hosts that ssh reaches.
-func newHosts(t *testing.T, n int) (*world, *sshtest.Hosts) {
+// newHosts is a world with hosts h1 and h2 that ssh reaches, and that see all of its files.
+func newHosts(t *testing.T) (w *world, h1, h2 *fleet.Host) {
 	t.Helper()
-	w := newWorld(t)
-	h := sshtest.Start(t, n)
-	w.batch = []string{noBatch, "BERTH_SSH=" + h.Command}
-	return w, h
+	w = newWorld(t)
+	f := fleet.ForTest(t, fleet.Options{}, fleet.Names(fleet.Machine{}, "h1", "h2")...)
+	w.batch = []string{noBatch, "BERTH_SSH=" + f.Command}
+	return w, f.Host("h1"), f.Host("h2")
+}
+
+// ok ends the test where something went wrong.
+func (w *world) ok(err error) {
+	w.t.Helper()
+	if err != nil {
+		w.t.Fatal(err)
+	}
 }
 
 // lines returns how many lines a file of the user's has, 0 where it is not there.
@@ -28,15 +36,17 @@ func (w *world) lines(name string) int {
 }
 
 // deserted waits until nothing runs on a host any more.
-func deserted(w *world, h *sshtest.Hosts, n int) {
+func deserted(w *world, hosts ...*fleet.Host) {
 	w.t.Helper()
-	w.await(fmt.Sprintf("nothing to run on h%d", n), func() bool { return len(h.Processes(n)) == 0 })
+	for _, h := range hosts {
+		w.await("nothing to run on "+h.Name, func() bool { return len(h.Processes()) == 0 })
+	}
 }
 
 // TestSSHBag runs a bag on two hosts, one of which has a core for it.
 func TestSSHBag(t *testing.T) {
 	t.Parallel()
-	w, h := newHosts(t, 2)
+	w, h1, h2 := newHosts(t)
 	r := w.must("bag", "--on", "ssh", "--hosts", "1/h1,1/h2", "--array", "1-40", "--idle-timeout", "1s", "--", "sh", "-c", "echo $PPID >ran-{}; while [ $(cat ran-* | sort -u | wc -l) -lt 2 ]; do sleep 0.05; done")
 	if !strings.Contains(r.stderr+r.stdout, "2 nodes") { // the tasks wait for each other, so that none has gone before the second host is up
 		t.Errorf("%v", r)
@@ -48,13 +58,13 @@ func TestSSHBag(t *testing.T) {
 	if len(by) != 2 {
 		t.Errorf("tasks ran on %d hosts", len(by))
 	}
-	for n := range 2 {
-		if copies, _ := filepath.Glob(filepath.Join(h.Cache(n+1), "berth", "berth-*")); len(copies) != 1 {
-			t.Errorf("h%d has copies %v", n+1, copies)
+	for _, h := range []*fleet.Host{h1, h2} {
+		if copies, _ := filepath.Glob(filepath.Join(h.Cache(), "berth", "berth-*")); len(copies) != 1 {
+			t.Errorf("%s has copies %v", h.Name, copies)
 		}
-		deserted(w, h, n+1)
-		if keys, _ := filepath.Glob(filepath.Join(h.Cache(n+1), "berth", "keys", "*")); len(keys) > 0 {
-			t.Errorf("keys stay on h%d: %v", n+1, keys)
+		deserted(w, h)
+		if keys, _ := filepath.Glob(filepath.Join(h.Cache(), "berth", "keys", "*")); len(keys) > 0 {
+			t.Errorf("keys stay on %s: %v", h.Name, keys)
 		}
 	}
 }
@@ -62,7 +72,7 @@ func TestSSHBag(t *testing.T) {
 // TestSSHMapReduce: a job over two hosts has the output of a local one, byte for byte.
 func TestSSHMapReduce(t *testing.T) {
 	t.Parallel()
-	w, _ := newHosts(t, 2)
+	w, _, _ := newHosts(t)
 	var text strings.Builder
 	for i := range 20000 {
 		fmt.Fprintf(&text, "word%d and %d\n", i%97, i)
@@ -82,13 +92,13 @@ func TestSSHMapReduce(t *testing.T) {
 // TestSSHVanish: a host whose server and worker are killed in the middle comes back, and takes part again. What it did is not done twice.
 func TestSSHVanish(t *testing.T) {
 	t.Parallel()
-	w, h := newHosts(t, 2)
+	w, _, h2 := newHosts(t)
 	w.must("bag", "--detach", "--on", "ssh", "--hosts", "1/h1,1/h2", "--array", "1-6", "--", "sh", "-c", "echo {} >>began; while [ ! -e go ]; do sleep 0.05; done; echo $PPID >ran-{}")
 	w.await("both hosts to run a task", func() bool { return w.lines("began") == 2 })
-	h.Down(2)
-	h.Up(2)
+	h2.Down()
+	w.ok(h2.Up())
 	w.await("the host to be back", func() bool { return w.lines("began") == 3 })
-	if len(h.Processes(2)) == 0 {
+	if len(h2.Processes()) == 0 {
 		t.Error("nothing runs on the host that came back")
 	}
 	w.write("go", "")
@@ -101,8 +111,8 @@ func TestSSHVanish(t *testing.T) {
 // TestSSHBadHosts: a host that is unknown and one with another key than before are told, and the job is done without them; where there is no other it is an error.
 func TestSSHBadHosts(t *testing.T) {
 	t.Parallel()
-	w, h := newHosts(t, 2)
-	h.ChangeKey(2)
+	w, _, h2 := newHosts(t)
+	w.ok(h2.ChangeKey())
 	r := w.must("bag", "--on", "ssh", "--hosts", "1/h1,h2,nowhere.invalid", "--array", "1-4", "--", "true")
 	for _, says := range []string{"host h2: ", "Host key verification failed", "host nowhere.invalid: ", "Could not resolve", "begins without it"} {
 		if !strings.Contains(r.stderr, says) {
@@ -122,10 +132,10 @@ func TestSSHBadHosts(t *testing.T) {
 // where no coordinator comes and the processes that hold the workers are killed.
 func TestSSHTakeover(t *testing.T) {
 	t.Parallel()
-	w, h := newHosts(t, 2)
+	w, h1, h2 := newHosts(t)
 	w.must("bag", "--detach", "--on", "ssh", "--hosts", "1/h1,1/h2", "--array", "1-4", "--idle-timeout", "1s", "--", "sh", "-c", "echo {} >>began; while [ ! -e go ]; do sleep 0.05; done")
 	w.await("both hosts to run a task", func() bool { return w.lines("began") == 2 })
-	workers := slices.Concat(h.Processes(1), h.Processes(2))
+	workers := slices.Concat(h1.Processes(), h2.Processes())
 	w.killServer()
 	w.must("status")
 	w.write("go", "")
@@ -133,8 +143,7 @@ func TestSSHTakeover(t *testing.T) {
 	if got := w.lines("began"); got != 4 {
 		t.Errorf("%d attempts of 4 tasks began after workers %v lost their coordinator", got, workers)
 	}
-	deserted(w, h, 1)
-	deserted(w, h, 2)
+	deserted(w, h1, h2)
 
 	if err := os.Remove(filepath.Join(w.dir, "go")); err != nil {
 		t.Fatal(err)
@@ -145,6 +154,5 @@ func TestSSHTakeover(t *testing.T) {
 	for _, pid := range w.berths("worker\x00") {
 		_ = syscall.Kill(pid, syscall.SIGKILL)
 	}
-	deserted(w, h, 1)
-	deserted(w, h, 2)
+	deserted(w, h1, h2)
 }

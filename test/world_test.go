@@ -76,6 +76,9 @@ type world struct {
 	user  int      // whose processes they are; 0: those of who runs the test
 	kills int      // by faultRound
 	batch []string // variables that lead to a batch system; nil: there is none, whatever this machine has
+
+	victims []string            // of faultRound, beside those of any world
+	strike  func(victim string) // harms one of them
 }
 
 func newWorld(t testing.TB) *world {
@@ -187,6 +190,8 @@ func (w *world) isBerth(pid int, role string) bool {
 // would not do: a task's process has its worker's until it runs its own program.
 func (w *world) workers() []int {
 	files, _ := filepath.Glob(filepath.Join(w.home().Server(), "allocs", "*", "*.pid"))
+	away, _ := filepath.Glob(filepath.Join(w.home().Server(), "ssh", "*", "*.pid"))
+	files = append(files, away...)
 	var pids []int
 	for _, f := range files {
 		var pid int

@@ -20,7 +20,7 @@ import (
 	"berth/internal/wire"
 	"berth/internal/worker"
 	"berth/test/support/drivertest"
-	"berth/test/support/sshtest"
+	"berth/test/support/fleet"
 )
 
 // TestMain lets the test program be what the driver starts, here and on the hosts.
@@ -60,7 +60,7 @@ func beWorker(args []string) int {
 // onHosts is a driver whose requests name no hosts: the suite knows of none. The second allocation gets the second half of them.
 type onHosts struct {
 	driver.Driver
-	hosts   *sshtest.Hosts
+	hosts   *fleet.Fleet
 	perNode int
 }
 
@@ -95,7 +95,7 @@ func (d *onHosts) Snapshot(ctx context.Context, id string) (cluster.Snapshot, er
 
 // TestDriver runs the conformance suite on real servers.
 func TestDriver(t *testing.T) {
-	hosts := sshtest.Start(t, 3)
+	hosts := fleet.ForTest(t, fleet.Options{}, fleet.Names(fleet.Machine{}, "h1", "h2", "h3")...)
 	exe, err := os.Executable()
 	if err != nil {
 		t.Fatal(err)

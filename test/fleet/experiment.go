@@ -1,0 +1,263 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"time"
+)
+
+// results is all that was measured.
+type results struct {
+	Kinds  []kind  `json:"kinds"`
+	Server float64 `json:"server"` // bytes/s that the data server moved for all machines together, as measured; see also the constant
+	Input  float64 `json:"input"`  // bytes of a task, mean
+	Output float64 `json:"output"`
+	Trials []trial `json:"trials"`
+	Points []trial `json:"points"` // of the front
+}
+
+// trial is one bag on one configuration.
+type trial struct {
+	Machines  string  `json:"machines"`
+	Tasks     int     `json:"tasks"`
+	Predicted float64 `json:"predicted_s"`
+	Low       float64 `json:"low_s"`
+	Up        float64 `json:"up_s"`
+	Simple    float64 `json:"simple_s"` // tasks · time / machines: as if the data server had no limit
+	Use       float64 `json:"server_use"`
+	Measured  float64 `json:"measured_s"`
+	Cost      float64 `json:"cost_predicted"`
+	Paid      float64 `json:"cost_measured"` // of the time measured, by the rule of the catalogue
+
+	counts []int
+}
+
+// off is the error of a prediction, as a share of what was measured.
+func (t *trial) off(predicted float64) float64 { return predicted/t.Measured - 1 }
+
+// configurations are how many machines of each kind there are in a run.
+func configurations(quick bool) [][]int {
+	if quick {
+		return [][]int{{1, 0, 0}, {1, 1, 1}}
+	}
+	return [][]int{{1, 0, 0}, {0, 1, 0}, {0, 0, 1}, {2, 1, 0}, {1, 1, 1}, {0, 0, 3}, {2, 2, 1}, {0, 3, 2}, {4, 3, 0}, {4, 3, 3}}
+}
+
+// experiment measures what the machines are, and holds predictions against runs.
+func (b *bench) experiment(ctx context.Context) (*results, error) {
+	res := &results{}
+	if err := b.calibrate(ctx, res); err != nil {
+		return nil, err
+	}
+	res.Kinds = b.kinds
+	if err := b.catalogue(res); err != nil {
+		return nil, err
+	}
+	for _, counts := range configurations(b.quick) {
+		t, err := b.try(ctx, res, counts, 0)
+		if err != nil {
+			return nil, err
+		}
+		res.Trials = append(res.Trials, t)
+	}
+	points, tasks, err := b.points(ctx, res)
+	if err != nil {
+		return nil, err
+	}
+	for _, counts := range points {
+		t, err := b.try(ctx, res, counts, tasks)
+		if err != nil {
+			return nil, err
+		}
+		res.Points = append(res.Points, t)
+	}
+	return res, nil
+}
+
+// calibrate measures what each kind of machine takes for a task, alone, and what links and data server move.
+func (b *bench) calibrate(ctx context.Context, res *results) error {
+	everything := make([]int, len(b.kinds))
+	for i, k := range b.kinds {
+		everything[i] = k.Limit
+	}
+	if _, err := b.convert(ctx, everything, 3*len(b.kinds)); err != nil { // berth's program is copied to all
+		return err
+	}
+	var err error
+	if res.Server, err = b.rate(ctx, everything); err != nil {
+		return err
+	}
+	for i := range b.kinds {
+		one := make([]int, len(b.kinds))
+		one[i] = 1
+		rate, err := b.rate(ctx, one)
+		if err != nil {
+			return err
+		}
+		b.kinds[i].Rate = int64(rate)
+		if err := b.calibrateKind(ctx, res, &b.kinds[i], one); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// calibrateKind runs some tasks on one machine. What moving their data takes by its link's rate is no part of what they compute.
+func (b *bench) calibrateKind(ctx context.Context, res *results, k *kind, one []int) error {
+	const tasks = 12
+	v, err := b.convert(ctx, one, tasks)
+	if err != nil {
+		return err
+	}
+	var first, last time.Time
+	var sum, squares float64
+	for _, r := range v.Rows {
+		if first.IsZero() || r.Started.Before(first) {
+			first = r.Started
+		}
+		if r.Ended.After(last) {
+			last = r.Ended
+		}
+		s := r.Ended.Sub(r.Started).Seconds()
+		sum, squares = sum+s, squares+s*s
+	}
+	mean := sum / tasks
+	res.Input, res.Output = b.input, b.output
+	k.Boot = first.Sub(v.Submitted).Seconds()
+	k.Task = last.Sub(first).Seconds()/tasks - (res.Input+res.Output)/float64(k.Rate)
+	k.Spread = math.Sqrt(max(0, squares/tasks-mean*mean)) / mean
+	return nil
+}
+
+// rate returns the bytes/s that some machines take in together from this one.
+func (b *bench) rate(ctx context.Context, counts []int) (float64, error) {
+	const seconds = 4
+	each := int64(server * seconds)
+	machines := 0
+	for i := range counts {
+		machines += counts[i]
+	}
+	each /= int64(machines)
+	if machines == 1 {
+		for i, n := range counts {
+			if n > 0 {
+				each = min(server, b.kinds[i].Rate) * seconds
+			}
+		}
+	}
+	began := time.Now()
+	failed := make(chan error, machines)
+	for host := range strings.SplitSeq(b.hosts(counts), ",") {
+		go func() {
+			script := fmt.Sprintf("head -c %d /dev/zero | %s %s 'cat >/dev/null'", each, b.fleet.Command, strings.TrimPrefix(host, "1/"))
+			out, err := exec.CommandContext(ctx, "/bin/sh", "-c", script).CombinedOutput()
+			if err != nil {
+				err = fmt.Errorf("%s: %w: %s", script, err, out)
+			}
+			failed <- err
+		}()
+	}
+	var err error
+	for range machines {
+		err = errors.Join(err, <-failed)
+	}
+	return float64(each) * float64(machines) / time.Since(began).Seconds(), err
+}
+
+// catalogue writes what was measured as a catalogue for berth front.
+func (b *bench) catalogue(res *results) error {
+	var text strings.Builder
+	for _, k := range b.kinds {
+		fmt.Fprintf(&text, "[[type]]\nname = %q\nprice = %g\nunit = \"%ds\"\nboot = \"%.3fs\"\ntask_time = \"%.4fs\"\nrate = %d\nlimit = %d\n", k.Name, k.Price, unit, k.Boot, k.Task, k.Rate, k.Limit)
+	}
+	return os.WriteFile(b.types(), []byte(text.String()), 0o600)
+}
+
+func (b *bench) types() string { return filepath.Join(b.dir, "types.toml") }
+
+// drawn is what of a front is read; docs/json.md.
+type drawn struct {
+	Tipping int `json:"tipping"`
+	Front   []struct {
+		Cost     float64        `json:"cost"`
+		Makespan float64        `json:"makespan_s"`
+		Low      float64        `json:"low_s"`
+		Up       float64        `json:"up_s"`
+		Simple   float64        `json:"simple_s"`
+		Use      float64        `json:"server_use"`
+		Rate     float64        `json:"tasks_per_s"`
+		Machines map[string]int `json:"machines"`
+	} `json:"front"`
+}
+
+// front asks berth for the front of a bag.
+func (b *bench) front(ctx context.Context, res *results, tasks int, further ...string) (d drawn, err error) {
+	spread := 0.0
+	for _, k := range b.kinds {
+		spread += k.Spread / float64(len(b.kinds))
+	}
+	return d, b.ask(ctx, &d, append([]string{"front", "--tasks", fmt.Sprint(tasks), "--input", fmt.Sprintf("%.0f", res.Input), "--output", fmt.Sprintf("%.0f", res.Output),
+		"--server", fmt.Sprintf("%.0f", res.Server), "--spread", fmt.Sprintf("%.3f", spread), "--catalogue", b.types()}, further...)...)
+}
+
+// try predicts a bag and runs it. Without a number of tasks it has as many as take so long as a run is to take.
+func (b *bench) try(ctx context.Context, res *results, counts []int, tasks int) (t trial, err error) {
+	only := []string{"--only", b.name(counts)}
+	if tasks == 0 {
+		d, err := b.front(ctx, res, 100, only...)
+		if err != nil {
+			return t, err
+		}
+		tasks = max(10, int(b.seconds*d.Front[0].Rate))
+	}
+	d, err := b.front(ctx, res, tasks, only...)
+	if err != nil {
+		return t, err
+	}
+	p := d.Front[0]
+	t = trial{Machines: b.name(counts), Tasks: tasks, Predicted: p.Makespan, Low: p.Low, Up: p.Up, Simple: p.Simple, Use: p.Use, Cost: p.Cost, counts: counts}
+	v, err := b.convert(ctx, counts, tasks)
+	if err != nil {
+		return t, err
+	}
+	t.Measured = v.makespan()
+	for i, k := range b.kinds {
+		t.Paid += float64(counts[i]) * k.Price / 3600 * unit * math.Ceil(t.Measured/unit)
+	}
+	fmt.Fprintf(os.Stderr, "%s: %d tasks, predicted %.1f s, measured %.1f s\n", t.Machines, t.Tasks, t.Predicted, t.Measured)
+	return t, nil
+}
+
+// points returns four choices of the front of one bag, from the cheapest to the fastest.
+func (b *bench) points(ctx context.Context, res *results) (all [][]int, tasks int, err error) {
+	wanted := 4
+	if b.quick {
+		wanted = 2
+	}
+	for i := range b.kinds {
+		if b.kinds[i].Limit > 1 {
+			tasks += 20
+		} else {
+			tasks += 6
+		}
+	}
+	d, err := b.front(ctx, res, tasks)
+	if err != nil {
+		return nil, 0, err
+	}
+	for i := range wanted {
+		p := d.Front[i*(len(d.Front)-1)/(wanted-1)]
+		counts := make([]int, len(b.kinds))
+		for j, k := range b.kinds {
+			counts[j] = p.Machines[k.Name]
+		}
+		all = append(all, counts)
+	}
+	return all, tasks, nil
+}

@@ -1,0 +1,116 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"flag"
+	"fmt"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"strings"
+	"syscall"
+
+	"berth/test/support/fleet"
+)
+
+// options are the command's flags.
+type options struct {
+	berth, docs string
+	json, quick bool
+	up          int
+	down        bool
+	seconds     float64
+}
+
+func flags() *options {
+	o := &options{}
+	flag.StringVar(&o.berth, "berth", "bin/berth", "the program under test")
+	flag.StringVar(&o.docs, "docs", "", "document to write the tables into, between its marks")
+	flag.BoolVar(&o.json, "json", false, "print all that was measured as JSON")
+	flag.BoolVar(&o.quick, "quick", false, "three machines, and two configurations and points")
+	flag.Float64Var(&o.seconds, "seconds", 20, "that a run is to take, about")
+	flag.IntVar(&o.up, "up", 0, "start so many machines that stay and share this machine's files, and nothing else")
+	flag.BoolVar(&o.down, "down", false, "end those machines, and nothing else")
+	flag.Parse()
+	return o
+}
+
+func main() {
+	o := flags()
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	do := o.measure
+	if o.up > 0 {
+		do = o.start
+	}
+	if o.down {
+		do = func(context.Context) error { return fleet.CloseKept() }
+	}
+	if err := do(ctx); err != nil {
+		fmt.Fprintln(os.Stderr, "fleet:", err)
+		os.Exit(1)
+	}
+}
+
+// start starts machines that stay, and prints how to reach them.
+func (o *options) start(context.Context) error {
+	f, err := fleet.New(fleet.Options{})
+	if err != nil {
+		return err
+	}
+	for i := range o.up {
+		if _, err := f.Boot(fleet.Machine{Name: fmt.Sprintf("h%d", i+1)}); err != nil {
+			return errors.Join(err, f.Close())
+		}
+	}
+	fmt.Printf("export BERTH_SSH='%s'\n", f.Command)
+	return f.Keep()
+}
+
+// measure makes the machines and all runs, and prints the tables.
+func (o *options) measure(ctx context.Context) (err error) {
+	if o.berth, err = filepath.Abs(o.berth); err != nil {
+		return err
+	}
+	b, err := newBench(ctx, o)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, b.close()) }()
+	res, err := b.experiment(ctx)
+	if err != nil {
+		return err
+	}
+	if o.json {
+		e := json.NewEncoder(os.Stdout)
+		e.SetIndent("", "  ")
+		return e.Encode(res)
+	}
+	text := res.text()
+	fmt.Print(text)
+	if o.docs == "" {
+		return nil
+	}
+	return insert(o.docs, text)
+}
+
+// The marks in the document between which the tables stand.
+const (
+	begin = "<!-- fleet:begin -->\n"
+	end   = "<!-- fleet:end -->\n"
+)
+
+func insert(file, text string) error {
+	page, err := os.ReadFile(file)
+	if err != nil {
+		return err
+	}
+	before, rest, found := strings.Cut(string(page), begin)
+	_, after, also := strings.Cut(rest, end)
+	if !found || !also {
+		return fmt.Errorf("%s: no marks %q and %q", file, begin, end)
+	}
+	return os.WriteFile(file, []byte(before+begin+text+end+after), 0o644)
+}

@@ -1,0 +1,161 @@
+package test
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"berth/internal/event"
+	"berth/internal/job"
+	"berth/test/support/fleet"
+)
+
+// newFleet is a world with machines apart.
+func newFleet(t *testing.T, machines ...fleet.Machine) (*world, *fleet.Fleet) {
+	t.Helper()
+	w := newWorld(t)
+	f := fleet.ForTest(t, fleet.Options{Apart: true, Show: []string{w.root}}, machines...)
+	w.batch = []string{noBatch, "BERTH_SSH=" + f.Command}
+	return w, f
+}
+
+// sixTasks starts a bag of six tasks on m1 and m2, and returns when each runs one. A task ends when its machine has a file "go" in its home folder.
+func (w *world) sixTasks() job.ID {
+	w.t.Helper()
+	w.must("bag", "--detach", "--hosts", "1/m1,1/m2", "--array", "1-6", "--stdout", "out/{task}", "--", "sh", "-c", "echo {}; while [ ! -e ~/go ]; do sleep 0.05; done")
+	id := w.jobs()[0]
+	w.await("both machines to run a task", func() bool { return w.attempts(id) == 2 })
+	return id
+}
+
+// attempts returns how many attempts of a job began.
+func (w *world) attempts(id job.ID) (n int) {
+	for _, e := range w.tryRecords(id) {
+		if _, is := e.Record.(event.AttemptStarted); is {
+			n++
+		}
+	}
+	return n
+}
+
+// letGo has the tasks of sixTasks end on a machine.
+func (w *world) letGo(h *fleet.Host) {
+	w.t.Helper()
+	w.ok(os.WriteFile(filepath.Join(h.Home(), "go"), nil, 0o600))
+}
+
+// sixDone waits for the end of the job of sixTasks, all of whose output has to be there after so many attempts.
+func (w *world) sixDone(id job.ID, attempts int) {
+	w.t.Helper()
+	w.must("wait", string(id))
+	for i := range 6 {
+		if got := w.read(fmt.Sprintf("out/%d", i+1)); got != fmt.Sprintln(i+1) {
+			w.t.Errorf("task %d wrote %q", i+1, got)
+		}
+	}
+	if got := w.attempts(id); got != attempts {
+		w.t.Errorf("%d attempts of 6 tasks began, want %d", got, attempts)
+	}
+}
+
+// TestFleetCut: a machine that nothing reaches for a while has lost nothing.
+func TestFleetCut(t *testing.T) {
+	t.Parallel()
+	w, f := newFleet(t, fleet.Names(fleet.Machine{}, "m1", "m2")...)
+	id := w.sixTasks()
+	w.ok(f.Host("m2").Cut())
+	w.await("the coordinator to miss the machine", w.missed)
+	w.ok(f.Host("m2").Mend())
+	w.letGo(f.Host("m1"))
+	w.letGo(f.Host("m2"))
+	w.sixDone(id, 6)
+}
+
+// missed reports whether a node did not answer.
+func (w *world) missed() bool {
+	for _, e := range w.serverRecords() {
+		if _, is := e.Record.(event.NodeLost); is {
+			return true
+		}
+	}
+	return false
+}
+
+// TestFleetVanish: a machine that is gone for good costs what ran there, and the rest is done elsewhere.
+func TestFleetVanish(t *testing.T) {
+	t.Parallel()
+	w, f := newFleet(t, fleet.Names(fleet.Machine{}, "m1", "m2")...)
+	id := w.sixTasks()
+	w.ok(f.Host("m2").Remove())
+	w.letGo(f.Host("m1"))
+	w.sixDone(id, 7)
+}
+
+// TestFleetFullDisk: a machine on whose disk berth does not fit takes no part.
+func TestFleetFullDisk(t *testing.T) {
+	t.Parallel()
+	w, f := newFleet(t, fleet.Machine{Name: "m1"}, fleet.Machine{Name: "m2", Disk: 1 << 20})
+	r := w.start("bag", "--hosts", "1/m1,1/m2", "--array", "1-6", "--stdout", "out/{task}", "--", "sh", "-c", "hostname; while [ ! -e ~/go ]; do sleep 0.05; done")
+	w.await("the machine to be tried", func() bool {
+		logs, _ := filepath.Glob(filepath.Join(w.home().Server(), "ssh", "*", "*.log"))
+		return slices.ContainsFunc(logs, func(l string) bool { b, _ := os.ReadFile(l); return strings.Contains(string(b), "No space left") })
+	})
+	w.letGo(f.Host("m1"))
+	if res := w.finish(r); res.code != 0 {
+		t.Fatal(res)
+	}
+	for i := range 6 {
+		if got := w.read(fmt.Sprintf("out/%d", i+1)); got != "m1\n" {
+			t.Errorf("task %d ran on %s", i+1, got)
+		}
+	}
+}
+
+// TestFaultFleet does to a bag on machines what TestFaultBag does to one of this machine, and harms the machines, too: one is killed and started again, or cut
+// off for a moment.
+func TestFaultFleet(t *testing.T) {
+	t.Parallel()
+	w, f := newFleet(t, fleet.Names(fleet.Machine{}, "m1", "m2")...)
+	w.victims = []string{"machine", "network"}
+	w.strike = func(victim string) {
+		if victim == "machine" {
+			f.Host("m2").Down()
+			w.ok(f.Host("m2").Up())
+			return
+		}
+		w.ok(f.Host("m1").Cut())
+		w.ok(f.Host("m1").Mend())
+	}
+	const tasks = 60
+	faultRound(t, w, 5, among(2*tasks), func(round int) []string {
+		return []string{"bag", "--hosts", "1/m1,1/m2", "--array", fmt.Sprintf("1-%d", tasks), "--stdout", fmt.Sprintf("out%d/{task}", round),
+			"--stderr", "none", "--", "sh", "-c", "echo $((BERTH_TASK_ID * BERTH_TASK_ID))"}
+	}, func(round int, _ job.ID) {
+		for i := 1; i <= tasks; i++ {
+			if got := w.read(fmt.Sprintf("out%d/%d", round, i)); got != fmt.Sprintln(i*i) {
+				t.Errorf("task %d wrote %q", i, got)
+			}
+		}
+	})
+}
+
+// TestFaultFleetMinute: a machine whose network is cut off for a whole minute does its part again after it, and no output is wrong. It is for make soak, as a minute is long.
+func TestFaultFleetMinute(t *testing.T) {
+	if os.Getenv("BERTH_FAULT_ROUNDS") == "" {
+		t.Skip("a minute without network is waited for by make soak")
+	}
+	t.Parallel()
+	w, f := newFleet(t, fleet.Names(fleet.Machine{}, "m1", "m2")...)
+	id := w.sixTasks()
+	w.ok(f.Host("m2").Cut())
+	time.Sleep(time.Minute) // what is tested
+	w.ok(f.Host("m2").Mend())
+	w.await("the machine to run a task again", func() bool { return w.attempts(id) == 3 })
+	w.letGo(f.Host("m1"))
+	w.letGo(f.Host("m2"))
+	w.sixDone(id, 7)
+}

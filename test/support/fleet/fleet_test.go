@@ -1,0 +1,106 @@
+package fleet
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+)
+
+// on runs a command on a machine.
+func (f *Fleet) on(t *testing.T, name, script string) string {
+	t.Helper()
+	out, err := exec.Command("/bin/sh", "-c", f.Command+" -o ConnectTimeout=5 "+name+" '"+script+"'").CombinedOutput()
+	if err != nil {
+		return "failed: " + string(out)
+	}
+	return strings.TrimSpace(string(out))
+}
+
+// TestApart: a machine sees neither the files nor the processes of this one, keeps its own when it goes down, and comes back with its limits.
+func TestApart(t *testing.T) {
+	dir := t.TempDir()
+	f := ForTest(t, Options{Apart: true, Server: 10_000_000}, Machine{Name: "m1", Rate: 5_000_000, Cores: 0.5, Disk: 10 << 20}, Machine{Name: "m2"})
+	h := f.Host("m1")
+	if got := f.on(t, "m1", "hostname; echo $HOME; ls -A "+dir+" $HOME; kill -0 "+strconv.Itoa(os.Getpid())+" 2>&1 || true"); !strings.HasPrefix(got, "m1\n") || !strings.Contains(got, "No such file") || !strings.Contains(got, "No such process") {
+		t.Errorf("the machine sees: %s", got)
+	}
+	f.on(t, "m1", "echo mine >$HOME/file")
+	if own, err := os.ReadFile(filepath.Join(h.Home(), "file")); string(own) != "mine\n" || err != nil {
+		t.Errorf("its file is %q, %v", own, err)
+	}
+	if got := f.on(t, "m1", "head -c 20000000 /dev/zero >/tmp/large && echo all"); !strings.Contains(got, "No space") {
+		t.Errorf("a disk of 10 MiB took 20 MB: %s", got)
+	}
+	h.Down()
+	if got := f.on(t, "m1", "true"); !strings.HasPrefix(got, "failed") {
+		t.Error("it answers though it is down")
+	}
+	if err := h.Up(); err != nil {
+		t.Fatal(err)
+	}
+	if got := f.on(t, "m1", "cat $HOME/file; tc qdisc show dev eth0"); !strings.HasPrefix(got, "mine\n") || !strings.Contains(got, "40Mbit") {
+		t.Errorf("when it is back it has %s", got)
+	}
+	if err := h.Remove(); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := f.Boot(Machine{Name: "m3"}); err != nil {
+		t.Fatal(err)
+	}
+	if got := f.on(t, "m3", "cat $HOME/file"); !strings.Contains(got, "No such file") {
+		t.Errorf("another machine in its place has %s", got)
+	}
+}
+
+// leaveVar has the test program leave a fleet behind, as if it were killed.
+const leaveVar = "BERTH_FLEET_LEAVE"
+
+func TestMain(m *testing.M) {
+	if os.Getenv(leaveVar) != "" {
+		f, err := New(Options{Apart: os.Getenv(leaveVar) == "apart"})
+		if err == nil {
+			_, err = f.Boot(Machine{Name: "m1", Cores: 0.5})
+		}
+		if err != nil {
+			_, _ = os.Stderr.WriteString(err.Error())
+			os.Exit(1)
+		}
+		_, _ = os.Stdout.WriteString(f.dir)
+		_ = syscall.Kill(os.Getpid(), syscall.SIGKILL)
+	}
+	os.Exit(m.Run())
+}
+
+// TestSwept: what a killed process leaves the next one removes.
+func TestSwept(t *testing.T) {
+	for _, kind := range []string{"apart", "together"} {
+		if why := Missing(); kind == "apart" && why != "" {
+			continue
+		}
+		cmd := exec.Command(os.Args[0])
+		cmd.Env = append(os.Environ(), leaveVar+"="+kind)
+		dir, _ := cmd.Output() // it is killed
+		if left := of(string(dir) + "/"); len(dir) == 0 || len(left) == 0 {
+			t.Fatalf("%s: it left nothing in %q: %v", kind, dir, left)
+		}
+		f := ForTest(t, Options{})
+		if left := of(string(dir) + "/"); len(left) > 0 {
+			t.Errorf("%s: processes stay: %v", kind, left)
+		}
+		if _, err := os.Stat(string(dir)); err == nil && string(dir) != f.dir {
+			t.Errorf("%s: %s stays", kind, dir)
+		}
+		slot, _ := strconv.Atoi(filepath.Base(string(dir)))
+		old := &Fleet{slot: slot}
+		if err := run("ip link show %s", old.bridge()); err == nil && kind == "apart" {
+			t.Errorf("%s stays", old.bridge())
+		}
+		if _, err := os.Stat(old.groupDir()); err == nil {
+			t.Errorf("%s stays", old.groupDir())
+		}
+	}
+}

@@ -1,0 +1,276 @@
+package fleet
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// Machine is what a machine is to be like. All but its name is for machines apart, and may be left out.
+type Machine struct {
+	Name           string
+	Rate           int64   // bytes/s of its link, each way; 0: no limit
+	Cores          float64 // processor time it has, in cores of this machine; 0: no limit
+	Disk           int64   // bytes of its home folder and /tmp together, which lie in memory; 0: no limit
+	HostKey        string  // its private key, as ssh-keygen writes it; "": one of its own is made
+	AuthorizedKeys string  // who may log in, as ssh's file of that name has it; "": whoever has the fleet's key
+}
+
+// Host is a machine that ssh reaches.
+type Host struct {
+	Machine
+	Addr string // an address, or for one that is not apart 127.0.0.1
+	Port int
+
+	fleet  *Fleet
+	number int
+	dir    string    // what the test bed keeps of it
+	server *exec.Cmd // nil: it is down
+}
+
+const (
+	diskName = "disk"      // the folder below a machine's own with its home folder and /tmp
+	patience = time.Minute // how long a server may take to answer
+
+	// markVar is the environment variable by which processes of machines are known that are not apart. Its value is the machine's folder for copies of programs.
+	markVar = "XDG_CACHE_HOME"
+)
+
+// Boot makes a machine and starts it. When it returns, its server of ssh answers.
+func (f *Fleet) Boot(m Machine) (*Host, error) {
+	h := &Host{Machine: m, fleet: f, number: f.freeNumber(), Addr: "127.0.0.1", Port: 22, dir: filepath.Join(f.dir, m.Name)}
+	if err := os.Mkdir(h.dir, 0o700); err != nil {
+		return nil, err
+	}
+	f.hosts = append(f.hosts, h)
+	if err := errors.Join(h.equip(), h.keys(), f.writeConfig()); err != nil {
+		return nil, errors.Join(err, h.Remove())
+	}
+	if err := h.Up(); err != nil {
+		return nil, errors.Join(err, h.Remove())
+	}
+	return h, nil
+}
+
+func (f *Fleet) freeNumber() int {
+	number := 2
+	for i := 0; i < len(f.hosts); i++ {
+		if f.hosts[i].number == number {
+			number, i = number+1, -1
+		}
+	}
+	return number
+}
+
+// equip gives the machine its address, its disk and its bounds.
+func (h *Host) equip() (err error) {
+	if !h.fleet.opts.Apart {
+		h.Port, err = freePort()
+		return errors.Join(err, os.Mkdir(h.Cache(), 0o700))
+	}
+	h.Addr = h.fleet.address(h.number)
+	disk := filepath.Join(h.dir, diskName)
+	if err := os.Mkdir(disk, 0o700); err != nil {
+		return err
+	}
+	if err := unix.Mount("berth-fleet", disk, "tmpfs", 0, "mode=755,size="+strconv.FormatInt(h.Disk, 10)); err != nil {
+		return fmt.Errorf("mount the machine's disk: %w", err)
+	}
+	err = errors.Join(os.Mkdir(filepath.Join(disk, "home"), 0o700), os.Mkdir(filepath.Join(disk, "tmp"), 0o700), os.Chmod(filepath.Join(disk, "tmp"), 0o777|os.ModeSticky))
+	if err == nil && h.Cores > 0 {
+		err = h.limitCores()
+	}
+	return err
+}
+
+// Home returns the machine's home folder as this machine sees it.
+func (h *Host) Home() string {
+	if h.fleet.opts.Apart {
+		return filepath.Join(h.dir, diskName, "home")
+	}
+	return h.dir
+}
+
+// Cache returns the folder in which the machine's programs keep what they can make anew, as this machine sees it.
+func (h *Host) Cache() string { return filepath.Join(h.Home(), ".cache") }
+
+// Up starts the machine, which has the files that it had before.
+func (h *Host) Up() error {
+	log, err := os.OpenFile(filepath.Join(h.dir, "log"), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = log.Close() }()
+	path, err := find("sshd")
+	if err != nil {
+		return err
+	}
+	_ = os.Mkdir("/run/sshd", 0o755) // of Debian's package; only a server of root's needs it
+	server := []string{path, "-D", "-e", "-f", filepath.Join(h.dir, "sshd_config")}
+	if h.fleet.opts.Apart {
+		err = h.startApart(server, log)
+	} else {
+		h.server = h.command(server, log)
+		err = h.server.Start()
+	}
+	if err != nil {
+		h.server = nil
+		return fmt.Errorf("start %s: %w", h.Name, err)
+	}
+	return h.await()
+}
+
+// command is a process of the machine's that this one starts. It has a session of its own, so that a key at the terminal does not end it.
+func (h *Host) command(words []string, log *os.File) *exec.Cmd {
+	cmd := exec.Command(words[0], words[1:]...)
+	cmd.Stderr = log
+	cmd.Env = append(os.Environ(), "PATH="+os.Getenv("PATH")+":/usr/sbin:/sbin")
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
+	return cmd
+}
+
+func (h *Host) mark() string { return markVar + "=" + h.Cache() }
+
+// await waits until the server answers.
+func (h *Host) await() error {
+	for until := time.Now().Add(patience); ; time.Sleep(10 * time.Millisecond) {
+		c, err := net.DialTimeout("tcp", net.JoinHostPort(h.Addr, strconv.Itoa(h.Port)), time.Second)
+		if err == nil {
+			return c.Close()
+		}
+		if time.Now().After(until) || !alive(h.server.Process.Pid) {
+			said, _ := os.ReadFile(filepath.Join(h.dir, "log"))
+			return fmt.Errorf("ssh's server of %s does not answer: %w\n%s", h.Name, err, said)
+		}
+	}
+}
+
+// alive reports whether a child of this process runs.
+func alive(pid int) bool {
+	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
+	return err == nil && !bytes.Contains(text, []byte(") Z "))
+}
+
+// Down kills the machine: the server, its connections, and all that runs there. Its files stay.
+func (h *Host) Down() {
+	if h.server == nil {
+		return
+	}
+	for range 3 { // what is killed may just have started another
+		for _, pid := range of(h.dir + "/") {
+			_ = unix.Kill(pid, syscall.SIGKILL)
+		}
+	}
+	h.reap()
+}
+
+func (h *Host) reap() {
+	if h.server != nil {
+		_ = h.server.Process.Kill()
+		_ = h.server.Wait()
+	}
+	h.server = nil
+}
+
+// Remove ends the machine for good, with all that it has.
+func (h *Host) Remove() error {
+	h.Down()
+	if h.fleet.opts.Apart {
+		h.unlink()
+		_ = unix.Unmount(filepath.Join(h.dir, diskName), unix.MNT_DETACH) // it may not have come so far
+	}
+	var left []*Host
+	for _, other := range h.fleet.hosts {
+		if other != h {
+			left = append(left, other)
+		}
+	}
+	h.fleet.hosts = left
+	return errors.Join(os.RemoveAll(h.dir), h.fleet.writeConfig())
+}
+
+// Processes returns the processes that were started on the machine by ssh and live, without those of the server.
+func (h *Host) Processes() (pids []int) {
+	if h.server == nil {
+		return nil
+	}
+	all := of(h.dir + "/")
+	if h.fleet.opts.Apart {
+		all = inNamespace(h.server.Process.Pid)
+	}
+	for _, pid := range all {
+		program, _ := os.Readlink(fmt.Sprintf("/proc/%d/exe", pid))
+		if program != "" && !strings.Contains(filepath.Base(program), "sshd") {
+			pids = append(pids, pid)
+		}
+	}
+	return pids
+}
+
+// inNamespace returns the processes of a process's namespace of processes.
+func inNamespace(pid int) (pids []int) {
+	own, err := os.Readlink(fmt.Sprintf("/proc/%d/ns/pid", pid))
+	for _, other := range processes() {
+		if its, _ := os.Readlink(fmt.Sprintf("/proc/%d/ns/pid", other)); err == nil && its == own {
+			pids = append(pids, other)
+		}
+	}
+	return pids
+}
+
+// of returns the processes of machines whose folders begin so, but for this one: those with the mark in their environment, ssh's servers, which lose theirs but have
+// the folder on their command line, and all that these have started.
+func of(dir string) (pids []int) {
+	for _, pid := range processes() {
+		env, _ := os.ReadFile(fmt.Sprintf("/proc/%d/environ", pid))
+		words, _ := os.ReadFile(fmt.Sprintf("/proc/%d/cmdline", pid))
+		server := bytes.Contains(words, []byte("sshd")) && bytes.Contains(bytes.ReplaceAll(words, []byte{0}, []byte(" ")), []byte(" -f "+dir))
+		if pid != os.Getpid() && (server || bytes.Contains(append([]byte{0}, env...), []byte("\x00"+markVar+"="+dir))) {
+			pids = append(append(pids, pid), children(pid)...)
+		}
+	}
+	return pids
+}
+
+// children returns the processes that a process has started, and theirs.
+func children(pid int) (all []int) {
+	tasks, _ := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/children", pid))
+	for _, t := range tasks {
+		text, _ := os.ReadFile(t)
+		for word := range strings.FieldsSeq(string(text)) {
+			if child, err := strconv.Atoi(word); err == nil {
+				all = append(append(all, child), children(child)...)
+			}
+		}
+	}
+	return all
+}
+
+func processes() (pids []int) {
+	dirs, _ := filepath.Glob("/proc/[0-9]*")
+	for _, d := range dirs {
+		if pid, err := strconv.Atoi(filepath.Base(d)); err == nil {
+			pids = append(pids, pid)
+		}
+	}
+	return pids
+}
+
+func freePort() (int, error) {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		return 0, err
+	}
+	defer func() { _ = l.Close() }()
+	return l.Addr().(*net.TCPAddr).Port, nil
+}

@@ -1,0 +1,45 @@
+package fleet
+
+import "testing"
+
+// ForTest returns a fleet with these machines that ends with the test. Where machines apart cannot be had the test is skipped, and says why.
+func ForTest(tb testing.TB, o Options, machines ...Machine) *Fleet {
+	tb.Helper()
+	if why := Missing(); o.Apart && why != "" {
+		tb.Skip("no machines apart: " + why)
+	}
+	f, err := New(o)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	tb.Cleanup(func() {
+		if err := f.Close(); err != nil {
+			tb.Error(err)
+		}
+	})
+	for _, m := range machines {
+		if _, err := f.Boot(m); err != nil {
+			tb.Fatal(err)
+		}
+	}
+	return f
+}
+
+// Names returns machines of those names, alike in all else.
+func Names(m Machine, names ...string) (all []Machine) {
+	for _, n := range names {
+		m.Name = n
+		all = append(all, m)
+	}
+	return all
+}
+
+// Host returns the machine of a name, nil if there is none.
+func (f *Fleet) Host(name string) *Host {
+	for _, h := range f.hosts {
+		if h.Name == name {
+			return h
+		}
+	}
+	return nil
+}
