@@ -22,10 +22,12 @@ that was weighed and why it lost. Arguments are those of the command that would 
 		Example: "  berth plan mapreduce -input books -output counts -mapper ./map.py -reducer ./reduce.py\n" +
 			"  berth plan bag --each-line files.txt -- gzip -k {}\n  berth plan run job.toml --json",
 	}
-	var f planFront
+	var f, ofFile planFront
 	bag := newBag(f.then)
 	f.register(bag.Flags())
-	c.AddCommand(newMapReduce(planOnly), bag, newRun(planOnly, planStages))
+	file := newRun(ofFile.then, ofFile.stages)
+	ofFile.register(file.Flags())
+	c.AddCommand(planMapReduce(), bag, file)
 	return group(c)
 }
 

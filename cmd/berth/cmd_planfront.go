@@ -3,11 +3,13 @@ package main
 import (
 	"context"
 	"math"
+	"slices"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
 	"berth/internal/catalogue"
+	"berth/internal/cli"
 	"berth/internal/home"
 	"berth/internal/job"
 	"berth/internal/plan"
@@ -38,6 +40,9 @@ func (f *planFront) then(cmd *cobra.Command, spec *job.Spec, entries []job.Entry
 		}
 		return planOnly(cmd, spec, entries, detach)
 	}
+	if spec.Kind != job.Bag {
+		return noFront("a MapReduce job")
+	}
 	h, err := home.Open()
 	if err != nil {
 		return err
@@ -59,6 +64,33 @@ func (f *planFront) then(cmd *cobra.Command, spec *job.Spec, entries []job.Entry
 		}
 	}
 	return f.show(cmd, bag, task, f.cluster(d.Plan, spec.Bag.Need))
+}
+
+// noFront says that there is a front of bags alone. The model is of tasks that read from one data server and wait for nobody; what maps hand to reduces
+// is no part of it.
+func noFront(of string) error {
+	return job.ArgumentError("--front", "there is no front for "+of+", only for a bag of tasks", "leave --front out, or draw it for a bag: berth plan bag --front, or berth front")
+}
+
+// stages plans a job in stages.
+func (f *planFront) stages(cmd *cobra.Command, j *cli.Job, detach bool) error {
+	if f.on {
+		return noFront("a job in stages")
+	}
+	return planStages(cmd, j, detach)
+}
+
+// planMapReduce plans a MapReduce job, whose flags are Hadoop's and know no front.
+func planMapReduce() *cobra.Command {
+	c := newMapReduce(planOnly)
+	plan := c.RunE
+	c.RunE = func(cmd *cobra.Command, args []string) error {
+		if slices.Contains(args, "--front") {
+			return kindError(job.MapReduce, noFront("a MapReduce job"))
+		}
+		return plan(cmd, args)
+	}
+	return c
 }
 
 // measuredTasks returns what the profile of the bag's application says of its tasks; an empty measure without one.

@@ -2,6 +2,9 @@ package main
 
 import (
 	"math"
+	"os"
+	"path/filepath"
+	"strings"
 	"testing"
 
 	"berth/internal/job"
@@ -40,6 +43,28 @@ func TestFrontHasTheCluster(t *testing.T) {
 	for _, bad := range []string{"", "a", "a=-1", "c=1", "a=0"} {
 		if _, err := configuration(bad, []front.Type{{Name: "a"}}); job.CodeOf(err) != job.CodeArguments {
 			t.Errorf("%q: %v", bad, err)
+		}
+	}
+}
+
+// TestFrontIsOfBags: other jobs are refused, wherever they come from.
+func TestFrontIsOfBags(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "job.toml")
+	for name, tt := range map[string]struct {
+		file string
+		args []string
+	}{
+		"mapreduce": {"", []string{"plan", "mapreduce", "-input", "a", "-output", "b", "-mapper", "cat", "--front"}},
+		"file":      {"kind = \"mapreduce\"\n[mapreduce]\ninput = \"/etc/hostname\"\noutput = \"/nonexistent/b\"\nmapper = \"cat\"\n", []string{"plan", "run", file, "--front"}},
+	} {
+		if err := os.WriteFile(file, []byte(tt.file), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		root := newRoot()
+		root.SetArgs(tt.args)
+		err := root.Execute()
+		if job.CodeOf(err) != job.CodeArguments || !strings.Contains(err.Error(), "only for a bag") {
+			t.Errorf("%s: %v", name, err)
 		}
 	}
 }
