@@ -89,7 +89,7 @@ func finishBag(s *job.Spec, sources *parse.BagSources, env []string, stdin io.Re
 	if err := errors.Join(unsound, err); err != nil { // all at once
 		return nil, nil, err
 	}
-	entries = sources.Prune(entries)
+	entries = sources.Split(sources.Prune(entries))
 	return s, entries, sources.CheckEntries(s.Bag, entries)
 }
 

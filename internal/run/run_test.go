@@ -91,7 +91,7 @@ func TestView(t *testing.T) {
 	if v.State != report.StateInterrupted || v.TasksDone != 1 || v.TasksFailed != 1 || v.TasksWaiting != 1 || v.ID != r.ID {
 		t.Errorf("its coordinator died: %+v", v)
 	}
-	if len(v.Failures) != 1 || v.Failures[0].Name != "2" || v.Failures[0].File != job.OutputPath(d.Spec.Bag.Stderr, r.ID, "2") {
+	if len(v.Failures) != 1 || v.Failures[0].Name != "2" || v.Failures[0].File != d.Spec.Bag.OutputPath(d.Spec.Bag.Stderr, r.ID, nil, 1) {
 		t.Errorf("failures: %+v", v.Failures)
 	}
 	write(t, set, event.JobEnded{Job: r.ID, State: event.StateCancelled, Reason: "enough"})

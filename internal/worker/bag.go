@@ -112,10 +112,10 @@ func (t *bagTask) env() []string {
 func (t *bagTask) openOutputs() error {
 	spec, at := t.a.work.spec, t.a.id
 	var err error
-	if t.out, err = process.OpenOutput(job.OutputPath(spec.Bag.Stdout, spec.ID, t.id), at); err != nil {
+	if t.out, err = process.OpenOutput(spec.Bag.OutputPath(spec.Bag.Stdout, spec.ID, t.a.start.Entry, at.Task), at); err != nil {
 		return err
 	}
-	if t.err, err = process.OpenOutput(job.OutputPath(spec.Bag.Stderr, spec.ID, t.id), at); err != nil {
+	if t.err, err = process.OpenOutput(spec.Bag.OutputPath(spec.Bag.Stderr, spec.ID, t.a.start.Entry, at.Task), at); err != nil {
 		_ = t.out.Close()
 		t.out.Drop()
 		return err

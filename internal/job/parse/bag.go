@@ -3,6 +3,7 @@ package parse
 import (
 	"fmt"
 	"math"
+	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -18,6 +19,7 @@ var bagOptions = [...]Option{
 	{Name: "each-line", Arg: "FILE", Usage: "run the command for each line of a file (- is standard input)", set: setEachLine},
 	{Name: "array", Short: "a", Arg: "INDICES", Usage: "run the command for each index: 1-10, 0-10:2, 1,5-8; %N: at most N at once", set: setArray},
 	{Name: "null", Short: "0", Usage: "entries of files end in NUL, not at line ends", set: into(Bool, func(a *Ask) *bool { return &a.Sources.Null })},
+	{Name: "colsep", Arg: "REGEXP", Usage: "what separates the columns {1}, {2} … of an entry, whose white space at both ends goes: , or '\\t'", set: setColsep},
 	{Name: "no-run-if-empty", Short: "r", Usage: "leave out empty entries; none at all is no error", set: into(Bool, func(a *Ask) *bool { return &a.Sources.SkipEmpty })},
 	{Name: "retries", Arg: "N", Limit: true, Usage: "try a failed task again so often (default 0)",
 		set: bagValue(from(0, math.MaxInt16), func(b *job.BagSpec) *int { return &b.Retries })},
@@ -76,6 +78,15 @@ func setAfter(a *Ask, where, value string) error {
 
 func setEachLine(a *Ask, where, value string) error {
 	a.Sources.EachLine, a.Sources.Where = value, where
+	return nil
+}
+
+func setColsep(a *Ask, where, value string) error {
+	separator, err := regexp.Compile(value)
+	if err != nil || value == "" {
+		return job.ArgumentError(where, fmt.Sprintf("%q is no regular expression that could separate columns", value), "write , or \\t, and a backslash before characters like | and .")
+	}
+	a.Sources.Columns = separator
 	return nil
 }
 
