@@ -28,7 +28,8 @@ func newRoot() *cobra.Command {
 	root.PersistentFlags().Bool("json", false, "print the result as JSON and show no progress")
 	root.AddCommand(newMapReduce(submit), newBag(submit), newRun(submit, submitStages), newPlan(), newFront(), newSample(), newStatus(), newProgress(), newWait(), newCat(),
 		newCancel(), newForget(), newExplain(), newResume(), newReport(), newSimulate(), newTrace(), newServer(), newWorker(), newDocs())
-	root.CompletionOptions.HiddenDefaultCmd = true
+	complete(root)
+	addCompletion(root)
 	return group(root)
 }
 

@@ -101,7 +101,7 @@ func TestInOrder(t *testing.T) {
 		if err := p.Rest(); err != nil {
 			r.Fatal(err)
 		}
-		got := []byte(out.String())
+		got := out.Bytes()
 		if len(got) != ended || !slices.IsSorted(got) {
 			r.Fatalf("%d of %d tasks ended, in the order %v; %q is printed", ended, n, order, got)
 		}
