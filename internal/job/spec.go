@@ -182,6 +182,7 @@ type ShipFile struct {
 	Path    string `json:"path"`              // absolute
 	Name    string `json:"name"`              // path below the task's folder
 	Archive bool   `json:"archive,omitempty"` // unpacked into a folder of that name
+	Sum     string `json:"sum,omitempty"`     // tells its content from others, for profiles; empty: no program names it, or it is a folder
 }
 
 // Entry is what sets one bag task apart: its columns, one for each input source.
