@@ -40,7 +40,7 @@ func (d *Driver) occupied(a *alloc) bool {
 // sendAway completes what the worker of a rank needs to know where it runs on another machine. What it has there, it finds out itself.
 func (a *alloc) sendAway(c *wire.WorkerConfig, rank int, token string) {
 	r := a.req.Remote
-	c.Remote = &wire.Remote{Host: r.Hosts[rank], Command: r.Command, Agent: r.Agent, Up: a.file(rank, upEnd)}
+	c.Remote = &wire.Remote{Host: r.Hosts[rank], Command: r.Command, Agent: r.Agent, Up: a.file(rank, upEnd), Scratch: a.req.Scratch, On: a.req.On}
 	c.Token, c.CPUs, c.Sharers, c.Trace = token, nil, 1, ""
 }
 

@@ -36,6 +36,7 @@ var bagOptions = [...]Option{
 	{Name: "stderr", Arg: "TEMPLATE", Usage: "file for a task's errors (default " + job.DefaultStderr + "; none discards)",
 		set: bagValue(asIs, func(b *job.BagSpec) *string { return &b.Stderr })},
 	{Name: "outputs", Arg: "PATTERN", Many: true, Usage: "what a task leaves in the job's folder, which may have placeholders: it runs in a folder of its own, and only that is kept; none: nothing but its standard output", set: setOutputs},
+	{Name: "inputs", Arg: "PATTERN", Many: true, Usage: "what a task needs from the job's folder beside the files that its command names, which may have placeholders; matters only on hosts that do not share a file system", set: setInputs},
 	{Name: "after", Arg: "JOB", Many: true, Usage: "begin when these jobs are done, ids or numbers, separated by commas; if one of them fails this one fails, too", set: setAfter},
 	{Name: "joblog", Arg: "FILE", Usage: "write a line for each attempt, in GNU parallel's columns, to this file; folders are made",
 		set: bagValue(joblog, func(b *job.BagSpec) *string { return &b.Joblog })},
@@ -52,6 +53,11 @@ func bagValue[T any](parse func(where, value string) (T, error), field func(*job
 
 func setOutputs(a *Ask, _, value string) error {
 	a.bag = append(a.bag, func(b *job.BagSpec) { b.Outputs = append(b.Outputs, value) })
+	return nil
+}
+
+func setInputs(a *Ask, _, value string) error {
+	a.bag = append(a.bag, func(b *job.BagSpec) { b.Inputs = append(b.Inputs, value) })
 	return nil
 }
 
