@@ -28,13 +28,15 @@ type frontFlags struct {
 }
 
 func (f *frontFlags) register(fs *pflag.FlagSet) {
-	fs.StringVar(&f.catalogue, "catalogue", "", "TOML file with the types of machines and their prices (docs/rented.md)")
+	if fs.Lookup("catalogue") == nil { // a command that can rent machines has both for that already
+		fs.StringVar(&f.catalogue, "catalogue", "", "TOML file with the types of machines and their prices (docs/rented.md)")
+		fs.Float64Var(&f.budget, "budget", 0, "choose the fastest point that costs no more")
+	}
 	fs.StringVar(&f.input, "input", "", "what a task reads from the data server: 23.3M")
 	fs.StringVar(&f.output, "output", "", "what a task writes to it, likewise")
 	fs.StringVar(&f.server, "server", "", "what the data server moves in a second for all machines together: 100M; default: no limit")
 	fs.StringVar(&f.taskTime, "task-time", "", "what a task computes on a core of speed 1: 30s; types may say it themselves")
 	fs.Float64Var(&f.spread, "spread", 0.3, "standard deviation of task times over their mean")
-	fs.Float64Var(&f.budget, "budget", 0, "choose the fastest point that costs no more")
 	fs.StringVar(&f.deadline, "deadline", "", "choose the cheapest point that takes no longer: 2h")
 	fs.Float64Var(&f.epsilon, "epsilon", -1, "share by which a choice may be better than all points, larger where the search would take too long, and printed; 0: none is; default: 0 for up to 10^11 choices, else 0.01")
 	fs.BoolVar(&f.tail, "tail", true, "count the time in which machines run out of tasks")
@@ -69,18 +71,23 @@ func (f *frontFlags) show(cmd *cobra.Command, bag front.Bag, task catalogue.Task
 	if err != nil {
 		return err
 	}
+	if f.svg != "" {
+		if err := f.draw(v); err != nil {
+			return err
+		}
+	}
 	return show(cmd, v, func(w io.Writer) error { return choices.Text(w, v) })
 }
 
-// view searches that front, and writes the drawing that is asked for.
-func (f *frontFlags) view(bag front.Bag, task catalogue.Task, further []front.Type) (v front.View, err error) {
+// view finds the front, and the point within budget and deadline where they are given.
+func (f *frontFlags) view(bag front.Bag, task catalogue.Task, further []front.Type) (front.View, error) {
 	deadline, err := f.fill(&bag, &task)
 	if err != nil {
-		return v, err
+		return front.View{}, err
 	}
 	types, err := f.types(&bag, task)
 	if err != nil {
-		return v, err
+		return front.View{}, err
 	}
 	for _, t := range further {
 		if t.Task = task.Seconds; t.Task > 0 {
@@ -90,16 +97,13 @@ func (f *frontFlags) view(bag front.Bag, task catalogue.Task, further []front.Ty
 	m := front.NewModel(bag, types)
 	set, epsilon, err := f.points(m, types)
 	if err != nil {
-		return v, err
+		return front.View{}, err
 	}
-	v = m.View(set, epsilon)
+	v := m.View(set, epsilon)
 	if (f.budget > 0 || deadline > 0) && !v.Choose(set, f.budget, deadline) {
-		return v, noChoice(v, f.budget)
+		return front.View{}, noChoice(v, f.budget)
 	}
-	if f.svg != "" {
-		err = f.draw(v)
-	}
-	return v, err
+	return v, nil
 }
 
 // fill reads the flags on tasks into what is told of them already, and returns the deadline in seconds.
@@ -122,9 +126,7 @@ func (f *frontFlags) fill(bag *front.Bag, task *catalogue.Task) (deadline float6
 	if f.input+f.output != "" {
 		bag.Bytes = sizes[0] + sizes[1]
 	}
-	if f.server != "" {
-		bag.Server = sizes[2]
-	}
+	bag.Server = sizes[2]
 	if task.Seconds, err = f.seconds("--task-time", f.taskTime, task.Seconds); err != nil {
 		return 0, err
 	}

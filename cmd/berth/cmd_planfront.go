@@ -1,15 +1,19 @@
 package main
 
 import (
+	"cmp"
 	"context"
+	"maps"
 	"math"
 	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
 	"berth/internal/catalogue"
 	"berth/internal/cli"
+	"berth/internal/driver/registry"
 	"berth/internal/home"
 	"berth/internal/job"
 	"berth/internal/plan"
@@ -22,27 +26,31 @@ import (
 // planFront is berth plan bag with --front: rented machines beside the cluster's own.
 type planFront struct {
 	frontFlags
-	on    bool
-	price float64
+	on, run bool
+	price   float64
 }
 
 func (f *planFront) register(fs *pflag.FlagSet) {
 	fs.BoolVar(&f.on, "front", false, "show what the bag costs on rented machines and how soon it is done, beside the cluster's free nodes; the flags from here on go with it")
+	fs.BoolVar(&f.run, "run", false, "rent the machines of the point that --budget, --deadline or --only chooses, and run the bag on them")
 	fs.Float64Var(&f.price, "cluster-price", 0, "price of a node of the cluster for an hour")
 	f.frontFlags.register(fs)
 }
 
 // then plans a bag, or draws its front.
 func (f *planFront) then(cmd *cobra.Command, spec *job.Spec, entries []job.Entry, detach bool) error {
+	if !f.on && f.catalogue+f.deadline != "" {
+		return job.ArgumentError("--catalogue", "a catalogue and a deadline are of use for a front alone", "add --front")
+	}
 	if !f.on {
-		if f.catalogue != "" {
-			return job.ArgumentError("--catalogue", "a catalogue is of use for a front alone", "add --front")
-		}
 		return planOnly(cmd, spec, entries, detach)
 	}
 	if spec.Kind != job.Bag {
 		return noFront("a MapReduce job")
 	}
+	asked := spec.Request.Remote.Rent
+	spec.Request.Remote.Rent = job.Rent{PassEnv: asked.PassEnv}
+	f.catalogue, f.budget = cmp.Or(f.catalogue, asked.Catalogue), cmp.Or(f.budget, asked.Budget)
 	h, err := home.Open()
 	if err != nil {
 		return err
@@ -63,7 +71,21 @@ func (f *planFront) then(cmd *cobra.Command, spec *job.Spec, entries []job.Entry
 			bag.Spread = math.Min(10, measured.Time.StdDev()/task.Seconds)
 		}
 	}
-	return f.show(cmd, bag, task, f.cluster(d.Plan, spec.Bag.Need))
+	further := f.cluster(d.Plan, spec.Bag.Need)
+	if !f.run {
+		return f.show(cmd, bag, task, further)
+	}
+	v, err := f.view(bag, task, further)
+	if err != nil {
+		return err
+	}
+	rent, err := f.choice(v)
+	if err != nil {
+		return err
+	}
+	rent.PassEnv = asked.PassEnv
+	spec.Request.On, spec.Request.Remote.Rent = registry.Rented, rent
+	return submit(cmd, spec, entries, detach)
 }
 
 // noFront says that there is a front of bags alone. The model is of tasks that read from one data server and wait for nobody; what maps hand to reduces
@@ -93,6 +115,28 @@ func planMapReduce() *cobra.Command {
 	return c
 }
 
+// choice returns the machines of the chosen point.
+func (f *planFront) choice(v front.View) (job.Rent, error) {
+	if v.Chosen == nil && f.only == "" {
+		return job.Rent{}, job.ArgumentError("--run", "no point of the front is chosen", "say --budget, --deadline or --only")
+	}
+	point := v.Front[0]
+	if v.Chosen != nil {
+		point = v.Front[*v.Chosen]
+	}
+	rent := job.Rent{Catalogue: f.catalogue, Budget: f.budget}
+	for _, name := range slices.Sorted(maps.Keys(point.Machines)) {
+		if strings.HasPrefix(name, clusterType) {
+			return job.Rent{}, job.ArgumentError("--run", "the chosen point has nodes of the cluster, "+name+", and a job cannot have both", "run the bag with --on slurm, or leave the cluster out by a --cluster-price")
+		}
+		rent.Machines = append(rent.Machines, job.Rented{Name: name, Count: point.Machines[name]})
+	}
+	return rent, nil
+}
+
+// clusterType begins the names of types that are a cluster's own nodes.
+const clusterType = "slurm:"
+
 // measuredTasks returns what the profile of the bag's application says of its tasks; an empty measure without one.
 func measuredTasks(ctx context.Context, h home.Home, spec *job.Spec, nodeType string) (*predict.Measure, error) {
 	s, err := store.Open(ctx, h.Database())
@@ -100,7 +144,7 @@ func measuredTasks(ctx context.Context, h home.Home, spec *job.Spec, nodeType st
 		return nil, err
 	}
 	defer func() { _ = s.Close() }() // only read
-	prof, err := run.Profile(ctx, s, spec, nodeType)
+	prof, err := run.Profile(ctx, s, predict.Application(spec), nodeType)
 	if err != nil || prof == nil {
 		return &predict.Measure{}, err
 	}
@@ -115,7 +159,7 @@ func (f *planFront) cluster(p plan.Plan, need job.Resources) []front.Type {
 	}
 	for _, c := range p.Outlook.Slots {
 		if c.Chosen && !math.IsInf(c.Wait, 1) {
-			return []front.Type{{Name: "slurm:" + p.Outlook.Partition, Price: f.price, Unit: 1, Boot: c.Wait,
+			return []front.Type{{Name: clusterType + p.Outlook.Partition, Price: f.price, Unit: 1, Boot: c.Wait,
 				Slots: max(1, c.PerNode.CPUs/max(1, need.CPUs)), Limit: min(c.Nodes, 100_000)}}
 		}
 	}

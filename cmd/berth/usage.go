@@ -13,19 +13,13 @@ import (
 	"berth/internal/job/parse"
 )
 
-// version is what the program was built from, as its build tells: the version, the commit, and the Go that built it.
+// version is what the program was built from, as its build tells.
 func version() string {
 	info, ok := debug.ReadBuildInfo()
 	if !ok || info.Main.Version == "" {
 		return "(unknown version)"
 	}
-	text := info.Main.Version
-	for _, s := range info.Settings {
-		if s.Key == "vcs.revision" {
-			text += " commit " + s.Value
-		}
-	}
-	return text + " " + info.GoVersion
+	return info.Main.Version
 }
 
 // name returns what stands behind "berth" on the command line.
@@ -66,7 +60,7 @@ func meant(c *cobra.Command, prefix, word string, known []string) string {
 var habits = map[string]string{
 	"j": "--throttle", "jobs": "--throttle", "P": "--throttle", "max-procs": "--throttle",
 	"halt": "--max-fails", "timeout": "--time-limit", "results": "--stdout and --stderr",
-	"dryrun": "--dry-run", "arg-file": "--each-line",
+	"dry-run": "berth plan bag", "dryrun": "berth plan bag", "arg-file": "--each-line",
 	"cpus": "--cpus-per-task", "name": "--job-name", "from-json": "berth run",
 }
 

@@ -17,15 +17,17 @@ import (
 type Task struct {
 	Seconds float64 // that a task computes on a core of speed 1; 0: not known
 	Need    job.Resources
-	Times   map[string]float64 // seconds that were measured, by type; they go before all else
-	Rates   map[string]float64 // bytes/s of a machine that were measured, by type, for those that do not say; nil or 0: not known
-	Speeds  bool               // types say how fast they are, and not how long a task takes: it is not the same for all tasks
+	Speeds  bool // types say how fast they are, and not how long a task takes: it is not the same for all tasks
 }
 
 // Catalogue is the machines that there are to choose from.
 type Catalogue struct {
 	Types    []front.Type
-	Transfer float64 // price of moving a byte
+	Rented   []job.Rented // of each type, what it takes to rent a machine; without a count
+	Transfer float64      // price of moving a byte
+
+	Region   string        // of the provider; empty: the user's own
+	Patience time.Duration // for how long a machine may take to come up; 0: not said
 }
 
 // gigabyte is the bytes that a price of data is for.
@@ -39,15 +41,20 @@ func Read(name string, data []byte, task Task) (Catalogue, error) {
 	}
 	r := document.NewReader(d, nil)
 	root := r.Root()
-	c := Catalogue{Transfer: root.Number("transfer_price", 0, 1e9, 0) / gigabyte}
+	c := Catalogue{
+		Transfer: root.Number("transfer_price", 0, 1e9, 0) / gigabyte, Region: root.Text("region", ""),
+		Patience: time.Duration(seconds(root, "patience", 0) * float64(time.Second)),
+	}
+	all := rental{image: root.Text("image", ""), user: root.Text("user", ""), subnet: root.Text("subnet", ""), groups: words(root, "security_groups")}
 	seen := map[string]bool{}
 	for _, t := range root.List("type") {
-		for _, one := range readType(t, task) {
+		own := all.of(t)
+		for _, one := range readType(t, task, own.has) {
 			if seen[one.Name] {
 				t.Bad("name", fmt.Sprintf("there are two types %q", one.Name), "give each a name of its own")
 			}
 			seen[one.Name] = true
-			c.Types = append(c.Types, one)
+			c.Types, c.Rented = append(c.Types, one), append(c.Rented, own.rented(one))
 		}
 		t.Done()
 	}
@@ -59,7 +66,7 @@ func Read(name string, data []byte, task Task) (Catalogue, error) {
 }
 
 // readType reads a type: one on demand, and one more at its spot price where it has one.
-func readType(t *document.Table, task Task) []front.Type {
+func readType(t *document.Table, task Task, has job.Resources) []front.Type {
 	one := front.Type{
 		Name: t.Text("name", ""), Unit: seconds(t, "unit", 1), Minimum: seconds(t, "minimum", 0), Boot: seconds(t, "boot", 0),
 		Price: t.Number("price", 0, 1e9, math.NaN()), Rate: bytes(t, "rate"), Limit: int(t.Count("limit", 0, 100_000, 10)),
@@ -73,26 +80,19 @@ func readType(t *document.Table, task Task) []front.Type {
 	if one.Unit <= 0 {
 		t.Bad("unit", "unit is not above 0", `write unit = "1h" or "1s"`)
 	}
-	if one.Rate == 0 {
-		one.Rate = task.Rates[one.Name]
-	}
-	one.Slots, one.Task = slots(t, task), taskTime(t, task)
+	one.Slots, one.Task = slots(t, task, has), taskTime(t, task)
 	spot, hourly := t.Number("spot_price", 0, 1e9, math.NaN()), t.Number("interruptions", 0, 3600, 0)
 	if math.IsNaN(spot) {
 		return []front.Type{one}
 	}
 	cheap := one
-	cheap.Name, cheap.Price, cheap.Interruptions = one.Name+":spot", spot, hourly
+	cheap.Name, cheap.Price, cheap.Interruptions = one.Name+job.SpotEnd, spot, hourly
 	return []front.Type{one, cheap}
 }
 
 // taskTime returns the seconds that a task computes on a machine of the type.
 func taskTime(t *document.Table, task Task) float64 {
 	speed := t.Number("speed", 1e-6, 1e6, 1)
-	if measured := task.Times[t.Text("name", "")]; measured > 0 {
-		t.Expect("task_time")
-		return measured
-	}
 	if t.Has("task_time") {
 		if task.Speeds {
 			t.Bad("task_time", "tasks of this catalogue are not all alike", "write speed = 2 instead: a task takes half as long as on a core of speed 1")
@@ -107,14 +107,13 @@ func taskTime(t *document.Table, task Task) float64 {
 }
 
 // slots returns how many tasks a machine of the type computes at once.
-func slots(t *document.Table, task Task) int {
-	cores, mem := int(t.Count("cores", 1, job.MaxCPUs, 0)), bytes(t, "mem")
+func slots(t *document.Table, task Task, has job.Resources) int {
 	n := 1
-	if cores > 0 {
-		n = cores / max(1, task.Need.CPUs)
+	if has.CPUs > 0 {
+		n = has.CPUs / max(1, task.Need.CPUs)
 	}
-	if mem > 0 && task.Need.Mem > 0 {
-		n = min(n, int(mem)/int(task.Need.Mem))
+	if has.Mem > 0 && task.Need.Mem > 0 {
+		n = min(n, int(has.Mem/task.Need.Mem))
 	}
 	if n == 0 {
 		t.Bad("name", "no task fits a machine of the type", "leave the type out, or ask for less with --cpus-per-task and --mem")

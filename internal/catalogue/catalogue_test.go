@@ -1,8 +1,10 @@
 package catalogue
 
 import (
+	"reflect"
 	"strings"
 	"testing"
+	"time"
 
 	"berth/internal/job"
 	"berth/internal/plan/front"
@@ -65,5 +67,43 @@ func TestReadErrors(t *testing.T) {
 		if err == nil || !strings.Contains(err.Error(), tt.want) {
 			t.Errorf("%q: %v, want %q", tt.text, err, tt.want)
 		}
+	}
+}
+
+// TestRented: what a provider has to be told; what the catalogue says at its top goes for all types that say nothing themselves.
+func TestRented(t *testing.T) {
+	c, err := Read("types.toml", []byte(`
+region = "eu-west-1"
+patience = "4m"
+image = "ami-1"
+user = "admin"
+security_groups = ["sg-1", "sg-2"]
+[[type]]
+name = "small"
+instance = "m5.large"
+price = 0.1
+spot_price = 0.04
+cores = 2
+mem = "8G"
+[[type]]
+name = "c5.large"
+price = 0.2
+unit = "1h"
+image = "ami-2"
+security_groups = "sg-3"
+subnet = "subnet-1"
+`), Task{Seconds: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	small := job.Rented{Name: "small", Instance: "m5.large", Has: job.Resources{CPUs: 2, Mem: 8 << 30}, Image: "ami-1", User: "admin", Groups: []string{"sg-1", "sg-2"}, Price: 0.1, Unit: 1}
+	spot := small
+	spot.Name, spot.Price = "small:spot", 0.04
+	large := job.Rented{Name: "c5.large", Instance: "c5.large", Image: "ami-2", User: "admin", Subnet: "subnet-1", Groups: []string{"sg-3"}, Price: 0.2, Unit: 3600}
+	if want := []job.Rented{small, spot, large}; !reflect.DeepEqual(c.Rented, want) {
+		t.Errorf("%+v\nwant %+v", c.Rented, want)
+	}
+	if c.Region != "eu-west-1" || c.Patience != 4*time.Minute {
+		t.Errorf("region %q, patience %v", c.Region, c.Patience)
 	}
 }

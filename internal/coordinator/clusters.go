@@ -13,14 +13,15 @@ import (
 // enter makes the place of an allocation request one that the coordinator can ask, by the environment
 // of the command that made the plan. It is called beside the loop.
 func (s *Server) enter(req job.AllocRequest, env []string) error {
-	p := registry.Batch(req.On)
-	if p == nil || len(env) == 0 {
+	if len(env) == 0 {
 		return nil
 	}
-	if err := s.ensurePlace(p); err != nil {
-		return err
+	if p := registry.Batch(req.On); p != nil {
+		if err := s.ensurePlace(p); err != nil {
+			return err
+		}
 	}
-	if d, ok := s.places.driver(req.On).(driver.Batch); ok {
+	if d, ok := s.places.driver(req.On).(driver.Entered); ok {
 		return d.Use(req.Batch.Cluster, env)
 	}
 	return nil

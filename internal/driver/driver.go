@@ -38,13 +38,18 @@ type Tester interface {
 	Test(ctx context.Context, req job.AllocRequest) (start job.Time, err error)
 }
 
+// Entered is a driver that is reached by what the environments of commands say.
+type Entered interface {
+	// Use has the cluster of that id (cluster.Queue.ID) reached in that environment from now on, of a batch system also by later coordinators.
+	Use(id string, env []string) error
+}
+
 // Batch is the driver of a BatchPlace. It reaches its clusters in the environments of the commands that submit jobs, finds out by
 // asking whether an allocation is still there, and can keep somebody ready who carries on when no coordinator and no allocation is left.
 type Batch interface {
 	Driver
 	Tester
-	// Use has the cluster of that id (cluster.Queue.ID) reached in that environment from now on, also by later coordinators.
-	Use(id string, env []string) error
+	Entered
 	// Look has the driver ask soon, as a worker of the allocation has gone.
 	Look(id job.AllocID)
 	// KeepAwake has wake-up jobs kept submitted while jobs that asked for these are

@@ -31,9 +31,7 @@ func decideMachine(q *Question) (Plan, error) {
 		Time:        spec.Request.MaxTime, // one machine has no queue to please: only the user limits the time
 		IdleTimeout: spec.Request.IdleTimeout, SortMemory: l.SortMemory, Scratch: spec.Request.Scratch, Rates: spec.Request.Rates,
 	}
-	if p.Alloc.Remote = spec.Request.Remote; len(p.Alloc.Remote.Hosts) > l.Nodes {
-		p.Alloc.Remote.Hosts = p.Alloc.Remote.Hosts[:l.Nodes]
-	}
+	p.Alloc.Remote = spec.Request.Remote.First(l.Nodes)
 	p.setLeft(q.Rest)
 	if p.Left != nil && *p.Left == (Left{}) {
 		p.Reasons = append(p.Reasons, nothingLeft)

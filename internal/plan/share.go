@@ -23,12 +23,12 @@ const (
 // an equal part of the cores, at least one, and of the memory. It fails where a task
 // fits no worker.
 //
-// Of hosts that were named each has one worker, see shareHosts. On a batch system it returns the most that the job could get, see shareBatch.
+// Of hosts that were named and of rented machines each has one worker, see shareHosts. On a batch system it returns the most that the job could get, see shareBatch.
 func Share(snap cluster.Snapshot, spec *job.Spec) (Layout, error) {
 	if snap.Queue != nil {
 		return shareBatch(snap, spec)
 	}
-	if len(spec.Request.Remote.Hosts) > 0 {
+	if spec.Request.Remote.Away() {
 		return shareHosts(snap, spec)
 	}
 	machine, err := largest(snap)

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"io/fs"
 	"os"
+	"path/filepath"
 	"strconv"
 
 	"berth/internal/event"
@@ -29,15 +30,10 @@ func Info(r home.Run, d *Decided) report.Info {
 		return in
 	}
 	if spec.Bag.Stdout != job.Discard {
-		in.Output = job.OutputFolder(spec.Bag.Stdout, r.ID)
+		in.Output = filepath.Dir(job.OutputPath(spec.Bag.Stdout, r.ID, "0"))
 	}
 	if spec.Bag.Stderr != job.Discard {
-		in.StderrFile = func(task int) string {
-			if task >= len(tasks.Entries) {
-				return ""
-			}
-			return spec.Bag.OutputPath(spec.Bag.Stderr, r.ID, tasks.Entries[task], task)
-		}
+		in.StderrFile = func(task int) string { return job.OutputPath(spec.Bag.Stderr, r.ID, in.TaskName(task)) }
 	}
 	return in
 }

@@ -42,9 +42,12 @@ func look(ctx context.Context, spec *job.Spec) (place, error) {
 			return place{}, err
 		}
 	}
-	hosts := len(spec.Request.Remote.Hosts) > 0
-	if spec.Request.On == auto && hosts {
+	hosts, rents := len(spec.Request.Remote.Hosts) > 0, len(spec.Request.Remote.Rent.Machines) > 0
+	switch {
+	case spec.Request.On == auto && hosts:
 		on = registry.Hosts
+	case spec.Request.On == auto && rents:
+		on = registry.Rented
 	}
 	there := registry.Named(on)
 	if on == auto {
@@ -53,12 +56,19 @@ func look(ctx context.Context, spec *job.Spec) (place, error) {
 	if there != nil && hosts && there.Name() != registry.Hosts {
 		return place{}, job.ArgumentError("--hosts", "jobs on "+there.Name()+" have no hosts to name", "say --on "+registry.Hosts+", or leave the hosts out")
 	}
+	if rent := &spec.Request.Remote.Rent; there != nil && there.Name() != registry.Rented && (rents || rent.Catalogue != "" || rent.Budget > 0) {
+		return place{}, job.ArgumentError("--on", "jobs on "+there.Name()+" rent no machines", "name those to rent with --machines, or leave --machines, --catalogue and --budget out")
+	}
 	if there == nil {
 		return place{}, &job.Error{Class: job.User, Code: job.CodeConfig, Where: where,
 			What: fmt.Sprintf("berth cannot run on %q", on), Do: "say " + registry.Names() + " or auto"}
 	}
 	sight, err := there.Look(ctx, os.Environ(), now(), &spec.Request)
-	if err != nil && there.Name() != registry.Local {
+	if there.Name() == registry.Rented {
+		spec.Request.Remote.Rent.Purpose = spec.Name
+		spec.Withhold(os.Environ())
+	}
+	if err != nil && there.Name() != registry.Local && there.Name() != registry.Rented {
 		err = offerLocal(err)
 	}
 	return place{Sight: sight}, err

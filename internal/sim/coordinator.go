@@ -142,9 +142,6 @@ func (c *coordinator) happen() {
 
 // observe takes a record into the results.
 func (c *coordinator) observe(r event.Record) {
-	if s, ok := c.site.(*cloud); ok {
-		s.watch.Observe(r, s.kindOf)
-	}
 	switch r := r.(type) {
 	case event.AttemptStarted:
 		c.apps[r.Attempt.Job].start()

@@ -20,7 +20,6 @@ import (
 	"berth/internal/scenario"
 	"berth/internal/store"
 	"berth/internal/ui"
-	"berth/internal/ui/choices"
 )
 
 // TestJSONIsDocumented compares docs/json.md with the types that are printed: every
@@ -37,7 +36,7 @@ func TestJSONIsDocumented(t *testing.T) {
 		"tasks":    rows,
 		"plan":     keysOf(plan.Plan{}),
 		"front":    keysOf(front.View{}),
-		"sample":   keysOf(choices.Sampled{}),
+		"machines": keysOf(ui.Machines{}),
 		"usage":    keysOf(report.UsageView{}),
 		"forget":   keysOf(ui.Forgotten{}),
 		"explain":  keysOf(ui.Explanation{}),

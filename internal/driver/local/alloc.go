@@ -37,9 +37,11 @@ type proc struct {
 	rank     int
 	pid      int
 	started  job.Time
-	failures int    // in a row, each soon after the start
-	why      string // it failed the last time, of a worker on another machine
-	released bool   // it shall not be started again
+	failures int          // in a row, each soon after the start
+	why      string       // it failed the last time, of a worker on another machine
+	released bool         // it shall not be started again
+	vacant   bool         // it waits for a machine (Assign)
+	next     *wire.Remote // the machine for which it waits until the worker on the one before has ended
 }
 
 // Ends of names of a rank's files.

@@ -23,7 +23,7 @@ const upEnd = ".up"
 const longestRetry = time.Minute
 
 // away reports whether the workers run on other machines, each held by a process of this one (package ssh).
-func (a *alloc) away() bool { return len(a.req.Remote.Hosts) > 0 }
+func (a *alloc) away() bool { return a.req.Remote.Away() }
 
 // occupied reports whether a running allocation has one of the hosts. The lock is held.
 func (d *Driver) occupied(a *alloc) bool {
@@ -40,7 +40,11 @@ func (d *Driver) occupied(a *alloc) bool {
 // sendAway completes what the worker of a rank needs to know where it runs on another machine. What it has there, it finds out itself.
 func (a *alloc) sendAway(c *wire.WorkerConfig, rank int, token string) {
 	r := a.req.Remote
-	c.Remote = &wire.Remote{Host: r.Hosts[rank], Command: r.Command, Agent: r.Agent, Up: a.file(rank, upEnd), Scratch: a.req.Scratch, On: a.req.On}
+	if len(r.Rent.Machines) > 0 {
+		c.Remote = a.noted(rank)
+	} else {
+		c.Remote = &wire.Remote{Host: r.Hosts[rank], Command: r.Command, Agent: r.Agent, Up: a.file(rank, upEnd)}
+	}
 	c.Token, c.CPUs, c.Sharers, c.Trace = token, nil, 1, ""
 }
 
@@ -75,6 +79,15 @@ func (a *alloc) lent() string {
 
 const lentPrefix = "berth-"
 
+// noted returns the machine that the rank had last, one without a name where it had none.
+func (a *alloc) noted(rank int) *wire.Remote {
+	var c wire.WorkerConfig
+	if err := home.ReadJSON(a.file(rank, configEnd), &c); err == nil && c.Remote != nil {
+		return c.Remote
+	}
+	return &wire.Remote{}
+}
+
 func (a *alloc) lentNoted() string {
 	var c wire.WorkerConfig
 	if err := home.ReadJSON(a.file(0, configEnd), &c); err == nil && c.Remote != nil {
@@ -105,6 +118,9 @@ func (d *Driver) cameUp(a *alloc, p *proc) bool {
 // again starts the worker of a rank again after a while: hosts vanish, and come back. An allocation of which no host could ever be reached is
 // given up, so that its user is told. The lock is held.
 func (d *Driver) again(a *alloc, p *proc) {
+	if p.vacant {
+		return
+	}
 	if !a.met && !slices.ContainsFunc(a.procs, func(p *proc) bool { return p.failures < maxFailures }) {
 		d.drop(a)
 		d.told.Put(step.AllocDown{Alloc: a.id, Refuse: true, Reason: "no host can be used: " + a.failures()})
@@ -117,7 +133,7 @@ func (d *Driver) again(a *alloc, p *proc) {
 	time.AfterFunc(wait, func() {
 		d.mu.Lock()
 		defer d.unlock()
-		if d.closed || p.released {
+		if d.closed || p.released || p.pid != 0 { // it has another machine meanwhile
 			return
 		}
 		d.spawn(a, p)

@@ -98,7 +98,7 @@ func total(req job.AllocRequest) job.Resources {
 func (d *Driver) alloc(id job.AllocID, req job.AllocRequest) *alloc {
 	a := &alloc{id: id, req: req, dir: filepath.Join(d.opts.Dir, string(id))}
 	for rank := range req.Nodes {
-		a.procs = append(a.procs, &proc{node: id.Node(rank), rank: rank})
+		a.procs = append(a.procs, &proc{node: id.Node(rank), rank: rank, vacant: len(req.Remote.Rent.Machines) > 0})
 	}
 	return a
 }
@@ -135,7 +135,7 @@ func (d *Driver) Adopt(_ context.Context, id job.AllocID, req job.AllocRequest) 
 			d.spawn(a, p)
 			continue
 		}
-		p.pid = pid
+		p.pid, p.vacant = pid, false
 		go func() {
 			awaitExit(pidfd)
 			d.exited(a, p, "it ended")
@@ -183,8 +183,11 @@ func (d *Driver) timeOver(a *alloc) {
 	}
 }
 
-// spawn starts a rank's worker and watches it. The lock is held.
+// spawn starts a rank's worker and watches it, unless the rank waits for a machine. The lock is held.
 func (d *Driver) spawn(a *alloc, p *proc) {
+	if p.vacant {
+		return
+	}
 	if p.failures >= maxFailures && !a.away() {
 		d.giveUp(a, p)
 		return
@@ -220,7 +223,7 @@ func (d *Driver) reap(a *alloc, p *proc, cmd *exec.Cmd) {
 	d.mu.Lock()
 	failed := cmd.ProcessState.Exited() && err != nil && d.opts.Now().Sub(p.started) < failsSoon
 	if a.away() {
-		failed = !d.cameUp(a, p)
+		failed = !p.vacant && !d.cameUp(a, p)
 	}
 	if failed {
 		p.failures++
@@ -250,7 +253,11 @@ func (d *Driver) exited(a *alloc, p *proc, reason string) {
 		d.cleanUp(a)
 		return
 	}
-	if a.away() {
+	switch {
+	case p.vacant && p.next != nil:
+		d.assign(a, p, *p.next)
+		return
+	case a.away():
 		d.again(a, p)
 		return
 	}

@@ -8,6 +8,7 @@ import (
 
 	"berth/internal/driver"
 	"berth/internal/driver/batch"
+	"berth/internal/driver/ec2"
 	"berth/internal/driver/local"
 	"berth/internal/driver/slurm"
 	"berth/internal/driver/ssh"
@@ -19,13 +20,15 @@ func All() []driver.Place {
 		batch.Place(func(env []string) batch.System { return slurm.Open(env) }),
 		local.Place{},
 		ssh.Place{},
+		ec2.Place{},
 	}
 }
 
-// Local is the name of the place that is this machine, Hosts of the one whose machines the user names.
+// Local is the name of the place that is this machine, Hosts of the one whose machines the user names, Rented of the one whose machines are rented.
 const (
-	Local = local.Name
-	Hosts = ssh.Name
+	Local  = local.Name
+	Hosts  = ssh.Name
+	Rented = ec2.Name
 )
 
 // Named returns the place of that name, nil where there is none.

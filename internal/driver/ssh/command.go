@@ -37,7 +37,7 @@ func command(ctx context.Context, r *wire.Remote, script string, extra ...string
 	if len(words) == 0 {
 		words = []string{"ssh"}
 	}
-	words = append(append(append(words, options...), extra...), "--", r.Host.Name, "exec /bin/sh -c '"+script+"'")
+	words = append(append(append(append(words, options...), r.Options...), extra...), "--", r.Host.Name, "exec /bin/sh -c '"+script+"'")
 	if r.Host.Name == job.ThisHost {
 		words = []string{"/bin/sh", "-c", script}
 	}

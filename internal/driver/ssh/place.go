@@ -2,8 +2,6 @@ package ssh
 
 import (
 	"context"
-	"fmt"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -12,7 +10,6 @@ import (
 	"berth/internal/cluster"
 	"berth/internal/driver"
 	"berth/internal/driver/local"
-	"berth/internal/home"
 	"berth/internal/job"
 	"berth/internal/wire"
 )
@@ -41,53 +38,14 @@ func (Place) Look(ctx context.Context, env []string, at job.Time, r *job.Request
 		r.Remote.Command = said
 	}
 	r.Remote.Agent = valueOf(env, AgentVar)
-	probe, remove := probeFolder(r.Scratch)
-	defer remove()
-	s, apart := survey(ctx, at, r.Remote, probe)
+	s := survey(ctx, at, r.Remote)
 	if len(s.Notes) == len(r.Remote.Hosts) {
 		return driver.Sight{}, &job.Error{Class: job.User, Code: job.CodeIO, Where: "--hosts", What: "no host can be used: " + strings.Join(s.Notes, "; ")}
 	}
 	for i := range s.Notes {
 		s.Notes[i] += "; the job begins without it, and it is tried again while the job runs"
 	}
-	if len(apart) > 0 {
-		s.Notes = append(s.Notes, "files travel through ssh: "+named(apart)+" not see the files of this machine")
-	}
 	return s, nil
-}
-
-// maxNamed is how many hosts are named in a note.
-const maxNamed = 3
-
-// named writes the names of hosts as the subject of a sentence.
-func named(hosts []string) string {
-	text, more := strings.Join(hosts[:min(len(hosts), maxNamed)], ", "), len(hosts)-maxNamed
-	switch {
-	case len(hosts) == 1:
-		return "host " + text + " does"
-	case more > 0:
-		return fmt.Sprintf("hosts %s and %d more do", text, more)
-	default:
-		return "hosts " + text + " do"
-	}
-}
-
-// probeFolder makes a folder with a name that nobody has heard of, in that for intermediate data or in the state folder: whether a host sees it tells whether
-// it shares the file system. An error means that it cannot be told, and nothing is said of it.
-func probeFolder(scratch string) (dir string, remove func()) {
-	in := scratch
-	if in == "" {
-		h, err := home.Locate()
-		if err != nil {
-			return "", func() {}
-		}
-		in = h.Dir
-	}
-	dir, err := os.MkdirTemp(in, ".look-")
-	if err != nil {
-		return "", func() {}
-	}
-	return dir, func() { _ = os.Remove(dir) } // it is empty
 }
 
 // valueOf returns the value of a variable in an environment.
@@ -103,10 +61,10 @@ func valueOf(env []string, name string) string {
 // atOnce is how many hosts are asked at the same time.
 const atOnce = 32
 
-// survey returns what the hosts say of themselves, in the notes why some cannot be used, and which do not see a folder; "" is none.
-func survey(ctx context.Context, at job.Time, remote job.Remote, folder string) (s driver.Sight, apart []string) {
-	s = driver.Sight{Snapshot: cluster.Snapshot{Driver: Name, At: at, Nodes: make([]cluster.Node, len(remote.Hosts))}}
-	found := make([]machine, len(remote.Hosts))
+// survey returns what the hosts say of themselves, and in the notes why some cannot be used.
+func survey(ctx context.Context, at job.Time, remote job.Remote) driver.Sight {
+	s := driver.Sight{Snapshot: cluster.Snapshot{Driver: Name, At: at, Nodes: make([]cluster.Node, len(remote.Hosts))}}
+	types := make([]string, len(remote.Hosts))
 	slots := make(chan struct{}, atOnce)
 	var asking sync.WaitGroup
 	for i, h := range remote.Hosts {
@@ -116,11 +74,11 @@ func survey(ctx context.Context, at job.Time, remote job.Remote, folder string) 
 			ctx, cancel := context.WithTimeout(ctx, 2*connectTime)
 			defer cancel()
 			n := cluster.Node{Name: h.Name}
-			m, err := look(ctx, &wire.Remote{Host: h, Command: remote.Command, Agent: remote.Agent}, "none", folder)
+			m, err := look(ctx, &wire.Remote{Host: h, Command: remote.Command, Agent: remote.Agent}, "none")
 			if err != nil {
 				n.Down = err.Error()
 			} else {
-				n.Capacity, found[i] = m.capacity(h), m
+				n.Capacity, types[i] = m.capacity(h), m.nodeType()
 			}
 			n.Free = n.Capacity
 			s.Snapshot.Nodes[i] = n
@@ -131,16 +89,11 @@ func survey(ctx context.Context, at job.Time, remote job.Remote, folder string) 
 	for i, n := range s.Snapshot.Nodes {
 		if n.Down != "" {
 			s.Notes = append(s.Notes, n.Down)
-			continue
-		}
-		if folder != "" && !found[i].sees {
-			apart = append(apart, n.Name)
-		}
-		if n.Capacity.CPUs > most {
-			most, s.NodeType = n.Capacity.CPUs, found[i].nodeType()
+		} else if n.Capacity.CPUs > most {
+			most, s.NodeType = n.Capacity.CPUs, types[i]
 		}
 	}
-	return s, apart
+	return s
 }
 
 // Driver keeps workers on hosts.
@@ -208,6 +161,5 @@ func (d *Driver) Snapshot(ctx context.Context, _ string) (cluster.Snapshot, erro
 	d.mu.Unlock()
 	slices.SortFunc(all.Hosts, func(a, b job.Host) int { return strings.Compare(a.Name, b.Name) })
 	all.Hosts = slices.Compact(all.Hosts)
-	s, _ := survey(ctx, d.now(), all, "")
-	return s.Snapshot, nil
+	return survey(ctx, d.now(), all).Snapshot, nil
 }

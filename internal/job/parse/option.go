@@ -42,17 +42,24 @@ type Ask struct {
 	timeSet    bool
 	argsSet    bool
 	hostsSet   bool
-	capNodes   int // from --max-nodes
-	capTime    time.Duration
-	idleSet    bool
+
+	machinesSet bool
+
+	capNodes int // from --max-nodes
+	capTime  time.Duration
+	idleSet  bool
 }
 
 // Options returns the table of what can be asked of any kind of job, in the order in which help shows it.
 func Options() []Option { return options[:] }
 
 var options = [...]Option{
-	{Name: "on", Arg: "PLACE", Usage: "where to run: local (this machine), slurm, ssh (hosts that --hosts names), or auto: ssh with --hosts, else what BERTH_ON says, else slurm on a machine that has it, else local", set: into(place, func(a *Ask) *string { return &a.request.On })},
+	{Name: "on", Arg: "PLACE", Usage: "where to run: local (this machine), slurm, ssh (hosts that --hosts names), ec2 (machines that are rented), or auto: ssh with --hosts, ec2 with --machines, else what BERTH_ON says, else slurm on a machine that has it, else local", set: into(place, func(a *Ask) *string { return &a.request.On })},
 	{Name: "hosts", Arg: "LIST|FILE", Many: true, File: true, Usage: "ssh: hosts to run on, 8/host1,user@host2 (8 cores of host1, all of host2, : for this machine), or a file with one a line", set: setHosts},
+	{Name: "machines", Arg: "LIST", Many: true, Usage: "ec2: machines to rent, types and how many: m1.m=30,c1.m:spot=4 (4 at the spot price)", set: setMachines},
+	{Name: "catalogue", Arg: "FILE", Usage: "TOML file with the types of machines and their prices (docs/rented.md)", set: into(asIs, func(a *Ask) *string { return &a.request.Remote.Rent.Catalogue })},
+	{Name: "budget", Arg: "N", Usage: "ec2: end rented machines before they cost more", set: into(number(0, 1e9), func(a *Ask) *float64 { return &a.request.Remote.Rent.Budget })},
+	{Name: "pass-env", Arg: "NAMES", Many: true, Usage: "ec2: variables of yours that tasks get on rented machines, beside PATH, TZ, LANG and LC_*", set: setPassEnv},
 	{Name: "nodes", Short: "N", Arg: "MIN[-MAX]", Usage: "bound the number of nodes; auto: berth decides", set: setNodes},
 	{Name: "max-nodes", Arg: "N", Usage: "use no more nodes than this", set: into(from(1, job.MaxNodes), func(a *Ask) *int { return &a.capNodes })},
 	{Name: "time", Short: "t", Arg: "TIME", Usage: "bound the wall time; auto: berth decides", set: setTime},

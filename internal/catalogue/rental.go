@@ -1,0 +1,56 @@
+package catalogue
+
+import (
+	"cmp"
+	"strings"
+
+	"berth/internal/document"
+	"berth/internal/job"
+	"berth/internal/plan/front"
+)
+
+// rental is what a provider has to be told of a machine. What the catalogue says at its top goes for all types that do not say it themselves.
+type rental struct {
+	image, user, subnet, instance string
+	groups                        []string
+	has                           job.Resources
+}
+
+// of returns what a type says, over what the catalogue says of all.
+func (r rental) of(t *document.Table) rental {
+	r.image, r.user, r.subnet = t.Text("image", r.image), t.Text("user", r.user), t.Text("subnet", r.subnet)
+	if t.Has("security_groups") {
+		r.groups = words(t, "security_groups")
+	}
+	r.instance = t.Text("instance", "")
+	r.has = job.Resources{CPUs: int(t.Count("cores", 1, job.MaxCPUs, 0)), Mem: int64(bytes(t, "mem"))}
+	return r
+}
+
+// rented returns what it takes to rent a machine of a type.
+func (r rental) rented(t front.Type) job.Rented {
+	return job.Rented{Name: t.Name, Instance: cmp.Or(r.instance, strings.TrimSuffix(t.Name, job.SpotEnd)), Has: r.has, Image: r.image, User: r.user, Subnet: r.subnet, Groups: r.groups,
+		Price: t.Price, Unit: t.Unit, Minimum: t.Minimum}
+}
+
+// words reads a list of names: a list, or a text with commas.
+func words(t *document.Table, key string) []string {
+	v, there := t.Get(key)
+	if !there {
+		return nil
+	}
+	if text, is := v.(string); is {
+		return strings.Split(text, ",")
+	}
+	list, ok := v.([]any)
+	var all []string
+	for _, one := range list {
+		text, is := one.(string)
+		ok = ok && is && text != ""
+		all = append(all, text)
+	}
+	if !ok {
+		t.Wrong(key, v, "a list of names")
+	}
+	return all
+}

@@ -1,0 +1,240 @@
+package ec2
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"time"
+
+	"berth/internal/job"
+)
+
+const (
+	// margin is how long before the budget would be used up machines are ended: calls take a while.
+	margin = 20 * time.Second
+	// defaultPatience is how long a machine may take to come up where the catalogue says nothing.
+	defaultPatience = 10 * time.Minute
+	// lateness is how long what was rented may be unknown to those who ask for it by its tags.
+	lateness = 2 * time.Minute
+	// tries is how many machines in a row may not come up before a rank is left without.
+	tries = 2
+)
+
+// observe takes in what the provider tells of machines of the allocation: those that have appeared, those that have gone. vanished are those that have ended
+// now, which had been up.
+func (l *ledger) observe(now job.Time, seen []instance) (vanished []*machine) {
+	slices.SortFunc(seen, func(a, b instance) int { return cmp.Or(cmp.Compare(a.Index, b.Index), cmp.Compare(a.ID, b.ID)) })
+	byID := map[string]instance{}
+	for _, i := range seen {
+		byID[i.ID] = i
+		l.admit(i, now)
+	}
+	l.Orders = slices.DeleteFunc(l.Orders, func(o order) bool {
+		return slices.ContainsFunc(l.Machines, func(m machine) bool { return m.Order == o.Token })
+	})
+	for _, m := range l.live() {
+		i, there := byID[m.ID]
+		switch {
+		case there && i.lives():
+			m.Address = cmp.Or(i.Address, m.Address)
+			continue
+		case !there && now < m.Since.Add(lateness):
+			continue // it is too new to be told of
+		}
+		m.Ended, m.Why = now, "the provider has ended it"
+		if i.Tags[tagStopped] != "" {
+			m.Why = "it was stopped by hand"
+			l.Gone[m.Rank] = m.Why
+		} else if i.Reason != "" {
+			m.Why += ": " + i.Reason
+		}
+		vanished = append(vanished, m)
+	}
+	return vanished
+}
+
+// admit takes in a machine that is not known yet: it belongs to an order of which the outcome was not known, or to none any more.
+func (l *ledger) admit(i instance, now job.Time) {
+	if l.find(i.ID) != nil {
+		return
+	}
+	m := machine{ID: i.ID, Kind: -1, Rank: -1, Order: i.Tags[tagOrder], Address: i.Address, Since: min(i.Since, now)}
+	if !i.lives() {
+		m.Ended, m.Why = now, cmp.Or(i.Reason, "it ended as soon as it began")
+	}
+	for _, o := range l.Orders {
+		if o.Token == m.Order {
+			m.Kind = o.Kind
+			free := slices.IndexFunc(o.Ranks, func(r int) bool {
+				return !slices.ContainsFunc(l.live(), func(other *machine) bool { return other.Rank == r })
+			})
+			if free >= 0 {
+				m.Rank = o.Ranks[free]
+			}
+		}
+	}
+	if m.Kind < 0 && !i.lives() {
+		return
+	}
+	if m.Kind < 0 { // it comes late from an order that is settled
+		m.Kind = max(0, slices.IndexFunc(l.Rent.Machines, func(r job.Rented) bool { return r.Name == i.Tags[tagType] }))
+	}
+	l.Machines = append(l.Machines, m)
+}
+
+// settle takes in what a call of an order brought: machines, or an error. Where all together were not to be had, fewer are asked for; ranks that then got none are left without one where the error does not go away by itself.
+func (l *ledger) settle(o order, got []instance, err error, now job.Time) {
+	if err != nil && job.ClassOf(err) == job.Transient && !slices.Contains(scarce, code(err)) {
+		return // whether anything was rented is not known: its tags will tell, or the call is repeated
+	}
+	for _, i := range got {
+		l.admit(i, now)
+	}
+	l.Orders = slices.DeleteFunc(l.Orders, func(x order) bool { return x.Token == o.Token })
+	if word := code(err); !o.Few && len(o.Ranks) > 1 && (slices.Contains(scarce, word) || slices.Contains(beyond, word)) {
+		o.Token, o.Few, o.At = o.Token+"-few", true, now
+		l.Orders = append(l.Orders, o)
+		return
+	}
+	for _, r := range o.Ranks {
+		if l.has(r) {
+			continue
+		}
+		l.Gone[r] = fmt.Sprintf("fewer machines of type %s were to be had than asked for", l.Rent.Machines[o.Kind].Name)
+		if err != nil {
+			l.Gone[r] = err.Error()
+		}
+	}
+}
+
+// ends returns the machines that are to be ended now, with the reason in their Why. other is what other allocations spent of the same budget, and will
+// have spent a margin from now.
+func (l *ledger) ends(now job.Time, other float64) (all []*machine) {
+	end := func(m *machine, why string) {
+		m.Why = why
+		all = append(all, m)
+	}
+	sum := other + l.spent(now.Add(margin))
+	live := l.live()
+	slices.SortStableFunc(live, func(a, b *machine) int { return cmp.Compare(b.Rank, a.Rank) })
+	for _, m := range live {
+		more := l.cost(m, now.Add(margin)) - l.cost(m, now)
+		switch {
+		case l.Over:
+			end(m, "nothing needs it any more")
+		case m.Rank < 0:
+			end(m, "it was not wanted")
+		case l.Rent.Budget > 0 && sum > l.Rent.Budget && more > 0:
+			l.Gone[m.Rank] = fmt.Sprintf("the budget of %.2f is used up", l.Rent.Budget)
+			end(m, l.Gone[m.Rank])
+			sum -= more
+		case m.Up == 0 && now >= m.Since.Add(l.patience()):
+			end(m, "it did not come up within "+job.FormatDuration(l.patience()))
+			if l.failed(m.Rank) >= tries-1 {
+				l.Gone[m.Rank] = m.Why
+			}
+		}
+	}
+	return all
+}
+
+// patience is how long a machine may take to come up.
+func (l *ledger) patience() time.Duration { return cmp.Or(l.Rent.Patience, defaultPatience) }
+
+// failed returns how many machines of a rank did not come up.
+func (l *ledger) failed(rank int) (n int) {
+	for _, m := range l.Machines {
+		if m.Rank == rank && m.Up == 0 && m.Ended != 0 {
+			n++
+		}
+	}
+	return n
+}
+
+// wants returns the orders that are to be placed now, of new tokens. A machine that was up and has vanished is replaced while others are up; else the
+// allocation is given up, as all that its nodes had is gone.
+func (l *ledger) wants(now job.Time, other float64, token func() string) (all []order) {
+	if l.Over {
+		return nil
+	}
+	sum := other + l.spent(now.Add(margin))
+	for rank := range l.Rent.Count() {
+		if l.has(rank) || l.Gone[rank] != "" {
+			continue
+		}
+		if l.Rent.Budget > 0 {
+			least := bill(l.Rent.Machines[l.Rent.Wanted(rank)], 2*margin)
+			if sum += least; sum > l.Rent.Budget {
+				l.Gone[rank] = fmt.Sprintf("the budget of %.2f is used up", l.Rent.Budget)
+				continue
+			}
+		}
+		if last := l.last(rank); last != nil && last.Up != 0 && l.up() == 0 {
+			l.Gone[rank], l.Taken = last.Why, true
+			continue
+		}
+		kind := l.Rent.Wanted(rank)
+		if n := len(all); n == 0 || all[n-1].Kind != kind {
+			all = append(all, order{Token: token(), Kind: kind, At: now})
+		}
+		o := &all[len(all)-1]
+		o.Ranks = append(o.Ranks, rank)
+	}
+	l.Orders = append(l.Orders, all...)
+	return all
+}
+
+// last returns the machine that a rank had last, nil without one.
+func (l *ledger) last(rank int) *machine {
+	for i := range slices.Backward(l.Machines) {
+		if l.Machines[i].Rank == rank {
+			return &l.Machines[i]
+		}
+	}
+	return nil
+}
+
+// unsettled returns the orders of which no outcome is known and which are to be repeated, with their tokens. Those of an allocation that is over are
+// forgotten when nothing of them has appeared for long.
+func (l *ledger) unsettled(now job.Time) []order {
+	if l.Over {
+		l.Orders = slices.DeleteFunc(l.Orders, func(o order) bool { return now >= o.At.Add(lateness) })
+		return nil
+	}
+	return slices.Clone(l.Orders)
+}
+
+// lost returns why nothing is left of the allocation, empty where there is something.
+func (l *ledger) lost() string {
+	if l.Over || len(l.live()) > 0 || len(l.Orders) > 0 {
+		return ""
+	}
+	for rank := range l.Rent.Count() {
+		if l.Gone[rank] == "" {
+			return ""
+		}
+	}
+	return "no rented machine is left: " + l.reasons()
+}
+
+// reasons returns why ranks have no machine, each reason once.
+func (l *ledger) reasons() string {
+	counts, order := map[string]int{}, []string{}
+	for rank := range l.Rent.Count() {
+		if why := l.Gone[rank]; why != "" {
+			if counts[why]++; counts[why] == 1 {
+				order = append(order, why)
+			}
+		}
+	}
+	text := ""
+	for i, why := range order {
+		if i > 0 {
+			text += "; "
+		}
+		if text += why; counts[why] > 1 {
+			text += fmt.Sprintf(" (%d machines)", counts[why])
+		}
+	}
+	return text
+}

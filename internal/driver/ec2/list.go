@@ -1,0 +1,105 @@
+package ec2
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"path/filepath"
+	"slices"
+
+	"berth/internal/job"
+)
+
+// Machine is a rented machine that lives.
+type Machine struct {
+	ID      string
+	Region  string
+	Type    string // as the user calls it
+	State   string
+	Since   job.Time
+	Cost    float64 // so far, by the price that was told; 0 where none was
+	Job     string  // name of the job for which it was rented first
+	Alloc   string
+	Foreign bool // another state folder rented it
+}
+
+// List returns the machines that berth has rented and that live, in the region of the environment and those in which this state folder has rented. It
+// needs no coordinator: the provider knows all, by the tags. state is the coordinator's own folder.
+func List(ctx context.Context, env []string, state string, now job.Time) ([]Machine, error) {
+	own, err := owner(ledgers(state), false)
+	if err != nil {
+		return nil, err
+	}
+	clouds, err := regions(ctx, env, state)
+	if err != nil {
+		return nil, err
+	}
+	all := []Machine{}
+	for _, c := range clouds {
+		found, err := c.find(ctx, map[string]string{tagOwner: ""})
+		if err != nil {
+			return nil, err
+		}
+		for _, i := range found {
+			if i.lives() {
+				all = append(all, listed(c, i, own, now))
+			}
+		}
+	}
+	slices.SortFunc(all, func(a, b Machine) int { return cmp.Or(cmp.Compare(a.Since, b.Since), cmp.Compare(a.ID, b.ID)) })
+	return all, nil
+}
+
+func listed(c cloud, i instance, own string, now job.Time) Machine {
+	m := Machine{ID: i.ID, Region: c.region, Type: cmp.Or(i.Tags[tagType], i.Type), State: i.State, Since: i.Since, Job: i.Tags[tagPurpose], Alloc: i.Tags[tagAlloc], Foreign: i.Tags[tagOwner] != own}
+	var r job.Rented
+	if n, _ := fmt.Sscan(i.Tags[tagPrice], &r.Price, &r.Unit, &r.Minimum); n == 3 {
+		m.Cost = bill(r, now.Sub(i.Since))
+	}
+	return m
+}
+
+// regions returns where machines may have been rented: the region that the environment leads to, and those of ledgers.
+func regions(ctx context.Context, env []string, state string) ([]cloud, error) {
+	names := []string{}
+	files, _ := filepath.Glob(filepath.Join(ledgers(state), "*", ledgerName))
+	for _, f := range files {
+		if l, err := readLedger(filepath.Dir(f)); err == nil && l != nil && !slices.Contains(names, l.Rent.Region) {
+			names = append(names, l.Rent.Region)
+		}
+	}
+	var all []cloud
+	c, err := connect(ctx, env, "")
+	if err == nil {
+		all = append(all, c)
+		names = slices.DeleteFunc(names, func(n string) bool { return n == c.region })
+	} else if len(names) == 0 {
+		return nil, err
+	}
+	for _, n := range names {
+		c, err := connect(ctx, env, n)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, c)
+	}
+	return all, nil
+}
+
+// Stop ends machines for good, and returns when the provider says that they end. No others are rented in their place.
+func Stop(ctx context.Context, env []string, machines []Machine) error {
+	byRegion := map[string][]string{}
+	for _, m := range machines {
+		byRegion[m.Region] = append(byRegion[m.Region], m.ID)
+	}
+	for region, ids := range byRegion {
+		c, err := connect(ctx, env, region)
+		if err == nil {
+			err = c.stop(ctx, ids)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}

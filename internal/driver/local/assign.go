@@ -1,0 +1,62 @@
+package local
+
+import (
+	"os"
+
+	"berth/internal/home"
+	"berth/internal/job"
+	"berth/internal/step"
+	"berth/internal/wire"
+)
+
+// Assign gives a rank of a running allocation the machine that its worker is to run on, and starts the worker there. Where the rank has one that
+// lives, or the allocation is over, it does nothing.
+func (d *Driver) Assign(id job.AllocID, rank int, on wire.Remote) {
+	d.mu.Lock()
+	defer d.unlock()
+	a := d.running[id]
+	if a == nil || d.closed || rank < 0 || rank >= len(a.procs) {
+		return
+	}
+	if p := a.procs[rank]; p.pid == 0 {
+		d.assign(a, p, on)
+	} else if p.vacant {
+		p.next = &on
+	}
+}
+
+// assign does so for a rank without a process. The lock is held.
+func (d *Driver) assign(a *alloc, p *proc, on wire.Remote) {
+	var c wire.WorkerConfig
+	err := home.ReadJSON(a.file(p.rank, configEnd), &c)
+	if err == nil {
+		on.Up = a.file(p.rank, upEnd)
+		c.Remote = &on
+		err = home.WriteJSON(a.file(p.rank, configEnd), c)
+	}
+	if err != nil {
+		d.drop(a)
+		d.told.Put(step.AllocDown{Alloc: a.id, Reason: err.Error(), Refuse: true})
+		return
+	}
+	p.next = nil
+	p.vacant, p.failures, p.why = false, 0, ""
+	d.spawn(a, p)
+}
+
+// Vacate ends the worker of a rank whose machine is gone, or is to be given back. The rank waits for another machine.
+func (d *Driver) Vacate(id job.AllocID, rank int, reason string) {
+	d.mu.Lock()
+	defer d.unlock()
+	a := d.running[id]
+	if a == nil || rank < 0 || rank >= len(a.procs) {
+		return
+	}
+	p := a.procs[rank]
+	p.vacant, p.next, p.why = true, nil, ""
+	if p.pid != 0 {
+		terminate(p.pid)
+	}
+	d.told.Put(step.NodeDown{Node: p.node, Dead: true, Reason: reason})
+	_ = os.Remove(a.file(rank, upEnd))
+}

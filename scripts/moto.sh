@@ -1,0 +1,21 @@
+#!/bin/sh
+# Installs moto's server, which answers as EC2 does, into a folder of its own below the cache folder unless it is there, and prints the path of its
+# program. PyPI gives it.
+set -eu
+cd "$(dirname "$0")/.."
+version=5.2.5
+dir=${XDG_CACHE_HOME:-$HOME/.cache}/berth-test/moto-$version
+mkdir -p "$(dirname "$dir")"
+exec 9>"$dir.lock"
+flock 9 # tests of several packages want it at once
+if [ ! -x "$dir/bin/moto_server" ]; then
+	scripts/deps.sh python3=python3
+	python3 -c "import ensurepip, venv" 2>/dev/null || scripts/deps.sh ensurepip=python3-venv
+	rm -rf "$dir" "$dir.new"
+	python3 -m venv "$dir"
+	"$dir/bin/pip" install --quiet --disable-pip-version-check "moto[ec2,server]==$version" >&2 || {
+		rm -rf "$dir"
+		exit 1
+	}
+fi
+echo "$dir/bin/moto_server"

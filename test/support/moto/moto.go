@@ -1,0 +1,272 @@
+package moto
+
+import (
+	"bytes"
+	"context"
+	"encoding/base64"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"net/http/httputil"
+	"net/url"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"runtime"
+	"strconv"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/credentials"
+	"github.com/aws/aws-sdk-go-v2/service/ec2"
+	"github.com/aws/aws-sdk-go-v2/service/ec2/types"
+
+	"berth/test/support/fleet"
+)
+
+// patience is how long moto's server may take to answer.
+const patience = 2 * time.Minute
+
+// Cloud is a region with machines.
+type Cloud struct {
+	Env []string // of commands that are to use it
+
+	// Refuse returns the code of the error that a call is to be answered with, "" for none; Dead whether a machine is never to come up. They are called by one
+	// goroutine at a time, and may be set before the first call.
+	Refuse func(action string) string
+	Dead   func(nth int) bool // counted from 1
+
+	tb    testing.TB
+	dir   string
+	api   *ec2.Client // past the proxy
+	fleet *fleet.Fleet
+
+	mu     sync.Mutex // guards what follows, and the calls of Refuse and Dead
+	calls  []string   // actions, in order
+	hosts  map[string]*fleet.Host
+	booted int
+}
+
+// Start starts a cloud without any machine, which ends with the test.
+func Start(tb testing.TB) *Cloud {
+	tb.Helper()
+	c := &Cloud{tb: tb, hosts: map[string]*fleet.Host{}, Refuse: func(string) string { return "" }, Dead: func(int) bool { return false }}
+	var err error
+	c.dir, err = os.MkdirTemp("", "berth-cloud-")
+	check(tb, err)
+	tb.Cleanup(func() { _ = os.RemoveAll(c.dir) })
+	c.fleet, err = fleet.New(fleet.Options{})
+	check(tb, err)
+	tb.Cleanup(func() { _ = c.fleet.Close() })
+	behind := c.serve()
+	proxy := httptest.NewServer(c.proxy(behind))
+	tb.Cleanup(proxy.Close)
+	c.api = ec2.New(ec2.Options{Region: region, BaseEndpoint: aws.String(behind), Credentials: credentials.NewStaticCredentialsProvider("id", "secret", "")})
+	c.Env = []string{"AWS_ENDPOINT_URL=" + proxy.URL, "AWS_REGION=" + region, "AWS_ACCESS_KEY_ID=id", "AWS_SECRET_ACCESS_KEY=secret", "AWS_EC2_METADATA_DISABLED=true",
+		"AWS_CONFIG_FILE=/dev/null", "AWS_SHARED_CREDENTIALS_FILE=/dev/null", "BERTH_SSH=" + c.reach()}
+	ctx, cancel := context.WithCancel(context.Background())
+	var booting sync.WaitGroup
+	booting.Go(func() { c.boot(ctx) })
+	tb.Cleanup(func() { cancel(); booting.Wait() })
+	return c
+}
+
+const region = "eu-central-1"
+
+// serve starts moto's server, and returns where it is.
+func (c *Cloud) serve() string {
+	c.tb.Helper()
+	_, here, _, _ := runtime.Caller(0)
+	script := filepath.Join(filepath.Dir(here), "..", "..", "..", "scripts", "moto.sh")
+	out, err := exec.Command(script).Output()
+	if err != nil {
+		c.tb.Fatalf("scripts/moto.sh: %v", err)
+	}
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	check(c.tb, err)
+	port := l.Addr().(*net.TCPAddr).Port
+	_ = l.Close()
+	log, err := os.Create(filepath.Join(c.dir, "moto.log"))
+	check(c.tb, err)
+	defer func() { _ = log.Close() }()
+	server := exec.Command(strings.TrimSpace(string(out)), "-H", "127.0.0.1", "-p", strconv.Itoa(port))
+	server.Stdout, server.Stderr = log, log
+	server.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
+	check(c.tb, server.Start())
+	c.tb.Cleanup(func() { _ = server.Process.Kill(); _ = server.Wait() })
+	at := "http://127.0.0.1:" + strconv.Itoa(port)
+	for until := time.Now().Add(patience); ; time.Sleep(50 * time.Millisecond) {
+		answer, err := http.Get(at + "/moto-api/data.json")
+		if err == nil {
+			_ = answer.Body.Close()
+			return at
+		}
+		if time.Now().After(until) {
+			text, _ := os.ReadFile(log.Name())
+			c.tb.Fatalf("moto's server does not answer: %v\n%s", err, text)
+		}
+	}
+}
+
+// proxy passes calls on, unless they are to be refused.
+func (c *Cloud) proxy(behind string) http.Handler {
+	to, err := url.Parse(behind)
+	check(c.tb, err)
+	pass := httputil.NewSingleHostReverseProxy(to)
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		body, _ := io.ReadAll(r.Body)
+		form, _ := url.ParseQuery(string(body))
+		action := form.Get("Action")
+		c.mu.Lock()
+		c.calls = append(c.calls, action)
+		refuse := c.Refuse(action)
+		c.mu.Unlock()
+		if refuse != "" {
+			status := http.StatusBadRequest
+			if refuse == "RequestLimitExceeded" {
+				status = http.StatusServiceUnavailable
+			}
+			w.WriteHeader(status)
+			_, _ = fmt.Fprintf(w, "<Response><Errors><Error><Code>%s</Code><Message>the test says so</Message></Error></Errors><RequestID>r</RequestID></Response>", refuse)
+			return
+		}
+		r.Body, r.ContentLength = io.NopCloser(bytes.NewReader(body)), int64(len(body))
+		pass.ServeHTTP(w, r)
+	})
+}
+
+// Calls returns how often an action was called.
+func (c *Cloud) Calls(action string) (n int) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for _, a := range c.calls {
+		if a == action {
+			n++
+		}
+	}
+	return n
+}
+
+// reach writes a program that reaches the machine of an instance: it has another port than the instance's address says.
+func (c *Cloud) reach() string {
+	path := filepath.Join(c.dir, "ssh")
+	script := "#!/bin/sh\nfor word; do [ \"$before\" != -- ] || id=$word; before=$word; done\n" +
+		"port=$(cat '" + c.dir + "'/port-$id 2>/dev/null) || { echo \"$id: no answer yet\" >&2; exit 255; }\n" +
+		"exec ssh -F /dev/null -o HostName=127.0.0.1 -o Port=$port \"$@\"\n"
+	check(c.tb, os.WriteFile(path, []byte(script), 0o700)) //nolint:gosec // a program
+	return path
+}
+
+// boot starts and ends machines as moto says, until ctx ends.
+func (c *Cloud) boot(ctx context.Context) {
+	ignored := map[string]bool{}
+	for ; ctx.Err() == nil; time.Sleep(100 * time.Millisecond) {
+		for id, state := range c.states(ctx) {
+			live := state == types.InstanceStateNamePending || state == types.InstanceStateNameRunning
+			c.mu.Lock()
+			h := c.hosts[id]
+			c.mu.Unlock()
+			switch {
+			case live && h == nil && !ignored[id]:
+				ignored[id] = !c.up(ctx, id)
+			case !live && h != nil:
+				c.mu.Lock()
+				delete(c.hosts, id)
+				_ = os.Remove(filepath.Join(c.dir, "port-"+id))
+				c.mu.Unlock()
+				if err := h.Remove(); err != nil {
+					c.tb.Errorf("end machine %s: %v", id, err)
+				}
+			}
+		}
+	}
+}
+
+var authorized = regexp.MustCompile(`(?m)^  - (ssh-\S+ \S+)`)
+
+// up starts the machine of an instance, unless it is never to come up.
+func (c *Cloud) up(ctx context.Context, id string) bool {
+	c.mu.Lock()
+	c.booted++
+	dead := c.Dead(c.booted)
+	c.mu.Unlock()
+	if dead {
+		return false
+	}
+	said, err := c.api.DescribeInstanceAttribute(ctx, &ec2.DescribeInstanceAttributeInput{InstanceId: aws.String(id), Attribute: types.InstanceAttributeNameUserData})
+	if err != nil {
+		return ctx.Err() == nil
+	}
+	text, _ := base64.StdEncoding.DecodeString(aws.ToString(said.UserData.Value))
+	key := authorized.FindSubmatch(text)
+	if key == nil {
+		c.tb.Errorf("the user data of %s names no key:\n%s", id, text)
+		return false
+	}
+	h, err := c.fleet.Boot(fleet.Machine{Name: id, AuthorizedKeys: string(key[1]) + "\n"})
+	if err != nil {
+		c.tb.Errorf("start machine %s: %v", id, err)
+		return false
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.hosts[id] = h
+	if err := os.WriteFile(filepath.Join(c.dir, "port-"+id), []byte(strconv.Itoa(h.Port)), 0o600); err != nil {
+		c.tb.Error(err)
+	}
+	return true
+}
+
+// states returns the state of each instance that there is or was.
+func (c *Cloud) states(ctx context.Context) map[string]types.InstanceStateName {
+	states := map[string]types.InstanceStateName{}
+	out, err := c.api.DescribeInstances(ctx, &ec2.DescribeInstancesInput{})
+	if err != nil {
+		return nil
+	}
+	for _, r := range out.Reservations {
+		for _, i := range r.Instances {
+			states[aws.ToString(i.InstanceId)] = i.State.Name
+		}
+	}
+	return states
+}
+
+// Rented returns how many machines were ever rented, and which of them live.
+func (c *Cloud) Rented() (ever int, live []string) {
+	states := c.states(context.Background())
+	for id, s := range states {
+		if s == types.InstanceStateNamePending || s == types.InstanceStateNameRunning {
+			live = append(live, id)
+		}
+	}
+	return len(states), live
+}
+
+// TakeAway ends a machine as the provider does that wants it back, and all that runs on it.
+func (c *Cloud) TakeAway(id string) {
+	c.tb.Helper()
+	_, err := c.api.TerminateInstances(context.Background(), &ec2.TerminateInstancesInput{InstanceIds: []string{id}})
+	check(c.tb, err)
+}
+
+// Machine returns the machine of an instance, nil where it is not up.
+func (c *Cloud) Machine(id string) *fleet.Host {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.hosts[id]
+}
+
+func check(tb testing.TB, err error) {
+	tb.Helper()
+	if err != nil {
+		tb.Fatal(err)
+	}
+}
