@@ -6,9 +6,16 @@ export CGO_ENABLED ?= 0
 # Where the private Slurm cluster of slurm-up is; a short name, for its sockets' sake.
 SLURM_DIR ?= $${TMPDIR:-/tmp}/berth-slurm
 
-.PHONY: build demo test lint docs bench turnaround phases phases-sim stragglers-sim stragglers trace fleet soak slurm-up slurm-down ssh-up ssh-down clean
+.PHONY: build install dist demo test lint docs bench turnaround phases phases-sim stragglers-sim stragglers trace fleet soak slurm-up slurm-down ssh-up ssh-down clean
 
 build: ; $(GO) build -ldflags="-s -w" -o $(BERTH) ./cmd/berth
+
+# The program with pages for man and completions for bash, zsh and fish: make install PREFIX=$$HOME/.local
+PREFIX ?= /usr/local
+install: build ; scripts/install.sh $(BERTH) $(DESTDIR)$(PREFIX)
+
+# A tarball and a Debian package of the same, in dist/.
+dist: build ; scripts/dist.sh $(BERTH) dist
 
 # Counts the words of the Go toolchain's source and prints the ten most frequent.
 demo: build ; scripts/demo.sh $(BERTH)

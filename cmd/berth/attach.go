@@ -35,7 +35,13 @@ func attach(cmd *cobra.Command, h home.Home, r home.Run, a attachment) (report.J
 func showToEnd(cmd *cobra.Command, h home.Home, r home.Run, a attachment) (report.JobView, error) {
 	opts := ui.Detect(os.Stderr, wantJSON(cmd), os.Getenv)
 	opts.Told = a.told
-	console := ui.New(opts)
+	if _, wanted := resultsWanted(cmd); wanted && opts.Mode == ui.Terminal {
+		opts.Mode = ui.Plain // bars would be drawn over what is printed
+	}
+	console, err := withResults(cmd, r, ui.New(opts))
+	if err != nil {
+		return report.JobView{}, err
+	}
 	defer console.Close()
 	ctx, stop := interruptible(cmd.Context())
 	defer stop()
@@ -54,7 +60,7 @@ func showToEnd(cmd *cobra.Command, h home.Home, r home.Run, a attachment) (repor
 		return v, err
 	}
 	console.End(v)
-	return v, nil
+	return v, console.err
 }
 
 // left says that the user left a job that is not over.

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"strings"
 
 	"github.com/spf13/cobra"
 	"golang.org/x/term"
@@ -14,7 +15,7 @@ import (
 
 func newBag(do then) *cobra.Command {
 	opts := cli.BagOptions{Env: os.Environ()}
-	var detach bool
+	var detach, dry bool
 	c := &cobra.Command{
 		Use: "bag [FLAG...] [--] COMMAND [ARG...] [::: VALUE...]", DisableFlagsInUseLine: true,
 		Short: "Run a command once for each line, index or value",
@@ -29,6 +30,9 @@ of its own. Exit code: 0, the number of failed tasks up to 100, 101 for more, 25
   berth bag --each-line commands.txt -- {}
   berth bag -c 4 --mem 8G --retries 2 -- ./fit {1} {2} ::: a b c ::: 10 20`,
 		RunE: func(cmd *cobra.Command, args []string) error {
+			if dry {
+				do = dryRun
+			}
 			return kindError(job.Bag, bag(cmd, &opts, args, do, detach))
 		},
 	}
@@ -36,10 +40,27 @@ of its own. Exit code: 0, the number of failed tasks up to 100, 101 for more, 25
 	c.Flags().SetInterspersed(false) // what follows the command is the command's
 	opts.Register(c.Flags())
 	c.Flags().BoolVar(&detach, "detach", false, "print the job's id and do not wait for its end")
+	addResultFlags(c.Flags())
+	c.Flags().BoolVar(&dry, "dry-run", false, "print the commands of all tasks, and run nothing")
 	return c
 }
 
+// dryRun prints the commands of a bag.
+func dryRun(cmd *cobra.Command, spec *job.Spec, entries []job.Entry, _ bool) error {
+	commands := make([]string, len(entries))
+	for i, e := range entries {
+		commands[i] = spec.Bag.CommandLine(e, i)
+	}
+	return show(cmd, commands, func(w io.Writer) error {
+		_, err := io.WriteString(w, strings.Join(commands, "\n")+"\n")
+		return err
+	})
+}
+
 func bag(cmd *cobra.Command, opts *cli.BagOptions, args []string, do then, detach bool) error {
+	if err := checkResults(cmd, job.Bag, detach); err != nil {
+		return err
+	}
 	dir, err := os.Getwd()
 	if err != nil {
 		return fmt.Errorf("find the current folder: %w", err)

@@ -3,22 +3,41 @@ package main
 import (
 	"fmt"
 	"io"
+	"os"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/cobra/doc"
 	"github.com/spf13/pflag"
 
 	"berth/internal/streaming"
 )
 
 func newDocs() *cobra.Command {
-	return &cobra.Command{
-		Use: "docs", Short: "Write docs/cli.md", Args: noArguments, Hidden: true,
-		Example: "  berth docs >docs/cli.md",
+	var man string
+	c := &cobra.Command{
+		Use: "docs", Short: "Write docs/cli.md, or pages for man", Args: noArguments, Hidden: true,
+		Example: "  berth docs >docs/cli.md\n  berth docs --man man/man1",
 		RunE: func(cmd *cobra.Command, _ []string) error {
+			if man != "" {
+				return writeMan(man, cmd.Root())
+			}
 			return writeDocs(cmd.OutOrStdout(), cmd.Root())
 		},
 	}
+	c.Flags().StringVar(&man, "man", "", "folder for a page of man for each command")
+	return c
+}
+
+// writeMan writes a page for man of each command into a folder, which is made.
+func writeMan(dir string, root *cobra.Command) error {
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return err
+	}
+	root.DisableAutoGenTag = true // pages do not change from day to day
+	day := time.Unix(0, 0)
+	return doc.GenManTree(root, &doc.GenManHeader{Title: "BERTH", Section: "1", Source: "berth", Manual: "berth", Date: &day}, dir)
 }
 
 // writeDocs writes the page of all commands, from the commands themselves.

@@ -71,23 +71,18 @@ func (f *frontFlags) show(cmd *cobra.Command, bag front.Bag, task catalogue.Task
 	if err != nil {
 		return err
 	}
-	if f.svg != "" {
-		if err := f.draw(v); err != nil {
-			return err
-		}
-	}
 	return show(cmd, v, func(w io.Writer) error { return choices.Text(w, v) })
 }
 
-// view finds the front, and the point within budget and deadline where they are given.
-func (f *frontFlags) view(bag front.Bag, task catalogue.Task, further []front.Type) (front.View, error) {
+// view searches that front, and writes the drawing that is asked for.
+func (f *frontFlags) view(bag front.Bag, task catalogue.Task, further []front.Type) (v front.View, err error) {
 	deadline, err := f.fill(&bag, &task)
 	if err != nil {
-		return front.View{}, err
+		return v, err
 	}
 	types, err := f.types(&bag, task)
 	if err != nil {
-		return front.View{}, err
+		return v, err
 	}
 	for _, t := range further {
 		if t.Task = task.Seconds; t.Task > 0 {
@@ -97,13 +92,16 @@ func (f *frontFlags) view(bag front.Bag, task catalogue.Task, further []front.Ty
 	m := front.NewModel(bag, types)
 	set, epsilon, err := f.points(m, types)
 	if err != nil {
-		return front.View{}, err
+		return v, err
 	}
-	v := m.View(set, epsilon)
+	v = m.View(set, epsilon)
 	if (f.budget > 0 || deadline > 0) && !v.Choose(set, f.budget, deadline) {
-		return front.View{}, noChoice(v, f.budget)
+		return v, noChoice(v, f.budget)
 	}
-	return v, nil
+	if f.svg != "" {
+		err = f.draw(v)
+	}
+	return v, err
 }
 
 // fill reads the flags on tasks into what is told of them already, and returns the deadline in seconds.
@@ -126,7 +124,9 @@ func (f *frontFlags) fill(bag *front.Bag, task *catalogue.Task) (deadline float6
 	if f.input+f.output != "" {
 		bag.Bytes = sizes[0] + sizes[1]
 	}
-	bag.Server = sizes[2]
+	if f.server != "" {
+		bag.Server = sizes[2]
+	}
 	if task.Seconds, err = f.seconds("--task-time", f.taskTime, task.Seconds); err != nil {
 		return 0, err
 	}

@@ -144,7 +144,7 @@ func measuredTasks(ctx context.Context, h home.Home, spec *job.Spec, nodeType st
 		return nil, err
 	}
 	defer func() { _ = s.Close() }() // only read
-	prof, err := run.Profile(ctx, s, predict.Application(spec), nodeType)
+	prof, err := run.Profile(ctx, s, spec, nodeType)
 	if err != nil || prof == nil {
 		return &predict.Measure{}, err
 	}

@@ -37,6 +37,9 @@ func newRun(do then, inStages func(cmd *cobra.Command, j *cli.Job, detach bool) 
 			for _, w := range j.Warnings {
 				fmt.Fprintln(cmd.ErrOrStderr(), "berth: warning:", w)
 			}
+			if err := checkResults(cmd, kindOf(j), detach); err != nil {
+				return kindError(opts.Kind, err)
+			}
 			if j.Stages != nil {
 				return kindError(job.Bag, inStages(cmd, j, detach))
 			}
@@ -44,6 +47,15 @@ func newRun(do then, inStages func(cmd *cobra.Command, j *cli.Job, detach bool) 
 		},
 	}
 	opts.Register(c.Flags())
+	addResultFlags(c.Flags())
 	c.Flags().BoolVar(&detach, "detach", false, "print the job's id and do not wait for its end")
 	return forEitherKind(c)
+}
+
+// kindOf returns the kind of a file's job; empty: it is one in stages.
+func kindOf(j *cli.Job) job.Kind {
+	if j.Stages != nil {
+		return ""
+	}
+	return j.Spec.Kind
 }

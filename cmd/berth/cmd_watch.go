@@ -35,16 +35,18 @@ func newProgress() *cobra.Command {
 }
 
 func newWait() *cobra.Command {
-	return forEitherKind(&cobra.Command{
+	c := &cobra.Command{
 		Use: "wait [JOB]", Short: "Wait until a job is over", Args: oneJob,
 		Long: `Wait until a job is over: the one named by id or number, or the last one. The exit
 code is that of the command that submitted it. A job whose coordinator died goes on.
 An interrupt ends the wait and leaves the job alone.`,
-		Example: "  berth wait bag-7\n  berth wait",
+		Example: "  berth wait bag-7\n  berth wait --keep-order",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return await(cmd, args)
 		},
-	})
+	}
+	addResultFlags(c.Flags())
+	return forEitherKind(c)
 }
 
 // await shows the job that the arguments name until it is over, and returns how it ended.

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"log/slog"
 	"os"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -12,6 +13,7 @@ import (
 	"berth/internal/driver/ssh"
 	"berth/internal/home"
 	"berth/internal/logfile"
+	"berth/internal/transfer"
 	"berth/internal/wire"
 	"berth/internal/worker"
 )
@@ -38,7 +40,7 @@ func newWorker() *cobra.Command {
 			defer stop()
 			if stdio {
 				return ssh.Serve(ctx, func(ctx context.Context, c wire.WorkerConfig, t *ssh.Tunnel) error {
-					cfg.WorkerConfig, cfg.Tunnel = c, t
+					cfg.WorkerConfig, cfg.Tunnel, cfg.Files, cfg.Cache = c, t, t.Files, t.Cache
 					return worker.Run(ctx, cfg)
 				})
 			}
@@ -46,7 +48,7 @@ func newWorker() *cobra.Command {
 				return err
 			}
 			if cfg.Remote != nil {
-				return ssh.Hold(ctx, cfg.WorkerConfig, cfg.Log)
+				return hold(ctx, config, cfg.WorkerConfig, cfg.Log)
 			}
 			return worker.Run(ctx, cfg)
 		},
@@ -55,4 +57,15 @@ func newWorker() *cobra.Command {
 	c.Flags().BoolVar(&stdio, "stdio", false, "be told that on standard input, by a worker process on another machine that holds this one")
 	c.MarkFlagsOneRequired("config", "stdio")
 	return c
+}
+
+// hold holds a worker on another machine, and serves it files of the jobs that it may have tasks of.
+func hold(ctx context.Context, config string, c wire.WorkerConfig, log *slog.Logger) error {
+	h, err := home.Existing()
+	if err != nil {
+		return err
+	}
+	files := transfer.NewServer(transfer.Runs{Home: h, On: c.Remote.On, Host: c.Remote.Host.Name}, strings.TrimSuffix(config, ".json")+".parts", log)
+	defer files.Close()
+	return ssh.Hold(ctx, c, files, log)
 }

@@ -26,9 +26,10 @@ func newRoot() *cobra.Command {
 	root.SetVersionTemplate("berth {{.Version}}\n")
 	root.SetFlagErrorFunc(flagError)
 	root.PersistentFlags().Bool("json", false, "print the result as JSON and show no progress")
-	root.AddCommand(newMapReduce(submit), newBag(submit), newRun(submit, submitStages), newPlan(), newFront(), newStatus(), newProgress(), newWait(),
+	root.AddCommand(newMapReduce(submit), newBag(submit), newRun(submit, submitStages), newPlan(), newFront(), newSample(), newStatus(), newProgress(), newWait(), newCat(),
 		newCancel(), newForget(), newExplain(), newResume(), newReport(), newMachines(), newSimulate(), newTrace(), newServer(), newWorker(), newDocs())
-	root.CompletionOptions.HiddenDefaultCmd = true
+	complete(root)
+	addCompletion(root)
 	return group(root)
 }
 

@@ -13,13 +13,19 @@ import (
 	"berth/internal/job/parse"
 )
 
-// version is what the program was built from, as its build tells.
+// version is what the program was built from, as its build tells: the version, the commit, and the Go that built it.
 func version() string {
 	info, ok := debug.ReadBuildInfo()
 	if !ok || info.Main.Version == "" {
 		return "(unknown version)"
 	}
-	return info.Main.Version
+	text := info.Main.Version
+	for _, s := range info.Settings {
+		if s.Key == "vcs.revision" {
+			text += " commit " + s.Value
+		}
+	}
+	return text + " " + info.GoVersion
 }
 
 // name returns what stands behind "berth" on the command line.
@@ -60,7 +66,7 @@ func meant(c *cobra.Command, prefix, word string, known []string) string {
 var habits = map[string]string{
 	"j": "--throttle", "jobs": "--throttle", "P": "--throttle", "max-procs": "--throttle",
 	"halt": "--max-fails", "timeout": "--time-limit", "results": "--stdout and --stderr",
-	"dry-run": "berth plan bag", "dryrun": "berth plan bag", "arg-file": "--each-line",
+	"dryrun": "--dry-run", "arg-file": "--each-line",
 	"cpus": "--cpus-per-task", "name": "--job-name", "from-json": "berth run",
 }
 

@@ -17,7 +17,9 @@ import (
 type Task struct {
 	Seconds float64 // that a task computes on a core of speed 1; 0: not known
 	Need    job.Resources
-	Speeds  bool // types say how fast they are, and not how long a task takes: it is not the same for all tasks
+	Times   map[string]float64 // seconds that were measured, by type; they go before all else
+	Rates   map[string]float64 // bytes/s of a machine that were measured, by type, for those that do not say; nil or 0: not known
+	Speeds  bool               // types say how fast they are, and not how long a task takes: it is not the same for all tasks
 }
 
 // Catalogue is the machines that there are to choose from.
@@ -80,6 +82,9 @@ func readType(t *document.Table, task Task, has job.Resources) []front.Type {
 	if one.Unit <= 0 {
 		t.Bad("unit", "unit is not above 0", `write unit = "1h" or "1s"`)
 	}
+	if one.Rate == 0 {
+		one.Rate = task.Rates[one.Name]
+	}
 	one.Slots, one.Task = slots(t, task, has), taskTime(t, task)
 	spot, hourly := t.Number("spot_price", 0, 1e9, math.NaN()), t.Number("interruptions", 0, 3600, 0)
 	if math.IsNaN(spot) {
@@ -93,6 +98,10 @@ func readType(t *document.Table, task Task, has job.Resources) []front.Type {
 // taskTime returns the seconds that a task computes on a machine of the type.
 func taskTime(t *document.Table, task Task) float64 {
 	speed := t.Number("speed", 1e-6, 1e6, 1)
+	if measured := task.Times[t.Text("name", "")]; measured > 0 {
+		t.Expect("task_time")
+		return measured
+	}
 	if t.Has("task_time") {
 		if task.Speeds {
 			t.Bad("task_time", "tasks of this catalogue are not all alike", "write speed = 2 instead: a task takes half as long as on a core of speed 1")

@@ -82,6 +82,7 @@ func setCommand(b *job.BagSpec, words []string, sources *parse.BagSources) {
 
 // finishBag reads the entries and checks the whole.
 func finishBag(s *job.Spec, sources *parse.BagSources, env []string, stdin io.Reader) (*job.Spec, []job.Entry, error) {
+	s.Bag.EnvSaid = s.Bag.Env
 	s.Bag.Env = append(environment(env), s.Bag.Env...)
 	s.Normalize()
 	unsound := s.Validate()
@@ -89,7 +90,7 @@ func finishBag(s *job.Spec, sources *parse.BagSources, env []string, stdin io.Re
 	if err := errors.Join(unsound, err); err != nil { // all at once
 		return nil, nil, err
 	}
-	entries = sources.Prune(entries)
+	entries = sources.Split(sources.Prune(entries))
 	return s, entries, sources.CheckEntries(s.Bag, entries)
 }
 

@@ -62,7 +62,7 @@ var stagesKeys = []fileKey{
 var stageTables = append([]string{"stages"}, stage.Names[:]...)
 
 // notOfStages are options of a bag that its stages have from elsewhere.
-var notOfStages = []string{"each-line", "array", "null", "no-run-if-empty", "after", "outputs", "duplicates-ok"}
+var notOfStages = []string{"each-line", "array", "null", "no-run-if-empty", "colsep", "after", "inputs", "outputs", "duplicates-ok"}
 
 // stageKeys are the keys of the table of a stage: its script, what its tasks need, and what a bag may say of its tasks.
 func stageKeys(name string) []fileKey {

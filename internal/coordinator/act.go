@@ -70,6 +70,9 @@ func (s *Server) tellJob(node job.NodeID, id job.ID) error {
 		return nil
 	}
 	m := &wire.Job{Spec: l.specJSON, RunDir: l.run.Dir}
+	if ses.apart && l.Spec.Kind == job.Bag {
+		m.Spec = l.specApart
+	}
 	if l.Spec.Kind == job.MapReduce {
 		m.Maps, m.Reduces = len(l.Tasks.Splits), l.Spec.MapReduce.Reduces
 	}

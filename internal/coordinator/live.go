@@ -32,7 +32,8 @@ type live struct {
 // assignment is what is to be done, as its command wrote it into the run's folder. A resume replaces it.
 type assignment struct {
 	*run.Decided
-	specJSON []byte
+	specJSON  []byte
+	specApart []byte // for nodes that are not the user's own: without the environment that the job file does not say
 }
 
 // load reads a run's folder.
@@ -47,11 +48,25 @@ func (s *Server) load(id job.ID) (*live, error) {
 	if err != nil {
 		return nil, fmt.Errorf("encode the spec of %s: %w", id, err)
 	}
-	l := &live{run: folder, assignment: assignment{d, b}, over: make(chan struct{}), archived: make(chan struct{})}
+	apart, err := specApart(d.Spec, b)
+	if err != nil {
+		return nil, fmt.Errorf("encode the spec of %s: %w", id, err)
+	}
+	l := &live{run: folder, assignment: assignment{d, b, apart}, over: make(chan struct{}), archived: make(chan struct{})}
 	info := run.Info(folder, d)
 	info.Nodes = s.nodes
 	l.report = report.New(info)
 	return l, nil
+}
+
+// specApart returns a bag's spec with the environment that travels.
+func specApart(spec *job.Spec, whole []byte) ([]byte, error) {
+	if spec.Bag == nil {
+		return whole, nil
+	}
+	bag, apart := *spec.Bag, *spec
+	bag.Env, apart.Bag = bag.TravelEnv(), &bag
+	return json.Marshal(&apart)
 }
 
 // observe takes a record of the job into the view.

@@ -56,7 +56,7 @@ func (s *Server) planRest(ctx context.Context, l *live, a step.Plan) (plan.Plan,
 		return plan.Plan{}, err
 	}
 	tester, _ := d.(driver.Tester)
-	prof, err := run.Profile(ctx, s.store, old.App, old.NodeType)
+	prof, err := run.Profile(ctx, s.store, l.Spec, old.NodeType)
 	if err != nil {
 		s.log.Warn("the profile cannot be read", "job", a.Job, "err", err)
 	}

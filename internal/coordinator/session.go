@@ -33,6 +33,7 @@ type session struct {
 	node    job.NodeID
 	conn    *wire.Conn
 	told    map[job.ID]bool // jobs that the worker knows
+	apart   bool            // the worker is not told the environment of users (wire.Hello)
 	retires string          // why the worker is about to end; empty: it is not
 	closed  sync.Once
 }
@@ -54,7 +55,7 @@ func (s *Server) refused(from net.Addr, err error) { s.refusals.note(s.log, from
 
 // serve takes what a worker says until the connection ends.
 func (s *Server) serve(conn *wire.Conn, hello *wire.Hello) {
-	ses := &session{node: hello.Node, conn: conn, told: make(map[job.ID]bool)}
+	ses := &session{node: hello.Node, conn: conn, told: make(map[job.ID]bool), apart: hello.Apart}
 	defer ses.close()
 	defer s.outputs.leave(ses)
 	s.post(func() { s.join(ses, hello) })

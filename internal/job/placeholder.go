@@ -1,6 +1,7 @@
 package job
 
 import (
+	"path"
 	"regexp"
 	"strconv"
 	"strings"
@@ -46,10 +47,10 @@ func BagCommand(words []string, array bool) (command []string, shell bool) {
 	return append(command, "{}"), false
 }
 
-// MaxColumn returns the largest column that the command asks for by number.
+// MaxColumn returns the largest column that the command or the name of an output file asks for by number.
 func (b *BagSpec) MaxColumn() int {
 	largest := 0
-	for _, word := range b.Command {
+	for _, word := range append([]string{b.Stdout, b.Stderr}, b.Command...) {
 		for _, m := range placeholder.FindAllStringSubmatch(word, -1) {
 			n, _ := strconv.Atoi(m[2]) // the pattern allows digits only; none is 0
 			largest = max(largest, n, -n)
@@ -104,9 +105,57 @@ func (b *BagSpec) TaskID(entry Entry, index int) string {
 	return strconv.Itoa(index + 1)
 }
 
-// OutputPath returns the file that a template stands for. Discard stays as it is.
-func OutputPath(template string, id ID, taskID string) string {
-	return strings.NewReplacer("{job}", string(id), "{task}", taskID).Replace(template)
+// outputPlaceholder matches what stands for something in the template of an output file: {job}, {task}, and the placeholders of
+// the command.
+var outputPlaceholder = regexp.MustCompile(`\{job\}|\{task\}|` + placeholder.String())
+
+// OutputPath returns the file that a template stands for, of the task with that index (from 0). Discard stays as it is.
+func (b *BagSpec) OutputPath(template string, id ID, entry Entry, index int) string {
+	if template == Discard {
+		return template
+	}
+	return path.Clean(outputPlaceholder.ReplaceAllStringFunc(template, func(p string) string {
+		switch p {
+		case "{job}":
+			return string(id)
+		case "{task}":
+			return b.TaskID(entry, index)
+		default:
+			return strings.Join(substitute(p, entry, index), " ")
+		}
+	}))
+}
+
+// OutputFolder returns the folder below which all files of a template are.
+func OutputFolder(template string, id ID) string {
+	whole := strings.ReplaceAll(template, "{job}", string(id))
+	if at := outputPlaceholder.FindStringIndex(whole); at != nil {
+		whole = whole[:at[0]]
+	}
+	return path.Dir(whole)
+}
+
+// everyTaskOwn reports whether a template gives each task a file of its own whatever the entries are.
+func everyTaskOwn(template string) bool {
+	return template == Discard || strings.Contains(template, "{task}") || strings.Contains(template, "{#}")
+}
+
+// SharedOutput returns an output file that two tasks would write, and the indices of the tasks; ok is false where each task has its own.
+func (b *BagSpec) SharedOutput(id ID, entries []Entry) (file string, tasks [2]int, ok bool) {
+	of := map[string]int{}
+	for _, template := range []string{b.Stdout, b.Stderr} {
+		if everyTaskOwn(template) {
+			continue
+		}
+		for i, e := range entries {
+			file = b.OutputPath(template, id, e, i)
+			if first, there := of[file]; there {
+				return file, [2]int{first, i}, true
+			}
+			of[file] = i
+		}
+	}
+	return "", tasks, false
 }
 
 // substitute returns what a placeholder stands for, a value for each column meant.

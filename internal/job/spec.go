@@ -113,7 +113,12 @@ type BagSpec struct {
 	// Outputs says which files a task leaves behind, in patterns of paths below the job's folder (OutputPatterns); {Discard}: none but
 	// Stdout. A task with patterns runs in a folder of its own. Empty: nothing is known.
 	Outputs []string `json:"outputs,omitempty"`
-	Env     []string `json:"env,omitempty"` // KEY=VALUE; the user's environment at submission
+	// Inputs says which files a task needs beside those that its command names, in patterns of paths below the job's folder (InputPatterns). Only where
+	// tasks run on hosts that do not see that folder it makes a difference.
+	Inputs []string `json:"inputs,omitempty"`
+	Env    []string `json:"env,omitempty"` // KEY=VALUE; the user's environment at submission
+	// EnvSaid repeats the part of Env that the job file says. Only it and what TravelEnv adds goes to hosts that share no file system with the user's machine.
+	EnvSaid []string `json:"env_said,omitempty"`
 
 	Trusted bool `json:"trusted,omitempty"` // no task ever starts on a node that is suspected
 }
@@ -182,6 +187,7 @@ type ShipFile struct {
 	Path    string `json:"path"`              // absolute
 	Name    string `json:"name"`              // path below the task's folder
 	Archive bool   `json:"archive,omitempty"` // unpacked into a folder of that name
+	Sum     string `json:"sum,omitempty"`     // tells its content from others, for profiles; empty: no program names it, or it is a folder
 }
 
 // Entry is what sets one bag task apart: its columns, one for each input source.

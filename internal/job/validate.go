@@ -129,9 +129,9 @@ func (c *checks) template(t, where string) {
 		return
 	}
 	c.path(t, where)
-	c.must(strings.Contains(t, "{task}"), where, "%q has no {task}, so all tasks would write the same file", t)
-	rest := OutputPath(t, "", "")
-	c.must(!strings.ContainsAny(rest, "{}"), where, "%q has a placeholder other than {job} and {task}", t)
+	rest := outputPlaceholder.ReplaceAllString(strings.ReplaceAll(t, "{job}", ""), "")
+	c.must(rest != strings.ReplaceAll(t, "{job}", ""), where, "%q has no {task}, so all tasks would write the same file", t)
+	c.must(!strings.ContainsAny(rest, "{}"), where, "%q has a placeholder other than {job}, {task} and those of the command", t)
 }
 
 func (c *checks) env(env []string) {

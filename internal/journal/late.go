@@ -18,6 +18,25 @@ func (s *Set) NumberFrom(next uint64) {
 	}
 }
 
+// Since calls fn for the entries of a journal that begin at the offset from or behind it, 0 for all, and returns the offset at which the next call
+// goes on. The journal may be in use: what is not whole yet is left to the next call.
+func Since(path string, from int64, fn func(event.Entry) error) (next int64, err error) {
+	r, err := openReader(path)
+	if err != nil {
+		return from, err
+	}
+	defer r.close()
+	if r.scan.in == nil || r.scan.size <= from {
+		return from, nil
+	}
+	r.scan.limit(from, r.scan.size)
+	rec, err := r.each(fn)
+	if err != nil {
+		return from, err
+	}
+	return rec.End, nil
+}
+
 // Recall calls fn for every entry of a journal that was not replayed at the start,
 // that of a job which had ended, so that it can be appended to again.
 func (s *Set) Recall(id job.ID, fn func(event.Entry) error) error {

@@ -2,7 +2,11 @@ package journal
 
 import (
 	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 
@@ -111,5 +115,41 @@ func TestSince(t *testing.T) {
 	enough := errors.New("enough")
 	if next, err := s.Since("bag-1", 0, func(event.Entry) error { return enough }); !errors.Is(err, enough) || next != 0 {
 		t.Errorf("stopped at %d with %v", next, err)
+	}
+}
+
+// TestSinceOfAnothersJournal: a process that only reads a journal is told each whole entry once, and of a part of one nothing.
+func TestSinceOfAnothersJournal(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "journal")
+	if _, err := Since(path, 0, func(event.Entry) error { return nil }); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("of a journal that is not there: %v", err)
+	}
+	s := NewSet(func(job.ID) string { return path })
+	for n := range 3 {
+		if _, err := s.Append(1, event.OutputLost{Job: "bag-1", Task: n}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	whole, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	half := filepath.Join(t.TempDir(), "half")
+	var got []int
+	var at int64
+	for size := range len(whole) + 1 {
+		if err := os.WriteFile(half, whole[:size], 0o600); err != nil {
+			t.Fatal(err)
+		}
+		at, err = Since(half, at, func(e event.Entry) error {
+			got = append(got, e.Record.(event.OutputLost).Task)
+			return nil
+		})
+		if err != nil {
+			t.Fatalf("with %d bytes written: %v", size, err)
+		}
+	}
+	if !slices.Equal(got, []int{0, 1, 2}) || at != int64(len(whole)) {
+		t.Errorf("told of %v up to %d, want all three once, up to %d", got, at, len(whole))
 	}
 }

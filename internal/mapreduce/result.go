@@ -3,6 +3,7 @@ package mapreduce
 import (
 	"bytes"
 	"fmt"
+	"strings"
 	"sync"
 
 	"berth/internal/mapreduce/extsort"
@@ -13,7 +14,12 @@ import (
 var newline = []byte{'\n'}
 
 // partName names the part file of a partition, or of a map without reduces, as Hadoop does.
-func partName(n int) string { return fmt.Sprintf("part-%05d", n) }
+func partName(n int) string { return fmt.Sprintf(partPrefix+"%05d", n) }
+
+const partPrefix = "part-"
+
+// IsPart reports whether a file of an output folder is called as a part of the output.
+func IsPart(name string) bool { return strings.HasPrefix(name, partPrefix) }
 
 // outBuffer is how much is written to a part file at once: enough that the calls cost nothing
 // beside the copying.

@@ -18,11 +18,27 @@ import (
 // order and use of a combiner. Inputs, outputs, numbers of tasks and the job's name
 // play no part.
 //
-// The words of a command that name a file stand for that file: a shipped file for
-// its path, another relative one for the user's folder, so that the map.py of two
-// projects are two applications. What is in the files is not looked at; a script
-// that was edited keeps its profile, in which its new runs soon prevail.
-func Application(spec *job.Spec) string {
+// The words of a command that name a file stand for that file: a shipped file for its
+// name and content (job.ShipFile.Sum), another relative one for the user's folder, so
+// that the map.py of two projects are two applications. A script that was edited is
+// another application, which Place connects with the one before.
+func Application(spec *job.Spec) string { return identity(spec, byContent) }
+
+// Place is Application with shipped files by their paths instead of their content, which
+// is what berth knew an application by before. Jobs with the same place are the same
+// application at different times, after its scripts were edited say.
+func Place(spec *job.Spec) string { return identity(spec, byPath) }
+
+func byPath(f job.ShipFile) string { return fmt.Sprintf("ships %q;", f.Path) }
+
+func byContent(f job.ShipFile) string {
+	if f.Sum == "" {
+		return byPath(f)
+	}
+	return fmt.Sprintf("ships %q with %s;", f.Name, f.Sum)
+}
+
+func identity(spec *job.Spec, ships func(job.ShipFile) string) string {
 	h := sha256.New()
 	var label string
 	if spec.Kind == job.Bag {
@@ -36,7 +52,7 @@ func Application(spec *job.Spec) string {
 			fmt.Fprintf(h, " in %q", spec.Dir)
 		}
 	} else {
-		label = mapReduceIdentity(h, spec)
+		label = mapReduceIdentity(h, spec, ships)
 	}
 	return label + "-" + hex.EncodeToString(h.Sum(nil)[:6])
 }
@@ -50,7 +66,7 @@ func Label(app string) string {
 }
 
 // mapReduceIdentity writes what makes up the identity of a MapReduce job and returns its label.
-func mapReduceIdentity(h io.Writer, spec *job.Spec) string {
+func mapReduceIdentity(h io.Writer, spec *job.Spec, ships func(job.ShipFile) string) string {
 	mr := spec.MapReduce
 	label := programLabel(&mr.Mapper)
 	programs := []*job.Program{&mr.Mapper, mr.Combiner, mr.Reducer}
@@ -62,8 +78,8 @@ func mapReduceIdentity(h io.Writer, spec *job.Spec) string {
 		}
 		fmt.Fprintf(h, "%q %q;", p.Native, p.Args)
 		for _, f := range mr.Files {
-			if mentions(p.Args, f.Name) {
-				fmt.Fprintf(h, "ships %q;", f.Path)
+			if Mentions(p.Args, f.Name) {
+				fmt.Fprint(h, ships(f))
 			}
 		}
 		relative = relative || namesRelative(p.Args, mr.Files)
@@ -135,8 +151,8 @@ func namesRelative(command []string, shipped []job.ShipFile) bool {
 	return false
 }
 
-// mentions reports whether a word of the command is the name of that shipped file.
-func mentions(command []string, name string) bool {
+// Mentions reports whether a word of the command is the name of that shipped file.
+func Mentions(command []string, name string) bool {
 	for _, w := range strings.Fields(strings.Join(command, " ")) {
 		if path.Clean(w) == name {
 			return true

@@ -113,6 +113,34 @@ func TestApplicationOfMapReduce(t *testing.T) {
 	}
 }
 
+// TestPlace: the content and name of a shipped file make the application, wherever it is shipped from; its path makes the place, which stays when
+// the file is edited.
+func TestPlace(t *testing.T) {
+	with := func(path, name, sum string) *job.Spec {
+		return mrSpec(func(s *job.Spec) {
+			s.MapReduce.Mapper.Args = []string{"awk", "-f", name}
+			s.MapReduce.Files[0] = job.ShipFile{Path: path, Name: name, Sum: sum}
+		})
+	}
+	base := with("/tmp/1/map.awk", "map.awk", "ab")
+	for name, tt := range map[string]struct {
+		spec       *job.Spec
+		app, place bool // are the same
+	}{
+		"from another folder": {with("/tmp/2/map.awk", "map.awk", "ab"), true, false},
+		"edited":              {with("/tmp/1/map.awk", "map.awk", "cd"), false, true},
+		"with another name":   {with("/tmp/1/map.awk", "m.awk", "ab"), false, false},
+		"never summed":        {with("/tmp/1/map.awk", "map.awk", ""), false, true},
+	} {
+		if app, place := Application(tt.spec) == Application(base), Place(tt.spec) == Place(base); app != tt.app || place != tt.place {
+			t.Errorf("%s: same application %v, same place %v", name, app, place)
+		}
+	}
+	if s := with("/tmp/1/map.awk", "map.awk", ""); Application(s) != Place(s) {
+		t.Error("without a sum the application is not known by its paths")
+	}
+}
+
 func TestNodeType(t *testing.T) {
 	for _, tt := range []struct {
 		model string

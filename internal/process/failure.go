@@ -29,7 +29,7 @@ type Failure struct {
 	Exit    int
 	Signal  int
 	Reason  string // one line
-	scarce  bool   // for want of a file descriptor
+	passing bool   // for want of what may be there again soon: a file descriptor, room on this host
 }
 
 func (f *Failure) Error() string { return f.Reason }
@@ -42,7 +42,7 @@ func Broken(format string, args ...any) *Failure {
 	return &Failure{Outcome: event.Broken, Reason: fmt.Sprintf(format, args...)}
 }
 
-// maxScarce is up to which attempt of a task one that found no free descriptor is lost and
+// maxScarce is up to which attempt of a task one that found no free descriptor or no room is lost and
 // not failed: a task that itself needs more files than there may be shall not go on for ever.
 const maxScarce = 10
 
@@ -55,9 +55,17 @@ func scarce(err error) bool {
 	return errors.Is(err, syscall.EMFILE) || errors.Is(err, syscall.ENFILE)
 }
 
+// Passing is the failure of an attempt whose host lacks something for the moment: another host, or a later attempt, may have it.
+func Passing(format string, args ...any) *Failure {
+	return &Failure{Outcome: event.Lost, passing: true, Reason: fmt.Sprintf(format, args...)}
+}
+
+// Told reports whether an error says already how the attempt ended.
+func Told(err error) bool { return errors.As(err, new(*Failure)) }
+
 // lack is the failure of an attempt for which no file could be opened.
 func lack(err error) *Failure {
-	return &Failure{Outcome: event.Lost, scarce: true, Reason: fmt.Sprintf("too many open files (ulimit -n): %v", err)}
+	return Passing("too many open files (ulimit -n): %v", err)
 }
 
 // FailureOf says how an attempt ended that ended with err. What the machine
@@ -184,10 +192,10 @@ func Ended(at job.Attempt, err error) event.AttemptEnded {
 	return event.AttemptEnded{Attempt: at, Outcome: f.Outcome, Exit: f.Exit, Signal: f.Signal, Reason: OneLine(f.Reason)}
 }
 
-// AwaitDescriptors returns the failure of the n-th attempt of a task. One that found no free
-// descriptor waits for a moment first, so that it is not tried again all the time.
-func (f *Failure) AwaitDescriptors(ctx context.Context, n int) *Failure {
-	if !f.scarce {
+// AwaitPassing returns the failure of the n-th attempt of a task. One that found no free
+// descriptor, or no room, waits for a moment first, so that it is not tried again all the time.
+func (f *Failure) AwaitPassing(ctx context.Context, n int) *Failure {
+	if !f.passing {
 		return f
 	}
 	select {

@@ -68,7 +68,7 @@ func MakeFolder(dir string, patterns, words []string, at job.Attempt) (*Folder, 
 	}
 	if err != nil {
 		f.Drop()
-		return nil, outputError(f.Dir, err)
+		return nil, OutputError(f.Dir, err)
 	}
 	return f, nil
 }
@@ -87,8 +87,8 @@ func DropOtherFolders(dir string, at job.Attempt, last int) {
 	}
 }
 
-// isPart reports whether a name is that of something that an attempt of any job has not put into place.
-func isPart(name string) bool {
+// IsPart reports whether a name is that of something that an attempt of any job has not put into place.
+func IsPart(name string) bool {
 	return strings.HasPrefix(name, ".") && strings.HasSuffix(name, ".part")
 }
 
@@ -101,7 +101,7 @@ func (f *Folder) fill(folder string) error {
 	}
 	for _, e := range entries {
 		name := path.Join(folder, e.Name())
-		if isPart(e.Name()) {
+		if IsPart(e.Name()) {
 			continue
 		}
 		if err := f.put(name); err != nil {
@@ -155,12 +155,12 @@ func (f *Folder) onTheWay(name string) bool {
 
 // matched reports whether a pattern matches the name.
 func (f *Folder) matched(name string) bool {
-	return slices.ContainsFunc(f.patterns, func(p string) bool { return match(p, name) })
+	return slices.ContainsFunc(f.patterns, func(p string) bool { return Match(p, name) })
 }
 
-// match reports whether the pattern matches, as a shell does it: a name that begins with a point is meant only by a
+// Match reports whether the pattern matches, as a shell does it: a name that begins with a point is meant only by a
 // pattern that begins with one.
-func match(pattern, name string) bool {
+func Match(pattern, name string) bool {
 	if ok, _ := path.Match(pattern, name); !ok {
 		return false
 	}
@@ -193,7 +193,7 @@ func (f *Folder) makeWays() error {
 // copy puts a copy of a file there, which shares its blocks on file systems that can do that, with its mode and times.
 func (f *Folder) copy(name string, st fs.FileInfo) error {
 	to := filepath.Join(f.Dir, name)
-	if err := copyFile(filepath.Join(f.of, name), to, st.Mode().Perm()|0o200); err != nil {
+	if err := CopyFile(filepath.Join(f.of, name), to, st.Mode().Perm()|0o200); err != nil {
 		return err
 	}
 	if err := errors.Join(os.Chtimes(to, st.ModTime(), st.ModTime()), os.Chmod(to, st.Mode().Perm())); err != nil {
@@ -204,8 +204,8 @@ func (f *Folder) copy(name string, st fs.FileInfo) error {
 	return err
 }
 
-// copyFile makes a new file with the bytes of another.
-func copyFile(from, to string, mode fs.FileMode) error {
+// CopyFile makes a new file with the bytes of another.
+func CopyFile(from, to string, mode fs.FileMode) error {
 	in, err := os.Open(from)
 	if err != nil {
 		return err

@@ -24,11 +24,11 @@ func (f *Folder) Left() ([]string, error) {
 		}
 		n := len(left)
 		for _, name := range names {
-			if !match(p, name) || f.own[name] {
+			if !Match(p, name) || f.own[name] {
 				continue
 			}
 			if left, err = f.gather(left, name); err != nil {
-				return nil, outputError(f.Dir, err)
+				return nil, OutputError(f.Dir, err)
 			}
 		}
 		if len(left) == n {
@@ -56,14 +56,16 @@ func (f *Folder) gather(left []string, name string) ([]string, error) {
 // isOutput reports whether a file is the task's own and not what it found.
 func (f *Folder) isOutput(name string, kind fs.FileMode) bool {
 	file := filepath.Join(f.Dir, name)
+	was, found := f.copies[name]
+	if is, err := identify(file); err != nil || found && is == was {
+		return false
+	}
 	switch kind {
 	case fs.ModeSymlink:
 		to, err := os.Readlink(file)
 		return err == nil && to != filepath.Join(f.of, name)
 	case 0:
-		was, copied := f.copies[name]
-		is, err := identify(file)
-		return err == nil && !(copied && is == was)
+		return true
 	default: // a pipe, a socket
 		return false
 	}
@@ -75,7 +77,7 @@ func (f *Folder) Commit(names []string, d *Durable) error {
 	for _, name := range names {
 		from := Output{Part: filepath.Join(f.Dir, name), path: filepath.Join(f.of, name)}
 		if err := f.move(&from); err != nil {
-			return outputError(from.path, err)
+			return OutputError(from.path, err)
 		}
 		d.Note(&from)
 	}
@@ -100,7 +102,7 @@ func (f *Folder) move(o *Output) error {
 	}
 	near := partName(o.path, f.at, f.at.N)
 	_ = os.Remove(near) // of an attempt of that number whose record was lost
-	if err = copyFile(o.Part, near, fs.FileMode(st.Mode&0o777)); err == nil {
+	if err = CopyFile(o.Part, near, fs.FileMode(st.Mode&0o777)); err == nil {
 		err = os.Rename(near, o.path)
 	}
 	if err != nil {

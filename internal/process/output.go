@@ -38,7 +38,7 @@ func OpenOutput(path string, at job.Attempt) (Output, error) {
 	}
 	if strings.HasPrefix(path, "/dev/") { // a device is written, never replaced
 		fd, err := open(path, unix.O_WRONLY|unix.O_APPEND)
-		return Output{FD: fd}, outputError(path, err)
+		return Output{FD: fd}, OutputError(path, err)
 	}
 	a := Output{path: path, Part: partName(path, at, at.N)}
 	var err error
@@ -48,7 +48,7 @@ func OpenOutput(path string, at job.Attempt) (Output, error) {
 			a.FD, err = create(a.Part)
 		}
 	}
-	return a, outputError(path, err)
+	return a, OutputError(path, err)
 }
 
 // createTries bounds how often a name is freed that is taken again at once.
@@ -91,7 +91,7 @@ func (a *Output) Close() error {
 	if a.path != "" && unix.Fstat(a.FD, &st) == nil {
 		a.Bytes, a.dev, a.ino = st.Size, st.Dev, st.Ino
 	}
-	return outputError(a.path, unix.Close(a.FD))
+	return OutputError(a.path, unix.Close(a.FD))
 }
 
 // errReplaced is that the name of an attempt's part leads to another file.
@@ -115,9 +115,9 @@ func (a *Output) Commit() error {
 		return nil
 	}
 	if err := a.own(); err != nil {
-		return outputError(a.path, err)
+		return OutputError(a.path, err)
 	}
-	return outputError(a.path, unix.Rename(a.Part, a.path))
+	return OutputError(a.path, unix.Rename(a.Part, a.path))
 }
 
 // Drop removes the file.
@@ -140,8 +140,8 @@ func (a *Output) DropOthers(at job.Attempt, last int) {
 	}
 }
 
-// outputError says which output failed, and what to do where that is known.
-func outputError(path string, err error) error {
+// OutputError says which output failed, and what to do where that is known.
+func OutputError(path string, err error) error {
 	switch {
 	case err == nil:
 		return nil

@@ -44,7 +44,7 @@ func (p Parts) Clear() {
 	}
 	for _, n := range notes {
 		folder, err := os.Readlink(filepath.Join(p.Root, n.Name()))
-		if err == nil && isPart(filepath.Base(folder)) {
+		if err == nil && IsPart(filepath.Base(folder)) {
 			_ = disk.RemoveTree(folder) // it is hidden, and the user's to remove where we cannot
 		}
 	}

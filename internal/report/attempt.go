@@ -206,7 +206,16 @@ func (j *Job) countOutcome(e event.Entry, r event.AttemptEnded, a *attempt, seco
 // are, among the failed, or back in the queue.
 func (j *Job) settle(a job.Attempt) {
 	if j.tasks.table[a.Task].pos != posDone {
-		j.tasks.move(a.Task, j.standing(a.Task))
+		j.place(a.Task, j.standing(a.Task))
+	}
+}
+
+// place moves a task to a position, and tells whoever wants to know when it has come to its end there.
+func (j *Job) place(task int, pos uint8) {
+	before := j.tasks.table[task].pos
+	j.tasks.move(task, pos)
+	if j.info.OnTask != nil && pos != before && pos >= posDone {
+		j.info.OnTask(task)
 	}
 }
 
@@ -236,7 +245,7 @@ func (j *Job) attemptDone(e event.Entry, r event.AttemptEnded, seconds float64) 
 	if j.tasks.table[i].pos == posDone {
 		return
 	}
-	j.tasks.move(i, posDone)
+	j.place(i, posDone)
 	g := j.tasks.group(i)
 	j.sums.measured[r.Source]++
 	g.counted(r)

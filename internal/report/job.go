@@ -37,6 +37,8 @@ type Info struct {
 	Nodes *Nodes
 	// OnAttempt is told of every attempt that is over, in the order of the records; nil: nobody.
 	OnAttempt func(AttemptRow)
+	// OnTask is told of every task that is done, or that has failed and is not tried again; nil: nobody.
+	OnTask func(task int)
 	// Usage is told of the phases of every attempt that is over; nil: they are not told of.
 	Usage *Usage
 }

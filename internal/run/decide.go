@@ -97,7 +97,7 @@ func profile(ctx context.Context, h home.Home, spec *job.Spec, nodeType string) 
 	s, err := store.Open(ctx, h.Database())
 	if err == nil {
 		defer func() { _ = s.Close() }()
-		prof, err = Profile(ctx, s, predict.Application(spec), nodeType)
+		prof, err = Profile(ctx, s, spec, nodeType)
 	}
 	if err != nil {
 		return nil, "profiles cannot be read: " + err.Error()
@@ -105,9 +105,22 @@ func profile(ctx context.Context, h home.Home, spec *job.Spec, nodeType string) 
 	return prof, ""
 }
 
-// Profile returns what the store knows of the application on that type of node, or else
-// on the type where it ran last; nil where it knows nothing.
-func Profile(ctx context.Context, s *store.Store, app, nodeType string) (*predict.Profile, error) {
+// Profile returns what the store knows of a job's application on that type of node, or else
+// on the type where it ran last; nil where it knows nothing. What it does not know at all is
+// taken for the application that ran last with the same files before they were edited.
+func Profile(ctx context.Context, s *store.Store, spec *job.Spec, nodeType string) (*predict.Profile, error) {
+	prof, err := profileOf(ctx, s, predict.Application(spec), nodeType)
+	if prof != nil || err != nil {
+		return prof, err
+	}
+	before, err := s.LastAt(ctx, predict.Place(spec))
+	if before == "" || err != nil {
+		return nil, err
+	}
+	return profileOf(ctx, s, before, nodeType)
+}
+
+func profileOf(ctx context.Context, s *store.Store, app, nodeType string) (*predict.Profile, error) {
 	prof, err := s.Profile(ctx, app, nodeType)
 	if prof == nil && err == nil {
 		return s.ProfileAny(ctx, app)

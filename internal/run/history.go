@@ -4,7 +4,6 @@ import (
 	"errors"
 	"io/fs"
 	"os"
-	"path/filepath"
 	"strconv"
 
 	"berth/internal/event"
@@ -30,10 +29,15 @@ func Info(r home.Run, d *Decided) report.Info {
 		return in
 	}
 	if spec.Bag.Stdout != job.Discard {
-		in.Output = filepath.Dir(job.OutputPath(spec.Bag.Stdout, r.ID, "0"))
+		in.Output = job.OutputFolder(spec.Bag.Stdout, r.ID)
 	}
 	if spec.Bag.Stderr != job.Discard {
-		in.StderrFile = func(task int) string { return job.OutputPath(spec.Bag.Stderr, r.ID, in.TaskName(task)) }
+		in.StderrFile = func(task int) string {
+			if task >= len(tasks.Entries) {
+				return ""
+			}
+			return spec.Bag.OutputPath(spec.Bag.Stderr, r.ID, tasks.Entries[task], task)
+		}
 	}
 	return in
 }

@@ -15,7 +15,9 @@ import (
 	"berth/internal/job"
 	"berth/internal/journal"
 	"berth/internal/plan"
+	"berth/internal/predict"
 	"berth/internal/report"
+	"berth/internal/store"
 )
 
 func newHome(t *testing.T) home.Home {
@@ -91,7 +93,7 @@ func TestView(t *testing.T) {
 	if v.State != report.StateInterrupted || v.TasksDone != 1 || v.TasksFailed != 1 || v.TasksWaiting != 1 || v.ID != r.ID {
 		t.Errorf("its coordinator died: %+v", v)
 	}
-	if len(v.Failures) != 1 || v.Failures[0].Name != "2" || v.Failures[0].File != job.OutputPath(d.Spec.Bag.Stderr, r.ID, "2") {
+	if len(v.Failures) != 1 || v.Failures[0].Name != "2" || v.Failures[0].File != d.Spec.Bag.OutputPath(d.Spec.Bag.Stderr, r.ID, nil, 1) {
 		t.Errorf("failures: %+v", v.Failures)
 	}
 	write(t, set, event.JobEnded{Job: r.ID, State: event.StateCancelled, Reason: "enough"})
@@ -273,5 +275,38 @@ func TestReplanAgain(t *testing.T) {
 			}
 		}
 		write(t, set, event.JobResumed{Job: r.ID, Alloc: d.Plan.Alloc})
+	}
+}
+
+// TestProfile: an application is found again by the content of its script where it is shipped from another folder, as mrjob does, and by the
+// script's place after it was edited.
+func TestProfile(t *testing.T) {
+	ctx := t.Context()
+	s, err := store.Open(ctx, newHome(t).Database())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = s.Close() }()
+	job := func(path, sum string) *job.Spec {
+		return &job.Spec{Kind: job.MapReduce, MapReduce: &job.MapReduceSpec{Mapper: job.Program{Args: []string{"python3", "j.py"}},
+			Files: []job.ShipFile{{Path: path, Name: "j.py", Sum: sum}}}}
+	}
+	spec := job("/tmp/1/j.py", "ab")
+	ran := store.Run{ID: "mapreduce-1", App: predict.Application(spec), Place: predict.Place(spec), NodeType: "cpu/2", Ended: 2, Tasks: 1}
+	if err := s.SaveRun(ctx, ran, predict.Measures{predict.MapTask: &predict.Measure{}}); err != nil {
+		t.Fatal(err)
+	}
+	for name, tt := range map[string]struct {
+		path, sum string
+		found     bool
+	}{
+		"again":               {"/tmp/1/j.py", "ab", true},
+		"from another folder": {"/tmp/2/j.py", "ab", true},
+		"edited":              {"/tmp/1/j.py", "cd", true},
+		"another one":         {"/tmp/2/j.py", "cd", false},
+	} {
+		if p, err := Profile(ctx, s, job(tt.path, tt.sum), "cpu/2"); err != nil || (p != nil) != tt.found {
+			t.Errorf("%s: %v, %v", name, p, err)
+		}
 	}
 }

@@ -164,9 +164,6 @@ func (r *attempt) computed(now job.Time) {
 	}
 	switch r.kind {
 	case job.BagTask:
-		if r.k.hired != nil {
-			r.k.hired.learn(now.Sub(r.since))
-		}
 		r.stat(job.PhaseFetch, r.from, r.since)
 		r.stat(job.PhaseCompute, r.since, now)
 		r.stat(job.PhaseStore, now, now)

@@ -10,6 +10,7 @@ import (
 
 	"berth/internal/job"
 	"berth/internal/plan/front"
+	"berth/internal/plan/rent"
 	"berth/internal/step"
 )
 
@@ -33,16 +34,10 @@ type cloud struct {
 	chosen   []int
 	alloc    *grant // nil: there is none
 	machines []*hired
-	count    int       // machines that were ever rented
-	spent    float64   // on machines that are gone, and on data
-	measured []average // compute times of tasks that are done, by type
-	looks    bool      // the plan is to be looked at again
-}
-
-// average is of so many seconds.
-type average struct {
-	sum   float64
-	count int
+	count    int     // machines that were ever rented
+	spent    float64 // on machines that are gone, and on data
+	watch    *rent.Watch
+	looks    bool // the plan is to be looked at again
 }
 
 // hired is a rented machine.
@@ -57,7 +52,7 @@ type hired struct {
 }
 
 func newCloud(c *coordinator, a *app) *cloud {
-	return &cloud{site: newSite(c.w, c.tell, c.join), c: c, app: a, measured: make([]average, len(c.w.cfg.Cloud.Types))}
+	return &cloud{site: newSite(c.w, c.tell, c.join), c: c, app: a, watch: rent.NewWatch(job.PhaseCompute)}
 }
 
 // Request rents the machines of the choice. It is refused where the budget does not pay for them.
@@ -194,11 +189,14 @@ func (m *hired) takes(d time.Duration) time.Duration {
 	return roundMilli(float64(d) * m.c.w.cfg.Cloud.Types[m.kind].Task)
 }
 
-// learn takes in how long a task has computed on the machine.
-func (m *hired) learn(d time.Duration) {
-	a := &m.c.measured[m.kind]
-	a.sum += d.Seconds()
-	a.count++
+// kindOf returns the type of a node's machine, −1 for one that is gone.
+func (s *cloud) kindOf(id job.NodeID) int {
+	for _, m := range s.machines {
+		if m.worker != nil && m.worker.id == id {
+			return m.kind
+		}
+	}
+	return -1
 }
 
 // noChoice says that no machines do what is asked for.

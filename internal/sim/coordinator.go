@@ -142,6 +142,9 @@ func (c *coordinator) happen() {
 
 // observe takes a record into the results.
 func (c *coordinator) observe(r event.Record) {
+	if s, ok := c.site.(*cloud); ok {
+		s.watch.Observe(r, s.kindOf)
+	}
 	switch r := r.(type) {
 	case event.AttemptStarted:
 		c.apps[r.Attempt.Job].start()

@@ -2,7 +2,6 @@ package sim
 
 import (
 	"fmt"
-	"math"
 	"slices"
 	"time"
 
@@ -94,13 +93,13 @@ func (s *cloud) advise() rent.Advice {
 	if j, ok := s.c.engine.Job(s.app.id); ok {
 		state.Waiting = j.Tasks.Total - j.Tasks.Done - j.Tasks.Running - j.Tasks.Failed
 	}
-	for i, m := range s.measured {
-		state.Types[i].Task = rent.Mean(s.types[i].Task, m.sum/math.Max(1, float64(m.count)), m.count)
+	for i := range state.Types {
+		state.Types[i].Task = s.watch.Task(i, s.types[i].Task)
 	}
 	for _, m := range s.machines {
 		one := rent.Machine{ID: m.name, Type: m.kind, Rented: at(m.rented), Up: m.worker != nil}
 		if m.worker != nil {
-			one.Running = len(m.worker.runs)
+			one.Running = s.watch.Running(m.worker.id)
 		}
 		state.Machines = append(state.Machines, one)
 	}

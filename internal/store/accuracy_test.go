@@ -126,6 +126,26 @@ func TestAccuracyAddsUp(t *testing.T) {
 	})
 }
 
+// TestLastAt: the latest measured run of a place says which application was there.
+func TestLastAt(t *testing.T) {
+	s := mustOpen(t, newPath(t))
+	if app, err := s.LastAt(t.Context(), "sim.py-1"); app != "" || err != nil {
+		t.Errorf("an empty history: %q, %v", app, err)
+	}
+	for minute, app := range []string{"sim.py-a", "sim.py-b", "sim.py-c"} {
+		r := aRun(job.ID(fmt.Sprint("bag-", minute+1)), minute+1)
+		r.App, r.Place = app, "sim.py-1"
+		if minute == 2 { // nothing was measured
+			save(t, s, r, nil)
+			continue
+		}
+		save(t, s, r, measured(1))
+	}
+	if app, err := s.LastAt(t.Context(), "sim.py-1"); app != "sim.py-b" || err != nil {
+		t.Errorf("got %q, %v", app, err)
+	}
+}
+
 // TestProfileAny: of several types of node the one that the latest measured run was on counts.
 func TestProfileAny(t *testing.T) {
 	s := mustOpen(t, newPath(t))

@@ -72,6 +72,22 @@ func (s *Store) ProfileAny(ctx context.Context, app string) (*predict.Profile, e
 	return p, s.wrap(what, err)
 }
 
+// LastAt returns the application of the latest measured run of a place (predict.Place), empty
+// where none was measured. Runs of before there were places have them as their application.
+func (s *Store) LastAt(ctx context.Context, place string) (app string, err error) {
+	if s == nil {
+		return "", nil
+	}
+	err = s.db.QueryRowContext(ctx, `
+		SELECT app FROM runs
+		WHERE place = ? AND EXISTS (SELECT 1 FROM measures WHERE run = id)
+		ORDER BY ended_ns DESC, id DESC LIMIT 1`, place).Scan(&app)
+	if errors.Is(err, sql.ErrNoRows) {
+		return "", nil
+	}
+	return app, s.wrap("cannot look for the profile of "+predict.Label(place), err)
+}
+
 func (s *Store) profile(ctx context.Context, app, nodeType string) (p *predict.Profile, err error) {
 	rows, err := s.db.QueryContext(ctx, `
 		SELECT runs.id, kind, ended_ns, input_bytes, tasks, reduces, part, `+measureColumns+`

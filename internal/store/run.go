@@ -15,6 +15,7 @@ type Run struct {
 	Name     string   `json:"name"`
 	Kind     job.Kind `json:"kind"`
 	App      string   `json:"app"`       // predict.Application
+	Place    string   `json:"-"`         // predict.Place
 	NodeType string   `json:"node_type"` // predict.NodeType
 	State    string   `json:"state"`     // event.State
 
@@ -80,17 +81,17 @@ func (s *Store) SaveRun(ctx context.Context, r Run, measures predict.Measures) e
 
 const runColumns = `id, name, kind, app, node_type, state, started_ns, ended_ns, tasks, reduces,
 	input_bytes, nodes, cpus, low_s, up_s, source, actual_s, median_s, wait_pred_s, wait_s, turnaround_pred_s, turnaround_s,
-	asked_nodes, asked_s, allocs, plans`
+	asked_nodes, asked_s, allocs, plans, place`
 
 func insertRun(ctx context.Context, tx *sql.Tx, r Run) error {
 	var low, up any
 	if r.Predicted != nil {
 		low, up = r.Predicted.Low, r.Predicted.Up
 	}
-	_, err := tx.ExecContext(ctx, `INSERT INTO runs (`+runColumns+`) VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)`,
+	_, err := tx.ExecContext(ctx, `INSERT INTO runs (`+runColumns+`) VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)`,
 		r.ID, r.Name, r.Kind, r.App, r.NodeType, r.State, int64(r.Started), int64(r.Ended), r.Tasks, r.Reduces,
 		r.InputBytes, r.Nodes, r.CPUs, low, up, r.Source, r.Actual, r.Median, r.WaitPredicted, r.Wait,
-		r.TurnaroundPredicted, r.Turnaround, r.AskedNodes, r.AskedTime, r.Allocs, r.Plans)
+		r.TurnaroundPredicted, r.Turnaround, r.AskedNodes, r.AskedTime, r.Allocs, r.Plans, r.Place)
 	return err
 }
 
@@ -105,7 +106,7 @@ func (s *Store) selectRuns(ctx context.Context, where string, args ...any) (runs
 		var low, up sql.NullFloat64
 		if err := rows.Scan(&r.ID, &r.Name, &r.Kind, &r.App, &r.NodeType, &r.State, &r.Started, &r.Ended, &r.Tasks, &r.Reduces,
 			&r.InputBytes, &r.Nodes, &r.CPUs, &low, &up, &r.Source, &r.Actual, &r.Median, &r.WaitPredicted, &r.Wait,
-			&r.TurnaroundPredicted, &r.Turnaround, &r.AskedNodes, &r.AskedTime, &r.Allocs, &r.Plans); err != nil {
+			&r.TurnaroundPredicted, &r.Turnaround, &r.AskedNodes, &r.AskedTime, &r.Allocs, &r.Plans, &r.Place); err != nil {
 			return nil, err
 		}
 		if low.Valid && up.Valid {

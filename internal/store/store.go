@@ -103,7 +103,7 @@ func (s *Store) Close() error {
 var schemas embed.FS
 
 // latest is the version of the tables that this berth works with.
-const latest = 4
+const latest = 5
 
 // migrate brings the tables to the latest version, under the write lock so that of
 // several processes one does it.

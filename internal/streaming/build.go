@@ -66,6 +66,9 @@ func (b *builder) build(settings []Setting, ask parse.Ask) error {
 	if err := errors.Join(b.programs(), b.finishFormats()); err != nil {
 		return err
 	}
+	if err := b.sumFiles(); err != nil {
+		return err
+	}
 	b.finishRequest()
 	b.mr.Env = append(b.env, b.mr.CmdEnv...)
 	b.mr.Conf = b.conf.all()

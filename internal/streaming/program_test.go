@@ -75,3 +75,28 @@ func TestUnreadableFileIsNotShipped(t *testing.T) {
 		t.Errorf("got %v, ships %v", err, b.mr.Files)
 	}
 }
+
+// TestSums: what a program's file is known by is its content, but for the dates and ids that generated scripts have.
+func TestSums(t *testing.T) {
+	dir, env := userDir(t)
+	sum := func(text string) string {
+		t.Helper()
+		file := filepath.Join(dir, "wrapper.sh")
+		write(t, file, text, 0o755)
+		r, err := Parse([]string{"-input", "in", "-output", "out", "-mapper", "sh wrapper.sh", "-file", file, "-file", file + "#other"}, dir, env)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if f := r.Spec.MapReduce.Files[1]; f.Sum != "" {
+			t.Errorf("%s is summed, and no program names it", f.Name)
+		}
+		return r.Spec.MapReduce.Files[0].Sum
+	}
+	base := sum("exec 9>/tmp/lock.job.me.20260101.101112.123456\n")
+	if got := sum("exec 9>/tmp/lock.job.me.20261231.235959.999999\n"); got != base || base == "" {
+		t.Errorf("with another date %q, %q", got, base)
+	}
+	if got := sum("exec 9>/tmp/lock.job.me.20260101.101112.123456; sleep 5\n"); got == base {
+		t.Error("with another command it is the same")
+	}
+}

@@ -20,6 +20,7 @@ import (
 	"berth/internal/scenario"
 	"berth/internal/store"
 	"berth/internal/ui"
+	"berth/internal/ui/choices"
 )
 
 // TestJSONIsDocumented compares docs/json.md with the types that are printed: every
@@ -36,6 +37,7 @@ func TestJSONIsDocumented(t *testing.T) {
 		"tasks":    rows,
 		"plan":     keysOf(plan.Plan{}),
 		"front":    keysOf(front.View{}),
+		"sample":   keysOf(choices.Sampled{}),
 		"machines": keysOf(ui.Machines{}),
 		"usage":    keysOf(report.UsageView{}),
 		"forget":   keysOf(ui.Forgotten{}),

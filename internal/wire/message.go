@@ -58,6 +58,7 @@ type Hello struct {
 	Held     []job.Attempt `msgpack:"o"`            // map outputs that are whole on its disk
 	Outputs  string        `msgpack:"od,omitempty"` // folder of its map outputs, where other nodes can read it; empty: they cannot
 	Type     string        `msgpack:"t,omitempty"`  // of its processors (predict.NodeType)
+	Apart    bool          `msgpack:"ap,omitempty"` // it does not see the folders of jobs, and is not to know the user's environment
 }
 
 // Welcome answers Hello. A worker that hears nothing for Lease stops committing

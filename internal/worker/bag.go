@@ -21,6 +21,7 @@ type bagTask struct {
 	open     bool            // out and err are
 	folder   *process.Folder // in which it runs; nil: in the job's
 	left     []string        // in folder, once it has ended well
+	far      *farFiles       // its files on a host that does not see the job's folder; nil: it does
 }
 
 // runBag runs an attempt from begin to end. It is called in a lane, so that the
@@ -38,7 +39,10 @@ func (w *worker) runBag(a *attempt, lane *process.Lane) {
 			w.log.Warn("a task's folder stays", "dir", t.dir, "err", derr)
 		}
 	}
-	if t.folder != nil {
+	switch {
+	case t.far != nil:
+		t.far.close()
+	case t.folder != nil:
 		t.folder.Drop()
 		w.scratch.parts().Forget(a.id)
 	}
@@ -57,6 +61,11 @@ func (t *bagTask) run() error {
 	if t.dir, err = t.w.dirs.Take(); err != nil {
 		return process.ScratchFailure(t.w.scratch.tasks(), err)
 	}
+	if t.w.cfg.Files != nil {
+		if err := t.fetch(); err != nil {
+			return err
+		}
+	}
 	if err := t.openOutputs(); err != nil {
 		return err
 	}
@@ -65,7 +74,7 @@ func (t *bagTask) run() error {
 	}
 	argv := spec.Bag.Argv(a.start.Entry, a.id.Task)
 	env := t.env()
-	path, err := a.work.lookPath(argv[0], spec.Dir, env)
+	path, err := a.work.lookPath(argv[0], a.cwd, env)
 	if err != nil {
 		return err
 	}
@@ -78,6 +87,9 @@ func (t *bagTask) run() error {
 // enterFolder chooses where the task runs, and makes that folder where it is its own.
 func (t *bagTask) enterFolder() (err error) {
 	spec, at, entry := t.a.work.spec, t.a.id, t.a.start.Entry
+	if t.far != nil {
+		return nil // it has one
+	}
 	t.a.cwd = spec.Dir
 	patterns := spec.Bag.OutputPatterns(entry, at.Task)
 	if len(patterns) == 0 {
@@ -97,7 +109,9 @@ func (t *bagTask) enterFolder() (err error) {
 // env returns the task's environment.
 func (t *bagTask) env() []string {
 	base := t.a.work.bagEnv
-	if t.folder != nil {
+	if t.far != nil {
+		base = t.far.env(base)
+	} else if t.folder != nil {
 		base = append(slices.DeleteFunc(slices.Clone(base), func(v string) bool { return strings.HasPrefix(v, "PWD=") }), "PWD="+t.folder.Dir)
 	}
 	return append(base, // its capacity is its length: this copies
@@ -111,14 +125,19 @@ func (t *bagTask) env() []string {
 // openOutputs makes the files that the task writes to.
 func (t *bagTask) openOutputs() error {
 	spec, at := t.a.work.spec, t.a.id
-	var err error
-	if t.out, err = process.OpenOutput(job.OutputPath(spec.Bag.Stdout, spec.ID, t.id), at); err != nil {
-		return err
+	stdout := spec.Bag.OutputPath(spec.Bag.Stdout, spec.ID, t.a.start.Entry, at.Task)
+	stderr := spec.Bag.OutputPath(spec.Bag.Stderr, spec.ID, t.a.start.Entry, at.Task)
+	if t.far != nil {
+		stdout, stderr = t.far.here(stdout, "stdout"), t.far.here(stderr, "stderr")
 	}
-	if t.err, err = process.OpenOutput(job.OutputPath(spec.Bag.Stderr, spec.ID, t.id), at); err != nil {
+	var err error
+	if t.out, err = process.OpenOutput(stdout, at); err != nil {
+		return t.far.ours(err)
+	}
+	if t.err, err = process.OpenOutput(stderr, at); err != nil {
 		_ = t.out.Close()
 		t.out.Drop()
-		return err
+		return t.far.ours(err)
 	}
 	t.open = true
 	if at.N > 1 && t.a.start.Commit { // no other attempt lives
@@ -130,6 +149,10 @@ func (t *bagTask) openOutputs() error {
 // dropOthers removes what the task's other attempts up to that number have not put into place.
 func (t *bagTask) dropOthers(last int) {
 	spec, at := t.a.work.spec, t.a.id
+	if t.far != nil {
+		t.far.dropOthers(last)
+		return
+	}
 	t.out.DropOthers(at, last)
 	t.err.DropOthers(at, last)
 	if len(spec.Bag.OutputPatterns(t.a.start.Entry, at.Task)) > 0 {
@@ -161,6 +184,9 @@ func (t *bagTask) compute(path string, argv, env []string) error {
 	if t.folder != nil {
 		t.left, err = t.folder.Left()
 	}
+	if err == nil && t.far != nil {
+		err = t.far.checkExtra(t.folder)
+	}
 	return err
 }
 
@@ -170,7 +196,7 @@ func (t *bagTask) store(failed error) error {
 	if !t.open {
 		return failed
 	}
-	lost := errors.Join(t.out.Close(), t.err.Close())
+	lost := t.far.ours(errors.Join(t.out.Close(), t.err.Close()))
 	t.a.meter.Out(t.out.Bytes+t.err.Bytes, 0)
 	if failed == nil {
 		failed = lost
@@ -179,6 +205,9 @@ func (t *bagTask) store(failed error) error {
 		failed = t.a.enter(t.w.link, job.PhaseStore)
 	}
 	t.a.meter.Enter(job.PhaseStore) // a failed attempt waits for nothing
+	if t.far != nil {
+		return t.storeFar(failed)
+	}
 	if failed == nil {
 		failed = t.a.awaitCommit(t.a.ctx, t.w.link)
 	}

@@ -13,6 +13,7 @@ import (
 	"berth/internal/job"
 	"berth/internal/mapreduce/extsort"
 	"berth/internal/mapreduce/shuffle"
+	"berth/internal/transfer"
 	"berth/internal/wire"
 )
 
@@ -36,6 +37,10 @@ type Config struct {
 
 	// Tunnel leads to the coordinator and to other nodes where the network does not; nil: it does (wire.Dial).
 	Tunnel Tunnel `json:"-"`
+
+	// Files is where files of bags come from and go to, and Cache keeps them, on a host that does not see the folders of jobs; nil: it does.
+	Files *transfer.Client `json:"-"`
+	Cache *transfer.Cache  `json:"-"`
 
 	MaxOrphan time.Duration // it ends after so long without a coordinator; 0: ten minutes
 	Grace     time.Duration // between SIGTERM and SIGKILL; 0: five seconds

@@ -89,10 +89,16 @@ func (l *link) apart() {
 }
 
 // mayCommit reports whether a permission to commit that came over that connection still holds.
-func (l *link) mayCommit(epoch uint64) bool {
+func (l *link) mayCommit(epoch uint64) bool { return l.leaseLeft(epoch) > 0 }
+
+// leaseLeft returns how much of the lease is left, 0 where a permission to commit that came over that connection does not hold any more.
+func (l *link) leaseLeft(epoch uint64) time.Duration {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	return epoch != 0 && l.conn != nil && epoch == l.epoch && l.now().Before(l.until)
+	if epoch == 0 || l.conn == nil || epoch != l.epoch {
+		return 0
+	}
+	return max(0, l.until.Sub(l.now()))
 }
 
 // expired reports whether there is a connection over which nothing came for the lease.

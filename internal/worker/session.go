@@ -86,7 +86,7 @@ func (w *worker) session(ctx context.Context, deadline time.Time) (welcome bool,
 func (w *worker) greet(c conn, held []job.Attempt) error {
 	addr := w.shuffle.Address()
 	h := &wire.Hello{Version: wire.Version, Node: w.cfg.Node, Host: w.rates.host, PID: os.Getpid(), Capacity: w.rates.capacity(addr),
-		Addr: addr, Held: held, Type: w.cfg.NodeType}
+		Addr: addr, Held: held, Type: w.cfg.NodeType, Apart: w.cfg.Files != nil}
 	if w.scratch.shared {
 		h.Outputs = w.scratch.outputs()
 	}
@@ -203,7 +203,11 @@ func (w *worker) acknowledged(at job.Attempt) {
 // sync makes outputs durable and says so.
 func (w *worker) sync(n int64) {
 	m := &wire.Synced{N: n}
-	if err := w.durable.Sync(); err != nil {
+	syncAll := w.durable.Sync
+	if w.cfg.Files != nil {
+		syncAll = func() error { return w.cfg.Files.Sync(context.Background()) }
+	}
+	if err := syncAll(); err != nil {
 		m.Error = process.OneLine(err.Error())
 	}
 	w.link.tell(m)
@@ -213,7 +217,7 @@ func (w *worker) sync(n int64) {
 // another spec after it was resumed; what is known of map outputs and shipped files stays.
 // Attempts at a job that makes no sense are refused when they are to be started.
 func (w *worker) learn(m *wire.Job) {
-	wk, err := newWork(m, w.scratch)
+	wk, err := newWork(m, w.scratch, w.cfg.Files != nil)
 	if err != nil {
 		w.log.Error("spec of a job makes no sense", "err", err)
 		return

@@ -36,7 +36,7 @@ type work struct {
 }
 
 // newWork takes what the coordinator tells of a job.
-func newWork(m *wire.Job, s *scratch) (*work, error) {
+func newWork(m *wire.Job, s *scratch, far bool) (*work, error) {
 	var spec job.Spec
 	if err := json.Unmarshal(m.Spec, &spec); err != nil {
 		return nil, err
@@ -55,7 +55,11 @@ func newWork(m *wire.Job, s *scratch) (*work, error) {
 		if spec.Stage != nil {
 			own = append(own, spec.Stage.Env...)
 		}
-		env := s.cookie.TaskEnv(spec.Bag.Env, spec.Bag.Need.CPUs, own...)
+		user := spec.Bag.Env
+		if far {
+			user = append(hostEnv(), user...)
+		}
+		env := s.cookie.TaskEnv(user, spec.Bag.Need.CPUs, own...)
 		wk.bagEnv = env[:len(env):len(env)]
 	}
 	return wk, nil

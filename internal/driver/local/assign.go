@@ -30,7 +30,7 @@ func (d *Driver) assign(a *alloc, p *proc, on wire.Remote) {
 	var c wire.WorkerConfig
 	err := home.ReadJSON(a.file(p.rank, configEnd), &c)
 	if err == nil {
-		on.Up = a.file(p.rank, upEnd)
+		on.Up, on.Scratch, on.On = a.file(p.rank, upEnd), a.req.Scratch, a.req.On
 		c.Remote = &on
 		err = home.WriteJSON(a.file(p.rank, configEnd), c)
 	}

@@ -43,7 +43,7 @@ func (a *alloc) sendAway(c *wire.WorkerConfig, rank int, token string) {
 	if len(r.Rent.Machines) > 0 {
 		c.Remote = a.noted(rank)
 	} else {
-		c.Remote = &wire.Remote{Host: r.Hosts[rank], Command: r.Command, Agent: r.Agent, Up: a.file(rank, upEnd)}
+		c.Remote = &wire.Remote{Host: r.Hosts[rank], Command: r.Command, Agent: r.Agent, Up: a.file(rank, upEnd), Scratch: a.req.Scratch, On: a.req.On}
 	}
 	c.Token, c.CPUs, c.Sharers, c.Trace = token, nil, 1, ""
 }

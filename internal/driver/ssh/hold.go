@@ -10,6 +10,7 @@ import (
 	"io/fs"
 	"log/slog"
 	"net"
+	"net/http"
 	"os"
 	"os/exec"
 	"strings"
@@ -29,14 +30,14 @@ const ownProgram = "/proc/self/exe"
 const copyTime = 15 * time.Minute
 
 // Hold runs the worker of a config on the host that it names, until that has ended or ctx does. Then the worker has a moment to tell the coordinator how
-// its tasks ended. An error says of which host it is.
-func Hold(ctx context.Context, c wire.WorkerConfig, log *slog.Logger) error {
+// its tasks ended. Where the host does not see the job's folder, files answers what the worker asks for. An error says of which host it is.
+func Hold(ctx context.Context, c wire.WorkerConfig, files http.Handler, log *slog.Logger) error {
 	name, err := ownName()
 	if err != nil {
 		return err
 	}
 	asking, cancel := context.WithTimeout(ctx, 2*connectTime)
-	m, err := look(asking, c.Remote, name)
+	m, err := look(asking, c.Remote, name, "")
 	cancel()
 	if err != nil {
 		return err
@@ -52,7 +53,7 @@ func Hold(ctx context.Context, c wire.WorkerConfig, log *slog.Logger) error {
 		c.Capacity.Mem = m.mem
 	}
 	c.SortMemory = min(c.SortMemory, c.Capacity.Mem/2)
-	h := &holder{config: c, log: log}
+	h := &holder{config: c, files: files, log: log}
 	return h.run(ctx, name)
 }
 
@@ -95,6 +96,7 @@ func bring(ctx context.Context, r *wire.Remote, name string) error {
 // holder holds one worker.
 type holder struct {
 	config wire.WorkerConfig
+	files  http.Handler
 	log    *slog.Logger
 	met    sync.Once
 }
@@ -157,19 +159,28 @@ func (h *holder) serve(ctx context.Context, in io.WriteCloser, out io.ReadCloser
 
 // attend takes the streams that the worker opens, until the session has ended.
 func (h *holder) attend(session *yamux.Session) {
+	l := newListener()
+	defer func() { _ = l.Close() }()
+	server := &http.Server{Handler: h.files, ReadHeaderTimeout: 2 * connectTime, ErrorLog: slog.NewLogLogger(h.log.Handler(), slog.LevelDebug)}
+	go func() { _ = server.Serve(l) }() // until the session is over
+	defer func() { _ = server.Close() }()
 	for {
 		stream, err := session.AcceptStream()
 		if err != nil {
 			return
 		}
-		go h.take(session, stream)
+		go h.take(session, stream, l)
 	}
 }
 
 // take does what the worker has opened a stream for.
-func (h *holder) take(session *yamux.Session, stream net.Conn) {
-	defer func() { _ = stream.Close() }()
+func (h *holder) take(session *yamux.Session, stream net.Conn, files *listener) {
 	purpose, err := purposeOf(stream)
+	if err == nil && purpose == forFiles {
+		files.serve(stream) // who serves it closes it
+		return
+	}
+	defer func() { _ = stream.Close() }()
 	if err != nil {
 		return
 	}

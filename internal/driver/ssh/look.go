@@ -22,24 +22,36 @@ type machine struct {
 	mem          int64 // bytes
 	model        string
 	has          bool // the copy of berth that was asked for
+	sees         bool // the folder that was asked for
 }
 
 // lookMark begins what the script prints that counts: what the shell's own start-up files print comes before it.
 const lookMark = "berth-host"
 
+// quote writes a path in words of the shell that have no single quotes: each byte by its number.
+func quote(path string) string {
+	var b strings.Builder
+	b.WriteString(`"$(printf "`)
+	for _, c := range []byte(path) {
+		fmt.Fprintf(&b, `\%03o`, c)
+	}
+	b.WriteString(`")"`)
+	return b.String()
+}
+
 // Answers returns an error where a host does not answer, or cannot be used by this program.
 func Answers(ctx context.Context, r *wire.Remote) error {
 	ctx, cancel := context.WithTimeout(ctx, 2*connectTime)
 	defer cancel()
-	_, err := look(ctx, r, "none")
+	_, err := look(ctx, r, "none", "")
 	return err
 }
 
-// look asks a host what it is, and whether it has a file in its cache.
-func look(ctx context.Context, r *wire.Remote, file string) (machine, error) {
+// look asks a host what it is, whether it has a file in its cache, and whether it sees a folder; "" is none.
+func look(ctx context.Context, r *wire.Remote, file, folder string) (machine, error) {
 	script := `echo ` + lookMark + `; uname -s; uname -m; nproc 2>/dev/null || getconf _NPROCESSORS_ONLN; ` +
 		`while read -r name size unit; do [ "$name" = MemTotal: ] && echo "$size"; done </proc/meminfo; ` +
-		`[ -x "` + cacheText + `/` + file + `" ] && echo yes || echo no; grep -m 1 "model name" /proc/cpuinfo; true`
+		`[ -x "` + cacheText + `/` + file + `" ] && echo yes || echo no; [ -d ` + quote(folder) + ` ] && echo yes || echo no; grep -m 1 "model name" /proc/cpuinfo; true`
 	out, err := output(ctx, r, script)
 	if err != nil {
 		return machine{}, err
@@ -47,10 +59,10 @@ func look(ctx context.Context, r *wire.Remote, file string) (machine, error) {
 	_, said, _ := strings.Cut(out, lookMark+"\n")
 	lines := strings.Split(said, "\n")
 	bad := &job.Error{Class: job.Transient, Code: job.CodeIO, Where: "host " + r.Host.Name, What: fmt.Sprintf("it does not say what it is, but %q", strings.TrimSpace(out))}
-	if len(lines) < 5 {
+	if len(lines) < 6 {
 		return machine{}, bad
 	}
-	m := machine{system: lines[0], arch: lines[1], has: lines[4] == "yes"}
+	m := machine{system: lines[0], arch: lines[1], has: lines[4] == "yes", sees: lines[5] == "yes"}
 	var kib int64
 	if m.cpus, err = strconv.Atoi(lines[2]); err == nil {
 		kib, err = strconv.ParseInt(lines[3], 10, 64)
@@ -59,8 +71,8 @@ func look(ctx context.Context, r *wire.Remote, file string) (machine, error) {
 		return machine{}, bad
 	}
 	m.mem = kib << 10
-	if len(lines) > 5 {
-		_, m.model, _ = strings.Cut(lines[5], ":")
+	if len(lines) > 6 {
+		_, m.model, _ = strings.Cut(lines[6], ":")
 	}
 	return m, m.check(r)
 }

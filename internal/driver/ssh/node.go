@@ -13,6 +13,7 @@ import (
 
 	"berth/internal/job"
 	"berth/internal/private"
+	"berth/internal/transfer"
 	"berth/internal/wire"
 )
 
@@ -98,6 +99,9 @@ func (h *holder) reach(stream net.Conn, addr string) {
 type Tunnel struct {
 	session *yamux.Session
 	nodes   *arrivals
+
+	Files *transfer.Client // where files of jobs come from and go to; nil: the host sees the folders of jobs
+	Cache *transfer.Cache  // of such files
 }
 
 // DialCoordinator connects to the coordinator.

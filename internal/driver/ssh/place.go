@@ -2,6 +2,8 @@ package ssh
 
 import (
 	"context"
+	"fmt"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -10,6 +12,7 @@ import (
 	"berth/internal/cluster"
 	"berth/internal/driver"
 	"berth/internal/driver/local"
+	"berth/internal/home"
 	"berth/internal/job"
 	"berth/internal/wire"
 )
@@ -38,14 +41,53 @@ func (Place) Look(ctx context.Context, env []string, at job.Time, r *job.Request
 		r.Remote.Command = said
 	}
 	r.Remote.Agent = valueOf(env, AgentVar)
-	s := survey(ctx, at, r.Remote)
+	probe, remove := probeFolder(r.Scratch)
+	defer remove()
+	s, apart := survey(ctx, at, r.Remote, probe)
 	if len(s.Notes) == len(r.Remote.Hosts) {
 		return driver.Sight{}, &job.Error{Class: job.User, Code: job.CodeIO, Where: "--hosts", What: "no host can be used: " + strings.Join(s.Notes, "; ")}
 	}
 	for i := range s.Notes {
 		s.Notes[i] += "; the job begins without it, and it is tried again while the job runs"
 	}
+	if len(apart) > 0 {
+		s.Notes = append(s.Notes, "files travel through ssh: "+named(apart)+" not see the files of this machine")
+	}
 	return s, nil
+}
+
+// maxNamed is how many hosts are named in a note.
+const maxNamed = 3
+
+// named writes the names of hosts as the subject of a sentence.
+func named(hosts []string) string {
+	text, more := strings.Join(hosts[:min(len(hosts), maxNamed)], ", "), len(hosts)-maxNamed
+	switch {
+	case len(hosts) == 1:
+		return "host " + text + " does"
+	case more > 0:
+		return fmt.Sprintf("hosts %s and %d more do", text, more)
+	default:
+		return "hosts " + text + " do"
+	}
+}
+
+// probeFolder makes a folder with a name that nobody has heard of, in that for intermediate data or in the state folder: whether a host sees it tells whether
+// it shares the file system. An error means that it cannot be told, and nothing is said of it.
+func probeFolder(scratch string) (dir string, remove func()) {
+	in := scratch
+	if in == "" {
+		h, err := home.Locate()
+		if err != nil {
+			return "", func() {}
+		}
+		in = h.Dir
+	}
+	dir, err := os.MkdirTemp(in, ".look-")
+	if err != nil {
+		return "", func() {}
+	}
+	return dir, func() { _ = os.Remove(dir) } // it is empty
 }
 
 // valueOf returns the value of a variable in an environment.
@@ -61,10 +103,10 @@ func valueOf(env []string, name string) string {
 // atOnce is how many hosts are asked at the same time.
 const atOnce = 32
 
-// survey returns what the hosts say of themselves, and in the notes why some cannot be used.
-func survey(ctx context.Context, at job.Time, remote job.Remote) driver.Sight {
-	s := driver.Sight{Snapshot: cluster.Snapshot{Driver: Name, At: at, Nodes: make([]cluster.Node, len(remote.Hosts))}}
-	types := make([]string, len(remote.Hosts))
+// survey returns what the hosts say of themselves, in the notes why some cannot be used, and which do not see a folder; "" is none.
+func survey(ctx context.Context, at job.Time, remote job.Remote, folder string) (s driver.Sight, apart []string) {
+	s = driver.Sight{Snapshot: cluster.Snapshot{Driver: Name, At: at, Nodes: make([]cluster.Node, len(remote.Hosts))}}
+	found := make([]machine, len(remote.Hosts))
 	slots := make(chan struct{}, atOnce)
 	var asking sync.WaitGroup
 	for i, h := range remote.Hosts {
@@ -74,11 +116,11 @@ func survey(ctx context.Context, at job.Time, remote job.Remote) driver.Sight {
 			ctx, cancel := context.WithTimeout(ctx, 2*connectTime)
 			defer cancel()
 			n := cluster.Node{Name: h.Name}
-			m, err := look(ctx, &wire.Remote{Host: h, Command: remote.Command, Agent: remote.Agent}, "none")
+			m, err := look(ctx, &wire.Remote{Host: h, Command: remote.Command, Agent: remote.Agent}, "none", folder)
 			if err != nil {
 				n.Down = err.Error()
 			} else {
-				n.Capacity, types[i] = m.capacity(h), m.nodeType()
+				n.Capacity, found[i] = m.capacity(h), m
 			}
 			n.Free = n.Capacity
 			s.Snapshot.Nodes[i] = n
@@ -89,11 +131,16 @@ func survey(ctx context.Context, at job.Time, remote job.Remote) driver.Sight {
 	for i, n := range s.Snapshot.Nodes {
 		if n.Down != "" {
 			s.Notes = append(s.Notes, n.Down)
-		} else if n.Capacity.CPUs > most {
-			most, s.NodeType = n.Capacity.CPUs, types[i]
+			continue
+		}
+		if folder != "" && !found[i].sees {
+			apart = append(apart, n.Name)
+		}
+		if n.Capacity.CPUs > most {
+			most, s.NodeType = n.Capacity.CPUs, found[i].nodeType()
 		}
 	}
-	return s
+	return s, apart
 }
 
 // Driver keeps workers on hosts.
@@ -161,5 +208,6 @@ func (d *Driver) Snapshot(ctx context.Context, _ string) (cluster.Snapshot, erro
 	d.mu.Unlock()
 	slices.SortFunc(all.Hosts, func(a, b job.Host) int { return strings.Compare(a.Name, b.Name) })
 	all.Hosts = slices.Compact(all.Hosts)
-	return survey(ctx, d.now(), all).Snapshot, nil
+	s, _ := survey(ctx, d.now(), all, "")
+	return s.Snapshot, nil
 }

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"hash/fnv"
 	"io"
+	"net"
 	"os"
 	"path/filepath"
 	"strings"
@@ -15,8 +16,10 @@ import (
 	"github.com/hashicorp/yamux"
 	"golang.org/x/sys/unix"
 
+	"berth/internal/driver"
 	"berth/internal/job"
 	"berth/internal/private"
+	"berth/internal/transfer"
 	"berth/internal/wire"
 )
 
@@ -39,9 +42,6 @@ func Serve(ctx context.Context, run func(ctx context.Context, c wire.WorkerConfi
 	if err != nil {
 		return fmt.Errorf("what is to be run did not arrive: %w", err)
 	}
-	if err := seesToken(s.Config); err != nil {
-		return err
-	}
 	keys, err := keep(&s)
 	if err != nil {
 		return err
@@ -50,6 +50,11 @@ func Serve(ctx context.Context, run func(ctx context.Context, c wire.WorkerConfi
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	t := &Tunnel{session: session, nodes: newArrivals(s.Config.Node)}
+	if !seesToken(s.Config) {
+		if err := t.apart(&s.Config); err != nil {
+			return err
+		}
+	}
 	go func() {
 		t.attend(cancel)
 		removeOwn(keys, s.Bundle) // another worker may take this one's place
@@ -78,6 +83,32 @@ func (t *Tunnel) attend(end func()) {
 	}
 }
 
+// apart readies a worker whose host does not see the folders of the machine from which it is held: it works in folders of the host's own.
+func (t *Tunnel) apart(c *wire.WorkerConfig) error {
+	base, err := cacheFolder()
+	if err != nil {
+		return err
+	}
+	if named := c.Remote.Scratch; named != "" {
+		base = driver.ScratchIn(named)
+		if err := private.Folder(base); err != nil {
+			return hostError(c, named, "the scratch folder cannot be used there", err)
+		}
+	}
+	if t.Cache, err = transfer.OpenCache(filepath.Join(base, "files"), c.Remote.Host.Name); err != nil {
+		return hostError(c, base, "files cannot be kept there", err)
+	}
+	c.Scratch = filepath.Join(base, "scratch")
+	c.Disk, c.Token, c.Nodes = c.Scratch, "", ""
+	t.Files = transfer.NewClient(func(context.Context) (net.Conn, error) { return open(t.session, forFiles) })
+	return nil
+}
+
+// hostError is about a folder of the host's.
+func hostError(c *wire.WorkerConfig, dir, what string, err error) error {
+	return &job.Error{Class: job.Transient, Code: job.CodeIO, Where: "host " + c.Remote.Host.Name + ", " + dir, What: what, Err: err, Do: "make room there, or name another folder with --scratch"}
+}
+
 // takeStdio returns this process's standard input and output. What it had there it has no more: /dev/null, and standard error.
 func takeStdio() (in, out *os.File, err error) {
 	take := func(fd, instead int, name string) (*os.File, error) {
@@ -104,34 +135,41 @@ func takeStdio() (in, out *os.File, err error) {
 // tokenPatience is how long the token is looked for: a network file system may answer from its cache that it is not there.
 const tokenPatience = 2 * time.Second
 
-// seesToken returns an error where this host does not see the folder that all hosts are to see.
-func seesToken(c wire.WorkerConfig) error {
+// seesToken reports whether this host sees the allocation's folder, and so the file system of the machine from which the worker is held.
+func seesToken(c wire.WorkerConfig) bool {
 	path := filepath.Join(c.Scratch, wire.TokenName)
 	for until := time.Now().Add(tokenPatience); ; time.Sleep(tokenPatience / 20) {
 		b, err := private.ReadFile(path, wire.MaxToken)
 		if err == nil && string(b) == c.Token {
-			return nil
+			return true
 		}
 		if time.Now().After(until) {
-			host, _ := os.Hostname() // "" will do
-			return &job.Error{Class: job.User, Code: job.CodeIO, Where: c.Scratch, Err: err,
-				What: fmt.Sprintf("host %s (%s) does not see this folder, which all hosts have to share", c.Remote.Host.Name, host),
-				Do:   "name a folder on a shared file system with --scratch, or leave the host out"}
+			return false
 		}
 		_, _ = os.ReadDir(c.Scratch) // has the folder looked at anew
 	}
 }
 
-// keep writes the worker's keys to a file of this host, and has the config name it. The name is the same for a worker that takes this one's place.
-func keep(s *start) (path string, err error) {
+// cacheFolder returns the folder of this host in which berth keeps copies of itself, keys and files, made if it is missing.
+func cacheFolder() (string, error) {
 	cache, err := os.UserCacheDir()
 	if err != nil {
 		return "", fmt.Errorf("find the cache folder: %w", err)
 	}
-	dir := filepath.Join(cache, "berth", "keys")
-	if err := os.MkdirAll(filepath.Dir(dir), 0o700); err != nil {
-		return "", fmt.Errorf("make the folder for keys: %w", err)
+	dir := filepath.Join(cache, "berth")
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return "", fmt.Errorf("make the cache folder: %w", err)
 	}
+	return dir, nil
+}
+
+// keep writes the worker's keys to a file of this host, and has the config name it. The name is the same for a worker that takes this one's place.
+func keep(s *start) (path string, err error) {
+	cache, err := cacheFolder()
+	if err != nil {
+		return "", err
+	}
+	dir := filepath.Join(cache, "keys")
 	if err := private.Folder(dir); err != nil {
 		return "", fmt.Errorf("make the folder for keys: %w", err)
 	}

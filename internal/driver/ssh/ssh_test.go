@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"log/slog"
+	"net/http"
 	"os"
 	"os/signal"
 	"path/filepath"
@@ -47,7 +48,7 @@ func beWorker(args []string) int {
 			err = json.Unmarshal(b, &c)
 		}
 		if err == nil {
-			err = Hold(ctx, c, log)
+			err = Hold(ctx, c, http.NotFoundHandler(), log)
 		}
 	}
 	if err != nil {
@@ -108,18 +109,35 @@ func TestDriver(t *testing.T) {
 	})
 }
 
-// TestToken: a host that sees another folder than the one that was lent says so, and what to do.
+// TestToken: a host sees the folder that was lent only with the token in it.
 func TestToken(t *testing.T) {
-	c := wire.WorkerConfig{Scratch: t.TempDir(), Token: "right", Remote: &wire.Remote{Host: job.Host{Name: "h1"}}}
-	err := seesToken(c)
-	if job.ClassOf(err) != job.User || !strings.Contains(err.Error(), "host h1") || !strings.Contains(err.Error(), "--scratch") {
-		t.Errorf("without a token: %v", err)
+	c := wire.WorkerConfig{Scratch: t.TempDir(), Token: "right"}
+	if seesToken(c) {
+		t.Error("a folder without a token is the one that was lent")
 	}
 	if err := os.WriteFile(filepath.Join(c.Scratch, wire.TokenName), []byte("right"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if err := seesToken(c); err != nil {
-		t.Error(err)
+	if !seesToken(c) {
+		t.Error("the folder that was lent is not seen")
+	}
+}
+
+// TestLookSees: a host says whether it sees a folder, whatever its name.
+func TestLookSees(t *testing.T) {
+	here := &wire.Remote{Host: job.Host{Name: job.ThisHost}}
+	for _, name := range []string{"plain", "two words", `a "quote" and a $HOME`, "it's", "ein Größenmaß"} {
+		dir := filepath.Join(t.TempDir(), name)
+		for _, there := range []bool{false, true} {
+			if there {
+				if err := os.Mkdir(dir, 0o700); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if m, err := look(t.Context(), here, "none", dir); err != nil || m.sees != there {
+				t.Errorf("%q there %v: %+v, %v", name, there, m, err)
+			}
+		}
 	}
 }
 
@@ -140,7 +158,7 @@ func TestNoisyHost(t *testing.T) {
 	if err := os.WriteFile(noisy, []byte(script), 0o700); err != nil {
 		t.Fatal(err)
 	}
-	m, err := look(t.Context(), &wire.Remote{Host: job.Host{Name: "pi"}, Command: noisy}, "none")
+	m, err := look(t.Context(), &wire.Remote{Host: job.Host{Name: "pi"}, Command: noisy}, "none", "")
 	if err != nil || m.cpus < 1 || m.mem < 64<<20 || m.has {
 		t.Errorf("%+v, %v", m, err)
 	}

@@ -3,6 +3,7 @@ package parse
 import (
 	"fmt"
 	"math"
+	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -18,6 +19,7 @@ var bagOptions = [...]Option{
 	{Name: "each-line", Arg: "FILE", Usage: "run the command for each line of a file (- is standard input)", set: setEachLine},
 	{Name: "array", Short: "a", Arg: "INDICES", Usage: "run the command for each index: 1-10, 0-10:2, 1,5-8; %N: at most N at once", set: setArray},
 	{Name: "null", Short: "0", Usage: "entries of files end in NUL, not at line ends", set: into(Bool, func(a *Ask) *bool { return &a.Sources.Null })},
+	{Name: "colsep", Arg: "REGEXP", Usage: "what separates the columns {1}, {2} … of an entry, whose white space at both ends goes: , or '\\t'", set: setColsep},
 	{Name: "no-run-if-empty", Short: "r", Usage: "leave out empty entries; none at all is no error", set: into(Bool, func(a *Ask) *bool { return &a.Sources.SkipEmpty })},
 	{Name: "retries", Arg: "N", Limit: true, Usage: "try a failed task again so often (default 0)",
 		set: bagValue(from(0, math.MaxInt16), func(b *job.BagSpec) *int { return &b.Retries })},
@@ -34,6 +36,7 @@ var bagOptions = [...]Option{
 	{Name: "stderr", Arg: "TEMPLATE", Usage: "file for a task's errors (default " + job.DefaultStderr + "; none discards)",
 		set: bagValue(asIs, func(b *job.BagSpec) *string { return &b.Stderr })},
 	{Name: "outputs", Arg: "PATTERN", Many: true, Usage: "what a task leaves in the job's folder, which may have placeholders: it runs in a folder of its own, and only that is kept; none: nothing but its standard output", set: setOutputs},
+	{Name: "inputs", Arg: "PATTERN", Many: true, Usage: "what a task needs from the job's folder beside the files that its command names, which may have placeholders; matters only on hosts that do not share a file system", set: setInputs},
 	{Name: "after", Arg: "JOB", Many: true, Usage: "begin when these jobs are done, ids or numbers, separated by commas; if one of them fails this one fails, too", set: setAfter},
 	{Name: "joblog", Arg: "FILE", Usage: "write a line for each attempt, in GNU parallel's columns, to this file; folders are made",
 		set: bagValue(joblog, func(b *job.BagSpec) *string { return &b.Joblog })},
@@ -50,6 +53,11 @@ func bagValue[T any](parse func(where, value string) (T, error), field func(*job
 
 func setOutputs(a *Ask, _, value string) error {
 	a.bag = append(a.bag, func(b *job.BagSpec) { b.Outputs = append(b.Outputs, value) })
+	return nil
+}
+
+func setInputs(a *Ask, _, value string) error {
+	a.bag = append(a.bag, func(b *job.BagSpec) { b.Inputs = append(b.Inputs, value) })
 	return nil
 }
 
@@ -76,6 +84,15 @@ func setAfter(a *Ask, where, value string) error {
 
 func setEachLine(a *Ask, where, value string) error {
 	a.Sources.EachLine, a.Sources.Where = value, where
+	return nil
+}
+
+func setColsep(a *Ask, where, value string) error {
+	separator, err := regexp.Compile(value)
+	if err != nil || value == "" {
+		return job.ArgumentError(where, fmt.Sprintf("%q is no regular expression that could separate columns", value), "write , or \\t, and a backslash before characters like | and .")
+	}
+	a.Sources.Columns = separator
 	return nil
 }
 

@@ -2,6 +2,7 @@ package parse
 
 import (
 	"fmt"
+	"regexp"
 	"strings"
 
 	"berth/internal/job"
@@ -17,6 +18,8 @@ type BagSources struct {
 
 	Null      bool // entries of a file end in NUL, not in a line's end
 	SkipEmpty bool // empty entries are left out, and no entries at all are no error
+
+	Columns *regexp.Regexp // separates the columns of an entry; nil: an entry is one column
 
 	Where string // flag or file:line of the source, for errors
 }
@@ -160,10 +163,37 @@ func (s *BagSources) CheckEntries(b *job.BagSpec, entries []job.Entry) error {
 	if len(entries) > MaxEntries {
 		return job.ArgumentError(s.Where, fmt.Sprintf("%d entries are more than %d", len(entries), MaxEntries), "make several jobs of them")
 	}
-	if n := b.MaxColumn(); n > len(entries[0]) {
-		return job.ArgumentError("command", fmt.Sprintf("it asks for column %d, but entries have %d", n, len(entries[0])), "number the lists from 1")
+	if n, most := b.MaxColumn(), widest(entries); n > most {
+		return job.ArgumentError("command", fmt.Sprintf("it asks for column %d, but entries have %d", n, most), "number the columns from 1")
+	}
+	if file, tasks, shared := b.SharedOutput("", entries); shared {
+		return job.ArgumentError(s.Where, fmt.Sprintf("tasks %d and %d would both write %s", tasks[0]+1, tasks[1]+1, file), "put {task} or {#} into the name")
 	}
 	return nil
+}
+
+// widest returns the most columns that an entry has.
+func widest(entries []job.Entry) (most int) {
+	for _, e := range entries {
+		most = max(most, len(e))
+	}
+	return most
+}
+
+// Split parts each entry into its columns where Columns says how, without white space around them, as GNU parallel's --colsep does.
+func (s *BagSources) Split(entries []job.Entry) []job.Entry {
+	if s.Columns == nil {
+		return entries
+	}
+	parted := make([]job.Entry, len(entries))
+	for i, e := range entries {
+		for _, value := range e {
+			for _, column := range s.Columns.Split(value, -1) {
+				parted[i] = append(parted[i], strings.TrimSpace(column))
+			}
+		}
+	}
+	return parted
 }
 
 // Prune leaves out empty entries where SkipEmpty asks for it.

@@ -1,0 +1,90 @@
+package main
+
+import (
+	"os"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"berth/internal/home"
+	"berth/internal/job"
+	"berth/internal/report"
+	"berth/internal/results"
+	"berth/internal/ui"
+)
+
+// addResultFlags adds the flags that have a command print what the tasks of a bag wrote.
+func addResultFlags(fs *pflag.FlagSet) {
+	fs.Bool("group", false, "print what each task wrote, as a whole when it is over")
+	fs.BoolP("keep-order", "k", false, "print what each task wrote, in the order of the entries")
+	fs.Bool("tag", false, "print what each task wrote, with its entry and a tab before each line")
+}
+
+// resultsWanted returns how the command is to print what tasks wrote; ok is false where it is not.
+func resultsWanted(cmd *cobra.Command) (o results.Options, ok bool) {
+	is := func(name string) bool {
+		v, err := cmd.Flags().GetBool(name)
+		return err == nil && v
+	}
+	o = results.Options{InOrder: is("keep-order"), Tag: is("tag")}
+	return o, o.InOrder || o.Tag || is("group")
+}
+
+// checkResults refuses flags that do not go together with printing results.
+func checkResults(cmd *cobra.Command, kind job.Kind, detach bool) error {
+	_, wanted := resultsWanted(cmd)
+	switch {
+	case !wanted:
+		return nil
+	case kind != job.Bag:
+		return job.ArgumentError("", "--group, --keep-order and --tag print what the tasks of a bag wrote, and this is none", "print a job's output with: berth cat JOB")
+	case detach:
+		return job.ArgumentError("--detach", "the command would not stay to print what tasks write", "print it later with: berth wait --keep-order, or berth cat")
+	case wantJSON(cmd):
+		return job.ArgumentError("--json", "standard output cannot take the result as JSON and what tasks write", "keep one of them")
+	}
+	return nil
+}
+
+// printing is a console that prints what tasks wrote as well.
+type printing struct {
+	ui.Console
+	follower *results.Follower
+	err      error // of printing
+}
+
+// withResults has a console print what the tasks of a run wrote, where the command was asked to.
+func withResults(cmd *cobra.Command, r home.Run, c ui.Console) (*printing, error) {
+	p := &printing{Console: c}
+	o, wanted := resultsWanted(cmd)
+	if !wanted {
+		return p, nil
+	}
+	spec, tasks, err := r.Load()
+	if err != nil {
+		return nil, err
+	}
+	if err := checkResults(cmd, spec.Kind, false); err != nil {
+		return nil, err
+	}
+	printer := results.NewPrinter(r.ID, spec.Bag, tasks, o)
+	printer.Out, printer.Err = os.Stdout, os.Stderr
+	p.follower, err = results.Follow(r, printer)
+	return p, err
+}
+
+// Update shows the job as it is, and prints what has ended.
+func (p *printing) Update(v report.JobView) {
+	p.Console.Update(v)
+	if p.follower != nil && p.err == nil {
+		p.err = p.follower.Look()
+	}
+}
+
+// End prints what is left, and shows the job for the last time.
+func (p *printing) End(v report.JobView) {
+	if p.follower != nil && p.err == nil {
+		p.err = p.follower.End()
+	}
+	p.Console.End(v)
+}

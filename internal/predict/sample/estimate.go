@@ -1,0 +1,140 @@
+package sample
+
+import (
+	"maps"
+	"math"
+	"slices"
+)
+
+// Run is a task that was tried on a type.
+type Run struct {
+	Task, Type int
+	Seconds    float64 // that it computed
+}
+
+// Estimate is how long tasks take on a type.
+type Estimate struct {
+	Mean    float64 // seconds; 0: nothing is known
+	Low, Up float64 // 95 % confidence interval of the mean
+	Spread  float64 // standard deviation of task times over their mean
+	Tried   int     // tasks that ran on the type
+	Carried int     // tasks that ran on others, whose times were carried over
+}
+
+// Estimates returns what runs tell of each of so many types. A task that ran again on a type counts by its first run.
+func Estimates(types int, runs []Run) []Estimate {
+	times := make([]map[int]float64, types)
+	for t := range times {
+		times[t] = make(map[int]float64)
+	}
+	for _, r := range runs {
+		if _, again := times[r.Type][r.Task]; !again && r.Seconds > 0 {
+			times[r.Type][r.Task] = r.Seconds
+		}
+	}
+	all := make([]Estimate, types)
+	for t := range all {
+		all[t] = estimate(t, times)
+	}
+	return all
+}
+
+// carried is the tasks of one type whose times were carried over to another, and how well.
+type carried struct {
+	sum      float64 // of their times on their own type
+	count    int
+	variance float64 // of the factor between the types
+	residual float64 // variance of a single time around what the factor says
+	pairs    int
+}
+
+// estimate returns what is known of type t.
+func estimate(t int, times []map[int]float64) (e Estimate) {
+	var values []float64
+	for _, task := range sorted(times[t]) {
+		values = append(values, times[t][task])
+	}
+	e.Tried = len(values)
+	known, freedom, scatter, doubt := times[t], math.Max(1, float64(len(values)-1)), 0.0, 0.0
+	for u := range times {
+		if u == t {
+			continue
+		}
+		factor, c := regress(times[u], times[t])
+		if c.pairs < 2 {
+			continue
+		}
+		for _, task := range sorted(times[u]) {
+			if _, own := known[task]; !own {
+				values = append(values, factor*times[u][task])
+				c.sum += times[u][task]
+				c.count++
+			}
+		}
+		e.Carried += c.count
+		scatter += float64(c.count) * c.residual
+		doubt += c.sum * c.sum * c.variance
+		if c.count > 0 {
+			freedom = math.Min(freedom, float64(c.pairs-1))
+		}
+	}
+	n := float64(len(values))
+	if n == 0 {
+		return e
+	}
+	mean, variance := moments(values)
+	variance += scatter / n
+	e.Mean, e.Spread = mean, math.Sqrt(variance)/mean
+	half := student(freedom) * math.Sqrt(variance/n+doubt/(n*n))
+	e.Low, e.Up = math.Max(0, mean-half), mean+half
+	return e
+}
+
+// regress fits y = factor·x by least squares to the tasks that ran on both types: through the origin, as a handful of pairs does not carry a
+// second parameter, and tasks that are no work take no time on either.
+func regress(x, y map[int]float64) (factor float64, c carried) {
+	var xx, xy float64
+	for _, task := range sorted(x) {
+		if b, both := y[task]; both {
+			xx += x[task] * x[task]
+			xy += x[task] * b
+			c.pairs++
+		}
+	}
+	if c.pairs < 2 {
+		return 0, c
+	}
+	factor = xy / xx
+	for _, task := range sorted(x) {
+		if b, both := y[task]; both {
+			c.residual += (b - factor*x[task]) * (b - factor*x[task]) / float64(c.pairs-1)
+		}
+	}
+	c.variance = c.residual / xx
+	return factor, c
+}
+
+// moments returns mean and variance of values.
+func moments(values []float64) (mean, variance float64) {
+	for _, v := range values {
+		mean += v / float64(len(values))
+	}
+	for _, v := range values {
+		variance += (v - mean) * (v - mean) / math.Max(1, float64(len(values)-1))
+	}
+	return mean, variance
+}
+
+// student returns the 97.5 % quantile of Student's distribution, by the first terms of its expansion in 1/freedom: within 3 % from two
+// degrees of freedom on, and 12.7 for one.
+func student(freedom float64) float64 {
+	if freedom < 2 {
+		return 12.706
+	}
+	f := 1 / freedom
+	return 1.95996 + f*(2.37227+f*(2.82249+f*2.55585))
+}
+
+func sorted(times map[int]float64) []int {
+	return slices.Sorted(maps.Keys(times))
+}

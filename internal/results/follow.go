@@ -1,0 +1,59 @@
+package results
+
+import (
+	"errors"
+	"io/fs"
+
+	"berth/internal/event"
+	"berth/internal/home"
+	"berth/internal/journal"
+	"berth/internal/report"
+	"berth/internal/run"
+)
+
+// Follower prints the outputs of a bag's tasks as the run's journal says that they are over.
+type Follower struct {
+	printer *Printer
+	path    string // of the journal
+	at      int64  // how far it was read
+	fold    *report.Job
+	err     error // of printing
+}
+
+// Follow returns the follower of a run from its beginning.
+func Follow(r home.Run, p *Printer) (*Follower, error) {
+	d, err := run.Open(r)
+	if err != nil {
+		return nil, err
+	}
+	f := &Follower{printer: p, path: r.Journal()}
+	info := run.Info(r, d)
+	info.OnTask = func(task int) {
+		if f.err == nil {
+			f.err = p.Over(task)
+		}
+	}
+	f.fold = report.New(info)
+	return f, nil
+}
+
+// Look prints what has ended since the last call.
+func (f *Follower) Look() error {
+	at, err := journal.Since(f.path, f.at, func(e event.Entry) error {
+		f.fold.Apply(e)
+		return f.err
+	})
+	f.at = at
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil // the coordinator has not begun it
+	}
+	return err
+}
+
+// End prints what is left once the job is over.
+func (f *Follower) End() error {
+	if err := f.Look(); err != nil {
+		return err
+	}
+	return f.printer.Rest()
+}

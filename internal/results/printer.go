@@ -1,0 +1,210 @@
+package results
+
+import (
+	"bufio"
+	"bytes"
+	"errors"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"berth/internal/home"
+	"berth/internal/job"
+	"berth/internal/mapreduce"
+)
+
+// Options say how results are printed.
+type Options struct {
+	InOrder bool // of the tasks, not as they end
+	Tag     bool // each line begins with the task's entry and a tab
+}
+
+// Printer prints the outputs of a bag's tasks.
+type Printer struct {
+	Options
+	Out io.Writer // gets what tasks wrote to their standard output; nil: it is not printed
+	Err io.Writer // gets what they wrote to their standard error; nil: it is not printed
+
+	id      job.ID
+	bag     *job.BagSpec
+	entries []job.Entry
+
+	printed []bool
+	waiting []bool // over, and not printed yet
+	next    int    // first task that is not printed, in order
+}
+
+// NewPrinter returns the printer of a bag.
+func NewPrinter(id job.ID, bag *job.BagSpec, tasks home.Tasks, o Options) *Printer {
+	n := len(tasks.Entries)
+	return &Printer{Options: o, id: id, bag: bag, entries: tasks.Entries, printed: make([]bool, n), waiting: make([]bool, n)}
+}
+
+// Over takes in that a task is over, and prints what can be printed now.
+func (p *Printer) Over(task int) error {
+	if task >= len(p.entries) || p.printed[task] {
+		return nil
+	}
+	if p.waiting[task] = true; !p.InOrder {
+		return p.Print(task)
+	}
+	for p.next < len(p.entries) && p.waiting[p.next] {
+		if err := p.Print(p.next); err != nil {
+			return err
+		}
+		p.next++
+	}
+	return nil
+}
+
+// Rest prints the tasks that are over and wait for others, which do not end any more.
+func (p *Printer) Rest() error {
+	for task := range p.entries {
+		if p.waiting[task] && !p.printed[task] {
+			if err := p.Print(task); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// Print prints one task's output.
+func (p *Printer) Print(task int) error {
+	p.printed[task] = true
+	if err := p.copy(p.Out, p.bag.Stdout, task); err != nil {
+		return err
+	}
+	return p.copy(p.Err, p.bag.Stderr, task)
+}
+
+// copy copies a file of a task. One that is not there had nothing to hold: the task failed before it began, or its output was discarded.
+func (p *Printer) copy(to io.Writer, template string, task int) error {
+	path := p.bag.OutputPath(template, p.id, p.entries[task], task)
+	if to == nil || path == job.Discard || strings.HasPrefix(path, "/dev/") {
+		return nil
+	}
+	f, err := os.Open(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return readError(path, err)
+	}
+	defer f.Close() // only read
+	if p.Tag {
+		return tag(to, f, strings.Join(p.entries[task], " ")+"\t", path)
+	}
+	return pass(to, f, path)
+}
+
+// pass copies a file, and tells errors of reading, of which a user can be told the file, from those of writing.
+func pass(to io.Writer, from io.Reader, path string) error {
+	r := &reading{from: from}
+	if _, err := io.Copy(to, r); r.err != nil {
+		return readError(path, r.err)
+	} else if err != nil {
+		return writeError(err)
+	}
+	return nil
+}
+
+// reading keeps the error of a reader.
+type reading struct {
+	from io.Reader
+	err  error
+}
+
+func (r *reading) Read(b []byte) (int, error) {
+	n, err := r.from.Read(b)
+	if err != nil && err != io.EOF {
+		r.err = err
+	}
+	return n, err
+}
+
+// tag copies lines with a text before each.
+func tag(to io.Writer, from io.Reader, text, path string) error {
+	in, out := bufio.NewReaderSize(from, 1<<16), bufio.NewWriterSize(to, 1<<16)
+	for begins := true; ; {
+		part, err := in.ReadSlice('\n')
+		if len(part) > 0 {
+			if begins {
+				_, _ = out.WriteString(text) // the error comes back from Flush
+			}
+			_, _ = out.Write(part)
+			begins = bytes.HasSuffix(part, []byte("\n"))
+		}
+		switch {
+		case err == nil, errors.Is(err, bufio.ErrBufferFull):
+		case errors.Is(err, io.EOF):
+			if !begins {
+				_ = out.WriteByte('\n')
+			}
+			if err := out.Flush(); err != nil {
+				return writeError(err)
+			}
+			return nil
+		default:
+			return readError(path, err)
+		}
+	}
+}
+
+// Parts prints the part files of a MapReduce job's output, in order.
+func Parts(to io.Writer, m *job.MapReduceSpec) error {
+	all, err := os.ReadDir(m.Output)
+	if err != nil {
+		return readError(m.Output, err)
+	}
+	for _, e := range all {
+		if !mapreduce.IsPart(e.Name()) {
+			continue
+		}
+		path := filepath.Join(m.Output, e.Name())
+		f, err := os.Open(path)
+		if err != nil {
+			return readError(path, err)
+		}
+		err = pass(to, f, path)
+		_ = f.Close() // only read
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Find returns the tasks that a user names as the job does: by array index, or by number from 1; all where none is named.
+func (p *Printer) Find(names []string) ([]int, error) {
+	byName := make(map[string]int, len(p.entries))
+	all := make([]int, len(p.entries))
+	for i, e := range p.entries {
+		all[i] = i
+		byName[p.bag.TaskID(e, i)] = i
+	}
+	if len(names) == 0 {
+		return all, nil
+	}
+	found := all[:0:0]
+	for _, name := range names {
+		i, there := byName[name]
+		if !there {
+			return nil, job.ArgumentError(string(p.id), "it has no task "+name, "tasks are named as in berth report "+string(p.id)+" --tasks")
+		}
+		found = append(found, i)
+	}
+	return slices.Clip(found), nil
+}
+
+func readError(path string, err error) error {
+	return &job.Error{Class: job.User, Code: job.CodeIO, Where: path, What: "the output cannot be read", Err: err}
+}
+
+func writeError(err error) error {
+	return &job.Error{Class: job.User, Code: job.CodeIO, Where: "standard output", What: "it cannot be written", Err: err,
+		Do: "the results are in the tasks' files; berth cat prints them again"}
+}

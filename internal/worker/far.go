@@ -1,0 +1,194 @@
+package worker
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"berth/internal/disk"
+	"berth/internal/event"
+	"berth/internal/job"
+	"berth/internal/process"
+	"berth/internal/transfer"
+)
+
+// farFiles are the files of an attempt on a host that does not see the job's folder (package transfer).
+//
+//	DIR/work            where the task runs, with what it needs
+//	DIR/stdout, stderr  what it prints, under the names of parts
+type farFiles struct {
+	w      *worker
+	a      *attempt
+	dir    string
+	names  []string // of outputs that were sent, in the order in which they are put into place
+	latest transfer.Stamp
+}
+
+// fetch makes the folder in which the task runs, with all that it needs.
+func (t *bagTask) fetch() error {
+	a, w := t.a, t.w
+	f := &farFiles{w: w, a: a, dir: filepath.Join(w.scratch.job(a.id.Job), strconv.Itoa(a.id.Task)+"."+strconv.Itoa(a.id.N))}
+	t.far = f
+	if err := os.MkdirAll(f.work(), 0o700); err != nil {
+		return f.failure(err)
+	}
+	needs, err := w.cfg.Files.Needs(a.ctx, a.id)
+	if err != nil {
+		return err
+	}
+	fetched, err := w.cfg.Cache.Place(a.ctx, w.cfg.Files, a.id.Job, needs, f.work())
+	a.meter.Net(fetched)
+	if err != nil {
+		return err
+	}
+	for _, i := range needs.Items {
+		a.meter.In(i.Size, 0)
+	}
+	a.cwd = f.work()
+	t.folder, err = process.FilledFolder(f.work(), a.work.spec.Bag.OutputPatterns(a.start.Entry, a.id.Task), a.id)
+	return err
+}
+
+func (f *farFiles) work() string { return filepath.Join(f.dir, "work") }
+
+// failure says that this host has no room. The job does not end by it: others may have some.
+func (f *farFiles) failure(err error) error {
+	return process.Passing("host %s: %s: %v; make room there, or name another folder with --scratch", f.w.cfg.Remote.Host.Name, f.dir, err)
+}
+
+// ours returns an error of this host's disk as one that other hosts need not have; others as they are.
+func (f *farFiles) ours(err error) error {
+	var e *process.Failure
+	if f == nil || !errors.As(err, &e) || e.Outcome != event.Broken {
+		return err
+	}
+	return f.failure(err)
+}
+
+// here returns where the task writes what goes to that path. Devices are the host's own.
+func (f *farFiles) here(path, name string) string {
+	if path == job.Discard || strings.HasPrefix(path, "/dev/") {
+		return path
+	}
+	return filepath.Join(f.dir, name)
+}
+
+// env returns a task's environment with its own folder in it.
+func (f *farFiles) env(base []string) []string {
+	env := slices.DeleteFunc(slices.Clone(base), func(v string) bool { return strings.HasPrefix(v, "PWD=") || strings.HasPrefix(v, "BERTH_DIR=") })
+	return append(env, "PWD="+f.work(), "BERTH_DIR="+f.work())
+}
+
+// maxExtra is how many files are named that would not be kept.
+const maxExtra = 3
+
+// checkExtra returns an error where a task leaves files and its job does not say whether they are to be kept: on the user's own file system they would be.
+func (f *farFiles) checkExtra(folder *process.Folder) error {
+	if f.a.work.spec.Bag.SaysOutputs() {
+		return nil
+	}
+	extra := folder.Extra(maxExtra)
+	if len(extra) == 0 {
+		return nil
+	}
+	return process.Broken("the task left %s, which host %s does not send back, as the job does not say so; name what tasks leave with --outputs, or say --outputs none",
+		strings.Join(extra, ", "), f.w.cfg.Remote.Host.Name)
+}
+
+// storeFar sends what the task left, asks for the commit, and has it put into place. It is in the phase store.
+func (t *bagTask) storeFar(failed error) error {
+	f, l := t.far, t.w.link
+	if failed != nil && (t.a.withdrawn() || !l.mayCommit(t.a.commit.Load())) {
+		return failed
+	}
+	sent := f.send(t, failed == nil)
+	if failed == nil {
+		failed = sent
+	}
+	if failed == nil {
+		failed = t.a.awaitCommit(t.a.ctx, l)
+	}
+	left := l.leaseLeft(t.a.commit.Load())
+	if sent != nil || failed != nil && t.a.withdrawn() || left == 0 {
+		f.drop()
+		return failed
+	}
+	if len(f.names) == 0 {
+		return failed
+	}
+	if err := t.w.cfg.Files.Commit(t.a.ctx, t.a.id, f.names, f.latest, left); err != nil {
+		f.drop()
+		if failed == nil {
+			failed = err
+		}
+	}
+	return failed
+}
+
+// send sends outputs: what the task left, and what it printed. Of a failed attempt only the latter, for whoever looks why it failed.
+func (f *farFiles) send(t *bagTask, all bool) error {
+	if all {
+		for _, name := range t.left {
+			if err := f.sendOne(name, filepath.Join(f.work(), name)); err != nil {
+				return err
+			}
+		}
+	}
+	if t.err.Part != "" {
+		if err := f.sendOne(transfer.Stderr, t.err.Part); err != nil {
+			return err
+		}
+	}
+	if t.out.Part != "" {
+		return f.sendOne(transfer.Stdout, t.out.Part)
+	}
+	return nil
+}
+
+func (f *farFiles) sendOne(name, file string) error {
+	n, stamp, err := f.w.cfg.Files.Send(f.a.ctx, f.a.id, name, file)
+	if err != nil {
+		return err
+	}
+	f.a.meter.Net(n)
+	if name != transfer.Stdout && name != transfer.Stderr {
+		f.a.meter.Out(n, 0)
+	}
+	f.names, f.latest = append(f.names, name), stamp
+	return nil
+}
+
+// dropTime is how long the other side is asked to remove what nobody wants. Who asks does not wait for it for ever: the other side removes it, too,
+// when the connection is cut.
+const dropTime = 10 * time.Second
+
+// drop has removed what was sent and not put into place.
+func (f *farFiles) drop() {
+	ctx, cancel := context.WithTimeout(context.Background(), dropTime)
+	defer cancel()
+	_ = f.w.cfg.Files.Drop(ctx, f.a.id)
+}
+
+// dropOthers has removed what other attempts of the task did not put into place.
+func (f *farFiles) dropOthers(last int) {
+	ctx, cancel := context.WithTimeout(context.Background(), dropTime)
+	defer cancel()
+	_ = f.w.cfg.Files.DropOthers(ctx, f.a.id, last)
+}
+
+// close removes the attempt's files on this host.
+func (f *farFiles) close() {
+	if err := disk.RemoveTree(f.dir); err != nil {
+		f.w.log.Warn("a task's files stay", "dir", f.dir, "err", err)
+	}
+}
+
+// hostEnv returns the environment that this host gives its users, which tasks have on hosts that are not told the user's own.
+func hostEnv() []string {
+	return slices.DeleteFunc(os.Environ(), func(v string) bool { return strings.HasPrefix(v, "SSH_") })
+}

@@ -1,0 +1,18 @@
+#!/bin/sh
+# Installs berth with its pages for man, completions and docs below a folder: install.sh BERTH ROOT
+# ROOT is /usr/local say, or the folder of a package that is being made.
+set -eu
+berth=$1 root=$2
+here=$(cd "$(dirname "$0")/.." && pwd)
+man=$(mktemp -d)
+trap 'rm -rf "$man"' EXIT
+"$berth" docs --man "$man"
+install -d "$root/bin" "$root/share/man/man1" "$root/share/doc/berth" "$root/share/bash-completion/completions" \
+	"$root/share/zsh/site-functions" "$root/share/fish/vendor_completions.d"
+install -m 755 "$berth" "$root/bin/berth"
+install -m 644 "$man"/*.1 "$root/share/man/man1"
+install -m 644 "$here"/docs/*.md "$here/README.md" "$here/CHANGELOG.md" "$here/LICENSE" "$root/share/doc/berth"
+complete() { "$berth" completion "$1" >"$root/share/$2"; }
+complete bash bash-completion/completions/berth
+complete zsh zsh/site-functions/_berth
+complete fish fish/vendor_completions.d/berth.fish

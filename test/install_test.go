@@ -1,0 +1,81 @@
+package test
+
+import (
+	"bytes"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// TestInstall: make install and make dist leave a program that runs, pages for man and completions, below an empty root.
+func TestInstall(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	root, program := filepath.Join(dir, "root"), "BERTH="+filepath.Join(dir, "built", "berth")
+	run := func(name string, args ...string) string {
+		t.Helper()
+		cmd := exec.Command(name, args...)
+		cmd.Dir = ".."
+		var errs bytes.Buffer
+		cmd.Stderr = &errs
+		out, err := cmd.Output()
+		if err != nil {
+			t.Fatalf("%s %v: %v\n%s%s", name, args, err, out, errs.Bytes())
+		}
+		return string(out)
+	}
+	run("make", "install", program, "DESTDIR="+root, "PREFIX=/usr")
+	berth := filepath.Join(root, "usr", "bin", "berth")
+	if got := run(berth, "--version"); !strings.HasPrefix(got, "berth ") {
+		t.Errorf("the program says %q of its version", got)
+	}
+	for _, name := range []string{
+		"man/man1/berth.1", "man/man1/berth-bag.1", "bash-completion/completions/berth", "zsh/site-functions/_berth",
+		"fish/vendor_completions.d/berth.fish", "doc/berth/bags.md", "doc/berth/LICENSE",
+	} {
+		if info, err := os.Stat(filepath.Join(root, "usr", "share", name)); err != nil || info.Size() == 0 {
+			t.Errorf("share/%s is not installed: %v", name, err)
+		}
+	}
+	run("bash", "-n", filepath.Join(root, "usr", "share", "bash-completion", "completions", "berth"))
+	packed := filepath.Join(dir, "dist")
+	run("scripts/dist.sh", berth, packed)
+	tarballs, _ := filepath.Glob(filepath.Join(packed, "berth-*.tar.gz"))
+	packages, _ := filepath.Glob(filepath.Join(packed, "berth_*.deb"))
+	if len(tarballs) != 1 || len(packages) != 1 {
+		t.Fatalf("there are tarballs %v and packages %v, want one of each", tarballs, packages)
+	}
+	run("tar", "-C", dir, "--strip-components=1", "-xzf", tarballs[0])
+	run(filepath.Join(dir, "bin", "berth"), "--version")
+	if list := run("dpkg-deb", "--contents", packages[0]); !strings.Contains(list, "./usr/bin/berth") || !strings.Contains(list, "./usr/share/man/man1/berth-bag.1.gz") {
+		t.Errorf("the package has\n%s", list)
+	}
+}
+
+// TestCompletions: a shell is offered the jobs there are, newest first, and the words that a flag takes.
+func TestCompletions(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	for range 2 {
+		w.must("bag", "--stdout", "none", "--stderr", "none", "--", "true", ":::", "a")
+	}
+	for _, c := range []struct {
+		words []string
+		want  string
+	}{
+		{[]string{"report", ""}, "bag-2\nbag-1\n"},
+		{[]string{"cancel", "bag-2", ""}, "bag-1\n"},
+		{[]string{"wait", "bag-1", ""}, ""},
+		{[]string{"bag", "--stragglers", ""}, "auto\nduplicate\nabort\ntell\noff\n"},
+		{[]string{"server", "start", "--order", ""}, "auto\nfifo\nshortest\n"},
+		{[]string{"run", ""}, "toml\n"},
+	} {
+		out, err := w.command(append([]string{"__complete"}, c.words...)...).Output()
+		offered, _, _ := strings.Cut(string(out), ":") // what follows is an instruction to the shell
+		if err != nil || offered != c.want {
+			t.Errorf("behind %q a shell is offered %q (%v), want %q", c.words, offered, err, c.want)
+		}
+	}
+}
