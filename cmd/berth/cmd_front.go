@@ -5,8 +5,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"strconv"
-	"strings"
 	"time"
 
 	"github.com/google/renameio/v2"
@@ -96,7 +94,7 @@ func (f *frontFlags) view(bag front.Bag, task catalogue.Task, further []front.Ty
 	}
 	v = m.View(set, epsilon)
 	if (f.budget > 0 || deadline > 0) && !v.Choose(set, f.budget, deadline) {
-		return v, noChoice(v, f.budget)
+		return v, catalogue.NoChoice(v, f.budget)
 	}
 	if f.svg != "" {
 		err = f.draw(v)
@@ -159,7 +157,7 @@ func (f *frontFlags) types(bag *front.Bag, task catalogue.Task) ([]front.Type, e
 // points returns the front, or the one configuration that is asked for.
 func (f *frontFlags) points(m *front.Model, types []front.Type) (front.Set, float64, error) {
 	if f.only != "" {
-		counts, err := configuration(f.only, types)
+		counts, err := catalogue.Configuration("--only", f.only, types)
 		if err != nil {
 			return nil, 0, err
 		}
@@ -171,49 +169,6 @@ func (f *frontFlags) points(m *front.Model, types []front.Type) (front.Set, floa
 	}
 	set, within := m.Search(epsilon)
 	return set, within, nil
-}
-
-// configuration reads "m1.m=30,c1.m=2".
-func configuration(text string, types []front.Type) ([]int, error) {
-	counts, names, machines := make([]int, len(types)), []string{}, 0
-	for _, t := range types {
-		names = append(names, t.Name)
-	}
-	for part := range strings.SplitSeq(text, ",") {
-		name, number, _ := strings.Cut(strings.TrimSpace(part), "=")
-		n, err := strconv.Atoi(number)
-		if err != nil || n < 0 || n > 100_000 {
-			return nil, job.ArgumentError("--only", fmt.Sprintf("%q is no type with a number of machines", part), "write m1.m=30,c1.m=2")
-		}
-		at := -1
-		for i := range types {
-			if types[i].Name == name {
-				at = i
-			}
-		}
-		if at < 0 {
-			return nil, job.ArgumentError("--only", fmt.Sprintf("there is no type %q", name), parse.DidYouMean(name, names, "known: "+strings.Join(names, ", ")))
-		}
-		counts[at] += n
-		machines += n
-	}
-	if machines == 0 {
-		return nil, job.ArgumentError("--only", "a configuration has at least one machine", "write m1.m=30")
-	}
-	return counts, nil
-}
-
-// noChoice says that no point is within the bounds, and what the nearest ones are.
-func noChoice(v front.View, budget float64) error {
-	if len(v.Front) == 0 {
-		return job.ArgumentError("", "there is no machine to rent", "raise the limits of the types")
-	}
-	first, last := v.Front[0], v.Front[len(v.Front)-1]
-	near := fmt.Sprintf("the cheapest choice costs %.2f, the fastest takes %s", first.Cost, job.FormatDuration(time.Duration(last.Makespan)*time.Second))
-	if budget > 0 {
-		return job.ArgumentError("--budget", "no choice is within it and the deadline", near)
-	}
-	return job.ArgumentError("--deadline", "no choice is done in it", near)
 }
 
 // draw writes the drawing, whole or not at all.

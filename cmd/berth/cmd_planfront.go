@@ -3,7 +3,6 @@ package main
 import (
 	"cmp"
 	"context"
-	"maps"
 	"math"
 	"slices"
 	"strings"
@@ -124,12 +123,11 @@ func (f *planFront) choice(v front.View) (job.Rent, error) {
 	if v.Chosen != nil {
 		point = v.Front[*v.Chosen]
 	}
-	rent := job.Rent{Catalogue: f.catalogue, Budget: f.budget}
-	for _, name := range slices.Sorted(maps.Keys(point.Machines)) {
-		if strings.HasPrefix(name, clusterType) {
-			return job.Rent{}, job.ArgumentError("--run", "the chosen point has nodes of the cluster, "+name+", and a job cannot have both", "run the bag with --on slurm, or leave the cluster out by a --cluster-price")
+	rent := job.Rent{Catalogue: f.catalogue, Budget: f.budget, Machines: catalogue.Choice(point)}
+	for _, m := range rent.Machines {
+		if strings.HasPrefix(m.Name, clusterType) {
+			return job.Rent{}, job.ArgumentError("--run", "the chosen point has nodes of the cluster, "+m.Name+", and a job cannot have both", "run the bag with --on slurm, or leave the cluster out by a --cluster-price")
 		}
-		rent.Machines = append(rent.Machines, job.Rented{Name: name, Count: point.Machines[name]})
 	}
 	return rent, nil
 }

@@ -36,15 +36,6 @@ func TestFrontHasTheCluster(t *testing.T) {
 			t.Errorf("%s: %+v", tt.name, got)
 		}
 	}
-	counts, err := configuration("a=3, b=1", []front.Type{{Name: "a"}, {Name: "b"}})
-	if err != nil || counts[0] != 3 || counts[1] != 1 {
-		t.Errorf("%v, %v", counts, err)
-	}
-	for _, bad := range []string{"", "a", "a=-1", "c=1", "a=0"} {
-		if _, err := configuration(bad, []front.Type{{Name: "a"}}); job.CodeOf(err) != job.CodeArguments {
-			t.Errorf("%q: %v", bad, err)
-		}
-	}
 }
 
 // TestFrontIsOfBags: other jobs are refused, wherever they come from.
