@@ -86,9 +86,6 @@ func (b *bench) calibrate(ctx context.Context, res *results) error {
 	for i, k := range b.kinds {
 		everything[i] = k.Limit
 	}
-	if _, err := b.convert(ctx, everything, 3*len(b.kinds)); err != nil { // berth's program is copied to all
-		return err
-	}
 	var err error
 	if res.Server, err = b.rate(ctx, everything); err != nil {
 		return err
@@ -135,27 +132,34 @@ func (b *bench) calibrateKind(ctx context.Context, res *results, k *kind, one []
 	return nil
 }
 
-// rate returns the bytes/s that some machines take in together from this one.
+// rate returns the bytes/s that some machines take in together from this one: what the time of a long transfer is more than that of a short one.
 func (b *bench) rate(ctx context.Context, counts []int) (float64, error) {
-	const seconds = 4
-	each := int64(server * seconds)
-	machines := 0
-	for i := range counts {
-		machines += counts[i]
-	}
-	each /= int64(machines)
-	if machines == 1 {
-		for i, n := range counts {
-			if n > 0 {
-				each = min(server, b.kinds[i].Rate) * seconds
-			}
+	var hosts []string
+	each := int64(server)
+	for i, k := range b.kinds {
+		if counts[i] > 0 {
+			each = min(each, k.Rate)
+		}
+		for n := range counts[i] {
+			hosts = append(hosts, k.host(n))
 		}
 	}
+	each = min(each, server/int64(len(hosts)))
+	short, err := b.send(ctx, hosts, each)
+	if err != nil {
+		return 0, err
+	}
+	long, err := b.send(ctx, hosts, 5*each)
+	return float64(4*each) * float64(len(hosts)) / (long - short), err
+}
+
+// send returns the seconds that it takes to send so many bytes to each of some machines at once.
+func (b *bench) send(ctx context.Context, hosts []string, each int64) (float64, error) {
 	began := time.Now()
-	failed := make(chan error, machines)
-	for host := range strings.SplitSeq(b.hosts(counts), ",") {
+	failed := make(chan error, len(hosts))
+	for _, host := range hosts {
 		go func() {
-			script := fmt.Sprintf("head -c %d /dev/zero | %s %s 'cat >/dev/null'", each, b.fleet.Command, strings.TrimPrefix(host, "1/"))
+			script := fmt.Sprintf("head -c %d /dev/zero | %s %s 'cat >/dev/null'", each, b.fleet.Command, host)
 			out, err := exec.CommandContext(ctx, "/bin/sh", "-c", script).CombinedOutput()
 			if err != nil {
 				err = fmt.Errorf("%s: %w: %s", script, err, out)
@@ -164,10 +168,10 @@ func (b *bench) rate(ctx context.Context, counts []int) (float64, error) {
 		}()
 	}
 	var err error
-	for range machines {
+	for range hosts {
 		err = errors.Join(err, <-failed)
 	}
-	return float64(each) * float64(machines) / time.Since(began).Seconds(), err
+	return time.Since(began).Seconds(), err
 }
 
 // catalogue writes what was measured as a catalogue for berth front.

@@ -8,7 +8,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strconv"
-	"strings"
 	"syscall"
 	"time"
 )
@@ -106,10 +105,10 @@ func (h *Host) Cut() error { return run("ip link set %s down", h.link()) }
 // Mend connects the machine again that was cut off.
 func (h *Host) Mend() error { return run("ip link set %s up", h.link()) }
 
-// groupRoot is where control groups are, and period that of a limit on processor time: short, so that a machine does not stand still for long.
 const (
 	groupRoot = "/sys/fs/cgroup"
-	period    = 20 * time.Millisecond
+	period    = 20 * time.Millisecond // of a limit on processor time: short, so that a machine does not stand still for long
+	weight    = 100                   // of all machines for the CPU scheduler; a program of this machine has 1
 )
 
 func groupsV2() bool {
@@ -142,27 +141,9 @@ func (h *Host) limitCores() error {
 	quota, span := strconv.FormatInt(int64(h.Cores*float64(period.Microseconds())), 10), strconv.FormatInt(period.Microseconds(), 10)
 	if groupsV2() {
 		return errors.Join(put(filepath.Join(groupRoot, "cgroup.subtree_control"), "+cpu"), put(filepath.Join(h.fleet.groupDir(), "cgroup.subtree_control"), "+cpu"),
-			put(filepath.Join(dir, "cpu.max"), quota+" "+span))
+			put(filepath.Join(h.fleet.groupDir(), "cpu.weight"), strconv.Itoa(100*weight)), put(filepath.Join(dir, "cpu.max"), quota+" "+span))
 	}
-	return errors.Join(put(filepath.Join(dir, "cpu.cfs_period_us"), span), put(filepath.Join(dir, "cpu.cfs_quota_us"), quota))
-}
-
-// Throttled returns how long the machine's processes were kept from running by its bound so far; 0 where it has none.
-func (h *Host) Throttled() time.Duration {
-	for _, g := range h.groups() {
-		text, _ := os.ReadFile(filepath.Join(g, "cpu.stat"))
-		for line := range strings.Lines(string(text)) {
-			name, value, _ := strings.Cut(strings.TrimSpace(line), " ")
-			n, _ := strconv.ParseInt(value, 10, 64)
-			switch name {
-			case "throttled_time":
-				return time.Duration(n)
-			case "throttled_usec":
-				return time.Duration(n) * time.Microsecond
-			}
-		}
-	}
-	return 0
+	return errors.Join(put(filepath.Join(h.fleet.groupDir(), "cpu.shares"), strconv.Itoa(1024*weight)), put(filepath.Join(dir, "cpu.cfs_period_us"), span), put(filepath.Join(dir, "cpu.cfs_quota_us"), quota))
 }
 
 // removeGroups removes the control groups, in which nothing runs any more, or is about to end.

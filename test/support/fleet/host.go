@@ -2,6 +2,7 @@ package fleet
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
 	"net"
@@ -21,7 +22,7 @@ type Machine struct {
 	Name           string
 	Rate           int64   // bytes/s of its link, each way; 0: no limit
 	Cores          float64 // processor time it has, in cores of this machine; 0: no limit
-	Disk           int64   // bytes of its home folder and /tmp together, which lie in memory; 0: no limit
+	Disk           int64   // bytes of its home folder and /tmp together, which lie in memory; 0: 1 GiB
 	HostKey        string  // its private key, as ssh-keygen writes it; "": one of its own is made
 	AuthorizedKeys string  // who may log in, as ssh's file of that name has it; "": whoever has the fleet's key
 }
@@ -83,7 +84,7 @@ func (h *Host) equip() (err error) {
 	if err := os.Mkdir(disk, 0o700); err != nil {
 		return err
 	}
-	if err := unix.Mount("berth-fleet", disk, "tmpfs", 0, "mode=755,size="+strconv.FormatInt(h.Disk, 10)); err != nil {
+	if err := unix.Mount("berth-fleet", disk, "tmpfs", 0, fmt.Sprintf("mode=755,size=%d", cmp.Or(h.Disk, 1<<30))); err != nil {
 		return fmt.Errorf("mount the machine's disk: %w", err)
 	}
 	err = errors.Join(os.Mkdir(filepath.Join(disk, "home"), 0o700), os.Mkdir(filepath.Join(disk, "tmp"), 0o700), os.Chmod(filepath.Join(disk, "tmp"), 0o777|os.ModeSticky))
