@@ -1,11 +1,13 @@
 package test
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -14,11 +16,11 @@ import (
 	"berth/test/support/fleet"
 )
 
-// newFleet is a world with machines apart.
+// newFleet is a world with machines that see nothing of the user's files.
 func newFleet(t *testing.T, machines ...fleet.Machine) (*world, *fleet.Fleet) {
 	t.Helper()
 	w := newWorld(t)
-	f := fleet.ForTest(t, fleet.Options{Apart: true, Show: []string{w.root}}, machines...)
+	f := fleet.ForTest(t, fleet.Options{Apart: true}, machines...)
 	w.batch = []string{noBatch, "BERTH_SSH=" + f.Command}
 	return w, f
 }
@@ -115,11 +117,82 @@ func TestFleetFullDisk(t *testing.T) {
 	}
 }
 
-// TestFaultFleet does to a bag on machines what TestFaultBag does to one of this machine, and harms the machines, too: one is killed and started again, or cut
-// off for a moment.
+// TestFleetDiskFills: a machine whose disk is full in the middle of a job does no harm to it: what it cannot hold, the other does.
+func TestFleetDiskFills(t *testing.T) {
+	t.Parallel()
+	w, f := newFleet(t, fleet.Names(fleet.Machine{Disk: 200 << 20}, "m1", "m2")...)
+	want := w.inputs(30)
+	r := w.start("bag", "--hosts", "1/m1,1/m2", "--outputs", "out/{/}", "--each-line", "names", "--", "sh", "-c", "tr a-z A-Z <{} >out/{/}")
+	w.await("both machines to have ended a task", func() bool { return len(w.doneBy()) == 2 })
+	w.fill(f.Host("m2"))
+	if res := w.finish(r); res.code != 0 {
+		t.Fatal(res)
+	}
+	w.same(want, "out")
+}
+
+// inputs writes so many files of 1 MB and a list "names" of them, and returns what a task is to make of each.
+func (w *world) inputs(n int) map[string]string {
+	w.t.Helper()
+	want := make(map[string]string)
+	var names strings.Builder
+	for i := range n {
+		name, text := fmt.Sprintf("%03d", i), strings.Repeat(fmt.Sprintf("line %d of some text\n", i), 50_000)
+		w.write(filepath.Join("in", name), text)
+		want[name] = strings.ToUpper(text)
+		names.WriteString("in/" + name + "\n")
+	}
+	w.write("names", names.String())
+	return want
+}
+
+// same compares what tasks made with what they are to make.
+func (w *world) same(want map[string]string, dir string) {
+	w.t.Helper()
+	for name, text := range want {
+		if got := w.read(filepath.Join(dir, name)); got != text {
+			w.t.Errorf("%s/%s differs: %d bytes, want %d", dir, name, len(got), len(text))
+		}
+	}
+}
+
+// doneBy returns the nodes that have done a task.
+func (w *world) doneBy() map[job.NodeID]bool {
+	nodes, at := make(map[job.NodeID]bool), make(map[job.Attempt]job.NodeID)
+	for _, id := range w.jobs() {
+		for _, e := range w.tryRecords(id) {
+			switch r := e.Record.(type) {
+			case event.AttemptStarted:
+				at[r.Attempt] = r.Node
+			case event.AttemptEnded:
+				if r.Outcome == event.Done {
+					nodes[at[r.Attempt]] = true
+				}
+			}
+		}
+	}
+	return nodes
+}
+
+// fill fills the disk of a machine.
+func (w *world) fill(h *fleet.Host) {
+	w.t.Helper()
+	file, err := os.Create(filepath.Join(h.Home(), "filled"))
+	w.ok(err)
+	for err == nil {
+		_, err = file.Write(make([]byte, 1<<16))
+	}
+	if !errors.Is(err, syscall.ENOSPC) {
+		w.t.Fatal(err)
+	}
+	w.ok(file.Close())
+}
+
+// TestFaultFleet kills at random moments what runs on machines, the coordinator, the processes that hold workers, and the machines themselves, and cuts one
+// off for a moment, while inputs and outputs of a bag travel. What is made must be right, and each task be done once.
 func TestFaultFleet(t *testing.T) {
 	t.Parallel()
-	w, f := newFleet(t, fleet.Names(fleet.Machine{}, "m1", "m2")...)
+	w, f := newFleet(t, fleet.Names(fleet.Machine{Rate: 20_000_000}, "m1", "m2")...)
 	w.victims = []string{"machine", "network"}
 	w.strike = func(victim string) {
 		if victim == "machine" {
@@ -130,17 +203,11 @@ func TestFaultFleet(t *testing.T) {
 		w.ok(f.Host("m1").Cut())
 		w.ok(f.Host("m1").Mend())
 	}
-	const tasks = 60
-	faultRound(t, w, 5, among(2*tasks), func(round int) []string {
-		return []string{"bag", "--hosts", "1/m1,1/m2", "--array", fmt.Sprintf("1-%d", tasks), "--stdout", fmt.Sprintf("out%d/{task}", round),
-			"--stderr", "none", "--", "sh", "-c", "echo $((BERTH_TASK_ID * BERTH_TASK_ID))"}
-	}, func(round int, _ job.ID) {
-		for i := 1; i <= tasks; i++ {
-			if got := w.read(fmt.Sprintf("out%d/%d", round, i)); got != fmt.Sprintln(i*i) {
-				t.Errorf("task %d wrote %q", i, got)
-			}
-		}
-	})
+	want := w.inputs(12)
+	faultRound(t, w, 4, among(40), func(round int) []string {
+		out := fmt.Sprintf("out%d/{/}", round)
+		return []string{"bag", "--hosts", "1/m1,1/m2", "--outputs", out, "--each-line", "names", "--stdout", "none", "--stderr", "none", "--", "sh", "-c", "tr a-z A-Z <{} >" + out}
+	}, func(round int, _ job.ID) { w.same(want, fmt.Sprintf("out%d", round)) })
 }
 
 // TestFaultFleetMinute: a machine whose network is cut off for a whole minute does its part again after it, and no output is wrong. It is for make soak, as a minute is long.

@@ -96,7 +96,12 @@ func (b *bench) install(h *fleet.Host) error {
 
 func (k kind) host(i int) string { return fmt.Sprintf("%s%d", k.Name, i+1) }
 
-func (b *bench) close() error { return errors.Join(b.fleet.Close(), os.RemoveAll(b.dir)) }
+func (b *bench) close() error {
+	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+	defer cancel()
+	_, err := b.do(ctx, "server", "stop", "--force")
+	return errors.Join(err, b.fleet.Close(), os.RemoveAll(b.dir))
+}
 
 // hosts are the machines of a configuration, as --hosts takes them: one task at a time each.
 func (b *bench) hosts(counts []int) string {
@@ -180,7 +185,7 @@ func (b *bench) convert(ctx context.Context, counts []int, tasks int) (v view, e
 	if err != nil {
 		return v, err
 	}
-	cmd := b.command(ctx, "bag", "--hosts", b.hosts(counts), "--each-line", "names", "--outputs", "out/{/.}.jpg", "--stdout", "none", "--",
+	cmd := b.command(ctx, "bag", "--hosts", b.hosts(counts), "--idle-timeout", "10ms", "--each-line", "names", "--outputs", "out/{/.}.jpg", "--stdout", "none", "--",
 		"/usr/bin/convert", "in/{}", "-blur", "0x4", "-quality", "80", "out/{/.}.jpg")
 	cmd.Dir = work
 	if out, err := cmd.CombinedOutput(); err != nil {
@@ -200,8 +205,21 @@ func (b *bench) convert(ctx context.Context, counts []int, tasks int) (v view, e
 	if err == nil {
 		err = b.ask(ctx, &v, "report", list.Jobs[len(list.Jobs)-1].ID, "--tasks")
 	}
-	_, errStop := b.do(ctx, "server", "stop", "--force") // the next bag has other machines
-	return v, errors.Join(err, errStop, os.RemoveAll(work))
+	return v, errors.Join(err, b.deserted(ctx), os.RemoveAll(work))
+}
+
+// deserted waits until the machines are given back: the next bag has others of them.
+func (b *bench) deserted(ctx context.Context) error {
+	for {
+		if left, _ := filepath.Glob(filepath.Join(b.dir, "state", "berth", "server", "ssh", "*")); len(left) == 0 {
+			return nil
+		}
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-time.After(20 * time.Millisecond):
+		}
+	}
 }
 
 // meanSize returns the mean size of the files in a folder.

@@ -13,7 +13,7 @@ import (
 )
 
 // birth is what the first process of a machine apart does, in its namespaces, before it becomes the server of ssh: $1 is the machine's name, $2 the folder
-// with its disk, $3 its home folder, $4 its address, $5 what limits its link; folders to hide follow up to "--", those to show up to another, then the server.
+// with its disk, $3 its home folder, $4 its address, $5 what limits its link; folders to hide follow up to "--", then the server.
 const birth = `set -e
 name=$1 disk=$2 home=$3 address=$4 shape=$5
 shift 5
@@ -23,14 +23,8 @@ while [ "$1" != -- ]; do
 	shift
 done
 shift
-while [ "$1" != -- ]; do
-	mkdir -p "$disk$1"
-	mount --bind "$1" "$disk$1"
-	shift
-done
-shift
 mount --bind "$disk/home" "$home"
-mount --rbind "$disk/tmp" /tmp
+mount --bind "$disk/tmp" /tmp
 hostname "$name"
 read -r there
 ip link set lo up
@@ -50,7 +44,7 @@ func (h *Host) startApart(server []string, log *os.File) error {
 		limit = shape("eth0", h.Rate)
 	}
 	words := slices.Concat([]string{"/bin/sh", "-c", birth, "machine", h.Name, filepath.Join(h.dir, diskName), me.HomeDir, h.Addr, limit},
-		h.fleet.opts.Hide, []string{"--"}, h.fleet.opts.Show, []string{"--"}, server)
+		h.fleet.opts.Hide, []string{"--"}, server)
 	cmd := h.command(words, log)
 	cmd.SysProcAttr.Cloneflags = syscall.CLONE_NEWNS | syscall.CLONE_NEWPID | syscall.CLONE_NEWNET | syscall.CLONE_NEWUTS | syscall.CLONE_NEWIPC
 	cmd.SysProcAttr.Unshareflags = syscall.CLONE_NEWNS // has what is mounted there stay there

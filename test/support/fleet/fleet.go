@@ -17,7 +17,6 @@ type Options struct {
 	Apart  bool     // each in namespaces of its own
 	Server int64    // bytes/s, both ways together, that the user's machine exchanges with all machines that are apart; 0: no limit
 	Hide   []string // folders of this machine that machines apart do not see, beside the home folder and /tmp
-	Show   []string // folders below /tmp that they see nevertheless, as a shared file system
 }
 
 // Fleet is a set of machines. Its methods are for one goroutine at a time, but for those of different machines.
