@@ -16,15 +16,6 @@ import (
 	"berth/test/support/fleet"
 )
 
-// newFleet is a world with machines that see nothing of the user's files.
-func newFleet(t *testing.T, machines ...fleet.Machine) (*world, *fleet.Fleet) {
-	t.Helper()
-	w := newWorld(t)
-	f := fleet.ForTest(t, fleet.Options{Apart: true}, machines...)
-	w.batch = []string{noBatch, "BERTH_SSH=" + f.Command}
-	return w, f
-}
-
 // sixTasks starts a bag of six tasks on m1 and m2, and returns when each runs one. A task ends when its machine has a file "go" in its home folder.
 func (w *world) sixTasks() job.ID {
 	w.t.Helper()
@@ -67,7 +58,7 @@ func (w *world) sixDone(id job.ID, attempts int) {
 // TestFleetCut: a machine that nothing reaches for a while has lost nothing.
 func TestFleetCut(t *testing.T) {
 	t.Parallel()
-	w, f := newFleet(t, fleet.Names(fleet.Machine{}, "m1", "m2")...)
+	w, f := newFar(t, fleet.Names(fleet.Machine{}, "m1", "m2")...)
 	id := w.sixTasks()
 	w.ok(f.Host("m2").Cut())
 	w.await("the coordinator to miss the machine", w.missed)
@@ -90,7 +81,7 @@ func (w *world) missed() bool {
 // TestFleetVanish: a machine that is gone for good costs what ran there, and the rest is done elsewhere.
 func TestFleetVanish(t *testing.T) {
 	t.Parallel()
-	w, f := newFleet(t, fleet.Names(fleet.Machine{}, "m1", "m2")...)
+	w, f := newFar(t, fleet.Names(fleet.Machine{}, "m1", "m2")...)
 	id := w.sixTasks()
 	w.ok(f.Host("m2").Remove())
 	w.letGo(f.Host("m1"))
@@ -100,7 +91,7 @@ func TestFleetVanish(t *testing.T) {
 // TestFleetFullDisk: a machine on whose disk berth does not fit takes no part.
 func TestFleetFullDisk(t *testing.T) {
 	t.Parallel()
-	w, f := newFleet(t, fleet.Machine{Name: "m1"}, fleet.Machine{Name: "m2", Disk: 1 << 20})
+	w, f := newFar(t, fleet.Machine{Name: "m1"}, fleet.Machine{Name: "m2", Disk: 1 << 20})
 	r := w.start("bag", "--hosts", "1/m1,1/m2", "--array", "1-6", "--stdout", "out/{task}", "--", "sh", "-c", "hostname; while [ ! -e ~/go ]; do sleep 0.05; done")
 	w.await("the machine to be tried", func() bool {
 		logs, _ := filepath.Glob(filepath.Join(w.home().Server(), "ssh", "*", "*.log"))
@@ -120,7 +111,7 @@ func TestFleetFullDisk(t *testing.T) {
 // TestFleetDiskFills: a machine whose disk is full in the middle of a job does no harm to it: what it cannot hold, the other does.
 func TestFleetDiskFills(t *testing.T) {
 	t.Parallel()
-	w, f := newFleet(t, fleet.Names(fleet.Machine{Disk: 200 << 20}, "m1", "m2")...)
+	w, f := newFar(t, fleet.Names(fleet.Machine{Disk: 200 << 20}, "m1", "m2")...)
 	want := w.inputs(30)
 	r := w.start("bag", "--hosts", "1/m1,1/m2", "--outputs", "out/{/}", "--each-line", "names", "--", "sh", "-c", "tr a-z A-Z <{} >out/{/}")
 	w.await("both machines to have ended a task", func() bool { return len(w.doneBy()) == 2 })
@@ -192,7 +183,7 @@ func (w *world) fill(h *fleet.Host) {
 // off for a moment, while inputs and outputs of a bag travel. What is made must be right, and each task be done once.
 func TestFaultFleet(t *testing.T) {
 	t.Parallel()
-	w, f := newFleet(t, fleet.Names(fleet.Machine{Rate: 20_000_000}, "m1", "m2")...)
+	w, f := newFar(t, fleet.Names(fleet.Machine{Rate: 20_000_000}, "m1", "m2")...)
 	w.victims = []string{"machine", "network"}
 	w.strike = func(victim string) {
 		if victim == "machine" {
@@ -216,7 +207,7 @@ func TestFaultFleetMinute(t *testing.T) {
 		t.Skip("a minute without network is waited for by make soak")
 	}
 	t.Parallel()
-	w, f := newFleet(t, fleet.Names(fleet.Machine{}, "m1", "m2")...)
+	w, f := newFar(t, fleet.Names(fleet.Machine{}, "m1", "m2")...)
 	id := w.sixTasks()
 	w.ok(f.Host("m2").Cut())
 	time.Sleep(time.Minute) // what is tested

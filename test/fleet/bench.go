@@ -186,7 +186,7 @@ func (b *bench) convert(ctx context.Context, counts []int, tasks int) (v view, e
 		return v, err
 	}
 	cmd := b.command(ctx, "bag", "--hosts", b.hosts(counts), "--idle-timeout", "10ms", "--each-line", "names", "--outputs", "out/{/.}.jpg", "--stdout", "none", "--",
-		"/usr/bin/convert", "in/{}", "-blur", "0x4", "-quality", "80", "out/{/.}.jpg")
+		"/usr/bin/convert", "in/{}", "-blur", "0x20", "-quality", "80", "out/{/.}.jpg")
 	cmd.Dir = work
 	if out, err := cmd.CombinedOutput(); err != nil {
 		return v, fmt.Errorf("berth bag on %s: %w: %s", b.name(counts), err, out)
