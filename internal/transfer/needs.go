@@ -83,6 +83,9 @@ func (c *collector) absolute(name string) error {
 func (c *collector) named(names []string, own bool) error {
 	for _, name := range names {
 		if _, err := c.root.Lstat(name); err != nil {
+			if real, err := filepath.EvalSymlinks(filepath.Join(c.dir, name)); err == nil {
+				return c.outside(name, real)
+			}
 			continue // no file's name, or one that the task makes
 		}
 		if err := c.add(name, own, true); err != nil {
@@ -144,11 +147,16 @@ func (c *collector) unseen(name string, asked bool, err error) error {
 		return process.Failed("%s cannot be read: %v", filepath.Join(c.dir, name), err)
 	case asked:
 		if real, rerr := filepath.EvalSymlinks(filepath.Join(c.dir, name)); rerr == nil {
-			return process.Failed("%s leads to %s, which is outside of the job's folder %s, and only what is below it is sent to hosts that do not see it", name, real, c.dir)
+			return c.outside(name, real)
 		}
 		return process.Failed("%s leads to %s, which is not there", name, target)
 	}
 	return c.put(Item{Path: name, Kind: Link, Target: target})
+}
+
+// outside refuses a name that leads out of the job's folder through a symbolic link.
+func (c *collector) outside(name, real string) error {
+	return process.Failed("%s leads to %s, which is outside of the job's folder %s, and only what is below it is sent to hosts that do not see it", name, real, c.dir)
 }
 
 // put takes up an item, and the folders in which it is.

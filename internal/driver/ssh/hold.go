@@ -159,7 +159,7 @@ func (h *holder) serve(ctx context.Context, in io.WriteCloser, out io.ReadCloser
 
 // attend takes the streams that the worker opens, until the session has ended.
 func (h *holder) attend(session *yamux.Session) {
-	l := newListener()
+	l := newArrivals(h.config.Node)
 	defer func() { _ = l.Close() }()
 	server := &http.Server{Handler: h.files, ReadHeaderTimeout: 2 * connectTime, ErrorLog: slog.NewLogLogger(h.log.Handler(), slog.LevelDebug)}
 	go func() { _ = server.Serve(l) }() // until the session is over
@@ -174,10 +174,10 @@ func (h *holder) attend(session *yamux.Session) {
 }
 
 // take does what the worker has opened a stream for.
-func (h *holder) take(session *yamux.Session, stream net.Conn, files *listener) {
+func (h *holder) take(session *yamux.Session, stream net.Conn, files *arrivals) {
 	purpose, err := purposeOf(stream)
 	if err == nil && purpose == forFiles {
-		files.serve(stream) // who serves it closes it
+		files.put(stream) // who serves it closes it
 		return
 	}
 	defer func() { _ = stream.Close() }()

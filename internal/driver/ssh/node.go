@@ -121,7 +121,7 @@ func (t *Tunnel) DialNode(_ context.Context, _, addr string) (net.Conn, error) {
 // Nodes returns where connections of other workers come in.
 func (t *Tunnel) Nodes() net.Listener { return t.nodes }
 
-// arrivals are streams of other workers, as a listener.
+// arrivals are streams that come in, as a listener.
 type arrivals struct {
 	addr   string
 	come   chan net.Conn

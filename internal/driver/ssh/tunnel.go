@@ -2,7 +2,6 @@ package ssh
 
 import (
 	"bufio"
-	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -14,46 +13,6 @@ import (
 
 	"berth/internal/wire"
 )
-
-// listener hands streams on to a server.
-type listener struct {
-	streams chan net.Conn
-	over    context.Context
-	end     func()
-}
-
-func newListener() *listener {
-	over, end := context.WithCancel(context.Background())
-	return &listener{streams: make(chan net.Conn), over: over, end: end}
-}
-
-// Accept waits for the next stream.
-func (l *listener) Accept() (net.Conn, error) {
-	select {
-	case c := <-l.streams:
-		return c, nil
-	case <-l.over.Done():
-		return nil, net.ErrClosed
-	}
-}
-
-// Close ends Accept, which http.Server.Close waits for.
-func (l *listener) Close() error {
-	l.end()
-	return nil
-}
-
-// Addr returns that of no network.
-func (l *listener) Addr() net.Addr { return &net.UnixAddr{Name: "ssh", Net: "unix"} }
-
-// serve has a server take a stream.
-func (l *listener) serve(stream net.Conn) {
-	select {
-	case l.streams <- stream:
-	case <-l.over.Done():
-		_ = stream.Close()
-	}
-}
 
 // start is what Hold tells Serve, in the first stream.
 type start struct {
