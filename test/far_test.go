@@ -1,11 +1,18 @@
 package test
 
 import (
+	"crypto/sha256"
+	"fmt"
+	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
+	"syscall"
 	"testing"
 
+	"berth/internal/event"
+	"berth/internal/job"
 	"berth/test/support/fleet"
 )
 
@@ -84,4 +91,151 @@ func (w *world) hidden() []string {
 		w.t.Fatal(err)
 	}
 	return left
+}
+
+// TestFarPlan: that files travel is told in one line before and while a job runs.
+func TestFarPlan(t *testing.T) {
+	t.Parallel()
+	w, _ := newFar(t, fleet.Machine{Name: "m1"})
+	const says = "files travel through ssh: host m1 does not see"
+	if r := w.must("plan", "bag", "--hosts", "m1", "--array", "1-2", "--", "true"); !strings.Contains(r.stdout+r.stderr, says) {
+		t.Errorf("the plan does not say so: %v", r)
+	}
+	w.must("bag", "--detach", "--hosts", "m1", "--array", "1-2", "--", "sleep", "600")
+	if r := w.must("report", string(w.jobs()[0])); !strings.Contains(r.stdout, says) {
+		t.Errorf("the report does not say so: %v", r)
+	}
+	w.must("cancel", string(w.jobs()[0]))
+}
+
+// TestFarUnsaid: a task that leaves files in a bag that does not say so ends the job with their names; the environment of the user is not the host's to know.
+func TestFarUnsaid(t *testing.T) {
+	t.Parallel()
+	w, _ := newFar(t, fleet.Machine{Name: "m1"})
+	w.batch = append(w.batch, "SECRET=token", "LC_ALL=C")
+	r := w.berth("bag", "--hosts", "m1", "--array", "1-9", "--", "sh", "-c", "echo result >result.txt")
+	if r.code == 0 || !strings.Contains(r.stdout+r.stderr, "left result.txt") || !strings.Contains(r.stdout+r.stderr, "--outputs") {
+		t.Errorf("%v", r)
+	}
+	w.must("bag", "--hosts", "m1", "--outputs", "none", "--stdout", "env{task}", "--", "sh", "-c", "echo result >result.txt; env; cat /proc/$PPID/environ | tr '\\0' '\\n'", ":::", "x")
+	if env := w.read("env1"); strings.Contains(env, "SECRET") || !strings.Contains(env, "LC_ALL=C\n") || strings.Contains(env, w.root) {
+		t.Errorf("tasks have %q", env)
+	}
+}
+
+// TestFarFullDisk: a host without room for a task's files gives it back, says where, and does what fits.
+func TestFarFullDisk(t *testing.T) {
+	t.Parallel()
+	w, f := newFar(t, fleet.Machine{Name: "m1"}, fleet.Machine{Name: "m2", Disk: 64 << 20})
+	text := random(rand.New(rand.NewPCG(1, 1)), 8<<20)
+	for i := range 6 {
+		w.write(fmt.Sprintf("in/%d", i), text)
+	}
+	w.write("big", random(rand.New(rand.NewPCG(2, 2)), 60<<20))
+	w.must("bag", "--hosts", "1/m1,1/m2", "--inputs", "big", "--stdout", "sum/{task}", "--", "sh", "-c", "cat big {} | sha256sum; hostname", ":::", "in/0", "in/1", "in/2", "in/3", "in/4", "in/5")
+	want := fmt.Sprintf("%x  -\nm1\n", sha256.Sum256([]byte(w.read("big")+text)))
+	for i := range 6 {
+		if got := w.read(fmt.Sprintf("sum/%d", i+1)); got != want {
+			t.Errorf("task %d printed %q, want %q", i+1, got, want)
+		}
+	}
+	said := false
+	for _, e := range w.records(w.jobs()[0]) {
+		r, is := e.Record.(event.AttemptEnded)
+		said = said || is && r.Outcome == event.Lost && strings.Contains(r.Reason, "host m2") && strings.Contains(r.Reason, "/files") && strings.Contains(r.Reason, "no space left")
+	}
+	if !said {
+		t.Error("no attempt says that m2 has no room")
+	}
+	deserted(w, f.Host("m1"), f.Host("m2"))
+}
+
+// random returns a text of so many bytes that no compression makes shorter.
+func random(rng *rand.Rand, n int) string {
+	b := make([]byte, n)
+	for i := range b {
+		b[i] = byte(rng.Uint32())
+	}
+	return string(b)
+}
+
+// TestFaultFar does to a bag whose files travel over slow links what TestFaultBag does to one of this machine, and kills what is between: ssh and the workers on the hosts.
+// Each file is there whole, or not yet, at any moment.
+func TestFaultFar(t *testing.T) {
+	t.Parallel()
+	w, f := newFar(t, fleet.Names(fleet.Machine{Rate: 4 << 20}, "m1", "m2")...)
+	rng := rand.New(rand.NewPCG(5, 5))
+	const tasks = 12
+	want := make(map[string]string)
+	args := []string{"bag", "--hosts", "1/m1,1/m2", "--inputs", "lib", "--stderr", "none"}
+	var entries []string
+	w.write("lib/rot", "exec tr '\\0-\\377' '\\200-\\377\\0-\\177'\n")
+	for i := range tasks {
+		name := fmt.Sprintf("in/%d", i)
+		text := random(rng, 100_000+rng.IntN(900_000))
+		w.write(name, text)
+		want[fmt.Sprint(i)] = text
+		entries = append(entries, name)
+	}
+	w.victims = []string{"ssh", "worker there", "machine", "network"}
+	w.strike = func(victim string) {
+		switch h := f.Host("m2"); victim {
+		case "ssh":
+			for _, pid := range w.processes() {
+				if exe, err := os.Readlink(fmt.Sprintf("/proc/%d/exe", pid)); err == nil && filepath.Base(exe) == "ssh" {
+					_ = syscall.Kill(pid, syscall.SIGKILL)
+				}
+			}
+		case "worker there":
+			for _, pid := range h.Processes() {
+				if exe, err := os.Readlink(fmt.Sprintf("/proc/%d/exe", pid)); err == nil && strings.HasPrefix(filepath.Base(exe), "berth-") {
+					_ = syscall.Kill(pid, syscall.SIGKILL)
+				}
+			}
+		case "machine":
+			h.Down()
+			w.ok(h.Up())
+		default:
+			w.ok(h.Cut())
+			w.ok(h.Mend())
+		}
+	}
+	check := func(out, printed string, whole bool) {
+		for i, text := range want {
+			for file, should := range map[string]string{out + "/" + i: rot(text), printed + "/" + i: "in/" + i + "\n"} {
+				got, err := os.ReadFile(filepath.Join(w.dir, file))
+				if (whole || err == nil) && string(got) != should {
+					t.Errorf("%s has %d bytes, %v; want %d", file, len(got), err, len(should))
+				}
+			}
+		}
+	}
+	faultRound(t, w, 4, func(w *world, rng *rand.Rand) moment {
+		m := w.entries(rng.IntN(3 * tasks))
+		reached := m.reached
+		m.reached = func(id job.ID) bool {
+			n := strings.TrimPrefix(string(id), "bag-")
+			check("out"+n, "printed"+n, false)
+			return reached(id)
+		}
+		return m
+	}, func(round int) []string {
+		n := fmt.Sprint(len(w.jobs()) + 1)
+		return slices.Concat(args, []string{"--outputs", "out" + n + "/{/}", "--stdout", "printed" + n + "/{/}", "--", "sh", "-c", "sh lib/rot <{} >out" + n + "/{/}; echo {}", ":::"}, entries)
+	}, func(round int, id job.ID) {
+		n := strings.TrimPrefix(string(id), "bag-")
+		check("out"+n, "printed"+n, true)
+	})
+	if parts := w.hidden(); len(parts) > 0 {
+		t.Errorf("left: %v", parts)
+	}
+}
+
+// rot is what lib/rot makes of a text.
+func rot(text string) string {
+	b := []byte(text)
+	for i := range b {
+		b[i] += 128
+	}
+	return string(b)
 }
