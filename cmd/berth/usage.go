@@ -61,23 +61,6 @@ func meant(c *cobra.Command, prefix, word string, known []string) string {
 	return "see " + c.CommandPath() + " --help"
 }
 
-// habits are flags that users bring along from GNU parallel, xargs and HyperQueue,
-// and what does the same here.
-var habits = map[string]string{
-	"j": "--throttle", "jobs": "--throttle", "P": "--throttle", "max-procs": "--throttle",
-	"halt": "--max-fails", "timeout": "--time-limit", "results": "--stdout and --stderr",
-	"dryrun": "--dry-run", "arg-file": "--each-line",
-	"cpus": "--cpus-per-task", "name": "--job-name", "from-json": "berth run",
-}
-
-// habit advises one who wrote a flag that is not known but elsewhere.
-func habit(c *cobra.Command, flag string) string {
-	if here, is := habits[flag]; is && c.Name() == "bag" {
-		return "here it is " + here
-	}
-	return "see " + c.CommandPath() + " --help"
-}
-
 // flagError adds advice to what the flag library says.
 func flagError(c *cobra.Command, err error) error {
 	var unknown *pflag.NotExistError

@@ -27,6 +27,8 @@ func TestMisspelt(t *testing.T) {
 		{[]string{"report", "-x"}, "there is no flag -x; see berth report --help", 1},
 		{[]string{"bag", "-j4", "true"}, "there is no flag -j; here it is --throttle", 255},
 		{[]string{"bag", "--timeout=4", "true"}, "there is no flag --timeout; here it is --time-limit", 255},
+		{[]string{"bag", "--pipe", "wc"}, "there is no flag --pipe; here it is berth mapreduce, which cuts its input into parts", 255},
+		{[]string{"bag", "-a", "files.txt", "echo"}, `--array: "files.txt": "files.txt" is no index or range (each-line takes a file); write indices as in 1-10, 0-10:2, 1,5-8 or 1-100%5`, 255},
 		{[]string{"bag", "-J"}, "flag needs an argument: 'J' in -J; see berth bag --help", 255},
 		{[]string{"wait", "--timeout=4"}, "there is no flag --timeout; see berth wait --help", 255},
 		{[]string{"cancel"}, "cancel wants a job; name it by id or number, or write last for the last one", 1},

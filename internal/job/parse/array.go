@@ -84,7 +84,7 @@ func arrayRange(part string) (first, last, step int, what string) {
 	case part == "":
 		return 0, 0, 1, "an index is missing"
 	case !okFirst || !okLast:
-		return 0, 0, 1, fmt.Sprintf("%q is no index or range", part)
+		return 0, 0, 1, fmt.Sprintf("%q is no index or range (each-line takes a file)", part)
 	case first > last:
 		return 0, 0, 1, fmt.Sprintf("the range %q runs backwards", part)
 	case !stepped:
