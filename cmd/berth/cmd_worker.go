@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"berth/internal/driver/local"
+	"berth/internal/driver/registry"
 	"berth/internal/driver/ssh"
 	"berth/internal/home"
 	"berth/internal/logfile"
@@ -65,7 +66,7 @@ func hold(ctx context.Context, config string, c wire.WorkerConfig, log *slog.Log
 	if err != nil {
 		return err
 	}
-	files := transfer.NewServer(transfer.Runs{Home: h, On: c.Remote.On, Host: c.Remote.Host.Name}, strings.TrimSuffix(config, ".json")+".parts", log)
+	files := transfer.NewServer(transfer.Runs{Home: h, Host: c.Remote.Host.Name, Rented: c.Remote.On == registry.Rented}, strings.TrimSuffix(config, ".json")+".parts", log)
 	defer files.Close()
 	return ssh.Hold(ctx, c, files, log)
 }

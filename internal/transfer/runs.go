@@ -11,9 +11,9 @@ import (
 
 // Runs are the jobs of a user that one host may have tasks of, by their runs' folders.
 type Runs struct {
-	Home home.Home
-	On   string // place of the host's allocation
-	Host string // as the user calls it
+	Home   home.Home
+	Host   string // as the user calls it
+	Rented bool   // it is rented for jobs that name types of machines and no hosts
 }
 
 var _ Jobs = Runs{}
@@ -35,8 +35,8 @@ func (r Runs) Open(id job.ID) (*Job, error) {
 	if err != nil {
 		return nil, err
 	}
-	hosts := spec.Request.Remote.Hosts
-	if spec.Request.On != "auto" && spec.Request.On != r.On || len(hosts) > 0 && !slices.ContainsFunc(hosts, func(h job.Host) bool { return h.Name == r.Host }) {
+	on := &spec.Request.Remote
+	if named := slices.ContainsFunc(on.Hosts, func(h job.Host) bool { return h.Name == r.Host }); !named && (!r.Rented || len(on.Rent.Machines) == 0) {
 		return nil, process.Broken("%s does not run on host %s", id, r.Host)
 	}
 	return &Job{Spec: spec, Entries: tasks.Entries}, nil

@@ -18,6 +18,7 @@ import (
 	"time"
 
 	"berth/internal/event"
+	"berth/internal/home"
 	"berth/internal/job"
 	"berth/internal/process"
 )
@@ -343,6 +344,46 @@ func TestOutputs(t *testing.T) {
 	}))
 	if want := "made/a=second true out/1=second\n false "; got != want {
 		t.Errorf("there are %q, want %q", got, want)
+	}
+}
+
+// TestRuns: a host has files only of jobs that name it, or of those that rent machines where it is rented, and of none that is over.
+func TestRuns(t *testing.T) {
+	h := home.Home{Dir: t.TempDir()}
+	run := func(n int, on job.Remote) job.ID {
+		r := h.Run(job.ID(fmt.Sprintf("bag-%d", n)))
+		spec := &job.Spec{ID: r.ID, Kind: job.Bag, Bag: &job.BagSpec{}, Request: job.Request{On: "auto", Remote: on}}
+		if err := errors.Join(os.MkdirAll(r.Dir, 0o700), r.Save(spec, home.Tasks{Entries: []job.Entry{{"a"}}})); err != nil {
+			t.Fatal(err)
+		}
+		return r.ID
+	}
+	local, named, rented := run(1, job.Remote{}), run(2, job.Remote{Hosts: []job.Host{{Name: "h1"}, {Name: "h2"}}}), run(3, job.Remote{Rent: job.Rent{Machines: []job.Rented{{Name: "m1"}}}})
+	for _, c := range []struct {
+		at Runs
+		id job.ID
+		ok bool
+	}{
+		{Runs{Host: "h2"}, named, true}, {Runs{Host: "h3"}, named, false}, {Runs{Host: "h2"}, local, false}, {Runs{Host: "h2"}, rented, false},
+		{Runs{Host: "i-1", Rented: true}, rented, true}, {Runs{Host: "i-1", Rented: true}, local, false}, {Runs{Host: "i-1", Rented: true}, named, false},
+		{Runs{Host: "h2"}, "bag-9", false},
+	} {
+		c.at.Home = h
+		if j, err := c.at.Open(c.id); (err == nil) != c.ok || c.ok && len(j.Entries) != 1 {
+			t.Errorf("%+v of %s: %v", c.at, c.id, err)
+		}
+	}
+	at := Runs{Home: h, Host: "h2"}
+	if err := at.Check(named); err != nil {
+		t.Error(err)
+	}
+	if err := os.WriteFile(h.Run(named).Summary(), nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, id := range []job.ID{named, "../bag-2", "bag-02", ""} {
+		if at.Check(id) == nil {
+			t.Errorf("%q is served", id)
+		}
 	}
 }
 
