@@ -101,6 +101,10 @@ func TestFarPlan(t *testing.T) {
 	if r := w.must("plan", "bag", "--hosts", "m1", "--array", "1-2", "--", "true"); !strings.Contains(r.stdout+r.stderr, says) {
 		t.Errorf("the plan does not say so: %v", r)
 	}
+	whole := w.write("in", "")
+	if r := w.berth("bag", "--hosts", "m1", "--", "cat", ":::", whole); r.code == 0 || !strings.Contains(r.stderr, "write in") || len(w.jobs()) > 0 {
+		t.Errorf("a name that the host does not have: %v", r)
+	}
 	w.must("bag", "--detach", "--hosts", "m1", "--array", "1-2", "--", "sleep", "600")
 	if r := w.must("report", string(w.jobs()[0])); !strings.Contains(r.stdout, says) {
 		t.Errorf("the report does not say so: %v", r)

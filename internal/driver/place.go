@@ -42,6 +42,7 @@ type Sight struct {
 	NodeType string   // what profiles of runs there are kept under
 	Notes    []string // what the user should know of it
 	Tester   Tester   // reckons when a request would begin; nil: nobody does
+	Apart    bool     // no node sees the files of this machine
 }
 
 // Setup is what a coordinator gives to the driver that it makes.

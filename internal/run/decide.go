@@ -13,6 +13,7 @@ import (
 	"berth/internal/plan"
 	"berth/internal/predict"
 	"berth/internal/store"
+	"berth/internal/transfer"
 )
 
 // Decided is a job and its plan: what is to be done.
@@ -28,6 +29,11 @@ func Decide(ctx context.Context, h home.Home, spec *job.Spec, entries []job.Entr
 	at, err := look(ctx, spec)
 	if err != nil {
 		return nil, err
+	}
+	if at.Apart && spec.Bag != nil {
+		if err := transfer.Check(spec, entries); err != nil {
+			return nil, err
+		}
 	}
 	at.use(h, spec, spare)
 	d := &Decided{Spec: spec, Tasks: home.Tasks{Entries: entries}}

@@ -141,7 +141,7 @@ func ask(ctx context.Context, c cloud, rent *job.Rent) error {
 
 // sight returns the machines as they would be.
 func sight(at job.Time, rent *job.Rent) (driver.Sight, error) {
-	s := driver.Sight{Snapshot: cluster.Snapshot{Driver: Name, At: at}}
+	s := driver.Sight{Snapshot: cluster.Snapshot{Driver: Name, At: at}, Apart: true}
 	most, hourly, unpriced := 0, 0.0, false
 	for _, m := range rent.Machines {
 		for n := range m.Count {

@@ -47,10 +47,12 @@ func (Place) Look(ctx context.Context, env []string, at job.Time, r *job.Request
 	if len(s.Notes) == len(r.Remote.Hosts) {
 		return driver.Sight{}, &job.Error{Class: job.User, Code: job.CodeIO, Where: "--hosts", What: "no host can be used: " + strings.Join(s.Notes, "; ")}
 	}
+	failed := len(s.Notes)
 	for i := range s.Notes {
 		s.Notes[i] += "; the job begins without it, and it is tried again while the job runs"
 	}
 	if len(apart) > 0 {
+		s.Apart = len(apart)+failed == len(r.Remote.Hosts)
 		s.Notes = append(s.Notes, "files travel through ssh: "+named(apart)+" not see the files of this machine")
 	}
 	return s, nil
