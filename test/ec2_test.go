@@ -2,6 +2,7 @@ package test
 
 import (
 	"fmt"
+	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -72,5 +73,22 @@ func TestRentedBag(t *testing.T) {
 	})
 	if r := w.must("machines", "list"); !strings.Contains(r.stdout, "no machines are rented") {
 		t.Errorf("%v", r)
+	}
+}
+
+// TestRentedDeadline: a bag that would be late has further machines rented.
+func TestRentedDeadline(t *testing.T) {
+	t.Parallel()
+	w, c := newCloud(t)
+	w.batch = append(w.batch, "BERTH_LOOK_EVERY=200ms")
+	w.types("2m")
+	w.write("types.toml", w.read("types.toml")+"limit = 2\nboot = \"1s\"\n")
+	// The first tasks show that all would take half a minute; the others wait for a second worker.
+	w.must("bag", "--machines", "small=1", "--catalogue", "types.toml", "--deadline", "2s", "--array", "1-30", "--idle-timeout", "1s", "--", "sh", "-c",
+		"n=0; while [ {} -lt 4 ] && [ $n -lt 600000 ]; do n=$((n+1)); done; echo $PPID >ran-{}; while [ {} -gt 3 ] && [ $(cat ran-* | sort -u | wc -l) -lt 2 ]; do sleep 0.05; done")
+	nothingRented(w, c)
+	log, err := os.ReadFile(w.home().ServerLog())
+	if err != nil || !strings.Contains(string(log), "the deadline is 2s: with 1 more of small") {
+		t.Errorf("the log does not say why a machine is rented: %v\n%s", err, log)
 	}
 }

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -26,21 +27,32 @@ type frontFlags struct {
 }
 
 func (f *frontFlags) register(fs *pflag.FlagSet) {
-	if fs.Lookup("catalogue") == nil { // a command that can rent machines has both for that already
+	if fs.Lookup("catalogue") == nil { // a command that can rent machines has them for that already
 		fs.StringVar(&f.catalogue, "catalogue", "", "TOML file with the types of machines and their prices (docs/rented.md)")
 		fs.Float64Var(&f.budget, "budget", 0, "choose the fastest point that costs no more")
+		fs.StringVar(&f.deadline, "deadline", "", "choose the cheapest point that takes no longer: 2h")
 	}
 	fs.StringVar(&f.input, "input", "", "what a task reads from the data server: 23.3M")
 	fs.StringVar(&f.output, "output", "", "what a task writes to it, likewise")
 	fs.StringVar(&f.server, "server", "", "what the data server moves in a second for all machines together: 100M; default: no limit")
 	fs.StringVar(&f.taskTime, "task-time", "", "what a task computes on a core of speed 1: 30s; types may say it themselves")
 	fs.Float64Var(&f.spread, "spread", 0.3, "standard deviation of task times over their mean")
-	fs.StringVar(&f.deadline, "deadline", "", "choose the cheapest point that takes no longer: 2h")
 	fs.Float64Var(&f.epsilon, "epsilon", -1, "share by which a choice may be better than all points, larger where the search would take too long, and printed; 0: none is; default: 0 for up to 10^11 choices, else 0.01")
 	fs.BoolVar(&f.tail, "tail", true, "count the time in which machines run out of tasks")
 	fs.BoolVar(&f.boot, "boot", true, "count the time until machines are ready")
 	fs.StringVar(&f.only, "only", "", "evaluate one configuration: m1.m=30,c1.m=2")
 	fs.StringVar(&f.svg, "svg", "", "write a drawing to this file")
+}
+
+// take takes over what a job asks for that could rent machines, so that it asks for none, and returns that.
+func (f *frontFlags) take(spec *job.Spec) job.Rent {
+	asked := spec.Request.Remote.Rent
+	spec.Request.Remote.Rent = job.Rent{PassEnv: asked.PassEnv}
+	f.catalogue, f.budget = cmp.Or(f.catalogue, asked.Catalogue), cmp.Or(f.budget, asked.Budget)
+	if asked.Deadline > 0 {
+		f.deadline = fmt.Sprintf("%ds", int(asked.Deadline.Seconds()))
+	}
+	return asked
 }
 
 func newFront() *cobra.Command {

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"cmp"
 	"context"
 	"math"
 	"slices"
@@ -47,9 +46,7 @@ func (f *planFront) then(cmd *cobra.Command, spec *job.Spec, entries []job.Entry
 	if spec.Kind != job.Bag {
 		return noFront("a MapReduce job")
 	}
-	asked := spec.Request.Remote.Rent
-	spec.Request.Remote.Rent = job.Rent{PassEnv: asked.PassEnv}
-	f.catalogue, f.budget = cmp.Or(f.catalogue, asked.Catalogue), cmp.Or(f.budget, asked.Budget)
+	asked := f.take(spec)
 	h, err := home.Open()
 	if err != nil {
 		return err
@@ -82,7 +79,7 @@ func (f *planFront) then(cmd *cobra.Command, spec *job.Spec, entries []job.Entry
 	if err != nil {
 		return err
 	}
-	rent.PassEnv = asked.PassEnv
+	rent.PassEnv, rent.Deadline = asked.PassEnv, asked.Deadline
 	spec.Request.On, spec.Request.Remote.Rent = registry.Rented, rent
 	return submit(cmd, spec, entries, detach)
 }

@@ -1,10 +1,8 @@
 package main
 
 import (
-	"context"
 	"fmt"
 	"io"
-	"math/rand/v2"
 	"slices"
 	"strings"
 
@@ -15,21 +13,10 @@ import (
 	"berth/internal/driver/registry"
 	"berth/internal/home"
 	"berth/internal/job"
-	"berth/internal/job/parse"
 	"berth/internal/plan/front"
-	"berth/internal/predict/sample"
-	"berth/internal/report"
-	"berth/internal/run"
+	"berth/internal/trials"
 	"berth/internal/ui/choices"
 )
-
-// trial is a type of machines that tasks are tried on.
-type trial struct {
-	name string
-	host job.Host
-	run  home.Run
-	of   []int // entries of the bag that it tries
-}
 
 // sampling is berth sample.
 type sampling struct {
@@ -57,24 +44,29 @@ done: --rest writes the other entries to a file.`
 
 // then tries tasks of a bag and draws the front of the others.
 func (s *sampling) then(cmd *cobra.Command, spec *job.Spec, entries []job.Entry, _ bool) error {
-	trials, err := s.deal(entries, spec.Bag.DuplicatesOK)
+	s.take(spec)
+	all, err := trials.Deal("--types", s.hosts, len(entries), spec.Bag.DuplicatesOK)
 	if err != nil {
 		return err
 	}
-	if err := s.check(trials, len(entries), spec.Bag.Need); err != nil {
+	if s.rest != "" && slices.ContainsFunc(entries, func(e job.Entry) bool { return len(e) != 1 || strings.Contains(e[0], "\n") }) {
+		return job.ArgumentError("--rest", "not every entry is a line", "leave --rest out")
+	}
+	if err := s.check(all, len(entries), spec.Bag.Need); err != nil {
 		return err
 	}
 	h, err := home.Open()
 	if err != nil {
 		return err
 	}
-	for i := range trials {
-		if trials[i].run, err = trials[i].begin(cmd.Context(), h, spec, entries); err != nil {
+	for i := range all {
+		one, of := all[i].Job(registry.Hosts, spec, entries)
+		if all[i].Run, err = hand(cmd.Context(), h, one, of); err != nil {
 			return err
 		}
 	}
-	for i := range trials {
-		v, err := showToEnd(cmd, h, trials[i].run, attachment{owner: true})
+	for i := range all {
+		v, err := showToEnd(cmd, h, all[i].Run, attachment{owner: true})
 		if err != nil {
 			return err
 		}
@@ -82,48 +74,22 @@ func (s *sampling) then(cmd *cobra.Command, spec *job.Spec, entries []job.Entry,
 			return err
 		}
 	}
-	m, err := measure(trials)
+	m, err := trials.Measure(all)
 	if err != nil {
 		return err
 	}
-	left := m.left(entries)
+	left := m.Left(entries)
 	if err := s.writeRest(left); err != nil {
 		return err
 	}
-	return s.tell(cmd, m, trials, len(left), spec.Bag.Need)
-}
-
-// deal reads the types and deals the tasks that they try.
-func (s *sampling) deal(entries []job.Entry, twice bool) ([]trial, error) {
-	var trials []trial
-	for part := range strings.SplitSeq(s.hosts, ",") {
-		name, host, ok := strings.Cut(part, "=")
-		if !ok || name == "" {
-			return nil, job.ArgumentError("--types", fmt.Sprintf("%q is no type with a host", part), "write --types m1.m=host1,c1.m=host2")
-		}
-		hosts, err := parse.Hosts("--types", host)
-		if err != nil {
-			return nil, err
-		}
-		if len(hosts) != 1 || slices.ContainsFunc(trials, func(t trial) bool { return t.name == name || t.host.Name == hosts[0].Name }) {
-			return nil, job.ArgumentError("--types", "a type has one host, which no other has", "write --types m1.m=host1,c1.m=host2")
-		}
-		trials = append(trials, trial{name: name, host: hosts[0]})
-	}
-	if s.rest != "" && slices.ContainsFunc(entries, func(e job.Entry) bool { return len(e) != 1 || strings.Contains(e[0], "\n") }) {
-		return nil, job.ArgumentError("--rest", "not every entry is a line", "leave --rest out")
-	}
-	for i, of := range sample.Deal(rand.New(rand.NewPCG(uint64(len(entries)), uint64(len(trials)))), len(entries), len(trials), twice) {
-		trials[i].of = of
-	}
-	return trials, nil
+	return s.tell(cmd, m, all, len(left), spec.Bag.Need)
 }
 
 // check finds what is wrong with flags and catalogue before anything is tried.
-func (s *sampling) check(trials []trial, tasks int, need job.Resources) error {
+func (s *sampling) check(all []trials.Trial, tasks int, need job.Resources) error {
 	bag, task := front.Bag{Tasks: tasks, Spread: s.spread}, catalogue.Task{Need: need, Times: make(map[string]float64)}
-	for _, t := range trials {
-		task.Times[t.name] = 1
+	for _, t := range all {
+		task.Times[t.Name] = 1
 	}
 	if _, err := s.fill(&bag, &task); err != nil {
 		return err
@@ -132,73 +98,12 @@ func (s *sampling) check(trials []trial, tasks int, need job.Resources) error {
 	if err != nil {
 		return err
 	}
-	for _, t := range trials {
-		if !slices.ContainsFunc(types, func(one front.Type) bool { return one.Name == t.name }) {
-			return job.ArgumentError("--types", fmt.Sprintf("there is no type %q in the catalogue", t.name), "name one that has a price there")
+	for _, t := range all {
+		if !slices.ContainsFunc(types, func(one front.Type) bool { return one.Name == t.Name }) {
+			return job.ArgumentError("--types", fmt.Sprintf("there is no type %q in the catalogue", t.Name), "name one that has a price there")
 		}
 	}
 	return nil
-}
-
-// begin submits the tasks that a type tries as a job of its own.
-func (t *trial) begin(ctx context.Context, h home.Home, spec *job.Spec, entries []job.Entry) (home.Run, error) {
-	one, bag := *spec, *spec.Bag
-	one.Bag, one.Name = &bag, spec.Name+" on "+t.name
-	bag.DuplicatesOK = false
-	one.Request.On, one.Request.Remote.Hosts = registry.Hosts, []job.Host{t.host}
-	var of []job.Entry
-	for _, i := range t.of {
-		of = append(of, entries[i])
-	}
-	return hand(ctx, h, &one, of)
-}
-
-// measured is what trials have shown.
-type measured struct {
-	types    []sample.Estimate
-	links    sample.Bandwidth
-	bytes    float64 // that a task moves
-	finished map[int]bool
-}
-
-// measure reads the runs of the trials.
-func measure(trials []trial) (measured, error) {
-	m := measured{finished: make(map[int]bool)}
-	var runs []sample.Run
-	var moves []sample.Move
-	for k, t := range trials {
-		_, err := run.Fold(t.run, func(row report.AttemptRow) {
-			if row.Outcome != "done" {
-				return
-			}
-			m.finished[t.of[row.Task]] = true
-			for _, p := range row.Phases {
-				if p.Phase == job.PhaseCompute.String() {
-					runs = append(runs, sample.Run{Task: t.of[row.Task], Type: k, Seconds: p.End.Sub(p.Start).Seconds()})
-				} else if p.Net != nil && *p.Net > 0 {
-					moves = append(moves, sample.Move{Type: k, Start: float64(p.Start.UnixNano()) / 1e9, End: float64(p.End.UnixNano()) / 1e9, Bytes: float64(*p.Net)})
-				}
-			}
-		})
-		if err != nil {
-			return m, err
-		}
-	}
-	for _, move := range moves {
-		m.bytes += move.Bytes / float64(len(runs))
-	}
-	m.types, m.links = sample.Estimates(len(trials), runs), sample.Measure(len(trials), moves)
-	return m, nil
-}
-
-// left returns the entries that have yet to be done.
-func (m *measured) left(entries []job.Entry) (left []job.Entry) {
-	for i, e := range entries {
-		if !m.finished[i] {
-			left = append(left, e)
-		}
-	}
-	return left
 }
 
 func (s *sampling) writeRest(left []job.Entry) error {
@@ -216,16 +121,16 @@ func (s *sampling) writeRest(left []job.Entry) error {
 }
 
 // tell draws the front of what is left.
-func (s *sampling) tell(cmd *cobra.Command, m measured, trials []trial, left int, need job.Resources) error {
-	told := choices.Sampled{Left: left, Bytes: m.bytes, Server: m.links.Server, Peak: m.links.Peak, View: front.View{Front: []front.PointView{}, Tipping: -1}}
+func (s *sampling) tell(cmd *cobra.Command, m trials.Measured, all []trials.Trial, left int, need job.Resources) error {
+	told := choices.Sampled{Left: left, Bytes: m.Bytes, Server: m.Links.Server, Peak: m.Links.Peak, View: front.View{Front: []front.PointView{}, Tipping: -1}}
 	task := catalogue.Task{Need: need, Times: make(map[string]float64), Rates: make(map[string]float64)}
-	bag := front.Bag{Tasks: left, Bytes: m.bytes, Spread: s.spread, Server: m.links.Server}
-	for k, t := range trials {
-		e := m.types[k]
-		told.Types = append(told.Types, choices.SampledType{Name: t.name, Host: t.host.Name, Job: t.run.ID, Tried: e.Tried, Carried: e.Carried,
-			Mean: e.Mean, Low: e.Low, Up: e.Up, Spread: e.Spread, Rate: m.links.Rates[k]})
+	bag := front.Bag{Tasks: left, Bytes: m.Bytes, Spread: s.spread, Server: m.Links.Server}
+	for k, t := range all {
+		e := m.Types[k]
+		told.Types = append(told.Types, choices.SampledType{Name: t.Name, Host: t.Host.Name, Job: t.Run.ID, Tried: e.Tried, Carried: e.Carried,
+			Mean: e.Mean, Low: e.Low, Up: e.Up, Spread: e.Spread, Rate: m.Links.Rates[k]})
 		if e.Mean > 0 {
-			task.Times[t.name], task.Rates[t.name] = e.Mean, m.links.Rates[k]
+			task.Times[t.Name], task.Rates[t.Name] = e.Mean, m.Links.Rates[k]
 			if !cmd.Flags().Changed("spread") {
 				bag.Spread = min(e.Spread, 10)
 			}

@@ -30,7 +30,7 @@ func (r rental) of(t *document.Table) rental {
 // rented returns what it takes to rent a machine of a type.
 func (r rental) rented(t front.Type) job.Rented {
 	return job.Rented{Name: t.Name, Instance: cmp.Or(r.instance, strings.TrimSuffix(t.Name, job.SpotEnd)), Has: r.has, Image: r.image, User: r.user, Subnet: r.subnet, Groups: r.groups,
-		Price: t.Price, Unit: t.Unit, Minimum: t.Minimum}
+		Price: t.Price, Unit: t.Unit, Minimum: t.Minimum, Boot: t.Boot, Limit: t.Limit}
 }
 
 // words reads a list of names: a list, or a text with commas.

@@ -108,6 +108,8 @@ func (s *Server) loop(ctx context.Context) (err error) {
 	}()
 	sync := time.NewTicker(syncEvery)
 	defer sync.Stop()
+	rented := time.NewTicker(s.rentEvery())
+	defer rented.Stop()
 	for {
 		timer := s.timer()
 		select {
@@ -122,6 +124,9 @@ func (s *Server) loop(ctx context.Context) (err error) {
 			if err := s.step(step.Tick{}); err != nil {
 				return err
 			}
+		case <-rented.C:
+			s.round.at = s.now()
+			s.lookAtRented()
 		case <-sync.C:
 			s.syncJournals()
 		case <-ctx.Done():

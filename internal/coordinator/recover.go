@@ -111,6 +111,7 @@ func checkJournal(r home.Run) error {
 
 // remember lets views see a record, and returns the job that it belongs to, nil for none.
 func (s *Server) remember(e event.Entry) *live {
+	s.noteRented(e.Record)
 	id := e.Record.Of()
 	if id == "" {
 		s.nodes.Apply(e)

@@ -102,6 +102,7 @@ type Server struct {
 	unflushed map[*session]struct{}
 	awaits    map[job.Attempt]*session // who waits for an acknowledgement
 	shapes    map[job.AllocID]job.AllocRequest
+	renting   map[job.AllocID]*renting
 	foreign   map[job.AllocID]bool // live allocations that a stand-in leaves to another coordinator
 	unguarded bool                 // whether a wake-up job is wanted is to be looked at anew
 	idleSince time.Time
@@ -158,7 +159,7 @@ func newServer(opts Options, p seat.Choice, stop context.CancelFunc) *Server {
 		places: newPlaces(), journals: journal.NewSet(opts.Home.JournalOf), outputs: newOutputs(), nodes: report.NewNodes(),
 		engine:   engine.New(engine.Config{NodeTimeout: nodeTimeout, Order: sched.Order(p.Order), Scheduler: sched.Scheduler(p.Scheduler), Yield: !p.Kept(), Rule: p.Rule(), LookEvery: opts.LookEvery}),
 		sessions: make(map[job.NodeID]*session), unflushed: make(map[*session]struct{}),
-		awaits: make(map[job.Attempt]*session), shapes: make(map[job.AllocID]job.AllocRequest), foreign: make(map[job.AllocID]bool),
+		awaits: make(map[job.Attempt]*session), shapes: make(map[job.AllocID]job.AllocRequest), renting: make(map[job.AllocID]*renting), foreign: make(map[job.AllocID]bool),
 		jobs: make(map[job.ID]*live), idleSince: time.Now(),
 	}
 }

@@ -60,6 +60,25 @@ type Batch interface {
 	GuardNote(req job.AllocRequest) string
 }
 
+// Renter is a driver of rented machines: while an allocation runs, more can be rented and some given back.
+type Renter interface {
+	Driver
+	// Hired returns the machines of an allocation, and what those that are gone have cost. It does not block.
+	Hired(id job.AllocID) (all []Hired, gone float64)
+	// Hire rents so many more machines of the type of that index in the request's Remote.Rent.Machines, up to its More.
+	Hire(id job.AllocID, kind, count int)
+	// GiveBack ends the machine of a node. What runs there is lost.
+	GiveBack(id job.AllocID, node job.NodeID, reason string)
+}
+
+// Hired is a machine that is rented.
+type Hired struct {
+	Node  job.NodeID
+	Kind  int      // index in Remote.Rent.Machines
+	Since job.Time // wall clock: it is paid from then on
+	Up    bool     // it answers; else it boots
+}
+
 // Reporter takes what a driver observes: AllocUp, AllocNote, NodeDown and AllocDown. It may block, and a
 // driver calls it with none of its locks held (Outbox); it never calls the driver back.
 type Reporter func(step.Input)

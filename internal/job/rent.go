@@ -13,6 +13,7 @@ type Rent struct {
 	Machines  []Rented      `msgpack:"m,omitempty" json:"machines,omitempty"`
 	Catalogue string        `msgpack:"-" json:"catalogue,omitempty"`              // file with the types and their prices; empty: there is none, or all that it says is in Machines
 	Budget    float64       `msgpack:"b,omitempty" json:"budget,omitempty"`       // what all machines together may cost, in the currency of the prices; 0: no limit
+	Deadline  time.Duration `msgpack:"d,omitempty" json:"deadline_ns,omitempty"`  // the job is to be done so long after it was submitted: machines are rented and given back for that; 0: whenever
 	Region    string        `msgpack:"r,omitempty" json:"region,omitempty"`       // of the provider
 	Account   string        `msgpack:"a,omitempty" json:"account,omitempty"`      // allocations of one account share its budget; empty: there is no budget
 	Purpose   string        `msgpack:"p,omitempty" json:"purpose,omitempty"`      // name of the job that asked for them first
@@ -24,6 +25,7 @@ type Rent struct {
 type Rented struct {
 	Name  string `msgpack:"n" json:"name"` // of the catalogue, or the provider's own; what ends in SpotEnd is had at the spot price
 	Count int    `msgpack:"c" json:"count"`
+	More  int    `msgpack:"mo,omitempty" json:"more,omitempty"` // that may be rented beyond Count while the job runs
 
 	// What follows was found out of the type: Instance is what the provider calls it, and empty where nothing was found out yet.
 	Instance string    `msgpack:"i,omitempty" json:"instance,omitempty"`
@@ -35,6 +37,8 @@ type Rented struct {
 	Price    float64   `msgpack:"p,omitempty" json:"price,omitempty"`      // of a machine for an hour; 0: not known
 	Unit     float64   `msgpack:"un,omitempty" json:"unit_s,omitempty"`    // seconds; each started one is paid
 	Minimum  float64   `msgpack:"mi,omitempty" json:"minimum_s,omitempty"` // seconds that are paid at least
+	Boot     float64   `msgpack:"b,omitempty" json:"boot_s,omitempty"`     // seconds until a machine takes its first task
+	Limit    int       `msgpack:"l,omitempty" json:"limit,omitempty"`      // machines at most
 }
 
 // SpotEnd is the end of the name of a type at the spot price.
@@ -52,13 +56,29 @@ func (r Rent) Count() int {
 	return n
 }
 
-// Wanted returns the index in Machines of the machine of that rank: the first type has the first ranks. It is −1 for ranks beyond Count.
+// Most returns how many machines there can be at one time: those that are rented at first, and further ones.
+func (r Rent) Most() int {
+	n := r.Count()
+	for _, m := range r.Machines {
+		n += m.More
+	}
+	return n
+}
+
+// Wanted returns the index in Machines of the machine of that rank: the first type has the first ranks. Ranks from Count on are of further machines, in
+// the same order. It is −1 for ranks beyond Most.
 func (r Rent) Wanted(rank int) int {
 	for i, m := range r.Machines {
 		if rank < m.Count {
 			return i
 		}
 		rank -= m.Count
+	}
+	for i, m := range r.Machines {
+		if rank < m.More {
+			return i
+		}
+		rank -= m.More
 	}
 	return -1
 }
@@ -91,7 +111,7 @@ func (r Rent) key() string {
 	}
 	words := []string{r.Region, r.Account}
 	for _, m := range r.Machines {
-		words = append(words, fmt.Sprint(m.Name, m.Count, m.Instance, m.Image, m.User, m.Subnet, m.Groups, m.Price))
+		words = append(words, fmt.Sprint(m.Name, m.Count, m.More, m.Instance, m.Image, m.User, m.Subnet, m.Groups, m.Price))
 	}
 	return strings.Join(words, "|")
 }

@@ -56,8 +56,8 @@ func look(ctx context.Context, spec *job.Spec) (place, error) {
 	if there != nil && hosts && there.Name() != registry.Hosts {
 		return place{}, job.ArgumentError("--hosts", "jobs on "+there.Name()+" have no hosts to name", "say --on "+registry.Hosts+", or leave the hosts out")
 	}
-	if rent := &spec.Request.Remote.Rent; there != nil && there.Name() != registry.Rented && (rents || rent.Catalogue != "" || rent.Budget > 0) {
-		return place{}, job.ArgumentError("--on", "jobs on "+there.Name()+" rent no machines", "name those to rent with --machines, or leave --machines, --catalogue and --budget out")
+	if rent := &spec.Request.Remote.Rent; there != nil && there.Name() != registry.Rented && (rents || rent.Catalogue != "" || rent.Budget > 0 || rent.Deadline > 0) {
+		return place{}, job.ArgumentError("--on", "jobs on "+there.Name()+" rent no machines", "name those to rent with --machines, or leave --machines, --catalogue, --budget and --deadline out")
 	}
 	if there == nil {
 		return place{}, &job.Error{Class: job.User, Code: job.CodeConfig, Where: where,

@@ -124,6 +124,8 @@ func (l *ledger) ends(now job.Time, other float64) (all []*machine) {
 			end(m, "nothing needs it any more")
 		case m.Rank < 0:
 			end(m, "it was not wanted")
+		case l.Gone[m.Rank] != "":
+			end(m, l.Gone[m.Rank])
 		case l.Rent.Budget > 0 && sum > l.Rent.Budget && more > 0:
 			l.Gone[m.Rank] = fmt.Sprintf("the budget of %.2f is used up", l.Rent.Budget)
 			end(m, l.Gone[m.Rank])
@@ -158,7 +160,7 @@ func (l *ledger) wants(now job.Time, other float64, token func() string) (all []
 		return nil
 	}
 	sum := other + l.spent(now.Add(margin))
-	for rank := range l.Rent.Count() {
+	for rank := range l.Rent.Most() {
 		if l.has(rank) || l.Gone[rank] != "" {
 			continue
 		}
@@ -209,7 +211,7 @@ func (l *ledger) lost() string {
 	if l.Over || len(l.live()) > 0 || len(l.Orders) > 0 {
 		return ""
 	}
-	for rank := range l.Rent.Count() {
+	for rank := range l.Rent.Most() {
 		if l.Gone[rank] == "" {
 			return ""
 		}
@@ -220,8 +222,8 @@ func (l *ledger) lost() string {
 // reasons returns why ranks have no machine, each reason once.
 func (l *ledger) reasons() string {
 	counts, order := map[string]int{}, []string{}
-	for rank := range l.Rent.Count() {
-		if why := l.Gone[rank]; why != "" {
+	for rank := range l.Rent.Most() {
+		if why := l.Gone[rank]; why != "" && why != notNeeded {
 			if counts[why]++; counts[why] == 1 {
 				order = append(order, why)
 			}

@@ -48,9 +48,16 @@ type machine struct {
 	Why     string   `json:"why,omitempty"`      // it ended
 }
 
+// notNeeded is why there is no machine of a rank that no advice has asked for so far.
+const notNeeded = "it is not needed so far"
+
 // newLedger returns that of an allocation that has nothing yet.
 func newLedger(id job.AllocID, rent job.Rent, now job.Time) *ledger {
-	return &ledger{Alloc: id, Rent: rent, Since: now, Gone: map[int]string{}}
+	l := &ledger{Alloc: id, Rent: rent, Since: now, Gone: map[int]string{}}
+	for rank := rent.Count(); rank < rent.Most(); rank++ {
+		l.Gone[rank] = notNeeded
+	}
+	return l
 }
 
 // ledgerName is how the file is called in the allocation's folder.
@@ -102,6 +109,11 @@ func (l *ledger) up() (n int) {
 		}
 	}
 	return n
+}
+
+// occupied reports whether a rank has a machine that costs something.
+func (l *ledger) occupied(rank int) bool {
+	return slices.ContainsFunc(l.live(), func(m *machine) bool { return m.Rank == rank })
 }
 
 // has reports whether a rank has a machine, or one was asked for.

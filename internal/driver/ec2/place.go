@@ -93,6 +93,9 @@ func fill(rent *job.Rent) error {
 		default:
 			m.Instance, m.Unit, m.Minimum = strings.TrimSuffix(m.Name, job.SpotEnd), 1, 60
 		}
+		if rent.Deadline > 0 {
+			m.More = max(0, m.Limit-m.Count)
+		}
 		if m.Image == "" {
 			m.Image = defaultImage
 			if m.User == "" {

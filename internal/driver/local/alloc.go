@@ -52,6 +52,9 @@ const (
 	logEnd    = ".log"  // the worker's
 )
 
+// ranks returns how many workers an allocation can have: of rented machines further ones than it begins with.
+func ranks(req job.AllocRequest) int { return max(req.Nodes, req.Remote.Rent.Most()) }
+
 func (a *alloc) file(rank int, end string) string {
 	return filepath.Join(a.dir, strconv.Itoa(rank)+end)
 }
@@ -69,7 +72,7 @@ func (d *Driver) writeConfigs(a *alloc) error {
 	if err != nil && a.away() {
 		return &job.Error{Class: job.User, Code: job.CodeIO, Where: scratch, What: "cannot make the scratch folder that all hosts are to see", Err: err, Do: "name another with --scratch"}
 	}
-	for rank := range a.req.Nodes {
+	for rank := range ranks(a.req) {
 		node := a.id.Node(rank)
 		if err := d.opts.Issue(node, a.file(rank, bundleEnd)); err != nil {
 			return fmt.Errorf("make keys for %s: %w", node, err)

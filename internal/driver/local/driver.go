@@ -97,7 +97,7 @@ func total(req job.AllocRequest) job.Resources {
 
 func (d *Driver) alloc(id job.AllocID, req job.AllocRequest) *alloc {
 	a := &alloc{id: id, req: req, dir: filepath.Join(d.opts.Dir, string(id))}
-	for rank := range req.Nodes {
+	for rank := range ranks(req) {
 		a.procs = append(a.procs, &proc{node: id.Node(rank), rank: rank, vacant: len(req.Remote.Rent.Machines) > 0})
 	}
 	return a

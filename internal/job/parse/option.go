@@ -59,6 +59,7 @@ var options = [...]Option{
 	{Name: "machines", Arg: "LIST", Many: true, Usage: "ec2: machines to rent, types and how many: m1.m=30,c1.m:spot=4 (4 at the spot price)", set: setMachines},
 	{Name: "catalogue", Arg: "FILE", Usage: "TOML file with the types of machines and their prices (docs/rented.md)", set: into(asIs, func(a *Ask) *string { return &a.request.Remote.Rent.Catalogue })},
 	{Name: "budget", Arg: "N", Usage: "ec2: end rented machines before they cost more", set: into(number(0, 1e9), func(a *Ask) *float64 { return &a.request.Remote.Rent.Budget })},
+	{Name: "deadline", Arg: "TIME", Usage: "ec2: rent further machines of the types of --machines where the job would not be done so long after it was submitted, and give back what it does not need", set: into(Duration, func(a *Ask) *time.Duration { return &a.request.Remote.Rent.Deadline })},
 	{Name: "pass-env", Arg: "NAMES", Many: true, Usage: "ec2: variables of yours that tasks get on rented machines, beside PATH, TZ, LANG and LC_*", set: setPassEnv},
 	{Name: "nodes", Short: "N", Arg: "MIN[-MAX]", Usage: "bound the number of nodes; auto: berth decides", set: setNodes},
 	{Name: "max-nodes", Arg: "N", Usage: "use no more nodes than this", set: into(from(1, job.MaxNodes), func(a *Ask) *int { return &a.capNodes })},

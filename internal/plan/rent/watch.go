@@ -19,13 +19,14 @@ type Watch struct {
 
 // average is of so many values.
 type average struct {
-	count int
-	sum   float64
+	count       int
+	sum, square float64
 }
 
 func (a *average) add(v float64) {
 	a.count++
 	a.sum += v
+	a.square += v * v
 }
 
 func (a *average) mean() float64 { return a.sum / math.Max(1, float64(a.count)) }
@@ -76,6 +77,25 @@ func (w *Watch) learn(kind int, stats []job.PhaseStat) {
 
 // Running returns how many tasks run on a node.
 func (w *Watch) Running(node job.NodeID) int { return w.runs[node] }
+
+// usual is the standard deviation of task times over their mean where too few have shown it.
+const usual = 0.3
+
+// Spread returns the standard deviation of task times over their mean, of the type that has done most tasks.
+func (w *Watch) Spread() float64 {
+	most := average{}
+	for _, a := range w.times {
+		if a.count > most.count {
+			most = a
+		}
+	}
+	if most.count < known || most.mean() <= 0 {
+		return usual
+	}
+	n := float64(most.count)
+	variance := math.Max(0, (most.square-n*most.mean()*most.mean())/(n-1))
+	return math.Sqrt(variance) / most.mean()
+}
 
 // Task returns how long a task is expected to take on a type, by what was planned (0: nothing) and what was measured; 0: nothing is known.
 func (w *Watch) Task(kind int, planned float64) float64 {

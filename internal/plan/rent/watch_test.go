@@ -1,6 +1,7 @@
 package rent
 
 import (
+	"math"
 	"testing"
 	"time"
 
@@ -31,10 +32,20 @@ func TestWatch(t *testing.T) {
 	delete(kinds, "a1/1") // its machine is gone
 	w.Observe(event.AttemptEnded{Attempt: attempt(2), Outcome: event.Lost}, kind)
 	w.Observe(event.AttemptEnded{Attempt: attempt(3), Outcome: event.Done, Stats: stats}, kind)
+	if w.Spread() != usual {
+		t.Errorf("spread %g of one task", w.Spread())
+	}
+	for i, ms := range []int{10, 20, 30, 40} { // with the 20 s above: mean 24 s, standard deviation 11.4 s
+		w.Observe(event.AttemptStarted{Attempt: attempt(10 + i), Node: "a1/0"}, kind)
+		w.Observe(event.AttemptEnded{Attempt: attempt(10 + i), Outcome: event.Done, Stats: []job.PhaseStat{{Phase: job.PhaseCompute, End: job.Time(ms) * job.Time(time.Second)}}}, kind)
+	}
+	if got := w.Spread(); math.Abs(got-0.475) > 0.001 {
+		t.Errorf("spread %g", got)
+	}
 	if len(w.runs) != 0 || len(w.on) != 0 {
 		t.Errorf("%+v", w)
 	}
-	if got := []float64{w.Task(0, 0), w.Task(0, 8), w.Task(1, 8), w.Task(1, 0)}; got[0] != 20 || got[1] != 10 || got[2] != 8 || got[3] != 0 {
+	if got := []float64{w.Task(0, 0), w.Task(0, 8), w.Task(1, 8), w.Task(1, 0)}; got[0] != 24 || got[1] != 16 || got[2] != 8 || got[3] != 0 {
 		t.Errorf("%v", got)
 	}
 }

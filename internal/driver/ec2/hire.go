@@ -1,0 +1,77 @@
+package ec2
+
+import (
+	"strings"
+
+	"berth/internal/driver"
+	"berth/internal/job"
+)
+
+var _ driver.Renter = (*Driver)(nil)
+
+// givenBack begins the reason why a rank has no machine that was advised to do without; it can have one again.
+const givenBack = "it was given back: "
+
+// Hired returns the machines of an allocation that cost something, and what the others have cost. Those that are to be rented count as well, from now on.
+func (d *Driver) Hired(id job.AllocID) (all []driver.Hired, gone float64) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	r := d.rentals[id]
+	if r == nil {
+		return nil, 0
+	}
+	occupied := map[int]bool{}
+	for _, m := range r.l.Machines {
+		switch {
+		case m.Ended != 0:
+			gone += r.l.cost(&m, m.Ended)
+		case m.Rank >= 0 && r.l.Gone[m.Rank] == "":
+			occupied[m.Rank] = true
+			all = append(all, driver.Hired{Node: id.Node(m.Rank), Kind: m.Kind, Since: m.Since, Up: m.Up != 0})
+		default: // it is about to end
+			gone += r.l.cost(&m, d.now())
+		}
+	}
+	for rank := range r.l.Rent.Most() {
+		if r.l.Gone[rank] == "" && !occupied[rank] {
+			all = append(all, driver.Hired{Node: id.Node(rank), Kind: r.l.Rent.Wanted(rank), Since: d.now()})
+		}
+	}
+	return all, gone
+}
+
+// Hire has further ranks of a type get machines: those that were not needed so far, or given back. Ranks whose machines the user has stopped, or that
+// could not be had, stay without.
+func (d *Driver) Hire(id job.AllocID, kind, count int) {
+	d.mu.Lock()
+	defer d.unlock()
+	r := d.rentals[id]
+	if r == nil || r.l.Over {
+		return
+	}
+	for rank := range r.l.Rent.Most() {
+		if why := r.l.Gone[rank]; count > 0 && r.l.Rent.Wanted(rank) == kind && (why == notNeeded || strings.HasPrefix(why, givenBack)) {
+			delete(r.l.Gone, rank)
+			count--
+		}
+	}
+	r.save()
+	r.poke()
+}
+
+// GiveBack ends the machine of a rank.
+func (d *Driver) GiveBack(id job.AllocID, node job.NodeID, reason string) {
+	d.mu.Lock()
+	defer d.unlock()
+	r := d.rentals[id]
+	if r == nil || r.l.Over {
+		return
+	}
+	for rank := range r.l.Rent.Most() {
+		if id.Node(rank) == node && r.l.Gone[rank] == "" {
+			r.l.Gone[rank] = givenBack + reason
+			r.save()
+			r.poke()
+		}
+	}
+}
