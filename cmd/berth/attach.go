@@ -38,7 +38,7 @@ func showToEnd(cmd *cobra.Command, h home.Home, r home.Run, a attachment) (repor
 	if _, wanted := resultsWanted(cmd); wanted && opts.Mode == ui.Terminal {
 		opts.Mode = ui.Plain // bars would be drawn over what is printed
 	}
-	console, err := withResults(cmd, r, ui.New(opts))
+	console, err := withResults(cmd, r, newConsole(cmd, r, opts))
 	if err != nil {
 		return report.JobView{}, err
 	}

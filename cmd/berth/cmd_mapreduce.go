@@ -15,7 +15,7 @@ import (
 type then func(cmd *cobra.Command, spec *job.Spec, entries []job.Entry, detach bool) error
 
 func newMapReduce(do then) *cobra.Command {
-	return &cobra.Command{
+	c := &cobra.Command{
 		Use: "mapreduce -input PATHS -output DIR -mapper CMD [-reducer CMD] [FLAG...]", Aliases: []string{"mr"}, DisableFlagsInUseLine: true,
 		Short: "Run a MapReduce job with Hadoop Streaming's flags",
 		Long: `Run a MapReduce job: any program that reads lines and writes lines is a mapper or a
@@ -40,6 +40,8 @@ configuration, 4 the output exists, 5 input or output failed, 6 interrupted.`,
 			return mapReduce(cmd, r, do)
 		},
 	}
+	c.Flags().Bool(hadoopMessages, false, "show the job as hadoop jar does") // set by mapReduce, as the flags are not parsed
+	return c
 }
 
 // mapReduce does what is to be done with a parsed job.
@@ -54,6 +56,11 @@ func mapReduce(cmd *cobra.Command, r *streaming.Result, do then) error {
 	}
 	if r.JSON {
 		if err := cmd.Root().PersistentFlags().Set("json", "true"); err != nil {
+			return err
+		}
+	}
+	if r.HadoopMessages {
+		if err := cmd.Flags().Set(hadoopMessages, "true"); err != nil {
 			return err
 		}
 	}

@@ -103,7 +103,7 @@ func newServerStart() *cobra.Command {
 // startServer starts a coordinator by that policy, or finds that the one which runs goes by
 // it: then that is remembered, as it may have been the environment that said so.
 func startServer(cmd *cobra.Command, h home.Home, said seat.Choice) error {
-	c, err := control.Ensure(cmd.Context(), h, policyArgs(said)...)
+	c, err := control.Ensure(cmd.Context(), h, said.Args()...)
 	if err != nil {
 		return err
 	}
@@ -194,7 +194,7 @@ func serverText(s control.Server) string {
 		kept = ", allocations kept"
 	}
 	if s.KeepRuns != nil {
-		kept += ", " + runsText(s.KeepRuns)
+		kept += ", " + seat.RunsText(s.KeepRuns)
 	}
 	if s.Running {
 		text = fmt.Sprintf("coordinator %d runs since %s: %d jobs not over, order %s%s, scheduler %s, %d workers, listening on %s\n",
@@ -207,7 +207,7 @@ func serverText(s control.Server) string {
 		text = fmt.Sprintf("a stand-in coordinator runs on %s (process %d) since %s, inside a Slurm job: the next command that needs it takes its place\n",
 			s.There.Host, s.There.PID, s.There.Started.Format(time.RFC3339))
 	}
-	if chosen := choiceText(s.Chosen); chosen != "" {
+	if chosen := s.Chosen.Words(); chosen != "" {
 		text += "chosen until berth server stop: " + chosen + "\n"
 	}
 	return text

@@ -7,6 +7,8 @@ import (
 	"testing"
 
 	"github.com/spf13/cobra"
+
+	"berth/internal/clidoc"
 )
 
 // TestDocsAreCurrent holds docs/cli.md against the commands.
@@ -16,7 +18,7 @@ func TestDocsAreCurrent(t *testing.T) {
 		t.Fatal(err)
 	}
 	var got bytes.Buffer
-	if err := writeDocs(&got, newRoot()); err != nil {
+	if err := clidoc.Page(&got, newRoot(), exitDocs); err != nil {
 		t.Fatal(err)
 	}
 	if !bytes.Equal(got.Bytes(), want) {

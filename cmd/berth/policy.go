@@ -84,30 +84,6 @@ func environment() (seat.Choice, error) {
 	return c, nil
 }
 
-// policyArgs returns the flags of "berth server run" that say so.
-func policyArgs(c seat.Choice) []string {
-	var args []string
-	if c.Order != "" {
-		args = append(args, "--order", c.Order)
-	}
-	if c.Scheduler != "" {
-		args = append(args, "--scheduler", c.Scheduler)
-	}
-	if c.StragglerRule != "" {
-		args = append(args, "--straggler-rule", c.StragglerRule)
-	}
-	if c.Keep != nil {
-		args = append(args, fmt.Sprintf("--keep=%t", *c.Keep))
-	}
-	if c.KeepRuns != nil {
-		args = append(args, fmt.Sprintf("--keep-runs=%d", *c.KeepRuns))
-	}
-	if c.StandIn != "" {
-		args = append(args, "--stand-in", string(c.StandIn))
-	}
-	return args
-}
-
 // checkPolicy reports a coordinator that ran already, and goes by another policy than flags say.
 func checkPolicy(said seat.Choice, hello control.Hello) error {
 	where, what := "--order", "the coordinator runs already, in the order "+hello.Order
@@ -118,7 +94,7 @@ func checkPolicy(said seat.Choice, hello control.Hello) error {
 	case said.StragglerRule != "" && hello.StragglerRule != said.StragglerRule:
 		where, what = "--straggler-rule", "the coordinator runs already, with the rule "+hello.StragglerRule
 	case said.KeepRuns != nil && (hello.KeepRuns == nil || *hello.KeepRuns != *said.KeepRuns):
-		where, what = "--keep-runs", "the coordinator runs already, with "+runsText(hello.KeepRuns)
+		where, what = "--keep-runs", "the coordinator runs already, with "+seat.RunsText(hello.KeepRuns)
 	case said.StandIn != "" && hello.Carry != said.StandIn:
 		where, what = "--stand-in", "the coordinator runs already, with stand-ins "+string(hello.Carry)
 	case said.Keep == nil || hello.Keep == *said.Keep:
@@ -130,44 +106,4 @@ func checkPolicy(said seat.Choice, hello control.Hello) error {
 	}
 	return &job.Error{Class: job.User, Code: job.CodeConfig, Where: where, What: what,
 		Do: "end it first with berth server stop; with --force if jobs are not over, which then go on with the new one"}
-}
-
-// choiceText returns what was chosen in words, empty where nothing was.
-func choiceText(c seat.Choice) string {
-	var parts []string
-	if c.Order != "" {
-		parts = append(parts, "order "+c.Order)
-	}
-	if c.Scheduler != "" {
-		parts = append(parts, "scheduler "+c.Scheduler)
-	}
-	if c.StragglerRule != "" {
-		parts = append(parts, "rule on slow tasks "+c.StragglerRule)
-	}
-	switch {
-	case c.Keep == nil:
-	case *c.Keep:
-		parts = append(parts, "allocations kept")
-	default:
-		parts = append(parts, "allocations given back with their jobs")
-	}
-	if c.KeepRuns != nil {
-		parts = append(parts, runsText(c.KeepRuns))
-	}
-	if c.StandIn != "" {
-		parts = append(parts, "stand-ins "+string(c.StandIn))
-	}
-	return strings.Join(parts, ", ")
-}
-
-// runsText says how many runs stay on disk.
-func runsText(n *int) string {
-	switch {
-	case n == nil:
-		return "runs kept as by default"
-	case *n == control.AllRuns:
-		return "all runs kept"
-	default:
-		return fmt.Sprintf("%d runs kept", *n)
-	}
 }

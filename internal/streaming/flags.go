@@ -93,6 +93,7 @@ func makeFlags() []Flag {
 	}
 	return append(flags,
 		Flag{Name: "detach", Own: true, Repeat: true, Status: Works, Meaning: "submit the job and return", apply: on(func(b *builder) *bool { return &b.result.Detach })},
+		Flag{Name: "hadoop-messages", Own: true, Repeat: true, Status: Works, Meaning: "show the job as hadoop jar does, and write Hadoop's logs of it", apply: on(func(b *builder) *bool { return &b.result.HadoopMessages })},
 		Flag{Name: "json", Own: true, Repeat: true, Status: Works, Meaning: "write JSON", apply: on(func(b *builder) *bool { return &b.result.JSON })},
 	)
 }

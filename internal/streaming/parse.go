@@ -16,8 +16,10 @@ type Result struct {
 	Detach  bool // submit and return
 	JSON    bool
 	Verbose bool
-	Help    bool // -help: nothing else was looked at
-	Info    bool // -info: help with all keys
+
+	HadoopMessages bool // show the job as "hadoop jar" does
+	Help           bool // -help: nothing else was looked at
+	Info           bool // -info: help with all keys
 }
 
 // Parse makes a job of a Hadoop Streaming command line, args being what follows the

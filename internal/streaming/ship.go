@@ -1,8 +1,8 @@
 package streaming
 
 import (
+	"errors"
 	"fmt"
-	"net/url"
 	"os"
 	"path"
 	"path/filepath"
@@ -11,22 +11,24 @@ import (
 	"syscall"
 
 	archives "berth/internal/archive"
+	"berth/internal/dfs"
 	"berth/internal/job"
 )
 
-// localPath returns the path of a file that was given as a path or a file: URI, and
+// localPath returns the path of a file that was given as a path or a URI, and
 // its name behind a #.
 func (b *builder) localPath(where, uri string) (file, name string, err error) {
 	file, name, _ = strings.Cut(uri, "#")
-	if scheme, rest, ok := strings.Cut(file, ":"); ok && isScheme(scheme) {
-		if scheme != "file" {
+	if scheme, _, ok := strings.Cut(file, ":"); ok && isScheme(scheme) {
+		root, _ := job.LookupEnv(b.env, dfs.RootVar)
+		local, err := dfs.Path(file, root)
+		switch {
+		case errors.Is(err, dfs.ErrElsewhere) || err == nil && local == file:
 			return "", "", job.ConfigError(where, fmt.Sprintf("%q is not on a file system of this machine", uri), "copy it here first")
-		}
-		parsed, err := url.PathUnescape(rest)
-		if err != nil {
+		case err != nil:
 			return "", "", job.ConfigError(where, fmt.Sprintf("%q is no sound URI", uri), "write a path")
 		}
-		file = "/" + strings.TrimLeft(parsed, "/")
+		file = local
 	}
 	if file == "" {
 		return "", "", job.ConfigError(where, fmt.Sprintf("%q names no file", uri), "write a path")

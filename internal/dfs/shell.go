@@ -1,0 +1,236 @@
+package dfs
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+)
+
+// Shell runs commands of Hadoop's file system shell.
+type Shell struct {
+	Root string // folder for hdfs: URIs; empty: there is none
+	In   io.Reader
+	Out  io.Writer
+	Err  io.Writer
+}
+
+// command is a command of the shell.
+type command struct {
+	options string // letters and words that it takes, with blanks between
+	least   int    // arguments
+	run     func(*call) error
+}
+
+// call is one command line.
+type call struct {
+	*Shell
+	name    string
+	options map[string]bool
+	args    []string
+}
+
+// file is what an argument names.
+type file struct {
+	path string // of this machine
+	name string // as the user writes it
+}
+
+// commands are those that clients and scripts use.
+var commands map[string]command
+
+func init() {
+	commands = map[string]command{
+		"ls": {"R d h C", 0, list}, "lsr": {"", 0, list}, "mkdir": {"p", 1, mkdir}, "touchz": {"", 1, touch}, "touch": {"", 1, touch},
+		"put": {"f p", 1, put}, "copyFromLocal": {"f p", 1, put}, "moveFromLocal": {"", 1, put}, "get": {"f p crc ignoreCrc", 1, get},
+		"copyToLocal": {"f p crc ignoreCrc", 1, get}, "getmerge": {"nl", 2, getmerge}, "cat": {"ignoreCrc", 1, cat}, "text": {"", 1, cat},
+		"head": {"", 1, head}, "tail": {"", 1, tail}, "cp": {"f p", 2, get}, "mv": {"", 2, move},
+		"rm": {"r R f skipTrash safely", 1, remove}, "rmr": {"skipTrash", 1, remove}, "rmdir": {"ignore-fail-on-non-empty", 1, rmdir},
+		"test": {"e d f s z r w", 1, test}, "du": {"s h x v", 0, usage}, "dus": {"", 0, usage}, "count": {"q h", 1, count}, "chmod": {"R", 2, chmod},
+	}
+}
+
+// Names returns the commands there are, with their dash, in order.
+func Names() []string {
+	names := slices.Sorted(maps.Keys(commands))
+	for i, n := range names {
+		names[i] = "-" + n
+	}
+	return names
+}
+
+// errFalse is the answer no of -test.
+var errFalse = errors.New("")
+
+// Run runs a command line, "-ls", "-R", "/data" say, and returns its exit code: 0 done, 1 failed, 255
+// where the command is not known or written wrongly.
+func (s *Shell) Run(args []string) int {
+	if len(args) == 0 {
+		fmt.Fprintf(s.Err, "Usage: hadoop fs [generic options]\n\t[%s]\n", strings.Join(Names(), "]\n\t["))
+		return 255
+	}
+	name := strings.TrimPrefix(args[0], "-")
+	c, known := commands[name]
+	if !known || name == args[0] {
+		fmt.Fprintf(s.Err, "%s: Unknown command: berth has %s\n", args[0], strings.Join(Names(), " "))
+		return 255
+	}
+	call := &call{Shell: s, name: name, options: map[string]bool{}}
+	if err := call.parse(c, args[1:]); err != nil {
+		fmt.Fprintf(s.Err, "-%s: %v\n", name, err)
+		return 255
+	}
+	failed := 0
+	for _, err := range unjoin(c.run(call)) {
+		if failed = 1; err.Error() != "" {
+			fmt.Fprintf(s.Err, "%s: %s\n", name, message(err))
+		}
+	}
+	return failed
+}
+
+// parse parts options from arguments. A dash alone is standard input or output.
+func (c *call) parse(of command, args []string) error {
+	allowed := strings.Fields(of.options)
+	for len(args) > 0 && strings.HasPrefix(args[0], "-") && args[0] != "-" {
+		option := args[0][1:]
+		if args = args[1:]; option == "-" {
+			break
+		}
+		if !slices.Contains(allowed, option) {
+			return fmt.Errorf("Illegal option -%s", option)
+		}
+		c.options[option] = true
+	}
+	if c.args = args; len(args) < of.least {
+		return fmt.Errorf("Not enough arguments: expected %d but got %d", of.least, len(args))
+	}
+	return nil
+}
+
+// unjoin returns the errors that were joined.
+func unjoin(err error) []error {
+	var joined interface{ Unwrap() []error }
+	switch {
+	case err == nil:
+		return nil
+	case errors.As(err, &joined):
+		return joined.Unwrap()
+	}
+	return []error{err}
+}
+
+// message returns an error in Hadoop's words: its clients look for them.
+func message(err error) string {
+	var of *fs.PathError
+	if !errors.As(err, &of) {
+		return err.Error()
+	}
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return fmt.Sprintf("`%s': No such file or directory", of.Path)
+	case errors.Is(err, fs.ErrExist):
+		return fmt.Sprintf("`%s': File exists", of.Path)
+	case errors.Is(err, fs.ErrPermission):
+		return fmt.Sprintf("`%s': Permission denied", of.Path)
+	}
+	return fmt.Sprintf("`%s': %v", of.Path, of.Err)
+}
+
+// missing says that what an argument names is not there.
+func missing(name string) error { return &fs.PathError{Path: name, Err: fs.ErrNotExist} }
+
+// resolve returns the file that an argument names, without its wildcards looked at.
+func (c *call) resolve(arg string) (file, error) {
+	path, err := Path(arg, c.Root)
+	return file{path: path, name: arg}, err
+}
+
+// files returns what an argument names: what matches it, or nothing where nothing does.
+func (c *call) files(arg string) ([]file, error) {
+	f, err := c.resolve(arg)
+	if err != nil {
+		return nil, err
+	}
+	if _, err := os.Lstat(f.path); err == nil || !strings.ContainsAny(f.path, "*?[{") {
+		return []file{f}, nil
+	}
+	var all []file
+	for _, pattern := range braces(f.path) {
+		found, err := filepath.Glob(pattern)
+		if err != nil {
+			return nil, fmt.Errorf("`%s': %w", arg, err)
+		}
+		for _, path := range found {
+			all = append(all, file{path, c.nameOf(f, path)})
+		}
+	}
+	return all, nil
+}
+
+// nameOf returns the name of a path that a pattern matched, in the form of the pattern.
+func (c *call) nameOf(pattern file, path string) string {
+	prefix, ok := strings.CutSuffix(pattern.name, strings.TrimPrefix(pattern.path, c.Root))
+	if rest := strings.TrimPrefix(path, c.Root); ok && strings.HasPrefix(pattern.name, "hdfs:") {
+		return prefix + rest
+	}
+	if strings.HasPrefix(pattern.name, "file:") {
+		return "file://" + path
+	}
+	return path
+}
+
+// each calls do with every file that the arguments name; one that is not there is an error.
+func (c *call) each(args []string, do func(file, fs.FileInfo) error) error {
+	var errs []error
+	for _, arg := range args {
+		found, err := c.files(arg)
+		if err == nil && len(found) == 0 {
+			err = missing(arg)
+		}
+		errs = append(errs, err)
+		for _, f := range found {
+			info, err := os.Stat(f.path)
+			if errors.Is(err, fs.ErrNotExist) {
+				err = missing(f.name)
+			}
+			if err == nil {
+				err = do(f, info)
+			}
+			errs = append(errs, err)
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// braces returns the patterns that {a,b} in one stand for.
+func braces(pattern string) []string {
+	open := strings.IndexByte(pattern, '{')
+	if open < 0 {
+		return []string{pattern}
+	}
+	depth, start := 0, open+1
+	var parts []string
+	for i := open; i < len(pattern); i++ {
+		switch b := pattern[i]; {
+		case b == '{':
+			depth++
+		case b == ',' && depth == 1:
+			parts, start = append(parts, pattern[start:i]), i+1
+		case b == '}' && depth == 1:
+			var all []string
+			for _, p := range append(parts, pattern[start:i]) {
+				all = append(all, braces(pattern[:open]+p+pattern[i+1:])...)
+			}
+			return all
+		case b == '}':
+			depth--
+		}
+	}
+	return []string{pattern}
+}

@@ -1,0 +1,45 @@
+package yarn
+
+import (
+	"fmt"
+	"strings"
+	"time"
+)
+
+// ids makes Hadoop's ids of a job.
+type ids struct {
+	stamp  int64 // of the cluster's start in Hadoop, of the submission here; ms
+	number int
+}
+
+// Hadoop counts jobs from 1 since the cluster's start, and programs expect four digits. As the
+// stamp is each job's own, jobs whose numbers agree in them are told apart.
+func newIDs(submitted time.Time, number int) ids {
+	return ids{stamp: submitted.UnixMilli(), number: number % 10_000}
+}
+
+func (i ids) of(what string) string  { return fmt.Sprintf("%s_%d_%04d", what, i.stamp, i.number) }
+func (i ids) job() string            { return i.of("job") }
+func (i ids) application() string    { return i.of("application") }
+func (i ids) container(n int) string { return fmt.Sprintf("%s_01_%06d", i.of("container"), n) }
+
+// task returns the id of a task that berth calls "m-00003" or "r-00000".
+func (i ids) task(name string) string { return i.of("task") + "_" + taskPart(name) }
+
+// attempt returns the id of an attempt, whose number is from 1.
+func (i ids) attempt(name string, n int) string {
+	return fmt.Sprintf("%s_%s_%d", i.of("attempt"), taskPart(name), n-1)
+}
+
+func taskPart(name string) string {
+	kind, number, _ := strings.Cut(name, "-")
+	return kind + "_" + strings.Repeat("0", max(0, 6-len(number))) + number
+}
+
+// taskType is Hadoop's word for the kind of a task.
+func taskType(name string) string {
+	if strings.HasPrefix(name, "r") {
+		return "REDUCE"
+	}
+	return "MAP"
+}
