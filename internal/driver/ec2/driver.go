@@ -16,6 +16,7 @@ import (
 	"berth/internal/driver/local"
 	"berth/internal/job"
 	"berth/internal/private"
+	"berth/internal/step"
 )
 
 // closePatience is how long the end of a coordinator waits for machines that are to be given back. What is left the next one does, or the machines themselves.
@@ -45,17 +46,46 @@ var _ driver.Entered = (*Driver)(nil)
 
 // New returns the driver. What allocations that nobody knows any more have rented is given back.
 func (Place) New(s driver.Setup) (driver.Driver, error) {
+	workers := filepath.Join(s.State, Name)
+	if err := local.Sweep(workers, s.Known); err != nil && s.Log != nil {
+		s.Log.Warn("an allocation that is over leaves something", "err", err)
+	}
+	d := newDriver(s, workers, ledgers(s.State))
+	return d, d.takeStock()
+}
+
+// newDriver returns a driver without any allocation; in workers is a folder of each allocation's workers, in rented one of its machines.
+func newDriver(s driver.Setup, workers, rented string) *Driver {
 	if s.Log == nil {
 		s.Log = slog.New(slog.DiscardHandler)
 	}
-	workers := filepath.Join(s.State, Name)
-	if err := local.Sweep(workers, s.Known); err != nil {
-		s.Log.Warn("an allocation that is over leaves something", "err", err)
-	}
-	d := &Driver{Driver: local.New(local.Options{Setup: s, Dir: workers}), s: s, dir: ledgers(s.State), told: driver.NewOutbox(s.Report), env: s.Env,
-		clouds: map[string]cloud{}, rentals: map[job.AllocID]*rental{}, closed: map[string]float64{}}
+	d := &Driver{s: s, dir: rented, told: driver.NewOutbox(s.Report), env: s.Env, clouds: map[string]cloud{}, rentals: map[job.AllocID]*rental{}, closed: map[string]float64{}}
 	d.ctx, d.cancel = context.WithCancel(context.Background())
-	return d, d.takeStock()
+	own := s
+	own.Report = d.report
+	d.Driver = local.New(local.Options{Setup: own, Dir: workers})
+	return d
+}
+
+// report passes on what the workers' driver tells. An allocation that it has ended, as its time was over, needs no machines.
+func (d *Driver) report(in step.Input) {
+	if down, is := in.(step.AllocDown); is {
+		d.mu.Lock()
+		d.over(down.Alloc)
+		d.unlock()
+	}
+	if d.s.Report != nil {
+		d.s.Report(in)
+	}
+}
+
+// over has the machines of an allocation given back. The lock is held.
+func (d *Driver) over(id job.AllocID) {
+	if r := d.rentals[id]; r != nil && !r.l.Over {
+		r.l.Over = true
+		r.save()
+		r.poke()
+	}
 }
 
 // ledgers is the folder in a coordinator's own in which rented machines are noted.
@@ -232,11 +262,7 @@ func (d *Driver) Release(ctx context.Context, id job.AllocID) error {
 	err := d.Driver.Release(ctx, id)
 	d.mu.Lock()
 	defer d.unlock()
-	if r := d.rentals[id]; r != nil {
-		r.l.Over = true
-		r.save()
-		r.poke()
-	}
+	d.over(id)
 	return err
 }
 

@@ -273,6 +273,7 @@ func (r *rental) poke() {
 // close removes what the machines were reached with. The ledger stays where a budget counts what it says.
 func (r *rental) close() {
 	delete(r.d.rentals, r.l.Alloc)
+	r.d.closed[r.l.Rent.Account] += r.l.spent(r.d.now())
 	if r.l.Rent.Account == "" {
 		_ = os.RemoveAll(r.dir)
 		return

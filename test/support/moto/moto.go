@@ -6,6 +6,7 @@ import (
 	"encoding/base64"
 	"fmt"
 	"io"
+	"maps"
 	"net"
 	"net/http"
 	"net/http/httptest"
@@ -42,6 +43,8 @@ type Cloud struct {
 	// goroutine at a time, and may be set before the first call.
 	Refuse func(action string) string
 	Dead   func(nth int) bool // counted from 1
+	// Moment is called before a call reaches moto, and when moto has answered, before the answer is passed on. Calls may come at the same time.
+	Moment func(action string, answered bool)
 
 	tb    testing.TB
 	dir   string
@@ -57,7 +60,7 @@ type Cloud struct {
 // Start starts a cloud without any machine, which ends with the test.
 func Start(tb testing.TB) *Cloud {
 	tb.Helper()
-	c := &Cloud{tb: tb, hosts: map[string]*fleet.Host{}, Refuse: func(string) string { return "" }, Dead: func(int) bool { return false }}
+	c := &Cloud{tb: tb, hosts: map[string]*fleet.Host{}, Refuse: func(string) string { return "" }, Dead: func(int) bool { return false }, Moment: func(string, bool) {}}
 	var err error
 	c.dir, err = os.MkdirTemp("", "berth-cloud-")
 	check(tb, err)
@@ -137,8 +140,15 @@ func (c *Cloud) proxy(behind string) http.Handler {
 			_, _ = fmt.Fprintf(w, "<Response><Errors><Error><Code>%s</Code><Message>the test says so</Message></Error></Errors><RequestID>r</RequestID></Response>", refuse)
 			return
 		}
+		r = r.WithContext(context.WithoutCancel(r.Context())) // who asked may be gone
 		r.Body, r.ContentLength = io.NopCloser(bytes.NewReader(body)), int64(len(body))
-		pass.ServeHTTP(w, r)
+		c.Moment(action, false)
+		answer := httptest.NewRecorder()
+		pass.ServeHTTP(answer, r)
+		c.Moment(action, true)
+		maps.Copy(w.Header(), answer.Header())
+		w.WriteHeader(answer.Code)
+		_, _ = w.Write(answer.Body.Bytes())
 	})
 }
 
