@@ -5,6 +5,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 
 	"berth/test/support/moto"
@@ -90,5 +91,149 @@ func TestRentedDeadline(t *testing.T) {
 	log, err := os.ReadFile(w.home().ServerLog())
 	if err != nil || !strings.Contains(string(log), "the deadline is 2s: with 1 more of small") {
 		t.Errorf("the log does not say why a machine is rented: %v\n%s", err, log)
+	}
+}
+
+// rentedBag submits a bag of tasks that wait for the file go, on n small machines, and returns when that many run.
+func (w *world) rentedBag(n int, args ...string) {
+	w.t.Helper()
+	all := append([]string{"bag", "--detach", "--machines", fmt.Sprintf("small=%d", n), "--catalogue", "types.toml", "--array", "1-6", "--idle-timeout", "1s"}, args...)
+	w.must(append(all, "--", "sh", "-c", "echo {} >>began; while [ ! -e go ]; do sleep 0.05; done; echo {} >>done")...)
+}
+
+// TestRentedNeverUp: a machine that never answers is given back, and another one rented.
+func TestRentedNeverUp(t *testing.T) {
+	t.Parallel()
+	w, c := newCloud(t)
+	c.Dead = func(nth int) bool { return nth == 1 }
+	w.types("8s")
+	w.rentedBag(2)
+	w.await("both machines to run a task", func() bool { return w.lines("began") == 2 })
+	w.write("go", "")
+	w.must("wait")
+	if ever := nothingRented(w, c); ever < 3 {
+		t.Errorf("%d machines were rented, want one in the place of that which never came up", ever)
+	}
+}
+
+// TestRentedRefused: calls that are throttled are repeated; where not all machines are to be had the job runs on those that are; and a quota that leaves none fails it.
+func TestRentedRefused(t *testing.T) {
+	t.Parallel()
+	w, c := newCloud(t)
+	w.types("2m")
+	n, code := 0, []string{"RequestLimitExceeded", "RequestLimitExceeded", "InsufficientInstanceCapacity"}
+	c.Refuse = func(action string) string {
+		if action != "RunInstances" || n == len(code) {
+			return ""
+		}
+		n++
+		return code[n-1]
+	}
+	w.write("go", "")
+	w.rentedBag(3)
+	w.must("wait")
+	if ever := nothingRented(w, c); ever != 1 || w.lines("done") != 6 { // moto rents the least that will do
+		t.Errorf("%d machines were rented, %d tasks done; want 6 tasks on the one that was to be had", ever, w.lines("done"))
+	}
+	code = append(code, "VcpuLimitExceeded", "VcpuLimitExceeded", "VcpuLimitExceeded")
+	r := w.berth("bag", "--machines", "small=3", "--catalogue", "types.toml", "--array", "1-2", "--", "true")
+	if r.code == 0 || !strings.Contains(r.stderr, "quota") || !strings.Contains(r.stderr, "berth machines list") {
+		t.Errorf("without any machine: %v", r)
+	}
+	nothingRented(w, c)
+}
+
+// TestRentedKill: the coordinator is killed at moments in which what was rented, or given back, is known to the provider alone. The next one finds it:
+// the job is done, nothing was rented twice, and nothing is left.
+func TestRentedKill(t *testing.T) {
+	t.Parallel()
+	for _, at := range []struct {
+		action   string
+		answered bool
+	}{{"RunInstances", false}, {"RunInstances", true}, {"TerminateInstances", false}, {"TerminateInstances", true}} {
+		t.Run(fmt.Sprintf("%s answered %v", at.action, at.answered), func(t *testing.T) {
+			t.Parallel()
+			w, c := newCloud(t)
+			w.types("2m")
+			var once sync.Once
+			reached, killed := make(chan struct{}), make(chan struct{})
+			c.Moment = func(action string, answered bool) {
+				if action == at.action && answered == at.answered {
+					once.Do(func() { close(reached); <-killed })
+				}
+			}
+			w.write("go", "")
+			w.rentedBag(2)
+			<-reached
+			w.killServer()
+			close(killed)
+			w.must("wait")
+			w.must("status") // a coordinator may be needed yet to give machines back
+			if ever := nothingRented(w, c); ever != 2 || w.lines("done") != 6 {
+				t.Errorf("%d machines were rented, %d tasks done; want 2 and 6", ever, w.lines("done"))
+			}
+		})
+	}
+}
+
+// TestRentedTaken: the provider takes a machine away in mid-task. What ran there is done anew, on another machine.
+func TestRentedTaken(t *testing.T) {
+	t.Parallel()
+	w, c := newCloud(t)
+	w.types("2m")
+	w.rentedBag(2)
+	w.await("both machines to run a task", func() bool { return w.lines("began") == 2 })
+	_, live := c.Rented()
+	c.TakeAway(live[0])
+	w.await("the task to begin anew", func() bool { return w.lines("began") == 3 })
+	w.write("go", "")
+	w.must("wait")
+	if ever := nothingRented(w, c); ever != 3 || w.lines("done") != 6 || w.lines("began") != 7 {
+		t.Errorf("%d machines were rented, %d attempts began, %d tasks done; want 3, 7 and 6", ever, w.lines("began"), w.lines("done"))
+	}
+}
+
+// TestRentedBudget: machines end before they cost more than the budget, and the job says so.
+func TestRentedBudget(t *testing.T) {
+	t.Parallel()
+	w, c := newCloud(t)
+	w.types("2m")
+	w.write("types.toml", strings.Replace(w.read("types.toml"), "price = 0.1", "price = 3600", 1)) // 1 a second
+	w.rentedBag(1, "--budget", "45")
+	r := w.berth("wait")
+	if r.code == 0 || !strings.Contains(r.stderr+r.stdout+w.must("status", "--all").stdout+w.must("report").stdout, "the budget of 45.00 is used up") {
+		t.Errorf("%v", r)
+	}
+	if ever := nothingRented(w, c); ever != 1 {
+		t.Errorf("%d machines were rented for a budget that one uses up", ever)
+	}
+}
+
+// TestMachines: rented machines are listed with what they cost, and stopped by hand, whether or not a coordinator runs. None is rented in their place.
+func TestMachines(t *testing.T) {
+	t.Parallel()
+	w, c := newCloud(t)
+	w.types("2m")
+	w.rentedBag(2, "--job-name", "night")
+	w.await("both machines to run a task", func() bool { return w.lines("began") == 2 })
+	r := w.must("machines", "list")
+	if strings.Count(r.stdout, "small") != 2 || !strings.Contains(r.stdout, "night") || !strings.Contains(r.stdout, "2 machines, 0.0") {
+		t.Errorf("%v", r)
+	}
+	_, live := c.Rented()
+	if r = w.must("machines", "stop", live[0]); !strings.Contains(r.stdout, live[0]) {
+		t.Errorf("%v", r)
+	}
+	w.killServer()
+	w.must("machines", "stop", "--all")
+	if _, live = c.Rented(); len(live) > 0 {
+		t.Errorf("machines %v were not stopped", live)
+	}
+	r = w.berth("wait")
+	if r.code == 0 {
+		t.Errorf("the job is done without machines: %v", r)
+	}
+	if ever := nothingRented(w, c); ever != 2 {
+		t.Errorf("%d machines were rented, want 2", ever)
 	}
 }

@@ -194,6 +194,21 @@ func (b *bench) joined(n int) map[job.NodeID]worker {
 	return got
 }
 
+// replaced waits for the worker that takes a dead one's place. Others may say hello again meanwhile: on a busy machine a connection breaks.
+func (b *bench) replaced(dead worker) worker {
+	b.t.Helper()
+	for give := time.After(b.place.Patience); ; {
+		select {
+		case w := <-b.workers:
+			if w.hello.Node == dead.hello.Node && w.hello.PID != dead.hello.PID {
+				return w
+			}
+		case <-give:
+			b.t.Fatalf("the worker of %s was not replaced", dead.hello.Node)
+		}
+	}
+}
+
 // reported waits for a report of type T; notes for people, and, of batch places, that an allocation
 // began, are passed over unless they are what is waited for.
 func reported[T step.Input](b *bench) T {

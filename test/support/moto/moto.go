@@ -55,12 +55,15 @@ type Cloud struct {
 	calls  []string   // actions, in order
 	hosts  map[string]*fleet.Host
 	booted int
+
+	renting sync.Mutex
+	rented  map[string]*httptest.ResponseRecorder // by client token
 }
 
 // Start starts a cloud without any machine, which ends with the test.
 func Start(tb testing.TB) *Cloud {
 	tb.Helper()
-	c := &Cloud{tb: tb, hosts: map[string]*fleet.Host{}, Refuse: func(string) string { return "" }, Dead: func(int) bool { return false }, Moment: func(string, bool) {}}
+	c := &Cloud{tb: tb, hosts: map[string]*fleet.Host{}, rented: map[string]*httptest.ResponseRecorder{}, Refuse: func(string) string { return "" }, Dead: func(int) bool { return false }, Moment: func(string, bool) {}}
 	var err error
 	c.dir, err = os.MkdirTemp("", "berth-cloud-")
 	check(tb, err)
@@ -143,13 +146,33 @@ func (c *Cloud) proxy(behind string) http.Handler {
 		r = r.WithContext(context.WithoutCancel(r.Context())) // who asked may be gone
 		r.Body, r.ContentLength = io.NopCloser(bytes.NewReader(body)), int64(len(body))
 		c.Moment(action, false)
-		answer := httptest.NewRecorder()
-		pass.ServeHTTP(answer, r)
+		answer := c.once(action, form.Get("ClientToken"), func() *httptest.ResponseRecorder {
+			answer := httptest.NewRecorder()
+			pass.ServeHTTP(answer, r)
+			return answer
+		})
 		c.Moment(action, true)
 		maps.Copy(w.Header(), answer.Header())
 		w.WriteHeader(answer.Code)
 		_, _ = w.Write(answer.Body.Bytes())
 	})
+}
+
+// once makes a call that rents machines once for each client token, as EC2 does and moto does not: it is answered as before if it is repeated.
+func (c *Cloud) once(action, token string, call func() *httptest.ResponseRecorder) *httptest.ResponseRecorder {
+	if action != "RunInstances" {
+		return call()
+	}
+	c.renting.Lock()
+	defer c.renting.Unlock()
+	if before := c.rented[token]; before != nil {
+		return before
+	}
+	answer := call()
+	if answer.Code == http.StatusOK {
+		c.rented[token] = answer
+	}
+	return answer
 }
 
 // Calls returns how often an action was called.

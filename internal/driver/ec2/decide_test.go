@@ -1,0 +1,120 @@
+package ec2
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/aws/smithy-go"
+	"pgregory.net/rapid"
+
+	"berth/internal/job"
+)
+
+func at(seconds float64) job.Time { return job.Time(seconds * float64(time.Second)) }
+
+// TestBudget: whatever machines cost and whenever they come and go, what is rented never costs more than the budget, if machines are looked at once a second and
+// ended when they are to be.
+func TestBudget(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		kinds := []job.Rented{
+			{Name: "a", Count: rapid.IntRange(1, 4).Draw(t, "a"), Price: rapid.Float64Range(0.1, 50).Draw(t, "price a"), Unit: 1, Minimum: rapid.SampledFrom([]float64{0, 60}).Draw(t, "minimum")},
+			{Name: "b", Count: rapid.IntRange(1, 4).Draw(t, "b"), Price: rapid.Float64Range(0.1, 50).Draw(t, "price b"), Unit: rapid.SampledFrom([]float64{60, 3600}).Draw(t, "unit")},
+		}
+		l := newLedger("a1", job.Rent{Machines: kinds, Budget: rapid.Float64Range(0.01, 20).Draw(t, "budget")}, 0)
+		ended, next := job.Time(0), 0
+		for now := 0.0; now < 7200 && l.lost() == ""; now++ {
+			for _, o := range l.wants(at(now), 0, func() string { next++; return fmt.Sprint("t", next) }) {
+				var got []instance
+				for i := range o.Ranks {
+					got = append(got, instance{ID: fmt.Sprint(o.Token, i), State: "running", Since: at(now), Tags: map[string]string{tagOrder: o.Token}})
+				}
+				l.settle(o, got, nil, at(now))
+			}
+			for _, m := range l.live() {
+				m.Up = at(now)
+			}
+			for _, m := range l.ends(at(now), 0) {
+				m.Ended = at(now + 1) // the call takes a second
+			}
+			ended = at(now + 1)
+		}
+		if got := l.spent(ended); got > l.Rent.Budget+1e-9 {
+			t.Errorf("it cost %v, with a budget of %v", got, l.Rent.Budget)
+		}
+	})
+}
+
+// TestUnknownOutcome: an order of which no answer came is repeated by the same token, and settled once its machines are seen.
+func TestUnknownOutcome(t *testing.T) {
+	l := newLedger("a1", job.Rent{Machines: []job.Rented{{Name: "a", Count: 2}}}, 0)
+	o := l.wants(at(0), 0, func() string { return "t1" })[0]
+	l.settle(o, nil, classed("rent", errors.New("connection reset")), at(1))
+	if again := l.unsettled(at(2)); len(again) != 1 || again[0].Token != "t1" || len(l.wants(at(2), 0, nil)) > 0 {
+		t.Errorf("it is repeated as %+v", again)
+	}
+	tags := map[string]string{tagOrder: "t1"}
+	l.observe(at(3), []instance{{ID: "i2", Index: 1, State: "pending", Since: at(1), Tags: tags}, {ID: "i1", State: "running", Since: at(1), Tags: tags}})
+	if len(l.Orders) > 0 || l.find("i1").Rank != 0 || l.find("i2").Rank != 1 {
+		t.Errorf("%+v", l)
+	}
+	l.Over = true
+	if ends := l.ends(at(4), 0); len(ends) != 2 {
+		t.Errorf("an allocation that is over ends %v", ends)
+	}
+}
+
+// TestSurplus: a machine that turns up when nobody wants it any more is ended.
+func TestSurplus(t *testing.T) {
+	l := newLedger("a1", job.Rent{Machines: []job.Rented{{Name: "a", Count: 1}}}, 0)
+	l.observe(at(1), []instance{{ID: "late", State: "running", Tags: map[string]string{tagOrder: "unknown"}}})
+	if ends := l.ends(at(2), 0); len(ends) != 1 || ends[0].ID != "late" {
+		t.Errorf("%+v", ends)
+	}
+}
+
+// TestClasses: what the provider answers is told apart by who can mend it.
+func TestClasses(t *testing.T) {
+	for word, want := range map[string]job.Class{"InsufficientInstanceCapacity": job.Transient, "VcpuLimitExceeded": job.User, "RequestLimitExceeded": job.Transient,
+		"UnauthorizedOperation": job.User, "InvalidAMIID.NotFound": job.User, "InternalError": job.Transient, "ServiceUnavailable": job.Transient} {
+		if got := job.ClassOf(classed("rent", &smithy.GenericAPIError{Code: word})); got != want {
+			t.Errorf("%s is of class %v, want %v", word, got, want)
+		}
+	}
+	if job.ClassOf(classed("rent", context.DeadlineExceeded)) != job.Transient || classed("rent", nil) != nil {
+		t.Error("other errors")
+	}
+}
+
+// TestWatchdog runs what user data has a machine run: it is shut down once no worker was seen for long, and not while one is there.
+func TestWatchdog(t *testing.T) {
+	text := userData("ssh-ed25519 AAAA berth", 0)
+	_, script, _ := strings.Cut(text, "[ sh, -c, '")
+	script, _, _ = strings.Cut(script, "' ]")
+	dir := t.TempDir()
+	for name, body := range map[string]string{
+		"sleep": "n=$(cat n 2>/dev/null); n=$((${n:-0} + 1)); echo $n >n; [ $n -lt 100 ]", // ends the loop at last
+		"pgrep": "[ $(cat n) -lt $BUSY ]",
+		// each round the machine has been up for a minute more
+		"shutdown": "cat n >shut; kill $PPID",
+	} {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte("#!/bin/sh\n"+body+"\n"), 0o700); err != nil { //nolint:gosec // a program
+			t.Fatal(err)
+		}
+	}
+	script = strings.Replace(script, "read -r now rest </proc/uptime;", "now=$(($(cat n) * 60)).5;", 1)
+	script = strings.TrimSuffix(strings.TrimSpace(script), "&")
+	cmd := exec.Command("sh", "-c", script)
+	cmd.Dir, cmd.Env = dir, append(os.Environ(), "PATH="+dir+":"+os.Getenv("PATH"), "BUSY=30")
+	_ = cmd.Run() // it is killed by its own shutdown
+	shut, _ := os.ReadFile(filepath.Join(dir, "shut"))
+	if got := strings.TrimSpace(string(shut)); got != "39" { // the last worker was seen in round 29
+		t.Errorf("the machine was shut down in round %q, want ten minutes after the last worker", got)
+	}
+}
