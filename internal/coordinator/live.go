@@ -48,7 +48,7 @@ func (s *Server) load(id job.ID) (*live, error) {
 	if err != nil {
 		return nil, fmt.Errorf("encode the spec of %s: %w", id, err)
 	}
-	apart, err := specApart(d.Spec, b)
+	apart, err := specApart(d.Spec)
 	if err != nil {
 		return nil, fmt.Errorf("encode the spec of %s: %w", id, err)
 	}
@@ -59,13 +59,17 @@ func (s *Server) load(id job.ID) (*live, error) {
 	return l, nil
 }
 
-// specApart returns a bag's spec with the environment that travels.
-func specApart(spec *job.Spec, whole []byte) ([]byte, error) {
-	if spec.Bag == nil {
-		return whole, nil
+// specApart returns a job's spec with the environment that travels.
+func specApart(spec *job.Spec) ([]byte, error) {
+	apart := *spec
+	switch {
+	case spec.Bag != nil:
+		bag := *spec.Bag
+		bag.Env, apart.Bag = bag.TravelEnv(), &bag
+	case spec.MapReduce != nil:
+		mr := *spec.MapReduce
+		mr.Env, apart.MapReduce = mr.TravelEnv(), &mr
 	}
-	bag, apart := *spec.Bag, *spec
-	bag.Env, apart.Bag = bag.TravelEnv(), &bag
 	return json.Marshal(&apart)
 }
 

@@ -159,13 +159,18 @@ func parts(command string) []string {
 
 // TravelEnv returns what of the environment goes to hosts that share no file system with the user's machine: what the job file says, and the language and time
 // zone that results may depend on. Whatever else is there, keys and tokens for instance, is not theirs to know.
-func (b *BagSpec) TravelEnv() []string {
+func (b *BagSpec) TravelEnv() []string { return travelEnv(b.Env, b.EnvSaid) }
+
+// TravelEnv returns that of a MapReduce job, for which -cmdenv says some of it.
+func (m *MapReduceSpec) TravelEnv() []string { return travelEnv(m.Env, m.CmdEnv) }
+
+func travelEnv(all, said []string) []string {
 	var env []string
-	for _, v := range b.Env {
+	for _, v := range all {
 		name, _, _ := strings.Cut(v, "=")
 		if name == "LANG" || name == "LANGUAGE" || name == "TZ" || strings.HasPrefix(name, "LC_") {
 			env = append(env, v)
 		}
 	}
-	return append(env, b.EnvSaid...)
+	return append(env, said...)
 }

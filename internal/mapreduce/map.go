@@ -26,7 +26,7 @@ type MapResult struct {
 func RunMap(ctx context.Context, t MapTask) (MapResult, error) {
 	t.Progress.Enter(job.PhaseMap)
 	count := &inputCount{Progress: t.Progress}
-	in, err := input.OpenSplit(ctx, t.Split, t.Spec, count)
+	in, err := input.OpenSplit(ctx, t.Split, t.Spec, t.Open, count)
 	if err != nil {
 		return MapResult{}, err
 	}

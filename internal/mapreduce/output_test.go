@@ -172,7 +172,7 @@ func unpacked(t *testing.T, path string) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	r, err := input.OpenSplit(context.Background(), job.Split{Ranges: []job.Range{{Path: path, Length: -1, Size: info.Size()}}}, &job.MapReduceSpec{}, nil)
+	r, err := input.OpenSplit(context.Background(), job.Split{Ranges: []job.Range{{Path: path, Length: -1, Size: info.Size()}}}, &job.MapReduceSpec{}, nil, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -7,6 +7,7 @@ import (
 
 	"berth/internal/job"
 	"berth/internal/mapreduce/extsort"
+	"berth/internal/mapreduce/input"
 	"berth/internal/mapreduce/shuffle"
 	"berth/internal/probe"
 )
@@ -40,7 +41,8 @@ type MapTask struct {
 	Spec       *job.MapReduceSpec
 	Attempt    job.Attempt
 	Split      job.Split
-	Partitions int // number of reduces; 0: map-only
+	Open       input.Opener // of the split's files; nil: this machine sees them
+	Partitions int          // number of reduces; 0: map-only
 	Mapper     Program
 	Combiner   Program        // nil: none
 	Supply     extsort.Supply // of memory and open files

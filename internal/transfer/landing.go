@@ -13,6 +13,7 @@ import (
 	"sync"
 
 	"berth/internal/job"
+	"berth/internal/mapreduce"
 	"berth/internal/process"
 )
 
@@ -21,6 +22,7 @@ type landing struct {
 	mu     sync.Mutex
 	sent   map[string]*process.Output // by name, whole ones only
 	folder *process.Folder            // for files below the job's folder; nil: none was sent
+	parts  map[string]bool            // of a MapReduce job: names of files that were sent, whole ones only
 }
 
 // landing returns that of an attempt.
@@ -29,7 +31,7 @@ func (sv *served) landing(at job.Attempt) *landing {
 	defer sv.mu.Unlock()
 	l := sv.landings[at]
 	if l == nil {
-		l = &landing{sent: make(map[string]*process.Output)}
+		l = &landing{sent: make(map[string]*process.Output), parts: make(map[string]bool)}
 		sv.landings[at] = l
 	}
 	return l
@@ -49,6 +51,9 @@ func (s *Server) output(_ http.ResponseWriter, r *http.Request) (any, error) {
 	l := sv.landing(at)
 	l.mu.Lock()
 	defer l.mu.Unlock()
+	if sv.spec.MapReduce != nil {
+		return s.part(sv, l, at, name, r.Body)
+	}
 	out, err := s.place(sv, l, at, name)
 	if err != nil {
 		return nil, err
@@ -136,12 +141,18 @@ func (s *Server) commit(_ http.ResponseWriter, r *http.Request) (any, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	for _, name := range c.Names {
-		if l.sent[name] == nil {
+		if l.sent[name] == nil && !l.parts[name] {
 			return nil, lost("output %s did not arrive", name)
 		}
 	}
 	if s.clock.now() >= c.Until {
 		return nil, lost("%v", errLapsed)
+	}
+	if sv.spec.MapReduce != nil {
+		if err := mapreduce.CommitLeft(sv.spec.MapReduce, at, c.Names); err != nil {
+			return nil, err
+		}
+		c.Names = nil
 	}
 	for _, name := range c.Names {
 		if err := s.commitOne(l, name); err != nil {
@@ -180,14 +191,20 @@ func (s *Server) drop(_ http.ResponseWriter, r *http.Request) (any, error) {
 
 // finish forgets an attempt. The landing's lock is held.
 func (s *Server) finish(sv *served, at job.Attempt, l *landing) {
-	s.abandon(at, l)
+	s.abandon(sv, at, l)
 	sv.mu.Lock()
 	delete(sv.landings, at)
 	sv.mu.Unlock()
 }
 
 // abandon removes what is not in place.
-func (s *Server) abandon(at job.Attempt, l *landing) {
+func (s *Server) abandon(sv *served, at job.Attempt, l *landing) {
+	if sv.spec.MapReduce != nil {
+		if err := mapreduce.DropLeft(sv.spec.MapReduce, at); err != nil {
+			s.log.Warn("what an attempt left stays until its job is over", "attempt", at, "err", err)
+		}
+		return
+	}
 	for _, out := range l.sent {
 		out.Drop()
 	}
@@ -206,7 +223,7 @@ func (s *Server) dropOthers(_ http.ResponseWriter, r *http.Request) (any, error)
 		return nil, err
 	}
 	last, err := strconv.Atoi(r.URL.Query().Get("last"))
-	if err != nil || last > at.N+process.Ahead {
+	if err != nil || last > at.N+process.Ahead || sv.spec.Bag == nil {
 		return nil, fmt.Errorf("%q is no number of an attempt", r.URL.Query().Get("last"))
 	}
 	process.DropParts(outputPath(sv, sv.spec.Bag.Stdout, at.Task), at, last)

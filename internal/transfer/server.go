@@ -19,7 +19,9 @@ import (
 // Job is a job whose files a host may ask for.
 type Job struct {
 	Spec    *job.Spec
-	Entries []job.Entry
+	Entries []job.Entry // of a bag
+	Splits  []job.Split // of a MapReduce job
+	Logs    string      // folder of the logs of a MapReduce job's tasks
 }
 
 // Jobs finds the jobs of a host's allocation. It returns an error for any other job and for one that is over.
@@ -45,7 +47,9 @@ type Server struct {
 type served struct {
 	spec    *job.Spec
 	entries []job.Entry
-	root    *os.Root // the job's folder
+	splits  []job.Split
+	logs    string
+	root    *os.Root // the job's folder; of a MapReduce job, which ships files from anywhere, the root folder
 	digests *digests
 
 	mu       sync.Mutex
@@ -59,6 +63,8 @@ func NewServer(jobs Jobs, notes string, log *slog.Logger) *Server {
 	s.parts.Clear()
 	s.handle("GET /jobs/{job}/tasks/{task}/needs", s.needs)
 	s.handle("GET /jobs/{job}/contents/{sum}", s.content)
+	s.handle("GET /jobs/{job}/tasks/{task}/ranges/{range}", s.split)
+	s.handle("PUT /jobs/{job}/tasks/{task}/attempts/{attempt}/log", s.logFile)
 	s.handle("PUT /jobs/{job}/tasks/{task}/attempts/{attempt}/outputs", s.output)
 	s.handle("POST /jobs/{job}/tasks/{task}/attempts/{attempt}/commit", s.commit)
 	s.handle("DELETE /jobs/{job}/tasks/{task}/attempts/{attempt}", s.drop)
@@ -92,7 +98,7 @@ func (s *Server) Close() {
 	for _, sv := range s.served {
 		sv.mu.Lock()
 		for at, l := range sv.landings {
-			s.abandon(at, l)
+			s.abandon(sv, at, l)
 		}
 		clear(sv.landings)
 		sv.mu.Unlock()
@@ -119,14 +125,15 @@ func (s *Server) of(r *http.Request) (*served, error) {
 	if err != nil {
 		return nil, err
 	}
+	dir := j.Spec.Dir
 	if j.Spec.Bag == nil {
-		return nil, process.Broken("%s is no bag: only files of bags are sent to hosts that do not see the job's folder", id)
+		dir = "/"
 	}
-	root, err := os.OpenRoot(j.Spec.Dir)
+	root, err := os.OpenRoot(dir)
 	if err != nil {
 		return nil, process.Broken("the job's folder %s cannot be opened: %v", j.Spec.Dir, err)
 	}
-	sv := &served{spec: j.Spec, entries: j.Entries, root: root, digests: newDigests(root), landings: make(map[job.Attempt]*landing)}
+	sv := &served{spec: j.Spec, entries: j.Entries, splits: j.Splits, logs: j.Logs, root: root, digests: newDigests(root), landings: make(map[job.Attempt]*landing)}
 	s.served[id] = sv
 	return sv, nil
 }
@@ -138,10 +145,18 @@ func (s *Server) task(r *http.Request) (*served, int, error) {
 		return nil, 0, err
 	}
 	n, err := strconv.Atoi(r.PathValue("task"))
-	if err != nil || n < 0 || n >= len(sv.entries) {
+	if err != nil || n < 0 || n >= sv.tasks() {
 		return nil, 0, fmt.Errorf("%s has no task %q", sv.spec.ID, r.PathValue("task"))
 	}
 	return sv, n, nil
+}
+
+// tasks returns how many tasks the job has.
+func (sv *served) tasks() int {
+	if sv.spec.MapReduce != nil {
+		return len(sv.splits) + sv.spec.MapReduce.Reduces
+	}
+	return len(sv.entries)
 }
 
 // attempt returns the job and the attempt of a request.
@@ -162,6 +177,9 @@ func (s *Server) needs(_ http.ResponseWriter, r *http.Request) (any, error) {
 	sv, task, err := s.task(r)
 	if err != nil {
 		return nil, err
+	}
+	if sv.spec.MapReduce != nil {
+		return sv.shipped()
 	}
 	c := &collector{dir: sv.spec.Dir, root: sv.root, digest: sv.digests.of}
 	return c.needs(sv.spec.Bag, sv.entries[task], task)

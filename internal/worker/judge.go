@@ -18,7 +18,11 @@ func (w *worker) batch() bool { return w.cfg.Token != "" }
 // if possible.
 func (w *worker) judge(err error) *process.Failure {
 	f := process.FailureOf(err)
-	if f.Outcome == event.Broken && w.away.Load() && ofNode(err) {
+	switch {
+	case f.Outcome != event.Broken:
+	case w.far():
+		return w.judgeFar(f, err)
+	case w.away.Load() && ofNode(err):
 		return process.Failed("%s", f.Reason)
 	}
 	return f

@@ -22,7 +22,7 @@ import (
 // that node's alone.
 func TestJudge(t *testing.T) {
 	gone := job.Split{Ranges: []job.Range{{Path: filepath.Join(t.TempDir(), "none"), Length: 1, Size: 1}}}
-	r, err := input.OpenSplit(t.Context(), gone, &job.MapReduceSpec{}, nil)
+	r, err := input.OpenSplit(t.Context(), gone, &job.MapReduceSpec{}, nil, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

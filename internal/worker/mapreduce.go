@@ -22,6 +22,7 @@ type streamTask struct {
 	w      *worker
 	a      *attempt
 	spec   *job.MapReduceSpec
+	own    *job.MapReduceSpec // by which it writes: spec, or one with an output folder of its own
 	kind   job.TaskKind
 	index  int    // among the job's maps or reduces
 	dir    string // the attempt's part of the scratch folder
@@ -41,7 +42,7 @@ func (w *worker) runMapReduce(a *attempt) {
 	t.dir = filepath.Join(wk.dir, name)
 	t.cwd = filepath.Join(t.dir, "work")
 	counters := &process.Counters{Meter: a.meter, Limits: t.spec.CounterLimits(), End: a.kill}
-	t.stderr = &process.Log{Count: counters.Add, Path: filepath.Join(wk.runDir, "logs", name+".stderr"), Meter: a.meter,
+	t.stderr = &process.Log{Count: counters.Add, Path: t.logPath(name), Meter: a.meter,
 		Prefix: t.conf("stream.stderr.reporter.prefix", process.ReportPrefix)}
 	err := w.guard(a, t.run)
 	tail, logErr := t.stderr.Close()
@@ -51,6 +52,7 @@ func (w *worker) runMapReduce(a *attempt) {
 	if err != nil && a.killed() == nil && w.judge(err).Outcome == event.Failed {
 		tail = t.debug(err, tail)
 	}
+	t.sendLog()
 	if rerr := disk.RemoveTree(t.dir); rerr != nil {
 		w.log.Warn("an attempt's scratch folder stays", "dir", t.dir, "err", rerr)
 	}
@@ -83,13 +85,17 @@ func (t *streamTask) run() error {
 	if err := disk.RemoveTree(t.dir); err != nil { // of an attempt of that number that an earlier worker had
 		return process.ScratchFailure(t.dir, err)
 	}
+	if err := t.a.work.fetchShipped(t.w, t.a); err != nil {
+		return err
+	}
 	if err := t.a.work.furnish(t.cwd); err != nil {
 		return err
 	}
+	t.own = t.ownSpec()
 	sideDir := ""
 	if t.kind == job.ReduceTask || t.a.work.reduces == 0 { // others commit nothing
 		var err error
-		if sideDir, err = mapreduce.MakeTaskOutputDir(t.spec, t.a.id); err != nil {
+		if sideDir, err = mapreduce.MakeTaskOutputDir(t.own, t.a.id); err != nil {
 			return err
 		}
 	}
@@ -104,18 +110,14 @@ func (t *streamTask) run() error {
 	if err != nil || out == nil {
 		return err
 	}
-	if err := t.a.awaitCommit(t.a.ctx, t.w.link); err != nil {
-		out.Abort()
-		return err
-	}
-	return out.Commit()
+	return t.commit(out)
 }
 
 func (t *streamTask) runMap() (*mapreduce.Output, error) {
 	wk := t.a.work
 	mapper, combiner := t.programs(&t.spec.Mapper)
 	r, err := mapreduce.RunMap(t.a.ctx, mapreduce.MapTask{
-		Spec: t.spec, Attempt: t.a.id, Split: *t.a.start.Split, Partitions: wk.reduces,
+		Spec: t.own, Attempt: t.a.id, Split: *t.a.start.Split, Open: t.opener(), Partitions: wk.reduces,
 		Mapper: mapper, Combiner: combiner, Supply: t, MaxRecord: t.w.supply.maxRecord(), Leave: t,
 		Dir: filepath.Join(t.dir, "data"), Outputs: t.w.shuffle.Store, Progress: t.a.meter,
 	})
@@ -126,7 +128,7 @@ func (t *streamTask) runReduce() (*mapreduce.Output, error) {
 	wk := t.a.work
 	reducer, combiner := t.programs(t.spec.Reducer)
 	r, err := mapreduce.RunReduce(t.a.ctx, mapreduce.ReduceTask{
-		Spec: t.spec, Attempt: t.a.id, Partition: t.index, Maps: wk.maps,
+		Spec: t.own, Attempt: t.a.id, Partition: t.index, Maps: wk.maps,
 		Reducer: reducer, Combiner: combiner, Supply: t, MaxRecord: t.w.supply.maxRecord(), Leave: t,
 		Dir: filepath.Join(t.dir, "data"), Source: t.w.mapOutputs(t.a), Pace: t.a.pace, Progress: t.a.meter,
 	})
@@ -160,6 +162,7 @@ func (t *streamTask) programs(p *job.Program) (main, combiner mapreduce.Program)
 
 // command returns a command that maps, combines or reduces: a mapreduce.Program.
 func (t *streamTask) command(args []string, log *process.Log) *process.Program {
+	args = t.a.work.words(args)
 	find := func() (string, error) { return t.a.work.findCommand(args[0], t.cwd, t.env) }
 	return &process.Program{Set: &t.a.programs, Lanes: t.w.lanes, Find: find, Command: t.w.command(t.a, "", args, t.cwd, t.env),
 		Log: log, Lax: !t.spec.NonZeroExitIsFail, Batch: t.w.batch()}

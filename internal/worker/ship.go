@@ -19,6 +19,9 @@ import (
 type shipping struct {
 	mu   sync.Mutex
 	made map[string]error // archives that were unpacked and programs that were made executable, by their place
+
+	fetched  bool              // the files are in a folder of this host's (work.shippedDir)
+	programs map[string]string // that are in it, by the paths that the user knows
 }
 
 // once makes what goes to a place for all of the job's tasks on this node.
@@ -41,14 +44,15 @@ func (wk *work) furnish(dir string) error {
 	if err := os.MkdirAll(filepath.Join(dir, "tmp"), 0o700); err != nil {
 		return process.ScratchFailure(dir, err)
 	}
-	for _, f := range wk.spec.MapReduce.Files {
+	for i, f := range wk.spec.MapReduce.Files {
 		if !filepath.IsLocal(f.Name) {
 			return process.Failed("the shipped file %s would be put outside of the task's folder, as %q", f.Path, f.Name)
 		}
-		target := f.Path
+		target := wk.shippedFile(i)
 		if f.Archive {
+			packed := target
 			target = filepath.Join(wk.dir, "archives", f.Name)
-			if err := wk.ship.once(target, func() error { return unpack(f.Path, target) }); err != nil {
+			if err := wk.ship.once(target, func() error { return unpack(packed, target) }); err != nil {
 				return err
 			}
 		} else if _, err := os.Stat(target); err != nil {

@@ -50,6 +50,9 @@ func newWork(m *wire.Job, s *scratch, far bool) (*work, error) {
 	wk := &work{spec: &spec, specJSON: bytes.Clone(m.Spec), runDir: m.RunDir, maps: m.Maps, reduces: m.Reduces, dir: s.job(spec.ID),
 		places: shuffle.NewPlaces(), ship: &shipping{}, paths: make(map[string]string)}
 	wk.takeInherit()
+	if spec.MapReduce != nil && far {
+		spec.MapReduce.Env = append(hostEnv(), spec.MapReduce.Env...)
+	}
 	if spec.Bag != nil {
 		own := []string{"BERTH_JOB_ID=" + string(spec.ID), "BERTH_DIR=" + spec.Dir}
 		if spec.Stage != nil {

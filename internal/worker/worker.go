@@ -226,8 +226,6 @@ func (w *worker) refuse(wk *work, m *wire.Start) error {
 		return w.stopping
 	case wk == nil:
 		return process.Broken("berth's own fault: the worker does not know the job %s", m.Attempt.Job)
-	case w.cfg.Files != nil && wk.spec.Bag == nil:
-		return process.Broken("host %s does not see the job's folder, and only bags run on such hosts; use --hosts that share a file system", w.cfg.Remote.Host.Name)
 	case wk.kind(m.Attempt.Task) == job.MapTask && m.Split == nil:
 		return process.Broken("berth's own fault: the map %s has no split", m.Attempt)
 	default:

@@ -37,7 +37,7 @@ func BenchmarkOpenSplit(b *testing.B) {
 			buf := make([]byte, 256<<10)
 			for b.Loop() {
 				var prog tally
-				r, err := OpenSplit(context.Background(), cases[name], &job.MapReduceSpec{}, &prog)
+				r, err := OpenSplit(context.Background(), cases[name], &job.MapReduceSpec{}, nil, &prog)
 				if err != nil {
 					b.Fatal(err)
 				}

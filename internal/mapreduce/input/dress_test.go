@@ -26,7 +26,7 @@ func TestKeyValueInput(t *testing.T) {
 	} {
 		spec := &job.MapReduceSpec{InputFormat: test.format, Mapper: job.Program{Native: test.native}}
 		for _, read := range []func(io.Reader) io.Reader{func(r io.Reader) io.Reader { return r }, iotest.OneByteReader, iotest.HalfReader} {
-			lines, err := OpenSplit(context.Background(), whole(t, path), spec, nil)
+			lines, err := OpenSplit(context.Background(), whole(t, path), spec, nil, nil)
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -7,17 +7,12 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
-	"os"
 
 	"berth/internal/job"
 )
 
-// openRange opens one range of a split.
-func openRange(r job.Range, as dress) (source, error) {
-	file, err := os.Open(r.Path)
-	if err != nil {
-		return nil, inputError(r.Path, err)
-	}
+// newRange returns the lines of a range of a file that is open, and closes it where that fails.
+func newRange(file File, r job.Range, as dress) (source, error) {
 	src, start, mark, err := newSource(file, r)
 	if err != nil {
 		return nil, errors.Join(err, file.Close())
@@ -38,13 +33,13 @@ const byteOrderMark = "\xef\xbb\xbf"
 
 // newSource returns the range's source, the offset of the first byte that it hands out,
 // and the length of the byte order mark before that.
-func newSource(file *os.File, r job.Range) (src source, start, mark int64, err error) {
-	info, err := file.Stat()
+func newSource(file File, r job.Range) (src source, start, mark int64, err error) {
+	size, err := file.Size()
 	if err != nil {
-		return nil, 0, 0, inputError(r.Path, err)
+		return nil, 0, 0, err
 	}
-	if info.Size() != r.Size {
-		return nil, 0, 0, changedError(r.Path, r.Size, info.Size())
+	if size != r.Size {
+		return nil, 0, 0, changedError(r.Path, r.Size, size)
 	}
 	if r.Length < 0 {
 		p, err := newPackedRange(file, r)
@@ -89,7 +84,7 @@ func changedError(path string, planned, now int64) error {
 // plainRange reads the lines that begin in [start, end) of a plain file, the last
 // one to its end, by Hadoop's rule (LineRecordReader).
 type plainRange struct {
-	file   *os.File
+	file   File
 	pos    int64 // read next
 	end    int64 // lines that begin here or later belong to the next range
 	size   int64 // of the file
@@ -221,7 +216,7 @@ type packedRange struct {
 
 // countingFile counts what is read from a file and names it in errors.
 type countingFile struct {
-	*os.File
+	File
 	n int64
 }
 
@@ -235,7 +230,7 @@ func (f *countingFile) Read(b []byte) (int, error) {
 }
 
 // newPackedRange begins to unpack a file; an empty file holds no lines.
-func newPackedRange(file *os.File, r job.Range) (*packedRange, error) {
+func newPackedRange(file File, r job.Range) (*packedRange, error) {
 	p := &packedRange{file: &countingFile{File: file}, last: '\n', ended: r.Size == 0}
 	if p.ended {
 		return p, nil

@@ -27,13 +27,16 @@ type Progress interface {
 // one gets it at each file's end, so files never run into each other. A line belongs
 // to the range in which it begins. A read goes to the files at once, so it should be
 // large. prog, which may be nil, is told the bytes taken from the files and the lines
-// handed out.
+// handed out. open opens the files; nil: this machine sees them.
 //
 // With spec.OffsetKeys each line comes after its offset in the (unpacked) file and a
 // TAB, as Hadoop Streaming hands on the keys of formats other than TextInputFormat. With
 // KeyValueTextInputFormat a command reads a line without a TAB with one at its end.
-func OpenSplit(ctx context.Context, split job.Split, spec *job.MapReduceSpec, prog Progress) (io.ReadCloser, error) {
-	s := &splitReader{ctx: ctx, ranges: split.Ranges, dress: dressOf(spec), prog: prog}
+func OpenSplit(ctx context.Context, split job.Split, spec *job.MapReduceSpec, open Opener, prog Progress) (io.ReadCloser, error) {
+	if open == nil {
+		open = openHere
+	}
+	s := &splitReader{ctx: ctx, split: split, opener: open, dress: dressOf(spec), prog: prog}
 	var total int64
 	for _, r := range split.Ranges {
 		if r.Length < -1 || r.Offset < 0 {
@@ -70,8 +73,10 @@ type source interface {
 // splitReader strings the ranges of a split together.
 type splitReader struct {
 	ctx    context.Context
-	ranges []job.Range // not yet opened
-	source source      // of the range being read; nil between ranges
+	split  job.Split
+	next   int // range that is opened next
+	opener Opener
+	source source // of the range being read; nil between ranges
 	dress  dress
 	prog   Progress
 
@@ -118,12 +123,15 @@ func (s *splitReader) open() error {
 	if s.source != nil {
 		return nil
 	}
-	if len(s.ranges) == 0 {
+	if s.next == len(s.split.Ranges) {
 		return io.EOF
 	}
-	var err error
-	s.source, err = openRange(s.ranges[0], s.dress)
-	s.ranges = s.ranges[1:]
+	index := s.next
+	s.next++
+	file, err := s.opener(s.ctx, s.split, index)
+	if err == nil {
+		s.source, err = newRange(file, s.split.Ranges[index], s.dress)
+	}
 	return ofInput(err)
 }
 

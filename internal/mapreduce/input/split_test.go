@@ -48,7 +48,7 @@ func readSplit(t fataler, split job.Split, spec *job.MapReduceSpec, prog Progres
 }
 
 func tryReadSplit(split job.Split, spec *job.MapReduceSpec, prog Progress) (string, error) {
-	r, err := OpenSplit(context.Background(), split, spec, prog)
+	r, err := OpenSplit(context.Background(), split, spec, nil, prog)
 	if err != nil {
 		return "", err
 	}
@@ -187,7 +187,7 @@ func TestSplitOfSeveralFiles(t *testing.T) {
 			if got := readSplit(t, split, &c.spec, nil); got != c.want {
 				t.Fatalf("%+v: got %d bytes, want %d", c.spec, len(got), len(c.want))
 			}
-			r, err := OpenSplit(context.Background(), split, &c.spec, nil)
+			r, err := OpenSplit(context.Background(), split, &c.spec, nil, nil)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -210,7 +210,7 @@ func TestOpenSplitIsAReader(t *testing.T) {
 	a, b := filepath.Join(dir, "a"), filepath.Join(dir, "b")
 	writeFile(t, a, []byte("one\ntwo"))
 	writeFile(t, b, []byte("three\n"))
-	r, err := OpenSplit(context.Background(), whole(t, a, b), &job.MapReduceSpec{}, nil)
+	r, err := OpenSplit(context.Background(), whole(t, a, b), &job.MapReduceSpec{}, nil, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -229,7 +229,7 @@ func TestOpenSplitStopsWithItsContext(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "f")
 	writeFile(t, path, []byte("x\n"))
 	ctx, cancel := context.WithCancel(context.Background())
-	r, err := OpenSplit(ctx, whole(t, path), &job.MapReduceSpec{}, nil)
+	r, err := OpenSplit(ctx, whole(t, path), &job.MapReduceSpec{}, nil, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -257,7 +257,7 @@ func TestLongLine(t *testing.T) {
 		{0, size, size + 1}, {0, 1000, size + 1}, {1000, size / 2, 0}, {size / 2, size, 0},
 	} {
 		split := job.Split{Ranges: []job.Range{{Path: path, Offset: c.from, Length: c.to - c.from, Size: size}}}
-		r, err := OpenSplit(context.Background(), split, &job.MapReduceSpec{}, nil)
+		r, err := OpenSplit(context.Background(), split, &job.MapReduceSpec{}, nil, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -298,7 +298,7 @@ func TestInputThatChanged(t *testing.T) {
 func TestInputThatShrinksWhileRead(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "f")
 	writeFile(t, path, bytes.Repeat([]byte("0123456789abcde\n"), 2*bufferSize/16))
-	r, err := OpenSplit(context.Background(), whole(t, path), &job.MapReduceSpec{}, nil)
+	r, err := OpenSplit(context.Background(), whole(t, path), &job.MapReduceSpec{}, nil, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -350,7 +350,7 @@ func TestInputErrors(t *testing.T) {
 	}
 	for _, tt := range tests {
 		sp := job.Split{Ranges: []job.Range{{Path: tt.path, Length: 1, Size: 1}}}
-		r, err := OpenSplit(tt.ctx, sp, &job.MapReduceSpec{}, nil)
+		r, err := OpenSplit(tt.ctx, sp, &job.MapReduceSpec{}, nil, nil)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -1,0 +1,186 @@
+package worker
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"slices"
+
+	"berth/internal/disk"
+	"berth/internal/job"
+	"berth/internal/mapreduce"
+	"berth/internal/mapreduce/input"
+	"berth/internal/process"
+	"berth/internal/transfer"
+)
+
+// This file is about map and reduce attempts on a host that does not see the job's files: splits are read over the connection, shipped files are
+// kept in the host's cache, and what an attempt leaves is written here and sent when it is whole.
+
+// far reports whether files of jobs are on another machine, which this one does not see.
+func (w *worker) far() bool { return w.cfg.Files != nil }
+
+// judgeFar returns how an attempt ended here that would end its job on the machine with the files. What this host lacks another one may have; what is wrong with
+// files of the job is told by the machine where they are, and is so on every host.
+func (w *worker) judgeFar(f *process.Failure, err error) *process.Failure {
+	switch {
+	case process.OfMachine(err):
+		return process.Passing("host %s: %s", w.cfg.Remote.Host.Name, f.Reason)
+	case errors.As(err, new(*input.InputError)):
+		return f
+	case ofNode(err):
+		return process.Failed("%s", f.Reason)
+	}
+	return f
+}
+
+// opener returns what opens the files of the attempt's split; nil: this machine sees them.
+func (t *streamTask) opener() input.Opener {
+	if !t.w.far() {
+		return nil
+	}
+	return func(ctx context.Context, split job.Split, index int) (input.File, error) {
+		return t.w.cfg.Files.OpenRange(ctx, t.a.id, split, index, t.a.meter.Net)
+	}
+}
+
+// ownSpec returns the spec by which the attempt writes: with an output folder of its own where the job's is not seen.
+func (t *streamTask) ownSpec() *job.MapReduceSpec {
+	if !t.w.far() {
+		return t.spec
+	}
+	own := *t.spec
+	own.Output, own.PartMode = filepath.Join(t.dir, "output"), 0
+	return &own
+}
+
+// logPath returns where the attempt's log is written.
+func (t *streamTask) logPath(name string) string {
+	if t.w.far() {
+		return filepath.Join(t.dir, "log", name+".stderr")
+	}
+	return filepath.Join(t.a.work.runDir, "logs", name+".stderr")
+}
+
+// sendLog sends the attempt's log, if there is one and its file is here.
+func (t *streamTask) sendLog() {
+	if !t.w.far() || t.a.killed() != nil {
+		return
+	}
+	if _, err := os.Stat(t.stderr.Path); err != nil {
+		return
+	}
+	if err := t.w.cfg.Files.SendLog(t.a.ctx, t.a.id, t.stderr.Path); err != nil {
+		t.w.log.Warn("standard error of a task is not sent", "attempt", t.a.id, "err", err)
+	}
+}
+
+// commit puts the attempt's output into place once it may.
+func (t *streamTask) commit(out *mapreduce.Output) error {
+	if t.w.far() {
+		return t.commitFar(out)
+	}
+	if err := t.a.awaitCommit(t.a.ctx, t.w.link); err != nil {
+		out.Abort()
+		return err
+	}
+	return out.Commit()
+}
+
+// commitFar sends what the attempt leaves, asks for the commit, and has it put into place.
+func (t *streamTask) commitFar(out *mapreduce.Output) error {
+	files, at, ctx := t.w.cfg.Files, t.a.id, t.a.ctx
+	var names []string
+	var latest transfer.Stamp
+	err := out.Left(func(name, path string) error {
+		n, stamp, err := files.Send(ctx, at, name, path)
+		t.a.meter.Net(n)
+		names, latest = append(names, name), stamp
+		return err
+	})
+	if err == nil && len(names) > 0 {
+		if err = t.a.awaitCommit(ctx, t.w.link); err == nil {
+			err = files.Commit(ctx, at, names, latest, t.w.link.leaseLeft(t.a.commit.Load()))
+		}
+	}
+	if err != nil {
+		ctx, cancel := context.WithTimeout(context.Background(), dropTime)
+		defer cancel()
+		_ = files.Drop(ctx, at) // where nobody answers it goes with _temporary
+	}
+	return err
+}
+
+// fetchShipped has the files that a job ships in a folder of this host, once for all of its tasks.
+func (wk *work) fetchShipped(w *worker, a *attempt) error {
+	if !w.far() {
+		return nil
+	}
+	wk.ship.mu.Lock()
+	defer wk.ship.mu.Unlock()
+	if wk.ship.fetched {
+		return nil
+	}
+	dir := wk.shippedDir()
+	if err := disk.RemoveTree(dir); err != nil { // what an attempt got that was killed meanwhile
+		return process.ScratchFailure(dir, err)
+	}
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return process.ScratchFailure(dir, err)
+	}
+	needs, err := w.cfg.Files.Needs(a.ctx, a.id)
+	if err != nil {
+		return err
+	}
+	wk.takePrograms(needs)
+	n, err := w.cfg.Cache.Place(a.ctx, w.cfg.Files, a.id.Job, needs, dir)
+	a.meter.Net(n)
+	if err != nil {
+		return err
+	}
+	wk.ship.fetched = true
+	return nil
+}
+
+// shippedDir returns the folder in which files are that the job ships, where they are fetched.
+func (wk *work) shippedDir() string { return filepath.Join(wk.dir, "shipped") }
+
+// shippedFile returns where a file is on this machine that the job ships, by its index.
+func (wk *work) shippedFile(i int) string {
+	f := wk.spec.MapReduce.Files[i]
+	if !wk.ship.fetched {
+		return f.Path
+	}
+	return filepath.Join(wk.shippedDir(), transfer.ShippedItem(i, f.Path))
+}
+
+// takePrograms has tasks run the user's copy of each program that is named by its whole path and is not on this host. The other ones need not be fetched.
+func (wk *work) takePrograms(needs *transfer.Needs) {
+	wk.ship.programs = make(map[string]string)
+	for i, path := range transfer.Programs(wk.spec.MapReduce) {
+		item := transfer.ProgramItem(i, path)
+		if !slices.ContainsFunc(needs.Items, func(i transfer.Item) bool { return i.Path == item }) {
+			continue
+		}
+		if _, err := os.Stat(path); err == nil {
+			needs.Items = slices.DeleteFunc(needs.Items, func(i transfer.Item) bool { return i.Path == item })
+			continue
+		}
+		wk.ship.programs[path] = filepath.Join(wk.shippedDir(), item)
+	}
+}
+
+// words returns a program's words with the places that its files have on this machine.
+func (wk *work) words(args []string) []string {
+	if len(wk.ship.programs) == 0 {
+		return args
+	}
+	args = slices.Clone(args)
+	for i, word := range args {
+		if here, is := wk.ship.programs[word]; is {
+			args[i] = here
+		}
+	}
+	return args
+}

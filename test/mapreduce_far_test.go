@@ -1,0 +1,200 @@
+package test
+
+import (
+	"bytes"
+	"compress/gzip"
+	"fmt"
+	"io/fs"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"berth/internal/event"
+	"berth/internal/job"
+	"berth/test/support/fleet"
+)
+
+// newFarFleet is a world with machines m1 and m2, which see nothing of its files, and each other only by way of the user's machine. It has two input files, one of them compressed.
+func newFarFleet(t *testing.T) (*world, *fleet.Fleet) {
+	t.Helper()
+	w := newWorld(t)
+	f := fleet.ForTest(t, fleet.Options{Apart: true}, fleet.Names(fleet.Machine{}, "m1", "m2")...)
+	w.batch = []string{noBatch, "BERTH_SSH=" + f.Command}
+	text := words(rand.New(rand.NewPCG(7, 7)), 20000)
+	w.write("in/a.txt", text[:len(text)/2])
+	var packed bytes.Buffer
+	z := gzip.NewWriter(&packed)
+	_, err := z.Write([]byte(text[len(text)/2:]))
+	w.ok(err)
+	w.ok(z.Close())
+	w.write("in/b.txt.gz", packed.String())
+	for _, name := range []string{"map.sh", "reduce.sh"} {
+		b, err := os.ReadFile(filepath.Join("..", "examples", "wordcount", name))
+		w.ok(err)
+		w.write(name, string(b))
+	}
+	w.write("gate.sh", gate)
+	return w, f
+}
+
+// gate is a program that runs another. Where GATE is said it waits for a file on its machine before, and for another one where its input is compressed.
+const gate = `#!/bin/sh
+wait_for() { while [ -n "$GATE" ] && [ ! -e ~/$1 ]; do sleep 0.05; done; }
+wait_for go
+case $mapreduce_map_input_file in *.gz) wait_for last;; esac
+exec "$@"
+`
+
+// startOnBoth starts a job whose mapper is run by gate on the machines, and opens the gate once both run a map.
+func (w *world) startOnBoth(f *fleet.Fleet, args ...string) (*running, job.ID) {
+	w.t.Helper()
+	before := len(w.jobs())
+	for _, m := range []string{"m1", "m2"} {
+		_ = os.Remove(filepath.Join(f.Host(m).Home(), "go"))
+	}
+	r := w.start(slices.Concat(args, []string{"-cmdenv", "GATE=on", "--hosts", "1/m1,1/m2"})...)
+	w.await("the job to be there", func() bool { return len(w.jobs()) > before || r.cmd.ProcessState != nil })
+	id := w.jobs()[before]
+	w.await("both machines to run a map", func() bool { return w.nodesOf(id) == 2 })
+	w.open(f, "go")
+	return r, id
+}
+
+// open makes a file that gate waits for, on both machines.
+func (w *world) open(f *fleet.Fleet, name string) {
+	w.t.Helper()
+	for _, m := range []string{"m1", "m2"} {
+		w.ok(os.WriteFile(filepath.Join(f.Host(m).Home(), name), nil, 0o600))
+	}
+}
+
+// nodesOf returns on how many nodes attempts of a job began.
+func (w *world) nodesOf(id job.ID) int {
+	nodes := map[job.NodeID]bool{}
+	for _, e := range w.tryRecords(id) {
+		if r, is := e.Record.(event.AttemptStarted); is {
+			nodes[r.Node] = true
+		}
+	}
+	return len(nodes)
+}
+
+// folder returns names and contents of all that is in a folder of the user's.
+func (w *world) folder(name string) string {
+	w.t.Helper()
+	var all strings.Builder
+	root := filepath.Join(w.dir, name)
+	w.ok(filepath.WalkDir(root, func(path string, e fs.DirEntry, err error) error {
+		if err != nil || e.IsDir() {
+			return err
+		}
+		b, err := os.ReadFile(path)
+		fmt.Fprintf(&all, "%s %q\n", strings.TrimPrefix(path, root), b)
+		return err
+	}))
+	return all.String()
+}
+
+// TestFarMapReduce: jobs over two hosts that see none of the user's files leave what a local run leaves, byte for byte, and nothing else.
+func TestFarMapReduce(t *testing.T) {
+	t.Parallel()
+	w, f := newFarFleet(t)
+	w.write("lib/deep/dictionary", "the dictionary\n")
+	w.write("side.sh", "#!/bin/sh\ncat lib/deep/dictionary >\"$mapreduce_task_output_dir/about-$mapreduce_task_partition\"\necho a word on it >&2\nexec cat\n")
+	whole := w.write("elsewhere/upper.sh", "#!/bin/sh\nexec tr a-z A-Z\n")
+	w.open(f, "last")
+	for name, args := range map[string][]string{
+		"count":    {"-mapper", "gate.sh ./map.sh", "-reducer", "reduce.sh", "-numReduceTasks", "3"},
+		"combiner": {"-mapper", "gate.sh ./map.sh", "-combiner", "reduce.sh", "-reducer", "reduce.sh", "-numReduceTasks", "2"},
+		"sort": {"-mapper", "gate.sh cat", "-reducer", "IdentityReducer", "-numReduceTasks", "2", "-D", "mapreduce.output.fileoutputformat.compress=true",
+			"-D", "mapreduce.output.fileoutputformat.compress.codec=GzipCodec"},
+		"maps": {"-mapper", "gate.sh ./side.sh", "-numReduceTasks", "0", "-files", "lib"},
+		"path": {"-mapper", "gate.sh " + whole, "-reducer", "uniq -c", "-numReduceTasks", "1"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			args := slices.Concat([]string{"mapreduce", "-input", "in", "-D", "mapreduce.input.fileinputformat.split.maxsize=20000"}, args)
+			here, there := name+"-here", name+"-there"
+			w.must(slices.Concat(args, []string{"-output", here, "--on", "local"})...)
+			r, id := w.startOnBoth(f, slices.Concat(args, []string{"-output", there})...)
+			if res := w.finish(r); res.code != 0 {
+				t.Fatal(res)
+			}
+			want, got := w.folder(here), w.folder(there)
+			if got != want || len(want) < 1000 {
+				t.Errorf("on the hosts:\n%.2000s\nlocally:\n%.2000s", got, want)
+			}
+			if logs, _ := filepath.Glob(filepath.Join(w.home().Run(id).Logs(), "m-*")); name == "maps" && len(logs) == 0 {
+				t.Error("no map has a log")
+			}
+		})
+	}
+}
+
+// doneAndLost returns how many tasks of a job are done, and how many map outputs were lost.
+func (w *world) doneAndLost(id job.ID) (done, lost int) {
+	for _, e := range w.tryRecords(id) {
+		switch r := e.Record.(type) {
+		case event.AttemptEnded:
+			if r.Outcome == event.Done {
+				done++
+			}
+		case event.OutputLost:
+			lost++
+		}
+	}
+	return done, lost
+}
+
+// TestFarHostDies: a host is killed in the middle of the shuffle and loses what it held. These map outputs are made again, and the output is that of a local run.
+func TestFarHostDies(t *testing.T) {
+	t.Parallel()
+	w, f := newFarFleet(t)
+	args := []string{"mapreduce", "-input", "in", "-inputformat", "TextInputFormat", "-D", "mapreduce.input.fileinputformat.split.maxsize=20000",
+		"-mapper", "gate.sh ./map.sh", "-reducer", "reduce.sh", "-numReduceTasks", "2"}
+	w.must(slices.Concat(args, []string{"-output", "here", "--on", "local"})...)
+	r, id := w.startOnBoth(f, slices.Concat(args, []string{"-output", "there"})...)
+	_, splits, err := w.home().Run(id).Load()
+	w.ok(err)
+	w.await("all maps but that of the compressed file to be done", func() bool { done, _ := w.doneAndLost(id); return done == len(splits.Splits)-1 })
+	f.Host("m2").Down()
+	w.ok(os.RemoveAll(filepath.Join(f.Host("m2").Cache(), "berth", "scratch"))) // else the worker that takes its place serves them again
+	w.ok(f.Host("m2").Up())
+	w.await("the loss of map outputs to be known", func() bool { _, lost := w.doneAndLost(id); return lost > 0 })
+	w.open(f, "go")
+	w.open(f, "last")
+	if res := w.finish(r); res.code != 0 {
+		t.Fatal(res)
+	}
+	if got, want := w.folder("there"), w.folder("here"); got != want {
+		t.Errorf("with a host killed:\n%.2000s\nlocally:\n%.2000s", got, want)
+	}
+}
+
+// TestFaultFarMapReduce does to a MapReduce job on hosts without a shared file system what TestFaultMapReduce does to a local one, and kills and cuts off hosts, too.
+func TestFaultFarMapReduce(t *testing.T) {
+	t.Parallel()
+	w, f := newFarFleet(t)
+	w.victims = []string{"machine", "network"}
+	w.strike = func(victim string) {
+		if victim == "machine" {
+			f.Host("m2").Down()
+			w.ok(f.Host("m2").Up())
+			return
+		}
+		w.ok(f.Host("m1").Cut())
+		w.ok(f.Host("m1").Mend())
+	}
+	args := []string{"mapreduce", "-input", "in", "-D", "mapreduce.input.fileinputformat.split.maxsize=10000", "-mapper", "map.sh", "-combiner", "reduce.sh", "-reducer", "reduce.sh", "-numReduceTasks", "3"}
+	w.must(slices.Concat(args, []string{"-output", "here", "--on", "local"})...)
+	want := w.folder("here")
+	faultRound(t, w, 4, among(60), func(round int) []string {
+		return slices.Concat(args, []string{"-output", fmt.Sprintf("out%d", round), "--hosts", "1/m1,1/m2"})
+	}, func(round int, _ job.ID) {
+		if got := w.folder(fmt.Sprintf("out%d", round)); got != want {
+			t.Errorf("output differs from the reference:\n%.300q\nwant\n%.300q", got, want)
+		}
+	})
+}
