@@ -5,6 +5,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"berth/internal/completion"
 	"berth/internal/ui"
 )
 
@@ -28,8 +29,8 @@ func newRoot() *cobra.Command {
 	root.PersistentFlags().Bool("json", false, "print the result as JSON and show no progress")
 	root.AddCommand(newMapReduce(submit), newBag(submit), newRun(submit, submitStages), newPlan(), newFront(), newSample(), newStatus(), newProgress(), newWait(), newCat(),
 		newCancel(), newForget(), newExplain(), newResume(), newReport(), newMachines(), newSimulate(), newTrace(), newHadoopHome(), newHadoop(), newServer(), newWorker(), newDocs())
-	complete(root)
-	addCompletion(root)
+	completion.Offer(root)
+	completion.AddCommand(root)
 	return group(root)
 }
 

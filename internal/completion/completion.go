@@ -1,4 +1,5 @@
-package main
+// Package completion tells what shells may offer behind the words of a command line: job ids, job files, and the words that a flag takes.
+package completion
 
 import (
 	"slices"
@@ -23,10 +24,10 @@ var values = map[string][]string{
 	"stand-in":       {"on", "nodes", "off"},
 }
 
-// complete tells a command and those under it what shells may offer: job ids, job files, and words behind flags.
-func complete(c *cobra.Command) {
+// Offer tells a command and those under it what shells may offer.
+func Offer(c *cobra.Command) {
 	for _, sub := range c.Commands() {
-		complete(sub)
+		Offer(sub)
 	}
 	c.Flags().VisitAll(func(f *pflag.Flag) {
 		if words, known := values[f.Name]; known {
@@ -69,8 +70,8 @@ func jobIDs(named []string) (ids []string) {
 	return ids
 }
 
-// addCompletion adds cobra's command that writes completions for shells, with an example for each shell that there is on Linux.
-func addCompletion(root *cobra.Command) {
+// AddCommand adds cobra's command that writes completions for shells, with an example for each shell that there is on Linux.
+func AddCommand(root *cobra.Command) {
 	root.InitDefaultCompletionCmd()
 	for _, c := range root.Commands() {
 		if c.Name() != "completion" {
