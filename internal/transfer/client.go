@@ -172,7 +172,11 @@ func (c *Client) Send(ctx context.Context, at job.Attempt, name, file string) (i
 // Commit puts an attempt's outputs into place, unless it arrives more than left after now.
 func (c *Client) Commit(ctx context.Context, at job.Attempt, names []string, s Stamp, left time.Duration) error {
 	until := s.clock + int64(time.Since(s.at)+left)
-	_, err := c.ask(ctx, http.MethodPost, attemptPath(at)+"/commit", Commit{Names: names, Until: until})
+	escaped := make([]string, len(names))
+	for i, n := range names {
+		escaped[i] = url.PathEscape(n)
+	}
+	_, err := c.ask(ctx, http.MethodPost, attemptPath(at)+"/commit", Commit{Names: escaped, Until: until})
 	return err
 }
 

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"net/url"
 	"path"
 	"path/filepath"
 	"strconv"
@@ -136,6 +137,11 @@ func (s *Server) commit(_ http.ResponseWriter, r *http.Request) (any, error) {
 	var c Commit
 	if err := json.NewDecoder(io.LimitReader(r.Body, maxAnswer)).Decode(&c); err != nil {
 		return nil, fmt.Errorf("commit: %w", err)
+	}
+	for i, n := range c.Names {
+		if c.Names[i], err = url.PathUnescape(n); err != nil {
+			return nil, fmt.Errorf("commit: %w", err)
+		}
 	}
 	l := sv.landing(at)
 	l.mu.Lock()

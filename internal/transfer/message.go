@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"net/url"
 	"path"
 	"regexp"
 	"time"
@@ -34,6 +35,25 @@ type Item struct {
 	Sum    string      `json:"sha256,omitempty"` // of a file's content, in hexadecimal
 	Target string      `json:"target,omitempty"` // of a link
 	Own    bool        `json:"own,omitempty"`    // the task may change it, so it gets a copy: what its command names
+}
+
+// MarshalJSON keeps every byte of names, which need not be UTF-8.
+func (i Item) MarshalJSON() ([]byte, error) {
+	type plain Item
+	i.Path, i.Target = url.PathEscape(i.Path), url.PathEscape(i.Target)
+	return json.Marshal(plain(i))
+}
+
+// UnmarshalJSON undoes MarshalJSON.
+func (i *Item) UnmarshalJSON(text []byte) error {
+	type plain Item
+	if err := json.Unmarshal(text, (*plain)(i)); err != nil {
+		return err
+	}
+	var errPath, errTarget error
+	i.Path, errPath = url.PathUnescape(i.Path)
+	i.Target, errTarget = url.PathUnescape(i.Target)
+	return errors.Join(errPath, errTarget)
 }
 
 // Needs is what a task finds in its folder: folders come before what is in them.
@@ -94,7 +114,7 @@ type Received struct {
 
 // Commit asks to put into place what an attempt has sent.
 type Commit struct {
-	Names []string `json:"names"` // of outputs, as they were sent
+	Names []string `json:"names"` // of outputs, as they were sent, each escaped as a segment of a URL
 	// Until is up to when the attempt may commit, by the server's clock: the engine's grant lapses with the worker's lease, and this request may have been
 	// on its way for long. The worker knows a moment of that clock by an answer (Received.Clock) and adds what has passed since and what
 	// is left of its lease. An answer takes its time, too, so the sum is never too late.

@@ -162,6 +162,24 @@ func TestNeeds(t *testing.T) {
 	}
 }
 
+// TestNames: names are bytes, any but NUL and the slash.
+func TestNames(t *testing.T) {
+	odd := "in/\xff %41+&=\"'\n{}"
+	r := newRig(t, job.BagSpec{Command: []string{"cat", "{}"}, Outputs: []string{"out/{/}"}}, job.Entry{odd})
+	r.write(odd, "text")
+	dir, files, err := r.fetch(0)
+	if err != nil || len(files) != 1 || files[0] != odd+"=text" {
+		t.Fatalf("%q, %v", files, err)
+	}
+	made := "out" + odd[2:]
+	_, s, err := r.client.Send(t.Context(), attempt(0, 1), made, filepath.Join(dir, odd))
+	r.ok(err)
+	r.ok(r.client.Commit(t.Context(), attempt(0, 1), []string{made}, s, time.Hour))
+	if got, err := os.ReadFile(filepath.Join(r.dir, made)); err != nil || string(got) != "text" {
+		t.Errorf("%q, %v", got, err)
+	}
+}
+
 // TestRefused: what leads out of the job's folder is refused, with its name.
 func TestRefused(t *testing.T) {
 	for _, c := range []struct{ word, says string }{
