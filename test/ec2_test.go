@@ -94,6 +94,29 @@ func TestRentedDeadline(t *testing.T) {
 	}
 }
 
+// TestRentedApart: a bag on rented machines that see nothing of the user's files leaves what it leaves on the user's machine.
+func TestRentedApart(t *testing.T) {
+	t.Parallel()
+	w, c := newWorld(t), moto.StartApart(t)
+	w.batch = append([]string{noBatch}, c.Env...)
+	w.types("2m")
+	for _, n := range []string{"a", "b", "c", "d"} {
+		w.write("in/"+n, strings.Repeat("text of "+n+"\n", 20000))
+	}
+	args := []string{"bag", "--outputs", "out/{/}", "--stdout", "printed/{task}"}
+	command := []string{"--", "sh", "-c", "mkdir -p out/{/}; tr a-z A-Z <{} >out/{/}/text; wc -l <{}", ":::", "in/a", "in/b", "in/c", "in/d"}
+	w.must(append(append(args, "--on", "local"), command...)...)
+	here := w.tree("out", "printed")
+	for _, name := range []string{"out", "printed"} {
+		w.ok(os.RemoveAll(filepath.Join(w.dir, name)))
+	}
+	w.must(append(append(args, "--machines", "small=2", "--catalogue", "types.toml", "--idle-timeout", "1s"), command...)...)
+	if there := w.tree("out", "printed"); here != there || strings.Count(here, "\n") < 8 {
+		t.Errorf("locally:\n%s\non rented machines:\n%s", here, there)
+	}
+	nothingRented(w, c)
+}
+
 // rentedBag submits a bag of tasks that wait for the file go, on n small machines, and returns when that many run.
 func (w *world) rentedBag(n int, args ...string) {
 	w.t.Helper()

@@ -23,7 +23,7 @@ const (
 	longest = time.Minute
 )
 
-// rental is an allocation's machines as they are kept by one coordinator. Its ledger is only touched by tend, under the driver's lock.
+// rental is an allocation's machines as they are kept by one coordinator. The driver's lock guards all of it.
 type rental struct {
 	d    *Driver
 	dir  string

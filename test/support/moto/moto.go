@@ -60,15 +60,25 @@ type Cloud struct {
 	rented  map[string]*httptest.ResponseRecorder // by client token
 }
 
-// Start starts a cloud without any machine, which ends with the test.
-func Start(tb testing.TB) *Cloud {
+// Start starts a cloud without any machine, which ends with the test. Its machines see all files of this one.
+func Start(tb testing.TB) *Cloud { return start(tb, fleet.Options{}) }
+
+// StartApart starts one with machines in namespaces of their own, which see nothing of the user's files. Where there can be none the test is skipped, and says why.
+func StartApart(tb testing.TB) *Cloud {
+	if why := fleet.Missing(); why != "" {
+		tb.Skip("no machines apart: " + why)
+	}
+	return start(tb, fleet.Options{Apart: true})
+}
+
+func start(tb testing.TB, o fleet.Options) *Cloud {
 	tb.Helper()
 	c := &Cloud{tb: tb, hosts: map[string]*fleet.Host{}, rented: map[string]*httptest.ResponseRecorder{}, Refuse: func(string) string { return "" }, Dead: func(int) bool { return false }, Moment: func(string, bool) {}}
 	var err error
 	c.dir, err = os.MkdirTemp("", "berth-cloud-")
 	check(tb, err)
 	tb.Cleanup(func() { _ = os.RemoveAll(c.dir) })
-	c.fleet, err = fleet.New(fleet.Options{})
+	c.fleet, err = fleet.New(o)
 	check(tb, err)
 	tb.Cleanup(func() { _ = c.fleet.Close() })
 	behind := c.serve()
@@ -187,12 +197,12 @@ func (c *Cloud) Calls(action string) (n int) {
 	return n
 }
 
-// reach writes a program that reaches the machine of an instance: it has another port than the instance's address says.
+// reach writes a program that reaches the machine of an instance: it is elsewhere than the instance's address says.
 func (c *Cloud) reach() string {
 	path := filepath.Join(c.dir, "ssh")
 	script := "#!/bin/sh\nfor word; do [ \"$before\" != -- ] || id=$word; before=$word; done\n" +
-		"port=$(cat '" + c.dir + "'/port-$id 2>/dev/null) || { echo \"$id: no answer yet\" >&2; exit 255; }\n" +
-		"exec ssh -F /dev/null -o HostName=127.0.0.1 -o Port=$port \"$@\"\n"
+		"read -r host port 2>/dev/null <'" + c.dir + "'/at-$id || { echo \"$id: no answer yet\" >&2; exit 255; }\n" +
+		"exec ssh -F /dev/null -o HostName=$host -o Port=$port \"$@\"\n"
 	check(c.tb, os.WriteFile(path, []byte(script), 0o700)) //nolint:gosec // a program
 	return path
 }
@@ -212,7 +222,7 @@ func (c *Cloud) boot(ctx context.Context) {
 			case !live && h != nil:
 				c.mu.Lock()
 				delete(c.hosts, id)
-				_ = os.Remove(filepath.Join(c.dir, "port-"+id))
+				_ = os.Remove(filepath.Join(c.dir, "at-"+id))
 				c.mu.Unlock()
 				if err := h.Remove(); err != nil {
 					c.tb.Errorf("end machine %s: %v", id, err)
@@ -251,7 +261,7 @@ func (c *Cloud) up(ctx context.Context, id string) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.hosts[id] = h
-	if err := os.WriteFile(filepath.Join(c.dir, "port-"+id), []byte(strconv.Itoa(h.Port)), 0o600); err != nil {
+	if err := os.WriteFile(filepath.Join(c.dir, "at-"+id), []byte(h.Addr+" "+strconv.Itoa(h.Port)+"\n"), 0o600); err != nil {
 		c.tb.Error(err)
 	}
 	return true
