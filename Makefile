@@ -58,8 +58,8 @@ stragglers-sim: build ; scripts/stragglers-sim.sh $(BERTH) docs/stragglers.md $(
 soak: ; CGO_ENABLED=1 BERTH_FAULT_ROUNDS=$${SOAK_ROUNDS:-1000} $(GO) test -race -timeout 24h -count=1 -run Fault -v ./test/...
 
 # A Slurm cluster of eight nodes on this machine, no root needed once Debian's packages are
-# there: SLURM_DIR, SLURM_NODES, SLURM_CPUS, SLURM_MEM, SLURM_EXTRA; scripts/slurm.sh says more.
-slurm-up: ; scripts/slurm.sh deps && scripts/slurm.sh up $(SLURM_DIR)
+# there: SLURM_DIR, SLURM_NODES, SLURM_CPUS, SLURM_MEM, SLURM_ACCT, SLURM_EXTRA; scripts/slurm.sh says more.
+slurm-up: ; scripts/slurm.sh deps $${SLURM_ACCT:+acct} && scripts/slurm.sh up $(SLURM_DIR)
 slurm-down: ; scripts/slurm.sh down $(SLURM_DIR)
 
 # Two hosts that ssh reaches, h1 and h2, on this machine; docs/ssh.md says what to do with them.

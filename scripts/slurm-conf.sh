@@ -63,7 +63,7 @@ generated_conf() {
 	[ -z "${SLURM_NET:-}" ] || address="$SLURM_NET.[2-$((nodes + 1))]"
 	cat <<-END
 	# Written by scripts/slurm.sh.
-	ClusterName=berth
+	ClusterName=${SLURM_NAME:-berth}
 	SlurmctldHost=$host(${SLURM_NET:-127.0.0}.1)
 	SlurmctldPort=$base
 	SlurmUser=$user
@@ -84,7 +84,7 @@ generated_conf() {
 	ProctrackType=proctrack/linuxproc
 	TaskPlugin=task/none
 	JobAcctGatherType=jobacct_gather/none
-	AccountingStorageType=accounting_storage/none
+	$(acct_conf $((base + nodes + 1)))
 	MpiDefault=none
 	MailProg=/bin/true
 	# Nodes have the CPUs and the memory said here, whatever the machine has.

@@ -2,11 +2,12 @@
 # A private Slurm cluster on this machine, for tests and for trying things: munged,
 # slurmctld and one slurmd a node, all in one folder, with no root.
 #
-#   slurm.sh deps              install the Debian packages unless they are there
+#   slurm.sh deps [acct]       install the Debian packages unless they are there, with acct those for accounting too
 #   slurm.sh up DIR            start it, or what of it is not running; wait until it is ready
 #   slurm.sh down DIR          end its daemons and jobs, remove it
 #   slurm.sh status DIR        which daemons run; nodes; queue
-#   slurm.sh stop DIR DAEMON   kill -9 one daemon: ctld, munge, or slurmd of node n1, n2, …
+#   slurm.sh stop DIR DAEMON   kill -9 one daemon: ctld, munge, or slurmd of node n1, n2, …;
+#                              with accounting also db (MariaDB) and dbd (slurmdbd)
 #   slurm.sh crash DIR NODE    kill -9 all of a node: slurmd, its steps and their tasks
 #   slurm.sh start DIR DAEMON  start it again; wait until it answers
 #
@@ -21,6 +22,10 @@
 #   SLURM_MEM    memory a node in MB (2000)
 #   SLURM_EXTRA  lines for slurm.conf; a key set here replaces ours, except that
 #                PartitionName and NodeName lines are added
+#   SLURM_NAME   the cluster's name (berth)
+#   SLURM_ACCT   own: with accounting, by a MariaDB and a slurmdbd below DIR. The folder of a cluster that
+#                has them: with accounting by that one's. Limits of associations and QOS are enforced; there
+#                is an account "main" with the user that runs this. Nothing: no accounting
 #   SLURM_NET    the first three numbers of addresses, 10.177.1 say, where nodes have networks of
 #                their own: the controller is at .1, node nK at .K+1. Else all are at 127.0.0.1
 #   SLURM_WITHIN a command that runs another on a node, given the node's name and the command: slurmd
@@ -30,6 +35,7 @@ umask 022
 
 readonly TRIES=10   # sets of ports tried
 readonly WAIT=60    # seconds a daemon has to answer, or to be gone
+readonly DEPS='munged=munge slurmctld=slurmctld slurmd=slurmd sbatch=slurm-client'
 readonly MAX_DIR=60 # bytes: slurmstepd's sockets below DIR may have 108 in all
 
 fail() { echo "slurm.sh: $*" >&2; exit 1; }
@@ -43,6 +49,8 @@ LAUNCHED=() # process ids of what this call launched
 
 # shellcheck source=scripts/slurm-conf.sh
 . "$(dirname "$0")/slurm-conf.sh"
+# shellcheck source=scripts/slurm-acct.sh
+. "$(dirname "$0")/slurm-acct.sh"
 
 need_commands() {
 	local c missing=
@@ -66,7 +74,7 @@ set_dir() {
 clean_environment() {
 	local v
 	for v in $(compgen -e | grep -E '^(SLURM_|SLURMD_|SBATCH_|SRUN_|SALLOC_|SQUEUE_|SINFO_|SCANCEL_|PMI_)'); do
-		case $v in SLURM_NODES | SLURM_CPUS | SLURM_MEM | SLURM_EXTRA | SLURM_NET | SLURM_WITHIN) export -n "$v" ;; *) unset "$v" ;; esac
+		case $v in SLURM_NODES | SLURM_CPUS | SLURM_MEM | SLURM_EXTRA | SLURM_NAME | SLURM_ACCT | SLURM_NET | SLURM_WITHIN) export -n "$v" ;; *) unset "$v" ;; esac
 	done
 	export SLURM_CONF=$CONF
 }
@@ -92,6 +100,8 @@ pids_of() {
 	case $1 in
 	munge) with_argument "--key-file=$DIR/munge/key" | called munged ;;
 	ctld) with_argument "$CONF" | called slurmctld ;;
+	db) with_argument "--datadir=$DIR/db/data" | called mariadbd ;;
+	dbd) with_conf | called slurmdbd ;;
 	*) comm -12 <(with_argument "$CONF" | sort) <(with_argument "$1" | sort) | called slurmd ;;
 	esac
 }
@@ -123,6 +133,7 @@ launch() {
 	munge) detach munge munged --foreground --force --num-threads=2 --key-file="$DIR/munge/key" --socket="$DIR/munge/socket" \
 		--pid-file="$DIR/munge/pid" --log-file="$DIR/munge/log" --seed-file="$DIR/munge/seed" ;;
 	ctld) detach slurmctld slurmctld -D -f "$CONF" ;;
+	db | dbd) "launch_$1" ;;
 	*) detach "$1" $(within "$1") slurmd -D -N "$1" -f "$CONF" ;;
 	esac
 }
@@ -132,6 +143,8 @@ answers() {
 	case $1 in
 	munge) munge --socket="$DIR/munge/socket" --no-input >/dev/null 2>&1 ;;
 	ctld) scontrol ping 2>/dev/null | grep -q 'is UP' ;;
+	db) [ -S "$DIR/db/socket" ] ;;
+	dbd) answers_dbd ;;
 	*) listens "$1" && sinfo -h -n "$1" -o %T 2>/dev/null | registered ;;
 	esac
 }
@@ -169,6 +182,7 @@ need_cluster() { [ -e "$CONF" ] || fail "$DIR: no cluster here"; }
 known() {
 	case $1 in
 	munge | ctld) ;;
+	db | dbd) [ -n "$(acct_daemons)" ] || fail "$1: this cluster runs none" ;;
 	*) node_names | grep -qx -- "$1" || fail "$1: no such daemon; there are ctld, munge, $(node_names | paste -sd' ')" ;;
 	esac
 }
@@ -188,12 +202,16 @@ prepare() {
 	if [ ! -e "$DIR/munge/key" ]; then
 		(umask 077 && head -c 128 /dev/urandom >"$DIR/munge/key.new" && mv "$DIR/munge/key.new" "$DIR/munge/key")
 	fi
+	[ -e "$CONF" ] || prepare_acct
 }
 
 launch_all() {
 	local d
-	runs munge || launch munge
-	await "$WAIT" answers munge || fail "munged does not answer; see $DIR/munge/log and $DIR/log/munge.out"
+	for d in munge $(acct_daemons); do
+		runs "$d" || launch "$d"
+		await "$WAIT" answers "$d" || fail "$d does not answer; see $DIR/log/$d.out, and $DIR/munge/log for munge"
+	done
+	register
 	for d in ctld $(node_names); do runs "$d" || launch "$d"; done
 }
 
@@ -214,10 +232,11 @@ up_or_not() { all_up || launched_die; }
 up() {
 	local try fresh=
 	need_commands
+	need_acct_commands
 	prepare
 	[ -e "$CONF" ] || fresh=yes
 	for ((try = 0; try < TRIES; try++)); do
-		[ -z "$fresh" ] || write_conf "$(pick_ports $((${SLURM_NODES:-8} + 1)))"
+		[ -z "$fresh" ] || write_conf "$(pick_ports $((${SLURM_NODES:-8} + 2)))"
 		launch_all
 		if await "$WAIT" up_or_not && all_up; then
 			echo "Slurm runs in $DIR; to use it: export SLURM_CONF=$CONF"
@@ -250,8 +269,9 @@ tasks() {
 all_processes() {
 	{
 		pids_of munge
+		pids_of db
 		with_argument "$CONF" | called slurmctld slurmd
-		with_conf | called slurmctld slurmd slurmstepd slurmscriptd
+		with_conf | called slurmctld slurmdbd slurmd slurmstepd slurmscriptd
 		with_conf | tasks
 	} | sort -u | grep -vx -e $$ -e $BASHPID || true
 }
@@ -268,12 +288,12 @@ down() {
 	[ -d "$DIR" ] || return 0
 	[ -e "$MARK" ] || fail "$DIR: not made by slurm.sh"
 	await "$WAIT" kill_all || fail "some processes do not end: $(all_processes | paste -sd' ')"
-	if grep -qx made "$MARK"; then rm -rf "$DIR"; else rm -rf "${DIR:?}"/{munge,run,log,state,spool,within,slurm.conf,cgroup.conf} "$MARK"; fi
+	if grep -qx made "$MARK"; then rm -rf "$DIR"; else rm -rf "${DIR:?}"/{munge,run,log,state,spool,within,slurm.conf,slurmdbd.conf,cgroup.conf,db} "$MARK"; fi
 }
 
 status() {
 	local d
-	for d in munge ctld $(node_names); do
+	for d in munge $(acct_daemons) ctld $(node_names); do
 		if runs "$d"; then echo "$d runs"; else echo "$d does not run"; fi
 	done
 	timeout 5 sinfo -N -o '%N %T %E' && timeout 5 squeue
@@ -312,7 +332,8 @@ start_daemon() {
 
 main() {
 	case $*/$# in
-	deps/1) exec "$(dirname "$0")/deps.sh" munged=munge slurmctld=slurmctld slurmd=slurmd sbatch=slurm-client ;;
+	deps/1) exec "$(dirname "$0")/deps.sh" $DEPS ;;
+	'deps acct/2') exec "$(dirname "$0")/deps.sh" $DEPS slurmdbd=slurmdbd mariadbd=mariadb-server-core ;;
 	*/0 | */1) usage ;;
 	esac
 	local command=$1

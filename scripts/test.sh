@@ -5,7 +5,7 @@ set -eu
 cd "$(dirname "$0")/.."
 scripts/deps.sh gcc='gcc libc6-dev' awk=mawk python3=python3 zstd=zstd bzip2=bzip2 /usr/bin/convert=imagemagick velveth=velvet sshd=openssh-server ssh=openssh-client ip=iproute2 tc=iproute2
 scripts/moto.sh >/dev/null
-[ -n "${BERTH_NO_SLURM:-}" ] || scripts/slurm.sh deps
+[ -n "${BERTH_NO_SLURM:-}" ] || scripts/slurm.sh deps acct
 
 echo '== lint'
 scripts/lint.sh

@@ -109,6 +109,10 @@ func (s *System) Available(ctx context.Context) error {
 		return &job.Error{Class: job.User, Code: job.CodeConfig, Where: "sbatch", What: "the command is not on PATH",
 			Do: "log in where Slurm is installed, or load its module"}
 	}
+	if names := job.Getenv(s.env, "SLURM_CLUSTERS"); names == "all" || strings.Contains(names, ",") {
+		return &job.Error{Class: job.User, Code: job.CodeConfig, Where: "SLURM_CLUSTERS", What: fmt.Sprintf("%q names several clusters, and a job is planned by the queue of one", names),
+			Do: "name one of them (sacctmgr show cluster lists them)"}
+	}
 	out, err := s.run(ctx, "scontrol", "ping")
 	if answers(out) {
 		return nil // one of several controllers that is down makes an error of it

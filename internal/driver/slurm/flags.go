@@ -77,7 +77,7 @@ func afterAny(w batch.Wait) string {
 func whereArgs(args []string) []string {
 	return slices.DeleteFunc(slices.Clone(args), func(arg string) bool {
 		name, _, _ := strings.Cut(arg, "=")
-		return !slices.Contains([]string{"--reservation", "--clusters", "--wckey"}, name)
+		return !slices.Contains([]string{"--reservation", "--wckey"}, name)
 	})
 }
 

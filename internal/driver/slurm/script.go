@@ -20,8 +20,9 @@ const (
 // themselves, and srun shall not either (--cpu-bind). The step goes on when a worker or a node
 // of several fails. Slurm sends SIGTERM to all processes of a job that is cancelled or out of time,
 // and SIGKILL later (KillWait): srun is left to wait for its workers meanwhile. A step that ends
-// before any of its workers has ended by itself is begun anew, on the nodes that are left. Where
-// only srun was killed its workers live on; the next srun waits until they end.
+// before any of its workers has ended by itself is begun anew, on the nodes that are left, unless Slurm
+// ended it for the memory that it used: the same tasks would use it again. Where only srun was killed
+// its workers live on; the next srun waits until they end.
 func (s *System) Script(comment, dir string) string {
 	return `#!/bin/sh
 # ` + comment + `: starts one berth worker on each node of this Slurm job.
@@ -37,6 +38,7 @@ while :; do
 	for end in "$dir"/*` + batch.EndedEnd + ` "$dir"/*` + batch.FailedEnd + `; do
 		! [ -e "$end" ] || exit $status
 	done
+	! grep -q '` + memoryKills[0] + `' "$dir/` + Name + `.log" || exit $status
 	try=$((try + 1))
 	echo "srun ended with status $status before its workers did"
 	sleep ` + strconv.Itoa(srunPause) + `

@@ -3,6 +3,7 @@ package parse
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -264,6 +265,9 @@ func setIdleTimeout(a *Ask, where, value string) (err error) {
 	return err
 }
 
+// clusterArgs send a job to another cluster than the one that is asked for the queue and watched.
+var clusterArgs = []string{"-M", "--clusters", "--cluster"}
+
 // ownBatchArgs are what berth decides or needs itself; a second voice would be wrong.
 var ownBatchArgs = []string{"-N", "--nodes", "-t", "--time", "-n", "--ntasks", "-a", "--array", "-o", "--output",
 	"-W", "--wait", "--wrap", "--parsable", "--test-only", "--ntasks-per-node", "-c", "--cpus-per-task", "--requeue"}
@@ -279,11 +283,16 @@ func setBatchArg(a *Ask, where, value string) error {
 	if value == noBatchArgs {
 		return nil
 	}
-	for _, own := range ownBatchArgs {
-		attached := len(own) == 2 && strings.HasPrefix(value, own)
-		if name, _, _ := strings.Cut(value, "="); name == own || attached {
-			return job.ArgumentError(where, fmt.Sprintf("%q is berth's to decide", value), "bound it with --nodes, --max-nodes, --time or --max-time")
-		}
+	names := func(own string) bool {
+		name, _, _ := strings.Cut(value, "=")
+		return name == own || len(own) == 2 && strings.HasPrefix(value, own)
+	}
+	if slices.ContainsFunc(clusterArgs, names) {
+		return job.ArgumentError(where, fmt.Sprintf("%q names another cluster, of which berth would not look at the queue", value),
+			"name one cluster by the environment: export SLURM_CLUSTERS=NAME")
+	}
+	if slices.ContainsFunc(ownBatchArgs, names) {
+		return job.ArgumentError(where, fmt.Sprintf("%q is berth's to decide", value), "bound it with --nodes, --max-nodes, --time or --max-time")
 	}
 	a.request.BatchArgs = append(a.request.BatchArgs, value)
 	return nil

@@ -49,7 +49,7 @@ func TestAsk(t *testing.T) {
 		t.Errorf("options for batch systems are %q", got)
 	}
 	for _, settings := range [][]string{
-		{"nodes=4", "max-nodes=2"}, {"sbatch-arg=--time=1"}, {"sbatch-arg=-N4"}, {"sbatch-arg=-a 1-3"}, {"sbatch-arg=--nodes"}, {"scratch="},
+		{"nodes=4", "max-nodes=2"}, {"sbatch-arg=--time=1"}, {"sbatch-arg=-N4"}, {"sbatch-arg=-Mother"}, {"sbatch-arg=--clusters=other"}, {"sbatch-arg=-a 1-3"}, {"sbatch-arg=--nodes"}, {"scratch="},
 		{"cpus-per-task=0"}, {"workers=x"}, {"exclusive=maybe"}, {"max-nodes=0"}, {"idle-timeout=soon"}, {"max-time=x"}, {"mem=much"}, {"sort-memory=-1"},
 		{"weight=0"}, {"weight=-1"}, {"weight=NaN"}, {"weight=inf"}, {"weight=much"}, {"weight=1001"}, {"node-power=80"}, {"node-power==1:2"}, {"node-power=[=1:2"}, {"node-power=:"}, {"node-power=90:80"}, {"node-power=0:0"},
 		{"node-power=a:b"}, {"node-power=-1:5"}, {"node-power=NaN:NaN"}, {"energy-weight=-1"}, {"energy-weight=NaN"}, {"energy-weight=x"},

@@ -41,6 +41,7 @@ type Cluster struct {
 type shape struct {
 	nodes, cpus, memory int
 	extra               []string
+	name, accounting    string              // empty: the script's defaults
 	user                *syscall.Credential // nil: whoever runs the test
 }
 
@@ -60,6 +61,16 @@ func Memory(mb int) Option { return func(s *shape) { s.memory = mb } }
 // Extra adds a line to slurm.conf. A key that is set already gets the new value;
 // lines of PartitionName and NodeName are added.
 func Extra(line string) Option { return func(s *shape) { s.extra = append(s.extra, line) } }
+
+// Accounting gives the cluster a database and a slurmdbd, which enforces limits of associations and QOS, or, with
+// another cluster, a share in that one's: then its name must be another, too. Whoever runs the test is in account "main".
+func Accounting(name string, of *Cluster) Option {
+	return func(s *shape) {
+		if s.name, s.accounting = name, "own"; of != nil {
+			s.accounting = of.home
+		}
+	}
+}
 
 // as lets everything run as another user, which root may ask for.
 func as(uid, gid uint32) Option {
@@ -83,7 +94,7 @@ func Start(tb testing.TB, opts ...Option) *Cluster {
 	}
 	c.keep(tb)
 	if err := c.try("up", c.home); err != nil {
-		tb.Fatalf("%v\nscripts/slurm.sh deps installs what is missing; BERTH_NO_SLURM=1 skips these tests", err)
+		tb.Fatalf("%v\nscripts/slurm.sh deps acct installs what is missing; BERTH_NO_SLURM=1 skips these tests", err)
 	}
 	return c
 }
@@ -103,7 +114,7 @@ func (c *Cluster) prepare() error {
 		return err
 	}
 	c.home = filepath.Join(c.Dir, "cluster")
-	for _, name := range []string{"slurm.sh", "slurm-conf.sh"} {
+	for _, name := range []string{"slurm.sh", "slurm-conf.sh", "slurm-acct.sh"} {
 		script, err := os.ReadFile(filepath.Join(root, "scripts", name))
 		if err != nil {
 			return err
@@ -199,7 +210,7 @@ func (c *Cluster) environ() []string {
 	}
 	return append(append(env, c.Env()...),
 		"SLURM_NODES="+strconv.Itoa(c.shape.nodes), "SLURM_CPUS="+strconv.Itoa(c.shape.cpus),
-		"SLURM_MEM="+strconv.Itoa(c.shape.memory), "SLURM_EXTRA="+strings.Join(c.shape.extra, "\n"))
+		"SLURM_NAME="+c.shape.name, "SLURM_ACCT="+c.shape.accounting, "SLURM_MEM="+strconv.Itoa(c.shape.memory), "SLURM_EXTRA="+strings.Join(c.shape.extra, "\n"))
 }
 
 // ofSlurm reports whether a variable is one that Slurm reads, or gives to jobs.

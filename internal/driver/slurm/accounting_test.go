@@ -1,0 +1,152 @@
+package slurm
+
+import (
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"berth/internal/driver/batch"
+	"berth/internal/job"
+	"berth/test/support/slurmtest"
+)
+
+// TestAccounting uses two clusters that share a slurmdbd. The first enforces limits, and ends steps that use more memory than
+// they were given, as clusters without control groups do.
+func TestAccounting(t *testing.T) {
+	t.Parallel()
+	c := slurmtest.Start(t, slurmtest.Nodes(4), slurmtest.Accounting("berth", nil), slurmtest.Extra("JobAcctGatherType=jobacct_gather/linux"),
+		slurmtest.Extra("JobAcctGatherFrequency=task=1"), slurmtest.Extra("JobAcctGatherParams=OverMemoryKill"))
+	for _, args := range []string{
+		"add qos brief MaxWall=5", "add qos perjob MaxTRESPerJob=node=1", "add qos peruser MaxTRESPerUser=cpu=2", "add qos strict MaxWall=5 Flags=DenyOnLimit",
+		"modify user root set qos+=brief,perjob,peruser,strict", "add account capped cluster=berth GrpTRES=cpu=2", "add user root account=capped cluster=berth",
+		"add account timed cluster=berth MaxWall=3", "add user root account=timed cluster=berth",
+	} {
+		c.Run(t, "sacctmgr", append([]string{"-i"}, strings.Fields(args)...)...)
+	}
+	for _, test := range []struct {
+		name string
+		run  func(*testing.T, *slurmtest.Cluster)
+	}{
+		{"a step that takes too much memory is not begun anew", testMemory},
+		{"what a QOS never lets start is given up", testLimits},
+		{"arrays of others are counted task by task", testArrays},
+		{"how jobs ended that slurmctld has forgotten", testForgotten},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			t.Parallel()
+			test.run(t, c)
+		})
+	}
+	t.Run("another cluster is named by the environment", func(t *testing.T) {
+		t.Parallel()
+		testOther(t, c, slurmtest.Start(t, slurmtest.Nodes(1), slurmtest.Accounting("other", c)))
+	})
+}
+
+// testOther: one environment, two clusters.
+func testOther(t *testing.T, c, other *slurmtest.Cluster) {
+	b := newBed(t, c, idle)
+	b.opts.Env = append(b.opts.Env, "SLURM_CLUSTERS=other")
+	b.d = batch.New(b.opts)
+	b.request("a1", 1, job.Batch{})
+	b.up("a1")
+	id := b.job("a1")
+	other.WaitState(t, id, "RUNNING")
+	snap, err := b.d.Snapshot(t.Context(), "")
+	if err != nil || snap.Queue.Cluster != "other" || len(snap.Nodes) != 1 || len(snap.Queue.Running) != 1 || snap.Queue.Running[0].ID != id {
+		t.Errorf("the other cluster is seen as %+v, %v", snap, err)
+	}
+	other.Run(t, "scancel", id)
+	b.down("a1", "cancelled, and not by berth", false)
+	c.Poll(t, func() (bool, string) {
+		w := Open(b.opts.Env).account(t.Context(), id)
+		return strings.HasPrefix(w.state, "CANCELLED"), "sacct knows of job " + id + " of the other cluster: " + w.state
+	})
+	for _, names := range []string{"all", "berth,other"} {
+		err := Open(append(options(t, c, t.TempDir()).Env, "SLURM_CLUSTERS="+names)).Available(t.Context())
+		if job.ClassOf(err) != job.User || !strings.Contains(err.Error(), "several clusters") {
+			t.Errorf("of the clusters %s: %v", names, err)
+		}
+	}
+}
+
+func testMemory(t *testing.T, c *slurmtest.Cluster) {
+	b := newBed(t, c, "head -c 600000000 /dev/zero | tail -n 1 | sleep 600\n")
+	req := job.AllocRequest{On: Name, Nodes: 1, PerNode: job.Resources{CPUs: 1, Mem: 100 << 20}, Time: 10 * time.Minute, Elastic: true}
+	if err := b.d.Request(t.Context(), "a1", req); err != nil {
+		t.Fatal(err)
+	}
+	b.up("a1")
+	b.down("a1", "it ran out of memory: its tasks took more than the 100M it had on a node; give each task more by --mem", false)
+	if text := output(b.file("a1", Name+".log")); strings.Contains(text, "before its workers did") {
+		t.Errorf("the step was begun again:\n%s", text)
+	}
+}
+
+func testLimits(t *testing.T, c *slurmtest.Cluster) {
+	b := newBed(t, c, idle)
+	for _, r := range []struct {
+		id    job.AllocID
+		nodes int
+		batch job.Batch
+		says  string
+	}{
+		{"a1", 1, job.Batch{QOS: "brief"}, "the QOS allows a job less time"},
+		{"a2", 2, job.Batch{QOS: "perjob"}, "the QOS allows a job less nodes"},
+		{"a3", 1, job.Batch{Account: "timed"}, "your account allows a job less time"},
+		{"a4", 1, job.Batch{QOS: "strict"}, "QOSMaxWallDurationPerJobLimit"},
+	} {
+		b.request(r.id, r.nodes, r.batch)
+		b.down(r.id, r.says, true)
+	}
+}
+
+// testArrays: another user's array of which some tasks run, and of which no more than two may at once.
+func testArrays(t *testing.T, c *slurmtest.Cluster) {
+	c.Run(t, "sacctmgr", "-i", "add", "user", "nobody", "account=main", "cluster=berth")
+	id := c.Submit(t, "--uid=nobody", "--account=main", "--array=1-9:2,20,30-33%2", "--output=/dev/null", "--chdir=/", "--mem=10", "--wrap=sleep 600")
+	defer c.Run(t, "scancel", id)
+	c.Poll(t, func() (bool, string) {
+		states := c.Run(t, "squeue", "-h", "-r", "-j", id, "-o", "%T")
+		return strings.Count(states, "RUNNING") == 2, states
+	})
+	snap, err := Open(options(t, c, t.TempDir()).Env).Snapshot(t.Context(), "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	running, pending := 0, 0
+	for _, q := range snap.Queue.Running {
+		if q.User == "nobody" {
+			running++
+		}
+	}
+	for _, q := range snap.Queue.Pending {
+		if q.User == "nobody" {
+			pending += max(q.Repeat, 1)
+			if q.Held == "" {
+				t.Errorf("%+v may begin beside two others", q)
+			}
+		}
+	}
+	if all := strings.Count(c.Run(t, "squeue", "-h", "-r", "-j", id, "-o", "%T")+"\n", "\n"); running != 2 || pending != 8 || all != 10 {
+		t.Errorf("%d run and %d wait of %d tasks", running, pending, all)
+	}
+}
+
+// testForgotten: slurmctld forgets jobs, slurmdbd does not.
+func testForgotten(t *testing.T, c *slurmtest.Cluster) {
+	s := Open(options(t, c, t.TempDir()).Env)
+	for _, r := range []struct{ script, says string }{{"exit 3", "3"}, {"sleep 600", "cancelled by user 0"}} {
+		id := c.Submit(t, "--output=/dev/null", "--mem=10", "--wrap="+r.script)
+		if strings.HasPrefix(r.script, "sleep") {
+			c.WaitState(t, id, "RUNNING")
+			c.Run(t, "scancel", id)
+		}
+		c.Poll(t, func() (bool, string) {
+			v := verdict(batch.Job{ID: id, Dir: t.TempDir(), Output: filepath.Join(t.TempDir(), "none")}, s.account(t.Context(), id))
+			return strings.Contains(v.Reason+strconv.Itoa(v.Exit), r.says), "job " + id + ": " + v.Reason
+		})
+	}
+}
