@@ -6,7 +6,7 @@ export CGO_ENABLED ?= 0
 # Where the private Slurm cluster of slurm-up is; a short name, for its sockets' sake.
 SLURM_DIR ?= $${TMPDIR:-/tmp}/berth-slurm
 
-.PHONY: build install dist demo test lint docs bench turnaround phases phases-sim stragglers-sim stragglers trace fleet soak slurm-up slurm-down ssh-up ssh-down clean
+.PHONY: build install dist demo test lint docs dashboard-shots bench turnaround phases phases-sim stragglers-sim stragglers trace fleet soak slurm-up slurm-down ssh-up ssh-down clean
 
 build: ; $(GO) build -ldflags="-s -w" -o $(BERTH) ./cmd/berth
 
@@ -28,6 +28,9 @@ lint: ; scripts/lint.sh
 
 # Writes the generated pages of docs/ anew.
 docs: build ; $(BERTH) docs > docs/cli.md
+
+# The pictures of docs/dashboard.md; SHOTS has flags, "-all DIR" for all pages in all sizes.
+dashboard-shots: build ; scripts/deps.sh chromium=chromium && $(GO) run ./test/dashboard -berth $(BERTH) -docs docs $(SHOTS)
 
 # The figures of docs/performance.md, as ratios against peers in the same run.
 bench: build ; scripts/bench.sh

@@ -28,7 +28,7 @@ func newRoot() *cobra.Command {
 	root.SetFlagErrorFunc(flagError)
 	root.PersistentFlags().Bool("json", false, "print the result as JSON and show no progress")
 	root.AddCommand(newMapReduce(submit), newBag(submit), newRun(submit, submitStages), newPlan(), newFront(), newSample(), newStatus(), newProgress(), newWait(), newCat(),
-		newCancel(), newForget(), newExplain(), newResume(), newReport(), newMachines(), newSimulate(), newTrace(), newHadoopHome(), newHadoop(), newServer(), newWorker(), newDocs())
+		newCancel(), newForget(), newExplain(), newResume(), newReport(), newDashboard(), newMachines(), newSimulate(), newTrace(), newHadoopHome(), newHadoop(), newServer(), newWorker(), newDocs())
 	completion.Offer(root)
 	completion.AddCommand(root)
 	return group(root)

@@ -1,0 +1,66 @@
+// The page of predictions: how well they were kept.
+import { h } from "./dom.js";
+import { plot } from "./plots.js";
+import { clock, count, duration, number, percent, things } from "./words.js";
+
+export function historyPage(doc) {
+  const a = doc.accuracy;
+  return [
+    h("h1", {}, "Predictions"),
+    h("p", { class: "dim" }, a.runs === 0 ? "No run is done yet that had a prediction. A program that runs a second time has one."
+      : `${things(a.runs, "run")} with a predicted time: ${count(a.within)} ended within the bounds, ${count(a.below)} before, ${count(a.above)} after`),
+    a.runs > 0 && h("section", { key: "errors" }, h("h2", {}, "All runs"), errors([["start", a.start], ["run", a.run], ["turnaround", a.turnaround]].filter(([, e]) => e.runs > 0))),
+    doc.runs.length > 1 && h("section", { key: "runs" }, h("h2", {}, "Time that a run took beside the upper and lower bound that were predicted"), ratios(doc.runs)),
+    doc.runs.length > 0 && h("section", { key: "list" }, h("h2", {}, "Latest runs"), latest(doc.runs)),
+    a.applications.length > 0 && h("section", { key: "apps" }, h("h2", {}, "Run time by application"), apps(a.applications)),
+  ];
+}
+
+const heads = (texts, left) => h("thead", {}, h("tr", {}, texts.map((t, i) => h("th", { class: i >= left ? "num" : null }, t))));
+
+function errors(rows) {
+  return h("div", { class: "scroll" }, h("table", {}, heads(["Predicted", "Runs", "Within", "Median error", "Mean error", "Bias", "Worst"], 1),
+    h("tbody", {}, rows.map(([name, e]) => h("tr", {}, h("td", {}, name), cells(e))))));
+}
+
+const cells = (e) => [count(e.runs), percent(e.within_share), duration(e.median_abs_error_s), duration(e.mean_abs_error_s), duration(e.mean_error_s),
+  `${duration(e.worst_error_s)}${e.worst_run ? " (" + e.worst_run + ")" : ""}`].map((t) => h("td", { class: "num" }, t));
+
+// ratios draws the actual times as parts of the predicted upper bounds, so that runs of all lengths fit one plot.
+function ratios(runs) {
+  return plot({
+    key: "ratios", title: "Actual time over the upper bound; below 1 it was kept. The newest run is on the right.", height: 170, x: runs.map((_, i) => i + 1), value: number, top: 1.2,
+    across: (i) => runs[i - 1]?.id || "", acrossName: "run",
+    lines: [{ name: "actual", y: runs.map((r) => r.actual_s / r.up_s), options: { width: 0, paths: () => null, points: { show: true, size: 6 } } },
+      { name: "upper bound", y: runs.map(() => 1) }, { name: "lower bound", y: runs.map((r) => r.low_s / r.up_s) }],
+  });
+}
+
+function latest(runs) {
+  const rows = [...runs].reverse().slice(0, 20);
+  return h("div", { class: "scroll" }, h("table", {}, heads(["Job", "Name", "Ended", "", "Predicted", "Actual", "Off by"], 4),
+    h("tbody", {}, rows.map((r) => h("tr", { key: r.id },
+      h("td", { class: "keep" }, h("a", { href: "#/job/" + r.id }, r.id)), h("td", { class: "wrap" }, r.name), h("td", { class: "keep" }, clock(r.ended)), h("td", { class: "grow" }, scale(r)),
+      h("td", { class: "num" }, `${duration(r.low_s)}–${duration(r.up_s)}`), h("td", { class: "num" }, duration(r.actual_s)), h("td", { class: "num" }, off(r)))))));
+}
+
+// scale draws an actual time (or one so far) beside a predicted range, from 0 on.
+export function scale({ low_s, up_s, median_s, actual_s }) {
+  const most = 1.15 * Math.max(up_s, actual_s || 0), at = (s) => (100 * s / most) + "%";
+  return h("div", { class: "scale", role: "img", "aria-label": `predicted ${duration(low_s)} to ${duration(up_s)}, actual ${duration(actual_s)}` },
+    h("i", { class: "band", style: { left: at(low_s), width: `max(2px, ${at(up_s - low_s)})` } }),
+    median_s ? h("i", { class: "mid", style: { left: at(median_s) } }) : null,
+    actual_s ? h("i", { class: "is", style: { left: at(actual_s) } }) : null);
+}
+
+export function off({ low_s, up_s, actual_s }) {
+  if (actual_s > up_s) return percent(actual_s / up_s - 1) + " above";
+  if (actual_s < low_s) return percent(1 - actual_s / low_s) + " below";
+  return "within";
+}
+
+function apps(list) {
+  const rows = [...list].sort((a, b) => b.runs - a.runs).slice(0, 30);
+  return h("div", { class: "scroll" }, h("table", {}, heads(["Application", "Runs", "Within", "Median error", "Mean error", "Bias", "Worst"], 1),
+    h("tbody", {}, rows.filter((a) => a.run.runs > 0).map((a) => h("tr", { key: a.app }, h("td", { class: "wrap" }, a.app), cells(a.run))))));
+}

@@ -1,0 +1,148 @@
+// The page of one job.
+import { h } from "./dom.js";
+import { bar } from "./jobs.js";
+import { off, scale } from "./history.js";
+import { plot, spread } from "./plots.js";
+import { queueSections } from "./queue.js";
+import { origin, timeline } from "./timeline.js";
+import { count, clock, duration, final, number, percent, size, span, state, things } from "./words.js";
+
+export function jobPage(doc, ui) {
+  const j = doc.job;
+  return [
+    h("h1", {}, j.id, " ", h("span", { class: "name" }, j.name)),
+    h("p", {}, h("span", { class: "state " + j.state }, state(j.state)), h("span", { class: "dim" }, ` · ${j.kind}${j.submitted ? ` · submitted ${clock(j.submitted)}` : ""}${j.ended ? `, ended ${clock(j.ended)}` : ""}`)),
+    j.decision && h("p", { class: "dim wrap" }, j.decision),
+    j.reason && h("p", { class: "notice bad" }, j.reason),
+    j.after && h("p", { class: "notice" }, "waits for " + j.after.join(", ")),
+    j.waits && h("p", { class: "notice" }, `waits for ${things(j.waits.nodes, "node")} since ${clock(j.waits.since)}${j.waits.note ? " (" + j.waits.note + ")" : ""}${j.waits.expected_start ? ", expected " + clock(j.waits.expected_start) : ""}`),
+    j.notes.map((n) => h("p", { class: "notice" }, n)),
+    tiles(j),
+    h("section", { key: "phases" }, h("h2", {}, "Phases"), phases(j)),
+    h("section", { key: "time" }, h("h2", {}, "Who ran what when"), timeline(doc, ui)),
+    h("section", { key: "expected" }, h("h2", {}, "Predicted beside actual"), predicted(doc)),
+    throughput(doc),
+    usage(doc),
+    nodes(doc),
+    queueSections(doc),
+    attempts(j),
+    failures(j),
+  ];
+}
+
+function tiles(j) {
+  const t = [
+    [`${count(j.tasks_done)} of ${count(j.tasks_total)}`, "tasks done"],
+    final(j.state) ? null : [j.eta_s ? duration(Math.ceil(j.eta_s)) : "–", j.eta_from === "prediction" ? "until the end, by prediction" : "until the end"],
+    [duration(j.elapsed_s), "elapsed"],
+    j.tasks_running > 0 ? [count(j.tasks_running), "running"] : null,
+    j.tasks_failed > 0 ? [count(j.tasks_failed), "failed for good"] : null,
+    [count(j.retries), "retries"],
+    j.attempts.lost > 0 ? [count(j.attempts.lost), "attempts lost"] : null,
+    j.outputs_lost > 0 ? [count(j.outputs_lost), "outputs lost"] : null,
+    j.stragglers.duplicates > 0 ? [`${count(j.stragglers.won)} of ${count(j.stragglers.duplicates)}`, "twins were first"] : null,
+    j.wasted_s > 0 ? [duration(j.wasted_s), "came to nothing"] : null,
+    j.bytes_in > 0 ? [size(j.bytes_in), "read"] : null,
+    j.bytes_out > 0 ? [size(j.bytes_out), "written"] : null,
+    j.energy ? [number(j.energy.joules / 1000) + " kJ", "energy, " + j.energy.source] : null,
+  ];
+  return h("div", { class: "tiles" }, t.filter(Boolean).map(([value, what]) => h("div", { class: "tile" }, h("b", {}, value), h("span", {}, what))));
+}
+
+const head = (texts, left) => h("thead", {}, h("tr", {}, texts.map((t, i) => h("th", { class: i >= left ? "num" : null }, t))));
+const cell = (text) => h("td", { class: "num" }, text);
+
+function phases(j) {
+  return h("div", { class: "scroll" }, h("table", {}, head(["Phase", "", "Done", "Running", "Failed", "ETA", "Mean", "P50", "P95", "Max", "In", "Out", "Rate", "CPU", "Memory"], 2),
+    h("tbody", {}, j.phases.map((p) => h("tr", { key: p.phase },
+      h("td", {}, p.phase), h("td", { class: "grow" }, bar(p.progress, `progress of ${p.phase}`)), cell(`${count(p.done)}/${count(p.total)}`),
+      cell(p.running ? count(p.running) : ""), cell(p.failed ? count(p.failed) : ""), cell(p.eta_s ? duration(Math.ceil(p.eta_s)) : ""),
+      [p.seconds.mean, p.seconds.p50, p.seconds.p95, p.seconds.max].map((s) => cell(p.done ? duration(s) : "")),
+      cell(p.bytes_in ? size(p.bytes_in) : ""), cell(p.bytes_out ? size(p.bytes_out) : ""),
+      cell(p.rate_bytes_s >= 1 ? size(p.rate_bytes_s) + "/s" : p.rate_tasks_s ? number(p.rate_tasks_s) + "/s" : ""), cell(p.cpu_s ? duration(p.cpu_s) : ""), cell(p.peak_mem_bytes ? size(p.peak_mem_bytes) : ""))))));
+}
+
+// predicted puts what was predicted beside what came, or what has come so far.
+function predicted(doc) {
+  const j = doc.job, p = doc.plan.predicted, so = (s) => final(j.state) ? s : undefined;
+  const ran = j.actual_s ?? (j.started ? (Date.parse(j.ended || j.at) - Date.parse(j.resumed && Date.parse(j.resumed) > Date.parse(j.started) ? j.resumed : j.started)) / 1000 : 0);
+  const rows = [];
+  if (j.expected) rows.push(["start", { low_s: 0, up_s: j.expected.start_s, actual_s: j.wait_s ?? j.waits?.for_s }]);
+  if (j.predicted) rows.push(["run", { low_s: j.predicted.low_s, up_s: j.predicted.up_s, median_s: p?.median_s, actual_s: ran }]);
+  if (j.expected?.turnaround_s) rows.push(["turnaround", { low_s: 0, up_s: j.expected.turnaround_s, actual_s: j.turnaround_s ?? so(j.elapsed_s) }]);
+  for (const s of p?.stages || []) rows.push([`· ${s.stage}`, { low_s: s.low_s, up_s: s.up_s, actual_s: took(j, s.stage) }]);
+  if (rows.length === 0) return h("p", { class: "dim wrap" }, `Nothing was predicted${doc.plan.source ? ": " + doc.plan.source : ""}.`);
+  return [
+    h("div", { class: "scroll" }, h("table", {}, head(["", "", "Predicted", "Median", final(j.state) ? "Actual" : "So far", ""], 2),
+      h("tbody", {}, rows.map(([name, r]) => h("tr", { key: name }, h("td", { class: "keep" }, name), h("td", { class: "grow" }, scale(r)), cell(r.low_s ? span(r.low_s, r.up_s) : duration(r.up_s)),
+        cell(duration(r.median_s)), cell(r.actual_s ? duration(r.actual_s) : ""), cell(name === "run" && r.actual_s && j.actual_s ? off(r) : "")))))),
+    h("p", { class: "dim small wrap" }, `By ${j.predicted?.source || doc.plan.source}. The band is what was predicted, the thin line its median, the thick one what came.`),
+  ];
+}
+
+// took returns how long the phase lasted that a stage of the prediction is about.
+function took(j, stage) {
+  const of = { tasks: "compute", map: "map", reduce: "reduce" }[stage], p = j.phases.find((x) => x.phase === of);
+  return p?.first_start && p.last_end && p.done === p.total ? (Date.parse(p.last_end) - Date.parse(p.first_start)) / 1000 : undefined;
+}
+
+function throughput(doc) {
+  const t = doc.throughput, bytes = t.bytes_s.some((b) => b > 0);
+  if (t.tasks_s.length === 0) return null;
+  const x = spread(t.tasks_s.length, t.start_ms, t.step_ms, origin(doc));
+  return h("section", { key: "throughput" }, h("h2", {}, "Throughput"), h("div", { class: "plots" },
+    plot({ key: "tasks", title: "Tasks done a second", x, lines: [{ name: "tasks/s", y: t.tasks_s }], value: number }),
+    bytes && plot({ key: "bytes", title: "Bytes read a second, by tasks when they are done", x, lines: [{ name: "bytes/s", y: t.bytes_s }], value: size, binary: true })));
+}
+
+const units = { cpu: ["Cores", number], mem: ["Memory", size], disk: ["Disk, bytes a second", size], net: ["Network, bytes a second", size] };
+
+function usage(doc) {
+  const u = doc.usage;
+  if (!u.start_ms) return null;
+  const of = (r) => u.series.map((s) => s.used[r]);
+  return h("section", { key: "usage" }, h("h2", {}, "Use of nodes"), h("p", { class: "dim small" }, "Phases count once they are over."), h("div", { class: "plots four" },
+    Object.entries(units).map(([r, [title, value]]) => {
+      const capacity = Math.max(...of(r).map((v) => v.capacity)), most = Math.max(0, ...of(r).flatMap((v) => v.used)), unknown = of(r).some((v) => v.unmeasured);
+      return plot({
+        key: r, title: `${title}${capacity ? `, of ${value(capacity)} a node` : ""}${unknown ? "; not measured everywhere" : ""}`, x: spread(of(r)[0].used.length, u.start_ms, u.step_s * 1000, origin(doc)),
+        lines: u.series.map((s) => ({ name: s.name, y: s.used[r].used })), value, top: most > capacity / 4 ? capacity : 0, least: r === "cpu" ? 0.1 : 1024, binary: r !== "cpu",
+      });
+    })));
+}
+
+const nodeSigns = { up: "● up", lost: "◌ lost", gone: "○ gone", unknown: "? unknown" };
+
+function nodes(doc) {
+  const j = doc.job;
+  if (j.nodes.length === 0) return null;
+  const took = new Map(doc.usage.nodes.map((n) => [n.node, n.of]));
+  const use = (n, r, words) => {
+    const t = took.get(n.node)?.[r];
+    return t ? t.unmeasured ? "–" : `${words(t.mean)}, ${words(t.max)}` : "";
+  };
+  return h("section", { key: "nodes" }, h("h2", {}, "Nodes"), h("div", { class: "scroll" }, h("table", {},
+    head(["Node", "Host", "State", "Cores", "Memory", "Running", "Done", "Failed", "Cores used: mean, max", "Memory", "Disk", "Network"], 3),
+    h("tbody", {}, j.nodes.map((n) => h("tr", { key: n.node }, h("td", { class: "keep" }, n.node), h("td", { class: "keep" }, n.host),
+      h("td", { class: "keep" }, nodeSigns[n.state] || n.state, n.reason && n.state !== "up" ? h("div", { class: "dim small" }, n.reason) : null),
+      [n.cpus ? count(n.cpus) : "", n.mem_bytes ? size(n.mem_bytes) : "", n.running ? count(n.running) : "", count(n.done), n.failed ? count(n.failed) : "",
+        use(n, "cpu", number), use(n, "mem", size), use(n, "disk", size), use(n, "net", size)].map(cell)))))));
+}
+
+function attempts(j) {
+  if (j.running.length === 0) return null;
+  return h("section", { key: "running" }, h("h2", {}, `Running attempts${j.running.length < j.tasks_running ? `, the ${j.running.length} longest` : ""}`), h("div", { class: "scroll" }, h("table", {},
+    head(["Task", "Input", "Node", "Phase", "", "Progress", "For", "Expected end"], 5),
+    h("tbody", {}, j.running.map((r) => h("tr", { key: `${r.task}#${r.attempt}` }, h("td", { class: "keep" }, `${r.name}${r.attempt > 1 ? ` #${r.attempt}` : ""}${r.duplicate ? " (twin)" : ""}`),
+      h("td", { class: "wrap" }, r.input || ""), h("td", { class: "keep" }, r.node), h("td", { class: "keep" }, r.phase, r.status ? h("div", { class: "dim small" }, r.status) : null),
+      h("td", { class: "grow" }, r.progress !== undefined ? bar(r.progress, `progress of task ${r.name}`) : null), cell(r.progress !== undefined ? percent(r.progress) : ""), cell(duration(r.seconds)),
+      cell(r.end_expected ? clock(r.end_expected) : "")))))));
+}
+
+function failures(j) {
+  if (j.failures_total === 0) return null;
+  return h("section", { key: "failures" }, h("h2", {}, `Failures${j.failures.length < j.failures_total ? `, the last ${j.failures.length} of ${count(j.failures_total)}` : ""}`),
+    [...j.failures].reverse().map((f) => h("div", { key: String(f.seq) },
+      h("p", { class: "wrap" }, `✗ task ${f.name}${f.input ? " (" + f.input + ")" : ""}, attempt ${f.attempt} on ${f.node}: ${f.reason}${f.final ? "; it is not tried again" : ""}`),
+      f.stderr && h("details", {}, h("summary", {}, "standard error"), h("pre", {}, f.stderr)))));
+}

@@ -1,0 +1,85 @@
+package dashboard
+
+import (
+	"crypto/rand"
+	"crypto/subtle"
+	"net"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+)
+
+// guard lets only those in who know the printed address. Cookies of one host name go to all of its ports, and another user may listen on one of them:
+// so the page lies below a path that nobody can guess, and the cookie goes to that path only.
+type guard struct {
+	path   string // "/" and a random word
+	secret string
+}
+
+// cookieName is the cookie that proves that a browser was given the address.
+const cookieName = "berth-dashboard"
+
+func newGuard() guard { return guard{path: "/" + rand.Text(), secret: rand.Text()} }
+
+// address returns the path to open, with the secret that becomes a cookie.
+func (g guard) address() string { return g.path + "/?token=" + g.secret }
+
+// policy is what the page may load: what comes from this server.
+const policy = "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+
+// protect answers requests that are not allowed, and leaves the others to next, without the path of the guard.
+func (g guard) protect(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		h := w.Header()
+		h.Set("Content-Security-Policy", policy)
+		h.Set("X-Content-Type-Options", "nosniff")
+		h.Set("Referrer-Policy", "no-referrer")
+		h.Set("Cache-Control", "no-store")
+		if r.Method != http.MethodGet {
+			h.Set("Allow", http.MethodGet)
+			http.Error(w, "this page can only be looked at", http.StatusMethodNotAllowed)
+			return
+		}
+		rest, below := strings.CutPrefix(r.URL.Path, g.path+"/")
+		token := below && rest == "" && same(r.URL.Query().Get("token"), g.secret)
+		if !below || !local(r) || !token && !g.known(r) {
+			http.Error(w, "open the address that berth dashboard has printed", http.StatusForbidden)
+			return
+		}
+		if token {
+			http.SetCookie(w, &http.Cookie{Name: cookieName, Value: g.secret, Path: g.path + "/", HttpOnly: true, SameSite: http.SameSiteStrictMode})
+		}
+		http.StripPrefix(g.path, next).ServeHTTP(w, r)
+	})
+}
+
+// known reports whether the request has the cookie, and was not made by a page of another server.
+func (g guard) known(r *http.Request) bool {
+	if site := r.Header.Get("Sec-Fetch-Site"); site != "" && site != "same-origin" && site != "none" {
+		return false
+	}
+	c, err := r.Cookie(cookieName)
+	return err == nil && same(c.Value, g.secret)
+}
+
+// same compares without telling by its time how much is the same.
+func same(a, b string) bool { return subtle.ConstantTimeCompare([]byte(a), []byte(b)) == 1 }
+
+// local reports whether the request is for this machine by one of the names that cannot be made to lead to another, and whether the page that made it, if
+// one did, is ours. The port may be another than ours: that of an ssh tunnel.
+func local(r *http.Request) bool {
+	host, _, err := net.SplitHostPort(r.Host)
+	if err != nil {
+		host = r.Host
+	}
+	if !slices.Contains([]string{"127.0.0.1", "localhost", "::1", "[::1]"}, host) {
+		return false
+	}
+	origin := r.Header.Get("Origin")
+	if origin == "" {
+		return true
+	}
+	u, err := url.Parse(origin)
+	return err == nil && u.Scheme == "http" && u.Host == r.Host
+}

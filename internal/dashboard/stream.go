@@ -1,0 +1,102 @@
+package dashboard
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"time"
+)
+
+// maxStreams is how many pages are told of changes at once.
+const maxStreams = 32
+
+// stillThere is how often a stream says that it is still there when nothing changes.
+const stillThere = 15 * time.Second
+
+// whole answers with a document as it is now.
+func (s *Server) whole(w http.ResponseWriter, r *http.Request) {
+	doc, _, err := s.documents.make(r.Context(), r.URL.Query())
+	w.Header().Set("Content-Type", "application/json")
+	_ = json.NewEncoder(w).Encode(orProblem(doc, err)) // a page that went away needs no answer
+}
+
+// problem is the document where there is no other.
+type problem struct {
+	Problem string `json:"problem"`
+}
+
+func orProblem(doc any, err error) any {
+	if err != nil {
+		return problem{err.Error()}
+	}
+	return doc
+}
+
+// stream tells a page of a document and then of its changes, by server-sent events, until the page goes away.
+func (s *Server) stream(w http.ResponseWriter, r *http.Request) {
+	select {
+	case s.streams <- struct{}{}:
+		defer func() { <-s.streams }()
+	default:
+		http.Error(w, "too many pages are open", http.StatusServiceUnavailable)
+		return
+	}
+	w.Header().Set("Content-Type", "text/event-stream")
+	out := events{w: w, flush: http.NewResponseController(w).Flush}
+	for {
+		doc, again, err := s.documents.make(r.Context(), r.URL.Query())
+		if out.send(orProblem(doc, err)) != nil {
+			return
+		}
+		select {
+		case <-time.After(again):
+		case <-r.Context().Done():
+			return
+		}
+	}
+}
+
+// events writes the events of a stream.
+type events struct {
+	w     http.ResponseWriter
+	flush func() error
+	told  any // the document as the page has it; nil: it has none
+	at    time.Time
+}
+
+// send tells of a document: the first time all of it, later where it differs.
+func (e *events) send(doc any) error {
+	next, err := tree(doc)
+	if err != nil {
+		return err
+	}
+	kind, data := "whole", next
+	if e.told != nil {
+		changes := diff(e.told, next)
+		if len(changes) == 0 {
+			return e.idle()
+		}
+		kind, data = "changes", changes
+	}
+	b, err := json.Marshal(data)
+	if err != nil {
+		return err
+	}
+	if _, err := fmt.Fprintf(e.w, "event: %s\ndata: %s\n\n", kind, b); err != nil {
+		return err
+	}
+	e.told, e.at = next, time.Now()
+	return e.flush()
+}
+
+// idle keeps the connection open, and finds out whether it is.
+func (e *events) idle() error {
+	if time.Since(e.at) < stillThere {
+		return nil
+	}
+	e.at = time.Now()
+	if _, err := fmt.Fprint(e.w, ": nothing new\n\n"); err != nil {
+		return err
+	}
+	return e.flush()
+}

@@ -1,0 +1,208 @@
+package test
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"errors"
+	"io"
+	"net/http"
+	"net/http/cookiejar"
+	"os"
+	"reflect"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/chromedp/chromedp"
+	"github.com/chromedp/chromedp/kb"
+
+	"berth/test/support/browser"
+)
+
+// openDashboard starts berth dashboard in the world and returns the address that it prints.
+func openDashboard(w *world) string {
+	w.t.Helper()
+	c := w.command("dashboard")
+	out, err := c.StdoutPipe()
+	if err == nil {
+		err = c.Start()
+	}
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	w.t.Cleanup(func() {
+		_ = c.Process.Signal(os.Interrupt)
+		if err := c.Wait(); err != nil {
+			w.t.Errorf("berth dashboard ends with %v after an interrupt", err)
+		}
+	})
+	line, err := bufio.NewReader(out).ReadString('\n')
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	return strings.TrimSpace(line)
+}
+
+// openBrowser opens a Chromium that says at the end of the test whether its console had anything to say.
+func openBrowser(t *testing.T) *browser.Browser {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+	t.Cleanup(cancel)
+	b, end, err := browser.Open(ctx)
+	if errors.Is(err, browser.ErrNone) {
+		t.Skip(err)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if said := b.Complaints(); len(said) > 0 {
+			t.Errorf("the browser's console says: %q", said)
+		}
+		end()
+	})
+	return b
+}
+
+// poll waits until an expression is true in the page.
+func poll(t *testing.T, b *browser.Browser, expression string) {
+	t.Helper()
+	if err := chromedp.Run(b, chromedp.Poll(expression, nil, chromedp.WithPollingInterval(50*time.Millisecond), chromedp.WithPollingTimeout(0))); err != nil {
+		var text string
+		_ = chromedp.Run(b, chromedp.Evaluate("document.body.innerText", &text))
+		t.Fatalf("%s: %v\n%s", expression, err, text)
+	}
+}
+
+// TestDashboard: a browser sees a job run to its end, by changes alone, with what failed and was tried again; then the page has what it would have had at once.
+func TestDashboard(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	b, address := openBrowser(t), openDashboard(w)
+	job := w.command("bag", "--retries", "1", "--job-name", "watched", "--", "[ {} != b ] || [ -e tried ] || { touch tried; echo bad luck >&2; exit 3; }; until [ -e go ]; do sleep 0.02; done", ":::", "a", "b", "c")
+	if err := job.Start(); err != nil {
+		t.Fatal(err)
+	}
+	if err := chromedp.Run(b, chromedp.Navigate(address)); err != nil {
+		t.Fatal(err)
+	}
+	poll(t, b, `document.querySelector('[data-job="bag-1"]')?.closest("tr").innerText.includes("running")`)
+	if err := chromedp.Run(b, chromedp.KeyEvent("j"), chromedp.KeyEvent("\r")); err != nil { // without a mouse
+		t.Fatal(err)
+	}
+	poll(t, b, `location.hash === "#/job/bag-1" && document.querySelector("h1").innerText.includes("watched") && document.body.textContent.includes("bad luck")`)
+	poll(t, b, `document.querySelector("canvas[tabindex]").getAttribute("aria-label").startsWith("Timeline of") && berth.document.timeline.attempts >= 3`)
+	mark := `document.querySelector("article").before = 1`
+	if err := chromedp.Run(b, chromedp.Evaluate(mark, nil)); err != nil {
+		t.Fatal(err)
+	}
+	w.write("go", "")
+	if err := job.Wait(); err != nil {
+		t.Fatal(err)
+	}
+	poll(t, b, `document.querySelector(".state.done") && document.body.innerText.includes("3 of 3") && document.querySelector("article").before === 1`)
+	checkWhole(t, b)
+	if err := chromedp.Run(b, chromedp.Focus(`canvas[tabindex]`), chromedp.KeyEvent(kb.ArrowRight)); err != nil {
+		t.Fatal(err)
+	}
+	poll(t, b, `/^task .*, attempt 1: /.test(document.querySelector("#said").innerText)`)
+	if err := chromedp.Run(b, chromedp.KeyEvent("p")); err != nil {
+		t.Fatal(err)
+	}
+	poll(t, b, `document.querySelector("h1").innerText === "Predictions"`)
+	for _, width := range []int64{400, 2000} {
+		if err := b.Look(width, 800, width == 400); err != nil {
+			t.Fatal(err)
+		}
+		if err := chromedp.Run(b, chromedp.Evaluate(`location.hash = "#/job/bag-1"`, nil)); err != nil {
+			t.Fatal(err)
+		}
+		poll(t, b, `document.querySelector("canvas[tabindex]") && document.documentElement.scrollWidth <= innerWidth`)
+	}
+}
+
+// checkWhole compares the document that a page has by changes with the whole one.
+func checkWhole(t *testing.T, b *browser.Browser) {
+	t.Helper()
+	poll(t, b, `(async () => {
+		const whole = await (await fetch("view?page=job&id=bag-1")).json();
+		const flat = (v) => JSON.stringify(v, (_, x) => x && typeof x === "object" && !Array.isArray(x) ? Object.fromEntries(Object.entries(x).sort()) : x);
+		return flat(whole) === flat(berth.document);
+	})()`)
+}
+
+// TestDashboardStrangers: who has no cookie gets nothing from a running page, and nothing but looking is possible.
+func TestDashboardStrangers(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	address := openDashboard(w)
+	page, _, _ := strings.Cut(address, "?")
+	for _, url := range []string{page, page + "view", page + "events", page + "assets/main.js", page + "?token=", address[:strings.LastIndex(page[:len(page)-1], "/")+1]} {
+		resp, err := http.Get(url)
+		if err != nil {
+			t.Fatal(err)
+		}
+		body, _ := io.ReadAll(resp.Body)
+		_ = resp.Body.Close()
+		if resp.StatusCode != http.StatusForbidden || len(resp.Cookies()) > 0 {
+			t.Errorf("%s: %s, %s", url, resp.Status, body)
+		}
+	}
+	resp, err := http.Post(address, "text/plain", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_ = resp.Body.Close()
+	if resp.StatusCode != http.StatusMethodNotAllowed {
+		t.Errorf("a post is answered with %s", resp.Status)
+	}
+}
+
+// TestDashboardShowsWhatCommandsPrint: the view of a job is that of berth progress --json.
+func TestDashboardShowsWhatCommandsPrint(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.must("bag", "--", "echo", ":::", "a", "b")
+	address := openDashboard(w)
+	jar, err := cookiejar.New(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	client, page := http.Client{Jar: jar}, address[:strings.Index(address, "?")]
+	get := func(url string, into any) {
+		resp, err := client.Get(url)
+		if err != nil || resp.StatusCode != http.StatusOK {
+			t.Fatalf("%s: %v %v", url, resp, err)
+		}
+		defer func() { _ = resp.Body.Close() }()
+		if into == nil {
+			return
+		}
+		if err := json.NewDecoder(resp.Body).Decode(into); err != nil {
+			t.Fatalf("%s: %v", url, err)
+		}
+	}
+	get(address, nil) // its cookie is good for what follows
+	var shown struct {
+		Job      map[string]any
+		Timeline struct{ Lanes []struct{ Cells []string } }
+	}
+	get(page+"view?page=job&id=bag-1", &shown)
+	var printed map[string]any
+	if err := json.Unmarshal([]byte(w.must("progress", "--json").stdout), &printed); err != nil {
+		t.Fatal(err)
+	}
+	if !reflect.DeepEqual(shown.Job, printed) {
+		t.Errorf("the page has %v, berth progress prints %v", shown.Job, printed)
+	}
+	if len(shown.Timeline.Lanes) == 0 {
+		t.Error("the timeline is empty")
+	}
+	for _, bad := range []string{"job&id=bag-99", "job&id=../../etc", "job&id="} {
+		var told struct{ Problem string }
+		if get(page+"view?page="+bad, &told); told.Problem == "" {
+			t.Errorf("%s: no problem is told", bad)
+		}
+	}
+}

@@ -1,0 +1,82 @@
+// Package browser opens a real Chromium, without a window, for tests and screenshots of the dashboard.
+package browser
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"sync"
+
+	"github.com/chromedp/cdproto/emulation"
+	"github.com/chromedp/cdproto/log"
+	"github.com/chromedp/cdproto/runtime"
+	"github.com/chromedp/chromedp"
+)
+
+// Browser is a Chromium with one page.
+type Browser struct {
+	context.Context // of the page, for chromedp.Run
+
+	mu         sync.Mutex
+	complaints []string
+}
+
+// ErrNone says that Chromium is not installed.
+var ErrNone = errors.New("there is no chromium: scripts/deps.sh chromium=chromium installs it from Debian")
+
+// Open starts a Chromium that ends with the returned function.
+func Open(ctx context.Context) (*Browser, func(), error) {
+	path, err := exec.LookPath("chromium")
+	if err != nil {
+		return nil, nil, ErrNone
+	}
+	options := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.ExecPath(path))
+	if os.Geteuid() == 0 {
+		options = append(options, chromedp.NoSandbox) // it refuses to run as root with it
+	}
+	ctx, endAll := chromedp.NewExecAllocator(ctx, options...)
+	ctx, end := chromedp.NewContext(ctx)
+	b := &Browser{Context: ctx}
+	chromedp.ListenTarget(ctx, b.hear)
+	stop := func() { end(); endAll() }
+	if err := chromedp.Run(ctx, log.Enable(), runtime.Enable()); err != nil {
+		stop()
+		return nil, nil, fmt.Errorf("start %s: %w", path, err)
+	}
+	return b, stop, nil
+}
+
+// hear notes what the page's console says: errors, warnings, exceptions, and resources that were refused.
+func (b *Browser) hear(event any) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	switch e := event.(type) {
+	case *runtime.EventExceptionThrown:
+		b.complaints = append(b.complaints, e.ExceptionDetails.Error())
+	case *log.EventEntryAdded:
+		b.complaints = append(b.complaints, fmt.Sprintf("%s: %s (%s)", e.Entry.Level, e.Entry.Text, e.Entry.URL))
+	case *runtime.EventConsoleAPICalled:
+		for _, a := range e.Args {
+			b.complaints = append(b.complaints, fmt.Sprintf("console.%s: %s", e.Type, a.Value))
+		}
+	}
+}
+
+// Complaints returns what the console said.
+func (b *Browser) Complaints() []string {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return append([]string(nil), b.complaints...)
+}
+
+// Look makes the page so wide, in pixels, and light or dark.
+func (b *Browser) Look(width, height int64, dark bool) error {
+	scheme := "light"
+	if dark {
+		scheme = "dark"
+	}
+	return chromedp.Run(b, emulation.SetDeviceMetricsOverride(width, height, 1, false),
+		emulation.SetEmulatedMedia().WithFeatures([]*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: scheme}}))
+}
