@@ -230,6 +230,15 @@ func TestRentedBudget(t *testing.T) {
 	if ever := nothingRented(w, c); ever != 1 {
 		t.Errorf("%d machines were rented for a budget that one uses up", ever)
 	}
+	w.write("go", "")
+	id := string(w.jobs()[0])
+	if r = w.berth("resume", id); r.code == 0 || !strings.Contains(r.stderr+r.stdout, "used up") { // what was spent counts
+		t.Errorf("resumed with the same budget: %v", r)
+	}
+	w.must("resume", id, "--budget", "1000")
+	if ever := nothingRented(w, c); ever != 2 || w.lines("done") != 6 {
+		t.Errorf("%d machines were rented, %d tasks done; want 2 and 6", ever, w.lines("done"))
+	}
 }
 
 // TestMachines: rented machines are listed with what they cost, and stopped by hand, whether or not a coordinator runs. None is rented in their place.
