@@ -29,8 +29,8 @@ type kind struct {
 	Boot   float64 `json:"boot_s"` // from the command to the first task, as measured
 }
 
-// kinds are what there is to rent. Together they have little more than one core, so that machines do not wait for each other's processor time.
-func kinds(quick bool) []kind {
+// rented are the machines that there are. Together they have little more than one core, so that they do not wait for each other's processor time.
+func rented(quick bool) []kind {
 	all := []kind{{Name: "small", Cores: 0.08, Rate: 600_000, Price: 36, Limit: 4}, {Name: "medium", Cores: 0.12, Rate: 1_000_000, Price: 61, Limit: 3},
 		{Name: "large", Cores: 0.18, Rate: 2_000_000, Price: 80, Limit: 3}}
 	if quick {
@@ -58,12 +58,12 @@ type bench struct {
 	input, output float64 // bytes of a task in the last turn, mean
 }
 
-func newBench(ctx context.Context, o *options) (*bench, error) {
+func newBench(ctx context.Context, o *options, kinds []kind) (*bench, error) {
 	dir, err := os.MkdirTemp("", "berth-fleet-")
 	if err != nil {
 		return nil, err
 	}
-	b := &bench{options: o, dir: dir, kinds: kinds(o.quick)}
+	b := &bench{options: o, dir: dir, kinds: kinds}
 	if b.fleet, err = fleet.New(fleet.Options{Apart: true, Server: server}); err != nil {
 		return nil, errors.Join(err, os.RemoveAll(dir))
 	}
@@ -80,6 +80,9 @@ func newBench(ctx context.Context, o *options) (*bench, error) {
 				return nil, errors.Join(err, b.close())
 			}
 		}
+	}
+	if err := b.fleet.Head(); err != nil {
+		return nil, errors.Join(err, b.close())
 	}
 	return b, nil
 }

@@ -42,11 +42,16 @@ type trial struct {
 func (t *trial) off(predicted float64) float64 { return predicted/t.Measured - 1 }
 
 // configurations are how many machines of each kind there are in a run.
-func configurations(quick bool) [][]int {
-	if quick {
-		return [][]int{{1, 0, 0}, {1, 1, 1}}
+func (b *bench) configurations() [][]int {
+	if !b.quick {
+		return [][]int{{1, 0, 0}, {0, 1, 0}, {0, 0, 1}, {2, 1, 0}, {1, 1, 1}, {0, 0, 3}, {2, 2, 1}, {0, 3, 2}, {4, 3, 0}, {4, 3, 3}}
 	}
-	return [][]int{{1, 0, 0}, {0, 1, 0}, {0, 0, 1}, {2, 1, 0}, {1, 1, 1}, {0, 0, 3}, {2, 2, 1}, {0, 3, 2}, {4, 3, 0}, {4, 3, 3}}
+	one, each := make([]int, len(b.kinds)), make([]int, len(b.kinds))
+	for i := range each {
+		each[i] = 1
+	}
+	one[0] = 1
+	return [][]int{one, each}
 }
 
 // experiment measures what the machines are, and holds predictions against runs.
@@ -59,7 +64,7 @@ func (b *bench) experiment(ctx context.Context) (*results, error) {
 	if err := b.catalogue(res); err != nil {
 		return nil, err
 	}
-	for _, counts := range configurations(b.quick) {
+	for _, counts := range b.configurations() {
 		t, err := b.try(ctx, res, counts, 0)
 		if err != nil {
 			return nil, err

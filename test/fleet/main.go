@@ -74,7 +74,7 @@ func (o *options) measure(ctx context.Context) (err error) {
 	if o.berth, err = filepath.Abs(o.berth); err != nil {
 		return err
 	}
-	b, err := newBench(ctx, o)
+	b, err := newBench(ctx, o, rented(o.quick))
 	if err != nil {
 		return err
 	}

@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strconv"
+	"strings"
 	"syscall"
 	"time"
 )
@@ -140,8 +141,27 @@ func (h *Host) limitCores() error {
 	return errors.Join(put(filepath.Join(h.fleet.groupDir(), "cpu.shares"), strconv.Itoa(1024*weight)), put(filepath.Join(dir, "cpu.cfs_period_us"), span), put(filepath.Join(dir, "cpu.cfs_quota_us"), quota))
 }
 
+// headName is the control group of what is on the user's side.
+const headName = "head"
+
+// Head has this process, and what it starts from then on, go before other programs of this machine as the machines do that have a bound. It is for
+// measurements: what the machines wait for is no other program of this machine's.
+func (f *Fleet) Head() error {
+	dir := filepath.Join(f.groupDir(), headName)
+	return errors.Join(os.MkdirAll(dir, 0o755), put(filepath.Join(dir, "cgroup.procs"), strconv.Itoa(os.Getpid())))
+}
+
+// leaveHead takes this process, and what else is there, back to where all others are.
+func (f *Fleet) leaveHead() {
+	pids, _ := os.ReadFile(filepath.Join(f.groupDir(), headName, "cgroup.procs"))
+	for pid := range strings.FieldsSeq(string(pids)) {
+		_ = put(filepath.Join(filepath.Dir(f.groupDir()), "cgroup.procs"), pid) // it may have ended
+	}
+}
+
 // removeGroups removes the control groups, in which nothing runs any more, or is about to end.
 func (f *Fleet) removeGroups() {
+	f.leaveHead()
 	for until := time.Now().Add(patience); time.Now().Before(until); time.Sleep(10 * time.Millisecond) {
 		dirs, _ := filepath.Glob(filepath.Join(f.groupDir(), "*"))
 		for _, d := range dirs {

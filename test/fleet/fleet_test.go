@@ -1,0 +1,57 @@
+package main
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"berth/test/support/fleet"
+)
+
+// TestShort runs a short experiment on two machines: all parts work together, all pictures are made, and each run has its prediction.
+func TestShort(t *testing.T) {
+	if why := fleet.Missing(); why != "" {
+		t.Skip("no machines apart: " + why)
+	}
+	if _, err := os.Stat("/usr/bin/convert"); err != nil {
+		t.Skip("not installed: scripts/test.sh installs it from Debian: ", err)
+	}
+	o := &options{berth: filepath.Join(t.TempDir(), "berth"), quick: true, seconds: 2}
+	if out, err := exec.Command("go", "build", "-ldflags=-s -w", "-o", o.berth, "berth/cmd/berth").CombinedOutput(); err != nil {
+		t.Fatalf("%v: %s", err, out)
+	}
+	b, err := newBench(t.Context(), o, []kind{{Name: "slow", Cores: 0.4, Rate: 1_000_000, Price: 36, Limit: 1}, {Name: "fast", Cores: 0.8, Rate: 3_000_000, Price: 80, Limit: 1}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() {
+		if err := b.close(); err != nil {
+			t.Error(err)
+		}
+	}()
+	res, err := b.experiment(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(res.Trials) != 2 || len(res.Points) != 2 || res.Server <= 0 {
+		t.Fatalf("%+v", res)
+	}
+	for _, r := range append(res.Trials, res.Points...) {
+		if r.Predicted <= 0 || r.Simple <= 0 || r.Measured <= 0 || r.Cost <= 0 || r.Paid <= 0 {
+			t.Errorf("%+v", r)
+		}
+	}
+	page := filepath.Join(t.TempDir(), "page")
+	if err := os.WriteFile(page, []byte("before\n"+begin+"old\n"+end+"after\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := insert(page, res.text()); err != nil {
+		t.Fatal(err)
+	}
+	text, err := os.ReadFile(page)
+	if err != nil || strings.Contains(string(text), "old") || !strings.Contains(string(text), "| slow=1 |") || !strings.HasSuffix(string(text), "after\n") {
+		t.Errorf("%v\n%s", err, text)
+	}
+}
