@@ -1,13 +1,11 @@
 package test
 
 import (
-	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
-	"syscall"
 	"testing"
 	"time"
 
@@ -106,77 +104,6 @@ func TestFleetFullDisk(t *testing.T) {
 			t.Errorf("task %d ran on %s", i+1, got)
 		}
 	}
-}
-
-// TestFleetDiskFills: a machine whose disk is full in the middle of a job does no harm to it: what it cannot hold, the other does.
-func TestFleetDiskFills(t *testing.T) {
-	t.Parallel()
-	w, f := newFar(t, fleet.Names(fleet.Machine{Disk: 300 << 20}, "m1", "m2")...)
-	want := w.inputs(30)
-	r := w.start("bag", "--hosts", "1/m1,1/m2", "--outputs", "out/{/}", "--each-line", "names", "--", "sh", "-c", "tr a-z A-Z <{} >out/{/}")
-	w.await("both machines to have ended a task", func() bool { return len(w.doneBy()) == 2 })
-	w.fill(f.Host("m2"))
-	if res := w.finish(r); res.code != 0 {
-		t.Fatal(res)
-	}
-	w.same(want, "out")
-}
-
-// inputs writes so many files of 1 MB and a list "names" of them, and returns what a task is to make of each.
-func (w *world) inputs(n int) map[string]string {
-	w.t.Helper()
-	want := make(map[string]string)
-	var names strings.Builder
-	for i := range n {
-		name, text := fmt.Sprintf("%03d", i), strings.Repeat(fmt.Sprintf("line %d of some text\n", i), 50_000)
-		w.write(filepath.Join("in", name), text)
-		want[name] = strings.ToUpper(text)
-		names.WriteString("in/" + name + "\n")
-	}
-	w.write("names", names.String())
-	return want
-}
-
-// same compares what tasks made with what they are to make.
-func (w *world) same(want map[string]string, dir string) {
-	w.t.Helper()
-	for name, text := range want {
-		if got := w.read(filepath.Join(dir, name)); got != text {
-			w.t.Errorf("%s/%s differs: %d bytes, want %d", dir, name, len(got), len(text))
-		}
-	}
-}
-
-// doneBy returns the nodes that have done a task.
-func (w *world) doneBy() map[job.NodeID]bool {
-	nodes, at := make(map[job.NodeID]bool), make(map[job.Attempt]job.NodeID)
-	for _, id := range w.jobs() {
-		for _, e := range w.tryRecords(id) {
-			switch r := e.Record.(type) {
-			case event.AttemptStarted:
-				at[r.Attempt] = r.Node
-			case event.AttemptEnded:
-				if r.Outcome == event.Done {
-					nodes[at[r.Attempt]] = true
-				}
-			}
-		}
-	}
-	return nodes
-}
-
-// fill fills the disk of a machine.
-func (w *world) fill(h *fleet.Host) {
-	w.t.Helper()
-	file, err := os.Create(filepath.Join(h.Home(), "filled"))
-	w.ok(err)
-	for err == nil {
-		_, err = file.Write(make([]byte, 1<<16))
-	}
-	if !errors.Is(err, syscall.ENOSPC) {
-		w.t.Fatal(err)
-	}
-	w.ok(file.Close())
 }
 
 // TestFaultFleetMinute: a machine whose network is cut off for a whole minute does its part again after it, and no output is wrong. It is for make soak, as a minute is long.

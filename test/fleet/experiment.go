@@ -135,46 +135,40 @@ func (b *bench) calibrateKind(ctx context.Context, res *results, k *kind, one []
 	return nil
 }
 
-// rate returns the bytes/s that some machines take in together from this one: what the time of a long transfer is more than that of a short one.
+// rate returns the bytes/s that some machines take in together from this one, from the first byte that is there until the last.
 func (b *bench) rate(ctx context.Context, counts []int) (float64, error) {
 	var hosts []string
-	each := int64(server)
+	total := int64(0)
 	for i, k := range b.kinds {
-		if counts[i] > 0 {
-			each = min(each, k.Rate)
-		}
 		for n := range counts[i] {
 			hosts = append(hosts, k.host(n))
+			total += k.Rate
 		}
 	}
-	each = min(each, server/int64(len(hosts)))
-	short, err := b.send(ctx, hosts, each)
-	if err != nil {
-		return 0, err
+	const seconds = 5
+	each := seconds * min(total, server) / int64(len(hosts))
+	type span struct {
+		first, last float64
+		err         error
 	}
-	long, err := b.send(ctx, hosts, 5*each)
-	return float64(4*each) * float64(len(hosts)) / (long - short), err
-}
-
-// send returns the seconds that it takes to send so many bytes to each of some machines at once.
-func (b *bench) send(ctx context.Context, hosts []string, each int64) (float64, error) {
-	began := time.Now()
-	failed := make(chan error, len(hosts))
+	spans := make(chan span, len(hosts))
 	for _, host := range hosts {
 		go func() {
-			script := fmt.Sprintf("head -c %d /dev/zero | %s %s 'cat >/dev/null'", each, b.fleet.Command, host)
+			script := fmt.Sprintf("head -c %d /dev/zero | %s %s 'head -c 1 >/dev/null; date +%%s.%%N; cat >/dev/null; date +%%s.%%N'", each, b.fleet.Command, host)
 			out, err := exec.CommandContext(ctx, "/bin/sh", "-c", script).CombinedOutput()
-			if err != nil {
-				err = fmt.Errorf("%s: %w: %s", script, err, out)
+			s := span{err: err}
+			if _, scanErr := fmt.Sscan(string(out), &s.first, &s.last); scanErr != nil || err != nil {
+				s.err = fmt.Errorf("%s: %w: %s", script, errors.Join(err, scanErr), out)
 			}
-			failed <- err
+			spans <- s
 		}()
 	}
-	var err error
+	first, last, err := math.Inf(1), 0.0, error(nil)
 	for range hosts {
-		err = errors.Join(err, <-failed)
+		s := <-spans
+		first, last, err = min(first, s.first), max(last, s.last), errors.Join(err, s.err)
 	}
-	return time.Since(began).Seconds(), err
+	return float64(each) * float64(len(hosts)) / (last - first), err
 }
 
 // catalogue writes what was measured as a catalogue for berth front.

@@ -30,7 +30,7 @@ func flags() *options {
 	flag.StringVar(&o.docs, "docs", "", "document to write the tables into, between its marks")
 	flag.BoolVar(&o.json, "json", false, "print all that was measured as JSON")
 	flag.BoolVar(&o.quick, "quick", false, "three machines, and two configurations and points")
-	flag.Float64Var(&o.seconds, "seconds", 20, "that a run is to take, about")
+	flag.Float64Var(&o.seconds, "seconds", 15, "that a run is to take, about")
 	flag.IntVar(&o.up, "up", 0, "start so many machines that stay and share this machine's files, and nothing else")
 	flag.BoolVar(&o.down, "down", false, "end those machines, and nothing else")
 	flag.Parse()
