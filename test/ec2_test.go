@@ -88,6 +88,9 @@ func TestRentedDeadline(t *testing.T) {
 	w.must("bag", "--machines", "small=1", "--catalogue", "types.toml", "--deadline", "2s", "--array", "1-30", "--idle-timeout", "1s", "--", "sh", "-c",
 		"n=0; while [ {} -lt 4 ] && [ $n -lt 600000 ]; do n=$((n+1)); done; echo $PPID >ran-{}; while [ {} -gt 3 ] && [ $(cat ran-* | sort -u | wc -l) -lt 2 ]; do sleep 0.05; done")
 	nothingRented(w, c)
+	if r := w.must("report"); !strings.Contains(r.stdout, "rented") || !strings.Contains(r.stdout, "cost 0.0") {
+		t.Errorf("the report does not say what the machines cost:\n%v", r)
+	}
 	log, err := os.ReadFile(w.home().ServerLog())
 	if err != nil || !strings.Contains(string(log), "the deadline is 2s: with 1 more of small") {
 		t.Errorf("the log does not say why a machine is rented: %v\n%s", err, log)

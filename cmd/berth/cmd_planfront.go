@@ -14,6 +14,7 @@ import (
 	"berth/internal/driver/registry"
 	"berth/internal/home"
 	"berth/internal/job"
+	"berth/internal/job/parse"
 	"berth/internal/plan"
 	"berth/internal/plan/front"
 	"berth/internal/predict"
@@ -75,7 +76,7 @@ func (f *planFront) then(cmd *cobra.Command, spec *job.Spec, entries []job.Entry
 	if err != nil {
 		return err
 	}
-	rent, err := f.choice(v)
+	rent, err := f.choice(v, len(entries))
 	if err != nil {
 		return err
 	}
@@ -112,7 +113,7 @@ func planMapReduce() *cobra.Command {
 }
 
 // choice returns the machines of the chosen point.
-func (f *planFront) choice(v front.View) (job.Rent, error) {
+func (f *planFront) choice(v front.View, tasks int) (job.Rent, error) {
 	if v.Chosen == nil && f.only == "" {
 		return job.Rent{}, job.ArgumentError("--run", "no point of the front is chosen", "say --budget, --deadline or --only")
 	}
@@ -120,7 +121,10 @@ func (f *planFront) choice(v front.View) (job.Rent, error) {
 	if v.Chosen != nil {
 		point = v.Front[*v.Chosen]
 	}
-	rent := job.Rent{Catalogue: f.catalogue, Budget: f.budget, Machines: catalogue.Choice(point)}
+	rent := job.Rent{Catalogue: f.catalogue, Budget: f.budget, Machines: catalogue.Choice(point), Predicted: catalogue.Forecast(point, tasks)}
+	if server, err := parse.Size("--server", f.server); err == nil {
+		rent.Server = float64(server)
+	}
 	for _, m := range rent.Machines {
 		if strings.HasPrefix(m.Name, clusterType) {
 			return job.Rent{}, job.ArgumentError("--run", "the chosen point has nodes of the cluster, "+m.Name+", and a job cannot have both", "run the bag with --on slurm, or leave the cluster out by a --cluster-price")

@@ -96,10 +96,10 @@ subnet = "subnet-1"
 	if err != nil {
 		t.Fatal(err)
 	}
-	small := job.Rented{Name: "small", Instance: "m5.large", Has: job.Resources{CPUs: 2, Mem: 8 << 30}, Image: "ami-1", User: "admin", Groups: []string{"sg-1", "sg-2"}, Price: 0.1, Unit: 1}
+	small := job.Rented{Name: "small", Instance: "m5.large", Has: job.Resources{CPUs: 2, Mem: 8 << 30}, Image: "ami-1", User: "admin", Groups: []string{"sg-1", "sg-2"}, Price: 0.1, Unit: 1, Limit: 10}
 	spot := small
 	spot.Name, spot.Price = "small:spot", 0.04
-	large := job.Rented{Name: "c5.large", Instance: "c5.large", Image: "ami-2", User: "admin", Subnet: "subnet-1", Groups: []string{"sg-3"}, Price: 0.2, Unit: 3600}
+	large := job.Rented{Name: "c5.large", Instance: "c5.large", Image: "ami-2", User: "admin", Subnet: "subnet-1", Groups: []string{"sg-3"}, Price: 0.2, Unit: 3600, Limit: 10}
 	if want := []job.Rented{small, spot, large}; !reflect.DeepEqual(c.Rented, want) {
 		t.Errorf("%+v\nwant %+v", c.Rented, want)
 	}

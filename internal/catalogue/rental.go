@@ -54,3 +54,9 @@ func words(t *document.Table, key string) []string {
 	}
 	return all
 }
+
+// Forecast returns what a point of a front predicts for a bag of so many tasks. The use of the data server is that of the whole run, where the point tells
+// that of the time in which all machines have tasks.
+func Forecast(p front.PointView, tasks int) *job.Forecast {
+	return &job.Forecast{Cost: p.Cost, Makespan: p.Makespan, ServerUse: p.Use * float64(tasks) / (p.Rate * p.Makespan)}
+}

@@ -30,6 +30,7 @@ func (s *Server) archive(l *live, log *joblog) report.JobView {
 	s.makeDurable()
 	l.mu.Lock()
 	view := l.report.View(s.now())
+	view.Rented = l.rented
 	measures := l.measured.Measures()
 	l.mu.Unlock()
 	errs := []error{s.keepHistory(l, view, measures)}
@@ -91,6 +92,7 @@ func besideQueue(r *store.Run, p plan.Plan, v report.JobView) {
 // ended writes what stays of a job that is over, beside the loop, and then tells those who
 // watch it. They do not wait for ever: the job is over, whatever a file system does.
 func (s *Server) ended(l *live) {
+	l.paid(s.rentedFor(l))
 	s.archiving.Add(1)
 	log := l.joblog
 	over, archived := l.ends()

@@ -24,6 +24,7 @@ type live struct {
 	mu       sync.Mutex // guards what follows
 	report   *report.Job
 	measured predict.Collector
+	rented   *report.Rented  // what it came to on rented machines, once it is over; nil: it had none
 	over     chan struct{}   // closed when whoever watches the job need not wait any longer
 	archived chan struct{}   // closed when the job is over and all that stays of it is written
 	last     *report.JobView // once that is so: the job as it stands in its summary
@@ -141,6 +142,13 @@ func (l *live) ends() (over, archived chan struct{}) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.over, l.archived
+}
+
+// paid notes what the job came to on rented machines.
+func (l *live) paid(r *report.Rented) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.rented = r
 }
 
 // conclude says that the job's summary is written.

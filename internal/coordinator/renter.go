@@ -12,6 +12,7 @@ import (
 	"berth/internal/job"
 	"berth/internal/plan/front"
 	"berth/internal/plan/rent"
+	"berth/internal/report"
 	"berth/internal/step"
 )
 
@@ -139,4 +140,30 @@ func (x *renting) state(bags []step.JobStatus, cores int, hired []driver.Hired, 
 		s.Machines = append(s.Machines, rent.Machine{ID: string(h.Node), Type: h.Kind, Rented: s.Now - wall.Sub(h.Since).Seconds(), Up: h.Up, Running: x.watch.Running(h.Node)})
 	}
 	return s, true
+}
+
+// rentedFor returns what a job that has just ended came to on rented machines, nil where it had none. Where jobs share them each is told what
+// all cost by then.
+func (s *Server) rentedFor(l *live) *report.Rented {
+	j, known := s.engine.Job(l.Spec.ID)
+	for id, x := range s.renting {
+		d, rents := s.places.driver(x.request.On).(driver.Renter)
+		if !known || !rents || job.ShapeOf(x.request) != job.ShapeOf(j.Alloc) {
+			continue
+		}
+		hired, cost := d.Hired(id)
+		asked := &x.request.Remote.Rent
+		for _, h := range hired {
+			m := &asked.Machines[h.Kind]
+			t := front.Type{Price: m.Price, Unit: max(m.Unit, 1), Minimum: m.Minimum}
+			cost += t.Bill(wallNow().Sub(h.Since).Seconds())
+		}
+		came := job.Forecast{Cost: cost, Makespan: s.round.at.Sub(j.Submitted).Seconds()}
+		chosen := &l.Plan.Alloc.Remote.Rent
+		if chosen.Server > 0 && came.Makespan > 0 {
+			came.ServerUse = x.watch.Moved() / (chosen.Server * came.Makespan)
+		}
+		return &report.Rented{Came: came, Predicted: chosen.Predicted}
+	}
+	return nil
 }

@@ -16,9 +16,18 @@ type Rent struct {
 	Deadline  time.Duration `msgpack:"d,omitempty" json:"deadline_ns,omitempty"`  // the job is to be done so long after it was submitted: machines are rented and given back for that; 0: whenever
 	Region    string        `msgpack:"r,omitempty" json:"region,omitempty"`       // of the provider
 	Account   string        `msgpack:"a,omitempty" json:"account,omitempty"`      // allocations of one account share its budget; empty: there is no budget
+	Predicted *Forecast     `msgpack:"-" json:"predicted,omitempty"`              // of the point of the front that was chosen; nil: none was
+	Server    float64       `msgpack:"-" json:"server_bytes_s,omitempty"`         // capacity of the data server, as far as the user said
 	Purpose   string        `msgpack:"p,omitempty" json:"purpose,omitempty"`      // name of the job that asked for them first
 	PassEnv   []string      `msgpack:"-" json:"pass_env,omitempty"`               // variables of the user's that tasks get on the machines
 	Patience  time.Duration `msgpack:"pa,omitempty" json:"patience_ns,omitempty"` // a machine that is not up by then is given back; 0: as long as is usual
+}
+
+// Forecast is what a job on rented machines costs and takes, as it was predicted or as it came.
+type Forecast struct {
+	Cost      float64 `json:"cost"`                 // of its machines, until the job was over
+	Makespan  float64 `json:"makespan_s"`           // from its submission until it was over
+	ServerUse float64 `json:"server_use,omitempty"` // fraction of the data server's capacity in that time; 0: not known
 }
 
 // Rented is machines of one type.

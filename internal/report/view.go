@@ -64,6 +64,7 @@ type JobView struct {
 	Weight float64 `json:"weight"` // among jobs that share nodes with it
 
 	Energy *Energy `json:"energy,omitempty"` // absent: nothing is known of it
+	Rented *Rented `json:"rented,omitempty"` // of a job on rented machines that is over
 
 	BytesIn  int64 `json:"bytes_in"`  // read by the first phase that reads the job's input
 	BytesOut int64 `json:"bytes_out"` // written by the last phase
@@ -97,6 +98,12 @@ type JobView struct {
 	Notes  []string `json:"notes"`
 	Output string   `json:"output,omitempty"` // where the output is or will be
 	Logs   string   `json:"logs,omitempty"`   // folder of the tasks' logs
+}
+
+// Rented sets what a job on rented machines cost and took beside what was predicted when they were chosen.
+type Rented struct {
+	Came      job.Forecast  `json:"came"`
+	Predicted *job.Forecast `json:"predicted,omitempty"` // absent: they were not chosen on a front
 }
 
 // Attempts counts a job's attempts by outcome.

@@ -53,6 +53,7 @@ func reportHead(b *strings.Builder, v report.JobView) {
 	item(b, "weight", weightText(v.Weight))
 	item(b, "data", list(amount(v.BytesIn, size, "in"), amount(v.BytesOut, size, "out")))
 	item(b, "energy", energyText(v.Energy))
+	item(b, "rented", rentedText(v.Rented))
 	item(b, "output", clean(v.Output))
 	item(b, "logs", clean(v.Logs))
 	for _, n := range v.Notes {
@@ -81,6 +82,25 @@ func took(v report.JobView) string {
 func tasksText(v report.JobView) string {
 	return list(many(v.TasksDone, "done"), many(v.TasksFailed, "failed"),
 		many(v.TasksRunning, "running"), many(v.TasksWaiting, "waiting"))
+}
+
+// rentedText sets what a job on rented machines came to beside what was predicted; nothing of a job that had none.
+func rentedText(r *report.Rented) string {
+	if r == nil {
+		return ""
+	}
+	parts := []string{fmt.Sprintf("cost %.2f", r.Came.Cost), "done after " + seconds(r.Came.Makespan)}
+	if r.Came.ServerUse > 0 {
+		parts = append(parts, fmt.Sprintf("%.0f %% of the data server used", 100*r.Came.ServerUse))
+	}
+	if p := r.Predicted; p != nil {
+		parts[0] += fmt.Sprintf(" (predicted %.2f)", p.Cost)
+		parts[1] += " (predicted " + seconds(p.Makespan) + ")"
+		if p.ServerUse > 0 && len(parts) > 2 {
+			parts[2] += fmt.Sprintf(" (predicted %.0f %%)", 100*p.ServerUse)
+		}
+	}
+	return strings.Join(parts, ", ")
 }
 
 // energyText says what energy a job took, and what that stands on; nothing where it is not known.

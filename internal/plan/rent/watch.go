@@ -15,6 +15,7 @@ type Watch struct {
 	on    map[job.Attempt]job.NodeID // attempts that run
 	runs  map[job.NodeID]int         // how many on each node
 	times []average                  // by type
+	moved float64                    // bytes, of tasks that are done
 }
 
 // average is of so many values.
@@ -66,6 +67,11 @@ func (w *Watch) learn(kind int, stats []job.PhaseStat) {
 	}
 	seconds := 0.0
 	for _, s := range stats {
+		if s.Phase == job.PhaseFetch || s.Phase == job.PhaseStore {
+			w.moved += float64(s.NetBytes)
+		}
+	}
+	for _, s := range stats {
 		for _, p := range w.Phases {
 			if s.Phase == p {
 				seconds += s.Duration().Seconds()
@@ -74,6 +80,9 @@ func (w *Watch) learn(kind int, stats []job.PhaseStat) {
 	}
 	w.times[kind].add(seconds)
 }
+
+// Moved returns how many bytes tasks that are done have moved to and from the data server.
+func (w *Watch) Moved() float64 { return w.moved }
 
 // Running returns how many tasks run on a node.
 func (w *Watch) Running(node job.NodeID) int { return w.runs[node] }

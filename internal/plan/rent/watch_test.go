@@ -26,12 +26,15 @@ func TestWatch(t *testing.T) {
 	if w.Running("a1/0") != 2 || w.Running("a1/1") != 1 || w.Running("a9/0") != 0 {
 		t.Errorf("%+v", w.runs)
 	}
-	stats := []job.PhaseStat{{Phase: job.PhaseFetch, Start: 1, End: job.Time(time.Second)}, {Phase: job.PhaseCompute, Start: job.Time(time.Second), End: job.Time(21 * time.Second)}}
+	stats := []job.PhaseStat{{Phase: job.PhaseFetch, Start: 1, NetBytes: 70, End: job.Time(time.Second)}, {Phase: job.PhaseCompute, Start: job.Time(time.Second), End: job.Time(21 * time.Second)}}
 	w.Observe(event.AttemptEnded{Attempt: attempt(0), Outcome: event.Done, Stats: stats}, kind)
 	w.Observe(event.AttemptEnded{Attempt: attempt(1), Outcome: event.Failed, Stats: stats}, kind)
 	delete(kinds, "a1/1") // its machine is gone
 	w.Observe(event.AttemptEnded{Attempt: attempt(2), Outcome: event.Lost}, kind)
 	w.Observe(event.AttemptEnded{Attempt: attempt(3), Outcome: event.Done, Stats: stats}, kind)
+	if w.Moved() != 70 {
+		t.Errorf("%g bytes moved", w.Moved())
+	}
 	if w.Spread() != usual {
 		t.Errorf("spread %g of one task", w.Spread())
 	}
