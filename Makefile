@@ -70,7 +70,7 @@ ssh-up: ; @scripts/deps.sh sshd=openssh-server ssh=openssh-client && $(GO) run .
 ssh-down: ; @$(GO) run ./test/fleet -down
 
 # The measured tables of docs/rented.md: predictions of berth front beside bags on machines of this machine with limited links and a limited data
-# server. Needs root. Some ten minutes; FLEET has flags, "-quick" say.
+# server. Needs root. Some eight minutes; FLEET has flags, "-quick" say.
 fleet: build ; scripts/deps.sh sshd=openssh-server ssh=openssh-client ip=iproute2 tc=iproute2 /usr/bin/convert=imagemagick && $(GO) run ./test/fleet -berth $(BERTH) -docs docs/rented.md $(FLEET)
 
 clean: ; rm -rf bin

@@ -34,6 +34,9 @@ ip link set eth0 up
 $shape
 exec "$@"`
 
+// namespaces are those that a machine has of its own.
+const namespaces = syscall.CLONE_NEWNS | syscall.CLONE_NEWPID | syscall.CLONE_NEWNET | syscall.CLONE_NEWUTS | syscall.CLONE_NEWIPC
+
 // startApart starts the machine's first process, gives it its link, and lets it go on.
 func (h *Host) startApart(server []string, log *os.File) error {
 	me, err := user.Current()
@@ -47,7 +50,7 @@ func (h *Host) startApart(server []string, log *os.File) error {
 	words := slices.Concat([]string{"/bin/sh", "-c", birth, "machine", h.Name, filepath.Join(h.dir, diskName), me.HomeDir, h.Addr, limit},
 		h.fleet.opts.Hide, []string{"--"}, server)
 	cmd := h.command(words, log)
-	cmd.SysProcAttr.Cloneflags = syscall.CLONE_NEWNS | syscall.CLONE_NEWPID | syscall.CLONE_NEWNET | syscall.CLONE_NEWUTS | syscall.CLONE_NEWIPC
+	cmd.SysProcAttr.Cloneflags = namespaces
 	cmd.SysProcAttr.Unshareflags = syscall.CLONE_NEWNS // has what is mounted there stay there
 	there, err := cmd.StdinPipe()
 	if err != nil {
@@ -111,13 +114,16 @@ func groupsV2() bool {
 	return err == nil
 }
 
-// groupDir is the folder of all control groups of the fleet.
-func (f *Fleet) groupDir() string {
+// groupParent is the control group below which all others of the kind are.
+func groupParent() string {
 	if groupsV2() {
-		return filepath.Join(groupRoot, f.bridge())
+		return groupRoot
 	}
-	return filepath.Join(groupRoot, "cpu", f.bridge())
+	return filepath.Join(groupRoot, "cpu")
 }
+
+// groupDir is the folder of all control groups of the fleet.
+func (f *Fleet) groupDir() string { return filepath.Join(groupParent(), f.bridge()) }
 
 // groups are the control groups of the machine, if any.
 func (h *Host) groups() []string {
@@ -155,7 +161,7 @@ func (f *Fleet) Head() error {
 func (f *Fleet) leaveHead() {
 	pids, _ := os.ReadFile(filepath.Join(f.groupDir(), headName, "cgroup.procs"))
 	for pid := range strings.FieldsSeq(string(pids)) {
-		_ = put(filepath.Join(filepath.Dir(f.groupDir()), "cgroup.procs"), pid) // it may have ended
+		_ = put(filepath.Join(groupParent(), "cgroup.procs"), pid) // it may have ended
 	}
 }
 

@@ -7,6 +7,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strconv"
+	"sync"
 	"syscall"
 
 	"golang.org/x/sys/unix"
@@ -40,8 +41,26 @@ func Missing() string {
 			return err.Error() + " (Debian packages iproute2 and openssh-server)"
 		}
 	}
-	return ""
+	return refused()
 }
+
+// refused says what the kernel refuses of what machines apart are made of, as it does root in many containers; "" where it refuses nothing.
+var refused = sync.OnceValue(func() string {
+	link := fmt.Sprintf("bp%d", os.Getpid())
+	if err := run("ip link add %s type bridge", link); err != nil {
+		return err.Error()
+	}
+	defer func() { _ = run("ip link del %s", link) }()
+	alone := exec.Command("/bin/true")
+	alone.SysProcAttr = &syscall.SysProcAttr{Cloneflags: namespaces, Unshareflags: syscall.CLONE_NEWNS}
+	if err := alone.Run(); err != nil {
+		return "namespaces: " + err.Error()
+	}
+	if err := unix.Access(groupParent(), unix.W_OK); err != nil {
+		return "control groups: " + groupParent() + ": " + err.Error()
+	}
+	return ""
+})
 
 // find returns a program's whole name: ordinary users do not have daemons on PATH, and sshd wants to be called by it.
 func find(program string) (string, error) {
