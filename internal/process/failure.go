@@ -30,6 +30,7 @@ type Failure struct {
 	Signal  int
 	Reason  string // one line
 	passing bool   // for want of what may be there again soon: a file descriptor, room on this host
+	slowly  bool   // and rather on another host: the pause before it is told grows with the attempts of the task
 }
 
 func (f *Failure) Error() string { return f.Reason }
@@ -49,6 +50,9 @@ const maxScarce = 10
 // scarcePause is how long the worker waits then before it tells, as it is asked again at once.
 const scarcePause = time.Second
 
+// maxDoublings bounds the pause of a host without room, which has about three minutes so in all, in which others take the task.
+const maxDoublings = 5
+
 // scarce reports whether an error is that too many files are open. The task is not to blame,
 // and no disk or folder: it passes when others close theirs.
 func scarce(err error) bool {
@@ -57,7 +61,7 @@ func scarce(err error) bool {
 
 // Passing is the failure of an attempt whose host lacks something for the moment: another host, or a later attempt, may have it.
 func Passing(format string, args ...any) *Failure {
-	return &Failure{Outcome: event.Lost, passing: true, Reason: fmt.Sprintf(format, args...)}
+	return &Failure{Outcome: event.Lost, passing: true, slowly: true, Reason: fmt.Sprintf(format, args...)}
 }
 
 // Told reports whether an error says already how the attempt ended.
@@ -65,7 +69,7 @@ func Told(err error) bool { return errors.As(err, new(*Failure)) }
 
 // lack is the failure of an attempt for which no file could be opened.
 func lack(err error) *Failure {
-	return Passing("too many open files (ulimit -n): %v", err)
+	return &Failure{Outcome: event.Lost, passing: true, Reason: fmt.Sprintf("too many open files (ulimit -n): %v", err)}
 }
 
 // FailureOf says how an attempt ended that ended with err. What the machine
@@ -198,8 +202,12 @@ func (f *Failure) AwaitPassing(ctx context.Context, n int) *Failure {
 	if !f.passing {
 		return f
 	}
+	pause := scarcePause
+	if f.slowly {
+		pause <<= min(n-1, maxDoublings)
+	}
 	select {
-	case <-time.After(scarcePause):
+	case <-time.After(pause):
 	case <-ctx.Done():
 	}
 	if n > maxScarce {
