@@ -11,7 +11,9 @@ import (
 	"berth/internal/dashboard"
 	"berth/internal/home"
 	"berth/internal/job"
+	"berth/internal/machines"
 	"berth/internal/report"
+	"berth/internal/ui"
 )
 
 // shownOnPage is how many jobs that are over the dashboard lists.
@@ -54,6 +56,7 @@ func servePage(cmd *cobra.Command, h home.Home, port int) error {
 			}
 			return view(ctx, h, r)
 		},
+		Machines: func(ctx context.Context) (ui.Machines, error) { return machines.List(ctx, os.Environ()) },
 	})
 	l, address, err := s.Listen(port)
 	if err != nil {

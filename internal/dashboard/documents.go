@@ -11,6 +11,7 @@ import (
 	"berth/internal/job"
 	"berth/internal/report"
 	"berth/internal/store"
+	"berth/internal/ui"
 )
 
 // Source is where jobs are looked up, as commands do it.
@@ -19,6 +20,8 @@ type Source struct {
 	// List returns the jobs to list, newest last, and how many more there are; View one of them.
 	List func(context.Context) (views []report.JobView, more int, err error)
 	View func(context.Context, home.Run) (report.JobView, error)
+	// Machines returns the rented machines that live, by asking their provider.
+	Machines func(context.Context) (ui.Machines, error)
 }
 
 // How often documents are made anew: of what goes on, and of what is over.
@@ -36,6 +39,7 @@ type documents struct {
 	mu    sync.Mutex // guards runs
 	runs  map[job.ID]*follower
 	order []job.ID // of runs, the one that was wanted last at the end
+	bills bills
 }
 
 // listDocument is the document of the page of all jobs.
@@ -92,6 +96,7 @@ func (d *documents) job(ctx context.Context, q url.Values) (any, time.Duration, 
 	if err != nil {
 		d.forget(id)
 	}
+	doc.Rented = d.rented(ctx, doc.rent, v)
 	if final(v) {
 		return doc, everyOver, err
 	}

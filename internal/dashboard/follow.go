@@ -25,6 +25,7 @@ type follower struct {
 	attempts *attempts
 	info     report.Info
 	plan     planView
+	rent     job.Rent
 }
 
 // planView is what the page shows of a plan.
@@ -52,6 +53,7 @@ func follow(r home.Run) (*follower, error) {
 }
 
 func (f *follower) setPlan(p plan.Plan) {
+	f.rent = p.Alloc.Remote.Rent
 	f.plan = planView{At: p.At, App: p.App, Predicted: p.Predicted, Source: p.Source, Reasons: p.Reasons, Outlook: p.Outlook, Requests: len(p.Requests())}
 }
 
@@ -82,6 +84,9 @@ type jobDocument struct {
 	Timeline   timelineView   `json:"timeline"`
 	Throughput throughputView `json:"throughput"`
 	Usage      usageView      `json:"usage"`
+	Rented     *rentedView    `json:"rented,omitempty"` // nil: it rents none
+
+	rent job.Rent // what the plan rents
 }
 
 // document returns the job as it is, given its view, with its timeline within the window.
@@ -100,7 +105,7 @@ func (f *follower) document(v report.JobView, w window) (jobDocument, error) {
 		order[i] = n.Node
 	}
 	return jobDocument{
-		Page: "job", Job: v, Plan: f.plan,
+		Page: "job", Job: v, Plan: f.plan, rent: f.rent,
 		Timeline:   f.attempts.timeline(w, until, order, f.info.TaskName),
 		Throughput: f.attempts.throughput(w, until),
 		Usage:      viewUsage(f.usage.View([]job.ID{v.ID}, v.Nodes)),

@@ -1,10 +1,21 @@
-// What a job asked of a batch system's queue, and what it has there.
+// What a job asked of a batch system's queue or of a provider of machines, and what it has there.
 import { h } from "./dom.js";
 import { color, plot } from "./plots.js";
 import { clock, count, duration, percent, things } from "./words.js";
 
 export function queueSections(doc) {
-  return [outlook(doc.plan), allocations(doc.job), plans(doc.job)];
+  return [rented(doc.rented), outlook(doc.plan), allocations(doc.job), plans(doc.job)];
+}
+
+function rented(r) {
+  if (!r) return null;
+  const limits = [r.budget ? `a budget of ${r.budget}` : "", r.deadline_s ? `a deadline of ${duration(r.deadline_s)}` : ""].filter(Boolean).join(" and ");
+  return h("section", { key: "rented" }, h("h2", {}, "Rented machines"),
+    h("p", {}, `${r.types.map((t) => `${t.count} × ${t.name}${t.price ? ` at ${t.price} an hour` : ""}`).join(", ")}${limits ? "; " + limits : ""}`),
+    r.problem && h("p", { class: "notice" }, r.problem),
+    r.machines.length > 0 && h("div", { class: "scroll" }, h("table", {}, heads(["Machine", "Type", "State", "Region", "For", "Cost so far"], 4, 0),
+      h("tbody", {}, r.machines.map((m) => h("tr", { key: m.id }, [m.id, m.type, m.state, m.region].map((t) => h("td", { class: "keep" }, t)), [duration(Math.round(m.seconds)), m.cost.toFixed(2)].map((t) => h("td", { class: "num" }, t)))),
+        h("tr", { class: "chosen" }, h("td", {}, things(r.machines.length, "machine")), h("td", { colspan: 4 }), h("td", { class: "num" }, r.cost.toFixed(2)))))));
 }
 
 const letters = "ABCDEFGHIJKLMNOPQRSTUVWXYZ";
@@ -43,6 +54,7 @@ function boxes(u, chosen) {
     c.strokeRect(left, top, right - left, bottom - top);
     c.fillStyle = color("--text");
     c.textBaseline = "top";
+    c.textAlign = "left";
     c.fillText(letters[i] || "", left + 4 * ratio, top + 3 * ratio);
   });
   c.restore();
