@@ -40,6 +40,8 @@ type Queue struct {
 	Running      []Queued      `json:"running"`
 	Pending      []Queued      `json:"pending"` // the highest priority first
 	Reservations []Reservation `json:"reservations"`
+	// Accounting is what the user's account and QOS allow; nil: nothing is enforced, or known.
+	Accounting *Accounting `json:"accounting,omitempty"`
 	// Grain is what wall times are rounded up to; 1 min for Slurm.
 	Grain time.Duration `json:"grain_ns"`
 }
@@ -65,6 +67,7 @@ type Partition struct {
 	MinNodes    int           `json:"min_nodes"`       // of a job; 0: no bound
 	MaxNodes    int           `json:"max_nodes"`       // of a job; 0: no bound
 	Whole       bool          `json:"whole,omitempty"` // jobs get whole nodes only
+	QOS         string        `json:"qos,omitempty"`   // that bounds all jobs in it; empty: none
 }
 
 // Queued is a job of the batch system.

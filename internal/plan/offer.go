@@ -47,7 +47,7 @@ func (a *adaptor) offersOf(part *cluster.Partition) ([]*offer, error) {
 	limits := a.limitsOf(part)
 	var out []*offer
 	for _, size := range a.sizes(part, nodes) {
-		o := &offer{limits: limits, name: part.Name, part: part, perNode: size, startUp: a.startUp(limits)}
+		o := &offer{limits: limits.of(size.CPUs), name: part.Name, part: part, perNode: size, startUp: a.startUp(limits)}
 		for _, n := range nodes {
 			if size.Fits(n.Capacity) {
 				o.usable++
@@ -188,6 +188,11 @@ func (a *adaptor) tooManyNodes(part *cluster.Partition, up int) error {
 			What: fmt.Sprintf("at least %s are wanted, but %s allows %s a job", count(l.minNodes, "node"), l.nodesBy, job.FormatCount(l.maxNodes)),
 			Do:   "ask for fewer, or use another partition"}
 	}
+	if cores := a.need().CPUs; l.of(cores).maxNodes < l.minNodes {
+		return &job.Error{Class: job.User, Code: job.CodeConfig, Where: l.cpus.By,
+			What: fmt.Sprintf("at least %s with %s each are wanted, but it allows %s in all", count(l.minNodes, "node"), count(cores, "core"), job.FormatCount(int(l.cpus.Value))),
+			Do:   "ask for less, or use another account or QOS (sacctmgr show qos, sacctmgr show assoc)"}
+	}
 	class := job.User
 	if l.minNodes <= len(part.Nodes) {
 		class = job.Transient // those that are down may come back
@@ -200,7 +205,7 @@ func (a *adaptor) tooManyNodes(part *cluster.Partition, up int) error {
 // sizes returns what a worker may get of its node, the largest first: the whole of the
 // largest node, and as long as a task of each kind fits, half of that, and so on; at
 // most maxSizes, the smallest among them. No worker gets more cores than all tasks
-// together could use. Where jobs get whole nodes only it is the kinds of node there are.
+// together could use, or than accounting allows in all. Where jobs get whole nodes only it is the kinds of node there are.
 func (a *adaptor) sizes(part *cluster.Partition, nodes []*cluster.Node) []job.Resources {
 	need := a.need()
 	if a.whole(part) {
@@ -212,7 +217,11 @@ func (a *adaptor) sizes(part *cluster.Partition, nodes []*cluster.Node) []job.Re
 			most = max(most, n.Capacity.CPUs)
 		}
 	}
-	most = max(need.CPUs, min(most, a.useful()))
+	most = min(most, a.useful())
+	if cpus := a.limitsOf(part).cpus.Value; cpus > 0 {
+		most = min(most, int(cpus))
+	}
+	most = max(need.CPUs, most)
 	var cores []int
 	for c := most; c > need.CPUs; c /= 2 {
 		cores = append(cores, c-c%need.CPUs)

@@ -122,10 +122,11 @@ func reasonsClosed(queue *cluster.Queue) string {
 
 // limits is what user and partition allow of one allocation.
 type limits struct {
-	minNodes, maxNodes int     // maxNodes: math.MaxInt is no bound
-	maxTime            float64 // seconds; +Inf: no bound
-	maxWall            float64 // the longest wall time of no more than that, in whole grains
-	nodesBy, timeBy    string  // who bounds them, in words
+	minNodes, maxNodes int           // maxNodes: math.MaxInt is no bound
+	maxTime            float64       // seconds; +Inf: no bound
+	maxWall            float64       // the longest wall time of no more than that, in whole grains
+	nodesBy, timeBy    string        // who bounds them, in words
+	cpus               cluster.Limit // of all nodes together
 }
 
 // limitsOf returns the bounds on an allocation in a partition.
@@ -135,6 +136,11 @@ func (a *adaptor) limitsOf(p *cluster.Partition) limits {
 	if l.maxNodes == 0 || p.MaxNodes > 0 && p.MaxNodes < l.maxNodes {
 		l.maxNodes, l.nodesBy = p.MaxNodes, "partition "+p.Name
 	}
+	allowed := a.q.Snap.Queue.Accounting.Allows(r.Account, r.QOS, p)
+	l.cpus = allowed.CPUs
+	if by := allowed.Nodes; by.Value > 0 && (l.maxNodes == 0 || int(by.Value) < l.maxNodes) {
+		l.maxNodes, l.nodesBy = int(by.Value), by.By
+	}
 	if l.maxNodes == 0 {
 		l.maxNodes = math.MaxInt
 	}
@@ -142,9 +148,20 @@ func (a *adaptor) limitsOf(p *cluster.Partition) limits {
 	if limit == 0 || p.MaxTime > 0 && p.MaxTime < limit {
 		limit, l.timeBy = p.MaxTime, "partition "+p.Name
 	}
+	if by := allowed.Time; by.Value > 0 && (limit == 0 || allowed.MaxTime() < limit) {
+		limit, l.timeBy = allowed.MaxTime(), by.By
+	}
 	l.maxTime, l.maxWall = limitSeconds(limit), limitSeconds(limit)
 	if limit >= a.grain {
 		l.maxWall = limit.Truncate(a.grain).Seconds()
+	}
+	return l
+}
+
+// of returns the limits on an allocation whose nodes have so many cores each.
+func (l limits) of(cores int) limits {
+	if most := l.cpus.Value / int64(max(cores, 1)); l.cpus.Value > 0 && most < int64(l.maxNodes) {
+		l.maxNodes, l.nodesBy = int(most), l.cpus.By
 	}
 	return l
 }

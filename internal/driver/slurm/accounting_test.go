@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"berth/internal/cluster"
 	"berth/internal/driver/batch"
 	"berth/internal/job"
 	"berth/test/support/slurmtest"
@@ -20,7 +21,7 @@ func TestAccounting(t *testing.T) {
 		slurmtest.Extra("JobAcctGatherFrequency=task=1"), slurmtest.Extra("JobAcctGatherParams=OverMemoryKill"))
 	for _, args := range []string{
 		"add qos brief MaxWall=5", "add qos perjob MaxTRESPerJob=node=1", "add qos peruser MaxTRESPerUser=cpu=2", "add qos strict MaxWall=5 Flags=DenyOnLimit",
-		"modify user root set qos+=brief,perjob,peruser,strict", "add account capped cluster=berth GrpTRES=cpu=2", "add user root account=capped cluster=berth",
+		"modify user root set qos+=brief,perjob,peruser,strict", "add account capped cluster=berth GrpTRES=cpu=2", "add account below cluster=berth parent=capped", "add user root account=below cluster=berth",
 		"add account timed cluster=berth MaxWall=3", "add user root account=timed cluster=berth",
 	} {
 		c.Run(t, "sacctmgr", append([]string{"-i"}, strings.Fields(args)...)...)
@@ -31,6 +32,7 @@ func TestAccounting(t *testing.T) {
 	}{
 		{"a step that takes too much memory is not begun anew", testMemory},
 		{"what a QOS never lets start is given up", testLimits},
+		{"what accounting allows is known", testAllowed},
 		{"arrays of others are counted task by task", testArrays},
 		{"how jobs ended that slurmctld has forgotten", testForgotten},
 	} {
@@ -100,6 +102,29 @@ func testLimits(t *testing.T, c *slurmtest.Cluster) {
 	} {
 		b.request(r.id, r.nodes, r.batch)
 		b.down(r.id, r.says, true)
+	}
+}
+
+// testAllowed: what accounting allows is in the snapshot, so that plans keep to it.
+func testAllowed(t *testing.T, c *slurmtest.Cluster) {
+	snap, err := Open(options(t, c, t.TempDir()).Env).Snapshot(t.Context(), "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, r := range []struct {
+		account, qos string
+		want         cluster.Allowance
+	}{
+		{"", "", cluster.Allowance{}},
+		{"", "brief", cluster.Allowance{Time: cluster.Limit{Value: int64(5 * time.Minute), By: "QOS brief"}}},
+		{"main", "perjob", cluster.Allowance{Nodes: cluster.Limit{Value: 1, By: "QOS perjob"}}},
+		{"", "peruser", cluster.Allowance{CPUs: cluster.Limit{Value: 2, By: "QOS peruser"}}},
+		{"timed", "", cluster.Allowance{Time: cluster.Limit{Value: int64(3 * time.Minute), By: "account timed"}}},
+		{"below", "", cluster.Allowance{CPUs: cluster.Limit{Value: 2, By: "account below"}}}, // by the account above it
+	} {
+		if got := snap.Queue.Accounting.Allows(r.account, r.qos, &snap.Queue.Partitions[0]); got != r.want {
+			t.Errorf("account %q, QOS %q: %+v, want %+v", r.account, r.qos, got, r.want)
+		}
 	}
 }
 

@@ -19,6 +19,7 @@ type site struct {
 	version    string
 	memory     bool // memory is given to jobs: what is asked for is had, and no more
 	wholeNodes bool // nodes are never shared (select/linear)
+	limits     bool // those of associations and QOS are enforced
 	accounting bool // sacct knows of jobs that ended
 }
 
@@ -28,6 +29,7 @@ func parseSite(out string) site {
 		cluster: c["ClusterName"], id: clusterID(c), version: c["SLURM_VERSION"],
 		memory:     strings.Contains(strings.ToUpper(c["SelectTypeParameters"]), "MEMORY"),
 		wholeNodes: c["SelectType"] == "select/linear",
+		limits:     strings.Contains(c["AccountingStorageEnforce"], "limits") || strings.Contains(c["AccountingStorageEnforce"], "safe"),
 		accounting: c["AccountingStorageType"] == "accounting_storage/slurmdbd",
 	}
 }
@@ -142,6 +144,9 @@ func parsePartitions(out string, index map[string]int, s site, admin bool) ([]pa
 			MinNodes: parseCount(r["MinNodes"]), MaxNodes: parseCount(r["MaxNodes"]), // UNLIMITED is no number
 			Whole: s.wholeNodes || r["OverSubscribe"] == "EXCLUSIVE",
 		}}
+		if !isNone(r["QoS"]) {
+			p.QOS = r["QoS"]
+		}
 		p.MaxTime, _ = parseLimit(r["MaxTime"])
 		p.DefaultTime, _ = parseLimit(r["DefaultTime"])
 		partitions = append(partitions, p)

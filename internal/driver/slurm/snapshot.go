@@ -34,10 +34,12 @@ func (s *System) Snapshot(ctx context.Context, inside string) (cluster.Snapshot,
 	}
 	// A wake-up job is cancelled as soon as a coordinator sees it run, so it is no load.
 	t.queue = slices.DeleteFunc(t.queue, func(f []string) bool { return wakes[f[0]] })
-	snap, err := t.snapshot(userName(s.env), os.Getuid() == 0)
+	user := userName(s.env)
+	snap, err := t.snapshot(user, os.Getuid() == 0)
 	if err != nil {
 		return cluster.Snapshot{}, &job.Error{Class: job.Fatal, Where: "slurm", What: "the queue cannot be read", Err: err}
 	}
+	snap.Queue.Accounting = s.limits(ctx, user)
 	return snap, nil
 }
 

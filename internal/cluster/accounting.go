@@ -1,0 +1,130 @@
+package cluster
+
+import "time"
+
+// Accounting is what the batch system's accounting allows one user, on this cluster.
+type Accounting struct {
+	Associations []Association `json:"associations"`
+	QOS          []QOS         `json:"qos"`
+}
+
+// Association is the user's place in an account.
+type Association struct {
+	Account   string `json:"account"`
+	Partition string `json:"partition,omitempty"` // where alone it holds; empty: in all that have none of their own
+	Default   bool   `json:"default,omitempty"`   // it is that of jobs that name no account
+	QOS       string `json:"qos,omitempty"`       // of jobs that name none
+	Bounds    Bounds `json:"bounds"`
+}
+
+// QOS is a quality of service.
+type QOS struct {
+	Name   string `json:"name"`
+	Over   bool   `json:"over,omitempty"` // it comes before the partition's own
+	Bounds Bounds `json:"bounds"`
+}
+
+// Bound names one of the bounds on a job.
+type Bound int
+
+// Bounds on a job, on all jobs of an account or QOS together, and on all of one user in a QOS together.
+const (
+	WallTime Bound = iota // nanoseconds
+	JobNodes
+	JobCPUs
+	GroupNodes
+	GroupCPUs
+	UserNodes
+	UserCPUs
+	numBounds
+)
+
+// Bounds are the values by Bound; 0 is none.
+type Bounds [numBounds]int64
+
+// Limit is the least of some bounds and who sets it, in words. 0 is none.
+type Limit struct {
+	Value int64
+	By    string
+}
+
+// Allowance is what one job may have by accounting, if no other job uses what they share.
+type Allowance struct {
+	Time  Limit // nanoseconds
+	Nodes Limit
+	CPUs  Limit // on all nodes together
+}
+
+// Allows returns what a job may have in a partition that names that account and that QOS, or none of them (empty). Slurm looks at the
+// QOS of the partition first, then at the job's own and at the association; of each bound the first that is set counts
+// (Slurm's "Resource Limits", hierarchy). Nothing is known of a nil Accounting, nor of an account that is not in it.
+func (a *Accounting) Allows(account, qos string, p *Partition) Allowance {
+	as := a.association(account, p.Name)
+	if as == nil {
+		return Allowance{}
+	}
+	if qos == "" {
+		qos = as.QOS
+	}
+	if qos == "" {
+		qos = "normal" // Slurm's own default
+	}
+	first, then := a.qos(p.QOS), a.qos(qos)
+	if then.Over {
+		first, then = then, first
+	}
+	var set [numBounds]Limit
+	for _, level := range []struct {
+		bounds Bounds
+		by     string
+	}{{first.Bounds, "QOS " + first.Name}, {then.Bounds, "QOS " + then.Name}, {as.Bounds, "account " + as.Account}} {
+		for i, v := range level.bounds {
+			if set[i].Value == 0 && v > 0 {
+				set[i] = Limit{v, level.by}
+			}
+		}
+	}
+	return Allowance{Time: set[WallTime], Nodes: least(set[JobNodes], set[GroupNodes], set[UserNodes]), CPUs: least(set[JobCPUs], set[GroupCPUs], set[UserCPUs])}
+}
+
+// MaxTime returns the limit on wall time; 0 is none.
+func (l Allowance) MaxTime() time.Duration { return time.Duration(l.Time.Value) }
+
+// least returns the lowest of the limits that are set.
+func least(limits ...Limit) (l Limit) {
+	for _, x := range limits {
+		if x.Value > 0 && (l.Value == 0 || x.Value < l.Value) {
+			l = x
+		}
+	}
+	return l
+}
+
+// association returns the one that counts for an account, or of a user who names none, in a partition; nil without one.
+func (a *Accounting) association(account, partition string) (found *Association) {
+	if a == nil {
+		return nil
+	}
+	for i := range a.Associations {
+		as := &a.Associations[i]
+		if account != as.Account && !(account == "" && as.Default) {
+			continue
+		}
+		if as.Partition == partition {
+			return as
+		}
+		if as.Partition == "" {
+			found = as
+		}
+	}
+	return found
+}
+
+func (a *Accounting) qos(name string) QOS {
+	for _, q := range a.QOS {
+		if q.Name == name {
+			return q
+		}
+	}
+	return QOS{Name: name}
+}

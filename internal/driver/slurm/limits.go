@@ -1,0 +1,106 @@
+package slurm
+
+import (
+	"context"
+	"strings"
+	"sync"
+
+	"berth/internal/cluster"
+)
+
+// Fields of sacctmgr. What an account's Max… bounds are Slurm hands down to its users; Grp… ones are those of each level.
+const (
+	assocFields   = "format=DefaultAccount,Account,Partition,DefaultQOS,MaxWall,MaxTRES,GrpTRES"
+	accountFields = "format=Account,ParentName,GrpTRES"
+	qosFields     = "format=Name,Flags,MaxWall,MaxTRES,GrpTRES,MaxTRESPU,MaxTRESPA"
+)
+
+// limits asks what accounting allows the user, nil where nothing is enforced or nobody tells: then Slurm's own words
+// tell, when a job waits or is refused.
+func (s *System) limits(ctx context.Context, user string) *cluster.Accounting {
+	c, err := s.config(ctx)
+	if err != nil || !c.limits {
+		return nil
+	}
+	of := "cluster=" + c.cluster
+	asks := [][]string{
+		{"show", "user", user, "withassoc", "where", of, assocFields}, {"show", "assoc", "where", of, "user=", accountFields}, {"show", "qos", qosFields},
+	}
+	said, errs := make([]string, len(asks)), make([]error, len(asks))
+	var wg sync.WaitGroup
+	for i, ask := range asks {
+		wg.Go(func() {
+			said[i], errs[i] = s.run(ctx, "sacctmgr", append([]string{"--noheader", "--parsable2"}, ask...)...)
+		})
+	}
+	wg.Wait()
+	if errs[0] != nil || errs[2] != nil {
+		return nil
+	}
+	return parseLimits(said[0], said[1], said[2])
+}
+
+// parseLimits reads the answers of sacctmgr: the user's associations, the accounts above them, and the QOS.
+func parseLimits(user, accounts, qos string) *cluster.Accounting {
+	above := map[string][]string{} // parent and GrpTRES of each account
+	for _, f := range barred(accounts, 3) {
+		above[f[0]] = f[1:]
+	}
+	a := &cluster.Accounting{}
+	for _, f := range barred(user, 7) {
+		as := cluster.Association{Account: f[1], Partition: f[2], Default: f[0] == f[1], QOS: f[3], Bounds: bounds(f[4], f[5], f[6])}
+		for name, levels := f[1], 0; above[name] != nil && levels <= len(above); name, levels = above[name][0], levels+1 {
+			lower(&as.Bounds, bounds("", "", above[name][1]))
+		}
+		a.Associations = append(a.Associations, as)
+	}
+	for _, f := range barred(qos, 7) {
+		q := cluster.QOS{Name: f[0], Over: strings.Contains(f[1], "OverPartQOS"), Bounds: bounds(f[2], f[3], f[4])}
+		for _, tres := range f[5:] {
+			var b cluster.Bounds
+			b[cluster.UserNodes], b[cluster.UserCPUs] = tresCount(tres, "node"), tresCount(tres, "cpu")
+			lower(&q.Bounds, b)
+		}
+		a.QOS = append(a.QOS, q)
+	}
+	return a
+}
+
+// barred splits lines into n fields each; others are passed over.
+func barred(out string, n int) (rows [][]string) {
+	for line := range strings.Lines(out) {
+		if f := strings.Split(strings.TrimSuffix(line, "\n"), "|"); len(f) == n {
+			rows = append(rows, f)
+		}
+	}
+	return rows
+}
+
+// bounds reads MaxWall, MaxTRES and GrpTRES.
+func bounds(wall, job, group string) (b cluster.Bounds) {
+	if d, ok := parseLimit(wall); ok {
+		b[cluster.WallTime] = int64(d)
+	}
+	b[cluster.JobNodes], b[cluster.JobCPUs] = tresCount(job, "node"), tresCount(job, "cpu")
+	b[cluster.GroupNodes], b[cluster.GroupCPUs] = tresCount(group, "node"), tresCount(group, "cpu")
+	return b
+}
+
+// lower lowers bounds to those of another that are set.
+func lower(b *cluster.Bounds, to cluster.Bounds) {
+	for i, v := range to {
+		if v > 0 && (b[i] == 0 || v < b[i]) {
+			b[i] = v
+		}
+	}
+}
+
+// tresCount returns the count of one resource in a list of trackable resources, "cpu=2,node=1"; 0 without one.
+func tresCount(list, name string) int64 {
+	for item := range strings.SplitSeq(list, ",") {
+		if count, ok := strings.CutPrefix(item, name+"="); ok {
+			return int64(parseCount(count))
+		}
+	}
+	return 0
+}
