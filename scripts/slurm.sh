@@ -6,8 +6,7 @@
 #   slurm.sh up DIR            start it, or what of it is not running; wait until it is ready
 #   slurm.sh down DIR          end its daemons and jobs, remove it
 #   slurm.sh status DIR        which daemons run; nodes; queue
-#   slurm.sh stop DIR DAEMON   kill -9 one daemon: ctld, munge, or slurmd of node n1, n2, …;
-#                              with accounting also db (MariaDB) and dbd (slurmdbd)
+#   slurm.sh stop DIR DAEMON   kill -9 one daemon: ctld, munge, or slurmd of node n1, n2, … (db, dbd: accounting)
 #   slurm.sh crash DIR NODE    kill -9 all of a node: slurmd, its steps and their tasks
 #   slurm.sh start DIR DAEMON  start it again; wait until it answers
 #

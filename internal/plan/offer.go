@@ -190,7 +190,7 @@ func (a *adaptor) tooManyNodes(part *cluster.Partition, up int) error {
 	}
 	if cores := a.need().CPUs; l.of(cores).maxNodes < l.minNodes {
 		return &job.Error{Class: job.User, Code: job.CodeConfig, Where: l.cpus.By,
-			What: fmt.Sprintf("at least %s with %s each are wanted, but it allows %s in all", count(l.minNodes, "node"), count(cores, "core"), job.FormatCount(int(l.cpus.Value))),
+			What: fmt.Sprintf("at least %s with %s each are wanted, but it allows %s in all", count(l.minNodes, "node"), count(cores, "core"), count(int(l.cpus.Value), "core")),
 			Do:   "ask for less, or use another account or QOS (sacctmgr show qos, sacctmgr show assoc)"}
 	}
 	class := job.User

@@ -9,7 +9,7 @@
 //   - set.go: the programs of one attempt, which are killed, watched and accounted together;
 //   - stream.go, pipe.go, stderr.go: programs that are fed and listened to (Hadoop Streaming);
 //   - output.go, durable.go: the files that a bag task writes, committed and brought to disk;
-//   - failure.go, doubt.go: why a task did not succeed, and whether it is to blame for that;
+//   - failure.go, doubt.go, starved.go: why a task did not succeed, and whether it is to blame for that;
 //   - cookie.go: what a task's environment has in addition, and how processes that outlived their
 //     worker are found again.
 //

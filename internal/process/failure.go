@@ -119,6 +119,9 @@ func ExitFailure(e Exit) *Failure {
 	switch {
 	case e.err != nil:
 		return Broken("how the task ended cannot be known: %v", e.err)
+	case e.starved:
+		return &Failure{Outcome: event.Failed, Signal: int(e.signal),
+			Reason: "killed by the kernel for lack of memory; ask for more with --mem, which also keeps other tasks off its node"}
 	case e.signal != 0:
 		return &Failure{Outcome: event.Failed, Signal: int(e.signal),
 			Reason: fmt.Sprintf("killed by signal %d (%s)", int(e.signal), unix.SignalName(e.signal))}

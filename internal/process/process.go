@@ -35,6 +35,7 @@ func spawn(c *Command, files []uintptr) (*Process, error) {
 	path, argv := c.Change.Command(c.Path, c.Args)
 	attr := &syscall.ProcAttr{Dir: c.Dir, Env: c.Env, Files: files,
 		Sys: &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGKILL}}
+	starved.begin()
 	pid, s, err := fork(c.Planter, path, argv, attr)
 	for try := 0; errors.Is(err, syscall.ETXTBSY) && try < 100; try++ {
 		// Another thread forked while the file was still open for writing; its child lets go when it executes.
@@ -68,8 +69,9 @@ type Exit struct {
 	code   int // −1: by a signal
 	signal syscall.Signal
 	probe.Spent
-	maxRSS int64 // bytes; not less than the worker's own at the start (probe.HighWater)
-	err    error // how it ended cannot be known
+	starved bool  // it was killed, most likely by the kernel for lack of memory
+	maxRSS  int64 // bytes; not less than the worker's own at the start (probe.HighWater)
+	err     error // how it ended cannot be known
 }
 
 // wait waits for the leader, then for what it left in its group (sweep). It is
@@ -115,6 +117,7 @@ func (p *Process) reap() Exit {
 	e.Spent = probe.Spent{CPU: time.Duration(use.Utime.Nano() + use.Stime.Nano()), Queued: queued, Disk: probe.BlockBytes(&use)}
 	if status.Signaled() {
 		e.signal = status.Signal()
+		e.starved = e.signal == unix.SIGKILL && !killed && starved.claim()
 	}
 	return e
 }
