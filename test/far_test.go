@@ -130,7 +130,11 @@ func TestFarUnsaid(t *testing.T) {
 // TestFarFullDisk: a host without room for a task's files gives it back, says where, and does what fits.
 func TestFarFullDisk(t *testing.T) {
 	t.Parallel()
-	w, f := newFar(t, fleet.Machine{Name: "m1"}, fleet.Machine{Name: "m2", Disk: 64 << 20})
+	berth, err := os.Stat(program)
+	if err != nil {
+		t.Fatal(err)
+	}
+	w, f := newFar(t, fleet.Machine{Name: "m1"}, fleet.Machine{Name: "m2", Disk: berth.Size() + 24<<20})
 	text := random(rand.New(rand.NewPCG(1, 1)), 8<<20)
 	for i := range 6 {
 		w.write(fmt.Sprintf("in/%d", i), text)
