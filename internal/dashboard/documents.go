@@ -97,7 +97,7 @@ func (d *documents) job(ctx context.Context, q url.Values) (any, time.Duration, 
 		d.forget(id)
 	}
 	doc.Rented = d.rented(ctx, doc.rent, v)
-	if final(v) {
+	if !live(v) { // without a coordinator the whole journal is read for a view
 		return doc, everyOver, err
 	}
 	return doc, everyLive, err

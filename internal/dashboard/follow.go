@@ -97,7 +97,7 @@ func (f *follower) document(v report.JobView, w window) (jobDocument, error) {
 		return jobDocument{}, err
 	}
 	until := f.attempts.last
-	if !final(v) && v.State != report.StateInterrupted && !v.At.IsZero() {
+	if live(v) && !v.At.IsZero() {
 		until = max(until, job.Time(v.At.UnixNano()))
 	}
 	order := make([]string, len(v.Nodes))
@@ -111,5 +111,8 @@ func (f *follower) document(v report.JobView, w window) (jobDocument, error) {
 		Usage:      viewUsage(f.usage.View([]job.ID{v.ID}, v.Nodes)),
 	}, nil
 }
+
+// live reports whether somebody looks after the job.
+func live(v report.JobView) bool { return !final(v) && v.State != report.StateInterrupted }
 
 func final(v report.JobView) bool { return event.State(v.State).Final() }

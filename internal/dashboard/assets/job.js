@@ -33,7 +33,7 @@ export function jobPage(doc, ui) {
 function tiles(j) {
   const t = [
     [`${count(j.tasks_done)} of ${count(j.tasks_total)}`, "tasks done"],
-    final(j.state) ? null : [j.eta_s ? duration(Math.ceil(j.eta_s)) : "–", j.eta_from === "prediction" ? "until the end, by prediction" : "until the end"],
+    final(j.state) || j.state === "interrupted" ? null : [j.eta_s ? duration(Math.ceil(j.eta_s)) : "–", j.eta_from === "prediction" ? "until the end, by prediction" : "until the end"],
     [duration(j.elapsed_s), "elapsed"],
     j.tasks_running > 0 ? [count(j.tasks_running), "running"] : null,
     j.tasks_failed > 0 ? [count(j.tasks_failed), "failed for good"] : null,
@@ -121,7 +121,7 @@ function nodes(doc) {
     const t = took.get(n.node)?.[r];
     return t ? t.unmeasured ? "–" : `${words(t.mean)}, ${words(t.max)}` : "";
   };
-  return h("section", { key: "nodes" }, h("h2", {}, "Nodes"), h("div", { class: "scroll" }, h("table", {},
+  return h("section", { key: "nodes" }, h("h2", {}, "Nodes"), h("div", { class: j.nodes.length > 16 ? "scroll tall" : "scroll", tabindex: j.nodes.length > 16 ? 0 : null }, h("table", {},
     head(["Node", "Host", "State", "Cores", "Memory", "Running", "Done", "Failed", "Cores used: mean, max", "Memory", "Disk", "Network"], 3),
     h("tbody", {}, j.nodes.map((n) => h("tr", { key: n.node }, h("td", { class: "keep" }, n.node), h("td", { class: "keep" }, n.host),
       h("td", { class: "keep" }, nodeSigns[n.state] || n.state, n.reason && n.state !== "up" ? h("div", { class: "dim small" }, n.reason) : null),

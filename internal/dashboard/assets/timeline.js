@@ -119,6 +119,7 @@ function paint(el, doc) {
   const t = doc.timeline, f = frame(el, t), c = context(el, f.width, f.height);
   c.font = "11px system-ui, DejaVu Sans, sans-serif";
   axis(c, doc, f);
+  let named = -20;
   t.lanes.forEach((l, i) => {
     const y = i * f.lane;
     if (i === 0 || l.node !== t.lanes[i - 1].node) {
@@ -127,7 +128,8 @@ function paint(el, doc) {
       c.fillStyle = color("--dim");
       c.textBaseline = "middle";
       c.textAlign = "left";
-      c.fillText(label(l), 0, y + Math.max(f.lane / 2, 6), f.left - 6);
+      if (y - named >= 13) c.fillText(label(l), 0, y + Math.max(f.lane / 2, 6), f.left - 6);
+      if (y - named >= 13) named = y;
     }
     for (const text of l.cells) {
       const cell = parse(text), w = cell.steps * f.step;
