@@ -66,6 +66,12 @@ func TestStreaming(t *testing.T) {
 		{"a mapper that reads nothing", lines, "", []string{"-mapper", "true", "-reducer", "cat"}},
 		{"a reducer that writes nothing", lines, "", []string{"-mapper", "cat", "-reducer", "sh -c \"cat >/dev/null\""}},
 		{"NUL and invalid UTF-8 in keys", "b\x00\xff\n\xfe\na\x00\n", "a\x00\t\nb\x00\xff\t\n\xfe\t\n", []string{"-mapper", "cat", "-reducer", "cat"}},
+		{"a separator of the output", "b x\na 1\nc\n", "a,1\nb,x\nc,\n", []string{"-D", "mapred.textoutputformat.separator=,",
+			"-mapper", "tr ' ' '\t'", "-reducer", "cat"}},
+		{"a separator of the output, identity", "b;x;y\na;1;2\nc\n", "a;1|2\nb;x|y\nc\n", []string{"-D", "stream.map.output.field.separator=;",
+			"-D", "stream.num.map.output.key.fields=2", "-mapper", "cat", "-D", "mapreduce.output.textoutputformat.separator=|"}},
+		{"a separator of the output, map-only", "b\tx\n", "b--x\n", []string{"-mapper", "cat", "-numReduceTasks", "0",
+			"-D", "mapreduce.output.textoutputformat.separator=--"}},
 		{"numeric order, reversed", "2\n10\n1\n", "10\t\n2\t\n1\t\n", []string{"-mapper", "cat", "-reducer", "cat",
 			"-D", "mapreduce.job.output.key.comparator.class=org.apache.hadoop.mapreduce.lib.partition.KeyFieldBasedComparator",
 			"-D", "mapreduce.partition.keycomparator.options=-nr"}},
@@ -117,14 +123,23 @@ func TestCompressed(t *testing.T) {
 		}
 		_ = os.Remove(filepath.Join(w.dir, "in", c))
 	}
+	w.write("in/y.snappy", "\x00\x00\x00\x04\x00\x00\x00\x06\x04\x0cf\ne\n") // a block of Hadoop's with a chunk of one literal
 	w.must("mapreduce", "-input", "in/*", "-output", "out", "-mapper", "cat", "-reducer", "cat",
 		"-D", "mapreduce.output.fileoutputformat.compress=true")
 	out, err := exec.Command("gzip", "-dc", filepath.Join(w.dir, "out", "part-00000.gz")).Output()
 	if err != nil {
 		t.Fatal(err)
 	}
-	if want := "a\t\nb\t\nc\t\nc\t\nd\t\nd\t\n"; string(out) != want {
+	want := "a\t\nb\t\nc\t\nc\t\nd\t\nd\t\ne\t\nf\t\n"
+	if string(out) != want {
 		t.Errorf("got %q, want %q", out, want)
+	}
+	w.must("mapreduce", "-input", "in/*", "-output", "deflated", "-mapper", "cat", "-reducer", "cat",
+		"-D", "mapreduce.output.fileoutputformat.compress=true", "-D", "mapreduce.output.fileoutputformat.compress.codec=DefaultCodec")
+	unpack := exec.Command("python3", "-c", "import sys, zlib; sys.stdout.write(zlib.decompress(open(sys.argv[1], 'rb').read()).decode())",
+		filepath.Join(w.dir, "deflated", "part-00000.deflate"))
+	if out, err := unpack.Output(); err != nil || string(out) != want {
+		t.Errorf("deflated: got %q, %v; want %q", out, err, want)
 	}
 }
 

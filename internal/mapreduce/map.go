@@ -116,7 +116,7 @@ func mapOnly(ctx context.Context, t *MapTask, in io.Reader, count *inputCount) (
 	if err != nil {
 		return MapResult{}, err
 	}
-	r := newResult("mapper", out, hadoop.MapFormat(t.Spec), t.MaxRecord, t.Progress)
+	r := newResult("mapper", out, hadoop.MapFormat(t.Spec), hadoop.OutputSeparator(t.Spec), t.MaxRecord, t.Progress)
 	if err = runProgram(ctx, "mapper", t.Mapper, in, r, t.Progress.Spent); err == nil {
 		err = probe.Metered(t.Progress.Spent, r.finish)
 	}

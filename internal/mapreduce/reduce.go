@@ -184,10 +184,11 @@ func (r *reduceRun) runReducer(files []*extsort.File, out *Output) error {
 		return err
 	}
 	defer lines.Close()
-	result := newResult("reducer", out, hadoop.ReduceFormat(r.t.Spec), r.t.MaxRecord, r.t.Progress)
+	format := hadoop.ReduceFormat(r.t.Spec)
 	if r.t.Reducer == nil {
-		result.plain = true // records come with TABs already
+		format = hadoop.RecordFormat(r.t.Spec)
 	}
+	result := newResult("reducer", out, format, hadoop.OutputSeparator(r.t.Spec), r.t.MaxRecord, r.t.Progress)
 	err = runProgram(r.ctx, "reducer", r.t.Reducer, &toldLines{lines, r.t.Progress}, result, r.t.Progress.Spent)
 	if err == nil {
 		err = probe.Metered(r.t.Progress.Spent, result.finish)

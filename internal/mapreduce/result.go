@@ -27,13 +27,14 @@ const outBuffer = 1 << 20
 
 var outBuffers = sync.Pool{New: func() any { b := make([]byte, outBuffer); return &b }}
 
-// result is the output of a task's last program: it counts, puts a TAB where the
-// program's own separator is, ends the last line, and writes to the part file.
+// result is the output of a task's last program: it counts, puts the output's separator, a
+// TAB as a rule, where the program's own is, ends the last line, and writes to the part file.
 type result struct {
 	out    *Output
 	prog   Progress
 	format hadoop.LineFormat
 	plain  bool
+	sep    []byte  // between key and value in the part file
 	buf    *[]byte // the room; from outBuffers
 	line   []byte  // of another format: a line that has not ended
 	limit  int     // bytes of that line
@@ -44,9 +45,10 @@ type result struct {
 	bytes, records int64 // taken in
 }
 
-// newResult makes the output of a program into out, whose records may have limit bytes.
-func newResult(from string, out *Output, format hadoop.LineFormat, limit int, prog Progress) *result {
-	return &result{from: from, out: out, prog: prog, format: format, plain: format.Plain(), limit: limit, last: '\n'}
+// newResult makes the output of a program into out, with sep between key and value; records may have limit bytes.
+func newResult(from string, out *Output, format hadoop.LineFormat, sep []byte, limit int, prog Progress) *result {
+	plain := bytes.Equal(sep, format.Sep)
+	return &result{from: from, out: out, prog: prog, format: format, plain: plain, sep: sep, limit: limit, last: '\n'}
 }
 
 // Write takes what the program writes.
@@ -79,7 +81,7 @@ func (r *result) write(p []byte) error {
 	return err
 }
 
-// reformat returns the lines that end in p with TABs as separators; it keeps the
+// reformat returns the lines that end in p with the output's separator; it keeps the
 // beginning of a line for the next time.
 func (r *result) reformat(p []byte) []byte {
 	r.packed = r.packed[:0]
@@ -98,7 +100,7 @@ func (r *result) reformat(p []byte) []byte {
 		keyLen := r.format.KeyLen(line)
 		r.packed = append(r.packed, line[:keyLen]...)
 		if keyLen < len(line) {
-			r.packed = append(r.packed, hadoop.Separator)
+			r.packed = append(r.packed, r.sep...)
 			r.packed = append(r.packed, line[keyLen+len(r.format.Sep):]...)
 		}
 		r.packed = append(r.packed, '\n')

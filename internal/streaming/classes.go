@@ -49,8 +49,9 @@ var (
 		{"GzipCodec", []string{codecs}, "gzip"},
 		{"ZStandardCodec", []string{codecs}, "zstd"},
 		{"BZip2Codec", []string{codecs}, "bzip2"},
-		{"DefaultCodec", []string{codecs}, deflate},
-		{"DeflateCodec", []string{codecs}, deflate},
+		{"SnappyCodec", []string{codecs}, "snappy"},
+		{"DefaultCodec", []string{codecs}, "deflate"},
+		{"DeflateCodec", []string{codecs}, "deflate"},
 	}
 	programs = []class{
 		{"IdentityMapper", []string{oldLib}, job.NativeIdentity},
@@ -61,9 +62,6 @@ var (
 		{"ValueAggregatorCombiner", []string{oldLib + ".aggregate"}, job.NativeAggregate},
 	}
 )
-
-// deflate stands for Hadoop's default codec, whose files only Hadoop reads by name.
-const deflate = "deflate"
 
 // full reports whether name is the class with one of its packages.
 func (c *class) full(name string) bool {

@@ -150,8 +150,8 @@ func (b *builder) finishCompression() {
 	switch {
 	case !b.compress:
 		return
-	case b.codec == "" || b.codec == deflate:
-		b.warn("the output is compressed with gzip, in place of Hadoop's .deflate; -D mapreduce.output.fileoutputformat.compress.codec=GzipCodec says so")
+	case b.codec == "":
+		b.warn("the output is compressed with gzip, in place of Hadoop's .deflate; -D mapreduce.output.fileoutputformat.compress.codec=GzipCodec or DefaultCodec says which")
 		b.mr.Compress = "gzip"
 	default:
 		b.mr.Compress = b.codec

@@ -58,6 +58,7 @@ func recordKeys() []Key {
 		works("stream.num.reduce.output.key.fields", "", "fields of a reducer's line that are the key", whole(1, math.MaxInt16, nil)),
 		works("stream.map.output.field.separator", "", "separator of a mapper's fields", separator(func(b *builder) *string { return &b.mr.MapOutputSeparator })),
 		works("stream.reduce.output.field.separator", "", "separator of a reducer's fields", separator(func(b *builder) *string { return &b.mr.ReduceOutputSeparator })),
+		works("mapreduce.output.textoutputformat.separator", "mapred.textoutputformat.separator", "separator of key and value in the output", separator(nil)),
 		works("stream.map.input.ignoreKey", "", "false: a mapper's lines begin with their byte offset", (*builder).setIgnoreKey),
 		works("stream.non.zero.exit.is.failure", "", "false: a program may end with any status", boolean(func(b *builder) *bool { return &b.mr.NonZeroExitIsFail })),
 		works("stream.jobconf.truncate.limit", "", "cut the keys' values in the environment to so many bytes", whole(-1, math.MaxInt32, nil)),
@@ -81,7 +82,7 @@ func formatKeys() []Key {
 		works("mapreduce.job.inputformat.class", "mapred.input.format.class", "input format", (*builder).setInputFormat),
 		works("mapreduce.job.outputformat.class", "mapred.output.format.class", "output format: TextOutputFormat", (*builder).setOutputFormat),
 		works("mapreduce.output.fileoutputformat.compress", "mapred.output.compress", "compress the output", boolean(func(b *builder) *bool { return &b.compress })),
-		works("mapreduce.output.fileoutputformat.compress.codec", "mapred.output.compression.codec", "codec of the output: GzipCodec, ZStandardCodec or BZip2Codec", (*builder).setCodec),
+		works("mapreduce.output.fileoutputformat.compress.codec", "mapred.output.compression.codec", "codec of the output: GzipCodec, ZStandardCodec, BZip2Codec, SnappyCodec or DefaultCodec", (*builder).setCodec),
 	}
 }
 
@@ -115,7 +116,6 @@ func refusedKeys() []Key {
 	return []Key{
 		tab("stream.map.input.field.separator", "", "separator of what a mapper reads"),
 		tab("stream.reduce.input.field.separator", "", "separator of what a reducer reads"),
-		tab("mapreduce.output.textoutputformat.separator", "mapred.textoutputformat.separator", "separator of the output"),
 		tab("mapreduce.input.keyvaluelinerecordreader.key.value.separator", "key.value.separator.in.input.line", "separator of KeyValueTextInputFormat"),
 		refused("textinputformat.record.delimiter", "", "end of an input record", "berth has a newline there", "\n"),
 		text("stream.map.input"), text("stream.map.output"), text("stream.reduce.input"), text("stream.reduce.output"),

@@ -92,7 +92,7 @@ func isBool(_ *builder, s Setting) error {
 // search for input files.
 func kept(*builder, Setting) error { return nil }
 
-// separator takes a separator of fields. A backslash and a letter is what a shell
+// separator takes a separator of fields; without a field it is only checked, as it is read from the configuration later on. A backslash and a letter is what a shell
 // makes of '\t' in quotes; Hadoop takes it literally, which is hardly ever meant.
 func separator(field func(*builder) *string) func(*builder, Setting) error {
 	return func(b *builder, s Setting) error {
@@ -102,7 +102,9 @@ func separator(field func(*builder) *string) func(*builder, Setting) error {
 		if len(s.Value) == 2 && s.Value[0] == '\\' {
 			b.warn("%s: this is a backslash and a letter; where a control character is meant, let the shell make it: $'\\t'", s.Where)
 		}
-		*field(b) = s.Value
+		if field != nil {
+			*field(b) = s.Value
+		}
 		return nil
 	}
 }

@@ -52,6 +52,26 @@ func CombineFormat(spec *job.MapReduceSpec) LineFormat {
 	return f
 }
 
+// OutputKey is the job key of the separator of key and value in the output.
+const OutputKey = "mapreduce.output.textoutputformat.separator"
+
+// OutputSeparator is what stands between key and value in the output.
+func OutputSeparator(spec *job.MapReduceSpec) []byte {
+	if sep := spec.Conf[OutputKey]; sep != "" {
+		return []byte(sep)
+	}
+	return []byte{Separator}
+}
+
+// RecordFormat is the format of records as an identity reducer hands them on: with a TAB behind the key, which may have others
+// in it where it is of several fields.
+func RecordFormat(spec *job.MapReduceSpec) LineFormat {
+	if m := MapFormat(spec); m.Plain() {
+		return m
+	}
+	return NewLineFormat("", 1)
+}
+
 func reduceFields(spec *job.MapReduceSpec, otherwise int) int {
 	n, err := strconv.Atoi(spec.Conf["stream.num.reduce.output.key.fields"])
 	if err != nil {

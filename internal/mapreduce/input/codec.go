@@ -12,6 +12,7 @@ import (
 
 	"github.com/dsnet/compress/bzip2"
 	"github.com/klauspost/compress/gzip"
+	"github.com/klauspost/compress/zlib"
 	"github.com/klauspost/compress/zstd"
 
 	"berth/internal/job"
@@ -33,6 +34,8 @@ var codecs = []Codec{
 	{"gzip", ".gz", "\x1f\x8b", newGzipReader, newGzipWriter},
 	{"zstd", ".zst", "\x28\xb5\x2f\xfd", newZstdReader, newZstdWriter},
 	{"bzip2", ".bz2", "BZh", newBzip2Reader, newBzip2Writer},
+	{"deflate", ".deflate", "\x78", newZlibReader, newZlibWriter}, // Hadoop's DefaultCodec
+	{"snappy", ".snappy", "", newSnappyReader, newSnappyWriter},
 }
 
 // codecOf returns the codec of an input file by its name, in letters of either case, nil
@@ -48,7 +51,7 @@ func codecOf(path string) *Codec {
 
 // foreignSuffixes end the names of compressed files and archives that berth does not
 // unpack: those that Hadoop would, and the common ones that it would not either.
-var foreignSuffixes = []string{".deflate", ".snappy", ".lz4", ".lzo", ".lzo_deflate", ".xz", ".lzma", ".z", ".br", ".zip", ".7z", ".tgz"}
+var foreignSuffixes = []string{".lz4", ".lzo", ".lzo_deflate", ".xz", ".lzma", ".z", ".br", ".zip", ".7z", ".tgz"}
 
 // isForeign reports whether a file looks compressed in a way that is not unpacked.
 func isForeign(path string) bool {
@@ -67,13 +70,41 @@ func CodecNamed(name string) (*Codec, error) {
 	}
 	return nil, &job.Error{
 		Class: job.User, Code: job.CodeConfig, Where: "mapreduce.output.fileoutputformat.compress.codec",
-		What: fmt.Sprintf("%q is not known", name), Do: "use gzip, zstd or bzip2",
+		What: fmt.Sprintf("%q is not known", name), Do: "use gzip, zstd, bzip2, deflate or snappy",
 	}
 }
 
 func newGzipReader(r io.Reader) (io.ReadCloser, error) { return gzip.NewReader(r) }
 
 func newGzipWriter(w io.Writer) (io.WriteCloser, error) { return gzip.NewWriter(w), nil }
+
+// zlibReader reads streams of zlib one behind the other, as Hadoop does.
+type zlibReader struct {
+	in *bufio.Reader // from which a stream takes no more than its own
+	io.ReadCloser
+}
+
+func newZlibReader(r io.Reader) (io.ReadCloser, error) {
+	in, ok := r.(*bufio.Reader)
+	if !ok {
+		in = bufio.NewReader(r)
+	}
+	z, err := zlib.NewReader(in)
+	return &zlibReader{in, z}, err
+}
+
+func (z *zlibReader) Read(p []byte) (int, error) {
+	n, err := z.ReadCloser.Read(p)
+	if errors.Is(err, io.EOF) && !errors.Is(err, io.ErrUnexpectedEOF) {
+		if _, end := z.in.Peek(1); end != nil {
+			return n, end
+		}
+		return n, z.ReadCloser.(zlib.Resetter).Reset(z.in, nil)
+	}
+	return n, err
+}
+
+func newZlibWriter(w io.Writer) (io.WriteCloser, error) { return zlib.NewWriter(w), nil }
 
 // newZstdReader decodes in the caller's goroutine: tasks already use every core.
 func newZstdReader(r io.Reader) (io.ReadCloser, error) {

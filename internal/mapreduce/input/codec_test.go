@@ -68,7 +68,11 @@ func TestBrokenPackedInput(t *testing.T) {
 		c := &codecs[i]
 		whole := packed(t, c, codecText)
 		flipped := bytes.Clone(whole)
-		flipped[len(flipped)/2] ^= 0x10
+		at := len(flipped) / 2
+		if c.Name == "snappy" {
+			at = 4 // a chunk's length: Snappy has no check sums
+		}
+		flipped[at] ^= 0x10
 		for _, f := range []struct {
 			name, want string
 			data       []byte
