@@ -81,8 +81,8 @@ func (s *Shell) Run(args []string) int {
 		return 255
 	}
 	call := &call{Shell: s, name: name, options: map[string]bool{}}
-	if err := call.parse(c, args[1:]); err != nil {
-		fmt.Fprintf(s.Err, "-%s: %v\n", name, err)
+	if wrong := call.parse(c, args[1:]); wrong != "" {
+		fmt.Fprintf(s.Err, "-%s: %s\n", name, wrong)
 		return 255
 	}
 	failed := 0
@@ -94,8 +94,8 @@ func (s *Shell) Run(args []string) int {
 	return failed
 }
 
-// parse parts options from arguments. A dash alone is standard input or output.
-func (c *call) parse(of command, args []string) error {
+// parse parts options from arguments, and returns what is wrong with them. A dash alone is standard input or output.
+func (c *call) parse(of command, args []string) (wrong string) {
 	allowed := strings.Fields(of.options)
 	for len(args) > 0 && strings.HasPrefix(args[0], "-") && args[0] != "-" {
 		option := args[0][1:]
@@ -103,14 +103,14 @@ func (c *call) parse(of command, args []string) error {
 			break
 		}
 		if !slices.Contains(allowed, option) {
-			return fmt.Errorf("Illegal option -%s", option)
+			return "Illegal option -" + option
 		}
 		c.options[option] = true
 	}
 	if c.args = args; len(args) < of.least {
-		return fmt.Errorf("Not enough arguments: expected %d but got %d", of.least, len(args))
+		return fmt.Sprintf("Not enough arguments: expected %d but got %d", of.least, len(args))
 	}
-	return nil
+	return ""
 }
 
 // unjoin returns the errors that were joined.
