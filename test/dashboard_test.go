@@ -79,7 +79,8 @@ func poll(t *testing.T, b *browser.Browser, expression string) {
 func TestDashboard(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	b, address := openBrowser(t), openDashboard(w)
+	address := openDashboard(w)
+	b := openBrowser(t) // it goes first: a page whose server has gone complains
 	job := w.command("bag", "--retries", "1", "--job-name", "watched", "--", "[ {} != b ] || [ -e tried ] || { touch tried; echo bad luck >&2; exit 3; }; until [ -e go ]; do sleep 0.02; done", ":::", "a", "b", "c")
 	if err := job.Start(); err != nil {
 		t.Fatal(err)
@@ -107,6 +108,15 @@ func TestDashboard(t *testing.T) {
 		t.Fatal(err)
 	}
 	poll(t, b, `/^task .*, attempt 1: /.test(document.querySelector("#said").innerText)`)
+	whole := `berth.document.timeline.steps * berth.document.timeline.step_ms`
+	if err := chromedp.Run(b, chromedp.Evaluate(`globalThis.all = `+whole, nil), chromedp.KeyEvent("+")); err != nil { // half of the time
+		t.Fatal(err)
+	}
+	poll(t, b, whole+` < 0.6 * all && document.activeElement.localName === "canvas"`)
+	if err := chromedp.Run(b, chromedp.KeyEvent("0")); err != nil {
+		t.Fatal(err)
+	}
+	poll(t, b, whole+` === all`)
 	if err := chromedp.Run(b, chromedp.KeyEvent("p")); err != nil {
 		t.Fatal(err)
 	}

@@ -66,7 +66,7 @@ func servePage(cmd *cobra.Command, h home.Home, port int) error {
 		_, err := fmt.Fprintln(w, address)
 		return err
 	}
-	if err := show(cmd, map[string]string{"address": address}, tell); err != nil {
+	if err := show(cmd, ui.Address{Address: address}, tell); err != nil {
 		return err
 	}
 	return s.Serve(ctx, l)

@@ -14,6 +14,11 @@ func JSON(w io.Writer, v any) error {
 	return enc.Encode(v)
 }
 
+// Address is what berth dashboard prints before it serves the page.
+type Address struct {
+	Address string `json:"address"`
+}
+
 // Forgotten is what berth forget prints: the jobs that it removed.
 type Forgotten struct {
 	Forgotten []job.ID `json:"forgotten"`
