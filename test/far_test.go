@@ -67,7 +67,7 @@ func (w *world) tree(dirs ...string) string {
 				return err
 			}
 			text, err := os.ReadFile(path)
-			b.WriteString(strings.TrimPrefix(path, w.dir) + " " + string(text[:min(len(text), 40)]) + "\n")
+			b.WriteString(strings.TrimPrefix(path, w.dir) + " " + fmt.Sprintf("%x", sha256.Sum256(text)) + "\n")
 			return err
 		})
 		if err != nil {

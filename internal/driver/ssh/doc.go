@@ -9,6 +9,6 @@
 // on: the worker's connection to the coordinator is a stream within the one of ssh, end to end encrypted by the worker's own keys. So nothing
 // listens on the host for others, no port is opened, and forwarding need not be allowed. When the connection ends, so does the worker.
 //
-// Whether a host sees the files of this machine a token in the allocation's scratch folder tells. Where it does not, other streams carry files of bags, which
+// Whether a host sees the files of this machine a token in the allocation's scratch folder tells. Where it does not, other streams carry files of its jobs, which
 // Hold has a handler serve (package transfer): the worker has folders of the host's own.
 package ssh
