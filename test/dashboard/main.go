@@ -28,7 +28,7 @@ import (
 
 func main() {
 	program := flag.String("berth", "bin/berth", "the program")
-	docs := flag.String("docs", "docs", "where wide.png and narrow.png of the page of a job go, as dashboard-wide.png and dashboard-narrow.png")
+	docs := flag.String("docs", "docs", "where dashboard-wide.png and dashboard-narrow.png go, the page of a job")
 	all := flag.String("all", "", "a folder for pictures of all pages in all sizes")
 	flag.Parse()
 	if err := run(*program, *docs, *all); err != nil {
