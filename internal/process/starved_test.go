@@ -32,7 +32,8 @@ func TestStarved(t *testing.T) {
 	if told != 2 {
 		t.Errorf("two kills are told as %d", told)
 	}
-	if none := (&starvation{file: func() string { return "" }}); none.claim() {
+	none := starvation{file: func() string { return "" }}
+	if none.claim() {
 		t.Error("a kill is told where none is counted")
 	}
 	if f := ExitFailure(Exit{signal: unix.SIGKILL, starved: true}); f.Signal != 9 || !strings.Contains(f.Reason, "lack of memory") {

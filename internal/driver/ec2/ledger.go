@@ -111,11 +111,6 @@ func (l *ledger) up() (n int) {
 	return n
 }
 
-// occupied reports whether a rank has a machine that costs something.
-func (l *ledger) occupied(rank int) bool {
-	return slices.ContainsFunc(l.live(), func(m *machine) bool { return m.Rank == rank })
-}
-
 // has reports whether a rank has a machine, or one was asked for.
 func (l *ledger) has(rank int) bool {
 	return slices.ContainsFunc(l.live(), func(m *machine) bool { return m.Rank == rank }) ||
