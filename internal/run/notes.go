@@ -17,8 +17,8 @@ func inputNotes(sum input.InputSummary, splits []job.Split) []string {
 		notes = append(notes, fmt.Sprintf("passed over in input folders, as they are no files: %d sockets, devices or links in a circle", sum.Skipped))
 	}
 	if sum.Foreign > 0 {
-		notes = append(notes, fmt.Sprintf("%d of %d input files look compressed and are read as they are, such as %s: only .gz, .zst and .bz2 are unpacked",
-			sum.Foreign, sum.Files, sum.ForeignFile))
+		notes = append(notes, fmt.Sprintf("%d of %d input files look compressed and are read as they are, such as %s: only %s are unpacked",
+			sum.Foreign, sum.Files, sum.ForeignFile, input.Suffixes()))
 	}
 	if sum.Files == 0 {
 		notes = append(notes, "the input has no files, so no mapper runs and the output is empty")

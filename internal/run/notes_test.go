@@ -18,7 +18,7 @@ func TestInputNotes(t *testing.T) {
 		{"Windows", "a.txt", "a\r\nb\n", "Windows line ends"},
 		{"no line end", "a.txt", "a\r", ""},
 		{"empty", "a.txt", "", ""},
-		{"not unpacked", "a.snappy", "x", "1 of 1 input files look compressed"},
+		{"not unpacked", "a.xz", "x", ": only .gz, .zst, .bz2, .deflate and .snappy are unpacked"},
 		{"unpacked", "a.gz", "x\r\n", ""},
 	} {
 		file := filepath.Join(t.TempDir(), tt.file)

@@ -53,6 +53,21 @@ func codecOf(path string) *Codec {
 // unpack: those that Hadoop would, and the common ones that it would not either.
 var foreignSuffixes = []string{".lz4", ".lzo", ".lzo_deflate", ".xz", ".lzma", ".z", ".br", ".zip", ".7z", ".tgz"}
 
+// Suffixes names the endings of files that are unpacked, in words.
+func Suffixes() string {
+	var b strings.Builder
+	for i := range codecs {
+		switch {
+		case i == len(codecs)-1:
+			b.WriteString(" and ")
+		case i > 0:
+			b.WriteString(", ")
+		}
+		b.WriteString(codecs[i].Suffix)
+	}
+	return b.String()
+}
+
 // isForeign reports whether a file looks compressed in a way that is not unpacked.
 func isForeign(path string) bool {
 	return slices.Contains(foreignSuffixes, strings.ToLower(filepath.Ext(path)))
