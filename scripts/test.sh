@@ -12,7 +12,8 @@ echo '== lint'
 scripts/lint.sh
 
 echo '== tests, race detector on'
-CGO_ENABLED=1 go test -race -timeout 15m ./...
+# Those of the whole come first: they mostly wait, for minutes of batch systems say, while the others compute.
+CGO_ENABLED=1 go test -race -timeout 18m ./test ./...
 
 echo '== fuzz targets, some thousand executions each'
 scripts/fuzz.sh ${FUZZ_TIME:+"$FUZZ_TIME"}

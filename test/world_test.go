@@ -35,7 +35,7 @@ func TestMain(m *testing.M) {
 }
 
 // atOnce is how many tests run side by side, on however few cores: many of them wait.
-const atOnce = 4
+const atOnce = 8
 
 func run(m *testing.M) int {
 	flag.Parse()

@@ -53,7 +53,7 @@ func testAdopt(b *bench) {
 	}
 	b.replaced(dead)
 	b.kill(lives)
-	b.died("a1/1")
+	b.died("a1/1", "a1/0")
 	b.replaced(lives)
 }
 
