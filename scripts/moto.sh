@@ -1,5 +1,5 @@
 #!/bin/sh
-# Installs moto's server, which answers as EC2 does, into a folder of its own below the cache folder unless it is there, and prints the path of its
+# Installs moto's server, which answers as EC2 and S3 do, into a folder of its own below the cache folder unless it is there, and prints the path of its
 # program. PyPI gives it.
 set -eu
 cd "$(dirname "$0")/.."

@@ -35,7 +35,7 @@ number from 1, or by the index of an array. Of a MapReduce job the parts of its 
 				if len(args) > 0 || stderr || tag {
 					return job.ArgumentError(string(r.ID), "of a MapReduce job the output is printed as a whole", "name the job alone")
 				}
-				return results.Parts(os.Stdout, spec.MapReduce)
+				return results.Parts(cmd.Context(), os.Stdout, spec.MapReduce)
 			}
 			p := results.NewPrinter(r.ID, spec.Bag, tasks, results.Options{Tag: tag})
 			p.Out = os.Stdout

@@ -162,7 +162,7 @@ func (e *envList) input(ranges []Range) {
 	if len(ranges) == 0 {
 		return
 	}
-	e.both("mapreduce_map_input_file", "map_input_file", "file:"+ranges[0].Path)
+	e.both("mapreduce_map_input_file", "map_input_file", uri(ranges[0].Path))
 	e.both("mapreduce_map_input_start", "map_input_start", strconv.FormatInt(ranges[0].Offset, 10))
 	e.both("mapreduce_map_input_length", "map_input_length", strconv.FormatInt(length, 10))
 }
@@ -172,4 +172,12 @@ func hadoopNumber(id ID) string {
 	_, number, _ := strings.Cut(string(id), "-")
 	n, _ := strconv.Atoi(number) // ids that berth made have a number
 	return fmt.Sprintf("local_%04d", n)
+}
+
+// uri returns the URI of an input.
+func uri(path string) string {
+	if IsObject(path) {
+		return path
+	}
+	return "file:" + path
 }

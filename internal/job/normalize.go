@@ -64,6 +64,14 @@ func (s *Spec) absolute(p *string) {
 	}
 }
 
+// place resolves what may also name objects.
+func (s *Spec) place(p *string) {
+	var is bool
+	if *p, is = Object(*p); !is {
+		s.absolute(p)
+	}
+}
+
 func (s *Spec) normalizeBag(b *BagSpec) {
 	b.Need.CPUs = max(b.Need.CPUs, 1)
 	setDefault(&b.Stdout, DefaultStdout)
@@ -82,12 +90,12 @@ func (s *Spec) normalizeBag(b *BagSpec) {
 
 func (s *Spec) normalizeMapReduce(m *MapReduceSpec) {
 	for i := range m.Inputs {
-		s.absolute(&m.Inputs[i])
+		s.place(&m.Inputs[i])
 	}
 	for i := range m.Files {
 		s.absolute(&m.Files[i].Path)
 	}
-	s.absolute(&m.Output)
+	s.place(&m.Output)
 	m.MapNeed.CPUs = max(m.MapNeed.CPUs, 1)
 	m.ReduceNeed.CPUs = max(m.ReduceNeed.CPUs, 1)
 	setDefault(&m.MapOutputSeparator, DefaultSeparator)

@@ -71,6 +71,17 @@ func (c *checks) path(p, where string) {
 	c.must(!strings.ContainsRune(p, 0), where, "a path cannot have a NUL")
 }
 
+// place checks a path, or the name of objects.
+func (c *checks) place(p, where string) {
+	if !IsObject(p) {
+		c.path(p, where)
+		return
+	}
+	bucket, _ := CutObject(p)
+	c.must(bucket != "" && !strings.ContainsAny(bucket, `*?[{`), where, "%q names no bucket", p)
+	c.must(!strings.ContainsRune(p, 0), where, "a name cannot have a NUL")
+}
+
 func (c *checks) request(r *Request) {
 	c.must(regexp.MustCompile(`^[a-z][a-z0-9-]*$`).MatchString(r.On), "on", "%q is no place to run", r.On)
 	c.atLeast(r.Workers, 0, MaxWorkers, "workers")
@@ -144,9 +155,9 @@ func (c *checks) env(env []string) {
 func (c *checks) mapReduce(m *MapReduceSpec) {
 	c.must(len(m.Inputs) > 0, "input", "none is given")
 	for _, in := range m.Inputs {
-		c.path(in, "input")
+		c.place(in, "input")
 	}
-	c.path(m.Output, "output")
+	c.place(m.Output, "output")
 	c.inputFormat(m)
 	c.program(&m.Mapper, "mapper")
 	if m.Combiner != nil {

@@ -1,6 +1,7 @@
 package mapreduce
 
 import (
+	"context"
 	"errors"
 	"io/fs"
 	"os"
@@ -16,6 +17,9 @@ const successName = "_SUCCESS"
 
 // PrepareOutput makes the job's output folder, and refuses one that is there already.
 func PrepareOutput(spec *job.MapReduceSpec) error {
+	if job.IsObject(spec.Output) {
+		return prepareObjects(spec)
+	}
 	parent := filepath.Dir(filepath.Clean(spec.Output))
 	if err := os.MkdirAll(parent, 0o777); err != nil {
 		return outputError(parent, err)
@@ -35,7 +39,10 @@ func PrepareOutput(spec *job.MapReduceSpec) error {
 }
 
 // CheckOutput refuses an output folder that is there already, and makes nothing.
-func CheckOutput(spec *job.MapReduceSpec) error {
+func CheckOutput(ctx context.Context, spec *job.MapReduceSpec) error {
+	if job.IsObject(spec.Output) {
+		return checkObjects(ctx, spec)
+	}
 	_, err := os.Lstat(spec.Output)
 	if err == nil {
 		return outputExists(spec.Output)
@@ -58,11 +65,18 @@ func outputExists(path string) error {
 // a resumed job need not have written any part. maps is the number of map tasks, whose
 // parts a job without reduces has; a part that somebody removed meanwhile is an error.
 func CommitJob(spec *job.MapReduceSpec, maps int) error {
+	if job.IsObject(spec.Output) {
+		return commitObjects(spec, maps)
+	}
 	success := filepath.Join(spec.Output, successName)
 	if _, err := os.Lstat(success); err == nil {
 		return nil // it was said before; parts may have been taken away since
 	}
-	if err := checkParts(spec, maps); err != nil {
+	there := func(part string) error {
+		_, err := os.Lstat(filepath.Join(spec.Output, part))
+		return err
+	}
+	if err := checkParts(spec, maps, there); err != nil {
 		return err
 	}
 	if err := os.MkdirAll(spec.Output, 0o777); err != nil {
@@ -83,7 +97,7 @@ func CommitJob(spec *job.MapReduceSpec, maps int) error {
 }
 
 // checkParts sees to it that every part is there. Of a lazy output none need be.
-func checkParts(spec *job.MapReduceSpec, maps int) error {
+func checkParts(spec *job.MapReduceSpec, maps int, there func(part string) error) error {
 	c, err := input.CodecNamed(spec.Compress)
 	if err != nil || spec.LazyOutput {
 		return err
@@ -96,8 +110,8 @@ func checkParts(spec *job.MapReduceSpec, maps int) error {
 		suffix = c.Suffix
 	}
 	for n := range parts {
-		part := filepath.Join(spec.Output, partName(n)+suffix)
-		if _, err := os.Lstat(part); errors.Is(err, fs.ErrNotExist) {
+		part := spec.Output + "/" + partName(n) + suffix
+		if err := there(partName(n) + suffix); errors.Is(err, fs.ErrNotExist) {
 			return &job.Error{Class: job.User, Code: job.CodeIO, Where: part, What: "was in place and is gone: somebody removed it while the job ran",
 				Do: "submit the job anew"}
 		} else if err != nil {
@@ -112,6 +126,9 @@ func checkParts(spec *job.MapReduceSpec, maps int) error {
 // without any part goes, so that the same command can be given again. It may be
 // called again, and before a resume.
 func AbortJob(spec *job.MapReduceSpec) error {
+	if job.IsObject(spec.Output) {
+		return abortObjects(spec)
+	}
 	temp := filepath.Join(spec.Output, temporaryDir)
 	if err := os.RemoveAll(temp); err != nil {
 		return outputError(temp, err)

@@ -227,14 +227,14 @@ func TestPrepareOutputRefuses(t *testing.T) {
 		"file/out": job.CodeIO,
 	} {
 		spec := &job.MapReduceSpec{Output: filepath.Join(dir, name)}
-		if err := CheckOutput(spec); job.CodeOf(err) != want {
+		if err := CheckOutput(t.Context(), spec); job.CodeOf(err) != want {
 			t.Errorf("check %s: got %v, want code %d", name, err, want)
 		}
 		if err := PrepareOutput(spec); job.CodeOf(err) != want || !strings.Contains(fmt.Sprint(err), dir) {
 			t.Errorf("prepare %s: got %v, want code %d", name, err, want)
 		}
 	}
-	if err := CheckOutput(&job.MapReduceSpec{Output: filepath.Join(dir, "new", "deeper")}); err != nil {
+	if err := CheckOutput(t.Context(), &job.MapReduceSpec{Output: filepath.Join(dir, "new", "deeper")}); err != nil {
 		t.Error(err)
 	}
 	if after := listing(t, dir); after != before {

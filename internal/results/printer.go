@@ -3,6 +3,7 @@ package results
 import (
 	"bufio"
 	"bytes"
+	"context"
 	"errors"
 	"io"
 	"io/fs"
@@ -155,7 +156,10 @@ func tag(to io.Writer, from io.Reader, text, path string) error {
 }
 
 // Parts prints the part files of a MapReduce job's output, in order.
-func Parts(to io.Writer, m *job.MapReduceSpec) error {
+func Parts(ctx context.Context, to io.Writer, m *job.MapReduceSpec) error {
+	if job.IsObject(m.Output) {
+		return objectParts(ctx, to, m)
+	}
 	all, err := os.ReadDir(m.Output)
 	if err != nil {
 		return readError(m.Output, err)

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"time"
 
+	"berth/internal/bucket"
 	"berth/internal/home"
 	"berth/internal/job"
 	"berth/internal/mapreduce"
@@ -40,7 +41,7 @@ func Decide(ctx context.Context, h home.Home, spec *job.Spec, entries []job.Entr
 	counts := plan.Counts{Tasks: len(entries)}
 	var notes []string
 	if spec.Kind == job.MapReduce {
-		sum, err := d.split(at)
+		sum, err := d.split(ctx, at)
 		if err != nil {
 			return nil, err
 		}
@@ -58,8 +59,8 @@ func Decide(ctx context.Context, h home.Home, spec *job.Spec, entries []job.Entr
 }
 
 // split cuts the input of a MapReduce job to fit the nodes.
-func (d *Decided) split(at place) (input.InputSummary, error) {
-	if err := mapreduce.CheckOutput(d.Spec.MapReduce); err != nil {
+func (d *Decided) split(ctx context.Context, at place) (input.InputSummary, error) {
+	if err := mapreduce.CheckOutput(ctx, d.Spec.MapReduce); err != nil {
 		return input.InputSummary{}, err
 	}
 	if err := hadoop.Check(d.Spec.MapReduce); err != nil {
@@ -69,7 +70,9 @@ func (d *Decided) split(at place) (input.InputSummary, error) {
 	if err != nil {
 		return input.InputSummary{}, err
 	}
-	opts := input.SplitOptions{Slots: layout.TaskSlots, Memory: layout.MapMemory()}
+	ctx = bucket.With(ctx, d.Spec.MapReduce.Env)
+	opts := input.SplitOptions{Slots: layout.TaskSlots, Memory: layout.MapMemory(),
+		List: func(prefix string, each func(string, int64)) error { return bucket.List(ctx, prefix, each) }}
 	splits, sum, err := input.PlanSplits(d.Spec.MapReduce, opts)
 	d.Tasks.Splits = splits
 	return sum, err

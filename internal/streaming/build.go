@@ -248,6 +248,10 @@ func (b *builder) input(s Setting) error {
 		return job.ArgumentError(s.Where, "the value is empty", "write "+s.Where+" PATH")
 	}
 	for _, p := range paths {
+		if name, is := job.Object(p); is {
+			b.mr.Inputs = append(b.mr.Inputs, name)
+			continue
+		}
 		if scheme, _, ok := strings.Cut(p, ":"); ok && isScheme(scheme) {
 			file, _, err := b.localPath(s.Where, p)
 			if err != nil {
@@ -265,7 +269,10 @@ func (b *builder) output(s Setting) (err error) {
 	if strings.TrimSpace(s.Value) == "" {
 		return job.ArgumentError(s.Where, "the value is empty", "write "+s.Where+" DIR")
 	}
-	b.mr.Output = s.Value
+	var object bool
+	if b.mr.Output, object = job.Object(s.Value); object {
+		return nil
+	}
 	if scheme, _, ok := strings.Cut(s.Value, ":"); ok && isScheme(scheme) {
 		b.mr.Output, _, err = b.localPath(s.Where, s.Value)
 	}

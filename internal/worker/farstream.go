@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"slices"
 
+	"berth/internal/bucket"
 	"berth/internal/disk"
 	"berth/internal/job"
 	"berth/internal/mapreduce"
@@ -35,19 +36,23 @@ func (w *worker) judgeFar(f *process.Failure, err error) *process.Failure {
 	return f
 }
 
-// opener returns what opens the files of the attempt's split; nil: this machine sees them.
+// opener returns what opens the files of the attempt's split. Objects are read by the host itself.
 func (t *streamTask) opener() input.Opener {
-	if !t.w.far() {
-		return nil
-	}
 	return func(ctx context.Context, split job.Split, index int) (input.File, error) {
-		return t.w.cfg.Files.OpenRange(ctx, t.a.id, split, index, t.a.meter.Net)
+		switch r := split.Ranges[index]; {
+		case job.IsObject(r.Path):
+			return bucket.Open(bucket.With(ctx, t.spec.Env), r, t.a.meter.Net)
+		case t.w.far():
+			return t.w.cfg.Files.OpenRange(ctx, t.a.id, split, index, t.a.meter.Net)
+		default:
+			return input.Open(r.Path)
+		}
 	}
 }
 
-// ownSpec returns the spec by which the attempt writes: with an output folder of its own where the job's is not seen.
+// ownSpec returns the spec by which the attempt writes: with an output folder of its own where the job's is not seen, or is no folder.
 func (t *streamTask) ownSpec() *job.MapReduceSpec {
-	if !t.w.far() {
+	if !t.w.far() && !job.IsObject(t.spec.Output) {
 		return t.spec
 	}
 	own := *t.spec
@@ -78,6 +83,9 @@ func (t *streamTask) sendLog() {
 
 // commit puts the attempt's output into place once it may.
 func (t *streamTask) commit(out *mapreduce.Output) error {
+	if job.IsObject(t.spec.Output) {
+		return t.commitObjects(out)
+	}
 	if t.w.far() {
 		return t.commitFar(out)
 	}

@@ -74,7 +74,7 @@ func (f *finder) included(name string) bool {
 
 // findInputs returns the input files in the order of their paths. A file that two
 // inputs name is there twice, as in Hadoop; of folders without files there are none.
-func findInputs(spec *job.MapReduceSpec) (*finder, error) {
+func findInputs(spec *job.MapReduceSpec, opts SplitOptions) (*finder, error) {
 	f := &finder{ignoreDirs: strings.EqualFold(spec.Conf[ignoreDirsKey], "true")}
 	if recursive := cmp.Or(spec.Conf[recursiveKey], spec.Conf[oldRecursiveKey]); recursive == "" {
 		f.recursive = !f.ignoreDirs
@@ -86,7 +86,11 @@ func findInputs(spec *job.MapReduceSpec) (*finder, error) {
 		return nil, err
 	}
 	for _, input := range spec.Inputs {
-		if err := f.add(input); err != nil {
+		add := f.add
+		if job.IsObject(input) {
+			add = func(name string) error { return f.addObjects(name, opts) }
+		}
+		if err := add(input); err != nil {
 			return nil, err
 		}
 	}

@@ -15,6 +15,9 @@ import (
 type SplitOptions struct {
 	Slots  int   // map tasks that can run at once
 	Memory int64 // bytes that a map task may use for its buffers; 0: unknown
+
+	// List calls each with the name and the size in bytes of every object whose name begins with prefix. It is needed where inputs name objects.
+	List func(prefix string, each func(name string, size int64)) error
 }
 
 // InputSummary describes a job's input.
@@ -52,7 +55,7 @@ const (
 // LinesPerMap lines. If all files are empty there is one split, without bytes, for
 // one mapper to run; if folders hold no files there is none, as in Hadoop.
 func PlanSplits(spec *job.MapReduceSpec, opts SplitOptions) ([]job.Split, InputSummary, error) {
-	found, err := findInputs(spec)
+	found, err := findInputs(spec, opts)
 	if err != nil {
 		return nil, InputSummary{}, err
 	}
@@ -200,6 +203,9 @@ func splitByLines(files []inputFile, n int64) ([]job.Split, error) {
 		}
 		ranges := []job.Range{f.whole()}
 		if !f.packed {
+			if job.IsObject(f.path) {
+				return nil, noLines(f.path)
+			}
 			var err error
 			if ranges, err = f.cutLines(n); err != nil {
 				return nil, err
@@ -213,6 +219,12 @@ func splitByLines(files []inputFile, n int64) ([]job.Split, error) {
 		return []job.Split{{Ranges: []job.Range{files[0].whole()}}}, nil
 	}
 	return splits, nil
+}
+
+// noLines refuses to count the lines of an object: all of it would be read twice.
+func noLines(path string) error {
+	return &job.Error{Class: job.User, Code: job.CodeConfig, Where: path, What: "NLineInputFormat cuts no objects by their lines",
+		Do: "copy it here first, or use another format"}
 }
 
 // cutLines returns ranges of n lines of a plain file.

@@ -265,7 +265,7 @@ func TestFindInputs(t *testing.T) {
 		for _, in := range c.inputs {
 			spec.Inputs = append(spec.Inputs, dir+"/"+in)
 		}
-		found, err := findInputs(spec)
+		found, err := findInputs(spec, SplitOptions{})
 		if err != nil {
 			t.Errorf("%q: %v", c.inputs, err)
 			continue

@@ -59,6 +59,10 @@ func newSource(file File, r job.Range) (src source, start, mark int64, err error
 }
 
 func inputError(path string, err error) error {
+	var told *job.Error
+	if errors.As(err, &told) {
+		return err
+	}
 	e := &job.Error{Class: job.Transient, Code: job.CodeIO, Where: path, What: "input cannot be read", Err: err}
 	var cause *fs.PathError
 	if errors.As(err, &cause) {

@@ -1,0 +1,99 @@
+package input
+
+import (
+	"path"
+	"slices"
+	"strings"
+
+	"berth/internal/job"
+)
+
+// addObjects adds the objects that one input names: that of exactly the name, and those below it as if it were a folder. Globs match as they do for paths.
+func (f *finder) addObjects(input string, opts SplitOptions) error {
+	patterns, prefix := []string{}, input
+	if i := strings.IndexAny(input, `*?[{\`); i >= 0 {
+		prefix = input[:i]
+		var err error
+		if patterns, err = expandBraces(input); err != nil {
+			return noInput(input, "input is no valid glob")
+		}
+	}
+	for _, p := range patterns {
+		if _, err := path.Match(p, ""); err != nil {
+			return noInput(input, "input is no valid glob")
+		}
+	}
+	var refused error
+	found := false
+	err := opts.List(prefix, func(name string, size int64) {
+		named, is := namedObject(name, input, patterns)
+		if !is {
+			return
+		}
+		found = true
+		taken, err := f.takesBelow(named, strings.TrimPrefix(name[len(named):], "/"))
+		if refused == nil {
+			refused = err
+		}
+		if taken {
+			f.files = append(f.files, inputFile{path: name, size: size, packed: codecOf(name) != nil})
+		}
+	})
+	switch {
+	case err != nil:
+		return err
+	case refused != nil:
+		return refused
+	case !found && len(patterns) > 0:
+		return noInput(input, "input matches nothing")
+	case !found:
+		return noInput(input, "input does not exist")
+	}
+	return nil
+}
+
+// namedObject returns the beginning of an object's name that an input names, all of it or up to a slash.
+func namedObject(name, input string, patterns []string) (named string, is bool) {
+	if len(patterns) == 0 {
+		return input, name == input || strings.HasPrefix(name, input+"/")
+	}
+	for _, p := range patterns {
+		at := 0
+		for range strings.Count(p, "/") + 1 {
+			next := strings.IndexByte(name[at:], '/')
+			if next < 0 {
+				at = len(name) + 1
+				break
+			}
+			at += next + 1
+		}
+		named = name[:at-1]
+		last := path.Base(named)
+		if match, _ := path.Match(p, named); match && strings.Count(named, "/") == strings.Count(p, "/") && (!hidden(last) || path.Base(p)[0] == last[0]) {
+			return named, true
+		}
+	}
+	return "", false
+}
+
+// takesBelow reports whether an object is taken that is called so below what an input names; empty: it is the one that is named.
+func (f *finder) takesBelow(named, below string) (bool, error) {
+	if below == "" {
+		return true, nil
+	}
+	parts := strings.Split(below, "/")
+	if slices.ContainsFunc(parts, func(p string) bool { return p == "" || hidden(p) }) || !f.included(parts[len(parts)-1]) {
+		return false, nil
+	}
+	if len(parts) == 1 || f.recursive {
+		return true, nil
+	}
+	if f.ignoreDirs {
+		return false, nil
+	}
+	return false, &job.Error{
+		Class: job.User, Code: job.CodeNoInput, Where: named + "/" + path.Dir(below),
+		What: "is a folder in an input folder, and " + recursiveKey + " is false",
+		Do:   "set it to true, or name files",
+	}
+}
