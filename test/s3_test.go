@@ -1,11 +1,17 @@
 package test
 
 import (
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"net/http/httputil"
+	"net/url"
 	"os"
 	"path/filepath"
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 
 	"berth/test/support/fleet"
 	"berth/test/support/moto"
@@ -133,4 +139,33 @@ func TestObjectsOnHost(t *testing.T) {
 	w.batch = append(w.batch, "BERTH_SSH="+f.Command)
 	w.must(wordCount("-input", "s3://shelf/in", "-output", "s3://shelf/out", "--hosts", "2/m1")...)
 	w.sameParts(b, "out", "out")
+}
+
+// TestObjectsOnHostApart has a host that sees nothing of the user's files read and write objects itself. It has of the user's environment what -cmdenv says.
+func TestObjectsOnHostApart(t *testing.T) {
+	t.Parallel()
+	w, b := newBucket(t)
+	f := fleet.ForTest(t, fleet.Options{Apart: true}, fleet.Names(fleet.Machine{}, "m1", "m2")...)
+	w.must(wordCount("-input", "in", "-output", "out")...)
+	w.batch = append(w.batch, "BERTH_SSH="+f.Command)
+	args := wordCount("-input", "s3://shelf/in", "-output", "s3://shelf/out", "--hosts", "1/m1,1/m2", "-cmdenv", "AWS_ENDPOINT_URL="+w.seenBy(f.Host("m1"), b))
+	for _, v := range b.Env[1:] {
+		args = append(args, "-cmdenv", v)
+	}
+	w.must(args...)
+	w.sameParts(b, "out", "out")
+}
+
+// seenBy returns the URL under which a machine that is apart has the server of a bucket.
+func (w *world) seenBy(h *fleet.Host, b *moto.Bucket) string {
+	w.t.Helper()
+	to, err := url.Parse(b.URL)
+	w.ok(err)
+	here := h.Addr[:strings.LastIndex(h.Addr, ".")] + ".1" // this machine's in that network
+	l, err := net.Listen("tcp", net.JoinHostPort(here, "0"))
+	w.ok(err)
+	s := &httptest.Server{Listener: l, Config: &http.Server{Handler: httputil.NewSingleHostReverseProxy(to), ReadHeaderTimeout: time.Minute}}
+	s.Start()
+	w.t.Cleanup(s.Close)
+	return s.URL
 }
