@@ -97,6 +97,9 @@ func TestObjectsRefused(t *testing.T) {
 		{"s3://shelf/none", "s3://shelf/new", 2, "s3://shelf/none: input does not exist"},
 		{"s3://", "s3://shelf/new", 3, "names no bucket"},
 	}
+	if r := w.berth(wordCount("-input", "s3://shelf/in", "-output", "s3://shelf/new", "-inputformat", "NLineInputFormat")...); !strings.Contains(r.stderr, "cuts no objects") {
+		t.Errorf("NLineInputFormat: %v", r)
+	}
 	for _, tt := range tests {
 		r := w.berth(wordCount("-input", tt.in, "-output", tt.out)...)
 		if r.code != tt.code || !strings.Contains(r.stderr, tt.want) {
@@ -128,6 +131,21 @@ func TestObjectsAfterKill(t *testing.T) {
 		t.Fatal(res)
 	}
 	w.sameParts(b, "out", "out")
+}
+
+// TestObjectsCancelled cancels a job, which leaves nothing, so that the same command can be given again.
+func TestObjectsCancelled(t *testing.T) {
+	t.Parallel()
+	w, b := newBucket(t)
+	w.write("reduce.sh", "#!/bin/sh\ntouch '"+w.dir+"/reducing'\nexec sleep 1000\n")
+	r := w.start(wordCount("-input", "s3://shelf/in", "-output", "s3://shelf/out")...)
+	w.await("a reduce to run", func() bool { _, err := os.Stat(filepath.Join(w.dir, "reducing")); return err == nil })
+	b.BeginUpload("out/part-00000")
+	w.must("cancel", string(w.jobs()[0]))
+	if res := w.finish(r); res.code == 0 {
+		t.Error(res)
+	}
+	w.await("all of the output to go", func() bool { return b.Keys("out/") == nil && b.Uploads() == 0 })
 }
 
 // TestObjectsOnHost has a host of ssh read and write objects itself, as the job's environment says.

@@ -229,6 +229,34 @@ func TestEnvironment(t *testing.T) {
 	}
 }
 
+// Calls that are throttled are made again; where that does not help another attempt may, and where access is denied none does.
+func TestErrors(t *testing.T) {
+	var refusals atomic.Int64
+	code, status := "SlowDown", http.StatusServiceUnavailable
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		if refusals.Add(-1) < 0 {
+			_, _ = io.WriteString(w, "<ListBucketResult><Contents><Key>x</Key><Size>1</Size></Contents></ListBucketResult>")
+			return
+		}
+		w.WriteHeader(status)
+		_, _ = fmt.Fprintf(w, "<Error><Code>%s</Code><Message>the test says so</Message></Error>", code)
+	}))
+	t.Cleanup(s.Close)
+	use(t, &moto.Bucket{Env: []string{"AWS_REGION=eu-central-1", "AWS_ACCESS_KEY_ID=id", "AWS_SECRET_ACCESS_KEY=secret", "AWS_CONFIG_FILE=/dev/null"}}, s.URL)
+	refusals.Store(2)
+	if is, err := Any(t.Context(), "s3://shelf/x"); !is || err != nil {
+		t.Errorf("throttled twice: %v, %v", is, err)
+	}
+	refusals.Store(1000)
+	if _, err := Any(t.Context(), "s3://shelf/x"); job.ClassOf(err) != job.Transient || !strings.Contains(err.Error(), "SlowDown") {
+		t.Errorf("throttled: %v (class %v)", err, job.ClassOf(err))
+	}
+	code, status = "AccessDenied", http.StatusForbidden
+	if _, err := Any(t.Context(), "s3://shelf/x"); job.ClassOf(err) != job.User || !strings.Contains(err.Error(), "s3://shelf/x") {
+		t.Errorf("access denied: %v (class %v)", err, job.ClassOf(err))
+	}
+}
+
 // Without a region or credentials no call is made.
 func TestSettings(t *testing.T) {
 	b := &moto.Bucket{Env: []string{"AWS_CONFIG_FILE=/dev/null", "AWS_SHARED_CREDENTIALS_FILE=/dev/null", "AWS_EC2_METADATA_DISABLED=true", "AWS_REGION=",
