@@ -12,8 +12,8 @@ echo '== lint'
 scripts/lint.sh
 
 echo '== tests, race detector on'
-# Those of the whole come first: they mostly wait, for minutes of batch systems say, while the others compute.
-CGO_ENABLED=1 go test -race -timeout 18m ./test ./...
+# Those of the whole come first, and four packages run side by side on however few cores: tests mostly wait, for minutes of batch systems say.
+CGO_ENABLED=1 go test -race -timeout 18m -p 4 ./test ./...
 
 echo '== fuzz targets, some thousand executions each'
 scripts/fuzz.sh ${FUZZ_TIME:+"$FUZZ_TIME"}
