@@ -56,7 +56,7 @@ func run(m *testing.M) int {
 		return 1
 	}
 	program = filepath.Join(dir, "berth")
-	build := exec.Command("go", "build", raceFlag, "-o", program, "berth/cmd/berth")
+	build := exec.Command("go", "build", raceFlag, "-ldflags=-s -w", "-o", program, "berth/cmd/berth")
 	build.Stderr = os.Stderr
 	if err := build.Run(); err != nil {
 		fmt.Fprintln(os.Stderr, "build:", err)
