@@ -5,6 +5,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 
 	"pgregory.net/rapid"
@@ -116,27 +117,21 @@ func indices(n int) []int {
 	return all
 }
 
-// FuzzTag: without what was put before its lines, text is what it was, but for a missing end of the last line.
-func FuzzTag(f *testing.F) {
-	f.Add([]byte("a\nb"), "t\t")
-	f.Add([]byte("\n\n"), "")
-	f.Add(bytes.Repeat([]byte("long"), 1<<15), "e\t")
-	f.Fuzz(func(t *testing.T, text []byte, before string) {
+// TestTag: without what was put before its lines, text is what it was, but for a missing end of the last line.
+func TestTag(t *testing.T) {
+	for _, text := range []string{"", "a\nb", "\n\n", "\x00\xff\n", strings.Repeat("long", 1<<15), strings.Repeat("x", 1<<16) + "\nend"} {
 		var out bytes.Buffer
-		if err := tag(&out, bytes.NewReader(text), before, "file"); err != nil {
+		if err := tag(&out, strings.NewReader(text), "e\t", "file"); err != nil {
 			t.Fatal(err)
 		}
-		var want []byte
-		for line := range bytes.Lines(text) {
-			want = append(append(want, before...), line...)
-			if !bytes.HasSuffix(line, []byte("\n")) {
-				want = append(want, '\n')
-			}
+		want := ""
+		for line := range strings.Lines(text) {
+			want += "e\t" + strings.TrimSuffix(line, "\n") + "\n"
 		}
-		if !bytes.Equal(out.Bytes(), want) {
-			t.Fatalf("%q with %q before its lines is %q, want %q", text, before, out.Bytes(), want)
+		if out.String() != want {
+			t.Errorf("%.20q with its entry before each line is %.40q", text, out.String())
 		}
-	})
+	}
 }
 
 func TestFind(t *testing.T) {
