@@ -11,13 +11,13 @@ import (
 	"berth/internal/job"
 )
 
-// compacted is how the name of a compacted journal ends until it takes the old one's place.
+// compacted is the suffix of a compacted journal's name until the journal replaces the old one.
 const compacted = ".compacted"
 
-// Compact rewrites a journal with only those of its entries that keep wants, which have their
-// numbers still. It is called after Replay and before anything is appended. The old journal
-// stands until the new one is whole and durable: a process killed at any moment leaves one or
-// the other. On an error the old one stands.
+// Compact rewrites a journal with only those entries for which keep returns true. The entries
+// keep their sequence numbers. Compact is called after Replay and before the first Append. The
+// old journal is replaced once the new one is complete and on the disk, so a process that is
+// killed at any moment leaves one of them. If an error is returned, the old one is unchanged.
 func (s *Set) Compact(id job.ID, keep func(event.Entry) bool) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -33,9 +33,9 @@ func (s *Set) Compact(id job.ID, keep func(event.Entry) bool) error {
 	return nil
 }
 
-// compact writes the compacted journal and puts it in the place of the old one.
+// compact writes the compacted journal and replaces the old one by it.
 func compact(path string, keep func(event.Entry) bool) (rec Recovery, err error) {
-	if err := remove(path + compacted); err != nil { // an earlier process was killed over it
+	if err := remove(path + compacted); err != nil { // left by a process that was killed while it compacted
 		return rec, err
 	}
 	j, err := Create(path + compacted)
@@ -60,7 +60,7 @@ func compact(path string, keep func(event.Entry) bool) (rec Recovery, err error)
 	return rec, disk.Sync(filepath.Dir(path))
 }
 
-// remove removes a file that need not be there.
+// remove removes a file if it exists.
 func remove(path string) error {
 	if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err

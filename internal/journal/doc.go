@@ -10,12 +10,15 @@
 //	payload                 an entry as event.Marshal writes it
 //
 // All numbers are little-endian. The frame header's own checksum makes its length
-// trustworthy, and as it covers the offset no bytes inside a payload can pass for a
-// frame. So a reader that meets a bad frame can search on for a good one. If there is
-// none, the last write was torn by a crash: the tail is cut off and reported. If
-// there is one, the middle is damaged, and the file is refused, for entries that
-// were acted upon are missing.
+// trustworthy. As it covers the offset, no bytes inside a payload can be mistaken for a
+// frame. So a reader that finds a bad frame can search for the next good one. If there is
+// none, a crash interrupted the last write: the tail is cut off and reported. If there is
+// one, the middle of the file is damaged. The file is then refused, as entries are missing
+// that the coordinator has acted upon.
 //
-// What Append was given is in the kernel when it returns and survives the death of
-// the process; Sync makes it survive that of the machine.
+// When Append returns, its entries are in the kernel's page cache and survive the death
+// of the process. Sync writes them to the disk, so that they survive the death of the machine.
+//
+// A coordinator uses a [Set]: it replays all journals at its start, and appends from then on.
+// The package does not know what the records mean.
 package journal

@@ -26,8 +26,8 @@ func fileHeader(version uint32) []byte {
 	return binary.LittleEndian.AppendUint32(h, crc32.Checksum(h, castagnoli))
 }
 
-// checkFileHeader judges the first bytes of a file. It returns torn for a file that
-// a crash left unfinished while it was made.
+// checkFileHeader checks the first bytes of a file. It returns torn if a crash interrupted
+// the creation of the file.
 func checkFileHeader(h []byte) (torn bool, err error) {
 	want := fileHeader(version)
 	if bytes.Equal(h, want) {
@@ -53,7 +53,7 @@ type frameHeader struct {
 	sum    uint32 // of the payload
 }
 
-// appendFrame appends the entry as a frame that will stand at offset in its file.
+// appendFrame appends the entry to buf as a frame. offset is where the frame will be in its file.
 func appendFrame(buf []byte, offset int64, e event.Entry) ([]byte, error) {
 	start := len(buf)
 	var room [frameHeaderSize]byte
@@ -80,9 +80,9 @@ func headerSum(b []byte, offset int64) uint32 {
 	return crc32.Checksum(sealed[:], castagnoli)
 }
 
-// parseFrameHeader reads the header at the start of b, which stands at offset in a
-// file of that size. It reports false if there is none, or one whose payload does
-// not fit the file.
+// parseFrameHeader reads the header at the start of b, which is at offset in a file of
+// this size. It returns false if there is no header, or if the payload would end behind
+// the end of the file.
 func parseFrameHeader(b []byte, offset, size int64) (frameHeader, bool) {
 	length := binary.LittleEndian.Uint32(b)
 	if length == 0 || length > event.MaxSize || int64(length) > size-offset-int64(frameHeaderSize) {

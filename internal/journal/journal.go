@@ -13,10 +13,11 @@ import (
 	"berth/internal/job"
 )
 
-// mode of a journal: it holds what the user's tasks wrote to stderr.
+// mode is the file mode of a journal. Nobody else may read it, as it contains what the
+// user's tasks wrote to standard error.
 const mode = 0o600
 
-// file is what a journal needs of an *os.File.
+// file is the part of *os.File that a journal uses.
 type file interface {
 	WriteAt(p []byte, off int64) (int, error)
 	Truncate(size int64) error
@@ -35,7 +36,7 @@ type Journal struct {
 	f      file
 	end    int64  // where the next frame goes
 	dirty  bool   // something was appended since the last Sync began
-	buf    []byte // of the last batch, used again
+	buf    []byte // the buffer of the last batch, reused by the next
 	closed bool
 	err    error // set once the file's state is unknown; every later call fails with it
 }
@@ -43,8 +44,8 @@ type Journal struct {
 // maxKeep bounds the buffer that is kept between batches, in bytes.
 const maxKeep = 1 << 20
 
-// Create makes a new journal with mode 0600, durably, its entry in the directory
-// included. The file must not exist.
+// Create creates a journal with mode 0600. The file and its directory entry are on the
+// disk when it returns. The file must not exist.
 func Create(path string) (*Journal, error) {
 	f, err := os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_RDWR, mode)
 	if err != nil {
@@ -57,8 +58,8 @@ func Create(path string) (*Journal, error) {
 	return j, nil
 }
 
-// OpenAt opens a journal for appending that was read through (Replay), with what was found. A torn
-// tail is cut off. It fails if the file has another size than it had then.
+// OpenAt opens a journal for appending. rec is what Replay found when it read the file. A torn tail
+// is cut off. OpenAt fails if the size of the file has changed since.
 func OpenAt(path string, rec Recovery) (*Journal, error) {
 	f, err := os.OpenFile(path, os.O_RDWR, mode)
 	if err != nil {
@@ -69,7 +70,7 @@ func OpenAt(path string, rec Recovery) (*Journal, error) {
 	switch {
 	case err != nil:
 	case info.Size() != rec.End+rec.TruncatedBytes:
-		err = fmt.Errorf("it has %d bytes, it had %d when it was read: another process writes to it",
+		err = fmt.Errorf("it has %d bytes and had %d when it was read: another process writes to it",
 			info.Size(), rec.End+rec.TruncatedBytes)
 	case rec.End == 0:
 		err = j.begin()
@@ -126,9 +127,9 @@ func (j *Journal) Append(entries ...event.Entry) error {
 	return nil
 }
 
-// cut makes the journal end at the given offset. If that fails it is unknown what
-// the file holds behind it, and the journal takes nothing more: entries written
-// there now could be followed by remains of others.
+// cut truncates the journal at the given offset. If that fails, nobody knows what the file
+// contains behind the offset. The journal then refuses all further entries, as remains of
+// other entries could follow them.
 func (j *Journal) cut(end int64) error {
 	if err := j.f.Truncate(end); err != nil {
 		j.err = ioError(j.path, "take back a write to the journal", err)
@@ -145,15 +146,15 @@ func (j *Journal) offset() int64 {
 	return j.end
 }
 
-// takeBack removes all that was appended since the journal ended at that offset.
-func (j *Journal) takeBack(end int64) error {
+// undo removes everything that was appended since the journal ended at this offset.
+func (j *Journal) undo(end int64) error {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	return j.cut(end)
 }
 
-// Sync makes durable what was appended before the call. It does nothing if that is
-// so already; Append is not held up meanwhile.
+// Sync writes to the disk what was appended before the call. It does nothing if everything
+// is there already. Append does not wait for it.
 func (j *Journal) Sync() error {
 	j.syncing.Lock()
 	defer j.syncing.Unlock()
@@ -180,8 +181,7 @@ func (j *Journal) sync() error {
 	return nil
 }
 
-// Close makes the journal durable and closes it. A Sync that comes later finds
-// nothing left to do.
+// Close syncs the journal and closes it. A later Sync does nothing.
 func (j *Journal) Close() error {
 	j.syncing.Lock()
 	defer j.syncing.Unlock()
@@ -195,7 +195,7 @@ func (j *Journal) Close() error {
 	return errors.Join(err, j.f.Close())
 }
 
-// ioError says what could not be done and, for a full disk, how to go on.
+// ioError returns the error of an operation that failed. For a full disk it says how to continue.
 func ioError(path, what string, err error) error {
 	e := &job.Error{Class: job.Fatal, Code: job.CodeIO, Where: path, What: "cannot " + what, Err: err}
 	switch {

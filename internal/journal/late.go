@@ -7,9 +7,9 @@ import (
 	"berth/internal/job"
 )
 
-// NumberFrom lets the next entry have at least that number. A coordinator that
-// replays only the journals of unfinished jobs does not see all numbers that were
-// given; one that begins at the microseconds of the present time gives none twice.
+// NumberFrom makes next the least number of the next entry. A coordinator replays only the
+// journals of unfinished jobs, so it does not see all numbers that were used. If it begins
+// with the microseconds of the present time, it uses no number twice.
 func (s *Set) NumberFrom(next uint64) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -18,8 +18,8 @@ func (s *Set) NumberFrom(next uint64) {
 	}
 }
 
-// Since calls fn for the entries of a journal that begin at the offset from or behind it, 0 for all, and returns the offset at which the next call
-// goes on. The journal may be in use: what is not whole yet is left to the next call.
+// Since calls fn for the entries of a journal that begin at or behind the offset from (0: all entries). It returns the
+// offset from which the next call continues. The journal may be in use: an entry that is not complete yet is left to the next call.
 func Since(path string, from int64, fn func(event.Entry) error) (next int64, err error) {
 	r, err := openReader(path)
 	if err != nil {
@@ -37,8 +37,8 @@ func Since(path string, from int64, fn func(event.Entry) error) (next int64, err
 	return rec.End, nil
 }
 
-// Recall calls fn for every entry of a journal that was not replayed at the start,
-// that of a job which had ended, so that it can be appended to again.
+// Recall calls fn for every entry of a journal that was not replayed at the start, as its
+// job had ended. After it the journal can be appended to again.
 func (s *Set) Recall(id job.ID, fn func(event.Entry) error) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -51,10 +51,10 @@ func (s *Set) Recall(id job.ID, fn func(event.Entry) error) error {
 	return nil
 }
 
-// Since calls fn for the entries of a job's journal that begin at the offset from or behind
-// it, 0 for all, and returns the offset at which the next call goes on. A journal that the
-// set does not have yet has no entries. Appends are not held up while fn runs: what is
-// appended meanwhile is left to the next call.
+// Since calls fn for the entries of a job's journal that begin at or behind the offset from
+// (0: all entries). It returns the offset from which the next call continues. A journal that
+// is not in the set has no entries. Append does not wait for fn: entries that are appended
+// meanwhile are left to the next call.
 func (s *Set) Since(id job.ID, from int64, fn func(event.Entry) error) (next int64, err error) {
 	end := s.end(id)
 	if end <= from {
@@ -76,8 +76,8 @@ func (s *Set) Since(id job.ID, from int64, fn func(event.Entry) error) (next int
 	return end, nil
 }
 
-// end returns where a journal ends that the set has, 0 for one that it does not have.
-// What an Append that failed has left is not counted.
+// end returns the offset at which a journal of the set ends, or 0 if it is not in the set.
+// Bytes that a failed Append has left do not count.
 func (s *Set) end(id job.ID) int64 {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -87,7 +87,7 @@ func (s *Set) end(id job.ID) int64 {
 	return s.known[id].End
 }
 
-// Has reports whether the set has the job's journal: it was replayed, recalled or begun.
+// Has reports whether the job's journal is in the set: it was replayed, recalled or appended to.
 func (s *Set) Has(id job.ID) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -95,7 +95,7 @@ func (s *Set) Has(id job.ID) bool {
 	return known || s.open[id] != nil
 }
 
-// Dismiss lets the set forget a journal that was retired. It can be recalled.
+// Dismiss removes a retired journal from the set. Recall brings it back.
 func (s *Set) Dismiss(id job.ID) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

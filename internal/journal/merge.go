@@ -15,12 +15,12 @@ import (
 // merge reads the journals of a set in the order of their entries' numbers. Gaps in the numbers
 // are allowed, as the journals of old runs may be deleted; a number that occurs twice is an error.
 type merge struct {
-	sources []*source           // that have entries left, by the number of the next one
-	found   map[job.ID]Recovery // of those that were read through
+	sources []*source           // the journals that have entries left, sorted by the number of their next entry
+	found   map[job.ID]Recovery // what was found in the journals that were read to their ends
 }
 
-// source is one journal of a merge. Its reader is nil until its first entry is due: of journals
-// whose entries do not interleave only one is open at a time.
+// source is one journal of a merge. Its reader is nil until its first entry is due, so that only
+// one journal is open at a time as long as their entries do not interleave.
 type source struct {
 	id   job.ID
 	path string
@@ -28,7 +28,7 @@ type source struct {
 	head event.Entry // the next entry
 }
 
-// newMerge looks at the first entry of every job's journal. A journal that does not exist has none.
+// newMerge reads the first entry of every job's journal. A journal that does not exist has no entries.
 func newMerge(jobs []job.ID, path func(job.ID) string) (*merge, error) {
 	m := &merge{found: map[job.ID]Recovery{}}
 	for _, id := range jobs {
@@ -53,7 +53,7 @@ func newMerge(jobs []job.ID, path func(job.ID) string) (*merge, error) {
 	return m, nil
 }
 
-// insert puts a source in its place.
+// insert adds a source to sources and keeps their order.
 func (m *merge) insert(src *source) {
 	at, _ := slices.BinarySearchFunc(m.sources, src.head.Seq, func(s *source, seq uint64) int {
 		return cmp.Compare(s.head.Seq, seq)
@@ -61,8 +61,8 @@ func (m *merge) insert(src *source) {
 	m.sources = slices.Insert(m.sources, at, src)
 }
 
-// next returns the next entry, io.EOF behind the last. It refuses one that is in two journals or
-// not in its own job's.
+// next returns the next entry, or io.EOF behind the last. An entry that is in two journals, or in
+// the journal of another job, is an error.
 func (m *merge) next() (event.Entry, error) {
 	if len(m.sources) == 0 {
 		return event.Entry{}, io.EOF
@@ -79,19 +79,19 @@ func (m *merge) next() (event.Entry, error) {
 		return e, &job.Error{
 			Class: job.Fatal, Code: job.CodeIO, Where: src.path,
 			What: fmt.Sprintf("record number %d belongs to %q", e.Seq, of),
-			Do:   "the file is not where it was written: move it back or away",
+			Do:   "the file was moved from another run: move it back, or out of the state folder",
 		}
 	}
 	return e, nil
 }
 
-// advance goes on to the next entry of the first source, and takes the source out at its end.
+// advance reads the next entry of the first source, and removes the source at its end.
 func (m *merge) advance(src *source) (err error) {
 	if src.in == nil {
 		if src.in, err = openReader(src.path); err != nil {
 			return err
 		}
-		if _, err = src.in.next(); err != nil { // the first one, once more
+		if _, err = src.in.next(); err != nil { // newMerge has read this entry already
 			return err
 		}
 	}

@@ -10,7 +10,7 @@ import (
 	"berth/internal/job"
 )
 
-// Recovery is what reading a journal found.
+// Recovery is what was found when a journal was read.
 type Recovery struct {
 	Entries        int    // whole entries
 	LastSeq        uint64 // sequence number of the last one; 0: none
@@ -18,10 +18,11 @@ type Recovery struct {
 	TruncatedBytes int64  // torn bytes behind End, which opening the journal cuts off
 }
 
-// Replay calls fn for every entry of the journal, in order. It changes nothing, so
-// the journal may be in use. A torn tail is left out and reported; a journal whose
-// middle is damaged ends in a *job.Error with the *Damage, after the entries before
-// it. An error of fn ends the replay and is returned as it is.
+// Replay calls fn for every entry of the journal, in order. It changes nothing, so the
+// journal may be in use. A torn tail is skipped and reported in the Recovery. If the middle
+// of the journal is damaged, Replay returns a *job.Error that wraps *Damage, after fn was
+// called for the entries before the damage. An error of fn ends the replay and is returned
+// unchanged.
 func Replay(path string, fn func(event.Entry) error) (Recovery, error) {
 	r, err := openReader(path)
 	if err != nil {
@@ -46,7 +47,7 @@ func openReader(path string) (*reader, error) {
 	return &reader{scan: s, file: f}, nil
 }
 
-// next returns the next entry, io.EOF behind the last; then rec is complete.
+// next returns the next entry, or io.EOF behind the last entry. With io.EOF rec is complete.
 func (r *reader) next() (event.Entry, error) {
 	at := r.scan.end
 	payload, err := r.scan.next()
@@ -66,7 +67,7 @@ func (r *reader) next() (event.Entry, error) {
 	return e, nil
 }
 
-// each calls fn for every entry that is left.
+// each calls fn for every remaining entry.
 func (r *reader) each(fn func(event.Entry) error) (Recovery, error) {
 	for {
 		e, err := r.next()
@@ -82,7 +83,7 @@ func (r *reader) each(fn func(event.Entry) error) (Recovery, error) {
 	}
 }
 
-// close closes the file; it was only read, so a failure to close loses nothing.
+// close closes the file. An error is ignored, as the file was only read.
 func (r *reader) close() {
 	if r.file != nil {
 		r.file.Close() //nolint:errcheck // see above
@@ -92,8 +93,8 @@ func (r *reader) close() {
 func undecodable(path string, at int64, err error) error {
 	return &job.Error{
 		Class: job.Fatal, Code: job.CodeIO, Where: path,
-		What: fmt.Sprintf("the record at byte %d is whole but cannot be understood", at), Err: err,
-		Do: "use the berth that wrote it, or a newer one",
+		What: fmt.Sprintf("the record at byte %d is intact but its format is unknown", at), Err: err,
+		Do: "use the version of berth that wrote it, or a newer one",
 	}
 }
 

@@ -36,8 +36,8 @@ type scanner struct {
 	payload []byte
 }
 
-// newScanner returns a scanner that stands behind the file header. A file that is
-// empty or was torn while it was made has no frames.
+// newScanner returns a scanner at the first frame, behind the file header. A file that is
+// empty, or whose creation was interrupted, has no frames.
 func newScanner(path string, src io.ReaderAt, size int64) (*scanner, error) {
 	s := &scanner{path: path, src: src, size: size}
 	head := make([]byte, min(size, int64(fileHeaderSize)))
@@ -62,14 +62,14 @@ func newScanner(path string, src io.ReaderAt, size int64) (*scanner, error) {
 	return s, nil
 }
 
-// limit has the scan go from one offset of a frame to another. It is called before next.
+// limit restricts the scan to the frames from one offset to another. It is called before next.
 func (s *scanner) limit(from, to int64) {
 	s.end, s.size = max(s.end, from), min(s.size, to)
 	s.in = bufio.NewReaderSize(io.NewSectionReader(s.src, s.end, s.size-s.end), readBuffer)
 }
 
-// next returns the payload of the next frame, valid until the call after. It returns
-// io.EOF behind the last whole frame, also when a torn tail follows (see torn).
+// next returns the payload of the next frame, which is valid until the following call. It
+// returns io.EOF behind the last whole frame, even if a torn tail follows (see torn).
 func (s *scanner) next() ([]byte, error) {
 	rest := s.size - s.end
 	if s.in == nil || rest < int64(frameHeaderSize) {
@@ -81,7 +81,7 @@ func (s *scanner) next() ([]byte, error) {
 	}
 	h, ok := parseFrameHeader(head, s.end, s.size)
 	if !ok {
-		return nil, s.judge()
+		return nil, s.badFrame()
 	}
 	if _, err := s.in.Discard(frameHeaderSize); err != nil {
 		return nil, s.readError(err)
@@ -91,7 +91,7 @@ func (s *scanner) next() ([]byte, error) {
 		return nil, s.readError(err)
 	}
 	if crc32.Checksum(s.payload, castagnoli) != h.sum {
-		return nil, s.judge()
+		return nil, s.badFrame()
 	}
 	s.end += int64(frameHeaderSize + h.length)
 	return s.payload, nil
@@ -101,9 +101,9 @@ func (s *scanner) next() ([]byte, error) {
 // returned io.EOF.
 func (s *scanner) torn() int64 { return s.size - s.end }
 
-// judge is called at a bad frame: io.EOF if it is a torn tail, else the error that
+// badFrame ends the scan at a bad frame. It returns io.EOF if the frame is a torn tail, else the error that
 // refuses the file.
-func (s *scanner) judge() error {
+func (s *scanner) badFrame() error {
 	s.in = nil
 	next, err := s.search(s.end + 1)
 	if err != nil {

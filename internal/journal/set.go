@@ -10,33 +10,33 @@ import (
 	"berth/internal/job"
 )
 
-// Set holds a coordinator's journals: one a job, and one for nodes and allocations,
-// which has the empty job ID. It numbers the entries over all of them. Its methods
-// may be called from several goroutines.
+// Set contains a coordinator's journals: one for each job, and one for nodes and
+// allocations, whose job ID is empty. The sequence numbers of entries run through all
+// journals. The methods may be called from several goroutines.
 type Set struct {
 	path func(job.ID) string
 
 	mu     sync.Mutex
 	last   uint64              // number of the last entry
-	open   map[job.ID]*Journal // those appended to and not retired
-	known  map[job.ID]Recovery // those read or retired, to be opened without reading them again
-	batch  []event.Entry       // of the last Append, used again
+	open   map[job.ID]*Journal // journals that are appended to and not retired
+	known  map[job.ID]Recovery // journals that were read or retired; they can be opened without another replay
+	batch  []event.Entry       // the entries of the last Append; the slice is reused
 	before map[*Journal]int64  // where the journals ended before the Append under way
 }
 
-// NewSet returns a set whose journals are the files that path names; path("") is
-// the one for nodes and allocations. Files are made when they are first appended to;
-// their folders must be there.
+// NewSet returns a set whose journals are at the paths that path returns; path("") is the
+// journal of nodes and allocations. A file is created by the first append to it; its
+// folder must exist.
 func NewSet(path func(job.ID) string) *Set {
 	return &Set{
 		path: path, open: map[job.ID]*Journal{}, known: map[job.ID]Recovery{}, before: map[*Journal]int64{},
 	}
 }
 
-// Replay calls fn for every entry of the given jobs' journals and of the one for
-// nodes and allocations, in the order in which they were appended, and lets the set
-// number on from there. A journal that does not exist has no entries. It is called
-// once, before the first Append. It returns the bytes of torn tails, by job.
+// Replay calls fn for every entry of the given jobs' journals and of the journal of nodes
+// and allocations, in the order in which they were appended. Later entries are numbered
+// from the last one. A journal that does not exist has no entries. Replay is called once,
+// before the first Append. It returns the sizes of torn tails in bytes, by job.
 func (s *Set) Replay(jobs []job.ID, fn func(event.Entry) error) (torn map[job.ID]int64, err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -68,13 +68,13 @@ func (s *Set) Replay(jobs []job.ID, fn func(event.Entry) error) (torn map[job.ID
 	return torn, nil
 }
 
-// Append gives the records the next numbers, writes each to the journal of its job,
-// and returns the number of the first. Records are written in their order, with one
-// write(2) for neighbours of one journal; so a process killed at any moment leaves a
-// beginning of the batch, also where the batch goes to several journals.
+// Append gives the records the next sequence numbers, writes each to the journal of its
+// job, and returns the number of the first. Records are written in order, and successive
+// records of one journal by one write(2). So a process that is killed at any moment leaves
+// a prefix of the batch, even if the batch goes to several journals.
 //
-// On an error nothing is kept, and the caller either appends the same records again
-// or stops; what comes after them must not be written without them.
+// If an error is returned, none of the records was kept. The caller then appends the same
+// records again or stops: later records must not be written without them.
 func (s *Set) Append(at job.Time, records ...event.Record) (first uint64, err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -83,7 +83,7 @@ func (s *Set) Append(at job.Time, records ...event.Record) (first uint64, err er
 	for len(records) > 0 {
 		n := sameJournal(records)
 		if err := s.appendRun(at, records[:n]); err != nil {
-			err = errors.Join(err, s.takeBack())
+			err = errors.Join(err, s.undo())
 			s.last = first - 1
 			return 0, err
 		}
@@ -92,7 +92,7 @@ func (s *Set) Append(at job.Time, records ...event.Record) (first uint64, err er
 	return first, nil
 }
 
-// sameJournal returns how many of the first records go to one journal.
+// sameJournal returns the number of leading records that go to one journal.
 func sameJournal(records []event.Record) int {
 	id := records[0].Of()
 	n := 1
@@ -116,23 +116,23 @@ func (s *Set) appendRun(at job.Time, records []event.Record) error {
 		s.batch = append(s.batch, event.Entry{Seq: s.last + 1 + uint64(i), At: at, Record: r})
 	}
 	err = j.Append(s.batch...)
-	clear(s.batch) // keeps no record alive
+	clear(s.batch) // so that the garbage collector can free the records
 	if err == nil {
 		s.last += uint64(len(records))
 	}
 	return err
 }
 
-// takeBack undoes the Append under way.
-func (s *Set) takeBack() error {
+// undo removes what the Append under way has written.
+func (s *Set) undo() error {
 	var errs []error
 	for j, end := range s.before {
-		errs = append(errs, j.takeBack(end))
+		errs = append(errs, j.undo(end))
 	}
 	return errors.Join(errs...)
 }
 
-// journal returns the job's journal, opened or made if need be.
+// journal returns the job's journal and opens or creates it if necessary.
 func (s *Set) journal(id job.ID) (*Journal, error) {
 	if j, ok := s.open[id]; ok {
 		return j, nil
@@ -155,14 +155,14 @@ func (s *Set) openOrCreate(id job.ID) (*Journal, error) {
 	if errors.Is(err, fs.ErrExist) {
 		return nil, &job.Error{
 			Class: job.Fatal, Code: job.CodeIO, Where: path, What: "the journal exists but was not replayed",
-			Do: "restart the server; if this returns, another server uses the same folder",
+			Do: "restart the coordinator (`berth server stop`); if this happens again, another coordinator uses the same state folder",
 		}
 	}
 	return j, err
 }
 
-// SyncDirty makes durable what was appended to any journal before the call. Appends
-// are not held up meanwhile.
+// SyncDirty writes to the disk what was appended to any journal before the call. Append
+// does not wait for it.
 func (s *Set) SyncDirty() error {
 	s.mu.Lock()
 	journals := make([]*Journal, 0, len(s.open))
@@ -177,8 +177,8 @@ func (s *Set) SyncDirty() error {
 	return errors.Join(errs...)
 }
 
-// Retire makes the job's journal durable and closes its file, as when the job has
-// ended. Appending to it again opens it again. Other appends are not held up meanwhile.
+// Retire syncs and closes the journal of a job, usually because the job has ended. A later
+// Append opens it again. Appends to other journals do not wait for it.
 func (s *Set) Retire(id job.ID) error {
 	s.mu.Lock()
 	j, ok := s.open[id]
@@ -194,7 +194,7 @@ func (s *Set) Retire(id job.ID) error {
 	if s.open[id] != j {
 		return nil // retired meanwhile
 	}
-	if err := j.Close(); err != nil { // has something to sync only if something was appended since
+	if err := j.Close(); err != nil { // syncs again only what was appended since
 		return err
 	}
 	delete(s.open, id)
@@ -202,7 +202,7 @@ func (s *Set) Retire(id job.ID) error {
 	return nil
 }
 
-// Close makes all journals durable and closes them.
+// Close syncs and closes all journals.
 func (s *Set) Close() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
