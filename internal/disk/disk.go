@@ -1,6 +1,6 @@
-// Package disk does what the standard library leaves to its callers with files and folders: it
-// removes a folder whatever rights a task took away in it, and makes files and names durable.
-// It knows nothing of jobs and decides nothing about errors.
+// Package disk has the operations on files and folders that the standard library lacks: it
+// removes a folder in which a task took away its own access rights, and syncs files and
+// folders to the disk. It knows nothing of jobs, and returns errors unchanged.
 package disk
 
 import (
@@ -12,7 +12,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// RemoveTree removes a folder and all in it, also where a task took away its own rights.
+// RemoveTree removes a folder and everything in it, even if a task took away its own access rights.
 func RemoveTree(dir string) error {
 	err := os.RemoveAll(dir)
 	if err == nil || !errors.Is(err, fs.ErrPermission) {
@@ -21,7 +21,7 @@ func RemoveTree(dir string) error {
 	walk := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
 		if d != nil && d.IsDir() {
 			if os.Chmod(path, 0o700) == nil && err != nil {
-				return nil // readable now; RemoveAll looks again
+				return nil // the folder can be read now, by the second RemoveAll
 			}
 		}
 		return nil
@@ -29,18 +29,17 @@ func RemoveTree(dir string) error {
 	return errors.Join(walk, os.RemoveAll(dir))
 }
 
-// Sync returns when a file, or the names in a folder, are on their disk (fsync(2)).
+// Sync writes a file, or the names in a folder, to the disk (fsync(2)).
 func Sync(path string) error { return sync(path, 0, unix.Fsync) }
 
-// SyncPlain is Sync for a path that another program may have replaced: it follows no link and
-// never waits, as opening a FIFO would.
+// SyncPlain is Sync for a path that another program may have replaced: it does not follow a
+// symbolic link, and does not block as opening a FIFO would.
 func SyncPlain(path string) error { return sync(path, unix.O_NOFOLLOW|unix.O_NONBLOCK, unix.Fsync) }
 
-// SyncFileSystem returns when all that was written to the file system of a folder is on its
-// disk (syncfs(2)).
+// SyncFileSystem writes the whole file system of a folder to the disk (syncfs(2)).
 func SyncFileSystem(dir string) error { return sync(dir, unix.O_NOFOLLOW|unix.O_NONBLOCK, unix.Syncfs) }
 
-// sync calls f with a descriptor of a file or folder.
+// sync opens a file or folder and calls f with its descriptor.
 func sync(path string, flags int, f func(fd int) error) error {
 	file, err := os.OpenFile(path, os.O_RDONLY|flags, 0)
 	if err != nil {

@@ -1,6 +1,11 @@
-// Package home knows where berth keeps its state on disk and with what rights:
-// the user's state folder, the folder of each run in it, and the coordinator's own.
-// It reads and writes those files; it decides nothing.
+// Package home defines the layout of berth's state on disk, and its access rights:
+// the user's state folder, a folder for each run in it, and the folder of the coordinator.
+//
+//	h, err := home.Open()
+//	run, err := h.NewRun(job.Bag, nil)
+//	err = run.Save(spec, home.Tasks{Entries: entries})
+//
+// It reads and writes these files. It makes no decisions.
 package home
 
 import (
@@ -21,7 +26,7 @@ import (
 // Home is the user's state folder, $XDG_STATE_HOME/berth, mode 0700.
 type Home struct{ Dir string }
 
-// Locate returns the state folder's place without touching the disk.
+// Locate returns the path of the state folder without any access to the disk.
 func Locate() (Home, error) {
 	if d := os.Getenv("XDG_STATE_HOME"); filepath.IsAbs(d) {
 		return Home{filepath.Join(d, "berth")}, nil
@@ -34,22 +39,22 @@ func Locate() (Home, error) {
 	return Home{filepath.Join(u, ".local", "state", "berth")}, nil
 }
 
-// Open returns the state folder, made if it is missing, and refuses one that
-// another user could read or owns.
+// Open returns the state folder and creates it if necessary. It is an error if another
+// user owns the folder or could read it.
 func Open() (Home, error) {
 	h, err := Locate()
 	if err != nil {
 		return Home{}, err
 	}
-	if !utf8.ValidString(h.Dir) { // it stands in configurations, which are text
-		return Home{}, &job.Error{Class: job.User, Where: h.Dir, What: "the state folder's path is no UTF-8",
-			Do: "set XDG_STATE_HOME to one that is"}
+	if !utf8.ValidString(h.Dir) { // the path is written into configuration files, which are text
+		return Home{}, &job.Error{Class: job.User, Where: h.Dir, What: "the path of the state folder is not valid UTF-8",
+			Do: "set XDG_STATE_HOME to a path that is"}
 	}
 	return h, h.check(true)
 }
 
-// Existing returns the state folder for a command that only looks at it. What is there is
-// checked as Open does, what is missing stays so.
+// Existing returns the state folder for a command that only reads it. Folders that exist are
+// checked as by Open; missing ones are not created.
 func Existing() (Home, error) {
 	h, err := Locate()
 	if err != nil {
@@ -58,7 +63,7 @@ func Existing() (Home, error) {
 	return h, h.check(false)
 }
 
-// check checks the folders that are there, and makes the others where that is wanted.
+// check checks the folders that exist, and creates the others if create is true.
 func (h Home) check(create bool) error {
 	for _, d := range []string{h.Dir, h.Runs(), h.Server()} {
 		if _, err := os.Lstat(d); !create && errors.Is(err, fs.ErrNotExist) {
@@ -71,12 +76,12 @@ func (h Home) check(create bool) error {
 	return nil
 }
 
-// privateDir makes a folder of the state folder, or checks the one that is there.
+// privateDir creates one of the state folder's folders, or checks it if it exists.
 func privateDir(dir string) error {
 	target := dir
 	if info, err := os.Lstat(dir); err == nil && info.Mode()&os.ModeSymlink != 0 && private.Owner(info) == os.Geteuid() {
 		if real, err := filepath.EvalSymlinks(dir); err == nil {
-			target = real // the user has it elsewhere
+			target = real // the user's own link to another folder is allowed
 		}
 	}
 	err := private.Folder(target)
@@ -91,11 +96,11 @@ func privateDir(dir string) error {
 		return &job.Error{Class: job.User, Code: job.CodeIO, Where: dir, What: "the state folder " + u.What,
 			Do: "set XDG_STATE_HOME to a folder of your own"}
 	}
-	return &job.Error{Class: job.User, Code: job.CodeIO, Where: dir, What: "cannot make the state folder",
+	return &job.Error{Class: job.User, Code: job.CodeIO, Where: dir, What: "cannot create the state folder",
 		Do: "set XDG_STATE_HOME to a folder you may write to", Err: err}
 }
 
-// Runs returns the folder that holds a folder for each run.
+// Runs returns the folder that contains a folder for each run.
 func (h Home) Runs() string { return filepath.Join(h.Dir, "runs") }
 
 // Server returns the coordinator's own folder: keys, socket, journal, allocations.
@@ -104,7 +109,7 @@ func (h Home) Server() string { return filepath.Join(h.Dir, "server") }
 // Database returns the path of the store of profiles and history.
 func (h Home) Database() string { return filepath.Join(h.Dir, "berth.db") }
 
-// Trace returns the folder of what is known of programs whose functions are counted.
+// Trace returns the folder of what was learned about programs whose functions are counted.
 func (h Home) Trace() string { return filepath.Join(h.Dir, "trace") }
 
 // Socket returns the path of the coordinator's control socket.
@@ -122,7 +127,7 @@ func (h Home) Journal() string { return filepath.Join(h.Server(), "journal") }
 // runsLock returns the path of the file that is locked while a run is given its number.
 func (h Home) runsLock() string { return filepath.Join(h.Runs(), ".lock") }
 
-// JournalOf returns the path of a job's journal; of that of nodes and allocations for no job.
+// JournalOf returns the path of a job's journal. For the empty id it is the journal of nodes and allocations.
 func (h Home) JournalOf(id job.ID) string {
 	if id == "" {
 		return h.Journal()
@@ -130,7 +135,7 @@ func (h Home) JournalOf(id job.ID) string {
 	return h.Run(id).Journal()
 }
 
-// Run returns the run of that id, whether it is there or not.
+// Run returns the run with this id, whether it exists or not.
 func (h Home) Run(id job.ID) Run { return Run{ID: id, Dir: filepath.Join(h.Runs(), string(id))} }
 
 var runName = regexp.MustCompile(`^(bag|mr)-([1-9][0-9]{0,9})$`)
@@ -143,7 +148,7 @@ func KindOf(id job.ID) job.Kind {
 	return job.MapReduce
 }
 
-// RunNumber returns the number in a job's id, 0 where it is no job's id.
+// RunNumber returns the number in a job's id, or 0 if id is not a job's id.
 func RunNumber(id job.ID) int {
 	m := runName.FindStringSubmatch(string(id))
 	if m == nil {
@@ -153,8 +158,8 @@ func RunNumber(id job.ID) int {
 	return n
 }
 
-// NewRun makes the folder of a new run, with the next number that makes no id that is
-// taken besides; taken may be nil.
+// NewRun creates the folder of a new run. Its number is the next one whose id is not taken;
+// taken may be nil.
 func (h Home) NewRun(kind job.Kind, taken func(job.ID) bool) (Run, error) {
 	unlock, err := lockFile(h.runsLock())
 	if err != nil {
@@ -183,7 +188,7 @@ func (h Home) NewRun(kind job.Kind, taken func(job.ID) bool) (Run, error) {
 	}
 	r := h.Run(name())
 	if err := os.Mkdir(r.Dir, 0o700); err != nil {
-		return Run{}, &job.Error{Class: job.Fatal, Code: job.CodeIO, Where: r.Dir, What: "cannot make the run's folder", Err: err}
+		return Run{}, &job.Error{Class: job.Fatal, Code: job.CodeIO, Where: r.Dir, What: "cannot create the run's folder", Err: err}
 	}
 	return r, nil
 }

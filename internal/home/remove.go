@@ -10,14 +10,14 @@ import (
 	"berth/internal/job"
 )
 
-// hidden is how the folder of a run that is being removed begins its name, so that it is no run's.
+// hidden is the prefix of the name of a run's folder that is being removed. No run has such a name.
 const hidden = ".removed-"
 
-// highest returns the path of the file that keeps the highest number of a run that was removed.
+// highest returns the path of the file that contains the highest number of a removed run.
 func (h Home) highest() string { return filepath.Join(h.Runs(), ".highest") }
 
-// highestRemoved returns the highest number of a run that was removed, 0 where none was. The
-// runs' lock is held.
+// highestRemoved returns the highest number of a removed run, or 0 if none was removed. The
+// caller has locked runsLock.
 func (h Home) highestRemoved() (int, error) {
 	n := 0
 	err := ReadJSON(h.highest(), &n)
@@ -27,8 +27,8 @@ func (h Home) highestRemoved() (int, error) {
 	return n, err
 }
 
-// Reserve sees to it that the number of a run which is about to be removed is not given
-// again: nodes, allocations and the user's own notes may still name it.
+// Reserve prevents the number of a run that is about to be removed from being used again:
+// nodes, allocations and the user's notes may still name it.
 func (h Home) Reserve(id job.ID) error {
 	unlock, err := lockFile(h.runsLock())
 	if err != nil {
@@ -42,8 +42,8 @@ func (h Home) Reserve(id job.ID) error {
 	return WriteJSON(h.highest(), RunNumber(id))
 }
 
-// Hide makes a run's folder one that is not a run's any more, in one step. RemoveHidden
-// removes it.
+// Hide renames a run's folder, so that in one step the run exists no more. RemoveHidden
+// removes the folder.
 func (h Home) Hide(id job.ID) error {
 	r := h.Run(id)
 	if err := os.Rename(r.Dir, filepath.Join(h.Runs(), hidden+string(id))); err != nil {
@@ -52,7 +52,7 @@ func (h Home) Hide(id job.ID) error {
 	return nil
 }
 
-// RemoveHidden removes what Hide has hidden, also in an earlier life.
+// RemoveHidden removes the folders that Hide has renamed, those of earlier coordinators too.
 func (h Home) RemoveHidden() error {
 	dir, err := os.ReadDir(h.Runs())
 	if err != nil {

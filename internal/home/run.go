@@ -26,13 +26,13 @@ type Run struct {
 // Journal returns the path of the run's journal.
 func (r Run) Journal() string { return filepath.Join(r.Dir, "journal") }
 
-// Plan returns the path of what was decided for the run, as JSON.
+// Plan returns the path of the run's plan, as JSON.
 func (r Run) Plan() string { return filepath.Join(r.Dir, "plan.json") }
 
-// Summary returns the path of the run's last view, written when it ended, as JSON.
+// Summary returns the path of the run's last view as JSON. It is written when the run ends.
 func (r Run) Summary() string { return filepath.Join(r.Dir, "summary.json") }
 
-// Logs returns the folder of what tasks wrote to their standard error.
+// Logs returns the folder with what tasks wrote to their standard error.
 func (r Run) Logs() string { return filepath.Join(r.Dir, "logs") }
 
 func (r Run) spec() string  { return filepath.Join(r.Dir, "job.json") }
@@ -44,7 +44,7 @@ type Tasks struct {
 	Splits  []job.Split
 }
 
-// List returns the runs there are, oldest first.
+// List returns all runs, the oldest first.
 func (h Home) List() ([]Run, error) {
 	dir, err := os.ReadDir(h.Runs())
 	if errors.Is(err, fs.ErrNotExist) {
@@ -63,13 +63,13 @@ func (h Home) List() ([]Run, error) {
 	return runs, nil
 }
 
-// Save writes spec and task table of a new run.
+// Save writes the spec and the task table of a new run.
 func (r Run) Save(spec *job.Spec, t Tasks) error {
 	if err := r.SaveSpec(spec); err != nil {
 		return err
 	}
 	if err := os.MkdirAll(r.Logs(), 0o700); err != nil {
-		return &job.Error{Class: job.Fatal, Code: job.CodeIO, Where: r.Dir, What: "cannot make the log folder", Err: err}
+		return &job.Error{Class: job.Fatal, Code: job.CodeIO, Where: r.Dir, What: "cannot create the log folder", Err: err}
 	}
 	return r.saveTasks(t)
 }
@@ -104,7 +104,7 @@ func (r Run) saveTasks(t Tasks) error {
 	return nil
 }
 
-// Load reads spec and task table.
+// Load reads the run's spec and task table.
 func (r Run) Load() (*job.Spec, Tasks, error) {
 	spec, err := r.Spec()
 	if err != nil {
@@ -120,7 +120,7 @@ func (r Run) Spec() (*job.Spec, error) {
 	if err := ReadJSON(r.spec(), &spec); err != nil {
 		if errors.Is(err, fs.ErrNotExist) {
 			return nil, &job.Error{Class: job.User, Code: job.CodeArguments, What: fmt.Sprintf("no job %s", r.ID),
-				Do: "berth status lists the jobs there are"}
+				Do: "list the jobs with: berth status"}
 		}
 		return nil, err
 	}
@@ -156,10 +156,10 @@ func (r Run) loadTasks(kind job.Kind) (Tasks, error) {
 	}
 }
 
-// Remove deletes the run's folder: a job that was never accepted leaves nothing.
+// Remove deletes the folder of a run that no coordinator has accepted.
 func (r Run) Remove() error { return os.RemoveAll(r.Dir) }
 
-// WriteJSON writes v to a file of mode 0600 so that either the old or the new content stands.
+// WriteJSON writes v to a file of mode 0600. After a crash the file has either its old or its new content.
 func WriteJSON(path string, v any) error {
 	b, err := json.MarshalIndent(v, "", "  ")
 	if err != nil {
@@ -171,7 +171,7 @@ func WriteJSON(path string, v any) error {
 	return nil
 }
 
-// ReadJSON reads what WriteJSON wrote.
+// ReadJSON reads a file that WriteJSON wrote into v.
 func ReadJSON(path string, v any) error {
 	b, err := os.ReadFile(path)
 	if err != nil {

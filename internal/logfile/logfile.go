@@ -1,10 +1,10 @@
-// Package logfile bounds the logs of berth's processes in the background. They write to
-// their standard error, which whoever started them led into a file; nobody looks after that
-// file, and it may share a disk with the journals.
+// Package logfile limits the size of the logs of berth's background processes. These write
+// to their standard error, which was redirected to a file when they were started. Nobody
+// cleans up that file, and it may be on the same disk as the journals.
 //
-// It is no library's rotating file (lumberjack, say), as those open a file of their own: what
-// the Go runtime itself writes of a panic or a data race goes to standard error, and would
-// stay in the old file or in another one. Here standard error itself moves to the new file.
+// A library such as lumberjack does not do, as it opens a file of its own. The Go runtime
+// writes panics and data races to standard error, so they would be in another file. Here
+// the descriptor of standard error itself is moved to the new file.
 package logfile
 
 import (
@@ -16,19 +16,19 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Max is how large a log may become, in bytes: some thirty thousand lines. One older file of
-// that size stays beside it, with Older behind its name.
+// Max is the largest size of a log in bytes: some thirty thousand lines. One older file of at
+// most that size stays beside it; its name has the suffix Older.
 const (
 	Max   = 4 << 20
 	Older = ".1"
 )
 
-// Stderr returns a writer to this process's standard error. Where that is a file which is
-// appended to, it is replaced by a new one before it becomes larger than Max, and stays as the
-// older one.
+// Stderr returns a writer to this process's standard error. If that is a file opened for
+// appending, a new file replaces it before it becomes larger than Max, and it becomes the
+// older file.
 func Stderr() io.Writer { return open(os.Stderr, Max) }
 
-// capped is a log whose file is replaced when it has become too large.
+// capped is a log whose file is replaced when it becomes too large.
 type capped struct {
 	mu   sync.Mutex
 	file *os.File
@@ -37,7 +37,7 @@ type capped struct {
 	size int64
 }
 
-// open returns a writer to f, capped where f is a file that is appended to and has a name.
+// open returns a writer to f. The writer is capped if f is a file with a name and opened for appending.
 func open(f *os.File, limit int64) io.Writer {
 	path, err := os.Readlink(fmt.Sprintf("/proc/self/fd/%d", f.Fd()))
 	if err != nil {
@@ -57,8 +57,9 @@ func open(f *os.File, limit int64) io.Writer {
 	return &capped{file: f, path: path, max: limit, size: here.Size()}
 }
 
-// Write writes a line, first into a new file if it has no room in the present one. Where no
-// new file can be made the line goes into the old one: a log never stops its process.
+// Write writes a line. If the line does not fit into the file, Write replaces the file first.
+// If the file cannot be replaced, the line is written to it all the same: a log never stops
+// its process.
 func (c *capped) Write(line []byte) (int, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -72,7 +73,7 @@ func (c *capped) Write(line []byte) (int, error) {
 	return n, err
 }
 
-// replace makes the file the older one and leads the descriptor into a new file.
+// replace renames the file to the older one and points the descriptor to a new file.
 func (c *capped) replace() error {
 	if err := os.Rename(c.path, c.path+Older); err != nil {
 		return err

@@ -1,12 +1,14 @@
-// Package private opens files and folders that have to be this user's alone, under names
-// that another user of the machine can guess and may have taken first.
+// Package private opens files and folders that only this user may own, under names that
+// another user of the machine can guess and may have created first.
 //
-// It is the one place that knows what to look for: who owns the file, who else may use it,
-// whether it is a file at all, and whether the name is a link. What is checked is what was
-// opened, so that a name cannot lead elsewhere afterwards, and nothing that is opened here
-// can block: opening a FIFO would. The package decides nothing about what becomes of a job;
-// callers say in their own words what the refused file was for and what to do. It also listens on Unix sockets in such
-// folders, and connects to them, however long the folder's path is.
+// It checks who owns the file, who else may use it, whether it is a plain file, and whether
+// the name is a link. It checks the descriptor that it has opened, so that nobody can replace
+// the file between check and use. Nothing that it opens can block, as opening a FIFO would.
+// The package also listens on Unix sockets in such folders and connects to them, however long
+// the folder's path is.
+//
+// It returns errors of type *Untrusted. The caller adds what the refused file was for and
+// what the user can do.
 package private
 
 import (
@@ -24,23 +26,23 @@ import (
 // Untrusted is the error for a file or folder that others made or may write to.
 type Untrusted struct {
 	Path string
-	What string // continues a sentence that begins with what the path is: "belongs to user 7, not to you"
-	Mode bool   // only its mode is wrong; chmod helps if nobody else has used it
+	What string // what is wrong, without a subject: "belongs to user 7, not to you"
+	Mode bool   // only the mode is wrong; chmod helps if nobody else has used the file
 }
 
 // Error returns the path and the reason.
 func (u *Untrusted) Error() string { return u.Path + " " + u.What }
 
-// Bits of a mode.
+// Bits of a file mode.
 const (
 	forOthers       = 0o077
 	writtenByOthers = 0o022
 )
 
-// Folder makes a folder with mode 0700, and its parents, or checks the one that is there.
-// One that others may read is closed to them; one that others may write to is refused with
-// an *Untrusted error, as are one of another user, a symbolic link, and a folder in one
-// where any user could replace it.
+// Folder creates a folder with mode 0700, and its parents, or checks the folder if it exists.
+// If others may read it, Folder takes that right away. It returns an *Untrusted error if others
+// may write to the folder, if it belongs to another user, if it is a symbolic link, or if any
+// user could replace it in its parent folder.
 func Folder(dir string) error {
 	if err := os.MkdirAll(filepath.Dir(dir), 0o700); err != nil {
 		return err
@@ -65,8 +67,8 @@ func Folder(dir string) error {
 	return f.Chmod(0o700)
 }
 
-// CheckFolder refuses a folder that is not this user's or that others may use in any way.
-// Without one the error wraps fs.ErrNotExist.
+// CheckFolder returns an error if a folder is not this user's or if others may use it in any
+// way. If the folder does not exist, the error wraps fs.ErrNotExist.
 func CheckFolder(dir string) error {
 	f, info, err := openFolder(dir)
 	if err != nil {
@@ -79,14 +81,14 @@ func CheckFolder(dir string) error {
 	return nil
 }
 
-// openFolder opens a folder of this user's.
+// openFolder opens a folder that belongs to this user.
 func openFolder(dir string) (*os.File, os.FileInfo, error) {
 	f, err := os.OpenFile(dir, os.O_RDONLY|unix.O_DIRECTORY|unix.O_NOFOLLOW|unix.O_NONBLOCK, 0)
 	switch {
 	case errors.Is(err, unix.ENOTDIR), errors.Is(err, unix.ELOOP):
 		return nil, nil, &Untrusted{Path: dir, What: "is not a folder"}
 	case errors.Is(err, fs.ErrPermission):
-		if info, serr := os.Lstat(dir); serr == nil { // that it is another user's says more
+		if info, serr := os.Lstat(dir); serr == nil { // that the folder is another user's explains more
 			err = errors.Join(checkOwner(dir, info), err)
 		}
 		return nil, nil, err
@@ -104,8 +106,8 @@ func openFolder(dir string) (*os.File, os.FileInfo, error) {
 	return f, info, nil
 }
 
-// checkParent refuses a place where any user may rename what is this user's. A folder that
-// all may write to needs the sticky bit for that, as /tmp has it.
+// checkParent returns an error if any user could rename dir. A parent folder to which all may
+// write needs the sticky bit, as /tmp has it.
 func checkParent(dir string) error {
 	parent := filepath.Dir(dir)
 	info, err := os.Stat(parent)
@@ -118,18 +120,18 @@ func checkParent(dir string) error {
 	return nil
 }
 
-// Open opens a plain file of this user's that nobody else may write to, with the flags of
-// os.OpenFile. A file that it makes has mode 0600.
+// Open opens a plain file that belongs to this user and that nobody else may write to. flag is
+// that of os.OpenFile. A file that Open creates has mode 0600.
 func Open(path string, flag int) (*os.File, error) {
 	return open(path, flag, writtenByOthers, "write to")
 }
 
-// ReadFile reads a file as Open opens it, limit bytes at most.
+// ReadFile opens a file as Open does and reads at most limit bytes of it.
 func ReadFile(path string, limit int64) ([]byte, error) {
 	return read(path, limit, writtenByOthers, "write to")
 }
 
-// ReadSecret reads a file that nobody else may use in any way, limit bytes at most.
+// ReadSecret reads at most limit bytes of a file that nobody else may use in any way.
 func ReadSecret(path string, limit int64) ([]byte, error) {
 	return read(path, limit, forOthers, "use")
 }
@@ -143,7 +145,7 @@ func read(path string, limit int64, denied os.FileMode, verb string) ([]byte, er
 	return io.ReadAll(io.LimitReader(f, limit))
 }
 
-// open opens a file and checks it before anything is done with it, truncation included.
+// open opens a file and checks it before it uses or truncates it.
 func open(path string, flag int, denied os.FileMode, verb string) (*os.File, error) {
 	f, err := os.OpenFile(path, flag&^os.O_TRUNC|unix.O_NOFOLLOW|unix.O_NONBLOCK, 0o600)
 	switch {
@@ -174,7 +176,7 @@ func check(f *os.File, path string, denied os.FileMode, verb string) error {
 		return err
 	}
 	if st, ok := info.Sys().(*syscall.Stat_t); ok && st.Nlink > 1 {
-		return &Untrusted{Path: path, What: "is a hard link to a file that has another name, too"}
+		return &Untrusted{Path: path, What: "is a hard link: the file has a second name"}
 	}
 	if info.Mode().Perm()&denied != 0 {
 		return openTo(path, verb, info)
@@ -182,7 +184,7 @@ func check(f *os.File, path string, denied os.FileMode, verb string) error {
 	return nil
 }
 
-// checkOwner refuses what does not belong to this user.
+// checkOwner returns an error if a file does not belong to this user.
 func checkOwner(path string, info os.FileInfo) error {
 	if uid := Owner(info); uid != os.Geteuid() {
 		return &Untrusted{Path: path, What: fmt.Sprintf("belongs to user %d, not to you", uid)}
@@ -190,7 +192,7 @@ func checkOwner(path string, info os.FileInfo) error {
 	return nil
 }
 
-// Owner returns the id of the user that a file belongs to, −1 if the system does not tell.
+// Owner returns the id of the user that a file belongs to, or −1 if the system does not tell it.
 func Owner(info os.FileInfo) int {
 	if st, ok := info.Sys().(*syscall.Stat_t); ok {
 		return int(st.Uid)
@@ -198,7 +200,7 @@ func Owner(info os.FileInfo) int {
 	return -1
 }
 
-// openTo is the error for what others may use.
+// openTo returns the error for a file that others may use.
 func openTo(path, verb string, info os.FileInfo) error {
 	return &Untrusted{Path: path, Mode: true, What: fmt.Sprintf("is open to others, who may %s it (mode %03o)", verb, info.Mode().Perm())}
 }

@@ -12,11 +12,11 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// A Unix socket's address holds 107 bytes, and the path of a folder may be longer. Both ends therefore name the socket
-// through a descriptor of its folder.
+// The address of a Unix socket may have at most 107 bytes, and the path of a folder may be longer. So both ends name
+// the socket through a descriptor of its folder: /proc/self/fd/N/NAME.
 
-// Listen listens on a Unix socket of mode 0600, whose folder has to be one that only this user can enter. What an
-// earlier process left under that name is removed; the listener does not remove the socket when it is closed.
+// Listen listens on a Unix socket of mode 0600. Only this user may be able to enter the folder of the socket. Listen
+// removes a socket that an earlier process left there. The listener does not remove the socket when it is closed.
 func Listen(path string) (net.Listener, error) {
 	if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, fmt.Errorf("remove the old socket: %w", err)
@@ -29,11 +29,11 @@ func Listen(path string) (net.Listener, error) {
 	if err != nil {
 		return nil, fmt.Errorf("listen on %s: %w", path, err)
 	}
-	l.SetUnlinkOnClose(false) // the short name is no more
+	l.SetUnlinkOnClose(false) // the short name is not valid any more
 	return l, os.Chmod(path, 0o600)
 }
 
-// Dial connects to a Unix socket. Where its folder cannot be opened the error is an *fs.PathError.
+// Dial connects to a Unix socket. If its folder cannot be opened, the error is an *fs.PathError.
 func Dial(ctx context.Context, path string) (c net.Conn, err error) {
 	err = through(path, func(short string) (err error) {
 		c, err = (&net.Dialer{}).DialContext(ctx, "unix", short)
@@ -42,7 +42,7 @@ func Dial(ctx context.Context, path string) (c net.Conn, err error) {
 	return c, err
 }
 
-// through calls use with a name of the path that is short enough.
+// through calls use with a short name of the path, which is valid during the call.
 func through(path string, use func(short string) error) error {
 	dir, err := os.OpenFile(filepath.Dir(path), os.O_RDONLY|unix.O_DIRECTORY, 0)
 	if err != nil {

@@ -9,7 +9,7 @@ import (
 	"berth/internal/job"
 )
 
-// Accuracy says how well predictions were kept, over all runs and for each application.
+// Accuracy compares predictions with what happened, over all runs and for each application.
 type Accuracy struct {
 	Score
 	Applications []AppScore `json:"applications"` // by name
@@ -21,15 +21,15 @@ type AppScore struct {
 	Score
 }
 
-// Score says how well some runs kept to what was predicted for them.
+// Score compares the predictions for some runs with what happened.
 type Score struct {
 	Runs   int `json:"runs"`   // done, with a predicted run time
 	Below  int `json:"below"`  // ended before the lower bound
 	Within int `json:"within"` // ended between the bounds
 	Above  int `json:"above"`  // ended after the upper bound
 
-	// MedianRatio and WorstRatio are actual over upper bound: the request for time
-	// that a prediction leads to holds while they are at most 1.
+	// MedianRatio and WorstRatio are the actual time divided by the upper bound. A wall time
+	// that is requested by the upper bound is long enough as long as they are at most 1.
 	MedianRatio float64 `json:"median_ratio"`
 	WorstRatio  float64 `json:"worst_ratio"`
 
@@ -38,29 +38,31 @@ type Score struct {
 	Turnaround Errors `json:"turnaround"` // from submission to the end, where there is a queue
 }
 
-// Errors says how far predictions of one time lay from what came: errors are actual
-// minus predicted seconds, below 0 where it was sooner.
+// Errors sums up the errors of the predictions of one time. An error is the actual minus the
+// predicted time in seconds; it is negative if the actual time was shorter.
 type Errors struct {
-	Runs      int     `json:"runs"` // of which the time was predicted, and is known
+	Runs      int     `json:"runs"` // runs whose time was predicted and is known
 	MeanAbs   float64 `json:"mean_abs_error_s"`
 	MedianAbs float64 `json:"median_abs_error_s"`
-	Mean      float64 `json:"mean_error_s"`  // with its sign: what predictions miss on the whole
-	Within    float64 `json:"within_share"`  // of runs whose time lay between the bounds, 0…1
-	Worst     float64 `json:"worst_error_s"` // the farthest off, with its sign
-	WorstPred float64 `json:"worst_pred_s"`  // what was predicted for that run
-	WorstRun  job.ID  `json:"worst_run"`     // its id; empty: there is none
+	Mean      float64 `json:"mean_error_s"`  // mean of the signed errors: the bias of the predictions
+	Within    float64 `json:"within_share"`  // fraction of runs whose time was between the bounds, 0…1
+	Worst     float64 `json:"worst_error_s"` // the signed error with the largest absolute value
+	WorstPred float64 `json:"worst_pred_s"`  // the prediction for the run with the worst error
+	WorstRun  job.ID  `json:"worst_run"`     // the id of that run; empty if there is none
 }
 
-// startGrace is how much later than predicted a run may start and still count as
-// started by then, in seconds. Slurm's backfilling looks at the queue every 30 s unless
-// told otherwise (slurm.conf, bf_interval): it knows no start better than that.
+// startGrace is by how much the start of a run may exceed its prediction and still count as
+// within its bounds, in seconds. Slurm's backfill scheduler runs every 30 s by default
+// (slurm.conf, bf_interval), so no prediction of a start can be more exact.
 const startGrace = 30
 
-// Accuracy compares predicted and actual times of an application's runs, of all
-// runs if app is empty. What is in the bounds: a start no later than predicted (a queue
-// moves ahead when jobs end before their limits, so that sooner is as promised); a run
-// between the bounds of its prediction; a turnaround between the lower bound of the run
-// and the upper one after the predicted wait.
+// Accuracy compares the predicted with the actual times of an application's runs, or of all
+// runs if app is empty. A time is within its bounds in these cases:
+//   - a start that is no later than predicted; it may be sooner, as jobs before it in the
+//     queue may end before their limits;
+//   - a run time between the bounds of its prediction;
+//   - a turnaround between the lower bound of the run time and the sum of the predicted
+//     wait and the upper bound of the run time.
 func (s *Store) Accuracy(ctx context.Context, app string) (Accuracy, error) {
 	if s == nil {
 		return Accuracy{Applications: []AppScore{}}, nil
@@ -111,50 +113,50 @@ func scoreOf(runs []Run) Score {
 	return s
 }
 
-// verdict is a prediction beside what came, in seconds.
-type verdict struct{ predicted, low, up, actual float64 }
+// comparison is a predicted and an actual time, in seconds.
+type comparison struct{ predicted, low, up, actual float64 }
 
-func (v verdict) error() float64 { return v.actual - v.predicted }
+func (v comparison) error() float64 { return v.actual - v.predicted }
 
-// startCase judges when a run began; one that failed later counts too.
-func startCase(r Run) (verdict, bool) {
+// startCase compares the start of a run with its prediction. Runs that failed later count too.
+func startCase(r Run) (comparison, bool) {
 	if r.WaitPredicted == nil || r.Wait == nil {
-		return verdict{}, false
+		return comparison{}, false
 	}
-	return verdict{predicted: *r.WaitPredicted, up: *r.WaitPredicted + startGrace, actual: *r.Wait}, true
+	return comparison{predicted: *r.WaitPredicted, up: *r.WaitPredicted + startGrace, actual: *r.Wait}, true
 }
 
-// runCase judges how long a run took. The prediction is the median of such runs; of runs
-// that were stored without it, the middle of the bounds.
-func runCase(r Run) (verdict, bool) {
+// runCase compares the run time with its prediction: the predicted median, or the middle of
+// the bounds for runs that were stored without a median.
+func runCase(r Run) (comparison, bool) {
 	if r.State != "done" || r.Predicted == nil || r.Predicted.Up <= 0 {
-		return verdict{}, false
+		return comparison{}, false
 	}
-	v := verdict{predicted: (r.Predicted.Low + r.Predicted.Up) / 2, low: r.Predicted.Low, up: r.Predicted.Up, actual: r.Actual}
+	v := comparison{predicted: (r.Predicted.Low + r.Predicted.Up) / 2, low: r.Predicted.Low, up: r.Predicted.Up, actual: r.Actual}
 	if r.Median != nil {
 		v.predicted = *r.Median
 	}
 	return v, true
 }
 
-func turnaroundCase(r Run) (verdict, bool) {
+func turnaroundCase(r Run) (comparison, bool) {
 	if r.State != "done" || r.TurnaroundPredicted == nil || r.Turnaround == nil {
-		return verdict{}, false
+		return comparison{}, false
 	}
-	v := verdict{predicted: *r.TurnaroundPredicted, up: *r.TurnaroundPredicted + startGrace, actual: *r.Turnaround}
+	v := comparison{predicted: *r.TurnaroundPredicted, up: *r.TurnaroundPredicted + startGrace, actual: *r.Turnaround}
 	if r.Predicted != nil && r.WaitPredicted != nil {
 		v.low, v.up = r.Predicted.Low, *r.WaitPredicted+startGrace+r.Predicted.Up
 	}
 	return v, true
 }
 
-// errorsOf sums up the errors of one time over the runs of which it can be judged.
-func errorsOf(runs []Run, judge func(Run) (verdict, bool)) Errors {
+// errorsOf sums up the errors of one time over the runs for which compare returns true.
+func errorsOf(runs []Run, compare func(Run) (comparison, bool)) Errors {
 	var e Errors
 	var abs []float64
 	within := 0
 	for _, r := range runs {
-		v, ok := judge(r)
+		v, ok := compare(r)
 		if !ok {
 			continue
 		}
@@ -177,12 +179,12 @@ func errorsOf(runs []Run, judge func(Run) (verdict, bool)) Errors {
 	return e
 }
 
-// median returns the median of some values, which it sorts.
+// median returns the median of values. It sorts them.
 func median(values []float64) float64 {
 	slices.Sort(values)
 	n := len(values)
 	return (values[(n-1)/2] + values[n/2]) / 2
 }
 
-// micros rounds seconds to a whole microsecond: what lies below is rounding of sums.
+// micros rounds seconds to whole microseconds: smaller parts are rounding errors of sums.
 func micros(seconds float64) float64 { return math.Round(seconds*1e6) / 1e6 }

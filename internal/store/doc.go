@@ -1,14 +1,19 @@
-// Package store keeps the history of runs and what was measured in them, in an
-// SQLite database in the user's state folder, and gives profiles back.
+// Package store stores the history of runs and their measurements in an SQLite database
+// in the user's state folder, and makes profiles of them.
 //
-// Per run and part of a task (a phase, or a stretch that a model stands on) one row
-// is kept: exact sums and a histogram, as predict.Measure has them. So a run of a
-// million tasks takes some kilobytes, and reading a profile takes milliseconds.
+// One row is stored for each run and part of a task (a phase, or the part of the time that a
+// model describes): exact sums and a histogram, as in predict.Measure. So a run of a
+// million tasks takes a few kilobytes, and reading a profile takes milliseconds.
 //
-// History is a help, never a condition: no job may fail because its database is
-// locked, damaged or on a full disk. Every error is a *job.Error that wraps one of
-// ErrCorrupt, ErrLocked, ErrNewer and ErrUnusable; a caller warns and goes on with a
-// nil *Store, which forgets what it is given and knows nothing.
+// No job may fail because the database is locked, damaged or on a full disk. Every error
+// is a *job.Error that wraps one of ErrCorrupt, ErrLocked, ErrNewer and ErrUnusable. A
+// caller prints a warning and continues with a nil *Store, which is always empty:
+//
+//	s, err := store.Open(ctx, path)
+//	if err != nil {
+//		warn(err) // s is nil and can be used
+//	}
+//	profile, err := s.Profile(ctx, app, nodeType)
 //
 // Several processes may have the same database open.
 package store

@@ -11,19 +11,19 @@ import (
 	"berth/internal/job"
 )
 
-// What can be wrong with the database. Errors of this package wrap one of them.
+// Every error of this package wraps one of these.
 var (
-	// ErrCorrupt: the file is no database, or damaged.
+	// ErrCorrupt says that the file is not a database, or is damaged.
 	ErrCorrupt = errors.New("the database is damaged")
-	// ErrLocked: another process held it for longer than it is waited for.
+	// ErrLocked says that another process had the database locked for longer than busyTimeout.
 	ErrLocked = errors.New("the database is locked")
-	// ErrNewer: a later version of berth has changed its tables.
-	ErrNewer = errors.New("the database is of a newer berth")
-	// ErrUnusable: it cannot be read or written for another reason, such as a full disk.
+	// ErrNewer says that a later version of berth has changed the tables.
+	ErrNewer = errors.New("the database was written by a newer version of berth")
+	// ErrUnusable says that the database cannot be read or written for another reason, such as a full disk.
 	ErrUnusable = errors.New("the database cannot be used")
 )
 
-// wrap makes any error of a database operation one that a person can act on.
+// wrap turns an error of a database operation into one that says what to do.
 func (s *Store) wrap(what string, err error) error { return wrap(s.path, what, err) }
 
 func wrap(path, what string, err error) error {
@@ -33,11 +33,11 @@ func wrap(path, what string, err error) error {
 	kind, do := classify(err), ""
 	switch kind {
 	case ErrCorrupt:
-		do = "move the file away; history then starts anew"
+		do = "move the file away; berth then begins a new history"
 	case ErrNewer:
-		do = "use the berth that wrote it"
+		do = "use that version of berth"
 	case ErrLocked:
-		do = "see which process has it open"
+		do = "find the process that has it open, with fuser or lsof"
 	}
 	if !errors.Is(err, kind) {
 		err = fmt.Errorf("%w: %w", kind, err)
@@ -45,7 +45,7 @@ func wrap(path, what string, err error) error {
 	return &job.Error{Class: job.Transient, Code: job.CodeIO, Where: path, What: what, Do: do, Err: err}
 }
 
-// classify tells which of the package's errors err amounts to.
+// classify returns which of the package's errors describes err.
 func classify(err error) error {
 	for _, kind := range []error{ErrCorrupt, ErrLocked, ErrNewer} {
 		if errors.Is(err, kind) {
@@ -59,7 +59,7 @@ func classify(err error) error {
 	if !errors.As(err, &e) {
 		return ErrUnusable
 	}
-	switch e.Code() & 0xff { // the primary of an extended result code
+	switch e.Code() & 0xff { // the primary result code, without the extension
 	case lib.SQLITE_CORRUPT, lib.SQLITE_NOTADB:
 		return ErrCorrupt
 	case lib.SQLITE_BUSY, lib.SQLITE_LOCKED:

@@ -25,7 +25,7 @@ func insertMeasure(ctx context.Context, tx *sql.Tx, run job.ID, part predict.Par
 			return err
 		}
 	}
-	var curves any // likewise
+	var curves any // NULL where no progress was measured
 	if few := m.FewCurves(); len(few) > 0 {
 		if curves, err = json.Marshal(few); err != nil {
 			return err
@@ -38,9 +38,9 @@ func insertMeasure(ctx context.Context, tx *sql.Tx, run job.ID, part predict.Par
 	return err
 }
 
-// Profile returns what the latest runs of an application on a type of node come to,
-// nil if none was measured. Runs that failed or were cancelled count too: the tasks
-// they finished took what they took.
+// Profile returns the profile of an application on a type of node, made of its latest runs,
+// or nil if no run was measured. Runs that failed or were cancelled count too, as the tasks
+// that they finished were measured.
 func (s *Store) Profile(ctx context.Context, app, nodeType string) (*predict.Profile, error) {
 	if s == nil {
 		return nil, nil
@@ -49,9 +49,9 @@ func (s *Store) Profile(ctx context.Context, app, nodeType string) (*predict.Pro
 	return p, s.wrap("cannot read the profile of "+predict.Label(app), err)
 }
 
-// ProfileAny returns the profile of an application on the type of node that its latest
-// measured run was on, whichever that is; nil if none was measured. Its NodeType names the
-// type, so that a plan for other nodes can say what it stands on.
+// ProfileAny returns the profile of an application on the type of node on which its latest
+// measured run was, or nil if no run was measured. A plan for nodes of another type tells the
+// user Profile.NodeType.
 func (s *Store) ProfileAny(ctx context.Context, app string) (*predict.Profile, error) {
 	if s == nil {
 		return nil, nil
@@ -72,8 +72,9 @@ func (s *Store) ProfileAny(ctx context.Context, app string) (*predict.Profile, e
 	return p, s.wrap(what, err)
 }
 
-// LastAt returns the application of the latest measured run of a place (predict.Place), empty
-// where none was measured. Runs of before there were places have them as their application.
+// LastAt returns the application of the latest measured run of the programs at some paths
+// (predict.Place), or the empty string if no run was measured. Runs of earlier versions of
+// berth have the paths as their application.
 func (s *Store) LastAt(ctx context.Context, place string) (app string, err error) {
 	if s == nil {
 		return "", nil
@@ -121,7 +122,7 @@ func (s *Store) profile(ctx context.Context, app, nodeType string) (p *predict.P
 	return p, nil
 }
 
-// run is a run whose measures are being read.
+// run is a run while its measures are being read.
 type run struct {
 	id       job.ID
 	ended    job.Time
@@ -135,7 +136,7 @@ func (r *run) addTo(p *predict.Profile) {
 	}
 }
 
-// scanMeasure reads a row: the run it belongs to, the part and its measure.
+// scanMeasure reads a row: the run that it belongs to, the part and its measure.
 func scanMeasure(rows *sql.Rows) (run, predict.Part, *predict.Measure, error) {
 	r := run{measures: predict.Measures{}}
 	var part predict.Part

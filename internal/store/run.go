@@ -9,7 +9,7 @@ import (
 	"berth/internal/predict"
 )
 
-// Run is one run of a job, as it went into history.
+// Run is one run of a job in the history.
 type Run struct {
 	ID       job.ID   `json:"id"`
 	Name     string   `json:"name"`
@@ -26,34 +26,34 @@ type Run struct {
 	Reduces    int   `json:"reduces"`
 	InputBytes int64 `json:"input_bytes"`
 	Nodes      int   `json:"nodes"`
-	CPUs       int   `json:"cpus"` // a node
+	CPUs       int   `json:"cpus"` // cores for each node
 
-	Predicted *predict.Interval `json:"predicted"` // bounds of the run time; nil: there was no prediction
-	Median    *float64          `json:"median_s"`  // the predicted run time that half of such runs keep to; nil: likewise
-	Source    string            `json:"source"`    // of the prediction
+	Predicted *predict.Interval `json:"predicted"` // bounds of the run time in seconds; nil: there was no prediction
+	Median    *float64          `json:"median_s"`  // predicted median of the run time; nil: there was no prediction
+	Source    string            `json:"source"`    // what the prediction was made from
 	Actual    float64           `json:"actual_s"`  // seconds, from the first task's start to the job's end
 
-	// What the plan predicted and what came of it, in seconds from submission (or the last
-	// resume): the start, to the first attempt, and the turnaround, to the job's end. nil: not predicted; not known.
+	// Predicted and actual times in seconds since the submission or the last resume: the wait until the
+	// first attempt, and the turnaround until the end of the job. They are nil if not predicted or not known.
 	WaitPredicted       *float64 `json:"wait_predicted_s"`
 	Wait                *float64 `json:"wait_s"`
 	TurnaroundPredicted *float64 `json:"turnaround_predicted_s"`
-	Turnaround          *float64 `json:"turnaround_s"` // of a run that was done
+	Turnaround          *float64 `json:"turnaround_s"` // nil unless the run is done
 
-	AskedNodes int     `json:"asked_nodes"` // by the plan it began with, in all its allocations
-	AskedTime  float64 `json:"asked_s"`     // wall time of the longest of them, seconds; 0: unlimited
-	Allocs     int     `json:"allocs"`      // allocations of a batch system that it had, or waited for
-	Plans      int     `json:"plans"`       // that were made for it: 1 and those of what was left
+	AskedNodes int     `json:"asked_nodes"` // nodes that its first plan requested, over all requests
+	AskedTime  float64 `json:"asked_s"`     // longest wall time that its first plan requested, seconds; 0: unlimited
+	Allocs     int     `json:"allocs"`      // allocations of a batch system that it had or waited for
+	Plans      int     `json:"plans"`       // plans that were made for it: the first and those for the remaining tasks
 }
 
-// Keep is how many of the latest runs of an application on a type of node keep
-// their measurements and make up its profile; of earlier ones only the run itself
-// is kept. It is enough for steady quantiles, and few enough that a changed script
-// or machine shows soon.
+// Keep is the number of runs of an application on a type of node whose measurements are
+// stored and make up its profile. Of earlier runs only the row in the history stays. Twenty
+// are enough for stable quantiles, and few enough that the profile soon shows that a script
+// or a machine has changed.
 const Keep = 20
 
-// SaveRun puts a run and what was measured in it into history; one with the same id
-// is replaced, as a resumed job ends more than once.
+// SaveRun adds a run and its measurements to the history. A run with the same id is
+// replaced, as a resumed job ends more than once.
 func (s *Store) SaveRun(ctx context.Context, r Run, measures predict.Measures) error {
 	if s == nil {
 		return nil
@@ -76,7 +76,7 @@ func (s *Store) SaveRun(ctx context.Context, r Run, measures predict.Measures) e
 				ORDER BY ended_ns DESC, id DESC LIMIT -1 OFFSET ?)`, r.App, r.NodeType, Keep)
 		return err
 	})
-	return s.wrap("cannot keep run "+string(r.ID)+" in history", err)
+	return s.wrap("cannot save run "+string(r.ID)+" in the history", err)
 }
 
 const runColumns = `id, name, kind, app, node_type, state, started_ns, ended_ns, tasks, reduces,
@@ -117,9 +117,9 @@ func (s *Store) selectRuns(ctx context.Context, where string, args ...any) (runs
 	return runs, rows.Err()
 }
 
-// ForgetRun takes a run out of history. What was measured in it stays in its application's
-// profile: while that needs the measurements the run's line stays too, without its name and
-// without what would count in Accuracy.
+// ForgetRun removes a run from the history. Its measurements stay in the profile of its
+// application. As long as they do, the row of the run stays too, without its name and
+// without the times that would count in Accuracy.
 func (s *Store) ForgetRun(ctx context.Context, id job.ID) error {
 	if s == nil {
 		return nil
@@ -133,5 +133,5 @@ func (s *Store) ForgetRun(ctx context.Context, id job.ID) error {
 			turnaround_pred_s = NULL, wait_s = NULL, turnaround_s = NULL WHERE id = ?`, id)
 		return err
 	})
-	return s.wrap("cannot take a run out of history", err)
+	return s.wrap("cannot remove a run from the history", err)
 }

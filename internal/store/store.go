@@ -13,20 +13,20 @@ import (
 	"time"
 )
 
-// Store is an open database. A nil *Store is one that is always empty. Its methods
-// may be called from several goroutines.
+// Store is an open database. A nil *Store is always empty. Its methods may be called from
+// several goroutines.
 type Store struct {
 	db   *sql.DB
 	path string
 }
 
-// busyTimeout is how long an operation waits for another process to be done.
+// busyTimeout is how long an operation waits for a lock of another process.
 const busyTimeout = 2 * time.Second
 
-// Open opens the database, making the file (mode 0600) and its tables as needed.
+// Open opens the database. It creates the file (mode 0600) and the tables if necessary.
 //
-// SQLite does not wait where two processes turn a database of an earlier berth from
-// write-ahead logging, but fails one of them at once, to rule out a deadlock; it is tried again.
+// Databases of early versions of berth use write-ahead logging. If two processes convert one
+// at the same time, SQLite lets one of them fail at once, to rule out a deadlock. Open tries again.
 func Open(ctx context.Context, path string) (*Store, error) {
 	deadline := time.Now().Add(busyTimeout)
 	for wait := time.Millisecond; ; wait = min(2*wait, 50*time.Millisecond) {
@@ -53,16 +53,16 @@ func open(ctx context.Context, path string) (*Store, error) {
 	if err != nil {
 		return nil, err
 	}
-	db.SetMaxOpenConns(1) // one writer at a time is all that SQLite has
+	db.SetMaxOpenConns(1) // SQLite has one writer at a time
 	if err := migrate(ctx, db); err != nil {
-		_ = db.Close() // what went wrong before it says more
+		_ = db.Close() // the error of migrate says more
 		return nil, err
 	}
 	return &Store{db: db, path: path}, nil
 }
 
-// secure makes the file if it is missing and keeps others from reading it. The
-// files that SQLite puts beside it get the same mode.
+// secure creates the file if it does not exist, and denies other users access to it. SQLite
+// gives its journal the same mode.
 func secure(path string) error {
 	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
 	if err != nil {
@@ -72,15 +72,15 @@ func secure(path string) error {
 	return f.Chmod(0o600)
 }
 
-// dsn names the database for the driver. The busy timeout comes first, so that it
-// holds while the journal mode is set; transactions take the write lock at their
-// start, as one that reads first and then finds another writer cannot wait for it.
+// dsn returns the name of the database for the driver. The busy timeout comes first, so
+// that it applies while the journal mode is set. Transactions acquire the write lock at their
+// start: one that reads first could not wait for another writer.
 //
-// The state folder may be on a network file system that several login nodes share, where
-// write-ahead logging, which needs memory that all processes share, damages databases
-// (SQLite, "Write-Ahead Logging", section 1). So changes go through a rollback journal,
-// truncated and not removed: its file is opened each time, which makes an NFS client
-// look at the server, where a name that is missing may be answered from a cache.
+// The state folder may be on a network file system that several login nodes share. There
+// write-ahead logging damages databases, as it needs memory that all processes share (SQLite,
+// "Write-Ahead Logging", section 1). So the database has a rollback journal. The journal is
+// truncated and not removed: its file is then opened for each change, and an NFS client asks
+// the server about a file that it opens, but may answer from its cache that a file is missing.
 func dsn(path string) string {
 	q := url.Values{"_pragma": {
 		"busy_timeout(" + strconv.FormatInt(busyTimeout.Milliseconds(), 10) + ")",
@@ -97,23 +97,23 @@ func (s *Store) Close() error {
 	return s.wrap("cannot close the history of runs", s.db.Close())
 }
 
-// schemas holds N.sql, which brings a database of version N−1 to version N.
+// schemas contains the scripts N.sql; each migrates a database from version N−1 to version N.
 //
 //go:embed schema/*.sql
 var schemas embed.FS
 
-// latest is the version of the tables that this berth works with.
+// latest is the version of the tables that this version of berth uses.
 const latest = 5
 
-// migrate brings the tables to the latest version, under the write lock so that of
-// several processes one does it.
+// migrate updates the tables to the latest version. It holds the write lock, so that only one
+// of several processes does it.
 func migrate(ctx context.Context, db *sql.DB) error {
 	v, err := version(ctx, db)
 	if err != nil || v == latest {
 		return err
 	}
 	if v > latest {
-		return fmt.Errorf("%w: its version is %d, this berth knows %d", ErrNewer, v, latest)
+		return fmt.Errorf("%w: its tables have version %d, and this berth supports version %d", ErrNewer, v, latest)
 	}
 	return inTx(ctx, db, func(tx *sql.Tx) error {
 		v, err := version(ctx, tx)
