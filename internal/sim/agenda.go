@@ -5,21 +5,21 @@ import (
 	"berth/internal/timeline"
 )
 
-// happening is something that is to happen at an instant.
-type happening interface{ happen() }
+// timedEvent is a simulation event that fires at a given instant.
+type timedEvent interface{ fire() }
 
-// rank is the order of what happens at one instant.
+// rank orders the events of one instant: lower ranks fire first.
 type rank uint64
 
 const (
 	endRank     rank = iota // tasks and rigid jobs end, workers come up
-	limitRank               // wall times are over: what ends just then has ended
+	limitRank               // wall times end; attempts that end at the same instant have ended before
 	faultRank               // nodes fail, are repaired, become slow
 	arrivalRank             // jobs arrive
-	tickRank                // engines are told the time
+	tickRank                // engines receive a Tick
 )
 
-// agenda is what is to happen, a heap by instant, rank and the order in which it was noted.
+// agenda is the event list of the simulation: a heap ordered by instant, then rank, then insertion.
 type agenda struct {
 	heap []entry
 	seq  uint64
@@ -27,17 +27,17 @@ type agenda struct {
 
 type entry struct {
 	at   job.Time
-	key  uint64 // rank, then number
-	what happening
+	key  uint64 // rank in the high bits, insertion number below
+	what timedEvent
 }
 
 func (a entry) before(b entry) bool { return a.at < b.at || a.at == b.at && a.key < b.key }
 
-// rankShift leaves 2^56 numbers for what is noted.
+// rankShift leaves 56 bits for the insertion number.
 const rankShift = 56
 
-// note puts something on the agenda.
-func (a *agenda) note(at job.Time, r rank, what happening) {
+// schedule adds an event to the agenda.
+func (a *agenda) schedule(at job.Time, r rank, what timedEvent) {
 	a.seq++
 	e := entry{at, uint64(r)<<rankShift | a.seq, what}
 	a.heap = append(a.heap, e)
@@ -53,7 +53,7 @@ func (a *agenda) note(at job.Time, r rank, what happening) {
 	a.heap[i] = e
 }
 
-// first returns when the next is to happen, Never for an empty agenda.
+// first returns the instant of the next event, or Never if the agenda is empty.
 func (a *agenda) first() job.Time {
 	if len(a.heap) == 0 {
 		return timeline.Never
@@ -61,8 +61,8 @@ func (a *agenda) first() job.Time {
 	return a.heap[0].at
 }
 
-// next takes the first from the agenda.
-func (a *agenda) next() happening {
+// next removes the next event and returns it.
+func (a *agenda) next() timedEvent {
 	first, last := a.heap[0], a.heap[len(a.heap)-1]
 	a.heap[len(a.heap)-1] = entry{}
 	a.heap = a.heap[:len(a.heap)-1]
@@ -72,7 +72,7 @@ func (a *agenda) next() happening {
 	return first.what
 }
 
-// sink puts an entry into the hole at the top.
+// sink moves e down from the empty root to its position in the heap.
 func (a *agenda) sink(e entry) {
 	i := 0
 	for {

@@ -9,7 +9,7 @@ import (
 )
 
 // allocation is a job of the batch system: a rigid job, or an allocation that a coordinator
-// asked for.
+// requested.
 type allocation struct {
 	id      batch.ID
 	owner   owner
@@ -18,7 +18,7 @@ type allocation struct {
 	limit   time.Duration
 	state   allocState
 	began   job.Time
-	on      []int // its nodes, in the order of their numbers
+	on      []int // the indices of its nodes, ascending
 }
 
 type allocState uint8
@@ -29,26 +29,26 @@ const (
 	over
 )
 
-// owner is told what becomes of an allocation.
+// owner receives the events of an allocation.
 type owner interface {
-	// began: it has its nodes from now on.
+	// began reports that the allocation has its nodes.
 	began(a *allocation)
-	// broke: the node of that rank failed under it.
-	broke(a *allocation, rank int)
+	// nodeFailed reports that the allocation's node with that rank failed.
+	nodeFailed(a *allocation, rank int)
 }
 
-// ends returns when its time is over.
+// ends returns the instant at which the wall time ends.
 func (a *allocation) ends() job.Time { return a.began.Add(a.limit) }
 
-// submit puts an allocation into the queue; the owner is told when it begins.
+// submit puts an allocation into the queue. The owner is called when the allocation begins.
 func (w *world) submit(owner owner, elastic bool, nodes int, limit time.Duration) *allocation {
 	a := &allocation{owner: owner, elastic: elastic, nodes: nodes, limit: limit}
 	w.enqueue(a)
 	return a
 }
 
-// enqueue puts an allocation into the queue. One for which the cluster has too few nodes at
-// the moment, as some are down, is put there when they are back.
+// enqueue puts an allocation into the queue. While failed nodes leave the cluster too small for the
+// allocation, the allocation is parked instead.
 func (w *world) enqueue(a *allocation) {
 	if a.nodes > w.system.Nodes() {
 		w.parked = append(w.parked, a)
@@ -60,7 +60,8 @@ func (w *world) enqueue(a *allocation) {
 	w.changed = true
 }
 
-// release ends an allocation, or takes it out of the queue. One that is over stays so.
+// release ends a running allocation or cancels a waiting one. It does nothing to an allocation that
+// has ended.
 func (w *world) release(a *allocation) {
 	switch a.state {
 	case waiting:
@@ -73,7 +74,7 @@ func (w *world) release(a *allocation) {
 	case running:
 		w.account(a)
 		w.system.End(w.now, a.id)
-		if gone := w.machine.give(a); gone > 0 {
+		if gone := w.machine.reclaim(a); gone > 0 {
 			w.system.Resize(w.now, -gone)
 		}
 		w.changed = true
@@ -81,7 +82,7 @@ func (w *world) release(a *allocation) {
 	a.state = over
 }
 
-// account adds what the allocation held to the result.
+// account adds the node-seconds of the allocation to the result.
 func (w *world) account(a *allocation) {
 	held := float64(a.nodes) * w.now.Sub(a.began).Seconds()
 	if a.elastic {
@@ -91,7 +92,7 @@ func (w *world) account(a *allocation) {
 	}
 }
 
-// unpark puts those into the queue for which there are nodes again.
+// unpark enqueues the parked allocations again. Those that are still too large are parked again.
 func (w *world) unpark() {
 	parked := w.parked
 	w.parked = nil

@@ -9,22 +9,22 @@ import (
 	"berth/internal/workload"
 )
 
-// app is an elastic job: a MapReduce job or a bag.
+// app is an elastic job (a MapReduce job or a bag) during the simulation.
 type app struct {
 	*workload.Elastic
 	w           *world
-	index       int // in Config.Elastic
+	index       int // its index in Config.Elastic
 	id          job.ID
 	spec        *job.Spec
-	profile     *predict.Profile // nil: none
-	coordinator *coordinator     // nil: it has not arrived
-	first       plan.Plan        // by which it was submitted
+	profile     *predict.Profile // nil: the application has no profile
+	coordinator *coordinator     // nil until the job arrives
+	first       plan.Plan        // the plan of the submission
 	measured    predict.Collector
 	out         *Outcome
 	started     bool
 	over        bool
-	then        []*app // that arrive when it is over
-	live        []int  // attempts of each task that live, where they are paced
+	then        []*app // the jobs that arrive when this job has ended
+	live        []int  // for tasks with paces: the number of running attempts of each task
 }
 
 // newApps returns the elastic jobs of the workload.
@@ -42,8 +42,8 @@ func newApps(w *world) []*app {
 	return apps
 }
 
-// specOf returns the spec that a command would make of the job: its tasks need one core
-// each, its attempts are as many as Hadoop's.
+// specOf returns the job specification that a command would make: each task needs one core, and the
+// number of attempts is that of Hadoop.
 func specOf(e *workload.Elastic, index int, r *job.Request) *job.Spec {
 	kind, prefix := job.MapReduce, "mr-"
 	if len(e.Reduces) == 0 {
@@ -74,25 +74,25 @@ func specOf(e *workload.Elastic, index int, r *job.Request) *job.Spec {
 // kind returns the kind of a task.
 func (a *app) kind(task int) job.TaskKind { return a.spec.Kind.TaskKind(len(a.Maps), task) }
 
-// arrive has the job planned and submitted.
+// arrive plans the job and submits it.
 func (a *app) arrive() {
 	*a.out = Outcome{Submit: since(a.w.now)}
 	a.coordinator = a.w.coordinatorOf(a)
 	a.submit()
 }
 
-// happen tries again to submit the job.
-func (a *app) happen() { a.submit() }
+// fire retries the submission.
+func (a *app) fire() { a.submit() }
 
-// submit plans the job as a command does and hands it to its coordinator. Where there are no
-// nodes for it at the moment it tries again after a while.
+// submit plans the job as a command does and passes it to its coordinator. After a transient error,
+// such as no usable node at present, it retries later.
 func (a *app) submit() {
 	c := a.coordinator
 	p, err := c.decide(a, nil)
 	switch {
 	case err == nil:
 	case job.ClassOf(err) == job.Transient:
-		a.w.agenda.note(a.w.now.Add(plan.Retry), arrivalRank, a)
+		a.w.agenda.schedule(a.w.now.Add(plan.Retry), arrivalRank, a)
 		return
 	default:
 		a.w.fail(&job.Error{Class: job.ClassOf(err), Code: job.CodeOf(err), Where: "job " + strconv.FormatInt(a.ID, 10), What: "it cannot be planned", Err: err})
@@ -100,27 +100,27 @@ func (a *app) submit() {
 	}
 	a.first = p
 	c.apps[a.id] = a
-	c.tell(c.w.submitOf(a, p))
+	c.handle(c.w.submitOf(a, p))
 }
 
-// start takes in that an attempt of the job begins.
+// start records that an attempt of the job begins.
 func (a *app) start() {
 	if !a.started {
 		a.started, a.out.Start = true, since(a.w.now)
 	}
 }
 
-// end takes in that the job is over.
+// end records that the job has ended and lets the jobs arrive that waited for it.
 func (a *app) end(failed bool) {
-	a.start() // one without an attempt ends as it starts
+	a.start() // a job without any attempt starts when it ends
 	a.over, a.out.Killed, a.out.Finish = true, failed, since(a.w.now)
 	a.w.left--
 	for _, next := range a.then {
-		a.w.agenda.note(a.w.now, arrivalRank, arrival{next})
+		a.w.agenda.schedule(a.w.now, arrivalRank, arrival{next})
 	}
 }
 
-// arrival is when a job arrives that waited for another.
+// arrival is the arrival of a job that waited for another job to end.
 type arrival struct{ a *app }
 
-func (r arrival) happen() { r.a.arrive() }
+func (r arrival) fire() { r.a.arrive() }

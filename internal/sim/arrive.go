@@ -1,44 +1,44 @@
 package sim
 
-// arrivals is the jobs that have not arrived. What arrives at one instant does so in the order of
-// the Config, rigid jobs first.
+// arrivals iterates over the jobs that have not arrived. Jobs with the same submission time arrive
+// in the order of the Config, rigid jobs first.
 type arrivals struct {
 	w              *world
 	rigid, elastic int // how many of each have arrived
 }
 
-// arrive notes the first arrival.
-func (w *world) arrive() { (&arrivals{w: w}).note() }
+// scheduleArrivals schedules the first arrival.
+func (w *world) scheduleArrivals() { (&arrivals{w: w}).schedule() }
 
-// rigidFirst reports whether the next job to arrive is a rigid one.
+// rigidFirst reports whether the next job to arrive is a rigid job.
 func (a *arrivals) rigidFirst() bool {
 	r, e := a.w.cfg.Rigid[a.rigid:], a.w.cfg.Elastic[a.elastic:]
 	return len(r) > 0 && (len(e) == 0 || r[0].Submit <= e[0].Submit)
 }
 
-// note notes the next arrival.
-func (a *arrivals) note() {
+// schedule schedules the next arrival.
+func (a *arrivals) schedule() {
 	switch cfg := a.w.cfg; {
 	case a.rigidFirst():
-		a.w.agenda.note(epoch+cfg.Rigid[a.rigid].Submit, arrivalRank, a)
+		a.w.agenda.schedule(epoch+cfg.Rigid[a.rigid].Submit, arrivalRank, a)
 	case a.elastic < len(cfg.Elastic):
-		a.w.agenda.note(epoch+cfg.Elastic[a.elastic].Submit, arrivalRank, a)
+		a.w.agenda.schedule(epoch+cfg.Elastic[a.elastic].Submit, arrivalRank, a)
 	}
 }
 
-// happen lets the next job arrive.
-func (a *arrivals) happen() {
+// fire makes the next job arrive and schedules the arrival after it.
+func (a *arrivals) fire() {
 	w := a.w
 	if i := a.rigid; a.rigidFirst() {
 		a.rigid++
-		a.note()
+		a.schedule()
 		j, out := &w.cfg.Rigid[i], &w.result.Rigid[i]
 		*out = Outcome{Submit: j.Submit, Nodes: j.Nodes}
 		(&rigid{w: w, job: j, out: out}).submit()
 		return
 	}
 	a.elastic++
-	a.note()
+	a.schedule()
 	app := w.apps[a.elastic-1]
 	if before := w.before(app); before != nil && !before.over {
 		before.then = append(before.then, app)
@@ -47,7 +47,7 @@ func (a *arrivals) happen() {
 	app.arrive()
 }
 
-// before returns the job that has to be over before one is submitted; nil: none.
+// before returns the job that has to end before job a is submitted, or nil.
 func (w *world) before(a *app) *app {
 	if a.After == 0 {
 		return nil

@@ -9,46 +9,46 @@ import (
 	"berth/internal/step"
 )
 
-// attempt is an attempt that runs on a worker: a step at a time is on the agenda.
+// attempt is an attempt that runs on a worker. Only the end of its present step is on the agenda.
 type attempt struct {
-	k      *worker
-	app    *app
-	id     job.Attempt
-	kind   job.TaskKind
-	since  job.Time // when the present step began
-	step   stage
-	over   bool
-	fails  bool // half way through what it computes
-	stats  []job.PhaseStat
-	takes  time.Duration // what it computes, on this node
-	placed bool          // its shuffle knows where all outputs are
-	phased *phased       // how it runs where phases contend; nil: its times are given
-	paced  *paced        // how it runs where it is seen how far it is; nil: nobody looks
-	commit bool          // it has the grant from the start
-	moves  *transfer     // of its data, where they lie on a data server
-	from   job.Time      // when it began
+	k       *worker
+	app     *app
+	id      job.Attempt
+	kind    job.TaskKind
+	since   job.Time // when the present step began
+	step    stage
+	over    bool
+	fails   bool // the attempt fails after half of its computing time
+	stats   []job.PhaseStat
+	runTime time.Duration // computing time on this node
+	located bool          // the shuffle knows the nodes of all map outputs
+	phased  *phased       // state of an attempt whose phases contend for the node; nil: the phases have fixed durations
+	paced   *paced        // state of an attempt that reports its progress; nil: it does not report any
+	commit  bool          // the attempt may commit without asking
+	moves   *transfer     // transfer of its data from and to a data server, if there is one
+	from    job.Time      // when the attempt began
 }
 
-// stage is how far an attempt is.
+// stage is the present step of an attempt.
 type stage uint8
 
 const (
 	shuffling stage = iota // a reduce fetches map outputs
-	asking                 // it waits for leave to sort
+	asking                 // it waits for the grant to sort
 	computing
 	committing
 )
 
-// start begins an attempt. How fast its node is while it lasts is decided now.
+// start begins an attempt. The speed of the node at this instant applies to the whole attempt.
 func (k *worker) start(a *app, s step.Start) {
 	r := &attempt{k: k, app: a, id: s.Attempt, kind: a.kind(s.Attempt.Task), since: k.g.site.w.now, from: k.g.site.w.now, commit: s.Commit}
 	w := k.g.site.w
-	if r.takes = a.duration(s.Attempt.Task); k.hired != nil {
-		r.takes = k.hired.takes(r.takes)
+	if r.runTime = a.duration(s.Attempt.Task); k.rentedMachine != nil {
+		r.runTime = k.rentedMachine.onType(r.runTime)
 	} else {
-		r.takes = w.onNode(r.takes, k.node)
+		r.runTime = w.onNode(r.runTime, k.node)
 	}
-	r.fails = w.unlucky(s.Attempt, a.index)
+	r.fails = w.attemptFails(s.Attempt, a.index)
 	if a.Phased != nil {
 		k.startPhased(r, s.Leave, s.Memory)
 		return
@@ -59,16 +59,16 @@ func (k *worker) start(a *app, s step.Start) {
 	k.runs = append(k.runs, r)
 	k.enter(r, r.kind.Phases()[0])
 	switch {
-	case k.hired != nil && w.cfg.Cloud.Bytes > 0:
+	case k.rentedMachine != nil && w.cfg.Cloud.Bytes > 0:
 		r.move()
 	case r.kind != job.ReduceTask:
 		r.compute()
-	case k.of(a).count == len(a.Maps):
+	case k.outputsOf(a).count == len(a.Maps):
 		r.fetch()
 	}
 }
 
-// duration returns what a task computes, on a core of speed 1.
+// duration returns the computing time of a task on a core of speed 1.
 func (a *app) duration(task int) time.Duration {
 	if task < len(a.Maps) {
 		return a.Maps[task]
@@ -76,7 +76,7 @@ func (a *app) duration(task int) time.Duration {
 	return a.Reduces[task-len(a.Maps)]
 }
 
-// onNode returns how long so much work takes if it begins now on a node.
+// onNode returns how long work of duration d takes on the node if it begins now.
 func (w *world) onNode(d time.Duration, node int) time.Duration {
 	factor := 1 / w.machine.speed(node)
 	if w.machine.state[node].slow {
@@ -88,29 +88,31 @@ func (w *world) onNode(d time.Duration, node int) time.Duration {
 	return roundMilli(float64(d) * factor)
 }
 
-// roundMilli rounds nanoseconds to a whole millisecond, as all that is drawn is.
+// roundMilli rounds nanoseconds to a whole millisecond, the resolution of all durations that are
+// drawn.
 func roundMilli(ns float64) time.Duration {
 	return time.Duration(math.Round(ns/float64(time.Millisecond))) * time.Millisecond
 }
 
 func (k *worker) enter(r *attempt, p job.Phase) {
-	k.say(step.PhaseEntered{Attempt: r.id, Phase: p})
+	k.send(step.PhaseEntered{Attempt: r.id, Phase: p})
 }
 
-// next notes when the present step is done.
+// next begins step s and schedules its end.
 func (r *attempt) next(s stage, after time.Duration) {
 	w := r.k.g.site.w
 	r.step, r.since = s, w.now
-	w.agenda.note(w.now.Add(after), endRank, r)
+	w.agenda.schedule(w.now.Add(after), endRank, r)
 }
 
-// fetch ends a shuffle that knows where all map outputs are. One that began before the last
-// of them was there has fetched the others meanwhile (Sh1 of ARIA, models.md, section 1).
+// fetch schedules the end of a shuffle for which all map outputs are ready. A shuffle that began
+// before the last map output was ready has fetched the other outputs already (Sh1 of ARIA,
+// models.md, section 1).
 func (r *attempt) fetch() {
-	if r.kind != job.ReduceTask || r.step != shuffling || r.placed {
+	if r.kind != job.ReduceTask || r.step != shuffling || r.located {
 		return
 	}
-	r.placed = true
+	r.located = true
 	rest, i := r.app.FirstShuffle, r.id.Task-len(r.app.Maps)
 	begun := r.since
 	if begun == r.k.g.site.w.now {
@@ -124,14 +126,14 @@ func (r *attempt) fetch() {
 	r.since = begun
 }
 
-// compute runs what takes a core.
+// compute starts the part of the attempt that needs a core.
 func (r *attempt) compute() {
-	d := r.takes
+	d := r.runTime
 	if r.fails {
 		d = roundMilli(float64(d) / 2)
 	}
 	phases := r.kind.Phases()
-	if r.kind != job.MapTask { // fetch and sort take no time of their own
+	if r.kind != job.MapTask { // fetching and sorting have no duration of their own
 		r.k.enter(r, phases[1])
 	}
 	if r.kind == job.ReduceTask {
@@ -140,8 +142,8 @@ func (r *attempt) compute() {
 	r.next(computing, d)
 }
 
-// happen ends the present step.
-func (r *attempt) happen() {
+// fire ends the present step.
+func (r *attempt) fire() {
 	if r.over {
 		return
 	}
@@ -150,13 +152,13 @@ func (r *attempt) happen() {
 	case shuffling:
 		r.stat(job.PhaseShuffle, r.since, now)
 		r.step = asking
-		r.k.say(step.LeaveWanted{Attempt: r.id, Phase: job.PhaseSort})
+		r.k.send(step.LeaveWanted{Attempt: r.id, Phase: job.PhaseSort})
 	case computing:
 		r.computed(now)
 	}
 }
 
-// computed ends an attempt whose work is done, but for the leave to commit.
+// computed ends an attempt whose computing is done, or asks for the permission to commit.
 func (r *attempt) computed(now job.Time) {
 	if r.fails {
 		r.k.end(r, event.AttemptEnded{Outcome: event.Failed, Exit: 1, Reason: "exit status 1"})
@@ -170,7 +172,7 @@ func (r *attempt) computed(now job.Time) {
 		r.k.enter(r, job.PhaseStore)
 		if !r.commit {
 			r.step = committing
-			r.k.say(step.CommitWanted{Attempt: r.id})
+			r.k.send(step.CommitWanted{Attempt: r.id})
 			return
 		}
 	case job.MapTask:
@@ -181,7 +183,7 @@ func (r *attempt) computed(now job.Time) {
 		r.stat(job.PhaseSort, r.since, r.since)
 		r.stat(job.PhaseReduce, r.since, now)
 		r.step = committing
-		r.k.say(step.CommitWanted{Attempt: r.id})
+		r.k.send(step.CommitWanted{Attempt: r.id})
 		return
 	}
 	r.k.end(r, event.AttemptEnded{Outcome: event.Done})

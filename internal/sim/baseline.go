@@ -11,31 +11,33 @@ import (
 	"berth/internal/timeline"
 )
 
-// baseline is what the ways beside plan.Decide know of a job and of the queue that it goes to.
+// baseline is the input of the baselines that the experiments compare with plan.Decide: the job and
+// the queue.
 type baseline struct {
 	now           job.Time
 	maps, reduces int                // a bag has no reduces
-	invariants    predict.Invariants // T_up takes its means and its maxima: the profile's longest task
+	invariants    predict.Invariants // T_up uses their means and maxima (the profile's longest task)
 	line          *timeline.Timeline // free nodes
-	maxNodes      int                // that can be asked for; 0: no bound
-	maxTime       time.Duration      // that can be asked for; 0: unlimited
-	perNode       int                // map slots, and reduce slots, of a node
-	// fewest has the smallest number of nodes win whose turnaround is within 1 % of the
-	// best (models.md, section 2); the paper takes all nodes of the slot.
+	maxNodes      int                // the largest request allowed; 0: no limit
+	maxTime       time.Duration      // the longest wall time allowed; 0: no limit
+	perNode       int                // map slots, and as many reduce slots, of a node
+	// fewest selects the smallest number of nodes whose turnaround is within 1 % of the best
+	// (models.md, section 2). The paper uses all nodes of the slot.
 	fewest bool
 }
 
-// fewestBy is the share of the best turnaround by which fewer nodes may be later.
+// fewestBy is the fraction of the best turnaround by which a request with fewer nodes may end later.
 const fewestBy = 0.01
 
-// algorithm1 is Algorithm 1 of the paper "mr-job-adaptor" as it is printed, a baseline
-// beside plan.Decide. Of every free slot it asks T_up for min(slot's nodes, maxNodes), and it
-// keeps the least start + T_up − now of the slots that last as long, the earlier of equals.
+// algorithm1 is Algorithm 1 of the paper "mr-job-adaptor" as printed, a baseline for plan.Decide.
+// For every free slot it computes T_up on min(slot's nodes, maxNodes) nodes. Of the slots that last
+// long enough it selects the one with the smallest start + T_up − now, and the earlier one of two
+// equal slots. It returns false if there is no such slot, for instance because maxTime is below T_up
+// on all nodes.
 //
-// Three points the paper leaves open. No more nodes are taken than there are tasks that
-// could run at once (docs/models.md has why). What is asked for is T_up in whole seconds,
-// rounded up, and it is that which must fit the slot and maxTime. And where no slot will
-// do, as with a maxTime below T_up on all nodes, there is no request: false.
+// The paper leaves two more points open. A request has no more nodes than there are tasks that could
+// run at the same time (the reason is in docs/models.md). The requested wall time is T_up rounded up
+// to whole seconds, and the rounded value must fit the slot and maxTime.
 func (b *baseline) algorithm1() (plan.Candidate, bool) {
 	slots, best := b.line.Slots(), plan.Candidate{Total: math.Inf(1)}
 	for _, slot := range slots {
@@ -49,9 +51,9 @@ func (b *baseline) algorithm1() (plan.Candidate, bool) {
 	return best, best.Take > 0
 }
 
-// naive asks for as many nodes as there are maps or reduces, whichever are more, for the
-// longest time allowed: the baseline of the paper "mr-job-adaptor", section 4. False where
-// so many are never free for so long.
+// naive requests as many nodes as there are maps or reduces, whichever are more, for the longest
+// time allowed: the baseline of the paper "mr-job-adaptor", section 4. It returns false if so many
+// nodes are never free for so long.
 func (b *baseline) naive() (plan.Candidate, bool) {
 	most := 0
 	for _, slot := range b.line.Slots() {
@@ -62,14 +64,14 @@ func (b *baseline) naive() (plan.Candidate, bool) {
 	return plan.Candidate{Slot: timeline.Slot{Start: at}, Take: n, Time: b.maxTime}, ok && n > 0
 }
 
-// most returns how many nodes of a slot are of use.
+// most returns how many nodes of a slot the job can use.
 func (b *baseline) most(slot timeline.Slot) int {
 	tasks := max(b.maps, b.reduces)
 	return min(slot.Nodes, (tasks+b.perNode-1)/b.perNode, cmp.Or(b.maxNodes, math.MaxInt))
 }
 
-// in returns the request for so many nodes in a slot, from now on or later. Its turnaround is
-// infinite where the slot does not last.
+// in returns the request for a number of nodes in a slot, from now on or later. Its turnaround is
+// infinite if the slot is too short.
 func (b *baseline) in(slot timeline.Slot, nodes int) plan.Candidate {
 	c := plan.Candidate{Slot: slot, Take: nodes, Total: math.Inf(1)}
 	if nodes <= 0 {
@@ -84,18 +86,19 @@ func (b *baseline) in(slot timeline.Slot, nodes int) plan.Candidate {
 	return c
 }
 
-// upper returns T_up on so many nodes, in seconds.
+// upper returns T_up on a number of nodes, in seconds.
 func (b *baseline) upper(nodes int) float64 {
 	slots := predict.Uniform(nodes * b.perNode)
 	return predict.Bounds(b.invariants, predict.Shape{Maps: b.maps, Reduces: b.reduces, MapSlots: slots, ReduceSlots: slots}).Total().Up
 }
 
-// fewer returns the request for the fewest nodes that is later than the best by no more
-// than fewestBy of its turnaround; of equal ones the soonest done.
+// fewer returns the request with the fewest nodes whose turnaround exceeds the best by at most
+// fewestBy. Of requests with equally many nodes it returns the one that ends first.
 func (b *baseline) fewer(slots []timeline.Slot, best plan.Candidate) plan.Candidate {
 	limit := best.Total * (1 + fewestBy)
 	for _, slot := range slots {
-		// More nodes than the best so far are of no interest, and T_up falls with nodes.
+		// Only requests with fewer nodes than the best so far matter. T_up falls with the number of
+		// nodes.
 		low, high := 1, min(b.most(slot), best.Take)
 		if b.in(slot, high).Total > limit {
 			continue

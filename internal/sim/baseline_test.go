@@ -13,7 +13,7 @@ import (
 	"berth/internal/timeline"
 )
 
-// invariantsOf returns invariants without spread: every task takes the same.
+// invariantsOf returns invariants without spread: all tasks of a kind have the same duration.
 func invariantsOf(maps, shuffle, reduces float64) predict.Invariants {
 	one := func(v float64) predict.Invariant { return predict.Invariant{Low: v, Avg: v, Max: v} }
 	return predict.Invariants{Map: one(maps), FirstShuffle: one(shuffle), OtherShuffle: one(shuffle), Reduce: one(reduces)}
@@ -33,7 +33,7 @@ func fig2() *timeline.Timeline {
 	return line
 }
 
-// asked is what tests look at of a request.
+// asked is the part of a request that the tests compare.
 type asked struct {
 	nodes int
 	time  time.Duration
@@ -42,8 +42,8 @@ type asked struct {
 
 func askedOf(c plan.Candidate) asked { return asked{c.Take, c.Time, c.Start} }
 
-// TestAlgorithm1Fig2 walks the slots of Fig. 2 with jobs of one second a map. T_up of n maps on
-// S nodes is then (n−1)/S + 1, eq. 1 with N_M·M_avg where the paper prints N_M + M_avg.
+// TestAlgorithm1Fig2 places jobs with maps of 1 s in the slots of Fig. 2. T_up of n maps on S nodes
+// is then (n−1)/S + 1 by eq. 1, with N_M·M_avg where the paper prints N_M + M_avg.
 func TestAlgorithm1Fig2(t *testing.T) {
 	for _, c := range []struct {
 		name string
@@ -100,9 +100,9 @@ func TestNaive(t *testing.T) {
 	}
 }
 
-// TestAlgorithm1Property compares with all instants and numbers of nodes, one by one: nothing
-// starts where there is no room, nothing is sooner by the bounds, and nothing with fewer nodes
-// is as soon.
+// TestAlgorithm1Property compares the result with every instant and every number of nodes: the
+// request fits, no other request ends earlier by the bounds, and none with fewer nodes ends as
+// early.
 func TestAlgorithm1Property(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		const nodes, horizon = 12, 20

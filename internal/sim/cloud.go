@@ -14,69 +14,70 @@ import (
 	"berth/internal/step"
 )
 
-// Cloud is a place where machines are rented, for bags whose data lie on a data server that all of them share.
+// Cloud is a provider of rented machines, for bags whose data lie on a data server that all machines
+// share.
 type Cloud struct {
-	Types      []front.Type // Task: seconds that a task takes there which takes a second on a core of speed 1
+	Types      []front.Type // Task is the time of a task in seconds on this type if it takes 1 s on a core of speed 1
 	Bytes      float64      // that each task moves from and to the data server
-	Server     float64      // bytes/s that it serves together; 0: no limit
+	Server     float64      // the server's total rate in bytes/s; 0: no limit
 	Transfer   float64      // price of moving a byte
-	BootSpread float64      // standard deviation of boot times over their mean, which is what the choice is made with
+	BootSpread float64      // standard deviation of boot times, as a fraction of their mean
 }
 
-// cloud is the machines that are rented for a job, as its coordinator's driver. All are nodes of one allocation: those that are rented
-// while the job runs as well.
+// cloud is the driver of one job's coordinator that rents machines for the job. All machines are
+// nodes of one allocation, also those that are rented while the job runs.
 type cloud struct {
 	*site
 	c        *coordinator
 	app      *app
-	types    []front.Type // with the time of this job's tasks, as far as is known
+	types    []front.Type // with the predicted task time of this job
 	bag      front.Bag
 	chosen   []int
-	alloc    *grant // nil: there is none
-	machines []*hired
-	count    int     // machines that were ever rented
-	spent    float64 // on machines that are gone, and on data
+	alloc    *grant // nil: there is no allocation
+	machines []*rentedMachine
+	count    int     // number of machines rented so far
+	spent    float64 // cost of machines that are gone, and of data
 	watch    *rent.Watch
-	looks    bool // the plan is to be looked at again
+	checking bool // the periodic check of the plan is scheduled
 }
 
-// hired is a rented machine.
-type hired struct {
+// rentedMachine is a machine that was rented for a job.
+type rentedMachine struct {
 	c      *cloud
 	name   string
 	rank   int
 	kind   int
 	rented job.Time
-	worker *worker // nil: it boots
+	worker *worker // nil while the machine boots
 	over   bool
 }
 
 func newCloud(c *coordinator, a *app) *cloud {
-	return &cloud{site: newSite(c.w, c.tell, c.join), c: c, app: a, watch: rent.NewWatch(job.PhaseCompute)}
+	return &cloud{site: newSite(c.w, c.handle, c.join), c: c, app: a, watch: rent.NewWatch(job.PhaseCompute)}
 }
 
-// Request rents the machines of the choice. It is refused where the budget does not pay for them.
+// Request rents the chosen machines. It returns an error of class User if the budget is used up.
 func (s *cloud) Request(_ context.Context, id job.AllocID, _ job.AllocRequest) error {
 	if s.count > 0 && s.w.cfg.Adaptor.Budget > 0 && s.advise().Rent == nil {
 		return &job.Error{Class: job.User, Code: job.CodeConfig, Where: siteName, What: "the budget is used up", Do: "allow more"}
 	}
 	s.alloc = &grant{site: s.site, id: id}
 	if s.count > 0 && !s.w.cfg.Adaptor.Once {
-		s.look()
+		s.check()
 	} else {
 		for t, n := range s.chosen {
 			s.rent(t, n)
 		}
 	}
-	s.say(step.AllocUp{Alloc: id})
-	if !s.looks {
-		s.looks = true
-		s.w.agenda.note(s.w.now.Add(lookEvery), tickRank, s)
+	s.send(step.AllocUp{Alloc: id})
+	if !s.checking {
+		s.checking = true
+		s.w.agenda.schedule(s.w.now.Add(checkEvery), tickRank, s)
 	}
 	return nil
 }
 
-// Adopt takes up an allocation; one that is not there is asked for.
+// Adopt takes over an allocation, or requests it if it does not exist.
 func (s *cloud) Adopt(ctx context.Context, id job.AllocID, req job.AllocRequest) error {
 	if s.alloc == nil {
 		return s.Request(ctx, id, req)
@@ -84,7 +85,7 @@ func (s *cloud) Adopt(ctx context.Context, id job.AllocID, req job.AllocRequest)
 	return nil
 }
 
-// Release gives all machines back.
+// Release returns all machines to the provider.
 func (s *cloud) Release(_ context.Context, id job.AllocID) error {
 	if s.alloc == nil || s.alloc.id != id {
 		return nil
@@ -97,42 +98,43 @@ func (s *cloud) Release(_ context.Context, id job.AllocID) error {
 	return nil
 }
 
-// rent rents machines of a type: they are there when they have booted.
+// rent rents n machines of a type. Each can be used once it has booted.
 func (s *cloud) rent(kind, n int) {
 	for range n {
 		rng := rand.New(rand.NewPCG(s.w.cfg.Seed, cloudStream|uint64(s.app.index)<<32|uint64(s.count)))
 		t := &s.types[kind]
-		m := &hired{c: s, name: t.Name + "-" + strconv.Itoa(s.count), rank: s.count, kind: kind, rented: s.w.now}
+		m := &rentedMachine{c: s, name: t.Name + "-" + strconv.Itoa(s.count), rank: s.count, kind: kind, rented: s.w.now}
 		ready := s.w.now.Add(spread(rng, t.Boot, s.w.cfg.Cloud.BootSpread))
 		s.count++
 		s.machines = append(s.machines, m)
-		s.w.agenda.note(ready, endRank, m)
+		s.w.agenda.schedule(ready, endRank, m)
 		if t.Interruptions > 0 {
 			after := exponential(rng, time.Duration(float64(time.Hour)/t.Interruptions))
-			s.w.agenda.note(ready.Add(after), faultRank, interruption{m})
+			s.w.agenda.schedule(ready.Add(after), faultRank, interruption{m})
 		}
 	}
 	s.app.out.Rented += n
 }
 
-// spread draws a time from a log-normal distribution of that mean in seconds.
+// spread draws a time from a log-normal distribution with the given mean in seconds and relative
+// standard deviation.
 func spread(rng *rand.Rand, mean, spread float64) time.Duration {
 	sigma := math.Sqrt(math.Log1p(spread * spread))
 	return roundMilli(mean * math.Exp(sigma*rng.NormFloat64()-sigma*sigma/2) * 1e9)
 }
 
-// happen has the machine take tasks from now on.
-func (m *hired) happen() {
+// fire connects the machine's worker, which can run tasks from now on.
+func (m *rentedMachine) fire() {
 	if m.over || m.c.alloc == nil {
 		return
 	}
 	m.worker = newWorker(m.c.alloc, m.rank, 0)
-	m.worker.hired = m
+	m.worker.rentedMachine = m
 	m.c.dial(m.worker)
 }
 
 // end gives the machine back.
-func (m *hired) end() {
+func (m *rentedMachine) end() {
 	if m.over {
 		return
 	}
@@ -145,8 +147,8 @@ func (m *hired) end() {
 	}
 }
 
-// lose takes a machine from the job, and tells its coordinator.
-func (s *cloud) lose(m *hired, why string) {
+// lose removes a machine from the job and reports that to the coordinator.
+func (s *cloud) lose(m *rentedMachine, why string) {
 	for i := range s.machines {
 		if s.machines[i] == m {
 			s.machines = append(s.machines[:i], s.machines[i+1:]...)
@@ -155,14 +157,14 @@ func (s *cloud) lose(m *hired, why string) {
 	}
 	m.end()
 	if m.worker != nil {
-		s.say(step.NodeDown{Node: m.worker.id, Gone: true, Reason: why})
+		s.send(step.NodeDown{Node: m.worker.id, Gone: true, Reason: why})
 	}
 }
 
-// interruption is when the provider takes a machine away.
-type interruption struct{ m *hired }
+// interruption is the event in which the provider takes a machine away.
+type interruption struct{ m *rentedMachine }
 
-func (i interruption) happen() {
+func (i interruption) fire() {
 	m := i.m
 	if m.over {
 		return
@@ -175,17 +177,17 @@ func (i interruption) happen() {
 	case s.w.cfg.Adaptor.Once:
 		s.rent(m.kind, 1)
 	default:
-		s.look()
+		s.check()
 	}
 }
 
 // capacity is what workers there have.
-func (m *hired) capacity() job.Resources {
+func (m *rentedMachine) capacity() job.Resources {
 	return job.Resources{CPUs: max(1, m.c.types[m.kind].Slots)}
 }
 
-// takes returns how long a task computes on the machine.
-func (m *hired) takes(d time.Duration) time.Duration {
+// onType returns how long a task of duration d computes on the machine.
+func (m *rentedMachine) onType(d time.Duration) time.Duration {
 	return roundMilli(float64(d) * m.c.w.cfg.Cloud.Types[m.kind].Task)
 }
 
@@ -199,28 +201,28 @@ func (s *cloud) kindOf(id job.NodeID) int {
 	return -1
 }
 
-// noChoice says that no machines do what is asked for.
+// noChoice returns a configuration error that asks for more time, money or machines.
 func noChoice(where, what string) error {
-	return configError(where, what, "allow more time or money, or more machines")
+	return configError(where, what, "allow a later deadline, a larger budget or more machines")
 }
 
-// nearly is the epsilon of a front in simulations, which draw many.
-const nearly = 0.01
+// frontEpsilon is the epsilon of a front. It is coarse, because a simulation computes many fronts.
+const frontEpsilon = 0.01
 
-// choose returns the machines for the job: those that it is told to use, or a point of the front.
+// choose returns the number of machines of each type: those of Adaptor.Machines, or a point of the front.
 func (s *cloud) choose() ([]int, error) {
 	a := &s.w.cfg.Adaptor
 	if a.Machines != nil {
 		return a.Machines, nil
 	}
 	m := front.NewModel(s.bag, s.types)
-	set, _ := m.Search(nearly)
+	set, _ := m.Search(frontEpsilon)
 	i := set.Tipping()
 	if a.Budget > 0 || a.Deadline > 0 {
 		i = set.Within(a.Budget, a.Deadline.Seconds())
 	}
 	if i < 0 {
-		return nil, noChoice(string(s.app.id), fmt.Sprintf("of %d choices of machines none is within the budget and the deadline", len(set)))
+		return nil, noChoice(string(s.app.id), fmt.Sprintf("none of the %d choices of machines is within the budget and the deadline", len(set)))
 	}
 	return set[i].Counts, nil
 }

@@ -56,8 +56,9 @@ func (s *scenario) cloud(t *testing.T, d *datadriven.TestData) {
 	}
 }
 
-// TestCloudProperty: whatever boots late or is taken away, every bag is done or has used its budget up, what it cost is within the
-// budget, and two simulations of one configuration are equal.
+// TestCloudProperty checks that every bag ends or uses up its budget, whichever machines boot late
+// or are interrupted, that the cost stays within the budget, and that two simulations of one
+// configuration are equal.
 func TestCloudProperty(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		c := &Cloud{Bytes: rapid.SampledFrom([]float64{0, 1e6}).Draw(t, "bytes"), Server: 3e5, BootSpread: rapid.Float64Range(0, 2).Draw(t, "bootspread")}

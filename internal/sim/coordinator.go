@@ -14,53 +14,54 @@ import (
 	"berth/internal/timeline"
 )
 
-// coordinator is the shell around an engine in virtual time, as package coordinator is in
-// real time: inputs go in one after the other, records are looked at, then actions are
-// carried out. It has a job of its own, or all jobs of a user.
+// coordinator drives an engine in virtual time, as package coordinator does in real time: it passes
+// inputs to the engine one after the other, observes the records, and then carries out the actions.
+// It serves one job, or all jobs of a user.
 type coordinator struct {
 	w       *world
 	engine  *engine.Engine
-	site    place
-	own     bool // it ends with its job
+	site    backend
+	own     bool // it serves one job and ends with it
 	closed  bool
 	apps    map[job.ID]*app
 	workers map[job.NodeID]*worker
 	inbox   []step.Input
 	looping bool
-	armed   job.Time // the earliest tick that is on the agenda; Never: none is
+	armed   job.Time // the earliest Tick on the agenda; Never: none
 }
 
-// coordinatorOf returns the coordinator of a job, new unless its user has one.
+// coordinatorOf returns the coordinator of a job: that of its user if one is shared, otherwise a new
+// one.
 func (w *world) coordinatorOf(a *app) *coordinator {
 	if c := w.shared[a.User]; c != nil {
 		return c
 	}
 	c := &coordinator{w: w, engine: engine.New(w.engineConfig()), own: !w.cfg.Adaptor.Shared,
 		apps: make(map[job.ID]*app), workers: make(map[job.NodeID]*worker), armed: timeline.Never}
-	c.site = c.placeOf(a)
+	c.site = c.backendOf(a)
 	if !c.own {
 		w.shared[a.User] = c
 	}
 	return c
 }
 
-// place is where the jobs of a coordinator run.
-type place interface {
+// backend is where the jobs of a coordinator run.
+type backend interface {
 	driver.Driver
 	expect(live []job.Live)
 }
 
-// placeOf returns the cluster, or machines that are rented for the job.
-func (c *coordinator) placeOf(a *app) place {
+// backendOf returns the cluster, or a driver that rents machines for the job.
+func (c *coordinator) backendOf(a *app) backend {
 	if c.w.cfg.Adaptor.Way == Rented {
 		return newCloud(c, a)
 	}
-	s := newSite(c.w, c.tell, c.join)
+	s := newSite(c.w, c.handle, c.join)
 	s.fast = c.fast
 	return s
 }
 
-// rule returns what is done about slow tasks.
+// rule returns the rule for stragglers.
 func (w *world) rule() straggler.Rule {
 	if w.cfg.Adaptor.Rule == nil {
 		return straggler.Nothing{}
@@ -68,8 +69,8 @@ func (w *world) rule() straggler.Rule {
 	return w.cfg.Adaptor.Rule
 }
 
-// engineConfig returns the engine's bounds, all at their defaults, and its order of jobs.
-// Nothing is left to the engine's own default of that: what is compared does not change with it.
+// engineConfig returns the configuration of the engine: default bounds, and an explicit order,
+// scheduler and rule, so that results do not change when the engine's defaults do.
 func (w *world) engineConfig() engine.Config {
 	return engine.Config{Order: cmp.Or(w.cfg.Adaptor.Order, sched.FIFO), Yield: w.cfg.Adaptor.Yield,
 		Scheduler: cmp.Or(w.cfg.Adaptor.Scheduler, sched.Cores), Tuning: w.cfg.Adaptor.Tuning, Rule: w.rule()}
@@ -83,9 +84,9 @@ func (w *world) submitOf(a *app, p plan.Plan) step.Input {
 	return step.Submit{Work: work}
 }
 
-// tell hands an input to the engine, and all that comes of it: what drivers and workers
-// answer while actions are carried out waits its turn.
-func (c *coordinator) tell(in step.Input) {
+// handle passes an input to the engine. Inputs that drivers and workers send while the actions are
+// carried out are queued and handled afterwards.
+func (c *coordinator) handle(in step.Input) {
 	c.inbox = append(c.inbox, in)
 	if c.looping {
 		return
@@ -97,14 +98,14 @@ func (c *coordinator) tell(in step.Input) {
 	clear(c.inbox)
 	c.inbox, c.looping = c.inbox[:0], false
 	if c.closed {
-		c.giveBack()
+		c.releaseAll()
 		return
 	}
 	c.arm()
 }
 
-// step hands one input to the engine. That a node is not wanted any more it says itself,
-// by an action.
+// step passes one input to the engine. An error for a NodeUp is no failure: the engine rejects a
+// node that is no longer needed, and its action says so too.
 func (c *coordinator) step(in step.Input) {
 	out, err := c.engine.Step(c.w.now, in)
 	if _, late := in.(step.NodeUp); err != nil && !late {
@@ -122,25 +123,25 @@ func (c *coordinator) step(in step.Input) {
 	}
 }
 
-// arm notes when the engine next wants to be told the time.
+// arm schedules a Tick at the engine's next timeout, unless an earlier Tick is scheduled.
 func (c *coordinator) arm() {
 	if at, ok := c.engine.NextTimeout(); ok && at < c.armed {
 		c.armed = max(at, c.w.now+1)
-		c.w.agenda.note(c.armed, tickRank, c)
+		c.w.agenda.schedule(c.armed, tickRank, c)
 	}
 }
 
-// happen tells the engine the time, if it is due.
-func (c *coordinator) happen() {
+// fire passes a Tick to the engine if a timeout is due.
+func (c *coordinator) fire() {
 	c.armed = timeline.Never
 	if at, ok := c.engine.NextTimeout(); ok && at <= c.w.now && !c.closed {
-		c.tell(step.Tick{})
+		c.handle(step.Tick{})
 	} else if !c.closed {
 		c.arm()
 	}
 }
 
-// observe takes a record into the results.
+// observe adds a record to the results.
 func (c *coordinator) observe(r event.Record) {
 	if s, ok := c.site.(*cloud); ok {
 		s.watch.Observe(r, s.kindOf)
@@ -151,7 +152,7 @@ func (c *coordinator) observe(r event.Record) {
 	case event.AttemptEnded:
 		c.observeEnd(c.apps[r.Attempt.Job], r)
 	case event.AllocRequested:
-		if r.Job == "" { // for all jobs
+		if r.Job == "" { // requested for all jobs together
 			return
 		}
 		o := c.apps[r.Job].out
@@ -171,22 +172,22 @@ func (c *coordinator) observeEnd(a *app, r event.AttemptEnded) {
 	}
 	a.measured.Add(a.kind(r.Attempt.Task), r.Stats)
 	for _, s := range r.Stats {
-		if s.Phase != job.PhaseShuffle { // which takes no core
+		if s.Phase != job.PhaseShuffle { // the shuffle needs no core
 			c.w.result.Busy += s.Duration().Seconds()
 		}
 	}
 }
 
-// giveBack ends all allocations: a coordinator without jobs ends.
-func (c *coordinator) giveBack() {
+// releaseAll releases all allocations and ends the coordinator.
+func (c *coordinator) releaseAll() {
 	for _, a := range c.engine.Allocs() {
 		c.w.fail(c.site.Release(c.w.ctx, a.ID))
 	}
 	c.w.fail(c.site.Close())
 }
 
-// join takes a worker in that dials.
+// join reports a worker that has connected.
 func (c *coordinator) join(k *worker) {
 	c.workers[k.id] = k
-	c.tell(step.NodeUp{NodeJoined: event.NodeJoined{Node: k.id, Host: k.host(), Addr: k.host(), Capacity: k.capacity(), Outputs: k.outputs(), Type: c.w.machine.kind(k.node)}})
+	c.handle(step.NodeUp{NodeJoined: event.NodeJoined{Node: k.id, Host: k.host(), Addr: k.host(), Capacity: k.capacity(), Outputs: k.outputs(), Type: c.w.machine.kind(k.node)}})
 }

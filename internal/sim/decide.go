@@ -11,7 +11,7 @@ import (
 	"berth/internal/timeline"
 )
 
-// decide plans a job, or what is left of it. The queue is looked at as it is now.
+// decide plans a job, or the remaining part of it, from the present state of the queue.
 func (c *coordinator) decide(a *app, rest *job.Rest) (plan.Plan, error) {
 	switch c.w.cfg.Adaptor.Way {
 	case Own:
@@ -39,10 +39,10 @@ func (c *coordinator) decide(a *app, rest *job.Rest) (plan.Plan, error) {
 	return plan.Decide(q)
 }
 
-// sortPart is which part of a node's memory is for sorting.
+// sortPart is the divisor of a node's memory that gives the part for sorting.
 const sortPart = 2
 
-// own returns the plan of a job on a cluster that is the jobs' own: all nodes, for good.
+// own returns the plan for the way Own: all nodes, without a time limit.
 func (w *world) own(a *app) plan.Plan {
 	p := plan.Plan{
 		At: w.now, App: predict.Application(a.spec), Kind: a.spec.Kind, Tasks: len(a.Maps), Reduces: len(a.Reduces),
@@ -52,7 +52,7 @@ func (w *world) own(a *app) plan.Plan {
 	return p
 }
 
-// mean returns the mean of durations, 0 without any.
+// mean returns the mean of durations, or 0 if there are none.
 func mean(ds []time.Duration) time.Duration {
 	sum := time.Duration(0)
 	for _, d := range ds {
@@ -61,10 +61,10 @@ func mean(ds []time.Duration) time.Duration {
 	return sum / time.Duration(max(1, len(ds)))
 }
 
-// baseline returns the plan of the ways beside Decide: one allocation for all that is left.
-// Where Algorithm 1 finds no slot, as MaxTime is less than T_up, it is the naive request. So
-// it is for what is left of a job that T_up did not do for: to the last few tasks it gives
-// less time than the engine keeps clear for one.
+// baseline returns the plan of the ways Naive and Paper: one allocation for all that remains. The
+// naive request also replaces Algorithm 1 in two cases. First, Algorithm 1 may find no slot, if
+// MaxTime is less than T_up. Second, for the remainder of a job that did not end within T_up,
+// Algorithm 1 would request less time than the engine needs to start the last tasks.
 func (w *world) baseline(a *app, rest *job.Rest) plan.Plan {
 	b := baseline{
 		now: w.now, maps: len(a.Maps), reduces: len(a.Reduces), line: w.timeline(),
@@ -82,7 +82,7 @@ func (w *world) baseline(a *app, rest *job.Rest) plan.Plan {
 	if !ok {
 		c, ok = b.naive()
 	}
-	if !ok { // nodes are down
+	if !ok { // some nodes are down
 		c = plan.Candidate{Take: max(1, min(b.maps+b.reduces, w.system.Nodes())), Time: b.maxTime}
 	}
 	return plan.Plan{
@@ -92,8 +92,8 @@ func (w *world) baseline(a *app, rest *job.Rest) plan.Plan {
 	}
 }
 
-// timeline returns the free nodes from now on: with conservative backfilling the batch
-// system's own, else what a snapshot of the queue shows.
+// timeline returns the free nodes from now on. With conservative backfilling it is the batch
+// system's own timeline, otherwise that of a snapshot of the queue.
 func (w *world) timeline() *timeline.Timeline {
 	if w.cfg.Policy == batch.CBF {
 		t := w.system.Timeline(w.now)
@@ -105,7 +105,8 @@ func (w *world) timeline() *timeline.Timeline {
 	return t
 }
 
-// wall returns the limit of a request; the batch system has none without.
+// wall returns the wall time of a request. The batch system requires one, so no limit becomes a very
+// long one.
 func wall(t time.Duration) time.Duration {
 	if t <= 0 {
 		return unlimited

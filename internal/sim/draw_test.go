@@ -11,8 +11,8 @@ import (
 	"berth/internal/sim/batch"
 )
 
-// TestProfiles: a profile has a sample of the tasks of all jobs of its application, with
-// shuffles of both sorts, and is the same for the same seed.
+// TestProfiles checks that a profile samples the tasks of all jobs of its application, includes both
+// kinds of shuffle, and is the same for the same seed.
 func TestProfiles(t *testing.T) {
 	cfg := Config{Elastic: mix(60, time.Second, 1), Seed: 1}
 	for i := range cfg.Elastic {
@@ -48,8 +48,9 @@ func TestProfiles(t *testing.T) {
 	}
 }
 
-// TestUnlucky: attempts fail as often as they are to, each for itself.
-func TestUnlucky(t *testing.T) {
+// TestAttemptFails checks that attempts fail with the given probability, independently of each
+// other.
+func TestAttemptFails(t *testing.T) {
 	w := &world{cfg: &Config{Seed: 3, Faults: Faults{TaskFails: 0.3}}}
 	const tasks = 10_000
 	sorts := []struct{ index, n int }{{0, 1}, {0, 2}, {1, 1}}
@@ -58,7 +59,7 @@ func TestUnlucky(t *testing.T) {
 	for task := range tasks {
 		var got [3]bool
 		for i, s := range sorts {
-			if got[i] = w.unlucky(job.Attempt{Task: task, N: s.n}, s.index); got[i] {
+			if got[i] = w.attemptFails(job.Attempt{Task: task, N: s.n}, s.index); got[i] {
 				fails[i]++
 			}
 		}
@@ -76,25 +77,25 @@ func TestUnlucky(t *testing.T) {
 	}
 }
 
-// jealous is an owner that has another's allocation released as its own begins.
-type jealous struct {
+// releasingOwner is an owner that releases another allocation when its own begins.
+type releasingOwner struct {
 	w     *world
 	other *allocation
 	begun int
 }
 
-func (j *jealous) began(*allocation) {
-	j.begun++
-	j.w.release(j.other)
+func (o *releasingOwner) began(*allocation) {
+	o.begun++
+	o.w.release(o.other)
 }
 
-func (j *jealous) broke(*allocation, int) {}
+func (o *releasingOwner) nodeFailed(*allocation, int) {}
 
-// TestReleasedAsItBegins: an allocation that another's beginning leads to be released has
-// not begun, as far as its owner is told.
+// TestReleasedAsItBegins checks that an owner whose allocation is released at the instant of its
+// start is never told that it began.
 func TestReleasedAsItBegins(t *testing.T) {
 	w := newWorld(context.Background(), &Config{Cluster: Cluster{Nodes: 2}, Policy: batch.FCFS})
-	a, b := &jealous{w: w}, &jealous{w: w}
+	a, b := &releasingOwner{w: w}, &releasingOwner{w: w}
 	b.other = w.submit(a, true, 1, time.Hour)
 	a.other = w.submit(b, true, 1, time.Hour)
 	w.start()

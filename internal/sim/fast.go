@@ -10,12 +10,11 @@ import (
 	"berth/internal/workload"
 )
 
-// fast lets a job run on an allocation that has begun by list scheduling, which predict has
-// for its trials, and reports whether it does: where the engine would do just the same. So
-// it is for a job on the one allocation that it asked for, all alone and without failures,
-// whose tasks all are done in time, and begin so early that none is held back. Where there are
-// more reduces than run at once, the engine has them shuffle on a node ahead of time, which
-// is more than a list scheduler knows.
+// fast runs a job by list scheduling (package predict) on an allocation that has begun, and reports
+// whether it did. It does so only if the result equals that of the engine: the job has its single
+// allocation for itself, nothing fails, and every task starts and ends well before the end of the
+// wall time. Jobs with more reduces than slots are excluded, because the engine lets further reduces
+// shuffle ahead, which list scheduling does not model.
 func (c *coordinator) fast(g *grant) bool {
 	if !c.w.cfg.fast() || !c.own {
 		return false
@@ -34,17 +33,17 @@ func (c *coordinator) fast(g *grant) bool {
 		return false
 	}
 	a.started, a.out.Start = true, since(from)
-	c.closed = true // the engine hears no more
-	c.w.agenda.note(finish, endRank, fastEnd{c, a})
+	c.closed = true // the engine receives no further inputs
+	c.w.agenda.schedule(finish, endRank, fastEnd{c, a})
 	return true
 }
 
-// fast reports whether there may be such jobs.
+// fast reports whether the configuration allows jobs to be list-scheduled.
 func (cfg *Config) fast() bool {
 	return cfg.Adaptor.Fast && cfg.Cluster.Speeds == nil && cfg.Faults == Faults{}
 }
 
-// onlyApp returns the job of a coordinator that has one.
+// onlyApp returns the single job of the coordinator.
 func (c *coordinator) onlyApp() *app {
 	for _, a := range c.apps {
 		return a
@@ -52,7 +51,7 @@ func (c *coordinator) onlyApp() *app {
 	return nil
 }
 
-// slowStart returns how many maps are done before reduces begin to shuffle.
+// slowStart returns how many maps must end before reduces begin to shuffle.
 func (a *app) slowStart() int {
 	if a.spec.Kind != job.MapReduce {
 		return 0
@@ -66,21 +65,21 @@ type fastEnd struct {
 	a *app
 }
 
-func (e fastEnd) happen() {
+func (e fastEnd) fire() {
 	e.c.w.result.Busy += e.a.Work()
 	e.a.end(false)
-	e.c.giveBack()
+	e.c.releaseAll()
 }
 
-// fastRun is a job on slots of speed 1 that are all there from the start.
+// fastRun is a job on slots of speed 1 that are all available from the start.
 type fastRun struct {
 	job                  *workload.Elastic
 	slots                int
-	slowStart            int           // maps that are done before reduces begin to shuffle
-	expect, expectReduce time.Duration // what the plan has tasks take; 0: unknown
+	slowStart            int           // number of maps that end before reduces begin to shuffle
+	expect, expectReduce time.Duration // planned durations of a task and a reduce; 0: unknown
 }
 
-// run returns when the job is done; false: not as the engine would have it.
+// run returns when the job ends. It returns false if the engine's result would differ.
 func (f fastRun) run(from, ends job.Time) (finish job.Time, ok bool) {
 	if len(f.job.Maps) == 0 || len(f.job.Reduces) > f.slots {
 		return 0, false
@@ -92,7 +91,7 @@ func (f fastRun) run(from, ends job.Time) (finish job.Time, ok bool) {
 	last := from.Add(done)
 	finish = last
 	if len(f.job.Reduces) > 0 {
-		var sorts job.Time // when the last reduce has shuffled
+		var sorts job.Time // when the last shuffle has ended
 		if sorts, finish = f.reduces(last, early); !sched.InTime(sorts, ends, atMost(f.job.Reduces, f.expectReduce)) {
 			return 0, false
 		}
@@ -100,9 +99,9 @@ func (f fastRun) run(from, ends job.Time) (finish job.Time, ok bool) {
 	return finish, finish <= ends
 }
 
-// maps returns how long after the start the last map, or task of a bag, begins and ends, and
-// how many ended before; false: one does not take whole milliseconds, in which all is reckoned
-// so that no sum is rounded.
+// maps returns when the last map (or task of a bag) begins and when it ends, relative to the start,
+// and how many maps ended before it. It computes in whole milliseconds, so that no sum is rounded,
+// and returns false if a duration is not a multiple of 1 ms.
 func (f fastRun) maps() (begin, done time.Duration, early int, ok bool) {
 	ms := make([]float64, len(f.job.Maps))
 	for i, d := range f.job.Maps {
@@ -121,11 +120,11 @@ func (f fastRun) maps() (begin, done time.Duration, early int, ok bool) {
 	return time.Duration(last) * time.Millisecond, time.Duration(end) * time.Millisecond, early, true
 }
 
-// reduces returns when the last of one wave of reduces has shuffled, and when the last is done,
-// where the last map ends at an instant and so many ended before.
+// reduces returns when the last shuffle and the last reduce of a single wave end. last is the end of
+// the last map, and early the number of maps that ended before it.
 func (f fastRun) reduces(last job.Time, early int) (shuffled, done job.Time) {
 	shuffles := f.job.FirstShuffle
-	if early < f.slowStart { // none began before the last map had ended
+	if early < f.slowStart { // no reduce began before the last map had ended
 		shuffles = f.job.Shuffle
 	}
 	for i, d := range f.job.Reduces {
@@ -138,9 +137,9 @@ func (f fastRun) reduces(last job.Time, early int) (shuffled, done job.Time) {
 	return shuffled, done
 }
 
-// atMost returns the time that the engine keeps clear before the end of an allocation for
-// tasks of a sort, at most: by what the plan has them take, or what was measured, which is
-// within the accuracy of a sketch of the longest.
+// atMost returns an upper bound of the time that the engine reserves before the end of an allocation
+// for a task. The engine uses the planned duration, or the longest measured one within the accuracy
+// of its sketch.
 func atMost(ds []time.Duration, expect time.Duration) time.Duration {
 	longest := time.Duration(0)
 	for _, d := range ds {

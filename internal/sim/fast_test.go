@@ -14,8 +14,8 @@ import (
 	"berth/internal/workload"
 )
 
-// genFast draws jobs, also with shuffles, waves of maps and allocations that end too early,
-// on a cluster on which nothing fails, with rigid jobs between.
+// genFast draws a configuration without failures: jobs with shuffles, several waves of maps and
+// allocations that end too early, and rigid jobs between them.
 func genFast(t *rapid.T) Config {
 	ms := func(label string, from, to int) time.Duration {
 		return time.Duration(rapid.IntRange(from, to).Draw(t, label)) * rapid.SampledFrom([]time.Duration{time.Millisecond, 500 * time.Millisecond}).Draw(t, "grain")
@@ -59,7 +59,7 @@ func genFast(t *rapid.T) Config {
 	return cfg
 }
 
-// attempts simulates and counts the attempts that the engine started.
+// attempts simulates and returns the number of attempts that the engine started.
 func attempts(t *rapid.T, cfg Config) (*Result, int) {
 	n := 0
 	w := newWorld(context.Background(), &cfg)
@@ -74,8 +74,8 @@ func attempts(t *rapid.T, cfg Config) (*Result, int) {
 	return w.result, n
 }
 
-// TestFastIsTheEngine: list-scheduled jobs are done when the engine has them done, to the
-// nanosecond, and all else is as it was.
+// TestFastIsTheEngine checks that list-scheduled jobs end exactly when they end with the engine, and
+// that everything else is unchanged.
 func TestFastIsTheEngine(t *testing.T) {
 	fast, all := 0, 0
 	rapid.Check(t, func(t *rapid.T) {
@@ -108,7 +108,7 @@ func TestFastIsTheEngine(t *testing.T) {
 	t.Logf("%d of %d attempts were list-scheduled", fast, all)
 }
 
-// BenchmarkFast is BenchmarkRun with what can be list-scheduled so.
+// BenchmarkFast is BenchmarkRun with list scheduling where that is possible.
 func BenchmarkFast(b *testing.B) {
 	for _, c := range []struct {
 		name    string

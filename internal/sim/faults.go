@@ -7,8 +7,8 @@ import (
 	"berth/internal/job"
 )
 
-// The streams of random numbers that a seed has: what is drawn for one purpose changes
-// nothing for another.
+// The streams of random numbers of one seed. Each purpose has its own stream, so that draws for one
+// purpose do not change the draws for another.
 const (
 	profileStream uint64 = iota << 60
 	failStream
@@ -17,46 +17,46 @@ const (
 	cloudStream
 )
 
-// breakNodes notes the first fault of each node.
+// breakNodes schedules the first fault of each node.
 func (w *world) breakNodes() {
 	f := &w.cfg.Faults
 	for i := range w.cfg.Cluster.Nodes {
 		if f.NodeMTBF > 0 {
 			b := &breakage{w: w, node: i, rng: rand.New(rand.NewPCG(w.cfg.Seed, failStream+uint64(i)))}
-			w.agenda.note(w.now.Add(exponential(b.rng, f.NodeMTBF)), faultRank, b)
+			w.agenda.schedule(w.now.Add(exponential(b.rng, f.NodeMTBF)), faultRank, b)
 		}
 		if f.SlowMTBF > 0 {
 			s := &slowness{w: w, node: i, rng: rand.New(rand.NewPCG(w.cfg.Seed, slowStream+uint64(i)))}
-			w.agenda.note(w.now.Add(exponential(s.rng, f.SlowMTBF)), faultRank, s)
+			w.agenda.schedule(w.now.Add(exponential(s.rng, f.SlowMTBF)), faultRank, s)
 		}
 	}
 }
 
-// exponential draws a time, exponentially distributed.
+// exponential draws an exponentially distributed duration of at least 1 ms.
 func exponential(rng *rand.Rand, mean time.Duration) time.Duration {
 	return max(roundMilli(rng.ExpFloat64()*float64(mean)), time.Millisecond)
 }
 
-// breakage is the failures of a node, one after the other.
+// breakage alternates between the failure and the repair of a node.
 type breakage struct {
 	w    *world
 	node int
 	rng  *rand.Rand
 }
 
-// happen takes the node down, or brings it back.
-func (b *breakage) happen() {
+// fire takes the node down, or brings it back.
+func (b *breakage) fire() {
 	w, f := b.w, &b.w.cfg.Faults
 	if w.machine.state[b.node].down {
-		w.mend(b.node)
-		w.agenda.note(w.now.Add(exponential(b.rng, f.NodeMTBF)), faultRank, b)
+		w.repair(b.node)
+		w.agenda.schedule(w.now.Add(exponential(b.rng, f.NodeMTBF)), faultRank, b)
 		return
 	}
 	w.breakDown(b.node)
-	w.agenda.note(w.now.Add(exponential(b.rng, f.Repair)), faultRank, b)
+	w.agenda.schedule(w.now.Add(exponential(b.rng, f.Repair)), faultRank, b)
 }
 
-// breakDown lets a node fail, with what runs there.
+// breakDown makes a node fail. The allocation on it, if any, loses the node.
 func (w *world) breakDown(node int) {
 	holder := w.machine.state[node].holder
 	if w.machine.fail(node) {
@@ -66,13 +66,13 @@ func (w *world) breakDown(node int) {
 	}
 	for rank, n := range holder.on {
 		if n == node {
-			holder.owner.broke(holder, rank)
+			holder.owner.nodeFailed(holder, rank)
 		}
 	}
 }
 
 // mend brings a node back.
-func (w *world) mend(node int) {
+func (w *world) repair(node int) {
 	if w.machine.repair(node) {
 		w.system.Resize(w.now, 1)
 		w.changed = true
@@ -80,26 +80,26 @@ func (w *world) mend(node int) {
 	}
 }
 
-// slowness is the times in which a node is slow.
+// slowness alternates between the fast and the slow times of a node.
 type slowness struct {
 	w    *world
 	node int
 	rng  *rand.Rand
 }
 
-func (s *slowness) happen() {
+func (s *slowness) fire() {
 	state, f := &s.w.machine.state[s.node], &s.w.cfg.Faults
 	state.slow = !state.slow
 	mean := f.SlowMTBF
 	if state.slow {
 		mean = f.SlowFor
 	}
-	s.w.agenda.note(s.w.now.Add(exponential(s.rng, mean)), faultRank, s)
+	s.w.agenda.schedule(s.w.now.Add(exponential(s.rng, mean)), faultRank, s)
 }
 
-// unlucky reports whether an attempt is to fail: by its name and the seed, so that the same
-// attempts do whatever else happens.
-func (w *world) unlucky(id job.Attempt, index int) bool {
+// attemptFails reports whether an attempt is to fail. It depends only on the attempt's identity and
+// the seed, so that the same attempts fail in every variant of an experiment.
+func (w *world) attemptFails(id job.Attempt, index int) bool {
 	share := w.cfg.Faults.TaskFails
 	if share <= 0 {
 		return false

@@ -8,11 +8,11 @@ import (
 	"berth/internal/workload"
 )
 
-// Hardware is a kind of node on which phases contend for what there is.
+// Hardware describes a node on which phases contend for cores, disk and network.
 type Hardware struct {
-	Capacity   job.Resources // with rates of disk and network
+	Capacity   job.Resources // its rates of disk and network are in bytes/s
 	Speed      float64       // of its cores
-	Idle, Full float64       // watts when no core computes, and when all do
+	Idle, Full float64       // watts with all cores idle, and with all cores busy
 }
 
 // host is a node on which phases contend.
@@ -20,12 +20,12 @@ type host struct {
 	w        *world
 	hardware *Hardware
 	node     *contention.Node
-	changed  bool     // legs have come or gone in the instant under way
-	armed    job.Time // for which an entry is on the agenda that is not over
+	changed  bool     // flows were added or removed at the present instant
+	armed    job.Time // the instant of the pending check; 0: none is scheduled
 	ended    []*contention.Flow
 }
 
-// newHosts returns the nodes of a cluster whose hardware is told; none for another.
+// newHosts returns the nodes of a cluster with the given hardware.
 func newHosts(w *world, hardware []Hardware) []*host {
 	hosts := make([]*host, len(hardware))
 	for i := range hardware {
@@ -38,13 +38,13 @@ func newHosts(w *world, hardware []Hardware) []*host {
 	return hosts
 }
 
-// seconds returns the present as nodes have it.
+// seconds returns the present time in the unit of contention.Node.
 func (h *host) seconds() float64 { return h.w.now.Sub(epoch).Seconds() }
 
-// mover is told that a flow of its own is over.
-type mover interface{ done() }
+// flowOwner is notified when one of its flows has ended.
+type flowOwner interface{ done() }
 
-// add and remove have a flow run on the node, and no more.
+// add starts a flow on the node.
 func (h *host) add(f *contention.Flow) {
 	h.node.Add(h.seconds(), f)
 	h.change()
@@ -55,8 +55,7 @@ func (h *host) remove(f *contention.Flow) {
 	h.change()
 }
 
-// change notes that the speeds on the node are to be found anew. That is done when all has happened that happens
-// at an instant.
+// change marks the node: its speeds are computed anew after all events of this instant.
 func (h *host) change() {
 	if !h.changed {
 		h.changed = true
@@ -64,7 +63,7 @@ func (h *host) change() {
 	}
 }
 
-// arm notes for all nodes on which something has changed when their next leg is done.
+// arm schedules the end of the next flow on each node that changed.
 func (w *world) arm() {
 	for _, h := range w.changedHosts {
 		h.changed = false
@@ -73,7 +72,8 @@ func (w *world) arm() {
 	w.changedHosts = w.changedHosts[:0]
 }
 
-// arm notes when the next leg is done, rounded up to a millisecond, unless the node is looked at before anyway.
+// arm schedules the node's next check when the next flow ends, rounded up to a millisecond. A check
+// that is already scheduled earlier suffices.
 func (h *host) arm() {
 	next := h.node.Next()
 	if math.IsInf(next, 1) {
@@ -82,21 +82,21 @@ func (h *host) arm() {
 	at := max(epoch+job.Time(math.Ceil(next*1000-1e-6))*milli, h.w.now)
 	if h.armed == 0 || at < h.armed {
 		h.armed = at
-		h.w.agenda.note(at, endRank, look{h, at})
+		h.w.agenda.schedule(at, endRank, hostCheck{h, at})
 	}
 }
 
 // milli is a millisecond.
 const milli = job.Time(1_000_000)
 
-// look is when a node is to be looked at.
-type look struct {
+// hostCheck is the event at which a node is checked for flows that have ended.
+type hostCheck struct {
 	h  *host
 	at job.Time
 }
 
-// happen ends the legs that are done by now.
-func (l look) happen() {
+// fire ends the flows that are complete.
+func (l hostCheck) fire() {
 	h := l.h
 	if h.armed != l.at {
 		return
@@ -104,12 +104,12 @@ func (l look) happen() {
 	h.armed = 0
 	h.ended = h.node.Ended(h.seconds(), h.ended[:0])
 	for _, f := range h.ended {
-		f.Owner.(mover).done()
+		f.Owner.(flowOwner).done()
 	}
 	h.change()
 }
 
-// limit returns the fastest that a phase of such amounts is on the node, as a share of full speed.
+// limit returns the highest speed of a phase on the node, as a fraction of full speed.
 func (h *host) limit(a workload.Amounts) float64 {
 	if s := a.Seconds(h.hardware.Speed, float64(h.hardware.Capacity.Disk), float64(h.hardware.Capacity.Net)); s > 0 {
 		return a.Full() / s
@@ -117,12 +117,12 @@ func (h *host) limit(a workload.Amounts) float64 {
 	return 1
 }
 
-// Use is what was used of each resource: core-seconds of cores of speed 1, byte-seconds, bytes, and bytes that
-// came over the network.
+// Use is the amount of each resource that was used: CPU in core-seconds of cores of speed 1, Memory
+// in byte-seconds, Disk in bytes, and Net in bytes that came over the network.
 type Use struct{ CPU, Memory, Disk, Net float64 }
 
-// usage adds up what was used of all nodes, and their energy in joules: P_idle + (P_max − P_idle)·utilisation of the cores
-// each, from the beginning to the end (models.md, section 1, Energy).
+// usage adds up what was used of all nodes, and their energy in joules. A node uses P_idle + (P_max
+// − P_idle)·(utilization of the cores) from the beginning to the end (models.md, section 1, Energy).
 func (w *world) usage() {
 	span := w.result.End.Sub(w.result.Begin).Seconds()
 	for _, h := range w.hosts {

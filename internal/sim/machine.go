@@ -10,24 +10,24 @@ import (
 	"berth/internal/job"
 )
 
-// machine is the nodes of the simulated cluster. The batch system counts them; which ones
-// a job gets is decided here: the lowest numbers that are free.
+// machine is the set of nodes of the simulated cluster. The batch system only counts nodes. The
+// machine decides which nodes an allocation gets: the free ones with the lowest numbers.
 type machine struct {
-	size   job.Resources // of each; of the smallest where they differ
-	kinds  []Hardware    // nil: all alike
-	speeds []float64     // nil: all 1
+	size   job.Resources // resources of each node, or of the smallest one if they differ
+	kinds  []Hardware    // nil: all nodes are alike
+	speeds []float64     // nil: all speeds are 1
 	state  []nodeState
 	free   []uint64       // a bit for each node that is free
-	shown  []cluster.Node // as snapshots have them
+	shown  []cluster.Node // the nodes as snapshots show them
 	all    []int          // 0, 1, …: the partition
 }
 
-// nodeState is what befell a node.
+// nodeState is the state of a node.
 type nodeState struct {
-	holder *allocation // who has it; nil: nobody
-	down   bool        // it failed and is not repaired
-	out    bool        // the batch system does not count it
-	slow   bool        // what begins there takes longer
+	holder *allocation // the allocation on the node, or nil
+	down   bool        // the node has failed and is not repaired
+	out    bool        // the batch system does not count the node
+	slow   bool        // attempts that begin here take longer
 }
 
 func newMachine(c *Cluster) *machine {
@@ -44,8 +44,8 @@ func newMachine(c *Cluster) *machine {
 	return m
 }
 
-// take gives an allocation its nodes.
-func (m *machine) take(a *allocation) {
+// assign gives nodes to an allocation.
+func (m *machine) assign(a *allocation) {
 	a.on = make([]int, 0, a.nodes)
 	for w := 0; len(a.on) < a.nodes; w++ {
 		for m.free[w] != 0 && len(a.on) < a.nodes {
@@ -58,9 +58,9 @@ func (m *machine) take(a *allocation) {
 	}
 }
 
-// give takes the nodes of an allocation back, and returns those that are down: the batch
-// system is not to count them any more.
-func (m *machine) give(a *allocation) (gone int) {
+// reclaim frees the nodes of an allocation. It returns the number of nodes that are down, which the
+// batch system must no longer count.
+func (m *machine) reclaim(a *allocation) (gone int) {
 	for _, i := range a.on {
 		s := &m.state[i]
 		s.holder = nil
@@ -79,7 +79,7 @@ func (m *machine) release(i int) {
 	m.shown[i].Free = m.capacity(i)
 }
 
-// capacity returns what a node has.
+// capacity returns the resources of a node.
 func (m *machine) capacity(i int) job.Resources {
 	if m.kinds == nil {
 		return m.size
@@ -87,7 +87,7 @@ func (m *machine) capacity(i int) job.Resources {
 	return m.kinds[i].Capacity
 }
 
-// homes returns which tasks have their data on which node, given the nodes of each.
+// homes groups tasks by the nodes that have their data, given the nodes of each task.
 func (m *machine) homes(of [][]int) []job.Home {
 	all := make([]job.Home, len(m.shown))
 	for i := range all {
@@ -101,7 +101,7 @@ func (m *machine) homes(of [][]int) []job.Home {
 	return slices.DeleteFunc(all, func(h job.Home) bool { return h.Tasks == nil })
 }
 
-// kind names a node after the speed of its cores, where phases contend.
+// kind names a node after the speed of its cores if the cluster has given hardware.
 func (m *machine) kind(i int) string {
 	if m.kinds == nil {
 		return ""
@@ -109,7 +109,7 @@ func (m *machine) kind(i int) string {
 	return fmt.Sprintf("speed %g", m.kinds[i].Speed)
 }
 
-// smallest returns what all nodes have at least.
+// smallest returns the resources that every node has.
 func smallest(kinds []Hardware) job.Resources {
 	least := kinds[0].Capacity
 	for _, k := range kinds {
@@ -127,8 +127,8 @@ func (m *machine) speed(i int) float64 {
 	return m.speeds[i]
 }
 
-// fail takes a node down. It reports whether the batch system loses it now: else it loses it
-// when the allocation that has it ends.
+// fail takes a node down. It reports whether the batch system loses the node now. Otherwise the
+// batch system loses it when the allocation on it ends.
 func (m *machine) fail(i int) (now bool) {
 	s := &m.state[i]
 	s.down = true
@@ -142,8 +142,8 @@ func (m *machine) fail(i int) (now bool) {
 	return true
 }
 
-// repair brings a node back. It reports whether the batch system gets it back now: else it
-// never knew, as somebody has it.
+// repair brings a node back. It reports whether the batch system regains the node now. Otherwise the
+// batch system never lost it, because an allocation had it.
 func (m *machine) repair(i int) (now bool) {
 	s := &m.state[i]
 	s.down = false

@@ -8,12 +8,12 @@ import (
 	"berth/internal/workload"
 )
 
-// mix returns so many jobs of the Facebook mix, one of them every gap on average.
+// mix returns n jobs of the Facebook mix, one every gap on average.
 func mix(n int, gap time.Duration, seed uint64) []workload.Elastic {
 	return workload.NewFacebook(workload.Facebook{Every: gap}, rand.New(rand.NewPCG(seed, 99))).Jobs(n)
 }
 
-// hpc returns so many rigid jobs, about as the batch jobs of a cluster.
+// hpc returns n rigid jobs similar to the batch jobs of a cluster.
 func hpc(n, nodes int, gap time.Duration, seed uint64) []workload.Rigid {
 	rng := rand.New(rand.NewPCG(seed, 98))
 	var out []workload.Rigid

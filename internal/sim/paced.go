@@ -8,13 +8,14 @@ import (
 	"berth/internal/workload"
 )
 
-// paced is an attempt of a task that counts while it runs: it is as slow as its node at each moment, and its worker reports how far it is.
+// paced is the state of an attempt that reports its progress while it runs. Its speed follows the
+// slow spells of its node.
 type paced struct {
-	begun job.Time
-	twin  bool // another attempt of its task ran when it began
+	begun     job.Time
+	duplicate bool // another attempt of its task ran when it began
 }
 
-// reportEvery is the time between two reports of a worker, as in real life.
+// reportEvery is the time between two reports of a worker, as in a real worker.
 const reportEvery = 2 * time.Second
 
 // spells returns the slow spells of a node.
@@ -25,55 +26,55 @@ func (w *world) spells(node int) workload.Spells {
 	return w.cfg.Cluster.Spells[node]
 }
 
-// pace notes what an attempt that begins now is to take, and that it is to be reported.
+// pace sets the duration of an attempt that begins now and schedules the worker's reports.
 func (k *worker) pace(r *attempt, work time.Duration) {
 	w, task := k.g.site.w, r.id.Task
-	r.takes = k.until(work)
-	r.paced = &paced{begun: w.now, twin: r.app.live[task] > 0}
-	if r.app.live[task]++; r.paced.twin {
+	r.runTime = k.until(work)
+	r.paced = &paced{begun: w.now, duplicate: r.app.live[task] > 0}
+	if r.app.live[task]++; r.paced.duplicate {
 		r.app.out.Duplicates++
 	}
 	if len(k.runs) == 0 {
-		w.agenda.note(w.now.Add(reportEvery), endRank, report{k})
+		w.agenda.schedule(w.now.Add(reportEvery), endRank, report{k})
 	}
 }
 
-// until returns how long so much work takes if it begins now.
+// until returns how long an amount of work takes on the worker's node if it begins now.
 func (k *worker) until(work time.Duration) time.Duration {
 	w := k.g.site.w
 	begin := since(w.now)
 	return w.spells(k.node).Until(begin, work.Seconds()/w.machine.speed(k.node)).Sub(begin)
 }
 
-// work returns the seconds of work that the attempt has done.
+// work returns the work that the attempt has done, in seconds.
 func (r *attempt) work() float64 {
 	w := r.k.g.site.w
 	return w.spells(r.k.node).Work(since(r.paced.begun), since(w.now)) * w.machine.speed(r.k.node)
 }
 
-// leave takes in that the attempt is over.
-func (p *paced) leave(r *attempt) {
+// ended accounts for an attempt that has ended.
+func (p *paced) ended(r *attempt) {
 	r.app.live[r.id.Task]--
 	r.app.out.Used.CPU += r.work()
 }
 
-// lose takes in that the attempt was killed.
-func (r *attempt) lose() {
-	if r.paced != nil && r.paced.twin {
+// killed accounts for an attempt that was killed.
+func (r *attempt) killed() {
+	if r.paced != nil && r.paced.duplicate {
 		r.app.out.Wasted++
 	}
 }
 
-// report is when a worker reports how far its attempts are.
+// report is the periodic report of a worker about the progress of its attempts.
 type report struct{ k *worker }
 
-func (s report) happen() {
+func (s report) fire() {
 	k := s.k
 	if k.dead || len(k.runs) == 0 {
 		return
 	}
 	w := k.g.site.w
-	w.agenda.note(w.now.Add(reportEvery), endRank, s)
+	w.agenda.schedule(w.now.Add(reportEvery), endRank, s)
 	var of []job.Progress
 	for _, r := range k.runs {
 		if r.paced == nil {
@@ -84,5 +85,5 @@ func (s report) happen() {
 		of = append(of, job.Progress{Attempt: r.id, Source: job.ProgressHits, N: r.app.Paces[r.id.Task].At(share), Fraction: -1,
 			CPU: time.Duration(work * float64(time.Second))})
 	}
-	k.say(step.Progress{Node: k.id, Of: of})
+	k.send(step.Progress{Node: k.id, Of: of})
 }

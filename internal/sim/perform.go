@@ -5,10 +5,10 @@ import (
 	"berth/internal/step"
 )
 
-// performer carries out a coordinator's actions.
+// performer carries out the actions of a coordinator's engine.
 type performer struct{ c *coordinator }
 
-// to passes something on to a worker that lives.
+// to calls f with the worker, unless the worker has ended.
 func (p performer) to(k *worker, f func(*worker)) {
 	if k != nil && !k.dead {
 		f(k)
@@ -41,7 +41,7 @@ func (p performer) Forget(a step.Forget) {
 
 func (p performer) Request(a step.Request) {
 	if err := p.c.site.Request(p.c.w.ctx, a.Alloc, a.Request); err != nil {
-		p.c.tell(step.AllocDown{Alloc: a.Alloc, Reason: err.Error(), Refuse: true})
+		p.c.handle(step.AllocDown{Alloc: a.Alloc, Reason: err.Error(), Refuse: true})
 	}
 }
 
@@ -52,17 +52,17 @@ func (p performer) Release(a step.Release) {
 func (p performer) Plan(a step.Plan) {
 	job := p.c.apps[a.Job]
 	pl, err := p.c.decide(job, &a.Rest)
-	p.c.tell(step.Planned{Job: a.Job, Answer: plan.Answer(p.c.w.now, pl, err)})
+	p.c.handle(step.Planned{Job: a.Job, Answer: plan.Answer(p.c.w.now, pl, err)})
 }
 
 func (p performer) Clear(a step.Clear) {
 	p.c.w.fail(p.c.site.Clear(p.c.w.ctx, a.Alloc))
-	p.c.tell(step.Cleared{Alloc: a.Alloc})
+	p.c.handle(step.Cleared{Alloc: a.Alloc})
 }
 
-// Seek is never asked: no job of a simulation comes after another.
+// Seek is never called, because no job of a simulation has stages.
 func (p performer) Seek(step.Seek) {}
 
 func (p performer) Finalize(a step.Finalize) {
-	p.c.tell(step.Finalized{Job: a.Job})
+	p.c.handle(step.Finalized{Job: a.Job})
 }

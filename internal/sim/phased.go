@@ -9,36 +9,37 @@ import (
 	"berth/internal/workload"
 )
 
-// phased is an attempt that runs phase by phase, each as fast as what else runs on its node leaves it. It asks for
-// leave for each phase that its leave does not cover. A shuffle fetches map outputs as they come, in pieces.
+// phased is the state of an attempt whose phases contend for its node. The attempt asks for a grant
+// before each phase that its present grant does not cover. A shuffle fetches map outputs in pieces,
+// as they become available.
 type phased struct {
 	r       *attempt
 	phases  []job.Phase
-	amounts []workload.Amounts // of each phase
-	at      int                // the phase under way, or the next while it waits for leave
-	takes   workload.Amounts   // of that phase, with the grant that it has
+	amounts []workload.Amounts // the demands of each phase
+	at      int                // the present phase, or the next one while the attempt waits for a grant
+	demand  workload.Amounts   // the demand of that phase with the granted memory
 	leave   job.Phase
-	grant   int64 // bytes to sort and merge in; 0: its own share
-	mapped  int64 // the grant when its phase map began
-	waits   bool  // for leave
+	grant   int64 // granted bytes for sorting and merging; 0: the node's default share
+	mapped  int64 // the grant when the phase map began
+	waits   bool  // it waits for a grant
 	legs    []*leg
-	pulls   bool // a piece of the shuffle is on its way to the node
-	fetched int  // map outputs of which the shuffle has taken up its part
+	pulls   bool // a piece of the shuffle is being fetched
+	fetched int  // number of map outputs fetched
 	memory  int64
-	since   job.Time // since when it holds that much memory
+	since   job.Time // when the attempt's memory last changed
 	net     float64  // bytes of the present phase that came from other nodes
-	disk    float64  // bytes that it read and wrote on its own node
+	disk    float64  // bytes that the phase read and wrote on the attempt's node
 }
 
-// leg is the part of a phase on one node: on its own, or on one that data is read from.
+// leg is the part of a phase on one node: the attempt's own node, or a node from which it reads.
 type leg struct {
 	contention.Flow
 	p    *phased
 	host *host
-	pull bool // the part of a piece of a shuffle on the attempt's own node
+	pull bool // the part of a piece of the shuffle on the attempt's own node
 }
 
-// pieces is how many pieces a shuffle has at least.
+// pieces is the smallest number of pieces of a shuffle.
 const pieces = 8
 
 func (k *worker) startPhased(r *attempt, leave job.Phase, grant int64) {
@@ -50,15 +51,15 @@ func (k *worker) startPhased(r *attempt, leave job.Phase, grant int64) {
 	} else {
 		p.amounts = f.Reduces[task-len(f.Maps)][:]
 	}
-	p.takes = p.work()
+	p.demand = p.work()
 	r.phased = p
 	k.runs = append(k.runs, r)
 	p.begin()
 }
 
-// sortMemory returns how many bytes an attempt has to sort and merge in that was granted so many. Where nothing is granted berth's
-// worker gives it its own share (worker/supply.go); with the schedulers of others, which have Hadoop's tasks, it is 0: the buffers
-// of those.
+// sortMemory returns the bytes that an attempt has for sorting and merging. Without a grant, berth's
+// worker gives an attempt its share of the node (worker/supply.go). Under the schedulers of other
+// systems, which run Hadoop's tasks, it is 0, which stands for Hadoop's buffers.
 func (k *worker) sortMemory(grant int64) int64 {
 	a := &k.g.site.w.cfg.Adaptor
 	switch {
@@ -72,13 +73,13 @@ func (k *worker) sortMemory(grant int64) int64 {
 
 func (p *phased) host() *host { return p.r.k.g.site.w.hosts[p.r.k.node] }
 
-// begin enters the phase that is next, which there is leave for.
+// begin enters the next phase, for which the attempt has a grant.
 func (p *phased) begin() {
 	w := p.r.k.g.site.w
-	p.takes = p.work()
-	a := p.takes
+	p.demand = p.work()
+	a := p.demand
 	p.r.since, p.net, p.disk = w.now, 0, a.Disk
-	p.hold(a.Memory)
+	p.setMemory(a.Memory)
 	p.r.k.enter(p.r, p.phases[p.at])
 	switch p.phases[p.at] {
 	case job.PhaseShuffle:
@@ -89,17 +90,18 @@ func (p *phased) begin() {
 	default:
 		p.run(p.host(), a, false)
 	}
-	p.settle()
+	p.endIfDone()
 }
 
-// hold has the attempt hold so much memory from now on.
-func (p *phased) hold(memory int64) {
+// setMemory sets the memory that the attempt uses from now on.
+func (p *phased) setMemory(memory int64) {
 	w := p.r.k.g.site.w
 	w.result.Used.Memory += float64(float64(p.memory) * w.now.Sub(p.since).Seconds())
 	p.memory, p.since = memory, w.now
 }
 
-// read starts the phase map: a split that the node does not have comes over the network from one that has it.
+// read starts the phase map. If the split is on other nodes, it is read from one of them over the
+// network.
 func (p *phased) read(a workload.Amounts) {
 	f, task, w := p.r.app.Phased, p.r.id.Task, p.r.k.g.site.w
 	p.r.app.out.Maps++
@@ -130,8 +132,8 @@ func (p *phased) run(h *host, a workload.Amounts, pull bool) {
 		contention.CPU: a.CPU / full, contention.Disk: a.Disk / full, contention.In: a.Net / full}}})
 }
 
-// serve starts the leg of a transfer on the node that data is read from: so many bytes of its disk and of its network,
-// in the time that the other end needs at full speed.
+// serve starts the leg of a transfer on the node from which data is read: disk and net in bytes, and
+// full in seconds, the time that the receiving end needs at full speed.
 func (p *phased) serve(h *host, disk, net, full float64) {
 	full = max(full, net/workload.FullNet)
 	if full <= 0 {
@@ -150,7 +152,7 @@ func (p *phased) leg(h *host, l *leg) {
 	h.add(&l.Flow)
 }
 
-// done takes in that a leg is done.
+// done removes a leg that has ended.
 func (l *leg) done() {
 	p := l.p
 	for i, q := range p.legs {
@@ -164,50 +166,51 @@ func (l *leg) done() {
 		p.pull()
 		return
 	}
-	p.settle()
+	p.endIfDone()
 }
 
-// settle ends the phase when nothing of it is left.
-func (p *phased) settle() {
+// endIfDone ends the phase if it has no leg left.
+func (p *phased) endIfDone() {
 	if len(p.legs) == 0 && !p.r.over {
 		p.end()
 	}
 }
 
-// pull fetches the next piece of map outputs: those that are there, once they make up a piece or are the last. The
-// shuffle ends when all has been fetched, and read from the disks that it was on.
+// pull fetches the next piece of map outputs, once the available outputs make up a piece or include
+// the last output. The shuffle ends when all outputs have been fetched and read from their disks.
 func (p *phased) pull() {
-	known, maps := p.r.k.of(p.r.app), len(p.r.app.Maps)
+	known, maps := p.r.k.outputsOf(p.r.app), len(p.r.app.Maps)
 	for !p.pulls && p.fetched < maps {
 		piece := max(1, maps/pieces)
 		if known.count-p.fetched < piece && known.count < maps {
 			return
 		}
-		p.fetch(known.holders[p.fetched:min(p.fetched+piece, known.count)])
+		p.fetch(known.nodes[p.fetched:min(p.fetched+piece, known.count)])
 	}
 	if p.fetched == maps {
-		p.settle()
+		p.endIfDone()
 	}
 }
 
-// fetch fetches map outputs from their holders. Those of other nodes all come from one of them, by turns, which
-// comes to the same over many pieces.
-func (p *phased) fetch(holders []int) {
+// fetch fetches map outputs from the nodes that have them. All remote outputs of a piece come from
+// one of these nodes, in turn. Over many pieces the load is the same as if each output came from its
+// own node.
+func (p *phased) fetch(nodes []int) {
 	w := p.r.k.g.site.w
-	share := float64(len(holders)) / float64(len(p.r.app.Maps))
-	a := p.takes
+	share := float64(len(nodes)) / float64(len(p.r.app.Maps))
+	a := p.demand
 	var remote []int
-	for _, n := range holders {
+	for _, n := range nodes {
 		if n != p.r.k.node {
 			remote = append(remote, n)
 		}
 	}
 	bytes := a.Net * share
 	served := bytes * p.r.app.Phased.Served
-	net := bytes * float64(len(remote)) / float64(len(holders))
-	local := served * float64(len(holders)-len(remote)) / float64(len(holders))
+	net := bytes * float64(len(remote)) / float64(len(nodes))
+	local := served * float64(len(nodes)-len(remote)) / float64(len(nodes))
 	piece := workload.Amounts{CPU: a.CPU * share, Disk: a.Disk*share + local, Net: net, Cores: a.Cores, Least: a.Least * share}
-	p.fetched += len(holders)
+	p.fetched += len(nodes)
 	p.net += net
 	p.disk += local
 	before := len(p.legs)
@@ -219,9 +222,9 @@ func (p *phased) fetch(holders []int) {
 	}
 }
 
-// end ends the phase and goes on to the next, asks for it, or ends the attempt.
+// end ends the phase. The attempt then begins the next phase, asks for a grant, or ends.
 func (p *phased) end() {
-	r, a := p.r, p.takes
+	r, a := p.r, p.demand
 	now := r.k.g.site.w.now
 	if r.stats == nil {
 		r.stats = make([]job.PhaseStat, 0, 3)
@@ -237,29 +240,29 @@ func (p *phased) end() {
 	case p.at == len(p.phases) && r.kind == job.ReduceTask:
 		p.at--
 		r.step = committing
-		r.k.say(step.CommitWanted{Attempt: r.id})
+		r.k.send(step.CommitWanted{Attempt: r.id})
 	case p.at == len(p.phases):
 		r.k.end(r, event.AttemptEnded{Outcome: event.Done})
 	case p.phases[p.at] <= p.leave || p.single():
 		p.begin()
 	default:
 		p.waits = true
-		r.k.say(step.LeaveWanted{Attempt: r.id, Phase: p.phases[p.at]})
+		r.k.send(step.LeaveWanted{Attempt: r.id, Phase: p.phases[p.at]})
 	}
 }
 
-// work returns what the present phase takes with the grant that there is.
+// work returns the demand of the present phase with the present grant.
 func (p *phased) work() workload.Amounts {
 	return p.r.app.Phased.Granted(p.r.id.Task, p.phases[p.at], p.amounts[p.at], p.grant, p.mapped)
 }
 
-// single reports whether the next phase is the merge of a map that has spilled once: nothing is to be merged, and it does not
-// ask for leave.
+// single reports whether the next phase is the merge of a map that spilled once. Then nothing is
+// merged, and the map needs no grant.
 func (p *phased) single() bool {
 	return p.phases[p.at] == job.PhaseMerge && p.work().Full() == 0
 }
 
-// granted takes in leave up to a phase, and how much memory there is to sort and merge in.
+// granted records a grant up to a phase, with the memory for sorting and merging.
 func (p *phased) granted(leave job.Phase, grant int64) {
 	if leave > p.leave {
 		p.leave, p.grant = leave, p.r.k.sortMemory(grant)
@@ -270,11 +273,11 @@ func (p *phased) granted(leave job.Phase, grant int64) {
 	}
 }
 
-// stop takes all that the attempt has on nodes from them.
+// stop removes the attempt's load from all nodes.
 func (p *phased) stop() {
-	p.hold(0)
+	p.setMemory(0)
 	for _, l := range p.legs {
-		used := &p.r.app.out.Used // what was not used after all
+		used := &p.r.app.out.Used // the part that was booked but not used
 		l.host.remove(&l.Flow)
 		used.CPU -= float64(l.Demand[contention.CPU] * l.Left)
 		used.Disk -= float64(l.Demand[contention.Disk] * l.Left)

@@ -15,7 +15,7 @@ import (
 	"berth/internal/workload"
 )
 
-// phasedConfig is jobs on so many nodes of the paper's.
+// phasedConfig is the configuration of a batch of jobs on the paper's nodes.
 func phasedConfig(b workload.PhasedBatch, seed uint64) Config {
 	cfg := Config{Policy: batch.FCFS, Cluster: Cluster{Nodes: b.Nodes}, Adaptor: Adaptor{Way: Own, Shared: true, Scheduler: sched.Cores},
 		Elastic: workload.PhasedJobs(b, seed), Seed: seed}
@@ -26,8 +26,9 @@ func phasedConfig(b workload.PhasedBatch, seed uint64) Config {
 	return cfg
 }
 
-// TestPhasedWorld: under every scheduler, and whatever fails, engines keep their rules, all tasks are done once, and the same
-// simulation gives the same result. No phase is entered without leave for it.
+// TestPhasedWorld checks, under every scheduler and with failures, that the engine's invariants
+// hold, that every task is done once, that no phase begins without a grant for it, and that the same
+// simulation gives the same result.
 func TestPhasedWorld(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		cfg := phasedConfig(workload.PhasedBatch{Jobs: rapid.IntRange(1, 4).Draw(t, "jobs"), Nodes: rapid.IntRange(1, 5).Draw(t, "nodes"),
@@ -53,8 +54,8 @@ func TestPhasedWorld(t *testing.T) {
 	})
 }
 
-// TestPhasedWork: what nodes were used for is what the tasks take, jobs' parts add up to it, and no node was used for
-// more than it has.
+// TestPhasedWork checks that the use of the nodes equals the demands of the tasks and the sum over
+// the jobs, and that no node was used beyond its capacity.
 func TestPhasedWork(t *testing.T) {
 	cfg := phasedConfig(workload.PhasedBatch{Jobs: 5, Nodes: 4}, 1)
 	cfg.Adaptor.Fixed = true
@@ -104,8 +105,9 @@ func TestPhasedWork(t *testing.T) {
 	}
 }
 
-// TestPhasedAlone: tasks that nothing holds up take the time that their phases have at full speed, one after the other, and twice the
-// speed of cores halves those that compute. A job that comes after another is submitted at its end.
+// TestPhasedAlone checks that tasks without contention take the sum of the times of their phases at
+// full speed, that cores of twice the speed halve the phases that compute, and that a job that comes
+// after another is submitted at its end.
 func TestPhasedAlone(t *testing.T) {
 	maps := [2]workload.Amounts{{CPU: 10, Disk: 100e6}, {CPU: 1, Disk: 300e6}}
 	reduces := [3]workload.Amounts{{CPU: 4, Net: 10}, {Least: 2}, {CPU: 6, Cores: 2}}
@@ -129,7 +131,8 @@ func TestPhasedAlone(t *testing.T) {
 	}
 }
 
-// TestRemoteSplit: a map on a node without its split reads it over the network, from the disk of a node that has it.
+// TestRemoteSplit checks that a map on a node without its split reads it over the network, from the
+// disk of a node that has it.
 func TestRemoteSplit(t *testing.T) {
 	e := workload.Elastic{ID: 1, App: "a", Maps: []time.Duration{1}, Reduces: []time.Duration{1}, Phased: &workload.Phased{
 		Maps: [][2]workload.Amounts{{{CPU: 1, Disk: 250e6}}}, Reduces: make([][3]workload.Amounts, 1), Splits: []float64{250e6}, Homes: [][]int{{1}}}}

@@ -10,13 +10,13 @@ import (
 	"berth/internal/workload"
 )
 
-// profileKey is what jobs have in common that share a profile: their commands.
+// profileKey identifies the jobs that share a profile: same application, same kind.
 type profileKey struct {
 	app  string
 	kind job.Kind
 }
 
-// sampled is how many tasks of each sort a profile is measured on at most.
+// sampled is the largest number of tasks of each kind in a profile.
 const sampled = 1000
 
 // pooled is the tasks of all jobs of an application.
@@ -25,12 +25,14 @@ type pooled struct {
 	reduces []reduceTimes
 }
 
-// reduceTimes is how long a reduce takes, and its shuffle before the last map has ended and after it.
+// reduceTimes is the duration of a reduce, of its shuffle if it begins before the last map has
+// ended, and of its shuffle otherwise.
 type reduceTimes struct{ run, first, other time.Duration }
 
-// profilesOf returns the profiles of all applications, each as of one or more earlier runs that
-// shared a sample of the tasks of all jobs of the application, drawn from the seed. They stay
-// what they are: what is measured during the simulation goes into the plans of its own job alone.
+// profilesOf returns the profiles of all applications. Each profile is measured by one or more
+// earlier runs on a sample, drawn from the seed, of the tasks of all jobs of the application.
+// Profiles do not change during the simulation: what a job measures affects only the plans of that
+// job.
 func profilesOf(cfg *Config) map[profileKey]*predict.Profile {
 	out := make(map[profileKey]*predict.Profile)
 	if cfg.Adaptor.Unknown {
@@ -72,13 +74,12 @@ func (p *pooled) add(e *workload.Elastic) {
 	}
 }
 
-// sample returns up to sampled tasks of each sort.
+// sample returns up to sampled tasks of each kind.
 func (p *pooled) sample(rng *rand.Rand) *pooled {
 	return &pooled{maps: draw(rng, p.maps), reduces: draw(rng, p.reduces)}
 }
 
-// draw returns up to sampled of the values, drawn without replacement; all of them where there
-// are no more.
+// draw returns sampled values, drawn without replacement, or all values if there are not more.
 func draw[T any](rng *rand.Rand, values []T) []T {
 	if len(values) <= sampled {
 		return values
@@ -91,7 +92,7 @@ func draw[T any](rng *rand.Rand, values []T) []T {
 	return all[:sampled]
 }
 
-// profile returns what so many runs measure that had an equal part of those tasks each.
+// profile returns the profile that a number of runs measure, each on an equal part of the tasks.
 func (p *pooled) profile(name string, kind job.Kind, runs int) *predict.Profile {
 	prof := &predict.Profile{App: name}
 	runs = min(max(runs, 1), len(p.maps))
@@ -105,8 +106,8 @@ func (p *pooled) profile(name string, kind job.Kind, runs int) *predict.Profile 
 // part returns part i of n of the values.
 func part[T any](d []T, i, n int) []T { return d[len(d)*i/n : len(d)*(i+1)/n] }
 
-// run adds what a run with just those tasks measures. Reduces by turns begin before the last
-// map has ended and after it, so that both sorts of shuffle are known.
+// run adds the measurements of one run. Every second reduce begins before the last map has ended, so
+// that both kinds of shuffle are measured.
 func (p *pooled) run(prof *predict.Profile, kind job.Kind) {
 	var c predict.Collector
 	last := epoch

@@ -79,8 +79,8 @@ func genElastic(t *rapid.T) []workload.Elastic {
 	return out
 }
 
-// TestWorld: whatever the workload, no node is used twice, engines keep their rules
-// (enginetest.Ledger), each task of a job that is done is done once, and all jobs end.
+// TestWorld checks for random workloads that no node is used twice, that the engine's invariants
+// hold (enginetest.Ledger), that each task of a successful job is done once, and that all jobs end.
 func TestWorld(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		cfg := genConfig(t)
@@ -112,7 +112,7 @@ func TestWorld(t *testing.T) {
 	})
 }
 
-// watched simulates with all checks.
+// watched simulates and checks the invariants at every instant.
 func watched(t *rapid.T, cfg Config) *Result {
 	if err := cfg.check(); err != nil {
 		t.Fatal(err)
@@ -120,7 +120,7 @@ func watched(t *rapid.T, cfg Config) *Result {
 	w := newWorld(context.Background(), &cfg)
 	ledgers := make(map[*coordinator]*enginetest.Ledger)
 	leave := make(map[job.Attempt]job.Phase)
-	done := make(map[job.Attempt]int) // N is 0: of all attempts of a task
+	done := make(map[job.Attempt]int) // attempts that succeeded; N 0 counts all attempts of a task
 	seq := uint64(0)
 	w.watch = func(c *coordinator, r event.Record) {
 		if ledgers[c] == nil {
@@ -134,7 +134,7 @@ func watched(t *rapid.T, cfg Config) *Result {
 		case event.LeaveGranted:
 			leave[r.Attempt] = r.Phase
 		case event.PhaseEntered:
-			if r.Phase > leave[r.Attempt] && r.Phase != job.PhaseMerge { // a map with one spill does not ask
+			if r.Phase > leave[r.Attempt] && r.Phase != job.PhaseMerge { // a map with one spill does not ask for a grant
 				t.Fatalf("%v enters %v and has leave through %v", r.Attempt, r.Phase, leave[r.Attempt])
 			}
 		case event.AttemptEnded:
@@ -158,7 +158,7 @@ func watched(t *rapid.T, cfg Config) *Result {
 	if w.err != nil {
 		t.Fatal(w.err)
 	}
-	w.settle()
+	w.finish()
 	for _, a := range w.apps {
 		for i := range len(a.Maps) + len(a.Reduces) {
 			if n := done[job.Attempt{Job: a.id, Task: i}]; n > 1 || n == 0 && !a.out.Killed {
@@ -169,8 +169,8 @@ func watched(t *rapid.T, cfg Config) *Result {
 	return w.result
 }
 
-// checkNodes checks that every node is free, down or had by one allocation that runs, and
-// that the batch system counts them so.
+// checkNodes checks that every node is free, down or assigned to one running allocation, and that
+// the batch system has the same counts.
 func checkNodes(t *rapid.T, w *world) {
 	m := w.machine
 	owners := make([]*allocation, len(m.state))
@@ -206,7 +206,8 @@ func checkNodes(t *rapid.T, w *world) {
 	}
 }
 
-// TestRigidIsReplay: with rigid jobs alone it is what the batch system does by itself.
+// TestRigidIsReplay checks that a simulation of rigid jobs alone equals a replay by the batch system
+// alone.
 func TestRigidIsReplay(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		jobs := genRigid(t, 1)
@@ -224,7 +225,7 @@ func TestRigidIsReplay(t *testing.T) {
 	})
 }
 
-// TestBagIsListScheduled: alone on a cluster without limits a bag is list-scheduled.
+// TestBagIsListScheduled checks that a bag alone on a cluster without limits is list-scheduled.
 func TestBagIsListScheduled(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		e := genElastic(t)[0]
@@ -252,7 +253,7 @@ func TestBagIsListScheduled(t *testing.T) {
 	})
 }
 
-// TestCancelled: a simulation that is cancelled ends with that error.
+// TestCancelled checks that a cancelled simulation returns the context's error.
 func TestCancelled(t *testing.T) {
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
@@ -262,7 +263,7 @@ func TestCancelled(t *testing.T) {
 	}
 }
 
-// TestOrderIsChecked: an order that there is not is refused.
+// TestOrderIsChecked checks that an unknown order is rejected.
 func TestOrderIsChecked(t *testing.T) {
 	_, err := Run(context.Background(), Config{Cluster: Cluster{Nodes: 1}, Policy: batch.FCFS, Adaptor: Adaptor{Order: "loudest"}})
 	if job.ClassOf(err) != job.User || job.CodeOf(err) != job.CodeConfig {
@@ -270,7 +271,7 @@ func TestOrderIsChecked(t *testing.T) {
 	}
 }
 
-// TestNothing: a workload without jobs is over at once.
+// TestNothing checks that a workload without jobs ends at once.
 func TestNothing(t *testing.T) {
 	r, err := Run(context.Background(), Config{Cluster: Cluster{Nodes: 1}, Policy: batch.EASY})
 	if err != nil || r.End != 0 || r.Begin != 0 {
@@ -278,25 +279,25 @@ func TestNothing(t *testing.T) {
 	}
 }
 
-// TestMachine: nodes are handed out lowest number first, also beyond 64.
+// TestMachine checks that the free nodes with the lowest numbers are assigned, also beyond 64.
 func TestMachine(t *testing.T) {
 	m := newMachine(&Cluster{Nodes: 130})
 	a, b := &allocation{nodes: 127}, &allocation{nodes: 3}
-	m.take(a)
-	m.take(b)
+	m.assign(a)
+	m.assign(b)
 	if got := fmt.Sprint(a.on[0], a.on[126], b.on); got != "0 126 [127 128 129]" {
 		t.Error(got)
 	}
-	if !m.state[5].down && m.fail(5) || m.give(a) != 1 || m.repair(5) != true || m.fail(6) != true {
+	if !m.state[5].down && m.fail(5) || m.reclaim(a) != 1 || m.repair(5) != true || m.fail(6) != true {
 		t.Errorf("nodes 5 and 6: %+v", m.state[5:7])
 	}
 	c := &allocation{nodes: 6}
-	m.take(c)
+	m.assign(c)
 	if fmt.Sprint(c.on) != "[0 1 2 3 4 5]" {
 		t.Error(c.on)
 	}
 	d := &allocation{nodes: 1}
-	if m.take(d); d.on[0] != 7 {
+	if m.assign(d); d.on[0] != 7 {
 		t.Error(d.on)
 	}
 }

@@ -12,10 +12,11 @@ import (
 	"berth/internal/predict"
 )
 
-// lookEvery is the time between two looks at the plan of a run on rented machines.
-const lookEvery = 30 * time.Second
+// checkEvery is the time between two checks of the plan of a job on rented machines.
+const checkEvery = 30 * time.Second
 
-// plan chooses the machines for a job and returns what it asks for: one allocation, whose nodes are the machines.
+// plan chooses the machines for a job and returns a plan with one allocation, whose nodes are the
+// machines.
 func (s *cloud) plan(a *app) (plan.Plan, error) {
 	if err := s.expectTasks(); err != nil {
 		return plan.Plan{}, err
@@ -38,10 +39,10 @@ func (s *cloud) plan(a *app) (plan.Plan, error) {
 	return p, nil
 }
 
-// expectTasks takes from the profile how long tasks take on each type.
+// expectTasks predicts the task time on each type of machine from the profile.
 func (s *cloud) expectTasks() error {
 	if s.app.profile == nil {
-		return configError("adaptor", "machines are chosen by a profile of the application", "let applications be known")
+		return configError("adaptor", "the choice of machines needs a profile of the application", "clear Unknown")
 	}
 	time := s.app.profile.Measures.Get(predict.BagTask).Time
 	c := s.w.cfg.Cloud
@@ -56,20 +57,20 @@ func (s *cloud) expectTasks() error {
 	return nil
 }
 
-// happen looks at the plan again.
-func (s *cloud) happen() {
+// fire checks the plan and schedules the next check.
+func (s *cloud) fire() {
 	if s.app.over {
-		s.looks = false
+		s.checking = false
 		return
 	}
-	s.w.agenda.note(s.w.now.Add(lookEvery), tickRank, s)
+	s.w.agenda.schedule(s.w.now.Add(checkEvery), tickRank, s)
 	if s.alloc != nil && !s.w.cfg.Adaptor.Once {
-		s.look()
+		s.check()
 	}
 }
 
-// look does what is advised.
-func (s *cloud) look() {
+// check decides again which machines are needed, and rents or returns machines.
+func (s *cloud) check() {
 	a := s.advise()
 	if s.w.advised != nil && a.Reason != "" {
 		s.w.advised(a)
@@ -79,16 +80,16 @@ func (s *cloud) look() {
 	}
 	for _, m := range slices.Clone(s.machines) {
 		if slices.Contains(a.Return, m.name) {
-			s.lose(m, "it is given back: "+a.Reason)
+			s.lose(m, "it was returned: "+a.Reason)
 		}
 	}
 }
 
-// advise looks at the run as it is.
+// advise decides from the present state of the job which machines to rent and to return.
 func (s *cloud) advise() rent.Advice {
 	begin := epoch + s.app.out.Submit
 	at := func(t job.Time) float64 { return t.Sub(begin).Seconds() }
-	state := rent.State{Now: at(s.w.now), Every: lookEvery.Seconds(), Deadline: s.w.cfg.Adaptor.Deadline.Seconds(), Budget: s.w.cfg.Adaptor.Budget,
+	state := rent.State{Now: at(s.w.now), Every: checkEvery.Seconds(), Deadline: s.w.cfg.Adaptor.Deadline.Seconds(), Budget: s.w.cfg.Adaptor.Budget,
 		Spent: s.spent, Waiting: len(s.app.Maps), Bag: s.bag, Types: slices.Clone(s.types), Chosen: s.chosen}
 	if j, ok := s.c.engine.Job(s.app.id); ok {
 		state.Waiting = j.Tasks.Total - j.Tasks.Done - j.Tasks.Running - j.Tasks.Failed
@@ -106,22 +107,22 @@ func (s *cloud) advise() rent.Advice {
 	return rent.Decide(state)
 }
 
-// checkCloud returns what makes no sense in a Config with rented machines.
+// checkCloud returns an error of class User if the Config is inconsistent about rented machines.
 func (cfg *Config) checkCloud() error {
 	a, c := &cfg.Adaptor, cfg.Cloud
 	switch {
 	case c == nil || len(c.Types) == 0:
-		return configError("cloud", "there are no machines to rent", "say which types there are")
+		return configError("cloud", "there are no machines to rent", "give the types of machines")
 	case a.Shared:
-		return configError("adaptor", "jobs do not share rented machines", "do not share them")
+		return configError("adaptor", "rented machines cannot be shared by jobs", "clear Shared")
 	case a.Machines != nil && len(a.Machines) != len(c.Types):
-		return configError("adaptor", fmt.Sprintf("there are %d types of machines, but %d numbers of them", len(c.Types), len(a.Machines)), "give one for each type")
+		return configError("adaptor", fmt.Sprintf("there are %d types of machines, but %d numbers of machines", len(c.Types), len(a.Machines)), "give one number for each type")
 	case c.Bytes < 0 || c.Server < 0 || c.Transfer < 0 || c.BootSpread < 0 || a.Budget < 0 || a.Deadline < 0:
-		return configError("cloud", "sizes, prices and times cannot be negative", "")
+		return configError("cloud", "sizes, prices and times must not be negative", "")
 	}
 	for i := range cfg.Elastic {
 		if e := &cfg.Elastic[i]; len(e.Reduces) > 0 || e.Phased != nil || e.Paces != nil {
-			return configError(fmt.Sprintf("job %d", e.ID), "only bags of tasks run on rented machines", "leave it out, or use another way")
+			return configError(fmt.Sprintf("job %d", e.ID), "only bags of tasks can run on rented machines", "remove the job, or use another way")
 		}
 	}
 	return nil

@@ -4,20 +4,20 @@ import (
 	"berth/internal/workload"
 )
 
-// rigid is a rigid job: it is submitted as it is, runs on all its nodes at once and is
-// killed at its limit.
+// rigid is a rigid job. It is submitted unchanged, runs on all its nodes at once, and is killed at
+// its wall time.
 type rigid struct {
 	w     *world
 	job   *workload.Rigid
 	out   *Outcome
 	alloc *allocation
-	runs  int // how often it began
+	runs  int // number of times it has begun
 }
 
-// rigidEnd is the end of a run of a rigid job, by itself or at its limit.
+// rigidEnd is the end of a run of a rigid job, by itself or at its wall time.
 type rigidEnd struct {
 	r   *rigid
-	run int // which; one that a node failed under has ended before
+	run int // number of the run; a run that lost a node has ended before
 }
 
 func (r *rigid) submit() {
@@ -28,16 +28,16 @@ func (r *rigid) began(a *allocation) {
 	if r.runs++; r.runs == 1 {
 		r.out.Start = since(r.w.now)
 	}
-	r.w.agenda.note(r.w.now.Add(min(r.job.Run, r.job.Request)), endRank, rigidEnd{r, r.runs})
+	r.w.agenda.schedule(r.w.now.Add(min(r.job.Run, r.job.Request)), endRank, rigidEnd{r, r.runs})
 }
 
-// broke puts the job back into the queue, behind all others: it begins anew.
-func (r *rigid) broke(a *allocation, _ int) {
+// nodeFailed puts the job back at the end of the queue. It will run again from the beginning.
+func (r *rigid) nodeFailed(a *allocation, _ int) {
 	r.w.release(a)
 	r.submit()
 }
 
-func (e rigidEnd) happen() {
+func (e rigidEnd) fire() {
 	r := e.r
 	if e.run != r.runs || r.alloc.state != running {
 		return

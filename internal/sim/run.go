@@ -2,8 +2,8 @@ package sim
 
 import "context"
 
-// Run simulates. It fails where the Config makes no sense (a *job.Error of class User) and
-// when ctx is cancelled.
+// Run simulates cfg. It returns a *job.Error of class User if cfg is inconsistent, and the error of
+// ctx if ctx is cancelled.
 func Run(ctx context.Context, cfg Config) (*Result, error) {
 	if err := cfg.check(); err != nil {
 		return nil, err

@@ -19,17 +19,17 @@ import (
 	"berth/internal/workload"
 )
 
-// TestScenarios runs those of testdata/scenarios, small enough to be checked by hand. All
-// times are in seconds.
+// TestScenarios runs the scenarios of testdata/scenarios, which are small enough to be checked by
+// hand. All times are in seconds.
 //
 //	cluster nodes=4 policy=cbf max=3600 cores=1 startup=0 speeds=(1,1,2,2)
 //	adaptor way=berth shared order=shortest unknown upper one noscout
 //	adaptor way=rented deadline=100 budget=5 machines=(2,1) once
-//	cloud …           what machines can be rented, see scenario.cloud
+//	cloud …           the machines that can be rented, see scenario.cloud
 //	faults mtbf=1000 repair=100 slow=1000 for=100 by=3 fails=0.1 seed=1
 //	rigid             lines: ID SUBMIT NODES RUN REQUEST
 //	elastic           lines: ID SUBMIT maps=60,50x3 reduces=… first=… shuffle=… app=a user=1
-//	run [log]         what became of them; with log the records of attempts and allocations
+//	run [log]         prints the outcomes; log also prints the records of attempts and allocations
 func TestScenarios(t *testing.T) {
 	datadriven.Walk(t, "testdata/scenarios", func(t *testing.T, path string) {
 		s := scenario{cfg: Config{Policy: batch.CBF}}
@@ -106,7 +106,7 @@ func (s *scenario) adaptor(t *testing.T, d *datadriven.TestData) {
 	}
 }
 
-// run simulates and prints what became of the jobs.
+// run simulates and prints the outcomes of the jobs.
 func (s *scenario) run(t *testing.T, log bool) string {
 	var out strings.Builder
 	if err := s.cfg.check(); err != nil {
@@ -144,7 +144,7 @@ func describe(o Outcome) string {
 	return s
 }
 
-// logRecord prints what matters of a record.
+// logRecord prints the main fields of a record.
 func logRecord(out *strings.Builder, now job.Time, r event.Record) {
 	at := sec(since(now))
 	switch r := r.(type) {
@@ -171,7 +171,7 @@ func sec(t job.Time) float64 { return time.Duration(t).Seconds() }
 
 func seconds(s float64) time.Duration { return roundMilli(s * 1e9) }
 
-// elasticOf reads a job: its number, when it is submitted, and its tasks.
+// elasticOf parses a job: its number, submission time and tasks.
 func elasticOf(t *testing.T, line string) workload.Elastic {
 	fields := strings.Fields(line)
 	n := numbers(t, strings.Join(fields[:2], ","))
@@ -198,7 +198,7 @@ func elasticOf(t *testing.T, line string) workload.Elastic {
 	return e
 }
 
-// spans reads "60,50x3": 60 s, and three times 50 s.
+// spans parses "60,50x3": one duration of 60 s and three of 50 s.
 func spans(t *testing.T, list string) []time.Duration {
 	var out []time.Duration
 	for part := range strings.SplitSeq(list, ",") {

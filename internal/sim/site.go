@@ -11,18 +11,18 @@ import (
 	"berth/internal/timeline"
 )
 
-// siteName is what the simulated cluster is called as a driver.
+// siteName is the driver name of the simulated cluster.
 const siteName = "sim"
 
-// site is the simulated cluster as a coordinator's driver. It keeps the contract of the
-// conformance suite (test/support/drivertest), which cannot be run on it: the suite's workers are
-// processes that dial in over TLS and are killed by signals, in real time. The scenarios in
-// testdata hold it to the same points in virtual time.
+// site is the driver of the simulated cluster. It follows the contract of the conformance suite
+// (test/support/drivertest). That suite cannot run on site, because its workers are processes that
+// connect over TLS and are killed by signals, in real time. The scenarios in testdata test the same
+// points in virtual time.
 type site struct {
 	w      *world
 	report driver.Reporter
-	dial   func(*worker)     // how workers get to the coordinator
-	fast   func(*grant) bool // lets a job run by list scheduling, where it can (see coordinator.fast)
+	dial   func(*worker)     // connects a worker to the coordinator
+	fast   func(*grant) bool // runs a job by list scheduling if that is possible (coordinator.fast)
 	allocs map[job.AllocID]*grant
 	closed bool
 }
@@ -34,30 +34,31 @@ type grant struct {
 	site    *site
 	id      job.AllocID
 	alloc   *allocation
-	workers []*worker // by rank; nil: it is not up
-	broken  []bool    // by rank: its node failed, and is no more a part of it
+	workers []*worker // by rank; nil: the worker has not connected
+	broken  []bool    // by rank: the node failed and no longer belongs to the allocation
 }
 
 func newSite(w *world, report driver.Reporter, dial func(*worker)) *site {
 	return &site{w: w, report: report, dial: dial, allocs: make(map[job.AllocID]*grant)}
 }
 
-// Snapshot returns nodes and queue. It is good until time goes on.
+// Snapshot returns the nodes and the queue. It is valid until the virtual time advances.
 func (s *site) Snapshot(context.Context, string) (cluster.Snapshot, error) {
 	return s.w.snapshot(), nil
 }
 
-// Request puts an allocation into the queue. It is refused where it could never begin.
+// Request puts an allocation into the queue. It returns an error of class User if the allocation
+// could never begin.
 func (s *site) Request(_ context.Context, id job.AllocID, req job.AllocRequest) error {
 	c := &s.w.cfg.Cluster
 	refused := func(what string) error {
-		return &job.Error{Class: job.User, Code: job.CodeConfig, Where: siteName, What: what, Do: "ask for less"}
+		return &job.Error{Class: job.User, Code: job.CodeConfig, Where: siteName, What: what, Do: "request less"}
 	}
 	switch {
 	case req.Nodes < 1 || req.Nodes > c.Nodes || !req.PerNode.Fits(s.w.machine.size):
-		return refused("it has no such nodes")
+		return refused("the cluster does not have so many nodes, or none of this size")
 	case c.MaxTime > 0 && wall(req.Time) > c.MaxTime:
-		return refused("its queue takes no such wall time")
+		return refused("the wall time exceeds the limit of the queue")
 	}
 	g := &grant{site: s, id: id, workers: make([]*worker, req.Nodes), broken: make([]bool, req.Nodes)}
 	s.allocs[id] = g
@@ -65,19 +66,19 @@ func (s *site) Request(_ context.Context, id job.AllocID, req job.AllocRequest) 
 	return nil
 }
 
-// Adopt takes up an allocation; one that is not there is asked for.
+// Adopt takes over an allocation, or requests it if it does not exist.
 func (s *site) Adopt(ctx context.Context, id job.AllocID, req job.AllocRequest) error {
 	g := s.allocs[id]
 	if g == nil {
 		return s.Request(ctx, id, req)
 	}
 	if g.alloc.state == running {
-		s.say(step.AllocUp{Alloc: id, Ends: g.alloc.ends()})
+		s.send(step.AllocUp{Alloc: id, Ends: g.alloc.ends()})
 	}
 	return nil
 }
 
-// Release gives an allocation back.
+// Release ends an allocation.
 func (s *site) Release(_ context.Context, id job.AllocID) error {
 	if g := s.allocs[id]; g != nil {
 		g.end()
@@ -85,23 +86,23 @@ func (s *site) Release(_ context.Context, id job.AllocID) error {
 	return nil
 }
 
-// Clear has nothing to remove: nodes keep nothing.
+// Clear does nothing: simulated nodes keep no files.
 func (s *site) Clear(context.Context, job.AllocID) error { return nil }
 
-// Close ends the reports.
+// Close stops all reports to the coordinator.
 func (s *site) Close() error {
 	s.closed = true
 	return nil
 }
 
-func (s *site) say(in step.Input) {
+func (s *site) send(in step.Input) {
 	if !s.closed {
 		s.report(in)
 	}
 }
 
-// expect fills in when those that wait are to begin by the reservations as they are, as a
-// driver keeps telling.
+// expect fills in the expected starts of waiting allocations from the present reservations, as a
+// real driver reports them.
 func (s *site) expect(live []job.Live) {
 	starts := make(map[*allocation]job.Time)
 	for e := range s.w.system.Waiting() {
@@ -116,27 +117,27 @@ func (s *site) expect(live []job.Live) {
 	}
 }
 
-// began tells that the allocation has begun; its workers are there a while later.
+// began reports that the allocation has begun, and schedules the start of its workers.
 func (g *grant) began(a *allocation) {
 	if g.site.fast(g) {
 		return
 	}
 	w := g.site.w
 	if w.cfg.Adaptor.Way == Own {
-		g.site.say(step.AllocUp{Alloc: g.id})
+		g.site.send(step.AllocUp{Alloc: g.id})
 	} else {
-		w.agenda.note(a.ends(), limitRank, limit{g})
-		g.site.say(step.AllocUp{Alloc: g.id, Ends: a.ends()})
+		w.agenda.schedule(a.ends(), limitRank, limit{g})
+		g.site.send(step.AllocUp{Alloc: g.id, Ends: a.ends()})
 	}
 	if w.cfg.Cluster.StartUp > 0 {
-		w.agenda.note(w.now.Add(w.cfg.Cluster.StartUp), endRank, g)
+		w.agenda.schedule(w.now.Add(w.cfg.Cluster.StartUp), endRank, g)
 		return
 	}
-	g.happen()
+	g.fire()
 }
 
-// happen brings the workers up.
-func (g *grant) happen() {
+// fire starts the workers.
+func (g *grant) fire() {
 	for rank, node := range g.alloc.on {
 		if g.alloc.state != running {
 			return
@@ -148,21 +149,21 @@ func (g *grant) happen() {
 	}
 }
 
-// broke ends the worker of a node that failed. The allocation goes on with the others, as
-// jobs of srun --no-kill do, and has no more use of that node. Without any it is over.
-func (g *grant) broke(_ *allocation, rank int) {
+// nodeFailed ends the worker of a node that failed. The allocation continues on its other nodes, as
+// with srun --no-kill, and never uses the failed node again. It ends when all its nodes have failed.
+func (g *grant) nodeFailed(_ *allocation, rank int) {
 	if g.broken[rank] {
-		return // it had been repaired meanwhile
+		return // the node was repaired in the meantime
 	}
 	g.broken[rank] = true
 	if !slices.Contains(g.broken, false) {
 		g.end()
-		g.site.say(step.AllocDown{Alloc: g.id, Reason: "all its nodes failed"})
+		g.site.send(step.AllocDown{Alloc: g.id, Reason: "all its nodes failed"})
 		return
 	}
 	if k := g.workers[rank]; k != nil {
 		k.die()
-		g.site.say(step.NodeDown{Node: k.id, Gone: true, Reason: "its node failed"})
+		g.site.send(step.NodeDown{Node: k.id, Gone: true, Reason: "its node failed"})
 	}
 }
 
@@ -180,10 +181,10 @@ func (g *grant) end() {
 // limit is the end of an allocation's wall time.
 type limit struct{ g *grant }
 
-func (l limit) happen() {
+func (l limit) fire() {
 	if l.g.alloc.state != running {
 		return
 	}
 	l.g.end()
-	l.g.site.say(step.AllocDown{Alloc: l.g.id, Reason: "its time is over"})
+	l.g.site.send(step.AllocDown{Alloc: l.g.id, Reason: "its wall time has ended"})
 }

@@ -14,17 +14,17 @@ import (
 	"berth/internal/step"
 )
 
-// TestSite runs the scenarios of testdata/site: what a driver is held to (test/support/drivertest),
-// in virtual time. Whatever is reported, and each worker that dials, is printed.
+// TestSite runs the scenarios of testdata/site, which test the driver contract
+// (test/support/drivertest) in virtual time. They print all reports and all workers that connect.
 //
 //	cluster nodes=4 max=600 startup=5
 //	request a1 nodes=2 time=60 [cores=1]
 //	adopt | release | clear a1
-//	live a1                when it is to begin
-//	close                  the driver of a coordinator that ends
-//	fail | repair node=0   a node
-//	pass 10                seconds go by
-//	snapshot               nodes, and jobs that run and wait
+//	live a1                prints the expected start
+//	close                  closes the driver, as a coordinator that ends does
+//	fail | repair node=0   changes the state of a node
+//	pass 10                advances the time by 10 s
+//	snapshot               prints the nodes, and the running and waiting jobs
 func TestSite(t *testing.T) {
 	datadriven.Walk(t, "testdata/site", func(t *testing.T, path string) {
 		var s siteScenario
@@ -73,7 +73,7 @@ func (s *siteScenario) do(t *testing.T, d *datadriven.TestData) {
 	case "fail":
 		s.w.breakDown(int(float(t, d, "node")))
 	case "repair":
-		s.w.mend(int(float(t, d, "node")))
+		s.w.repair(int(float(t, d, "node")))
 	case "pass":
 		s.pass(seconds(numbers(t, string(id))[0]))
 		return
@@ -90,7 +90,7 @@ func (s *siteScenario) do(t *testing.T, d *datadriven.TestData) {
 
 func (s *siteScenario) now() float64 { return sec(since(s.w.now)) }
 
-// pass lets all happen that happens until some time has gone by.
+// pass fires all events of the next d.
 func (s *siteScenario) pass(d time.Duration) {
 	until := s.w.now.Add(d)
 	for min(s.w.agenda.first(), s.w.system.Next()) <= until {

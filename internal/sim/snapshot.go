@@ -8,15 +8,15 @@ import (
 	"berth/internal/timeline"
 )
 
-// partition is the name of the one partition that there is.
+// partition is the name of the only partition.
 const partition = "sim"
 
-// grain is what wall times are rounded up to.
+// grain is the unit to which wall times are rounded up.
 const grain = time.Second
 
-// snapshot returns the cluster and its queue as a driver shows them: jobs that run with
-// their nodes and limits, jobs that wait with their reservations where the policy makes
-// any. It is good until time goes on.
+// snapshot returns the cluster and its queue as a driver shows them: running jobs with their nodes
+// and limits, and waiting jobs with their reservations if the policy makes reservations. It is valid
+// until the virtual time advances.
 func (w *world) snapshot() cluster.Snapshot {
 	q := &cluster.Queue{Cluster: siteName, Grain: grain, Partitions: []cluster.Partition{
 		{Name: partition, Default: true, Nodes: w.machine.all, MaxTime: w.cfg.Cluster.MaxTime, Whole: true}}}
@@ -32,7 +32,7 @@ func (w *world) snapshot() cluster.Snapshot {
 	}
 	for _, a := range w.parked {
 		j := w.queued(a, a.limit)
-		j.Held = "nodes that it needs are down"
+		j.Held = "too few nodes are up"
 		q.Pending = append(q.Pending, j)
 	}
 	return cluster.Snapshot{Driver: siteName, At: w.now, Nodes: w.machine.shown, Queue: q}

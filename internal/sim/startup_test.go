@@ -9,8 +9,8 @@ import (
 	"berth/internal/sim/batch"
 )
 
-// TestSlowStartUp: on a busy cluster, where a job's last tasks get allocations that are just
-// long enough, no job fails because workers come up later than plans take it that they do.
+// TestSlowStartUp checks that no job fails because workers start later than the plan assumes, on a
+// busy cluster where the last tasks get barely sufficient allocations.
 func TestSlowStartUp(t *testing.T) {
 	for _, startUp := range []time.Duration{5 * time.Second, 20 * time.Second, time.Minute} {
 		t.Run(fmt.Sprint(startUp), func(t *testing.T) {

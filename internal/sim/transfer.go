@@ -6,14 +6,15 @@ import (
 	"berth/internal/sim/contention"
 )
 
-// transfer is the data of a task on their way between a rented machine and the data server. Machines share the server's capacity as
-// flows on a node share its network; tasks of one machine have equal parts of its own link.
+// transfer moves the data of a task between a rented machine and the data server. Machines share the
+// server's rate like flows on a node share its network. The tasks of one machine share its own link
+// equally.
 type transfer struct {
 	contention.Flow
 	r *attempt
 }
 
-// newServer returns the data server; nil where there is none, or where its capacity has no limit.
+// newServer returns the data server, or nil if there is none or its rate is unlimited.
 func newServer(w *world, c *Cloud) *host {
 	if c == nil || c.Bytes <= 0 {
 		return nil
@@ -25,10 +26,10 @@ func newServer(w *world, c *Cloud) *host {
 	return &host{w: w, node: contention.NewNode(rates)}
 }
 
-// move has a task's data moved, after which it computes.
+// move transfers the data of a task, after which the task computes.
 func (r *attempt) move() {
 	w := r.k.g.site.w
-	c, m := w.cfg.Cloud, r.k.hired
+	c, m := w.cfg.Cloud, r.k.rentedMachine
 	t := &m.c.types[m.kind]
 	cost := c.Bytes * c.Transfer
 	m.c.spent += cost
@@ -46,14 +47,14 @@ func (r *attempt) move() {
 	w.server.add(&r.moves.Flow)
 }
 
-// done has the task compute.
+// done starts the computing of the task.
 func (t *transfer) done() {
 	t.r.moves = nil
 	t.r.since = t.r.k.g.site.w.now
 	t.r.compute()
 }
 
-// stop takes what is left of the data from the server.
+// stop removes the remaining transfer from the server.
 func (t *transfer) stop() {
 	if t != nil {
 		t.r.k.g.site.w.server.remove(&t.Flow)

@@ -6,23 +6,23 @@ import (
 	"berth/internal/step"
 )
 
-// worker is what runs attempts on a node of an allocation. It says what a worker process
-// says, and nothing gets lost on the way.
+// worker simulates the worker process on a node of an allocation. It sends the same messages, and no
+// message is lost.
 type worker struct {
-	g     *grant
-	id    job.NodeID
-	node  int // of the cluster
-	dead  bool
-	runs  []*attempt
-	known map[job.ID]*outputs
-	hired *hired // the machine, where it is rented; else nil
+	g             *grant
+	id            job.NodeID
+	node          int // index of the node in the cluster
+	dead          bool
+	runs          []*attempt
+	known         map[job.ID]*outputs
+	rentedMachine *rentedMachine // the rented machine, or nil
 }
 
-// outputs is which map outputs of a job a worker was told of.
+// outputs is the set of a job's map outputs that a worker knows.
 type outputs struct {
-	count   int
-	have    []uint64 // a bit for each map
-	holders []int    // the cluster's nodes that have them, in the order in which they became known; where phases contend
+	count int
+	have  []uint64 // a bit for each map
+	nodes []int    // if phases contend: the cluster's nodes that have the outputs, in the order in which they became known
 }
 
 func newWorker(g *grant, rank, node int) *worker {
@@ -30,28 +30,28 @@ func newWorker(g *grant, rank, node int) *worker {
 }
 
 func (k *worker) host() string {
-	if k.hired != nil {
-		return k.hired.name
+	if k.rentedMachine != nil {
+		return k.rentedMachine.name
 	}
 	return k.g.site.w.machine.shown[k.node].Name
 }
 
-// capacity is what attempts there share.
+// capacity returns the resources that the worker's attempts share.
 func (k *worker) capacity() job.Resources {
-	if k.hired != nil {
-		return k.hired.capacity()
+	if k.rentedMachine != nil {
+		return k.rentedMachine.capacity()
 	}
 	return k.g.site.w.machine.capacity(k.node)
 }
 
-// outputs is the folder of its map outputs: on a file system that all nodes share, as berth
-// has it on Slurm by default, so that they outlive the allocation.
+// outputs returns the folder of the worker's map outputs. It is on a file system that all nodes
+// share, which is berth's default on Slurm, so that the outputs outlive the allocation.
 func (k *worker) outputs() string { return "/shared/" + string(k.id) }
 
-// say tells the coordinator something.
-func (k *worker) say(in step.Input) { k.g.site.say(in) }
+// send sends an input to the coordinator.
+func (k *worker) send(in step.Input) { k.g.site.send(in) }
 
-// die ends the worker and all that it runs; nobody tells how that ended.
+// die ends the worker and its attempts. The attempts do not report their ends.
 func (k *worker) die() {
 	k.dead = true
 	for _, r := range k.runs {
@@ -60,10 +60,10 @@ func (k *worker) die() {
 	k.runs = nil
 }
 
-// stop has an attempt do no more.
+// stop ends what the attempt does on its node.
 func (r *attempt) stop() {
 	if r.paced != nil && !r.over {
-		r.paced.leave(r)
+		r.paced.ended(r)
 	}
 	r.over = true
 	if r.phased != nil {
@@ -81,7 +81,7 @@ func (k *worker) find(id job.Attempt) *attempt {
 	return nil
 }
 
-// end ends an attempt and tells the coordinator how.
+// end ends an attempt and reports its outcome to the coordinator.
 func (k *worker) end(r *attempt, e event.AttemptEnded) {
 	r.stop()
 	for i, q := range k.runs {
@@ -93,12 +93,12 @@ func (k *worker) end(r *attempt, e event.AttemptEnded) {
 		}
 	}
 	e.Attempt, e.Stats = r.id, r.stats
-	k.say(step.AttemptEnded{AttemptEnded: e})
+	k.send(step.AttemptEnded{AttemptEnded: e})
 }
 
 func (k *worker) kill(a step.Kill) {
 	if r := k.find(a.Attempt); r != nil {
-		r.lose()
+		r.killed()
 		k.end(r, event.AttemptEnded{Outcome: event.Killed, Reason: a.Reason})
 	}
 }
@@ -119,15 +119,15 @@ func (k *worker) commit(a step.Commit) {
 	}
 }
 
-// locate takes in where a map output is. When all are known, reduces fetch the rest.
+// locate records the location of a map output. When all are known, the reduces fetch the rest.
 func (k *worker) locate(a *app, l step.Locate) {
-	o := k.of(a)
+	o := k.outputsOf(a)
 	bit := uint64(1) << (l.Attempt.Task % 64)
 	if word := &o.have[l.Attempt.Task/64]; *word&bit == 0 {
 		*word |= bit
 		o.count++
 		if a.Phased != nil {
-			k.placed(a, o, l.Holder)
+			k.located(a, o, l.Holder)
 			return
 		}
 	}
@@ -141,9 +141,9 @@ func (k *worker) locate(a *app, l step.Locate) {
 	}
 }
 
-// placed takes in which node has a map output. Shuffles go on that wait for it.
-func (k *worker) placed(a *app, o *outputs, holder job.NodeID) {
-	o.holders = append(o.holders, a.coordinator.workers[holder].node)
+// located records which node has a map output, and continues the shuffles that wait for it.
+func (k *worker) located(a *app, o *outputs, holder job.NodeID) {
+	o.nodes = append(o.nodes, a.coordinator.workers[holder].node)
 	for _, r := range k.runs {
 		if r.app == a && r.kind == job.ReduceTask && r.phased.phases[r.phased.at] == job.PhaseShuffle {
 			r.phased.pull()
@@ -151,8 +151,8 @@ func (k *worker) placed(a *app, o *outputs, holder job.NodeID) {
 	}
 }
 
-// of returns what is known of a job's map outputs.
-func (k *worker) of(a *app) *outputs {
+// outputsOf returns what the worker knows of a job's map outputs.
+func (k *worker) outputsOf(a *app) *outputs {
 	o := k.known[a.id]
 	if o == nil {
 		o = &outputs{have: make([]uint64, (len(a.Maps)+63)/64)}

@@ -13,40 +13,40 @@ import (
 	"berth/internal/timeline"
 )
 
-// epoch is the virtual time at which a workload begins: to the engine an instant of 0 is
-// none, so there must not be one.
+// epoch is the virtual time at which a workload begins. It is not 0, because the instant 0 means
+// "none" to the engine.
 const epoch = job.Time(time.Hour)
 
-// unlimited stands for no limit where the batch system needs one.
+// unlimited is the wall time that stands for no limit, because the batch system requires one.
 const unlimited = 10 * 365 * 24 * time.Hour
 
-// world is a simulated cluster in virtual time: its nodes, its batch system, and what is
-// to happen.
+// world is the state of a simulation: the virtual time, the nodes, the batch system, the jobs and
+// the agenda.
 type world struct {
 	cfg     *Config
 	ctx     context.Context
 	now     job.Time
 	agenda  agenda
 	machine *machine
-	hosts   []*host // where phases contend
-	server  *host   // of data that rented machines move
+	hosts   []*host // if phases contend
+	server  *host   // the data server of rented machines
 	system  *batch.System
 	allocs  []*allocation // by batch.ID
-	parked  []*allocation // larger than what the cluster has while nodes are down, in the order of arrival
-	changed bool          // something may start
-	started []batch.ID    // room for those that do
+	parked  []*allocation // allocations that are larger than the cluster while nodes are down, in the order of arrival
+	changed bool          // the batch system may be able to start a job
+	started []batch.ID    // buffer for the allocations that start
 
 	apps   []*app
 	shared map[int64]*coordinator // by user
 	result *Result
-	left   int // jobs that are not over
+	left   int // number of jobs that have not ended
 	memo   plan.Memo
 	err    error
 
-	changedHosts []*host // on which something has changed in the instant under way
+	changedHosts []*host // hosts that changed at the present instant
 
-	watch   func(c *coordinator, r event.Record) // is shown all records, for tests; nil: nobody
-	advised func(rent.Advice)                    // likewise, what is to be done with rented machines
+	watch   func(c *coordinator, r event.Record) // receives all records, for tests; may be nil
+	advised func(rent.Advice)                    // receives all advice about rented machines, for tests; may be nil
 }
 
 func newWorld(ctx context.Context, cfg *Config) *world {
@@ -58,30 +58,30 @@ func newWorld(ctx context.Context, cfg *Config) *world {
 	w.hosts = newHosts(w, cfg.Cluster.Hardware)
 	w.server = newServer(w, cfg.Cloud)
 	w.apps = newApps(w)
-	w.arrive()
+	w.scheduleArrivals()
 	w.breakNodes()
 	return w
 }
 
-// patience is how many events pass between looks at whether the simulation is cancelled.
-const patience = 1 << 10
+// cancelCheck is the number of instants between two checks whether ctx is cancelled.
+const cancelCheck = 1 << 10
 
-// run lets time pass until all jobs are over.
+// run advances the virtual time until all jobs have ended.
 func (w *world) run() error {
 	for n := 0; w.left > 0 && w.err == nil; n++ {
-		if n%patience == 0 {
+		if n%cancelCheck == 0 {
 			w.fail(w.ctx.Err())
 		}
 		w.advance()
 	}
 	if w.err == nil {
-		w.settle()
+		w.finish()
 	}
 	return w.err
 }
 
-// advance lets all happen that happens at the next instant, but for what follows from what
-// then begins: that is an instant of its own, at the same time.
+// advance fires all events of the next instant and starts the allocations that can begin. Events
+// that follow from these starts fire in the next call, at the same virtual time.
 func (w *world) advance() {
 	at := min(w.agenda.first(), w.system.Next())
 	if at == timeline.Never {
@@ -90,22 +90,22 @@ func (w *world) advance() {
 	}
 	w.now = max(w.now, at)
 	for w.agenda.first() == w.now && w.err == nil {
-		w.agenda.next().happen()
+		w.agenda.next().fire()
 	}
 	w.start()
 	w.arm()
 }
 
-// fail ends the simulation with the first error.
+// fail stores the first error, which ends the simulation.
 func (w *world) fail(err error) {
 	if w.err == nil {
 		w.err = err
 	}
 }
 
-// stuck says that jobs wait for nothing.
+// stuck returns the error for a simulation in which jobs remain but no event is scheduled.
 func (w *world) stuck() error {
-	what := fmt.Sprintf("%d jobs are not over and nothing is to happen", w.left)
+	what := fmt.Sprintf("%d jobs have not ended, but no event is scheduled", w.left)
 	for _, a := range w.apps {
 		if a.coordinator != nil && !a.over {
 			what += fmt.Sprintf("; %s: %+v", a.id, a.coordinator.engine.Explain(w.now, a.id))
@@ -115,7 +115,7 @@ func (w *world) stuck() error {
 	return &job.Error{Class: job.Fatal, Where: "simulation", What: what}
 }
 
-// start lets the batch system start what it can, and tells the owners.
+// start starts the allocations that the batch system can start now, and notifies their owners.
 func (w *world) start() {
 	for w.err == nil && (w.changed || w.system.Next() <= w.now) {
 		w.changed = false
@@ -123,18 +123,18 @@ func (w *world) start() {
 		for _, id := range w.started {
 			a := w.allocs[id]
 			a.state, a.began = running, w.now
-			w.machine.take(a)
+			w.machine.assign(a)
 		}
 		for _, id := range w.started {
-			if a := w.allocs[id]; a.state == running { // else the one before it led to its release
+			if a := w.allocs[id]; a.state == running { // an earlier owner may have released this one
 				a.owner.began(a)
 			}
 		}
 	}
 }
 
-// settle completes the result: what is held yet, idle allocations, is held until the end.
-func (w *world) settle() {
+// finish completes the result. Idle allocations that remain count as allocated until the end.
+func (w *world) finish() {
 	for _, a := range w.allocs {
 		if a.state == running {
 			w.account(a)
@@ -154,5 +154,5 @@ func (w *world) settle() {
 	w.usage()
 }
 
-// since returns a virtual time as results have it, from the beginning of the workload.
+// since converts a virtual time to the time of results, which begins with the workload.
 func since(t job.Time) job.Time { return t - epoch }

@@ -1,9 +1,9 @@
-// Package batsim writes schedules as Batsim does (its documentation, "Output: jobs"), so
-// that what reads Batsim's jobs.csv reads ours: one line for each job, times in seconds.
+// Package batsim writes schedules in Batsim's format (its documentation, "Output: jobs"), so that
+// tools that read Batsim's jobs.csv can read ours. Write writes one line for each job, with times in
+// seconds. The package only writes; it must not compute schedules.
 //
-// Three columns say nothing here. allocated_resources is empty, since nodes are counted and
-// not told apart; consumed_energy is -1, which Batsim writes where no energy is reckoned;
-// metadata is empty.
+// Three columns have no information here: allocated_resources is empty, because nodes are only
+// counted; consumed_energy is -1, which Batsim writes if energy is not simulated; metadata is empty.
 package batsim
 
 import (
@@ -18,24 +18,23 @@ import (
 	"berth/internal/job"
 )
 
-// Columns are the head of jobs.csv, in Batsim's order.
+// Columns is the header line of jobs.csv, in Batsim's order.
 const Columns = "job_id,workload_name,profile,submission_time,requested_number_of_resources,requested_time,success,final_state," +
 	"starting_time,execution_time,finish_time,waiting_time,turnaround_time,stretch,allocated_resources,consumed_energy,metadata"
 
 // Job is a line of jobs.csv.
 type Job struct {
 	ID      int64
-	Profile string // what ran
+	Profile string // the application
 	Submit  job.Time
 	Nodes   int
 	Request time.Duration // wall time
 	Start   job.Time
 	Finish  job.Time
-	Killed  bool // at its wall time
+	Killed  bool // killed at its wall time
 }
 
-// Write writes the jobs of a workload of that name. stretch is empty for a job that took
-// no time.
+// Write writes the jobs of the named workload. The column stretch is empty for a job of no duration.
 func Write(w io.Writer, workload string, jobs iter.Seq[Job]) error {
 	out := bufio.NewWriterSize(w, 64<<10)
 	_, _ = out.WriteString(Columns + "\n") // bufio keeps the first error until Flush
@@ -71,7 +70,7 @@ func (j *Job) append(b []byte, workload string) []byte {
 	return append(b, ",,-1,\n"...)
 }
 
-// seconds appends a comma and d with as many decimals as it has.
+// seconds appends a comma and d in seconds, with as many decimals as needed.
 func seconds(b []byte, d time.Duration) []byte {
 	b = append(b, ',')
 	if d%time.Second == 0 {
@@ -80,14 +79,14 @@ func seconds(b []byte, d time.Duration) []byte {
 	return strconv.AppendFloat(b, d.Seconds(), 'f', -1, 64)
 }
 
-// quoted returns a value as it stands in a file of comma-separated values (RFC 4180).
+// quoted returns a value quoted for a CSV file (RFC 4180) if that is necessary.
 func quoted(value string) string {
 	if !strings.ContainsAny(value, "\",\r\n") {
 		return value
 	}
 	var b strings.Builder
 	c := csv.NewWriter(&b)
-	_ = c.Write([]string{value}) // a strings.Builder takes all
+	_ = c.Write([]string{value}) // a strings.Builder never fails
 	c.Flush()
 	return strings.TrimSuffix(b.String(), "\n")
 }

@@ -9,7 +9,7 @@ import (
 	"berth/internal/workload"
 )
 
-// BenchmarkFacebook prints the bounds on the Facebook mix on 128 nodes.
+// BenchmarkFacebook prints the bounds for the Facebook mix on 128 nodes.
 func BenchmarkFacebook(b *testing.B) {
 	for _, every := range []time.Duration{60 * s, 20 * s, 14 * s, 10 * s} {
 		b.Run(fmt.Sprint(every), func(b *testing.B) {

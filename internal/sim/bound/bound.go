@@ -1,21 +1,24 @@
-// Package bound says what mean turnaround no scheduler can beat, not even one that knows all
-// that will come and may stop, split and move tasks as it likes. Three relaxations of the
-// cluster give three lower bounds; the highest counts.
+// Package bound computes lower bounds on the mean turnaround of any scheduler, even one that knows
+// all future jobs and may stop, split and move tasks freely. Three relaxations of the cluster give
+// three lower bounds; Bounds.Best is the highest of them:
 //
-//   - Area: the cluster is one preemptive machine of its total speed. There, shortest
-//     remaining work first is best with release dates (L. Schrage, A proof of the optimality
-//     of the shortest remaining processing time discipline, 1968); and whatever the cluster
-//     does in some time, this machine can do in the same.
+//   - Area: the cluster is one preemptive machine of its total speed. On one machine, shortest
+//     remaining work first is optimal with release dates (L. Schrage, A proof of the optimality
+//     of the shortest remaining processing time discipline, 1968), and this machine can do
+//     whatever the cluster does in the same time.
 //   - Height: each job has the cluster to itself, see Machine.Elastic.
-//   - Joint: both at once, job by job, see joint.
+//   - Joint: both relaxations together, job by job, see fluid.joint.
 //
-// Left out, as a bound may: start-up times, requests and their limits, the batch system's
-// queue, whole nodes, which task runs where, and what fails.
+// The bounds ignore start-up times, requests and their limits, the batch system's queue, the
+// allocation of whole nodes, the placement of tasks, and failures. Ignoring them can only lower a
+// bound.
 //
-// For the mean of all jobs give rigid and elastic ones. For the elastic jobs alone give
-// these alone: that holds whatever becomes of the rigid ones, as they take from the elastic
-// jobs and never give; it is reached at best where rigid jobs are kept waiting while there
-// is elastic work, and is looser by what they are given.
+//	m := bound.NewMachine(nodes, cores, nil)
+//	best := m.Mean(rigid, elastic).Best() // seconds
+//
+// Pass rigid and elastic jobs for the mean of all jobs, or the elastic jobs alone for their own
+// mean. The bound for the elastic jobs alone is valid for any rigid jobs, because rigid jobs only
+// delay elastic ones. It does not count the work of rigid jobs.
 package bound
 
 import (
@@ -26,28 +29,28 @@ import (
 	"berth/internal/workload"
 )
 
-// Machine is the cores of a cluster.
+// Machine describes the cores of a cluster.
 type Machine struct {
 	cores  int       // of each node
-	slow   []float64 // by n: the speed of the n slowest nodes together; core-seconds a second
-	fast   []float64 // by n: of the n fastest cores
+	slow   []float64 // by n: total speed of the n slowest nodes, in core-seconds a second
+	fast   []float64 // by n: total speed of the n fastest cores
 	uneven bool      // some speed is not 1, so that run times are rounded to milliseconds
 }
 
-// Job is what a bound knows of a job. Times are seconds, work is seconds on a core of speed 1.
+// Job is a job as the bounds see it. Times are seconds, and work is seconds on a core of speed 1.
 type Job struct {
 	Submit job.Time
 	Work   float64
-	Height float64 // that it takes if it has the cluster to itself, at least
-	// Tail is how long before its end the middle of its work is, at least: the mean of the
-	// instants at which its work is done, each weighed by how much of it.
+	Height float64 // lower bound of its time alone on the cluster
+	// Tail is a lower bound of the time between the middle of the job's work and its end. The middle
+	// is the mean of the instants at which the work is done, weighted by the amount of work.
 	Tail float64
 }
 
 // Bounds are lower bounds on a mean turnaround, in seconds.
 type Bounds struct{ Area, Height, Joint float64 }
 
-// Best returns the highest of them.
+// Best returns the highest bound.
 func (b Bounds) Best() float64 { return max(b.Area, b.Height, b.Joint) }
 
 // Mean returns bounds on the mean turnaround of rigid and elastic jobs together.
@@ -62,7 +65,7 @@ func (m *Machine) Mean(rigid []workload.Rigid, elastic []workload.Elastic) Bound
 	return m.Of(jobs)
 }
 
-// Of returns bounds on the mean turnaround of jobs, in any order; all 0 for no jobs.
+// Of returns bounds on the mean turnaround of jobs in any order. Without jobs all bounds are 0.
 func (m *Machine) Of(jobs []Job) Bounds {
 	if len(jobs) == 0 {
 		return Bounds{}
@@ -78,7 +81,8 @@ func (m *Machine) Of(jobs []Job) Bounds {
 	return b
 }
 
-// Rigid returns a rigid job: its work is done at an even rate, on the slowest nodes at best.
+// Rigid converts a rigid job. Its work proceeds at a constant rate, for the bound on the slowest
+// nodes.
 func (m *Machine) Rigid(r *workload.Rigid) Job {
 	run := min(r.Run, r.Request).Seconds()
 	return Job{
@@ -87,16 +91,16 @@ func (m *Machine) Rigid(r *workload.Rigid) Job {
 	}
 }
 
-// Elastic returns a MapReduce job or bag.
+// Elastic converts a MapReduce job or a bag.
 //
-// A stage of n tasks runs on n cores at most, so it takes at least its work over the speed
-// of the n fastest cores, and its longest task's time on the fastest. Reduces begin to
-// compute when the last map has ended and they have shuffled; so the stages' times add up.
+// A stage of n tasks runs on at most n cores. So it takes at least its work divided by the speed of
+// the n fastest cores, and at least the time of its longest task on the fastest core. Reduces begin
+// to compute after the last map and their shuffle, so that the times of the stages add up.
 //
-// The middle of a stage's work is before its end by half its least time at least: no rate is
-// higher than that of the n fastest cores, and that lets the mean of the instants be latest
-// where all is done at this rate right before the end. Likewise task by task: the middle of
-// each is half its own time before its end, which is not after the stage's.
+// The middle of a stage's work precedes its end by at least half the smallest possible time: no rate
+// exceeds the speed of the n fastest cores, and the middle is latest if all work is done at this
+// rate right before the end. The same holds task by task: the middle of each task precedes its end
+// by half its time, and no task ends after its stage.
 func (m *Machine) Elastic(e *workload.Elastic) Job {
 	maps := m.stage(e.Maps, nil, nil)
 	reduces := m.stage(e.Reduces, e.FirstShuffle, e.Shuffle)
@@ -108,11 +112,11 @@ func (m *Machine) Elastic(e *workload.Elastic) Job {
 	return j
 }
 
-// stage is tasks that are ready at once.
+// stage is a set of tasks that are ready at the same time.
 type stage struct {
 	work  float64
-	least float64 // seconds from when they are ready until all have ended
-	tail  float64 // from the middle of their work until then
+	least float64 // lower bound of the seconds from ready to the end of the last task
+	tail  float64 // lower bound of the seconds from the middle of their work to the end
 }
 
 func (m *Machine) stage(tasks, first, other []time.Duration) (s stage) {
@@ -139,8 +143,8 @@ func (m *Machine) stage(tasks, first, other []time.Duration) (s stage) {
 	return s
 }
 
-// rounded returns the least work that a task may come to: on cores of other speeds than 1
-// the simulator rounds its time to a millisecond.
+// rounded returns the least work that a task may count: on cores of speeds other than 1 the
+// simulator rounds its time to a millisecond.
 func (m *Machine) rounded(work float64) float64 {
 	if !m.uneven {
 		return work

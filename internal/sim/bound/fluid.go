@@ -7,15 +7,15 @@ import (
 	"berth/internal/job"
 )
 
-// fluid is one preemptive machine, on which a job's work can be done at any rate.
+// fluid is one preemptive machine that can do the work of a job at any rate.
 type fluid struct {
 	speed   float64
 	jobs    []Job     // by Submit
-	release []float64 // seconds since the first
-	left    []float64 // work that is to be done
-	key     []float64 // the least goes first
-	ready   []turn    // a heap
-	middle  []float64 // of each job's work: the mean instant at which it was done
+	release []float64 // seconds since the first submission
+	left    []float64 // remaining work
+	key     []float64 // priority; the lowest value goes first
+	ready   []turn    // heap of the jobs that are ready
+	middle  []float64 // mean instant at which each job's work was done
 }
 
 func newFluid(speed float64, jobs []Job) *fluid {
@@ -40,10 +40,10 @@ func (f *fluid) srpt() float64 {
 	return f.run(true)
 }
 
-// wspt sets the middles under a static priority, weight over all of the work: it has the
-// least sum of weighted middles (M. Goemans, Improved approximation algorithms for scheduling
-// with release dates, 1997: the preemptive list schedule solves the relaxation of mean busy
-// times). Jobs of no weight come last.
+// wspt computes the middles under the static priority weight/work. This order has the smallest sum
+// of weighted middles (M. Goemans, Improved approximation algorithms for scheduling with release
+// dates, 1997: the preemptive list schedule solves the relaxation of mean busy times). Jobs of
+// weight 0 come last.
 func (f *fluid) wspt(weight []float64) {
 	for i := range f.jobs {
 		f.key[i] = -weight[i] / max(f.jobs[i].Work, 1e-9)
@@ -51,8 +51,8 @@ func (f *fluid) wspt(weight []float64) {
 	f.run(false)
 }
 
-// run does all work, of the ready jobs always that of the one with the least key. It returns
-// the sum of turnarounds.
+// run does all work, always that of the ready job with the lowest key, and returns the sum of
+// turnarounds. If remaining is true, a job's key is its remaining work.
 func (f *fluid) run(remaining bool) (sum float64) {
 	now := 0.0
 	f.ready = f.ready[:0]
@@ -71,7 +71,7 @@ func (f *fluid) run(remaining bool) (sum float64) {
 			f.work(top, now, f.release[i])
 			now = f.release[i]
 			if remaining {
-				f.ready[0].key = f.left[top] // which leaves it the first
+				f.ready[0].key = f.left[top] // a lower key keeps the job at the top of the heap
 			}
 			continue
 		}
@@ -84,14 +84,14 @@ func (f *fluid) run(remaining bool) (sum float64) {
 	return sum
 }
 
-// work does a job's work from an instant until another.
+// work does a job's work between two instants.
 func (f *fluid) work(i int32, from, to float64) {
 	done := min(float64((to-from)*f.speed), f.left[i])
 	f.left[i] -= done
 	f.middle[i] += float64(done * float64(float64(from+to)/2))
 }
 
-// finish makes the sum over a job's work a mean.
+// finish divides the weighted sum of a job's instants by its work, which gives the mean.
 func (f *fluid) finish(i int32) {
 	if f.jobs[i].Work > 0 {
 		f.middle[i] /= f.jobs[i].Work
@@ -100,13 +100,13 @@ func (f *fluid) finish(i int32) {
 	}
 }
 
-// turn is a job that is ready. Its key lies beside it, as most of the time is spent comparing.
+// turn is a job that is ready. It contains the key, because comparing keys dominates the run time.
 type turn struct {
 	key float64
 	job int32
 }
 
-// before orders the heap: by key, of equal ones the first to arrive.
+// before orders the heap by key, and equal keys by arrival.
 func (a turn) before(b turn) bool { return a.key < b.key || a.key == b.key && a.job < b.job }
 
 func (f *fluid) push(t turn) {
@@ -119,7 +119,7 @@ func (f *fluid) push(t turn) {
 	f.ready[i] = t
 }
 
-// pop takes out the first.
+// pop removes the top of the heap.
 func (f *fluid) pop() {
 	last := len(f.ready) - 1
 	t := f.ready[last]

@@ -1,26 +1,26 @@
 package bound
 
-// rounds is how often joint betters the weights. Any number gives a valid bound; on the
-// Facebook mix four times as many raise it by less than 1 %.
+// rounds is the number of iterations that improve the weights. Any number gives a valid bound. On
+// the Facebook mix four times as many raise the bound by less than 1 %.
 const rounds = 100
 
-// joint returns a lower bound on the sum of turnarounds that knows the area and the heights.
+// joint returns a lower bound on the sum of turnarounds from the area and the heights together.
 //
-// In any schedule let C be a job's end, r its submission, h its height, k its tail and M the
-// middle of its work (its mean busy time). Then C − r ≥ h, and C − r ≥ M + k − r by what a
-// tail is. So for any weights w between 0 and 1
+// For any schedule let C be a job's end, r its submission, h its height, k its tail and M the middle
+// of its work (its mean busy time). Then C − r ≥ h, and by the definition of the tail C − r ≥ M + k
+// − r. So for any weights w between 0 and 1
 //
 //	Σ (C − r)  ≥  Σ (1−w)·h + Σ w·(k − r) + Σ w·M.
 //
-// What the cluster does is a schedule of the fluid machine with the same M, and there Σ w·M is
-// least when jobs go by weight over work (wspt); so the right side with that sum is a bound
-// for each choice of weights. It is concave in them, and its slope in w of a job is
-// M + k − r − h: a job weighs less while its height alone says more. Such steps are taken,
-// shorter and shorter, and the highest value counts: nearly the least Σ max(h, M + k − r)
-// that a schedule of the fluid machine has.
+// Every schedule of the cluster is a schedule of the fluid machine with the same M. On the fluid
+// machine Σ w·M is smallest if jobs are ordered by weight over work (wspt). So the right side with
+// this minimum is a bound for each choice of weights. It is concave in the weights, and its slope in
+// the weight of a job is M + k − r − h. joint climbs along the slope with decreasing steps and
+// returns the highest value. This value is close to the smallest Σ max(h, M + k − r) of any schedule
+// of the fluid machine.
 func (f *fluid) joint() float64 {
 	weight := make([]float64, len(f.jobs))
-	best := 0.0 // of no weights: the sum of heights
+	best := 0.0 // the sum of heights, the bound with all weights 0
 	for i := range weight {
 		weight[i] = 1
 		best += f.jobs[i].Height

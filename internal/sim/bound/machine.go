@@ -2,8 +2,8 @@ package bound
 
 import "slices"
 
-// NewMachine returns so many nodes of so many cores (0: one); speeds are those of each
-// node's cores, nil: all 1.
+// NewMachine returns the machine of a cluster. 0 cores means 1 core for each node. speeds are the
+// speeds of each node's cores; nil means that all are 1.
 func NewMachine(nodes, cores int, speeds []float64) *Machine {
 	m := &Machine{cores: max(cores, 1), slow: []float64{0}, fast: []float64{0}}
 	sorted := slices.Clone(speeds)

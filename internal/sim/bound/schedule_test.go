@@ -12,8 +12,8 @@ import (
 	"berth/internal/workload"
 )
 
-// TestBelowSchedules compares bounds with schedules: tasks and rigid jobs, in any order of
-// priority, on real cores. No schedule is below a bound.
+// TestBelowSchedules checks that no bound exceeds the mean turnaround of a schedule of tasks and
+// rigid jobs on real cores, in any order of priority.
 func TestBelowSchedules(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		speeds := rapid.SliceOfN(rapid.SampledFrom([]float64{1, 1, 0.5, 2}), 1, 4).Draw(t, "speeds")
@@ -54,12 +54,12 @@ func TestBelowSchedules(t *testing.T) {
 	})
 }
 
-// world places pieces one after another where they are done soonest, and drawn at random:
-// a schedule for each order in which they come.
+// world is a list scheduler that assigns each piece to the core where it ends first, or to a random
+// one. Each order of the pieces gives a schedule.
 type world struct {
 	speeds []float64
 	cores  int
-	free   [][]job.Time // by node and core: from when on it has nothing to do
+	free   [][]job.Time // by node and core: the instant from which it is free
 	flows  []float64
 }
 
@@ -81,7 +81,7 @@ func (w *world) mean() float64 {
 
 func (w *world) done(submit, end job.Time) { w.flows = append(w.flows, end.Sub(submit).Seconds()) }
 
-// rigid takes the nodes that are free soonest.
+// rigid runs a rigid job on the nodes that become free first.
 func (w *world) rigid(t *rapid.T, r workload.Rigid) {
 	order := make([]int, len(w.free))
 	for i := range order {
@@ -119,7 +119,7 @@ func (w *world) elastic(t *rapid.T, e workload.Elastic) {
 	w.done(e.Submit, end)
 }
 
-// task runs on the core where it ends soonest, or on any; it returns when it ends.
+// task runs a task on the core where it ends first, or on a random core, and returns its end.
 func (w *world) task(t *rapid.T, ready job.Time, d time.Duration) job.Time {
 	end, node, core := job.Time(1)<<62, 0, 0
 	only := -1
@@ -131,7 +131,7 @@ func (w *world) task(t *rapid.T, ready job.Time, d time.Duration) job.Time {
 			continue
 		}
 		for c, free := range w.free[n] {
-			// To the millisecond, as the simulator does it.
+			// The simulator rounds to the millisecond as well.
 			takes := time.Duration(float64(d)/w.speeds[n] + 0.5e6).Truncate(time.Millisecond)
 			if at := max(ready, free).Add(takes); at < end {
 				end, node, core = at, n, c

@@ -9,7 +9,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// TestFluid compares both orders of work with the best of all schedules of unit slots.
+// TestFluid compares srpt and wspt with the optimum over all schedules of unit slots.
 func TestFluid(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		n := rapid.IntRange(1, 4).Draw(t, "jobs")
@@ -41,14 +41,14 @@ func TestFluid(t *testing.T) {
 	})
 }
 
-// brute tries all schedules in which a job has whole seconds.
+// brute enumerates all schedules in which each job uses whole seconds.
 type brute struct {
 	jobs    []Job
 	weights []float64
 	seen    map[string][2]float64
 }
 
-// least returns the least sum of turnarounds from a second on, and of weighted middles.
+// least returns the smallest sum of turnarounds, and of weighted middles, from the second now on.
 func (b *brute) least(now int, left []int) [2]float64 {
 	if slices.Max(left) == 0 {
 		return [2]float64{}

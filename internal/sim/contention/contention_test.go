@@ -18,7 +18,7 @@ func genRates(most float64) *rapid.Generator[Rates] {
 	})
 }
 
-// genNode is a node whose flows demand up to twice of what it has.
+// genNode draws a node whose flows demand up to twice its capacity.
 func genNode(t *rapid.T) *Node {
 	n := NewNode(Rates{4, 100, 125, 125})
 	scale := n.capacity
@@ -35,7 +35,8 @@ func genNode(t *rapid.T) *Node {
 
 const close = 1e-5
 
-// TestCapacity: no resource is used beyond its capacity, no flow is faster than its limit, none stands still.
+// TestCapacity checks that no resource is used beyond its capacity, that no flow exceeds its limit,
+// and that every flow advances.
 func TestCapacity(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		n := genNode(t)
@@ -52,7 +53,7 @@ func TestCapacity(t *testing.T) {
 	})
 }
 
-// TestWorkConserving: a flow below its limit uses a resource that is in full use.
+// TestWorkConserving checks that a flow below its limit uses a resource that is fully used.
 func TestWorkConserving(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		n := genNode(t)
@@ -69,7 +70,8 @@ func TestWorkConserving(t *testing.T) {
 	})
 }
 
-// TestMaxMin: where flows compete for one resource, one that gets less than another gets all it wants.
+// TestMaxMin checks for one resource that a flow that gets less than another gets all that it
+// demands.
 func TestMaxMin(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		n := NewNode(Rates{4, 100, 125, 125})
@@ -90,7 +92,8 @@ func TestMaxMin(t *testing.T) {
 	})
 }
 
-// TestBottleneck: with two resources a flow below its limit has of one that is used up about as much as anybody.
+// TestBottleneck checks for two resources that a flow below its limit has about the largest part of
+// some fully used resource.
 func TestBottleneck(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		n := NewNode(Rates{4, 100, 125, 125})
@@ -118,7 +121,8 @@ func TestBottleneck(t *testing.T) {
 	})
 }
 
-// TestAlone: a flow alone that demands no more than the node has advances at its limit, and is done when its work is.
+// TestAlone checks that a flow alone, with demands within the node's capacity, advances at its limit
+// and ends in time.
 func TestAlone(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		n := NewNode(Rates{4, 100, 125, 125})
@@ -134,7 +138,8 @@ func TestAlone(t *testing.T) {
 	})
 }
 
-// TestWork: when all flows are done, what was used is what they demanded, in whatever order they came and ended.
+// TestWork checks that after all flows have ended the node's use equals their demands, in any order
+// of arrivals and ends.
 func TestWork(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		n := genNode(t)
@@ -162,11 +167,11 @@ func TestShares(t *testing.T) {
 		demands []Rates
 		want    []float64
 	}{
-		"four cores for five":                      {[]Rates{{1}, {1}, {1}, {1}, {1}}, []float64{0.8, 0.8, 0.8, 0.8, 0.8}},
-		"who wants little gets it":                 {[]Rates{{CPU: 4}, {CPU: 4}, {CPU: 1}}, []float64{0.375, 0.375, 1}},
-		"the disk holds one up, cores are others'": {[]Rates{{CPU: 4, Disk: 200}, {CPU: 4}}, []float64{0.5, 0.5}},
-		"unused cores go to others":                {[]Rates{{CPU: 2, Disk: 400}, {CPU: 4}}, []float64{0.25, 0.875}},
-		"the network both ways":                    {[]Rates{{In: 125}, {Out: 125}, {Out: 125}}, []float64{1, 0.5, 0.5}},
+		"five flows on four cores":         {[]Rates{{1}, {1}, {1}, {1}, {1}}, []float64{0.8, 0.8, 0.8, 0.8, 0.8}},
+		"a small demand is met":            {[]Rates{{CPU: 4}, {CPU: 4}, {CPU: 1}}, []float64{0.375, 0.375, 1}},
+		"one flow is bound by the disk":    {[]Rates{{CPU: 4, Disk: 200}, {CPU: 4}}, []float64{0.5, 0.5}},
+		"unused cores are given to others": {[]Rates{{CPU: 2, Disk: 400}, {CPU: 4}}, []float64{0.25, 0.875}},
+		"both directions of the network":   {[]Rates{{In: 125}, {Out: 125}, {Out: 125}}, []float64{1, 0.5, 0.5}},
 	} {
 		n := NewNode(Rates{4, 100, 125, 125})
 		for _, d := range tt.demands {
@@ -181,7 +186,7 @@ func TestShares(t *testing.T) {
 	}
 }
 
-// BenchmarkChange is a flow that ends and one that comes, on a node with seven others that compete for all there is.
+// BenchmarkChange replaces one flow on a node where seven others compete for all resources.
 func BenchmarkChange(b *testing.B) {
 	n := NewNode(Rates{4, 100e6, 125e6, 125e6})
 	for i := range 8 {

@@ -1,15 +1,23 @@
-// Package contention models how phases of tasks that run on one node share its cores, its disk and its network.
+// Package contention models how the phases of tasks that run on one node share its cores, its disk
+// and its network.
 //
-// Each flow on a node has a demand: what it uses of each resource while it advances at full speed. Resources are
-// shared max-min fairly, each by itself, as processor schedulers, fair disk queues and TCP do it about: a resource has a
-// level, above which no flow is given of it, and a flow that wants less than the level gets all it wants. A flow
-// advances at the least, over its resources, of given and demanded, and never faster than at its limit
-// (models.md, Contention). What a flow cannot use, as another resource holds it up, the others have: so every
-// flow that is slower than its limit uses a resource that is in full use. Memory is not shared: it is reserved
-// or not there, and no matter of this package.
+// Each flow on a node has a demand: the rate at which it uses each resource at full speed. Each
+// resource is shared max-min fairly by itself, similar to processor schedulers, fair disk queues and
+// TCP: the resource has a level, and a flow gets the smaller of its demand and the level. The speed
+// of a flow is the smallest ratio of received to demanded rate over its resources, and at most its
+// limit (models.md, Contention). The part of a resource that a flow cannot use, because another
+// resource limits it, goes to the other flows. So every flow that is slower than its limit uses a
+// resource that is fully used. Memory is not part of this package, because it is reserved and not
+// shared.
 //
-// A transfer between nodes is two flows, one on each: they advance by themselves, and it is done when both are. So
-// only the node on which something begins or ends is computed anew, whatever else is connected with it.
+// A transfer between nodes consists of two flows, one on each node, which advance independently. The
+// transfer ends when both have ended. So an event changes the speeds on one node only, whatever
+// other nodes it exchanges data with.
 //
-// The package is pure and in float64. It is given times in seconds.
+//	n := contention.NewNode(contention.Rates{contention.CPU: 8, contention.Disk: 200e6})
+//	n.Add(now, &contention.Flow{Demand: demand, Limit: 1, Left: 30})
+//	n.Ended(n.Next(), nil) // the flow that ends first
+//
+// Times are float64 seconds, given by the caller. The package is pure: it must not use a clock,
+// files, goroutines or randomness.
 package contention

@@ -5,10 +5,10 @@ import (
 	"slices"
 )
 
-// Resource is what flows on a node share.
+// Resource is a resource that the flows on a node share.
 type Resource int
 
-// The resources. The network of a node takes in and gives out at the same time, at its rate each.
+// The resources. The network receives and sends at the same time, each at its full rate.
 const (
 	CPU  Resource = iota // cores of speed 1
 	Disk                 // bytes/s read and written
@@ -17,41 +17,42 @@ const (
 	Resources
 )
 
-// Rates is an amount of each resource a second.
+// Rates is an amount of each resource per second.
 type Rates [Resources]float64
 
-// done is how many seconds of work at full speed count as none: what rounding leaves.
+// done is the amount of work, in seconds at full speed, that counts as rounding error.
 const done = 1e-6
 
-// Flow is something that runs on a node: a phase, or the part of a transfer on the node that is read from.
+// Flow is something that runs on a node: a phase, or the part of a transfer on the node from which
+// data is read.
 type Flow struct {
-	Demand Rates   // while it advances at speed 1
-	Limit  float64 // the fastest that it advances on its node, above 0; 1 is full speed on the node that Demand was measured on
-	Left   float64 // seconds of work at speed 1 that are left, as of the node's last change
-	Owner  any     // of the caller
+	Demand Rates   // at speed 1
+	Limit  float64 // the highest speed of the flow on its node, above 0; 1 is full speed on the node on which Demand was measured
+	Left   float64 // seconds of work at speed 1 that remained at the node's last change
+	Owner  any     // for the caller
 
-	speed float64 // at which it advances
+	speed float64 // the present speed
 }
 
-// Speed returns the speed at which the flow advances.
+// Speed returns the present speed of the flow.
 func (f *Flow) Speed() float64 { return f.speed }
 
-// Node is a node and what runs there.
+// Node is a node and the flows on it.
 type Node struct {
 	capacity Rates
 	flows    []*Flow
-	used     Rates   // of each resource × seconds, up to at
-	at       float64 // up to when flows have advanced
-	stale    bool    // a flow has come or gone since speeds were found
+	used     Rates   // resource × seconds, up to at
+	at       float64 // the time up to which the flows have advanced
+	stale    bool    // flows were added or removed since the speeds were computed
 
-	wants   []float64 // room for levels
-	growing []*Flow   // and for fill
+	wants   []float64 // buffer for levels
+	growing []*Flow   // buffer for fill
 }
 
-// NewNode returns a node of that capacity without flows, at time 0.
+// NewNode returns a node of the given capacity without flows, at time 0.
 func NewNode(capacity Rates) *Node { return &Node{capacity: capacity} }
 
-// Add has a flow run on the node from now on.
+// Add starts a flow on the node.
 func (n *Node) Add(now float64, f *Flow) {
 	n.Advance(now)
 	f.speed = 0
@@ -59,7 +60,7 @@ func (n *Node) Add(now float64, f *Flow) {
 	n.stale = true
 }
 
-// Remove takes a flow off the node; one that is not there stays so.
+// Remove removes a flow from the node. It does nothing if the flow is not on the node.
 func (n *Node) Remove(now float64, f *Flow) {
 	n.Advance(now)
 	if i := slices.Index(n.flows, f); i >= 0 {
@@ -68,7 +69,7 @@ func (n *Node) Remove(now float64, f *Flow) {
 	}
 }
 
-// Advance lets all flows go on up to now. No flow may be added at an earlier time afterwards.
+// Advance advances all flows to now. Later calls must not use an earlier time.
 func (n *Node) Advance(now float64) {
 	span := now - n.at
 	if span <= 0 {
@@ -88,7 +89,8 @@ func (n *Node) Advance(now float64) {
 	}
 }
 
-// Ended takes the flows off the node that are done by now and appends them to to, in the order in which they came.
+// Ended removes the flows that have ended by now and appends them to to, in the order in which they
+// were added.
 func (n *Node) Ended(now float64, to []*Flow) []*Flow {
 	n.Advance(now)
 	n.flows = slices.DeleteFunc(n.flows, func(f *Flow) bool {
@@ -102,7 +104,7 @@ func (n *Node) Ended(now float64, to []*Flow) []*Flow {
 	return to
 }
 
-// Next returns when the next flow will be done as things are, +Inf without any.
+// Next returns when the next flow ends if none is added or removed, or +Inf without flows.
 func (n *Node) Next() float64 {
 	n.update()
 	next := math.Inf(1)
@@ -115,7 +117,7 @@ func (n *Node) Next() float64 {
 	return next
 }
 
-// Used returns what flows have used of each resource so far: core-seconds and bytes.
+// Used returns the total use of each resource so far, in core-seconds and bytes.
 func (n *Node) Used() Rates { return n.used }
 
 func (n *Node) update() {

@@ -6,20 +6,21 @@ import (
 )
 
 const (
-	rounds = 64    // of finding levels at most: a few mostly do
-	same   = 1e-12 // share by which equal sums may differ
-	near   = 1e-6  // share by which a level may move that counts as settled
-	full   = 1e-9  // share of a resource that may be left when it counts as used up
+	rounds = 64    // largest number of iterations over the levels; a few usually suffice
+	same   = 1e-12 // relative difference of sums that count as equal
+	near   = 1e-6  // relative change of a level that counts as converged
+	full   = 1e-9  // fraction of a resource that may be free when it counts as fully used
 )
 
-// share finds the speed of each flow.
+// share computes the speed of each flow.
 //
-// A flow's speed is the least of its limit and, over its resources, of level/demand; the level of a resource is such
-// that it is just used up, or none. Levels depend on one another: where a flow is held up by its disk it leaves
-// cores to others. So they are found one after the other, each with the latest of the others, until none
-// moves. With two resources in short supply that always comes to an end, as what one leaves to the other then only
-// grows or only shrinks. With more it mostly does; what is then too much is taken from all alike, and what is left is
-// given to those that can use it.
+// The speed of a flow is the minimum of its limit and, over its resources, of level/demand. The
+// level of a resource is the value at which the resource is just fully used, or +Inf. Levels depend
+// on each other: a flow that its disk slows down leaves cores to others. So share computes each
+// level in turn from the latest values of the others, until all have converged. With two scarce
+// resources this always converges, because the amount that one leaves to the other changes
+// monotonically. With more it usually does. Afterwards shrink reduces all speeds if a resource is
+// overused, and fill gives what remains to the flows that can use it.
 func (n *Node) share() {
 	if n.fits() {
 		return
@@ -37,7 +38,8 @@ func (n *Node) share() {
 	n.fill()
 }
 
-// fits has all flows advance at their limits, and reports whether there is enough for that.
+// fits sets the speeds of all flows to their limits and reports whether the capacity suffices for
+// that.
 func (n *Node) fits() bool {
 	for _, f := range n.flows {
 		f.speed = f.Limit
@@ -50,7 +52,7 @@ func (n *Node) fits() bool {
 	return true
 }
 
-// but returns the speed of a flow under all levels but that of one resource.
+// but returns the speed of a flow under the levels of all resources except one.
 func (f *Flow) but(level Rates, except Resource) float64 {
 	speed := f.Limit
 	for r, d := range f.Demand {
@@ -61,8 +63,8 @@ func (f *Flow) but(level Rates, except Resource) float64 {
 	return speed
 }
 
-// levels finds the level of each resource by which it is used up, the others having theirs, and reports whether
-// one has moved.
+// levels computes the level of each resource from the levels of the others, and reports whether one
+// has changed.
 func (n *Node) levels(level *Rates) (moved bool) {
 	for r := range Resources {
 		n.wants = n.wants[:0]
@@ -78,8 +80,8 @@ func (n *Node) levels(level *Rates) (moved bool) {
 	return moved
 }
 
-// waterline returns the level of a resource above which no want is met so that the rest just are, +Inf where
-// all wants are met. It sorts them.
+// waterline returns the level at which the wants, each cut to the level, add up to the capacity, or
+// +Inf if all wants can be met. It sorts wants.
 func waterline(capacity float64, wants []float64) float64 {
 	slices.Sort(wants)
 	for i, w := range wants {
@@ -91,7 +93,7 @@ func waterline(capacity float64, wants []float64) float64 {
 	return math.Inf(1)
 }
 
-// shrink has all flows be slower by what the most wanted resource lacks.
+// shrink reduces the speeds of all flows by the factor by which the scarcest resource is overused.
 func (n *Node) shrink() {
 	over := 1.0
 	for r, sum := range n.load() {
@@ -104,7 +106,7 @@ func (n *Node) shrink() {
 	}
 }
 
-// load returns what flows use of each resource.
+// load returns the use of each resource by the flows.
 func (n *Node) load() (sum Rates) {
 	for _, f := range n.flows {
 		for r, d := range f.Demand {
@@ -114,10 +116,10 @@ func (n *Node) load() (sum Rates) {
 	return sum
 }
 
-// fill raises the speeds of the flows that no used-up resource holds up, all in proportion to their limits, until
-// there are no such flows.
+// fill raises the speeds of the flows that no fully used resource limits, in proportion to their
+// limits, until there are no such flows.
 func (n *Node) fill() {
-	for range int(Resources) + len(n.flows) { // each round a resource is used up or a flow is at its limit
+	for range int(Resources) + len(n.flows) { // each iteration fills a resource or brings a flow to its limit
 		used, more := n.load(), Rates{}
 		step := math.Inf(1)
 		n.growing = n.growing[:0]

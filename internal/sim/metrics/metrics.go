@@ -1,7 +1,7 @@
-// Package metrics sums up schedules by the measures that the field uses: wait, turnaround
-// (flow time), bounded slowdown, utilisation and makespan (models.md, section 3; Feitelson
-// et al. 1997). It is pure. Times are added as whole nanoseconds, so that the order of the
-// jobs and the machine change no digit of what is printed.
+// Package metrics summarizes schedules by the field's usual measures: wait, turnaround (flow time),
+// bounded slowdown, utilization and makespan (models.md, section 3; Feitelson et al. 1997). Call
+// Meter.Add for every job, then Meter.Summary. The package is pure. It adds times as whole
+// nanoseconds, so that neither the order of the jobs nor the machine changes a printed digit.
 package metrics
 
 import (
@@ -10,32 +10,32 @@ import (
 	"berth/internal/job"
 )
 
-// Tau is the bound of the bounded slowdown: shorter jobs count as if they ran so long.
+// Tau is the bound of the bounded slowdown: shorter jobs count as if they ran for Tau.
 const Tau = 10 * time.Second
 
-// Summary is what a schedule comes to; of no jobs all is 0. Times are in seconds.
+// Summary is the summary of a schedule; without jobs all values are 0. Times are in seconds.
 type Summary struct {
 	Jobs           int
 	MeanWait       float64 // from submission to start
 	MeanTurnaround float64 // from submission to end
 	AveBSLD        float64 // mean of max(1, (wait + run) / max(run, Tau))
 	Makespan       float64 // from the first submission to the last end
-	NodeSeconds    float64 // in which jobs had nodes
-	// Utilization is NodeSeconds over those that the cluster had from the first submission
-	// to the last end.
+	NodeSeconds    float64 // allocated to jobs
+	// Utilization is NodeSeconds divided by the node-seconds of the cluster from the first
+	// submission to the last end.
 	Utilization float64
 }
 
-// Meter takes in jobs one by one. The zero value has seen none.
+// Meter accumulates jobs. The zero value has no jobs.
 type Meter struct {
 	jobs             int
 	wait, turnaround sum
-	held             sum // node-time
+	held             sum // allocated node-time
 	bsld             float64
 	first, last      job.Time
 }
 
-// sum is a sum of durations, which may be longer than one of them can be.
+// sum is a sum of durations that may exceed the range of time.Duration.
 type sum struct{ sec, nano int64 }
 
 func (s *sum) add(times int64, d time.Duration) {
@@ -48,7 +48,7 @@ func (s *sum) seconds() float64 {
 	return float64(s.sec+carry) + float64(s.nano%int64(time.Second))/1e9
 }
 
-// Add takes in a job that had so many nodes from start to end.
+// Add adds a job that had a number of nodes from start to end.
 func (m *Meter) Add(submit, start, end job.Time, nodes int) {
 	if m.jobs == 0 {
 		m.first, m.last = submit, end
@@ -66,7 +66,7 @@ func BSLD(submit, start, end job.Time) float64 {
 	return max(1, end.Sub(submit).Seconds()/max(end.Sub(start), Tau).Seconds())
 }
 
-// Summary returns what the jobs come to on a cluster of so many nodes.
+// Summary returns the summary of the jobs on a cluster with the given number of nodes.
 func (m *Meter) Summary(nodes int) Summary {
 	if m.jobs == 0 {
 		return Summary{}

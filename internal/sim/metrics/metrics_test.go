@@ -28,7 +28,7 @@ func TestSummary(t *testing.T) {
 		{"none", 4, nil, metrics.Summary{}},
 		{"one that does not wait", 4, []schedule{{5 * second, 5 * second, 25 * second, 2}},
 			metrics.Summary{Jobs: 1, MeanTurnaround: 20, AveBSLD: 1, Makespan: 20, NodeSeconds: 40, Utilization: 0.5}},
-		// 90 s and 1 s, the second bounded by 10 s: (90+1)/10.
+		// Bounded slowdown of the second job, with 1 s bounded by 10 s: (90+1)/10.
 		{"a short one that waits", 1, []schedule{{0, 0, 90 * second, 1}, {0, 90 * second, 91 * second, 1}},
 			metrics.Summary{Jobs: 2, MeanWait: 45, MeanTurnaround: 90.5, AveBSLD: (1 + 9.1) / 2, Makespan: 91, NodeSeconds: 91, Utilization: 1}},
 		{"a short one in less than the bound", 1, []schedule{{0, second, 2 * second, 1}},
@@ -46,7 +46,7 @@ func TestSummary(t *testing.T) {
 	}
 }
 
-// TestLongSums: sums of durations that one duration cannot hold are right.
+// TestLongSums checks sums of durations that exceed the range of time.Duration.
 func TestLongSums(t *testing.T) {
 	var m metrics.Meter
 	const years = 100 * 365 * 24 * 3600
@@ -59,8 +59,8 @@ func TestLongSums(t *testing.T) {
 	}
 }
 
-// TestOrderDoesNotMatter: what is added of times is the same for the jobs in any order, and
-// it is what adding up floats gives.
+// TestOrderDoesNotMatter checks that the sums are the same for any order of the jobs, and equal the
+// sums of floats.
 func TestOrderDoesNotMatter(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		jobs := rapid.SliceOfN(rapid.Custom(func(t *rapid.T) schedule {
