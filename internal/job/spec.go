@@ -126,7 +126,7 @@ type BagSpec struct {
 // MapReduceSpec describes a MapReduce job in Hadoop Streaming's terms.
 type MapReduceSpec struct {
 	Inputs      []string `json:"inputs"`       // as given: files, folders, globs; absolute
-	InputFormat string   `json:"input_format"` // "", TextInputFormat, CombineTextInputFormat, NLineInputFormat, KeyValueTextInputFormat
+	InputFormat string   `json:"input_format"` // "" or one of InputFormats
 	Output      string   `json:"output"`       // folder; absolute
 	// PartMode is the permission bits of part files; 0: what the mask of the process that makes them leaves.
 	PartMode uint32 `json:"part_mode,omitempty"`

@@ -210,10 +210,6 @@ func notHere(b *builder, s Setting) error {
 	return nil
 }
 
-func noReader(_ *builder, s Setting) error {
-	return job.ConfigError(s.Where, "it names a Java class, and berth runs none", "let the mapper read the format, or convert the input first")
-}
-
 func noJava(b *builder, s Setting) error {
 	b.warn("%s has no effect: berth runs no Java classes", s.Where)
 	return nil

@@ -18,13 +18,14 @@ type class struct {
 }
 
 const (
-	oldLib  = "org.apache.hadoop.mapred.lib"
-	oldMain = "org.apache.hadoop.mapred"
-	newMain = "org.apache.hadoop.mapreduce"
-	newPart = "org.apache.hadoop.mapreduce.lib.partition"
-	newIn   = "org.apache.hadoop.mapreduce.lib.input"
-	newOut  = "org.apache.hadoop.mapreduce.lib.output"
-	codecs  = "org.apache.hadoop.io.compress"
+	oldLib     = "org.apache.hadoop.mapred.lib"
+	oldMain    = "org.apache.hadoop.mapred"
+	newMain    = "org.apache.hadoop.mapreduce"
+	newPart    = "org.apache.hadoop.mapreduce.lib.partition"
+	newIn      = "org.apache.hadoop.mapreduce.lib.input"
+	newOut     = "org.apache.hadoop.mapreduce.lib.output"
+	streamMain = "org.apache.hadoop.streaming"
+	codecs     = "org.apache.hadoop.io.compress"
 )
 
 var (
@@ -41,6 +42,11 @@ var (
 		{"KeyValueTextInputFormat", []string{oldMain, newIn}, "KeyValueTextInputFormat"},
 		{"NLineInputFormat", []string{oldLib, newIn}, "NLineInputFormat"},
 		{"CombineTextInputFormat", []string{oldLib, newIn}, "CombineTextInputFormat"},
+		{"StreamInputFormat", []string{streamMain}, streamInput},
+	}
+	readers = []class{
+		{xmlReader, []string{streamMain}, xmlReader},
+		{"StreamXmlRecord", nil, xmlReader}, // as Hadoop's own page on Streaming calls it
 	}
 	outputFormats = []class{
 		{"TextOutputFormat", []string{oldMain, newOut}, "text"},

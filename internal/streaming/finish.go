@@ -123,17 +123,19 @@ func (b *builder) debugPrograms() error {
 // key says what another is good for.
 func (b *builder) finishFormats() error {
 	b.finishCompression()
+	if err := b.finishReader(); err != nil {
+		return err
+	}
 	// A mapper's lines begin with the key, the byte offset, for every format but
 	// TextInputFormat; KeyValueTextInputFormat's key is in the line already
 	// (PipeMapper.configure).
 	b.mr.OffsetKeys = b.mr.InputFormat == "NLineInputFormat" || b.mr.InputFormat == "CombineTextInputFormat"
 	if b.ignoreKey != nil {
-		if b.mr.InputFormat == "KeyValueTextInputFormat" {
-			if *b.ignoreKey {
-				return job.ConfigError("stream.map.input.ignoreKey", "KeyValueTextInputFormat without its keys is more than berth can", "let the mapper drop them")
-			}
-		} else {
+		switch {
+		case !hasKeys(b.mr.InputFormat):
 			b.mr.OffsetKeys = !*b.ignoreKey
+		case *b.ignoreKey:
+			return job.ConfigError("stream.map.input.ignoreKey", b.mr.InputFormat+" without its keys is more than berth can", "let the mapper drop them")
 		}
 	}
 	if b.mr.Mapper.Native == job.NativeIdentity {
@@ -144,6 +146,11 @@ func (b *builder) finishFormats() error {
 	}
 	b.uselessOptions()
 	return nil
+}
+
+// hasKeys reports whether the records of an input format have a key other than the byte offset.
+func hasKeys(format string) bool {
+	return format == "KeyValueTextInputFormat" || format == xmlReader
 }
 
 func (b *builder) finishCompression() {

@@ -76,7 +76,7 @@ func makeFlags() []Flag {
 		{Name: "cacheFile", Arg: "URI#NAME", Many: true, Repeat: true, Status: Works, Meaning: "old form of -files", apply: ship(false)},
 		{Name: "cacheArchive", Arg: "URI#NAME", Many: true, Repeat: true, Status: Works, Meaning: "old form of -archives", apply: ship(true)},
 		{Name: "io", Arg: "FORMAT", Status: Refused, Meaning: "format of records; berth has text only", apply: refused("io", "", "", "berth has text only", "text").apply},
-		{Name: "inputreader", Arg: "SPEC", Status: Refused, Meaning: "Java class that reads the input", apply: noReader},
+		{Name: "inputreader", Arg: "SPEC", Status: Works, Meaning: "reader of the input: StreamXmlRecordReader,begin=TEXT,end=TEXT", apply: (*builder).setReader},
 		{Name: "additionalconfspec", Arg: "FILE", Repeat: true, Status: Works, Meaning: "old form of -conf"},
 		{Name: "dfs", Arg: "ADDRESS", Status: Ignored, Meaning: "file system; berth has the machine's", apply: notHere},
 		{Name: "D", Arg: "KEY=VALUE", Key: "conf", Generic: true, Repeat: true, Status: Works, Meaning: "set a key of the job"},

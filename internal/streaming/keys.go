@@ -80,6 +80,10 @@ func orderKeys() []Key {
 func formatKeys() []Key {
 	return []Key{
 		works("mapreduce.job.inputformat.class", "mapred.input.format.class", "input format", (*builder).setInputFormat),
+		works(readerPrefix+"class", "", "reader of StreamInputFormat, as -inputreader names it: StreamXmlRecordReader", kept),
+		works(job.XMLBeginKey, "", "text that begins a record of StreamXmlRecordReader", kept),
+		works(job.XMLEndKey, "", "text that ends a record of StreamXmlRecordReader", kept),
+		refused(readerPrefix+"slowmatch", "", "patterns in place of texts for StreamXmlRecordReader", "berth looks for the texts begin and end as they are", "false"),
 		works("mapreduce.job.outputformat.class", "mapred.output.format.class", "output format: TextOutputFormat", (*builder).setOutputFormat),
 		works("mapreduce.output.fileoutputformat.compress", "mapred.output.compress", "compress the output", boolean(func(b *builder) *bool { return &b.compress })),
 		works("mapreduce.output.fileoutputformat.compress.codec", "mapred.output.compression.codec", "codec of the output: GzipCodec, ZStandardCodec, BZip2Codec, SnappyCodec or DefaultCodec", (*builder).setCodec),
@@ -120,7 +124,6 @@ func refusedKeys() []Key {
 		refused("textinputformat.record.delimiter", "", "end of an input record", "berth has a newline there", "\n"),
 		text("stream.map.input"), text("stream.map.output"), text("stream.reduce.input"), text("stream.reduce.output"),
 		refused("stream.stderr.reporter.prefix", "", "prefix of counters and status on stderr", "berth has reporter: there", "reporter:"),
-		refused("stream.recordreader.class", "", "Java class that reads the input", "berth runs no Java classes"),
 		refused("stream.io.identifier.resolver.class", "", "Java class for formats", "berth runs no Java classes"),
 		refused("mapreduce.job.map.class", "mapred.mapper.class", "Java class of the mapper", "use -mapper"),
 		refused("mapreduce.job.reduce.class", "mapred.reducer.class", "Java class of the reducer", "use -reducer"),
@@ -186,7 +189,7 @@ var idleNames = []string{
 	"mapreduce.input.fileinputformat.split.minsize.per.rack mapred.min.split.size.per.rack", "mapreduce.tasktracker.map.tasks.maximum mapred.tasktracker.map.tasks.maximum",
 	"mapreduce.tasktracker.reduce.tasks.maximum mapred.tasktracker.reduce.tasks.maximum", "mapreduce.job.acl-view-job", "mapreduce.job.acl-modify-job",
 	"mapreduce.admin.user.env", "mapreduce.application.classpath", "mapreduce.am.max-attempts", "mapreduce.reduce.shuffle.memory.limit.percent", "mapreduce.shuffle.port",
-	"stream.tmpdir", "stream.joindelay.milli", "stream.shipped.hadoopstreaming", "stream.addenvironment", "stream.minRecWrittenToEnableSkip_",
+	"stream.tmpdir", "stream.recordreader.maxrec", "stream.recordreader.lookahead", "stream.recordreader.statuschars", "stream.joindelay.milli", "stream.shipped.hadoopstreaming", "stream.addenvironment", "stream.minRecWrittenToEnableSkip_",
 }
 
 // idleFamilies are prefixes of keys that belong to parts of Hadoop berth does not have.

@@ -31,12 +31,13 @@ type Progress interface {
 //
 // With spec.OffsetKeys each line comes after its offset in the (unpacked) file and a
 // TAB, as Hadoop Streaming hands on the keys of formats other than TextInputFormat. With
-// KeyValueTextInputFormat a command reads a line without a TAB with one at its end.
+// KeyValueTextInputFormat a command reads a line without a TAB with one at its end. The
+// records of StreamXmlRecordReader may be of several lines.
 func OpenSplit(ctx context.Context, split job.Split, spec *job.MapReduceSpec, open Opener, prog Progress) (io.ReadCloser, error) {
 	if open == nil {
 		open = openHere
 	}
-	s := &splitReader{ctx: ctx, split: split, opener: open, dress: dressOf(spec), prog: prog}
+	s := &splitReader{ctx: ctx, split: split, opener: open, format: formatOf(spec), prog: prog}
 	var total int64
 	for _, r := range split.Ranges {
 		if r.Length < -1 || r.Offset < 0 {
@@ -70,6 +71,25 @@ type source interface {
 	taken() int64
 }
 
+// recordSource is a source whose records may be of several lines.
+type recordSource interface {
+	source
+	// records returns how many records were handed out to their end since the last call.
+	records() int64
+}
+
+// format returns the records of a range of a file that is open, and closes it where that fails.
+type format func(file File, r job.Range) (source, error)
+
+// formatOf returns how a job's input is read.
+func formatOf(spec *job.MapReduceSpec) format {
+	if spec.InputFormat == "StreamXmlRecordReader" {
+		return func(file File, r job.Range) (source, error) { return newXMLRange(file, r, spec) }
+	}
+	as := dressOf(spec)
+	return func(file File, r job.Range) (source, error) { return newRange(file, r, as) }
+}
+
 // splitReader strings the ranges of a split together.
 type splitReader struct {
 	ctx    context.Context
@@ -77,7 +97,7 @@ type splitReader struct {
 	next   int // range that is opened next
 	opener Opener
 	source source // of the range being read; nil between ranges
-	dress  dress
+	format format
 	prog   Progress
 
 	err error // sticky
@@ -95,7 +115,7 @@ func (s *splitReader) Read(p []byte) (int, error) {
 			break
 		}
 		m, err := s.source.Read(p[n:])
-		lines += int64(bytes.Count(p[n:n+m], lineEnd))
+		lines += s.records(p[n : n+m])
 		taken += s.source.taken()
 		n += m
 		if errors.Is(err, io.EOF) {
@@ -110,6 +130,14 @@ func (s *splitReader) Read(p []byte) (int, error) {
 		return n, nil
 	}
 	return 0, s.err
+}
+
+// records returns how many records end in b, which the source has handed out.
+func (s *splitReader) records(b []byte) int64 {
+	if r, ok := s.source.(recordSource); ok {
+		return r.records()
+	}
+	return int64(bytes.Count(b, lineEnd))
 }
 
 // lineEnd is what lines end with.
@@ -130,7 +158,7 @@ func (s *splitReader) open() error {
 	s.next++
 	file, err := s.opener(s.ctx, s.split, index)
 	if err == nil {
-		s.source, err = newRange(file, s.split.Ranges[index], s.dress)
+		s.source, err = s.format(file, s.split.Ranges[index])
 	}
 	return ofInput(err)
 }
