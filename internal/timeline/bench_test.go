@@ -7,9 +7,9 @@ import (
 	"time"
 )
 
-// BenchmarkReserve is the cycle of conservative backfilling on 128 nodes, for queues of
-// several lengths: a job arrives, is given the earliest fit, and time goes on, so that the
-// queue stays as long.
+// BenchmarkReserve measures conservative backfilling on 128 nodes for several queue lengths: a job
+// arrives, gets the earliest fit, and the time advances so that the length of the queue stays the
+// same.
 func BenchmarkReserve(b *testing.B) {
 	for _, waiting := range []int{10, 1000, 10_000} {
 		b.Run(fmt.Sprintf("waiting=%d", waiting), func(b *testing.B) {

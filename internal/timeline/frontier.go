@@ -8,24 +8,25 @@ import (
 	"berth/internal/job"
 )
 
-// frontier remembers how far earlier searches came. While nodes are only reserved, what
-// asks for as many nodes and as much time as an earlier search, or more, fits no earlier
-// than that did. Without it a search of a long queue meets again all the holes that are
-// too small for anybody.
+// frontier stores the results of earlier searches. As long as nodes are only reserved, a request for
+// at least as many nodes and as much time as an earlier one cannot fit earlier than that one.
+// Without the frontier a search in a long queue would visit all the small free slots again.
 //
-// The greatest answer to all that was asked for less or as much is kept by classes of
-// nodes and of time, in a Fenwick tree of two dimensions (P. Fenwick, A New Data Structure
-// for Cumulative Frequency Tables, 1994) with maxima for sums.
+// For each class of nodes and of time it keeps the latest result of all smaller or equal requests,
+// in a two-dimensional Fenwick tree (P. Fenwick, A New Data Structure for Cumulative Frequency
+// Tables, 1994) with maxima instead of sums.
 type frontier struct {
-	known []job.Time // classes × classes; nil: nothing is known
-	// Where nodes became free since: what overlaps it may fit before what is known.
+	known []job.Time // classes × classes; nil: no results yet
+	// The time in which nodes became free since. Requests that overlap it may fit earlier than
+	// known.
 	freed, until job.Time
 }
 
-// classes is one more than the greatest class; a power of two.
+// classes is one more than the highest class, and a power of two.
 const classes = 256
 
-// classBelow returns the class of n, at least 1: four to a power of two.
+// classBelow returns the class of n, which is at least 1. There are four classes for each power of
+// two.
 func classBelow(n int) int {
 	if n < 4 {
 		return n
@@ -34,7 +35,7 @@ func classBelow(n int) int {
 	return e*4 + n>>e
 }
 
-// classAbove returns the first class of which all values are n at least.
+// classAbove returns the lowest class whose values are all at least n.
 func classAbove(n int) int {
 	c := classBelow(n)
 	if n >= 4 && n&(1<<(bits.Len(uint(n))-3)-1) != 0 {
@@ -43,8 +44,8 @@ func classAbove(n int) int {
 	return c
 }
 
-// before returns an instant before which so many nodes for d are known not to fit, but
-// where nodes became free.
+// before returns an instant before which a request is known not to fit, except where nodes became
+// free.
 func (f *frontier) before(nodes int, d time.Duration) job.Time {
 	at := -Never
 	if f.known == nil {
@@ -58,7 +59,7 @@ func (f *frontier) before(nodes int, d time.Duration) job.Time {
 	return at
 }
 
-// learn takes down that so many nodes for d fit at an instant and not before.
+// learn records that the earliest fit of a request is at an instant.
 func (f *frontier) learn(nodes int, d time.Duration, at job.Time) {
 	if f.known == nil {
 		f.known = slices.Repeat([]job.Time{-Never}, classes*classes)
@@ -71,25 +72,25 @@ func (f *frontier) learn(nodes int, d time.Duration, at job.Time) {
 	}
 }
 
-// release takes down that nodes became free.
+// release records that nodes became free.
 func (f *frontier) release(from, to job.Time) {
 	if f.known != nil {
 		f.freed, f.until = min(f.freed, from), max(f.until, to)
 	}
 }
 
-// advance takes down that there is nothing before now.
+// advance discards the time before now.
 func (f *frontier) advance(now job.Time) {
 	if now >= f.until {
 		f.forget()
 	}
 }
 
-// forget makes nowhere what became free.
+// forget clears the time in which nodes became free.
 func (f *frontier) forget() { f.freed, f.until = Never, -Never }
 
-// opened returns from where on and until when something for d can begin that what became
-// free makes possible.
+// opened returns the range of starts of a request of duration d that overlaps the time in which
+// nodes became free.
 func (f *frontier) opened(d time.Duration) (from, until job.Time) {
 	if f.until < f.freed {
 		return Never, -Never

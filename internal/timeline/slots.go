@@ -1,12 +1,12 @@
 package timeline
 
-// Slots returns all free slots, the earliest start first, of equal starts the one with
-// the fewest nodes first. It takes time linear in the number of steps.
+// Slots returns all free slots, ordered by start and then by number of nodes. It needs time linear
+// in the number of steps.
 //
-// This is getFreeSlots of the paper "mr-job-adaptor", Algorithm 1. A slot begins where
-// the timeline rises above its height and ends where it falls below, so one pass with a
-// stack of the heights that are still open finds them all: at a fall, the higher ones
-// end, and what is left of them goes on from the first of their starts.
+// It is getFreeSlots of the paper "mr-job-adaptor", Algorithm 1. A slot begins where the timeline
+// rises above the slot's height and ends where it falls below it. So one pass with a stack of the
+// open heights finds all slots: at a fall the higher ones end, and their remaining height continues
+// from the earliest of their starts.
 func (t *Timeline) Slots() []Slot {
 	steps := t.Steps()
 	c := closed{last: make([]int, len(steps))}
@@ -30,12 +30,12 @@ func (t *Timeline) Slots() []Slot {
 	return c.ordered()
 }
 
-// closed is slots in the order they end, which for equal starts is that of falling
-// nodes, chained by the step they begin with.
+// closed is a list of slots in the order of their ends, chained by the step at which they begin.
+// Among equal starts, that is the order of decreasing nodes.
 type closed struct {
 	slots []Slot
-	prev  []int // of a slot: 1 + the index of the one before with the same start; 0: none
-	last  []int // of a step: likewise of the last one
+	prev  []int // for a slot: 1 + index of the previous slot with the same start; 0: none
+	last  []int // for a step: 1 + index of the last slot that starts there; 0: none
 }
 
 func (c *closed) add(step int, s Slot) {

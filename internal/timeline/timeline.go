@@ -8,30 +8,30 @@ import (
 	"berth/internal/job"
 )
 
-// Never is the end of what has none.
+// Never is the end of a slot or reservation without an end.
 const Never job.Time = math.MaxInt64
 
-// Unbounded is the duration of a slot that has no end.
+// Unbounded is the duration of a slot without an end.
 const Unbounded time.Duration = math.MaxInt64
 
-// Step is a value of a timeline: so many nodes are free from then on.
+// Step is one value of a timeline: the number of nodes that are free from an instant on.
 type Step struct {
 	Start job.Time `json:"start_ns"`
 	Free  int      `json:"free"`
 }
 
-// Slot is a free slot: a maximal rectangle under the timeline. No slot of the same
-// timeline contains another (models.md, section 2).
+// Slot is a free slot: a maximal rectangle under the timeline. No slot of a timeline contains
+// another (models.md, section 2).
 type Slot struct {
-	Start    job.Time      `json:"start_ns"` // Never: it is not in sight
+	Start    job.Time      `json:"start_ns"` // Never: the start is unknown
 	Nodes    int           `json:"nodes"`
 	Duration time.Duration `json:"duration_ns"` // Unbounded: no end
 }
 
-// End returns when the slot ends, Never for one without an end.
+// End returns the end of the slot, or Never.
 func (s Slot) End() job.Time { return After(s.Start, s.Duration) }
 
-// After returns the instant d after t, Never where there is none.
+// After returns the instant d after t, or Never if t has no end or d is Unbounded.
 func After(t job.Time, d time.Duration) job.Time {
 	if d == Unbounded || (d > 0 && t > Never-job.Time(d)) {
 		return Never
@@ -39,37 +39,37 @@ func After(t job.Time, d time.Duration) job.Time {
 	return t.Add(d)
 }
 
-// Timeline is the number of free nodes as a step function of time, from an instant on
-// and without an end: the batch queue of the paper "mr-job-adaptor", section 3. The
-// number can fall below 0 where more is promised than there is.
+// Timeline is the number of free nodes as a step function of time, from an instant on and without an
+// end: the batch queue of the paper "mr-job-adaptor", section 3. The number can fall below 0 if more
+// nodes are reserved than exist.
 //
-// It is a sorted row of steps, neighbours of which differ. The queues of logs make some hundred
-// steps and those of large clusters some thousand; a pass over a thousand takes less than a
-// microsecond, and searches remember how far earlier ones came.
+// It is a sorted list of steps in which neighbours differ. The queues of logs have some hundred
+// steps, and those of large clusters some thousand. A pass over a thousand steps takes less than a
+// microsecond, and searches use the results of earlier ones.
 type Timeline struct {
-	starts []job.Time // of the steps, one at least; the first is where the timeline begins
-	free   []int32    // nodes that are free from then on
+	starts []job.Time // starts of the steps, at least one; the first is the beginning of the timeline
+	free   []int32    // free nodes of each step
 	front  frontier
-	short  int // how many steps are so few that remembering searches costs more than it saves
+	short  int // up to so many steps, storing the results of searches costs more than it saves
 }
 
-// New returns a timeline that begins at from with so many free nodes for ever.
+// New returns a timeline that begins at from with a constant number of free nodes.
 func New(from job.Time, free int) *Timeline {
 	return &Timeline{starts: []job.Time{from}, free: []int32{int32(free)}, short: 512}
 }
 
-// Clone returns a copy that changes independently.
+// Clone returns an independent copy.
 func (t *Timeline) Clone() *Timeline {
 	return &Timeline{slices.Clone(t.starts), slices.Clone(t.free), t.front.clone(), t.short}
 }
 
-// From returns where the timeline begins.
+// From returns the beginning of the timeline.
 func (t *Timeline) From() job.Time { return t.starts[0] }
 
-// Last returns when the last step begins.
+// Last returns the start of the last step.
 func (t *Timeline) Last() job.Time { return t.starts[len(t.starts)-1] }
 
-// Steps returns the steps from the beginning on; neighbours differ.
+// Steps returns all steps in order; neighbours differ.
 func (t *Timeline) Steps() []Step {
 	steps := make([]Step, len(t.starts))
 	for i, at := range t.starts {
@@ -78,8 +78,8 @@ func (t *Timeline) Steps() []Step {
 	return steps
 }
 
-// Add makes n more nodes free from an instant until before another, Never for no end;
-// a negative n reserves. What lies before the beginning is left out.
+// Add makes n more nodes free from one instant until before another (Never: no end). A negative n
+// reserves nodes. The part before the beginning of the timeline is ignored.
 func (t *Timeline) Add(from, to job.Time, n int) {
 	if n == 0 || to <= from || to <= t.From() {
 		return
@@ -98,7 +98,7 @@ func (t *Timeline) Add(from, to job.Time, n int) {
 	t.join(first)
 }
 
-// split makes a step begin at an instant, not before the beginning, and returns its index.
+// split makes a step begin at an instant not before the beginning, and returns its index.
 func (t *Timeline) split(at job.Time) int {
 	i := t.index(at)
 	if t.starts[i] == at {
@@ -109,16 +109,16 @@ func (t *Timeline) split(at job.Time) int {
 	return i + 1
 }
 
-// join removes the step with an index if it does not differ from the one before.
+// join removes step i if it does not differ from the one before.
 func (t *Timeline) join(i int) {
 	if i > 0 && i < len(t.free) && t.free[i] == t.free[i-1] {
 		t.starts, t.free = slices.Delete(t.starts, i, i+1), slices.Delete(t.free, i, i+1)
 	}
 }
 
-// index returns the index of the step of an instant; before the beginning that of the first step.
+// index returns the index of the step at an instant; before the beginning, that of the first step.
 func (t *Timeline) index(at job.Time) int {
-	low, high := 0, len(t.starts) // what begins at low or before is not after at
+	low, high := 0, len(t.starts) // step low begins at or before at, step high after it
 	for high-low > 1 {
 		if mid := (low + high) / 2; t.starts[mid] <= at {
 			low = mid
@@ -129,7 +129,7 @@ func (t *Timeline) index(at job.Time) int {
 	return low
 }
 
-// Advance drops what is before now, which is the beginning from then on.
+// Advance makes now the new beginning and discards what is before.
 func (t *Timeline) Advance(now job.Time) {
 	if now <= t.From() {
 		return
@@ -140,18 +140,18 @@ func (t *Timeline) Advance(now job.Time) {
 	t.front.advance(now)
 }
 
-// At returns how many nodes are free at an instant; before the beginning as many as there.
+// At returns the free nodes at an instant; before the beginning, those at the beginning.
 func (t *Timeline) At(at job.Time) int { return int(t.free[t.index(at)]) }
 
-// Min returns the least number of free nodes from an instant until before another. An
-// empty time counts as the instant it begins with.
+// Min returns the smallest number of free nodes from one instant until before another. An empty
+// range counts as its first instant.
 func (t *Timeline) Min(from, to job.Time) int { return int(slices.Min(t.within(from, to))) }
 
-// Max returns the greatest number of free nodes from an instant until before another. An
-// empty time counts as the instant it begins with.
+// Max returns the largest number of free nodes from one instant until before another. An empty range
+// counts as its first instant.
 func (t *Timeline) Max(from, to job.Time) int { return int(slices.Max(t.within(from, to))) }
 
-// within returns how many nodes are free in the steps from an instant until before another.
+// within returns the free nodes of the steps from one instant until before another.
 func (t *Timeline) within(from, to job.Time) []int32 {
 	first, last := t.index(from), t.index(to)
 	if t.starts[last] == to {
@@ -160,8 +160,8 @@ func (t *Timeline) within(from, to job.Time) []int32 {
 	return t.free[first : max(first, last)+1]
 }
 
-// EarliestFit returns the earliest instant, not before a given one, from which on so
-// many nodes are free for d; false: there is none.
+// EarliestFit returns the earliest instant, not before from, at which nodes are free for d. It
+// returns false if there is none.
 func (t *Timeline) EarliestFit(from job.Time, nodes int, d time.Duration) (job.Time, bool) {
 	from, d = max(from, t.From()), max(d, 1)
 	if len(t.starts) <= t.short || nodes <= 0 {
@@ -182,16 +182,16 @@ func (t *Timeline) EarliestFit(from job.Time, nodes int, d time.Duration) (job.T
 	return at, ok
 }
 
-// EarlierFit returns the earliest instant, not before a given one and before another, from
-// which on so many nodes are free for d, or until that other instant if that is sooner: where
-// a reservation of so many nodes for d begins that can be moved there. false: there is none.
+// EarlierFit returns the earliest instant in [from, before) to which a reservation can move that now
+// starts at before: the nodes are free for d, or until before, from where they are the reservation's
+// own. It returns false if there is none.
 func (t *Timeline) EarlierFit(from, before job.Time, nodes int, d time.Duration) (job.Time, bool) {
 	at, ok := t.fit(max(from, t.From()), before, before, nodes, max(d, 1))
 	return at, ok && at < before
 }
 
-// fit is EarliestFit where enough nodes count as free from own on, and what begins after until need
-// not be found.
+// fit is EarliestFit with two additions: from own on enough nodes count as free, and starts after
+// until need not be found.
 func (t *Timeline) fit(from, until, own job.Time, nodes int, d time.Duration) (job.Time, bool) {
 	starts, free, need := t.starts, t.free[:len(t.starts)], int32(nodes)
 	for i := t.index(from); ; {

@@ -7,8 +7,8 @@ import (
 	"berth/internal/job"
 )
 
-// TestPaperSlots is Fig. 2 of the paper "mr-job-adaptor": six jobs in the queue leave
-// four free slots. 100 nodes; the paper gives the slots, not the jobs.
+// TestPaperSlots is Fig. 2 of the paper "mr-job-adaptor": six jobs in the queue of 100 nodes leave
+// four free slots. The paper gives the slots and not the jobs.
 func TestPaperSlots(t *testing.T) {
 	const all = 100
 	line := New(10, all)

@@ -1,21 +1,27 @@
-// Package batch is the batch system of a simulated cluster, at the level of jobs: rigid
-// requests of so many nodes for so long, queued and started by one of the policies that
-// batch systems use. It counts nodes; which ones is not its concern.
+// Package batch simulates the batch system of a cluster at the level of jobs: rigid requests for a
+// number of nodes and a wall time, queued and started by one of the usual policies. It counts nodes
+// and does not distinguish them.
 //
-//   - FCFS: first come, first served; nobody overtakes.
-//   - EASY: the first job of the queue has a reservation, others start at once where that
-//     does not delay it, in the order of arrival (Lifka 1995; EASYSJBF: the shortest first).
-//   - CBF: every job has a reservation from its arrival on, in the earliest slot that delays
-//     nobody; whenever a job has ended the queue is swept in the order of arrival and each
-//     reservation moves to the earliest start that the timeline then allows (models.md,
-//     section 2; Mu'alem and Feitelson 2001). After an end at the limit that matters, too: to
-//     jobs that a sweep had passed before a later one left them a place.
+//   - FCFS: first come, first served; no job overtakes another.
+//   - EASY: the first job of the queue has a reservation. Others start at once if that does not
+//     delay it, in the order of arrival (Lifka 1995; EASYSJBF: shortest first).
+//   - CBF: conservative backfilling. Every job gets a reservation on arrival, in the earliest
+//     slot that delays no other job. Whenever a job has ended, the queue is swept in the order of
+//     arrival, and each reservation moves to the earliest start that the timeline then allows
+//     (models.md, section 2; Mu'alem and Feitelson 2001). The sweep also runs after an end at the
+//     wall time, because the previous sweep may have freed nodes for jobs that it had already
+//     passed.
 //
-// An event takes a pass over the queue, some nanoseconds for each job that cannot start or move. The queues of real
-// logs are some hundred jobs long: indexes of them for EASY and of freed places for CBF took 500
-// lines and made no log any faster (BenchmarkReplay).
+// A simulator submits jobs to a System, calls Start after all events of an instant, and calls End
+// for each job that has ended. Replay does this for a workload of rigid jobs:
 //
-// The package is pure: no clock, file, goroutine or random source.
+//	starts := batch.Replay(nodes, batch.EASY, jobs)
+//
+// Each event needs one pass over the queue, some nanoseconds for each job that cannot start or move.
+// The queues of real logs have some hundred jobs. Indexes of them for EASY, and of freed slots for
+// CBF, needed 500 lines and made no log faster (BenchmarkReplay).
+//
+// The package is pure: it must not use a clock, files, goroutines or randomness.
 package batch
 
 import (
@@ -27,7 +33,7 @@ import (
 	"berth/internal/timeline"
 )
 
-// Policy is how a batch system chooses what starts.
+// Policy names the rule by which a batch system starts jobs.
 type Policy string
 
 // The policies.
@@ -38,10 +44,10 @@ const (
 	CBF      Policy = "cbf"
 )
 
-// Policies are all of them, as they are called on the command line.
+// Policies are all policies, as named on the command line.
 var Policies = []Policy{FCFS, EASY, EASYSJBF, CBF}
 
-// ParsePolicy returns the policy of that name.
+// ParsePolicy returns the policy with the given name, or an error that lists the names.
 func ParsePolicy(name string) (Policy, error) {
 	var names []string
 	for _, p := range Policies {
@@ -53,7 +59,7 @@ func ParsePolicy(name string) (Policy, error) {
 	return "", fmt.Errorf("there is no policy %q: use one of %s", name, strings.Join(names, ", "))
 }
 
-// ID is a job of the batch system: small numbers, each used once.
+// ID identifies a job of the batch system. IDs are small and used once.
 type ID int32
 
 // Entry is a job in the queue or on nodes.
@@ -62,26 +68,28 @@ type Entry struct {
 	Nodes  int
 	Limit  time.Duration // wall time
 	Submit job.Time
-	Start  job.Time // when it began; of one that waits its reservation, timeline.Never where it has none
+	Start  job.Time // start of a running job; reservation of a waiting one, or timeline.Never
 }
 
-// scheduler is a policy. Its system has checked what it is told.
+// scheduler implements a policy. The System has checked all arguments.
 type scheduler interface {
-	// submit takes in a job that has arrived.
+	// submit adds a job that has arrived.
 	submit(now job.Time, id ID)
-	// cancel takes a waiting job out of the queue.
+	// cancel removes a waiting job from the queue.
 	cancel(now job.Time, id ID)
-	// end takes in that a running job is over; it may have had time left.
+	// end handles the end of a running job, possibly before its limit.
 	end(now job.Time, id ID)
-	// resize takes in that the cluster has so many more nodes, or fewer.
+	// resize adds more nodes to the cluster, or removes nodes if more is negative.
 	resize(now job.Time, more int)
-	// start appends the jobs that start now to ids, after all ends and arrivals of the instant.
+	// start appends the jobs that start now to ids. It is called after all ends and arrivals of the
+	// instant.
 	start(now job.Time, ids []ID) []ID
-	// next returns when a job may start without anything else happening; timeline.Never: none.
+	// next returns the next instant at which a job may start without any other event, or
+	// timeline.Never.
 	next() job.Time
-	// timeline returns what is free from now on under the reservations that there are.
-	// The caller does not change it and keeps it no longer than until the next call.
+	// timeline returns the free nodes from now on under the present reservations. It is valid until
+	// the next call, and the caller must not change it.
 	timeline(now job.Time) *timeline.Timeline
-	// planned returns when a waiting job is to start, timeline.Never where it has no reservation.
+	// planned returns the reserved start of a waiting job, or timeline.Never.
 	planned(id ID) job.Time
 }

@@ -10,32 +10,32 @@ import (
 	"berth/internal/timeline"
 )
 
-// cbf is conservative backfilling with compression, as the simulator pyss understands it.
-// An arriving job gets the earliest place that delays nobody. Whenever a job has ended (or is
-// cancelled, or nodes have come) there is a sweep: the queue is gone through in the order of
-// arrival, and each reservation moves to the earliest start that there is then, which is
-// never later. What a job frees as it moves can be had by those before it at the next sweep,
-// which the end of a job that used all its time brings as well.
+// cbf is conservative backfilling with compression, as implemented by the simulator pyss. An
+// arriving job gets the earliest reservation that delays no other job. After a job has ended or was
+// cancelled, or nodes were added, a sweep goes through the queue in the order of arrival and moves
+// each reservation to the earliest possible start, which is never later. What a moved job frees is
+// available to the jobs before it at the next sweep. The end of a job at its limit also causes a
+// sweep.
 type cbf struct {
 	sys   *System
-	line  *timeline.Timeline // what is free under all reservations
-	queue []reserved         // what waits, in the order of arrival
-	first job.Time           // the earliest reservation, timeline.Never for none
-	freed []span             // since the last sweep, and what that left over to jobs that it had passed
+	line  *timeline.Timeline // free nodes under all reservations
+	queue []reserved         // the waiting jobs, in the order of arrival
+	first job.Time           // the earliest reservation, or timeline.Never
+	freed []span             // times in which nodes became free since the last sweep, or during it behind jobs already passed
 }
 
 // reserved is a waiting job and its reservation.
 type reserved struct {
-	at    job.Time // timeline.Never: it has none
+	at    job.Time // timeline.Never: no reservation
 	limit time.Duration
 	nodes int32
 	id    ID
 }
 
-// span is the time from an instant until before another.
+// span is the time from one instant until before another.
 type span struct{ from, to job.Time }
 
-// span returns the time of the reservation, which there is.
+// span returns the time of the reservation, which must exist.
 func (w *reserved) span() span { return span{w.at, after(w.at, w.limit)} }
 
 func newCBF(s *System) *cbf {
@@ -46,23 +46,23 @@ func (c *cbf) submit(now job.Time, id ID) {
 	c.line.Advance(now)
 	e := &c.sys.jobs[id]
 	c.queue = append(c.queue, reserved{limit: e.Limit, nodes: int32(e.Nodes), id: id})
-	c.place(now, &c.queue[len(c.queue)-1])
+	c.reserveEarliest(now, &c.queue[len(c.queue)-1])
 }
 
-// place reserves the earliest place for a job that has none.
-func (c *cbf) place(now job.Time, w *reserved) {
+// reserveEarliest reserves the earliest slot for a job without a reservation.
+func (c *cbf) reserveEarliest(now job.Time, w *reserved) {
 	at, ok := c.line.EarliestFit(now, int(w.nodes), w.limit)
 	if !ok {
 		at = timeline.Never
 	}
-	c.reserve(w, at)
+	c.setStart(w, at)
 	if ok {
 		c.line.Add(at, w.span().to, -int(w.nodes))
 	}
 }
 
-// reserve notes when a job is to start.
-func (c *cbf) reserve(w *reserved, at job.Time) {
+// setStart sets the start of a reservation.
+func (c *cbf) setStart(w *reserved, at job.Time) {
 	w.at, c.sys.jobs[w.id].Start = at, at
 	c.first = min(c.first, at)
 }
@@ -93,7 +93,7 @@ func (c *cbf) end(now job.Time, id ID) {
 	c.sweep(now)
 }
 
-// free makes nodes free.
+// free marks nodes as free for a span.
 func (c *cbf) free(s span, nodes int) {
 	if s.from < s.to {
 		c.line.Add(s.from, s.to, nodes)
@@ -138,10 +138,10 @@ func (c *cbf) resize(now job.Time, more int) {
 	c.findFirst()
 }
 
-// shrink makes reservations that cannot be kept anew: first each that can be is kept, then
-// the others get the earliest places, all in the order of arrival.
+// shrink keeps the reservations that still fit and moves the others to their earliest slots, both in
+// the order of arrival.
 func (c *cbf) shrink(now job.Time) {
-	c.line = c.sys.held(now)
+	c.line = c.sys.runningTimeline(now)
 	var anew []*reserved
 	for i := range c.queue {
 		switch w := &c.queue[i]; {
@@ -153,19 +153,19 @@ func (c *cbf) shrink(now job.Time) {
 		}
 	}
 	for _, w := range anew {
-		c.place(now, w)
+		c.reserveEarliest(now, w)
 	}
 	c.freed = append(c.freed[:0], span{now, timeline.Never})
 }
 
-// sweep has all reservations move that can.
+// sweep moves all reservations that can start earlier.
 //
-// A job has a reservation at the earliest start there was when it looked last. What kept it
-// from any earlier one were instants, before its reservation, of too few free nodes: those
-// that the reservation takes were its own. So it can move only if enough nodes became free
-// at one of these since.
+// At its last check each job got the earliest start then possible. The starts before it were blocked
+// by instants with too few free nodes that precede the reservation, because the nodes of the
+// reservation itself are the job's own. So the job can move only if enough nodes have become free at
+// one of these instants.
 func (c *cbf) sweep(now job.Time) {
-	first, most := timeline.Never, 0 // nothing became free before first, nowhere more nodes than most
+	first, most := timeline.Never, 0 // all freed nodes are at or after first, and at most most of them at a time
 	open := func(s span) {
 		if n := c.line.Max(s.from, s.to); n > 0 {
 			first, most = min(first, s.from), max(most, n)
@@ -191,7 +191,7 @@ func (c *cbf) sweep(now job.Time) {
 	}
 }
 
-// back returns the first instant at which something that takes d can begin that is not over at another.
+// back returns the earliest start for a duration d such that the end is after the instant at.
 func back(at job.Time, d time.Duration) job.Time {
 	if at < math.MinInt64+job.Time(d) {
 		return math.MinInt64
@@ -199,10 +199,10 @@ func back(at job.Time, d time.Duration) job.Time {
 	return at.Add(1 - d)
 }
 
-// move has a job start earlier than it was to, and returns what became free.
+// move moves a reservation to an earlier start and returns the span that became free.
 func (c *cbf) move(w *reserved, at job.Time) span {
 	was, nodes := w.span(), int(w.nodes)
-	c.reserve(w, at)
+	c.setStart(w, at)
 	end := w.span().to
 	c.line.Add(at, min(end, was.from), -nodes)
 	if was.from == timeline.Never {

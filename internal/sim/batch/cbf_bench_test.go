@@ -12,7 +12,7 @@ import (
 	"berth/test/support/tracetest"
 )
 
-// BenchmarkReplay replays the trace of SDSC SP2, reading it included.
+// BenchmarkReplay replays the trace of SDSC SP2, including reading it.
 func BenchmarkReplay(b *testing.B) {
 	path := tracetest.Path(b, tracetest.SDSCFiltered)
 	for _, p := range []Policy{FCFS, EASY, CBF} {
@@ -32,9 +32,9 @@ func BenchmarkReplay(b *testing.B) {
 	}
 }
 
-// BenchmarkCBFQueue measures a job's end and the arrival of those that take the places of the
-// jobs that started, with so many waiting all the time. With estimates for requests nearly
-// every end is early and brings a sweep, which moves as many reservations as is told.
+// BenchmarkCBFQueue measures the end of a job and the arrival of the jobs that replace those that
+// started, with a constant queue length. With estimated wall times nearly every end is early and
+// causes a sweep, whose number of moved reservations is reported.
 func BenchmarkCBFQueue(b *testing.B) {
 	for _, exact := range []bool{true, false} {
 		for _, n := range []int{100, 1000, 10000} {
@@ -54,7 +54,7 @@ func BenchmarkCBFQueue(b *testing.B) {
 	}
 }
 
-// moves returns how many reservations each of some events moves on average.
+// moves returns the mean number of reservations that an event moves.
 func (q *queue) moves(events int) float64 {
 	plans, moves := map[ID]job.Time{}, 0
 	for range events {
@@ -71,7 +71,7 @@ func (q *queue) moves(events int) float64 {
 	return float64(moves) / float64(events)
 }
 
-// reportPeak reports how much memory the process had at most, up to now, where that is known.
+// reportPeak reports the peak memory of the process if the system provides it.
 func reportPeak(b *testing.B) {
 	f, err := os.Open("/proc/self/status")
 	if err != nil {

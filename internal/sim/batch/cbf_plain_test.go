@@ -10,10 +10,10 @@ import (
 	"berth/internal/workload"
 )
 
-// plainCBF is conservative backfilling whose sweeps take up each job of the queue and put
-// it down again, as its definition has it.
+// plainCBF is conservative backfilling whose sweeps remove and reinsert each job of the queue, as in
+// the definition.
 type plainCBF struct {
-	*cbf // who does not sweep
+	*cbf // without sweeps
 }
 
 func newPlainCBF(nodes int) *System {
@@ -29,12 +29,12 @@ func (c plainCBF) end(now job.Time, id ID) {
 	for i := range c.queue {
 		w := &c.queue[i]
 		c.line.Add(w.at, after(w.at, w.limit), int(w.nodes))
-		c.place(now, w)
+		c.reserveEarliest(now, w)
 	}
 }
 
-// play is Replay without regard to speed. At one instant arrivals may come before ends;
-// ends come in the order of starts.
+// play is a simple form of Replay. If arrivalsFirst is set, arrivals precede ends at the same
+// instant. Ends are in the order of starts.
 func play(s *System, jobs []workload.Rigid, arrivalsFirst bool) []job.Time {
 	starts := make([]job.Time, len(jobs))
 	var ends heap[job.Time]
@@ -69,8 +69,7 @@ func play(s *System, jobs []workload.Rigid, arrivalsFirst bool) []job.Time {
 	return starts
 }
 
-// TestSweepsOfLongQueues compares the sweeps with those that go through the whole queue, where
-// the queue is hundreds of jobs long.
+// TestSweepsOfLongQueues compares the sweeps with those of plainCBF, for queues of hundreds of jobs.
 func TestSweepsOfLongQueues(t *testing.T) {
 	for seed := range uint64(3) {
 		random := rand.New(rand.NewPCG(seed, 1))

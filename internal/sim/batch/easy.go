@@ -10,51 +10,50 @@ import (
 	"berth/internal/timeline"
 )
 
-// easy is EASY backfilling (D. Lifka, The ANL/IBM SP Scheduling System, 1995), as the
-// simulator pyss understands it: the head of the queue starts as soon as it fits. Where it
-// does not, it has a reservation at its shadow time, when enough of the running jobs have
-// ended by their limits; and others start at once if they fit and either are over by then
-// or need none of the nodes that the head does. They are tried in the order of arrival, or
-// the shortest first (EASY-SJBF: D. Tsafrir, Y. Etsion, D. Feitelson, Backfilling Using
-// System-Generated Predictions Rather than User Runtime Estimates, 2007). A head that is
-// larger than the cluster, after a Resize, reserves nothing.
+// easy is EASY backfilling (D. Lifka, The ANL/IBM SP Scheduling System, 1995), as implemented by the
+// simulator pyss. The head of the queue starts as soon as it fits. Until then it has a reservation
+// at its shadow time, when enough running jobs will have reached their limits. Other jobs start at
+// once if they fit and either end by the shadow time or use only nodes that the head does not need.
+// They are tried in the order of arrival, or shortest first (EASY-SJBF: D. Tsafrir, Y. Etsion, D.
+// Feitelson, Backfilling Using System-Generated Predictions Rather than User Runtime Estimates,
+// 2007). A head that is larger than the cluster, after a Resize, has no reservation.
 //
-// Of what happens at one instant each thing counts for itself, as in pyss: first jobs that
-// end at their limits, as foreseen, then each that ends early, then each that arrives; and
-// after each of them what can start does. Where requests are estimates this order matters.
+// Events of one instant are handled one by one, as in pyss: first the jobs that end at their limits,
+// then each job that ends early, then each arrival. After each event all jobs start that can. This
+// order matters if wall times are estimates.
 //
-// As long as nothing ended and the head is the same, only what has just arrived can start.
-// Else each job that waits is looked at: queues of logs are short, and it takes some
-// nanoseconds a job (BenchmarkEASYTrace, BenchmarkEASYQueue).
+// If nothing has ended and the head is the same, only new arrivals can start. Otherwise each waiting
+// job is checked. Queues of logs are short, and a check needs some nanoseconds (BenchmarkEASYTrace,
+// BenchmarkEASYQueue).
 type easy struct {
 	sys      *System
 	shortest bool
 
-	free    int
-	running *timeline.Timeline // what is free by the limits of the running jobs …
-	held    []reservation      // … and of these while a caller looks at it
-	early   []ID               // jobs that ended before their limits, not taken in yet
-	queue   []wanted           // what waits, in the order of arrival
-	fresh   int                // so many at the queue's end have just arrived and are not taken in yet
-	byTime  []wanted           // for EASY-SJBF, kept for its memory
+	free      int
+	running   *timeline.Timeline // free nodes by the limits of the running jobs
+	temporary []reservation      // temporary entries of running, removed at the next event
+	early     []ID               // jobs that ended before their limits and are not handled yet
+	queue     []wanted           // the waiting jobs, in the order of arrival
+	fresh     int                // number of jobs at the queue's end that have arrived and are not handled yet
+	byTime    []wanted           // buffer for EASY-SJBF
 
-	stale    bool // jobs that wait may have become able to start
-	reserved bool // shadow and extra are the head's reservation and the nodes free beside it
+	stale    bool // a waiting job may have become able to start
+	reserved bool // shadow and extra are valid: the head's reservation, and the nodes then free beside it
 	shadow   job.Time
 	extra    int
 }
 
-// wanted is what a waiting job asks for.
+// wanted is the request of a waiting job.
 type wanted struct {
 	limit time.Duration
 	nodes int32
 	id    ID
 }
 
-// reservation is so many nodes that are taken from an instant until before another.
+// reservation is a number of nodes in use from one instant until before another.
 type reservation struct {
 	from, to job.Time
-	nodes    int // below 0: they are free
+	nodes    int // negative: free nodes
 }
 
 func newEASY(s *System, sjbf bool) scheduler {
@@ -89,20 +88,20 @@ func (e *easy) end(now job.Time, id ID) {
 	}
 }
 
-// limit returns when a job that runs, or did, reaches its limit.
+// limit returns when a job reaches its limit, or reached it.
 func (e *easy) limit(id ID) job.Time {
 	j := &e.sys.jobs[id]
 	return after(j.Start, j.Limit)
 }
 
-// release takes in that nodes became free.
+// release adds free nodes.
 func (e *easy) release(nodes int) {
 	e.free += nodes
 	e.stale, e.reserved = true, false
 }
 
-// takeIn takes in that a job ended before its limit.
-func (e *easy) takeIn(now job.Time, id ID) {
+// endEarly handles the end of a job before its limit.
+func (e *easy) endEarly(now job.Time, id ID) {
 	n := e.sys.jobs[id].Nodes
 	e.running.Add(now, e.limit(id), n)
 	e.release(n)
@@ -111,19 +110,19 @@ func (e *easy) takeIn(now job.Time, id ID) {
 func (e *easy) resize(now job.Time, more int) {
 	e.advance(now)
 	for _, id := range e.early {
-		e.takeIn(now, id)
+		e.endEarly(now, id)
 	}
 	e.early = e.early[:0]
 	e.running.Add(now, timeline.Never, more)
 	e.release(more)
 }
 
-// advance makes now the beginning of the timeline of running jobs.
+// advance moves the beginning of the timeline to now.
 func (e *easy) advance(now job.Time) {
-	for _, r := range e.held {
+	for _, r := range e.temporary {
 		e.running.Add(r.from, r.to, r.nodes)
 	}
-	e.held = e.held[:0]
+	e.temporary = e.temporary[:0]
 	e.running.Advance(now)
 }
 
@@ -132,7 +131,7 @@ func (e *easy) start(now job.Time, ids []ID) []ID {
 	e.advance(now)
 	ids = e.pass(now, ids)
 	for _, id := range e.early {
-		e.takeIn(now, id)
+		e.endEarly(now, id)
 		ids = e.pass(now, ids)
 	}
 	e.early = e.early[:0]
@@ -142,7 +141,7 @@ func (e *easy) start(now job.Time, ids []ID) []ID {
 	return ids
 }
 
-// pass starts what can start of the jobs that wait, but of those that are fresh.
+// pass starts the waiting jobs that can start, except fresh ones.
 func (e *easy) pass(now job.Time, ids []ID) []ID {
 	if !e.stale {
 		return ids
@@ -171,7 +170,7 @@ func (e *easy) pass(now job.Time, ids []ID) []ID {
 	return ids
 }
 
-// order returns jobs that wait in the order in which they are tried.
+// order returns the waiting jobs in the order in which they are tried.
 func (e *easy) order(waiting []wanted) []wanted {
 	if !e.shortest {
 		return waiting
@@ -186,13 +185,13 @@ func (e *easy) order(waiting []wanted) []wanted {
 	return e.byTime
 }
 
-// fits reports whether a job that is not the head can start without delaying the head.
+// fits reports whether a job other than the head can start without delaying the head.
 func (e *easy) fits(now job.Time, w wanted) bool {
 	nodes := int(w.nodes)
 	return nodes <= e.free && (nodes <= e.extra || after(now, w.limit) <= e.shadow)
 }
 
-// arrive takes in the first of the fresh jobs, which starts if it can.
+// arrive handles the first fresh job: it starts if it can.
 func (e *easy) arrive(now job.Time, ids []ID) []ID {
 	i := len(e.queue) - e.fresh
 	w := e.queue[i]
@@ -210,7 +209,8 @@ func (e *easy) arrive(now job.Time, ids []ID) []ID {
 	return e.launch(now, w, ids)
 }
 
-// launch starts a job. One that is not over at the shadow time takes of what is free then.
+// launch starts a job. If the job ends after the shadow time it reduces the nodes that are free
+// then.
 func (e *easy) launch(now job.Time, w wanted, ids []ID) []ID {
 	end, nodes := after(now, w.limit), int(w.nodes)
 	e.running.Add(now, end, -nodes)
@@ -222,8 +222,8 @@ func (e *easy) launch(now job.Time, w wanted, ids []ID) []ID {
 	return append(ids, w.id)
 }
 
-// reserve finds when the head can start by the limits of the running jobs, and how many
-// nodes are free beside it then.
+// reserve computes when the head can start by the limits of the running jobs, and how many nodes are
+// free beside it then.
 func (e *easy) reserve(now job.Time) {
 	if e.reserved {
 		return
@@ -237,7 +237,7 @@ func (e *easy) reserve(now job.Time) {
 	}
 }
 
-// next implements scheduler: jobs start when others end.
+// next implements scheduler: jobs start only when others end.
 func (e *easy) next() job.Time { return timeline.Never }
 
 // timeline implements scheduler.
@@ -254,12 +254,12 @@ func (e *easy) planned(id ID) job.Time {
 	return e.show(e.running.From())
 }
 
-// show adds to the timeline what is not taken in yet, and the head's reservation, until the
-// next event. It returns when that begins.
+// show adds the unhandled ends and the head's reservation to the timeline until the next event. It
+// returns the start of the reservation.
 func (e *easy) show(now job.Time) job.Time {
 	e.advance(now)
 	for _, id := range e.early {
-		e.hold(now, e.limit(id), -e.sys.jobs[id].Nodes)
+		e.addTemporary(now, e.limit(id), -e.sys.jobs[id].Nodes)
 	}
 	if len(e.queue) == 0 {
 		return timeline.Never
@@ -269,17 +269,17 @@ func (e *easy) show(now job.Time) job.Time {
 	if !ok {
 		return timeline.Never
 	}
-	e.hold(at, after(at, head.limit), int(head.nodes))
+	e.addTemporary(at, after(at, head.limit), int(head.nodes))
 	return at
 }
 
-// hold takes nodes on the timeline while a caller looks at it.
-func (e *easy) hold(from, to job.Time, nodes int) {
+// addTemporary reserves nodes on the timeline until the next event.
+func (e *easy) addTemporary(from, to job.Time, nodes int) {
 	e.running.Add(from, to, -nodes)
-	e.held = append(e.held, reservation{from, to, nodes})
+	e.temporary = append(e.temporary, reservation{from, to, nodes})
 }
 
-// after returns the instant d after t, Never where there is none.
+// after returns the instant d after t, or Never if there is none.
 func after(t job.Time, d time.Duration) job.Time {
 	if t > timeline.Never-job.Time(d) {
 		return timeline.Never

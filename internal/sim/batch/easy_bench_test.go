@@ -27,15 +27,15 @@ func BenchmarkEASYTrace(b *testing.B) {
 	}
 }
 
-// BenchmarkEASYQueue measures a job's end, the pass over the queue and the arrival of those
-// that take the places of the jobs that started, with so many waiting all the time.
+// BenchmarkEASYQueue measures the end of a job, the pass over the queue and the arrival of the jobs
+// that replace those that started, with a constant queue length.
 func BenchmarkEASYQueue(b *testing.B) {
 	for _, p := range []Policy{EASY, EASYSJBF} {
 		for _, nodes := range []int{128, 10000} {
 			for _, n := range []int{100, 1000, 10000} {
 				b.Run(fmt.Sprintf("%s/nodes=%d/waiting=%d", p, nodes, n), func(b *testing.B) {
 					q := newQueue(nodes, p, n, false)
-					for range 5 * n { // to the steady state, as far as may be
+					for range 5 * n { // to approach the steady state
 						q.event()
 					}
 					b.ReportAllocs()
@@ -48,12 +48,12 @@ func BenchmarkEASYQueue(b *testing.B) {
 	}
 }
 
-// queue is a system in which as many jobs wait all the time.
+// queue is a batch system with a constant number of waiting jobs.
 type queue struct {
 	sys    *System
 	random *rand.Rand
 	runs   []time.Duration // by ID
-	exact  bool            // jobs run as long as they ask for
+	exact  bool            // jobs run as long as they request
 	ends   heap[job.Time]
 	ids    []ID
 }
@@ -71,8 +71,8 @@ func newQueue(nodes int, p Policy, waiting int, exact bool) *queue {
 	return q
 }
 
-// arrive submits a job: small ones and short ones are more frequent, run times are 5 to 100 %
-// of what is asked for.
+// arrive submits a job. Small and short jobs are more frequent, and run times are 5 to 100 % of the
+// requested time.
 func (q *queue) arrive(now job.Time) {
 	nodes := 1 + int(float64(q.sys.Nodes())*q.random.Float64()*q.random.Float64()*q.random.Float64())
 	limit := time.Minute + time.Duration(q.random.Float64()*q.random.Float64()*float64(24*time.Hour))

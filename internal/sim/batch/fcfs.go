@@ -27,4 +27,4 @@ func (f *fcfs) start(_ job.Time, ids []ID) []ID {
 	return ids
 }
 
-func (f *fcfs) timeline(now job.Time) *timeline.Timeline { return f.s.held(now) }
+func (f *fcfs) timeline(now job.Time) *timeline.Timeline { return f.s.runningTimeline(now) }

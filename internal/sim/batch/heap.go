@@ -1,7 +1,7 @@
 package batch
 
-// heap is numbers and what they are of, the least at the top. Each has four below it, which
-// is flatter than two, and the four lie side by side.
+// heap is a min-heap of keys and the items that they belong to. Each entry has four children, which
+// makes the heap flatter than a binary one, and the four are adjacent in memory.
 type heap[K ~int32 | ~int64] []item[K]
 
 type item[K ~int32 | ~int64] struct {
@@ -9,7 +9,7 @@ type item[K ~int32 | ~int64] struct {
 	of  int32
 }
 
-// before orders equal keys, too, so that the order in which they were put in plays no part.
+// before orders equal keys by item, so that the order of insertion does not matter.
 func (a item[K]) before(b item[K]) bool { return a.key < b.key || a.key == b.key && a.of < b.of }
 
 func (h *heap[K]) push(key K, of int32) {
@@ -22,7 +22,7 @@ func (h *heap[K]) push(key K, of int32) {
 	q[i] = x
 }
 
-// pop takes out the top.
+// pop removes the top and returns its item.
 func (h *heap[K]) pop() int32 {
 	q := *h
 	top, x := q[0].of, q[len(q)-1]

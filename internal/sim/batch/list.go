@@ -2,13 +2,13 @@ package batch
 
 import "iter"
 
-// link is a job's neighbours in the list that it is in.
+// link is a job's neighbours in its list.
 type link struct{ before, after ID }
 
-// none is no job.
+// none means no job.
 const none ID = -1
 
-// list is jobs in an order; a job is in one list at most, so that all share their links.
+// list is a linked list of jobs. A job is in at most one list, so that all lists share the links.
 type list struct{ first, last ID }
 
 func newList() list { return list{none, none} }
@@ -37,7 +37,7 @@ func (l *list) remove(links []link, id ID) {
 	}
 }
 
-// all yields the jobs in order; the one that was yielded may be removed.
+// all yields the jobs in order. The yielded job may be removed.
 func (l *list) all(links []link) iter.Seq[ID] {
 	return func(yield func(ID) bool) {
 		for id := l.first; id != none; {

@@ -11,8 +11,8 @@ import (
 	"berth/internal/timeline"
 )
 
-// twin is a policy as it is told, without regard to speed.
-type twin interface {
+// reference is a simple implementation of a policy, without regard to speed.
+type reference interface {
 	submit(now job.Time, e Entry)
 	cancel(now job.Time, id ID)
 	end(now job.Time, id ID)
@@ -22,59 +22,59 @@ type twin interface {
 	freeAt(now, at job.Time) int          // on the timeline
 }
 
-// twins are those of all policies, on so many nodes.
-var twins = map[Policy]func(nodes int) twin{
-	FCFS:     func(n int) twin { return &fcfsTwin{nodes: n, jobs: map[ID]Entry{}} },
-	EASY:     func(n int) twin { return newEASYTwin(n, false) },
-	EASYSJBF: func(n int) twin { return newEASYTwin(n, true) },
-	CBF:      func(n int) twin { return newCBFTwin(n) },
+// references are the simple implementations of all policies.
+var references = map[Policy]func(nodes int) reference{
+	FCFS:     func(n int) reference { return &fcfsReference{nodes: n, jobs: map[ID]Entry{}} },
+	EASY:     func(n int) reference { return newEASYReference(n, false) },
+	EASYSJBF: func(n int) reference { return newEASYReference(n, true) },
+	CBF:      func(n int) reference { return newCBFReference(n) },
 }
 
-// TestTwins gives batch systems and their twins the same things to do: jobs that end at
-// their limits, early and at once, several things at one instant, cancellations (of the
-// head, too), nodes that come and go.
-func TestTwins(t *testing.T) {
-	for p, twin := range twins {
+// TestReferences applies the same events to batch systems and their references: ends at the limit, early and
+// at once, several events at one instant, cancellations (also of the head), and nodes that are added
+// and removed.
+func TestReferences(t *testing.T) {
+	for p, reference := range references {
 		t.Run(string(p), func(t *testing.T) {
 			rapid.Check(t, func(t *rapid.T) {
 				nodes := rapid.IntRange(1, 40).Draw(t, "nodes")
-				fight(t, New(nodes, p), twin(nodes))
+				fight(t, New(nodes, p), reference(nodes))
 			})
 		})
 	}
 }
 
-// duel is a system and its twin.
+// duel is a system and its reference.
 type duel struct {
-	t    *rapid.T
-	sys  *System
-	twin twin
-	now  job.Time
-	next ID
-	most int // nodes of a job
+	t         *rapid.T
+	sys       *System
+	reference reference
+	now       job.Time
+	next      ID
+	most      int // of a job
 }
 
-// fight draws what happens to both, instant by instant.
-func fight(t *rapid.T, sys *System, twin twin) {
-	d := &duel{t: t, sys: sys, twin: twin, most: rapid.SampledFrom([]int{2, 8, 40}).Draw(t, "most")}
+// fight draws the events for both, instant by instant.
+func fight(t *rapid.T, sys *System, reference reference) {
+	d := &duel{t: t, sys: sys, reference: reference, most: rapid.SampledFrom([]int{2, 8, 40}).Draw(t, "most")}
 	for range rapid.IntRange(1, 60).Draw(t, "instants") {
 		d.instant()
 	}
 }
 
-// instant moves on to the next instant and has some things happen then.
+// instant moves to the next instant and draws its events.
 func (d *duel) instant() {
 	d.forward()
 	for _, e := range slices.Collect(d.sys.Running()) {
 		if after(e.Start, e.Limit) == d.now || rapid.IntRange(0, 9).Draw(d.t, "early") == 0 {
 			d.sys.End(d.now, e.ID)
-			d.twin.end(d.now, e.ID)
+			d.reference.end(d.now, e.ID)
 		}
 	}
 	if rapid.IntRange(0, 9).Draw(d.t, "resize") == 0 {
 		if more := rapid.IntRange(-d.sys.Free(), 4).Draw(d.t, "more"); d.sys.Nodes()+more > 0 {
 			d.sys.Resize(d.now, more)
-			d.twin.resize(d.now, more)
+			d.reference.resize(d.now, more)
 		}
 	}
 	d.cancel()
@@ -84,7 +84,7 @@ func (d *duel) instant() {
 	d.cancel()
 	d.compare()
 	got := d.sys.Start(d.now, nil)
-	want := d.twin.start(d.now)
+	want := d.reference.start(d.now)
 	slices.Sort(got)
 	slices.Sort(want)
 	if !slices.Equal(got, want) {
@@ -93,7 +93,7 @@ func (d *duel) instant() {
 	d.compare()
 }
 
-// forward moves the time on, not beyond what has to happen.
+// forward advances the time, at most to the next event.
 func (d *duel) forward() {
 	to := d.now + job.Time(rapid.IntRange(0, 5).Draw(d.t, "dt"))
 	for e := range d.sys.Running() {
@@ -111,56 +111,57 @@ func (d *duel) submit() {
 	}
 	d.next += ID(rapid.IntRange(1, 3).Draw(d.t, "gap"))
 	d.sys.Submit(d.now, e.ID, e.Nodes, e.Limit)
-	d.twin.submit(d.now, e)
+	d.reference.submit(d.now, e)
 }
 
 func (d *duel) cancel() {
 	for e := range d.sys.Waiting() {
 		if rapid.IntRange(0, 15).Draw(d.t, "cancel") == 0 {
 			d.sys.Cancel(d.now, e.ID)
-			d.twin.cancel(d.now, e.ID)
+			d.reference.cancel(d.now, e.ID)
 			return
 		}
 	}
 }
 
-// compare compares what is shown, now and then only: what is asked must not change what is done.
+// compare compares the visible state. It does so only sometimes, because queries must not change the
+// behaviour.
 func (d *duel) compare() {
 	if rapid.IntRange(0, 3).Draw(d.t, "look") != 0 {
 		return
 	}
 	for e := range d.sys.Waiting() {
-		if want := d.twin.planned(d.now, e.ID); e.Start != want {
+		if want := d.reference.planned(d.now, e.ID); e.Start != want {
 			d.t.Fatalf("at %d job %d is to start at %d, want %d", d.now, e.ID, e.Start, want)
 		}
 	}
 	line := d.sys.Timeline(d.now)
 	for at := d.now; at < d.now+30; at++ {
-		if got, want := line.At(at), d.twin.freeAt(d.now, at); got != want {
+		if got, want := line.At(at), d.reference.freeAt(d.now, at); got != want {
 			d.t.Fatalf("at %d %d nodes are free at %d, want %d", d.now, got, at, want)
 		}
 	}
 }
 
-// fcfsTwin is first come, first served.
-type fcfsTwin struct {
+// fcfsReference is first come, first served.
+type fcfsReference struct {
 	nodes            int
 	jobs             map[ID]Entry
 	running, waiting []ID
 }
 
-func (t *fcfsTwin) submit(_ job.Time, e Entry) {
+func (t *fcfsReference) submit(_ job.Time, e Entry) {
 	t.jobs[e.ID] = e
 	t.waiting = append(t.waiting, e.ID)
 }
 
-func (t *fcfsTwin) cancel(_ job.Time, id ID)      { t.waiting = without(t.waiting, id) }
-func (t *fcfsTwin) end(_ job.Time, id ID)         { t.running = without(t.running, id) }
-func (t *fcfsTwin) resize(_ job.Time, more int)   { t.nodes += more }
-func (t *fcfsTwin) planned(job.Time, ID) job.Time { return timeline.Never }
-func (t *fcfsTwin) free(now job.Time) int         { return t.freeAt(now, now) }
+func (t *fcfsReference) cancel(_ job.Time, id ID)      { t.waiting = without(t.waiting, id) }
+func (t *fcfsReference) end(_ job.Time, id ID)         { t.running = without(t.running, id) }
+func (t *fcfsReference) resize(_ job.Time, more int)   { t.nodes += more }
+func (t *fcfsReference) planned(job.Time, ID) job.Time { return timeline.Never }
+func (t *fcfsReference) free(now job.Time) int         { return t.freeAt(now, now) }
 
-func (t *fcfsTwin) start(now job.Time) (ids []ID) {
+func (t *fcfsReference) start(now job.Time) (ids []ID) {
 	for len(t.waiting) > 0 && t.jobs[t.waiting[0]].Nodes <= t.free(now) {
 		e := t.jobs[t.waiting[0]]
 		e.Start = now
@@ -171,7 +172,7 @@ func (t *fcfsTwin) start(now job.Time) (ids []ID) {
 	return ids
 }
 
-func (t *fcfsTwin) freeAt(_, at job.Time) int {
+func (t *fcfsReference) freeAt(_, at job.Time) int {
 	free := t.nodes
 	for _, id := range t.running {
 		if e := t.jobs[id]; at < after(e.Start, e.Limit) {
@@ -181,7 +182,7 @@ func (t *fcfsTwin) freeAt(_, at job.Time) int {
 	return free
 }
 
-// TestCancelledBeforeStart: jobs that come and go at one instant leave no trace.
+// TestCancelledBeforeStart checks that a job submitted and cancelled at one instant has no effect.
 func TestCancelledBeforeStart(t *testing.T) {
 	for _, p := range Policies {
 		s := New(2, p)

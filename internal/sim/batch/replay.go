@@ -6,9 +6,9 @@ import (
 	"berth/internal/workload"
 )
 
-// Replay runs rigid jobs, in the order of their Submit, through a batch system of so many
-// nodes and returns when each started. A job ends when it is done or at its Request,
-// whatever comes first. Each fits the cluster.
+// Replay runs rigid jobs, in the order of their Submit, through a batch system and returns their
+// starts. A job ends after its Run or its Request, whichever is shorter. Every job must fit the
+// cluster.
 func Replay(nodes int, p Policy, jobs []workload.Rigid) []job.Time {
 	s := New(nodes, p)
 	s.reserve(len(jobs))

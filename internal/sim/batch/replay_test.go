@@ -12,10 +12,10 @@ import (
 	"berth/internal/workload"
 )
 
-// TestReplay compares whole replays with the twins' second by second: jobs that take no time,
-// that reach their limits, that come and end at one instant.
+// TestReplay compares whole replays with those of the references, second by second: jobs of no duration,
+// jobs that reach their limits, and jobs that arrive and end at one instant.
 func TestReplay(t *testing.T) {
-	for p, twin := range twins {
+	for p, reference := range references {
 		t.Run(string(p), func(t *testing.T) {
 			rapid.Check(t, func(t *rapid.T) {
 				nodes := rapid.IntRange(1, 20).Draw(t, "nodes")
@@ -29,7 +29,7 @@ func TestReplay(t *testing.T) {
 						Request: time.Duration(rapid.IntRange(1, 12).Draw(t, "request")),
 					}
 				}
-				got, want := Replay(nodes, p, jobs), replayTwin(twin(nodes), jobs)
+				got, want := Replay(nodes, p, jobs), replayReference(reference(nodes), jobs)
 				if !slices.Equal(got, want) {
 					t.Fatalf("%+v start at %v, want %v", jobs, got, want)
 				}
@@ -38,9 +38,9 @@ func TestReplay(t *testing.T) {
 	}
 }
 
-// replayTwin goes through every instant until all jobs are done. Where jobs take no time there
-// is more than one round at an instant.
-func replayTwin(w twin, jobs []workload.Rigid) []job.Time {
+// replayReference steps through all instants until all jobs have ended. With jobs of no duration an
+// instant has several rounds.
+func replayReference(w reference, jobs []workload.Rigid) []job.Time {
 	starts := slices.Repeat([]job.Time{timeline.Never}, len(jobs))
 	ended := make([]bool, len(jobs))
 	arrived := 0

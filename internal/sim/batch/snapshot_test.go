@@ -13,8 +13,8 @@ import (
 	"berth/internal/job"
 )
 
-// TestSnapshot: what plans are made of on a real cluster, a snapshot of nodes and queue, tells
-// of a simulated one the same as its batch system itself.
+// TestSnapshot checks that a snapshot of nodes and queue, from which plans are made on a real
+// cluster, gives the same timeline as the simulated batch system itself.
 func TestSnapshot(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		random := rand.New(rand.NewPCG(rapid.Uint64().Draw(t, "seed"), 0))
@@ -35,7 +35,7 @@ func TestSnapshot(t *testing.T) {
 	})
 }
 
-// lot is a batch system and the nodes that its jobs run on.
+// lot is a batch system and the nodes of its jobs.
 type lot struct {
 	sys   *System
 	where map[ID][]int
@@ -43,7 +43,7 @@ type lot struct {
 	jobs  ID
 }
 
-// instant has some of the jobs end, others arrive and start.
+// instant ends some of the jobs, and submits and starts others.
 func (l *lot) instant(now job.Time, random *rand.Rand) job.Time {
 	now = min(now+job.Time(random.IntN(9)), l.sys.Next())
 	for e := range l.sys.Running() {
@@ -68,7 +68,7 @@ func (l *lot) instant(now job.Time, random *rand.Rand) job.Time {
 	return now
 }
 
-// snapshot returns what a driver would see.
+// snapshot returns the snapshot that a driver would return.
 func (l *lot) snapshot(now job.Time) *cluster.Snapshot {
 	one := job.Resources{CPUs: 1}
 	q := &cluster.Queue{Partitions: []cluster.Partition{{Name: "all", Default: true}}}

@@ -10,21 +10,21 @@ import (
 	"berth/internal/timeline"
 )
 
-// System is a batch system. Its methods are called with times that do not decrease; at one
-// instant ends come before arrivals, and Start after all of them. What cannot be (an
-// unknown job, more nodes than there are) panics: it is the simulator's fault.
+// System is a batch system. Times passed to its methods must not decrease. At one instant ends come
+// before arrivals, and Start comes after both. Invalid arguments (an unknown job, more nodes than
+// exist) cause a panic, because they are errors of the simulator.
 //
-// A job is on nodes up to its limit at most: the simulator ends it then. Where nothing else
-// happens the simulator calls Start at Next.
+// A job runs at most until its limit: the simulator ends it then. If no other event happens, the
+// simulator calls Start at Next.
 type System struct {
 	policy scheduler
 	nodes  int
-	free   int     // nodes on which no job runs
-	jobs   []Entry // by ID; Start is of those that run
+	free   int     // nodes without a job
+	jobs   []Entry // by ID; Start is set for running jobs
 	states []state
 	links  []link // by ID
-	queue  list   // of waiting jobs, in the order of arrival
-	active list   // of running jobs, in the order of their start
+	queue  list   // waiting jobs, in the order of arrival
+	active list   // running jobs, in the order of their start
 }
 
 type state uint8
@@ -36,7 +36,7 @@ const (
 	over
 )
 
-// New returns a batch system of so many nodes, all free.
+// New returns a batch system with the given number of nodes, all free.
 func New(nodes int, p Policy) *System {
 	s := &System{nodes: nodes, free: nodes, queue: newList(), active: newList()}
 	switch p {
@@ -52,14 +52,14 @@ func New(nodes int, p Policy) *System {
 	return s
 }
 
-// reserve makes room for so many jobs.
+// reserve allocates memory for n jobs.
 func (s *System) reserve(n int) {
 	s.jobs = slices.Grow(s.jobs, n)
 	s.states = slices.Grow(s.states, n)
 	s.links = slices.Grow(s.links, n)
 }
 
-// Submit puts a job at the end of the queue. It fits the cluster and has a limit.
+// Submit puts a job at the end of the queue. The job must fit the cluster and have a limit.
 func (s *System) Submit(now job.Time, id ID, nodes int, limit time.Duration) {
 	for int(id) >= len(s.jobs) {
 		s.jobs = append(s.jobs, Entry{})
@@ -76,7 +76,7 @@ func (s *System) Submit(now job.Time, id ID, nodes int, limit time.Duration) {
 	s.policy.submit(now, id)
 }
 
-// Cancel takes a waiting job out of the queue.
+// Cancel removes a waiting job from the queue.
 func (s *System) Cancel(now job.Time, id ID) {
 	s.check(id, waiting)
 	s.states[id] = over
@@ -84,7 +84,7 @@ func (s *System) Cancel(now job.Time, id ID) {
 	s.policy.cancel(now, id)
 }
 
-// End takes in that a running job is over: by itself, or killed at its limit.
+// End ends a running job, whether it ended by itself or was killed at its limit.
 func (s *System) End(now job.Time, id ID) {
 	s.check(id, running)
 	s.states[id] = over
@@ -93,9 +93,9 @@ func (s *System) End(now job.Time, id ID) {
 	s.policy.end(now, id)
 }
 
-// Resize takes in that the cluster has so many more nodes, or fewer, from now on. The jobs
-// that ran on nodes that went have been ended before; so there are free nodes to go.
-// Reservations that cannot be kept are made anew, in the order of arrival.
+// Resize adds more nodes to the cluster, or removes nodes if more is negative. Jobs on removed nodes
+// must have been ended before, so that enough nodes are free. Reservations that no longer fit are
+// made again, in the order of arrival.
 func (s *System) Resize(now job.Time, more int) {
 	s.nodes += more
 	s.free += more
@@ -105,7 +105,7 @@ func (s *System) Resize(now job.Time, more int) {
 	s.policy.resize(now, more)
 }
 
-// Start appends to ids the jobs that start now.
+// Start appends the jobs that start now to ids.
 func (s *System) Start(now job.Time, ids []ID) []ID {
 	first := len(ids)
 	ids = s.policy.start(now, ids)
@@ -124,19 +124,19 @@ func (s *System) Start(now job.Time, ids []ID) []ID {
 	return ids
 }
 
-// Next returns when a job may start without anything else happening, Never for no such time.
+// Next returns the next instant at which a job may start without any other event, or Never.
 func (s *System) Next() job.Time { return s.policy.next() }
 
-// Nodes and Free return how many nodes the cluster has, and how many are free.
+// Nodes and Free return the number of nodes of the cluster, and of free ones.
 func (s *System) Nodes() int { return s.nodes }
 func (s *System) Free() int  { return s.free }
 
-// Timeline returns how many nodes are free from now on under the reservations that there
-// are: all jobs' under CBF, the first waiting one's under EASY, none under FCFS. It is the
-// system's own: Clone it to keep or change it.
+// Timeline returns the free nodes from now on under the present reservations: those of all jobs
+// under CBF, of the first waiting job under EASY, of none under FCFS. It belongs to the system;
+// Clone it to keep or change it.
 func (s *System) Timeline(now job.Time) *timeline.Timeline { return s.policy.timeline(now) }
 
-// Running yields the jobs on nodes, in the order of their start.
+// Running yields the running jobs in the order of their start.
 func (s *System) Running() iter.Seq[Entry] {
 	return func(yield func(Entry) bool) {
 		for id := range s.active.all(s.links) {
@@ -147,7 +147,7 @@ func (s *System) Running() iter.Seq[Entry] {
 	}
 }
 
-// Waiting yields the jobs of the queue in the order of arrival, with their reservations.
+// Waiting yields the waiting jobs in the order of arrival, with their reservations.
 func (s *System) Waiting() iter.Seq[Entry] {
 	return func(yield func(Entry) bool) {
 		for id := range s.queue.all(s.links) {
@@ -160,8 +160,9 @@ func (s *System) Waiting() iter.Seq[Entry] {
 	}
 }
 
-// held returns what is free from now on where only running jobs have nodes, up to their limits.
-func (s *System) held(now job.Time) *timeline.Timeline {
+// runningTimeline returns the free nodes from now on if only the running jobs use nodes, up to their
+// limits.
+func (s *System) runningTimeline(now job.Time) *timeline.Timeline {
 	t := timeline.New(now, s.nodes)
 	for id := range s.active.all(s.links) {
 		e := &s.jobs[id]

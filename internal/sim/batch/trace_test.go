@@ -35,7 +35,7 @@ func sdsc(t testing.TB, exact bool) []workload.Rigid {
 	return read(t, tracetest.Path(t, tracetest.SDSCFiltered), e)
 }
 
-// oracle returns how long each job waits by another simulator, by its ID.
+// oracle returns each job's wait in another simulator, by job ID.
 func oracle(t testing.TB, name string) map[int64]time.Duration {
 	t.Helper()
 	log, err := swf.Open(tracetest.Path(t, name), swf.Options{AnyOrder: true})
@@ -59,14 +59,14 @@ func means(jobs []workload.Rigid, starts []job.Time) (wait, bsld float64) {
 	return wait / float64(len(jobs)), bsld / float64(len(jobs))
 }
 
-// TestReference compares means with those of an independent simulator. Where requests are not
-// exact it may take what happens at one instant in another order; see TestPyss.
+// TestReference compares means with those of an independent simulator. With estimated wall times
+// that simulator may handle the events of one instant in another order; see TestPyss.
 func TestReference(t *testing.T) {
 	for _, c := range []struct {
 		policy     Policy
 		exact      bool
 		wait, bsld float64 // mean wait in seconds, AVEbsld
-		within     float64 // as a share, of the wait; of AVEbsld four times as much
+		within     float64 // tolerance as a fraction of the wait; for AVEbsld four times this
 	}{
 		{FCFS, false, 1535707, 13824.97, 0.0005},
 		{CBF, false, 21887.65, 89.64, 0.005},
@@ -84,8 +84,8 @@ func TestReference(t *testing.T) {
 	}
 }
 
-// TestOracle compares each wait with exact requests with the oracle's: to conservative
-// backfilling there is one right answer.
+// TestOracle compares each wait, with exact wall times, with that of the oracle. Conservative
+// backfilling then has a unique result.
 func TestOracle(t *testing.T) {
 	for p, name := range map[Policy]string{CBF: tracetest.OracleCBF, EASY: tracetest.OracleEASY} {
 		want, jobs := oracle(t, name), sdsc(t, true)
@@ -105,9 +105,8 @@ func TestOracle(t *testing.T) {
 	}
 }
 
-// TestPyss replays the trace with the user's estimates in the order that pyss has, in which
-// arrivals come before ends: the means are its own to the last digit that is known, or the
-// last but one.
+// TestPyss replays the trace with the users' estimates in the order of pyss, in which arrivals come
+// before ends. The means agree in all known digits, or all but the last.
 func TestPyss(t *testing.T) {
 	for _, c := range []struct {
 		policy     Policy

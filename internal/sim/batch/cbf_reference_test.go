@@ -7,21 +7,21 @@ import (
 	"berth/internal/timeline"
 )
 
-// cbfTwin is conservative backfilling with a number of free nodes for each instant, and
-// sweeps that take up each job of the queue and put it down again.
-type cbfTwin struct {
+// cbfReference is conservative backfilling on an array with the free nodes of each instant. Its sweeps
+// remove and reinsert each job of the queue.
+type cbfReference struct {
 	nodes int
 	queue []Entry // in the order of arrival; Start is the reservation
 	runs  []Entry
-	free  []int // by instant; the last one stays
+	free  []int // by instant; the last value continues
 }
 
-func newCBFTwin(nodes int) *cbfTwin {
-	return &cbfTwin{nodes: nodes, free: slices.Repeat([]int{nodes}, 2000)}
+func newCBFReference(nodes int) *cbfReference {
+	return &cbfReference{nodes: nodes, free: slices.Repeat([]int{nodes}, 2000)}
 }
 
-// add changes what is free while a job is on nodes.
-func (w *cbfTwin) add(from job.Time, e Entry, n int) {
+// add changes the free nodes during a job.
+func (w *cbfReference) add(from job.Time, e Entry, n int) {
 	for t := from; e.Start != timeline.Never && t < min(after(e.Start, e.Limit), job.Time(len(w.free))); t++ {
 		if w.free[t] += n; w.free[t] < 0 {
 			panic("nodes are used twice")
@@ -29,7 +29,7 @@ func (w *cbfTwin) add(from job.Time, e Entry, n int) {
 	}
 }
 
-func (w *cbfTwin) place(now job.Time, e *Entry) {
+func (w *cbfReference) reserveEarliest(now job.Time, e *Entry) {
 	at := now
 	for t := now; t < job.Time(len(w.free)) && t < after(at, e.Limit); t++ {
 		if w.free[t] < e.Nodes {
@@ -43,38 +43,38 @@ func (w *cbfTwin) place(now job.Time, e *Entry) {
 	w.add(e.Start, *e, -e.Nodes)
 }
 
-func (w *cbfTwin) sweep(now job.Time) {
+func (w *cbfReference) sweep(now job.Time) {
 	for i := range w.queue {
 		e := &w.queue[i]
 		was := e.Start
 		w.add(e.Start, *e, e.Nodes)
-		w.place(now, e)
+		w.reserveEarliest(now, e)
 		if e.Start > was {
 			panic("a reservation was delayed")
 		}
 	}
 }
 
-func (w *cbfTwin) submit(now job.Time, e Entry) {
-	w.place(now, &e)
+func (w *cbfReference) submit(now job.Time, e Entry) {
+	w.reserveEarliest(now, &e)
 	w.queue = append(w.queue, e)
 }
 
-func (w *cbfTwin) cancel(now job.Time, id ID) {
+func (w *cbfReference) cancel(now job.Time, id ID) {
 	i := slices.IndexFunc(w.queue, func(e Entry) bool { return e.ID == id })
 	w.add(w.queue[i].Start, w.queue[i], w.queue[i].Nodes)
 	w.queue = slices.Delete(w.queue, i, i+1)
 	w.sweep(now)
 }
 
-func (w *cbfTwin) end(now job.Time, id ID) {
+func (w *cbfReference) end(now job.Time, id ID) {
 	i := slices.IndexFunc(w.runs, func(e Entry) bool { return e.ID == id })
 	w.add(now, w.runs[i], w.runs[i].Nodes)
 	w.runs = slices.Delete(w.runs, i, i+1)
 	w.sweep(now)
 }
 
-func (w *cbfTwin) resize(now job.Time, more int) {
+func (w *cbfReference) resize(now job.Time, more int) {
 	w.nodes += more
 	for t := now; more > 0 && t < job.Time(len(w.free)); t++ {
 		w.free[t] += more
@@ -85,8 +85,8 @@ func (w *cbfTwin) resize(now job.Time, more int) {
 	w.sweep(now)
 }
 
-// shrink keeps the reservations that can be kept, and makes the others anew.
-func (w *cbfTwin) shrink(now job.Time) {
+// shrink keeps the reservations that still fit and makes new ones for the others.
+func (w *cbfReference) shrink(now job.Time) {
 	for t := range w.free {
 		w.free[t] = w.nodes
 	}
@@ -104,11 +104,11 @@ func (w *cbfTwin) shrink(now job.Time) {
 		}
 	}
 	for _, i := range anew {
-		w.place(now, &w.queue[i])
+		w.reserveEarliest(now, &w.queue[i])
 	}
 }
 
-func (w *cbfTwin) start(now job.Time) (ids []ID) {
+func (w *cbfReference) start(now job.Time) (ids []ID) {
 	w.queue = slices.DeleteFunc(w.queue, func(e Entry) bool {
 		if e.Start == now {
 			w.runs = append(w.runs, e)
@@ -119,8 +119,8 @@ func (w *cbfTwin) start(now job.Time) (ids []ID) {
 	return ids
 }
 
-func (w *cbfTwin) planned(_ job.Time, id ID) job.Time {
+func (w *cbfReference) planned(_ job.Time, id ID) job.Time {
 	return w.queue[slices.IndexFunc(w.queue, func(e Entry) bool { return e.ID == id })].Start
 }
 
-func (w *cbfTwin) freeAt(_, at job.Time) int { return w.free[at] }
+func (w *cbfReference) freeAt(_, at job.Time) int { return w.free[at] }

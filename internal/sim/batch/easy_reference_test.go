@@ -7,32 +7,32 @@ import (
 	"berth/internal/timeline"
 )
 
-// easyTwin is EASY as it is told: whoever fits beside what runs and the head's reservation,
-// both as long as they ask for, starts.
-type easyTwin struct {
+// easyReference is EASY by its definition: a job starts if it fits beside the running jobs and the head's
+// reservation, all until their limits.
+type easyReference struct {
 	shortest bool
 	nodes    int
 	jobs     map[ID]Entry
 	running  []ID
 	waiting  []ID
-	ended    []ID // early, since the last start
-	arrived  []ID // since the last start
+	ended    []ID // ended early since the last start
+	arrived  []ID // arrived since the last start
 }
 
-func newEASYTwin(nodes int, sjbf bool) *easyTwin {
-	return &easyTwin{shortest: sjbf, nodes: nodes, jobs: map[ID]Entry{}}
+func newEASYReference(nodes int, sjbf bool) *easyReference {
+	return &easyReference{shortest: sjbf, nodes: nodes, jobs: map[ID]Entry{}}
 }
 
-func (t *easyTwin) submit(now job.Time, e Entry) {
+func (t *easyReference) submit(now job.Time, e Entry) {
 	t.jobs[e.ID] = e
 	t.arrived = append(t.arrived, e.ID)
 }
 
-func (t *easyTwin) cancel(now job.Time, id ID) {
+func (t *easyReference) cancel(now job.Time, id ID) {
 	t.waiting, t.arrived = without(t.waiting, id), without(t.arrived, id)
 }
 
-func (t *easyTwin) end(now job.Time, id ID) {
+func (t *easyReference) end(now job.Time, id ID) {
 	if e := t.jobs[id]; after(e.Start, e.Limit) > now {
 		t.ended = append(t.ended, id)
 	} else {
@@ -40,7 +40,7 @@ func (t *easyTwin) end(now job.Time, id ID) {
 	}
 }
 
-func (t *easyTwin) resize(now job.Time, more int) {
+func (t *easyReference) resize(now job.Time, more int) {
 	for _, id := range t.ended {
 		t.running = without(t.running, id)
 	}
@@ -48,7 +48,7 @@ func (t *easyTwin) resize(now job.Time, more int) {
 	t.nodes += more
 }
 
-func (t *easyTwin) start(now job.Time) (ids []ID) {
+func (t *easyReference) start(now job.Time) (ids []ID) {
 	ids = t.pass(now, ids)
 	for _, id := range t.ended {
 		t.running = without(t.running, id)
@@ -63,7 +63,7 @@ func (t *easyTwin) start(now job.Time) (ids []ID) {
 	return ids
 }
 
-func (t *easyTwin) pass(now job.Time, ids []ID) []ID {
+func (t *easyReference) pass(now job.Time, ids []ID) []ID {
 	for len(t.waiting) > 0 && t.jobs[t.waiting[0]].Nodes <= t.free(now, nil) {
 		ids = t.launch(now, t.waiting[0], ids)
 	}
@@ -84,7 +84,7 @@ func (t *easyTwin) pass(now job.Time, ids []ID) []ID {
 	return ids
 }
 
-func (t *easyTwin) launch(now job.Time, id ID, ids []ID) []ID {
+func (t *easyReference) launch(now job.Time, id ID, ids []ID) []ID {
 	t.waiting = without(t.waiting, id)
 	t.running = append(t.running, id)
 	e := t.jobs[id]
@@ -93,8 +93,8 @@ func (t *easyTwin) launch(now job.Time, id ID, ids []ID) []ID {
 	return append(ids, id)
 }
 
-// free returns how many nodes are free at an instant beside what runs and the head.
-func (t *easyTwin) free(at job.Time, head *Entry) int {
+// free returns the free nodes at an instant beside the running jobs and the head.
+func (t *easyReference) free(at job.Time, head *Entry) int {
 	free := t.nodes
 	for _, id := range t.running {
 		if e := t.jobs[id]; at < after(e.Start, e.Limit) {
@@ -107,8 +107,8 @@ func (t *easyTwin) free(at job.Time, head *Entry) int {
 	return free
 }
 
-// events returns the instants from now on at which what is free changes.
-func (t *easyTwin) events(now job.Time, head *Entry) []job.Time {
+// events returns the instants from now on at which the number of free nodes changes.
+func (t *easyReference) events(now job.Time, head *Entry) []job.Time {
 	all := []job.Time{now}
 	for _, id := range t.running {
 		e := t.jobs[id]
@@ -121,8 +121,8 @@ func (t *easyTwin) events(now job.Time, head *Entry) []job.Time {
 	return all
 }
 
-// fits reports whether a job can run from now on beside what runs and the head.
-func (t *easyTwin) fits(now job.Time, e, head *Entry) bool {
+// fits reports whether a job can run from now on beside the running jobs and the head.
+func (t *easyReference) fits(now job.Time, e, head *Entry) bool {
 	for _, at := range t.events(now, head) {
 		if now <= at && at < after(now, e.Limit) && t.free(at, head) < e.Nodes {
 			return false
@@ -131,8 +131,8 @@ func (t *easyTwin) fits(now job.Time, e, head *Entry) bool {
 	return true
 }
 
-// reservation returns the first instant at which the head fits, Never where it never does.
-func (t *easyTwin) reservation(now job.Time) job.Time {
+// reservation returns the first instant at which the head fits, or Never.
+func (t *easyReference) reservation(now job.Time) job.Time {
 	all := append(slices.Clone(t.waiting), t.arrived...)
 	if len(all) == 0 {
 		return timeline.Never
@@ -146,15 +146,15 @@ func (t *easyTwin) reservation(now job.Time) job.Time {
 	return timeline.Never
 }
 
-func (t *easyTwin) planned(now job.Time, id ID) job.Time {
+func (t *easyReference) planned(now job.Time, id ID) job.Time {
 	if all := append(slices.Clone(t.waiting), t.arrived...); id != all[0] {
 		return timeline.Never
 	}
-	return t.settled().reservation(now)
+	return t.handled().reservation(now)
 }
 
-// settled returns the twin with what ended taken in.
-func (t *easyTwin) settled() *easyTwin {
+// handled returns a copy in which all ended jobs have been handled.
+func (t *easyReference) handled() *easyReference {
 	c := *t
 	for _, id := range t.ended {
 		c.running = without(c.running, id)
@@ -162,8 +162,8 @@ func (t *easyTwin) settled() *easyTwin {
 	return &c
 }
 
-func (t *easyTwin) freeAt(now, at job.Time) int {
-	c := t.settled()
+func (t *easyReference) freeAt(now, at job.Time) int {
+	c := t.handled()
 	all := append(slices.Clone(t.waiting), t.arrived...)
 	if len(all) == 0 {
 		return c.free(at, nil)

@@ -12,25 +12,27 @@ import (
 	"berth/internal/job"
 )
 
-// twin is a timeline as an array: the value of each time from 0 on; the last one stays.
-type twin struct {
+// reference is a timeline as an array of the values at each time from 0 on. The last value continues.
+type reference struct {
 	from   job.Time
 	values []int
 }
 
-func newTwin(span, free int) *twin { return &twin{values: slices.Repeat([]int{free}, span+1)} }
+func newReference(span, free int) *reference {
+	return &reference{values: slices.Repeat([]int{free}, span+1)}
+}
 
-func (w *twin) span() job.Time { return job.Time(len(w.values) - 1) }
+func (w *reference) span() job.Time { return job.Time(len(w.values) - 1) }
 
-func (w *twin) at(t job.Time) int { return w.values[min(max(t, w.from), w.span())] }
+func (w *reference) at(t job.Time) int { return w.values[min(max(t, w.from), w.span())] }
 
-func (w *twin) add(from, to job.Time, n int) {
+func (w *reference) add(from, to job.Time, n int) {
 	for t := max(from, 0); t < to && t <= w.span(); t++ {
 		w.values[t] += n
 	}
 }
 
-func (w *twin) min(from, to job.Time) int {
+func (w *reference) min(from, to job.Time) int {
 	from = max(from, w.from)
 	least := w.at(from)
 	for t := from; t < to && t <= w.span(); t++ {
@@ -39,7 +41,7 @@ func (w *twin) min(from, to job.Time) int {
 	return least
 }
 
-func (w *twin) max(from, to job.Time) int {
+func (w *reference) max(from, to job.Time) int {
 	from = max(from, w.from)
 	most := w.at(from)
 	for t := from; t < to && t <= w.span(); t++ {
@@ -48,17 +50,17 @@ func (w *twin) max(from, to job.Time) int {
 	return most
 }
 
-// earlierFit is earliestFit where a reservation begins at another instant.
-func (w *twin) earlierFit(from, before job.Time, nodes int, d time.Duration) (job.Time, bool) {
-	c := &twin{w.from, slices.Clone(w.values)}
+// earlierFit is earliestFit for a reservation that begins at before.
+func (w *reference) earlierFit(from, before job.Time, nodes int, d time.Duration) (job.Time, bool) {
+	c := &reference{w.from, slices.Clone(w.values)}
 	c.add(before, After(before, max(d, 1)), nodes+100)
 	at, ok := c.earliestFit(from, nodes, d)
 	return at, ok && at < before
 }
 
-func (w *twin) earliestFit(from job.Time, nodes int, d time.Duration) (job.Time, bool) {
+func (w *reference) earliestFit(from job.Time, nodes int, d time.Duration) (job.Time, bool) {
 	start := max(from, w.from)
-	end := max(start, w.span()) // nothing changes after it
+	end := max(start, w.span()) // the values are constant after it
 	for t := start; t <= end && t < After(start, max(d, 1)); t++ {
 		if w.at(t) < nodes {
 			start = t + 1
@@ -67,7 +69,7 @@ func (w *twin) earliestFit(from job.Time, nodes int, d time.Duration) (job.Time,
 	return start, start <= end
 }
 
-func (w *twin) steps() []Step {
+func (w *reference) steps() []Step {
 	steps := []Step{{w.from, w.at(w.from)}}
 	for t := w.from; t <= w.span(); t++ {
 		if steps[len(steps)-1].Free != w.at(t) {
@@ -77,9 +79,9 @@ func (w *twin) steps() []Step {
 	return steps
 }
 
-// slots are all rectangles of a start, an end and the least value between, that no
-// other one contains.
-func (w *twin) slots() []Slot {
+// slots returns all rectangles of a start, an end and the smallest value between them that no other
+// rectangle contains.
+func (w *reference) slots() []Slot {
 	steps := w.steps()
 	var all []Slot
 	for i, s := range steps {
@@ -108,9 +110,9 @@ func (w *twin) slots() []Slot {
 
 func contains(o, s Slot) bool { return o.Start <= s.Start && o.End() >= s.End() && o.Nodes >= s.Nodes }
 
-// TestTimelineTwin does the same to a timeline and to the array, and compares all that
-// can be asked of them.
-func TestTimelineTwin(t *testing.T) {
+// TestTimelineReference applies the same operations to a timeline and to an array, and compares all
+// queries.
+func TestTimelineReference(t *testing.T) {
 	const span = 60
 	instant := rapid.Custom(func(t *rapid.T) job.Time {
 		if rapid.IntRange(0, 9).Draw(t, "never") == 0 {
@@ -120,7 +122,7 @@ func TestTimelineTwin(t *testing.T) {
 	})
 	rapid.Check(t, func(t *rapid.T) {
 		free := rapid.IntRange(-3, 20).Draw(t, "free")
-		line, dumb := New(0, free), newTwin(span, free)
+		line, dumb := New(0, free), newReference(span, free)
 		line.short = rapid.SampledFrom([]int{0, 512}).Draw(t, "short")
 		t.Repeat(map[string]func(*rapid.T){
 			"add": func(t *rapid.T) {
@@ -154,13 +156,13 @@ func TestTimelineTwin(t *testing.T) {
 	})
 }
 
-// question is what timelines are asked.
+// question is a query with its arguments.
 type question struct {
 	a, b  job.Time
 	nodes int
 }
 
-func (q question) compare(t rapid.TB, line *Timeline, dumb *twin) {
+func (q question) compare(t rapid.TB, line *Timeline, dumb *reference) {
 	t.Helper()
 	if got, want := line.At(q.a), dumb.at(q.a); got != want {
 		t.Fatalf("%d free at %d, want %d: %v", got, q.a, want, near(line, q.a))
@@ -193,12 +195,12 @@ func near(line *Timeline, at job.Time) []Step {
 	return c.Steps()[:min(50, len(c.Steps()))]
 }
 
-// TestTimelineOfManySteps has thousands of steps come and go.
+// TestTimelineOfManySteps adds and removes thousands of steps.
 func TestTimelineOfManySteps(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		rng := rand.New(rand.NewPCG(rapid.Uint64().Draw(t, "seed"), 0))
 		span, longest := rapid.IntRange(100, 8000).Draw(t, "span"), rapid.IntRange(2, 300).Draw(t, "longest")
-		line, dumb := New(0, 50), newTwin(span, 50)
+		line, dumb := New(0, 50), newReference(span, 50)
 		line.short = rapid.SampledFrom([]int{0, 512}).Draw(t, "short")
 		add := func(from, to job.Time, n int) {
 			line.Add(from, to, n)
@@ -220,7 +222,7 @@ func TestTimelineOfManySteps(t *testing.T) {
 	})
 }
 
-// flatten makes all steps but every so manyth as high as the one before.
+// flatten sets all steps except every n-th to the height of the step before.
 func flatten(steps []Step, every int, add func(from, to job.Time, n int)) {
 	level := steps[0].Free
 	for i, s := range steps[:len(steps)-1] {
@@ -231,7 +233,7 @@ func flatten(steps []Step, every int, add func(from, to job.Time, n int)) {
 	}
 }
 
-func check(t rapid.TB, line *Timeline, dumb *twin, rng *rand.Rand) {
+func check(t rapid.TB, line *Timeline, dumb *reference, rng *rand.Rand) {
 	t.Helper()
 	sound(t, line)
 	got, want := line.Steps(), dumb.steps()
@@ -248,7 +250,7 @@ func check(t rapid.TB, line *Timeline, dumb *twin, rng *rand.Rand) {
 	}
 }
 
-// sound fails unless the steps are in order and neighbours differ.
+// sound fails unless the steps are ordered and neighbours differ.
 func sound(t rapid.TB, line *Timeline) {
 	t.Helper()
 	steps := line.Steps()
@@ -259,8 +261,8 @@ func sound(t rapid.TB, line *Timeline) {
 	}
 }
 
-// TestEarliestFitRemembers reserves where things fit first, as conservative backfilling
-// does, and gives parts of that back: no earlier search may hide what fits again.
+// TestEarliestFitRemembers reserves earliest fits, as conservative backfilling does, and frees parts
+// of them. An earlier search must not hide what fits again.
 func TestEarliestFitRemembers(t *testing.T) {
 	const nodes, span = 10, 2000
 	type held struct {
@@ -269,7 +271,7 @@ func TestEarliestFitRemembers(t *testing.T) {
 	}
 	rapid.Check(t, func(t *rapid.T) {
 		rng := rand.New(rand.NewPCG(rapid.Uint64().Draw(t, "seed"), 0))
-		line, dumb := New(0, nodes), newTwin(span, nodes)
+		line, dumb := New(0, nodes), newReference(span, nodes)
 		line.short = 0
 		often := rapid.SampledFrom([]int{5, 40}).Draw(t, "often")
 		var all []held
@@ -299,8 +301,8 @@ func TestEarliestFitRemembers(t *testing.T) {
 	})
 }
 
-// compareEarlier compares where a reservation can move to.
-func (q question) compareEarlier(t rapid.TB, line *Timeline, dumb *twin) {
+// compareEarlier compares to where a reservation can move.
+func (q question) compareEarlier(t rapid.TB, line *Timeline, dumb *reference) {
 	t.Helper()
 	for _, d := range []time.Duration{0, 3, 20, 500} {
 		for _, before := range []job.Time{0, q.a, min(q.a, Never-10) + 10, q.b} {
