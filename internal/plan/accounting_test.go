@@ -9,7 +9,8 @@ import (
 	"berth/internal/job"
 )
 
-// TestAccounting: plans keep to what accounting allows, and name the account or QOS that allows nothing of use.
+// TestAccounting: plans keep to the limits of accounting; where no request is feasible the error names the account or
+// QOS.
 func TestAccounting(t *testing.T) {
 	const at = job.Time(1000)
 	for _, c := range []struct {

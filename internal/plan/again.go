@@ -9,11 +9,11 @@ import (
 	"berth/internal/predict"
 )
 
-// Retry is how much later a plan is tried again that could not be made for a reason that may
-// pass, a batch system that does not answer say.
+// Retry is the delay after which a plan is tried again when it failed for a reason that may pass, for example a batch
+// system that does not answer.
 const Retry = 30 * time.Second
 
-// Work returns the engine's view of a job that was planned.
+// Work returns the engine's view of a planned job.
 func Work(spec *job.Spec, p Plan) job.Work {
 	w := job.Work{ID: spec.ID, Name: spec.Name, Kind: spec.Kind, Tasks: p.Tasks, Terms: spec.Terms(), Alloc: p.Alloc, Course: p.Course, Demands: p.demands(), Curves: p.Curves, After: spec.After}
 	if spec.Kind == job.MapReduce {
@@ -22,9 +22,9 @@ func Work(spec *job.Spec, p Plan) job.Work {
 	return w
 }
 
-// Again returns the question how a job is to go on that was submitted, or resumed, by the first plan,
-// given what this run has measured. The size of the job is that plan's, and so are the partitions:
-// allocations of another would not serve the job.
+// Again returns the question by which the rest of a job is planned that was submitted, or resumed, by the first plan.
+// measured is what this run has measured. The job's size and its partitions are those of the first plan: allocations
+// in another partition would not serve the job.
 func (q Question) Again(first Plan, measured predict.Measures) Question {
 	spec := *q.Spec
 	spec.Request.Partition = first.Alloc.Batch.Partitions()
@@ -42,8 +42,8 @@ func (q Question) Again(first Plan, measured predict.Measures) Question {
 	return q
 }
 
-// Answer returns what the engine is told of a plan of what is left, or of why there is none. What only
-// the user can mend ends the job; anything else may pass and is tried again after Retry.
+// Answer returns the engine's input for a plan of the rest of a job, or for the error that prevented it. An error
+// that only the user can mend ends the job; for any other the plan is tried again after Retry.
 func Answer(now job.Time, p Plan, err error) job.Answer {
 	if err != nil {
 		a := job.Answer{Failed: err.Error()}
@@ -55,9 +55,9 @@ func Answer(now job.Time, p Plan, err error) job.Answer {
 	return job.Answer{Allocs: p.Requests(), Scout: p.Scout, TaskTimes: p.TaskTimes, Decision: p.Decision()}
 }
 
-// Serves reports whether an allocation that waits for work would serve a job that is planned for that
-// cluster: it was asked for as the job's own would be (engine, pools). A job whose number of nodes or
-// time is given gets just that.
+// Serves reports whether an idle allocation can serve a job that is planned for that cluster, because it was
+// requested with the same terms as the job's own would be (engine, pools). A job whose number of nodes or wall time
+// the user fixed gets its own allocations.
 func Serves(snap *cluster.Snapshot, spec *job.Spec, req job.AllocRequest) bool {
 	r := &spec.Request
 	if r.MinNodes > 0 || r.WallTime == job.WallMax {

@@ -11,7 +11,7 @@ import (
 	"berth/internal/predict"
 )
 
-// aPlan is a plan with all that the engine is told of it.
+// aPlan is a plan with every field that the engine gets.
 func aPlan() Plan {
 	return Plan{App: "a-1", Kind: job.MapReduce, Tasks: 8, Reduces: 3, InputBytes: 800, Alloc: job.AllocRequest{Nodes: 2, Time: time.Hour, Batch: job.Batch{Partition: "p"}},
 		Course: job.Course{More: []job.AllocRequest{{Nodes: 1, Time: time.Minute}}, Scout: 4, TaskTimes: job.TaskTimes{TaskTime: 5, ReduceTime: 6, TaskMean: 3, ReduceMean: 4}}, Reasons: []string{"so", "and so"}}
@@ -34,7 +34,7 @@ func TestWork(t *testing.T) {
 	}
 }
 
-// TestDemandsOfProfile: what phases took in earlier runs goes with the plan to the engine; a profile of
+// TestDemandsOfProfile: the demands of phases in earlier runs reach the engine with the plan; a profile of
 // a berth that did not measure it says nothing.
 func TestDemandsOfProfile(t *testing.T) {
 	var c predict.Collector
@@ -61,7 +61,7 @@ func TestDemandsOfProfile(t *testing.T) {
 	}
 }
 
-// TestAnswer: what only the user can mend is told without a time to try again.
+// TestAnswer: an error that only the user can mend has no time of a next try.
 func TestAnswer(t *testing.T) {
 	p := aPlan()
 	want := job.Answer{Scout: 4, TaskTimes: p.TaskTimes, Decision: "so", Allocs: append([]job.AllocRequest{p.Alloc}, p.More...)}
@@ -86,7 +86,7 @@ func TestAnswer(t *testing.T) {
 	}
 }
 
-// TestAgain: the rest is asked for in the partition that the job has, with what it has measured.
+// TestAgain: the rest is requested in the job's partition, by the measurements of this run.
 func TestAgain(t *testing.T) {
 	var m predict.Collector
 	for range 3 {

@@ -24,15 +24,15 @@ func decideBatch(q *Question) (Plan, error) {
 		if err := d.decide(p.Reduces); err != nil {
 			return Plan{}, err
 		}
-		// More reduces than run at once gain nothing: all of them start with the same
-		// shuffle. What can run at once is known only now.
+		// More reduces than run at once gain nothing, because all of them start with the same shuffle. How many can run
+		// at once is known only after the decision.
 		if slots := d.reduceSlots(); open && d.known.ok && slots > 0 && p.Reduces > slots {
 			p.Reduces, open = slots, false
-			why = fmt.Sprintf("%s: one for each that can run at once", count(slots, "reduce"))
+			why = fmt.Sprintf("%s: as many as can run at once", count(slots, "reduce"))
 			continue
 		}
 		if d.req.EnergyWeight > 0 && d.idleCost() == 0 {
-			d.note("--energy-weight decides nothing, as the idle power of a node is not known: --node-power or BERTH_NODE_POWER says it")
+			d.note("--energy-weight has no effect, because the idle power of a node is unknown: give it with --node-power or BERTH_NODE_POWER")
 		}
 		d.fill(&p)
 		if why != "" {
@@ -42,26 +42,26 @@ func decideBatch(q *Question) (Plan, error) {
 	}
 }
 
-// decision is what an adaptor decides.
+// decision is the state of one decision of an adaptor.
 type decision struct {
 	*adaptor
 	offers  []*offer
 	weighed []Candidate
-	chosen  []Candidate      // what is asked for, in the end the earliest first; none: what is there does
-	windows []predict.Window // what all allocations are to the job: those there, then those chosen
-	first   Candidate        // the one of the chosen that was chosen first
-	scout   int
-	runs    predict.Outcome // with all that was chosen; empty: nothing is known
+	chosen  []Candidate      // the requests, in the end the earliest start first; none: the present allocations suffice
+	windows []predict.Window // of the present allocations, then of the chosen ones
+	first   Candidate        // the candidate that was chosen first
+	scout   int              // tasks that are measured before the rest is planned; 0: no scout
+	runs    predict.Outcome  // simulated on all windows; empty: the job has no profile
 }
 
-// decide weighs what the queue offers.
+// decide chooses the requests among the free slots of the queue.
 func (d *decision) decide(reduces int) error {
-	d.learn(reduces)
+	d.setLoad(reduces)
 	if err := d.find(); err != nil {
 		return err
 	}
 	for _, o := range d.offers {
-		d.look(o)
+		d.findSlots(o)
 	}
 	if d.load.Maps+d.load.Reduces == 0 {
 		return nil
@@ -77,11 +77,11 @@ func (d *decision) decide(reduces int) error {
 	if len(d.live) == 0 {
 		best, ok := d.choose()
 		if !ok {
-			return d.hopeless()
+			return d.noSlot()
 		}
-		d.take(best)
+		d.chooseFirst(best)
 	}
-	d.more()
+	d.addFurther()
 	if len(d.live) > 0 && len(d.chosen) > 0 {
 		d.chosen[0].main = true
 		d.first = d.chosen[0]
@@ -89,34 +89,34 @@ func (d *decision) decide(reduces int) error {
 	return nil
 }
 
-// take chooses a candidate as the first.
-func (d *decision) take(c Candidate) {
+// chooseFirst adds a candidate as the first choice.
+func (d *decision) chooseFirst(c Candidate) {
 	c.main = true
 	d.first = c
 	d.add(c)
 }
 
-// add chooses a candidate.
+// add adds a candidate to the choice.
 func (d *decision) add(c Candidate) {
 	d.chosen = append(d.chosen, c)
 	d.windows = append(d.windows, c.window())
 }
 
-// decideBlind decides for tasks of which nothing is known.
+// decideBlind decides for tasks without a profile.
 func (d *decision) decideBlind() error {
 	if len(d.live) > 0 {
-		d.scout = d.soundBy(d.live)
-		return nil // what is there goes on; once something is known of the tasks there will be another plan
+		d.scout = d.scoutTasksOn(d.live)
+		return nil // the present allocations go on; the job is planned again once some tasks are measured
 	}
 	best, ok := d.blind()
 	if !ok {
-		return d.hopeless()
+		return d.noSlot()
 	}
-	d.take(best)
+	d.chooseFirst(best)
 	return nil
 }
 
-// find finds the offers where the job could run.
+// find sets the offers where the job could run.
 func (d *decision) find() error {
 	parts, why, err := partitions(d.q)
 	if err != nil {
@@ -143,9 +143,8 @@ func (d *decision) find() error {
 	return nil
 }
 
-// longEnough returns an error where no allocation may last as long as half of the tasks
-// take. Where it is only the longest of them it leaves a note, and tasks are begun as
-// long as the median fits.
+// longEnough returns an error where no allocation may last as long as half of the tasks take. Where only the longest
+// tasks do not fit it leaves a note, and tasks are started as long as the median fits.
 func (d *decision) longEnough() error {
 	most := slices.MaxFunc(d.offers, func(x, y *offer) int { return cmp.Compare(x.maxTime, y.maxTime) })
 	limit := most.maxTime - most.startUp
@@ -162,10 +161,10 @@ func (d *decision) longEnough() error {
 	if median := max(maps, reduces); median > limit {
 		return &job.Error{Class: job.User, Code: job.CodeConfig, Where: most.timeBy,
 			What: fmt.Sprintf("it allows %s, but half of the tasks take more than %s (%s)", duration(most.maxTime), duration(median), d.known.source),
-			Do:   "allow more, or use another partition"}
+			Do:   "raise the limit, or use another partition"}
 	}
 	if longest := max(d.expect.Map, d.expect.Reduce); longest > limit {
-		d.note(fmt.Sprintf("%s allows %s, but one of twenty tasks takes more than %s: such tasks may never be done there",
+		d.note(fmt.Sprintf("%s allows %s, but one of twenty tasks takes more than %s: such tasks may never finish there",
 			most.timeBy, duration(most.maxTime), duration(longest)))
 		if d.expect.Map > limit {
 			d.expect.Map = maps
@@ -178,13 +177,13 @@ func (d *decision) longEnough() error {
 	return nil
 }
 
-// hopeless decides where no free slot will do: the request is made in the hope that the
-// queue changes, unless the batch system has refused all.
-func (d *decision) hopeless() error {
+// noSlot decides where no free slot is feasible: the request is made nevertheless, because the queue may change,
+// unless the batch system has refused such requests.
+func (d *decision) noSlot() error {
 	for _, c := range d.q.Checks {
 		if c.Refused != "" {
 			return &job.Error{Class: job.User, Code: job.CodeConfig, Where: d.q.Snap.Driver,
-				What: "every request that might do is refused: " + c.Refused, Do: "see the limits of the partition and of the account"}
+				What: "every feasible request was refused: " + c.Refused, Do: "check the limits of the partition and of the account"}
 		}
 	}
 	o := d.offers[0]
@@ -192,16 +191,16 @@ func (d *decision) hopeless() error {
 	switch c.wall = o.maxWall; {
 	case d.req.WallTime == job.WallMax:
 	case d.known.ok:
-		c.wall = d.safe(o, o.capNodes, c.wall)
+		c.wall = d.safeWallTime(o, o.capNodes, c.wall)
 	default:
 		c.wall = min(c.wall, blindTime)
 	}
-	d.take(c)
-	d.note("no free slot that would do is in sight: the job waits until the queue changes")
+	d.chooseFirst(c)
+	d.note("the queue shows no free slot that is large and long enough: the job waits until the queue changes")
 	return nil
 }
 
-// reduceSlots returns how many reduces run at once on all that was chosen.
+// reduceSlots returns how many reduces run at once on all chosen allocations.
 func (d *decision) reduceSlots() int {
 	n := 0
 	for _, c := range d.chosen {

@@ -141,7 +141,7 @@ func (s *scenario) live(t *testing.T, d *datadriven.TestData) {
 	s.q.Rest.Live = append(s.q.Rest.Live, l)
 }
 
-// set sets what the following tables are asked with.
+// set sets the values with which the following tables are made.
 func (s *scenario) set(t *testing.T, d *datadriven.TestData) {
 	s.ask = job.Request{
 		Partition: text(t, d, "partition", ""), Exclusive: d.HasArg("exclusive"), NoScout: d.HasArg("no-scout"),

@@ -12,57 +12,57 @@ import (
 	"berth/internal/timeline"
 )
 
-// Candidate is an allocation that could be asked for: nodes of a free slot of an offer, for a
-// time. Weighing fills it in from stage to stage. Numbers are seconds, those of instants from now.
-// What has a key is in the JSON of a plan, see told.
+// Candidate is an allocation that could be requested: nodes of a free slot of an offer, for a wall time. Its fields
+// are filled in step by step. Durations are in seconds, instants in seconds from now. The fields with a key are in
+// the JSON of a plan, see reported.
 type Candidate struct {
-	// Found: where, and how many nodes are of use.
+	// Found: the slot, and how many of its nodes the job can use.
 	offer *offer
 	timeline.Slot
 	PerNode job.Resources `json:"per_node"`
-	Take    int           `json:"take_nodes"` // nodes that would be asked for
+	Take    int           `json:"take_nodes"` // nodes that would be requested
 
-	// Sized: for how long, and what the batch system says of that.
+	// Sized: the wall time, and what the batch system itself answered.
 	wall     float64 // wall time; +Inf: unlimited
-	Wait     float64 `json:"wait_s"` // until it begins; +Inf: that is not in sight
-	late     string  // who says that it begins later than its slot, and by how much; empty: nobody
-	rejected string  // the reason why it is not to be had, or empty
+	Wait     float64 `json:"wait_s"` // until it begins; +Inf: unknown
+	late     string  // the reason why it begins later than its slot, or empty
+	rejected string  // the reason why it is infeasible, or empty
 
-	// Weighed: what the job would make of it.
-	Total  float64 `json:"turnaround_s"` // expected; +Inf: never done
-	beaten bool    // Total is only a bound from below: it is later than another, which is enough to know
-	Risk   float64 `json:"timeout_share"` // fraction of runs that need more than its time, 0…1
-	done   float64 // when the last of the simulated runs is done
-	main   bool    // it was chosen first, the others beside it
+	// Evaluated: the job's runs on it.
+	Total  float64 `json:"turnaround_s"` // expected; +Inf: the job never ends
+	beaten bool    // Total is only a lower bound, which already exceeds another candidate's turnaround
+	Risk   float64 `json:"timeout_share"` // fraction of runs that overrun its wall time, 0…1
+	done   float64 // when the last of the simulated runs ends
+	main   bool    // it was chosen first, the others in addition
 
-	// Told: Total is 0, too, where there is no prediction.
+	// Reported: Total is 0, too, where there is no prediction.
 	Time   time.Duration `json:"time_ns"` // the wall time; 0: unlimited
 	Run    float64       `json:"run_s"`   // Total without Wait; 0: no prediction
 	Chosen bool          `json:"chosen"`
-	Why    string        `json:"why"` // why it lost, or what it was chosen for
+	Why    string        `json:"why"` // why it was chosen, or why not
 }
 
-// candidate returns nodes of a free slot, of which no more is known.
+// candidate returns the candidate of that many nodes of a free slot, without wall time and evaluation.
 func (a *adaptor) candidate(o *offer, slot timeline.Slot, nodes int) Candidate {
 	return Candidate{offer: o, Slot: slot, PerNode: o.perNode, Take: nodes, Wait: a.seconds(slot.Start), Total: math.Inf(1)}
 }
 
-// end returns when the wall time is over, in seconds from now.
+// end returns when the wall time ends, in seconds from now.
 func (c *Candidate) end() float64 { return c.Wait + c.wall }
 
-// window returns what the allocation is to the job.
+// window returns the window that the allocation gives the job.
 func (c *Candidate) window() predict.Window { return c.offer.window(c.Take, c.Wait, c.end()) }
 
-// sameSlot reports whether two candidates are of the same slot.
+// sameSlot reports whether two candidates use the same slot.
 func (c *Candidate) sameSlot(d *Candidate) bool { return c.offer == d.offer && c.Slot == d.Slot }
 
-// rate returns what the nodes cost together in an hour.
+// rate returns the price of the nodes together for an hour.
 func (c *Candidate) rate() float64 { return c.offer.price * float64(c.Take) }
 
 func total(c *Candidate) float64 { return c.Total }
 
-// least returns so many of the candidates at most, those with the least keys in that order; of equal
-// keys the first. Keys are sorted and not the candidates, which are large and many.
+// least returns at most that many of the candidates: those with the least keys, in the order of their keys and, among
+// equal keys, in the given order. It sorts keys instead of the candidates, which are large and many.
 func least(all []Candidate, most int, key func(*Candidate) float64) []Candidate {
 	type ranked struct {
 		key float64
@@ -80,9 +80,8 @@ func least(all []Candidate, most int, key func(*Candidate) float64) []Candidate 
 	return out
 }
 
-// told returns what is told of a candidate: rounded, without the means by which it was weighed,
-// and 0 where nothing is predicted.
-func (c *Candidate) told(chosen bool, why string) Candidate {
+// reported returns the fields of a candidate that are shown to users: rounded, and 0 where nothing is predicted.
+func (c *Candidate) reported(chosen bool, why string) Candidate {
 	t := Candidate{Slot: c.Slot, PerNode: c.PerNode, Take: c.Take, Time: limitDuration(c.wall), Wait: micros(c.Wait), Risk: c.Risk, Chosen: chosen, Why: why}
 	if !math.IsInf(c.Total, 1) {
 		t.Run, t.Total = micros(c.Total-c.Wait), micros(c.Total)
@@ -90,8 +89,8 @@ func (c *Candidate) told(chosen bool, why string) Candidate {
 	return t
 }
 
-// candidateJSON is a Candidate as JSON has it: null stands for what has no end or never comes, as
-// programs would take the greatest integer for a time, and JSON has no infinite numbers.
+// candidateJSON is the JSON form of a Candidate. null stands for a time without an end or an unknown instant: JSON
+// has no infinite numbers, and programs would use the greatest integer as a time.
 type candidateJSON struct {
 	Start    *job.Time      `json:"start_ns"`
 	Nodes    int            `json:"nodes"`
@@ -107,7 +106,7 @@ type candidateJSON struct {
 	Why      string         `json:"why"`
 }
 
-// MarshalJSON writes what is told of the candidate.
+// MarshalJSON writes the reported fields of the candidate.
 func (c Candidate) MarshalJSON() ([]byte, error) {
 	return json.Marshal(candidateJSON{
 		Start: unless(timeline.Never, c.Start), Nodes: c.Nodes, Duration: unless(timeline.Unbounded, c.Duration),
@@ -117,7 +116,7 @@ func (c Candidate) MarshalJSON() ([]byte, error) {
 	})
 }
 
-// UnmarshalJSON reads what MarshalJSON writes.
+// UnmarshalJSON reads the form that MarshalJSON writes.
 func (c *Candidate) UnmarshalJSON(b []byte) error {
 	var j candidateJSON
 	if err := json.Unmarshal(b, &j); err != nil {
@@ -132,7 +131,7 @@ func (c *Candidate) UnmarshalJSON(b []byte) error {
 	return nil
 }
 
-// unless returns a pointer to a value, which is nil, and null in JSON, where the value is the endless one.
+// unless returns a pointer to v, or nil (null in JSON) where v is the endless value.
 func unless[T comparable](endless, v T) *T {
 	if v == endless {
 		return nil
@@ -140,7 +139,7 @@ func unless[T comparable](endless, v T) *T {
 	return &v
 }
 
-// orElse undoes unless.
+// orElse is the inverse of unless.
 func orElse[T any](v *T, endless T) T {
 	if v == nil {
 		return endless

@@ -12,8 +12,8 @@ import (
 	"berth/internal/timeline"
 )
 
-// TestCandidateJSON: keys of slot and candidate lie side by side, what has no end is
-// null, and all comes back as it was.
+// TestCandidateJSON: the keys of slot and candidate are in one object, a value without an end is null, and reading
+// returns the written value.
 func TestCandidateJSON(t *testing.T) {
 	full := Candidate{
 		Slot: timeline.Slot{Start: 1, Nodes: 2, Duration: 3}, Take: 4, PerNode: job.Resources{CPUs: 5, Mem: 6}, Time: time.Minute,
@@ -44,7 +44,7 @@ func TestCandidateJSON(t *testing.T) {
 	}
 }
 
-// TestCandidateJSONIsWhole: no field of a candidate is forgotten, nor renamed.
+// TestCandidateJSONIsWhole: each field of a candidate is written, under its own name.
 func TestCandidateJSONIsWhole(t *testing.T) {
 	written := map[string]bool{}
 	for f := range reflect.TypeFor[candidateJSON]().Fields() {

@@ -9,9 +9,9 @@ import (
 	"berth/internal/job"
 )
 
-// Doubt reports whether the batch system would start the plan's first request so much
-// later than predicted that the next best is to be tried: by more than a minute, and by
-// more than a quarter of the predicted turnaround. A start of 0 is unknown.
+// Doubt reports whether the batch system would start the plan's first request so much later than predicted that the
+// next best candidate should be tried: by more than a minute and by more than a quarter of the predicted turnaround.
+// A start of 0 is unknown.
 func (p *Plan) Doubt(start job.Time) bool {
 	if start == 0 || p.Alloc.Nodes == 0 {
 		return false
@@ -27,8 +27,7 @@ func (p *Plan) Doubt(start job.Time) bool {
 	return start.Sub(predicted) > allowed
 }
 
-// check lets what the batch system itself said override when a candidate starts, or
-// whether it can be had at all.
+// check applies the batch system's own answers to a candidate: a later start, or a refusal.
 func (a *adaptor) check(c *Candidate) {
 	for i := range a.q.Checks {
 		said := &a.q.Checks[i]
@@ -46,10 +45,10 @@ func (a *adaptor) check(c *Candidate) {
 	}
 }
 
-// covers reports whether a check speaks for a candidate: for every one that is not much
-// smaller. What asks for more cannot start earlier, and what asks for nearly as much had
-// better not be tried in its stead. A refusal is taken to be for the time where it says
-// so, and else for the nodes. Half of an unlimited time is one.
+// covers reports whether an answer holds for a candidate: for every one that is not much smaller than the checked
+// request. A larger request cannot start earlier, and a slightly smaller one is not worth a second try. A refusal is
+// assumed to concern the wall time where its text says so, and else the nodes. An unlimited wall time counts as more
+// than half of any.
 func (c *Check) covers(x *Candidate) bool {
 	size, long := 2*x.Take > c.Nodes && 2*x.PerNode.CPUs > c.PerNode.CPUs, math.IsInf(x.wall, 1) || 2*x.wall > limitSeconds(c.Time)
 	switch {
@@ -62,16 +61,16 @@ func (c *Check) covers(x *Candidate) bool {
 	}
 }
 
-// forTime reports whether a refusal speaks of the wall time, as Slurm's "Requested time
-// limit is invalid" and "QOSMaxWallDurationPerJobLimit" do.
+// forTime reports whether a refusal concerns the wall time, as Slurm's "Requested time limit is invalid" and
+// "QOSMaxWallDurationPerJobLimit" do.
 func (c *Check) forTime() bool {
 	s := strings.ToLower(c.Refused)
 	return strings.Contains(s, "time") || strings.Contains(s, "wall")
 }
 
-// variants returns a candidate with the wall times and the nodes that are weighed for its slot: all
-// its nodes and, where a check speaks for that, half the nodes that were checked, half the time, and
-// both. Why says what is wrong with the slot where there is none.
+// variants returns the candidate with the wall times and numbers of nodes that are evaluated for its slot: all its
+// nodes and, for each answer of the batch system, half the checked nodes, half the checked time, and both. why is the
+// reason why the slot is infeasible, or empty.
 func (a *adaptor) variants(c Candidate) (out []Candidate, why string) {
 	if c.wall, why = a.wall(&c); why != "" {
 		return nil, why

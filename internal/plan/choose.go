@@ -10,12 +10,12 @@ import (
 	"berth/internal/predict"
 )
 
-// finalists is for how many of the best slots it is asked whether fewer nodes do.
+// finalists is for how many of the best slots fewer nodes are tried.
 const finalists = 6
 
-// found returns a candidate for each free slot of the offers, the most promising first, and those
-// that are of no use.
-func (a *adaptor) found(offers []*offer) (good, rejected []Candidate) {
+// candidates returns a candidate for each free slot of the offers: the feasible ones in the order of their lower
+// bound of the turnaround, and the rejected ones.
+func (a *adaptor) candidates(offers []*offer) (feasible, rejected []Candidate) {
 	for _, o := range offers {
 		bounds := map[int]float64{} // by nodes
 		for _, slot := range o.slots {
@@ -26,28 +26,28 @@ func (a *adaptor) found(offers []*offer) (good, rejected []Candidate) {
 			}
 			low, ok := bounds[c.Take]
 			if !ok {
-				low = o.startUp + a.low(o, c.Take)
+				low = o.startUp + a.lowerBound(o, c.Take)
 				bounds[c.Take] = low
 			}
-			c.Total, c.beaten = c.Wait+a.atBest(&c, low), true
-			good = append(good, c)
+			c.Total, c.beaten = c.Wait+a.leastRun(&c, low), true
+			feasible = append(feasible, c)
 		}
 	}
-	return least(good, len(good), total), rejected
+	return least(feasible, len(feasible), total), rejected
 }
 
-// tooFew says that the nodes are fewer than are wanted; empty: they are not.
+// tooFew returns the reason why the candidate has too few nodes, or an empty string.
 func (c *Candidate) tooFew() string {
 	if c.Take >= c.offer.minNodes {
 		return ""
 	}
-	return "fewer nodes than the " + job.FormatCount(c.offer.minNodes) + " that are wanted at least"
+	return "fewer nodes than the required minimum of " + job.FormatCount(c.offer.minNodes)
 }
 
-// atBest returns the least turnaround from the start of a slot on that it can give: the
-// lower bound of the run or, where the slot is too short for that, the slot and after it
-// what is then left on as many nodes as are of use.
-func (a *adaptor) atBest(c *Candidate, low float64) float64 {
+// leastRun returns a lower bound of the time from the start of a slot until the job is done, in seconds. It is the
+// lower bound low of the run, or, where the slot is shorter than that, the slot and then the rest of the work on the
+// largest useful number of nodes.
+func (a *adaptor) leastRun(c *Candidate, low float64) float64 {
 	length := a.longest(c)
 	if low <= length {
 		return low
@@ -57,9 +57,9 @@ func (a *adaptor) atBest(c *Candidate, low float64) float64 {
 	return length + left/(each*float64(c.offer.capNodes))
 }
 
-// low returns the lower bound T_low of the simulated runs on so many nodes, in seconds,
-// without shuffles of the first wave.
-func (a *adaptor) low(o *offer, nodes int) float64 {
+// lowerBound returns the lower bound T_low of the simulated runs on that many nodes, in seconds, without shuffles of
+// the first wave.
+func (a *adaptor) lowerBound(o *offer, nodes int) float64 {
 	stage := func(work float64, tasks, slots int) float64 {
 		return work / float64(max(1, min(tasks, nodes*slots)))
 	}
@@ -67,20 +67,19 @@ func (a *adaptor) low(o *offer, nodes int) float64 {
 	return stage(maps, a.load.Maps, o.taskSlots) + stage(reduces, a.load.Reduces, o.reduceSlots)
 }
 
-// choose finds the request with the least expected turnaround: Algorithm 1 of the paper
-// "mr-job-adaptor". It walks the free slots, the most promising first, and asks of each
-// what as many of its nodes as are of use make of the job. As the paper leaves open
-// (models.md, section 2), more nodes than tasks can use are not taken, and of all node
-// counts within closeBy of the best the smallest wins. Beyond the paper, a slot may be
-// shorter than the job: what is left then waits for another.
+// choose returns the candidate with the least expected turnaround: Algorithm 1 of the paper "mr-job-adaptor". It
+// evaluates the free slots in the order of their lower bounds, each with the largest useful number of its nodes. Two
+// points that the paper leaves open (models.md, "Batch systems"): nodes that no task could use are not requested, and
+// of all node counts within closeBy of the best the smallest wins. Beyond the paper, a slot may be shorter than the
+// job: the rest of the job then waits for another slot.
 //
-// The best candidate of each slot that was weighed is left in the decision. False: there is none.
+// The best candidate of each evaluated slot is kept in d.weighed. ok is false where no slot is feasible.
 func (d *decision) choose() (best Candidate, ok bool) {
-	var good []Candidate
-	good, d.weighed = d.found(d.offers)
+	var feasible []Candidate
+	feasible, d.weighed = d.candidates(d.offers)
 	least, limit := math.Inf(1), noLimit
-	for _, c := range good {
-		if c.Total > least || d.spent > weighing/2 && least < math.Inf(1) {
+	for _, c := range feasible {
+		if c.Total > least || d.spent > maxPlaced/2 && least < math.Inf(1) {
 			break
 		}
 		got := d.bestOf(c, limit)
@@ -93,11 +92,11 @@ func (d *decision) choose() (best Candidate, ok bool) {
 	if !ok {
 		return Candidate{}, false
 	}
-	return d.tighten(d.thrifty(d.fewest(d.weighed))), true
+	return d.tighten(d.saveEnergy(d.fewest(d.weighed))), true
 }
 
-// bestOf returns the best that the job can make of a candidate's slot, as far as it is no later
-// than the limit.
+// bestOf returns the best candidate in a candidate's slot. If its turnaround certainly exceeds the limit, the result
+// is marked as beaten and not simulated.
 func (a *adaptor) bestOf(c Candidate, limit float64) Candidate {
 	best := a.candidate(c.offer, c.Slot, c.Take)
 	if best.Total = a.atLeast(&best); best.Total > limit {
@@ -114,9 +113,9 @@ func (a *adaptor) bestOf(c Candidate, limit float64) Candidate {
 	return best
 }
 
-// fewest returns, of all candidates within closeBy of the least turnaround, the cheapest; of those
-// the one with the fewest nodes, then with the fewest cores, then the soonest done. One whose time
-// does for the job goes before those that need another after it, whose nodes do not show here.
+// fewest selects among the candidates within closeBy of the least turnaround: the cheapest, then the one with the
+// fewest nodes, then with the fewest cores, then the one that ends soonest. A candidate whose wall time suffices goes
+// before one that needs another allocation after it, because the nodes of that one are not counted here.
 func (a *adaptor) fewest(weighed []Candidate) Candidate {
 	bound := math.Inf(1)
 	for _, c := range weighed {
@@ -138,22 +137,22 @@ func (a *adaptor) fewest(weighed []Candidate) Candidate {
 	})
 }
 
-// closeTo returns up to which turnaround another candidate counts as no later than this one.
-// It is closeBy of the run alone: the wait before it is often much shorter than the limits
-// of the jobs in the queue say, and a share of it could be a large part of the run.
+// closeTo returns the turnaround, in seconds, up to which another candidate counts as no later than this one. The
+// tolerance is a fraction of the run alone: the wait before it is often much shorter than the time limits in the
+// queue suggest, and a fraction of the wait could be a large part of the run.
 func (c *Candidate) closeTo() float64 { return c.Total + closeBy*max(0, c.Total-c.Wait) }
 
-// sure reports whether a candidate's time is long enough for all but the fraction riskBy of the job's runs.
+// sure reports whether at most the fraction riskBy of the job's runs overrun the candidate's wall time.
 func sure(c Candidate) bool { return c.Risk <= riskBy }
 
-// fewer returns the candidate with as few nodes as keep it within the bound, and as sure.
-// With fewer nodes of the same slot no run ends sooner, so halving the interval finds it.
+// fewer returns the candidate with the fewest nodes whose turnaround is within the bound and whose risk is no larger.
+// With fewer nodes of the same slot no run ends sooner, so bisection finds it.
 func (a *adaptor) fewer(c Candidate, bound float64, beside []predict.Window) Candidate {
 	risk := max(c.Risk, riskBy)
-	low := c.offer.minNodes - 1 // too few, or not allowed
-	for c.Take-low > 1 && a.spent < weighing {
+	low := c.offer.minNodes - 1 // infeasible
+	for c.Take-low > 1 && a.spent < maxPlaced {
 		mid := (low + c.Take) / 2
-		got, ok := a.with(c, mid, beside, bound)
+		got, ok := a.withNodes(c, mid, beside, bound)
 		if ok && got.rejected == "" && got.Total <= bound && got.Risk <= risk {
 			c = got
 		} else {
@@ -163,8 +162,9 @@ func (a *adaptor) fewer(c Candidate, bound float64, beside []predict.Window) Can
 	return c
 }
 
-// with returns the candidate with another number of nodes, and the wall time that fits it.
-func (a *adaptor) with(c Candidate, nodes int, beside []predict.Window, limit float64) (Candidate, bool) {
+// withNodes returns the candidate with another number of nodes and the wall time that fits them; false where the slot
+// is too short.
+func (a *adaptor) withNodes(c Candidate, nodes int, beside []predict.Window, limit float64) (Candidate, bool) {
 	c.Take = nodes
 	if len(beside) == 0 {
 		if c.Total = a.atLeast(&c); c.Total > limit {
@@ -179,21 +179,21 @@ func (a *adaptor) with(c Candidate, nodes int, beside []predict.Window, limit fl
 	return a.weigh(c, beside, limit), true
 }
 
-// moment is more than what rounding makes of a time, in seconds.
+// moment is a time above all rounding errors, in seconds.
 const moment = 1e-6
 
-// quantiles are the shares of runs whose time is weighed as wall time.
+// quantiles are the quantiles of the run time that are tried as wall time.
 var quantiles = []float64{0.5, 0.75, 0.9, 0.95, 0.99}
 
-// tighten returns the candidate with the shortest wall time that lengthens the expected
-// turnaround by no more than tightBy and does for all but riskBy of the runs: less time
-// fits the queue more easily than it is predicted to. A candidate whose slot is too short
-// for that keeps all of it: a time-out costs a wait and no work.
+// tighten returns the candidate with the shortest wall time that lengthens the expected turnaround by at most tightBy
+// and that at most the fraction riskBy of the runs overruns: a shorter request may start earlier than predicted. A
+// candidate whose slot is too short for that keeps all of the slot: a run that overruns it costs a wait and loses no
+// finished task.
 func (a *adaptor) tighten(c Candidate) Candidate {
 	if a.req.WallTime != job.WallAuto {
 		return c
 	}
-	a.finely(func() {
+	a.withFineSample(func() {
 		run, least := a.alone(c.offer, c.Take), a.least(c.offer)
 		times := []float64{a.upper(&c)}
 		for _, q := range quantiles {
@@ -219,16 +219,16 @@ func (a *adaptor) tighten(c Candidate) Candidate {
 	return c
 }
 
-// later says by how much a candidate is done later than the chosen one.
+// later returns by how much a candidate's turnaround exceeds that of the chosen one, in words.
 func later(c, chosen *Candidate) string {
 	switch d := c.Total - chosen.Total; {
 	case c.Total > chosen.closeTo():
-		return fmt.Sprintf("%s later than the chosen", duration(d))
+		return fmt.Sprintf("ends %s later than the chosen slot", duration(d))
 	case c.Take > chosen.Take:
-		return "fewer nodes do it as soon (within 1 %)"
+		return "fewer nodes end the job as soon (within 1 %)"
 	case c.PerNode.CPUs > chosen.PerNode.CPUs:
-		return "fewer cores do it as soon (within 1 %)"
+		return "fewer cores end the job as soon (within 1 %)"
 	default:
-		return "no sooner than the chosen"
+		return "ends no sooner than the chosen slot"
 	}
 }

@@ -9,11 +9,10 @@ import (
 	"berth/internal/predict"
 )
 
-// TestFewest: of the candidates that are as good as the best, one whose time does goes
-// before one that needs another allocation after it; then the least price, the fewest
-// nodes and the fewest cores win.
+// TestFewest: of the candidates that are as good as the best, one whose wall time suffices goes before one that needs
+// another allocation after it; then the least price, the fewest nodes and the fewest cores win.
 func TestFewest(t *testing.T) {
-	a := &adaptor{spent: weighing} // nothing is weighed anew
+	a := &adaptor{spent: maxPlaced} // nothing is weighed anew
 	whole, half := &offer{perNode: job.Resources{CPUs: 4}}, &offer{perNode: job.Resources{CPUs: 2}}
 	dear := &offer{perNode: job.Resources{CPUs: 4}, price: 3}
 	for _, tt := range []struct {
@@ -39,8 +38,8 @@ func TestFewest(t *testing.T) {
 	}
 }
 
-// TestSizes: workers of a node, of half of it and so on, with the memory that goes with
-// their cores on the scantest node, or that their tasks need.
+// TestSizes: workers have a whole node, half of it and so on, with the share of memory of the node that has least, or
+// what their tasks need.
 func TestSizes(t *testing.T) {
 	nodes := func(caps ...job.Resources) (out []*cluster.Node) {
 		for _, c := range caps {

@@ -9,7 +9,8 @@ import (
 	"berth/internal/predict"
 )
 
-// Decide plans a job on what the snapshot shows: one machine, or a batch system.
+// Decide plans a job for the snapshot's backend: one machine, or a batch system. Errors that the user can mend have
+// class job.User.
 func Decide(q Question) (Plan, error) {
 	if q.Snap.Queue != nil {
 		return decideBatch(&q)
@@ -28,7 +29,7 @@ func decideMachine(q *Question) (Plan, error) {
 	p.Notes = append(p.Notes, l.notes...)
 	p.Alloc = job.AllocRequest{
 		On: q.Snap.Driver, Nodes: l.Nodes, PerNode: l.PerNode,
-		Time:        spec.Request.MaxTime, // one machine has no queue to please: only the user limits the time
+		Time:        spec.Request.MaxTime, // one machine has no queue: only the user limits the time
 		IdleTimeout: spec.Request.IdleTimeout, SortMemory: l.SortMemory, Scratch: spec.Request.Scratch, Rates: spec.Request.Rates,
 	}
 	p.Alloc.Remote = spec.Request.Remote.First(l.Nodes)
@@ -46,13 +47,13 @@ func decideMachine(q *Question) (Plan, error) {
 		p.Reasons = append(p.Reasons, sortReason(l, &spec.Request))
 	}
 	if limit := spec.Request.MaxTime.Seconds(); limit > 0 && p.Predicted != nil && p.Predicted.Up > limit {
-		p.Notes = append(p.Notes, fmt.Sprintf("the time limit of %s may not do: the job is predicted to take %s",
+		p.Notes = append(p.Notes, fmt.Sprintf("the time limit of %s may be too short: the job is predicted to take %s",
 			duration(limit), span(p.Predicted.Interval)))
 	}
 	return p, nil
 }
 
-// begin returns a plan in which no more is decided than the number of reduces, and why that is so.
+// begin returns a plan in which only the number of reduces is decided, and the reason of that number.
 func (q *Question) begin(l *Layout) (p Plan, why string) {
 	p = Plan{
 		At: q.Now, App: predict.Application(q.Spec), Kind: q.Spec.Kind, Tasks: q.Counts.Tasks, InputBytes: q.Counts.InputBytes,
@@ -65,12 +66,12 @@ func (q *Question) begin(l *Layout) (p Plan, why string) {
 	return p, why
 }
 
-// size returns how much there is to do, as far as it is decided.
+// size returns the size of the job as far as it is decided.
 func (p *Plan) size() predict.Size {
 	return predict.Size{Kind: p.Kind, InputBytes: p.InputBytes, Tasks: p.Tasks, Reduces: p.Reduces}
 }
 
-// near returns what is known of runs of about that size; nil if nothing is known.
+// near returns the part of a profile with runs of about that size; nil without a profile.
 func near(prof *predict.Profile, size predict.Size) *predict.Profile {
 	if prof == nil {
 		return nil
@@ -78,15 +79,13 @@ func near(prof *predict.Profile, size predict.Size) *predict.Profile {
 	return prof.Near(size)
 }
 
-// bytesPerReduce is the least data that a further reduce is started for. To start
-// one costs some milliseconds and one more part file; so much data takes a streaming
-// reducer a good part of a second.
+// bytesPerReduce is the least data for which a further reduce is started. Starting one costs some milliseconds and
+// one more part file; a streaming reducer takes a good part of a second for that much data.
 const bytesPerReduce = 16 << 20
 
-// reduces sets the number of reduces and says why. Where the user left it open it
-// is 1 for little data, as Hadoop's default is, and else as many as can run at
-// once, but none with less than bytesPerReduce. More than one wave would gain
-// nothing on a machine: all reduces start with the same shuffle.
+// reduces sets the number of reduces and returns the reason. Where the user left it open it is 1 for little data, as
+// Hadoop's default, and otherwise as many as can run at once, each with at least bytesPerReduce. More than one wave
+// gains nothing on one machine, because all reduces start with the same shuffle.
 func (p *Plan) reduces(spec *job.Spec, prof *predict.Profile) (why string) {
 	if spec.Kind != job.MapReduce {
 		return ""
@@ -99,9 +98,9 @@ func (p *Plan) reduces(spec *job.Spec, prof *predict.Profile) (why string) {
 		data, basis = prof.ReduceBytes(p.InputBytes), "by its profile"
 	}
 	p.Reduces = int(min(max(1, math.Floor(data/bytesPerReduce)), float64(p.ReduceSlots)))
-	cause := "one for each that can run at once"
+	cause := "as many as can run at once"
 	if p.Reduces < p.ReduceSlots {
-		cause = fmt.Sprintf("one for each %s", job.FormatSize(bytesPerReduce))
+		cause = fmt.Sprintf("one for every %s", job.FormatSize(bytesPerReduce))
 	}
 	if p.Reduces == 1 && p.ReduceSlots > 1 {
 		cause = "too little for a second one"
@@ -135,7 +134,7 @@ func (p *Plan) predict(l Layout, prof *predict.Profile) {
 	p.Predicted.widen(round(e.Total()))
 }
 
-// stages returns the stages that the job has, in order.
+// stages returns the stages of the job, in order, with their bounds.
 func (p *Plan) stages(e predict.Estimate) []Stage {
 	if p.Kind == job.Bag {
 		return []Stage{{"tasks", round(e.Map)}}
@@ -148,14 +147,14 @@ func (p *Plan) stages(e predict.Estimate) []Stage {
 	return stages
 }
 
-// seedOf derives the seed of the simulated runs, so that a plan can be had again.
+// seedOf derives the seed of the simulated runs from the application, so that the same question gives the same plan.
 func seedOf(app string) uint64 {
 	h := fnv.New64a()
 	_, _ = h.Write([]byte(app)) // never fails
 	return h.Sum64()
 }
 
-// micros rounds seconds to a whole microsecond: what lies below is rounding of sums.
+// micros rounds seconds to whole microseconds: smaller differences are rounding errors of sums.
 func micros(seconds float64) float64 { return math.Round(seconds*1e6) / 1e6 }
 
 func round(i predict.Interval) predict.Interval {

@@ -7,15 +7,15 @@ import (
 	"berth/internal/predict"
 )
 
-// Demand is what an attempt takes of its node in a phase while nothing holds it up, by the
-// application's profile. What is 0 is not known, or not taken.
+// Demand is what an attempt uses of its node in a phase at full speed, by the application's profile. A resource of 0
+// is unknown or not used.
 type Demand struct {
 	Phase   string     `json:"phase"`
 	Takes   job.Vector `json:"takes"`
-	Seconds float64    `json:"seconds"` // the mean time that the phase lasts then
+	Seconds float64    `json:"seconds"` // mean duration of the phase at full speed
 }
 
-// demandsOf returns what is known of the phases of a job from runs of about its size.
+// demandsOf returns the measured demands of a job's phases, from runs of about its size.
 func demandsOf(prof *predict.Profile) []Demand {
 	if prof == nil {
 		return nil
@@ -27,7 +27,7 @@ func demandsOf(prof *predict.Profile) []Demand {
 	return list
 }
 
-// demands returns the plan's demands as the engine takes them.
+// demands returns the plan's demands in the engine's form.
 func (p *Plan) demands() []job.PhaseDemand {
 	var list []job.PhaseDemand
 	for _, kind := range []job.TaskKind{job.BagTask, job.MapTask, job.ReduceTask} {

@@ -11,9 +11,8 @@ import (
 	"berth/internal/timeline"
 )
 
-// early is a cluster on which jobs end before their limits, as they do: each takes a part
-// of it, drawn evenly. Starts are decided by conservative backfilling on the limits, anew
-// whenever a job ends.
+// early is a cluster on which jobs end before their limits: each after a part of it, drawn evenly. Starts are decided
+// by conservative backfilling on the limits, again whenever a job ends.
 type early struct {
 	now     float64 // seconds from the beginning
 	busy    []bool  // of each node
@@ -49,7 +48,7 @@ func newEarly(w *world, seed uint64) *early {
 	return e
 }
 
-// place starts all jobs whose turn it is.
+// place starts all jobs that can start now.
 func (e *early) place() {
 	at := begin.Add(time.Duration(e.now * float64(time.Second)))
 	line := timeline.New(at, len(e.busy))
@@ -95,7 +94,7 @@ func (e *early) advance(until float64) {
 	e.place()
 }
 
-// snapshot returns what can be seen.
+// snapshot returns the visible state.
 func (e *early) snapshot(of cluster.Snapshot) cluster.Snapshot {
 	q := *of.Queue
 	q.Running, q.Pending = nil, nil
@@ -116,8 +115,8 @@ func (e *early) snapshot(of cluster.Snapshot) cluster.Snapshot {
 	return of
 }
 
-// runEarly returns the turnaround of the bag where jobs end early. All that was asked for
-// is in the queue from then on; when nothing is left of it the rest is planned anew.
+// runEarly returns the turnaround of the bag where jobs end early. Requests are in the queue from the moment when
+// they are made; when none is left the rest is planned again.
 func (w *world) runEarly(ask asker, seed uint64) float64 {
 	e := newEarly(w, seed)
 	e.place()

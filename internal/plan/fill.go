@@ -9,7 +9,7 @@ import (
 	"berth/internal/predict"
 )
 
-// fill puts what was decided into the plan.
+// fill writes the decision into the plan.
 func (d *decision) fill(p *Plan) {
 	p.Tasks, p.Reduces = d.size.Tasks, d.size.Reduces
 	p.setLeft(d.q.Rest)
@@ -22,7 +22,7 @@ func (d *decision) fill(p *Plan) {
 			p.More = append(p.More, r)
 		}
 	}
-	if len(d.chosen) == 0 { // whose allocations serve it
+	if len(d.chosen) == 0 { // names the allocations that serve the job
 		p.Alloc = d.request(&Candidate{offer: d.offers[0], PerNode: d.offers[0].perNode, wall: math.Inf(1), Wait: math.Inf(1)})
 	}
 	p.TaskSlots, p.ReduceSlots = d.atOnce()
@@ -31,12 +31,12 @@ func (d *decision) fill(p *Plan) {
 		p.means(d.known.inv)
 	}
 	if !d.q.Brief {
-		d.told(p)
+		d.report(p)
 	}
 	p.Reasons = append(p.Reasons, d.headline(p))
 	for i := range d.chosen {
 		if c := &d.chosen[i]; !c.main {
-			p.Reasons = append(p.Reasons, "and "+d.asked(c)+", as that ends it sooner")
+			p.Reasons = append(p.Reasons, "and "+d.requested(c)+", because the job ends sooner with it")
 		}
 	}
 	if len(d.chosen) > 0 {
@@ -51,15 +51,15 @@ func (d *decision) fill(p *Plan) {
 	p.Notes = append(append(p.Notes, d.notes...), d.heldJobs()...)
 }
 
-// told puts into the plan what is told of it.
-func (d *decision) told(p *Plan) {
+// report adds to the plan what only its reader needs: the prediction and the outlook.
+func (d *decision) report(p *Plan) {
 	if d.known.ok {
 		d.predict(p)
 	}
 	p.Outlook = d.outlook()
 }
 
-// atOnce returns how many bag tasks or maps, and reduces, ever run at once.
+// atOnce returns the largest numbers of bag tasks or maps, and of reduces, that run at the same time.
 func (d *decision) atOnce() (tasks, reduces int) {
 	for i, at := range d.windows {
 		t, r := 0, 0
@@ -76,8 +76,8 @@ func (d *decision) atOnce() (tasks, reduces int) {
 	return tasks, reduces
 }
 
-// begins returns when the first task can start, in seconds from now: the workers of an
-// allocation are ready. It is infinite where that is not in sight.
+// begins returns when the first task can start, in seconds from now: when the workers of an allocation are ready. It
+// is +Inf where that is unknown.
 func (d *decision) begins() float64 {
 	start := math.Inf(1)
 	for _, w := range d.windows {
@@ -86,7 +86,7 @@ func (d *decision) begins() float64 {
 	return start
 }
 
-// predict simulates what was chosen, more often than it was to be weighed.
+// predict simulates the chosen allocations with a larger sample and sets the prediction.
 func (d *decision) predict(p *Plan) {
 	start := d.begins()
 	if d.load.Maps+d.load.Reduces == 0 || math.IsInf(start, 1) {
@@ -96,33 +96,33 @@ func (d *decision) predict(p *Plan) {
 	if len(d.chosen) > 0 {
 		after = d.first.offer
 	}
-	windows, _ := d.goingOn(after, d.windows)
-	d.finely(func() { d.runs, _, _ = d.simulate(windows, d.only(d.chosen), noLimit) })
+	windows, _ := d.withFollowing(after, d.windows)
+	d.withFineSample(func() { d.runs, _, _ = d.simulate(windows, d.aloneRuns(d.chosen), noLimit) })
 	low, median, p95 := d.runs.Quantile(0.05)-start, d.runs.Quantile(0.5)-start, d.runs.Quantile(0.95)-start
 	p.Predicted = &Prediction{Interval: round(predict.Interval{Low: low, Up: p95}), Median: micros(median), P95: micros(p95), Stages: []Stage{}}
-	if mean := d.runs.Mean() - start; !math.IsInf(mean, 1) { // beyond both where a few of the runs need another allocation
+	if mean := d.runs.Mean() - start; !math.IsInf(mean, 1) { // the mean may lie outside where a few of the runs need another allocation
 		p.Predicted.widen(round(predict.Interval{Low: mean, Up: mean}))
 	}
 	if len(d.chosen) != 1 || len(d.live) > 0 || d.first.Risk > 0 {
-		return // eq. 1 is of one allocation that lasts
+		return // eq. 1 holds for one allocation that lasts until the job is done
 	}
 	e := predict.Bounds(d.known.inv, d.shape(&d.first)).Spread(d.known.runs)
 	p.Predicted.widen(round(e.Total()))
 	p.Predicted.Stages = p.stages(e)
 }
 
-// headline says all of the decision in one line.
+// headline returns the decision in one line.
 func (d *decision) headline(p *Plan) string {
 	var b strings.Builder
 	switch {
 	case d.load.Maps+d.load.Reduces == 0:
 		return nothingLeft
 	case len(d.chosen) == 0 && !d.known.ok:
-		b.WriteString("nothing is asked for beside what is there until something is known of the tasks: ")
+		b.WriteString("no further allocation is requested until some tasks are measured: ")
 	case len(d.chosen) == 0:
-		b.WriteString("nothing is asked for beside what is there: ")
+		b.WriteString("no further allocation is requested: ")
 	default:
-		b.WriteString(d.asked(&d.first) + ": ")
+		b.WriteString(d.requested(&d.first) + ": ")
 	}
 	if d.scout > 0 {
 		fmt.Fprintf(&b, "%s of %s are measured first, then the rest is planned; no prediction (%s)",
@@ -139,8 +139,8 @@ func (d *decision) headline(p *Plan) string {
 	return b.String()
 }
 
-// asked says what is asked for.
-func (d *decision) asked(c *Candidate) string {
+// requested describes a request in words.
+func (d *decision) requested(c *Candidate) string {
 	when := "starting at once"
 	switch {
 	case math.IsInf(c.Wait, 1):
@@ -151,7 +151,7 @@ func (d *decision) asked(c *Candidate) string {
 	return fmt.Sprintf("%s × %s %s in %s, %s", count(c.Take, "node"), count(c.PerNode.CPUs, "core"), wallText(c.wall), c.offer.name, when)
 }
 
-// heldJobs returns a note on jobs of the user that cannot start.
+// heldJobs returns a note on the user's own jobs that cannot start without an action of somebody.
 func (d *decision) heldJobs() []string {
 	var names []string
 	for _, j := range d.q.Snap.Queue.Pending {
@@ -166,5 +166,5 @@ func (d *decision) heldJobs() []string {
 	if n := len(names) - 3; n > 0 {
 		names, more = names[:3], fmt.Sprintf(" and %s more", job.FormatCount(n))
 	}
-	return []string{fmt.Sprintf("jobs of yours cannot start by themselves: %s%s", strings.Join(names, ", "), more)}
+	return []string{fmt.Sprintf("some of your queued jobs cannot start by themselves: %s%s", strings.Join(names, ", "), more)}
 }

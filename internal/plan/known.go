@@ -5,21 +5,21 @@ import (
 	"berth/internal/predict"
 )
 
-// enough is how many tasks of a run must have been measured for it to speak for itself:
-// the mean of five is within half of their standard deviation of the true one.
+// enough is how many tasks of this run must be measured before they replace the profile: the mean of five lies within
+// half of their standard deviation of the true mean.
 const enough = 5
 
-// known is what is known of how long the tasks of a job take.
+// known is the knowledge about the durations of a job's tasks.
 type known struct {
 	ok      bool
 	inv     predict.Invariants
-	guessed bool   // what reduces take
-	runs    int    // for the spread: of runs, or of tasks where this run was measured
-	source  string // in words
+	guessed bool   // the durations of reduces are guessed
+	runs    int    // measured runs, or measured tasks of this run: the spread shrinks with it
+	source  string // what it is based on, in words
 }
 
-// know returns what is known of the tasks of a job of that size. What this run has
-// shown goes before what earlier ones did, once there is enough of it.
+// know returns the knowledge about the tasks of a job of that size. Measurements of this run replace the profile of
+// earlier runs once there are enough of them.
 func know(q *Question, size predict.Size) known {
 	measured := 0
 	if q.Measured != nil {
@@ -51,8 +51,8 @@ func samples(m predict.Measures, kind job.Kind) int {
 	return int(m.Get(part).Time.Count)
 }
 
-// knowFrom returns what a profile says of a job, with reduces that it never saw taken
-// from another one, or guessed.
+// knowFrom returns the knowledge of one profile. Reduces that it never measured come from the profile other, or are
+// guessed.
 func knowFrom(p, other *predict.Profile, size predict.Size) known {
 	inv, ok := p.Invariants(size)
 	if ok {
@@ -71,9 +71,9 @@ func knowFrom(p, other *predict.Profile, size predict.Size) known {
 	return known{ok: true, inv: inv, guessed: true, source: "; no reduce was measured yet: guessed from " + rate}
 }
 
-// guessReduces sets what reduces take where none was ever measured: as long for each
-// byte as maps, shuffle included. What they are handed is what maps put out. Where the
-// maps' bytes are not known a reduce is taken to last as long as a map.
+// guessReduces sets the durations of reduces where none was ever measured: the same time per byte as maps, shuffle
+// included, for the bytes that maps write. Where the bytes of maps are unknown a reduce counts as long as a map. It
+// returns the basis of the guess in words.
 func guessReduces(inv *predict.Invariants, p *predict.Profile, size predict.Size) (basis string) {
 	maps := p.Measures.Get(predict.MapTask)
 	f, basis := 1.0, "how long maps take"

@@ -12,9 +12,8 @@ import (
 	"berth/internal/predict"
 )
 
-// world is a cluster on which nothing happens but what its queue says, and a bag: what is
-// asked for starts when it is predicted to, and plans are made anew when time is over,
-// as a coordinator would. It knows what each task takes, the plans do not.
+// world is a cluster with a queue and a bag and no other events: requests start when predicted, and plans are made
+// again when wall time ends, as a coordinator would. It knows the duration of each task; the plans do not.
 type world struct {
 	snap  cluster.Snapshot
 	tasks []float64 // seconds
@@ -52,11 +51,11 @@ func worlds(n int) []*world {
 	return out
 }
 
-// asker says what to ask for at a time, in seconds from the beginning, for so many tasks
-// that are left, with those allocations there.
+// asker returns the requests at a time, in seconds from the beginning, for the tasks that are left, with the present
+// allocations.
 type asker func(w *world, now float64, left int, there []job.Live, measured *predict.Profile) (asked []job.AllocRequest, scout int, expect float64)
 
-// planned asks for what Decide says.
+// planned makes the requests of Decide.
 func planned(request job.Request, profile bool) asker {
 	return func(w *world, now float64, left int, there []job.Live, measured *predict.Profile) ([]job.AllocRequest, int, float64) {
 		q, spec := w.q, *w.q.Spec
@@ -83,7 +82,7 @@ func planned(request job.Request, profile bool) asker {
 	}
 }
 
-// fixed asks for the same each time: so many whole nodes for so long.
+// fixed always makes the same request: a number of whole nodes for a time.
 func fixed(nodes func(w *world) int, t func(w *world) time.Duration) asker {
 	return func(w *world, now float64, _ int, _ []job.Live, _ *predict.Profile) ([]job.AllocRequest, int, float64) {
 		at := begin.Add(time.Duration(now * float64(time.Second)))
@@ -143,7 +142,7 @@ func play(tasks []float64, now float64, there []job.Live, expect float64) predic
 	return done
 }
 
-// What users ask for without berth: nodes, and time.
+// Requests of users without berth: nodes and time.
 func whole(*world) int               { return 16 }
 func one(*world) int                 { return 1 }
 func byTasks(w *world) int           { return len(w.tasks) }
@@ -151,8 +150,7 @@ func bySlots(w *world) int           { return ceilDiv(len(w.tasks), 4) }
 func longest(*world) time.Duration   { return 4*time.Hour - time.Minute }
 func byLongest(*world) time.Duration { return time.Duration(1.5 * 9 * float64(time.Minute)) }
 
-// ways are the ways to ask that are compared. Those of the issue that a user would go
-// without berth come last.
+// ways are the strategies that are compared. Those of a user without berth come last.
 var ways = []struct {
 	name string
 	ask  asker
@@ -194,12 +192,11 @@ func BenchmarkWays(b *testing.B) {
 	}
 }
 
-// scouting is the way whose plan is not the last word.
+// scouting is the way whose first plan is followed by another.
 const scouting = "unknown-scout"
 
-// TestEachWayHelps: over random queues, several allocations, a tight time and a scout
-// each shorten the mean turnaround, and no way to ask without berth is shorter for any of
-// the bags by more than a tenth.
+// TestEachWayHelps: over random queues, several allocations, a tight time and a scout each shorten the mean
+// turnaround, and no fixed request is shorter for any of the bags by more than a tenth.
 func TestEachWayHelps(t *testing.T) {
 	const bags = 16
 	mean := map[string]float64{}

@@ -6,8 +6,8 @@ import (
 	"berth/internal/predict"
 )
 
-// means sets how long a bag task or map, and the sort and reduce of a reduce, take on
-// average: what shortest-first order goes by (sched.Rank).
+// means sets the mean durations of a bag task or map, and of the sort and reduce of a reduce, by which the order
+// "shortest" ranks tasks (sched.Rank).
 func (p *Plan) means(inv predict.Invariants) {
 	p.TaskMean = wholeMillis(inv.Map.Avg)
 	if p.Reduces > 0 {
@@ -15,7 +15,7 @@ func (p *Plan) means(inv predict.Invariants) {
 	}
 }
 
-// wholeMillis rounds up to a millisecond, the least that counts for a known time.
+// wholeMillis rounds up to a millisecond, because 0 stands for an unknown time.
 func wholeMillis(seconds float64) time.Duration {
 	d := asDuration(seconds)
 	return (d + time.Millisecond - 1).Truncate(time.Millisecond)

@@ -2,17 +2,17 @@ package plan
 
 import "berth/internal/predict"
 
-// memoMost is how many samples a Memo holds at most: twice the bins of the Facebook mix, with
-// room. One has up to 2¹⁸ tasks, 4 MB.
+// memoMost is the largest number of samples in a Memo: twice the bins of the Facebook mix, with room. A sample has up
+// to 2¹⁸ tasks, 4 MB.
 const memoMost = 24
 
-// Memo lets plans share samples of runs. They are functions of the profile and of how much
-// there is to do, so that a simulator, which plans jobs of a few sizes again and again by
-// profiles that stay what they are, draws and places the same ones each time. Plans are the
-// same with a Memo and without. The zero value is ready; not for concurrent use.
+// Memo caches samples of runs for several plans. A sample is a function of the profile and the tasks that are not
+// done, so a simulator, which plans jobs of a few sizes again and again by unchanged profiles, would draw and place
+// the same ones each time. Plans are the same with a Memo and without. The zero value is ready to use. A Memo is not
+// safe for concurrent use.
 type Memo struct{ trials map[memoKey]*predict.Trials }
 
-// memoKey is all that a sample of a job that has not begun depends on.
+// memoKey is everything that a sample of a job depends on which has not begun.
 type memoKey struct {
 	profile *predict.Profile
 	size    predict.Size
@@ -20,7 +20,7 @@ type memoKey struct {
 	seed    uint64
 }
 
-// newTrials returns a sample of so many runs, from the question's Memo where that may have it.
+// newTrials returns a sample of that many runs, from the question's Memo where the sample depends on nothing else.
 func (a *adaptor) newTrials(runs int) *predict.Trials {
 	key := memoKey{a.q.Profile, a.size, runs, seedOf(predict.Application(a.q.Spec))}
 	m := a.q.Memo

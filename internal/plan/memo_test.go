@@ -9,8 +9,7 @@ import (
 	"berth/internal/job"
 )
 
-// TestMemo: whatever was planned before with a Memo, a plan is the same as without, to the last
-// word of what is told.
+// TestMemo: whatever was planned before with a Memo, a plan is the same as without, in every word.
 func TestMemo(t *testing.T) {
 	shared := 0
 	rapid.Check(t, func(t *rapid.T) {
@@ -37,8 +36,8 @@ func TestMemo(t *testing.T) {
 	}
 }
 
-// TestMemoIsBounded: of many sizes it forgets some, and what was measured or is left of a job
-// it does not take for the whole of another.
+// TestMemoIsBounded: with many sizes a Memo drops some samples, and it keeps none of a job that was measured or has
+// begun.
 func TestMemoIsBounded(t *testing.T) {
 	for seed := range 10 {
 		q := rapid.Custom(genQuestion).Example(seed)

@@ -16,7 +16,7 @@ import (
 	"berth/internal/timeline"
 )
 
-// mixBins is the Facebook mix (models.md, section 2): maps, reduces, weight.
+// mixBins is the Facebook mix (models.md, "Workloads of simulations"): maps, reduces, weight.
 var mixBins = [][3]int{{1, 0, 39}, {2, 0, 16}, {10, 3, 14}, {50, 0, 9}, {100, 0, 6}, {200, 50, 6}, {400, 0, 4}, {800, 180, 4}, {2400, 0, 3}}
 
 // mixQueue is 128 nodes of one core on which jobs run and for which so many wait, all of
@@ -60,7 +60,7 @@ func mixQueue(waiting int, rng *rand.Rand) cluster.Snapshot {
 	return snap
 }
 
-// mixProfile is what five runs of 100 maps and 25 reduces showed, with shuffles of 2 to 6 s.
+// mixProfile is the profile of five runs of 100 maps and 25 reduces, with shuffles of 2 to 6 s.
 func mixProfile(spec *job.Spec, rng *rand.Rand) *predict.Profile {
 	p := &predict.Profile{App: predict.Application(spec)}
 	normal := func(mean, sd float64) job.Time {
@@ -97,8 +97,7 @@ func mixQuestion(bin [3]int, snap cluster.Snapshot, request job.Request, rng *ra
 	return Question{Now: begin, Snap: snap, Spec: spec, Counts: Counts{Tasks: bin[0]}, Profile: mixProfile(spec, rng)}
 }
 
-// mix is so many questions as a simulated cluster asks them: jobs of the Facebook mix
-// before queues of 0 to 1,000 jobs.
+// mix returns questions of a simulated cluster: jobs of the Facebook mix before queues of 0 to 1,000 jobs.
 func mix(n int, request job.Request, seed uint64) []Question {
 	rng := rand.New(rand.NewPCG(seed, 3))
 	out := make([]Question, n)
@@ -136,7 +135,7 @@ func BenchmarkDecideMix(b *testing.B) {
 	}
 }
 
-// asks says what a plan asks for, in one line.
+// asks returns the requests of a plan in one line.
 func asks(p *Plan) string {
 	var b strings.Builder
 	for _, r := range p.Requests() {
@@ -146,8 +145,8 @@ func asks(p *Plan) string {
 	return b.String()
 }
 
-// TestMixDecisions holds decisions on the mix, and on bags before the queues of the loop
-// test, to what they were: what makes planning faster is not to change them.
+// TestMixDecisions compares decisions on the mix, and on bags before the queues of the loop test, with recorded ones:
+// a faster planner must decide the same.
 func TestMixDecisions(t *testing.T) {
 	datadriven.RunTest(t, "testdata/mix.txt", func(t *testing.T, d *datadriven.TestData) string {
 		var questions []Question

@@ -9,32 +9,32 @@ import (
 )
 
 const (
-	// tries is how many slots are weighed for a further allocation: those with the most
-	// core-seconds before the job would be done without.
-	tries = 16
-	// wanted is the share of runs that what is there need not do for; of a job for which it
-	// does less, something is asked for in any case.
-	wanted = 0.5
+	// maxFurther is how many slots are evaluated for a further allocation: those with the most core-seconds before
+	// the job would be done without it.
+	maxFurther = 16
+	// overrunLimit is the fraction of runs that may overrun the present allocations. Above it a further allocation is
+	// requested in any case.
+	overrunLimit = 0.5
 )
 
-// more adds further requests to those that were chosen, none at first where the job
-// has allocations already: each time the one that shortens the expected turnaround
-// most, as long as that is by more than gainBy. It leaves them in the order of their start.
-func (d *decision) more() {
-	offers, undone := d.offers, d.present()
-	for len(d.chosen) < d.allocs() && d.spent < weighing {
+// addFurther adds further requests to the chosen ones (to none where the job has allocations already): each time the
+// one that shortens the expected turnaround most, as long as it shortens it by more than gainBy. It leaves the
+// requests in the order of their start.
+func (d *decision) addFurther() {
+	offers, undone := d.offers, d.simulatePresent()
+	for len(d.chosen) < d.allocs() && d.spent < maxPlaced {
 		limit := noLimit
-		if len(d.chosen) > 0 || undone <= wanted {
+		if len(d.chosen) > 0 || undone <= overrunLimit {
 			limit = d.runs.Mean() * (1 - gainBy)
 		}
 		best, ok := d.nextBest(offers, limit)
-		if !ok || best.Total > limit || limit < noLimit && !d.pays(&best) {
+		if !ok || best.Total > limit || limit < noLimit && !d.worthEnergy(&best) {
 			break
 		}
 		best = d.fewer(best, best.closeTo(), d.windows)
 		d.add(d.shorter(best, d.windows))
 		offers = []*offer{best.offer}
-		undone = d.present()
+		undone = d.simulatePresent()
 	}
 	slices.SortStableFunc(d.chosen, func(x, y Candidate) int { return cmp.Compare(x.Wait, y.Wait) })
 	d.windows = slices.Clone(d.live)
@@ -43,50 +43,49 @@ func (d *decision) more() {
 	}
 }
 
-// allocs returns how many requests may be made: those that wait already count.
+// allocs returns how many requests may be made; pending allocations count.
 func (a *adaptor) allocs() int {
 	n := a.req.MaxAllocs
 	if n == 0 {
 		n = defaultAllocs
 	}
 	for _, l := range a.q.live() {
-		if a.waits(&l) {
+		if a.pending(&l) {
 			n--
 		}
 	}
 	return n
 }
 
-// present finds the runs with what is there, and returns the share of them that it does not
-// do for. Where none of it does, more is asked for where the last was.
-func (d *decision) present() (undone float64) {
+// simulatePresent simulates the job on the present and the chosen allocations, sets d.runs and returns the fraction
+// of runs that overrun all of them. What is left then is simulated on allocations in the offer of the last choice.
+func (d *decision) simulatePresent() (undone float64) {
 	queue := d.offers[0]
 	if n := len(d.chosen); n > 0 {
 		queue = d.chosen[n-1].offer
 	}
-	windows, last := d.goingOn(queue, slices.Clone(d.windows))
-	d.runs, _, _ = d.simulate(windows, d.only(d.chosen), noLimit)
+	windows, last := d.withFollowing(queue, slices.Clone(d.windows))
+	d.runs, _, _ = d.simulate(windows, d.aloneRuns(d.chosen), noLimit)
 	return d.runs.Late(last)
 }
 
-// only returns the runs on the slots of what was chosen where that is one allocation and
-// nothing else is there, else nil.
-func (a *adaptor) only(chosen []Candidate) *predict.Alone {
+// aloneRuns returns the simulated runs on the nodes of the choice where that is a single allocation and no other is
+// present, else nil.
+func (a *adaptor) aloneRuns(chosen []Candidate) *predict.Alone {
 	if len(chosen) != 1 || len(a.live) > 0 {
 		return nil
 	}
 	return a.alone(chosen[0].offer, chosen[0].Take)
 }
 
-// nextBest returns the further request with the least expected turnaround, as far as that is no
-// longer than the limit.
+// nextBest returns the further request with the least expected turnaround, if that is within the limit.
 func (d *decision) nextBest(offers []*offer, limit float64) (best Candidate, ok bool) {
-	for _, c := range d.foundBeside(offers) {
-		if d.spent > weighing {
+	for _, c := range d.furtherCandidates(offers) {
+		if d.spent > maxPlaced {
 			break
 		}
 		long := false
-		if c.wall, long = d.beside(&c); !long {
+		if c.wall, long = d.furtherWallTime(&c); !long {
 			continue
 		}
 		if got := d.weigh(c, d.windows, limit); got.rejected == "" && !got.beaten && (!ok || got.Total < best.Total) {
@@ -96,21 +95,21 @@ func (d *decision) nextBest(offers []*offer, limit float64) (best Candidate, ok 
 	return best, ok
 }
 
-// beside returns the wall time that is weighed for a further allocation: by the user's rule,
-// or no longer than the job lasts without it. False: the slot is too short.
-func (d *decision) beside(c *Candidate) (float64, bool) {
+// furtherWallTime returns the wall time with which a further allocation is evaluated, in seconds: by the user's rule,
+// or no longer than the job lasts without it. It returns false where the slot is too short.
+func (d *decision) furtherWallTime(c *Candidate) (float64, bool) {
 	if d.req.WallTime != job.WallAuto {
 		t, why := d.wall(c)
 		return t, why == ""
 	}
-	until := d.runs.Quantile(1) - c.Wait + d.held()
+	until := d.runs.Quantile(1) - c.Wait + d.endMargin()
 	return min(d.longest(c), d.ceil(max(until, d.least(c.offer)))), d.tooShort(c) == ""
 }
 
-// shorter returns a further request without the time that it has no use for, as the job
-// is done sooner with it than without.
+// shorter returns a further request without the wall time that the job does not use, because the job ends sooner with
+// the allocation than without.
 func (a *adaptor) shorter(c Candidate, beside []predict.Window) Candidate {
-	t := a.ceil(max(c.done-c.Wait+a.held(), a.least(c.offer)))
+	t := a.ceil(max(c.done-c.Wait+a.endMargin(), a.least(c.offer)))
 	if a.req.WallTime != job.WallAuto || t >= c.wall {
 		return c
 	}
@@ -122,9 +121,9 @@ func (a *adaptor) shorter(c Candidate, beside []predict.Window) Candidate {
 	return c
 }
 
-// foundBeside returns a candidate for each of the free slots beside what is chosen that give the most
+// furtherCandidates returns a candidate for each of the free slots, besides the chosen ones, that give the most
 // core-seconds before the job is done without them.
-func (d *decision) foundBeside(offers []*offer) []Candidate {
+func (d *decision) furtherCandidates(offers []*offer) []Candidate {
 	var out []Candidate
 	done := d.runs.Mean()
 	worth := func(c *Candidate) float64 {
@@ -144,21 +143,21 @@ func (d *decision) foundBeside(offers []*offer) []Candidate {
 		}
 		for _, slot := range free.slots {
 			c := d.candidate(&free, slot, 0)
-			c.Take = min(slot.Nodes, d.room(o, c.Wait, d.seconds(c.End())))
+			c.Take = min(slot.Nodes, d.usefulNodes(o, c.Wait, d.seconds(c.End())))
 			if c.Take >= o.minNodes && worth(&c) > 0 {
 				out = append(out, c)
 			}
 		}
 	}
-	return least(out, tries, func(c *Candidate) float64 { return -worth(c) })
+	return least(out, maxFurther, func(c *Candidate) float64 { return -worth(c) })
 }
 
-// room returns how many nodes are of use beside those that are there in that time and
-// last for another task, and may be had: the user's bound is on all of them together.
-func (d *decision) room(o *offer, start, end float64) int {
+// usefulNodes returns how many nodes a further allocation may have between start and end: no more than the tasks can
+// use that find no slot in the present allocations, and no more than the user's bound on all of them together.
+func (d *decision) usefulNodes(o *offer, start, end float64) int {
 	tasks, reduces := d.width()
 	for _, w := range d.windows {
-		if w.Start < end && w.End >= start+o.startUp+d.one() {
+		if w.Start < end && w.End >= start+o.startUp+d.taskTime() {
 			tasks, reduces = tasks-w.TaskSlots, reduces-w.ReduceSlots
 		}
 	}
@@ -180,15 +179,14 @@ func (d *decision) room(o *offer, start, end float64) int {
 	return n
 }
 
-// liveWindows returns what the allocations that the job has are to it. They wait in
-// the queue of an offer.
+// liveWindows returns the windows of the job's present allocations. Pending ones wait in the queue of an offer.
 func (a *adaptor) liveWindows(queue *offer) []predict.Window {
 	var out []predict.Window
 	for _, l := range a.q.live() {
 		var o offer
 		o.taskSlots, o.reduceSlots = a.slotsOf(l.Request.PerNode)
 		start, end := a.span(&l, queue)
-		if a.waits(&l) {
+		if a.pending(&l) {
 			start += queue.startUp
 		}
 		if end > start {
@@ -198,18 +196,16 @@ func (a *adaptor) liveWindows(queue *offer) []predict.Window {
 	return out
 }
 
-// waits reports whether an allocation has not begun: one with a wall time that has is
-// known to end.
-func (a *adaptor) waits(l *job.Live) bool {
+// pending reports whether an allocation has not begun. The end of one with a wall time is known once it has.
+func (a *adaptor) pending(l *job.Live) bool {
 	return l.Begins() > a.q.Now || l.Ends == 0 && l.Request.Time > 0
 }
 
-// span returns when an allocation that the job has begins and ends, in seconds from now.
-// One that is late begins any moment; one of which nothing is known when such a request
-// would if it were made now.
+// span returns when a present allocation begins and ends, in seconds from now. A late one is assumed to begin at
+// once; one without a predicted start begins when the same request would if it were made now.
 func (a *adaptor) span(l *job.Live, queue *offer) (start, end float64) {
 	start = a.seconds(l.Begins())
-	if l.Begins() == 0 && a.waits(l) {
+	if l.Begins() == 0 && a.pending(l) {
 		start = a.fit(queue.queue, 0, l.Request.Nodes, limitSeconds(l.Request.Time))
 	}
 	if l.Ends != 0 {

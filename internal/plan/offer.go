@@ -11,10 +11,9 @@ import (
 	"berth/internal/timeline"
 )
 
-// offer is something to run on that can be asked for: nodes of one shape, bounds on one allocation of
-// them, when they are free, and what they cost. Each size of worker that is weighed in a partition is
-// one: a node of it counts as free where such a worker fits. Rented machines would be further ones,
-// with nodes that are always free and a price.
+// offer is a kind of node that can be requested: its size, the bounds on one allocation, when such nodes are free,
+// and their price. Each size of worker that is tried in a partition is an offer; a node counts as free where such a
+// worker fits.
 type offer struct {
 	limits
 	name     string             // of the partition
@@ -23,19 +22,19 @@ type offer struct {
 	price    float64            // of a node for an hour; 0 for those of a batch system
 	startUp  float64            // seconds from the start of an allocation until its workers are ready
 	usable   int                // nodes that could hold a worker
-	capNodes int                // more nodes are of no use: all tasks run at once, or the bounds say so
+	capNodes int                // the largest useful number: all tasks run at once, or a bound is reached
 
 	taskSlots, reduceSlots int // of a node
 
 	queue *timeline.Timeline // of its free nodes
-	line  *timeline.Timeline // the same, without those that the job has been given meanwhile
+	line  *timeline.Timeline // the same, without the nodes of present allocations
 	slots []timeline.Slot    // of line
 }
 
-// maxSizes is how many sizes of workers are weighed in a partition.
+// maxSizes is how many sizes of workers are tried in a partition.
 const maxSizes = 4
 
-// offersOf returns the sizes of workers that are weighed in a partition, the largest first.
+// offersOf returns the offers of a partition, the largest workers first. The error says why there is none.
 func (a *adaptor) offersOf(part *cluster.Partition) ([]*offer, error) {
 	nodes, err := a.nodesOf(part)
 	if err != nil {
@@ -65,7 +64,7 @@ func (a *adaptor) offersOf(part *cluster.Partition) ([]*offer, error) {
 	return out, nil
 }
 
-// width returns how many bag tasks or maps, and reduces, could run at once on whatever there is.
+// width returns how many bag tasks or maps, and reduces, could run at once on unlimited nodes.
 func (a *adaptor) width() (tasks, reduces int) {
 	tasks = a.load.Maps
 	if a.throttle > 0 {
@@ -74,7 +73,7 @@ func (a *adaptor) width() (tasks, reduces int) {
 	return tasks, a.load.Reduces
 }
 
-// nodesFor returns on how many nodes so many tasks and reduces run at once.
+// nodesFor returns on how many nodes that many tasks and reduces run at once.
 func (o *offer) nodesFor(tasks, reduces int) int {
 	n := ceilDiv(tasks, o.taskSlots)
 	if o.reduceSlots > 0 {
@@ -83,9 +82,8 @@ func (o *offer) nodesFor(tasks, reduces int) int {
 	return n
 }
 
-// nodesOf returns the nodes of a partition that can be had, whatever their size. Where
-// there is none the error says why; it is the user's where the user asks for what no
-// node has, and else may go away.
+// nodesOf returns the usable nodes of a partition, whatever their size. Where there is none the error says why; its
+// class is job.User where the user's own constraint or reservation excludes all nodes, and else job.Transient.
 func (a *adaptor) nodesOf(part *cluster.Partition) ([]*cluster.Node, error) {
 	indices, facts := a.q.Snap.Usable(a.view(part, job.Resources{CPUs: 1}))
 	for _, what := range facts.NotUnderstood {
@@ -98,7 +96,7 @@ func (a *adaptor) nodesOf(part *cluster.Partition) ([]*cluster.Node, error) {
 	if nodes != nil {
 		return nodes, nil
 	}
-	e := &job.Error{Class: job.Transient, Where: "partition " + part.Name, What: "it has no node that can be had", Do: "wait, or use another partition"}
+	e := &job.Error{Class: job.Transient, Where: "partition " + part.Name, What: "it has no usable node", Do: "wait, or use another partition"}
 	var why []string
 	for _, x := range facts.Excluded {
 		why = append(why, fmt.Sprintf("%s: %s", count(x.Nodes, "node"), x.Reason))
@@ -107,17 +105,17 @@ func (a *adaptor) nodesOf(part *cluster.Partition) ([]*cluster.Node, error) {
 		e.What += " (" + strings.Join(why, "; ") + ")"
 	}
 	if a.req.Constraint != "" || a.reservation() != "" {
-		e.Class, e.Code, e.Do = job.User, job.CodeConfig, "ask for what there is, or use another partition"
+		e.Class, e.Code, e.Do = job.User, job.CodeConfig, "change the constraint or the reservation, or use another partition"
 	}
 	return nil, e
 }
 
-// view returns for whom the nodes of a partition are counted.
+// view returns the conditions by which the nodes of a partition are counted.
 func (a *adaptor) view(part *cluster.Partition, size job.Resources) cluster.View {
 	return cluster.View{Partition: part.Name, PerNode: size, Whole: a.whole(part), Constraint: a.req.Constraint, Reservation: a.reservation()}
 }
 
-// reservation returns the reservation that the user asks sbatch for.
+// reservation returns the reservation that the user requests of sbatch, or an empty string.
 func (a *adaptor) reservation() string {
 	for _, arg := range a.req.BatchArgs {
 		if name, ok := strings.CutPrefix(arg, "--reservation="); ok {
@@ -127,8 +125,8 @@ func (a *adaptor) reservation() string {
 	return ""
 }
 
-// look finds the free nodes of an offer from now on.
-func (a *adaptor) look(o *offer) {
+// findSlots sets the timeline and the free slots of an offer from now on.
+func (a *adaptor) findSlots(o *offer) {
 	line, _ := a.q.Snap.Timeline(a.view(o.part, o.perNode))
 	line.Advance(a.q.Now)
 	o.queue, o.line, o.slots = line, line, line.Slots()
@@ -139,7 +137,7 @@ func (a *adaptor) whole(part *cluster.Partition) bool {
 	return a.req.Exclusive || part.Whole
 }
 
-// need returns what a worker must have at least: enough for a task of each kind.
+// need returns the least size of a worker: enough for a task of each kind.
 func (a *adaptor) need() job.Resources {
 	var r job.Resources
 	for _, n := range a.needs {
@@ -148,7 +146,7 @@ func (a *adaptor) need() job.Resources {
 	return r
 }
 
-// admits returns a user error where a task fits no node of the partition.
+// admits returns an error of class job.User where a kind of task fits no node of the partition.
 func (a *adaptor) admits(part *cluster.Partition, nodes []*cluster.Node) error {
 	largest := slices.MaxFunc(nodes, func(x, y *cluster.Node) int {
 		return cmp.Or(cmp.Compare(x.Capacity.CPUs, y.Capacity.CPUs), cmp.Compare(x.Capacity.Mem, y.Capacity.Mem))
@@ -165,18 +163,18 @@ func (a *adaptor) admits(part *cluster.Partition, nodes []*cluster.Node) error {
 			}
 		}
 		return &job.Error{Class: job.User, Code: job.CodeConfig, Where: flag,
-			What: fmt.Sprintf("a %s needs %s, but no node of partition %s has that: the largest, %s, has %s and %s", n.task, asks,
+			What: fmt.Sprintf("a %s needs %s, but no node of partition %s has that; the largest, %s, has %s and %s", n.task, asks,
 				part.Name, largest.Name, count(largest.Capacity.CPUs, "core"), job.FormatSize(largest.Capacity.Mem)),
-			Do: "ask for less, or use another partition"}
+			Do: "request less, or use another partition"}
 	}
 	if !slices.ContainsFunc(nodes, func(n *cluster.Node) bool { return a.need().Fits(n.Capacity) }) {
 		return &job.Error{Class: job.User, Code: job.CodeConfig, Where: "partition " + part.Name,
-			What: "no node has both the cores that one kind of task needs and the memory that the other does", Do: "ask for less"}
+			What: "no node has both the cores that one kind of task needs and the memory that the other does", Do: "request less"}
 	}
 	return nil
 }
 
-// tooManyNodes says that so many nodes are not there.
+// tooManyNodes returns an error for a least number of nodes that the partition or a limit does not allow.
 func (a *adaptor) tooManyNodes(part *cluster.Partition, up int) error {
 	l := a.limitsOf(part)
 	where := "--nodes"
@@ -185,27 +183,27 @@ func (a *adaptor) tooManyNodes(part *cluster.Partition, up int) error {
 	}
 	if l.minNodes > l.maxNodes {
 		return &job.Error{Class: job.User, Code: job.CodeConfig, Where: where,
-			What: fmt.Sprintf("at least %s are wanted, but %s allows %s a job", count(l.minNodes, "node"), l.nodesBy, job.FormatCount(l.maxNodes)),
-			Do:   "ask for fewer, or use another partition"}
+			What: fmt.Sprintf("at least %s are required, but %s allows %s a job", count(l.minNodes, "node"), l.nodesBy, job.FormatCount(l.maxNodes)),
+			Do:   "request fewer, or use another partition"}
 	}
 	if cores := a.need().CPUs; l.of(cores).maxNodes < l.minNodes {
 		return &job.Error{Class: job.User, Code: job.CodeConfig, Where: l.cpus.By,
-			What: fmt.Sprintf("at least %s with %s each are wanted, but it allows %s in all", count(l.minNodes, "node"), count(cores, "core"), count(int(l.cpus.Value), "core")),
-			Do:   "ask for less, or use another account or QOS (sacctmgr show qos, sacctmgr show assoc)"}
+			What: fmt.Sprintf("at least %s with %s each are required, but it allows %s in all", count(l.minNodes, "node"), count(cores, "core"), count(int(l.cpus.Value), "core")),
+			Do:   "request less, or use another account or QOS (sacctmgr show qos, sacctmgr show assoc)"}
 	}
 	class := job.User
 	if l.minNodes <= len(part.Nodes) {
-		class = job.Transient // those that are down may come back
+		class = job.Transient // nodes that are down may come back
 	}
 	return &job.Error{Class: class, Code: job.CodeConfig, Where: where,
-		What: fmt.Sprintf("at least %s are wanted, but partition %s has %s that are up and large enough", count(l.minNodes, "node"), part.Name, job.FormatCount(up)),
-		Do:   "ask for fewer, or use another partition"}
+		What: fmt.Sprintf("at least %s are required, but partition %s has %s that are up and large enough", count(l.minNodes, "node"), part.Name, job.FormatCount(up)),
+		Do:   "request fewer, or use another partition"}
 }
 
-// sizes returns what a worker may get of its node, the largest first: the whole of the
-// largest node, and as long as a task of each kind fits, half of that, and so on; at
-// most maxSizes, the smallest among them. No worker gets more cores than all tasks
-// together could use, or than accounting allows in all. Where jobs get whole nodes only it is the kinds of node there are.
+// sizes returns the sizes of workers that are tried, the largest first: the largest node, and as long as a task of
+// each kind fits, half of that, and so on; at most maxSizes, the smallest among them. No worker gets more cores than
+// all tasks together could use, or than accounting allows in all. Where jobs get whole nodes only, the sizes are
+// those of the nodes.
 func (a *adaptor) sizes(part *cluster.Partition, nodes []*cluster.Node) []job.Resources {
 	need := a.need()
 	if a.whole(part) {
@@ -234,7 +232,7 @@ func (a *adaptor) sizes(part *cluster.Partition, nodes []*cluster.Node) []job.Re
 		}
 	}
 	if len(out) == 0 {
-		out = append(out, need) // such a node there is, says admits
+		out = append(out, need) // admits has found such a node
 	}
 	return slices.Compact(out)
 }
@@ -249,11 +247,11 @@ func (a *adaptor) useful() int {
 	return n
 }
 
-// memUnit is what memory is rounded down to: batch systems count it in MiB.
+// memUnit is the unit to which memory is rounded down: batch systems count it in MiB.
 const memUnit = 1 << 20
 
-// sized returns a worker of so many cores and its memory: the cores' share of the
-// scantest node that has as many, or what the tasks need if that is more.
+// sized returns a worker of that many cores and its memory: the cores' share of the memory of the node that has least
+// of it (among those with as many cores), or what the tasks need if that is more.
 func (a *adaptor) sized(cores int, need job.Resources, nodes []*cluster.Node) (job.Resources, bool) {
 	share, least := int64(-1), int64(0) // bytes
 	for _, n := range nodes {
@@ -292,7 +290,7 @@ func wholeSizes(nodes []*cluster.Node, need job.Resources) []job.Resources {
 	return spread(out, maxSizes)
 }
 
-// spread returns at most n of the values, evenly, the first and the last among them.
+// spread returns at most n of the values, evenly spaced, the first and the last among them.
 func spread[E any](values []E, n int) []E {
 	if len(values) <= n {
 		return values

@@ -10,15 +10,16 @@ import (
 )
 
 const (
-	// shownSlots is how many slots of the chosen size are shown that a job could use.
+	// shownSlots is how many feasible slots of the chosen offer are shown.
 	shownSlots = 10
-	// shownOut is how many are shown that it could not use.
+	// shownOut is how many infeasible slots are shown.
 	shownOut = 4
-	// shownSteps is how many steps of the timeline are kept at most.
+	// shownSteps is the largest number of steps of the timeline that a plan keeps.
 	shownSteps = 200
 )
 
-// outlook returns what was seen of the queue, and how it was chosen.
+// outlook returns the state of the queue and the candidates that are shown, each with the reason why it was chosen or
+// not.
 func (d *decision) outlook() *Outlook {
 	at := d.offers[0]
 	if len(d.chosen) > 0 {
@@ -38,14 +39,13 @@ func (d *decision) outlook() *Outlook {
 		o.Turnaround = micros(d.runs.Mean())
 	}
 	for _, c := range d.rows(at) {
-		o.Slots = append(o.Slots, c.told(c.sameSlot(&d.first), d.why(&c)))
+		o.Slots = append(o.Slots, c.reported(c.sameSlot(&d.first), d.why(&c)))
 	}
 	return o
 }
 
-// rows returns the candidates that are shown, by their start: of the chosen offer the
-// chosen one, the best of the others and some that are of no use, and the best of each
-// other offer.
+// rows returns the candidates that are shown, in the order of their start: of the chosen offer the chosen candidate,
+// the best others and some that were rejected; of each other offer the best.
 func (d *decision) rows(at *offer) []Candidate {
 	d.weighRest(at)
 	if len(d.chosen) == 0 {
@@ -54,7 +54,7 @@ func (d *decision) rows(at *offer) []Candidate {
 	rows := []Candidate{d.first}
 	best := slices.Clone(d.weighed)
 	slices.SortStableFunc(best, func(x, y Candidate) int { return d.order(&x, &y) })
-	good, out := 0, 0
+	feasible, out := 0, 0
 	others := map[*offer]bool{}
 	for _, c := range best {
 		switch {
@@ -62,8 +62,8 @@ func (d *decision) rows(at *offer) []Candidate {
 		case c.offer != at && c.rejected == "" && !others[c.offer]:
 			others[c.offer] = true
 			rows = append(rows, c)
-		case c.offer == at && c.rejected == "" && good < shownSlots:
-			good++
+		case c.offer == at && c.rejected == "" && feasible < shownSlots:
+			feasible++
 			rows = append(rows, c)
 		case c.offer == at && c.rejected != "" && out < shownOut:
 			out++
@@ -81,7 +81,7 @@ func (d *decision) rows(at *offer) []Candidate {
 	return rows
 }
 
-// order puts the candidate that is done sooner first.
+// order compares two candidates: the one that ends sooner goes first.
 func (d *decision) order(x, y *Candidate) int {
 	switch {
 	case x.Total < y.Total:
@@ -94,8 +94,8 @@ func (d *decision) order(x, y *Candidate) int {
 	return 0
 }
 
-// weighRest weighs slots of the chosen offer that were not, as they could not be
-// better, until there are enough to be shown.
+// weighRest evaluates further slots of the chosen offer, which could not be better than the chosen one, until there
+// are enough to be shown.
 func (d *decision) weighRest(at *offer) {
 	if !d.known.ok || len(d.live) > 0 {
 		return
@@ -106,9 +106,9 @@ func (d *decision) weighRest(at *offer) {
 			done[c.Slot] = true
 		}
 	}
-	good, _ := d.found([]*offer{at})
-	for _, c := range good {
-		if len(done) >= shownSlots || d.spent > weighing {
+	feasible, _ := d.candidates([]*offer{at})
+	for _, c := range feasible {
+		if len(done) >= shownSlots || d.spent > maxPlaced {
 			return
 		}
 		if !done[c.Slot] {
@@ -118,7 +118,7 @@ func (d *decision) weighRest(at *offer) {
 	}
 }
 
-// why says why a candidate was chosen, or lost.
+// why returns the reason why a candidate was chosen, rejected, or worse than the chosen one.
 func (d *decision) why(c *Candidate) string {
 	switch {
 	case c.sameSlot(&d.first):
@@ -133,7 +133,7 @@ func (d *decision) why(c *Candidate) string {
 func (d *decision) whyChosen() string {
 	switch {
 	case math.IsInf(d.first.Wait, 1):
-		return "no free slot is in sight"
+		return "the queue shows no free slot for it"
 	case d.scout > 0:
 		return "the earliest start, for a scout"
 	case !d.known.ok:
@@ -141,33 +141,43 @@ func (d *decision) whyChosen() string {
 	case len(d.live) > 0:
 		return "shortens the expected turnaround most"
 	case d.idleCost() > 0:
-		return "the least expected turnaround and energy"
+		return "the least expected turnaround and energy together"
 	default:
 		return "the least expected turnaround"
 	}
 }
 
-// whyNot says why a candidate lost.
+// whyNot returns the reason why a feasible candidate was not chosen.
 func (d *decision) whyNot(c *Candidate) string {
 	if !d.known.ok {
 		return d.whyNotBlind(c, &d.first)
 	}
 	why := later(c, &d.first)
 	if d.idleCost() > 0 && c.Total < d.first.Total {
-		why = fmt.Sprintf("%s sooner, which its energy is not worth", duration(d.first.Total-c.Total))
+		why = fmt.Sprintf("ends %s sooner, but its energy costs more than that is worth", duration(d.first.Total-c.Total))
 	}
 	switch {
 	case c.late != "":
 		why += "; " + c.late
 	case c.Nodes > c.Take && c.Take == c.offer.maxNodes:
 		why += fmt.Sprintf(" (at most %s a job by %s)", count(c.Take, "node"), c.offer.nodesBy)
-	case c.Risk > wanted:
-		why += fmt.Sprintf(": its %s do not do", duration(c.wall))
+	case c.Risk > overrunLimit:
+		why += "; " + d.whyTooShort(c)
 	}
 	return why
 }
 
-// wallText returns a wall time as words.
+// whyTooShort says that most runs overrun the candidate's wall time and, where no other allocation helps, how much most
+// of them need on its nodes.
+func (d *decision) whyTooShort(c *Candidate) string {
+	why := duration(c.wall) + " is too short"
+	if len(d.live) > 0 || len(d.chosen) > 1 {
+		return why
+	}
+	return why + ": about " + duration(d.alone(c.offer, c.Take).Quantile(1-riskBy)) + " is needed"
+}
+
+// wallText returns a wall time in words.
 func wallText(seconds float64) string {
 	if math.IsInf(seconds, 1) {
 		return "without a time limit"

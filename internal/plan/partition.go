@@ -10,9 +10,8 @@ import (
 	"berth/internal/job"
 )
 
-// partitions returns the partitions that the job may go to: those the user named, else
-// that of the allocations it has, else the default one, else all that are open. why says
-// so where the user may wonder.
+// partitions returns the partitions that the job may use: those that the user named, else those of its present
+// allocations, else the default one, else all open ones. why explains the last case.
 func partitions(q *Question) (parts []*cluster.Partition, why string, err error) {
 	queue, asked := q.Snap.Queue, q.Spec.Request.Partition
 	if asked == "" && q.Rest != nil {
@@ -35,13 +34,13 @@ func partitions(q *Question) (parts []*cluster.Partition, why string, err error)
 	}
 	if len(parts) == 0 {
 		return nil, "", &job.Error{Class: job.Transient, Code: job.CodeConfig, Where: q.Snap.Driver,
-			What: "no partition is open" + reasonsClosed(queue), Do: "ask whoever runs the cluster"}
+			What: "no partition is open" + reasonsClosed(queue), Do: "ask the administrator of the cluster"}
 	}
-	return parts, "no partition is the default, so all that are open were weighed", nil
+	return parts, "no partition is the default, so all open ones were compared", nil
 }
 
-// among returns what tells that a job may run in several partitions (job.Batch.Among): the list
-// that its user named, else all that were weighed; empty where it is but one.
+// among returns the list of partitions for job.Batch.Among: the one that the user named, else all that were compared;
+// empty where it is only one.
 func among(asked string, parts []*cluster.Partition) string {
 	switch {
 	case strings.Contains(asked, ","):
@@ -56,7 +55,7 @@ func among(asked string, parts []*cluster.Partition) string {
 	return strings.Join(names, ",")
 }
 
-// overlaps reports whether nodes that jobs take of one offer are missing in the other.
+// overlaps reports whether two offers have nodes in common, so that an allocation of one takes nodes from the other.
 func (o *offer) overlaps(with *offer) bool {
 	if o.part == with.part {
 		return true
@@ -68,7 +67,7 @@ func (o *offer) overlaps(with *offer) bool {
 	return slices.ContainsFunc(with.part.Nodes, func(n int) bool { return in[n] })
 }
 
-// named returns the partitions of a list as sbatch takes it: "short,long".
+// named returns the open partitions of a list in sbatch's form, "short,long".
 func named(queue *cluster.Queue, list string) (parts []*cluster.Partition, err error) {
 	var closed *cluster.Partition
 	for name := range strings.SplitSeq(list, ",") {
@@ -89,13 +88,13 @@ func named(queue *cluster.Queue, list string) (parts []*cluster.Partition, err e
 	return parts, nil
 }
 
-// partitionError says what is wrong with the partition. One that is closed may be open
-// again: a job that has begun waits for that, it does not fail.
+// partitionError returns an error about --partition. A closed partition is a transient error, because it may open
+// again: a job that has begun waits for that and does not fail.
 func partitionError(class job.Class, what, do string) error {
 	return &job.Error{Class: class, Code: job.CodeConfig, Where: "--partition", What: what, Do: do}
 }
 
-// openNames returns the names of the partitions that are open.
+// openNames returns the names of the open partitions.
 func openNames(queue *cluster.Queue) []string {
 	var names []string
 	for _, p := range queue.Partitions {
@@ -120,12 +119,12 @@ func reasonsClosed(queue *cluster.Queue) string {
 	return " (" + strings.Join(why, "; ") + ")"
 }
 
-// limits is what user and partition allow of one allocation.
+// limits are the bounds of user, partition and accounting on one allocation.
 type limits struct {
 	minNodes, maxNodes int           // maxNodes: math.MaxInt is no bound
 	maxTime            float64       // seconds; +Inf: no bound
-	maxWall            float64       // the longest wall time of no more than that, in whole grains
-	nodesBy, timeBy    string        // who bounds them, in words
+	maxWall            float64       // the longest wall time that can be requested: maxTime in whole grains
+	nodesBy, timeBy    string        // the source of the bound, in words
 	cpus               cluster.Limit // of all nodes together
 }
 
@@ -158,7 +157,7 @@ func (a *adaptor) limitsOf(p *cluster.Partition) limits {
 	return l
 }
 
-// of returns the limits on an allocation whose nodes have so many cores each.
+// of returns the bounds on an allocation whose nodes have that many cores each.
 func (l limits) of(cores int) limits {
 	if most := l.cpus.Value / int64(max(cores, 1)); l.cpus.Value > 0 && most < int64(l.maxNodes) {
 		l.maxNodes, l.nodesBy = int(most), l.cpus.By

@@ -110,7 +110,7 @@ func spec(t *testing.T, d *datadriven.TestData) *job.Spec {
 }
 
 // profile makes a profile of equal runs, with "more" besides those of another: each task
-// takes a time or twice that, by turns. Of a run that was not done only "done" tasks are.
+// takes a time or twice that, by turns. "done" is how many tasks of an unfinished run were measured.
 func (s *scenario) profile(t *testing.T, d *datadriven.TestData, prof *predict.Profile) *predict.Profile {
 	sz := predict.Size{Kind: job.Kind(text(t, d, "kind", "bag")), InputBytes: size(t, d, "input"), Tasks: number(t, d, "tasks", 1), Reduces: number(t, d, "reduces", 0)}
 	if !d.HasArg("more") {

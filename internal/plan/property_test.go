@@ -76,8 +76,8 @@ func decided(t *rapid.T, q Question) Plan {
 	return p
 }
 
-// TestRequestsKeepAllBounds: what is asked for is within what user and partition allow,
-// and together it fits under the timeline.
+// TestRequestsKeepAllBounds: requests are within the bounds of user and partition, and together they fit under the
+// timeline.
 func TestRequestsKeepAllBounds(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		q := genQuestion(t)
@@ -133,8 +133,8 @@ func TestRequestsKeepAllBounds(t *testing.T) {
 	})
 }
 
-// TestTheChosenIsNoWorse: no way to go that was weighed is sooner than the chosen one by
-// more than what fewer nodes and less time are worth; further allocations shorten it.
+// TestTheChosenIsNoWorse: no compared candidate is sooner than the chosen one by more than the tolerances for fewer
+// nodes and less time; further allocations shorten the turnaround.
 func TestTheChosenIsNoWorse(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		p := decided(t, genQuestion(t))
@@ -176,9 +176,8 @@ func chosenOf(p Plan) Candidate {
 	return Candidate{}
 }
 
-// TestMoreIsNoLater: with a further node, with a higher bound and with a free choice of
-// the time a job is not done later than by the one request that does for it with less:
-// by no more than what fewer nodes and less time are worth.
+// TestMoreIsNoLater: with a further node, with a higher bound and with a free choice of the time a job is not done
+// later than by the one request that suffices with less, apart from the tolerances for fewer nodes and less time.
 func TestMoreIsNoLater(t *testing.T) {
 	for name, change := range map[string]func(t *rapid.T, less, more *Question){
 		"a free node": func(_ *rapid.T, _, more *Question) {
@@ -215,9 +214,8 @@ func TestMoreIsNoLater(t *testing.T) {
 	}
 }
 
-// TestPlansOfTheRest: a plan of what is left tells the size of the whole job as well as what is
-// left of it, so the next plan of the same job can be made from it: it is the one that the job's
-// own size gives.
+// TestPlansOfTheRest: a plan of the rest states the size of the whole job as well as what is left of it, so that the
+// next plan of the same job can be made from it. It equals the plan by the job's own size.
 func TestPlansOfTheRest(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		q := genQuestion(t)
@@ -237,10 +235,9 @@ func TestPlansOfTheRest(t *testing.T) {
 	})
 }
 
-// TestPredictionsAgree: what a plan predicts of one job does not contradict itself. The times
-// that half of the runs and 95 of 100 keep within lie between the bounds of the run time, and
-// the mean turnaround lies between the bounds of the turnaround, which are those of the run
-// time after the predicted start.
+// TestPredictionsAgree: the numbers of one prediction do not contradict each other. The median and the 95th
+// percentile of the run time lie within its bounds, and the mean turnaround lies within the bounds of the turnaround,
+// which are those of the run time after the predicted start.
 func TestPredictionsAgree(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		q := genQuestion(t)

@@ -9,22 +9,21 @@ import (
 	"berth/internal/timeline"
 )
 
-// Question is all that a decision depends on.
+// Question is everything that a decision depends on.
 type Question struct {
 	Now     job.Time
 	Snap    cluster.Snapshot
 	Spec    *job.Spec
 	Counts  Counts
-	Profile *predict.Profile // of the application; nil: there is none
-	// Measured is what this run has shown so far, on top of the profile; nil: nothing.
+	Profile *predict.Profile // of the application; nil: none
+	// Measured are the measurements of this run so far, in addition to the profile; nil: none.
 	Measured *predict.Profile
-	Rest     *job.Rest  // what is left of a job that has begun; nil: all of it
-	Idle     []job.Live // of a job that has not begun: allocations that wait for work and will serve it
-	Checks   []Check    // what the batch system said of requests that were weighed before
-	// Brief leaves out of the plan what is there to be told: the outlook and the prediction.
-	// What is asked for is the same.
+	Rest     *job.Rest  // the rest of a job that has begun; nil: all of it
+	Idle     []job.Live // of a job that has not begun: idle allocations that will serve it
+	Checks   []Check    // the batch system's answers to requests of earlier plans
+	// Brief leaves the outlook and the prediction out of the plan. The requests are the same.
 	Brief bool
-	Memo  *Memo // of earlier plans, whose profiles have not changed; nil: none
+	Memo  *Memo // of earlier plans with the same profiles; nil: none
 }
 
 // live returns the allocations that the job has from the start.
@@ -35,33 +34,32 @@ func (q *Question) live() []job.Live {
 	return q.Idle
 }
 
-// Check is what the batch system itself said of when a request would begin.
+// Check is the batch system's own answer to when a request would begin.
 type Check struct {
 	Nodes   int
 	PerNode job.Resources
 	Time    time.Duration
 	Start   job.Time
-	Refused string // why it would not be taken at all; empty: it would
+	Refused string // the reason why it would be refused, or empty
 }
 
-// Outlook is what a plan saw of the batch system's queue, and how it chose.
+// Outlook is the state of the batch system's queue and the candidates that a plan compared.
 type Outlook struct {
 	Partition string          `json:"partition"`
 	Nodes     int             `json:"nodes"`    // of the partition that could hold a worker of the chosen size
-	Timeline  []timeline.Step `json:"timeline"` // how many of those are free, from now on
-	Slots     []Candidate     `json:"slots"`    // every way to go that was weighed, the earliest start first
+	Timeline  []timeline.Step `json:"timeline"` // how many of these nodes are free, from now on
+	Slots     []Candidate     `json:"slots"`    // the candidates that were compared, the earliest start first
 	Expectation
 }
 
-// Expectation is what is expected of the queue, in seconds from the plan on: from submission, or
-// from the last resume.
+// Expectation is the predicted course of the job, in seconds from the plan: from submission, or from the last resume.
 type Expectation struct {
 	Wait       float64 `json:"wait_s"`       // until the first allocation begins
-	Start      float64 `json:"start_s"`      // until the first task starts, as the allocation's workers are ready
-	Turnaround float64 `json:"turnaround_s"` // until the job is done, on average; 0: no prediction
+	Start      float64 `json:"start_s"`      // until the first task starts, because the allocation's workers are ready
+	Turnaround float64 `json:"turnaround_s"` // until the job is done, mean; 0: no prediction
 }
 
-// Brief returns the outlook without its lists, which are only shown. It may be nil.
+// Brief returns the outlook without its lists, which are only shown. It accepts nil.
 func (o *Outlook) Brief() *Outlook {
 	if o == nil {
 		return nil
@@ -69,9 +67,8 @@ func (o *Outlook) Brief() *Outlook {
 	return &Outlook{Partition: o.Partition, Nodes: o.Nodes, Expectation: o.Expectation}
 }
 
-// Turnaround returns the bounds of the predicted turnaround on a batch system, in seconds
-// from now until the job is done: those of the run time after the predicted start of the
-// first task. It is nil where there is no prediction.
+// Turnaround returns the bounds of the predicted turnaround on a batch system, in seconds from now: the bounds of the
+// run time after the predicted start of the first task. It is nil where there is no prediction.
 func (p *Plan) Turnaround() *predict.Interval {
 	if p.Predicted == nil || p.Outlook == nil {
 		return nil

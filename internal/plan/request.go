@@ -7,8 +7,8 @@ import (
 	"berth/internal/timeline"
 )
 
-// Requests returns what is to be asked for, the earliest start first; none where the
-// allocations that the job has do it soonest.
+// Requests returns the allocations to request, the earliest start first; none where the present allocations end the
+// job soonest.
 func (p *Plan) Requests() []job.AllocRequest {
 	if p.Alloc.Nodes == 0 {
 		return nil
@@ -30,23 +30,23 @@ func (a *adaptor) request(c *Candidate) job.AllocRequest {
 		req.Start = a.instant(c.Wait)
 	}
 	if end := c.End(); req.Start != 0 && end != timeline.Never && a.req.WallTime == job.WallAuto && c.late == "" {
-		req.Latest = end.Add(missBy - req.Time)
+		req.Latest = end.Add(startTolerance - req.Time)
 	}
 	if r.IdleTimeout == 0 || r.IdleTimeout == job.DefaultIdleTimeout {
 		req.IdleTimeout = batchIdle
 	}
-	req.IdleTimeout = min(req.IdleTimeout, a.patience(c))
+	req.IdleTimeout = min(req.IdleTimeout, a.idleLimit(c))
 	return req
 }
 
-// layout returns what each worker of a candidate has.
+// layout returns the layout of one worker of a candidate.
 func (a *adaptor) layout(c *Candidate) Layout {
 	l := Layout{Nodes: 1, PerNode: c.PerNode}
 	l.sortMemory(a.req)
 	return l
 }
 
-// nameOf returns what the queue may call a job.
+// nameOf returns the part of the job's name in the queue after "berth-".
 func nameOf(s *job.Spec) string {
 	if s.Name != "" {
 		return s.Name

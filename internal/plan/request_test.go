@@ -51,8 +51,8 @@ func TestRequest(t *testing.T) {
 	}
 }
 
-// TestPatience: the more a joule is worth the sooner nodes without work are given back, and no later than without it.
-func TestPatience(t *testing.T) {
+// TestIdleLimit: the more a joule is worth the sooner idle nodes are given back, and no later than without a weight.
+func TestIdleLimit(t *testing.T) {
 	for weight, want := range map[float64]time.Duration{0: 10 * time.Second, 1e-6: 10 * time.Second, 0.005: 3333 * time.Millisecond, 1: time.Second} {
 		q := bagOf(64, 20, rand.New(rand.NewPCG(1, 1)))
 		q.Snap = idle(3)
@@ -123,8 +123,8 @@ func TestShareOfACluster(t *testing.T) {
 	}
 }
 
-// TestGuessReduces: 40 maps read 100 bytes each in 10 s and put out 50; eight reduces
-// have 250 of these each, which takes them 25 s.
+// TestGuessReduces: 40 maps read 100 bytes each in 10 s and write 50; each of eight reduces has 250 of these bytes,
+// which takes it 25 s.
 func TestGuessReduces(t *testing.T) {
 	var c predict.Collector
 	for range 10 {
@@ -142,8 +142,7 @@ func TestGuessReduces(t *testing.T) {
 	}
 }
 
-// TestMeasuredGoesFirst: what this run has shown goes before the profile once there is
-// enough of it.
+// TestMeasuredGoesFirst: measurements of this run replace the profile once there are enough.
 func TestMeasuredGoesFirst(t *testing.T) {
 	size := predict.Size{Kind: job.Bag, Tasks: 100}
 	of := func(tasks int, took time.Duration) *predict.Profile {
@@ -170,7 +169,7 @@ func TestMeasuredGoesFirst(t *testing.T) {
 	}
 }
 
-// TestErrorsOfPlaces: what cannot be had is told by name, and whose fault it is.
+// TestErrorsOfPlaces: the error names the partition, flag or feature that cannot be used, and its class says who can mend it.
 func TestErrorsOfPlaces(t *testing.T) {
 	down := func(s *cluster.Snapshot) {
 		for i := range s.Nodes {
@@ -183,17 +182,17 @@ func TestErrorsOfPlaces(t *testing.T) {
 		says   string
 	}{
 		"all down": {func(s *cluster.Snapshot, _ *job.Request) { down(s) }, job.Transient,
-			"partition main: it has no node that can be had (4 nodes: drained: new disks); wait, or use another partition"},
+			"partition main: it has no usable node (4 nodes: drained: new disks); wait, or use another partition"},
 		"no such feature": {func(_ *cluster.Snapshot, r *job.Request) { r.Constraint = "gpu" }, job.User,
-			"partition main: it has no node that can be had (4 nodes: lacks gpu); ask for what there is, or use another partition"},
+			"partition main: it has no usable node (4 nodes: lacks gpu); change the constraint or the reservation, or use another partition"},
 		"all closed": {func(s *cluster.Snapshot, _ *job.Request) { s.Queue.Partitions[0].Closed = "down" }, job.Transient,
-			"slurm: no partition is open (main: down); ask whoever runs the cluster"},
+			"slurm: no partition is open (main: down); ask the administrator of the cluster"},
 		"too many": {func(_ *cluster.Snapshot, r *job.Request) { r.MinNodes = 5 }, job.User,
-			"--nodes: at least 5 nodes are wanted, but partition main has 4 that are up and large enough; ask for fewer, or use another partition"},
+			"--nodes: at least 5 nodes are required, but partition main has 4 that are up and large enough; request fewer, or use another partition"},
 		"too many are down": {func(s *cluster.Snapshot, r *job.Request) { s.Nodes[0].Down, r.MinNodes = "drained", 4 }, job.Transient,
-			"--nodes: at least 4 nodes are wanted, but partition main has 3 that are up and large enough; ask for fewer, or use another partition"},
+			"--nodes: at least 4 nodes are required, but partition main has 3 that are up and large enough; request fewer, or use another partition"},
 		"not of me": {func(_ *cluster.Snapshot, r *job.Request) { r.BatchArgs = []string{"--reservation=theirs"} }, job.User,
-			"partition main: it has no node that can be had (4 nodes: not in reservation theirs); ask for what there is, or use another partition"},
+			"partition main: it has no usable node (4 nodes: not in reservation theirs); change the constraint or the reservation, or use another partition"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			q := bagOf(10, 1, rand.New(rand.NewPCG(1, 1)))

@@ -9,9 +9,9 @@ import (
 	"berth/internal/job"
 )
 
-// TestScoutIsSmall: where nothing is known of the tasks and not all of them fit at once, a few
-// nodes are asked for, for a short time, and the rest is planned after one wave of tasks. So it
-// is for a job that was resumed, unless one of its tasks was cut short.
+// TestScoutIsSmall: without a profile, and where not all tasks fit at once, a few nodes are requested for a short
+// time, and the rest is planned after one wave of tasks. The same holds for a job that was resumed, unless one of its
+// tasks was cut short.
 func TestScoutIsSmall(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		q := genQuestion(t)
@@ -37,7 +37,7 @@ func TestScoutIsSmall(t *testing.T) {
 	})
 }
 
-// TestNoScoutAfterCutShort: what ran longer than its allocation is no matter for a scout.
+// TestNoScoutAfterCutShort: a task that ran longer than its allocation is not measured by a scout.
 func TestNoScoutAfterCutShort(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		q := genQuestion(t)

@@ -8,22 +8,22 @@ import (
 )
 
 const (
-	// sortShare is the part of a worker's memory that sorting gets: the other half is
-	// for the tasks' own programs and the page cache.
+	// sortShare is the divisor of a worker's memory that gives the memory for sorting: the other half is for the
+	// tasks' own programs and the page cache.
 	sortShare = 2
-	// sortPerCore is the most bytes for sorting that a core gets. Beyond it a larger
-	// buffer saves no pass over the data of any split.
+	// sortPerCore is the most memory for sorting per core, in bytes. A larger buffer saves no pass over the data of
+	// any split.
 	sortPerCore = 1 << 30
-	// leastSort is the fewest bytes for sorting that a core gets, however small the machine.
+	// leastSort is the least memory for sorting per core, in bytes, however small the machine.
 	leastSort = 16 << 20
 )
 
-// Share divides the machine, which is the snapshot's largest node, among the job's
-// workers: --workers of them, 1 by default, within the bounds of --nodes. Each gets
-// an equal part of the cores, at least one, and of the memory. It fails where a task
-// fits no worker.
+// Share divides the machine, which is the snapshot's largest node, among the job's workers: --workers of them, 1 by
+// default, within the bounds of --nodes. Each gets an equal part of the cores, at least one, and of the memory. It
+// returns an error of class job.User where a task fits no worker.
 //
-// Of hosts that were named and of rented machines each has one worker, see shareHosts. On a batch system it returns the most that the job could get, see shareBatch.
+// Named hosts and rented machines have one worker each, see shareHosts. On a batch system Share returns the largest
+// layout that the job could get, see shareBatch.
 func Share(snap cluster.Snapshot, spec *job.Spec) (Layout, error) {
 	if snap.Queue != nil {
 		return shareBatch(snap, spec)
@@ -84,11 +84,11 @@ func (l *Layout) nodes(r *job.Request) {
 		l.Nodes = min(l.Nodes, r.MaxNodes)
 	}
 	if r.Workers > 0 && l.Nodes != r.Workers {
-		l.note("%d workers were asked for, but --nodes allows %s: there will be %d", r.Workers, bounds(r), l.Nodes)
+		l.note("%d workers were requested, but --nodes allows %s: there will be %d", r.Workers, bounds(r), l.Nodes)
 	}
 }
 
-// bounds returns the bounds on the number of nodes as words.
+// bounds returns the bounds on the number of nodes in words.
 func bounds(r *job.Request) string {
 	switch {
 	case r.MaxNodes == 0:
@@ -114,8 +114,7 @@ func (l *Layout) split(machine cluster.Node) {
 	}
 }
 
-// sortMemory sets the memory for sorting: what the user said, or half of the
-// worker's memory up to 1 GiB a core.
+// sortMemory sets the memory for sorting: the user's, or half of the worker's memory up to 1 GiB a core.
 func (l *Layout) sortMemory(r *job.Request) {
 	if r.SortMemory > 0 {
 		l.SortMemory = r.SortMemory
@@ -142,14 +141,13 @@ func (l *Layout) note(format string, args ...any) {
 	l.notes = append(l.notes, fmt.Sprintf(format, args...))
 }
 
-// need is what a sort of task needs and what the user calls it.
+// need is the resources of a kind of task, and the names and flags by which the user knows them.
 type need struct {
 	job.Resources
 	task, cpusFlag, memFlag string
 }
 
-// needsOf returns the needs of the job's tasks; those of maps come first, those of
-// reduces, if there are any, last.
+// needsOf returns the needs of the job's tasks; those of maps come first, those of reduces, if there are any, last.
 func needsOf(spec *job.Spec) []need {
 	if spec.Kind == job.Bag {
 		return []need{{spec.Bag.Need, "task", "--cpus-per-task", "--mem"}}
@@ -162,7 +160,7 @@ func needsOf(spec *job.Spec) []need {
 	return needs
 }
 
-// fits returns a user error where a task does not fit a worker, saying what there is.
+// fits returns an error of class job.User where a task does not fit a worker. It says what the worker has.
 func fits(n need, machine cluster.Node, l Layout) error {
 	if n.Fits(l.PerNode) {
 		return nil
@@ -173,11 +171,11 @@ func fits(n need, machine cluster.Node, l Layout) error {
 	}
 	what := fmt.Sprintf("a %s needs %s, but node %s has %s and %s", n.task, asks, machine.Name,
 		count(has.CPUs, "core"), job.FormatSize(has.Mem))
-	do := "ask for less"
+	do := "request less"
 	if n.Fits(has) {
 		what = fmt.Sprintf("a %s needs %s, but each of %d workers on node %s has %s and %s", n.task, asks, l.Nodes,
 			machine.Name, count(l.PerNode.CPUs, "core"), job.FormatSize(l.PerNode.Mem))
-		do = "ask for less, or for fewer workers"
+		do = "request less, or fewer workers"
 	}
 	return &job.Error{Class: job.User, Code: job.CodeConfig, Where: flag, What: what, Do: do}
 }

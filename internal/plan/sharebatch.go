@@ -9,9 +9,9 @@ import (
 // plenty stands for the number of tasks of a job whose input is not split yet.
 const plenty = 1 << 30
 
-// shareBatch returns the most that a job could get of a batch system: the largest worker
-// on as many nodes as hold one and may be had. How many there will be is decided later;
-// what a task has to sort in is the same then, as a worker's memory goes with its cores.
+// shareBatch returns the largest layout that a job could get from a batch system: the largest worker on all nodes
+// that fit one and are allowed. The number of nodes is decided later. The memory of a task for sorting is the same
+// then, because a worker's memory is proportional to its cores.
 func shareBatch(snap cluster.Snapshot, spec *job.Spec) (Layout, error) {
 	a := newAdaptor(&Question{Snap: snap, Spec: spec})
 	a.load = predict.Load{Maps: plenty, Reduces: plenty}

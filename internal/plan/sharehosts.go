@@ -7,13 +7,14 @@ import (
 	"berth/internal/job"
 )
 
-// shareHosts gives each of the hosts that the user named a worker with all that the user let it have of the host. Hosts differ: a layout's PerNode
-// is the largest of them, and its slots are counted host by host. One that cannot be reached now has no slots yet, and may have some later.
+// shareHosts gives each named host one worker with everything that the user allowed of the host. Hosts differ:
+// PerNode of the layout is the largest of them, and slots are counted host by host. A host that cannot be reached now
+// has no slots yet, and may have some later.
 func shareHosts(snap cluster.Snapshot, spec *job.Spec) (Layout, error) {
 	nodes, r := snap.Nodes, &spec.Request
 	l := Layout{Speed: 1}
 	if len(nodes) < r.MinNodes {
-		return Layout{}, job.ArgumentError("--nodes", fmt.Sprintf("at least %d nodes were asked for, but there are %s", r.MinNodes, count(len(nodes), "host")), "name more hosts, or ask for fewer")
+		return Layout{}, job.ArgumentError("--nodes", fmt.Sprintf("at least %d nodes were requested, but there are %s", r.MinNodes, count(len(nodes), "host")), "name more hosts, or request fewer nodes")
 	}
 	if r.MaxNodes > 0 && len(nodes) > r.MaxNodes {
 		l.note("%d of %d hosts are used, as --nodes allows %s", r.MaxNodes, len(nodes), bounds(r))
@@ -40,7 +41,7 @@ func shareHosts(snap cluster.Snapshot, spec *job.Spec) (Layout, error) {
 		}
 	}
 	if cores := (cluster.Snapshot{Nodes: nodes}).Capacity().CPUs; cores < l.Nodes*l.PerNode.CPUs {
-		l.note("hosts differ, or cannot be used now: the largest has %s for tasks, all together have %d", count(l.PerNode.CPUs, "core"), cores)
+		l.note("the hosts differ, or some cannot be used now: the largest has %s for tasks, all together have %d", count(l.PerNode.CPUs, "core"), cores)
 	}
 	if spec.Kind == job.Bag {
 		l.ReduceSlots = 0

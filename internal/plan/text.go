@@ -12,7 +12,7 @@ import (
 // nothingLeft is the decision where all tasks of a job are done.
 const nothingLeft = "nothing is left to do"
 
-// decision says all of the plan in one line.
+// decision returns the plan in one line.
 func (p *Plan) decision() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s × %s: ", count(p.Alloc.Nodes, "node"), count(p.Alloc.PerNode.CPUs, "core"))
@@ -25,7 +25,7 @@ func (p *Plan) decision() string {
 	return b.String()
 }
 
-// amount says how much there is to do, and in how many rounds.
+// amount returns how many tasks there are and in how many waves they run, in words.
 func (p *Plan) amount() string {
 	left := p.left()
 	var parts []string
@@ -49,7 +49,7 @@ func (p *Plan) amount() string {
 	return strings.Join(parts, ", ")
 }
 
-// source says what the prediction stands on.
+// source returns what the prediction is based on, in words.
 func source(prof *predict.Profile, size predict.Size) string {
 	s := fmt.Sprintf("profile of %s of %s, ", count(prof.Runs, "run"), predict.Label(prof.App))
 	if size.Kind == job.MapReduce {
@@ -63,7 +63,7 @@ func source(prof *predict.Profile, size predict.Size) string {
 	return s
 }
 
-// between joins the ends of a range, and is one of them where they read the same.
+// between returns a range as "low–high", or one of them where both read the same.
 func between(lo, hi string) string {
 	if lo == hi || strings.HasPrefix(hi, lo+" ") {
 		return hi
@@ -71,11 +71,11 @@ func between(lo, hi string) string {
 	return lo + "–" + hi
 }
 
-// sortReason says where the memory for sorting comes from.
+// sortReason returns where the memory for sorting comes from.
 func sortReason(l Layout, r *job.Request) string {
 	switch per := job.FormatSize(l.SortMemory); {
 	case r.SortMemory > 0:
-		return per + " to sort in on each node, as asked for"
+		return per + " to sort in on each node, as requested"
 	case l.SortMemory == l.PerNode.Mem/sortShare:
 		return per + " to sort in on each node: half of its memory"
 	default:
@@ -83,7 +83,7 @@ func sortReason(l Layout, r *job.Request) string {
 	}
 }
 
-// waves returns in how many rounds n tasks run.
+// waves returns in how many waves n tasks run.
 func waves(n, slots int) int { return (n + slots - 1) / max(1, slots) }
 
 // count returns "1 map", "40 maps", "10,000 maps".
@@ -94,7 +94,7 @@ func count(n int, noun string) string {
 	return job.FormatCount(n) + " " + noun + "s"
 }
 
-// times returns "×8", "×0.25" or "×1000": two digits, none after the point from 10 on.
+// times returns "×8", "×0.25" or "×1000": two significant digits, no decimals from 10 on.
 func times(f float64) string {
 	if f >= 9.95 {
 		return "×" + strconv.FormatFloat(f, 'f', 0, 64)
@@ -102,7 +102,7 @@ func times(f float64) string {
 	return "×" + strconv.FormatFloat(f, 'g', 2, 64)
 }
 
-// unit is a unit of time that durations up to a bound are told in.
+// unit is a unit of time, used for durations below a bound in seconds.
 type unit struct {
 	below, seconds float64
 	name           string
@@ -119,7 +119,7 @@ func unitFor(seconds float64) unit {
 	return unit{seconds: 24 * 3600, name: "days"}
 }
 
-// decimals returns how many decimals a duration is told with: one below 10 units.
+// decimals returns the number of decimals of a duration: one below 10 units.
 func (u unit) decimals(seconds float64) int {
 	if seconds/u.seconds < 9.95 {
 		return 1
@@ -132,14 +132,14 @@ func (u unit) number(seconds float64, decimals int) string {
 	return strings.TrimSuffix(s, ".0")
 }
 
-// duration writes a duration for people: "17 s", "2.5 h".
+// duration formats a duration for people: "17 s", "2.5 h".
 func duration(seconds float64) string {
 	u := unitFor(seconds)
 	return u.number(seconds, u.decimals(seconds)) + " " + u.name
 }
 
-// span writes bounds for people in the unit of the upper one and to the decimals of
-// the lower one: "12–17 s", "9.4–10.3 s".
+// span formats bounds for people in the unit of the upper one and with the decimals of the lower one: "12–17 s",
+// "9.4–10.3 s".
 func span(i predict.Interval) string {
 	u := unitFor(i.Up)
 	lo, hi := u.number(i.Low, u.decimals(i.Low)), u.number(i.Up, u.decimals(i.Low))

@@ -8,9 +8,8 @@ import (
 	"berth/internal/timeline"
 )
 
-// Plans reckon in seconds, and in seconds from now where an instant is meant; +Inf is what has no
-// end or is not in sight. Elsewhere an allocation without a time limit has one of 0, and a timeline
-// has instants: what follows leads from the one to the other.
+// Plans compute in seconds, and in seconds from now for instants; +Inf is no end, or an unknown instant. Elsewhere an
+// allocation without a time limit has one of 0, and a timeline has instants: these functions convert between the two.
 
 // seconds returns how long after now an instant is.
 func (a *adaptor) seconds(t job.Time) float64 {
@@ -20,7 +19,7 @@ func (a *adaptor) seconds(t job.Time) float64 {
 	return max(0, t.Sub(a.q.Now).Seconds())
 }
 
-// instant returns the time so many seconds after now.
+// instant returns the time that many seconds after now.
 func (a *adaptor) instant(seconds float64) job.Time {
 	if math.IsInf(seconds, 1) {
 		return timeline.Never
@@ -28,7 +27,7 @@ func (a *adaptor) instant(seconds float64) job.Time {
 	return a.q.Now.Add(time.Duration(math.Round(seconds * float64(time.Second))))
 }
 
-// limitSeconds returns a time limit in seconds; 0 is none.
+// limitSeconds returns a time limit in seconds; 0 stands for none.
 func limitSeconds(d time.Duration) float64 {
 	if d == 0 {
 		return math.Inf(1)
@@ -36,7 +35,7 @@ func limitSeconds(d time.Duration) float64 {
 	return d.Seconds()
 }
 
-// limitDuration undoes limitSeconds.
+// limitDuration is the inverse of limitSeconds.
 func limitDuration(seconds float64) time.Duration {
 	if math.IsInf(seconds, 1) {
 		return 0
@@ -44,12 +43,12 @@ func limitDuration(seconds float64) time.Duration {
 	return time.Duration(math.Round(seconds * float64(time.Second)))
 }
 
-// asDuration returns seconds as a duration, as far as one is needed.
+// asDuration returns seconds as a duration, rounded up and bounded by twice the horizon.
 func asDuration(seconds float64) time.Duration {
-	return time.Duration(math.Ceil(min(seconds, 2*never) * float64(time.Second)))
+	return time.Duration(math.Ceil(min(seconds, 2*horizon) * float64(time.Second)))
 }
 
-// fit returns when so many nodes are free for so many seconds, not before that time.
+// fit returns when that many nodes are free for that many seconds, not before the instant from.
 func (a *adaptor) fit(line *timeline.Timeline, from float64, nodes int, seconds float64) float64 {
 	d := timeline.Unbounded
 	if !math.IsInf(seconds, 1) {
@@ -58,10 +57,10 @@ func (a *adaptor) fit(line *timeline.Timeline, from float64, nodes int, seconds 
 	if at, ok := line.EarliestFit(a.instant(from), nodes, d); ok {
 		return a.seconds(at)
 	}
-	return from + never
+	return from + horizon
 }
 
-// ceil returns so many seconds as a wall time, in whole grains.
+// ceil rounds seconds up to a wall time in whole grains.
 func (a *adaptor) ceil(seconds float64) float64 {
 	if seconds > float64(math.MaxInt64/4)/float64(time.Second) {
 		return math.Inf(1)

@@ -24,8 +24,8 @@ func (a *adaptor) alone(o *offer, nodes int) *predict.Alone {
 	return runs
 }
 
-// simulate runs the sample on the windows, and counts the tasks that are placed one by one.
-// See predict.Trials.RunWithin.
+// simulate runs the sample on the windows and counts the tasks that are placed one by one. See
+// predict.Trials.RunWithin.
 func (a *adaptor) simulate(windows []predict.Window, alone *predict.Alone, limit float64) (o predict.Outcome, bound float64, ok bool) {
 	before := a.trials.Placed()
 	o, bound, ok = a.trials.RunWithin(windows, alone, limit)
@@ -33,8 +33,8 @@ func (a *adaptor) simulate(windows []predict.Window, alone *predict.Alone, limit
 	return o, bound, ok
 }
 
-// one returns how long one of the next tasks is expected to take at most, in seconds.
-func (a *adaptor) one() float64 {
+// taskTime returns the longest expected duration of one of the next tasks, in seconds.
+func (a *adaptor) taskTime() float64 {
 	if a.load.Maps == 0 {
 		return max(a.expect.Reduce, a.known.inv.Reduce.Avg)
 	}
@@ -42,15 +42,15 @@ func (a *adaptor) one() float64 {
 }
 
 const (
-	// guessTimes is how many times as long as guessed a reduce may well take …
+	// guessTimes is how many times the guessed duration a reduce may take.
 	guessTimes = 3
-	// guessMost … and up to how many seconds that is reckoned with: it costs little.
+	// guessMost bounds the time that guessTimes adds, in seconds, so that a wrong guess costs little.
 	guessMost = 600.0
 )
 
-// startUp returns how long after its start the workers of an allocation are ready, in seconds: the
-// usual, or what allocations of the job have shown. That is believed up to half of the longest
-// wall time, as it may be a guess: with more, nothing could be done in any.
+// startUp returns the time from the start of an allocation until its workers are ready, in seconds: the usual one, or
+// the one that the job's allocations have shown. The latter counts up to half of the longest wall time, because it
+// may be a guess: with more, no allocation could do any work.
 func (a *adaptor) startUp(l limits) float64 {
 	if a.q.Rest == nil {
 		return usualStartUp
@@ -58,17 +58,17 @@ func (a *adaptor) startUp(l limits) float64 {
 	return max(usualStartUp, min(a.q.Rest.StartUp.Seconds(), l.maxTime/2))
 }
 
-// ready returns after what part of its wall time, in seconds, the workers of an allocation are
-// ready though they are slow.
+// ready returns after how many seconds of its wall time an allocation has ready workers even if they are slow to
+// start.
 func (o *offer) ready() float64 { return o.startUp + max(slowBy, slowShare*o.startUp) }
 
-// least returns the shortest wall time that is of use, in seconds: a task may begin in it
-// (sched.Span) by what the plan and the engine expect of one, although workers are slow to start;
-// and twice what an attempt had run when its allocation ended, as else the same task could be
-// cut short again and again. So could reduces in what is enough for a guess alone, all of
-// them, one allocation after the other, until the job is given up.
+// least returns the shortest useful wall time, in seconds. A task must be allowed to begin in it (sched.Span) by the
+// durations that plan and engine expect, although workers are slow to start; and it is twice the time that an attempt
+// had run when its allocation ended, because else the same task could be cut short again and again. Where the
+// durations of reduces are guessed it has room for a multiple of the guess: else all reduces could be cut short in
+// one allocation after the other until the job fails.
 func (a *adaptor) least(o *offer) float64 {
-	least := o.ready() + sched.Span(asDuration(a.one())).Seconds()
+	least := o.ready() + sched.Span(asDuration(a.taskTime())).Seconds()
 	if guess := a.known.inv.Reduce.Max; a.known.guessed && a.load.Reduces > 0 {
 		least = max(least, o.startUp+min(guessTimes*guess, max(guess, guessMost)))
 	}
@@ -78,44 +78,44 @@ func (a *adaptor) least(o *offer) float64 {
 	return min(least, o.maxTime)
 }
 
-// longest returns the longest wall time that can be asked for in a candidate's slot, in whole
-// grains. Of a slot that ends a moment is left, as an allocation that starts late must not reach
-// beyond it: it would not start at all.
+// longest returns the longest wall time that can be requested in a candidate's slot, in whole grains of seconds. It
+// leaves startDelay before the end of the slot, because an allocation that starts late and reaches beyond it would
+// not start at all.
 func (a *adaptor) longest(c *Candidate) float64 {
 	if c.Duration == timeline.Unbounded {
 		return c.offer.maxWall
 	}
-	return min(max(c.Duration-settle, 0).Truncate(a.grain).Seconds(), c.offer.maxWall)
+	return min(max(c.Duration-startDelay, 0).Truncate(a.grain).Seconds(), c.offer.maxWall)
 }
 
-// safe returns a wall time in which every simulated run is done, and none of its tasks
-// is held back because it might not be; the limit where that is less.
-func (a *adaptor) safe(o *offer, nodes int, limit float64) float64 {
-	if !a.does(o, nodes, limit) {
+// safeWallTime returns a wall time in which every simulated run ends and no task is delayed by the end of the
+// allocation; the limit where that is less.
+func (a *adaptor) safeWallTime(o *offer, nodes int, limit float64) float64 {
+	if !a.suffices(o, nodes, limit) {
 		return limit
 	}
-	return a.ceil(a.alone(o, nodes).Quantile(1) + a.held())
+	return a.ceil(a.alone(o, nodes).Quantile(1) + a.endMargin())
 }
 
-// does reports whether a wall time does for every simulated run. Where one is sure not to be
-// done nothing is simulated.
-func (a *adaptor) does(o *offer, nodes int, t float64) bool {
-	if _, known := a.runs[runKey{o, nodes}]; !known && a.ceil(a.trials.LongestAtLeast([]predict.Window{o.window(nodes, 0, math.Inf(1))})+a.held()) > t {
+// suffices reports whether every simulated run ends within a wall time. It simulates nothing where the lower bound of
+// a run already exceeds it.
+func (a *adaptor) suffices(o *offer, nodes int, t float64) bool {
+	if _, known := a.runs[runKey{o, nodes}]; !known && a.ceil(a.trials.LongestAtLeast([]predict.Window{o.window(nodes, 0, math.Inf(1))})+a.endMargin()) > t {
 		return false
 	}
-	return a.ceil(a.alone(o, nodes).Quantile(1)+a.held()) <= t
+	return a.ceil(a.alone(o, nodes).Quantile(1)+a.endMargin()) <= t
 }
 
-// held returns how long before the end of an allocation tasks are held back, in seconds.
-func (a *adaptor) held() float64 { return max(a.expect.Map, a.expect.Reduce) }
+// endMargin returns how long before the end of an allocation no task is started, in seconds.
+func (a *adaptor) endMargin() float64 { return max(a.expect.Map, a.expect.Reduce) }
 
-// upper returns the upper bound T_up on so many nodes as a wall time, as Algorithm 1 of
-// the paper asks for it.
+// upper returns the upper bound T_up on the candidate's nodes as a wall time, which Algorithm 1 of the paper
+// requests.
 func (a *adaptor) upper(c *Candidate) float64 {
 	return a.ceil(c.offer.startUp + predict.Bounds(a.known.inv, a.shape(c)).Total().Up)
 }
 
-// shape returns the job as it would run on a candidate's nodes alone.
+// shape returns the job's shape on the candidate's nodes alone.
 func (a *adaptor) shape(c *Candidate) predict.Shape {
 	return predict.Shape{
 		Maps: a.load.Maps, Reduces: a.load.Reduces,
@@ -123,37 +123,37 @@ func (a *adaptor) shape(c *Candidate) predict.Shape {
 	}
 }
 
-// tooShort says why a candidate's slot is of no use; empty: it is long enough for a task.
+// tooShort returns the reason why a candidate's slot is too short for one task, or an empty string.
 func (a *adaptor) tooShort(c *Candidate) (why string) {
 	if a.longest(c) < a.least(c.offer) {
-		return fmt.Sprintf("its %s are too short for one task", duration(c.Duration.Seconds()))
+		return duration(c.Duration.Seconds()) + " is too short for one task"
 	}
 	return ""
 }
 
-// wall returns the wall time to ask for: by the user's rule, or as much as the job is sure to
-// need, if the slot lasts as long, and else all that it has. Why is not empty where there is none.
+// wall returns the wall time to request, in seconds: by the user's rule, or what the job certainly needs, if the slot
+// is as long, and else all of the slot. why is the reason why the slot is infeasible, or empty.
 func (a *adaptor) wall(c *Candidate) (t float64, why string) {
 	if why := a.tooShort(c); why != "" {
 		return 0, why
 	}
 	limit, least := a.longest(c), a.least(c.offer)
-	wanted, name := math.Inf(1), "longest time allowed"
+	wanted, name := math.Inf(1), "longest wall time allowed"
 	switch a.req.WallTime {
 	case job.WallAuto:
-		return min(max(a.safe(c.offer, c.Take, limit), a.ceil(least)), limit), ""
+		return min(max(a.safeWallTime(c.offer, c.Take, limit), a.ceil(least)), limit), ""
 	case job.WallUpper:
-		wanted, name = max(a.upper(c), a.ceil(least)), "upper bound"
+		wanted, name = max(a.upper(c), a.ceil(least)), "upper bound of the run time"
 	}
 	if wanted = min(wanted, c.offer.maxWall); limit < wanted {
-		return 0, fmt.Sprintf("its %s are less than the %s", duration(c.Duration.Seconds()), name)
+		return 0, fmt.Sprintf("%s is less than the %s", duration(c.Duration.Seconds()), name)
 	}
 	return wanted, ""
 }
 
-// weigh says what the job makes of a candidate's nodes for its wall time, beside the allocations
-// that it has already. Where that is sure to be done later than the limit it is not simulated:
-// the expected turnaround is then a bound from below.
+// weigh evaluates a candidate: the expected turnaround of the job on its nodes for its wall time, together with the
+// allocations in beside. Where a lower bound of that exceeds the limit nothing is simulated: Total is then the bound,
+// and the candidate is marked as beaten.
 func (a *adaptor) weigh(c Candidate, beside []predict.Window, limit float64) Candidate {
 	c.Wait, c.Risk, c.done = a.seconds(c.Start), 0, 0
 	a.check(&c)
@@ -161,11 +161,11 @@ func (a *adaptor) weigh(c Candidate, beside []predict.Window, limit float64) Can
 		c.Total = math.Inf(1)
 		return c
 	}
-	if len(beside) == 0 && a.does(c.offer, c.Take, c.wall) {
+	if len(beside) == 0 && a.suffices(c.offer, c.Take, c.wall) {
 		c.Total = c.Wait + a.alone(c.offer, c.Take).Mean()
 		return c
 	}
-	windows, last := a.goingOn(c.offer, append(slices.Clone(beside), c.window()))
+	windows, last := a.withFollowing(c.offer, append(slices.Clone(beside), c.window()))
 	if c.Total = a.trials.AtLeast(windows); c.Total > limit {
 		c.beaten = true
 		return c
@@ -181,12 +181,11 @@ func (a *adaptor) weigh(c Candidate, beside []predict.Window, limit float64) Can
 	return c
 }
 
-// noLimit has a candidate weighed however late it is.
+// noLimit is the limit with which every candidate is evaluated, however late the job ends on it.
 var noLimit = math.Inf(1)
 
-// atLeast returns a bound from below on the expected turnaround of a candidate, for whatever wall
-// time: its nodes are there for all of the slot, and after it the job has at once as many nodes
-// as are of use.
+// atLeast returns a lower bound of the expected turnaround of a candidate, for any wall time: its nodes are free for
+// all of the slot, and after it the job gets the largest useful number of nodes at once.
 func (a *adaptor) atLeast(c *Candidate) float64 {
 	o, start, windows := c.offer, a.seconds(c.Start), make([]predict.Window, 1, 2)
 	end := start + a.longest(c)
@@ -197,11 +196,11 @@ func (a *adaptor) atLeast(c *Candidate) float64 {
 	return a.trials.AtLeast(windows)
 }
 
-// goingOn adds what follows where the windows do not do: allocations that are asked for
-// one after the other, each when the last one is over. Each is as large as ends what is
-// then left soonest, if all goes as on average, and as long as is allowed; the last has
-// no end. goingOn also returns when the last of the given windows ends.
-func (a *adaptor) goingOn(o *offer, windows []predict.Window) ([]predict.Window, float64) {
+// withFollowing appends windows for the case that the given ones do not suffice: allocations that are requested one
+// after the other, each when the one before is over. Each has the number of nodes that ends the rest of the work
+// soonest, on average, and the longest allowed wall time; the last has no end. withFollowing also returns when the
+// last of the given windows ends.
+func (a *adaptor) withFollowing(o *offer, windows []predict.Window) ([]predict.Window, float64) {
 	last, left := 0.0, a.work()
 	for _, w := range windows {
 		last = max(last, w.End)
@@ -218,23 +217,22 @@ func (a *adaptor) goingOn(o *offer, windows []predict.Window) ([]predict.Window,
 }
 
 const (
-	// leftAtLeast says what part of a job is taken to be left, at least, when it is not done
-	// in time, although on average it would be.
+	// leftAtLeast is the divisor of the job's work that gives the least rest which is assumed when a run overruns its
+	// allocations, although on average it would not.
 	leftAtLeast = 20
-	// maxFollowing is how many allocations are taken to follow at most.
+	// maxFollowing is the largest number of allocations that are assumed to follow.
 	maxFollowing = 4
 )
 
-// next returns an allocation for what is left of a job when another is over. It waits
-// until the queue of now has room for it, and no less than it would wait if it were asked
-// for now: others will come meanwhile, and the queue is taken to be as long then as it is
-// now.
+// next returns the window of an allocation for the rest of a job when another is over. It waits until the present
+// queue has room for it, and no less than the same request would wait if it were made now: other jobs arrive
+// meanwhile, so the queue is assumed to stay as long as it is.
 func (a *adaptor) next(o *offer, end, left float64, lasts bool) predict.Window {
 	var best predict.Window
 	least := math.Inf(1)
 	for n := o.capNodes; ; n = max(n/2, o.minNodes) {
 		run := max(left/float64(n*max(o.taskSlots, o.reduceSlots)), a.known.inv.Map.Avg)
-		c := Candidate{offer: o, PerNode: o.perNode, Take: n, wall: min(run, 2*never, o.maxTime)}
+		c := Candidate{offer: o, PerNode: o.perNode, Take: n, wall: min(run, 2*horizon, o.maxTime)}
 		c.Wait = max(a.fit(o.line, end, n, c.wall), end+a.fit(o.queue, 0, n, c.wall))
 		a.check(&c)
 		if (c.rejected == "" || n == o.minNodes) && c.Wait+run < least {
@@ -249,7 +247,7 @@ func (a *adaptor) next(o *offer, end, left float64, lasts bool) predict.Window {
 	}
 }
 
-// work returns how long one slot alone would take for what is left of the job, in seconds.
+// work returns how long one slot alone would need for the rest of the job, in seconds.
 func (a *adaptor) work() float64 {
 	maps, reduces := a.trials.Work()
 	return maps + reduces

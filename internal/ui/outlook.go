@@ -42,7 +42,7 @@ func asked(p plan.Plan) plan.Outlook {
 		}
 		c := plan.Candidate{
 			Slot: timeline.Slot{Start: start, Nodes: r.Nodes, Duration: r.Time}, Take: r.Nodes, PerNode: r.PerNode, Time: r.Time,
-			Wait: start.Sub(p.At).Seconds(), Chosen: true, Why: "asked for as well, as that ends the job sooner",
+			Wait: start.Sub(p.At).Seconds(), Chosen: true, Why: "requested as well, because the job ends sooner with it",
 		}
 		if r.Time == 0 {
 			c.Duration = timeline.Unbounded
