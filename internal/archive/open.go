@@ -19,25 +19,25 @@ import (
 
 // member is one entry of an archive of either format.
 type member struct {
-	name string      // as the archive has it
-	mode fs.FileMode // its permissions and type; irregular: a hard link, or of a kind that is not supported
-	kind string      // what the archive calls its type
-	link string      // of a link in a tar file: its target
-	in   io.Reader   // what it holds; of a symbolic link in a zip file: its target
+	name string      // the name in the archive
+	mode fs.FileMode // permissions and type; irregular: a hard link, or a type that is not supported
+	kind string      // the archive's name of the type
+	link string      // the target of a link in a tar file
+	in   io.Reader   // the content; the target of a symbolic link in a zip file
 }
 
-// Check reads the beginning of an archive and returns why it cannot be unpacked, nil where
-// nothing shows against it.
+// Check reads the beginning of an archive. It returns the reason why the archive cannot be
+// unpacked, or nil if it finds none.
 func Check(archive string) error {
 	err := Walk(archive, func(string, io.Reader) bool { return false })
 	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
-		return errors.New("it is cut off, or no archive")
+		return errors.New("it is truncated, or not an archive")
 	}
 	return err
 }
 
-// Walk calls fn for the regular files of an archive, until that returns false. What was
-// not read of a file is passed over.
+// Walk calls fn for the regular files of an archive until fn returns false. fn need not read
+// in to its end.
 func Walk(archive string, fn func(name string, in io.Reader) bool) error {
 	return walk(archive, each, fn)
 }
@@ -60,7 +60,7 @@ func walk(archive string, each func(string, func(member) error) error, fn func(n
 	return err
 }
 
-// each calls fn for the members of an archive, in order, until that returns an error.
+// each calls fn for the members of an archive, in order, until fn returns an error.
 func each(archive string, fn func(member) error) error {
 	name := strings.ToLower(filepath.Base(archive))
 	if strings.HasSuffix(name, ".zip") || strings.HasSuffix(name, ".jar") {
@@ -75,7 +75,7 @@ func each(archive string, fn func(member) error) error {
 	if err != nil {
 		return err
 	}
-	defer in.Close() // holds no more than memory
+	defer in.Close() // frees only memory
 	for tr := tar.NewReader(in); ; {
 		h, err := tr.Next()
 		if err == io.EOF {
@@ -120,7 +120,7 @@ func eachOfZip(archive string, fn func(member) error) error {
 			return fmt.Errorf("%s: %w", f.Name, err)
 		}
 		err = fn(member{name: f.Name, mode: f.Mode(), kind: f.Mode().Type().String(), in: in})
-		_ = in.Close() // its checksum was told by the last read
+		_ = in.Close() // the last read has reported a wrong checksum
 		if err != nil {
 			return err
 		}
@@ -128,7 +128,7 @@ func eachOfZip(archive string, fn func(member) error) error {
 	return nil
 }
 
-// decompress returns the tar stream in an archive of that name.
+// decompress returns the tar stream in an archive, which it knows by the suffix of name.
 func decompress(name string, in io.Reader) (io.ReadCloser, error) {
 	has := func(suffixes ...string) bool {
 		for _, s := range suffixes {
@@ -152,6 +152,6 @@ func decompress(name string, in io.Reader) (io.ReadCloser, error) {
 		}
 		return d.IOReadCloser(), nil
 	default:
-		return nil, errors.New("it is none of .zip, .jar, .tar, .tar.gz, .tgz, .tar.bz2, .tar.zst")
+		return nil, errors.New("its name does not end in .zip, .jar, .tar, .tar.gz, .tgz, .tar.bz2 or .tar.zst")
 	}
 }

@@ -1,5 +1,6 @@
-// Package archive reads the archives that are shipped to tasks: .zip and .jar, and .tar
-// plain or compressed, told by their names as Hadoop does. It knows nothing of jobs.
+// Package archive reads and unpacks the archives that are shipped to tasks: .zip, .jar, and
+// .tar, which may be compressed. As in Hadoop, the suffix of the name says which kind an
+// archive is. The package knows nothing of jobs.
 package archive
 
 import (
@@ -12,8 +13,8 @@ import (
 	"strings"
 )
 
-// Unpack unpacks an archive into a folder. Nothing is written outside of the folder,
-// whatever names and links the archive holds (os.Root).
+// Unpack unpacks an archive into a folder. It writes nothing outside of the folder (os.Root),
+// whatever names and links the archive contains.
 func Unpack(archive, dir string) error {
 	root, err := os.OpenRoot(dir)
 	if err != nil {
@@ -32,13 +33,13 @@ func Unpack(archive, dir string) error {
 	})
 }
 
-// unpack makes one member under that name.
+// unpack creates one member with this name.
 func unpack(root *os.Root, name string, m member) error {
 	switch {
 	case m.mode.IsDir():
 		return root.MkdirAll(name, m.mode.Perm()|0o700)
 	case m.mode.IsRegular():
-		return place(root, name, func() error {
+		return replace(root, name, func() error {
 			f, err := root.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, m.mode.Perm()|0o400)
 			if err != nil {
 				return err
@@ -55,24 +56,24 @@ func unpack(root *os.Root, name string, m member) error {
 			}
 			target = string(text)
 		}
-		return place(root, name, func() error { return root.Symlink(target, name) })
+		return replace(root, name, func() error { return root.Symlink(target, name) })
 	case m.link != "":
 		target, _ := local(m.link)
-		return place(root, name, func() error { return root.Link(target, name) })
+		return replace(root, name, func() error { return root.Link(target, name) })
 	default:
-		return fmt.Errorf("kind %s of member is not supported", m.kind)
+		return fmt.Errorf("members of type %s are not supported", m.kind)
 	}
 }
 
-// local returns the name below the folder that a member of an archive gets;
-// false for the folder itself. os.Root refuses names that lead out of it.
+// local returns the name of an archive's member relative to the folder, and false for the
+// folder itself. os.Root refuses names that lead out of the folder.
 func local(name string) (string, bool) {
 	name = path.Clean(strings.TrimPrefix(name, "/"))
 	return name, name != "."
 }
 
-// place makes a member over one of the same name, and the folders above it.
-func place(root *os.Root, name string, create func() error) error {
+// replace creates a member and the folders above it. It replaces a member with the same name.
+func replace(root *os.Root, name string, create func() error) error {
 	if err := root.MkdirAll(path.Dir(name), 0o700); err != nil {
 		return err
 	}

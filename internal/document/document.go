@@ -13,20 +13,20 @@ import (
 	"berth/internal/job"
 )
 
-// Document is what was written: keys, values and where each stands.
+// Document is a TOML document: its keys and values, and where each of them was set.
 type Document struct {
-	name   string // of the file; empty where there is none
+	name   string // of the file; empty if there is no file
 	values map[string]any
 	lines  map[string]int    // by path: "cluster.nodes", "rigid[0].swf"
-	flags  map[string]string // by path: the flag that said it
+	flags  map[string]string // the flag that set a key, by path
 }
 
-// New returns one without keys.
+// New returns a document without keys.
 func New() *Document {
 	return &Document{values: map[string]any{}, lines: map[string]int{}, flags: map[string]string{}}
 }
 
-// Parse parses TOML. name is what errors call the file.
+// Parse parses TOML. name is the name of the file in errors.
 func Parse(name string, data []byte) (*Document, error) {
 	d := New()
 	d.name = name
@@ -47,8 +47,8 @@ func syntaxError(name string, err error) error {
 	return e
 }
 
-// Set sets a key of the top or, as "table.key", of a table, in place of what the document
-// says. flag is what errors name.
+// Set sets a key of the top level or, as "table.key", of a table. It replaces the value in the
+// document. flag is the name of the key's origin in errors.
 func (d *Document) Set(key string, value any, flag string) {
 	d.flags[key] = flag
 	table, name, nested := strings.Cut(key, ".")
@@ -65,12 +65,12 @@ func (d *Document) Set(key string, value any, flag string) {
 	inner[name] = value
 }
 
-// Append adds a table to a list of tables; flags are what errors name, by key, "" for all
-// other keys.
+// Append appends a table to a list of tables. flags contains the origins of keys for errors, by
+// key; the key "" stands for all other keys.
 func (d *Document) Append(list string, values map[string]any, flags map[string]string) {
 	all, ok := d.values[list].([]any)
 	if _, there := d.values[list]; there && !ok {
-		return // an error in the document, which is going to be told
+		return // the reader will report this error in the document
 	}
 	path := list + "[" + strconv.Itoa(len(all)) + "]"
 	d.values[list] = append(all, values)
@@ -84,7 +84,8 @@ func (d *Document) Append(list string, values map[string]any, flags map[string]s
 	}
 }
 
-// Where returns file:line of a key, or the flag that said it; else of what it is in.
+// Where returns file:line of a key, or the flag that set it. For a path that was not set it returns
+// those of the table that contains it.
 func (d *Document) Where(path string) string {
 	for {
 		if flag, ok := d.flags[path]; ok {
@@ -104,8 +105,8 @@ func (d *Document) Where(path string) string {
 // Has reports whether the file has a key or table.
 func (d *Document) Has(path string) bool { return d.lines[path] > 0 }
 
-// Flag returns the flag that said a key, "" where the file says it.
+// Flag returns the flag that set a key, or "" if the file sets it.
 func (d *Document) Flag(path string) string { return d.flags[path] }
 
-// Name returns what the file is called; empty where there is none.
+// Name returns the name of the file, or "" if there is none.
 func (d *Document) Name() string { return d.name }

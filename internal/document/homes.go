@@ -8,28 +8,28 @@ import (
 
 // Home is a table and the keys that it may have.
 type Home struct {
-	Table string // what people call it: "[cluster]", "jobs of [[rigid]]"
-	Kind  string // as given to Table.SetKind; empty where all tables of that name have the same keys
+	Table string // its name in messages: "[cluster]", "jobs of [[rigid]]"
+	Kind  string // as set by Table.SetKind; empty if all tables of that name have the same keys
 	Keys  []string
 }
 
-// Homes returns all tables that a document may have. sample is a document with one of each
-// table and kind; read asks for their keys.
+// Homes returns all tables that a document may have. sample is a document with one table of
+// each name and kind; read asks for their keys.
 func Homes(sample string, read func(*Table)) []Home {
 	d, err := Parse("sample", []byte(sample))
 	if err != nil {
 		panic(err) // the sample is part of the program
 	}
 	r := NewReader(d, nil)
-	read(r.Root()) // what is missing in the sample does not matter
-	// Tables are read to their ends before the ones that they are in.
+	read(r.Root()) // errors do not matter
+	// Inner tables are done before the tables that contain them.
 	slices.SortStableFunc(r.seen, func(a, b Home) int { return cmp.Compare(a.depth(), b.depth()) })
 	return r.seen
 }
 
 func (h Home) depth() int { return strings.Count(h.Table, ".") + strings.Count(h.Table, " of ") }
 
-// belongs tells to what tables a key belongs, "" for none.
+// belongs returns the names of the tables to which a key belongs, or "".
 func (r *Reader) belongs(key string) string {
 	if r.homes == nil {
 		return ""
@@ -58,7 +58,7 @@ func (r *Reader) belongs(key string) string {
 	return strings.Join(tables, ", or to ")
 }
 
-// home names the table for people.
+// home returns the table's name for messages, its kind and its keys.
 func (t *Table) home() Home {
 	path, isList := strings.CutSuffix(strings.TrimSuffix(t.path, "."), "]")
 	if isList {

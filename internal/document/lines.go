@@ -7,8 +7,8 @@ import (
 	"github.com/pelletier/go-toml/v2/unstable"
 )
 
-// keyLines returns the line, from 1, of every key, table and element of a list in a TOML
-// document that has been found to be sound, by path.
+// keyLines returns the line, from 1, of every key, table and list element of a valid TOML
+// document, by path.
 func keyLines(data []byte) map[string]int {
 	f := &lineFinder{lines: map[string]int{}, lists: map[string]int{}}
 	for i, c := range data {
@@ -35,12 +35,12 @@ func keyLines(data []byte) map[string]int {
 
 type lineFinder struct {
 	lines map[string]int
-	lists map[string]int // how many tables lists of tables have so far
+	lists map[string]int // number of elements so far, by list of tables
 	ends  []int          // offsets of line ends
 }
 
-// key notes a dotted key with the tables that it runs through, and returns its path. The
-// last element of a list of tables is meant by the list's name; next opens another one.
+// key stores the lines of a dotted key and of the tables in its path, and returns the path. The
+// name of a list of tables stands for its last element; with next it opens another element.
 func (f *lineFinder) key(prefix string, e *unstable.Node, next bool) string {
 	path, line := prefix, 0
 	it := e.Key()
@@ -67,7 +67,7 @@ func (f *lineFinder) keyValue(prefix string, e *unstable.Node) {
 	f.value(f.key(prefix, e, false), e.Value())
 }
 
-// value notes the keys of tables within a value.
+// value stores the lines of keys in tables within a value.
 func (f *lineFinder) value(path string, v *unstable.Node) {
 	switch v.Kind {
 	case unstable.InlineTable:
@@ -91,7 +91,7 @@ func (f *lineFinder) value(path string, v *unstable.Node) {
 	}
 }
 
-// first returns the line where an element of a list begins, 0 where that is not known.
+// first returns the line where an element of a list begins, or 0 if it is not known.
 func (f *lineFinder) first(n *unstable.Node) int {
 	if n.Kind == unstable.InlineTable {
 		for it := n.Children(); it.Next(); {

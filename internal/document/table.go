@@ -13,8 +13,8 @@ import (
 	"berth/internal/job/parse"
 )
 
-// Table reads the keys of a table of a document. A key that nobody asked for is unknown.
-// Its methods gather errors in the reader and return the zero value then.
+// Table reads the keys of a table of a document. A key that was never asked for is unknown.
+// If a value is wrong, the methods add an error to the reader and return the zero value.
 type Table struct {
 	r      *Reader
 	path   string // "", or with a dot at its end
@@ -23,39 +23,39 @@ type Table struct {
 	asked  []string
 }
 
-// Reader reads a document and gathers all that is wrong with it.
+// Reader reads a document and collects all errors in it.
 type Reader struct {
 	doc   *Document
 	homes func() []Home
 	errs  []error
 
-	unknown int    // keys
-	seen    []Home // tables so far
+	unknown int    // number of unknown keys
+	seen    []Home // the tables read so far
 }
 
-// NewReader returns a reader of a document. homes, if not nil, returns all tables that there
-// may be, so that errors can say where a key belongs.
+// NewReader returns a reader of a document. homes, if not nil, returns all possible tables, so
+// that errors can say where a key belongs.
 func NewReader(d *Document, homes func() []Home) *Reader { return &Reader{doc: d, homes: homes} }
 
-// Bad reports what is wrong at a path and what to do about it.
+// Bad adds an error: what is wrong at a path, and what to do about it.
 func (r *Reader) Bad(path, what, do string) {
 	r.Add(job.ConfigError(r.doc.Where(path), what, do))
 }
 
-// Add reports an error.
+// Add adds an error.
 func (r *Reader) Add(err error) { r.errs = append(r.errs, err) }
 
-// Unknown reports whether there are keys that are not known. One of them may stand for a key
-// that seems to be missing.
+// Unknown reports whether there are unknown keys. One of them may be a misspelt key that seems
+// to be missing.
 func (r *Reader) Unknown() bool { return r.unknown > 0 }
 
-// Err returns all that is wrong, in the order of the lines; nil if nothing is.
+// Err returns all errors joined, in the order of their lines, or nil if there are none.
 func (r *Reader) Err() error {
 	slices.SortStableFunc(r.errs, func(a, b error) int { return cmp.Compare(r.line(a), r.line(b)) })
 	return errors.Join(r.errs...)
 }
 
-// line returns the line that an error names, 0 without one.
+// line returns the line that an error names, or 0.
 func (r *Reader) line(err error) (line int) {
 	var e *job.Error
 	if errors.As(err, &e) {
@@ -64,16 +64,16 @@ func (r *Reader) line(err error) (line int) {
 	return line
 }
 
-// Root returns the table of the top.
+// Root returns the top-level table.
 func (r *Reader) Root() *Table { return &Table{r: r, values: r.doc.values} }
 
 // Path returns the path of a key of the table.
 func (t *Table) Path(key string) string { return t.path + key }
 
-// Where returns where a key stands: file:line, or a flag.
+// Where returns where a key was set: file:line, or a flag.
 func (t *Table) Where(key string) string { return t.r.doc.Where(t.path + key) }
 
-// Keys returns the keys that are there, in the order of their lines.
+// Keys returns the keys of the table in the order of their lines.
 func (t *Table) Keys() []string {
 	line := func(key string) int { return t.r.doc.lines[t.path+key] }
 	return slices.SortedFunc(maps.Keys(t.values), func(a, b string) int {
@@ -81,13 +81,13 @@ func (t *Table) Keys() []string {
 	})
 }
 
-// Expect notes keys that the table may have.
+// Expect adds keys that the table may have.
 func (t *Table) Expect(keys ...string) { t.asked = append(t.asked, keys...) }
 
-// SetKind names the kind of the table where those of its name differ in their keys.
+// SetKind sets the kind of the table, for tables of the same name with different keys.
 func (t *Table) SetKind(kind string) { t.kind = kind }
 
-// Get returns the value of a key.
+// Get returns the value of a key, and whether the table has it.
 func (t *Table) Get(key string) (any, bool) {
 	if !slices.Contains(t.asked, key) {
 		t.asked = append(t.asked, key)
@@ -96,24 +96,24 @@ func (t *Table) Get(key string) (any, bool) {
 	return v, ok
 }
 
-// Has reports whether a key is there.
+// Has reports whether the table has a key.
 func (t *Table) Has(key string) bool {
 	_, ok := t.values[key]
 	return ok
 }
 
-// Bad reports what is wrong with a key and what to do about it.
+// Bad adds an error: what is wrong with a key, and what to do about it.
 func (t *Table) Bad(key, what, do string) { t.r.Bad(t.path+key, what, do) }
 
-// Add reports an error, which says where it arose.
+// Add adds an error that says itself where it arose.
 func (t *Table) Add(err error) { t.r.Add(err) }
 
-// Wrong reports a value of another type than is wanted.
+// Wrong adds the error for a value of the wrong type.
 func (t *Table) Wrong(key string, v any, want string) {
 	t.Bad(key, key+" is "+TypeName(v), "write "+want)
 }
 
-// Done reports keys that nobody asked for, and says where they would belong.
+// Done adds an error for each key that was never asked for, and says where the key belongs.
 func (t *Table) Done() {
 	t.r.seen = append(t.r.seen, t.home())
 	for _, key := range slices.Sorted(maps.Keys(t.values)) {
@@ -135,8 +135,8 @@ func (t *Table) Done() {
 	}
 }
 
-// Value returns the value of a key that is there and of its type; a value of another type is reported,
-// want saying which is wanted.
+// Value returns the value of a key, and false if the table does not have the key or if the value has another
+// type. It adds an error for another type; want describes the wanted type.
 func Value[T any](t *Table, key, want string) (value T, ok bool) {
 	v, there := t.Get(key)
 	if value, ok = v.(T); there && !ok {
@@ -145,7 +145,7 @@ func Value[T any](t *Table, key, want string) (value T, ok bool) {
 	return value, ok
 }
 
-// Sub returns a table in this one, nil without it.
+// Sub returns a table within this one, or nil.
 func (t *Table) Sub(key string) *Table {
 	if values, ok := Value[map[string]any](t, key, "a table"); ok {
 		return &Table{r: t.r, path: t.path + key + ".", values: values}
@@ -153,7 +153,7 @@ func (t *Table) Sub(key string) *Table {
 	return nil
 }
 
-// List returns the tables of a list.
+// List returns the tables of a list of tables.
 func (t *Table) List(key string) []*Table {
 	items, _ := Value[[]any](t, key, "a list of tables, [["+key+"]]")
 	var tables []*Table
@@ -168,7 +168,7 @@ func (t *Table) List(key string) []*Table {
 	return tables
 }
 
-// Text is a string, otherwise where it is not there.
+// Text returns a string, or otherwise if the key is missing.
 func (t *Table) Text(key, otherwise string) string {
 	s, ok := Value[string](t, key, "a string")
 	if ok && s == "" {
@@ -177,7 +177,7 @@ func (t *Table) Text(key, otherwise string) string {
 	return cmp.Or(s, otherwise)
 }
 
-// Word is one of a few words.
+// Word returns a string that must be one of words, or the first of them if the key is missing.
 func (t *Table) Word(key string, words ...string) string {
 	s := t.Text(key, words[0])
 	if !slices.Contains(words, s) {
@@ -188,7 +188,7 @@ func (t *Table) Word(key string, words ...string) string {
 	return s
 }
 
-// Flag is true or false, otherwise where it is not there.
+// Flag returns a boolean, or otherwise if the key is missing.
 func (t *Table) Flag(key string, otherwise bool) bool {
 	if b, ok := Value[bool](t, key, "true or false"); ok {
 		return b
@@ -196,7 +196,7 @@ func (t *Table) Flag(key string, otherwise bool) bool {
 	return otherwise
 }
 
-// Count is a whole number from low to high, otherwise where it is not there.
+// Count returns a whole number from low to high, or otherwise if the key is missing.
 func (t *Table) Count(key string, low, high, otherwise int64) int64 {
 	n, ok := Value[int64](t, key, "a whole number")
 	switch {
@@ -209,7 +209,7 @@ func (t *Table) Count(key string, low, high, otherwise int64) int64 {
 	return n
 }
 
-// Number is a number from low to high, both of which count.
+// Number returns a number from low to high, both included, or otherwise if the key is missing.
 func (t *Table) Number(key string, low, high, otherwise float64) float64 {
 	if v, ok := t.Get(key); ok {
 		return t.Checked(key, v, low, high, otherwise)
@@ -217,7 +217,7 @@ func (t *Table) Number(key string, low, high, otherwise float64) float64 {
 	return otherwise
 }
 
-// Checked is the number v, which the key has, from low to high.
+// Checked returns the value v of a key as a number from low to high, or otherwise if it is not one.
 func (t *Table) Checked(key string, v any, low, high, otherwise float64) float64 {
 	x, ok := v.(float64)
 	if n, whole := v.(int64); whole {
@@ -234,7 +234,7 @@ func (t *Table) Checked(key string, v any, low, high, otherwise float64) float64
 	return x
 }
 
-// TypeName names a value's type for people.
+// TypeName describes the type of a value for error messages.
 func TypeName(value any) string {
 	switch v := value.(type) {
 	case string:

@@ -1,7 +1,11 @@
-// Package inherit reads what a process hands on to the programs it starts (file mode mask, nice value,
-// soft resource limits), and says how a program is started with others. It also finds what an
-// environment names: a program on its PATH, its user. It starts nothing but a shell that it asks
-// for one limit.
+// Package inherit reads what programs inherit from the process that starts them (file mode mask, nice
+// value, soft resource limits), and changes how a program is started so that it has those of a job:
+//
+//	change := inherit.From(inherit.Own(), spec.Inherit)
+//	path, args := change.Command(path, args)
+//
+// It also finds what an environment names: a program in its PATH, its user. The only program that it
+// starts is a shell, which it asks for one limit.
 package inherit
 
 import (
@@ -18,7 +22,7 @@ import (
 	"berth/internal/job"
 )
 
-// resources are the limits that are handed on, by their names for prlimit(1).
+// resources are the limits that programs inherit, with their names for prlimit(1).
 var resources = []struct {
 	name string
 	id   int
@@ -28,7 +32,7 @@ var resources = []struct {
 	{"nproc", unix.RLIMIT_NPROC}, {"rss", unix.RLIMIT_RSS}, {"stack", unix.RLIMIT_STACK},
 }
 
-// Own returns what programs get that this process starts. What cannot be read is left out.
+// Own returns what programs inherit from this process. Values that cannot be read are missing.
 func Own() job.Inherit {
 	own := job.Inherit{Limits: map[string]uint64{}}
 	if status, err := os.ReadFile("/proc/self/status"); err == nil {
@@ -50,7 +54,8 @@ func Own() job.Inherit {
 	return own
 }
 
-// umaskOf finds the mask in the text of /proc/PID/status (proc(5)), nil in that of an old kernel.
+// umaskOf returns the file mode mask in the text of /proc/PID/status (proc(5)), or nil if an old
+// kernel does not tell it.
 func umaskOf(status []byte) *int {
 	for line := range bytes.Lines(status) {
 		if rest, ok := bytes.CutPrefix(line, []byte("Umask:")); ok {
@@ -63,8 +68,8 @@ func umaskOf(status []byte) *int {
 	return nil
 }
 
-// openFiles returns the limit of open files that a program gets. Go's runtime raises that of this process
-// and gives programs the one before, which only they can tell.
+// openFiles returns the limit of open files that a program inherits. Go's runtime raises the limit of this
+// process and restores the original one for programs, so only a program can tell it.
 func openFiles() (uint64, bool) {
 	out, err := exec.Command("/bin/sh", "-c", "ulimit -S -n").Output()
 	if err != nil {
@@ -78,16 +83,16 @@ func openFiles() (uint64, bool) {
 	return n, err == nil
 }
 
-// Change is how a program is started so that it has what a job is to hand on, from a process that hands
-// on something else.
+// Change says how to start a program so that it has the mask, limits and nice value of a job, and not
+// those of the process that starts it.
 type Change struct {
-	Umask   int      // file mode mask; −1: as it is
-	Prefix  []string // words that go before the program's path and arguments; nil: none are needed
-	Refused []string // what cannot be had, for people
+	Umask   int      // file mode mask; −1: unchanged
+	Prefix  []string // words before the program's path and arguments; nil if none are needed
+	Refused []string // messages about what cannot be set
 }
 
-// From returns what has to change for programs that this process starts, which hands on own; nil where
-// nothing has to.
+// From returns the change for programs of a job that wants want, started by a process that has own. It
+// returns nil if there is nothing to change.
 func From(own job.Inherit, want *job.Inherit) *Change {
 	if want == nil {
 		return nil
@@ -104,7 +109,7 @@ func From(own job.Inherit, want *job.Inherit) *Change {
 	return c
 }
 
-// limits sets the soft limits that differ, as far as this process's hard limits go.
+// limits sets the soft limits that differ, up to the hard limits of this process.
 func (c *Change) limits(own, want map[string]uint64) {
 	var flags []string
 	for _, r := range resources {
@@ -117,7 +122,7 @@ func (c *Change) limits(own, want map[string]uint64) {
 			continue
 		}
 		if soft > l.Max {
-			c.Refused = append(c.Refused, fmt.Sprintf("limit %s of %s: no more than %s is allowed here", r.name, amount(soft), amount(l.Max)))
+			c.Refused = append(c.Refused, fmt.Sprintf("limit %s of %s: this machine allows at most %s", r.name, amount(soft), amount(l.Max)))
 			soft = l.Max
 		}
 		if soft != own[r.name] {
@@ -150,7 +155,7 @@ func (c *Change) use(program string, words ...string) {
 	c.Prefix = append(append(c.Prefix, path), words...)
 }
 
-// Mask returns the file mode mask that programs are to have, −1 for that of this process.
+// Mask returns the file mode mask for programs, or −1 for the mask of this process.
 func (c *Change) Mask() int {
 	if c == nil {
 		return -1
@@ -158,7 +163,8 @@ func (c *Change) Mask() int {
 	return c.Umask
 }
 
-// Command returns path and arguments of a program behind the prefix. args[0] is the program's name.
+// Command returns path and arguments that start a program with the prefix before it. args[0] is the
+// program's name.
 func (c *Change) Command(path string, args []string) (string, []string) {
 	if c == nil || len(c.Prefix) == 0 {
 		return path, args

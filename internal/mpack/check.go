@@ -6,7 +6,7 @@ import (
 	"fmt"
 )
 
-// maxDepth bounds how deep values may nest; what berth writes needs five levels.
+// maxDepth is the deepest nesting of values that is accepted; berth itself writes five levels.
 const maxDepth = 32
 
 // Errors of Check and CheckMap.
@@ -17,7 +17,7 @@ var (
 	ErrNotMap    = errors.New("messagepack: not a map")
 )
 
-// CheckMap reports whether data is exactly one well-formed map (see Check).
+// CheckMap returns an error unless data is exactly one well-formed map (see Check).
 func CheckMap(data []byte) error {
 	if len(data) == 0 {
 		return ErrTruncated
@@ -28,9 +28,9 @@ func CheckMap(data []byte) error {
 	return Check(data)
 }
 
-// Check reports whether data is exactly one well-formed MessagePack value: every
-// length fits the bytes that are there, nesting is bounded, nothing follows.
-// Extension types, which berth does not use, are refused.
+// Check returns an error unless data is exactly one well-formed MessagePack value: no length
+// exceeds the bytes that follow, the nesting is bounded, and nothing comes after the value.
+// Extension types are refused, as berth does not use them.
 // Source: the MessagePack specification, github.com/msgpack/msgpack/blob/master/spec.md.
 func Check(data []byte) error {
 	var open [maxDepth]uint64 // values still to come at each level
@@ -65,8 +65,8 @@ func Check(data []byte) error {
 	}
 }
 
-// head reads the first bytes of a value and returns how many bytes it takes
-// without its children, and how many children follow.
+// head reads the first bytes of a value. It returns the size of the value in bytes without
+// its children, and the number of children that follow.
 func head(b []byte) (size, children uint64, err error) {
 	if len(b) == 0 {
 		return 0, 0, ErrTruncated
@@ -85,7 +85,7 @@ func head(b []byte) (size, children uint64, err error) {
 	}
 }
 
-// scalarSize holds the size of nil, booleans and numbers, by first byte less 0xc0.
+// scalarSize contains the sizes in bytes of nil, booleans and numbers. The index is the first byte minus 0xc0.
 var scalarSize = [32]uint8{
 	0x00: 1, 0x02: 1, 0x03: 1, // nil, false, true
 	0x0a: 5, 0x0b: 9, // float

@@ -7,17 +7,17 @@ import (
 	"slices"
 )
 
-// Kinds tells values of several types apart by a number that goes before them: the kinds of
-// records in a journal, or of messages on a wire. V is what these types have in common. A value
-// with a method Check() error is refused where that returns an error, once it is decoded.
+// Kinds encodes values of several types, each with a number before it that identifies the type:
+// the kinds of records in a journal, or of messages on a wire. V is the interface of these types.
+// If a decoded value has a method Check() error that returns an error, the value is refused.
 type Kinds[V any] struct {
 	what    string
 	types   [256]reflect.Type
 	numbers map[reflect.Type]byte
 }
 
-// NewKinds returns the kinds that have the types of these values, structs or pointers to structs,
-// by number. Errors call a value what.
+// NewKinds returns kinds with the types of these values, which are structs or pointers to
+// structs, by number. what is the name of such a value in errors.
 func NewKinds[V any](what string, values map[byte]V) *Kinds[V] {
 	k := &Kinds[V]{what: what, numbers: map[reflect.Type]byte{}}
 	for _, number := range slices.Sorted(maps.Keys(values)) {
@@ -28,7 +28,7 @@ func NewKinds[V any](what string, values map[byte]V) *Kinds[V] {
 }
 
 // Append appends the number of the value's kind and its encoding to buf and returns the extended
-// slice. On an error buf is returned as it was.
+// slice. If it fails, it returns buf unchanged.
 func (k *Kinds[V]) Append(buf []byte, v V) ([]byte, error) {
 	number, ok := k.numbers[reflect.TypeOf(v)]
 	if !ok {
@@ -41,7 +41,7 @@ func (k *Kinds[V]) Append(buf []byte, v V) ([]byte, error) {
 	return out, nil
 }
 
-// Decode decodes the encoding of a value of the kind with that number (see the function Decode).
+// Decode decodes a value of the kind with this number (see the function Decode).
 func (k *Kinds[V]) Decode(number byte, data []byte) (v V, err error) {
 	typ := k.types[number]
 	if typ == nil {

@@ -1,13 +1,15 @@
-// Package mpack is MessagePack as berth writes and reads it: compact numbers,
-// encoders and decoders that are used again, and input that is judged before it is
-// decoded.
+// Package mpack encodes and decodes MessagePack for journals and the wire. It uses
+// compact numbers, reuses encoders and decoders, and checks input before decoding it.
 //
-// The msgpack library believes the lengths it reads: an array that claims four
-// billion elements is allocated at once, and nested values that are skipped may
-// exhaust the stack. So Decode first walks over the bytes (Check); only what is
-// well formed, complete and shallow reaches the library.
+//	data, err := mpack.Append(nil, record)
+//	err = mpack.Decode(data, &record)
 //
-// The package belongs to the pure core: it reads no clock, file or network.
+// The msgpack library trusts the lengths that it reads: it allocates an array that claims
+// four billion elements at once, and nested values that it skips may exhaust the stack. So
+// Decode calls Check first. Only input that is well formed, complete and not deeply nested
+// reaches the library.
+//
+// The package is part of the pure core: it reads no clock, file or network.
 package mpack
 
 import (
@@ -31,8 +33,8 @@ func (s *sink) WriteByte(c byte) error {
 	return nil
 }
 
-// encoder is an encoder with the sink it writes to, pooled together so that
-// encoding a small value allocates nothing of its own.
+// encoder is an encoder and the sink that it writes to. Both are pooled together, so that
+// encoding a small value allocates no memory.
 type encoder struct {
 	out sink
 	enc *msgpack.Encoder
@@ -45,8 +47,8 @@ var encoders = sync.Pool{New: func() any {
 	return e
 }}
 
-// Append appends the encoding of v to buf and returns the extended slice. On an
-// error buf is returned as it was.
+// Append appends the encoding of v to buf and returns the extended slice. If it fails, it
+// returns buf unchanged.
 func Append(buf []byte, v any) ([]byte, error) {
 	e := encoders.Get().(*encoder)
 	e.out.buf = buf
@@ -60,7 +62,7 @@ func Append(buf []byte, v any) ([]byte, error) {
 	return out, nil
 }
 
-// decoder is a decoder with the reader it reads from.
+// decoder is a decoder and the reader that it reads from.
 type decoder struct {
 	in  bytes.Reader
 	dec *msgpack.Decoder
@@ -73,10 +75,9 @@ var decoders = sync.Pool{New: func() any {
 	return d
 }}
 
-// Decode decodes data, which must be one map and nothing else, into the struct v
-// points to. A field that v does not have is an error: a message or record whose
-// meaning is only half understood must not be acted upon. What is decoded does not
-// share memory with data.
+// Decode decodes data, which must be exactly one map, into the struct that v points to. A
+// field that the struct does not have is an error, as nobody may act upon a message or record
+// that this version understands only in part. The decoded value shares no memory with data.
 func Decode(data []byte, v any) error {
 	if err := CheckMap(data); err != nil {
 		return err
@@ -85,8 +86,8 @@ func Decode(data []byte, v any) error {
 	d.in.Reset(data)
 	err := d.dec.Decode(v)
 	d.in.Reset(nil)
-	// A decoder keeps the buffer of the longest string it has read; one that grew
-	// large is left to the collector.
+	// A decoder keeps the buffer of the longest string that it has read. A large one is left
+	// to the garbage collector.
 	if len(data) <= 1<<16 {
 		decoders.Put(d)
 	}
