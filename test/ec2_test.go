@@ -8,6 +8,8 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/chromedp/chromedp"
+
 	"berth/test/support/moto"
 )
 
@@ -244,13 +246,23 @@ func TestRentedBudget(t *testing.T) {
 	}
 }
 
-// TestMachines: rented machines are listed with what they cost, and stopped by hand, whether or not a coordinator runs. None is rented in their place.
+// TestMachines: machines chosen on a front are on the page with the front, are listed with what they cost, and are stopped by hand, whether or not a coordinator
+// runs. None is rented in their place.
 func TestMachines(t *testing.T) {
 	t.Parallel()
 	w, c := newCloud(t)
 	w.types("2m")
-	w.rentedBag(2, "--job-name", "night")
+	w.write("types.toml", strings.Replace(w.read("types.toml"), `task_time = "1s"`, `task_time = "100s"`, 1))
+	// One machine takes ten minutes for the six tasks, two take more than five.
+	w.must("plan", "bag", "--front", "--run", "--deadline", "400s", "--job-name", "night", "--detach", "--catalogue", "types.toml", "--array", "1-6", "--", "sh", "-c", "echo {} >>began; sleep 600")
 	w.await("both machines to run a task", func() bool { return w.lines("began") == 2 })
+	address := openDashboard(w)
+	b := openBrowser(t)
+	if err := chromedp.Run(b, chromedp.Navigate(address+"#/job/bag-1")); err != nil {
+		t.Fatal(err)
+	}
+	poll(t, b, `globalThis.berth?.document?.rented?.machines.length === 2 && berth.document.rented.cost > 0 && /chosen: 0.0\d and 5m.* with small:spot=2; so far: 0.0\d and /.test(document.body.innerText)`)
+	poll(t, b, `document.querySelector('[aria-label*="the front"] canvas') && document.querySelectorAll("details tr.chosen").length === 1 && berth.document.rented.front.length > 2`)
 	r := w.must("machines", "list")
 	if strings.Count(r.stdout, "small") != 2 || !strings.Contains(r.stdout, "night") || !strings.Contains(r.stdout, "2 machines, 0.0") {
 		t.Errorf("%v", r)

@@ -121,7 +121,7 @@ func (f *planFront) choice(v front.View, tasks int) (job.Rent, error) {
 	if v.Chosen != nil {
 		point = v.Front[*v.Chosen]
 	}
-	rent := job.Rent{Catalogue: f.catalogue, Budget: f.budget, Machines: catalogue.Choice(point), Predicted: catalogue.Forecast(point, tasks)}
+	rent := job.Rent{Catalogue: f.catalogue, Budget: f.budget, Machines: catalogue.Choice(point), Predicted: catalogue.Forecast(point, tasks), Front: catalogue.Choices(v)}
 	if server, err := parse.Size("--server", f.server); err == nil {
 		rent.Server = float64(server)
 	}

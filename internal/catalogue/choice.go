@@ -51,6 +51,19 @@ func Choice(p front.PointView) (all []job.Rented) {
 	return all
 }
 
+// Choices returns a front as a job keeps it that runs on a choice of it; nil of a single point, which is no front.
+func Choices(v front.View) (all []job.Choice) {
+	if len(v.Front) < 2 {
+		return nil
+	}
+	for _, i := range v.Shown() {
+		p := v.Front[i]
+		all = append(all, job.Choice{Cost: p.Cost, Makespan: p.Makespan, Low: p.Low, Up: p.Up, Machines: job.Rent{Machines: Choice(p)}.String(),
+			Chosen: v.Chosen != nil && i == *v.Chosen, Tipping: i == v.Tipping && len(v.Front) > 2})
+	}
+	return all
+}
+
 // NoChoice says that no point is within the bounds, and what the nearest ones are.
 func NoChoice(v front.View, budget float64) error {
 	if len(v.Front) == 0 {

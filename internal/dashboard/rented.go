@@ -23,6 +23,7 @@ type rentedView struct {
 	Deadline float64      `json:"deadline_s"` // after submission; 0: none
 	Machines []ui.Machine `json:"machines"`   // those that live, as berth machines list prints them
 	Cost     float64      `json:"cost"`       // of these, so far
+	Front    []job.Choice `json:"front"`      // on which the types were chosen; empty: they were not
 	Problem  string       `json:"problem,omitempty"`
 }
 
@@ -58,7 +59,7 @@ func (d *documents) rented(ctx context.Context, rent job.Rent, v report.JobView)
 	if len(rent.Machines) == 0 {
 		return nil
 	}
-	out := &rentedView{Types: []rentedType{}, Budget: rent.Budget, Deadline: rent.Deadline.Seconds(), Machines: []ui.Machine{}}
+	out := &rentedView{Types: []rentedType{}, Budget: rent.Budget, Deadline: rent.Deadline.Seconds(), Machines: []ui.Machine{}, Front: append([]job.Choice{}, rent.Front...)}
 	for _, m := range rent.Machines {
 		out.Types = append(out.Types, rentedType{m.Name, m.Count, m.Price})
 	}

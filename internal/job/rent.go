@@ -17,6 +17,7 @@ type Rent struct {
 	Region    string        `msgpack:"r,omitempty" json:"region,omitempty"`       // of the provider
 	Account   string        `msgpack:"a,omitempty" json:"account,omitempty"`      // allocations of one account share its budget; empty: there is no budget
 	Predicted *Forecast     `msgpack:"-" json:"predicted,omitempty"`              // of the point of the front that was chosen; nil: none was
+	Front     []Choice      `msgpack:"-" json:"front,omitempty"`                  // on which they were chosen, the cheapest choice first; of a long one some choices. nil: they were not chosen on a front
 	Server    float64       `msgpack:"-" json:"server_bytes_s,omitempty"`         // capacity of the data server, as far as the user said
 	Purpose   string        `msgpack:"p,omitempty" json:"purpose,omitempty"`      // name of the job that asked for them first
 	PassEnv   []string      `msgpack:"-" json:"pass_env,omitempty"`               // variables of the user's that tasks get on the machines
@@ -28,6 +29,17 @@ type Forecast struct {
 	Cost      float64 `json:"cost"`                 // of its machines, until the job was over
 	Makespan  float64 `json:"makespan_s"`           // from its submission until it was over
 	ServerUse float64 `json:"server_use,omitempty"` // fraction of the data server's capacity in that time; 0: not known
+}
+
+// Choice is a choice of machines on a front, as it was predicted.
+type Choice struct {
+	Cost     float64 `json:"cost"`
+	Makespan float64 `json:"makespan_s"`
+	Low      float64 `json:"low_s"` // 10 % of such bags take no longer
+	Up       float64 `json:"up_s"`  // 90 %
+	Machines string  `json:"machines"`
+	Chosen   bool    `json:"chosen,omitempty"`
+	Tipping  bool    `json:"tipping,omitempty"` // from here on more money buys little time
 }
 
 // Rented is machines of one type.

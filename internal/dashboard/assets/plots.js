@@ -10,7 +10,7 @@ const binary = Array.from({ length: 60 }, (_, i) => 2 ** i); // steps of an axis
 const times = [0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1800, 3600, 7200, 14400, 28800, 86400, 172800, 604800];
 
 // plot describes a plot. p has: key, title, x (seconds), lines [{name, y}], value (how a number is written), and, where they are wanted, top
-// (the scale goes up to it at least), least (likewise where values are small), binary (values are bytes), stepped, height, over (draws on top), across (how x is written, and its name).
+// (the scale goes up to it at least), least (likewise where values are small), binary (values are bytes), timed (values are seconds), stepped, height, over (draws on top), across (how x is written, and its name).
 export function plot(p) {
   return h("div", { class: "plot", key: p.key }, h("h3", {}, p.title), h("div", { role: "img", "aria-label": p.title, draw: (el) => draw(el, p) }));
 }
@@ -43,7 +43,7 @@ function options(el, p, width) {
     scales: { x: { time: false }, y: { range: (_, low, high) => [Math.min(0, low || 0), Math.max(p.top || 0, (high || 0) * 1.05, p.least || 0) || 1] } },
     axes: [
       { ...axis, size: 24, space: 60, incrs: p.across ? undefined : times, values: (_, ticks) => ticks.map(across) },
-      { ...axis, size: 52, space: 26, incrs: p.binary ? binary : undefined, values: (_, ticks) => ticks.map((t) => p.value(t)) },
+      { ...axis, size: 52, space: 26, incrs: p.binary ? binary : p.timed ? times : undefined, values: (_, ticks) => ticks.map((t) => p.value(t)) },
     ],
     series: [{ label: p.acrossName || "after", value: (_, v) => v === null || v === undefined ? "" : across(v) },
       ...p.lines.map((l, i) => ({

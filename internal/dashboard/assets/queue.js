@@ -1,13 +1,14 @@
 // What a job asked of a batch system's queue or of a provider of machines, and what it has there.
 import { h } from "./dom.js";
+import { front } from "./front.js";
 import { color, plot } from "./plots.js";
 import { clock, count, duration, percent, things } from "./words.js";
 
 export function queueSections(doc) {
-  return [rented(doc.rented), outlook(doc.plan), allocations(doc.job), plans(doc.job)];
+  return [rented(doc.rented, doc.job), outlook(doc.plan), allocations(doc.job), plans(doc.job)];
 }
 
-function rented(r) {
+function rented(r, j) {
   if (!r) return null;
   const limits = [r.budget ? `a budget of ${r.budget}` : "", r.deadline_s ? `a deadline of ${duration(r.deadline_s)}` : ""].filter(Boolean).join(" and ");
   return h("section", { key: "rented" }, h("h2", {}, "Rented machines"),
@@ -15,7 +16,8 @@ function rented(r) {
     r.problem && h("p", { class: "notice" }, r.problem),
     r.machines.length > 0 && h("div", { class: "scroll" }, h("table", {}, heads(["Machine", "Type", "State", "Region", "For", "Cost so far"], 4, 0),
       h("tbody", {}, r.machines.map((m) => h("tr", { key: m.id }, [m.id, m.type, m.state, m.region].map((t) => h("td", { class: "keep" }, t)), [duration(Math.round(m.seconds)), m.cost.toFixed(2)].map((t) => h("td", { class: "num" }, t)))),
-        h("tr", { class: "chosen" }, h("td", {}, things(r.machines.length, "machine")), h("td", { colspan: 4 }), h("td", { class: "num" }, r.cost.toFixed(2)))))));
+        h("tr", { class: "chosen" }, h("td", {}, things(r.machines.length, "machine")), h("td", { colspan: 4 }), h("td", { class: "num" }, r.cost.toFixed(2)))))),
+    front(r, j));
 }
 
 const letters = "ABCDEFGHIJKLMNOPQRSTUVWXYZ";

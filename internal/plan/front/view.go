@@ -40,6 +40,21 @@ func (m *Model) View(s Set, epsilon float64) View {
 	return v
 }
 
+// shown is how many points people are shown at most, beside the marked ones.
+const shown = 30
+
+// Shown returns the indices of the points that people are shown: all of a short front; of a long one the marked points, and others evenly over it.
+func (v *View) Shown() []int {
+	var rows []int
+	last := len(v.Front) - 1
+	for i := range v.Front {
+		if last < shown || i == 0 || i == v.Tipping || v.Chosen != nil && i == *v.Chosen || i*(shown-1)/last != (i-1)*(shown-1)/last {
+			rows = append(rows, i)
+		}
+	}
+	return rows
+}
+
 // Choose notes the point of the set within a budget and a deadline (seconds), 0 for none: the cheapest in the deadline, or
 // else the fastest within the budget. It returns false where there is none.
 func (v *View) Choose(s Set, budget, deadline float64) bool {

@@ -14,15 +14,12 @@ import (
 	"berth/internal/plan/front"
 )
 
-// shown is how many points a table has at most: the marked ones, and others evenly over the front.
-const shown = 30
-
 // Text writes a front for people: a table, the cheapest point first, and a drawing of cost and makespan.
 func Text(w io.Writer, v front.View) error {
 	var b strings.Builder
 	t := tabwriter.NewWriter(&b, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(t, "\tCOST\tMAKESPAN\t10–90 %\tSERVER\tMACHINES")
-	rows := few(v)
+	rows := v.Shown()
 	for _, i := range rows {
 		p := v.Front[i]
 		fmt.Fprintf(t, "%s\t%.2f\t%s\t%s–%s\t%.0f %%\t%s\n", mark(v, i), p.Cost, length(p.Makespan), length(p.Low), length(p.Up), 100*p.Use, machines(p))
@@ -43,17 +40,6 @@ func Text(w io.Writer, v front.View) error {
 	}
 	_, err := io.WriteString(w, b.String())
 	return err
-}
-
-// few returns the points that a table shows.
-func few(v front.View) []int {
-	var rows []int
-	for i := range v.Front {
-		if len(v.Front) <= shown || mark(v, i) != "" || i*(shown-1)/(len(v.Front)-1) != (i-1)*(shown-1)/(len(v.Front)-1) || i == 0 {
-			rows = append(rows, i)
-		}
-	}
-	return rows
 }
 
 // mark returns the letters of a point.
