@@ -141,21 +141,21 @@ func TestSimulateExperimentRefusals(t *testing.T) {
 	w := newWorld(t)
 	out := filepath.Join(t.TempDir(), "out.csv")
 	for what, args := range map[string][]string{
-		"--max-time: the queue takes jobs of up to 1s, but a task": {"--max-time", "18h,1s"},
-		`"long" is no duration`:        {"--max-time", "18h,long"},
-		`no adaptor "nave"`:            {"--adaptors", "nave"},
-		"stands twice":                 {"--adaptors", "naive,naive"},
-		"is no share of a mean":        {"--precision", "5"},
-		"--nodes: 0 is not from 1":     {"--plain", "--nodes", "0"},
-		"--mr-jobs: -1 is not from 0":  {"--mr-jobs", "-1"},
-		"--mr-users: 0 is not from 1":  {"--mr-users", "0"},
-		"--hpc-jobs: -1 is not from 0": {"--hpc-jobs", "-1"},
-		"--hpc-shape: -2 is no":        {"--hpc-shape", "-2"},
-		"--jobs: -1 is not from 0":     {"--jobs", "-1"},
-		"there is no policy":           {"--policy", "best"},
-		"is no kind of workload":       {"--hpc-types", "all"},
-		"is less than the least":       {"--max-replications", "6", "--min-replications", "7"},
-		"is no time":                   {"--mr-interarrival", "0s"},
+		"--max-time: the queue accepts wall times of up to 1s, but": {"--max-time", "18h,1s"},
+		`"long" is no duration`:             {"--max-time", "18h,long"},
+		`no adaptor "nave"`:                 {"--adaptors", "nave"},
+		"is listed twice":                   {"--adaptors", "naive,naive"},
+		"is not a fraction between 0 and 1": {"--precision", "5"},
+		"--nodes: 0 is not from 1":          {"--plain", "--nodes", "0"},
+		"--mr-jobs: -1 is not from 0":       {"--mr-jobs", "-1"},
+		"--mr-users: 0 is not from 1":       {"--mr-users", "0"},
+		"--hpc-jobs: -1 is not from 0":      {"--hpc-jobs", "-1"},
+		"--hpc-shape: -2 is no":             {"--hpc-shape", "-2"},
+		"--jobs: -1 is not from 0":          {"--jobs", "-1"},
+		"there is no policy":                {"--policy", "best"},
+		"is no kind of workload":            {"--hpc-types", "all"},
+		"is less than --min-replications":   {"--max-replications", "6", "--min-replications", "7"},
+		"is no time":                        {"--mr-interarrival", "0s"},
 	} {
 		w.refused(3, what, append([]string{"simulate", "table2", "--csv", out}, args...)...)
 	}

@@ -9,7 +9,8 @@ import (
 	"berth/internal/workload"
 )
 
-// table2Mix is table 2's mix of HPC and MapReduce jobs under some ways, as its command has it.
+// table2Mix is the mix of HPC and MapReduce jobs of table 2 under the given adaptors, as the command
+// sets it up.
 func table2Mix(b *testing.B, ways string) (Settings, study) {
 	picked, err := ParseCases("--adaptors", ways)
 	if err != nil {
@@ -21,8 +22,8 @@ func table2Mix(b *testing.B, ways string) (Settings, study) {
 	return s, s.study(load{Mixed, &hpc, &mr}, 18*time.Hour, picked)
 }
 
-// BenchmarkReplication makes one replication under some of the ways that table 2 has by
-// default, and under all of them.
+// BenchmarkReplication measures one replication under some of the default adaptors of table 2, and
+// under all of them.
 func BenchmarkReplication(b *testing.B) {
 	for _, ways := range []string{"naive,paper", "several", "yield", "naive,paper,several,yield"} {
 		b.Run(ways, func(b *testing.B) {
@@ -37,8 +38,8 @@ func BenchmarkReplication(b *testing.B) {
 	}
 }
 
-// BenchmarkControls finds the controls of one load, which a replication needs of itself and
-// of its pilots.
+// BenchmarkControls measures the computation of the controls of one load, which a replication needs
+// for itself and for each of its pilots.
 func BenchmarkControls(b *testing.B) {
 	s, st := table2Mix(b, "naive")
 	b.ReportAllocs()

@@ -10,23 +10,23 @@ import (
 	"berth/internal/sim"
 )
 
-// Case is a way in which MapReduce jobs come to the cluster.
+// Case is an adaptor under comparison: a method by which MapReduce jobs request nodes.
 type Case struct {
 	Name    string // on the command line and in results
 	Label   string // for people
 	Adaptor sim.Adaptor
-	bound   bool // no way at all: the lower bound
+	bound   bool // this is the lower bound and no adaptor
 }
 
-// Names of cases that others are measured against.
+// The names of the cases with which others are compared.
 const (
 	NaiveCase = "naive"
 	PaperCase = "paper"
 	BoundCase = "bound"
 )
 
-// Cases are all that there are: the paper's two, berth's plan with parts of it switched on
-// one after another, and what no scheduler can beat.
+// Cases returns all cases: the two of the paper, berth's plan with its parts switched on one after
+// another, and the lower bound of any scheduler.
 func Cases() []Case {
 	one := job.Request{MaxAllocs: 1}
 	upper := job.Request{MaxAllocs: 1, WallTime: job.WallUpper}
@@ -37,7 +37,7 @@ func Cases() []Case {
 		{Name: "upper", Label: "one allocation, upper bound", Adaptor: sim.Adaptor{Way: sim.Berth, Request: upper, Fast: true}},
 		{Name: "tight", Label: "one allocation, tight", Adaptor: sim.Adaptor{Way: sim.Berth, Request: one, Fast: true}},
 		{Name: "several", Label: "several allocations", Adaptor: sim.Adaptor{Way: sim.Berth}},
-		{Name: "practised", Label: "several, of 20 earlier runs", Adaptor: sim.Adaptor{Way: sim.Berth, Runs: 20}},
+		{Name: "practised", Label: "several, profile of 20 runs", Adaptor: sim.Adaptor{Way: sim.Berth, Runs: 20}},
 		{Name: "scout", Label: "unknown job, scout", Adaptor: sim.Adaptor{Way: sim.Berth, Unknown: true}},
 		{Name: "shared", Label: "shared, first in first out", Adaptor: sim.Adaptor{Way: sim.Berth, Shared: true, Order: sched.FIFO}},
 		{Name: "shortest", Label: "shared, shortest first", Adaptor: sim.Adaptor{Way: sim.Berth, Shared: true, Order: sched.Shortest}},
@@ -46,7 +46,8 @@ func Cases() []Case {
 	}
 }
 
-// ParseCases returns the cases of a list of names, "naive,paper,shortest" say.
+// ParseCases parses a list of names such as "naive,paper,shortest". where is the flag for error
+// messages.
 func ParseCases(where, list string) ([]Case, error) {
 	all := Cases()
 	names := make([]string, len(all))
@@ -61,7 +62,7 @@ func ParseCases(where, list string) ([]Case, error) {
 		}
 		for _, p := range picked {
 			if p.Name == c.Name {
-				return nil, job.ConfigError(where, fmt.Sprintf("%s stands twice", c.Name), "")
+				return nil, job.ConfigError(where, fmt.Sprintf("%s is listed twice", c.Name), "list each adaptor once")
 			}
 		}
 		picked = append(picked, c)

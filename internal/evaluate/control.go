@@ -7,30 +7,32 @@ import (
 	"gonum.org/v1/gonum/stat"
 )
 
-// Control variates (Lavenberg and Welch, "A Perspective on the Use of Control Variables to
-// Increase the Efficiency of Monte Carlo Simulations", 1981; Law, "Simulation Modeling and
-// Analysis", section 11.4). How long jobs take depends first of all on which were drawn. Much
-// of it is seen from the jobs alone, in a fraction of the time that a simulation takes: the
-// controls of a load. So many more loads are drawn than simulated, of which the controls alone
-// are found. Where those of the replications are off by chance, so are their measures, by as
-// much as a linear regression says, and the means are corrected by it. They are known as well
-// as from several times as many replications.
+// Control variates (Lavenberg and Welch, "A Perspective on the Use of Control Variables to Increase
+// the Efficiency of Monte Carlo Simulations", 1981; Law, "Simulation Modeling and Analysis", section
+// 11.4). The turnaround of jobs depends most on which jobs were drawn. Much of this dependence can
+// be computed from the jobs alone, in a fraction of the time of a simulation. These figures are the
+// controls of a load. So many more loads, the pilots, are drawn than are simulated, and only their
+// controls are computed. If the controls of the replications differ from those of the pilots by
+// chance, a linear regression gives the resulting error of the measured means, which is then
+// subtracted. The means become as accurate as those of several times as many replications.
 
-// controls are those of all replications of a study, made ready for regressions.
+// controls are the controls of all replications of a study, prepared for regressions.
 type controls struct {
-	// basis has the values of each control, one a replication, less their mean and less what
-	// those before it explain of them: orthogonal to each other.
+	// basis has the values of each control, one for each replication, less their mean and less their
+	// projection on the controls before. So the controls in basis are orthogonal.
 	basis [][]float64
-	// size is the sum of squares of each, off its mean over replications less that over pilots.
+	// size is the sum of squares of each control. off is its mean over the replications less that
+	// over the pilots.
 	size, off []float64
-	pilots    int // further loads, of which the controls alone are known
+	pilots    int // number of pilots
 }
 
-// negligible is the share of a control's squares below which it is taken to be constant, or to
-// be known from those before it.
+// negligible is the fraction of a control's squares below which the control counts as constant, or
+// as a linear function of those before it.
 const negligible = 1e-9
 
-// newControls takes the controls of replications, a row each, and their sums over pilots.
+// newControls returns the controls of replications, one row each, given the sums of the pilots'
+// controls.
 func newControls(rows [][]float64, sums []float64, pilots int) *controls {
 	c := &controls{pilots: pilots}
 	u := make([]float64, len(rows))
@@ -54,9 +56,9 @@ func newControls(rows [][]float64, sums []float64, pilots int) *controls {
 	return c
 }
 
-// mean estimates the mean of values, one a replication, by their regression on the controls.
-// The half-width has two parts: what the regression leaves unexplained, which the replications
-// tell, and what it explains, as far as the pilots tell what the controls are on average.
+// mean estimates the mean of values, one for each replication, by regression on the controls. The
+// half-width has two parts: the residual of the regression, estimated from the replications, and the
+// uncertainty of the controls' means, estimated from the pilots.
 func (c *controls) mean(values []float64) Estimate {
 	n, free := len(values), len(values)-1-len(c.basis)
 	if free < 1 {

@@ -9,8 +9,8 @@ import (
 	"pgregory.net/rapid"
 )
 
-// byLeastSquares is the estimate by a linear model that is solved as a whole: with controls
-// less their means over pilots the mean is the intercept, and its variance that of the model.
+// byLeastSquares estimates the mean by solving the full linear model. With controls less their means
+// over the pilots the mean is the intercept, and the variance of the mean is that of the intercept.
 func byLeastSquares(values []float64, rows [][]float64, sums []float64, pilots int) (mean, half float64) {
 	n, q := len(rows), len(sums)
 	x := mat.NewDense(n, q+1, nil)
@@ -38,7 +38,7 @@ func byLeastSquares(values []float64, rows [][]float64, sums []float64, pilots i
 	return slopes.At(0, 0), studentsT(n-1-q) * math.Sqrt(variance)
 }
 
-// TestControlsAreLeastSquares: the estimate is that of a linear model.
+// TestControlsAreLeastSquares checks that the estimate equals that of the linear model.
 func TestControlsAreLeastSquares(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		rng := rand.New(rand.NewPCG(rapid.Uint64().Draw(t, "seed"), 0))
@@ -53,8 +53,8 @@ func TestControlsAreLeastSquares(t *testing.T) {
 	})
 }
 
-// draws returns controls of replications, the sums of those of pilots, and values that depend on
-// them but for noise; the mean of values is 100.
+// draws returns controls of replications, the sums of the pilots' controls, and values that depend
+// on the controls except for noise. The mean of the values is 100.
 func draws(rng *rand.Rand, n, q, pilots int, noise float64) (rows [][]float64, sums, values []float64) {
 	row := func() []float64 {
 		r, last := make([]float64, q), 0.0
@@ -81,8 +81,8 @@ func draws(rng *rand.Rand, n, q, pilots int, noise float64) (rows [][]float64, s
 	return rows, sums, values
 }
 
-// TestControlsCover: as many intervals hold the mean as are said to, though they are much
-// narrower than plain ones, and whether the pilots or the replications are few.
+// TestControlsCover checks that the intervals contain the mean with the given confidence and are
+// narrower than plain ones, whether pilots or replications are few.
 func TestControlsCover(t *testing.T) {
 	for _, test := range []struct {
 		name           string
@@ -118,7 +118,7 @@ func TestControlsCover(t *testing.T) {
 	}
 }
 
-// TestControlsOfNoUse: those that are constant, or follow from others, change nothing.
+// TestControlsOfNoUse checks that controls that are constant or follow from others change nothing.
 func TestControlsOfNoUse(t *testing.T) {
 	rows, sums, values := draws(rand.New(rand.NewPCG(3, 4)), 30, 2, 900, 1)
 	want := newControls(rows, sums, 900).mean(values)
@@ -131,7 +131,7 @@ func TestControlsOfNoUse(t *testing.T) {
 	}
 }
 
-// TestControlsOfFew: where a regression would leave nothing to judge by, means are plain.
+// TestControlsOfFew checks that too few replications for a regression give plain means.
 func TestControlsOfFew(t *testing.T) {
 	rows, sums, values := draws(rand.New(rand.NewPCG(5, 6)), 3, 2, 90, 1)
 	if got := newControls(rows, sums, 90).mean(values); got != Mean(values) {

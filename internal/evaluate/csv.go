@@ -6,14 +6,14 @@ import (
 	"strconv"
 )
 
-// csvHead names the columns of CSV; what they mean is said at Cell.
+// csvHead names the columns of CSV. Cell documents their meaning.
 var csvHead = []string{
 	"experiment", "load", "parameter", "value", "max_time_s", "adaptor", "jobs", "measure", "mean", "half_width",
 	"replications", "wanted", "reached", "paper",
 	"under_naive", "under_naive_half_width", "under_paper", "under_paper_half_width",
 }
 
-// CSV writes the cells, a line each. Numbers are empty where they are not known.
+// CSV writes one line for each cell. Unknown numbers are empty.
 func (r *Report) CSV(w io.Writer) error {
 	out := csv.NewWriter(w)
 	lines := [][]string{csvHead}

@@ -11,11 +11,11 @@ import (
 	"berth/internal/workload"
 )
 
-// dayLong is how long a day of a log is.
+// dayLong is the length of a day of a log.
 const dayLong = 24 * time.Hour
 
-// Day returns the jobs that were submitted on a day of a log, counted from 1 and from its
-// first job, as a workload that begins with the day.
+// Day returns the jobs submitted on a day of a log, as a workload that begins with the day. Days
+// count from 1 and begin with the first job of the log.
 func Day(log []workload.Rigid, day int) []workload.Rigid {
 	if len(log) == 0 {
 		return nil
@@ -33,10 +33,10 @@ func Day(log []workload.Rigid, day int) []workload.Rigid {
 	return jobs
 }
 
-// NearestDay returns the day of a log on which its jobs alone, on a cluster that is empty
-// when the day begins, come nearest to what the paper's table 3 has for HPC only: the least
-// sum of squares of the logarithms of mean turnaround and of utilization over the paper's.
-// The earlier of equal days; 1 of an empty log.
+// NearestDay returns the day of a log whose jobs, on an initially empty cluster, are closest to the
+// figures of the paper's table 3 for HPC jobs only. The distance is the sum of squared logarithms of
+// the ratios of mean turnaround and of utilization to the paper's. Of equally distant days it
+// returns the first, and 1 for an empty log.
 func NearestDay(nodes int, p batch.Policy, log []workload.Rigid) int {
 	found := paperTable3[OnlyHPC][""]
 	best, least := 1, math.Inf(1)

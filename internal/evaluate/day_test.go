@@ -9,8 +9,8 @@ import (
 	"berth/internal/workload"
 )
 
-// logOf makes a log of jobs of 64 nodes, submitted so many hours after its beginning, which
-// is not at 0, and running so many hours.
+// logOf returns a log of jobs of 64 nodes. Each argument has the submission time and the run time in
+// hours. The log does not begin at time 0.
 func logOf(hours ...[2]int) []workload.Rigid {
 	var log []workload.Rigid
 	for i, h := range hours {
@@ -42,7 +42,8 @@ func TestDay(t *testing.T) {
 	}
 }
 
-// TestNearestDay: half of the nodes for 4.5 hours is 50 % and 16,200 s, as good as in the paper.
+// TestNearestDay: half of the nodes for 4.5 hours give 50 % and 16,200 s, which is close to the
+// paper's figures.
 func TestNearestDay(t *testing.T) {
 	log := logOf([2]int{0, 9}, [2]int{0, 9}, [2]int{30, 4}, [2]int{80, 1})
 	log[2].Run += 30 * time.Minute

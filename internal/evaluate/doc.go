@@ -1,14 +1,16 @@
-// Package evaluate measures what the adaptor is worth: the experiments of the paper
-// "mr-job-adaptor" (section 4) and what goes beyond them, run on the simulator and
-// replicated until the means are known well enough.
+// Package evaluate measures how good the adaptor is. It runs the experiments of the paper
+// "mr-job-adaptor" (section 4) and further ones on the simulator, and replicates them until the
+// means are precise enough:
 //
-// A Study is one workload under several ways to bring MapReduce jobs to the cluster. In a
-// replication all of them get the very same jobs (common random numbers), so what they
-// differ by is told with its own half-width, which is smaller than those of the means.
-// Studies are replicated in parallel; the number of replications is decided on their
-// results in the order of their numbers, so a report is a function of its Settings and
-// neither of the number of cores nor of timing.
+//	report, err := settings.Table2(ctx, mix, maxTimes)
+//	report.Text(os.Stdout)
 //
-// A Report holds the figures as rows; Text lays it out for people, CSV for programs, and
-// package draw draws it. The package writes no file and reads none.
+// A study is one workload under several adaptors. In a replication all adaptors get the same jobs
+// (common random numbers). So the difference between two adaptors has a half-width of its own, which
+// is smaller than those of the means. Replications run in parallel, but their number is decided on
+// their results in order. So a report is a function of its Settings and independent of the number of
+// cores and of timing.
+//
+// A Report contains the figures as cells. Text prints them for people and CSV for programs, and
+// package draw draws them. The package must not read or write files.
 package evaluate

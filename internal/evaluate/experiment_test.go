@@ -20,11 +20,11 @@ import (
 	"berth/internal/workload"
 )
 
-// slower is how many times as long as another's a job takes under a way, of the fake.
+// slower is the factor on the turnaround of a job under each way, for fake.
 var slower = map[sim.Way]float64{sim.Naive: 10, sim.Paper: 7, sim.Berth: 5}
 
-// fake stands for a simulation: a turnaround is the job's number and the way's factor times
-// a minute, so that the means are known.
+// fake replaces a simulation. The turnaround of a job is its number, times the factor of the way, in
+// minutes, so that the means are known.
 func fake(_ context.Context, cfg sim.Config) (*sim.Result, error) {
 	r := &sim.Result{HeldRigid: 1000}
 	turnaround := func(submit job.Time, n int, times float64) sim.Outcome {
@@ -62,7 +62,7 @@ func somecases(t *testing.T, names string) []Case {
 	return cs
 }
 
-// experiments are all, small.
+// experiments returns all experiments at a small size.
 func experiments(t *testing.T, s Settings) map[string]func() (*Report, error) {
 	two, ctx := somecases(t, "naive,paper"), t.Context()
 	more := somecases(t, "naive,paper,several")
@@ -86,7 +86,7 @@ func experiments(t *testing.T, s Settings) map[string]func() (*Report, error) {
 	}
 }
 
-// TestLayout shows what people and programs are told.
+// TestLayout compares the text and the CSV of all reports.
 func TestLayout(t *testing.T) {
 	run := experiments(t, settings())
 	datadriven.RunTest(t, "testdata/layout", func(t *testing.T, d *datadriven.TestData) string {
@@ -108,7 +108,7 @@ func TestLayout(t *testing.T) {
 	})
 }
 
-// output is all that a report is turned into.
+// output returns a report in all formats.
 func output(t *testing.T, r *Report) [][]byte {
 	t.Helper()
 	var text, csv bytes.Buffer
@@ -122,7 +122,7 @@ func output(t *testing.T, r *Report) [][]byte {
 	return [][]byte{text.Bytes(), csv.Bytes(), js}
 }
 
-// TestWorkersDoNotMatter: the same bytes, whatever the number of workers.
+// TestWorkersDoNotMatter checks that the output is the same for any number of workers.
 func TestWorkersDoNotMatter(t *testing.T) {
 	few := Reports(t, 1)
 	for name, r := range Reports(t, 8) {
@@ -132,7 +132,7 @@ func TestWorkersDoNotMatter(t *testing.T) {
 	}
 }
 
-// Reports makes reports of all experiments, small; it is exported for tests of figures.
+// Reports returns small reports of all experiments. It is exported for the tests of figures.
 func Reports(t *testing.T, workers int) map[string]*Report {
 	t.Helper()
 	s := settings()
@@ -147,7 +147,7 @@ func Reports(t *testing.T, workers int) map[string]*Report {
 	return reports
 }
 
-// TestJSONKeys: what the documentation of Report and Cell says is there, and no more.
+// TestJSONKeys checks that the keys are those documented at Report and Cell.
 func TestJSONKeys(t *testing.T) {
 	r, err := experiments(t, settings())["fig4"]()
 	if err != nil {
@@ -182,8 +182,8 @@ func TestJSONKeys(t *testing.T) {
 		"replications", "wanted", "reached", "under")
 }
 
-// TestSameJobsForAll: in a replication all cases have the same jobs, and a mix those of
-// its parts; other replications have others.
+// TestSameJobsForAll checks that all cases of a replication have the same jobs, that a mix has the
+// jobs of its parts, and that replications differ.
 func TestSameJobsForAll(t *testing.T) {
 	s, seen := settings(), map[string]int{}
 	s.Limits = Limits{Min: 5, Max: 5, Workers: 1}
@@ -213,7 +213,7 @@ func TestSameJobsForAll(t *testing.T) {
 	}
 }
 
-// TestRefusals: what cannot be is said with the flag that said it.
+// TestRefusals checks that an error names the flag that caused it.
 func TestRefusals(t *testing.T) {
 	for flag, change := range map[string]func(*Settings){
 		"--nodes":            func(s *Settings) { s.Nodes = 0 },

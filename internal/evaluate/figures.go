@@ -6,31 +6,31 @@ import (
 	"time"
 )
 
-// What sweeps vary.
+// The parameters that sweeps vary.
 const (
 	HPCInterarrival = "hpc_interarrival_s"
 	MRInterarrival  = "mr_interarrival_s"
 	binNumber       = "bin"
 )
 
-// Sweep is what Fig4 and Variants are of.
+// Sweep is the input of Fig4 and Variants.
 type Sweep struct {
 	Mix
-	MaxTime time.Duration   // the queue's maximum, 0 for none
-	Shapes  []float64       // Fig4: of the gamma distribution between HPC jobs
+	MaxTime time.Duration   // the queue's maximum wall time; 0: none
+	Shapes  []float64       // Fig4: shapes of the gamma distribution of the times between HPC jobs
 	Everies []time.Duration // mean times between MapReduce jobs
 }
 
-// Bins is what Fig3 is of.
+// Bins is the input of Fig3.
 type Bins struct {
 	Mix
 	MaxTime time.Duration
-	// Alone has each bin be an experiment of its own, all MapReduce jobs being of it; else
-	// the bins are told apart within the mix. NoHPC leaves the HPC jobs out.
+	// Alone makes each bin an experiment of its own, with MapReduce jobs of this bin only. Otherwise
+	// the bins are separated within the mix. NoHPC omits the HPC jobs.
 	Alone, NoHPC bool
 }
 
-// Fig3 is the paper's figure 3: the mean turnaround of each bin of the Facebook mix.
+// Fig3 is the paper's figure 3: the mean turnaround for each bin of the Facebook mix.
 func (s Settings) Fig3(ctx context.Context, b Bins) (*Report, error) {
 	r := &Report{Experiment: "fig3", Workload: []string{b.MR.text()}, title: "Figure 3: MapReduce jobs by their size", Cases: b.Cases}
 	l := load{OnlyMR, nil, &b.MR}
@@ -75,7 +75,7 @@ func byBin(r *Report) {
 	slices.SortStableFunc(r.Cells, func(a, b Cell) int { return int(a.Value - b.Value) })
 }
 
-// Fig4 is the paper's figure 4: the mix under other loads, (a) of HPC and (b) of MapReduce jobs.
+// Fig4 is the paper's figure 4: the mix under other loads of (a) HPC and (b) MapReduce jobs.
 func (s Settings) Fig4(ctx context.Context, w Sweep) (*Report, error) {
 	var studies []study
 	for _, shape := range w.Shapes {
@@ -93,7 +93,7 @@ func (s Settings) Fig4(ctx context.Context, w Sweep) (*Report, error) {
 	})
 }
 
-// every returns the study of a load with that mean time between MapReduce jobs.
+// every returns the study of a load with the given mean time between MapReduce jobs.
 func (s *Settings) every(w Sweep, every time.Duration, hpc bool) study {
 	mr := w.MR
 	mr.Every = every
@@ -106,8 +106,7 @@ func (s *Settings) every(w Sweep, every time.Duration, hpc bool) study {
 	return st
 }
 
-// Variants compares ways to bring MapReduce jobs to the cluster under many loads, alone and
-// with HPC jobs.
+// Variants compares adaptors under several loads of MapReduce jobs, alone and with HPC jobs.
 func (s Settings) Variants(ctx context.Context, w Sweep) (*Report, error) {
 	var studies []study
 	for _, hpc := range []bool{false, true} {

@@ -12,7 +12,7 @@ import (
 	"berth/internal/evaluate/draw"
 )
 
-// drawn returns the figure of a report as SVG and as PNG, nil where it has none.
+// drawn returns the figure of a report as SVG and as PNG, or nil if the report has none.
 func drawn(t *testing.T, r *evaluate.Report) (svg, image []byte) {
 	t.Helper()
 	f := draw.Report(r)
@@ -29,8 +29,8 @@ func drawn(t *testing.T, r *evaluate.Report) (svg, image []byte) {
 	return svg, image
 }
 
-// TestFigures: SVG is XML, PNG is an image as wide as a page, and both are the same bytes
-// whatever the number of workers.
+// TestFigures checks that SVG is valid XML, that PNG is an image of a page's width, and that both
+// are the same for any number of workers.
 func TestFigures(t *testing.T) {
 	few := evaluate.Reports(t, 1)
 	for name, r := range evaluate.Reports(t, 8) {

@@ -18,27 +18,27 @@ const (
 	PeakScale = 0.49
 )
 
-// HPC is what HPC jobs there are.
+// HPC describes the HPC jobs of an experiment.
 type HPC struct {
-	Trace []workload.Rigid // these, where there are some …
-	Name  string           // … which people know by this name
+	Trace []workload.Rigid // these jobs, if there are any
+	Name  string           // the name of Trace in reports
 
-	Types  workload.Types // else drawn from Lublin and Feitelson's model, its peak hour: such jobs …
-	Shape  float64        // … with gamma-distributed seconds between them, of scale PeakScale …
-	Jobs   int            // … so many; 0: as many as come in …
-	Length time.Duration  // … this long
+	Types  workload.Types // otherwise jobs of these types from the peak hour of Lublin and Feitelson's model
+	Shape  float64        // shape of the gamma-distributed times between the jobs; the scale is PeakScale seconds
+	Jobs   int            // number of jobs; 0: as many as arrive within Length
+	Length time.Duration  // for Jobs 0
 }
 
-// MR is what MapReduce jobs there are: the Facebook mix.
+// MR describes the MapReduce jobs of an experiment, which are those of the Facebook mix.
 type MR struct {
-	Every  time.Duration // mean time between jobs, which is exponential
-	Jobs   int           // so many; 0: as many as come in …
-	Length time.Duration // … this long
-	Users  int           // who submit them; 0 is 1
-	Bin    int           // all of this bin; 0: of all bins
+	Every  time.Duration // mean time between jobs, exponentially distributed
+	Jobs   int           // number of jobs; 0: as many as arrive within Length
+	Length time.Duration // for Jobs 0
+	Users  int           // number of users who submit the jobs; 0 means 1
+	Bin    int           // only jobs of this bin; 0: of all bins
 }
 
-// Mix is the jobs that an experiment is of, and the ways to run them that it compares.
+// Mix is the jobs of an experiment and the adaptors that it compares.
 type Mix struct {
 	HPC   HPC
 	MR    MR
@@ -59,11 +59,11 @@ const (
 	Mixed   = "HPC+MR"
 )
 
-// generator draws the jobs of the i-th replication, or of the i-th of what else it is for.
+// generator draws the jobs of the i-th replication, or of the i-th load for another purpose.
 type generator func(purpose string, i int) ([]workload.Rigid, []workload.Elastic)
 
-// drawn returns the function that draws a load's jobs. HPC and MapReduce jobs have sources of
-// their own, so that a mix is of the same jobs as each kind alone.
+// drawn returns the generator of a load's jobs. HPC and MapReduce jobs have separate random sources,
+// so that a mix has the same jobs as each kind alone.
 func (l load) drawn(seed uint64, nodes int) generator {
 	return func(purpose string, i int) (rigid []workload.Rigid, elastic []workload.Elastic) {
 		if l.hpc != nil {
@@ -95,7 +95,7 @@ func (m *MR) draw(rng *rand.Rand) []workload.Elastic {
 	return g.Until(job.Time(m.Length))
 }
 
-// wanted returns the means that are to be known well.
+// wanted returns the measures whose means must reach the precision.
 func (l load) wanted() []Measure {
 	ms := []Measure{{Utilization, AllJobs}, {Turnaround, AllJobs}}
 	if l.hpc != nil {
@@ -107,7 +107,7 @@ func (l load) wanted() []Measure {
 	return ms
 }
 
-// kept returns the means that are told besides.
+// kept returns the measures that are reported in addition.
 func (l load) kept() []Measure {
 	ms := []Measure{{Makespan, AllJobs}}
 	if l.hpc != nil {
@@ -119,7 +119,7 @@ func (l load) kept() []Measure {
 	return ms
 }
 
-// sourceOf returns a source of random numbers that depends on what it is for alone.
+// sourceOf returns a random source that depends only on its arguments.
 func sourceOf(seed uint64, replication int, purpose string) rand.Source {
 	var key [32]byte
 	binary.LittleEndian.PutUint64(key[:], seed)
@@ -130,7 +130,7 @@ func sourceOf(seed uint64, replication int, purpose string) rand.Source {
 	return rand.NewChaCha8(key)
 }
 
-// seedOf returns a seed of a replication.
+// seedOf returns the seed of a replication.
 func seedOf(seed uint64, replication int) uint64 { return sourceOf(seed, replication, "sim").Uint64() }
 
 func (h *HPC) text() string {

@@ -9,39 +9,39 @@ import (
 	"berth/internal/sim/metrics"
 )
 
-// Measure is what is measured in a simulation, of which jobs.
+// Measure is a quantity that is measured in a simulation, and the jobs over which it is taken.
 type Measure struct {
 	Name string // "turnaround_s", "utilization", …
 	Jobs Jobs
 }
 
-// Jobs says which jobs a measure is of: AllJobs, HPCJobs, MRJobs or what Bin returns.
+// Jobs names the jobs of a measure: AllJobs, HPCJobs, MRJobs or the result of Bin.
 type Jobs string
 
-// Which jobs.
+// The sets of jobs.
 const (
 	AllJobs Jobs = "all"
 	HPCJobs Jobs = "hpc" // rigid
 	MRJobs  Jobs = "mr"  // elastic
 )
 
-// Bin returns the MapReduce jobs of a bin of the Facebook mix, from 1.
+// Bin names the MapReduce jobs of a bin of the Facebook mix, counted from 1.
 func Bin(n int) Jobs { return Jobs("bin " + strconv.Itoa(n)) }
 
 // bins is the number of bins of the Facebook mix.
 const bins = 9
 
-// Names of measures (models.md, section 3, "Metrics").
+// The names of measures (models.md, section 3, "Metrics").
 const (
 	Turnaround  = "turnaround_s" // mean flow time
 	Slowdown    = "ave_bsld"     // mean bounded slowdown
-	Utilization = "utilization"  // share of the nodes' time in which jobs had them
+	Utilization = "utilization"  // fraction of the node-time that was allocated to jobs
 	Makespan    = "makespan_s"
-	Allocations = "allocations" // asked for, a job
+	Allocations = "allocations" // requested per job
 	Failed      = "failed"      // jobs that failed or were killed
 )
 
-// measures are all that there are, in the order of a sample's values.
+// measures are all measures, in the order of the values of a sample.
 var measures = func() []Measure {
 	ms := []Measure{
 		{Turnaround, AllJobs}, {Turnaround, HPCJobs}, {Turnaround, MRJobs}, {Utilization, AllJobs}, {Makespan, AllJobs},
@@ -53,7 +53,7 @@ var measures = func() []Measure {
 	return ms
 }()
 
-// index returns where a measure stands in a sample.
+// index returns the position of a measure in a sample.
 func index(m Measure) int {
 	for i, o := range measures {
 		if o == m {
@@ -63,7 +63,7 @@ func index(m Measure) int {
 	panic(fmt.Sprintf("evaluate: no measure %v", m))
 }
 
-// average is a mean in the making; NaN of nothing.
+// average accumulates a mean, which is NaN without values.
 type average struct {
 	sum float64
 	n   int
@@ -78,7 +78,8 @@ func (a *average) value() float64 {
 	return a.sum / float64(a.n)
 }
 
-// measure returns the values of measures in a simulation; NaN of jobs that there are none of.
+// measure returns the values of all measures in a simulation. A value is NaN if there are no such
+// jobs.
 func measure(cfg *sim.Config, r *sim.Result) []float64 {
 	by := make(map[Measure]*average, len(measures))
 	for _, m := range measures {
@@ -89,7 +90,7 @@ func measure(cfg *sim.Config, r *sim.Result) []float64 {
 			by[Measure{Turnaround, k}].add(o.Turnaround())
 		}
 		failed := by[Measure{Failed, kinds[0]}]
-		failed.n = 1 // a count, no mean
+		failed.n = 1 // a count, not a mean
 		if o.Killed {
 			failed.sum++
 		}

@@ -8,7 +8,7 @@ import (
 	"berth/internal/sim"
 )
 
-// phaseFigures is what one simulation came to.
+// phaseFigures are the figures of one simulation.
 type phaseFigures struct {
 	completion, makespan float64 // seconds
 	used                 [4]float64
@@ -18,7 +18,8 @@ type phaseFigures struct {
 	completions          []PhaseCompletion
 }
 
-// total returns what all nodes have, in a second: cores of speed 1, bytes of memory, bytes of disk and network.
+// total returns the capacity of all nodes for one second: core-seconds at speed 1, byte-seconds of
+// memory, bytes of disk and network.
 func total(c *sim.Cluster) (all sim.Use) {
 	for i := range c.Hardware {
 		h := &c.Hardware[i]
@@ -48,10 +49,11 @@ func figuresOf(cfg *sim.Config, r *sim.Result) phaseFigures {
 	return f
 }
 
-// unfairness returns the mean over jobs of max(0, deficit)/work. A job's work is the share of the cluster that it used of its
-// dominant resource, times seconds (Ghodsi et al., NSDI 2011); memory does not count, as a task that is held
-// up holds it longer and has nothing of it. Its deficit is its fair share from its submission to its end, 1/(number of
-// jobs that are not done), times seconds, less its work, as Hadoop's fair scheduler adds it up (docs/models.md).
+// unfairness returns the mean over the jobs of max(0, deficit)/work. A job's work is its fraction of
+// the cluster's dominant resource, times seconds (Ghodsi et al., NSDI 2011). Memory does not count,
+// because a delayed task occupies memory for longer without benefit. A job's deficit is its fair
+// share, 1/(number of unfinished jobs), integrated over the seconds from its submission to its end,
+// less its work, as in Hadoop's fair scheduler (docs/models.md).
 func unfairness(jobs []sim.Outcome, all sim.Use) float64 {
 	fair := fairTimes(jobs)
 	sum := 0.0
@@ -65,7 +67,7 @@ func unfairness(jobs []sim.Outcome, all sim.Use) float64 {
 	return sum / float64(max(1, len(jobs)))
 }
 
-// fairTimes returns each job's fair share of the cluster, times seconds, over its life.
+// fairTimes returns each job's fair share of the cluster, integrated over its life in seconds.
 func fairTimes(jobs []sim.Outcome) []float64 {
 	type change struct {
 		at   float64
@@ -95,8 +97,8 @@ func fairTimes(jobs []sim.Outcome) []float64 {
 	return fair
 }
 
-// PhaseUtilization is the share of each resource that was used from the first submission to the last end: work done of
-// cores, disk and network, and bytes of memory that attempts held.
+// PhaseUtilization is the fraction of each resource that was used from the first submission to the
+// last end: work of cores, disk and network, and memory occupied by attempts.
 type PhaseUtilization struct {
 	CPU  float64 `json:"cpu"`
 	Mem  float64 `json:"mem"`
@@ -104,14 +106,15 @@ type PhaseUtilization struct {
 	Net  float64 `json:"net"`
 }
 
-// PhaseCompletion is how long a job took from its submission to its end.
+// PhaseCompletion is the time of a job from its submission to its end.
 type PhaseCompletion struct {
 	Job     string  `json:"job"`
 	Seconds float64 `json:"completion_s"`
 }
 
-// PhaseRow is what a scheduler made of a workload: means over replications, half-widths of their confidence intervals
-// (null of one replication), and the reduction of the mean completion time beside the first scheduler of the list.
+// PhaseRow is the result of a scheduler on a workload: means over replications, half-widths of their
+// confidence intervals (null for a single replication), and the reduction of the mean completion
+// time relative to the first scheduler of the list.
 type PhaseRow struct {
 	Workload string `json:"workload"`
 	Nodes    int    `json:"nodes"`
@@ -131,7 +134,7 @@ type PhaseRow struct {
 	Failed         float64          `json:"failed"`
 	UnderFirst     *float64         `json:"under_first,omitempty"`
 	UnderFirstHalf *float64         `json:"under_first_half_width,omitempty"`
-	// Completions are those of the jobs, in their order, where the jobs were measured.
+	// Completions are those of the jobs, in their order, for workloads of measured jobs.
 	Completions []PhaseCompletion `json:"completions,omitempty"`
 }
 

@@ -7,10 +7,11 @@ import (
 	"strings"
 )
 
-// Markdown writes the report as tables of a page: the schedulers, then what was tried of the scheduler phases.
+// Markdown writes the report as Markdown tables: first the schedulers, then the changed variants of
+// the scheduler phases.
 func (r *PhaseReport) Markdown(w io.Writer) error {
 	var b strings.Builder
-	b.WriteString("| workload | scheduler | mean completion, s | below the first, % | makespan, s | cores, % | memory, % | disk, % | network, % | local maps, % | unfairness | energy, MJ |\n" +
+	b.WriteString("| workload | scheduler | mean completion, s | % below the first | makespan, s | cores, % | memory, % | disk, % | network, % | local maps, % | unfairness | energy, MJ |\n" +
 		"|---|---|---|---|---|---|---|---|---|---|---|---|\n")
 	last, changed := "", false
 	for i := range r.Rows {
@@ -37,7 +38,7 @@ func (r *PhaseReport) Markdown(w io.Writer) error {
 	return err
 }
 
-// changes writes what was tried of the scheduler phases: completion / makespan of each workload.
+// changes writes the variants of the scheduler phases, with completion / makespan for each workload.
 func (r *PhaseReport) changes(b *strings.Builder) {
 	var works, cases []string
 	cells := map[string]string{}
@@ -71,7 +72,7 @@ func (c PhaseCase) changed() bool { return c.Alpha != nil || c.Without != "" }
 
 func percent(share float64) string { return strconv.FormatFloat(100*share, 'f', 0, 64) }
 
-// pair writes a figure and its half-width.
+// pair formats a figure with its half-width.
 func pair(v float64, half *float64, digits int) string {
 	text := strconv.FormatFloat(v, 'f', digits, 64)
 	if half != nil {

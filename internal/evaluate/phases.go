@@ -13,8 +13,8 @@ import (
 	"berth/internal/workload"
 )
 
-// PhaseWorkload is what the schedulers of phases are compared on: jobs that are submitted at once to a cluster of
-// their own, on whose nodes phases contend for cores, disk and network.
+// PhaseWorkload is a workload for comparing schedulers of phases: jobs that are submitted at once to
+// their own cluster, on whose nodes phases contend for cores, disk and network.
 type PhaseWorkload struct {
 	Name string
 	jobs int
@@ -23,7 +23,7 @@ type PhaseWorkload struct {
 	same bool // every replication is the same
 }
 
-// batchOf returns a workload of jobs that are drawn, on nodes of that kind.
+// batchOf returns a workload of drawn jobs on nodes of the given kind.
 func batchOf(name string, b workload.PhasedBatch, kind func(node int) sim.Hardware) PhaseWorkload {
 	w := PhaseWorkload{Name: name, jobs: b.Jobs, draw: func(seed uint64) []workload.Elastic { return workload.PhasedJobs(b, seed) }}
 	for i := range b.Nodes {
@@ -32,7 +32,7 @@ func batchOf(name string, b workload.PhasedBatch, kind func(node int) sim.Hardwa
 	return w
 }
 
-// MeasuredPhases returns the workload of jobs that were measured. What their nodes would take of energy is not known.
+// MeasuredPhases returns the workload of measured jobs. The energy of their nodes is unknown.
 func MeasuredPhases(m *workload.Measured) PhaseWorkload {
 	w := PhaseWorkload{Name: m.Name, jobs: len(m.Jobs), draw: func(uint64) []workload.Elastic { return m.Elastic() }, same: true}
 	for range m.Nodes {
@@ -41,14 +41,15 @@ func MeasuredPhases(m *workload.Measured) PhaseWorkload {
 	return w
 }
 
-// paperNode is a node of the paper phase-level-scheduling, section III: 4 cores, 8 GB, of which one is left to the system, one
-// disk, 1 Gb/s. Such a machine of 2010 takes about 90 W idle and 160 W when all cores compute.
+// paperNode is a node of the paper phase-level-scheduling, section III: 4 cores, 8 GB of which 1 GB
+// is left to the system, one disk, 1 Gb/s. Such a machine of 2010 uses about 90 W idle and 160 W
+// with all cores busy.
 func paperNode(int) sim.Hardware {
 	return sim.Hardware{Capacity: job.Resources{CPUs: 4, Mem: 7 << 30, Disk: workload.FullDisk, Net: workload.FullNet}, Speed: 1, Idle: 90, Full: 160}
 }
 
-// mixedNode is one by turns of those, and of newer ones: twice as many cores, a half faster, and twice the memory, but the
-// same disk and network.
+// mixedNode alternates between the paper's node and a newer one with twice the cores, each 1.5 times
+// as fast, twice the memory, and the same disk and network.
 func mixedNode(node int) sim.Hardware {
 	if node%2 == 0 {
 		return paperNode(node)
@@ -56,7 +57,8 @@ func mixedNode(node int) sim.Hardware {
 	return sim.Hardware{Capacity: job.Resources{CPUs: 8, Mem: 15 << 30, Disk: workload.FullDisk, Net: workload.FullNet}, Speed: 1.5, Idle: 80, Full: 200}
 }
 
-// fasterNode is one by turns of the paper's, and of those with cores twice as fast and nothing else that differs.
+// fasterNode alternates between the paper's node and one that differs only in cores that are twice
+// as fast.
 func fasterNode(node int) sim.Hardware {
 	h := paperNode(node)
 	if node%2 == 1 {
@@ -65,8 +67,9 @@ func fasterNode(node int) sim.Hardware {
 	return h
 }
 
-// PhaseWorkloads returns all workloads: the paper's sort of 5 GB on 3 nodes, batches of jobs on 10, a batch on a
-// cluster of two kinds of nodes, and one where these differ in nothing but the speed of their cores.
+// PhaseWorkloads returns all workloads: the paper's sort of 5 GB on 3 nodes, batches of jobs on 10
+// nodes, a batch on a cluster of two kinds of nodes, and one on nodes that differ only in the speed
+// of their cores.
 func PhaseWorkloads() []PhaseWorkload {
 	all := []PhaseWorkload{batchOf("sort-5g", workload.PhasedBatch{Jobs: 1, Nodes: 3, App: workload.SortApp, Bytes: 5 << 30}, paperNode)}
 	for _, jobs := range []int{50, 100, 150, 200} {
@@ -76,7 +79,7 @@ func PhaseWorkloads() []PhaseWorkload {
 		batchOf("batch-20-speeds", workload.PhasedBatch{Jobs: 20, Nodes: 10}, fasterNode))
 }
 
-// ParsePhaseWorkloads parses names with commas between; empty: all.
+// ParsePhaseWorkloads parses comma-separated names; empty means all.
 func ParsePhaseWorkloads(flag, text string) ([]PhaseWorkload, error) {
 	all := PhaseWorkloads()
 	if text == "" {
@@ -90,46 +93,48 @@ func ParsePhaseWorkloads(flag, text string) ([]PhaseWorkload, error) {
 	for name := range strings.SplitSeq(text, ",") {
 		i := slices.Index(names, strings.TrimSpace(name))
 		if i < 0 {
-			return nil, job.ConfigError(flag, fmt.Sprintf("%q is no workload", name), "write "+strings.Join(names, ", "))
+			return nil, job.ConfigError(flag, fmt.Sprintf("there is no workload %q", name), "use some of "+strings.Join(names, ", "))
 		}
 		chosen = append(chosen, all[i])
 	}
 	return chosen, nil
 }
 
-// PhaseSchedulers are all that are compared.
+// PhaseSchedulers are the schedulers that are compared.
 var PhaseSchedulers = []sched.Scheduler{sched.Slots, sched.Containers, sched.Packing, sched.Prism, sched.Cores, sched.Phases}
 
-// PhaseCase is a scheduler, perhaps with a part of it changed.
+// PhaseCase is a scheduler, possibly with one part changed.
 type PhaseCase struct {
 	Scheduler sched.Scheduler `json:"scheduler"`
-	// Alpha is the weight of performance beside fairness of the scheduler phases; nil: its own.
+	// Alpha is the weight of performance relative to fairness in the scheduler phases; nil means its
+	// default.
 	Alpha *float64 `json:"alpha,omitempty"`
-	// Without is a term of the worth of a start that is left out; empty: none.
+	// Without is a term that is omitted from the value of a start; empty means none.
 	Without sched.Term `json:"without,omitempty"`
 }
 
-// noAlpha stands for 0, which is the scheduler's own weight in a Tuning.
+// noAlpha stands for 0, because 0 in a Tuning means the scheduler's default.
 const noAlpha = 1e-9
 
-// GrantsTerm is no term of a worth: without it what is granted of memory to sort in has no effect.
+// GrantsTerm is not a term of the value of a start: omitting it makes granted sort memory
+// ineffective.
 const GrantsTerm sched.Term = "grants"
 
-// PhaseTerms are what can be left out of the scheduler phases.
+// PhaseTerms are the parts that can be omitted from the scheduler phases.
 var PhaseTerms = []sched.Term{sched.FairnessTerm, sched.OrderTerm, sched.AlignTerm, sched.CriticalTerm, sched.SpeedTerm, sched.UrgencyTerm, GrantsTerm}
 
 // PhaseStudy compares schedulers of phases on workloads.
 type PhaseStudy struct {
 	Seed         uint64
 	Replications int
-	Workers      int // simulations at once
+	Workers      int // number of simultaneous simulations
 	Workloads    []PhaseWorkload
 	Cases        []PhaseCase
-	Order        sched.Order         // of jobs, where the scheduler has none of its own
-	Tell         func(done, all int) // if not nil, is told how many replications are done
+	Order        sched.Order         // order of jobs, for schedulers without an order of their own
+	Tell         func(done, all int) // if not nil, called with the number of completed replications
 }
 
-// Run simulates each workload so many times, each time under all schedulers with the same jobs.
+// Run simulates each workload Replications times, each time under all schedulers with the same jobs.
 func (s *PhaseStudy) Run(ctx context.Context) (*PhaseReport, error) {
 	all := len(s.Workloads) * s.Replications
 	known, err := Replicate(ctx, Limits{Min: all, Max: all, Workers: s.Workers}, func(ctx context.Context, i int) ([]phaseFigures, error) {
@@ -172,7 +177,7 @@ func column(known [][]phaseFigures, scheduler int) []phaseFigures {
 	return out
 }
 
-// replicate runs a replication of a workload under all schedulers.
+// replicate runs one replication of a workload under all schedulers.
 func (s *PhaseStudy) replicate(ctx context.Context, w *PhaseWorkload, i int) ([]phaseFigures, error) {
 	seed := seedOf(s.Seed, i)
 	cfg := sim.Config{Policy: batch.FCFS, Seed: seed, Elastic: w.draw(seed), Cluster: sim.Cluster{Nodes: len(w.node), Hardware: w.node},

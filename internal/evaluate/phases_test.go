@@ -18,9 +18,10 @@ func outcome(submit, finish float64, u sim.Use) sim.Outcome {
 	return sim.Outcome{Submit: at(submit), Finish: at(finish), Used: u}
 }
 
-// TestUnfairness holds the measure to a case that was found by hand: of two jobs on one core, each in need of 10 s of it, the first
-// has all of it first. Its fair share over its life is 10 s · 1/2, less than it had; the other's is 10 s · 1/2 + 10 s, 5 s
-// more than its work. Both at once, each on half a core for 20 s, is fair.
+// TestUnfairness checks a case computed by hand. Two jobs on one core need 10 s of it each, and the
+// first gets all of it first. Its fair share over its life is 10 s · 1/2, less than its work. The
+// fair share of the other is 10 s · 1/2 + 10 s, 5 s more than its work. If both run at once, each on
+// half a core for 20 s, the result is fair.
 func TestUnfairness(t *testing.T) {
 	all := sim.Use{CPU: 1, Disk: 100, Net: 100}
 	work := sim.Use{CPU: 10, Disk: 900}
@@ -41,8 +42,8 @@ func TestUnfairness(t *testing.T) {
 	}
 }
 
-// TestPhases: each workload has a row for each scheduler, with what scripts read; the same study gives the same bytes however many
-// simulations run at once.
+// TestPhases checks that each workload has a row for each scheduler, with the keys that scripts
+// read, and that the output is the same for any number of workers.
 func TestPhases(t *testing.T) {
 	works, err := ParsePhaseWorkloads("--workload", "sort-5g, batch-50")
 	if err != nil {

@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// PhaseReport is what a PhaseStudy found.
+// PhaseReport is the result of a PhaseStudy.
 type PhaseReport struct {
 	Rows         []PhaseRow `json:"rows"`
 	Seed         uint64     `json:"seed"`
@@ -27,7 +27,8 @@ func (c PhaseCase) String() string {
 	return name
 }
 
-// below writes by how much the mean completion time is below the first scheduler's.
+// below formats the percentage by which the mean completion time is below that of the first
+// scheduler.
 func (r *PhaseRow) below() string {
 	if r.UnderFirst == nil {
 		return ""
@@ -37,7 +38,7 @@ func (r *PhaseRow) below() string {
 
 // Text writes a line for each workload and scheduler.
 func (r *PhaseReport) Text(w io.Writer) error {
-	grid := [][]string{{"workload", "scheduler", "completion s", "below first %", "makespan s", "cpu %", "mem %", "disk %", "net %", "local %", "unfairness", "energy MJ"}}
+	grid := [][]string{{"workload", "scheduler", "completion s", "% below first", "makespan s", "cpu %", "mem %", "disk %", "net %", "local %", "unfairness", "energy MJ"}}
 	for i := range r.Rows {
 		row := &r.Rows[i]
 		name := row.Workload
@@ -53,8 +54,8 @@ func (r *PhaseReport) Text(w io.Writer) error {
 	}
 	var b strings.Builder
 	WriteGrid(&b, grid, 2)
-	fmt.Fprintf(&b, "\nJobs are submitted at once. Means of %d runs, ± half the width of the %g %% confidence interval; seed %d. Completion is the mean over\n"+
-		"jobs; below first: by how much, run by run, it is below that of the scheduler in the first line; local: share of maps that had their split on their node; docs/simulate.md says what the rest is.\n", r.Replications, 100*r.Confidence, r.Seed)
+	fmt.Fprintf(&b, "\nJobs are submitted at once. Means of %d runs, ± half the width of the %g %% confidence interval; seed %d. Completion is the mean over the jobs of the time\n"+
+		"from submission to end; lower is better. %% below first: by how much, run by run, completion is below that of the scheduler in the first line; higher is better.\nLocal: maps that had their split on their node. See docs/simulate.md for the other columns.\n", r.Replications, 100*r.Confidence, r.Seed)
 	_, err := io.WriteString(w, b.String())
 	return err
 }

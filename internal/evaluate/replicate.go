@@ -6,25 +6,24 @@ import (
 	"sync/atomic"
 )
 
-// MinReplications is the least number of replications by which a stop is decided unless a
-// report is of something exact: with fewer a variance is hardly known.
+// MinReplications is the smallest number of replications after which a study may stop, unless its
+// result is exact. With fewer the variance is too uncertain.
 const MinReplications = 5
 
-// ahead is how many replications a worker may begin beyond the first that is not done.
+// ahead is the number of replications that each worker may begin beyond the first unfinished one.
 const ahead = 4
 
 // Limits bound the number of replications.
 type Limits struct {
 	Min, Max int // at least 1
-	Workers  int // that run replications at once, at least 1
+	Workers  int // number of simultaneous replications, at least 1
 }
 
-// Replicate calls sample for replications 0, 1, … on several workers at once and returns the
-// results of the first n, n being the least from limits.Min on for which enough holds, or
-// limits.Max. What is returned depends on sample and enough alone: replications that were
-// begun beyond the n-th are cancelled and forgotten, and an error counts only if no stop was
-// decided before its replication. enough is called in the caller's goroutine, each time one
-// more is known.
+// Replicate calls sample for the replications 0, 1, … on several workers and returns the results of
+// the first n. n is the smallest number from limits.Min on for which enough returns true, or
+// limits.Max. The result depends only on sample and enough: replications begun beyond the n-th are
+// cancelled and discarded, and an error counts only if no stop was decided before its replication.
+// Replicate calls enough in the caller's goroutine, each time one more result is known.
 func Replicate[T any](ctx context.Context, limits Limits, sample Sample[T], enough func(known []T) bool) ([]T, error) {
 	p := pool[T]{
 		sample: sample, last: limits.Max,
@@ -40,7 +39,7 @@ func Replicate[T any](ctx context.Context, limits Limits, sample Sample[T], enou
 	return p.collect(ctx, limits, enough)
 }
 
-// Sample makes a replication: a function of its number alone, called from any goroutine.
+// Sample makes a replication. It must depend on its number only, and be callable from any goroutine.
 type Sample[T any] func(ctx context.Context, i int) (T, error)
 
 type result[T any] struct {
@@ -49,13 +48,13 @@ type result[T any] struct {
 	err   error
 }
 
-// pool is what the workers of one Replicate share.
+// pool is the shared state of the workers of one Replicate.
 type pool[T any] struct {
 	sample  Sample[T]
 	last    int
 	next    atomic.Int64
 	results chan result[T]
-	leave   chan struct{} // holds one for each replication that was begun and not yet taken
+	leave   chan struct{} // one element for each replication that was begun and not yet collected
 }
 
 func (p *pool[T]) work(ctx context.Context) {
@@ -78,7 +77,7 @@ func (p *pool[T]) work(ctx context.Context) {
 	}
 }
 
-// collect takes results in the order of their numbers, whatever order they come in.
+// collect receives the results and orders them by their numbers.
 func (p *pool[T]) collect(ctx context.Context, limits Limits, enough func([]T) bool) ([]T, error) {
 	var known []T
 	early := map[int]result[T]{}

@@ -13,8 +13,8 @@ import (
 	"pgregory.net/rapid"
 )
 
-// TestReplicateStopsAtTheFirst: the prefix is the shortest that is enough, whatever the
-// number of workers and the order in which they are done.
+// TestReplicateStopsAtTheFirst checks that the result is the shortest sufficient prefix, for any
+// number of workers and any order of completion.
 func TestReplicateStopsAtTheFirst(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		values := rapid.SliceOfN(rapid.IntRange(0, 9), 1, 40).Draw(t, "values")
@@ -30,7 +30,7 @@ func TestReplicateStopsAtTheFirst(t *testing.T) {
 		}
 		sample := func(_ context.Context, i int) (int, error) {
 			for range values[i] {
-				runtime.Gosched() // so that they are done in some other order
+				runtime.Gosched() // so that they end in another order
 			}
 			if i == fails {
 				return 0, fmt.Errorf("replication %d", i)
@@ -55,14 +55,14 @@ func TestReplicateStopsAtTheFirst(t *testing.T) {
 	})
 }
 
-// TestReplicateIsNotFarAhead: while a replication takes its time, others do not run to the end.
+// TestReplicateIsNotFarAhead checks that the other workers wait while one replication is slow.
 func TestReplicateIsNotFarAhead(t *testing.T) {
 	var began atomic.Int64
 	hold := make(chan struct{})
 	const workers = 3
 	sample := func(_ context.Context, i int) (int, error) {
 		if began.Add(1) == ahead*workers {
-			close(hold) // as far as they go without the first
+			close(hold) // as far as they get without the first
 		}
 		if i == 0 {
 			<-hold
@@ -94,7 +94,7 @@ func TestReplicateIsCancelled(t *testing.T) {
 	}
 }
 
-// TestStudentsT holds half-widths against tables of Student's t at 97.5 %.
+// TestStudentsT compares half-widths with tables of Student's t at 97.5 %.
 func TestStudentsT(t *testing.T) {
 	for n, want := range map[int]float64{2: 12.7062, 5: 2.7764, 10: 2.2622, 31: 2.0423, 121: 1.9799} {
 		values := make([]float64, n) // of variance 1, so that the half-width is t/√n
@@ -138,7 +138,7 @@ func TestMean(t *testing.T) {
 	}
 }
 
-// TestReductionIsPaired: what replications have in common does not widen it.
+// TestReductionIsPaired checks that what replications have in common does not widen the interval.
 func TestReductionIsPaired(t *testing.T) {
 	base := []float64{100, 900, 200, 4000, math.NaN(), 50}
 	values := []float64{60, 540, 120, 2400, 7, 30}

@@ -1,23 +1,23 @@
 package evaluate
 
-// Report is what an experiment found, and all that it depends on. The same settings give the
-// same bytes as JSON, CSV, text, SVG and PNG.
+// Report is the result of an experiment with all its settings. The same settings give the same bytes
+// as JSON, CSV, text, SVG and PNG.
 type Report struct {
 	// Experiment is table2, table3, fig3, fig4 or variants.
 	Experiment string `json:"experiment"`
-	// Nodes of the cluster; Policy of its batch system (cbf, easy, …).
+	// Nodes is the size of the cluster, and Policy the policy of its batch system (cbf, easy, …).
 	Nodes  int    `json:"nodes"`
 	Policy string `json:"policy"`
-	// Seed from which, with its number, each replication's random numbers come.
+	// Seed determines, with the number of a replication, the random numbers of the replication.
 	Seed uint64 `json:"seed"`
-	// Precision is the half-width, as a share of the mean, at which a wanted mean is known
-	// well enough; Confidence that of the intervals.
+	// Precision is the half-width, as a fraction of the mean, at which a wanted mean is precise
+	// enough. Confidence is the confidence level of the intervals.
 	Precision  float64 `json:"precision"`
 	Confidence float64 `json:"confidence"`
-	// ControlVariates says that means are corrected by what is known of the loads that were
-	// drawn, and half-widths with them; see control.go.
+	// ControlVariates says that means and half-widths are corrected by control variates; see
+	// control.go.
 	ControlVariates bool `json:"control_variates"`
-	// Workload says in words what the jobs are.
+	// Workload describes the jobs in words.
 	Workload []string `json:"workload"`
 	// Cells are the figures, in the order of the table.
 	Cells []Cell `json:"cells"`
@@ -28,49 +28,47 @@ type Report struct {
 	title string
 }
 
-// Cell is a figure: one measure of some jobs, under one adaptor and one load.
+// Cell is a figure: one measure over a set of jobs, under one adaptor and one load.
 type Cell struct {
-	// Load is which jobs there were: "HPC only", "MR only", "HPC+MR".
+	// Load names the jobs of the simulation: "HPC only", "MR only", "HPC+MR".
 	Load string `json:"load"`
-	// Parameter is what a sweep varies, Value to what: hpc_interarrival_s, mr_interarrival_s,
-	// bin; left out without a sweep.
+	// Parameter is what a sweep varies (hpc_interarrival_s, mr_interarrival_s, bin), and Value its
+	// value. Both are omitted without a sweep.
 	Parameter string  `json:"parameter,omitempty"`
 	Value     float64 `json:"value,omitempty"`
-	// MaxTime is the queue's maximum time in seconds, 0 for none.
+	// MaxTime is the queue's maximum wall time in seconds, or 0 for none.
 	MaxTime float64 `json:"max_time_s"`
-	// Adaptor is how the MapReduce jobs came to the cluster: naive, paper, …; empty for
-	// HPC only.
+	// Adaptor is the adaptor of the MapReduce jobs: naive, paper, …; empty for HPC only.
 	Adaptor string `json:"adaptor,omitempty"`
-	// Jobs are those that the measure is of: all, hpc, mr, "bin 1", …
+	// Jobs are the jobs over which the measure is taken: all, hpc, mr, "bin 1", …
 	Jobs Jobs `json:"jobs"`
-	// Measure is turnaround_s (mean), ave_bsld, utilization (share), makespan_s,
-	// allocations (a MapReduce job), failed (jobs).
+	// Measure is turnaround_s (mean), ave_bsld, utilization (fraction), makespan_s, allocations (per
+	// MapReduce job) or failed (number of jobs).
 	Measure string `json:"measure"`
-	// Mean over replications, and half the width of its confidence interval; null of one
-	// replication that is not all there is.
+	// Mean is the mean over replications, and HalfWidth half the width of its confidence interval.
+	// HalfWidth is null for a single random replication.
 	Mean      float64  `json:"mean"`
 	HalfWidth *float64 `json:"half_width"`
-	// Replications that it is the mean of. Reached says that the half-width is within the
-	// precision; Wanted that replications went on until it was, or none were left.
+	// Replications is the number of values of the mean. Reached says that the half-width is within
+	// the precision, and Wanted that replications continued until it was, or until the limit.
 	Replications int  `json:"replications"`
 	Wanted       bool `json:"wanted"`
 	Reached      bool `json:"reached"`
-	// Paper is what the paper found, where it says.
+	// Paper is the paper's figure, if it gives one.
 	Paper *float64 `json:"paper,omitempty"`
-	// Under is by how much this is below what other adaptors gave for the same jobs.
+	// Under says by how much this figure is below that of other adaptors for the same jobs.
 	Under []Under `json:"under,omitempty"`
 }
 
-// Under is by how much a mean is below that of another adaptor, replication by replication
-// for the same jobs: 1 − mean/mean, and half the width of its confidence interval; null
-// where it is not known.
+// Under is the fraction by which a mean is below that of another adaptor, replication by replication
+// for the same jobs (1 − mean/mean), and half the width of its confidence interval, null if unknown.
 type Under struct {
 	Adaptor   string   `json:"adaptor"`
 	Reduction float64  `json:"reduction"`
 	HalfWidth *float64 `json:"half_width"`
 }
 
-// under returns by how much the cell is below another adaptor's, nil where it is not told.
+// under returns the comparison of the cell with another adaptor, or nil.
 func (c *Cell) under(adaptor string) *Under {
 	for i := range c.Under {
 		if c.Under[i].Adaptor == adaptor {
@@ -80,7 +78,7 @@ func (c *Cell) under(adaptor string) *Under {
 	return nil
 }
 
-// at is where a cell stands.
+// at identifies a cell in the table.
 type at struct {
 	load      string
 	parameter string
@@ -95,7 +93,7 @@ func (c *Cell) at() at {
 	return at{c.Load, c.Parameter, c.Value, c.MaxTime, c.Adaptor, c.Jobs, c.Measure}
 }
 
-// cell returns a figure, nil where there is none.
+// cell returns a cell, or nil if there is none.
 func (r *Report) cell(where at) *Cell {
 	for i := range r.Cells {
 		if r.Cells[i].at() == where {

@@ -11,23 +11,23 @@ import (
 	"berth/internal/workload"
 )
 
-// replication is what one replication of a study found.
+// replication is the result of one replication of a study.
 type replication struct {
 	cases    [][]float64 // the values of all measures, by case
-	controls []float64   // of its load; nil: none
-	pilots   []float64   // the sums of those of its pilots
+	controls []float64   // the controls of its load, or nil
+	pilots   []float64   // the sums of the controls of its pilots
 }
 
 const (
-	// pilots is how many further loads are drawn for each replication, of which the controls
-	// alone are found. All of them take about as long as the replication does.
+	// pilots is the number of further loads that are drawn for each replication to compute their
+	// controls. All together take about as long as the replication.
 	pilots = 30
-	// leastControlled is the number of replications from which on controls are used: with
-	// fewer a regression knows little.
+	// leastControlled is the number of replications from which on controls are used. A regression on
+	// fewer is not reliable.
 	leastControlled = 20
 )
 
-// controlled says that there are controls, where replications are not all the same.
+// controlled reports whether controls are used if the replications are random.
 func (s *Settings) controlled() bool { return !s.Plain && s.Limits.Max >= leastControlled }
 
 // pilot returns the sums of the controls of the pilots of the i-th replication.
@@ -47,9 +47,9 @@ func (s *Settings) pilot(ctx context.Context, st *study, i int) ([]float64, erro
 	return sums, nil
 }
 
-// controls returns what is used as controls of a load: the mean turnaround of its HPC jobs
-// with no others beside them, and the least that any scheduler could reach, of each kind of
-// jobs without the other and of all together; 0 of jobs that there are none of.
+// controls returns the controls of a load: the mean turnaround of its HPC jobs alone, and the lower
+// bounds of any scheduler for each kind of jobs alone and for all together. A value is 0 if there
+// are no such jobs.
 func (s *Settings) controls(ctx context.Context, rigid []workload.Rigid, elastic []workload.Elastic) ([]float64, error) {
 	var alone float64
 	if len(rigid) > 0 {
@@ -72,7 +72,7 @@ func (s *Settings) controls(ctx context.Context, rigid []workload.Rigid, elastic
 	return values, nil
 }
 
-// results are what the replications of a study found.
+// results are the results of all replications of a study.
 type results struct {
 	replications []replication
 	controls     *controls // nil: means are plain averages
@@ -102,8 +102,8 @@ func (r *results) column(c int, m Measure) []float64 {
 	return values
 }
 
-// mean estimates the mean of values, one a replication; NaN stands for one without. Then, and
-// where all are the same, controls are of no use.
+// mean estimates the mean of values, one for each replication. If a value is missing (NaN), or all
+// values are equal, it does not use controls.
 func (r *results) mean(values []float64) Estimate {
 	if r.controls != nil && !r.exact && !slices.ContainsFunc(values, math.IsNaN) {
 		return r.controls.mean(values)

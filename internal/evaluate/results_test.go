@@ -9,8 +9,8 @@ import (
 	"berth/internal/workload"
 )
 
-// TestControlsOfLoads: with control variates means are those of plain averages as far as both
-// are known, and known better; and they do not depend on who works.
+// TestControlsOfLoads checks that means with control variates agree with plain averages within their
+// half-widths, are more precise, and do not depend on the number of workers.
 func TestControlsOfLoads(t *testing.T) {
 	run := func(plain bool, workers int) *Report {
 		s := settings()

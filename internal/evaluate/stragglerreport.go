@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// StragglerReport is what a StragglerStudy found.
+// StragglerReport is the result of a StragglerStudy.
 type StragglerReport struct {
 	Rows         []StragglerRow `json:"rows"`
 	Place        string         `json:"place"`
@@ -17,32 +17,36 @@ type StragglerReport struct {
 	Confidence   float64        `json:"confidence"`
 }
 
-// StragglerRow is what a rule made of a job: means over replications, with half-widths of their confidence intervals (null of one
-// replication).
+// StragglerRow is the result of a rule on a job: means over replications, with half-widths of their
+// confidence intervals (null for a single replication).
 type StragglerRow struct {
 	Job   string   `json:"job"`
 	Tasks int      `json:"tasks"`
 	Rule  string   `json:"rule"`
-	T     *float64 `json:"t,omitempty"` // the threshold of the paper's rule, where it is not the default
-	// MeanCompletion and WorstCompletion are from the submission to the last task's end, in seconds; the lower the better.
+	T     *float64 `json:"t,omitempty"` // the threshold of the paper's rule, unless it is the default
+	// MeanCompletion and WorstCompletion are from the submission to the last task's end, in seconds;
+	// lower is better.
 	MeanCompletion  float64  `json:"mean_completion_s"`
 	WorstCompletion float64  `json:"worst_completion_s"`
 	HalfWidth       *float64 `json:"half_width_s"` // of the mean
-	// ExtraCPU is the processor time of all attempts over that under the rule nothing, less 1.
+	// ExtraCPU is the processor time of all attempts, divided by that under the rule nothing, less
+	// 1.
 	ExtraCPU   float64 `json:"extra_cpu"`
-	Duplicates float64 `json:"duplicates"` // attempts that began beside another of their task, a run …
-	Wasted     float64 `json:"wasted"`     // … and those of them that were not the first to be done
-	Restarts   float64 `json:"restarts"`   // attempts that were killed and begun again, a run
-	// UnderNothing is by which share the mean completion is below that under the rule nothing, with its half-width.
+	Duplicates float64 `json:"duplicates"` // attempts that began while another attempt of their task ran, per run
+	Wasted     float64 `json:"wasted"`     // duplicates that did not end first, per run
+	Restarts   float64 `json:"restarts"`   // attempts that were killed and started again, per run
+	// UnderNothing is the fraction by which the mean completion is below that under the rule
+	// nothing, with its half-width.
 	UnderNothing     *float64 `json:"under_nothing,omitempty"`
 	UnderNothingHalf *float64 `json:"under_nothing_half_width,omitempty"`
-	// WorstRatio is the highest completion, over that under the rule nothing in the same run.
+	// WorstRatio is the highest ratio of the completion to that under the rule nothing in the same
+	// run.
 	WorstRatio float64 `json:"worst_to_nothing"`
-	// Clear is the mean completion where no node becomes slow, in seconds: what no rule can be far below.
+	// Clear is the mean completion without slow nodes, in seconds. No rule can be far below it.
 	Clear float64 `json:"without_slow_nodes_s"`
 }
 
-// stragglerRow sums up the runs of one job under rule k.
+// stragglerRow aggregates the runs of one job under rule k.
 func stragglerRow(of []stragglerRun, k int) (row StragglerRow) {
 	column := func(what func(*stragglerRun) float64) []float64 {
 		values := make([]float64, len(of))
@@ -81,7 +85,7 @@ func (r *StragglerRow) name() string {
 	return r.Rule + " T=" + strconv.FormatFloat(*r.T, 'g', -1, 64)
 }
 
-// cells are the figures of a row.
+// cells returns the figures of a row.
 func (r *StragglerRow) cells() []string {
 	under := ""
 	if r.UnderNothing != nil {
@@ -92,7 +96,7 @@ func (r *StragglerRow) cells() []string {
 		number(100 * r.ExtraCPU), number(r.Duplicates), number(r.Wasted), number(r.Restarts)}
 }
 
-var stragglerHead = []string{"rule", "mean s", "below nothing %", "worst s", "worst / nothing", "extra CPU %", "duplicates", "wasted", "restarts"}
+var stragglerHead = []string{"rule", "mean s", "% below nothing", "worst s", "worst / nothing", "extra CPU %", "duplicates", "wasted", "restarts"}
 
 // job names the job of a row.
 func (r *StragglerRow) job() string { return fmt.Sprintf("%s, %d tasks", r.Job, r.Tasks) }
@@ -113,14 +117,15 @@ func (r *StragglerReport) Text(w io.Writer) error {
 	}
 	var b strings.Builder
 	WriteGrid(&b, grid, 2)
-	fmt.Fprintf(&b, "\nPlace %s. Completion from the submission to the last task's end: means of %d runs, ± half the width of the %g %% confidence interval; seed %d.\n"+
-		"All rules have the same tasks and the same slow nodes. Worst: of all runs; worst / nothing: the highest over nothing's in the same run. Extra CPU:\n"+
-		"processor time of all attempts, above that under nothing. Duplicates, wasted ones and restarts: a run.\n", r.Place, r.Replications, 100*r.Confidence, r.Seed)
+	fmt.Fprintf(&b, "\nCluster %s; seed %d. Times are seconds from the submission to the last task's end, means of %d runs, ± half the width of the\n"+
+		"%g %% confidence interval; lower is better. %% below nothing: higher is better. All rules have the same tasks and slow nodes. Worst: the\n"+
+		"slowest run; worst / nothing: the highest ratio to the rule nothing in the same run. Extra CPU: processor time of all attempts\n"+
+		"beyond that under nothing. Duplicates, wasted and restarts: per run.\n", r.Place, r.Seed, r.Replications, 100*r.Confidence)
 	_, err := io.WriteString(w, b.String())
 	return err
 }
 
-// Markdown writes the report as the table of a page.
+// Markdown writes the report as a Markdown table.
 func (r *StragglerReport) Markdown(w io.Writer) error {
 	var b strings.Builder
 	b.WriteString("| job | " + strings.Join(stragglerHead, " | ") + " |\n|---|---|" + strings.Repeat("--:|", len(stragglerHead)-1) + "\n")

@@ -19,12 +19,12 @@ import (
 // StragglerPlace is a kind of cluster on which jobs meet slow nodes.
 type StragglerPlace struct {
 	Name     string
-	Spare    float64 // places beyond those that the tasks take, as a share of these
+	Spare    float64 // slots beyond those that the tasks need, as a fraction of these
 	outliers func(tasks int, task time.Duration) workload.Outliers
 }
 
-// rateOf returns the probability that a task meets a slow spell: 0.01 and 0.005, as the paper no2-outliers, section 7.1.1, reckons for 100
-// and for 1,000 tasks.
+// rateOf returns the probability that a task meets a slow spell: 0.01 and 0.005, as assumed in the
+// paper no2-outliers, section 7.1.1, for 100 and for 1,000 tasks.
 func rateOf(tasks int) float64 {
 	if tasks < 1000 {
 		return 0.01
@@ -32,11 +32,13 @@ func rateOf(tasks int) float64 {
 	return 0.005
 }
 
-// spell is the mean time for which a node stays slow. The paper tells it only by the hour of the day.
+// spell is the mean time for which a node is slow. The paper gives it only as a function of the hour
+// of the day.
 const spell = 20 * time.Minute
 
-// StragglerPlaces returns the paper's cluster, on which outliers take about twice as long; its cloud, where they take twice as long or
-// more and there is hardly a node to spare; and one all of whose outliers hang.
+// StragglerPlaces returns the paper's cluster, on which outliers take about twice as long; its
+// cloud, on which they take at least twice as long and hardly any slot is spare; and a cluster on
+// which all outliers hang.
 func StragglerPlaces() []StragglerPlace {
 	return []StragglerPlace{
 		{"cluster", 0.2, func(tasks int, task time.Duration) workload.Outliers {
@@ -51,7 +53,7 @@ func StragglerPlaces() []StragglerPlace {
 	}
 }
 
-// ParseStragglerPlace returns the place of that name.
+// ParseStragglerPlace returns the kind of cluster with the given name.
 func ParseStragglerPlace(flag, name string) (StragglerPlace, error) {
 	all := StragglerPlaces()
 	var names []string
@@ -60,22 +62,23 @@ func ParseStragglerPlace(flag, name string) (StragglerPlace, error) {
 	}
 	i := slices.Index(names, name)
 	if i < 0 {
-		return StragglerPlace{}, job.ConfigError(flag, fmt.Sprintf("%q is no place", name), "write "+strings.Join(names, ", "))
+		return StragglerPlace{}, job.ConfigError(flag, fmt.Sprintf("there is no kind of cluster %q", name), "use one of "+strings.Join(names, ", "))
 	}
 	return all[i], nil
 }
 
-// StragglerStudy compares rules on slow tasks: bags of tasks that take alike, on nodes that become slow for a while.
+// StragglerStudy compares rules for stragglers on bags of equal tasks, on nodes that are slow for
+// some time.
 type StragglerStudy struct {
 	Seed         uint64
 	Replications int
-	Workers      int // simulations at once
+	Workers      int // number of simultaneous simulations
 	Place        StragglerPlace
 	Apps         []workload.PacedApp
 	Tasks        []int
 	Rules        []straggler.Rule
-	Speculation  float64             // bound on extra processor time; 0: the default of jobs
-	Tell         func(done, all int) // if not nil, is told how many replications are done
+	Speculation  float64             // limit on extra processor time; 0: the default of jobs
+	Tell         func(done, all int) // if not nil, called with the number of completed replications
 }
 
 // stragglerCase is a job of one size.
@@ -84,7 +87,7 @@ type stragglerCase struct {
 	tasks int
 }
 
-// stragglerFigures is what one job came to under one rule.
+// stragglerFigures are the figures of one job under one rule.
 type stragglerFigures struct{ completion, cpu, duplicates, wasted, restarts float64 }
 
 // stragglerRun is one job under all rules, and without slow nodes.
@@ -93,7 +96,8 @@ type stragglerRun struct {
 	rules          []stragglerFigures
 }
 
-// Run simulates each job so many times, each time under all rules with the same tasks and the same slow nodes.
+// Run simulates each job Replications times, each time under all rules with the same tasks and the
+// same slow nodes.
 func (s *StragglerStudy) Run(ctx context.Context) (*StragglerReport, error) {
 	var cases []stragglerCase
 	for _, a := range s.Apps {
@@ -160,7 +164,7 @@ func (s *StragglerStudy) replicate(ctx context.Context, c stragglerCase, i int) 
 	return run, err
 }
 
-// horizon is how long nodes become slow; no job lasts as long.
+// horizon is the time during which nodes become slow. No job lasts as long.
 const horizon = 48 * time.Hour
 
 func stragglerOutcome(ctx context.Context, cfg sim.Config) (f stragglerFigures, err error) {

@@ -12,37 +12,37 @@ import (
 	"berth/internal/workload"
 )
 
-// Settings are what all experiments depend on.
+// Settings are the common settings of all experiments.
 type Settings struct {
 	Seed      uint64
 	Nodes     int
 	Policy    batch.Policy
-	Precision float64 // half-width as a share of the mean that is enough
+	Precision float64 // sufficient half-width, as a fraction of the mean
 	Limits    Limits  // of replications
-	Plain     bool    // means are plain averages, without control variates
+	Plain     bool    // plain averages, without control variates
 
 	// Run simulates: sim.Run.
 	Run func(context.Context, sim.Config) (*sim.Result, error)
-	// Tell, if not nil, is told how far the experiment is.
+	// Tell, if not nil, is called with the progress of the experiment.
 	Tell func(Progress)
 }
 
-// Progress is how far an experiment is.
+// Progress is the progress of an experiment.
 type Progress struct {
-	Study, Studies int     // loads that are done, and all
-	Name           string  // of the one under way
-	Known, Max     int     // replications of it
-	Relative       float64 // the widest half-width among its wanted means, as a share of the mean
+	Study, Studies int     // loads that are complete, and all loads
+	Name           string  // of the present load
+	Known, Max     int     // its replications
+	Relative       float64 // the widest half-width of its wanted means, as a fraction of the mean
 }
 
-// Share returns about what share of the experiment is done: a half-width narrows with the
-// square root of the number of replications.
+// Share estimates the completed fraction of the experiment. It assumes that half-widths fall with
+// the square root of the number of replications.
 func (p Progress) Share(precision float64) float64 {
 	need := min(math.Pow(p.Relative/precision, 2)*float64(p.Known), float64(p.Max))
 	return (float64(p.Study) + min(1, float64(p.Known)/max(need, 1))) / float64(p.Studies)
 }
 
-// String says it on a line.
+// String formats the progress as one line.
 func (p Progress) String() string {
 	at := ""
 	if p.Known > 1 {
@@ -59,14 +59,14 @@ type study struct {
 	maxTime   time.Duration
 	cases     []Case
 	wanted    []Measure
-	kept      []Measure // that are told without being wanted
+	kept      []Measure // reported without a required precision
 	exact     bool      // every replication is the same
 	draw      generator
-	// paper is what the paper found, by case and measure.
+	// paper has the paper's figures, by case and measure.
 	paper map[string]map[Measure]float64
 }
 
-// run replicates the studies, one after another, and returns their cells.
+// run replicates the studies one after another and returns their cells.
 func (s *Settings) run(ctx context.Context, studies []study) ([]Cell, error) {
 	var cells []Cell
 	for n := range studies {
@@ -90,7 +90,7 @@ func (s *Settings) run(ctx context.Context, studies []study) ([]Cell, error) {
 	return cells, nil
 }
 
-// replicate runs a replication of all cases, with the same jobs.
+// replicate runs one replication of all cases with the same jobs.
 func (s *Settings) replicate(ctx context.Context, st *study, i int) (replication, error) {
 	rigid, elastic := st.draw("", i)
 	out := replication{cases: make([][]float64, len(st.cases))}
@@ -120,8 +120,8 @@ func (s *Settings) replicate(ctx context.Context, st *study, i int) (replication
 	return out, err
 }
 
-// bounds returns what no scheduler can go below: for all jobs together, and for those of
-// each kind as if there were no others.
+// bounds returns the lower bounds of any scheduler: for all jobs together, and for the jobs of each
+// kind alone.
 func (s *Settings) bounds(rigid []workload.Rigid, elastic []workload.Elastic) []float64 {
 	values := make([]float64, len(measures))
 	for i := range values {
@@ -150,8 +150,8 @@ func (st *study) worst(known *results) float64 {
 	return worst
 }
 
-// cells returns what is known of all cases: for each measure the mean, and how far it is
-// below the naive case's and the paper's.
+// cells returns the cells of all cases: for each measure the mean, and the comparison with the naive
+// case and the paper's.
 func (st *study) cells(known *results, precision float64) []Cell {
 	var cells []Cell
 	for c := range st.cases {
@@ -194,8 +194,8 @@ func (st *study) under(known *results, c int, m Measure, values []float64) []Und
 	return out
 }
 
-// Digits behind the point: milliseconds, and a share of a millionth. What machines may
-// disagree on, the last bits of a sum, is not told.
+// Digits after the decimal point: milliseconds, and a millionth of a fraction. The last bits of a
+// sum, which may differ between machines, are not reported.
 const (
 	secondDigits = 3
 	shareDigits  = 6

@@ -9,8 +9,7 @@ import (
 	"berth/internal/job"
 )
 
-// found is what the paper found, by load, case and measure (its tables 2 and 3; turnarounds
-// in s).
+// found has the paper's figures by load, case and measure (tables 2 and 3, turnarounds in seconds).
 type found map[string]map[string]map[Measure]float64
 
 var (
@@ -31,13 +30,13 @@ var (
 	}
 )
 
-// Table2 is the paper's table 2: an hour of HPC jobs, an hour of MapReduce jobs, and both,
-// for each of the queue's maximum times, 0 for none.
+// Table2 is the paper's table 2: an hour of HPC jobs, an hour of MapReduce jobs, and both, for each
+// maximum wall time of the queue (0 for none).
 func (s Settings) Table2(ctx context.Context, m Mix, maxTimes []time.Duration) (*Report, error) {
 	return s.table(ctx, m, maxTimes, "table2", "Table 2: HPC jobs of a model, MapReduce jobs, and both", paperTable2)
 }
 
-// Table3 is the paper's table 3: the same with HPC jobs of a log.
+// Table3 is the paper's table 3: as table 2, with the HPC jobs of a log.
 func (s Settings) Table3(ctx context.Context, m Mix, maxTimes []time.Duration) (*Report, error) {
 	return s.table(ctx, m, maxTimes, "table3", "Table 3: HPC jobs of a log, MapReduce jobs, and both", paperTable3)
 }
@@ -48,7 +47,7 @@ func (s Settings) table(ctx context.Context, m Mix, maxTimes []time.Duration, na
 		for n, limit := range maxTimes {
 			st := s.study(l, limit, m.Cases)
 			st.paper = paper[l.name]
-			if i == 0 { // nothing of it depends on the limit, which HPC jobs are not held to
+			if i == 0 { // HPC jobs do not depend on the maximum, which does not apply to them
 				if n > 0 {
 					continue
 				}
@@ -60,7 +59,7 @@ func (s Settings) table(ctx context.Context, m Mix, maxTimes []time.Duration, na
 	return s.report(ctx, studies, &Report{Experiment: name, Workload: []string{m.HPC.text(), m.MR.text()}, title: title, Cases: m.Cases})
 }
 
-// nothing is the way in which no MapReduce jobs come to the cluster.
+// nothing is the case without MapReduce jobs.
 var nothing = []Case{{Adaptor: Cases()[0].Adaptor}}
 
 // study returns the study of a load.
@@ -82,19 +81,19 @@ func (s *Settings) report(ctx context.Context, studies []study, r *Report) (*Rep
 	return r, nil
 }
 
-// check refuses settings that make no sense.
+// check returns an error for invalid settings.
 func (s *Settings) check(studies []study) error {
 	switch {
 	case s.Nodes < 1:
-		return job.ConfigError("--nodes", fmt.Sprintf("a cluster of %d nodes has room for nothing", s.Nodes), "")
+		return job.ConfigError("--nodes", fmt.Sprintf("a cluster cannot have %d nodes", s.Nodes), "give at least 1")
 	case !(s.Precision > 0 && s.Precision < 1):
-		return job.ConfigError("--precision", fmt.Sprintf("%g is no share of a mean", s.Precision), "write 0.05 for 5 %")
+		return job.ConfigError("--precision", fmt.Sprintf("%g is not a fraction between 0 and 1", s.Precision), "write 0.05 for 5 %")
 	case s.Limits.Min < MinReplications:
-		return job.ConfigError("--min-replications", fmt.Sprintf("a variance is not known from %d replications", s.Limits.Min), fmt.Sprintf("at least %d", MinReplications))
+		return job.ConfigError("--min-replications", fmt.Sprintf("%d replications are too few to estimate a variance", s.Limits.Min), fmt.Sprintf("give at least %d", MinReplications))
 	case s.Limits.Max < s.Limits.Min:
-		return job.ConfigError("--max-replications", fmt.Sprintf("%d is less than the least, %d", s.Limits.Max, s.Limits.Min), "")
+		return job.ConfigError("--max-replications", fmt.Sprintf("%d is less than --min-replications, which is %d", s.Limits.Max, s.Limits.Min), "increase it")
 	case s.Limits.Workers < 1:
-		return job.ConfigError("--jobs", fmt.Sprintf("%d replications at once are none", s.Limits.Workers), "")
+		return job.ConfigError("--jobs", fmt.Sprintf("%d simultaneous replications are not possible", s.Limits.Workers), "give at least 1")
 	}
 	for _, st := range studies {
 		if err := st.fits(); err != nil {
@@ -104,11 +103,11 @@ func (s *Settings) check(studies []study) error {
 	return nil
 }
 
-// fits refuses a queue whose maximum is too short for a task of the first replication, before
-// anything is simulated.
+// fits returns an error, before anything is simulated, if the queue's maximum is too short for a
+// task of the first replication.
 func (st *study) fits() error {
 	if st.maxTime < 0 {
-		return job.ConfigError("--max-time", "a negative time", "")
+		return job.ConfigError("--max-time", "the time is negative", "give a positive time")
 	}
 	_, elastic := st.draw("", 0)
 	longest := time.Duration(0)
@@ -118,7 +117,7 @@ func (st *study) fits() error {
 		}
 	}
 	if st.maxTime > 0 && longest > st.maxTime {
-		return job.ConfigError("--max-time", fmt.Sprintf("the queue takes jobs of up to %v, but a task of them takes %v", st.maxTime, longest), "allow more time")
+		return job.ConfigError("--max-time", fmt.Sprintf("the queue accepts wall times of up to %v, but one of the tasks takes %v", st.maxTime, longest), "allow more time")
 	}
 	return nil
 }

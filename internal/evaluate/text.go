@@ -13,11 +13,11 @@ import (
 	"berth/internal/job"
 )
 
-// columnOf is a column of the table for people: what it shows of a row's cells.
+// columnOf is a column of the printed table.
 type columnOf struct {
 	head    string
 	measure Measure
-	under   string // by how much below this adaptor; empty: the mean
+	under   string // the adaptor with which it compares; empty: the column shows the mean
 	percent bool
 }
 
@@ -27,8 +27,8 @@ type row struct {
 	cells []*Cell
 }
 
-// Text writes the report for people: a line for each load and adaptor with half-widths, and
-// beneath it what the paper found.
+// Text prints the report: a line with half-widths for each load and adaptor, and below it the
+// paper's figures.
 func (r *Report) Text(w io.Writer) error {
 	var b strings.Builder
 	b.WriteString(r.title + "\n")
@@ -51,7 +51,7 @@ func (r *Report) Text(w io.Writer) error {
 	return err
 }
 
-// table writes rows, which are of one parameter.
+// table writes the rows of one parameter.
 func (r *Report) table(b *strings.Builder, rows []row) {
 	columns := r.columns(rows)
 	grid := [][]string{r.head(rows[0].key.parameter, columns)}
@@ -92,13 +92,13 @@ func (r *Report) rows() []row {
 	return rows
 }
 
-// columns returns those that some row has something for.
+// columns returns the columns for which some row has a value.
 func (r *Report) columns(rows []row) []columnOf {
 	all := []columnOf{
 		{head: "utilization %", measure: Measure{Utilization, AllJobs}, percent: true},
 		{head: "all jobs s", measure: Measure{Turnaround, AllJobs}},
 		{head: "HPC jobs s", measure: Measure{Turnaround, HPCJobs}},
-		{head: "HPC under paper's %", measure: Measure{Turnaround, HPCJobs}, under: PaperCase, percent: true},
+		{head: "HPC % below paper's", measure: Measure{Turnaround, HPCJobs}, under: PaperCase, percent: true},
 		{head: "MR jobs s", measure: Measure{Turnaround, MRJobs}},
 	}
 	if r.Experiment == "fig3" {
@@ -106,8 +106,8 @@ func (r *Report) columns(rows []row) []columnOf {
 	}
 	last := all[len(all)-1].measure
 	all = append(all,
-		columnOf{head: "under naive %", measure: last, under: NaiveCase, percent: true},
-		columnOf{head: "under paper's %", measure: last, under: PaperCase, percent: true},
+		columnOf{head: "% below naive", measure: last, under: NaiveCase, percent: true},
+		columnOf{head: "% below paper's", measure: last, under: PaperCase, percent: true},
 		columnOf{head: "failed", measure: Measure{Failed, MRJobs}})
 	return slices.DeleteFunc(all, func(c columnOf) bool {
 		return !slices.ContainsFunc(rows, func(row row) bool {
@@ -120,7 +120,7 @@ func (r *Report) columns(rows []row) []columnOf {
 	})
 }
 
-// cell returns a row's cell of a measure; of any jobs where the measure names none.
+// cell returns a row's cell of a measure; if the measure names no jobs, the wanted one.
 func (row *row) cell(m Measure) *Cell {
 	for _, c := range row.cells {
 		if c.Measure == m.Name && (c.Jobs == m.Jobs || m.Jobs == "" && c.Wanted) {
@@ -172,7 +172,8 @@ func (r *Report) lineHead(row *row) []string {
 	return append(line, row.key.adaptor)
 }
 
-// maxTimeText writes the queue's maximum; nothing of HPC jobs, which are not held to it.
+// maxTimeText formats the queue's maximum. It is empty for HPC jobs, to which the maximum does not
+// apply.
 func maxTimeText(row *row) string {
 	switch {
 	case row.key.adaptor == "":
@@ -183,7 +184,7 @@ func maxTimeText(row *row) string {
 	return job.FormatDuration(time.Duration(row.key.maxTime * float64(time.Second)))
 }
 
-// line returns what we found.
+// line returns our figures.
 func (r *Report) line(row row, columns []columnOf) []string {
 	line := r.lineHead(&row)
 	for _, c := range columns {
@@ -210,7 +211,7 @@ func (r *Report) line(row row, columns []columnOf) []string {
 	return append(line, strconv.Itoa(runs))
 }
 
-// paperLine returns what the paper found, nil where it says nothing.
+// paperLine returns the paper's figures, or nil if there are none.
 func (r *Report) paperLine(row row, columns []columnOf) []string {
 	line := make([]string, len(r.lineHead(&row)))
 	line[len(line)-1] = "  (in the paper)"
@@ -247,7 +248,7 @@ func (r *Report) paperValue(row *row, c columnOf) (float64, bool) {
 	return 0, false
 }
 
-// estimateText writes a mean with its half-width, if there is one: "6783 ±312".
+// estimateText formats a mean with its half-width if it has one: "6783 ±312".
 func estimateText(v float64, half *float64, percent bool) string {
 	digits := 0
 	if percent {
@@ -266,23 +267,23 @@ func estimateText(v float64, half *float64, percent bool) string {
 	return text + " ±" + strconv.FormatFloat(h, 'f', digits, 64)
 }
 
-// legend says what names and signs stand for.
+// legend explains the names and signs.
 func (r *Report) legend(b *strings.Builder) {
 	b.WriteString("\n")
 	for _, c := range r.Cases {
 		fmt.Fprintf(b, "%-9s %s\n", c.Name, c.Label)
 	}
-	fmt.Fprintf(b, "Times are mean turnarounds in seconds, ± half the width of the %g %% confidence interval; %% under another's\n"+
-		"are of the same jobs, run by run. Wanted: within %g %% of the mean", 100*r.Confidence, 100*r.Precision)
+	fmt.Fprintf(b, "Times are mean turnarounds in seconds, ± half the width of the %g %% confidence interval; lower is better.\n"+
+		"%% below naive or the paper's: for the same jobs, run by run; higher is better. Wanted: within %g %% of the mean", 100*r.Confidence, 100*r.Precision)
 	unreached := slices.ContainsFunc(r.Cells, func(c Cell) bool { return c.Wanted && !c.Reached })
 	if unreached {
-		b.WriteString("; * not reached with as many runs as were allowed")
+		b.WriteString("; * not reached within the allowed number of runs")
 	}
 	b.WriteString(".\n")
 }
 
-// WriteGrid writes lines of cells in columns, the first so many to the left, the others to
-// the right.
+// WriteGrid writes lines of aligned cells: the first left columns to the left, the others to the
+// right.
 func WriteGrid(b *strings.Builder, grid [][]string, left int) {
 	wide := make([]int, len(grid[0]))
 	for _, line := range grid {

@@ -1,22 +1,23 @@
 package draw
 
-// Chart is a panel for figures of other measurements than those of package evaluate.
+// Chart is a panel for measurements that do not come from package evaluate.
 type Chart struct {
 	Title, X, Y string
 	Ticks       []string // names of x = 1, 2, …; nil: x is a number
 	Series      []Series
-	// Width and Height are the least ends of the axes, so that charts can be compared.
+	// Width and Height are lower limits for the ends of the axes, so that charts can be compared.
 	Width, Height float64
 }
 
-// Series is a curve of a Chart, or its points where x has names. Half are half-widths of error bars, or nil.
+// Series is a curve of a Chart, or separate points if x has names. Half has the half-widths of the
+// error bars, or is nil.
 type Series struct {
-	Name       string // in the legend; the same name looks the same in all charts of a figure
+	Name       string // in the legend; series of the same name look the same in all charts of a figure
 	X, Y, Half []float64
-	NoMarkers  bool // a line alone, for many points
+	NoMarkers  bool // a line without markers, for many points
 }
 
-// Charts returns a figure of charts in rows. All rows have as many charts.
+// Charts returns a figure of charts in rows. All rows must have the same length.
 func Charts(rows [][]Chart) *Figure {
 	f := &Figure{}
 	for _, row := range rows {
@@ -33,7 +34,8 @@ func Charts(rows [][]Chart) *Figure {
 	return f
 }
 
-// styleFor returns the place of the series's name in the legend, where it is added unless it is there.
+// styleFor returns the position of the series's name in the legend, and adds the name if it is
+// missing.
 func (f *Figure) styleFor(s Series) int {
 	for i, name := range f.names {
 		if name == s.Name {

@@ -15,10 +15,10 @@ import (
 	"gonum.org/v1/plot/vg/vgsvg"
 )
 
-// Figure is a drawing: panels in rows, over one legend.
+// Figure is a drawing: panels in rows above one legend.
 type Figure struct {
-	panels [][]panel // as many in each row
-	names  []string  // of the legend, beside styles
+	panels [][]panel // the same number in each row
+	names  []string  // of the legend, parallel to styles
 	styles []style
 }
 
@@ -26,13 +26,13 @@ type Figure struct {
 type panel struct {
 	title, x, y string
 	ticks       []string // of x = 1, 2, …; nil: numbers
-	log         bool     // of y
+	log         bool     // logarithmic y axis
 	curves      []curve
 
-	width, height float64 // the least ends of linear axes
+	width, height float64 // lower limits for the ends of linear axes
 }
 
-// curve is the points of a panel that belong to one entry of the legend.
+// curve is the points of a panel that belong to one legend entry.
 type curve struct {
 	style  int
 	points []point
@@ -42,7 +42,7 @@ type curve struct {
 // point is a mean and its half-width.
 type point struct{ x, y, half float64 }
 
-// Sizes fit the text width of a page of A4 or Letter paper.
+// The sizes fit the text width of a page of A4 or Letter paper.
 const (
 	figureWidth   = 17 * vg.Centimeter
 	panelHeight   = 6 * vg.Centimeter
@@ -62,7 +62,7 @@ func (f *Figure) SVG() ([]byte, error) {
 	if _, err := c.WriteTo(&b); err != nil {
 		return nil, fmt.Errorf("a figure as SVG: %w", err)
 	}
-	// Where the font that it was laid out for is not installed, one of its widths does.
+	// Liberation Sans may not be installed. A font of the same widths then replaces it.
 	sans := []byte("font-family:Liberation Sans;")
 	return bytes.ReplaceAll(b.Bytes(), sans, []byte("font-family:'Liberation Sans',Arial,Helvetica,sans-serif;")), nil
 }
@@ -114,8 +114,8 @@ func (f *Figure) draw(c draw.Canvas) error {
 	return nil
 }
 
-// nameAxis writes what a vertical axis has beside it. The library's own label would be laid
-// out in the middle of a logarithmic axis's values, not of its length, and take room there.
+// nameAxis writes the name beside a vertical axis. The library would center its own label on the
+// values of a logarithmic axis instead of its length, and reserve space for it.
 func (f *Figure) nameAxis(c draw.Canvas, name string, at vg.Point) {
 	style := legendStyle()
 	style.Rotation, style.XAlign, style.YAlign = math.Pi/2, draw.XCenter, draw.YTop
@@ -155,7 +155,7 @@ func (p *panel) plot(styles []style) (*plot.Plot, error) {
 	return out, nil
 }
 
-// bound chooses the ranges: from 0, but of logarithms, which have a range of their own.
+// bound chooses the ranges: from 0 for linear axes, while logarithmic axes have their own range.
 func (p *panel) bound(out *plot.Plot) {
 	if p.log {
 		out.Y.Min, out.Y.Max = roundBelow(out.Y.Min), roundAbove(out.Y.Max)
@@ -169,8 +169,8 @@ func (p *panel) bound(out *plot.Plot) {
 	}
 }
 
-// lowest returns down to where error bars go where the axis is logarithmic, as those that
-// reach 0 have no end there.
+// lowest returns the lower limit of error bars on a logarithmic axis, where bars that reach 0 would
+// have no end.
 func (p *panel) lowest() float64 {
 	low := math.Inf(1)
 	for _, c := range p.curves {
@@ -188,7 +188,7 @@ func (p *panel) add(out *plot.Plot, c curve, s style, nth int) error {
 	}
 	data := errorPoints{}
 	for _, pt := range c.points {
-		if p.ticks != nil { // side by side, so that the bars of curves do not hide each other
+		if p.ticks != nil { // side by side, so that bars of different curves do not overlap
 			pt.x += 0.09 * (float64(nth) - float64(len(p.curves)-1)/2)
 		}
 		data.XYs = append(data.XYs, plotter.XY{X: pt.x, Y: pt.y})
@@ -216,7 +216,7 @@ func (p *panel) add(out *plot.Plot, c curve, s style, nth int) error {
 	if !c.bare {
 		out.Add(bars)
 	}
-	if p.ticks == nil { // between named things nothing lies
+	if p.ticks == nil { // no line connects named points
 		out.Add(line)
 	}
 	out.Add(dots)

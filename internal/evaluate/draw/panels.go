@@ -9,10 +9,10 @@ import (
 	"berth/internal/workload"
 )
 
-// What axes have beneath them.
+// The labels of the x axes.
 const hpcEvery, mrEvery = "mean inter-arrival, HPC (s)", "mean inter-arrival, MR (s)"
 
-// Report returns the figure of a report; nil where that is a table and no more.
+// Report returns the figure of a report, or nil if the report is only a table.
 func Report(r *evaluate.Report) *Figure {
 	f := &Figure{}
 	switch r.Experiment {
@@ -34,7 +34,7 @@ func Report(r *evaluate.Report) *Figure {
 	}
 	for i := range f.panels {
 		for j := range f.panels[i][1:] {
-			f.panels[i][j+1].y = "" // as that of the first
+			f.panels[i][j+1].y = "" // the first panel of the row has the label
 		}
 	}
 	return f
@@ -49,7 +49,7 @@ func binPanels(r *evaluate.Report) [][]panel {
 	return [][]panel{{p}}
 }
 
-// loadPanels is figure 4: a row for its part (a) and one for (b), as far as there are any.
+// loadPanels is figure 4: one row for part (a) and one for part (b), if they have cells.
 func loadPanels(r *evaluate.Report) [][]panel {
 	var rows [][]panel
 	for _, part := range []struct{ name, x, mark string }{{evaluate.HPCInterarrival, hpcEvery, "(a) "}, {evaluate.MRInterarrival, mrEvery, "(b) "}} {
@@ -70,10 +70,10 @@ func turnaroundOf(load, parameter string, jobs evaluate.Jobs) func(*evaluate.Cel
 	}
 }
 
-// spread is the ratio of means from which an axis is logarithmic.
+// spread is the ratio of means from which on an axis is logarithmic.
 const spread = 15
 
-// panelOf draws the cells that belong to it, a curve for each case.
+// panelOf draws the cells for which belongs returns true, with a curve for each case.
 func panelOf(r *evaluate.Report, title, x string, belongs func(*evaluate.Cell) bool) panel {
 	p := panel{title: title, x: x, y: "mean turnaround (s)"}
 	low, high := math.Inf(1), 0.0

@@ -14,10 +14,10 @@ import (
 	"berth/internal/evaluate"
 )
 
-// style is how a curve looks: told apart by colour and by marker.
+// style is the appearance of a curve: its colour and its marker.
 type style struct {
 	color  color.Color
-	marker []vg.Point // corners of a polygon that is filled, for a radius of 1; nil: none
+	marker []vg.Point // corners of a filled polygon, for a radius of 1; nil: no marker
 	dashed bool
 }
 
@@ -34,7 +34,7 @@ func (s style) glyph() draw.GlyphStyle {
 }
 
 // styles are in the order of Cases. The colours are those of Okabe and Ito ("Color Universal
-// Design", 2008) and Tol ("Colour Schemes", 2021), which people who see few colours tell apart.
+// Design", 2008) and Tol ("Colour Schemes", 2021), which colour-blind people can distinguish.
 var styles = []style{
 	{color: rgb(0x00, 0x00, 0x00), marker: corners(24, 0, 1)},
 	{color: rgb(0xD5, 0x5E, 0x00), marker: corners(4, math.Pi/4, 1)},
@@ -62,8 +62,8 @@ func styleOf(name string) style {
 
 func rgb(r, g, b uint8) color.Color { return color.RGBA{R: r, G: g, B: b, A: 255} }
 
-// corners returns a polygon around 0, its first corner at an angle; every other corner is
-// at a distance of inner, which makes stars.
+// corners returns a polygon around 0 whose first corner is at the angle from. Every second corner is
+// at the distance inner, which makes stars.
 func corners(n int, from, inner float64) []vg.Point {
 	var ps []vg.Point
 	for i := range n {
@@ -96,14 +96,14 @@ func (p polygon) DrawGlyph(c *draw.Canvas, s draw.GlyphStyle, at vg.Point) {
 	}
 }
 
-// Lengths of the legend's entries.
+// The lengths of the legend's entries.
 const (
-	sample    = 18 // points of line beside a name
+	sample    = 18 // points of line before a name
 	beside    = 4
 	betweenIn = 14
 )
 
-// legendStyle is that of the legend's text.
+// legendStyle returns the style of the legend's text.
 func legendStyle() text.Style {
 	return text.Style{
 		Color: color.Black, Font: font.Font{Typeface: "Liberation", Variant: "Sans", Size: textSize},
@@ -111,7 +111,7 @@ func legendStyle() text.Style {
 	}
 }
 
-// legendRows returns which entries stand in which line.
+// legendRows returns the entries of each line of the legend.
 func (f *Figure) legendRows() [][]int {
 	var rows [][]int
 	free, text := vg.Length(0), legendStyle()
@@ -128,7 +128,7 @@ func (f *Figure) legendRows() [][]int {
 
 func (f *Figure) legendLines() int { return len(f.legendRows()) }
 
-// drawLegend draws a sample of each style beside its name.
+// drawLegend draws a sample of each style with its name.
 func (f *Figure) drawLegend(c draw.Canvas) {
 	text := legendStyle()
 	y := c.Max.Y - legendLine/2
@@ -161,11 +161,11 @@ func (numbers) Ticks(low, high float64) []plot.Tick {
 	return ticks
 }
 
-// powers are ticks at powers of ten, with others between; those at 2 and 5 have labels, too,
-// where there are few.
+// powers are ticks at powers of ten with smaller ticks between them. If there are few powers, the
+// ticks at 2 and 5 have labels, too.
 type powers struct{}
 
-// Ticks returns them.
+// Ticks returns the ticks between low and high.
 func (powers) Ticks(low, high float64) []plot.Tick {
 	var ticks []plot.Tick
 	for p := math.Pow10(int(math.Floor(math.Log10(low) + slack))); p <= high*(1+slack); p *= 10 {
@@ -182,10 +182,10 @@ func (powers) Ticks(low, high float64) []plot.Tick {
 	return ticks
 }
 
-// slack keeps what logarithms round from moving a limit.
+// slack prevents rounding errors of logarithms from moving a limit.
 const slack = 1e-9
 
-// roundBelow and roundAbove return the next number of one digit 1, 2 or 5.
+// roundBelow returns the next lower number with the single digit 1, 2 or 5.
 func roundBelow(v float64) float64 {
 	power := math.Pow10(int(math.Floor(math.Log10(v) + slack)))
 	for _, i := range []float64{5, 2} {
@@ -196,6 +196,7 @@ func roundBelow(v float64) float64 {
 	return power
 }
 
+// roundAbove returns the next higher number with the single digit 1, 2 or 5.
 func roundAbove(v float64) float64 {
 	power := math.Pow10(int(math.Floor(math.Log10(v) - slack)))
 	for _, i := range []float64{1, 2, 5} {
@@ -206,10 +207,10 @@ func roundAbove(v float64) float64 {
 	return 10 * power
 }
 
-// named are ticks at 1, 2, … with names.
+// named are ticks with names at 1, 2, ….
 type named []string
 
-// Ticks returns them.
+// Ticks returns all ticks.
 func (n named) Ticks(float64, float64) []plot.Tick {
 	ticks := make([]plot.Tick, len(n))
 	for i, name := range n {

@@ -38,7 +38,7 @@ func TestTicks(t *testing.T) {
 	}
 }
 
-// TestTicksAreFew: whatever the range, there are enough and not too many.
+// TestTicksAreFew checks that any range has enough ticks and not too many.
 func TestTicksAreFew(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		high := rapid.Float64Range(1e-3, 1e7).Draw(t, "high")
@@ -52,7 +52,8 @@ func TestTicksAreFew(t *testing.T) {
 	})
 }
 
-// TestStylesDiffer: each case has a colour of its own and, but for the bound, a marker.
+// TestStylesDiffer checks that each case has a colour of its own and, except for the bound, a
+// marker.
 func TestStylesDiffer(t *testing.T) {
 	seen := map[any]bool{}
 	for _, c := range evaluate.Cases() {
