@@ -6,22 +6,22 @@ import (
 	"berth/internal/predict/rented"
 )
 
-// Bag is what is to be done, and which parts of the prediction count.
+// Bag is the work to be done, and which parts of the prediction count.
 type Bag struct {
 	Tasks    int     // at least 1
 	Bytes    float64 // moved to and from the data server, a task
 	Server   float64 // bytes/s that the data server serves together; 0: no limit
-	Spread   float64 // standard deviation of task times over their mean
+	Spread   float64 // standard deviation of task times divided by their mean
 	Transfer float64 // price of moving a byte
-	Tail     bool    // count the time in which machines run out of tasks; false: the paper's formula
+	Tail     bool    // count the time in which machines have no further task; false: the paper's formula
 	Boot     bool    // count the time until machines are ready
 }
 
-// Type is a type of machine that can be rented, or that is there at a price of 0.
+// Type is a type of machine that can be rented, or that is available at a price of 0.
 type Type struct {
 	Name    string
 	Price   float64 // of a machine for an hour
-	Unit    float64 // seconds: each started one is paid
+	Unit    float64 // seconds: each started unit is paid
 	Minimum float64 // seconds that are paid at least
 	Boot    float64 // seconds from the request until the machine takes its first task
 	Task    float64 // seconds that a task computes
@@ -29,15 +29,15 @@ type Type struct {
 	Slots   int     // tasks at once, at least 1
 	Limit   int     // machines at most
 
-	// Interruptions is how often an hour the provider takes a machine away (spot). Its task is lost then, and another
-	// machine has to boot. What is moved again by then is not counted as use of the data server.
+	// Interruptions is how often per hour the provider takes a machine back (spot). Its task is lost then, and another
+	// machine has to boot. Data that is moved again is not counted as use of the data server.
 	Interruptions float64
 
-	// Busy says that the machine computes already: its slots begin no task at once.
+	// Busy means that the machine computes already: its slots begin no task at once.
 	Busy bool
 }
 
-// hour is the seconds that a price is for.
+// hour is the number of seconds that a price covers.
 const hour = 3600
 
 // Bill returns what one machine costs that is rented for so many seconds.
@@ -46,7 +46,7 @@ func (t *Type) Bill(seconds float64) float64 {
 	return t.Price * units * t.Unit / hour
 }
 
-// kind is a type with what follows from the bag, for a whole machine with all its slots.
+// kind is a type with the values that follow from the bag, for a whole machine with all its slots.
 type kind struct {
 	Type
 	rate     float64   // tasks/s without contention at the server, interruptions counted
@@ -56,8 +56,8 @@ type kind struct {
 	logs     []float64 // of residual times, see rented.Grid
 }
 
-// newKind returns what a machine of the type does with the bag. Slots of a machine share its link, which are a network of
-// their own.
+// newKind returns the rate at which a machine of the type computes the bag's tasks, and what depends on it. Slots of
+// a machine share its link; they are a network of their own.
 func (b *Bag) newKind(t Type) kind {
 	k := kind{Type: t}
 	k.Slots = max(1, k.Slots)
@@ -80,8 +80,8 @@ func (b *Bag) newKind(t Type) kind {
 	return k
 }
 
-// interrupted returns the mean time of a task that begins anew after each interruption, and a boot: interruptions come at
-// random with that rate (per second), so it is (e^(rate·task) − 1)·(1/rate + boot).
+// interrupted returns the mean time of a task that begins again after each interruption and a boot. Interruptions are
+// a Poisson process with the given rate (per second), so the mean is (e^(rate·task) − 1)·(1/rate + boot).
 func interrupted(task, boot, rate float64) float64 {
 	if rate <= 0 {
 		return task

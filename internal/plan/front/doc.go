@@ -1,7 +1,12 @@
-// Package front chooses rented machines for a bag of tasks. It finds all configurations, types of machines and how many of
-// each, that no other one beats in both cost and makespan (Dumitru et al., "A Queuing Theory Approach to Pareto Optimal
-// Bags-of-Tasks Scheduling on Clouds", section 4), without trying all: Search bounds and prunes, and finds the same points
-// as enumeration.
+// Package front chooses rented machines for a bag of tasks. It finds the front: all configurations (numbers of
+// machines of each type) that no other configuration beats in both cost and makespan (Dumitru et al., "A Queuing
+// Theory Approach to Pareto Optimal Bags-of-Tasks Scheduling on Clouds", section 4). Search does not try all
+// configurations: it bounds and prunes, and finds the same points as enumeration.
 //
-// The throughput is that of package predict/rented. Money is in whatever currency the prices are in; times are seconds.
+//	m := front.NewModel(bag, types)
+//	set, within := m.Search(front.Epsilon(types))
+//	i := set.Within(budget, deadline)
+//
+// The throughput is predicted by package predict/rented. Money is in the currency of the prices, times are seconds.
+// The package is pure: it has no clock, file, network, goroutine or random source.
 package front

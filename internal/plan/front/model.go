@@ -8,23 +8,23 @@ import (
 	"berth/internal/predict/rented"
 )
 
-// Model predicts what configurations of some types make of a bag.
+// Model predicts cost and makespan of a bag on configurations of some types.
 type Model struct {
 	bag    Bag
-	kinds  []kind // as they were given
-	byBoot []int  // kinds, those that are ready first in front
+	kinds  []kind // in the given order
+	byBoot []int  // kinds in the order of their boot times
 	grid   rented.Grid
 	server float64 // seconds a task
 }
 
-// Point is a configuration and what is predicted for it.
+// Point is a configuration with its prediction.
 type Point struct {
 	Counts   []int   // machines of each type
 	Cost     float64 // of machines and of data moved
 	Makespan float64 // seconds, mean
-	Low, Up  float64 // seconds: 10 and 90 of 100 such bags take no longer
-	Use      float64 // fraction of the data server's capacity that is used while all machines have tasks
-	Rate     float64 // tasks/s then
+	Low, Up  float64 // seconds: the 10 % and the 90 % quantile
+	Use      float64 // fraction of the data server's capacity in use while all machines have tasks
+	Rate     float64 // tasks/s while all machines have tasks
 	Simple   float64 // seconds: the makespan as if the server had no limit
 }
 
@@ -54,7 +54,7 @@ func NewModel(b Bag, types []Type) *Model {
 	return m
 }
 
-// Evaluate predicts what a configuration of at least one machine makes of the bag.
+// Evaluate predicts cost and makespan of a configuration of at least one machine.
 func (m *Model) Evaluate(counts []int) Point {
 	var sum rented.Sum
 	for i, n := range counts {
@@ -75,10 +75,10 @@ func (m *Model) Evaluate(counts []int) Point {
 	return p
 }
 
-// alone is a start without contention: none takes less.
+// alone is a start without contention, which bounds all others from below.
 var alone = rented.Start{Slowed: 1, Credit: 1}
 
-// cost returns what the machines cost together with the data that is moved.
+// cost returns the price of the machines and of the moved data.
 func (m *Model) cost(counts []int, makespan float64) float64 {
 	cost := m.moved()
 	for i, n := range counts {
@@ -92,8 +92,9 @@ func (m *Model) cost(counts []int, makespan float64) float64 {
 // moved returns the price of moving the bag's data.
 func (m *Model) moved() float64 { return float64(m.bag.Tasks) * m.bag.Bytes * m.bag.Transfer }
 
-// begun returns after how many seconds the last task has begun (with the tail), or the last one is done (without): the first
-// time t at which Slowed·Σ n_k·(rate_k·(t − boot_k) + Credit·credit_k) is the number of tasks, over the machines that are ready.
+// begun returns after how many seconds the last task has begun (with the tail) or the last one is done (without): the
+// first time t at which Slowed·Σ n_k·(rate_k·(t − boot_k) + Credit·credit_k) equals the number of tasks, summed over
+// the machines that are ready.
 func (m *Model) begun(counts []int, start rented.Start) float64 {
 	need := float64(m.bag.Tasks) / start.Slowed
 	rate, offset, at := 0.0, 0.0, math.Inf(1)
@@ -112,7 +113,7 @@ func (m *Model) begun(counts []int, start rented.Start) float64 {
 	return at
 }
 
-// tail returns mean and variance of the time from the moment at which the last task has begun until all are done.
+// tail returns mean and variance of the time from the start of the last task until all are done.
 func (m *Model) tail(counts []int) (mean, variance float64) {
 	if !m.bag.Tail {
 		return 0, 0
@@ -124,7 +125,7 @@ func (m *Model) tail(counts []int) (mean, variance float64) {
 	return m.grid.Longest(logs)
 }
 
-// addLogs adds n machines of kind i.
+// addLogs adds n machines of kind i to logs.
 func (m *Model) addLogs(logs []float64, i, n int) {
 	if n == 0 || !m.bag.Tail {
 		return

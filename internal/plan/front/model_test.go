@@ -102,7 +102,7 @@ func TestEvaluate(t *testing.T) {
 	}
 }
 
-// TestChoose: the cheapest in a deadline, the fastest in a budget, or none.
+// TestChoose: the cheapest within a deadline, the fastest within a budget, or none.
 func TestChoose(t *testing.T) {
 	s := Set{{Makespan: 10, Cost: 9}, {Makespan: 20, Cost: 4}, {Makespan: 40, Cost: 3}}
 	for _, tt := range []struct {

@@ -6,10 +6,11 @@ import (
 	"slices"
 )
 
-// manyChoices is from how many choices on a front is not exact unless that is asked for.
+// manyChoices is the number of configurations above which a front is approximate unless an exact one is requested.
 const manyChoices = 1e11
 
-// Epsilon returns the epsilon with which a front of those types is searched in a few seconds: 0 up to 10^11 choices.
+// Epsilon returns the epsilon with which a front of those types is searched in a few seconds: 0 up to 10^11
+// configurations.
 func Epsilon(types []Type) float64 {
 	n := 1.0
 	for _, t := range types {
@@ -21,14 +22,14 @@ func Epsilon(types []Type) float64 {
 	return 0
 }
 
-// Search returns the front of all configurations within the limits of the types. With epsilon 0 it is exact; else each
-// configuration that there is has one in the set that costs and takes no more than 1+within times as much. That is epsilon, or
-// more where the search of a slice took too long and was given up.
+// Search returns the front of all configurations within the limits of the types. With epsilon 0 it is exact.
+// Otherwise the set has, for each configuration, a point whose cost and makespan are at most 1+within times as large;
+// within is epsilon, or more where the search of a slice was given up because it took too long.
 //
-// The makespans that there may be are cut into slices [low, up). A configuration with a makespan in one of them begins all
-// tasks in time, a linear condition on the counts, and costs at least what its machines cost for low seconds. Lagrange
-// multipliers give a bound of the cost of all completions of a partial configuration (bound), which is left out where a point
-// known to be faster costs no more.
+// The possible makespans are cut into slices [low, up). A configuration with a makespan in a slice begins all tasks
+// in time, which is a linear condition on the counts, and costs at least the price of its machines for low seconds.
+// Lagrange multipliers give a lower bound of the cost of all completions of a partial configuration (bound). A
+// partial configuration is pruned where a known point that is faster costs no more.
 func (m *Model) Search(epsilon float64) (found Set, within float64) {
 	s := &search{Model: m, epsilon: epsilon, within: epsilon, counts: make([]int, len(m.kinds))}
 	s.order = slices.Clone(m.byBoot)
@@ -49,8 +50,8 @@ func (m *Model) Search(epsilon float64) (found Set, within float64) {
 	return s.found, s.within
 }
 
-// between searches the makespans from low on and below up, in parts where the bounds of the whole say too little. tail is a
-// lower bound of the tail of all configurations there.
+// between searches the makespans in [low, up). It cuts the slice into two where the bounds of the whole are too weak.
+// tail is a lower bound of the tail of all configurations in it.
 func (s *search) between(low, up, tail float64) {
 	c, ok := s.newSlice(low, up, tail)
 	if !ok {
@@ -65,7 +66,7 @@ func (s *search) between(low, up, tail float64) {
 	}
 	middle := s.cut(low, up)
 	last := up/low-1 <= math.Max(finest, s.epsilon/8)
-	s.left = patience
+	s.left = maxSteps
 	if last && s.epsilon == 0 {
 		s.left = math.MaxInt
 	}
@@ -84,7 +85,7 @@ func (s *search) between(low, up, tail float64) {
 	s.between(middle, up, c.tail)
 }
 
-// giveUp notes how much worse the points known are at most than all configurations in the slice, by the bound of their cost.
+// giveUp raises s.within so that it holds for all configurations in the slice, by the lower bound of their cost.
 func (s *search) giveUp() {
 	clear(s.counts)
 	least := s.bound(0, 0, s.now.tail)
@@ -93,22 +94,22 @@ func (s *search) giveUp() {
 	}
 }
 
-// cycle returns the seconds that a task takes on a slot of kind i, without contention.
+// cycle returns the time of a task on a slot of kind i, in seconds, without contention.
 func (m *Model) cycle(i int) float64 { return float64(m.kinds[i].Slots) / m.kinds[i].rate }
 
-// search is a search of the front.
+// search is the state of a search of the front.
 type search struct {
 	*Model
 	epsilon float64
 	within  float64 // see Search
 	found   Set
-	order   []int   // kinds in the order in which counts are chosen: slow machines first, as they make the tail
-	now     *slice  // that is searched
+	order   []int   // kinds in the order in which counts are chosen: slow machines first, because they determine the tail
+	now     *slice  // the current slice
 	useless float64 // see cutoff
 	left    int     // steps until the slice is cut into two
 	counts  []int   // chosen so far
 
-	done  [][]float64   // by depth: how likely the machines chosen so far are done, at each instant of the grid
+	done  [][]float64   // by depth: the probability that the machines chosen so far are done, at each instant of the grid
 	power [][][]float64 // by kind and number of machines, see powers
 }
 
@@ -123,8 +124,8 @@ func (s *search) alone() {
 	}
 }
 
-// fastest evaluates configurations near the fastest one: of all machines, with fewer and fewer of the slow ones, which lengthen
-// the tail.
+// fastest evaluates configurations near the fastest one: all machines, with fewer and fewer of the slow ones, which
+// lengthen the tail.
 func (s *search) fastest() {
 	const parts = 16
 	for i := range s.kinds {
@@ -148,13 +149,14 @@ func (s *search) fastest() {
 	clear(s.counts)
 }
 
-// cutoff notes and returns the cost from which on a configuration with a makespan in the slice is of no use.
+// cutoff sets and returns the cost from which on a configuration with a makespan in the slice is dominated.
 func (s *search) cutoff() float64 {
 	s.useless = s.found.cheapest(s.now.low*(1+s.epsilon)) / (1 + s.epsilon)
 	return s.useless
 }
 
-// from chooses counts of the kinds from that depth on. cost is what the chosen ones cost at least, tail their tail.
+// from chooses the counts of the kinds from that depth on. cost is a lower bound of the cost of the chosen machines,
+// tail their tail.
 func (s *search) from(depth int, cost, tail float64) {
 	if s.left--; s.left < 0 {
 		return
@@ -174,12 +176,12 @@ func (s *search) from(depth int, cost, tail float64) {
 		if each < 0 {
 			n = limit - step
 		}
-		// With the tail of the kinds before, the bound is linear in n and grows with each step, so no further one is of use.
+		// With the tail of the kinds before, the bound is linear in n and grows with each step, so all further steps are dominated.
 		if least+float64(n)*each >= s.useless {
 			break
 		}
 		if most+float64(n)*begun < s.now.need*(1-1e-9) {
-			continue // all machines of the kinds that are left are not enough
+			continue // even all machines of the remaining kinds are too few
 		}
 		s.counts[i] = n
 		spent := cost + float64(n)*s.now.costs[i]
@@ -192,7 +194,7 @@ func (s *search) from(depth int, cost, tail float64) {
 	s.counts[i] = 0
 }
 
-// leaf takes in the configuration that is chosen, unless a point known is better than it would be without contention.
+// leaf adds the chosen configuration, unless a known point dominates it even without contention.
 func (s *search) leaf(tail float64) {
 	makespan := s.begun(s.counts, alone) + tail
 	if makespan < s.now.up*(1+1e-9) && s.cost(s.counts, makespan)*(1+s.epsilon) < s.found.cheapest(makespan*(1+s.epsilon))*(1+1e-12) {
@@ -201,7 +203,8 @@ func (s *search) leaf(tail float64) {
 	}
 }
 
-// extend adds n machines of kind i to those before that depth, and returns the tail of all of them, or a little less.
+// extend adds n machines of kind i to those before that depth and returns a lower bound of the tail of all of them,
+// which is exact up to rounding.
 func (s *search) extend(depth, i, n int, tail float64) float64 {
 	before, after := s.done[depth], s.done[depth+1]
 	if n == 0 || !s.bag.Tail {
@@ -214,10 +217,11 @@ func (s *search) extend(depth, i, n int, tail float64) float64 {
 	return max(s.grid.LongestMean(after)*(1-1e-9), tail)
 }
 
-// mostPowers is how many rows of powers are kept of a kind.
+// mostPowers is how many rows of powers are kept for a kind.
 const mostPowers = 1000
 
-// powers returns, for each instant of the grid, how likely n machines of kind i are done with what they had begun.
+// powers returns, for each instant of the grid, the probability that n machines of kind i have finished the tasks
+// that they had begun.
 func (s *search) powers(i, n int) []float64 {
 	if n < mostPowers {
 		if s.power[i] == nil {

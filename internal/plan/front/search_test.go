@@ -27,13 +27,14 @@ func enumerate(m *Model) Set {
 	}
 }
 
-// TestManyMachinesShareBetter: of this bag a search that took contention to be least for few machines missed a point.
+// TestManyMachinesShareBetter: a search that assumed the least contention for few machines missed a point of this
+// bag.
 func TestManyMachinesShareBetter(t *testing.T) {
 	same(t, NewModel(Bag{Tasks: 1, Bytes: 0.5, Server: 2}, []Type{{Unit: 1, Task: 0.5, Limit: 2}, {Price: 0.05, Unit: 1, Task: 4.75, Limit: 4},
 		{Price: 0.05, Unit: 1, Minimum: 60, Task: 3.99609375, Limit: 3}}))
 }
 
-// same fails unless the search finds the very points that enumeration finds.
+// same fails unless the search finds exactly the points of the enumeration.
 func same(t interface{ Fatalf(string, ...any) }, m *Model) {
 	want := enumerate(m)
 	got, _ := m.Search(0)
@@ -74,7 +75,7 @@ func drawTypes(t *rapid.T, bag Bag, most, limit int) []Type {
 	return types
 }
 
-// TestSearchIsEnumeration: the search finds the very points that enumeration finds.
+// TestSearchIsEnumeration: the search finds exactly the points of the enumeration.
 func TestSearchIsEnumeration(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		bag := drawBag(t)
@@ -82,7 +83,7 @@ func TestSearchIsEnumeration(t *testing.T) {
 	})
 }
 
-// TestSearchWithin: with epsilon each configuration has a point that is at most so much worse.
+// TestSearchWithin: with epsilon each configuration has a point that is worse by at most that factor.
 func TestSearchWithin(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		bag := drawBag(t)
@@ -100,7 +101,8 @@ func TestSearchWithin(t *testing.T) {
 	})
 }
 
-// catalogue returns types as providers have them: families of sizes, prices near to linear, hours or seconds.
+// catalogue returns types like those of providers: families of sizes with nearly linear prices, paid by hours or
+// seconds.
 func catalogue(n, limit int, seed uint64) []Type {
 	rng := rand.New(rand.NewPCG(seed, 1))
 	types := make([]Type, n)

@@ -5,10 +5,10 @@ import (
 	"sort"
 )
 
-// Set is points of which none beats another: the fastest first, each one cheaper than those before it.
+// Set is a list of points of which none dominates another: the fastest first, each one cheaper than those before it.
 type Set []Point
 
-// cheapest returns the least cost of a point that takes no longer than that; +Inf without one.
+// cheapest returns the least cost of a point whose makespan is at most the given one; +Inf without such a point.
 func (s Set) cheapest(makespan float64) float64 {
 	i := sort.Search(len(s), func(i int) bool { return s[i].Makespan > makespan })
 	if i == 0 {
@@ -17,7 +17,7 @@ func (s Set) cheapest(makespan float64) float64 {
 	return s[i-1].Cost
 }
 
-// add takes a point in and those out that it beats, unless a point there is as good in both.
+// add inserts a point and removes the points that it dominates, unless a point of the set is as good in both.
 func (s *Set) add(p Point) {
 	old := *s
 	if old.cheapest(p.Makespan) <= p.Cost {
@@ -39,8 +39,9 @@ func (s *Set) add(p Point) {
 	*s = old
 }
 
-// Tipping returns the index of the point from which on more money buys little time: the one that is farthest below the
-// straight line between the cheapest and the fastest, both measured in parts of the range of the front. −1 without points.
+// Tipping returns the index of the point from which on more money buys little time: the point that is farthest below
+// the straight line between the cheapest and the fastest, with cost and makespan scaled to the range of the front. It
+// returns −1 without points.
 func (s Set) Tipping() int {
 	if len(s) == 0 {
 		return -1
@@ -56,7 +57,7 @@ func (s Set) Tipping() int {
 	return at
 }
 
-// share returns where x lies from low (0) to up (1).
+// share returns the position of x between low (0) and up (1).
 func share(x, low, up float64) float64 {
 	if up <= low {
 		return 0
@@ -64,8 +65,8 @@ func share(x, low, up float64) float64 {
 	return (x - low) / (up - low)
 }
 
-// Within returns the index of the fastest point that costs no more than the budget and, of those in the deadline, the
-// cheapest where a deadline is given; 0 stands for no bound. −1: there is none.
+// Within returns the index of the cheapest point within the deadline and the budget or, without a deadline, of the
+// fastest point within the budget; 0 stands for no bound. It returns −1 if there is none.
 func (s Set) Within(budget, deadline float64) int {
 	if deadline > 0 {
 		i := sort.Search(len(s), func(i int) bool { return s[i].Makespan > deadline }) - 1

@@ -7,24 +7,24 @@ import (
 )
 
 const (
-	// coarse and finest are how much longer the end of a slice is than its beginning, at most and at least.
+	// coarse and finest are the largest and the least relative width of a slice.
 	coarse, finest = 0.05, 2e-4
-	// patience is how many steps a slice is searched before it is cut into two.
-	patience = 2000
-	// rounds is how often the bound of the contention is made closer.
+	// maxSteps is how many steps a slice is searched before it is cut into two.
+	maxSteps = 2000
+	// rounds is the largest number of iterations that tighten the bound of the contention.
 	rounds = 40
 )
 
-// slice is a range of makespans, from low on and below up, and what holds for all configurations with such a makespan.
+// slice is a range of makespans, [low, up), and the bounds that hold for all configurations with such a makespan.
 type slice struct {
 	low, up float64
-	costs   []float64 // by kind: what a machine costs at least
-	need    float64   // tasks that the machines begin without contention, at least
-	tail    float64   // seconds, at least
-	price   float64   // the Lagrange multiplier: cost of a task at the margin
+	costs   []float64 // by kind: the least cost of a machine
+	need    float64   // least number of tasks that the machines begin without contention
+	tail    float64   // seconds, lower bound
+	price   float64   // the Lagrange multiplier: marginal cost of a task
 }
 
-// span returns between which makespans all configurations are; 0 and 0 where there is none.
+// span returns a range that contains the makespans of all configurations; 0 and 0 if there is none.
 func (s *search) span() (low, up float64) {
 	limits := make([]int, len(s.kinds))
 	last, boot, shortest := 0.0, 0.0, math.Inf(1)
@@ -46,9 +46,9 @@ func (s *search) span() (low, up float64) {
 	return math.Max(s.begun(limits, alone), shortest/1000), 4 * (last + boot + tail)
 }
 
-// cut returns the end of a slice: up, or before it where another unit of time begins to be paid.
+// cut returns the end of a slice: up, or the instant before it at which another unit of time begins to be paid.
 func (s *search) cut(low, up float64) float64 {
-	const beyond = 1.5e-9 // Bill takes 1e-9 units for rounding
+	const beyond = 1.5e-9 // Bill counts 1e-9 units as rounding
 	for i := range s.kinds {
 		unit := s.kinds[i].Unit
 		if next := (math.Floor(low/unit+1-beyond) + beyond) * unit; next > low && next < up && next-low > 1e-7*low && unit > 1e-2*low {
@@ -58,7 +58,7 @@ func (s *search) cut(low, up float64) float64 {
 	return up
 }
 
-// begins returns how many tasks a machine of kind i begins in so many seconds, at most.
+// begins returns an upper bound of the tasks that a machine of kind i begins in that many seconds.
 func (m *Model) begins(i int, seconds float64) float64 {
 	k := &m.kinds[i]
 	if seconds <= k.boot {
@@ -67,14 +67,14 @@ func (m *Model) begins(i int, seconds float64) float64 {
 	return k.rate*(seconds-k.boot) + k.credit
 }
 
-// newSlice returns a slice; ok is false where no configuration is so fast. tail is a lower bound of the tail.
+// newSlice returns a slice; ok is false where no configuration is as fast. tail is a lower bound of the tail.
 func (s *search) newSlice(low, up, tail float64) (c slice, ok bool) {
 	c = slice{low: low, up: up, need: float64(s.bag.Tasks)}
 	for i := range s.kinds {
 		c.costs = append(c.costs, s.kinds[i].Bill(low))
 	}
 	c.tail = tail
-	for range rounds { // a longer tail leaves less time, which takes more machines, whose tail is longer
+	for range rounds { // a longer tail leaves less time, which needs more machines, whose tail is longer
 		if !s.contend(&c) {
 			return c, false
 		}
@@ -94,8 +94,8 @@ func (s *search) newSlice(low, up, tail float64) (c slice, ok bool) {
 	return c, ok
 }
 
-// contend raises what the machines have to begin without contention by what contention takes at least; false where no
-// configuration is enough. The fewest tasks/s that are enough leave most to the machines.
+// contend raises c.need by the least contention that is possible. It returns false where no configuration suffices.
+// The lowest rate that suffices has the least contention.
 func (s *search) contend(c *slice) bool {
 	for range rounds {
 		byRate := s.sorted(func(i int) float64 { return s.kinds[i].rate / s.begins(i, c.up-c.tail) })
@@ -112,9 +112,9 @@ func (s *search) contend(c *slice) bool {
 	return true
 }
 
-// leastTail returns a lower bound of the tail of all configurations that begin enough tasks in the slice, and false where there
-// is none: at each instant of the grid no such set of machines is more likely to be done than the one of parts of machines
-// that is.
+// leastTail returns a lower bound of the tail of all configurations that begin enough tasks in the slice, and false
+// where there is none. At each instant of the grid it uses the fractional set of machines that is most likely to be
+// done.
 func (s *search) leastTail(c *slice) (tail float64, ok bool) {
 	if !s.bag.Tail {
 		return 0, true
@@ -130,15 +130,15 @@ func (s *search) leastTail(c *slice) (tail float64, ok bool) {
 	return math.Max(c.tail, tail*(1-1e-9)), true
 }
 
-// sorted returns the kinds by a key, the least first.
+// sorted returns the kinds in ascending order of a key.
 func (s *search) sorted(key func(i int) float64) []int {
 	order := slices.Clone(s.order)
 	slices.SortStableFunc(order, func(i, j int) int { return cmp.Compare(key(i), key(j)) })
 	return order
 }
 
-// fill takes machines of one kind after another, in that order and in parts if need be, until they begin enough tasks in the
-// slice. It returns the sum of their values, and false where all are not enough.
+// fill adds machines of one kind after another, in that order and in fractions if need be, until they begin enough
+// tasks in the slice. It returns the sum of their values, and false where all machines are too few.
 func (s *search) fill(order []int, c *slice, value func(i int) float64) (sum float64, ok bool) {
 	left := c.need
 	for _, i := range order {
@@ -156,15 +156,15 @@ func (s *search) fill(order []int, c *slice, value func(i int) float64) (sum flo
 	return sum, false
 }
 
-// atBest returns an upper bound of the fraction of that rate (tasks/s without contention) that machines have together: they
-// are no faster than the server. How they share it does not matter, so the bound holds for any number of machines; the
-// throughput at one rate first falls with it and then grows.
+// atBest returns an upper bound of the fraction of the rate (tasks/s without contention) that the machines reach
+// together: they are no faster than the server. The bound holds for any number of machines, although the throughput
+// at one rate first falls with their number and then grows.
 func (s *search) atBest(rate float64) float64 {
 	return 1 / math.Max(1, s.server*rate)
 }
 
-// seed evaluates configurations near the least cost in a slice: as many machines as there are of the kinds that cost least a
-// task, and what is left to be begun by any one of the other kinds.
+// seed evaluates configurations near the least cost in a slice: as many machines as there are of the kinds with the
+// least cost per task, and one other kind for the remaining tasks.
 func (s *search) seed(c *slice) {
 	counts := make([]int, len(s.kinds))
 	left, seconds := c.need, c.up-c.tail
@@ -185,8 +185,8 @@ func (s *search) seed(c *slice) {
 	}
 }
 
-// bound returns a lower bound of the cost of all configurations with the counts chosen so far, those of the first kinds in
-// order, and a makespan in the slice; +Inf where there is none. See bounds.
+// bound returns a lower bound of the cost of all configurations whose first counts are the ones chosen so far and
+// whose makespan is in the slice; +Inf where there is none. See bounds.
 func (s *search) bound(depth int, spent, tail float64) float64 {
 	least, most := s.bounds(depth, spent, tail)
 	if most < s.now.need*(1-1e-9) {
@@ -195,9 +195,10 @@ func (s *search) bound(depth int, spent, tail float64) float64 {
 	return least
 }
 
-// bounds returns that bound, whether there is such a configuration or not, and how many tasks all machines begin at most.
-// spent is what the chosen ones cost at least, and tail is no longer than their tail. For any price ≥ 0 of a task the cost of
-// machines is at least price·need + Σ (cost_k − price·begun_k)·n_k, each term at its least.
+// bounds returns that bound, whether there is such a configuration or not, and an upper bound of the tasks that all
+// machines begin. spent is a lower bound of the cost of the chosen machines, and tail is no longer than their tail.
+// For any price ≥ 0 of a task the cost of the machines is at least price·need + Σ (cost_k − price·begun_k)·n_k, each
+// term at its least.
 func (s *search) bounds(depth int, spent, tail float64) (least, most float64) {
 	seconds := s.now.up - tail
 	least = s.moved() + spent + s.now.price*s.now.need

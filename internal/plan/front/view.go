@@ -2,27 +2,27 @@ package front
 
 import "slices"
 
-// View is a front as programs read it, the cheapest point first. Its keys are only added to.
+// View is the JSON form of a front, the cheapest point first. Keys are only added to it.
 type View struct {
 	Front   []PointView `json:"front"`
 	Tipping int         `json:"tipping"`          // index of the point from which on more money buys little time; −1 without points
 	Chosen  *int        `json:"chosen,omitempty"` // index of the point within budget and deadline
-	Epsilon float64     `json:"epsilon"`          // each choice that there is has a point that is at most this share worse; 0: exact
+	Epsilon float64     `json:"epsilon"`          // each configuration has a point that is worse by at most this fraction; 0: exact
 }
 
-// PointView is a Point as programs read it.
+// PointView is the JSON form of a Point.
 type PointView struct {
 	Cost     float64        `json:"cost"`
 	Makespan float64        `json:"makespan_s"`
-	Low      float64        `json:"low_s"`    // 10 % of such bags take no longer
-	Up       float64        `json:"up_s"`     // 90 %
+	Low      float64        `json:"low_s"`    // the 10 % quantile
+	Up       float64        `json:"up_s"`     // the 90 % quantile
 	Simple   float64        `json:"simple_s"` // as if the data server had no limit
 	Machines map[string]int `json:"machines"`
 	Use      float64        `json:"server_use"`  // 0 to 1
 	Rate     float64        `json:"tasks_per_s"` // while all machines have tasks
 }
 
-// View returns the points of a set as programs read them.
+// View returns the JSON form of a set.
 func (m *Model) View(s Set, epsilon float64) View {
 	v := View{Front: []PointView{}, Tipping: -1, Epsilon: epsilon}
 	for _, p := range slices.Backward(s) {
@@ -40,10 +40,11 @@ func (m *Model) View(s Set, epsilon float64) View {
 	return v
 }
 
-// shown is how many points people are shown at most, beside the marked ones.
+// shown is the largest number of points that are shown to people besides the marked ones.
 const shown = 30
 
-// Shown returns the indices of the points that people are shown: all of a short front; of a long one the marked points, and others evenly over it.
+// Shown returns the indices of the points that are shown to people: all of a short front; of a long one the marked points
+// and others, evenly spaced.
 func (v *View) Shown() []int {
 	var rows []int
 	last := len(v.Front) - 1
@@ -55,7 +56,7 @@ func (v *View) Shown() []int {
 	return rows
 }
 
-// Choose notes the point of the set within a budget and a deadline (seconds), 0 for none: the cheapest in the deadline, or
+// Choose sets the chosen point of a budget and a deadline (seconds), 0 for none: the cheapest within the deadline,
 // else the fastest within the budget. It returns false where there is none.
 func (v *View) Choose(s Set, budget, deadline float64) bool {
 	i := s.Within(budget, deadline)

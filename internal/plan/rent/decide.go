@@ -10,16 +10,18 @@ import (
 )
 
 const (
-	worthTime = 0.01 // share of the time left by which further machines that cannot keep the deadline have to shorten it
-	worthCost = 0.01 // share of what is still to be paid by which giving back a machine that computes has to lower it
+	worthTime = 0.01 // least fraction of the remaining time that further machines must save when the deadline cannot be kept
+	worthCost = 0.01 // least fraction of the remaining cost that giving back a busy machine must save
 )
 
-// Decide says what is to be done with the machines of a run. In this order: what the budget does not allow until the next look is
-// given back; further machines are rented where the bag is predicted to be late, or where machines of the choice are gone and there
-// is no deadline; machines are given back that what is left cannot use, or that an early run does not need.
+// Decide returns what to do with the machines of a run, in this order: it gives back the machines that the budget
+// does not pay until the next decision; it rents further machines where the bag is predicted to be late, or where
+// machines of the choice are gone and there is no deadline; it gives back machines that the remaining tasks cannot
+// use, or that an early run does not need.
 //
-// Each look rents machines of one type: as many as are needed, at the lowest predicted cost. A run that is late by what is expected on
-// average rents; machines that compute are given back only where 90 of 100 such runs would keep the deadline without them.
+// Each decision rents machines of one type: as many as are needed, at the lowest predicted cost. A run rents when its
+// expected end is late; it gives back busy machines only where 90 % of such runs would keep the deadline without
+// them.
 func Decide(s State) Advice {
 	kept, gone := s.withinBudget()
 	a := Advice{Return: gone}
@@ -36,17 +38,18 @@ func Decide(s State) Advice {
 	}
 	less, then := s.giveBack(kept, now)
 	if len(less) > 0 && a.Reason == "" {
-		a.Reason = fmt.Sprintf("what is left is done as planned without %s", machines(len(less)))
+		a.Reason = fmt.Sprintf("the remaining tasks end as planned without %s", machines(len(less)))
 	}
 	a.Return = append(a.Return, less...)
 	a.Makespan, a.Cost = then.finish, then.cost
 	if a.Reason == "" && !s.affordable(then.cost) {
-		a.Reason = fmt.Sprintf("the budget of %.2f does not pay for all that is left: machines are given back when it is used up", s.Budget)
+		a.Reason = fmt.Sprintf("the budget of %.2f does not pay for all remaining tasks: machines are given back when it is used up", s.Budget)
 	}
 	return a
 }
 
-// withinBudget returns the machines that can be kept until the next look, and those that cannot: the dearest by what they do first.
+// withinBudget returns the machines that can be kept until the next decision, and the ids of the others: those with
+// the highest price per task rate first.
 func (s *State) withinBudget() (kept []Machine, gone []string) {
 	kept = slices.Clone(s.Machines)
 	for !s.affordable(s.committed(kept, nil)) {
@@ -67,13 +70,13 @@ func (s *State) withinBudget() (kept []Machine, gone []string) {
 	return kept, gone
 }
 
-// rent returns the further machines that are to be rented, nil for none.
+// rent returns the further machines to rent, nil for none, with the prediction and the reason.
 func (s *State) rent(kept []Machine, now outlook) (best []int, then outlook, why string) {
 	late := s.Deadline > 0 && now.finish > s.Deadline
 	if s.Waiting == 0 || s.Deadline > 0 && !late {
 		return nil, now, ""
 	}
-	least := math.MaxFloat64 // of a run that has no machine
+	least := math.MaxFloat64 // for a run without a machine
 	if !math.IsInf(now.finish, 1) {
 		least = now.finish - worthTime*(now.finish-s.Now)
 	}
@@ -100,8 +103,8 @@ func (s *State) rent(kept []Machine, now outlook) (best []int, then outlook, why
 	return best, then, s.whyRent(best, now, then, late)
 }
 
-// better reports whether an outlook is better than another: one in time before one that is late, of those in time the cheaper one, of
-// those that are late the sooner one.
+// better compares two outlooks: one in time is better than a late one; of two in time the cheaper one is better, of
+// two late ones the sooner one.
 func (s *State) better(a, b outlook) bool {
 	if inA, inB := a.finish <= s.Deadline, b.finish <= s.Deadline; inA || inB {
 		return inA && (!inB || a.cost < b.cost)
@@ -109,7 +112,8 @@ func (s *State) better(a, b outlook) bool {
 	return a.finish < b.finish-worthTime*(b.finish-s.Now) || math.IsInf(b.finish, 1) && !math.IsInf(a.finish, 1)
 }
 
-// steps returns the numbers of further machines of a type that are weighed: up to its limit with a deadline, else up to the choice.
+// steps returns the numbers of further machines of a type that are tried: up to its limit with a deadline, else up to
+// the choice.
 func (s *State) steps(t int, kept []Machine) (ns []int) {
 	most := s.Types[t].Limit
 	if s.Deadline == 0 {
@@ -140,20 +144,20 @@ func (s *State) whyRent(more []int, now, then outlook, late bool) string {
 		}
 	}
 	if !late {
-		return fmt.Sprintf("machines of the choice are gone: with %s all is done after %s", what, span(then.finish))
+		return fmt.Sprintf("rented machines are gone: with %s all tasks are done after %s", what, span(then.finish))
 	}
 	after := "never"
 	if !math.IsInf(now.finish, 1) {
 		after = "after " + span(now.finish)
 	}
-	return fmt.Sprintf("all would be done %s, the deadline is %s: with %s it is done after %s", after, span(s.Deadline), what, span(then.finish))
+	return fmt.Sprintf("all tasks would be done %s, but the deadline is %s: with %s they are done after %s", after, span(s.Deadline), what, span(then.finish))
 }
 
-// giveBack returns the machines that are to be given back, one of a group after the other for as long as that costs less.
+// giveBack returns the machines to give back, one after the other for as long as that lowers the cost.
 func (s *State) giveBack(kept []Machine, now outlook) (gone []string, then outlook) {
 	then = now
 	for {
-		at, o, lost := s.needless(kept, then)
+		at, o, lost := s.costliest(kept, then)
 		if at < 0 {
 			return gone, then
 		}
@@ -165,9 +169,9 @@ func (s *State) giveBack(kept []Machine, now outlook) (gone []string, then outlo
 	}
 }
 
-// needless returns the machine whose next unit saves most if it is not paid, −1 for none, with the outlook without it and how many of
-// its tasks have to be done anew.
-func (s *State) needless(kept []Machine, now outlook) (at int, then outlook, lost int) {
+// costliest returns the machine that saves most if its next unit is not paid, −1 for none, with the outlook without
+// it and the number of its tasks that have to run again.
+func (s *State) costliest(kept []Machine, now outlook) (at int, then outlook, lost int) {
 	at = -1
 	seen := map[group]bool{}
 	for i, m := range kept {
@@ -187,7 +191,8 @@ func (s *State) needless(kept []Machine, now outlook) (at int, then outlook, los
 	return at, then, lost
 }
 
-// spares reports whether a run does without a machine: at a lower cost, and in time if it was, or no later than with the machine.
+// spares reports whether a run needs a machine no longer: without it the run costs less, and it ends in time if it
+// did with it, or no later.
 func (s *State) spares(m Machine, with, without outlook) bool {
 	if math.IsInf(without.finish, 1) {
 		return false
@@ -202,7 +207,7 @@ func (s *State) spares(m Machine, with, without outlook) bool {
 	return without.cost < with.cost && (inTime || without.finish <= with.finish*(1+1e-9))
 }
 
-// span tells seconds for people.
+// span formats seconds for people.
 func span(seconds float64) string {
 	return job.FormatDuration(time.Duration(seconds) * time.Second)
 }

@@ -148,7 +148,7 @@ func TestExamples(t *testing.T) {
 		{"as planned", func(s *State) { s.Deadline = 2100 }, 1, nil, 0, ""},
 		{"late", func(s *State) { s.Deadline = 1700 }, 1, []int{3, 0}, 0, "the deadline is 28m20s: with 3 more of slow"},
 		{"late, and only fast ones are soon enough", func(s *State) { s.Deadline = 1300 }, 1, []int{0, 10}, 0, "10 more of fast"},
-		{"late, and the budget is used up", func(s *State) { s.Deadline, s.Budget = 1500, 6 }, 1, nil, 0, "does not pay for all that is left"},
+		{"late, and the budget is used up", func(s *State) { s.Deadline, s.Budget = 1500, 6 }, 1, nil, 0, "does not pay for all remaining tasks"},
 		{"nothing is left of the budget", func(s *State) { s.Budget = 4 }, 1, nil, 4, "the budget of 4.00 does not pay for another 1m of 4 machines"},
 		{"early, but the hour is paid", func(s *State) { s.Deadline, s.Waiting = 20_000, 4 }, 3600, nil, 0, ""},
 		{"early, and the next hour begins", func(s *State) { s.Deadline, s.Waiting, s.Now = 20_000, 4, 3580 }, 3600, nil, 3, "without 3 machines"},
@@ -160,7 +160,7 @@ func TestExamples(t *testing.T) {
 				s.Machines[i].Running = 0
 			}
 		}, 1, nil, 4, ""},
-		{"one of the choice is gone", func(s *State) { s.Machines, s.Chosen = s.Machines[1:], []int{4, 0} }, 1, []int{1, 0}, 0, "machines of the choice are gone"},
+		{"one of the choice is gone", func(s *State) { s.Machines, s.Chosen = s.Machines[1:], []int{4, 0} }, 1, []int{1, 0}, 0, "rented machines are gone"},
 		{"all are gone", func(s *State) { s.Machines, s.Deadline = nil, 9000 }, 1, []int{1, 0}, 0, "would be done never"},
 	} {
 		s := four(tt.unit)

@@ -6,7 +6,7 @@ import (
 	"berth/internal/plan/front"
 )
 
-// group is machines of which the prediction is the same.
+// group is a number of machines with the same prediction.
 type group struct {
 	kind  int     // index of the type
 	busy  bool    // they compute
@@ -14,8 +14,8 @@ type group struct {
 	count int
 }
 
-// predict returns what becomes of the run on these machines and further ones of each type, rented now. lost is tasks that have begun
-// and have to be done anew. Machines without a task count only as long as there are tasks for them.
+// predict returns the outlook of the run on these machines and further ones of each type, rented now. lost is the
+// number of tasks that have begun and have to run again. Machines without a task count only while tasks wait.
 func (s *State) predict(machines []Machine, more []int, lost int) outlook {
 	waiting := s.Waiting + lost
 	groups := s.groups(machines, more, waiting)
@@ -37,7 +37,7 @@ func (s *State) predict(machines []Machine, more []int, lost int) outlook {
 	return outlook{finish, math.Max(finish, s.Now+p.Up), s.total(machines, more, finish, lost)}
 }
 
-// groups returns the machines that have a part in what is left.
+// groups returns the machines that compute remaining tasks.
 func (s *State) groups(machines []Machine, more []int, waiting int) (all []group) {
 	add := func(g group) {
 		for i := range all {
@@ -61,7 +61,7 @@ func (s *State) groups(machines []Machine, more []int, waiting int) (all []group
 	return all
 }
 
-// total returns what the whole run costs if it ends then.
+// total returns the cost of the whole run if it ends then.
 func (s *State) total(machines []Machine, more []int, finish float64, lost int) float64 {
 	sum := s.Spent + s.moved(s.Waiting+lost)
 	for _, m := range machines {

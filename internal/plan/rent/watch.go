@@ -7,18 +7,18 @@ import (
 	"berth/internal/job"
 )
 
-// Watch is what the records of a run tell of its machines: what runs where, and how long tasks take on each type. It knows machines by
-// the ids of their nodes.
+// Watch collects from the records of a run which attempts run on its machines and how long tasks take on each type.
+// It identifies machines by the ids of their nodes.
 type Watch struct {
-	Phases []job.Phase // that count as the time of a task
+	Phases []job.Phase // whose durations add up to the time of a task
 
-	on    map[job.Attempt]job.NodeID // attempts that run
-	runs  map[job.NodeID]int         // how many on each node
+	on    map[job.Attempt]job.NodeID // running attempts
+	runs  map[job.NodeID]int         // their number on each node
 	times []average                  // by type
-	moved float64                    // bytes, of tasks that are done
+	moved float64                    // bytes, of finished tasks
 }
 
-// average is of so many values.
+// average is the mean and the variance of a number of values.
 type average struct {
 	count       int
 	sum, square float64
@@ -32,12 +32,12 @@ func (a *average) add(v float64) {
 
 func (a *average) mean() float64 { return a.sum / math.Max(1, float64(a.count)) }
 
-// NewWatch returns the watch of a run that has no record yet.
+// NewWatch returns a Watch without records.
 func NewWatch(phases ...job.Phase) *Watch {
 	return &Watch{Phases: phases, on: make(map[job.Attempt]job.NodeID), runs: make(map[job.NodeID]int)}
 }
 
-// Observe takes in a record. kind returns the type of a node's machine, −1 for a node that is none of them.
+// Observe adds a record. kind returns the type of a node's machine, −1 for a node of none of the types.
 func (w *Watch) Observe(r event.Record, kind func(job.NodeID) int) {
 	switch r := r.(type) {
 	case event.AttemptStarted:
@@ -60,7 +60,7 @@ func (w *Watch) Observe(r event.Record, kind func(job.NodeID) int) {
 	}
 }
 
-// learn takes in a task that is done on a type.
+// learn adds a finished task of a type.
 func (w *Watch) learn(kind int, stats []job.PhaseStat) {
 	for len(w.times) <= kind {
 		w.times = append(w.times, average{})
@@ -81,16 +81,17 @@ func (w *Watch) learn(kind int, stats []job.PhaseStat) {
 	w.times[kind].add(seconds)
 }
 
-// Moved returns how many bytes tasks that are done have moved to and from the data server.
+// Moved returns how many bytes finished tasks have moved to and from the data server.
 func (w *Watch) Moved() float64 { return w.moved }
 
 // Running returns how many tasks run on a node.
 func (w *Watch) Running(node job.NodeID) int { return w.runs[node] }
 
-// usual is the standard deviation of task times over their mean where too few have shown it.
+// usual is the assumed ratio of standard deviation to mean of task times where too few tasks are measured.
 const usual = 0.3
 
-// Spread returns the standard deviation of task times over their mean, of the type that has done most tasks.
+// Spread returns the standard deviation of task times divided by their mean, of the type with the most finished
+// tasks.
 func (w *Watch) Spread() float64 {
 	most := average{}
 	for _, a := range w.times {
@@ -106,7 +107,8 @@ func (w *Watch) Spread() float64 {
 	return math.Sqrt(variance) / most.mean()
 }
 
-// Task returns how long a task is expected to take on a type, by what was planned (0: nothing) and what was measured; 0: nothing is known.
+// Task returns the expected time of a task on a type in seconds, from the planned time (0: none) and the measured
+// ones; 0 if nothing is known.
 func (w *Watch) Task(kind int, planned float64) float64 {
 	if kind >= len(w.times) || w.times[kind].count == 0 {
 		return planned
