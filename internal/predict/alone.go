@@ -5,9 +5,9 @@ import (
 	"slices"
 )
 
-// Alone is the runs of Trials on slots that are all there is, and have no end. What the same
-// slots make of the job from another start, and with an end, is told from it without
-// placing a task, as far as the end cuts nothing short.
+// Alone is the simulated runs of Trials on slots that the job uses alone and without a time limit. The runs on the
+// same slots with another start or an end follow from it without placing a task, as long as that end cuts nothing
+// short.
 type Alone struct {
 	Outcome
 	start  float64
@@ -15,15 +15,15 @@ type Alone struct {
 	placed int    // tasks, one by one, in all runs
 }
 
-// solo is when a run was done, and when its last map and its last reduce began.
+// solo is the end of a run, and the starts of its last map and its last reduce.
 type solo struct{ done, lastMap, lastReduce float64 }
 
-// Alone places the tasks of every trial on the slots of a window, whatever its end. What it
-// returns may not be changed: the same slots get it again.
+// Alone places the tasks of every trial on the slots of a window, ignoring its end. The result is cached and must not
+// be changed.
 func (t *Trials) Alone(w Window) *Alone {
 	w.End = math.Inf(1)
 	if a, ok := t.alone[w]; ok {
-		t.list.placed += a.placed // as if they were placed again: a plan is the same whoever planned before
+		t.list.placed += a.placed // as if they were placed again, so that a plan does not depend on earlier plans
 		return a
 	}
 	a := &Alone{Outcome: Outcome{Finish: make([]float64, len(t.runs))}, start: w.Start, runs: make([]solo, len(t.runs))}
@@ -40,29 +40,28 @@ func (t *Trials) Alone(w Window) *Alone {
 	return a
 }
 
-// in returns when a trial is done whose slots, those of a, are there from the start of a
-// window on; false: the window's end may change that.
+// in returns the end of a trial on the slots of a which exist from the start of a window on; false where the window's
+// end may change it.
 func (a *Alone) in(i int, w *Window, e Expected) (done float64, ok bool) {
 	r, later := &a.runs[i], w.Start-a.start
 	switch {
 	case math.IsInf(r.done, 1):
 		return 0, false
-	case r.lastMap < 0 && r.lastReduce < 0: // there is nothing to do
+	case r.lastMap < 0 && r.lastReduce < 0: // no tasks
 		return r.done, true
 	}
 	ok = r.done+later <= w.End && r.lastMap+later+e.Map <= w.End && r.lastReduce+later+e.Reduce <= w.End
 	return r.done + later, ok
 }
 
-// RunWithin places the tasks of every trial on the slots of the windows by list scheduling,
-// as the engine does where nothing fails: a task begins on the slot that is free
-// first; maps before reduces, and no shuffle ends before the last map has. None
-// begins that is expected to take longer than its window lasts. One that is not done
-// when its window ends is lost, and begins anew elsewhere, before others.
+// RunWithin places the tasks of every trial on the slots of the windows by list scheduling, as the engine does where
+// nothing fails: a task begins on the slot that is free first, maps before reduces, and no shuffle ends before the
+// last map. No task begins whose expected duration exceeds the rest of its window. A task that is not done when its
+// window ends is lost and begins again elsewhere, before other tasks.
 //
-// It stops where the mean is sure to be later than the limit: it returns
-// false then, and a bound from below on the mean. alone, where it is not nil, is the runs on
-// the slots of the first window, before whose end no other begins.
+// RunWithin stops as soon as the mean end certainly exceeds the limit. It then returns false and a lower bound of the
+// mean. alone, if not nil, holds the runs on the slots of the first window; no other window may begin before the end
+// of that one.
 func (t *Trials) RunWithin(windows []Window, alone *Alone, limit float64) (o Outcome, bound float64, ok bool) {
 	n := float64(len(t.runs))
 	sum, most := 0.0, limit*n*(1+tinyShare)
@@ -95,7 +94,7 @@ func (t *Trials) RunWithin(windows []Window, alone *Alone, limit float64) (o Out
 	return o, o.Mean(), true
 }
 
-// Placed returns how many tasks were placed one by one so far, in all runs.
+// Placed returns how many tasks have been placed one by one so far, in all runs.
 func (t *Trials) Placed() int { return t.list.placed }
 
 // run places the tasks of a trial.

@@ -12,21 +12,18 @@ import (
 	"berth/internal/job"
 )
 
-// Application returns the identity of what a job runs, for its profile:
-// "map.awk+reduce.awk-1f0c5a9b21d4". Jobs have the same identity when their tasks
-// do the same work on other data: same commands, and for MapReduce same keys,
-// order and use of a combiner. Inputs, outputs, numbers of tasks and the job's name
-// play no part.
+// Application returns the identity of a job's program, which names its profile: "map.awk+reduce.awk-1f0c5a9b21d4".
+// Jobs have the same identity when their tasks do the same work on other data: the same commands and, for MapReduce,
+// the same keys, order and use of a combiner. Inputs, outputs, numbers of tasks and the job's name have no influence.
 //
-// The words of a command that name a file stand for that file: a shipped file for its
-// name and content (job.ShipFile.Sum), another relative one for the user's folder, so
-// that the map.py of two projects are two applications. A script that was edited is
-// another application, which Place connects with the one before.
+// A word of a command that names a file stands for that file: a shipped file for its name and content
+// (job.ShipFile.Sum), another relative one for the user's folder, so that the map.py of two projects are two
+// applications. An edited script is another application, which Place connects with the earlier one.
 func Application(spec *job.Spec) string { return identity(spec, byContent) }
 
-// Place is Application with shipped files by their paths instead of their content, which
-// is what berth knew an application by before. Jobs with the same place are the same
-// application at different times, after its scripts were edited say.
+// Place returns the identity with shipped files by their paths instead of their contents. Older versions of berth
+// stored profiles under it. Jobs with the same Place are the same application at different times, for example after
+// its scripts were edited.
 func Place(spec *job.Spec) string { return identity(spec, byPath) }
 
 func byPath(f job.ShipFile) string { return fmt.Sprintf("ships %q;", f.Path) }
@@ -43,7 +40,7 @@ func identity(spec *job.Spec, ships func(job.ShipFile) string) string {
 	var label string
 	if spec.Kind == job.Bag {
 		command := spec.Bag.Command
-		if spec.Stage != nil { // its folder is named after the output; its last word tells its scripts from others
+		if spec.Stage != nil { // its folder is named after the output; its last word distinguishes its scripts
 			command = []string{spec.Stage.Name + ".sh", command[len(command)-1]}
 		}
 		label = labelOf(command)
@@ -57,7 +54,7 @@ func identity(spec *job.Spec, ships func(job.ShipFile) string) string {
 	return label + "-" + hex.EncodeToString(h.Sum(nil)[:6])
 }
 
-// Label returns the part of an Application that people read: "map.awk+reduce.awk".
+// Label returns the readable part of an Application: "map.awk+reduce.awk".
 func Label(app string) string {
 	if i := strings.LastIndexByte(app, '-'); i > 0 {
 		return app[:i]
@@ -65,7 +62,7 @@ func Label(app string) string {
 	return app
 }
 
-// mapReduceIdentity writes what makes up the identity of a MapReduce job and returns its label.
+// mapReduceIdentity writes the parts of the identity of a MapReduce job to h and returns its label.
 func mapReduceIdentity(h io.Writer, spec *job.Spec, ships func(job.ShipFile) string) string {
 	mr := spec.MapReduce
 	label := programLabel(&mr.Mapper)
@@ -103,13 +100,12 @@ func programLabel(p *job.Program) string {
 	return labelOf(p.Args)
 }
 
-// labelSize is the most characters of a label of one command.
+// labelSize is the largest length of the label of one command.
 const labelSize = 24
 
 var unprintable = regexp.MustCompile(`[^A-Za-z0-9._+-]+`)
 
-// labelOf returns a short name for a command: its script rather than the
-// interpreter that runs it.
+// labelOf returns a short name of a command: its script rather than the interpreter that runs it.
 func labelOf(command []string) string {
 	words := strings.Fields(strings.Join(command, " "))
 	if len(words) == 0 {
@@ -133,8 +129,8 @@ var (
 	relativeFile = regexp.MustCompile(`^[\w.~+][\w.~+-]*(/[\w.~+-]+)*$`)
 )
 
-// namesRelative reports whether a word of the command may name a file below the
-// user's folder that is not shipped: a relative path with a slash or a dot.
+// namesRelative reports whether a word of the command may name a file below the user's folder that is not shipped: a
+// relative path with a slash or a dot.
 func namesRelative(command []string, shipped []job.ShipFile) bool {
 	for _, w := range strings.Fields(strings.Join(command, " ")) {
 		if !relativeFile.MatchString(w) || !strings.ContainsAny(w, "./") {

@@ -6,9 +6,8 @@ import (
 	"slices"
 )
 
-// AtLeast returns a bound from below on the mean of RunWithin: in no run is all work done
-// before slots that are always busy have done it, nor before the longest task could be over.
-// It costs a few dozen steps a trial, however many tasks there are.
+// AtLeast returns a lower bound of the mean of RunWithin: no run ends before slots that are always busy have done all
+// work, nor before its longest task. It costs a few dozen steps per trial for any number of tasks.
 func (t *Trials) AtLeast(windows []Window) float64 {
 	sum := 0.0
 	for _, b := range t.atLeast(windows) {
@@ -17,11 +16,10 @@ func (t *Trials) AtLeast(windows []Window) float64 {
 	return sum / float64(len(t.runs))
 }
 
-// LongestAtLeast returns the same of the run that is done last.
+// LongestAtLeast returns the same bound for the run that ends last.
 func (t *Trials) LongestAtLeast(windows []Window) float64 { return slices.Max(t.atLeast(windows)) }
 
-// atLeast returns bounds from below on when each trial is done. They are overwritten by the
-// next call.
+// atLeast returns a lower bound of the end of each trial. The next call overwrites the result.
 func (t *Trials) atLeast(windows []Window) []float64 {
 	t.measure()
 	t.maps.over(windows, t.load.Maps, func(w *Window) int { return w.TaskSlots })
@@ -43,13 +41,13 @@ func (t *Trials) atLeast(windows []Window) []float64 {
 	return t.bounds
 }
 
-// tinyShare is more than what rounding adds up to in sums of many durations.
+// tinyShare exceeds the relative rounding error of sums of many durations.
 const tinyShare = 1e-9
 
-// total is what the tasks of a trial take together, and the longest of them alone.
+// total is the work of all maps and all reduces of a trial, and the longest of each, in seconds.
 type total struct{ maps, longestMap, reduces, longestReduce float64 }
 
-// measure finds the totals of the trials.
+// measure computes the totals of the trials.
 func (t *Trials) measure() {
 	if len(t.totals) == len(t.runs) {
 		return
@@ -59,7 +57,7 @@ func (t *Trials) measure() {
 		r := &t.runs[i]
 		one := total{maps: r.Maps.sum(0, t.load.Maps), longestMap: r.Maps.longest(t.load.Maps)}
 		n := t.load.Reduces
-		if n > seriesLength { // they repeat, and what is left out is the shuffles
+		if n > seriesLength { // the series repeat; the bound leaves the shuffles out
 			one.reduces, one.longestReduce, n = r.Reduces.sum(0, n), r.Reduces.longest(n), 0
 		}
 		for k := range n {
@@ -78,13 +76,13 @@ func (s Series) longest(n int) float64 {
 	return slices.Max(s.values[:n])
 }
 
-// capacity is how many slots there are, as a step function of time.
+// capacity is the number of slots as a step function of time.
 type capacity []step
 
-// step is how many more slots there are from a time on.
+// step is a change of the number of slots at a time.
 type step struct{ at, more float64 }
 
-// over sets it to that of the windows, of which no more slots are of use than there are tasks.
+// over sets the capacity to that of the windows. A window counts no more slots than there are tasks.
 func (c *capacity) over(windows []Window, tasks int, slots func(*Window) int) {
 	*c = (*c)[:0]
 	for i := range windows {
@@ -101,8 +99,8 @@ func (c *capacity) over(windows []Window, tasks int, slots func(*Window) int) {
 	slices.SortFunc(*c, func(a, b step) int { return cmp.Compare(a.at, b.at) })
 }
 
-// done returns when so much work is done at best that begins no earlier than from, +Inf if it
-// never is. The longest of its tasks is on one slot.
+// done returns the earliest end of the given work if it begins no earlier than from, +Inf if the slots never suffice.
+// The longest of its tasks runs on one slot.
 func (c capacity) done(from, work, longest float64) float64 {
 	if work <= 0 {
 		return from

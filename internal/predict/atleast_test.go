@@ -56,7 +56,7 @@ func TestAtLeastIsClose(t *testing.T) {
 // TestTournamentIsASort: slots come up as a plain search finds them.
 func TestTournamentIsASort(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		slots := make([]place, rapid.IntRange(1, 20).Draw(t, "slots"))
+		slots := make([]slot, rapid.IntRange(1, 20).Draw(t, "slots"))
 		for i := range slots {
 			slots[i].free = float64(rapid.IntRange(-3, 9).Draw(t, "free"))
 		}

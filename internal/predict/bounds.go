@@ -1,25 +1,23 @@
 package predict
 
-// Invariant is the mean and maximum duration of a part of a task, in seconds: a
-// performance invariant of ARIA. Low is the mean that a lower bound is to use; it
-// is less than Avg only where the profile had to be scaled to another size
-// without knowing how.
+// Invariant is the mean and maximum duration of a part of a task, in seconds: a performance invariant of ARIA. Low is
+// the mean for a lower bound; it is less than Avg only where the profile was scaled to another size without knowing
+// how time depends on size.
 type Invariant struct {
 	Low, Avg, Max float64
 
-	// What Quantiles draws from: durations of the sketch, multiplied by Scale.
+	// Quantiles draws durations from Sketch and multiplies them by Scale.
 	Sketch *Sketch
 	Scale  float64
 }
 
-// Invariants is what the completion-time model knows of an application: the tuple
-// (M, Sh1, Shtyp, R) of paper mr-job-adaptor, section 3. For a bag, Map is the
-// whole task and the others are empty.
+// Invariants are the inputs of the completion-time model for an application: the tuple (M, Sh1, Shtyp, R) of paper
+// mr-job-adaptor, section 3. For a bag, Map is the whole task and the others are empty.
 type Invariants struct {
 	Map, FirstShuffle, OtherShuffle, Reduce Invariant
 }
 
-// Slots are the places where tasks of a kind run at the same time. The zero value is no slots.
+// Slots is a number of slots for tasks of one kind. The zero value is no slots.
 type Slots struct {
 	Count int
 	Speed float64 // relative to the node that was profiled: a task takes its measured time divided by this; above 0
@@ -31,8 +29,7 @@ func Uniform(n int) Slots { return Slots{n, 1} }
 // together returns the sum of the speeds of all slots: S of the model.
 func (s Slots) together() float64 { return float64(s.Count) * s.Speed }
 
-// Shape is how many tasks a job has and where they run. A bag's tasks are Maps,
-// and it has no Reduces.
+// Shape is the number of a job's tasks and their slots. A bag's tasks are Maps, and it has no Reduces.
 type Shape struct {
 	Maps, Reduces         int
 	MapSlots, ReduceSlots Slots
@@ -44,10 +41,10 @@ type Interval struct {
 	Up  float64 `json:"up_s"`
 }
 
-// Plus returns the bounds of one thing after another.
+// Plus returns the bounds of the sum.
 func (i Interval) Plus(o Interval) Interval { return Interval{i.Low + o.Low, i.Up + o.Up} }
 
-// Estimate is the bounds of each stage of a job.
+// Estimate holds the bounds of each stage of a job.
 type Estimate struct {
 	Map          Interval `json:"map"` // a bag: its tasks
 	FirstShuffle Interval `json:"first_shuffle"`
@@ -55,15 +52,14 @@ type Estimate struct {
 	Reduce       Interval `json:"reduce"`
 }
 
-// Total returns T_low and T_up: the stages' bounds added.
+// Total returns T_low and T_up: the sums of the stages' bounds.
 func (e Estimate) Total() Interval {
 	return e.Map.Plus(e.FirstShuffle).Plus(e.OtherShuffle).Plus(e.Reduce)
 }
 
-// Spread widens the bounds by what so few runs do not show: how much one run differs
-// from another, with what else the machine does. The next of n+1 runs lies beyond
-// those before it on a given side with probability 1/(n+1), so the bounds are
-// stretched by (n+2)/(n+1) each way: 1.5 after one run, 1.05 after 19.
+// Spread widens the bounds by the variation between runs, which few runs do not show. The next of n+1 runs lies
+// beyond all earlier ones on a given side with probability 1/(n+1), so the bounds are stretched by (n+2)/(n+1) each
+// way: 1.5 after one run, 1.05 after 19.
 func (e Estimate) Spread(runs int) Estimate {
 	f := float64(runs+2) / float64(runs+1)
 	for _, i := range []*Interval{&e.Map, &e.FirstShuffle, &e.OtherShuffle, &e.Reduce} {
@@ -72,14 +68,12 @@ func (e Estimate) Spread(runs int) Estimate {
 	return e
 }
 
-// Bounds returns the completion-time bounds of ARIA: paper mr-job-adaptor, eq. 1,
-// with N_M·M_avg where the paper prints N_M + M_avg, and the upper bound of Verma
-// et al. (models.md, section 1). They hold for every greedy assignment of tasks
-// whose durations have the invariants' means and maxima.
+// Bounds returns the completion-time bounds of ARIA: paper mr-job-adaptor, eq. 1, with N_M·M_avg where the paper
+// prints N_M + M_avg, and the upper bound of Verma et al. (models.md, "Completion time"). They hold for every greedy
+// assignment of tasks whose durations have the invariants' means and maxima.
 //
-// Two things go beyond the printed equations. Slots may be faster or slower than those of
-// the profiled node. With fewer tasks than slots, a stage lasts no less than its mean, and
-// there is no other wave.
+// Two points go beyond the printed equations. Slots may be faster or slower than those of the profiled node. With
+// fewer tasks than slots, a stage lasts no less than its mean, and there is no second wave.
 func Bounds(inv Invariants, shape Shape) Estimate {
 	return Estimate{
 		Map:          stage(shape.Maps, inv.Map, shape.MapSlots),

@@ -3,21 +3,19 @@ package predict
 import "math"
 
 const (
-	// bulkTail is how many tasks of a stage are placed one by one at least.
+	// bulkTail is the least number of tasks of a stage that are placed one by one.
 	bulkTail = 1024
-	// bulkGuard is how many standard deviations of what is placed in one go are kept clear
-	// before the end of a window, where it matters which task begins when.
+	// bulkGuard is the margin before the end of a window, in standard deviations of the bulk, in which tasks are placed
+	// one by one: there it matters which task begins when.
 	bulkGuard = 4
 )
 
-// bulk places all but the last few waves of a stage of many tasks: each slot takes as
-// many consecutive tasks in one go as it is done with, by their mean, at the level at
-// which all slots together have done all but the tail. It returns how many tasks it
-// placed and when the last of them is done.
+// bulk places all but the last few waves of a stage of many tasks: each slot gets a run of consecutive tasks whose
+// number follows from their mean duration and the level at which all slots together have done all but the tail. It
+// returns how many tasks it placed and when the last of them ends.
 //
-// Which slot takes which of those tasks is then another than if they were placed one
-// by one, but a slot's load is a sum of as many durations either way, and the tail
-// evens it out. The cost is that of the slots and the tail, not of the tasks.
+// A task may get another slot than if all were placed one by one, but a slot's load is a sum of as many durations
+// either way, and the tail levels the slots. The cost depends on the slots and the tail, not on the number of tasks.
 func (l *list) bulk(s *stageRun) (next int, end float64) {
 	n := s.tasks - max(bulkTail, tailWaves*len(l.slots))
 	mean := s.other.mean() + s.rest.mean()
@@ -47,7 +45,7 @@ func (l *list) bulk(s *stageRun) (next int, end float64) {
 	return next, end
 }
 
-// clear returns until when tasks may be placed in a window in one go.
+// clear returns the time until which tasks may be placed in bulk in a window.
 func (s *stageRun) clear(w *Window, mean float64) float64 {
 	if math.IsInf(w.End, 1) {
 		return w.End
@@ -57,8 +55,8 @@ func (s *stageRun) clear(w *Window, mean float64) float64 {
 	return w.End - (s.expect + bulkGuard*sd*math.Sqrt(tasks))
 }
 
-// level returns the time by which the windows' slots, all busy, have done n tasks of
-// that mean; +Inf if they never will.
+// level returns the time by which the windows' slots, all busy, have done n tasks of that mean; +Inf if they never
+// do.
 func (l *list) level(s *stageRun, n int, mean float64) float64 {
 	done := func(level float64) float64 {
 		sum := 0.0
@@ -84,5 +82,5 @@ func (l *list) level(s *stageRun, n int, mean float64) float64 {
 			high = mid
 		}
 	}
-	return low // so that no more than n are done
+	return low // no more than n tasks are done then
 }

@@ -2,20 +2,19 @@ package predict
 
 import "berth/internal/job"
 
-// Collector gathers the measurements of a run, attempt by attempt, in memory that
-// does not grow with their number. The zero Collector is ready for use.
+// Collector gathers the measurements of a run, attempt by attempt, in memory that does not grow with their number.
+// The zero Collector is ready to use.
 type Collector struct {
 	parts   Measures
 	lastMap job.Time // the latest end of a map
 }
 
-// Measures returns what was gathered so far. It is not a copy.
+// Measures returns the measurements so far. It is not a copy.
 func (c *Collector) Measures() Measures { return c.parts }
 
-// Add counts one attempt that was done: its phases, in order. Only attempts that
-// ended Done belong here; what a failed, lost or killed one took says nothing of
-// the task. A reduce is to be added after the maps it read, which both the order
-// of the journal and that of task indices ensure.
+// Add counts the phases, in order, of one attempt that ended Done; durations of failed, lost or killed attempts say
+// nothing about the task. Reduces must be added after the maps that they read, which both the order of the journal
+// and that of task indices ensure.
 func (c *Collector) Add(kind job.TaskKind, phases []job.PhaseStat) {
 	if len(phases) == 0 {
 		return
@@ -39,10 +38,9 @@ func (c *Collector) Add(kind job.TaskKind, phases []job.PhaseStat) {
 	}
 }
 
-// addReduce parts a reduce into its shuffle and the rest. A shuffle that began
-// before the last map ended is of the first wave: it overlaps the maps, and only
-// what comes after them counts (Sh1 of ARIA). Both parts are set against the bytes
-// handed to the reducer, as a shuffle that reads local files copies nothing.
+// addReduce divides a reduce into its shuffle and the rest. A shuffle that began before the last map ended belongs to
+// the first wave: it overlaps the maps, and only its part after them counts (Sh1 of ARIA). Both parts are related to
+// the bytes handed to the reducer, because a shuffle that reads local files copies nothing.
 func (c *Collector) addReduce(phases []job.PhaseStat) {
 	var rest []job.PhaseStat
 	var shuffle *job.PhaseStat
@@ -80,9 +78,8 @@ func sampleOf(st job.PhaseStat) Sample {
 	}
 }
 
-// join returns consecutive phases as one stretch: what the first one reads goes in,
-// what the last one that writes puts out comes out. A wait between phases is not
-// the task's and does not count.
+// join returns consecutive phases as one sample: with the input of the first phase and the output of the last one
+// that writes. Waits between phases are not part of the task and do not count.
 func join(phases []job.PhaseStat) Sample {
 	s := Sample{BytesIn: phases[0].BytesIn, RecordsIn: phases[0].RecordsIn}
 	for _, st := range phases {

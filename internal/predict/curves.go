@@ -2,20 +2,20 @@ package predict
 
 import "berth/internal/job"
 
-// mostCurves is how many curves a profile has of each kind of tasks: enough for their median to tell of healthy tasks.
+// mostCurves is how many curves a profile has of each kind of task: enough for their median to show healthy tasks.
 const mostCurves = 8
 
-// taskParts are the parts that are whole attempts; by job.TaskKind.
+// taskParts are the parts that are whole attempts, by job.TaskKind.
 var taskParts = [...]Part{job.BagTask: BagTask, job.MapTask: MapTask, job.ReduceTask: ReduceTask}
 
-// AddCurve takes in how an attempt came on that was counted by Add. An empty list of marks is no curve.
+// AddCurve adds the progress curve of an attempt that Add has counted. An empty list of marks is ignored.
 func (c *Collector) AddCurve(of job.Curve) {
 	if m := c.parts[taskParts[of.Kind]]; m != nil && len(of.Marks) > 0 {
 		m.Curves = append(m.Curves, of)
 	}
 }
 
-// Curves returns how attempts that were done came on, a few of each kind.
+// Curves returns progress curves of finished attempts, a few of each kind.
 func (ms Measures) Curves() (list []job.Curve) {
 	for _, p := range taskParts {
 		list = append(list, ms.Get(p).FewCurves()...)
@@ -35,7 +35,8 @@ func (m *Measure) FewCurves() []job.Curve {
 	return few
 }
 
-// mergeCurves adds those of a later run. Where each run has as many as are kept, half of the curves that are left are of the latest, a quarter of the one before it, and so on.
+// mergeCurves adds the curves of a later run. Where each run has as many as are kept, half of the kept curves are of
+// the latest run, a quarter of the one before, and so on.
 func (m *Measure) mergeCurves(later *Measure) {
 	if len(later.Curves) > 0 {
 		m.Curves = append(append([]job.Curve{}, m.FewCurves()...), later.FewCurves()...)

@@ -6,9 +6,9 @@ import (
 	"berth/internal/job"
 )
 
-// Demands estimates, from attempts that were done, what each phase of a job takes of a node while it runs
-// at full speed (docs/models.md, *Demands of phases*). The zero Demands is ready for use. An attempt costs some
-// ten nanoseconds a phase, a demand is there at any time, and memory does not grow with their number.
+// Demands estimates, from finished attempts, what each phase of a job uses of a node at full speed (docs/models.md,
+// "Demands of phases"). The zero Demands is ready to use. An attempt costs some ten nanoseconds a phase, a demand is
+// available at any time, and memory does not grow with the number of attempts.
 type Demands struct {
 	phases [len(demandPhases) + 1]*PhaseUse // by phase
 }
@@ -17,7 +17,7 @@ type Demands struct {
 var demandPhases = [...]job.Phase{job.PhaseFetch, job.PhaseCompute, job.PhaseStore, job.PhaseMap, job.PhaseMerge,
 	job.PhaseShuffle, job.PhaseSort, job.PhaseReduce}
 
-// Add counts the phases of one attempt that was done.
+// Add counts the phases of one finished attempt.
 func (d *Demands) Add(phases []job.PhaseStat) {
 	for i := range phases {
 		p := phases[i].Phase
@@ -31,7 +31,7 @@ func (d *Demands) Add(phases []job.PhaseStat) {
 	}
 }
 
-// Demand returns what a phase takes, false where no attempt went through it.
+// Demand returns the demand of a phase, false where no attempt went through it.
 func (d *Demands) Demand(p job.Phase) (job.PhaseDemand, bool) {
 	if int(p) >= len(d.phases) || d.phases[p] == nil {
 		return job.PhaseDemand{Phase: p}, false
@@ -59,18 +59,19 @@ func (d *Demands) All() []job.PhaseDemand {
 }
 
 const (
-	// shortPhase is how long a phase must last to say something about rates by itself. Shorter ones are
-	// joined until they have lasted that long.
+	// shortPhase is the least duration of a phase from which a rate is computed. Shorter phases are joined until they
+	// have lasted that long.
 	shortPhase = 50 * time.Millisecond
 
-	// Of a thousand attempts so many may have had a higher rate, or a higher peak of memory. Contention
-	// only lowers rates, so the demand at full speed is near the highest, and rates are soft; memory is hard.
+	// Of a thousand attempts, spareRates may have a higher rate than the demand and spareMemory a higher peak of memory.
+	// Contention only lowers rates, so the demand at full speed is near the highest. A rate that is exceeded costs speed,
+	// exceeded memory may end the attempt.
 	spareRates  = 100
 	spareMemory = 10
 )
 
-// rated are the resources of which phases take so much a second.
+// rated are the resources that have a rate.
 var rated = [...]job.Resource{job.CPU, job.Disk, job.Net}
 
-// perSecond turns an amount a nanosecond into the unit of the rate: thousandths of a core, and bytes/s.
+// perSecond converts an amount per nanosecond into the unit of the rate: thousandths of a core, and bytes/s.
 var perSecond = [...]float64{job.CPU: job.MilliCore, job.Disk: 1e9, job.Net: 1e9}

@@ -1,12 +1,17 @@
-// Package predict says how long a job takes: from what its application's tasks
-// took before, on how many slots, within which bounds.
+// Package predict predicts how long a job takes, from the measured durations of its application's tasks and the slots
+// that it gets.
 //
-// What was measured is gathered by a Collector into Measures, kept by store, and
-// merged over the latest runs into a Profile. A Profile yields Invariants for a
-// job of a given size, and Bounds and Quantiles turn those and a Shape into a
-// completion time. The formulas are listed in docs/models.md.
+//	var c predict.Collector
+//	c.Add(job.MapTask, stats)               // for each attempt that ended Done
+//	profile.AddRun(size, ended, c.Measures())
+//	inv, ok := profile.Invariants(size)     // false: a part of the job was never measured
+//	bounds := predict.Bounds(inv, shape).Total()
 //
-// Units: seconds, bytes, bytes per second, cores, all float64 where a model
-// divides them. The package is pure: no clock, file, network, logger, goroutine
-// or global random source.
+// A Collector gathers the Measures of a run. Package store keeps them and merges those of the latest runs into a
+// Profile. A Profile gives the Invariants of a job of a given size. From those Bounds and Quantiles compute the
+// completion time on a Shape, and Trials simulates runs over several allocations. The formulas are listed in
+// docs/models.md.
+//
+// Units: seconds, bytes, bytes per second, cores, all float64 where a model divides them. The package is pure: no
+// clock, file, network, logger, goroutine or global random source.
 package predict

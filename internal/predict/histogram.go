@@ -6,30 +6,28 @@ import (
 	"math"
 )
 
-// Accuracy is the relative error of a quantile that a Sketch gives.
+// Accuracy is the relative error of the quantiles of a Sketch.
 const Accuracy = 0.01
 
 const (
 	gamma = (1 + Accuracy) / (1 - Accuracy) // ratio of a bucket's upper to its lower end
 
-	// tiny is the shortest duration that is told from zero: durations come in whole nanoseconds.
+	// tiny is the shortest duration that is distinguished from zero: durations are whole nanoseconds.
 	tiny = 1e-9
-	// huge is the longest that is told from longer ones; about 30,000 years.
+	// huge is the longest duration that is distinguished from longer ones; about 30,000 years.
 	huge = 1e12
 )
 
 var logGamma = math.Log(gamma)
 
-// Histogram counts positive values in buckets of equal width on a logarithmic
-// scale: bucket i holds the values in (γ^(i−1), γ^i]. It is the store of the
-// DDSketch (Masson, Rim and Lee, "DDSketch: A Fast and Fully-Mergeable Quantile
-// Sketch with Relative-Error Guarantees", PVLDB 12(12), 2019, section 2).
+// Histogram counts positive values in buckets of equal width on a logarithmic scale: bucket i holds the values in
+// (γ^(i−1), γ^i]. It is the store of the DDSketch (Masson, Rim and Lee, "DDSketch: A Fast and Fully-Mergeable
+// Quantile Sketch with Relative-Error Guarantees", PVLDB 12(12), 2019, section 2).
 //
-// A reservoir of raw durations would need a random source and weights to be
-// merged, and what it holds would depend on the order in which tasks ended. This
-// gives the same counts in any order, so a replayed journal leaves the same
-// profile, and one run's counts are added to another's. It stays below 15 KB for
-// any number of tasks and is some hundred bytes for usual ones.
+// A reservoir of raw durations would need a random source and weights to be merged, and its content would depend on
+// the order in which tasks ended. A histogram has the same counts in any order, so a replayed journal gives the same
+// profile, and the counts of runs add up. It needs less than 15 KB for any number of tasks and some hundred bytes for
+// usual ones.
 type Histogram struct {
 	zero   int64   // values below tiny
 	base   int     // index of counts[0]
@@ -39,8 +37,8 @@ type Histogram struct {
 // bucketOf returns the index of the bucket that v ≥ tiny falls in.
 func bucketOf(v float64) int { return int(math.Ceil(math.Log(min(v, huge)) / logGamma)) }
 
-// middleOf returns the value that stands for a bucket: no value in it is further
-// from it than Accuracy, relatively.
+// middleOf returns the value that represents a bucket: its relative distance from each value of the bucket is at most
+// Accuracy.
 func middleOf(i int) float64 { return 2 * math.Exp(float64(i)*logGamma) / (gamma + 1) }
 
 func (h *Histogram) add(v float64) {
@@ -103,7 +101,7 @@ func (h *Histogram) at(rank float64) float64 {
 	return middleOf(h.base + len(h.counts) - 1)
 }
 
-// errHistogram is what UnmarshalBinary says of bytes that no MarshalBinary made.
+// errHistogram is the error of UnmarshalBinary for bytes that MarshalBinary did not write.
 var errHistogram = errors.New("malformed histogram")
 
 // histogramVersion is the first byte of an encoded histogram.
@@ -129,7 +127,7 @@ func (h *Histogram) UnmarshalBinary(b []byte) error {
 	}
 	r := varints{b: b[1:]}
 	zero, base, n := r.count(), r.index(), r.count()
-	if r.bad || n > int64(len(r.b)) { // a count takes at least a byte
+	if r.bad || n > int64(len(r.b)) { // a count has at least one byte
 		return errHistogram
 	}
 	var counts []int64
@@ -144,7 +142,7 @@ func (h *Histogram) UnmarshalBinary(b []byte) error {
 	return nil
 }
 
-// sound reports whether a decoded histogram could have been made by add and merge.
+// sound reports whether add and merge could have made a decoded histogram.
 func (h *Histogram) sound() bool {
 	if len(h.counts) == 0 {
 		return h.base == 0

@@ -6,10 +6,10 @@ import (
 	"math/bits"
 )
 
-// levels counts non-negative integers in buckets an eighth of an octave wide, and knows an upper
-// quantile of them at all times: finding it again after one more value takes constant time on
-// average. Like Histogram it comes to the same in any order of the values; it is coarser and several times as
-// fast, as the engine adds to it at the end of each attempt.
+// levels counts non-negative integers in buckets an eighth of an octave wide and always knows an upper quantile of
+// them: updating it after one more value takes constant time on average. Like Histogram it does not depend on the
+// order of the values. It is coarser and several times as fast, because the engine adds to it at the end of each
+// attempt.
 type levels struct {
 	n      int64
 	base   int // bucket of counts[0]
@@ -19,26 +19,26 @@ type levels struct {
 	above  int64 // values in buckets above it
 }
 
-// subBits is how many bits below its highest one tell a value's bucket.
+// subBits is the number of bits below the highest one that determine a value's bucket.
 const subBits = 3
 
-// levelOf returns the bucket of v. Values below 2·2^subBits have one of their own.
+// levelOf returns the bucket of v. Each value below 2·2^subBits has a bucket of its own.
 func levelOf(v int64) int {
 	v = max(v, 0)
 	shift := max(bits.Len64(uint64(v))-1-subBits, 0)
 	return shift<<subBits + int(v>>shift)
 }
 
-// bottom returns the least value in a bucket.
+// bottom returns the least value of a bucket.
 func bottom(level int) int64 {
 	shift := max(level>>subBits-1, 0)
 	return int64(level-shift<<subBits) << shift
 }
 
-// highest is the bucket of the largest value there is.
+// highest is the bucket of the largest int64.
 var highest = levelOf(math.MaxInt64)
 
-// add counts a value and moves the quantile, which spare values in a thousand may lie above.
+// add counts a value and updates the quantile, which spare values in a thousand may exceed.
 func (l *levels) add(v, spare int64) {
 	i := levelOf(v)
 	l.cover(i, i)
@@ -51,7 +51,7 @@ func (l *levels) add(v, spare int64) {
 	l.find(spare)
 }
 
-// find moves the quantile to the lowest bucket that no more than its share lies above.
+// find moves the quantile to the lowest bucket above which at most the allowed fraction of values lies.
 func (l *levels) find(spare int64) {
 	allowed := l.n * spare / 1000
 	for l.above > allowed {
@@ -88,7 +88,7 @@ func (l *levels) cover(lo, hi int) {
 	l.base, l.counts = base, grown
 }
 
-// merge adds what o holds.
+// merge adds the values of o.
 func (l *levels) merge(o *levels, spare int64) {
 	if o.n == 0 {
 		return
@@ -105,17 +105,18 @@ func (l *levels) merge(o *levels, spare int64) {
 	l.find(spare)
 }
 
-// middle returns the middle of the quantile's bucket, 0 without values; top its upper end. Neither is above the largest value.
+// middle returns the middle of the quantile's bucket, 0 without values. It is at most the largest value.
 func (l *levels) middle() int64 {
 	return min(bottom(l.at)+(bottom(l.at+1)-bottom(l.at))/2, l.max)
 }
 
+// top returns the upper end of the quantile's bucket, at most the largest value.
 func (l *levels) top() int64 { return min(bottom(l.at+1)-1, l.max) }
 
-// mostValues is up to how many values are believed to have been counted.
+// mostValues is the largest plausible number of values; an encoding with more is rejected.
 const mostValues = 1 << 48
 
-// append encodes the counts: their number, the largest value, the first bucket, the number of buckets, and each.
+// append encodes the counts: the largest value, the first bucket, the number of buckets, and the count of each.
 func (l *levels) append(b []byte) []byte {
 	b = binary.AppendUvarint(b, uint64(l.max))
 	b = binary.AppendUvarint(b, uint64(l.base))
@@ -126,7 +127,7 @@ func (l *levels) append(b []byte) []byte {
 	return b
 }
 
-// read decodes what append encoded; what is wrong with it r says.
+// read decodes the form that append writes; r.bad is set where it is malformed.
 func (l *levels) read(r *varints, spare int64) {
 	got := levels{max: r.count()}
 	base, n := r.count(), r.count()

@@ -6,14 +6,14 @@ import (
 	"slices"
 )
 
-// list is a list scheduler over windows: the fast path beside the engine. It knows no
-// failures, memory or nodes, only slots.
+// list is a list scheduler over windows: a fast model of the engine's scheduling. It knows slots only, no failures,
+// memory or nodes.
 type list struct {
 	windows []Window
-	order   []group // the windows that have slots for the stage, by when these are free
-	slots   []place // by window
+	order   []group // the windows with slots for the stage, in the order in which these are free
+	slots   []slot // by window
 	free    tournament
-	lost    []lost // by when they are ready, then as they first began; those before head have begun anew
+	lost    []lost // in the order of the ends of their windows, then of their indices; those before head have begun again
 	head    int
 	begun   [2]float64 // when the last map and the last reduce began, in the run of the latest trial
 	placed  int        // tasks, one by one, in all runs
@@ -21,31 +21,31 @@ type list struct {
 	ends    []float64  // … and this is when each ends, in the order in which they begin
 }
 
-// place is a slot of a window.
-type place struct {
+// slot is a slot of a window.
+type slot struct {
 	free   float64
 	window int32
-	first  bool // it was there when the stage began and has had no task yet
+	first  bool // it existed when the stage began and has had no task yet
 }
 
-// group is the slots of a window, from one on until before another.
+// group is the range [from, to) of the slots of a window.
 type group struct{ window, from, to int32 }
 
-// lost is a task whose window ended under it.
+// lost is a task whose window ended while it ran.
 type lost struct {
-	ready   float64 // when that was
+	ready   float64 // end of the window
 	task    int
-	seconds float64 // that it takes: a long task is as long the second time
+	seconds float64 // duration; it is the same the second time
 }
 
 func (t lost) before(u lost) bool { return t.ready < u.ready || t.ready == u.ready && t.task < u.task }
 
-// stageRun is tasks of one kind, which begin once the stage before is done.
+// stageRun is the tasks of one kind, which begin once the stage before is done.
 type stageRun struct {
 	kind, tasks  int // 0: maps, 1: reduces
 	from         float64
 	expect       float64
-	first, other Series // the part of a task that depends on whether its slot was there at first
+	first, other Series // the part of a task that depends on slot.first
 	rest         Series
 	slots        func(*Window) int
 }
@@ -71,8 +71,7 @@ func (l *list) run(load Load, expect Expected, t *Trial) (end float64, left int)
 	return max(end, last, 0), 0
 }
 
-// stage places the tasks of a stage and returns when the last was done, and how many
-// could not be.
+// stage places the tasks of a stage and returns the end of the last one, and how many could not be placed.
 func (l *list) stage(s *stageRun) (end float64, left int) {
 	l.begun[s.kind] = math.Inf(-1)
 	if s.tasks == 0 {
@@ -97,7 +96,7 @@ func (l *list) stage(s *stageRun) (end float64, left int) {
 			start, again = max(start, l.lost[l.head].ready), true
 		}
 		if start >= w.End || start+s.expect > w.End+tiny {
-			l.free.leave(top) // what is left of its window is of no use
+			l.free.leave(top) // the rest of its window is too short for any task
 			continue
 		}
 		var t lost
@@ -120,7 +119,7 @@ func (l *list) stage(s *stageRun) (end float64, left int) {
 	return end, 0
 }
 
-// take returns the task that begins: one that was lost, or the next, and which is then next.
+// take returns the task that begins, a lost one or the next, and the index of the next.
 func (l *list) take(s *stageRun, next int, again, first bool) (lost, int) {
 	if again {
 		l.head++
@@ -129,11 +128,11 @@ func (l *list) take(s *stageRun, next int, again, first bool) (lost, int) {
 	return lost{task: next, seconds: s.draw(next, first)}, next + 1
 }
 
-// straight places the tasks from next on in a window without an end: nothing is lost or held
-// back. It is stage without what cannot happen, as most of what a plan costs is spent here.
+// straight places the tasks from next on in a window without an end, in which no task is lost or delayed. It is the
+// common case of stage without the other cases, because a plan spends most of its time here.
 func (l *list) straight(s *stageRun, next int, end float64) float64 {
 	start := 0.0
-	waves := len(s.first.values)+len(s.other.values) > 0 // which slots were there at first matters
+	waves := len(s.first.values)+len(s.other.values) > 0 // the first wave differs from the others
 	for ; next < s.tasks; next++ {
 		top, _ := l.free.top()
 		p := &l.slots[top]
@@ -154,7 +153,7 @@ func (l *list) straight(s *stageRun, next int, end float64) float64 {
 	return end
 }
 
-// draw returns what task i takes.
+// draw returns the duration of task i.
 func (s *stageRun) draw(i int, first bool) float64 {
 	if first {
 		return s.first.at(i) + s.rest.at(i)
@@ -162,8 +161,8 @@ func (s *stageRun) draw(i int, first bool) float64 {
 	return s.other.at(i) + s.rest.at(i)
 }
 
-// open makes the slots of the windows free, no earlier than the stage begins. A
-// window has no use for more slots than there are tasks.
+// open makes the slots of the windows free, no earlier than the stage begins. A window has no use for more slots than
+// there are tasks.
 func (l *list) open(s *stageRun) {
 	l.order, l.slots, l.lost, l.head = l.order[:0], l.slots[:0], l.lost[:0], 0
 	for i := range l.windows {
@@ -174,14 +173,14 @@ func (l *list) open(s *stageRun) {
 		}
 		from := len(l.slots)
 		for range n {
-			l.slots = append(l.slots, place{free: max(w.Start, s.from), window: int32(i), first: w.Start <= s.from}) //nolint:gosec // there are few windows
+			l.slots = append(l.slots, slot{free: max(w.Start, s.from), window: int32(i), first: w.Start <= s.from}) //nolint:gosec // there are few windows
 		}
 		l.order = append(l.order, group{int32(i), int32(from), int32(len(l.slots))}) //nolint:gosec // and less than 2³¹ slots
 	}
 	slices.SortStableFunc(l.order, func(a, b group) int { return cmp.Compare(l.slots[a.from].free, l.slots[b.from].free) })
 }
 
-// lose puts a task among the lost ones.
+// lose inserts a task into the lost ones, in their order.
 func (l *list) lose(t lost) {
 	i := len(l.lost)
 	l.lost = append(l.lost, t)

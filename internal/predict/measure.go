@@ -7,21 +7,21 @@ import (
 	"berth/internal/job"
 )
 
-// Part names what is measured: a phase, or a stretch of a task that an invariant
-// of the completion-time model stands on. Parts are kept by name in the store.
+// Part names what is measured: a phase, or a part of a task that an invariant of the completion-time model describes.
+// The store keeps parts by name.
 type Part string
 
-// The stretches of tasks. That of a map task, say, is measured as a whole, as the
-// longest task is shorter than its longest phases together.
+// The parts of tasks. A map, for example, is measured as a whole, because the longest task is shorter than the sum of the
+// longest of each phase.
 const (
 	BagTask      Part = "task:bag"           // fetch, compute and store
 	MapTask      Part = "task:map"           // map and merge
 	FirstShuffle Part = "task:shuffle-first" // the part of a shuffle after the last map, of reduces that began before it
 	OtherShuffle Part = "task:shuffle-other" // the shuffle of reduces that began after the last map
-	ReduceTask   Part = "task:reduce"        // sort and reduce: what holds a core
+	ReduceTask   Part = "task:reduce"        // sort and reduce, which use a core
 )
 
-// PhasePart returns the part that a phase is.
+// PhasePart returns the part of a phase.
 func PhasePart(p job.Phase) Part { return Part("phase:" + p.String()) }
 
 // Sample is one measurement of a part.
@@ -33,7 +33,7 @@ type Sample struct {
 	Memory                int64   // bytes at the peak
 }
 
-// Measure is what many samples of a part come to. The zero Measure is empty.
+// Measure is the sum of many samples of a part. The zero Measure is empty.
 type Measure struct {
 	Time                  Sketch
 	BytesIn, BytesOut     int64
@@ -44,9 +44,9 @@ type Measure struct {
 	InSq                  float64 // Σ bytes in², for the regression of time on size
 	InTime                float64 // Σ bytes in × seconds
 
-	Use PhaseUse // of a phase: what it took of the node's resources; empty where berth did not measure that yet
+	Use PhaseUse // of a phase: its use of the node's resources; empty in profiles of older versions
 
-	Curves []job.Curve // of a whole task: how some of the attempts that were done came on, in the order in which they ended
+	Curves []job.Curve // of a whole task: progress over time of some finished attempts, in the order in which they ended
 }
 
 // Add counts one sample.
@@ -64,7 +64,7 @@ func (m *Measure) Add(s Sample) {
 	m.InTime += in * max(s.Seconds, 0)
 }
 
-// Merge adds what o holds.
+// Merge adds the samples of o.
 func (m *Measure) Merge(o *Measure) {
 	m.Time.Merge(&o.Time)
 	m.BytesIn += o.BytesIn
@@ -83,13 +83,13 @@ func (m *Measure) Merge(o *Measure) {
 // Selectivity returns bytes out per byte in, 0 without input.
 func (m *Measure) Selectivity() float64 { return ratio(float64(m.BytesOut), float64(m.BytesIn)) }
 
-// Measures holds the measure of each part that was seen.
+// Measures maps each measured part to its measure.
 type Measures map[Part]*Measure
 
-// Parts returns the parts that were seen, sorted.
+// Parts returns the measured parts, sorted.
 func (ms Measures) Parts() []Part { return slices.Sorted(maps.Keys(ms)) }
 
-// Get returns the part's measure, an empty one if it was not seen.
+// Get returns the measure of a part, an empty one if it was not measured.
 func (ms Measures) Get(p Part) *Measure {
 	if m := ms[p]; m != nil {
 		return m
@@ -100,14 +100,14 @@ func (ms Measures) Get(p Part) *Measure {
 // count returns how many samples of a part there are.
 func (ms Measures) count(p Part) float64 { return float64(ms.Get(p).Time.Count) }
 
-// Merge adds what o holds.
+// Merge adds the samples of o.
 func (ms Measures) Merge(o Measures) {
 	for _, p := range o.Parts() {
 		ms.at(p).Merge(o[p])
 	}
 }
 
-// Demands returns what each phase takes of a node at full speed, those alone of which it was measured.
+// Demands returns the demand of each measured phase at full speed.
 func (ms Measures) Demands() []job.PhaseDemand {
 	var list []job.PhaseDemand
 	for _, p := range demandPhases {
@@ -118,7 +118,7 @@ func (ms Measures) Demands() []job.PhaseDemand {
 	return list
 }
 
-// at returns the part's measure, made if it was not there.
+// at returns the measure of a part and creates it if needed.
 func (ms Measures) at(p Part) *Measure {
 	m := ms[p]
 	if m == nil {

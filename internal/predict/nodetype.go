@@ -11,10 +11,9 @@ var (
 	cpuBreak = regexp.MustCompile(`[^a-z0-9.]+`)
 )
 
-// NodeType returns a name for a type of node, "intel-xeon-gold-6230-2.10ghz/40",
-// from the CPU model as the system describes it ("Intel(R) Xeon(R) Gold 6230 CPU @
-// 2.10GHz") and the number of cores of the whole machine. Profiles are kept apart
-// by it.
+// NodeType returns a name for a type of node, "intel-xeon-gold-6230-2.10ghz/40", from the CPU model as the system
+// describes it ("Intel(R) Xeon(R) Gold 6230 CPU @ 2.10GHz") and the number of cores of the whole machine. Each type
+// has its own profiles.
 func NodeType(model string, cores int) string {
 	s := strings.ToLower(cpuNoise.ReplaceAllString(model, " "))
 	s = strings.Trim(cpuBreak.ReplaceAllString(s, "-"), "-")

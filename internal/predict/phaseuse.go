@@ -8,27 +8,26 @@ import (
 	"berth/internal/job"
 )
 
-// PhaseUse is what many phases of one kind took of the resources of their nodes. The zero PhaseUse is
-// empty. That of several runs merges into one, and comes to the same in any order but for phases that are
-// shorter than shortPhase.
+// PhaseUse is the use of node resources by many phases of one kind. The zero PhaseUse is empty. Several of them merge
+// into one; the result does not depend on the order, except for phases shorter than shortPhase.
 type PhaseUse struct {
 	phases  int64
 	seconds float64 // of all phases
 	of      uses
-	short   lasting // phases that were too short to say something by themselves
+	short   lasting // phases that were too short for a rate of their own
 }
 
-// uses is what was taken of each resource; by job.Resource.
+// uses is the use of each resource, by job.Resource.
 type uses [len(perSecond)]use
 
-// use is what was taken of one resource by the phases in which it was measured.
+// use is the use of one resource by the phases in which it was measured.
 type use struct {
 	levels         // of rates in the unit of job.Vector, or of peaks of memory
 	phases int64   // in which it was measured
-	amount float64 // core-nanoseconds or bytes, all together
+	amount float64 // core-nanoseconds or bytes, summed
 }
 
-// lasting is what phases took that lasted so long together.
+// lasting is the use of phases that lasted nanos together.
 type lasting struct {
 	nanos   int64
 	amount  [len(perSecond)]int64 // core-nanoseconds or bytes; that of memory is not used
@@ -67,7 +66,7 @@ func (u *PhaseUse) Add(s *job.PhaseStat) {
 	u.rate(&l)
 }
 
-// rate counts the rates of what lasted long enough, by itself or with what was too short before.
+// rate counts the rates of phases that lasted long enough, alone or together with earlier short ones.
 func (u *PhaseUse) rate(l *lasting) {
 	if l.nanos < int64(shortPhase) {
 		u.short.plus(l)
@@ -84,8 +83,8 @@ func (u *PhaseUse) rate(l *lasting) {
 	}
 }
 
-// Demand returns what a phase takes at full speed, false without any that was counted. What was never
-// measured is 0: nothing is reserved.
+// Demand returns the demand of a phase at full speed, false without a counted phase. A resource that was never
+// measured is 0: none of it is reserved.
 func (u *PhaseUse) Demand(p job.Phase) (job.PhaseDemand, bool) {
 	d := job.PhaseDemand{Phase: p}
 	d.Takes = job.Vector{CPU: u.cores(), Memory: u.of[job.Memory].top(), Disk: u.of[job.Disk].middle(), Net: u.of[job.Net].middle()}
@@ -93,8 +92,8 @@ func (u *PhaseUse) Demand(p job.Phase) (job.PhaseDemand, bool) {
 	return d, u.phases > 0
 }
 
-// cores returns the thousandths of a core that a phase takes. While all phases were short it is what they took on average: less
-// is exact than with longer ones, but a job of short tasks is not to be taken for one that needs no core.
+// cores returns the use of cores in thousandths. While all phases are short it is their mean: less exact than a
+// quantile of long ones, but a job of short tasks must not count as one that needs no core.
 func (u *PhaseUse) cores() int64 {
 	if u.of[job.CPU].n > 0 || u.short.nanos == 0 || u.short.missing.Has(job.CPU) {
 		return u.of[job.CPU].middle()
@@ -102,9 +101,8 @@ func (u *PhaseUse) cores() int64 {
 	return int64(float64(u.short.amount[job.CPU]) * perSecond[job.CPU] / float64(u.short.nanos))
 }
 
-// fullSpeed returns the mean time of a phase that takes each resource at these rates: what it took of the one that
-// holds it up longest, over its rate. It is no longer than the mean time that was measured, in which
-// phases waited for each other's resources.
+// fullSpeed returns the mean duration of a phase that uses each resource at these rates, in seconds: the largest
+// ratio of mean amount to rate. It is at most the measured mean, in which phases waited for each other's resources.
 func (u *PhaseUse) fullSpeed(takes job.Vector) float64 {
 	mean, longest := ratio(u.seconds, float64(u.phases)), 0.0
 	for _, r := range rated {
@@ -122,7 +120,7 @@ func (u *PhaseUse) fullSpeed(takes job.Vector) float64 {
 // Empty reports whether no phase was counted.
 func (u *PhaseUse) Empty() bool { return u.phases == 0 }
 
-// Missing returns the resources of which nothing was measured.
+// Missing returns the resources that were never measured.
 func (u *PhaseUse) Missing() (s job.ResourceSet) {
 	for r := range u.of {
 		if u.of[r].phases == 0 {
@@ -132,7 +130,7 @@ func (u *PhaseUse) Missing() (s job.ResourceSet) {
 	return s
 }
 
-// Merge adds what o holds.
+// Merge adds the phases of o.
 func (u *PhaseUse) Merge(o *PhaseUse) {
 	u.phases += o.phases
 	u.seconds += o.seconds
@@ -147,7 +145,7 @@ func (u *PhaseUse) Merge(o *PhaseUse) {
 	}
 }
 
-// spare returns how many of a thousand values may lie above the one that counts.
+// spare returns how many of a thousand values may exceed the demand of a resource.
 func spare(r job.Resource) int64 {
 	if r == job.Memory {
 		return spareMemory
@@ -155,13 +153,13 @@ func spare(r job.Resource) int64 {
 	return spareRates
 }
 
-// errUse is what UnmarshalBinary says of bytes that no MarshalBinary made.
+// errUse is the error of UnmarshalBinary for bytes that MarshalBinary did not write.
 var errUse = errors.New("malformed use of resources")
 
 // useVersion is the first byte of an encoded PhaseUse.
 const useVersion = 1
 
-// MarshalBinary encodes all of it as varints, after a version byte.
+// MarshalBinary encodes the use as varints after a version byte.
 func (u *PhaseUse) MarshalBinary() ([]byte, error) {
 	b := append(make([]byte, 0, 128), useVersion)
 	b = binary.AppendUvarint(b, uint64(u.phases))
@@ -177,7 +175,7 @@ func (u *PhaseUse) MarshalBinary() ([]byte, error) {
 	return b, nil
 }
 
-// UnmarshalBinary decodes what MarshalBinary encoded.
+// UnmarshalBinary decodes the form that MarshalBinary writes.
 func (u *PhaseUse) UnmarshalBinary(b []byte) error {
 	if len(b) == 0 || b[0] != useVersion {
 		return errUse

@@ -6,12 +6,12 @@ import (
 	"berth/internal/job"
 )
 
-// Profile is what is known of an application on a type of node: the measurements
-// of its latest runs together, and what sort of runs they were.
+// Profile is the merged measurements of the latest runs of an application on a type of node, with the sizes of these
+// runs.
 type Profile struct {
 	App      string // see Application
 	NodeType string // see NodeType
-	Runs     int    // how many runs went into it
+	Runs     int    // number of merged runs
 	Latest   job.Time
 
 	MinInput, MaxInput int64 // bytes of input of the smallest and the largest run
@@ -19,24 +19,23 @@ type Profile struct {
 
 	Measures Measures
 
-	// Bytes of input that stand behind the measured maps and reduces: each one's
-	// share of its run's input. It is the size of the files, compressed as they are.
+	// Sums over the measured maps and reduces of their shares of the run's input, in bytes of the files, compressed or not.
 	mapInput, reduceInput float64
 
 	runs []pastRun
 }
 
-// pastRun is a run that went into a profile.
+// pastRun is a run that was merged into a profile.
 type pastRun struct {
 	size     Size
 	ended    job.Time
 	measures Measures
 }
 
-// Size is how much there is to do.
+// Size is the size of a job.
 type Size struct {
 	Kind       job.Kind
-	InputBytes int64 // 0 where it is not known, as with a bag
+	InputBytes int64 // 0 where it is unknown, as with a bag
 	Tasks      int   // bag tasks or maps
 	Reduces    int
 }
@@ -59,13 +58,11 @@ func (p *Profile) AddRun(size Size, ended job.Time, m Measures) {
 	p.reduceInput += share(size.InputBytes, size.Reduces) * m.count(ReduceTask)
 }
 
-// Near returns the profile of those runs alone that are closest to the job in size, as
-// they need the least scaling: those of about the same input and number of reduces
-// where there are any, else those not much further off than the closest. Where all
-// are far off, or size does not change what a task takes, as with a bag, it is all of
-// them. The number of reduces plays no part while it is not decided (0), nor where no
-// run is close with it. A run that was stopped before its reduces is passed over if
-// another came to them.
+// Near returns the profile of only the runs whose size is closest to the job's, because they need the least scaling:
+// those of about the same input and number of reduces if there are any, else those not much further off than the
+// closest. It returns the whole profile where all runs are far off, or where size does not change the duration of a
+// task, as with a bag. The number of reduces is ignored while it is not decided (0) and where no run is close with
+// it. A run that was stopped before its reduces is skipped if another reached them.
 func (p *Profile) Near(size Size) *Profile {
 	if size.Kind != job.MapReduce {
 		return p
@@ -81,10 +78,10 @@ func (p *Profile) Near(size Size) *Profile {
 	return sub
 }
 
-// far is how many times as large or as small a run may be and still be close.
+// far is the largest factor between the sizes of a run and a job that count as close.
 const far = 4
 
-// closest returns the runs that are closest to a size, nil if all are far off.
+// closest returns the profile of the runs that are closest to a size, nil if all are far off.
 func (p *Profile) closest(size Size) *Profile {
 	best := math.Inf(1)
 	for _, r := range p.runs {
@@ -108,13 +105,13 @@ func (p *Profile) closest(size Size) *Profile {
 	return sub
 }
 
-// whole reports whether a run has measures of all that was ever measured.
+// whole reports whether a run has measures of reduces if any run has.
 func (p *Profile) whole(r pastRun) bool {
 	return r.measures.count(ReduceTask) > 0 || p.Measures.count(ReduceTask) == 0
 }
 
-// distance returns how many times as large the one is as the other, in input or in
-// reduces, whichever differ more; from 1 on. Reduces count where the job's are known.
+// distance returns the factor, at least 1, between the sizes of a job and a run, in input or in reduces, whichever
+// differ more. Reduces count where the job's are known.
 func distance(job, run Size) float64 {
 	d := times(float64(job.InputBytes), float64(run.InputBytes))
 	if job.Reduces > 0 {
@@ -123,7 +120,7 @@ func distance(job, run Size) float64 {
 	return d
 }
 
-// times returns how many times the smaller of two numbers the larger one is.
+// times returns the ratio of the larger of two numbers to the smaller one.
 func times(a, b float64) float64 {
 	switch {
 	case a == b:
@@ -134,17 +131,16 @@ func times(a, b float64) float64 {
 	return max(a/b, b/a)
 }
 
-// share returns the part of the input that each of n tasks has.
+// share returns the part of the input of each of n tasks.
 func share(input int64, n int) float64 { return ratio(float64(input), float64(n)) }
 
-// ReduceSelectivity returns bytes that reducers put out per byte handed to them.
+// ReduceSelectivity returns the bytes that reducers write per byte that they read.
 func (p *Profile) ReduceSelectivity() float64 {
 	return p.Measures.Get(PhasePart(job.PhaseReduce)).Selectivity()
 }
 
-// ReduceBytes returns the bytes that reducers are expected to be handed for so
-// much input: in proportion to what they were handed before. Without a measured
-// reduce it is all of the input.
+// ReduceBytes returns the expected bytes that reducers read for an input: in proportion to the measured ones. Without
+// a measured reduce it is all of the input.
 func (p *Profile) ReduceBytes(input int64) float64 {
 	if p.reduceInput == 0 {
 		return float64(input)
@@ -152,13 +148,13 @@ func (p *Profile) ReduceBytes(input int64) float64 {
 	return float64(input) * float64(p.Measures.Get(PhasePart(job.PhaseReduce)).BytesIn) / p.reduceInput
 }
 
-// near is how far the size of a job may be from that of the profiled runs, as a
-// factor, before its prediction is said to be extrapolated.
+// near is the factor by which the size of a job may differ from that of the profiled runs before its prediction is
+// called extrapolated.
 const near = 1.25
 
-// Extrapolated returns how many times as large as the largest profiled run, or as
-// the smallest, a job is (above or below 1), and 1 where it is about as large as one.
-// Size is the input, or the number of tasks where the input is not known.
+// Extrapolated returns the ratio of a job's size to the largest profiled run (above 1) or to the smallest (below 1),
+// and 1 where the size is close to the profiled ones. Size is the input, or the number of tasks where the input is
+// unknown.
 func (p *Profile) Extrapolated(size Size) float64 {
 	n, lo, hi := float64(size.InputBytes), float64(p.MinInput), float64(p.MaxInput)
 	if size.InputBytes == 0 || p.MinInput == 0 {
@@ -175,8 +171,7 @@ func (p *Profile) Extrapolated(size Size) float64 {
 	return 1
 }
 
-// Invariants returns what the profile makes of a job of that size, and false where
-// a part that the job has was never measured.
+// Invariants returns the invariants for a job of that size, and false where a part of the job was never measured.
 func (p *Profile) Invariants(size Size) (Invariants, bool) {
 	var inv Invariants
 	if size.Kind == job.Bag {
@@ -190,8 +185,7 @@ func (p *Profile) Invariants(size Size) (Invariants, bool) {
 		return inv, maps.Time.Count > 0
 	}
 	first, other := p.Measures.Get(FirstShuffle), p.Measures.Get(OtherShuffle)
-	// Where every reduce began early, later waves cost no more than the first; where
-	// none did, the first shuffles overlapped nothing.
+	// Where every reduce began early, later waves count as the first; where none did, the first shuffles overlapped no map.
 	if first.Time.Count == 0 {
 		first = other
 	}
@@ -204,8 +198,8 @@ func (p *Profile) Invariants(size Size) (Invariants, bool) {
 	return inv, first.Time.Count > 0 && reduces.Time.Count > 0
 }
 
-// growth returns how many times as much input a task has as the measured ones had,
-// which had that much together; 1 where either is not known.
+// growth returns the ratio of a task's input to the mean input of the measured ones, whose sum is measured; 1 where
+// either is unknown.
 func growth(input, measured float64, m *Measure) float64 {
 	if input == 0 || measured == 0 {
 		return 1

@@ -7,19 +7,18 @@ import (
 )
 
 const (
-	replications = 128 // simulated runs; the 95th percentile then rests on six of them
-	tailTasks    = 256 // tasks of a stage that are placed one by one, at least …
-	tailWaves    = 4   // … and at least so many a slot
+	replications = 128 // simulated runs; six of them lie above the 95th percentile
+	tailTasks    = 256 // least number of tasks of a stage that are placed one by one …
+	tailWaves    = 4   // … and the least number per slot
 )
 
-// Quantiles returns the completion times, in seconds, that the shares qs of runs
-// keep within. Where Bounds takes the tasks to average what they averaged before,
-// this draws each task's duration from the measured ones and places it on the slot
-// that is free first, over and over. The same seed gives the same answer.
+// Quantiles returns the qs-quantiles of the completion time in seconds. Bounds assumes the mean duration for all
+// tasks; Quantiles draws each task's duration from the measured ones and places it on the slot that is free first, in
+// many simulated runs. The same seed gives the same result.
 //
-// In a stage of many tasks all but the last few waves only keep every slot busy:
-// their total is drawn from the normal distribution it tends to, and only the rest
-// is placed task by task, so that the cost does not grow with the number of tasks.
+// In a stage of many tasks all but the last few waves only keep every slot busy: their total is drawn from the normal
+// distribution that it tends to, and only the rest is placed task by task, so that the cost does not grow with the
+// number of tasks.
 func Quantiles(inv Invariants, shape Shape, seed uint64, qs ...float64) []float64 {
 	rng := rand.New(rand.NewPCG(seed, 0)) //nolint:gosec // a simulation, not a secret
 	mapTimes, reduceTimes := newSampler(inv.Map), newSampler(inv.Reduce)
@@ -37,8 +36,8 @@ func Quantiles(inv Invariants, shape Shape, seed uint64, qs ...float64) []float6
 	return out
 }
 
-// task draws the duration of a task: one part that depends on whether the task is
-// in the first wave, and one that does not.
+// task draws the duration of a task: a part that depends on whether the task is in the first wave, and a part that
+// does not.
 type task struct{ first, other, rest sampler }
 
 func (t task) draw(rng *rand.Rand, firstWave bool) float64 {
@@ -66,7 +65,7 @@ func makespan(rng *rand.Rand, n int, s Slots, t task) float64 {
 		placed = append(placed, t.draw(rng, true))
 	}
 	n -= wave
-	busy := 0.0 // how long each slot is between its task of the first wave and the tail
+	busy := 0.0 // time of each slot between its task of the first wave and the tail
 	if tail := max(tailTasks, tailWaves*s.Count); n > tail {
 		busy = t.bulk(rng, n-tail) / float64(s.Count)
 		n = tail
@@ -78,16 +77,16 @@ func makespan(rng *rand.Rand, n int, s Slots, t task) float64 {
 	return (busy + slices.Max(ends)) / s.Speed
 }
 
-// sampler draws durations as a sketch has them.
+// sampler draws durations with the distribution of a sketch.
 type sampler struct {
 	upto     []int64 // cumulative counts of values
 	values   []float64
 	mean, sd float64
-	guide    []int32 // of n: which value the search for n<<shift ends with; it is begun there
+	guide    []int32 // by n>>shift: the index of the value at which the search for n starts
 	shift    int
 }
 
-// guideLength is up to how many entries a guide has.
+// guideLength is the largest number of entries of a guide.
 const guideLength = 1 << 10
 
 func newSampler(inv Invariant) sampler {
@@ -109,8 +108,7 @@ func newSampler(inv Invariant) sampler {
 	for i, c := range h.counts {
 		add(c, middleOf(h.base+i))
 	}
-	// The middles of the buckets need not have the mean of the durations; a sum of
-	// many draws shall.
+	// The middles of the buckets may have another mean than the durations; the scale corrects that.
 	scale := inv.Scale * ratio(inv.Sketch.Sum, sum)
 	for i := range s.values {
 		s.values[i] *= scale

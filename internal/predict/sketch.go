@@ -2,9 +2,8 @@ package predict
 
 import "math"
 
-// Sketch is what is kept of many durations: their exact count, sum and extremes,
-// and a histogram for quantiles. Sketches of several runs merge into one. The
-// zero Sketch is empty and ready for use.
+// Sketch summarizes many durations: their exact count, sum and extremes, and a histogram for quantiles. Sketches of
+// several runs merge into one. The zero Sketch is empty and ready to use.
 type Sketch struct {
 	Count     int64
 	Sum       float64 // seconds
@@ -13,8 +12,8 @@ type Sketch struct {
 	Histogram Histogram
 }
 
-// Add counts one duration in seconds. One that is negative or no number, as a
-// clock set back would give, counts as 0.
+// Add counts one duration in seconds. A negative duration or NaN, which a clock that was set back would give, counts
+// as 0.
 func (s *Sketch) Add(seconds float64) {
 	if !(seconds > 0) {
 		seconds = 0
@@ -29,7 +28,7 @@ func (s *Sketch) Add(seconds float64) {
 	s.Histogram.add(seconds)
 }
 
-// Merge adds what o holds.
+// Merge adds the durations of o.
 func (s *Sketch) Merge(o *Sketch) {
 	if o.Count == 0 {
 		return
@@ -61,8 +60,7 @@ func (s *Sketch) StdDev() float64 {
 	return math.Sqrt(max(0, s.SumSq/float64(s.Count)-mean*mean))
 }
 
-// Quantile returns the duration in seconds below which the share q of all lie,
-// within Accuracy; the extremes are exact.
+// Quantile returns the q-quantile of the durations in seconds, within Accuracy; the extremes are exact.
 func (s *Sketch) Quantile(q float64) float64 {
 	switch {
 	case s.Count == 0:
@@ -75,8 +73,8 @@ func (s *Sketch) Quantile(q float64) float64 {
 	return min(max(s.Histogram.at(q*float64(s.Count-1)), s.Min), s.Max)
 }
 
-// NearestRank returns the q-quantile in seconds by the nearest-rank rule, within Accuracy: as many
-// durations as the share q are no longer. With few durations it is what people expect of a percentile.
+// NearestRank returns the q-quantile in seconds by the nearest-rank rule, within Accuracy: the least duration that at
+// least the fraction q do not exceed. With few durations it is the percentile that people expect.
 func (s *Sketch) NearestRank(q float64) float64 {
 	if s.Count == 0 {
 		return 0
@@ -85,7 +83,7 @@ func (s *Sketch) NearestRank(q float64) float64 {
 	return min(max(s.Histogram.at(rank), s.Min), s.Max)
 }
 
-// Sound reports whether the parts of a sketch that was read from somewhere agree.
+// Sound reports whether the parts of a decoded sketch are consistent.
 func (s *Sketch) Sound() bool {
 	finite := !math.IsNaN(s.Sum+s.SumSq+s.Min+s.Max) && !math.IsInf(s.Sum+s.SumSq+s.Max, 0)
 	return s.Count >= 0 && finite && s.Min >= 0 && s.Min <= s.Max && s.Sum >= 0 && s.Histogram.total() == s.Count

@@ -5,19 +5,18 @@ import (
 	"math/bits"
 )
 
-// tournament is the slots of a stage in a tree of losers (D. Knuth, The Art of Computer
-// Programming, vol. 3, section 5.4.1): the slot that is free first is at the top, of equal
-// ones that with the lowest number. As most of what a plan costs is spent here, a slot is one
-// number, its time with its own number in place of the lowest bits: so matches on the
-// way up are played without branches, which could not be predicted. Times that differ by
-// less than those bits, with a thousand slots 2⁻⁴² of the time, count as equal.
+// tournament keeps the slots of a stage in a tree of losers (D. Knuth, The Art of Computer Programming, vol. 3,
+// section 5.4.1): the slot that is free first is at the top, among equal ones the one with the lowest number. A plan
+// spends most of its time here, so a slot is one number: its time with its index in place of the lowest bits. Matches
+// on the way up then need no branches, which could not be predicted. Times that differ by less than those bits (2⁻⁴²
+// of the time with a thousand slots) count as equal.
 type tournament struct {
-	nodes  []uint64 // of each match the loser; at 0 who won them all
+	nodes  []uint64 // the loser of each match; at 0 the overall winner
 	won    []uint64 // reused
 	leaves uint64   // a power of two
 }
 
-// gone is a slot that is no more.
+// gone stands for a slot that is removed.
 const gone = math.MaxUint64
 
 // orderOf returns a number that is less for earlier times.
@@ -26,8 +25,8 @@ func orderOf(t float64) uint64 {
 	return b ^ (uint64(int64(b)>>63) | 1<<63) //nolint:gosec // the sign, spread
 }
 
-// begin has the slots play.
-func (t *tournament) begin(slots []place) {
+// begin builds the tree.
+func (t *tournament) begin(slots []slot) {
 	t.leaves = 1 << bits.Len(uint(max(len(slots)-1, 0))) //nolint:gosec // not negative
 	n := int(t.leaves)                                   //nolint:gosec // likewise
 	t.nodes, t.won = resized(t.nodes, n), resized(t.won, 2*n)
@@ -51,20 +50,20 @@ func resized(c []uint64, n int) []uint64 {
 	return c[:n]
 }
 
-// contender returns a slot that is free at a time.
+// contender returns the number of a slot that is free at a time.
 func (t *tournament) contender(slot int, free float64) uint64 {
 	return orderOf(free)&^(t.leaves-1) | uint64(slot) //nolint:gosec // not negative
 }
 
-// top returns the slot that is free first; false: there is none.
+// top returns the slot that is free first; false if there is none.
 func (t *tournament) top() (slot int, ok bool) {
 	return int(t.nodes[0] & (t.leaves - 1)), t.nodes[0] != gone //nolint:gosec // less than there are slots
 }
 
-// busy has the slot at the top play again, being free later.
+// busy sets when the slot at the top is free next.
 func (t *tournament) busy(slot int, free float64) { t.replay(slot, t.contender(slot, free)) }
 
-// leave takes the slot at the top away.
+// leave removes the slot at the top.
 func (t *tournament) leave(slot int) { t.replay(slot, gone) }
 
 func (t *tournament) replay(slot int, c uint64) {

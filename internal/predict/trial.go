@@ -5,27 +5,26 @@ import (
 	"math/rand/v2"
 )
 
-// Load is how many tasks are to be run. A bag's tasks are Maps, and it has no Reduces.
+// Load is the number of tasks to run. A bag's tasks are Maps, and it has no Reduces.
 type Load struct{ Maps, Reduces int }
 
-// Trial is one run of a job with all that chance decides: how long each of its tasks
-// takes, in seconds.
+// Trial is one simulated run of a job: the duration of each of its tasks, in seconds.
 type Trial struct {
 	Maps Series // bag tasks or maps
-	// A reduce takes its share of First, if its slot was there when the last map ended, or
-	// else of Other for the shuffle, then its share of Reduces.
+	// The shuffle of a reduce has its duration in First if its slot existed when the last map ended, else in Other; its
+	// sort and reduce have theirs in Reduces.
 	First, Other, Reduces Series
 }
 
-// Series is durations in seconds in the order in which tasks begin. Where there are
-// more tasks than durations it repeats from the start; an empty one is all zeros.
+// Series is durations in seconds in the order in which tasks begin. With more tasks than durations it repeats from
+// the start; an empty one is all zeros.
 type Series struct {
 	values  []float64
 	sums    []float64 // sums[i] is the sum of values[:i]
 	squares float64   // the sum of their squares
 }
 
-// NewSeries returns the series of these durations, which it keeps.
+// NewSeries returns the series of the given durations and keeps the slice.
 func NewSeries(values []float64) Series {
 	s := Series{values: values, sums: make([]float64, len(values)+1)}
 	for i, v := range values {
@@ -78,12 +77,11 @@ func (s Series) sd() float64 {
 	return math.Sqrt(max(0, s.squares/float64(len(s.values))-mean*mean))
 }
 
-// seriesLength is the most durations that are drawn for the tasks of a stage. The mean
-// of so many is within a hundredth of their standard deviation of the true one, so
-// that a million tasks cost no more than these.
+// seriesLength is the largest number of durations that are drawn for the tasks of a stage. Their mean is within a
+// hundredth of their standard deviation of the true one, so a million tasks cost no more.
 const seriesLength = 1 << 13
 
-// series returns n durations as the sampler has them, times factor.
+// series returns n drawn durations, multiplied by factor.
 func (s sampler) series(rng *rand.Rand, n int, factor float64) Series {
 	if len(s.upto) == 0 {
 		return Series{}
@@ -95,29 +93,27 @@ func (s sampler) series(rng *rand.Rand, n int, factor float64) Series {
 	return NewSeries(values)
 }
 
-// Trials is a sample of the runs that a job may have, and of each how its tasks are
-// placed. Candidates that are weighed by the same Trials meet the same luck, so that
-// few trials tell them apart. Not for concurrent use.
+// Trials is a sample of a job's runs with the placement of their tasks. Candidates that are compared by the same
+// Trials meet the same durations, so that few trials suffice. A Trials is not safe for concurrent use.
 type Trials struct {
 	load   Load
 	runs   []Trial
 	expect Expected
 	list   list // reused
 	work   *[2]float64
-	alone  map[Window]*Alone // what Alone returned
+	alone  map[Window]*Alone // results of Alone
 
-	// Of AtLeast: the totals of each run, and what is reused.
+	// Of AtLeast: the totals of each run, and reused memory.
 	totals        []total
 	bounds        []float64
 	maps, reduces capacity
 }
 
-// NewTrials draws n runs of a job from the measured durations. runs is how many runs the
-// measurements come from: as in Estimate.Spread the next one may differ from all of
-// them, so all tasks of a trial take a common factor of mean 1 and lognormal
-// distribution, whose standard deviation on the logarithmic scale is
-// σ = ln((runs+2)/(runs+1)). The factors of n trials are the n quantiles of it, not
-// drawn, so that a few trials cover it. The same seed gives the same trials.
+// NewTrials draws n runs of a job from the measured durations. runs is the number of measured runs. As in
+// Estimate.Spread the next run may differ from all of them, so all tasks of a trial have a common factor of mean 1
+// and lognormal distribution, whose standard deviation on the logarithmic scale is σ = ln((runs+2)/(runs+1)). The
+// factors of n trials are its n quantiles, not drawn, so that a few trials cover it. The same seed gives the same
+// trials.
 func NewTrials(inv Invariants, load Load, runs, n int, seed uint64) *Trials {
 	rng := rand.New(rand.NewPCG(seed, 1)) //nolint:gosec // a simulation, not a secret
 	maps, reduces := newSampler(inv.Map), newSampler(inv.Reduce)
@@ -135,16 +131,16 @@ func NewTrials(inv Invariants, load Load, runs, n int, seed uint64) *Trials {
 	return GivenTrials(load, ExpectedOf(inv), trials...)
 }
 
-// GivenTrials returns trials of durations that are known.
+// GivenTrials returns trials of known durations.
 func GivenTrials(load Load, expect Expected, runs ...Trial) *Trials {
 	return &Trials{load: load, runs: runs, expect: expect, alone: make(map[Window]*Alone)}
 }
 
-// Expect sets how long tasks are expected to take at most.
+// Expect sets the expected longest durations of tasks.
 func (t *Trials) Expect(e Expected) { t.expect = e }
 
-// Work returns how long one slot alone would take for the maps and for the reduces, on
-// average over the trials, in seconds. Shuffles count as the shorter of the two sorts.
+// Work returns how long one slot alone would need for the maps and for the reduces, in seconds, on average over the
+// trials. Shuffles count as the shorter of the two kinds.
 func (t *Trials) Work() (maps, reduces float64) {
 	if t.work == nil {
 		t.work = &[2]float64{}

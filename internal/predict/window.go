@@ -5,18 +5,18 @@ import (
 	"slices"
 )
 
-// Window is a stretch of time in which slots are there: an allocation from when its
-// workers are ready until its wall time is over. Times are in seconds from now.
+// Window is a time in which slots exist: of an allocation, from when its workers are ready until its wall time ends.
+// Times are in seconds from now.
 type Window struct {
 	Start, End             float64 // End is +Inf where there is none
 	TaskSlots, ReduceSlots int     // bag tasks or maps, and reduces, that run at once
 }
 
-// expectedQuantile is the share of tasks that take no longer than they are expected to.
+// expectedQuantile is the quantile of task durations that counts as the expected longest duration.
 const expectedQuantile = 0.95
 
-// Expected is how long a task is expected to take at most, in seconds:
-// none is begun where less time is left. 0: unknown, so it is begun.
+// Expected is the expected longest duration of a task, in seconds: no task begins where less time is left. 0 is
+// unknown, and the task begins.
 type Expected struct {
 	Map    float64 // a bag task or map
 	Reduce float64 // the shuffle, sort and reduce of a reduce
@@ -30,7 +30,7 @@ func ExpectedOf(inv Invariants) Expected {
 	return e
 }
 
-// Quantile returns the duration in seconds that the share q of the tasks keep within.
+// Quantile returns the q-quantile of the durations in seconds.
 func (i Invariant) Quantile(q float64) float64 {
 	if i.Sketch == nil {
 		return 0
@@ -38,15 +38,15 @@ func (i Invariant) Quantile(q float64) float64 {
 	return i.Sketch.Quantile(q) * i.Scale
 }
 
-// Outcome is how the runs of Trials ended.
+// Outcome is the ends of the runs of Trials.
 type Outcome struct {
-	// Finish holds when each run was done, in seconds from now and in ascending order;
-	// +Inf for those that were not done in the windows.
+	// Finish holds the end of each run, in seconds from now and in ascending order; +Inf for runs that did not end in the
+	// windows.
 	Finish []float64
-	Left   float64 // tasks that were not done, on average
+	Left   float64 // mean number of tasks that were not done
 }
 
-// Mean returns the expected finish, +Inf if a run was not done.
+// Mean returns the expected end, +Inf if a run did not end.
 func (o Outcome) Mean() float64 {
 	sum := 0.0
 	for _, f := range o.Finish {
@@ -55,13 +55,13 @@ func (o Outcome) Mean() float64 {
 	return sum / float64(len(o.Finish))
 }
 
-// Quantile returns when the share q of the runs was done.
+// Quantile returns the q-quantile of the ends.
 func (o Outcome) Quantile(q float64) float64 {
 	n := len(o.Finish)
 	return o.Finish[min(max(int(math.Ceil(q*float64(n))), 1), n)-1]
 }
 
-// Late returns the share of the runs that were not done by then.
+// Late returns the fraction of the runs that ended after a time.
 func (o Outcome) Late(end float64) float64 {
 	i, _ := slices.BinarySearch(o.Finish, math.Nextafter(end, math.Inf(1)))
 	return float64(len(o.Finish)-i) / float64(len(o.Finish))

@@ -5,42 +5,44 @@ import (
 	"sort"
 )
 
-// Network is a closed network of equal machines that share a data server. Each machine does one task after another: it moves
-// the task's data and computes. Times are seconds a task, and none is negative; Compute and Transfer together are above 0.
+// Network is a closed network of equal machines that share a data server. Each machine does one task after another:
+// it moves the task's data and computes. Times are seconds per task and not negative; Compute and Transfer together
+// are above 0.
 type Network struct {
 	Machines int     // at least 1
 	Compute  float64 // computing
-	Transfer float64 // moving a task's data, both ways, by a machine that has the server to itself
-	Server   float64 // the server needs at full capacity for a task's data; 0: its capacity has no limit
+	Transfer float64 // moving a task's data, both ways, by a machine that uses the server alone
+	Server   float64 // time of the server at full capacity for a task's data; 0: its capacity has no limit
 }
 
-// Load is the mean of a network in equilibrium.
+// Load is the mean state of a network in equilibrium.
 type Load struct {
 	Throughput float64 // tasks/s
-	Transfer   float64 // seconds that a task's data take, with the others that use the server
-	Use        float64 // fraction of the server's capacity that is used, 0…1
-	Saturated  float64 // fraction of time in which machines want more than the server has
+	Transfer   float64 // seconds of moving a task's data, with contention at the server
+	Use        float64 // fraction of the server's capacity in use, 0…1
+	Saturated  float64 // fraction of time in which the machines' demand exceeds the server's capacity
 }
 
 // negligible is the probability, relative to that of the most likely state, below which further states are left out.
 const negligible = 1e-18
 
-// tiny is the part of the compute time that moving data takes at most where it counts as nothing.
+// tiny is the fraction of the compute time below which moving data counts as no time.
 const tiny = 1e-15
 
-// rate returns the rate in tasks/s at which the server serves j machines together: j·μ_D, at most μ_S (eq. 9 as a total rate).
+// rate returns the rate in tasks/s at which the server serves j machines together: j·μ_D, at most μ_S (eq. 9 as a
+// total rate).
 func (n Network) rate(j int) float64 {
 	return math.Min(float64(j)/n.Transfer, 1/n.Server)
 }
 
-// ratio returns π(j)/π(j−1), which falls with j: of j machines at the server, product form
-// π(j) ∝ ∏_{i=1..j} 1/r(i) · Compute^(K−j)/(K−j)!.
+// ratio returns π(j)/π(j−1) for j machines at the server, which falls with j. The product form is π(j) ∝ ∏_{i=1..j}
+// 1/r(i) · Compute^(K−j)/(K−j)!.
 func (n Network) ratio(j int) float64 {
 	return float64(n.Machines-j+1) / (n.Compute * n.rate(j))
 }
 
-// Solve returns the load of the network by its product form. The states are summed up from the most likely one to both
-// sides, which neither overflows nor cancels, until they are negligible: K steps at most.
+// Solve returns the load of the network by its product form. It sums the states from the most likely one to both
+// sides until they are negligible, which neither overflows nor cancels: at most K steps.
 func (n Network) Solve() Load {
 	switch {
 	case math.Max(n.Transfer, n.Server) <= tiny*n.Compute:
@@ -75,7 +77,7 @@ func (n Network) Solve() Load {
 // wants reports whether j machines at the server could together use more than its capacity.
 func (n Network) wants(j int) bool { return float64(j)*n.Server > n.Transfer && j > 0 }
 
-// load returns what follows from the throughput, by Little's law.
+// load returns the load that follows from the throughput by Little's law.
 func (n Network) load(throughput, saturated float64) Load {
 	return Load{Throughput: throughput, Transfer: math.Max(0, float64(n.Machines)/throughput-n.Compute),
 		Use: math.Min(1, throughput*n.Server), Saturated: saturated}

@@ -2,8 +2,8 @@ package rented
 
 import "math"
 
-// Residual is the distribution of the time that a task still takes at a moment at which tasks of its machine begin and end
-// in equilibrium. Task times are log-normal with that mean (seconds) and standard deviation over mean.
+// Residual is the distribution of the remaining time of a task at a moment at which tasks of its machine begin and
+// end in equilibrium. Task times are log-normal with that mean (seconds) and ratio of standard deviation to mean.
 type Residual struct{ Mean, Spread float64 }
 
 // Mass returns the distribution function at t seconds: (1/mean)·∫₀ᵗ P(task time > u) du.
@@ -22,14 +22,14 @@ func (r Residual) Mass(t float64) float64 {
 // normal is the distribution function of the standard normal distribution.
 func normal(x float64) float64 { return math.Erfc(-x/math.Sqrt2) / 2 }
 
-// Credit returns how many tasks a machine has begun, before and beyond what its rate comes to: at time t of a renewal process
-// that begins with a task, t/mean + (1 + spread²)/2 tasks have begun on average (Smith 1954).
+// Credit returns how many tasks a machine has begun beyond time × rate: at time t of a renewal process that begins
+// with a task, t/mean + (1 + spread²)/2 tasks have begun on average (Smith 1954).
 func Credit(spread float64) float64 { return (1 + spread*spread) / 2 }
 
-// Grid is instants at which residual times of machines are compared.
+// Grid is the instants at which residual times of machines are compared.
 type Grid []float64
 
-// NewGrid returns instants for machines whose mean task times are from shortest to longest seconds.
+// NewGrid returns the instants for machines whose mean task times lie between shortest and longest seconds.
 func NewGrid(shortest, longest, spread float64) Grid {
 	sigma := math.Sqrt(math.Log1p(spread * spread))
 	last := longest * math.Exp(6*sigma)
@@ -40,7 +40,7 @@ func NewGrid(shortest, longest, spread float64) Grid {
 	return append(g, last)
 }
 
-// Logs returns log Mass at each instant, which are added up over machines. The instant 0 has the one of the next.
+// Logs returns log Mass at each instant; these are added up over machines. The instant 0 has the value of the next.
 func (g Grid) Logs(r Residual) []float64 {
 	logs := make([]float64, len(g))
 	for i, t := range g {
@@ -50,7 +50,7 @@ func (g Grid) Logs(r Residual) []float64 {
 	return logs
 }
 
-// Longest returns mean and variance of the longest of many residual times, of which logs are the sums of Logs.
+// Longest returns mean and variance of the longest of many residual times; logs are the sums of their Logs.
 func (g Grid) Longest(logs []float64) (mean, variance float64) {
 	square := 0.0
 	before := -math.Expm1(logs[0])
@@ -72,7 +72,7 @@ func (g Grid) Longest(logs []float64) (mean, variance float64) {
 	return mean, math.Max(0, square-mean*mean)
 }
 
-// LongestMean returns the mean that Longest returns, of the probabilities themselves that all are over at each instant.
+// LongestMean returns the same mean from the probabilities, at each instant, that all residual times are over.
 func (g Grid) LongestMean(done []float64) (mean float64) {
 	before := 1 - done[0]
 	for i := 1; i < len(g); i++ {

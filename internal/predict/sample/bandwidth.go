@@ -5,24 +5,24 @@ import (
 	"slices"
 )
 
-// Move is data on their way between a machine and the data server.
+// Move is a transfer of data between a machine and the data server.
 type Move struct {
 	Type       int
 	Start, End float64 // seconds
 	Bytes      float64
 }
 
-// Bandwidth is what moves tell of links and of the data server, in bytes/s.
+// Bandwidth is the measured rates of links and of the data server, in bytes/s.
 type Bandwidth struct {
-	Rates  []float64 // of a machine of each type that has the server to itself, as far as it had; 0: not known
-	Peak   float64   // the most that the server moved for all together
-	Server float64   // the same where machines were slower together than alone: then it is the server's capacity. 0: it was not reached
+	Rates  []float64 // of a machine of each type that uses the server alone, as far as it did; 0: unknown
+	Peak   float64   // the highest rate of all transfers together
+	Server float64   // the server's capacity: Peak, if machines were slower together than alone; 0: it was not reached
 }
 
-// slower is the share of a machine's own rate below which it counts as held up by others.
+// slower is the fraction of a machine's own rate below which it counts as slowed down by others.
 const slower = 0.8
 
-// Measure returns the bandwidth of so many types.
+// Measure returns the bandwidth from the transfers of machines of that many types.
 func Measure(types int, moves []Move) Bandwidth {
 	moves = slices.DeleteFunc(slices.Clone(moves), func(m Move) bool { return m.Bytes <= 0 || m.End <= m.Start })
 	b := Bandwidth{Rates: make([]float64, types), Peak: peak(moves)}
@@ -66,13 +66,13 @@ func (r rate) mean() float64 {
 	return r.bytes / r.seconds
 }
 
-// overlaps reports whether a machine of another type moves data while this move lasts.
+// overlaps reports whether a machine of another type moves data during this move.
 func overlaps(moves []Move, i int) bool {
 	m := moves[i]
 	return slices.ContainsFunc(moves, func(o Move) bool { return o.Type != m.Type && o.Start < m.End && m.Start < o.End })
 }
 
-// peak returns the highest sum of the rates of moves at one time.
+// peak returns the highest sum of the rates of simultaneous moves.
 func peak(moves []Move) (most float64) {
 	type change struct{ at, by float64 }
 	var all []change

@@ -3,15 +3,15 @@ package sample
 import "math/rand/v2"
 
 const (
-	// Size is how many tasks are tried: a mean over thirty is nearly normal, whatever the tasks are like.
+	// Size is the number of tried tasks: a mean over thirty is nearly normal for any distribution.
 	Size = 30
 	// Replicated is how many of them are tried on every type.
 	Replicated = 7
 )
 
-// Deal returns which tasks of so many are tried on each type, drawn at random. With twice, tasks may be done more than once: Size tasks
-// are tried, the first Replicated of each type's list are the same for all types, and the others are dealt in turn. Else each type tries Size tasks of its own.
-// Lists are shorter where there are too few tasks.
+// Deal returns the randomly drawn tasks that are tried on each type. With twice, tasks may run more than once: Size
+// tasks are tried, the first Replicated of each type's list are the same for all types, and the others are dealt in
+// turn. Otherwise each type tries Size tasks of its own. Lists are shorter where there are too few tasks.
 func Deal(rng *rand.Rand, tasks, types int, twice bool) [][]int {
 	size, same := Size*types, 0
 	if twice {

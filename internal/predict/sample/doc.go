@@ -1,7 +1,13 @@
-// Package sample says which tasks of a bag that never ran are tried on which types of machines, and what follows for all tasks on all
-// types (BaTS: Oprescu, Kielmann, "Bag-of-Tasks Scheduling under Budget Constraints", CloudCom 2010; Oprescu, Kielmann, Leahu, "Budget
-// Estimation and Control for Bag-of-Tasks Scheduling in Clouds", Parallel Processing Letters 21, 2011).
+// Package sample decides which tasks of a bag without a profile are tried on which types of machines, and estimates
+// from their times the mean time of all tasks on all types (BaTS: Oprescu, Kielmann, "Bag-of-Tasks Scheduling under
+// Budget Constraints", CloudCom 2010; Oprescu, Kielmann, Leahu, "Budget Estimation and Control for Bag-of-Tasks
+// Scheduling in Clouds", Parallel Processing Letters 21, 2011).
 //
-// Some tasks are tried on every type: they tell how much faster one is than another. All others are tried once, on one type, and
-// their times are carried over to the others by linear regression. So every type has a mean over some thirty tasks, and few are done twice.
+//	lists := sample.Deal(rng, tasks, types, true) // run them, then
+//	estimates := sample.Estimates(types, runs)
+//
+// Some tasks are tried on every type: they show how much faster one type is than another. All others are tried once,
+// on one type, and their times are converted to the other types by linear regression. So every type has a mean over
+// some thirty tasks, and few tasks run twice. The package is pure: its only random source is the one that the caller
+// gives.
 package sample

@@ -9,19 +9,20 @@ import (
 // Run is a task that was tried on a type.
 type Run struct {
 	Task, Type int
-	Seconds    float64 // that it computed
+	Seconds    float64 // of computing
 }
 
-// Estimate is how long tasks take on a type.
+// Estimate is the estimated time of a task on a type.
 type Estimate struct {
-	Mean    float64 // seconds; 0: nothing is known
+	Mean    float64 // seconds; 0: unknown
 	Low, Up float64 // 95 % confidence interval of the mean
-	Spread  float64 // standard deviation of task times over their mean
+	Spread  float64 // standard deviation of task times divided by their mean
 	Tried   int     // tasks that ran on the type
-	Carried int     // tasks that ran on others, whose times were carried over
+	Carried int     // tasks that ran on other types, whose times were converted
 }
 
-// Estimates returns what runs tell of each of so many types. A task that ran again on a type counts by its first run.
+// Estimates returns the estimate for each of that many types. Of a task that ran twice on a type the first run
+// counts.
 func Estimates(types int, runs []Run) []Estimate {
 	times := make([]map[int]float64, types)
 	for t := range times {
@@ -39,16 +40,16 @@ func Estimates(types int, runs []Run) []Estimate {
 	return all
 }
 
-// carried is the tasks of one type whose times were carried over to another, and how well.
+// carried is the tasks of one type whose times were converted to another, with the error of that.
 type carried struct {
 	sum      float64 // of their times on their own type
 	count    int
-	variance float64 // of the factor between the types
-	residual float64 // variance of a single time around what the factor says
+	variance float64 // of the ratio of times between the types
+	residual float64 // variance of a single time around the regression line
 	pairs    int
 }
 
-// estimate returns what is known of type t.
+// estimate returns the estimate for type t.
 func estimate(t int, times []map[int]float64) (e Estimate) {
 	var values []float64
 	for _, task := range sorted(times[t]) {
@@ -90,8 +91,8 @@ func estimate(t int, times []map[int]float64) (e Estimate) {
 	return e
 }
 
-// regress fits y = factor·x by least squares to the tasks that ran on both types: through the origin, as a handful of pairs does not carry a
-// second parameter, and tasks that are no work take no time on either.
+// regress fits y = factor·x by least squares to the tasks that ran on both types. The line goes through the origin,
+// because a handful of pairs does not support a second parameter, and tasks without work take no time on either type.
 func regress(x, y map[int]float64) (factor float64, c carried) {
 	var xx, xy float64
 	for _, task := range sorted(x) {
