@@ -11,7 +11,7 @@ import (
 type list struct {
 	windows []Window
 	order   []group // the windows with slots for the stage, in the order in which these are free
-	slots   []slot // by window
+	slots   []slot  // by window
 	free    tournament
 	lost    []lost // in the order of the ends of their windows, then of their indices; those before head have begun again
 	head    int
