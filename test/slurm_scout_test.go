@@ -4,18 +4,37 @@ import (
 	"testing"
 	"time"
 
+	"github.com/chromedp/chromedp"
+
 	"berth/internal/event"
 )
 
 // TestSlurmScout: on an empty cluster of eight nodes a bag of which nothing is known begins on a
 // few of them, for a short time, and goes on with the others while these are still there: the
-// tasks after the first four end only once twelve of them run at the same time.
+// tasks after the first four end only once twelve of them run at the same time. A browser sees the queue, what was chosen
+// and the allocations come and go, without loading its page again.
 func TestSlurmScout(t *testing.T) {
 	t.Parallel()
 	w, _ := newSlurmWorld(t)
 	w.write("in/.keep", "")
 	w.write("task.sh", "#!/bin/sh\nsleep 5\n[ $1 -gt 4 ] || exit 0\ntouch in/$1\nwhile [ $(ls in | wc -l) -lt 12 ]; do sleep 0.1; done\n")
-	w.must("bag", "--on", "slurm", "--array", "1-60", "--", "./task.sh", "{}")
+	address := openDashboard(w)
+	b := openBrowser(t)
+	bag := w.start("bag", "--on", "slurm", "--array", "1-60", "--", "./task.sh", "{}")
+	if err := chromedp.Run(b, chromedp.Navigate(address)); err != nil {
+		t.Fatal(err)
+	}
+	poll(t, b, `document.querySelector('[data-job="bag-1"]')`)
+	if err := chromedp.Run(b, chromedp.KeyEvent("j"), chromedp.KeyEvent("\r")); err != nil {
+		t.Fatal(err)
+	}
+	poll(t, b, `document.querySelector('[aria-label^="Free nodes"] canvas') && /✓ A\t.*scout/.test(document.querySelector("tr.chosen")?.innerText)`)
+	poll(t, b, `/a1\tmain\t▸ running\t2 of 2 up/.test(document.body.innerText) && (document.querySelector("article").before = 1)`)
+	poll(t, b, `/a2\tmain\t▸ running/.test(document.body.innerText) && document.body.innerText.includes("Plans for what was left")`)
+	if r := w.finish(bag); r.code != 0 {
+		t.Fatal(r)
+	}
+	poll(t, b, `document.querySelector(".state.done") && document.body.innerText.includes("60 of 60") && document.querySelector("article").before === 1`)
 	var asked []event.AllocRequested
 	for _, e := range w.serverRecords() {
 		if r, ok := e.Record.(event.AllocRequested); ok {
