@@ -1,5 +1,10 @@
-// Package catalogue reads the types of machines that a user can rent, as TOML: their prices, limits and what a task takes on
-// them. docs/rented.md has every key. The package opens no files.
+// Package catalogue reads the types of machines that a user can rent from a TOML file: their prices and limits, and
+// how long a task takes on them. docs/rented.md describes every key.
+//
+//	c, err := catalogue.Read("types.toml", data, catalogue.Task{Seconds: 30})
+//	set, _ := front.NewModel(bag, c.Types).Search(0)
+//
+// The package opens no files: the caller reads them. Its errors name the file and the line.
 package catalogue
 
 import (
@@ -13,29 +18,30 @@ import (
 	"berth/internal/plan/front"
 )
 
-// Task is what is known of the tasks, for types that do not say themselves how long a task takes.
+// Task is the knowledge about the tasks, for types that do not define how long a task takes.
 type Task struct {
-	Seconds float64 // that a task computes on a core of speed 1; 0: not known
+	Seconds float64 // of computing on a core of speed 1; 0: unknown
 	Need    job.Resources
-	Times   map[string]float64 // seconds that were measured, by type; they go before all else
-	Rates   map[string]float64 // bytes/s of a machine that were measured, by type, for those that do not say; nil or 0: not known
-	Speeds  bool               // types say how fast they are, and not how long a task takes: it is not the same for all tasks
+	Times   map[string]float64 // measured seconds, by type; they go before all other values
+	Rates   map[string]float64 // measured bytes/s of a machine, by type, for types without rate; nil or 0: unknown
+	Speeds  bool               // types define speed, not task_time, because tasks have different lengths
 }
 
-// Catalogue is the machines that there are to choose from.
+// Catalogue is the types of machines to choose from.
 type Catalogue struct {
 	Types    []front.Type
-	Rented   []job.Rented // of each type, what it takes to rent a machine; without a count
+	Rented   []job.Rented // by type: how to rent a machine; without a count
 	Transfer float64      // price of moving a byte
 
-	Region   string        // of the provider; empty: the user's own
-	Patience time.Duration // for how long a machine may take to come up; 0: not said
+	Region   string        // of the provider; empty: the user's default
+	Patience time.Duration // how long a machine may take to become ready; 0: not set
 }
 
-// gigabyte is the bytes that a price of data is for.
+// gigabyte is the number of bytes that a price of data covers.
 const gigabyte = 1 << 30
 
-// Read reads a catalogue. name is what errors call the file; all that is wrong is told at once, with its line.
+// Read reads a catalogue. name is the name of the file in errors. The error lists everything that is wrong, with
+// lines.
 func Read(name string, data []byte, task Task) (Catalogue, error) {
 	d, err := document.Parse(name, data)
 	if err != nil {
@@ -62,12 +68,12 @@ func Read(name string, data []byte, task Task) (Catalogue, error) {
 	}
 	root.Done()
 	if len(c.Types) == 0 && r.Err() == nil {
-		r.Add(job.ConfigError(name, "it has no type of machine", "write one with [[type]], name and price"))
+		r.Add(job.ConfigError(name, "it defines no type of machine", "write one with [[type]], name and price"))
 	}
 	return c, r.Err()
 }
 
-// readType reads a type: one on demand, and one more at its spot price where it has one.
+// readType reads a type: one on demand, and a second one at its spot price if it has one.
 func readType(t *document.Table, task Task, has job.Resources) []front.Type {
 	one := front.Type{
 		Name: t.Text("name", ""), Unit: seconds(t, "unit", 1), Minimum: seconds(t, "minimum", 0), Boot: seconds(t, "boot", 0),
@@ -104,12 +110,12 @@ func taskTime(t *document.Table, task Task) float64 {
 	}
 	if t.Has("task_time") {
 		if task.Speeds {
-			t.Bad("task_time", "tasks of this catalogue are not all alike", "write speed = 2 instead: a task takes half as long as on a core of speed 1")
+			t.Bad("task_time", "the tasks have different lengths, so a type cannot define task_time", "write speed = 2 instead: a task takes half as long as on a core of speed 1")
 		}
 		return seconds(t, "task_time", 0)
 	}
 	if task.Seconds <= 0 {
-		t.Bad("task_time", "how long a task takes on the type is not known",
+		t.Bad("task_time", "the time of a task on this type is unknown",
 			`write task_time = "30s", or give --task-time and the type's speed`)
 	}
 	return task.Seconds / speed
@@ -125,7 +131,7 @@ func slots(t *document.Table, task Task, has job.Resources) int {
 		n = min(n, int(has.Mem/task.Need.Mem))
 	}
 	if n == 0 {
-		t.Bad("name", "no task fits a machine of the type", "leave the type out, or ask for less with --cpus-per-task and --mem")
+		t.Bad("name", "no task fits a machine of the type", "remove the type, or request less with --cpus-per-task and --mem")
 	}
 	return n
 }
@@ -148,7 +154,7 @@ func seconds(t *document.Table, key string, otherwise float64) float64 {
 	return float64(d) / float64(time.Second)
 }
 
-// bytes reads a size, "25M" or a number of bytes; 0 where it is not there.
+// bytes reads a size, "25M" or a number of bytes; 0 without the key.
 func bytes(t *document.Table, key string) float64 {
 	v, there := t.Get(key)
 	text, isText := v.(string)

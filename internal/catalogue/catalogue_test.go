@@ -55,7 +55,7 @@ func TestReadErrors(t *testing.T) {
 		{"", "no type of machine"},
 		{"[[type]]\nname = \"a\"\ntask_time = 1", "types.toml:1: the type has no price"},
 		{"[[type]]\nprice = 1\ntask_time = 1", "types.toml:1: a type has no name"},
-		{"[[type]]\nname = \"a\"\nprice = 1", "types.toml:1: how long a task takes"},
+		{"[[type]]\nname = \"a\"\nprice = 1", "types.toml:1: the time of a task on this type is unknown"},
 		{"[[type]]\nname = \"a\"\nprice = 1\ntask_time = 1\nunit = \"0s\"", "types.toml:5: unit is not above 0"},
 		{"[[type]]\nname = \"a\"\nprice = 1\ntask_time = \"soon\"", "types.toml:4"},
 		{"[[type]]\nname = \"a\"\nprice = 1\ntask_time = 1\nprise = 2", "types.toml:5: unknown key \"prise\""},

@@ -13,7 +13,7 @@ import (
 	"berth/internal/plan/front"
 )
 
-// Configuration reads "m1.m=30,c1.m=2", how many machines of each type; where is the flag that errors name.
+// Configuration parses "m1.m=30,c1.m=2" into the number of machines of each type; where is the flag that errors name.
 func Configuration(where, text string, types []front.Type) ([]int, error) {
 	counts, names, machines := make([]int, len(types)), []string{}, 0
 	for _, t := range types {
@@ -23,7 +23,7 @@ func Configuration(where, text string, types []front.Type) ([]int, error) {
 		name, number, _ := strings.Cut(strings.TrimSpace(part), "=")
 		n, err := strconv.Atoi(number)
 		if err != nil || n < 0 || n > 100_000 {
-			return nil, job.ArgumentError(where, fmt.Sprintf("%q is no type with a number of machines", part), "write m1.m=30,c1.m=2")
+			return nil, job.ArgumentError(where, fmt.Sprintf("%q is not a type with a number of machines", part), "write m1.m=30,c1.m=2")
 		}
 		at := -1
 		for i := range types {
@@ -64,7 +64,7 @@ func Choices(v front.View) (all []job.Choice) {
 	return all
 }
 
-// NoChoice says that no point is within the bounds, and what the nearest ones are.
+// NoChoice returns the error that no point is within the bounds; it names the nearest points.
 func NoChoice(v front.View, budget float64) error {
 	if len(v.Front) == 0 {
 		return job.ArgumentError("", "there is no machine to rent", "raise the limits of the types")
@@ -72,7 +72,7 @@ func NoChoice(v front.View, budget float64) error {
 	first, last := v.Front[0], v.Front[len(v.Front)-1]
 	near := fmt.Sprintf("the cheapest choice costs %.2f, the fastest takes %s", first.Cost, job.FormatDuration(time.Duration(last.Makespan)*time.Second))
 	if budget > 0 {
-		return job.ArgumentError("--budget", "no choice is within it and the deadline", near)
+		return job.ArgumentError("--budget", "no choice of machines meets the budget and the deadline", near)
 	}
-	return job.ArgumentError("--deadline", "no choice is done in it", near)
+	return job.ArgumentError("--deadline", "no choice of machines meets the deadline", near)
 }

@@ -9,14 +9,15 @@ import (
 	"berth/internal/plan/front"
 )
 
-// rental is what a provider has to be told of a machine. What the catalogue says at its top goes for all types that do not say it themselves.
+// rental is the settings with which a provider rents a machine. Settings at the top of the catalogue hold for all
+// types without their own.
 type rental struct {
 	image, user, subnet, instance string
 	groups                        []string
 	has                           job.Resources
 }
 
-// of returns what a type says, over what the catalogue says of all.
+// of returns the settings of a type, with those of the catalogue as defaults.
 func (r rental) of(t *document.Table) rental {
 	r.image, r.user, r.subnet = t.Text("image", r.image), t.Text("user", r.user), t.Text("subnet", r.subnet)
 	if t.Has("security_groups") {
@@ -27,7 +28,7 @@ func (r rental) of(t *document.Table) rental {
 	return r
 }
 
-// rented returns what it takes to rent a machine of a type.
+// rented returns how to rent a machine of a type.
 func (r rental) rented(t front.Type) job.Rented {
 	return job.Rented{Name: t.Name, Instance: cmp.Or(r.instance, strings.TrimSuffix(t.Name, job.SpotEnd)), Has: r.has, Image: r.image, User: r.user, Subnet: r.subnet, Groups: r.groups,
 		Price: t.Price, Unit: t.Unit, Minimum: t.Minimum, Boot: t.Boot, Limit: t.Limit}
@@ -55,8 +56,8 @@ func words(t *document.Table, key string) []string {
 	return all
 }
 
-// Forecast returns what a point of a front predicts for a bag of so many tasks. The use of the data server is that of the whole run, where the point tells
-// that of the time in which all machines have tasks.
+// Forecast returns the prediction of a point of a front for a bag of that many tasks. Its use of the data server is
+// the mean over the whole run; the point has the use while all machines have tasks.
 func Forecast(p front.PointView, tasks int) *job.Forecast {
 	return &job.Forecast{Cost: p.Cost, Makespan: p.Makespan, ServerUse: p.Use * float64(tasks) / (p.Rate * p.Makespan)}
 }

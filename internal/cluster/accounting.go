@@ -2,25 +2,25 @@ package cluster
 
 import "time"
 
-// Accounting is what the batch system's accounting allows one user, on this cluster.
+// Accounting is the limits that the batch system's accounting sets for one user on this cluster.
 type Accounting struct {
 	Associations []Association `json:"associations"`
 	QOS          []QOS         `json:"qos"`
 }
 
-// Association is the user's place in an account.
+// Association is the user's membership in an account, with its limits.
 type Association struct {
 	Account   string `json:"account"`
-	Partition string `json:"partition,omitempty"` // where alone it holds; empty: in all that have none of their own
-	Default   bool   `json:"default,omitempty"`   // it is that of jobs that name no account
-	QOS       string `json:"qos,omitempty"`       // of jobs that name none
+	Partition string `json:"partition,omitempty"` // the only partition where it holds; empty: all partitions without one of their own
+	Default   bool   `json:"default,omitempty"`   // it holds for jobs that name no account
+	QOS       string `json:"qos,omitempty"`       // of jobs that name no QOS
 	Bounds    Bounds `json:"bounds"`
 }
 
 // QOS is a quality of service.
 type QOS struct {
 	Name   string `json:"name"`
-	Over   bool   `json:"over,omitempty"` // it comes before the partition's own
+	Over   bool   `json:"over,omitempty"` // its bounds go before those of the partition's QOS
 	Bounds Bounds `json:"bounds"`
 }
 
@@ -39,25 +39,26 @@ const (
 	numBounds
 )
 
-// Bounds are the values by Bound; 0 is none.
+// Bounds are values by Bound; 0 is no bound.
 type Bounds [numBounds]int64
 
-// Limit is the least of some bounds and who sets it, in words. 0 is none.
+// Limit is the least of some bounds and the name of who sets it. 0 is no limit.
 type Limit struct {
 	Value int64
 	By    string
 }
 
-// Allowance is what one job may have by accounting, if no other job uses what they share.
+// Allowance is what accounting allows one job while no other job uses the shared limits.
 type Allowance struct {
 	Time  Limit // nanoseconds
 	Nodes Limit
 	CPUs  Limit // on all nodes together
 }
 
-// Allows returns what a job may have in a partition that names that account and that QOS, or none of them (empty). Slurm looks at the
-// QOS of the partition first, then at the job's own and at the association; of each bound the first that is set counts
-// (Slurm's "Resource Limits", hierarchy). Nothing is known of a nil Accounting, nor of an account that is not in it.
+// Allows returns what a job may use in a partition under that account and QOS (empty: the job names none). Slurm
+// examines the QOS of the partition first, then the job's QOS and the association; of each bound the first that is
+// set counts (Slurm's "Resource Limits", hierarchy). Without an Accounting, or for an account that is not in it,
+// nothing is limited.
 func (a *Accounting) Allows(account, qos string, p *Partition) Allowance {
 	as := a.association(account, p.Name)
 	if as == nil {
@@ -87,7 +88,7 @@ func (a *Accounting) Allows(account, qos string, p *Partition) Allowance {
 	return Allowance{Time: set[WallTime], Nodes: least(set[JobNodes], set[GroupNodes], set[UserNodes]), CPUs: least(set[JobCPUs], set[GroupCPUs], set[UserCPUs])}
 }
 
-// MaxTime returns the limit on wall time; 0 is none.
+// MaxTime returns the limit on wall time; 0 is no limit.
 func (l Allowance) MaxTime() time.Duration { return time.Duration(l.Time.Value) }
 
 // least returns the lowest of the limits that are set.
@@ -100,7 +101,8 @@ func least(limits ...Limit) (l Limit) {
 	return l
 }
 
-// association returns the one that counts for an account, or of a user who names none, in a partition; nil without one.
+// association returns the association that holds for an account, or for a user who names none, in a partition; nil
+// without one.
 func (a *Accounting) association(account, partition string) (found *Association) {
 	if a == nil {
 		return nil

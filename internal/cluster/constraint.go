@@ -5,18 +5,17 @@ import (
 	"strings"
 )
 
-// constraint is what sbatch --constraint asks of each node. Slurm 22.05 reads it from
-// left to right, no operator before the other: a|b&c is (a|b)&c; a comma is an and.
-// Tried on a real one, as its manual does not say.
+// constraint is the parser of sbatch --constraint for one node. Slurm 22.05 reads it from left to right without
+// operator precedence: a|b&c is (a|b)&c; a comma is an and. This was found by experiment, because the manual does not
+// define it.
 type constraint struct {
 	text string
 	pos  int
 	has  func(feature string) bool
 }
 
-// satisfies reports whether a node with these features is what a constraint asks for.
-// Counts and alternatives for all nodes together (a*4, [a|b]) are about the nodes of a
-// job, not about one, and are not understood.
+// satisfies reports whether a node with these features meets a constraint. Counts and alternatives for all nodes
+// together (a*4, [a|b]) concern the nodes of a job and not one node; understood is false for them.
 func satisfies(text string, features []string) (yes, understood bool) {
 	if text == "" {
 		return true, true
@@ -59,7 +58,7 @@ func (c *constraint) term() (yes, ok bool) {
 	return c.has(name), name != ""
 }
 
-// next takes a character if it is the next one.
+// next consumes a character if it is the next one.
 func (c *constraint) next(char byte) bool {
 	if c.pos >= len(c.text) || c.text[c.pos] != char {
 		return false

@@ -8,25 +8,25 @@ import (
 	"berth/internal/timeline"
 )
 
-// kind is what decides how much of our nodes a pending job takes, besides its size.
+// kind is the properties of a pending job, besides its length, that decide how many of our nodes it uses.
 type kind struct {
 	partition string
 	perNode   job.Resources
 	whole     bool
 }
 
-// capacity is the nodes of a partition that are up and of one size.
+// capacity is the nodes of a partition that are up and have one size.
 type capacity struct {
 	job.Resources
-	all  int // how many there are
-	ours int // of which so many could hold our worker
+	all  int // number of these nodes
+	ours int // number of these nodes that could hold our worker
 }
 
-// pending puts into the timeline what is in the queue: first what has a planned start,
-// then the others where backfilling puts them, the highest priority first.
+// pending adds the pending jobs to the timeline: first those with a planned start, then the others by backfilling,
+// the highest priority first.
 func (l *lineup) pending() {
 	if l.view.Reservation != "" {
-		return // which jobs wait for a reservation is not known
+		return // it is unknown which jobs wait for a reservation
 	}
 	l.weighs = map[kind]float64{}
 	waiting := l.planOrWait()
@@ -39,8 +39,8 @@ func (l *lineup) pending() {
 	}
 }
 
-// planOrWait puts pending jobs with a planned start into the timeline and returns the
-// others; of an array only the first task has its start planned.
+// planOrWait adds pending jobs with a planned start to the timeline and returns the others. Of an array only the
+// first task has a planned start.
 func (l *lineup) planOrWait() []waiting {
 	var out []waiting
 	for i := range l.queue.Pending {
@@ -75,7 +75,7 @@ func (l *lineup) closed(j *Queued) bool {
 	return p != nil && p.Closed != ""
 }
 
-// length returns how long a pending job may run.
+// length returns the wall time of a pending job.
 func (l *lineup) length(j *Queued) time.Duration {
 	limit := j.Limit
 	if p := l.parts[j.Partition]; p != nil && limit == 0 {
@@ -90,9 +90,9 @@ func (l *lineup) length(j *Queued) time.Duration {
 	return limit
 }
 
-// weigh returns how many of our nodes each node of a pending job stands for: the share of
-// nodes that could hold it that are ours, and of these as much as it takes of one, which
-// is all of it where a worker does not fit beside it.
+// weigh returns how many of our nodes each node of a pending job counts as: the fraction of the nodes that could hold
+// the job which are ours, times the share of such a node that the job uses. That share is 1 where our worker does not
+// fit beside the job.
 func (l *lineup) weigh(j *Queued) float64 {
 	k := kind{j.Partition, j.PerNode, l.whole(j)}
 	if w, ok := l.weighs[k]; ok {
@@ -118,8 +118,8 @@ func (l *lineup) weigh(j *Queued) float64 {
 	return w
 }
 
-// dominant returns the largest share that r is of any resource of a node, as Dominant
-// Resource Fairness has it (Ghodsi et al., NSDI 2011).
+// dominant returns the largest share of any resource of a node that r is, as in Dominant Resource Fairness (Ghodsi et
+// al., NSDI 2011).
 func dominant(r, node job.Resources) float64 {
 	share := 0.0
 	if node.CPUs > 0 {
@@ -131,8 +131,7 @@ func dominant(r, node job.Resources) float64 {
 	return share
 }
 
-// capacities returns the sizes of a partition's nodes; of a partition that is not known,
-// none.
+// capacities returns the sizes of a partition's nodes, nil for an unknown partition.
 func (l *lineup) capacities(p *part) []capacity {
 	if p == nil {
 		return nil
@@ -161,10 +160,10 @@ func (l *lineup) capacities(p *part) []capacity {
 	return p.sizes
 }
 
-// waiting is equal jobs to be placed by backfilling.
+// waiting is a number of equal jobs that backfilling places.
 type waiting struct {
 	after  job.Time
-	nodes  float64 // of ours, each takes; a fraction where several share a node
+	nodes  float64 // of our nodes, for each job; a fraction where several jobs share a node
 	length time.Duration
 	copies int
 }
@@ -173,18 +172,16 @@ func (w waiting) equal(o waiting) bool {
 	return w.after == o.after && w.nodes == o.nodes && w.length == o.length
 }
 
-// slack is what rounding errors of shares add up to at most.
+// slack is an upper bound of the rounding errors of sums of shares.
 const slack = 1e-9
 
-// most returns how many nodes so many copies take.
+// most returns how many nodes that many copies use.
 func (w waiting) most(copies int) int { return int(math.Ceil(float64(copies)*w.nodes - slack)) }
 
-// backfill places jobs one after the other, each where it fits first, and returns how
-// many found a place.
+// backfill places jobs one after the other, each at its earliest fit, and returns how many were placed.
 //
-// Copies that fit at once are placed at once; where nothing changes any more, so are those
-// that come after one another, so that a long array takes as many steps as the timeline
-// has, not as it has tasks.
+// Copies that fit at once are placed at once. After the last step of the timeline copies that follow each other are
+// placed in one step, too, so that a long array needs as many steps as the timeline has, not as many as it has tasks.
 func (w waiting) backfill(line *timeline.Timeline) (placed int) {
 	for placed < w.copies {
 		at, ok := line.EarliestFit(w.after, w.most(1), w.length)

@@ -9,41 +9,41 @@ import (
 	"berth/internal/timeline"
 )
 
-// grace is how long a job that is past its limit is taken to go on yet: Slurm's KillWait,
-// the time between the signal and the end, as it is by default.
+// grace is how long a job is assumed to go on past its limit: the default of Slurm's KillWait, the time between the
+// signal and the end.
 const grace = 30 * time.Second
 
-// use is nodes that somebody has for a time.
+// use is the use of nodes by a job or reservation for a time.
 type use struct {
 	nodes    []int // of the snapshot
 	share    job.Resources
-	whole    bool // nobody else fits there, whatever is left
+	whole    bool // no other job fits there, whatever is free
 	from, to job.Time
 }
 
-// state is a usable node as the sweep goes on.
+// state is the state of a usable node during the sweep.
 type state struct {
 	node   int           // of the snapshot
-	free   job.Resources // without what is used as a whole
-	wholes int           // uses of it as a whole
-	users  int           // all uses of it
-	spread job.Time      // when the last running job that has other nodes, too, ends; 0: there is none
-	fits   bool          // a worker does
+	free   job.Resources // capacity less the shares in use; uses of the whole node do not count
+	wholes int           // number of uses of the whole node
+	users  int           // number of all uses
+	spread job.Time      // end of the last running job that has other nodes, too; 0: there is none
+	fits   bool          // a worker fits
 }
 
-// sweep puts into the timeline what is known node by node: running jobs, planned ones
-// whose nodes are known, and reservations.
+// sweep adds to the timeline the uses whose nodes are known: running jobs, pending jobs with planned nodes, and
+// reservations.
 func (l *lineup) sweep() {
 	uses := l.running()
 	for i := range uses {
-		l.take(&uses[i], 1)
+		l.apply(&uses[i], 1)
 	}
 	uses = append(uses, l.unseen()...)
 	rest := len(uses)
 	uses = append(append(uses, l.planned()...), l.reservations()...)
 	for i := rest; i < len(uses); i++ {
 		if uses[i].from <= l.snap.At {
-			l.take(&uses[i], 1)
+			l.apply(&uses[i], 1)
 		}
 	}
 	free := 0
@@ -57,15 +57,14 @@ func (l *lineup) sweep() {
 	l.replay(uses)
 }
 
-// move is a use that begins or ends.
+// move is the begin or the end of a use.
 type move struct {
 	at   job.Time
 	use  *use
 	sign int // 1: it begins
 }
 
-// replay goes through the uses as time goes on. What happens at one instant counts once
-// it all has.
+// replay applies the begins and ends of uses in the order of time. All changes at one instant count together.
 func (l *lineup) replay(uses []use) {
 	moves := make([]move, 0, 2*len(uses))
 	for i := range uses {
@@ -81,7 +80,7 @@ func (l *lineup) replay(uses []use) {
 	for start := 0; start < len(moves); {
 		end := start
 		for end < len(moves) && moves[end].at == moves[start].at {
-			l.take(moves[end].use, moves[end].sign)
+			l.apply(moves[end].use, moves[end].sign)
 			end++
 		}
 		change := 0
@@ -93,7 +92,7 @@ func (l *lineup) replay(uses []use) {
 	}
 }
 
-// recount returns how many more of the nodes fit a worker than before.
+// recount returns by how much the number of nodes grows that fit a worker.
 func (l *lineup) recount(nodes []int) (more int) {
 	for _, i := range nodes {
 		n := l.state(i)
@@ -110,7 +109,7 @@ func (l *lineup) recount(nodes []int) (more int) {
 	return more
 }
 
-// state returns a node as it stands, nil for one that is not usable.
+// state returns the state of a node, nil for one that is not usable.
 func (l *lineup) state(i int) *state {
 	if i < 0 || i >= len(l.usable) || l.usable[i] == none {
 		return nil
@@ -126,8 +125,8 @@ func (l *lineup) fits(n *state) bool {
 	return n.wholes == 0 && l.view.PerNode.Fits(n.free)
 }
 
-// take begins or ends a use.
-func (l *lineup) take(u *use, sign int) {
+// apply applies the begin (sign 1) or the end (sign −1) of a use.
+func (l *lineup) apply(u *use, sign int) {
 	for _, i := range u.nodes {
 		n := l.state(i)
 		if n == nil {
@@ -143,8 +142,7 @@ func (l *lineup) take(u *use, sign int) {
 	}
 }
 
-// running returns what running jobs use, up to their limits; a job that is past its own
-// ends in a moment.
+// running returns the uses of running jobs, up to their limits; a job past its limit ends after grace.
 func (l *lineup) running() []use {
 	uses := make([]use, 0, len(l.queue.Running)+len(l.nodes)/4)
 	for i := range l.queue.Running {
@@ -168,15 +166,15 @@ func (l *lineup) running() []use {
 	return uses
 }
 
-// whole reports whether a job shares its nodes with nobody.
+// whole reports whether a job shares its nodes with no other job.
 func (l *lineup) whole(j *Queued) bool {
 	p := l.parts[j.Partition]
 	return j.Whole || (p != nil && p.Whole)
 }
 
-// unseen takes what is used of nodes beyond what the running jobs explain. A job of
-// several nodes may have more on one than on another, so where there is one the rest is
-// its own; elsewhere it is somebody's who is not listed, up to the time limit at most.
+// unseen returns the resources in use that the running jobs do not explain. A job of several nodes may use more on
+// one node than on another, so on its nodes the rest counts as its own; on other nodes it counts as the use of an
+// unlisted job, up to the longest time limit.
 func (l *lineup) unseen() []use {
 	var uses []use
 	limits := l.longest()
@@ -192,13 +190,13 @@ func (l *lineup) unseen() []use {
 			l.facts.Unseen++
 			u.to = timeline.After(l.snap.At, limits[n.node])
 		}
-		l.take(&u, 1)
+		l.apply(&u, 1)
 		uses = append(uses, u)
 	}
 	return uses
 }
 
-// longest returns the longest time limit of the partitions of each node.
+// longest returns the longest time limit among the partitions of each node.
 func (l *lineup) longest() []time.Duration {
 	limits := make([]time.Duration, len(l.snap.Nodes))
 	for _, p := range l.queue.Partitions {
@@ -220,7 +218,7 @@ func (l *lineup) longest() []time.Duration {
 	return limits
 }
 
-// planned returns what pending jobs will use whose start and nodes are planned.
+// planned returns the uses of pending jobs whose start and nodes are planned.
 func (l *lineup) planned() []use {
 	var uses []use
 	for i := range l.queue.Pending {
@@ -234,10 +232,10 @@ func (l *lineup) planned() []use {
 	return uses
 }
 
-// exact reports whether a pending job is known to start, when and where.
+// exact reports whether the start and the nodes of a pending job are known.
 func exact(j *Queued) bool { return j.Held == "" && j.Start > 0 && len(j.Nodes) > 0 }
 
-// reservations returns what is kept for others, and for the one that is used the time
+// reservations returns the times in which nodes are reserved for others, and, of the reservation in use, the times
 // before and after it.
 func (l *lineup) reservations() []use {
 	var uses []use

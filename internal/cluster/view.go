@@ -9,39 +9,37 @@ import (
 	"berth/internal/timeline"
 )
 
-// View is for whom nodes are counted: a node is free when a worker of that size can
-// begin on it.
+// View is the worker for which nodes are counted: a node is free when a worker of that size can begin on it.
 type View struct {
-	Partition   string        // "": the default one, or where there are none all nodes
-	PerNode     job.Resources // of a worker, one a node; at least one core
-	Whole       bool          // it shares its node with nobody
-	Constraint  string        // what nodes must have, as sbatch --constraint takes it
-	Reservation string        // whose nodes are used; "": none's
+	Partition   string        // "": the default one, or all nodes where there are no partitions
+	PerNode     job.Resources // of a worker, one per node; at least one core
+	Whole       bool          // it shares its node with no job
+	Constraint  string        // required features of nodes, in the form of sbatch --constraint
+	Reservation string        // whose nodes are used; "": none
 }
 
-// Facts is what a timeline does not say of the snapshot that it was made of.
+// Facts is what a timeline leaves out of its snapshot.
 type Facts struct {
 	Usable   int        // nodes that could hold a worker
 	Excluded []Excluded // the partition's other nodes, the commonest reason first
-	Unseen   int        // usable nodes that are used by jobs that are not listed
-	// Jobs in the queue that wait for the same nodes and are left out of the timeline:
-	Held     int // as they cannot start by themselves
-	Closed   int // as their partition is closed
-	Unplaced int // as there never are nodes for them, as far as is known
+	Unseen   int        // usable nodes with unlisted jobs
+	// Numbers of pending jobs for the same nodes that are left out of the timeline, because
+	Held     int // they cannot start by themselves
+	Closed   int // their partition is closed
+	Unplaced int // the timeline never has enough nodes for them
 
-	NotUnderstood []string // what was left out of account, for people
+	NotUnderstood []string // what was ignored, in words
 }
 
-// Excluded is nodes that could not hold a worker, and why.
+// Excluded is a number of nodes that could not hold a worker, and the reason.
 type Excluded struct {
 	Reason string
 	Nodes  int
 }
 
-// timeline.Timeline returns how many nodes are free for a worker, from the instant of the snapshot
-// on, by the rules of docs/models.md: running jobs keep their nodes up to their limits,
-// and pending ones start when the batch system plans it, or where backfilling in the
-// order of their priority puts them.
+// Timeline returns the number of nodes that are free for a worker, from the instant of the snapshot on, by the rules
+// of docs/models.md: running jobs keep their nodes up to their limits, and pending ones start when the batch system
+// plans it, or where backfilling in the order of their priority places them.
 func (s *Snapshot) Timeline(v View) (*timeline.Timeline, Facts) {
 	l := s.lineup(v)
 	l.line = timeline.New(s.At, 0)
@@ -50,7 +48,7 @@ func (s *Snapshot) Timeline(v View) (*timeline.Timeline, Facts) {
 	return l.line, l.facts
 }
 
-// lineup is a timeline in the making.
+// lineup is the state of one computation of a timeline.
 type lineup struct {
 	snap  *Snapshot
 	queue *Queue
@@ -60,14 +58,14 @@ type lineup struct {
 
 	parts  map[string]*part
 	nodes  []state // usable ones
-	usable []int32 // of each node of the snapshot its index in nodes; none: it is not usable
+	usable []int32 // by node of the snapshot: its index in nodes, or none
 	weighs map[kind]float64
 }
 
 // none is the index of a node that is not usable.
 const none int32 = -1
 
-// lineup returns one that knows its nodes.
+// lineup returns a lineup with its partitions and nodes.
 func (s *Snapshot) lineup(v View) *lineup {
 	v.PerNode.CPUs = max(v.PerNode.CPUs, 1)
 	l := &lineup{snap: s, view: v, queue: s.Queue}
@@ -79,10 +77,10 @@ func (s *Snapshot) lineup(v View) *lineup {
 	return l
 }
 
-// part is a partition and what was found out of it.
+// part is a partition with the sizes of its nodes.
 type part struct {
 	*Partition
-	sizes []capacity // of its nodes; nil: not looked at yet
+	sizes []capacity // of its nodes; nil: not computed yet
 }
 
 func (l *lineup) findPartitions() {
@@ -96,7 +94,7 @@ func (l *lineup) findPartitions() {
 	}
 }
 
-// candidates returns the nodes of the partition, or all where nothing is known of it.
+// candidates returns the nodes of the partition, or all nodes where the partition is unknown.
 func (l *lineup) candidates() []int {
 	if p := l.parts[l.view.Partition]; p != nil {
 		l.view.Whole = l.view.Whole || p.Whole
@@ -118,7 +116,7 @@ func (l *lineup) misunderstood(what string) {
 	l.facts.NotUnderstood = append(l.facts.NotUnderstood, what)
 }
 
-// findNodes finds the nodes that could hold a worker.
+// findNodes sets the nodes that could hold a worker.
 func (l *lineup) findNodes() {
 	candidates := l.candidates()
 	if _, ok := satisfies(l.view.Constraint, nil); !ok {
@@ -149,8 +147,7 @@ func (l *lineup) findNodes() {
 	slices.SortStableFunc(l.facts.Excluded, func(a, b Excluded) int { return b.Nodes - a.Nodes })
 }
 
-// reserved returns the reservation that is asked for by name; nil: none is, or it is not
-// the user's.
+// reserved returns the reservation that the view names; nil if it names none or one that the user may not use.
 func (l *lineup) reserved() *Reservation {
 	for i, r := range l.queue.Reservations {
 		if r.Mine && r.Name == l.view.Reservation {
@@ -160,7 +157,7 @@ func (l *lineup) reserved() *Reservation {
 	return nil
 }
 
-// unusable returns why a node could hold no worker, "" where it could.
+// unusable returns the reason why a node could not hold a worker, or an empty string.
 func (l *lineup) unusable(i int, r *Reservation) string {
 	n := &l.snap.Nodes[i]
 	matches, _ := satisfies(l.view.Constraint, n.Features)

@@ -6,8 +6,8 @@ import (
 	"berth/internal/job"
 )
 
-// Without returns the snapshot as it would be without a running job: its nodes have what
-// it holds free. One that is not running changes nothing.
+// Without returns the snapshot as it would be without a running job: the resources of the job are free on its nodes.
+// An id that is not running changes nothing.
 func (s Snapshot) Without(id string) Snapshot {
 	if s.Queue == nil {
 		return s
