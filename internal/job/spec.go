@@ -139,6 +139,7 @@ type MapReduceSpec struct {
 	MapsHint    int   `json:"maps_hint,omitempty"`     // mapreduce.job.maps
 	LinesPerMap int   `json:"lines_per_map,omitempty"` // NLineInputFormat
 	OffsetKeys  bool  `json:"offset_keys,omitempty"`   // a mapper's line is preceded by its byte offset and a TAB (stream.map.input.ignoreKey=false)
+	IgnoreKeys  bool  `json:"ignore_keys,omitempty"`   // a mapper reads the values of a SequenceFile without their keys (stream.map.input.ignoreKey=true)
 	MinSplit    int64 `json:"min_split,omitempty"`     // bytes
 	MaxSplit    int64 `json:"max_split,omitempty"`     // bytes; 0: berth decides
 	// OneFilePerSplit forbids splits over several files: the mapper asks for its input file's name.

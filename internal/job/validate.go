@@ -181,7 +181,8 @@ func (c *checks) mapReduce(m *MapReduceSpec) {
 }
 
 // InputFormats are the input formats that berth reads.
-var InputFormats = []string{"TextInputFormat", "CombineTextInputFormat", "NLineInputFormat", "KeyValueTextInputFormat", "StreamXmlRecordReader"}
+var InputFormats = []string{"TextInputFormat", "CombineTextInputFormat", "NLineInputFormat", "KeyValueTextInputFormat", "StreamXmlRecordReader",
+	SequenceInput, SequenceTextInput}
 
 func (c *checks) inputFormat(m *MapReduceSpec) {
 	c.must(m.InputFormat == "" || oneOf(m.InputFormat, InputFormats...), "inputformat", "%q is not known", m.InputFormat)

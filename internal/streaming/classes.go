@@ -42,6 +42,8 @@ var (
 		{"KeyValueTextInputFormat", []string{oldMain, newIn}, "KeyValueTextInputFormat"},
 		{"NLineInputFormat", []string{oldLib, newIn}, "NLineInputFormat"},
 		{"CombineTextInputFormat", []string{oldLib, newIn}, "CombineTextInputFormat"},
+		{job.SequenceInput, []string{oldMain, newIn}, job.SequenceInput},
+		{job.SequenceTextInput, []string{oldMain, newIn}, job.SequenceTextInput},
 		{"StreamInputFormat", []string{streamMain}, streamInput},
 	}
 	readers = []class{

@@ -132,6 +132,8 @@ func (b *builder) finishFormats() error {
 	b.mr.OffsetKeys = b.mr.InputFormat == "NLineInputFormat" || b.mr.InputFormat == "CombineTextInputFormat"
 	if b.ignoreKey != nil {
 		switch {
+		case b.mr.InputFormat == job.SequenceInput || b.mr.InputFormat == job.SequenceTextInput:
+			b.mr.IgnoreKeys = *b.ignoreKey
 		case !hasKeys(b.mr.InputFormat):
 			b.mr.OffsetKeys = !*b.ignoreKey
 		case *b.ignoreKey:

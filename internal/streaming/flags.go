@@ -61,7 +61,7 @@ func makeFlags() []Flag {
 		{Name: "numReduceTasks", Arg: "N", Key: "num_reduce_tasks", Status: Works, Meaning: "number of reduces; 0: map-only", apply: whole(0, maxTasks, func(b *builder) *int { return &b.reduces })},
 		{Name: "file", Arg: "FILE", Many: true, Repeat: true, Status: Works, Meaning: "ship a file to the tasks", apply: ship(false)},
 		{Name: "cmdenv", Arg: "NAME=VALUE", Key: "cmdenv", Repeat: true, Status: Works, Meaning: "environment variable of the tasks", apply: (*builder).cmdenv},
-		{Name: "inputformat", Arg: "CLASS", Key: "inputformat", Status: Works, Meaning: "TextInputFormat, KeyValueTextInputFormat, NLineInputFormat or CombineTextInputFormat", apply: (*builder).setInputFormat},
+		{Name: "inputformat", Arg: "CLASS", Key: "inputformat", Status: Works, Meaning: "TextInputFormat, KeyValueTextInputFormat, NLineInputFormat, CombineTextInputFormat, SequenceFileAsTextInputFormat or SequenceFileInputFormat", apply: (*builder).setInputFormat},
 		{Name: "outputformat", Arg: "CLASS", Key: "outputformat", Status: Works, Meaning: "TextOutputFormat", apply: (*builder).setOutputFormat},
 		{Name: "partitioner", Arg: "CLASS", Key: "partitioner", Status: Works, Meaning: "HashPartitioner or KeyFieldBasedPartitioner", apply: (*builder).setPartitioner},
 		{Name: "mapdebug", Arg: "CMD", Key: "mapdebug", Status: Works, Meaning: "command run when a map fails", apply: text(func(b *builder) *string { return &b.mr.MapDebug })},

@@ -23,6 +23,7 @@ type Codec struct {
 	Name   string // as in MapReduceSpec.Compress
 	Suffix string // of files, by which input is recognised
 	magic  string // that files begin with
+	Class  string // of Java, as SequenceFiles name it
 	reader func(io.Reader) (io.ReadCloser, error)
 	Writer func(io.Writer) (io.WriteCloser, error)
 }
@@ -30,12 +31,14 @@ type Codec struct {
 // maxWindow is the largest zstd window that is read, what zstd itself takes unless told otherwise.
 const maxWindow = 128 << 20
 
+const codecPackage = "org.apache.hadoop.io.compress."
+
 var codecs = []Codec{
-	{"gzip", ".gz", "\x1f\x8b", newGzipReader, newGzipWriter},
-	{"zstd", ".zst", "\x28\xb5\x2f\xfd", newZstdReader, newZstdWriter},
-	{"bzip2", ".bz2", "BZh", newBzip2Reader, newBzip2Writer},
-	{"deflate", ".deflate", "\x78", newZlibReader, newZlibWriter}, // Hadoop's DefaultCodec
-	{"snappy", ".snappy", "", newSnappyReader, newSnappyWriter},
+	{"gzip", ".gz", "\x1f\x8b", codecPackage + "GzipCodec", newGzipReader, newGzipWriter},
+	{"zstd", ".zst", "\x28\xb5\x2f\xfd", codecPackage + "ZStandardCodec", newZstdReader, newZstdWriter},
+	{"bzip2", ".bz2", "BZh", codecPackage + "BZip2Codec", newBzip2Reader, newBzip2Writer},
+	{"deflate", ".deflate", "\x78", codecPackage + "DefaultCodec", newZlibReader, newZlibWriter}, // Hadoop's DefaultCodec
+	{"snappy", ".snappy", "", codecPackage + "SnappyCodec", newSnappyReader, newSnappyWriter},
 }
 
 // codecOf returns the codec of an input file by its name, in letters of either case, nil
@@ -99,6 +102,12 @@ type zlibReader struct {
 	io.ReadCloser
 }
 
+// Reset makes the reader one of another stream.
+func (z *zlibReader) Reset(r io.Reader) error {
+	z.in.Reset(r)
+	return z.ReadCloser.(zlib.Resetter).Reset(z.in, nil)
+}
+
 func newZlibReader(r io.Reader) (io.ReadCloser, error) {
 	in, ok := r.(*bufio.Reader)
 	if !ok {
@@ -127,7 +136,16 @@ func newZstdReader(r io.Reader) (io.ReadCloser, error) {
 	if err != nil {
 		return nil, err
 	}
-	return d.IOReadCloser(), nil
+	return zstdReader{d}, nil
+}
+
+// zstdReader is a decoder that is closed as files are.
+type zstdReader struct{ *zstd.Decoder }
+
+// Close gives up the decoder.
+func (z zstdReader) Close() error {
+	z.Decoder.Close()
+	return nil
 }
 
 func newZstdWriter(w io.Writer) (io.WriteCloser, error) {

@@ -26,6 +26,7 @@ type inputFile struct {
 type finder struct {
 	recursive  bool     // into folders below input folders
 	ignoreDirs bool     // else: pass over them instead of refusing them
+	binary     bool     // no file is taken for compressed by its name: the format itself compresses
 	include    []string // globs for the names of files in folders; empty: all
 	files      []inputFile
 	skipped    int
@@ -64,6 +65,9 @@ func ParseInclude(list string) ([]string, error) {
 	return globs, nil
 }
 
+// packed reports whether a file is compressed as a whole, by its name.
+func (f *finder) packed(name string) bool { return !f.binary && codecOf(name) != nil }
+
 // included reports whether a file of that name in an input folder is taken.
 func (f *finder) included(name string) bool {
 	return len(f.include) == 0 || slices.ContainsFunc(f.include, func(glob string) bool {
@@ -75,7 +79,7 @@ func (f *finder) included(name string) bool {
 // findInputs returns the input files in the order of their paths. A file that two
 // inputs name is there twice, as in Hadoop; of folders without files there are none.
 func findInputs(spec *job.MapReduceSpec, opts SplitOptions) (*finder, error) {
-	f := &finder{ignoreDirs: strings.EqualFold(spec.Conf[ignoreDirsKey], "true")}
+	f := &finder{ignoreDirs: strings.EqualFold(spec.Conf[ignoreDirsKey], "true"), binary: isSequence(spec)}
 	if recursive := cmp.Or(spec.Conf[recursiveKey], spec.Conf[oldRecursiveKey]); recursive == "" {
 		f.recursive = !f.ignoreDirs
 	} else {
@@ -163,7 +167,7 @@ func (f *finder) addPath(path string, info fs.FileInfo, above []fs.FileInfo) err
 	if err := syscall.Access(path, accessRead); err != nil {
 		return inputError(path, err)
 	}
-	f.files = append(f.files, inputFile{path: path, size: info.Size(), packed: codecOf(path) != nil})
+	f.files = append(f.files, inputFile{path: path, size: info.Size(), packed: f.packed(path)})
 	return nil
 }
 

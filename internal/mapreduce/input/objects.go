@@ -36,7 +36,7 @@ func (f *finder) addObjects(input string, opts SplitOptions) error {
 			refused = err
 		}
 		if taken {
-			f.files = append(f.files, inputFile{path: name, size: size, packed: codecOf(name) != nil})
+			f.files = append(f.files, inputFile{path: name, size: size, packed: f.packed(name)})
 		}
 	})
 	switch {

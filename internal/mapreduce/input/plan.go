@@ -67,7 +67,7 @@ func PlanSplits(spec *job.MapReduceSpec, opts SplitOptions) ([]job.Split, InputS
 		switch {
 		case f.packed:
 			sum.Packed++
-		case isForeign(f.path):
+		case !found.binary && isForeign(f.path):
 			sum.Foreign++
 			sum.ForeignFile = cmp.Or(sum.ForeignFile, f.path)
 		}

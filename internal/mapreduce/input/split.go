@@ -32,7 +32,7 @@ type Progress interface {
 // With spec.OffsetKeys each line comes after its offset in the (unpacked) file and a
 // TAB, as Hadoop Streaming hands on the keys of formats other than TextInputFormat. With
 // KeyValueTextInputFormat a command reads a line without a TAB with one at its end. The
-// records of StreamXmlRecordReader may be of several lines.
+// records of StreamXmlRecordReader and of SequenceFiles may be of several lines.
 func OpenSplit(ctx context.Context, split job.Split, spec *job.MapReduceSpec, open Opener, prog Progress) (io.ReadCloser, error) {
 	if open == nil {
 		open = openHere
@@ -83,11 +83,15 @@ type format func(file File, r job.Range) (source, error)
 
 // formatOf returns how a job's input is read.
 func formatOf(spec *job.MapReduceSpec) format {
-	if spec.InputFormat == "StreamXmlRecordReader" {
+	switch {
+	case spec.InputFormat == "StreamXmlRecordReader":
 		return func(file File, r job.Range) (source, error) { return newXMLRange(file, r, spec) }
+	case isSequence(spec):
+		return func(file File, r job.Range) (source, error) { return newSequenceRange(file, r, spec) }
+	default:
+		as := dressOf(spec)
+		return func(file File, r job.Range) (source, error) { return newRange(file, r, as) }
 	}
-	as := dressOf(spec)
-	return func(file File, r job.Range) (source, error) { return newRange(file, r, as) }
 }
 
 // splitReader strings the ranges of a split together.

@@ -137,7 +137,8 @@ func (x *xmlRange) records() int64 {
 type rest struct {
 	file   *countingFile
 	stream io.Reader
-	told   int64 // bytes of the file told by taken
+	most   int64 // bytes of the range on disk: what is read ahead of its end is not told
+	told   int64 // bytes told by taken
 	close  func() error
 }
 
@@ -151,13 +152,13 @@ func newRest(file File, r job.Range) (rest, int64, error) {
 		return rest{}, 0, changedError(r.Path, r.Size, size)
 	}
 	counting := &countingFile{File: file}
-	x := rest{file: counting, close: file.Close}
+	x := rest{file: counting, close: file.Close, most: r.Length}
 	if r.Length >= 0 || r.Size == 0 {
 		x.stream = &fileRest{countingFile: counting, at: r.Offset, size: r.Size}
 		return x, r.Offset + max(r.Length, 0), nil
 	}
 	d, err := newDecoder(r.Path, codecOf(r.Path), bufio.NewReaderSize(counting, 128<<10))
-	x.stream = d
+	x.stream, x.most = d, r.Size
 	x.close = func() error { return errors.Join(d.Close(), file.Close()) }
 	return x, int64(1) << 62, err
 }
@@ -165,8 +166,8 @@ func newRest(file File, r job.Range) (rest, int64, error) {
 func (x *rest) read(b []byte) (int, error) { return x.stream.Read(b) }
 
 func (x *rest) taken() int64 {
-	n := x.file.n - x.told
-	x.told = x.file.n
+	n := min(x.file.n, x.most) - x.told
+	x.told += n
 	return n
 }
 

@@ -1,0 +1,143 @@
+package input
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+
+	"berth/internal/job"
+	"berth/internal/mapreduce/seqfile"
+)
+
+// isSequence reports whether a job reads SequenceFiles.
+func isSequence(spec *job.MapReduceSpec) bool {
+	return spec.InputFormat == job.SequenceInput || spec.InputFormat == job.SequenceTextInput
+}
+
+// sequenceRange reads the records of a range of a SequenceFile. Each is handed out as Hadoop Streaming writes it to a
+// mapper: key, TAB, value, newline.
+type sequenceRange struct {
+	rest
+	reader   *seqfile.Reader
+	key, val seqfile.Texter
+	noKey    bool   // only the value is handed out
+	oneLine  bool   // a record that is not one line, or whose key has a TAB, is refused
+	line     []byte // a record
+	out      []byte // the part of line that is not handed out
+	count    int64  // records handed out since the last call of records
+}
+
+// newSequenceRange returns the records of a range of an open file, and closes it where that fails.
+func newSequenceRange(file File, r job.Range, spec *job.MapReduceSpec) (source, error) {
+	in, stop, err := newRest(file, r)
+	if err != nil {
+		return nil, errors.Join(err, file.Close())
+	}
+	s := &sequenceRange{rest: in, noKey: spec.IgnoreKeys, oneLine: spec.Mapper.Native != ""}
+	if r.Size == 0 {
+		return s, nil
+	}
+	if err := s.begin(r.Offset, stop, r.Size, spec.InputFormat == job.SequenceInput); err != nil {
+		return nil, errors.Join(s.failed(err), file.Close())
+	}
+	return s, nil
+}
+
+// begin reads the header and finds the first record of the range.
+func (s *sequenceRange) begin(start, stop, size int64, rawBytes bool) error {
+	from := func(offset int64) io.Reader { return &fileRest{countingFile: s.file, at: offset, size: size} }
+	h, err := seqfile.ReadHeader(from(0))
+	if err != nil {
+		return err
+	}
+	var verr error
+	s.key, err = seqfile.TextOf(h.Key, rawBytes)
+	s.val, verr = seqfile.TextOf(h.Value, rawBytes)
+	if err = errors.Join(err, verr); err != nil {
+		return err
+	}
+	var unpack seqfile.Unpacker
+	if h.Compressed {
+		c := codecOfClass(h.Codec)
+		if c == nil {
+			return fmt.Errorf("it is compressed with %s, which berth does not unpack", h.Codec)
+		}
+		unpack = c.reader
+	}
+	s.reader, err = seqfile.NewReader(h, start, stop, from, unpack)
+	return err
+}
+
+// codecOfClass returns the codec of a Java class, nil if there is none.
+func codecOfClass(class string) *Codec {
+	if class == codecPackage+"DeflateCodec" {
+		class = codecPackage + "DefaultCodec"
+	}
+	for i := range codecs {
+		if codecs[i].Class == class {
+			return &codecs[i]
+		}
+	}
+	return nil
+}
+
+// Read hands out records.
+func (s *sequenceRange) Read(b []byte) (int, error) {
+	if s.reader == nil {
+		return 0, io.EOF // the file is empty
+	}
+	if len(s.out) == 0 {
+		if err := s.next(); err != nil {
+			return 0, s.failed(err)
+		}
+	}
+	n := copy(b, s.out)
+	if s.out = s.out[n:]; len(s.out) == 0 {
+		s.count++
+	}
+	return n, nil
+}
+
+// next makes the next record the one that is handed out.
+func (s *sequenceRange) next() error {
+	key, value, err := s.reader.Next()
+	if err != nil {
+		return err
+	}
+	s.line = s.line[:0]
+	if !s.noKey {
+		if s.line, err = s.key(s.line, key); err != nil {
+			return err
+		}
+		if s.oneLine && bytes.IndexByte(s.line, '\t') >= 0 {
+			return errors.New("a key has a TAB in it, and without a mapper the first TAB of a record ends its key; give a command as mapper")
+		}
+		s.line = append(s.line, '\t')
+	}
+	if s.line, err = s.val(s.line, value); err != nil {
+		return err
+	}
+	if s.oneLine && bytes.IndexByte(s.line, '\n') >= 0 {
+		return errors.New("a record has a newline in it, and without a mapper berth's records are lines; give a command as mapper")
+	}
+	s.line = append(s.line, '\n')
+	s.out = s.line
+	return nil
+}
+
+// failed tells what is wrong with the file. An error of the disk beneath is passed on, and so is the end of the range.
+func (s *sequenceRange) failed(err error) error {
+	var below *job.Error
+	if errors.As(err, &below) || errors.Is(err, io.EOF) && !errors.Is(err, seqfile.ErrFormat) {
+		return err
+	}
+	return &job.Error{Class: job.User, Code: job.CodeIO, Where: s.file.Name(), What: "cannot be read as a SequenceFile", Err: err,
+		Do: "write the file anew, or leave it out of the input"}
+}
+
+func (s *sequenceRange) records() int64 {
+	n := s.count
+	s.count = 0
+	return n
+}

@@ -1,0 +1,118 @@
+package seqfile
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+)
+
+// block is a group of a file that is compressed in blocks: four parts, each compressed by itself.
+type block struct {
+	left   int64 // records that were not returned
+	lists  [4][]byte
+	keys   bytes.Buffer
+	values bytes.Buffer
+}
+
+// The parts of a block in their order.
+const (
+	keyLengths = iota
+	keyBytes
+	valueLengths
+	valueBytes
+)
+
+// blocked returns the next record of a file that is compressed in blocks.
+func (r *Reader) blocked() (key, value []byte, err error) {
+	for r.block.left == 0 {
+		if err := r.readBlock(); err != nil {
+			return nil, nil, err
+		}
+	}
+	r.block.left--
+	if key, err = r.block.take(keyLengths); err != nil {
+		return nil, nil, err
+	}
+	value, err = r.block.take(valueLengths)
+	return key, value, err
+}
+
+// take returns the next text of the keys or the values.
+func (b *block) take(lengths int) ([]byte, error) {
+	n, rest, err := varint(b.lists[lengths])
+	texts := b.lists[lengths+1]
+	if err != nil || n < 0 || n > int64(len(texts)) {
+		return nil, damaged("a block says a wrong length of a record")
+	}
+	b.lists[lengths], b.lists[lengths+1] = rest, texts[n:]
+	return texts[:n], nil
+}
+
+// readBlock reads the next block, or returns io.EOF at the end of the range.
+func (r *Reader) readBlock() error {
+	if err := r.blockMark(); err != nil {
+		return err
+	}
+	records, size, err := readVarint(r.in)
+	if err != nil {
+		return r.cut(err)
+	}
+	if records < 0 {
+		return damaged("at byte %d is a block of %d records", r.at, records)
+	}
+	r.at += int64(size)
+	for i := range r.block.lists {
+		if err := r.readPart(i); err != nil {
+			return err
+		}
+	}
+	r.block.left = records
+	return nil
+}
+
+// blockMark reads the mark of a block.
+func (r *Reader) blockMark() error {
+	if r.marked {
+		r.marked = false
+		r.at += markSize
+		return nil
+	}
+	if end, err := r.ended(); end || err != nil {
+		return errors.Join(err, onlyEOF(end))
+	}
+	if r.at >= r.stop {
+		return io.EOF
+	}
+	n, err := r.int32()
+	switch {
+	case err != nil:
+		return err
+	case n != escape:
+		return damaged("at byte %d is no block", r.at-4)
+	}
+	return r.sync()
+}
+
+// readPart reads and unpacks a part of a block.
+func (r *Reader) readPart(i int) error {
+	n, size, err := readVarint(r.in)
+	if err != nil {
+		return r.cut(err)
+	}
+	if n < 0 || n > maxRecord {
+		return damaged("at byte %d is a part of a block of %d bytes", r.at, n)
+	}
+	r.at += int64(size)
+	if r.raw, err = readBytes(r.in, r.raw[:0], int(n)); err != nil {
+		return r.cut(err)
+	}
+	r.at += n
+	if r.unpack == nil {
+		return fmt.Errorf("%w: blocks without a codec", ErrFormat)
+	}
+	plain, err := r.unpack.all(r.raw)
+	r.block.lists[i] = slices.Clone(plain)
+	return err
+}

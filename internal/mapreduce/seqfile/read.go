@@ -1,0 +1,224 @@
+package seqfile
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+)
+
+// maxRecord bounds the bytes of a record, or of a part of a block, plain or compressed.
+const maxRecord = 256 << 20
+
+// Unpacker begins to read what a codec has compressed.
+type Unpacker func(io.Reader) (io.ReadCloser, error)
+
+// Reader reads the records of a range of a file: those of the groups that begin in it.
+type Reader struct {
+	h      Header
+	in     *bufio.Reader
+	at     int64 // offset of in
+	stop   int64 // groups from here on belong to the next range
+	marked bool  // in stands behind the mark of the group that comes
+	done   bool  // no group begins in the range
+	raw    []byte
+	unpack *unpacker // nil: nothing is compressed
+	block  block
+}
+
+// NewReader returns the reader of the range [start, stop) of a file. open returns the file's bytes from an offset on.
+// unpack is needed where the header says that the file is compressed.
+func NewReader(h Header, start, stop int64, open func(offset int64) io.Reader, unpack Unpacker) (*Reader, error) {
+	r := &Reader{h: h, stop: stop, at: max(start, h.Size)}
+	if h.Compressed {
+		r.unpack = &unpacker{open: unpack}
+	}
+	r.in = bufio.NewReaderSize(open(r.at), readSize)
+	var err error
+	if start > h.Size {
+		err = r.find()
+	}
+	r.done = r.at >= r.stop
+	return r, err
+}
+
+// readSize is how many bytes of a file are read at once.
+const readSize = 256 << 10
+
+// find goes to the first mark that begins at or behind at.
+func (r *Reader) find() error {
+	mark := append([]byte{0xff, 0xff, 0xff, 0xff}, r.h.Sync[:]...)
+	for r.at < r.stop {
+		window, err := r.in.Peek(readSize)
+		i := bytes.Index(window, mark)
+		if i >= 0 {
+			if r.at += int64(i); r.at >= r.stop {
+				return nil
+			}
+			r.marked = true
+			return r.skip(i + markSize)
+		}
+		if errors.Is(err, io.EOF) {
+			r.at = r.stop
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		if err := r.skip(len(window) - markSize + 1); err != nil {
+			return err
+		}
+		r.at += int64(len(window) - markSize + 1)
+	}
+	return nil
+}
+
+func (r *Reader) skip(n int) error {
+	_, err := r.in.Discard(n)
+	return err
+}
+
+// Next returns key and value of the next record, as they were serialised, valid until the next call, and io.EOF
+// behind the last one.
+func (r *Reader) Next() (key, value []byte, err error) {
+	if r.h.Blocks {
+		return r.blocked()
+	}
+	length, err := r.length()
+	if err != nil {
+		return nil, nil, err
+	}
+	keyLength, err := r.int32()
+	if err != nil {
+		return nil, nil, err
+	}
+	if length > maxRecord || keyLength < 0 || keyLength > length {
+		return nil, nil, damaged("at byte %d is a record of %d bytes with a key of %d", r.at, length, keyLength)
+	}
+	if r.raw, err = readBytes(r.in, r.raw[:0], length); err != nil {
+		return nil, nil, r.cut(err)
+	}
+	r.at += int64(length)
+	key, value = r.raw[:keyLength], r.raw[keyLength:]
+	if r.unpack != nil {
+		value, err = r.unpack.all(value)
+	}
+	return key, value, err
+}
+
+// length returns the length of the next record, and io.EOF at the end of the range.
+func (r *Reader) length() (int, error) {
+	if r.marked {
+		r.marked = false
+		r.at += markSize
+		return r.int32()
+	}
+	if end, err := r.ended(); end || err != nil {
+		return 0, errors.Join(err, onlyEOF(end))
+	}
+	n, err := r.int32()
+	if err != nil || n != escape {
+		if n < 0 {
+			err = errors.Join(err, damaged("at byte %d is a record of %d bytes", r.at, n))
+		}
+		return n, err
+	}
+	if r.at-4 >= r.stop {
+		return 0, io.EOF
+	}
+	if err := r.sync(); err != nil {
+		return 0, err
+	}
+	if end, err := r.ended(); end || err != nil { // a writer that is closed may leave a mark
+		return 0, errors.Join(err, onlyEOF(end))
+	}
+	return r.int32()
+}
+
+func onlyEOF(end bool) error {
+	if end {
+		return io.EOF
+	}
+	return nil
+}
+
+// ended reports whether the range has no group, or the file no more bytes.
+func (r *Reader) ended() (bool, error) {
+	if r.done {
+		return true, nil
+	}
+	_, err := r.in.Peek(1)
+	if errors.Is(err, io.EOF) {
+		return true, nil
+	}
+	return false, err
+}
+
+// sync reads the bytes of a mark that follow the escape.
+func (r *Reader) sync() error {
+	got, err := r.in.Peek(syncSize)
+	if err != nil {
+		return r.cut(err)
+	}
+	if !bytes.Equal(got, r.h.Sync[:]) {
+		return damaged("at byte %d is no mark of the file", r.at)
+	}
+	r.at += syncSize
+	return r.skip(syncSize)
+}
+
+func (r *Reader) int32() (int, error) {
+	b, err := r.in.Peek(4)
+	if err != nil {
+		return 0, r.cut(err)
+	}
+	n := int(int32(binary.BigEndian.Uint32(b)))
+	r.at += 4
+	return n, r.skip(4)
+}
+
+// cut tells of a file that ends too early.
+func (r *Reader) cut(err error) error {
+	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
+		return damaged("it is cut off at byte %d", r.at)
+	}
+	return err
+}
+
+// unpacker unpacks texts one after the other, with one reader where it can be used again.
+type unpacker struct {
+	open   Unpacker
+	reader io.ReadCloser
+	plain  bytes.Buffer
+}
+
+// all unpacks one text, which is valid until the next call.
+func (u *unpacker) all(packed []byte) ([]byte, error) {
+	err := u.begin(packed)
+	u.plain.Reset()
+	if err == nil {
+		_, err = u.plain.ReadFrom(io.LimitReader(u.reader, maxRecord+1))
+	}
+	if err != nil {
+		return nil, fmt.Errorf("%w: what is compressed in it: %w", ErrFormat, err)
+	}
+	if u.plain.Len() > maxRecord {
+		return nil, damaged("a part of it has more than %d MiB", maxRecord>>20)
+	}
+	return u.plain.Bytes(), nil
+}
+
+func (u *unpacker) begin(packed []byte) (err error) {
+	if again, ok := u.reader.(interface{ Reset(r io.Reader) error }); ok {
+		return again.Reset(bytes.NewReader(packed))
+	}
+	if u.reader != nil {
+		err = u.reader.Close()
+	}
+	if err == nil {
+		u.reader, err = u.open(bytes.NewReader(packed))
+	}
+	return err
+}
