@@ -99,6 +99,7 @@ type Server struct {
 	ahead     time.Duration // by which the wall clock is ahead of the coordinator's, as far as is known
 	round     round
 	sessions  map[job.NodeID]*session
+	spread    spread
 	unflushed map[*session]struct{}
 	awaits    map[job.Attempt]*session // who waits for an acknowledgement
 	shapes    map[job.AllocID]job.AllocRequest
@@ -158,7 +159,7 @@ func newServer(opts Options, p seat.Choice, stop context.CancelFunc) *Server {
 		posted: make(chan func(), 4096), stopped: make(chan struct{}),
 		places: newPlaces(), journals: journal.NewSet(opts.Home.JournalOf), outputs: newOutputs(), nodes: report.NewNodes(),
 		engine:   engine.New(engine.Config{NodeTimeout: nodeTimeout, Order: sched.Order(p.Order), Scheduler: sched.Scheduler(p.Scheduler), Yield: !p.Kept(), Rule: p.Rule(), LookEvery: opts.LookEvery}),
-		sessions: make(map[job.NodeID]*session), unflushed: make(map[*session]struct{}),
+		sessions: make(map[job.NodeID]*session), unflushed: make(map[*session]struct{}), spread: newSpread(),
 		awaits: make(map[job.Attempt]*session), shapes: make(map[job.AllocID]job.AllocRequest), renting: make(map[job.AllocID]*renting), foreign: make(map[job.AllocID]bool),
 		jobs: make(map[job.ID]*live), idleSince: time.Now(),
 	}

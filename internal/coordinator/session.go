@@ -34,6 +34,7 @@ type session struct {
 	conn    *wire.Conn
 	told    map[job.ID]bool // jobs that the worker knows
 	apart   bool            // the worker is not told the environment of users (wire.Hello)
+	near    bool            // the worker runs on this machine
 	retires string          // why the worker is about to end; empty: it is not
 	closed  sync.Once
 }
@@ -55,7 +56,7 @@ func (s *Server) refused(from net.Addr, err error) { s.refusals.note(s.log, from
 
 // serve takes what a worker says until the connection ends.
 func (s *Server) serve(conn *wire.Conn, hello *wire.Hello) {
-	ses := &session{node: hello.Node, conn: conn, told: make(map[job.ID]bool), apart: hello.Apart}
+	ses := &session{node: hello.Node, conn: conn, told: make(map[job.ID]bool), apart: hello.Apart, near: isNear(conn.RemoteAddr(), hello.Apart)}
 	defer ses.close()
 	defer s.outputs.leave(ses)
 	s.post(func() { s.join(ses, hello) })
@@ -69,6 +70,7 @@ func (s *Server) join(ses *session, h *wire.Hello) {
 		old.close()
 	}
 	s.sessions[ses.node] = ses
+	s.spread.adapt(s.sessions)
 	s.outputs.tell(ses) // a coordinator before this one may not have asked
 	s.send(ses.node, &wire.Welcome{Heartbeat: min(heartbeat, cmp.Or(s.opts.LookEvery, heartbeat)), Lease: lease})
 	up := step.NodeUp{Running: h.Running, Held: h.Held, NodeJoined: event.NodeJoined{
@@ -92,6 +94,7 @@ func (s *Server) leave(ses *session, err error) {
 		return
 	}
 	delete(s.sessions, ses.node)
+	s.spread.adapt(s.sessions)
 	s.look(ses.node.Alloc())
 	reason := "connection lost"
 	switch {
