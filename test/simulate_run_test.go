@@ -90,7 +90,7 @@ func TestSimulateRunAccounting(t *testing.T) {
 	if err != nil {
 		t.Fatalf("%v: %s", err, stderr.String())
 	}
-	if want := "the queue's maximum time is taken to be the longest that was asked for, 3h\n"; stderr.String() != want {
+	if want := "the queue's maximum wall time is assumed to be the longest request in the log, 3h\n"; stderr.String() != want {
 		t.Errorf("said %q", stderr.String())
 	}
 	ways := waysOf(t, string(out))
@@ -119,8 +119,8 @@ func TestSimulateRunBadInput(t *testing.T) {
 		want           string
 	}{
 		{"unknown key", cluster + "polcy = \"cbf\"\n" + bag, nil, 3, `s.toml:3: unknown key "polcy"; did you mean "policy"?`},
-		{"short queue", cluster + "max_time = \"1m\"\n" + bag, nil, 3, "s.toml:3: the queue takes jobs of up to 1m, but a task of s.toml:4 needs 2m5s; allow more time"},
-		{"short queue by flag", cluster + bag, []string{"--max-time", "1m"}, 3, "--max-time: the queue takes jobs of up to 1m, but a task of s.toml:3 needs 2m5s; allow more time"},
+		{"short queue", cluster + "max_time = \"1m\"\n" + bag, nil, 3, "s.toml:3: the queue accepts wall times of up to 1m, but a task of s.toml:4 needs 2m5s; allow more time"},
+		{"short queue by flag", cluster + bag, []string{"--max-time", "1m"}, 3, "--max-time: the queue accepts wall times of up to 1m, but a task of s.toml:3 needs 2m5s; allow more time"},
 		{"large job", cluster + "[[rigid]]\njobs = [{nodes = 5, run = \"1h\"}]\n", nil, 3, "s.toml:4: job 1 needs 5 nodes, but the cluster has 4"},
 		{"large job of a log", bag, []string{"--from-swf", "toy.swf", "--nodes", "3"}, 3, "toy.swf:4: the job needs 4 processors, the cluster has 3; mend the line, or have odd lines skipped"},
 		{"no TOML", "[cluster\n", nil, 3, "s.toml:1: expected ']' to close table name"},
@@ -129,11 +129,11 @@ func TestSimulateRunBadInput(t *testing.T) {
 		{"wrong table", cluster + bag + "[faults]\nstart_up = \"5s\"\n", nil, 3, `s.toml:7: unknown key "start_up"; it belongs to [cluster]`},
 		{"flag of another log", bag, []string{"--from-sacct", "toy.swf", "--filter"}, 3, `--filter: unknown key "filter"; it belongs to [[rigid]] with swf`},
 		{"empty log", bag, []string{"--from-swf", "empty.swf", "--nodes", "3"}, 3, "empty.swf: there is no job in it"},
-		{"idle log", bag, []string{"--from-sacct", "idle.txt", "--nodes", "3"}, 3, "idle.txt: no job in it ever ran, of 1; let sacct begin earlier (-S)"},
+		{"idle log", bag, []string{"--from-sacct", "idle.txt", "--nodes", "3"}, 3, "idle.txt: none of its 1 jobs ever ran; let sacct begin earlier (-S)"},
 		{"no folder", cluster + bag, []string{"--out", "no/such.csv"}, 5, "no/such.csv: cannot write: no such file or directory"},
 		{"no folder either", cluster + bag, []string{"--out", "toy.swf"}, 5, "toy.swf: cannot write: not a directory"},
-		{"half a job", cluster + bag, []string{"--map-time", "1m"}, 1, "--map-time is about a job of your own, but there is none"},
-		{"half a log", cluster + bag, []string{"--filter"}, 1, "--filter is about a log, but none is given"},
+		{"half a job", cluster + bag, []string{"--map-time", "1m"}, 1, "--map-time needs an elastic job, but none is given"},
+		{"half a log", cluster + bag, []string{"--filter"}, 1, "--filter needs a log, but none is given"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			if test.scenario != "" {

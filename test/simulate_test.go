@@ -217,12 +217,12 @@ func TestSimulateBadInput(t *testing.T) {
 		{"empty", "", nil, "bad.swf: there is no job in it"},
 		{"odd lines only", "; MaxProcs: 4\n1 2\n", []string{"--odd", "skip"}, "bad.swf: there is no job in it that could be simulated; 1 odd lines were left out, the first: line 2: the line has 2 of 18 fields"},
 		{"filtered all", "; MaxProcs: 4\n1 0 -1 0 3 -1 -1 3 100 -1 1 7 1 5 1 -1 -1 -1\n", []string{"--filter"}, "bad.swf: there is no job in it that could be simulated; the filter left out 1 jobs"},
-		{"no cluster", "1 0 -1 100 3 -1 -1 3 100 -1 1 7 1 5 1 -1 -1 -1\n", nil, "bad.swf: its header does not say how many processors the cluster has; "},
+		{"no cluster", "1 0 -1 100 3 -1 -1 3 100 -1 1 7 1 5 1 -1 -1 -1\n", nil, "bad.swf: its header does not give the number of processors of the cluster; "},
 		{"unknown policy", toyLog, []string{"--policy", "magic"}, `--policy: there is no policy "magic"`},
 		{"unknown estimates", toyLog, []string{"--estimates", "wild"}, `--estimates: there are no estimates "wild"`},
 		{"unknown choice", toyLog, []string{"--odd", "mend"}, `--odd: odd lines cannot be treated by "mend"`},
-		{"no nodes", toyLog, []string{"--nodes", "-1"}, "--nodes: there is no cluster of -1 nodes"},
-		{"unknown form", toyLog, []string{"--out", "out.txt"}, `--out: "out.txt" does not tell in what form`},
+		{"no nodes", toyLog, []string{"--nodes", "-1"}, "--nodes: a cluster cannot have -1 nodes"},
+		{"unknown extension", toyLog, []string{"--out", "out.txt"}, `--out: the extension of "out.txt" is not known`},
 	} {
 		w.write("bad.swf", test.log)
 		args := append([]string{"simulate", "swf", "bad.swf", "--out", "out.csv"}, test.args...)

@@ -11,19 +11,20 @@ import (
 	"berth/internal/sim"
 )
 
-// readCloud reads where machines can be rented. A scenario with a cloud and without a cluster has one node, which nobody uses.
+// readCloud reads the machines that can be rented. A scenario with a cloud and without a cluster
+// gets a cluster of one unused node.
 func (s *Scenario) readCloud(t *document.Table) {
 	if t == nil {
 		return
 	}
 	s.cloud = &sim.Cloud{Bytes: size(t, "input") + size(t, "output"), Server: size(t, "server"), BootSpread: t.Number("boot_spread", 0, 10, 0)}
 	if s.catalogue = t.Text("catalogue", ""); s.catalogue == "" {
-		t.Bad("catalogue", "catalogue is missing", "name a TOML file with the types of machines; docs/rented.md shows one")
+		t.Bad("catalogue", "catalogue is missing", "name a TOML file with the types of machines (docs/rented.md has an example)")
 	}
 	t.Done()
 }
 
-// size is a number of bytes, "25M"; 0 where it is not said.
+// size parses a number of bytes such as "25M"; it returns 0 if the key is missing.
 func size(t *document.Table, key string) float64 {
 	text := t.Text(key, "")
 	if text == "" {
@@ -36,7 +37,7 @@ func size(t *document.Table, key string) float64 {
 	return float64(n)
 }
 
-// loadCloud reads the catalogue.
+// loadCloud reads the catalogue of machine types.
 func (s *Scenario) loadCloud() error {
 	if s.cloud == nil {
 		return nil
@@ -54,7 +55,7 @@ func (s *Scenario) loadCloud() error {
 	return err
 }
 
-// readRented reads the keys of an adaptor that are of rented machines.
+// readRented reads the keys of an adaptor that concern rented machines.
 func readRented(t *document.Table, a *sim.Adaptor) {
 	a.Deadline = span(t, "deadline", time.Second, 0)
 	a.Budget = t.Number("budget", 0, 1e9, 0)

@@ -1,10 +1,15 @@
-// Package scenario makes simulations of what people write: a cluster, the jobs of others,
-// jobs of one's own, and ways to bring them to the cluster. It reads scenarios (TOML, the
-// keys are in docs/simulate.md) and the logs that they name, draws the workload of each
-// replication, runs every way on the same jobs and tells what it came to.
+// Package scenario turns a description written by a user into simulations: a cluster, rigid jobs of
+// other users, elastic jobs, and adaptors to compare. It reads scenarios (TOML; docs/simulate.md
+// lists the keys) and the logs that they name, draws the workload of each replication, runs every
+// adaptor on the same jobs and reports the results:
 //
-// What cannot be is told before anything is simulated, with file and line or flag, all at
-// once. What a scenario comes to is a function of its text, the logs and the seed.
+//	s, err := scenario.Open("scenario.toml")
+//	report, err := s.Run(ctx, workers, func(scenario.Progress) {})
+//	report.Text(os.Stdout)
+//
+// Invalid input is reported before anything is simulated, all errors together, each with file and
+// line or flag. The result of a scenario is a function of its text, the logs and the seed; the
+// package must not use the time or other machine state.
 package scenario
 
 import (
@@ -21,26 +26,26 @@ import (
 	"berth/internal/workload"
 )
 
-// Scenario is what is simulated.
+// Scenario is the complete description of the simulations.
 type Scenario struct {
-	Name         string // of its file; empty where flags say all
+	Name         string // of its file; empty if flags give everything
 	Seed         uint64
 	Replications int
 	Cluster      sim.Cluster
 	Policy       batch.Policy
 	Faults       sim.Faults
 	Ways         []Way
-	Notes        []string // what a reader of the result is to know of the logs
+	Notes        []string // remarks about the logs for the reader of the result
 
 	doc       *Document
-	cloud     *sim.Cloud // nil: there is none
-	catalogue string     // file of its types
-	limited   bool       // the queue's maximum time is said
+	cloud     *sim.Cloud // nil: no machines can be rented
+	catalogue string     // file of the machine types
+	limited   bool       // the queue's maximum wall time is given
 	rigid     []rigidSource
 	elastic   []elasticSource
 }
 
-// Way is how elastic jobs come to the cluster, under a name.
+// Way is a named adaptor: a method by which elastic jobs request nodes.
 type Way struct {
 	Name    string
 	Adaptor sim.Adaptor
@@ -55,13 +60,13 @@ func Open(path string) (*Scenario, error) {
 	return d.Scenario(nil)
 }
 
-// Document is a scenario as it was written.
+// Document is the source text of a scenario.
 type Document struct {
 	*document.Document
-	dir string // that files in it are relative to
+	dir string // folder to which file names in the document are relative
 }
 
-// NewDocument returns one without keys.
+// NewDocument returns a document without keys.
 func NewDocument() *Document { return &Document{document.New(), ""} }
 
 // OpenDocument reads a document from a file.
@@ -77,8 +82,8 @@ func OpenDocument(path string) (*Document, error) {
 	return ParseDocument(path, filepath.Dir(path), data)
 }
 
-// ParseDocument parses TOML. name is what errors call the file, dir the folder that files
-// named in it are relative to.
+// ParseDocument parses TOML. name is the file's name in error messages, and dir the folder to which
+// file names in the document are relative.
 func ParseDocument(name, dir string, data []byte) (*Document, error) {
 	d, err := document.Parse(name, data)
 	if err != nil {
@@ -87,8 +92,8 @@ func ParseDocument(name, dir string, data []byte) (*Document, error) {
 	return &Document{d, dir}, nil
 }
 
-// Scenario returns what the document says, with the logs that it names read; stdin is the
-// one that is called "-".
+// Scenario returns the scenario of the document and reads the logs that it names. The log "-" is
+// stdin.
 func (d *Document) Scenario(stdin io.Reader) (*Scenario, error) {
 	s, err := d.parse()
 	if err != nil {
@@ -100,7 +105,7 @@ func (d *Document) Scenario(stdin io.Reader) (*Scenario, error) {
 	return s, s.check()
 }
 
-// parse reads the keys, and no file.
+// parse reads the keys, but no file.
 func (d *Document) parse() (*Scenario, error) {
 	r := document.NewReader(d.Document, homes)
 	s := &Scenario{Name: d.Name(), doc: d}
@@ -111,7 +116,7 @@ func (d *Document) parse() (*Scenario, error) {
 	return s, r.Err()
 }
 
-// sample has one of each table that a scenario may have, and of each kind of table.
+// sample contains each kind of table that a scenario may have.
 const sample = `
 rigid = [{jobs = [{}]}, {lublin = {}}, {sacct = ""}, {swf = ""}]
 elastic = [{facebook = {}}, {maps = 1}, {swim = ""}]
@@ -145,7 +150,7 @@ func (s *Scenario) readCluster(root *document.Table) {
 	s.Policy, c.Cores, c.StartUp = batch.CBF, 1, defaultStartUp
 	t := root.Sub("cluster")
 	if t == nil {
-		return // check says that nodes are missing, unless a log tells them
+		return // check reports that nodes are missing, unless a log gives them
 	}
 	c.Nodes = int(t.Count("nodes", 1, maxNodes, 0))
 	c.Cores = int(t.Count("cores", 1, 1024, 1))
@@ -164,16 +169,16 @@ func (s *Scenario) readCluster(root *document.Table) {
 
 const (
 	maxNodes       = 1_000_000
-	defaultStartUp = 5 * time.Second // what plan takes the start of workers to last
+	defaultStartUp = 5 * time.Second // default of package plan for the start of workers
 )
 
-// readSpeeds takes a list of the nodes' speeds, or [[cluster.speed]]: so many nodes of a
-// speed, the others being of speed 1.
+// readSpeeds reads the list of the nodes' speeds, or the tables [[cluster.speed]] with a number of
+// nodes and their speed. All other nodes have speed 1.
 func readSpeeds(t *document.Table, c *sim.Cluster) {
 	if v, ok := t.Get("speeds"); ok {
 		items, ok := v.([]any)
 		if !ok || len(items) != c.Nodes {
-			t.Bad("speeds", "speeds is not a list of as many numbers as there are nodes", "write one for each of the nodes, or [[cluster.speed]] with nodes and speed")
+			t.Bad("speeds", "speeds is not a list with one number for each node", "write one number for each node, or use [[cluster.speed]] with nodes and speed")
 			return
 		}
 		for _, item := range items {
@@ -188,7 +193,7 @@ func readSpeeds(t *document.Table, c *sim.Cluster) {
 			return
 		}
 		if int64(len(c.Speeds))+n > int64(c.Nodes) {
-			each.Bad("nodes", "these are more nodes than there are", "")
+			each.Bad("nodes", "these are more nodes than the cluster has", "reduce nodes, or enlarge the cluster")
 			return
 		}
 		for range n {
@@ -212,7 +217,7 @@ func (s *Scenario) readFaults(t *document.Table) {
 	t.Done()
 	need := func(key, with string) {
 		if t.Has(with) && !t.Has(key) {
-			t.Bad(with, key+" is missing", "say it beside "+with)
+			t.Bad(with, key+" is missing", "write "+key+" as well, or leave out "+with)
 		}
 	}
 	need("slow_for", "slow_mtbf")
@@ -220,8 +225,8 @@ func (s *Scenario) readFaults(t *document.Table) {
 	need("repair", "node_mtbf")
 }
 
-// relative returns the path of a file that a key names: those of a document lie where it
-// lies, those of flags where the user is.
+// relative returns the path of a file that a key names. Paths in a document are relative to its
+// folder, and paths in flags to the working directory.
 func (s *Scenario) relative(key, path string) string {
 	if s.doc.Flag(key) != "" || path == "-" || filepath.IsAbs(path) {
 		return path
@@ -229,10 +234,10 @@ func (s *Scenario) relative(key, path string) string {
 	return filepath.Join(s.doc.dir, path)
 }
 
-// at says for people where a source is, "jobs.toml:7" or "--maps".
+// at returns the position of a source for people: "jobs.toml:7" or "--maps".
 func (s *Scenario) at(path string) string { return s.doc.Where(strings.TrimSuffix(path, ".")) }
 
-// rigidSource is where jobs of others come from: one of these.
+// rigidSource is one source of rigid jobs; exactly one of the kinds below is set.
 type rigidSource struct {
 	path       string // of its table in the document
 	swf, sacct string // files
@@ -241,18 +246,18 @@ type rigidSource struct {
 
 	odd          workload.OnOdd
 	filter       bool
-	from, length time.Duration // the window of a log; 0: all
+	from, length time.Duration // the window of a log; 0: the whole log
 	estimates    string
-	factor       float64 // of estimates = "model"
+	factor       float64 // for estimates = "model"
 }
 
 type lublinSource struct {
 	params workload.Lublin
-	jobs   int           // so many; 0: those that come …
-	length time.Duration // … in this time
+	jobs   int           // number of jobs; 0: as many as arrive within length
+	length time.Duration // for jobs 0
 }
 
-// elasticSource is where jobs of one's own come from: one of these.
+// elasticSource is one source of elastic jobs; exactly one of the kinds below is set.
 type elasticSource struct {
 	path         string
 	swim         string // a file
@@ -269,15 +274,15 @@ type facebookSource struct {
 	length time.Duration
 }
 
-// ownSource is jobs that are all alike.
+// ownSource is a number of equal jobs.
 type ownSource struct {
 	name                                    string
 	user                                    int64
 	submit                                  job.Time
 	repeat                                  int
 	every                                   time.Duration
-	spread                                  bool // evenly over the time in which jobs of others come
+	spread                                  bool // submit them evenly over the time in which rigid jobs arrive
 	maps, reduces                           int
 	mapTime, reduceTime, shuffleTime, first workload.Normal
-	shuffles, firsts                        bool // whether there are such times
+	shuffles, firsts                        bool // whether these times are given
 }

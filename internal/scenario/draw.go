@@ -12,11 +12,11 @@ import (
 	"berth/internal/workload"
 )
 
-// check looks for what no simulation could do, with the jobs of the first replication: a
-// cluster that is not said, jobs larger than it, and tasks that no allocation is long enough for.
+// check reports, from the jobs of the first replication, what no simulation could run: a missing
+// cluster, jobs that are larger than the cluster, and tasks that are longer than any allocation.
 func (s *Scenario) check() error {
 	if s.Cluster.Nodes < 1 {
-		return job.ConfigError(s.at("cluster"), "it does not say how many nodes the cluster has", "write nodes under [cluster], or give --nodes")
+		return job.ConfigError(s.at("cluster"), "the number of nodes of the cluster is missing", "write nodes under [cluster], or give --nodes")
 	}
 	r := document.NewReader(s.doc.Document, nil)
 	for i := range s.rigid {
@@ -24,7 +24,7 @@ func (s *Scenario) check() error {
 	}
 	for i := range s.elastic {
 		if own := s.elastic[i].own; own != nil && own.spread && s.busy() == 0 {
-			r.Bad(s.elastic[i].path+"spread", "it is not known how long jobs of others come", "have some, of a log or for a time, or write submit, repeat and every")
+			r.Bad(s.elastic[i].path+"spread", "spread needs rigid jobs that arrive over some time", "add [[rigid]] jobs from a log or with for, or write submit, repeat and every")
 		}
 	}
 	if r.Err() == nil && s.Cluster.MaxTime > 0 {
@@ -49,7 +49,7 @@ func (s *Scenario) checkRigid(r *document.Reader, source *rigidSource) {
 	}
 }
 
-// checkTasks reports a source with a task that is longer than the queue takes.
+// checkTasks reports a source with a task that is longer than the queue's maximum wall time.
 func (s *Scenario) checkTasks(r *document.Reader, i int) {
 	fastest := 1.0
 	if s.Cluster.Speeds != nil {
@@ -65,19 +65,19 @@ func (s *Scenario) checkTasks(r *document.Reader, i int) {
 	}
 	need := s.Cluster.StartUp + time.Duration(float64(longest)/fastest)
 	if need > s.Cluster.MaxTime {
-		r.Bad("cluster.max_time", fmt.Sprintf("the queue takes jobs of up to %s, but a task of %s needs %s", job.FormatDuration(s.Cluster.MaxTime), s.at(s.elastic[i].path), job.FormatDuration(need)), "allow more time")
+		r.Bad("cluster.max_time", fmt.Sprintf("the queue accepts wall times of up to %s, but a task of %s needs %s", job.FormatDuration(s.Cluster.MaxTime), s.at(s.elastic[i].path), job.FormatDuration(need)), "allow more time")
 	}
 }
 
-// Workload is the jobs of a replication, the same for all ways.
+// Workload is the jobs of a replication, the same for all adaptors.
 type Workload struct {
 	Rigid   []workload.Rigid
 	Elastic []workload.Elastic
 	seed    uint64
 }
 
-// Draw returns the jobs of a replication, counted from 0. What a source draws depends on
-// the seed, the replication and its place in the scenario, and on nothing else.
+// Draw returns the jobs of a replication, counted from 0. What a source draws depends only on the
+// seed, the replication and the source's position in the scenario.
 func (s *Scenario) Draw(replication int) Workload {
 	var rigid [][]workload.Rigid
 	for i := range s.rigid {
@@ -90,8 +90,8 @@ func (s *Scenario) Draw(replication int) Workload {
 	return Workload{workload.MergeRigid(rigid...), workload.MergeElastic(elastic...), s.rng(replication, simulation, 0).Uint64()}
 }
 
-// Config returns the simulation of a replication's jobs under a way; nil: of the rigid jobs
-// alone.
+// Config returns the simulation of a replication's jobs under an adaptor, or of the rigid jobs alone
+// if way is nil.
 func (s *Scenario) Config(w Workload, way *Way) sim.Config {
 	cfg := sim.Config{Cluster: s.Cluster, Policy: s.Policy, Rigid: w.Rigid, Faults: s.Faults, Seed: w.seed, Cloud: s.cloud}
 	if way != nil {
@@ -100,7 +100,7 @@ func (s *Scenario) Config(w Workload, way *Way) sim.Config {
 	return cfg
 }
 
-// What random numbers are drawn for.
+// The purposes of random numbers.
 const (
 	simulation uint64 = iota
 	rigidJobs
@@ -108,7 +108,7 @@ const (
 	elasticJobs
 )
 
-// rng returns the source of random numbers of one purpose.
+// rng returns the random source for one purpose.
 func (s *Scenario) rng(replication int, purpose uint64, index int) *rand.Rand {
 	return rand.New(rand.NewPCG(s.Seed, uint64(replication)<<32|purpose<<24|uint64(index)))
 }
@@ -117,7 +117,7 @@ func (s *Scenario) drawRigid(i, replication int) []workload.Rigid {
 	source := &s.rigid[i]
 	jobs := slices.Clone(source.jobs)
 	if l := source.lublin; l != nil {
-		params := l.params // several replications are drawn at once
+		params := l.params // a copy, because several replications are drawn at once
 		params.Nodes = s.Cluster.Nodes
 		g := workload.NewLublin(params, s.rng(replication, rigidJobs, i))
 		if l.length > 0 {
@@ -159,8 +159,8 @@ func (s *Scenario) drawElastic(i, replication int) []workload.Elastic {
 	return source.jobs
 }
 
-// busy returns how long jobs of others come: until the last that is known of, and as long
-// as some are drawn.
+// busy returns the time in which rigid jobs arrive: up to the last known submission, and at least
+// the length of each source that is drawn.
 func (s *Scenario) busy() time.Duration {
 	last := time.Duration(0)
 	for i := range s.rigid {
@@ -175,7 +175,7 @@ func (s *Scenario) busy() time.Duration {
 	return last.Round(time.Millisecond)
 }
 
-// draw draws the jobs' tasks.
+// draw draws the tasks of the jobs.
 func (o *ownSource) draw(rng *rand.Rand) []workload.Elastic {
 	jobs := make([]workload.Elastic, o.repeat)
 	for i := range jobs {

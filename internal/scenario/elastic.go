@@ -38,18 +38,18 @@ func readFacebook(t *document.Table) *facebookSource {
 		Bin:   int(t.Count("bin", 1, int64(len(workload.FacebookBins)), 0)), Users: int(t.Count("users", 1, 1<<31, 1)),
 	}}
 	s.jobs, s.length = amount(t)
-	tasks := 200.0 // of a job; on average
+	tasks := 200.0 // mean number of tasks of a job
 	if bin := s.params.Bin; bin > 0 {
 		tasks = float64(workload.FacebookBins[bin-1].Maps + workload.FacebookBins[bin-1].Reduces)
 	}
 	if jobs := max(float64(s.jobs), float64(s.length)/float64(s.params.Every)); jobs*tasks > maxTasks {
-		t.Bad("", fmt.Sprintf("these are about %.0f jobs, which is too many to simulate", jobs), "draw fewer")
+		t.Bad("", fmt.Sprintf("these are about %.0f jobs, which is too many to simulate", jobs), "draw fewer jobs")
 	}
 	t.Done()
 	return s
 }
 
-// readOwn reads jobs of one's own, which are all alike.
+// readOwn reads a table of equal jobs.
 func readOwn(t *document.Table) *ownSource {
 	s := &ownSource{
 		name: t.Text("name", "job"), user: t.Count("user", 0, 1<<31, 0), submit: job.Time(span(t, "submit", 0, 0)),
@@ -68,24 +68,24 @@ func readOwn(t *document.Table) *ownSource {
 		}
 	}
 	if !t.Has("map_time") {
-		t.Bad("maps", "map_time is missing", `say how long a map or task takes, as in "60s±20s"`)
+		t.Bad("maps", "map_time is missing", `give the duration of a map or task, as in "60s±20s"`)
 	}
 	if s.reduces > 0 && !t.Has("reduce_time") {
-		t.Bad("reduces", "reduce_time is missing", `say how long a reduce takes, as in "2m±30s"`)
+		t.Bad("reduces", "reduce_time is missing", `give the duration of a reduce, as in "2m±30s"`)
 	}
 	for _, key := range []string{"reduce_time", "shuffle_time", "first_shuffle_time"} {
 		if s.reduces == 0 && t.Has(key) {
-			t.Bad(key, key+" stands beside no reduces", "write reduces, or leave it out")
+			t.Bad(key, key+" is given, but the job has no reduces", "write reduces, or leave it out")
 		}
 	}
 	if t.Has("repeat") && s.repeat > 1 && !t.Has("every") {
-		t.Bad("repeat", "every is missing", "say how long after one another the jobs come; 0s: at once")
+		t.Bad("repeat", "every is missing", "give the time between the jobs; 0s submits them all at once")
 	}
 	if tasks := (s.maps + s.reduces) * s.repeat; tasks > maxTasks {
-		t.Bad("maps", fmt.Sprintf("these are %d tasks, which is too many to simulate", tasks), "have fewer of them")
+		t.Bad("maps", fmt.Sprintf("these are %d tasks, which is too many to simulate", tasks), "reduce maps, reduces or repeat")
 	}
 	if end := s.submit.Sub(0) + time.Duration(s.repeat-1)*min(s.every, workload.Longest/time.Duration(s.repeat)); s.every > 0 && (end > workload.Longest || s.every > workload.Longest/time.Duration(s.repeat)) {
-		t.Bad("every", "the last of them comes after more than ten years", "")
+		t.Bad("every", "the last of the jobs is submitted after more than ten years", "reduce every or repeat")
 	}
 	return s
 }

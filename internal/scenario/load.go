@@ -15,8 +15,8 @@ import (
 	"berth/internal/workload/swim"
 )
 
-// load reads the logs that the scenario names. Where it does not say how many nodes the
-// cluster has, the header of the first log in the Standard Workload Format does.
+// load reads the logs that the scenario names. If the scenario does not give the number of nodes,
+// the header of the first log in the Standard Workload Format does.
 func (s *Scenario) load(stdin io.Reader) error {
 	if err := s.loadCloud(); err != nil {
 		return err
@@ -39,7 +39,7 @@ func (s *Scenario) load(stdin io.Reader) error {
 		}
 		r.jobs = workload.Window(r.jobs, job.Time(r.from), r.length)
 		if len(r.jobs) == 0 {
-			return job.ConfigError(s.at(r.path), "there is no job in that part of the log", "take another window (from, for)")
+			return job.ConfigError(s.at(r.path), "no job was submitted in this part of the log", "take another window (from, for)")
 		}
 		for _, j := range r.jobs {
 			longest = max(longest, j.Request)
@@ -47,7 +47,7 @@ func (s *Scenario) load(stdin io.Reader) error {
 	}
 	if !s.limited && longest > 0 {
 		s.Cluster.MaxTime = longest
-		s.Notes = append(s.Notes, "the queue's maximum time is taken to be the longest that was asked for, "+job.FormatDuration(longest))
+		s.Notes = append(s.Notes, "the queue's maximum wall time is assumed to be the longest request in the log, "+job.FormatDuration(longest))
 	}
 	for i := range s.elastic {
 		if err := s.loadSWIM(&s.elastic[i]); err != nil {
@@ -57,7 +57,7 @@ func (s *Scenario) load(stdin io.Reader) error {
 	return nil
 }
 
-// named says where a log is asked for, in an error that does not say where it arose.
+// named adds the position of the log's name in the scenario to an error that has no position.
 func (s *Scenario) named(path string, err error) error {
 	var e *job.Error
 	if errors.As(err, &e) && e.Where == "" {
@@ -115,7 +115,7 @@ func (s *Scenario) loadSacct(r *rigidSource, stdin io.Reader) error {
 		return err
 	}
 	if len(log.Jobs) == 0 {
-		return job.ConfigError(name, fmt.Sprintf("no job in it ever ran, of %d", log.NeverRan+len(log.Skipped)), "let sacct begin earlier (-S)")
+		return job.ConfigError(name, fmt.Sprintf("none of its %d jobs ever ran", log.NeverRan+len(log.Skipped)), "start sacct's output earlier (-S)")
 	}
 	r.jobs = log.Jobs
 	if r.estimates == estimatesExact {
@@ -123,9 +123,9 @@ func (s *Scenario) loadSacct(r *rigidSource, stdin io.Reader) error {
 			r.jobs[i].Request = max(r.jobs[i].Run, time.Millisecond)
 		}
 	}
-	s.note(log.NeverRan, "%s: %d jobs were left out, as they never had nodes", name)
-	s.note(log.Running, "%s: %d jobs were not over, and are taken to last as long as they had run", name)
-	s.note(log.NoLimit, "%s: %d jobs have no time limit, and are given the longest one in the log", name)
+	s.note(log.NeverRan, "%s: %d jobs were left out, because they never had nodes", name)
+	s.note(log.Running, "%s: %d jobs were still running; their run time until then is used", name)
+	s.note(log.NoLimit, "%s: %d jobs have no time limit; the longest limit in the log is used", name)
 	s.noteOdd(log.Skipped, name)
 	return nil
 }
@@ -146,19 +146,19 @@ func (s *Scenario) loadSWIM(e *elasticSource) error {
 		}
 	}
 	if len(e.jobs) == 0 {
-		return job.ConfigError(s.at(e.path), "there is no job in that part of the sample", "take another window (from, for)")
+		return job.ConfigError(s.at(e.path), "no job was submitted in this part of the sample", "take another window (from, for)")
 	}
 	return nil
 }
 
-// note keeps what was left out of a log, where anything was.
+// note adds a remark about n jobs of a log, unless n is 0.
 func (s *Scenario) note(n int, format, name string) {
 	if n > 0 {
 		s.Notes = append(s.Notes, fmt.Sprintf(format, name, n))
 	}
 }
 
-// noteOdd keeps which lines were left out of a log.
+// noteOdd adds a remark about the lines of a log that were left out.
 func (s *Scenario) noteOdd(lines []workload.Odd, name string) {
 	if len(lines) > 0 {
 		s.Notes = append(s.Notes, fmt.Sprintf("%s: %d odd lines were left out, the first: line %d: %s", name, len(lines), lines[0].Line, lines[0].Why))

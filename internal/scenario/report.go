@@ -13,7 +13,7 @@ import (
 	"berth/internal/sim"
 )
 
-// waysHead names the columns of WaysCSV: Row's, each mean followed by its half-width.
+// waysHead names the columns of WaysCSV: those of Row, each mean followed by its half-width.
 var waysHead = []string{
 	"way", "jobs", "turnaround_s", "wait_s", "failed", "allocations", "lost_attempts",
 	"hpc_jobs", "hpc_turnaround_s", "hpc_wait_s", "hpc_ave_bsld", "hpc_killed", "utilization", "makespan_s",
@@ -28,7 +28,7 @@ func (row *Row) means() []Mean {
 	}
 }
 
-// WaysCSV writes a line for each way. Numbers are empty where they are not known.
+// WaysCSV writes a line for each adaptor. Unknown numbers are empty.
 func (r *Report) WaysCSV(w io.Writer) error {
 	head := waysHead[:1:1]
 	for _, h := range waysHead[1:] {
@@ -45,7 +45,7 @@ func (r *Report) WaysCSV(w io.Writer) error {
 	return csv.NewWriter(w).WriteAll(lines)
 }
 
-// digits writes a number with so many decimals; nil is empty.
+// digits formats a number with n decimals; nil gives an empty text.
 func digits(v *float64, n int) string {
 	if v == nil {
 		return ""
@@ -58,8 +58,8 @@ var jobsHead = []string{
 	"success", "starting_time", "finish_time", "waiting_time", "turnaround_time", "stretch", "allocations", "lost_attempts",
 }
 
-// JobsCSV writes a line for each job of each simulation, with Batsim's names of columns as
-// far as it has them. Times are seconds since the beginning of the workload.
+// JobsCSV writes a line for each job of each simulation. Columns that Batsim also has are named as
+// in Batsim. Times are seconds since the beginning of the workload.
 func (r *Report) JobsCSV(w io.Writer) error {
 	out := csv.NewWriter(w)
 	if err := out.Write(jobsHead); err != nil {
@@ -97,7 +97,7 @@ func (u *run) line(kind string, id int64, app string, user int64, o *sim.Outcome
 	}
 }
 
-// seconds writes a time to the millisecond.
+// seconds formats a time in seconds with milliseconds.
 func seconds(d time.Duration) string {
 	ms := d.Round(time.Millisecond) / time.Millisecond
 	sign := ""
@@ -107,7 +107,7 @@ func seconds(d time.Duration) string {
 	return fmt.Sprintf("%s%d.%03d", sign, ms/1000, ms%1000)
 }
 
-// Text writes the report for people.
+// Text prints the report as a table.
 func (r *Report) Text(w io.Writer) error {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%d nodes, %s, seed %d, %s\n", r.Nodes, r.Policy, r.Seed, plural(r.Replications, "replication"))
@@ -122,13 +122,13 @@ func (r *Report) Text(w io.Writer) error {
 	var lines [][]string
 	head := []string{"way"}
 	if own {
-		head = append(head, "your jobs", "turnaround", "under "+first, "wait", "failed", "allocations", "lost attempts")
+		head = append(head, "your jobs", "turnaround", "below "+first, "wait", "failed", "allocations", "lost attempts")
 	}
 	if others {
 		head = append(head, "HPC jobs", "HPC turnaround", "HPC wait", "HPC AVEbsld")
 	}
 	if hired {
-		head = append(head, "predicted", "late", "cost", "predicted", "rented", "interrupted")
+		head = append(head, "predicted turnaround", "late", "cost", "predicted cost", "rented", "interrupted")
 	}
 	lines = append(lines, append(head, "utilization", "makespan"))
 	for i := range r.Ways {
@@ -148,7 +148,7 @@ func plural(n int, word string) string {
 	return fmt.Sprintf("%d %ss", n, word)
 }
 
-// cells is the row of a table for people.
+// cells returns the cells of the row in the printed table.
 func (row *Row) cells(own, others, hired bool) []string {
 	line := []string{row.Way}
 	if row.Way == Alone && !positive(row.Jobs) {
@@ -178,7 +178,7 @@ func (row *Row) cells(own, others, hired bool) []string {
 	return append(line, row.Utilization.text(100, 1)+" %", row.Makespan.time())
 }
 
-// text is the mean times a factor, with its half-width where there is one above 0.
+// text formats the mean times a factor, with its half-width if it is above 0.
 func (m Mean) text(factor float64, decimals int) string {
 	if m.Mean == nil {
 		return ""

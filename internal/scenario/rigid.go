@@ -10,21 +10,22 @@ import (
 	"berth/internal/workload"
 )
 
-// What a source of jobs may draw at most, so that a slip of the pen does not fill memory.
+// Limits of what a source of jobs may draw, so that a typing error does not fill the memory.
 const (
 	maxJobs  = 10_000_000
-	peakGap  = 0.49    // s, times the shape: between arrivals in the peak hour; 5 s by default
+	peakGap  = 0.49    // s, multiplied by the shape: between arrivals in the peak hour; 5 s by default
 	maxTasks = 1 << 24 // of one entry [[elastic]]
 )
 
-// How jobs of others ask for wall time.
+// The kinds of wall times that rigid jobs request.
 const (
 	estimatesUser  = "user"  // as written in the log or the scenario
-	estimatesExact = "exact" // what they run
+	estimatesExact = "exact" // equal to the run time
 	estimatesModel = "model" // drawn from workload.Estimates
 )
 
-// one returns which of the keys a table has, and reports it where it is not exactly one.
+// one returns the single key of keys that the table has, and reports an error if there is none or
+// more than one.
 func one(t *document.Table, keys ...string) string {
 	found := ""
 	for _, key := range keys {
@@ -32,13 +33,13 @@ func one(t *document.Table, keys ...string) string {
 			continue
 		}
 		if found != "" {
-			t.Bad(key, fmt.Sprintf("there are both %s and %s", found, key), "write a table for each")
+			t.Bad(key, fmt.Sprintf("there are both %s and %s", found, key), "write a separate table for each")
 			return ""
 		}
 		found = key
 	}
 	if found == "" {
-		t.Bad("", "it does not say which jobs there are", "write one of "+strings.Join(keys, ", "))
+		t.Bad("", "the kind of jobs is missing", "write one of "+strings.Join(keys, ", "))
 	}
 	t.SetKind(found)
 	return found
@@ -57,7 +58,7 @@ func readRigid(t *document.Table) rigidSource {
 		s.sacct = t.Text("sacct", "")
 		s.window(t)
 	case "lublin":
-		words = words[1:] // the model says nothing of users
+		words = words[1:] // the model has no users
 		s.lublin = readLublin(t.Sub("lublin"))
 	case "jobs":
 		for i, each := range t.List("jobs") {
@@ -69,7 +70,7 @@ func readRigid(t *document.Table) rigidSource {
 	s.estimates = t.Word("estimates", words...)
 	s.factor = t.Number("estimate_factor", 0, 1e6, 0)
 	if t.Has("estimate_factor") && s.estimates != estimatesModel {
-		t.Bad("estimate_factor", "estimate_factor means nothing to these estimates", `write estimates = "model" beside it`)
+		t.Bad("estimate_factor", "estimate_factor has no effect with these estimates", `write estimates = "model" as well`)
 	}
 	if kind != "" {
 		t.Done()
@@ -77,7 +78,7 @@ func readRigid(t *document.Table) rigidSource {
 	return s
 }
 
-// window reads what of a log is taken.
+// window reads which part of a log is used.
 func (s *rigidSource) window(t *document.Table) {
 	if t.Word("odd", "refuse", "skip") == "skip" {
 		s.odd = workload.Skip
@@ -98,7 +99,7 @@ func readLublin(t *document.Table) *lublinSource {
 		Types: workload.Types(t.Word("types", words...)), PeakHour: t.Flag("peak_hour", false), Shape: t.Number("shape", 0.1, 1e6, 0),
 	}}
 	if t.Has("shape") && !s.params.PeakHour {
-		t.Bad("shape", "shape is of the peak hour", "write peak_hour = true beside it")
+		t.Bad("shape", "shape has an effect only in the peak hour", "write peak_hour = true as well")
 	}
 	s.jobs, s.length = amount(t)
 	gap := peakGap * s.params.Shape
@@ -106,18 +107,18 @@ func readLublin(t *document.Table) *lublinSource {
 		gap = 5
 	}
 	if s.params.PeakHour && s.length.Seconds()/gap > maxJobs {
-		t.Bad("for", fmt.Sprintf("these are about %.0f jobs, which is too many to simulate", s.length.Seconds()/gap), "draw fewer")
+		t.Bad("for", fmt.Sprintf("these are about %.0f jobs, which is too many to simulate", s.length.Seconds()/gap), "draw fewer jobs")
 	}
 	t.Done()
 	return s
 }
 
-// amount reads how many jobs are drawn: jobs or for.
+// amount reads the number of jobs to draw: jobs or for.
 func amount(t *document.Table) (jobs int, length time.Duration) {
 	jobs = int(t.Count("jobs", 0, maxJobs, 0))
 	length = span(t, "for", time.Millisecond, 0)
 	if t.Has("jobs") == t.Has("for") {
-		t.Bad("", "it does not say how many jobs there are", "write either jobs or for")
+		t.Bad("", "the number of jobs is missing", "write either jobs or for")
 	}
 	return jobs, length
 }
@@ -129,7 +130,7 @@ func readJob(t *document.Table) workload.Rigid {
 	}
 	j.Request = span(t, "request", time.Millisecond, max(j.Run, time.Millisecond))
 	if !t.Has("run") {
-		t.Bad("", "run is missing", "say how long the job runs")
+		t.Bad("", "run is missing", "give the run time of the job")
 	}
 	t.Done()
 	return j

@@ -10,10 +10,10 @@ import (
 	"berth/internal/sim/metrics"
 )
 
-// Alone is the name of the row in which the jobs of others have the cluster to themselves.
+// Alone names the row in which only the rigid jobs run.
 const Alone = "none"
 
-// Report is what a scenario came to. Times are in seconds; means are over replications.
+// Report is the result of a scenario. Times are in seconds, and means are over replications.
 type Report struct {
 	Scenario     string   `json:"scenario,omitempty"` // its file
 	Nodes        int      `json:"nodes"`
@@ -26,12 +26,12 @@ type Report struct {
 	runs []run
 }
 
-// Row is what a way came to: "none" is the jobs of others without one's own.
+// Row is the result of one adaptor; "none" is the rigid jobs alone.
 type Row struct {
 	Way string `json:"way"`
-	// Of one's own jobs: how many a replication, their means, how many failed, allocations
-	// asked for a job, attempts that were cut short or failed, and by how much their mean
-	// turnaround is below that of the first way, as a share.
+	// The elastic jobs: their number in a replication, mean turnaround and wait, number of failed
+	// jobs, requested allocations per job, attempts that were lost or failed, and the fraction by
+	// which their mean turnaround is below that of the first adaptor.
 	Jobs        Mean  `json:"jobs"`
 	Turnaround  Mean  `json:"turnaround_s"`
 	Wait        Mean  `json:"wait_s"`
@@ -39,18 +39,18 @@ type Row struct {
 	Allocations Mean  `json:"allocations"`
 	Lost        Mean  `json:"lost_attempts"`
 	Under       *Mean `json:"under_first,omitempty"`
-	// Of the jobs of others.
+	// The rigid jobs.
 	HPCJobs       Mean `json:"hpc_jobs"`
 	HPCTurnaround Mean `json:"hpc_turnaround_s"`
 	HPCWait       Mean `json:"hpc_wait_s"`
 	HPCBSLD       Mean `json:"hpc_ave_bsld"`
 	HPCKilled     Mean `json:"hpc_killed"`
-	// Of all.
+	// All jobs.
 	Utilization Mean `json:"utilization"`
 	Makespan    Mean `json:"makespan_s"`
-	// Of rented machines, a job: what they and its data cost, what that and the turnaround were predicted to be when the machines were
-	// chosen, how
-	// many jobs missed the deadline, how many machines were rented, and how many of them the provider took away.
+	// Rented machines, per job: the cost of the machines and the data, the cost and the turnaround
+	// predicted when the machines were chosen, whether the job missed the deadline, the number of
+	// rented machines, and the number of machines that the provider took away.
 	Cost               Mean `json:"cost"`
 	ExpectedCost       Mean `json:"expected_cost"`
 	ExpectedTurnaround Mean `json:"expected_turnaround_s"`
@@ -59,14 +59,14 @@ type Row struct {
 	Interrupted        Mean `json:"interrupted"`
 }
 
-// Mean is a mean over replications with half the width of its 95 % confidence interval,
-// by Student's t; null where there is nothing to take it of, or one replication only.
+// Mean is a mean over replications with half the width of its 95 % confidence interval, by Student's
+// t. It is null without values, and the half-width is null for a single replication.
 type Mean struct {
 	Mean      *float64 `json:"mean"`
 	HalfWidth *float64 `json:"half_width"`
 }
 
-// run is one simulation: a way's, of a replication.
+// run is one simulation: a replication under one adaptor.
 type run struct {
 	replication int
 	way         string
@@ -74,10 +74,11 @@ type run struct {
 	result      *sim.Result
 }
 
-// Progress is how far the simulations are: so many of all are done.
+// Progress is the number of completed simulations and of all.
 type Progress struct{ Done, All int }
 
-// Run simulates all ways in all replications, so many at once, and tells how far it is.
+// Run simulates all adaptors in all replications, up to workers at once, and calls tell with its
+// progress.
 func (s *Scenario) Run(ctx context.Context, workers int, tell func(Progress)) (*Report, error) {
 	ways := s.rows()
 	all := s.Replications * len(ways)
@@ -91,7 +92,7 @@ func (s *Scenario) Run(ctx context.Context, workers int, tell func(Progress)) (*
 		if r.result, err = sim.Run(ctx, r.cfg); err != nil {
 			return run{}, s.explain(err)
 		}
-		for i := range r.cfg.Elastic { // tasks are most of the memory, and told nowhere
+		for i := range r.cfg.Elastic { // tasks need most of the memory, and the report has none of them
 			e := &r.cfg.Elastic[i]
 			e.Maps, e.Reduces, e.FirstShuffle, e.Shuffle = nil, nil, nil, nil
 		}
@@ -113,8 +114,8 @@ func (s *Scenario) Run(ctx context.Context, workers int, tell func(Progress)) (*
 	return r, nil
 }
 
-// rows returns the ways in the order of the report; nil is the jobs of others alone, which
-// come first where there are any.
+// rows returns the adaptors in the order of the report. The nil adaptor stands for the rigid jobs
+// alone and is first, if there are rigid jobs.
 func (s *Scenario) rows() (ways []*Way) {
 	if len(s.rigid) > 0 {
 		ways = append(ways, nil)
@@ -127,7 +128,7 @@ func (s *Scenario) rows() (ways []*Way) {
 	return ways
 }
 
-// explain names the scenario in an error of the simulator about its jobs.
+// explain adds the scenario's position to an error of the simulator about a job.
 func (s *Scenario) explain(err error) error {
 	var e *job.Error
 	if s.Name == "" || !errors.As(err, &e) {
@@ -138,9 +139,9 @@ func (s *Scenario) explain(err error) error {
 	return &named
 }
 
-// measure sums the runs up, way by way.
+// measure computes the rows of the report from the runs.
 func (r *Report) measure(ways int) {
-	var first []float64 // turnaround under the first way, by replication
+	var first []float64 // turnaround under the first adaptor, by replication
 	for i := range ways {
 		var of [fields][]float64
 		for k := i; k < len(r.runs); k += ways {
@@ -149,7 +150,7 @@ func (r *Report) measure(ways int) {
 				of[f] = append(of[f], v[f])
 			}
 		}
-		mean := func(f int) Mean { return told(evaluate.Mean(of[f])) }
+		mean := func(f int) Mean { return rounded(evaluate.Mean(of[f])) }
 		row := Row{
 			Way: r.runs[i].way, Jobs: mean(jobs), Turnaround: mean(turnaround), Wait: mean(wait),
 			Failed: mean(failed), Allocations: mean(allocations), Lost: mean(lost),
@@ -169,7 +170,7 @@ func (r *Report) measure(ways int) {
 	}
 }
 
-// What is measured in a run.
+// The quantities that are measured in a run.
 const (
 	jobs = iota
 	turnaround
@@ -193,7 +194,7 @@ const (
 	fields
 )
 
-// measure returns the measures of a run; NaN is the mean of no jobs.
+// measure returns the measures of a run. The mean of no jobs is NaN.
 func (r *run) measure() (v [fields]float64) {
 	for i := range r.result.Elastic {
 		o := &r.result.Elastic[i]
@@ -235,8 +236,8 @@ func number(b bool) float64 {
 	return 0
 }
 
-// told returns an estimate without the digits that are not the same on every machine.
-func told(e evaluate.Estimate) Mean {
+// rounded returns an estimate without the digits that may differ between machines.
+func rounded(e evaluate.Estimate) Mean {
 	if e.N == 0 {
 		return Mean{}
 	}
@@ -244,10 +245,10 @@ func told(e evaluate.Estimate) Mean {
 	return Mean{&mean, e.HalfWidth(6)}
 }
 
-// under returns by how much the mean of values is below that of others of the same
-// replications, as a share; nil where that is not known.
+// under returns the fraction by which the mean of values is below that of others in the same
+// replications, or nil if that is unknown.
 func under(values, others []float64) *Mean {
-	m := told(evaluate.Reduction(values, others, evaluate.Mean))
+	m := rounded(evaluate.Reduction(values, others, evaluate.Mean))
 	if m.Mean == nil {
 		return nil
 	}

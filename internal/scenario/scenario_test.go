@@ -23,8 +23,7 @@ import (
 	"berth/internal/workload"
 )
 
-// TestScenarios: testdata/*.txt are scenarios with what becomes of them: "parse" tells
-// errors, "run" the table.
+// TestScenarios runs testdata/cases: "parse" prints the errors of a scenario, "run" its table.
 func TestScenarios(t *testing.T) {
 	datadriven.Walk(t, "testdata/cases", func(t *testing.T, path string) {
 		datadriven.RunTest(t, path, func(t *testing.T, d *datadriven.TestData) string {
@@ -75,7 +74,7 @@ func open(t *testing.T, text string) *Scenario {
 	return s
 }
 
-// TestEveryKey: what all.toml says is what is simulated.
+// TestEveryKey checks that all.toml, which has every key, becomes the simulation that it describes.
 func TestEveryKey(t *testing.T) {
 	s, err := Open("testdata/all.toml")
 	if err != nil {
@@ -126,8 +125,8 @@ func TestEveryKey(t *testing.T) {
 	}
 }
 
-// TestDraw: the same seed draws the same, replications and sources draw their own, and what
-// one source has does not change what another draws.
+// TestDraw checks that the same seed draws the same jobs, that replications and sources have
+// separate random numbers, and that the jobs of one source do not change what another draws.
 func TestDraw(t *testing.T) {
 	const lublin = "[cluster]\nnodes = 64\n[[rigid]]\nlublin = {jobs = 20, peak_hour = true}\nestimates = \"model\"\n"
 	const facebook = "[[elastic]]\nfacebook = {for = \"10m\"}\n"
@@ -161,7 +160,7 @@ func TestDraw(t *testing.T) {
 	}
 }
 
-// TestWorkers: the number of workers changes no byte.
+// TestWorkers checks that the output is the same for any number of workers.
 func TestWorkers(t *testing.T) {
 	s := open(t, "replications = 3\n[cluster]\nnodes = 8\n[[elastic]]\nfacebook = {jobs = 4, bin = 3}\n[[rigid]]\nlublin = {jobs = 5, peak_hour = true}\n")
 	var texts []string
@@ -181,7 +180,7 @@ func TestWorkers(t *testing.T) {
 	}
 }
 
-// TestFlags: what flags say goes before what the file says, and errors name them.
+// TestFlags checks that flags override the file, and that errors name the flags.
 func TestFlags(t *testing.T) {
 	doc, err := ParseDocument("s.toml", "testdata", []byte("[cluster]\nnodes = 4\n"))
 	if err != nil {
@@ -203,7 +202,7 @@ func TestFlags(t *testing.T) {
 	doc.Append("rigid", map[string]any{"sacct": "-"}, map[string]string{"": "--from-sacct"})
 	doc.Append("elastic", map[string]any{"maps": int64(3), "map_time": "1m"}, map[string]string{"": "--maps"})
 	text := "JobID|User|Submit|Start|End|State|NNodes|TimelimitRaw|ElapsedRaw\n1|ann|100|110|170|COMPLETED|2|5|60\n"
-	if _, err := doc.Scenario(strings.NewReader(text)); err == nil || !strings.Contains(err.Error(), "how many nodes") {
+	if _, err := doc.Scenario(strings.NewReader(text)); err == nil || !strings.Contains(err.Error(), "number of nodes") {
 		t.Errorf("got %v", err)
 	}
 	doc.Set("cluster.nodes", int64(4), "--nodes")
@@ -225,8 +224,8 @@ func TestOpenErrors(t *testing.T) {
 	}
 }
 
-// FuzzParse: any text is refused with an error that its writer can mend, or makes
-// simulations with jobs in order that fit the cluster.
+// FuzzParse checks that any text gives either a correctable error or simulations whose jobs are
+// ordered and fit the cluster.
 func FuzzParse(f *testing.F) {
 	all, err := os.ReadFile("testdata/all.toml")
 	if err != nil {
@@ -285,7 +284,7 @@ func simulable(t *testing.T, s *Scenario) {
 	}
 }
 
-// TestMeans against what is reckoned by hand.
+// TestMeans compares with values computed by hand.
 func TestMeans(t *testing.T) {
 	nan := math.NaN()
 	tests := []struct {
@@ -302,7 +301,7 @@ func TestMeans(t *testing.T) {
 		return got == nil && math.IsNaN(want) || got != nil && math.Abs(*got-want) < 2e-6
 	}
 	for _, tt := range tests {
-		if m := told(evaluate.Mean(tt.values)); !same(m.Mean, tt.mean) || !same(m.HalfWidth, tt.half) {
+		if m := rounded(evaluate.Mean(tt.values)); !same(m.Mean, tt.mean) || !same(m.HalfWidth, tt.half) {
 			t.Errorf("%v: %+v", tt.values, m)
 		}
 	}
@@ -317,7 +316,7 @@ func TestMeans(t *testing.T) {
 	}
 }
 
-// TestDocs: docs/simulate.md tells of every key and column.
+// TestDocs checks that docs/simulate.md describes every key and column.
 func TestDocs(t *testing.T) {
 	page, err := os.ReadFile("../../docs/simulate.md")
 	if err != nil {

@@ -11,7 +11,7 @@ import (
 	"berth/internal/workload"
 )
 
-// span is a duration from low up.
+// span reads a duration of at least low.
 func span(t *document.Table, key string, low, otherwise time.Duration) time.Duration {
 	if s, ok := document.Value[string](t, key, `a duration, as in "1h30m"`); ok {
 		return spanOf(t, key, s, low, otherwise)
@@ -19,7 +19,7 @@ func span(t *document.Table, key string, low, otherwise time.Duration) time.Dura
 	return otherwise
 }
 
-// spanOf is the duration that is written in a part of a key's value.
+// spanOf parses the duration in a part of a key's value.
 func spanOf(t *document.Table, key, s string, low, otherwise time.Duration) time.Duration {
 	d, err := parse.Duration(t.Where(key), s)
 	switch {
@@ -35,7 +35,7 @@ func spanOf(t *document.Table, key, s string, low, otherwise time.Duration) time
 	return otherwise
 }
 
-// limit is a duration that bounds something; 0: nothing.
+// limit reads a duration that limits something; 0 means no limit.
 func limit(t *document.Table, key string) time.Duration {
 	v, _ := t.Get(key)
 	if s, ok := v.(string); ok {
@@ -46,7 +46,7 @@ func limit(t *document.Table, key string) time.Duration {
 	return span(t, key, time.Millisecond, 0)
 }
 
-// times is a distribution of durations: "60s", "60s±20s", "60s+-20s" or a table of mean and sd.
+// times reads a distribution of durations: "60s", "60s±20s", "60s+-20s" or a table of mean and sd.
 func times(t *document.Table, key string) (n workload.Normal) {
 	v, _ := t.Get(key)
 	if _, ok := v.(map[string]any); ok {

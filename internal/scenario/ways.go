@@ -10,9 +10,9 @@ import (
 	"berth/internal/sim"
 )
 
-// defaultWays are compared where a scenario says nothing: the paper's baseline and its
-// algorithm, what berth does for each job alone, and what it does for all jobs of a user, for
-// as long as any can use an allocation and as long as its own job lasts.
+// defaultWays are the adaptors of a scenario that names none: the paper's baseline and its
+// algorithm, berth for each job alone, and berth for all jobs of a user together, without and with
+// yielding of allocations when their own job has ended.
 func defaultWays() []Way {
 	return []Way{
 		{"naive", sim.Adaptor{Way: sim.Naive, Fast: true}},
@@ -56,37 +56,37 @@ func (s *Scenario) readWays(root *document.Table) {
 	}
 }
 
-// fits reports keys that mean nothing to a way.
+// fits reports keys that have no effect under an adaptor's way.
 func (s *Scenario) fits(t *document.Table, a sim.Adaptor) {
 	for _, key := range []string{"deadline", "budget", "replan"} {
 		if t.Has(key) && a.Way != sim.Rented {
-			t.Bad(key, fmt.Sprintf("%s means nothing to way %q", key, a.Way), `leave it out, or write way = "rented"`)
+			t.Bad(key, fmt.Sprintf("%s has no effect with way %q", key, a.Way), `leave it out, or write way = "rented"`)
 		}
 	}
 	if a.Way == sim.Berth {
 		if a.Order == sched.Shortest && !a.Shared {
-			t.Bad("order", "an order is of jobs that share allocations", "write shared = true beside it")
+			t.Bad("order", "order has an effect only on jobs that share allocations", "write shared = true as well")
 		}
 		if a.Yield && !a.Shared {
-			t.Bad("yield", "only jobs that share allocations can yield them", "write shared = true beside it")
+			t.Bad("yield", "only jobs that share allocations can yield them", "write shared = true as well")
 		}
 		if a.Fewest {
-			t.Bad("fewest", `fewest means nothing to way "berth", which always does so`, `leave it out, or write way = "paper"`)
+			t.Bad("fewest", `fewest has no effect with way "berth", which always uses the fewest nodes`, `leave it out, or write way = "paper"`)
 		}
 		return
 	}
 	if a.Way == sim.Rented && s.cloud == nil {
-		t.Bad("way", "there are no machines to rent", "say under [cloud] which there are")
+		t.Bad("way", "there are no machines to rent", "add a [cloud] table")
 	}
 	if a.Way == sim.Rented && a.Unknown {
-		t.Bad("unknown", "machines are chosen by how long tasks take", "leave it out")
+		t.Bad("unknown", "the choice of machines needs the durations of tasks", "leave it out")
 	}
 	if a.Way == sim.Paper && a.Unknown {
-		t.Bad("unknown", "the paper's algorithm needs to know how long tasks take", `leave it out, or write way = "berth"`)
+		t.Bad("unknown", "the paper's algorithm needs the durations of tasks", `leave it out, or write way = "berth"`)
 	}
 	for _, key := range []string{"max_allocs", "scout", "wall_time", "shared", "order", "yield"} {
 		if t.Has(key) {
-			t.Bad(key, fmt.Sprintf("%s means nothing to way %q", key, a.Way), `leave it out, or write way = "berth"`)
+			t.Bad(key, fmt.Sprintf("%s has no effect with way %q", key, a.Way), `leave it out, or write way = "berth"`)
 		}
 	}
 }

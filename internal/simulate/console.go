@@ -10,14 +10,14 @@ import (
 	"berth/internal/ui"
 )
 
-// Console is what a command reads from and writes to.
+// Console is the input and output of a command.
 type Console struct {
 	In       io.Reader
 	Out, Err io.Writer
-	JSON     bool // the result is printed as JSON and no progress is shown
+	JSON     bool // print the result as JSON and show no progress
 }
 
-// simulate calls run with a context that an interrupt cancels, and shows how far it is.
+// simulate calls run with a context that an interrupt cancels, and with a meter for the progress.
 func (c Console) simulate(ctx context.Context, run func(context.Context, *ui.Meter) error) error {
 	ctx, stop := signal.NotifyContext(ctx, os.Interrupt)
 	defer stop()
@@ -29,8 +29,8 @@ func (c Console) simulate(ctx context.Context, run func(context.Context, *ui.Met
 // report is a result that can be printed.
 type report interface{ Text(io.Writer) error }
 
-// print writes files and prints the report. The report is printed even if files cannot be
-// written, as a simulation may have taken long.
+// print writes the files and prints the report. It prints the report even if the files cannot be
+// written, because a simulation may have taken long.
 func (c Console) print(ctx context.Context, r report, folder string, files []output) error {
 	left := leave(ctx, folder, files)
 	if c.JSON {
@@ -39,7 +39,7 @@ func (c Console) print(ctx context.Context, r report, folder string, files []out
 	return cmp.Or(r.Text(c.Out), left)
 }
 
-// reportFiles are the report as text and as JSON, in files that are called name and an ending.
+// reportFiles returns the report as text and as JSON, in the files name.txt and name.json.
 func reportFiles(name string, r report) []output {
 	return []output{{name + ".txt", r.Text}, {name + ".json", func(w io.Writer) error { return ui.JSON(w, r) }}}
 }

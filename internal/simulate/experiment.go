@@ -23,8 +23,7 @@ import (
 	"berth/internal/workload"
 )
 
-// Experiment is one of the experiments of the paper, or one that goes beyond them, as its flags
-// ask for it.
+// Experiment is an experiment of the paper, or a further one, with the options from its flags.
 type Experiment struct {
 	name                     string
 	settings                 evaluate.Settings
@@ -32,47 +31,47 @@ type Experiment struct {
 	policy, adaptors, types  string
 	maxTime                  string
 	hpcTime, mrTime, mrEvery string
-	csv, svg, png, to        string // files, and a folder
+	csv, svg, png, to        string // output files, and a folder
 	register                 func(*pflag.FlagSet)
 	prepare                  func(args []string) (study, error)
 }
 
-// study is an experiment whose flags have been read.
+// study runs an experiment whose flags have been read.
 type study func(context.Context, evaluate.Settings) (*evaluate.Report, error)
 
 // Register adds the flags to a command's.
 func (e *Experiment) Register(f *pflag.FlagSet) {
 	s := &e.settings
 	f.IntVar(&s.Nodes, "nodes", 128, "nodes of the cluster")
-	f.StringVar(&e.policy, "policy", string(batch.CBF), "how the batch system chooses: fcfs, easy, easy-sjbf or cbf")
-	f.StringVar(&e.adaptors, "adaptors", cmp.Or(e.adaptors, "naive,paper,several,yield"), "ways to bring MapReduce jobs to the cluster, of "+allCases())
-	f.Uint64Var(&s.Seed, "seed", 1, "seed that all random numbers come from")
-	f.Float64Var(&s.Precision, "precision", 0.05, "half-width of the 95 % confidence interval at which a mean is known well enough, as a share of it")
-	f.IntVar(&s.Limits.Min, "min-replications", 2*evaluate.MinReplications, "replications at least")
-	f.IntVar(&s.Limits.Max, "max-replications", 2000, "replications at most, for each load")
-	f.BoolVar(&s.Plain, "plain", false, "plain averages over replications, without control variates: takes several times as many")
-	f.IntVar(&s.Limits.Workers, "jobs", 0, "replications at once (default: one a processor)")
+	f.StringVar(&e.policy, "policy", string(batch.CBF), "policy of the batch system: fcfs, easy, easy-sjbf or cbf")
+	f.StringVar(&e.adaptors, "adaptors", cmp.Or(e.adaptors, "naive,paper,several,yield"), "adaptors to compare, from "+allCases())
+	f.Uint64Var(&s.Seed, "seed", 1, "seed of all random numbers")
+	f.Float64Var(&s.Precision, "precision", 0.05, "required half-width of the 95 % confidence interval, as a fraction of the mean")
+	f.IntVar(&s.Limits.Min, "min-replications", 2*evaluate.MinReplications, "smallest number of replications")
+	f.IntVar(&s.Limits.Max, "max-replications", 2000, "largest number of replications for each load")
+	f.BoolVar(&s.Plain, "plain", false, "plain averages over replications, without control variates; needs several times as many")
+	f.IntVar(&s.Limits.Workers, "jobs", 0, "simultaneous replications (default: one for each processor)")
 	f.StringVar(&e.csv, "csv", "", "write the figures to this file as CSV")
 	f.StringVar(&e.to, "out", "", "write everything to this folder, as "+e.name+".txt, .json, .csv and, if it has a figure, .svg and .png")
 	e.register(f)
 }
 
-// hpcFlags and mrFlags add those of what jobs there are.
+// hpcFlags adds the flags for the HPC jobs.
 func (e *Experiment) hpcFlags(f *pflag.FlagSet) {
 	f.StringVar(&e.types, "hpc-types", "typed", "typed (batch and interactive), typeless, batch or interactive jobs of Lublin and Feitelson's model")
-	f.Float64Var(&e.mix.HPC.Shape, "hpc-shape", evaluate.PeakShape, "shape of the gamma distribution between HPC jobs, of scale 0.49 s")
-	f.IntVar(&e.mix.HPC.Jobs, "hpc-jobs", 400, "number of HPC jobs; 0: as many as come in --hpc-time")
-	f.StringVar(&e.hpcTime, "hpc-time", "1h", "how long HPC jobs come")
+	f.Float64Var(&e.mix.HPC.Shape, "hpc-shape", evaluate.PeakShape, "shape of the gamma-distributed times between HPC jobs (scale 0.49 s)")
+	f.IntVar(&e.mix.HPC.Jobs, "hpc-jobs", 400, "number of HPC jobs; 0: as many as arrive in --hpc-time")
+	f.StringVar(&e.hpcTime, "hpc-time", "1h", "time in which HPC jobs arrive")
 }
 
 func (e *Experiment) mrFlags(f *pflag.FlagSet, jobs int) {
 	f.StringVar(&e.mrEvery, "mr-interarrival", "14s", "mean time between MapReduce jobs")
-	f.IntVar(&e.mix.MR.Jobs, "mr-jobs", jobs, "number of MapReduce jobs; 0: as many as come in --mr-time")
-	f.StringVar(&e.mrTime, "mr-time", "1h", "how long MapReduce jobs come")
-	f.IntVar(&e.mix.MR.Users, "mr-users", 1, "users who submit MapReduce jobs, each of whom has one coordinator")
+	f.IntVar(&e.mix.MR.Jobs, "mr-jobs", jobs, "number of MapReduce jobs; 0: as many as arrive in --mr-time")
+	f.StringVar(&e.mrTime, "mr-time", "1h", "time in which MapReduce jobs arrive")
+	f.IntVar(&e.mix.MR.Users, "mr-users", 1, "number of users who submit MapReduce jobs; each has one coordinator")
 }
 
-// read checks what the flags that all experiments have say.
+// read checks the flags that all experiments have.
 func (e *Experiment) read() (err error) {
 	s, hpc, mr := &e.settings, &e.mix.HPC, &e.mix.MR
 	if s.Policy, err = batch.ParsePolicy(e.policy); err != nil {
@@ -103,13 +102,13 @@ func (e *Experiment) read() (err error) {
 	return err
 }
 
-// mostNodes and mostJobs bound what a slip of the finger may ask for, as in scenarios.
+// mostNodes and mostJobs limit what a typing error may request, as in scenarios.
 const (
 	mostNodes = 1_000_000
 	mostJobs  = 10_000_000
 )
 
-// counts refuses numbers that there cannot be so many of.
+// counts checks that the numbers are within their limits.
 func (e *Experiment) counts() error {
 	for _, n := range []struct {
 		flag            string
@@ -137,7 +136,7 @@ func positive(flag, text string) (time.Duration, error) {
 	return d, err
 }
 
-// list parses a list by a parser of its parts.
+// list parses a comma-separated list with a parser for its parts.
 func list[T any](flag, text string, parse func(flag, part string) (T, error)) ([]T, error) {
 	var values []T
 	for part := range strings.SplitSeq(text, ",") {
@@ -150,7 +149,7 @@ func list[T any](flag, text string, parse func(flag, part string) (T, error)) ([
 	return values, nil
 }
 
-// allCases is the names of all adaptors, as a list on the command line.
+// allCases returns the names of all adaptors as a list on the command line.
 func allCases() string {
 	var names []string
 	for _, c := range evaluate.Cases() {
@@ -159,8 +158,8 @@ func allCases() string {
 	return strings.Join(names, ",")
 }
 
-// Run runs the experiment and writes what it found. Files are written last, when all
-// that goes into them is there, and each at once.
+// Run runs the experiment and writes its results. Files are written last, when all their contents
+// are known.
 func (e *Experiment) Run(ctx context.Context, c Console, args []string) error {
 	if err := e.read(); err != nil {
 		return err
@@ -188,7 +187,7 @@ func (e *Experiment) Run(ctx context.Context, c Console, args []string) error {
 	return c.print(ctx, r, e.to, files)
 }
 
-// files are those that were asked for.
+// files returns the output files that were requested.
 func (e *Experiment) files(r *evaluate.Report) ([]output, error) {
 	files := []output{{e.csv, r.CSV}}
 	name := filepath.Join(e.to, e.name)

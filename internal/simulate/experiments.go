@@ -34,7 +34,7 @@ func Table2() *Experiment {
 	return e
 }
 
-// Table3 is the experiment of the paper's table 3, whose argument is a log.
+// Table3 is the experiment of the paper's table 3. Its argument is a log.
 func Table3() *Experiment {
 	e := &Experiment{name: "table3"}
 	var day, estimates string
@@ -42,7 +42,7 @@ func Table3() *Experiment {
 		e.limitsFlag(f)
 		e.mrFlags(f, 1000)
 		f.StringVar(&day, "day", "auto", "day of the log, from 1 and counted from its first job; or auto")
-		f.StringVar(&estimates, "estimates", string(swf.User), "wall times that HPC jobs ask for: user or exact")
+		f.StringVar(&estimates, "estimates", string(swf.User), "wall times that HPC jobs request: user or exact")
 	}
 	e.prepare = func(args []string) (study, error) {
 		limits, err := e.limits()
@@ -62,7 +62,7 @@ func Fig3() *Experiment {
 	var b evaluate.Bins
 	e.register = func(f *pflag.FlagSet) {
 		e.loadFlags(f)
-		f.BoolVar(&b.Alone, "alone", false, "each bin by itself, as many jobs of it as of the whole mix")
+		f.BoolVar(&b.Alone, "alone", false, "simulate each bin by itself, with as many jobs as the whole mix")
 		f.BoolVar(&b.NoHPC, "no-hpc", false, "MapReduce jobs only")
 	}
 	e.prepare = func([]string) (_ study, err error) {
@@ -79,7 +79,7 @@ func Fig4() *Experiment {
 	var shapes, everies string
 	e.register = func(f *pflag.FlagSet) {
 		e.loadFlags(f)
-		f.StringVar(&shapes, "shapes", "4,7,10.23,15,20,30,45,60", "(a): shapes of the gamma distribution between HPC jobs")
+		f.StringVar(&shapes, "shapes", "4,7,10.23,15,20,30,45,60", "(a): shapes of the gamma-distributed times between HPC jobs")
 		f.StringVar(&everies, "mr-interarrivals", "5s,7s,10s,14s,20s,30s,60s", "(b): mean times between MapReduce jobs")
 	}
 	e.prepare = func([]string) (study, error) {
@@ -107,25 +107,25 @@ func Variants() *Experiment {
 	return e
 }
 
-// loadFlags adds those of an experiment that is drawn.
+// loadFlags adds the flags of an experiment with a figure.
 func (e *Experiment) loadFlags(f *pflag.FlagSet) {
 	f.StringVar(&e.svg, "svg", "", "draw the figure into this file as SVG")
 	f.StringVar(&e.png, "png", "", "draw the figure into this file as PNG")
-	f.StringVar(&e.maxTime, "max-time", "18h", "longest time that MapReduce jobs may ask for; 0 for no limit")
+	f.StringVar(&e.maxTime, "max-time", "18h", "longest wall time that MapReduce jobs may request; 0 for no limit")
 	e.hpcFlags(f)
 	e.mrFlags(f, 0)
 }
 
-// limitsFlag adds the flag of the queue's maximum times, and limits reads it.
+// limitsFlag adds the flag of the queue's maximum wall times, which limits reads.
 func (e *Experiment) limitsFlag(f *pflag.FlagSet) {
-	f.StringVar(&e.maxTime, "max-time", "18h", "longest time that MapReduce jobs may ask for; several with commas: the table for each; 0 for no limit")
+	f.StringVar(&e.maxTime, "max-time", "18h", "longest wall time that MapReduce jobs may request, or several with commas for a table each; 0 for no limit")
 }
 
 func (e *Experiment) limits() ([]time.Duration, error) {
 	return list("--max-time", e.maxTime, parse.Limit)
 }
 
-// sweep reads the flags of an experiment over loads.
+// sweep reads the flags of an experiment over several loads.
 func (e *Experiment) sweep(everies string) (w evaluate.Sweep, err error) {
 	w.Mix = e.mix
 	if w.MaxTime, err = parse.Limit("--max-time", e.maxTime); err != nil {
@@ -144,7 +144,7 @@ func positiveNumber(flag, text string) (float64, error) {
 	return v, nil
 }
 
-// readLog has the HPC jobs be those of a day of a log.
+// readLog uses the jobs of a day of a log as the HPC jobs.
 func (e *Experiment) readLog(path, day, estimates string) error {
 	kind, err := swf.ParseEstimates(estimates)
 	if err != nil {

@@ -16,24 +16,24 @@ import (
 	"berth/internal/job"
 )
 
-// output is a file that a simulation leaves behind, and what writes it.
+// output is an output file and the function that writes it.
 type output struct {
 	path  string
 	write func(io.Writer) error
 }
 
-// bytesTo is an output that is there already.
+// bytesTo returns an output whose contents are known.
 func bytesTo(path string, data []byte) output {
 	return output{path, func(w io.Writer) error { _, err := w.Write(data); return err }}
 }
 
-// writable reports a file that could not be written, before a simulation that may take long
-// is spent on it; "" is none.
+// writable returns an error if the file could not be written. It is called before a simulation,
+// which may take long. "" means no file.
 func writable(path string) error {
 	if path == "" {
 		return nil
 	}
-	path, kind := place(path)
+	path, kind := resolve(path)
 	var err error
 	switch {
 	case kind.IsDir():
@@ -49,9 +49,9 @@ func writable(path string) error {
 	return nil
 }
 
-// place returns what a path leads to by links, and of what kind that is: a regular file
-// where there is nothing yet.
-func place(path string) (string, fs.FileMode) {
+// resolve returns the target of a path after following links, and its type. A path that does not
+// exist counts as a regular file.
+func resolve(path string) (string, fs.FileMode) {
 	if real, err := filepath.EvalSymlinks(path); err == nil {
 		path = real
 	}
@@ -61,7 +61,7 @@ func place(path string) (string, fs.FileMode) {
 	return path, 0
 }
 
-// writableFolder does the same for a folder, which need not be there.
+// writableFolder is writable for a folder, which need not exist.
 func writableFolder(path string) error {
 	if path == "" {
 		return nil
@@ -79,7 +79,7 @@ func writableFolder(path string) error {
 	return nil
 }
 
-// enterable tells whether files can be made in a folder.
+// enterable returns an error if no file can be created in a folder.
 func enterable(dir string) error {
 	info, err := os.Stat(dir)
 	if err == nil && !info.IsDir() {
@@ -91,9 +91,8 @@ func enterable(dir string) error {
 	return err
 }
 
-// leave writes files, and makes the folder that they are in where one is named: each is
-// there whole and all of them are, or none is and nothing else, also where the command is
-// told to end meanwhile. Devices and pipes are written to as they are.
+// leave writes files, and creates their folder if one is named. Either all files are written
+// completely or none, even if the command is interrupted. Devices and pipes are written directly.
 func leave(parent context.Context, folder string, outputs []output) (err error) {
 	ctx, stop := signal.NotifyContext(parent, syscall.SIGTERM, os.Interrupt)
 	defer stop()
@@ -104,7 +103,7 @@ func leave(parent context.Context, folder string, outputs []output) (err error) 
 	var files []pending
 	defer func() {
 		for _, f := range files {
-			_ = f.Cleanup() // does nothing to a file that is in its place
+			_ = f.Cleanup() // has no effect on a file that has been renamed
 		}
 		if err != nil {
 			undo()
@@ -138,9 +137,9 @@ type pending interface {
 	CloseAtomicallyReplace() error
 }
 
-// begin begins a file aside of where it is to be.
+// begin begins a temporary file beside the path.
 func begin(path string) (pending, error) {
-	path, kind := place(path)
+	path, kind := resolve(path)
 	if !kind.IsRegular() {
 		f, err := os.OpenFile(path, os.O_WRONLY, 0)
 		return device{f}, err
@@ -148,14 +147,14 @@ func begin(path string) (pending, error) {
 	return renameio.NewPendingFile(path, renameio.WithPermissions(0o644))
 }
 
-// device is what cannot be replaced, and need not be.
+// device is a file that cannot be replaced and need not be.
 type device struct{ *os.File }
 
 func (d device) Cleanup() error                { return d.Close() }
 func (d device) CloseAtomicallyReplace() error { return d.Close() }
 
-// makeFolder makes a folder and those that it is in. What it returns takes those away again
-// that were not there, as far as they are empty.
+// makeFolder creates a folder and its parents. undo removes those that it created, if they are
+// empty.
 func makeFolder(path string) (undo func(), err error) {
 	var made []string
 	undo = func() {
@@ -192,8 +191,8 @@ func (u *until) Write(b []byte) (int, error) {
 	return u.to.Write(b)
 }
 
-// unwritten says why there is no such file, by its own name: it is written under another
-// one first.
+// unwritten returns the error for a file that could not be written, with the file's own name instead
+// of that of the temporary file.
 func unwritten(path string, err error) error {
 	if errors.Is(err, context.Canceled) {
 		return err

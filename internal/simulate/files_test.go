@@ -15,7 +15,7 @@ import (
 	"berth/internal/job"
 )
 
-// remains returns what there is below a folder.
+// remains returns the paths below a folder.
 func remains(t *testing.T, dir string) (paths []string) {
 	t.Helper()
 	err := filepath.WalkDir(dir, func(path string, _ os.DirEntry, err error) error {
@@ -29,7 +29,7 @@ func remains(t *testing.T, dir string) (paths []string) {
 	return paths[1:]
 }
 
-// TestLeave: files are all there, or none is and the folder made for them neither.
+// TestLeave checks that either all files exist, or neither a file nor the folder made for them.
 func TestLeave(t *testing.T) {
 	cause := errors.New("the pen broke")
 	broken := output{"two", func(w io.Writer) error {
@@ -40,7 +40,7 @@ func TestLeave(t *testing.T) {
 		if err := syscall.Kill(os.Getpid(), syscall.SIGTERM); err != nil {
 			return err
 		}
-		for err == nil { // until the signal is there
+		for err == nil { // until the signal has arrived
 			_, err = io.WriteString(w, "x")
 		}
 		return err
@@ -50,7 +50,7 @@ func TestLeave(t *testing.T) {
 	for _, test := range []struct {
 		name   string
 		second output
-		want   string // of the error; "": none
+		want   string // of the error; "": no error
 		is     func(error) bool
 	}{
 		{"all is well", bytesTo("two", []byte("2")), "", nil},
@@ -78,7 +78,7 @@ func TestLeave(t *testing.T) {
 	}
 }
 
-// TestLeaveReplaces: what was there before stays until all is written.
+// TestLeaveReplaces checks that existing files stay until all new files are complete.
 func TestLeaveReplaces(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "one")
 	if err := os.WriteFile(path, []byte("old"), 0o600); err != nil {
@@ -93,7 +93,7 @@ func TestLeaveReplaces(t *testing.T) {
 	}
 }
 
-// TestWritable: what could not be written in the end is told at the beginning, by its name.
+// TestWritable checks that a file that cannot be written is reported at the beginning, by its name.
 func TestWritable(t *testing.T) {
 	dir := t.TempDir()
 	in := func(name string) string { return filepath.Join(dir, name) }
@@ -102,7 +102,7 @@ func TestWritable(t *testing.T) {
 	}
 	for _, test := range []struct {
 		path         string
-		file, folder string // how the error ends
+		file, folder string // the end of the error
 	}{
 		{"", "", ""},
 		{in("new"), "", ""},
@@ -125,14 +125,14 @@ func TestWritable(t *testing.T) {
 	}
 }
 
-// TestLeaveLinks: a link stays one, what it leads to is replaced; and pipes are written to, as
-// devices are, which a user who may would else replace.
+// TestLeaveLinks checks that a link stays a link and its target is replaced, and that pipes are
+// written directly, as devices are.
 func TestLeaveLinks(t *testing.T) {
 	t.Chdir(t.TempDir())
 	if err := cmp.Or(os.WriteFile("file", []byte("old"), 0o600), os.Symlink("file", "link"), syscall.Mkfifo("pipe", 0o600)); err != nil {
 		t.Fatal(err)
 	}
-	pipe, err := os.OpenFile("pipe", os.O_RDWR, 0) // so that nobody waits for the other end
+	pipe, err := os.OpenFile("pipe", os.O_RDWR, 0) // so that no side waits for the other
 	if err != nil {
 		t.Fatal(err)
 	}

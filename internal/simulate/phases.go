@@ -18,7 +18,7 @@ import (
 	"berth/internal/workload"
 )
 
-// Phases is what berth simulate phases was asked for.
+// Phases are the options of berth simulate phases.
 type Phases struct {
 	study                      evaluate.PhaseStudy
 	workloads, schedulers, out string
@@ -26,20 +26,20 @@ type Phases struct {
 	ablation                   bool
 }
 
-// mostReplications bounds what a slip of the finger may ask for.
+// mostReplications limits what a typing error may request.
 const mostReplications = 100_000
 
 // Register adds the flags to a command's.
 func (p *Phases) Register(f *pflag.FlagSet) {
 	f.StringVar(&p.workloads, "workload", "", "workloads, with commas (default all: "+workloadNames()+")")
-	f.StringVar(&p.measured, "measured", "", "simulate the jobs of this file instead, as they were measured (docs/simulate.md)")
+	f.StringVar(&p.measured, "measured", "", "simulate the measured jobs of this file instead (docs/simulate.md)")
 	f.StringVar(&p.schedulers, "scheduler", "", "schedulers, with commas (default all: "+schedulerNames()+")")
-	f.StringVar(&p.order, "order", string(sched.Shortest), "order of jobs where a scheduler has none of its own: fifo or shortest, as on clusters")
-	f.StringVar(&p.alphas, "alpha", "", "the scheduler phases also with these weights of performance beside fairness, with commas")
-	f.BoolVar(&p.ablation, "ablation", false, "the scheduler phases also without each term of what a start is worth to it")
-	f.IntVar(&p.study.Replications, "replications", 2*evaluate.MinReplications, "how often each workload is simulated, each time with other jobs")
-	f.Uint64Var(&p.study.Seed, "seed", 1, "seed that all random numbers come from")
-	f.IntVar(&p.study.Workers, "jobs", 0, "simulations at once (default: one a processor)")
+	f.StringVar(&p.order, "order", string(sched.Shortest), "order of jobs, for schedulers without an order of their own: fifo or shortest, as on clusters")
+	f.StringVar(&p.alphas, "alpha", "", "also run the scheduler phases with these weights of performance against fairness, with commas")
+	f.BoolVar(&p.ablation, "ablation", false, "also run the scheduler phases without each term of the value of a start")
+	f.IntVar(&p.study.Replications, "replications", 2*evaluate.MinReplications, "number of simulations of each workload, each with other jobs")
+	f.Uint64Var(&p.study.Seed, "seed", 1, "seed of all random numbers")
+	f.IntVar(&p.study.Workers, "jobs", 0, "simultaneous simulations (default: one for each processor)")
 	f.StringVar(&p.out, "out", "", "write everything to this folder, as phases.txt, phases.json and phases.md")
 }
 
@@ -59,7 +59,7 @@ func schedulerNames() string {
 	return strings.Join(names, ",")
 }
 
-// read checks what the flags say.
+// read checks the flags.
 func (p *Phases) read() (err error) {
 	s := &p.study
 	if s.Workloads, err = p.chosen(); err != nil {
@@ -83,7 +83,7 @@ func (p *Phases) read() (err error) {
 	return writableFolder(p.out)
 }
 
-// cases returns the schedulers, and what of phases is to be tried besides.
+// cases returns the schedulers and the variants of the scheduler phases.
 func (p *Phases) cases() (cases []evaluate.PhaseCase, err error) {
 	schedulers := evaluate.PhaseSchedulers
 	if p.schedulers != "" {
@@ -109,16 +109,16 @@ func (p *Phases) cases() (cases []evaluate.PhaseCase, err error) {
 	return cases, err
 }
 
-// notNegative parses a number that is 0 at least.
+// notNegative parses a number of at least 0.
 func notNegative(flag, text string) (float64, error) {
 	v, err := strconv.ParseFloat(strings.TrimSpace(text), 64)
 	if err != nil || !(v >= 0 && v < 1e6) {
-		return 0, job.ConfigError(flag, fmt.Sprintf("%q is no number from 0 on", text), "")
+		return 0, job.ConfigError(flag, fmt.Sprintf("%q is not a number of at least 0", text), "")
 	}
 	return v, nil
 }
 
-// chosen returns the workloads.
+// chosen returns the selected workloads.
 func (p *Phases) chosen() ([]evaluate.PhaseWorkload, error) {
 	if p.measured == "" {
 		return evaluate.ParsePhaseWorkloads("--workload", p.workloads)
@@ -128,17 +128,17 @@ func (p *Phases) chosen() ([]evaluate.PhaseWorkload, error) {
 	}
 	text, err := os.ReadFile(p.measured)
 	if err != nil {
-		return nil, &job.Error{Class: job.User, Code: job.CodeIO, Where: p.measured, What: "cannot read it", Err: err}
+		return nil, &job.Error{Class: job.User, Code: job.CodeIO, Where: p.measured, What: "cannot read the file", Err: err}
 	}
 	m, err := workload.ParseMeasured(p.measured, text)
 	if err != nil {
 		return nil, err
 	}
-	p.study.Replications = 1 // nothing is drawn
+	p.study.Replications = 1 // nothing is random
 	return []evaluate.PhaseWorkload{evaluate.MeasuredPhases(m)}, nil
 }
 
-// Run simulates, and writes what came of it.
+// Run simulates and writes the results.
 func (p *Phases) Run(ctx context.Context, c Console) error {
 	if err := p.read(); err != nil {
 		return err

@@ -35,7 +35,8 @@ func phasesCommand(t *testing.T, args ...string) (*evaluate.PhaseReport, error) 
 	return r, nil
 }
 
-// TestPhases: lines are those of the workloads and schedulers that were asked for, with what is tried of phases behind them.
+// TestPhases checks that the rows are the requested workloads and schedulers, followed by the
+// variants of the scheduler phases.
 func TestPhases(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "out")
 	r, err := phasesCommand(t, "--workload", "sort-5g", "--scheduler", "cores, slots", "--alpha", "0,2", "--ablation", "--replications", "2", "--out", dir)
@@ -58,7 +59,7 @@ func TestPhases(t *testing.T) {
 	}
 }
 
-// TestPhasesMeasured: jobs that were measured are simulated as they are, and each is told.
+// TestPhasesMeasured checks that measured jobs are simulated unchanged and reported one by one.
 func TestPhasesMeasured(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "jobs.json")
 	text := `{"name": "mine", "nodes": 1, "node": {"cpus": 1, "mem_bytes": 1000000000, "disk_bps": 1000000, "net_bps": 1000000},

@@ -16,48 +16,47 @@ import (
 	"berth/internal/ui"
 )
 
-// Scenario is what berth simulate run was asked for.
+// Scenario are the options of berth simulate run.
 type Scenario struct {
 	flags           *pflag.FlagSet
 	swf, sacct, out string
 	workers         int
 }
 
-// keyFlag is a flag that stands for the key of a scenario of the same name, with underscores
-// for hyphens.
+// keyFlag is a flag for the key of the same name in a scenario, with underscores for hyphens.
 type keyFlag struct {
 	name  string
-	zero  any // of the type of its values: an int64, a string or a bool
+	zero  any // of the type of the value: int64, string or bool
 	usage string
 }
 
 var (
 	seedFlags = []keyFlag{
-		{"seed", int64(0), "seed that all random numbers come from (default 1)"},
-		{"replications", int64(0), "simulate this often, with other random numbers"},
+		{"seed", int64(0), "seed of all random numbers (default 1)"},
+		{"replications", int64(0), "number of simulations, each with other random numbers"},
 	}
 	clusterFlags = []keyFlag{
-		{"nodes", int64(0), "nodes of the cluster (default what the scenario or the log's header says)"},
-		{"cores", int64(0), "cores of a node: tasks that run there at once"},
-		{"policy", "", "how the batch system chooses: fcfs, easy, easy-sjbf or cbf (default cbf)"},
-		{"max-time", "", "longest wall time that the queue takes (default the longest in the log)"},
+		{"nodes", int64(0), "nodes of the cluster (default: as in the scenario or the log's header)"},
+		{"cores", int64(0), "cores of a node, which is the number of tasks that it runs at once"},
+		{"policy", "", "policy of the batch system: fcfs, easy, easy-sjbf or cbf (default cbf)"},
+		{"max-time", "", "longest wall time that the queue accepts (default: the longest in the log)"},
 	}
 	logFlags = []keyFlag{
 		{"odd", "", "with --from-…: what to do with odd lines of the log: refuse or skip"},
 		{"filter", false, "with --from-swf: leave out jobs without run time, allocation or requests"},
-		{"estimates", "", "with --from-…: wall times that jobs of others ask for: user, exact or model"},
+		{"estimates", "", "with --from-…: wall times that the jobs of the log request: user, exact or model"},
 		{"from", "", "with --from-…: begin this long after the log's first job"},
-		{"for", "", "with --from-…: take so much of the log"},
+		{"for", "", "with --from-…: length of the part of the log that is used"},
 	}
 	ownFlags = []keyFlag{
-		{"maps", int64(0), "a job of one's own: number of maps, or tasks of a bag"},
-		{"map-time", "", "how long a map takes, as 60s or 60s±20s (or 60s+-20s)"},
+		{"maps", int64(0), "an elastic job: number of maps, or of tasks of a bag"},
+		{"map-time", "", "duration of a map, as 60s or 60s±20s (or 60s+-20s)"},
 		{"reduces", int64(0), "number of reduces"},
-		{"reduce-time", "", "how long a reduce takes"},
-		{"shuffle-time", "", "how long a shuffle takes"},
+		{"reduce-time", "", "duration of a reduce"},
+		{"shuffle-time", "", "duration of a shuffle"},
 	}
 	arrivalFlags = []keyFlag{
-		{"submit", "", "when the job comes, after the beginning"},
+		{"submit", "", "submission time of the job, from the beginning"},
 		{"repeat", int64(0), "number of such jobs"},
 		{"every", "", "time between them"},
 		{"spread", int64(0), "with --from-…: number of such jobs, evenly over the log's time (default 10, without --submit)"},
@@ -67,8 +66,8 @@ var (
 // Register adds the flags to a command's.
 func (f *Scenario) Register(fs *pflag.FlagSet) {
 	f.flags = fs
-	fs.StringVar(&f.swf, "from-swf", "", "take jobs of others from this log in the Standard Workload Format")
-	fs.StringVar(&f.sacct, "from-sacct", "", "take jobs of others from what sacct printed into this file; - is standard input")
+	fs.StringVar(&f.swf, "from-swf", "", "read the rigid jobs from this log in the Standard Workload Format")
+	fs.StringVar(&f.sacct, "from-sacct", "", "read the rigid jobs from the output of sacct in this file; - is standard input")
 	for _, list := range [][]keyFlag{seedFlags, clusterFlags, logFlags, ownFlags, arrivalFlags} {
 		for _, k := range list {
 			switch k.zero.(type) {
@@ -81,11 +80,11 @@ func (f *Scenario) Register(fs *pflag.FlagSet) {
 			}
 		}
 	}
-	fs.IntVar(&f.workers, "jobs", 0, "simulations at once (default: one a processor)")
+	fs.IntVar(&f.workers, "jobs", 0, "simultaneous simulations (default: one for each processor)")
 	fs.StringVar(&f.out, "out", "", "write jobs to this file (.csv), or everything to this folder")
 }
 
-// each calls use for those of the flags that were given, in the order of the list.
+// each calls use for each flag of the list that was given, in order.
 func (f *Scenario) each(list []keyFlag, use func(key string, value any, flag string)) {
 	for _, k := range list {
 		if !f.flags.Changed(k.name) {
@@ -104,8 +103,8 @@ func (f *Scenario) each(list []keyFlag, use func(key string, value any, flag str
 	}
 }
 
-// given returns the values of those of the flags that were given and what they are called,
-// both by the keys that they stand for; first is the first of them, "" without any.
+// given returns the values and the names of the given flags of the list, by their keys, and the name
+// of the first, or "".
 func (f *Scenario) given(list []keyFlag) (values map[string]any, flags map[string]string, first string) {
 	values, flags = map[string]any{}, map[string]string{}
 	f.each(list, func(key string, value any, flag string) {
@@ -114,8 +113,8 @@ func (f *Scenario) given(list []keyFlag) (values map[string]any, flags map[strin
 	return values, flags, first
 }
 
-// Run simulates the scenario in a file, if one is named, with what the flags say in place of
-// what is there. It writes nothing before all is known to be right.
+// Run simulates the scenario of a file, if one is named, with its keys overridden by flags. It
+// writes nothing before all input has been checked.
 func (f *Scenario) Run(ctx context.Context, c Console, files []string) error {
 	doc, err := f.document(files)
 	if err != nil {
@@ -151,7 +150,7 @@ func (f *Scenario) Run(ctx context.Context, c Console, files []string) error {
 	return c.print(ctx, r, folder, scenarioFiles(path, folder, r))
 }
 
-// scenarioFiles are the files that were asked for: jobs in a file, everything in a folder.
+// scenarioFiles returns the requested files: the jobs in one file, or everything in a folder.
 func scenarioFiles(path, folder string, r *scenario.Report) []output {
 	switch {
 	case path != "":
@@ -163,7 +162,7 @@ func scenarioFiles(path, folder string, r *scenario.Report) []output {
 	return nil
 }
 
-// document returns the scenario with what flags say in place of what is there.
+// document returns the scenario with its keys overridden by flags.
 func (f *Scenario) document(files []string) (*scenario.Document, error) {
 	doc := scenario.NewDocument()
 	if len(files) > 0 {
@@ -182,7 +181,7 @@ func (f *Scenario) document(files []string) (*scenario.Document, error) {
 	return doc, f.job(doc, len(files) > 0)
 }
 
-// log adds the jobs of others of a log.
+// log adds the rigid jobs of a log.
 func (f *Scenario) log(doc *scenario.Document) error {
 	values, flags, first := f.given(logFlags)
 	switch {
@@ -193,7 +192,7 @@ func (f *Scenario) log(doc *scenario.Document) error {
 	case f.sacct != "":
 		values["sacct"], flags[""] = f.sacct, "--from-sacct"
 	case len(values) > 0:
-		return job.ArgumentError("", first+" is about a log, but none is given", "give --from-swf or --from-sacct")
+		return job.ArgumentError("", first+" needs a log, but none is given", "give --from-swf or --from-sacct")
 	default:
 		return nil
 	}
@@ -201,14 +200,14 @@ func (f *Scenario) log(doc *scenario.Document) error {
 	return nil
 }
 
-// job adds the job of one's own that flags tell.
+// job adds the elastic job that flags describe.
 func (f *Scenario) job(doc *scenario.Document, scenario bool) error {
 	values, flags, first := f.given(slices.Concat(ownFlags, arrivalFlags))
 	switch {
 	case len(values) > 0 && !f.flags.Changed("maps"):
-		return job.ArgumentError("", first+" is about a job of your own, but there is none", "give --maps and --map-time")
+		return job.ArgumentError("", first+" needs an elastic job, but none is given", "give --maps and --map-time")
 	case len(values) == 0 && !scenario:
-		return job.ArgumentError("", "there is no job of your own", "give --maps and --map-time, or a scenario")
+		return job.ArgumentError("", "there is no elastic job", "give --maps and --map-time, or a scenario")
 	case len(values) == 0:
 		return nil
 	}

@@ -26,10 +26,10 @@ type replay struct {
 	policy    batch.Policy
 	estimates swf.Estimates
 	jobs      []workload.Rigid
-	starts    []job.Time // of jobs
+	starts    []job.Time // of the jobs
 }
 
-// end returns when a job was done or killed.
+// end returns when job i ended or was killed.
 func (r *replay) end(i int) job.Time {
 	return r.starts[i].Add(min(r.jobs[i].Run, r.jobs[i].Request))
 }
@@ -49,18 +49,18 @@ func (r *replay) measure() ui.Simulation {
 	return s
 }
 
-// scheduleForm refuses a file whose name does not say in what form a schedule is to be written.
+// scheduleForm returns an error if the file's name does not give the format of the schedule.
 func scheduleForm(path string) error {
 	for _, end := range []string{".csv", ".swf", ".swf.gz"} {
 		if path == "" || strings.HasSuffix(path, end) {
 			return nil
 		}
 	}
-	return job.ConfigError("--out", fmt.Sprintf("%q does not tell in what form: a schedule is written to a file that ends with .csv, .swf or .swf.gz", path), "")
+	return job.ConfigError("--out", fmt.Sprintf("the extension of %q is not known", path), "write the schedule to a file that ends with .csv, .swf or .swf.gz")
 }
 
-// output is the schedule of a log's jobs as a file, in the form that its name tells; none
-// for no name. It puts waits and run times into the log.
+// output returns the schedule as a file in the format that its name gives, or none without a name.
+// It replaces the waits and run times in the log.
 func (r *replay) output(path string, log *swf.Log) []output {
 	write := func(w io.Writer) error { return r.writeSWF(w, log) }
 	switch {
@@ -77,12 +77,12 @@ func (r *replay) output(path string, log *swf.Log) []output {
 	return []output{{path, write}}
 }
 
-// logName is what a log is called where there are others: its file's name without endings.
+// logName is the file name of the log without its extensions.
 func logName(log *swf.Log) string {
 	return strings.TrimSuffix(strings.TrimSuffix(filepath.Base(log.Name), ".gz"), ".swf")
 }
 
-// lines yields the schedule for jobs.csv; the profile is the number of the executable.
+// lines yields the schedule for jobs.csv. The profile is the number of the executable.
 func (r *replay) lines(log *swf.Log) iter.Seq[batsim.Job] {
 	return func(yield func(batsim.Job) bool) {
 		for i, j := range r.jobs {
@@ -97,7 +97,7 @@ func (r *replay) lines(log *swf.Log) iter.Seq[batsim.Job] {
 	}
 }
 
-// writeSWF writes the log with the schedule in place of what happened.
+// writeSWF writes the log with the simulated schedule instead of the recorded one.
 func (r *replay) writeSWF(w io.Writer, log *swf.Log) error {
 	for i, j := range r.jobs {
 		l := &log.Jobs[i]

@@ -18,7 +18,7 @@ import (
 	"berth/internal/workload"
 )
 
-// Stragglers is what berth simulate stragglers was asked for.
+// Stragglers are the options of berth simulate stragglers.
 type Stragglers struct {
 	study                                             evaluate.StragglerStudy
 	jobs, tasks, rules, thresholds, place, extra, out string
@@ -29,12 +29,12 @@ func (s *Stragglers) Register(f *pflag.FlagSet) {
 	f.StringVar(&s.jobs, "job", "", "jobs, with commas (default all: "+strings.Join(pacedNames(), ",")+")")
 	f.StringVar(&s.tasks, "tasks", "100,1000", "numbers of tasks of a job, with commas")
 	f.StringVar(&s.rules, "rule", "", "rules, with commas (default all: "+strings.Join(straggler.Names(), ",")+")")
-	f.StringVar(&s.thresholds, "t", "", "the paper's rule also with these thresholds T, with commas (its figure 16)")
-	f.StringVar(&s.place, "place", "cluster", "where slow nodes are: cluster, cloud, or hangs, where nodes that become slow hang")
-	f.StringVar(&s.extra, "speculation", "5%", "extra processor time that duplicates may take under berth's rule")
-	f.IntVar(&s.study.Replications, "replications", 100, "how often each job is simulated, each time with other tasks and slow nodes")
-	f.Uint64Var(&s.study.Seed, "seed", 1, "seed that all random numbers come from")
-	f.IntVar(&s.study.Workers, "jobs", 0, "simulations at once (default: one a processor)")
+	f.StringVar(&s.thresholds, "t", "", "also run the paper's rule with these thresholds T, with commas (its figure 16)")
+	f.StringVar(&s.place, "place", "cluster", "kind of cluster: cluster, cloud, or hangs, where slow nodes hang")
+	f.StringVar(&s.extra, "speculation", "5%", "limit of the extra processor time of duplicates under berth's rule")
+	f.IntVar(&s.study.Replications, "replications", 100, "number of simulations of each job, each with other tasks and slow nodes")
+	f.Uint64Var(&s.study.Seed, "seed", 1, "seed of all random numbers")
+	f.IntVar(&s.study.Workers, "jobs", 0, "simultaneous simulations (default: one for each processor)")
 	f.StringVar(&s.out, "out", "", "write everything to this folder, as stragglers.txt, stragglers.json and stragglers.md")
 }
 
@@ -45,10 +45,10 @@ func pacedNames() (names []string) {
 	return names
 }
 
-// mostTasks bounds what a slip of the finger may ask for.
+// mostTasks limits what a typing error may request.
 const mostTasks = 100_000
 
-// read checks what the flags say.
+// read checks the flags.
 func (s *Stragglers) read() (err error) {
 	if s.study.Apps, err = s.apps(); err != nil {
 		return err
@@ -84,7 +84,7 @@ func (s *Stragglers) read() (err error) {
 	return writableFolder(s.out)
 }
 
-// share parses a share as users write it: 5%.
+// share parses a percentage such as 5%.
 func share(flag, text string) (float64, error) {
 	number, percent := strings.CutSuffix(strings.TrimSpace(text), "%")
 	v, err := strconv.ParseFloat(number, 64)
@@ -97,7 +97,7 @@ func share(flag, text string) (float64, error) {
 	return v, nil
 }
 
-// apps returns the jobs.
+// apps returns the selected jobs.
 func (s *Stragglers) apps() ([]workload.PacedApp, error) {
 	all := workload.PacedApps()
 	if s.jobs == "" {
@@ -106,13 +106,13 @@ func (s *Stragglers) apps() ([]workload.PacedApp, error) {
 	return list("--job", s.jobs, func(flag, part string) (workload.PacedApp, error) {
 		i := slices.Index(pacedNames(), strings.TrimSpace(part))
 		if i < 0 {
-			return workload.PacedApp{}, job.ConfigError(flag, fmt.Sprintf("%q is no job", part), "write "+strings.Join(pacedNames(), ", "))
+			return workload.PacedApp{}, job.ConfigError(flag, fmt.Sprintf("there is no job %q", part), "use some of "+strings.Join(pacedNames(), ", "))
 		}
 		return all[i], nil
 	})
 }
 
-// chosen finds the rules.
+// chosen finds the selected rules.
 func (s *Stragglers) chosen() (err error) {
 	s.study.Rules = straggler.Rules()
 	if s.rules != "" {
@@ -130,7 +130,7 @@ func (s *Stragglers) chosen() (err error) {
 	return err
 }
 
-// Run simulates, and writes what came of it.
+// Run simulates and writes the results.
 func (s *Stragglers) Run(ctx context.Context, c Console) error {
 	if err := s.read(); err != nil {
 		return err

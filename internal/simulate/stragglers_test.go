@@ -28,8 +28,9 @@ func stragglersCommand(t *testing.T, args ...string) ([]byte, error) {
 	return out.Bytes(), err
 }
 
-// TestStragglers: a line for each job, size and rule that was asked for, with what scripts read; the engine carries out what
-// rules say, within the budget; the same command gives the same bytes however many simulations run at once.
+// TestStragglers checks that there is a row with the expected keys for each job, size and rule, that
+// the engine follows the rules within the budget, and that the output is the same for any number of
+// simultaneous simulations.
 func TestStragglers(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "out")
 	args := []string{"--job", "cap3", "--tasks", "40,60", "--rule", "nothing,paper,berth", "--t", "0.5", "--replications", "3", "--place", "hangs", "--seed", "3", "--out", dir}
@@ -66,7 +67,7 @@ func TestStragglers(t *testing.T) {
 	}
 }
 
-// TestStragglersRefuses: flags are checked before anything is simulated.
+// TestStragglersRefuses checks that invalid flags are rejected before anything is simulated.
 func TestStragglersRefuses(t *testing.T) {
 	for args, says := range map[string]string{
 		"--job sort": "sort", "--rule luck": "luck", "--tasks 0": "0", "--tasks ten": "ten", "--t x": "x", "--place moon": "moon",

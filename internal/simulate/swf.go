@@ -17,7 +17,7 @@ import (
 	"berth/internal/workload/swf"
 )
 
-// SWF is what berth simulate swf was asked for, as it was written.
+// SWF are the options of berth simulate swf.
 type SWF struct {
 	nodes                       int
 	policy, estimates, odd, out string
@@ -26,16 +26,16 @@ type SWF struct {
 
 // Register adds the flags to a command's.
 func (f *SWF) Register(fs *pflag.FlagSet) {
-	fs.IntVar(&f.nodes, "nodes", 0, "processors of the cluster (default what the log's header says)")
-	fs.StringVar(&f.policy, "policy", string(batch.EASY), "how the batch system chooses: fcfs, easy, easy-sjbf or cbf")
-	fs.StringVar(&f.estimates, "estimates", string(swf.User), "the wall times that it knows: user (as requested) or exact (as run)")
+	fs.IntVar(&f.nodes, "nodes", 0, "processors of the cluster (default: as in the log's header)")
+	fs.StringVar(&f.policy, "policy", string(batch.EASY), "policy of the batch system: fcfs, easy, easy-sjbf or cbf")
+	fs.StringVar(&f.estimates, "estimates", string(swf.User), "wall times that jobs request: user (as in the log) or exact (the run times)")
 	fs.StringVar(&f.odd, "odd", "refuse", "what to do with odd lines: refuse or skip")
 	fs.BoolVar(&f.filter, "filter", false, "leave out jobs without run time, allocation or requests within the cluster")
 	fs.StringVar(&f.out, "out", "", "write the schedule to this file: .csv, .swf or .swf.gz")
 }
 
-// Run replays the log in a file, or on standard input for "-". It writes nothing before all
-// is known to be right.
+// Run replays the log of a file, or of standard input for "-". It writes nothing before all input
+// has been checked.
 func (f *SWF) Run(ctx context.Context, c Console, path string) error {
 	policy, o, err := f.parse()
 	if err != nil {
@@ -53,7 +53,7 @@ func (f *SWF) Run(ctx context.Context, c Console, path string) error {
 		o.Procs = log.Header.Procs()
 	}
 	if o.Procs == 0 {
-		return job.ConfigError(log.Name, "its header does not say how many processors the cluster has", "say it with --nodes")
+		return job.ConfigError(log.Name, "its header does not give the number of processors of the cluster", "give it with --nodes")
 	}
 	jobs, err := log.Rigid(o)
 	if err = cmp.Or(err, log.None()); err != nil {
@@ -69,11 +69,11 @@ func (f *SWF) Run(ctx context.Context, c Console, path string) error {
 	if c.JSON {
 		return ui.JSON(c.Out, s)
 	}
-	tellReplay(c.Err, log, s)
+	reportReplay(c.Err, log, s)
 	return ui.Simulated(c.Out, s)
 }
 
-// parse returns what the flags say.
+// parse parses the flags.
 func (f *SWF) parse() (policy batch.Policy, o swf.Options, err error) {
 	o = swf.Options{Procs: f.nodes, Filter: f.filter}
 	if policy, err = batch.ParsePolicy(f.policy); err != nil {
@@ -86,7 +86,7 @@ func (f *SWF) parse() (policy batch.Policy, o swf.Options, err error) {
 		return "", o, job.ConfigError("--odd", err.Error(), "")
 	}
 	if f.nodes < 0 || f.nodes > math.MaxInt32 {
-		return "", o, job.ConfigError("--nodes", fmt.Sprintf("there is no cluster of %d nodes", f.nodes), "")
+		return "", o, job.ConfigError("--nodes", fmt.Sprintf("a cluster cannot have %d nodes", f.nodes), "give at least 1")
 	}
 	if err := scheduleForm(f.out); err != nil {
 		return "", o, err
@@ -94,7 +94,7 @@ func (f *SWF) parse() (policy batch.Policy, o swf.Options, err error) {
 	return policy, o, writable(f.out)
 }
 
-// openLog reads the log in a file, or from standard input for "-".
+// openLog reads the log of a file, or of standard input for "-".
 func openLog(in io.Reader, path string, o swf.Options) (*swf.Log, error) {
 	if path == "-" {
 		return swf.Read(in, "standard input", o)
@@ -102,16 +102,17 @@ func openLog(in io.Reader, path string, o swf.Options) (*swf.Log, error) {
 	return swf.Open(path, o)
 }
 
-// toldLines is how many odd lines are told one by one; logs may have thousands, of a few kinds.
-const toldLines = 20
+// listedLines is the number of odd lines that are listed one by one. Logs may have thousands of a
+// few kinds.
+const listedLines = 20
 
-// tellReplay says on standard error what the table does not.
-func tellReplay(out io.Writer, log *swf.Log, s ui.Simulation) {
+// reportReplay prints remarks on standard error that the table does not contain.
+func reportReplay(out io.Writer, log *swf.Log, s ui.Simulation) {
 	if s.Filtered > 0 {
 		_, _ = fmt.Fprintf(out, "the filter left out %d jobs\n", s.Filtered)
 	}
 	for i, odd := range log.Skipped {
-		if i == toldLines {
+		if i == listedLines {
 			_, _ = fmt.Fprintf(out, "and so on: %d odd lines were left out\n", s.Skipped)
 			break
 		}
