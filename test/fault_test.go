@@ -87,6 +87,28 @@ func TestFaultBag(t *testing.T) {
 	})
 }
 
+// TestFaultCollected does the same to a bag whose output is collected: of each task it is there once, whole, and from an attempt that was done.
+func TestFaultCollected(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	const tasks = 60
+	faultRound(t, w, 10, among(2*tasks), func(int) []string {
+		return []string{"bag", "--workers", "2", "--array", fmt.Sprintf("1-%d", tasks), "--stdout", "collect", "--", "sh", "-c",
+			"echo $((BERTH_TASK_ID * BERTH_TASK_ID)); echo e$BERTH_TASK_ID >&2"}
+	}, func(_ int, id job.ID) {
+		out, errs := "", ""
+		for i := 1; i <= tasks; i++ {
+			out, errs = out+fmt.Sprintln(i*i), errs+fmt.Sprintf("e%d\n", i)
+		}
+		if got := w.must("cat", string(id)).stdout; got != out {
+			t.Errorf("the tasks printed %q", got)
+		}
+		if got := w.must("cat", "--stderr", string(id)).stdout; got != errs {
+			t.Errorf("the tasks printed %q to standard error", got)
+		}
+	})
+}
+
 // moment is when someone is killed.
 type moment struct {
 	name    string

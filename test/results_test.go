@@ -1,8 +1,13 @@
 package test
 
 import (
+	"fmt"
+	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
+
+	"berth/internal/job"
 )
 
 // TestResultsOnStandardOutput: what tasks of a bag wrote comes out as GNU parallel prints it.
@@ -48,5 +53,57 @@ func TestResultsOfFailedTasks(t *testing.T) {
 		if !strings.Contains("\n"+errs.String(), "\n"+want) {
 			t.Errorf("standard error has no line %q:\n%s", want, errs.String())
 		}
+	}
+}
+
+// TestCollectedResults: above some thousand tasks what they print goes to few files, and all that reads it finds it there.
+func TestCollectedResults(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	want := ""
+	for i := 1; i <= job.ManyTasks+1; i++ {
+		want += strconv.Itoa(i) + "\n"
+	}
+	out, err := w.command("bag", "-k", "--array", fmt.Sprintf("1-%d", job.ManyTasks+1), "--", "echo", "{}").Output()
+	if err != nil || string(out) != want {
+		t.Errorf("%.200q is printed (%v)", out, err)
+	}
+	if files, err := filepath.Glob(filepath.Join(w.dir, "bag-1", "*")); len(files) != 1 || err != nil {
+		t.Errorf("%.5v are in the job's folder (%v), want one file", files, err)
+	}
+	for _, c := range []struct {
+		name string
+		args []string
+		want string
+	}{
+		{"again", []string{"cat", "bag-1"}, want},
+		{"of two tasks", []string{"cat", "bag-1", "1999", "7"}, "1999\n7\n"},
+		{"their errors", []string{"cat", "--stderr", "bag-1"}, ""},
+		{"of a job that is over", []string{"wait", "-k", "bag-1"}, want},
+	} {
+		if out, err := w.command(c.args...).Output(); err != nil || string(out) != c.want {
+			t.Errorf("%s: %.200q is printed (%v)", c.name, out, err)
+		}
+	}
+}
+
+// TestCollectedFailure: a failed task's standard error is found by the command that its report names, and a resume goes on in the same folder.
+func TestCollectedFailure(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	res := w.berth("bag", "--stdout", "collect", "--tag", "--", "echo {}; echo no {} >&2; [ {} = b -o -e ok ]", ":::", "a", "b")
+	if res.code != 1 || !strings.Contains(res.stderr, "see berth cat --stderr bag-1 1") {
+		t.Errorf("the end of the job: %v", res)
+	}
+	if got := w.must("cat", "--stderr", "bag-1", "1").stdout; got != "no a\n" {
+		t.Errorf("the errors of the failed task are %q", got)
+	}
+	w.write("ok", "")
+	w.must("resume", "--failed", "bag-1")
+	if got := w.must("cat", "--tag", "bag-1").stdout; got != "a\ta\nb\tb\n" {
+		t.Errorf("after a resume %q is printed", got)
+	}
+	if res := w.berth("bag", "--stdout", "collect", "--stderr", "{task}.err", "--", "true", ":::", "a"); res.code != 255 || !strings.Contains(res.stderr, "collected both or none") {
+		t.Errorf("one stream collected, one in files: %v", res)
 	}
 }

@@ -42,6 +42,11 @@ number from 1, or by the index of an array. Of a MapReduce job the parts of its 
 			if stderr {
 				p.Out, p.Err = nil, os.Stdout
 			}
+			if spec.Bag.Collect {
+				if err := results.Ended(r, p); err != nil {
+					return err
+				}
+			}
 			return printTasks(p, args)
 		},
 	}

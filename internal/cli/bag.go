@@ -84,13 +84,13 @@ func setCommand(b *job.BagSpec, words []string, sources *parse.BagSources) {
 func finishBag(s *job.Spec, sources *parse.BagSources, env []string, stdin io.Reader) (*job.Spec, []job.Entry, error) {
 	s.Bag.EnvSaid = s.Bag.Env
 	s.Bag.Env = append(environment(env), s.Bag.Env...)
-	s.Normalize()
-	unsound := s.Validate()
 	entries, err := readEntries(sources, s.Dir, stdin)
-	if err := errors.Join(unsound, err); err != nil { // all at once
+	entries = sources.Split(sources.Prune(entries))
+	s.Bag.CollectMany(len(entries))
+	s.Normalize()
+	if err := errors.Join(s.Validate(), err); err != nil { // all at once
 		return nil, nil, err
 	}
-	entries = sources.Split(sources.Prune(entries))
 	return s, entries, sources.CheckEntries(s.Bag, entries)
 }
 

@@ -183,6 +183,7 @@ func (o *FileOptions) stage(f *File, plan *stage.Plan, name, dir string) (*job.S
 	}
 	s.Bag.Env = env
 	entries := plan.Fill(s, name, dir)
+	s.Bag.CollectMany(len(entries))
 	s.Normalize()
 	sources := &parse.BagSources{Entries: entries}
 	return s, entries, errors.Join(s.Validate(), sources.CheckEntries(s.Bag, entries))

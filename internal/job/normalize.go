@@ -19,6 +19,10 @@ const (
 	DefaultStderr      = "{job}/{task}.stderr"
 	// Discard as an output's template lets the output go nowhere.
 	Discard = "none"
+	// CollectWord as an output's template has the outputs of all tasks collected (BagSpec.Collect).
+	CollectWord = "collect"
+	// ManyTasks is above how many tasks a bag's output is collected where its user does not say where it goes.
+	ManyTasks = 2000
 )
 
 // New returns a spec of that kind for a user who stands in dir, with every default
@@ -74,6 +78,11 @@ func (s *Spec) place(p *string) {
 
 func (s *Spec) normalizeBag(b *BagSpec) {
 	b.Need.CPUs = max(b.Need.CPUs, 1)
+	for _, template := range []*string{&b.Stdout, &b.Stderr} {
+		if *template == CollectWord {
+			*template, b.Collect = "", true
+		}
+	}
 	setDefault(&b.Stdout, DefaultStdout)
 	setDefault(&b.Stderr, DefaultStderr)
 	for _, template := range []*string{&b.Stdout, &b.Stderr} {

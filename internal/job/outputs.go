@@ -8,6 +8,25 @@ import (
 // SaysOutputs reports whether the bag says what its tasks leave behind, so that two attempts of one task do no harm to each other.
 func (b *BagSpec) SaysOutputs() bool { return len(b.Outputs) > 0 }
 
+// CollectMany has what tasks print collected where there are many of them and the user did not say where it goes. It is called before Normalize.
+func (b *BagSpec) CollectMany(tasks int) {
+	unsaid := func(template string) bool { return template == "" || template == Discard }
+	if tasks > ManyTasks && unsaid(b.Stdout) && unsaid(b.Stderr) && (b.Stdout == "" || b.Stderr == "") {
+		b.Collect = true
+	}
+}
+
+// Collected reports whether what goes to a template is collected.
+func (b *BagSpec) Collected(template string) bool { return b.Collect && template != Discard }
+
+// CollectFolder returns the folder of the files in which output is collected.
+func (b *BagSpec) CollectFolder(id ID) string {
+	if b.Stdout == Discard {
+		return OutputFolder(b.Stderr, id)
+	}
+	return OutputFolder(b.Stdout, id)
+}
+
 // OutputPatterns returns the patterns of what the task with that index leaves, relative to the job's folder, as path.Match
 // has them; a pattern's placeholders stand for parts of the entry as they are, whatever characters they have. None: its tasks
 // run in the job's folder.

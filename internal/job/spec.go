@@ -107,9 +107,11 @@ type BagSpec struct {
 	DuplicatesOK bool `json:"duplicates_ok,omitempty"`
 	Array        bool `json:"array,omitempty"` // entries are array indices: the task id is the entry
 
-	Stdout string `json:"stdout"`           // path template; {job} and {task} are replaced; "none" discards
-	Stderr string `json:"stderr"`           // path template
-	Joblog string `json:"joblog,omitempty"` // absolute path; empty: none
+	Stdout string `json:"stdout"` // path template; {job} and {task} are replaced; "none" discards
+	Stderr string `json:"stderr"` // path template
+	// Collect says that what tasks print goes to a few files for all of them (package collect) in CollectFolder. Then Stdout and Stderr are the defaults or discard.
+	Collect bool   `json:"collect,omitempty"`
+	Joblog  string `json:"joblog,omitempty"` // absolute path; empty: none
 	// Outputs says which files a task leaves behind, in patterns of paths below the job's folder (OutputPatterns); {Discard}: none but
 	// Stdout. A task with patterns runs in a folder of its own. Empty: nothing is known.
 	Outputs []string `json:"outputs,omitempty"`

@@ -127,6 +127,10 @@ func (c *checks) bag(b *BagSpec) {
 	c.template(b.Stdout, "stdout")
 	c.template(b.Stderr, "stderr")
 	c.must(b.Stdout == Discard || b.Stdout != b.Stderr, "stderr", "the same file as stdout; write 2>&1 in a shell command instead")
+	for _, template := range []string{b.Stdout, b.Stderr} {
+		c.must(!b.Collected(template) || strings.HasSuffix(template, "/"+DefaultStdout) || strings.HasSuffix(template, "/"+DefaultStderr), "stdout",
+			"standard output and error are collected both or none, and %q is a file for each task; %q discards one of them", template, Discard)
+	}
 	c.outputs(b)
 	if b.Joblog != "" {
 		c.path(b.Joblog, "joblog")

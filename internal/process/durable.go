@@ -3,7 +3,9 @@ package process
 import (
 	"errors"
 	"io/fs"
+	"maps"
 	"path/filepath"
+	"slices"
 	"sync"
 
 	"golang.org/x/sys/unix"
@@ -29,10 +31,11 @@ type Durable struct {
 	files   []string          // put into place, the first maxSingly of them
 	more    bool              // there are more
 	disks   map[uint64]string // by device: a folder on it that holds one
+	shared  map[string]bool   // files to which outputs were appended
 }
 
 func NewDurable() *Durable {
-	return &Durable{syncFile: disk.SyncPlain, syncDisk: disk.SyncFileSystem, disks: make(map[uint64]string)}
+	return &Durable{syncFile: disk.SyncPlain, syncDisk: disk.SyncFileSystem, disks: make(map[uint64]string), shared: make(map[string]bool)}
 }
 
 // Note takes up an output that was put into place.
@@ -52,21 +55,28 @@ func (d *Durable) Note(a *Output) {
 	}
 }
 
+// NoteShared takes up an output that was appended to a file of many.
+func (d *Durable) NoteShared(path string) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.shared[path] = true
+}
+
 // Sync returns when all outputs that were noted before are on their disks, names included.
 func (d *Durable) Sync() error {
 	d.syncing.Lock()
 	defer d.syncing.Unlock()
 	d.mu.Lock()
-	files, more, disks := d.files, d.more, d.disks
+	files, more, disks, shared := d.files, d.more, d.disks, slices.Sorted(maps.Keys(d.shared))
 	d.files, d.more, d.disks = nil, false, make(map[uint64]string)
+	clear(d.shared)
 	d.mu.Unlock()
-	var errs []error
+	errs := []error{d.each(shared)}
 	if !more {
-		err := d.each(files)
-		if err == nil {
+		errs = append(errs, d.each(files))
+		if errors.Join(errs...) == nil {
 			return nil
 		}
-		errs = append(errs, err)
 	}
 	for _, dir := range disks {
 		if err := d.syncDisk(dir); !errors.Is(err, fs.ErrNotExist) { // the user removed it, outputs and all

@@ -56,6 +56,10 @@ func TestOutputsAreSynced(t *testing.T) {
 		t.Fatal(err)
 	}
 	check("file 0", "file 1", "file "+filepath.Base(dir)) // taken away by its user
+	d.NoteShared(filepath.Join(dir, "0"))
+	d.NoteShared(filepath.Join(dir, "0"))
+	check("file 0", "file "+filepath.Base(dir)) // however many outputs were added to it
+	check()
 	put(2)
 	if err := os.RemoveAll(dir); err != nil {
 		t.Fatal(err)

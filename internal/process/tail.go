@@ -1,6 +1,7 @@
 package process
 
 import (
+	"io"
 	"os"
 	"strings"
 
@@ -43,9 +44,14 @@ func TailOf(path string) string {
 	if err != nil || !st.Mode().IsRegular() {
 		return ""
 	}
+	return tailOf(f, st.Size())
+}
+
+// tailOf returns the last lines of a file of that size.
+func tailOf(f io.ReaderAt, size int64) string {
 	// Bytes beyond the tail show whether its first line is whole.
-	buf := make([]byte, min(st.Size(), 2*tailBytes))
-	n, _ := f.ReadAt(buf, st.Size()-int64(len(buf))) // what there is, if it was cut meanwhile
+	buf := make([]byte, min(size, 2*tailBytes))
+	n, _ := f.ReadAt(buf, size-int64(len(buf))) // what there is, if it was cut meanwhile
 	return LastLines(string(buf[:n]))
 }
 

@@ -206,16 +206,16 @@ func (j *Job) countOutcome(e event.Entry, r event.AttemptEnded, a *attempt, seco
 // are, among the failed, or back in the queue.
 func (j *Job) settle(a job.Attempt) {
 	if j.tasks.table[a.Task].pos != posDone {
-		j.place(a.Task, j.standing(a.Task))
+		j.place(a, j.standing(a.Task))
 	}
 }
 
-// place moves a task to a position, and tells whoever wants to know when it has come to its end there.
-func (j *Job) place(task int, pos uint8) {
-	before := j.tasks.table[task].pos
-	j.tasks.move(task, pos)
+// place moves the task of an attempt to a position, and tells whoever wants to know when it has come to its end there.
+func (j *Job) place(a job.Attempt, pos uint8) {
+	before := j.tasks.table[a.Task].pos
+	j.tasks.move(a.Task, pos)
 	if j.info.OnTask != nil && pos != before && pos >= posDone {
-		j.info.OnTask(task)
+		j.info.OnTask(End{Task: a.Task, Attempt: a.N, Done: pos == posDone})
 	}
 }
 
@@ -245,7 +245,7 @@ func (j *Job) attemptDone(e event.Entry, r event.AttemptEnded, seconds float64) 
 	if j.tasks.table[i].pos == posDone {
 		return
 	}
-	j.place(i, posDone)
+	j.place(r.Attempt, posDone)
 	g := j.tasks.group(i)
 	j.sums.measured[r.Source]++
 	g.counted(r)

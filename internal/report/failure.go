@@ -28,8 +28,9 @@ type Failure struct {
 	Exit    int       `json:"exit"`
 	Signal  int       `json:"signal"` // 0: none
 	Reason  string    `json:"reason"`
-	Stderr  string    `json:"stderr"`                // the last lines
-	File    string    `json:"stderr_file,omitempty"` // all of them
+	Stderr  string    `json:"stderr"`                   // the last lines
+	File    string    `json:"stderr_file,omitempty"`    // all of them
+	Command string    `json:"stderr_command,omitempty"` // prints all of them, where no file has them alone
 }
 
 // recent keeps the last of some things and counts all.
@@ -62,6 +63,9 @@ func (j *Job) noteFailure(e event.Entry, r event.AttemptEnded, a *attempt) {
 	}
 	if j.info.StderrFile != nil {
 		f.File = j.info.StderrFile(task)
+	}
+	if j.info.StderrCommand != nil {
+		f.Command = j.info.StderrCommand(task)
 	}
 	j.failed.add(f, maxFailures)
 }

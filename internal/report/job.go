@@ -32,15 +32,24 @@ type Info struct {
 	TaskInput func(task int) string
 	// StderrFile is where a task's standard error is kept; nil: nowhere.
 	StderrFile func(task int) string
+	// StderrCommand prints a task's standard error, which is in no file of its own; nil: there is no such command.
+	StderrCommand func(task int) string
 	// Nodes is a fold that many jobs share and that the caller applies node records to;
 	// nil: the job keeps its own.
 	Nodes *Nodes
 	// OnAttempt is told of every attempt that is over, in the order of the records; nil: nobody.
 	OnAttempt func(AttemptRow)
-	// OnTask is told of every task that is done, or that has failed and is not tried again; nil: nobody.
-	OnTask func(task int)
+	// OnTask is told of how every task came to its end; nil: nobody.
+	OnTask func(End)
 	// Usage is told of the phases of every attempt that is over; nil: they are not told of.
 	Usage *Usage
+}
+
+// End is how a task came to its end.
+type End struct {
+	Task    int
+	Attempt int  // by which it did
+	Done    bool // false: it has failed and is not tried again
 }
 
 // Job is the fold of one job's records. It is not safe for concurrent use.

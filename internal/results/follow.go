@@ -28,9 +28,9 @@ func Follow(r home.Run, p *Printer) (*Follower, error) {
 	}
 	f := &Follower{printer: p, path: r.Journal()}
 	info := run.Info(r, d)
-	info.OnTask = func(task int) {
+	info.OnTask = func(e report.End) {
 		if f.err == nil {
-			f.err = p.Over(task)
+			f.err = p.Over(e)
 		}
 	}
 	f.fold = report.New(info)
@@ -46,6 +46,28 @@ func (f *Follower) Look() error {
 	f.at = at
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil // the coordinator has not begun it
+	}
+	if err == nil {
+		err = f.printer.Late()
+	}
+	return err
+}
+
+// Ended tells a printer how the tasks of a run ended that are over. One of a bag whose output is collected needs it before it prints them.
+func Ended(r home.Run, p *Printer) error {
+	d, err := run.Open(r)
+	if err != nil {
+		return err
+	}
+	info := run.Info(r, d)
+	info.OnTask = p.ended
+	fold := report.New(info)
+	_, err = journal.Since(r.Journal(), 0, func(e event.Entry) error {
+		fold.Apply(e)
+		return nil
+	})
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
 	}
 	return err
 }

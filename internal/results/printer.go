@@ -12,9 +12,11 @@ import (
 	"slices"
 	"strings"
 
+	"berth/internal/collect"
 	"berth/internal/home"
 	"berth/internal/job"
 	"berth/internal/mapreduce"
+	"berth/internal/report"
 )
 
 // Options say how results are printed.
@@ -36,27 +38,66 @@ type Printer struct {
 	printed []bool
 	waiting []bool // over, and not printed yet
 	next    int    // first task that is not printed, in order
+
+	collected *collect.Index // of a bag whose output is collected, else nil
+	ends      []report.End   // then: how tasks came to their end; the zero value: not yet
+	late      []int          // then: tasks that are over and whose output is not there yet
 }
 
 // NewPrinter returns the printer of a bag.
 func NewPrinter(id job.ID, bag *job.BagSpec, tasks home.Tasks, o Options) *Printer {
 	n := len(tasks.Entries)
-	return &Printer{Options: o, id: id, bag: bag, entries: tasks.Entries, printed: make([]bool, n), waiting: make([]bool, n)}
+	p := &Printer{Options: o, id: id, bag: bag, entries: tasks.Entries, printed: make([]bool, n), waiting: make([]bool, n)}
+	if bag.Collect {
+		p.collected, p.ends = collect.NewIndex(bag.CollectFolder(id)), make([]report.End, n)
+	}
+	return p
 }
 
 // Over takes in that a task is over, and prints what can be printed now.
-func (p *Printer) Over(task int) error {
+func (p *Printer) Over(e report.End) error {
+	task := e.Task
 	if task >= len(p.entries) || p.printed[task] {
 		return nil
 	}
-	if p.waiting[task] = true; !p.InOrder {
-		return p.Print(task)
+	p.ended(e)
+	if p.waiting[task] = true; p.InOrder {
+		return p.inOrder()
 	}
-	for p.next < len(p.entries) && p.waiting[p.next] {
+	if !p.there(task) {
+		p.late = append(p.late, task)
+		return nil
+	}
+	return p.Print(task)
+}
+
+// inOrder prints the tasks behind the last one printed, up to one that is not over.
+func (p *Printer) inOrder() error {
+	for p.next < len(p.entries) && p.waiting[p.next] && p.there(p.next) {
 		if err := p.Print(p.next); err != nil {
 			return err
 		}
 		p.next++
+	}
+	return nil
+}
+
+// Late prints what can be printed by now: what another machine wrote may come later than the news that the task is over.
+func (p *Printer) Late() error {
+	if p.InOrder {
+		return p.inOrder()
+	}
+	late := p.late
+	p.late = nil
+	for i, task := range late {
+		if !p.there(task) {
+			p.late = append(p.late, task)
+			continue
+		}
+		if err := p.Print(task); err != nil {
+			p.late = append(p.late, late[i+1:]...)
+			return err
+		}
 	}
 	return nil
 }
@@ -76,6 +117,9 @@ func (p *Printer) Rest() error {
 // Print prints one task's output.
 func (p *Printer) Print(task int) error {
 	p.printed[task] = true
+	if p.collected != nil {
+		return errors.Join(p.copyCollected(p.Out, p.bag.Stdout, collect.Stdout, task), p.copyCollected(p.Err, p.bag.Stderr, collect.Stderr, task))
+	}
 	if err := p.copy(p.Out, p.bag.Stdout, task); err != nil {
 		return err
 	}
@@ -96,10 +140,15 @@ func (p *Printer) copy(to io.Writer, template string, task int) error {
 		return readError(path, err)
 	}
 	defer f.Close() // only read
+	return p.passOn(to, f, task, path)
+}
+
+// passOn copies what a task wrote.
+func (p *Printer) passOn(to io.Writer, from io.Reader, task int, path string) error {
 	if p.Tag {
-		return tag(to, f, strings.Join(p.entries[task], " ")+"\t", path)
+		return tag(to, from, strings.Join(p.entries[task], " ")+"\t", path)
 	}
-	return pass(to, f, path)
+	return pass(to, from, path)
 }
 
 // pass copies a file, and tells errors of reading, of which a user can be told the file, from those of writing.

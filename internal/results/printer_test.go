@@ -12,6 +12,7 @@ import (
 
 	"berth/internal/home"
 	"berth/internal/job"
+	"berth/internal/report"
 )
 
 // bag returns a bag in a folder of the test with that entry for each task, whose tasks wrote the texts.
@@ -49,7 +50,7 @@ func TestPrinter(t *testing.T) {
 		var out bytes.Buffer
 		p.Out = &out
 		for _, task := range c.over {
-			if err := p.Over(task); err != nil {
+			if err := p.Over(report.End{Task: task, Attempt: 1, Done: true}); err != nil {
 				t.Fatalf("%s: %v", c.name, err)
 			}
 		}
@@ -72,10 +73,10 @@ func TestPrinterOfWhatIsNotThere(t *testing.T) {
 	}
 	p := NewPrinter("bag-1", b, tasks, Options{})
 	p.Out = &bytes.Buffer{}
-	if err := p.Over(1); err != nil {
+	if err := p.Over(report.End{Task: 1, Attempt: 1}); err != nil {
 		t.Errorf("a task without a file: %v", err)
 	}
-	if err := p.Over(2); job.CodeOf(err) != job.CodeIO {
+	if err := p.Over(report.End{Task: 2, Attempt: 1}); job.CodeOf(err) != job.CodeIO {
 		t.Errorf("a task whose file cannot be read: %v, want an error that says so", err)
 	}
 }
@@ -95,7 +96,7 @@ func TestInOrder(t *testing.T) {
 		var out bytes.Buffer
 		p.Out = &out
 		for _, task := range order[:ended] {
-			if err := p.Over(task); err != nil {
+			if err := p.Over(report.End{Task: task, Attempt: 1, Done: true}); err != nil {
 				r.Fatal(err)
 			}
 		}

@@ -31,7 +31,12 @@ func Info(r home.Run, d *Decided) report.Info {
 	if spec.Bag.Stdout != job.Discard {
 		in.Output = job.OutputFolder(spec.Bag.Stdout, r.ID)
 	}
-	if spec.Bag.Stderr != job.Discard {
+	switch {
+	case spec.Bag.Stderr == job.Discard:
+	case spec.Bag.Collect:
+		name := taskName(spec, tasks)
+		in.StderrCommand = func(task int) string { return "berth cat --stderr " + string(r.ID) + " " + name(task) }
+	default:
 		in.StderrFile = func(task int) string {
 			if task >= len(tasks.Entries) {
 				return ""

@@ -8,11 +8,13 @@ import (
 	"io"
 	"net/http"
 	"net/url"
+	"os"
 	"path"
 	"path/filepath"
 	"strconv"
 	"sync"
 
+	"berth/internal/collect"
 	"berth/internal/job"
 	"berth/internal/mapreduce"
 	"berth/internal/process"
@@ -161,10 +163,18 @@ func (s *Server) commit(_ http.ResponseWriter, r *http.Request) (any, error) {
 		c.Names = nil
 	}
 	for _, name := range c.Names {
+		if sv.collected != nil && (name == Stdout || name == Stderr) {
+			continue
+		}
 		if err := s.commitOne(l, name); err != nil {
 			return nil, err
 		}
 		delete(l.sent, name)
+	}
+	if sv.collected != nil {
+		if err := s.collect(sv, at, l); err != nil {
+			return nil, err
+		}
 	}
 	s.finish(sv, at, l)
 	return struct{}{}, nil
@@ -179,6 +189,29 @@ func (s *Server) commitOne(l *landing, name string) error {
 		return err
 	}
 	s.durable.Note(l.sent[name])
+	return nil
+}
+
+// collect adds what a task printed to the file of its job. The files in which it arrived are removed with the landing.
+func (s *Server) collect(sv *served, at job.Attempt, l *landing) error {
+	var outputs [2]*io.SectionReader
+	for stream, name := range [...]string{collect.Stdout: Stdout, collect.Stderr: Stderr} {
+		out := l.sent[name]
+		if out == nil {
+			continue // it is discarded
+		}
+		f, err := os.Open(out.Part)
+		if err != nil {
+			return process.OutputError(out.Path(), err)
+		}
+		defer func() { _ = f.Close() }() // only read
+		outputs[stream] = io.NewSectionReader(f, 0, out.Bytes)
+	}
+	path, err := sv.collected.Add(at, outputs)
+	if err != nil {
+		return process.OutputError(path, err)
+	}
+	s.durable.NoteShared(path)
 	return nil
 }
 

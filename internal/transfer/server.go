@@ -11,6 +11,7 @@ import (
 	"sync"
 	"time"
 
+	"berth/internal/collect"
 	"berth/internal/event"
 	"berth/internal/job"
 	"berth/internal/process"
@@ -51,6 +52,8 @@ type served struct {
 	logs    string
 	root    *os.Root // the job's folder; of a MapReduce job, which ships files from anywhere, the root folder
 	digests *digests
+
+	collected *collect.Writer // takes what tasks print; nil: each has files of its own
 
 	mu       sync.Mutex
 	landings map[job.Attempt]*landing
@@ -102,6 +105,11 @@ func (s *Server) Close() {
 		}
 		clear(sv.landings)
 		sv.mu.Unlock()
+		if sv.collected != nil {
+			if err := sv.collected.Close(); err != nil {
+				s.log.Warn("the file of collected output was not closed well", "job", sv.spec.ID, "err", err)
+			}
+		}
 		_ = sv.root.Close()
 	}
 	clear(s.served)
@@ -134,6 +142,9 @@ func (s *Server) of(r *http.Request) (*served, error) {
 		return nil, process.Broken("the job's folder %s cannot be opened: %v", j.Spec.Dir, err)
 	}
 	sv := &served{spec: j.Spec, entries: j.Entries, splits: j.Splits, logs: j.Logs, root: root, digests: newDigests(root), landings: make(map[job.Attempt]*landing)}
+	if j.Spec.Bag != nil && j.Spec.Bag.Collect {
+		sv.collected = collect.NewWriter(outputPath(sv, j.Spec.Bag.CollectFolder(id), 0))
+	}
 	s.served[id] = sv
 	return sv, nil
 }

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"log/slog"
 	"math/rand/v2"
 	"net"
@@ -17,6 +18,7 @@ import (
 	"testing"
 	"time"
 
+	"berth/internal/collect"
 	"berth/internal/event"
 	"berth/internal/home"
 	"berth/internal/job"
@@ -480,3 +482,36 @@ type discard struct{ h http.Header }
 func (d *discard) Header() http.Header         { return d.h }
 func (d *discard) Write(p []byte) (int, error) { return len(p), nil }
 func (d *discard) WriteHeader(int)             {}
+
+// TestCollectedOutputs: what a task on a host prints is added to its job's file by the commit, and the files in which it came are gone.
+func TestCollectedOutputs(t *testing.T) {
+	r := newRig(t, job.BagSpec{Command: []string{"true"}, Collect: true, Stdout: job.DefaultStdout, Stderr: job.DefaultStderr}, job.Entry{}, job.Entry{})
+	src := filepath.Join(t.TempDir(), "src")
+	for i, text := range []string{"first\n", ""} {
+		at := attempt(i, 1)
+		var s Stamp
+		for _, name := range []string{Stderr, Stdout} {
+			r.ok(os.WriteFile(src, []byte(text), 0o600))
+			var err error
+			_, s, err = r.client.Send(t.Context(), at, name, src)
+			r.ok(err)
+		}
+		r.ok(r.client.Commit(t.Context(), at, []string{Stderr, Stdout}, s, time.Hour))
+	}
+	r.ok(r.client.Sync(t.Context()))
+	folder := filepath.Join(r.dir, string(bagID))
+	x := collect.NewIndex(folder)
+	defer x.Close()
+	for i, want := range []string{"first\n", ""} {
+		for _, stream := range []collect.Stream{collect.Stdout, collect.Stderr} {
+			in, err := x.Open(i, 1, stream)
+			r.ok(err)
+			if got, err := io.ReadAll(in); string(got) != want || err != nil {
+				t.Errorf("of task %d there is %q (%v), want %q", i, got, err, want)
+			}
+		}
+	}
+	if files, err := os.ReadDir(folder); len(files) != 1 || err != nil {
+		t.Errorf("%v are there (%v), want one file", files, err)
+	}
+}

@@ -1,6 +1,7 @@
 package ui
 
 import (
+	"cmp"
 	"fmt"
 	"strconv"
 
@@ -71,8 +72,8 @@ func (s *shownErrors) lines(f report.Failure) []string {
 		first += fmt.Sprintf(" (attempt %d, the last)", f.Attempt)
 	}
 	lines := append([]string{first}, s.errorLines(f)...)
-	if f.File != "" && f.Stderr != "" {
-		lines = append(lines, "  see "+clean(f.File))
+	if whole := cmp.Or(f.File, f.Command); whole != "" && f.Stderr != "" {
+		lines = append(lines, "  see "+clean(whole))
 	}
 	return lines
 }

@@ -1,6 +1,7 @@
 package ui
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 
@@ -160,8 +161,8 @@ func failedLine(v report.JobView) string {
 		if v.Kind == job.MapReduce {
 			fmt.Fprintf(&b, ", %s: %s", taskWithInput(f.Name, f.Input), cause(*f))
 		}
-		if f.File != "" && f.Stderr != "" {
-			fmt.Fprintf(&b, " (see %s)", clean(f.File))
+		if whole := cmp.Or(f.File, f.Command); whole != "" && f.Stderr != "" {
+			fmt.Fprintf(&b, " (see %s)", clean(whole))
 		}
 	}
 	switch {

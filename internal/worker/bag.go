@@ -19,6 +19,7 @@ type bagTask struct {
 	dir      string // its private folder
 	out, err process.Output
 	open     bool            // out and err are
+	prints   *prints         // what it prints, which is collected with that of other tasks; nil: it has files of its own
 	folder   *process.Folder // in which it runs; nil: in the job's
 	left     []string        // in folder, once it has ended well
 	far      *farFiles       // its files on a host that does not see the job's folder; nil: it does
@@ -30,10 +31,11 @@ func (w *worker) runBag(a *attempt, lane *process.Lane) {
 	t := &bagTask{w: w, a: a, lane: lane}
 	err := w.guard(a, t.run)
 	stderr := ""
-	if err != nil && t.err.Part != "" {
-		stderr = process.TailOf(t.err.Part)
+	if err != nil {
+		stderr = t.tail()
 	}
 	err = w.guard(a, func() error { return t.store(err) })
+	t.prints.give(w)
 	if t.dir != "" {
 		if derr := w.dirs.Give(t.dir); derr != nil {
 			w.log.Warn("a task's folder stays", "dir", t.dir, "err", derr)
@@ -125,6 +127,9 @@ func (t *bagTask) env() []string {
 // openOutputs makes the files that the task writes to.
 func (t *bagTask) openOutputs() error {
 	spec, at := t.a.work.spec, t.a.id
+	if spec.Bag.Collect && t.far == nil {
+		return t.capture()
+	}
 	stdout := spec.Bag.OutputPath(spec.Bag.Stdout, spec.ID, t.a.start.Entry, at.Task)
 	stderr := spec.Bag.OutputPath(spec.Bag.Stderr, spec.ID, t.a.start.Entry, at.Task)
 	if t.far != nil {
@@ -196,7 +201,7 @@ func (t *bagTask) store(failed error) error {
 	if !t.open {
 		return failed
 	}
-	lost := t.far.ours(errors.Join(t.out.Close(), t.err.Close()))
+	lost := t.far.ours(t.closeOutputs())
 	t.a.meter.Out(t.out.Bytes+t.err.Bytes, 0)
 	if failed == nil {
 		failed = lost
@@ -219,10 +224,38 @@ func (t *bagTask) store(failed error) error {
 	if t.folder != nil && failed == nil {
 		failed = t.folder.Commit(t.left, t.w.durable)
 	}
-	if err := errors.Join(t.err.Commit(), t.out.Commit()); err != nil && failed == nil {
+	if err := t.commitOutputs(); err != nil && failed == nil {
 		failed = err
 	}
+	return failed
+}
+
+// tail returns the last lines that the task wrote to its standard error.
+func (t *bagTask) tail() string {
+	switch {
+	case t.prints != nil:
+		return t.prints.tail()
+	case t.err.Part != "":
+		return process.TailOf(t.err.Part)
+	default:
+		return ""
+	}
+}
+
+func (t *bagTask) closeOutputs() error {
+	if t.prints != nil {
+		return t.prints.end(&t.out, &t.err)
+	}
+	return errors.Join(t.out.Close(), t.err.Close())
+}
+
+// commitOutputs puts what the task printed into place.
+func (t *bagTask) commitOutputs() error {
+	if t.prints != nil {
+		return t.collect()
+	}
+	err := errors.Join(t.err.Commit(), t.out.Commit())
 	t.w.durable.Note(&t.err)
 	t.w.durable.Note(&t.out)
-	return failed
+	return err
 }

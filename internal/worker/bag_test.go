@@ -1,7 +1,9 @@
 package worker
 
 import (
+	"errors"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -12,6 +14,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"berth/internal/collect"
 	"berth/internal/event"
 	"berth/internal/job"
 	"berth/internal/wire"
@@ -350,5 +353,51 @@ func TestSyncIsAnswered(t *testing.T) {
 		if m := expect[*wire.Synced](p); m.N != int64(i)+7 || m.Error != "" {
 			t.Errorf("answered %+v", m)
 		}
+	}
+}
+
+// TestCollectedOutput: what tasks print is found in one file, also that of a failed one, and none of it where another attempt may have won. What a process
+// writes that a task left behind is in no later task's output.
+func TestCollectedOutput(t *testing.T) {
+	_, p := startWorker(t)
+	s := shell(t, `echo out {}; echo err $BERTH_ATTEMPT >&2; [ {} != left ] || setsid sh -c 'echo > ready; read x < go; echo late; echo > done' & [ {} != bad ]`)
+	s.Bag.Collect = true
+	for _, name := range []string{"ready", "go", "done"} {
+		fifo(t, s.Dir, name)
+	}
+	p.job(s, 0, 0)
+	p.say(start(try(s.ID, 0, 1), "left"))
+	p.ended(event.Done)
+	hear(t, filepath.Join(s.Dir, "ready"))
+	p.say(start(try(s.ID, 1, 1), "bad"))
+	if m := p.ended(event.Failed); m.Stderr != "err 1" {
+		t.Errorf("the errors that are told are %q", m.Stderr)
+	}
+	second := start(try(s.ID, 1, 2), "bad")
+	second.Commit = false // another attempt may have won
+	p.say(second)
+	p.ended(event.Failed)
+	release(t, filepath.Join(s.Dir, "go"))
+	hear(t, filepath.Join(s.Dir, "done"))
+	for i := 2; i < 6; i++ {
+		p.say(start(try(s.ID, i, 1), "good"))
+		p.ended(event.Done)
+	}
+	x := collect.NewIndex(filepath.Join(s.Dir, "bag-1"))
+	defer x.Close()
+	want := []string{"out left\n", "out bad\n", "out good\n", "out good\n", "out good\n", "out good\n"}
+	for i, out := range want {
+		for stream, text := range []string{out, "err 1\n"} {
+			r, err := x.Open(i, 1, collect.Stream(stream))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got, err := io.ReadAll(r); string(got) != text || err != nil {
+				t.Errorf("of task %d stream %d is %q (%v), want %q", i, stream, got, err, text)
+			}
+		}
+	}
+	if _, err := x.Open(1, 2, collect.Stdout); !errors.Is(err, collect.ErrNone) {
+		t.Errorf("an attempt without permission has output (%v)", err)
 	}
 }

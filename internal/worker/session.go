@@ -2,6 +2,7 @@ package worker
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"fmt"
 	"math/rand/v2"
@@ -235,7 +236,7 @@ func (w *worker) learn(m *wire.Job) {
 	case bytes.Equal(old.specJSON, wk.specJSON):
 		return
 	default:
-		wk.places, wk.ship = old.places, old.ship
+		wk.places, wk.ship, wk.collected = old.places, old.ship, cmp.Or(old.collected, wk.collected)
 	}
 	w.works[wk.spec.ID] = wk
 }

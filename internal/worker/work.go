@@ -8,6 +8,7 @@ import (
 	"sync"
 	"sync/atomic"
 
+	"berth/internal/collect"
 	"berth/internal/inherit"
 	"berth/internal/job"
 	"berth/internal/mapreduce/shuffle"
@@ -23,10 +24,11 @@ type work struct {
 	maps, reduces int
 	dir           string // the job's part of the scratch folder; made when first needed
 
-	change *inherit.Change // for its tasks' programs; nil: none
-	bagEnv []string        // what the environment of every task begins with; its capacity is its length
-	places *shuffle.Places // where map outputs are
-	ship   *shipping       // what the job's tasks find in their folders
+	change    *inherit.Change // for its tasks' programs; nil: none
+	bagEnv    []string        // what the environment of every task begins with; its capacity is its length
+	places    *shuffle.Places // where map outputs are
+	ship      *shipping       // what the job's tasks find in their folders
+	collected *collect.Writer // takes what tasks print; nil: each has files of its own
 
 	misled atomic.Uint32 // sources that did not measure the progress of its tasks
 	proven atomic.Uint32 // sources that did, to their end
@@ -54,6 +56,9 @@ func newWork(m *wire.Job, s *scratch, far bool) (*work, error) {
 		spec.MapReduce.Env = append(hostEnv(), spec.MapReduce.Env...)
 	}
 	if spec.Bag != nil {
+		if spec.Bag.Collect {
+			wk.collected = collect.NewWriter(spec.Bag.CollectFolder(spec.ID))
+		}
 		own := []string{"BERTH_JOB_ID=" + string(spec.ID), "BERTH_DIR=" + spec.Dir}
 		if spec.Stage != nil {
 			own = append(own, spec.Stage.Env...)

@@ -37,6 +37,7 @@ type worker struct {
 	cores   *process.Cores
 	supply  *supply
 	dirs    *process.TaskDirs
+	prints  *process.Captures
 	monitor *monitor
 	shuffle *shuffle.Node
 	durable *process.Durable
@@ -155,6 +156,7 @@ func newWorker(cfg Config) (*worker, error) {
 		return nil, err
 	}
 	w.dirs = &process.TaskDirs{Root: w.scratch.tasks()}
+	w.prints = &process.Captures{Root: w.scratch.tasks()}
 	if w.shuffle, err = shuffle.NewNode(cfg.Node, w.scratch.outputs(), cfg.Log); err != nil {
 		return nil, err
 	}
@@ -261,6 +263,11 @@ func (w *worker) forget(id job.ID) {
 	delete(w.works, id)
 	w.mu.Unlock()
 	w.link.forget(id)
+	if wk != nil && wk.collected != nil {
+		if err := wk.collected.Close(); err != nil {
+			w.log.Warn("the file of collected output was not closed well", "job", id, "err", err)
+		}
+	}
 	if err := w.shuffle.Store.Drop(id); err != nil {
 		w.log.Warn("map outputs stay", "job", id, "err", err)
 	}

@@ -5,6 +5,7 @@ import (
 	"math"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -31,9 +32,9 @@ var bagOptions = [...]Option{
 		set: bagValue(Bool, func(b *job.BagSpec) *bool { return &b.DuplicatesOK })},
 	{Name: "time-limit", Arg: "TIME", Limit: true, Usage: "kill an attempt that takes longer; a plain number is minutes",
 		set: bagValue(Limit, func(b *job.BagSpec) *time.Duration { return &b.TimeLimit })},
-	{Name: "stdout", Arg: "TEMPLATE", Usage: "file for a task's output (default " + job.DefaultStdout + "; none discards)",
+	{Name: "stdout", Arg: "TEMPLATE", Usage: "file for a task's output (default " + job.DefaultStdout + "; none discards, collect makes few files of all, the default above " + strconv.Itoa(job.ManyTasks) + " tasks)",
 		set: bagValue(asIs, func(b *job.BagSpec) *string { return &b.Stdout })},
-	{Name: "stderr", Arg: "TEMPLATE", Usage: "file for a task's errors (default " + job.DefaultStderr + "; none discards)",
+	{Name: "stderr", Arg: "TEMPLATE", Usage: "file for a task's errors (default " + job.DefaultStderr + "; none discards, collect as with --stdout)",
 		set: bagValue(asIs, func(b *job.BagSpec) *string { return &b.Stderr })},
 	{Name: "outputs", Arg: "PATTERN", Many: true, Usage: "what a task leaves in the job's folder, which may have placeholders: it runs in a folder of its own, and only that is kept; none: nothing but its standard output", set: setOutputs},
 	{Name: "inputs", Arg: "PATTERN", Many: true, Usage: "what a task needs from the job's folder beside the files that its command names, which may have placeholders; matters only on hosts that do not share a file system", set: setInputs},

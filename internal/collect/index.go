@@ -1,0 +1,184 @@
+package collect
+
+import (
+	"bufio"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"hash/crc32"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+)
+
+// ErrNone is that an attempt's outputs are in no file, or not yet.
+var ErrNone = errors.New("no collected output")
+
+// Index finds outputs in the files of a folder, which may grow meanwhile.
+type Index struct {
+	dir    string
+	files  map[string]*scanned
+	frames map[key]place
+	last   *os.File // opened last, for reading
+}
+
+// key names an attempt of the job.
+type key struct{ task, attempt uint32 }
+
+// place is where an attempt's frame is.
+type place struct {
+	file   *scanned
+	offset int64
+	at     int64 // when it was written
+}
+
+// scanned is a file of which frames are known up to an offset.
+type scanned struct {
+	path string
+	end  int64
+}
+
+// NewIndex returns the index of a folder, which reads it when it is first asked.
+func NewIndex(dir string) *Index {
+	return &Index{dir: dir, files: make(map[string]*scanned), frames: make(map[key]place)}
+}
+
+// Open returns what an attempt of a task wrote to a stream, after it has checked it. The reader holds until the next call. The error is ErrNone where it is not
+// there yet, or not whole: another machine's file may come later than the news of it.
+func (x *Index) Open(task, attempt int, s Stream) (*io.SectionReader, error) {
+	k := key{uint32(task), uint32(attempt)}
+	if p, ok := x.frames[k]; ok {
+		if r, err := x.read(p, s); err == nil {
+			return r, nil
+		}
+	}
+	if err := x.look(); err != nil { // it reads files anew, not what was cached of them
+		return nil, err
+	}
+	p, ok := x.frames[k]
+	if !ok {
+		return nil, ErrNone
+	}
+	return x.read(p, s)
+}
+
+// Close closes what is open.
+func (x *Index) Close() {
+	if x.last != nil {
+		_ = x.last.Close() // only read
+		x.last = nil
+	}
+}
+
+// look takes up what was added to the folder's files since the last call.
+func (x *Index) look() error {
+	x.Close()
+	names, err := os.ReadDir(x.dir)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil // nothing was printed yet
+	}
+	if err != nil {
+		return err
+	}
+	for _, e := range names {
+		if !strings.HasSuffix(e.Name(), Suffix) {
+			continue
+		}
+		f := x.files[e.Name()]
+		if f == nil {
+			f = &scanned{path: filepath.Join(x.dir, e.Name())}
+			x.files[e.Name()] = f
+		}
+		if err := x.scan(f); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// scan takes up the frames behind those that are known of a file, up to one that is not whole.
+func (x *Index) scan(f *scanned) error {
+	file, err := os.Open(f.path)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = file.Close() }() // only read
+	st, err := file.Stat()
+	if err != nil {
+		return err
+	}
+	rest := func() *io.SectionReader { return io.NewSectionReader(file, f.end, st.Size()-f.end) }
+	in := bufio.NewReaderSize(rest(), pieceSize)
+	for {
+		b, err := in.Peek(headSize)
+		if errors.Is(err, io.EOF) {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		h, ok := parseHead(b, st.Size()-f.end)
+		if !ok {
+			return nil
+		}
+		x.add(f, h)
+		f.end += h.size()
+		if h.size() <= int64(in.Buffered()) {
+			_, _ = in.Discard(int(h.size())) // it is buffered
+		} else {
+			in.Reset(rest())
+		}
+	}
+}
+
+// add takes up a frame that begins at the end of what is known of its file. An attempt has more than one where the record of the first was lost with its
+// machine's power, so that its number was given again: the later one counts.
+func (x *Index) add(f *scanned, h head) {
+	k := key{h.task, h.attempt}
+	if old, there := x.frames[k]; !there || old.at <= h.at {
+		x.frames[k] = place{file: f, offset: f.end, at: h.at}
+	}
+}
+
+// read returns a stream of a frame once its checksum is right.
+func (x *Index) read(p place, s Stream) (*io.SectionReader, error) {
+	if x.last == nil || x.last.Name() != p.file.path {
+		x.Close()
+		var err error
+		if x.last, err = os.Open(p.file.path); err != nil {
+			return nil, err
+		}
+	}
+	var b [headSize]byte
+	if _, err := x.last.ReadAt(b[:], p.offset); err != nil {
+		return nil, x.notWhole(p, err)
+	}
+	h, ok := parseHead(b[:], p.file.end-p.offset)
+	if !ok {
+		return nil, x.notWhole(p, io.ErrUnexpectedEOF)
+	}
+	at := p.offset + headSize
+	for earlier := range s {
+		at += h.sizes[earlier]
+	}
+	var want [4]byte
+	if _, err := x.last.ReadAt(want[:], p.offset+h.size()-int64(tailSize)+4*int64(s)); err != nil {
+		return nil, x.notWhole(p, err)
+	}
+	r := io.NewSectionReader(x.last, at, h.sizes[s])
+	sum := crc32.New(table)
+	if _, err := io.Copy(sum, r); err != nil {
+		return nil, x.notWhole(p, err)
+	}
+	if sum.Sum32() != binary.LittleEndian.Uint32(want[:]) {
+		return nil, x.notWhole(p, errors.New("its checksum is wrong"))
+	}
+	_, err := r.Seek(0, io.SeekStart)
+	return r, err
+}
+
+func (x *Index) notWhole(p place, err error) error {
+	return fmt.Errorf("%w: %s at byte %d: %w", ErrNone, p.file.path, p.offset, err)
+}
