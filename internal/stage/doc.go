@@ -1,10 +1,16 @@
-// Package stage runs a job in three stages, split, operation and merge (NO², Wu et al., IEEE TC 2015, section 6): what each
-// task of a stage runs, and the folder through which the stages hand on their parts.
+// Package stage makes the bags of a job in three stages: split, operation and merge (NO², Wu et al., IEEE TC 2015,
+// section 6). Each stage is a bag that comes after the stage before (job.Spec.After). The package says what the tasks of
+// each stage run, and makes the folder through which the stages pass their parts on.
 //
-// Each stage is a bag, and comes after the one before (job.Spec.After). The user writes a script for each, or leaves it
-// out: then the split cuts the input by lines (of a folder each file is a part), the operation copies, and the merge
-// appends the results in their order. A script of ours runs around that of the user: whatever a task leaves gets its
-// place by one rename when it is whole, so two attempts of one task do no harm to each other.
+// The user writes a script for each stage, or omits it. The defaults: the split cuts the input by lines, or uses each file
+// of a folder as a part; the operation copies its part; the merge appends the results in order. A script of berth runs
+// around that of the user. It renames what a task leaves into place when the task is done, so two attempts of a task
+// cannot disturb each other.
 //
-// The package starts nothing.
+//	plan := stage.Plan{Input: in, Output: out, Folder: folder, Scripts: scripts}
+//	err := plan.Check(cores)
+//	entries := plan.Fill(spec, stage.Split, dir)
+//	err = plan.Write()
+//
+// The package starts no program.
 package stage

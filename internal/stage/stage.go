@@ -14,7 +14,7 @@ import (
 	"berth/internal/job"
 )
 
-// Names are the stages in their order.
+// Names contains the names of the stages in their order.
 var Names = [...]string{Split, Operation, Merge}
 
 // The names of the stages.
@@ -35,16 +35,16 @@ var (
 	own = map[string]string{Split: splitScript, Operation: operationScript, Merge: mergeScript}
 )
 
-// Plan is what all stages of a job have in common.
+// Plan describes what all stages of a job have in common.
 type Plan struct {
-	Input, Output string // absolute: what the split reads, and what the merge makes
-	Folder        string // absolute: through which the stages hand on their parts
+	Input, Output string // absolute paths of what the split reads and of what the merge makes
+	Folder        string // absolute path of the folder with the parts
 	Parts         int
-	Keep          bool              // the parts stay when all is done
-	Scripts       map[string]string // of the user's, by stage; what is not there has its default
+	Keep          bool              // keep the parts when the job is done
+	Scripts       map[string]string // the user's scripts by stage; a stage without one has its default
 }
 
-// Check finds the number of parts where the default split gives it, and reports what keeps the stages from running.
+// Check sets the number of parts if the default split determines it, and returns an error if the stages cannot run.
 func (p *Plan) Check(cores int) error {
 	wrong := func(where, what, do string) error {
 		return &job.Error{Class: job.User, Code: job.CodeConfig, Where: where, What: what, Do: do}
@@ -54,7 +54,7 @@ func (p *Plan) Check(cores int) error {
 	case err != nil && p.Input != "":
 		return &job.Error{Class: job.User, Code: job.CodeNoInput, Where: "input", What: "cannot be read", Err: err, Do: "check the path"}
 	case p.Input == "" && p.Scripts[Split] == "":
-		return wrong("input", "is missing", "name what is to be split, or write a script that makes the parts")
+		return wrong("input", "is missing", "name the input, or write a script for the split that makes the parts")
 	case p.Input != "" && info.IsDir() && p.Scripts[Split] == "":
 		files, err := filepath.Glob(filepath.Join(p.Input, "*"))
 		if err != nil || len(files) == 0 {
@@ -73,11 +73,11 @@ func (p *Plan) Check(cores int) error {
 	return nil
 }
 
-// Fill makes a bag the one of that stage. dir is where its tasks run.
+// Fill fills in the spec of the bag of a stage, and returns its entries. dir is the folder in which its tasks run.
 func (p *Plan) Fill(s *job.Spec, name, dir string) []job.Entry {
 	folder := p.Folder
 	if below, err := filepath.Rel(dir, folder); err == nil && !strings.HasPrefix(below, "../") {
-		folder = below // so that the command, by which the profile goes, is the same wherever the job is
+		folder = below // so that the command, which identifies the profile, does not depend on the job's folder
 	}
 	s.Stage = &job.Stage{Name: name, Folder: p.Folder, Keep: p.Keep}
 	s.Bag.Command = []string{"/bin/sh", filepath.Join(folder, name+".sh"), filepath.Join(folder, "in", "{}"), p.digest(name)}
@@ -85,17 +85,17 @@ func (p *Plan) Fill(s *job.Spec, name, dir string) []job.Entry {
 	switch name {
 	case Operation:
 		s.Bag.Array = true
-		s.Bag.DuplicatesOK = true // each attempt leaves its result by a rename
+		s.Bag.DuplicatesOK = true // each attempt renames its result into place
 		entries = make([]job.Entry, p.Parts)
 		for i := range entries {
 			entries[i] = job.Entry{strconv.Itoa(i + 1)}
 		}
 	default:
-		s.Bag.Trusted = true // one task on which all others depend
+		s.Bag.Trusted = true // it has one task, on which all others depend
 		s.Bag.Command = append(s.Bag.Command[:2:2], p.digest(name))
 	}
 	if name == Split && p.Input != "" {
-		entries[0][0] = p.Input // by which its progress may be known
+		entries[0][0] = p.Input // so that its progress can be measured by what it has read
 	}
 	keep := "0"
 	if p.Keep {
@@ -106,20 +106,21 @@ func (p *Plan) Fill(s *job.Spec, name, dir string) []job.Entry {
 	return entries
 }
 
-// digest tells the scripts of a stage apart, so that each has a profile of its own.
+// digest returns a hash of the scripts of a stage, so that each version of them has its own profile.
 func (p *Plan) digest(name string) string {
 	return fmt.Sprintf("%x", sha256.Sum256([]byte(own[name]+p.Scripts[name])))[:8]
 }
 
-// Write makes the folder with the scripts. It refuses a folder that is there: it may be that of a job which is not over.
+// Write creates the folder with the scripts. If the folder exists and has parts, Write returns an error, as it may belong
+// to a job that is not over.
 func (p *Plan) Write() error {
 	err := os.Mkdir(p.Folder, 0o777)
 	if errors.Is(err, fs.ErrExist) && p.left() {
 		err = errors.Join(p.Remove(), os.Mkdir(p.Folder, 0o777))
 	}
 	if errors.Is(err, fs.ErrExist) {
-		return &job.Error{Class: job.User, Code: job.CodeOutputExists, Where: "folder", What: p.Folder + " is not empty: it has the parts of an earlier run",
-			Do: "go on with that run by berth resume, remove the folder, or name another"}
+		return &job.Error{Class: job.User, Code: job.CodeOutputExists, Where: "folder", What: p.Folder + " is not empty: it contains the parts of an earlier run",
+			Do: "continue that run with berth resume, remove the folder, or name another one"}
 	}
 	if err == nil {
 		err = os.Mkdir(filepath.Join(p.Folder, "out"), 0o777)
@@ -136,12 +137,12 @@ func (p *Plan) Write() error {
 		}
 	}
 	if err != nil {
-		return &job.Error{Class: job.User, Code: job.CodeIO, Where: p.Folder, What: "the folder of the parts cannot be made", Err: err}
+		return &job.Error{Class: job.User, Code: job.CodeIO, Where: p.Folder, What: "the folder of the parts cannot be created", Err: err}
 	}
 	return nil
 }
 
-// left reports whether the folder is of a run that is done: it has scripts and no parts.
+// left reports whether the folder was left by a run that is done: it contains scripts but no parts.
 func (p *Plan) left() bool {
 	files, err := os.ReadDir(p.Folder)
 	for _, f := range files {
@@ -152,5 +153,5 @@ func (p *Plan) left() bool {
 	return err == nil
 }
 
-// Remove undoes Write.
+// Remove removes the folder.
 func (p *Plan) Remove() error { return os.RemoveAll(p.Folder) }

@@ -9,7 +9,7 @@ import (
 	"berth/internal/job"
 )
 
-// TestCheck finds the number of parts, and refuses what cannot run.
+// TestCheck: the number of parts is found, and stages that cannot run are refused.
 func TestCheck(t *testing.T) {
 	dir := t.TempDir()
 	file := filepath.Join(dir, "in.txt")
