@@ -61,7 +61,7 @@ func TestStatusSelects(t *testing.T) {
 		check(when, nil, 0, "--state", "done,cancelled", "--all")
 		check(when, all[4:], 3, "--state", "failed,done")
 		check(when, all[1:], 0, "--state", "failed", "--all")
-		if r := w.must("status"); !strings.Contains(r.stdout, "\n3 more jobs that ended before: berth status --all") {
+		if r := w.must("status"); !strings.Contains(r.stdout, "\n3 more jobs ended earlier: show them with berth status --all") {
 			t.Errorf("%s: %v", when, r)
 		}
 		w.killServer()

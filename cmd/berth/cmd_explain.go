@@ -33,7 +33,7 @@ func newExplain() *cobra.Command {
 			}
 			lines := append(append([]string{}, p.Reasons...), p.Notes...)
 			for _, later := range v.Plans {
-				lines = append(lines, "planned anew: "+later.Decision)
+				lines = append(lines, "planned again: "+later.Decision)
 			}
 			now, err := situation(cmd.Context(), h, r, v)
 			if err != nil {

@@ -10,29 +10,29 @@ import (
 	"berth/internal/store"
 )
 
-// Accuracy writes how well runs kept to what was predicted for them, in total and for
-// each application. Its JSON twin is the value itself.
+// Accuracy writes how closely runs followed their predictions, in total and for each application. Its JSON form is
+// the value itself.
 func Accuracy(w io.Writer, a store.Accuracy) error {
 	if len(a.Applications) == 0 {
-		_, err := io.WriteString(w, "no run with a prediction is done yet\n")
+		_, err := io.WriteString(w, "no run with a prediction has ended yet\n")
 		return err
 	}
 	var b strings.Builder
 	if a.Runs > 0 {
 		fmt.Fprintf(&b, "%s with a predicted run time: %d within its bounds, %d shorter, %d longer\n", count(a.Runs, "run"), a.Within, a.Below, a.Above)
-		fmt.Fprintf(&b, "run time over its upper bound: median %.2f, worst %.2f\n\n", a.MedianRatio, a.WorstRatio)
+		fmt.Fprintf(&b, "run time divided by its upper bound (1 or less is within): median %.2f, worst %.2f\n\n", a.MedianRatio, a.WorstRatio)
 	}
 	t := newTable("APPLICATION", "TIME", "RUNS>", "MEAN ERROR>", "MEDIAN>", "BIAS>", "WITHIN>", "WORST>", "OF>", "IN RUN")
 	scoreRows(t, "all", a.Score)
 	for _, app := range a.Applications {
 		scoreRows(t, fit(clean(app.App), 40), app.Score)
 	}
-	b.WriteString(t.String() + "\nerror: actual minus predicted; bias: its mean with its sign, + is later; of: what was predicted\n")
+	b.WriteString(t.String() + "\nMEAN ERROR, MEDIAN: of |actual − predicted|, lower is better; BIAS: mean of actual − predicted, + is later\nthan predicted; WITHIN: runs within the bounds; WORST: the largest difference, where OF was predicted\n")
 	_, err := io.WriteString(w, b.String())
 	return err
 }
 
-// scoreRows adds a row for each time that was predicted.
+// scoreRows adds a row for each predicted time.
 func scoreRows(t *table, name string, s store.Score) {
 	for _, row := range []struct {
 		time string

@@ -13,9 +13,9 @@ func TestAccuracyText(t *testing.T) {
 	s := store.Score{Runs: 3, Below: 1, Within: 2, MedianRatio: 0.75, WorstRatio: 0.9, Run: run, Start: start}
 	other := store.Score{Start: store.Errors{Runs: 1, Within: 1, WorstRun: "bag-1"}}
 	for want, a := range map[string]store.Accuracy{
-		"no run with a prediction is done yet\n": {},
+		"no run with a prediction has ended yet\n": {},
 		`3 runs with a predicted run time: 2 within its bounds, 1 shorter, 0 longer
-run time over its upper bound: median 0.75, worst 0.90
+run time divided by its upper bound (1 or less is within): median 0.75, worst 0.90
 
 APPLICATION  TIME   RUNS  MEAN ERROR  MEDIAN    BIAS  WITHIN   WORST     OF  IN RUN
 all          start     1       1m20s   1m20s  -1m20s   100 %  -1m20s  1m40s  mr-2
@@ -24,7 +24,8 @@ bad^G-1      start     1          0s      0s      0s   100 %      0s     0s  bag
 wc-1         start     1       1m20s   1m20s  -1m20s   100 %  -1m20s  1m40s  mr-2
              run       3          9s      5s     +3s    67 %    +25s    15s  mr-4
 
-error: actual minus predicted; bias: its mean with its sign, + is later; of: what was predicted
+MEAN ERROR, MEDIAN: of |actual − predicted|, lower is better; BIAS: mean of actual − predicted, + is later
+than predicted; WITHIN: runs within the bounds; WORST: the largest difference, where OF was predicted
 `: {Score: s, Applications: []store.AppScore{{App: "bad\a-1", Score: other}, {App: "wc-1", Score: s}}},
 	} {
 		var b strings.Builder

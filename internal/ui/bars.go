@@ -11,15 +11,15 @@ import (
 const (
 	minBar = 8
 	maxBar = 40
-	// leastWrap is the least width at which a text is broken into lines.
+	// leastWrap is the least width at which text is wrapped.
 	leastWrap = 20
 )
 
-// frame returns the lines below which nothing stands while a job runs: a bar for
-// each stage, a line on the whole and, of a batch system, one on its nodes. No line is wider than width columns. Where
-// there is no room, columns are left out: first what runs, then the rate, then the bar.
+// frame returns the lines that are redrawn while a job runs: a bar for each stage, a line on the whole job and, on a
+// batch system, one on its nodes. No line is wider than width columns. Where there is too little room, columns are
+// left out: first the running tasks, then the rate, then the bar.
 func frame(v report.JobView, width int, c color) []string {
-	width-- // some terminals go on to the next line when the last column is written
+	width-- // some terminals wrap when the last column is written
 	all := stages(v)
 	lines := make([]string, 0, len(all)+1)
 	cols := layout(all, width)
@@ -27,7 +27,7 @@ func frame(v report.JobView, width int, c color) []string {
 		lines = append(lines, cols.line(s, width, c))
 	}
 	if event.State(v.State).Final() && len(lines) > 0 {
-		return lines // the closing summary says the rest
+		return lines // the closing summary follows
 	}
 	lines = append(lines, fit(wholeLine(v), width))
 	if width < leastWrap {
@@ -36,7 +36,7 @@ func frame(v report.JobView, width int, c color) []string {
 	return append(lines, wrap(queueLine(v), width)...)
 }
 
-// widths says how wide the columns of the bars are; 0: the column is left out.
+// widths is the widths of the columns of the bars; a column of width 0 is left out.
 type widths struct{ name, bar, count, load, rate, expect int }
 
 func layout(all []stage, width int) widths {
@@ -60,7 +60,7 @@ func layout(all []stage, width int) widths {
 	return w
 }
 
-// text returns how many columns everything but the bar takes.
+// text returns the width of all columns except the bar.
 func (w widths) text() int {
 	n := w.name
 	for _, col := range []int{w.count, w.load, w.rate, w.expect} {
@@ -101,7 +101,7 @@ func (w widths) line(s stage, width int, c color) string {
 	return line
 }
 
-// bar draws how far the stage is: what is done, and what running tasks have done of theirs.
+// bar draws the progress of a stage: finished tasks as #, the done part of running tasks as =.
 func bar(s stage, width int) string {
 	done := 0
 	if s.total > 0 {

@@ -22,10 +22,9 @@ const (
 	cellFree
 )
 
-// chart is the queue drawn as time × nodes. Like the timeline it tells how many nodes are
-// free, not which: what is free lies at the bottom, what is taken on top, and the
-// chosen allocations stand on the ground, each with its letter: a capital for as long as
-// the job is expected to run, a small one for the rest of the wall time.
+// chart is the queue drawn as nodes over time. Like the timeline it shows how many nodes are free, not which: free
+// nodes are at the bottom, used ones on top, and the chosen allocations stand on the ground, each with its letter: a
+// capital for as long as the job is expected to run, a small one for the rest of the wall time.
 type chart struct {
 	look  Look
 	nodes int
@@ -61,9 +60,9 @@ func newChart(at job.Time, o plan.Outlook, look Look) *chart {
 	return c
 }
 
-// horizon returns how many seconds the chart shows: half as long again as it takes until
-// the chosen run is over or, where that is not predicted, all that is known of the queue
-// and the begin of what was chosen; not more than the time asked for, half as long again.
+// horizon returns how many seconds the chart shows: 1.5 times the expected time until the end of the chosen run.
+// Without a prediction it is the known part of the queue and the start of the choice, at most 1.5 times the end of
+// the requested wall time.
 func horizon(at job.Time, o plan.Outlook) float64 {
 	const least, most = 60, 10 * 365 * 24 * 3600
 	last := 0.0
@@ -90,8 +89,8 @@ func horizon(at job.Time, o plan.Outlook) float64 {
 	return min(max(known, least), most)
 }
 
-// freeRows returns how many rows are free in each column, by the number of nodes that
-// are free in the middle of its time. As long as one node is free, or taken, a row says so.
+// freeRows returns how many rows are free in each column, by the number of free nodes in the middle of its time. A
+// row stays visible for a single free or used node.
 func (c *chart) freeRows(at job.Time, o plan.Outlook) []int {
 	rows := make([]int, c.cols)
 	step := 0
@@ -122,7 +121,7 @@ func (c *chart) mark(s plan.Candidate, letter byte, done float64) {
 	first := int(min(begin/c.span, float64(c.cols)))
 	last := int(min(math.Ceil(end/c.span), float64(c.cols)))
 	if !(begin/c.span < float64(c.cols)) {
-		return // beyond what is shown
+		return // outside the chart
 	}
 	last = max(last, first+1)
 	height := max(int(math.Round(float64(s.Take)*float64(c.rows)/float64(c.nodes))), 1)
@@ -140,11 +139,11 @@ func (c *chart) mark(s plan.Candidate, letter byte, done float64) {
 	}
 }
 
-// mark is where a chosen allocation is drawn: columns and rows from … to, without the last.
+// mark draws a chosen allocation above the others of the same time; done is the expected end of the job, 0: unknown.
 type mark struct{ first, last, base, top int }
 
-// base returns the lowest row that an allocation of some columns and rows can stand on. Two that
-// share a single column are one after the other in truth, unless one begins in it as well.
+// base returns the lowest row on which an allocation of some columns and rows can stand. Two allocations that share a
+// single column follow each other in time, unless both begin in it.
 func (c *chart) base(first, last, height int) int {
 	base := 0
 	for moved := true; moved; {
@@ -207,7 +206,7 @@ func (c *chart) axis(flat, tick string) (line, labels string) {
 	return axis.String(), names.String()
 }
 
-// glyphs returns what taken and free nodes are drawn as.
+// glyphs returns the characters for used and free nodes.
 func (c *chart) glyphs() [2]string {
 	if c.look.ASCII {
 		return [2]string{cellBusy: "#", cellFree: "."}
@@ -251,7 +250,7 @@ var tickSpans = []float64{
 	86400, 2 * 86400, 7 * 86400, 28 * 86400, 91 * 86400, 364 * 86400,
 }
 
-// ticks returns the labels on the axis of time, by column. They lie ten columns apart at least.
+// ticks returns the labels of the time axis by column, at least ten columns apart.
 func (c *chart) ticks() map[int]string {
 	const apart = 10
 	names := map[int]string{0: "now"}

@@ -1,6 +1,6 @@
 package ui
 
-// color wraps text in ANSI colours, or leaves it as it is.
+// color wraps text in ANSI colours, or returns it unchanged if false.
 type color bool
 
 func (c color) wrap(code, s string) string {

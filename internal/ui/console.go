@@ -8,16 +8,16 @@ import (
 	"berth/internal/report"
 )
 
-// Console shows a job while it runs. Views are shown as they are given; the failures
-// and lost nodes in them are told once each. Calls must not be made at the same time.
+// Console shows a job while it runs. Each view replaces the one before; each failure and each lost node is reported
+// once. Calls must not overlap.
 type Console interface {
-	// Begin says what was decided, and begins to show the job. A second call is an Update.
+	// Begin shows the decision and starts to show the job. A second call is an Update.
 	Begin(v report.JobView)
-	// Update shows the job as it is now.
+	// Update shows the present state of the job.
 	Update(v report.JobView)
-	// Failure tells of a failed attempt, if Update did not already.
+	// Failure reports a failed attempt, unless Update did already.
 	Failure(f report.Failure)
-	// Note tells a line of text.
+	// Note shows a line of text.
 	Note(text string)
 	// End shows the job for the last time, and the closing summary.
 	End(v report.JobView)
@@ -25,7 +25,7 @@ type Console interface {
 	Close()
 }
 
-// Mode is how progress is shown.
+// Mode is the way of showing progress.
 type Mode uint8
 
 const (
@@ -37,20 +37,19 @@ const (
 	Terminal
 )
 
-// Options say where and how progress is shown.
+// Options are the target and the form of progress.
 type Options struct {
 	Out   io.Writer
 	Mode  Mode
 	Color bool
 	Width int            // columns; 0: ask the terminal
 	Zone  *time.Location // of the times in a plain log; nil: local
-	Told  report.JobView // the job as its user knows it: failures in it are not told again
+	Told  report.JobView // the view that the user has seen: failures in it are not reported again
 }
 
-// Detect chooses how to show progress on a file, standard error as a rule: nothing
-// when the result is asked for as JSON, bars on a terminal that can move its cursor
-// and tells its size, else a plain log. Colours need a terminal and no NO_COLOR
-// (no-color.org: set and not empty).
+// Detect chooses the form of progress on a file, as a rule standard error: nothing when the result is requested as
+// JSON, bars on a terminal that can move its cursor and reports its size, else a plain log. Colours need a terminal
+// and no NO_COLOR (no-color.org: set and not empty).
 func Detect(f *os.File, json bool, getenv func(string) string) Options {
 	o := Options{Out: f, Mode: Plain}
 	if json {
@@ -66,7 +65,7 @@ func Detect(f *os.File, json bool, getenv func(string) string) Options {
 	return o
 }
 
-// New returns a console of the chosen kind.
+// New returns a console in the mode of the options.
 func New(o Options) Console {
 	if o.Zone == nil {
 		o.Zone = time.Local

@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// Error writes an error for a person, "berth: where: what; do", and errors that were gathered, those of a job
-// file say, on a line each. In JSON mode too: results then stay on standard output alone.
+// Error writes an error for a person, "berth: where: what; do"; joined errors, for example those of a job file, get a
+// line each. It is used in JSON mode too, so that standard output has results only.
 func Error(w io.Writer, err error, colored bool) {
 	for _, e := range gathered(err) {
 		text := strings.Join(cleanLines(e.Error()), "; ")
@@ -15,8 +15,7 @@ func Error(w io.Writer, err error, colored bool) {
 	}
 }
 
-// gathered returns the errors that errors.Join has put together, err alone where there are none. Errors around
-// them that add no text are looked through.
+// gathered returns the errors that errors.Join has joined, or err alone. It unwraps errors that add no text.
 func gathered(err error) []error {
 	switch e := err.(type) {
 	case interface{ Unwrap() []error }:

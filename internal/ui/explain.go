@@ -13,12 +13,12 @@ import (
 	"berth/internal/why"
 )
 
-// Explanation is what berth explain tells as JSON.
+// Explanation is the JSON form of berth explain.
 type Explanation struct {
 	Lines []string `json:"lines"`
 }
 
-// Explain writes the lines that say why a job is where it is.
+// Explain writes the lines that explain the state of a job.
 func Explain(w io.Writer, lines []string) error {
 	var b strings.Builder
 	for _, l := range lines {
@@ -28,7 +28,7 @@ func Explain(w io.Writer, lines []string) error {
 	return err
 }
 
-// Ending returns lines that say how a job ended and what can be done about it.
+// Ending returns lines that say how a job ended and what the user can do.
 func Ending(v report.JobView) []string {
 	var lines []string
 	switch v.State {
@@ -43,12 +43,12 @@ func Ending(v report.JobView) []string {
 		lines = append(lines, fmt.Sprintf("%s can go on: berth resume %s", count(n, "task"), v.ID))
 	}
 	if n := v.TasksFailed; n > 0 && v.Kind == job.Bag {
-		lines = append(lines, fmt.Sprintf("%s that failed can be tried again: berth resume --failed %s", count(n, "task"), v.ID))
+		lines = append(lines, fmt.Sprintf("%s that failed can run again: berth resume --failed %s", count(n, "task"), v.ID))
 	}
 	return lines
 }
 
-// Reasons words the engine's reasons why a job is where it is, a line for each.
+// Reasons returns the engine's reasons for the state of a job in words, a line for each.
 func Reasons(reasons []why.Reason) []string {
 	lines := make([]string, len(reasons))
 	for i, r := range reasons {
@@ -57,11 +57,11 @@ func Reasons(reasons []why.Reason) []string {
 	return lines
 }
 
-// reason words one reason.
+// reason returns one reason in words.
 func reason(r why.Reason) string {
 	switch r.Kind {
 	case why.Finalizing:
-		return "all tasks are done; the output is being put into place"
+		return "all tasks are done; the output is being moved to its final folder"
 	case why.Stopping:
 		return "it is being stopped: " + r.Text
 	case why.TasksRun:
@@ -85,21 +85,21 @@ func reason(r why.Reason) string {
 	}
 }
 
-// allocReason words what an allocation has to do with a job.
+// allocReason describes an allocation that the job uses or waits for.
 func allocReason(r why.Reason) string {
 	switch {
 	case r.Kind == why.AllocEnds && len(r.Jobs) > 0:
-		return fmt.Sprintf("allocation %s ends in %s; it may be given back once %s, which asked for it, is done", r.Alloc, wholeSeconds(r.Left), r.Jobs[0])
+		return fmt.Sprintf("allocation %s ends in %s; it may be given back once %s, which requested it, is done", r.Alloc, wholeSeconds(r.Left), r.Jobs[0])
 	case r.Kind == why.AllocEnds:
 		return fmt.Sprintf("allocation %s ends in %s", r.Alloc, wholeSeconds(r.Left))
 	case r.Kind == why.NoNodeYet:
-		return fmt.Sprintf("allocation %s began %s ago; none of its nodes has come up yet", r.Alloc, wholeSeconds(r.Since))
+		return fmt.Sprintf("allocation %s began %s ago; none of its nodes is ready yet", r.Alloc, wholeSeconds(r.Since))
 	}
 	s := fmt.Sprintf("it waits for allocation %s: %s with %s each", r.Alloc, count(r.Request.Nodes, "node"), resources(r.Request.PerNode))
 	if r.Request.Time > 0 {
 		s += " for " + job.FormatDuration(r.Request.Time)
 	}
-	s += fmt.Sprintf(", asked of %s %s ago", r.Request.On, wholeSeconds(r.Since))
+	s += fmt.Sprintf(", requested from %s %s ago", r.Request.On, wholeSeconds(r.Since))
 	if r.Text != "" {
 		s += "; " + r.Text
 	}
@@ -109,39 +109,39 @@ func allocReason(r why.Reason) string {
 	return s
 }
 
-// planReason words how it is with plans for what no allocation serves.
+// planReason describes the state of the plan for tasks that no allocation serves.
 func planReason(r why.Reason) string {
-	fruitless := fmt.Sprintf("the last %d allocations ended without any task done (%s)", r.Count, r.Text)
+	idle := fmt.Sprintf("the last %d allocations ended without any task done (%s)", r.Count, r.Text)
 	switch r.Kind {
 	case why.PlanPending:
-		return "what is left is being planned: " + r.Text
+		return "the remaining tasks are being planned: " + r.Text
 	case why.PlanFailed:
-		return fmt.Sprintf("what is left could not be planned, it is tried again in %s: %s", wholeSeconds(r.Left), r.Text)
+		return fmt.Sprintf("the remaining tasks could not be planned; the next try is in %s: %s", wholeSeconds(r.Left), r.Text)
 	case why.PlanLater:
-		return fmt.Sprintf("what is left is planned in %s: %s", wholeSeconds(r.Left), fruitless)
+		return fmt.Sprintf("the remaining tasks are planned in %s: %s", wholeSeconds(r.Left), idle)
 	default:
-		return "nothing more is asked for until one of those that run is done: " + fruitless
+		return "no further allocation is requested until a running task is done: " + idle
 	}
 }
 
-// nodeReason words what keeps a job waiting on one node.
+// nodeReason describes why a job waits for one node.
 func nodeReason(r why.Reason) string {
 	n := r.Nodes[0]
 	switch r.Kind {
 	case why.NodeAway:
-		return fmt.Sprintf("%s has not answered for %s (%s); it is waited for %v more, with %s and %s of this job",
+		return fmt.Sprintf("%s has not answered for %s (%s); berth waits %v more for its %s and %s of this job",
 			n.ID, r.Since.Round(time.Second), r.Text, r.Left.Round(time.Second), count(r.Count, "attempt"), count(r.Of, "map output"))
 	case why.NodeSuspected:
-		return fmt.Sprintf("%s is kept away from for %v more: attempts there failed or got lost while others did not", n.ID, r.Left.Round(time.Second))
+		return fmt.Sprintf("%s gets no attempts for %v more: attempts failed or were lost there and not on other nodes", n.ID, r.Left.Round(time.Second))
 	case why.NodeSlow:
-		return fmt.Sprintf("no duplicate begins on %s for %v more, as attempts there were too slow", n.ID, r.Left.Round(time.Second))
+		return fmt.Sprintf("no duplicate starts on %s for %v more, because attempts there were too slow", n.ID, r.Left.Round(time.Second))
 	default:
 		return fmt.Sprintf("%s on %s for %s to sort and reduce; it has %s free", count(r.Count, "reduce")+verb(r.Count, " wait"),
 			n.ID, resources(r.Need), resources(n.Free))
 	}
 }
 
-// jobsReason words which jobs go before this one.
+// jobsReason names the jobs that go before this one.
 func jobsReason(r why.Reason) string {
 	jobs := few(r.Jobs, func(id job.ID) string { return string(id) })
 	goes := "go"
@@ -154,7 +154,7 @@ func jobsReason(r why.Reason) string {
 	case why.ShorterJobs:
 		return fmt.Sprintf("%s with less left to do %s first: %s", count(len(r.Jobs), "job"), goes, jobs)
 	case why.AgedJobs:
-		return fmt.Sprintf("%s that came earlier %s first, as waiting counts: %s", count(len(r.Jobs), "job"), goes, jobs)
+		return fmt.Sprintf("%s with more waiting time %s first: %s", count(len(r.Jobs), "job"), goes, jobs)
 	case why.FairerJobs:
 		return fmt.Sprintf("%s with less of a fair share %s first: %s", count(len(r.Jobs), "job"), goes, jobs)
 	default:
@@ -162,7 +162,7 @@ func jobsReason(r why.Reason) string {
 	}
 }
 
-// verbAfter says of jobs that they are done.
+// verbAfter returns the jobs' names with "is done" or "are done".
 func verbAfter(jobs []job.ID, names string) string {
 	if len(jobs) == 1 {
 		return names + " is done"
@@ -170,23 +170,23 @@ func verbAfter(jobs []job.ID, names string) string {
 	return names + " are done"
 }
 
-// taskReason words what tasks that are ready wait for.
+// taskReason describes what ready tasks wait for.
 func taskReason(r why.Reason) string {
 	wait := count(r.Count, r.Task.String()) + verb(r.Count, " wait")
 	switch r.Kind {
 	case why.Throttled:
-		return fmt.Sprintf("%s: no more than %d are to run at once", wait, r.Of)
+		return fmt.Sprintf("%s: at most %d may run at once", wait, r.Of)
 	case why.SlowStart:
 		return fmt.Sprintf("%s until %d of %d maps are done; %d are", wait, r.Of, r.Total, r.Done)
 	case why.UrgentWaits:
-		return wait + " for a place on another node, as an attempt was too slow"
+		return wait + " for a slot on another node, because an attempt was too slow"
 	case why.OutputsSought:
-		return fmt.Sprintf("it looks for %s from before the resume on the nodes that join", count(r.Count, "map output"))
+		return fmt.Sprintf("it searches the nodes that join for %s from before the resume", count(r.Count, "map output"))
 	}
 	return wait + " for " + roomReason(r)
 }
 
-// roomReason words what tasks want of a node, and what each node has of it.
+// roomReason describes what tasks need of a node, and what each node has free.
 func roomReason(r why.Reason) string {
 	want, kept := resources(r.Need)+" each", ""
 	if r.Task == job.ReduceTask {
@@ -200,14 +200,14 @@ func roomReason(r why.Reason) string {
 		if r.KeptForJobs {
 			whose = "jobs that go first"
 		}
-		kept = fmt.Sprintf(", %s on each node being kept for %s", size(r.Kept), whose)
+		kept = fmt.Sprintf("; %s on each node is reserved for %s", size(r.Kept), whose)
 	}
 	return want + ": " + few(r.Nodes, func(n why.Node) string {
 		switch {
 		case n.Returned:
-			return fmt.Sprintf("%s is being given back: the job that it was asked for is done", n.ID)
+			return fmt.Sprintf("%s is being given back: the job that requested it is done", n.ID)
 		case n.EndsIn > 0:
-			return fmt.Sprintf("%s has %s left, too little for one", n.ID, wholeSeconds(n.EndsIn))
+			return fmt.Sprintf("%s has %s left, which is too short for one", n.ID, wholeSeconds(n.EndsIn))
 		case r.Task == job.ReduceTask:
 			return fmt.Sprintf("%s has %s free and %d of at most %d shuffling", n.ID, size(n.Free.Mem), n.Shuffling, n.Cores)
 		case len(n.Lacks) > 0:
@@ -218,7 +218,7 @@ func roomReason(r why.Reason) string {
 	}) + kept
 }
 
-// resources words cores and memory.
+// resources returns cores and memory in words.
 func resources(r job.Resources) string {
 	s := count(r.CPUs, "core")
 	if r.Mem == 0 {
@@ -230,7 +230,7 @@ func resources(r job.Resources) string {
 // wholeSeconds writes a duration in whole seconds.
 func wholeSeconds(d time.Duration) string { return job.FormatDuration(d.Round(time.Second)) }
 
-// verb returns a verb in the form that goes with n of something.
+// verb returns a verb in the form for n subjects.
 func verb(n int, v string) string {
 	if n == 1 {
 		return v + "s"
@@ -238,7 +238,7 @@ func verb(n int, v string) string {
 	return v
 }
 
-// few joins a list that can be long.
+// few joins a list and shortens a long one.
 func few[T any](l []T, word func(T) string) string {
 	const most = 4
 	var words []string

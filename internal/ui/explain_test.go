@@ -20,7 +20,7 @@ func TestEnding(t *testing.T) {
 		"cancelled": {report.JobView{Status: report.Status{ID: "mr-1", State: "cancelled", Kind: job.MapReduce, TasksTotal: 3, TasksDone: 2}, Reason: "by you"},
 			[]string{"it was cancelled: by you", "1 task can go on: berth resume mr-1"}},
 		"failed": {report.JobView{Status: report.Status{ID: "bag-1", State: "failed", Kind: job.Bag, TasksTotal: 2, TasksDone: 1, TasksFailed: 1}, Reason: "1 of 2 tasks failed"},
-			[]string{"it failed: 1 of 2 tasks failed", "1 task that failed can be tried again: berth resume --failed bag-1"}},
+			[]string{"it failed: 1 of 2 tasks failed", "1 task that failed can run again: berth resume --failed bag-1"}},
 	}
 	for name, tt := range tests {
 		if got := Ending(tt.view); !slices.Equal(got, tt.want) {

@@ -10,7 +10,7 @@ import (
 	"berth/internal/why"
 )
 
-// phaseWords are the words for attempts by the phase that they are in or wait for.
+// phaseWords are the words for attempts that wait for a phase or are in it.
 var phaseWords = map[job.Phase]struct{ task, begin, in string }{
 	job.PhaseFetch:   {"task", "to fetch", "fetching task"},
 	job.PhaseCompute: {"task", "to compute", "computing task"},
@@ -22,7 +22,7 @@ var phaseWords = map[job.Phase]struct{ task, begin, in string }{
 	job.PhaseReduce:  {"reduce", "to reduce", "reduce"},
 }
 
-// phaseReason words what attempts on a node wait for to begin their next phase, and who has it.
+// phaseReason describes what attempts on a node wait for before their next phase, and which attempts use it.
 func phaseReason(r why.Reason) string {
 	words := phaseWords[r.Phase]
 	s := fmt.Sprintf("%s %s on %s", count(r.Count, words.task)+verb(r.Count, " wait"), words.begin, r.Nodes[0].ID)
@@ -32,7 +32,7 @@ func phaseReason(r why.Reason) string {
 	return s + ": " + lacksText(r.Lacks)
 }
 
-// lacksText words of which resources a node has too little, and who has them.
+// lacksText describes the resources of which a node has too little, and their users.
 func lacksText(lacks []why.Lack) string {
 	var texts []string
 	for _, l := range lacks {
@@ -41,7 +41,7 @@ func lacksText(lacks []why.Lack) string {
 	return strings.Join(texts, "; ")
 }
 
-// lackText words of which resource a node has too little for a phase, and who has it.
+// lackText describes one resource of which a node has too little.
 func lackText(l why.Lack) string {
 	name, verb := resourceWords(l.Resource)
 	enough := fmt.Sprintf("%s needed for each, %s free", resourceAmount(l.Resource, l.Need), resourceAmount(l.Resource, max(0, l.Free)))
@@ -55,7 +55,7 @@ func lackText(l why.Lack) string {
 	return fmt.Sprintf("its %s %s in use by %s (%s)", name, use, holders(l.Holders), enough)
 }
 
-// resourceWords returns what a resource of a node is called, and the form of "to have" that goes with it.
+// resourceWords returns the name of a resource and the form of "to have" for it.
 func resourceWords(r job.Resource) (name, has string) {
 	switch r {
 	case job.CPU:
@@ -85,7 +85,7 @@ func resourceAmount(r job.Resource, n int64) string {
 	}
 }
 
-// holders words who holds a resource, with "and" before the last.
+// holders names the users of a resource, with "and" before the last.
 func holders(hs []why.Holder) string {
 	const most = 4
 	var words []string
@@ -102,7 +102,7 @@ func holders(hs []why.Holder) string {
 	return strings.Join(words[:last], ", ") + " and " + words[last]
 }
 
-// holderText words attempts of one job that hold something: "2 merges of mr-7".
+// holderText names attempts of one job that use a resource: "2 merges of mr-7".
 func holderText(h why.Holder) string {
 	words, of := phaseWords[h.Phase], "this job"
 	if h.Job != "" {

@@ -9,10 +9,10 @@ import (
 	"berth/internal/report"
 )
 
-// maxInput is how many characters of a task's input stand in a line or a cell.
+// maxInput is the largest number of characters of a task's input in a line or a cell.
 const maxInput = 60
 
-// cause says how an attempt failed: the reason it came with, or exit code or signal.
+// cause returns how an attempt failed: its reason, exit code or signal.
 func cause(f report.Failure) string {
 	switch {
 	case f.Reason != "":
@@ -24,7 +24,7 @@ func cause(f report.Failure) string {
 	}
 }
 
-// taskWord is what a task is called within a sentence: "task 4", "map 3".
+// taskWord returns the name of a task within a sentence: "task 4", "map 3".
 func taskWord(v string) string {
 	if _, err := strconv.Atoi(v); err == nil {
 		return "task " + v
@@ -32,10 +32,10 @@ func taskWord(v string) string {
 	return clean(v)
 }
 
-// inputCell writes a task's input where room is short; empty where it is not known.
+// inputCell returns a shortened input of a task; empty where it is unknown.
 func inputCell(input string) string { return job.Shorten(clean(input), maxInput) }
 
-// taskWithInput is taskWord with the input behind it: "task 4 (b.txt)".
+// taskWithInput is taskWord followed by the input: "task 4 (b.txt)".
 func taskWithInput(name, input string) string {
 	if input == "" {
 		return taskWord(name)
@@ -45,20 +45,20 @@ func taskWithInput(name, input string) string {
 
 // Bounds of shownErrors.
 const (
-	// longError is from how many lines on a standard error that was shown is not shown again.
+	// longError is the number of lines from which on a standard error is shown only once.
 	longError = 4
-	// maxShown is how many are remembered.
+	// maxShown is how many standard errors are remembered.
 	maxShown = 100
 )
 
-// shownErrors remembers the standard errors that were shown, as attempts of one program tend to fail
-// alike: a long one is shown once. The zero value remembers nothing yet.
+// shownErrors remembers the standard errors that were shown: attempts of one program often fail alike, and a long
+// text is shown once. The zero value is empty.
 type shownErrors struct {
 	of map[string]report.Failure // the failure with which it was shown
 }
 
-// lines tell of a failed attempt: what failed where and how, whether it is
-// tried again, and the last lines of its standard error.
+// lines describes a failed attempt: the task, the cause, whether it is tried again, and the last lines of its
+// standard error.
 func (s *shownErrors) lines(f report.Failure) []string {
 	first := taskWithInput(f.Name, f.Input) + " failed"
 	if f.Host != "" {
@@ -78,7 +78,8 @@ func (s *shownErrors) lines(f report.Failure) []string {
 	return lines
 }
 
-// errorLines returns the lines of a failure's standard error, or one that says where the same was shown.
+// errorLines returns the lines of a failure's standard error, or one line that names the failure where the same text
+// was shown.
 func (s *shownErrors) errorLines(f report.Failure) []string {
 	text := cleanLines(f.Stderr)
 	if len(text) >= longError {

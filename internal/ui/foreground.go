@@ -10,9 +10,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// foregroundWriter passes on what is drawn in place only while the process is in the terminal's
-// foreground. A command in the background would else erase what the shell and other commands write
-// there, as each frame moves the cursor up over the frame before it.
+// foregroundWriter passes frames to the terminal only while the process is in the foreground. A command in the
+// background would else erase the output of the shell and other commands, because each frame moves the cursor up over
+// the frame before it.
 type foregroundWriter struct {
 	out   io.Writer
 	front func() bool // reports whether the process is in the foreground
@@ -21,7 +21,7 @@ type foregroundWriter struct {
 	hidden bool // the last frame was not written
 }
 
-// newForegroundWriter returns a writer that asks the terminal at each frame, if out is one.
+// newForegroundWriter returns a writer that checks the terminal at each frame, if out is one.
 func newForegroundWriter(out io.Writer) *foregroundWriter {
 	w := &foregroundWriter{out: out, front: func() bool { return true }}
 	if f, ok := out.(*os.File); ok {
@@ -34,11 +34,11 @@ func newForegroundWriter(out io.Writer) *foregroundWriter {
 	return w
 }
 
-// rewind is what a frame begins with that is drawn over the one before: up some lines, erase what is below.
+// rewind matches the start of a frame that overwrites the one before: cursor up, then erase to the end.
 var rewind = regexp.MustCompile(`^\r?\x1b\[[0-9]+A\x1b\[J`)
 
-// Write writes a frame, or drops it in the background. The first one after that is written below what
-// others wrote meanwhile.
+// Write writes a frame, or drops it in the background. The first frame after that is written below the output of
+// other commands.
 func (w *foregroundWriter) Write(frame []byte) (int, error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -57,7 +57,8 @@ func (w *foregroundWriter) Write(frame []byte) (int, error) {
 	return len(frame), nil
 }
 
-// behind writes text in the background, where it cannot go above what is drawn, and reports whether it did.
+// behind writes text while the process is in the background, where it cannot be placed above the frame, and reports
+// whether it did.
 func (w *foregroundWriter) behind(text string) bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -69,10 +70,10 @@ func (w *foregroundWriter) behind(text string) bool {
 	return true
 }
 
-// unbounded is a width for mpb that nothing exceeds: what is drawn asks for the terminal's own.
+// unbounded is a width for mpb that nothing exceeds: the frames use the terminal's own width.
 const unbounded = 10_000
 
-// width returns the terminal's columns, or the other number where out is no terminal.
+// width returns the terminal's columns, or the given number where out is no terminal.
 func (w *foregroundWriter) width(other int) int {
 	columns, _, _ := terminalSize(w.out)
 	return cmp.Or(columns, other)

@@ -15,10 +15,10 @@ import (
 	"berth/internal/job"
 )
 
-// size writes bytes as flags are written: "150M", binary units.
+// size formats bytes in the notation of flags: "150M", binary units.
 func size(n int64) string { return job.FormatSize(n) }
 
-// bytesRate writes bytes a second: "150M/s"; empty for none.
+// bytesRate formats bytes per second: "150M/s"; empty below 1.
 func bytesRate(r float64) string {
 	if r < 1 {
 		return ""
@@ -26,7 +26,7 @@ func bytesRate(r float64) string {
 	return size(int64(r)) + "/s"
 }
 
-// joules writes an energy: "850 J", "12.3 kJ", "1.2 MJ".
+// joules formats an energy: "850 J", "12.3 kJ", "1.2 MJ".
 func joules(j float64) string {
 	for _, u := range []struct {
 		name string
@@ -39,7 +39,7 @@ func joules(j float64) string {
 	return strconv.FormatFloat(j, 'g', 3, 64) + " J"
 }
 
-// tasksRate writes tasks a second, or a minute where that says more: "12/s", "3.5/min"; empty for none.
+// tasksRate formats tasks per second, or per minute for low rates: "12/s", "3.5/min"; empty for none.
 func tasksRate(r float64) string {
 	switch {
 	case r <= 0:
@@ -53,13 +53,13 @@ func tasksRate(r float64) string {
 	}
 }
 
-// seconds writes a duration given in seconds: "12.3s", "4m5s".
+// seconds formats a duration given in seconds: "12.3s", "4m5s".
 func seconds(s float64) string {
 	return job.FormatDuration(time.Duration(s * float64(time.Second)))
 }
 
-// eta writes when something is expected to be over, given in seconds: in whole
-// seconds, above an hour in minutes, as no estimate is better than that.
+// eta formats the expected remaining time, given in seconds: in whole seconds, above an hour in minutes, because no
+// estimate is more precise.
 func eta(s float64) string {
 	d := time.Duration(math.Ceil(s) * float64(time.Second))
 	if d >= time.Hour {
@@ -68,7 +68,7 @@ func eta(s float64) string {
 	return "ETA " + job.FormatDuration(d)
 }
 
-// span writes a range of durations given in seconds: "10s–14s", or one of them when they look the same.
+// span formats a range of durations given in seconds: "10s–14s", or one of them when they look the same.
 func span(low, up float64) string {
 	l, u := seconds(low), seconds(up)
 	if l == u {
@@ -77,7 +77,7 @@ func span(low, up float64) string {
 	return l + "–" + u
 }
 
-// count writes a number of things: "1 task", "2,000 tasks".
+// count formats a number of things: "1 task", "2,000 tasks".
 func count(n int, what string) string {
 	if n == 1 {
 		return "1 " + what
@@ -85,7 +85,7 @@ func count(n int, what string) string {
 	return job.FormatCount(n) + " " + what + "s"
 }
 
-// some writes a value, nothing for 0.
+// some formats a value, and returns an empty string for 0.
 func some[T comparable](v T, word func(T) string) string {
 	var none T
 	if v == none {
@@ -94,24 +94,24 @@ func some[T comparable](v T, word func(T) string) string {
 	return word(v)
 }
 
-// amount writes how much there is of something, "150M in", nothing for 0.
+// amount formats an amount of something, "150M in"; empty for 0.
 func amount[T comparable](v T, word func(T) string, what string) string {
 	return some(v, func(v T) string { return word(v) + " " + what })
 }
 
-// many writes how many there are of something, "2,000 done", nothing for 0.
+// many formats a number of things, "2,000 done"; empty for 0.
 func many(n int, what string) string { return amount(n, job.FormatCount, what) }
 
-// list joins those texts that are not empty.
+// list joins the texts that are not empty.
 func list(texts ...string) string {
 	return strings.Join(slices.DeleteFunc(texts, func(s string) bool { return s == "" }), ", ")
 }
 
-// of writes how many of a number: "3/2,000".
+// of formats a part of a number: "3/2,000".
 func of(n, total int) string { return job.FormatCount(n) + "/" + job.FormatCount(total) }
 
-// clean makes text fit for one line of a terminal: what would move the cursor or
-// change colours is shown, not done, and bytes that are no UTF-8 are replaced.
+// clean makes text safe for one line of a terminal: control characters are shown as text, and bytes that are not
+// UTF-8 are replaced.
 func clean(s string) string {
 	plain := func(r rune) bool { return unicode.IsPrint(r) && r != utf8.RuneError }
 	if strings.IndexFunc(s, func(r rune) bool { return !plain(r) }) < 0 {
@@ -133,8 +133,8 @@ func clean(s string) string {
 	return b.String()
 }
 
-// cleanLines is clean for text of several lines; empty lines at its end and carriage
-// returns before line ends are dropped.
+// cleanLines is clean for text of several lines; it drops empty lines at the end and carriage returns before line
+// ends.
 func cleanLines(s string) []string {
 	s = strings.TrimRight(s, "\r\n\t ")
 	if s == "" {
@@ -161,5 +161,5 @@ func pad(s string, width int) string { return runewidth.FillRight(s, width) }
 // padLeft fills s up to a width in columns, at its left.
 func padLeft(s string, width int) string { return runewidth.FillLeft(s, width) }
 
-// columns returns how many columns s takes.
+// columns returns the width of s in columns.
 func columns(s string) int { return runewidth.StringWidth(s) }

@@ -7,7 +7,7 @@ import (
 	"berth/internal/job"
 )
 
-// JSON writes v as one line of JSON. Characters that HTML would mind stay as they are.
+// JSON writes v as one line of JSON without escaping HTML characters.
 func JSON(w io.Writer, v any) error {
 	enc := json.NewEncoder(w)
 	enc.SetEscapeHTML(false)
@@ -19,7 +19,7 @@ type Address struct {
 	Address string `json:"address"`
 }
 
-// Forgotten is what berth forget prints: the jobs that it removed.
+// Forgotten is the JSON form of berth forget: the removed jobs.
 type Forgotten struct {
 	Forgotten []job.ID `json:"forgotten"`
 }

@@ -6,13 +6,13 @@ import (
 	"berth/internal/why"
 )
 
-// lateReason words what is known of an attempt that is slower than others, and what is done about it.
+// lateReason describes a slow attempt and what is done about it.
 func lateReason(r why.Reason) string {
 	l := r.Late
-	return fmt.Sprintf("%s %d on %s %s: %s; %s", r.Task, l.Index+1, l.Node, expected(l), l.Why, dealt(l))
+	return fmt.Sprintf("%s %d on %s %s: %s; %s", r.Task, l.Index+1, l.Node, expected(l), l.Why, action(l))
 }
 
-// expected words when an attempt ends, and how much sooner another would.
+// expected describes when an attempt ends, and how much sooner a new one would end.
 func expected(l *why.Late) string {
 	switch {
 	case l.Class == "hung":
@@ -20,22 +20,22 @@ func expected(l *why.Late) string {
 	case l.End <= 0:
 		return "is slow"
 	case l.Fresh > 0 && l.End > l.Fresh:
-		return fmt.Sprintf("is expected to end in %s, %s later than one that begins now", wholeSeconds(l.End), wholeSeconds(l.End-l.Fresh))
+		return fmt.Sprintf("is expected to end in %s, %s later than a new attempt", wholeSeconds(l.End), wholeSeconds(l.End-l.Fresh))
 	}
 	return "is expected to end in " + wholeSeconds(l.End)
 }
 
-// dealt words what is done about a slow attempt, or why nothing is.
-func dealt(l *why.Late) string {
+// action describes what is done about a slow attempt, or why nothing is done.
+func action(l *why.Late) string {
 	switch {
 	case l.Beside > 0:
-		return fmt.Sprintf("%s of its task run, and the first to be done wins", count(l.Beside+1, "attempt"))
+		return fmt.Sprintf("%s of its task run, and the first to finish is committed", count(l.Beside+1, "attempt"))
 	case l.Act == "keep":
-		return "a new attempt would not pay now"
+		return "a new attempt would not end sooner"
 	case !l.Allowed:
-		return "two attempts of such a task could harm each other, so it is only told (--duplicates-ok, --outputs or --stragglers abort)"
+		return "no second attempt starts, because the task's attempts may write the same files (allow it with --duplicates-ok, --outputs or --stragglers abort)"
 	case l.Act == "abort":
-		return "it is killed, and begins again elsewhere"
+		return "it is killed, and a new attempt starts on another node"
 	}
-	return "another attempt begins as soon as a good node has room"
+	return "a duplicate starts as soon as a fast node has a free slot"
 }

@@ -9,7 +9,7 @@ import (
 	"golang.org/x/term"
 )
 
-// Look is what text on standard output may use.
+// Look is the capabilities of the output: width, colours, characters.
 type Look struct {
 	Width int  // columns
 	Color bool // ANSI colours
@@ -19,9 +19,9 @@ type Look struct {
 // plainWidth is the width of text that goes to no terminal.
 const plainWidth = 80
 
-// LookOf finds out how text on w may look: as wide as the terminal, in colours unless
-// NO_COLOR is set (no-color.org) or the terminal is a dumb one, and with block characters where
-// the locale's character set is UTF-8. What goes to no terminal is plain.
+// LookOf returns the capabilities of w: the terminal's width, colours unless NO_COLOR is set (no-color.org) or the
+// terminal is a dumb one, and block characters where the locale's character set is UTF-8. Output that is no terminal
+// is plain.
 func LookOf(w io.Writer, getenv func(string) string) Look {
 	width, _, ok := terminalSize(w)
 	if !ok {
@@ -29,13 +29,13 @@ func LookOf(w io.Writer, getenv func(string) string) Look {
 	}
 	return Look{
 		Width: cmp.Or(width, plainWidth),
-		ASCII: !utf8Locale(getenv) || columns("█") != 1, // in East Asian locales a block may take two
+		ASCII: !utf8Locale(getenv) || columns("█") != 1, // in East Asian locales a block may be two columns wide
 		Color: clever(getenv) && getenv("NO_COLOR") == "",
 	}
 }
 
-// terminalSize returns the columns and lines of the terminal that w writes to, 0 where it does not
-// tell them, and reports whether there is one.
+// terminalSize returns the columns and lines of the terminal that w writes to, 0 where it does not report them, and
+// whether w is a terminal.
 func terminalSize(w io.Writer) (columns, lines int, ok bool) {
 	f, ok := w.(*os.File)
 	if !ok || !term.IsTerminal(int(f.Fd())) {
@@ -48,14 +48,13 @@ func terminalSize(w io.Writer) (columns, lines int, ok bool) {
 	return columns, lines, true
 }
 
-// clever reports whether the terminal can do more than write characters.
+// clever reports whether the terminal can move its cursor and show colours.
 func clever(getenv func(string) string) bool {
 	t := getenv("TERM")
 	return t != "" && t != "dumb"
 }
 
-// utf8Locale reports whether the locale is one of UTF-8, by the variables of POSIX in
-// their order of precedence.
+// utf8Locale reports whether the locale uses UTF-8, by the variables of POSIX in their order of precedence.
 func utf8Locale(getenv func(string) string) bool {
 	for _, name := range []string{"LC_ALL", "LC_CTYPE", "LANG"} {
 		if v := strings.ToLower(getenv(name)); v != "" {

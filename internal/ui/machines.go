@@ -7,20 +7,20 @@ import (
 	"berth/internal/job"
 )
 
-// Machines is the rented machines as programs read them. Keys are only added to.
+// Machines is the JSON form of the rented machines. Keys are only added to it.
 type Machines struct {
-	Machines []Machine `json:"machines"` // the oldest first; those that were ended, of berth machines stop
+	Machines []Machine `json:"machines"` // the oldest first; for berth machines stop: the stopped ones
 }
 
 // Machine is a rented machine.
 type Machine struct {
 	ID      string   `json:"id"`
-	Type    string   `json:"type"` // as the user calls it
+	Type    string   `json:"type"` // name in the catalogue
 	State   string   `json:"state"`
 	Region  string   `json:"region"`
 	SinceNs job.Time `json:"since_ns"`
 	Seconds float64  `json:"seconds"` // since then
-	Cost    float64  `json:"cost"`    // so far, by the price that was told; 0: none was
+	Cost    float64  `json:"cost"`    // so far, by the catalogue's price; 0: unknown
 	Job     string   `json:"job,omitempty"`
 	Alloc   string   `json:"alloc"`
 	Foreign bool     `json:"foreign,omitempty"` // another state folder rented it
@@ -46,7 +46,7 @@ func RentedMachines(w io.Writer, m Machines) error {
 	return err
 }
 
-// StoppedMachines says which machines were ended.
+// StoppedMachines lists the machines that were stopped.
 func StoppedMachines(w io.Writer, m Machines) error {
 	for _, one := range m.Machines {
 		if _, err := fmt.Fprintf(w, "%s (%s) ends: it cost %.2f\n", clean(one.ID), clean(one.Type), one.Cost); err != nil {

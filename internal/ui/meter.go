@@ -10,8 +10,8 @@ import (
 	"github.com/vbauerster/mpb/v8/decor"
 )
 
-// Meter shows how far something is that takes a while and is no job: a bar and a line of
-// text, on a terminal only. Its methods may be called from any goroutine.
+// Meter shows the progress of a long action that is no job, on a terminal only: a bar and a line of text. Its methods
+// may be called from any goroutine.
 type Meter struct {
 	draw *mpb.Progress // nil: nothing is shown
 	bar  *mpb.Bar
@@ -21,8 +21,8 @@ type Meter struct {
 	text  string
 }
 
-// NewMeter returns a meter on a file, standard error as a rule; one that shows nothing
-// where that is no terminal or the result is asked for as JSON.
+// NewMeter returns a meter on a file, as a rule standard error. It shows nothing where the file is no terminal or the
+// result is requested as JSON.
 func NewMeter(f *os.File, json bool, getenv func(string) string) *Meter {
 	m := &Meter{}
 	if Detect(f, json, getenv).Mode == Terminal {
@@ -45,7 +45,7 @@ func (m *Meter) begin(w io.Writer, width int) {
 	m.bar = m.draw.MustAdd(1, fill, mpb.BarFillerTrim(), mpb.BarRemoveOnComplete())
 }
 
-// line returns what is drawn at that width.
+// line returns the drawn line at that width.
 func (m *Meter) line(width int) string {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -53,14 +53,14 @@ func (m *Meter) line(width int) string {
 	return fit("["+strings.Repeat("#", done)+strings.Repeat("-", maxBar-done)+"] "+m.text, width-1)
 }
 
-// Set says what share of the whole is done, and what is under way.
+// Set sets the finished fraction and the current step.
 func (m *Meter) Set(share float64, text string) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.share, m.text = share, clean(text)
 }
 
-// Close takes the meter away.
+// Close removes the meter from the terminal.
 func (m *Meter) Close() {
 	if m.draw == nil {
 		return

@@ -8,21 +8,21 @@ import (
 	"berth/internal/report"
 )
 
-// maxTold is how many failures of one view are told in full; a job whose tasks all
-// fail would flood the screen.
+// maxTold is the largest number of failures of one view that are shown in full, because a job whose tasks all fail
+// would flood the screen.
 const maxTold = 5
 
-// news finds what in a view was not told yet.
+// news finds what is new in a view.
 type news struct {
-	failure uint64 // sequence number of the last failure told
-	total   int    // failures told or passed over
+	failure uint64 // sequence number of the last reported failure
+	total   int    // failures reported or only counted
 	nodes   map[string]report.NodeView
 	allocs  map[string]string // state by id
-	planned time.Time         // of the last plan told
+	planned time.Time         // of the last reported plan
 	shown   shownErrors
 }
 
-// knowing returns what finds the news to one who knows the view v.
+// knowing returns the state of a user who has seen the view v.
 func knowing(v report.JobView) news {
 	n := news{total: v.FailuresTotal}
 	for _, f := range v.Failures {
@@ -31,7 +31,7 @@ func knowing(v report.JobView) news {
 	return n
 }
 
-// fresh reports whether a failure was not told yet, and takes it as told.
+// fresh reports whether a failure is new, and marks it as reported.
 func (n *news) fresh(f report.Failure) bool {
 	if f.Seq != 0 && f.Seq <= n.failure {
 		return false
@@ -41,7 +41,7 @@ func (n *news) fresh(f report.Failure) bool {
 	return true
 }
 
-// failures returns the new failures to tell in full, and how many others there are.
+// failures returns the new failures to show in full, and the number of others.
 func (n *news) failures(v report.JobView) (tell []report.Failure, others int) {
 	for _, f := range v.Failures {
 		if n.fresh(f) {
@@ -56,8 +56,8 @@ func (n *news) failures(v report.JobView) (tell []report.Failure, others int) {
 	return tell, others
 }
 
-// nodeLines tells of nodes that went away with work of the job, or came back. Of those
-// whose whole allocation is over that is told once.
+// nodeLines reports nodes with work of the job that were lost, and nodes that are back. The end of a whole allocation
+// is reported once, not for each node.
 func (n *news) nodeLines(v report.JobView) []string {
 	var lines []string
 	over := overOf(v)
@@ -95,7 +95,7 @@ func (n *news) keepNodes(v report.JobView) {
 	}
 }
 
-// lines returns all that is new in a view, failures in full.
+// lines returns everything that is new in a view.
 func (n *news) lines(v report.JobView, c color) []string {
 	lines := append(n.allocLines(v), n.nodeLines(v)...)
 	tell, others := n.failures(v)
@@ -108,7 +108,7 @@ func (n *news) lines(v report.JobView, c color) []string {
 	return lines
 }
 
-// colorFirst makes the first of some lines red.
+// colorFirst makes the first line red.
 func colorFirst(lines []string, c color) []string {
 	lines[0] = c.red(lines[0])
 	return lines

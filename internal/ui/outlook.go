@@ -13,11 +13,11 @@ import (
 	"berth/internal/timeline"
 )
 
-// maxSlots is how many slots a table lists: all that are chosen and the best others.
+// maxSlots is how many slots a table lists: all chosen ones and the best others.
 const maxSlots = 15
 
-// outlook renders what a plan saw of the queue: a chart of free nodes over time with the
-// chosen allocations in it, and a table of the slots. No line is wider than the look.
+// outlook renders the state of the queue: a chart of free nodes over time with the chosen allocations, and a table of
+// the slots. No line is wider than the look.
 func outlook(at job.Time, o plan.Outlook, look Look) []string {
 	title := fmt.Sprintf("queue of partition %s: %d of %s free now", clean(o.Partition), freeNow(o), count(o.Nodes, "node"))
 	lines := append([]string{fit(title, look.Width)}, newChart(at, o, look).lines()...)
@@ -27,8 +27,8 @@ func outlook(at job.Time, o plan.Outlook, look Look) []string {
 	return lines
 }
 
-// asked returns the outlook of a plan with a chosen slot for each allocation that is asked
-// for: of those beside the first the plan may not have weighed a slot of its own.
+// asked returns the outlook of a plan with a chosen slot for each request: for requests after the first the plan may
+// not have compared a slot of its own.
 func asked(p plan.Plan) plan.Outlook {
 	o := *p.Outlook
 	o.Slots = slices.Clone(o.Slots)
@@ -56,7 +56,7 @@ func asked(p plan.Plan) plan.Outlook {
 	return o
 }
 
-// done returns after how many seconds the job is expected to be over; 0: no prediction.
+// done returns after how many seconds the job is expected to end; 0: no prediction.
 func done(o plan.Outlook) float64 {
 	if o.Turnaround > 0 {
 		return o.Turnaround
@@ -130,17 +130,16 @@ func chosen(slots []plan.Candidate) int {
 	return n
 }
 
-// Layout of the table's last column: beside the others where there is room for so many
-// columns, else below each row.
+// Layout of the table's last column: it is on the right if that leaves leastWhy columns, else below each row.
 const (
 	leastWhy  = 26
 	whyIndent = 6
 )
 
-// turnaroundColumn is the column of slotLines whose head is wider than what is in it.
+// turnaroundColumn is the column of slotLines whose head is wider than its cells.
 const turnaroundColumn = 8
 
-// slotLines is the table of slots.
+// slotLines renders the table of slots.
 func slotLines(at job.Time, o plan.Outlook, look Look) []string {
 	t := newTable("", "START", "NODES>", "FOR>", "TAKE>", "TIME>", "WAIT>", "RUN>", "TURNAROUND>", "RISK>")
 	names, shown := letters(o.Slots), listed(o.Slots)
@@ -152,7 +151,7 @@ func slotLines(at job.Time, o plan.Outlook, look Look) []string {
 		t.add(slotCells(name, at, o.Slots[i], look)...)
 	}
 	rows, wide := t.lines()
-	if wide > look.Width { // closer together, so that no column is lost
+	if wide > look.Width { // narrower gaps, so that all columns fit
 		t.gap, t.head[turnaroundColumn] = " ", "TOTAL>"
 		rows, wide = t.lines()
 	}
@@ -177,8 +176,8 @@ func slotLines(at job.Time, o plan.Outlook, look Look) []string {
 	return lines
 }
 
-// withWhy puts why a slot was chosen or lost beside its row, in a column behind one of that
-// width, or below it where that is 0. No line is wider than width.
+// withWhy adds the reason of a slot to its row: in a column at beside, or below the row where beside is 0. No line is
+// wider than width.
 func withWhy(row, why string, beside, width int) []string {
 	lines := []string{row}
 	if beside == 0 {
@@ -200,7 +199,7 @@ func withWhy(row, why string, beside, width int) []string {
 	return lines
 }
 
-// slotCells are the cells of a slot's row.
+// slotCells returns the cells of a slot's row.
 func slotCells(name string, at job.Time, c plan.Candidate, look Look) []string {
 	start := "now"
 	switch {
@@ -230,7 +229,7 @@ func slotCells(name string, at job.Time, c plan.Candidate, look Look) []string {
 	return []string{name, start, fmt.Sprint(c.Nodes), lasts, take, limit, rough(c.Wait), some(c.Run, rough), some(c.Total, rough), risk}
 }
 
-// rough writes seconds to about two digits: an outlook is no better than that.
+// rough formats seconds with about two digits: predictions are no more precise.
 func rough(s float64) string {
 	const most = 100 * 365 * 24 * 3600
 	switch {

@@ -10,27 +10,26 @@ import (
 	"berth/internal/report"
 )
 
-// When a plain log has a line on progress: at each tenth of the tasks unless one was
-// just written, else when something changed for a while, else to show that it lives.
+// When a plain log gets a line on progress: at each tenth of the tasks, at most every plainSoon; after another change, at
+// most every plainOften; otherwise every plainAlive.
 const (
 	plainSoon  = 2 * time.Second
 	plainOften = 10 * time.Second
 	plainAlive = time.Minute
-	plainWaits = 10 * time.Minute // alive, as long as the job waits in a queue
+	plainWaits = 10 * time.Minute // instead of plainAlive while the job waits in a queue
 )
 
-// plain writes lines with times. Errors of writing are dropped: a log that cannot be
-// written must not stop a job.
+// plain writes lines with times. It ignores write errors: a log that cannot be written must not stop a job.
 type plain struct {
 	out   io.Writer
 	zone  *time.Location
 	color color
 	news  news
 
-	at        time.Time // of what was given last
-	told      time.Time // of the last line on progress
+	at        time.Time // of the latest view
+	told      time.Time // time of the last line on progress
 	lastQueue string    // queueLine
-	lastKey   string    // what it told, but for what moves of itself
+	lastKey   string    // its content without times
 	tenth     int
 	begun     bool
 	ended     bool
@@ -68,7 +67,7 @@ func (p *plain) Update(v report.JobView) {
 	text, since, now := progressText(v), v.At.Sub(p.told), tenth(v)
 	key, alive := text, plainAlive
 	queue := queueLine(v)
-	if v.Waits != nil && v.TasksRunning == 0 { // only what it waits for is news, not for how long
+	if v.Waits != nil && v.TasksRunning == 0 { // a longer wait is no change
 		key, alive = v.State+queue, plainWaits
 	}
 	due := since >= alive ||
@@ -86,8 +85,7 @@ func (p *plain) Update(v report.JobView) {
 // tenth returns how many tenths of the tasks are done.
 func tenth(v report.JobView) int { return v.TasksDone * 10 / max(v.TasksTotal, 1) }
 
-// progressText is one line on how far the job is: the stages under way. What it has of a
-// batch system is told apart.
+// progressText returns one line on the stages that run, without the state of the batch system.
 func progressText(v report.JobView) string {
 	var parts []string
 	for _, s := range under(v) {

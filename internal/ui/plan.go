@@ -10,8 +10,8 @@ import (
 	"berth/internal/plan"
 )
 
-// Plan writes what was decided for a job and why, what is predicted and, of a batch
-// system, how the queue looks. Its JSON twin is the plan itself.
+// Plan writes the decision for a job with its reasons, the prediction and, on a batch system, the state of the queue.
+// Its JSON form is the plan itself.
 func Plan(w io.Writer, p plan.Plan, look Look) error {
 	var b strings.Builder
 	for _, r := range p.Reasons {
@@ -41,11 +41,11 @@ func Plan(w io.Writer, p plan.Plan, look Look) error {
 	return err
 }
 
-// planNodes says what is asked for.
+// planNodes describes the request.
 func planNodes(p plan.Plan) string {
 	a := p.Alloc
 	if a.Elastic && a.Nodes == 0 {
-		return a.On + ": allocations that are there and wait for work, in partition " + clean(a.Batch.Partition)
+		return a.On + ": present idle allocations, in partition " + clean(a.Batch.Partition)
 	}
 	text := a.On + ": " + planAlloc(a)
 	if p.Kind == job.MapReduce && a.SortMemory > 0 {
@@ -57,7 +57,7 @@ func planNodes(p plan.Plan) string {
 	return text
 }
 
-// planAlloc says how many nodes of what size an allocation has, and where.
+// planAlloc describes the nodes of an allocation and its partition.
 func planAlloc(a job.AllocRequest) string {
 	text := count(a.Nodes, "node") + " of " + resources(a.PerNode)
 	if a.Batch.Partition != "" {
@@ -66,8 +66,7 @@ func planAlloc(a job.AllocRequest) string {
 	return text
 }
 
-// planTerm says for how long an allocation of a batch system is asked for, and from when
-// on it is expected.
+// planTerm describes the wall time of an allocation and its expected start.
 func planTerm(at job.Time, a job.AllocRequest) string {
 	text := ", without a time limit"
 	if a.Time > 0 {
@@ -83,8 +82,7 @@ func planTerm(at job.Time, a job.AllocRequest) string {
 	}
 }
 
-// planTimes says when the job is predicted to start, how long it will run and what its
-// turnaround will be, from what that is known, and whether a sample of its tasks goes first.
+// planTimes describes the predicted start, run time and turnaround, their source, and the scout.
 func planTimes(b *strings.Builder, p plan.Plan) {
 	o := p.Outlook
 	if o != nil {
@@ -107,16 +105,16 @@ func planTimes(b *strings.Builder, p plan.Plan) {
 		item(b, "from", clean(p.Source))
 	}
 	if p.Scout > 0 {
-		item(b, "scout", "once "+count(p.Scout, "task")+" done, the rest is planned by what they took")
+		item(b, "scout", "after "+count(p.Scout, "task")+" the rest is planned by the measured times")
 	}
 }
 
-// planStart says when the first task of a job on a batch system should start.
+// planStart describes when the first task of a job on a batch system should start.
 func planStart(p plan.Plan) string {
 	start := p.Outlook.Start
 	switch {
 	case p.Alloc.Nodes > 0 && p.Alloc.Start == 0:
-		return "not in sight: no free slot that would do"
+		return "unknown: the queue shows no free slot that is large and long enough"
 	case p.Outlook.Wait <= 0:
 		return "predicted in " + rough(start) + ": the nodes are free"
 	default:
@@ -124,7 +122,7 @@ func planStart(p plan.Plan) string {
 	}
 }
 
-// planClock writes the instant so many seconds after the plan.
+// planClock formats the instant that many seconds after the plan.
 func planClock(p plan.Plan, s float64) string {
 	return clock(p.At.Std().Add(time.Duration(s*float64(time.Second))), p.At.Std())
 }

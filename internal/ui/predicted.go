@@ -6,13 +6,11 @@ import (
 	"berth/internal/report"
 )
 
-// Three times of a job are predicted, and judged by --accuracy. They have the same names
-// wherever they are told: the start, from submission to the first task; the run, from the
-// first task to the end; the turnaround, which is both. After a resume they are counted from
-// then on and are about what was left.
+// Three times of a job are predicted and compared with the actual ones by --accuracy. They have the same names in all
+// output: start, from submission to the first task; run, from the first task to the end; turnaround, the sum of both.
+// After a resume they are counted from the resume and concern the tasks that were left.
 
-// startText says when the first task of a job on a batch system started, beside what was
-// predicted. It is empty where there is no queue.
+// startText describes actual and predicted start of a job on a batch system. It is empty without a queue.
 func startText(v report.JobView) string {
 	if v.Expected == nil {
 		return ""
@@ -21,9 +19,9 @@ func startText(v report.JobView) string {
 }
 
 // predictedStart returns the predicted seconds until the first task.
-func predictedStart(v report.JobView) float64 { return max(v.Expected.Start, v.Expected.Wait) } // older views tell no start
+func predictedStart(v report.JobView) float64 { return max(v.Expected.Start, v.Expected.Wait) } // older views have no start
 
-// runText says how long a job ran beside what was predicted and from what.
+// runText describes actual and predicted run time, and the source of the prediction.
 func runText(v report.JobView) string {
 	p := v.Predicted
 	if p == nil {
@@ -36,8 +34,7 @@ func runText(v report.JobView) string {
 	return text
 }
 
-// turnaroundText says how long a job on a batch system took from submission to its end,
-// beside what was predicted. It is empty where there is no queue.
+// turnaroundText describes actual and predicted turnaround of a job on a batch system. It is empty without a queue.
 func turnaroundText(v report.JobView) string {
 	e := v.Expected
 	if e == nil || e.Turnaround == 0 && v.TurnaroundS == nil {
@@ -53,7 +50,7 @@ func turnaroundText(v report.JobView) string {
 	return resumed(v) + beside(v.TurnaroundS, text)
 }
 
-// beside puts a time that is known before what was predicted of it.
+// beside puts the actual time, if known, before the predicted one.
 func beside(actual *float64, predicted string) string {
 	if actual == nil {
 		return predicted
@@ -61,7 +58,7 @@ func beside(actual *float64, predicted string) string {
 	return seconds(*actual) + ", " + predicted
 }
 
-// resumed says from when on times are counted, of a job that was resumed.
+// resumed returns the prefix for the times of a job that was resumed.
 func resumed(v report.JobView) string {
 	if v.Resumed.IsZero() {
 		return ""
@@ -69,7 +66,7 @@ func resumed(v report.JobView) string {
 	return "since the resume: "
 }
 
-// judged says how the run time compares with its prediction, once it is known.
+// judged returns by how much the run time exceeded its upper bound or fell below its lower one.
 func judged(v report.JobView) string {
 	if v.ActualS == nil || v.OffBy == nil || *v.OffBy == 0 {
 		return ""

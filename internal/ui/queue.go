@@ -10,9 +10,9 @@ import (
 	"berth/internal/report"
 )
 
-// queueLine says what a job has of a batch system and what it waits for there: "2 of 8
-// nodes up in 2 allocations until 15:10; waits for 6 nodes more since 13:50 (Slurm:
-// Resources; expected 14:05)". It is empty for jobs that have nothing to do with one.
+// queueLine describes a job's allocations on a batch system and what it waits for: "2 of 8 nodes up in 2 allocations
+// until 15:10; waits for 6 nodes more since 13:50 (Slurm: Resources; expected 14:05)". It is empty for jobs without
+// allocations of a batch system.
 func queueLine(v report.JobView) string {
 	if event.State(v.State).Final() {
 		return ""
@@ -25,7 +25,7 @@ func queueLine(v report.JobView) string {
 	return has + waits
 }
 
-// hasText says how many nodes of the allocations that have begun are up.
+// hasText describes how many nodes of the running allocations are up.
 func hasText(v report.JobView) string {
 	allocs, nodes, up := 0, 0, 0
 	var ends time.Time
@@ -60,7 +60,7 @@ func hasText(v report.JobView) string {
 	}
 }
 
-// waitsText says for what a job waits in the queue, since when and until when.
+// waitsText describes what a job waits for in the queue, since when and until when.
 func waitsText(v report.JobView, more bool) string {
 	w := v.Waits
 	if w == nil {
@@ -84,8 +84,8 @@ func waitsText(v report.JobView, more bool) string {
 	return text
 }
 
-// clock writes an instant as people near now tell it, in local time: the time alone on the same
-// day, else with the weekday or, beyond a few days, the date. It writes nothing for no instant.
+// clock formats an instant near now in local time: the time alone on the same day, else with the weekday or, beyond a
+// few days, the date. It returns an empty string for no instant.
 func clock(t, now time.Time) string {
 	if t.IsZero() {
 		return ""
@@ -103,7 +103,7 @@ func clock(t, now time.Time) string {
 	}
 }
 
-// waitsCell is what a job waits for, in the table of jobs.
+// waitsCell describes what a job waits for, in the table of jobs.
 func waitsCell(v report.JobView) string {
 	if len(v.After) > 0 && v.State == string(event.StateQueued) {
 		return few(v.After, func(id job.ID) string { return string(id) })
@@ -120,7 +120,7 @@ func waitsCell(v report.JobView) string {
 
 // allocsTable lists the job's allocations.
 func allocsTable(b *strings.Builder, v report.JobView) {
-	t := newTable("ALLOCATION", "PARTITION", "STATE", "NODES>", "UP>", "TIME>", "ASKED", "BEGAN", "ENDS", "NOTE")
+	t := newTable("ALLOCATION", "PARTITION", "STATE", "NODES>", "UP>", "TIME>", "REQUESTED", "BEGAN", "ENDS", "NOTE")
 	for _, a := range v.Allocs {
 		note, began, ends := a.Note, clock(a.Began, v.At), clock(a.Ends, v.At)
 		switch {
@@ -138,7 +138,7 @@ func allocsTable(b *strings.Builder, v report.JobView) {
 	section(b, t)
 }
 
-// allocLines tells of allocations that were asked for, began or ended, and of later plans.
+// allocLines reports allocations that were requested, began or ended, and later plans.
 func (n *news) allocLines(v report.JobView) []string {
 	var lines []string
 	first := n.allocs == nil
@@ -155,7 +155,7 @@ func (n *news) allocLines(v report.JobView) []string {
 	}
 	for _, p := range v.Plans {
 		if p.At.After(n.planned) && !first {
-			lines = append(lines, "planned anew: "+clean(p.Decision))
+			lines = append(lines, "planned again: "+clean(p.Decision))
 		}
 		if p.At.After(n.planned) {
 			n.planned = p.At
@@ -164,7 +164,7 @@ func (n *news) allocLines(v report.JobView) []string {
 	return lines
 }
 
-// allocNews tells that an allocation was asked for, has begun or is over.
+// allocNews reports that an allocation was requested, has begun or is over.
 func allocNews(a report.AllocView, now time.Time) string {
 	name := "allocation " + a.Alloc
 	switch a.State {
@@ -181,7 +181,7 @@ func allocNews(a report.AllocView, now time.Time) string {
 		}
 		return line
 	default:
-		return fmt.Sprintf("%s: %s asked for, %s each", name, count(a.Nodes, "node"), count(a.PerNode.CPUs, "core"))
+		return fmt.Sprintf("%s: %s requested, %s each", name, count(a.Nodes, "node"), count(a.PerNode.CPUs, "core"))
 	}
 }
 

@@ -14,8 +14,8 @@ import (
 	"berth/internal/report"
 )
 
-// Report writes what became of a job: what was decided and predicted, what it took,
-// phase by phase, what was slow, what failed. Its JSON twin is the view itself.
+// Report writes the history of a job: decision and prediction, actual times, phases, the slowest tasks, failures. Its
+// JSON form is the view itself.
 func Report(w io.Writer, v report.JobView) error {
 	var b strings.Builder
 	for _, part := range []func(*strings.Builder, report.JobView){
@@ -27,7 +27,7 @@ func Report(w io.Writer, v report.JobView) error {
 	return err
 }
 
-// item writes a line "name  value" of the report's head, nothing without a value.
+// item writes a line "name value" of the report's head, and nothing without a value.
 func item(b *strings.Builder, name, value string) {
 	if value != "" {
 		fmt.Fprintf(b, "%-11s%s\n", name, value)
@@ -64,7 +64,7 @@ func reportHead(b *strings.Builder, v report.JobView) {
 	}
 }
 
-// took says when the job ran and for how long.
+// took describes when the job ran and for how long.
 func took(v report.JobView) string {
 	if v.Submitted.IsZero() {
 		return ""
@@ -84,7 +84,7 @@ func tasksText(v report.JobView) string {
 		many(v.TasksRunning, "running"), many(v.TasksWaiting, "waiting"))
 }
 
-// rentedText sets what a job on rented machines came to beside what was predicted; nothing of a job that had none.
+// rentedText describes actual and predicted cost and times of a job on rented machines; empty without any.
 func rentedText(r *report.Rented) string {
 	if r == nil {
 		return ""
@@ -103,7 +103,7 @@ func rentedText(r *report.Rented) string {
 	return strings.Join(parts, ", ")
 }
 
-// energyText says what energy a job took, and what that stands on; nothing where it is not known.
+// energyText describes the energy of a job and how it was determined; empty where it is unknown.
 func energyText(e *report.Energy) string {
 	switch {
 	case e == nil:
@@ -115,7 +115,7 @@ func energyText(e *report.Energy) string {
 	}
 }
 
-// weightText writes a job's weight where it is not that of any job.
+// weightText formats a job's weight; empty for the default.
 func weightText(w float64) string {
 	if w == 1 {
 		return ""
@@ -131,21 +131,21 @@ func attemptsText(v report.JobView) string {
 		text += "; " + count(v.OutputsLost, "map output") + " lost"
 	}
 	if v.WastedS > 0 {
-		text += "; " + seconds(v.WastedS) + " came to nothing"
+		text += "; " + seconds(v.WastedS) + " wasted"
 	}
 	return text
 }
 
-// duplicatesText says how often slow tasks were begun a second time, and what that took.
+// duplicatesText describes how many duplicates of slow tasks ran, and their cost.
 func duplicatesText(s report.Stragglers) string {
 	if s.Duplicates == 0 {
 		return ""
 	}
-	return fmt.Sprintf("%s of slow tasks, %s of them first; %s of processor time for attempts that were not", count(s.Duplicates, "duplicate"),
+	return fmt.Sprintf("%s of slow tasks, %s of them finished first; %s of processor time for the attempts that did not", count(s.Duplicates, "duplicate"),
 		job.FormatCount(s.Won), seconds(s.CostS))
 }
 
-// sourcesText says by what the progress of tasks was measured; nothing where all were too short for that.
+// sourcesText describes how the progress of tasks was measured; empty where all were too short.
 func sourcesText(by map[string]int) string {
 	var parts []string
 	for _, source := range []job.ProgressSource{job.ProgressHits, job.ProgressInput, job.ProgressIO, job.ProgressCPU} {
@@ -178,11 +178,11 @@ func reportPhases(b *strings.Builder, v report.JobView) {
 	reportTakes(b, v)
 }
 
-// reportTakes tells what each attempt takes of its node in the phases in which it takes anything.
+// reportTakes writes the mean use of node resources by an attempt in each phase.
 func reportTakes(b *strings.Builder, v report.JobView) {
 	t := newTable("PHASE", "CORES EACH>", "DISK EACH>", "NETWORK EACH>")
 	for _, p := range v.Phases {
-		if p.CPU == nil { // no attempt told
+		if p.CPU == nil { // not measured
 			continue
 		}
 		c, d, n := measured(p.CPU, cores), measured(p.Disk, bytesRate), measured(p.Net, bytesRate)
@@ -193,7 +193,7 @@ func reportTakes(b *strings.Builder, v report.JobView) {
 	section(b, t)
 }
 
-// cores writes an amount of cores: "0.98"; empty for less than a hundredth.
+// cores formats a number of cores: "0.98"; empty for less than a hundredth.
 func cores(n float64) string {
 	if n < 0.01 {
 		return ""
@@ -201,7 +201,7 @@ func cores(n float64) string {
 	return strconv.FormatFloat(n, 'f', 2, 64)
 }
 
-// measured writes an amount that may not have been measured.
+// measured formats an amount that may be unknown.
 func measured(amount *float64, word func(float64) string) string {
 	if amount == nil {
 		return "not measured"
@@ -209,7 +209,7 @@ func measured(amount *float64, word func(float64) string) string {
 	return word(*amount)
 }
 
-// section writes a table behind an empty line, nothing without rows.
+// section writes a table after an empty line, and nothing without rows.
 func section(b *strings.Builder, t *table) {
 	if len(t.rows) > 0 {
 		b.WriteString("\n" + t.String())
@@ -252,8 +252,7 @@ func reportFailures(b *strings.Builder, v report.JobView) {
 	}
 }
 
-// Rows writes a table of attempts with their phases, in the order they ended. Its
-// JSON twin is report.Full.
+// Rows writes a table of attempts with their phases, in the order in which they ended. Its JSON form is report.Full.
 func Rows(w io.Writer, rows []report.AttemptRow) error {
 	t := newTable("TASK", "ATTEMPT>", "NODE", "HOST", "OUTCOME", "PHASE", startHead(rows), "TOOK>", "IN>", "OUT>", "CPU>", "PEAK MEM>", "INPUT")
 	for _, r := range rows {
@@ -276,7 +275,7 @@ func Rows(w io.Writer, rows []report.AttemptRow) error {
 	return err
 }
 
-// startHead names the column of starts with the offset from UTC, as the times in it are local.
+// startHead returns the head of the column of starts with the offset from UTC, because the times are local.
 func startHead(rows []report.AttemptRow) string {
 	if len(rows) == 0 {
 		return "START"
@@ -284,8 +283,8 @@ func startHead(rows []report.AttemptRow) string {
 	return "START " + rows[0].Started.Local().Format("-0700")
 }
 
-// instant writes a time as text shows it everywhere: local, with its offset from UTC.
+// instant formats a time in the form of all text output: local, with its offset from UTC.
 func instant(t time.Time) string { return t.Local().Format("2006-01-02 15:04:05 -0700") }
 
-// rowTime is how instants stand in the table of attempts.
+// rowTime is the format of instants in the table of attempts.
 const rowTime = "15:04:05.000"

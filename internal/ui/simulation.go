@@ -8,8 +8,8 @@ import (
 	"berth/internal/sim/metrics"
 )
 
-// Simulation is what a simulated schedule of rigid jobs came to. But for WallS it is the
-// same on every machine.
+// Simulation is the result of a simulated schedule of rigid jobs. All fields except WallS are the same on every
+// machine.
 type Simulation struct {
 	Policy         string  `json:"policy"`
 	Estimates      string  `json:"estimates"`
@@ -26,8 +26,8 @@ type Simulation struct {
 	WallS          float64 `json:"wall_s"`
 }
 
-// Measure takes over a summary, rounded to the digits that are printed: times to
-// milliseconds, slowdowns to thousandths, shares to millionths.
+// Measure copies a summary, rounded to the printed digits: times to milliseconds, slowdowns to thousandths, fractions
+// to millionths.
 func (s *Simulation) Measure(m metrics.Summary) {
 	s.Jobs = m.Jobs
 	s.MeanWaitS, s.MeanTurnaround, s.MakespanS = rounded(m.MeanWait, 1e3), rounded(m.MeanTurnaround, 1e3), rounded(m.Makespan, 1e3)
@@ -36,8 +36,8 @@ func (s *Simulation) Measure(m metrics.Summary) {
 
 func rounded(x, parts float64) float64 { return math.Round(x*parts) / parts }
 
-// Simulated writes a simulation as a table. How long it took is not in it, so that the
-// same simulation writes the same.
+// Simulated writes a simulation as a table. Its wall time is left out, so that the same simulation writes the same
+// text.
 func Simulated(w io.Writer, s Simulation) error {
 	fixed := func(x float64, digits int) string { return strconv.FormatFloat(x, 'f', digits, 64) }
 	t := newTable("POLICY", "ESTIMATES", "NODES>", "JOBS>", "KILLED>", "MEAN WAIT s>", "MEAN TURNAROUND s>", "AVEBSLD>", "UTILIZATION>", "MAKESPAN s>")

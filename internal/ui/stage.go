@@ -5,8 +5,8 @@ import (
 	"berth/internal/report"
 )
 
-// stage is what has a bar: a bag as a whole, and of a MapReduce job what a person
-// waits for: map (with its merge), shuffle, sort and reduce.
+// stage is a part of a job with a bar: a bag as a whole, and of a MapReduce job map (with its merge), shuffle, sort
+// and reduce.
 type stage struct {
 	name                         string
 	total, done, running, failed int
@@ -16,7 +16,7 @@ type stage struct {
 	waits                        bool // it is a shuffle that waits for maps, and ends with them
 }
 
-// stages returns a job's stages, none while its phases are not known.
+// stages returns a job's stages, none while its phases are unknown.
 func stages(v report.JobView) []stage {
 	var out []stage
 	for _, p := range v.Phases {
@@ -34,7 +34,7 @@ func stages(v report.JobView) []stage {
 				s.waits, s.rate, s.eta = true, "", nil
 			}
 		case job.PhaseMerge.String():
-			m := &out[len(out)-1] // the map before it is done when its merge is
+			m := &out[len(out)-1] // a map is done when its merge is
 			m.done = p.Done
 			m.running += p.Running
 			continue
@@ -44,16 +44,15 @@ func stages(v report.JobView) []stage {
 	return out
 }
 
-// begun reports whether anything of the stage was started.
+// begun reports whether any task of the stage was started.
 func (s stage) begun() bool { return s.running > 0 || s.done > 0 || s.failed > 0 || s.progress > 0 }
 
-// over reports whether nothing of the stage is left to do.
+// over reports whether no task of the stage is left.
 func (s stage) over() bool { return s.done+s.failed >= s.total }
 
-// under returns the stages that a person waits for now: of what is begun and not over
-// no shuffle that only waits for maps, and of the phases of a reduce, which follow each
-// other closely, only the last one that any reduce has come to. That one stands for all
-// reduces that run, and once it is the last of the job it is over when the job is.
+// under returns the stages that the user waits for now: those that have begun and are not over, without a shuffle
+// that waits for maps. The phases of a reduce follow each other closely, so only the last one that any reduce has
+// reached is returned; it stands for all running reduces, and the last phase ends with the job.
 func under(v report.JobView) []stage {
 	var out []stage
 	all, before := stages(v), 0
@@ -75,14 +74,13 @@ func under(v report.JobView) []stage {
 	return out
 }
 
-// count is how far the stage is in tasks: "12/40".
+// count returns the progress of the stage in tasks: "12/40".
 func (s stage) count() string { return of(s.done, s.total) }
 
-// load is what runs and what failed: "4 running, 1 failed".
+// load returns the numbers of running and failed tasks: "4 running, 1 failed".
 func (s stage) load() string { return list(many(s.running, "running"), many(s.failed, "failed")) }
 
-// expect is when the stage will be over: "ETA 12s", "done" if all of it is, or
-// "ETA unknown" while it runs and nothing tells.
+// expect returns the remaining time of the stage: "ETA 12s", "done", or "ETA unknown".
 func (s stage) expect() string {
 	switch {
 	case s.over() && s.failed > 0:

@@ -11,8 +11,8 @@ import (
 	"berth/internal/report"
 )
 
-// Status writes a table of jobs, newest last, and how many more that are over there are. Its
-// JSON twin is report.NewStatusList.
+// Status writes a table of jobs, the newest last, and the number of further ended jobs. Its JSON form is
+// report.NewStatusList.
 func Status(w io.Writer, views []report.JobView, more int) error {
 	t := newTable("ID", "NAME", "KIND", "STATE", "DONE>", "FAILED>", "RUNNING>", "ELAPSED>", "ETA>", "WAITS FOR")
 	for _, v := range report.NewestLast(views) {
@@ -31,15 +31,14 @@ func Status(w io.Writer, views []report.JobView, more int) error {
 		text = ""
 	}
 	if more > 0 {
-		text += count(more, "more job") + " that ended before: berth status --all, or --limit N\n"
+		text += count(more, "more job") + " ended earlier: show them with berth status --all, or --limit N\n"
 	}
 	_, err := io.WriteString(w, text)
 	return err
 }
 
-// Progress writes how far one job is: its stages, the nodes it runs on, and the
-// attempts that have run longest. width is the terminal's, 0 where there is none.
-// Its JSON twin is the view itself.
+// Progress writes the progress of one job: its stages, its nodes, and the attempts that have run longest. width is
+// the terminal's, 0 where there is none. Its JSON form is the view itself.
 func Progress(w io.Writer, v report.JobView, width int) error {
 	if width <= 0 {
 		width = 80
@@ -57,7 +56,7 @@ func Progress(w io.Writer, v report.JobView, width int) error {
 	return err
 }
 
-// runningTable lists attempts that run, and how far they are.
+// runningTable lists the running attempts with their progress.
 func runningTable(b *strings.Builder, v report.JobView) {
 	t := newTable("TASK", "ATTEMPT>", "NODE", "HOST", "PHASE", "FOR>", "DONE>", "BY", "ETA>", "READ>", "STATUS")
 	for _, r := range v.Running {
@@ -79,7 +78,7 @@ func runningTable(b *strings.Builder, v report.JobView) {
 }
 
 func failureCount(v report.JobView) string {
-	return fmt.Sprintf("%s failed for good, %s failed; see berth report %s",
+	return fmt.Sprintf("%s failed in all attempts, %s failed; see berth report %s",
 		count(v.TasksFailed, "task"), count(v.Attempts.Failed, "attempt"), v.ID)
 }
 

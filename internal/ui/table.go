@@ -2,8 +2,7 @@ package ui
 
 import "strings"
 
-// table is rows of cells under a head, aligned in columns. Columns whose head ends
-// with '>' stand to the right.
+// table is rows of cells under a head, in aligned columns. A column whose head ends with '>' is aligned to the right.
 type table struct {
 	head []string
 	rows [][]string
@@ -14,7 +13,7 @@ func newTable(head ...string) *table { return &table{head: head, gap: "  "} }
 
 func (t *table) add(cells ...string) { t.rows = append(t.rows, cells) }
 
-// lines returns the lines of the table and how wide the widest is.
+// lines returns the lines of the table and the width of the widest.
 func (t *table) lines() (lines []string, wide int) {
 	lines = strings.Split(strings.TrimSuffix(t.String(), "\n"), "\n")
 	for _, l := range lines {
@@ -23,7 +22,7 @@ func (t *table) lines() (lines []string, wide int) {
 	return lines, wide
 }
 
-// String lays the table out; columns that are empty in all rows are left out.
+// String formats the table without the columns that are empty in all rows.
 func (t *table) String() string {
 	right := make([]bool, len(t.head))
 	wide := make([]int, len(t.head))

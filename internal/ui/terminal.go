@@ -12,9 +12,8 @@ import (
 	"berth/internal/report"
 )
 
-// terminal draws bars that are refreshed in place; lines of text go above them.
-// One mpb bar carries all lines, so that they are laid out together and their
-// number may change.
+// terminal draws bars that are refreshed in place; lines of text are written above them. One mpb bar draws all lines,
+// so that they have a common layout and their number may change.
 type terminal struct {
 	out   io.Writer
 	width int
@@ -49,7 +48,7 @@ func (t *terminal) Begin(v report.JobView) {
 	t.bar = t.draw.MustAdd(1, first, mpb.BarFillerTrim(), mpb.BarExtender(rest, false))
 }
 
-// columns returns the width there is now.
+// columns returns the present width.
 func (t *terminal) columns() int {
 	if t.width > 0 {
 		return t.width
@@ -57,14 +56,14 @@ func (t *terminal) columns() int {
 	return t.front.width(plainWidth)
 }
 
-// lines returns what is drawn.
+// lines returns the lines of the frame.
 func (t *terminal) lines() []string {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	return frame(t.view, t.columns(), t.color)
 }
 
-// join ends each line.
+// join ends each line with a newline.
 func join(lines []string) string {
 	if len(lines) == 0 {
 		return ""
@@ -72,7 +71,7 @@ func join(lines []string) string {
 	return strings.Join(lines, "\n") + "\n"
 }
 
-// above writes lines above the bars, or where they were.
+// above writes lines above the bars, or in their place before and after they are drawn.
 func (t *terminal) above(lines []string) {
 	if len(lines) == 0 {
 		return

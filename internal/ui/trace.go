@@ -12,18 +12,18 @@ import (
 	"berth/internal/trace/plant"
 )
 
-// TraceJSON is what berth trace stats has counted.
+// TraceJSON is the JSON form of berth trace stats.
 type TraceJSON struct {
 	Functions []TraceFunction   `json:"functions"` // those with most hits first
-	Planted   int               `json:"planted"`   // functions that were counted
-	LeftOut   map[string]int    `json:"left_out"`  // functions that were not, by reason
+	Planted   int               `json:"planted"`   // functions with a counter
+	LeftOut   map[string]int    `json:"left_out"`  // number of functions without a counter, by reason
 	Exit      int               `json:"exit"`      // of the program; −1: a signal ended it
 	Signal    int               `json:"signal,omitempty"`
 	Hits      uint64            `json:"hits"`
-	Programs  int               `json:"programs"`                   // images that were planted
-	Standing  float64           `json:"planting_ms"`                // for how long they stood still for it, in all
-	Objects   map[string]string `json:"objects_left_out,omitempty"` // why, by path
-	NotHere   string            `json:"not_here,omitempty"`         // why a program was left alone
+	Programs  int               `json:"programs"`                   // executed images with counters
+	Standing  float64           `json:"planting_ms"`                // total pause of the programs for this
+	Objects   map[string]string `json:"objects_left_out,omitempty"` // reasons by path
+	NotHere   string            `json:"not_here,omitempty"`         // the reason why a program was not counted
 }
 
 // TraceFunction is one function.
@@ -34,7 +34,7 @@ type TraceFunction struct {
 	Hits   uint64 `json:"hits"`
 }
 
-// TraceStats returns what a session has counted; all: functions too that were never entered.
+// TraceStats returns the counts of a session; all: with the functions that were never entered.
 func TraceStats(s *plant.Session, status unix.WaitStatus, all bool) *TraceJSON {
 	v := &TraceJSON{Functions: []TraceFunction{}, LeftOut: map[string]int{}, Exit: status.ExitStatus(), Objects: s.ObjectsLeft(), NotHere: s.Why()}
 	if status.Signaled() {
@@ -65,7 +65,7 @@ func (v *TraceJSON) Print(w io.Writer) error {
 	if len(v.Functions) > 0 {
 		b.WriteString(t.String())
 	}
-	fmt.Fprintf(&b, "%s hits of %d functions; %d were planted in %d programs, which stood still for %.1f ms\n",
+	fmt.Fprintf(&b, "%s hits of %d functions; %d functions in %d programs got counters, for which the programs were paused for %.1f ms\n",
 		job.FormatCount(int(v.Hits)), len(v.Functions), v.Planted, v.Programs, v.Standing)
 	var reasons []string
 	for why := range v.LeftOut {
@@ -89,7 +89,7 @@ func (v *TraceJSON) Print(w io.Writer) error {
 		fmt.Fprintf(&b, "left out: all of %s: %s\n", p, v.Objects[p])
 	}
 	if v.NotHere != "" {
-		fmt.Fprintf(&b, "a program was left alone: %s\n", v.NotHere)
+		fmt.Fprintf(&b, "a program was not counted: %s\n", v.NotHere)
 	}
 	_, err := io.WriteString(w, b.String())
 	return err

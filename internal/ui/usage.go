@@ -11,14 +11,14 @@ import (
 	"berth/internal/report"
 )
 
-// usageNodes is how many nodes the chart of usage shows at most.
+// usageNodes is the largest number of nodes in the chart of usage.
 const usageNodes = 20
 
-// levels are the characters of a curve from nothing to all of a node's capacity.
+// levels are the characters of a curve from 0 to all of a node's capacity.
 var levels = map[bool][]rune{false: []rune(" ▁▂▃▄▅▆▇█"), true: []rune(" .:-=+*#@")}
 
-// Usage writes what jobs took of their nodes over time: a curve for each resource of each node, and
-// before them one for all nodes together. Its JSON twin is the view itself.
+// Usage writes the use of node resources by jobs over time: a curve for each resource of each node, and first one for
+// all nodes together. Its JSON form is the view itself.
 func Usage(w io.Writer, v report.UsageView, look Look) error {
 	var b strings.Builder
 	ids := few(v.Jobs, func(id job.ID) string { return string(id) })
@@ -32,13 +32,13 @@ func Usage(w io.Writer, v report.UsageView, look Look) error {
 		usageNode(&b, &all[i], v.StepS, look)
 	}
 	if n := len(all) - usageNodes; n > 0 {
-		fmt.Fprintf(&b, "\nand %s, which --svg and --json tell of\n", count(n, "further node"))
+		fmt.Fprintf(&b, "\nand %s: use --svg or --json\n", count(n, "further node"))
 	}
 	_, err := io.WriteString(w, b.String())
 	return err
 }
 
-// together returns the nodes, after what they are and had as one where there are several.
+// together returns the nodes, and before several nodes their sum.
 func together(v report.UsageView) []report.NodeUsageView {
 	if len(v.Nodes) < 2 {
 		return v.Nodes
@@ -93,8 +93,8 @@ func side(look Look) string {
 	return "│"
 }
 
-// curve draws what was taken of a resource over time in that many characters, against its capacity or, where that
-// is not known, against the most that was taken.
+// curve draws the use of a resource over time in that many characters, relative to its capacity or, where that is
+// unknown, to the largest use.
 func curve(v *report.ResourceView, width int, ascii bool) []rune {
 	chars, full := levels[ascii], v.Capacity
 	if full <= 0 {
@@ -116,7 +116,7 @@ func curve(v *report.ResourceView, width int, ascii bool) []rune {
 	return line
 }
 
-// usedText says how much of a resource was taken.
+// usedText describes the use of a resource.
 func usedText(r job.Resource, v *report.ResourceView) string {
 	if v.Unknown && v.Max == 0 {
 		return "not measured"
@@ -131,7 +131,7 @@ func usedText(r job.Resource, v *report.ResourceView) string {
 	return text
 }
 
-// used writes an amount of a resource as views have it: cores, bytes or bytes a second.
+// used formats an amount of a resource in the units of views: cores, bytes or bytes per second.
 func used(r job.Resource, x float64) string {
 	switch {
 	case r == job.CPU:

@@ -22,11 +22,14 @@ const (
 // panelNames and panelColors are of the resources, in the order of job.AllResources. The colours are those of Okabe and Ito
 // ("Color Universal Design", 2008), which people who see few colours tell apart.
 var (
+	// panelNames and panelColors are those of the resources, in the order of job.AllResources. The colours are those
+	// of Okabe and Ito ("Color Universal Design", 2008), which colour-blind people can distinguish.
 	panelNames  = [...]string{"cores", "memory", "disk", "network"}
 	panelColors = [...]string{"#0072B2", "#009E73", "#D55E00", "#CC79A7"}
 )
 
-// UsageSVG draws what jobs took of their nodes over time: a row of panels for each node, one panel for each resource.
+// UsageSVG draws the use of node resources by jobs over time: a row of panels for each node, one panel for each
+// resource.
 func UsageSVG(w io.Writer, v report.UsageView) error {
 	nodes := together(v)
 	wide := labelWide + len(panelNames)*(panelWide+panelGap)
@@ -86,7 +89,7 @@ func svgNode(b *strings.Builder, n *report.NodeUsageView, top int) {
 	}
 }
 
-// svgCurve returns the path around the area under a curve in a panel of which full is the height.
+// svgCurve returns the path around the area under a curve; the height of the panel stands for full.
 func svgCurve(curve []float64, full float64, left, top int) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "M%d %d", left, top+panelHigh)

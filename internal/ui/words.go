@@ -10,7 +10,7 @@ import (
 	"berth/internal/report"
 )
 
-// title is how a job is called: its id, and its name where that says more.
+// title returns a job's id, with its name if it has one.
 func title(v report.JobView) string {
 	if v.Name == "" || v.Name == string(v.ID) {
 		return string(v.ID)
@@ -18,7 +18,7 @@ func title(v report.JobView) string {
 	return fmt.Sprintf("%s (%s)", v.ID, clean(v.Name))
 }
 
-// headline is the line on what was decided and why.
+// headline returns the line with the decision.
 func headline(v report.JobView) string {
 	if v.Decision == "" {
 		return title(v) + ": " + count(v.TasksTotal, "task")
@@ -26,7 +26,7 @@ func headline(v report.JobView) string {
 	return title(v) + ": " + clean(v.Decision)
 }
 
-// opening returns the lines that a job's progress begins with.
+// opening returns the first lines of a job's progress.
 func opening(v report.JobView, c color) []string {
 	lines := []string{c.bold(headline(v))}
 	for _, n := range v.Notes {
@@ -35,7 +35,7 @@ func opening(v report.JobView, c color) []string {
 	return lines
 }
 
-// whole says how a job that is not over stands, in one line.
+// whole describes the state of a job that is not over in one line.
 func whole(v report.JobView) string {
 	line := wholeLine(v)
 	if more := queueLine(v); more != "" {
@@ -44,7 +44,7 @@ func whole(v report.JobView) string {
 	return line
 }
 
-// wholeLine is whole but for what the job has of a batch system and waits for there.
+// wholeLine is whole without the state of the batch system.
 func wholeLine(v report.JobView) string {
 	parts := []string{string(v.ID) + " " + v.State}
 	switch {
@@ -73,8 +73,8 @@ func wholeLine(v report.JobView) string {
 	return strings.Join(parts, ", ")
 }
 
-// Summary returns the closing lines on a job: what came of it, what it took, what was
-// predicted, where its output is, and what to do next if it is not done.
+// Summary returns the closing lines on a job: its result, its times and their prediction, its output, and what to do
+// next if it is not done.
 func Summary(v report.JobView) []string {
 	var lines []string
 	switch v.State {
@@ -89,7 +89,7 @@ func Summary(v report.JobView) []string {
 	case string(event.StateCancelled):
 		lines = append(lines, fmt.Sprintf("%s cancelled%s: %s; go on with: berth resume %s", v.ID, because(v), doneOf(v), v.ID))
 	case report.StateInterrupted:
-		lines = append(lines, fmt.Sprintf("%s interrupted: no coordinator looks after it; %s; go on with: berth resume %s", v.ID, doneOf(v), v.ID))
+		lines = append(lines, fmt.Sprintf("%s interrupted: no coordinator manages it; %s; go on with: berth resume %s", v.ID, doneOf(v), v.ID))
 	default:
 		lines = append(lines, whole(v)+"; follow it with: berth wait "+string(v.ID))
 	}
@@ -142,7 +142,7 @@ func doneLine(v report.JobView) string {
 	return line
 }
 
-// failedLine is the closing line of a job that failed, with the way on.
+// failedLine returns the closing line of a job that failed, with the next step.
 func failedLine(v report.JobView) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s failed: ", v.ID)
@@ -177,12 +177,12 @@ func failedLine(v report.JobView) string {
 		}
 		fmt.Fprintf(&b, "; rerun %s with: berth resume %s --failed", them, v.ID)
 	case v.TasksTotal > 0:
-		fmt.Fprintf(&b, "; when that is mended: berth resume %s", v.ID)
+		fmt.Fprintf(&b, "; after correcting that: berth resume %s", v.ID)
 	}
 	return b.String()
 }
 
-// lastFinal returns the last failure that a task did not get over, nil if there is none.
+// lastFinal returns the last failure after which its task was not tried again, nil without one.
 func lastFinal(v report.JobView) *report.Failure {
 	for i := len(v.Failures) - 1; i >= 0; i-- {
 		if v.Failures[i].Final {

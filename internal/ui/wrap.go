@@ -6,9 +6,8 @@ import (
 	"strings"
 )
 
-// ForTerminal returns a writer to w that breaks lines which are wider than the terminal at spaces, which the
-// terminal itself would do within words. What goes to no terminal is left as it is. Only whole lines are
-// passed on.
+// ForTerminal returns a writer to w that wraps lines wider than the terminal at spaces, where the terminal itself
+// would break words. Output that is no terminal is not changed. Only whole lines are written.
 func ForTerminal(w io.Writer) io.Writer {
 	width, _, _ := terminalSize(w)
 	if width < leastWrap {
@@ -17,11 +16,11 @@ func ForTerminal(w io.Writer) io.Writer {
 	return &wrapper{out: w, width: width}
 }
 
-// wrapper breaks lines.
+// wrapper wraps lines.
 type wrapper struct {
 	out   io.Writer
 	width int
-	rest  []byte // of a line that has not ended
+	rest  []byte // the begin of an unfinished line
 }
 
 func (w *wrapper) Write(p []byte) (int, error) {
@@ -38,8 +37,8 @@ func (w *wrapper) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// wrapLines breaks those lines that are wider than width at spaces. What goes on in the next line is
-// indented below the text of an item ("name       text"), else by two columns more than the line.
+// wrapLines wraps the lines that are wider than width at spaces. Continued lines are indented below the text of an
+// item ("name text"), else by two columns more than the line.
 func wrapLines(lines []string, width int) []string {
 	var out []string
 	for _, line := range lines {
@@ -55,7 +54,7 @@ func wrapLine(line string, width int) []string {
 	return breakLine(line, width, min(hanging(line), width/2))
 }
 
-// wrap breaks text into lines of a width at spaces; words that are longer are cut.
+// wrap breaks text into lines of a width at spaces; longer words are cut.
 func wrap(text string, width int) []string {
 	width = max(width, 1)
 	words := strings.Join(strings.Fields(text), " ")
@@ -69,7 +68,7 @@ func wrap(text string, width int) []string {
 	return lines
 }
 
-// breakLine breaks a line that is wider than width at spaces, and indents what goes on.
+// breakLine breaks a line that is wider than width at spaces, and indents the continuation.
 func breakLine(line string, width, by int) []string {
 	indent := strings.Repeat(" ", by)
 	var out []string
@@ -84,10 +83,10 @@ func breakLine(line string, width, by int) []string {
 	return append(out, line)
 }
 
-// itemIndent is where the text of an item begins (item).
+// itemIndent is the column at which the text of an item begins (item).
 const itemIndent = 11
 
-// hanging returns by how many columns the continuation of a line is indented.
+// hanging returns the indent of the continuation of a line.
 func hanging(line string) int {
 	lead := len(line) - len(strings.TrimLeft(line, " "))
 	if lead == 0 && len(line) > itemIndent && line[itemIndent-1] == ' ' && line[itemIndent] != ' ' &&
@@ -97,9 +96,8 @@ func hanging(line string) int {
 	return lead + 2
 }
 
-// lastSpace returns the index of the space at which a line is to be broken so that what is before takes at most
-// width columns, the first one behind that where a word is longer, −1 without any. Spaces among the first
-// skip bytes do not count.
+// lastSpace returns the index of the space at which a line is broken: the last one within width columns, or the first
+// one after a longer word; −1 without any. Spaces in the first skip bytes do not count.
 func lastSpace(line string, width, skip int) int {
 	best := -1
 	for i := skip; i < len(line); i++ {
