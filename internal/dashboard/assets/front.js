@@ -3,7 +3,8 @@ import { h } from "./dom.js";
 import { color, plot } from "./plots.js";
 import { duration, span, things } from "./words.js";
 
-const money = (cost) => cost.toFixed(2);
+// money writes a small cost with two digits that tell something.
+const money = (cost) => cost === 0 ? "0" : cost < 0.1 ? cost.toPrecision(2) : cost.toFixed(2);
 
 export function front(r, j) {
   if (r.front.length === 0) return null;
@@ -23,16 +24,17 @@ function chart(points, chosen, is) {
   const on = (list) => x.map((cost) => list.find((p) => p.cost === cost)?.makespan_s ?? null);
   return plot({
     key: "front", title: "Time from the request until all is done, by cost: the front of the choices that were predicted", x, height: 190, across: money, acrossName: "cost", value: (s) => duration(Math.round(s)), timed: true,
-    lines: [{ name: "predicted", y: on(points), options: { spanGaps: true, points: { show: true, size: 5 } } }], top: is ? is.makespan_s * 1.1 : 0, over: (u) => label(u, marks),
+    lines: [{ name: "predicted", y: on(points), options: { spanGaps: true, fill: undefined, points: { show: true, size: 5 } } }], top: is ? is.makespan_s * 1.1 : 0, over: (u) => label(u, marks),
   });
 }
 
-// label draws a ring and a word at each mark, the words on different sides.
+// label draws a sign and a word at each mark; the word is above it, and below it where the word of the mark before would be in its way.
 function label(u, marks) {
   const c = u.ctx, ratio = devicePixelRatio || 1;
   c.save();
   c.font = `${11 * ratio}px system-ui, DejaVu Sans, sans-serif`;
   c.textBaseline = "middle";
+  let before = null;
   marks.forEach(([name, cost, seconds], i) => {
     const x = u.valToPos(cost, "x", true), y = u.valToPos(seconds, "y", true), left = x > u.bbox.left + u.bbox.width - 60 * ratio;
     c.strokeStyle = color(i === 0 ? "--c1" : "--c2");
@@ -43,7 +45,9 @@ function label(u, marks) {
     else c.rect(x - 5 * ratio, y - 5 * ratio, 10 * ratio, 10 * ratio);
     c.stroke();
     c.textAlign = left ? "right" : "left";
-    c.fillText(name, x + (left ? -10 : 10) * ratio, y - (i === 0 ? 9 : -9) * ratio);
+    const close = before && Math.abs(before.x - x) < 70 * ratio && Math.abs(before.y - y) < 16 * ratio;
+    c.fillText(name, x + (left ? -10 : 10) * ratio, y + (close ? 10 : -10) * ratio);
+    before = { x, y };
   });
   c.restore();
 }
@@ -54,5 +58,5 @@ function table(points) {
     h("thead", {}, h("tr", {}, heads.map((t, i) => h("th", { class: i > 0 && i < 4 ? "num" : null }, t)))),
     h("tbody", {}, points.map((p) => h("tr", { class: p.chosen ? "chosen" : null }, h("td", {}, p.chosen ? "✓" : ""),
       [money(p.cost), duration(Math.round(p.makespan_s)), span(Math.round(p.low_s), Math.round(p.up_s))].map((t) => h("td", { class: "num" }, t)),
-      h("td", { class: "keep" }, p.machines), h("td", { class: "dim" }, p.tipping ? "from here on more money buys little time" : ""))))));
+      h("td", { class: "keep" }, p.machines), h("td", { class: "dim keep" }, p.tipping ? "from here on more money buys little time" : ""))))));
 }

@@ -130,8 +130,8 @@ func testAllowed(t *testing.T, c *slurmtest.Cluster) {
 
 // testArrays: another user's array of which some tasks run, and of which no more than two may at once.
 func testArrays(t *testing.T, c *slurmtest.Cluster) {
-	c.Run(t, "sacctmgr", "-i", "add", "user", "nobody", "account=main", "cluster=berth")
-	id := c.Submit(t, "--uid=nobody", "--account=main", "--array=1-9:2,20,30-33%2", "--output=/dev/null", "--chdir=/", "--mem=10", "--wrap=sleep 600")
+	c.Run(t, "sacctmgr", "-i", "add", "user", "daemon", "account=main", "cluster=berth")
+	id := c.Submit(t, "--uid=daemon", "--account=main", "--array=1-9:2,20,30-33%2", "--output=/dev/null", "--chdir=/", "--mem=10", "--wrap=sleep 600")
 	defer c.Run(t, "scancel", id)
 	c.Poll(t, func() (bool, string) {
 		states := c.Run(t, "squeue", "-h", "-r", "-j", id, "-o", "%T")
@@ -143,12 +143,12 @@ func testArrays(t *testing.T, c *slurmtest.Cluster) {
 	}
 	running, pending := 0, 0
 	for _, q := range snap.Queue.Running {
-		if q.User == "nobody" {
+		if q.User == "daemon" {
 			running++
 		}
 	}
 	for _, q := range snap.Queue.Pending {
-		if q.User == "nobody" {
+		if q.User == "daemon" {
 			pending += max(q.Repeat, 1)
 			if q.Held == "" {
 				t.Errorf("%+v may begin beside two others", q)

@@ -225,7 +225,7 @@ func mentioning(t *testing.T, text string) []string {
 func TestOrdinaryUser(t *testing.T) {
 	opts := []Option{Nodes(2)}
 	if os.Geteuid() == 0 {
-		opts = append(opts, as(65534, 65534)) // nobody, everywhere
+		opts = append(opts, as(1, 1)) // daemon, everywhere; newer Slurms have no user called nobody
 	}
 	c := Start(t, opts...)
 	id := c.Submit(t, "--nodes=2", "--ntasks-per-node=1", "--output=who", "--wrap=srun id -u")
