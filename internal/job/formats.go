@@ -12,3 +12,10 @@ const (
 	SequenceInput     = "SequenceFileInputFormat"
 	SequenceTextInput = "SequenceFileAsTextInputFormat"
 )
+
+// SequenceOutput is the output format of SequenceFiles, whose keys and values are texts.
+const SequenceOutput = "SequenceFileOutputFormat"
+
+// SequenceTypeKey is the job key that says whether a SequenceFile is compressed by RECORD, which it is
+// without the key, by BLOCK, or with NONE not at all.
+const SequenceTypeKey = "mapreduce.output.fileoutputformat.compress.type"

@@ -165,7 +165,8 @@ type MapReduceSpec struct {
 	Comparator        string `json:"comparator"`                   // "bytes" or "keyfield"
 	ComparatorOptions string `json:"comparator_options,omitempty"` // mapreduce.partition.keycomparator.options
 
-	Compress string `json:"compress,omitempty"` // output codec: "", gzip, zstd, bzip2
+	OutputFormat string `json:"output_format,omitempty"` // "" for text, or SequenceOutput
+	Compress     string `json:"compress,omitempty"`      // output codec: "", gzip, zstd, bzip2, deflate, snappy
 
 	MapNeed           Resources     `json:"map_need"`
 	ReduceNeed        Resources     `json:"reduce_need"`

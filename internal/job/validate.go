@@ -175,6 +175,7 @@ func (c *checks) mapReduce(m *MapReduceSpec) {
 	c.env(m.Env)
 	c.env(m.CmdEnv)
 	c.order(m)
+	c.must(oneOf(m.OutputFormat, "", SequenceOutput), "outputformat", "%q is not known", m.OutputFormat)
 	c.must(oneOf(m.Compress, "", "gzip", "zstd", "bzip2", "deflate", "snappy"), "compress", "%q is no codec for output", m.Compress)
 	c.need(m.MapNeed, " of a map")
 	c.need(m.ReduceNeed, " of a reduce")

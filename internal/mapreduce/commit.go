@@ -9,7 +9,6 @@ import (
 
 	"berth/internal/disk"
 	"berth/internal/job"
-	"berth/internal/mapreduce/input"
 )
 
 // successName is the empty file that says that a job's output is whole.
@@ -98,20 +97,20 @@ func CommitJob(spec *job.MapReduceSpec, maps int) error {
 
 // checkParts sees to it that every part is there. Of a lazy output none need be.
 func checkParts(spec *job.MapReduceSpec, maps int, there func(part string) error) error {
-	c, err := input.CodecNamed(spec.Compress)
-	if err != nil || spec.LazyOutput {
-		return err
+	if spec.LazyOutput {
+		return nil
 	}
-	parts, suffix := maps, ""
+	parts := maps
 	if spec.Reduces > 0 {
 		parts = spec.Reduces
 	}
-	if c != nil {
-		suffix = c.Suffix
-	}
 	for n := range parts {
-		part := spec.Output + "/" + partName(n) + suffix
-		if err := there(partName(n) + suffix); errors.Is(err, fs.ErrNotExist) {
+		name, err := partFile(spec, n)
+		if err != nil {
+			return err
+		}
+		part := spec.Output + "/" + name
+		if err := there(name); errors.Is(err, fs.ErrNotExist) {
 			return &job.Error{Class: job.User, Code: job.CodeIO, Where: part, What: "was in place and is gone: somebody removed it while the job ran",
 				Do: "submit the job anew"}
 		} else if err != nil {

@@ -12,7 +12,6 @@ import (
 
 	"berth/internal/disk"
 	"berth/internal/job"
-	"berth/internal/mapreduce/input"
 )
 
 // An attempt whose machine does not see the job's output folder writes to a folder of its own there. What it leaves arrives here, in the folder in
@@ -69,7 +68,7 @@ func CreateLeft(spec *job.MapReduceSpec, attempt job.Attempt, index int, name st
 
 // partFile returns the name of the part file of a partition, or of a map without reduces.
 func partFile(spec *job.MapReduceSpec, n int) (string, error) {
-	c, err := input.CodecNamed(spec.Compress)
+	c, err := fileCodec(spec)
 	if err != nil || c == nil {
 		return partName(n), err
 	}

@@ -22,22 +22,27 @@ const temporaryDir = "_temporary"
 // Output is the part file of one attempt. It is written aside, closed, then
 // committed or aborted.
 type Output struct {
-	aside  string       // folder of the attempt
-	temp   string       // the file in it
-	final  string       // where Commit puts it
-	mode   fs.FileMode  // permission bits; 0: as they come
-	codec  *input.Codec // nil: plain
-	file   *os.File     // nil: nothing written, and LazyOutput
-	buf    *bufio.Writer
-	packer io.WriteCloser
-	info   fs.FileInfo // of the closed file, to know it again
-	closed bool
+	aside    string        // folder of the attempt
+	temp     string        // the file in it
+	final    string        // where Commit puts it
+	mode     fs.FileMode   // permission bits; 0: as they come
+	codec    *input.Codec  // of the whole file; nil: plain
+	sequence *sequencePart // nil: text
+	file     *os.File      // nil: nothing written, and LazyOutput
+	buf      *bufio.Writer
+	packer   io.WriteCloser
+	info     fs.FileInfo // of the closed file, to know it again
+	closed   bool
 }
 
 // NewOutput makes a part file of that name, which gets the suffix of spec.Compress,
 // for an attempt. With spec.LazyOutput the file is made at the first byte written.
 func NewOutput(spec *job.MapReduceSpec, attempt job.Attempt, partName string) (*Output, error) {
-	c, err := input.CodecNamed(spec.Compress)
+	c, err := fileCodec(spec)
+	if err != nil {
+		return nil, err
+	}
+	sequence, err := newSequencePart(spec, attempt, partName)
 	if err != nil {
 		return nil, err
 	}
@@ -46,7 +51,7 @@ func NewOutput(spec *job.MapReduceSpec, attempt job.Attempt, partName string) (*
 	}
 	aside := attemptDir(spec.Output, attempt)
 	o := &Output{aside: aside, temp: filepath.Join(aside, partName), final: filepath.Join(spec.Output, partName),
-		mode: fs.FileMode(spec.PartMode).Perm(), codec: c}
+		mode: fs.FileMode(spec.PartMode).Perm(), codec: c, sequence: sequence}
 	if spec.LazyOutput {
 		return o, nil
 	}
@@ -77,7 +82,10 @@ func (o *Output) create() error {
 		}
 	}
 	o.buf = bufio.NewWriterSize(file, outBuffer)
-	if o.codec == nil {
+	switch {
+	case o.sequence != nil:
+		return outputError(o.temp, o.sequence.begin(o.buf))
+	case o.codec == nil:
 		return nil
 	}
 	if o.packer, err = o.codec.Writer(o.buf); err != nil {
@@ -122,6 +130,11 @@ func (o *Output) Close() error {
 func (o *Output) finish() error {
 	if o.packer != nil {
 		if err := o.packer.Close(); err != nil {
+			return err
+		}
+	}
+	if o.sequence != nil {
+		if err := o.sequence.writer.Close(); err != nil {
 			return err
 		}
 	}

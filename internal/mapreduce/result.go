@@ -47,7 +47,7 @@ type result struct {
 
 // newResult makes the output of a program into out, with sep between key and value; records may have limit bytes.
 func newResult(from string, out *Output, format hadoop.LineFormat, sep []byte, limit int, prog Progress) *result {
-	plain := bytes.Equal(sep, format.Sep)
+	plain := bytes.Equal(sep, format.Sep) && out.sequence == nil
 	return &result{from: from, out: out, prog: prog, format: format, plain: plain, sep: sep, limit: limit, last: '\n'}
 }
 
@@ -73,23 +73,27 @@ func (r *result) write(p []byte) error {
 	r.last = p[len(p)-1]
 	r.prog.Out(int64(len(p)), records)
 	if !r.plain {
-		if p = r.reformat(p); len(r.line) > r.limit {
+		r.packed = r.packed[:0]
+		if err := r.reformat(p); err != nil {
+			return err
+		}
+		if len(r.line) > r.limit {
 			return extsort.TooLong(r.from, len(r.line), r.limit)
 		}
+		p = r.packed
 	}
 	_, err := r.out.Write(p)
 	return err
 }
 
-// reformat returns the lines that end in p with the output's separator; it keeps the
-// beginning of a line for the next time.
-func (r *result) reformat(p []byte) []byte {
-	r.packed = r.packed[:0]
+// reformat adds the lines that end in p to packed, with the output's separator, or to a
+// SequenceFile; it keeps the beginning of a line for the next time.
+func (r *result) reformat(p []byte) error {
 	for {
 		i := bytes.IndexByte(p, '\n')
 		if i < 0 {
 			r.line = append(r.line, p...)
-			return r.packed
+			return nil
 		}
 		line := p[:i]
 		if len(r.line) > 0 {
@@ -97,15 +101,29 @@ func (r *result) reformat(p []byte) []byte {
 			line = r.line
 		}
 		p = p[i+1:]
-		keyLen := r.format.KeyLen(line)
-		r.packed = append(r.packed, line[:keyLen]...)
-		if keyLen < len(line) {
-			r.packed = append(r.packed, r.sep...)
-			r.packed = append(r.packed, line[keyLen+len(r.format.Sep):]...)
+		if err := r.record(line); err != nil {
+			return err
 		}
-		r.packed = append(r.packed, '\n')
 		r.line = r.line[:0]
 	}
+}
+
+// record adds a line that ended.
+func (r *result) record(line []byte) error {
+	key, value := line[:r.format.KeyLen(line)], []byte(nil)
+	separated := len(key) < len(line)
+	if separated {
+		value = line[len(key)+len(r.format.Sep):]
+	}
+	if r.out.sequence != nil {
+		return r.out.Append(key, value)
+	}
+	r.packed = append(r.packed, key...)
+	if separated {
+		r.packed = append(append(r.packed, r.sep...), value...)
+	}
+	r.packed = append(r.packed, '\n')
+	return nil
 }
 
 // finish ends the last line and closes the part file.

@@ -51,7 +51,8 @@ var (
 		{"StreamXmlRecord", nil, xmlReader}, // as Hadoop's own page on Streaming calls it
 	}
 	outputFormats = []class{
-		{"TextOutputFormat", []string{oldMain, newOut}, "text"},
+		{"TextOutputFormat", []string{oldMain, newOut}, ""},
+		{job.SequenceOutput, []string{oldMain, newOut}, job.SequenceOutput},
 	}
 	outputCodecs = []class{
 		{"GzipCodec", []string{codecs}, "gzip"},
@@ -110,8 +111,8 @@ func (b *builder) setInputFormat(s Setting) (err error) {
 	return err
 }
 
-func (b *builder) setOutputFormat(s Setting) error {
-	_, err := findClass(s, "output format", outputFormats)
+func (b *builder) setOutputFormat(s Setting) (err error) {
+	b.mr.OutputFormat, err = findClass(s, "output format", outputFormats)
 	return err
 }
 

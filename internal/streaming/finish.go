@@ -159,6 +159,8 @@ func (b *builder) finishCompression() {
 	switch {
 	case !b.compress:
 		return
+	case b.codec == "" && b.mr.OutputFormat == job.SequenceOutput:
+		b.mr.Compress = "deflate" // Hadoop's default
 	case b.codec == "":
 		b.warn("the output is compressed with gzip, in place of Hadoop's .deflate; -D mapreduce.output.fileoutputformat.compress.codec=GzipCodec or DefaultCodec says which")
 		b.mr.Compress = "gzip"

@@ -62,7 +62,7 @@ func makeFlags() []Flag {
 		{Name: "file", Arg: "FILE", Many: true, Repeat: true, Status: Works, Meaning: "ship a file to the tasks", apply: ship(false)},
 		{Name: "cmdenv", Arg: "NAME=VALUE", Key: "cmdenv", Repeat: true, Status: Works, Meaning: "environment variable of the tasks", apply: (*builder).cmdenv},
 		{Name: "inputformat", Arg: "CLASS", Key: "inputformat", Status: Works, Meaning: "TextInputFormat, KeyValueTextInputFormat, NLineInputFormat, CombineTextInputFormat, SequenceFileAsTextInputFormat or SequenceFileInputFormat", apply: (*builder).setInputFormat},
-		{Name: "outputformat", Arg: "CLASS", Key: "outputformat", Status: Works, Meaning: "TextOutputFormat", apply: (*builder).setOutputFormat},
+		{Name: "outputformat", Arg: "CLASS", Key: "outputformat", Status: Works, Meaning: "TextOutputFormat or SequenceFileOutputFormat", apply: (*builder).setOutputFormat},
 		{Name: "partitioner", Arg: "CLASS", Key: "partitioner", Status: Works, Meaning: "HashPartitioner or KeyFieldBasedPartitioner", apply: (*builder).setPartitioner},
 		{Name: "mapdebug", Arg: "CMD", Key: "mapdebug", Status: Works, Meaning: "command run when a map fails", apply: text(func(b *builder) *string { return &b.mr.MapDebug })},
 		{Name: "reducedebug", Arg: "CMD", Key: "reducedebug", Status: Works, Meaning: "command run when a reduce fails", apply: text(func(b *builder) *string { return &b.mr.ReduceDebug })},

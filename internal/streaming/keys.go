@@ -84,9 +84,10 @@ func formatKeys() []Key {
 		works(job.XMLBeginKey, "", "text that begins a record of StreamXmlRecordReader", kept),
 		works(job.XMLEndKey, "", "text that ends a record of StreamXmlRecordReader", kept),
 		refused(readerPrefix+"slowmatch", "", "patterns in place of texts for StreamXmlRecordReader", "berth looks for the texts begin and end as they are", "false"),
-		works("mapreduce.job.outputformat.class", "mapred.output.format.class", "output format: TextOutputFormat", (*builder).setOutputFormat),
+		works("mapreduce.job.outputformat.class", "mapred.output.format.class", "output format: TextOutputFormat or SequenceFileOutputFormat", (*builder).setOutputFormat),
 		works("mapreduce.output.fileoutputformat.compress", "mapred.output.compress", "compress the output", boolean(func(b *builder) *bool { return &b.compress })),
 		works("mapreduce.output.fileoutputformat.compress.codec", "mapred.output.compression.codec", "codec of the output: GzipCodec, ZStandardCodec, BZip2Codec, SnappyCodec or DefaultCodec", (*builder).setCodec),
+		works(job.SequenceTypeKey, "mapred.output.compression.type", "what of a SequenceFile is compressed together: RECORD, BLOCK, or NONE", (*builder).setSequenceType),
 	}
 }
 
@@ -169,7 +170,7 @@ var warnedNames = []struct{ names, meaning string }{
 var idleNames = []string{
 	"mapreduce.map.speculative mapred.map.tasks.speculative.execution", "mapreduce.reduce.speculative mapred.reduce.tasks.speculative.execution",
 	"mapreduce.map.output.compress mapred.compress.map.output", "mapreduce.map.output.compress.codec mapred.map.output.compression.codec",
-	"mapreduce.output.fileoutputformat.compress.type mapred.output.compression.type", "mapred.child.java.opts", "mapred.child.ulimit",
+	"mapred.child.java.opts", "mapred.child.ulimit",
 	"mapreduce.map.java.opts mapred.map.child.java.opts", "mapreduce.reduce.java.opts mapred.reduce.child.java.opts",
 	"mapreduce.task.io.sort.mb io.sort.mb", "mapreduce.task.io.sort.factor io.sort.factor", "mapreduce.map.sort.spill.percent io.sort.spill.percent",
 	"mapreduce.map.combine.minspills min.num.spills.for.combine", "mapreduce.reduce.shuffle.parallelcopies mapred.reduce.parallel.copies",

@@ -140,3 +140,11 @@ func (b *builder) setTaskTimeout(s Setting) error {
 	b.mr.TaskTimeout = time.Duration(ms) * time.Millisecond
 	return nil
 }
+
+// setSequenceType checks what is read from the configuration later on.
+func (b *builder) setSequenceType(s Setting) error {
+	if slices.Contains([]string{"NONE", "RECORD", "BLOCK"}, s.Value) {
+		return nil
+	}
+	return job.ConfigError(s.Where, fmt.Sprintf("it cannot be %q", s.Value), "write RECORD, BLOCK or NONE")
+}

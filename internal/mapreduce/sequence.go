@@ -1,0 +1,62 @@
+package mapreduce
+
+import (
+	"crypto/sha256"
+	"fmt"
+	"io"
+
+	"berth/internal/job"
+	"berth/internal/mapreduce/input"
+	"berth/internal/mapreduce/seqfile"
+)
+
+// sequencePart is what a part file that is a SequenceFile needs beside its file.
+type sequencePart struct {
+	options seqfile.Options
+	writer  *seqfile.Writer // nil before begin
+}
+
+// fileCodec returns the codec of part files as a whole; nil if they are plain, or SequenceFiles, whose
+// format itself compresses.
+func fileCodec(spec *job.MapReduceSpec) (*input.Codec, error) {
+	if spec.OutputFormat == job.SequenceOutput {
+		return nil, nil
+	}
+	return input.CodecNamed(spec.Compress)
+}
+
+// newSequencePart returns the part of an attempt; nil if the job's output is text.
+//
+// The bytes of its marks, which are random in Hadoop, are made of the names of job and part: every attempt
+// of a task writes the same file.
+func newSequencePart(spec *job.MapReduceSpec, attempt job.Attempt, partName string) (*sequencePart, error) {
+	if spec.OutputFormat != job.SequenceOutput {
+		return nil, nil
+	}
+	codec, err := input.CodecNamed(spec.Compress)
+	if err != nil {
+		return nil, err
+	}
+	sum := sha256.Sum256(fmt.Appendf(nil, "%s/%s", attempt.Job, partName))
+	o := seqfile.Options{Sync: [16]byte(sum[:16])}
+	if kind := spec.Conf[job.SequenceTypeKey]; codec != nil && kind != "NONE" {
+		o.Codec, o.Pack, o.Blocks = codec.Class, codec.Writer, kind == "BLOCK"
+	}
+	return &sequencePart{options: o}, nil
+}
+
+// begin writes the header, without which even an empty file is none that Hadoop reads.
+func (s *sequencePart) begin(out io.Writer) (err error) {
+	s.writer, err = seqfile.NewWriter(out, s.options)
+	return err
+}
+
+// Append adds a record to a part that is a SequenceFile.
+func (o *Output) Append(key, value []byte) error {
+	if o.file == nil {
+		if err := o.create(); err != nil {
+			return err
+		}
+	}
+	return outputError(o.temp, o.sequence.writer.Append(key, value))
+}
