@@ -14,27 +14,28 @@ import (
 	"berth/internal/run"
 )
 
-// Trial is a type of machines that tasks are tried on.
+// Trial is the trial of tasks on a type of machines.
 type Trial struct {
 	Name string   // of the type
-	Host job.Host // that stands for it
-	Run  home.Run // of the job that tries the tasks
-	of   []int    // entries of the bag that it tries
+	Host job.Host // a machine of the type
+	Run  home.Run // of the job that runs the tasks
+	of   []int    // indices of the entries that the job runs
 }
 
-// Deal reads types and their hosts, "m1.m=host1,c1.m=8/host2", and deals the tasks of so many that they try. With twice tasks may be done more than once.
+// Deal parses types and their hosts, "m1.m=host1,c1.m=8/host2", and deals them the tasks of a bag with that many.
+// With twice, tasks may run more than once.
 func Deal(flag, text string, tasks int, twice bool) (all []Trial, err error) {
 	for part := range strings.SplitSeq(text, ",") {
 		name, host, ok := strings.Cut(part, "=")
 		if !ok || name == "" {
-			return nil, job.ArgumentError(flag, fmt.Sprintf("%q is no type with a host", part), "write "+flag+" m1.m=host1,c1.m=host2")
+			return nil, job.ArgumentError(flag, fmt.Sprintf("%q is not a type with a host", part), "write "+flag+" m1.m=host1,c1.m=host2")
 		}
 		hosts, err := parse.Hosts(flag, host)
 		if err != nil {
 			return nil, err
 		}
 		if len(hosts) != 1 || slices.ContainsFunc(all, func(t Trial) bool { return t.Name == name || t.Host.Name == hosts[0].Name }) {
-			return nil, job.ArgumentError(flag, "a type has one host, which no other has", "write "+flag+" m1.m=host1,c1.m=host2")
+			return nil, job.ArgumentError(flag, "each type needs one host of its own", "write "+flag+" m1.m=host1,c1.m=host2")
 		}
 		all = append(all, Trial{Name: name, Host: hosts[0]})
 	}
@@ -44,12 +45,12 @@ func Deal(flag, text string, tasks int, twice bool) (all []Trial, err error) {
 	return all, nil
 }
 
-// Job returns the job that tries the type's tasks in a place where its host can be used.
-func (t *Trial) Job(place string, spec *job.Spec, entries []job.Entry) (*job.Spec, []job.Entry) {
+// Job returns the job that runs the type's tasks on its host, on the given backend.
+func (t *Trial) Job(backend string, spec *job.Spec, entries []job.Entry) (*job.Spec, []job.Entry) {
 	one, bag := *spec, *spec.Bag
 	one.Bag, one.Name = &bag, spec.Name+" on "+t.Name
 	bag.DuplicatesOK = false
-	one.Request.On, one.Request.Remote.Hosts = place, []job.Host{t.Host}
+	one.Request.On, one.Request.Remote.Hosts = backend, []job.Host{t.Host}
 	var of []job.Entry
 	for _, i := range t.of {
 		of = append(of, entries[i])
@@ -57,11 +58,11 @@ func (t *Trial) Job(place string, spec *job.Spec, entries []job.Entry) (*job.Spe
 	return &one, of
 }
 
-// Measured is what trials have shown.
+// Measured is the measurements of the trials.
 type Measured struct {
 	Types []sample.Estimate
 	Links sample.Bandwidth
-	Bytes float64 // that a task moves
+	Bytes float64 // moved by a task
 	done  map[int]bool
 }
 
@@ -95,7 +96,7 @@ func Measure(all []Trial) (Measured, error) {
 	return m, nil
 }
 
-// Left returns the entries that have yet to be done.
+// Left returns the entries that are not done.
 func (m *Measured) Left(entries []job.Entry) (left []job.Entry) {
 	for i, e := range entries {
 		if !m.done[i] {

@@ -15,13 +15,13 @@ const (
 	scaleWide  = 10
 )
 
-// ranges returns the ends of costs and makespans of a front, the cheapest point being the slowest.
+// ranges returns the ends of costs and makespans of a front, whose cheapest point is the slowest.
 func ranges(v front.View) (cheap, dear, fast, slow float64) {
 	first, last := v.Front[0], v.Front[len(v.Front)-1]
 	return first.Cost, last.Cost, last.Makespan, first.Makespan
 }
 
-// part returns where x lies from low (0) to up (1).
+// part returns the position of x between low (0) and up (1).
 func part(x, low, up float64) float64 {
 	if up <= low {
 		return 0

@@ -9,34 +9,35 @@ import (
 	"berth/internal/plan/front"
 )
 
-// Sampled is what trials of a bag tell of types of machines, and the front of what is left of it. Its keys are only added to.
+// Sampled is the result of trials of a bag on types of machines, and the front for the remaining tasks. Keys are only
+// added to it.
 type Sampled struct {
 	Types  []SampledType `json:"sampled"`
 	Server float64       `json:"server_bytes_s"` // capacity of the data server; 0: it was not reached
-	Peak   float64       `json:"peak_bytes_s"`   // the most that it moved
-	Bytes  float64       `json:"task_bytes"`     // that a task moves
-	Left   int           `json:"left"`           // tasks that have yet to be done
+	Peak   float64       `json:"peak_bytes_s"`   // highest measured rate
+	Bytes  float64       `json:"task_bytes"`     // moved by a task
+	Left   int           `json:"left"`           // tasks that are not done
 	front.View
 }
 
-// SampledType is what trials tell of a type of machines.
+// SampledType is the result of the trials on a type of machines.
 type SampledType struct {
 	Name    string  `json:"type"`
 	Host    string  `json:"host"`
-	Job     job.ID  `json:"job"`     // that tried its tasks
+	Job     job.ID  `json:"job"`     // that ran the trials
 	Tried   int     `json:"tried"`   // tasks that ran there
-	Carried int     `json:"carried"` // tasks that ran on other types, whose times were carried over
+	Carried int     `json:"carried"` // tasks that ran on other types, whose times were converted
 	Mean    float64 `json:"task_s"`
 	Low     float64 `json:"low_s"` // 95 % confidence interval of the mean
 	Up      float64 `json:"up_s"`
-	Spread  float64 `json:"spread"`       // standard deviation over mean
-	Rate    float64 `json:"rate_bytes_s"` // of a machine that has the data server to itself; 0: nothing was moved
+	Spread  float64 `json:"spread"`       // standard deviation divided by mean
+	Rate    float64 `json:"rate_bytes_s"` // of a machine that uses the data server alone; 0: no data was moved
 }
 
 // SampledText writes trials and front for people.
 func SampledText(w io.Writer, s Sampled) error {
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(t, "TYPE\tHOST\tTRIED\tCARRIED OVER\tTASK\t95 %\tSPREAD\tLINK")
+	fmt.Fprintln(t, "TYPE\tHOST\tTRIED\tCONVERTED\tTASK\t95 %\tSPREAD\tLINK")
 	for _, k := range s.Types {
 		link := "–"
 		if k.Rate > 0 {
@@ -51,18 +52,11 @@ func SampledText(w io.Writer, s Sampled) error {
 	case s.Server > 0:
 		fmt.Fprintf(w, "The data server moves %s/s for all machines together.\n", job.FormatSize(int64(s.Server)))
 	case s.Peak > 0:
-		fmt.Fprintf(w, "The data server moves %s/s at least; its capacity was not reached (--server).\n", job.FormatSize(int64(s.Peak)))
+		fmt.Fprintf(w, "The data server moves at least %s/s; its capacity was not reached (give it with --server).\n", job.FormatSize(int64(s.Peak)))
 	}
-	fmt.Fprintf(w, "%s of the bag %s to be done:\n\n", job.FormatCount(s.Left)+" "+job.Plural(s.Left, "task"), have(s.Left))
+	fmt.Fprintf(w, "For the remaining %s %s of the bag:\n\n", job.FormatCount(s.Left), job.Plural(s.Left, "task"))
 	return Text(w, s.View)
 }
 
-func have(n int) string {
-	if n == 1 {
-		return "has yet"
-	}
-	return "have yet"
-}
-
-// fine tells seconds with three digits, as tasks of a sample may be short.
+// fine formats seconds with three digits, because tasks of a sample may be short.
 func fine(seconds float64) string { return fmt.Sprintf("%.3gs", seconds) }

@@ -1,4 +1,5 @@
-// Package choices shows a front of machines to rent: as a table with a drawing for a terminal, and as SVG.
+// Package choices renders a front of machines to rent: as a table with a drawing for a terminal (Text), as a table of
+// sampled types (SampledText), and as SVG. Like package ui it renders the value that it is given and decides nothing.
 package choices
 
 import (
@@ -14,7 +15,7 @@ import (
 	"berth/internal/plan/front"
 )
 
-// Text writes a front for people: a table, the cheapest point first, and a drawing of cost and makespan.
+// Text writes a front for people: a table, the cheapest point first, and a drawing of makespan over cost.
 func Text(w io.Writer, v front.View) error {
 	var b strings.Builder
 	t := tabwriter.NewWriter(&b, 0, 0, 2, ' ', 0)
@@ -33,10 +34,10 @@ func Text(w io.Writer, v front.View) error {
 		b.WriteString("\nT: from this point on more money buys little time.\n")
 	}
 	if v.Chosen != nil {
-		b.WriteString(">: the choice within the budget or deadline.\n")
+		b.WriteString(">: the choice within the budget and the deadline.\n")
 	}
 	if v.Epsilon > 0 {
-		fmt.Fprintf(&b, "Not every point was searched for: each possible choice has one here that is at most %.3g %% worse in cost and makespan (--epsilon).\n", 100*v.Epsilon)
+		fmt.Fprintf(&b, "The front is approximate: for each possible choice it has a point that is at most %.3g %% worse in cost and in makespan (--epsilon).\n", 100*v.Epsilon)
 	}
 	_, err := io.WriteString(w, b.String())
 	return err
@@ -54,7 +55,7 @@ func mark(v front.View, i int) string {
 	return text
 }
 
-// machines writes a configuration: "m1.m=30 c1.m=2".
+// machines formats a configuration: "m1.m=30 c1.m=2".
 func machines(p front.PointView) string {
 	var parts []string
 	for _, name := range slices.Sorted(maps.Keys(p.Machines)) {
@@ -63,7 +64,7 @@ func machines(p front.PointView) string {
 	return strings.Join(parts, " ")
 }
 
-// printable leaves out what a terminal would take for a command.
+// printable replaces control characters by "?".
 func printable(s string) string {
 	return strings.Map(func(r rune) rune {
 		if r < ' ' || r >= 0x7f && r < 0xa0 {
