@@ -31,7 +31,7 @@ func newRoot() *cobra.Command {
 		newCancel(), newForget(), newExplain(), newResume(), newReport(), newDashboard(), newMachines(), newSimulate(), newTrace(), newHadoopHome(), newHadoop(), newServer(), newWorker(), newDocs())
 	completion.Offer(root)
 	completion.AddCommand(root)
-	return group(root)
+	return group(foreign(root))
 }
 
 // wantJSON reports whether --json was given.

@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"berth/internal/habit"
 	"berth/internal/job"
 	"berth/internal/job/parse"
 )
@@ -73,10 +74,10 @@ func flagError(c *cobra.Command, err error) error {
 		return job.ArgumentError("", err.Error(), "see "+c.CommandPath()+" --help")
 	}
 	if short := unknown.GetSpecifiedShortnames(); short != "" {
-		return job.ArgumentError("", "there is no flag -"+unknown.GetSpecifiedName(), habit(c, unknown.GetSpecifiedName()))
+		return job.ArgumentError("", "there is no flag -"+unknown.GetSpecifiedName(), adviseFlag(c, unknown.GetSpecifiedName()))
 	}
-	if _, is := habits[unknown.GetSpecifiedName()]; is {
-		return job.ArgumentError("", "there is no flag --"+unknown.GetSpecifiedName(), habit(c, unknown.GetSpecifiedName()))
+	if _, is := habit.Flag(unknown.GetSpecifiedName()); is {
+		return job.ArgumentError("", "there is no flag --"+unknown.GetSpecifiedName(), adviseFlag(c, unknown.GetSpecifiedName()))
 	}
 	var known []string
 	c.Flags().VisitAll(func(f *pflag.Flag) {

@@ -157,7 +157,7 @@ func (s *BagSources) CheckEntries(b *job.BagSpec, entries []job.Entry) error {
 		}
 		return &job.Error{
 			Class: job.User, Code: job.CodeNoInput, Where: s.Where, What: "there is no entry, so there is nothing to run",
-			Do: "give entries, or --no-run-if-empty where that is well",
+			Do: "give entries, --array 1 for a single task, or --no-run-if-empty where that is well",
 		}
 	}
 	if len(entries) > MaxEntries {
