@@ -28,7 +28,7 @@ func (s *Server) enter(req job.AllocRequest, env []string) error {
 }
 
 // ensurePlace adds a batch system that was not reached so far.
-func (s *Server) ensurePlace(p driver.BatchPlace) error {
+func (s *Server) ensurePlace(p driver.BatchBackend) error {
 	s.entering.Lock()
 	defer s.entering.Unlock()
 	if s.places.driver(p.Name()) != nil {

@@ -15,7 +15,7 @@ import (
 // addPlaces adds the places that can be reached from here: batch systems, and this machine where the coordinator is no stand-in.
 func (s *Server) addPlaces() error {
 	for _, p := range registry.All() {
-		if b, is := p.(driver.BatchPlace); is && !s.opts.reaches(b) || !is && s.opts.StandIn {
+		if b, is := p.(driver.BatchBackend); is && !s.opts.reaches(b) || !is && s.opts.StandIn {
 			continue
 		}
 		if err := s.addPlace(p); err != nil {
@@ -26,9 +26,9 @@ func (s *Server) addPlaces() error {
 }
 
 // addPlace makes the driver of a place. It runs in the loop, or before it.
-func (s *Server) addPlace(p driver.Place) error {
+func (s *Server) addPlace(p driver.Backend) error {
 	dial := s.reach.local
-	if _, is := p.(driver.BatchPlace); is {
+	if _, is := p.(driver.BatchBackend); is {
 		dial = s.reach.nodes
 	}
 	d, err := p.New(driver.Setup{
@@ -45,7 +45,7 @@ func (s *Server) addPlace(p driver.Place) error {
 
 // reaches reports whether jobs may go to a batch system: its commands are on PATH, or jobs were submitted to it
 // in another environment before.
-func (o *Options) reaches(p driver.BatchPlace) bool {
+func (o *Options) reaches(p driver.BatchBackend) bool {
 	return p.Reachable(os.Environ(), o.Home.Server())
 }
 

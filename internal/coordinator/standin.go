@@ -120,7 +120,7 @@ func (s *Server) linger() {
 func (s *Server) ownWorkers() int {
 	n := 0
 	for node := range s.sessions {
-		own := func(p driver.BatchPlace) bool { return p.JobOf(s.home.Server(), node.Alloc()) == s.opts.Inside }
+		own := func(p driver.BatchBackend) bool { return p.JobOf(s.home.Server(), node.Alloc()) == s.opts.Inside }
 		if slices.ContainsFunc(registry.Batches(), own) {
 			n++
 		}

@@ -1,6 +1,6 @@
-// Package driver says what berth asks of a place where workers can run: one
-// machine, a batch system, rented machines. Each lives in a folder of its own
-// below and passes drivertest, the one conformance suite.
+// Package driver declares what berth needs from a backend, where workers run: one
+// machine, a batch system, hosts reached by ssh, rented machines. Each backend lives in
+// a folder of its own below, and its driver passes drivertest, the one conformance suite.
 package driver
 
 import (
@@ -44,7 +44,7 @@ type Entered interface {
 	Use(id string, env []string) error
 }
 
-// Batch is the driver of a BatchPlace. It reaches its clusters in the environments of the commands that submit jobs, finds out by
+// Batch is the driver of a BatchBackend. It reaches its clusters in the environments of the commands that submit jobs, finds out by
 // asking whether an allocation is still there, and can keep somebody ready who carries on when no coordinator and no allocation is left.
 type Batch interface {
 	Driver

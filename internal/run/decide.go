@@ -27,11 +27,11 @@ type Decided struct {
 // Decide looks at the job's input and at what there is to run on, and plans. Nothing is
 // written. entries are those of a bag, spare is the allocations that wait for work.
 func Decide(ctx context.Context, h home.Home, spec *job.Spec, entries []job.Entry, spare ...job.Live) (*Decided, error) {
-	at, err := look(ctx, spec)
+	at, err := observe(ctx, spec)
 	if err != nil {
 		return nil, err
 	}
-	if at.Apart && spec.Bag != nil {
+	if at.NoSharedFiles && spec.Bag != nil {
 		if err := transfer.Check(spec, entries); err != nil {
 			return nil, err
 		}
@@ -59,7 +59,7 @@ func Decide(ctx context.Context, h home.Home, spec *job.Spec, entries []job.Entr
 }
 
 // split cuts the input of a MapReduce job to fit the nodes.
-func (d *Decided) split(ctx context.Context, at place) (input.InputSummary, error) {
+func (d *Decided) split(ctx context.Context, at backend) (input.InputSummary, error) {
 	if err := mapreduce.CheckOutput(ctx, d.Spec.MapReduce); err != nil {
 		return input.InputSummary{}, err
 	}
@@ -79,7 +79,7 @@ func (d *Decided) split(ctx context.Context, at place) (input.InputSummary, erro
 }
 
 // decide plans a job of a known size, or what is left of it.
-func (at place) decide(ctx context.Context, h home.Home, spec *job.Spec, counts plan.Counts, rest *job.Rest) (plan.Plan, error) {
+func (at backend) decide(ctx context.Context, h home.Home, spec *job.Spec, counts plan.Counts, rest *job.Rest) (plan.Plan, error) {
 	if at.Snapshot.Queue == nil { // nodes of a batch system may have folders that this machine has not
 		if err := checkScratch(spec.Request.Scratch); err != nil {
 			return plan.Plan{}, err

@@ -86,7 +86,7 @@ func Replan(ctx context.Context, h home.Home, r home.Run, again bool, change fun
 	if err := change(spec); err != nil {
 		return nil, err
 	}
-	at, err := look(ctx, spec)
+	at, err := observe(ctx, spec)
 	if err != nil {
 		return nil, err
 	}

@@ -10,7 +10,7 @@ import (
 // use has a job planned with the user's allocations that wait for work. Those that would
 // serve it are there at once. The others are given back when it asks for its own, so the
 // queue is looked at without them; the batch system itself would still reckon with them, and is not asked.
-func (at *place) use(h home.Home, spec *job.Spec, spare []job.Live) {
+func (at *backend) use(h home.Home, spec *job.Spec, spare []job.Live) {
 	if at.Snapshot.Queue == nil {
 		return
 	}

@@ -19,9 +19,9 @@ import (
 type System interface {
 	// Words returns what messages to users call the batch system.
 	Words() Words
-	// Here reports whether the environment or a file says that this machine belongs to a cluster of the batch system, and
+	// Detect reports whether the environment or a file says that this machine belongs to a cluster of the batch system, and
 	// Installed whether its commands are there. Nothing is asked for either.
-	Here() bool
+	Detect() bool
 	Installed() bool
 	// Available returns nil where the batch system can be used, and else why not. It may ask, but answers sooner than the
 	// other calls where nobody is there.
@@ -73,7 +73,7 @@ var (
 
 // Words is what messages to users call a batch system.
 type Words struct {
-	Name       string // of the place, for --on: "slurm"
+	Name       string // of the backend, for --on: "slurm"
 	System     string // "Slurm"
 	Controller string // what answers its commands: "the Slurm controller"
 	Ask        string // the command by which a user sees whether it answers: "sinfo"

@@ -45,7 +45,7 @@ var _ driver.Driver = (*Driver)(nil)
 var _ driver.Entered = (*Driver)(nil)
 
 // New returns the driver. What allocations that nobody knows any more have rented is given back.
-func (Place) New(s driver.Setup) (driver.Driver, error) {
+func (Backend) New(s driver.Setup) (driver.Driver, error) {
 	workers := filepath.Join(s.State, Name)
 	if err := local.Sweep(workers, s.Known); err != nil && s.Log != nil {
 		s.Log.Warn("an allocation that is over leaves something", "err", err)

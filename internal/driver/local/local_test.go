@@ -64,7 +64,7 @@ func makeDriver(t *testing.T, s drivertest.Setup) driver.Driver {
 }
 
 func TestDriver(t *testing.T) {
-	drivertest.Run(t, drivertest.Place{Name: Name, Node: job.Resources{CPUs: 1, Mem: 1 << 30}, WallTime: 3 * time.Second}, makeDriver)
+	drivertest.Run(t, drivertest.Backend{Name: Name, Node: job.Resources{CPUs: 1, Mem: 1 << 30}, WallTime: 3 * time.Second}, makeDriver)
 }
 
 // TestShares: cores are shared out without overlap while they last.

@@ -1,5 +1,5 @@
-// Package registry lists the places to run that berth knows. Another one is a folder beside this one and a line in All; nothing else in berth
-// tells places apart by their names.
+// Package registry lists the backends that berth knows. Another one is a folder beside this one and a line in All; nothing else in berth
+// tells backends apart by their names.
 package registry
 
 import (
@@ -14,25 +14,25 @@ import (
 	"berth/internal/driver/ssh"
 )
 
-// All returns the places. A job whose user names none runs on the first to which the machine belongs (driver.Place.Here).
-func All() []driver.Place {
-	return []driver.Place{
-		batch.Place(func(env []string) batch.System { return slurm.Open(env) }),
-		local.Place{},
-		ssh.Place{},
-		ec2.Place{},
+// All returns the backends. A job whose user names none runs on the first to which the machine belongs (driver.Backend.Detect).
+func All() []driver.Backend {
+	return []driver.Backend{
+		batch.Backend(func(env []string) batch.System { return slurm.Open(env) }),
+		local.Backend{},
+		ssh.Backend{},
+		ec2.Backend{},
 	}
 }
 
-// Local is the name of the place that is this machine, Hosts of the one whose machines the user names, Rented of the one whose machines are rented.
+// Local is the name of the backend that is this machine, Hosts of the one whose machines the user names, Rented of the one whose machines are rented.
 const (
 	Local  = local.Name
 	Hosts  = ssh.Name
 	Rented = ec2.Name
 )
 
-// Named returns the place of that name, nil where there is none.
-func Named(name string) driver.Place {
+// Named returns the backend of that name, nil where there is none.
+func Named(name string) driver.Backend {
 	for _, p := range All() {
 		if p.Name() == name {
 			return p
@@ -41,13 +41,13 @@ func Named(name string) driver.Place {
 	return nil
 }
 
-// Auto returns the place of a job whose user names none.
-func Auto(env []string) driver.Place {
+// Auto returns the backend of a job whose user names none.
+func Auto(env []string) driver.Backend {
 	all := All()
-	return all[slices.IndexFunc(all, func(p driver.Place) bool { return p.Here(env) })]
+	return all[slices.IndexFunc(all, func(p driver.Backend) bool { return p.Detect(env) })]
 }
 
-// Names lists the names of all places in words, "local, slurm".
+// Names lists the names of all backends in words, "local, slurm".
 func Names() string {
 	var names []string
 	for _, p := range All() {
@@ -57,16 +57,16 @@ func Names() string {
 	return strings.Join(names, ", ")
 }
 
-// Batch returns the place of that name where a batch system manages it, else nil.
-func Batch(name string) driver.BatchPlace {
-	b, _ := Named(name).(driver.BatchPlace)
+// Batch returns the backend of that name where a batch system manages it, else nil.
+func Batch(name string) driver.BatchBackend {
+	b, _ := Named(name).(driver.BatchBackend)
 	return b
 }
 
-// Batches returns the places that batch systems manage.
-func Batches() (all []driver.BatchPlace) {
+// Batches returns the backends that batch systems manage.
+func Batches() (all []driver.BatchBackend) {
 	for _, p := range All() {
-		if b, ok := p.(driver.BatchPlace); ok {
+		if b, ok := p.(driver.BatchBackend); ok {
 			all = append(all, b)
 		}
 	}

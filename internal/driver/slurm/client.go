@@ -91,7 +91,7 @@ func (s *System) Inside() string { return job.Getenv(s.env, "SLURM_JOB_ID") }
 // Here reports whether this machine is part of a Slurm
 // cluster: the commands are on PATH, or there is a configuration. Whether Slurm can be used
 // is another question (Available).
-func (s *System) Here() bool {
+func (s *System) Detect() bool {
 	if s.Installed() || job.Getenv(s.env, "SLURM_CONF") != "" {
 		return true
 	}

@@ -64,7 +64,7 @@ var share = job.Resources{CPUs: 1, Mem: 500 << 20}
 func TestDriver(t *testing.T) {
 	t.Parallel()
 	c := slurmtest.Start(t)
-	place := drivertest.Place{Name: Name, Node: share, WallTime: time.Minute, Patience: 5 * time.Minute, Batch: true}
+	place := drivertest.Backend{Name: Name, Node: share, WallTime: time.Minute, Patience: 5 * time.Minute, Batch: true}
 	drivertest.Run(t, place, func(t *testing.T, s drivertest.Setup) driver.Driver {
 		opts := options(t, c, filepath.Join(s.Dir))
 		opts.Issue, opts.Report = s.Issue, s.Report

@@ -102,7 +102,7 @@ func TestDriver(t *testing.T) {
 		t.Fatal(err)
 	}
 	node := job.Resources{CPUs: 1, Mem: 1 << 30}
-	drivertest.Run(t, drivertest.Place{Name: Name, Node: node, WallTime: 3 * time.Second}, func(t *testing.T, s drivertest.Setup) driver.Driver {
+	drivertest.Run(t, drivertest.Backend{Name: Name, Node: node, WallTime: 3 * time.Second}, func(t *testing.T, s drivertest.Setup) driver.Driver {
 		setup := driver.Setup{Exe: exe, Issue: s.Issue, Report: s.Report, Now: func() job.Time { return job.Time(time.Now().UnixNano()) }, Log: slog.New(slog.NewTextHandler(t.Output(), nil))}
 		d := &Driver{Driver: local.New(local.Options{Setup: setup, Dir: s.Dir}), now: setup.Now, hosts: map[job.AllocID]job.Remote{}}
 		return &onHosts{Driver: d, hosts: hosts, perNode: 1}

@@ -22,14 +22,14 @@ import (
 	"berth/internal/wire"
 )
 
-// Place is what the suite has to know of the place that a driver is for.
-type Place struct {
+// Backend is what the suite has to know of the backend that a driver is for.
+type Backend struct {
 	Name     string        // what --on calls it
 	Node     job.Resources // a node's share that two of fit at once
 	WallTime time.Duration // the shortest that can be asked for
 	Patience time.Duration // how long the suite waits for what must happen; 0: three minutes
 
-	// Batch places have a queue: that an allocation begins, and until when it is there, is
+	// Batch backends have a queue: that an allocation begins, and until when it is there, is
 	// reported. Workers are started again beside them, out of the driver's sight: that one
 	// died is found out by the coordinator.
 	Batch bool
@@ -47,7 +47,7 @@ type Setup struct {
 type Make func(t *testing.T, s Setup) driver.Driver
 
 // Run runs the suite.
-func Run(t *testing.T, p Place, make Make) {
+func Run(t *testing.T, p Backend, make Make) {
 	if p.Patience == 0 {
 		p.Patience = 3 * time.Minute
 	}
@@ -76,7 +76,7 @@ func Run(t *testing.T, p Place, make Make) {
 // bench is a coordinator in so far as a driver needs one: it listens for workers and notes what is reported.
 type bench struct {
 	t        *testing.T
-	place    Place
+	place    Backend
 	make     Make
 	setup    Setup
 	driver   driver.Driver
@@ -92,7 +92,7 @@ type worker struct {
 	conn  *wire.Conn
 }
 
-func newBench(t *testing.T, p Place, make_ Make) *bench {
+func newBench(t *testing.T, p Backend, make_ Make) *bench {
 	t.Helper()
 	dir := t.TempDir()
 	ca, err := wire.GenerateCA(filepath.Join(dir, "keys"))

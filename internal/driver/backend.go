@@ -9,24 +9,24 @@ import (
 	"berth/internal/wire"
 )
 
-// Place is a kind of place to run: what can be said of it without a driver, and how its driver is made. Package registry
-// lists them all.
-type Place interface {
+// Backend is where workers can run: this machine, a batch system, hosts, rented machines. It answers what can be answered
+// without a driver, and makes its driver. Package registry lists all backends.
+type Backend interface {
 	// Name is what --on calls it.
 	Name() string
-	// Here reports whether an environment and the files of this machine say that the machine belongs to such a place.
-	// Whether the place can be used is another question, which Look answers.
-	Here(env []string) bool
-	// Look returns what there is to run on. It first completes the request by what the environment says of all jobs of the user.
-	Look(ctx context.Context, env []string, at job.Time, r *job.Request) (Sight, error)
-	// New returns the place's driver, which has taken stock of the allocations that nobody knows any more.
+	// Detect reports whether this machine belongs to the backend, by an environment and the files of the machine.
+	// It does not ask whether the backend can be used; Observe finds that out.
+	Detect(env []string) bool
+	// Observe returns the nodes that a job can run on. It first completes the request by what the environment says of all jobs of the user.
+	Observe(ctx context.Context, env []string, at job.Time, r *job.Request) (Observation, error)
+	// New returns the backend's driver, which has already dealt with the allocations that no coordinator knows any more.
 	New(s Setup) (Driver, error)
 }
 
-// BatchPlace is a place that a batch system manages. Its nodes are other machines, and its allocations go on when the machine that
-// they were asked for from is gone.
-type BatchPlace interface {
-	Place
+// BatchBackend is a backend that a batch system manages. Its nodes are other machines, and its allocations outlive the machine from
+// which they were requested.
+type BatchBackend interface {
+	Backend
 	// Reachable reports whether the batch system's commands are there, or jobs were submitted by a coordinator with that
 	// state folder before, in whatever environment. Whether a controller answers is not asked: it may be away, and come back.
 	Reachable(env []string, state string) bool
@@ -36,13 +36,13 @@ type BatchPlace interface {
 	JobOf(state string, id job.AllocID) string
 }
 
-// Sight is what there is to run on in a place.
-type Sight struct {
-	Snapshot cluster.Snapshot
-	NodeType string   // what profiles of runs there are kept under
-	Notes    []string // what the user should know of it
-	Tester   Tester   // reckons when a request would begin; nil: nobody does
-	Apart    bool     // no node sees the files of this machine
+// Observation is what a backend has to offer at one time.
+type Observation struct {
+	Snapshot      cluster.Snapshot
+	NodeType      string   // the key of profiles of runs there
+	Notes         []string // for the user
+	Tester        Tester   // predicts when a request would begin; nil: nothing does
+	NoSharedFiles bool     // no node sees the files of this machine
 }
 
 // Setup is what a coordinator gives to the driver that it makes.

@@ -24,37 +24,37 @@ const (
 	defaultUser  = "ec2-user"
 )
 
-// Place is machines to rent as a place to run.
-type Place struct{}
+// Backend is rented machines as a backend.
+type Backend struct{}
 
-var _ driver.Place = Place{}
+var _ driver.Backend = Backend{}
 
 // Name returns "ec2".
-func (Place) Name() string { return Name }
+func (Backend) Name() string { return Name }
 
-// Here returns false: nobody rents machines without being told to.
-func (Place) Here([]string) bool { return false }
+// Detect returns false: nobody rents machines without being told to.
+func (Backend) Detect([]string) bool { return false }
 
-// Look finds out what the machines are that are asked for. Nothing is rented.
-func (Place) Look(ctx context.Context, env []string, at job.Time, r *job.Request) (driver.Sight, error) {
+// Observe finds out what the machines are that are asked for. Nothing is rented.
+func (Backend) Observe(ctx context.Context, env []string, at job.Time, r *job.Request) (driver.Observation, error) {
 	rent := &r.Remote.Rent
 	if len(rent.Machines) == 0 {
-		return driver.Sight{}, &job.Error{Class: job.User, Code: job.CodeConfig, Where: "--on " + Name, What: "no machines to rent are named",
+		return driver.Observation{}, &job.Error{Class: job.User, Code: job.CodeConfig, Where: "--on " + Name, What: "no machines to rent are named",
 			Do: "name them with --machines m1.m=3 --catalogue types.toml, or have them chosen: berth plan bag --front --run"}
 	}
 	if said := first(env, ssh.CommandVar); said != "" || r.Remote.Command == "" {
 		r.Remote.Command = said
 	}
 	if err := fill(rent); err != nil {
-		return driver.Sight{}, err
+		return driver.Observation{}, err
 	}
 	c, err := connect(ctx, env, rent.Region)
 	if err != nil {
-		return driver.Sight{}, err
+		return driver.Observation{}, err
 	}
 	rent.Region = c.region
 	if err := ask(ctx, c, rent); err != nil {
-		return driver.Sight{}, err
+		return driver.Observation{}, err
 	}
 	if rent.Budget > 0 && rent.Account == "" {
 		rent.Account = driver.Secret()
@@ -143,8 +143,8 @@ func ask(ctx context.Context, c cloud, rent *job.Rent) error {
 }
 
 // sight returns the machines as they would be.
-func sight(at job.Time, rent *job.Rent) (driver.Sight, error) {
-	s := driver.Sight{Snapshot: cluster.Snapshot{Driver: Name, At: at}, Apart: true}
+func sight(at job.Time, rent *job.Rent) (driver.Observation, error) {
+	s := driver.Observation{Snapshot: cluster.Snapshot{Driver: Name, At: at}, NoSharedFiles: true}
 	most, hourly, unpriced := 0, 0.0, false
 	for _, m := range rent.Machines {
 		for n := range m.Count {

@@ -43,15 +43,15 @@ func TestAuto(t *testing.T) {
 			t.Setenv("PATH", dir)
 			t.Setenv("SLURM_CONF", c.conf)
 			t.Setenv(OnVar, c.on)
-			at, err := look(t.Context(), job.New(job.Bag, dir))
+			at, err := observe(t.Context(), job.New(job.Bag, dir))
 			if c.says == nil {
 				if err != nil || at.Snapshot.Driver != local.Name {
-					t.Errorf("place %q, %v", at.Snapshot.Driver, err)
+					t.Errorf("backend %q, %v", at.Snapshot.Driver, err)
 				}
 				return
 			}
 			if err == nil || job.ClassOf(err) != c.class {
-				t.Fatalf("place %q, error %v", at.Snapshot.Driver, err)
+				t.Fatalf("backend %q, error %v", at.Snapshot.Driver, err)
 			}
 			for _, says := range c.says {
 				if !strings.Contains(err.Error(), says) {

@@ -20,22 +20,22 @@ import (
 // Name is what --on calls the hosts that ssh reaches.
 const Name = "ssh"
 
-// Place is the hosts that the user names as a place to run.
-type Place struct{}
+// Backend is the hosts that the user names as a backend.
+type Backend struct{}
 
-var _ driver.Place = Place{}
+var _ driver.Backend = Backend{}
 
 // Name returns "ssh".
-func (Place) Name() string { return Name }
+func (Backend) Name() string { return Name }
 
-// Here returns false: the user has to name the hosts.
-func (Place) Here([]string) bool { return false }
+// Detect returns false: the user has to name the hosts.
+func (Backend) Detect([]string) bool { return false }
 
-// Look asks all hosts at once what they are. Those that cannot be used are told, and the job begins without them; where there is no other it is an error.
+// Observe asks all hosts at once what they have. Those that cannot be used are told, and the job begins without them; where there is no other it is an error.
 // The request takes from the environment how hosts are reached.
-func (Place) Look(ctx context.Context, env []string, at job.Time, r *job.Request) (driver.Sight, error) {
+func (Backend) Observe(ctx context.Context, env []string, at job.Time, r *job.Request) (driver.Observation, error) {
 	if len(r.Remote.Hosts) == 0 {
-		return driver.Sight{}, &job.Error{Class: job.User, Code: job.CodeConfig, Where: "--on " + Name, What: "no hosts are named", Do: "name them with --hosts host1,8/host2, or --hosts FILE"}
+		return driver.Observation{}, &job.Error{Class: job.User, Code: job.CodeConfig, Where: "--on " + Name, What: "no hosts are named", Do: "name them with --hosts host1,8/host2, or --hosts FILE"}
 	}
 	if said := valueOf(env, CommandVar); said != "" || r.Remote.Command == "" {
 		r.Remote.Command = said
@@ -45,14 +45,14 @@ func (Place) Look(ctx context.Context, env []string, at job.Time, r *job.Request
 	defer remove()
 	s, apart := survey(ctx, at, r.Remote, probe)
 	if len(s.Notes) == len(r.Remote.Hosts) {
-		return driver.Sight{}, &job.Error{Class: job.User, Code: job.CodeIO, Where: "--hosts", What: "no host can be used: " + strings.Join(s.Notes, "; ")}
+		return driver.Observation{}, &job.Error{Class: job.User, Code: job.CodeIO, Where: "--hosts", What: "no host can be used: " + strings.Join(s.Notes, "; ")}
 	}
 	failed := len(s.Notes)
 	for i := range s.Notes {
 		s.Notes[i] += "; the job begins without it, and it is tried again while the job runs"
 	}
 	if len(apart) > 0 {
-		s.Apart = len(apart)+failed == len(r.Remote.Hosts)
+		s.NoSharedFiles = len(apart)+failed == len(r.Remote.Hosts)
 		s.Notes = append(s.Notes, "files travel through ssh: "+named(apart)+" not see the files of this machine")
 	}
 	return s, nil
@@ -106,8 +106,8 @@ func valueOf(env []string, name string) string {
 const atOnce = 32
 
 // survey returns what the hosts say of themselves, in the notes why some cannot be used, and which do not see a folder; "" is none.
-func survey(ctx context.Context, at job.Time, remote job.Remote, folder string) (s driver.Sight, apart []string) {
-	s = driver.Sight{Snapshot: cluster.Snapshot{Driver: Name, At: at, Nodes: make([]cluster.Node, len(remote.Hosts))}}
+func survey(ctx context.Context, at job.Time, remote job.Remote, folder string) (s driver.Observation, apart []string) {
+	s = driver.Observation{Snapshot: cluster.Snapshot{Driver: Name, At: at, Nodes: make([]cluster.Node, len(remote.Hosts))}}
 	found := make([]machine, len(remote.Hosts))
 	slots := make(chan struct{}, atOnce)
 	var asking sync.WaitGroup
@@ -157,7 +157,7 @@ type Driver struct {
 var _ driver.Driver = (*Driver)(nil)
 
 // New returns the driver for hosts. The workers of allocations that nobody knows any more are ended.
-func (Place) New(s driver.Setup) (driver.Driver, error) {
+func (Backend) New(s driver.Setup) (driver.Driver, error) {
 	dir := filepath.Join(s.State, Name)
 	if err := local.Sweep(dir, s.Known); err != nil {
 		s.Log.Warn("an allocation that is over leaves something", "err", err)

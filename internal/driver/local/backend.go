@@ -9,28 +9,28 @@ import (
 	"berth/internal/job"
 )
 
-// Place is this machine as a place to run.
-type Place struct{}
+// Backend is this machine as a backend.
+type Backend struct{}
 
-var _ driver.Place = Place{}
+var _ driver.Backend = Backend{}
 
 // Name returns "local".
-func (Place) Name() string { return Name }
+func (Backend) Name() string { return Name }
 
-// Here returns true.
-func (Place) Here([]string) bool { return true }
+// Detect returns true.
+func (Backend) Detect([]string) bool { return true }
 
-// Look returns the machine as a cluster of one node that is free.
-func (Place) Look(_ context.Context, _ []string, at job.Time, _ *job.Request) (driver.Sight, error) {
+// Observe returns the machine as a cluster of one node that is free.
+func (Backend) Observe(_ context.Context, _ []string, at job.Time, _ *job.Request) (driver.Observation, error) {
 	m, err := ThisMachine()
 	if err != nil {
-		return driver.Sight{}, err
+		return driver.Observation{}, err
 	}
-	return driver.Sight{Snapshot: m.Snapshot(at, job.Resources{}), NodeType: m.NodeType()}, nil
+	return driver.Observation{Snapshot: m.Snapshot(at, job.Resources{}), NodeType: m.NodeType()}, nil
 }
 
 // New returns the driver for this machine. The workers of allocations that nobody knows any more are ended.
-func (Place) New(s driver.Setup) (driver.Driver, error) {
+func (Backend) New(s driver.Setup) (driver.Driver, error) {
 	m, err := ThisMachine()
 	if err != nil {
 		return nil, err

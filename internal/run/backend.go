@@ -12,9 +12,9 @@ import (
 	"berth/internal/job/parse"
 )
 
-// place is what there is to run on.
-type place struct {
-	driver.Sight
+// backend is what the backend of a job has to offer.
+type backend struct {
+	driver.Observation
 	idle []job.Live // allocations that wait for work and would serve the job
 }
 
@@ -24,14 +24,14 @@ const OnVar = "BERTH_ON"
 // PowerVar is the environment variable that says what --node-power does, for jobs that leave it open.
 const PowerVar = "BERTH_NODE_POWER"
 
-// auto is the place of a job whose user names none.
+// auto is the backend of a job whose user names none.
 const auto = "auto"
 
-// look finds the place that the spec asks for, and takes into the spec what the environment says of nodes (PowerVar). What --on auto means the user's environment
+// observe finds the backend that the spec asks for, and adds to the spec what the environment says of nodes (PowerVar). What --on auto means the user's environment
 // may say (OnVar); otherwise it is the batch system on a machine that belongs to one, and this machine
 // elsewhere. A batch system that cannot be used is an error and never a reason to run on this
 // machine: it may be a login node, where nobody else wants a bag of tasks.
-func look(ctx context.Context, spec *job.Spec) (place, error) {
+func observe(ctx context.Context, spec *job.Spec) (backend, error) {
 	on, where := spec.Request.On, "--on"
 	if said := os.Getenv(OnVar); on == auto && said != "" {
 		on, where = said, OnVar
@@ -39,7 +39,7 @@ func look(ctx context.Context, spec *job.Spec) (place, error) {
 	if said := os.Getenv(PowerVar); said != "" && len(spec.Request.NodePower) == 0 {
 		var err error
 		if spec.Request.NodePower, err = parse.NodePower(PowerVar, said); err != nil {
-			return place{}, err
+			return backend{}, err
 		}
 	}
 	hosts, rents := len(spec.Request.Remote.Hosts) > 0, len(spec.Request.Remote.Rent.Machines) > 0
@@ -49,29 +49,29 @@ func look(ctx context.Context, spec *job.Spec) (place, error) {
 	case spec.Request.On == auto && rents:
 		on = registry.Rented
 	}
-	there := registry.Named(on)
+	found := registry.Named(on)
 	if on == auto {
-		there = registry.Auto(os.Environ())
+		found = registry.Auto(os.Environ())
 	}
-	if there != nil && hosts && there.Name() != registry.Hosts {
-		return place{}, job.ArgumentError("--hosts", "jobs on "+there.Name()+" have no hosts to name", "say --on "+registry.Hosts+", or leave the hosts out")
+	if found != nil && hosts && found.Name() != registry.Hosts {
+		return backend{}, job.ArgumentError("--hosts", "jobs on "+found.Name()+" have no hosts to name", "say --on "+registry.Hosts+", or leave the hosts out")
 	}
-	if rent := &spec.Request.Remote.Rent; there != nil && there.Name() != registry.Rented && (rents || rent.Catalogue != "" || rent.Budget > 0 || rent.Deadline > 0) {
-		return place{}, job.ArgumentError("--on", "jobs on "+there.Name()+" rent no machines", "name those to rent with --machines, or leave --machines, --catalogue, --budget and --deadline out")
+	if rent := &spec.Request.Remote.Rent; found != nil && found.Name() != registry.Rented && (rents || rent.Catalogue != "" || rent.Budget > 0 || rent.Deadline > 0) {
+		return backend{}, job.ArgumentError("--on", "jobs on "+found.Name()+" rent no machines", "name those to rent with --machines, or leave --machines, --catalogue, --budget and --deadline out")
 	}
-	if there == nil {
-		return place{}, &job.Error{Class: job.User, Code: job.CodeConfig, Where: where,
+	if found == nil {
+		return backend{}, &job.Error{Class: job.User, Code: job.CodeConfig, Where: where,
 			What: fmt.Sprintf("berth cannot run on %q", on), Do: "say " + registry.Names() + " or auto"}
 	}
-	sight, err := there.Look(ctx, os.Environ(), now(), &spec.Request)
-	if there.Name() == registry.Rented {
+	seen, err := found.Observe(ctx, os.Environ(), now(), &spec.Request)
+	if found.Name() == registry.Rented {
 		spec.Request.Remote.Rent.Purpose = spec.Name
 		spec.Withhold(os.Environ())
 	}
-	if err != nil && there.Name() != registry.Local && there.Name() != registry.Rented {
+	if err != nil && found.Name() != registry.Local && found.Name() != registry.Rented {
 		err = offerLocal(err)
 	}
-	return place{Sight: sight}, err
+	return backend{Observation: seen}, err
 }
 
 // offerLocal returns the error with the advice how to run on this machine after all.
