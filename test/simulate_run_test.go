@@ -122,14 +122,14 @@ func TestSimulateRunBadInput(t *testing.T) {
 		{"short queue", cluster + "max_time = \"1m\"\n" + bag, nil, 3, "s.toml:3: the queue accepts wall times of up to 1m, but a task of s.toml:4 needs 2m5s; allow more time"},
 		{"short queue by flag", cluster + bag, []string{"--max-time", "1m"}, 3, "--max-time: the queue accepts wall times of up to 1m, but a task of s.toml:3 needs 2m5s; allow more time"},
 		{"large job", cluster + "[[rigid]]\njobs = [{nodes = 5, run = \"1h\"}]\n", nil, 3, "s.toml:4: job 1 needs 5 nodes, but the cluster has 4"},
-		{"large job of a log", bag, []string{"--from-swf", "toy.swf", "--nodes", "3"}, 3, "toy.swf:4: the job needs 4 processors, the cluster has 3; mend the line, or have odd lines skipped"},
+		{"large job of a log", bag, []string{"--from-swf", "toy.swf", "--nodes", "3"}, 3, "toy.swf:4: the job needs 4 processors, but the cluster has 3; correct the line, or skip odd lines"},
 		{"no TOML", "[cluster\n", nil, 3, "s.toml:1: expected ']' to close table name"},
 		{"no scenario", "", nil, 2, "s.toml"},
 		{"bad flag", cluster + bag, []string{"--maps", "3", "--map-time", "soon"}, 3, `--map-time: "soon" is no duration`},
 		{"wrong table", cluster + bag + "[faults]\nstart_up = \"5s\"\n", nil, 3, `s.toml:7: unknown key "start_up"; it belongs to [cluster]`},
 		{"flag of another log", bag, []string{"--from-sacct", "toy.swf", "--filter"}, 3, `--filter: unknown key "filter"; it belongs to [[rigid]] with swf`},
 		{"empty log", bag, []string{"--from-swf", "empty.swf", "--nodes", "3"}, 3, "empty.swf: there is no job in it"},
-		{"idle log", bag, []string{"--from-sacct", "idle.txt", "--nodes", "3"}, 3, "idle.txt: none of its 1 jobs ever ran; let sacct begin earlier (-S)"},
+		{"idle log", bag, []string{"--from-sacct", "idle.txt", "--nodes", "3"}, 3, "idle.txt: none of its 1 jobs ever ran; start sacct's output earlier (-S)"},
 		{"no folder", cluster + bag, []string{"--out", "no/such.csv"}, 5, "no/such.csv: cannot write: no such file or directory"},
 		{"no folder either", cluster + bag, []string{"--out", "toy.swf"}, 5, "toy.swf: cannot write: not a directory"},
 		{"half a job", cluster + bag, []string{"--map-time", "1m"}, 1, "--map-time needs an elastic job, but none is given"},
@@ -159,7 +159,7 @@ func TestSimulateRunSkips(t *testing.T) {
 	w.write("log.txt", accounting+"4|bob|2024-03-01T19:00:00|2024-03-01T19:00:00|2024-03-01T18:30:00|COMPLETED|9|60|1800\n")
 	w.write("toy.swf", toyLog+"4 3 -1 -60 1 -1 -1 1 60 -1 1 8 1 6 1 -1 -1 -1\n")
 	for from, want := range map[string]string{
-		"--from-sacct=log.txt": "log.txt: 1 odd lines were left out, the first: line 5: the job had 9 nodes, the cluster has 8",
+		"--from-sacct=log.txt": "log.txt: 1 odd lines were left out, the first: line 5: the job had 9 nodes, but the cluster has 8",
 		"--from-swf=toy.swf":   "toy.swf: 1 odd lines were left out, the first: line 6: the run time is negative: -60 s",
 	} {
 		r := w.must("simulate", "run", from, "--odd", "skip", "--nodes", "8", "--maps", "1", "--map-time", "1s", "--submit", "0s", "--json")

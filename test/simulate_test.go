@@ -182,12 +182,12 @@ func TestSimulateSkips(t *testing.T) {
 		t.Errorf("%+v", s)
 	}
 	r := w.must("simulate", "swf", "toy.swf", "--odd", "skip")
-	if want := "left out: toy.swf:6: the run time is negative: -60 s\nleft out: toy.swf:7: the job needs 9 processors, the cluster has 4\n3 jobs in "; !strings.HasPrefix(r.stderr, want) {
+	if want := "left out: toy.swf:6: the run time is negative: -60 s\nleft out: toy.swf:7: the job needs 9 processors, but the cluster has 4\n3 jobs in "; !strings.HasPrefix(r.stderr, want) {
 		t.Errorf("said %q, want %q", r.stderr, want)
 	}
 	w.write("toy.swf", toyLog+strings.Repeat("4 3 -1 60 9 -1 -1 9 60 -1 1 8 1 6 1 -1 -1 -1\n", 21))
 	r = w.must("simulate", "swf", "toy.swf", "--odd", "skip")
-	if want := "left out: toy.swf:25: the job needs 9 processors, the cluster has 4\nand so on: 21 odd lines were left out\n3 jobs in "; !strings.Contains(r.stderr, want) || strings.Contains(r.stderr, "toy.swf:26:") {
+	if want := "left out: toy.swf:25: the job needs 9 processors, but the cluster has 4\nand so on: 21 odd lines were left out\n3 jobs in "; !strings.Contains(r.stderr, want) || strings.Contains(r.stderr, "toy.swf:26:") {
 		t.Errorf("said %q, want %q", r.stderr, want)
 	}
 }
@@ -208,19 +208,19 @@ func TestSimulateBadInput(t *testing.T) {
 		want      string // the line's beginning, after "berth: "
 	}{
 		{"negative run time", toyLog + "4 3 -1 -60 1 -1 -1 1 60 -1 1 8 1 6 1 -1 -1 -1\n", nil, "bad.swf:6: the run time is negative: -60 s; "},
-		{"larger than the cluster", toyLog + "4 3 -1 60 5 -1 -1 5 60 -1 1 8 1 6 1 -1 -1 -1\n", nil, "bad.swf:6: the job needs 5 processors, the cluster has 4; "},
-		{"larger than --nodes", toyLog, []string{"--nodes", "3"}, "bad.swf:4: the job needs 4 processors, the cluster has 3; "},
+		{"larger than the cluster", toyLog + "4 3 -1 60 5 -1 -1 5 60 -1 1 8 1 6 1 -1 -1 -1\n", nil, "bad.swf:6: the job needs 5 processors, but the cluster has 4; "},
+		{"larger than --nodes", toyLog, []string{"--nodes", "3"}, "bad.swf:4: the job needs 4 processors, but the cluster has 3; "},
 		{"out of order", toyLog + "4 1 -1 60 1 -1 -1 1 60 -1 1 8 1 6 1 -1 -1 -1\n", nil, "bad.swf:6: submitted at 1 s, before the job of line 5 (2 s)"},
-		{"no log", "job,submit\n", nil, "bad.swf:1: the line has 1 of 18 fields; "},
+		{"no log", "job,submit\n", nil, "bad.swf:1: the line has 1 fields instead of 18; "},
 		{"truncated gzip", string(whole[:len(whole)-9]), nil, "bad.swf:5006: the compressed file ends here"},
 		{"comments only", "; MaxProcs: 4\n", nil, "bad.swf: there is no job in it"},
 		{"empty", "", nil, "bad.swf: there is no job in it"},
-		{"odd lines only", "; MaxProcs: 4\n1 2\n", []string{"--odd", "skip"}, "bad.swf: there is no job in it that could be simulated; 1 odd lines were left out, the first: line 2: the line has 2 of 18 fields"},
-		{"filtered all", "; MaxProcs: 4\n1 0 -1 0 3 -1 -1 3 100 -1 1 7 1 5 1 -1 -1 -1\n", []string{"--filter"}, "bad.swf: there is no job in it that could be simulated; the filter left out 1 jobs"},
+		{"odd lines only", "; MaxProcs: 4\n1 2\n", []string{"--odd", "skip"}, "bad.swf: there is no job in it that can be simulated; 1 odd lines were left out, the first: line 2: the line has 2 fields instead of 18"},
+		{"filtered all", "; MaxProcs: 4\n1 0 -1 0 3 -1 -1 3 100 -1 1 7 1 5 1 -1 -1 -1\n", []string{"--filter"}, "bad.swf: there is no job in it that can be simulated; the filter left out 1 jobs"},
 		{"no cluster", "1 0 -1 100 3 -1 -1 3 100 -1 1 7 1 5 1 -1 -1 -1\n", nil, "bad.swf: its header does not give the number of processors of the cluster; "},
 		{"unknown policy", toyLog, []string{"--policy", "magic"}, `--policy: there is no policy "magic"`},
 		{"unknown estimates", toyLog, []string{"--estimates", "wild"}, `--estimates: there are no estimates "wild"`},
-		{"unknown choice", toyLog, []string{"--odd", "mend"}, `--odd: odd lines cannot be treated by "mend"`},
+		{"unknown choice", toyLog, []string{"--odd", "mend"}, `--odd: "mend" is not a way to handle odd lines`},
 		{"no nodes", toyLog, []string{"--nodes", "-1"}, "--nodes: a cluster cannot have -1 nodes"},
 		{"unknown extension", toyLog, []string{"--out", "out.txt"}, `--out: the extension of "out.txt" is not known`},
 	} {

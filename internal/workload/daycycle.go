@@ -9,27 +9,28 @@ import (
 const (
 	halfHours  = 48
 	halfHour   = 30 * 60 * 1000 // ms
-	cycleStart = 11             // the half hour of the day, from 1, at which the gamma begins
+	cycleStart = 11             // the half hour of the day, counted from 1, at which the gamma distribution begins
 )
 
-// dayCycle is time that passes the faster the fewer jobs come at that time of day: points,
-// of which a day has as many as milliseconds, are paid half hour by half hour, and how many
-// a half hour takes is its share of the day's arrivals. It begins at midnight.
+// dayCycle converts the time between arrivals into time of day: a time between arrivals is given in
+// points, of which a day has as many as milliseconds. Each half hour takes as many points as its
+// fraction of the day's arrivals, so that time passes more slowly in busy half hours. The cycle
+// begins at midnight.
 //
-// All is whole numbers, and a place in the day is its half hour and what is paid of that:
-// so the cycle stays in phase for ever. (The authors' program truncates each time between
-// arrivals to a second, and drifts away from its own cycle.)
+// All values are whole numbers, and the position in the day is its half hour and the points used of
+// it. So the cycle never drifts. (The authors' program truncates each time between arrivals to a
+// second, and drifts away from its own cycle.)
 type dayCycle struct {
 	weights [halfHours]int64 // points of each half hour
-	bucket  int64            // half hours since the beginning that are over
-	paid    int64            // points of the present one
+	bucket  int64            // number of half hours that have passed since the beginning
+	paid    int64            // points used in the present half hour
 }
 
-// newDayCycle weighs the half hours of a day by the gamma distribution of that shape and
-// scale, in half hours. Half hour i, from 1, is that of cdf(i+½) − cdf(i−½), and the day
-// the gamma speaks of runs from half hour 11, at 5:00, to the 58th, which is the 10th of
-// the next day: its mean is near 16:00. (models.md of the design takes the authors'
-// constant 11 for an hour; in their program it counts half hours.)
+// newDayCycle returns the cycle whose half hours are weighted by the gamma distribution with the
+// given shape and scale, in half hours. Half hour i, counted from 1, has the weight cdf(i+½) −
+// cdf(i−½). The day of the distribution begins at half hour 11, at 5:00, and ends with the 58th,
+// which is the 10th of the next day: its mean is near 16:00. (Docs/models.md takes the authors'
+// constant 11 for an hour, but in their program it counts half hours.)
 func newDayCycle(shape, scale float64) dayCycle {
 	var share [halfHours]float64
 	sum := 0.0
@@ -45,7 +46,7 @@ func newDayCycle(shape, scale float64) dayCycle {
 	return c
 }
 
-// advance pays points and returns the time then, in ms since the beginning.
+// advance uses points and returns the resulting time, in ms since the beginning.
 func (c *dayCycle) advance(points int64) int64 {
 	c.paid += points
 	weight := c.weights[c.bucket%halfHours]

@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// millis rounds seconds to whole milliseconds, in which generators keep time: sums of
-// whole numbers are exact, so that errors in the last bit of a draw add up to nothing.
+// millis rounds seconds to whole milliseconds, the unit of time of the generators. Sums of whole
+// numbers are exact, so that rounding errors of draws do not accumulate.
 func millis(seconds float64) int64 { return int64(math.Round(seconds * 1000)) }
 
 // duration rounds seconds to milliseconds.
@@ -15,9 +15,9 @@ func duration(seconds float64) time.Duration {
 	return time.Duration(millis(seconds)) * time.Millisecond
 }
 
-// gamma draws from the gamma distribution of that shape and scale, both above 0, as in
-// G. Marsaglia, W. W. Tsang, A Simple Method for Generating Gamma Variables, ACM TOMS
-// 26(3), 2000: the cube of a shifted normal variable, of which less than 5 % is refused.
+// gamma draws from the gamma distribution with a shape and a scale above 0, as in G. Marsaglia, W.
+// W. Tsang, A Simple Method for Generating Gamma Variables, ACM TOMS 26(3), 2000: the cube of a
+// shifted normal variable, of which less than 5 % are rejected.
 func gamma(rng *rand.Rand, shape, scale float64) float64 {
 	if shape < 1 { // section 6 of the paper: the draw of shape + 1 times U^(1/shape)
 		return gamma(rng, shape+1, scale) * math.Pow(1-rng.Float64(), 1/shape)
@@ -38,8 +38,8 @@ func gamma(rng *rand.Rand, shape, scale float64) float64 {
 	}
 }
 
-// Normal is a normal distribution of task times, cut off below: what is drawn under a
-// second, or under half the mean where that is less, is drawn anew.
+// Normal is a normal distribution of task times without its lower tail: a draw below a second, or
+// below half the mean if that is less, is repeated.
 type Normal struct{ Mean, SD time.Duration }
 
 // Draw returns n times.

@@ -11,8 +11,8 @@ import (
 	"berth/internal/job"
 )
 
-// TestEstimates: a request is round, enough, no more than what the queue takes and no more
-// than the factor and rounding explain.
+// TestEstimates checks that a request is round, at least the run time, within the queue's maximum,
+// and not larger than the factor and rounding allow.
 func TestEstimates(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		run := time.Duration(rapid.Int64Range(0, int64(100*24*time.Hour)).Draw(t, "run"))
@@ -51,8 +51,8 @@ func TestRoundUp(t *testing.T) {
 	}
 }
 
-// TestEstimatesMean: with long jobs, where days are small, the share of the estimate that is used is
-// as the factor says.
+// TestEstimatesMean checks the used fraction of estimates against the factor, with long jobs, for
+// which rounding to days is small.
 func TestEstimatesMean(t *testing.T) {
 	const n = 20_000
 	jobs := make([]Rigid, n)

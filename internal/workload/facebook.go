@@ -7,19 +7,19 @@ import (
 	"berth/internal/job"
 )
 
-// FacebookBin is a class of jobs of a size.
+// FacebookBin is a class of jobs of one size.
 type FacebookBin struct {
 	Maps, Reduces int
-	Weight        int // among all jobs; those of all bins sum to 101
+	Weight        int // weight among all jobs; the weights of all bins add up to 101
 }
 
-// FacebookBins is Table 1 of "mr-job-adaptor", after Zaharia et al., Delay Scheduling,
-// EuroSys 2010: the first is bin 1. The percentages printed there sum to 101.
+// FacebookBins is Table 1 of "mr-job-adaptor", after Zaharia et al., Delay Scheduling, EuroSys 2010.
+// The first element is bin 1. The percentages printed in the paper add up to 101.
 var FacebookBins = []FacebookBin{
 	{1, 0, 39}, {2, 0, 16}, {10, 3, 14}, {50, 0, 9}, {100, 0, 6}, {200, 50, 6}, {400, 0, 4}, {800, 180, 4}, {2400, 0, 3},
 }
 
-// The times of the paper's section 4. Tasks that are drawn shorter than a second are drawn anew.
+// The task times of the paper's section 4. A draw shorter than a second is repeated.
 var (
 	FacebookMap    = Normal{Mean: 60 * time.Second, SD: 20 * time.Second}
 	FacebookReduce = Normal{Mean: 120 * time.Second, SD: 30 * time.Second}
@@ -27,19 +27,19 @@ var (
 
 const facebookEvery = 14 * time.Second
 
-// facebookApp is the one application all jobs are of.
+// facebookApp is the single application of all jobs.
 const facebookApp = "facebook"
 
-// Facebook says what mix of MapReduce jobs is to be made ("mr-job-adaptor", section 4).
+// Facebook are the parameters of a mix of MapReduce jobs ("mr-job-adaptor", section 4).
 type Facebook struct {
-	Every time.Duration // mean time between arrivals, which is exponential; 0: 14 s
-	Bin   int           // jobs of this bin alone, from 1 (Fig. 3); 0: the mix
-	Users int           // to whom jobs are dealt at random, 0 … Users−1; 0: one
+	Every time.Duration // mean of the exponential time between arrivals; 0: 14 s
+	Bin   int           // jobs of this bin only, counted from 1 (Fig. 3); 0: the mix
+	Users int           // number of users, to whom jobs are assigned at random (0 … Users−1); 0: one
 }
 
-// FacebookJobs makes jobs one after another. Arrivals, sizes, users and tasks are drawn
-// from sources of their own: the jobs of one bin arrive when those of the mix do, and a
-// job's tasks depend on its number and size alone.
+// FacebookJobs generates jobs one after another. Arrivals, sizes, users and tasks have separate
+// random sources: the jobs of a single bin arrive when those of the mix do, and a job's tasks depend
+// only on its number and size.
 type FacebookJobs struct {
 	p                      Facebook
 	arrivals, sizes, users *rand.Rand
@@ -48,7 +48,7 @@ type FacebookJobs struct {
 	id                     int64
 }
 
-// NewFacebook returns a generator; it takes four numbers from rng, and none later.
+// NewFacebook returns a generator. It draws four numbers from rng now and none later.
 func NewFacebook(p Facebook, rng *rand.Rand) *FacebookJobs {
 	if p.Every == 0 {
 		p.Every = facebookEvery
@@ -58,7 +58,7 @@ func NewFacebook(p Facebook, rng *rand.Rand) *FacebookJobs {
 	return &FacebookJobs{p: p, arrivals: source(1), sizes: source(2), users: source(3), tasks: rng.Uint64()}
 }
 
-// Next returns the next job. Its shuffles take no time: the model has none.
+// Next returns the next job. Its shuffles take no time, because the model has no shuffles.
 func (g *FacebookJobs) Next() Elastic {
 	g.id++
 	g.clock += millis(g.arrivals.ExpFloat64() * g.p.Every.Seconds())
@@ -75,7 +75,7 @@ func (g *FacebookJobs) Next() Elastic {
 	return e
 }
 
-// bin draws a bin, also where it is given, so that the draws after it stay the same.
+// bin draws a bin. It draws even if the bin is given, so that later draws stay the same.
 func (g *FacebookJobs) bin() int {
 	total := 0
 	for _, b := range FacebookBins {
@@ -101,7 +101,7 @@ func (g *FacebookJobs) Jobs(n int) []Elastic {
 	return jobs
 }
 
-// Until returns the next jobs up to those that arrive before end.
+// Until returns the next jobs that arrive before end.
 func (g *FacebookJobs) Until(end job.Time) []Elastic {
 	var jobs []Elastic
 	for j := g.Next(); j.Submit < end; j = g.Next() {

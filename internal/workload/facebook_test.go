@@ -50,7 +50,8 @@ func TestFacebookMix(t *testing.T) {
 	near(t, "reduce", reduceTime/reduces, 120, 0.005)
 }
 
-// TestFacebookSources: what is asked for changes that alone, and jobs can be compared.
+// TestFacebookSources checks that a parameter changes only what it describes, so that jobs can be
+// compared.
 func TestFacebookSources(t *testing.T) {
 	mix := NewFacebook(Facebook{}, newRand(7)).Until(job.Time(time.Hour))
 	again := NewFacebook(Facebook{}, newRand(7)).Jobs(len(mix))

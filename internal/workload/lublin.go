@@ -8,34 +8,34 @@ import (
 	"berth/internal/job"
 )
 
-// Types is which jobs of the Lublin–Feitelson model are made.
+// Types selects the kinds of jobs of the Lublin–Feitelson model.
 type Types string
 
 // The kinds of workload.
 const (
-	// Typed makes batch and interactive jobs: each kind has its own stream of arrivals, and
-	// the earlier next one decides what comes.
+	// Typed makes batch and interactive jobs. Each kind has its own stream of arrivals, and the next
+	// job is that of the earlier arrival.
 	Typed       Types = "typed"
-	Typeless    Types = "typeless"    // one kind of jobs, fitted to all of them
-	Batch       Types = "batch"       // batch jobs alone
-	Interactive Types = "interactive" // interactive jobs alone
+	Typeless    Types = "typeless"    // one kind of jobs, fitted to all jobs
+	Batch       Types = "batch"       // batch jobs only
+	Interactive Types = "interactive" // interactive jobs only
 )
 
-// AllTypes are all kinds, as scenarios call them.
+// AllTypes are all kinds, as named in scenarios.
 var AllTypes = []Types{Typed, Typeless, Batch, Interactive}
 
-// Lublin says what the Lublin–Feitelson model is to make (models.md, section 3).
+// Lublin are the parameters of the Lublin–Feitelson model (models.md, section 3).
 type Lublin struct {
 	Nodes int   // of the system, at least 1
 	Types Types // empty: Typed
-	// PeakHour has jobs arrive as in the busiest hour, without a daily cycle: times between
-	// them are Gamma(Shape, 0.49 s), as in "mr-job-adaptor", section 4. Which kind is next
-	// is still what the streams of arrivals say.
+	// PeakHour makes jobs arrive as in the busiest hour, without a daily cycle: the times between
+	// them are Gamma(Shape, 0.49 s), as in "mr-job-adaptor", section 4. The streams of arrivals
+	// still decide which kind is next.
 	PeakHour bool
-	Shape    float64 // 0: 10.23, which makes 5.01 s on average; the paper's Fig. 4a has 4 to 60
+	Shape    float64 // 0: 10.23, which gives a mean of 5.01 s; the paper's Fig. 4a has 4 to 60
 }
 
-// LublinJobs makes jobs one after another.
+// LublinJobs generates jobs one after another.
 type LublinJobs struct {
 	p       Lublin
 	rng     *rand.Rand
@@ -48,10 +48,10 @@ type LublinJobs struct {
 type lublinStream struct {
 	params lublinParams
 	cycle  dayCycle
-	next   int64 // ms: when its next job arrives
+	next   int64 // ms: arrival of its next job
 }
 
-// NewLublin returns a generator that draws from rng alone.
+// NewLublin returns a generator that draws only from rng.
 func NewLublin(p Lublin, rng *rand.Rand) *LublinJobs {
 	if p.Shape == 0 {
 		p.Shape = peakShape
@@ -76,8 +76,8 @@ func NewLublin(p Lublin, rng *rand.Rand) *LublinJobs {
 	return g
 }
 
-// Next returns the next job. Its request is exact and its user unknown, as the model says
-// nothing about either.
+// Next returns the next job. Its request is exact and its user unknown, because the model describes
+// neither.
 func (g *LublinJobs) Next() Rigid {
 	s := &g.streams[0]
 	for i := range g.streams {
@@ -108,7 +108,7 @@ func (g *LublinJobs) Jobs(n int) []Rigid {
 	return jobs
 }
 
-// Until returns the next jobs up to those that arrive before end.
+// Until returns the next jobs that arrive before end.
 func (g *LublinJobs) Until(end job.Time) []Rigid {
 	var jobs []Rigid
 	for j := g.Next(); j.Submit < end; j = g.Next() {
@@ -117,7 +117,7 @@ func (g *LublinJobs) Until(end job.Time) []Rigid {
 	return jobs
 }
 
-// arrive draws when the next job of the stream comes.
+// arrive draws the arrival of the stream's next job.
 func (s *lublinStream) arrive(rng *rand.Rand) {
 	p := &s.params
 	gap := math.Inf(1)
@@ -127,8 +127,7 @@ func (s *lublinStream) arrive(rng *rand.Rand) {
 	s.next = s.cycle.advance(millis(math.Exp(gap)))
 }
 
-// nodes draws a job's size: 1, or a power of two, or anything, of which the exponent is
-// uniform in two stages.
+// nodes draws a job's size: 1, a power of two, or any number. The exponent is uniform in two stages.
 func (p *lublinParams) nodes(rng *rand.Rand, system int) int {
 	u := rng.Float64()
 	if u <= p.serial {
@@ -145,9 +144,9 @@ func (p *lublinParams) nodes(rng *rand.Rand, system int) int {
 	return min(max(int(math.Round(math.Exp2(exponent))), 1), system)
 }
 
-// run draws how long a job of so many nodes runs, of which the logarithm is hyper-gamma.
+// run draws the run time of a job, whose logarithm is hyper-gamma distributed.
 func (p *lublinParams) run(rng *rand.Rand, nodes int) time.Duration {
-	first := p.pa*float64(nodes) + p.pb // no clamp: beyond 0 and 1 it is certain either way
+	first := p.pa*float64(nodes) + p.pb // not clamped: outside of [0, 1] the choice is certain anyway
 	exponent := math.Inf(1)
 	for exponent > maxRunExponent {
 		if rng.Float64() <= first {

@@ -14,7 +14,7 @@ import (
 
 func newRand(seed uint64) *rand.Rand { return rand.New(rand.NewPCG(seed, 0)) }
 
-// near fails unless got is within the share off of want.
+// near fails unless got is within the fraction off of want.
 func near(t *testing.T, what string, got, want, off float64) {
 	t.Helper()
 	if math.Abs(got/want-1) > off {
@@ -22,7 +22,7 @@ func near(t *testing.T, what string, got, want, off float64) {
 	}
 }
 
-// sample is what a million jobs on 128 nodes are on average.
+// sample has the means of a million jobs on 128 nodes.
 type sample struct{ gap, run, nodes, serial float64 }
 
 func takeSample(t *testing.T, types Types, seed uint64) sample {
@@ -47,10 +47,10 @@ func takeSample(t *testing.T, types Types, seed uint64) sample {
 	return s
 }
 
-// TestLublinReference holds a million jobs on 128 nodes against the reference statistics of
-// docs/models.md. Those are a sample themselves, and so heavy are the tails that the mean of
-// a million times between arrivals varies by 1 %: this is a seed whose sample is as near.
-// TestLublinExpectation does not depend on the seed so.
+// TestLublinReference compares a million jobs on 128 nodes with the reference statistics of
+// docs/models.md. These come from a sample themselves, and the tails are so heavy that the mean time
+// between arrivals of a million jobs varies by 1 %. The seed of this test gives a sample as close as
+// that. TestLublinExpectation does not depend on the seed in this way.
 func TestLublinReference(t *testing.T) {
 	for types, want := range map[Types]sample{
 		Typed: {519.0, 1596, 8.889, 0.175}, Typeless: {914.5, 4348, 12.133, 0.244}, Batch: {3526, 9467, 13.853, 0.293},
@@ -63,8 +63,8 @@ func TestLublinReference(t *testing.T) {
 	}
 }
 
-// TestLublinExpectation holds samples against the means that the model's densities have.
-// Tolerances are four standard errors.
+// TestLublinExpectation compares samples with the means of the model's densities. Tolerances are
+// four standard errors.
 func TestLublinExpectation(t *testing.T) {
 	batch, active := expGamma(lublinBatch), expGamma(lublinInteractive)
 	typed := 1 / (1/batch + 1/active)
@@ -81,8 +81,8 @@ func TestLublinExpectation(t *testing.T) {
 	near(t, "typed: time between arrivals", typed, 526.6, 0.001)
 }
 
-// expGamma returns the mean of exp(G) for the gamma of the times between arrivals, cut off
-// at 13, by the midpoint rule.
+// expGamma returns the mean of exp(G) for the gamma distribution of the times between arrivals, cut
+// off at 13, by the midpoint rule.
 func expGamma(p lublinParams) float64 {
 	const steps = 100_000
 	shape, mass, sum := p.aarr*p.arar, 0.0, 0.0
@@ -95,9 +95,9 @@ func expGamma(p lublinParams) float64 {
 	return sum / mass
 }
 
-// TestLublinDailyCycle: arrivals over the day are as the weights say, and where they lie in
-// it is the same in the first tenth of a long run and in the last. Truncating to seconds at
-// each arrival, as the authors' program does, would be days off by then.
+// TestLublinDailyCycle checks that arrivals over the day follow the weights, and that their phase is
+// the same in the first and the last tenth of a long run. Truncating to seconds at each arrival, as
+// the authors' program does, would shift the phase by days.
 func TestLublinDailyCycle(t *testing.T) {
 	const n = 1_000_000
 	g := NewLublin(Lublin{Nodes: 128, Types: Typeless}, newRand(2))
@@ -132,7 +132,7 @@ func TestLublinDailyCycle(t *testing.T) {
 
 const day = job.Time(24 * time.Hour)
 
-// TestDayCycleIsWhole: a day's points take a day, after any number of days.
+// TestDayCycleIsWhole checks that the points of a day last exactly a day, after any number of days.
 func TestDayCycleIsWhole(t *testing.T) {
 	for _, p := range []lublinParams{lublinBatch, lublinInteractive, lublinWhole} {
 		c := newDayCycle(p.anum, p.bnum)
@@ -167,7 +167,8 @@ func TestLublinPeakHour(t *testing.T) {
 	}
 }
 
-// TestLublinFits: on a system of any size jobs fit, and both ends are met.
+// TestLublinFits checks that jobs fit a system of any size, and that the smallest and largest sizes
+// occur.
 func TestLublinFits(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		p := Lublin{
@@ -191,7 +192,7 @@ func TestLublinFits(t *testing.T) {
 	}
 }
 
-// TestLublinSame: the same seed makes the same jobs, number by number, for ever.
+// TestLublinSame checks that the same seed gives the same jobs.
 func TestLublinSame(t *testing.T) {
 	jobs := NewLublin(Lublin{Nodes: 128}, newRand(5)).Until(job.Time(time.Hour * 24))
 	again := NewLublin(Lublin{Nodes: 128}, newRand(5)).Jobs(len(jobs) + 1)

@@ -2,21 +2,21 @@ package workload
 
 import "math"
 
-// lublinParams are the constants of one kind of job in the model of U. Lublin and
-// D. Feitelson, The Workload on Parallel Supercomputers: Modeling the Characteristics of
-// Rigid Jobs, JPDC 63(11), 2003, under the names that its authors' program has for them.
+// lublinParams are the constants of one kind of job in the model of U. Lublin and D. Feitelson, The
+// Workload on Parallel Supercomputers: Modeling the Characteristics of Rigid Jobs, JPDC 63(11),
+// 2003, with the names of the authors' program.
 type lublinParams struct {
-	serial, pow2   float64 // shares of jobs of one node, and of a power of two
-	low, med, high float64 // exponents of two between which sizes lie, on 128 nodes
-	prob           float64 // share of exponents between low and med
+	serial, pow2   float64 // fractions of jobs of one node, and of a power of two
+	low, med, high float64 // exponents of two that bound the sizes, on 128 nodes
+	prob           float64 // fraction of exponents between low and med
 	a1, b1, a2, b2 float64 // shapes and scales of the two gammas of the run time's logarithm
-	pa, pb         float64 // the first one's share, as a line over the number of nodes
-	aarr, barr     float64 // the gamma of the logarithm of the time between arrivals …
-	arar           float64 // … whose shape, fitted to rush hours, is stretched to the day by this
+	pa, pb         float64 // the first gamma's fraction, as a linear function of the number of nodes
+	aarr, barr     float64 // the gamma of the logarithm of the time between arrivals
+	arar           float64 // factor that stretches the shape, fitted to rush hours, to the day
 	anum, bnum     float64 // the gamma of the arrivals over the day, in half hours
 }
 
-// The constants of the model: of its batch jobs, its interactive jobs, and of both as one.
+// The constants for batch jobs, for interactive jobs, and for both together.
 var (
 	lublinBatch = lublinParams{
 		serial: 0.2927, pow2: 0.6686, low: 1.2, med: 5, high: 7, prob: 0.875,
@@ -36,15 +36,15 @@ var (
 )
 
 const (
-	maxRunExponent    = 12 // a longer run, of exp(12) s, is drawn anew
-	maxArriveExponent = 13 // likewise a longer time between arrivals
+	maxRunExponent    = 12 // the draw of a longer run than exp(12) s is repeated
+	maxArriveExponent = 13 // likewise for the time between arrivals
 	peakShape         = 10.23
-	peakScale         = 0.49 // seconds; with peakShape a mean of 5.01 s
+	peakScale         = 0.49 // seconds; with peakShape the mean is 5.01 s
 )
 
-// sized returns the constants for a system of so many nodes: its exponents keep their
-// distance from the system's, which the authors ask for (med within high−3.5 … high−1.5),
-// as far as the system has room for jobs of several nodes at all.
+// sized returns the constants for a system of the given size. The exponents keep their distance from
+// the system's exponent, as the authors require (med within high−3.5 … high−1.5), unless the system
+// is too small for jobs of several nodes.
 func (p lublinParams) sized(nodes int) lublinParams {
 	shift := math.Log2(float64(nodes)) - math.Log2(128)
 	p.med = max(p.low, p.med+shift)

@@ -10,42 +10,42 @@ import (
 	"berth/internal/job"
 )
 
-// Measured is jobs as they were measured on a cluster, to be simulated.
+// Measured are jobs that were measured on a cluster and are to be simulated.
 type Measured struct {
 	Name  string `json:"name"`
 	Nodes int    `json:"nodes"`
-	// Node is what each node has: cores, memory, and rates of disk and network.
+	// Node has the resources of each node: cores, memory, and rates of disk and network.
 	Node job.Resources `json:"node"`
 	Jobs []MeasuredJob `json:"jobs"`
 }
 
-// MeasuredJob is one job: so many maps and reduces, all alike.
+// MeasuredJob is one job with equal maps and equal reduces.
 type MeasuredJob struct {
 	Name    string          `json:"name"`
 	Submit  float64         `json:"submit_s"`
-	After   int             `json:"after,omitempty"` // the number of a job of the list, from 1, at whose end it is submitted; 0: none
+	After   int             `json:"after,omitempty"` // number of an earlier job of the list, counted from 1, at whose end this job is submitted; 0: none
 	Maps    int             `json:"maps"`
 	Reduces int             `json:"reduces"`
 	Phases  []MeasuredPhase `json:"phases"`
 }
 
-// MeasuredPhase is what a task took in a phase, on average.
+// MeasuredPhase is the mean demand of a task in a phase.
 type MeasuredPhase struct {
 	Phase   string  `json:"phase"`
 	CPU     float64 `json:"cpu_s"`      // core-seconds
 	Disk    float64 `json:"disk_bytes"` // read and written on its node
-	Net     float64 `json:"net_bytes"`  // of a shuffle: map outputs, those of its own node as well
+	Net     float64 `json:"net_bytes"`  // for a shuffle: map outputs, including those of its own node
 	Memory  int64   `json:"mem_bytes"`  // at its peak
-	Seconds float64 `json:"seconds"`    // that it lasts at full speed; 0: what follows from the rest
+	Seconds float64 `json:"seconds"`    // duration at full speed; 0: follows from the other fields
 }
 
-// ParseMeasured reads measured jobs, JSON. where is what errors name.
+// ParseMeasured parses measured jobs in JSON. where is the name for errors.
 func ParseMeasured(where string, text []byte) (*Measured, error) {
 	m := new(Measured)
 	d := json.NewDecoder(bytes.NewReader(text))
 	d.DisallowUnknownFields()
 	if err := d.Decode(m); err != nil {
-		return nil, job.ConfigError(where, "it does not say what jobs there are: "+err.Error(), "docs/simulate.md says how it is written")
+		return nil, job.ConfigError(where, "the measured jobs cannot be read: "+err.Error(), "docs/simulate.md describes the format")
 	}
 	return m, m.check(where)
 }
@@ -66,14 +66,14 @@ func (m *Measured) check(where string) error {
 		case j.Maps < 1 || j.Reduces < 1:
 			return wrong("job %d (%s) has %d maps and %d reduces; both are needed", i+1, j.Name, j.Maps, j.Reduces)
 		case j.Submit < last || j.Submit > 1e9:
-			return wrong("job %d (%s) is submitted before the one before it, or never", i+1, j.Name)
+			return wrong("job %d (%s): its submission time must not be before that of the previous job", i+1, j.Name)
 		case j.After < 0 || j.After > i:
-			return wrong("job %d (%s) comes after job %d, which is none before it", i+1, j.Name, j.After)
+			return wrong("job %d (%s) comes after job %d, but no earlier job has this number", i+1, j.Name, j.After)
 		}
 		last = j.Submit
 		for _, p := range j.Phases {
 			if _, ok := phaseIndex(p.Phase); !ok {
-				return wrong("job %d (%s): %q is no phase of a map or a reduce", i+1, j.Name, p.Phase)
+				return wrong("job %d (%s): %q is not a phase of a map or a reduce", i+1, j.Name, p.Phase)
 			}
 			for _, v := range []float64{p.CPU, p.Disk, p.Net, float64(p.Memory), p.Seconds} {
 				if !(v >= 0 && v < 1e18) {
@@ -85,7 +85,7 @@ func (m *Measured) check(where string) error {
 	return nil
 }
 
-// mapReducePhases are those of maps, then those of reduces.
+// mapReducePhases returns the phases of maps, then those of reduces.
 func mapReducePhases() []job.Phase { return append(job.MapTask.Phases(), job.ReduceTask.Phases()...) }
 
 func phaseIndex(name string) (int, bool) {

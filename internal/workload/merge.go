@@ -8,8 +8,8 @@ import (
 	"berth/internal/job"
 )
 
-// MergeRigid returns the jobs of all workloads in the order of submission, those of earlier
-// lists first where that is equal, and numbers them anew from 1.
+// MergeRigid merges workloads by time of submission and numbers the jobs from 1. Of jobs submitted
+// at the same time, those of earlier lists come first.
 func MergeRigid(lists ...[]Rigid) []Rigid {
 	all := slices.Concat(lists...)
 	slices.SortStableFunc(all, func(a, b Rigid) int { return cmp.Compare(a.Submit, b.Submit) })
@@ -19,7 +19,7 @@ func MergeRigid(lists ...[]Rigid) []Rigid {
 	return all
 }
 
-// MergeElastic does the same with elastic jobs.
+// MergeElastic is MergeRigid for elastic jobs.
 func MergeElastic(lists ...[]Elastic) []Elastic {
 	all := slices.Concat(lists...)
 	slices.SortStableFunc(all, func(a, b Elastic) int { return cmp.Compare(a.Submit, b.Submit) })
@@ -29,8 +29,8 @@ func MergeElastic(lists ...[]Elastic) []Elastic {
 	return all
 }
 
-// Window returns the jobs, which are in the order of submission, that are submitted from one
-// time on and for so long (0: to the end), as a workload that begins with the window.
+// Window returns the jobs submitted from an instant on and within length (0: until the end), as a
+// workload that begins with the window. The jobs must be ordered by submission.
 func Window(jobs []Rigid, from job.Time, length time.Duration) []Rigid {
 	at := func(t job.Time) int {
 		i, _ := slices.BinarySearchFunc(jobs, t, func(j Rigid, t job.Time) int { return cmp.Compare(j.Submit, t) })

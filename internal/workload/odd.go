@@ -8,24 +8,24 @@ import (
 	"berth/internal/job"
 )
 
-// Longest and Latest bound what readers of logs believe: no job runs or asks for more, none
-// is submitted later after the beginning. So the times of a simulation fit job.Time.
+// Longest and Latest limit the values that readers of logs accept: run times and requests, and
+// submission times. So the times of a simulation fit job.Time.
 const (
 	Longest = 10 * 365 * 24 * time.Hour
 	Latest  = job.Time(1<<32) * job.Time(time.Second)
 )
 
-// OnOdd is what the reader of a log does with lines that make no sense.
+// OnOdd is what the reader of a log does with odd lines, which cannot be a valid job.
 type OnOdd uint8
 
 const (
-	// Refuse stops at the first such line.
+	// Refuse returns an error at the first odd line.
 	Refuse OnOdd = iota
-	// Skip leaves them out and lists them.
+	// Skip leaves odd lines out and lists them.
 	Skip
 )
 
-// ParseOnOdd returns what a word of the command line stands for.
+// ParseOnOdd parses a word of the command line.
 func ParseOnOdd(word string) (OnOdd, error) {
 	switch word {
 	case "refuse":
@@ -33,21 +33,21 @@ func ParseOnOdd(word string) (OnOdd, error) {
 	case "skip":
 		return Skip, nil
 	}
-	return 0, fmt.Errorf("odd lines cannot be treated by %q: use refuse or skip", word)
+	return 0, fmt.Errorf("%q is not a way to handle odd lines: use refuse or skip", word)
 }
 
-// Odd is a line of a log that makes no sense.
+// Odd is an odd line of a log.
 type Odd struct {
-	Line int // from 1
+	Line int // counted from 1
 	Why  string
 }
 
-// In returns the error that the line is in a file, whose name may be empty.
+// In returns the error for the line in a file. The file name may be empty.
 func (o Odd) In(file string) *job.Error {
-	return BadLine(file, o.Line, o.Why, "mend the line, or have odd lines skipped")
+	return BadLine(file, o.Line, o.Why, "correct the line, or skip odd lines")
 }
 
-// BadLine returns the error that a person has to mend something in a line of a file.
+// BadLine returns the error for a line of a file that the user has to correct.
 func BadLine(file string, line int, what, do string) *job.Error {
 	where := "line " + strconv.Itoa(line)
 	if file != "" {

@@ -6,16 +6,17 @@ import (
 	"time"
 )
 
-// Pace is what a task that computes counts while it runs, as planted functions do: dense in some stretches of its work, sparse in others.
+// Pace is the progress count of a task as a function of its work, as planted functions count:
+// frequently in some parts of the work, rarely in others.
 type Pace struct {
-	Counts float64 // when it is done
+	Counts float64 // the total count
 	Bends  []Bend  // from (0, 0) to (1, 1)
 }
 
-// Bend is a point of a pace: the share of its work that a task has done, and the share of its counts.
+// Bend is a point of a pace: the completed fraction of the work, and the fraction of the counts.
 type Bend struct{ Work, Counts float64 }
 
-// At returns the count of a task that has done such a share of its work: whole counts.
+// At returns the whole number of counts after the given fraction of the work.
 func (p *Pace) At(share float64) float64 {
 	i, _ := slices.BinarySearchFunc(p.Bends, share, func(b Bend, s float64) int {
 		if b.Work < s {
@@ -36,14 +37,15 @@ func (p *Pace) At(share float64) float64 {
 // PacedApp is an application whose tasks have a pace.
 type PacedApp struct {
 	Name   string
-	Task   time.Duration // mean of what a task takes
-	Spread float64       // standard deviation of what its tasks take, over the mean
-	Counts float64       // mean of what a task counts
+	Task   time.Duration // mean duration of a task
+	Spread float64       // standard deviation of the durations, as a fraction of the mean
+	Counts float64       // mean of the total count of a task
 	Bends  []Bend
 }
 
-// PacedApps returns the two applications of the paper no2-outliers, section 7: Cap3, which assembles sequences, and GaussianBlur
-// of ImageMagick. Both paces are drawn after its figure 9: a few smooth stretches, of which one of the blur has nearly no counts.
+// PacedApps returns the two applications of the paper no2-outliers, section 7: Cap3, which assembles
+// sequences, and GaussianBlur of ImageMagick. Both paces follow its figure 9: a few smooth parts, of
+// which one part of the blur has nearly no counts.
 func PacedApps() []PacedApp {
 	return []PacedApp{
 		{Name: "cap3", Task: 4 * time.Minute, Spread: 0.06, Counts: 40_000,
@@ -53,7 +55,8 @@ func PacedApps() []PacedApp {
 	}
 }
 
-// Draw returns a job of so many tasks. Each has its own length, counts in proportion to it, and bends that lie a little elsewhere.
+// Draw returns a job of equal tasks. Each task has its own duration, counts proportional to it, and
+// slightly shifted bends.
 func (a PacedApp) Draw(rng *rand.Rand, tasks int) Elastic {
 	e := Elastic{ID: 1, App: a.Name}
 	for range tasks {

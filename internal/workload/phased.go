@@ -9,25 +9,27 @@ import (
 	"berth/internal/job"
 )
 
-// Amounts is what a phase of a task uses up.
+// Amounts is the demand of a phase of a task.
 type Amounts struct {
 	CPU    float64 // core-seconds on a core of speed 1
 	Disk   float64 // bytes read and written on its own node
-	Net    float64 // bytes of map outputs that it fetches, from wherever they are
+	Net    float64 // bytes of map outputs that it fetches, including those of its own node
 	Memory int64   // bytes at the peak
-	// Of phases that were measured: how many cores it computes on at most, 0 is 1; and how many seconds it lasts at least on
-	// any node, for what is none of these.
+	// Cores is the largest number of cores on which a measured phase computes; 0 means 1. Least is
+	// the shortest time that a measured phase lasts on any node, in seconds, for what the other
+	// fields do not describe.
 	Cores, Least float64
 }
 
-// The node on which tasks are said to run at full speed: models.md, section 1, the cluster of the paper.
+// The node on which tasks run at full speed by definition: models.md, section 1, the cluster of the
+// paper.
 const (
 	FullDisk = 100e6 // bytes/s
 	FullNet  = 125e6 // bytes/s
 )
 
-// Seconds returns how long the phase lasts alone on a node of that speed of cores and those rates of disk and
-// network: it computes, and reads and writes meanwhile.
+// Seconds returns how long the phase lasts alone on a node with the given speed of cores and rates
+// of disk and network. It computes, reads and writes at the same time.
 func (a Amounts) Seconds(speed, disk, net float64) float64 {
 	return max(a.CPU/(max(1, a.Cores)*speed), a.Disk/disk, a.Net/net, a.Least)
 }
@@ -35,24 +37,26 @@ func (a Amounts) Seconds(speed, disk, net float64) float64 {
 // Full returns how long the phase lasts at full speed.
 func (a Amounts) Full() float64 { return a.Seconds(1, FullDisk, FullNet) }
 
-// Phased is what the tasks of an elastic job take phase by phase.
+// Phased is the demands of the tasks of an elastic job, phase by phase.
 type Phased struct {
 	Maps    [][2]Amounts // map, merge
 	Reduces [][3]Amounts // shuffle, sort, reduce
-	Splits  []float64    // bytes of the disk of the phase map that are the split's
+	Splits  []float64    // size of each split, which is part of the disk bytes of the phase map
 	Homes   [][]int      // nodes that have each map's split
-	Served  float64      // share of fetched bytes that are read from the disks of the nodes that made them
+	Served  float64      // fraction of fetched bytes that are read from the disks of the nodes that made them
 	Demands []job.PhaseDemand
-	// What a grant of memory changes, see Granted: bytes of each map's output, its merge where that does not fit, and how much of
-	// the memory of maps and of sorts is the buffer that they have without a grant. nil and 0: not known.
+	// Outs, Merges, MapBuffer and ReduceBuffer describe the effect of granted memory, see Granted: the
+	// bytes of each map's output, its merge if the output does not fit, and the part of the memory of
+	// maps and of sorts that is the buffer without a grant. nil and 0 mean unknown.
 	Outs                    []float64
 	Merges                  []Amounts
 	MapBuffer, ReduceBuffer int64
 }
 
-// Granted returns what a phase of a task takes with so much memory to sort and merge in; 0: its own share, as said. A map
-// whose output fits has one spill and nothing to merge. Of what a reduce sorts the part that does not fit
-// is written, and work is in proportion to it. earlier is the grant of the phase map, for merge.
+// Granted returns the demand a of a phase of a task if grant bytes are granted for sorting and
+// merging. 0 means the task's own buffer. A map whose output fits has one spill and nothing to
+// merge. A reduce writes the part of its input that does not fit the grant, and its sort is
+// proportional to that part. earlier is the grant of the phase map, for merge.
 func (f *Phased) Granted(task int, phase job.Phase, a Amounts, grant, earlier int64) Amounts {
 	switch {
 	case phase == job.PhaseMap && grant > 0 && f.Outs != nil:
@@ -77,11 +81,12 @@ func (f *Phased) Granted(task int, phase job.Phase, a Amounts, grant, earlier in
 	return a
 }
 
-// PhasedBatch says what jobs are submitted at once, on how many nodes.
+// PhasedBatch describes jobs that are submitted at once, and the number of nodes.
 type PhasedBatch struct {
 	Jobs, Nodes int
-	App         string // of all; empty: drawn for each job
-	// Bytes of input of all; 0: drawn for each job, log-uniform between leastInput and mostInput.
+	App         string // of all jobs; empty: drawn for each job
+	// Bytes is the size of each job's input; 0: drawn for each job, log-uniform between leastInput
+	// and mostInput.
 	Bytes float64
 }
 
@@ -91,12 +96,12 @@ const (
 
 	replicas = 3 // of each split
 
-	// skew is the standard deviation of the logarithm of what the tasks of a job differ by: maps in what they compute,
-	// reduces in how much comes to them.
+	// skew is the standard deviation of the logarithm of the differences between the tasks of a job:
+	// the computing of maps, and the input of reduces.
 	skew = 0.2
 )
 
-// PhasedJobs draws jobs. A job's tasks depend on its number and the seed alone.
+// PhasedJobs draws jobs. A job's tasks depend only on its number and the seed.
 func PhasedJobs(b PhasedBatch, seed uint64) []Elastic {
 	jobs := make([]Elastic, b.Jobs)
 	for i := range jobs {
@@ -138,7 +143,7 @@ func (p *profile) job(rng *rand.Rand, bytes float64, b PhasedBatch) Elastic {
 	return e
 }
 
-// Peaks returns the most memory that a phase of a map takes, and of a reduce.
+// Peaks returns the largest memory demand of a phase of a map, and of a reduce.
 func (f *Phased) Peaks() (maps, reduces int64) {
 	for _, d := range f.Demands {
 		if d.Phase <= job.PhaseMerge {
@@ -150,7 +155,7 @@ func (f *Phased) Peaks() (maps, reduces int64) {
 	return maps, reduces
 }
 
-// demand sets what the job is known to take: what its mean tasks do.
+// demand sets the demand that schedulers know: that of the mean task.
 func (f *Phased) demand(m [2]Amounts, r [3]Amounts) {
 	phases := mapReducePhases()
 	for i, a := range append(m[:], r[:]...) {
@@ -164,10 +169,10 @@ func (f *Phased) demand(m [2]Amounts, r [3]Amounts) {
 	}
 }
 
-// lognormal draws a factor of mean 1.
+// lognormal draws a factor with mean 1.
 func lognormal(rng *rand.Rand) float64 { return math.Exp(skew*rng.NormFloat64() - skew*skew/2) }
 
-// parts draws the shares of so many reduces.
+// parts draws the fractions of the input of n reduces.
 func parts(rng *rand.Rand, n int) []float64 {
 	shares, sum := make([]float64, n), 0.0
 	for i := range shares {
@@ -183,7 +188,7 @@ func parts(rng *rand.Rand, n int) []float64 {
 // homes draws the nodes that have a split.
 func homes(rng *rand.Rand, nodes int) []int { return rng.Perm(nodes)[:min(replicas, nodes)] }
 
-// lasting returns how long phases last at full speed, one after the other.
+// lasting returns the sum of the durations of phases at full speed.
 func lasting(phases []Amounts) time.Duration {
 	sum := 0.0
 	for _, a := range phases {

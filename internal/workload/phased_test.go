@@ -9,8 +9,9 @@ import (
 	"berth/internal/job"
 )
 
-// TestPhasedJobs: the same seed gives the same jobs; splits add up to the input and parts to what maps keep; each split has its
-// homes; no phase computes on more than a core, nor moves more than a whole node at full speed.
+// TestPhasedJobs checks that the same seed gives the same jobs, that splits add up to the input and
+// parts to the map outputs, that each split has its homes, and that no phase uses more than one core
+// or more than a whole node at full speed.
 func TestPhasedJobs(t *testing.T) {
 	b := PhasedBatch{Jobs: 40, Nodes: 10}
 	jobs := PhasedJobs(b, 7)
@@ -43,9 +44,10 @@ func TestPhasedJobs(t *testing.T) {
 	}
 }
 
-// TestKinds: as the paper says, sort and MonsterQuery are the most intensive in I/O of the jobs that shuffle, and Combiner and self-join are so in CPU.
+// TestKinds checks, as the paper says, that sort and MonsterQuery use most I/O of the jobs that
+// shuffle, and that Combiner and self-join use most CPU.
 func TestKinds(t *testing.T) {
-	ratio := map[string]float64{} // seconds of disk a core-second, of a job of 2 GB
+	ratio := map[string]float64{} // seconds of disk per core-second, for a job of 2 GB
 	for _, p := range profiles {
 		var cpu, disk float64
 		j := PhasedJobs(PhasedBatch{Jobs: 1, Nodes: 10, App: p.name, Bytes: 2 * gb}, 1)[0]
@@ -66,7 +68,7 @@ func TestKinds(t *testing.T) {
 	}
 }
 
-// TestAmounts holds a map and a reduce of a sort to figures that were found by hand.
+// TestAmounts compares a map and a reduce of a sort with figures computed by hand.
 func TestAmounts(t *testing.T) {
 	p := profiles[0]
 	m, r := p.mapAmounts(128*mb), p.reduceAmounts(512*mb)
@@ -87,8 +89,9 @@ func TestAmounts(t *testing.T) {
 	}
 }
 
-// TestGranted: with a grant that holds a map's output there is nothing to merge, with a smaller one there is, whatever its own share would
-// have held; a sort has work for what does not fit. Memory is what is used of the grant. Without one nothing changes.
+// TestGranted checks that a grant at least as large as a map's output leaves nothing to merge, that
+// a smaller one does, that a sort works on what does not fit, that memory is the used part of the
+// grant, and that nothing changes without a grant.
 func TestGranted(t *testing.T) {
 	f := PhasedJobs(PhasedBatch{Jobs: 1, Nodes: 3, App: SortApp, Bytes: gb}, 1)[0].Phased
 	m, r, sort := f.Maps[0], f.Reduces[0], len(f.Maps)

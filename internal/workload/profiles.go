@@ -1,29 +1,38 @@
 package workload
 
-// This file is the table of what the tasks of seven Hadoop jobs take, phase by phase. Its figures were chosen once, from
-// what such tasks move and compute, and are not fitted to any scheduler's results.
+// This file is the table of the demands of the tasks of seven Hadoop jobs, phase by phase. The
+// figures were chosen once, from what such tasks move and compute, and are not fitted to the results
+// of any scheduler.
 //
-// Bytes. A map reads its split once. Its output, as much as the application keeps, is written as spills; where it is larger than
-// the sort buffer (io.sort.mb 100, of which 80 % fill before a spill) the phase merge reads the spills and writes one file. A
-// shuffle has its bytes read from the disks of the nodes that made them and writes what its buffer does not hold
-// (mapred.job.shuffle.merge.percent, two thirds, of a buffer of some 400 MB). The phase sort merges what is in that buffer and
-// writes it, too; there are fewer runs then than one merge takes (io.sort.factor 10). The phase reduce merges the runs while it
-// reads them, and writes its output, one copy on its own node.
-// Of what is read back, half comes from the page cache (readBack): nodes of 8 GB leave a few GB to it, at 100 MB/s written within
-// about a minute. How much output each application keeps is, for MonsterQuery and WebDataScan, what Hadoop's own
-// suite GridMix says (keep 100 % map, 77 % reduce, the second of MonsterQuery's three stages; keep 1 % map, 5 % reduce). Sort keeps all by
-// its nature, a job with a combiner little, and inverted index the words and where they are. Self-join and classification follow
-// the descriptions of PUMA (Ahmad et al., Purdue): one emits about what it reads and joins it in the reduce, the other
-// assigns each record to a cluster and emits next to nothing. There is a reduce for each 512 MB of map output.
+// Bytes. A map reads its split once. Its output, whose size depends on the application, is written
+// as spills. If it is larger than the sort buffer (io.sort.mb 100, of which 80 % fill before a
+// spill), the phase merge reads the spills and writes one file. The bytes of a shuffle are read from
+// the disks of the nodes that made them; the shuffle writes what its buffer does not hold
+// (mapred.job.shuffle.merge.percent, two thirds, of a buffer of some 400 MB). The phase sort merges
+// the contents of that buffer and writes them, too; there are then fewer runs than one merge can
+// read (io.sort.factor 10). The phase reduce merges the runs while it reads them, and writes its
+// output, one copy on its own node.
 //
-// Core-seconds a MB. Hadoop's maps read, decode and hand over 15 to 30 MB/s on a core of 2 GHz (Pavlo et al., SIGMOD 2009; Jiang et al.,
-// VLDB 2010), and sort and write out about as fast; a merge moves 50 MB/s. Word counting and indexing, which cut text up, do about
-// 5 to 8 MB/s. A task starts a virtual machine, about a core-second.
+// Half of what is read back comes from the page cache (readBack): nodes of 8 GB leave a few GB to
+// it, which are written within about a minute at 100 MB/s. The output sizes of MonsterQuery and
+// WebDataScan are those of Hadoop's suite GridMix (keep 100 % map, 77 % reduce, the second of
+// MonsterQuery's three stages; keep 1 % map, 5 % reduce). Sort keeps everything, a job with a
+// combiner little, and inverted index the words and their positions. Self-join and classification
+// follow the descriptions of PUMA (Ahmad et al., Purdue): one emits about what it reads and joins it
+// in the reduce; the other assigns each record to a cluster and emits next to nothing. There is a
+// reduce for each 512 MB of map output.
 //
-// Memory is the peak: a virtual machine of 150 MB, and in a map 100 MB of sort buffer and what is serialized; in a shuffle
-// the buffer of segments; in sort and reduce the buffers of the merge, and what the reducer keeps of a key.
+// Core-seconds per MB. Hadoop's maps read, decode and pass on 15 to 30 MB/s on a core of 2 GHz
+// (Pavlo et al., SIGMOD 2009; Jiang et al., VLDB 2010), and sort and write about as fast. A merge
+// moves 50 MB/s. Word counting and indexing, which split text, process about 5 to 8 MB/s. A task
+// starts a virtual machine, which needs about a core-second.
 //
-// The paper calls sort and MonsterQuery intensive in I/O, Combiner and self-join in CPU (phase-level-scheduling, section III).
+// Memory is the peak: a virtual machine of 150 MB; in a map also 100 MB of sort buffer and what is
+// serialized; in a shuffle the buffer of segments; in sort and reduce the buffers of the merge, and
+// what the reducer keeps of a key.
+//
+// The paper calls sort and MonsterQuery intensive in I/O, and Combiner and self-join intensive in
+// CPU (phase-level-scheduling, section III).
 
 const (
 	mb = 1 << 20
@@ -32,19 +41,19 @@ const (
 	splitBytes    = 128 * mb
 	partBytes     = 512 * mb // of a reduce, about
 	sortMemory    = 100 * mb // of a map
-	sortBuffer    = 80 * mb  // of map output that one spill holds
+	sortBuffer    = 80 * mb  // of map output in one spill
 	shuffleBuffer = 256 * mb // of its part that a shuffle holds in memory
-	readBack      = 0.5      // share of bytes written shortly before that are read from the disk and not from memory
+	readBack      = 0.5      // fraction of recently written bytes that are read from the disk and not from the page cache
 	startCPU      = 1.0      // core-seconds to start a task
-	mergeCPU      = 0.02     // core-seconds a MB to merge and write
-	fetchCPU      = 0.01     // core-seconds a MB to fetch
+	mergeCPU      = 0.02     // core-seconds per MB to merge and write
+	fetchCPU      = 0.01     // core-seconds per MB to fetch
 )
 
-// profile is what the tasks of an application take.
+// profile is the demands of the tasks of an application.
 type profile struct {
 	name                string
-	mapCPU, reduceCPU   float64 // core-seconds a MB of input: of the phases map and reduce, the last merge included
-	keepMap, keepReduce float64 // bytes out a byte in
+	mapCPU, reduceCPU   float64 // core-seconds per MB of input of the phases map and reduce, including the last merge
+	keepMap, keepReduce float64 // bytes out per byte in
 	// bytes at the peak
 	mapMemory, mergeMemory, shuffleMemory, sortMemory, reduceMemory int64
 }
@@ -70,7 +79,7 @@ var profiles = []profile{
 	{ClassificationApp, 0.15, 0.07, 0.005, 1, 400 * mb, 200 * mb, 300 * mb, 300 * mb, 300 * mb},
 }
 
-// mapAmounts returns what the phases of a map take whose split has so many bytes.
+// mapAmounts returns the demands of the phases of a map with a split of the given bytes.
 func (p *profile) mapAmounts(split float64) (a [2]Amounts) {
 	out := split * p.keepMap
 	a[0] = Amounts{CPU: startCPU + split/mb*p.mapCPU, Disk: split + out, Memory: p.mapMemory}
@@ -81,12 +90,12 @@ func (p *profile) mapAmounts(split float64) (a [2]Amounts) {
 	return a
 }
 
-// merge returns what the merge of so many bytes takes.
+// merge returns the demand of the merge of a number of bytes.
 func (p *profile) merge(out float64) Amounts {
 	return Amounts{CPU: out / mb * mergeCPU, Disk: out*readBack + out, Memory: p.mergeMemory}
 }
 
-// reduceAmounts returns what the phases of a reduce take whose part has so many bytes.
+// reduceAmounts returns the demands of the phases of a reduce whose part has the given bytes.
 func (p *profile) reduceAmounts(part float64) (a [3]Amounts) {
 	buffered := min(part, shuffleBuffer)
 	spilled := part - buffered

@@ -7,32 +7,35 @@ import (
 	"berth/internal/job"
 )
 
-// Outliers says how nodes become slow for a while, each by itself (paper no2-outliers, section 2.2: nodes become abnormal at random, and
-// return to normal). The zero value is nodes that never do.
+// Outliers describes how nodes become slow for some time, independently of each other (paper
+// no2-outliers, section 2.2: nodes become abnormal at random, and return to normal). The zero value
+// means that nodes never become slow.
 type Outliers struct {
 	Probability float64       // that a task of the length Task meets a slow spell on its node (paper: 0.005 … 0.01)
 	Task        time.Duration // the length of a typical task
 	For         time.Duration // mean length of a spell, exponentially distributed
-	// What runs in a spell takes Least + exponential(Mean − Least) times as long, and no more than Most times.
+	// Work in a spell takes Least + exponential(Mean − Least) times as long, at most Most times.
 	Least, Mean, Most float64
-	Hangs             float64 // share of spells in which it makes no progress at all
+	Hangs             float64 // fraction of spells without any progress
 }
 
 // Spell is a time in which a node is slow.
 type Spell struct {
 	From, To job.Time
-	Speed    float64 // of its cores, as a share of their speed; 0: they hang
+	Speed    float64 // of its cores, as a fraction of their normal speed; 0: they hang
 }
 
-// Spells are those of one node, by time.
+// Spells are the spells of one node, ordered by time.
 type Spells []Spell
 
-// Draw returns the slow spells of one node from time 0 until the end. At time 0 nodes are what they are on average.
+// Draw returns the slow spells of one node from time 0 to end. At time 0 nodes are in the stationary
+// state.
 func (o Outliers) Draw(rng *rand.Rand, end job.Time) (all Spells) {
 	if o.Probability <= 0 {
 		return nil
 	}
-	// A task meets a spell with probability (For + Task)/(For + up), for times between spells with the mean up.
+	// A task meets a spell with the probability (For + Task)/(For + up), where up is the mean time
+	// between spells.
 	up := (o.For.Seconds()+o.Task.Seconds())/o.Probability - o.For.Seconds()
 	at := job.Time(0)
 	if rng.Float64() >= o.For.Seconds()/(o.For.Seconds()+up) {
@@ -50,7 +53,7 @@ func (o Outliers) Draw(rng *rand.Rand, end job.Time) (all Spells) {
 	return all
 }
 
-// Work returns the seconds of work that are done between two instants, at full speed outside of the spells.
+// Work returns the seconds of work done between two instants, at full speed outside of the spells.
 func (s Spells) Work(from, to job.Time) float64 {
 	done := to.Sub(from).Seconds()
 	for _, p := range s {
@@ -61,7 +64,7 @@ func (s Spells) Work(from, to job.Time) float64 {
 	return done
 }
 
-// Until returns when so many seconds of work are done that begin at an instant.
+// Until returns when the given seconds of work, begun at from, are done.
 func (s Spells) Until(from job.Time, work float64) job.Time {
 	for _, p := range s {
 		if p.To <= from {

@@ -1,10 +1,12 @@
-// Package workload holds what simulated clusters are given to do: rigid jobs as they are
-// known from logs of HPC clusters, and MapReduce jobs and bags of tasks. Its generators
-// draw both from published models (docs/models.md); packages below read logs.
+// Package workload describes the jobs of simulated clusters: rigid jobs, as in logs of HPC clusters,
+// and elastic jobs, which are MapReduce jobs and bags of tasks. Its generators draw both from
+// published models (docs/models.md), and the packages below read logs:
 //
-// It is pure: generators take their random source as a value, and the same source gives
-// the same jobs on any machine. Times are rounded to milliseconds, so that the last bit of
-// a logarithm, which machines do not agree on, decides nothing.
+//	jobs := workload.NewFacebook(workload.Facebook{}, rng).Jobs(100)
+//
+// The package is pure: generators get their random source as an argument, and the same source gives
+// the same jobs on any machine. Times are rounded to milliseconds, so that the last bit of a
+// logarithm, which differs between machines, has no effect.
 package workload
 
 import (
@@ -13,36 +15,37 @@ import (
 	"berth/internal/job"
 )
 
-// Rigid is a job of an HPC cluster: so many nodes for so long, all at once.
+// Rigid is a job of an HPC cluster: a fixed number of nodes for some time.
 type Rigid struct {
-	ID      int64         // as in its log, from 1 in a generated workload
-	User    int64         // who submitted it; -1: unknown
+	ID      int64         // as in its log; counted from 1 in a generated workload
+	User    int64         // who submitted the job; -1: unknown
 	Submit  job.Time      // since the beginning of the workload
-	Nodes   int           // that it needs, at least 1
-	Run     time.Duration // how long it runs when nothing ends it
-	Request time.Duration // its wall time, at which it is killed; at least 1 ns
+	Nodes   int           // number of nodes, at least 1
+	Run     time.Duration // run time if nothing ends the job
+	Request time.Duration // wall time, after which the job is killed; at least 1 ns
 }
 
-// Elastic is a MapReduce job or a bag of tasks: it runs on any number of nodes. The
-// durations are those on a core of speed 1; who plans the job does not know them.
+// Elastic is a MapReduce job or a bag of tasks, which runs on any number of nodes. Durations are
+// those on a core of speed 1. The planner does not know them.
 type Elastic struct {
 	ID     int64
-	App    string   // jobs of the same App share a profile
-	User   int64    // whose it is
+	App    string   // jobs with the same App share a profile
+	User   int64    // who submitted the job
 	Submit job.Time // since the beginning of the workload
-	After  int64    // the ID of a job before it that must be over as well when it is submitted; 0: none
-	Bin    int      // of the Facebook mix, from 1; 0: none
-	// Maps is how long each map, or task of a bag, takes. Reduces is how long each reduce
-	// sorts and reduces, after it has shuffled. No Reduces: a bag.
+	After  int64    // ID of an earlier job that must have ended before this one is submitted; 0: none
+	Bin    int      // of the Facebook mix, counted from 1; 0: none
+	// Maps has the duration of each map, or task of a bag. Reduces has the duration of sort and
+	// reduce of each reduce, after its shuffle. A job without Reduces is a bag.
 	Maps, Reduces []time.Duration
-	// FirstShuffle is how much longer the shuffle of a reduce lasts after the last map has
-	// ended, of one that began before; Shuffle is how long it lasts for one that began after.
-	// nil: no time at all; otherwise as many as Reduces.
+	// FirstShuffle has the time that a shuffle lasts after the last map has ended if it began before
+	// that; Shuffle has the duration of a shuffle that begins later. nil means that shuffles take no
+	// time; otherwise there is a value for each reduce.
 	FirstShuffle, Shuffle []time.Duration
-	// Phased, if not nil, is what each task takes phase by phase: then how long a task lasts follows from what runs beside it,
-	// and the times above are those at full speed.
+	// Phased, if not nil, has the demand of each task phase by phase. The duration of a task then
+	// depends on what else runs on its node, and the times above are those at full speed.
 	Phased *Phased
-	// Paces, if not nil, is what each task counts while it runs; so tasks of a bag are seen to be late.
+	// Paces, if not nil, has the progress count of each task of a bag, so that stragglers can be
+	// detected.
 	Paces []Pace
 }
 

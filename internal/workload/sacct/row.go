@@ -10,10 +10,10 @@ import (
 	"berth/internal/workload"
 )
 
-// needed are the columns without which a job cannot be run again; User is taken where it is.
+// needed are the required columns. User is used if it is present.
 var needed = []string{"JobID", "Submit", "Start", "State", "NNodes", "TimelimitRaw", "ElapsedRaw"}
 
-// parser takes in lines.
+// parser parses lines.
 type parser struct {
 	log     *Log
 	nodes   int
@@ -22,7 +22,7 @@ type parser struct {
 	users   map[string]int64
 }
 
-// head takes in the names of the columns and returns one that is missing.
+// head parses the names of the columns and returns a missing one, or "".
 func (p *parser) head(text string) (missing string) {
 	names := strings.Split(text, "|")
 	columns := make(map[string]int, len(names))
@@ -38,23 +38,23 @@ func (p *parser) head(text string) (missing string) {
 	return ""
 }
 
-// row takes in a job and returns what is wrong with it.
+// row parses a job and returns what is wrong with it, or "".
 func (p *parser) row(cells []string) string {
 	if len(cells) != p.width {
-		return fmt.Sprintf("has %d fields, the columns are %d", len(cells), p.width)
+		return fmt.Sprintf("has %d fields, but there are %d columns", len(cells), p.width)
 	}
 	cell := func(name string) string { return strings.TrimSpace(cells[p.columns[name]]) }
 	id := cell("JobID")
 	if strings.Contains(id, ".") {
-		return "" // a step of a job, as without -X: the job has a line of its own
+		return "" // a step of a job, listed without -X: the job has a line of its own
 	}
 	number, ok := leadingNumber(id)
 	if !ok {
-		return fmt.Sprintf("%q is no job's number", id)
+		return fmt.Sprintf("%q is not a job number", id)
 	}
 	run, err := strconv.ParseInt(cell("ElapsedRaw"), 10, 64)
 	if err != nil || run > int64(workload.Longest/time.Second) {
-		return fmt.Sprintf("the run time is no number of seconds: %q", cell("ElapsedRaw"))
+		return fmt.Sprintf("the run time is not a number of seconds: %q", cell("ElapsedRaw"))
 	}
 	if run < 0 {
 		return fmt.Sprintf("the run time is negative: %d s", run)
@@ -76,29 +76,30 @@ func (p *parser) row(cells []string) string {
 	return ""
 }
 
-// sizes reads when a job was submitted, how many nodes it had and its limit, 0 for none.
+// sizes parses the submission time, the number of nodes and the limit of a job. A limit of 0 means
+// none.
 func (p *parser) sizes(j *workload.Rigid, submit, nodes, limit string) (why string) {
 	var ok bool
 	if j.Submit, ok = instant(submit); !ok {
-		return fmt.Sprintf("the submission is no time: %q", submit)
+		return fmt.Sprintf("the submission time cannot be parsed: %q", submit)
 	}
 	n, err := strconv.ParseInt(nodes, 10, 32)
 	switch {
 	case err != nil:
-		return fmt.Sprintf("the nodes are no number: %q", nodes)
+		return fmt.Sprintf("the number of nodes cannot be parsed: %q", nodes)
 	case n < 1:
 		return fmt.Sprintf("the job ran on %d nodes", n)
 	case p.nodes > 0 && int(n) > p.nodes:
-		return fmt.Sprintf("the job had %d nodes, the cluster has %d", n, p.nodes)
+		return fmt.Sprintf("the job had %d nodes, but the cluster has %d", n, p.nodes)
 	}
 	j.Nodes = int(n)
 	if j.Request, ok = wallTime(limit); !ok {
-		return fmt.Sprintf("the time limit is no number of minutes: %q", limit)
+		return fmt.Sprintf("the time limit is not a number of minutes: %q", limit)
 	}
 	return ""
 }
 
-// user returns the number of the row's user, by their order in the log.
+// user returns the number of the row's user, in the order of first appearance.
 func (p *parser) user(cells []string) int64 {
 	at, ok := p.columns["User"]
 	if !ok {
@@ -114,8 +115,8 @@ func (p *parser) user(cells []string) int64 {
 	return id
 }
 
-// neverRan tells whether a job had no nodes. One that was cancelled in the queue has, by
-// some versions of Slurm, the time of that as its start.
+// neverRan reports whether a job had no nodes. For a job cancelled in the queue, some versions of
+// Slurm print the time of the cancellation as its start.
 func neverRan(start, state string, run int64) bool {
 	switch start {
 	case "", "Unknown", "None", "N/A":
@@ -124,7 +125,8 @@ func neverRan(start, state string, run int64) bool {
 	return state == "PENDING" || state == "CANCELLED" && run == 0
 }
 
-// leadingNumber reads "12", "12_3" and "12_[3-5]" of an array, "12+1" of a job of parts.
+// leadingNumber parses "12", "12_3" and "12_[3-5]" of an array, and "12+1" of a job of several
+// parts.
 func leadingNumber(id string) (int64, bool) {
 	end := strings.IndexAny(id, "_+")
 	if end < 0 {
@@ -134,7 +136,7 @@ func leadingNumber(id string) (int64, bool) {
 	return n, err == nil && n > 0
 }
 
-// instant reads a time of day or seconds since the epoch.
+// instant parses a date with time, or seconds since the epoch.
 func instant(text string) (job.Time, bool) {
 	if s, err := strconv.ParseInt(text, 10, 64); err == nil {
 		return job.Time(s) * job.Time(time.Second), s >= 0 && s <= int64(workload.Latest/job.Time(time.Second))
@@ -146,7 +148,7 @@ func instant(text string) (job.Time, bool) {
 	return job.Time(at.Unix()) * job.Time(time.Second), true
 }
 
-// wallTime reads a limit in minutes; 0 is none (man sbatch, --time).
+// wallTime parses a limit in minutes; 0 means none (man sbatch, --time).
 func wallTime(text string) (time.Duration, bool) {
 	switch text {
 	case "", "UNLIMITED", "Partition_Limit":

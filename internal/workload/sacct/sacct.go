@@ -1,13 +1,15 @@
-// Package sacct reads what Slurm's accounting tells of the jobs of a cluster:
+// Package sacct reads the jobs of a cluster from Slurm's accounting, as printed by Command:
 //
 //	sacct -a -X -P --format=JobID,User,Submit,Start,End,State,NNodes,TimelimitRaw,ElapsedRaw
 //
-// (man sacct). The first line names the columns, which may be in any order and have others
-// among them. Times of day are local ones without a zone, or seconds since the epoch where
-// SLURM_TIME_FORMAT is %s, which also tells the hours apart that the change from summer to
-// winter time repeats.
+// (man sacct). The first line names the columns, which may be in any order and include others. Times
+// are local times without a zone, or seconds since the epoch if SLURM_TIME_FORMAT is %s, which is
+// unambiguous also in the hour that is repeated at the end of summer time.
 //
-// It is pure but for the reader that it is given.
+//	log, err := sacct.Read(os.Stdin, "-", sacct.Options{})
+//
+// The package is pure except for the reader that it is given: it must not open files or run
+// commands.
 package sacct
 
 import (
@@ -27,31 +29,31 @@ import (
 // Command prints what this package reads.
 const Command = "sacct -a -X -P --format=JobID,User,Submit,Start,End,State,NNodes,TimelimitRaw,ElapsedRaw"
 
-// Options say how a log is read.
+// Options control how a log is read.
 type Options struct {
 	Odd   workload.OnOdd
-	Nodes int // of the cluster: a job that had more is odd; 0: not known
+	Nodes int // of the cluster: a job with more nodes is odd; 0: unknown
 }
 
-// Log is what sacct told.
+// Log is the contents of the accounting.
 type Log struct {
-	// Jobs are in the order of submission, with times since the first of them. The number
-	// of an array or of a job of several parts is the ID of all its tasks or parts. A job
-	// without a limit asks for the longest limit in the log, or its run time if that is more.
+	// Jobs are ordered by submission, with times since the first submission. All tasks of an array,
+	// and all parts of a job of several parts, have its number as their ID. A job without a limit
+	// requests the longest limit in the log, or its run time if that is longer.
 	Jobs  []workload.Rigid
-	Users []string // Rigid.User is an index; -1 where the log has no users
+	Users []string // Rigid.User is an index; -1 if the log has no users
 
-	NeverRan int // jobs that were left out because they had no nodes, yet or at all
-	Running  int // jobs that were not over: their run time is what it was by then
-	NoLimit  int // jobs without a limit
+	NeverRan int // number of jobs left out because they had no nodes, so far or at all
+	Running  int // number of jobs that had not ended: their run time is the one so far
+	NoLimit  int // number of jobs without a limit
 	Skipped  []workload.Odd
 }
 
-// maxLine is how long a line may be; sacct's with the columns above are below 300 bytes.
+// maxLine is the longest line that is accepted. Lines of Command are below 300 bytes.
 const maxLine = 1 << 20
 
-// Read reads the output of sacct, that is called name in messages. Errors that a person
-// has to mend are *job.Error with "file:line".
+// Read reads the output of sacct. name is its name in messages. Errors that the user can correct are
+// *job.Error with "file:line".
 func Read(r io.Reader, name string, o Options) (*Log, error) {
 	p := &parser{log: &Log{}, nodes: o.Nodes, users: map[string]int64{}}
 	lines := bufio.NewScanner(r)
@@ -79,7 +81,7 @@ func Read(r io.Reader, name string, o Options) (*Log, error) {
 	}
 	switch err := lines.Err(); {
 	case errors.Is(err, bufio.ErrTooLong):
-		return nil, workload.BadLine(name, number+1, "the line is too long to be sacct's", "print the jobs with "+Command)
+		return nil, workload.BadLine(name, number+1, "the line is too long for output of sacct", "print the jobs with "+Command)
 	case err != nil:
 		return nil, &job.Error{Class: job.Fatal, Code: job.CodeIO, Where: fmt.Sprintf("%s:%d", name, number+1), What: "cannot read on", Err: err}
 	case p.columns == nil:
@@ -89,7 +91,7 @@ func Read(r io.Reader, name string, o Options) (*Log, error) {
 	return p.log, nil
 }
 
-// finish orders the jobs, counts their times from the first and gives those a limit that have none.
+// finish orders the jobs, makes their times relative to the first, and sets missing limits.
 func (p *parser) finish() {
 	jobs := p.log.Jobs
 	slices.SortStableFunc(jobs, func(a, b workload.Rigid) int { return cmp.Compare(a.Submit, b.Submit) })

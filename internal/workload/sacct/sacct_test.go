@@ -41,8 +41,8 @@ func TestRead(t *testing.T) {
 	}
 }
 
-// TestColumns: any order, others among them, no users, steps among the jobs, seconds since
-// the epoch, lines ended as elsewhere.
+// TestColumns reads columns in another order with others among them, without users, with steps among
+// the jobs, seconds since the epoch, and lines ended by CR LF.
 func TestColumns(t *testing.T) {
 	text := "ElapsedRaw|TimelimitRaw|Account|NNodes|State|Start|Submit|JobID\r\n" +
 		"60|2|proj|3|COMPLETED|1795000010|1795000000|7\r\n\r\n60||proj|1|COMPLETED|1795000010|1795000000|7.batch\r\n"
@@ -56,18 +56,18 @@ func TestColumns(t *testing.T) {
 func TestOdd(t *testing.T) {
 	good := "1|ann|2026-03-02T08:00:10|2026-03-02T08:00:11|Unknown|COMPLETED|4|120|3600\n"
 	tests := []struct{ row, why string }{
-		{"2|ann|2026-03-02T08:00:10|x|x|COMPLETED|4|120", "has 8 fields, the columns are 9"},
-		{"x2|ann|2026-03-02T08:00:10|x|x|COMPLETED|4|120|1", `"x2" is no job's number`},
+		{"2|ann|2026-03-02T08:00:10|x|x|COMPLETED|4|120", "has 8 fields, but there are 9 columns"},
+		{"x2|ann|2026-03-02T08:00:10|x|x|COMPLETED|4|120|1", `"x2" is not a job number`},
 		{"2|ann|2026-03-02T08:00:10|x|x|COMPLETED|4|120|-5", "the run time is negative: -5 s"},
-		{"2|ann|2026-03-02T08:00:10|x|x|COMPLETED|4|120|01:00", `the run time is no number of seconds: "01:00"`},
-		{"2|ann|2026-03-02T08:00:10|x|x|COMPLETED|4|120|99999999999", `the run time is no number of seconds: "99999999999"`},
-		{"2|ann|yesterday|x|x|COMPLETED|4|120|1", `the submission is no time: "yesterday"`},
-		{"2|ann|-3|x|x|COMPLETED|4|120|1", `the submission is no time: "-3"`},
-		{"2|ann|9999-03-02T08:00:10|x|x|COMPLETED|4|120|1", `the submission is no time: "9999-03-02T08:00:10"`},
-		{"2|ann|2026-03-02T08:00:10|x|x|COMPLETED|four|120|1", `the nodes are no number: "four"`},
+		{"2|ann|2026-03-02T08:00:10|x|x|COMPLETED|4|120|01:00", `the run time is not a number of seconds: "01:00"`},
+		{"2|ann|2026-03-02T08:00:10|x|x|COMPLETED|4|120|99999999999", `the run time is not a number of seconds: "99999999999"`},
+		{"2|ann|yesterday|x|x|COMPLETED|4|120|1", `the submission time cannot be parsed: "yesterday"`},
+		{"2|ann|-3|x|x|COMPLETED|4|120|1", `the submission time cannot be parsed: "-3"`},
+		{"2|ann|9999-03-02T08:00:10|x|x|COMPLETED|4|120|1", `the submission time cannot be parsed: "9999-03-02T08:00:10"`},
+		{"2|ann|2026-03-02T08:00:10|x|x|COMPLETED|four|120|1", `the number of nodes cannot be parsed: "four"`},
 		{"2|ann|2026-03-02T08:00:10|x|x|COMPLETED|0|120|1", "the job ran on 0 nodes"},
-		{"2|ann|2026-03-02T08:00:10|x|x|COMPLETED|9|120|1", "the job had 9 nodes, the cluster has 8"},
-		{"2|ann|2026-03-02T08:00:10|x|x|COMPLETED|4|2:00|1", `the time limit is no number of minutes: "2:00"`},
+		{"2|ann|2026-03-02T08:00:10|x|x|COMPLETED|9|120|1", "the job had 9 nodes, but the cluster has 8"},
+		{"2|ann|2026-03-02T08:00:10|x|x|COMPLETED|4|2:00|1", `the time limit is not a number of minutes: "2:00"`},
 	}
 	for _, test := range tests {
 		text := columns + good + test.row + "\n" + good
@@ -85,14 +85,14 @@ func TestNotSacct(t *testing.T) {
 		"":                                       "c.txt:1: there is no line that names the columns",
 		"\n\n":                                   "c.txt:1: there is no line that names the columns",
 		"JobID|User\n1|ann\n":                    "c.txt:1: the column Submit is missing",
-		columns + strings.Repeat("x", maxLine+1): "c.txt:2: the line is too long to be sacct's",
+		columns + strings.Repeat("x", maxLine+1): "c.txt:2: the line is too long for output of sacct",
 	} {
 		_, err := Read(strings.NewReader(text), "c.txt", Options{Odd: workload.Skip})
 		isBad(t, err, want)
 	}
 }
 
-// TestReadFails: what could be read before an error is not taken for the whole.
+// TestReadFails checks that jobs read before an error are not returned.
 func TestReadFails(t *testing.T) {
 	cause := errors.New("connection lost")
 	_, err := Read(&failing{columns, cause}, "c.txt", Options{})
@@ -114,7 +114,7 @@ func (f *failing) Read(b []byte) (int, error) {
 	return n, nil
 }
 
-// isBad: one line for a person who can mend something, exit code 3.
+// isBad checks for a one-line message about something the user can correct, with exit code 3.
 func isBad(t *testing.T, err error, begin string) {
 	t.Helper()
 	if err == nil || !strings.HasPrefix(err.Error(), begin) || strings.Contains(err.Error(), "\n") ||
@@ -123,7 +123,7 @@ func isBad(t *testing.T, err error, begin string) {
 	}
 }
 
-// FuzzRead: whatever a file holds, jobs can be simulated, stand in order, and refusing and
+// FuzzRead checks for any text that the jobs can be simulated and are ordered, and that refusing and
 // skipping agree.
 func FuzzRead(f *testing.F) {
 	text, err := os.ReadFile("testdata/cluster.txt")

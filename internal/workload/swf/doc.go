@@ -1,10 +1,13 @@
-// Package swf reads and writes logs of clusters in the Standard Workload Format, versions
-// 1 and 2 (Parallel Workloads Archive, "The Standard Workload Format", version 2.2), plain
-// or compressed by gzip.
+// Package swf reads and writes logs of clusters in the Standard Workload Format, versions 1 and 2
+// (Parallel Workloads Archive, "The Standard Workload Format", version 2.2), plain or compressed by
+// gzip:
 //
-// A line is a job of 18 fields with blanks between them, in the order of submission; -1 is
-// a field that is not known. Lines that begin with a semicolon are comments; those of the
-// form "; Key: value" tell of the cluster.
+//	log, err := swf.Open("trace.swf.gz", swf.Options{})
+//	jobs, err := log.Rigid(swf.Options{})
+//
+// A line is a job with 18 fields separated by blanks, in the order of submission. -1 is an unknown
+// field. Lines that begin with a semicolon are comments; those of the form "; Key: value" describe
+// the cluster.
 //
 //	1 job number                      10 requested memory, kB a processor
 //	2 submit time, s                  11 status: 0 failed, 1 completed, 5 cancelled, …
@@ -16,8 +19,8 @@
 //	8 requested processors            17 preceding job
 //	9 requested time, s               18 think time after that, s
 //
-// Fields may have fractions. What the format calls processors is what the cluster's batch
-// system allocates; [Log.Rigid] takes one for a node.
+// Fields may have fractions. A processor of the format is the unit that the cluster's batch system
+// allocates; [Log.Rigid] counts it as a node.
 //
-// The package reads files and gzip, so it is not pure; it has no clock and no goroutine.
+// The package reads files and gzip, so it is not pure. It must not use a clock or goroutines.
 package swf

@@ -9,8 +9,9 @@ import (
 	"berth/internal/workload"
 )
 
-// FuzzRead: whatever a file holds, every line is a job, a comment, blank or odd; refusing
-// and skipping agree; jobs can be simulated; what was read is written and read again as it was.
+// FuzzRead checks for any text that every line is a job, a comment, blank or odd, that refusing and
+// skipping agree, that the jobs can be simulated, and that writing and reading the log again gives
+// the same log.
 func FuzzRead(f *testing.F) {
 	f.Add([]byte(header + line1 + line2))
 	for _, odd := range oddLines {

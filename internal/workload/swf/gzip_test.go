@@ -17,8 +17,8 @@ import (
 	"berth/internal/workload"
 )
 
-// TestGzip: compressed text is known by its content, may be in several pieces as from cat,
-// and what is damaged or cut off is told with the line.
+// TestGzip checks that compressed text is recognized by its contents and may have several members,
+// as from cat, and that damaged or truncated files are reported with the line.
 func TestGzip(t *testing.T) {
 	var text strings.Builder
 	text.WriteString(header)
@@ -56,14 +56,15 @@ func TestGzip(t *testing.T) {
 		err := lastError(Read(bytes.NewReader(damaged), "toy.swf.gz", Options{Odd: workload.Skip}))
 		isBad(t, name, err, "toy.swf.gz:")
 	}
-	isBad(t, "garbled", lastError(Read(bytes.NewReader(garbled(t, plain)), "toy.swf.gz", Options{})), "toy.swf.gz:103: the compressed file is damaged, here or before: gzip: invalid checksum; get the file anew")
+	isBad(t, "garbled", lastError(Read(bytes.NewReader(garbled(t, plain)), "toy.swf.gz", Options{})), "toy.swf.gz:103: the compressed file is damaged, here or before: gzip: invalid checksum; get the file again")
 	odd := squeeze(t, header+line2+line1+strings.Repeat(line2, 1000))
 	isBad(t, "odd", lastError(Read(bytes.NewReader(odd), "toy.swf.gz", Options{})), "toy.swf.gz:7: submitted at 10 s")
 	isBad(t, "odd and cut off", lastError(Read(bytes.NewReader(odd[:len(odd)-4]), "toy.swf.gz", Options{})), "toy.swf.gz:7: submitted at 10 s")
 	isBad(t, "rubbish behind", lastError(Read(bytes.NewReader(append(slices.Clone(whole), line1...)), "toy.swf.gz", Options{})), "toy.swf.gz:20006: the compressed file is damaged")
 }
 
-// garbled returns a log compressed, with a digit of a line turned into a letter afterwards.
+// garbled returns a compressed log in which a digit of a line was turned into a letter after
+// compression.
 func garbled(t *testing.T, plain string) []byte {
 	t.Helper()
 	var b bytes.Buffer

@@ -10,7 +10,7 @@ import (
 	"berth/internal/workload"
 )
 
-// UnknownTime is a time that is not known; other fields are -1 then.
+// UnknownTime is an unknown time. Other unknown fields are -1.
 const UnknownTime = -time.Second
 
 // Job is a line of a log.
@@ -20,10 +20,10 @@ type Job struct {
 	Wait      time.Duration // from Submit to the start
 	Run       time.Duration
 	CPU       time.Duration // mean of the processors
-	Request   time.Duration // wall time that was asked for
+	Request   time.Duration // requested wall time
 	Think     time.Duration // between the end of After and Submit
 	Mem       int64         // used, kB a processor
-	ReqMem    int64         // asked for, kB a processor
+	ReqMem    int64         // requested, kB a processor
 	User      int64
 	Group     int64
 	App       int64 // number of the executable
@@ -31,27 +31,26 @@ type Job struct {
 	Partition int64
 	After     int64 // number of the job that this one waited for
 	Procs     int32 // allocated processors
-	ReqProcs  int32 // that were asked for
+	ReqProcs  int32 // requested processors
 	Status    int32
-	Line      int32 // where it stands in its file, from 1; not written
+	Line      int32 // its line in the file, counted from 1; not written
 }
 
-// Log is a log as read. Comments amid the jobs stand in the header as well.
+// Log is the contents of a log. Comments between the jobs are part of the header.
 type Log struct {
 	Name   string // of its file, for messages
 	Header Header
 	Jobs   []Job
-	// Skipped are the lines that were left out because they make no sense, in the order
-	// in which that was found.
+	// Skipped are the odd lines that were left out, in the order in which they were found.
 	Skipped []workload.Odd
-	// Filtered is how many jobs a filter left out.
+	// Filtered is the number of jobs left out by a filter.
 	Filtered int
 }
 
-// Header is the comment lines of a log, with their semicolons and in their order.
+// Header is the comment lines of a log with their semicolons, in order.
 type Header []string
 
-// Get returns the value of the first line "; Key: value" with that key, in any case.
+// Get returns the value of the first line "; Key: value" with the given key, ignoring case.
 func (h Header) Get(key string) (string, bool) {
 	for _, line := range h {
 		k, v, ok := strings.Cut(strings.TrimLeft(line, "; \t"), ":")
@@ -62,12 +61,12 @@ func (h Header) Get(key string) (string, bool) {
 	return "", false
 }
 
-// Procs returns how many processors the cluster has: MaxProcs, else MaxNodes; 0 where the
-// header does not tell.
+// Procs returns the number of processors of the cluster: MaxProcs or MaxNodes, or 0 if the header
+// has neither.
 func (h Header) Procs() int {
 	for _, key := range []string{"MaxProcs", "MaxNodes"} {
 		v, _ := h.Get(key)
-		// Some logs explain behind the number.
+		// Some logs have an explanation after the number.
 		if f := strings.Fields(v); len(f) > 0 {
 			if n, err := strconv.Atoi(f[0]); err == nil && n > 0 && n <= math.MaxInt32 {
 				return n

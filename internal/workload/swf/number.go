@@ -5,13 +5,13 @@ import (
 	"strconv"
 )
 
-// number is a field: whole + nano/1e9, both of the same sign.
+// number is the value of a field: whole + nano/1e9, both of the same sign.
 type number struct {
 	whole int64
 	nano  int32
 }
 
-// maxWhole bounds what a field may hold: as nanoseconds it fits 64 bits.
+// maxWhole is the largest value of a field, which fits 64 bits as nanoseconds.
 const maxWhole = math.MaxInt64/1_000_000_000 - 1
 
 // rounded returns the nearest whole number.
@@ -19,8 +19,7 @@ func (n number) rounded() int64 {
 	return n.whole + int64(n.nano/500_000_000)
 }
 
-// parse reads a field with anything but digits in it: a sign, a fraction, an exponent.
-// A fraction is rounded to nine digits.
+// parse parses a field with a sign, a fraction or an exponent. Fractions are rounded to nine digits.
 func parse(b []byte) (number, bool) {
 	digits := b
 	negative := false
@@ -40,7 +39,7 @@ func parse(b []byte) (number, bool) {
 	return n, ok
 }
 
-// decimal reads digits with at most one point among them and returns what stands behind.
+// decimal parses digits with at most one decimal point and returns the text after them.
 func decimal(b []byte) (n number, rest []byte, ok bool) {
 	i := 0
 	for ; i < len(b) && b[i]-'0' <= 9; i++ {
@@ -65,11 +64,11 @@ func decimal(b []byte) (n number, rest []byte, ok bool) {
 	return n, b[i:], seen > 0
 }
 
-// scientific reads what begins with a digit or a point and has an exponent, as statistics
-// programs write large numbers.
+// scientific parses a number with an exponent that begins with a digit or a decimal point, as
+// statistics programs write large numbers.
 func scientific(digits []byte) (number, bool) {
 	for _, c := range digits {
-		// ParseFloat knows hexadecimals as well.
+		// ParseFloat accepts hexadecimal numbers as well.
 		if c-'0' > 9 && c != '.' && c != 'e' && c != 'E' && c != '+' && c != '-' {
 			return number{}, false
 		}

@@ -10,7 +10,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// TestNumbers holds the parser of numbers against exact fractions.
+// TestNumbers compares parsed numbers with exact fractions.
 func TestNumbers(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		text := rapid.StringMatching(`[+-]?([0-9]{1,9}(\.[0-9]{0,12})?|\.[0-9]{1,12})`).Draw(t, "text")
@@ -27,7 +27,7 @@ func TestNumbers(t *testing.T) {
 		if math.Abs(off) > 0.5000001e-9 {
 			t.Fatalf("%q is %v, off by %v", text, got.span(), off)
 		}
-		// The short way through a whole line gives the same.
+		// The fast path through a whole line gives the same.
 		l, err := Read(strings.NewReader(with(7, text, 18, text)), "", Options{})
 		if err != nil || l.Jobs[0].Think != got.span() || l.Jobs[0].Mem != got.rounded() {
 			t.Fatalf("%q in a line: %+v, %v", text, l, err)

@@ -13,7 +13,7 @@ import (
 	"berth/internal/workload"
 )
 
-// fieldNames are what messages call the fields.
+// fieldNames are the names of the fields in messages.
 var fieldNames = [...]string{
 	"job number", "submit time", "wait time", "run time", "allocated processors", "CPU time", "used memory",
 	"requested processors", "requested time", "requested memory", "status", "user", "group", "executable",
@@ -22,22 +22,22 @@ var fieldNames = [...]string{
 
 const fieldCount = len(fieldNames)
 
-// parser takes in the text of a log in pieces. Of a line nothing is allocated.
+// parser parses the text of a log in pieces. It allocates nothing for a line.
 type parser struct {
 	log      *Log
 	odd      workload.OnOdd
 	anyOrder bool
-	size     int64 // of the text, 0: not known
-	length   int64 // of the lines of jobs so far
-	line     int   // lines that are over
+	size     int64 // of the text; 0: unknown
+	length   int64 // of the lines with jobs so far
+	line     int   // number of complete lines
 	begun    []byte
-	last     job.Time // when the last job was submitted
-	after    int      // its line
+	last     job.Time // submission of the last job
+	after    int      // line of the last job
 	refused  error
 	fields   [fieldCount]number
 }
 
-// Write takes in the next piece.
+// Write parses the next piece.
 func (p *parser) Write(text []byte) (int, error) {
 	i := 0
 	if len(p.begun) > 0 {
@@ -66,7 +66,7 @@ func (p *parser) Write(text []byte) (int, error) {
 	}
 }
 
-// close takes in the last line where nothing ends it.
+// close parses the last line if no newline ends it.
 func (p *parser) close() error {
 	if len(p.begun) == 0 {
 		return nil
@@ -74,7 +74,7 @@ func (p *parser) close() error {
 	return p.take(append(p.begun, '\n'), 0, len(p.begun))
 }
 
-// take takes in the line text[i:end]; text[end] ends it.
+// take parses the line text[i:end], which ends at text[end].
 func (p *parser) take(text []byte, i, end int) error {
 	p.line++
 	first := skip(text, i, end)
@@ -101,7 +101,7 @@ func (p *parser) take(text []byte, i, end int) error {
 	return nil
 }
 
-// skip returns where the next field of a line that ends at end begins, end for nowhere.
+// skip returns the position of the next field of a line that ends at end, or end.
 func skip(text []byte, i, end int) int {
 	for i < end && text[i] <= ' ' {
 		i++
@@ -109,10 +109,9 @@ func skip(text []byte, i, end int) int {
 	return i
 }
 
-// split reads the fields of the line text[i:end], the first of which begins at i. It
-// returns what is wrong with the line. Whole numbers are read here, character by character:
-// most have as many digits as in the line before, so that a processor foresees where they
-// end and is faster than with eight characters at once.
+// split parses the fields of the line text[i:end], the first of which begins at i. It returns what
+// is wrong with the line, or "". It parses whole numbers digit by digit: most have as many digits as
+// in the line before, so that branch prediction makes this faster than eight digits at once.
 func (p *parser) split(text []byte, i, end int) string {
 	line := text[i : end+1]
 	i = 0
@@ -146,22 +145,23 @@ func (p *parser) split(text []byte, i, end int) string {
 	return ""
 }
 
-// fields returns the fields of a line, which anything up to a blank separates.
+// fields returns the fields of a line, which blanks separate.
 func fields(line []byte) [][]byte {
 	return bytes.FieldsFunc(line, func(r rune) bool { return r <= ' ' })
 }
 
 func wrongCount(line []byte) string {
-	return fmt.Sprintf("the line has %d of %d fields", len(fields(line)), fieldCount)
+	return fmt.Sprintf("the line has %d fields instead of %d", len(fields(line)), fieldCount)
 }
 
-// unreadable tells of field k, unless the line is none of a log anyway.
+// unreadable returns the message for field k, or that for the whole line if it is no line of a log
+// at all.
 func unreadable(line []byte, k int) string {
 	all := fields(line)
 	if len(all) != fieldCount {
 		return wrongCount(line)
 	}
-	what := "is no number that can be read"
+	what := "cannot be parsed as a number"
 	if f, err := strconv.ParseFloat(string(all[k]), 64); errors.Is(err, strconv.ErrRange) || math.Abs(f) > maxWhole && !math.IsInf(f, 0) {
 		what = "is too large"
 	}
@@ -181,7 +181,8 @@ func (n number) span() time.Duration {
 	return time.Duration(n.whole)*time.Second + time.Duration(n.nano)
 }
 
-// add adds the job of the fields, of a line of that length, and returns what is wrong with it.
+// add adds the job of the parsed fields. It returns what is wrong with it, or "". length is that of
+// the line.
 func (p *parser) add(length int) string {
 	f := &p.fields
 	submit := job.Time(f[1].span())
@@ -211,19 +212,20 @@ func (p *parser) add(length int) string {
 	return ""
 }
 
-// count tells whether a field fits 32 bits.
+// count reports whether a field fits 32 bits.
 func count(n number) bool {
 	return n.nano == 0 && n.whole >= math.MinInt32 && n.whole <= math.MaxInt32
 }
 
-// sample is how many jobs tell how long a line is; maxReserve bounds what is believed of a
-// size, which a damaged file may exaggerate.
+// sample is the number of jobs from which the mean length of a line is estimated. maxReserve limits
+// the memory that the size of a damaged file can cause to be allocated.
 const (
 	sample     = 256
 	maxReserve = 1 << 20
 )
 
-// reserve gets memory for all jobs at once, as soon as the first tell how many there are.
+// reserve allocates memory for all jobs, as soon as the first jobs allow an estimate of their
+// number.
 func (p *parser) reserve(length int) {
 	p.length += int64(length)
 	if len(p.log.Jobs) == sample {

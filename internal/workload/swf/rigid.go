@@ -11,17 +11,17 @@ import (
 	"berth/internal/workload"
 )
 
-// Estimates are the wall times that jobs ask for in a simulation.
+// Estimates selects the wall times that jobs request in a simulation.
 type Estimates string
 
 const (
-	// User is what the log says that users asked for.
+	// User is the time that the user requested in the log.
 	User Estimates = "user"
-	// Exact is the time that the job runs.
+	// Exact is the run time of the job.
 	Exact Estimates = "exact"
 )
 
-// ParseEstimates returns what a word of the command line stands for.
+// ParseEstimates parses a word of the command line.
 func ParseEstimates(word string) (Estimates, error) {
 	switch e := Estimates(word); e {
 	case User, Exact:
@@ -30,9 +30,9 @@ func ParseEstimates(word string) (Estimates, error) {
 	return "", fmt.Errorf("there are no estimates %q: use user or exact", word)
 }
 
-// Filter leaves only the jobs that an experiment with wall times can use: allocated and
-// requested processors in 1…procs, run time and requested time above 0. It cuts run times
-// at what was requested, and returns how many jobs it left out.
+// Filter keeps only the jobs that an experiment with wall times can use: allocated and requested
+// processors in 1…procs, and run time and requested time above 0. It cuts run times at the requested
+// time, and returns the number of jobs left out.
 func (l *Log) Filter(procs int) int {
 	before := len(l.Jobs)
 	fits := func(n int32) bool { return n >= 1 && int(n) <= procs }
@@ -47,14 +47,14 @@ func (l *Log) Filter(procs int) int {
 	return before - len(l.Jobs)
 }
 
-// Rigid makes a workload of the log, in the order of submission. A job needs the nodes
-// that it was allocated, else those that it requested; it asks for the time that it
-// requested, else for its run time. Under either kind of estimates it runs for at most its
-// requested time, at which it was killed, so that both do the same work.
+// Rigid makes a workload of the log, in the order of submission. A job needs the nodes that it was
+// allocated, or else those that it requested. It requests the time in the log, or else its run time.
+// With both kinds of estimates it runs at most for its requested time, at which it was killed, so
+// that both have the same work.
 //
-// What cannot be run (no run time or no processors known, more of them than the cluster
-// has, no time requested) is refused or skipped, as o.Odd says. It also leaves the log, so
-// that l.Jobs are the jobs returned, one by one.
+// Jobs that cannot be run (unknown run time or processors, more processors than the cluster has, no
+// time requested) are refused or skipped, as o.Odd says. They are also removed from the log, so that
+// l.Jobs are the returned jobs, one by one.
 func (l *Log) Rigid(o Options) ([]workload.Rigid, error) {
 	procs := o.Procs
 	if procs <= 0 {
@@ -77,7 +77,7 @@ func (l *Log) Rigid(o Options) ([]workload.Rigid, error) {
 	return rigid, nil
 }
 
-// drop takes out the jobs that cannot be run.
+// drop removes the jobs that cannot be run.
 func (l *Log) drop(procs int, on workload.OnOdd) error {
 	if on == workload.Refuse {
 		for i := range l.Jobs {
@@ -97,7 +97,7 @@ func (l *Log) drop(procs int, on workload.OnOdd) error {
 	return nil
 }
 
-// None returns the error that there is no job to simulate in the log, nil where there is.
+// None returns the error for a log without any job to simulate, or nil.
 func (l *Log) None() error {
 	if len(l.Jobs) > 0 {
 		return nil
@@ -108,11 +108,10 @@ func (l *Log) None() error {
 	} else if l.Filtered > 0 {
 		why = fmt.Sprintf("the filter left out %d jobs", l.Filtered)
 	}
-	return &job.Error{Class: job.User, Code: job.CodeConfig, Where: l.Name, What: "there is no job in it that could be simulated", Do: why}
+	return &job.Error{Class: job.User, Code: job.CodeConfig, Where: l.Name, What: "there is no job in it that can be simulated", Do: why}
 }
 
-// sort puts the jobs in the order of submission, in which they are unless they were read
-// in any order.
+// sort orders the jobs by submission, for logs that were read in any order.
 func (l *Log) sort() {
 	for i := 1; i < len(l.Jobs); i++ {
 		if l.Jobs[i].Submit < l.Jobs[i-1].Submit {
@@ -122,7 +121,7 @@ func (l *Log) sort() {
 	}
 }
 
-// nodes returns how many nodes the job needs, at most 0 for not known.
+// nodes returns the number of nodes that the job needs; 0 or less means unknown.
 func (j *Job) nodes() int {
 	if j.Procs > 0 {
 		return int(j.Procs)
@@ -130,20 +129,20 @@ func (j *Job) nodes() int {
 	return int(j.ReqProcs)
 }
 
-// odd returns why a job cannot be run on a cluster of so many processors.
+// odd returns why a job cannot be run on a cluster, or "".
 func (j *Job) odd(procs int) string {
 	n := j.nodes()
 	switch {
 	case j.Run < 0:
-		return "the run time is not known (-1)"
+		return "the run time is unknown (-1)"
 	case n < 0:
-		return "neither allocated nor requested processors are known (-1)"
+		return "both allocated and requested processors are unknown (-1)"
 	case n == 0:
 		return "the job has no processors"
 	case n > procs:
-		return fmt.Sprintf("the job needs %d processors, the cluster has %d", n, procs)
+		return fmt.Sprintf("the job needs %d processors, but the cluster has %d", n, procs)
 	case j.Request == 0:
-		return "the job requests no time"
+		return "the job requests a time of 0"
 	case j.Request < 0 && j.Request != UnknownTime:
 		return fmt.Sprintf("the requested time is negative: %s", text(j.Request))
 	case max(j.Run, j.Request) > workload.Longest:

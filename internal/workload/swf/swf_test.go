@@ -69,7 +69,7 @@ func TestHeader(t *testing.T) {
 	}
 }
 
-// with returns line1 with some fields, from 1, as given.
+// with returns line1 with the given fields, counted from 1, replaced.
 func with(fields ...any) string {
 	f := strings.Fields(line1)
 	for i := 0; i < len(fields); i += 2 {
@@ -79,17 +79,17 @@ func with(fields ...any) string {
 }
 
 var oddLines = []struct{ name, line, why string }{
-	{"too few fields", "1 2 3\n", "the line has 3 of 18 fields"},
-	{"too many fields", "1" + " 1" + line1, "the line has 20 of 18 fields"},
-	{"a word", with(4, "abc"), `field 4, the run time, is no number that can be read: "abc"`},
-	{"a long word", with(4, strings.Repeat("x", 99)), `field 4, the run time, is no number that can be read: "xxxxxxxxxxxxxxxxxxxx"…`},
-	{"digits and letters", with(9, "12h"), `field 9, the requested time, is no number that can be read: "12h"`},
-	{"a sign", with(18, "-"), `field 18, the think time, is no number that can be read: "-"`},
-	{"no number", with(2, "nan"), `field 2, the submit time, is no number that can be read: "nan"`},
-	{"hexadecimal", with(2, "0x1p9"), `field 2, the submit time, is no number that can be read: "0x1p9"`},
+	{"too few fields", "1 2 3\n", "the line has 3 fields instead of 18"},
+	{"too many fields", "1" + " 1" + line1, "the line has 20 fields instead of 18"},
+	{"a word", with(4, "abc"), `field 4, the run time, cannot be parsed as a number: "abc"`},
+	{"a long word", with(4, strings.Repeat("x", 99)), `field 4, the run time, cannot be parsed as a number: "xxxxxxxxxxxxxxxxxxxx"…`},
+	{"digits and letters", with(9, "12h"), `field 9, the requested time, cannot be parsed as a number: "12h"`},
+	{"a sign", with(18, "-"), `field 18, the think time, cannot be parsed as a number: "-"`},
+	{"no number", with(2, "nan"), `field 2, the submit time, cannot be parsed as a number: "nan"`},
+	{"hexadecimal", with(2, "0x1p9"), `field 2, the submit time, cannot be parsed as a number: "0x1p9"`},
 	{"too large", with(9, "99999999999"), `field 9, the requested time, is too large: "99999999999"`},
 	{"larger than any", with(9, "-1e999"), `field 9, the requested time, is too large: "-1e999"`},
-	{"infinite", with(9, "inf"), `field 9, the requested time, is no number that can be read: "inf"`},
+	{"infinite", with(9, "inf"), `field 9, the requested time, cannot be parsed as a number: "inf"`},
 	{"a negative run time", with(4, "-5"), "the run time is negative: -5 s"},
 	{"a negative submit time", with(2, "-5.5"), "the submit time is negative: -5.5 s"},
 	{"a submit time beyond all", with(2, "5000000000"), "the submit time is too large: 5000000000 s"},
@@ -110,11 +110,11 @@ func TestOddLines(t *testing.T) {
 }
 
 var oddJobs = []struct{ name, line, why string }{
-	{"no run time", with(4, -1), "the run time is not known (-1)"},
-	{"no processors known", with(5, -1, 8, -1), "neither allocated nor requested processors are known (-1)"},
+	{"no run time", with(4, -1), "the run time is unknown (-1)"},
+	{"no processors known", with(5, -1, 8, -1), "both allocated and requested processors are unknown (-1)"},
 	{"zero nodes", with(5, 0, 8, 0), "the job has no processors"},
-	{"more than the cluster has", with(5, 9), "the job needs 9 processors, the cluster has 8"},
-	{"no time requested", with(9, 0), "the job requests no time"},
+	{"more than the cluster has", with(5, 9), "the job needs 9 processors, but the cluster has 8"},
+	{"no time requested", with(9, 0), "the job requests a time of 0"},
 	{"a negative request", with(9, -60), "the requested time is negative: -60 s"},
 	{"a request beyond all", with(9, "4e9"), "a job of 4000000000 s is longer than ten years"},
 }
@@ -159,8 +159,8 @@ func TestRigid(t *testing.T) {
 	}
 }
 
-// TestAnyOrder: a schedule listed by start is put in the order of submission, jobs of one
-// instant as they stand.
+// TestAnyOrder checks that a schedule ordered by start is reordered by submission, with jobs of one
+// instant in their original order.
 func TestAnyOrder(t *testing.T) {
 	text := with(1, 3, 2, 30) + with(1, 1, 2, 10) + with(1, 4, 2, 30) + with(1, 2, 2, 20)
 	l := mustRead(t, text, Options{AnyOrder: true})
@@ -200,7 +200,7 @@ func squeeze(t *testing.T, text string) []byte {
 	return b.Bytes()
 }
 
-// TestPieces: where a file is cut into reads makes no difference.
+// TestPieces checks that the boundaries between reads do not matter.
 func TestPieces(t *testing.T) {
 	text := header + line1 + "; x\n" + line2
 	want := mustRead(t, text, Options{})
@@ -216,7 +216,7 @@ func TestPieces(t *testing.T) {
 	}
 }
 
-// TestNothingPerLine: twice the jobs take a few more allocations, not thousands.
+// TestNothingPerLine checks that twice the jobs need only a few more allocations of memory.
 func TestNothingPerLine(t *testing.T) {
 	allocs := func(jobs int) float64 {
 		text := strings.Repeat(line1, jobs)
@@ -237,14 +237,14 @@ func TestOpenNothing(t *testing.T) {
 		t.Errorf("got %v", err)
 	}
 	dir := t.TempDir()
-	if _, err := Open(dir, Options{}); job.CodeOf(err) != job.CodeIO || err.Error() != dir+": this is a folder and no log; name a file in it" {
+	if _, err := Open(dir, Options{}); job.CodeOf(err) != job.CodeIO || err.Error() != dir+": this is a folder; name a log in it" {
 		t.Errorf("a folder: %v", err)
 	}
 }
 
 func lastError(_ *Log, err error) error { return err }
 
-// isBad: one line for a person who can mend something, exit code 3.
+// isBad checks for a one-line message about something the user can correct, with exit code 3.
 func isBad(t *testing.T, name string, err error, begin string) {
 	t.Helper()
 	if err == nil || !strings.HasPrefix(err.Error(), begin) || strings.Contains(err.Error(), "\n") ||
@@ -253,7 +253,7 @@ func isBad(t *testing.T, name string, err error, begin string) {
 	}
 }
 
-// drawLog draws any log that Read could give.
+// drawLog draws any log that Read could return.
 func drawLog(t *rapid.T) *Log {
 	l := &Log{}
 	for range rapid.IntRange(0, 3).Draw(t, "comments") {
@@ -278,7 +278,7 @@ func drawLog(t *rapid.T) *Log {
 	return l
 }
 
-// TestRoundTrip: what is written is read as it was.
+// TestRoundTrip checks that a written log is read unchanged.
 func TestRoundTrip(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		want := drawLog(t)

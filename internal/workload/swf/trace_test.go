@@ -8,8 +8,8 @@ import (
 	"berth/test/support/tracetest"
 )
 
-// TestFilter: of the cleaned trace the filter leaves the filtered one, which was made by
-// another program.
+// TestFilter checks that the filter turns the cleaned trace into the filtered one, which another
+// program made.
 func TestFilter(t *testing.T) {
 	all, err := Open(tracetest.Path(t, tracetest.SDSC), Options{})
 	if err != nil {
@@ -44,7 +44,8 @@ func TestFilter(t *testing.T) {
 	}
 }
 
-// TestTraceUnfiltered: without the filter each job that cannot be run is skipped with its line.
+// TestTraceUnfiltered checks that without the filter each job that cannot be run is skipped with its
+// line.
 func TestTraceUnfiltered(t *testing.T) {
 	l, err := Open(tracetest.Path(t, tracetest.SDSC), Options{})
 	if err != nil {
@@ -61,13 +62,13 @@ func TestTraceUnfiltered(t *testing.T) {
 		t.Errorf("%d jobs, %d skipped, %d left in the log", len(jobs), len(l.Skipped), len(l.Jobs))
 	}
 	for _, o := range l.Skipped {
-		if o.Why != "the run time is not known (-1)" {
+		if o.Why != "the run time is unknown (-1)" {
 			t.Errorf("line %d: %s", o.Line, o.Why)
 		}
 	}
 }
 
-// BenchmarkOpen reads the filtered trace; jobs/s is what to look at.
+// BenchmarkOpen reads the filtered trace and reports jobs/s.
 func BenchmarkOpen(b *testing.B) {
 	path := tracetest.Path(b, tracetest.SDSCFiltered)
 	jobs := 0

@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// Write writes a log: the header as it is, then a line for each job, fields separated by
-// one blank. What Read makes of it is the same log, lines' numbers apart.
+// Write writes a log: the unchanged header, then a line for each job with fields separated by one
+// blank. Reading it gives the same log, except for the line numbers.
 func Write(w io.Writer, l *Log) error {
 	out := bufio.NewWriterSize(w, blockSize)
 	for _, line := range l.Header {
@@ -42,7 +42,7 @@ func (j *Job) append(b []byte) []byte {
 	return append(AppendSeconds(append(b, ' '), j.Think), '\n')
 }
 
-// AppendSeconds appends d in seconds with as many decimals as it has, at most nine.
+// AppendSeconds appends d in seconds with as many decimals as needed, at most nine.
 func AppendSeconds(b []byte, d time.Duration) []byte {
 	if d < 0 {
 		b = append(b, '-')
@@ -67,5 +67,5 @@ func abs(n int64) int64 {
 	return n
 }
 
-// text returns d in seconds, with the unit.
+// text returns d in seconds with the unit.
 func text(d time.Duration) string { return string(AppendSeconds(nil, d)) + " s" }

@@ -1,17 +1,21 @@
-// Package swim reads the samples of Facebook's workload that come with SWIM (Y. Chen et al.,
-// The Case for Evaluating MapReduce Performance Using Workload Suites, MASCOTS 2011), plain
-// or compressed by gzip. A line is a job of six fields with tabs between them, in the order
-// of submission:
+// Package swim reads the samples of Facebook's workload that come with SWIM (Y. Chen et al., The
+// Case for Evaluating MapReduce Performance Using Workload Suites, MASCOTS 2011), plain or
+// compressed by gzip:
+//
+//	jobs, err := swim.Open("FB-2009.tsv", swim.Options{Seed: 1})
+//
+// A line is a job with six fields separated by tabs, in the order of submission:
 //
 //	name    submit, s    s since the job before    input    shuffle    output, bytes
 //
-// The samples tell how much data a job had and not how many tasks, nor how long they took.
-// So a job has a map for each 128 MiB of input, one at least; none of its reduces without
-// shuffled data, else one for each GiB of it; and its tasks last as those of the Facebook
-// mix do, whatever data they have: N(60, 20) s a map and N(120, 30) s a reduce, shuffle
-// included. What a sample adds to the mix is thus when jobs come and how many tasks they have.
+// The samples have the amount of data of a job, but neither the number of its tasks nor their
+// durations. So a job gets a map for each 128 MiB of input, at least one; no reduces without
+// shuffled data, otherwise one for each GiB of it; and task durations like those of the Facebook
+// mix, independent of the data: N(60, 20) s for a map and N(120, 30) s for a reduce including its
+// shuffle. So a sample differs from the mix in the arrivals and the numbers of tasks.
 //
-// The package is pure but for the reader that it is given, and for Open.
+// The package is pure except for Open and the reader that it is given. It must not use a clock or
+// global randomness.
 package swim
 
 import (
@@ -32,25 +36,24 @@ import (
 	"berth/internal/workload"
 )
 
-// App is the application that all jobs are taken to be of.
+// App is the application of all jobs.
 const App = "swim"
 
 const (
 	split     = 128 << 20 // bytes of input of a map
-	perReduce = 1 << 30   // bytes that are shuffled to a reduce
+	perReduce = 1 << 30   // bytes shuffled to a reduce
 	maxTasks  = 1 << 24   // of all jobs: 128 MiB of durations; the samples have up to 8.5 million
 	maxLine   = 1 << 16
 	fields    = 6
 )
 
-// Options say what becomes of a sample.
+// Options control how a sample becomes jobs.
 type Options struct {
-	Seed  uint64 // of the tasks' durations; those of a job depend on its line besides
-	Users int    // to whom jobs are dealt in turn, 0 … Users−1; 0: one
+	Seed  uint64 // of the tasks' durations, which also depend on the job's line
+	Users int    // number of users, to whom jobs are assigned in turn (0 … Users−1); 0: one
 }
 
-// Open reads the sample in a file. Errors that a person has to mend are *job.Error with
-// "file:line".
+// Open reads the sample in a file. Errors that the user can correct are *job.Error with "file:line".
 func Open(path string, o Options) ([]workload.Elastic, error) {
 	f, err := os.Open(path)
 	if err != nil {
@@ -64,10 +67,10 @@ func Open(path string, o Options) ([]workload.Elastic, error) {
 	return Read(f, path, o)
 }
 
-// Read reads a sample, compressed or not, that is called name in messages.
+// Read reads a sample, whether compressed or not. name is its name in messages.
 func Read(r io.Reader, name string, o Options) ([]workload.Elastic, error) {
 	in := bufio.NewReader(r)
-	if head, _ := in.Peek(2); string(head) != "\x1f\x8b" { // an error comes again
+	if head, _ := in.Peek(2); string(head) != "\x1f\x8b" { // an error will occur again
 		return read(in, name, o)
 	}
 	z, err := gzip.NewReader(in)
@@ -88,11 +91,11 @@ func read(r io.Reader, name string, o Options) ([]workload.Elastic, error) {
 			continue
 		}
 		if err := p.line(number, lines.Text()); err != nil {
-			// Damage garbles lines long before the checksum at the end tells of it.
+			// Damage garbles lines long before the checksum at the end reveals it.
 			if _, rest := io.Copy(io.Discard, r); isDamage(rest) {
 				return nil, broken(name, number, rest)
 			}
-			return nil, workload.BadLine(name, number, err.Error(), "mend or remove the line")
+			return nil, workload.BadLine(name, number, err.Error(), "correct or remove the line")
 		}
 	}
 	if err := lines.Err(); err != nil {
@@ -101,17 +104,17 @@ func read(r io.Reader, name string, o Options) ([]workload.Elastic, error) {
 	return p.jobs, nil
 }
 
-// broken says how far a sample could be read.
+// broken returns the error for a sample that can be read only up to some line.
 func broken(name string, line int, err error) error {
 	switch {
 	case errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, io.EOF):
-		return workload.BadLine(name, line, "the compressed file ends here, before its end", "get the whole file: it was cut short")
+		return workload.BadLine(name, line, "the compressed file ends here, before its end", "get the file again: it is truncated")
 	case isDamage(err) || errors.Is(err, gzip.ErrHeader):
-		return workload.BadLine(name, line, "the compressed file is damaged, here or before", "get the file anew")
+		return workload.BadLine(name, line, "the compressed file is damaged, here or before", "get the file again")
 	case errors.Is(err, bufio.ErrTooLong):
-		return workload.BadLine(name, line, "the line is too long", "this is no SWIM sample")
+		return workload.BadLine(name, line, "the line is too long", "check that this is a SWIM sample")
 	}
-	return &job.Error{Class: job.Fatal, Code: job.CodeIO, Where: fmt.Sprintf("%s:%d", name, line), What: "cannot read on", Err: err}
+	return &job.Error{Class: job.Fatal, Code: job.CodeIO, Where: fmt.Sprintf("%s:%d", name, line), What: "cannot read further", Err: err}
 }
 
 func isDamage(err error) bool {
@@ -126,26 +129,26 @@ type parser struct {
 	tasks int64 // of all jobs
 }
 
-// line takes in a job.
+// line parses a job.
 func (p *parser) line(number int, text string) error {
 	parts := strings.Split(strings.TrimSuffix(text, "\r"), "\t")
 	if len(parts) != fields {
-		return fmt.Errorf("%d fields with tabs between them, not %d", len(parts), fields)
+		return fmt.Errorf("the line has %d fields separated by tabs instead of %d", len(parts), fields)
 	}
 	var v [fields]int64
 	for i, what := range []string{"time of submission", "time since the job before", "input", "shuffled data", "output"} {
 		n, err := strconv.ParseInt(parts[i+1], 10, 64)
 		if err != nil || n < 0 {
-			return fmt.Errorf("%q is no %s", parts[i+1], what)
+			return fmt.Errorf("%q is not a valid %s", parts[i+1], what)
 		}
 		v[i+1] = n
 	}
 	if v[1] > int64(workload.Latest/job.Time(time.Second)) {
-		return fmt.Errorf("submitted %d s after the beginning, which is too late", v[1])
+		return fmt.Errorf("the job is submitted %d s after the beginning, which is too late", v[1])
 	}
 	submit := job.Time(v[1] * int64(time.Second))
 	if submit < p.last {
-		return errors.New("submitted before the job before it")
+		return errors.New("the job is submitted before the previous job")
 	}
 	p.last = submit
 	maps, reduces := max(1, ceil(v[3], split)), ceil(v[4], perReduce)

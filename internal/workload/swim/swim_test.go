@@ -56,12 +56,12 @@ func TestReadErrors(t *testing.T) {
 	damaged := bytes.Clone(packed.Bytes())
 	damaged[len(damaged)-6] ^= 1
 	for name, tt := range map[string]struct{ text, want string }{
-		"fields":    {"job0\t1\t2\t3\t4\n", "s:1: 5 fields"},
-		"blanks":    {"job0 1 2 3 4 5\n", "s:1: 1 fields"},
-		"negative":  {"job0\t1\t1\t-3\t4\t5\n", `s:1: "-3" is no input`},
-		"no number": {"job0\t1\t1\t3\tx\t5\n", `s:1: "x" is no shuffled data`},
-		"order":     {"a\t5\t1\t3\t4\t5\nb\t4\t1\t3\t4\t5\n", "s:2: submitted before"},
-		"late":      {"a\t9223372036854775807\t1\t3\t4\t5\n", "s:1: submitted 9223372036854775807 s after"},
+		"fields":    {"job0\t1\t2\t3\t4\n", "s:1: the line has 5 fields"},
+		"blanks":    {"job0 1 2 3 4 5\n", "s:1: the line has 1 fields"},
+		"negative":  {"job0\t1\t1\t-3\t4\t5\n", `s:1: "-3" is not a valid input`},
+		"no number": {"job0\t1\t1\t3\tx\t5\n", `s:1: "x" is not a valid shuffled data`},
+		"order":     {"a\t5\t1\t3\t4\t5\nb\t4\t1\t3\t4\t5\n", "s:2: the job is submitted before"},
+		"late":      {"a\t9223372036854775807\t1\t3\t4\t5\n", "s:1: the job is submitted 9223372036854775807 s after"},
 		"tasks":     {"a\t5\t1\t9223372036854775807\t9223372036854775807\t5\n", "s:1: with its 68719476736 maps and 8589934592 reduces"},
 		"long":      {strings.Repeat("x", maxLine+1), "s:1: the line is too long"},
 		"cut short": {packed.String()[:packed.Len()-8], "ends here, before its end"},
@@ -84,8 +84,8 @@ func TestReadErrors(t *testing.T) {
 	}
 }
 
-// garbled returns a sample compressed, with a tab of the last line turned into another
-// character afterwards.
+// garbled returns a compressed sample in which a tab of the last line was replaced after
+// compression.
 func garbled(t *testing.T) string {
 	t.Helper()
 	var packed bytes.Buffer
@@ -111,7 +111,7 @@ func TestTrace(t *testing.T) {
 		maps += len(e.Maps)
 		reduces += len(e.Reduces)
 	}
-	// Counted by another program.
+	// counted by another program
 	if len(jobs) != 5894 || maps != 205713 || reduces != 21895 || last.Submit != 86404*job.Time(time.Second) {
 		t.Errorf("%d jobs, %d maps, %d reduces, the last at %v", len(jobs), maps, reduces, last.Submit.Sub(0))
 	}
