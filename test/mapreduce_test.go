@@ -273,7 +273,7 @@ func TestScratchFolder(t *testing.T) {
 	args := func(scratch string) []string {
 		return []string{"mapreduce", "--scratch", scratch, "-input", "in.txt", "-output", "out", "-mapper", "cat", "-reducer", "cat"}
 	}
-	if r := w.berth(args("in.txt")...); r.code != 3 || !strings.Contains(r.stderr, "--scratch: "+filepath.Join(w.dir, "in.txt")+" is no folder") {
+	if r := w.berth(args("in.txt")...); r.code != 3 || !strings.Contains(r.stderr, "--scratch: "+filepath.Join(w.dir, "in.txt")+" is not a folder") {
 		t.Error(r)
 	}
 	shared := filepath.Join(w.dir, "shared")

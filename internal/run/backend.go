@@ -12,33 +12,33 @@ import (
 	"berth/internal/job/parse"
 )
 
-// backend is what the backend of a job has to offer.
+// backend is the observed backend of a job.
 type backend struct {
 	driver.Observation
-	idle []job.Live // allocations that wait for work and would serve the job
+	idle []job.Live // idle allocations that can serve the job
 }
 
-// OnVar is the environment variable that says what --on auto means to the user.
+// OnVar is the environment variable that selects the backend of --on auto.
 const OnVar = "BERTH_ON"
 
-// PowerVar is the environment variable that says what --node-power does, for jobs that leave it open.
+// PowerVar is the environment variable with the node power of jobs without --node-power.
 const PowerVar = "BERTH_NODE_POWER"
 
-// auto is the backend of a job whose user names none.
+// auto is the value of --on for jobs whose user names no backend.
 const auto = "auto"
 
-// observe finds the backend that the spec asks for, and adds to the spec what the environment says of nodes (PowerVar). What --on auto means the user's environment
-// may say (OnVar); otherwise it is the batch system on a machine that belongs to one, and this machine
-// elsewhere. A batch system that cannot be used is an error and never a reason to run on this
-// machine: it may be a login node, where nobody else wants a bag of tasks.
+// observe finds and observes the backend of the spec, and adds the node power of the environment (PowerVar) to the
+// spec. --on auto is the backend that OnVar names, else the batch system on a machine that belongs to one, else this
+// machine. A batch system that cannot be used is an error and never a reason to run on this machine: it may be a
+// login node, where other users would suffer.
 func observe(ctx context.Context, spec *job.Spec) (backend, error) {
 	on, where := spec.Request.On, "--on"
-	if said := os.Getenv(OnVar); on == auto && said != "" {
-		on, where = said, OnVar
+	if value := os.Getenv(OnVar); on == auto && value != "" {
+		on, where = value, OnVar
 	}
-	if said := os.Getenv(PowerVar); said != "" && len(spec.Request.NodePower) == 0 {
+	if value := os.Getenv(PowerVar); value != "" && len(spec.Request.NodePower) == 0 {
 		var err error
-		if spec.Request.NodePower, err = parse.NodePower(PowerVar, said); err != nil {
+		if spec.Request.NodePower, err = parse.NodePower(PowerVar, value); err != nil {
 			return backend{}, err
 		}
 	}
@@ -54,14 +54,14 @@ func observe(ctx context.Context, spec *job.Spec) (backend, error) {
 		found = registry.Auto(os.Environ())
 	}
 	if found != nil && hosts && found.Name() != registry.Hosts {
-		return backend{}, job.ArgumentError("--hosts", "jobs on "+found.Name()+" have no hosts to name", "say --on "+registry.Hosts+", or leave the hosts out")
+		return backend{}, job.ArgumentError("--hosts", "jobs on "+found.Name()+" do not run on named hosts", "use --on "+registry.Hosts+", or omit --hosts")
 	}
 	if rent := &spec.Request.Remote.Rent; found != nil && found.Name() != registry.Rented && (rents || rent.Catalogue != "" || rent.Budget > 0 || rent.Deadline > 0) {
-		return backend{}, job.ArgumentError("--on", "jobs on "+found.Name()+" rent no machines", "name those to rent with --machines, or leave --machines, --catalogue, --budget and --deadline out")
+		return backend{}, job.ArgumentError("--on", "jobs on "+found.Name()+" rent no machines", "name the machines to rent with --machines, or omit --machines, --catalogue, --budget and --deadline")
 	}
 	if found == nil {
 		return backend{}, &job.Error{Class: job.User, Code: job.CodeConfig, Where: where,
-			What: fmt.Sprintf("berth cannot run on %q", on), Do: "say " + registry.Names() + " or auto"}
+			What: fmt.Sprintf("berth cannot run on %q", on), Do: "use " + registry.Names() + " or auto"}
 	}
 	seen, err := found.Observe(ctx, os.Environ(), now(), &spec.Request)
 	if found.Name() == registry.Rented {
@@ -74,16 +74,16 @@ func observe(ctx context.Context, spec *job.Spec) (backend, error) {
 	return backend{Observation: seen}, err
 }
 
-// offerLocal returns the error with the advice how to run on this machine after all.
+// offerLocal adds to an error the advice how to run on this machine.
 func offerLocal(err error) error {
 	var e *job.Error
 	if !errors.As(err, &e) {
 		return err
 	}
-	told := *e
-	told.Do = "use --on " + registry.Local + ", or set " + OnVar + "=" + registry.Local + ", to run on this machine"
+	advised := *e
+	advised.Do = "use --on " + registry.Local + ", or set " + OnVar + "=" + registry.Local + ", to run on this machine"
 	if e.Do != "" {
-		told.Do = e.Do + "; or " + told.Do
+		advised.Do = e.Do + "; or " + advised.Do
 	}
-	return &told
+	return &advised
 }

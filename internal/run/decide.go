@@ -17,15 +17,15 @@ import (
 	"berth/internal/transfer"
 )
 
-// Decided is a job and its plan: what is to be done.
+// Decided is a job with its tasks and its plan.
 type Decided struct {
 	Spec  *job.Spec
 	Tasks home.Tasks
 	Plan  plan.Plan
 }
 
-// Decide looks at the job's input and at what there is to run on, and plans. Nothing is
-// written. entries are those of a bag, spare is the allocations that wait for work.
+// Decide reads the job's input, observes its backend, and plans. It writes nothing. entries are those of a bag, spare
+// is the user's idle allocations.
 func Decide(ctx context.Context, h home.Home, spec *job.Spec, entries []job.Entry, spare ...job.Live) (*Decided, error) {
 	at, err := observe(ctx, spec)
 	if err != nil {
@@ -58,7 +58,7 @@ func Decide(ctx context.Context, h home.Home, spec *job.Spec, entries []job.Entr
 	return d, nil
 }
 
-// split cuts the input of a MapReduce job to fit the nodes.
+// split cuts the input of a MapReduce job into splits that fit the nodes.
 func (d *Decided) split(ctx context.Context, at backend) (input.InputSummary, error) {
 	if err := mapreduce.CheckOutput(ctx, d.Spec.MapReduce); err != nil {
 		return input.InputSummary{}, err
@@ -78,9 +78,9 @@ func (d *Decided) split(ctx context.Context, at backend) (input.InputSummary, er
 	return sum, err
 }
 
-// decide plans a job of a known size, or what is left of it.
+// decide plans a job of a known size, or the rest of it.
 func (at backend) decide(ctx context.Context, h home.Home, spec *job.Spec, counts plan.Counts, rest *job.Rest) (plan.Plan, error) {
-	if at.Snapshot.Queue == nil { // nodes of a batch system may have folders that this machine has not
+	if at.Snapshot.Queue == nil { // nodes of a batch system may have folders that this machine does not have
 		if err := checkScratch(spec.Request.Scratch); err != nil {
 			return plan.Plan{}, err
 		}
@@ -100,8 +100,8 @@ func (at backend) decide(ctx context.Context, h home.Home, spec *job.Spec, count
 
 func now() job.Time { return job.Time(time.Now().UnixNano()) }
 
-// profile returns what is known of the application on that type of node, or else on any;
-// nil where nothing is. A store that cannot be read fails no job; the warning says so.
+// profile returns the profile of the application on that type of node, or else on any; nil without one. A store that
+// cannot be read is not an error of the job; the warning names the cause.
 func profile(ctx context.Context, h home.Home, spec *job.Spec, nodeType string) (prof *predict.Profile, warning string) {
 	s, err := store.Open(ctx, h.Database())
 	if err == nil {
@@ -114,9 +114,9 @@ func profile(ctx context.Context, h home.Home, spec *job.Spec, nodeType string) 
 	return prof, ""
 }
 
-// Profile returns what the store knows of a job's application on that type of node, or else
-// on the type where it ran last; nil where it knows nothing. What it does not know at all is
-// taken for the application that ran last with the same files before they were edited.
+// Profile returns the stored profile of a job's application on that type of node, or else on the type where it ran
+// last; nil without one. For an unknown application it returns the profile of the one that ran last with the same
+// files, before they were edited.
 func Profile(ctx context.Context, s *store.Store, spec *job.Spec, nodeType string) (*predict.Profile, error) {
 	prof, err := profileOf(ctx, s, predict.Application(spec), nodeType)
 	if prof != nil || err != nil {

@@ -13,7 +13,7 @@ import (
 	"berth/internal/report"
 )
 
-// Info returns what a report needs to know of a run besides its records.
+// Info returns the data of a report that are not in a run's records.
 func Info(r home.Run, d *Decided) report.Info {
 	spec, tasks, p := d.Spec, d.Tasks, d.Plan
 	in := report.Info{ID: r.ID, Name: spec.Name, Kind: spec.Kind, Tasks: p.Tasks + p.Reduces,
@@ -47,7 +47,7 @@ func Info(r home.Run, d *Decided) report.Info {
 	return in
 }
 
-// taskName returns how people call the tasks of a run.
+// taskName returns the function that names the tasks of a run for people.
 func taskName(spec *job.Spec, tasks home.Tasks) func(task int) string {
 	if spec.Kind == job.MapReduce {
 		return func(task int) string {
@@ -65,7 +65,7 @@ func taskName(spec *job.Spec, tasks home.Tasks) func(task int) string {
 	}
 }
 
-// taskInput returns what tells the input of a run's tasks; a reduce has none of its own.
+// taskInput returns the function that describes the input of a run's tasks; a reduce has none of its own.
 func taskInput(spec *job.Spec, tasks home.Tasks) func(task int) string {
 	return func(task int) string {
 		switch {
@@ -79,8 +79,8 @@ func taskInput(spec *job.Spec, tasks home.Tasks) func(task int) string {
 	}
 }
 
-// View returns what a run's folder says of it, with no coordinator asked: the
-// summary that was written when it ended, else what its journal tells.
+// View returns the state of a run from its folder alone, without a coordinator: the summary that was written when it
+// ended, else the state by its journal.
 func View(r home.Run) (report.JobView, error) {
 	var v report.JobView
 	if home.ReadJSON(r.Summary(), &v) == nil {
@@ -93,8 +93,7 @@ func View(r home.Run) (report.JobView, error) {
 	return fold.Unattended(), nil
 }
 
-// Damaged returns what can be said of a run whose folder or journal cannot be
-// read, and why not.
+// Damaged returns the known state of a run whose folder or journal cannot be read, with the reason.
 func Damaged(r home.Run, why error) report.JobView {
 	v := report.JobView{Status: report.Status{ID: r.ID, State: report.StateDamaged}, Reason: why.Error()}
 	if spec, err := r.Spec(); err == nil {
@@ -106,28 +105,28 @@ func Damaged(r home.Run, why error) report.JobView {
 	return v
 }
 
-// Fold replays a run's journal. each is called for every attempt that is over; it may be nil.
+// Fold replays a run's journal. each, which may be nil, is called for every attempt that is over.
 func Fold(r home.Run, each func(report.AttemptRow)) (*report.Job, error) {
 	return fold(r, func(in *report.Info) { in.OnAttempt = each })
 }
 
-// FoldUsage replays a run's journal and adds to u what its phases took of their nodes.
+// FoldUsage replays a run's journal and adds to u the use of nodes by its phases.
 func FoldUsage(r home.Run, u *report.Usage) error {
 	_, err := fold(r, func(in *report.Info) { in.Usage = u })
 	return err
 }
 
-// fold replays a run's journal. tell adds who is told of what in it.
-func fold(r home.Run, tell func(*report.Info)) (*report.Job, error) {
+// fold replays a run's journal with the info that set completes.
+func fold(r home.Run, set func(*report.Info)) (*report.Job, error) {
 	d, err := Open(r)
 	if err != nil {
 		return nil, err
 	}
 	info := Info(r, d)
-	tell(&info)
+	set(&info)
 	fold := report.New(info)
 	if _, err := os.Stat(r.Journal()); errors.Is(err, fs.ErrNotExist) {
-		return fold, nil // its command ended before the coordinator had it
+		return fold, nil // its command ended before the coordinator started the job
 	}
 	_, err = journal.Replay(r.Journal(), func(e event.Entry) error {
 		fold.Apply(e)

@@ -10,11 +10,11 @@ import (
 	"berth/internal/mapreduce/input"
 )
 
-// inputNotes tells what a user may not expect of how their input is read.
+// inputNotes returns notes on how the input is read, where a user may not expect it.
 func inputNotes(sum input.InputSummary, splits []job.Split) []string {
 	var notes []string
 	if sum.Skipped > 0 {
-		notes = append(notes, fmt.Sprintf("passed over in input folders, as they are no files: %d sockets, devices or links in a circle", sum.Skipped))
+		notes = append(notes, fmt.Sprintf("%d sockets, devices or circular links in input folders are skipped, because they are not files", sum.Skipped))
 	}
 	if sum.Foreign > 0 {
 		notes = append(notes, fmt.Sprintf("%d of %d input files look compressed and are read as they are, such as %s: only %s are unpacked",
@@ -24,12 +24,12 @@ func inputNotes(sum input.InputSummary, splits []job.Split) []string {
 		notes = append(notes, "the input has no files, so no mapper runs and the output is empty")
 	}
 	if len(splits) > 0 && windowsLines(splits[0].Ranges[0]) {
-		notes = append(notes, splits[0].Ranges[0].Path+" has Windows line ends: mappers see the carriage returns, which Hadoop takes off")
+		notes = append(notes, splits[0].Ranges[0].Path+" has Windows line ends: mappers get the carriage returns, which Hadoop removes")
 	}
 	return notes
 }
 
-// headSize is how much of the input is looked at, bytes.
+// headSize is how many bytes of the input are examined.
 const headSize = 64 << 10
 
 // windowsLines reports whether the first line of a plain file ends with CR LF.
@@ -39,7 +39,7 @@ func windowsLines(r job.Range) bool {
 	}
 	f, err := os.Open(r.Path)
 	if err != nil {
-		return false // the task that reads it will tell
+		return false // the task that reads the file reports the error
 	}
 	defer func() { _ = f.Close() }() // only read
 	head, _ := io.ReadAll(io.LimitReader(f, headSize))

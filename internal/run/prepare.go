@@ -13,7 +13,7 @@ import (
 	"berth/internal/report"
 )
 
-// Prepare gives a decided job its id and its folder, and makes its output folder or job log.
+// Prepare gives a decided job its id and its folder, and creates its output folder or job log.
 func Prepare(h home.Home, d *Decided) (home.Run, error) {
 	r, err := h.NewRun(d.Spec.Kind, hasOutput(d.Spec))
 	if err != nil {
@@ -29,17 +29,16 @@ func Prepare(h home.Home, d *Decided) (home.Run, error) {
 	case d.Spec.Kind == job.MapReduce:
 		err = mapreduce.PrepareOutput(d.Spec.MapReduce)
 	case d.Spec.Bag.Joblog != "":
-		err = report.CreateJoblog(d.Spec.Bag.Joblog) // here, where its user sees the error and its umask counts
+		err = report.CreateJoblog(d.Spec.Bag.Joblog) // here, where the user sees the error and the user's umask applies
 	}
 	if err != nil {
-		return home.Run{}, errors.Join(err, r.Remove()) // nothing half done stays
+		return home.Run{}, errors.Join(err, r.Remove()) // remove everything that was created
 	}
 	return r, nil
 }
 
-// hasOutput returns what tells of an id whether a bag of that id has left output
-// where this one's goes: one of an earlier state folder, or of another user. It
-// shall not be mixed up with this one's.
+// hasOutput returns a function that reports whether a bag of an id has left output where this job's output goes, from
+// an earlier state folder or another user. The two outputs must not be mixed.
 func hasOutput(spec *job.Spec) func(job.ID) bool {
 	if spec.Kind != job.Bag {
 		return nil
@@ -62,7 +61,7 @@ func hasOutput(spec *job.Spec) func(job.ID) bool {
 	}
 }
 
-// Discard undoes Prepare: the coordinator did not take the job on.
+// Discard undoes Prepare when the coordinator did not start the job.
 func Discard(r home.Run, spec *job.Spec) error {
 	var err error
 	if spec.Kind == job.MapReduce {
@@ -71,9 +70,9 @@ func Discard(r home.Run, spec *job.Spec) error {
 	return errors.Join(err, r.Remove())
 }
 
-// Replan plans what is left of a run that is over, on what there is now and by what
-// change makes of the spec, which is kept with the run, as the plan is. Splits stay as they are. again
-// says that tasks of a bag that failed are to be run again. undo keeps spec and plan as they were before.
+// Replan plans the rest of a run that is over, on the present state of its backend and with the spec as change
+// modifies it. Spec and plan are saved with the run; splits stay the same. again means that failed tasks of a bag run
+// again. undo restores the earlier spec and plan.
 func Replan(ctx context.Context, h home.Home, r home.Run, again bool, change func(*job.Spec) error) (undo func() error, err error) {
 	d, err := Open(r)
 	if err != nil {
@@ -103,13 +102,13 @@ func Replan(ctx context.Context, h home.Home, r home.Run, again bool, change fun
 	return undo, save(r, spec, p)
 }
 
-// save keeps a spec and its plan with a run.
+// save writes a spec and its plan into a run's folder.
 func save(r home.Run, spec *job.Spec, p plan.Plan) error {
 	return errors.Join(r.SaveSpec(spec), home.WriteJSON(r.Plan(), p))
 }
 
-// left returns what is to be done yet of a run that is over. It goes by the job's own
-// size and not by an earlier plan, which may be about a part of the job.
+// left returns the unfinished tasks of a run that is over. It uses the job's own size and not an earlier plan, which
+// may concern a part of the job.
 func left(spec *job.Spec, whole plan.Counts, v report.JobView, again bool) *job.Rest {
 	if spec.Kind == job.Bag {
 		rest := &job.Rest{Tasks: whole.Tasks - v.TasksDone}
@@ -130,7 +129,7 @@ func left(spec *job.Spec, whole plan.Counts, v report.JobView, again bool) *job.
 	return rest
 }
 
-// Open reads what is to be done in a run.
+// Open reads spec, tasks and plan of a run.
 func Open(r home.Run) (*Decided, error) {
 	spec, tasks, err := r.Load()
 	if err != nil {
@@ -140,12 +139,12 @@ func Open(r home.Run) (*Decided, error) {
 	return &Decided{Spec: spec, Tasks: tasks, Plan: p}, err
 }
 
-// LoadPlan reads what was decided for a run.
+// LoadPlan reads the plan of a run.
 func LoadPlan(r home.Run) (plan.Plan, error) {
 	var p plan.Plan
 	err := home.ReadJSON(r.Plan(), &p)
 	if o := p.Outlook; o != nil {
-		o.Start = max(o.Start, o.Wait) // plans of older versions tell no start
+		o.Start = max(o.Start, o.Wait) // plans of older versions have no start
 	}
 	return p, err
 }

@@ -75,7 +75,7 @@ func viewOf(t *testing.T, r home.Run) report.JobView {
 	return v
 }
 
-// TestView tells of a run from its folder alone, at every stage of its life.
+// TestView: the folder of a run alone gives its state, at every stage of its life.
 func TestView(t *testing.T) {
 	h := newHome(t)
 	r, d := prepared(t, h)
@@ -121,7 +121,7 @@ func TestView(t *testing.T) {
 	}
 }
 
-// TestDamaged: of a run that cannot be read is told what can be.
+// TestDamaged: the view of a run that cannot be read has everything that can still be read.
 func TestDamaged(t *testing.T) {
 	h := newHome(t)
 	r, d := prepared(t, h)
@@ -173,7 +173,7 @@ func TestReplan(t *testing.T) {
 	}
 }
 
-// TestPrepareLeavesNothing: a job that cannot be begun leaves neither run nor output.
+// TestPrepareLeavesNothing: a job that cannot be prepared leaves neither run nor output.
 func TestPrepareLeavesNothing(t *testing.T) {
 	h := newHome(t)
 	dir := t.TempDir()
@@ -221,7 +221,7 @@ func TestPrepareLeavesNothing(t *testing.T) {
 	}
 }
 
-// TestBatchOptions: what only a batch system knows is said to have no effect here.
+// TestBatchOptions: a note says which options have no effect without a batch system.
 func TestBatchOptions(t *testing.T) {
 	h := newHome(t)
 	t.Setenv(OnVar, local.Name)

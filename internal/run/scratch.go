@@ -12,8 +12,8 @@ import (
 	"berth/internal/job"
 )
 
-// checkScratch refuses a scratch folder of the user's choice in which no worker of
-// theirs could write. It may be missing if it can be made.
+// checkScratch returns an error for a scratch folder in which the user's workers could not write. The folder may be
+// missing if it can be created.
 func checkScratch(dir string) error {
 	if dir == "" {
 		return nil
@@ -23,7 +23,7 @@ func checkScratch(dir string) error {
 			Do: "name a folder that you may write to"}
 	}
 	if !utf8.ValidString(dir) {
-		return refuse("the path is no UTF-8", nil)
+		return refuse("the path is not UTF-8", nil)
 	}
 	there := filepath.Clean(dir)
 	info, err := os.Stat(there)
@@ -33,9 +33,9 @@ func checkScratch(dir string) error {
 	}
 	switch {
 	case err != nil:
-		return refuse("cannot look at the folder", err)
+		return refuse("the folder cannot be examined", err)
 	case !info.IsDir():
-		return refuse(there+" is no folder", nil)
+		return refuse(there+" is not a folder", nil)
 	}
 	if err := unix.Access(there, unix.W_OK|unix.X_OK); err != nil {
 		return refuse(there+" cannot be written", err)

@@ -11,18 +11,18 @@ import (
 	"berth/internal/plan"
 )
 
-// checkRounds is how often the batch system is asked about the winner of a plan at
-// most. Each answer is one noisy sample, so more of them would not make it truer.
+// checkRounds is the largest number of requests of one plan that the batch system checks. Each answer is one noisy
+// sample, so more of them would not be more accurate.
 const checkRounds = 3
 
-// Settle plans, and has the batch system itself reckon when what was chosen would
-// begin; where it disagrees much, or would refuse it, the next best is taken. tester
-// is nil where there is nobody to ask.
+// Settle plans, and lets the batch system itself compute when the chosen request would begin. If the answer is much
+// later than the plan, or a refusal, it plans again with that answer. tester is nil where the backend cannot check
+// requests.
 //
-// Where jobs wait in the partition only a refusal counts. Slurm then adds to the start what
-// all jobs of higher priority ask for, nodes × time over the nodes of the partition
-// (_delayed_job_start_time in its controller), as if none could be backfilled: measured, it
-// gave every request the same late start, and drove plans to shapes half the size.
+// While jobs are pending in the partition only a refusal counts. Slurm then adds to the start the demand of all jobs
+// of higher priority, nodes × time over the nodes of the partition (_delayed_job_start_time in its controller), as if
+// none could be backfilled: in measurements every request got the same late start, which led plans to requests of
+// half the size.
 func Settle(ctx context.Context, q plan.Question, tester driver.Tester) (plan.Plan, error) {
 	for round := 0; ; round++ {
 		p, err := plan.Decide(q)
@@ -45,7 +45,7 @@ func Settle(ctx context.Context, q plan.Question, tester driver.Tester) (plan.Pl
 	}
 }
 
-// pending reports whether jobs that can start by themselves wait in the partition.
+// pending reports whether jobs that can start by themselves are pending in the partition.
 func pending(snap cluster.Snapshot, partition string) bool {
 	return slices.ContainsFunc(snap.Queue.Pending, func(j cluster.Queued) bool {
 		return j.Held == "" && slices.Contains(strings.Split(j.Partition, ","), partition)

@@ -10,7 +10,7 @@ import (
 	"berth/internal/plan"
 )
 
-// oracle is a batch system that says of every request what it is told to say.
+// oracle is a batch system with prepared answers to requests.
 type oracle struct {
 	start job.Time
 	err   error
@@ -22,8 +22,8 @@ func (o *oracle) Test(context.Context, job.AllocRequest) (job.Time, error) {
 	return o.start, o.err
 }
 
-// TestSettle: a start that is much later than the queue shows makes the plan think again, but
-// not while jobs wait, when it means nothing; a refusal always does.
+// TestSettle: a start that is much later than the queue shows leads to another plan, but not while jobs are pending,
+// when the answer means nothing; a refusal always does.
 func TestSettle(t *testing.T) {
 	const now = job.Time(1e18)
 	hour := now.Add(time.Hour)

@@ -7,9 +7,9 @@ import (
 	"berth/internal/plan"
 )
 
-// use has a job planned with the user's allocations that wait for work. Those that would
-// serve it are there at once. The others are given back when it asks for its own, so the
-// queue is looked at without them; the batch system itself would still reckon with them, and is not asked.
+// use adds the user's idle allocations to the planning of a job. Those that serve the job count as present. The
+// others are given back when the job makes its own requests, so they are removed from the snapshot; the batch system
+// would still count them, and is not asked to check requests.
 func (at *backend) use(h home.Home, spec *job.Spec, spare []job.Live) {
 	if at.Snapshot.Queue == nil {
 		return
