@@ -6,6 +6,7 @@ import "time"
 type Accounting struct {
 	Associations []Association `json:"associations"`
 	QOS          []QOS         `json:"qos"`
+	Accounts     []Account     `json:"accounts,omitempty"`
 }
 
 // Association is the user's membership in an account, with its limits.
@@ -64,16 +65,7 @@ func (a *Accounting) Allows(account, qos string, p *Partition) Allowance {
 	if as == nil {
 		return Allowance{}
 	}
-	if qos == "" {
-		qos = as.QOS
-	}
-	if qos == "" {
-		qos = "normal" // Slurm's own default
-	}
-	first, then := a.qos(p.QOS), a.qos(qos)
-	if then.Over {
-		first, then = then, first
-	}
+	first, then := a.levels(as, qos, p)
 	var set [numBounds]Limit
 	for _, level := range []struct {
 		bounds Bounds
@@ -86,6 +78,21 @@ func (a *Accounting) Allows(account, qos string, p *Partition) Allowance {
 		}
 	}
 	return Allowance{Time: set[WallTime], Nodes: least(set[JobNodes], set[GroupNodes], set[UserNodes]), CPUs: least(set[JobCPUs], set[GroupCPUs], set[UserCPUs])}
+}
+
+// levels returns the QOS whose bounds count first and second for a job with an association and a QOS, empty for none that is named, in a partition.
+func (a *Accounting) levels(as *Association, qos string, p *Partition) (first, then QOS) {
+	if qos == "" {
+		qos = as.QOS
+	}
+	if qos == "" {
+		qos = "normal" // Slurm's own default
+	}
+	first, then = a.qos(p.QOS), a.qos(qos)
+	if then.Over {
+		first, then = then, first
+	}
+	return first, then
 }
 
 // MaxTime returns the limit on wall time; 0 is no limit.

@@ -76,6 +76,8 @@ type Queued struct {
 	ID        string        `json:"id"`
 	User      string        `json:"user"`
 	Partition string        `json:"partition"`
+	Account   string        `json:"account,omitempty"`
+	QOS       string        `json:"qos,omitempty"`
 	Nodes     []int         `json:"nodes,omitempty"` // running: its nodes; pending: its planned nodes, if known
 	Count     int           `json:"count"`           // number of nodes; each task of an array is a job
 	PerNode   job.Resources `json:"per_node"`

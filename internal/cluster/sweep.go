@@ -147,13 +147,7 @@ func (l *lineup) running() []use {
 	uses := make([]use, 0, len(l.queue.Running)+len(l.nodes)/4)
 	for i := range l.queue.Running {
 		j := &l.queue.Running[i]
-		u := use{nodes: j.Nodes, share: j.PerNode, whole: l.whole(j), from: l.snap.At, to: timeline.Never}
-		if j.Limit > 0 {
-			u.to = timeline.After(j.Start, j.Limit)
-			if u.to <= l.snap.At {
-				u.to = l.snap.At.Add(grace)
-			}
-		}
+		u := use{nodes: j.Nodes, share: j.PerNode, whole: l.whole(j), from: l.snap.At, to: l.snap.until(j)}
 		uses = append(uses, u)
 		if len(j.Nodes) > 1 && !u.whole {
 			for _, i := range j.Nodes {

@@ -121,6 +121,18 @@ func (a *adaptor) shorter(c Candidate, beside []predict.Window) Candidate {
 	return c
 }
 
+// keepToLeft lowers the free nodes to those that the shared limits leave beside what is chosen, wherever its nodes are.
+func (d *decision) keepToLeft(o *offer) {
+	if o.left == nil {
+		return
+	}
+	left := o.left.Clone()
+	for _, c := range d.chosen {
+		left.Add(d.instant(c.Wait), d.instant(c.end()), -max(c.Take, ceilDiv(c.Take*c.PerNode.CPUs, o.perNode.CPUs)))
+	}
+	o.line.Cap(left)
+}
+
 // furtherCandidates returns a candidate for each of the free slots, besides the chosen ones, that give the most
 // core-seconds before the job is done without them.
 func (d *decision) furtherCandidates(offers []*offer) []Candidate {
@@ -139,6 +151,7 @@ func (d *decision) furtherCandidates(offers []*offer) []Candidate {
 					free.line.Add(d.instant(c.Wait), d.instant(c.end()), -c.Take)
 				}
 			}
+			d.keepToLeft(&free)
 			free.slots = free.line.Slots()
 		}
 		for _, slot := range free.slots {

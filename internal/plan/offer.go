@@ -29,6 +29,7 @@ type offer struct {
 	queue *timeline.Timeline // of its free nodes
 	line  *timeline.Timeline // the same, without the nodes of present allocations
 	slots []timeline.Slot    // of line
+	left  *timeline.Timeline // of the nodes that limits leave which the job shares with others; nil: it shares none
 }
 
 // maxSizes is how many sizes of workers are tried in a partition.
@@ -128,8 +129,20 @@ func (a *adaptor) reservation() string {
 // findSlots sets the timeline and the free slots of an offer from now on.
 func (a *adaptor) findSlots(o *offer) {
 	line, _ := a.q.Snap.Timeline(a.view(o.part, o.perNode))
+	if o.left = a.q.Snap.Left(a.req.Account, a.req.QOS, a.view(o.part, o.perNode)); o.left != nil {
+		a.noteLeft(o, line)
+		line.Cap(o.left)
+	}
 	line.Advance(a.q.Now)
 	o.queue, o.line, o.slots = line, line, line.Slots()
+}
+
+// noteLeft says that limits on all jobs of an account, a QOS or a user leave less than is free now.
+func (a *adaptor) noteLeft(o *offer, line *timeline.Timeline) {
+	if left, free := o.left.At(a.q.Now), line.At(a.q.Now); left < min(free, o.capNodes) {
+		a.note(fmt.Sprintf("%s of %s can be used now, because your account or QOS limits what all of its jobs use together: %s of partition %s are free",
+			count(left, "node"), count(o.perNode.CPUs, "core"), count(free, "node"), o.name))
+	}
 }
 
 // whole reports whether jobs get whole nodes only.

@@ -98,6 +98,21 @@ func (t *Timeline) Add(from, to job.Time, n int) {
 	t.join(first)
 }
 
+// Cap lowers the number of free nodes to that of another timeline, where that is less. Before its beginning the other counts as it does there.
+func (t *Timeline) Cap(by *Timeline) {
+	starts := slices.Concat(t.starts, by.starts)
+	slices.Sort(starts)
+	for i, at := range starts {
+		end := Never
+		if i+1 < len(starts) {
+			end = starts[i+1]
+		}
+		if over := t.At(at) - by.At(at); over > 0 && at >= t.From() {
+			t.Add(at, end, -over)
+		}
+	}
+}
+
 // split makes a step begin at an instant not before the beginning, and returns its index.
 func (t *Timeline) split(at job.Time) int {
 	i := t.index(at)

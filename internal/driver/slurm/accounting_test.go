@@ -33,6 +33,7 @@ func TestAccounting(t *testing.T) {
 		{"a step that takes too much memory is not begun anew", testMemory},
 		{"what a QOS never lets start is given up", testLimits},
 		{"what accounting allows is known", testAllowed},
+		{"what running jobs leave of a shared limit is known", testShared},
 		{"arrays of others are counted task by task", testArrays},
 		{"how jobs ended that slurmctld has forgotten", testForgotten},
 	} {
@@ -125,6 +126,29 @@ func testAllowed(t *testing.T, c *slurmtest.Cluster) {
 		if got := snap.Queue.Accounting.Allows(r.account, r.qos, &snap.Queue.Partitions[0]); got != r.want {
 			t.Errorf("account %q, QOS %q: %+v, want %+v", r.account, r.qos, got, r.want)
 		}
+	}
+}
+
+// testShared: what jobs that run have of a limit that they share is known, with the account and the QOS of each.
+func testShared(t *testing.T, c *slurmtest.Cluster) {
+	id := c.Submit(t, "--account=below", "--qos=normal", "--ntasks=1", "--mem=10", "--output=/dev/null", "--wrap=sleep 600")
+	defer c.Run(t, "scancel", id)
+	c.WaitState(t, id, "RUNNING")
+	snap, err := Open(options(t, c, t.TempDir()).Env).Snapshot(t.Context(), "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, q := range snap.Queue.Running {
+		if q.ID == id && (q.Account != "below" || q.QOS != "normal") {
+			t.Errorf("the job is of account %q and QOS %q", q.Account, q.QOS)
+		}
+	}
+	view := cluster.View{Partition: slurmtest.Main, PerNode: job.Resources{CPUs: 1}}
+	if left := snap.Left("below", "", view); left == nil || left.At(snap.At) != 1 {
+		t.Errorf("beside a job of one core, an account of two cores leaves %v", left)
+	}
+	if left := snap.Left("", "", view); left != nil {
+		t.Errorf("an account without a limit leaves %v", left.Steps())
 	}
 }
 

@@ -16,7 +16,7 @@ const separator = "\x1f"
 var (
 	// queueFields are what a snapshot needs of each job.
 	queueFields = []string{"JobArrayID", "UserName", "Partition", "State", "NumNodes", "NumCPUs", "tres-alloc", "OverSubscribe",
-		"TimeLimit", "StartTime", "EndTime", "PriorityLong", "NodeList", "SchedNodes", "Reservation", "Reason"}
+		"TimeLimit", "StartTime", "EndTime", "PriorityLong", "NodeList", "SchedNodes", "Reservation", "Account", "QOS", "Reason"}
 	// watchFields are what is watched of our own jobs.
 	watchFields = []string{"JobID", "State", "StartTime", "EndTime", "TimeLimit", "NodeList", "exit_code", "Reason"}
 	// findFields are what a job whose id was lost is known by.

@@ -76,7 +76,7 @@ func BenchmarkSnapshot(b *testing.B) {
 		if i%2 == 1 {
 			state, where = "PENDING", ""
 		}
-		queue.WriteString(strings.ReplaceAll(fmt.Sprintf("%d|ann|main|%s|2|128|cpu=128,mem=512000M,node=2,billing=128|OK|1-00:00:00|1795232907|1795326507|%d|%s|(null)|(null)|Priority|\n",
+		queue.WriteString(strings.ReplaceAll(fmt.Sprintf("%d|ann|main|%s|2|128|cpu=128,mem=512000M,node=2,billing=128|OK|1-00:00:00|1795232907|1795326507|%d|%s|(null)|(null)|main|normal|Priority|\n",
 			i+1, state, 100000-i, where), "|", separator))
 	}
 	partitions := "PartitionName=main Default=YES MaxTime=UNLIMITED MaxNodes=UNLIMITED Nodes=n[0000-4999] State=UP PriorityTier=1\n"

@@ -42,11 +42,11 @@ func (s *System) limits(ctx context.Context, user string) *cluster.Accounting {
 
 // parseLimits reads the answers of sacctmgr: the user's associations, the accounts above them, and the QOS.
 func parseLimits(user, accounts, qos string) *cluster.Accounting {
-	above := map[string][]string{} // parent and GrpTRES of each account
+	a, above := &cluster.Accounting{}, map[string][]string{} // parent and GrpTRES of each account
 	for _, f := range barred(accounts, 3) {
 		above[f[0]] = f[1:]
+		a.Accounts = append(a.Accounts, cluster.Account{Name: f[0], Parent: f[1], Nodes: tresCount(f[2], "node"), CPUs: tresCount(f[2], "cpu")})
 	}
-	a := &cluster.Accounting{}
 	for _, f := range barred(user, 7) {
 		as := cluster.Association{Account: f[1], Partition: f[2], Default: f[0] == f[1], QOS: f[3], Bounds: bounds(f[4], f[5], f[6])}
 		for name, levels := f[1], 0; above[name] != nil && levels <= len(above); name, levels = above[name][0], levels+1 {

@@ -62,7 +62,7 @@ func holdsNodes(state string) bool {
 
 // parseJob reads all of a row but its nodes.
 func parseJob(f []string, partitions map[string]*partition, s site) queued {
-	q := queued{Queued: cluster.Queued{ID: f[0], User: f[1], Partition: f[2], Count: max(parseCount(f[4]), 1)}}
+	q := queued{Queued: cluster.Queued{ID: f[0], User: f[1], Partition: f[2], Account: orNone(f[15]), QOS: orNone(f[16]), Count: max(parseCount(f[4]), 1)}}
 	q.number, _ = digits(leadingDigits(f[0]))
 	q.priority, _ = digits(f[11])
 	mem := int64(0)
@@ -81,11 +81,19 @@ func parseJob(f []string, partitions map[string]*partition, s site) queued {
 		}
 	}
 	if f[3] == "PENDING" {
-		q.Held = held(f[15], q.Start)
+		q.Held = held(f[17], q.Start)
 	} else if end := parseTime(f[10]); q.Limit > 0 && end > q.Start { // it may be moved, by a suspension say
 		q.Limit = end.Sub(q.Start)
 	}
 	return q
+}
+
+// orNone returns what squeue prints of a name, empty where there is none.
+func orNone(s string) string {
+	if s == "(null)" || s == "N/A" {
+		return ""
+	}
+	return s
 }
 
 func leadingDigits(s string) string {
