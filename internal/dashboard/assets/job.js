@@ -64,7 +64,7 @@ function phases(j) {
 
 // predicted puts what was predicted beside what came, or what has come so far.
 function predicted(doc) {
-  const j = doc.job, p = doc.plan.predicted, so = (s) => final(j.state) ? s : undefined;
+  const j = doc.job, p = doc.plan.predicted, by = j.predicted?.source || (p && doc.plan.source), so = (s) => final(j.state) ? s : undefined;
   const ran = j.actual_s ?? (j.started ? (Date.parse(j.ended || j.at) - Date.parse(j.resumed && Date.parse(j.resumed) > Date.parse(j.started) ? j.resumed : j.started)) / 1000 : 0);
   const rows = [];
   if (j.expected) rows.push(["start", { low_s: 0, up_s: j.expected.start_s, actual_s: j.wait_s ?? j.waits?.for_s }]);
@@ -76,7 +76,7 @@ function predicted(doc) {
     h("div", { class: "scroll" }, h("table", {}, head(["", "", "Predicted", "Median", final(j.state) ? "Actual" : "So far", ""], 2),
       h("tbody", {}, rows.map(([name, r]) => h("tr", { key: name }, h("td", { class: "keep" }, name), h("td", { class: "grow" }, scale(r)), cell(r.low_s ? span(r.low_s, r.up_s) : duration(r.up_s)),
         cell(duration(r.median_s)), cell(r.actual_s ? duration(r.actual_s) : ""), cell(name === "run" && r.actual_s && j.actual_s ? off(r) : "")))))),
-    h("p", { class: "dim small wrap" }, `By ${j.predicted?.source || doc.plan.source}. The band is what was predicted, the thin line its median, the thick one what came.`),
+    h("p", { class: "dim small wrap" }, `${by ? `By ${by}. ` : ""}The band is what was predicted, the thin line its median, the thick one what came.`),
   ];
 }
 
@@ -124,7 +124,7 @@ function nodes(doc) {
   return h("section", { key: "nodes" }, h("h2", {}, "Nodes"), h("div", { class: j.nodes.length > 16 ? "scroll tall" : "scroll", tabindex: j.nodes.length > 16 ? 0 : null }, h("table", {},
     head(["Node", "Host", "State", "Cores", "Memory", "Running", "Done", "Failed", "Cores used: mean, max", "Memory", "Disk", "Network"], 3),
     h("tbody", {}, j.nodes.map((n) => h("tr", { key: n.node }, h("td", { class: "keep" }, n.node), h("td", { class: "keep" }, n.host),
-      h("td", { class: "keep" }, nodeSigns[n.state] || n.state, n.reason && n.state !== "up" ? h("div", { class: "dim small" }, n.reason) : null),
+      h("td", { class: "keep" }, nodeSigns[n.state] || n.state, final(j.state) && n.state === "up" ? " at the end" : null, n.reason && n.state !== "up" ? h("div", { class: "dim small" }, n.reason) : null),
       [n.cpus ? count(n.cpus) : "", n.mem_bytes ? size(n.mem_bytes) : "", n.running ? count(n.running) : "", count(n.done), n.failed ? count(n.failed) : "",
         use(n, "cpu", number), use(n, "mem", size), use(n, "disk", size), use(n, "net", size)].map(cell)))))));
 }

@@ -2,7 +2,7 @@
 import { h } from "./dom.js";
 import { front } from "./front.js";
 import { color, plot } from "./plots.js";
-import { clock, count, duration, percent, things } from "./words.js";
+import { clock, count, duration, final, percent, things } from "./words.js";
 
 export function queueSections(doc) {
   return [rented(doc.rented, doc.job), outlook(doc.plan), allocations(doc.job), plans(doc.job)];
@@ -33,7 +33,7 @@ function outlook(plan) {
     plan.reasons.slice(1).map((r) => h("p", { class: "dim small wrap" }, r)),
     h("div", { class: "scroll" }, h("table", {}, heads(["", "Start", "Nodes", "For", "Take", "Time", "Wait", "Run", "Turnaround", "Risk", "Why"], 2, 1),
       h("tbody", {}, o.slots.map((s) => h("tr", { class: s.chosen ? "chosen" : null },
-        h("td", {}, s.chosen ? "✓ " + (letters[chosen.indexOf(s)] || "") : ""), h("td", { class: "keep" }, s.start_ns ? clock(s.start_ns / 1e6) : "never"),
+        h("td", { class: "keep" }, s.chosen ? "✓ " + (letters[chosen.indexOf(s)] || "") : ""), h("td", { class: "keep" }, s.start_ns ? clock(s.start_ns / 1e6) : "never"),
         [count(s.nodes), s.duration_ns === null ? "no end" : duration(s.duration_ns / 1e9), s.take_nodes ? `${s.take_nodes}×${s.per_node.cpus}` : "", s.time_ns ? duration(s.time_ns / 1e9) : "no limit",
           s.wait_s === null ? "never" : duration(s.wait_s), s.run_s ? duration(s.run_s) : "", s.turnaround_s ? duration(s.turnaround_s) : "", s.run_s ? percent(s.timeout_share) : ""].map((t) => h("td", { class: "num" }, t)),
         h("td", { class: "wrap" }, s.why)))))));
@@ -65,10 +65,11 @@ function boxes(u, chosen) {
 const signs = { waiting: "○ waiting", running: "▸ running", over: "✓ over" };
 
 function allocations(j) {
+  const over = final(j.state); // what becomes of an allocation after that is no part of the job
   if (j.allocs.length === 0) return null;
   return h("section", { key: "allocs" }, h("h2", {}, `Allocations${j.allocs.length < j.allocs_total ? `, the last ${j.allocs.length} of ${count(j.allocs_total)}` : ""}`), h("div", { class: "scroll" }, h("table", {},
     heads(["", "Partition", "State", "Nodes", "Time", "Asked for", "Began", "Ends", "Ended", ""], 3, 1),
-    h("tbody", {}, j.allocs.map((a) => h("tr", { key: a.alloc }, h("td", {}, a.alloc), h("td", {}, a.partition || ""), h("td", { class: "keep" }, signs[a.state] || a.state),
+    h("tbody", {}, j.allocs.map((a) => h("tr", { key: a.alloc }, h("td", {}, a.alloc), h("td", {}, a.partition || ""), h("td", { class: "keep" }, (signs[a.state] || a.state) + (over && a.state === "running" ? " at the end" : "")),
       [`${count(a.nodes_up)} of ${count(a.nodes)} up`, a.time_s ? duration(a.time_s) : "no limit", clock(a.requested), clock(a.began) || (a.expected_start ? "about " + clock(a.expected_start) : ""), clock(a.ends), clock(a.ended)]
         .map((t) => h("td", { class: "num" }, t)),
       h("td", { class: "wrap" }, a.note || a.reason || "")))))));
