@@ -2,6 +2,8 @@ package test
 
 import (
 	"fmt"
+	"io"
+	"os"
 	"path/filepath"
 	"strconv"
 	"strings"
@@ -105,5 +107,51 @@ func TestCollectedFailure(t *testing.T) {
 	}
 	if res := w.berth("bag", "--stdout", "collect", "--stderr", "{task}.err", "--", "true", ":::", "a"); res.code != 255 || !strings.Contains(res.stderr, "collected both or none") {
 		t.Errorf("one stream collected, one in files: %v", res)
+	}
+}
+
+// TestUngrouped: what tasks write comes out while they run, both streams apart, and what they write once the command is gone goes to files.
+func TestUngrouped(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	// Each task waits until the reader of its standard output has seen the line.
+	cmd := w.command("bag", "-u", "--", "echo {}; echo no {} >&2; until [ -e seen ]; do sleep 0.01; done", ":::", "a")
+	var errs strings.Builder
+	cmd.Stderr = &errs
+	out, err := cmd.StdoutPipe()
+	if err == nil {
+		err = cmd.Start()
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	line := make([]byte, 2)
+	if _, err := io.ReadFull(out, line); err != nil || string(line) != "a\n" {
+		t.Errorf("while the task runs %q is printed (%v)", line, err)
+	}
+	w.write("seen", "")
+	if rest, err := io.ReadAll(out); len(rest) > 0 || err != nil {
+		t.Errorf("%q is printed later (%v)", rest, err)
+	}
+	if err := cmd.Wait(); err != nil || !strings.Contains("\n"+errs.String(), "\nno a\n") {
+		t.Errorf("the job ended with %v; on standard error there is\n%s", err, errs.String())
+	}
+	if files, err := filepath.Glob(filepath.Join(w.dir, "bag-1", "*")); len(files) > 0 || err != nil {
+		t.Errorf("%v are in the job's folder (%v)", files, err)
+	}
+
+	gone := w.command("bag", "-u", "--throttle", "1", "--", "echo > ready; until [ -e go ]; do sleep 0.01; done; echo {}", ":::", "1", "2", "3")
+	if err := gone.Start(); err != nil {
+		t.Fatal(err)
+	}
+	w.await("a task to run", func() bool { _, err := os.Stat(filepath.Join(w.dir, "ready")); return err == nil })
+	if err := gone.Process.Kill(); err != nil {
+		t.Fatal(err)
+	}
+	_ = gone.Wait() // it was killed
+	w.write("go", "")
+	w.berth("wait", "bag-2") // the task that ran when the command was killed may fail: nobody reads what it writes
+	if got := w.must("cat", "bag-2", "3").stdout; got != "3\n" {
+		t.Errorf("the last task left %q", got)
 	}
 }

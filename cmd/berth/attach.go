@@ -35,7 +35,7 @@ func attach(cmd *cobra.Command, h home.Home, r home.Run, a attachment) (report.J
 func showToEnd(cmd *cobra.Command, h home.Home, r home.Run, a attachment) (report.JobView, error) {
 	opts := ui.Detect(os.Stderr, wantJSON(cmd), os.Getenv)
 	opts.Told = a.told
-	if _, wanted := resultsWanted(cmd); wanted && opts.Mode == ui.Terminal {
+	if _, wanted := resultsWanted(cmd); (wanted || ungrouped(cmd)) && opts.Mode == ui.Terminal {
 		opts.Mode = ui.Plain // bars would be drawn over what is printed
 	}
 	console, err := withResults(cmd, r, newConsole(cmd, r, opts))

@@ -41,6 +41,7 @@ of its own. Exit code: 0, the number of failed tasks up to 100, 101 for more, 25
 	opts.Register(c.Flags())
 	c.Flags().BoolVar(&detach, "detach", false, "print the job's id and do not wait for its end")
 	addResultFlags(c.Flags())
+	c.Flags().BoolP("ungroup", "u", false, "print what tasks write while they write it, mixed, and keep no files of it; on this machine only")
 	c.Flags().BoolVar(&dry, "dry-run", false, "print the commands of all tasks, and run nothing")
 	return c
 }
@@ -61,6 +62,9 @@ func bag(cmd *cobra.Command, opts *cli.BagOptions, args []string, do then, detac
 	if err := checkResults(cmd, job.Bag, detach); err != nil {
 		return err
 	}
+	if ungrouped(cmd) && (cmd.Flags().Changed("stdout") || cmd.Flags().Changed("stderr")) {
+		return job.ArgumentError("--ungroup", "what tasks write goes to standard output, not to files", "leave out --stdout and --stderr")
+	}
 	dir, err := os.Getwd()
 	if err != nil {
 		return fmt.Errorf("find the current folder: %w", err)
@@ -72,6 +76,9 @@ func bag(cmd *cobra.Command, opts *cli.BagOptions, args []string, do then, detac
 	if len(entries) == 0 { // --no-run-if-empty
 		fmt.Fprintln(cmd.ErrOrStderr(), "berth: no entries: nothing to do")
 		return nil
+	}
+	if spec.Bag.Ungroup = ungrouped(cmd); spec.Bag.Ungroup {
+		spec.Bag.Collect = false
 	}
 	return do(cmd, spec, entries, detach)
 }

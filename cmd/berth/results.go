@@ -30,14 +30,22 @@ func resultsWanted(cmd *cobra.Command) (o results.Options, ok bool) {
 	return o, o.InOrder || o.Tag || is("group")
 }
 
+// ungrouped reports whether tasks are to write straight to the command's own output.
+func ungrouped(cmd *cobra.Command) bool {
+	v, err := cmd.Flags().GetBool("ungroup")
+	return err == nil && v
+}
+
 // checkResults refuses flags that do not go together with printing results.
 func checkResults(cmd *cobra.Command, kind job.Kind, detach bool) error {
 	_, wanted := resultsWanted(cmd)
 	switch {
-	case !wanted:
+	case !wanted && !ungrouped(cmd):
 		return nil
+	case wanted && ungrouped(cmd):
+		return job.ArgumentError("--ungroup", "it prints what tasks write while they write it, and another flag what each wrote when it is over", "keep one of them")
 	case kind != job.Bag:
-		return job.ArgumentError("", "--group, --keep-order and --tag print what the tasks of a bag wrote, and this is none", "print a job's output with: berth cat JOB")
+		return job.ArgumentError("", "--group, --keep-order, --tag and --ungroup print what the tasks of a bag wrote, and this is none", "print a job's output with: berth cat JOB")
 	case detach:
 		return job.ArgumentError("--detach", "the command would not stay to print what tasks write", "print it later with: berth wait --keep-order, or berth cat")
 	case wantJSON(cmd):

@@ -37,7 +37,7 @@ func submitStages(cmd *cobra.Command, j *cli.Job, detach bool) error {
 			next.Spec.After = []job.ID{runs[len(runs)-1].ID}
 			next.Spec.Stage.First = runs[0].ID
 		}
-		r, err := hand(ctx, h, next.Spec, next.Entries)
+		r, err := hand(ctx, h, next.Spec, next.Entries, nil)
 		if err != nil {
 			return errors.Join(err, withdraw(h, runs), j.Stages.Remove())
 		}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 
 	"github.com/spf13/cobra"
 
@@ -12,6 +13,7 @@ import (
 	"berth/internal/inherit"
 	"berth/internal/job"
 	"berth/internal/report"
+	"berth/internal/results"
 	"berth/internal/run"
 	"berth/internal/ui"
 )
@@ -27,16 +29,28 @@ func submit(cmd *cobra.Command, spec *job.Spec, entries []job.Entry, detach bool
 	}
 	ctx, stop := interruptible(cmd.Context())
 	defer stop()
-	r, err := hand(ctx, h, spec, entries)
+	var live *results.Live
+	r, err := hand(ctx, h, spec, entries, func(r home.Run) (err error) {
+		if spec.Bag != nil && spec.Bag.Ungroup {
+			live, err = results.OpenLive(r, os.Stdout, os.Stderr)
+		}
+		return err
+	})
 	if err != nil {
 		return err
 	}
 	cmd.SetContext(ctx)
-	return finish(cmd, h, r, detach, report.JobView{})
+	err = finish(cmd, h, r, detach, report.JobView{})
+	if live != nil {
+		if lerr := live.Close(); err == nil {
+			err = lerr
+		}
+	}
+	return err
 }
 
-// hand plans a job and hands it to the coordinator.
-func hand(ctx context.Context, h home.Home, spec *job.Spec, entries []job.Entry) (home.Run, error) {
+// hand plans a job and hands it to the coordinator. begin, which may be nil, is called with its run just before that.
+func hand(ctx context.Context, h home.Home, spec *job.Spec, entries []job.Entry, begin func(home.Run) error) (home.Run, error) {
 	d, err := run.Decide(ctx, h, spec, entries, spare(ctx, h)...)
 	if err != nil {
 		return home.Run{}, err
@@ -45,6 +59,11 @@ func hand(ctx context.Context, h home.Home, spec *job.Spec, entries []job.Entry)
 	r, err := run.Prepare(h, d)
 	if err != nil {
 		return home.Run{}, err
+	}
+	if begin != nil {
+		if err := begin(r); err != nil {
+			return home.Run{}, errors.Join(err, run.Discard(r, spec))
+		}
 	}
 	// An interrupt while it is handed in counts once it is known to be.
 	if err := handIn(context.WithoutCancel(ctx), h, r); err != nil {

@@ -21,6 +21,9 @@ const (
 	Discard = "none"
 	// CollectWord as an output's template has the outputs of all tasks collected (BagSpec.Collect).
 	CollectWord = "collect"
+	// LiveStdout and LiveStderr are the FIFOs in a run's folder from which a command reads what tasks write while they run (BagSpec.Ungroup).
+	LiveStdout = "stdout.live"
+	LiveStderr = "stderr.live"
 	// ManyTasks is above how many tasks a bag's output is collected where its user does not say where it goes.
 	ManyTasks = 2000
 )

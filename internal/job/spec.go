@@ -110,6 +110,8 @@ type BagSpec struct {
 	Stdout string `json:"stdout"` // path template; {job} and {task} are replaced; "none" discards
 	Stderr string `json:"stderr"` // path template
 	// Collect says that what tasks print goes to a few files for all of them (package collect) in CollectFolder. Then Stdout and Stderr are the defaults or discard.
+	// Ungroup says that tasks write to the FIFOs LiveStdout and LiveStderr in the run's folder while a command reads them, and to files for what comes after it has gone.
+	Ungroup bool   `json:"ungroup,omitempty"`
 	Collect bool   `json:"collect,omitempty"`
 	Joblog  string `json:"joblog,omitempty"` // absolute path; empty: none
 	// Outputs says which files a task leaves behind, in patterns of paths below the job's folder (OutputPatterns); {Discard}: none but

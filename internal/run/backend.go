@@ -59,6 +59,9 @@ func observe(ctx context.Context, spec *job.Spec) (backend, error) {
 	if rent := &spec.Request.Remote.Rent; found != nil && found.Name() != registry.Rented && (rents || rent.Catalogue != "" || rent.Budget > 0 || rent.Deadline > 0) {
 		return backend{}, job.ArgumentError("--on", "jobs on "+found.Name()+" rent no machines", "name the machines to rent with --machines, or omit --machines, --catalogue, --budget and --deadline")
 	}
+	if found != nil && spec.Bag != nil && spec.Bag.Ungroup && found.Name() != registry.Local {
+		return backend{}, job.ArgumentError("--ungroup", "tasks that run on "+found.Name()+" cannot write to this command's standard output", "say --group, which prints what each wrote when it is over")
+	}
 	if found == nil {
 		return backend{}, &job.Error{Class: job.User, Code: job.CodeConfig, Where: where,
 			What: fmt.Sprintf("berth cannot run on %q", on), Do: "use " + registry.Names() + " or auto"}

@@ -127,6 +127,10 @@ func (t *bagTask) env() []string {
 // openOutputs makes the files that the task writes to.
 func (t *bagTask) openOutputs() error {
 	spec, at := t.a.work.spec, t.a.id
+	if spec.Bag.Ungroup && t.far == nil && t.openLive() {
+		t.open = true
+		return nil
+	}
 	if spec.Bag.Collect && t.far == nil {
 		return t.capture()
 	}

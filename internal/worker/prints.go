@@ -3,6 +3,7 @@ package worker
 import (
 	"errors"
 	"io"
+	"path/filepath"
 
 	"berth/internal/collect"
 	"berth/internal/job"
@@ -92,4 +93,19 @@ func (t *bagTask) collect() error {
 	}
 	t.w.durable.NoteShared(path)
 	return nil
+}
+
+// openLive lets the task write straight to the command that submitted it. It reports whether that command is there.
+func (t *bagTask) openLive() bool {
+	dir := t.a.work.runDir
+	out, err := process.OpenReader(filepath.Join(dir, job.LiveStdout))
+	if err != nil {
+		return false
+	}
+	if t.err, err = process.OpenReader(filepath.Join(dir, job.LiveStderr)); err != nil {
+		_ = out.Close() // nothing was written
+		return false
+	}
+	t.out = out
+	return true
 }
