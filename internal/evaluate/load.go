@@ -12,7 +12,7 @@ import (
 )
 
 // Constants of the peak hour of Lublin and Feitelson's model as the paper "mr-job-adaptor"
-// uses it: gamma-distributed seconds between HPC jobs (models.md, section 3).
+// uses it: gamma-distributed seconds between HPC jobs (models.md, "Workloads of simulations").
 const (
 	PeakShape = 10.23
 	PeakScale = 0.49

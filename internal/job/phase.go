@@ -18,7 +18,7 @@ const (
 func (k TaskKind) String() string { return [...]string{"task", "map", "reduce"}[k] }
 
 // Phases returns the phases of a task of this kind, in order
-// (models.md section 4; paper phase-level-scheduling, section 2).
+// (models.md, "Demands of phases"; paper phase-level-scheduling, section 2).
 func (k TaskKind) Phases() []Phase {
 	switch k {
 	case MapTask:

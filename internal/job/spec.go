@@ -86,7 +86,7 @@ type Request struct {
 // What Request.WallTime may say.
 const (
 	WallAuto  = ""      // what gives the least expected turnaround
-	WallUpper = "upper" // the upper bound T_up, as the paper does (models.md, section 1)
+	WallUpper = "upper" // the upper bound T_up, as the paper does (models.md, "Completion time")
 	WallMax   = "max"   // as much as the user and the partition allow
 )
 

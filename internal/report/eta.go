@@ -74,7 +74,7 @@ func (e *estimate) rateTasks() float64 {
 
 // eta returns the seconds until no task has the phase before it. With few ends so far
 // it goes by waves: what is left, at the mean duration, over the slots now in use
-// (the lower bound of models.md section 1). With many it goes by the rate of ends,
+// (the lower bound of models.md, "Completion time"). With many it goes by the rate of ends,
 // which holds what tasks cost beside their own time. It is unknown while no
 // task has ended the phase or said how far it is.
 func (e *estimate) eta() (seconds float64, known bool) {

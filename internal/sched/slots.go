@@ -7,7 +7,7 @@ import "berth/internal/job"
 // tasks take, and the job with the fewest tasks for its weight is next.
 type slots struct{ cores }
 
-// The slots of a node of 4 cores are 8 for maps and 6 for reduces in the paper (models.md, section 1).
+// The slots of a node of 4 cores are 8 for maps and 6 for reduces in the paper (models.md, "Phase-level scheduling").
 const (
 	mapSlots    = 2.0 // a core
 	reduceSlots = 1.5 // a core

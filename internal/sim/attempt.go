@@ -107,7 +107,7 @@ func (r *attempt) next(s stage, after time.Duration) {
 
 // fetch schedules the end of a shuffle for which all map outputs are ready. A shuffle that began
 // before the last map output was ready has fetched the other outputs already (Sh1 of ARIA,
-// models.md, section 1).
+// models.md, "What is measured").
 func (r *attempt) fetch() {
 	if r.kind != job.ReduceTask || r.step != shuffling || r.located {
 		return

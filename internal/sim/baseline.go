@@ -22,7 +22,7 @@ type baseline struct {
 	maxTime       time.Duration      // the longest wall time allowed; 0: no limit
 	perNode       int                // map slots, and as many reduce slots, of a node
 	// fewest selects the smallest number of nodes whose turnaround is within 1 % of the best
-	// (models.md, section 2). The paper uses all nodes of the slot.
+	// (models.md, "Batch systems"). The paper uses all nodes of the slot.
 	fewest bool
 }
 

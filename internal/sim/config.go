@@ -170,7 +170,7 @@ func (o *Outcome) Turnaround() float64 { return o.Finish.Sub(o.Submit).Seconds()
 func (o *Outcome) Wait() float64 { return o.Start.Sub(o.Submit).Seconds() }
 
 // Utilization returns the fraction of all node-time, from the first submission to the end of the
-// last job, that was allocated to jobs (models.md, section 3).
+// last job, that was allocated to jobs.
 func (r *Result) Utilization(nodes int) float64 {
 	return (r.HeldRigid + r.HeldElastic) / (float64(nodes) * r.End.Sub(r.Begin).Seconds())
 }

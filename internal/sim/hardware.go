@@ -122,7 +122,7 @@ func (h *host) limit(a workload.Amounts) float64 {
 type Use struct{ CPU, Memory, Disk, Net float64 }
 
 // usage adds up what was used of all nodes, and their energy in joules. A node uses P_idle + (P_max
-// − P_idle)·(utilization of the cores) from the beginning to the end (models.md, section 1, Energy).
+// − P_idle)·(utilization of the cores) from the beginning to the end (models.md, "Energy").
 func (w *world) usage() {
 	span := w.result.End.Sub(w.result.Begin).Seconds()
 	for _, h := range w.hosts {

@@ -21,7 +21,7 @@ type Step struct {
 }
 
 // Slot is a free slot: a maximal rectangle under the timeline. No slot of a timeline contains
-// another (models.md, section 2).
+// another (models.md, "Timeline and free slots").
 type Slot struct {
 	Start    job.Time      `json:"start_ns"` // Never: the start is unknown
 	Nodes    int           `json:"nodes"`

@@ -24,7 +24,7 @@ const (
 // AllTypes are all kinds, as named in scenarios.
 var AllTypes = []Types{Typed, Typeless, Batch, Interactive}
 
-// Lublin are the parameters of the Lublin–Feitelson model (models.md, section 3).
+// Lublin are the parameters of the Lublin–Feitelson model (models.md, "Workloads of simulations").
 type Lublin struct {
 	Nodes int   // of the system, at least 1
 	Types Types // empty: Typed

@@ -21,7 +21,7 @@ type Amounts struct {
 	Cores, Least float64
 }
 
-// The node on which tasks run at full speed by definition: models.md, section 1, the cluster of the
+// The node on which tasks run at full speed by definition: models.md, "Phases that contend", the cluster of the
 // paper.
 const (
 	FullDisk = 100e6 // bytes/s

@@ -8,7 +8,7 @@
 //   - CBF: conservative backfilling. Every job gets a reservation on arrival, in the earliest
 //     slot that delays no other job. Whenever a job has ended, the queue is swept in the order of
 //     arrival, and each reservation moves to the earliest start that the timeline then allows
-//     (models.md, section 2; Mu'alem and Feitelson 2001). The sweep also runs after an end at the
+//     (Mu'alem and Feitelson 2001). The sweep also runs after an end at the
 //     wall time, because the previous sweep may have freed nodes for jobs that it had already
 //     passed.
 //

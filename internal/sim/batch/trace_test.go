@@ -49,7 +49,7 @@ func oracle(t testing.TB, name string) map[int64]time.Duration {
 	return waits
 }
 
-// means returns the mean wait in seconds and AVEbsld (models.md, section 3).
+// means returns the mean wait in seconds and AVEbsld (package metrics).
 func means(jobs []workload.Rigid, starts []job.Time) (wait, bsld float64) {
 	for i, at := range starts {
 		w, run := at.Sub(jobs[i].Submit).Seconds(), jobs[i].Run.Seconds()

@@ -1,5 +1,5 @@
 // Package metrics summarizes schedules by the field's usual measures: wait, turnaround (flow time),
-// bounded slowdown, utilization and makespan (models.md, section 3; Feitelson et al. 1997). Call
+// bounded slowdown, utilization and makespan (Feitelson et al. 1997). Call
 // Meter.Add for every job, then Meter.Summary. The package is pure. It adds times as whole
 // nanoseconds, so that neither the order of the jobs nor the machine changes a printed digit.
 package metrics
