@@ -49,7 +49,7 @@ func TestSchedulersGiveTheSameOutput(t *testing.T) {
 	asked := make(map[job.Phase]int)
 	for _, id := range w.jobs() {
 		for _, e := range w.records(id) {
-			if r, is := e.Record.(event.LeaveGranted); is {
+			if r, is := e.Record.(event.PhaseGranted); is {
 				asked[r.Phase]++
 			}
 		}

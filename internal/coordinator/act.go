@@ -14,15 +14,15 @@ import (
 	"berth/internal/wire"
 )
 
-// Kill, Leave and Commit, and the other methods that take an action, are how the coordinator carries out what the
+// Kill, Grant and Commit, and the other methods that take an action, are how the coordinator carries out what the
 // engine has decided (engine.Perform). They run in the loop.
 func (s *Server) Kill(a step.Kill) {
 	s.send(a.Node, &wire.Kill{Attempt: a.Attempt, Reason: a.Reason})
 }
 
-// Leave lets an attempt leave its phase.
-func (s *Server) Leave(a step.Leave) {
-	s.send(a.Node, &wire.Leave{Attempt: a.Attempt, Phase: a.Phase, Grant: a.Grant})
+// Grant sends an attempt the grant of a phase.
+func (s *Server) Grant(a step.Grant) {
+	s.send(a.Node, &wire.Grant{Attempt: a.Attempt, Phase: a.Phase, Grant: a.Grant})
 }
 
 // Commit lets an attempt put its output into place.
@@ -46,7 +46,7 @@ func (s *Server) Forget(a step.Forget) {
 // Start sends an attempt to its node with what sets its task apart.
 func (s *Server) Start(a step.Start) {
 	l := s.jobs[a.Attempt.Job]
-	m := &wire.Start{Attempt: a.Attempt, Leave: a.Leave, Commit: a.Commit, Expected: a.Expected, Grant: a.Grant}
+	m := &wire.Start{Attempt: a.Attempt, Through: a.Through, Commit: a.Commit, Expected: a.Expected, Grant: a.Grant}
 	switch {
 	case l.Spec.Kind == job.Bag:
 		m.Entry = l.Tasks.Entries[a.Attempt.Task]

@@ -145,8 +145,8 @@ func (s *Server) hear(ses *session, m wire.Message) error {
 		return ses.conn.Send(&wire.HeartbeatAck{})
 	case *wire.PhaseEntered:
 		said(step.PhaseEntered{Attempt: m.Attempt, Phase: m.Phase})
-	case *wire.LeaveWanted:
-		said(step.LeaveWanted{Attempt: m.Attempt, Phase: m.Phase})
+	case *wire.GrantWanted:
+		said(step.GrantWanted{Attempt: m.Attempt, Phase: m.Phase})
 	case *wire.CommitWanted:
 		said(step.CommitWanted{Attempt: m.Attempt})
 	case *wire.FetchFailed:

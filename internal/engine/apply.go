@@ -28,9 +28,9 @@ func (e *Engine) apply(at job.Time, r event.Record) {
 		if a := e.find(r.Attempt); a != nil {
 			a.phase = r.Phase
 		}
-	case event.LeaveGranted:
-		if a := e.find(r.Attempt); a != nil && r.Phase > a.Leave {
-			e.applyLeave(at, a, r.Phase)
+	case event.PhaseGranted:
+		if a := e.find(r.Attempt); a != nil && r.Phase > a.Through {
+			e.applyGrant(at, a, r.Phase)
 		}
 	case event.CommitGranted:
 		if a := e.find(r.Attempt); a != nil {
@@ -100,7 +100,7 @@ func (e *Engine) applyJoined(at job.Time, r event.NodeJoined) {
 	n.SortMemory = a.req.SortMemory / 4 * 3 // the worker needs the rest for itself
 	e.widen(a.pool, n.Capacity)
 	a.largest = job.Resources{CPUs: max(a.largest.CPUs, r.Capacity.CPUs), Mem: max(a.largest.Mem, r.Capacity.Mem)}
-	e.freed(n) // attempts there may have waited for leave
+	e.freed(n) // attempts there may have waited for a grant
 	e.changed(a.pool)
 	e.touchAllocs()
 }

@@ -28,7 +28,7 @@ func (e *Engine) applyStarted(at job.Time, r event.AttemptStarted) {
 	j.move(i, running)
 	j.tasks[i].attempt = int32(r.Attempt.N)
 	a := &attempt{
-		Running: sched.Running{ID: r.Attempt, Job: &j.Job, Kind: c.Kind, Leave: r.Leave, Holds: j.Demand[class].Most(job.PhaseNone, r.Leave)},
+		Running: sched.Running{ID: r.Attempt, Job: &j.Job, Kind: c.Kind, Through: r.Through, Holds: j.Demand[class].Most(job.PhaseNone, r.Through)},
 		job:     j, node: n, alloc: n.alloc, commit: r.Commit, working: at, late: late,
 	}
 	j.join(a)
@@ -47,23 +47,23 @@ func (e *Engine) applyStarted(at job.Time, r event.AttemptStarted) {
 	e.enqueue(j)
 }
 
-func (e *Engine) applyLeave(at job.Time, a *attempt, p job.Phase) {
+func (e *Engine) applyGrant(at job.Time, a *attempt, p job.Phase) {
 	e.unwant(a)
 	if a.Shuffles() {
 		a.working = at
 	}
-	a.job.pool.Grant(&a.node.Node, &a.Running, p, a.Job.Demand[sched.KindIndex(a.Kind)].Most(a.Leave, p))
+	a.job.pool.Grant(&a.node.Node, &a.Running, p, a.Job.Demand[sched.KindIndex(a.Kind)].Most(a.Through, p))
 	e.freed(a.node)
 	e.enqueue(a.job)
 }
 
-// want and unwant note that an attempt waits for leave, and that it does no more.
+// want and unwant note that an attempt waits for a grant, and that it does no more.
 func (e *Engine) want(a *attempt, p job.Phase) {
 	if a.next == nil {
 		j := a.job
 		class := sched.KindIndex(a.Kind)
 		c := &sched.Candidate{Job: &j.Job, Running: &a.Running, Node: &a.node.Node, Phase: p, Through: j.pool.Policy.Through(&j.Job, a.Kind, p), Since: e.now}
-		c.Kind, c.Takes, c.Peak, c.Span = a.Kind, j.Demand[class].Most(a.Leave, c.Through), j.Begin[class].Peak, a.span()
+		c.Kind, c.Takes, c.Peak, c.Span = a.Kind, j.Demand[class].Most(a.Through, c.Through), j.Begin[class].Peak, a.span()
 		a.next = c
 		j.pool.Put(c)
 		j.pool.Pause(&a.node.Node, &a.Running)

@@ -14,16 +14,16 @@ func (e *Engine) phaseEntered(in step.PhaseEntered) {
 	}
 }
 
-// leaveWanted puts the attempt among those that wait on their node, or tells it
-// again that it has leave.
-func (e *Engine) leaveWanted(in step.LeaveWanted) {
+// grantWanted puts the attempt among those that wait on their node, or tells it
+// again that it has a grant.
+func (e *Engine) grantWanted(in step.GrantWanted) {
 	a := e.find(in.Attempt)
 	switch {
 	case a == nil:
 	case a.Doomed != "":
 		e.kill(a, a.Doomed)
-	case in.Phase <= a.Leave:
-		e.do(step.Leave{Attempt: a.ID, Node: a.node.id, Phase: a.Leave, Grant: job.Grant{Memory: a.Sort}})
+	case in.Phase <= a.Through:
+		e.do(step.Grant{Attempt: a.ID, Node: a.node.id, Phase: a.Through, Grant: job.Grant{Memory: a.Sort}})
 	default:
 		e.want(a, in.Phase)
 	}
@@ -98,7 +98,7 @@ func (e *Engine) fetchFailed(in step.FetchFailed) {
 	if j == nil || !j.active() || by == nil || by.job != j || by.Kind != job.ReduceTask {
 		return
 	}
-	if by.Leave != job.PhaseShuffle && !by.commit && by.Doomed == "" {
+	if by.Through != job.PhaseShuffle && !by.commit && by.Doomed == "" {
 		// It has a core that the map may need, so it must not wait for the map.
 		e.kill(by, "its input is damaged: "+in.Reason)
 	}

@@ -11,7 +11,7 @@ import (
 type Config struct {
 	// NodeTimeout is how long a node that does not answer is waited for before it and
 	// what it holds are given up. It must be longer than the lease after which workers
-	// stop committing without leave. Default 1 min.
+	// stop committing without a grant. Default 1 min.
 	NodeTimeout time.Duration
 	// ClaimGrace is how long, after a resume, map outputs whose holder is unknown wait
 	// to be claimed by nodes that have yet to join. Default 1 min.

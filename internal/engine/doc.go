@@ -12,7 +12,7 @@
 //
 // Jobs that are over can be taken out of memory (Dismiss), as if their journals had never been given, and be given again.
 //
-// Not part of the state is what is open between engine and workers: leave that was asked for, attempts that are being killed, which node was told of
+// Not part of the state is what is open between engine and workers: grants that were asked for, attempts that are being killed, which node was told of
 // which map output; nor are plans that are on the way. A worker that joins (NodeUp) says what it has, and asks anew for what it wants; plans are asked
 // for again.
 //

@@ -14,7 +14,7 @@ import (
 
 // Fingerprint returns a digest of the state that records make. An engine that was
 // given the same records has the same fingerprint; what is open between engine and
-// workers (leave that was asked for, attempts that are being killed) is no part of it.
+// workers (grants that were asked for, attempts that are being killed) is no part of it.
 func (e *Engine) Fingerprint() string {
 	h := sha256.New()
 	e.dump(h)
@@ -78,7 +78,7 @@ func (j *jobState) dump(w io.Writer) {
 	}
 	for _, a := range j.sorted() {
 		fmt.Fprintf(w, "  attempt %v on %s leave %v phase %v working %d commit %t asked %t late %t\n",
-			a.ID, a.node.id, a.Leave, a.phase, a.working, a.commit, a.asked, a.late)
+			a.ID, a.node.id, a.Through, a.phase, a.working, a.commit, a.asked, a.late)
 	}
 }
 

@@ -126,8 +126,8 @@ func (e *Engine) take(in step.Input) error {
 		e.phaseEntered(in)
 	case step.Progress:
 		e.progress(in)
-	case step.LeaveWanted:
-		e.leaveWanted(in)
+	case step.GrantWanted:
+		e.grantWanted(in)
 	case step.CommitWanted:
 		e.commitWanted(in)
 	case step.AttemptEnded:

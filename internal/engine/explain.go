@@ -140,7 +140,7 @@ func (x *explanation) outputsOn(n *node) int {
 	return count
 }
 
-// leave tells of attempts that wait for leave to go on.
+// leave tells of attempts that wait for a grant to go on.
 func (x *explanation) leave() {
 	for _, n := range x.j.pool.nodes {
 		for _, r := range n.Waits(&x.j.Job, x.phase) {

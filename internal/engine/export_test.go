@@ -48,11 +48,11 @@ func (e *Engine) Misplaced() string {
 	return ""
 }
 
-// coreless counts the reduces that have leave for their shuffle only.
+// coreless counts the reduces that have a grant for their shuffle only.
 func (j *jobState) shuffling() int {
 	n := 0
 	for _, a := range j.sorted() {
-		if a.Kind == job.ReduceTask && a.Leave == job.PhaseShuffle {
+		if a.Kind == job.ReduceTask && a.Through == job.PhaseShuffle {
 			n++
 		}
 	}

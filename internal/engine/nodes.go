@@ -65,7 +65,7 @@ func (e *Engine) revive(n *node, id job.Attempt) bool {
 	if e.ranOn(id) != n || !j.startable(0) || t.status != ready || int(t.attempt) != id.N || !n.Admits(c.Takes) {
 		return false
 	}
-	e.emit(event.AttemptStarted{Attempt: id, Node: n.id, Leave: c.Through})
+	e.emit(event.AttemptStarted{Attempt: id, Node: n.id, Through: c.Through})
 	return true
 }
 
@@ -79,8 +79,8 @@ func (e *Engine) untell(n *node) {
 // remind tells an attempt again what it was granted. A commit that it was started
 // with is void by the break: it asks for that.
 func (e *Engine) remind(a *attempt) {
-	if a.Leave > a.job.Begin[sched.KindIndex(a.Kind)].Through {
-		e.do(step.Leave{Attempt: a.ID, Node: a.node.id, Phase: a.Leave, Grant: job.Grant{Memory: a.Sort}})
+	if a.Through > a.job.Begin[sched.KindIndex(a.Kind)].Through {
+		e.do(step.Grant{Attempt: a.ID, Node: a.node.id, Phase: a.Through, Grant: job.Grant{Memory: a.Sort}})
 	}
 	if a.asked {
 		e.do(step.Commit{Attempt: a.ID, Node: a.node.id})

@@ -86,7 +86,7 @@ func TestSameOrderOfStopping(t *testing.T) {
 	lines := []string{"submit bag-3 tasks=8 need=1,1G nodes=4", "join a1/0", "join a1/1", "join a1/2", "join a1/3",
 		"submit mr-1 maps=0 reduces=4 reduce-need=2,1G nodes=4", "submit mr-2 maps=0 reduces=4 reduce-need=1,1G nodes=4"}
 	for n := range 4 {
-		lines = append(lines, fmt.Sprintf("want-leave mr-1/%d#1 sort", n), fmt.Sprintf("want-leave mr-2/%d#1 sort", n))
+		lines = append(lines, fmt.Sprintf("want-grant mr-1/%d#1 sort", n), fmt.Sprintf("want-grant mr-2/%d#1 sort", n))
 	}
 	for n := range 4 {
 		lines = append(lines, fmt.Sprintf("ended bag-3/%d#1 done", 2*n))
@@ -101,7 +101,7 @@ func TestSameOrderOfStopping(t *testing.T) {
 		switch got := s.out.String(); {
 		case n == 0:
 			first = got
-			if leaves := strings.Count(got, "* leave-granted mr-2"); leaves != 4 {
+			if leaves := strings.Count(got, "* phase-granted mr-2"); leaves != 4 {
 				t.Fatalf("%d reduces of mr-2 got leave, want 4:\n%s", leaves, got)
 			}
 		case got != first:

@@ -222,8 +222,8 @@ func (s *scenario) attemptInput(verb string, a args) step.Input {
 	switch verb {
 	case "phase":
 		return step.PhaseEntered{Attempt: at, Phase: s.phase(a.pos[1])}
-	case "want-leave":
-		return step.LeaveWanted{Attempt: at, Phase: s.phase(a.pos[1])}
+	case "want-grant":
+		return step.GrantWanted{Attempt: at, Phase: s.phase(a.pos[1])}
 	case "want-commit":
 		return step.CommitWanted{Attempt: at}
 	case "fetch-failed":

@@ -17,7 +17,7 @@ func (e *Engine) schedule(p *pool) {
 				e.mark(p)
 			}
 			p.Pace(func(n *sched.Node, a *sched.Running) {
-				e.do(step.Leave{Attempt: a.ID, Node: e.nodeList[n.Index].id, Phase: a.Leave, Grant: job.Grant{Memory: a.Sort, Net: a.Net}})
+				e.do(step.Grant{Attempt: a.ID, Node: e.nodeList[n.Index].id, Phase: a.Through, Grant: job.Grant{Memory: a.Sort, Net: a.Net}})
 			})
 			return
 		case d.Node == nil:
@@ -26,9 +26,9 @@ func (e *Engine) schedule(p *pool) {
 			}
 		case c.Running != nil:
 			sort := p.Policy.SortMemory(d.Node, c)
-			e.emit(event.LeaveGranted{Attempt: c.Running.ID, Phase: c.Through})
+			e.emit(event.PhaseGranted{Attempt: c.Running.ID, Phase: c.Through})
 			p.GrantSort(d.Node, c.Running, sort)
-			e.do(step.Leave{Attempt: c.Running.ID, Node: e.nodeList[d.Node.Index].id, Phase: c.Through, Grant: job.Grant{Memory: sort}})
+			e.do(step.Grant{Attempt: c.Running.ID, Node: e.nodeList[d.Node.Index].id, Phase: c.Through, Grant: job.Grant{Memory: sort}})
 		default:
 			e.start(c, e.nodeList[d.Node.Index], d.Task)
 		}
@@ -42,11 +42,11 @@ func (e *Engine) start(c *sched.Candidate, n *node, i int) {
 	// A bag task's attempt that is and stays the only one of its task need not ask to commit.
 	commit := c.Kind == job.BagTask && j.tasks[i].status == ready && !e.mayTwin(j)
 	sort := j.pool.Policy.SortMemory(&n.Node, c)
-	e.emit(event.AttemptStarted{Attempt: id, Node: n.id, Leave: c.Through, Commit: commit})
+	e.emit(event.AttemptStarted{Attempt: id, Node: n.id, Through: c.Through, Commit: commit})
 	if sort > 0 {
 		j.pool.GrantSort(&n.Node, &e.find(id).Running, sort)
 	}
-	e.do(step.Start{Attempt: id, Node: n.id, Leave: c.Through, Commit: commit, Expected: j.Left[j.class(i)].Known(), Grant: job.Grant{Memory: sort}})
+	e.do(step.Start{Attempt: id, Node: n.id, Through: c.Through, Commit: commit, Expected: j.Left[j.class(i)].Known(), Grant: job.Grant{Memory: sort}})
 	if c.Kind == job.ReduceTask {
 		e.tell(n, j)
 	}

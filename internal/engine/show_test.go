@@ -54,10 +54,10 @@ func showRecord(r event.Record) string {
 	case event.JobEnded:
 		return reasoned(fmt.Sprintf("%s%s %s code %d", kind, r.Job, r.State, r.Code), r.Reason)
 	case event.AttemptStarted:
-		return flagged(fmt.Sprintf("%s%v %s leave %v", kind, r.Attempt, r.Node, r.Leave), r.Commit, "commit")
+		return flagged(fmt.Sprintf("%s%v %s through %v", kind, r.Attempt, r.Node, r.Through), r.Commit, "commit")
 	case event.PhaseEntered:
 		return fmt.Sprintf("%s%v %v", kind, r.Attempt, r.Phase)
-	case event.LeaveGranted:
+	case event.PhaseGranted:
 		return fmt.Sprintf("%s%v %v", kind, r.Attempt, r.Phase)
 	case event.CommitGranted:
 		return fmt.Sprintf("%s%v", kind, r.Attempt)
@@ -100,10 +100,10 @@ func showAction(a step.Action) string {
 	kind := strings.ToLower(strings.TrimPrefix(fmt.Sprintf("%T ", a), "step."))
 	switch a := a.(type) {
 	case step.Start:
-		return flagged(fmt.Sprintf("%s%v %s leave %v", kind, a.Attempt, a.Node, a.Leave), a.Commit, "commit")
+		return flagged(fmt.Sprintf("%s%v %s through %v", kind, a.Attempt, a.Node, a.Through), a.Commit, "commit")
 	case step.Kill:
 		return reasoned(fmt.Sprintf("%s%v %s", kind, a.Attempt, a.Node), a.Reason)
-	case step.Leave:
+	case step.Grant:
 		return fmt.Sprintf("%s%v %s %v", kind, a.Attempt, a.Node, a.Phase)
 	case step.Commit:
 		return fmt.Sprintf("%s%v %s", kind, a.Attempt, a.Node)

@@ -57,7 +57,7 @@ func (a *attempt) took(at job.Time, stats []job.PhaseStat) time.Duration {
 	if len(stats) == 0 {
 		return max(0, at.Sub(a.working))
 	}
-	var sum time.Duration // without what it waited for leave between its phases
+	var sum time.Duration // without what it waited for a grant between its phases
 	for i := range stats {
 		sum += stats[i].Duration()
 	}
@@ -119,7 +119,7 @@ func (a *attempt) hopeless(now job.Time) bool {
 	return a.Shuffles() && !sched.InTime(now, a.ends(), a.span())
 }
 
-// span returns how much time must be left when the reduce gets leave to sort.
+// span returns how much time must be left when the reduce gets a grant to sort.
 func (a *attempt) span() time.Duration { return a.job.Left[1].Span(a.job.tasks[a.ID.Task].cut) }
 
 // dropHopeless kills the reduces of the pool that shuffle and could not end in time.

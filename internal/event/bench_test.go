@@ -20,7 +20,7 @@ func benchEntries() []Entry {
 		})
 	}
 	return []Entry{
-		{Seq: 1000, At: at, Record: AttemptStarted{Attempt: a, Node: "a3/0", Leave: job.PhaseStore, Commit: true}},
+		{Seq: 1000, At: at, Record: AttemptStarted{Attempt: a, Node: "a3/0", Through: job.PhaseStore, Commit: true}},
 		{Seq: 1001, At: at, Record: PhaseEntered{Attempt: a, Phase: job.PhaseCompute}},
 		{Seq: 1002, At: at, Record: AttemptEnded{Attempt: a, Outcome: Done, Stats: stats}},
 	}

@@ -33,11 +33,11 @@ func (r *JobStopping) Check() error { return checkState(r.State) }
 
 func (r *JobEnded) Check() error { return checkState(r.State) }
 
-func (r *AttemptStarted) Check() error { return CheckAttempt(r.Attempt, r.Leave) }
+func (r *AttemptStarted) Check() error { return CheckAttempt(r.Attempt, r.Through) }
 
 func (r *PhaseEntered) Check() error { return CheckAttempt(r.Attempt, r.Phase) }
 
-func (r *LeaveGranted) Check() error { return CheckAttempt(r.Attempt, r.Phase) }
+func (r *PhaseGranted) Check() error { return CheckAttempt(r.Attempt, r.Phase) }
 
 func (r *CommitGranted) Check() error { return CheckAttempt(r.Attempt) }
 

@@ -143,11 +143,11 @@ func drawRecord(t *rapid.T, like Record) Record {
 	case JobEnded:
 		return JobEnded{Job: drawAttempt(t).Job, State: drawState(t), Code: job.CodeFailed, Reason: drawText(t)}
 	case AttemptStarted:
-		return AttemptStarted{Attempt: drawAttempt(t), Node: job.NodeID(drawText(t)), Leave: drawPhase(t), Commit: rapid.Bool().Draw(t, "commit")}
+		return AttemptStarted{Attempt: drawAttempt(t), Node: job.NodeID(drawText(t)), Through: drawPhase(t), Commit: rapid.Bool().Draw(t, "commit")}
 	case PhaseEntered:
 		return PhaseEntered{Attempt: drawAttempt(t), Phase: drawPhase(t)}
-	case LeaveGranted:
-		return LeaveGranted{Attempt: drawAttempt(t), Phase: drawPhase(t)}
+	case PhaseGranted:
+		return PhaseGranted{Attempt: drawAttempt(t), Phase: drawPhase(t)}
 	case CommitGranted:
 		return CommitGranted{Attempt: drawAttempt(t)}
 	case AttemptEnded:

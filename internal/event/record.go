@@ -22,7 +22,7 @@ var records = map[byte]Record{
 	5:  JobEnded{},
 	6:  AttemptStarted{},
 	7:  PhaseEntered{},
-	8:  LeaveGranted{},
+	8:  PhaseGranted{},
 	9:  CommitGranted{},
 	10: AttemptEnded{},
 	11: OutputLost{},
@@ -120,7 +120,7 @@ type JobFollowed struct {
 type AttemptStarted struct {
 	Attempt job.Attempt `msgpack:"a"`
 	Node    job.NodeID  `msgpack:"n"`
-	Leave   job.Phase   `msgpack:"l"`           // may run up to and including this phase
+	Through job.Phase   `msgpack:"l"`           // may run up to and including this phase
 	Commit  bool        `msgpack:"c,omitempty"` // may commit without asking, while its worker holds its lease
 }
 
@@ -130,8 +130,8 @@ type PhaseEntered struct {
 	Phase   job.Phase   `msgpack:"p"`
 }
 
-// LeaveGranted: the attempt may run up to and including this phase.
-type LeaveGranted struct {
+// PhaseGranted: the attempt may run up to and including this phase.
+type PhaseGranted struct {
 	Attempt job.Attempt `msgpack:"a"`
 	Phase   job.Phase   `msgpack:"p"`
 }
@@ -253,7 +253,7 @@ func (r JobFinalizing) Of() job.ID  { return r.Job }
 func (r JobEnded) Of() job.ID       { return r.Job }
 func (r AttemptStarted) Of() job.ID { return r.Attempt.Job }
 func (r PhaseEntered) Of() job.ID   { return r.Attempt.Job }
-func (r LeaveGranted) Of() job.ID   { return r.Attempt.Job }
+func (r PhaseGranted) Of() job.ID   { return r.Attempt.Job }
 func (r CommitGranted) Of() job.ID  { return r.Attempt.Job }
 func (r AttemptEnded) Of() job.ID   { return r.Attempt.Job }
 func (r OutputLost) Of() job.ID     { return r.Job }

@@ -19,7 +19,7 @@ func entriesOf(id job.ID, n int) []event.Entry {
 		var r event.Record
 		switch i % 4 {
 		case 0:
-			r = event.AttemptStarted{Attempt: a, Node: "a1/0", Leave: job.PhaseStore, Commit: true}
+			r = event.AttemptStarted{Attempt: a, Node: "a1/0", Through: job.PhaseStore, Commit: true}
 		case 1:
 			r = event.PhaseEntered{Attempt: a, Phase: job.PhaseCompute}
 		case 2:

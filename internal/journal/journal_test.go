@@ -258,7 +258,7 @@ func BenchmarkAppend(b *testing.B) {
 			entries := make([]event.Entry, size.n)
 			a := job.Attempt{Job: "bag-17", Task: 123456, N: 1}
 			for i := range entries {
-				entries[i] = event.Entry{Seq: uint64(i + 1), At: 1_700_000_000e9, Record: event.AttemptStarted{Attempt: a, Node: "a3/0", Leave: job.PhaseStore}}
+				entries[i] = event.Entry{Seq: uint64(i + 1), At: 1_700_000_000e9, Record: event.AttemptStarted{Attempt: a, Node: "a3/0", Through: job.PhaseStore}}
 			}
 			b.ReportAllocs()
 			for b.Loop() {

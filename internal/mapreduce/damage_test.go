@@ -104,7 +104,7 @@ func TestDamagedLater(t *testing.T) {
 				c.maps()
 				s := c.segments()
 				task := c.reduceTask(0, s)
-				task.Leave = askFirst(func(_ context.Context, p job.Phase) error {
+				task.Grants = askFirst(func(_ context.Context, p job.Phase) error {
 					if p == phase {
 						// The last block, so that much was merged when it is found.
 						for n := range 6 {
@@ -162,7 +162,7 @@ func TestDamagedRun(t *testing.T) {
 			}
 		}
 		c.reducer = cat
-		task.Leave = askFirst(func(_ context.Context, p job.Phase) error {
+		task.Grants = askFirst(func(_ context.Context, p job.Phase) error {
 			if p == job.PhaseReduce && times == 1 {
 				damage()
 			}
@@ -210,7 +210,7 @@ func TestDamagedSpill(t *testing.T) {
 	dir := filepath.Join(c.dir, "scratch")
 	a := job.Attempt{Job: "mapreduce-1", N: 1}
 	_, err := RunMap(context.Background(), MapTask{
-		Spec: c.spec, Attempt: a, Split: c.splits[0], Partitions: 1, Supply: c.means(), MaxRecord: extsort.RecordLimit(c.memory), Leave: anyPhase{}, Dir: dir,
+		Spec: c.spec, Attempt: a, Split: c.splits[0], Partitions: 1, Supply: c.means(), MaxRecord: extsort.RecordLimit(c.memory), Grants: anyPhase{}, Dir: dir,
 		Outputs: c.outputs, Progress: &damagedMerge{newRecord(), func() { flip(t, filepath.Join(dir, "run-2"), 50, 1) }},
 	})
 	if err == nil || !bytes.Contains([]byte(err.Error()), []byte("run-2")) {

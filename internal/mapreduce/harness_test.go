@@ -120,7 +120,7 @@ type cluster struct {
 	spec     *job.MapReduceSpec
 	memory   int64
 	reduces  int
-	leave    Leave          // nil: for all phases
+	grants   Grants         // nil: for all phases
 	supply   extsort.Supply // nil: of memory bytes
 	mapper   Program
 	combiner Program
@@ -189,21 +189,21 @@ func (c *cluster) means() extsort.Supply {
 	return extsort.Means{Memory: c.memory}
 }
 
-// mayBegin is the leave that attempts have.
-func (c *cluster) mayBegin() Leave {
-	if c.leave != nil {
-		return c.leave
+// mayBegin is the grant that attempts have.
+func (c *cluster) mayBegin() Grants {
+	if c.grants != nil {
+		return c.grants
 	}
 	return anyPhase{}
 }
 
-// anyPhase is leave for all phases.
+// anyPhase is a grant for all phases.
 type anyPhase struct{}
 
 func (anyPhase) Covers(job.Phase) bool                  { return true }
 func (anyPhase) Await(context.Context, job.Phase) error { return nil }
 
-// askFirst is leave that is asked for before each phase.
+// askFirst is a grant that is asked for before each phase.
 type askFirst func(context.Context, job.Phase) error
 
 func (askFirst) Covers(job.Phase) bool                          { return false }
@@ -216,7 +216,7 @@ func (c *cluster) runMap(ctx context.Context, task int) (job.Attempt, MapResult,
 	r, err := RunMap(ctx, MapTask{
 		Spec: c.spec, Attempt: a, Split: c.splits[task], Partitions: c.reduces, Mapper: c.mapper, Combiner: c.combiner,
 		Supply: c.means(), MaxRecord: extsort.RecordLimit(c.memory),
-		Dir: filepath.Join(c.dir, "scratch", a.String()), Outputs: c.outputs, Progress: c.record(), Leave: c.mayBegin(),
+		Dir: filepath.Join(c.dir, "scratch", a.String()), Outputs: c.outputs, Progress: c.record(), Grants: c.mayBegin(),
 	})
 	return a, r, err
 }
@@ -276,7 +276,7 @@ func (c *cluster) reduceTask(partition int, s *segments) ReduceTask {
 	return ReduceTask{
 		Spec: c.spec, Attempt: a, Partition: partition, Maps: len(c.splits), Reducer: c.reducer, Combiner: c.combiner,
 		Supply: c.means(), MaxRecord: extsort.RecordLimit(c.memory),
-		Dir: filepath.Join(c.dir, "scratch", a.String()), Source: s.source(), Progress: c.record(), Leave: c.mayBegin(),
+		Dir: filepath.Join(c.dir, "scratch", a.String()), Source: s.source(), Progress: c.record(), Grants: c.mayBegin(),
 	}
 }
 

@@ -65,10 +65,10 @@ func RunMap(ctx context.Context, t MapTask) (MapResult, error) {
 	return MapResult{Size: one.Size()}, nil
 }
 
-// beginMerge begins the phase merge. A map that has spilled once has nothing to merge and need not ask leave for it.
+// beginMerge begins the phase merge. A map that has spilled once has nothing to merge and need not ask for a grant for it.
 func (t *MapTask) beginMerge(ctx context.Context, space *extsort.Space, spills int) error {
 	if spills > 1 {
-		return enter(ctx, t.Leave, t.Progress, space, job.PhaseMerge)
+		return enter(ctx, t.Grants, t.Progress, space, job.PhaseMerge)
 	}
 	t.Progress.Enter(job.PhaseMerge)
 	space.TellMemory()

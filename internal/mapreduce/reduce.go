@@ -77,12 +77,12 @@ func newReduceRun(ctx context.Context, t *ReduceTask) (*reduceRun, error) {
 	}, nil
 }
 
-// enter asks leave for a phase and begins it, the first time.
+// enter asks for a grant for a phase and begins it, the first time.
 func (r *reduceRun) enter(p job.Phase) error {
 	if r.phase >= p {
 		return nil
 	}
-	if err := enter(r.ctx, r.t.Leave, r.t.Progress, r.space, p); err != nil {
+	if err := enter(r.ctx, r.t.Grants, r.t.Progress, r.space, p); err != nil {
 		return err
 	}
 	r.phase = p

@@ -109,13 +109,13 @@ func TestShuffleBrokenOff(t *testing.T) {
 	}
 }
 
-// An error of Leave ends the attempt.
+// An error of Grants ends the attempt.
 func TestReduceErrors(t *testing.T) {
 	c := newCluster(t, text(1, 50))
 	c.maps()
 	said := errors.New("said")
 	task := c.reduceTask(0, c.segments())
-	task.Leave = askFirst(func(context.Context, job.Phase) error { return said })
+	task.Grants = askFirst(func(context.Context, job.Phase) error { return said })
 	if _, err := RunReduce(context.Background(), task); !errors.Is(err, said) {
 		t.Errorf("leave: %v", err)
 	}

@@ -50,7 +50,7 @@ type MapTask struct {
 	Dir        string         // scratch folder of the attempt; made if missing
 	Outputs    *shuffle.Store // where the map output goes, on the same file system as Dir; unused if map-only
 	Progress   Progress
-	Leave      Leave
+	Grants     Grants
 }
 
 // ReduceTask is one reduce attempt.
@@ -67,27 +67,27 @@ type ReduceTask struct {
 	Source    shuffle.Source // of segments
 	Pace      *shuffle.Pace  // of what it fetches from other nodes; nil: no limit
 	Progress  Progress
-	Leave     Leave
+	Grants    Grants
 }
 
-// Leave is what an attempt needs for each phase but its first.
-type Leave interface {
+// Grants is what an attempt needs for each phase but its first.
+type Grants interface {
 	// Covers reports whether the attempt may begin the phase without asking.
 	Covers(p job.Phase) bool
-	// Await asks leave for the phase and blocks until the attempt may begin it.
+	// Await asks for a grant for the phase and blocks until the attempt may begin it.
 	Await(ctx context.Context, p job.Phase) error
 }
 
-// enter begins a phase of an attempt. An attempt that has to wait for leave gives the memory of its space
+// enter begins a phase of an attempt. An attempt that has to wait for a grant gives the memory of its space
 // back meanwhile, which holds no data between phases; and while it waits it is in no phase, so that what
 // is measured of a phase is what it takes while it runs. space is nil where there is none yet.
-func enter(ctx context.Context, leave Leave, prog Progress, space *extsort.Space, p job.Phase) error {
-	if !leave.Covers(p) {
+func enter(ctx context.Context, grants Grants, prog Progress, space *extsort.Space, p job.Phase) error {
+	if !grants.Covers(p) {
 		if space != nil {
 			space.Release()
 		}
 		prog.Enter(job.PhaseNone)
-		if err := leave.Await(ctx, p); err != nil {
+		if err := grants.Await(ctx, p); err != nil {
 			return err
 		}
 	}

@@ -31,7 +31,7 @@ type attempt struct {
 	ends              job.Time     // when it is expected to end, by who compares it with others; 0: nobody has said
 	twin              bool         // it began while another attempt of its task ran
 	status            string
-	waits             bool // the phase is done, and the attempt waits for leave to begin the next
+	waits             bool // the phase is done, and the attempt waits for a grant to begin the next
 }
 
 // sums is what is counted over all attempts.
@@ -53,7 +53,7 @@ type held struct {
 
 // ApplyProgress notes how far a running attempt and its present phase have come, as
 // its worker's heartbeats say: bytes read and written so far, and the fraction of
-// the phase that is done (0…1, −1: unknown). An attempt in no phase waits for leave to begin the next.
+// the phase that is done (0…1, −1: unknown). An attempt in no phase waits for a grant to begin the next.
 // Late word of an attempt that is over, or of a phase it has left, is dropped.
 func (j *Job) ApplyProgress(whole job.Progress, p job.Phase, bytesIn, bytesOut int64, fraction float64) {
 	of := whole.Attempt

@@ -7,7 +7,7 @@ import (
 	"berth/internal/job"
 )
 
-// An attempt that waits for leave between two phases is shown with what it waits for, until it goes on.
+// An attempt that waits for a grant between two phases is shown with what it waits for, until it goes on.
 func TestWaitsBetweenPhases(t *testing.T) {
 	at := job.Attempt{Job: "b-1", Task: 0, N: 1}
 	j := New(Info{ID: "b-1"})

@@ -47,7 +47,7 @@ func (c *cluster) at(s int, r event.Record) {
 // run has a job's task run on a node for a time, with so many cores in use and so much energy measured.
 func (c *cluster) run(of job.ID, task, rank, from, to int, cores, joules float64) {
 	a := job.Attempt{Job: of, Task: task, N: 1}
-	c.at(from, event.AttemptStarted{Attempt: a, Node: job.AllocID("a1").Node(rank), Leave: job.PhaseStore})
+	c.at(from, event.AttemptStarted{Attempt: a, Node: job.AllocID("a1").Node(rank), Through: job.PhaseStore})
 	c.at(to, event.AttemptEnded{Attempt: a, Outcome: event.Done, Stats: []job.PhaseStat{
 		{Phase: job.PhaseCompute, Start: second(from), End: second(to), CPU: time.Duration(cores * float64(to-from) * 1e9), Joules: joules}}})
 }

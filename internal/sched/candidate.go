@@ -50,7 +50,7 @@ type Job struct {
 // equal needs does that comes after it.
 type Needs struct {
 	Kind    job.TaskKind
-	Takes   job.Vector    // what it holds of its node once it has started: the demand of the phases that it gets leave for
+	Takes   job.Vector    // what it holds of its node once it has started: the demand of the phases that it gets a grant for
 	Peak    job.Vector    // the most that any of its phases takes: a smaller node could never finish it
 	Room    int64         // bytes of the node that it has to leave to the tasks that it waits for
 	Span    time.Duration // that must be left of the time of the node, see Span
@@ -70,7 +70,7 @@ type Candidate struct {
 	Job     *Job
 	Running *Running  // the attempt that goes on; nil for a task that begins
 	Node    *Node     // of that attempt
-	Phase   job.Phase // the first that it gets leave for …
+	Phase   job.Phase // the first that it gets a grant for …
 	Through job.Phase // … and the last, see Policy.Through
 	Since   job.Time  // when the attempt asked to go on
 	Ready   Ready     // the tasks of which one begins

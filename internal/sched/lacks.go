@@ -8,7 +8,7 @@ import (
 	"berth/internal/why"
 )
 
-// Waits returns why attempts of the job wait on the node for leave to go on: for each phase that they wait to begin how many
+// Waits returns why attempts of the job wait on the node for a grant to go on: for each phase that they wait to begin how many
 // do, of what the node has too little for one of them, and who has that. phase tells in which phase an attempt is.
 func (n *Node) Waits(j *Job, phase func(*Running) job.Phase) (reasons []why.Reason) {
 	for _, c := range n.bySince() {

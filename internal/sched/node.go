@@ -38,23 +38,23 @@ type Node struct {
 
 // Running is an attempt that occupies a node.
 type Running struct {
-	ID     job.Attempt
-	Job    *Job
-	Holds  job.Vector // of its node
-	lent   job.Vector // of Holds, while it waits: see Node.lent
-	Doomed string     // the reason why it is being killed, or empty
-	Sort   int64      // bytes that it was granted to sort in; see Node.sorting
-	Net    int64      // bytes/s that it was granted to fetch with; 0: no limit
-	at     int32      // in Node.Running
-	Kind   job.TaskKind
-	Leave  job.Phase // the last phase that it may run through
-	waits  bool      // for leave to go on
+	ID      job.Attempt
+	Job     *Job
+	Holds   job.Vector // of its node
+	lent    job.Vector // of Holds, while it waits: see Node.lent
+	Doomed  string     // the reason why it is being killed, or empty
+	Sort    int64      // bytes that it was granted to sort in; see Node.sorting
+	Net     int64      // bytes/s that it was granted to fetch with; 0: no limit
+	at      int32      // in Node.Running
+	Kind    job.TaskKind
+	Through job.Phase // the last phase that it may run through
+	waits   bool      // for a grant to go on
 }
 
-// Shuffles reports whether the attempt is a reduce that has leave for its shuffle only: it mostly waits for maps.
-func (r *Running) Shuffles() bool { return r.Leave == job.PhaseShuffle }
+// Shuffles reports whether the attempt is a reduce that has a grant for its shuffle only: it mostly waits for maps.
+func (r *Running) Shuffles() bool { return r.Through == job.PhaseShuffle }
 
-// Free returns what is not used: by nobody, or by attempts that wait for leave and could give it to others.
+// Free returns what is not used: by nobody, or by attempts that wait for a grant and could give it to others.
 func (n *Node) Free() job.Vector { return n.Capacity.Minus(n.Used).Plus(n.lent) }
 
 // Admits reports whether the node has room for an attempt that it has already and that was given up: its cores and its memory.
@@ -84,7 +84,7 @@ func (n *Node) Obstructed(mem int64) bool {
 	return max(0, n.Capacity.Memory-n.ShuffleMem) < mem
 }
 
-// stalled reports whether nothing runs on the node that could give anything back by ending: its attempts wait for leave, or
+// stalled reports whether nothing runs on the node that could give anything back by ending: its attempts wait for a grant, or
 // for maps.
 func (n *Node) stalled() bool {
 	return !slices.ContainsFunc(n.Running, func(a *Running) bool { return !a.waits && !a.Shuffles() })

@@ -13,7 +13,7 @@ func TestPace(t *testing.T) {
 	n := &Node{Index: 1, Up: true, Capacity: job.Vector{CPU: 4000, Memory: gb, Net: 100e6}}
 	ready, waiting := &Job{ID: "a"}, &Job{ID: "b", Waits: true}
 	put := func(j *Job, task int) *Running {
-		r := &Running{ID: job.Attempt{Job: j.ID, Task: task}, Job: j, Kind: job.ReduceTask, Leave: job.PhaseShuffle}
+		r := &Running{ID: job.Attempt{Job: j.ID, Task: task}, Job: j, Kind: job.ReduceTask, Through: job.PhaseShuffle}
 		p.Occupy(n, r)
 		p.Shuffle(n, r, j.Waits)
 		return r

@@ -13,7 +13,7 @@ type Policy interface {
 	// Through returns the last phase that an attempt of the job may run through without asking again, once it has
 	// leave for the given one.
 	Through(j *Job, kind job.TaskKind, phase job.Phase) job.Phase
-	// Paused returns what an attempt that holds so much goes on holding while it waits for leave.
+	// Paused returns what an attempt that holds so much goes on holding while it waits for a grant.
 	Paused(holds job.Vector) job.Vector
 	// Rank returns the rank of a job: the lowest is first in every line. It is a function of the
 	// state of the job and of the pool's scale and unit alone, so that a replay gives the same lines.

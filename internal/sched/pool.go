@@ -169,7 +169,7 @@ func (p *Pool) Occupy(n *Node, r *Running) {
 	p.count(n, r, +1)
 }
 
-// Pause takes in that an attempt waits for leave to go on: what it does not use meanwhile others may.
+// Pause takes in that an attempt waits for a grant to go on: what it does not use meanwhile others may.
 func (p *Pool) Pause(n *Node, r *Running) {
 	n.Unpause(r)
 	r.waits = true
@@ -215,7 +215,7 @@ func (p *Pool) GrantSort(n *Node, r *Running, bytes int64) {
 func (p *Pool) Grant(n *Node, r *Running, leave job.Phase, holds job.Vector) {
 	n.Unpause(r)
 	p.count(n, r, -1)
-	r.Leave, r.Holds = leave, holds
+	r.Through, r.Holds = leave, holds
 	p.count(n, r, +1)
 }
 

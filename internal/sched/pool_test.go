@@ -56,7 +56,7 @@ func TestAnotherPolicy(t *testing.T) {
 		return c
 	}
 	start := func(c *Candidate) *Running {
-		r := &Running{Job: c.Job, Kind: c.Kind, Leave: c.Through, Holds: c.Takes}
+		r := &Running{Job: c.Job, Kind: c.Kind, Through: c.Through, Holds: c.Takes}
 		p.Occupy(n, r)
 		return r
 	}

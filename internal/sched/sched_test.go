@@ -35,7 +35,7 @@ func TestDemand(t *testing.T) {
 	var rule cores
 	for _, c := range []struct {
 		kind           job.TaskKind
-		after, through job.Phase // the phases of a leave, as the scheduler Cores gives it
+		after, through job.Phase // the phases of a grant, as the scheduler Cores gives it
 		want           job.Vector
 	}{
 		{job.BagTask, job.PhaseNone, job.PhaseStore, need},
@@ -46,14 +46,14 @@ func TestDemand(t *testing.T) {
 		j := Job{Need: [2]job.Resources{needs, needs}}
 		d := rule.demand(&j, c.kind)
 		if got := d.Most(c.after, c.through); got != c.want {
-			t.Errorf("a %v with leave through %v takes %v, want %v", c.kind, c.through, got, c.want)
+			t.Errorf("a %v with a grant through %v takes %v, want %v", c.kind, c.through, got, c.want)
 		}
 		next := c.after + 1
 		if c.after == job.PhaseNone {
 			next = c.kind.Phases()[0]
 		}
 		if got := rule.through(nil, c.kind, next); got != c.through {
-			t.Errorf("a %v has leave for %v through %v, want %v", c.kind, next, got, c.through)
+			t.Errorf("a %v has a grant for %v through %v, want %v", c.kind, next, got, c.through)
 		}
 		if peak := d.Most(job.PhaseNone, job.PhaseReduce); peak != need {
 			t.Errorf("a %v takes %v at most, want %v", c.kind, peak, need)

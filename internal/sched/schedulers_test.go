@@ -114,7 +114,7 @@ func TestSchedulers(t *testing.T) {
 // TestSortMemory says how much of 400 MiB to sort in on a node of two cores the next task gets.
 func TestSortMemory(t *testing.T) {
 	write := takes(1000, 100, 900)
-	shuffles, sorts := &Running{Leave: job.PhaseShuffle}, &Running{Leave: job.PhaseReduce}
+	shuffles, sorts := &Running{Through: job.PhaseShuffle}, &Running{Through: job.PhaseReduce}
 	for _, c := range []struct {
 		name    string
 		runs    []*Running
@@ -123,7 +123,7 @@ func TestSortMemory(t *testing.T) {
 		want    int64 // MiB
 	}{
 		{"the first of two", nil, 0, Candidate{Needs: Needs{Kind: job.MapTask, Takes: takes(1000, 100, 0)}}, 200},
-		{"the second", []*Running{{Leave: job.PhaseMerge, Holds: takes(1000, 100, 0)}}, 200, Candidate{Needs: Needs{Kind: job.MapTask, Takes: takes(1000, 100, 0)}}, 200},
+		{"the second", []*Running{{Through: job.PhaseMerge, Holds: takes(1000, 100, 0)}}, 200, Candidate{Needs: Needs{Kind: job.MapTask, Takes: takes(1000, 100, 0)}}, 200},
 		{"one that takes both cores", nil, 0, Candidate{Needs: Needs{Kind: job.MapTask, Takes: takes(2000, 100, 0)}}, 400},
 		{"tasks that hardly compute have no less than those that do", nil, 0, Candidate{Needs: Needs{Kind: job.MapTask, Takes: takes(100, 100, 0)}}, 200},
 		{"two that write more than the disk can", nil, 0, Candidate{Needs: Needs{Kind: job.MapTask, Takes: write}}, 200},

@@ -21,7 +21,7 @@ type world struct {
 type act struct {
 	Running
 	node  *Node
-	first job.Phase  // of its latest leave
+	first job.Phase  // of its latest grant
 	next  *Candidate // for which it waits; nil: it runs
 }
 
@@ -162,7 +162,7 @@ func (w *world) find(r *Running) *act {
 
 func (w *world) start(c *Candidate, n *Node, task int) {
 	c.Ready.Take(int32(task))
-	a := &act{Running: Running{ID: job.Attempt{Job: c.Job.ID, Task: task}, Job: c.Job, Kind: c.Kind, Leave: c.Through, Holds: c.Takes}, node: n, first: c.Phase}
+	a := &act{Running: Running{ID: job.Attempt{Job: c.Job.ID, Task: task}, Job: c.Job, Kind: c.Kind, Through: c.Through, Holds: c.Takes}, node: n, first: c.Phase}
 	w.live = append(w.live, a)
 	w.Occupy(n, &a.Running)
 	w.Shuffle(n, &a.Running, c.Job.Waits)
@@ -209,26 +209,26 @@ func (w *world) end(a *act, again bool) {
 	w.enqueue(j)
 }
 
-// busy reports whether the attempt is in a phase that comes to its end by itself: it waits neither for leave nor for maps.
+// busy reports whether the attempt is in a phase that comes to its end by itself: it waits neither for a grant nor for maps.
 func (a *act) busy() bool { return a.next == nil && !(a.Shuffles() && a.Job.Waits) }
 
 // finish brings an attempt to the end of its leave: it asks to go on, or is done.
 func (w *world) finish(a *act) {
 	w.now++
-	if a.Leave == a.Kind.Last() {
+	if a.Through == a.Kind.Last() {
 		w.end(a, false)
 		return
 	}
-	j, i, p := a.Job, KindIndex(a.Kind), a.Leave+1
+	j, i, p := a.Job, KindIndex(a.Kind), a.Through+1
 	c := &Candidate{Job: j, Running: &a.Running, Node: a.node, Phase: p, Through: w.Policy.Through(j, a.Kind, p), Since: w.now}
-	c.Kind, c.Takes, c.Peak = a.Kind, j.Demand[i].Most(a.Leave, c.Through), j.Begin[i].Peak
+	c.Kind, c.Takes, c.Peak = a.Kind, j.Demand[i].Most(a.Through, c.Through), j.Begin[i].Peak
 	a.next = c
 	w.Put(c)
 	w.Pause(a.node, &a.Running)
 	w.Free(a.node)
 }
 
-// ends has the first attempt of that job which runs in a leave that began with that phase, JOB.PHASE, come to the end of it.
+// ends has the first attempt of that job which runs in a grant that began with that phase, JOB.PHASE, come to the end of it.
 func (w *world) ends(what string) bool {
 	for _, a := range w.live {
 		if a.busy() && string(a.Job.ID)+"."+a.first.String() == what {

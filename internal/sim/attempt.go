@@ -50,7 +50,7 @@ func (k *worker) start(a *app, s step.Start) {
 	}
 	r.fails = w.attemptFails(s.Attempt, a.index)
 	if a.Phased != nil {
-		k.startPhased(r, s.Leave, s.Memory)
+		k.startPhased(r, s.Through, s.Memory)
 		return
 	}
 	if a.Paces != nil {
@@ -152,7 +152,7 @@ func (r *attempt) fire() {
 	case shuffling:
 		r.stat(job.PhaseShuffle, r.since, now)
 		r.step = asking
-		r.k.send(step.LeaveWanted{Attempt: r.id, Phase: job.PhaseSort})
+		r.k.send(step.GrantWanted{Attempt: r.id, Phase: job.PhaseSort})
 	case computing:
 		r.computed(now)
 	}

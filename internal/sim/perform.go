@@ -23,7 +23,7 @@ func (p performer) Kill(a step.Kill) {
 	p.to(p.c.workers[a.Node], func(k *worker) { k.kill(a) })
 }
 
-func (p performer) Leave(a step.Leave) {
+func (p performer) Grant(a step.Grant) {
 	p.to(p.c.workers[a.Node], func(k *worker) { k.leave(a) })
 }
 

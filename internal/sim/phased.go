@@ -247,7 +247,7 @@ func (p *phased) end() {
 		p.begin()
 	default:
 		p.waits = true
-		r.k.send(step.LeaveWanted{Attempt: r.id, Phase: p.phases[p.at]})
+		r.k.send(step.GrantWanted{Attempt: r.id, Phase: p.phases[p.at]})
 	}
 }
 

@@ -130,12 +130,12 @@ func watched(t *rapid.T, cfg Config) *Result {
 		ledgers[c].Apply(event.Entry{Seq: seq, At: w.now, Record: r})
 		switch r := r.(type) {
 		case event.AttemptStarted:
-			leave[r.Attempt] = r.Leave
-		case event.LeaveGranted:
+			leave[r.Attempt] = r.Through
+		case event.PhaseGranted:
 			leave[r.Attempt] = r.Phase
 		case event.PhaseEntered:
 			if r.Phase > leave[r.Attempt] && r.Phase != job.PhaseMerge { // a map with one spill does not ask for a grant
-				t.Fatalf("%v enters %v and has leave through %v", r.Attempt, r.Phase, leave[r.Attempt])
+				t.Fatalf("%v enters %v and has a grant through %v", r.Attempt, r.Phase, leave[r.Attempt])
 			}
 		case event.AttemptEnded:
 			if r.Outcome == event.Done {

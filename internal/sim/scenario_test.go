@@ -158,8 +158,8 @@ func logRecord(out *strings.Builder, now job.Time, r event.Record) {
 		fmt.Fprintf(out, "%v: %s lost: %s\n", at, r.Node, r.Reason)
 	case event.AttemptStarted:
 		fmt.Fprintf(out, "%v: %v starts on %s\n", at, r.Attempt, r.Node)
-	case event.LeaveGranted:
-		fmt.Fprintf(out, "%v: %v has leave for %v\n", at, r.Attempt, r.Phase)
+	case event.PhaseGranted:
+		fmt.Fprintf(out, "%v: %v has a grant for %v\n", at, r.Attempt, r.Phase)
 	case event.AttemptEnded:
 		fmt.Fprintf(out, "%v: %v %v %s\n", at, r.Attempt, r.Outcome, r.Reason)
 	case event.JobEnded:

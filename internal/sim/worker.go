@@ -103,7 +103,7 @@ func (k *worker) kill(a step.Kill) {
 	}
 }
 
-func (k *worker) leave(a step.Leave) {
+func (k *worker) leave(a step.Grant) {
 	switch r := k.find(a.Attempt); {
 	case r == nil:
 	case r.phased != nil:

@@ -13,7 +13,7 @@ type Action interface{ action() }
 type Start struct {
 	Attempt job.Attempt
 	Node    job.NodeID
-	Leave   job.Phase // it may run up to and including this phase
+	Through job.Phase // it may run up to and including this phase
 	Commit  bool      // it may commit without asking
 	// Expected is how long such a task is expected to take; 0: unknown.
 	Expected time.Duration
@@ -27,8 +27,8 @@ type Kill struct {
 	Reason  string
 }
 
-// Leave lets an attempt run up to and including a phase.
-type Leave struct {
+// Grant lets an attempt run up to and including a phase.
+type Grant struct {
 	Attempt job.Attempt
 	Node    job.NodeID
 	Phase   job.Phase
@@ -96,7 +96,7 @@ type Finalize struct{ Job job.ID }
 
 func (Start) action()    {}
 func (Kill) action()     {}
-func (Leave) action()    {}
+func (Grant) action()    {}
 func (Commit) action()   {}
 func (Locate) action()   {}
 func (Forget) action()   {}

@@ -27,7 +27,7 @@ type Finalized struct {
 	Reason string // when Failed
 }
 
-// Said is what the worker of a node says of an attempt: PhaseEntered, LeaveWanted,
+// Said is what the worker of a node says of an attempt: PhaseEntered, GrantWanted,
 // CommitWanted, AttemptEnded or FetchFailed. It is refused unless the attempt is that
 // node's, whatever the worker claims: a worker speaks for itself alone. Inputs that are
 // not wrapped so come from where that is known.
@@ -41,7 +41,7 @@ func (s Said) Subject() (id job.Attempt, ok bool) {
 	switch in := s.Input.(type) {
 	case PhaseEntered:
 		return in.Attempt, true
-	case LeaveWanted:
+	case GrantWanted:
 		return in.Attempt, true
 	case CommitWanted:
 		return in.Attempt, true
@@ -84,8 +84,8 @@ type Progress struct {
 	Of   []job.Progress
 }
 
-// LeaveWanted says that an attempt is through with the phases it had leave for and wants the next.
-type LeaveWanted struct {
+// GrantWanted says that an attempt is through with the phases it had a grant for and wants the next.
+type GrantWanted struct {
 	Attempt job.Attempt
 	Phase   job.Phase // the one it wants
 }
@@ -154,7 +154,7 @@ func (NodeUp) input()       {}
 func (NodeDown) input()     {}
 func (Progress) input()     {}
 func (PhaseEntered) input() {}
-func (LeaveWanted) input()  {}
+func (GrantWanted) input()  {}
 func (CommitWanted) input() {}
 func (AttemptEnded) input() {}
 func (FetchFailed) input()  {}

@@ -7,7 +7,7 @@ import "fmt"
 type Performer interface {
 	Start(Start)
 	Kill(Kill)
-	Leave(Leave)
+	Grant(Grant)
 	Commit(Commit)
 	Locate(Locate)
 	Forget(Forget)
@@ -26,8 +26,8 @@ func Perform(a Action, by Performer) {
 		by.Start(a)
 	case Kill:
 		by.Kill(a)
-	case Leave:
-		by.Leave(a)
+	case Grant:
+		by.Grant(a)
 	case Commit:
 		by.Commit(a)
 	case Locate:

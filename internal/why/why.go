@@ -47,7 +47,7 @@ const (
 	UrgentWaits Kind = "urgent_waits"
 	// SortWaits: Count reduces on Nodes[0] wait for Need to sort and reduce.
 	SortWaits Kind = "sort_waits"
-	// PhaseWaits: Count attempts wait on Nodes[0] for leave to begin Phase, as there is too little of each of Lacks.
+	// PhaseWaits: Count attempts wait on Nodes[0] for a grant to begin Phase, as there is too little of each of Lacks.
 	PhaseWaits Kind = "phase_waits"
 	// Throttled: Count tasks of the kind Task wait, as no more than Of may run at once.
 	Throttled Kind = "throttled"

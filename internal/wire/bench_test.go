@@ -43,7 +43,7 @@ func BenchmarkDecode(b *testing.B) {
 func benchMessages() map[string]Message {
 	a := job.Attempt{Job: "bag-17", Task: 123456, N: 1}
 	return map[string]Message{
-		"start": &Start{Attempt: a, Entry: job.Entry{"input-123456.dat"}, Leave: job.PhaseStore, Commit: true},
+		"start": &Start{Attempt: a, Entry: job.Entry{"input-123456.dat"}, Through: job.PhaseStore, Commit: true},
 		"ended": &Ended{event.AttemptEnded{Attempt: a, Outcome: event.Done, Stats: []job.PhaseStat{
 			{Phase: job.PhaseFetch, Start: 1_700_000_000e9, End: 1_700_000_001e9},
 			{Phase: job.PhaseCompute, Start: 1_700_000_001e9, End: 1_700_000_002e9, CPU: 1e6, PeakMemory: 1 << 20},

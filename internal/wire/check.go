@@ -46,15 +46,15 @@ func (m *FetchFailed) Check() error {
 
 func (m *PhaseEntered) Check() error { return event.CheckAttempt(m.Attempt, m.Phase) }
 
-func (m *LeaveWanted) Check() error { return event.CheckAttempt(m.Attempt, m.Phase) }
+func (m *GrantWanted) Check() error { return event.CheckAttempt(m.Attempt, m.Phase) }
 
 func (m *CommitWanted) Check() error { return event.CheckAttempt(m.Attempt) }
 
-func (m *Start) Check() error { return event.CheckAttempt(m.Attempt, m.Leave) }
+func (m *Start) Check() error { return event.CheckAttempt(m.Attempt, m.Through) }
 
 func (m *Kill) Check() error { return event.CheckAttempt(m.Attempt) }
 
-func (m *Leave) Check() error { return event.CheckAttempt(m.Attempt, m.Phase) }
+func (m *Grant) Check() error { return event.CheckAttempt(m.Attempt, m.Phase) }
 
 func (m *Commit) Check() error { return event.CheckAttempt(m.Attempt) }
 

@@ -19,7 +19,7 @@ func TestMessagesArriveInOrder(t *testing.T) {
 	want := []Message{
 		&Welcome{Heartbeat: time.Second, Lease: 10 * time.Second},
 		&Job{Spec: bytes.Repeat([]byte("spec"), 1<<19), Maps: 3}, // many TLS records
-		&Start{Attempt: job.Attempt{Job: "bag-1", Task: 7, N: 1}, Entry: job.Entry{"x"}, Leave: job.PhaseStore, Commit: true},
+		&Start{Attempt: job.Attempt{Job: "bag-1", Task: 7, N: 1}, Entry: job.Entry{"x"}, Through: job.PhaseStore, Commit: true},
 		&HeartbeatAck{},
 		&Shutdown{Reason: "done"},
 	}

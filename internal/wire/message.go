@@ -18,7 +18,7 @@ var messages = map[byte]Message{
 	kindHello: &Hello{},
 	2:         &Heartbeat{},
 	3:         &PhaseEntered{},
-	4:         &LeaveWanted{},
+	4:         &GrantWanted{},
 	5:         &CommitWanted{},
 	6:         &Ended{},
 	7:         &FetchFailed{},
@@ -31,7 +31,7 @@ var messages = map[byte]Message{
 	67: &Job{},
 	68: &Start{},
 	69: &Kill{},
-	70: &Leave{},
+	70: &Grant{},
 	71: &Commit{},
 	72: &Locate{},
 	73: &Forget{},
@@ -62,7 +62,7 @@ type Hello struct {
 }
 
 // Welcome answers Hello. A worker that hears nothing for Lease stops committing
-// without leave; it asks anew once it is welcome again.
+// without a grant; it asks anew once it is welcome again.
 type Welcome struct {
 	Heartbeat time.Duration `msgpack:"h"` // interval that the worker shall keep
 	Lease     time.Duration `msgpack:"l"`
@@ -76,7 +76,7 @@ type Heartbeat struct {
 // Progress is how far a running attempt has come, and in it its present phase.
 type Progress struct {
 	job.Progress `msgpack:",inline"`
-	Phase        job.Phase `msgpack:"p"`            // PhaseNone: it waits for leave
+	Phase        job.Phase `msgpack:"p"`            // PhaseNone: it waits for a grant
 	BytesIn      int64     `msgpack:"bi,omitempty"` // by the phase
 	BytesOut     int64     `msgpack:"bo,omitempty"` // by the phase
 	Part         float64   `msgpack:"pf"`           // of the phase's input that is read, 0…1; −1: unknown
@@ -92,8 +92,8 @@ type PhaseEntered struct {
 	Phase   job.Phase   `msgpack:"p"`
 }
 
-// LeaveWanted asks leave for a phase.
-type LeaveWanted struct {
+// GrantWanted asks for a grant for a phase.
+type GrantWanted struct {
 	Attempt job.Attempt `msgpack:"a"`
 	Phase   job.Phase   `msgpack:"p"`
 }
@@ -136,7 +136,7 @@ type Start struct {
 	Attempt   job.Attempt   `msgpack:"a"`
 	Entry     job.Entry     `msgpack:"e,omitempty"`
 	Split     *job.Split    `msgpack:"s,omitempty"`
-	Leave     job.Phase     `msgpack:"l"`
+	Through   job.Phase     `msgpack:"l"`
 	Commit    bool          `msgpack:"c,omitempty"`
 	Expected  time.Duration `msgpack:"x,omitempty"` // how long such a task is expected to take; 0: unknown
 	job.Grant `msgpack:",inline"`
@@ -148,8 +148,8 @@ type Kill struct {
 	Reason  string      `msgpack:"r"`
 }
 
-// Leave lets an attempt run up to and including a phase.
-type Leave struct {
+// Grant lets an attempt run up to and including a phase.
+type Grant struct {
 	Attempt   job.Attempt `msgpack:"a"`
 	Phase     job.Phase   `msgpack:"p"`
 	job.Grant `msgpack:",inline"`

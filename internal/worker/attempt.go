@@ -27,12 +27,12 @@ type attempt struct {
 	ctx    context.Context
 	cancel context.CancelCauseFunc // its cause is a *process.Failure
 
-	leave  atomic.Uint32 // may run up to and including this job.Phase
-	memory atomic.Int64  // granted with the leave (job.Grant)
-	pace   *shuffle.Pace // of fetches, granted as well, and changed while they go on
-	commit atomic.Uint64 // connection that permission to commit came over; 0: none
-	nudge  chan struct{} // leave or commit changed
-	waits  atomic.Uint32 // job.Phase that it waits for leave for
+	through atomic.Uint32 // may run up to and including this job.Phase
+	memory  atomic.Int64  // granted with it (job.Grant)
+	pace    *shuffle.Pace // of fetches, granted as well, and changed while they go on
+	commit  atomic.Uint64 // connection that permission to commit came over; 0: none
+	nudge   chan struct{} // grant or commit changed
+	waits   atomic.Uint32 // job.Phase that it waits for a grant for
 
 	cwd   string // folder in which the command of a bag runs, before it is started
 	gauge gauge
@@ -48,7 +48,7 @@ func newAttempt(m *wire.Start, wk *work, epoch uint64) *attempt {
 	a.programs.Meter = a.meter
 	a.ctx, a.cancel = context.WithCancelCause(context.Background())
 	a.memory.Store(m.Grant.Memory)
-	a.leave.Store(uint32(m.Leave))
+	a.through.Store(uint32(m.Through))
 	if m.Commit {
 		a.commit.Store(epoch)
 	}
@@ -75,13 +75,13 @@ func (a *attempt) withdrawn() bool {
 	return errors.As(a.killed(), &f) && (f.Outcome == event.Killed || f.Outcome == event.Lost)
 }
 
-// grant takes leave for phases up to that one, and what the attempt may use in them. Of leave that it has only the rate to fetch with
+// grant takes a grant for phases up to that one, and what the attempt may use in them. Of a grant that it has only the rate to fetch with
 // is new.
 func (a *attempt) grant(phase job.Phase, g job.Grant) {
 	a.pace.Set(g.Net)
-	if uint32(phase) > a.leave.Load() {
+	if uint32(phase) > a.through.Load() {
 		a.memory.Store(g.Memory)
-		a.leave.Store(uint32(phase))
+		a.through.Store(uint32(phase))
 	}
 	a.changed()
 }
@@ -100,21 +100,21 @@ func (a *attempt) changed() {
 }
 
 // covers reports whether the attempt may begin the phase without asking.
-func (a *attempt) covers(p job.Phase) bool { return a.leave.Load() >= uint32(p) }
+func (a *attempt) covers(p job.Phase) bool { return a.through.Load() >= uint32(p) }
 
-// awaitLeave blocks until the attempt may begin the phase.
-func (a *attempt) awaitLeave(ctx context.Context, l *link, p job.Phase) error {
+// awaitGrant blocks until the attempt may begin the phase.
+func (a *attempt) awaitGrant(ctx context.Context, l *link, p job.Phase) error {
 	a.waits.Store(uint32(p))
 	defer a.waits.Store(uint32(job.PhaseNone))
-	return a.await(ctx, l, wish{wishLeave, a.id}, &wire.LeaveWanted{Attempt: a.id, Phase: p},
+	return a.await(ctx, l, wish{wishGrant, a.id}, &wire.GrantWanted{Attempt: a.id, Phase: p},
 		func() bool { return a.covers(p) })
 }
 
-// enter begins a phase once the attempt has leave for it. While it waits it is in no phase.
+// enter begins a phase once the attempt has a grant for it. While it waits it is in no phase.
 func (a *attempt) enter(l *link, p job.Phase) error {
 	if !a.covers(p) {
 		a.meter.Enter(job.PhaseNone)
-		if err := a.awaitLeave(a.ctx, l, p); err != nil {
+		if err := a.awaitGrant(a.ctx, l, p); err != nil {
 			return err
 		}
 	}

@@ -3,7 +3,7 @@
 // outputs to the reducers of other nodes.
 //
 // A worker decides nothing about jobs. It starts what it is told to start, waits
-// for leave between phases, commits when it may, and reports. It outlives the
+// for a grant between phases, commits when it may, and reports. It outlives the
 // coordinator: while nobody answers it keeps working, keeps the ends of attempts
 // that were not acknowledged, and dials again and again (Config.MaxOrphan). It starts
 // no process of a task itself and moves none of their bytes: package process does that.

@@ -37,7 +37,7 @@ func try(id job.ID, task, n int) job.Attempt { return job.Attempt{Job: id, Task:
 
 // start is the start of a bag task that may commit.
 func start(at job.Attempt, entry ...string) *wire.Start {
-	return &wire.Start{Attempt: at, Entry: entry, Leave: job.PhaseStore, Commit: true}
+	return &wire.Start{Attempt: at, Entry: entry, Through: job.PhaseStore, Commit: true}
 }
 
 func read(t testing.TB, path string) string {

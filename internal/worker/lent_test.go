@@ -163,10 +163,10 @@ func TestReduceReadsInPlace(t *testing.T) {
 	}
 	bad(1, "no output of")
 	again(1, func(path string) error { return os.Rename(files[1]+".away", path) })
-	if m := expect[*wire.LeaveWanted](p); m.Phase != job.PhaseSort {
+	if m := expect[*wire.GrantWanted](p); m.Phase != job.PhaseSort {
 		t.Fatalf("got %+v", m)
 	}
-	p.say(&wire.Leave{Attempt: try(s.ID, 2, 1), Phase: job.PhaseReduce})
+	p.say(&wire.Grant{Attempt: try(s.ID, 2, 1), Phase: job.PhaseReduce})
 	bad(0, "damaged") // it is read, and so verified, only now
 	if _, err := os.Stat(files[0]); err != nil {
 		t.Errorf("another node's output was removed: %v", err)

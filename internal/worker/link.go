@@ -49,7 +49,7 @@ type wish struct {
 type wished uint8
 
 const (
-	wishLeave  wished = iota // to go on to a phase
+	wishGrant  wished = iota // to go on to a phase
 	wishCommit               // to put the output into place
 	wishOutput               // a map output that is missing
 )

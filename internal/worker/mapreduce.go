@@ -64,7 +64,7 @@ func (t *streamTask) Covers(p job.Phase) bool { return t.a.covers(p) }
 
 // Await blocks until the attempt may begin the phase.
 func (t *streamTask) Await(ctx context.Context, p job.Phase) error {
-	return t.a.awaitLeave(ctx, t.w.link, p)
+	return t.a.awaitGrant(ctx, t.w.link, p)
 }
 
 // Take takes what the attempt sorts and merges with.
@@ -118,7 +118,7 @@ func (t *streamTask) runMap() (*mapreduce.Output, error) {
 	mapper, combiner := t.programs(&t.spec.Mapper)
 	r, err := mapreduce.RunMap(t.a.ctx, mapreduce.MapTask{
 		Spec: t.own, Attempt: t.a.id, Split: *t.a.start.Split, Open: t.opener(), Partitions: wk.reduces,
-		Mapper: mapper, Combiner: combiner, Supply: t, MaxRecord: t.w.supply.maxRecord(), Leave: t,
+		Mapper: mapper, Combiner: combiner, Supply: t, MaxRecord: t.w.supply.maxRecord(), Grants: t,
 		Dir: filepath.Join(t.dir, "data"), Outputs: t.w.shuffle.Store, Progress: t.a.meter,
 	})
 	return r.Output, err
@@ -129,7 +129,7 @@ func (t *streamTask) runReduce() (*mapreduce.Output, error) {
 	reducer, combiner := t.programs(t.spec.Reducer)
 	r, err := mapreduce.RunReduce(t.a.ctx, mapreduce.ReduceTask{
 		Spec: t.own, Attempt: t.a.id, Partition: t.index, Maps: wk.maps,
-		Reducer: reducer, Combiner: combiner, Supply: t, MaxRecord: t.w.supply.maxRecord(), Leave: t,
+		Reducer: reducer, Combiner: combiner, Supply: t, MaxRecord: t.w.supply.maxRecord(), Grants: t,
 		Dir: filepath.Join(t.dir, "data"), Source: t.w.mapOutputs(t.a), Pace: t.a.pace, Progress: t.a.meter,
 	})
 	return r.Output, err

@@ -56,20 +56,20 @@ func split(s *job.Spec, n int, size int64) *job.Split {
 }
 
 func startMap(s *job.Spec, task, n int, sp *job.Split) *wire.Start {
-	return &wire.Start{Attempt: try(s.ID, task, n), Split: sp, Leave: job.PhaseMerge}
+	return &wire.Start{Attempt: try(s.ID, task, n), Split: sp, Through: job.PhaseMerge}
 }
 
 func startReduce(s *job.Spec, task, n int) *wire.Start {
-	return &wire.Start{Attempt: try(s.ID, task, n), Leave: job.PhaseShuffle}
+	return &wire.Start{Attempt: try(s.ID, task, n), Through: job.PhaseShuffle}
 }
 
 // reduceTo leads a reduce attempt to its end.
 func (p *peer) reduceTo(at job.Attempt) *wire.Ended {
 	p.c.t.Helper()
-	if m := expect[*wire.LeaveWanted](p); m.Attempt != at || m.Phase != job.PhaseSort {
+	if m := expect[*wire.GrantWanted](p); m.Attempt != at || m.Phase != job.PhaseSort {
 		p.c.t.Fatalf("got %+v", m)
 	}
-	p.say(&wire.Leave{Attempt: at, Phase: job.PhaseReduce})
+	p.say(&wire.Grant{Attempt: at, Phase: job.PhaseReduce})
 	if m := expect[*wire.CommitWanted](p); m.Attempt != at {
 		p.c.t.Fatalf("got %+v", m)
 	}
@@ -251,12 +251,12 @@ func TestDamagedLocalOutput(t *testing.T) {
 	flip(t, files[0])
 	p.say(startReduce(s, 1, 1))
 	p.say(&wire.Locate{Map: at, Holder: "a1/0", Addr: p.hello.Addr})
-	for leave := true; leave; { // the damage may be found before or after leave is asked
+	for leave := true; leave; { // the damage may be found before or after a grant is asked for
 		select {
 		case m := <-p.got:
 			switch m := m.(type) {
-			case *wire.LeaveWanted:
-				p.say(&wire.Leave{Attempt: m.Attempt, Phase: job.PhaseReduce})
+			case *wire.GrantWanted:
+				p.say(&wire.Grant{Attempt: m.Attempt, Phase: job.PhaseReduce})
 			case *wire.FetchFailed:
 				leave = false
 			default:
@@ -273,8 +273,8 @@ func TestDamagedLocalOutput(t *testing.T) {
 	p.say(&wire.Locate{Map: p.ended(event.Done).Attempt, Holder: "a1/0", Addr: p.hello.Addr})
 	for {
 		switch m := (<-p.got).(type) {
-		case *wire.LeaveWanted:
-			p.say(&wire.Leave{Attempt: m.Attempt, Phase: job.PhaseReduce})
+		case *wire.GrantWanted:
+			p.say(&wire.Grant{Attempt: m.Attempt, Phase: job.PhaseReduce})
 			continue
 		case *wire.CommitWanted:
 			p.say(&wire.Commit{Attempt: m.Attempt})

@@ -120,7 +120,7 @@ func (m *monitor) tellPhase(a *attempt) {
 	m.w.link.tell(&wire.PhaseEntered{Attempt: a.id, Phase: s.Phase})
 }
 
-// progress returns how far the attempts are that have run for a while. One in no phase waits for leave;
+// progress returns how far the attempts are that have run for a while. One in no phase waits for a grant;
 // of one that has not begun its first phase there is nothing to tell.
 func (w *worker) progress() []wire.Progress {
 	var list []wire.Progress

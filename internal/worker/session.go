@@ -164,7 +164,7 @@ func (w *worker) hear(m wire.Message, epoch uint64) error {
 		w.start(m, epoch)
 	case *wire.Kill:
 		w.kill(m.Attempt, m.Reason)
-	case *wire.Leave:
+	case *wire.Grant:
 		w.tell(m.Attempt, func(a *attempt) { a.grant(m.Phase, m.Grant) })
 	case *wire.Commit:
 		w.tell(m.Attempt, func(a *attempt) { a.permit(epoch) })

@@ -9,7 +9,7 @@ import (
 // supply is the memory and the open files that the attempts of a worker sort and merge with. An attempt
 // gets what it was granted, or an equal share where nothing was said: there are as many shares as cores.
 // Where more attempts sort than that, later ones get what is left, and never less than the least that it
-// makes sense to sort with. They do not wait for more: who holds it may itself wait for leave
+// makes sense to sort with. They do not wait for more: who holds it may itself wait for a grant
 // that the coordinator gives when those have ended.
 type supply struct {
 	share extsort.Means

@@ -77,7 +77,7 @@ func (l *Ledger) applyBatch(e event.Entry) {
 		l.took(kindID{r.Job, false}).most, l.took(kindID{r.Job, true}).most = r.Most, r.Most
 	case event.AttemptStarted:
 		l.startedIn(e.At, r)
-	case event.LeaveGranted:
+	case event.PhaseGranted:
 		if a, ok := l.live[r.Attempt]; ok && a.leave == job.PhaseShuffle { // others are half way
 			b.began[r.Attempt] = e.At
 			l.inTime(e.At, r.Attempt)

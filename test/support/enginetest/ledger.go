@@ -68,7 +68,7 @@ func (l *Ledger) Apply(e event.Entry) {
 		l.capacity[r.Node] = r.Capacity
 	case event.AttemptStarted:
 		l.started(r)
-	case event.LeaveGranted:
+	case event.PhaseGranted:
 		l.change(r.Attempt, func(a *liveAttempt) { a.leave = r.Phase })
 	case event.CommitGranted:
 		l.change(r.Attempt, func(a *liveAttempt) { a.commit = true })
@@ -106,7 +106,7 @@ func (l *Ledger) started(r event.AttemptStarted) {
 	if s := l.state[k.job]; s == event.StateStopping || s.Final() {
 		l.fail("%v is started though its job is %s", r.Attempt, s)
 	}
-	l.live[r.Attempt] = liveAttempt{r.Attempt, r.Node, r.Leave, r.Commit, r.Commit}
+	l.live[r.Attempt] = liveAttempt{r.Attempt, r.Node, r.Through, r.Commit, r.Commit}
 	l.check(r.Node)
 }
 

@@ -9,7 +9,7 @@ type performer struct{ *World }
 func (w performer) Start(a step.Start) { w.tell(a.Node, func(k *worker) { k.start(a) }) }
 func (w performer) Kill(a step.Kill)   { w.tell(a.Node, func(k *worker) { k.kill(a.Attempt) }) }
 
-func (w performer) Leave(a step.Leave) {
+func (w performer) Grant(a step.Grant) {
 	w.tell(a.Node, func(k *worker) { k.grant(a.Attempt, func(r *run) { r.leave = max(r.leave, a.Phase) }) })
 }
 

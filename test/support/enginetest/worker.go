@@ -61,7 +61,7 @@ func (k *worker) start(a step.Start) {
 	}
 	work := k.w.work(a.Attempt.Job)
 	k.runs = append(k.runs, &run{
-		Start: a, kind: work.TaskKind(a.Attempt.Task), work: work, leave: a.Leave, phase: -1, commit: a.Commit,
+		Start: a, kind: work.TaskKind(a.Attempt.Task), work: work, leave: a.Through, phase: -1, commit: a.Commit,
 		fetched: make(map[int]job.Attempt), blamed: make(map[int]job.Attempt),
 	})
 }
@@ -221,7 +221,7 @@ func (k *worker) advance(r *run) {
 	case r.phase+1 < len(phases) && phases[r.phase+1] > r.leave:
 		if r.asked <= r.leave && k.connected {
 			r.asked = phases[r.phase+1]
-			k.say(step.LeaveWanted{Attempt: r.Attempt, Phase: r.asked})
+			k.say(step.GrantWanted{Attempt: r.Attempt, Phase: r.asked})
 		}
 	case r.phase+1 < len(phases):
 		r.phase++

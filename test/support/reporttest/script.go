@@ -143,7 +143,7 @@ func (s *Script) attemptRecord(a *args) event.Record {
 	case "start":
 		first := s.taskKind(at.Task).Phases()[0]
 		s.entered[at] = []job.PhaseStat{{Phase: first, Start: s.Now}}
-		return event.AttemptStarted{Attempt: at, Node: job.NodeID(a.word(1)), Leave: first}
+		return event.AttemptStarted{Attempt: at, Node: job.NodeID(a.word(1)), Through: first}
 	case "phase":
 		p := phaseNamed(a.word(1))
 		s.entered[at] = append(s.endPhase(at), job.PhaseStat{Phase: p, Start: s.Now})

@@ -16,7 +16,7 @@ import (
 	"berth/internal/wire"
 )
 
-// phaseByPhase is a coordinator's word that gives leave for one phase each, with grants by chance.
+// phaseByPhase is a coordinator's word that gives a grant for one phase each, with grants by chance.
 type phaseByPhase struct {
 	rand  *rand.Rand
 	asked map[job.Attempt][]job.Phase
@@ -31,20 +31,20 @@ func (g *phaseByPhase) grant() job.Grant {
 }
 
 // lead starts the attempts all at once and leads them to their ends, which it returns. Without by they
-// have leave as the engine's order of jobs gives it: a reduce asks before sort, and nothing else does.
+// have a grant as the engine's order of jobs gives it: a reduce asks before sort, and nothing else does.
 func (p *peer) lead(by *phaseByPhase, kindOf func(task int) job.TaskKind, starts ...*wire.Start) map[job.Attempt]*wire.Ended {
 	p.c.t.Helper()
 	for _, m := range starts {
 		if by != nil {
-			m.Leave, m.Grant = kindOf(m.Attempt.Task).Phases()[0], by.grant()
+			m.Through, m.Grant = kindOf(m.Attempt.Task).Phases()[0], by.grant()
 		}
 		p.say(m)
 	}
 	ends := make(map[job.Attempt]*wire.Ended)
 	for len(ends) < len(starts) {
 		switch m := p.next().(type) {
-		case *wire.LeaveWanted:
-			leave := &wire.Leave{Attempt: m.Attempt, Phase: job.PhaseReduce}
+		case *wire.GrantWanted:
+			leave := &wire.Grant{Attempt: m.Attempt, Phase: job.PhaseReduce}
 			if by != nil {
 				by.asked[m.Attempt] = append(by.asked[m.Attempt], m.Phase)
 				leave.Phase, leave.Grant = m.Phase, by.grant()
@@ -117,7 +117,7 @@ func tally(t *testing.T, p *peer, n int, by *phaseByPhase) (string, map[job.Atte
 	return out.String(), ends
 }
 
-// A job whose attempts get leave for one phase after the other, with whatever they are granted, has the
+// A job whose attempts get a grant for one phase after the other, with whatever they are granted, has the
 // output that it always has; and so has one with three times as many attempts as cores.
 func TestLeavePhaseByPhase(t *testing.T) {
 	_, p := startWorker(t)
@@ -136,7 +136,7 @@ func TestLeavePhaseByPhase(t *testing.T) {
 			asked := fmt.Sprint(by.asked[at])
 			switch {
 			case at.Task >= 6 && asked != "[sort reduce]", at.Task < 6 && asked != "[merge]" && asked != "[]":
-				t.Errorf("seed %d: %v asked leave for %v", seed, at, asked)
+				t.Errorf("seed %d: %v asked for a grant for %v", seed, at, asked)
 			case asked == "[merge]":
 				merges++
 			}
@@ -152,7 +152,7 @@ func TestLeavePhaseByPhase(t *testing.T) {
 	}
 }
 
-// A bag task begins its command, and puts its output into place, only with leave, for which it asks a coordinator that
+// A bag task begins its command, and puts its output into place, only with a grant, for which it asks a coordinator that
 // comes back again.
 func TestBagPhaseByPhase(t *testing.T) {
 	c, p := startWorker(t)
@@ -160,28 +160,28 @@ func TestBagPhaseByPhase(t *testing.T) {
 	p.job(s, 0, 0)
 	at := try(s.ID, 0, 1)
 	first := start(at, "x")
-	first.Leave = job.PhaseFetch
+	first.Through = job.PhaseFetch
 	p.say(first)
 	out := filepath.Join(s.Dir, "bag-1", "1.stdout")
-	if m := expect[*wire.LeaveWanted](p); m.Phase != job.PhaseCompute {
+	if m := expect[*wire.GrantWanted](p); m.Phase != job.PhaseCompute {
 		t.Fatalf("it asked for %v", m.Phase)
 	}
 	if _, err := os.Stat(filepath.Join(s.Dir, "ran")); err == nil {
-		t.Error("it ran without leave")
+		t.Error("it ran without a grant")
 	}
 	_ = p.conn.Close()
 	p = c.welcome()
-	if m := expect[*wire.LeaveWanted](p); m.Attempt != at || m.Phase != job.PhaseCompute {
+	if m := expect[*wire.GrantWanted](p); m.Attempt != at || m.Phase != job.PhaseCompute {
 		t.Fatalf("it asked again for %+v", m)
 	}
-	p.say(&wire.Leave{Attempt: at, Phase: job.PhaseCompute})
-	if m := expect[*wire.LeaveWanted](p); m.Phase != job.PhaseStore {
+	p.say(&wire.Grant{Attempt: at, Phase: job.PhaseCompute})
+	if m := expect[*wire.GrantWanted](p); m.Phase != job.PhaseStore {
 		t.Fatalf("it asked for %v", m.Phase)
 	}
 	if _, err := os.Stat(out); err == nil {
-		t.Error("its output is in place without leave")
+		t.Error("its output is in place without a grant")
 	}
-	p.say(&wire.Leave{Attempt: at, Phase: job.PhaseStore})
+	p.say(&wire.Grant{Attempt: at, Phase: job.PhaseStore})
 	expect[*wire.CommitWanted](p) // what it was started with is void by the break
 	p.say(&wire.Commit{Attempt: at})
 	if m := p.ended(event.Done); len(m.Stats) != 3 {
@@ -192,7 +192,7 @@ func TestBagPhaseByPhase(t *testing.T) {
 	}
 }
 
-// A task that waits for leave holds no core: another has it meanwhile. What is killed while it waits ends.
+// A task that waits for a grant holds no core: another has it meanwhile. What is killed while it waits ends.
 func TestWaitsWithoutCores(t *testing.T) {
 	c := newCoord(t)
 	cfg := c.config("a1/0")
@@ -203,9 +203,9 @@ func TestWaitsWithoutCores(t *testing.T) {
 	var waiting []job.Attempt
 	for task := range 6 {
 		m := start(try(s.ID, task, 1), "x")
-		m.Leave = job.PhaseFetch
+		m.Through = job.PhaseFetch
 		p.say(m)
-		waiting = append(waiting, expect[*wire.LeaveWanted](p).Attempt)
+		waiting = append(waiting, expect[*wire.GrantWanted](p).Attempt)
 	}
 	p.say(start(try(s.ID, 6, 1), "x"))
 	p.ended(event.Done)
@@ -215,7 +215,7 @@ func TestWaitsWithoutCores(t *testing.T) {
 	p.say(&wire.Kill{Attempt: waiting[0], Reason: "not wanted"})
 	p.ended(event.Killed)
 	for _, at := range waiting[1:] { // five computing at once, on two cores
-		p.say(&wire.Leave{Attempt: at, Phase: job.PhaseStore})
+		p.say(&wire.Grant{Attempt: at, Phase: job.PhaseStore})
 	}
 	for range waiting[1:] {
 		p.ended(event.Done)

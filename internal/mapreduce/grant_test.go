@@ -59,7 +59,7 @@ var sums = programFunc(func(_ context.Context, in io.Reader, out io.Writer) erro
 	return pump(out, &sum)
 })
 
-// What attempts are granted, and whether they wait for leave, changes no byte of the output.
+// What attempts are granted, and whether they wait for a grant, changes no byte of the output.
 func TestGrantsDoNotChangeOutput(t *testing.T) {
 	numbers := func(seed uint64, n int) []byte { return bytes.ReplaceAll(text(seed, n), []byte("value"), []byte("1")) }
 	long := append(bytes.Repeat([]byte("x"), 40_000), "\t7\n"...)
@@ -75,7 +75,7 @@ func TestGrantsDoNotChangeOutput(t *testing.T) {
 	for seed := range uint64(16) {
 		w := &whims{t: t, rand: rand.New(rand.NewPCG(seed, 0))}
 		c := count(seed%2 == 0)
-		c.supply, c.leave = w, w
+		c.supply, c.grants = w, w
 		if got := bytes.Join(c.run(), nil); !bytes.Equal(got, want) {
 			t.Errorf("seed %d: %d bytes of output, want %d", seed, len(got), len(want))
 		}
