@@ -21,11 +21,11 @@ func TestRented(t *testing.T) {
 			{ID: "i-1", Alloc: "a1", Cost: 1.5}, {ID: "i-2", Alloc: "a2", Job: "fit", Cost: 0.25}, {ID: "i-3", Alloc: "a1", Foreign: true, Cost: 9}, {ID: "i-4", Alloc: "a3", Cost: 9},
 		}}, fails
 	}}}
-	rent := job.Rent{Budget: 5, Deadline: time.Hour, Machines: []job.Rented{{Name: "m1", Count: 2, Price: 0.13}}}
+	rent := job.Rent{Budget: 5, Deadline: time.Hour, Machines: []job.Rented{{Name: "m1", Count: 2, Price: 0.13}}, Front: []job.Choice{{Cost: 2, Chosen: true}, {Cost: 3}}}
 	running := report.JobView{Status: report.Status{Name: "fit", State: "running"}, Nodes: []report.NodeView{{Node: "a1/0"}}}
 	for range 3 {
 		v := d.rented(t.Context(), rent, running)
-		if len(v.Machines) != 2 || v.Cost != 1.75 || v.Budget != 5 || v.Deadline != 3600 || v.Types[0] != (rentedType{"m1", 2, 0.13}) {
+		if len(v.Machines) != 2 || v.Cost != 1.75 || v.Budget != 5 || v.Deadline != 3600 || v.Types[0] != (rentedType{"m1", 2, 0.13}) || len(v.Front) != 2 {
 			t.Errorf("%+v", v)
 		}
 	}

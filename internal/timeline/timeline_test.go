@@ -46,3 +46,17 @@ func TestSlotEnd(t *testing.T) {
 		}
 	}
 }
+
+// TestCap: a timeline is nowhere above the one that caps it, and as it was where it is below.
+func TestCap(t *testing.T) {
+	line, by := New(10, 4), New(20, 3)
+	line.Add(30, 40, -3)
+	line.Add(60, Never, 4)
+	by.Add(35, 50, 9)
+	by.Add(70, Never, -3)
+	line.Cap(by)
+	want := []Step{{10, 3}, {30, 1}, {40, 4}, {50, 3}, {70, 0}}
+	if got := line.Steps(); !slices.Equal(got, want) {
+		t.Errorf("%v, want %v", got, want)
+	}
+}
