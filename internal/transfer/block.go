@@ -6,12 +6,14 @@ import (
 	"fmt"
 	"hash/crc32"
 	"io"
+
+	"berth/internal/mapreduce/input"
 )
 
 // A part of an input file goes in blocks: four bytes with the length of the data, four with its CRC-32C, the data. So what was damaged on the way is found
 // before a map has seen it, and only that block has to be sent again.
 const (
-	blockSize  = 256 << 10
+	blockSize  = input.BlockSize
 	blockFront = 8
 )
 
