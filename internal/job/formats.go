@@ -19,3 +19,10 @@ const SequenceOutput = "SequenceFileOutputFormat"
 // SequenceTypeKey is the job key that says whether a SequenceFile is compressed by RECORD, which it is
 // without the key, by BLOCK, or with NONE not at all.
 const SequenceTypeKey = "mapreduce.output.fileoutputformat.compress.type"
+
+// The job keys of FieldSelectionMapReduce: what parts fields, and which of them become key and value.
+const (
+	SelectionSeparatorKey = "mapreduce.fieldsel.data.field.separator"
+	MapSelectionKey       = "mapreduce.fieldsel.map.output.key.value.fields.spec"
+	ReduceSelectionKey    = "mapreduce.fieldsel.reduce.output.key.value.fields.spec"
+)

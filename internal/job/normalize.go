@@ -47,6 +47,7 @@ func New(kind Kind, dir string) *Spec {
 const (
 	NativeIdentity  = "identity"
 	NativeAggregate = "aggregate"
+	NativeSelection = "fields" // FieldSelectionMapReduce
 )
 
 // Normalize fills in what is empty and has no empty meaning, and resolves relative

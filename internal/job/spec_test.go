@@ -135,7 +135,7 @@ func TestValidateRefuses(t *testing.T) {
 		"environment":    func(s *Spec) { s.Bag.Env = []string{"x"} },
 		"input":          func(s *Spec) { s.MapReduce.Inputs = nil },
 		"output":         func(s *Spec) { s.MapReduce.Output = "" },
-		"inputformat":    func(s *Spec) { s.MapReduce.InputFormat = "SequenceFileInputFormat" },
+		"inputformat":    func(s *Spec) { s.MapReduce.InputFormat = "SequenceFileAsBinaryInputFormat" },
 		"mapper":         func(s *Spec) { s.MapReduce.Mapper = Program{Native: NativeAggregate} },
 		"combiner":       func(s *Spec) { s.MapReduce.Combiner = &Program{} },
 		"reducer":        func(s *Spec) { s.MapReduce.Reducer.Native = "other" },

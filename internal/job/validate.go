@@ -199,8 +199,9 @@ func (c *checks) inputFormat(m *MapReduceSpec) {
 
 func (c *checks) program(p *Program, where string) {
 	if p.Native != "" {
-		c.must(oneOf(p.Native, NativeIdentity, NativeAggregate) && len(p.Args) == 0, where, "%q is no native program", p.Native)
-		c.must(where != "mapper" || p.Native == NativeIdentity, where, "%q does not map", p.Native)
+		c.must(oneOf(p.Native, NativeIdentity, NativeAggregate, NativeSelection) && len(p.Args) == 0, where, "%q is no native program", p.Native)
+		c.must(where != "mapper" || p.Native != NativeAggregate, where, "%q does not map", p.Native)
+		c.must(where != "combiner" || p.Native != NativeSelection, where, "%q does not combine", p.Native)
 		return
 	}
 	c.must(len(p.Args) > 0 && p.Args[0] != "", where, "it is empty")

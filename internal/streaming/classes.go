@@ -67,6 +67,9 @@ var (
 		{"IdentityReducer", []string{oldLib}, job.NativeIdentity},
 		{"Mapper", []string{newMain}, job.NativeIdentity},
 		{"Reducer", []string{newMain}, job.NativeIdentity},
+		{"FieldSelectionMapReduce", []string{oldLib}, job.NativeSelection},
+		{"FieldSelectionMapper", []string{newMain + ".lib.fieldsel"}, job.NativeSelection},
+		{"FieldSelectionReducer", []string{newMain + ".lib.fieldsel"}, job.NativeSelection},
 		{"ValueAggregatorReducer", []string{oldLib + ".aggregate"}, job.NativeAggregate},
 		{"ValueAggregatorCombiner", []string{oldLib + ".aggregate"}, job.NativeAggregate},
 	}
@@ -137,7 +140,7 @@ func nativeProgram(s Setting) (string, error) {
 	}
 	if javaName.MatchString(name) {
 		return "", job.ConfigError(s.Where, fmt.Sprintf("%q is a Java class, and berth runs none", name),
-			"give a command; the identity classes and aggregate are built in")
+			"give a command; the identity classes, aggregate and FieldSelectionMapReduce are built in")
 	}
 	return "", nil
 }

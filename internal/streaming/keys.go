@@ -62,6 +62,9 @@ func recordKeys() []Key {
 		works("stream.map.input.ignoreKey", "", "false: a mapper's lines begin with their byte offset", (*builder).setIgnoreKey),
 		works("stream.non.zero.exit.is.failure", "", "false: a program may end with any status", boolean(func(b *builder) *bool { return &b.mr.NonZeroExitIsFail })),
 		works("stream.jobconf.truncate.limit", "", "cut the keys' values in the environment to so many bytes", whole(-1, math.MaxInt32, nil)),
+		works(job.SelectionSeparatorKey, "mapred.data.field.separator", "separator of the fields that FieldSelectionMapReduce selects, one character", kept),
+		works(job.MapSelectionKey, "map.output.key.value.fields.spec", "fields of key and value that it makes as mapper, like 6,5,1-3:0-", kept),
+		works(job.ReduceSelectionKey, "reduce.output.key.value.fields.spec", "fields of key and value that it makes as reducer", kept),
 		works("mapreduce.aggregate.max.num.unique.values", "aggregate.max.num.unique.values", "values that UniqValueCount counts to", whole(1, math.MaxInt32, nil)),
 	}
 }

@@ -115,7 +115,7 @@ func (t *streamTask) run() error {
 
 func (t *streamTask) runMap() (*mapreduce.Output, error) {
 	wk := t.a.work
-	mapper, combiner := t.programs(&t.spec.Mapper)
+	mapper, combiner := t.programs(&t.spec.Mapper, mapreduce.Maps)
 	r, err := mapreduce.RunMap(t.a.ctx, mapreduce.MapTask{
 		Spec: t.own, Attempt: t.a.id, Split: *t.a.start.Split, Open: t.opener(), Partitions: wk.reduces,
 		Mapper: mapper, Combiner: combiner, Supply: t, MaxRecord: t.w.supply.maxRecord(), Grants: t,
@@ -126,7 +126,7 @@ func (t *streamTask) runMap() (*mapreduce.Output, error) {
 
 func (t *streamTask) runReduce() (*mapreduce.Output, error) {
 	wk := t.a.work
-	reducer, combiner := t.programs(t.spec.Reducer)
+	reducer, combiner := t.programs(t.spec.Reducer, mapreduce.Reduces)
 	r, err := mapreduce.RunReduce(t.a.ctx, mapreduce.ReduceTask{
 		Spec: t.own, Attempt: t.a.id, Partition: t.index, Maps: wk.maps,
 		Reducer: reducer, Combiner: combiner, Supply: t, MaxRecord: t.w.supply.maxRecord(), Grants: t,
@@ -145,13 +145,13 @@ func (w *worker) mapOutputs(a *attempt) shuffle.Source {
 }
 
 // programs returns the task's program and its combiner, nil without one.
-func (t *streamTask) programs(p *job.Program) (main, combiner mapreduce.Program) {
-	main, native := mapreduce.Native(*p, t.spec, false)
+func (t *streamTask) programs(p *job.Program, role mapreduce.Role) (main, combiner mapreduce.Program) {
+	main, native := mapreduce.Native(*p, t.spec, role)
 	if !native {
 		main = t.command(p.Args, t.stderr)
 	}
 	if c := t.spec.Combiner; c != nil {
-		if combiner, native = mapreduce.Native(*c, t.spec, true); !native {
+		if combiner, native = mapreduce.Native(*c, t.spec, mapreduce.Combines); !native {
 			cmd := t.command(c.Args, t.stderr)
 			cmd.Role = "combiner: "
 			combiner = cmd

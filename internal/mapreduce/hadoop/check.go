@@ -2,11 +2,22 @@ package hadoop
 
 import "berth/internal/job"
 
-// Check finds what is wrong with a job's order and partitioning before anything runs.
+// Check finds what is wrong with a job's order, partitioning and selection of fields before anything runs.
 func Check(spec *job.MapReduceSpec) error {
 	if _, err := NewComparator(spec); err != nil {
 		return err
 	}
-	_, err := NewPartitioner(spec, 1)
-	return err
+	if _, err := NewPartitioner(spec, 1); err != nil {
+		return err
+	}
+	if spec.Mapper.Native == job.NativeSelection {
+		if _, err := NewFieldSelection(spec, true); err != nil {
+			return err
+		}
+	}
+	if spec.Reducer != nil && spec.Reducer.Native == job.NativeSelection {
+		_, err := NewFieldSelection(spec, false)
+		return err
+	}
+	return nil
 }

@@ -32,11 +32,17 @@ func NewLineFormat(sep string, fields int) LineFormat {
 
 // MapFormat is the format of what mappers write.
 func MapFormat(spec *job.MapReduceSpec) LineFormat {
+	if f, selects := selectionFormat(spec, &spec.Mapper, true); selects {
+		return f
+	}
 	return NewLineFormat(spec.MapOutputSeparator, spec.MapOutputKeyFields)
 }
 
 // ReduceFormat is the format of what reducers write.
 func ReduceFormat(spec *job.MapReduceSpec) LineFormat {
+	if f, selects := selectionFormat(spec, spec.Reducer, false); selects {
+		return f
+	}
 	return NewLineFormat(spec.ReduceOutputSeparator, reduceFields(spec, 1))
 }
 
