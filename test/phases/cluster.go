@@ -13,15 +13,15 @@ import (
 	"time"
 )
 
-// nodes is how many nodes the cluster has.
+// nodes is the number of nodes of the cluster.
 const nodes = 3
 
-// capacity is what a node has.
+// capacity is the resources of a node.
 type capacity struct {
 	Cores int `json:"cores"`
 	Mem   int `json:"mem_mb"`
-	Net   int `json:"net_mbit"`  // each way
-	Disk  int `json:"disk_mb_s"` // reading and writing each
+	Net   int `json:"net_mbit"`  // in each direction
+	Disk  int `json:"disk_mb_s"` // for reading and for writing
 }
 
 // cluster is a private Slurm on nodes of this machine.
@@ -33,7 +33,8 @@ type cluster struct {
 	gauges     []*gauge
 }
 
-// startCluster makes the nodes, has fill put data on their disks, which are then limited, and starts Slurm there.
+// startCluster starts the nodes, lets fill write data to their disks, limits the disks, and starts
+// Slurm.
 func startCluster(ctx context.Context, scripts, root string, has capacity, fill func(*cluster) error) (*cluster, error) {
 	c := &cluster{scripts: scripts, nodes: filepath.Join(root, "n"), dir: filepath.Join(root, "s")}
 	shape := []string{"NODES=" + strconv.Itoa(nodes), fmt.Sprintf("NODE_CPU=%d", has.Cores), fmt.Sprintf("NODE_MEM=%d", has.Mem),
@@ -74,18 +75,18 @@ func startCluster(ctx context.Context, scripts, root string, has capacity, fill 
 	return c, nil
 }
 
-// disk is the folder that is each node's own disk on the node.
+// disk is the folder of each node's own disk, as seen on the node.
 func (c *cluster) disk() string { return filepath.Join(c.nodes, "disk") }
 
-// diskOf is the folder in which this machine sees the disk of node i.
+// diskOf is the folder of the disk of node i, as seen on this machine.
 func (c *cluster) diskOf(i int) string { return filepath.Join(c.nodes, fmt.Sprintf("n%d", i+1)) }
 
-// env is the environment of all that talks to this cluster, and to no other.
+// env is the environment of programs that use this cluster.
 func (c *cluster) env(more ...string) []string {
 	return append(plainEnv(more...), "SLURM_CONF="+filepath.Join(c.dir, "slurm.conf"), "BERTH_LISTEN="+c.address)
 }
 
-// plainEnv is our environment without what talks of another cluster or another berth.
+// plainEnv is our environment without variables of another cluster or another berth.
 func plainEnv(more ...string) []string {
 	var env []string
 	for _, kv := range os.Environ() {
@@ -96,23 +97,23 @@ func plainEnv(more ...string) []string {
 	return append(env, more...)
 }
 
-// output runs one of the scripts and returns what it printed, without white space around it.
+// output runs one of the scripts and returns its output without surrounding white space.
 func (c *cluster) output(ctx context.Context, env []string, script string, args ...string) (string, error) {
 	cmd := exec.CommandContext(ctx, filepath.Join(c.scripts, script), args...)
 	cmd.Env = plainEnv(env...)
 	var out, said bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &out, &said
-	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} // Ctrl-C is for us
-	cmd.WaitDelay = 5 * time.Second                       // a daemon that up started may hold the pipe
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} // Ctrl-C is for this process only
+	cmd.WaitDelay = 5 * time.Second                       // a daemon that up started may keep the pipe open
 	if err := cmd.Run(); err != nil {
 		return "", fmt.Errorf("%s %s: %w: %s", script, strings.Join(args, " "), err, strings.TrimSpace(said.String()))
 	}
 	return strings.TrimSpace(out.String()), nil
 }
 
-// keep starts a process that ends our coordinators, takes the cluster down and removes our folder when it
-// reads the end of a pipe: we close the other end, and so does the kernel when we die. A
-// command that was cut short may still write a moment later, so the folder is removed twice.
+// keep starts a process that ends our coordinators, takes the cluster down and removes our folder
+// when it reads the end of a pipe. We close the other end, and so does the kernel when we die. An
+// interrupted command may still write a moment later, so the folder is removed twice.
 func (b *bench) keep() error {
 	keeper := exec.Command("bash", "-c", `cat >/dev/null
 for s in "$0"/state/*/; do XDG_STATE_HOME=$s "$0/berth" server stop --force; done >/dev/null 2>&1

@@ -10,16 +10,16 @@ import (
 	"berth/internal/evaluate/draw"
 )
 
-// Names of the figures, beside the document.
+// The names of the figures, in the folder of the document.
 const (
 	useFigure   = "phases-use.svg"   // the paper's figures 10 to 12
 	batchFigure = "phases-batch.svg" // the paper's figures 15 to 19
 )
 
-// compared are the schedulers under which the paper shows the use over time.
+// compared are the schedulers for which the paper shows the use over time.
 var compared = []string{"slots", "containers", ours}
 
-// figures draws what there are results for into a folder.
+// figures draws the figures for which there are results.
 func figures(res *results, dir string) error {
 	return errors.Join(write(filepath.Join(dir, useFigure), useCharts(res)), write(filepath.Join(dir, batchFigure), batchCharts(res)))
 }
@@ -35,7 +35,8 @@ func write(path string, charts [][]draw.Chart) error {
 	return os.WriteFile(path, svg, 0o644)
 }
 
-// useCharts shows what the sort takes of each node over time: a column for each scheduler, a row for each resource.
+// useCharts shows the sort's use of each node over time: a column for each scheduler, a row for each
+// resource.
 func useCharts(res *results) [][]draw.Chart {
 	var columns []string
 	for _, s := range compared {
@@ -72,7 +73,7 @@ func useCharts(res *results) [][]draw.Chart {
 			row = append(row, c)
 		}
 		row[0].Y = r.name
-		for i := range row { // the same axes for all
+		for i := range row { // the same axes for all charts
 			row[i].Width, row[i].Height = end, top
 		}
 		rows = append(rows, row)
@@ -88,7 +89,7 @@ func overTime(samples []sample, node int, of func(use) float64) draw.Series {
 	return s
 }
 
-// batchCharts shows what became of the batch under each scheduler.
+// batchCharts shows the results of the batch under each scheduler.
 func batchCharts(res *results) [][]draw.Chart {
 	columns := present(res, batch)
 	if len(columns) == 0 {

@@ -19,13 +19,14 @@ import (
 // benchmark is one of the seven jobs of examples/phases.
 type benchmark struct {
 	name string
-	// scale is its input in units of -size: what moves data gets more than what computes, so that each takes some
-	// seconds.
+	// scale is the input size in units of -size. Jobs that move data have more input than jobs that
+	// compute, so that each takes some seconds.
 	scale float64
-	flags []string // of berth mapreduce, beyond those of all
+	flags []string // for berth mapreduce, beyond those of all jobs
 }
 
-// six is the number of reduces of most jobs. It is told, as all schedulers are to do the same work.
+// six is the number of reduces of most jobs. It is given explicitly, so that all schedulers do the
+// same work.
 var six = []string{"-numReduceTasks", "6"}
 
 // jobs are in the order of the tables.
@@ -56,10 +57,10 @@ func jobNamed(name string) benchmark {
 	return benchmark{name: name}
 }
 
-// seed is that of all inputs.
+// seed is the seed of all inputs.
 const seed = 1
 
-// mapsPerJob is into how many splits an input is cut.
+// mapsPerJob is the number of splits of an input.
 const mapsPerJob = 16
 
 // bytesOf is the size of a job's input.
@@ -81,8 +82,8 @@ func (b *bench) generate(ctx context.Context, jobs []string) error {
 	return nil
 }
 
-// fill puts a copy of all inputs on the disk of each node, and makes its scratch folder. From then on the
-// inputs have the same name on this machine as on the nodes.
+// fill copies all inputs to the disk of each node, and creates the node's scratch folder. From then
+// on the inputs have the same path on this machine and on the nodes.
 func (b *bench) fill(c *cluster) error {
 	for i := range nodes {
 		if err := os.CopyFS(filepath.Join(c.diskOf(i), "input"), os.DirFS(b.input)); err != nil {
@@ -100,7 +101,7 @@ func (b *bench) fill(c *cluster) error {
 	return os.Mkdir(filepath.Join(c.disk(), "scratch"), 0o755)
 }
 
-// forget has the kernel read the inputs from the nodes' disks again.
+// forget makes the kernel read the inputs from the nodes' disks again.
 func (b *bench) forget() error {
 	for i := range nodes {
 		if err := evict(b.cluster.diskOf(i)); err != nil {
@@ -110,7 +111,7 @@ func (b *bench) forget() error {
 	return nil
 }
 
-// evict drops what the kernel keeps in memory of the files below a folder.
+// evict drops the files below a folder from the page cache.
 func evict(dir string) error {
 	return filepath.WalkDir(dir, func(path string, e fs.DirEntry, err error) error {
 		if err != nil || !e.Type().IsRegular() {
@@ -128,7 +129,7 @@ func evict(dir string) error {
 	})
 }
 
-// command is a job as its user calls it.
+// command is the command line of a job as a user writes it.
 func (b *bench) command(ctx context.Context, j benchmark, output string, env, flags []string) *exec.Cmd {
 	split := b.bytesOf(j)/mapsPerJob + 1
 	args := append([]string{j.name, filepath.Join(b.input, j.name), output,
@@ -141,8 +142,8 @@ func (b *bench) command(ctx context.Context, j benchmark, output string, env, fl
 	return cmd
 }
 
-// digest is a number that is the same for outputs with the same lines, in whatever order: records with
-// equal keys may come in any.
+// digest is equal for outputs with the same lines in any order, because records with equal keys may
+// be in any order.
 func digest(dir string) (string, error) {
 	parts, err := filepath.Glob(filepath.Join(dir, "part-*"))
 	if err != nil || len(parts) == 0 {

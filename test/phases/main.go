@@ -26,7 +26,7 @@ type options struct {
 	bound                               time.Duration
 }
 
-// schedulers are those that are compared, in the order of the tables.
+// schedulers are the compared schedulers, in the order of the tables.
 var schedulers = []string{"slots", "containers", "packing", "prism", "phases", "cores"}
 
 // The parts of the experiment.
@@ -35,28 +35,28 @@ var parts = []string{alone, batch, mix}
 const (
 	alone = "alone" // each job by itself on the cluster
 	batch = "batch" // each job twice, all submitted at once
-	mix   = "mix"   // four jobs at once on this machine as it is
+	mix   = "mix"   // four jobs at once on this machine without limits
 )
 
 func flags() *options {
 	o := &options{}
-	flag.StringVar(&o.berth, "berth", "", "the program under test; empty: it is built, and nothing is predicted")
+	flag.StringVar(&o.berth, "berth", "", "the program under test; if empty, it is built, and nothing is predicted")
 	flag.StringVar(&o.scripts, "scripts", "scripts", "the folder of nodes.sh and slurm.sh")
 	flag.StringVar(&o.examples, "examples", "examples/phases", "the folder of the seven jobs")
-	flag.StringVar(&o.out, "out", "", "folder for results, which are added to; empty: a new one")
-	flag.StringVar(&o.docs, "docs", "", "document to write the tables into; the figures go beside it")
+	flag.StringVar(&o.out, "out", "", "folder for results, to which new ones are added; if empty, a new folder")
+	flag.StringVar(&o.docs, "docs", "", "document whose tables are replaced; the figures are written to its folder")
 	flag.StringVar(&o.only, "only", "", "names of jobs, with commas between; empty: all")
 	flag.StringVar(&o.schedulers, "schedulers", "", "names of schedulers, with commas between; empty: all")
 	flag.StringVar(&o.parts, "parts", "", "parts of the experiment: alone, batch, mix; empty: all")
-	flag.IntVar(&o.repeat, "repeat", 3, "how often each scheduler has its turn")
-	flag.IntVar(&o.size, "size", 32, "input of a job in MB, for some four times or a quarter of it")
+	flag.IntVar(&o.repeat, "repeat", 3, "number of turns of each scheduler")
+	flag.IntVar(&o.size, "size", 32, "input of a job in MB; some jobs have four times this input, others a quarter")
 	flag.BoolVar(&o.quick, "quick", false, "one turn each on a quarter of the data")
-	flag.BoolVar(&o.tableOnly, "table", false, "print the tables of the results there are; run nothing")
+	flag.BoolVar(&o.tableOnly, "table", false, "print the tables of the existing results and run nothing")
 	flag.IntVar(&o.node.Cores, "cores", max(1, runtime.NumCPU()/nodes), "cores of a node")
 	flag.IntVar(&o.node.Mem, "mem", 1000, "memory of a node in MB")
-	flag.IntVar(&o.node.Net, "net", 50, "network of a node, each way, in Mb/s")
+	flag.IntVar(&o.node.Net, "net", 50, "network of a node in each direction, in Mb/s")
 	flag.IntVar(&o.node.Disk, "disk", 20, "disk of a node in MB/s")
-	flag.DurationVar(&o.bound, "bound", 10*time.Minute, "a job or a batch that takes longer is given up")
+	flag.DurationVar(&o.bound, "bound", 10*time.Minute, "limit after which a job or a batch is aborted")
 	flag.Parse()
 	if o.quick {
 		o.repeat, o.size = 1, max(1, o.size/4)
@@ -74,14 +74,14 @@ func main() {
 	}
 }
 
-// measure makes the runs that are wanted, prints the tables and draws the figures.
+// measure makes the requested runs, prints the tables and draws the figures.
 func measure(ctx context.Context, o *options) error {
 	p, err := o.plan()
 	if err != nil {
 		return err
 	}
 	if o.docs != "" {
-		if _, _, err := aroundTables(o.docs); err != nil { // told now rather than after half an hour
+		if _, _, err := aroundTables(o.docs); err != nil { // reported now rather than after half an hour
 			return err
 		}
 	}
@@ -106,17 +106,17 @@ func measure(ctx context.Context, o *options) error {
 	}
 	text := tables(res)
 	fmt.Print(text)
-	fmt.Fprintln(os.Stderr, "all that was measured:", res.path())
+	fmt.Fprintln(os.Stderr, "all measurements are in", res.path())
 	if o.docs == "" {
 		return figures(res, o.out)
 	}
 	return errors.Join(replaceTables(o.docs, text), figures(res, filepath.Dir(o.docs)))
 }
 
-// program is what of the experiment is to be run.
+// program is the part of the experiment that is to be run.
 type program struct{ schedulers, jobs, parts []string }
 
-// plan reads the flags that name things.
+// plan parses the flags that contain names.
 func (o *options) plan() (p program, err error) {
 	for _, c := range []struct {
 		flag, names string
@@ -130,7 +130,7 @@ func (o *options) plan() (p program, err error) {
 	return p, nil
 }
 
-// names returns the known names that a list with commas has, all if it is empty.
+// names parses a comma-separated list of known names; empty means all.
 func names(list string, known []string) ([]string, error) {
 	if list == "" {
 		return known, nil
@@ -144,7 +144,7 @@ func names(list string, known []string) ([]string, error) {
 	return chosen, nil
 }
 
-// perform brings up what is needed, makes all runs, and takes everything down.
+// perform starts what is needed, makes all runs, and takes everything down.
 func perform(ctx context.Context, o *options, p program, res *results) error {
 	if os.Geteuid() != 0 {
 		return errors.New("the nodes need network namespaces, control groups and loop devices: run this as root")
@@ -175,10 +175,10 @@ func perform(ctx context.Context, o *options, p program, res *results) error {
 	return nil
 }
 
-// newBench makes the temporary folder and copies what is under test there, so that work on the
-// originals disturbs no run.
+// newBench creates the temporary folder and copies the programs under test, so that changes to the
+// originals disturb no run.
 func newBench(o *options) (*bench, error) {
-	root, err := os.MkdirTemp("", "bp-") // short, as Unix sockets lie below it
+	root, err := os.MkdirTemp("", "bp-") // short, because paths of Unix sockets lie below it
 	if err != nil {
 		return nil, err
 	}

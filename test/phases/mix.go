@@ -8,15 +8,16 @@ import (
 	"slices"
 )
 
-// mixed are the jobs of the mix: one that computes, one that moves data, one with little of either
+// mixed are the jobs of the mix: one that computes, one that moves data, one with little of both,
 // and one with much output.
 var mixed = []string{"sort", "combiner", "webdatascan", "classification"}
 
 // ours and today are the schedulers that the mix compares.
 const ours, today = "phases", "cores"
 
-// mix runs four jobs at once on this machine as it is, with no limits, under our scheduler and
-// today's in turns. The cluster is idle meanwhile; as a part of it we go before other programs.
+// mix runs four jobs at once on this machine without limits, alternately under both schedulers. The
+// cluster is idle meanwhile. As part of the cluster's control group we have priority over other
+// programs.
 func (b *bench) mix(ctx context.Context, res *results) error {
 	fmt.Fprintln(os.Stderr, "four jobs at once on this machine")
 	if err := b.generate(ctx, slices.DeleteFunc(slices.Clone(mixed), b.generated)); err != nil {
@@ -25,7 +26,7 @@ func (b *bench) mix(ctx context.Context, res *results) error {
 	if err := b.learn(ctx, mixed, nil); err != nil {
 		return err
 	}
-	for rep := range 2 * b.repeat { // they are short, and a machine without limits is noisy
+	for rep := range 2 * b.repeat { // the runs are short, and a machine without limits is noisy
 		order := []string{ours, today}
 		if rep%2 == 1 {
 			slices.Reverse(order)
@@ -37,7 +38,7 @@ func (b *bench) mix(ctx context.Context, res *results) error {
 			}
 			err = s.warm(ctx)
 			if err == nil {
-				err = res.put(s.told(s.run(ctx, run{Scheduler: scheduler, Part: mix, Repeat: rep}, mixed)))
+				err = res.put(s.report(s.run(ctx, run{Scheduler: scheduler, Part: mix, Repeat: rep}, mixed)))
 			}
 			if stop := s.stop(); err == nil {
 				err = stop
@@ -50,7 +51,7 @@ func (b *bench) mix(ctx context.Context, res *results) error {
 	return nil
 }
 
-// generated reports whether a job's input is there.
+// generated reports whether a job's input exists.
 func (b *bench) generated(name string) bool {
 	_, err := os.Stat(filepath.Join(b.input, name))
 	return err == nil

@@ -11,16 +11,16 @@ import (
 	"strings"
 )
 
-// prediction is what a simulation says of a run: the mean completion of its jobs, and the makespan.
+// prediction is the simulated result of a run: the mean completion of its jobs, and the makespan.
 type prediction struct {
 	Part      string  `json:"part"`
-	Job       string  `json:"job"` // of a run of one job
+	Job       string  `json:"job"` // for a run of one job
 	Scheduler string  `json:"scheduler"`
 	Mean      float64 `json:"mean_completion_s"`
 	Makespan  float64 `json:"makespan_s"`
 }
 
-// simulated is what "berth simulate phases --measured" reads; docs/simulate.md.
+// simulated is the input of "berth simulate phases --measured"; docs/simulate.md.
 type simulated struct {
 	Name  string         `json:"name"`
 	Nodes int            `json:"nodes"`
@@ -52,8 +52,8 @@ type simulatedPhase struct {
 	Mem   int64   `json:"mem_bytes"`
 }
 
-// predict has the program simulate what was run, each workload by what its jobs took when they ran alone. The
-// descriptions of the workloads stay beside the results.
+// predict lets the program simulate each workload from the demands of its jobs when they ran alone.
+// The descriptions of the workloads are kept with the results.
 func (r *results) predict(ctx context.Context, berth string) error {
 	r.Predicted = nil
 	for _, j := range jobs {
@@ -71,16 +71,16 @@ func (r *results) predict(ctx context.Context, berth string) error {
 		for _, j := range n.Jobs {
 			chain := r.demands(j.Job)
 			if chain == nil {
-				return nil // without a run alone nothing is known of a job
+				return nil // without a run alone the demands are unknown
 			}
 			all = append(all, chain)
 		}
-		return r.simulate(ctx, berth, batch, "", r.workload(batch, all)) // orders differ little
+		return r.simulate(ctx, berth, batch, "", r.workload(batch, all)) // the order has little effect
 	}
 	return nil
 }
 
-// workload has jobs submitted as close to each other as those of a batch are.
+// workload submits the jobs with the time between the jobs of a batch.
 func (r *results) workload(name string, all [][]simulatedJob) simulated {
 	n := r.Node
 	w := simulated{Name: name, Nodes: nodes, Node: simulatedNode{n.Cores, int64(n.Mem) << 20, int64(n.Disk) * 1e6, int64(n.Net) * 1e6 / 8}}
@@ -96,8 +96,9 @@ func (r *results) workload(name string, all [][]simulatedJob) simulated {
 	return w
 }
 
-// demands is what the tasks of a job took on average in its runs alone, a description for each job of a chain;
-// nil: there is no such run. Where the nodes have more cores together than the machine, a core of theirs is slower.
+// demands returns the mean demands of the tasks of a job in its runs alone, with one description for
+// each job of a chain, or nil without such a run. If the nodes together have more cores than the
+// machine, their cores are slower.
 func (r *results) demands(name string) (chain []simulatedJob) {
 	slower := max(1, float64(nodes*r.Node.Cores)/float64(r.Machine))
 	runs := 0.0
@@ -115,7 +116,7 @@ func (r *results) demands(name string) (chain []simulatedJob) {
 	return chain
 }
 
-// add takes a further run into the means.
+// add adds another run to the means.
 func (j *simulatedJob) add(s *step, runs, slower float64) {
 	for i, p := range s.Phases {
 		switch p.Phase {
@@ -138,7 +139,7 @@ func (j *simulatedJob) add(s *step, runs, slower float64) {
 	}
 }
 
-// simulate writes a workload down and has it simulated under all schedulers.
+// simulate writes a workload to a file and simulates it under all schedulers.
 func (r *results) simulate(ctx context.Context, berth, part, name string, w simulated) error {
 	text, err := json.MarshalIndent(w, "", " ")
 	if err != nil {
@@ -165,7 +166,7 @@ func (r *results) simulate(ctx context.Context, berth, part, name string, w simu
 		} `json:"rows"`
 	}
 	if err := json.Unmarshal(out, &got); err != nil {
-		return fmt.Errorf("what berth simulate phases printed: %w", err)
+		return fmt.Errorf("the output of berth simulate phases cannot be parsed: %w", err)
 	}
 	chains := 0
 	for _, j := range w.Jobs {
@@ -174,7 +175,7 @@ func (r *results) simulate(ctx context.Context, berth, part, name string, w simu
 		}
 	}
 	for _, row := range got.Rows {
-		sum := 0.0 // a chain takes what its jobs take one after the other
+		sum := 0.0 // the jobs of a chain run one after the other
 		for _, c := range row.Completions {
 			sum += c.Completion
 		}
@@ -183,14 +184,14 @@ func (r *results) simulate(ctx context.Context, berth, part, name string, w simu
 	return nil
 }
 
-// predictionTable holds the simulations to what was measured.
+// predictionTable compares the simulations with the measurements.
 func predictionTable(res *results) string {
 	columns := present(res, alone)
 	if len(res.Predicted) == 0 || len(columns) == 0 {
 		return ""
 	}
 	var b strings.Builder
-	b.WriteString("\nPredicted by `berth simulate phases --measured` from what the jobs took alone, and by how much that is above (+) or below what was measured:\n\n")
+	b.WriteString("\nPredictions by `berth simulate phases --measured` from the demands of the jobs alone, and by how much they are above (+) or below (-) the measurements:\n\n")
 	head(&b, "", columns)
 	sum, n := 0.0, 0
 	line := func(label, part, job string, predicted func(prediction) float64, real func(*run) float64) {

@@ -12,11 +12,11 @@ import (
 	"time"
 )
 
-// results is what was measured so far, kept in a folder.
+// results are all measurements so far, kept in a folder.
 type results struct {
 	dir       string
 	Node      capacity `json:"node"`
-	Machine   int      `json:"machine"`   // cores of the machine that all nodes are on
+	Machine   int      `json:"machine"`   // cores of the machine that runs all nodes
 	SizeMB    int      `json:"size_mb"`   // -size
 	Unlimited []string `json:"unlimited"` // what the kernel could not limit
 	Runs      []run    `json:"runs"`
@@ -24,7 +24,7 @@ type results struct {
 	Predicted []prediction `json:"predicted"`
 }
 
-// run is one job, or jobs at once, under a scheduler. Times are seconds since its begin.
+// run is one job, or several jobs at once, under a scheduler. Times are seconds since its beginning.
 type run struct {
 	Scheduler string   `json:"scheduler"`
 	Part      string   `json:"part"`
@@ -42,14 +42,14 @@ type jobRun struct {
 	Submitted float64 `json:"submitted_s"`
 	Ended     float64 `json:"ended_s"`
 	Wasted    float64 `json:"wasted_s"`
-	Attempts  int     `json:"attempts"` // started
-	Shuffled  float64 `json:"shuffled"` // bytes that reduces read of map outputs
-	// Steps are the records of the job as berth reports them: one, or one for each job of a chain.
+	Attempts  int     `json:"attempts"` // number of started attempts
+	Shuffled  float64 `json:"shuffled"` // bytes of map outputs that reduces read
+	// Steps are the records of the job as berth prints them: one, or one for each job of a chain.
 	Steps []step `json:"steps"`
 	Error string `json:"error"`
 }
 
-// step is what berth prints of a job; docs/json.md.
+// step is what berth prints for a job; docs/json.md.
 type step struct {
 	ID        string    `json:"id"`
 	State     string    `json:"state"`
@@ -65,7 +65,7 @@ type step struct {
 	Counters map[string]map[string]int64 `json:"counters"`
 }
 
-// phase is what berth measured of a phase of a job's tasks: the demands that a simulation goes by.
+// phase is what berth measured for a phase of a job's tasks: the demands for a simulation.
 type phase struct {
 	Phase   string  `json:"phase"`
 	Total   int     `json:"total"`
@@ -82,8 +82,8 @@ type phase struct {
 	} `json:"seconds"`
 }
 
-// busy is the mean time to which the rates of a phase refer: that in which there was something to do, and a processor
-// to do it on.
+// busy is the mean time to which the rates of a phase refer: the time in which the phase had work
+// and a processor.
 func (p *phase) busy() float64 {
 	if p.CPU <= 0 {
 		return p.Seconds.Mean
@@ -91,7 +91,7 @@ func (p *phase) busy() float64 {
 	return p.CPUs / float64(max(1, p.Total)) / p.CPU
 }
 
-// moved is how many bytes the job's reduces read of map outputs on other nodes.
+// moved is the number of bytes of map outputs that the job's reduces read from other nodes.
 func (j *jobRun) moved() (bytes float64) {
 	for _, s := range j.Steps {
 		for _, p := range s.Phases {
@@ -103,15 +103,15 @@ func (j *jobRun) moved() (bytes float64) {
 	return bytes
 }
 
-// completion is how long a job took from its submission.
+// completion is the time of a job from its submission to its end.
 func (j *jobRun) completion() float64 { return j.Ended - j.Submitted }
 
-// take reads what berth printed of a job, or of the jobs of a chain.
-func (j *jobRun) take(printed []byte, begun time.Time) error {
+// parse reads what berth printed for a job, or for the jobs of a chain.
+func (j *jobRun) parse(printed []byte, begun time.Time) error {
 	for d := json.NewDecoder(bytes.NewReader(printed)); d.More(); {
 		var s step
 		if err := d.Decode(&s); err != nil {
-			return fmt.Errorf("what berth printed: %w: %q", err, printed)
+			return fmt.Errorf("the output of berth cannot be parsed: %w: %q", err, printed)
 		}
 		if s.State != "done" {
 			return fmt.Errorf("%s is %s: %s", s.ID, s.State, s.Reason)
@@ -128,7 +128,7 @@ func (j *jobRun) take(printed []byte, begun time.Time) error {
 	return nil
 }
 
-// sum takes from the jobs what is told of the run.
+// sum computes the figures of the run from its jobs.
 func (r *run) sum() {
 	first, last := r.Jobs[0].Submitted, 0.0
 	for i := range r.Jobs {
@@ -149,7 +149,7 @@ func (r *run) mean() (sum float64) {
 	return sum / float64(len(r.Jobs))
 }
 
-// openResults reads what earlier calls left in the folder.
+// openResults reads the results of earlier calls from the folder.
 func openResults(dir string) (*results, error) {
 	r := &results{dir: dir}
 	if err := os.MkdirAll(dir, 0o755); err != nil {
@@ -170,7 +170,7 @@ func openResults(dir string) (*results, error) {
 
 func (r *results) path() string { return filepath.Join(r.dir, "results.json") }
 
-// put adds a run in place of an earlier one of its kind and writes everything to disk.
+// put adds a run, replacing an earlier one of the same kind, and writes everything to disk.
 func (r *results) put(n run) error {
 	r.Runs = slices.DeleteFunc(r.Runs, func(old run) bool {
 		return old.Scheduler == n.Scheduler && old.Part == n.Part && old.Repeat == n.Repeat && (n.Part != alone || old.Jobs[0].Job == n.Jobs[0].Job)
@@ -183,7 +183,7 @@ func (r *results) put(n run) error {
 	return os.WriteFile(r.path(), b, 0o644)
 }
 
-// of returns the runs of a part under a scheduler that did not fail; job is for those alone.
+// of returns the successful runs of a part under a scheduler. job selects a job for the part alone.
 func (r *results) of(scheduler, part, job string) []run {
 	var found []run
 	for _, n := range r.Runs {

@@ -15,13 +15,13 @@ import (
 	"time"
 )
 
-// bench has what is under test and where it runs.
+// bench has the programs under test and the places where they run.
 type bench struct {
 	*options
 	root     string // temporary
 	berth    string // a copy of the program
 	examples string
-	input    string // the folder with a folder of input for each job
+	input    string // the folder with an input folder for each job
 	cluster  *cluster
 	expected map[string]string // the digest of each job's output
 	turn     int
@@ -41,16 +41,16 @@ func (b *bench) onCluster() []string {
 		"--node-disk", fmt.Sprintf("%dM", b.node.Disk), "--node-net", fmt.Sprintf("%dK", b.node.Net*1000/8), "--scratch", filepath.Join(b.cluster.disk(), "scratch")}
 }
 
-// server is a coordinator with a state folder of its own.
+// server is a coordinator with its own state folder.
 type server struct {
 	b     *bench
-	on    *cluster // nil: this machine as it is
+	on    *cluster // nil: this machine without limits
 	state string
 	env   []string
 	flags []string // of its jobs
 }
 
-// serve starts a coordinator that knows what the earlier runs taught, if there are any.
+// serve starts a coordinator with the profiles of the earlier runs, if there are any.
 func (b *bench) serve(ctx context.Context, scheduler string, on *cluster) (*server, error) {
 	b.turn++
 	s := &server{b: b, on: on, state: filepath.Join(b.root, "state", fmt.Sprint(b.turn))}
@@ -84,7 +84,7 @@ func (s *server) berth(ctx context.Context, args ...string) error {
 	return nil
 }
 
-// stop ends the coordinator, and gives its nodes back.
+// stop ends the coordinator and releases its nodes.
 func (s *server) stop() error {
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	defer cancel()
@@ -97,7 +97,7 @@ func (s *server) stop() error {
 	return err
 }
 
-// idle waits until no job is left on the cluster.
+// idle waits until the cluster has no jobs.
 func (c *cluster) idle(ctx context.Context, env []string) error {
 	for {
 		cmd := exec.CommandContext(ctx, "squeue", "--noheader")
@@ -109,12 +109,12 @@ func (c *cluster) idle(ctx context.Context, env []string) error {
 		select {
 		case <-time.After(100 * time.Millisecond):
 		case <-ctx.Done():
-			return fmt.Errorf("waited in vain for the nodes to be given back: %v %s", err, out)
+			return fmt.Errorf("the nodes were not released in time: %v %s", err, out)
 		}
 	}
 }
 
-// knowledge is the folder with what berth learned of the jobs.
+// knowledge is the folder with berth's profiles of the jobs.
 func (b *bench) knowledge(on *cluster) string {
 	if on != nil {
 		return filepath.Join(b.root, "known", "cluster")
@@ -122,8 +122,8 @@ func (b *bench) knowledge(on *cluster) string {
 	return filepath.Join(b.root, "known", "here")
 }
 
-// learn runs each job once, so that all schedulers begin with the same profiles, and notes what the
-// outputs are. Nothing of it is counted.
+// learn runs each job once without counting it, so that all schedulers begin with the same profiles,
+// and records the digests of the outputs.
 func (b *bench) learn(ctx context.Context, jobs []string, on *cluster) error {
 	fmt.Fprintln(os.Stderr, "earlier runs of each job")
 	b.expected = map[string]string{}
@@ -143,8 +143,8 @@ func (b *bench) learn(ctx context.Context, jobs []string, on *cluster) error {
 	return copyKnowledge(b.knowledge(on), s.state)
 }
 
-// copyKnowledge copies what later jobs learn from: the database of profiles. The coordinator's
-// own folder, with its allocations, stays behind.
+// copyKnowledge copies the database of profiles, but not the coordinator's own folder with its
+// allocations.
 func copyKnowledge(to, state string) error {
 	if err := os.MkdirAll(filepath.Join(to, "berth"), 0o700); err != nil {
 		return err
@@ -161,8 +161,8 @@ func copyKnowledge(to, state string) error {
 	return nil
 }
 
-// turns gives each scheduler its turns, forth and back, so that what changes on the machine with time
-// favours none.
+// turns runs the schedulers alternately, in both orders, so that slow changes of the machine favour
+// none.
 func (b *bench) turns(ctx context.Context, p program, res *results) error {
 	for rep := range b.repeat {
 		order := slices.Clone(p.schedulers)
@@ -178,7 +178,7 @@ func (b *bench) turns(ctx context.Context, p program, res *results) error {
 	return nil
 }
 
-// oneTurn runs each job alone and then the batch under a scheduler, in an allocation that lasts.
+// oneTurn runs each job alone and then the batch under a scheduler, in one allocation.
 func (b *bench) oneTurn(ctx context.Context, scheduler string, rep int, p program, res *results) error {
 	s, err := b.serve(ctx, scheduler, b.cluster)
 	if err != nil {
@@ -194,27 +194,28 @@ func (b *bench) oneTurn(ctx context.Context, scheduler string, rep int, p progra
 	}
 	if slices.Contains(p.parts, alone) {
 		for _, name := range p.jobs {
-			if err := res.put(s.told(s.run(ctx, run{Scheduler: scheduler, Part: alone, Repeat: rep}, []string{name}))); err != nil {
+			if err := res.put(s.report(s.run(ctx, run{Scheduler: scheduler, Part: alone, Repeat: rep}, []string{name}))); err != nil {
 				return err
 			}
 		}
 	}
 	if slices.Contains(p.parts, batch) {
-		if err := res.put(s.told(s.run(ctx, run{Scheduler: scheduler, Part: batch, Repeat: rep}, twice(p.jobs, rep)))); err != nil {
+		if err := res.put(s.report(s.run(ctx, run{Scheduler: scheduler, Part: batch, Repeat: rep}, twice(p.jobs, rep)))); err != nil {
 			return err
 		}
 	}
 	return ctx.Err()
 }
 
-// twice is each job twice, in an order that is another for each repetition and the same for all schedulers.
+// twice returns each job twice, in an order that depends on the repetition and is the same for all
+// schedulers.
 func twice(jobs []string, rep int) []string {
 	all := slices.Concat(jobs, jobs)
 	rand.New(rand.NewPCG(seed, uint64(rep))).Shuffle(len(all), func(i, j int) { all[i], all[j] = all[j], all[i] })
 	return all
 }
 
-// warm runs a small job of another application, so that the nodes' workers are there.
+// warm runs a small job of another application, so that the nodes' workers are ready.
 func (s *server) warm(ctx context.Context) error {
 	in := filepath.Join(s.state, "warm")
 	if err := os.WriteFile(in, []byte("warm\n"), 0o644); err != nil {
@@ -241,7 +242,7 @@ func (s *server) run(ctx context.Context, r run, names []string) run {
 	for i, name := range names {
 		r.Jobs[i].Job = name
 		output := filepath.Join(s.state, fmt.Sprintf("out-%s-%d-%d", r.Part, time.Now().UnixNano(), i))
-		// One after the other as a script submits them: their order is that of the names.
+		// The jobs are submitted one after the other in the order of names, as a script would.
 		submitted := make(chan struct{})
 		wg.Go(func() { s.one(ctx, jobNamed(name), output, begun, &r.Jobs[i], submitted) })
 		<-submitted
@@ -272,7 +273,7 @@ func (s *server) one(ctx context.Context, j benchmark, output string, begun time
 		to.Error = fmt.Sprintf("%v: %s", err, lastLine(said.String()))
 		return
 	}
-	if err := to.take(out.Bytes(), begun); err != nil {
+	if err := to.parse(out.Bytes(), begun); err != nil {
 		to.Error = err.Error()
 		return
 	}
@@ -282,7 +283,8 @@ func (s *server) one(ctx context.Context, j benchmark, output string, begun time
 	_ = os.RemoveAll(output)
 }
 
-// check holds the output of an earlier run to an independent computation, and any other to the earlier run's.
+// check compares the output of an earlier run with an independent computation, and any other output
+// with that of the earlier run.
 func (b *bench) check(ctx context.Context, j benchmark, output string) error {
 	got, err := digest(output)
 	if err != nil {
@@ -290,21 +292,21 @@ func (b *bench) check(ctx context.Context, j benchmark, output string) error {
 	}
 	want, known := b.expected[j.name]
 	if known && got != want {
-		return fmt.Errorf("its output has %s, that of its earlier run %s", got, want)
+		return fmt.Errorf("its output has the digest %s, but that of its earlier run has %s", got, want)
 	}
 	if known {
 		return nil
 	}
-	b.expected[j.name] = got // an earlier run runs alone, so nobody else looks
+	b.expected[j.name] = got // an earlier run runs alone, so there is no race
 	cmd := exec.CommandContext(ctx, filepath.Join(b.examples, "check"), j.name, filepath.Join(b.input, j.name), output)
 	if said, err := cmd.CombinedOutput(); err != nil {
-		return fmt.Errorf("its output is not what check computes: %w: %s", err, lastLine(string(said)))
+		return fmt.Errorf("its output differs from what check computes: %w: %s", err, lastLine(string(said)))
 	}
 	return nil
 }
 
-// told writes a line about a run to standard error.
-func (s *server) told(r run) run {
+// report prints a line about a run to standard error.
+func (s *server) report(r run) run {
 	what := fmt.Sprintf("%6.1f s", r.Makespan)
 	if len(r.Jobs) > 1 {
 		what += fmt.Sprintf(", mean completion %6.1f s", r.mean())

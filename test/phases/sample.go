@@ -12,28 +12,28 @@ import (
 	"time"
 )
 
-// sampleEvery is the time between two looks at what the nodes take.
+// sampleEvery is the time between two samples of the nodes' use.
 const sampleEvery = 500 * time.Millisecond
 
-// sample is what the nodes took since the sample before, on average; memory is as it is at the end.
+// sample is the mean use of the nodes since the previous sample; memory is the value at its end.
 type sample struct {
 	At   float64 `json:"at_s"` // since the run began
 	Node []use   `json:"node"`
 }
 
-// use is what one node takes.
+// use is the use of one node.
 type use struct {
 	CPU  float64 `json:"cpu"`     // cores
-	Mem  float64 `json:"mem"`     // bytes of processes, without what the kernel keeps of files
+	Mem  float64 `json:"mem"`     // bytes of processes, without the page cache
 	Disk float64 `json:"disk"`    // bytes/s read and written
 	In   float64 `json:"net_in"`  // bytes/s
 	Out  float64 `json:"net_out"` // bytes/s
 }
 
-// counts are what the kernel has counted of a node, and its memory.
+// counts are the kernel's counters of a node, and its memory.
 type counts struct{ cpu, mem, disk, in, out float64 }
 
-// gauge reads the counts of a node.
+// gauge reads the counters of a node.
 type gauge struct {
 	cpu, mem, io string // folders of control groups
 	device       string // number of the node's disk
@@ -57,11 +57,11 @@ func (c *cluster) gauge(ctx context.Context, node string) (*gauge, error) {
 		interfaceDir: filepath.Join("/sys/class/net", said[3], "statistics")}, nil
 }
 
-// read returns the counts. What cannot be read counts as nothing: the tables then show it.
+// read returns the counters. A counter that cannot be read is 0, which the tables then show.
 func (g *gauge) read() counts {
 	own, shared := g.deviceBytes(g.device), g.groupBytes(g.shared)-g.groupBytes(g.device)
 	c := counts{
-		disk: own + max(0, shared), // what the node's disk does comes down to the shared one, too
+		disk: own + max(0, shared), // the I/O of the node's disk also reaches the shared disk
 		in:   number(g.interfaceDir + "/tx_bytes"), out: number(g.interfaceDir + "/rx_bytes"),
 	}
 	if ns := number(g.cpu + "/cpuacct.usage"); ns > 0 { // version 1
@@ -72,7 +72,8 @@ func (g *gauge) read() counts {
 	return c
 }
 
-// deviceBytes is what a device has read and written. The kernel counts in units of 512 bytes.
+// deviceBytes returns the bytes that a device has read and written. The kernel counts in units of
+// 512 bytes.
 func (g *gauge) deviceBytes(device string) float64 {
 	major, minor, _ := strings.Cut(device, ":")
 	for f := range fieldsOf("/proc/diskstats") {
@@ -83,7 +84,7 @@ func (g *gauge) deviceBytes(device string) float64 {
 	return 0
 }
 
-// groupBytes is what the node's control group has been charged with for a device.
+// groupBytes returns the bytes of a device charged to the node's control group.
 func (g *gauge) groupBytes(device string) (sum float64) {
 	if device == "" {
 		return 0
@@ -141,7 +142,7 @@ func parse(s string) float64 {
 	return v
 }
 
-// watch samples the nodes until it is told to stop, which returns the samples.
+// watch samples the nodes until stop is called, which returns the samples.
 func (c *cluster) watch(begun time.Time) (stop func() []sample) {
 	if c == nil {
 		return func() []sample { return nil }
@@ -159,7 +160,7 @@ func (c *cluster) watch(begun time.Time) (stop func() []sample) {
 				over = true
 			}
 			now, after := time.Now(), c.counts()
-			if now.Sub(last) > sampleEvery/4 { // a last one may be too short to tell a rate
+			if now.Sub(last) > sampleEvery/4 { // the last interval may be too short for a rate
 				all = append(all, sampleOf(before, after, now.Sub(last).Seconds(), now.Sub(begun).Seconds()))
 			}
 			last, before = now, after
@@ -177,7 +178,7 @@ func (c *cluster) counts() []counts {
 	return all
 }
 
-// sampleOf is what was taken between two counts that are so many seconds apart.
+// sampleOf returns the use between two counts that are the given seconds apart.
 func sampleOf(before, after []counts, seconds, at float64) sample {
 	s := sample{At: round(at)}
 	for i := range after {

@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// folder makes a folder of files.
+// folder creates a folder of files.
 func folder(t *testing.T, files map[string]string) string {
 	t.Helper()
 	dir := t.TempDir()
@@ -18,8 +18,8 @@ func folder(t *testing.T, files map[string]string) string {
 	return dir
 }
 
-// TestGauge reads control groups of both versions. No device is numbered 999:9, so the node's own
-// disk counts nothing here.
+// TestGauge reads control groups of both versions. No device has the number 999:9, so the node's own
+// disk counts as 0.
 func TestGauge(t *testing.T) {
 	first := folder(t, map[string]string{
 		"cpuacct.usage": "1500000000\n", "memory.stat": "rss 1\ntotal_rss 4096\n",

@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// tables is the whole text that stands between the marks of the document.
+// tables is the text between the marks of the document.
 func tables(res *results) string {
 	var b strings.Builder
 	if res.Node.Cores > 0 {
@@ -29,13 +29,13 @@ func tables(res *results) string {
 	return b.String()
 }
 
-// measured is the mean and the half-width of the 95 % interval of what was measured several times.
+// measured is the mean and the half-width of the 95 % interval of repeated measurements.
 type measured struct {
 	mean, half float64
 	n          int
 }
 
-// quantiles of Student's distribution for 95 %, by degrees of freedom.
+// student has the quantiles of Student's distribution for 95 %, by degrees of freedom.
 var student = []float64{0, 12.71, 4.30, 3.18, 2.78, 2.57, 2.45, 2.36, 2.31, 2.26, 2.23}
 
 func over(values []float64) (m measured) {
@@ -57,8 +57,8 @@ func over(values []float64) (m measured) {
 	return m
 }
 
-// say is a cell: the mean, and the half-width where there are several.
-func (m measured) say(decimals int) string {
+// text formats the mean, and the half-width if there are several values.
+func (m measured) text(decimals int) string {
 	switch {
 	case m.n == 0:
 		return "–"
@@ -68,7 +68,7 @@ func (m measured) say(decimals int) string {
 	return fmt.Sprintf("%.*f ± %.*f", decimals, m.mean, decimals, m.half)
 }
 
-// each is a measure over the runs of a scheduler.
+// each returns a measure over the runs of a scheduler.
 func each(runs []run, of func(*run) float64) measured {
 	var values []float64
 	for i := range runs {
@@ -77,7 +77,7 @@ func each(runs []run, of func(*run) float64) measured {
 	return over(values)
 }
 
-// present are the schedulers and jobs of which there are results.
+// present are the schedulers with results.
 func present(res *results, part string) (known []string) {
 	for _, s := range schedulers {
 		for _, j := range jobs {
@@ -99,14 +99,14 @@ func head(b *strings.Builder, first string, columns []string) {
 	b.WriteString("|---|" + strings.Repeat("--:|", len(columns)) + "\n")
 }
 
-// aloneTable is the completion of each job by itself; the best is bold.
+// aloneTable has the completion of each job by itself; the best is bold.
 func aloneTable(res *results) string {
 	columns := present(res, alone)
 	if len(columns) == 0 {
 		return ""
 	}
 	var b strings.Builder
-	b.WriteString("\nEach job alone: seconds from submission to end; the best is bold.\n\n")
+	b.WriteString("\nEach job alone: seconds from submission to end; lower is better, and the best is bold.\n\n")
 	head(&b, "job", append(columns, ours+" / best"))
 	for _, j := range jobs {
 		best, own := math.Inf(1), math.NaN()
@@ -125,7 +125,7 @@ func aloneTable(res *results) string {
 		}
 		line := []string{j.name}
 		for _, c := range cells {
-			line = append(line, bold(c.say(1), c.mean == best))
+			line = append(line, bold(c.text(1), c.mean == best))
 		}
 		row(&b, append(line, ratio(own/best))...)
 	}
@@ -146,7 +146,7 @@ func ratio(x float64) string {
 	return fmt.Sprintf("%.2f", x)
 }
 
-// batchTable is what became of all jobs at once.
+// batchTable has the results of all jobs at once.
 func batchTable(res *results) string {
 	columns := present(res, batch)
 	if len(columns) == 0 {
@@ -158,7 +158,7 @@ func batchTable(res *results) string {
 	for _, m := range batchMeasures(res) {
 		line := []string{m.name}
 		for _, s := range columns {
-			line = append(line, each(res.of(s, batch, ""), m.of).say(m.decimals))
+			line = append(line, each(res.of(s, batch, ""), m.of).text(m.decimals))
 		}
 		row(&b, line...)
 	}
@@ -186,11 +186,11 @@ func batchMeasures(res *results) []measureOf {
 		{"network used, %", 0, share(func(u use) float64 { return (u.In + u.Out) / 2 }, float64(n.Net)*1e6/8)},
 		{"map output read on its own node, %", 0, func(r *run) float64 { return 100 * r.local() }},
 		{"attempts", 0, func(r *run) float64 { return float64(r.attempts()) }},
-		{"seconds of attempts that came to nothing", 1, (*run).wasted},
+		{"seconds of failed and lost attempts", 1, (*run).wasted},
 	}
 }
 
-// used is the mean of what a node takes over the run.
+// used is the mean use of a node over the run.
 func (r *run) used(of func(use) float64) float64 {
 	sum, n := 0.0, 0
 	for _, s := range r.Samples {
@@ -202,7 +202,7 @@ func (r *run) used(of func(use) float64) float64 {
 	return sum / float64(max(1, n))
 }
 
-// local is the share of the bytes of map outputs that reduces read on the node that made them.
+// local is the fraction of bytes of map outputs that reduces read on the node that made them.
 func (r *run) local() float64 {
 	var all, moved float64
 	for i := range r.Jobs {
@@ -228,29 +228,29 @@ func (r *run) wasted() (s float64) {
 	return s
 }
 
-// mixTable compares our scheduler and today's on this machine as it is.
+// mixTable compares both schedulers on this machine without limits.
 func mixTable(res *results) string {
 	columns := present(res, mix)
 	if len(columns) == 0 {
 		return ""
 	}
 	var b strings.Builder
-	fmt.Fprintf(&b, "\nFour jobs at once on one plain machine without limits (%s), seconds:\n\n", strings.Join(mixed, ", "))
+	fmt.Fprintf(&b, "\nFour jobs at once on one machine without limits (%s); seconds, lower is better:\n\n", strings.Join(mixed, ", "))
 	head(&b, "", columns)
 	for _, m := range []measureOf{{"mean completion", 2, (*run).mean}, {"makespan", 2, func(r *run) float64 { return r.Makespan }}} {
 		line := []string{m.name}
 		for _, s := range columns {
-			line = append(line, each(res.of(s, mix, ""), m.of).say(m.decimals))
+			line = append(line, each(res.of(s, mix, ""), m.of).text(m.decimals))
 		}
 		row(&b, line...)
 	}
 	return b.String()
 }
 
-// pictures refers to the figures that there are results for.
+// pictures links to the figures for which there are results.
 func pictures(res *results) (text string) {
 	if useCharts(res) != nil {
-		text += fmt.Sprintf("\nThe sort alone: what it takes of each node over time, under each of three schedulers (as in figures 10 to 12 of the paper).\n\n![use over time](%s)\n", useFigure)
+		text += fmt.Sprintf("\nThe sort alone: use of each node over time under three schedulers (as in figures 10 to 12 of the paper).\n\n![use over time](%s)\n", useFigure)
 	}
 	if batchCharts(res) != nil {
 		text += fmt.Sprintf("\nThe batch under each scheduler: completion, use of resources, locality (as in figures 15 to 19 of the paper).\n\n![the batch](%s)\n", batchFigure)
@@ -258,7 +258,7 @@ func pictures(res *results) (text string) {
 	return text
 }
 
-// failures says which runs came to nothing.
+// failures lists the failed runs.
 func failures(res *results) string {
 	var b strings.Builder
 	for _, r := range res.Runs {
@@ -275,7 +275,7 @@ const (
 	tablesEnd   = "<!-- real:end -->"
 )
 
-// replaceTables writes the text between the marks of a document.
+// replaceTables replaces the text between the marks of a document.
 func replaceTables(path, text string) error {
 	before, after, err := aroundTables(path)
 	if err != nil {
@@ -284,7 +284,7 @@ func replaceTables(path, text string) error {
 	return os.WriteFile(path, []byte(before+tablesBegin+"\n"+text+tablesEnd+after), 0o644)
 }
 
-// aroundTables returns what stands before and after the marks.
+// aroundTables returns the text before and after the marks.
 func aroundTables(path string) (before, after string, err error) {
 	doc, err := os.ReadFile(path)
 	if err != nil {
@@ -293,7 +293,7 @@ func aroundTables(path string) (before, after string, err error) {
 	before, rest, ok := strings.Cut(string(doc), tablesBegin)
 	_, after, end := strings.Cut(rest, tablesEnd)
 	if !ok || !end {
-		return "", "", fmt.Errorf("%s: no %s and %s after it", path, tablesBegin, tablesEnd)
+		return "", "", fmt.Errorf("%s: the marks %s and %s are missing or in the wrong order", path, tablesBegin, tablesEnd)
 	}
 	return before, after, nil
 }

@@ -9,10 +9,10 @@ import (
 	"time"
 )
 
-// shuffled is a job whose 2 reduces read 30 bytes each on other nodes, in 2 s of a core's time.
+// shuffled is a job whose 2 reduces read 30 bytes each from other nodes, in 2 s of a core's time.
 var shuffled = step{Phases: []phase{{Phase: "shuffle", Total: 2, Net: 15, CPU: 1, CPUs: 4}}}
 
-// sampled is a run of jobs that end after the seconds given, all submitted after 1 s.
+// sampled is a run of jobs that end after the given seconds, all submitted after 1 s.
 func sampled(scheduler, part string, repeat int, ends ...float64) run {
 	r := run{Scheduler: scheduler, Part: part, Repeat: repeat, Samples: []sample{{At: 1, Node: []use{{CPU: 0.3}, {CPU: 0.1}, {CPU: 0.2}}}}}
 	for i, e := range ends {
@@ -55,22 +55,23 @@ func TestReplaceTables(t *testing.T) {
 	}
 }
 
-// TestTake: a chain of jobs takes from the submission of its first to the end of its last.
-func TestTake(t *testing.T) {
+// TestParse checks that a chain of jobs lasts from the submission of its first job to the end of its
+// last.
+func TestParse(t *testing.T) {
 	begun := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 	var j jobRun
-	err := j.take([]byte(`{"id":"mr-1","state":"done","submitted":"2026-01-01T00:00:01Z","ended":"2026-01-01T00:00:03Z","attempts":{"started":4},
+	err := j.parse([]byte(`{"id":"mr-1","state":"done","submitted":"2026-01-01T00:00:01Z","ended":"2026-01-01T00:00:03Z","attempts":{"started":4},
 		"phases":[{"phase":"shuffle","total":2,"net_bps":10,"seconds":{"mean":3}}],"counters":{"org.apache.hadoop.mapreduce.TaskCounter":{"REDUCE_SHUFFLE_BYTES":100}}}
 		{"id":"mr-2","state":"done","submitted":"2026-01-01T00:00:04Z","ended":"2026-01-01T00:00:09Z","attempts":{"started":3}}`), begun)
 	if err != nil || j.completion() != 8 || j.Attempts != 7 || j.Shuffled != 100 || j.moved() != 60 {
 		t.Errorf("%+v, %v", j, err)
 	}
-	if err := j.take([]byte(`{"id":"mr-3","state":"failed","reason":"no input"}`), begun); err == nil {
-		t.Error("a job that failed was taken for one that is done")
+	if err := j.parse([]byte(`{"id":"mr-3","state":"failed","reason":"no input"}`), begun); err == nil {
+		t.Error("a failed job was accepted as done")
 	}
 }
 
-// TestTwice: a batch has each job twice, in the same order for the same repetition.
+// TestTwice checks that a batch has each job twice, in the same order for the same repetition.
 func TestTwice(t *testing.T) {
 	all := twice(jobNames(), 1)
 	if !slices.Equal(all, twice(jobNames(), 1)) || slices.Equal(all, twice(jobNames(), 2)) {
@@ -83,7 +84,7 @@ func TestTwice(t *testing.T) {
 	}
 }
 
-// TestFigures: a figure is drawn of what there is, and nothing without results.
+// TestFigures checks that figures are drawn for the existing results, and none without results.
 func TestFigures(t *testing.T) {
 	dir := t.TempDir()
 	if err := figures(&results{}, dir); err != nil {

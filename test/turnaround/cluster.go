@@ -15,13 +15,13 @@ import (
 	"berth/internal/driver/batch"
 )
 
-// fillName is the name of other people's jobs; all others are those under test.
+// fillName is the name of the jobs of other users. All other jobs are under test.
 const fillName = "fill"
 
 // cluster is a private Slurm cluster.
 type cluster struct{ dir, script string }
 
-// startCluster starts one below dir, whose partition has the script's limits.
+// startCluster starts a cluster below dir, whose partition has the limits of the situations.
 func startCluster(ctx context.Context, script, dir string) (*cluster, error) {
 	c := &cluster{dir: dir, script: script}
 	steps := [][]string{{script, "up", dir},
@@ -35,7 +35,7 @@ func startCluster(ctx context.Context, script, dir string) (*cluster, error) {
 	return c, nil
 }
 
-// down ends it with all its jobs, also when the run was interrupted.
+// down ends the cluster with all its jobs, also if the run was interrupted.
 func (c *cluster) down() error {
 	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Minute)
 	defer cancel()
@@ -43,7 +43,7 @@ func (c *cluster) down() error {
 	return err
 }
 
-// env is the environment of all that talks to this cluster, and to no other.
+// env is the environment of programs that use this cluster.
 func (c *cluster) env(more ...string) []string {
 	var env []string
 	for _, kv := range os.Environ() {
@@ -54,20 +54,20 @@ func (c *cluster) env(more ...string) []string {
 	return append(append(env, "SLURM_CONF="+filepath.Join(c.dir, "slurm.conf")), more...)
 }
 
-// output runs a command of Slurm's, or slurm.sh. Times are told in seconds since 1970.
+// output runs one of Slurm's commands, or slurm.sh. Times are printed in seconds since 1970.
 func (c *cluster) output(ctx context.Context, name string, args ...string) (string, error) {
 	cmd := exec.CommandContext(ctx, name, args...)
 	cmd.Env = c.env("SLURM_TIME_FORMAT=%s")
 	var out, said bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &out, &said
-	cmd.WaitDelay = 5 * time.Second // a daemon that up started may hold the pipe
+	cmd.WaitDelay = 5 * time.Second // a daemon that up started may keep the pipe open
 	if err := cmd.Run(); err != nil {
 		return "", fmt.Errorf("%s %s: %w: %s", filepath.Base(name), strings.Join(args, " "), err, strings.TrimSpace(said.String()))
 	}
 	return out.String(), nil
 }
 
-// submit submits all copies of a job of other people.
+// submit submits all copies of a job of other users.
 func (c *cluster) submit(ctx context.Context, f fill) error {
 	for range f.copies {
 		if _, err := c.output(ctx, "sbatch", f.args()...); err != nil {
@@ -77,7 +77,7 @@ func (c *cluster) submit(ctx context.Context, f fill) error {
 	return nil
 }
 
-// drain takes the last n nodes out.
+// drain drains the last n nodes.
 func (c *cluster) drain(ctx context.Context, n int) error {
 	for i := clusterNodes; i > clusterNodes-n; i-- {
 		if _, err := c.output(ctx, "scontrol", "update", fmt.Sprintf("NodeName=n%d", i), "State=DRAIN", "Reason=disk"); err != nil {
@@ -87,8 +87,8 @@ func (c *cluster) drain(ctx context.Context, n int) error {
 	return nil
 }
 
-// allocation is a job of Slurm's as it was seen last. Times are seconds since 1970, later since
-// the submission of the job under test.
+// allocation is the last state of a Slurm job. Times are seconds since 1970, and after account
+// seconds since the submission of the job under test.
 type allocation struct {
 	ID    string  `json:"id"`
 	Name  string  `json:"name"`
@@ -96,23 +96,23 @@ type allocation struct {
 	Nodes int     `json:"nodes"`
 	CPUs  int     `json:"cpus"`
 	Limit string  `json:"limit"`
-	Start float64 `json:"start_s"` // of one that did not start: as planned, or 0
-	End   float64 `json:"end_s"`   // of one that runs: its limit
+	Start float64 `json:"start_s"` // for a job that has not started: the planned start, or 0
+	End   float64 `json:"end_s"`   // for a running job: its limit
 }
 
-// begun reports whether it ran at all.
+// begun reports whether the job ever ran.
 func (a allocation) begun() bool {
 	return a.State != "PENDING" && a.Start > 0 && a.End > a.Start
 }
 
-// live reports whether it can still hold or get nodes.
+// live reports whether the job still has nodes or may get some.
 func (a allocation) live() bool {
 	return a.State == "PENDING" || a.State == "RUNNING" || a.State == "COMPLETING" || a.State == "CONFIGURING"
 }
 
 const squeueFormat = "%i|%j|%T|%D|%C|%l|%S|%e"
 
-// jobs lists all jobs there ever were on the cluster, others' and own.
+// jobs lists all jobs of the cluster so far: those of other users and our own.
 func (c *cluster) jobs(ctx context.Context) (fills, own []allocation, err error) {
 	out, err := c.output(ctx, "squeue", "--noheader", "--all", "--states", "all", "--sort", "i", "--format", squeueFormat)
 	if err != nil {
@@ -134,7 +134,7 @@ func (c *cluster) jobs(ctx context.Context) (fills, own []allocation, err error)
 	return fills, own, nil
 }
 
-// parseJob reads a line of squeue in squeueFormat.
+// parseJob parses a line of squeue in squeueFormat.
 func parseJob(line string) (allocation, error) {
 	f := strings.Split(line, "|")
 	if len(f) != 8 {
@@ -158,7 +158,7 @@ func parseJob(line string) (allocation, error) {
 	return a, nil
 }
 
-// await asks the cluster until what it says is true, a second or two usually.
+// await polls the cluster until holds returns true, usually for a second or two.
 func (c *cluster) await(ctx context.Context, what string, holds func(fills, own []allocation) bool) error {
 	ctx, cancel := context.WithTimeout(ctx, time.Minute)
 	defer cancel()
@@ -168,12 +168,12 @@ func (c *cluster) await(ctx context.Context, what string, holds func(fills, own 
 			return nil
 		}
 		if !pause(ctx, 200*time.Millisecond) {
-			return fmt.Errorf("waited in vain for %s: %v; there are %v and %v", what, err, fills, own)
+			return fmt.Errorf("timed out while waiting for %s: %v; the jobs are %v and %v", what, err, fills, own)
 		}
 	}
 }
 
-// pause waits and reports whether it was not cut short.
+// pause waits for d and reports whether it was not interrupted.
 func pause(ctx context.Context, d time.Duration) bool {
 	select {
 	case <-time.After(d):

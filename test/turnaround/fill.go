@@ -8,23 +8,23 @@ import (
 	"time"
 )
 
-// fill is a job of other people: so many nodes for a while, for which more time was asked
-// for than it takes, as is usual.
+// fill is a job of other users: a number of nodes for some time, with a request that is longer than
+// the run, as is usual.
 type fill struct {
 	copies int
 	nodes  int
 	cpus   int           // of each node
-	real   time.Duration // it takes
-	limit  time.Duration // it asks for
-	at     time.Duration // it is submitted so long after the job under test; 0: before it
+	real   time.Duration // run time
+	limit  time.Duration // requested wall time
+	at     time.Duration // submission after that of the job under test; 0: before it
 }
 
 var fillText = regexp.MustCompile(`^(?:(\d+)× )?(\d+)n(?::(\d+))? (\d+)s/(\d+)m(?: @(\d+)s)?$`)
 
-// parseFills reads jobs in the notation of the script, parted by commas, in the order they are
-// submitted: "3× 2n:1 40s/5m @10s" is three jobs of 2 nodes with 1 CPU of each, which take
-// 40 s, ask for 5 min, and are submitted 10 s after the job under test. Without ":1" they take
-// all CPUs of a node.
+// parseFills parses jobs in the notation of the script, separated by commas, in the order of
+// submission: "3× 2n:1 40s/5m @10s" is three jobs of 2 nodes with 1 CPU of each, which run for 40 s,
+// request 5 min, and are submitted 10 s after the job under test. Without ":1" they use all CPUs of
+// a node.
 func parseFills(text string) ([]fill, error) {
 	var fills []fill
 	if text == "" {
@@ -33,7 +33,7 @@ func parseFills(text string) ([]fill, error) {
 	for _, t := range strings.Split(text, ", ") {
 		m := fillText.FindStringSubmatch(t)
 		if m == nil {
-			return nil, fmt.Errorf("%q is no job of the script", t)
+			return nil, fmt.Errorf("%q is not in the notation of the script", t)
 		}
 		f := fill{copies: number(m[1], 1), nodes: number(m[2], 0), cpus: number(m[3], cpusPerNode),
 			real: seconds(number(m[4], 0)), limit: time.Duration(number(m[5], 0)) * time.Minute, at: seconds(number(m[6], 0))}
@@ -45,7 +45,7 @@ func parseFills(text string) ([]fill, error) {
 	return fills, nil
 }
 
-// number reads digits that the notation's expression has matched.
+// number parses digits that the regular expression has matched.
 func number(digits string, missing int) int {
 	if digits == "" {
 		return missing

@@ -10,12 +10,12 @@ import (
 // workload is a job under test: a bag, or with reduces a MapReduce job. Each task needs one CPU.
 type workload struct {
 	name     string
-	draw     func(r *rand.Rand) []float64 // how long each task or map takes, in seconds
+	draw     func(r *rand.Rand) []float64 // durations of the tasks or maps, in seconds
 	reduces  int
-	reduceTo float64 // seconds that a reduce takes
+	reduceTo float64 // duration of a reduce in seconds
 }
 
-// even draws n durations evenly from low to high.
+// even draws n uniformly distributed durations from low to high.
 func even(n int, low, high float64) func(*rand.Rand) []float64 {
 	return func(r *rand.Rand) []float64 {
 		d := make([]float64, n)
@@ -26,8 +26,8 @@ func even(n int, low, high float64) func(*rand.Rand) []float64 {
 	}
 }
 
-// skewed draws n durations of a lognormal distribution, cut at the longest: most tasks
-// are short, a few take many times as long.
+// skewed draws n lognormal durations, limited to longest: most tasks are short, and a few take many
+// times as long.
 func skewed(n int, median, sigma, longest float64) func(*rand.Rand) []float64 {
 	return func(r *rand.Rand) []float64 {
 		d := make([]float64, n)
@@ -38,31 +38,31 @@ func skewed(n int, median, sigma, longest float64) func(*rand.Rand) []float64 {
 	}
 }
 
-// tenths rounds to what sleep is told.
+// tenths rounds to the precision of sleep's argument.
 func tenths(s float64) float64 { return math.Round(s*10) / 10 }
 
-// Seeds of the durations: those of the runs that are compared, and those of the
-// earlier run that berth knows the application from.
+// The seeds of the durations: for the compared runs, and for the earlier run from which berth has a
+// profile.
 const (
 	seedRun     = 1
 	seedEarlier = 2
 )
 
-// durations returns how long the tasks or maps take.
+// durations returns the durations of the tasks or maps.
 func (w *workload) durations(seed uint64) []float64 {
 	return w.draw(rand.New(rand.NewPCG(seed, seed)))
 }
 
-// longest returns the seconds of the longest task, map or reduce, of the compared runs.
+// longest returns the seconds of the longest task, map or reduce of the compared runs.
 func (w *workload) longest() float64 {
 	return max(slices.Max(w.durations(seedRun)), w.reduceTo)
 }
 
-// tasks returns how many tasks or maps there are.
+// tasks returns the number of tasks or maps.
 func (w *workload) tasks() int { return len(w.durations(seedRun)) }
 
-// say describes it for the table.
-func (w *workload) say() string {
+// text describes the job for the table.
+func (w *workload) text() string {
 	d := w.durations(seedRun)
 	if w.reduces == 0 {
 		return fmt.Sprintf("bag: %d × %s s", len(d), spread(d))
@@ -78,8 +78,8 @@ func spread(d []float64) string {
 	return fmt.Sprintf("%.*f–%.0f", decimals, low, slices.Max(d))
 }
 
-// The jobs of the script. CPU-seconds: wide 1000, bag 750, small 144, skew about 500, few
-// about 450, mr 350, wide MapReduce 740, few maps 300.
+// The jobs of the script. CPU-seconds: wide 1000, bag 750, small 144, skew about 500, few about 450,
+// mr 350, wide MapReduce 740, few maps 300.
 var (
 	wideBag = &workload{name: "wide-bag", draw: even(200, 3, 7)}
 	midBag  = &workload{name: "mid-bag", draw: even(100, 5, 10)}

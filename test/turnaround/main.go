@@ -25,15 +25,15 @@ type options struct {
 
 func main() {
 	var o options
-	flag.StringVar(&o.berth, "berth", "", "the program under test; empty: it is built")
+	flag.StringVar(&o.berth, "berth", "", "the program under test; if empty, it is built")
 	flag.StringVar(&o.script, "slurm", "scripts/slurm.sh", "the script that starts clusters")
-	flag.StringVar(&o.out, "out", "", "folder for results, which are added to; empty: a new one")
-	flag.StringVar(&o.docs, "docs", "", "document to write the table into")
-	flag.StringVar(&o.only, "only", "", "names of situations, with commas between, to run again; empty: all that were not run yet")
+	flag.StringVar(&o.out, "out", "", "folder for results, to which new ones are added; if empty, a new folder")
+	flag.StringVar(&o.docs, "docs", "", "document whose table is replaced")
+	flag.StringVar(&o.only, "only", "", "names of situations to run again, with commas; if empty, all that have not been run yet")
 	flag.StringVar(&o.strategies, "strategies", "", "likewise, of strategies: berth,a,b,c,d")
-	flag.IntVar(&o.parallel, "parallel", 12, "runs at a time, each on a cluster of its own")
-	flag.DurationVar(&o.bound, "bound", 20*time.Minute, "a run that takes longer is given up")
-	flag.BoolVar(&o.tableOnly, "table", false, "print the table of the results there are; run nothing")
+	flag.IntVar(&o.parallel, "parallel", 12, "number of simultaneous runs, each on its own cluster")
+	flag.DurationVar(&o.bound, "bound", 20*time.Minute, "limit after which a run is aborted")
+	flag.BoolVar(&o.tableOnly, "table", false, "print the table of the existing results and run nothing")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
@@ -43,14 +43,14 @@ func main() {
 	}
 }
 
-// measure makes the runs that are wanted and prints the table.
+// measure makes the requested runs and prints the table.
 func measure(ctx context.Context, o options) error {
 	todo, err := choose(o)
 	if err != nil {
 		return err
 	}
 	if o.docs != "" {
-		if _, _, err := aroundTable(o.docs); err != nil { // told now rather than after an hour
+		if _, _, err := aroundTable(o.docs); err != nil { // reported now rather than after an hour
 			return err
 		}
 	}
@@ -74,24 +74,23 @@ func measure(ctx context.Context, o options) error {
 			return err
 		}
 	}
-	text := tables(judgeAll(res.all))
+	text := tables(compareAll(res.all))
 	fmt.Print(text)
-	fmt.Fprintln(os.Stderr, "all that was measured:", res.path("json"), res.path("csv"))
+	fmt.Fprintln(os.Stderr, "all measurements are in", res.path("json"), res.path("csv"))
 	if o.docs == "" {
 		return nil
 	}
 	return replaceTable(o.docs, text)
 }
 
-// trial is one run to make, and the strategies that ask for the same.
+// trial is one run, and the strategies that have the same request.
 type trial struct {
 	s    *situation
 	st   *strategy
 	same []*strategy
 }
 
-// choose returns the trials that the flags name. Strategies that ask for the same
-// are run once.
+// choose returns the trials that the flags name. Strategies with the same request share a run.
 func choose(o options) ([]trial, error) {
 	var allSituations, allStrategies []string
 	for _, s := range script {
@@ -134,7 +133,7 @@ func trialsOf(s *situation, wanted []string) []trial {
 	return todo
 }
 
-// runAll makes the runs, so many at a time. One that fails is told and kept as such.
+// runAll makes the runs, up to parallel at a time. A failed run is reported and recorded.
 func runAll(ctx context.Context, o options, todo []trial, res *results) error {
 	b, err := newBench(o)
 	if err != nil {
@@ -163,7 +162,7 @@ func runAll(ctx context.Context, o options, todo []trial, res *results) error {
 			mu.Lock()
 			defer mu.Unlock()
 			n++
-			tell(n, len(todo), out)
+			report(n, len(todo), out)
 			if err := res.put(t.outcomes(out)...); err != nil {
 				failed = err
 			}
@@ -176,7 +175,7 @@ func runAll(ctx context.Context, o options, todo []trial, res *results) error {
 	return failed
 }
 
-// outcomes returns what was measured for the strategy that was run and those that ask for the same.
+// outcomes returns the outcome for the strategy that was run and for those with the same request.
 func (t trial) outcomes(o outcome) []outcome {
 	all := []outcome{o}
 	for _, st := range t.same {
@@ -187,7 +186,7 @@ func (t trial) outcomes(o outcome) []outcome {
 	return all
 }
 
-// known returns the jobs that berth is to know before.
+// known returns the jobs of which berth needs a profile.
 func known(todo []trial) []*workload {
 	var jobs []*workload
 	for _, t := range todo {
@@ -198,7 +197,7 @@ func known(todo []trial) []*workload {
 	return jobs
 }
 
-func tell(n, of int, o outcome) {
+func report(n, of int, o outcome) {
 	what := fmt.Sprintf("%6.1f s  %s", o.Turnaround, o.shapes())
 	if o.Error != "" {
 		what = "failed: " + o.Error
@@ -206,7 +205,7 @@ func tell(n, of int, o outcome) {
 	fmt.Fprintf(os.Stderr, "[%3d/%d] %s %-12s %-5s %s\n", n, of, time.Now().Format(time.TimeOnly), o.Situation, o.Strategy, what)
 }
 
-// newBench makes the temporary folder and builds what is under test.
+// newBench creates the temporary folder and builds the program under test.
 func newBench(o options) (*bench, error) {
 	root, err := os.MkdirTemp("", "bt-")
 	if err != nil {
@@ -228,7 +227,7 @@ func newBench(o options) (*bench, error) {
 	if err != nil {
 		return nil, err
 	}
-	// Copies, so that work on the originals disturbs no run.
+	// Copies, so that changes to the originals disturb no run.
 	return b, errors.Join(os.WriteFile(b.berth, program, 0o755),
 		os.CopyFS(filepath.Dir(b.script), os.DirFS(filepath.Dir(o.script))), writePrograms(filepath.Join(root, "programs")))
 }

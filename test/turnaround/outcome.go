@@ -6,28 +6,28 @@ import (
 	"math"
 )
 
-// outcome is what was measured of one strategy in one situation. Times are seconds since
-// the job's submission.
+// outcome is the measurement of one strategy in one situation. Times are seconds since the job's
+// submission.
 type outcome struct {
 	Situation  string       `json:"situation"`
 	Strategy   string       `json:"strategy"`
-	Request    string       `json:"request"`      // what berth was forced to ask for; empty: its own choice
-	Turnaround float64      `json:"turnaround_s"` // by berth's own record
-	Wall       float64      `json:"wall_s"`       // of the command, by our clock
-	Wait       float64      `json:"wait_s"`       // until the first nodes were there
+	Request    string       `json:"request"`      // the request that overrides berth's choice; empty: berth's own choice
+	Turnaround float64      `json:"turnaround_s"` // measured by berth
+	Wall       float64      `json:"wall_s"`       // of the command, measured by us
+	Wait       float64      `json:"wait_s"`       // until the first nodes were available
 	Run        float64      `json:"run_s"`        // from then on
-	Used       float64      `json:"node_seconds"` // held; a part of a node counts in part
-	Attempts   int          `json:"attempts"`     // started
-	Wasted     float64      `json:"wasted_s"`     // of attempts that came to nothing
+	Used       float64      `json:"node_seconds"` // allocated; a part of a node counts in part
+	Attempts   int          `json:"attempts"`     // number of started attempts
+	Wasted     float64      `json:"wasted_s"`     // time of failed and lost attempts
 	Allocs     []allocation `json:"allocations"`  // those that ran
-	Fills      []allocation `json:"fills"`        // the others' jobs
-	Decision   string       `json:"decision"`     // berth's own words
-	Error      string       `json:"error"`        // why there is no turnaround
+	Fills      []allocation `json:"fills"`        // jobs of other users
+	Decision   string       `json:"decision"`     // berth's own explanation
+	Error      string       `json:"error"`        // the reason why there is no turnaround
 	At         string       `json:"at"`           // when it was run
-	SameAs     string       `json:"same_as"`      // it was not run: that strategy asks for the same
+	SameAs     string       `json:"same_as"`      // the strategy whose run it shares, because the requests are equal
 }
 
-// record is what berth prints of a job; docs/json.md.
+// record is what berth prints for a job; docs/json.md.
 type record struct {
 	State    string  `json:"state"`
 	Done     int     `json:"tasks_done"`
@@ -41,28 +41,28 @@ type record struct {
 	} `json:"attempts"`
 }
 
-// slack is the most seconds that a command may take longer than its job: to read the input,
+// slack is the longest time in seconds that a command may take beyond its job: to read the input,
 // plan, start the coordinator, and print.
 const slack = 10
 
-// take puts what berth printed into the outcome.
-func (o *outcome) take(printed []byte) error {
+// parse adds berth's output to the outcome.
+func (o *outcome) parse(printed []byte) error {
 	var r record
 	if err := json.Unmarshal(printed, &r); err != nil {
-		return fmt.Errorf("what berth printed: %w: %q", err, printed)
+		return fmt.Errorf("the output of berth cannot be parsed: %w: %q", err, printed)
 	}
 	o.Turnaround, o.Decision, o.Attempts, o.Wasted = r.Elapsed, r.Decision, r.Attempts.Started, r.Wasted
 	switch {
 	case r.State != "done" || r.Done != r.Total:
 		return fmt.Errorf("the job is %s, %d of %d tasks are done: %s", r.State, r.Done, r.Total, r.Reason)
 	case r.Elapsed > o.Wall || o.Wall > r.Elapsed+slack:
-		return fmt.Errorf("berth says %.1f s, but the command took %.1f s", r.Elapsed, o.Wall)
+		return fmt.Errorf("berth reports %.1f s, but the command took %.1f s", r.Elapsed, o.Wall)
 	}
 	return nil
 }
 
-// account puts what Slurm says of the jobs into the outcome; begun is the submission's
-// time in seconds since 1970.
+// account adds Slurm's records of the jobs to the outcome. begun is the time of submission in
+// seconds since 1970.
 func (o *outcome) account(fills, own []allocation, begun float64) {
 	o.Wait, o.Used, o.Allocs, o.Fills = math.Inf(1), 0, []allocation{}, []allocation{}
 	since := func(a allocation) allocation {
@@ -92,8 +92,8 @@ func (o *outcome) account(fills, own []allocation, begun float64) {
 	}
 }
 
-// disturbed returns an error where an allocation ended neither by berth's will nor by its
-// time: whoever kills processes on the machine has made the run worthless.
+// disturbed returns an error if an allocation ended neither by berth nor at its limit. Then
+// processes on the machine were killed, and the run is worthless.
 func (o *outcome) disturbed() error {
 	for _, a := range o.Allocs {
 		switch a.State {
@@ -105,7 +105,7 @@ func (o *outcome) disturbed() error {
 	return nil
 }
 
-// shapes says what was used: "4n × 15 min + 8n × 3 min".
+// shapes lists the allocations: "4n × 15 min + 8n × 3 min".
 func (o *outcome) shapes() string {
 	text := ""
 	for i, a := range o.Allocs {

@@ -24,7 +24,7 @@ func TestParseJob(t *testing.T) {
 	}
 }
 
-func TestTake(t *testing.T) {
+func TestParse(t *testing.T) {
 	for _, tt := range []struct {
 		printed string
 		wall    float64
@@ -38,7 +38,7 @@ func TestTake(t *testing.T) {
 		{`oops`, 1, "oops"},
 	} {
 		o := outcome{Wall: tt.wall}
-		err := o.take([]byte(tt.printed))
+		err := o.parse([]byte(tt.printed))
 		if (err != nil) != (tt.fails != "") || err != nil && !strings.Contains(err.Error(), tt.fails) {
 			t.Errorf("%s: %v", tt.printed, err)
 		}
@@ -78,7 +78,7 @@ func TestAccount(t *testing.T) {
 	}
 }
 
-// TestCheck: an output that lacks a task or has one twice is found.
+// TestCheck checks that an output without a task, or with a task twice, is detected.
 func TestCheck(t *testing.T) {
 	bag, mr := &workload{draw: even(3, 1, 1)}, &workload{draw: even(3, 1, 1), reduces: 2, reduceTo: 1}
 	for _, tt := range []struct {

@@ -9,11 +9,10 @@ import (
 	"sync"
 )
 
-// profile is the folder with what berth knows of an application from its earlier run.
+// profile is the folder with berth's profile of an application from its earlier run.
 func (b *bench) profile(w *workload) string { return filepath.Join(b.root, "profiles", w.name) }
 
-// learn runs each application once, on an idle cluster and on other data, and keeps
-// berth's state of that.
+// learn runs each application once, on an idle cluster and on other data, and keeps berth's state.
 func (b *bench) learn(ctx context.Context, jobs []*workload, limit chan struct{}) error {
 	errs := make([]error, len(jobs))
 	var wg sync.WaitGroup
@@ -49,10 +48,10 @@ func (b *bench) earlier(ctx context.Context, w *workload) error {
 	return copyKnowledge(b.profile(w), p.state)
 }
 
-// copyKnowledge copies what later jobs learn from: the database of profiles, and the runs,
-// so that job ids are not used twice. The coordinator's own folder (sockets, keys, allocations)
-// belongs to the cluster it ran on. The scratch folder is left out because workers whose
-// allocation has just been cancelled may still be clearing it.
+// copyKnowledge copies the database of profiles, and the run folders, so that job ids are not used
+// twice. The coordinator's own folder (sockets, keys, allocations) belongs to its cluster. The
+// scratch folder is omitted, because workers whose allocation has just been cancelled may still be
+// clearing it.
 func copyKnowledge(to, state string) error {
 	if err := os.MkdirAll(filepath.Join(to, "berth"), 0o700); err != nil {
 		return err

@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// TestCopyKnowledge checks that the database and the runs are copied, and that the folders
-// which other processes may still be changing are not even looked at.
+// TestCopyKnowledge checks that the database and the run folders are copied, and that folders that
+// other processes may be changing are not read.
 func TestCopyKnowledge(t *testing.T) {
 	state, to := t.TempDir(), filepath.Join(t.TempDir(), "profile")
 	for _, name := range []string{"berth.db", "runs/mr-1/job.json", "server/log", "scratch/node/tasks/2/file"} {

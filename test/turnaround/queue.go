@@ -6,11 +6,11 @@ import (
 	"time"
 )
 
-// settle is the time from the start of the others' last job to the submission of the job
-// under test: Slurm has planned the waiting ones by then, and it is the same in every run.
-const settle = 6 * time.Second
+// planTime is the time from the start of the last job of other users to the submission of the job
+// under test. Slurm plans the waiting jobs in this time, and it is the same in every run.
+const planTime = 6 * time.Second
 
-// prepare makes a fresh cluster into the situation. When it returns, the job is to be submitted.
+// prepare brings a fresh cluster into the situation. When it returns, the job can be submitted.
 func prepare(ctx context.Context, c *cluster, s *situation) error {
 	running, waiting, _, err := s.fills()
 	if err != nil {
@@ -23,11 +23,11 @@ func prepare(ctx context.Context, c *cluster, s *situation) error {
 		return err
 	}
 	n := copies(running)
-	err = c.await(ctx, "the others' jobs to run", func(fills, _ []allocation) bool { return count(fills, "RUNNING") == n })
+	err = c.await(ctx, "the jobs of other users to run", func(fills, _ []allocation) bool { return count(fills, "RUNNING") == n })
 	if err != nil {
 		return err
 	}
-	ready := time.Now().Add(settle)
+	ready := time.Now().Add(planTime)
 	if err := submitAll(ctx, c, waiting); err != nil {
 		return err
 	}
@@ -36,7 +36,7 @@ func prepare(ctx context.Context, c *cluster, s *situation) error {
 	}
 	fills, _, err := c.jobs(ctx)
 	if err == nil && (count(fills, "RUNNING") != n || count(fills, "PENDING") != copies(waiting)) {
-		err = fmt.Errorf("situation %s is not as the script says: %v", s.name, fills)
+		err = fmt.Errorf("situation %s differs from the script: %v", s.name, fills)
 	}
 	return err
 }
@@ -68,8 +68,8 @@ func count(jobs []allocation, state string) int {
 	return n
 }
 
-// arrive submits the later jobs at their times after begun. The channel has its error
-// once, when all are there or ctx has ended.
+// arrive submits the later jobs at their times after begun. The channel gets its error when all are
+// submitted or ctx has ended.
 func arrive(ctx context.Context, c *cluster, later []fill, begun time.Time) <-chan error {
 	done := make(chan error, 1)
 	go func() {

@@ -13,14 +13,14 @@ import (
 	"sync"
 )
 
-// results is what was measured so far, kept in a folder.
+// results are all measurements so far, kept in a folder.
 type results struct {
 	mu  sync.Mutex
 	dir string
 	all []outcome
 }
 
-// openResults reads what earlier calls left in the folder.
+// openResults reads the results of earlier calls from the folder.
 func openResults(dir string) (*results, error) {
 	r := &results{dir: dir}
 	b, err := os.ReadFile(r.path("json"))
@@ -38,14 +38,14 @@ func openResults(dir string) (*results, error) {
 
 func (r *results) path(ext string) string { return filepath.Join(r.dir, "results."+ext) }
 
-// done reports whether the strategy came to a turnaround in the situation.
+// done reports whether there is a turnaround of the strategy in the situation.
 func (r *results) done(situation, strategy string) bool {
 	return slices.ContainsFunc(r.all, func(o outcome) bool {
 		return o.Situation == situation && o.Strategy == strategy && o.Error == ""
 	})
 }
 
-// put adds outcomes in place of earlier ones and writes everything to disk.
+// put adds outcomes, replacing earlier ones, and writes everything to disk.
 func (r *results) put(news ...outcome) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -66,7 +66,7 @@ func (r *results) put(news ...outcome) error {
 	return r.writeCSV()
 }
 
-// rank orders outcomes as the table does.
+// rank gives the order of outcomes in the table.
 func rank(o outcome) int {
 	s := slices.IndexFunc(script, func(s situation) bool { return s.name == o.Situation })
 	return s*len(strategies) + slices.IndexFunc(strategies, func(st strategy) bool { return st.name == o.Strategy })

@@ -16,24 +16,24 @@ import (
 
 // bench runs jobs, each on a cluster and with a state folder of its own below root.
 type bench struct {
-	root   string // temporary; short, as Unix sockets lie below it
+	root   string // temporary; short, because paths of Unix sockets lie below it
 	berth  string // the program under test
 	script string // a copy of scripts/slurm.sh
-	logs   string // folder for what programs said
+	logs   string // folder for the logs of programs
 	bound  time.Duration
 	next   atomic.Int64
 }
 
-// place is what one run has for itself.
-type place struct {
+// site is the cluster and the state folder of one run.
+type site struct {
 	*cluster
 	state, work, log string
 }
 
-// at makes a place, with the others' jobs of no situation yet. name is for logs.
-func (b *bench) at(ctx context.Context, name string) (*place, error) {
+// at creates a site, without jobs of other users. name is for logs.
+func (b *bench) at(ctx context.Context, name string) (*site, error) {
 	dir := filepath.Join(b.root, fmt.Sprint(b.next.Add(1)))
-	p := &place{state: filepath.Join(dir, "state"), work: filepath.Join(dir, "work"), log: filepath.Join(b.logs, name)}
+	p := &site{state: filepath.Join(dir, "state"), work: filepath.Join(dir, "work"), log: filepath.Join(b.logs, name)}
 	for _, d := range []string{p.state, p.work, filepath.Join(dir, "tmp")} {
 		if err := os.MkdirAll(d, 0o700); err != nil {
 			return nil, err
@@ -44,8 +44,8 @@ func (b *bench) at(ctx context.Context, name string) (*place, error) {
 	return p, err
 }
 
-// leave ends all that runs in the place, keeps what programs logged, and removes the place.
-func (b *bench) leave(p *place) {
+// leave ends everything that runs at the site, keeps the logs of programs, and removes the site.
+func (b *bench) leave(p *site) {
 	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
 	defer cancel()
 	stop := b.command(ctx, p, "server", "stop", "--force")
@@ -59,7 +59,7 @@ func (b *bench) leave(p *place) {
 	if down == nil {
 		down = os.RemoveAll(filepath.Dir(p.state))
 	}
-	if down != nil { // what still runs there can be looked at and ended
+	if down != nil { // the site is kept, so that what still runs there can be examined and ended
 		fmt.Fprintln(os.Stderr, "turnaround:", down)
 	}
 }
@@ -70,8 +70,8 @@ func keep(path string, text []byte) {
 	}
 }
 
-// command is berth as a user of the place's cluster calls it.
-func (b *bench) command(ctx context.Context, p *place, args ...string) *exec.Cmd {
+// command is berth as called by a user of the site's cluster.
+func (b *bench) command(ctx context.Context, p *site, args ...string) *exec.Cmd {
 	cmd := exec.CommandContext(ctx, b.berth, args...)
 	cmd.Dir = p.work
 	cmd.Env = p.env("XDG_STATE_HOME="+p.state, "TMPDIR="+filepath.Join(filepath.Dir(p.state), "tmp"), "BERTH_LISTEN=127.0.0.1", "NO_COLOR=1")
@@ -81,8 +81,8 @@ func (b *bench) command(ctx context.Context, p *place, args ...string) *exec.Cmd
 	return cmd
 }
 
-// submit runs the job to its end and puts what berth says of it into the outcome.
-func (b *bench) submit(ctx context.Context, p *place, w *workload, seed uint64, flags []string, o *outcome) error {
+// submit runs the job to its end and adds berth's output to the outcome.
+func (b *bench) submit(ctx context.Context, p *site, w *workload, seed uint64, flags []string, o *outcome) error {
 	args, err := w.write(p.work, filepath.Join(b.root, "programs"), seed, flags)
 	if err != nil {
 		return err
@@ -95,12 +95,12 @@ func (b *bench) submit(ctx context.Context, p *place, w *workload, seed uint64, 
 	o.Wall = time.Since(begun).Seconds()
 	keep(p.log+".log", append([]byte(strings.Join(cmd.Args, " ")+"\n"), append(said.Bytes(), out.Bytes()...)...))
 	if ctx.Err() != nil {
-		return fmt.Errorf("not over after %.0f s: %w", o.Wall, ctx.Err())
+		return fmt.Errorf("the job did not end within %.0f s: %w", o.Wall, ctx.Err())
 	}
 	if err != nil {
 		return fmt.Errorf("berth: %w: %s", err, lastLine(said.String()))
 	}
-	if err := o.take(out.Bytes()); err != nil {
+	if err := o.parse(out.Bytes()); err != nil {
 		return err
 	}
 	return w.check(p.work)
@@ -111,7 +111,7 @@ func lastLine(s string) string {
 	return s[strings.LastIndexByte(s, '\n')+1:]
 }
 
-// run plays a situation and has one strategy run the job in it.
+// run plays a situation and runs the job with one strategy in it.
 func (b *bench) run(ctx context.Context, s *situation, st *strategy) (o outcome) {
 	o = outcome{Situation: s.name, Strategy: st.name, Request: st.request(s), At: time.Now().UTC().Format(time.RFC3339)}
 	ctx, cancel := context.WithTimeout(ctx, b.bound)
@@ -149,13 +149,13 @@ func (b *bench) play(ctx context.Context, s *situation, st *strategy, o *outcome
 	return errors.Join(err, <-arrived, b.account(p, o, begun))
 }
 
-// account waits until berth has given its nodes back, and asks Slurm what it had.
-func (b *bench) account(p *place, o *outcome, begun time.Time) error {
+// account waits until berth has released its nodes, and reads Slurm's records of them.
+func (b *bench) account(p *site, o *outcome, begun time.Time) error {
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	defer cancel()
 	var idle error
 	if o.Turnaround > 0 {
-		idle = p.await(ctx, "berth to give its nodes back", func(_, own []allocation) bool {
+		idle = p.await(ctx, "berth to release its nodes", func(_, own []allocation) bool {
 			for _, a := range own {
 				if a.live() {
 					return false
@@ -172,7 +172,7 @@ func (b *bench) account(p *place, o *outcome, begun time.Time) error {
 	return errors.Join(idle, err)
 }
 
-// clear removes what is left of the temporary folder, but for places that could not be left.
+// clear removes the rest of the temporary folder, except for sites that could not be removed.
 func (b *bench) clear() {
 	for i := range b.next.Load() {
 		if _, err := os.Stat(filepath.Join(b.root, fmt.Sprint(i+1))); err == nil {

@@ -8,22 +8,22 @@ const (
 	cpusPerNode  = 2
 )
 
-// maxTime is the partition's limit in minutes where a situation names no other.
+// maxTime is the partition's limit in minutes, unless a situation has another.
 const maxTime = 15
 
-// situation is a state of the queue and a job that comes into it.
+// situation is a state of the queue and a job that is submitted in it.
 type situation struct {
 	name  string
 	about string
 	job   *workload
-	fresh bool // berth never ran the application before
+	fresh bool // berth has no profile of the application
 
-	// Other people's jobs, see parseFills: those that run when the job under test
-	// comes, those that wait before it, and those that come after it.
+	// Jobs of other users, see parseFills: those that run when the job under test is submitted,
+	// those that wait then, and those that are submitted later.
 	running, waiting, later string
 
-	short   bool // all strategies ask for partition "short", 3 min and 4 nodes at most; the others' jobs do not
-	drained int  // nodes
+	short   bool // all strategies request the partition "short" with at most 3 min and 4 nodes; jobs of other users do not
+	drained int  // number of nodes
 }
 
 const (
@@ -31,7 +31,7 @@ const (
 	shortNodes = 4
 )
 
-// maxMinutes is the most time that a job may ask for.
+// maxMinutes is the longest time that a job may request.
 func (s *situation) maxMinutes() int {
 	if s.short {
 		return shortTime
@@ -39,7 +39,7 @@ func (s *situation) maxMinutes() int {
 	return maxTime
 }
 
-// maxNodes is the most nodes that a job can have.
+// maxNodes is the largest number of nodes that a job can have.
 func (s *situation) maxNodes() int {
 	n := clusterNodes - s.drained
 	if s.short {
@@ -48,7 +48,7 @@ func (s *situation) maxNodes() int {
 	return n
 }
 
-// fills returns the others' jobs.
+// fills returns the jobs of other users.
 func (s *situation) fills() (running, waiting, later []fill, err error) {
 	for _, part := range []struct {
 		text string
@@ -66,34 +66,34 @@ var script = []situation{
 	{name: "empty", about: "an empty cluster", job: wideBag},
 	{name: "empty-few", about: "an empty cluster, few long tasks", job: longMR},
 	{name: "empty-new", about: "an empty cluster, an unknown application", job: midBag, fresh: true},
-	{name: "half", about: "half of the cluster is busy for long", job: midBag,
+	{name: "half", about: "half of the cluster is busy for a long time", job: midBag,
 		running: "4× 1n 200s/10m"},
 	{name: "half-new", about: "half of the cluster is busy, an unknown application", job: skewBag, fresh: true,
 		running: "2× 2n 150s/10m"},
 	{name: "few-beside", about: "three nodes are free, as many as six long tasks need", job: longBag,
 		running: "5n 150s/5m"},
-	{name: "staircase", about: "nodes get free one by one, as they said", job: wideBag,
+	{name: "staircase", about: "nodes become free one by one, at their limits", job: wideBag,
 		running: "1n 55s/1m, 1n 115s/2m, 1n 175s/3m, 1n 235s/4m, 1n 295s/5m, 1n 350s/6m"},
-	{name: "staircase-mr", about: "nodes get free two by two, as they said", job: wideMR,
+	{name: "staircase-mr", about: "nodes become free two by two, at their limits", job: wideMR,
 		running: "2n 55s/1m, 2n 115s/2m, 2n 175s/3m"},
 	{name: "full", about: "a job on all nodes ends long before its limit", job: midMR,
 		running: "8n 100s/10m"},
-	{name: "full-ragged", about: "full; nodes get free one by one, long before they said", job: midBag,
+	{name: "full-ragged", about: "full; nodes become free one by one, long before their limits", job: midBag,
 		running: "1n 30s/15m, 1n 60s/15m, 1n 90s/15m, 1n 120s/15m, 1n 150s/15m, 1n 180s/15m, 1n 210s/15m, 1n 240s/15m"},
-	{name: "hole", about: "a hole before a job that waits for all nodes", job: little,
+	{name: "hole", about: "a free slot before a job that waits for all nodes", job: little,
 		running: "6n 175s/3m", waiting: "8n 60s/5m"},
 	{name: "hole-new", about: "the same, an unknown application", job: little, fresh: true,
 		running: "6n 175s/3m", waiting: "8n 60s/5m"},
-	{name: "hole-mr", about: "a hole that a MapReduce job fits into", job: midMR,
+	{name: "hole-mr", about: "a free slot that fits a MapReduce job", job: midMR,
 		running: "5n 235s/4m", waiting: "8n 60s/5m"},
-	{name: "hole-tight", about: "a hole that takes only a part of the job", job: midBag,
+	{name: "hole-tight", about: "a free slot that fits only a part of the job", job: midBag,
 		running: "6n 115s/2m", waiting: "8n 90s/4m"},
 	{name: "queue", about: "a long queue of narrow and wide jobs", job: skewBag,
 		running: "3× 1n 50s/3m, 5n 70s/2m", waiting: "6n 40s/3m, 4× 1n 60s/2m, 8n 30s/5m, 2× 2n 50s/4m, 4n:1 40s/1m"},
-	{name: "arrivals", about: "a busy cluster; other jobs keep coming", job: wideBag,
+	{name: "arrivals", about: "a busy cluster; more jobs arrive", job: wideBag,
 		running: "2n 80s/3m, 1n 40s/5m, 2n:1 120s/4m", waiting: "6n 30s/2m",
 		later: "2n 40s/2m @10s, 1n:1 60s/3m @30s, 4n 50s/4m @50s, 8n 30s/1m @80s, 2× 2n 60s/2m @100s"},
-	{name: "overtaken", about: "who asks twice has a wide job before him the second time", job: wideBag,
+	{name: "overtaken", about: "a second request waits behind a wide job", job: wideBag,
 		running: "4n 50s/2m", later: "8n 60s/3m @10s"},
 	{name: "drained", about: "two nodes are drained, two busy", job: midMR, drained: 2,
 		running: "2n 115s/2m"},

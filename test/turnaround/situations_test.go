@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// TestScript: the situations can be played as they are written, and are many and different.
+// TestScript checks that the situations are consistent, numerous and different.
 func TestScript(t *testing.T) {
 	seen, fresh := map[string]bool{}, 0
 	for i := range script {
@@ -35,14 +35,14 @@ func checkSituation(t *testing.T, s *situation) {
 	held := 0
 	for _, f := range running {
 		held += f.copies * f.nodes * f.cpus
-		if f.real <= settle {
+		if f.real <= planTime {
 			t.Errorf("%s: a running job is over before the job under test comes", s.name)
 		}
 	}
 	if free := (clusterNodes-s.drained)*cpusPerNode - held; free < 0 {
 		t.Errorf("%s: running jobs need %d CPUs more than there are", s.name, -free)
 	}
-	last := settle * 0
+	last := planTime * 0
 	for _, f := range append(append(running, waiting...), later...) {
 		if f.at < last {
 			t.Errorf("%s: jobs are not in the order they come in", s.name)
@@ -117,7 +117,8 @@ func TestUnknowing(t *testing.T) {
 	}
 }
 
-// TestTrials: strategies that ask for the same run once; berth's choice is never taken for another's.
+// TestTrials checks that strategies with the same request share a run, and that berth's choice never
+// shares one.
 func TestTrials(t *testing.T) {
 	s := &situation{name: "x", job: midBag}
 	todo := trialsOf(s, []string{ours, "a", "b", "c", "d"})

@@ -6,8 +6,8 @@ import (
 	"strconv"
 )
 
-// strategy is a way to choose nodes and wall time. All run by the same berth, so that
-// nothing but the choice differs; one whose time ends too soon asks again for the same.
+// strategy is a way to choose nodes and wall time. The same berth runs all strategies, so that only
+// the choice differs. If the time is too short, the same request is made again.
 type strategy struct {
 	name  string
 	about string
@@ -40,7 +40,7 @@ var strategies = []strategy{
 // wholeMinutes rounds up seconds, as Slurm does.
 func wholeMinutes(s float64) int { return int(math.Ceil(s / 60)) }
 
-// flags returns what berth is told beside the job.
+// flags returns berth's flags in addition to the job.
 func (st *strategy) flags(s *situation) []string {
 	flags := []string{"--on", "slurm"}
 	if s.short {
@@ -52,14 +52,14 @@ func (st *strategy) flags(s *situation) []string {
 	return append(flags, forced(st.shape(s))...)
 }
 
-// forced returns the flags that leave berth nothing to choose. Nodes are whole ones, as a
-// user who counts nodes means it.
+// forced returns the flags that fix the whole request. Nodes are whole, because a user who counts
+// nodes means whole nodes.
 func forced(s shape) []string {
 	n := strconv.Itoa(s.nodes)
 	return []string{"--nodes", n + "-" + n, "--time", strconv.Itoa(s.minutes), "--wall-time", "max", "--max-allocs", "1", "--no-scout", "--exclusive"}
 }
 
-// request returns what the strategy asks for; empty for berth's own choice.
+// request describes the strategy's request; empty for berth's own choice.
 func (st *strategy) request(s *situation) string {
 	if st.shape == nil {
 		return ""
@@ -67,6 +67,6 @@ func (st *strategy) request(s *situation) string {
 	return st.shape(s).String()
 }
 
-// unknowing reports whether berth is not to know the application. It always does where it is
-// forced: what it asks for must not be cut to what can be said of tasks that nothing is known of.
+// unknowing reports whether berth has no profile of the application. A strategy with a fixed request
+// always has one, because without a profile berth would reduce the request.
 func (st *strategy) unknowing(s *situation) bool { return s.fresh && st.shape == nil }

@@ -8,59 +8,59 @@ import (
 	"strings"
 )
 
-// tolerance is how much longer than the best berth may take: 10 %.
+// tolerance is the highest accepted ratio of berth's turnaround to the best.
 const tolerance = 1.10
 
 // verdict is a row of the table.
 type verdict struct {
 	s     *situation
-	by    map[string]outcome // strategy → what it took
-	best  float64            // the least turnaround of any, in seconds; +Inf: none was done
-	ratio float64            // berth's turnaround over it; +Inf: not done
+	by    map[string]outcome // by strategy
+	best  float64            // the lowest turnaround in seconds; +Inf: no strategy completed the job
+	ratio float64            // berth's turnaround divided by best; +Inf: berth did not complete the job
 }
 
 func (v *verdict) ok() bool { return v.ratio <= tolerance }
 
-// judge compares the strategies in a situation; false unless all were run.
-func judge(s *situation, all []outcome) (verdict, bool) {
+// compare compares the strategies in a situation. It returns false unless all were run.
+func compare(s *situation, all []outcome) (verdict, bool) {
 	v := verdict{s: s, by: map[string]outcome{}, best: math.Inf(1)}
 	for _, o := range all {
 		if o.Situation == s.name {
 			v.by[o.Strategy] = o
-			v.best = min(v.best, o.took())
+			v.best = min(v.best, o.completed())
 		}
 	}
-	v.ratio = v.by[ours].took() / v.best
-	if math.IsNaN(v.ratio) { // nobody was done
+	v.ratio = v.by[ours].completed() / v.best
+	if math.IsNaN(v.ratio) { // no strategy completed the job
 		v.ratio = math.Inf(1)
 	}
 	return v, len(v.by) == len(strategies)
 }
 
-// took returns the turnaround, +Inf where the job was not done.
-func (o outcome) took() float64 {
+// completed returns the turnaround, or +Inf if the job was not completed.
+func (o outcome) completed() float64 {
 	if o.Error != "" || o.Turnaround == 0 {
 		return math.Inf(1)
 	}
 	return o.Turnaround
 }
 
-// judgeAll returns the rows of the situations that all strategies were run in.
-func judgeAll(all []outcome) []verdict {
+// compareAll returns the rows of the situations in which all strategies were run.
+func compareAll(all []outcome) []verdict {
 	var rows []verdict
 	for i := range script {
-		if v, complete := judge(&script[i], all); complete {
+		if v, complete := compare(&script[i], all); complete {
 			rows = append(rows, v)
 		}
 	}
 	return rows
 }
 
-// tables is the whole text that stands between the marks in docs/turnaround.md.
+// tables is the text between the marks in docs/turnaround.md.
 func tables(rows []verdict) string {
 	var b strings.Builder
 	good := 0
-	b.WriteString("| situation | berth | a | b | c | d | berth / best | ≤ 1.1 | berth's allocations |\n|---|--:|--:|--:|--:|--:|--:|---|---|\n")
+	b.WriteString("| situation | berth | a | b | c | d | berth / best | within 10 % | berth's allocations |\n|---|--:|--:|--:|--:|--:|--:|---|---|\n")
 	for _, v := range rows {
 		mark := "no"
 		if v.ok() {
@@ -74,15 +74,15 @@ func tables(rows []verdict) string {
 		own := v.by[ours]
 		fmt.Fprintf(&b, " %s | %s | %s |\n", figure(v.ratio, 3), mark, own.shapes())
 	}
-	fmt.Fprintf(&b, "\nbest or within 10 %% in %d of %d\n\n", good, len(rows))
+	fmt.Fprintf(&b, "\nberth is the best or within 10 %% of the best in %d of %d situations\n\n", good, len(rows))
 	b.WriteString(means(rows))
 	b.WriteString("\n" + situations(rows))
 	return b.String()
 }
 
-// cell is a turnaround in seconds; the best is bold.
+// cell formats a turnaround in seconds; the best is bold.
 func (v *verdict) cell(strategy string) string {
-	t := v.by[strategy].took()
+	t := v.by[strategy].completed()
 	text := figure(t, 0)
 	if t == v.best && !math.IsInf(t, 1) {
 		return "**" + text + "**"
@@ -90,7 +90,7 @@ func (v *verdict) cell(strategy string) string {
 	return text
 }
 
-// figure is a number of the table, a dash for one that there is not.
+// figure formats a number, or a dash if it is unknown.
 func figure(x float64, decimals int) string {
 	if math.IsInf(x, 0) || math.IsNaN(x) {
 		return "–"
@@ -104,13 +104,13 @@ func means(rows []verdict) string {
 		return ""
 	}
 	var b strings.Builder
-	b.WriteString("| | strategy | turnaround / best, geometric mean | worst | mean wait, s | node-seconds held, mean |\n|---|---|--:|--:|--:|--:|\n")
+	b.WriteString("| | strategy | turnaround / best, geometric mean (lower is better) | worst | mean wait, s | mean node-seconds allocated |\n|---|---|--:|--:|--:|--:|\n")
 	for _, st := range strategies {
 		var logs, wait, used, worst float64
 		n := 0.0
 		for _, v := range rows {
 			o := v.by[st.name]
-			r := o.took() / v.best
+			r := o.completed() / v.best
 			logs, worst = logs+math.Log(r), max(worst, r)
 			wait, used, n = wait+o.Wait, used+o.Used, n+1
 		}
@@ -124,7 +124,7 @@ func means(rows []verdict) string {
 	return b.String()
 }
 
-// situations says what the rows were.
+// situations describes the rows.
 func situations(rows []verdict) string {
 	var b strings.Builder
 	b.WriteString("| situation | | job | the others' jobs: running; waiting; later |\n|---|---|---|---|\n")
@@ -134,7 +134,7 @@ func situations(rows []verdict) string {
 		if s.fresh {
 			about += "; no profile"
 		}
-		fmt.Fprintf(&b, "| %s | %s | %s | %s |\n", s.name, about, s.job.say(), or(s.running)+"; "+or(s.waiting)+"; "+or(s.later))
+		fmt.Fprintf(&b, "| %s | %s | %s | %s |\n", s.name, about, s.job.text(), or(s.running)+"; "+or(s.waiting)+"; "+or(s.later))
 	}
 	return b.String()
 }
@@ -152,7 +152,7 @@ const (
 	tableEnd   = "<!-- table:end -->"
 )
 
-// replaceTable writes the text between the marks of a document.
+// replaceTable replaces the text between the marks of a document.
 func replaceTable(path, text string) error {
 	before, after, err := aroundTable(path)
 	if err != nil {
@@ -161,7 +161,7 @@ func replaceTable(path, text string) error {
 	return os.WriteFile(path, []byte(before+tableBegin+"\n"+text+tableEnd+after), 0o644)
 }
 
-// aroundTable returns what stands before and after the marks.
+// aroundTable returns the text before and after the marks.
 func aroundTable(path string) (before, after string, err error) {
 	doc, err := os.ReadFile(path)
 	if err != nil {
@@ -170,12 +170,12 @@ func aroundTable(path string) (before, after string, err error) {
 	before, rest, ok := strings.Cut(string(doc), tableBegin)
 	_, after, end := strings.Cut(rest, tableEnd)
 	if !ok || !end {
-		return "", "", fmt.Errorf("%s: no %s and %s after it", path, tableBegin, tableEnd)
+		return "", "", fmt.Errorf("%s: the marks %s and %s are missing or in the wrong order", path, tableBegin, tableEnd)
 	}
 	return before, after, nil
 }
 
-// names checks that each name is one of a situation or strategy.
+// names parses a list of names of situations or strategies.
 func names(list string, known []string) ([]string, error) {
 	if list == "" {
 		return known, nil

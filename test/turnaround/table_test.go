@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// measured returns outcomes of the strategies in the order of the table; 0: not done.
+// measured returns outcomes of the strategies in the order of the table; 0 means not completed.
 func measured(situation string, turnarounds ...float64) []outcome {
 	var all []outcome
 	for i, t := range turnarounds {
@@ -22,7 +22,7 @@ func measured(situation string, turnarounds ...float64) []outcome {
 	return all
 }
 
-func TestJudge(t *testing.T) {
+func TestCompare(t *testing.T) {
 	s := &situation{name: "x", job: midBag}
 	for _, tt := range []struct {
 		took  []float64
@@ -36,25 +36,25 @@ func TestJudge(t *testing.T) {
 		{[]float64{0, 200, 100, 400, 150}, math.Inf(1), false},
 		{[]float64{0, 0, 0, 0, 0}, math.Inf(1), false},
 	} {
-		v, complete := judge(s, append(measured("y", 1, 1, 1, 1, 1), measured("x", tt.took...)...))
+		v, complete := compare(s, append(measured("y", 1, 1, 1, 1, 1), measured("x", tt.took...)...))
 		if !complete || math.Abs(v.ratio-tt.ratio) > 1e-9 || v.ok() != tt.ok {
 			t.Errorf("%v: ratio %v, ok %v, complete %v", tt.took, v.ratio, v.ok(), complete)
 		}
 	}
-	if _, complete := judge(s, measured("x", 1, 2, 3, 4)); complete {
+	if _, complete := compare(s, measured("x", 1, 2, 3, 4)); complete {
 		t.Error("a row without strategy d is complete")
 	}
 }
 
 func TestTables(t *testing.T) {
 	all := append(measured("empty", 105, 100, 900, 100, 0), measured("half", 90, 200, 300, 200, 250)...)
-	text := tables(judgeAll(all))
+	text := tables(compareAll(all))
 	for _, want := range []string{
 		"| empty | 105 | **100** | 900 | **100** | – | 1.050 | yes | 2n × 3:00 |",
 		"| half | **90** | 200 | 300 | 200 | 250 | 1.000 | yes | 2n × 3:00 |",
-		"best or within 10 % in 2 of 2\n",
+		"berth is the best or within 10 % of the best in 2 of 2 situations\n",
 		"|  | berth's choice | 1.02 | 1.05 | 10 | 100 |",
-		"| half | half of the cluster is busy for long | bag: 100 × 5–10 s | 4× 1n 200s/10m; –; – |",
+		"| half | half of the cluster is busy for a long time | bag: 100 × 5–10 s | 4× 1n 200s/10m; –; – |",
 	} {
 		if !strings.Contains(text, want) {
 			t.Errorf("no %q in\n%s", want, text)

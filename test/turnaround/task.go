@@ -8,8 +8,8 @@ import (
 	"strings"
 )
 
-// The programs of the MapReduce jobs. Their paths are part of what berth knows an
-// application by, so all runs use the same files.
+// The programs of the MapReduce jobs. Their paths identify the application to berth, so all runs use
+// the same files.
 const (
 	mapper = `set -e
 while read -r id seconds; do
@@ -25,7 +25,7 @@ echo "$n"
 `
 )
 
-// writePrograms puts them into a folder.
+// writePrograms writes the programs to a folder.
 func writePrograms(dir string) error {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return err
@@ -38,8 +38,8 @@ func writePrograms(dir string) error {
 	return nil
 }
 
-// write puts the job's input into the folder it is run in and returns berth's arguments for
-// it, given those that choose nodes and time.
+// write writes the job's input to the folder in which it is run, and returns berth's arguments for
+// the job, given the flags that choose nodes and time.
 func (w *workload) write(dir, programs string, seed uint64, flags []string) ([]string, error) {
 	d := w.durations(seed)
 	var lines strings.Builder
@@ -63,7 +63,7 @@ func (w *workload) write(dir, programs string, seed uint64, flags []string) ([]s
 		"-reducer", fmt.Sprintf("sh %s %g", filepath.Join(programs, "reduce.sh"), w.reduceTo)), nil
 }
 
-// check reports whether the job's output tells of every task once.
+// check checks that the job's output has every task exactly once.
 func (w *workload) check(dir string) error {
 	files, err := filepath.Glob(filepath.Join(dir, "out", "[p0-9]*"))
 	if err != nil {
@@ -88,7 +88,7 @@ func (w *workload) check(dir string) error {
 		}
 	}
 	if sum != w.tasks() {
-		return fmt.Errorf("the output tells of %d tasks, not %d", sum, w.tasks())
+		return fmt.Errorf("the output has %d tasks instead of %d", sum, w.tasks())
 	}
 	return nil
 }
