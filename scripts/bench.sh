@@ -10,3 +10,6 @@ go test -run '^$' -bench 'Replay|Queue' -benchtime 2s -cpu 1 ./internal/sim/batc
 go test -run '^$' -bench Ways -benchtime 1x ./internal/plan
 go test -run '^$' -bench 'BagXargs|Sort|WordCount' -benchtime "${BENCH_RUNS:-3}x" -timeout 60m ./test
 go test -run '^$' -bench BagParallel -benchtime 1x -timeout 60m ./test
+if HQ=$(scripts/hq.sh); then
+	HQ=$HQ go test -run '^$' -bench BagHyperQueue -benchtime "${BENCH_RUNS:-3}x" -timeout 60m ./test
+fi

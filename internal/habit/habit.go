@@ -28,7 +28,7 @@ var flags = map[string]string{
 	"I": "the placeholder {}", "i": "the placeholder {}", "X": "an entry a task", "m": "an entry a task", "n": "an entry a task; lists give it several values", "max-args": "an entry a task; lists give it several values",
 	"header": "--colsep and {1}, {2} …; cut the first line off with tail -n +2", "shuf": "shuf, before the lines come in", "delay": "--throttle", "load": "not needed: tasks have cores of their own (--cpus-per-task)",
 	// HyperQueue's
-	"pin": "not needed: tasks that want some of a node's cores are bound to them", "stream": "--stdout none --stderr none without output, berth cat to read it",
+	"pin": "not needed: tasks that want some of a node's cores are bound to them", "stream": "--stdout collect, the default above 2,000 tasks; berth cat reads it",
 	"crash-limit": "--retries", "time-request": "not needed: berth measures how long tasks take", "resource": "--cpus-per-task, --mem and, for what Slurm counts, --sbatch-arg",
 	"directives": "a job file (berth run)", "task-dir": "not needed: each task has BERTH_TASK_DIR", "priority": "--weight",
 	"cwd": "cd before it, or dir in a job file", "log": "--joblog", "array-filter": "--array, with the indices that are wanted", "stdin": "standard input, which is read as a list of entries, a line each",
