@@ -8,9 +8,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// BenchmarkPlant plants gzip with its library: some 4,000 functions. ms/1500 is for how long the program stands
-// still for 1,500 of them, cpu-ms/1500 what processor time that and all around it takes, which other programs on the
-// machine do not blur.
+// BenchmarkPlant plants gzip with its library: some 4,000 functions. ms/1500 is the time for which
+// the program is stopped for 1,500 functions. cpu-ms/1500 is the processor time of planting them,
+// which does not depend on other programs on the machine.
 func BenchmarkPlant(b *testing.B) {
 	for name, dir := range map[string]string{"known": "", "kept": b.TempDir()} {
 		b.Run(name, func(b *testing.B) {
@@ -34,7 +34,7 @@ func BenchmarkPlant(b *testing.B) {
 	}
 }
 
-// spent is the processor time of this process.
+// spent returns the processor time of this process.
 func spent() time.Duration {
 	var use unix.Rusage
 	_ = unix.Getrusage(unix.RUSAGE_SELF, &use)

@@ -4,5 +4,5 @@ package plant
 
 const here = "only programs for amd64 can be planted"
 
-// Follow has nothing to do.
+// Follow does nothing, because no program is planted.
 func (s *Session) Follow(int) {}

@@ -2,13 +2,13 @@ package plant
 
 import "errors"
 
-// NotHere says that a program's functions cannot be counted, and why: the machine, the system or the program is
-// not one for which this is done. The program runs as it would without.
+// NotHere says that a program's functions cannot be counted, and why: the machine, the system or the
+// program does not allow it. The program runs unchanged.
 type NotHere struct{ Why string }
 
 func (e *NotHere) Error() string { return "functions are not counted here: " + e.Why }
 
-// reason returns why a program is left alone, as a text for people.
+// reason returns why a program is not planted, as a text for people.
 func reason(err error) string {
 	var e *NotHere
 	if errors.As(err, &e) {

@@ -9,31 +9,31 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// here is why nothing can be planted on this machine.
+// here is the reason why nothing can be planted on this machine; empty: it can.
 const here = ""
 
 const (
 	options = unix.PTRACE_O_TRACEFORK | unix.PTRACE_O_TRACEVFORK | unix.PTRACE_O_TRACECLONE | unix.PTRACE_O_TRACEEXEC | unix.PTRACE_O_TRACESYSGOOD
 
-	// patience is at how many stops for system calls a launcher that starts nothing is let go: it does the work itself.
-	// At some 5 µs a stop that is 10 ms.
-	patience = 2000
+	// maxStops is the number of stops for system calls after which a launcher that starts nothing is
+	// detached, because it does the work itself. With about 5 µs for a stop this is 10 ms.
+	maxStops = 2000
 )
 
-// tracee is a process that is not let go yet: one on its way to its entry, or a launcher.
+// tracee is a process that is not detached yet: one that has not reached its entry, or a launcher.
 type tracee struct {
 	pid      int
 	launcher bool
-	stops    int      // for system calls, since it last started something
-	entry    uint64   // where a breakpoint stands; 0: there is none
-	was      [1]byte  // under the breakpoint
-	mem      *os.File // of an image on its way to its entry
+	stops    int      // for system calls, since it last started a process
+	entry    uint64   // address of the breakpoint; 0: none
+	was      [1]byte  // the byte under the breakpoint
+	mem      *os.File // of a process that has not reached its entry
 }
 
 // breakpoint is the instruction int3.
 var breakpoint = []byte{0xcc}
 
-// follower is the loop of one tracer, a thread.
+// follower is the loop of one tracer thread.
 type follower struct {
 	s       *Session
 	leader  int
@@ -41,8 +41,9 @@ type follower struct {
 	coming  map[int]*tracee // processes and threads that were started and have not stopped for the first time
 }
 
-// Follow attends to the program that the calling thread has started with SysProcAttr.Ptrace, and to all that it
-// starts, until nothing is traced any more or the program has ended. It does not reap the program.
+// Follow traces the program that the calling thread has started with SysProcAttr.Ptrace, and all
+// processes that it starts, until nothing is traced any more or the program has ended. It does not
+// reap the program.
 func (s *Session) Follow(leader int) {
 	if !s.traced {
 		return
@@ -54,7 +55,7 @@ func (s *Session) Follow(leader int) {
 	f.leave()
 }
 
-// first takes the stop after the program's own execve, before its first instruction.
+// first handles the stop after the program's own execve, before its first instruction.
 func (f *follower) first() bool {
 	for {
 		c, err := await(unix.P_PID, f.leader, unix.WEXITED|unix.WSTOPPED|unix.WNOWAIT)
@@ -69,7 +70,7 @@ func (f *follower) first() bool {
 		f.tracees[f.leader] = t
 		switch {
 		case c.pid == 0:
-		case c.status != int(unix.SIGTRAP): // a signal was faster
+		case c.status != int(unix.SIGTRAP): // another signal arrived first
 			f.resume(t, c.status)
 		case unix.PtraceSetOptions(f.leader, options) != nil:
 			f.release(t, 0)
@@ -92,7 +93,7 @@ func (f *follower) loop() {
 			if c.pid == f.leader {
 				return
 			}
-			_, _ = await(unix.P_PID, c.pid, unix.WEXITED|unix.WNOHANG) // its parent gets it now
+			_, _ = await(unix.P_PID, c.pid, unix.WEXITED|unix.WNOHANG) // its parent can reap it now
 			continue
 		}
 		if c, err = await(unix.P_PID, c.pid, unix.WSTOPPED|unix.WNOHANG); err == nil && c.pid != 0 {
@@ -101,12 +102,12 @@ func (f *follower) loop() {
 	}
 }
 
-// stopped attends to a process that stands still.
+// stopped handles a process that has stopped.
 func (f *follower) stopped(c change) {
 	t := f.tracees[c.pid]
 	signal, event := c.status&0xff, c.status>>8
 	switch {
-	case t == nil && c.pid == f.leader: // let go, and stopped by a signal: nobody's concern
+	case t == nil && c.pid == f.leader: // detached, and stopped by a signal: not our concern
 	case t == nil:
 		f.adopt(c.pid)
 	case event == unix.PTRACE_EVENT_EXEC:
@@ -118,7 +119,7 @@ func (f *follower) stopped(c change) {
 	case signal == int(unix.SIGTRAP) && t.entry != 0 && f.atEntry(t):
 		f.arrived(t)
 	case stops(signal) && stoppedAll(c.pid):
-		f.release(t, 0) // stopped as a whole, and stays so
+		f.release(t, 0) // the whole process is stopped and stays so
 	default:
 		f.resume(t, signal)
 	}
@@ -133,13 +134,15 @@ func stops(signal int) bool {
 	return false
 }
 
-// stoppedAll reports whether all threads of a process are stopped by a signal, and it is not about to get one.
+// stoppedAll reports whether all threads of a process are stopped by a signal and no SIGCONT is
+// pending.
 func stoppedAll(pid int) bool {
 	var info unix.Siginfo
 	return requestAt(unix.PTRACE_GETSIGINFO, pid, 0, unsafe.Pointer(&info)) == unix.EINVAL
 }
 
-// adopt takes on a process that a tracee has started, at its first stop. That may come before its parent's.
+// adopt starts to trace a process that a tracee has started, at its first stop, which may come
+// before its parent's.
 func (f *follower) adopt(pid int) {
 	t := &tracee{pid: pid, launcher: true}
 	st, err := readStatus(pid)
@@ -162,8 +165,9 @@ func (f *follower) adopt(pid int) {
 	}
 }
 
-// forked attends to a tracee that has started a process or a thread. One that does so on the way to its entry is
-// left alone: the other one may have a copy of the breakpoint, or the same memory.
+// forked handles a tracee that has started a process or a thread. If it has not reached its entry
+// yet it is not planted, because the new process may have a copy of the breakpoint, or the same
+// memory.
 func (f *follower) forked(t *tracee, event int) {
 	child, err := unix.PtraceGetEventMsg(t.pid)
 	if err == nil && f.tracees[int(child)] == nil {
@@ -171,7 +175,7 @@ func (f *follower) forked(t *tracee, event int) {
 	}
 	switch {
 	case t.entry != 0:
-		f.s.refused("it starts others before its entry")
+		f.s.refused("it starts other processes before its entry")
 		f.release(t, 0)
 	case err == nil && event == unix.PTRACE_EVENT_CLONE && isThread(t.pid, int(child)):
 		f.release(t, 0)
@@ -186,8 +190,8 @@ func isThread(pid, id int) bool {
 	return err == nil
 }
 
-// called attends to a launcher that begins or has ended a system call. Before it executes a program that ptrace
-// would rob of its privileges it is let go.
+// called handles a launcher that begins or has ended a system call. Before the launcher executes a
+// program that ptrace would deprive of its privileges, it is detached.
 func (f *follower) called(t *tracee) {
 	t.stops++
 	var regs unix.PtraceRegs
@@ -196,13 +200,13 @@ func (f *follower) called(t *tracee) {
 	}
 	why := ""
 	switch {
-	case t.stops > patience:
+	case t.stops > maxStops:
 		f.release(t, 0)
 		return
 	case regs.Orig_rax == unix.SYS_EXECVE:
 		why = refuse(pathIn(t.pid, "cwd", regs.Rdi))
 	case regs.Orig_rax == unix.SYS_EXECVEAT:
-		why = "it is executed by execveat" // by a descriptor, which may be any file
+		why = "it is executed by execveat" // by a descriptor, which may be of any file
 	}
 	if why != "" {
 		f.s.refused(why)
@@ -212,7 +216,7 @@ func (f *follower) called(t *tracee) {
 	f.resume(t, 0)
 }
 
-// pathIn returns the path at an address of a process's memory, as this process can use it.
+// pathIn returns the path at an address of a process's memory, in a form that this process can use.
 func pathIn(pid int, from string, at uint64) string {
 	b := make([]byte, unix.PathMax)
 	n := readRemote(pid, at, b)
@@ -227,8 +231,8 @@ func pathIn(pid int, from string, at uint64) string {
 	return fmt.Sprintf("/proc/%d/%s/%s", pid, from, path)
 }
 
-// settle lets a process go whose image has been attended to, unless it is a launcher.
-func (f *follower) settle(t *tracee, signal int) {
+// proceed detaches a process that was planted or rejected, and resumes a launcher.
+func (f *follower) proceed(t *tracee, signal int) {
 	if t.launcher {
 		f.resume(t, signal)
 		return
@@ -236,7 +240,7 @@ func (f *follower) settle(t *tracee, signal int) {
 	f.release(t, signal)
 }
 
-// resume has a tracee run on. One that has been killed meanwhile needs nothing.
+// resume lets a tracee run on. It does nothing to one that was killed.
 func (f *follower) resume(t *tracee, signal int) {
 	if t.launcher && t.entry == 0 {
 		_ = unix.PtraceSyscall(t.pid, signal)
@@ -245,8 +249,9 @@ func (f *follower) resume(t *tracee, signal int) {
 	_ = unix.PtraceCont(t.pid, signal)
 }
 
-// release lets a tracee go for good, as it would be without us. One that was killed meanwhile cannot be let go: its end is ours to take, or
-// whoever waits for it, the other threads of its process say, would wait for ever.
+// release detaches a tracee. A tracee that was killed cannot be detached: its end must be waited for
+// here, because otherwise those who wait for it, such as the other threads of its process, would
+// wait for ever.
 func (f *follower) release(t *tracee, signal int) {
 	f.clear(t)
 	if request(unix.PTRACE_DETACH, t.pid, signal) != nil && t.pid != f.leader {
@@ -257,10 +262,10 @@ func (f *follower) release(t *tracee, signal int) {
 	f.forget(t.pid)
 }
 
-// clear takes the breakpoint away.
+// clear removes the breakpoint.
 func (f *follower) clear(t *tracee) {
 	if t.entry != 0 && t.mem != nil {
-		_ = writeAll(t.mem, t.was[:], t.entry) // fails where the process is gone
+		_ = writeAll(t.mem, t.was[:], t.entry) // fails if the process is gone
 	}
 	t.entry = 0
 	if t.mem != nil {
@@ -277,8 +282,9 @@ func (f *follower) forget(pid int) {
 	delete(f.coming, pid)
 }
 
-// leave lets go what is left when the program has ended: launchers in its background, and what was started just now. A launcher is stopped by a
-// signal that it never gets. What is coming is stopped by the kernel before it does anything: a second stop would be its own, and would stay.
+// leave detaches what remains when the program has ended: launchers in its background, and processes
+// started just now. A launcher is stopped by a signal that it never receives. A new process is
+// stopped by the kernel before it runs: a second stop would be its own, and would remain.
 func (f *follower) leave() {
 	for pid := range f.tracees {
 		if unix.Kill(pid, unix.SIGSTOP) != nil {
@@ -287,7 +293,7 @@ func (f *follower) leave() {
 	}
 	for pid, t := range f.coming {
 		if t.entry != 0 {
-			t.mem, _ = openMemory(pid) // nil where it is gone
+			t.mem, _ = openMemory(pid) // nil if it is gone
 		}
 		f.tracees[pid] = t
 	}
@@ -299,7 +305,7 @@ func (f *follower) leave() {
 	}
 }
 
-// leaveOne looks whether a tracee has stopped or ended.
+// leaveOne checks whether a tracee has stopped or ended, and detaches it if so.
 func (f *follower) leaveOne(pid int, t *tracee) {
 	c, err := await(unix.P_PID, pid, unix.WEXITED|unix.WSTOPPED|unix.WNOHANG)
 	switch {

@@ -39,7 +39,7 @@ func readMaps(pid int) (space, error) {
 	return m, nil
 }
 
-// parseMapping reads a line: from-to rights offset major:minor inode path.
+// parseMapping parses a line: from-to rights offset major:minor inode path.
 func parseMapping(line string) (m mapping, ok bool) {
 	f := strings.SplitN(line, " ", 6)
 	if len(f) < 6 || len(f[1]) < 4 {
@@ -59,14 +59,15 @@ func parseMapping(line string) (m mapping, ok bool) {
 }
 
 const (
-	lowest = 0x20000        // no address below is used, as the kernel may forbid it (vm.mmap_min_addr)
-	guard  = 0x10000        // is left free on both sides
-	reach  = 1<<31 - 1<<20  // what a displacement of 32 bits reaches, less what the trampolines' instructions need
+	lowest = 0x20000        // lower addresses are not used, because the kernel may forbid them (vm.mmap_min_addr)
+	guard  = 0x10000        // free space on both sides
+	reach  = 1<<31 - 1<<20  // the reach of a 32-bit displacement, less what the instructions of trampolines need
 	user   = 0x7ffffffff000 // end of the addresses of a program
 )
 
-// room finds size bytes of free address space from which every byte of lo…hi can be reached and takes
-// them. It prefers what is below: above a program is its heap, which grows, and above its libraries its stack.
+// room finds and reserves size bytes of free address space from which every byte of lo…hi can be
+// reached. It prefers lower addresses, because the heap grows above a program, and the stack is
+// above its libraries.
 func (m *space) room(lo, hi, size uint64) (uint64, bool) {
 	at, ok := m.below(lo, hi, size)
 	if !ok {

@@ -13,10 +13,10 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// image attends to a process that has just executed a program: it has it run to the program's entry, where the
-// dynamic linker has mapped all libraries that it needs, and is planted then.
+// image handles a process that has just executed a program: it lets it run to the program's entry,
+// where the dynamic linker has mapped all needed libraries, and plants it there.
 func (f *follower) image(t *tracee) {
-	f.clear(t) // nothing is left of the memory before, only the descriptor
+	f.clear(t) // the previous memory is gone; only the descriptor remains
 	exe, err := os.Readlink(fmt.Sprintf("/proc/%d/exe", t.pid))
 	t.launcher, t.stops = err == nil && launcher(filepath.Base(exe)), 0
 	var regs unix.PtraceRegs
@@ -31,7 +31,7 @@ func (f *follower) image(t *tracee) {
 		err = unix.PtraceGetRegs(t.pid, &regs)
 	}
 	switch {
-	case err == nil && regs.Rip == entry: // a static program begins there
+	case err == nil && regs.Rip == entry: // a static program begins at its entry
 		f.plant(t)
 		return
 	case err == nil:
@@ -42,17 +42,17 @@ func (f *follower) image(t *tracee) {
 	}
 	if err != nil {
 		f.s.refused(reason(err))
-		f.release(t, 0) // a launcher, too: what it starts has the same limits, or system calls of other numbers
+		f.release(t, 0) // also a launcher: what it starts has the same limits, or system calls with other numbers
 		return
 	}
 	t.entry = entry
 	f.resume(t, 0)
 }
 
-// errOften is why what a launcher starts is not planted any more.
+// errOften is the reason why programs that a launcher starts are no longer planted.
 var errOften = &NotHere{Why: "programs follow each other so fast that planting them would take more than 1 % of the time"}
 
-// atEntry reports whether a process has met its breakpoint, and has it stand before it then.
+// atEntry reports whether a process has hit its breakpoint, and sets it back to the entry.
 func (f *follower) atEntry(t *tracee) bool {
 	var regs unix.PtraceRegs
 	if unix.PtraceGetRegs(t.pid, &regs) != nil || regs.Rip != t.entry+1 {
@@ -62,7 +62,7 @@ func (f *follower) atEntry(t *tracee) bool {
 	return unix.PtraceSetRegs(t.pid, &regs) == nil
 }
 
-// arrived attends to a process that stands at its entry.
+// arrived handles a process that has reached its entry.
 func (f *follower) arrived(t *tracee) {
 	if err := writeAll(t.mem, t.was[:], t.entry); err != nil {
 		f.release(t, 0)
@@ -72,7 +72,7 @@ func (f *follower) arrived(t *tracee) {
 	f.plant(t)
 }
 
-// plant plants a process that stands at its entry and has it go on.
+// plant plants a process at its entry and resumes it.
 func (f *follower) plant(t *tracee) {
 	began := time.Now()
 	signal := 0
@@ -86,11 +86,11 @@ func (f *follower) plant(t *tracee) {
 		signal = int(unix.SIGSTOP)
 	}
 	f.clear(t)
-	f.settle(t, signal)
+	f.proceed(t, signal)
 	f.s.took(time.Since(began))
 }
 
-// launcher reports whether a program of that name is one that is followed further.
+// launcher reports whether a program of that name is traced beyond its entry.
 func launcher(name string) bool {
 	if launchers[name] {
 		return true
@@ -104,7 +104,7 @@ func launcher(name string) bool {
 	return false
 }
 
-// examine returns the entry of a program that was just executed, or why it is left alone.
+// examine returns the entry of a program that was just executed, or why it is not planted.
 func examine(pid int) (uint64, error) {
 	head := make([]byte, 20)
 	f, err := os.Open(fmt.Sprintf("/proc/%d/exe", pid))
@@ -147,7 +147,7 @@ func examine(pid int) (uint64, error) {
 	return aux[atEntry], nil
 }
 
-// Keys of the auxiliary vector (getauxval(3)).
+// The keys of the auxiliary vector (getauxval(3)).
 const (
 	atEntry  = 9
 	atSecure = 23
@@ -165,11 +165,11 @@ func auxiliary(pid int) (map[uint64]uint64, error) {
 	return aux, nil
 }
 
-// status is what the kernel tells of a process in /proc/PID/status.
+// status is the contents of /proc/PID/status.
 type status struct {
 	parent, group, threads int
-	blocked, ignored       uint64 // signals, as a mask
-	filters                string // how its system calls are filtered
+	blocked, ignored       uint64 // masks of signals
+	filters                string // the mode of its system call filter
 	shadowed               bool   // it has a shadow stack, on which the return address of a displaced call is missing
 }
 

@@ -17,13 +17,13 @@ import (
 
 // kept is an analysed object on disk.
 type kept struct {
-	By        string // the build of berth that has analysed it: another may know better
+	By        string // the build of berth that analysed it; another build may analyse differently
 	Object    *code.Object
 	Loads     []elf.ProgHeader
 	Originals [][]byte
 }
 
-// build identifies the build of this program, by its file.
+// build identifies the build of this program by its file.
 var build = sync.OnceValue(func() string {
 	exe, err := os.Executable()
 	if err != nil {
@@ -36,7 +36,8 @@ var build = sync.OnceValue(func() string {
 	return fmt.Sprintf("%d %d", st.Size(), st.ModTime().UnixNano())
 })
 
-// load returns the object in a file, from the folder if it is there, else analysed and put there.
+// load returns the object in a file. It reads it from dir if it is there; otherwise it analyses the
+// file and writes the result to dir.
 func load(dir string, f *os.File, id fileID, writing *sync.WaitGroup) (*object, error) {
 	path := ""
 	if dir != "" && build() != "" {
@@ -56,7 +57,7 @@ func load(dir string, f *os.File, id fileID, writing *sync.WaitGroup) (*object, 
 	return o, nil
 }
 
-// name returns what tells an object from others: its build-id, or what the file system says of it.
+// name identifies an object by its build-id, or by its file's identity.
 func name(f io.ReaderAt, id fileID) string {
 	file, err := elf.NewFile(f)
 	if err == nil {
@@ -69,7 +70,7 @@ func name(f io.ReaderAt, id fileID) string {
 	return fmt.Sprintf("file-%x-%x-%x", id.dev, id.inode, id.mtime)
 }
 
-// read returns a kept object, nil where there is none of this build.
+// read returns a kept object, or nil if there is none of this build.
 func read(path string) *object {
 	f, err := os.Open(path)
 	if err != nil {
@@ -83,7 +84,7 @@ func read(path string) *object {
 	return &object{Object: k.Object, loads: k.Loads, originals: k.Originals}
 }
 
-// write keeps an object. It is a help: where it cannot be written, it is analysed again.
+// write keeps an object. A failure only means that the object will be analysed again.
 func write(path string, o *object) {
 	if os.MkdirAll(filepath.Dir(path), 0o700) != nil {
 		return
@@ -92,7 +93,7 @@ func write(path string, o *object) {
 	if err != nil {
 		return
 	}
-	defer func() { _ = f.Cleanup() }() // of what was not put in place
+	defer func() { _ = f.Cleanup() }() // removes the temporary file after an error
 	if gob.NewEncoder(f).Encode(kept{By: build(), Object: o.Object, Loads: o.loads, Originals: o.originals}) == nil {
 		_ = f.CloseAtomicallyReplace()
 	}

@@ -13,7 +13,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// TestMain lets the test's program run another one planted, as a user of its own: see TestPrivileges.
+// TestMain lets the test's program run another one planted, as another user: see TestPrivileges.
 func TestMain(m *testing.M) {
 	if argv := os.Getenv("PLANT_RUN"); argv != "" {
 		words := strings.Split(argv, "\n")
@@ -29,7 +29,8 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// TestPrivileges: a set-uid program has its privileges, whether the user that has it planted starts it at once or by a shell.
+// TestPrivileges checks that a set-uid program keeps its privileges, whether it is started directly
+// or by a shell.
 func TestPrivileges(t *testing.T) {
 	if os.Getuid() != 0 {
 		t.Skip("only root can make a set-uid program of another user")
@@ -72,7 +73,8 @@ func TestPrivileges(t *testing.T) {
 	}
 }
 
-// TestStopped: a launcher that is stopped by a signal is stopped, and goes on when it is to.
+// TestStopped checks that a launcher that is stopped by a signal stays stopped, and continues when
+// it should.
 func TestStopped(t *testing.T) {
 	_, got := plantedWhile(t, &Planter{}, exact, nil, func(pid int) {
 		go func() {
@@ -92,7 +94,8 @@ func stat(pid int) string {
 	return string(b)
 }
 
-// TestBackground: what a program leaves behind goes on when it has ended, launchers too.
+// TestBackground checks that the processes that a program leaves behind continue after its end, also
+// launchers.
 func TestBackground(t *testing.T) {
 	dir := t.TempDir()
 	script := "(sh -c 'read x; echo $x; read y <" + dir + "/go; echo $y >" + dir + "/done'; :) <" + dir + "/in & exit 4"

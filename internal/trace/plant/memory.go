@@ -8,7 +8,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// memory is the counters of a session: a file in memory alone, of which this process and the programs map parts.
+// memory has the counters of a session: an anonymous file in memory, of which this process and the
+// programs map parts.
 type memory struct {
 	fd     int
 	size   int64
@@ -23,7 +24,8 @@ func newMemory() (*memory, error) {
 	return &memory{fd: fd}, nil
 }
 
-// counters returns n counters of 8 bytes, all zero, and where they are in the file; that is a multiple of a page.
+// counters returns n zero counters of 8 bytes, and their offset in the file, which is a multiple of
+// the page size.
 func (m *memory) counters(n int) ([]uint64, int64, error) {
 	at, size := m.size, pages(int64(n)*8)
 	if err := unix.Ftruncate(m.fd, at+size); err != nil {
@@ -38,10 +40,10 @@ func (m *memory) counters(n int) ([]uint64, int64, error) {
 	return unsafe.Slice((*uint64)(unsafe.Pointer(&b[0])), n), at, nil
 }
 
-// path is a name under which the programs of this machine that the user may trace can open the file.
+// path is a path by which programs on this machine that the user may trace can open the file.
 func (m *memory) path() string { return fmt.Sprintf("/proc/%d/fd/%d", os.Getpid(), m.fd) }
 
-// close gives the memory back. Programs that still count keep theirs.
+// close releases the memory. Programs that still count keep theirs.
 func (m *memory) close() {
 	for _, b := range m.mapped {
 		_ = unix.Munmap(b) // it was mapped here

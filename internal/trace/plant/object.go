@@ -13,32 +13,32 @@ import (
 	"berth/internal/trace/code"
 )
 
-// object is a file with code, analysed.
+// object is an analysed file with code.
 type object struct {
 	*code.Object
-	loads     []elf.ProgHeader // that are executable
-	originals [][]byte         // bytes that a jump displaces in each function; nil where it is not to be touched
+	loads     []elf.ProgHeader // the executable segments
+	originals [][]byte         // for each function, the bytes that a jump displaces; nil if the function is not touched
 	file      fileID
 }
 
-// fileID tells files and their versions apart.
+// fileID identifies a file and its version.
 type fileID struct{ dev, inode, size, mtime uint64 }
 
-// objects are those that this process has analysed.
+// objects are the objects that this process has analysed.
 type objects struct {
 	mu   sync.Mutex
 	byID map[fileID]*known
 }
 
-// known is an object, or why it cannot be planted.
+// known is an object, or the reason why it cannot be planted.
 type known struct {
 	once sync.Once
 	o    *object
 	err  error
 }
 
-// open returns the object in a file. dir is where analysed objects are kept; "": nowhere. One that was not kept yet is written
-// there beside what else goes on, as one of writing.
+// open returns the object in a file. dir is the folder of kept objects; "" means that none are kept.
+// A new object is written to dir in the background, counted in writing.
 func (k *objects) open(dir, path string, writing *sync.WaitGroup) (*object, error) {
 	f, err := os.Open(path)
 	if err != nil {
@@ -64,11 +64,12 @@ func (k *objects) open(dir, path string, writing *sync.WaitGroup) (*object, erro
 	return e.o, e.err
 }
 
-// is reports whether the object's file is the one of a mapping.
+// is reports whether the mapping is one of the object's file.
 func (o *object) is(m mapping) bool { return o.file.dev == m.dev && o.file.inode == m.inode }
 
-// sameCode compares the object's code with that in a process. Some file systems (overlays, btrfs) tell other numbers
-// of a mapped file than of an open one; and a file may have been replaced since it was mapped.
+// sameCode compares the object's code with that of a process. Some file systems (overlays, btrfs)
+// report other numbers for a mapped file than for an open one, and a file may have been replaced
+// since it was mapped.
 func (o *object) sameCode(pid int, path string, mapped []mapping) bool {
 	f, err := os.Open(inRoot(pid, path))
 	if err != nil {
@@ -89,7 +90,7 @@ func (o *object) sameCode(pid int, path string, mapped []mapping) bool {
 	return true
 }
 
-// analyse reads an object.
+// analyse analyses an object.
 func analyse(f io.ReaderAt) (*object, error) {
 	c, err := code.Analyse(f)
 	if err != nil {
@@ -117,7 +118,7 @@ func analyse(f io.ReaderAt) (*object, error) {
 	return o, nil
 }
 
-// read reads bytes at an address of the file's.
+// read reads bytes at an address of the file.
 func (o *object) read(f io.ReaderAt, b []byte, at uint64) error {
 	for _, p := range o.loads {
 		if at >= p.Vaddr && at+uint64(len(b)) <= p.Vaddr+p.Filesz {
@@ -128,8 +129,8 @@ func (o *object) read(f io.ReaderAt, b []byte, at uint64) error {
 	return fmt.Errorf("address %#x is not in the file's code", at)
 }
 
-// bias returns what is added to the file's addresses in a process that has the file mapped so, and where its code
-// begins and ends there. All mappings must be as its tables say.
+// bias returns the difference between the addresses in a process and those of the file, and the
+// range of its code in the process. All mappings must agree with the file's tables.
 func (o *object) bias(mapped []mapping) (bias, lo, hi uint64, ok bool) {
 	for i, m := range mapped {
 		load := o.load(m.offset)
@@ -145,7 +146,7 @@ func (o *object) bias(mapped []mapping) (bias, lo, hi uint64, ok bool) {
 	return bias, mapped[0].start, mapped[len(mapped)-1].end, true
 }
 
-// load returns the segment that a mapping from an offset on is of.
+// load returns the segment of a mapping with the given offset.
 func (o *object) load(offset uint64) *elf.ProgHeader {
 	for i := range o.loads {
 		if o.loads[i].Off&^(pageSize-1) == offset {

@@ -8,24 +8,25 @@ import (
 	"berth/internal/trace/code"
 )
 
-// part is what a session counts of an object in a program. All runs of the program in the session share it.
+// part is the counters of a session for an object in a program. All processes of the program in the
+// session share them.
 type part struct {
 	o        *object
 	path     string
-	program  string   // path of it
+	program  string   // its path
 	chosen   []int    // indices of functions
-	counters []uint64 // one for each of them
-	offset   int64    // of the counters, in the session's memory
-	planted  []bool   // each of them, in some process
-	selected []bool   // each of them is one of those that tell progress; nil: not known
-	limited  bool     // not all are chosen that could be
-	seen     []uint64 // counters, at Session.since
+	counters []uint64 // one for each chosen function
+	offset   int64    // of the counters in the session's memory
+	planted  []bool   // for each chosen function: planted in some process
+	selected []bool   // for each chosen function: it measures progress; nil: unknown
+	limited  bool     // some functions that could be counted are not chosen
+	seen     []uint64 // the counters at Session.since
 }
 
-// partID tells the parts of a session apart, by build-ids.
+// partID identifies a part of a session by build-ids.
 type partID struct{ program, object string }
 
-// part returns what the session counts of an object in a program, and makes its counters when it meets it first.
+// part returns the part of an object in a program, and creates its counters on the first call.
 func (s *Session) part(in image, o *object, path string) (*part, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -56,7 +57,7 @@ func (s *Session) part(in image, o *object, path string) (*part, error) {
 	return p, nil
 }
 
-// hits returns what was counted, and what of it since it was looked at.
+// hits returns the counts, and those since the last snapshot.
 func (p *part) hits() *objectHits {
 	o := &objectHits{Path: p.path, Hits: map[uint64]uint64{}, Late: map[uint64]uint64{}}
 	for i, n := range p.chosen {
@@ -72,7 +73,7 @@ func (p *part) hits() *objectHits {
 	return o
 }
 
-// choose finds out which functions tell progress, once that is known of the program.
+// choose determines which functions measure progress, once that is known for the program.
 func (p *part) choose(s *Session, id partID) {
 	if p.selected != nil || s.options.All {
 		return
@@ -93,7 +94,7 @@ type Function struct {
 	Entry, Hits           uint64
 }
 
-// Functions returns all that are counted, those with most hits first.
+// Functions returns all counted functions, those with most hits first.
 func (s *Session) Functions() []Function {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -126,7 +127,7 @@ func (s *Session) Functions() []Function {
 	return list
 }
 
-// Left returns how many functions are not counted, by reason.
+// Left returns the number of functions that are not counted, by reason.
 func (s *Session) Left() map[code.Reason]int {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -9,8 +9,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// plant plants a process that stands at its entry with one thread. After an error the process is as it was.
-// stopped says that a SIGSTOP came meanwhile, which is due.
+// plant plants a process with one thread at its entry. After an error the process is unchanged.
+// stopped reports that a SIGSTOP arrived meanwhile, which must be delivered.
 func (s *Session) plant(pid int, mem *os.File) (stopped bool, err error) {
 	regions, err := s.prepare(pid)
 	if err != nil || len(regions) == 0 {
@@ -33,7 +33,7 @@ func (s *Session) plant(pid int, mem *os.File) (stopped bool, err error) {
 	return p.stopped, err
 }
 
-// fill maps memory into a process, writes trampolines and then jumps.
+// fill maps memory into a process, and writes the trampolines and then the jumps.
 func (s *Session) fill(p *remote, regions []*region) (err error) {
 	if err := s.mapAll(p, regions); err != nil {
 		return err
@@ -52,7 +52,8 @@ func (s *Session) fill(p *remote, regions []*region) (err error) {
 	return nil
 }
 
-// mapAll has the process map counters and trampolines, and writes these. After an error nothing is mapped.
+// mapAll makes the process map counters and trampolines, and writes the trampolines. After an error
+// nothing is mapped.
 func (s *Session) mapAll(p *remote, regions []*region) (err error) {
 	back, err := p.borrow(p.regs.Rip, syscallCode)
 	if err != nil {
@@ -73,7 +74,7 @@ func (s *Session) mapAll(p *remote, regions []*region) (err error) {
 	return errors.Join(err, e)
 }
 
-// openIn opens the counters in the process. Their name lies below its stack meanwhile.
+// openIn opens the counters in the process. Meanwhile their path is below its stack.
 func (s *Session) openIn(p *remote) (uint64, error) {
 	name := append([]byte(s.memory.path()), 0)
 	at := p.regs.Rsp - 1024
@@ -110,7 +111,7 @@ func (r *region) mapIn(p *remote, fd uint64) error {
 	return nil
 }
 
-// unmap has the process give the regions back.
+// unmap makes the process unmap the regions.
 func (s *Session) unmap(p *remote, regions []*region) (err error) {
 	back, err := p.borrow(p.regs.Rip, syscallCode)
 	if err != nil {
@@ -120,8 +121,8 @@ func (s *Session) unmap(p *remote, regions []*region) (err error) {
 	return unmapAll(p, regions)
 }
 
-// unmapAll does so where the instruction of system calls is in place. Nothing else is there: munmap of addresses
-// where nothing is mapped succeeds.
+// unmapAll is unmap while the system call instruction is in place. munmap succeeds also for
+// addresses without a mapping.
 func unmapAll(p *remote, regions []*region) (all error) {
 	for _, r := range regions {
 		_, err := p.call(unix.SYS_MUNMAP, r.at, r.counters+pages(uint64(len(r.trampolines))))

@@ -15,7 +15,8 @@ import (
 
 var exact = Options{Exact: true, All: true}
 
-// TestCounts holds the counts of a program with threads and children to what they must be, however it was built.
+// TestCounts compares the counts of a program with threads and children with the exact numbers, for
+// several ways to build it.
 func TestCounts(t *testing.T) {
 	const threads, children, rounds = 4, 3, 5000
 	want := map[string]uint64{"main": 1, "thread": threads, "child": children,
@@ -34,7 +35,7 @@ func TestCounts(t *testing.T) {
 			counted := hits(s, program)
 			for name, n := range want {
 				if name == "thread" && strings.Contains(flags[1%len(flags)], "static") {
-					continue // begins with an access to memory, which stays where it is beside what catches exceptions
+					continue // begins with a memory access, which is not moved in objects that catch exceptions
 				}
 				if counted[name] != n {
 					t.Errorf("%s: %d hits, want %d", name, counted[name], n)
@@ -44,7 +45,7 @@ func TestCounts(t *testing.T) {
 	}
 }
 
-// TestStripped: without symbols the same functions are counted, by their addresses.
+// TestStripped checks that without symbols the same functions are counted, by their addresses.
 func TestStripped(t *testing.T) {
 	program := compile(t, "counts", "-O2")
 	stripped := filepath.Join(t.TempDir(), "stripped")
@@ -69,7 +70,8 @@ func TestStripped(t *testing.T) {
 	}
 }
 
-// TestWrapped: a program is planted behind launchers, too, and every run of it counts.
+// TestWrapped checks that a program started by launchers is planted, and that each of its runs is
+// counted.
 func TestWrapped(t *testing.T) {
 	program := compile(t, "counts", "-O1")
 	for script, runs := range map[string]uint64{
@@ -99,8 +101,9 @@ func boolean(b bool) uint64 {
 	return 0
 }
 
-// TestUnnoticed: a program sees nothing of the planter: neither a tracer nor descriptors, arguments, environment
-// or signals that are not its own; and what it does with signals and processes goes on as it would.
+// TestUnnoticed checks that a program does not notice the planter: it has no tracer and no foreign
+// descriptors, arguments, environment or signals, and its handling of signals and processes is
+// unchanged.
 func TestUnnoticed(t *testing.T) {
 	program := compile(t, "odd", "-O1")
 	early := compile(t, "early", "-O1", "-shared", "-fPIC")
@@ -112,7 +115,7 @@ func TestUnnoticed(t *testing.T) {
 				argv = []string{"/bin/sh", "-c", program + " " + what}
 			}
 			s, got := planted(t, &Planter{}, exact, env, argv...)
-			if want := plain(t, env, argv...); got.out != want.out || got.status&^0x80 != want.status&^0x80 { // a core dump or none
+			if want := plain(t, env, argv...); got.out != want.out || got.status&^0x80 != want.status&^0x80 { // with or without a core dump
 				t.Errorf("%v: planted %+v, plain %+v", argv, got, want)
 			}
 			if hits(s, program)["main"] != 1 {
@@ -129,7 +132,8 @@ func TestUnnoticed(t *testing.T) {
 	}
 }
 
-// TestLeftAlone: what cannot be planted runs as it would, and why is told.
+// TestLeftAlone checks that programs that cannot be planted run unchanged, and that the reason is
+// reported.
 func TestLeftAlone(t *testing.T) {
 	program := compile(t, "odd", "-O1")
 	for why, argv := range map[string][]string{
@@ -146,7 +150,8 @@ func TestLeftAlone(t *testing.T) {
 	}
 }
 
-// TestKilled: a signal from elsewhere ends a program as it would without us.
+// TestKilled checks that a signal from another process ends a program as it would without the
+// planter.
 func TestKilled(t *testing.T) {
 	for _, argv := range [][]string{{"sleep", "100"}, {"sh", "-c", "sleep 100; true"}} {
 		for _, signal := range []unix.Signal{unix.SIGTERM, unix.SIGKILL, unix.SIGUSR1} {
@@ -158,8 +163,9 @@ func TestKilled(t *testing.T) {
 	}
 }
 
-// TestSessionsBesideEachOther: sessions of one planter that run at the same time share what they know of objects, and each keeps what it
-// was the first to meet before it is closed. The race detector looks on.
+// TestSessionsBesideEachOther checks that simultaneous sessions of one planter share the analysed
+// objects, and that each has written its own new objects before it is closed. The race detector
+// checks the sharing.
 func TestSessionsBesideEachOther(t *testing.T) {
 	p := &Planter{Dir: t.TempDir()}
 	programs := []string{"true", "ls", "cat", "sort", "wc", "head", "tail", "uniq"}

@@ -6,30 +6,33 @@ import (
 	"time"
 )
 
-// Planter starts programs whose functions are counted. A process has one: it knows the objects that were analysed.
+// Planter starts programs whose functions are counted. A process has one Planter, which keeps the
+// analysed objects.
 type Planter struct {
-	Dir string // of what is kept of objects and programs; "": nothing is kept
+	Dir string // folder of what is kept about objects and programs; "": nothing is kept
 
-	// Threshold is how many times the mean a function may be entered and still be counted; 0: once.
+	// A function is counted if it is entered at most Threshold times the mean; 0 means 1.
 	Threshold float64
 
 	objects  objects
 	programs programs
 }
 
-// Options say what of a program is counted.
+// Options select what is counted.
 type Options struct {
-	// Exact has no hit be lost where several threads enter a function at once, at the price of some cycles more.
+	// Exact counts every hit, even if several threads enter a function at once, which costs a few
+	// more cycles.
 	Exact bool
-	// All has all functions be counted, whatever is known of the program, and what was counted be added to that.
+	// All counts all functions, whatever is known of the program, and adds the counts to the
+	// statistics.
 	All bool
-	// Chosen reports whether a function is to be counted; nil: all that can be.
+	// Chosen reports whether a function is to be counted; nil: all functions that can be.
 	Chosen func(buildID string, entry uint64) bool
 }
 
-// Start starts a program as syscall.ForkExec does, and returns the session that Follow is to be called of by the
-// same thread, which is locked to its goroutine. Where the functions cannot be counted, the program
-// is started all the same: the session says so, and Follow has nothing to do.
+// Start starts a program like syscall.ForkExec and returns its session. Follow must be called on the
+// session by the same thread, which is locked to its goroutine. If the functions cannot be counted,
+// the program is started anyway: the session has the reason, and Follow does nothing.
 func (p *Planter) Start(path string, argv []string, attr *syscall.ProcAttr, o Options) (pid int, s *Session, err error) {
 	s = &Session{planter: p, options: o, parts: map[partID]*part{}, began: time.Now()}
 	why := here
@@ -59,7 +62,7 @@ func (p *Planter) Start(path string, argv []string, attr *syscall.ProcAttr, o Op
 	return pid, s, err
 }
 
-// within returns the path as seen from the folder in which the program starts.
+// within returns the path relative to the folder in which the program starts.
 func within(dir, path string) string {
 	if dir == "" || path == "" || path[0] == '/' {
 		return path

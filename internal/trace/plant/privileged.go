@@ -9,11 +9,11 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// refuse returns why a program must not be executed under ptrace, "" if it may. The kernel gives a program no
-// privileges of its file while somebody traces it who has not those of root.
-// A file that is not there is nobody's concern: execve will say so.
+// refuse returns why a program must not be executed under ptrace, or "". The kernel gives a program
+// no privileges of its file if its tracer does not have the privileges of root. A missing file is no
+// reason: execve reports it.
 func refuse(path string) string {
-	for range 5 { // as many interpreters as the kernel follows
+	for range 5 { // the number of interpreters that the kernel follows
 		why, next := refuseFile(path)
 		if why != "" || next == "" {
 			return why
@@ -23,7 +23,7 @@ func refuse(path string) string {
 	return ""
 }
 
-// refuseFile looks at one file. next is its interpreter if it is a script.
+// refuseFile checks one file. next is its interpreter if the file is a script.
 func refuseFile(path string) (why, next string) {
 	var st unix.Stat_t
 	if unix.Stat(path, &st) != nil || st.Mode&unix.S_IFMT != unix.S_IFREG {
@@ -48,7 +48,7 @@ func refuseFile(path string) (why, next string) {
 	return "", interpreter(head[:n])
 }
 
-// interpreter returns the program that a script names in its first line, "" if there is none.
+// interpreter returns the program named in the first line of a script, or "".
 func interpreter(head []byte) string {
 	line, ok := bytes.CutPrefix(head, []byte("#!"))
 	if !ok {
@@ -62,8 +62,9 @@ func interpreter(head []byte) string {
 	return string(words[0])
 }
 
-// launchers are programs that start others and do little else. They are followed beyond their own entry, at the
-// price of a stop at each of their system calls; all others are let go once they are planted.
+// launchers are programs that start others and do little else. They are traced beyond their entry,
+// which costs a stop at each of their system calls. All other programs are detached once they are
+// planted.
 var launchers = map[string]bool{
 	"sh": true, "dash": true, "bash": true, "ksh": true, "ksh93": true, "mksh": true, "zsh": true, "rbash": true, "busybox": true,
 	"env": true, "nice": true, "ionice": true, "chrt": true, "taskset": true, "nohup": true, "timeout": true, "setsid": true,
@@ -71,5 +72,5 @@ var launchers = map[string]bool{
 	"setarch": true, "script": true, "flock": true, "chroot": true, "unshare": true, "cpulimit": true,
 }
 
-// compilers are launchers, too, whose names have a target before and a version behind.
+// compilers are launchers, too. Their names may have a target as prefix and a version as suffix.
 var compilers = []string{"gcc", "g++", "c++", "cc", "cpp", "gfortran", "gnat", "gdc", "collect2", "lto-wrapper"}

@@ -27,22 +27,22 @@ func compile(t testing.TB, name string, flags ...string) string {
 	return out
 }
 
-// result is what a program printed and how it ended.
+// result is the output of a program and its exit status.
 type result struct {
 	out    string
 	status unix.WaitStatus
 }
 
-// plain runs a program without us.
+// plain runs a program without the planter.
 func plain(t testing.TB, env []string, argv ...string) result {
 	t.Helper()
 	c := exec.Command(argv[0], argv[1:]...)
 	c.Env = env
-	out, _ := c.Output() // how it ended is compared
+	out, _ := c.Output() // the exit status is compared
 	return result{string(out), unix.WaitStatus(c.ProcessState.Sys().(syscall.WaitStatus))}
 }
 
-// planted runs a program with us.
+// planted runs a program with the planter.
 func planted(t testing.TB, p *Planter, o Options, env []string, argv ...string) (*Session, result) {
 	t.Helper()
 	return plantedWhile(t, p, o, env, func(int) {}, argv...)
@@ -77,7 +77,7 @@ func plantedWhile(t testing.TB, p *Planter, o Options, env []string, started fun
 	return s, result{string(bytes.Clone(<-text)), status}
 }
 
-// hits returns how often the functions of an object were entered, by name.
+// hits returns the counts of an object's functions by name.
 func hits(s *Session, object string) map[string]uint64 {
 	by := map[string]uint64{}
 	for _, f := range s.Functions() {

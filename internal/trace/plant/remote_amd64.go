@@ -9,7 +9,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// request is ptrace(2) with a number as its last argument.
+// request calls ptrace(2) with a number as its last argument.
 func request(what, pid, number int) error {
 	_, _, e := unix.Syscall6(unix.SYS_PTRACE, uintptr(what), uintptr(pid), 0, uintptr(number), 0, 0)
 	if e != 0 {
@@ -18,7 +18,7 @@ func request(what, pid, number int) error {
 	return nil
 }
 
-// requestAt is ptrace(2) with a size and a place in this process's memory.
+// requestAt calls ptrace(2) with a size and an address in this process.
 func requestAt(what, pid, size int, place unsafe.Pointer) error {
 	_, _, e := unix.Syscall6(unix.SYS_PTRACE, uintptr(what), uintptr(pid), uintptr(size), uintptr(place), 0, 0)
 	if e != 0 {
@@ -27,16 +27,17 @@ func requestAt(what, pid, size int, place unsafe.Pointer) error {
 	return nil
 }
 
-// remote is a process that stands still between two of its instructions, with no other thread.
+// remote is a stopped process with a single thread.
 type remote struct {
 	pid     int
 	mem     *os.File
 	regs    unix.PtraceRegs
 	mask    uint64
-	stopped bool // a SIGSTOP came meanwhile; it is due once the process runs again
+	stopped bool // a SIGSTOP arrived meanwhile and must be delivered
 }
 
-// hold keeps all signals but SIGTRAP from a stopped process until release, so that system calls can be made in it.
+// hold blocks all signals except SIGTRAP in a stopped process until release, so that system calls
+// can be made in it.
 func hold(pid int, mem *os.File) (*remote, error) {
 	r := &remote{pid: pid, mem: mem}
 	if err := unix.PtraceGetRegs(pid, &r.regs); err != nil {
@@ -49,13 +50,14 @@ func hold(pid int, mem *os.File) (*remote, error) {
 	return r, requestAt(unix.PTRACE_SETSIGMASK, pid, 8, unsafe.Pointer(&all))
 }
 
-// release gives the process its registers and its signals back.
+// release restores the process's registers and signals.
 func (r *remote) release() error {
 	return errors.Join(unix.PtraceSetRegs(r.pid, &r.regs),
 		requestAt(unix.PTRACE_SETSIGMASK, r.pid, 8, unsafe.Pointer(&r.mask)))
 }
 
-// borrow puts bytes into the process's memory and returns what puts the former ones back.
+// borrow writes bytes to the process's memory and returns a function that restores the previous
+// ones.
 func (r *remote) borrow(at uint64, b []byte) (back func() error, err error) {
 	was := make([]byte, len(b))
 	if _, err := r.mem.ReadAt(was, int64(at)); err != nil {
@@ -68,7 +70,7 @@ func (r *remote) borrow(at uint64, b []byte) (back func() error, err error) {
 	return back, nil
 }
 
-// call makes one system call. The instruction for it stands where the process stands.
+// call makes one system call. The instruction for it is at the process's instruction pointer.
 func (r *remote) call(number uintptr, args ...uint64) (uint64, error) {
 	regs := r.regs
 	regs.Rax, regs.Orig_rax = uint64(number), ^uint64(0)
@@ -96,13 +98,13 @@ func (r *remote) call(number uintptr, args ...uint64) (uint64, error) {
 	return regs.Rax, nil
 }
 
-// syscallCode is the instruction of a system call.
+// syscallCode is the system call instruction.
 var syscallCode = []byte{0x0f, 0x05}
 
-// errGone means that the process ended meanwhile.
+// errGone means that the process has ended.
 var errGone = errors.New("the program has ended")
 
-// step has the process run one instruction.
+// step lets the process run one instruction.
 func (r *remote) step() error {
 	for {
 		if err := unix.PtraceSingleStep(r.pid); err != nil {
@@ -113,7 +115,7 @@ func (r *remote) step() error {
 			return err
 		}
 		if e.ended() {
-			return errGone // its end is for the loop
+			return errGone // the loop handles its end
 		}
 		e, err = await(unix.P_PID, r.pid, unix.WSTOPPED|unix.WNOHANG)
 		switch {

@@ -7,7 +7,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Run runs a program to its end, as a child of this process. started is told its pid.
+// Run runs a program to its end as a child of this process. started is called with its pid.
 func (p *Planter) Run(path string, argv []string, attr *syscall.ProcAttr, o Options, started func(pid int)) (*Session, unix.WaitStatus, error) {
 	type result struct {
 		s      *Session
@@ -16,7 +16,7 @@ func (p *Planter) Run(path string, argv []string, attr *syscall.ProcAttr, o Opti
 	}
 	over := make(chan result, 1)
 	go func() {
-		runtime.LockOSThread() // and never unlocked: nothing else is to run in a thread that has traced
+		runtime.LockOSThread() // and never unlocked: nothing else may run in a thread that has traced
 		var r result
 		var pid int
 		if pid, r.s, r.err = p.Start(path, argv, attr, o); r.err == nil {

@@ -9,30 +9,31 @@ import (
 	"berth/internal/trace/code"
 )
 
-// Session is one program with all that it starts.
+// Session is one program with all processes that it starts.
 type Session struct {
 	planter *Planter
 	options Options
 	memory  *memory
 	traced  bool
 	began   time.Time
-	since   time.Time      // of the counters that were looked at last
-	writing sync.WaitGroup // objects that it was the first to meet, to disk
+	since   time.Time      // time of the last snapshot of the counters
+	writing sync.WaitGroup // new objects that are being written to disk
 
 	mu       sync.Mutex
 	parts    map[partID]*part
-	images   int               // programs that were planted
-	why      string            // a program was left alone
-	unseen   bool              // that was the last one that was executed
-	objects  map[string]string // why objects were left out, by path
+	images   int               // number of planted programs
+	why      string            // the reason why the last rejected program was not planted
+	unseen   bool              // the program executed last was not planted
+	objects  map[string]string // reasons why objects were not planted, by path
 	standing time.Duration
 	closed   bool
 }
 
-// Hits returns how often the functions that are selected were entered since the program began, in all processes of
-// the session. The figures of several sessions of a program can be compared. ok is false while there is none:
-// nothing is planted, the program that was executed last was left alone, as then the others tell no progress, or all functions of a
-// program are counted as nothing is known of it. After learnAfter the session knows enough itself.
+// Hits returns how often the selected functions were entered since the program began, in all
+// processes of the session. The values of several sessions of a program can be compared. ok is false
+// if there is no such value: nothing is planted, the program executed last was not planted (then the
+// others do not measure progress), or all functions of a program are counted because its statistics
+// are unknown. After learnAfter the session knows the statistics itself.
 func (s *Session) Hits() (n uint64, ok bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -42,7 +43,7 @@ func (s *Session) Hits() (n uint64, ok bool) {
 	if now := time.Now(); now.Sub(s.began) >= learnAfter && !s.since.IsZero() {
 		s.learn()
 	} else if s.since.IsZero() || now.Sub(s.since) >= lateFor {
-		s.look(now)
+		s.snapshot(now)
 	}
 	for id, p := range s.parts {
 		if p.choose(s, id); p.selected == nil {
@@ -58,7 +59,7 @@ func (s *Session) Hits() (n uint64, ok bool) {
 	return n, ok
 }
 
-// Count returns how often all functions that are counted were entered.
+// Count returns how often all counted functions were entered.
 func (s *Session) Count() (n uint64) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -73,14 +74,15 @@ func (s *Session) Count() (n uint64) {
 	return n
 }
 
-// learnAfter is how long a program runs until what was counted in it says which of its functions are entered often.
+// learnAfter is the run time of a program after which its counts show which functions are entered
+// often.
 const learnAfter = 10 * time.Second
 
-// lateFor is how long the time is at least that counts as the last before that.
+// lateFor is the shortest time before learnAfter whose counts count as the last.
 const lateFor = 3 * time.Second
 
-// look remembers how far counters are, of programs of which nothing is known.
-func (s *Session) look(now time.Time) {
+// snapshot stores the counters of programs without statistics.
+func (s *Session) snapshot(now time.Time) {
 	s.since = now
 	for _, p := range s.parts {
 		if p.limited || p.selected != nil {
@@ -93,7 +95,7 @@ func (s *Session) look(now time.Time) {
 	}
 }
 
-// learn keeps what the session has counted of programs of which nothing was known.
+// learn keeps the statistics of programs that had none.
 func (s *Session) learn() {
 	if s.options.All {
 		return
@@ -103,7 +105,7 @@ func (s *Session) learn() {
 	}
 }
 
-// statistics returns what was counted of programs all of whose functions are counted, by build-id.
+// statistics returns the counts of the programs all of whose functions are counted, by build-id.
 func (s *Session) statistics() map[string]*statistics {
 	by := map[string]*statistics{}
 	for id, p := range s.parts {
@@ -118,14 +120,14 @@ func (s *Session) statistics() map[string]*statistics {
 	return by
 }
 
-// Planted returns how many programs were planted, and for how long these stood still for it in all.
+// Planted returns the number of planted programs, and the total time for which they were stopped.
 func (s *Session) Planted() (images int, standing time.Duration) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.images, s.standing
 }
 
-// Err returns a *NotHere if no program of the session was planted, and one was left alone.
+// Err returns a *NotHere if no program of the session was planted and one was rejected.
 func (s *Session) Err() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -135,21 +137,22 @@ func (s *Session) Err() error {
 	return nil
 }
 
-// ObjectsLeft returns why objects were left out as a whole, by path.
+// ObjectsLeft returns the reasons why objects were not planted, by path.
 func (s *Session) ObjectsLeft() map[string]string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return maps.Clone(s.objects)
 }
 
-// Why returns why a program of the session was left alone, the last one if there are several; "" if none was.
+// Why returns why a program of the session was not planted, the last one of several, or "".
 func (s *Session) Why() string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.why
 }
 
-// Close keeps what was counted where all was, and gives the counters back. Programs that still run count on, unseen.
+// Close keeps the statistics if all functions were counted, and releases the counters. Programs that
+// still run count on without effect.
 func (s *Session) Close() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -169,7 +172,7 @@ func (s *Session) Close() {
 	}
 }
 
-// refused notes why a program was left alone.
+// refused records why a program is not planted.
 func (s *Session) refused(why string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -182,17 +185,18 @@ func (s *Session) took(d time.Duration) {
 	s.standing += d
 }
 
-// allowed is for how long the programs of a task may stand still, beyond a hundredth of the time that it runs.
+// allowed is the time for which the programs of a task may be stopped, beyond one percent of its run
+// time.
 var allowed = time.Second / 2
 
-// overspent reports whether they have stood still for longer. Where exact counts are wanted there is no such limit.
+// overspent reports whether they were stopped for longer. Exact counts have no such limit.
 func (s *Session) overspent() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return !s.options.All && s.standing > allowed+time.Since(s.began)/100
 }
 
-// done notes what was planted in a program.
+// done records what was planted in a program.
 func (s *Session) done(regions []*region) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -205,7 +209,7 @@ func (s *Session) done(regions []*region) {
 	}
 }
 
-// Why functions that could be counted are not.
+// The reasons why functions that could be counted are not.
 const (
 	notChosen code.Reason = "entered too often to be counted"
 	notMade   code.Reason = "its trampoline could not be made"

@@ -13,7 +13,7 @@ import (
 	"berth/internal/trace/code"
 )
 
-// site is one place of a process where a jump is to be written.
+// site is a place of a process where a jump is written.
 type site struct {
 	counter int // its index
 	at      uint64
@@ -21,7 +21,7 @@ type site struct {
 	patch   []byte
 }
 
-// region is the memory that a process gets for one object: counters, then trampolines.
+// region is the memory of a process for one object: counters, then trampolines.
 type region struct {
 	p           *part
 	at          uint64
@@ -30,7 +30,7 @@ type region struct {
 	sites       []site
 }
 
-// prepare works out all that is to be written into a process. Nothing is written yet.
+// prepare computes everything that is to be written into a process, but writes nothing.
 func (s *Session) prepare(pid int) ([]*region, error) {
 	addresses, err := readMaps(pid)
 	if err != nil {
@@ -63,7 +63,7 @@ type image struct {
 	path string
 }
 
-// inRoot returns a path of a process as this one sees it.
+// inRoot returns a path of a process as this process sees it.
 func inRoot(pid int, path string) string { return fmt.Sprintf("/proc/%d/root%s", pid, path) }
 
 // objectsOf returns the executable mappings of files, by file.
@@ -83,7 +83,7 @@ func objectsOf(s space) [][]mapping {
 	return list
 }
 
-// prepareObject works out what is to be written for one object; nil: nothing.
+// prepareObject computes what is to be written for one object; nil means nothing.
 func (s *Session) prepareObject(pid int, in image, addresses *space, mapped []mapping) (*region, error) {
 	path := mapped[0].path
 	o, err := s.planter.objects.open(s.planter.Dir, inRoot(pid, path), &s.writing)
@@ -115,7 +115,7 @@ func (s *Session) prepareObject(pid int, in image, addresses *space, mapped []ma
 	return r, nil
 }
 
-// leaveObject notes an object that is not planted as a whole.
+// leaveObject records why an object is not planted.
 func (s *Session) leaveObject(path string, err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -125,7 +125,7 @@ func (s *Session) leaveObject(path string, err error) {
 	s.objects[path] = err.Error()
 }
 
-// emit makes jumps and trampolines. A function for which that cannot be done is left out.
+// emit makes jumps and trampolines. A function for which this fails is omitted.
 func (r *region) emit(bias uint64, exact bool) {
 	o := r.p.o
 	for i, n := range r.p.chosen {
@@ -143,8 +143,8 @@ func (r *region) emit(bias uint64, exact bool) {
 	}
 }
 
-// check compares the bytes of all sites with what they should be. They are read in batches, as many at once as
-// process_vm_readv(2) takes.
+// check compares the bytes of all sites with the expected ones. They are read in batches of as many
+// as process_vm_readv(2) accepts.
 func (r *region) check(pid int, should func(*site) []byte) error {
 	const batch = 1024
 	for sites := range slices.Chunk(r.sites, batch) {
@@ -164,7 +164,8 @@ func (r *region) check(pid int, should func(*site) []byte) error {
 	return nil
 }
 
-// write writes the bytes of all sites, those of a page at once: mostly the price is one of system calls and pages.
+// write writes the bytes of all sites. It combines the sites of a page, because system calls and
+// pages dominate the cost.
 func (r *region) write(mem *os.File, bytes func(*site) []byte) error {
 	for rest := r.sites; len(rest) > 0; {
 		first, n := rest[0].at, 1
@@ -187,7 +188,7 @@ func (r *region) write(mem *os.File, bytes func(*site) []byte) error {
 	return nil
 }
 
-// before and after are what stands at a site.
+// before and after are the bytes of a site without and with the jump.
 func before(t *site) []byte { return t.was }
 func after(t *site) []byte  { return t.patch }
 
@@ -196,10 +197,11 @@ func writeAll(mem *os.File, b []byte, at uint64) error {
 	return err
 }
 
-// readRemote reads what is there of a process's memory from an address on, up to the length of b.
+// readRemote reads a process's memory from an address on, up to the length of b. It returns the
+// number of bytes read.
 func readRemote(pid int, at uint64, b []byte) int {
 	done := 0
-	for done < len(b) { // page by page, as the next one may not be there
+	for done < len(b) { // page by page, because the next page may not be mapped
 		n := min(len(b)-done, int(pageSize-(at+uint64(done))%pageSize))
 		local := []unix.Iovec{{Base: &b[done], Len: uint64(n)}}
 		got, err := unix.ProcessVMReadv(pid, local, []unix.RemoteIovec{{Base: uintptr(at) + uintptr(done), Len: n}}, 0)

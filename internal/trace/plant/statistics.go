@@ -13,8 +13,9 @@ import (
 	"berth/internal/trace/code"
 )
 
-// statistics is how often the functions of a program and its libraries were entered, in runs in which all of them
-// were counted. They are kept by the program's build-id: what of a library is entered how often depends on who uses it.
+// statistics is how often the functions of a program and its libraries were entered, in runs in
+// which all of them were counted. They are kept by the program's build-id, because the hits of a
+// library depend on the program that uses it.
 type statistics struct {
 	Program string                 `json:"program"` // its path, for people
 	Objects map[string]*objectHits `json:"objects"` // by build-id
@@ -23,18 +24,18 @@ type statistics struct {
 // objectHits is how often the functions of one object were entered.
 type objectHits struct {
 	Path string            `json:"path"`
-	Hits map[uint64]uint64 `json:"hits"`           // of all that were counted, by entry
-	Late map[uint64]uint64 `json:"late,omitempty"` // of these in the last seconds, those that were entered
+	Hits map[uint64]uint64 `json:"hits"`           // of all counted functions, by entry
+	Late map[uint64]uint64 `json:"late,omitempty"` // the functions entered in the last seconds, with their hits then
 }
 
-// selection is which functions of a program are not counted, as they are entered too often.
+// selection is the functions of a program that are not counted, because they are entered too often.
 type selection struct {
 	skipped map[string]map[uint64]bool // entries by build-id
 }
 
 func (s *selection) skips(id string, entry uint64) bool { return s.skipped[id][entry] }
 
-// entry is one function of statistics.
+// entry is one function of the statistics.
 type entry struct {
 	id             string // of its object
 	at, hits, late uint64
@@ -53,9 +54,10 @@ func (s *statistics) entries() (all []entry) {
 	return all
 }
 
-// choose skips what was entered more often than threshold times the mean of all functions (paper no2-outliers, section 4).
-// A program in a loop may enter only functions that are entered very often: what the mean leaves says nothing then.
-// So, of those that were entered in the last seconds, the ones with the fewest hits are kept until they tell enough.
+// choose skips the functions entered more often than threshold times the mean of all functions
+// (paper no2-outliers, section 4). A program in a loop may enter only functions with very many hits,
+// and then the remaining functions show no progress. So, of the functions entered in the last
+// seconds, those with the fewest hits are kept until their hits suffice.
 func (s *statistics) choose(threshold float64) *selection {
 	all := s.entries()
 	hits := make([]uint64, len(all))
@@ -84,10 +86,10 @@ func (s *statistics) choose(threshold float64) *selection {
 	return sel
 }
 
-// enough hits in lateFor tell progress well.
+// enough is the number of hits in lateFor that suffice to measure progress.
 const enough = 100
 
-// add takes other runs in.
+// add adds other runs.
 func (s *statistics) add(other *statistics) {
 	for id, o := range other.Objects {
 		if s.Objects[id] == nil {
@@ -99,13 +101,13 @@ func (s *statistics) add(other *statistics) {
 	}
 }
 
-// programs is what a process knows of the programs that it has planted.
+// programs is what this process knows of the programs that it has planted.
 type programs struct {
 	mu   sync.Mutex
 	byID map[string]*selection
 }
 
-// selection returns which functions of a program are left out; nil: nothing is known of it.
+// selection returns which functions of a program are omitted; nil if it has no statistics.
 func (p *Planter) selection(id string) *selection {
 	p.programs.mu.Lock()
 	defer p.programs.mu.Unlock()
@@ -118,14 +120,15 @@ func (p *Planter) selection(id string) *selection {
 	return nil
 }
 
-// known returns what selection returned before, or what learn was told, without a look at files.
+// known returns earlier results of selection and learn, without reading files.
 func (p *Planter) known(id string) *selection {
 	p.programs.mu.Lock()
 	defer p.programs.mu.Unlock()
 	return p.programs.byID[id]
 }
 
-// learn takes the statistics of a first task. Where there are some by now these hold, so that all tasks count the same functions.
+// learn keeps the statistics of a first task. If there are some by now these remain valid, so that
+// all tasks count the same functions.
 func (p *Planter) learn(id string, s *statistics) {
 	p.programs.mu.Lock()
 	defer p.programs.mu.Unlock()
@@ -140,7 +143,7 @@ func (p *Planter) learn(id string, s *statistics) {
 	p.keep(id, s)
 }
 
-// keep is called with the lock held.
+// keep must be called with the lock held.
 func (p *Planter) keep(id string, s *statistics) *selection {
 	threshold := p.Threshold
 	if threshold == 0 {
@@ -153,7 +156,7 @@ func (p *Planter) keep(id string, s *statistics) *selection {
 	return p.programs.byID[id]
 }
 
-// addStatistics adds a run to what is kept of a program.
+// addStatistics adds a run to the kept statistics of a program.
 func (p *Planter) addStatistics(id string, s *statistics) {
 	p.programs.mu.Lock()
 	defer p.programs.mu.Unlock()
@@ -166,7 +169,8 @@ func (p *Planter) addStatistics(id string, s *statistics) {
 
 func (p *Planter) statisticsPath(id string) string { return filepath.Join(p.Dir, id+".hits") }
 
-// readStatistics returns what is kept of a program; nil where that is nothing, or cannot be read.
+// readStatistics returns the kept statistics of a program, or nil if there are none or they cannot
+// be read.
 func (p *Planter) readStatistics(id string) *statistics {
 	if p.Dir == "" {
 		return nil
@@ -189,7 +193,8 @@ func values(m map[string]*objectHits) (list []*objectHits) {
 	return list
 }
 
-// writeStatistics keeps them. They are a help: where they cannot be written, another task will count all again.
+// writeStatistics keeps statistics. A failure only means that another task will count all functions
+// again.
 func (p *Planter) writeStatistics(id string, s *statistics) {
 	if p.Dir == "" {
 		return

@@ -6,7 +6,8 @@ import (
 	"time"
 )
 
-// TestLearned: what one session has counted of a program says which functions later ones count, in this process and in others.
+// TestLearned checks that the counts of one session of a program select the functions of later
+// sessions, in this process and in others.
 func TestLearned(t *testing.T) {
 	program := compile(t, "counts", "-O1")
 	argv := []string{program, "1", "0", "5000"}
@@ -35,7 +36,8 @@ func TestLearned(t *testing.T) {
 	}
 }
 
-// TestLoop: a program in a loop of a few functions keeps those of them that are entered least often.
+// TestLoop checks that for a program in a loop of a few functions those with the fewest hits are
+// kept.
 func TestLoop(t *testing.T) {
 	s := &statistics{Objects: map[string]*objectHits{"a": {
 		Hits: map[uint64]uint64{1: 1, 2: 3, 3: 0, 4: 1000, 5: 2000, 6: 90000, 7: 900},
@@ -49,7 +51,8 @@ func TestLoop(t *testing.T) {
 	}
 }
 
-// TestLauncherAlone: hits of a shell tell nothing of what it has executed, if that was left alone or is not known yet.
+// TestLauncherAlone checks that the hits of a shell do not count if the program that it executed was
+// not planted or is unknown.
 func TestLauncherAlone(t *testing.T) {
 	program := compile(t, "counts", "-O1")
 	p := &Planter{Dir: t.TempDir()}
@@ -57,7 +60,7 @@ func TestLauncherAlone(t *testing.T) {
 		script string
 		counts bool
 	}{
-		{"true", false}, // the shell is not known yet
+		{"true", false}, // the shell has no statistics yet
 		{"true", true},
 		{"true; exec " + program, false},
 		{"true; exec " + program, true},
@@ -71,7 +74,8 @@ func TestLauncherAlone(t *testing.T) {
 	}
 }
 
-// TestCopied: a file that the system tells other numbers of than of its mapping is planted if its code is the same.
+// TestCopied checks that a file for which the system reports other numbers than for its mapping is
+// planted if its code is the same.
 func TestCopied(t *testing.T) {
 	program := compile(t, "counts", "-O1")
 	p := &Planter{}
@@ -86,7 +90,7 @@ func TestCopied(t *testing.T) {
 	}
 }
 
-// TestOften: a task that starts one short program after the other does not spend its time on being planted.
+// TestOften checks that a task that starts many short programs does not spend its time on planting.
 func TestOften(t *testing.T) {
 	program := compile(t, "counts", "-O1")
 	was := allowed

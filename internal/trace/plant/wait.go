@@ -7,14 +7,14 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// change is what waitid(2) tells of a process: that it has stopped or ended.
+// change is the result of waitid(2) for a process: it has stopped or ended.
 type change struct {
 	pid    int
 	code   int // CLD_TRAPPED, …
-	status int // of a stop: the signal, and the event of ptrace above it
+	status int // for a stop: the signal, and above it the event of ptrace
 }
 
-// Codes of changes (sigaction(2)).
+// The codes of changes (sigaction(2)).
 const (
 	cldExited  = 1
 	cldKilled  = 2
@@ -26,7 +26,8 @@ func (c change) ended() bool {
 	return c.code == cldExited || c.code == cldKilled || c.code == cldDumped
 }
 
-// await waits for a change of a tracee or child of this thread. With WNOHANG its pid is 0 if there is none.
+// await waits for a change of a tracee or child of this thread. With WNOHANG the pid of the result
+// is 0 if there is none.
 func await(kind, id, options int) (change, error) {
 	var info unix.Siginfo
 	for {
@@ -34,7 +35,7 @@ func await(kind, id, options int) (change, error) {
 		if err == unix.EINTR {
 			continue
 		}
-		b := (*[28]byte)(unsafe.Pointer(&info)) // the fields that SIGCHLD has
+		b := (*[28]byte)(unsafe.Pointer(&info)) // the fields of SIGCHLD
 		word := func(at int) int { return int(int32(binary.NativeEndian.Uint32(b[at:]))) }
 		return change{pid: word(16), code: word(8), status: word(24)}, err
 	}
