@@ -14,7 +14,7 @@ import (
 )
 
 // ErrNone is that an attempt's outputs are in no file, or not yet.
-var ErrNone = errors.New("no collected output")
+var ErrNone = errors.New("its output is missing or damaged")
 
 // Index finds outputs in the files of a folder, which may grow meanwhile.
 type Index struct {

@@ -2,6 +2,7 @@ package results
 
 import (
 	"errors"
+	"fmt"
 	"io"
 
 	"berth/internal/collect"
@@ -41,7 +42,7 @@ func (p *Printer) copyCollected(to io.Writer, template string, s collect.Stream,
 	case errors.Is(err, collect.ErrNone) && !end.Done:
 		return nil
 	case err != nil:
-		return readError(folder, err)
+		return readError(folder, fmt.Errorf("task %s: %w", p.bag.TaskID(p.entries[task], task), err))
 	}
 	return p.passOn(to, r, task, folder)
 }
