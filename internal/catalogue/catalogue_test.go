@@ -10,7 +10,8 @@ import (
 	"berth/internal/plan/front"
 )
 
-// TestRead: every key, a spot price as a type of its own, and what the task says where the type does not.
+// TestRead: every key is read, a spot price makes a type of its own, and the task's values are used where the type
+// has none.
 func TestRead(t *testing.T) {
 	c, err := Read("types.toml", []byte(`
 transfer_price = 0.09
@@ -49,7 +50,7 @@ speed = 2
 	}
 }
 
-// TestReadErrors: what is wrong is told with its line.
+// TestReadErrors: each error names its line.
 func TestReadErrors(t *testing.T) {
 	for _, tt := range []struct{ text, want string }{
 		{"", "no type of machine"},
@@ -70,7 +71,7 @@ func TestReadErrors(t *testing.T) {
 	}
 }
 
-// TestRented: what a provider has to be told; what the catalogue says at its top goes for all types that say nothing themselves.
+// TestRented: settings at the top of the catalogue hold for all types without their own.
 func TestRented(t *testing.T) {
 	c, err := Read("types.toml", []byte(`
 region = "eu-west-1"

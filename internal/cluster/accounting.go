@@ -80,7 +80,8 @@ func (a *Accounting) Allows(account, qos string, p *Partition) Allowance {
 	return Allowance{Time: set[WallTime], Nodes: least(set[JobNodes], set[GroupNodes], set[UserNodes]), CPUs: least(set[JobCPUs], set[GroupCPUs], set[UserCPUs])}
 }
 
-// levels returns the QOS whose bounds count first and second for a job with an association and a QOS, empty for none that is named, in a partition.
+// levels returns the QOS whose bounds count first and second for a job in a partition: that of the partition and that
+// of the job (the association's or Slurm's default if qos is empty), the latter first if it has Over.
 func (a *Accounting) levels(as *Association, qos string, p *Partition) (first, then QOS) {
 	if qos == "" {
 		qos = as.QOS

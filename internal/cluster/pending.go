@@ -28,7 +28,7 @@ func (l *lineup) pending() {
 	if l.view.Reservation != "" {
 		return // it is unknown which jobs wait for a reservation
 	}
-	l.weighs = map[kind]float64{}
+	l.weights = map[kind]float64{}
 	waiting := l.planOrWait()
 	for i := 0; i < len(waiting); {
 		w := waiting[i]
@@ -45,7 +45,7 @@ func (l *lineup) planOrWait() []waiting {
 	var out []waiting
 	for i := range l.queue.Pending {
 		j := &l.queue.Pending[i]
-		w := waiting{after: l.snap.At, nodes: l.weigh(j) * float64(max(j.Count, 0)), length: l.length(j), copies: max(j.Repeat, 1)}
+		w := waiting{after: l.snap.At, nodes: l.weight(j) * float64(max(j.Count, 0)), length: l.length(j), copies: max(j.Repeat, 1)}
 		switch {
 		case w.nodes == 0:
 			continue
@@ -90,12 +90,12 @@ func (l *lineup) length(j *Queued) time.Duration {
 	return limit
 }
 
-// weigh returns how many of our nodes each node of a pending job counts as: the fraction of the nodes that could hold
+// weight returns how many of our nodes each node of a pending job counts as: the fraction of the nodes that could hold
 // the job which are ours, times the share of such a node that the job uses. That share is 1 where our worker does not
 // fit beside the job.
-func (l *lineup) weigh(j *Queued) float64 {
+func (l *lineup) weight(j *Queued) float64 {
 	k := kind{j.Partition, j.PerNode, l.whole(j)}
-	if w, ok := l.weighs[k]; ok {
+	if w, ok := l.weights[k]; ok {
 		return w
 	}
 	all, taken := 0, 0.0
@@ -114,7 +114,7 @@ func (l *lineup) weigh(j *Queued) float64 {
 	if all > 0 {
 		w = taken / float64(all)
 	}
-	l.weighs[k] = w
+	l.weights[k] = w
 	return w
 }
 

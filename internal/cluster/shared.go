@@ -15,15 +15,15 @@ type Account struct {
 	CPUs   int64  `json:"cpus,omitempty"`  // 0: no limit
 }
 
-// share is a limit that several jobs have together.
+// share is a limit on several jobs together: on nodes or on cores.
 type share struct {
-	nodes, cpus int64 // one of them is 0: it is not limited
-	counts      func(*Queued) bool
+	nodes, cpus int64              // exactly one of them is set
+	counts      func(*Queued) bool // reports whether the limit holds for a job
 }
 
-// Left returns how many nodes of the view, from the instant of the snapshot on, the limits leave that the jobs of an account, of a QOS or of
-// a user have together; nil where there is no such limit. Running jobs count up to their limits, pending jobs from their planned start on, and those of the
-// user that have none planned from now on.
+// Left returns how many nodes of the view are left, from the instant of the snapshot on, by the limits on all jobs of
+// an account, of a QOS or of a user; nil without such a limit. Running jobs count up to their time limits, pending
+// jobs from their planned start on, and the user's own pending jobs without a planned start from now on.
 func (s *Snapshot) Left(account, qos string, v View) *timeline.Timeline {
 	var left *timeline.Timeline
 	for _, x := range s.shares(account, qos, v.Partition) {
@@ -79,7 +79,7 @@ func (s *Snapshot) unused(x share, v View) *timeline.Timeline {
 	return line
 }
 
-// until returns when a running job ends at the latest; one that is past its limit ends in a moment.
+// until returns the latest end of a running job; a job past its limit ends after grace.
 func (s *Snapshot) until(j *Queued) job.Time {
 	if j.Limit == 0 {
 		return timeline.Never
@@ -90,8 +90,8 @@ func (s *Snapshot) until(j *Queued) job.Time {
 	return s.At.Add(grace)
 }
 
-// shares returns the limits that a job of the user shares with others. As in Allows, of each bound the first level that sets it counts, but all accounts
-// above one another do.
+// shares returns the limits that a job of the user shares with other jobs. As in Allows, the first level that sets a
+// bound counts, except that the bounds of all accounts above one another count.
 func (s *Snapshot) shares(account, qos, partition string) (out []share) {
 	a := s.Queue.Accounting
 	p := &Partition{Name: partition}
@@ -146,9 +146,9 @@ func (s *Snapshot) shares(account, qos, partition string) (out []share) {
 	return out
 }
 
-// above returns an account and those above it.
+// above returns an account and the accounts above it.
 func (a *Accounting) above(name string) (all []Account) {
-	for range len(a.Accounts) { // a loop among them ends
+	for range len(a.Accounts) { // bounds the loop even if parents form a cycle
 		found := false
 		for _, x := range a.Accounts {
 			if x.Name == name && !found {
@@ -163,7 +163,7 @@ func (a *Accounting) above(name string) (all []Account) {
 	return all
 }
 
-// within reports whether an account is another or below it.
+// within reports whether an account is the other one or below it.
 func (a *Accounting) within(name, other string) bool {
 	for _, x := range a.above(name) {
 		if x.Name == other {

@@ -56,10 +56,10 @@ type lineup struct {
 	line  *timeline.Timeline
 	facts Facts
 
-	parts  map[string]*part
-	nodes  []state // usable ones
-	usable []int32 // by node of the snapshot: its index in nodes, or none
-	weighs map[kind]float64
+	parts   map[string]*part
+	nodes   []state // usable ones
+	usable  []int32 // by node of the snapshot: its index in nodes, or none
+	weights map[kind]float64
 }
 
 // none is the index of a node that is not usable.

@@ -35,7 +35,7 @@ func TestWork(t *testing.T) {
 }
 
 // TestDemandsOfProfile: the demands of phases in earlier runs reach the engine with the plan; a profile of
-// a berth that did not measure it says nothing.
+// an older version without measured phases has none.
 func TestDemandsOfProfile(t *testing.T) {
 	var c predict.Collector
 	c.Add(job.BagTask, []job.PhaseStat{{Phase: job.PhaseCompute, End: job.Time(2 * time.Second), CPU: 2 * time.Second, PeakMemory: 5000, DiskBytes: 512}})

@@ -45,13 +45,13 @@ func decideBatch(q *Question) (Plan, error) {
 // decision is the state of one decision of an adaptor.
 type decision struct {
 	*adaptor
-	offers  []*offer
-	weighed []Candidate
-	chosen  []Candidate      // the requests, in the end the earliest start first; none: the present allocations suffice
-	windows []predict.Window // of the present allocations, then of the chosen ones
-	first   Candidate        // the candidate that was chosen first
-	scout   int              // tasks that are measured before the rest is planned; 0: no scout
-	runs    predict.Outcome  // simulated on all windows; empty: the job has no profile
+	offers    []*offer
+	evaluated []Candidate
+	chosen    []Candidate      // the requests, in the end the earliest start first; none: the present allocations suffice
+	windows   []predict.Window // of the present allocations, then of the chosen ones
+	first     Candidate        // the candidate that was chosen first
+	scout     int              // tasks that are measured before the rest is planned; 0: no scout
+	runs      predict.Outcome  // simulated on all windows; empty: the job has no profile
 }
 
 // decide chooses the requests among the free slots of the queue.

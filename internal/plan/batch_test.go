@@ -22,10 +22,10 @@ import (
 //	set rest=… cut=… span=… start-up=… scout=off power=100:250 energy=5 …   what is left of the job, and how the user wants it
 //	live nodes=… start=… ends=…         an allocation that the job has; without an end but with a time it waits
 //	idle nodes=… start=… ends=…         one that waits for work, of a job that has not begun
-//	check nodes=… time=… start=…        what the batch system said
+//	check nodes=… time=… start=…        an answer of the batch system
 //	measured tasks=… ms=…               what this run has shown
 //	forget                              the profile
-//	table kind=bag tasks=…              the plan, its requests and what it weighed
+//	table kind=bag tasks=…              the plan, its requests and the compared candidates
 func (s *scenario) runBatch(t *testing.T, d *datadriven.TestData) string {
 	switch d.Cmd {
 	case "queue":
@@ -164,7 +164,7 @@ func (s *scenario) set(t *testing.T, d *datadriven.TestData) {
 	}
 }
 
-// table returns what a plan says.
+// table returns the text of a plan.
 func table(p Plan) string {
 	var b strings.Builder
 	for _, r := range p.Reasons {

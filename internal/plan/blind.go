@@ -41,7 +41,7 @@ func (d *decision) blind() (best Candidate, ok bool) {
 	for _, o := range d.offers {
 		for _, slot := range o.slots {
 			c := d.blindCandidate(o, slot, scouting)
-			d.weighed = append(d.weighed, c)
+			d.evaluated = append(d.evaluated, c)
 			if c.rejected == "" && (!ok || d.sooner(&c, &best) < 0) {
 				best, ok = c, true
 			}

@@ -30,15 +30,15 @@ func (p *Plan) Doubt(start job.Time) bool {
 // check applies the batch system's own answers to a candidate: a later start, or a refusal.
 func (a *adaptor) check(c *Candidate) {
 	for i := range a.q.Checks {
-		said := &a.q.Checks[i]
-		if !said.covers(c) {
+		answer := &a.q.Checks[i]
+		if !answer.covers(c) {
 			continue
 		}
-		if said.Refused != "" {
-			c.rejected = "refused: " + said.Refused
+		if answer.Refused != "" {
+			c.rejected = "refused: " + answer.Refused
 			return
 		}
-		if start := a.seconds(said.Start); start > c.Wait {
+		if start := a.seconds(answer.Start); start > c.Wait {
 			c.Wait = start
 			c.late = fmt.Sprintf("%s would start it %s later than the queue shows", a.q.Snap.Driver, duration(start-a.seconds(c.Start)))
 		}
@@ -77,15 +77,15 @@ func (a *adaptor) variants(c Candidate) (out []Candidate, why string) {
 	}
 	out = []Candidate{c}
 	for i := range a.q.Checks {
-		said := &a.q.Checks[i]
+		answer := &a.q.Checks[i]
 		few := c
-		few.Take = max(min(said.Nodes/2, c.Take), c.offer.minNodes)
+		few.Take = max(min(answer.Nodes/2, c.Take), c.offer.minNodes)
 		var why string
 		if few.wall, why = a.wall(&few); why != "" {
 			continue
 		}
 		out = append(out, few)
-		half := (said.Time / 2).Truncate(a.grain).Seconds()
+		half := (answer.Time / 2).Truncate(a.grain).Seconds()
 		if a.req.WallTime == job.WallAuto && half >= a.least(c.offer) {
 			brief := c
 			brief.wall, few.wall = min(c.wall, half), min(few.wall, half)

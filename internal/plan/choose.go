@@ -73,17 +73,17 @@ func (a *adaptor) lowerBound(o *offer, nodes int) float64 {
 // of all node counts within closeBy of the best the smallest wins. Beyond the paper, a slot may be shorter than the
 // job: the rest of the job then waits for another slot.
 //
-// The best candidate of each evaluated slot is kept in d.weighed. ok is false where no slot is feasible.
+// The best candidate of each evaluated slot is kept in d.evaluated. ok is false where no slot is feasible.
 func (d *decision) choose() (best Candidate, ok bool) {
 	var feasible []Candidate
-	feasible, d.weighed = d.candidates(d.offers)
+	feasible, d.evaluated = d.candidates(d.offers)
 	least, limit := math.Inf(1), noLimit
 	for _, c := range feasible {
 		if c.Total > least || d.spent > maxPlaced/2 && least < math.Inf(1) {
 			break
 		}
 		got := d.bestOf(c, limit)
-		d.weighed = append(d.weighed, got)
+		d.evaluated = append(d.evaluated, got)
 		if got.rejected == "" {
 			least, limit = min(least, got.Total), min(limit, got.closeTo())
 			ok = true
@@ -92,7 +92,7 @@ func (d *decision) choose() (best Candidate, ok bool) {
 	if !ok {
 		return Candidate{}, false
 	}
-	return d.tighten(d.saveEnergy(d.fewest(d.weighed))), true
+	return d.tighten(d.saveEnergy(d.fewest(d.evaluated))), true
 }
 
 // bestOf returns the best candidate in a candidate's slot. If its turnaround certainly exceeds the limit, the result
@@ -106,7 +106,7 @@ func (a *adaptor) bestOf(c Candidate, limit float64) Candidate {
 	ways, why := a.variants(best)
 	best.rejected, best.Total = why, math.Inf(1)
 	for i, way := range ways {
-		if got := a.weigh(way, nil, limit); i == 0 || got.rejected == "" && (best.rejected != "" || got.Total < best.Total) {
+		if got := a.evaluate(way, nil, limit); i == 0 || got.rejected == "" && (best.rejected != "" || got.Total < best.Total) {
 			best = got
 		}
 	}
@@ -116,14 +116,14 @@ func (a *adaptor) bestOf(c Candidate, limit float64) Candidate {
 // fewest selects among the candidates within closeBy of the least turnaround: the cheapest, then the one with the
 // fewest nodes, then with the fewest cores, then the one that ends soonest. A candidate whose wall time suffices goes
 // before one that needs another allocation after it, because the nodes of that one are not counted here.
-func (a *adaptor) fewest(weighed []Candidate) Candidate {
+func (a *adaptor) fewest(evaluated []Candidate) Candidate {
 	bound := math.Inf(1)
-	for _, c := range weighed {
+	for _, c := range evaluated {
 		if c.rejected == "" {
 			bound = min(bound, c.closeTo())
 		}
 	}
-	near := slices.DeleteFunc(slices.Clone(weighed), func(c Candidate) bool { return c.rejected != "" || c.Total > bound })
+	near := slices.DeleteFunc(slices.Clone(evaluated), func(c Candidate) bool { return c.rejected != "" || c.Total > bound })
 	if slices.ContainsFunc(near, sure) {
 		near = slices.DeleteFunc(near, func(c Candidate) bool { return !sure(c) })
 	}
@@ -176,7 +176,7 @@ func (a *adaptor) withNodes(c Candidate, nodes int, beside []predict.Window, lim
 			return c, false
 		}
 	}
-	return a.weigh(c, beside, limit), true
+	return a.evaluate(c, beside, limit), true
 }
 
 // moment is a time above all rounding errors, in seconds.
@@ -200,7 +200,7 @@ func (a *adaptor) tighten(c Candidate) Candidate {
 			times = append(times, a.ceil(run.Quantile(q)))
 		}
 		slices.Sort(times)
-		all := a.weigh(c, nil, noLimit)
+		all := a.evaluate(c, nil, noLimit)
 		for _, t := range slices.Compact(times) {
 			if t >= c.wall {
 				return
@@ -210,7 +210,7 @@ func (a *adaptor) tighten(c Candidate) Candidate {
 			}
 			tight := c
 			tight.wall = t
-			if got := a.weigh(tight, nil, all.Total*(1+tightBy)); got.rejected == "" && got.Risk <= riskBy && got.Total <= all.Total*(1+tightBy) {
+			if got := a.evaluate(tight, nil, all.Total*(1+tightBy)); got.rejected == "" && got.Risk <= riskBy && got.Total <= all.Total*(1+tightBy) {
 				c.wall, c.Risk, c.done = t, got.Risk, got.done
 				return
 			}

@@ -12,7 +12,7 @@ import (
 // TestFewest: of the candidates that are as good as the best, one whose wall time suffices goes before one that needs
 // another allocation after it; then the least price, the fewest nodes and the fewest cores win.
 func TestFewest(t *testing.T) {
-	a := &adaptor{spent: maxPlaced} // nothing is weighed anew
+	a := &adaptor{spent: maxPlaced} // no candidate is evaluated again
 	whole, half := &offer{perNode: job.Resources{CPUs: 4}}, &offer{perNode: job.Resources{CPUs: 2}}
 	dear := &offer{perNode: job.Resources{CPUs: 4}, price: 3}
 	for _, tt := range []struct {

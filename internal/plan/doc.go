@@ -13,7 +13,7 @@
 //
 // On a batch system (decideBatch) the job is adapted to the queue, as in the paper "mr-job-adaptor". An offer
 // (offer.go) is one size of worker in one partition: the bounds on an allocation, a timeline of free nodes, a price.
-// Each free slot of an offer gives a Candidate (candidate.go), which is sized and then evaluated (weigh.go): its
+// Each free slot of an offer gives a Candidate (candidate.go), which is sized and then evaluated (evaluate.go): its
 // turnaround is the mean of simulated runs over the windows that the job would have (predict.Trials). The best
 // candidate is chosen, with as few nodes and as little wall time as suffice (choose.go). Further allocations are
 // added as long as they shorten the turnaround (more.go). A job without a profile sends a scout (blind.go). The rest

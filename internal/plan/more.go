@@ -88,7 +88,7 @@ func (d *decision) nextBest(offers []*offer, limit float64) (best Candidate, ok 
 		if c.wall, long = d.furtherWallTime(&c); !long {
 			continue
 		}
-		if got := d.weigh(c, d.windows, limit); got.rejected == "" && !got.beaten && (!ok || got.Total < best.Total) {
+		if got := d.evaluate(c, d.windows, limit); got.rejected == "" && !got.beaten && (!ok || got.Total < best.Total) {
 			best, ok, limit = got, true, min(limit, got.Total)
 		}
 	}
@@ -115,13 +115,14 @@ func (a *adaptor) shorter(c Candidate, beside []predict.Window) Candidate {
 	}
 	less := c
 	less.wall = t
-	if got := a.weigh(less, beside, c.Total*(1+tightBy)); got.Total <= c.Total*(1+tightBy) && got.Risk <= max(c.Risk, riskBy) {
+	if got := a.evaluate(less, beside, c.Total*(1+tightBy)); got.Total <= c.Total*(1+tightBy) && got.Risk <= max(c.Risk, riskBy) {
 		return got
 	}
 	return c
 }
 
-// keepToLeft lowers the free nodes to those that the shared limits leave beside what is chosen, wherever its nodes are.
+// keepToLeft lowers the free nodes of an offer to those that the shared limits leave after the chosen requests, in
+// whatever partition these are.
 func (d *decision) keepToLeft(o *offer) {
 	if o.left == nil {
 		return

@@ -137,10 +137,10 @@ func (a *adaptor) findSlots(o *offer) {
 	o.queue, o.line, o.slots = line, line, line.Slots()
 }
 
-// noteLeft says that limits on all jobs of an account, a QOS or a user leave less than is free now.
+// noteLeft adds a note if limits on all jobs of an account, a QOS or a user leave fewer nodes than are free now.
 func (a *adaptor) noteLeft(o *offer, line *timeline.Timeline) {
 	if left, free := o.left.At(a.q.Now), line.At(a.q.Now); left < min(free, o.capNodes) {
-		a.note(fmt.Sprintf("%s of %s can be used now, because your account or QOS limits what all of its jobs use together: %s of partition %s are free",
+		a.note(fmt.Sprintf("only %s of %s can be used now, because your account or QOS limits all of its jobs together; %s of partition %s are free",
 			count(left, "node"), count(o.perNode.CPUs, "core"), count(free, "node"), o.name))
 	}
 }

@@ -47,12 +47,12 @@ func (d *decision) outlook() *Outlook {
 // rows returns the candidates that are shown, in the order of their start: of the chosen offer the chosen candidate,
 // the best others and some that were rejected; of each other offer the best.
 func (d *decision) rows(at *offer) []Candidate {
-	d.weighRest(at)
+	d.evaluateRest(at)
 	if len(d.chosen) == 0 {
 		return nil
 	}
 	rows := []Candidate{d.first}
-	best := slices.Clone(d.weighed)
+	best := slices.Clone(d.evaluated)
 	slices.SortStableFunc(best, func(x, y Candidate) int { return d.order(&x, &y) })
 	feasible, out := 0, 0
 	others := map[*offer]bool{}
@@ -94,14 +94,14 @@ func (d *decision) order(x, y *Candidate) int {
 	return 0
 }
 
-// weighRest evaluates further slots of the chosen offer, which could not be better than the chosen one, until there
+// evaluateRest evaluates further slots of the chosen offer, which could not be better than the chosen one, until there
 // are enough to be shown.
-func (d *decision) weighRest(at *offer) {
+func (d *decision) evaluateRest(at *offer) {
 	if !d.known.ok || len(d.live) > 0 {
 		return
 	}
 	done := map[timeline.Slot]bool{}
-	for _, c := range d.weighed {
+	for _, c := range d.evaluated {
 		if c.offer == at {
 			done[c.Slot] = true
 		}
@@ -113,7 +113,7 @@ func (d *decision) weighRest(at *offer) {
 		}
 		if !done[c.Slot] {
 			done[c.Slot] = true
-			d.weighed = append(d.weighed, d.bestOf(c, noLimit))
+			d.evaluated = append(d.evaluated, d.bestOf(c, noLimit))
 		}
 	}
 }

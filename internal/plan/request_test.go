@@ -24,7 +24,7 @@ func idle(nodes int) cluster.Snapshot {
 	return snap
 }
 
-// TestRequest: a request carries what the user said and what was decided.
+// TestRequest: a request has the user's settings and the decision.
 func TestRequest(t *testing.T) {
 	q := bagOf(64, 20, rand.New(rand.NewPCG(1, 1)))
 	q.Snap = idle(4)

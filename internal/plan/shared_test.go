@@ -9,7 +9,8 @@ import (
 	"berth/internal/predict"
 )
 
-// TestSharedLimits: the requests of one plan together keep to what an account leaves beside the jobs that run in it, in whatever partition they are.
+// TestSharedLimits: all requests of one plan together, in whatever partition, keep to the limits of an account after
+// its running jobs.
 func TestSharedLimits(t *testing.T) {
 	const at = job.Time(1000)
 	spec := &job.Spec{ID: "bag-1", Name: "x", Kind: job.Bag, Request: job.Request{Partition: "a,b"},

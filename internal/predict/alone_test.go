@@ -8,8 +8,8 @@ import (
 	"pgregory.net/rapid"
 )
 
-// TestRunWithinIsRun: what is told from runs alone is what placing all tasks anew comes to,
-// and what is given up is later than the limit.
+// TestRunWithinIsRun: the result from runs alone equals that of placing all tasks again, and a run that is given up
+// exceeds the limit.
 func TestRunWithinIsRun(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		load := Load{Maps: rapid.IntRange(0, 30).Draw(t, "maps"), Reduces: rapid.IntRange(0, 12).Draw(t, "reduces")}

@@ -11,7 +11,7 @@ import (
 	"berth/internal/job"
 )
 
-// ran returns a phase that lasted so long and took so much.
+// ran returns a phase with that duration and use.
 func ran(p job.Phase, d, cpu time.Duration, mem, disk, net int64) job.PhaseStat {
 	return job.PhaseStat{Phase: p, End: job.Time(d), CPU: cpu, PeakMemory: mem, DiskBytes: disk, NetBytes: net}
 }
@@ -46,8 +46,8 @@ func TestDemandsAtFullSpeed(t *testing.T) {
 	}
 }
 
-// TestGapIsNoZero: where a resource could not be measured, the rates of those attempts where it
-// could be count alone, and a resource that never could be is told.
+// TestGapIsNoZero: attempts in which a resource could not be measured do not change its rate, and a resource that was
+// never measured is reported as missing.
 func TestGapIsNoZero(t *testing.T) {
 	var u PhaseUse
 	for range 9 {
@@ -67,7 +67,8 @@ func TestGapIsNoZero(t *testing.T) {
 	}
 }
 
-// TestWaitsAreNoWork: a shuffle that waits for maps most of its time takes, while it fetches, as much as one that does not wait.
+// TestWaitsAreNoWork: the demand of a shuffle that waits for maps most of its time equals that of one that does not
+// wait.
 func TestWaitsAreNoWork(t *testing.T) {
 	var d Demands
 	s := ran(job.PhaseShuffle, 10*time.Second, 100*time.Millisecond, 0, 0, 50e6)
@@ -86,7 +87,7 @@ func TestShortPhasesAreJoined(t *testing.T) {
 		t.Errorf("after one short phase: takes %+v", got)
 	}
 	for i := range 100 {
-		cpu := time.Duration(0) // every other says that it took 2 cores, the rest that they took none
+		cpu := time.Duration(0) // every other attempt used 2 cores, the others none
 		if i%2 == 0 {
 			cpu = 4 * time.Millisecond
 		}
@@ -136,7 +137,7 @@ func TestBucketsFollowEachOther(t *testing.T) {
 	}
 }
 
-// TestPhaseUseIsKept: what is stored and read again, or merged in parts, says the same.
+// TestPhaseUseIsKept: use that is stored and read again, or merged in parts, is the same.
 func TestPhaseUseIsKept(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		phases := rapid.SliceOfN(rapid.Custom(func(t *rapid.T) job.PhaseStat {

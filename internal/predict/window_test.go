@@ -126,8 +126,8 @@ func genSeries(t *rapid.T, n int, label string) []float64 {
 	return s
 }
 
-// TestListIsAsItsTwin: a run over windows, with tasks that do not fit and tasks that
-// are lost, ends as one that goes from event to event.
+// TestListIsAsItsTwin: a run over windows, with tasks that do not fit and tasks that are lost, ends when the run of a
+// simple event-driven scheduler does.
 func TestListIsAsItsTwin(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		windows := genWindows(t)
@@ -166,8 +166,7 @@ func TestListIsAsItsTwin(t *testing.T) {
 	})
 }
 
-// TestBulkIsAsOneByOne: what is placed in one go ends, over many runs, when it does
-// if it is placed task by task.
+// TestBulkIsAsOneByOne: over many runs, bulk placement ends when placement task by task does.
 func TestBulkIsAsOneByOne(t *testing.T) {
 	inv := Invariants{Map: sketched(1, 2, 3, 5, 8), FirstShuffle: sketched(1), OtherShuffle: sketched(2, 3), Reduce: sketched(4, 9)}
 	for name, windows := range map[string][]Window{
@@ -256,7 +255,7 @@ func TestMoreWindowsAreNoLater(t *testing.T) {
 	})
 }
 
-// BenchmarkTrials is what a plan does to weigh one way to go: 10,000 tasks, 8 trials.
+// BenchmarkTrials evaluates one candidate: 10,000 tasks, 8 trials.
 func BenchmarkTrials(b *testing.B) {
 	trials := NewTrials(Invariants{Map: sketched(1, 2, 3, 5, 8)}, Load{Maps: 10_000}, 1, 8, 1)
 	for _, c := range []struct {

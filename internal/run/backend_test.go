@@ -10,8 +10,7 @@ import (
 	"berth/internal/job"
 )
 
-// TestAuto says where --on auto leads: on a machine that has Slurm's commands it never runs
-// on the machine itself unless the user says so.
+// TestAuto: with --on auto a machine that has Slurm's commands never runs a job itself unless the user requests it.
 func TestAuto(t *testing.T) {
 	down := "echo 'Slurmctld(primary) at login1 is DOWN'\nexit 1\n"
 	none := "echo 'scontrol: fatal: Could not establish a configuration source' >&2\nexit 1\n"

@@ -138,7 +138,7 @@ func TestDamaged(t *testing.T) {
 	}
 }
 
-// TestReplan: a run that goes on does so within what was changed of its request, and its plan says so.
+// TestReplan: a resumed run keeps to the changed request, and its plan shows that.
 func TestReplan(t *testing.T) {
 	h := newHome(t)
 	r, d := prepared(t, h)

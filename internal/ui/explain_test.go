@@ -29,7 +29,7 @@ func TestEnding(t *testing.T) {
 	}
 }
 
-// TestPhaseWaits: a phase that waits is told with what its node has too little of, and who has that.
+// TestPhaseWaits: the reason of a waiting phase names the scarce resources of its node and their users.
 func TestPhaseWaits(t *testing.T) {
 	on := []why.Node{{ID: "a1/0"}}
 	tests := map[string]struct {

@@ -140,7 +140,7 @@ func TestGatheredErrors(t *testing.T) {
 	}
 }
 
-// silent wraps an error and says nothing of its own.
+// silent wraps an error without adding text.
 type silent struct{ error }
 
 func (s silent) Unwrap() error { return s.error }

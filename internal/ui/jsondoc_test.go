@@ -181,7 +181,7 @@ func typeName(t reflect.Type) string {
 	}
 }
 
-// TestListsAreNeverNull: programs may go through lists without a look.
+// TestListsAreNeverNull: programs may iterate over lists without a check for null.
 func TestListsAreNeverNull(t *testing.T) {
 	v := report.New(report.Info{ID: "bag-1"}).View(1)
 	raw, err := json.Marshal(v)

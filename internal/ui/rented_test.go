@@ -7,7 +7,7 @@ import (
 	"berth/internal/report"
 )
 
-// TestRentedText: what came stands beside what was predicted, as far as either is known.
+// TestRentedText: actual values stand before predicted ones, as far as either is known.
 func TestRentedText(t *testing.T) {
 	came := job.Forecast{Cost: 1.25, Makespan: 600}
 	used := came

@@ -65,7 +65,7 @@ func (s *screen) String() string {
 	return strings.Join(append(s.lines, string(s.rest)), "\n")
 }
 
-// TestScreen: the test's terminal itself goes up where it is told.
+// TestScreen: the cursor of the test's own terminal moves up on its control sequence.
 func TestScreen(t *testing.T) {
 	var s screen
 	for _, part := range []string{"a\nb\nc", "\n\x1b[2", "A\x1b[Jd\n"} {

@@ -42,7 +42,7 @@ func TestTerminal(t *testing.T) {
 	c.Note("a word")
 	v := play.Job.View(play.Now)
 	c.Update(v)
-	c.Failure(v.Failures[0]) // told already
+	c.Failure(v.Failures[0]) // already shown
 	step(`4s done 2#1
 		5s end failed`, c.End)
 	c.Close()
@@ -128,7 +128,7 @@ func await(t *testing.T, is func() bool) {
 	}
 }
 
-// TestFlood: a job whose tasks all fail tells a few failures in full and counts the rest.
+// TestFlood: of a job whose tasks all fail a few failures are shown in full and the rest is counted.
 func TestFlood(t *testing.T) {
 	var out strings.Builder
 	c := New(Options{Out: &out, Mode: Plain})

@@ -47,8 +47,8 @@ func (s *State) spent(machines []Machine) float64 {
 	return sum
 }
 
-// TestDecide: whatever a run has come to, what is advised costs no more than the budget until the next look, rents no more than there
-// is, keeps a deadline that would be kept, and leaves no idle machine to the tail.
+// TestDecide: for any state of a run, the advice costs no more than the budget until the next decision, rents no more
+// machines than there are, keeps a deadline that would be kept without it, and leaves no machine idle in the tail.
 func TestDecide(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		s := genState(t)

@@ -9,7 +9,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// TestDeal: no type tries a task twice, and tasks are tried on several types only where they may be, as many as are said.
+// TestDeal: no type tries a task twice, and only the allowed number of tasks is tried on several types.
 func TestDeal(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		tasks, types, twice := rapid.IntRange(0, 300).Draw(t, "tasks"), rapid.IntRange(1, 5).Draw(t, "types"), rapid.Bool().Draw(t, "twice")
@@ -91,7 +91,7 @@ func TestEstimates(t *testing.T) {
 	}
 }
 
-// TestFewRuns: what is not known is not made up.
+// TestFewRuns: without runs an estimate is unknown.
 func TestFewRuns(t *testing.T) {
 	es := Estimates(2, []Run{{0, 0, 10}, {1, 0, 12}, {0, 0, 99}})
 	if es[0].Mean != 11 || es[0].Tried != 2 || es[1] != (Estimate{}) {
@@ -102,7 +102,7 @@ func TestFewRuns(t *testing.T) {
 	}
 }
 
-// TestMeasure: a machine's own rate is taken from when it has the server to itself, and the server's capacity from when it has not.
+// TestMeasure: a machine's own rate comes from its moves alone, and the server's capacity from simultaneous moves.
 func TestMeasure(t *testing.T) {
 	for _, tt := range []struct {
 		name   string

@@ -151,10 +151,10 @@ func (a *adaptor) wall(c *Candidate) (t float64, why string) {
 	return wanted, ""
 }
 
-// weigh evaluates a candidate: the expected turnaround of the job on its nodes for its wall time, together with the
+// evaluate computes the expected turnaround of the job on a candidate's nodes for its wall time, together with the
 // allocations in beside. Where a lower bound of that exceeds the limit nothing is simulated: Total is then the bound,
 // and the candidate is marked as beaten.
-func (a *adaptor) weigh(c Candidate, beside []predict.Window, limit float64) Candidate {
+func (a *adaptor) evaluate(c Candidate, beside []predict.Window, limit float64) Candidate {
 	c.Wait, c.Risk, c.done = a.seconds(c.Start), 0, 0
 	a.check(&c)
 	if c.rejected != "" {
