@@ -179,6 +179,8 @@ var idleNames = []string{
 	"mapreduce.map.combine.minspills min.num.spills.for.combine", "mapreduce.reduce.shuffle.parallelcopies mapred.reduce.parallel.copies",
 	"mapreduce.reduce.shuffle.input.buffer.percent mapred.job.shuffle.input.buffer.percent", "mapreduce.reduce.shuffle.merge.percent mapred.job.shuffle.merge.percent",
 	"mapreduce.reduce.merge.inmem.threshold mapred.inmem.merge.threshold", "mapreduce.reduce.input.buffer.percent mapred.job.reduce.input.buffer.percent",
+	"mapreduce.map.output.key.class mapred.mapoutput.key.class", "mapreduce.map.output.value.class mapred.mapoutput.value.class",
+	"mapreduce.job.output.key.class mapred.output.key.class", "mapreduce.job.output.value.class mapred.output.value.class",
 	"mapreduce.job.output.group.comparator.class mapred.output.value.groupfn.class", "mapreduce.job.priority mapred.job.priority",
 	"mapreduce.job.jvm.numtasks mapred.job.reuse.jvm.num.tasks", "mapreduce.job.ubertask.enable", "mapreduce.job.running.map.limit", "mapreduce.job.running.reduce.limit",
 	"mapreduce.framework.name", "mapreduce.jobtracker.address mapred.job.tracker", "mapreduce.jobhistory.address", "mapreduce.jobhistory.webapp.address",
