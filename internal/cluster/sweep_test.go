@@ -11,10 +11,10 @@ import (
 	"berth/internal/timeline"
 )
 
-// TestSweepTwin compares timelines of random queues in which all is known node by node
+// TestSweepIsAsByNode compares timelines of random queues in which all is known node by node
 // with a count, second by second, of the nodes on which a worker fits beside all that is
 // there.
-func TestSweepTwin(t *testing.T) {
+func TestSweepIsAsByNode(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		s, v := anySnapshot(t)
 		line, _ := s.Timeline(v)
@@ -131,9 +131,9 @@ func fitsAt(s *Snapshot, v View, node int, at job.Time) bool {
 	return alone && v.PerNode.Fits(then) && (!v.Whole || users == 0)
 }
 
-// TestBackfillTwin compares equal jobs that are placed together with such that are placed
+// TestBackfillOfEqualJobs compares equal jobs that are placed together with such that are placed
 // one by one.
-func TestBackfillTwin(t *testing.T) {
+func TestBackfillOfEqualJobs(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		line := timeline.New(0, rapid.IntRange(0, 12).Draw(t, "free"))
 		for range rapid.IntRange(0, 8).Draw(t, "jobs") {

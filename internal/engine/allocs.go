@@ -72,11 +72,11 @@ func (a *alloc) nodes() []*node {
 	return ns
 }
 
-// settleAllocs asks for the allocations that are wanted and gives back those that are not.
-func (e *Engine) settleAllocs() {
+// updateAllocs asks for the allocations that are wanted and gives back those that are not.
+func (e *Engine) updateAllocs() {
 	for _, p := range slices.Clone(e.pools) {
 		for _, a := range slices.Clone(p.allocs) {
-			if a.deserted() {
+			if a.abandoned() {
 				e.giveBack(a, "all its nodes are gone", false)
 			}
 		}
@@ -87,19 +87,19 @@ func (e *Engine) settleAllocs() {
 				}
 			}
 		}
-		e.settlePool(p)
+		e.updatePool(p)
 	}
 	if e.dirtyOver {
 		e.dirtyOver = false
-		e.settleOver()
+		e.clearOver()
 	}
 }
 
-// settlePool asks for what the pool's jobs were planned to run on, gives back what
+// updatePool asks for what the pool's jobs were planned to run on, gives back what
 // none of them can use, and has what is left planned anew where nothing serves it.
-func (e *Engine) settlePool(p *pool) {
+func (e *Engine) updatePool(p *pool) {
 	e.retire(p)
-	e.dropHopeless(p)
+	e.dropInfeasible(p)
 	if p.dirty {
 		e.schedule(p) // what can start on what is there needs nothing else
 	}
@@ -107,7 +107,7 @@ func (e *Engine) settlePool(p *pool) {
 		e.askOwn(j)
 	}
 	for _, a := range slices.Clone(p.allocs) {
-		if reason, unwanted := e.spare(a); reason != "" {
+		if reason, unwanted := e.whyGiveBack(a); reason != "" {
 			e.giveBack(a, reason, unwanted)
 		}
 	}
@@ -115,7 +115,7 @@ func (e *Engine) settlePool(p *pool) {
 		return
 	}
 	for _, j := range slices.Clone(p.active) {
-		e.consider(j)
+		e.planIfNeeded(j)
 	}
 }
 
@@ -164,8 +164,8 @@ func (a *alloc) idleSince() job.Time {
 	return at
 }
 
-// deserted reports whether the allocation had nodes and has none any more.
-func (a *alloc) deserted() bool {
+// abandoned reports whether the allocation had nodes and has none any more.
+func (a *alloc) abandoned() bool {
 	ns := a.nodes()
 	return len(ns) > 0 && !slices.ContainsFunc(ns, func(n *node) bool { return n.state != gone })
 }
@@ -190,7 +190,7 @@ func (e *Engine) applyBegan(at job.Time, r event.AllocBegan) {
 		return
 	}
 	if !a.begun {
-		e.arise(a)
+		e.allocStarted(a)
 		a.begun, a.began = true, at
 	}
 	a.Ends = r.Ends
@@ -200,8 +200,8 @@ func (e *Engine) applyBegan(at job.Time, r event.AllocBegan) {
 	e.touchAllocs()
 }
 
-// arise notes that an allocation is up from now on.
-func (e *Engine) arise(a *alloc) {
+// allocStarted notes that an allocation is up from now on.
+func (e *Engine) allocStarted(a *alloc) {
 	if j := e.jobs[a.job]; j != nil && !a.up() {
 		a.mark, j.misses = j.dones, 0
 	}

@@ -86,7 +86,7 @@ func (e *Engine) applyJoined(at job.Time, r event.NodeJoined) {
 			if !a.begun && a.req.Time > 0 && !a.pool.shape.Endless() {
 				a.Ends = at.Add(a.req.Time) // a little too late, until the batch system says when
 			}
-			e.arise(a)
+			e.allocStarted(a)
 			a.pool.measureStartUp(a)
 			e.resize(a.pool)
 		}

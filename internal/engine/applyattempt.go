@@ -21,7 +21,7 @@ func (e *Engine) applyStarted(at job.Time, r event.AttemptStarted) {
 	c := &j.Begin[class]
 	j.unready(i)
 	late := j.first(i) != nil
-	for a := j.first(i); a != nil; a = a.twin { // it is a twin of an attempt that was found too slow
+	for a := j.first(i); a != nil; a = a.duplicate { // it is a duplicate of an attempt that was found too slow
 		a.node.Health.Slow(at, e.cfg.Trust)
 		e.stale = true
 	}
@@ -88,7 +88,7 @@ func (e *Engine) drop(at job.Time, a *attempt) {
 	if l := a.alloc; l != nil {
 		l.live--
 		l.used = max(l.used, at)
-		if l.live == 0 || a.job.barren.n > 0 {
+		if l.live == 0 || a.job.unproductive.n > 0 {
 			e.touchAllocs() // what runs no more may have been waited for
 		}
 	}

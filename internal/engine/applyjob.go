@@ -45,7 +45,7 @@ func (e *Engine) enter(j *jobState) {
 	j.demand()
 	j.recount()
 	j.Place = sched.Place{Rank: p.Policy.Rank(&p.Pool, &j.Job), Order: e.orders}
-	j.asked, j.misses, j.barren, j.plan = 0, 0, barren{}, planning{}
+	j.asked, j.misses, j.unproductive, j.plan = 0, 0, unproductive{}, planning{}
 	if j.work.Alloc.Nodes == 0 || p.shape.Endless() {
 		j.asked = 1 // it was planned on allocations that wait for work, or shares what such jobs have on the machine
 	}

@@ -30,9 +30,9 @@ type Config struct {
 	// before the job is stopped: a disk that spoils all it holds must not keep a job
 	// busy for ever. Default 10.
 	MaxBadOutputs int
-	// MaxBarren is how many allocations in a row that were asked for a job may end without any
+	// MaxUnproductive is how many allocations in a row that were asked for a job may end without any
 	// of its attempts done before it fails. Default 3.
-	MaxBarren int
+	MaxUnproductive int
 	// PlanRetry is how long a job waits for another plan after one that came to nothing,
 	// and, once for each but the first, after allocations that did. Default 1 min.
 	PlanRetry time.Duration
@@ -80,6 +80,6 @@ func (c Config) withDefaults() Config {
 	}
 	def(&c.MaxLost, 10)
 	def(&c.MaxBadOutputs, 10)
-	def(&c.MaxBarren, 3)
+	def(&c.MaxUnproductive, 3)
 	return c
 }

@@ -57,7 +57,7 @@ func (e *Engine) Oldest() job.Time {
 
 // remembered reports whether nodes have something of a job that is over, or may have.
 func (e *Engine) remembered(j *jobState) bool {
-	if j.resumable() && e.holdsOn(j, (*node).has) {
+	if j.resumable() && e.hasOutputsOn(j, (*node).has) {
 		return true
 	}
 	away := false

@@ -27,7 +27,7 @@
 //
 // A task is ready, running, done or failed. An attempt that fails counts; one that is lost with its worker does not, but for a task that loses its
 // workers again and again. The output of a map is held by its node: when it is lost while a reduce needs it, the map is run again. A task has one live
-// attempt, or further ones (twins) where the first is too slow: the first to be done does the task, and the others are killed (twins.go, watch.go).
+// attempt, or further ones (duplicates) where the first is too slow: the first to be done does the task, and the others are killed (duplicates.go, watch.go).
 //
 // An attempt may put its output into place only with a grant. It stands until the attempt is over, so no two attempts of a task ever have one. A node
 // that does not answer is waited for (Config.NodeTimeout) before its attempts are given up; that must be longer than workers without a coordinator keep

@@ -56,7 +56,7 @@ func (j *jobState) dump(w io.Writer) {
 		fmt.Fprintf(w, "  after %v\n", j.after)
 	}
 	if j.asked > 0 || j.dones > 0 {
-		fmt.Fprintf(w, "  asked %d dones %d barren %+v misses %d waits %+v\n", j.asked, j.dones, j.barren, j.misses, j.waits)
+		fmt.Fprintf(w, "  asked %d dones %d unproductive %+v misses %d waits %+v\n", j.asked, j.dones, j.unproductive, j.misses, j.waits)
 	}
 	for i := range j.Left {
 		l := &j.Left[i]
@@ -93,7 +93,7 @@ func (p *pool) dump(w io.Writer) {
 	}
 	var classes []string
 	for _, c := range p.Classes {
-		if c.Urgent { // twins that are yet to begin are no part of the state
+		if c.Urgent { // duplicates that are yet to begin are no part of the state
 			continue
 		}
 		classes = append(classes, fmt.Sprintf("%+v:%v", c.Needs, slices.Sorted(c.Jobs())))

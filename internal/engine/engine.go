@@ -71,8 +71,8 @@ func New(cfg Config) *Engine {
 // What workers and drivers say late about things that are over is no error and changes nothing.
 func (e *Engine) Step(now job.Time, in step.Input) (Output, error) {
 	e.begin(now)
-	err := e.take(in)
-	e.settle()
+	err := e.handle(in)
+	e.advance()
 	return e.out, err
 }
 
@@ -87,7 +87,7 @@ func (e *Engine) Replay(ent event.Entry) { e.apply(ent.At, ent.Record) }
 func (e *Engine) Recover(now job.Time) Output {
 	e.begin(now)
 	e.recover()
-	e.settle()
+	e.advance()
 	return e.out
 }
 
@@ -105,8 +105,8 @@ func (e *Engine) emit(r event.Record) {
 
 func (e *Engine) do(a step.Action) { e.out.Actions = append(e.out.Actions, a) }
 
-// take turns an input into records and actions.
-func (e *Engine) take(in step.Input) error {
+// handle turns an input into records and actions.
+func (e *Engine) handle(in step.Input) error {
 	switch in := in.(type) {
 	case step.Submit:
 		return e.submit(in.Work)
@@ -153,27 +153,27 @@ func (e *Engine) take(in step.Input) error {
 	return nil
 }
 
-// settle draws the consequences of what was taken in, until there are no more.
-func (e *Engine) settle() {
+// advance draws the consequences of what was taken in, until there are no more.
+func (e *Engine) advance() {
 	e.expire()
-	e.conclude()
+	e.updateDirty()
 	if e.lookAt != 0 && e.now >= e.lookAt {
 		e.look()
-		e.conclude()
+		e.updateDirty()
 	}
 }
 
-// conclude settles what has changed.
-func (e *Engine) conclude() {
+// updateDirty settles what has changed.
+func (e *Engine) updateDirty() {
 	for len(e.dirtyJobs) > 0 || len(e.dirtyPools) > 0 || e.dirtyAllocs {
 		for i := 0; i < len(e.dirtyJobs); i++ { // more may come
 			e.dirtyJobs[i].dirty = false
-			e.judge(e.dirtyJobs[i])
+			e.updateJob(e.dirtyJobs[i])
 		}
 		e.dirtyJobs = e.dirtyJobs[:0]
 		if e.dirtyAllocs {
 			e.dirtyAllocs = false
-			e.settleAllocs()
+			e.updateAllocs()
 			continue
 		}
 		for i := 0; i < len(e.dirtyPools); i++ {

@@ -99,16 +99,16 @@ func (x *explanation) allocations() {
 
 // plan tells of plans for what no allocation serves.
 func (x *explanation) plan() {
-	pr, plan, barren := x.e.served(x.j), &x.j.plan, &x.j.barren
+	pr, plan, unproductive := x.e.served(x.j), &x.j.plan, &x.j.unproductive
 	switch {
 	case plan.onWay:
 		x.add(why.Reason{Kind: why.PlanPending, Text: plan.reason})
 	case plan.failed != "":
 		x.add(why.Reason{Kind: why.PlanFailed, Left: x.until(plan.retry), Text: plan.failed})
-	case !pr.ok && barren.n >= x.e.cfg.MaxBarren:
-		x.add(why.Reason{Kind: why.PlanNever, Count: barren.n, Text: barren.last})
-	case !pr.ok && barren.n > 1:
-		x.add(why.Reason{Kind: why.PlanLater, Left: x.until(x.e.planAfter(x.j, pr)), Count: barren.n, Text: barren.last})
+	case !pr.ok && unproductive.n >= x.e.cfg.MaxUnproductive:
+		x.add(why.Reason{Kind: why.PlanNever, Count: unproductive.n, Text: unproductive.last})
+	case !pr.ok && unproductive.n > 1:
+		x.add(why.Reason{Kind: why.PlanLater, Left: x.until(x.e.planAfter(x.j, pr)), Count: unproductive.n, Text: unproductive.last})
 	}
 }
 
@@ -226,7 +226,7 @@ func (x *explanation) late() {
 		if d == nil || d.Class < straggler.Slow && d.Act == straggler.Keep {
 			continue
 		}
-		l := why.Late{Attempt: a.ID, Index: a.ID.Task, Node: a.node.id, Class: d.Class.String(), Act: d.Act.String(), Why: d.Why, Beside: x.j.twins(a),
+		l := why.Late{Attempt: a.ID, Index: a.ID.Task, Node: a.node.id, Class: d.Class.String(), Act: d.Act.String(), Why: d.Why, Beside: x.j.duplicates(a),
 			Allowed: x.j.work.MayDuplicate(kind) || x.j.work.MayAbort(kind)}
 		if kind == job.ReduceTask {
 			l.Index -= x.j.work.Tasks

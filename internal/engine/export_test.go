@@ -70,13 +70,13 @@ func (e *Engine) Neglected() string {
 			}
 		}
 		for _, a := range p.allocs {
-			if reason, _ := e.spare(a); reason != "" {
+			if reason, _ := e.whyGiveBack(a); reason != "" {
 				return fmt.Sprintf("%s: %s", a.id, reason)
 			}
 		}
 		for _, n := range p.nodes {
 			for _, a := range e.on(n) {
-				if n.state == up && a.Doomed == "" && a.hopeless(e.now) {
+				if n.state == up && a.Doomed == "" && a.infeasible(e.now) {
 					return fmt.Sprintf("%v shuffles though %s", a.ID, tooLate)
 				}
 			}
@@ -90,9 +90,9 @@ func (e *Engine) neglected(j *jobState) string {
 		return ""
 	}
 	pr := e.served(j)
-	if b := j.barren.n; b >= e.cfg.MaxBarren && j.Live == 0 && !pr.ok {
+	if b := j.unproductive.n; b >= e.cfg.MaxUnproductive && j.Live == 0 && !pr.ok {
 		return fmt.Sprintf("%s: %d allocations came to nothing, and it does not fail", j.work.ID, b)
-	} else if b >= e.cfg.MaxBarren {
+	} else if b >= e.cfg.MaxUnproductive {
 		return "" // what runs may be done yet
 	}
 	if !pr.ok && !j.plan.onWay && e.planAfter(j, pr) <= e.now {

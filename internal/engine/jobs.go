@@ -78,8 +78,8 @@ func (e *Engine) finalized(in step.Finalized) {
 	}
 }
 
-// judge draws the consequences of what became of a job's tasks.
-func (e *Engine) judge(j *jobState) {
+// updateJob draws the consequences of what became of a job's tasks.
+func (e *Engine) updateJob(j *jobState) {
 	if j.state == event.StateStopping && j.Live == 0 {
 		e.end(j, j.ending, j.code, j.reason)
 	}
@@ -111,7 +111,7 @@ func (e *Engine) judge(j *jobState) {
 	}
 }
 
-// endLeft ends the attempts that are left when all tasks of the job are done: twins of those that were first, and maps that
+// endLeft ends the attempts that are left when all tasks of the job are done: duplicates of those that were first, and maps that
 // were run again for reduces that are done by now. Those of nodes that do not answer are not waited for.
 func (e *Engine) endLeft(j *jobState) {
 	for _, a := range j.sorted() {

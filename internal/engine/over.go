@@ -45,8 +45,8 @@ func (e *Engine) applyCleared(r event.AllocCleared) {
 	}
 }
 
-// settleOver has the allocations cleared that are over and of which nobody needs anything.
-func (e *Engine) settleOver() {
+// clearOver has the allocations cleared that are over and of which nobody needs anything.
+func (e *Engine) clearOver() {
 	for _, a := range e.over {
 		a.clearAt = 0
 		switch at, ok := e.clearable(a); {
@@ -78,7 +78,7 @@ func (e *Engine) clearable(a *alloc) (at job.Time, ok bool) {
 	}
 	for _, j := range e.line {
 		switch {
-		case !e.holdsOn(j, func(n *node) bool { return n.alloc == a && n.outputs != "" }):
+		case !e.hasOutputsOn(j, func(n *node) bool { return n.alloc == a && n.outputs != "" }):
 		case !j.state.Final():
 			return 0, false
 		default:

@@ -20,18 +20,18 @@ type planning struct {
 	short  bool          // the last one asked for less time than the next task takes, as far as is known
 }
 
-// barren counts the allocations in a row that were asked for a job and ended without any
+// unproductive counts the allocations in a row that were asked for a job and ended without any
 // of its attempts done.
-type barren struct {
+type unproductive struct {
 	n    int
 	up   int      // of those: that had nodes
 	at   job.Time // when the last ended …
 	last string   // … and why
 }
 
-// consider has what is left of a job planned anew where no allocation serves it, or when
+// planIfNeeded has what is left of a job planned anew where no allocation serves it, or when
 // enough tasks have shown how long they take.
-func (e *Engine) consider(j *jobState) {
+func (e *Engine) planIfNeeded(j *jobState) {
 	_, ready := j.waits.next()
 	if !ready || j.asked <= len(j.work.More) {
 		return
@@ -39,9 +39,9 @@ func (e *Engine) consider(j *jobState) {
 	pr := e.served(j)
 	switch {
 	case pr.ok && !j.waits.scout:
-	case !pr.ok && j.barren.n >= e.cfg.MaxBarren && j.Live > 0: // one of those may be done yet
-	case !pr.ok && j.barren.n >= e.cfg.MaxBarren:
-		e.stop(j, event.StateFailed, job.CodeFailed, j.fruitless())
+	case !pr.ok && j.unproductive.n >= e.cfg.MaxUnproductive && j.Live > 0: // one of those may be done yet
+	case !pr.ok && j.unproductive.n >= e.cfg.MaxUnproductive:
+		e.stop(j, event.StateFailed, job.CodeFailed, j.whyUnproductive())
 	case j.plan.onWay:
 	case j.pool.shape.Endless(): // there is no queue to look at: it is asked for what it was at first, for all jobs of the pool
 		e.request("", j.work.Alloc)
@@ -58,7 +58,7 @@ func (e *Engine) consider(j *jobState) {
 // again and again that is the later the more did.
 func (e *Engine) planAfter(j *jobState, pr prospect) job.Time {
 	at := j.plan.retry
-	if b := &j.barren; !pr.ok && b.n > 1 {
+	if b := &j.unproductive; !pr.ok && b.n > 1 {
 		at = max(at, b.at.Add(time.Duration(b.n-1)*e.cfg.PlanRetry))
 	}
 	return at
@@ -137,12 +137,12 @@ func (e *Engine) planned(in step.Planned) {
 		r.Most = most
 	}
 	e.emit(r)
-	e.pursue(j, in, short)
+	e.requestPlanned(j, in, short)
 }
 
-// pursue asks for what a plan says, unless that would not serve the job's next task either.
+// requestPlanned asks for what a plan says, unless that would not serve the job's next task either.
 // short says that it leaves less time than that task is expected to take.
-func (e *Engine) pursue(j *jobState, in step.Planned, short bool) {
+func (e *Engine) requestPlanned(j *jobState, in step.Planned, short bool) {
 	class, ready := j.waits.next()
 	if !ready {
 		return
@@ -227,7 +227,7 @@ func (j *jobState) count(a *alloc, at job.Time, reason string) {
 	if a.up() && j.dones > a.mark {
 		return
 	}
-	b := &j.barren
+	b := &j.unproductive
 	b.n++
 	if a.joined > 0 {
 		b.up++
@@ -235,9 +235,9 @@ func (j *jobState) count(a *alloc, at job.Time, reason string) {
 	b.at, b.last = at, reason
 }
 
-// fruitless says why a job fails whose allocations came to nothing, and what to do.
-func (j *jobState) fruitless() string {
-	b, cut := &j.barren, max(j.Left[0].Longest, j.Left[1].Longest)
+// whyUnproductive says why a job fails whose allocations came to nothing, and what to do.
+func (j *jobState) whyUnproductive() string {
+	b, cut := &j.unproductive, max(j.Left[0].Longest, j.Left[1].Longest)
 	last := ""
 	if b.last != "" {
 		last = " (the last: " + b.last + ")"

@@ -50,7 +50,7 @@ func newWorld(t rapid.TB, choose func(n int) int) *enginetest.World {
 }
 
 // history lets random jobs run in a world in which everything fails that can.
-func history(t rapid.TB, choose func(n int) int, jobs, moves int) enginetest.Twins {
+func history(t rapid.TB, choose func(n int) int, jobs, moves int) enginetest.Duplicates {
 	w := newWorld(t, choose)
 	for range jobs {
 		w.Submit()
@@ -66,7 +66,7 @@ func history(t rapid.TB, choose func(n int) int, jobs, moves int) enginetest.Twi
 	}
 	w.Finish()
 	same(t, w)
-	return w.Ledger.Twins
+	return w.Ledger.Duplicates
 }
 
 // same checks that the replayed journal gives the state there is.
@@ -89,14 +89,14 @@ func TestWorld(t *testing.T) {
 
 // TestWorldSeeds is the same over longer histories, which are not shortened.
 func TestWorldSeeds(t *testing.T) {
-	var all enginetest.Twins
+	var all enginetest.Duplicates
 	for seed := *firstSeed; seed < *firstSeed+*seeds; seed++ {
 		r := rand.New(rand.NewPCG(uint64(seed), 0))
 		t.Logf("seed %d", seed)
 		seen := history(t, r.IntN, 1+r.IntN(6), r.IntN(3000))
 		all.Begun, all.Won, all.Killed, all.Slow = all.Begun+seen.Begun, all.Won+seen.Won, all.Killed+seen.Killed, all.Slow+seen.Slow
 	}
-	t.Logf("twins: %+v", all)
+	t.Logf("duplicates: %+v", all)
 	if *seeds >= 60 && (all.Begun == 0 || all.Won == 0 || all.Killed == 0 || all.Slow == 0) {
 		t.Errorf("something did not happen: %+v", all)
 	}

@@ -21,7 +21,7 @@ func (e *Engine) said(in step.Said) error {
 	case n.id != in.Node:
 		return foreign(in.Node, fmt.Sprintf("it speaks of %s, which is %s's", id, n.id))
 	}
-	return e.take(in.Input)
+	return e.handle(in.Input)
 }
 
 func foreign(node job.NodeID, what string) error {

@@ -40,7 +40,7 @@ func (e *Engine) start(c *sched.Candidate, n *node, i int) {
 	j := c.Job.Owner.(*jobState)
 	id := job.Attempt{Job: j.ID, Task: i, N: int(j.tasks[i].attempt) + 1}
 	// A bag task's attempt that is and stays the only one of its task need not ask to commit.
-	commit := c.Kind == job.BagTask && j.tasks[i].status == ready && !e.mayTwin(j)
+	commit := c.Kind == job.BagTask && j.tasks[i].status == ready && !e.mayDuplicate(j)
 	sort := j.pool.Policy.SortMemory(&n.Node, c)
 	e.emit(event.AttemptStarted{Attempt: id, Node: n.id, Through: c.Through, Commit: commit})
 	if sort > 0 {

@@ -64,7 +64,7 @@ type jobState struct {
 	pool   *pool    // where it runs; nil when it is over, and while it waits for others to be done
 	after  []job.ID // those others
 	tasks  []task
-	live   []*attempt // by task.live: the first of the live attempts of a task, see attempt.twin; nil where vacant, and at 0
+	live   []*attempt // by task.live: the first of the live attempts of a task, see attempt.duplicate; nil where vacant, and at 0
 	vacant []int32    // places in live
 	counts [2]counts
 
@@ -76,13 +76,13 @@ type jobState struct {
 	touched  sched.NodeSet       // nodes that have had an attempt
 	lostRuns map[int32][]lostRun // by task that is not done: its attempts that were given up as lost
 
-	asked  int               // allocations asked for it since it was submitted or resumed; 1 for one that shares
-	dones  uint64            // attempts done, ever
-	barren barren            // the last of its allocations, where they came to nothing
-	misses int               // allocations in a row that had not begun by their Latest
-	waits  waits             // what its ready tasks wait for
-	spent  [2]time.Duration  // core time of attempts begun because others were too slow that were for nothing, and of those aborted
-	past   [2]straggler.Past // attempts that were done; their curves are not part of the state
+	asked        int               // allocations asked for it since it was submitted or resumed; 1 for one that shares
+	dones        uint64            // attempts done, ever
+	unproductive unproductive      // the last of its allocations, where they came to nothing
+	misses       int               // allocations in a row that had not begun by their Latest
+	waits        waits             // what its ready tasks wait for
+	spent        [2]time.Duration  // core time of attempts begun because others were too slow that were for nothing, and of those aborted
+	past         [2]straggler.Past // attempts that were done; their curves are not part of the state
 
 	// Not part of the state that records make.
 
@@ -139,7 +139,7 @@ func (j *jobState) move(i int, to taskStatus) {
 		*n++
 	}
 	if to != running {
-		j.Urgent[j.class(i)].Ready.Drop(int32(i)) // no twin begins of what does not run
+		j.Urgent[j.class(i)].Ready.Drop(int32(i)) // no duplicate begins of what does not run
 	}
 	if t.status = to; to == done {
 		delete(j.lostRuns, int32(i)) // what is told of its other attempts changes nothing
@@ -149,7 +149,7 @@ func (j *jobState) move(i int, to taskStatus) {
 // winner returns the number of the attempt that did a task which is done.
 func (t *task) winner() int { return int(t.attempt) - int(t.later) }
 
-// first returns the first of the live attempts of the task, nil if there is none. The others follow as its twins, in the order
+// first returns the first of the live attempts of the task, nil if there is none. The others follow as its duplicates, in the order
 // in which they began.
 func (j *jobState) first(task int) *attempt { return j.live[j.tasks[task].live] }
 
@@ -160,7 +160,7 @@ func (j *jobState) find(id job.Attempt) *attempt {
 	}
 	a := j.first(id.Task)
 	for a != nil && a.ID.N != id.N {
-		a = a.twin
+		a = a.duplicate
 	}
 	return a
 }
@@ -169,7 +169,7 @@ func (j *jobState) find(id job.Attempt) *attempt {
 func (j *jobState) sorted() []*attempt {
 	all := make([]*attempt, 0, j.Live)
 	for _, a := range j.live {
-		for ; a != nil; a = a.twin {
+		for ; a != nil; a = a.duplicate {
 			all = append(all, a)
 		}
 	}
@@ -180,15 +180,15 @@ func (j *jobState) sorted() []*attempt {
 // attempt is a live attempt: one that occupies its node.
 type attempt struct {
 	sched.Running
-	job     *jobState
-	node    *node
-	alloc   *alloc   // of the node; nil where it is not known
-	working job.Time // since when it has a core, until then when it began: what it does from then on counts for its time
-	twin    *attempt // the next live attempt of its task
-	phase   job.Phase
-	late    bool // it was begun as another attempt of its task was too slow
-	commit  bool // may put its output into place
-	asked   bool // … because it asked: it is told again when its worker is back
+	job       *jobState
+	node      *node
+	alloc     *alloc   // of the node; nil where it is not known
+	working   job.Time // since when it has a core, until then when it began: what it does from then on counts for its time
+	duplicate *attempt // the next live attempt of its task
+	phase     job.Phase
+	late      bool // it was begun as another attempt of its task was too slow
+	commit    bool // may put its output into place
+	asked     bool // … because it asked: it is told again when its worker is back
 
 	// Not part of the state that records make: whoever wants something asks again
 	// after a break. Nor is Doomed, which is found anew.

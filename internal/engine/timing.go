@@ -42,8 +42,8 @@ func (e *Engine) learn(a *attempt, at job.Time, stats []job.PhaseStat) {
 		j.demand()
 	}
 	j.dones++
-	if j.barren.n > 0 {
-		j.barren = barren{}
+	if j.unproductive.n > 0 {
+		j.unproductive = unproductive{}
 	}
 }
 
@@ -114,22 +114,22 @@ func (j *jobState) uncut(i int) {
 // tooLate says why a reduce is killed that only shuffles.
 const tooLate = "the time left of its allocation is too short for it to sort and reduce"
 
-// hopeless reports whether the attempt is a reduce that could not end in time any more.
-func (a *attempt) hopeless(now job.Time) bool {
+// infeasible reports whether the attempt is a reduce that could not end in time any more.
+func (a *attempt) infeasible(now job.Time) bool {
 	return a.Shuffles() && !sched.InTime(now, a.ends(), a.span())
 }
 
 // span returns how much time must be left when the reduce gets a grant to sort.
 func (a *attempt) span() time.Duration { return a.job.Left[1].Span(a.job.tasks[a.ID.Task].cut) }
 
-// dropHopeless kills the reduces of the pool that shuffle and could not end in time.
-func (e *Engine) dropHopeless(p *pool) {
+// dropInfeasible kills the reduces of the pool that shuffle and could not end in time.
+func (e *Engine) dropInfeasible(p *pool) {
 	for _, n := range p.nodes {
 		if n.Shuffles == 0 || n.state != up {
 			continue
 		}
 		for _, a := range e.on(n) {
-			if a.Doomed == "" && a.hopeless(e.now) {
+			if a.Doomed == "" && a.infeasible(e.now) {
 				e.kill(a, tooLate)
 			}
 		}

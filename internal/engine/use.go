@@ -80,15 +80,15 @@ func (e *Engine) use(a *alloc) prospect {
 	return pr
 }
 
-// spare says why an allocation is to be given back now, empty if it is not, and
+// whyGiveBack says why an allocation is to be given back now, empty if it is not, and
 // whether that is because no job has a use for it.
-func (e *Engine) spare(a *alloc) (reason string, unwanted bool) {
+func (e *Engine) whyGiveBack(a *alloc) (reason string, unwanted bool) {
 	if a.up() && a.live > 0 {
 		return "", false
 	}
 	pr := e.use(a)
 	switch {
-	case a.missed(e.now) && e.mindsMisses(a):
+	case a.missed(e.now) && e.givesBackMissed(a):
 		return "it has not begun while its slot in the queue lasted", true
 	case pr.ok:
 	case a.Retired:
@@ -100,7 +100,7 @@ func (e *Engine) spare(a *alloc) (reason string, unwanted bool) {
 	case a.idle() && e.othersWait(a):
 		return "idle, and another may wait for its room", true
 	case !pr.short && e.now < a.idleSince().Add(a.req.IdleTimeout):
-	case e.treasures(a):
+	case e.keepsOutputs(a):
 	case pr.short:
 		return "the time left is too short for another task", false
 	default:
@@ -112,10 +112,10 @@ func (e *Engine) spare(a *alloc) (reason string, unwanted bool) {
 // missed reports whether the allocation waits though it was to have begun by then.
 func (a *alloc) missed(at job.Time) bool { return !a.up() && a.req.Latest != 0 && at > a.req.Latest }
 
-// mindsMisses reports whether an allocation that has missed its slot is given back, so that
+// givesBackMissed reports whether an allocation that has missed its slot is given back, so that
 // what is left is planned by the queue as it is now. Where that happens again and again the
 // queue is not what it seems, and the next one waits as any job does.
-func (e *Engine) mindsMisses(a *alloc) bool {
+func (e *Engine) givesBackMissed(a *alloc) bool {
 	j := e.jobs[a.job]
 	return j == nil || j.misses < maxMisses
 }
@@ -128,18 +128,18 @@ func (e *Engine) othersWait(a *alloc) bool {
 	})
 }
 
-// treasures reports whether map outputs that jobs need would be gone with the allocation.
-func (e *Engine) treasures(a *alloc) bool {
+// keepsOutputs reports whether map outputs that jobs need would be gone with the allocation.
+func (e *Engine) keepsOutputs(a *alloc) bool {
 	for _, j := range e.line {
-		if !j.state.Final() && e.holdsOn(j, func(n *node) bool { return n.alloc == a && n.outputs == "" && n.state != gone }) {
+		if !j.state.Final() && e.hasOutputsOn(j, func(n *node) bool { return n.alloc == a && n.outputs == "" && n.state != gone }) {
 			return true
 		}
 	}
 	return false
 }
 
-// holdsOn reports whether a map output that the job needs is on one of the nodes.
-func (e *Engine) holdsOn(j *jobState, on func(*node) bool) bool {
+// hasOutputsOn reports whether a map output that the job needs is on one of the nodes.
+func (e *Engine) hasOutputsOn(j *jobState, on func(*node) bool) bool {
 	if j.tasks == nil || !j.needsOutputs() {
 		return false
 	}
@@ -166,7 +166,7 @@ func (e *Engine) poolDeadlines(p *pool, offer func(job.Time)) {
 	}
 	p.LastStarts(later)
 	for _, a := range p.allocs {
-		if !a.up() && a.req.Latest != 0 && e.mindsMisses(a) {
+		if !a.up() && a.req.Latest != 0 && e.givesBackMissed(a) {
 			later(a.req.Latest + 1)
 		}
 		if !a.up() || a.live > 0 {

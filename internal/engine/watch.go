@@ -40,7 +40,7 @@ func (e *Engine) look() {
 		for _, j := range p.active {
 			for class := range j.past {
 				if v := e.view(j, class); v != nil {
-					e.heed(j, class, v, e.cfg.Rule.Judge(v))
+					e.carryOut(j, class, v, e.cfg.Rule.Judge(v))
 					e.lookAt = e.now.Add(e.cfg.LookEvery)
 				}
 			}
@@ -53,7 +53,7 @@ func (e *Engine) view(j *jobState, class int) *straggler.View {
 	kind, c := j.Begin[class].Kind, &j.counts[class]
 	v := &straggler.View{Now: e.now, Interval: e.cfg.LookEvery, Past: &j.past[class], Left: c.total - c.done - c.failed,
 		Duplicate: j.work.MayDuplicate(kind), Abort: j.work.MayAbort(kind)}
-	j.Urgent[class].Ready.DropTwins() // what the rule said at the last look it may not say again
+	j.Urgent[class].Ready.DropDuplicates() // what the rule said at the last look it may not say again
 	v.Ready = j.waiting(class)
 	reports := false
 	for _, a := range j.sorted() {
@@ -61,7 +61,7 @@ func (e *Engine) view(j *jobState, class int) *straggler.View {
 			continue
 		}
 		reports = reports || a.track != nil
-		v.Running = append(v.Running, straggler.Running{Attempt: a.ID, Node: a.node.id, Began: a.working, Duplicate: a.late, Twins: j.twins(a), Track: a.track})
+		v.Running = append(v.Running, straggler.Running{Attempt: a.ID, Node: a.node.id, Began: a.working, Duplicate: a.late, Duplicates: j.duplicates(a), Track: a.track})
 	}
 	if !reports || !j.active() {
 		return nil
@@ -86,8 +86,8 @@ func (e *Engine) rooms(j *jobState, class int, v *straggler.View) {
 	}
 }
 
-// heed does what the rule says.
-func (e *Engine) heed(j *jobState, class int, v *straggler.View, verdicts []straggler.Verdict) {
+// carryOut does what the rule says.
+func (e *Engine) carryOut(j *jobState, class int, v *straggler.View, verdicts []straggler.Verdict) {
 	for rank := range verdicts {
 		d := &verdicts[rank]
 		a := j.find(d.Attempt)
@@ -99,7 +99,7 @@ func (e *Engine) heed(j *jobState, class int, v *straggler.View, verdicts []stra
 		case act == straggler.Duplicate && v.Duplicate && j.granted(a.ID.Task) == nil:
 			e.duplicate(a, class, rank)
 		case act == straggler.Abort && v.Abort, act == straggler.Duplicate && d.Class == straggler.Hung && v.Abort:
-			a.slow = true // where it may commit it gets no twin
+			a.slow = true // where it may commit it gets no duplicate
 			e.kill(a, "it is too slow: "+d.Why)
 		}
 	}
@@ -117,7 +117,7 @@ func (e *Engine) heed(j *jobState, class int, v *straggler.View, verdicts []stra
 // duplicate has the task of an attempt begun beside it, unless it has three attempts already.
 func (e *Engine) duplicate(a *attempt, class, rank int) {
 	also := int32(0)
-	for b := a.job.first(a.ID.Task); b != nil; b = b.twin {
+	for b := a.job.first(a.ID.Task); b != nil; b = b.duplicate {
 		switch {
 		case b == a:
 		case also != 0:

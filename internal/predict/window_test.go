@@ -17,7 +17,7 @@ type twin struct {
 	task    func(i int, first bool) float64
 }
 
-type twinSlot struct {
+type simpleSlot struct {
 	window   int
 	idle     float64 // since when, or from when on
 	first    bool
@@ -31,10 +31,10 @@ type twinSlot struct {
 
 // run returns when n tasks that are ready at from are done, and how many are not.
 func (tw *twin) run(n int, from float64, count func(Window) int) (end float64, left int) {
-	var slots []*twinSlot
+	var slots []*simpleSlot
 	for i, w := range tw.windows {
 		for range count(w) {
-			slots = append(slots, &twinSlot{window: i, idle: max(w.Start, from), first: w.Start <= from})
+			slots = append(slots, &simpleSlot{window: i, idle: max(w.Start, from), first: w.Start <= from})
 		}
 	}
 	end = from
@@ -56,7 +56,7 @@ func (tw *twin) run(n int, from float64, count func(Window) int) (end float64, l
 			}
 		}
 		for next < n || len(again) > 0 {
-			var best *twinSlot
+			var best *simpleSlot
 			for _, s := range slots {
 				if !s.busy && !s.closed && s.idle <= now && (best == nil || s.idle < best.idle) {
 					best = s
@@ -126,9 +126,9 @@ func genSeries(t *rapid.T, n int, label string) []float64 {
 	return s
 }
 
-// TestListIsAsItsTwin: a run over windows, with tasks that do not fit and tasks that are lost, ends when the run of a
+// TestListIsAsASimpleOne: a run over windows, with tasks that do not fit and tasks that are lost, ends when the run of a
 // simple event-driven scheduler does.
-func TestListIsAsItsTwin(t *testing.T) {
+func TestListIsAsASimpleOne(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		windows := genWindows(t)
 		load := Load{Maps: rapid.IntRange(0, 30).Draw(t, "maps"), Reduces: rapid.IntRange(0, 12).Draw(t, "reduces")}

@@ -159,7 +159,7 @@ func TestFolderInputChangedInPlace(t *testing.T) {
 }
 
 // Two attempts at one task see nothing of each other, and the later commit replaces what an earlier one put into place.
-func TestFoldersOfTwins(t *testing.T) {
+func TestFoldersOfDuplicates(t *testing.T) {
 	dir := t.TempDir()
 	tree(t, dir, "a")
 	var folders []*Folder

@@ -29,7 +29,7 @@ type attempt struct {
 	fraction          float64      // −1: unknown
 	whole             job.Progress // of the attempt as a whole
 	ends              job.Time     // when it is expected to end, by who compares it with others; 0: nobody has said
-	twin              bool         // it began while another attempt of its task ran
+	duplicate         bool         // it began while another attempt of its task ran
 	status            string
 	waits             bool // the phase is done, and the attempt waits for a grant to begin the next
 }
@@ -94,11 +94,11 @@ func (j *Job) startAttempt(at job.Time, r event.AttemptStarted) {
 	t.live++
 	a := j.revive(keyOf(r.Attempt))
 	if a == nil {
-		a = &attempt{key: keyOf(r.Attempt), started: at, phase: 1, fraction: -1, twin: t.live > 1}
+		a = &attempt{key: keyOf(r.Attempt), started: at, phase: 1, fraction: -1, duplicate: t.live > 1}
 		a.whole.Fraction = -1
 		a.entered[0] = at
 		j.sums.Started++
-		if a.twin {
+		if a.duplicate {
 			j.sums.duplicates++
 		}
 		if t.attempts > 0 {
@@ -161,7 +161,7 @@ func (j *Job) endAttempt(e event.Entry, r event.AttemptEnded) {
 	if r.Outcome != event.Done {
 		j.sums.wasted += seconds
 	}
-	j.sums.twins(r, a, j.tasks.table[r.Attempt.Task].pos == posDone)
+	j.sums.countDuplicate(r, a, j.tasks.table[r.Attempt.Task].pos == posDone)
 	j.noteFailure(e, r, a)
 	j.tell(e, r, a)
 }

@@ -211,7 +211,7 @@ func (j *Job) runningViews(now job.Time) []RunningView {
 		v := RunningView{
 			Task: int(k.task), Name: j.taskName(int(k.task)), Attempt: int(k.n),
 			Node: string(a.node), Host: j.info.Nodes.host(a.node), Phase: g.phases[a.phase-1].phase.String(),
-			Seconds: round(max(now.Sub(a.started), 0).Seconds()), BytesIn: a.bytesIn, BytesOut: a.bytesOut, Duplicate: a.twin, Status: a.status,
+			Seconds: round(max(now.Sub(a.started), 0).Seconds()), BytesIn: a.bytesIn, BytesOut: a.bytesOut, Duplicate: a.duplicate, Status: a.status,
 		}
 		if a.waits && int(a.phase) < len(g.phases) {
 			v.Status = "waits to begin " + g.phases[a.phase].phase.String()

@@ -87,10 +87,10 @@ type speculation struct {
 	measured        [job.ProgressCPU + 1]int // tasks that are done, by source
 }
 
-// twins takes in how an attempt ended. done says that its task is done.
-func (s *speculation) twins(r event.AttemptEnded, a *attempt, done bool) {
+// countDuplicate takes in how an attempt ended. done says that its task is done.
+func (s *speculation) countDuplicate(r event.AttemptEnded, a *attempt, done bool) {
 	switch {
-	case r.Outcome == event.Done && a.twin:
+	case r.Outcome == event.Done && a.duplicate:
 		s.won++
 	case r.Outcome != event.Done && done:
 		for _, stat := range r.Stats {

@@ -108,11 +108,11 @@ type Class struct {
 	line line
 	// What follows is the policy's.
 
-	blocked  bool  // no node had room for it when last looked, so only nodes with something freed since need a look
-	seen     bool  // it was looked at in the pass under way
-	tried    bool  // no room was found in the pass under way
-	hopeless bool  // no node could take one were it empty: all are too small or have too little time. New nodes unblock it
-	room     int64 // bytes that it has to leave to candidates of earlier jobs that found no room, when last looked
+	blocked    bool  // no node had room for it when last looked, so only nodes with something freed since need a look
+	seen       bool  // it was looked at in the pass under way
+	tried      bool  // no room was found in the pass under way
+	infeasible bool  // no node could take one were it empty: all are too small or have too little time. New nodes unblock it
+	room       int64 // bytes that it has to leave to candidates of earlier jobs that found no room, when last looked
 }
 
 // Kept returns the bytes of each node that candidates of the class have to leave to others.

@@ -84,7 +84,7 @@ func (r *Selector) spares(c *Class) bool {
 // node of an allocation any more: then others may have that memory.
 func (p *Pool) LastStarts(offer func(job.Time)) {
 	for _, c := range p.Classes {
-		if !c.blocked || c.hopeless || c.Takes.Memory == 0 {
+		if !c.blocked || c.infeasible || c.Takes.Memory == 0 {
 			continue
 		}
 		var last *Alloc

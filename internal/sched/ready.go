@@ -23,7 +23,7 @@ type Ready struct {
 type retry struct {
 	task, avoid int32
 	cut         bool  // the end of its allocation cut it short
-	twin        bool  // beside an attempt that runs, see AddUrgent
+	duplicate   bool  // beside an attempt that runs, see AddUrgent
 	rank        int32 // of those that are urgent: the lowest first
 	also        int32 // another node to avoid; 0: none
 }

@@ -188,7 +188,7 @@ func (p *Pool) first() *Class {
 // block takes in that there is no room for the class, and returns which attempts are to end for it, if any.
 func (r *Selector) block(p *Pool, c *Class, now job.Time) (end []*Running) {
 	c.tried, c.blocked = true, !c.Urgent // where such tasks may begin changes with what is found of nodes
-	if c.hopeless {
+	if c.infeasible {
 		return nil // nothing need be kept for it
 	}
 	if mem := r.wantsRoom(c); mem > 0 {
@@ -209,7 +209,7 @@ func (r *Selector) place(p *Pool, c *Class, now job.Time) (best *Node, avoided b
 	if c.blocked {
 		nodes = r.pass.freed
 	} else {
-		c.hopeless = !slices.ContainsFunc(nodes, func(n *Node) bool { return n.couldTake(c, now) })
+		c.infeasible = !slices.ContainsFunc(nodes, func(n *Node) bool { return n.couldTake(c, now) })
 	}
 	avoid := 0
 	if !c.Urgent {

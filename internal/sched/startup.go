@@ -16,7 +16,7 @@ type StartUp time.Duration
 const (
 	// emptyFactor is how many times as long as an allocation has lasted without a node nodes
 	// are then taken to need: it had time for a task as far as its plan knew, so they need much
-	// longer than that, and there are not many more tries (engine.Config.MaxBarren).
+	// longer than that, and there are not many more tries (engine.Config.MaxUnproductive).
 	emptyFactor = 4
 	// emptyMost bounds that: a node that does not come in so long does not come.
 	emptyMost = 10 * time.Minute
@@ -36,7 +36,7 @@ func (s *StartUp) Guess(lasted time.Duration) {
 
 // Of returns how much of its wall time an allocation is reckoned to lose: half of it at
 // most, as this may be a guess. Else none that can be had would be tried, and plans went on for
-// ever; those that are tried and come to nothing are counted (engine.Config.MaxBarren).
+// ever; those that are tried and come to nothing are counted (engine.Config.MaxUnproductive).
 func (s StartUp) Of(r job.AllocRequest) time.Duration { return min(time.Duration(s), r.Time/2) }
 
 // Lasted returns how much of its wall time an allocation that began then and ends then, 0 for never, had lasted by a time. That it

@@ -7,16 +7,16 @@ import (
 	"berth/internal/job"
 )
 
-// Tasks with an attempt that is too slow are begun anew on another node: beside that attempt (a twin, the first to
+// Tasks with an attempt that is too slow are begun anew on another node: beside that attempt (a duplicate, the first to
 // be done wins) or instead of it (it was killed). They wait in candidates of their own (Job.Urgent), as they
 // begin before all others of their job, and wait for a good node where others take any.
 
 // AddUrgent puts a task in that is to begin anew because its attempt on the node of the index avoid is too slow. also is the node of
-// another attempt, 0 if there is none. A twin begins beside such attempts; another task begins instead of them. Those with the lowest rank come first. None begins on a
+// another attempt, 0 if there is none. A duplicate begins beside such attempts; another task begins instead of them. Those with the lowest rank come first. None begins on a
 // node that is suspected or slow or is the one to be avoided; but where there is no other, a task that has no
 // attempt any more begins even there.
-func (q *Ready) AddUrgent(task, avoid, also, rank int32, twin bool) {
-	heap.Push(&q.retry, retry{task: task, avoid: avoid, also: also, rank: rank, twin: twin})
+func (q *Ready) AddUrgent(task, avoid, also, rank int32, duplicate bool) {
+	heap.Push(&q.retry, retry{task: task, avoid: avoid, also: also, rank: rank, duplicate: duplicate})
 }
 
 // Drop takes a task out, however often it is in.
@@ -29,16 +29,16 @@ func (q *Ready) Drop(task int32) {
 	}
 }
 
-// DropTwins takes out all twins that have not begun.
-func (q *Ready) DropTwins() {
-	q.retry = slices.DeleteFunc(q.retry, func(r retry) bool { return r.twin })
+// DropDuplicates takes out all duplicates that have not begun.
+func (q *Ready) DropDuplicates() {
+	q.retry = slices.DeleteFunc(q.retry, func(r retry) bool { return r.duplicate })
 	heap.Init(&q.retry)
 }
 
 // Alone returns the number of urgent tasks that have no attempt any more.
 func (q *Ready) Alone() (n int) {
 	for i := range q.retry {
-		if !q.retry[i].twin {
+		if !q.retry[i].duplicate {
 			n++
 		}
 	}
@@ -68,5 +68,5 @@ func (r *retry) mayBegin(p *Pool, c *Class, n *Node, now job.Time) bool {
 	good := func(m *Node) bool {
 		return m.Index != int(r.avoid) && m.Index != int(r.also) && !m.Health.Avoided(now) && m.couldTake(c, now)
 	}
-	return good(n) || !r.twin && !slices.ContainsFunc(p.Nodes, good)
+	return good(n) || !r.duplicate && !slices.ContainsFunc(p.Nodes, good)
 }

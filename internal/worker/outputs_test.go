@@ -85,7 +85,7 @@ func TestOutputsOfAKilledWorker(t *testing.T) {
 
 // Of two attempts at one task, on two nodes, both come to their end; the one that is granted the commit leaves its output,
 // and of the other one nothing stays, in whatever order they end and even if its worker is killed.
-func TestTwinsCommitOnce(t *testing.T) {
+func TestDuplicatesCommitOnce(t *testing.T) {
 	for _, how := range []string{"loser is killed", "loser's worker dies"} {
 		t.Run(how, func(t *testing.T) {
 			c := newCoord(t)

@@ -146,7 +146,7 @@ func TestSubmitted(t *testing.T) {
 	}
 }
 
-// TestReasons: every reason has words, and only hopeless ones end a wait.
+// TestReasons: every reason has words, and only those of infeasible requests end a wait.
 func TestReasons(t *testing.T) {
 	for reason, never := range map[string]bool{
 		"Priority": false, "Resources": false, "PartitionTimeLimit": true, "PartitionNodeLimit": false, "JobHeldAdmin": false,

@@ -149,7 +149,7 @@ func (b *bench) lates() (found []late) {
 // late reports whether the attempts from one index up to another, all of one task, are all late.
 func (b *bench) late(from, to int) (late, bool) {
 	l := late{index: from, left: math.Inf(1), least: math.Inf(1)}
-	if copies := to - from; copies >= mostCopies || b.Running[from].Twins != copies-1 {
+	if copies := to - from; copies >= mostCopies || b.Running[from].Duplicates != copies-1 {
 		return l, false // enough, or one is asked for and not there yet
 	}
 	for i := from; i < to; i++ {
@@ -212,7 +212,7 @@ func seconds(s float64) time.Duration {
 // ended whatever the budget says: it takes no processor time itself, and its job would have no end.
 func (b *bench) choose(l late, used int, affordable bool, ends []float64) Action {
 	r, hangs := &b.Running[l.index], math.IsInf(l.least, 1)
-	abort := b.Abort && r.Twins == 0 && r.Attempt.N <= mostAborts && (!l.guessed || hangs)
+	abort := b.Abort && r.Duplicates == 0 && r.Attempt.N <= mostAborts && (!l.guessed || hangs)
 	duplicate := b.Duplicate && (affordable || hangs)
 	switch {
 	case b.Ready > 0:
@@ -256,7 +256,7 @@ func (b *bench) committed() (sum float64) {
 		switch r := &b.Running[i]; {
 		case r.Duplicate:
 			sum -= min(r.Age(b.Now).Seconds()*b.Cores, b.charge(i))
-		case r.Twins > 0:
+		case r.Duplicates > 0:
 			sum += b.charge(i)
 		}
 	}

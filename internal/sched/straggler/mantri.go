@@ -39,7 +39,7 @@ func (Mantri) Judge(v *View) []Verdict {
 			continue
 		}
 		left := r.Age(v.Now).Seconds() * (1 - s) / max(s, 1e-3)
-		c := 1 + r.Twins
+		c := 1 + r.Duplicates
 		d := Verdict{Act: Duplicate, Class: Slow, End: v.after(left), Fresh: v.after(mean), Why: fmt.Sprintf("it has about %.0f s left, and a new one takes %.0f s", left, mean)}
 		switch {
 		case v.Ready > 0 && c == 1 && left > mean+delta && r.Attempt.N <= mantriRestarts:

@@ -52,13 +52,13 @@ func (r *Running) count() float64 {
 }
 
 // alone reports whether no other attempt of the task runs or is asked for, and this is none that was begun because of another.
-func (r *Running) alone() bool { return r.Twins == 0 && !r.Duplicate }
+func (r *Running) alone() bool { return r.Duplicates == 0 && !r.Duplicate }
 
 // duplicates returns how many duplicates run or are asked for.
 func (v *View) duplicates() (n int) {
 	for i := range v.Running {
-		if r := &v.Running[i]; r.Twins > 0 && !r.Duplicate {
-			n += r.Twins
+		if r := &v.Running[i]; r.Duplicates > 0 && !r.Duplicate {
+			n += r.Duplicates
 		}
 	}
 	return n

@@ -31,12 +31,12 @@ type View struct {
 
 // Running is an attempt that runs.
 type Running struct {
-	Attempt   job.Attempt
-	Node      job.NodeID
-	Began     job.Time
-	Duplicate bool   // it was begun because another attempt of its task was late
-	Twins     int    // other attempts of its task that run, or that are to begin
-	Track     *Track // its progress since it began; nil: none was told yet
+	Attempt    job.Attempt
+	Node       job.NodeID
+	Began      job.Time
+	Duplicate  bool   // it was begun because another attempt of its task was late
+	Duplicates int    // other attempts of its task that run, or that are to begin
+	Track      *Track // its progress since it began; nil: none was told yet
 }
 
 // Age returns how long the attempt has run at an instant.

@@ -177,7 +177,7 @@ func (w *world) view() *straggler.View {
 	}
 	for _, a := range w.running {
 		if a != nil {
-			v.Running = append(v.Running, straggler.Running{Attempt: a.id, Node: job.NodeID(rune('a' + a.node)), Began: a.began, Duplicate: a.dup, Twins: live[a.id.Task] - 1, Track: &a.track})
+			v.Running = append(v.Running, straggler.Running{Attempt: a.id, Node: job.NodeID(rune('a' + a.node)), Began: a.began, Duplicate: a.dup, Duplicates: live[a.id.Task] - 1, Track: &a.track})
 		}
 	}
 	slices.SortFunc(v.Running, func(a, b straggler.Running) int {

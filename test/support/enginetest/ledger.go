@@ -8,22 +8,22 @@ import (
 // Ledger folds records in the plainest way and checks them against each other and
 // against what workers do.
 type Ledger struct {
-	fail     func(format string, args ...any)
-	works    map[job.ID]job.Work
-	capacity map[job.NodeID]job.Resources
-	live     map[job.Attempt]liveAttempt
-	done     map[taskID]bool
-	state    map[job.ID]event.State
-	commits  map[taskID][]job.Attempt
-	untold   map[job.Attempt]bool // given up, or their worker died, before the end was told
-	whole    bool                 // tasks hold what they need from their beginning to their end, as the scheduler Cores has it
-	Twins    Twins                // what has been seen of tasks with several attempts
-	torn     bool                 // records of one step are missing
-	batch    batchLedger
+	fail       func(format string, args ...any)
+	works      map[job.ID]job.Work
+	capacity   map[job.NodeID]job.Resources
+	live       map[job.Attempt]liveAttempt
+	done       map[taskID]bool
+	state      map[job.ID]event.State
+	commits    map[taskID][]job.Attempt
+	untold     map[job.Attempt]bool // given up, or their worker died, before the end was told
+	whole      bool                 // tasks hold what they need from their beginning to their end, as the scheduler Cores has it
+	Duplicates Duplicates           // what has been seen of tasks with several attempts
+	torn       bool                 // records of one step are missing
+	batch      batchLedger
 }
 
-// Twins counts what became of tasks with several live attempts.
-type Twins struct {
+// Duplicates counts what became of tasks with several live attempts.
+type Duplicates struct {
 	Begun  int // attempts beside another
 	Won    int // of those: did their tasks
 	Killed int // attempts whose task another did
@@ -85,11 +85,11 @@ func (l *Ledger) Apply(e event.Entry) {
 
 func (l *Ledger) started(r event.AttemptStarted) {
 	k := taskID{r.Attempt.Job, r.Attempt.Task}
-	twins := l.of(k)
-	if len(twins) > 0 {
-		l.Twins.Begun++
+	duplicates := l.of(k)
+	if len(duplicates) > 0 {
+		l.Duplicates.Begun++
 	}
-	for _, a := range twins {
+	for _, a := range duplicates {
 		w := l.works[k.job]
 		switch {
 		case !w.MayDuplicate(w.TaskKind(k.task)):
@@ -139,13 +139,13 @@ func (l *Ledger) change(id job.Attempt, f func(*liveAttempt)) {
 func (l *Ledger) attemptEnded(r event.AttemptEnded) {
 	k := taskID{r.Attempt.Job, r.Attempt.Task}
 	if r.Slow {
-		l.Twins.Slow++
+		l.Duplicates.Slow++
 	}
 	if r.Outcome == event.Killed && l.done[k] {
-		l.Twins.Killed++
+		l.Duplicates.Killed++
 	}
 	if r.Outcome == event.Done && r.Attempt.N > 1 && len(l.of(k)) > 1 {
-		l.Twins.Won++
+		l.Duplicates.Won++
 	}
 	if _, ok := l.live[r.Attempt]; ok {
 		delete(l.live, r.Attempt)

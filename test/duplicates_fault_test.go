@@ -39,12 +39,12 @@ mkfifo $pipe
 // looks has workers report, and the coordinator look at running tasks, so often that tasks of a fraction of a second count as long.
 const looks = "BERTH_LOOK_EVERY=50ms"
 
-// TestFaultTwinsBag kills workers, the coordinator and both at random moments of a bag some of whose tasks have two live attempts. Each is done
+// TestFaultDuplicatesBag kills workers, the coordinator and both at random moments of a bag some of whose tasks have two live attempts. Each is done
 // once, leaves what it is to leave and nothing else.
-func TestFaultTwinsBag(t *testing.T) {
+func TestFaultDuplicatesBag(t *testing.T) {
 	t.Parallel()
 	const tasks = 10
-	w := newTwinsWorld(t)
+	w := newDuplicatesWorld(t)
 	w.write("task.sh", `#!/bin/sh
 task=$1 round=$2
 echo not to be kept >junk.$task
@@ -56,7 +56,7 @@ sleep 0.2
 echo $((task * task)) >>out$round/$task.res
 echo $task
 `)
-	w.faultTwins(t, 40, func(round int) []string {
+	w.faultDuplicates(t, 40, func(round int) []string {
 		out := fmt.Sprintf("out%d", round)
 		return []string{"bag", "--workers", "6", "--cpus-per-task", "1", "--speculation", "100%", "--retries", "2", "--array", fmt.Sprintf("1-%d", tasks),
 			"--outputs", out + "/{}.res", "--stdout", out + "/{task}.out", "--stderr", "none", "--", "./task.sh", "{}", strconv.Itoa(round)}
@@ -72,10 +72,10 @@ echo $task
 	})
 }
 
-// TestFaultTwinsMapReduce does the same to maps and reduces.
-func TestFaultTwinsMapReduce(t *testing.T) {
+// TestFaultDuplicatesMapReduce does the same to maps and reduces.
+func TestFaultDuplicatesMapReduce(t *testing.T) {
 	t.Parallel()
-	w := newTwinsWorld(t)
+	w := newDuplicatesWorld(t)
 	const maps, reduces = 9, 8
 	w.write("in/a.txt", words(rand.New(rand.NewPCG(7, 7)), maps*1000))
 	size := len(w.read("in/a.txt"))/maps + 20
@@ -94,7 +94,7 @@ fi
 	if strings.Count(reference, "\n") < 100 {
 		t.Fatalf("the reference is too small to tell anything: %q", reference)
 	}
-	w.faultTwins(t, 100, func(round int) []string { return args(round+1, fmt.Sprintf("out%d", round)) },
+	w.faultDuplicates(t, 100, func(round int) []string { return args(round+1, fmt.Sprintf("out%d", round)) },
 		func(round int) {
 			out := fmt.Sprintf("out%d", round)
 			if got := w.output(out); got != reference {
@@ -104,7 +104,7 @@ fi
 		})
 }
 
-func newTwinsWorld(t *testing.T) *world {
+func newDuplicatesWorld(t *testing.T) *world {
 	t.Helper()
 	w := newWorld(t)
 	w.batch = []string{noBatch, looks}
@@ -112,19 +112,19 @@ func newTwinsWorld(t *testing.T) *world {
 	return w
 }
 
-// faultTwins is faultRound for jobs with twins. It fails the test if no task ever had two live attempts.
-func (w *world) faultTwins(t *testing.T, entries int, args func(round int) []string, check func(round int)) {
+// faultDuplicates is faultRound for jobs with duplicates. It fails the test if no task ever had two live attempts.
+func (w *world) faultDuplicates(t *testing.T, entries int, args func(round int) []string, check func(round int)) {
 	t.Helper()
 	var begun, won, rounds int
-	tell := func() { t.Logf("%d rounds, %d kills: %d twins begun, %d did the task", rounds, w.kills, begun, won) }
+	tell := func() { t.Logf("%d rounds, %d kills: %d duplicates begun, %d did the task", rounds, w.kills, begun, won) }
 	random := func(w *world, rng *rand.Rand) moment {
 		if rng.IntN(2) == 0 {
 			return among(entries)(w, rng)
 		}
-		return w.whileTwins(1+rng.IntN(3), rng.IntN(3))
+		return w.whileDuplicates(1+rng.IntN(3), rng.IntN(3))
 	}
 	faultRound(t, w, 5, random, args, func(round int, id job.ID) {
-		b, v := twins(w.records(id))
+		b, v := duplicates(w.records(id))
 		begun, won, rounds = begun+b, won+v, rounds+1
 		check(round)
 		w.must("server", "start") // the last kill may have left the workers without one
@@ -143,23 +143,23 @@ func (w *world) faultTwins(t *testing.T, entries int, args func(round int) []str
 	}
 }
 
-// whileTwins is so many entries after the nth twin of the job began.
-func (w *world) whileTwins(n, entries int) moment {
+// whileDuplicates is so many entries after the nth duplicate of the job began.
+func (w *world) whileDuplicates(n, entries int) moment {
 	size := int64(-1)
-	return moment{fmt.Sprintf("twin %d, %d entries on", n, entries), func(id job.ID) bool {
+	return moment{fmt.Sprintf("duplicate %d, %d entries on", n, entries), func(id job.ID) bool {
 		st, err := os.Stat(w.home().Run(id).Journal())
 		if err != nil || st.Size() == size {
 			return false
 		}
 		size = st.Size()
 		all := w.tryRecords(id)
-		begun, _ := twins(all[:max(0, len(all)-entries)])
+		begun, _ := duplicates(all[:max(0, len(all)-entries)])
 		return begun >= n
 	}}
 }
 
-// twins returns how many attempts were begun while another of their task lived, and how many of these did the task.
-func twins(entries []event.Entry) (begun, won int) {
+// duplicates returns how many attempts were begun while another of their task lived, and how many of these did the task.
+func duplicates(entries []event.Entry) (begun, won int) {
 	live, second := map[int]int{}, map[job.Attempt]bool{} // attempts by task, and those begun beside another
 	for _, e := range entries {
 		switch r := e.Record.(type) {

@@ -6,10 +6,10 @@ import (
 	"berth/internal/step"
 )
 
-// A task may have several live attempts: its first is too slow, and another was begun beside it (a twin). The first to
+// A task may have several live attempts: its first is too slow, and another was begun beside it (a duplicate). The first to
 // be done wins. At most one of them may put its output into place at a time: a grant stands until its attempt is over.
 
-// begins reports whether an attempt of that number may begin the task: the task is ready, or the attempt is a new twin.
+// begins reports whether an attempt of that number may begin the task: the task is ready, or the attempt is a new duplicate.
 func (t *task) begins(n int) bool {
 	return t.status == ready || t.status == running && n > int(t.attempt)
 }
@@ -24,7 +24,7 @@ func (j *jobState) join(a *attempt) {
 	}
 	at := &j.live[t.live]
 	for *at != nil {
-		at = &(*at).twin
+		at = &(*at).duplicate
 	}
 	*at = a
 }
@@ -33,9 +33,9 @@ func (j *jobState) part(a *attempt) {
 	t := &j.tasks[a.ID.Task]
 	at := &j.live[t.live]
 	for *at != a {
-		at = &(*at).twin
+		at = &(*at).duplicate
 	}
-	if *at = a.twin; j.live[t.live] == nil {
+	if *at = a.duplicate; j.live[t.live] == nil {
 		j.vacant = append(j.vacant, t.live)
 		t.live = 0
 	}
@@ -58,10 +58,10 @@ func (j *jobState) finish(id job.Attempt) {
 	t.later = uint8(min(255, int(t.attempt)-id.N))
 }
 
-// twins returns how many other attempts of its task live.
-func (j *jobState) twins(a *attempt) int {
+// duplicates returns how many other attempts of its task live.
+func (j *jobState) duplicates(a *attempt) int {
 	n := -1
-	for b := j.first(a.ID.Task); b != nil; b = b.twin {
+	for b := j.first(a.ID.Task); b != nil; b = b.duplicate {
 		n++
 	}
 	return n
@@ -71,7 +71,7 @@ func (j *jobState) twins(a *attempt) int {
 func (j *jobState) granted(task int) *attempt {
 	a := j.first(task)
 	for a != nil && !a.commit {
-		a = a.twin
+		a = a.duplicate
 	}
 	return a
 }
@@ -94,7 +94,7 @@ func (e *Engine) ended(a *attempt, r event.AttemptEnded) {
 	if j.tasks[task].attempt == 1 {
 		return // it was the only one ever
 	}
-	for b := j.first(task); b != nil; b = b.twin {
+	for b := j.first(task); b != nil; b = b.duplicate {
 		switch {
 		case b.Doomed != "":
 		case r.Outcome == event.Done:
@@ -105,8 +105,8 @@ func (e *Engine) ended(a *attempt, r event.AttemptEnded) {
 	}
 }
 
-// mayTwin reports whether a further attempt of a bag task may be begun beside one that runs. Then an attempt asks
+// mayDuplicate reports whether a further attempt of a bag task may be begun beside one that runs. Then an attempt asks
 // before it puts its output into place. Tasks that take less than 10 s on average, where looks are 3 s apart, are too short for that.
-func (e *Engine) mayTwin(j *jobState) bool {
+func (e *Engine) mayDuplicate(j *jobState) bool {
 	return j.work.MayDuplicate(job.BagTask) && j.Left[0].Mean() >= e.cfg.LookEvery*10/3
 }

@@ -9,9 +9,9 @@ import (
 	"berth/internal/event"
 )
 
-// TestTwin: a task whose first attempt hangs is begun a second time beside it on the other worker, which does it; the first is
+// TestDuplicate: a task whose first attempt hangs is begun a second time beside it on the other worker, which does it; the first is
 // killed. Its output is put into place once, and nothing of the first attempt is left.
-func TestTwin(t *testing.T) {
+func TestDuplicate(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	w.write("task.sh", `#!/bin/sh
@@ -26,7 +26,7 @@ i=0; while [ $i -lt 1000000 ]; do i=$((i+1)); done
 		switch r := e.Record.(type) {
 		case event.AttemptStarted:
 			if r.Commit {
-				t.Errorf("%v may commit without asking, though it may get a twin", r.Attempt)
+				t.Errorf("%v may commit without asking, though it may get a duplicate", r.Attempt)
 			}
 			if r.Attempt.Task == 1 {
 				begun++
