@@ -116,7 +116,9 @@ func newDuplicatesWorld(t *testing.T) *world {
 func (w *world) faultDuplicates(t *testing.T, entries int, args func(round int) []string, check func(round int)) {
 	t.Helper()
 	var begun, won, rounds int
-	tell := func() { t.Logf("%d rounds, %d kills: %d duplicates begun, %d did the task", rounds, w.kills, begun, won) }
+	tell := func() {
+		t.Logf("%d rounds, %d kills: %d duplicates begun, %d did the task", rounds, w.kills, begun, won)
+	}
 	random := func(w *world, rng *rand.Rand) moment {
 		if rng.IntN(2) == 0 {
 			return among(entries)(w, rng)
