@@ -25,11 +25,11 @@ func BenchmarkAnalyse(b *testing.B) {
 	}
 }
 
-// BenchmarkHit is what one entry of a function costs: of its call alone, and with the kinds of trampolines.
+// BenchmarkHit measures one call of a function, plain and with each kind of trampoline.
 func BenchmarkHit(b *testing.B) {
 	code := []byte{0x48, 0x8d, 0x47, 0x08, 0x48, 0x8d, 0x40, 0x08, 0xc3} // lea 8(%rdi),%rax; lea 8(%rax),%rax; ret
 	const calls = 1000
-	// The harness' function is a loop that calls the function proper.
+	// The harness calls a loop that calls the function.
 	loop := []byte{0x53, 0xbb, 0xe8, 0x03, 0, 0, 0xe8, 0, 0, 0, 0, 0xff, 0xcb, 0x75, 0xf7, 0x5b, 0xc3} // push %rbx; mov $1000,%ebx; call; dec %ebx; jne call; pop %rbx; ret
 	binary.LittleEndian.PutUint32(loop[7:], helperAt-functionAt-11)
 	for _, c := range []struct {
@@ -60,7 +60,7 @@ func BenchmarkHit(b *testing.B) {
 	}
 }
 
-// BenchmarkEmit makes the bytes of one function of the usual beginning.
+// BenchmarkEmit makes the patch of one function with a usual beginning.
 func BenchmarkEmit(b *testing.B) {
 	code := []byte{0x55, 0x48, 0x89, 0xe5, 0x48, 0x83, 0xec, 0x20}
 	f := Function{Displaced: len(code)}

@@ -2,12 +2,13 @@ package code
 
 import "errors"
 
-// Refusal is an error of Analyse: why an object as a whole is left alone, as a text for people.
+// Refusal is an error of Analyse: the reason why a whole object is not planted, as a text for
+// people.
 type Refusal string
 
 func (r Refusal) Error() string { return string(r) }
 
-// What is refused as a whole.
+// The reasons for whole objects.
 const (
 	NotELF          Refusal = "not an ELF file"
 	NotAMD64        Refusal = "not for amd64"
@@ -22,10 +23,11 @@ const (
 	TooLarge        Refusal = "its code or data are larger than what is analysed"
 )
 
-// Reason says why a function's entry is not to be touched, as a text for people; empty: it may be.
+// Reason is the reason why a function's entry must not be changed, as a text for people; empty: it
+// may be changed.
 type Reason string
 
-// Why functions are left out.
+// The reasons for functions.
 const (
 	ProcessEntry  Reason = "entry of the process"
 	Resolver      Reason = "resolver of an indirect function, which runs while the program is being linked"
@@ -44,44 +46,45 @@ const (
 	SignalReturn  Reason = "return from a signal, which debuggers know by its bytes"
 )
 
-// Object is what Analyse found in an ELF file.
+// Object is the result of Analyse for an ELF file.
 type Object struct {
-	// BuildID is the build-id in hexadecimal digits, or for an object without one "text-" and a hash of its
-	// code. Two objects with the same one have the same functions.
+	// BuildID is the build-id in hexadecimal digits, or for an object without one "text-" and a hash
+	// of its code. Objects with the same BuildID have the same functions.
 	BuildID   string
 	Functions []Function     // by Entry
-	Left      map[Reason]int // functions that are not to be touched, by reason
+	Left      map[Reason]int // number of functions that must not be changed, by reason
 }
 
-// Function is one function of an object. Addresses are the file's virtual ones.
+// Function is one function of an object. Addresses are the virtual addresses of the file.
 type Function struct {
 	Name  string // of a symbol, or 0x and the address
 	Entry uint64
 	Size  uint64
-	// Patch is where the jump is written: the entry, or the instruction behind its endbr64.
+	// Patch is where the jump is written: the entry, or the instruction after its endbr64.
 	Patch uint64
-	// Displaced is how many bytes from Patch on the jump displaces, whole instructions, and of a very small function
-	// unused bytes behind it; 0: not to be touched.
+	// Displaced is the number of bytes from Patch on that the jump displaces: whole instructions,
+	// and for a very small function unused bytes after it. 0: the function must not be changed.
 	Displaced int
-	// Careful is set if the processor's flags could not be shown to be dead at the entry. Then the trampoline
+	// Careful is set if the processor's flags may be live at the entry. Then the trampoline
 	// preserves them, which costs some cycles.
 	Careful bool
-	// Calls is set if a call is displaced. The trampoline makes it of a push of the return address as it was and a
-	// jump: stacks look as they would, but hardware that keeps a shadow stack ends the program if that is in force.
+	// Calls is set if a call is displaced. The trampoline replaces it by a push of the original
+	// return address and a jump. So stacks look as without planting, but hardware with an active
+	// shadow stack ends the program.
 	Calls  bool
 	Reason Reason
 }
 
-// Placement says where things lie at run time.
+// Placement has the addresses at run time.
 type Placement struct {
-	Bias       uint64 // is added to the file's addresses
+	Bias       uint64 // added to the file's addresses
 	Trampoline uint64 // address of the trampoline
 	Counter    uint64 // address of the counter: 8 bytes, aligned to 8
 	// Exact makes increments atomic, so that no hit of concurrent threads is lost.
 	Exact bool
 }
 
-// Errors of Emit.
+// The errors of Emit.
 var (
 	ErrReach    = errors.New("out of reach of a 32-bit distance")
 	ErrFunction = errors.New("not a function that may be touched")

@@ -2,17 +2,17 @@ package code
 
 import "golang.org/x/arch/x86/x86asm"
 
-// effect says what an instruction that can be moved does to the flags.
+// effect is what a movable instruction does to the flags.
 type effect uint8
 
 const (
-	keeps  effect = iota + 1 // neither reads them nor writes all of them
-	writes                   // writes all six without having read any
+	keeps  effect = iota + 1 // neither reads the flags nor writes all of them
+	writes                   // writes all six flags without having read any
 	reads
 )
 
-// effects are the instructions that may be displaced: each does the same wherever it lies, but for operands
-// relative to rip, which are adapted. What is not here is not moved.
+// effects has the instructions that may be displaced: each has the same effect at any address,
+// except for operands relative to rip, which are adapted. Other instructions are not moved.
 var effects = effectsOf()
 
 func effectsOf() map[x86asm.Op]effect {
@@ -54,7 +54,8 @@ func effectsOf() map[x86asm.Op]effect {
 	return m
 }
 
-// effectOf returns what an instruction does to the flags; 0: not known, not to be moved.
+// effectOf returns what an instruction does to the flags; 0 means that it is unknown and must not be
+// moved.
 func effectOf(i instruction, inst x86asm.Inst) effect {
 	if i.vector {
 		return keeps
@@ -62,11 +63,11 @@ func effectOf(i instruction, inst x86asm.Inst) effect {
 	return effects[inst.Op]
 }
 
-// reading is how many instructions flagsDead looks at.
+// reading is the number of instructions that flagsDead examines.
 const reading = 16
 
-// flagsDead reports whether a function's first instructions write all flags before any reads them, so that
-// nobody can see what they were at the entry, whoever has come there and how.
+// flagsDead reports whether a function's first instructions write all flags before any reads them.
+// Then no code can observe the flags at the entry.
 func flagsDead(code []byte) bool {
 	for range reading {
 		i, err := decode(code)

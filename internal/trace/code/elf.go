@@ -10,7 +10,7 @@ import (
 	"strings"
 )
 
-// Limits that keep a damaged or hostile file from taking memory or time.
+// Limits of the memory and time that a damaged or hostile file can cost.
 const (
 	maxBytes    = 1 << 30 // of all sections that are read
 	maxSections = 1 << 12
@@ -23,23 +23,23 @@ type section struct {
 	from, to uint64 // addresses
 	data     []byte
 	exec     bool
-	linkage  bool // of the linker: PLT, init, fini
+	linkage  bool // code of the linker: PLT, init, fini
 }
 
-// image is what is known of an object before its functions are judged.
+// image is the contents of an object before its functions are assessed.
 type image struct {
 	file    *elf.File
 	buildID string
 	budget  int64     // bytes that may still be read
 	catches bool      // faults are exceptions in its language
 	steps   int       // entries of tables that may still be followed
-	code    []section // executable ones, by address
-	data    []section // others that are part of the program's memory
-	marks   marks     // addresses in code that something may lead to
+	code    []section // executable sections, by address
+	data    []section // other sections that are part of the program's memory
+	marks   marks     // addresses in code to which something may lead
 	starts  map[uint64]*start
 }
 
-// open reads headers and sections, and refuses what is not for us.
+// open reads the headers and sections, and refuses unsuitable objects.
 func open(r io.ReaderAt) (*image, error) {
 	f, err := elf.NewFile(r)
 	if err != nil {
@@ -66,10 +66,11 @@ func open(r io.ReaderAt) (*image, error) {
 	return im, nil
 }
 
-// runtimes are libraries that have faults on purpose, and know by their addresses which instructions those come from.
+// runtimes are libraries that cause faults on purpose and identify the instructions by their
+// addresses.
 var runtimes = []string{"libjvm.so", "libcoreclr.so", "libmono"}
 
-// refuse looks for what whole objects are refused for.
+// refuse checks the reasons for which whole objects are refused.
 func (im *image) refuse() error {
 	for _, s := range im.file.Sections {
 		switch {
@@ -118,7 +119,7 @@ func (im *image) load() error {
 	return im.order()
 }
 
-// read returns the bytes of a section, within the budget, and only if the file has them.
+// read returns the bytes of a section, within the budget and if the file contains them.
 func (im *image) read(s *elf.Section) ([]byte, error) {
 	if s.FileSize != s.Size {
 		return nil, Damaged
@@ -140,7 +141,7 @@ func (im *image) read(s *elf.Section) ([]byte, error) {
 	return data, nil
 }
 
-// order sorts the sections of code, and refuses an object without any or with such as overlap.
+// order sorts the sections of code. It refuses an object without code, or with overlapping sections.
 func (im *image) order() error {
 	if len(im.code) == 0 {
 		return NoCode
@@ -159,7 +160,7 @@ func (im *image) order() error {
 	return nil
 }
 
-// at returns the section of code that holds an address, nil if none does.
+// at returns the section of code that contains an address, or nil.
 func (im *image) at(address uint64) *section {
 	i, exact := slices.BinarySearchFunc(im.code, address, func(s section, a uint64) int { return cmp.Compare(s.from, a) })
 	if !exact {
@@ -171,7 +172,8 @@ func (im *image) at(address uint64) *section {
 	return &im.code[i]
 }
 
-// spend reports whether one more entry of a table may be followed. Tables that overlap could be followed without end.
+// spend reports whether one more entry of a table may be followed. Overlapping tables could be
+// followed without end.
 func (im *image) spend() bool {
 	im.steps--
 	return im.steps >= 0
@@ -180,7 +182,7 @@ func (im *image) spend() bool {
 // bytes returns the bytes of a section from an address on.
 func (s *section) bytes(from uint64) []byte { return s.data[from-s.from:] }
 
-// identify returns the build-id, or a hash in its place.
+// identify returns the build-id, or a hash of the code.
 func (im *image) identify() string {
 	for _, s := range im.file.Sections {
 		if s.Type != elf.SHT_NOTE || s.Name != ".note.gnu.build-id" || s.FileSize < 16 || s.FileSize > 256 {

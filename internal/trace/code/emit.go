@@ -6,14 +6,16 @@ import (
 	"slices"
 )
 
-// MaxTrampoline is the most bytes that a trampoline takes: 30 for an increment that is careful and exact; 12 for two
-// short branches before the last displaced instruction, which begins within four bytes; 28 for that one, a call
-// through memory with all its prefixes; 5 for the way back.
+// MaxTrampoline is the largest size of a trampoline in bytes: 30 for an increment that is careful
+// and exact; 12 for two short branches before the last displaced instruction, which begins within
+// four bytes; 28 for that instruction, a call through memory with all its prefixes; 5 for the jump
+// back.
 const MaxTrampoline = 80
 
-// Emit makes the bytes of a function's patch, to be written at Bias+f.Patch, and of its trampoline, to be
-// written at at.Trampoline. original are the f.Displaced bytes at f.Patch, those that Analyse saw. The length of a trampoline does not
-// depend on where it lies. Errors wrap ErrReach, ErrFunction or ErrBytes.
+// Emit makes the bytes of a function's patch, to be written at Bias+f.Patch, and of its trampoline,
+// to be written at at.Trampoline. original has the f.Displaced bytes at f.Patch that Analyse saw.
+// The length of a trampoline does not depend on its address. Errors wrap ErrReach, ErrFunction or
+// ErrBytes.
 func Emit(f Function, original []byte, at Placement) (patch, trampoline []byte, err error) {
 	if f.Displaced < jumpSize || len(original) != f.Displaced {
 		return nil, nil, fmt.Errorf("%s: %w", f.Name, ErrFunction)
@@ -35,8 +37,8 @@ func Emit(f Function, original []byte, at Placement) (patch, trampoline []byte, 
 	return p.code, t.code, nil
 }
 
-// displaced appends what displaced instructions do, and the way back to those behind them. It reports whether
-// the bytes are such as may be displaced.
+// displaced appends the displaced instructions and the jump back. It reports whether the bytes may
+// be displaced.
 func (w *writer) displaced(original []byte, from uint64) bool {
 	for n := 0; n < len(original); {
 		i, err := decode(original[n:])
@@ -56,14 +58,15 @@ func (w *writer) displaced(original []byte, from uint64) bool {
 	return true
 }
 
-// writer puts instructions one behind the other.
+// writer appends instructions.
 type writer struct {
-	at   uint64 // address of the first
+	at   uint64 // address of the first instruction
 	code []byte
 	far  bool // a distance did not fit
 }
 
-// distance appends the distance to a target from the end of the instruction, which has rest bytes more.
+// distance appends the distance to a target from the end of the instruction, which has rest more
+// bytes.
 func (w *writer) distance(target uint64, rest int) {
 	d := int64(target - (w.at + uint64(len(w.code)+4+rest)))
 	if d != int64(int32(d)) {
@@ -78,10 +81,10 @@ func (w *writer) branch(opcode []byte, target uint64) {
 	w.distance(target, 0)
 }
 
-// count appends what increments the counter. Where flags are dead this is one instruction, which takes neither
-// registers nor stack. A careful one preserves the flags: lea adds without touching them, and lahf, seto, add and
-// sahf bring them back around an atomic increment. It keeps clear of the red zone, as code may have come by a
-// jump from a function that uses it.
+// count appends the increment of the counter. If the flags are dead it is one instruction, which
+// uses neither registers nor the stack. Otherwise it preserves the flags: lea adds without changing
+// them, and lahf, seto, add and sahf restore them after an atomic increment. It does not write to
+// the red zone, because code may have jumped here from a function that uses it.
 func (w *writer) count(at Placement, careful bool) {
 	if careful {
 		w.code = append(w.code, 0x48, 0x8d, 0x64, 0x24, 0x80, 0x50) // lea -128(%rsp),%rsp; push %rax
@@ -105,7 +108,7 @@ func (w *writer) count(at Placement, careful bool) {
 	}
 }
 
-// move appends an instruction that was at another address, so that it does the same.
+// move appends an instruction from another address so that it has the same effect.
 func (w *writer) move(i instruction, code []byte, from uint64) {
 	if i.kind == call || i.kind == callIndirect {
 		back := from + uint64(len(code))
@@ -132,8 +135,8 @@ func (w *writer) move(i instruction, code []byte, from uint64) {
 	}
 }
 
-// jumpInstead appends a jump to where a call through a register or memory leads: the same instruction but for
-// three bits of its operand.
+// jumpInstead appends a jump to the target of a call through a register or memory: the same
+// instruction with three other bits in its operand.
 func (w *writer) jumpInstead(i instruction, code []byte, from uint64) {
 	changed := slices.Clone(code)
 	m := slices.Index(changed, 0xff) + 1

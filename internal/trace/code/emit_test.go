@@ -5,8 +5,9 @@ import (
 	"testing"
 )
 
-// The usual beginning of a function, behind endbr64: the jump takes five bytes, the rest of the last
-// displaced instruction is filled up, and the trampoline counts, does what was displaced, and goes back.
+// TestEmit checks a usual beginning of a function, after endbr64: the jump has five bytes, the rest
+// of the last displaced instruction is filled, and the trampoline counts, executes what was
+// displaced, and jumps back.
 func TestEmit(t *testing.T) {
 	original := []byte{0x55, 0x48, 0x89, 0xe5, 0x48, 0x83, 0xec, 0x20} // push %rbp; mov %rsp,%rbp; sub $32,%rsp
 	f := Function{Name: "f", Entry: 0x1000, Patch: 0x1004, Displaced: 8}

@@ -8,18 +8,18 @@ import (
 	"slices"
 )
 
-// extent is a stretch of code from the beginning of a function to its end or that of the next.
+// extent is the code from the beginning of a function to its end, or to the next function.
 type extent struct {
 	*start
 	from, to  uint64
 	section   *section
-	padding   uint64 // unused bytes behind its end
-	undecoded bool   // holds what is no known instruction, or branches between its instructions
+	padding   uint64 // number of unused bytes after its end
+	undecoded bool   // contains an unknown instruction, or branches between its instructions
 	loops     bool   // branches back to its beginning, other than by a call
 	computed  bool   // jumps through a register or memory, and takes an address within itself
 }
 
-// extents cuts the code at all beginnings of functions.
+// extents divides the code at all beginnings of functions.
 func (im *image) extents() []extent {
 	starts := slices.SortedFunc(maps.Values(im.starts), func(a, b *start) int { return cmp.Compare(a.entry, b.entry) })
 	all := make([]extent, len(starts))
@@ -36,7 +36,8 @@ func (im *image) extents() []extent {
 	return all
 }
 
-// padding returns how many bytes at the beginning of code are only there to fill: nops, int3 or zeros.
+// padding returns the number of bytes at the beginning of code that are only filler: nops, int3 or
+// zeros.
 func padding(code []byte) uint64 {
 	n := 0
 	for n < len(code) && n < longest {
@@ -53,13 +54,13 @@ func padding(code []byte) uint64 {
 	return uint64(n)
 }
 
-// filler reports whether an instruction is a nop, of whatever length.
+// filler reports whether an instruction is a nop of any length.
 func filler(code []byte) bool {
 	code = bytes.TrimLeft(code, "\x66\x2e")
 	return bytes.Equal(code, []byte{0x90}) || len(code) > 2 && code[0] == 0x0f && code[1] == 0x1f && code[2]&0x38 == 0
 }
 
-// walker decodes functions one after another and marks where their branches lead.
+// walker decodes functions one after another and marks the targets of their branches.
 type walker struct {
 	im      *image
 	begins  marks // first bytes of instructions
@@ -108,13 +109,14 @@ func (w *walker) walk(e *extent) {
 	}
 }
 
-// endbr reports whether code begins with endbr64, where indirect branches must land if CET is in force.
+// endbr reports whether code begins with endbr64, where indirect branches must land if CET is
+// active.
 func endbr(code []byte) bool {
 	return len(code) >= 4 && code[0] == 0xf3 && code[1] == 0x0f && code[2] == 0x1e && code[3] == 0xfa
 }
 
-// branches decodes all functions and what lies between them, and marks where branches lead. Where that fails,
-// every byte may begin a short branch.
+// branches decodes all functions and the code between them, and marks the targets of branches. If
+// decoding fails, every byte may begin a short branch.
 func (im *image) branches(all []extent) {
 	w := walker{im: im, begins: newMarks(im.marks.lo, im.marks.lo+im.marks.size)}
 	for i := range all {
@@ -136,8 +138,8 @@ func (im *image) branches(all []extent) {
 	}
 }
 
-// gap decodes code between functions: what has neither a symbol nor an FDE, such as that with which compilers
-// begin and end a program.
+// gap decodes code between functions: code without a symbol and an FDE, such as the code with which
+// compilers begin and end a program.
 func (w *walker) gap(s *section, from, to uint64) {
 	e := extent{from: from, to: to, section: s}
 	if w.walk(&e); e.undecoded {
@@ -145,7 +147,8 @@ func (w *walker) gap(s *section, from, to uint64) {
 	}
 }
 
-// anything marks where short branches and addresses would lead that may begin at any byte of a range.
+// anything marks the targets of the short branches and addresses that may begin at any byte of a
+// range.
 func (im *image) anything(s *section, from, to uint64) {
 	if from >= to {
 		return
@@ -161,5 +164,6 @@ func (im *image) anything(s *section, from, to uint64) {
 	}
 }
 
-// fixed reports whether the object lies at the addresses of the file, so that code may hold addresses as constants.
+// fixed reports whether the object is loaded at the addresses of the file, so that code may contain
+// addresses as constants.
 func (im *image) fixed() bool { return im.file.Type == elf.ET_EXEC }

@@ -2,30 +2,30 @@ package code
 
 import "math"
 
-// frame is what an FDE of .eh_frame says of a function.
+// frame is the information of an FDE of .eh_frame about a function.
 type frame struct {
 	from, size uint64
-	signal     bool   // return from a signal
+	signal     bool   // the return from a signal
 	fragment   bool   // its frame is not that of a function just called
-	guarded    uint64 // smallest address whose exceptions are caught; none: beyond all
+	guarded    uint64 // smallest address whose exceptions are caught; none: the highest address
 }
 
-// cie is what the FDEs of one CIE have in common.
+// cie is the common part of the FDEs of one CIE.
 type cie struct {
-	augmented bool // begins with z: lengths are told
+	augmented bool // begins with z: lengths are given
 	pointer   byte // encoding of the addresses of functions
-	lsda      byte // of the tables of exceptions
+	lsda      byte // encoding of the addresses of exception tables
 	signal    bool
 }
 
-// Encodings of pointers in .eh_frame (Linux Standard Base, Core, 10.5.1).
+// The encodings of pointers in .eh_frame (Linux Standard Base, Core, 10.5.1).
 const (
 	encodedOmit     = 0xff
-	encodedRelative = 0x10 // to where the pointer is
+	encodedRelative = 0x10 // relative to the pointer's own address
 	encodedIndirect = 0x80
 )
 
-// reader reads numbers of a section; after the end it returns zeros and remembers it.
+// reader reads numbers of a section. After the end it returns zeros and records the error.
 type reader struct {
 	data   []byte
 	at     uint64 // address of the first byte of data
@@ -65,7 +65,7 @@ func (r *reader) leb(signed bool) uint64 {
 	return 0
 }
 
-// value reads a number by the format of an encoding, the lower four bits.
+// value reads a number in the format of the lower four bits of an encoding.
 func (r *reader) value(encoding byte) uint64 {
 	switch encoding & 0x0f {
 	case 0x00, 0x04, 0x0c:
@@ -89,7 +89,7 @@ func (r *reader) value(encoding byte) uint64 {
 	return 0
 }
 
-// pointer reads an address: absolute or relative to its place. A null pointer stays one.
+// pointer reads an absolute or relative address. A null pointer is returned as 0.
 func (r *reader) pointer(encoding byte) uint64 {
 	here := r.at
 	v := r.value(encoding)
@@ -105,7 +105,7 @@ func (r *reader) pointer(encoding byte) uint64 {
 	return v
 }
 
-// frames reads all FDEs of .eh_frame. What it does not understand it leaves out.
+// frames reads all FDEs of .eh_frame, except those that it does not understand.
 func (im *image) frames() []frame {
 	var all []frame
 	for i := range im.data {
@@ -141,7 +141,7 @@ func (im *image) frames() []frame {
 	return all
 }
 
-// readCIE reads a CIE behind its length and zero; nil if it is of an unknown sort.
+// readCIE reads a CIE after its length and zero, or returns nil if its kind is unknown.
 func readCIE(r reader) *cie {
 	c := &cie{lsda: encodedOmit}
 	if version := r.u8(); version != 1 && version != 3 {
@@ -180,7 +180,7 @@ func readCIE(r reader) *cie {
 	return c
 }
 
-// readFDE reads an FDE behind the offset of its CIE.
+// readFDE reads an FDE after the offset of its CIE.
 func (im *image) readFDE(r reader, c *cie) (frame, bool) {
 	f := frame{signal: c.signal}
 	f.from = r.pointer(c.pointer)
@@ -204,8 +204,9 @@ func (im *image) readFDE(r reader, c *cie) (frame, bool) {
 	return f, true
 }
 
-// beginsInside reports whether the frame's rules differ from those of the CIE at its first byte already: then
-// something lies on the stack that no function just called has there, and the code is part of another function.
+// beginsInside reports whether the frame's rules already differ from those of the CIE at its first
+// byte. Then the stack has something that no function just called has there, and the code is part of
+// another function.
 func beginsInside(r reader) bool {
 	for len(r.data) > 0 && r.data[0] == 0 { // DW_CFA_nop
 		r.u8()

@@ -5,8 +5,9 @@ import (
 	"testing"
 )
 
-// Without symbols functions are found by the unwinder's tables, which tell parts of functions from functions, too:
-// what lies on the stack at their first byte.
+// TestFunctionsWithoutSymbols checks that functions without symbols are found by the tables of the
+// unwinder, which also distinguish parts of functions from functions by the contents of the stack at
+// the first byte.
 func TestFunctionsWithoutSymbols(t *testing.T) {
 	code := machineCode(t, "55", "48 89 e5", "48 83 ec 20", "c9 c3")
 	o := object(code, 0)
@@ -31,7 +32,7 @@ func TestFunctionsWithoutSymbols(t *testing.T) {
 	}
 }
 
-// An object without a build-id is known by a hash of its code.
+// TestBuildID checks that an object without a build-id is identified by a hash of its code.
 func TestBuildID(t *testing.T) {
 	o := object(machineCode(t, "55", "48 89 e5", "48 83 ec 20", "c9 c3"), 10)
 	a, _ := Analyse(bytes.NewReader(o.file()))

@@ -8,7 +8,8 @@ import (
 	"golang.org/x/arch/x86/x86asm"
 )
 
-// Whatever the file, Analyse ends, and functions that may be touched lie within what was read and do not overlap.
+// FuzzAnalyse checks for any file that Analyse terminates, and that the functions that may be
+// changed are within the sections and do not overlap.
 func FuzzAnalyse(f *testing.F) {
 	o := object([]byte{0x55, 0x48, 0x89, 0xe5, 0x48, 0x83, 0xec, 0x20, 0xc9, 0xc3}, 10)
 	f.Add(o.file())
@@ -39,8 +40,8 @@ func FuzzAnalyse(f *testing.F) {
 	})
 }
 
-// Whatever a function begins with, Emit makes a patch of as many bytes as it displaces and a trampoline of
-// instructions that another decoder knows, or refuses.
+// FuzzEmit checks for any beginning of a function that Emit either refuses it, or makes a patch of
+// the displaced size and a trampoline of instructions that another decoder knows.
 func FuzzEmit(f *testing.F) {
 	f.Add([]byte{0x55, 0x48, 0x89, 0xe5, 0x48, 0x83, 0xec, 0x20}, false, false)
 	f.Add([]byte{0x48, 0x83, 0xec, 0x08, 0xe8, 1, 2, 3, 4}, true, false)
@@ -69,7 +70,8 @@ func FuzzEmit(f *testing.F) {
 	})
 }
 
-// decode and x86asm agree on the length of every instruction that may be moved; decode never reads beyond its end.
+// FuzzDecode checks that decode and x86asm agree on the length of every movable instruction, and
+// that decode never reads beyond its end.
 func FuzzDecode(f *testing.F) {
 	for _, code := range [][]byte{{0x55}, {0x66, 0x48, 0x0f, 0x6e, 0xc0}, {0xc4, 0xe2, 0x7d, 0x58, 0x05, 1, 2, 3, 4}, {0x48, 0xb8, 1, 2, 3, 4, 5, 6, 7, 8}} {
 		f.Add(code)
@@ -85,7 +87,7 @@ func FuzzDecode(f *testing.F) {
 	})
 }
 
-// someFrames returns an .eh_frame with a CIE and an FDE of the kind that compilers write.
+// someFrames returns an .eh_frame with a CIE and an FDE as compilers write them.
 func someFrames() []byte {
 	return []byte{
 		0x14, 0, 0, 0, 0, 0, 0, 0, 1, 'z', 'R', 0, 1, 0x78, 0x10, 1, 0x1b, 0x0c, 7, 8, 0x90, 1, 0, 0,

@@ -2,41 +2,41 @@ package code
 
 import "errors"
 
-// kind says what an instruction does to the flow of control.
+// kind is what an instruction does to the flow of control.
 type kind uint8
 
 const (
-	plain        kind = iota // goes on with the next instruction
-	conditional              // jcc: the next instruction or the target
-	loop                     // loop, loope, loopne, jrcxz, xbegin: the same, but not to be moved
+	plain        kind = iota // continues with the next instruction
+	conditional              // jcc: continues with the next instruction or the target
+	loop                     // loop, loope, loopne, jrcxz, xbegin: the same, but must not be moved
 	jump                     // jmp to the target
 	call                     // call of the target
 	jumpIndirect             // jmp through a register or memory
 	callIndirect             // call through a register or memory
-	ret                      // return of any sort
-	stop                     // ud2, hlt: never goes on
+	ret                      // a return of any kind
+	stop                     // ud2, hlt: never continues
 )
 
-// instruction is what the planter has to know of one instruction: its length, where it goes, and what of
-// it depends on where it lies.
+// instruction is what the planter needs to know about an instruction: its length, its targets, and
+// which parts depend on its address.
 type instruction struct {
 	length   int
 	kind     kind
 	relative int  // bytes of the distance at its end: 0, 1 or 4
-	rip      int  // index of the 32-bit displacement of an operand relative to rip; 0: there is none
+	rip      int  // index of the 32-bit displacement of an operand relative to rip; 0: none
 	address  bool // lea with such an operand: takes an address and reads no memory
 	stack    bool // has an operand in memory relative to rsp
-	vector   bool // encoded with VEX or EVEX: no such instruction branches or reads the flags
-	faults   bool // has another operand in memory, which may not be there
-	constant int  // index of 32 bits that may be an address: an immediate, the displacement of a lea; 0: none
+	vector   bool // encoded with VEX or EVEX: such instructions neither branch nor read the flags
+	faults   bool // has another operand in memory, which may cause a fault
+	constant int  // index of 32 bits that may be an address (an immediate, the displacement of a lea); 0: none
 }
 
-// next reports whether control can go from the instruction to the one behind it.
+// next reports whether control can continue with the next instruction.
 func (i instruction) next() bool {
 	return i.kind != jump && i.kind != jumpIndirect && i.kind != ret && i.kind != stop
 }
 
-// target returns where a direct branch at address at goes; code is the instruction.
+// target returns the target of a direct branch at address at. code has the instruction.
 func (i instruction) target(code []byte, at uint64) uint64 {
 	end := at + uint64(i.length)
 	if i.relative == 1 {
@@ -54,7 +54,7 @@ func le32(b []byte) uint32 {
 	return uint32(b[0]) | uint32(b[1])<<8 | uint32(b[2])<<16 | uint32(b[3])<<24
 }
 
-// longest is the most bytes that an instruction can have.
+// longest is the largest size of an instruction in bytes.
 const longest = 15
 
 var (
@@ -64,8 +64,8 @@ var (
 
 // Shapes of instructions by opcode: whether a ModRM byte follows, and which immediate.
 const (
-	bad      = 1 << iota // not in 64-bit mode, or not known here
-	modrm                // ModRM byte, perhaps SIB and displacement
+	bad      = 1 << iota // invalid in 64-bit mode, or unknown here
+	modrm                // ModRM byte, possibly SIB and displacement
 	imm8                 // one byte
 	imm16                // two bytes
 	immz                 // four bytes, two with prefix 66
@@ -75,7 +75,7 @@ const (
 	none     = 0
 )
 
-// decoder holds the prefixes of the instruction that is being read.
+// decoder has the state of the instruction that is being decoded.
 type decoder struct {
 	code   []byte
 	pos    int
@@ -84,15 +84,15 @@ type decoder struct {
 	rexW   bool
 	opcode byte
 	rip    int // index of a displacement relative to rip
-	far    int // of another one of 32 bits
+	far    int // index of another displacement of 32 bits
 	stack  bool
 	vector bool
-	memory bool // has an operand in memory that is neither relative to rsp nor to rip
+	memory bool // has an operand in memory that is relative to neither rsp nor rip
 }
 
-// decode reads the instruction at the beginning of code: its length and what the planter must know of it. It
-// knows the lengths of all instructions that compilers and assemblers make for amd64 up to AVX-512, far faster
-// than a full decoder; what it does not know is an error. Tests compare it with x86asm and objdump.
+// decode decodes the instruction at the beginning of code. It knows the lengths of all instructions
+// that compilers and assemblers generate for amd64 up to AVX-512, and is much faster than a full
+// decoder. Unknown instructions are errors. Tests compare it with x86asm and objdump.
 func decode(code []byte) (instruction, error) {
 	if len(code) > longest {
 		code = code[:longest]
@@ -119,7 +119,7 @@ func decode(code []byte) (instruction, error) {
 	return d.oneByte(op)
 }
 
-// prefixes reads prefixes and returns the first byte behind them.
+// prefixes reads the prefixes and returns the first byte after them.
 func (d *decoder) prefixes() (byte, bool) {
 	for d.pos < len(d.code) {
 		b := d.code[d.pos]
@@ -153,7 +153,7 @@ func isPrefix(b byte) bool {
 	return b&0xf0 == 0x40
 }
 
-// oneByte finishes an instruction whose opcode is one byte.
+// oneByte decodes the rest of an instruction with an opcode of one byte.
 func (d *decoder) oneByte(op byte) (instruction, error) {
 	d.opcode = op
 	switch {
@@ -197,7 +197,7 @@ func (d *decoder) pick(c bool, a, b int) int {
 	return b
 }
 
-// group3 finishes test, not, neg, mul, div: only test has an immediate.
+// group3 decodes test, not, neg, mul, div: only test has an immediate.
 func (d *decoder) group3(op byte) (instruction, error) {
 	if d.pos >= len(d.code) {
 		return instruction{}, errCut
@@ -209,7 +209,7 @@ func (d *decoder) group3(op byte) (instruction, error) {
 	return d.finish(plain, shape, 0)
 }
 
-// group5 finishes inc, dec, call, jmp, push by operand.
+// group5 decodes inc, dec, call, jmp, push by their operand.
 func (d *decoder) group5() (instruction, error) {
 	if d.pos >= len(d.code) {
 		return instruction{}, errCut
@@ -226,7 +226,7 @@ func (d *decoder) group5() (instruction, error) {
 	return d.finish(k, modrm, 0)
 }
 
-// escaped finishes an instruction whose opcode begins with 0f.
+// escaped decodes the rest of an instruction whose opcode begins with 0f.
 func (d *decoder) escaped() (instruction, error) {
 	if d.pos >= len(d.code) {
 		return instruction{}, errCut

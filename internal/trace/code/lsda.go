@@ -1,7 +1,8 @@
 package code
 
-// readLSDA reads the table of a function's exceptions at an address: from where on they are caught, and marks where.
-// A table that is not understood has the whole function count as guarded.
+// readLSDA reads the exception table of a function at an address. It records from where on
+// exceptions are caught, and marks the landing pads. If it does not understand the table, the whole
+// function counts as guarded.
 func (im *image) readLSDA(f *frame, address uint64) {
 	r, ok := im.dataAt(address)
 	if !ok {

@@ -10,17 +10,17 @@ func newMarks(lo, hi uint64) marks {
 	return marks{lo: lo, size: hi - lo, bits: make([]uint64, (hi-lo+63)/64)}
 }
 
-// holds reports whether an address lies between the first and the last byte of code.
+// holds reports whether an address is within the code.
 func (m *marks) holds(address uint64) bool { return address-m.lo < m.size }
 
-// set marks an address, if it is one of code.
+// set marks an address if it is within the code.
 func (m *marks) set(address uint64) {
 	if off := address - m.lo; off < m.size {
 		m.bits[off/64] |= 1 << (off % 64)
 	}
 }
 
-// between reports whether an address is marked that is at least from and below to.
+// between reports whether an address in [from, to) is marked.
 func (m *marks) between(from, to uint64) bool {
 	for a := from; a < to; a++ {
 		if off := a - m.lo; off < m.size && m.bits[off/64]>>(off%64)&1 != 0 {

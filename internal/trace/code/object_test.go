@@ -12,11 +12,11 @@ import (
 	"testing"
 )
 
-// Addresses of made-up objects.
+// The addresses of test objects.
 const (
 	textAt   = 0x401000
 	rodataAt = 0x402000
-	startAt  = textAt // the process' entry, one function of 16 bytes
+	startAt  = textAt // the process's entry, a function of 16 bytes
 	testedAt = textAt + 0x10
 	ownAt    = textAt + 0x80 // another function
 )
@@ -32,7 +32,8 @@ type made struct {
 	rela    []uint64          // addends of relative relocations
 }
 
-// object returns a file with the tested function behind the process' entry and padded to the next.
+// object returns a file with the tested function after the process's entry, padded to the next
+// function.
 func object(tested []byte, size uint64) made {
 	text := append(bytes.Repeat([]byte{0x90}, 15), 0xc3)
 	text = append(text, tested...)
@@ -100,7 +101,7 @@ func (o made) file() []byte {
 	return append(body, table.Bytes()...)
 }
 
-// analysed returns what is found of the tested function.
+// analysed returns the result for the tested function.
 func (o made) analysed(t *testing.T) Function {
 	t.Helper()
 	found, err := Analyse(bytes.NewReader(o.file()))
@@ -114,7 +115,7 @@ func (o made) analysed(t *testing.T) Function {
 	return found.Functions[i]
 }
 
-// machineCode reads bytes in hexadecimal digits; what is behind a semicolon is for people.
+// machineCode parses bytes in hexadecimal digits; the text after a semicolon is a comment.
 func machineCode(t *testing.T, lines ...string) []byte {
 	t.Helper()
 	var code []byte
@@ -129,7 +130,8 @@ func machineCode(t *testing.T, lines ...string) []byte {
 	return code
 }
 
-// Beginnings of functions: what can be displaced, and why the others are left alone.
+// TestBeginnings checks which beginnings of functions can be displaced, and the reasons for the
+// others.
 func TestBeginnings(t *testing.T) {
 	for _, test := range []struct {
 		name   string
@@ -137,7 +139,7 @@ func TestBeginnings(t *testing.T) {
 		patch  int
 		n      int
 		reason Reason
-		left   bool // flags may be alive
+		left   bool // flags may be live
 	}{
 		{"usual", []string{"55 ; push %rbp", "48 89 e5 ; mov %rsp,%rbp", "48 83 ec 20 ; sub $32,%rsp", "c9 c3 ; leave; ret"}, 0, 8, "", false},
 		{"endbr64 stays first", []string{"f3 0f 1e fa", "48 83 ec 08", "31 c0 ; xor", "48 83 c4 08 c3"}, 4, 6, "", false},
@@ -170,7 +172,8 @@ func TestBeginnings(t *testing.T) {
 	}
 }
 
-// What leads into the bytes of the jump from elsewhere in the object.
+// TestBytesThatSomethingLeadsTo checks references from elsewhere in the object into the bytes of the
+// jump.
 func TestBytesThatSomethingLeadsTo(t *testing.T) {
 	code := machineCode(t, "55", "48 89 e5", "48 83 ec 20", "c9 c3")
 	into := uint64(testedAt + 4)
@@ -212,7 +215,8 @@ func TestBytesThatSomethingLeadsTo(t *testing.T) {
 	}
 }
 
-// Where the faults of a language are exceptions, no access to memory is moved to where its unwinder knows nothing.
+// TestFaultsThatAreCaught checks that no memory access is moved in objects of languages in which
+// faults are exceptions.
 func TestFaultsThatAreCaught(t *testing.T) {
 	code := machineCode(t, "48 8b 47 10 ; mov 16(%rdi),%rax", "48 8b 00 ; mov (%rax),%rax", "c3")
 	o := object(code, uint64(len(code)))
@@ -229,7 +233,7 @@ func TestFaultsThatAreCaught(t *testing.T) {
 	}
 }
 
-// Objects that are refused as a whole.
+// TestRefusals checks objects that are refused as a whole.
 func TestRefusals(t *testing.T) {
 	code := machineCode(t, "55", "48 89 e5", "48 83 ec 20", "c9 c3")
 	for _, test := range []struct {

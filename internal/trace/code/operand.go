@@ -1,8 +1,9 @@
 package code
 
-// finish reads what follows the opcode by its shape; extra are further bytes of an immediate.
+// finish reads what follows the opcode according to its shape; extra is the number of further bytes
+// of an immediate.
 func (d *decoder) finish(k kind, shape, extra int) (instruction, error) {
-	if shape&bad != 0 || shape&near32 != 0 && d.size66 && !d.rexW { // of the latter processors disagree on the length
+	if shape&bad != 0 || shape&near32 != 0 && d.size66 && !d.rexW { // processors disagree on the length of the latter
 		return instruction{}, errUnknown
 	}
 	if shape&modrm != 0 && !d.operand() {
@@ -23,12 +24,12 @@ func (d *decoder) finish(k kind, shape, extra int) (instruction, error) {
 		return instruction{}, errCut
 	}
 	if i.rip != 0 && d.addr67 {
-		return instruction{}, errUnknown // relative to eip: nobody writes it
+		return instruction{}, errUnknown // relative to eip: never generated
 	}
 	return i, nil
 }
 
-// immediate returns how many bytes of immediates and distances a shape has.
+// immediate returns the number of bytes of immediates and distances of a shape.
 func (d *decoder) immediate(shape int, i *instruction) int {
 	n := 0
 	if shape&imm8 != 0 {

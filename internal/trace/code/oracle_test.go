@@ -14,22 +14,22 @@ import (
 	"testing"
 )
 
-// programs are looked at where they are installed.
+// programs are examined if they are installed.
 var programs = []string{"/bin/bash", "/bin/gzip", "/usr/bin/sqlite3", "/usr/bin/perl", "/bin/ls", "/bin/tar", "/usr/bin/make", "/usr/bin/awk",
 	"/lib/x86_64-linux-gnu/libc.so.6", "/lib/x86_64-linux-gnu/libm.so.6", "/lib64/ld-linux-x86-64.so.2",
 	"/usr/lib/x86_64-linux-gnu/libstdc++.so.6", "/usr/lib/x86_64-linux-gnu/libgmp.so.10", "/usr/lib/x86_64-linux-gnu/libcrypto.so.3",
 	"/usr/bin/python3", "/usr/bin/convert", "/usr/lib/x86_64-linux-gnu/libsqlite3.so.0"}
 
-// ordinary is the size in bytes up to which programs are looked at with every test.
+// ordinary is the size in bytes up to which programs are examined in every test.
 const ordinary = 2 << 20
 
-// What was read: objects, and their sections.
+// A cache of objects and their sections.
 var (
 	objects  = map[string]*Object{}
 	contents = map[string]*image{}
 )
 
-// installed returns those programs that are here, with what Analyse says of them.
+// installed yields the installed programs with the results of Analyse.
 func installed(t *testing.T, yield func(t *testing.T, path string, o *Object)) {
 	for _, name := range append(programs, compilers()...) {
 		path, err := filepath.EvalSymlinks(name)
@@ -58,13 +58,14 @@ func installed(t *testing.T, yield func(t *testing.T, path string, o *Object)) {
 	}
 }
 
-// compilers are gcc's proper compilers, the largest programs that most machines have.
+// compilers are gcc's compilers proper, the largest programs that most machines have.
 func compilers() []string {
 	found, _ := filepath.Glob("/usr/lib/gcc/x86_64-linux-gnu/*/cc1")
 	return found
 }
 
-// What is found in programs as they are: go test -v -run TestSurvey prints it, with BERTH_ORACLE_ALL=1 of large ones, too.
+// TestSurvey prints the results for installed programs: go test -v -run TestSurvey, with
+// BERTH_ORACLE_ALL=1 also for large ones.
 func TestSurvey(t *testing.T) {
 	installed(t, func(t *testing.T, path string, o *Object) {
 		planted, careful := 0, 0
@@ -87,7 +88,7 @@ func TestSurvey(t *testing.T) {
 	})
 }
 
-// emitted makes the bytes for a function that is said to be such as can be planted.
+// emitted makes the bytes for a function that can be planted.
 func emitted(t *testing.T, path string, f Function) {
 	t.Helper()
 	code := contents[path].at(f.Patch).bytes(f.Patch)[:f.Displaced]
@@ -98,11 +99,12 @@ func emitted(t *testing.T, path string, f Function) {
 	}
 }
 
-// branch is a direct branch in objdump's listing.
+// branch matches a direct branch in objdump's listing.
 var branch = regexp.MustCompile(`^(?:bnd |notrack |data16 |rex\.W )*(?:j\w+|call|loop\w*|xbegin)\s+(?:0x)?([0-9a-f]+)(?: <|$)`)
 
-// objdump sees instructions where we do: what is displaced ends where an instruction begins for it, no branch in
-// its listing leads into the bytes of a jump, and both agree on the length of nearly every instruction.
+// TestObjdumpAgrees checks that for objdump, too, an instruction begins where the displaced bytes
+// end, that no branch in its listing leads into the bytes of a jump, and that both agree on the
+// length of nearly every instruction.
 func TestObjdumpAgrees(t *testing.T) {
 	if _, err := exec.LookPath("objdump"); err != nil {
 		t.Skip("objdump is not installed (package binutils)")
@@ -129,7 +131,7 @@ func TestObjdumpAgrees(t *testing.T) {
 					t.Errorf("%#x: %s leads into the beginning of %s", l.at, l.text, inside[target])
 				}
 			}
-			if i, err := decode(l.code); !strings.Contains(l.text, "(bad)") && err == nil && i.length != len(l.code) && l.code[0] != 0x9b { // 9b: fwait, listed with what follows
+			if i, err := decode(l.code); !strings.Contains(l.text, "(bad)") && err == nil && i.length != len(l.code) && l.code[0] != 0x9b { // 9b: fwait, listed with the next instruction
 				t.Errorf("%#x: %s has %d bytes for objdump, %d for us", l.at, l.text, len(l.code), i.length)
 			}
 		}
@@ -172,7 +174,7 @@ func disassemble(t *testing.T, path string) (all []line) {
 	return all
 }
 
-// Every function that nm lists in an object is found, where it begins.
+// TestNmAgrees checks that every function listed by nm is found at its address.
 func TestNmAgrees(t *testing.T) {
 	if _, err := exec.LookPath("nm"); err != nil {
 		t.Skip("nm is not installed (package binutils)")

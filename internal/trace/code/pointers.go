@@ -2,7 +2,7 @@ package code
 
 import "debug/elf"
 
-// Relocations that put an address of the object into memory (System V ABI, AMD64 supplement).
+// The relocations that put an address of the object into memory (System V ABI, AMD64 supplement).
 const (
 	relocate64        = 1
 	relocateRelative  = 8
@@ -11,9 +11,9 @@ const (
 	packedRelocations = elf.SectionType(19) // SHT_RELR
 )
 
-// pointers marks every address of code that data may hold: by relocations where the object can lie anywhere, and
-// by whatever looks like an address where it lies at a fixed place, or where relocations do not say the address.
-// Addresses in the code of an object at a fixed place are marked by walk.
+// pointers marks every address of code that data may contain: by relocations if the object can be
+// loaded anywhere, and otherwise, or if relocations do not contain the address, by all values that
+// look like an address. walk marks the addresses in the code of an object at a fixed address.
 func (im *image) pointers() {
 	packed := false
 	for _, s := range im.file.Sections {
@@ -36,7 +36,7 @@ func (im *image) pointers() {
 	}
 }
 
-// relocations marks where the relocations of a section point.
+// relocations marks the targets of the relocations of a section.
 func (im *image) relocations(s *elf.Section) {
 	table, ok := im.loaded(s)
 	if !ok {
@@ -55,7 +55,7 @@ func (im *image) relocations(s *elf.Section) {
 	}
 }
 
-// dynamicSymbol returns the value of a symbol by its number in a section's table; 0 if there is none.
+// dynamicSymbol returns the value of a symbol by its number in a section's table, or 0.
 func (im *image) dynamicSymbol(section uint32, n uint64) uint64 {
 	if uint64(section) >= uint64(len(im.file.Sections)) {
 		return 0
@@ -67,7 +67,7 @@ func (im *image) dynamicSymbol(section uint32, n uint64) uint64 {
 	return le64(table[n*symbolSize+8:])
 }
 
-// loaded returns the bytes of a section that was read already.
+// loaded returns the bytes of a section that was read before.
 func (im *image) loaded(s *elf.Section) ([]byte, bool) {
 	for i := range im.data {
 		if d := &im.data[i]; d.from == s.Addr && d.to == s.Addr+s.Size {
@@ -77,7 +77,7 @@ func (im *image) loaded(s *elf.Section) ([]byte, bool) {
 	return nil, false
 }
 
-// look32 marks every four bytes that could be an address of code, wherever they begin.
+// look32 marks every four bytes, at any alignment, that could be an address of code.
 func (im *image) look32(data []byte) {
 	for ; len(data) >= 4; data = data[1:] {
 		if a := uint64(le32(data)); im.marks.holds(a) {
@@ -95,9 +95,10 @@ func (im *image) look64(data []byte) {
 	}
 }
 
-// distances looks at every byte of code as if an instruction with a distance of 32 bits began there, marks where
-// branches and calls would lead, and follows tables at addresses that would be taken. Doing so at every byte
-// finds each such instruction, whatever else is among the code, and costs hardly a function.
+// distances treats every byte of code as the possible beginning of an instruction with a distance of
+// 32 bits. It marks the targets of such branches and calls, and follows tables at addresses that
+// would be taken. So it finds each such instruction, whatever data is among the code, and excludes
+// hardly any function by chance.
 func (im *image) distances() {
 	tables := map[uint64]bool{}
 	for i := range im.code {
@@ -119,7 +120,7 @@ func (im *image) distances() {
 	}
 }
 
-// distance marks where a distance of 32 bits at an index of a section leads.
+// distance marks the target of a distance of 32 bits at an index of a section.
 func (im *image) distance(s *section, p int) (uint64, bool) {
 	if p+4 > len(s.data) {
 		return 0, false
@@ -129,8 +130,8 @@ func (im *image) distance(s *section, p int) (uint64, bool) {
 	return a, true
 }
 
-// table follows a table of distances of 32 or 64 bits from its own beginning, as compilers make them for switch statements, and
-// marks where its entries lead, up to the first that leads to no code.
+// table follows a table of distances of 32 or 64 bits from its own beginning, as compilers generate
+// for switch statements, and marks the targets of its entries up to the first that is not in code.
 func (im *image) table(base uint64) {
 	r, ok := im.dataAt(base)
 	if !ok {
@@ -146,7 +147,7 @@ func (im *image) table(base uint64) {
 	}
 }
 
-// follow marks where an entry of a table leads, and reports whether that is code.
+// follow marks the target of an entry of a table, and reports whether it is in code.
 func (im *image) follow(a uint64) bool {
 	if im.at(a) == nil || !im.spend() {
 		return false

@@ -11,7 +11,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// Where things lie in the memory of a machine.
+// The addresses in the memory of a machine.
 const (
 	functionAt   = 0x1000
 	helperAt     = 0x1800
@@ -24,7 +24,7 @@ const (
 	memorySize   = 0x9000
 )
 
-// machine is memory in which made-up functions run for real.
+// machine is memory in which generated functions are executed.
 type machine struct {
 	memory []byte
 	base   uint64
@@ -41,7 +41,7 @@ func newMachine(t testing.TB) *machine {
 	return m
 }
 
-// generals are the registers that functions are given values in: all but the stack pointer.
+// generals are the registers whose values functions get: all except the stack pointer.
 var generals = []byte{0, 1, 2, 3, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15}
 
 // withMemory appends an instruction with a register and memory relative to rip.
@@ -50,8 +50,8 @@ func (m *machine) withMemory(code []byte, at uint64, op, reg byte, target uint64
 	return binary.LittleEndian.AppendUint32(code, uint32(target-(at+uint64(len(code))+4)))
 }
 
-// harness writes code that saves Go's registers, takes those of the state and its flags, calls the function on a
-// stack of its own, and puts them back into the state.
+// harness writes code that saves Go's registers, loads the registers and flags of the state, calls
+// the function on its own stack, and stores them back to the state.
 func (m *machine) harness() {
 	var c []byte
 	move := func(op, reg byte, off int) { c = m.withMemory(c, harnessAt, op, reg, uint64(off)) }
@@ -77,13 +77,15 @@ func (m *machine) harness() {
 		move(0x8b, r, stateAt+0x200+8*int(r))
 	}
 	copy(m.memory[harnessAt:], append(c, 0xfc, 0xc3)) // cld; ret
-	// The helper that functions call: it notes where it was called from, and changes a register and flags.
+	// The helper that functions call stores the address from which it was called, and changes a
+	// register and flags.
 	h := []byte{0x48, 0x8b, 0x04, 0x24}                          // mov (%rsp),%rax
 	h = m.withMemory(h, helperAt, 0x89, 0, dataAt+0x800)         // mov %rax,data
 	copy(m.memory[helperAt:], append(h, 0x48, 0xd1, 0xe8, 0xc3)) // shr %rax; ret
 }
 
-// run calls the function and returns what it left: registers, flags, data, and the stack it found, with the red zone.
+// run calls the function and returns its results: registers, flags, data, and the stack that it
+// found, including the red zone.
 func (m *machine) run(registers []uint64) []byte {
 	for i, v := range registers {
 		binary.LittleEndian.PutUint64(m.memory[stateAt+8*i:], v)
@@ -102,7 +104,7 @@ func (m *machine) run(registers []uint64) []byte {
 	return append(left, m.memory[stackAt-0x100-8-128:stackAt]...)
 }
 
-// maker makes up a function.
+// maker generates a function.
 type maker struct {
 	t       *rapid.T
 	m       *machine
@@ -117,7 +119,7 @@ func (g *maker) pick(name string, from []byte) byte { return rapid.SampledFrom(f
 func (g *maker) register() byte                     { return g.pick("register", generals) }
 func (g *maker) bytes(b ...byte)                    { g.code = append(g.code, b...) }
 
-// relative appends an operand relative to rip, in the data, before an immediate of some bytes.
+// relative appends an operand relative to rip, in the data, before an immediate of rest bytes.
 func (g *maker) relative(rest int, target int) {
 	g.code = binary.LittleEndian.AppendUint32(g.code, uint32(target-(functionAt+len(g.code)+4+rest)))
 }
@@ -203,7 +205,7 @@ func (g *maker) call() {
 	g.relative(0, dataAt+0x900)
 }
 
-// function makes up a whole function.
+// function generates a whole function.
 func (g *maker) function() []byte {
 	g.balance = rapid.Bool().Draw(g.t, "pushes")
 	for len(g.code) < 24 {
@@ -224,8 +226,9 @@ func (g *maker) function() []byte {
 	return g.code
 }
 
-// Whatever a function begins with, if its entry may be displaced it does the same with it displaced, to registers,
-// flags, memory, stack and red zone, and its counter goes up by one.
+// TestPatchedFunctionsDoTheSame checks for random functions that displacing the entry does not
+// change the effects on registers, flags, memory, stack and red zone, and that the counter is
+// incremented by one.
 func TestPatchedFunctionsDoTheSame(t *testing.T) {
 	m := newMachine(t)
 	kept := 0

@@ -1,9 +1,10 @@
 package code
 
-// Select says which functions are to be planted by how often each was hit: those hit at most threshold times the
-// mean of all. The others are the few that take most of the time to count and say least about progress: in
-// paper no2-outliers, section 4, a mean as the threshold leaves 0.03 to 0.1 % of overhead of 8 to 11 %. The mean
-// is over all functions that are given, those without hits too. A threshold of 0 leaves those without hits.
+// Select selects the functions to be planted by their hits: those hit at most threshold times the
+// mean. The others are the few that cost most and show progress least: in the paper no2-outliers,
+// section 4, the mean as the threshold leaves 0.03 to 0.1 % of an overhead of 8 to 11 %. The mean is
+// over all given functions, including those without hits. A threshold of 0 selects the functions
+// without hits.
 func Select(hits []uint64, threshold float64) []bool {
 	sum := 0.0
 	for _, n := range hits {

@@ -8,7 +8,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// The paper's table 1 in small: of many functions the few above the mean take nearly all hits.
+// TestSelect is the paper's table 1 in small: few functions above the mean have nearly all hits.
 func TestSelect(t *testing.T) {
 	hits := []uint64{20_000_000, 3_000_000, 9, 0, 150, 4, 40_000, 1, 0, 2}
 	if got, want := Select(hits, 1), []bool{false, false, true, true, true, true, true, true, true, true}; !slices.Equal(got, want) {
@@ -16,8 +16,9 @@ func TestSelect(t *testing.T) {
 	}
 }
 
-// However hits are spread, the functions that are kept are hit no more often than the threshold, some are kept at
-// the mean, and a higher threshold keeps all that a lower one keeps.
+// TestSelectHolds checks for any hits that the selected functions are hit at most as often as the
+// threshold, that some are selected at the mean, and that a higher threshold selects at least the
+// functions of a lower one.
 func TestSelectHolds(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		hits := rapid.SliceOf(rapid.Uint64Range(0, 1<<40)).Draw(t, "hits")

@@ -1,6 +1,7 @@
 package code
 
-// oneByteShape are the shapes of instructions by their first byte, where decode does not treat it by itself.
+// oneByteShape has the shapes of instructions by their first byte, except for those that decode
+// handles itself.
 var oneByteShape = shapesOf([]span{
 	{0x00, 0x03, modrm}, {0x04, 0x04, imm8}, {0x05, 0x05, immz}, {0x06, 0x07, bad},
 	{0x08, 0x0b, modrm}, {0x0c, 0x0c, imm8}, {0x0d, 0x0d, immz}, {0x0e, 0x0f, bad},
@@ -23,7 +24,8 @@ var oneByteShape = shapesOf([]span{
 	{0xf0, 0xf0, bad}, {0xf2, 0xf3, bad}, {0xfe, 0xfe, modrm},
 })
 
-// escapedShape are those by the byte behind 0f, and by the opcode of VEX's and EVEX's first space.
+// escapedShape has the shapes by the byte after 0f, and by the opcode of the first space of VEX and
+// EVEX.
 var escapedShape = shapesOf([]span{
 	{0x00, 0x03, modrm}, {0x04, 0x04, bad}, {0x0a, 0x0a, bad}, {0x0c, 0x0c, bad}, {0x0d, 0x0d, modrm}, {0x0f, 0x0f, modrm | imm8},
 	{0x10, 0x17, modrm}, {0x18, 0x1f, modrm | harmless}, {0x20, 0x23, modrm}, {0x24, 0x27, bad}, {0x28, 0x2f, modrm}, {0x36, 0x36, bad}, {0x38, 0x3f, bad},
@@ -37,7 +39,7 @@ var escapedShape = shapesOf([]span{
 // span is a range of opcodes of one shape.
 type span struct{ from, to, shape int }
 
-// shapesOf spreads ranges over a table; what is in none has neither ModRM nor immediate.
+// shapesOf converts ranges to a table. Opcodes in no range have neither ModRM nor immediate.
 func shapesOf(spans []span) (table [256]int) {
 	for _, s := range spans {
 		for op := s.from; op <= s.to; op++ {

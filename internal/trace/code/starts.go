@@ -6,20 +6,20 @@ import (
 	"strings"
 )
 
-// start is where a function begins, by a symbol, an FDE or both.
+// start is the beginning of a function, from a symbol, an FDE or both.
 type start struct {
 	entry    uint64
-	size     uint64 // of the FDE or else of the symbol; 0: unknown
+	size     uint64 // of the FDE, or else of the symbol; 0: unknown
 	name     string
 	resolver bool
 	symbol   bool
 	frame    *frame
 }
 
-// symbolSize is the size of an entry of a table of symbols.
+// symbolSize is the size of an entry of a symbol table.
 const symbolSize = 24
 
-// symbols reads .symtab and .dynsym: functions become starts, and whatever has an address in code is marked.
+// symbols reads .symtab and .dynsym: functions become starts, and all addresses in code are marked.
 func (im *image) symbols() {
 	for _, s := range im.file.Sections {
 		if s.Type != elf.SHT_SYMTAB && s.Type != elf.SHT_DYNSYM || int(s.Link) >= len(im.file.Sections) {
@@ -39,7 +39,7 @@ func (im *image) symbols() {
 	}
 }
 
-// symbol takes one symbol.
+// symbol handles one symbol.
 func (im *image) symbol(entry, names []byte) {
 	kind := elf.ST_TYPE(entry[4])
 	name := text(names, le32(entry))
@@ -63,16 +63,16 @@ func (im *image) symbol(entry, names []byte) {
 	s.symbol, s.resolver, s.size = true, s.resolver || kind == elf.STT_GNU_IFUNC, max(s.size, size)
 }
 
-// language notes by the name of a symbol that faults of this object's code are exceptions: that a personality for
-// unwinding is used other than those of C, C++ and Rust.
+// language detects by the name of a symbol that faults of this object's code are exceptions: it uses
+// a personality for unwinding other than those of C, C++ and Rust.
 func (im *image) language(name string) {
 	if strings.HasSuffix(name, "_personality_v0") && name != "__gcc_personality_v0" && name != "__gxx_personality_v0" {
 		im.catches = true
 	}
 }
 
-// better reports whether a name of a function is to be shown rather than another of it: the one with fewer
-// underscores before it, then the first in the alphabet.
+// better reports whether a name of a function is to be shown instead of another: the one with fewer
+// leading underscores, then the first in alphabetical order.
 func better(a, b string) bool {
 	x, y := len(a)-len(strings.TrimLeft(a, "_")), len(b)-len(strings.TrimLeft(b, "_"))
 	if x != y {
@@ -81,7 +81,8 @@ func better(a, b string) bool {
 	return a < b
 }
 
-// unwound adds what the FDEs say: where functions begin that have no symbol, and how long they are.
+// unwound adds the information of the FDEs: the beginnings of functions without a symbol, and the
+// lengths of functions.
 func (im *image) unwound() {
 	for _, f := range im.frames() {
 		if im.at(f.from) == nil {
@@ -97,7 +98,7 @@ func (im *image) unwound() {
 	}
 }
 
-// text returns the string at an offset of a table of strings.
+// text returns the string at an offset of a string table.
 func text(names []byte, at uint32) string {
 	if uint64(at) >= uint64(len(names)) {
 		return ""
@@ -111,7 +112,8 @@ func text(names []byte, at uint32) string {
 	return string(names)
 }
 
-// maxName is the most bytes of a name that are kept; those of C++ templates can be longer.
+// maxName is the largest number of bytes of a name that is kept; names of C++ templates can be
+// longer.
 const maxName = 4096
 
 func le64(b []byte) uint64 { return uint64(le32(b)) | uint64(le32(b[4:]))<<32 }

@@ -1,6 +1,6 @@
 package code
 
-// vex finishes an instruction with a two-byte (c5) or three-byte (c4) VEX prefix.
+// vex decodes the rest of an instruction with a two-byte (c5) or three-byte (c4) VEX prefix.
 func (d *decoder) vex(op byte) (instruction, error) {
 	space := byte(1)
 	if op == 0xc4 {
@@ -21,7 +21,7 @@ func (d *decoder) vex(op byte) (instruction, error) {
 	return d.space(space, op)
 }
 
-// xop finishes an instruction of AMD's XOP, which shares its first byte with pop.
+// xop decodes the rest of an instruction of AMD's XOP, whose first byte is also that of pop.
 func (d *decoder) xop() (instruction, error) {
 	if d.pos+2 >= len(d.code) {
 		return instruction{}, errCut
@@ -39,7 +39,8 @@ func (d *decoder) xop() (instruction, error) {
 	return instruction{}, errUnknown
 }
 
-// evex finishes an instruction with an EVEX prefix (AVX-512, FP16). Those of APX are not known.
+// evex decodes the rest of an instruction with an EVEX prefix (AVX-512, FP16). Those of APX are
+// unknown.
 func (d *decoder) evex() (instruction, error) {
 	if d.pos+3 >= len(d.code) {
 		return instruction{}, errCut
@@ -52,7 +53,7 @@ func (d *decoder) evex() (instruction, error) {
 	return d.space(p0&7, op)
 }
 
-// space finishes an instruction of one of the opcode spaces that VEX and EVEX have in common.
+// space decodes the rest of an instruction of an opcode space that VEX and EVEX share.
 func (d *decoder) space(number, op byte) (instruction, error) {
 	switch number {
 	case 1:

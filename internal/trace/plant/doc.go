@@ -29,5 +29,4 @@
 //
 // Requests of ptrace must come from the thread that started the program. Follow must be called
 // there; all other methods may be called from any goroutine.
-// methods may be called from any goroutine.
 package plant

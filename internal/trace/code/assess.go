@@ -8,11 +8,11 @@ import (
 	"golang.org/x/arch/x86/x86asm"
 )
 
-// jumpSize is how long the jump is that is written over a function's beginning.
+// jumpSize is the length of the jump that is written over a function's beginning.
 const jumpSize = 5
 
-// Analyse reads an ELF file and says what functions it has and which of their entries a jump can displace. An
-// error is a Refusal.
+// Analyse reads an ELF file and returns its functions and the entries that a jump can displace. Its
+// errors are Refusals.
 func Analyse(r io.ReaderAt) (*Object, error) {
 	im, err := open(r)
 	if err != nil {
@@ -26,7 +26,7 @@ func Analyse(r io.ReaderAt) (*Object, error) {
 	im.branches(all)
 	o := &Object{BuildID: im.buildID, Functions: make([]Function, len(all)), Left: map[Reason]int{}}
 	for i := range all {
-		f := im.judge(&all[i])
+		f := im.assess(&all[i])
 		if f.Reason != "" {
 			o.Left[f.Reason]++
 		}
@@ -35,8 +35,8 @@ func Analyse(r io.ReaderAt) (*Object, error) {
 	return o, nil
 }
 
-// judge decides whether a function's entry may be touched.
-func (im *image) judge(e *extent) Function {
+// assess decides whether a function's entry may be changed.
+func (im *image) assess(e *extent) Function {
 	f := Function{Name: e.name, Entry: e.from, Size: e.size, Patch: e.from}
 	code := e.section.bytes(e.from)
 	end := e.to - e.from
@@ -62,7 +62,7 @@ func (im *image) judge(e *extent) Function {
 	return f
 }
 
-// whole returns the reason that speaks against a function as a whole.
+// whole returns the reason against a whole function, or "".
 func (im *image) whole(e *extent) Reason {
 	code := e.section.bytes(e.from)
 	switch {
@@ -88,14 +88,16 @@ func (im *image) whole(e *extent) Reason {
 	return ""
 }
 
-// returnFromSignal is mov $15,%rax; syscall, by which debuggers and unwinders know the frame of a signal.
+// returnFromSignal is mov $15,%rax; syscall, by which debuggers and unwinders recognize the frame of
+// a signal.
 var returnFromSignal = []byte{0x48, 0xc7, 0xc0, 0x0f, 0, 0, 0, 0x0f, 0x05}
 
 func signalReturn(code []byte) bool {
 	return bytes.HasPrefix(code, returnFromSignal) || len(code) > 0 && bytes.HasPrefix(code[1:], returnFromSignal)
 }
 
-// entered returns the reason why bytes from patch on may be entered other than through the first.
+// entered returns the reason why the bytes from patch on may be entered other than through the first
+// byte, or "".
 func (im *image) entered(e *extent, patch uint64, n int) Reason {
 	end := patch + uint64(n)
 	switch {
@@ -107,8 +109,8 @@ func (im *image) entered(e *extent, patch uint64, n int) Reason {
 	return ""
 }
 
-// displace returns how many bytes the jump displaces: whole instructions all of which can be moved, and if the last
-// of them never goes on as many of the unused bytes behind the function as the jump needs.
+// displace returns how many bytes the jump displaces: whole instructions that can all be moved, and,
+// if the last of them never continues, as many unused bytes after the function as the jump needs.
 func displace(code []byte, padding int) (int, Reason) {
 	for n := 0; n < len(code); {
 		i, err := decode(code[n:])
@@ -133,7 +135,7 @@ func displace(code []byte, padding int) (int, Reason) {
 	return 0, Small
 }
 
-// movable returns the reason why an instruction cannot be run at another place.
+// movable returns the reason why an instruction cannot be executed at another address, or "".
 func movable(i instruction, code []byte) Reason {
 	inst, err := x86asm.Decode(code[:i.length], 64)
 	if err != nil || inst.Len != i.length {
@@ -144,7 +146,7 @@ func movable(i instruction, code []byte) Reason {
 		return ""
 	case callIndirect:
 		if i.stack {
-			return EarlyCall // its operand would lie elsewhere after a push
+			return EarlyCall // its operand would have another address after a push
 		}
 		return ""
 	case ret:
@@ -159,7 +161,7 @@ func movable(i instruction, code []byte) Reason {
 	return Immovable
 }
 
-// among returns what of displaced instructions is told of them all: whether one may fault, and whether one calls.
+// among combines the displaced instructions: whether one may fault, and whether one calls.
 func among(code []byte) (all instruction) {
 	for len(code) > 0 {
 		i, err := decode(code)
