@@ -34,7 +34,7 @@ func attach(cmd *cobra.Command, h home.Home, r home.Run, a attachment) (report.J
 // owner cancels the job: what is done stays done.
 func showToEnd(cmd *cobra.Command, h home.Home, r home.Run, a attachment) (report.JobView, error) {
 	opts := ui.Detect(os.Stderr, wantJSON(cmd), os.Getenv)
-	opts.Told = a.told
+	opts.Seen = a.told
 	if _, wanted := resultsWanted(cmd); (wanted || ungrouped(cmd)) && opts.Mode == ui.Terminal {
 		opts.Mode = ui.Plain // bars would be drawn over what is printed
 	}

@@ -42,5 +42,5 @@ func planOnly(cmd *cobra.Command, spec *job.Spec, entries []job.Entry, _ bool) e
 		return err
 	}
 	d.Plan.Curves = nil // hundreds of numbers that tell a reader nothing
-	return show(cmd, d.Plan, func(w io.Writer) error { return ui.Plan(ui.ForTerminal(w), d.Plan, ui.LookOf(w, os.Getenv)) })
+	return show(cmd, d.Plan, func(w io.Writer) error { return ui.Plan(ui.ForTerminal(w), d.Plan, ui.StyleOf(w, os.Getenv)) })
 }

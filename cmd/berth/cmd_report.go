@@ -107,7 +107,7 @@ func reportNodes(cmd *cobra.Command, args []string, svg string) error {
 			return home.WriteError(svg, err)
 		}
 	}
-	return show(cmd, v, func(w io.Writer) error { return ui.Usage(w, v, ui.LookOf(w, os.Getenv)) })
+	return show(cmd, v, func(w io.Writer) error { return ui.Usage(w, v, ui.StyleOf(w, os.Getenv)) })
 }
 
 func reportAccuracy(cmd *cobra.Command) error {

@@ -63,5 +63,5 @@ func (s *Server) planRest(ctx context.Context, l *live, a step.Plan) (plan.Plan,
 	l.mu.Lock() // over what the run has measured
 	q := plan.Question{Now: wallNow(), Snap: snap, Spec: l.Spec, Profile: prof, Rest: &a.Rest}.Again(old, l.measured.Measures())
 	l.mu.Unlock()
-	return run.Settle(ctx, q, tester)
+	return run.PlanChecked(ctx, q, tester)
 }

@@ -18,13 +18,13 @@ import (
 //
 // A word of a command that names a file stands for that file: a shipped file for its name and content
 // (job.ShipFile.Sum), another relative one for the user's folder, so that the map.py of two projects are two
-// applications. An edited script is another application, which Place connects with the earlier one.
+// applications. An edited script is another application, which ApplicationByPath connects with the earlier one.
 func Application(spec *job.Spec) string { return identity(spec, byContent) }
 
-// Place returns the identity with shipped files by their paths instead of their contents. Older versions of berth
-// stored profiles under it. Jobs with the same Place are the same application at different times, for example after
+// ApplicationByPath returns the identity with shipped files by their paths instead of their contents. Older versions of berth
+// stored profiles under it. Jobs with the same result are the same application at different times, for example after
 // its scripts were edited.
-func Place(spec *job.Spec) string { return identity(spec, byPath) }
+func ApplicationByPath(spec *job.Spec) string { return identity(spec, byPath) }
 
 func byPath(f job.ShipFile) string { return fmt.Sprintf("ships %q;", f.Path) }
 

@@ -113,9 +113,9 @@ func TestApplicationOfMapReduce(t *testing.T) {
 	}
 }
 
-// TestPlace: the content and name of a shipped file make the application, wherever it is shipped from; its path makes the place, which stays when
+// TestApplicationByPath: the content and name of a shipped file make the application, wherever it is shipped from; its path makes the place, which stays when
 // the file is edited.
-func TestPlace(t *testing.T) {
+func TestApplicationByPath(t *testing.T) {
 	with := func(path, name, sum string) *job.Spec {
 		return mrSpec(func(s *job.Spec) {
 			s.MapReduce.Mapper.Args = []string{"awk", "-f", name}
@@ -132,11 +132,11 @@ func TestPlace(t *testing.T) {
 		"with another name":   {with("/tmp/1/map.awk", "m.awk", "ab"), false, false},
 		"never summed":        {with("/tmp/1/map.awk", "map.awk", ""), false, true},
 	} {
-		if app, place := Application(tt.spec) == Application(base), Place(tt.spec) == Place(base); app != tt.app || place != tt.place {
+		if app, place := Application(tt.spec) == Application(base), ApplicationByPath(tt.spec) == ApplicationByPath(base); app != tt.app || place != tt.place {
 			t.Errorf("%s: same application %v, same place %v", name, app, place)
 		}
 	}
-	if s := with("/tmp/1/map.awk", "map.awk", ""); Application(s) != Place(s) {
+	if s := with("/tmp/1/map.awk", "map.awk", ""); Application(s) != ApplicationByPath(s) {
 		t.Error("without a sum the application is not known by its paths")
 	}
 }

@@ -86,7 +86,7 @@ func (at backend) decide(ctx context.Context, h home.Home, spec *job.Spec, count
 		}
 	}
 	prof, warning := profile(ctx, h, spec, at.NodeType)
-	p, err := Settle(ctx, plan.Question{Now: now(), Snap: at.Snapshot, Spec: spec, Counts: counts, Profile: prof, Rest: rest, Idle: at.idle}, at.Tester)
+	p, err := PlanChecked(ctx, plan.Question{Now: now(), Snap: at.Snapshot, Spec: spec, Counts: counts, Profile: prof, Rest: rest, Idle: at.idle}, at.Tester)
 	p.NodeType = at.NodeType
 	p.Notes = append(p.Notes, at.Notes...)
 	if none := spec.Request.BatchOnly(); at.Snapshot.Queue == nil && len(none) > 0 {
@@ -122,7 +122,7 @@ func Profile(ctx context.Context, s *store.Store, spec *job.Spec, nodeType strin
 	if prof != nil || err != nil {
 		return prof, err
 	}
-	before, err := s.LastAt(ctx, predict.Place(spec))
+	before, err := s.LastAt(ctx, predict.ApplicationByPath(spec))
 	if before == "" || err != nil {
 		return nil, err
 	}

@@ -73,7 +73,7 @@ func (s *Store) ProfileAny(ctx context.Context, app string) (*predict.Profile, e
 }
 
 // LastAt returns the application of the latest measured run of the programs at some paths
-// (predict.Place), or the empty string if no run was measured. Runs of earlier versions of
+// (predict.ApplicationByPath), or the empty string if no run was measured. Runs of earlier versions of
 // berth have the paths as their application.
 func (s *Store) LastAt(ctx context.Context, place string) (app string, err error) {
 	if s == nil {

@@ -15,7 +15,7 @@ type Run struct {
 	Name     string   `json:"name"`
 	Kind     job.Kind `json:"kind"`
 	App      string   `json:"app"`       // predict.Application
-	Place    string   `json:"-"`         // predict.Place
+	Place    string   `json:"-"`         // predict.ApplicationByPath
 	NodeType string   `json:"node_type"` // predict.NodeType
 	State    string   `json:"state"`     // event.State
 

@@ -26,7 +26,7 @@ const (
 // nodes are at the bottom, used ones on top, and the chosen allocations stand on the ground, each with its letter: a
 // capital for as long as the job is expected to run, a small one for the rest of the wall time.
 type chart struct {
-	look  Look
+	style Style
 	nodes int
 	rows  int
 	cols  int      // 0: there is no room, or nothing to draw
@@ -36,9 +36,9 @@ type chart struct {
 	marks []mark
 }
 
-func newChart(at job.Time, o plan.Outlook, look Look) *chart {
-	c := &chart{look: look, nodes: o.Nodes, rows: min(maxRows, o.Nodes), label: len(strconv.Itoa(o.Nodes))}
-	c.cols = min(look.Width-c.label-2, maxCols)
+func newChart(at job.Time, o plan.Outlook, style Style) *chart {
+	c := &chart{style: style, nodes: o.Nodes, rows: min(maxRows, o.Nodes), label: len(strconv.Itoa(o.Nodes))}
+	c.cols = min(style.Width-c.label-2, maxCols)
 	if c.cols < minCols || o.Nodes <= 0 || len(o.Timeline) == 0 {
 		c.cols = 0
 		return c
@@ -164,7 +164,7 @@ func (c *chart) lines() []string {
 		return nil
 	}
 	side, corner, flat, tick := "│", "└", "─", "┬"
-	if c.look.ASCII {
+	if c.style.ASCII {
 		side, corner, flat, tick = "|", "+", "-", "+"
 	}
 	var lines []string
@@ -175,7 +175,7 @@ func (c *chart) lines() []string {
 	axis, names := c.axis(flat, tick)
 	indent := strings.Repeat(" ", c.label+1)
 	lines = append(lines, indent+corner+axis, strings.TrimRight(indent+" "+names, " "))
-	for _, l := range wrap(c.legend(), c.look.Width-len(indent)-1) {
+	for _, l := range wrap(c.legend(), c.style.Width-len(indent)-1) {
 		lines = append(lines, indent+" "+l)
 	}
 	return lines
@@ -208,7 +208,7 @@ func (c *chart) axis(flat, tick string) (line, labels string) {
 
 // glyphs returns the characters for used and free nodes.
 func (c *chart) glyphs() [2]string {
-	if c.look.ASCII {
+	if c.style.ASCII {
 		return [2]string{cellBusy: "#", cellFree: "."}
 	}
 	return [2]string{cellBusy: "█", cellFree: "░"}
@@ -225,7 +225,7 @@ func (c *chart) legend() string {
 
 // row draws a row, cells of one kind together in its colour.
 func (c *chart) row(r int) string {
-	paint, g := color(c.look.Color), c.glyphs()
+	paint, g := color(c.style.Color), c.glyphs()
 	var b strings.Builder
 	for i := 0; i < c.cols; {
 		kind, n := c.cells[i][r], 0

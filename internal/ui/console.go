@@ -44,7 +44,7 @@ type Options struct {
 	Color bool
 	Width int            // columns; 0: ask the terminal
 	Zone  *time.Location // of the times in a plain log; nil: local
-	Told  report.JobView // the view that the user has seen: failures in it are not reported again
+	Seen  report.JobView // the view that the user has seen: failures in it are not reported again
 }
 
 // Detect chooses the form of progress on a file, as a rule standard error: nothing when the result is requested as
@@ -72,9 +72,9 @@ func New(o Options) Console {
 	}
 	switch o.Mode {
 	case Plain:
-		return &plain{out: o.Out, zone: o.Zone, color: color(o.Color), news: knowing(o.Told)}
+		return &plain{out: o.Out, zone: o.Zone, color: color(o.Color), news: knowing(o.Seen)}
 	case Terminal:
-		return &terminal{out: o.Out, front: newForegroundWriter(o.Out), width: o.Width, color: color(o.Color), news: knowing(o.Told)}
+		return &terminal{out: o.Out, front: newForegroundWriter(o.Out), width: o.Width, color: color(o.Color), news: knowing(o.Seen)}
 	default:
 		return quiet{}
 	}

@@ -187,7 +187,7 @@ run        no prediction: no profile yet
 func comparePlan(t *testing.T, p plan.Plan, want string) {
 	t.Helper()
 	var b strings.Builder
-	if err := Plan(&b, p, Look{Width: 80}); err != nil || b.String() != want {
+	if err := Plan(&b, p, Style{Width: 80}); err != nil || b.String() != want {
 		t.Errorf("%v, got\n%s\nwant\n%s", err, b.String(), want)
 	}
 }

@@ -17,12 +17,12 @@ import (
 const maxSlots = 15
 
 // outlook renders the state of the queue: a chart of free nodes over time with the chosen allocations, and a table of
-// the slots. No line is wider than the look.
-func outlook(at job.Time, o plan.Outlook, look Look) []string {
+// the slots. No line is wider than the style.
+func outlook(at job.Time, o plan.Outlook, style Style) []string {
 	title := fmt.Sprintf("queue of partition %s: %d of %s free now", clean(o.Partition), freeNow(o), count(o.Nodes, "node"))
-	lines := append([]string{fit(title, look.Width)}, newChart(at, o, look).lines()...)
+	lines := append([]string{fit(title, style.Width)}, newChart(at, o, style).lines()...)
 	if len(o.Slots) > 0 {
-		lines = append(append(lines, ""), slotLines(at, o, look)...)
+		lines = append(append(lines, ""), slotLines(at, o, style)...)
 	}
 	return lines
 }
@@ -140,7 +140,7 @@ const (
 const turnaroundColumn = 8
 
 // slotLines renders the table of slots.
-func slotLines(at job.Time, o plan.Outlook, look Look) []string {
+func slotLines(at job.Time, o plan.Outlook, style Style) []string {
 	t := newTable("", "START", "NODES>", "FOR>", "TAKE>", "TIME>", "WAIT>", "RUN>", "TURNAROUND>", "RISK>")
 	names, shown := letters(o.Slots), listed(o.Slots)
 	for _, i := range shown {
@@ -148,22 +148,22 @@ func slotLines(at job.Time, o plan.Outlook, look Look) []string {
 		if l, ok := names[i]; ok {
 			name = string(l)
 		}
-		t.add(slotCells(name, at, o.Slots[i], look)...)
+		t.add(slotCells(name, at, o.Slots[i], style)...)
 	}
 	rows, wide := t.lines()
-	if wide > look.Width { // narrower gaps, so that all columns fit
+	if wide > style.Width { // narrower gaps, so that all columns fit
 		t.gap, t.head[turnaroundColumn] = " ", "TOTAL>"
 		rows, wide = t.lines()
 	}
-	if look.Width-wide-2 >= leastWhy {
+	if style.Width-wide-2 >= leastWhy {
 		rows[0] = pad(rows[0], wide) + "  WHY"
 	} else {
 		wide = 0
 	}
-	paint := color(look.Color)
-	lines := []string{paint.dim(fit(rows[0], look.Width))}
+	paint := color(style.Color)
+	lines := []string{paint.dim(fit(rows[0], style.Width))}
 	for n, i := range shown {
-		for _, l := range withWhy(rows[n+1], clean(o.Slots[i].Why), wide, look.Width) {
+		for _, l := range withWhy(rows[n+1], clean(o.Slots[i].Why), wide, style.Width) {
 			if o.Slots[i].Chosen {
 				l = paint.bold(l)
 			}
@@ -171,7 +171,7 @@ func slotLines(at job.Time, o plan.Outlook, look Look) []string {
 		}
 	}
 	if rest := len(o.Slots) - len(shown); rest > 0 {
-		lines = append(lines, fit(fmt.Sprintf("and %s more; all of them with --json", count(rest, "slot")), look.Width))
+		lines = append(lines, fit(fmt.Sprintf("and %s more; all of them with --json", count(rest, "slot")), style.Width))
 	}
 	return lines
 }
@@ -200,7 +200,7 @@ func withWhy(row, why string, beside, width int) []string {
 }
 
 // slotCells returns the cells of a slot's row.
-func slotCells(name string, at job.Time, c plan.Candidate, look Look) []string {
+func slotCells(name string, at job.Time, c plan.Candidate, style Style) []string {
 	start := "now"
 	switch {
 	case c.Start == timeline.Never:
@@ -217,7 +217,7 @@ func slotCells(name string, at job.Time, c plan.Candidate, look Look) []string {
 	}
 	if c.Take > 0 {
 		take = fmt.Sprintf("%d×%d", c.Take, c.PerNode.CPUs)
-		if look.ASCII {
+		if style.ASCII {
 			take = fmt.Sprintf("%dx%d", c.Take, c.PerNode.CPUs)
 		}
 	} else {

@@ -35,12 +35,12 @@ func TestOutlook(t *testing.T) {
 				o = readQueue(t, d)
 				return ""
 			case "show":
-				look := Look{Width: 80, Color: d.HasArg("color"), ASCII: d.HasArg("ascii")}
-				d.MaybeScanArgs(t, "width", &look.Width)
-				return strings.ReplaceAll(join(outlook(reporttest.Epoch, o, look)), "\x1b", "␛")
+				style := Style{Width: 80, Color: d.HasArg("color"), ASCII: d.HasArg("ascii")}
+				d.MaybeScanArgs(t, "width", &style.Width)
+				return strings.ReplaceAll(join(outlook(reporttest.Epoch, o, style)), "\x1b", "␛")
 			case "plan":
 				var b strings.Builder
-				if err := Plan(&b, planWith(o), Look{Width: 80, ASCII: true}); err != nil {
+				if err := Plan(&b, planWith(o), Style{Width: 80, ASCII: true}); err != nil {
 					t.Fatal(err)
 				}
 				return b.String()
@@ -148,14 +148,14 @@ func TestOutlookFits(t *testing.T) {
 				Risk: rapid.Float64Range(0, 1).Draw(t, "risk"), Chosen: rapid.Bool().Draw(t, "chosen"), Why: rapid.String().Draw(t, "why"),
 			})
 		}
-		look := Look{Width: rapid.IntRange(0, 250).Draw(t, "width"), ASCII: rapid.Bool().Draw(t, "ascii")}
-		lines := outlook(at, o, look)
+		style := Style{Width: rapid.IntRange(0, 250).Draw(t, "width"), ASCII: rapid.Bool().Draw(t, "ascii")}
+		lines := outlook(at, o, style)
 		for _, l := range lines {
-			if columns(l) > look.Width || clean(l) != l || !utf8.ValidString(l) {
-				t.Fatalf("width %d: %q is %d wide", look.Width, l, columns(l))
+			if columns(l) > style.Width || clean(l) != l || !utf8.ValidString(l) {
+				t.Fatalf("width %d: %q is %d wide", style.Width, l, columns(l))
 			}
 		}
-		if look.Width < 20 {
+		if style.Width < 20 {
 			return
 		}
 		text := strings.Join(lines, "\n")
@@ -177,7 +177,7 @@ func TestOutlookOfManySlots(t *testing.T) {
 	if len(got) != maxSlots || got[0] != 7 || got[1] != 20 || got[maxSlots-1] != 33 {
 		t.Errorf("got %v", got)
 	}
-	lines := slotLines(0, o, Look{Width: 80})
+	lines := slotLines(0, o, Style{Width: 80})
 	if last := lines[len(lines)-1]; last != "and 25 slots more; all of them with --json" {
 		t.Errorf("got %q", last)
 	}
@@ -187,8 +187,8 @@ func TestOutlookOfManySlots(t *testing.T) {
 func TestColorsAddNothing(t *testing.T) {
 	o := plan.Outlook{Nodes: 4, Timeline: []timeline.Step{{Start: 1, Free: 2}, {Start: 1e11, Free: 4}}}
 	o.Slots = []plan.Candidate{{Slot: timeline.Slot{Nodes: 2, Duration: timeline.Unbounded}, Take: 2, Run: 30, Total: 30, Chosen: true, Why: "soonest"}, {Why: "later"}}
-	plain := join(outlook(1, o, Look{Width: 60}))
-	colored := join(outlook(1, o, Look{Width: 60, Color: true}))
+	plain := join(outlook(1, o, Style{Width: 60}))
+	colored := join(outlook(1, o, Style{Width: 60, Color: true}))
 	for _, code := range []string{"\x1b[0m", "\x1b[1m", "\x1b[2m", "\x1b[32m"} {
 		if !strings.Contains(colored, code) {
 			t.Errorf("no %q", code)
@@ -206,8 +206,8 @@ func TestLookOf(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer func() { _ = file.Close() }()
-	tty := func(env ...string) Look {
-		return LookOf(pty(t, 100, 24), func(name string) string {
+	tty := func(env ...string) Style {
+		return StyleOf(pty(t, 100, 24), func(name string) string {
 			for _, kv := range append(env, "TERM=xterm") {
 				if v, ok := strings.CutPrefix(kv, name+"="); ok {
 					return v
@@ -217,16 +217,16 @@ func TestLookOf(t *testing.T) {
 		})
 	}
 	none := func(string) string { return "" }
-	for name, c := range map[string]struct{ got, want Look }{
-		"a buffer":       {LookOf(&strings.Builder{}, none), Look{Width: 80, ASCII: true}},
-		"a file":         {LookOf(file, none), Look{Width: 80, ASCII: true}},
-		"no size":        {LookOf(pty(t, 0, 0), none), Look{Width: 80, ASCII: true}},
-		"UTF-8":          {tty("LANG=de_DE.UTF-8"), Look{Width: 100, Color: true}},
-		"utf8":           {tty("LC_CTYPE=C.utf8", "LANG=C"), Look{Width: 100, Color: true}},
-		"overruled":      {tty("LC_ALL=C", "LANG=de_DE.UTF-8"), Look{Width: 100, Color: true, ASCII: true}},
-		"NO_COLOR":       {tty("NO_COLOR=1", "LANG=C.UTF-8"), Look{Width: 100}},
-		"dumb":           {tty("TERM=dumb", "LANG=C.UTF-8"), Look{Width: 100}},
-		"NO_COLOR empty": {tty("NO_COLOR=", "LANG=C.UTF-8"), Look{Width: 100, Color: true}},
+	for name, c := range map[string]struct{ got, want Style }{
+		"a buffer":       {StyleOf(&strings.Builder{}, none), Style{Width: 80, ASCII: true}},
+		"a file":         {StyleOf(file, none), Style{Width: 80, ASCII: true}},
+		"no size":        {StyleOf(pty(t, 0, 0), none), Style{Width: 80, ASCII: true}},
+		"UTF-8":          {tty("LANG=de_DE.UTF-8"), Style{Width: 100, Color: true}},
+		"utf8":           {tty("LC_CTYPE=C.utf8", "LANG=C"), Style{Width: 100, Color: true}},
+		"overruled":      {tty("LC_ALL=C", "LANG=de_DE.UTF-8"), Style{Width: 100, Color: true, ASCII: true}},
+		"NO_COLOR":       {tty("NO_COLOR=1", "LANG=C.UTF-8"), Style{Width: 100}},
+		"dumb":           {tty("TERM=dumb", "LANG=C.UTF-8"), Style{Width: 100}},
+		"NO_COLOR empty": {tty("NO_COLOR=", "LANG=C.UTF-8"), Style{Width: 100, Color: true}},
 	} {
 		if c.got != c.want {
 			t.Errorf("%s: got %+v, want %+v", name, c.got, c.want)

@@ -12,7 +12,7 @@ import (
 
 // Plan writes the decision for a job with its reasons, the prediction and, on a batch system, the state of the queue.
 // Its JSON form is the plan itself.
-func Plan(w io.Writer, p plan.Plan, look Look) error {
+func Plan(w io.Writer, p plan.Plan, style Style) error {
 	var b strings.Builder
 	for _, r := range p.Reasons {
 		b.WriteString(clean(r) + "\n")
@@ -35,7 +35,7 @@ func Plan(w io.Writer, p plan.Plan, look Look) error {
 		planStages(&b, p.Predicted.Stages)
 	}
 	if p.Outlook != nil {
-		b.WriteString("\n" + join(outlook(p.At, asked(p), look)))
+		b.WriteString("\n" + join(outlook(p.At, asked(p), style)))
 	}
 	_, err := io.WriteString(w, b.String())
 	return err

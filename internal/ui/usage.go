@@ -19,7 +19,7 @@ var levels = map[bool][]rune{false: []rune(" ▁▂▃▄▅▆▇█"), true: [
 
 // Usage writes the use of node resources by jobs over time: a curve for each resource of each node, and first one for
 // all nodes together. Its JSON form is the view itself.
-func Usage(w io.Writer, v report.UsageView, look Look) error {
+func Usage(w io.Writer, v report.UsageView, style Style) error {
 	var b strings.Builder
 	ids := few(v.Jobs, func(id job.ID) string { return string(id) })
 	if v.Start.IsZero() {
@@ -29,7 +29,7 @@ func Usage(w io.Writer, v report.UsageView, look Look) error {
 	}
 	all := together(v)
 	for i := range all[:min(len(all), usageNodes)] {
-		usageNode(&b, &all[i], v.StepS, look)
+		usageNode(&b, &all[i], v.StepS, style)
 	}
 	if n := len(all) - usageNodes; n > 0 {
 		fmt.Fprintf(&b, "\nand %s: use --svg or --json\n", count(n, "further node"))
@@ -66,28 +66,28 @@ func together(v report.UsageView) []report.NodeUsageView {
 }
 
 // usageNode writes the curves of one node.
-func usageNode(b *strings.Builder, n *report.NodeUsageView, step float64, look Look) {
+func usageNode(b *strings.Builder, n *report.NodeUsageView, step float64, style Style) {
 	title := n.Node
 	if n.Host != "" {
 		title += " (" + clean(n.Host) + ")"
 	}
-	b.WriteString("\n" + color(look.Color).bold(title) + "\n")
+	b.WriteString("\n" + color(style.Color).bold(title) + "\n")
 	words, wide := [4]string{}, 0
 	for _, r := range job.AllResources() {
 		words[r] = usedText(r, n.Of(r))
 		wide = max(wide, columns(words[r]))
 	}
-	width := min(max(look.Width-wide-len("  disk  │  "), minCols), maxCols, len(n.CPU.Used))
+	width := min(max(style.Width-wide-len("  disk  │  "), minCols), maxCols, len(n.CPU.Used))
 	for _, r := range job.AllResources() {
-		curve := string(curve(n.Of(r), width, look.ASCII))
-		fmt.Fprintf(b, "  %-4s %s  %s\n", r, side(look)+color(look.Color).green(curve)+side(look), words[r])
+		curve := string(curve(n.Of(r), width, style.ASCII))
+		fmt.Fprintf(b, "  %-4s %s  %s\n", r, side(style)+color(style.Color).green(curve)+side(style), words[r])
 	}
 	end := seconds(math.Ceil(10*step*float64(len(n.CPU.Used))) / 10)
 	fmt.Fprintf(b, "       %s\n", " 0"+padLeft(end, max(width-1, 1+columns(end))))
 }
 
-func side(look Look) string {
-	if look.ASCII {
+func side(style Style) string {
+	if style.ASCII {
 		return "|"
 	}
 	return "│"

@@ -27,7 +27,7 @@ func usage() report.UsageView {
 // TestUsage: a curve goes from nothing to the capacity and no higher, and what little there is shows.
 func TestUsage(t *testing.T) {
 	var b strings.Builder
-	if err := Usage(&b, usage(), Look{Width: 80, ASCII: true}); err != nil {
+	if err := Usage(&b, usage(), Style{Width: 80, ASCII: true}); err != nil {
 		t.Fatal(err)
 	}
 	_, got, _ := strings.Cut(b.String(), "\n")
@@ -57,7 +57,7 @@ a1/1
 		t.Errorf("%s\nwant\n%s", got, want)
 	}
 	b.Reset()
-	if err := Usage(&b, report.UsageView{Jobs: []job.ID{"mr-1"}}, Look{Width: 80}); err != nil || b.String() != "mr-1: no phase is over yet\n" {
+	if err := Usage(&b, report.UsageView{Jobs: []job.ID{"mr-1"}}, Style{Width: 80}); err != nil || b.String() != "mr-1: no phase is over yet\n" {
 		t.Errorf("%q, %v", b.String(), err)
 	}
 }

@@ -15,7 +15,7 @@ import (
 // sample, so more of them would not be more accurate.
 const checkRounds = 3
 
-// Settle plans, and lets the batch system itself compute when the chosen request would begin. If the answer is much
+// PlanChecked plans, and lets the batch system itself compute when the chosen request would begin. If the answer is much
 // later than the plan, or a refusal, it plans again with that answer. tester is nil where the backend cannot check
 // requests.
 //
@@ -23,7 +23,7 @@ const checkRounds = 3
 // of higher priority, nodes × time over the nodes of the partition (_delayed_job_start_time in its controller), as if
 // none could be backfilled: in measurements every request got the same late start, which led plans to requests of
 // half the size.
-func Settle(ctx context.Context, q plan.Question, tester driver.Tester) (plan.Plan, error) {
+func PlanChecked(ctx context.Context, q plan.Question, tester driver.Tester) (plan.Plan, error) {
 	for round := 0; ; round++ {
 		p, err := plan.Decide(q)
 		if err != nil || tester == nil || round == checkRounds || len(p.Requests()) == 0 {

@@ -22,9 +22,9 @@ func (o *oracle) Test(context.Context, job.AllocRequest) (job.Time, error) {
 	return o.start, o.err
 }
 
-// TestSettle: a start that is much later than the queue shows leads to another plan, but not while jobs are pending,
+// TestPlanChecked: a start that is much later than the queue shows leads to another plan, but not while jobs are pending,
 // when the answer means nothing; a refusal always does.
-func TestSettle(t *testing.T) {
+func TestPlanChecked(t *testing.T) {
 	const now = job.Time(1e18)
 	hour := now.Add(time.Hour)
 	refused := &job.Error{Class: job.User, What: "no"}
@@ -49,7 +49,7 @@ func TestSettle(t *testing.T) {
 			snap := cluster.Snapshot{Driver: "slurm", At: now, Nodes: []cluster.Node{{Name: "n1", Capacity: has, Free: has}, {Name: "n2", Capacity: has, Free: has}},
 				Queue: &cluster.Queue{Grain: time.Minute, Partitions: []cluster.Partition{{Name: "main", Default: true, Nodes: []int{0, 1}}}, Pending: tt.pending}}
 			q := plan.Question{Now: now, Snap: snap, Spec: spec, Counts: plan.Counts{Tasks: 4}}
-			_, err := Settle(t.Context(), q, &tt.oracle)
+			_, err := PlanChecked(t.Context(), q, &tt.oracle)
 			if again := tt.oracle.asked > 1; again != tt.again || (err != nil) != tt.fails {
 				t.Errorf("asked %d times, error %v", tt.oracle.asked, err)
 			}

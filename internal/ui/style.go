@@ -9,8 +9,8 @@ import (
 	"golang.org/x/term"
 )
 
-// Look is the capabilities of the output: width, colours, characters.
-type Look struct {
+// Style is the capabilities of the output: width, colours, characters.
+type Style struct {
 	Width int  // columns
 	Color bool // ANSI colours
 	ASCII bool // no other characters in charts
@@ -19,15 +19,15 @@ type Look struct {
 // plainWidth is the width of text that goes to no terminal.
 const plainWidth = 80
 
-// LookOf returns the capabilities of w: the terminal's width, colours unless NO_COLOR is set (no-color.org) or the
+// StyleOf returns the capabilities of w: the terminal's width, colours unless NO_COLOR is set (no-color.org) or the
 // terminal is a dumb one, and block characters where the locale's character set is UTF-8. Output that is no terminal
 // is plain.
-func LookOf(w io.Writer, getenv func(string) string) Look {
+func StyleOf(w io.Writer, getenv func(string) string) Style {
 	width, _, ok := terminalSize(w)
 	if !ok {
-		return Look{Width: plainWidth, ASCII: true}
+		return Style{Width: plainWidth, ASCII: true}
 	}
-	return Look{
+	return Style{
 		Width: cmp.Or(width, plainWidth),
 		ASCII: !utf8Locale(getenv) || columns("█") != 1, // in East Asian locales a block may be two columns wide
 		Color: clever(getenv) && getenv("NO_COLOR") == "",
