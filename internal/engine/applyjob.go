@@ -25,9 +25,9 @@ func (e *Engine) applySubmitted(at job.Time, r event.JobSubmitted) {
 		j.Urgent[i] = sched.Candidate{Job: &j.Job, Needs: sched.Needs{Kind: j.Begin[i].Kind, Urgent: true}}
 		j.Urgent[i].Ready = sched.Ready{Next: int32(w.Total()), End: int32(w.Total())} // none that never started
 	}
-	j.Known.Tell(w.Demands)
+	j.Known.AddProfile(w.Demands)
 	for i := range j.past {
-		j.past[i].Tell(w.Curves, j.Begin[i].Kind)
+		j.past[i].AddEarlier(w.Curves, j.Begin[i].Kind)
 	}
 	j.expect(&w)
 	e.jobs[w.ID] = j
@@ -44,7 +44,7 @@ func (e *Engine) enter(j *jobState) {
 	p.enter(j)
 	j.demand()
 	j.recount()
-	j.Place = sched.Place{Rank: p.Policy.Rank(&p.Pool, &j.Job), Order: e.orders}
+	j.Priority = sched.Priority{Rank: p.Policy.Rank(&p.Pool, &j.Job), Order: e.orders}
 	j.asked, j.misses, j.unproductive, j.plan = 0, 0, unproductive{}, planning{}
 	if j.work.Alloc.Nodes == 0 || p.shape.Endless() {
 		j.asked = 1 // it was planned on allocations that wait for work, or shares what such jobs have on the machine
@@ -100,7 +100,7 @@ func (e *Engine) applyJob(at job.Time, r event.Record) {
 	case event.JobStopping:
 		j.state, j.ending, j.code, j.reason = event.StateStopping, r.State, r.Code, r.Reason
 		for _, a := range j.sorted() { // nodes are looked at in the order in which they are freed
-			a.Doomed = r.Reason
+			a.KillReason = r.Reason
 			e.unwant(a)
 		}
 	case event.JobFinalizing:

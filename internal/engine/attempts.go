@@ -20,8 +20,8 @@ func (e *Engine) grantWanted(in step.GrantWanted) {
 	a := e.find(in.Attempt)
 	switch {
 	case a == nil:
-	case a.Doomed != "":
-		e.kill(a, a.Doomed)
+	case a.KillReason != "":
+		e.kill(a, a.KillReason)
 	case in.Phase <= a.Through:
 		e.do(step.Grant{Attempt: a.ID, Node: a.node.id, Phase: a.Through, Grant: job.Grant{Memory: a.Sort}})
 	default:
@@ -36,8 +36,8 @@ func (e *Engine) commitWanted(in step.CommitWanted) {
 	case a == nil:
 	case a.commit:
 		e.do(step.Commit{Attempt: a.ID, Node: a.node.id})
-	case a.Doomed != "":
-		e.kill(a, a.Doomed)
+	case a.KillReason != "":
+		e.kill(a, a.KillReason)
 	case a.job.granted(a.ID.Task) != nil:
 		a.held = true
 	default:
@@ -57,11 +57,11 @@ func (e *Engine) attemptEnded(r event.AttemptEnded) {
 	switch {
 	case r.Outcome == event.Done && a.job.tasks[a.ID.Task].status == done:
 		r.Outcome, r.Reason = event.Killed, beaten
-	case (r.Outcome == event.Killed && a.Doomed == "" || r.Outcome == event.Failed && r.Signal != 0) && a.outlived(e.now):
+	case (r.Outcome == event.Killed && a.KillReason == "" || r.Outcome == event.Failed && r.Signal != 0) && a.outlived(e.now):
 		r = event.AttemptEnded{Attempt: a.ID, Outcome: event.Lost, Cut: true, Reason: "the time of its allocation was over"}
 	case r.Outcome == event.Lost && !a.endless(): // its worker was told to end, and says so
 		r.Cut = true
-	case r.Outcome == event.Killed && a.Doomed == "" || r.Outcome == event.Lost:
+	case r.Outcome == event.Killed && a.KillReason == "" || r.Outcome == event.Lost:
 		r = e.tooOften(a, r)
 	}
 	r.Slow = a.slow && r.Outcome == event.Killed
@@ -98,7 +98,7 @@ func (e *Engine) fetchFailed(in step.FetchFailed) {
 	if j == nil || !j.active() || by == nil || by.job != j || by.Kind != job.ReduceTask {
 		return
 	}
-	if by.Through != job.PhaseShuffle && !by.commit && by.Doomed == "" {
+	if by.Through != job.PhaseShuffle && !by.commit && by.KillReason == "" {
 		// It has a core that the map may need, so it must not wait for the map.
 		e.kill(by, "its input is damaged: "+in.Reason)
 	}

@@ -96,7 +96,7 @@ func (e *Engine) ended(a *attempt, r event.AttemptEnded) {
 	}
 	for b := j.first(task); b != nil; b = b.duplicate {
 		switch {
-		case b.Doomed != "":
+		case b.KillReason != "":
 		case r.Outcome == event.Done:
 			e.kill(b, beaten)
 		case b.held && b.node.state == up && j.granted(task) == nil:

@@ -16,7 +16,7 @@ type shown struct{ last *straggler.View }
 
 func (shown) Name() string { return "shown" }
 
-func (s *shown) Judge(v *straggler.View) []straggler.Verdict {
+func (s *shown) Assess(v *straggler.View) []straggler.Verdict {
 	s.last = v
 	return nil
 }

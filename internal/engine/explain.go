@@ -208,7 +208,7 @@ func (x *explanation) room(c *sched.Candidate) {
 func (x *explanation) without(n *node, c *sched.Candidate) why.Node {
 	r := why.Node{ID: n.id, Free: n.Free().Resources(), Returned: n.alloc.Retired}
 	if !x.e.cfg.Scheduler.WholeCores() {
-		r.Lacks = n.Lacks(&x.j.Job, c.Takes, x.phase)
+		r.Lacks = n.Shortages(&x.j.Job, c.Takes, x.phase)
 	}
 	if !n.InTime(x.now, c.Span) {
 		r.EndsIn = max(1, x.until(n.alloc.Ends))
@@ -261,7 +261,7 @@ func (x *explanation) before() {
 	for _, k := range x.j.pool.active {
 		r := &reasons[0]
 		switch {
-		case !k.Before(x.j.Place) || !k.active() || k.Begin[0].Class() == nil && k.Begin[1].Class() == nil:
+		case !k.Before(x.j.Priority) || !k.active() || k.Begin[0].Class() == nil && k.Begin[1].Class() == nil:
 			continue
 		case k.Rank == x.j.Rank:
 		case x.e.cfg.Scheduler.Fair():

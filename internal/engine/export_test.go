@@ -76,7 +76,7 @@ func (e *Engine) Neglected() string {
 		}
 		for _, n := range p.nodes {
 			for _, a := range e.on(n) {
-				if n.state == up && a.Doomed == "" && a.infeasible(e.now) {
+				if n.state == up && a.KillReason == "" && a.infeasible(e.now) {
 					return fmt.Sprintf("%v shuffles though %s", a.ID, tooLate)
 				}
 			}

@@ -118,7 +118,7 @@ func (e *Engine) endLeft(j *jobState) {
 		switch {
 		case a.node.state != up:
 			e.ended(a, event.AttemptEnded{Attempt: a.ID, Outcome: event.Killed, Reason: "all tasks are done"})
-		case a.Doomed == "":
+		case a.KillReason == "":
 			e.kill(a, "no reduce needs its output any more")
 		}
 	}
@@ -134,7 +134,7 @@ func (e *Engine) stop(j *jobState, s event.State, c job.Code, reason string) {
 
 // kill ends an attempt. One that cannot be told now is told when its worker is back.
 func (e *Engine) kill(a *attempt, reason string) {
-	a.Doomed = reason
+	a.KillReason = reason
 	e.unwant(a)
 	if a.node.state == up {
 		e.do(step.Kill{Attempt: a.ID, Node: a.node.id, Reason: reason})

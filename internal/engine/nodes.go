@@ -40,8 +40,8 @@ func (e *Engine) reconcileAttempts(n *node, has []job.Attempt) {
 		case !here[a.ID]:
 			e.lose(a, "its worker was started again")
 			continue
-		case a.Doomed != "":
-			e.kill(a, a.Doomed)
+		case a.KillReason != "":
+			e.kill(a, a.KillReason)
 			continue
 		case a.job.tasks[a.ID.Task].status == done:
 			e.kill(a, beaten)

@@ -191,7 +191,7 @@ type attempt struct {
 	asked     bool // … because it asked: it is told again when its worker is back
 
 	// Not part of the state that records make: whoever wants something asks again
-	// after a break. Nor is Doomed, which is found anew.
+	// after a break. Nor is KillReason, which is computed again.
 	held bool             // it asked to commit while another attempt of its task may
 	slow bool             // it is being killed because it is too slow
 	next *sched.Candidate // to go on to the phases that it asked for; nil: it did not ask

@@ -129,7 +129,7 @@ func (e *Engine) dropInfeasible(p *pool) {
 			continue
 		}
 		for _, a := range e.on(n) {
-			if a.Doomed == "" && a.infeasible(e.now) {
+			if a.KillReason == "" && a.infeasible(e.now) {
 				e.kill(a, tooLate)
 			}
 		}

@@ -40,7 +40,7 @@ func (e *Engine) look() {
 		for _, j := range p.active {
 			for class := range j.past {
 				if v := e.view(j, class); v != nil {
-					e.carryOut(j, class, v, e.cfg.Rule.Judge(v))
+					e.carryOut(j, class, v, e.cfg.Rule.Assess(v))
 					e.lookAt = e.now.Add(e.cfg.LookEvery)
 				}
 			}
@@ -57,7 +57,7 @@ func (e *Engine) view(j *jobState, class int) *straggler.View {
 	v.Ready = j.waiting(class)
 	reports := false
 	for _, a := range j.sorted() {
-		if j.class(a.ID.Task) != class || a.Doomed != "" || a.Shuffles() {
+		if j.class(a.ID.Task) != class || a.KillReason != "" || a.Shuffles() {
 			continue
 		}
 		reports = reports || a.track != nil
@@ -79,9 +79,9 @@ func (e *Engine) rooms(j *jobState, class int, v *straggler.View) {
 		if n.state != up || !n.InTime(e.now, j.Left[class].Span(false)) {
 			continue
 		}
-		v.Places += straggler.Places(n.Capacity, need.Vector())
-		if k := straggler.Places(n.Free(), need.Vector()); k > 0 && !n.Health.Avoided(e.now) {
-			v.Rooms = append(v.Rooms, straggler.Room{Node: n.id, Places: k})
+		v.Slots += straggler.Fitting(n.Capacity, need.Vector())
+		if k := straggler.Fitting(n.Free(), need.Vector()); k > 0 && !n.Health.Avoided(e.now) {
+			v.FreeSlots = append(v.FreeSlots, straggler.FreeSlot{Node: n.id, Count: k})
 		}
 	}
 }
@@ -91,7 +91,7 @@ func (e *Engine) carryOut(j *jobState, class int, v *straggler.View, verdicts []
 	for rank := range verdicts {
 		d := &verdicts[rank]
 		a := j.find(d.Attempt)
-		if a == nil || a.Doomed != "" {
+		if a == nil || a.KillReason != "" {
 			continue
 		}
 		a.verdict = d
@@ -105,7 +105,7 @@ func (e *Engine) carryOut(j *jobState, class int, v *straggler.View, verdicts []
 	}
 	for i := range v.Running {
 		if t := v.Running[i].Track; t != nil {
-			t.Looked()
+			t.Shown()
 		}
 	}
 	e.enqueue(j)

@@ -6,13 +6,13 @@ import (
 	"berth/internal/job"
 )
 
-// containers are the rules of Hadoop Yarn with its capacity scheduler, the second baseline of the paper
-// phase-level-scheduling: a task has a container of whole cores and memory from its beginning to its end,
-// as large as its largest phase wants it. Jobs of a queue come first in, first out.
+// containers are the rules of Hadoop YARN with its capacity scheduler, the second baseline of the paper
+// phase-level-scheduling. A task holds a container of whole cores and memory from start to end, as large
+// as its largest phase needs. Jobs run first in, first out.
 type containers struct{ cores }
 
-// containerStep is what a container's memory is a multiple of (Yarn's yarn.scheduler.minimum-allocation-mb is
-// 1024, and sites with small tasks set half of it).
+// containerStep is the unit of a container's memory, in bytes. (YARN's yarn.scheduler.minimum-allocation-mb
+// is 1024, and sites with small tasks set half of it.)
 const containerStep = 512 << 20
 
 func (containers) demand(j *Job, kind job.TaskKind) Demand {
@@ -27,14 +27,14 @@ func (containers) demand(j *Job, kind job.TaskKind) Demand {
 
 func (containers) rank(*Pool, *Job) job.Time { return 0 }
 
-// shuffles lets reduces that wait for maps have half of the cores (Yarn's
+// shuffles limits reduces that wait for maps to half of the cores (YARN's
 // yarn.app.mapreduce.am.job.reduce.rampup.limit).
 func (containers) shuffles(n *Node) int { return max(1, n.cores()/2) }
 
 func (containers) fits(n *Node, c *Candidate) bool { return holdsCores(n, c) }
 
-// holdsCores reports whether the node has the cores that the candidate holds from its beginning. Where nothing but
-// reduces that shuffle hold them, a task begins all the same: they may wait for it.
+// holdsCores reports whether the node has the cores that the candidate holds from its start. If only reduces
+// that shuffle hold them, a task starts all the same, as those reduces may wait for it.
 func holdsCores(n *Node, c *Candidate) bool {
 	return c.Takes.CPU <= n.Free().CPU || !slices.ContainsFunc(n.Running, func(a *Running) bool { return !a.Shuffles() })
 }

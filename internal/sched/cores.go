@@ -2,13 +2,13 @@ package sched
 
 import "berth/internal/job"
 
-// cores are the rules of the scheduler Cores: a task holds its whole cores and its memory from its beginning to its
-// end, but that a reduce which shuffles holds no core; so however many reduces wait for maps, maps can
-// run. The first in line starts, on the node that is least loaded. The other schedulers' rules begin with
-// these and change what they do otherwise.
+// cores are the rules of the scheduler Cores. A task holds its whole cores and its memory from start to end,
+// except that a reduce holds no core while it shuffles; so maps can run however many reduces wait for them.
+// The first in line starts on the least loaded node. The rules of the other schedulers embed
+// these and override some of them.
 type cores struct {
-	shortest bool    // jobs come in the order Shortest, else in that of Place.Order
-	ageing   float64 // share of the pool's cores that jobs age by
+	shortest bool    // jobs are in the order Shortest, else in the order of Priority.Order
+	ageing   float64 // share of the pool's cores by which jobs age
 }
 
 func (cores) demand(j *Job, kind job.TaskKind) (d Demand) {
@@ -20,8 +20,8 @@ func (cores) demand(j *Job, kind job.TaskKind) (d Demand) {
 	return d
 }
 
-// through lets a reduce ask when it has fetched its input, as it has no core until then, and
-// everything else run to its end.
+// through makes a reduce ask again when it has fetched its input, as it holds no core until then. Other
+// attempts run to their end.
 func (cores) through(_ *Job, kind job.TaskKind, phase job.Phase) job.Phase {
 	if phase == job.PhaseShuffle {
 		return phase
@@ -31,7 +31,7 @@ func (cores) through(_ *Job, kind job.TaskKind, phase job.Phase) job.Phase {
 
 func (cores) paused(holds job.Vector) job.Vector { return holds }
 
-// rank is what is left to do of the job in the order Shortest, with ageing; 0 in the order FIFO.
+// rank is the remaining work of the job, with ageing, in the order Shortest, and 0 in the order FIFO.
 func (r cores) rank(p *Pool, j *Job) job.Time {
 	if !r.shortest {
 		return 0
@@ -41,13 +41,13 @@ func (r cores) rank(p *Pool, j *Job) job.Time {
 
 func (cores) shuffles(n *Node) int { return n.cores() }
 
-// fits reports whether the node has the cores. While an attempt there waits for cores, none are given away under
-// its nose.
+// fits reports whether the node has the cores. While an attempt on the node waits for cores, no task that needs
+// cores starts there.
 func (cores) fits(n *Node, c *Candidate) bool {
 	return c.shuffles() || len(n.waiting.line) == 0 && c.Takes.CPU <= n.Free().CPU
 }
 
-// onward returns the first in line of the attempts that wait on the node, if it can go on.
+// onward returns the first in line of the attempts that wait on the node, or nil if it does not fit.
 func (cores) onward(n *Node, _ job.Time) *Candidate {
 	c := n.waiting.line[0]
 	more, free := c.Takes.Minus(c.Running.Holds), n.Free()
@@ -57,7 +57,7 @@ func (cores) onward(n *Node, _ job.Time) *Candidate {
 	return nil
 }
 
-// sortMemory says nothing: the worker shares its memory to sort in out over its cores.
+// sortMemory returns 0: the worker divides its sort memory by its cores.
 func (cores) sortMemory(*Node, *Candidate) int64 { return 0 }
 
 func (cores) reach(*Pool) int { return 1 }

@@ -7,10 +7,10 @@ import (
 	"berth/internal/predict"
 )
 
-// Demand is what a task takes of its node in each of its phases, indexed by phase.
+// Demand is what a task uses of its node in each of its phases, indexed by phase.
 type Demand [job.PhaseReduce + 1]job.Vector
 
-// Most returns the most of each resource that one of the phases after one and through another takes.
+// Most returns the maximum of each resource over the phases that come later than after, up to and including through.
 func (d *Demand) Most(after, through job.Phase) (most job.Vector) {
 	for p := after + 1; p <= min(through, job.PhaseReduce); p++ {
 		most = most.Max(d[p])
@@ -27,16 +27,16 @@ func KindIndex(k job.TaskKind) int {
 	return 0
 }
 
-// Known is what the phases of a job's tasks are known to take at full speed: by the profile of its
-// application, and by its own attempts that are done. The profile counts as so many of those as a plan's word on times does.
+// Known is the demand of the phases of a job's tasks at full speed: from the profile of its application and from
+// its own attempts that are done. The profile weighs as much as planWeight of those attempts.
 type Known struct {
 	profile [job.PhaseReduce + 1]job.PhaseDemand
 	run     predict.Demands
-	done    int // attempts that run has taken in
+	done    int // number of attempts in run
 }
 
-// Tell takes in what the profile says.
-func (k *Known) Tell(profile []job.PhaseDemand) {
+// AddProfile adds the demands of the profile.
+func (k *Known) AddProfile(profile []job.PhaseDemand) {
 	for _, d := range profile {
 		if d.Phase <= job.PhaseReduce {
 			k.profile[d.Phase] = d
@@ -44,15 +44,15 @@ func (k *Known) Tell(profile []job.PhaseDemand) {
 	}
 }
 
-// Learn takes in an attempt that is done, and reports whether what is known has changed so much that it is
-// worth asking again: with the first attempts, and whenever their number has doubled.
+// Learn adds an attempt that is done. It reports whether the demands should be computed again: after the
+// first attempt, and whenever their number has doubled.
 func (k *Known) Learn(stats []job.PhaseStat) bool {
 	k.run.Add(stats)
 	k.done++
 	return k.done&(k.done-1) == 0
 }
 
-// Phase returns what a phase takes, and whether anything is known of it.
+// Phase returns the demand of a phase, and whether it is known.
 func (k *Known) Phase(p job.Phase) (job.PhaseDemand, bool) {
 	run, measured := k.run.Demand(p)
 	told := k.profile[p]
@@ -68,7 +68,7 @@ func (k *Known) Phase(p job.Phase) (job.PhaseDemand, bool) {
 	d := job.PhaseDemand{Phase: p, Seconds: mean(told.Seconds, run.Seconds)}
 	d.Takes = job.Vector{CPU: whole(told.Takes.CPU, run.Takes.CPU), Memory: run.Takes.Memory,
 		Disk: whole(told.Takes.Disk, run.Takes.Disk), Net: whole(told.Takes.Net, run.Takes.Net)}
-	if n < planWeight { // memory is hard: few attempts may all have been small ones
+	if n < planWeight { // memory is a hard limit, and the first attempts may all have been small
 		d.Takes.Memory = max(run.Takes.Memory, told.Takes.Memory)
 	}
 	return d, true
@@ -80,13 +80,13 @@ func (k *Known) lasts(p job.Phase) time.Duration {
 	return time.Duration(d.Seconds * float64(time.Second))
 }
 
-// grains is the number of steps in which a demand doubles: demands that are nearly the same are not told apart, so
-// that jobs of one application wait in one class.
+// grains is the number of steps in which a demand doubles. Demands that are nearly the same become equal, so
+// that jobs of one application share a class.
 const grains = 8
 
-// measured returns what tasks of the job of a kind take by what is known. What the user said stays true: a bag task
-// holds its cores, and so do tasks for which more than one core was asked; memory that a task may not exceed is
-// never more than that. What is not known of a phase is what the task needs as a whole.
+// measured returns the demand of the job's tasks of that kind, from what is known. It keeps what the user requested:
+// a bag task holds its cores, and so does a task that requested more than one core; a task's memory never exceeds
+// its limit. A phase of unknown demand has the need of the whole task.
 func (j *Job) measured(kind job.TaskKind) (d Demand) {
 	need := j.Need[KindIndex(kind)]
 	for _, p := range kind.Phases() {
@@ -110,7 +110,7 @@ func (j *Job) measured(kind job.TaskKind) (d Demand) {
 	return d
 }
 
-// coarseCPU rounds to tenths of a core, so that a whole core stays one, and nothing computes on none.
+// coarseCPU rounds to tenths of a core, so that a whole core stays one and no task uses less than a tenth.
 func coarseCPU(v int64) int64 {
 	const tenth = job.MilliCore / 10
 	if v <= 0 {
@@ -119,7 +119,7 @@ func coarseCPU(v int64) int64 {
 	return max(tenth, (v+tenth/2)/tenth*tenth)
 }
 
-// coarse rounds an amount up to one of a few steps in which it doubles.
+// coarse rounds an amount up to one of the steps of grains.
 func coarse(v int64) int64 {
 	if v <= 0 {
 		return 0

@@ -6,8 +6,8 @@ import (
 	"berth/internal/job"
 )
 
-// hold keeps a node for the first candidate of the class, the first that found no room, so that smaller
-// ones of later jobs do not take its place for ever. With nil none is kept.
+// hold reserves a node for the first candidate of the class, the first that found no room, so that smaller
+// candidates of later jobs do not delay it forever. With nil no node is reserved.
 func (r *Selector) hold(p *Pool, c *Class, now job.Time) {
 	var j *Job
 	if c != nil && len(p.Classes) > 1 {
@@ -19,7 +19,7 @@ func (r *Selector) hold(p *Pool, c *Class, now job.Time) {
 		return
 	}
 	if r.held != nil {
-		p.Free(r.held) // others may look at it again
+		p.Free(r.held) // the node is searched for others again
 	}
 	r.heldFor, r.heldJob, r.held = c, j, nil
 	if c == nil {
@@ -37,7 +37,7 @@ func (r *Selector) hold(p *Pool, c *Class, now job.Time) {
 	r.held, _ = choice.Best()
 }
 
-// canHold reports whether a task of the class could run on the node once others ended.
+// canHold reports whether a task of the class could run on the node after others have ended.
 func (r *Selector) canHold(p *Pool, c *Class, n *Node, now job.Time) bool {
 	switch {
 	case !n.couldTake(c, now), c.Urgent && !c.mayUrge(p, n, now):
@@ -48,40 +48,40 @@ func (r *Selector) canHold(p *Pool, c *Class, n *Node, now job.Time) bool {
 	return !n.Obstructed(n.within(c, c.Takes.Memory))
 }
 
-// holdable reports whether a node is kept for the class if it is the first that finds no room. For
-// reduces that begin none is: the maps that they wait for were there before other jobs' came. But
-// in the order Shortest the maps of a large job that was there first may have the memory.
+// holdable reports whether a node is reserved for the class if it is the first that finds no room. No node is reserved for
+// reduces that start, as the maps that they wait for came before those of other jobs. But in the order Shortest the
+// maps of a large earlier job may hold the memory.
 func (r *Selector) holdable(p *Pool, c *Class, now job.Time) bool {
 	return !c.shuffles() ||
 		r.wantsRoom(c) > 0 && slices.ContainsFunc(p.Nodes, func(n *Node) bool { return r.canHold(p, c, n, now) })
 }
 
-// couldTake reports whether a task of the class could run on the node if nothing else did.
+// couldTake reports whether a task of the class could run on the node if it were empty.
 func (n *Node) couldTake(c *Class, now job.Time) bool {
 	return n.Up && fits(c.Peak, n.Capacity) && n.InTime(now, c.Span)
 }
 
-// keptFrom reports whether the node that is kept is kept from the class: it is not the one that it is kept for, does not come
-// before that, and would delay it.
+// keptFrom reports whether the reserved node is closed to the class: the node is not reserved for this class, the class
+// does not come before the one it is reserved for, and would delay it.
 func (r *Selector) keptFrom(c *Class) bool {
-	return len(r.heldFor.line) > 0 && !c.line[0].before(r.heldFor.line[0]) && !r.spares(c) // it may have begun elsewhere in this pass
+	return len(r.heldFor.line) > 0 && !c.line[0].before(r.heldFor.line[0]) && !r.spares(c) // the line is empty if its candidate started elsewhere in this pass
 }
 
-// spares reports whether a task of the class may take room on the node that is kept: without delaying
-// the one that it is kept for, once what ran there before that ended. Cores count in full, so a node of one core that is kept for a task
-// which computes takes nothing beside that does.
+// spares reports whether a task of the class may start on the reserved node without delaying the candidate that it is
+// reserved for, once the earlier attempts there have ended. Cores count in full: a reserved node of one core runs
+// no second task that computes.
 func (r *Selector) spares(c *Class) bool {
 	sum := c.Takes.Plus(r.heldFor.Takes)
 	for _, a := range r.held.Running {
-		if r.heldJob.Before(a.Job.Place) {
+		if r.heldJob.Before(a.Job.Priority) {
 			sum = sum.Plus(a.Holds)
 		}
 	}
 	return fits(sum, r.held.Capacity)
 }
 
-// LastStarts offers the times after which a class that found no room, and for which memory is kept, can begin on no
-// node of an allocation any more: then others may have that memory.
+// LastStarts calls offer with each time after which a class that found no room, and for which memory is reserved, can start on
+// no node of an allocation any more. Then others may use that memory.
 func (p *Pool) LastStarts(offer func(job.Time)) {
 	for _, c := range p.Classes {
 		if !c.blocked || c.infeasible || c.Takes.Memory == 0 {

@@ -8,8 +8,8 @@ import (
 	"berth/internal/why"
 )
 
-// Waits returns why attempts of the job wait on the node for a grant to go on: for each phase that they wait to begin how many
-// do, of what the node has too little for one of them, and who has that. phase tells in which phase an attempt is.
+// Waits returns why attempts of the job wait on the node for a grant. Each phase that they wait to enter has one reason: the number
+// of attempts, the resources that are too scarce for one of them, and their holders. phase returns the phase of an attempt.
 func (n *Node) Waits(j *Job, phase func(*Running) job.Phase) (reasons []why.Reason) {
 	for _, c := range n.bySince() {
 		if c.Job != j {
@@ -18,14 +18,14 @@ func (n *Node) Waits(j *Job, phase func(*Running) job.Phase) (reasons []why.Reas
 		at := slices.IndexFunc(reasons, func(r why.Reason) bool { return r.Phase == c.Phase })
 		if at < 0 {
 			at = len(reasons)
-			reasons = append(reasons, why.Reason{Kind: why.PhaseWaits, Phase: c.Phase, Lacks: n.Lacks(j, c.more(), phase)})
+			reasons = append(reasons, why.Reason{Kind: why.PhaseWaits, Phase: c.Phase, Lacks: n.Shortages(j, c.more(), phase)})
 		}
 		reasons[at].Count++
 	}
 	return reasons
 }
 
-// Has returns how many attempts of the job the node has.
+// Has returns the number of attempts of the job on the node.
 func (n *Node) Has(j *Job) (count int) {
 	for _, a := range n.Running {
 		if a.Job == j {
@@ -35,10 +35,10 @@ func (n *Node) Has(j *Job) (count int) {
 	return count
 }
 
-// Lacks returns of what the node has too little for a phase of the job that takes so much, and who has that: memory, and those
-// rates of which there is too little even for a policy that fills nodes as far as any; where there is none, those of which less is
-// free than it takes.
-func (n *Node) Lacks(j *Job, takes job.Vector, phase func(*Running) job.Phase) (lacks []why.Lack) {
+// Lacks returns the resources of which the node has too little free for a phase of the job with the demand takes, and their holders: memory, and
+// the rates that even the policy with the fullest nodes would refuse. If there are none, it returns the rates of which less is
+// free than the demand.
+func (n *Node) Shortages(j *Job, takes job.Vector, phase func(*Running) job.Phase) (lacks []why.Lack) {
 	free, has := n.Free(), n.Capacity
 	for _, f := range [...]fill{filled, whole} {
 		for _, r := range job.AllResources() {
@@ -57,7 +57,7 @@ func (n *Node) Lacks(j *Job, takes job.Vector, phase func(*Running) job.Phase) (
 	return lacks
 }
 
-// holders returns who holds a resource of the node, those first that hold most. Attempts of the job itself are without its name.
+// holders returns the attempts that hold a resource of the node, the largest holders first. Attempts of the job itself have no job name.
 func (n *Node) holders(j *Job, r job.Resource, phase func(*Running) job.Phase) (all []why.Holder) {
 	next := make(map[*Running]job.Phase, len(n.waiting.line))
 	for _, c := range n.waiting.line {
@@ -69,7 +69,7 @@ func (n *Node) holders(j *Job, r job.Resource, phase func(*Running) job.Phase) (
 			h.Job = ""
 		}
 		if h.Phase == job.PhaseNone {
-			h.Phase = a.Kind.Phases()[0] // its worker has not told of it yet
+			h.Phase = a.Kind.Phases()[0] // its worker has not reported a phase yet
 		}
 		if to, ok := next[a]; ok {
 			h.Phase, h.Waits = to, true
@@ -91,8 +91,8 @@ func (n *Node) holders(j *Job, r job.Resource, phase func(*Running) job.Phase) (
 	return all
 }
 
-// Fair reports whether jobs come by their fair share, and not by when they came or by what is left of them.
+// Fair reports whether the scheduler orders jobs by their fair share instead of by time or remaining work.
 func (s Scheduler) Fair() bool { return s == Slots || s == Packing || s == Prism }
 
-// WholeCores reports whether tasks hold whole cores and nothing else but memory.
+// WholeCores reports whether tasks hold whole cores and memory only.
 func (s Scheduler) WholeCores() bool { return s == Cores || s == "" }

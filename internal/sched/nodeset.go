@@ -3,7 +3,7 @@ package sched
 // NodeSet is a set of indices of nodes.
 type NodeSet []uint64
 
-// Add puts an index in.
+// Add adds an index.
 func (s *NodeSet) Add(i int) {
 	for len(*s) <= i/64 {
 		*s = append(*s, 0)
@@ -14,7 +14,7 @@ func (s *NodeSet) Add(i int) {
 // Has reports whether the index is in the set.
 func (s NodeSet) Has(i int) bool { return i/64 < len(s) && s[i/64]&(1<<(i%64)) != 0 }
 
-// Remove takes an index out.
+// Remove removes an index.
 func (s NodeSet) Remove(i int) {
 	if i/64 < len(s) {
 		s[i/64] &^= 1 << (i % 64)

@@ -6,19 +6,19 @@ import (
 	"berth/internal/job"
 )
 
-// Order is how the jobs of a pool of allocations come one after another.
+// Order is the order of the jobs of a pool.
 type Order string
 
-// The orders. Auto is Shortest on allocations of a batch system, where what one job has is free
-// for none of the others for hours, and FIFO on one machine, where a user's jobs come one
-// after another and wait for nothing else: there they end in the order that the user sees.
+// The orders. Auto is Shortest on allocations of a batch system, where a long job would keep others
+// waiting for hours, and FIFO on one machine, where the jobs of one user come one after
+// another and are expected to end in the order of submission.
 const (
-	Auto     Order = "auto"     // by the place; the zero value means the same
+	Auto     Order = "auto"     // by the backend; the zero value means the same
 	FIFO     Order = "fifo"     // first in, first out
 	Shortest Order = "shortest" // the shortest predicted remaining time first, with ageing
 )
 
-// On returns the order that it comes to on allocations of a batch system, or on one machine.
+// On returns the order that o means on allocations of a batch system, or on one machine.
 func (o Order) On(batch bool) Order {
 	switch {
 	case o == FIFO || o == Shortest:
@@ -29,8 +29,8 @@ func (o Order) On(batch bool) Order {
 	return FIFO
 }
 
-// ParseOrder returns the order of that name; the empty name is Auto's. where is what the
-// user wrote it in, for the error.
+// ParseOrder returns the order of that name; the empty name means Auto. where names the flag or
+// file of the name, for the error.
 func ParseOrder(where, name string) (Order, error) {
 	switch o := Order(name); o {
 	case "":

@@ -1,10 +1,10 @@
 package sched
 
-// pacesNet is how much of its network a node shares out among the reduces that fetch there: more than there is, as few fetch at
-// each moment what they may.
+// pacesNet is the share of its network that a node divides among the reduces that fetch there. It is above 1, as few of them use their
+// whole rate at any moment.
 const pacesNet = 1.25
 
-// unpace notes that the reduces which fetch on the node are others.
+// unpace notes that the set of reduces that fetch on the node has changed.
 func (p *Pool) unpace(n *Node) {
 	if !n.unpaced && n.Capacity.Net > 0 {
 		n.unpaced = true
@@ -12,9 +12,9 @@ func (p *Pool) unpace(n *Node) {
 	}
 }
 
-// Pace calls tell for each reduce whose rate to fetch with has changed, and its node: those that fetch on a node and need not wait
-// for maps share its network evenly (job.Grant.Net), however many connections each has. One alone has no limit, nor has a
-// reduce that waits for maps, as it fetches now and then only.
+// Pace calls tell for each reduce whose fetch rate has changed, and its node. The reduces of a node that fetch and need not wait
+// for maps divide its network evenly (job.Grant.Net), however many connections each has. A single one has no limit, nor has a
+// reduce that waits for maps, as it fetches only now and then.
 func (p *Pool) Pace(tell func(*Node, *Running)) {
 	var later []*Node
 	for _, n := range p.unpaced {
@@ -48,4 +48,6 @@ func (n *Node) pace(tell func(*Node, *Running)) {
 }
 
 // fetches reports whether the attempt is a reduce that fetches and need not wait for maps.
-func (r *Running) fetches() bool { return r.Shuffles() && !r.waits && !r.Job.Waits && r.Doomed == "" }
+func (r *Running) fetches() bool {
+	return r.Shuffles() && !r.waits && !r.Job.Waits && r.KillReason == ""
+}

@@ -2,11 +2,11 @@ package sched
 
 import "berth/internal/job"
 
-// packing are the rules of Tetris (Grandl et al., SIGCOMM 2014): a task holds what it takes of all resources from its
-// beginning to its end, and starts where what it takes and what is free align best, by
-// their scalar product. Of cores and rates that is the mean over its phases, and of memory the most: with the most of everything, as
-// Tetris has it, nodes stay half empty where phases differ. Among jobs it is fair by dominant resource (Ghodsi et al., NSDI 2011): the half of the
-// jobs that are furthest below their share are weighed.
+// packing are the rules of Tetris (Grandl et al., SIGCOMM 2014). A task holds its demand of all resources from start to
+// end, and starts where its demand and the free resources align best, by their scalar product. Its demand is the mean over its phases for
+// cores and rates, and the maximum for memory: with the maximum of everything, as in Tetris, nodes stay half empty where phases differ.
+// Jobs share by dominant resource (Ghodsi et al., NSDI 2011): the candidates of the half of the jobs that are furthest below their
+// share compete.
 type packing struct{ cores }
 
 func (packing) demand(j *Job, kind job.TaskKind) Demand {
@@ -19,8 +19,8 @@ func (packing) demand(j *Job, kind job.TaskKind) Demand {
 	return d
 }
 
-// mean returns what a task takes on average over its phases, by how long they last; of phases of which nobody knows
-// that, the most.
+// mean returns the mean demand of a task over its phases, weighted by their duration, or the maximum if no duration is
+// known.
 func (j *Job) mean(d *Demand, kind job.TaskKind) job.Vector {
 	var cpu, disk, net, sum float64
 	for _, p := range kind.Phases() {
@@ -36,8 +36,8 @@ func (j *Job) mean(d *Demand, kind job.TaskKind) job.Vector {
 
 func (packing) rank(p *Pool, j *Job) job.Time { return fairRank(p, j) }
 
-// paused lets reduces that wait for maps hold their memory only, so that their cores do not lie idle: kinder than a task of
-// one size.
+// paused makes reduces that wait for maps hold only their memory, so that their cores are not idle. Tetris itself
+// would keep their cores.
 func (packing) paused(holds job.Vector) job.Vector { return job.Vector{Memory: holds.Memory} }
 
 func (packing) fits(n *Node, c *Candidate) bool {

@@ -7,14 +7,14 @@ import (
 )
 
 // phases are the rules of the scheduler Phases. As in PRISM (paper phase-level-scheduling, Algorithm 1) each phase
-// asks for what it takes and gives back what the next one does not, and U = U_fairness + α·U_perf says what starts.
-// What differs:
+// requests its demand and frees what the next phase does not need, and the utility U = U_fairness + α·U_perf decides what
+// starts. The differences:
 //
-//   - A phase starts where a part of what it takes of each rate is there: whole phases leave a part of a node
-//     unused, and a phase that has a part of what it could use brings more than none. Memory is never overcommitted.
-//   - Jobs come by what is left of them, with ageing (Rank), or in the order in which they came; fairness counts beside that.
-//   - A phase that takes no more than the one before, or lasts so short that asking would cost more, does not ask.
-//   - What an attempt needs that waits between two phases is not given to tasks that begin.
+//   - A phase starts if a part of its demand of each rate is free. Waiting for the whole demand would leave a part of each
+//     node unused, and a phase that runs more slowly is better than none. Memory is never overcommitted.
+//   - Jobs are ordered by their remaining work, with ageing (Rank), or by submission; fairness is a further term.
+//   - An attempt does not ask before a phase that needs no more than the one before, or that is so short that asking costs more.
+//   - Resources that an attempt needs which waits between two phases are not given to tasks that start.
 type phases struct {
 	cores
 	alpha                                     float64
@@ -22,19 +22,19 @@ type phases struct {
 	speed, chain                              float64 // … and of speed, for any phase and for the last chains
 }
 
-// DefaultAlpha is the weight of performance beside fairness.
+// DefaultAlpha is the default weight of performance relative to fairness.
 const DefaultAlpha = 1
 
-// Term is a term of the worth of a start to the scheduler Phases, or of the order of attempts that wait.
+// Term is a term of the utility of a start in the scheduler Phases, or of the order of attempts that wait for a grant.
 type Term string
 
 // The terms.
 const (
-	FairnessTerm Term = "fairness" // by how much a start makes up for the deficit of its job
+	FairnessTerm Term = "fairness" // how much a start reduces the deficit of its job
 	OrderTerm    Term = "order"    // the shortest remaining work first
-	AlignTerm    Term = "align"    // what a start takes is what its node has free
-	CriticalTerm Term = "critical" // near the end, tasks with others behind them begin in time
-	SpeedTerm    Term = "speed"    // what computes, where cores are fast
+	AlignTerm    Term = "align"    // how well the demand matches what the node has free
+	CriticalTerm Term = "critical" // near the end, tasks that others depend on start in time
+	SpeedTerm    Term = "speed"    // phases that compute start where cores are fast
 	UrgencyTerm  Term = "urgency"  // the longest waiting attempt goes on first
 )
 
@@ -60,19 +60,19 @@ func newPhases(base cores, t Tuning) phases {
 	return r
 }
 
-// mostTasks is how many attempts a node has at most for each of its cores, whatever was measured of them.
+// mostTasks is the maximum number of attempts of a node for each of its cores.
 const mostTasks = 3
 
-// filled says how far nodes are filled: all cores and a third of the rates that a phase takes must be there, where a quarter more than there is may be in
-// use. Whole phases would leave a part of a node unused, and few take at each moment what they take at most.
+// filled says how full nodes may get: a start needs all of its cores and 30 % of its rates free, and at most 125 % of a node's
+// rates may be in use. With whole demands a part of each node would stay unused, as few phases use their maximum at any moment.
 var filled = fill{share: 0.3, over: 1.25, cpu: 1}
 
-// short is how long a phase must last at full speed for its leave to be worth asking for.
+// short is the duration at full speed below which a phase does not need a grant of its own.
 const short = 200 * time.Millisecond
 
 func (phases) demand(j *Job, kind job.TaskKind) Demand { return j.measured(kind) }
 
-// through has an attempt run on where the next phase takes about what it has, or lasts shortly.
+// through lets an attempt continue through phases that need about what it has, or that are short.
 func (phases) through(j *Job, kind job.TaskKind, phase job.Phase) job.Phase {
 	d := &j.Demand[KindIndex(kind)]
 	if phase == job.PhaseShuffle {
@@ -86,8 +86,8 @@ func (phases) through(j *Job, kind job.TaskKind, phase job.Phase) job.Phase {
 	return kind.Last()
 }
 
-// alike reports whether the one demand is about the other: no more than a quarter more or less of any rate. Memory counts only
-// where the second takes more.
+// alike reports whether two demands differ by at most a quarter in each rate. Memory counts only if the second
+// demand has more.
 func alike(a, b job.Vector) bool {
 	near := func(x, y int64) bool { return 4*max(x, y) <= 5*min(x, y) || max(x, y) == 0 }
 	return near(a.CPU, b.CPU) && near(a.Disk, b.Disk) && near(a.Net, b.Net) && b.Memory <= a.Memory
@@ -95,9 +95,9 @@ func alike(a, b job.Vector) bool {
 
 func (phases) paused(holds job.Vector) job.Vector { return job.Vector{Memory: holds.Memory} }
 
-// sortMemory shares the memory to sort in out among as many such tasks as would find room on the node now. So few
-// tasks have much, and need not write what they sort and read it again. A reduce takes memory to sort in when it has
-// fetched all, so none is kept from maps for one that shuffles.
+// sortMemory divides the free sort memory by the number of such tasks that the node has room for now. So when tasks are few, each has
+// much, and need not write to disk what it sorts. A reduce gets its sort memory after the shuffle, so that reduces that shuffle
+// take none from maps.
 func (phases) sortMemory(n *Node, c *Candidate) int64 {
 	if c.Running == nil && c.shuffles() {
 		return 0
@@ -107,13 +107,13 @@ func (phases) sortMemory(n *Node, c *Candidate) int64 {
 	return max(least, left/max(1, n.fitting(c.Takes)))
 }
 
-// leastSort is the fewest that the memory of a node to sort in is shared out among, for each core.
+// leastSort is the maximum number of tasks, for each core, among which a node's sort memory is divided.
 const leastSort = 4
 
-// computing returns how many attempts there do more than shuffle: those leave their cores to others.
+// computing returns the number of attempts on the node that do more than shuffle, and so use their cores.
 func (n *Node) computing() int { return len(n.Running) - n.Shuffles }
 
-// fitting returns how many tasks that take so much the node has room for, by cores and rates. No rate keeps a core idle.
+// fitting returns the number of tasks of that demand that the node has room for, by cores and rates. Rates never leave a core idle.
 func (n *Node) fitting(takes job.Vector) int64 {
 	free := n.Free()
 	count := int64(n.cores())
@@ -129,8 +129,8 @@ func (n *Node) fitting(takes job.Vector) int64 {
 	return max(count, idle)
 }
 
-// fits reports whether the node has enough for the candidate beside what attempts that wait there will take. No rate keeps a
-// core idle: what a task writes into the page cache is no measure of what the disk has to do.
+// fits reports whether the node has enough for the candidate and for the attempts that wait there. Rates never leave a core
+// idle, as data that a task writes into the page cache is no measure of the load of the disk.
 func (phases) fits(n *Node, c *Candidate) bool {
 	spare := c.Takes.CPU <= n.Free().CPU
 	switch {
@@ -138,13 +138,13 @@ func (phases) fits(n *Node, c *Candidate) bool {
 		return false
 	case spare && n.computing() < n.cores():
 		return true
-	case c.Kind == job.BagTask && !spare: // the cores of a bag task are promised
+	case c.Kind == job.BagTask && !spare: // a bag task must have the cores that it requested
 		return false
 	}
 	return len(n.Running) < mostTasks*n.cores() && filled.admits(n, c.Takes)
 }
 
-// sparesWaiting reports whether what a task that begins takes leaves to the attempts which wait on the node what they take.
+// sparesWaiting reports whether a task with the demand takes leaves enough for the attempts that wait on the node.
 func (n *Node) sparesWaiting(takes job.Vector) bool {
 	left := n.Free().Minus(takes)
 	for _, c := range n.waiting.line {
@@ -154,7 +154,7 @@ func (n *Node) sparesWaiting(takes job.Vector) bool {
 		(takes.Disk <= 0 || n.Capacity.Disk <= 0 || left.Disk >= 0) && (takes.Net <= 0 || n.Capacity.Net <= 0 || left.Net >= 0)
 }
 
-// more returns what an attempt that waits takes beyond what it goes on holding.
+// more returns what an attempt that waits needs in addition to what it holds.
 func (c *Candidate) more() job.Vector {
 	return c.Takes.Minus(c.Running.Holds.Minus(c.Running.lent)).Max(job.Vector{})
 }
@@ -166,10 +166,10 @@ func (r phases) onward(n *Node, now job.Time) *Candidate {
 	return longestWaiting(n, filled)
 }
 
-// longestWaiting returns the attempt on the node that has waited longest of those that can go on. One that lacks something
-// keeps others from taking it, so none waits for ever.
+// longestWaiting returns the attempt on the node that has waited longest among those that fit. If one does not fit, later ones do not get the
+// resources that it lacks, so none waits forever.
 func longestWaiting(n *Node, f fill) *Candidate {
-	var lacks job.Vector // what those that have waited longer lack
+	var lacks job.Vector // lacked by those that have waited longer
 	for _, c := range n.bySince() {
 		more := c.more()
 		free := n.Free()
@@ -182,7 +182,7 @@ func longestWaiting(n *Node, f fill) *Candidate {
 	return nil
 }
 
-// reach is 1 in the order FIFO: who came first starts first.
+// reach is 1 in the order FIFO: the first in line starts.
 func (r phases) reach(*Pool) int {
 	if !r.shortest {
 		return 1
@@ -190,9 +190,9 @@ func (r phases) reach(*Pool) int {
 	return 16
 }
 
-// critical is the square of how long a map and a reduce of the job take, one after the other, as a part of the time that all that is
-// left to begin in the pool would take on all of its cores, at most 1. Near the end of a batch it is not what is left of a job that counts,
-// but that its last tasks do not begin when all others are done.
+// critical returns the square of the ratio of two times, at most 1: how long one map and one reduce of the job take one after the other,
+// and how long all remaining work of the pool would take on all of its cores. Near the end of a batch the remaining work of a job matters
+// less than that its last tasks do not start after all others are done.
 func critical(p *Pool, j *Job) float64 {
 	chain := 0.0
 	for i := range j.Left {
@@ -207,9 +207,9 @@ func critical(p *Pool, j *Job) float64 {
 	return chain / all * chain / all
 }
 
-// worth is U of the paper, eq. 1: α·U_perf weighs the place of the job in line, and how well what the phase takes
-// fits what the node has free, so that phases of different kinds run beside each other. Where cores are slow a phase that computes is
-// worth less, and most so one of the last chains; it begins there when nothing else does.
+// worth returns U of the paper, eq. 1. α·U_perf combines the position of the job in line and how well the demand of the phase
+// matches what the node has free, so that phases of different kinds run side by side. On slow cores a phase that computes is
+// worth less, most of all one of the last chains; it starts there if nothing else does.
 func (r phases) worth(p *Pool, n *Node, c *Candidate, before int) float64 {
 	last := critical(p, c.Job)
 	perf := r.order/float64(1+before) + r.align*alignment(n, c.Takes) + r.critical*last

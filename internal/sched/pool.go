@@ -7,35 +7,35 @@ import (
 	"berth/internal/job"
 )
 
-// Pool is nodes and the candidates for them: what a policy decides over. After each change only
-// nodes with something freed and classes with something new need a look, so a decision costs what has
+// Pool is a set of nodes and the candidates for them: the state that a policy decides over. After a change
+// only freed nodes and changed classes are searched again, so a decision costs what has
 // changed, however many nodes, jobs and tasks there are.
 type Pool struct {
 	Policy  Policy
-	Nodes   []*Node    // that have been up and may come back
-	Scale   int        // of its cores, see PoolScale; 0: it never had any
-	Cores   int        // of the allocations that are there
-	work    int64      // core-seconds of its jobs that are yet to begin
-	Weights float64    // of its jobs together
-	Unit    job.Vector // the most of each resource that a node of it has had, by which shares are measured
+	Nodes   []*Node    // nodes that have been up and may come back
+	Scale   int        // rounded number of its cores, see PoolScale; 0: it never had any
+	Cores   int        // cores of its present allocations
+	work    int64      // core-seconds of its jobs that have yet to start
+	Weights float64    // sum of the weights of its jobs
+	Unit    job.Vector // maximum of each resource over the nodes that it has had, the unit of shares
 
 	Speeds Speeds // of the kinds of its nodes
 
-	Classes  []*Class // of candidates that begin; none is empty
+	Classes  []*Class // classes of candidates that start tasks; none is empty
 	byNeeds  map[Needs]*Class
-	freed    []*Node // nodes with something freed since the policy last took them
-	turned   bool    // the first of a class has changed, or Policy.Moved said so, since the last pass
-	shuffles []*Job  // that have attempts which shuffle
-	unpaced  []*Node // on which other reduces fetch than when rates were last shared out
+	freed    []*Node // nodes that were freed since the policy last fetched them
+	turned   bool    // since the last pass the first of a class has changed, or Policy.Moved has reported a change
+	shuffles []*Job  // jobs with attempts that shuffle
+	unpaced  []*Node // nodes whose fetching reduces have changed since rates were last divided
 }
 
-// Put has a candidate wait in the class of its needs, and reports whether it did not do so already.
+// Put adds a candidate to the class of its needs, and reports whether it was not in it before.
 func (p *Pool) Put(c *Candidate) bool {
 	if c.class != nil && (c.Running != nil || c.class.Needs == c.Needs) {
 		return false
 	}
 	p.Remove(c)
-	c.place = c.Job.Place
+	c.priority = c.Job.Priority
 	if c.Running != nil {
 		c.Node.waiting.push(c)
 		return true
@@ -54,8 +54,8 @@ func (p *Pool) Put(c *Candidate) bool {
 	return true
 }
 
-// Remove takes a candidate out of its class, and the class out of the pool with its last one. It
-// reports whether the candidate had waited.
+// Remove removes a candidate from its class, and the class with its last candidate. It
+// reports whether the candidate was waiting.
 func (p *Pool) Remove(c *Candidate) bool {
 	class := c.class
 	if class == nil {
@@ -69,7 +69,7 @@ func (p *Pool) Remove(c *Candidate) bool {
 	return true
 }
 
-// Enter and Leave take in that a job shares the pool from now on, and that it does no more.
+// Enter and Leave note that a job joins or leaves the pool.
 func (p *Pool) Enter(j *Job) { p.Weights += j.Weight }
 
 func (p *Pool) Leave(j *Job) {
@@ -78,20 +78,20 @@ func (p *Pool) Leave(j *Job) {
 	j.work = 0
 }
 
-// reckon finds what is left to begin of the job anew, and of all jobs of the pool with it.
-func (p *Pool) reckon(j *Job) {
+// recount updates the work that has yet to start of the job, and of the pool.
+func (p *Pool) recount(j *Job) {
 	p.work -= j.work
 	j.work = int64(j.Left[0].Work() + j.Left[1].Work())
 	p.work += j.work
 }
 
-// Learn takes in an attempt of the job that was done on the node, and reports whether what its phases take is to be found anew.
+// Learn adds an attempt of the job that was done on the node, and reports whether the demand of its phases should be computed again.
 func (p *Pool) Learn(n *Node, j *Job, stats []job.PhaseStat) bool {
 	p.Speeds.learn(n.Kind, j, stats)
 	return j.Known.Learn(stats)
 }
 
-// Free notes that something of the node has become free.
+// Free notes that resources of the node were freed.
 func (p *Pool) Free(n *Node) {
 	if !n.freed {
 		n.freed = true
@@ -99,10 +99,10 @@ func (p *Pool) Free(n *Node) {
 	}
 }
 
-// Freed returns whether nodes wait to be looked at.
+// Freed reports whether freed nodes wait for a search.
 func (p *Pool) Freed() bool { return len(p.freed) > 0 }
 
-// take returns the nodes with something freed since the last call, whose result is used again.
+// take returns the nodes that were freed since the last call, and reuses the result of that call.
 func (p *Pool) take(before []*Node) []*Node {
 	freed := p.freed
 	p.freed = before[:0]
@@ -112,27 +112,27 @@ func (p *Pool) take(before []*Node) []*Node {
 	return freed
 }
 
-// Changed has all nodes looked at again: one came, went or is trusted anew.
+// Changed has all nodes searched again, because a node came, went or is no longer suspected.
 func (p *Pool) Changed() {
 	for _, c := range p.Classes {
 		c.blocked = false
 	}
 }
 
-// Rerank finds the place of a job anew after anything about it has changed, and those of its candidates
-// that begin. It reports whether something may start because of that. It costs the logarithm
-// of the number of jobs, and a look at each class.
+// Rerank updates the position of a job after any change of it, and of its candidates that start tasks. It
+// reports whether something may start because of that. It costs the logarithm of the number of jobs
+// and one step for each class.
 func (p *Pool) Rerank(j *Job) bool {
-	p.reckon(j)
-	was := j.Place
-	if j.Rank = p.Policy.Rank(p, j); j.Place == was {
+	p.recount(j)
+	was := j.Priority
+	if j.Rank = p.Policy.Rank(p, j); j.Priority == was {
 		return false
 	}
 	moved := p.Policy.Moved(p, j, was)
 	for _, c := range j.begins() {
 		if c.class != nil {
 			first := c.class.line[0]
-			c.place = j.Place
+			c.priority = j.Priority
 			heap.Fix(&c.class.line, c.pos)
 			moved = moved || c.class.line[0] != first
 		}
@@ -141,11 +141,11 @@ func (p *Pool) Rerank(j *Job) bool {
 	return moved
 }
 
-// Reorder mends all lines after the ranks of all jobs were found anew.
+// Reorder restores all lines after the ranks of all jobs have changed.
 func (p *Pool) Reorder() {
 	mend := func(c *Class) {
 		for _, d := range c.line {
-			d.place = d.Job.Place
+			d.priority = d.Job.Priority
 		}
 		heap.Init(&c.line)
 	}
@@ -155,13 +155,13 @@ func (p *Pool) Reorder() {
 	for _, n := range p.Nodes {
 		if len(n.waiting.line) > 0 {
 			mend(&n.waiting)
-			p.Free(n) // another of those that wait there may be the first now
+			p.Free(n) // another of the attempts that wait there may be first now
 		}
 	}
 	p.turned = true
 }
 
-// Occupy puts an attempt onto a node.
+// Occupy adds an attempt to a node.
 func (p *Pool) Occupy(n *Node, r *Running) {
 	r.at = int32(len(n.Running))
 	n.Running = append(n.Running, r)
@@ -169,7 +169,7 @@ func (p *Pool) Occupy(n *Node, r *Running) {
 	p.count(n, r, +1)
 }
 
-// Pause takes in that an attempt waits for a grant to go on: what it does not use meanwhile others may.
+// Pause notes that an attempt waits for a grant. Others may use what it does not use meanwhile.
 func (p *Pool) Pause(n *Node, r *Running) {
 	n.Unpause(r)
 	r.waits = true
@@ -177,8 +177,8 @@ func (p *Pool) Pause(n *Node, r *Running) {
 	n.lend(r, r.Holds.Minus(p.Policy.Paused(r.Holds)))
 }
 
-// Shuffle takes in whether a reduce that shuffles has to wait for maps: then it uses next to nothing of disk and network, and
-// the maps may.
+// Shuffle notes whether a reduce that shuffles waits for maps. If so it uses almost no disk and network, and the
+// maps may use them.
 func (p *Pool) Shuffle(n *Node, r *Running, waits bool) {
 	switch {
 	case !r.Shuffles() || r.waits:
@@ -193,25 +193,25 @@ func (p *Pool) Shuffle(n *Node, r *Running, waits bool) {
 	}
 }
 
-// lend lets others have what an attempt on the node holds and does not use.
+// lend frees what an attempt on the node holds and does not use.
 func (n *Node) lend(r *Running, v job.Vector) {
 	n.lent = n.lent.Minus(r.lent).Plus(v)
 	r.lent = v
 }
 
-// Unpause takes back what an attempt has lent, if it waited.
+// Unpause takes back what a waiting attempt has lent.
 func (n *Node) Unpause(r *Running) {
 	n.lend(r, job.Vector{})
 	r.waits = false
 }
 
-// GrantSort has an attempt on a node sort and merge in so many bytes.
+// GrantSort grants an attempt on a node that many bytes for sorting and merging.
 func (p *Pool) GrantSort(n *Node, r *Running, bytes int64) {
 	n.sorting += bytes - r.Sort
 	r.Sort = bytes
 }
 
-// Grant gives an attempt on a node leave through a further phase, with what it then holds.
+// Grant extends the grant of an attempt on a node up to a further phase, and sets what it then holds.
 func (p *Pool) Grant(n *Node, r *Running, leave job.Phase, holds job.Vector) {
 	n.Unpause(r)
 	p.count(n, r, -1)
@@ -219,7 +219,7 @@ func (p *Pool) Grant(n *Node, r *Running, leave job.Phase, holds job.Vector) {
 	p.count(n, r, +1)
 }
 
-// Vacate takes an attempt off its node.
+// Vacate removes an attempt from its node.
 func (p *Pool) Vacate(n *Node, r *Running) {
 	n.Unpause(r)
 	p.GrantSort(n, r, 0)
@@ -232,7 +232,7 @@ func (p *Pool) Vacate(n *Node, r *Running) {
 	r.Job.Live--
 }
 
-// count adds what the attempt holds to the sums of its node and its job, or takes it away.
+// count adds (sign 1) or subtracts (sign −1) what the attempt holds to the sums of its node and its job.
 func (p *Pool) count(n *Node, r *Running, sign int) {
 	j := r.Job
 	if sign > 0 {

@@ -128,7 +128,7 @@ func TestPoolLines(t *testing.T) {
 			for _, class := range p.Classes {
 				count += len(class.line)
 				for pos, d := range class.line {
-					if d.class != class || d.Needs != class.Needs || d.pos != pos || d.Job.Before(class.line[0].Job.Place) {
+					if d.class != class || d.Needs != class.Needs || d.pos != pos || d.Job.Before(class.line[0].Job.Priority) {
 						t.Fatalf("%+v is in the wrong place of %+v", d.Needs, class.Needs)
 					}
 				}

@@ -2,18 +2,18 @@ package sched
 
 import "berth/internal/job"
 
-// prism are the rules of PRISM as the paper phase-level-scheduling has them: Algorithm 1 with U = U_fairness + α·U_perf
-// and α = 1. The copy of the paper does not define U_perf; as it says that a start adds parallelism, that of a first
-// phase is what one more task adds to those that the job has running. A later phase comes before all first
-// ones, the longest waiting first.
+// prism are the rules of PRISM, from the paper phase-level-scheduling: Algorithm 1 with U = U_fairness + α·U_perf
+// and α = 1. The copy of the paper does not define U_perf. As it says that a start adds parallelism, U_perf of a first
+// phase is the relative gain of one more running task of the job. Later phases come before all first
+// phases, the longest waiting first.
 type prism struct{ cores }
 
-// prismReach is k, the number of jobs with the highest deficit that are looked at.
+// prismReach is k, the number of jobs with the highest deficit that are considered.
 const prismReach = 10
 
 func (prism) demand(j *Job, kind job.TaskKind) Demand { return j.measured(kind) }
 
-// through has an attempt ask for each phase.
+// through makes an attempt ask before each phase.
 func (prism) through(_ *Job, _ job.TaskKind, phase job.Phase) job.Phase { return phase }
 
 func (prism) paused(holds job.Vector) job.Vector { return job.Vector{Memory: holds.Memory} }

@@ -10,25 +10,25 @@ import (
 )
 
 // Ready holds the ready tasks of one kind of a job: those that never started, as a cursor over their
-// indices, and those that are to be started again, as a heap. Of the former one starts before its turn on a node that has its data.
+// indices, and those that start again, as a heap. A task that never started may start before its turn on a node that has its data.
 type Ready struct {
-	Next, End int32 // tasks Next…End−1 never started, but for those of early; Next is none of them
+	Next, End int32 // tasks Next…End−1 never started, except those in early; Next itself is not in early
 	early     []uint64
-	ahead     int32 // number of tasks of early
+	ahead     int32 // number of tasks in early
 	retry     retries
-	near      map[string][]int32 // tasks by the hosts that have their data, in their order; those that started go with time
+	near      map[string][]int32 // tasks by the hosts that have their data, in order; started tasks are removed later
 }
 
-// retry is a task that is to be started again, if possible on another node.
+// retry is a task that starts again, if possible on another node.
 type retry struct {
 	task, avoid int32
 	cut         bool  // the end of its allocation cut it short
-	duplicate   bool  // beside an attempt that runs, see AddUrgent
-	rank        int32 // of those that are urgent: the lowest first
+	duplicate   bool  // it starts beside a running attempt, see AddUrgent
+	rank        int32 // of urgent tasks: the lowest first
 	also        int32 // another node to avoid; 0: none
 }
 
-// retries is a heap of retries, lowest task first; those that were cut short come last,
+// retries is a heap of retries, the lowest task first; tasks that were cut short come last,
 // as they need more time than the others.
 type retries []retry
 
@@ -50,7 +50,7 @@ func (h *retries) Pop() any {
 	return r
 }
 
-// Near takes in where tasks have their data.
+// Near sets the hosts that have the data of tasks.
 func (q *Ready) Near(homes []job.Home) {
 	if len(homes) == 0 {
 		return
@@ -91,7 +91,7 @@ func (q *Ready) isEarly(task int32) bool {
 // Count returns the number of ready tasks.
 func (q *Ready) Count() int { return len(q.retry) + int(q.End-q.Next-q.ahead) }
 
-// String returns the tasks as text that differs where they do.
+// String returns a text that differs if the ready tasks differ.
 func (q *Ready) String() string {
 	var early []int32
 	for t := q.Next; t < q.End && q.ahead > 0; t++ {
@@ -103,8 +103,8 @@ func (q *Ready) String() string {
 	return fmt.Sprintf("next %d end %d early %v again %v", q.Next, q.End, early, again)
 }
 
-// Again puts a task in that has been started before, if possible not to be started on the node of the
-// index avoid. cut says that the end of its allocation cut it short.
+// Again adds a task that was started before. If possible it does not start on the node with index
+// avoid. cut says that the end of its allocation cut it short.
 func (q *Ready) Again(task, avoid int32, cut bool) {
 	heap.Push(&q.retry, retry{task: task, avoid: avoid, cut: cut})
 }
@@ -112,8 +112,8 @@ func (q *Ready) Again(task, avoid int32, cut bool) {
 // CutOnly reports whether all ready tasks were cut short before.
 func (q *Ready) CutOnly() bool { return q.Next >= q.End && len(q.retry) > 0 && q.retry[0].cut }
 
-// pick returns the task to start on the host: one to be started again before one that never
-// started, unless it should rather not run on the node; and of those one that has its data there before the others.
+// pick returns the task to start on the host: a retry before a task that never started, unless the
+// node is to be avoided for it; among tasks that never started first one that has its data on the host.
 func (q *Ready) pick(avoided bool, host string) int {
 	if len(q.retry) > 0 && (q.Next >= q.End || !avoided && !q.retry[0].cut) {
 		return int(q.retry[0].task)
@@ -124,7 +124,7 @@ func (q *Ready) pick(avoided bool, host string) int {
 	return int(q.Next)
 }
 
-// avoids returns the index of the node on which the next task should rather not run, 0 for none.
+// avoids returns the index of the node that the next task should avoid, 0 for none.
 func (q *Ready) avoids() int {
 	if len(q.retry) > 0 && (q.Next >= q.End || !q.retry[0].cut) {
 		return int(q.retry[0].avoid)
@@ -132,7 +132,7 @@ func (q *Ready) avoids() int {
 	return 0
 }
 
-// Take removes a task. Any can be taken.
+// Take removes a task, which may be any of the ready ones.
 func (q *Ready) Take(task int32) {
 	switch {
 	case task >= q.End:
@@ -148,7 +148,7 @@ func (q *Ready) Take(task int32) {
 		q.early[task/64] |= 1 << (task % 64)
 		q.ahead++
 	default:
-		for i := range q.retry { // the first, but for journals of other schedulers and results that come late
+		for i := range q.retry { // it is the first, except with journals of other schedulers and results that come late
 			if q.retry[i].task == task {
 				heap.Remove(&q.retry, i)
 				return

@@ -10,15 +10,15 @@ import (
 )
 
 func TestCandidatesGoByJobThenMapsThenTask(t *testing.T) {
-	at := func(p Place, kind job.TaskKind, task int) *Candidate {
-		return &Candidate{Needs: Needs{Kind: kind}, Running: &Running{ID: job.Attempt{Task: task}}, place: p}
+	at := func(p Priority, kind job.TaskKind, task int) *Candidate {
+		return &Candidate{Needs: Needs{Kind: kind}, Running: &Running{ID: job.Attempt{Task: task}}, priority: p}
 	}
 	inOrder := []*Candidate{
-		at(Place{Rank: -1, Order: 9}, job.ReduceTask, 7),
-		at(Place{Order: 1}, job.MapTask, 6),
-		at(Place{Order: 1}, job.ReduceTask, 4),
-		at(Place{Order: 1}, job.ReduceTask, 5),
-		at(Place{Order: 2}, job.MapTask, 0),
+		at(Priority{Rank: -1, Order: 9}, job.ReduceTask, 7),
+		at(Priority{Order: 1}, job.MapTask, 6),
+		at(Priority{Order: 1}, job.ReduceTask, 4),
+		at(Priority{Order: 1}, job.ReduceTask, 5),
+		at(Priority{Order: 2}, job.MapTask, 0),
 	}
 	for i, c := range inOrder {
 		for k, d := range inOrder {

@@ -6,24 +6,24 @@ import (
 	"berth/internal/job"
 )
 
-// Scheduler is the name of a policy by which a coordinator places tasks and their phases on nodes.
+// Scheduler is the name of a policy by which a coordinator assigns tasks and their phases to nodes.
 type Scheduler string
 
 // The schedulers, each in a file of its own.
 const (
 	Slots      Scheduler = "slots"      // fixed numbers of map and reduce slots on a node, fair sharing between jobs
-	Containers Scheduler = "containers" // containers of one size for each kind of task, after its largest phase
-	Packing    Scheduler = "packing"    // tasks where what they take on average aligns best with what is free, dominant resource fairness
-	Prism      Scheduler = "prism"      // phase by phase, as the paper phase-level-scheduling has it
-	Phases     Scheduler = "phases"     // phase by phase, each where it is worth most, by what is left of jobs
-	Cores      Scheduler = "cores"      // whole cores from the beginning of a task to its end
+	Containers Scheduler = "containers" // containers of one size for each kind of task, as large as its largest phase
+	Packing    Scheduler = "packing"    // tasks where their mean demand aligns best with the free resources, dominant resource fairness
+	Prism      Scheduler = "prism"      // phase by phase, from the paper phase-level-scheduling
+	Phases     Scheduler = "phases"     // phase by phase, each where its utility is highest, with the remaining work of jobs
+	Cores      Scheduler = "cores"      // whole cores from the start of a task to its end
 )
 
-// DefaultScheduler is the scheduler where the user names none.
+// DefaultScheduler is the scheduler if the user names none.
 const DefaultScheduler = Phases
 
-// ParseScheduler returns the scheduler of that name; the empty name is DefaultScheduler's. where is
-// what the user wrote it in, for the error.
+// ParseScheduler returns the scheduler of that name; the empty name means DefaultScheduler. where names
+// the flag or file of the name, for the error.
 func ParseScheduler(where, name string) (Scheduler, error) {
 	switch s := Scheduler(name); s {
 	case "":

@@ -6,41 +6,41 @@ import (
 	"berth/internal/job"
 )
 
-// Selector is the policy of all schedulers: whoever is first in line starts first, or of the first in line those whose start
-// is worth most, by the rules of the scheduler.
+// Selector is the policy of all schedulers. By the rules of the scheduler it starts the first in line, or the candidate with the
+// highest utility among the first in line.
 //
-// An attempt that goes on comes before all that begin, as what it holds already is of no use to
-// anyone until it does. Then the first candidates of all classes are tried in their order until none
-// finds room. For the first that finds none a node is kept (hold.go), and reduces that shuffle make room
-// (room.go). A class that found no room in an earlier pass looks only at nodes with something freed since.
+// Attempts that wait for a grant come before all candidates that start tasks, as nobody can use what they hold
+// until they continue. Then the first candidates of all classes are tried in their order until none
+// finds room. For the first that finds none a node is reserved (hold.go), and shuffling reduces are ended if
+// they hold its memory (room.go). A class that found no room in an earlier pass searches only nodes that were freed since.
 //
-// That is Algorithm 1 of the paper phase-level-scheduling, with two differences: nodes for which something has
-// changed are looked at together, so that a candidate that is new finds the best node; and memory that
-// others need is kept for them, so that no phase waits for ever.
+// That is Algorithm 1 of the paper phase-level-scheduling, with two differences: all changed nodes are
+// searched together, so that a new candidate finds the best node; and memory that others need is reserved
+// for them, so that no phase waits forever.
 type Selector struct {
 	rules    rules
-	shortest bool // jobs come in the order Shortest, else in that of Place.Order …
+	shortest bool // jobs are in the order Shortest, else in the order of Priority.Order …
 	strict   bool // the first in line starts, and no start changes the line
 
-	held    *Node  // kept for the first candidate that found no room …
+	held    *Node  // node reserved for the first candidate that found no room …
 	heldFor *Class // … which is the first of this class …
-	heldJob *Job   // … of this job
+	heldJob *Job   // … and belongs to this job
 
 	pass pass
 }
 
-// pass is the pass over a pool that is under way.
+// pass is the present pass over a pool.
 type pass struct {
 	open  bool
-	freed []*Node  // nodes with something freed since the last pass
-	next  int      // freed[next:] are yet to be looked at for attempts that go on
-	tasks bool     // tasks are being looked at, attempts that go on are through
-	holds bool     // no room was found for a class, and a node is kept for it if one can be
-	room  int64    // bytes that reduces which shuffle are to leave to classes for which no room was found
-	roomy []*Class // that have room, and are weighed against each other
+	freed []*Node  // nodes that were freed since the last pass
+	next  int      // freed[next:] have yet to be searched for attempts that wait for a grant
+	tasks bool     // attempts that wait are done with; the pass is at tasks
+	holds bool     // a class found no room, and a node is reserved for it if possible
+	room  int64    // bytes that shuffling reduces must leave to classes that found no room
+	roomy []*Class // classes that have room, and are compared with each other
 }
 
-// Demand, Through, Paused, SortMemory and Rank are the rules'.
+// Demand, Through, Paused, SortMemory and Rank call the rules.
 func (r *Selector) Demand(j *Job, kind job.TaskKind) Demand { return r.rules.demand(j, kind) }
 
 func (r *Selector) Through(j *Job, kind job.TaskKind, phase job.Phase) job.Phase {
@@ -58,12 +58,11 @@ func (r *Selector) SortMemory(n *Node, c *Candidate) int64 {
 
 func (r *Selector) Rank(p *Pool, j *Job) job.Time { return r.rules.rank(p, j) }
 
-// Moved reports whether the job has passed another and something may start or be made room for because of
-// that: the first of a class; as the first of a class, a job with reduces that shuffle, which count
-// against its own only while it is behind them; as the job that a node is kept for, one that runs
-// there, whose room later candidates may use or not.
-func (r *Selector) Moved(p *Pool, j *Job, was Place) bool {
-	passed := func(k *Job) bool { return j != k && k.Before(was) != k.Before(j.Place) }
+// Moved reports whether the job has passed another in a way that something may start or must be ended. That holds
+// if the job is the first of a class; or if it passed the first of a class and has shuffling reduces, which count
+// against those of later jobs only; or if it passed the job that a node is reserved for and runs on that node.
+func (r *Selector) Moved(p *Pool, j *Job, was Priority) bool {
+	passed := func(k *Job) bool { return j != k && k.Before(was) != k.Before(j.Priority) }
 	if r.heldJob == j && r.held != nil && slices.ContainsFunc(r.held.Running, func(a *Running) bool { return passed(a.Job) }) {
 		return true
 	}
@@ -76,7 +75,7 @@ func (r *Selector) Moved(p *Pool, j *Job, was Place) bool {
 	return false
 }
 
-// Select makes a pass over the pool, one decision a call.
+// Select continues the pass over the pool and returns its next decision.
 func (r *Selector) Select(p *Pool, now job.Time) Decision {
 	if !r.pass.open {
 		r.pass.freed = p.take(r.pass.freed)
@@ -107,8 +106,8 @@ func (r *Selector) Select(p *Pool, now job.Time) Decision {
 	return Decision{}
 }
 
-// onward returns the attempt among those that wait on the node which is to go on, nil if none can. Where nothing runs
-// that could make room, the one that has waited longest goes on whatever it takes.
+// onward returns the attempt that gets the next grant among those that wait on the node, nil if none fits. If no attempt of
+// the node can free anything by ending, the longest waiting one continues whatever its demand.
 func (r *Selector) onward(n *Node, now job.Time) *Candidate {
 	c := r.rules.onward(n, now)
 	if c == nil && n.stalled() {
@@ -117,13 +116,13 @@ func (r *Selector) onward(n *Node, now job.Time) *Candidate {
 	return c
 }
 
-// begin returns the start that is worth most of those of the first candidates in line that have room, as many as
-// the rules reach; or which attempts are to end for a candidate that has none.
+// begin returns the start with the highest utility among the first candidates in line that have room, as many as
+// the rules consider; or the attempts to end for a candidate without room.
 func (r *Selector) begin(p *Pool, now job.Time) (best Decision) {
 	reach, worth := r.rules.reach(p), 0.0
 	r.pass.roomy = r.pass.roomy[:0]
 	for c := p.first(); c != nil && len(r.pass.roomy) < reach; c = p.first() {
-		if !c.seen { // later it may be that those behind it found no room, which is none of its business
+		if !c.seen { // a second search in the pass could find no room because of later candidates
 			c.blocked = c.blocked && (r.pass.room >= c.room || !c.shuffles())
 			c.seen, c.room = true, r.pass.room
 		}
@@ -155,9 +154,9 @@ func (r *Selector) begin(p *Pool, now job.Time) (best Decision) {
 	return best
 }
 
-// turn takes in that another job has come to be the first of a class, or has passed such a job,
-// since the last pass: the node that is kept for one may be free for another now, and reduces that shuffle
-// count no more against those that go before them.
+// turn handles that another job has become the first of a class, or has passed such a job, since the last
+// pass: the reserved node may be open to another class now, and shuffling reduces no longer count against
+// jobs that come before them.
 func (r *Selector) turn(p *Pool) {
 	if !p.turned {
 		return
@@ -174,7 +173,7 @@ func (r *Selector) turn(p *Pool) {
 	}
 }
 
-// first returns the class whose first candidate goes first among those not tried in this pass.
+// first returns the class with the first candidate in line among those not tried in this pass.
 func (p *Pool) first() *Class {
 	var best *Class
 	for _, c := range p.Classes {
@@ -185,11 +184,11 @@ func (p *Pool) first() *Class {
 	return best
 }
 
-// block takes in that there is no room for the class, and returns which attempts are to end for it, if any.
+// block notes that there is no room for the class, and returns the attempts to end for it, if any.
 func (r *Selector) block(p *Pool, c *Class, now job.Time) (end []*Running) {
-	c.tried, c.blocked = true, !c.Urgent // where such tasks may begin changes with what is found of nodes
+	c.tried, c.blocked = true, !c.Urgent // which nodes suit urgent tasks changes with the health of nodes
 	if c.infeasible {
-		return nil // nothing need be kept for it
+		return nil // no memory is reserved for it
 	}
 	if mem := r.wantsRoom(c); mem > 0 {
 		end = r.unobstruct(p, c, mem, now)
@@ -202,8 +201,8 @@ func (r *Selector) block(p *Pool, c *Class, now job.Time) (end []*Running) {
 	return end
 }
 
-// place returns the node on which the first candidate of the class is to begin, nil if none has room
-// for it, and whether it should rather not begin there.
+// place returns the node on which the first candidate of the class starts, nil if none has room
+// for it, and whether it should avoid that node.
 func (r *Selector) place(p *Pool, c *Class, now job.Time) (best *Node, avoided bool) {
 	nodes := p.Nodes
 	if c.blocked {
@@ -238,11 +237,11 @@ func (r *Selector) place(p *Pool, c *Class, now job.Time) (best *Node, avoided b
 	return choice.Best()
 }
 
-// weighed is how many nodes that have room for a candidate are weighed against each other. The worth of a start takes
-// time to find, and a node is rarely much better than the best of so many.
+// weighed is the maximum number of nodes with room that are compared for a candidate. Computing a utility takes
+// time, and a node is rarely much better than the best of so many.
 const weighed = 64
 
-// trusts reports whether a node is up that is not suspected. Where there is none, suspicion is of no use.
+// trusts reports whether some node is up and not suspected. If there is none, suspicion is ignored.
 func (p *Pool) trusts(now job.Time) bool {
 	return slices.ContainsFunc(p.Nodes, func(n *Node) bool { return n.Up && !n.Health.Suspected(now) })
 }

@@ -8,35 +8,35 @@ import (
 	"berth/internal/job"
 )
 
-// Speeds learns how fast the cores of each kind of node are beside those of others: attempts of one phase of one job compute the
-// same wherever they run, so the processor time that they take for each byte of their input is the inverse of the
-// speed (docs/models.md, Phase-level scheduling). A processor's time says nothing of what else the node ran meanwhile.
-// The zero value knows of no kind.
+// Speeds learns the speed of the cores of each kind of node relative to other kinds. Attempts of one phase of one job compute the
+// same wherever they run, so the processor time for each byte of their input is the inverse of the speed
+// (docs/models.md, Phase-level scheduling). Processor time does not depend on what else the node runs.
+// The zero value knows no kind.
 type Speeds struct {
-	kinds   []nodeKind // that of the first node is the one that the others are compared with
+	kinds   []nodeKind // the kind of the first node is the reference
 	fastest float64    // speed of the fastest kind
 }
 
-// nodeKind is a kind of node: logarithm of its speed beside that of the first kind, as the weighted mean of what jobs show.
+// nodeKind is a kind of node and the logarithm of its speed relative to the first kind, as a weighted mean over jobs.
 type nodeKind struct {
 	name        string
 	sum, weight float64
 }
 
-// paces is what attempts of a phase of a job took on one kind of node.
+// pace is what attempts of one phase of a job took on one kind of node.
 type pace struct {
 	count int
-	mean  float64 // of the logarithms of CPU seconds for each byte of input
+	mean  float64 // mean logarithm of CPU seconds for each byte of input
 }
 
 const (
-	// leastCPU is how much processor time an attempt's phase must have taken to tell a speed by.
+	// leastCPU is the minimum processor time of a phase that is used as a measurement.
 	leastCPU = 10 * time.Millisecond
-	// doubt is how many attempts on each of two kinds must have been compared for half of the difference to be believed.
+	// doubt is the number of attempts on each of two kinds with which half of the measured difference is used.
 	doubt = 2
 )
 
-// Kind returns the number of the kind of node of that name, a new one if need be.
+// Kind returns the number of the kind of node of that name, and adds a new kind if it is unknown.
 func (s *Speeds) Kind(name string) int {
 	i := slices.IndexFunc(s.kinds, func(k nodeKind) bool { return k.name == name })
 	if i < 0 {
@@ -47,7 +47,7 @@ func (s *Speeds) Kind(name string) int {
 	return i
 }
 
-// Of returns the speed of a kind of node beside that of the fastest kind, above 0 and at most 1.
+// Of returns the speed of a kind of node relative to the fastest kind, above 0 and at most 1.
 func (s *Speeds) Of(kind int) float64 {
 	if len(s.kinds) < 2 {
 		return 1
@@ -64,7 +64,7 @@ func (s *Speeds) rate() {
 	}
 }
 
-// learn takes in the phases of an attempt of the job that was done on a node of that kind. While there is one kind only it costs nothing.
+// learn adds the phases of an attempt of the job that was done on a node of that kind. It costs nothing while there is only one kind.
 func (s *Speeds) learn(kind int, j *Job, stats []job.PhaseStat) {
 	if len(s.kinds) < 2 {
 		return
@@ -87,9 +87,9 @@ func (s *Speeds) learn(kind int, j *Job, stats []job.PhaseStat) {
 	s.rate()
 }
 
-// count adds what a phase of a job shows of the speeds of kinds to what is known of them, or takes it away: only of that kind, or of
-// all where it is the first. Of n and m attempts the difference of the means has the weight nm/(n+m), the inverse of its
-// variance but for a factor.
+// count adds (sign 1) or subtracts (sign −1) what a phase of a job shows about the speeds: only of that kind, or of all kinds if it is the
+// first. For n and m attempts the difference of the means has the weight nm/(n+m), the inverse of its variance up to a
+// factor.
 func (s *Speeds) count(of []pace, kind, sign int) {
 	first := of[0]
 	for i := 1; i < len(of); i++ {

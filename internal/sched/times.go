@@ -8,30 +8,30 @@ import (
 )
 
 const (
-	// enough is how many tasks show what a task takes: the mean of five is within half
-	// of their standard deviation of the true one.
+	// enough is the number of tasks after which their times are used: the mean of five is within half
+	// of their standard deviation of the true mean.
 	enough = 5
-	// usual is the quantile of the measured times that a task is expected to keep within.
+	// usual is the quantile of the measured times that is expected to suffice for a task.
 	usual = 0.95
 )
 
-// Times is what is known of how long the tasks of one kind of a job take; of reduces their sort
-// and reduce, as a shuffle takes no core and lasts as long as the maps do.
+// Times is what is known about how long the tasks of one kind of a job take. For reduces it covers sort
+// and reduce, as a shuffle needs no core and lasts as long as the maps do.
 type Times struct {
-	Planned time.Duration // the mean, by the plan; 0: unknown
-	Hint    time.Duration // what most tasks keep within, by the plan; 0: unknown
-	Most    time.Duration // see event.JobPlanned; 0: it does not matter
-	Longest time.Duration // that a task had run when its allocation ended, of those that were cut short; 0: none was
-	Cuts    int           // tasks that were cut short and are not done
+	Planned time.Duration // mean by the plan; 0: unknown
+	Hint    time.Duration // time that suffices for most tasks by the plan; 0: unknown
+	Most    time.Duration // see event.JobPlanned; 0: no limit
+	Longest time.Duration // longest time that a task had run when its allocation ended; 0: none was cut short
+	Cuts    int           // tasks that were cut short by the end of an allocation and are not done
 	Done    int64         // tasks that this run has measured …
-	Took    float64       // … and the seconds that they took together
+	Took    float64       // … and the sum of their times in seconds
 
-	sketch *predict.Sketch // of what they took, where that matters
-	next   int64           // number of tasks at which the quantile is computed anew
-	usual  time.Duration   // the quantile; 0: not yet
+	sketch *predict.Sketch // of the measured times, if allocations end
+	next   int64           // number of tasks at which the quantile is computed again
+	usual  time.Duration   // the quantile; 0: not computed yet
 }
 
-// String returns the times as text that differs where they do.
+// String returns a text that differs if the times differ.
 func (t *Times) String() string {
 	s := fmt.Sprintf("planned %v hint %v longest %v cuts %d most %v done %d took %v", t.Planned, t.Hint, t.Longest, t.Cuts, t.Most, t.Done, t.Took)
 	if t.sketch != nil {
@@ -40,7 +40,7 @@ func (t *Times) String() string {
 	return s
 }
 
-// Expected returns how long a task takes at most, as a rule; 0: unknown.
+// Expected returns the time that suffices for most tasks; 0: unknown.
 func (t *Times) Expected() time.Duration {
 	switch {
 	case t.usual > 0:
@@ -48,11 +48,11 @@ func (t *Times) Expected() time.Duration {
 	case t.Hint > 0:
 		return t.Hint
 	}
-	return t.Longest // so long at least
+	return t.Longest // a lower bound
 }
 
-// Add takes in what a task took. Where ends is false no allocation ends, and nobody asks what a
-// task takes at most.
+// Add adds the time of a task. If ends is false no allocation ends, and the quantile is not
+// needed.
 func (t *Times) Add(d time.Duration, ends bool) {
 	t.Done++
 	t.Took += d.Seconds()
@@ -65,11 +65,11 @@ func (t *Times) Add(d time.Duration, ends bool) {
 	t.sketch.Add(d.Seconds())
 	if t.sketch.Count >= t.next {
 		t.usual = time.Duration(t.sketch.Quantile(usual) * float64(time.Second))
-		t.next = t.sketch.Count + 1 + t.sketch.Count/16 // it changes ever less
+		t.next = t.sketch.Count + 1 + t.sketch.Count/16 // the quantile changes less with each task
 	}
 }
 
-// Span returns how much time must be left where a task begins. cut says that it was cut short before.
+// Span returns how much time must be left where a task starts. cut says that the task was cut short before.
 func (t *Times) Span(cut bool) time.Duration {
 	d := t.Expected()
 	if cut {
@@ -81,10 +81,10 @@ func (t *Times) Span(cut bool) time.Duration {
 	return t.Most / 2
 }
 
-// Mean returns how long a task is expected to take.
+// Mean returns the expected time of a task.
 func (t *Times) Mean() time.Duration { return time.Duration(t.mean() * float64(time.Second)) }
 
-// Known returns how long a task is expected to take, 0 where neither a plan nor a measurement says so.
+// Known returns the expected time of a task, 0 if there is neither a plan nor a measurement.
 func (t *Times) Known() time.Duration {
 	if t.Planned == 0 && t.Done == 0 {
 		return 0
@@ -92,8 +92,8 @@ func (t *Times) Known() time.Duration {
 	return t.Mean()
 }
 
-// mean returns the seconds that a task is expected to take: the mean of what was measured
-// and of what was known before, the latter counting as some tasks more.
+// mean returns the expected seconds of a task: the mean of the measured times and of the prior
+// mean, which weighs like some tasks.
 func (t *Times) mean() float64 {
 	prior, weight := t.Planned, float64(planWeight)
 	if prior <= 0 {

@@ -7,19 +7,19 @@ import (
 	"berth/internal/job"
 )
 
-// Tasks with an attempt that is too slow are begun anew on another node: beside that attempt (a duplicate, the first to
-// be done wins) or instead of it (it was killed). They wait in candidates of their own (Job.Urgent), as they
-// begin before all others of their job, and wait for a good node where others take any.
+// A task with an attempt that is too slow starts again on another node: beside that attempt (a duplicate; the first to
+// be done wins) or instead of it (it was killed). Such tasks wait in candidates of their own (Job.Urgent), as they
+// start before all others of their job, and wait for a healthy node where others accept any.
 
-// AddUrgent puts a task in that is to begin anew because its attempt on the node of the index avoid is too slow. also is the node of
-// another attempt, 0 if there is none. A duplicate begins beside such attempts; another task begins instead of them. Those with the lowest rank come first. None begins on a
-// node that is suspected or slow or is the one to be avoided; but where there is no other, a task that has no
-// attempt any more begins even there.
+// AddUrgent adds a task that starts again because its attempt on the node with index avoid is too slow. also is the node of
+// another attempt, 0 if there is none. A duplicate starts beside such attempts, another task instead of them. Tasks with the lowest
+// rank come first. None starts on a suspected or slow node or on the node avoid, except that a task without any attempt
+// starts even there if there is no other node.
 func (q *Ready) AddUrgent(task, avoid, also, rank int32, duplicate bool) {
 	heap.Push(&q.retry, retry{task: task, avoid: avoid, also: also, rank: rank, duplicate: duplicate})
 }
 
-// Drop takes a task out, however often it is in.
+// Drop removes all entries of a task.
 func (q *Ready) Drop(task int32) {
 	if before := len(q.retry); before > 0 {
 		q.retry = slices.DeleteFunc(q.retry, func(r retry) bool { return r.task == task })
@@ -29,13 +29,13 @@ func (q *Ready) Drop(task int32) {
 	}
 }
 
-// DropDuplicates takes out all duplicates that have not begun.
+// DropDuplicates removes all duplicates that have not started.
 func (q *Ready) DropDuplicates() {
 	q.retry = slices.DeleteFunc(q.retry, func(r retry) bool { return r.duplicate })
 	heap.Init(&q.retry)
 }
 
-// Alone returns the number of urgent tasks that have no attempt any more.
+// Alone returns the number of urgent tasks without a running attempt.
 func (q *Ready) Alone() (n int) {
 	for i := range q.retry {
 		if !q.retry[i].duplicate {
@@ -45,7 +45,7 @@ func (q *Ready) Alone() (n int) {
 	return n
 }
 
-// urgentFor returns the first of the class's urgent tasks that may begin on the node; ok is false where none may.
+// urgentFor returns the first of the class's urgent tasks that may start on the node; ok is false if none may.
 func (c *Class) urgentFor(p *Pool, n *Node, now job.Time) (task int, ok bool) {
 	waiting, best := c.line[0].Ready.retry, -1
 	for i := range waiting {

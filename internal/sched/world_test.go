@@ -82,7 +82,7 @@ func (w *world) tell(j *Job) {
 			profile = append(profile, job.PhaseDemand{Phase: p, Takes: v, Seconds: a.seconds})
 		}
 	}
-	j.Known.Tell(profile)
+	j.Known.AddProfile(profile)
 	for i := range j.Begin {
 		c := &j.Begin[i]
 		j.Demand[i] = w.Policy.Demand(j, c.Kind)
@@ -146,7 +146,7 @@ func (w *world) run() string {
 		switch c := d.Candidate; {
 		case d.Node == nil:
 			for _, r := range d.End {
-				r.Doomed = "room" // it ends when its worker says so
+				r.KillReason = "room" // it ends when its worker says so
 			}
 		case c.Running != nil:
 			w.goOn(w.find(c.Running), c)
@@ -185,7 +185,7 @@ func (w *world) say(a *act, what string) { w.log = append(w.log, string(a.Job.ID
 // reap ends the attempts that are being killed, and reports whether there were any.
 func (w *world) reap() (any bool) {
 	for _, a := range slices.Clone(w.live) {
-		if a.Doomed != "" {
+		if a.KillReason != "" {
 			w.end(a, true)
 			any = true
 		}

@@ -9,30 +9,30 @@ import (
 	"berth/internal/job"
 )
 
-// Berth is berth's own rule. The curves of attempts that were done turn a count N into virtual time τ = N_ref⁻¹(N), which is linear in
-// work however uneven the counts are. The speed of an attempt is dτ/dt, it needs (τ_end − τ)/speed yet, and when it began
-// does not matter. It is late where a fresh attempt on another node is expected to end clearly earlier, even if it is as fast as its
-// counts can mean. One that makes no progress for longer than any stretch of its curve without counts hangs: it is late for ever.
+// Berth is berth's own rule. The curves of attempts that were done convert a count N into virtual time τ = N_ref⁻¹(N), which is linear in
+// work however uneven the counts are. The speed of an attempt is dτ/dt, and its remaining time is (τ_end − τ)/speed, independent of
+// when it started. It is late if a fresh attempt on another node is expected to end clearly earlier, even if the attempt is as fast as its
+// counts allow. An attempt without progress for longer than any stretch of its curve without counts hangs; its remaining time is infinite.
 //
-// What is done about it: a duplicate while there are free places and the budget has something left; else, where that pays, the
-// attempt is aborted. While tasks wait for places, only what saves core time, or holds up the end of the job.
+// A late task gets a duplicate while slots are free and the budget suffices. Otherwise its attempt is aborted if
+// that is expected to pay. While tasks wait for slots, the rule only does what saves core time or brings the end of the job forward.
 type Berth struct{}
 
-// The margins: a fresh attempt has to end earlier by such a share of what it takes, as expectations are off.
+// The margins are shares of the fresh attempt's time by which it must end earlier, as expectations have errors.
 const (
-	duplicateMargin = 0.2 // the duplicate may be for nothing
-	peersMargin     = 0.1 // the same where no attempt was done yet
-	abortMargin     = 0.5 // the work that was done is lost
+	duplicateMargin = 0.2 // the duplicate may be in vain
+	peersMargin     = 0.1 // for a duplicate while no attempt was done yet
+	abortMargin     = 0.5 // the work of the attempt is lost
 	slowSpeed       = 0.75
-	mostCopies      = 3 // live attempts of a task
-	mostAborts      = 3 // of a task
+	mostCopies      = 3 // running attempts of a task
+	mostAborts      = 3 // aborts of a task
 )
 
 // Name returns "berth".
 func (Berth) Name() string { return "berth" }
 
-// Judge finds attempts whose tasks a fresh one would end clearly earlier.
-func (Berth) Judge(v *View) []Verdict {
+// Assess finds attempts that a fresh attempt would clearly overtake.
+func (Berth) Assess(v *View) []Verdict {
 	b := bench{View: v, gauges: make([]*gauge, len(v.Running)), rulers: map[job.ProgressSource]*ruler{}}
 	for i := range v.Running {
 		b.measure(i)
@@ -40,10 +40,10 @@ func (Berth) Judge(v *View) []Verdict {
 	return b.act(b.verdicts())
 }
 
-// bench is a View under the rule's hands.
+// bench is a View with the measurements of the rule.
 type bench struct {
 	*View
-	gauges []*gauge // of each attempt; nil: nothing can be said
+	gauges []*gauge // of each attempt; nil: unknown
 	rulers map[job.ProgressSource]*ruler
 }
 
@@ -62,7 +62,7 @@ func (b *bench) measure(i int) {
 	}
 }
 
-// rulerOf returns what the progress of an attempt is measured by, nil if nothing is known of it or of others.
+// rulerOf returns the ruler for the progress of an attempt, nil if too little is known.
 func (b *bench) rulerOf(r *Running) *ruler {
 	if r.Track == nil || r.Track.Source == job.ProgressNone {
 		return nil
@@ -75,7 +75,7 @@ func (b *bench) rulerOf(r *Running) *ruler {
 	return l
 }
 
-// verdicts returns what is told of each attempt, whatever is done about it.
+// verdicts returns a verdict on each attempt, without actions.
 func (b *bench) verdicts() []Verdict {
 	out := make([]Verdict, len(b.Running))
 	for i := range out {
@@ -97,7 +97,7 @@ func (b *bench) verdicts() []Verdict {
 	return out
 }
 
-// guessed reports whether nothing is known of when attempts like this one end.
+// guessed reports whether nothing is known about when such attempts end.
 func (b *bench) guessed(i int) bool {
 	l := b.rulerOf(&b.Running[i])
 	return l != nil && len(l.ends) == 0
@@ -116,13 +116,13 @@ func (g *gauge) class() Class {
 // late is a task all of whose attempts are late.
 type late struct {
 	index       int     // of the attempt to act on
-	left, fresh float64 // seconds: what it needs yet, and what a fresh one takes
-	least       float64 // what it needs yet at least
+	left, fresh float64 // seconds: its expected remaining time, and that of a fresh attempt
+	least       float64 // lower bound of its remaining time
 	margin      float64
-	guessed     bool // nothing is known of when it would end
+	guessed     bool // its end is unknown
 }
 
-// lates returns the tasks all of whose attempts are late, those first where most is to be gained.
+// lates returns the tasks all of whose attempts are late, the largest gain first.
 func (b *bench) lates() (found []late) {
 	for i := 0; i < len(b.Running); {
 		k := i + 1
@@ -146,11 +146,11 @@ func (b *bench) lates() (found []late) {
 	return found
 }
 
-// late reports whether the attempts from one index up to another, all of one task, are all late.
+// late reports whether the attempts with indices from…to−1, which are all attempts of one task, are all late.
 func (b *bench) late(from, to int) (late, bool) {
 	l := late{index: from, left: math.Inf(1), least: math.Inf(1)}
 	if copies := to - from; copies >= mostCopies || b.Running[from].Duplicates != copies-1 {
-		return l, false // enough, or one is asked for and not there yet
+		return l, false // enough attempts run, or one has been requested and has not started
 	}
 	for i := from; i < to; i++ {
 		g := b.gauges[i]
@@ -165,7 +165,7 @@ func (b *bench) late(from, to int) (late, bool) {
 	return l, l.left > l.fresh*(1+l.margin)+2*b.Interval.Seconds()
 }
 
-// act decides what is done about tasks that are late, and puts these verdicts first.
+// act decides what to do about late tasks, and puts their verdicts first.
 func (b *bench) act(told []Verdict) []Verdict {
 	spare := b.Budget.Seconds() - b.committed()
 	var acts []Verdict
@@ -183,10 +183,10 @@ func (b *bench) act(told []Verdict) []Verdict {
 			d.Cost = seconds((l.fresh - l.left) * b.Cores)
 		}
 		used++
-		d.Class = max(d.Class, Slow) // what is late enough to be acted on is slow
+		d.Class = max(d.Class, Slow) // an attempt that is late enough for an action is slow
 		d.Why += fmt.Sprintf("; it needs %s yet, and a fresh attempt %.0f s", needs(l.left), l.fresh)
 		acts = append(acts, d)
-		told[l.index].Attempt.N = 0 // it is told first
+		told[l.index].Attempt.N = 0 // its verdict comes first
 	}
 	for _, d := range told {
 		if d.Attempt.N != 0 {
@@ -203,21 +203,21 @@ func needs(left float64) string {
 	return fmt.Sprintf("%.0f s", left)
 }
 
-// seconds returns a duration, bounded where it is infinite.
+// seconds returns a duration, bounded if s is infinite.
 func seconds(s float64) time.Duration {
 	return time.Duration(max(min(s, longest), -longest) * float64(time.Second))
 }
 
-// choose says what is done about a task that is late, when so many others have been dealt with in this look. One that hangs is
-// ended whatever the budget says: it takes no processor time itself, and its job would have no end.
+// choose returns the action for a late task, after used others were handled in this round. An attempt that hangs is
+// ended whatever the budget, as it uses no processor time itself and its job would never end.
 func (b *bench) choose(l late, used int, affordable bool, ends []float64) Action {
 	r, hangs := &b.Running[l.index], math.IsInf(l.least, 1)
 	abort := b.Abort && r.Duplicates == 0 && r.Attempt.N <= mostAborts && (!l.guessed || hangs)
 	duplicate := b.Duplicate && (affordable || hangs)
 	switch {
 	case b.Ready > 0:
-		wait := l.fresh * float64(used+1) / float64(max(b.Places, 1))
-		end := l.fresh * (1 + float64(b.Ready)/float64(max(b.Places, 1))) // of the job, without this task
+		wait := l.fresh * float64(used+1) / float64(max(b.Slots, 1))
+		end := l.fresh * (1 + float64(b.Ready)/float64(max(b.Slots, 1))) // end of the job without this task
 		switch {
 		case abort && l.least > wait+l.fresh*(1+abortMargin):
 			return Abort
@@ -232,15 +232,15 @@ func (b *bench) choose(l late, used int, affordable bool, ends []float64) Action
 			return Abort
 		}
 	case duplicate && hangs && len(ends) > 0:
-		return Duplicate // as soon as there is a place, which is as soon as one that was aborted could begin
+		return Duplicate // it starts when a slot is free, which is when an aborted one could start again
 	case abort && (hangs || !b.Duplicate && used < len(ends) && l.least > ends[used]+l.fresh*(1+abortMargin)):
 		return Abort
 	}
 	return Keep
 }
 
-// charge returns the core seconds that a duplicate of the attempt is to take at most. Where that would be a guess it is what the budget was
-// reckoned by.
+// charge returns the expected core seconds of a duplicate of the attempt. If its time would be a guess, it is the mean time with which the budget
+// was computed.
 func (b *bench) charge(i int) float64 {
 	g := b.gauges[i]
 	switch {
@@ -250,7 +250,7 @@ func (b *bench) charge(i int) float64 {
 	return min(g.fresh, g.least()) * b.Cores
 }
 
-// committed returns the core seconds that duplicates which run, or are asked for, are yet to take.
+// committed returns the core seconds that running and requested duplicates are still expected to take.
 func (b *bench) committed() (sum float64) {
 	for i := range b.Running {
 		switch r := &b.Running[i]; {
@@ -263,7 +263,7 @@ func (b *bench) committed() (sum float64) {
 	return max(sum, 0)
 }
 
-// ends returns when healthy attempts are expected to end, in seconds from now, ascending: then places become free.
+// ends returns the expected ends of healthy attempts, in seconds from now, ascending. Slots become free then.
 func (b *bench) ends() (at []float64) {
 	for i := range b.Running {
 		if g := b.gauges[i]; g != nil && g.class() == Healthy {

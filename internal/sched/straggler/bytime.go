@@ -1,16 +1,16 @@
 package straggler
 
-// Where nothing tells how far attempts are, as tasks are over before their progress was measured twice, the time that others took says
-// which one is late: three times the longest of them, and some looks more.
+// If no progress is measured, because tasks end before their progress was measured twice, the durations of other attempts decide
+// which one is late: after three times the longest of them, and some intervals more.
 const (
-	fewestDone  = 5 // attempts that were done, for their times to tell
+	fewestDone  = 5 // attempts that must be done before their durations are used
 	longerTimes = 3
 	longerLooks = 3
 )
 
-// beyond returns what is said of an attempt that has counted more than most had when they were done: counts tell nothing of its end any
-// more, so times do. But it may just have more to do, and what it did is not to be lost: it may get a duplicate, and is not aborted
-// unless it makes no progress.
+// beyond returns the gauge of an attempt whose count exceeds that of most attempts when they were done. Counts do not predict its end any
+// more, so durations do. But the attempt may just have more to do, and its work should not be lost: it may get a duplicate, and is aborted
+// only if it makes no progress.
 func (v *View) beyond(r *Running, g gauge) gauge {
 	late := v.byTime(r)
 	switch {
@@ -22,8 +22,8 @@ func (v *View) beyond(r *Running, g gauge) gauge {
 	return *late
 }
 
-// byTime returns what the durations of attempts that were done say of one that has run for much longer; nil of any other. One whose
-// progress stood still for as long hangs. Of another it is expected that it runs for as long again.
+// byTime returns the gauge of an attempt that has run for much longer than those that were done; nil for any other. If its
+// progress stood still for as long it hangs. Otherwise it is expected to run for as long again.
 func (v *View) byTime(r *Running) *gauge {
 	if len(v.Past.Took) < fewestDone {
 		return nil

@@ -34,8 +34,8 @@ func TestEarlierTellsEnd(t *testing.T) {
 		}
 		w := newWorld(straggler.Berth{}, e, make([]workload.Spells, 5))
 		if known {
-			w.past.Tell(earlier(a, 2), job.MapTask)
-			w.past.Tell(earlier(a, 2), job.BagTask) // of tasks of another kind: there are none
+			w.past.AddEarlier(earlier(a, 2), job.MapTask)
+			w.past.AddEarlier(earlier(a, 2), job.BagTask) // of tasks of another kind: there are none
 			if n := len(w.past.Earlier); n != 8 {
 				t.Fatalf("%d curves", n)
 			}
@@ -44,7 +44,7 @@ func TestEarlierTellsEnd(t *testing.T) {
 			if v.Now < job.Time(10*time.Minute) {
 				return
 			}
-			for _, d := range w.rule.Judge(v) {
+			for _, d := range w.rule.Assess(v) {
 				if told := d.End > 0; told != known || known && (d.End < job.Time(24*time.Minute) || d.End > job.Time(36*time.Minute)) {
 					t.Errorf("earlier run known: %v; after %v %v is to end at %v, not at 30m", known, v.Now.Sub(0), d.Attempt, d.End.Sub(0))
 				}
@@ -65,7 +65,7 @@ func TestEarlierWasFaster(t *testing.T) {
 			e.Maps[i] *= time.Duration(slower)
 		}
 		w := newWorld(straggler.Berth{}, e, make([]workload.Spells, rapid.IntRange(1, 12).Draw(t, "nodes")))
-		w.past.Tell(earlier(a, seed), job.MapTask)
+		w.past.AddEarlier(earlier(a, seed), job.MapTask)
 		w.acts = func(v *straggler.View, d straggler.Verdict) {
 			t.Fatalf("%v of %v after %v: %s", d.Act, d.Attempt, v.Now.Sub(0), d.Why)
 		}
@@ -122,14 +122,14 @@ func TestSlowNodeOfAFewShortTasks(t *testing.T) {
 	for n := range 7 {
 		curves = append(curves, job.Curve{Source: job.ProgressCPU, Marks: track(n, lasts).Pack()})
 	}
-	past.Tell(curves, curves[0].Kind)
+	past.AddEarlier(curves, curves[0].Kind)
 	for now := 9.0; now < 28; now += 3 {
-		v := &straggler.View{Now: job.Time(now * 1e9), Interval: straggler.Interval, Past: &past, Left: 8, Places: 10, Cores: 1, Duplicate: true, Mean: lasts * time.Second, Budget: 12 * time.Second,
-			Rooms: []straggler.Room{{Node: "a1/8", Places: 1}, {Node: "a1/9", Places: 1}}}
+		v := &straggler.View{Now: job.Time(now * 1e9), Interval: straggler.Interval, Past: &past, Left: 8, Slots: 10, Cores: 1, Duplicate: true, Mean: lasts * time.Second, Budget: 12 * time.Second,
+			FreeSlots: []straggler.FreeSlot{{Node: "a1/8", Count: 1}, {Node: "a1/9", Count: 1}}}
 		for n := range 8 {
 			v.Running = append(v.Running, straggler.Running{Attempt: job.Attempt{Job: "bag-1", Task: n, N: 1}, Node: job.NodeID(rune('a' + n)), Track: track(n, now)})
 		}
-		for _, d := range (straggler.Berth{}).Judge(v) {
+		for _, d := range (straggler.Berth{}).Assess(v) {
 			switch {
 			case d.Act == straggler.Keep:
 			case d.Attempt.Task != 7:

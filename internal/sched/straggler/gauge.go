@@ -2,29 +2,29 @@ package straggler
 
 import "math"
 
-// gauge is what a ruler says of one attempt.
+// gauge is the measurement of one attempt by a ruler.
 type gauge struct {
 	reading
-	speed float64 // that it is expected to have, in virtual seconds a second
-	slow  float64 // that it had in the window in which it was slowest, or lately, if that is less
-	most  float64 // that it had at most in that window, as counts are read with slack; 0: it hangs
+	speed float64 // expected speed, in virtual seconds for each second
+	slow  float64 // speed in the slowest window, or the latest speed if that is less
+	most  float64 // upper bound of its speed in that window, given the slack of counts; 0: it hangs
 	fresh float64 // seconds that a fresh attempt of its task takes
 }
 
-// windows are the stretches of time, up to now, over which speeds are measured, in parts of what a task takes.
+// windows are the periods up to now over which speeds are measured, as parts of a task's duration.
 var windows = [...]float64{1. / 8, 1. / 4, 1. / 2}
 
-// predicting is the one of them that the expected end goes by, together with the mean speed.
+// predicting is the window that, together with the mean speed, determines the expected end.
 const predicting = 1. / 4
 
-// window is the shortest time that tells something of a speed, in seconds: 8 where looks are 3 s apart. Of younger attempts nothing is said.
+// window is the shortest period over which a speed can be measured, in seconds: 8 for an interval of 3 s. Younger attempts have no gauge.
 func (v *View) window() float64 { return v.Interval.Seconds() * 8 / 3 }
 
-// surelySlow is the speed below which an attempt is slow, whatever its counts may mean.
+// surelySlow is the speed below which an attempt is slow, whatever the error of its counts.
 const surelySlow = 0.9
 
-// gauge measures an attempt. Its speed is at most that of the slowest of the windows, each read as well as can be: at its end as
-// late, and at its begin as early, as the count may mean.
+// gauge measures an attempt. Its speed is at most that of the slowest window. The upper bound of a window's speed takes the latest virtual
+// time that the count may mean at its end, and the earliest at its start.
 func (l *ruler) gauge(r *Running) gauge {
 	t := r.Track
 	g := gauge{reading: l.read(t.Now.N), fresh: l.took}
@@ -32,10 +32,10 @@ func (l *ruler) gauge(r *Running) gauge {
 	mean := g.tau / max(t.Moved.T.Seconds(), 1e-9)
 	pace := min(max(mean, 0.25), 1)
 	stalled := age - t.Moved.T.Seconds()
-	at := min(max(g.flat, g.tau), g.tau+stalled*pace) // a stretch without counts passes, too
+	at := min(max(g.flat, g.tau), g.tau+stalled*pace) // the attempt also passes a stretch without counts
 	g.left = max(g.left-(at-g.tau), 0)
 	g.most, g.slow, g.speed = g.to/max(age, 1e-9), at/max(age, 1e-9), mean
-	lately := math.Inf(1) // where its node became slow, far less than in the longest window that shows this without doubt
+	lately := math.Inf(1) // if its node became slow, this is far less than in the longest window that shows it beyond doubt
 	for _, part := range windows {
 		if g.to >= age && part != predicting {
 			continue // it is not behind
@@ -62,8 +62,8 @@ func (l *ruler) gauge(r *Running) gauge {
 	return g
 }
 
-// late returns the seconds that the attempt needs yet if it stays as slow as it was lately, +Inf for one that hangs. It
-// is 0 where that slowness may be chance.
+// late returns the remaining seconds of the attempt at its latest speed, +Inf for one that hangs, and 0 if its slowness
+// may be chance.
 func (g *gauge) late() float64 {
 	switch {
 	case g.most <= 0:
@@ -74,7 +74,7 @@ func (g *gauge) late() float64 {
 	return g.left / max(g.slow, 0.01)
 }
 
-// least returns the seconds that the attempt needs yet if it is as fast as its counts may mean, +Inf for one that hangs.
+// least returns the lower bound of the attempt's remaining seconds, given the slack of counts, +Inf for one that hangs.
 func (g *gauge) least() float64 {
 	if g.most <= 0 {
 		return math.Inf(1)
@@ -82,7 +82,7 @@ func (g *gauge) least() float64 {
 	return g.left / g.most
 }
 
-// expected returns the seconds that it is expected to need yet, +Inf for one that hangs.
+// expected returns the expected remaining seconds of the attempt, +Inf for one that hangs.
 func (g *gauge) expected() float64 {
 	if g.speed <= 0 {
 		return math.Inf(1)
@@ -90,7 +90,7 @@ func (g *gauge) expected() float64 {
 	return g.left / g.speed
 }
 
-// before returns the last mark at that time or before it.
+// before returns the last mark at or before the time t.
 func (c Curve) before(t float64) Mark {
 	for i := len(c) - 1; i >= 0; i-- {
 		if c[i].T.Seconds() <= t {

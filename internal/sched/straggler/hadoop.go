@@ -2,25 +2,25 @@ package straggler
 
 import "fmt"
 
-// Hadoop is the rule of Hadoop 0.20 as M. Zaharia et al., "Improving MapReduce Performance in Heterogeneous
-// Environments" (OSDI 2008), section 2.1, describe it: once no task waits, an attempt that has run for a minute and whose progress
-// score is 0.2 below the mean has a duplicate, at most one, while there are free places.
+// Hadoop is the rule of Hadoop 0.20 as described in M. Zaharia et al., "Improving MapReduce Performance in Heterogeneous
+// Environments" (OSDI 2008), section 2.1. Once no task waits and while slots are free, an attempt that has run for a minute and whose
+// progress score is 0.2 below the mean gets one duplicate.
 type Hadoop struct{}
 
-// hadoopGap is how far below the mean score a straggler is.
+// hadoopGap is the distance of a straggler's score below the mean.
 const hadoopGap = 0.2
 
 // Name returns "hadoop".
 func (Hadoop) Name() string { return "hadoop" }
 
-// Judge duplicates attempts whose score is far below the mean.
-func (Hadoop) Judge(v *View) []Verdict {
+// Assess duplicates attempts whose score is far below the mean.
+func (Hadoop) Assess(v *View) []Verdict {
 	room := v.room()
 	if v.Ready > 0 || room == 0 || len(v.Running) == 0 {
 		return keepAll(v)
 	}
 	score := v.score()
-	mean := float64(v.Past.Done) // those that were done have a score of 1
+	mean := float64(v.Past.Done) // attempts that were done have a score of 1
 	for i := range v.Running {
 		mean += score(&v.Running[i])
 	}
@@ -35,7 +35,7 @@ func (Hadoop) Judge(v *View) []Verdict {
 	return v.verdicts(first(found, room))
 }
 
-// first keeps those of the highest rank, as many as that.
+// first keeps at most that many candidates, those of the highest rank.
 func first(found []candidate, most int) []candidate {
 	if most >= len(found) {
 		return found

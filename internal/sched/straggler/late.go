@@ -6,23 +6,23 @@ import (
 	"slices"
 )
 
-// LATE is the rule "Longest Approximate Time to End" of M. Zaharia et al. (OSDI 2008), section 4: of the attempts whose
-// progress rate is below the 25th percentile, the one that is expected to end last has a duplicate, while there are free
-// places, nothing waits for one, and fewer than a tenth of all places have duplicates. Nodes that are slow are kept away from by the engine.
+// LATE is the rule "Longest Approximate Time to End" of M. Zaharia et al. (OSDI 2008), section 4. Of the attempts whose
+// progress rate is below the 25th percentile, the one with the latest expected end gets a duplicate, while slots are free,
+// no task waits for one, and fewer than a tenth of all slots run duplicates. The engine avoids slow nodes.
 type LATE struct{}
 
 // The thresholds of section 4.4.
 const (
 	slowTask       = 0.25 // SlowTaskThreshold: a percentile of progress rates
-	speculativeCap = 0.10 // SpeculativeCap: a share of all places
+	speculativeCap = 0.10 // SpeculativeCap: a share of all slots
 )
 
 // Name returns "late".
 func (LATE) Name() string { return "late" }
 
-// Judge duplicates the attempts with the longest approximate time to the end.
-func (LATE) Judge(v *View) []Verdict {
-	most := min(int(math.Ceil(speculativeCap*float64(v.Places)))-v.duplicates(), v.room())
+// Assess duplicates the attempts with the longest approximate time to end.
+func (LATE) Assess(v *View) []Verdict {
+	most := min(int(math.Ceil(speculativeCap*float64(v.Slots)))-v.duplicates(), v.room())
 	if v.Ready > 0 || most <= 0 || len(v.Running) == 0 {
 		return keepAll(v)
 	}
@@ -47,7 +47,7 @@ func (LATE) Judge(v *View) []Verdict {
 	return v.verdicts(first(found, most))
 }
 
-// rates returns the progress rates of the attempts that run and of those that were done.
+// rates returns the progress rates of the running attempts and of those that were done.
 func (v *View) rates(running []float64) []float64 {
 	all := slices.Clone(running)
 	for _, d := range v.Past.Took {

@@ -8,10 +8,10 @@ import (
 )
 
 // Mantri is the rule of G. Ananthanarayanan et al., "Reining in the Outliers in Map-Reduce Clusters using Mantri"
-// (OSDI 2010), section 5.2. t_rem is what an attempt has left by its score, t_new how long a new one takes, which is distributed as the
-// durations of those that were done. While tasks wait: kill and restart if t_rem > E(t_new) + Δ, at most
-// three times, and duplicate if that is likely to save work: P(t_rem > t_new·(c+1)/c) > δ for c copies that run. Once all have begun:
-// duplicate if E(t_rem − t_new) > ρΔ. Δ is the time between two reports.
+// (OSDI 2010), section 5.2. t_rem is the remaining time of an attempt by its score, and t_new the time of a new one, distributed
+// like the durations of attempts that were done. While tasks wait: kill and restart if t_rem > E(t_new) + Δ, at most
+// three times, and duplicate if that probably saves work: P(t_rem > t_new·(c+1)/c) > δ for c running copies. Once all tasks have
+// started: duplicate if E(t_rem − t_new) > ρΔ. Δ is the time between two reports.
 type Mantri struct{}
 
 // The constants of section 5.2 of Mantri.
@@ -25,8 +25,8 @@ const (
 // Name returns "mantri".
 func (Mantri) Name() string { return "mantri" }
 
-// Judge restarts or duplicates attempts that have more left than a new one would take.
-func (Mantri) Judge(v *View) []Verdict {
+// Assess restarts or duplicates attempts with more remaining time than a new one takes.
+func (Mantri) Assess(v *View) []Verdict {
 	if len(v.Past.Took) == 0 {
 		return keepAll(v)
 	}
@@ -54,7 +54,7 @@ func (Mantri) Judge(v *View) []Verdict {
 	return v.verdicts(append(restart, first(copies, v.room())...))
 }
 
-// within returns the share of attempts that were done which took less than so many seconds.
+// within returns the share of attempts that were done in less than that many seconds.
 func (p *Past) within(seconds float64) float64 {
 	n := 0
 	for n < len(p.Took) && p.Took[n].Seconds() < seconds {
@@ -63,10 +63,10 @@ func (p *Past) within(seconds float64) float64 {
 	return float64(n) / float64(max(len(p.Took), 1))
 }
 
-// longest is how far off an expected end is told at most.
+// longest bounds the reported time to an expected end.
 const longest = 1e9 // seconds
 
-// after returns the instant so many seconds from now.
+// after returns the instant that many seconds from now.
 func (v *View) after(seconds float64) job.Time {
 	return v.Now.Add(time.Duration(min(seconds, longest) * float64(time.Second)))
 }

@@ -5,16 +5,16 @@ import (
 	"time"
 )
 
-// P75 is the rule of Dryad (M. Isard et al., EuroSys 2007) as the paper no2-outliers, section 9, describes it: attempts that have
-// run for longer than the 75th percentile of the durations have a duplicate. Attempts that run count with what they
-// have run so far, so there is none before three quarters of the tasks that began were done.
+// P75 is the rule of Dryad (M. Isard et al., EuroSys 2007) as described in the paper no2-outliers, section 9. Attempts that have
+// run for longer than the 75th percentile of the durations get a duplicate. Running attempts count with their age,
+// so there are no duplicates before three quarters of the started tasks were done.
 type P75 struct{}
 
 // Name returns "p75".
 func (P75) Name() string { return "p75" }
 
-// Judge duplicates attempts that are older than three quarters of all.
-func (P75) Judge(v *View) []Verdict {
+// Assess duplicates attempts that are older than three quarters of all.
+func (P75) Assess(v *View) []Verdict {
 	all := len(v.Past.Took) + len(v.Running)
 	at := all * 3 / 4
 	if at >= len(v.Past.Took) {

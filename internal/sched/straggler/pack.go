@@ -6,10 +6,10 @@ import (
 	"berth/internal/job"
 )
 
-// packed is how many marks of a curve are recorded at most.
+// packed is the maximum number of marks of a recorded curve.
 const packed = 32
 
-// Pack returns the curve of the track as numbers, as event.AttemptEnded has it; nil where there is too little of one.
+// Pack returns the curve of the track as the numbers of event.AttemptEnded, or nil if the curve is too short.
 func (t *Track) Pack() []float64 {
 	if t == nil || t.Source == job.ProgressNone || len(t.Curve) < 3 {
 		return nil
@@ -24,7 +24,7 @@ func (t *Track) Pack() []float64 {
 	return out
 }
 
-// Unpack returns the track that Pack made the numbers of, nil of none.
+// Unpack returns the track of numbers that Pack returned, nil for none.
 func Unpack(source job.ProgressSource, numbers []float64) *Track {
 	if len(numbers) < 9 {
 		return nil
@@ -37,8 +37,8 @@ func Unpack(source job.ProgressSource, numbers []float64) *Track {
 	return t
 }
 
-// Tell takes in, of attempts of earlier runs, those of a kind of tasks.
-func (p *Past) Tell(curves []job.Curve, kind job.TaskKind) {
+// AddEarlier adds those curves of earlier runs that belong to tasks of the kind.
+func (p *Past) AddEarlier(curves []job.Curve, kind job.TaskKind) {
 	for _, c := range curves {
 		if c.Kind != kind {
 			continue
@@ -49,8 +49,8 @@ func (p *Past) Tell(curves []job.Curve, kind job.TaskKind) {
 	}
 }
 
-// Record returns what is recorded of the curve of an attempt that is done, so that the next coordinator has something to compare with: of the first
-// few attempts, and of ever fewer after those. source is what measured it at its end.
+// Record returns the numbers to record for the curve of an attempt that is done, so that the next coordinator can compare with it. It returns
+// them for the first few attempts and for ever fewer after those. source is what measured the attempt at its end.
 func (p *Past) Record(t *Track, source job.ProgressSource) []float64 {
 	if t == nil || t.Source != source || p.Done >= mostReferences && p.Done&(p.Done-1) != 0 {
 		return nil

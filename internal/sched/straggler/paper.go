@@ -8,19 +8,19 @@ import (
 )
 
 // Paper is the rule of Y. Wu et al., "NO²: Speeding up Parallel Processing of Massive Compute-Intensive Tasks" (IEEE
-// Transactions on Computers, 2014), sections 5 and 8: 2-means clustering on N, the progress of the running attempts. Where
-// the distance of the two means, over the higher one, exceeds T_d = T·(I_mean/I_i), attempt i of the lower class is an
+// Transactions on Computers, 2014), sections 5 and 8: 2-means clustering on N, the progress of the running attempts. If
+// the distance of the two means, relative to the higher one, exceeds T_d = T·(I_mean/I_i), attempt i of the lower class is an
 // outlier. I is the progress in the last interval of 3 s.
 //
-// An attempt that makes no progress has I = 0, and so T_d = ∞: the rule never finds one that hangs. Attempts that began later than
-// others look slow to it. Both are as the paper has it; only attempts that an outlier was aborted for are never aborted, as they
-// would be again and again.
+// An attempt without progress has I = 0, and so T_d = ∞: the rule never finds one that hangs. Attempts that started later than
+// others look slow to it. Both follow the paper. The one difference: attempts that replaced an aborted outlier are never aborted,
+// as they would be again and again.
 type Paper struct {
-	T        float64 // the threshold; 0: PaperT
-	Aborting bool    // outliers are aborted and begun again instead of duplicated (section 8.2)
+	T        float64 // threshold; 0: PaperT
+	Aborting bool    // outliers are aborted and started again instead of duplicated (section 8.2)
 }
 
-// PaperT is the default of the threshold T, which the paper does not tell: the best of the sweep in docs/stragglers.md.
+// PaperT is the default of the threshold T, which the paper does not state: the best of the sweep in docs/stragglers.md.
 const PaperT = 0.3
 
 // Name returns "paper" or "paper-abort".
@@ -31,8 +31,8 @@ func (p Paper) Name() string {
 	return "paper"
 }
 
-// Judge duplicates or aborts the outliers, those with the least progress first.
-func (p Paper) Judge(v *View) []Verdict {
+// Assess duplicates or aborts the outliers, the least progress first.
+func (p Paper) Assess(v *View) []Verdict {
 	n, mean := v.counts(), 0.0
 	for i := range v.Running {
 		if t := v.Running[i].Track; t != nil {
@@ -50,7 +50,7 @@ func (p Paper) Judge(v *View) []Verdict {
 		if n[i] > bound || !r.alone() || r.Track == nil || p.Aborting && r.Attempt.N > 1 {
 			continue
 		}
-		if limit := cmp.Or(p.T, PaperT) * mean / r.Track.Increment(); distance > limit { // never for I = 0, as the limit is +Inf or NaN
+		if limit := cmp.Or(p.T, PaperT) * mean / r.Track.Increment(); distance > limit { // false for I = 0, as the limit is +Inf or NaN then
 			why := fmt.Sprintf("it is in the lower class, %.2f below the other, and its limit is %.2f", distance, limit)
 			found = append(found, candidate{i, -n[i], Verdict{Act: p.act(), Class: Slow, Why: why}})
 		}
@@ -74,9 +74,9 @@ func (v *View) counts() []float64 {
 	return n
 }
 
-// TwoMeans divides values into the two classes with the least sum of squared distances from their means, and returns the means and
-// the highest value of the lower class. In one dimension classes are intervals, so it tries all cuts of the sorted values: the
-// result is exact. Where there are not two different values both means are the same.
+// TwoMeans divides values into the two classes with the least sum of squared distances from their means. It returns the means and
+// the highest value of the lower class. In one dimension classes are intervals, so it tries all cuts of the sorted values and the
+// result is exact. If all values are equal, both means are, too.
 func TwoMeans(values []float64) (low, high, bound float64) {
 	if len(values) == 0 {
 		return 0, 0, 0
@@ -94,7 +94,7 @@ func TwoMeans(values []float64) (low, high, bound float64) {
 			continue
 		}
 		a, b := sum/float64(k), (total-sum)/float64(len(x)-k)
-		// The least sum within the classes has the greatest between them: k·(n−k)·(a−b)².
+		// The least sum within the classes corresponds to the greatest between them: k·(n−k)·(a−b)².
 		if between := float64(k) * float64(len(x)-k) * (a - b) * (a - b); between > best {
 			best, low, high, bound = between, a, b, x[k-1]
 		}

@@ -7,7 +7,7 @@ import (
 	"berth/internal/job"
 )
 
-// Reference is an attempt that was done, as others are compared with it.
+// Reference is the curve of an attempt that was done, with which others are compared.
 type Reference struct {
 	Source job.ProgressSource `msgpack:"s" json:"source"`
 	Curve  Curve              `msgpack:"c" json:"curve"` // the last mark is its end
@@ -16,24 +16,24 @@ type Reference struct {
 // End returns the mark at which the attempt was done.
 func (r *Reference) End() Mark { return r.Curve[len(r.Curve)-1] }
 
-// mostReferences is how many curves of its own run, and as many of earlier runs, a Past has.
+// mostReferences is the maximum number of curves in a Past, of its own run and of earlier runs each.
 const mostReferences = 24
 
-// Past is what is known of attempts of one kind of tasks that were done: of this run of the job, and of earlier ones.
-// The zero value knows nothing.
+// Past is what is known about attempts of one kind of tasks that were done, in this run of the job and in earlier ones.
+// The zero value is empty.
 type Past struct {
-	Done    int             // attempts of this run that were done
-	Took    []time.Duration // how long each took, ascending; no more than mostDurations of them
-	Busy    time.Duration   // the sum of what all took
+	Done    int             // number of attempts of this run that were done
+	Took    []time.Duration // their durations, ascending; at most mostDurations of them
+	Busy    time.Duration   // sum of all their durations
 	Own     []Reference     // curves of attempts of this run, the latest mostReferences
 	Earlier []Reference     // curves from the application's profile
-	next    int             // which of Own is replaced next
+	next    int             // index in Own that is replaced next
 }
 
-// mostDurations bounds what Took holds; beyond it, it is a sample.
+// mostDurations bounds the length of Took; beyond it, Took is a sample.
 const mostDurations = 1000
 
-// Add takes in an attempt that was done after so long, with the last of its progress; track may be nil.
+// Add adds an attempt that was done, its duration and its progress; track may be nil.
 func (p *Past) Add(took time.Duration, track *Track) {
 	p.Done++
 	p.Busy += took
@@ -43,14 +43,14 @@ func (p *Past) Add(took time.Duration, track *Track) {
 	}
 }
 
-// sample takes a duration into Took. Once that is full, one of as many as each there stands for takes the place of another, so that the first
-// and the last attempts count alike.
+// sample adds a duration to Took. When Took is full, each of its entries stands for several attempts, and only one of as many replaces an entry. So
+// the first and the last attempts weigh alike.
 func (p *Past) sample(d time.Duration) {
 	if len(p.Took) >= mostDurations {
 		if p.Done%(p.Done/mostDurations+1) != 0 {
 			return
 		}
-		k := p.Done * 7919 % len(p.Took) // spreads over all, as 7919 is a prime
+		k := p.Done * 7919 % len(p.Took) // visits all entries, as 7919 is a prime
 		p.Took = slices.Delete(p.Took, k, k+1)
 	}
 	i, _ := slices.BinarySearch(p.Took, d)
@@ -66,7 +66,7 @@ func (p *Past) own(r Reference) {
 	p.next = (p.next + 1) % mostReferences
 }
 
-// reference returns the curve of an attempt that was done, if there is enough of one. The end has the count of the last
+// reference returns the curve of an attempt that was done, if the curve is long enough. Its end has the count of the last
 // measurement.
 func (t *Track) reference(took time.Duration) (Reference, bool) {
 	if t == nil || t.Source == job.ProgressNone || t.Now.N <= 0 || len(t.Curve) < 3 {
@@ -79,8 +79,8 @@ func (t *Track) reference(took time.Duration) (Reference, bool) {
 	return Reference{Source: t.Source, Curve: c}, true
 }
 
-// By returns a measurement as it is to be compared with attempts that were done: where most of these were measured by processor time in the
-// end, by that. What another source says before it is left then is no measure, an input that is read in the first seconds say.
+// By returns the measurement to compare with attempts that were done: by processor time, if that measured most of these in the
+// end. Another source is no measure then, such as an input that is read in the first seconds.
 func (p *Past) By(in job.Progress) job.Progress {
 	most := 0
 	for _, refs := range [...][]Reference{p.Own, p.Earlier} {
@@ -98,7 +98,7 @@ func (p *Past) By(in job.Progress) job.Progress {
 	return in
 }
 
-// Quantile returns the duration that a share q of the attempts that were done kept within, 0 where none was.
+// Quantile returns the q-quantile of the durations of attempts that were done, 0 if there are none.
 func (p *Past) Quantile(q float64) time.Duration {
 	if len(p.Took) == 0 {
 		return 0
@@ -106,7 +106,7 @@ func (p *Past) Quantile(q float64) time.Duration {
 	return p.Took[min(int(q*float64(len(p.Took))), len(p.Took)-1)]
 }
 
-// Mean returns the mean duration of the attempts that were done, 0 where none was.
+// Mean returns the mean duration of attempts that were done, 0 if there are none.
 func (p *Past) Mean() time.Duration {
 	if p.Done == 0 {
 		return 0

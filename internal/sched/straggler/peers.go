@@ -7,13 +7,13 @@ import (
 )
 
 const (
-	fewest    = 4  // how many attempts that run make a curve of peers
-	mostPeers = 48 // of how many attempts it is made at most
-	steps     = 40 // how many marks it has
+	fewest    = 4  // minimum number of running attempts for a curve of peers
+	mostPeers = 48 // maximum number of attempts that it is made from
+	steps     = 40 // number of its marks
 )
 
-// peers returns a ruler of the attempts that run, nil where they are too few: their median count at each age that half of
-// them have reached. It knows no end; as long as nothing else is known, tasks take twice what half of them have run by now.
+// peers returns a ruler made from the running attempts, nil if they are too few: their median count at each age that half of
+// them have reached. It has no end; while nothing else is known, tasks are expected to take twice the median age of these attempts.
 func (v *View) peers(source job.ProgressSource) *ruler {
 	of := v.sample(source)
 	if len(of) < fewest {
@@ -37,7 +37,7 @@ func (v *View) peers(source job.ProgressSource) *ruler {
 	return l
 }
 
-// push appends the count at a time, and by how much counts differ then.
+// push appends the count at a time, and how much counts differ then.
 func (s *shape) push(t, n, off float64) {
 	if last := len(s.n) - 1; n <= s.n[last] {
 		s.last[last], s.off[last] = t, max(s.off[last], off)
@@ -46,13 +46,13 @@ func (s *shape) push(t, n, off float64) {
 	s.n, s.first, s.last, s.off = append(s.n, n), append(s.first, t), append(s.last, t), append(s.off, off)
 }
 
-// middle returns the median count at an age of those that have reached it, and by how much they differ.
+// middle returns the median count at an age of the attempts that have reached it, and how much they differ.
 func middle(of []*Running, t float64) (n, off float64) {
 	all := counts(nil, of, t)
 	return median(all), spread(all)
 }
 
-// counts appends the counts that attempts had at an age, of those that have reached it.
+// counts appends the counts at an age of the attempts that have reached it.
 func counts(counts []float64, of []*Running, t float64) []float64 {
 	for _, r := range of {
 		if r.Track.Now.T.Seconds() >= t {
@@ -62,7 +62,7 @@ func counts(counts []float64, of []*Running, t float64) []float64 {
 	return counts
 }
 
-// sample returns attempts that run and have progress from the source, mostPeers or so.
+// sample returns about mostPeers running attempts with progress from the source.
 func (v *View) sample(source job.ProgressSource) (of []*Running) {
 	for i := 0; i < len(v.Running); i += 1 + len(v.Running)/mostPeers {
 		if r := &v.Running[i]; r.Track != nil && r.Track.Source == source && len(r.Track.Curve) > 1 {
@@ -72,7 +72,7 @@ func (v *View) sample(source job.ProgressSource) (of []*Running) {
 	return of
 }
 
-// at returns the count at a time in seconds, by linear interpolation; after the end it is that of the end.
+// at returns the count at a time in seconds, by linear interpolation; after the end it is the last count.
 func (c Curve) at(t float64) float64 {
 	i := sort.Search(len(c), func(i int) bool { return c[i].T.Seconds() >= t })
 	switch {

@@ -8,25 +8,25 @@ import (
 	"berth/internal/job"
 )
 
-// ruler measures virtual time: how far an attempt is, in seconds of attempts that were done, or of its peers.
+// ruler converts counts into virtual time: seconds of attempts that were done, or of the peers of an attempt.
 type ruler struct {
-	shape  *shape  // of a task
-	ends   []end   // of the attempts that it is made of, by count; none: they still run, and nothing is known of the end
-	took   float64 // seconds that a fresh attempt takes; where there are no ends, a guess
+	shape  *shape  // counts of a task over time
+	ends   []end   // of the attempts that it is made from, by count; none: they still run, and the end is unknown
+	took   float64 // seconds that a fresh attempt takes; a guess if there are no ends
 	window float64 // see View.window
-	loose  float64 // share of virtual time that tells nothing, as healthy attempts differ by that much
+	loose  float64 // share of virtual time that is noise, as healthy attempts differ by that much
 }
 
-// end is when and at which count an attempt ended.
+// end is the time and the count at which an attempt ended.
 type end struct{ n, t float64 }
 
-// reading is what a ruler says of one count.
+// reading is the virtual time of one count.
 type reading struct {
 	tau      float64 // virtual time
-	from, to float64 // between these it may well be
-	flat     float64 // until then the count need not rise
-	left     float64 // virtual time to the end; where over, a guess
-	over     bool    // most of those that were done had counted less when they ended
+	from, to float64 // bounds of the virtual time, given the slack of counts
+	flat     float64 // until then the count may stay the same
+	left     float64 // virtual time to the end; a guess if over
+	over     bool    // most attempts that were done ended with a lower count
 }
 
 // read returns the virtual time of a count.
@@ -39,14 +39,14 @@ func (l *ruler) read(n float64) reading {
 	r.from, r.to = r.from*(1-l.loose), max(r.to, r.flat)*(1+l.loose)
 	r.left = l.left(n, r.tau)
 	if r.left < 0 {
-		// It has more to do than most had. How much more nothing says: a tenth of what it did.
+		// The attempt has more to do than most had. As nothing shows how much, a tenth of its progress is assumed.
 		r.over, r.left = true, r.tau/10
 	}
 	return r
 }
 
-// left returns the median virtual time to the end of those that had counted n, or more, when they ended; below 0: they are fewer than
-// half. Where no end is known it is as long again as what most have run.
+// left returns the median virtual time to the end of the attempts that had counted at least n when they ended; below 0 if they are fewer than
+// half. If no end is known, it is the time that most attempts have run so far.
 func (l *ruler) left(n, tau float64) float64 {
 	if len(l.ends) == 0 {
 		return max(l.took-tau, tau/10)
@@ -64,9 +64,9 @@ func (l *ruler) left(n, tau float64) float64 {
 	return max(of[len(of)/2].t-tau, 0)
 }
 
-// ruler returns what attempts with progress from the source are measured by: the curves of attempts of this run that were done; while
-// these are too few the median of those that run. Earlier runs were on other nodes, or had other inputs, so they tell how far
-// the end is, and not how fast an attempt has to be. It is nil where too few run, and none of this run was done.
+// ruler returns the ruler for progress from the source: the curves of attempts of this run that were done or, while
+// these are too few, the median of the running ones. Earlier runs had other nodes or other inputs, so they determine the distance to
+// the end but not the speed of a healthy attempt. It is nil if too few attempts run and none of this run was done.
 func (v *View) ruler(source job.ProgressSource) (l *ruler) {
 	own, earlier := v.done(v.Past.Own, source), v.done(v.Past.Earlier, source)
 	switch peers := v.peers(source); {
@@ -89,10 +89,10 @@ func (v *View) ruler(source job.ProgressSource) (l *ruler) {
 	return l
 }
 
-// sure is by how many standard deviations an attempt differs from healthy ones where that is no chance.
+// sure is the number of standard deviations beyond which a difference from healthy attempts is not chance.
 const sure = 2
 
-// adopt takes the ends of earlier runs, with their times corrected by how fast most attempts run here.
+// adopt adds the ends of earlier runs, their times scaled by the pace of this run.
 func (l *ruler) adopt(earlier *ruler) {
 	pace := l.pace(earlier)
 	l.took = earlier.took * pace
@@ -101,10 +101,10 @@ func (l *ruler) adopt(earlier *ruler) {
 	}
 }
 
-// alike is how much the times of two runs may differ for them to count as equally fast: stretches without counts blur them.
+// alike is the ratio up to which the times of two runs count as equal: stretches without counts blur them.
 const alike = 0.25
 
-// pace returns how many times as long most attempts take here as in earlier runs: the median over their way so far.
+// pace returns the median ratio of the times in this run to those of earlier runs, over the progress so far.
 func (l *ruler) pace(earlier *ruler) float64 {
 	var ratios []float64
 	age, _ := l.shape.end()
@@ -119,11 +119,11 @@ func (l *ruler) pace(earlier *ruler) float64 {
 	return 1
 }
 
-// The bounds of how much healthy attempts differ in speed.
+// The bounds of the variation in speed of healthy attempts.
 const leastLoose, mostLoose = 0.02, 0.15
 
-// loosen finds how much healthy attempts differ: the spread of the durations of those that were done. Outliers are the minority, so the
-// median distance from the median tells of the others. Counts of peers of the same age have that in their own spread.
+// loosen sets how much healthy attempts differ: the spread of the durations of those that were done. Outliers are the minority, so the
+// median distance from the median describes the others. Counts of peers of the same age include that variation already.
 func (l *ruler) loosen(p *Past) {
 	l.loose = leastLoose
 	if len(p.Took) >= fewest {
@@ -141,7 +141,7 @@ func (p *Past) took() []float64 {
 	return all
 }
 
-// done returns a ruler of attempts that were done, nil of none.
+// done returns a ruler made from attempts that were done, nil for none.
 func (v *View) done(refs []Reference, source job.ProgressSource) *ruler {
 	l := &ruler{}
 	var took []float64
@@ -163,7 +163,7 @@ func (v *View) done(refs []Reference, source job.ProgressSource) *ruler {
 	return l
 }
 
-// differ finds by how much counts of healthy attempts differ, those that run included.
+// differ sets how much the counts of healthy attempts differ, running ones included.
 func (l *ruler) differ(of []*shape, running []*Running) {
 	l.shape.off = make([]float64, len(l.shape.n))
 	values := make([]float64, 0, len(of)+len(running))
@@ -181,7 +181,7 @@ func (r *Reference) fits(source job.ProgressSource) bool {
 	return r.Source == source && len(r.Curve) > 1 && r.End().N > 0
 }
 
-// known has a fresh attempt take the median of this run's durations.
+// known sets the time of a fresh attempt to the median of this run's durations.
 func (l *ruler) known(p *Past) {
 	if took := p.took(); len(took) > 0 {
 		l.took = median(took)

@@ -8,7 +8,7 @@ import (
 	"berth/internal/job"
 )
 
-// Rules returns all rules, those of others first.
+// Rules returns all rules, berth's own last.
 func Rules() []Rule {
 	return []Rule{Nothing{}, Hadoop{}, LATE{}, P75{}, Mantri{}, Paper{}, Paper{Aborting: true}, Berth{}}
 }
@@ -21,7 +21,7 @@ func Names() (names []string) {
 	return names
 }
 
-// ByName returns the rule of that name. where is the option that an error names.
+// ByName returns the rule of that name. where names the flag or file of the name, for the error.
 func ByName(where, name string) (Rule, error) {
 	i := slices.Index(Names(), name)
 	if i < 0 {

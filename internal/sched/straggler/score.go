@@ -6,12 +6,12 @@ import (
 	"time"
 )
 
-// earliest is the age below which Hadoop's rule and LATE judge no attempt (OSDI 2008, section 2.2).
+// earliest is the age from which Hadoop's rule and LATE consider an attempt (OSDI 2008, section 2.2).
 const earliest = time.Minute
 
-// score returns Hadoop's progress score of an attempt, 0…1: the fraction of its input that was read. Where that is
-// not known it is its count over the mean count of attempts that were done; where none was, over the highest that runs.
-// The papers have only the first; the others let their rules judge programs that compute.
+// score returns Hadoop's progress score of an attempt, 0…1: the fraction of its input that was read. If that is
+// unknown, it is the attempt's count relative to the mean count of attempts that were done; if none was, to the highest count that runs.
+// The papers only have the first; the others let their rules handle programs that compute.
 func (v *View) score() func(r *Running) float64 {
 	whole, of := 0.0, 0
 	for _, refs := range [][]Reference{v.Past.Own, v.Past.Earlier} {
@@ -51,10 +51,10 @@ func (r *Running) count() float64 {
 	return r.Track.Now.N
 }
 
-// alone reports whether no other attempt of the task runs or is asked for, and this is none that was begun because of another.
+// alone reports whether no other attempt of the task runs or was requested, and the attempt itself is no duplicate.
 func (r *Running) alone() bool { return r.Duplicates == 0 && !r.Duplicate }
 
-// duplicates returns how many duplicates run or are asked for.
+// duplicates returns the number of duplicates that run or were requested.
 func (v *View) duplicates() (n int) {
 	for i := range v.Running {
 		if r := &v.Running[i]; r.Duplicates > 0 && !r.Duplicate {
@@ -64,15 +64,15 @@ func (v *View) duplicates() (n int) {
 	return n
 }
 
-// candidate is an attempt that a rule wants to act on, the higher its rank the sooner.
+// candidate is an attempt that a rule wants to act on, the highest rank first.
 type candidate struct {
 	index int // in View.Running
 	rank  float64
 	Verdict
 }
 
-// verdicts returns a verdict on each running attempt: on the candidates first, the highest rank first, as far as the
-// job allows what is to be done to them.
+// verdicts returns a verdict on each running attempt: the candidates first, the highest rank first, with the action as far as the
+// job allows it.
 func (v *View) verdicts(of []candidate) []Verdict {
 	sortByRank(of)
 	out := make([]Verdict, 0, len(v.Running))
@@ -94,7 +94,7 @@ func (v *View) verdicts(of []candidate) []Verdict {
 	return out
 }
 
-// acts returns 1 for what does something, 0 for Keep.
+// acts returns 1 for an action that does something, 0 for Keep.
 func (a Action) acts() int {
 	if a == Keep {
 		return 0
@@ -102,10 +102,10 @@ func (a Action) acts() int {
 	return 1
 }
 
-// room returns how many attempts could begin now.
+// room returns the number of attempts that could start now.
 func (v *View) room() (places int) {
-	for _, r := range v.Rooms {
-		places += r.Places
+	for _, r := range v.FreeSlots {
+		places += r.Count
 	}
 	return places
 }

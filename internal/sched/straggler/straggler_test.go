@@ -102,10 +102,10 @@ func TestAlone(t *testing.T) {
 			for s := 3; s <= seconds; s += 3 {
 				track.Add(time.Duration(s)*time.Second, job.Progress{Source: job.ProgressHits, N: float64(min(s, 20)), Fraction: -1})
 			}
-			v := &straggler.View{Now: job.Time(seconds) * job.Time(time.Second), Interval: straggler.Interval, Past: &straggler.Past{}, Left: 1, Places: 10, Cores: 1, Budget: time.Hour,
-				Rooms: []straggler.Room{{Node: "a1/1", Places: 9}}, Duplicate: true, Abort: true,
+			v := &straggler.View{Now: job.Time(seconds) * job.Time(time.Second), Interval: straggler.Interval, Past: &straggler.Past{}, Left: 1, Slots: 10, Cores: 1, Budget: time.Hour,
+				FreeSlots: []straggler.FreeSlot{{Node: "a1/1", Count: 9}}, Duplicate: true, Abort: true,
 				Running: []straggler.Running{{Attempt: job.Attempt{Job: "bag-1", N: 1}, Node: "a1/0", Track: track}}}
-			if d := rule.Judge(v); len(d) != 1 || d[0].Act != straggler.Keep || d[0].Class > straggler.Healthy {
+			if d := rule.Assess(v); len(d) != 1 || d[0].Act != straggler.Keep || d[0].Class > straggler.Healthy {
 				t.Errorf("%s after %d s: %+v", rule.Name(), seconds, d)
 			}
 		}
@@ -121,7 +121,7 @@ func TestVerdicts(t *testing.T) {
 			e := app(t).Draw(rand.New(rand.NewPCG(seed, 1)), 30)
 			w := newWorld(rule, e, spellsOf(o, rapid.IntRange(8, 40).Draw(t, "nodes"), seed))
 			w.duplicate, w.abort = rapid.Bool().Draw(t, "duplicate"), rapid.Bool().Draw(t, "abort")
-			w.look = func(v *straggler.View) { checkVerdicts(t, v, rule.Judge(v)) }
+			w.look = func(v *straggler.View) { checkVerdicts(t, v, rule.Assess(v)) }
 			w.until(job.Time(20 * time.Minute))
 		})
 	}
@@ -240,7 +240,7 @@ func BenchmarkBerth(b *testing.B) {
 			w.until(job.Time(3 * time.Minute))
 			v := w.view()
 			for b.Loop() {
-				straggler.Berth{}.Judge(v)
+				straggler.Berth{}.Assess(v)
 			}
 		})
 	}
@@ -266,10 +266,10 @@ func TestByTime(t *testing.T) {
 				n = age.Seconds()
 			}
 			track.Add(age, job.Progress{Source: source, N: n, Fraction: -1})
-			v := &straggler.View{Now: job.Time(age), Interval: straggler.Interval, Past: past, Left: 1, Places: 10, Cores: 1, Budget: time.Hour, Mean: past.Mean(),
-				Rooms: []straggler.Room{{Node: "a1/1", Places: 9}}, Duplicate: true, Abort: true,
+			v := &straggler.View{Now: job.Time(age), Interval: straggler.Interval, Past: past, Left: 1, Slots: 10, Cores: 1, Budget: time.Hour, Mean: past.Mean(),
+				FreeSlots: []straggler.FreeSlot{{Node: "a1/1", Count: 9}}, Duplicate: true, Abort: true,
 				Running: []straggler.Running{{Attempt: job.Attempt{Job: "bag-1", N: 1}, Node: "a1/0", Track: track}}}
-			d := straggler.Berth{}.Judge(v)[0]
+			d := straggler.Berth{}.Assess(v)[0]
 			if d.Act == straggler.Keep {
 				continue
 			}
@@ -318,14 +318,14 @@ func TestBeyond(t *testing.T) {
 		duplicate bool
 		want      straggler.Action
 	}{{60, true, straggler.Keep}, {300, true, straggler.Duplicate}, {300, false, straggler.Keep}} {
-		v := &straggler.View{Now: job.Time(tt.age) * job.Time(time.Second), Interval: straggler.Interval, Past: past, Left: 1, Places: 4, Cores: 1, Budget: time.Hour,
-			Duplicate: tt.duplicate, Abort: true, Rooms: []straggler.Room{{Node: "a1/1", Places: 1}},
+		v := &straggler.View{Now: job.Time(tt.age) * job.Time(time.Second), Interval: straggler.Interval, Past: past, Left: 1, Slots: 4, Cores: 1, Budget: time.Hour,
+			Duplicate: tt.duplicate, Abort: true, FreeSlots: []straggler.FreeSlot{{Node: "a1/1", Count: 1}},
 			Running: []straggler.Running{{Attempt: job.Attempt{Job: "bag-1", N: 1}, Node: "a1/0", Track: track(tt.age)}}}
-		if d := (straggler.Berth{}).Judge(v)[0]; d.Act != tt.want {
+		if d := (straggler.Berth{}).Assess(v)[0]; d.Act != tt.want {
 			t.Errorf("after %d s: %+v", tt.age, d)
 		}
-		v.Ready, v.Rooms = 3, nil
-		if d := (straggler.Berth{}).Judge(v)[0]; d.Act == straggler.Abort {
+		v.Ready, v.FreeSlots = 3, nil
+		if d := (straggler.Berth{}).Assess(v)[0]; d.Act == straggler.Abort {
 			t.Errorf("after %d s, while others wait: %+v", tt.age, d)
 		}
 	}

@@ -6,32 +6,32 @@ import (
 	"berth/internal/job"
 )
 
-// Mark is what an attempt had done some time after it began.
+// Mark is the progress of an attempt at a time after its start.
 type Mark struct {
 	T   time.Duration `msgpack:"t" json:"t_ns"`
 	N   float64       `msgpack:"n" json:"n"`      // progress, in the unit of its source
 	CPU time.Duration `msgpack:"c" json:"cpu_ns"` // processor time
 }
 
-// Curve is the progress of an attempt over its time: marks with times that rise and counts that never fall.
+// Curve is the progress of an attempt over its time: marks with rising times and counts that never fall.
 type Curve []Mark
 
-// most is how many marks a Track and the curve of a profile have: enough to tell dense from sparse stretches.
+// most is the maximum number of marks of a Track and of the curve in a profile: enough to distinguish dense from sparse stretches.
 const most = 96
 
-// Track is the progress of a running attempt. The zero value is that of one that has just begun.
+// Track is the progress of a running attempt. The zero value belongs to an attempt that has just started.
 type Track struct {
 	Source   job.ProgressSource
-	Fraction float64 // of a known input that it has read; −1: unknown
-	Curve    Curve   // from (0, 0) on; the last mark is the latest measurement
+	Fraction float64 // part of a known input that it has read; −1: unknown
+	Curve    Curve   // starts at (0, 0); the last mark is the latest measurement
 	Now      Mark    // the latest measurement
-	Before   Mark    // the one that was the latest when the View before was made
-	Moved    Mark    // the first measurement with the present count: since then it made no progress
+	Before   Mark    // the latest measurement of the previous View
+	Moved    Mark    // the first measurement with the present count: no progress since then
 	spacing  time.Duration
 }
 
-// Add takes in a measurement that was made so long after the attempt began. A measurement by another source than before
-// begins the track anew, as its counts have another unit.
+// Add adds a measurement that was made that long after the attempt started. A measurement by another source
+// restarts the track, as its counts have another unit.
 func (t *Track) Add(after time.Duration, p job.Progress) {
 	if p.Source != t.Source {
 		*t = Track{Source: p.Source}
@@ -51,8 +51,8 @@ func (t *Track) Add(after time.Duration, p job.Progress) {
 	t.push(m)
 }
 
-// push appends a mark, or moves the last one there if that is nearer to the one before it than the spacing. When there are
-// too many marks each second one is left out.
+// push appends a mark, or replaces the last mark if that is closer to the one before it than the spacing. If there are
+// too many marks, every second one is removed.
 func (t *Track) push(m Mark) {
 	c := t.Curve
 	if last := len(c) - 1; last >= 1 && c[last].T-c[last-1].T < t.spacing {
@@ -76,8 +76,8 @@ func (t *Track) thin() {
 	t.spacing = c[kept].T / (most / 2)
 }
 
-// Looked takes in that a View was made: what is the latest measurement now is the one before at the next.
-func (t *Track) Looked() { t.Before = t.Now }
+// Shown notes that a View was made: its latest measurement becomes Before of the next View.
+func (t *Track) Shown() { t.Before = t.Now }
 
-// Increment returns I, the progress since the View before.
+// Increment returns I, the progress since the previous View.
 func (t *Track) Increment() float64 { return t.Now.N - t.Before.N }

@@ -7,17 +7,17 @@ import (
 	"sort"
 )
 
-// shape is counts over virtual time, as its inverse is looked up: n[k] was the count from first[k] to last[k] seconds. Between two
-// counts the inverse is linear. Where first and last differ the curve is flat: the program entered no planted function, say.
+// shape is a curve of counts over virtual time, stored for its inverse: n[k] was the count from first[k] to last[k] seconds. Between two
+// counts the inverse is linear. If first and last differ the curve is flat, as when the program entered no planted function.
 type shape struct {
 	n, first, last []float64
-	off            []float64 // by how much the counts of healthy attempts differ at that time; nil: unknown
+	off            []float64 // how much the counts of healthy attempts differ at that time; nil: unknown
 }
 
-// leastOff is by how much counts differ at least, as a share of all.
+// leastOff is the minimum difference of counts, as a share of all.
 const leastOff = 0.005
 
-// slack returns by how much a count may differ from the usual one without meaning anything: sure standard deviations.
+// slack returns how much a count may differ from the usual one by chance: sure standard deviations.
 func (s *shape) slack(n float64) float64 {
 	_, most := s.end()
 	off := leastOff * most
@@ -28,8 +28,8 @@ func (s *shape) slack(n float64) float64 {
 	return off
 }
 
-// shape returns the shape of a curve, in seconds. Where several marks have the same count the
-// next one came somewhere before the next mark, so its flat stretch lasts until then.
+// shape returns the shape of a curve, in seconds. If several marks have the same count, the flat stretch lasts until the
+// next mark with a higher count, as that count was reached somewhere before it.
 func (c Curve) shape() *shape {
 	s := &shape{}
 	for i := 0; i < len(c); {
@@ -51,7 +51,7 @@ func (c Curve) shape() *shape {
 // end returns the last time and count.
 func (s *shape) end() (t, n float64) { return s.last[len(s.n)-1], s.n[len(s.n)-1] }
 
-// inverse returns N⁻¹(n): the first and the last time with that count. Beyond the end it goes on at the mean speed.
+// inverse returns N⁻¹(n): the first and the last time with that count. Beyond the end it continues at the mean speed.
 func (s *shape) inverse(n float64) (first, last float64) {
 	i := sort.SearchFloat64s(s.n, n)
 	switch {
@@ -79,8 +79,8 @@ func (s *shape) count(t float64) float64 {
 	return s.n[i-1] + (s.n[i]-s.n[i-1])*(t-s.last[i-1])/(s.first[i]-s.last[i-1])
 }
 
-// merge returns the median of shapes: for each count of the one with the median end, the median of all inverses. So one that was slow
-// itself does little harm.
+// merge returns the median of shapes: for each count of the shape with the median end, the median of all inverses. So a slow attempt
+// among them does little harm.
 func merge(of []*shape) *shape {
 	if len(of) == 1 {
 		return of[0]
@@ -106,7 +106,7 @@ func merge(of []*shape) *shape {
 	return s
 }
 
-// median returns the middle of the values, which it sorts; 0 of none.
+// median sorts the values and returns the middle one; 0 for none.
 func median(x []float64) float64 {
 	if len(x) == 0 {
 		return 0
@@ -118,8 +118,8 @@ func median(x []float64) float64 {
 	return (x[len(x)/2-1] + x[len(x)/2]) / 2
 }
 
-// spread returns an estimate of the standard deviation of values most of which are alike: 1.4826 times the median distance from
-// their median.
+// spread returns an estimate of the standard deviation that ignores outliers: 1.4826 times the median distance from
+// the median.
 func spread(x []float64) float64 {
 	if len(x) < 2 {
 		return 0

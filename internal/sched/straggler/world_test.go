@@ -161,7 +161,7 @@ func (w *world) start(t, n int) {
 }
 
 func (w *world) view() *straggler.View {
-	v := &straggler.View{Now: w.now, Interval: straggler.Interval, Past: &w.past, Left: w.left, Places: len(w.running), Cores: 1, Duplicate: w.duplicate, Abort: w.abort}
+	v := &straggler.View{Now: w.now, Interval: straggler.Interval, Past: &w.past, Left: w.left, Slots: len(w.running), Cores: 1, Duplicate: w.duplicate, Abort: w.abort}
 	live := map[int]int{}
 	committed := 0.0
 	for _, a := range w.running {
@@ -185,7 +185,7 @@ func (w *world) view() *straggler.View {
 	})
 	for n, a := range w.running {
 		if a == nil && w.penalty[n] <= w.now && len(w.queue) == 0 && w.next == len(w.done) {
-			v.Rooms = append(v.Rooms, straggler.Room{Node: job.NodeID(rune('a' + n)), Places: 1})
+			v.FreeSlots = append(v.FreeSlots, straggler.FreeSlot{Node: job.NodeID(rune('a' + n)), Count: 1})
 		}
 	}
 	v.Ready = len(w.done) - w.next + len(w.queue)
@@ -203,7 +203,7 @@ func (w *world) judge() {
 	if w.look != nil {
 		w.look(v)
 	}
-	for _, d := range w.rule.Judge(v) {
+	for _, d := range w.rule.Assess(v) {
 		n, a := w.find(d.Attempt)
 		if d.Act == straggler.Keep {
 			continue
@@ -220,7 +220,7 @@ func (w *world) judge() {
 	}
 	for _, a := range w.running {
 		if a != nil {
-			a.track.Looked()
+			a.track.Shown()
 		}
 	}
 }

@@ -141,8 +141,8 @@ func (w *World) report(k *worker) {
 	w.step(p)
 }
 
-// Judge says of attempts whatever comes to mind: it is the rule of the engine.
-func (w *World) Judge(v *straggler.View) (all []straggler.Verdict) {
+// Assess returns random verdicts. World is the rule of the engine under test.
+func (w *World) Assess(v *straggler.View) (all []straggler.Verdict) {
 	for _, r := range v.Running {
 		if w.chance(2) {
 			all = append(all, straggler.Verdict{Attempt: r.Attempt, Act: straggler.Action(w.choose(3)), Class: straggler.Class(w.choose(4)), Why: "it is a toy"})
