@@ -22,14 +22,15 @@ type kind struct {
 	Cores float64 `json:"cores"` // of this machine, as a quota
 	Rate  int64   `json:"rate"`  // bytes/s of its link
 	Price float64 `json:"price"` // for an hour
-	Limit int     `json:"limit"` // machines that there are
+	Limit int     `json:"limit"` // number of machines of this kind
 
-	Task   float64 `json:"task_s"` // that a task computes, as measured
-	Spread float64 `json:"spread"` // standard deviation over mean of the times of tasks, as measured
+	Task   float64 `json:"task_s"` // computing time of a task, as measured
+	Spread float64 `json:"spread"` // standard deviation of the task times, as a fraction of their mean, as measured
 	Boot   float64 `json:"boot_s"` // from the command to the first task, as measured
 }
 
-// rented are the machines that there are. Together they have little more than one core, so that they do not wait for each other's processor time.
+// rented returns the available machines. Together they have little more than one core, so that they
+// do not wait for each other's processor time.
 func rented(quick bool) []kind {
 	all := []kind{{Name: "small", Cores: 0.08, Rate: 600_000, Price: 36, Limit: 4}, {Name: "medium", Cores: 0.12, Rate: 1_000_000, Price: 61, Limit: 3},
 		{Name: "large", Cores: 0.18, Rate: 2_000_000, Price: 80, Limit: 3}}
@@ -41,7 +42,7 @@ func rented(quick bool) []kind {
 	return all
 }
 
-// unit is the seconds that are paid as one, and server the bytes/s of the data server.
+// unit is the billing unit in seconds, and server the bytes/s of the data server.
 const (
 	unit   = 5
 	server = 1_500_000
@@ -55,7 +56,7 @@ type bench struct {
 	kinds []kind
 	turn  int
 
-	input, output float64 // bytes of a task in the last turn, mean
+	input, output float64 // mean bytes of a task in the last turn
 }
 
 func newBench(ctx context.Context, o *options, kinds []kind) (*bench, error) {
@@ -87,7 +88,7 @@ func newBench(ctx context.Context, o *options, kinds []kind) (*bench, error) {
 	return b, nil
 }
 
-// install gives a machine its copy of berth, as a machine has it after its first job.
+// install gives a machine its copy of berth, which a machine has after its first job.
 func (b *bench) install(h *fleet.Host) error {
 	program, err := os.ReadFile(b.berth)
 	if err != nil {
@@ -106,7 +107,7 @@ func (b *bench) close() error {
 	return errors.Join(err, b.fleet.Close(), os.RemoveAll(b.dir))
 }
 
-// hosts are the machines of a configuration, as --hosts takes them: one task at a time each.
+// hosts lists the machines of a configuration for --hosts: one task at a time on each.
 func (b *bench) hosts(counts []int) string {
 	var all []string
 	for i, k := range b.kinds {
@@ -117,7 +118,7 @@ func (b *bench) hosts(counts []int) string {
 	return strings.Join(all, ",")
 }
 
-// name is a configuration as --only takes it.
+// name formats a configuration for --only.
 func (b *bench) name(counts []int) string {
 	var all []string
 	for i, k := range b.kinds {
@@ -128,7 +129,7 @@ func (b *bench) name(counts []int) string {
 	return strings.Join(all, ",")
 }
 
-// command is a berth command of the user's, in the folder of this turn.
+// command is a berth command of the user in the folder of this turn.
 func (b *bench) command(ctx context.Context, args ...string) *exec.Cmd {
 	cmd := exec.CommandContext(ctx, b.berth, args...)
 	for _, kv := range os.Environ() {
@@ -160,7 +161,7 @@ func (b *bench) ask(ctx context.Context, to any, args ...string) error {
 	return json.Unmarshal(out, to)
 }
 
-// view is what of a job's record is read; docs/json.md.
+// view is the part of a job's record that is read; docs/json.md.
 type view struct {
 	ID        string    `json:"id"`
 	Submitted time.Time `json:"submitted"`
@@ -173,10 +174,10 @@ type view struct {
 	} `json:"rows"`
 }
 
-// makespan is the seconds from the request for machines until all tasks are done.
+// makespan is the seconds from the request for machines until all tasks have ended.
 func (v *view) makespan() float64 { return v.Ended.Sub(v.Submitted).Seconds() }
 
-// convert runs a bag of so many conversions on machines, and has all outputs looked at.
+// convert runs a bag of conversions on machines, and checks that all outputs exist.
 func (b *bench) convert(ctx context.Context, counts []int, tasks int) (v view, err error) {
 	b.turn++
 	work := filepath.Join(b.dir, fmt.Sprint("turn", b.turn))
@@ -211,7 +212,7 @@ func (b *bench) convert(ctx context.Context, counts []int, tasks int) (v view, e
 	return v, errors.Join(err, b.deserted(ctx), os.RemoveAll(work))
 }
 
-// deserted waits until the machines are given back: the next bag has others of them.
+// deserted waits until the machines are released, because the next bag uses other machines.
 func (b *bench) deserted(ctx context.Context) error {
 	for {
 		if left, _ := filepath.Glob(filepath.Join(b.dir, "state", "berth", "server", "ssh", "*")); len(left) == 0 {

@@ -1,9 +1,11 @@
-// Command fleet holds the predictions of berth front against real runs: machines of three speeds on this machine, each in namespaces of its own with
-// a real server of ssh and a limited link (package test/support/fleet), the end of the link on the user's side limited as a data server is, and
-// bags of picture conversions whose files travel.
+// Command fleet compares the predictions of berth front with real runs. It starts machines of three
+// speeds on this machine, each in its own namespaces with a real ssh server and a limited link
+// (package test/support/fleet). The user's end of the link is limited like a data server. The jobs
+// are bags of picture conversions whose files are transferred.
 //
 //	go run ./test/fleet -berth bin/berth -docs docs/rented.md
 //	go run ./test/fleet -up 2        starts machines that stay (make ssh-up); -down ends them
 //
-// What a task takes on each type of machine is measured first, on one machine of the type alone. It needs root, and Debian's imagemagick, iproute2 and openssh-server.
+// It first measures the task time on one machine of each type alone. It must run as root, and needs
+// Debian's imagemagick, iproute2 and openssh-server.
 package main

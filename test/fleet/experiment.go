@@ -12,11 +12,11 @@ import (
 	"time"
 )
 
-// results is all that was measured.
+// results are all measurements.
 type results struct {
 	Kinds  []kind  `json:"kinds"`
 	Server float64 `json:"server"` // bytes/s that the data server moved for all machines together, as measured; see also the constant
-	Input  float64 `json:"input"`  // bytes of a task, mean
+	Input  float64 `json:"input"`  // mean bytes of a task
 	Output float64 `json:"output"`
 	Trials []trial `json:"trials"`
 	Points []trial `json:"points"` // of the front
@@ -33,15 +33,15 @@ type trial struct {
 	Use       float64 `json:"server_use"`
 	Measured  float64 `json:"measured_s"`
 	Cost      float64 `json:"cost_predicted"`
-	Paid      float64 `json:"cost_measured"` // of the time measured, by the rule of the catalogue
+	Paid      float64 `json:"cost_measured"` // of the measured time, by the rule of the catalogue
 
 	counts []int
 }
 
-// off is the error of a prediction, as a share of what was measured.
+// off is the relative error of a prediction.
 func (t *trial) off(predicted float64) float64 { return predicted/t.Measured - 1 }
 
-// configurations are how many machines of each kind there are in a run.
+// configurations are the numbers of machines of each kind in the runs.
 func (b *bench) configurations() [][]int {
 	if !b.quick {
 		return [][]int{{1, 0, 0}, {0, 1, 0}, {0, 0, 1}, {2, 1, 0}, {1, 1, 1}, {0, 0, 3}, {2, 2, 1}, {0, 3, 2}, {4, 3, 0}, {4, 3, 3}}
@@ -54,7 +54,7 @@ func (b *bench) configurations() [][]int {
 	return [][]int{one, each}
 }
 
-// experiment measures what the machines are, and holds predictions against runs.
+// experiment measures the machines, and compares predictions with runs.
 func (b *bench) experiment(ctx context.Context) (*results, error) {
 	res := &results{}
 	if err := b.calibrate(ctx, res); err != nil {
@@ -85,9 +85,10 @@ func (b *bench) experiment(ctx context.Context) (*results, error) {
 	return res, nil
 }
 
-// calibrate measures what each kind of machine takes for a task, alone, and what links and data server move.
+// calibrate measures the task time of each kind of machine alone, and the rates of links and data
+// server.
 func (b *bench) calibrate(ctx context.Context, res *results) error {
-	fastest := make([]int, len(b.kinds)) // whose links move more than the data server: so none of them is late at the end, when others have all
+	fastest := make([]int, len(b.kinds)) // their links have a higher total rate than the data server, so that no machine is slower at the end
 	fastest[len(b.kinds)-1] = b.kinds[len(b.kinds)-1].Limit
 	var err error
 	if res.Server, err = b.rate(ctx, fastest); err != nil {
@@ -108,7 +109,8 @@ func (b *bench) calibrate(ctx context.Context, res *results) error {
 	return nil
 }
 
-// calibrateKind runs some tasks on one machine. What moving their data takes by its link's rate is no part of what they compute.
+// calibrateKind runs some tasks on one machine. The time to transfer their data at the link's rate
+// does not count as computing.
 func (b *bench) calibrateKind(ctx context.Context, res *results, k *kind, one []int) error {
 	const tasks = 12
 	v, err := b.convert(ctx, one, tasks)
@@ -135,7 +137,8 @@ func (b *bench) calibrateKind(ctx context.Context, res *results, k *kind, one []
 	return nil
 }
 
-// rate returns the bytes/s that some machines take in together from this one, from the first byte that is there until the last.
+// rate returns the total bytes/s that machines receive from this one, from the first byte to the
+// last.
 func (b *bench) rate(ctx context.Context, counts []int) (float64, error) {
 	var hosts []string
 	total := int64(0)
@@ -171,7 +174,7 @@ func (b *bench) rate(ctx context.Context, counts []int) (float64, error) {
 	return float64(each) * float64(len(hosts)) / (last - first), err
 }
 
-// catalogue writes what was measured as a catalogue for berth front.
+// catalogue writes the measurements as a catalogue for berth front.
 func (b *bench) catalogue(res *results) error {
 	var text strings.Builder
 	for _, k := range b.kinds {
@@ -182,7 +185,7 @@ func (b *bench) catalogue(res *results) error {
 
 func (b *bench) types() string { return filepath.Join(b.dir, "types.toml") }
 
-// drawn is what of a front is read; docs/json.md.
+// drawn is the part of a front that is read; docs/json.md.
 type drawn struct {
 	Tipping int `json:"tipping"`
 	Front   []struct {
@@ -197,7 +200,7 @@ type drawn struct {
 	} `json:"front"`
 }
 
-// front asks berth for the front of a bag.
+// front runs berth front for a bag.
 func (b *bench) front(ctx context.Context, res *results, tasks int, further ...string) (d drawn, err error) {
 	spread := 0.0
 	for _, k := range b.kinds {
@@ -207,7 +210,8 @@ func (b *bench) front(ctx context.Context, res *results, tasks int, further ...s
 		"--server", fmt.Sprintf("%.0f", res.Server), "--spread", fmt.Sprintf("%.3f", spread), "--catalogue", b.types()}, further...)...)
 }
 
-// try predicts a bag and runs it. Without a number of tasks it has as many as take so long as a run is to take.
+// try predicts a bag and runs it. Without a number of tasks, the number is chosen for a run of the
+// desired length.
 func (b *bench) try(ctx context.Context, res *results, counts []int, tasks int) (t trial, err error) {
 	only := []string{"--only", b.name(counts)}
 	if tasks == 0 {

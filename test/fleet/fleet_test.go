@@ -10,7 +10,8 @@ import (
 	"berth/test/support/fleet"
 )
 
-// TestShort runs a short experiment on two machines: all parts work together, all pictures are made, and each run has its prediction.
+// TestShort runs a short experiment on two machines and checks that all pictures are made, and that
+// each run has its prediction.
 func TestShort(t *testing.T) {
 	if why := fleet.Missing(); why != "" {
 		t.Skip("no machines apart: " + why)

@@ -27,11 +27,11 @@ type options struct {
 func flags() *options {
 	o := &options{}
 	flag.StringVar(&o.berth, "berth", "bin/berth", "the program under test")
-	flag.StringVar(&o.docs, "docs", "", "document to write the tables into, between its marks")
-	flag.BoolVar(&o.json, "json", false, "print all that was measured as JSON")
+	flag.StringVar(&o.docs, "docs", "", "document whose tables are replaced")
+	flag.BoolVar(&o.json, "json", false, "print all measurements as JSON")
 	flag.BoolVar(&o.quick, "quick", false, "three machines, and two configurations and points")
-	flag.Float64Var(&o.seconds, "seconds", 15, "that a run is to take, about")
-	flag.IntVar(&o.up, "up", 0, "start so many machines that stay and share this machine's files, and nothing else")
+	flag.Float64Var(&o.seconds, "seconds", 15, "desired length of a run, in seconds")
+	flag.IntVar(&o.up, "up", 0, "only start this number of machines, which stay and share this machine's files")
 	flag.BoolVar(&o.down, "down", false, "end those machines, and nothing else")
 	flag.Parse()
 	return o

@@ -35,23 +35,23 @@ type options struct {
 
 func flags() *options {
 	o := &options{}
-	flag.StringVar(&o.berth, "berth", "", "the program under test; empty: it is built")
+	flag.StringVar(&o.berth, "berth", "", "the program under test; if empty, it is built")
 	flag.StringVar(&o.source, "examples", "examples", "the folder with the jobs blur and assembly")
-	flag.StringVar(&o.out, "out", "", "folder for results, which are added to; empty: a new one")
-	flag.StringVar(&o.docs, "docs", "", "document to write the tables into, between its marks")
+	flag.StringVar(&o.out, "out", "", "folder for results, to which new ones are added; if empty, a new folder")
+	flag.StringVar(&o.docs, "docs", "", "document whose tables are replaced")
 	flag.StringVar(&o.only, "only", "", "names of jobs, with commas between; empty: all")
 	flag.StringVar(&o.chosen, "rules", "", "names of rules, with commas between; empty: all")
 	flag.StringVar(&o.flagsOf, "flags", "", "further flags of berth run, with spaces between")
-	flag.IntVar(&o.repeat, "repeat", 3, "how often each rule has its turn")
+	flag.IntVar(&o.repeat, "repeat", 3, "number of turns of each rule")
 	flag.IntVar(&o.nodes, "nodes", 10, "workers, each of them a node")
-	flag.IntVar(&o.tasks, "tasks", 8, "tasks of a job; of blur a multiple of four")
+	flag.IntVar(&o.tasks, "tasks", 8, "tasks of a job; for blur a multiple of four")
 	flag.Float64Var(&o.work, "work", 4, "CPU seconds of a task")
 	flag.Float64Var(&o.cores, "cores", 0, "cores of a node; 0: all nodes together have 60 % of this machine's")
 	flag.IntVar(&o.slow, "slow", 1, "tasks whose nodes become slow in a turn")
-	flag.StringVar(&o.seed, "seed", "1", "of the moments at which nodes are slow")
+	flag.StringVar(&o.seed, "seed", "1", "seed of the moments at which nodes become slow")
 	flag.BoolVar(&o.quick, "quick", false, "one turn of three rules on one job with shorter tasks")
-	flag.BoolVar(&o.tableOnly, "table", false, "print the tables of the results there are; run nothing")
-	flag.DurationVar(&o.bound, "bound", 15*time.Minute, "a job that takes longer is given up")
+	flag.BoolVar(&o.tableOnly, "table", false, "print the tables of the existing results and run nothing")
+	flag.DurationVar(&o.bound, "bound", 15*time.Minute, "limit after which a job is aborted")
 	flag.Parse()
 	if o.quick {
 		o.repeat, o.work = 1, o.work/2
@@ -79,13 +79,13 @@ func main() {
 	}
 }
 
-// measure makes the runs that are wanted and prints the tables.
+// measure makes the requested runs and prints the tables.
 func measure(ctx context.Context, o *options) (err error) {
 	if err := o.choose(); err != nil {
 		return err
 	}
 	if o.docs != "" {
-		if _, _, err := aroundTables(o.docs); err != nil { // told now rather than after half an hour
+		if _, _, err := aroundTables(o.docs); err != nil { // reported now rather than after half an hour
 			return err
 		}
 	}
@@ -105,14 +105,14 @@ func measure(ctx context.Context, o *options) (err error) {
 	}
 	text := tables(res)
 	fmt.Print(text)
-	fmt.Fprintln(os.Stderr, "all that was measured:", res.path())
+	fmt.Fprintln(os.Stderr, "all measurements are in", res.path())
 	if o.docs == "" {
 		return nil
 	}
 	return replaceTables(o.docs, text)
 }
 
-// choose reads the flags that name things.
+// choose parses the flags that contain names.
 func (o *options) choose() error {
 	o.rules = straggler.Names()
 	if o.chosen != "" {
@@ -137,12 +137,12 @@ func (o *options) choose() error {
 	return nil
 }
 
-// perform makes the nodes and all runs, and takes everything down.
+// perform creates the nodes, makes all runs, and removes everything.
 func perform(ctx context.Context, o *options, res *results) error {
 	if os.Geteuid() != 0 {
 		return errors.New("nodes are control groups: run this as root")
 	}
-	dir, err := os.MkdirTemp("", "bs-") // short, as Unix sockets lie below it
+	dir, err := os.MkdirTemp("", "bs-") // short, because paths of Unix sockets lie below it
 	if err != nil {
 		return err
 	}
@@ -166,7 +166,8 @@ func perform(ctx context.Context, o *options, res *results) error {
 // planted reports whether the functions of tasks are counted.
 func planted() bool { return os.Getenv("BERTH_PLANT") != "off" }
 
-// prepare copies what is under test, so that work on it disturbs no run, and generates the input.
+// prepare copies the programs under test, so that changes to the originals disturb no run, and
+// generates the input.
 func (b *bench) prepare(ctx context.Context) error {
 	program := filepath.Join(b.dir, "berth")
 	if b.berth == "" {
@@ -192,11 +193,12 @@ func (b *bench) prepare(ctx context.Context) error {
 	return nil
 }
 
-// tileSide returns how many pixels a tile has on a side whose blur takes so many CPU seconds, about: 7.6 µs a pixel
-// with a radius of 36, by which the tile is larger all around.
+// tileSide returns the side length in pixels of a tile whose blur takes about work CPU seconds: 7.6
+// µs for each pixel with a radius of 36, by which the tile is enlarged on all sides.
 func tileSide(work float64) float64 { return math.Max(50, math.Sqrt(work/7.6e-6)-72) }
 
-// turns has all rules take turns at each job: one after the other with the same slow nodes, beginning with another each time.
+// turns runs all rules alternately on each job: one after the other with the same slow nodes, and
+// each turn begins with another rule.
 func (b *bench) turns(ctx context.Context, res *results) error {
 	for repeat := range b.repeat {
 		for _, e := range b.jobs {

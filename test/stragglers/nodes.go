@@ -14,23 +14,24 @@ import (
 )
 
 const (
-	period = 50 * time.Millisecond // of the limit on CPU time: short, so that a node does not stand still for long
-	weight = 100                   // of all nodes for the CPU scheduler; a program of this machine has 1
+	period = 50 * time.Millisecond // of the limit on CPU time: short, so that a node never stops for long
+	weight = 100                   // CPU weight of all nodes; a program of this machine has 1
 	root   = "/sys/fs/cgroup"
 )
 
-// groups is the control groups of all nodes. Below that of a node there is one for its worker and tasks, and one for its hogs.
+// groups is the control groups of all nodes. The group of a node contains one for its worker and
+// tasks, and one for its hogs.
 type groups struct {
 	name  string
 	cpu   string // folder of the controller of CPU time
-	count string // folder of what counts CPU time
+	count string // folder of the CPU time counters
 	v2    bool
 	nodes int
 	cores float64 // of a node
 	hogs  map[int][]*exec.Cmd
 }
 
-// newGroups makes the groups of so many nodes.
+// newGroups creates the groups of the nodes.
 func newGroups(nodes int, cores float64) (*groups, error) {
 	g := &groups{name: fmt.Sprintf("berth-stragglers-%d", os.Getpid()), cpu: filepath.Join(root, "cpu"), count: filepath.Join(root, "cpuacct"), nodes: nodes, cores: cores,
 		hogs: make(map[int][]*exec.Cmd)}
@@ -65,7 +66,7 @@ func newGroups(nodes int, cores float64) (*groups, error) {
 	return g, put(filepath.Join(g.cpu, g.name, "cpu.shares"), strconv.Itoa(1024*weight))
 }
 
-// each does something for each node.
+// each calls do for each node.
 func (g *groups) each(do func(node int) error) (err error) {
 	for i := range g.nodes {
 		err = errors.Join(err, do(i))
@@ -75,7 +76,7 @@ func (g *groups) each(do func(node int) error) (err error) {
 
 func (g *groups) node(i int) string { return filepath.Join(g.name, fmt.Sprintf("n%d", i)) }
 
-// limit gives a node the share of its part of a core.
+// limit limits the node to a fraction of its part of a core.
 func (g *groups) limit(i int, share float64) error {
 	quota := strconv.FormatInt(int64(g.cores*share*float64(period.Microseconds())), 10)
 	span := strconv.FormatInt(period.Microseconds(), 10)
@@ -86,8 +87,8 @@ func (g *groups) limit(i int, share float64) error {
 	return errors.Join(put(filepath.Join(dir, "cpu.cfs_period_us"), span), put(filepath.Join(dir, "cpu.cfs_quota_us"), quota))
 }
 
-// hog has a program compute on a node, as much as so many tasks there. All share one core: on two they would run side by side, each
-// with half of what the node may take, whatever the weights say.
+// hog starts a program that computes on a node as much as loops tasks. All share one core: on two
+// cores they would run side by side, each with half of the node's limit, whatever their weights.
 func (g *groups) hog(i, loops int) error {
 	core := strconv.Itoa(i % runtime.NumCPU())
 	there, err := os.ReadFile(filepath.Join(g.cpu, g.node(i), "work", "cgroup.procs"))
@@ -95,7 +96,7 @@ func (g *groups) hog(i, loops int) error {
 		return err
 	}
 	for _, pid := range strings.Fields(string(there)) {
-		_ = exec.Command("taskset", "-a", "-c", "-p", core, pid).Run() // it may have ended
+		_ = exec.Command("taskset", "-a", "-c", "-p", core, pid).Run() // the process may have ended
 	}
 	name, share := "cpu.shares", 1024*loops
 	if g.v2 {
@@ -113,7 +114,7 @@ func (g *groups) hog(i, loops int) error {
 	return g.put(i, "hog", cmd.Process.Pid)
 }
 
-// calm ends the hogs of a node, and gives it all of its part.
+// calm ends the hogs of a node and restores its whole part of the core.
 func (g *groups) calm(i int) error {
 	for _, cmd := range g.hogs[i] {
 		_ = cmd.Process.Kill()
@@ -132,7 +133,7 @@ func (g *groups) put(i int, part string, pid int) error {
 	return err
 }
 
-// used returns the CPU seconds that workers and tasks of all nodes took, without the hogs.
+// used returns the CPU seconds of the workers and tasks of all nodes, without the hogs.
 func (g *groups) used() (sum float64, err error) {
 	for i := range g.nodes {
 		dir := filepath.Join(g.count, g.node(i), "work")
@@ -155,7 +156,7 @@ func (g *groups) used() (sum float64, err error) {
 	return sum, nil
 }
 
-// remove kills what is left in the groups, which are ours alone, and removes them.
+// remove kills the processes that remain in our groups, and removes the groups.
 func (g *groups) remove() {
 	for i := range g.hogs {
 		_ = g.calm(i)

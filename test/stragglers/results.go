@@ -8,7 +8,7 @@ import (
 	"path/filepath"
 )
 
-// results is what was measured so far, kept in a folder.
+// results are all measurements so far, kept in a folder.
 type results struct {
 	dir     string
 	Nodes   int     `json:"nodes"`
@@ -16,7 +16,7 @@ type results struct {
 	Machine int     `json:"machine"` // cores of the machine
 	Tasks   int     `json:"tasks"`
 	Work    float64 `json:"work_s"` // CPU seconds of a task
-	Slow    int     `json:"slow"`   // nodes that become slow in a turn
+	Slow    int     `json:"slow"`   // number of nodes that become slow in a turn
 	Planted bool    `json:"planted"`
 	Runs    []run   `json:"runs"`
 }
@@ -27,15 +27,15 @@ type run struct {
 	Rule        string       `json:"rule"`
 	Repeat      int          `json:"repeat"`
 	Episodes    []episode    `json:"episodes"`
-	Completion  float64      `json:"completion_s"` // of all stages, from the command's begin to its end
+	Completion  float64      `json:"completion_s"` // of all stages, from the start of the command to its end
 	Operation   float64      `json:"operation_s"`  // of the operation, from its first attempt to its end
 	CPU         float64      `json:"cpu_s"`        // of workers and tasks
-	Tasks       int          `json:"tasks"`        // of the operation, as what follows
+	Tasks       int          `json:"tasks"`        // of the operation, like the following fields
 	Attempts    int          `json:"attempts"`
 	Killed      int          `json:"killed"`
-	Failed      int          `json:"failed"` // and lost
+	Failed      int          `json:"failed"` // includes lost ones
 	Wasted      float64      `json:"wasted_s"`
-	Took        []float64    `json:"took_s"` // of the attempts that were done
+	Took        []float64    `json:"took_s"` // durations of the successful attempts
 	Predictions []prediction `json:"predictions"`
 	Error       string       `json:"error"`
 }
@@ -63,7 +63,7 @@ func (r *results) has(job, rule string, repeat int) bool {
 	return false
 }
 
-// add keeps a run.
+// add adds a run and writes everything to disk.
 func (r *results) add(n run) error {
 	r.Runs = append(r.Runs, n)
 	b, err := json.MarshalIndent(r, "", " ")

@@ -12,7 +12,7 @@ import (
 	"time"
 )
 
-// bench has what is under test and where it runs.
+// bench has the programs under test and the places where they run.
 type bench struct {
 	*options
 	dir    string // temporary
@@ -26,10 +26,10 @@ type example struct {
 	generate    func(o *options) []string
 	run         func(in, out string, o *options) []string
 	env         []string
-	program     string // what a task runs, in a shell where the input is $1, where it is several programs; empty: its first ten seconds tell enough
+	program     string // what a task runs, in a shell with the input in $1, if it is several programs; empty: its first ten seconds suffice for learning
 }
 
-// examples are the jobs, as large that a task takes so many CPU seconds.
+// examples are the jobs, with a size such that a task takes the given CPU seconds.
 var examples = []example{
 	{"assembly", "assembly (the paper: Cap3)",
 		func(o *options) []string {
@@ -45,13 +45,14 @@ var examples = []example{
 		func(in, out string, o *options) []string { return []string{in, out, fmt.Sprint((o.tasks + 3) / 4 * 4)} }, []string{"RADIUS=36", "SIGMA=12"}, ""},
 }
 
-// server is a coordinator with a state folder of its own.
+// server is a coordinator with its own state folder.
 type server struct {
 	*bench
 	state string
 }
 
-// serve starts a coordinator that knows what the first runs taught, and moves its workers into their groups.
+// serve starts a coordinator with the results of the first runs, and moves its workers into their
+// groups.
 func (b *bench) serve(ctx context.Context, rule string) (*server, error) {
 	b.turn++
 	s := &server{b, filepath.Join(b.dir, "state", fmt.Sprint(b.turn))}
@@ -74,10 +75,10 @@ func (b *bench) serve(ctx context.Context, rule string) (*server, error) {
 
 func exists(path string) bool { _, err := os.Stat(path); return err == nil }
 
-// flags are those of all jobs, so that one allocation serves them.
+// flags are the flags of all jobs, so that one allocation serves them.
 func (b *bench) flags() []string { return []string{"--on", "local", "--workers", fmt.Sprint(b.nodes)} }
 
-// confine moves each worker, with what it has started, into the group of its node.
+// confine moves each worker, with the processes that it has started, into the group of its node.
 func (s *server) confine() error {
 	files, err := filepath.Glob(filepath.Join(s.state, "berth", "server", "allocs", "*", "*.pid"))
 	if err != nil || len(files) != s.nodes {
@@ -163,8 +164,9 @@ func (s *server) stop() error {
 	return s.must(ctx, s.berth, "server", "stop", "--force")
 }
 
-// learn runs each job twice on nodes that are not slow, so that all rules know as much of it: how often its program enters which
-// function, how long tasks take, and, of tasks that are planted as they are known to take long, their curves.
+// learn runs each job twice without slow nodes, so that all rules have the same knowledge: how often
+// its program enters each function, the durations of tasks, and the progress curves of planted
+// tasks.
 func (b *bench) learn(ctx context.Context) error {
 	s, err := b.serve(ctx, "nothing")
 	if err != nil {
@@ -195,7 +197,7 @@ func (s *server) teach(ctx context.Context, e example) error {
 	return s.check(ctx, e)
 }
 
-// remember keeps what the coordinator has learned, and none of its jobs, for those that follow.
+// remember keeps what the coordinator has learned, but none of its jobs, for later coordinators.
 func (s *server) remember() error {
 	from, to := filepath.Join(s.state, "berth"), filepath.Join(s.dir, "known", "berth")
 	files, err := os.ReadDir(from)
@@ -243,7 +245,7 @@ func (s *server) check(ctx context.Context, e example) error {
 	return nil
 }
 
-// measure runs a job under a rule while nodes are slow at times.
+// measure runs a job under a rule with slow nodes.
 func (b *bench) measure(ctx context.Context, e example, rule string, repeat int, slow []episode) run {
 	r := run{Job: e.name, Rule: rule, Repeat: repeat, Episodes: slow}
 	if err := b.measureInto(ctx, &r, e, slow); err != nil {
@@ -296,7 +298,7 @@ func (b *bench) measureInto(ctx context.Context, r *run, e example, slow []episo
 	r.Predictions = atHalf(all, v.Rows, slow)
 	same, err := sameBytes(filepath.Join(b.dir, out), filepath.Join(b.dir, e.name+".out"))
 	if err == nil && !same {
-		err = fmt.Errorf("the output of %s differs from that of the first run", e.name)
+		err = fmt.Errorf("the output of %s differs from the output of the first run", e.name)
 	}
 	return errors.Join(err, os.Remove(filepath.Join(b.dir, out)))
 }

@@ -10,17 +10,19 @@ import (
 	"time"
 )
 
-// episode is when a node becomes slow, until the job is over: some time after the first attempt of a task began there.
+// episode is the time in which a node is slow: from some time after the first attempt of a task
+// began there until the job has ended.
 type episode struct {
 	Task   int       `json:"task"`
 	After  float64   `json:"after_s"`
-	Factor int       `json:"factor"` // so many times as long do its tasks take
-	Hog    bool      `json:"hog"`    // by others that compute there; else by a smaller part of a core
-	Node   string    `json:"node"`   // that it came to be
-	At     time.Time `json:"at"`     // when it did; zero: the task was over before
+	Factor int       `json:"factor"` // by which its tasks take longer
+	Hog    bool      `json:"hog"`    // because other programs compute there; otherwise because of a smaller part of a core
+	Node   string    `json:"node"`   // the node on which it occurred
+	At     time.Time `json:"at"`     // when it occurred; zero: the task had ended before
 }
 
-// episodes draws the tasks whose nodes become slow, all different, and when: at any moment of the first half of what a task takes.
+// episodes draws different tasks whose nodes become slow, and the moments, which are in the first
+// half of a task's time.
 func episodes(seed string, slow, tasks int, length float64) (all []episode) {
 	h := fnv.New64a()
 	_, _ = h.Write([]byte(seed))
@@ -31,7 +33,7 @@ func episodes(seed string, slow, tasks int, length float64) (all []episode) {
 	return all
 }
 
-// slowDown makes those nodes slow whose time has come.
+// slowDown makes the nodes slow whose episode begins.
 func (g *groups) slowDown(v *view, all []episode) {
 	for i := range all {
 		e := &all[i]
@@ -39,14 +41,14 @@ func (g *groups) slowDown(v *view, all []episode) {
 			if e.At.IsZero() && r.Task == e.Task && r.Attempt == 1 && r.Seconds >= e.After {
 				e.Node, e.At = r.Node, time.Now()
 				if err := g.slow(rank(r.Node), e.Factor, e.Hog); err != nil {
-					fmt.Fprintln(os.Stderr, "stragglers: a node is not as it should be:", err)
+					fmt.Fprintln(os.Stderr, "stragglers: the speed of a node could not be changed:", err)
 				}
 			}
 		}
 	}
 }
 
-// slow has tasks take so many times as long on a node from now on.
+// slow makes tasks on a node take factor times as long from now on.
 func (g *groups) slow(node, factor int, hog bool) error {
 	if hog {
 		return g.hog(node, factor-1)
@@ -54,7 +56,7 @@ func (g *groups) slow(node, factor int, hog bool) error {
 	return g.limit(node, 1/float64(factor))
 }
 
-// rank returns which of the workers a node is: 3 for a1/3.
+// rank returns the number of the worker of a node: 3 for a1/3.
 func rank(node string) int {
 	n, err := strconv.Atoi(path.Base(node))
 	if err != nil {

@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// TestEpisodes: the same seed gives the same slow nodes, of tasks that are all different.
+// TestEpisodes checks that the same seed gives the same slow nodes, for different tasks.
 func TestEpisodes(t *testing.T) {
 	all := episodes("1/blur/0", 5, 8, 40)
 	if !reflect.DeepEqual(all, episodes("1/blur/0", 5, 8, 40)) || reflect.DeepEqual(all, episodes("1/blur/1", 5, 8, 40)) {
@@ -26,7 +26,8 @@ func TestEpisodes(t *testing.T) {
 	}
 }
 
-// TestAtHalf takes of each attempt that was done what was told nearest to half of its run.
+// TestAtHalf checks that for each successful attempt the prediction closest to half of its run is
+// used.
 func TestAtHalf(t *testing.T) {
 	at := func(s float64) time.Time { return time.Unix(1000, 0).Add(time.Duration(s * float64(time.Second))) }
 	rows := []row{
@@ -48,7 +49,8 @@ func TestAtHalf(t *testing.T) {
 	}
 }
 
-// TestTables: a rule is held against nothing in the same turn, and what was not run is said.
+// TestTables checks that a rule is compared with nothing in the same turn, and that failed runs are
+// listed.
 func TestTables(t *testing.T) {
 	res := &results{Runs: []run{
 		{Job: "blur", Rule: "nothing", Repeat: 0, Completion: 100, CPU: 50, Tasks: 4, Attempts: 4},
@@ -59,7 +61,7 @@ func TestTables(t *testing.T) {
 	}}
 	text := tables(res)
 	for _, want := range []string{"| `paper` | 1 | 150.0 (150.0 to 150.0) | 150.00 | −25 % | 60.0 | +20 % | 2.0 | 2.0 |", "| 11 | Gaussian blur, speculation: completion | −25 % | −25 % | −25 % |",
-		"| blur | hits | 2 | 50.0 % | 1 | 5.0 % | 5.0 % | 100 % |", "assembly under paper, turn 1, came to nothing: no room\n"} {
+		"| blur | hits | 2 | 50.0 % | 1 | 5.0 % | 5.0 % | 100 % |", "assembly under paper, turn 1, failed: no room\n"} {
 		if !strings.Contains(text, want) {
 			t.Errorf("the tables lack %q:\n%s", want, text)
 		}

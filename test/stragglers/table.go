@@ -11,13 +11,13 @@ import (
 	"berth/internal/sched/straggler"
 )
 
-// The marks in the document between which the tables stand.
+// The marks around the tables in the document.
 const (
 	beginMark = "<!-- rules-measured:begin -->"
 	endMark   = "<!-- rules-measured:end -->"
 )
 
-// aroundTables returns what stands before and after the tables.
+// aroundTables returns the text before and after the tables.
 func aroundTables(path string) (before, after string, err error) {
 	b, err := os.ReadFile(path)
 	if err != nil {
@@ -39,7 +39,7 @@ func replaceTables(path, text string) error {
 	return os.WriteFile(path, []byte(before+beginMark+"\n"+text+endMark+after), 0o644)
 }
 
-// tables is the whole text that stands between the marks of the document.
+// tables is the text between the marks of the document.
 func tables(res *results) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%d workers, each with %.2f of a core of one machine that has %d; %d tasks of %g CPU seconds or so, which all begin at once. In each turn %d of them has its node become slow, "+
@@ -53,7 +53,7 @@ func tables(res *results) string {
 	return b.String()
 }
 
-// of returns the runs of a job under a rule that came to their end.
+// of returns the completed runs of a job under a rule.
 func (r *results) of(job, rule string) (runs []run) {
 	for _, n := range r.Runs {
 		if n.Job == job && n.Rule == rule && n.Error == "" {
@@ -63,7 +63,8 @@ func (r *results) of(job, rule string) (runs []run) {
 	return runs
 }
 
-// against returns for each run of a job under a rule what share more a value is than under nothing in the same turn.
+// against returns, for each run of a job under a rule, the relative difference of a value to that
+// under nothing in the same turn.
 func (r *results) against(job, rule string, value func(run) float64) (shares []float64) {
 	for _, n := range r.of(job, rule) {
 		for _, m := range r.of(job, "nothing") {
@@ -78,7 +79,8 @@ func (r *results) against(job, rule string, value func(run) float64) (shares []f
 func completion(n run) float64 { return n.Completion }
 func cpu(n run) float64        { return n.CPU }
 
-// typical returns what the median task of a run took, by which runs are compared: a machine that is shared is not as fast at all times.
+// typical returns the duration of the median task of a run, by which times of runs are divided,
+// because the speed of a shared machine varies.
 func typical(n run) float64 {
 	if len(n.Took) == 0 {
 		return 1
@@ -111,8 +113,8 @@ func jobTable(res *results, e example) string {
 	return b.String()
 }
 
-// least returns when a job would have been done at best that ran without duplicates: each task whose node became slow has one in that moment,
-// which takes the median of what the other tasks took.
+// least returns the best possible completion of a job that ran without duplicates: each task whose
+// node became slow has a duplicate at that moment, which takes the median of the other tasks' times.
 func least(n run) float64 {
 	took := slices.Sorted(slices.Values(n.Took))
 	healthy := took[:max(len(took)-len(n.Episodes), 0)]
@@ -126,7 +128,7 @@ func least(n run) float64 {
 	return n.Completion - max(took[len(took)-1]-end, 0)
 }
 
-// paperFigures is what the paper says beside what is measured here.
+// paperFigures are the paper's results for comparison.
 var paperFigures = []struct {
 	figure, what, job, rule, paper string
 	value                          func(run) float64
@@ -152,7 +154,8 @@ func paperTable(res *results) string {
 	return b.String()
 }
 
-// predictionTable tells how far the end of an attempt lay from what berth's rule expected at half of its run: the others expect nothing.
+// predictionTable compares the ends of attempts with the predictions of berth's rule at half of
+// their run. The other rules predict nothing.
 func predictionTable(res *results) string {
 	var b strings.Builder
 	b.WriteString("\n**The end of a running task, as expected when half of its time was over**, under berth's rule; errors are of the time that it took. " +
@@ -192,13 +195,13 @@ func predictionRow(job, source string, all, steady []float64) string {
 		len(steady), 100*quantile(steady, 0.5), 100*quantile(steady, 0.9), 100*float64(within)/float64(len(steady)))
 }
 
-// failures names the runs that came to nothing.
+// failures lists the runs that failed.
 func failures(res *results) string {
 	var b strings.Builder
 	for _, n := range res.Runs {
 		if n.Error != "" && !res.has(n.Job, n.Rule, n.Repeat) {
 			line, _, _ := strings.Cut(n.Error, "\n")
-			fmt.Fprintf(&b, "\n%s under %s, turn %d, came to nothing: %s\n", n.Job, n.Rule, n.Repeat+1, line)
+			fmt.Fprintf(&b, "\n%s under %s, turn %d, failed: %s\n", n.Job, n.Rule, n.Repeat+1, line)
 		}
 	}
 	return b.String()
@@ -218,12 +221,12 @@ func mean(all []float64) (m float64) {
 	return m
 }
 
-// quantile returns the value below which that part of sorted values lies.
+// quantile returns the value below which the given part of sorted values lies.
 func quantile(sorted []float64, part float64) float64 {
 	return sorted[min(len(sorted)-1, int(part*float64(len(sorted))))]
 }
 
-// share is a cell: the mean of shares, as per cent with a sign.
+// share formats the mean of fractions as a percentage with a sign.
 func share(all []float64) string {
 	if len(all) == 0 {
 		return "not run"

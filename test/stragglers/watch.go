@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// view is what of a job's record is read; docs/json.md.
+// view is the part of a job's record that is read; docs/json.md.
 type view struct {
 	ID       string    `json:"id"`
 	Name     string    `json:"name"`
@@ -38,7 +38,7 @@ type view struct {
 	Rows []row `json:"rows"` // of berth report --tasks
 }
 
-// row is an attempt that is over.
+// row is an attempt that has ended.
 type row struct {
 	Task    int       `json:"task"`
 	Attempt int       `json:"attempt"`
@@ -47,16 +47,17 @@ type row struct {
 	Ended   time.Time `json:"ended"`
 }
 
-// guess is when an attempt that ran was expected to end.
+// guess is a prediction of the end of a running attempt.
 type guess struct {
 	task, attempt int
-	ran           float64 // seconds, until it was told
+	ran           float64 // seconds until the prediction
 	source        string
 	end           time.Time
 	node          string
 }
 
-// watch reads what berth tells of the running attempts of the operation, and makes their nodes slow in time, until ctx ends.
+// watch polls berth's predictions for the running attempts of the operation, and slows their nodes
+// at the right time, until ctx ends.
 func (s *server) watch(ctx context.Context, slow []episode) (all []guess) {
 	for {
 		select {
@@ -77,7 +78,7 @@ func (s *server) watch(ctx context.Context, slow []episode) (all []guess) {
 	}
 }
 
-// operation returns the record of the stage that is measured: the last job of that name.
+// operation returns the record of the measured stage: the last job of that name.
 func (s *server) operation(ctx context.Context) (v view, err error) {
 	var list struct {
 		Jobs []view `json:"jobs"`
@@ -101,16 +102,17 @@ func (s *server) ask(ctx context.Context, to any, args ...string) error {
 	return json.Unmarshal(out, to)
 }
 
-// prediction is the expected end of an attempt when it had run for half of its time, beside the real one.
+// prediction is the predicted end of an attempt at half of its time, compared with the real end.
 type prediction struct {
 	Took   float64 `json:"took_s"`
-	Off    float64 `json:"off"` // of the time that the attempt took: 0.1 is 10 % too late
+	Off    float64 `json:"off"` // as a fraction of the attempt's time: 0.1 is 10 % too late
 	Source string  `json:"source"`
-	// Changed: its node became slow afterwards, which nothing can foresee.
+	// Changed: its node became slow afterwards, which no prediction can include.
 	Changed bool `json:"changed"`
 }
 
-// atHalf finds for each attempt that was done what was told nearest to half of its run. Of short ones nothing is told.
+// atHalf returns for each successful attempt the prediction closest to half of its run. There is
+// none for short attempts.
 func atHalf(all []guess, rows []row, slow []episode) (found []prediction) {
 	for _, r := range rows {
 		took := r.Ended.Sub(r.Started).Seconds()

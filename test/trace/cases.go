@@ -9,17 +9,17 @@ import (
 	"strings"
 )
 
-// casesText is the table of cases; its head says how it is written.
+// casesText is the table of cases; its head describes the format.
 //
 //go:embed cases.txt
 var casesText string
 
-// testCase is one line of the table: commands that run one after another in a folder of their own.
+// testCase is one line of the table: commands that run one after another in their own folder.
 type testCase struct {
-	name     string // of the program that the case is there for, with a number if it has several
+	name     string // of the program under test, with a number if it has several cases
 	program  string
-	packages []string // of Debian, which hold the programs
-	times    bool     // what is printed tells times: digits are not compared
+	packages []string // of Debian, which contain the programs
+	times    bool     // the output contains times: digits are not compared
 	commands []command
 }
 
@@ -30,7 +30,7 @@ type command struct {
 	anyError bool   // standard error is not compared
 }
 
-// parseCases reads the table. All that is wrong in it is told at once.
+// parseCases parses the table and reports all errors together.
 func parseCases(text string) ([]testCase, error) {
 	var all []testCase
 	var packages []string
@@ -91,7 +91,7 @@ func parseCase(line string) (c testCase, err error) {
 
 func cutMark(line, mark string) (string, bool) { return strings.CutPrefix(line, mark) }
 
-// parseCommand takes redirections out of the words of a command.
+// parseCommand separates redirections from the words of a command.
 func parseCommand(ws []string) (c command, err error) {
 	for i := 0; i < len(ws); i++ {
 		switch w := ws[i]; w {
@@ -116,10 +116,10 @@ func parseCommand(ws []string) (c command, err error) {
 	return c, nil
 }
 
-// quoted stands before a word that was in quotes, so that a quoted "<" is none of the shell's signs.
+// quoted marks a word that was in quotes, so that a quoted "<" is not a redirection.
 const quoted = "\x00"
 
-// words splits a line at blanks; single quotes keep what is between them, also within a word.
+// words splits a line at blanks. Single quotes protect blanks, also within a word.
 func words(line string) (ws []string, err error) {
 	var w strings.Builder
 	within, any := false, false

@@ -8,17 +8,17 @@ import (
 	"syscall"
 )
 
-// crashes are the signals by which a program ends that was damaged.
+// crashes are the signals that end a damaged program.
 var crashes = []int{128 + int(syscall.SIGSEGV), 128 + int(syscall.SIGILL), 128 + int(syscall.SIGBUS), 128 + int(syscall.SIGTRAP),
 	128 + int(syscall.SIGABRT), 128 + int(syscall.SIGFPE), 128 + int(syscall.SIGSYS)}
 
-// difference is one thing that another run of a case did otherwise.
+// difference is one difference in another run of a case.
 type difference struct {
 	what  string
 	crash bool // it ended by a signal, or did not end, and should not have
 }
 
-// compare tells what differs in another run of the case.
+// compare returns the differences in another run of the case.
 func compare(c *testCase, want, got *outcome) (all []difference) {
 	for i := range want.commands {
 		w, g, name := &want.commands[i], &got.commands[i], c.commands[i].args[0]
@@ -52,7 +52,7 @@ func same(c *testCase, a, b []byte) bool {
 	return bytes.Equal(a, b) || c.times && bytes.Equal(blank(a), blank(b))
 }
 
-// blank takes out digits, and blanks, of which there are more before short numbers.
+// blank removes digits, and blanks, whose number depends on the number of digits.
 func blank(b []byte) []byte {
 	return bytes.Map(func(r rune) rune {
 		if r >= '0' && r <= '9' || r == ' ' {
@@ -62,7 +62,7 @@ func blank(b []byte) []byte {
 	}, b)
 }
 
-// first says where two outputs begin to differ, with some bytes of each.
+// first describes where two outputs begin to differ, with some bytes of each.
 func first(want, got []byte) string {
 	n := 0
 	for n < min(len(want), len(got)) && want[n] == got[n] {

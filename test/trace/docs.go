@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// replaceTable writes the text between the marks of that name in a document.
+// replaceTable replaces the text between the marks of the given name in a document.
 func replaceTable(path, name, text string) error {
 	doc, err := os.ReadFile(path)
 	if err != nil {

@@ -7,11 +7,12 @@ import (
 	"strings"
 )
 
-// tries is how often a part of the functions is planted before it is held for harmless.
+// tries is the number of runs with a part of the functions planted after which the part counts as
+// harmless.
 const tries = 3
 
-// search narrows a case that fails down to the least range of hashes whose functions make it fail, by
-// halves, and prints these functions.
+// search narrows a failing case to the smallest range of hashes whose functions make it fail, by
+// bisection, and prints these functions.
 func (o *options) search(ctx context.Context, dir string, cases []testCase) error {
 	o.only = o.find
 	if cases = o.chosen(cases); len(cases) == 0 {
@@ -52,7 +53,7 @@ func (o *options) search(ctx context.Context, dir string, cases []testCase) erro
 	return b.show(ctx, c, want, bad)
 }
 
-// fails reports what differs with a part planted; nil: nothing.
+// fails returns the differences with a part planted, or nil.
 func (b *bench) fails(ctx context.Context, c *testCase, want *outcome, p part) (part, []difference, error) {
 	for range tries {
 		got, err := b.run(ctx, c, &p)
@@ -66,7 +67,7 @@ func (b *bench) fails(ctx context.Context, c *testCase, want *outcome, p part) (
 	return p, nil, nil
 }
 
-// show prints what is planted in a part, and what comes of it.
+// show prints the planted functions of a part and the resulting differences.
 func (b *bench) show(ctx context.Context, c *testCase, want *outcome, p part) error {
 	got, err := b.run(ctx, c, &p)
 	if err != nil {

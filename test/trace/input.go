@@ -15,15 +15,16 @@ import (
 	"time"
 )
 
-// seed is that of all inputs.
+// seed is the seed of all inputs.
 const seed = 12
 
-// scripts are the inputs that people wrote: small programs for interpreters and compilers, documents.
+// scripts are the inputs written by hand: small programs for interpreters and compilers, and
+// documents.
 //
 //go:embed files
 var scripts embed.FS
 
-// inputTime is the modification time of each input, as archives keep it.
+// inputTime is the modification time of each input, which archives store.
 var inputTime = time.Date(2020, 2, 2, 2, 2, 2, 0, time.UTC)
 
 // inputs returns all files that cases may name.
@@ -45,8 +46,8 @@ func inputs() (map[string][]byte, error) {
 	return all, nil
 }
 
-// place writes the inputs that a case names into its folder.
-func place(dir string, c *testCase, all map[string][]byte) error {
+// placeInputs writes the inputs that a case names into its folder.
+func placeInputs(dir string, c *testCase, all map[string][]byte) error {
 	for name, content := range all {
 		if !c.mentions(name) {
 			continue

@@ -32,7 +32,7 @@ func overheads(all []measured) string {
 	return b.String()
 }
 
-// cost returns what a hit costs in seconds, as measured in the program with the most of them.
+// cost returns the cost of a hit in seconds, as measured in the program with the most hits.
 func cost(all []measured) (each float64) {
 	most := uint64(0)
 	for _, m := range all {
@@ -59,8 +59,9 @@ func (m *measured) values(of func([]sample) float64) []float64 {
 	return x
 }
 
-// interval returns the median overhead of a way, in percent, with the order statistics that hold the true median
-// with a probability of 95 %: whatever the distribution, their ranks are binomial (normal approximation).
+// interval returns the median overhead of a way in percent, with the order statistics that contain
+// the true median with a probability of 95 %: for any distribution their ranks are binomial (normal
+// approximation).
 func (m *measured) interval(way int) string {
 	x := m.values(func(row []sample) float64 { return 100 * (row[way].cpu.Seconds()/row[0].cpu.Seconds() - 1) })
 	n := float64(len(x))

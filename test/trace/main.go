@@ -28,13 +28,13 @@ func flags() *options {
 	o := &options{}
 	flag.StringVar(&o.berth, "berth", "bin/berth", "the program under test")
 	flag.StringVar(&o.only, "only", "", "names of programs or cases, with commas between; empty: all")
-	flag.StringVar(&o.docs, "docs", "", "document to write the table into")
-	flag.StringVar(&o.find, "find", "", "name of a case: tell whose planting makes it fail")
-	flag.IntVar(&o.repeat, "repeat", 3, "how often each case runs planted; with -overhead, how many pairs of runs")
-	flag.IntVar(&o.workers, "workers", runtime.NumCPU(), "how many cases run at once")
-	flag.BoolVar(&o.plain, "plain", false, "plant nothing: tell which cases differ by themselves")
-	flag.BoolVar(&o.overhead, "overhead", false, "measure what planted functions cost instead")
-	flag.DurationVar(&o.bound, "bound", 3*time.Minute, "a command that takes longer does not end")
+	flag.StringVar(&o.docs, "docs", "", "document whose table is replaced")
+	flag.StringVar(&o.find, "find", "", "name of a case: find the functions whose planting makes it fail")
+	flag.IntVar(&o.repeat, "repeat", 3, "number of planted runs of each case; with -overhead, number of pairs of runs")
+	flag.IntVar(&o.workers, "workers", runtime.NumCPU(), "number of simultaneous cases")
+	flag.BoolVar(&o.plain, "plain", false, "plant nothing: list the cases whose runs differ without planting")
+	flag.BoolVar(&o.overhead, "overhead", false, "measure the cost of planted functions instead")
+	flag.DurationVar(&o.bound, "bound", 3*time.Minute, "limit after which a command counts as not ending")
 	flag.Parse()
 	return o
 }
@@ -49,7 +49,7 @@ func main() {
 	}
 }
 
-// errFailed says that what must not differ does.
+// errFailed is the error for runs that differ.
 var errFailed = errors.New("planting changes what programs do")
 
 func (o *options) do(ctx context.Context) error {
@@ -65,7 +65,7 @@ func (o *options) do(ctx context.Context) error {
 		return err
 	}
 	defer os.RemoveAll(dir)
-	if err := os.Setenv("PATH", searched); err != nil { // programs are looked up where they are run
+	if err := os.Setenv("PATH", searched); err != nil { // programs are looked up in these folders
 		return err
 	}
 	switch {
@@ -76,7 +76,7 @@ func (o *options) do(ctx context.Context) error {
 	}
 	t, err := o.perform(ctx, dir, o.chosen(cases))
 	if t != nil {
-		fmt.Print(t) // also what there is when it was interrupted
+		fmt.Print(t) // also the results so far if it was interrupted
 	}
 	if err != nil {
 		return err
@@ -90,7 +90,7 @@ func (o *options) do(ctx context.Context) error {
 	return err
 }
 
-// chosen returns the cases that -only names.
+// chosen returns the cases named by -only.
 func (o *options) chosen(cases []testCase) []testCase {
 	if o.only == "" {
 		return cases
@@ -101,14 +101,14 @@ func (o *options) chosen(cases []testCase) []testCase {
 	})
 }
 
-// newBench makes a worker's folder.
+// newBench creates a worker's folder.
 func (o *options) newBench(dir, name string) (*bench, error) {
 	all, err := inputs()
 	b := &bench{berth: o.berth, dir: filepath.Join(dir, name), inputs: all, bound: o.bound}
 	return b, errors.Join(err, os.Mkdir(b.dir, 0o755))
 }
 
-// perform runs all cases and tells what fails at once.
+// perform runs all cases and reports failures immediately.
 func (o *options) perform(ctx context.Context, dir string, cases []testCase) (*tally, error) {
 	t := newTally()
 	work, over := make(chan *testCase), make(chan error, o.workers)
@@ -138,7 +138,7 @@ func (o *options) perform(ctx context.Context, dir string, cases []testCase) (*t
 	return t, err
 }
 
-// trial runs a case twice as it is and then planted, and compares.
+// trial runs a case twice unchanged and then planted, and compares.
 func (o *options) trial(ctx context.Context, b *bench, c *testCase, t *tally) error {
 	if !t.present(c) {
 		return nil
@@ -166,7 +166,7 @@ func (o *options) trial(ctx context.Context, b *bench, c *testCase, t *tally) er
 		if ctx.Err() != nil {
 			return ctx.Err()
 		}
-		t.judge(c, compare(c, want, got))
+		t.assess(c, compare(c, want, got))
 		if i == 0 {
 			t.count(c, got)
 		}
@@ -174,7 +174,7 @@ func (o *options) trial(ctx context.Context, b *bench, c *testCase, t *tally) er
 	return ctx.Err()
 }
 
-// present notes the programs of a case, and whether all are installed.
+// present records the programs of a case, and returns whether all are installed.
 func (t *tally) present(c *testCase) bool {
 	t.Lock()
 	defer t.Unlock()

@@ -15,10 +15,10 @@ import (
 	"berth/internal/trace/plant"
 )
 
-// load is a program whose overhead is measured: a case that takes a second or so.
+// load is a program whose overhead is measured: a case that takes about a second.
 type load struct{ name, prepare, line string }
 
-// loads are the five programs of the issue. What prepares one is a case that runs before, once.
+// loads are the five programs of the experiment. The case prepare runs once before.
 var loads = []load{
 	{"ImageMagick's blur", "", "convert -limit thread 1 picture.ppm -resize 1200% -blur 0x6 out.ppm"},
 	{"velvet", "velveth out 21 -short many.fa", "velvetg out -cov_cutoff auto"},
@@ -27,7 +27,7 @@ var loads = []load{
 	{"python3", "", "python3 load.py"},
 }
 
-// ways are the ways a load runs that are compared with the first.
+// ways are the ways to run a load that are compared with the first.
 var ways = []string{"as it is", "selected", "all"}
 
 // sample is one run.
@@ -35,16 +35,16 @@ type sample struct {
 	cpu      time.Duration // of user and system, of the program and its children
 	hits     uint64
 	planted  int
-	standing time.Duration // the program stood still while it was planted
+	standing time.Duration // time for which the program was stopped while it was planted
 }
 
-// measured is what came of a load: samples by way, those of one round side by side.
+// measured is the result for a load: samples by way, those of one round together.
 type measured struct {
 	load
 	samples [][]sample
 }
 
-// measure runs all loads in turn, in each round in every way, in an order that is drawn.
+// measure runs all loads in turn, in each round in every way, in a random order.
 func (o *options) measure(ctx context.Context, dir string) error {
 	b, err := o.newBench(dir, "overhead")
 	if err != nil {
@@ -59,7 +59,7 @@ func (o *options) measure(ctx context.Context, dir string) error {
 		}
 		m, err := b.rounds(ctx, l, o.repeat, r)
 		if m != nil && len(m.samples) > 0 {
-			all = append(all, *m) // also what there is when it was interrupted
+			all = append(all, *m) // also the results so far if it was interrupted
 		}
 		if err != nil {
 			fmt.Print(overheads(all))
@@ -75,7 +75,8 @@ func (o *options) measure(ctx context.Context, dir string) error {
 	return nil
 }
 
-// rounds measures a load: a first run for statistics, from which functions are selected, then all ways as often as asked.
+// rounds measures a load: a first run for statistics, from which functions are selected, then the
+// given number of rounds in all ways.
 func (b *bench) rounds(ctx context.Context, l load, repeat int, r *rand.Rand) (*measured, error) {
 	m := &measured{load: l}
 	c, err := parseCase(l.line)
@@ -90,16 +91,16 @@ func (b *bench) rounds(ctx context.Context, l load, repeat int, r *rand.Rand) (*
 		if _, err := b.run(ctx, &before, nil); err != nil {
 			return nil, err
 		}
-	} else if _, err := b.run(ctx, &testCase{}, nil); err != nil { // makes the folder
+	} else if _, err := b.run(ctx, &testCase{}, nil); err != nil { // creates the folder
 		return nil, err
 	}
 	work := filepath.Join(b.dir, "case")
-	if err := place(work, &c, b.inputs); err != nil {
+	if err := placeInputs(work, &c, b.inputs); err != nil {
 		return nil, err
 	}
 	p := &plant.Planter{Dir: filepath.Join(b.dir, "kept")}
 	err = b.planted(p, &c.commands[0], work, plant.Options{Exact: true, All: true}, func(*plant.Session) {})
-	if err != nil { // what it counted is kept, and heeded by runs that do not want all functions
+	if err != nil { // its counts are kept, and used by runs that do not count all functions
 		return nil, err
 	}
 	choices := []plant.Options{{}, {}, {All: true}}
@@ -120,7 +121,7 @@ func (b *bench) rounds(ctx context.Context, l load, repeat int, r *rand.Rand) (*
 	return m, nil
 }
 
-// timed runs the command once, planted if p is not nil. Nothing else may run as a child of this process.
+// timed runs the command once, planted if p is not nil. No other child of this process may run.
 func (b *bench) timed(p *plant.Planter, c *command, work string, o plant.Options) (s sample, err error) {
 	before := spent()
 	if p == nil {
@@ -146,7 +147,7 @@ func (b *bench) timed(p *plant.Planter, c *command, work string, o plant.Options
 	return s, err
 }
 
-// planted runs the command planted and shows its session, before that is closed.
+// planted runs the command planted and calls look with its session before closing it.
 func (b *bench) planted(p *plant.Planter, c *command, work string, o plant.Options, look func(*plant.Session)) error {
 	path, err := exec.LookPath(c.args[0])
 	if err != nil {
@@ -178,12 +179,12 @@ func (b *bench) planted(p *plant.Planter, c *command, work string, o plant.Optio
 	return nil
 }
 
-// spent returns the CPU time of all children that ended. The kernel counts it in nanoseconds; instructions
-// are counted by few virtual machines, so these are not used.
+// spent returns the CPU time of all children that ended, which the kernel counts in nanoseconds.
+// Instructions are not used, because few virtual machines count them.
 func spent() time.Duration {
 	var u syscall.Rusage
 	if err := syscall.Getrusage(syscall.RUSAGE_CHILDREN, &u); err != nil {
-		panic(err) // the call has no errors but for a wrong argument
+		panic(err) // the call fails only for a wrong argument
 	}
 	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
 }

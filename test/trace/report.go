@@ -8,19 +8,19 @@ import (
 	"sync"
 )
 
-// tally is what came of all runs.
+// tally has the totals over all runs.
 type tally struct {
 	sync.Mutex
-	programs             map[string]bool // by path, links resolved
+	programs             map[string]bool // by path, with links resolved
 	absent               map[string]bool // programs that are not installed
 	cases, runs          int
 	images               int    // programs planted, summed over the first runs of all commands
 	alone                int    // commands of which no program was planted
-	why                  string // nothing was planted
-	planted              int    // functions, as images
+	why                  string // the reason why nothing was planted
+	planted              int    // functions, counted like images
 	leftOut              map[string]int
 	hits                 uint64
-	unjudged             int // cases that differ from run to run by themselves
+	unjudged             int // cases that differ between runs without planting
 	differences, crashes int // runs
 }
 
@@ -53,8 +53,8 @@ func (t *tally) count(c *testCase, o *outcome) {
 	}
 }
 
-// judge counts a run and tells at once what is wrong.
-func (t *tally) judge(c *testCase, found []difference) {
+// assess counts a run and reports its differences immediately.
+func (t *tally) assess(c *testCase, found []difference) {
 	t.Lock()
 	defer t.Unlock()
 	t.runs++
@@ -71,7 +71,7 @@ func (t *tally) judge(c *testCase, found []difference) {
 	}
 }
 
-// unsteady counts a case that cannot be judged.
+// unsteady counts a case that cannot be assessed.
 func (t *tally) unsteady(c *testCase, found []difference) {
 	t.Lock()
 	defer t.Unlock()
@@ -79,7 +79,7 @@ func (t *tally) unsteady(c *testCase, found []difference) {
 	fmt.Printf("%s: not planted: %s\n", c.name, found[0].what)
 }
 
-// String returns the table that stands in docs/stragglers.md.
+// String returns the table for docs/stragglers.md.
 func (t *tally) String() string {
 	var b strings.Builder
 	left := 0

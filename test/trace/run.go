@@ -15,8 +15,8 @@ import (
 	"time"
 )
 
-// bench is what runs need: the inputs, and a folder for one run at a time. Every run of a case has
-// the same folder, as programs print its name.
+// bench is the inputs, and a folder for one run at a time. Every run of a case has the same folder,
+// because programs print its name.
 type bench struct {
 	berth  string // the program under test
 	dir    string
@@ -24,25 +24,25 @@ type bench struct {
 	bound  time.Duration // a command that takes longer is killed
 }
 
-// outcome is what can be seen of a case that ran.
+// outcome is the observable result of a case.
 type outcome struct {
 	commands []ended
 	files    map[string]string // path → kind, rights and digest
 }
 
-// ended is how a command ended.
+// ended is the end of a command.
 type ended struct {
 	code           int // exit code; 128 + n: ended by signal n
 	hung           bool
 	stdout, stderr []byte
-	stats          *stats // nil where nothing was planted
+	stats          *stats // nil if nothing was planted
 }
 
-// home is the folder of files that programs keep for a user; nothing in it is compared.
+// home is the folder of files that programs keep for a user; its contents are not compared.
 const home = "home"
 
-// run runs all commands of a case in a new folder. part says which functions are planted; nil: the
-// commands run as they are.
+// run runs all commands of a case in a new folder. part selects the planted functions; nil: the
+// commands run unchanged.
 func (b *bench) run(ctx context.Context, c *testCase, part *part) (*outcome, error) {
 	work := filepath.Join(b.dir, "case")
 	for _, d := range []string{work, filepath.Join(b.dir, home)} {
@@ -50,7 +50,7 @@ func (b *bench) run(ctx context.Context, c *testCase, part *part) (*outcome, err
 			return nil, err
 		}
 	}
-	if err := place(work, c, b.inputs); err != nil {
+	if err := placeInputs(work, c, b.inputs); err != nil {
 		return nil, err
 	}
 	o := &outcome{}
@@ -104,7 +104,7 @@ func (b *bench) command(ctx context.Context, c *command, work string, part *part
 	return e, nil
 }
 
-// open opens the files of standard input and output; out is nil where output is captured.
+// open opens the files of standard input and output; out is nil if output is captured.
 func (c *command) open(work string) (in, out *os.File, err error) {
 	if in, err = os.Open(inFolder(work, cmp.Or(c.in, os.DevNull))); err != nil || c.out == "" {
 		return in, nil, err
@@ -127,10 +127,10 @@ func exitCode(s *os.ProcessState) int {
 	return s.ExitCode()
 }
 
-// searched are the folders of Debian's own programs.
+// searched are the folders of Debian's programs.
 const searched = "/usr/bin:/bin:/usr/sbin:/sbin:/usr/games:/usr/lib/bowtie2"
 
-// environment is that of all programs: nothing in it may differ between runs.
+// environment is the environment of all programs, which must not differ between runs.
 func environment(dir string) []string {
 	h := filepath.Join(dir, home)
 	return []string{"PATH=" + searched, "HOME=" + h, "XDG_STATE_HOME=" + filepath.Join(dir, "state"), "TMPDIR=" + h, "USER=root", "LOGNAME=root", "LC_ALL=C.UTF-8", "TZ=UTC", "TERM=dumb",
@@ -139,7 +139,7 @@ func environment(dir string) []string {
 		"GIT_AUTHOR_DATE=2020-02-02T02:02:02Z", "GIT_COMMITTER_DATE=2020-02-02T02:02:02Z", "GIT_PAGER=cat"}
 }
 
-// digests tells of all files below a folder what they are.
+// digests describes all files below a folder.
 func digests(dir string) (map[string]string, error) {
 	all := map[string]string{}
 	err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {

@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// sequences makes what biologists' programs read: a genome of 12,000 bases, reads of it, pairs of reads,
-// and a family of proteins.
+// sequences makes the inputs of bioinformatics programs: a genome of 12,000 bases, reads of it,
+// pairs of reads, and a family of proteins.
 func sequences(r *rand.Rand, all map[string][]byte) {
 	genome := letters(r, "ACGT", 12000)
 	all["genome.fa"] = fasta("genome", genome)
@@ -48,7 +48,7 @@ func letters(r *rand.Rand, from string, n int) string {
 	return string(b)
 }
 
-// mutate exchanges each letter with the given probability.
+// mutate replaces each letter with the given probability.
 func mutate(r *rand.Rand, s, from string, p float64) string {
 	b := []byte(s)
 	for i := range b {

@@ -6,18 +6,18 @@ import (
 	"os"
 )
 
-// stats is what `berth trace stats --json` tells of a command.
+// stats is the output of `berth trace stats --json` for a command.
 type stats struct {
 	Functions []function     `json:"functions"`
 	Planted   int            `json:"planted"`
 	LeftOut   map[string]int `json:"left_out"`
 	Exit      int            `json:"exit"`
-	Programs  int            `json:"programs"` // how many were planted
+	Programs  int            `json:"programs"` // number of planted programs
 	Planting  float64        `json:"planting_ms"`
-	NotHere   string         `json:"not_here"` // why one was left alone
+	NotHere   string         `json:"not_here"` // the reason why a program was not planted
 }
 
-// function is one that was planted.
+// function is a planted function.
 type function struct {
 	Name   string `json:"name"`
 	Object string `json:"object"`
@@ -36,13 +36,13 @@ func readStats(path string) (*stats, error) {
 	return s, os.Remove(path)
 }
 
-// part is the functions that are planted: those whose hash lies from lo to before hi.
+// part is the functions that are planted: those whose hash is in [lo, hi).
 type part struct{ lo, hi uint64 }
 
 // all is every function.
 var all = part{0, 1 << 32}
 
-// command returns the words that stand before a program for it to be planted.
+// command returns the words before a program that make berth plant it.
 func (p *part) command(berth, told string) []string {
 	words := []string{berth, "trace", "stats", "--json", "--all", "--output", told}
 	if *p != all {

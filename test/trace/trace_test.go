@@ -11,11 +11,12 @@ import (
 	"time"
 )
 
-// few are the cases that each run of the tests makes: of programs that Debian always has.
+// few are the cases that each run of the tests makes: with programs that Debian always has.
 var few = []string{"cat-1", "date-1", "false-1", "ls-1", "sort-2", "sha256sum-1", "tr-1", "wc-1", "split-1", "timeout-2", "xargs-2", "find-2",
 	"gzip-1", "tar-1", "sed-1", "grep-1", "diff-1", "mawk-1", "dash-1", "bash-1", "perl-1", "python3-6"}
 
-// TestFewPlanted runs a few programs with all functions planted: they do what they do without.
+// TestFewPlanted runs a few programs with all functions planted and checks that their behaviour is
+// unchanged.
 func TestFewPlanted(t *testing.T) {
 	cases, err := parseCases(casesText)
 	if err != nil {
@@ -41,7 +42,7 @@ func TestFewPlanted(t *testing.T) {
 	}
 }
 
-// TestDifferences: whatever a run does otherwise is found.
+// TestDifferences checks that every difference between runs is found.
 func TestDifferences(t *testing.T) {
 	c, err := parseCase("times: sh -c 'a b' < in.txt && ls 2>any > out")
 	if err != nil {
@@ -78,7 +79,7 @@ func TestDifferences(t *testing.T) {
 	}
 }
 
-// TestCases: the table says what it means, and its inputs are the same every time.
+// TestCases checks that the table is parsed as intended, and that its inputs are always the same.
 func TestCases(t *testing.T) {
 	got, err := parseCases("# a remark\n[one two]\nx 'a b' c'd e'\nfor y: x < in '<' && y > out\nx\n")
 	if err != nil || len(got) != 3 {
