@@ -138,7 +138,7 @@ func (s *Server) listen(ses *session) error {
 
 // hear passes one message on, as the word of the session's node and nobody else's.
 func (s *Server) hear(ses *session, m wire.Message) error {
-	said := func(in step.Input) { s.input(step.Said{Node: ses.node, Input: in}) }
+	said := func(in step.Input) { s.input(step.FromWorker{Node: ses.node, Input: in}) }
 	switch m := m.(type) {
 	case *wire.Heartbeat:
 		s.progress(ses.node, m.Progress)
@@ -167,7 +167,7 @@ func (s *Server) hear(ses *session, m wire.Message) error {
 // that is in the journal, or at once where the engine knows of it already.
 func (s *Server) attemptEnded(ses *session, m *wire.Ended) {
 	before := len(s.round.records)
-	if err := s.step(step.Said{Node: ses.node, Input: step.AttemptEnded{AttemptEnded: s.bounded(m.AttemptEnded)}}); err != nil {
+	if err := s.step(step.FromWorker{Node: ses.node, Input: step.AttemptEnded{AttemptEnded: s.bounded(m.AttemptEnded)}}); err != nil {
 		s.log.Warn("end of an attempt refused", "attempt", m.Attempt, "err", err)
 	}
 	for _, rec := range s.round.records[before:] {

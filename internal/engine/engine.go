@@ -118,8 +118,8 @@ func (e *Engine) handle(in step.Input) error {
 		e.finalized(in)
 	case step.NodeUp:
 		return e.nodeUp(in)
-	case step.Said:
-		return e.said(in)
+	case step.FromWorker:
+		return e.fromWorker(in)
 	case step.NodeDown:
 		e.nodeDown(in)
 	case step.PhaseEntered:

@@ -208,7 +208,7 @@ func (x *explanation) room(c *sched.Candidate) {
 func (x *explanation) without(n *node, c *sched.Candidate) why.Node {
 	r := why.Node{ID: n.id, Free: n.Free().Resources(), Returned: n.alloc.Retired}
 	if !x.e.cfg.Scheduler.WholeCores() {
-		r.Lacks = n.Shortages(&x.j.Job, c.Takes, x.phase)
+		r.Shortages = n.Shortages(&x.j.Job, c.Takes, x.phase)
 	}
 	if !n.InTime(x.now, c.Span) {
 		r.EndsIn = max(1, x.until(n.alloc.Ends))

@@ -212,7 +212,7 @@ func (s *scenario) input(verb string, a args) step.Input {
 	}
 	in := s.attemptInput(verb, a)
 	if from := a.key["from"]; from != "" {
-		in = step.Said{Node: job.NodeID(from), Input: in}
+		in = step.FromWorker{Node: job.NodeID(from), Input: in}
 	}
 	return in
 }

@@ -7,16 +7,16 @@ import (
 	"strings"
 )
 
-// Bounds on what a worker tells of an attempt's end, bytes. They are far above what
-// workers tell, and so far below MaxSize and the largest message that no attempt's end
-// can be too large to be sent or written.
+// Bounds on texts and counters of an attempt's end, in bytes. They are far above what workers
+// send, and so far below MaxSize and the largest message that every attempt's end can be
+// sent and written.
 const (
 	maxText     = 64 << 10
 	maxCounters = 4 << 20
 )
 
-// Bounded returns the record, or one that tells why it is too large to be taken: texts
-// are cut, and an attempt whose counters are too large has broken its job.
+// Bounded returns a record that is small enough: texts are cut, and an attempt with too
+// many counters breaks its job, with the reason in the record.
 func (r AttemptEnded) Bounded() AttemptEnded {
 	r.Reason, r.Stderr = Clip(r.Reason), Clip(r.Stderr)
 	size := 0
@@ -35,7 +35,7 @@ func (r AttemptEnded) Bounded() AttemptEnded {
 	return r
 }
 
-// Clip cuts a text that came from a worker to what a record may hold.
+// Clip cuts a text from a worker to the size that a record may hold.
 func Clip(text string) string {
 	if len(text) <= maxText {
 		return text

@@ -7,8 +7,8 @@ import (
 	"berth/internal/job"
 )
 
-// The Check methods refuse values that no berth writes and that would lead an index
-// or a comparison astray.
+// The Check methods reject values that no berth writes and that would make an index
+// or a comparison fail.
 
 func (r *JobSubmitted) Check() error {
 	w := &r.Work
@@ -45,7 +45,7 @@ func (r *OutputLost) Check() error { return CheckAttempt(job.Attempt{Job: r.Job,
 
 func (r *OutputHeld) Check() error { return CheckAttempt(r.Attempt) }
 
-// Check reports a value of the record that is out of its range; the record may come
+// Check returns an error for a value of the record that is out of its range; the record may come
 // from a worker.
 func (r *AttemptEnded) Check() error {
 	if r.Outcome < Done || int(r.Outcome) >= len(outcomeNames) {
@@ -69,7 +69,7 @@ func (r *AttemptEnded) Check() error {
 	return CheckAttempt(r.Attempt)
 }
 
-// maxCurve bounds the values of a curve.
+// maxCurve bounds the number of values of a curve.
 const maxCurve = 3 * 100
 
 func checkCurve(marks []float64) error {
@@ -81,8 +81,8 @@ func checkCurve(marks []float64) error {
 	return nil
 }
 
-// CheckAttempt reports an attempt whose numbers are out of range, or a phase that
-// does not exist.
+// CheckAttempt returns an error for an attempt whose numbers are out of range, or for a phase
+// that does not exist.
 func CheckAttempt(a job.Attempt, phases ...job.Phase) error {
 	if a.Task < 0 || a.N < 0 || a.Task > math.MaxInt32 || a.N > math.MaxInt32 {
 		return fmt.Errorf("impossible attempt %v", a)

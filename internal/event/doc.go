@@ -1,8 +1,13 @@
-// Package event holds the records of what happened to jobs, tasks, nodes and
+// Package event defines the records of what happened to jobs, tasks, nodes and
 // allocations. The engine's state is a fold over them and over nothing else; the
-// journal keeps them; reports are drawn from them.
+// journal stores them; reports are computed from them. An Entry is a record with its
+// sequence number and time:
 //
-// Records are facts, not requests: one that is in the journal has happened and is
-// never judged again. So a journal written by an older berth, whose scheduler
-// decided otherwise, still replays to the state it stood for.
+//	data, err := event.Entry{Seq: 1, At: now, Record: event.JobSubmitted{Work: work}}.Marshal()
+//	entry, err := event.Unmarshal(data)
+//
+// Records are facts, not requests: a record in the journal has happened and is never
+// decided again. So a journal of an older berth, whose scheduler decided otherwise,
+// replays to the state that it stood for. The names and numbers in an encoded record never
+// change. The package does no input or output.
 package event

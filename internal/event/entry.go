@@ -9,15 +9,15 @@ import (
 	"berth/internal/mpack"
 )
 
-// Entry is a record with its place in the order of all records and its time.
+// Entry is a record with its sequence number and its time.
 type Entry struct {
 	Seq    uint64   // from 1, over all jobs of the coordinator
-	At     job.Time // when the engine took it
+	At     job.Time // when the engine made the record
 	Record Record
 }
 
 // An encoded entry is one MessagePack array of four: sequence number (uint 64),
-// time (int 64) and kind (fixint), at full width so that they lie at fixed places,
+// time (int 64) and kind (fixint), at full width so that they lie at fixed offsets,
 // then the record as a map.
 const (
 	codeArray4 = 0x94
@@ -27,7 +27,7 @@ const (
 	headerSize = 1 + 9 + 9 + 1
 )
 
-// kinds tells records apart by the third of them.
+// kinds decodes records by their kind, the third element.
 var kinds = mpack.NewKinds("record", records)
 
 // MaxSize bounds an encoded entry, in bytes.
@@ -41,8 +41,8 @@ var (
 // Marshal encodes the entry.
 func (e Entry) Marshal() ([]byte, error) { return MarshalTo(nil, e) }
 
-// MarshalTo appends the encoded entry to buf and returns the extended slice. On an
-// error buf is returned as it was.
+// MarshalTo appends the encoded entry to buf and returns the extended slice. If it
+// fails it returns buf unchanged.
 func MarshalTo(buf []byte, e Entry) ([]byte, error) {
 	if e.Record == nil {
 		return buf, fmt.Errorf("event: entry %d has no record", e.Seq)
@@ -61,9 +61,9 @@ func MarshalTo(buf []byte, e Entry) ([]byte, error) {
 	return out, nil
 }
 
-// Unmarshal decodes an entry. It takes what Marshal writes and nothing else: an
-// unknown kind, an unknown field, a value out of its range or bytes that follow are
-// errors, for a state folded over half-understood records would be wrong.
+// Unmarshal decodes an entry. It accepts only what Marshal writes: an
+// unknown kind, an unknown field, a value out of its range or trailing bytes are
+// errors, as a state folded over partly understood records would be wrong.
 // The entry does not share memory with data.
 func Unmarshal(data []byte) (Entry, error) {
 	if len(data) > MaxSize {

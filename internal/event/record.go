@@ -12,8 +12,8 @@ type Record interface {
 	Of() job.ID
 }
 
-// records are the types of records, by the numbers of their kinds in the journal. Numbers are
-// never given anew.
+// records are the types of records, by the numbers of their kinds in the journal. A number
+// is never used for another kind.
 var records = map[byte]Record{
 	1:  JobSubmitted{},
 	2:  JobResumed{},
@@ -37,13 +37,13 @@ var records = map[byte]Record{
 	20: JobFollowed{},
 }
 
-// State is where a job stands.
+// State is the state of a job.
 type State string
 
 // The states of a job. Done, Failed and Cancelled are final until a resume.
 const (
 	StateQueued     State = "queued"     // none of its tasks has started
-	StateRunning    State = "running"    // tasks run or could
+	StateRunning    State = "running"    // tasks run or could run
 	StateStopping   State = "stopping"   // its attempts are being killed
 	StateFinalizing State = "finalizing" // all tasks are done, the output as a whole is being committed
 	StateDone       State = "done"
@@ -59,17 +59,17 @@ type JobSubmitted struct {
 	Work job.Work `msgpack:"w"`
 }
 
-// JobResumed: a job that had ended goes on with what is not done. With Failed its
-// failed tasks are tried anew too.
+// JobResumed: a job that had ended continues with the tasks that are not done. With Failed its
+// failed tasks are tried again as well.
 type JobResumed struct {
 	Job    job.ID           `msgpack:"j"`
 	Failed bool             `msgpack:"f,omitempty"`
-	Alloc  job.AllocRequest `msgpack:"al"`           // what the plan decided this time
-	Terms  *job.Terms       `msgpack:"te,omitempty"` // from now on; nil: as before
+	Alloc  job.AllocRequest `msgpack:"al"`           // the decision of the new plan
+	Terms  *job.Terms       `msgpack:"te,omitempty"` // from now on; nil: unchanged
 	job.Course
 }
 
-// Change makes the work of the job that of the job as it goes on.
+// Change updates the work of the job to that of the resumed job.
 func (r *JobResumed) Change(w *job.Work) {
 	w.Alloc, w.Course = r.Alloc, r.Course
 	if r.Terms != nil {
@@ -77,8 +77,8 @@ func (r *JobResumed) Change(w *job.Work) {
 	}
 }
 
-// JobStopping: no attempt of the job is started any more, those running are killed;
-// State is what it ends as.
+// JobStopping: no further attempt of the job is started, and the running ones are killed;
+// State is the state in which it will end.
 type JobStopping struct {
 	Job    job.ID   `msgpack:"j"`
 	State  State    `msgpack:"s"`
@@ -99,18 +99,18 @@ type JobEnded struct {
 	Reason string   `msgpack:"r,omitempty"`
 }
 
-// JobPlanned: what is left of the job was planned anew.
+// JobPlanned: the remaining tasks of the job were planned again.
 type JobPlanned struct {
 	Job           job.ID `msgpack:"j"`
-	Scout         int    `msgpack:"s,omitempty"` // it is planned anew once so many tasks are done; 0: no need
+	Scout         int    `msgpack:"s,omitempty"` // the job is planned again once so many tasks are done; 0: never
 	Decision      string `msgpack:"d,omitempty"` // one line for people
-	job.TaskTimes        // 0: as before
-	// Most is the most time that is to be had, where tasks are expected to take longer: they
-	// begin all the same where half of it is left. 0: there is enough. The engine says so.
+	job.TaskTimes        // 0: unchanged
+	// Most is the longest time that an allocation can have, if tasks are expected to take longer. Such tasks start
+	// all the same while half of it is left. 0: there is no such limit. The engine sets it.
 	Most time.Duration `msgpack:"mo,omitempty"`
 }
 
-// JobFollowed: the job After is done, which had to be before this job may begin.
+// JobFollowed: the job After, which this job waits for, is done.
 type JobFollowed struct {
 	Job   job.ID `msgpack:"j"`
 	After job.ID `msgpack:"af"`
@@ -120,8 +120,8 @@ type JobFollowed struct {
 type AttemptStarted struct {
 	Attempt job.Attempt `msgpack:"a"`
 	Node    job.NodeID  `msgpack:"n"`
-	Through job.Phase   `msgpack:"l"`           // may run up to and including this phase
-	Commit  bool        `msgpack:"c,omitempty"` // may commit without asking, while its worker holds its lease
+	Through job.Phase   `msgpack:"l"`           // it may run up to and including this phase
+	Commit  bool        `msgpack:"c,omitempty"` // it may commit without asking, while its worker holds its lease
 }
 
 // PhaseEntered: the attempt began a phase.
@@ -146,11 +146,11 @@ type Outcome uint8
 
 // The outcomes of an attempt.
 const (
-	Done   Outcome = iota + 1 // its output is committed (a map: is held by its node); the task is done
-	Failed                    // its program or data failed; counts against the task's attempts
-	Lost                      // its worker or node went away; does not count
-	Killed                    // berth killed it: job stopped or another attempt was first; does not count
-	Broken                    // machine or files failed it for good, a full disk or damaged input say; stops the job, which can be resumed
+	Done   Outcome = iota + 1 // its output is committed (of a map: held by its node), and the task is done
+	Failed                    // its program or data failed; counts against the attempts of the task
+	Lost                      // its worker or node is gone; does not count
+	Killed                    // berth killed it because the job stopped or another attempt was first; does not count
+	Broken                    // its machine or files failed permanently, such as a full disk or damaged input; stops the job, which can be resumed
 )
 
 var outcomeNames = [...]string{"none", "done", "failed", "lost", "killed", "broken"}
@@ -167,79 +167,79 @@ func (o Outcome) String() string {
 type AttemptEnded struct {
 	Attempt job.Attempt `msgpack:"a"`
 	Outcome Outcome     `msgpack:"o"`
-	Slow    bool        `msgpack:"sl,omitempty"` // Killed as it was too slow: its task begins anew on another node. The engine says so
-	Cut     bool        `msgpack:"ct,omitempty"` // Lost as its allocation ended: neither the task's fault nor the node's. The engine says so
-	// Source is what the attempt's progress was measured by, N its last count (job.Progress); nothing of one that was over within a second.
+	Slow    bool        `msgpack:"sl,omitempty"` // killed because it was too slow: its task starts again on another node. The engine sets it
+	Cut     bool        `msgpack:"ct,omitempty"` // lost because its allocation ended, by no fault of the task or the node. The engine sets it
+	// Source is what measured the attempt's progress, N the last count (job.Progress). Both are empty if it took less than a second.
 	Source   job.ProgressSource `msgpack:"ps,omitempty"`
 	N        float64            `msgpack:"pn,omitempty"`
 	Stats    []job.PhaseStat    `msgpack:"st,omitempty"` // the phases that ended, in order
-	Exit     int                `msgpack:"x,omitempty"`  // of the task's program
-	Signal   int                `msgpack:"sg,omitempty"` // that ended it; 0: none
+	Exit     int                `msgpack:"x,omitempty"`  // exit code of the task's program
+	Signal   int                `msgpack:"sg,omitempty"` // signal that ended it; 0: none
 	Reason   string             `msgpack:"r,omitempty"`  // one line, for Failed, Killed and Broken
 	Stderr   string             `msgpack:"e,omitempty"`  // the last lines, for Failed
 	Counters map[string]int64   `msgpack:"k,omitempty"`  // "group,counter" → sum, from reporter:counter lines and berth's own
-	// Curve is the attempt's progress over its time, for some of those that were done: seconds since it began, count and seconds of
-	// processor time of each mark in turn (straggler.Unpack). The engine says so.
+	// Curve is the attempt's progress over its time, for some attempts that were done: for each mark the seconds since it started, the count, and
+	// seconds of processor time (straggler.Unpack). The engine sets it.
 	Curve []float64 `msgpack:"pc,omitempty"`
 }
 
-// OutputLost: the map's output cannot be had any more; the task is to be run again.
+// OutputLost: the map's output is lost; the task runs again.
 type OutputLost struct {
 	Job    job.ID `msgpack:"j"`
 	Task   int    `msgpack:"t"`
 	Reason string `msgpack:"r"`
-	Bad    bool   `msgpack:"b,omitempty"` // a reduce could not fetch or not trust it, though its holder lives
+	Bad    bool   `msgpack:"b,omitempty"` // a reduce could not fetch or verify it, though its holder is alive
 }
 
-// OutputHeld: the map's output, whose holder was unknown or away, is whole on this node.
+// OutputHeld: the map's output, whose holder was unknown or away, is complete on this node.
 type OutputHeld struct {
 	Attempt job.Attempt `msgpack:"a"`
 	Node    job.NodeID  `msgpack:"n"`
 }
 
-// NodeJoined: a worker took up its node, for the first time or again.
+// NodeJoined: a worker took over its node, for the first time or again.
 type NodeJoined struct {
 	Node     job.NodeID    `msgpack:"n"`
 	Host     string        `msgpack:"h"`
 	Addr     string        `msgpack:"ad"` // host:port where its map outputs are served
 	Capacity job.Resources `msgpack:"c"`
-	// Outputs is the folder of its map outputs where every node of the batch system can
+	// Outputs is the folder of its map outputs, if every node of the batch system can
 	// read it (a shared file system); empty: only the worker itself can.
 	Outputs string `msgpack:"od,omitempty"`
-	Type    string `msgpack:"ty,omitempty"` // of its processors (predict.NodeType); empty: not told
+	Type    string `msgpack:"ty,omitempty"` // kind of its processors (predict.NodeType); empty: not reported
 }
 
-// NodeLost: the worker does not answer. Gone: neither it nor what it holds comes back.
+// NodeLost: the worker does not answer. Gone: neither it nor its map outputs come back.
 type NodeLost struct {
 	Node   job.NodeID `msgpack:"n"`
 	Gone   bool       `msgpack:"g,omitempty"`
 	Reason string     `msgpack:"r,omitempty"`
-	// Unseen says that nobody knows when: no coordinator was there.
+	// Unseen says that the time is unknown, as no coordinator was running.
 	Unseen bool `msgpack:"u,omitempty"`
 }
 
-// AllocRequested: an allocation of that shape was asked for.
+// AllocRequested: an allocation of that shape was requested.
 type AllocRequested struct {
 	Alloc   job.AllocID      `msgpack:"a"`
 	Request job.AllocRequest `msgpack:"q"`
-	Job     job.ID           `msgpack:"j,omitempty"` // whom an elastic one is asked for
+	Job     job.ID           `msgpack:"j,omitempty"` // the job for which an elastic one is requested
 }
 
 // AllocBegan: the batch system has started the allocation.
 type AllocBegan struct {
 	Alloc job.AllocID `msgpack:"a"`
-	Ends  job.Time    `msgpack:"e,omitempty"` // when its wall time is over; 0: it has no end
+	Ends  job.Time    `msgpack:"e,omitempty"` // end of its wall time; 0: it has no end
 }
 
 // AllocEnded: the allocation is over, refused or given back; its nodes are gone.
 type AllocEnded struct {
 	Alloc    job.AllocID `msgpack:"a"`
 	Reason   string      `msgpack:"r,omitempty"`
-	Unwanted bool        `msgpack:"u,omitempty"` // given back because no job had a use for it
+	Unwanted bool        `msgpack:"u,omitempty"` // given back because no job could use it
 }
 
-// AllocCleared: nothing is left of an elastic allocation that was over; the map outputs
-// of its nodes are gone too.
+// AllocCleared: nothing is left of an elastic allocation that had ended; the map outputs
+// of its nodes are removed, too.
 type AllocCleared struct {
 	Alloc job.AllocID `msgpack:"a"`
 }

@@ -18,7 +18,7 @@ func (n *Node) Waits(j *Job, phase func(*Running) job.Phase) (reasons []why.Reas
 		at := slices.IndexFunc(reasons, func(r why.Reason) bool { return r.Phase == c.Phase })
 		if at < 0 {
 			at = len(reasons)
-			reasons = append(reasons, why.Reason{Kind: why.PhaseWaits, Phase: c.Phase, Lacks: n.Shortages(j, c.more(), phase)})
+			reasons = append(reasons, why.Reason{Kind: why.PhaseWaits, Phase: c.Phase, Shortages: n.Shortages(j, c.more(), phase)})
 		}
 		reasons[at].Count++
 	}
@@ -38,7 +38,7 @@ func (n *Node) Has(j *Job) (count int) {
 // Lacks returns the resources of which the node has too little free for a phase of the job with the demand takes, and their holders: memory, and
 // the rates that even the policy with the fullest nodes would refuse. If there are none, it returns the rates of which less is
 // free than the demand.
-func (n *Node) Shortages(j *Job, takes job.Vector, phase func(*Running) job.Phase) (lacks []why.Lack) {
+func (n *Node) Shortages(j *Job, takes job.Vector, phase func(*Running) job.Phase) (lacks []why.Shortage) {
 	free, has := n.Free(), n.Capacity
 	for _, f := range [...]fill{filled, whole} {
 		for _, r := range job.AllResources() {
@@ -47,7 +47,7 @@ func (n *Node) Shortages(j *Job, takes job.Vector, phase func(*Running) job.Phas
 				enough = takes.Memory <= max(0, free.Memory)
 			}
 			if !enough {
-				lacks = append(lacks, why.Lack{Resource: r, Need: takes.Of(r), Free: free.Of(r), Holders: n.holders(j, r, phase)})
+				lacks = append(lacks, why.Shortage{Resource: r, Need: takes.Of(r), Free: free.Of(r), Holders: n.holders(j, r, phase)})
 			}
 		}
 		if len(lacks) > 0 {

@@ -6,7 +6,7 @@ import (
 	"berth/internal/job"
 )
 
-// Action is something the engine wants done, after the records it came with are durable.
+// Action is something that the engine wants to be done, after the records of the same step are durable.
 type Action interface{ action() }
 
 // Start starts an attempt on a node.
@@ -15,7 +15,7 @@ type Start struct {
 	Node    job.NodeID
 	Through job.Phase // it may run up to and including this phase
 	Commit  bool      // it may commit without asking
-	// Expected is how long such a task is expected to take; 0: unknown.
+	// Expected is the expected time of such a task; 0: unknown.
 	Expected time.Duration
 	job.Grant
 }
@@ -41,17 +41,17 @@ type Commit struct {
 	Node    job.NodeID
 }
 
-// Locate tells a node's reduce attempts where map outputs are. Each node that runs
-// reduces of the job is told each output once, and again when it is made anew.
+// Locate tells a node's reduce attempts where a map output is. Each node that runs
+// reduces of the job learns of each output once, and again when it was made again.
 type Locate struct {
-	Node    job.NodeID  // who is told
+	Node    job.NodeID  // the node that is told
 	Attempt job.Attempt // the map attempt whose output it is
 	Holder  job.NodeID
 	Addr    string // where Holder serves it
 	Outputs string // folder of Holder's map outputs, where this node can read it; empty: it cannot
 }
 
-// Forget lets a node drop what it holds of a job.
+// Forget makes a node drop what it holds of a job.
 type Forget struct {
 	Node job.NodeID
 	Job  job.ID
@@ -63,7 +63,7 @@ type Request struct {
 	Request job.AllocRequest
 }
 
-// Release gives an allocation back. A new coordinator repeats it for those that
+// Release gives an allocation back. A new coordinator repeats it for allocations that
 // are over and not cleared.
 type Release struct {
 	Alloc  job.AllocID
@@ -71,24 +71,24 @@ type Release struct {
 	Reason string
 }
 
-// Plan asks for a plan of what is left of a job that runs on allocations of a batch system; Planned
-// answers it. There is at most one on the way for a job.
+// Plan requests a plan for the remaining tasks of a job on allocations of a batch system; Planned
+// answers it. There is at most one open request for each job.
 type Plan struct {
 	Job    job.ID
 	Reason string   // one line
-	Rest   job.Rest // its allocations are all of the job's pool
+	Rest   job.Rest // its allocations are all those of the job's pool
 }
 
-// Clear lets the driver remove all that is left of an allocation of a batch system that is over: no
-// job needs the map outputs on its nodes any more. Cleared answers it, when all is gone.
-// It comes once for each such allocation; a new coordinator repeats it where the answer
+// Clear makes the driver remove the remains of an allocation of a batch system that is over, as no
+// job needs the map outputs on its nodes any more. Cleared answers it when all is removed.
+// It is emitted once for each such allocation; a new coordinator repeats it if the answer
 // is not on record.
 type Clear struct {
 	Alloc job.AllocID
 	On    string // its driver
 }
 
-// Seek asks what became of a job that another waits for and that is not in memory; Found answers it.
+// Seek asks for the state of a job that another job waits for and that is not in memory; Found answers it.
 type Seek struct{ Job job.ID }
 
 // Finalize commits a job's output as a whole (_SUCCESS); Finalized answers it.

@@ -6,12 +6,12 @@ import (
 	"berth/internal/job"
 )
 
-// UserError returns an error that the user of a job can do something about.
+// UserError returns an error that the user of a job can correct.
 func UserError(id job.ID, what, do string) error {
 	return &job.Error{Class: job.User, Code: job.CodeArguments, Where: string(id), What: what, Do: do}
 }
 
-// Check reports work that makes no sense, wherever it would run.
+// Check returns an error for work that could run on no backend.
 func Check(w *job.Work) error {
 	switch {
 	case w.ID == "":
@@ -26,7 +26,7 @@ func Check(w *job.Work) error {
 	return CheckAllocs(w)
 }
 
-// CheckAllocs reports requests on which the job could not run.
+// CheckAllocs returns an error for requests on which the job could not run.
 func CheckAllocs(w *job.Work) error {
 	r := w.Alloc
 	if err := checkFit(w, r); err != nil {
@@ -43,9 +43,9 @@ func CheckAllocs(w *job.Work) error {
 	return nil
 }
 
-// checkFit reports a task that no node of the allocation has room for.
+// checkFit returns an error if no node of the allocation has room for a task.
 func checkFit(w *job.Work, r job.AllocRequest) error {
-	if w.Total() > 0 && r.Nodes < 1 && (!r.Elastic || r.Nodes < 0) { // such a job may ask for none: idle ones serve it
+	if w.Total() > 0 && r.Nodes < 1 && (!r.Elastic || r.Nodes < 0) { // an elastic job may request no nodes, as idle allocations serve it
 		return UserError(w.ID, fmt.Sprintf("an allocation of %d nodes", r.Nodes), "ask for one at least")
 	}
 	for _, c := range []struct {
@@ -65,7 +65,7 @@ func checkFit(w *job.Work, r job.AllocRequest) error {
 	return nil
 }
 
-// describe names resources for people.
+// describe formats resources for people.
 func describe(r job.Resources) string {
 	s := fmt.Sprintf("%d %s", r.CPUs, job.Plural(r.CPUs, "core"))
 	if r.Mem == 0 {

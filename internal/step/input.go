@@ -5,39 +5,39 @@ import (
 	"berth/internal/job"
 )
 
-// Input is something the engine is told: by a user, a worker, a driver or the clock.
+// Input is an event that the engine handles: from a user, a worker, a driver or the clock.
 type Input interface{ input() }
 
-// Submit asks for a job to be run.
+// Submit asks to run a job.
 type Submit struct{ Work job.Work }
 
-// Cancel asks for a job to be stopped; what is done stays done.
+// Cancel asks to stop a job; tasks that are done stay done.
 type Cancel struct {
 	Job    job.ID
 	Reason string
 }
 
-// Resume asks for a job that ended to go on; with Failed its failed tasks are tried anew.
+// Resume asks to continue a job that ended; with Failed its failed tasks are tried again.
 type Resume struct{ event.JobResumed }
 
 // Finalized answers the action Finalize: the job's output as a whole is committed, or not.
 type Finalized struct {
 	Job    job.ID
 	Failed bool
-	Reason string // when Failed
+	Reason string // if Failed
 }
 
-// Said is what the worker of a node says of an attempt: PhaseEntered, GrantWanted,
-// CommitWanted, AttemptEnded or FetchFailed. It is refused unless the attempt is that
-// node's, whatever the worker claims: a worker speaks for itself alone. Inputs that are
-// not wrapped so come from where that is known.
-type Said struct {
+// FromWorker is a message of a node's worker about an attempt: PhaseEntered, GrantWanted,
+// CommitWanted, AttemptEnded or FetchFailed. The engine refuses it unless the attempt belongs
+// to that node, so a worker can only report on its own attempts. Inputs without this wrapper
+// come from trusted sources.
+type FromWorker struct {
 	Node  job.NodeID
 	Input Input
 }
 
-// Subject returns the attempt of which a worker says something.
-func (s Said) Subject() (id job.Attempt, ok bool) {
+// Subject returns the attempt that the message is about.
+func (s FromWorker) Subject() (id job.Attempt, ok bool) {
 	switch in := s.Input.(type) {
 	case PhaseEntered:
 		return in.Attempt, true
@@ -53,9 +53,9 @@ func (s Said) Subject() (id job.Attempt, ok bool) {
 	return job.Attempt{}, false
 }
 
-// NodeUp says that a worker took up its node, for the first time or again, and
-// what it has: attempts that run or whose end it has yet to tell, and map outputs
-// that it holds intact.
+// NodeUp says that a worker took over its node, for the first time or again, and
+// what it has: attempts that run or whose end it has yet to report, and complete map
+// outputs.
 type NodeUp struct {
 	event.NodeJoined
 	Running []job.Attempt
@@ -63,11 +63,11 @@ type NodeUp struct {
 }
 
 // NodeDown says that a worker does not answer (it may come back), or that it and
-// all it holds are Gone.
+// all its map outputs are Gone.
 type NodeDown struct {
 	Node   job.NodeID
 	Gone   bool
-	Dead   bool // the worker process is known to be dead, so its attempts are too
+	Dead   bool // the worker process is known to be dead, and so are its attempts
 	Reason string
 }
 
@@ -77,30 +77,30 @@ type PhaseEntered struct {
 	Phase   job.Phase
 }
 
-// Progress is how far attempts are that run on a node, by their worker's word: each is told every few seconds, in one input a
-// node. It is no record: after a coordinator's death workers tell anew. An attempt of another node is not believed.
+// Progress is the progress of the attempts on a node, as its worker reports it every few seconds. It is
+// no record: after a coordinator's death workers report it again. Reports on attempts of another node are ignored.
 type Progress struct {
 	Node job.NodeID
 	Of   []job.Progress
 }
 
-// GrantWanted says that an attempt is through with the phases it had a grant for and wants the next.
+// GrantWanted says that an attempt has completed the phases of its grant and asks for the next one.
 type GrantWanted struct {
 	Attempt job.Attempt
-	Phase   job.Phase // the one it wants
+	Phase   job.Phase // the phase that it wants to enter
 }
 
-// CommitWanted says that an attempt's output is complete and waits to be put into place.
+// CommitWanted says that an attempt's output is complete and that the attempt asks to commit it.
 type CommitWanted struct{ Attempt job.Attempt }
 
 // AttemptEnded says how an attempt ended.
 type AttemptEnded struct{ event.AttemptEnded }
 
-// FetchFailed says that a reduce attempt could not fetch, or not trust, its segment of a map's output.
+// FetchFailed says that a reduce attempt could not fetch, or not verify, its segment of a map's output.
 type FetchFailed struct {
 	By     job.Attempt // the reduce attempt
 	Map    job.Attempt // whose output it was
-	Addr   string      // where it was looked for; empty: on its own node
+	Addr   string      // where it tried to fetch it; empty: on its own node
 	Reason string
 }
 
@@ -108,7 +108,7 @@ type FetchFailed struct {
 type AllocDown struct {
 	Alloc  job.AllocID
 	Reason string
-	// Refuse says that it cannot be had at all: the jobs that it was asked for fail, unless
+	// Refuse says that such an allocation is impossible: the jobs that requested it fail, unless
 	// another allocation serves them.
 	Refuse bool
 }
@@ -116,14 +116,14 @@ type AllocDown struct {
 // AllocUp says that the batch system has started an allocation.
 type AllocUp struct {
 	Alloc job.AllocID
-	Ends  job.Time // when its wall time is over; 0: it has no end
+	Ends  job.Time // end of its wall time; 0: it has no end
 }
 
-// AllocNote says what an allocation waits for, for people; it changes nothing else.
+// AllocNote says what an allocation waits for, as text for people, without further effect.
 type AllocNote struct {
 	Alloc job.AllocID
 	Note  string
-	Start job.Time // when it is expected to begin, by the batch system; 0: unknown
+	Start job.Time // start that the batch system expects; 0: unknown
 }
 
 // Planned answers the action Plan.
@@ -135,18 +135,18 @@ type Planned struct {
 // Found answers the action Seek.
 type Found struct {
 	Job    job.ID
-	State  event.State // in which the job has ended; empty: there is no such job
+	State  event.State // the state in which the job ended; empty: there is no such job
 	Reason string      // why it failed or was cancelled
 }
 
-// Cleared answers the action Clear: all that was left of the allocation is gone.
+// Cleared answers the action Clear: all remains of the allocation are removed.
 type Cleared struct{ Alloc job.AllocID }
 
-// Tick lets time pass.
+// Tick fires the timeouts that are due.
 type Tick struct{}
 
 func (Submit) input()       {}
-func (Said) input()         {}
+func (FromWorker) input()   {}
 func (Cancel) input()       {}
 func (Resume) input()       {}
 func (Finalized) input()    {}

@@ -2,8 +2,8 @@ package step
 
 import "fmt"
 
-// Performer carries out actions. Every world around an engine has one, live or simulated,
-// so that none can leave an action out.
+// Performer carries out actions. Every environment of an engine implements it, live or simulated,
+// so that the compiler finds an action that is left out.
 type Performer interface {
 	Start(Start)
 	Kill(Kill)
@@ -19,7 +19,7 @@ type Performer interface {
 	Finalize(Finalize)
 }
 
-// Perform has an action carried out.
+// Perform calls the method of the performer for the action.
 func Perform(a Action, by Performer) {
 	switch a := a.(type) {
 	case Start:

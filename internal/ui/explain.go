@@ -192,7 +192,7 @@ func roomReason(r why.Reason) string {
 	if r.Task == job.ReduceTask {
 		want = size(r.Need.Mem) + " each to shuffle in"
 	}
-	if slices.ContainsFunc(r.Nodes, func(n why.Node) bool { return len(n.Lacks) > 0 }) {
+	if slices.ContainsFunc(r.Nodes, func(n why.Node) bool { return len(n.Shortages) > 0 }) {
 		want = "room"
 	}
 	if r.Kept > 0 {
@@ -210,8 +210,8 @@ func roomReason(r why.Reason) string {
 			return fmt.Sprintf("%s has %s left, which is too short for one", n.ID, wholeSeconds(n.EndsIn))
 		case r.Task == job.ReduceTask:
 			return fmt.Sprintf("%s has %s free and %d of at most %d shuffling", n.ID, size(n.Free.Mem), n.Shuffling, n.Cores)
-		case len(n.Lacks) > 0:
-			return fmt.Sprintf("on %s %s", n.ID, lacksText(n.Lacks))
+		case len(n.Shortages) > 0:
+			return fmt.Sprintf("on %s %s", n.ID, lacksText(n.Shortages))
 		default:
 			return fmt.Sprintf("%s has %s free", n.ID, resources(n.Free))
 		}

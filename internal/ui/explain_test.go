@@ -36,17 +36,17 @@ func TestPhaseWaits(t *testing.T) {
 		reason why.Reason
 		want   string
 	}{
-		"disk": {why.Reason{Count: 3, Phase: job.PhaseMerge, Lacks: []why.Lack{{Resource: job.Disk, Need: 50 << 20, Free: 10 << 20, Holders: []why.Holder{
+		"disk": {why.Reason{Count: 3, Phase: job.PhaseMerge, Shortages: []why.Shortage{{Resource: job.Disk, Need: 50 << 20, Free: 10 << 20, Holders: []why.Holder{
 			{Job: "mr-7", Phase: job.PhaseMerge, Count: 2, Holds: 60 << 20}, {Job: "mr-9", Phase: job.PhaseSort, Count: 1, Holds: 30 << 20}}}}},
 			"3 maps wait to merge on a1/0: its disk is in use by 2 merges of mr-7 and 1 sort of mr-9 (50M/s needed for each, 10M/s free)"},
-		"cores, its own tasks too": {why.Reason{Count: 1, Phase: job.PhaseCompute, Lacks: []why.Lack{{Resource: job.CPU, Need: 1000, Free: 250, Holders: []why.Holder{
+		"cores, its own tasks too": {why.Reason{Count: 1, Phase: job.PhaseCompute, Shortages: []why.Shortage{{Resource: job.CPU, Need: 1000, Free: 250, Holders: []why.Holder{
 			{Phase: job.PhaseCompute, Count: 1, Holds: 2000}, {Job: "mr-7", Phase: job.PhaseMap, Count: 1, Holds: 1000}, {Job: "mr-9", Phase: job.PhaseReduce, Count: 1, Holds: 750}}}}},
 			"1 task waits to compute on a1/0: its cores are in use by 1 computing task of this job, 1 map of mr-7 and 1 reduce of mr-9 (1 core needed for each, 0.25 cores free)"},
-		"memory of attempts that wait, and the network": {why.Reason{Count: 2, Phase: job.PhaseShuffle, Lacks: []why.Lack{
+		"memory of attempts that wait, and the network": {why.Reason{Count: 2, Phase: job.PhaseShuffle, Shortages: []why.Shortage{
 			{Resource: job.Memory, Need: 1 << 30, Free: -1, Holders: []why.Holder{{Job: "mr-7", Phase: job.PhaseSort, Count: 1, Holds: 1 << 30, Waits: true}}},
 			{Resource: job.Net, Need: 100 << 20, Free: 20 << 20}}},
 			"2 reduces wait to shuffle on a1/0: its memory is in use by 1 reduce of mr-7 that waits to sort (1G needed for each, 0B free); its network has too little free (100M/s needed for each, 20M/s free)"},
-		"many who hold it": {why.Reason{Count: 1, Phase: job.PhaseReduce, Lacks: []why.Lack{{Resource: job.CPU, Need: 1500, Holders: []why.Holder{
+		"many who hold it": {why.Reason{Count: 1, Phase: job.PhaseReduce, Shortages: []why.Shortage{{Resource: job.CPU, Need: 1500, Holders: []why.Holder{
 			{Job: "a", Phase: job.PhaseMap, Count: 1}, {Job: "b", Phase: job.PhaseMap, Count: 1}, {Job: "c", Phase: job.PhaseMap, Count: 1}, {Job: "d", Phase: job.PhaseMap, Count: 1},
 			{Job: "e", Phase: job.PhaseMap, Count: 1}, {Job: "f", Phase: job.PhaseMap, Count: 1}}}}},
 			"1 reduce waits to reduce on a1/0: its cores are in use by 1 map of a, 1 map of b, 1 map of c, 1 map of d and 2 more groups of attempts (1.5 cores needed for each, 0 cores free)"},

@@ -26,14 +26,14 @@ var phaseWords = map[job.Phase]struct{ task, begin, in string }{
 func phaseReason(r why.Reason) string {
 	words := phaseWords[r.Phase]
 	s := fmt.Sprintf("%s %s on %s", count(r.Count, words.task)+verb(r.Count, " wait"), words.begin, r.Nodes[0].ID)
-	if len(r.Lacks) == 0 {
+	if len(r.Shortages) == 0 {
 		return s
 	}
-	return s + ": " + lacksText(r.Lacks)
+	return s + ": " + lacksText(r.Shortages)
 }
 
 // lacksText describes the resources of which a node has too little, and their users.
-func lacksText(lacks []why.Lack) string {
+func lacksText(lacks []why.Shortage) string {
 	var texts []string
 	for _, l := range lacks {
 		texts = append(texts, lackText(l))
@@ -42,7 +42,7 @@ func lacksText(lacks []why.Lack) string {
 }
 
 // lackText describes one resource of which a node has too little.
-func lackText(l why.Lack) string {
+func lackText(l why.Shortage) string {
 	name, verb := resourceWords(l.Resource)
 	enough := fmt.Sprintf("%s needed for each, %s free", resourceAmount(l.Resource, l.Need), resourceAmount(l.Resource, max(0, l.Free)))
 	if len(l.Holders) == 0 {

@@ -1,5 +1,5 @@
-// Package why has the reasons why a job is where it is, as values: sched and the engine give them, the
-// coordinator passes them on, and package ui words them. It decides nothing.
+// Package why defines the reasons for the state of a job as values, for berth explain: sched and the engine create them, the
+// coordinator passes them on, and package ui turns them into sentences. It decides nothing.
 package why
 
 import (
@@ -8,70 +8,70 @@ import (
 	"berth/internal/job"
 )
 
-// Kind says what a Reason speaks of, and so which of its fields are set.
+// Kind is the kind of a Reason. It determines which fields of the Reason are set.
 type Kind string
 
 const (
-	// Finalizing: all tasks are done; the output is put into place.
+	// Finalizing: all tasks are done; the job's output is being committed.
 	Finalizing Kind = "finalizing"
 	// Stopping: the job is stopped because of Text.
 	Stopping Kind = "stopping"
 	// TasksRun: Count of Of tasks run, on Nodes (Count of each).
 	TasksRun Kind = "tasks_run"
-	// AllocWaits: Alloc, asked for with Request, has not begun for Since; Text is what the batch
-	// system says of it, Left the time until its expected start, 0 where none is known.
+	// AllocWaits: Alloc, which was requested with Request, has not begun for Since; Text is the batch
+	// system's reason, Left the time until its expected start, 0 if unknown.
 	AllocWaits Kind = "allocation_waits"
 	// NoNodeYet: Alloc began Since ago, and none of its nodes has joined.
 	NoNodeYet Kind = "no_node_yet"
-	// AllocEnds: Alloc ends after Left, and perhaps already when the job Jobs[0] is done that asked for it.
+	// AllocEnds: Alloc ends after Left, or earlier when the job Jobs[0], which requested it, is done.
 	AllocEnds Kind = "allocation_ends"
-	// PlanPending: what is left is planned at the moment, because of Text.
+	// PlanPending: the remaining tasks are being planned, because of Text.
 	PlanPending Kind = "plan_pending"
-	// PlanFailed: what is left could not be planned because of Text, and is planned again after Left.
+	// PlanFailed: planning the remaining tasks failed because of Text; the next try is after Left.
 	PlanFailed Kind = "plan_failed"
-	// PlanLater: what is left is planned after Left, as the last Count allocations ended without a
-	// task done, the last because of Text.
+	// PlanLater: the remaining tasks are planned after Left, as the last Count allocations ended without a
+	// task done, the last one because of Text.
 	PlanLater Kind = "plan_later"
-	// PlanNever: nothing more is asked for before a running task is done, for the same reason.
+	// PlanNever: like PlanLater, but nothing is requested before a running task is done.
 	PlanNever Kind = "plan_never"
-	// NodeAway: Nodes[0] has not answered for Since because of Text; it is waited for Left more. It
+	// NodeAway: Nodes[0] has not answered for Since because of Text; berth waits for it for Left more. It
 	// has Count attempts and Of map outputs of the job.
 	NodeAway Kind = "node_away"
-	// NodeSuspected: no task starts on Nodes[0] for Left, as attempts failed or got lost there.
+	// NodeSuspected: no task starts on Nodes[0] for Left, as attempts failed or were lost there.
 	NodeSuspected Kind = "node_suspected"
-	// NodeSlow: for Left no task whose attempt was too slow begins on Nodes[0], as attempts there were too slow.
+	// NodeSlow: for Left no task that replaces a slow attempt starts on Nodes[0], as attempts were too slow there.
 	NodeSlow Kind = "node_slow"
 	// SlowTask: Late is expected to end late, or not at all.
 	SlowTask Kind = "slow_task"
-	// UrgentWaits: Count tasks of the kind Task wait for a place on another node than that of an attempt which was too slow.
+	// UrgentWaits: Count tasks of the kind Task wait for a free slot on another node than that of their slow attempt.
 	UrgentWaits Kind = "urgent_waits"
 	// SortWaits: Count reduces on Nodes[0] wait for Need to sort and reduce.
 	SortWaits Kind = "sort_waits"
-	// PhaseWaits: Count attempts wait on Nodes[0] for a grant to begin Phase, as there is too little of each of Lacks.
+	// PhaseWaits: Count attempts wait on Nodes[0] for a grant to enter Phase, because of Shortages.
 	PhaseWaits Kind = "phase_waits"
 	// Throttled: Count tasks of the kind Task wait, as no more than Of may run at once.
 	Throttled Kind = "throttled"
-	// SlowStart: Count reduces wait until Of maps of the Total are done; Done are.
+	// SlowStart: Count reduces wait until Of of the Total maps are done; Done of them are.
 	SlowStart Kind = "slow_start"
-	// RoomWaits: Count tasks of the kind Task wait for Need, which none of Nodes has. Kept bytes of
-	// each node are kept for maps, or with KeptForJobs for jobs that go first.
+	// RoomWaits: Count tasks of the kind Task wait for Need, which is free on none of Nodes. Kept bytes of
+	// each node are reserved for maps, or with KeptForJobs for jobs that come first.
 	RoomWaits Kind = "room_waits"
-	// EarlierJobs: Jobs came first, and begin their tasks first.
+	// EarlierJobs: Jobs were submitted earlier, and their tasks start first.
 	EarlierJobs Kind = "earlier_jobs"
-	// ShorterJobs: Jobs have less left to do, and begin their tasks first.
+	// ShorterJobs: Jobs have less remaining work, and their tasks start first.
 	ShorterJobs Kind = "shorter_jobs"
-	// AgedJobs: Jobs have more left to do and go first because they have waited for long.
+	// AgedJobs: Jobs have more remaining work, but come first because they have waited for long.
 	AgedJobs Kind = "aged_jobs"
-	// FairerJobs: Jobs have less of their fair share of the nodes, and begin their tasks first.
+	// FairerJobs: Jobs have less of their fair share of the nodes, and their tasks start first.
 	FairerJobs Kind = "fairer_jobs"
-	// AfterJobs: the job begins when Jobs are done.
+	// AfterJobs: the job starts when Jobs are done.
 	AfterJobs Kind = "after_jobs"
-	// OutputsSought: Count map outputs from before a resume are looked for on nodes that join.
+	// OutputsSought: Count map outputs from before a resume are searched on nodes that join.
 	OutputsSought Kind = "outputs_sought"
 )
 
-// Reason is one reason why a job is where it is, as a value: package ui words it. Its kind
-// says which fields are set. Kept is in bytes.
+// Reason is one reason for the state of a job. Its kind determines
+// which fields are set. Kept is in bytes.
 type Reason struct {
 	Kind        Kind              `json:"kind"`
 	Task        job.TaskKind      `json:"task,omitempty"`
@@ -90,51 +90,51 @@ type Reason struct {
 	Left        time.Duration     `json:"left_ns,omitempty"`
 	Text        string            `json:"text,omitempty"`
 	Phase       job.Phase         `json:"phase,omitempty"`
-	Lacks       []Lack            `json:"lacks,omitempty"`
+	Shortages   []Shortage        `json:"lacks,omitempty"`
 	Late        *Late             `json:"late,omitempty"`
 }
 
 // Late is an attempt that is slower than others.
 type Late struct {
-	Attempt job.Attempt   `json:"attempt"` // maps and reduces are counted together
+	Attempt job.Attempt   `json:"attempt"` // its task number counts maps and reduces together
 	Index   int           `json:"index"`   // of its task among those of its kind
 	Node    job.NodeID    `json:"node"`
 	Class   string        `json:"class"`              // slow or hung
-	End     time.Duration `json:"end_ns,omitempty"`   // from now to its expected end; 0: no telling
-	Fresh   time.Duration `json:"fresh_ns,omitempty"` // from now to the expected end of an attempt that begins now elsewhere; 0: no telling
-	Act     string        `json:"act"`                // keep, duplicate or abort: what the rule says
-	Allowed bool          `json:"allowed"`            // duplicates or aborts are
-	Beside  int           `json:"beside"`             // other attempts of its task that run
-	Why     string        `json:"why"`                // in words
+	End     time.Duration `json:"end_ns,omitempty"`   // from now to its expected end; 0: unknown
+	Fresh   time.Duration `json:"fresh_ns,omitempty"` // from now to the expected end of an attempt that would start elsewhere now; 0: unknown
+	Act     string        `json:"act"`                // the rule's decision: keep, duplicate or abort
+	Allowed bool          `json:"allowed"`            // the job allows that action
+	Beside  int           `json:"beside"`             // other running attempts of its task
+	Why     string        `json:"why"`                // the rule's reason
 }
 
-// Lack is a resource of a node of which too little is free for a phase to begin. Amounts are in the unit of a job.Vector.
-type Lack struct {
+// Shortage is a resource of which a node has too little free for a phase. Amounts are in the unit of a job.Vector.
+type Shortage struct {
 	Resource job.Resource `json:"resource"`
-	Need     int64        `json:"need"` // what one attempt takes of it in that phase
-	Free     int64        `json:"free"` // what the node has left of it, negative where more is in use than the node has
+	Need     int64        `json:"need"` // demand of one attempt in that phase
+	Free     int64        `json:"free"` // free on the node; negative if more is in use than the node has
 	Holders  []Holder     `json:"holders,omitempty"`
 }
 
-// Holder is Count attempts of a job in one phase that together hold Holds of a resource. Those that hold most come first.
+// Holder is Count attempts of a job in one phase that together hold Holds of a resource. The largest holders come first.
 type Holder struct {
 	Job   job.ID    `json:"job,omitempty"` // empty: the job that is explained
 	Phase job.Phase `json:"phase"`
 	Count int       `json:"count"`
 	Holds int64     `json:"holds"`
-	// Waits says that these attempts, too, wait to begin Phase, and hold what they need to keep until then.
+	// Waits says that these attempts wait to enter Phase as well, and hold what they must keep until then.
 	Waits bool `json:"waits,omitempty"`
 }
 
-// Node is what a reason says of one node: why no task that waits starts there, or what
-// of the job is there.
+// Node is the part of a reason that concerns one node: why no waiting task starts there, or what
+// the job has there.
 type Node struct {
 	ID        job.NodeID    `json:"id"`
 	Count     int           `json:"count,omitempty"`      // attempts of the job that run there
 	Returned  bool          `json:"returned,omitempty"`   // its allocation is given back
 	EndsIn    time.Duration `json:"ends_in_ns,omitempty"` // it ends too soon for a task
 	Free      job.Resources `json:"free,omitzero"`
-	Shuffling int           `json:"shuffling,omitempty"` // reduces that shuffle there
-	Cores     int           `json:"cores,omitempty"`     // and no more than this many may
-	Lacks     []Lack        `json:"lacks,omitempty"`     // of what it has too little for the first phase of a task
+	Shuffling int           `json:"shuffling,omitempty"` // reduces that shuffle there …
+	Cores     int           `json:"cores,omitempty"`     // … and the maximum number of them
+	Shortages []Shortage    `json:"lacks,omitempty"`     // for the first phase of a task
 }

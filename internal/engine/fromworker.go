@@ -9,7 +9,7 @@ import (
 
 // said takes what a node's worker says of an attempt, if that is the node's own. What is
 // said of an attempt that is over changes nothing.
-func (e *Engine) said(in step.Said) error {
+func (e *Engine) fromWorker(in step.FromWorker) error {
 	id, ok := in.Subject()
 	if !ok {
 		return foreign(in.Node, fmt.Sprintf("a worker cannot say %T", in.Input))
