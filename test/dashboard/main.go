@@ -1,5 +1,6 @@
-// Command dashboard makes the pictures of docs/dashboard.md: it runs a bag and two MapReduce jobs on this machine, in a state folder of its own, and has a
-// Chromium without a window look at the pages of berth dashboard, wide and narrow, light and dark.
+// Command dashboard makes the pictures of docs/dashboard.md. It runs a bag and two MapReduce jobs on
+// this machine, in its own state folder, and takes screenshots of the pages of berth dashboard with
+// a headless Chromium, wide and narrow, light and dark.
 package main
 
 import (
@@ -80,7 +81,7 @@ func run(program, docs, all string) error {
 	return nil
 }
 
-// work is a state folder and what runs in it.
+// work is a state folder and the processes in it.
 type work struct{ program, dir string }
 
 func (w work) berth(args ...string) *exec.Cmd {
@@ -90,7 +91,8 @@ func (w work) berth(args ...string) *exec.Cmd {
 	return c
 }
 
-// jobs runs a MapReduce job twice, the second time with a prediction, and a bag some tasks of which fail at first.
+// jobs runs a MapReduce job twice, the second time with a prediction, and a bag in which some tasks
+// fail at first.
 func (w work) jobs() error {
 	if err := os.Mkdir(filepath.Join(w.dir, "text"), 0o755); err != nil {
 		return err
@@ -155,7 +157,7 @@ func everything(dir string) []shot {
 	return shots
 }
 
-// take makes the picture, once the page has what it asked for and the browser has drawn it.
+// take makes the picture, once the page has its data and the browser has drawn it.
 func (s shot) take(b *browser.Browser) error {
 	if err := b.Look(s.width, 900, s.dark); err != nil {
 		return err
@@ -173,7 +175,8 @@ func (s shot) take(b *browser.Browser) error {
 	return s.write(picture)
 }
 
-// write writes the picture with no more than 256 colours, the most frequent ones, as it is a quarter of the size then.
+// write writes the picture with at most 256 colours, the most frequent ones, which quarters its
+// size.
 func (s shot) write(picture []byte) error {
 	from, err := png.Decode(bytes.NewReader(picture))
 	if err != nil {

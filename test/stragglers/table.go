@@ -99,7 +99,7 @@ func jobTable(res *results, e example) string {
 			continue
 		}
 		if b.Len() == 0 {
-			fmt.Fprintf(&b, "\n**%s**\n\n| rule | turns | completion, s: mean (best to worst) | of the median task's time | against nothing | CPU s | against nothing | attempts beyond one a task | killed |\n|---|---|---|---|---|---|---|---|---|\n", e.title)
+			fmt.Fprintf(&b, "\n**%s**\n\n| rule | turns | completion, s: mean (best to worst) | of the median task's time | relative to nothing | CPU s | relative to nothing | attempts beyond one a task | killed |\n|---|---|---|---|---|---|---|---|---|\n", e.title)
 		}
 		took, used := values(runs, completion), values(runs, cpu)
 		fmt.Fprintf(&b, "| `%s` | %d | %.1f (%.1f to %.1f) | %.2f | %s | %.1f | %s | %.1f | %.1f |\n", rule, len(runs), mean(took), slices.Min(took), slices.Max(took),
@@ -147,7 +147,7 @@ var paperFigures = []struct {
 
 func paperTable(res *results) string {
 	var b strings.Builder
-	b.WriteString("\n**The paper's figures**, each against nothing. The clouds and clusters are the paper's; here both are these workers.\n\n| figure | | paper | its rule here | `berth` here |\n|---|---|---|---|---|\n")
+	b.WriteString("\n**The paper's figures**, each relative to the rule nothing. The clouds and clusters are the paper's; here both are these workers.\n\n| figure | | paper | its rule here | `berth` here |\n|---|---|---|---|---|\n")
 	for _, f := range paperFigures {
 		fmt.Fprintf(&b, "| %s | %s | %s | %s | %s |\n", f.figure, f.what, f.paper, share(res.against(f.job, f.rule, f.value)), share(res.against(f.job, "berth", f.value)))
 	}

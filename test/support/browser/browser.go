@@ -1,4 +1,5 @@
-// Package browser opens a real Chromium, without a window, for tests and screenshots of the dashboard.
+// Package browser opens a headless Chromium for tests and screenshots of the dashboard. It must not
+// be used by the product.
 package browser
 
 import (
@@ -23,10 +24,10 @@ type Browser struct {
 	complaints []string
 }
 
-// ErrNone says that Chromium is not installed.
+// ErrNone reports that Chromium is not installed.
 var ErrNone = errors.New("there is no chromium: scripts/deps.sh chromium=chromium installs it from Debian")
 
-// Open starts a Chromium that ends with the returned function.
+// Open starts a Chromium, which the returned function ends.
 func Open(ctx context.Context) (*Browser, func(), error) {
 	path, err := exec.LookPath("chromium")
 	if err != nil {
@@ -34,7 +35,7 @@ func Open(ctx context.Context) (*Browser, func(), error) {
 	}
 	options := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.ExecPath(path))
 	if os.Geteuid() == 0 {
-		options = append(options, chromedp.NoSandbox) // it refuses to run as root with it
+		options = append(options, chromedp.NoSandbox) // Chromium refuses to run as root with a sandbox
 	}
 	ctx, endAll := chromedp.NewExecAllocator(ctx, options...)
 	ctx, end := chromedp.NewContext(ctx)
@@ -48,7 +49,7 @@ func Open(ctx context.Context) (*Browser, func(), error) {
 	return b, stop, nil
 }
 
-// hear notes what the page's console says: errors, warnings, exceptions, and resources that were refused.
+// hear records messages of the page's console: errors, warnings, exceptions, and refused resources.
 func (b *Browser) hear(event any) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -64,14 +65,14 @@ func (b *Browser) hear(event any) {
 	}
 }
 
-// Complaints returns what the console said.
+// Complaints returns the recorded messages.
 func (b *Browser) Complaints() []string {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	return append([]string(nil), b.complaints...)
 }
 
-// Look makes the page so wide, in pixels, and light or dark.
+// Look sets the size of the page in pixels, and its light or dark scheme.
 func (b *Browser) Look(width, height int64, dark bool) error {
 	scheme := "light"
 	if dark {

@@ -1,6 +1,6 @@
-// Package drivertest is the conformance suite of drivers: what the coordinator
-// relies on, whoever gives the nodes. Workers are real processes and speak the
-// real protocol to the suite.
+// Package drivertest is the conformance suite of drivers. It tests everything that the coordinator
+// requires of a driver, for any backend. Workers are real processes that use the real protocol with
+// the suite. A driver's test calls Run.
 package drivertest
 
 import (
@@ -22,28 +22,27 @@ import (
 	"berth/internal/wire"
 )
 
-// Backend is what the suite has to know of the backend that a driver is for.
+// Backend describes the backend of the driver under test.
 type Backend struct {
-	Name     string        // what --on calls it
-	Node     job.Resources // a node's share that two of fit at once
-	WallTime time.Duration // the shortest that can be asked for
-	Patience time.Duration // how long the suite waits for what must happen; 0: three minutes
+	Name     string        // its name for --on
+	Node     job.Resources // an amount of resources that fits a node twice
+	WallTime time.Duration // the shortest wall time that can be requested
+	Patience time.Duration // limit for each wait of the suite; 0: three minutes
 
-	// Batch backends have a queue: that an allocation begins, and until when it is there, is
-	// reported. Workers are started again beside them, out of the driver's sight: that one
-	// died is found out by the coordinator.
+	// Batch backends have a queue: they report the start and the end time of an allocation. They
+	// restart workers without the driver, so that the coordinator detects the death of a worker.
 	Batch bool
 }
 
-// Setup is what a driver is made with.
+// Setup is the environment of a new driver.
 type Setup struct {
-	Dir    string // the driver's own folder, the same for every driver of a Bench
+	Dir    string // the driver's own folder, the same for every driver of a bench
 	Issue  func(node job.NodeID, path string) error
 	Report driver.Reporter
 }
 
-// Make makes a driver; a second one with the same Dir stands for the driver of a
-// coordinator that comes after one that died.
+// Make creates a driver. A second driver with the same Dir represents the driver of a coordinator
+// that follows one that died.
 type Make func(t *testing.T, s Setup) driver.Driver
 
 // Run runs the suite.
@@ -73,20 +72,20 @@ func Run(t *testing.T, p Backend, make Make) {
 	}
 }
 
-// bench is a coordinator in so far as a driver needs one: it listens for workers and notes what is reported.
+// bench is a minimal coordinator: it listens for workers and records reports.
 type bench struct {
 	t        *testing.T
 	place    Backend
 	make     Make
 	setup    Setup
 	driver   driver.Driver
-	allocs   []job.AllocID // that were requested
+	allocs   []job.AllocID // the requested allocations
 	reports  chan step.Input
 	listener *wire.Listener
 	workers  chan worker
 }
 
-// worker is one that has said hello.
+// worker is a worker that has sent its hello.
 type worker struct {
 	hello *wire.Hello
 	conn  *wire.Conn
@@ -123,8 +122,8 @@ func newBench(t *testing.T, p Backend, make_ Make) *bench {
 	return b
 }
 
-// leave gives back and clears all allocations, and waits until the driver's folder is empty: the
-// test's own folder cannot be removed while workers write to it.
+// leave releases and clears all allocations, and waits until the driver's folder is empty, because
+// the test's folder cannot be removed while workers write to it.
 func (b *bench) leave() {
 	for _, id := range b.allocs {
 		if err := errors.Join(b.driver.Release(context.Background(), id), b.driver.Clear(context.Background(), id)); err != nil {
@@ -137,7 +136,7 @@ func (b *bench) leave() {
 	}
 }
 
-// empty waits until the driver's folder is.
+// empty waits until the driver's folder is empty.
 func (b *bench) empty() {
 	b.t.Helper()
 	for end := time.Now().Add(b.place.Patience); ; time.Sleep(20 * time.Millisecond) {
@@ -164,7 +163,7 @@ func (b *bench) accept() {
 	}
 }
 
-// request asks for an allocation that is given back when the test ends.
+// request requests an allocation, which is released when the test ends.
 func (b *bench) request(id job.AllocID, req job.AllocRequest) {
 	b.t.Helper()
 	b.allocs = append(b.allocs, id)
@@ -195,7 +194,8 @@ func (b *bench) joined(n int) map[job.NodeID]worker {
 	return got
 }
 
-// replaced waits for the worker that takes a dead one's place. Others may say hello again meanwhile: on a busy machine a connection breaks.
+// replaced waits for the worker that replaces a dead one. Other workers may send another hello
+// meanwhile, because connections may break on a busy machine.
 func (b *bench) replaced(dead worker) worker {
 	b.t.Helper()
 	for give := time.After(b.place.Patience); ; {
@@ -210,8 +210,8 @@ func (b *bench) replaced(dead worker) worker {
 	}
 }
 
-// reported waits for a report of type T; notes for people, and, of batch places, that an allocation
-// began, are passed over unless they are what is waited for.
+// reported waits for a report of type T. It skips notes, and for batch backends reports that an
+// allocation began, unless T is their type.
 func reported[T step.Input](b *bench) T {
 	b.t.Helper()
 	for {
@@ -235,9 +235,9 @@ func reported[T step.Input](b *bench) T {
 	}
 }
 
-// died waits for the report of a worker's death, where the driver sees it.
-//
-// A worker that died before may be reported first: who holds a worker on another machine notices its end a moment later.
+// died waits for the report of a worker's death, if the driver can detect it. A worker that died
+// before may be reported first, because the holder of a worker on another machine detects its end
+// later.
 func (b *bench) died(node job.NodeID, before ...job.NodeID) {
 	b.t.Helper()
 	if b.place.Batch {
@@ -252,7 +252,7 @@ func (b *bench) died(node job.NodeID, before ...job.NodeID) {
 	}
 }
 
-// gone waits until a worker's connection ends, as it does when its process is gone.
+// gone waits until a worker's connection ends, which happens when its process ends.
 func (b *bench) gone(w worker) {
 	b.t.Helper()
 	if err := w.conn.SetReadDeadline(time.Now().Add(b.place.Patience)); err != nil {
@@ -269,13 +269,13 @@ func (b *bench) gone(w worker) {
 	}
 }
 
-// shape returns a request for nodes without a limit.
+// shape returns a request for nodes without a wall time.
 func (b *bench) shape(nodes int) job.AllocRequest {
 	return job.AllocRequest{On: b.place.Name, Nodes: nodes, PerNode: b.place.Node, Scratch: b.t.TempDir(), SortMemory: 64 << 20}
 }
 
-// kill kills a worker's process, which runs on this machine, and waits until it is no more:
-// its connection ends a moment before it does.
+// kill kills a worker's process on this machine, and waits until the process has ended, which is
+// later than the end of its connection.
 func (b *bench) kill(w worker) {
 	b.t.Helper()
 	fd, err := unix.PidfdOpen(w.hello.PID, 0)
@@ -292,7 +292,7 @@ func (b *bench) kill(w worker) {
 	b.gone(w)
 }
 
-// succeed puts a later driver in the place of the present one, as when a coordinator died.
+// succeed replaces the driver by a later one, as after the death of a coordinator.
 func (b *bench) succeed() {
 	b.t.Helper()
 	if err := b.driver.Close(); err != nil {

@@ -57,7 +57,8 @@ func testAdopt(b *bench) {
 	b.replaced(lives)
 }
 
-// testAdoptEarly: a coordinator that dies right after a request leaves it to the next one.
+// testAdoptEarly checks that a coordinator that dies right after a request leaves the allocation to
+// its successor.
 func testAdoptEarly(b *bench) {
 	req := b.shape(1)
 	b.request("a1", req)
@@ -75,7 +76,7 @@ func testAdoptEarly(b *bench) {
 	}
 }
 
-// testWallTime: where the time is short and the machine busy it may be over before the worker is there.
+// testWallTime allows for a wall time that ends before the worker connects, on a busy machine.
 func testWallTime(b *bench) {
 	req := b.shape(1)
 	req.Time = b.place.WallTime
@@ -97,7 +98,7 @@ func testWallTime(b *bench) {
 	}
 }
 
-// testTwo: the end of one allocation is none of another's.
+// testTwo checks that the end of one allocation does not affect another.
 func testTwo(b *bench) {
 	b.request("a1", b.shape(1))
 	first := b.joined(1)["a1/0"]
@@ -110,7 +111,7 @@ func testTwo(b *bench) {
 	b.replaced(second)
 }
 
-// testPrivate: nobody but the user can read what the driver writes.
+// testPrivate checks that only the user can read what the driver writes.
 func testPrivate(b *bench) {
 	b.request("a1", b.shape(1))
 	b.joined(1)

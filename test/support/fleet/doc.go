@@ -1,13 +1,15 @@
-// Package fleet is a test bed of machines on this one machine, which ssh reaches: real servers of ssh with keys of their own, and a configuration of
-// ssh that names them.
+// Package fleet is a test bed of machines on this one machine that are reached by ssh: real ssh
+// servers with their own keys, and an ssh configuration that names them. New returns an empty fleet,
+// and Boot adds a machine.
 //
-// Machines apart (Options.Apart) share nothing with this machine but its programs and its processor: each is a set of namespaces with a network
-// link, a home folder, /tmp, processes and a host name of its own. Their links are limited by tc, and so is the end of the one link that all of them have
-// to the user's machine, the data server of a bag. A control group (version 1 or 2) bounds the processor time of all that ssh's server starts. All of that
-// needs root, and Debian's iproute2 and openssh-server.
+// Machines with Options.Apart share only the programs and the processor of this machine: each is a
+// set of namespaces with its own network link, home folder, /tmp, processes and host name. Their
+// links are limited by tc, and so is the user's end of the link that they share, which is the data
+// server of a bag. A control group (version 1 or 2) limits the processor time of everything that the
+// ssh server starts. This requires root, and Debian's iproute2 and openssh-server.
 //
-// Machines that are not apart are servers of ssh on ports of the loopback interface, which see all files of this machine as a shared file system would
-// have them. They need no root.
+// Other machines are ssh servers on ports of the loopback interface, which see all files of this
+// machine as on a shared file system. They do not require root.
 //
-// Nothing is left: Close removes all, and New what a process left that was killed before it could.
+// Close removes everything, and New removes what a process left that was killed before it could.
 package fleet

@@ -13,25 +13,26 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Options say what machines of a fleet are like.
+// Options describe the machines of a fleet.
 type Options struct {
-	Apart  bool     // each in namespaces of its own
-	Server int64    // bytes/s, both ways together, that the user's machine exchanges with all machines that are apart; 0: no limit
-	Hide   []string // folders of this machine that machines apart do not see, beside the home folder and /tmp
+	Apart  bool     // each machine in its own namespaces
+	Server int64    // bytes/s, in both directions together, between the user's machine and all machines with Apart; 0: no limit
+	Hide   []string // folders of this machine that machines with Apart do not see, in addition to the home folder and /tmp
 }
 
-// Fleet is a set of machines. Its methods are for one goroutine at a time, but for those of different machines.
+// Fleet is a set of machines. Its methods are for one goroutine at a time, except for those of
+// different machines.
 type Fleet struct {
-	Command string // that reaches the machines: ssh with its configuration, as BERTH_SSH takes it
+	Command string // the program that reaches the machines: ssh with its configuration, for BERTH_SSH
 
 	opts  Options
 	slot  int    // the fleet's number on this machine
-	dir   string // all that it has
+	dir   string // the folder of all its files
 	lock  *os.File
 	hosts []*Host
 }
 
-// Missing says why there can be no machines apart here; "" where there can.
+// Missing returns the reason why machines with Apart are impossible here, or "".
 func Missing() string {
 	if os.Geteuid() != 0 {
 		return "network namespaces need root"
@@ -44,7 +45,8 @@ func Missing() string {
 	return refused()
 }
 
-// refused says what the kernel refuses of what machines apart are made of, as it does root in many containers; "" where it refuses nothing.
+// refused returns what the kernel refuses of the parts of machines with Apart, which happens to root
+// in many containers, or "".
 var refused = sync.OnceValue(func() string {
 	link := fmt.Sprintf("bp%d", os.Getpid())
 	if err := run("ip link add %s type bridge", link); err != nil {
@@ -62,7 +64,8 @@ var refused = sync.OnceValue(func() string {
 	return ""
 })
 
-// find returns a program's whole name: ordinary users do not have daemons on PATH, and sshd wants to be called by it.
+// find returns the full path of a program: ordinary users do not have daemons on PATH, and sshd
+// requires its full path.
 func find(program string) (string, error) {
 	if path, err := exec.LookPath(program); err == nil {
 		return path, nil
@@ -70,21 +73,22 @@ func find(program string) (string, error) {
 	return exec.LookPath(filepath.Join("/usr/sbin", program))
 }
 
-// base is the folder with all fleets of this user.
+// base is the folder of all fleets of this user.
 func base() string {
 	if os.Geteuid() == 0 {
-		return "/run/berth-fleet" // machines apart have another /tmp
+		return "/run/berth-fleet" // machines with Apart have another /tmp
 	}
 	return filepath.Join(os.TempDir(), fmt.Sprintf("berth-fleet-%d", os.Getuid()))
 }
 
-// slots bounds how many fleets there are at once: each has one number in the addresses of its machines.
+// slots limits the number of simultaneous fleets, because each has a number in the addresses of its
+// machines.
 const slots = 250
 
-// keepName is the file in a fleet's folder that has it outlive the process that made it.
+// keepName is the file in a fleet's folder that makes the fleet outlive its process.
 const keepName = "keep"
 
-// New returns a fleet without any machine. Fleets that processes left which are no more are removed.
+// New returns a fleet without machines. It removes fleets whose processes have ended.
 func New(o Options) (*Fleet, error) {
 	if why := Missing(); o.Apart && why != "" {
 		return nil, errors.New("no machines apart: " + why)
@@ -110,7 +114,7 @@ func New(o Options) (*Fleet, error) {
 	return nil, fmt.Errorf("there are %d fleets already", slots)
 }
 
-// open takes a fleet's number, unless another process has it.
+// open reserves a fleet's number, unless another process has it.
 func open(slot int) (*Fleet, error) {
 	if err := os.MkdirAll(base(), 0o755); err != nil {
 		return nil, err
@@ -144,15 +148,15 @@ func (f *Fleet) make() error {
 	return nil
 }
 
-// Keep has the machines outlive this process, until CloseKept.
+// Keep makes the machines outlive this process, until CloseKept.
 func (f *Fleet) Keep() error {
 	return errors.Join(os.WriteFile(filepath.Join(f.dir, keepName), nil, 0o600), f.lock.Close())
 }
 
-// CloseKept removes the fleets that Keep has kept.
+// CloseKept removes the kept fleets.
 func CloseKept() error { return sweep(true) }
 
-// sweep removes the fleets of processes that are no more; those that were kept only if kept is true.
+// sweep removes the fleets of processes that have ended; kept ones only if kept is true.
 func sweep(kept bool) (err error) {
 	dirs, _ := filepath.Glob(filepath.Join(base(), "*.lock"))
 	for _, lock := range dirs {
@@ -173,9 +177,9 @@ func sweep(kept bool) (err error) {
 	return err
 }
 
-// Close ends all machines and removes what they had.
+// Close ends all machines and removes their files.
 func (f *Fleet) Close() (err error) {
-	for range 3 { // what is killed may just have started another
+	for range 3 { // a killed process may just have started another
 		for _, pid := range of(f.dir + "/") {
 			_ = unix.Kill(pid, syscall.SIGKILL)
 		}
@@ -188,7 +192,7 @@ func (f *Fleet) Close() (err error) {
 	f.removeGroups()
 	disks, _ := filepath.Glob(filepath.Join(f.dir, "*", diskName))
 	for _, d := range disks {
-		_ = unix.Unmount(d, unix.MNT_DETACH) // it may be none
+		_ = unix.Unmount(d, unix.MNT_DETACH) // it may not be mounted
 	}
 	return errors.Join(os.RemoveAll(f.dir), f.lock.Close())
 }

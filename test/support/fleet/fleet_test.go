@@ -20,7 +20,8 @@ func (f *Fleet) on(t *testing.T, name, script string) string {
 	return strings.TrimSpace(string(out))
 }
 
-// TestApart: a machine sees neither the files nor the processes of this one, keeps its own when it goes down, and comes back with its limits.
+// TestApart checks that a machine sees neither the files nor the processes of this one, keeps its
+// files while it is down, and has the same limits afterwards.
 func TestApart(t *testing.T) {
 	dir := t.TempDir()
 	f := ForTest(t, Options{Apart: true, Server: 10_000_000}, Machine{Name: "m1", Rate: 5_000_000, Cores: 0.5, Disk: 10 << 20}, Machine{Name: "m2"})
@@ -56,7 +57,7 @@ func TestApart(t *testing.T) {
 	}
 }
 
-// leaveVar has the test program leave a fleet behind, as if it were killed.
+// leaveVar makes the test program leave a fleet behind, as if it were killed.
 const leaveVar = "BERTH_FLEET_LEAVE"
 
 func TestMain(m *testing.M) {
@@ -75,7 +76,7 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// TestSwept: what a killed process leaves the next one removes.
+// TestSwept checks that New removes what a killed process left.
 func TestSwept(t *testing.T) {
 	for _, kind := range []string{"apart", "together"} {
 		if why := Missing(); kind == "apart" && why != "" {

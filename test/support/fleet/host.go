@@ -17,26 +17,27 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Machine is what a machine is to be like. All but its name is for machines apart, and may be left out.
+// Machine describes a machine. All fields except the name are for machines with Apart, and may be
+// omitted.
 type Machine struct {
 	Name           string
-	Rate           int64   // bytes/s of its link, each way; 0: no limit
-	Cores          float64 // processor time it has, in cores of this machine; 0: no limit
-	Disk           int64   // bytes of its home folder and /tmp together, which lie in memory; 0: 1 GiB
-	HostKey        string  // its private key, as ssh-keygen writes it; "": one of its own is made
-	AuthorizedKeys string  // who may log in, as ssh's file of that name has it; "": whoever has the fleet's key
+	Rate           int64   // bytes/s of its link in each direction; 0: no limit
+	Cores          float64 // processor time in cores of this machine; 0: no limit
+	Disk           int64   // bytes of its home folder and /tmp together, which are in memory; 0: 1 GiB
+	HostKey        string  // its private key in the format of ssh-keygen; "": a new one
+	AuthorizedKeys string  // who may log in, in the format of ssh's file of that name; "": owners of the fleet's key
 }
 
-// Host is a machine that ssh reaches.
+// Host is a machine that is reached by ssh.
 type Host struct {
 	Machine
-	Addr string // an address, or for one that is not apart 127.0.0.1
+	Addr string // its address; 127.0.0.1 without Apart
 	Port int
 
 	fleet  *Fleet
 	number int
-	dir    string    // what the test bed keeps of it
-	server *exec.Cmd // nil: it is down
+	dir    string    // the test bed's files of the machine
+	server *exec.Cmd // nil: the machine is down
 }
 
 const (
@@ -47,7 +48,7 @@ const (
 	markVar = "XDG_CACHE_HOME"
 )
 
-// Boot makes a machine and starts it. When it returns, its server of ssh answers.
+// Boot creates a machine and starts it. When it returns, the machine's ssh server answers.
 func (f *Fleet) Boot(m Machine) (*Host, error) {
 	h := &Host{Machine: m, fleet: f, number: f.freeNumber(), Addr: "127.0.0.1", Port: 22, dir: filepath.Join(f.dir, m.Name)}
 	if err := os.Mkdir(h.dir, 0o700); err != nil {
@@ -73,7 +74,7 @@ func (f *Fleet) freeNumber() int {
 	return number
 }
 
-// equip gives the machine its address, its disk and its bounds.
+// equip gives the machine its address, its disk and its limits.
 func (h *Host) equip() (err error) {
 	if !h.fleet.opts.Apart {
 		h.Port, err = freePort()
@@ -94,7 +95,7 @@ func (h *Host) equip() (err error) {
 	return err
 }
 
-// Home returns the machine's home folder as this machine sees it.
+// Home returns the machine's home folder as a path on this machine.
 func (h *Host) Home() string {
 	if h.fleet.opts.Apart {
 		return filepath.Join(h.dir, diskName, "home")
@@ -102,10 +103,10 @@ func (h *Host) Home() string {
 	return h.dir
 }
 
-// Cache returns the folder in which the machine's programs keep what they can make anew, as this machine sees it.
+// Cache returns the machine's cache folder as a path on this machine.
 func (h *Host) Cache() string { return filepath.Join(h.Home(), ".cache") }
 
-// Up starts the machine, which has the files that it had before.
+// Up starts the machine with its previous files.
 func (h *Host) Up() error {
 	log, err := os.OpenFile(filepath.Join(h.dir, "log"), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
 	if err != nil {
@@ -131,7 +132,8 @@ func (h *Host) Up() error {
 	return h.await()
 }
 
-// command is a process of the machine's that this one starts. It has a session of its own, so that a key at the terminal does not end it.
+// command is a process of the machine that this process starts. It has its own session, so that keys
+// at the terminal do not end it.
 func (h *Host) command(words []string, log *os.File) *exec.Cmd {
 	cmd := exec.Command(words[0], words[1:]...)
 	cmd.Stderr = log
@@ -162,12 +164,12 @@ func alive(pid int) bool {
 	return err == nil && !bytes.Contains(text, []byte(") Z "))
 }
 
-// Down kills the machine: the server, its connections, and all that runs there. Its files stay.
+// Down kills the machine: the server, its connections, and all its processes. Its files stay.
 func (h *Host) Down() {
 	if h.server == nil {
 		return
 	}
-	for range 3 { // what is killed may just have started another
+	for range 3 { // a killed process may just have started another
 		for _, pid := range of(h.dir + "/") {
 			_ = unix.Kill(pid, syscall.SIGKILL)
 		}
@@ -183,12 +185,12 @@ func (h *Host) reap() {
 	h.server = nil
 }
 
-// Remove ends the machine for good, with all that it has.
+// Remove removes the machine with all its files.
 func (h *Host) Remove() error {
 	h.Down()
 	if h.fleet.opts.Apart {
 		h.unlink()
-		_ = unix.Unmount(filepath.Join(h.dir, diskName), unix.MNT_DETACH) // it may not have come so far
+		_ = unix.Unmount(filepath.Join(h.dir, diskName), unix.MNT_DETACH) // it may not have been mounted
 	}
 	var left []*Host
 	for _, other := range h.fleet.hosts {
@@ -200,7 +202,8 @@ func (h *Host) Remove() error {
 	return errors.Join(os.RemoveAll(h.dir), h.fleet.writeConfig())
 }
 
-// Processes returns the processes that were started on the machine by ssh and live, without those of the server.
+// Processes returns the live processes that were started on the machine by ssh, without those of the
+// server.
 func (h *Host) Processes() (pids []int) {
 	if h.server == nil {
 		return nil
@@ -218,7 +221,7 @@ func (h *Host) Processes() (pids []int) {
 	return pids
 }
 
-// inNamespace returns the processes of a process's namespace of processes.
+// inNamespace returns the processes in the PID namespace of a process.
 func inNamespace(pid int) (pids []int) {
 	own, err := os.Readlink(fmt.Sprintf("/proc/%d/ns/pid", pid))
 	for _, other := range processes() {
@@ -229,8 +232,9 @@ func inNamespace(pid int) (pids []int) {
 	return pids
 }
 
-// of returns the processes of machines whose folders begin so, but for this one: those with the mark in their environment, ssh's servers, which lose theirs but have
-// the folder on their command line, and all that these have started.
+// of returns the processes of machines whose folders begin with dir, except this one: those with the
+// mark in their environment, ssh servers, which lose their environment but have the folder on their
+// command line, and all descendants of these.
 func of(dir string) (pids []int) {
 	for _, pid := range processes() {
 		env, _ := os.ReadFile(fmt.Sprintf("/proc/%d/environ", pid))
@@ -243,7 +247,7 @@ func of(dir string) (pids []int) {
 	return pids
 }
 
-// children returns the processes that a process has started, and theirs.
+// children returns the descendants of a process.
 func children(pid int) (all []int) {
 	tasks, _ := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/children", pid))
 	for _, t := range tasks {

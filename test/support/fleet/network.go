@@ -13,7 +13,7 @@ func (f *Fleet) server() string { return fmt.Sprintf("berths%d", f.slot) }
 // link is the interface of this machine at the other end of the machine's.
 func (h *Host) link() string { return fmt.Sprintf("bf%dm%d", h.fleet.slot, h.number) }
 
-// address returns the address of the machine of that number; this machine has number 1.
+// address returns the address of a machine by its number; this machine has number 1.
 func (f *Fleet) address(number int) string { return fmt.Sprintf("10.178.%d.%d", f.slot, number) }
 
 func (f *Fleet) makeNetwork() error {
@@ -41,7 +41,8 @@ func (f *Fleet) makeNetwork() error {
 
 func rate(bytes int64) string { return fmt.Sprintf("%dbit", 8*bytes) }
 
-// share is the commands that give the machine a fair share of the data server's rate: what others do not use, all others may.
+// share returns the commands that give the machine a fair share of the data server's rate. Others
+// may use what it does not use.
 func (h *Host) share() []string {
 	s, class := h.fleet.server(), fmt.Sprintf("1:%x", 0x100+h.number)
 	filter := fmt.Sprintf("tc filter add dev %s parent 1: protocol ip prio %d u32 match ip", s, h.number)
@@ -51,7 +52,8 @@ func (h *Host) share() []string {
 		fmt.Sprintf("%s src %s flowid %s", filter, h.Addr, class)}
 }
 
-// shape limits an interface; what is beyond the limit waits for a while, so that TCP does not see loss at once.
+// shape returns the command that limits an interface. Traffic beyond the limit is delayed, so that
+// TCP does not see loss at once.
 func shape(dev string, bytes int64) string {
 	return fmt.Sprintf("tc qdisc add dev %s root tbf rate %s burst 16kb latency 200ms", dev, rate(bytes))
 }
@@ -65,12 +67,12 @@ func (f *Fleet) removeNetwork() {
 		}
 		name, _, _ := strings.Cut(strings.TrimSuffix(fields[1], ":"), "@")
 		if name == f.bridge() || name == f.server() || strings.HasPrefix(name, fmt.Sprintf("bf%dm", f.slot)) {
-			_ = run("ip link del %s", name) // it may go by itself, with the namespace at its other end
+			_ = run("ip link del %s", name) // it may disappear by itself, with the namespace at its other end
 		}
 	}
 }
 
-// all runs commands one after another, until one fails.
+// all runs commands one after another until one fails.
 func all(commands ...string) error {
 	for _, c := range commands {
 		if err := run("%s", c); err != nil {
@@ -80,7 +82,7 @@ func all(commands ...string) error {
 	return nil
 }
 
-// run runs a command, whose words have spaces between.
+// run runs a command whose words are separated by spaces.
 func run(format string, args ...any) error {
 	words := strings.Fields(fmt.Sprintf(format, args...))
 	path, err := find(words[0])

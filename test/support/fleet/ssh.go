@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// makeKey makes a pair of keys, and returns the public one.
+// makeKey makes a key pair and returns the public key.
 func makeKey(path string) (string, error) {
 	if out, err := exec.Command("ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-C", "", "-f", path).CombinedOutput(); err != nil {
 		return "", fmt.Errorf("ssh-keygen: %w: %s", err, out)
@@ -17,7 +17,7 @@ func makeKey(path string) (string, error) {
 	return string(public), err
 }
 
-// keys gives the machine its key, says who may log in, and writes its server's configuration.
+// keys writes the machine's key, its authorized keys, and the configuration of its server.
 func (h *Host) keys() error {
 	if err := h.hostKey(); err != nil {
 		return err
@@ -37,7 +37,7 @@ func (h *Host) keys() error {
 	return os.WriteFile(filepath.Join(h.dir, "sshd_config"), []byte(conf), 0o600)
 }
 
-// hostKey writes the machine's pair of keys, and what those who log in know of it.
+// hostKey writes the machine's key pair, and its entry for the known hosts of users.
 func (h *Host) hostKey() (err error) {
 	private, public := filepath.Join(h.dir, "host"), []byte(nil)
 	if h.HostKey == "" {
@@ -58,10 +58,10 @@ func (h *Host) hostKey() (err error) {
 	return os.WriteFile(h.known(), fmt.Appendf(nil, "%s %s\n", name, strings.TrimSpace(string(public))), 0o600)
 }
 
-// known is the file with what those who log in know of the machine.
+// known is the file with the machine's entry for known hosts.
 func (h *Host) known() string { return filepath.Join(h.dir, "known") }
 
-// ChangeKey gives the machine another key than the one that its users know.
+// ChangeKey gives the machine a key that its users do not know.
 func (h *Host) ChangeKey() error {
 	h.Down()
 	private := filepath.Join(h.dir, "host")
@@ -76,7 +76,7 @@ func (h *Host) ChangeKey() error {
 	return h.Up()
 }
 
-// writeConfig writes the configuration of ssh that names all machines.
+// writeConfig writes the ssh configuration that names all machines.
 func (f *Fleet) writeConfig() error {
 	var text strings.Builder
 	for _, h := range f.hosts {

@@ -2,7 +2,8 @@ package fleet
 
 import "testing"
 
-// ForTest returns a fleet with these machines that ends with the test. Where machines apart cannot be had the test is skipped, and says why.
+// ForTest returns a fleet with these machines that ends with the test. It skips the test with the
+// reason if machines with Apart are impossible.
 func ForTest(tb testing.TB, o Options, machines ...Machine) *Fleet {
 	tb.Helper()
 	if why := Missing(); o.Apart && why != "" {
@@ -25,7 +26,7 @@ func ForTest(tb testing.TB, o Options, machines ...Machine) *Fleet {
 	return f
 }
 
-// Names returns machines of those names, alike in all else.
+// Names returns machines with the given names and otherwise equal properties.
 func Names(m Machine, names ...string) (all []Machine) {
 	for _, n := range names {
 		m.Name = n
@@ -34,7 +35,7 @@ func Names(m Machine, names ...string) (all []Machine) {
 	return all
 }
 
-// Host returns the machine of a name, nil if there is none.
+// Host returns the machine with a name, or nil.
 func (f *Fleet) Host(name string) *Host {
 	for _, h := range f.hosts {
 		if h.Name == name {

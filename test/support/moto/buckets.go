@@ -13,16 +13,16 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/s3/types"
 )
 
-// Bucket is a server that answers as S3 does, with one bucket.
+// Bucket is a server of S3's API with one bucket.
 type Bucket struct {
 	Name string
 	URL  string   // of the server
-	Env  []string // of commands that are to use it
+	Env  []string // environment of commands that use the bucket
 	API  *s3.Client
 	tb   testing.TB
 }
 
-// StartBucket starts one without any object, which ends with the test.
+// StartBucket starts an empty bucket that ends with the test.
 func StartBucket(tb testing.TB) *Bucket {
 	tb.Helper()
 	dir, err := os.MkdirTemp("", "berth-bucket-")
@@ -39,14 +39,14 @@ func StartBucket(tb testing.TB) *Bucket {
 	return b
 }
 
-// Put makes an object.
+// Put creates an object.
 func (b *Bucket) Put(key, content string) {
 	b.tb.Helper()
 	_, err := b.API.PutObject(context.Background(), &s3.PutObjectInput{Bucket: &b.Name, Key: &key, Body: bytes.NewReader([]byte(content))})
 	check(b.tb, err)
 }
 
-// Get returns what an object holds.
+// Get returns the contents of an object.
 func (b *Bucket) Get(key string) string {
 	b.tb.Helper()
 	out, err := b.API.GetObject(context.Background(), &s3.GetObjectInput{Bucket: &b.Name, Key: &key})
@@ -57,7 +57,7 @@ func (b *Bucket) Get(key string) string {
 	return string(text)
 }
 
-// Keys returns the keys that begin with prefix, in their order.
+// Keys returns the keys that begin with prefix, in order.
 func (b *Bucket) Keys(prefix string) (keys []string) {
 	b.tb.Helper()
 	out, err := b.API.ListObjectsV2(context.Background(), &s3.ListObjectsV2Input{Bucket: &b.Name, Prefix: &prefix})
@@ -68,14 +68,14 @@ func (b *Bucket) Keys(prefix string) (keys []string) {
 	return keys
 }
 
-// BeginUpload begins an upload to a key, as one does that dies then.
+// BeginUpload begins an upload to a key and leaves it unfinished.
 func (b *Bucket) BeginUpload(key string) {
 	b.tb.Helper()
 	_, err := b.API.CreateMultipartUpload(context.Background(), &s3.CreateMultipartUploadInput{Bucket: &b.Name, Key: &key})
 	check(b.tb, err)
 }
 
-// Uploads returns how many uploads are begun and neither finished nor given up.
+// Uploads returns the number of uploads that are neither finished nor aborted.
 func (b *Bucket) Uploads() int {
 	b.tb.Helper()
 	out, err := b.API.ListMultipartUploads(context.Background(), &s3.ListMultipartUploadsInput{Bucket: &b.Name})

@@ -1,5 +1,7 @@
-// Package moto is a cloud for tests: moto's server, which answers as EC2 does, and for each instance that it reports a real server of ssh on this machine,
-// which lets in whom the instance's user data says (package fleet). Between berth and moto is a proxy that can answer calls with errors.
+// Package moto is a cloud for tests. It runs moto's server, which implements EC2's API, and for each
+// instance a real ssh server on this machine, which accepts the keys of the instance's user data
+// (package fleet). A proxy between berth and moto can answer calls with errors. Start starts a
+// cloud.
 //
-// A Bucket is the same server, as it answers as S3 does.
+// A Bucket is the same server with S3's API.
 package moto

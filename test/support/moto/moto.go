@@ -32,26 +32,28 @@ import (
 	"berth/test/support/fleet"
 )
 
-// patience is how long moto's server may take to answer.
+// patience is the time limit for the start of moto's server.
 const patience = 2 * time.Minute
 
 // Cloud is a region with machines.
 type Cloud struct {
-	Env []string // of commands that are to use it
+	Env []string // environment of commands that use the cloud
 
-	// Refuse returns the code of the error that a call is to be answered with, "" for none; Dead whether a machine is never to come up. They are called by one
-	// goroutine at a time, and may be set before the first call.
+	// Refuse returns the error code with which a call is answered, or "" for no error. Dead reports
+	// whether a machine never starts. Both are called by one goroutine at a time, and may be set
+	// before the first call.
 	Refuse func(action string) string
 	Dead   func(nth int) bool // counted from 1
-	// Moment is called before a call reaches moto, and when moto has answered, before the answer is passed on. Calls may come at the same time.
+	// Moment is called before a call reaches moto, and again when moto has answered, before the
+	// answer is returned. Calls may be simultaneous.
 	Moment func(action string, answered bool)
 
 	tb    testing.TB
 	dir   string
-	api   *ec2.Client // past the proxy
+	api   *ec2.Client // without the proxy
 	fleet *fleet.Fleet
 
-	mu     sync.Mutex // guards what follows, and the calls of Refuse and Dead
+	mu     sync.Mutex // guards the following fields, and the calls of Refuse and Dead
 	calls  []string   // actions, in order
 	hosts  map[string]*fleet.Host
 	booted int
@@ -60,10 +62,12 @@ type Cloud struct {
 	rented  map[string]*httptest.ResponseRecorder // by client token
 }
 
-// Start starts a cloud without any machine, which ends with the test. Its machines see all files of this one.
+// Start starts a cloud without machines that ends with the test. Its machines see all files of this
+// machine.
 func Start(tb testing.TB) *Cloud { return start(tb, fleet.Options{}) }
 
-// StartApart starts one with machines in namespaces of their own, which see nothing of the user's files. Where there can be none the test is skipped, and says why.
+// StartApart starts a cloud whose machines are in their own namespaces and do not see the user's
+// files. It skips the test with the reason if that is impossible.
 func StartApart(tb testing.TB) *Cloud {
 	if why := fleet.Missing(); why != "" {
 		tb.Skip("no machines apart: " + why)
@@ -96,7 +100,7 @@ func start(tb testing.TB, o fleet.Options) *Cloud {
 
 const region = "eu-central-1"
 
-// serve starts moto's server, and returns where it is.
+// serve starts moto's server and returns its address.
 func (c *Cloud) serve() string {
 	c.tb.Helper()
 	_, here, _, _ := runtime.Caller(0)
@@ -131,7 +135,7 @@ func (c *Cloud) serve() string {
 	}
 }
 
-// proxy passes calls on, unless they are to be refused.
+// proxy forwards calls, except those that are to be refused.
 func (c *Cloud) proxy(behind string) http.Handler {
 	to, err := url.Parse(behind)
 	check(c.tb, err)
@@ -153,7 +157,7 @@ func (c *Cloud) proxy(behind string) http.Handler {
 			_, _ = fmt.Fprintf(w, "<Response><Errors><Error><Code>%s</Code><Message>the test says so</Message></Error></Errors><RequestID>r</RequestID></Response>", refuse)
 			return
 		}
-		r = r.WithContext(context.WithoutCancel(r.Context())) // who asked may be gone
+		r = r.WithContext(context.WithoutCancel(r.Context())) // the client may be gone
 		r.Body, r.ContentLength = io.NopCloser(bytes.NewReader(body)), int64(len(body))
 		c.Moment(action, false)
 		answer := c.once(action, form.Get("ClientToken"), func() *httptest.ResponseRecorder {
@@ -168,7 +172,8 @@ func (c *Cloud) proxy(behind string) http.Handler {
 	})
 }
 
-// once makes a call that rents machines once for each client token, as EC2 does and moto does not: it is answered as before if it is repeated.
+// once makes a call that rents machines only once for each client token, as EC2 does and moto does
+// not: a repeated call gets the first answer.
 func (c *Cloud) once(action, token string, call func() *httptest.ResponseRecorder) *httptest.ResponseRecorder {
 	if action != "RunInstances" {
 		return call()
@@ -197,7 +202,8 @@ func (c *Cloud) Calls(action string) (n int) {
 	return n
 }
 
-// reach writes a program that reaches the machine of an instance: it is elsewhere than the instance's address says.
+// reach writes a program that connects to the machine of an instance, whose real address differs
+// from the instance's.
 func (c *Cloud) reach() string {
 	path := filepath.Join(c.dir, "ssh")
 	script := "#!/bin/sh\nfor word; do [ \"$before\" != -- ] || id=$word; before=$word; done\n" +
@@ -207,7 +213,7 @@ func (c *Cloud) reach() string {
 	return path
 }
 
-// boot starts and ends machines as moto says, until ctx ends.
+// boot starts and ends machines according to moto, until ctx ends.
 func (c *Cloud) boot(ctx context.Context) {
 	ignored := map[string]bool{}
 	for ; ctx.Err() == nil; time.Sleep(100 * time.Millisecond) {
@@ -234,7 +240,7 @@ func (c *Cloud) boot(ctx context.Context) {
 
 var authorized = regexp.MustCompile(`(?m)^  - (ssh-\S+ \S+)`)
 
-// up starts the machine of an instance, unless it is never to come up.
+// up starts the machine of an instance, unless it never starts.
 func (c *Cloud) up(ctx context.Context, id string) bool {
 	c.mu.Lock()
 	c.booted++
@@ -267,7 +273,7 @@ func (c *Cloud) up(ctx context.Context, id string) bool {
 	return true
 }
 
-// states returns the state of each instance that there is or was.
+// states returns the state of each present or past instance.
 func (c *Cloud) states(ctx context.Context) map[string]types.InstanceStateName {
 	states := map[string]types.InstanceStateName{}
 	out, err := c.api.DescribeInstances(ctx, &ec2.DescribeInstancesInput{})
@@ -282,7 +288,7 @@ func (c *Cloud) states(ctx context.Context) map[string]types.InstanceStateName {
 	return states
 }
 
-// Rented returns how many machines were ever rented, and which of them live.
+// Rented returns the number of machines rented so far, and those that are alive.
 func (c *Cloud) Rented() (ever int, live []string) {
 	states := c.states(context.Background())
 	for id, s := range states {
@@ -293,14 +299,14 @@ func (c *Cloud) Rented() (ever int, live []string) {
 	return len(states), live
 }
 
-// TakeAway ends a machine as the provider does that wants it back, and all that runs on it.
+// TakeAway ends a machine and everything on it, like a provider that reclaims it.
 func (c *Cloud) TakeAway(id string) {
 	c.tb.Helper()
 	_, err := c.api.TerminateInstances(context.Background(), &ec2.TerminateInstancesInput{InstanceIds: []string{id}})
 	check(c.tb, err)
 }
 
-// Machine returns the machine of an instance, nil where it is not up.
+// Machine returns the machine of an instance, or nil if it is not up.
 func (c *Cloud) Machine(id string) *fleet.Host {
 	c.mu.Lock()
 	defer c.mu.Unlock()

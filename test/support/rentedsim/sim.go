@@ -1,5 +1,5 @@
-// Package rentedsim simulates machines that do the tasks of a bag and share a data server: what the models of
-// internal/predict/rented and internal/plan/front are held against.
+// Package rentedsim simulates machines that run the tasks of a bag and share a data server. Tests
+// compare the models of internal/predict/rented and internal/plan/front with System.Makespan.
 package rentedsim
 
 import (
@@ -10,26 +10,27 @@ import (
 	"slices"
 )
 
-// System is machines and a bag. Times are means in seconds; each task draws its share of both from a log-normal distribution.
+// System is machines and a bag. Times are means in seconds; each task draws factors for both from a
+// log-normal distribution.
 type System struct {
 	Compute  []float64 // by machine
-	Transfer []float64 // by machine, for the data of a mean task, when it has the server to itself; above 0
-	Server   float64   // that the server needs for the data of a mean task at full capacity
-	Spread   float64   // standard deviation of times over their mean
+	Transfer []float64 // by machine, for the data of a mean task with the server to itself; above 0
+	Server   float64   // time of the server for the data of a mean task at full capacity
+	Spread   float64   // standard deviation of times, as a fraction of their mean
 	Tasks    int
 	Rng      *rand.Rand
 }
 
-// run is a simulation under way.
+// run is the state of a simulation.
 type run struct {
 	*System
 	now   float64
-	left  []float64 // share of a mean task's data that the machine has yet to move; 0: it moves none
-	count int       // machines that move data
+	left  []float64 // fraction of a mean task's data that the machine still has to move; 0: it moves none
+	count int       // number of machines that move data
 	busy  events    // machines that compute
 	began int
 
-	slowest []int // machines, those with the lowest rates of their own first
+	slowest []int // machines in increasing order of their own rates
 }
 
 type event struct {
@@ -54,15 +55,16 @@ func (e *events) Pop() any {
 	return x
 }
 
-// draw returns a log-normal value of that mean.
+// draw returns a log-normal value with the given mean.
 func (s *System) draw(mean float64) float64 {
 	sigma := math.Sqrt(math.Log1p(s.Spread * s.Spread))
 	return mean * math.Exp(sigma*s.Rng.NormFloat64()-sigma*sigma/2)
 }
 
-// share returns the share of the server, in tasks' data a second, that no machine gets more of: all of its capacity is used as
-// long as machines can take it, and those whose own rate is lower leave the rest to the others (max-min fairness). In eq. 2 of
-// the paper, too, the machines together get all of the capacity.
+// share returns the largest part of the server's rate that a machine gets, in tasks' data a second.
+// The whole capacity is used as long as machines can use it, and machines with a lower rate of their
+// own leave the rest to the others (max-min fairness). In eq. 2 of the paper the machines together
+// also get the whole capacity.
 func (r *run) share() float64 {
 	left, count := 1/r.Server, r.count
 	for _, k := range r.slowest {
@@ -79,7 +81,7 @@ func (r *run) share() float64 {
 	return math.Inf(1)
 }
 
-// begin has machine k begin its next task, if there is one.
+// begin starts the next task on machine k, if there is one.
 func (r *run) begin(k int) {
 	if r.began < r.Tasks {
 		r.began++
@@ -88,7 +90,7 @@ func (r *run) begin(k int) {
 	}
 }
 
-// Makespan runs the bag once and returns how many seconds it took.
+// Makespan runs the bag once and returns its duration in seconds.
 func (s *System) Makespan() float64 {
 	r := run{System: s, left: make([]float64, len(s.Compute))}
 	for k := range s.Compute {
@@ -102,7 +104,7 @@ func (s *System) Makespan() float64 {
 	return r.now
 }
 
-// step goes on to the next moment at which a machine has moved its data or computed.
+// step advances to the next instant at which a machine has moved its data or computed.
 func (r *run) step() {
 	next, who, share := math.Inf(1), -1, r.share()
 	speed := func(k int) float64 { return math.Min(1/r.Transfer[k], share) }

@@ -10,8 +10,7 @@ import (
 	"berth/internal/job"
 )
 
-// args is a line taken apart: TIME VERB WORD… KEY=VALUE…. The first thing that
-// cannot be read is kept in err.
+// args is a parsed line: TIME VERB WORD… KEY=VALUE…. err is the first error.
 type args struct {
 	at    time.Duration
 	verb  string
@@ -43,7 +42,7 @@ func parse(line string) (*args, error) {
 	return a, nil
 }
 
-// split cuts a line at spaces outside of quotes and unquotes what is quoted.
+// split splits a line at spaces outside of quotes and removes the quotes.
 func split(line string) ([]string, error) {
 	var fields []string
 	for line = strings.TrimSpace(line); line != ""; line = strings.TrimSpace(line) {
@@ -77,7 +76,7 @@ func (a *args) word(i int) string {
 
 func (a *args) text(key string) string { return a.named[key] }
 
-// size reads a whole number with K, M or G behind it (powers of 1024).
+// size parses a whole number with the suffix K, M or G (powers of 1024).
 func (a *args) size(key string) int64 {
 	text, unit := a.named[key], int64(1)
 	if text == "" {
@@ -101,7 +100,7 @@ func (a *args) float(key string, missing float64) float64 {
 	return f
 }
 
-// progress reads source=NAME n=NUMBER whole=FRACTION, of an attempt as a whole.
+// progress parses source=NAME n=NUMBER whole=FRACTION for an attempt as a whole.
 func (a *args) progress(at job.Attempt) job.Progress {
 	p := job.Progress{Attempt: at, N: a.float("n", 0), Fraction: a.float("whole", -1)}
 	if name := a.text("source"); name != "" {
@@ -120,7 +119,7 @@ func (a *args) duration(key string) time.Duration {
 	return d
 }
 
-// instant reads an instant of the script, told from its epoch; 0 where there is none.
+// instant parses an instant relative to the script's epoch; 0 means none.
 func (a *args) instant(key string) job.Time {
 	if _, ok := a.named[key]; !ok {
 		return 0
@@ -128,7 +127,7 @@ func (a *args) instant(key string) job.Time {
 	return Epoch.Add(a.duration(key))
 }
 
-// counters reads counter:GROUP,NAME=N.
+// counters parses counter:GROUP,NAME=N.
 func (a *args) counters() map[string]int64 {
 	var out map[string]int64
 	for k := range a.named {

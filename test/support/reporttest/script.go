@@ -11,7 +11,7 @@ import (
 	"berth/internal/report"
 )
 
-// Epoch is the instant that the times of a script count from.
+// Epoch is the instant from which the times of a script count.
 var Epoch = job.Time(time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC).UnixNano())
 
 // Script plays a history into the fold of a job.
@@ -33,7 +33,7 @@ func New(info report.Info) *Script {
 	return &Script{Job: report.New(info), Now: Epoch, nodes: info.Nodes, id: info.ID, entered: map[job.Attempt][]job.PhaseStat{}}
 }
 
-// Play plays lines; empty ones and those that begin with '#' are passed over.
+// Play plays lines. It skips empty lines and those that begin with '#'.
 func (s *Script) Play(text string) error {
 	for line := range strings.Lines(text) {
 		if line = strings.TrimSpace(line); line == "" || line[0] == '#' {
@@ -115,8 +115,8 @@ func (s *Script) submit(a *args) event.Record {
 	}}
 }
 
-// alloc makes the record of an allocation of a batch system, asked for on behalf of the
-// script's job unless for= names another.
+// alloc makes the record of an allocation of a batch system, requested for the script's job unless
+// for= names another job.
 func (s *Script) alloc(a *args) event.Record {
 	r := event.AllocRequested{Alloc: job.AllocID(a.word(0)), Request: request(a), Job: s.id}
 	if of := a.text("for"); of != "" {
@@ -125,7 +125,7 @@ func (s *Script) alloc(a *args) event.Record {
 	return r
 }
 
-// request reads what is asked for of a batch system; nothing where no partition is named.
+// request parses the request to a batch system; it is empty if no partition is named.
 func request(a *args) job.AllocRequest {
 	if a.text("partition") == "" {
 		return job.AllocRequest{}
@@ -157,7 +157,7 @@ func (s *Script) attemptRecord(a *args) event.Record {
 	return nil
 }
 
-// endPhase ends the phase that the attempt is in.
+// endPhase ends the present phase of the attempt.
 func (s *Script) endPhase(at job.Attempt) []job.PhaseStat {
 	stats := s.entered[at]
 	if n := len(stats); n > 0 {
@@ -175,10 +175,10 @@ func (s *Script) ended(a *args, at job.Attempt, o event.Outcome) event.Record {
 	r.Source, r.N = last.Source, last.N
 	stats := s.endPhase(at)
 	if o != event.Done && len(stats) > 0 {
-		stats = stats[:len(stats)-1] // the phase it was in did not end
+		stats = stats[:len(stats)-1] // the present phase did not end
 	}
 	if o == event.Lost {
-		stats = nil // nobody is left to tell
+		stats = nil // a lost attempt reports nothing
 	}
 	for i := range stats {
 		p := stats[i].Phase.String() + "."
@@ -191,7 +191,7 @@ func (s *Script) ended(a *args, at job.Attempt, o event.Outcome) event.Record {
 	return r
 }
 
-// attempt reads TASK#N.
+// attempt parses TASK#N.
 func (s *Script) attempt(text string) job.Attempt {
 	task, n, _ := strings.Cut(text, "#")
 	a := job.Attempt{Job: s.id}

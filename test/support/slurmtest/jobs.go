@@ -13,19 +13,19 @@ import (
 )
 
 const (
-	// patience is how long a test waits for what must happen. The longest that Slurm
-	// takes here is to enforce a time limit of one minute, and to give up a node.
+	// patience limits each wait of a test. The longest actions of Slurm here are enforcing a time
+	// limit of one minute, and giving up a node.
 	patience = 5 * time.Minute
-	// pollEvery is the time between two looks; Slurm tells nobody of changes.
+	// pollEvery is the time between two polls; Slurm does not report changes.
 	pollEvery = 100 * time.Millisecond
 )
 
-// Load is a job that takes nodes and sleeps.
+// Load is a job that occupies nodes and sleeps.
 type Load struct {
-	Nodes   int      // how many; 1 if 0
-	CPUs    int      // on each of them; 1 if 0
-	Seconds float64  // how long it really runs
-	Limit   int      // its time limit in minutes; 1 if 0
+	Nodes   int      // number of nodes; 0 means 1
+	CPUs    int      // on each node; 0 means 1
+	Seconds float64  // its run time
+	Limit   int      // its time limit in minutes; 0 means 1
 	Args    []string // more options for sbatch
 }
 
@@ -40,31 +40,31 @@ func (c *Cluster) Fill(tb testing.TB, l Load) string {
 	return c.Submit(tb, append(l.Args, args...)...)
 }
 
-// Submit is sbatch with the arguments given; it returns the job's id.
+// Submit runs sbatch with the given arguments and returns the job id.
 func (c *Cluster) Submit(tb testing.TB, args ...string) string {
 	tb.Helper()
 	out := c.Run(tb, "sbatch", append([]string{"--parsable"}, args...)...)
-	id, _, _ := strings.Cut(out, ";") // the rest would be the cluster's name
+	id, _, _ := strings.Cut(out, ";") // the rest would be the name of the cluster
 	return id
 }
 
-// State is the state of a job as squeue writes it, such as PENDING or NODE_FAIL.
-// Ended jobs are known for an hour.
+// State returns the state of a job as printed by squeue, such as PENDING or NODE_FAIL. Slurm knows
+// ended jobs for an hour.
 func (c *Cluster) State(id string) (string, error) {
 	return c.output("squeue", "--noheader", "--states=all", "--jobs="+id, "--format=%T")
 }
 
-// ended are the states that no job leaves.
+// ended are the final states.
 var ended = []string{"COMPLETED", "CANCELLED", "FAILED", "TIMEOUT", "NODE_FAIL", "PREEMPTED", "BOOT_FAIL", "DEADLINE", "OUT_OF_MEMORY"}
 
-// WaitState waits until a job is in one of the states. The test ends when the job
-// has ended in another one, or is in none of them for too long.
+// WaitState waits until a job is in one of the states. The test fails if the job ends in another
+// state, or if the wait takes too long.
 func (c *Cluster) WaitState(tb testing.TB, id string, states ...string) {
 	tb.Helper()
 	c.Poll(tb, func() (bool, string) {
 		s, err := c.State(id)
 		if err != nil {
-			return false, err.Error() // slurmctld may be on its way back
+			return false, err.Error() // slurmctld may be restarting
 		}
 		if slices.Contains(ended, s) && !slices.Contains(states, s) {
 			tb.Fatalf("job %s is %s, want %v", id, s, states)
@@ -73,8 +73,8 @@ func (c *Cluster) WaitState(tb testing.TB, id string, states ...string) {
 	})
 }
 
-// WaitSaved waits until slurmctld has written a job down as it is now. What it has
-// not written, which it does every few seconds, it forgets when it is killed.
+// WaitSaved waits until slurmctld has saved the present state of a job. It saves every few seconds,
+// and when it is killed it loses what it has not saved.
 func (c *Cluster) WaitSaved(tb testing.TB, id string) {
 	tb.Helper()
 	mark := "saved-" + strconv.FormatInt(time.Now().UnixNano(), 36)
@@ -85,13 +85,13 @@ func (c *Cluster) WaitSaved(tb testing.TB, id string) {
 	})
 }
 
-// NodeState is the state of a node as sinfo writes it, such as idle or down*.
+// NodeState returns the state of a node as printed by sinfo, such as idle or down*.
 func (c *Cluster) NodeState(node string) (string, error) {
 	return c.output("sinfo", "--noheader", "--partition="+Main, "--nodes="+node, "--format=%T")
 }
 
-// WaitNode waits until a node is in one of the states. An asterisk at the end says that
-// it does not answer.
+// WaitNode waits until a node is in one of the states. An asterisk at the end means that the node
+// does not answer.
 func (c *Cluster) WaitNode(tb testing.TB, node string, states ...string) {
 	tb.Helper()
 	c.Poll(tb, func() (bool, string) {
@@ -100,8 +100,7 @@ func (c *Cluster) WaitNode(tb testing.TB, node string, states ...string) {
 	})
 }
 
-// Poll asks until the answer is yes; what comes with a no is told if that takes too
-// long.
+// Poll calls ask until it returns true. If that takes too long, the test fails with the last text.
 func (c *Cluster) Poll(tb testing.TB, ask func() (bool, string)) {
 	tb.Helper()
 	for end := time.Now().Add(patience); ; time.Sleep(pollEvery) {

@@ -1,5 +1,6 @@
-// Package slurmtest gives tests a real Slurm cluster of their own: munged,
-// slurmctld and one slurmd a node, all on this machine, by scripts/slurm.sh.
+// Package slurmtest gives each test its own real Slurm cluster: munged, slurmctld and one slurmd for
+// each node, all on this machine, started by scripts/slurm.sh. Start starts a cluster that ends with
+// the test.
 package slurmtest
 
 import (
@@ -13,57 +14,57 @@ import (
 	"testing"
 )
 
-// Names of the daemons of a cluster; those of nodes are the nodes' names.
+// The names of the daemons of a cluster. The daemon of a node has the name of the node.
 const (
 	Ctld  = "ctld"
 	Munge = "munge"
 )
 
-// Partitions of every cluster. Short jobs end after ten minutes and have four
-// nodes at most; Main, the default one, has no limits.
+// The partitions of every cluster. Jobs in Short end after ten minutes and have at most four nodes.
+// Main, the default partition, has no limits.
 const (
 	Main  = "main"
 	Short = "short"
 )
 
-// patientKill lets what ends on SIGTERM do so on a busy machine, too, before it is killed:
-// Slurm's own default is 30 s as well.
+// patientKill gives processes time to end on SIGTERM on a busy machine. 30 s is also Slurm's
+// default.
 const patientKill = "KillWait=30"
 
 // Cluster is a Slurm cluster that ends with the test. Its nodes are n1, n2, ….
 type Cluster struct {
-	Dir   string // a folder that all nodes share and the test may use; gone at the end
+	Dir   string // a folder that all nodes share and the test may use; removed at the end
 	home  string // the cluster's own folder, below Dir
 	shape shape
 }
 
-// shape is what a cluster is made with.
+// shape is the configuration of a cluster.
 type shape struct {
 	nodes, cpus, memory int
 	extra               []string
 	name, accounting    string              // empty: the script's defaults
-	user                *syscall.Credential // nil: whoever runs the test
+	user                *syscall.Credential // nil: the user who runs the test
 }
 
 // An Option changes the cluster that Start makes.
 type Option func(*shape)
 
-// Nodes sets the number of nodes; 8 if not given.
+// Nodes sets the number of nodes; default 8.
 func Nodes(n int) Option { return func(s *shape) { s.nodes = n } }
 
-// CPUs sets the CPUs of each node, whatever the machine has; 2 if not given.
+// CPUs sets the CPUs of each node, independent of the machine; default 2.
 func CPUs(n int) Option { return func(s *shape) { s.cpus = n } }
 
-// Memory sets the memory of each node in MB, whatever the machine has; 2000 if
-// not given.
+// Memory sets the memory of each node in MB, independent of the machine; default 2000.
 func Memory(mb int) Option { return func(s *shape) { s.memory = mb } }
 
-// Extra adds a line to slurm.conf. A key that is set already gets the new value;
-// lines of PartitionName and NodeName are added.
+// Extra adds a line to slurm.conf. It replaces the value of a key that is already set; lines of
+// PartitionName and NodeName are added.
 func Extra(line string) Option { return func(s *shape) { s.extra = append(s.extra, line) } }
 
-// Accounting gives the cluster a database and a slurmdbd, which enforces limits of associations and QOS, or, with
-// another cluster, a share in that one's: then its name must be another, too. Whoever runs the test is in account "main".
+// Accounting gives the cluster a database and a slurmdbd, which enforces limits of associations and
+// QOS. With another cluster it uses that cluster's; then the name must differ. The user who runs the
+// test is in the account "main".
 func Accounting(name string, of *Cluster) Option {
 	return func(s *shape) {
 		if s.name, s.accounting = name, "own"; of != nil {
@@ -72,14 +73,13 @@ func Accounting(name string, of *Cluster) Option {
 	}
 }
 
-// as lets everything run as another user, which root may ask for.
+// as runs everything as another user, which requires root.
 func as(uid, gid uint32) Option {
 	return func(s *shape) { s.user = &syscall.Credential{Uid: uid, Gid: gid} }
 }
 
-// Start starts a cluster that ends with the test, or with the test process should
-// that die. It fails the test where Slurm is not installed; with BERTH_NO_SLURM
-// set it skips it.
+// Start starts a cluster that ends with the test, or with the test process if that dies. It fails
+// the test if Slurm is not installed, and skips it if BERTH_NO_SLURM is set.
 func Start(tb testing.TB, opts ...Option) *Cluster {
 	tb.Helper()
 	if os.Getenv("BERTH_NO_SLURM") != "" {
@@ -99,8 +99,8 @@ func Start(tb testing.TB, opts ...Option) *Cluster {
 	return c
 }
 
-// prepare makes the folders, and a copy of the script that any user can read. Names
-// of sockets are short, those of a test's temporary folder need not be.
+// prepare creates the folders, and a copy of the script that any user can read. The paths are short,
+// because paths of sockets must be, unlike those of a test's temporary folder.
 func (c *Cluster) prepare() error {
 	root, err := moduleRoot()
 	if err != nil {
@@ -132,7 +132,7 @@ func (c *Cluster) prepare() error {
 	return nil
 }
 
-// moduleRoot is the folder of go.mod, at or above that of the test.
+// moduleRoot returns the folder of go.mod, at or above that of the test.
 func moduleRoot() (string, error) {
 	dir, err := os.Getwd()
 	if err != nil {
@@ -148,8 +148,8 @@ func moduleRoot() (string, error) {
 	}
 }
 
-// keep starts a process that takes the cluster down when it reads the end of a pipe.
-// The test closes the other end; so does the kernel when the test process dies.
+// keep starts a process that takes the cluster down when it reads the end of a pipe. The test closes
+// the other end, and so does the kernel when the test process dies.
 func (c *Cluster) keep(tb testing.TB) {
 	tb.Helper()
 	keeper := exec.Command("bash", "-c", `cat >/dev/null; "$0/slurm.sh" down "$0/cluster" && rm -rf "$0"`, c.Dir)
@@ -175,7 +175,7 @@ func (c *Cluster) keep(tb testing.TB) {
 	})
 }
 
-// logTail is the end of slurmctld's log, so many lines.
+// logTail returns the last lines of slurmctld's log.
 func (c *Cluster) logTail(lines int) string {
 	log, err := os.ReadFile(filepath.Join(c.home, "log", "slurmctld.log"))
 	if err != nil {
@@ -185,11 +185,11 @@ func (c *Cluster) logTail(lines int) string {
 	return strings.Join(all[max(0, len(all)-lines):], "")
 }
 
-// tries is how often slurm.sh is run for the same thing. It waits for daemons for a minute,
-// which a busy machine may not give them, and goes on where it was when it is run again.
+// tries is the number of runs of slurm.sh for the same action. It waits for daemons for a minute,
+// which may be too short on a busy machine, and continues where it was when it is run again.
 const tries = 3
 
-// try runs slurm.sh, again if it fails.
+// try runs slurm.sh, and again if it fails.
 func (c *Cluster) try(args ...string) (err error) {
 	for range tries {
 		if _, err = c.output(filepath.Join(c.Dir, "slurm.sh"), args...); err == nil {
@@ -199,8 +199,8 @@ func (c *Cluster) try(args ...string) (err error) {
 	return err
 }
 
-// environ is the environment of the cluster's commands: ours without that of
-// another cluster, with this one's and its shape.
+// environ is the environment of the cluster's commands: ours without that of another cluster, with
+// this cluster's and its shape.
 func (c *Cluster) environ() []string {
 	var env []string
 	for _, kv := range os.Environ() {
@@ -213,7 +213,7 @@ func (c *Cluster) environ() []string {
 		"SLURM_NAME="+c.shape.name, "SLURM_ACCT="+c.shape.accounting, "SLURM_MEM="+strconv.Itoa(c.shape.memory), "SLURM_EXTRA="+strings.Join(c.shape.extra, "\n"))
 }
 
-// ofSlurm reports whether a variable is one that Slurm reads, or gives to jobs.
+// ofSlurm reports whether Slurm reads the variable, or sets it for jobs.
 func ofSlurm(kv string) bool {
 	for _, prefix := range []string{"SLURM_", "SLURMD_", "SBATCH_", "SRUN_", "SALLOC_", "SQUEUE_", "SINFO_", "SCANCEL_"} {
 		if strings.HasPrefix(kv, prefix) {
@@ -223,17 +223,16 @@ func ofSlurm(kv string) bool {
 	return false
 }
 
-// Env is what the environment of a process must have for Slurm's commands to talk
-// to this cluster.
+// Env returns the environment variables with which Slurm's commands use this cluster.
 func (c *Cluster) Env() []string { return []string{"SLURM_CONF=" + c.home + "/slurm.conf"} }
 
-// Setenv makes this the cluster that the test process and its children talk to,
-// until the test ends; what another cluster left in the environment is hidden.
+// Setenv makes the test process and its children use this cluster until the test ends, and hides the
+// environment of other clusters.
 func (c *Cluster) Setenv(tb testing.TB) {
 	tb.Helper()
 	for _, kv := range os.Environ() {
 		if name, value, _ := strings.Cut(kv, "="); ofSlurm(kv) {
-			tb.Setenv(name, value) // to have it back at the end
+			tb.Setenv(name, value) // so that it is restored at the end
 			_ = os.Unsetenv(name)
 		}
 	}
@@ -243,8 +242,8 @@ func (c *Cluster) Setenv(tb testing.TB) {
 	}
 }
 
-// Run runs a command of Slurm, in the cluster's folder, and returns its standard
-// output without the white space around it. The test ends if the command fails.
+// Run runs a command of Slurm in the cluster's folder and returns its standard output without
+// surrounding white space. The test fails if the command fails.
 func (c *Cluster) Run(tb testing.TB, name string, args ...string) string {
 	tb.Helper()
 	out, err := c.output(name, args...)
@@ -254,7 +253,7 @@ func (c *Cluster) Run(tb testing.TB, name string, args ...string) string {
 	return out
 }
 
-// Try is Run for commands that may fail; the error has what they said.
+// Try is Run for commands that may fail; the error contains their output.
 func (c *Cluster) Try(name string, args ...string) (string, error) { return c.output(name, args...) }
 
 func (c *Cluster) output(name string, args ...string) (string, error) {
@@ -269,15 +268,15 @@ func (c *Cluster) output(name string, args ...string) (string, error) {
 	return strings.TrimSpace(out.String()), nil
 }
 
-// Stop kills a daemon with SIGKILL: Ctld, Munge or the slurmd of a node. Jobs' steps
-// on that node live on.
+// Stop kills a daemon with SIGKILL: Ctld, Munge or the slurmd of a node. Job steps on that node
+// continue.
 func (c *Cluster) Stop(tb testing.TB, daemon string) { tb.Helper(); c.control(tb, "stop", daemon) }
 
-// Start starts a daemon that was stopped and waits until it does its work again.
+// Start starts a stopped daemon and waits until it works again.
 func (c *Cluster) Start(tb testing.TB, daemon string) { tb.Helper(); c.control(tb, "start", daemon) }
 
-// Crash kills all processes of a node with SIGKILL: slurmd, steps and their tasks.
-// Start brings the node back.
+// Crash kills all processes of a node with SIGKILL: slurmd, steps and their tasks. Start brings the
+// node back.
 func (c *Cluster) Crash(tb testing.TB, node string) { tb.Helper(); c.control(tb, "crash", node) }
 
 func (c *Cluster) control(tb testing.TB, what, daemon string) {

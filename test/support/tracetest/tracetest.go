@@ -1,5 +1,5 @@
-// Package tracetest finds the traces of the Parallel Workloads Archive and of SWIM for tests.
-// They are not part of the repository; tests that need them are skipped without them.
+// Package tracetest finds the traces of the Parallel Workloads Archive and of SWIM for tests. The
+// traces are not part of the repository; Path skips a test if its trace is missing.
 package tracetest
 
 import (
@@ -10,21 +10,21 @@ import (
 	"testing"
 )
 
-// Names of the traces. Those of oracles hold when another simulator starts the jobs of
-// SDSCFiltered with exact requests.
+// The names of the traces. The oracles are the starts of the jobs of SDSCFiltered, with exact
+// requests, in another simulator.
 const (
-	SDSC         = "SDSC-SP2-1998-4.2-cln.swf.gz"          // as the archive has it
-	SDSCFiltered = "SDSC-SP2-filtered-53999.swf.gz"        // without jobs that the literature leaves out
-	OracleCBF    = "oracle-cbf-exact-sdsc.swf.gz"          // by conservative backfilling
-	OracleEASY   = "oracle-easy-exact-sdsc.swf.gz"         // by EASY
+	SDSC         = "SDSC-SP2-1998-4.2-cln.swf.gz"          // as in the archive
+	SDSCFiltered = "SDSC-SP2-filtered-53999.swf.gz"        // without the jobs that the literature leaves out
+	OracleCBF    = "oracle-cbf-exact-sdsc.swf.gz"          // with conservative backfilling
+	OracleEASY   = "oracle-easy-exact-sdsc.swf.gz"         // with EASY
 	Facebook2009 = "FB-2009_samples_24_times_1hr_0.tsv.gz" // of SWIM
 )
 
-// Path returns the path of a trace in the folder that BERTH_TRACES names, or else in
-// shared/traces beside the module. It skips the test where the trace is not there.
+// Path returns the path of a trace in the folder that BERTH_TRACES names, or in shared/traces beside
+// the module. It skips the test if the trace is missing.
 func Path(t testing.TB, name string) string {
 	t.Helper()
-	path, err := filepath.Abs(filepath.Join(folder(t), name)) // some commands run elsewhere
+	path, err := filepath.Abs(filepath.Join(folder(t), name)) // some commands run in another folder
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -41,7 +41,7 @@ func folder(t testing.TB) string {
 	if dir := os.Getenv("BERTH_TRACES"); dir != "" {
 		return dir
 	}
-	dir, err := os.Getwd() // of a test: its package's folder
+	dir, err := os.Getwd() // the package's folder
 	if err != nil {
 		t.Fatal(err)
 	}
