@@ -32,7 +32,7 @@ func flags() *options {
 	flag.BoolVar(&o.quick, "quick", false, "three machines, and two configurations and points")
 	flag.Float64Var(&o.seconds, "seconds", 15, "desired length of a run, in seconds")
 	flag.IntVar(&o.up, "up", 0, "only start this number of machines, which stay and share this machine's files")
-	flag.BoolVar(&o.down, "down", false, "end those machines, and nothing else")
+	flag.BoolVar(&o.down, "down", false, "only end those machines")
 	flag.Parse()
 	return o
 }
@@ -69,7 +69,7 @@ func (o *options) start(context.Context) error {
 	return f.Keep()
 }
 
-// measure makes the machines and all runs, and prints the tables.
+// measure starts the machines, makes all runs, and prints the tables.
 func (o *options) measure(ctx context.Context) (err error) {
 	if o.berth, err = filepath.Abs(o.berth); err != nil {
 		return err
@@ -96,7 +96,7 @@ func (o *options) measure(ctx context.Context) (err error) {
 	return insert(o.docs, text)
 }
 
-// The marks in the document between which the tables stand.
+// The marks around the tables in the document.
 const (
 	begin = "<!-- fleet:begin -->\n"
 	end   = "<!-- fleet:end -->\n"
@@ -110,7 +110,7 @@ func insert(file, text string) error {
 	before, rest, found := strings.Cut(string(page), begin)
 	_, after, also := strings.Cut(rest, end)
 	if !found || !also {
-		return fmt.Errorf("%s: no marks %q and %q", file, begin, end)
+		return fmt.Errorf("%s: the marks %q and %q are missing", file, begin, end)
 	}
 	return os.WriteFile(file, []byte(before+begin+text+end+after), 0o644)
 }

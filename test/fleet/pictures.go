@@ -8,11 +8,11 @@ import (
 	"path/filepath"
 )
 
-// side is that of a picture of middle size, in pixels: a third of a megabyte.
+// side is the side length of a picture of medium size in pixels: a third of a megabyte.
 const side = 350
 
-// pictures writes so many pictures into a folder and returns their names. They are all different, also in each turn, so that none is in a machine's cache; of the
-// same number they have the same sizes in each turn.
+// pictures writes n pictures into a folder and returns their names. All pictures differ, also
+// between turns, so that none is in a machine's cache. The sizes are the same in each turn.
 func pictures(dir string, n, turn int) (names []string, err error) {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return nil, err

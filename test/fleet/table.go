@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// text returns the tables, in the form of the document.
+// text returns the tables in the format of the document.
 func (r *results) text() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "\nData server: %.2f MB/s; a task reads %.0f kB and writes %.0f kB.\n\n", r.Server/1e6, r.Input/1e3, r.Output/1e3)
@@ -34,7 +34,7 @@ func table(b *strings.Builder, trials []trial) {
 func predicted(t trial) float64 { return t.Predicted }
 func simple(t trial) float64    { return t.Simple }
 
-// median returns the median of the errors' sizes.
+// median returns the median of the absolute errors.
 func median(trials []trial, of func(trial) float64) float64 {
 	var all []float64
 	for _, t := range trials {

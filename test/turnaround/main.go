@@ -123,11 +123,11 @@ func trialsOf(s *situation, wanted []string) []trial {
 		if !slices.Contains(wanted, st.name) {
 			continue
 		}
-		twin := slices.IndexFunc(todo, func(t trial) bool { return st.shape != nil && t.st.request(s) == st.request(s) })
-		if twin < 0 {
+		same := slices.IndexFunc(todo, func(t trial) bool { return st.shape != nil && t.st.request(s) == st.request(s) })
+		if same < 0 {
 			todo = append(todo, trial{s: s, st: st})
 		} else {
-			todo[twin].same = append(todo[twin].same, st)
+			todo[same].same = append(todo[same].same, st)
 		}
 	}
 	return todo
@@ -179,9 +179,9 @@ func runAll(ctx context.Context, o options, todo []trial, res *results) error {
 func (t trial) outcomes(o outcome) []outcome {
 	all := []outcome{o}
 	for _, st := range t.same {
-		twin := o
-		twin.Strategy, twin.SameAs = st.name, o.Strategy
-		all = append(all, twin)
+		shared := o
+		shared.Strategy, shared.SameAs = st.name, o.Strategy
+		all = append(all, shared)
 	}
 	return all
 }

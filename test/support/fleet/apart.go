@@ -13,8 +13,9 @@ import (
 	"time"
 )
 
-// birth is what the first process of a machine apart does, in its namespaces, before it becomes the server of ssh: $1 is the machine's name, $2 the folder
-// with its disk, $3 its home folder, $4 its address, $5 what limits its link; folders to hide follow up to "--", then the server.
+// birth is what the first process of a machine with Apart does in its namespaces before it becomes
+// the ssh server. $1 is the machine's name, $2 the folder with its disk, $3 its home folder, $4 its
+// address, $5 the limit of its link; folders to hide follow up to "--", then the server.
 const birth = `set -e
 name=$1 disk=$2 home=$3 address=$4 shape=$5
 shift 5
@@ -34,10 +35,10 @@ ip link set eth0 up
 $shape
 exec "$@"`
 
-// namespaces are those that a machine has of its own.
+// namespaces are the kinds of namespaces that a machine has of its own.
 const namespaces = syscall.CLONE_NEWNS | syscall.CLONE_NEWPID | syscall.CLONE_NEWNET | syscall.CLONE_NEWUTS | syscall.CLONE_NEWIPC
 
-// startApart starts the machine's first process, gives it its link, and lets it go on.
+// startApart starts the machine's first process, gives it its link, and lets it continue.
 func (h *Host) startApart(server []string, log *os.File) error {
 	me, err := user.Current()
 	if err != nil {
@@ -51,12 +52,12 @@ func (h *Host) startApart(server []string, log *os.File) error {
 		h.fleet.opts.Hide, []string{"--"}, server)
 	cmd := h.command(words, log)
 	cmd.SysProcAttr.Cloneflags = namespaces
-	cmd.SysProcAttr.Unshareflags = syscall.CLONE_NEWNS // has what is mounted there stay there
+	cmd.SysProcAttr.Unshareflags = syscall.CLONE_NEWNS // mounts stay in the machine's namespace
 	there, err := cmd.StdinPipe()
 	if err != nil {
 		return err
 	}
-	h.unlink() // that of an earlier life goes a while after it
+	h.unlink() // the link of an earlier start may disappear only later
 	if err := cmd.Start(); err != nil {
 		return err
 	}
@@ -71,7 +72,7 @@ func (h *Host) startApart(server []string, log *os.File) error {
 	return err
 }
 
-// connect gives the machine its link and has its control group count its processes.
+// connect gives the machine its link and adds its processes to its control group.
 func (h *Host) connect(pid int) error {
 	commands := []string{
 		fmt.Sprintf("ip link add %s type veth peer name eth0 netns %d", h.link(), pid),
@@ -89,7 +90,7 @@ func (h *Host) connect(pid int) error {
 	return err
 }
 
-// unlink takes the machine's link away.
+// unlink removes the machine's link.
 func (h *Host) unlink() {
 	_ = run("ip link del %s", h.link())
 	if h.fleet.opts.Server > 0 {
@@ -97,16 +98,16 @@ func (h *Host) unlink() {
 	}
 }
 
-// Cut cuts the machine off: no packet comes through until Mend.
+// Cut disconnects the machine: no packet passes until Mend.
 func (h *Host) Cut() error { return run("ip link set %s down", h.link()) }
 
-// Mend connects the machine again that was cut off.
+// Mend connects the machine again.
 func (h *Host) Mend() error { return run("ip link set %s up", h.link()) }
 
 const (
 	groupRoot = "/sys/fs/cgroup"
-	period    = 20 * time.Millisecond // of a limit on processor time: short, so that a machine does not stand still for long
-	weight    = 100                   // of all machines for the CPU scheduler; a program of this machine has 1
+	period    = 20 * time.Millisecond // of a limit on processor time: short, so that a machine never stops for long
+	weight    = 100                   // CPU weight of all machines; a program of this machine has 1
 )
 
 func groupsV2() bool {
@@ -114,7 +115,7 @@ func groupsV2() bool {
 	return err == nil
 }
 
-// groupParent is the control group below which all others of the kind are.
+// groupParent is the control group below which all others are created.
 func groupParent() string {
 	if groupsV2() {
 		return groupRoot
@@ -125,7 +126,7 @@ func groupParent() string {
 // groupDir is the folder of all control groups of the fleet.
 func (f *Fleet) groupDir() string { return filepath.Join(groupParent(), f.bridge()) }
 
-// groups are the control groups of the machine, if any.
+// groups are the control groups of the machine.
 func (h *Host) groups() []string {
 	if h.Cores == 0 {
 		return nil
@@ -133,7 +134,7 @@ func (h *Host) groups() []string {
 	return []string{filepath.Join(h.fleet.groupDir(), h.Name)}
 }
 
-// limitCores makes the control group that bounds the machine's processor time.
+// limitCores creates the control group that limits the machine's processor time.
 func (h *Host) limitCores() error {
 	dir := h.groups()[0]
 	if err := os.MkdirAll(dir, 0o755); err != nil {
@@ -147,31 +148,32 @@ func (h *Host) limitCores() error {
 	return errors.Join(put(filepath.Join(h.fleet.groupDir(), "cpu.shares"), strconv.Itoa(1024*weight)), put(filepath.Join(dir, "cpu.cfs_period_us"), span), put(filepath.Join(dir, "cpu.cfs_quota_us"), quota))
 }
 
-// headName is the control group of what is on the user's side.
+// headName is the control group of the user's side.
 const headName = "head"
 
-// Head has this process, and what it starts from then on, go before other programs of this machine as the machines do that have a bound. It is for
-// measurements: what the machines wait for is no other program of this machine's.
+// Head gives this process, and those that it starts from then on, the same priority over other
+// programs of this machine as machines with a limit have. It is for measurements, so that the
+// machines do not wait for other programs of this machine.
 func (f *Fleet) Head() error {
 	dir := filepath.Join(f.groupDir(), headName)
 	return errors.Join(os.MkdirAll(dir, 0o755), put(filepath.Join(dir, "cgroup.procs"), strconv.Itoa(os.Getpid())))
 }
 
-// leaveHead takes this process, and what else is there, back to where all others are.
+// leaveHead moves this process, and the others of its group, back to the parent group.
 func (f *Fleet) leaveHead() {
 	pids, _ := os.ReadFile(filepath.Join(f.groupDir(), headName, "cgroup.procs"))
 	for pid := range strings.FieldsSeq(string(pids)) {
-		_ = put(filepath.Join(groupParent(), "cgroup.procs"), pid) // it may have ended
+		_ = put(filepath.Join(groupParent(), "cgroup.procs"), pid) // the process may have ended
 	}
 }
 
-// removeGroups removes the control groups, in which nothing runs any more, or is about to end.
+// removeGroups removes the control groups, whose processes have ended or are about to end.
 func (f *Fleet) removeGroups() {
 	f.leaveHead()
 	for until := time.Now().Add(patience); time.Now().Before(until); time.Sleep(10 * time.Millisecond) {
 		dirs, _ := filepath.Glob(filepath.Join(f.groupDir(), "*"))
 		for _, d := range dirs {
-			_ = syscall.Rmdir(d) // its files are none
+			_ = syscall.Rmdir(d) // its files are virtual
 		}
 		_ = syscall.Rmdir(f.groupDir())
 		if _, err := os.Stat(f.groupDir()); err != nil {
