@@ -10,9 +10,9 @@ import (
 )
 
 // A job that comes after others (job.Work.After) is in no pool until those are done: it has nothing
-// to start, and asks for no allocation and no plan.
+// to start, and requests no allocation and no plan.
 
-// admit puts a job into the line, or has it wait for the jobs that it comes after.
+// admit puts a job into the line, or makes it wait for the jobs that it comes after.
 func (e *Engine) admit(j *jobState) {
 	if len(j.after) == 0 {
 		e.enter(j)
@@ -20,7 +20,7 @@ func (e *Engine) admit(j *jobState) {
 	e.touch(j)
 }
 
-// await judges a job that waits for others: it fails when one of them has ended without being done.
+// await updates a job that waits for others: it fails if one of them has ended without being done.
 func (e *Engine) await(j *jobState) {
 	for _, id := range slices.Clone(j.after) {
 		if before := e.jobs[id]; before == nil {
@@ -34,7 +34,7 @@ func (e *Engine) await(j *jobState) {
 	}
 }
 
-// follow takes in how one of the jobs ended that the job waits for.
+// follow handles the end of a job that the job waits for.
 func (e *Engine) follow(j *jobState, id job.ID, s event.State, reason string) {
 	what := string(s)
 	switch s {
@@ -52,7 +52,7 @@ func (e *Engine) follow(j *jobState, id job.ID, s event.State, reason string) {
 	e.stop(j, event.StateFailed, job.CodeArguments, what)
 }
 
-// found takes in how a job ended that is not in memory.
+// found handles the answer to Seek: the end of a job that is not in memory.
 func (e *Engine) found(in step.Found) {
 	for _, j := range e.line {
 		if j.active() && slices.Contains(j.after, in.Job) && e.jobs[in.Job] == nil {
@@ -61,7 +61,7 @@ func (e *Engine) found(in step.Found) {
 	}
 }
 
-// touchFollowers notes that the jobs which wait for this one are to be judged anew.
+// touchFollowers notes that the jobs that wait for this one must be updated.
 func (e *Engine) touchFollowers(id job.ID) {
 	for _, j := range e.line {
 		if slices.Contains(j.after, id) {
@@ -70,8 +70,8 @@ func (e *Engine) touchFollowers(id job.ID) {
 	}
 }
 
-// applyFollowed takes in that one of the jobs is done that a job waits for. After the last of them it goes
-// into the line. What it was planned to ask a batch system for was planned for another time, so it is planned anew.
+// applyFollowed applies that a job is done that another job waits for. After the last of them the waiting job enters
+// the line. Its plan for a batch system was made for an earlier time, so it is planned again.
 func (e *Engine) applyFollowed(at job.Time, r event.JobFollowed) {
 	j := e.jobs[r.Job]
 	if j == nil || !slices.Contains(j.after, r.After) {

@@ -9,12 +9,12 @@ import (
 	"berth/internal/step"
 )
 
-// maxMisses is how many allocations of a job in a row are given back because they missed
-// their slots.
+// maxMisses is how many allocations of a job in a row are given back because they did not
+// begin in their free slots.
 const maxMisses = 2
 
-// allocDown takes in that an allocation is over. Jobs that still want one get
-// another, unless it cannot be had at all.
+// allocDown handles the end of an allocation. Jobs that still need one get
+// another, unless such an allocation is impossible.
 func (e *Engine) allocDown(in step.AllocDown) {
 	a := e.allocs[in.Alloc]
 	if a == nil {
@@ -26,8 +26,8 @@ func (e *Engine) allocDown(in step.AllocDown) {
 	}
 }
 
-// refused fails the jobs that an allocation was asked for which cannot be had, unless another
-// serves them.
+// refused fails the jobs for which an impossible allocation was requested, unless another
+// allocation serves them.
 func (e *Engine) refused(a *alloc, reason string) {
 	what := "allocation %s cannot be had: %s"
 	if a.joined > 0 {
@@ -40,8 +40,8 @@ func (e *Engine) refused(a *alloc, reason string) {
 	}
 }
 
-// owners returns the jobs that the allocation was asked for: one, or all that share what one
-// machine has for jobs of their shape.
+// owners returns the jobs for which the allocation was requested: one, or on one machine all that
+// share its allocation.
 func (e *Engine) owners(a *alloc) []*jobState {
 	if a.job == "" {
 		return slices.Clone(a.pool.active)
@@ -52,7 +52,7 @@ func (e *Engine) owners(a *alloc) []*jobState {
 	return nil
 }
 
-// endAlloc ends an allocation, and with it all that runs on its nodes.
+// endAlloc ends an allocation and all attempts on its nodes.
 func (e *Engine) endAlloc(a *alloc, reason string, unwanted bool) {
 	nodes := a.nodes()
 	e.emit(event.AllocEnded{Alloc: a.id, Reason: reason, Unwanted: unwanted})
@@ -72,7 +72,7 @@ func (a *alloc) nodes() []*node {
 	return ns
 }
 
-// updateAllocs asks for the allocations that are wanted and gives back those that are not.
+// updateAllocs requests the allocations that are needed and gives back those that are not.
 func (e *Engine) updateAllocs() {
 	for _, p := range slices.Clone(e.pools) {
 		for _, a := range slices.Clone(p.allocs) {
@@ -95,15 +95,15 @@ func (e *Engine) updateAllocs() {
 	}
 }
 
-// updatePool asks for what the pool's jobs were planned to run on, gives back what
-// none of them can use, and has what is left planned anew where nothing serves it.
+// updatePool requests the allocations of the pool's jobs, gives back those that
+// no job can use, and plans jobs again that no allocation serves.
 func (e *Engine) updatePool(p *pool) {
 	e.retire(p)
 	e.dropInfeasible(p)
 	if p.dirty {
-		e.schedule(p) // what can start on what is there needs nothing else
+		e.schedule(p) // what can start on the present nodes needs no further allocation
 	}
-	for _, j := range p.active { // stays as it is
+	for _, j := range p.active { // the loop does not change p.active
 		e.askOwn(j)
 	}
 	for _, a := range slices.Clone(p.allocs) {
@@ -119,7 +119,7 @@ func (e *Engine) updatePool(p *pool) {
 	}
 }
 
-// askOwn asks for the allocations that the job came with.
+// askOwn requests the allocations of the job's first plan.
 func (e *Engine) askOwn(j *jobState) {
 	if j.asked > len(j.work.More) {
 		return
@@ -136,7 +136,7 @@ func (e *Engine) askOwn(j *jobState) {
 	}
 }
 
-// request asks for an allocation on behalf of the job, or with no name of all that share it.
+// request requests an allocation for the job, or with an empty owner for all jobs of its shape.
 func (e *Engine) request(owner job.ID, r job.AllocRequest) {
 	id := e.nextAlloc()
 	e.emit(event.AllocRequested{Alloc: id, Request: r, Job: owner})
@@ -150,12 +150,12 @@ func (e *Engine) giveBack(a *alloc, reason string, unwanted bool) {
 	e.do(step.Release{Alloc: a.id, On: a.req.On, Reason: reason})
 }
 
-// idle reports whether nothing runs or could run in the allocation's pool.
+// idle reports whether no job runs or could run in the allocation's pool.
 func (a *alloc) idle() bool { return len(a.pool.active) == 0 }
 
-// idleSince returns from when on the allocation counts as idle: its last job or task
-// ended, or a node came or went after that. So what it holds of a job that is to be resumed is
-// still there for a while after the coordinator was started again.
+// idleSince returns when the idle time of the allocation began: at the end of its last job or attempt,
+// or when a node came or went after that. So after a restart of the coordinator, the map outputs
+// of a job that may be resumed stay for a while.
 func (a *alloc) idleSince() job.Time {
 	at := max(a.pool.idleSince, a.requested, a.began, a.used)
 	for _, n := range a.nodes() {
@@ -170,8 +170,8 @@ func (a *alloc) abandoned() bool {
 	return len(ns) > 0 && !slices.ContainsFunc(ns, func(n *node) bool { return n.state != gone })
 }
 
-// allocUp takes in that the batch system has started an allocation, or that it ends at
-// another time than was said.
+// allocUp handles that the batch system has started an allocation, or has changed the time
+// of its end.
 func (e *Engine) allocUp(in step.AllocUp) {
 	if a := e.allocs[in.Alloc]; a != nil && (!a.begun || a.Ends != in.Ends) {
 		e.emit(event.AllocBegan{Alloc: in.Alloc, Ends: in.Ends})
@@ -200,17 +200,17 @@ func (e *Engine) applyBegan(at job.Time, r event.AllocBegan) {
 	e.touchAllocs()
 }
 
-// allocStarted notes that an allocation is up from now on.
+// allocStarted applies that an allocation has begun.
 func (e *Engine) allocStarted(a *alloc) {
 	if j := e.jobs[a.job]; j != nil && !a.up() {
 		a.mark, j.misses = j.dones, 0
 	}
 }
 
-// up reports whether the allocation has begun, as its nodes or the batch system say.
+// up reports whether the allocation has begun, according to its nodes or the batch system.
 func (a *alloc) up() bool { return a.begun || a.joined > 0 }
 
-// since returns when it began, as far as is known.
+// since returns when it began, as far as known.
 func (a *alloc) since() job.Time {
 	if a.begun {
 		return a.began

@@ -11,9 +11,9 @@ import (
 	"berth/internal/sched"
 )
 
-// apply is the one place where the state changes. It judges nothing: a record has
-// happened. A record that does not fit the state, as the journals of jobs and nodes
-// can be cut short at different places, changes what it can.
+// apply is the only function that changes the state. It decides nothing, as a record has
+// happened. A record may not fit the state, because the journals of jobs and nodes
+// can be cut short at different positions; then it changes what it can.
 func (e *Engine) apply(at job.Time, r event.Record) {
 	switch r := r.(type) {
 	case event.JobSubmitted:
@@ -69,7 +69,7 @@ func (e *Engine) applyPlace(at job.Time, r event.Record) {
 	}
 }
 
-// find returns the live attempt of that name, nil if there is none.
+// find returns the running attempt with that id, nil if there is none.
 func (e *Engine) find(id job.Attempt) *attempt { return e.jobs[id.Job].find(id) }
 
 func (e *Engine) applyJoined(at job.Time, r event.NodeJoined) {
@@ -84,7 +84,7 @@ func (e *Engine) applyJoined(at job.Time, r event.NodeJoined) {
 		if a.joined == 1 {
 			a.first = at
 			if !a.begun && a.req.Time > 0 && !a.pool.shape.Endless() {
-				a.Ends = at.Add(a.req.Time) // a little too late, until the batch system says when
+				a.Ends = at.Add(a.req.Time) // slightly too late, until the batch system reports the end
 			}
 			e.allocStarted(a)
 			a.pool.measureStartUp(a)
@@ -100,7 +100,7 @@ func (e *Engine) applyJoined(at job.Time, r event.NodeJoined) {
 	n.SortMemory = a.req.SortMemory / 4 * 3 // the worker needs the rest for itself
 	e.widen(a.pool, n.Capacity)
 	a.largest = job.Resources{CPUs: max(a.largest.CPUs, r.Capacity.CPUs), Mem: max(a.largest.Mem, r.Capacity.Mem)}
-	e.freed(n) // attempts there may have waited for a grant
+	e.freed(n) // attempts on it may wait for a grant
 	e.changed(a.pool)
 	e.touchAllocs()
 }
@@ -116,7 +116,7 @@ func (e *Engine) applyLost(at job.Time, r event.NodeLost) {
 		n.state = gone
 	}
 	for _, a := range e.on(n) {
-		e.touch(a.job) // which may wait for nothing else
+		e.touch(a.job) // the job may wait for nothing else
 	}
 	if n.alloc != nil {
 		e.changed(n.alloc.pool)
@@ -124,7 +124,7 @@ func (e *Engine) applyLost(at job.Time, r event.NodeLost) {
 	e.touchAllocs()
 }
 
-// node returns the node of that name, made if it is not known.
+// node returns the node with that id, and creates it if it is unknown.
 func (e *Engine) node(id job.NodeID) *node {
 	n := e.nodes[id]
 	if n == nil {
@@ -158,11 +158,11 @@ func (e *Engine) applyRequested(at job.Time, r event.AllocRequested) {
 	e.touchAllocs()
 }
 
-// Reserve sees to it that the number of an allocation that this engine is not told of is not
-// given again. It is called before Recover.
+// Reserve makes sure that the number of an allocation that this engine does not know is not
+// used again. It is called before Recover.
 func (e *Engine) Reserve(id job.AllocID) { e.noteAlloc(id) }
 
-// noteAlloc sees to it that the allocation's number is not given again.
+// noteAlloc makes sure that the allocation's number is not used again.
 func (e *Engine) noteAlloc(id job.AllocID) {
 	if n, err := strconv.Atoi(strings.TrimPrefix(string(id), "a")); err == nil {
 		e.lastAlloc = max(e.lastAlloc, n)

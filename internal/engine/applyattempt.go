@@ -21,7 +21,7 @@ func (e *Engine) applyStarted(at job.Time, r event.AttemptStarted) {
 	c := &j.Begin[class]
 	j.unready(i)
 	late := j.first(i) != nil
-	for a := j.first(i); a != nil; a = a.duplicate { // it is a duplicate of an attempt that was found too slow
+	for a := j.first(i); a != nil; a = a.duplicate { // it is the duplicate of an attempt that was found too slow
 		a.node.Health.Slow(at, e.cfg.Trust)
 		e.stale = true
 	}
@@ -57,7 +57,7 @@ func (e *Engine) applyGrant(at job.Time, a *attempt, p job.Phase) {
 	e.enqueue(a.job)
 }
 
-// want and unwant note that an attempt waits for a grant, and that it does no more.
+// want and unwant note that an attempt waits for a grant, and that it no longer does.
 func (e *Engine) want(a *attempt, p job.Phase) {
 	if a.next == nil {
 		j := a.job
@@ -76,11 +76,11 @@ func (e *Engine) unwant(a *attempt) {
 		a.job.pool.Remove(a.next)
 		a.node.Unpause(&a.Running)
 		a.next = nil
-		e.freed(a.node) // of the attempt, for whose sake nothing was started there
+		e.freed(a.node) // no task started there because of the waiting attempt
 	}
 }
 
-// drop takes an attempt that is over from its job and its node.
+// drop removes an attempt that has ended from its job and its node.
 func (e *Engine) drop(at job.Time, a *attempt) {
 	e.unwant(a)
 	a.job.pool.Vacate(&a.node.Node, &a.Running)
@@ -89,7 +89,7 @@ func (e *Engine) drop(at job.Time, a *attempt) {
 		l.live--
 		l.used = max(l.used, at)
 		if l.live == 0 || a.job.unproductive.n > 0 {
-			e.touchAllocs() // what runs no more may have been waited for
+			e.touchAllocs() // something may have waited for the end of the attempt
 		}
 	}
 	e.freed(a.node)
@@ -111,9 +111,9 @@ func (e *Engine) applyEnded(at job.Time, r event.AttemptEnded) {
 	e.touch(j)
 }
 
-// late reports whether the attempt was given up, but its task was not started
-// again and nothing of its result is at its node: then a result that comes late
-// is as good as any.
+// late reports whether the attempt was lost, but its task was not started
+// again and its node has none of its results. Then a late result is
+// as good as any.
 func (e *Engine) late(id job.Attempt) bool {
 	j := e.jobs[id.Job]
 	if j == nil || j.state.Final() || id.Task < 0 || id.Task >= len(j.tasks) {
@@ -123,7 +123,7 @@ func (e *Engine) late(id job.Attempt) bool {
 	return t.status == ready && t.attempt >= int32(id.N) && id.N > 0 && !(j.shuffles() && id.Task < j.work.Tasks)
 }
 
-// applyOutcome applies the end of an attempt to its task and to the standing of its node.
+// applyOutcome applies the end of an attempt to its task and to the health of its node.
 func (e *Engine) applyOutcome(at job.Time, a *attempt, r event.AttemptEnded) {
 	j, i, n := a.job, a.ID.Task, a.node
 	t := &j.tasks[i]
@@ -139,7 +139,7 @@ func (e *Engine) applyOutcome(at job.Time, a *attempt, r event.AttemptEnded) {
 	}
 	switch r.Outcome {
 	case event.Done:
-		if a.track == nil { // it is replayed
+		if a.track == nil { // the record is replayed
 			a.track = straggler.Unpack(r.Source, r.Curve)
 		}
 		e.applyDone(at, a, r.Stats)
@@ -160,7 +160,7 @@ func (e *Engine) applyOutcome(at job.Time, a *attempt, r event.AttemptEnded) {
 		e.strike(at, n)
 		t.lost = min(t.lost, 254) + 1
 	case event.Killed:
-		if !a.Shuffles() && !r.Slow { // such a one is killed for want of time or room
+		if !a.Shuffles() && !r.Slow { // a shuffling reduce or a slow attempt is killed for lack of time or memory
 			t.lost = min(t.lost, 254) + 1
 		}
 	case event.Broken:
@@ -194,7 +194,7 @@ func (e *Engine) applyDone(at job.Time, a *attempt, stats []job.PhaseStat) {
 	e.learn(a, at, stats)
 }
 
-// fail applies that the task of an attempt, its last, failed for good.
+// fail applies that the task of an attempt has failed for good.
 func (e *Engine) fail(a *attempt, reason string) {
 	j, i := a.job, a.ID.Task
 	n := int(j.tasks[i].fails)
@@ -204,7 +204,7 @@ func (e *Engine) fail(a *attempt, reason string) {
 	j.lastFail = fmt.Sprintf("%s failed in %d %s, last on %s: %s", j.work.NameOf(i), n, job.Plural(n, "attempt"), a.node.id, reason)
 }
 
-// strike holds an attempt that failed or got lost against its node.
+// strike counts a failed or lost attempt against its node.
 func (e *Engine) strike(at job.Time, n *node) {
 	if n.alloc == nil || n.alloc.ended {
 		return

@@ -23,7 +23,7 @@ func (e *Engine) applySubmitted(at job.Time, r event.JobSubmitted) {
 	j.Begin[0].Ready.Near(w.Homes)
 	for i := range j.Urgent {
 		j.Urgent[i] = sched.Candidate{Job: &j.Job, Needs: sched.Needs{Kind: j.Begin[i].Kind, Urgent: true}}
-		j.Urgent[i].Ready = sched.Ready{Next: int32(w.Total()), End: int32(w.Total())} // none that never started
+		j.Urgent[i].Ready = sched.Ready{Next: int32(w.Total()), End: int32(w.Total())} // no task that never started
 	}
 	j.Known.AddProfile(w.Demands)
 	for i := range j.past {
@@ -36,7 +36,7 @@ func (e *Engine) applySubmitted(at job.Time, r event.JobSubmitted) {
 	e.admit(j)
 }
 
-// enter puts a job into the line, behind all others.
+// enter puts a job at the end of the line.
 func (e *Engine) enter(j *jobState) {
 	e.orders++
 	p := e.poolFor(job.ShapeOf(j.work.Alloc))
@@ -47,7 +47,7 @@ func (e *Engine) enter(j *jobState) {
 	j.Priority = sched.Priority{Rank: p.Policy.Rank(&p.Pool, &j.Job), Order: e.orders}
 	j.asked, j.misses, j.unproductive, j.plan = 0, 0, unproductive{}, planning{}
 	if j.work.Alloc.Nodes == 0 || p.shape.Endless() {
-		j.asked = 1 // it was planned on allocations that wait for work, or shares what such jobs have on the machine
+		j.asked = 1 // it was planned on idle allocations, or shares the machine's allocation
 	}
 	e.enqueue(j)
 	e.touch(j)
@@ -71,7 +71,7 @@ func (e *Engine) applyResumed(at job.Time, r event.JobResumed) {
 }
 
 // renew gives a task of a resumed job its attempts back. The map outputs of nodes
-// that are gone may be found again by others.
+// that are gone may be found on other nodes.
 func (e *Engine) renew(j *jobState, i int, again bool) {
 	t := &j.tasks[i]
 	if t.status == done {
@@ -90,7 +90,7 @@ func (e *Engine) renew(j *jobState, i int, again bool) {
 	}
 }
 
-// applyJob applies the records that say where a job as a whole stands.
+// applyJob applies the records of the state of a whole job.
 func (e *Engine) applyJob(at job.Time, r event.Record) {
 	j := e.jobs[r.Of()]
 	if j == nil || j.state.Final() {
@@ -99,7 +99,7 @@ func (e *Engine) applyJob(at job.Time, r event.Record) {
 	switch r := r.(type) {
 	case event.JobStopping:
 		j.state, j.ending, j.code, j.reason = event.StateStopping, r.State, r.Code, r.Reason
-		for _, a := range j.sorted() { // nodes are looked at in the order in which they are freed
+		for _, a := range j.sorted() { // the order in which nodes are freed is the order of the search
 			a.KillReason = r.Reason
 			e.unwant(a)
 		}
@@ -117,7 +117,7 @@ func (e *Engine) applyJob(at job.Time, r event.Record) {
 
 func (e *Engine) applyJobEnded(at job.Time, j *jobState, r event.JobEnded) {
 	j.state, j.ending, j.code, j.reason, j.ended = r.State, "", r.Code, r.Reason, at
-	for _, a := range j.sorted() { // none, unless another berth wrote the journal
+	for _, a := range j.sorted() { // there are none, unless another version of berth wrote the journal
 		if e.drop(at, a); j.tasks[a.ID.Task].status == running && j.first(a.ID.Task) == nil {
 			j.move(a.ID.Task, ready)
 			j.again(a.ID.Task, 0)
@@ -130,15 +130,15 @@ func (e *Engine) applyJobEnded(at job.Time, j *jobState, r event.JobEnded) {
 	}
 	e.touchFollowers(j.ID)
 	e.dirtyOver = true
-	if r.State == event.StateDone { // nothing of it can be resumed
+	if r.State == event.StateDone { // it cannot be resumed
 		j.tasks, j.live, j.vacant, j.Left = nil, nil, nil, [2]sched.Unstarted{}
-		j.counts[0].done = j.counts[0].total // though outputs may have got lost that no reduce needed
+		j.counts[0].done = j.counts[0].total // although outputs that no reduce needed may be lost
 		j.Begin, j.Urgent = [2]sched.Candidate{}, [2]sched.Candidate{}
 	}
 	e.touchAllocs()
 }
 
-// applyOutput applies what became of the output of a map.
+// applyOutput applies that the output of a map was lost or found.
 func (e *Engine) applyOutput(r event.Record) {
 	switch r := r.(type) {
 	case event.OutputLost:

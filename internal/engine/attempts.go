@@ -14,8 +14,8 @@ func (e *Engine) phaseEntered(in step.PhaseEntered) {
 	}
 }
 
-// grantWanted puts the attempt among those that wait on their node, or tells it
-// again that it has a grant.
+// grantWanted adds the attempt to those that wait on its node, or repeats its
+// grant if it has one.
 func (e *Engine) grantWanted(in step.GrantWanted) {
 	a := e.find(in.Attempt)
 	switch {
@@ -29,7 +29,7 @@ func (e *Engine) grantWanted(in step.GrantWanted) {
 	}
 }
 
-// commitWanted grants the commit, unless another attempt of the task has it. Then this one waits for what becomes of that.
+// commitWanted grants the commit, unless another attempt of the task has the grant. Then this attempt waits until the other has ended.
 func (e *Engine) commitWanted(in step.CommitWanted) {
 	a := e.find(in.Attempt)
 	switch {
@@ -59,7 +59,7 @@ func (e *Engine) attemptEnded(r event.AttemptEnded) {
 		r.Outcome, r.Reason = event.Killed, beaten
 	case (r.Outcome == event.Killed && a.KillReason == "" || r.Outcome == event.Failed && r.Signal != 0) && a.outlived(e.now):
 		r = event.AttemptEnded{Attempt: a.ID, Outcome: event.Lost, Cut: true, Reason: "the time of its allocation was over"}
-	case r.Outcome == event.Lost && !a.endless(): // its worker was told to end, and says so
+	case r.Outcome == event.Lost && !a.endless(): // its worker was told to end, and reports that
 		r.Cut = true
 	case r.Outcome == event.Killed && a.KillReason == "" || r.Outcome == event.Lost:
 		r = e.tooOften(a, r)
@@ -74,8 +74,8 @@ func (e *Engine) attemptEnded(r event.AttemptEnded) {
 	}
 }
 
-// tooOften makes a loss count as a failure where the task has got lost too often:
-// then it is likely what kills its workers.
+// tooOften turns a loss into a failure if the task was lost too often: then the
+// task probably kills its workers.
 func (e *Engine) tooOften(a *attempt, r event.AttemptEnded) event.AttemptEnded {
 	if n := int(a.job.tasks[a.ID.Task].lost); n >= e.cfg.MaxLost && !r.Cut {
 		r.Outcome = event.Failed
@@ -84,14 +84,14 @@ func (e *Engine) tooOften(a *attempt, r event.AttemptEnded) event.AttemptEnded {
 	return r
 }
 
-// lose ends an attempt whose worker or node is no more.
+// lose ends an attempt whose worker or node is gone.
 func (e *Engine) lose(a *attempt, reason string) {
 	e.ended(a, e.tooOften(a, event.AttemptEnded{Attempt: a.ID, Outcome: event.Lost, Reason: reason, Cut: a.outlived(e.now)}))
 }
 
-// fetchFailed takes a report that a map's output is damaged or out of reach: the map
-// is run again. Where the holder is known to be away, it is waited for: it may come
-// back with the output, and is given up after a time if it does not.
+// fetchFailed handles a report that a map's output is damaged or out of reach: the map
+// runs again. If the holder is known to be away, the engine waits for it: it may come
+// back with the output, and is given up after a timeout.
 func (e *Engine) fetchFailed(in step.FetchFailed) {
 	j := e.held(in.Map.Job, in.Map.Task)
 	by := e.find(in.By)
@@ -99,7 +99,7 @@ func (e *Engine) fetchFailed(in step.FetchFailed) {
 		return
 	}
 	if by.Through != job.PhaseShuffle && !by.commit && by.KillReason == "" {
-		// It has a core that the map may need, so it must not wait for the map.
+		// The reduce has a core that the map may need, so it must not wait for the map.
 		e.kill(by, "its input is damaged: "+in.Reason)
 	}
 	t := &j.tasks[in.Map.Task]
@@ -107,7 +107,7 @@ func (e *Engine) fetchFailed(in step.FetchFailed) {
 	if t.winner() != in.Map.N || n == nil || n.state != up && n.outputs == "" {
 		return
 	}
-	if in.Addr != "" && in.Addr != n.addr { // the holder's worker was started again meanwhile
+	if in.Addr != "" && in.Addr != n.addr { // the holder's worker was restarted meanwhile
 		e.locate(by.node, j, in.Map.Task)
 		return
 	}

@@ -7,49 +7,49 @@ import (
 	"berth/internal/sched/straggler"
 )
 
-// Config holds the engine's bounds. A zero field takes its default.
+// Config holds the parameters of the engine. A zero field means its default.
 type Config struct {
-	// NodeTimeout is how long a node that does not answer is waited for before it and
-	// what it holds are given up. It must be longer than the lease after which workers
+	// NodeTimeout is how long the engine waits for a node that does not answer before it gives up
+	// the node and its map outputs. It must be longer than the lease after which workers
 	// stop committing without a grant. Default 1 min.
 	NodeTimeout time.Duration
-	// ClaimGrace is how long, after a resume, map outputs whose holder is unknown wait
-	// to be claimed by nodes that have yet to join. Default 1 min.
+	// ClaimGrace is how long, after a resume, the engine waits for nodes to join that may hold map
+	// outputs whose holder is unknown. Default 1 min.
 	ClaimGrace time.Duration
-	// Yield has an allocation given back when the job that it was asked for is over,
-	// though others of its pool could go on using it: they have their own. So jobs help
-	// each other to start sooner, but hold together no more of the cluster, and no earlier,
-	// than each would alone. Otherwise an allocation stays as long as anybody can use it.
+	// Yield gives an allocation back when the job that requested it is over, even though others of its
+	// pool could use it: they have their own. So jobs help each other to start sooner, but together
+	// use no more of the cluster, and no earlier, than each would alone. Otherwise an allocation
+	// stays as long as any job can use it.
 	Yield bool
-	// Trust says when a node is kept away from. Default: 5 in a row, for 1 min.
+	// Trust says when a node becomes suspected. Default: after 5 failures in a row, for 1 min.
 	Trust sched.Trust
-	// MaxLost is how many attempts of a task may get lost before each further one
-	// counts as failed: a task that kills its workers must not go on for ever. Default 10.
+	// MaxLost is how many attempts of a task may be lost before each further loss
+	// counts as a failure, as a task that kills its workers must not run forever. Default 10.
 	MaxLost int
 	// MaxBadOutputs is how many outputs of one map may turn out damaged or unreachable
-	// before the job is stopped: a disk that spoils all it holds must not keep a job
-	// busy for ever. Default 10.
+	// before the job is stopped, as a disk that damages its files must not keep a job
+	// busy forever. Default 10.
 	MaxBadOutputs int
-	// MaxUnproductive is how many allocations in a row that were asked for a job may end without any
-	// of its attempts done before it fails. Default 3.
+	// MaxUnproductive is how many allocations of a job in a row may end without any of its attempts
+	// done before the job fails. Default 3.
 	MaxUnproductive int
-	// PlanRetry is how long a job waits for another plan after one that came to nothing,
-	// and, once for each but the first, after allocations that did. Default 1 min.
+	// PlanRetry is how long a job waits for another plan after a plan without requests,
+	// and after each unproductive allocation but the first. Default 1 min.
 	PlanRetry time.Duration
-	// Order is how the jobs of a pool come one after another. Default sched.Auto: pools of
-	// batch systems go by the shortest.
+	// Order is the order of the jobs of a pool. Default sched.Auto, which means the order Shortest on
+	// batch systems.
 	Order sched.Order
-	// Scheduler is the policy by which tasks and their phases are placed on nodes. Default sched.Cores; a
-	// coordinator always names one, sched.DefaultScheduler where its user does not.
+	// Scheduler is the policy that assigns tasks and their phases to nodes. Default sched.Cores. A
+	// coordinator always sets it, to sched.DefaultScheduler if its user names none.
 	Scheduler sched.Scheduler
-	// Tuning changes what a start is worth to the scheduler, for experiments.
+	// Tuning changes the utility of a start, for experiments.
 	Tuning sched.Tuning
-	// Rule says which running attempts are too slow, and what is to be done about them. Default straggler.Berth.
+	// Rule decides which running attempts are too slow, and what to do about them. Default straggler.Berth.
 	Rule straggler.Rule
-	// LookEvery is the time between two looks at running attempts. Default straggler.Interval.
+	// LookEvery is the time between two assessments of running attempts. Default straggler.Interval.
 	LookEvery time.Duration
-	// AgeingShare is the share of a pool's cores whose work a job is forgiven while it waits in
-	// the order sched.Shortest. Default sched.AgeingShare.
+	// AgeingShare is the share of a pool's cores by which a waiting job ages in the order
+	// sched.Shortest. Default sched.AgeingShare.
 	AgeingShare float64
 }
 

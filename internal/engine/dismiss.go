@@ -6,14 +6,14 @@ import (
 	"berth/internal/job"
 )
 
-// Dismiss takes a job that is over out of memory and reports whether it did. It does not
-// while the job is not over; nor, unless it must, while nodes hold map outputs from which
-// the job could go on, or a node that ran attempts of it may come back and would then have
-// to be told that the job is over.
+// Dismiss removes a job that is over from memory and reports whether it did. It does not
+// while the job is not over. Unless must is set, it does not while nodes hold map outputs with
+// which the job could be resumed either, nor while a node that ran attempts of it may come back and
+// would have to be told that the job is over.
 //
-// Nothing has happened to the job by this, so there is no record of it: afterwards the state
-// is that of an engine which was never given the job's records. They may be given again, by
-// Replay, before the job is resumed. What follows for allocations is settled by the next Step.
+// Dismissing is no event of the job, so there is no record of it: afterwards the state
+// is that of an engine that never received the job's records. Replay may receive them again
+// before the job is resumed. The next Step handles the consequences for allocations.
 func (e *Engine) Dismiss(id job.ID, must bool) bool {
 	j := e.jobs[id]
 	if j == nil || !j.state.Final() || !must && e.remembered(j) {
@@ -27,7 +27,7 @@ func (e *Engine) Dismiss(id job.ID, must bool) bool {
 	return true
 }
 
-// dismissNodes takes the nodes out of memory that no job in memory can have run on: their
+// dismissNodes removes the nodes from memory that no job in memory can have run on: their
 // allocations ended before the first of the jobs was submitted. Their indices are not used
 // again.
 func (e *Engine) dismissNodes() {
@@ -44,10 +44,10 @@ func (e *Engine) dismissNodes() {
 	}
 }
 
-// Oldest returns when the first of the jobs in memory was submitted, 0 without any.
+// Oldest returns when the first of the jobs in memory was submitted, 0 if there is none.
 func (e *Engine) Oldest() job.Time {
 	var first job.Time
-	for i, j := range e.line { // a job that was replayed later stands behind younger ones
+	for i, j := range e.line { // a job that was replayed later follows younger ones
 		if i == 0 || j.submitted < first {
 			first = j.submitted
 		}
@@ -55,7 +55,7 @@ func (e *Engine) Oldest() job.Time {
 	return first
 }
 
-// remembered reports whether nodes have something of a job that is over, or may have.
+// remembered reports whether nodes hold something of a job that is over, or may do so.
 func (e *Engine) remembered(j *jobState) bool {
 	if j.resumable() && e.hasOutputsOn(j, (*node).has) {
 		return true

@@ -6,15 +6,15 @@ import (
 	"berth/internal/step"
 )
 
-// A task may have several live attempts: its first is too slow, and another was begun beside it (a duplicate). The first to
-// be done wins. At most one of them may put its output into place at a time: a grant stands until its attempt is over.
+// A task may have several running attempts: the first is too slow, and a duplicate was started beside it. The first attempt that is
+// done wins. At most one of them may commit its output at a time, as a grant to commit lasts until its attempt has ended.
 
-// begins reports whether an attempt of that number may begin the task: the task is ready, or the attempt is a new duplicate.
+// begins reports whether an attempt of that number may start the task: the task is ready, or the attempt is a new duplicate.
 func (t *task) begins(n int) bool {
 	return t.status == ready || t.status == running && n > int(t.attempt)
 }
 
-// join and part take in that an attempt lives from now on, beside others of its task if there are any, and that it does no more.
+// join and part note that an attempt runs, beside others of its task if there are any, and that it no longer does.
 func (j *jobState) join(a *attempt) {
 	t := &j.tasks[a.ID.Task]
 	if last := len(j.vacant) - 1; t.live == 0 && last >= 0 {
@@ -41,7 +41,7 @@ func (j *jobState) part(a *attempt) {
 	}
 }
 
-// unready takes a task that begins, or is done by an attempt that was given up, from those that wait.
+// unready removes a task from the ready ones, because it starts or because a lost attempt has done it.
 func (j *jobState) unready(i int) {
 	class := j.class(i)
 	if j.tasks[i].status == ready {
@@ -50,7 +50,7 @@ func (j *jobState) unready(i int) {
 	j.Urgent[class].Ready.Drop(int32(i))
 }
 
-// finish takes in that an attempt did its task.
+// finish notes that an attempt has done its task.
 func (j *jobState) finish(id job.Attempt) {
 	t := &j.tasks[id.Task]
 	j.unready(id.Task)
@@ -58,7 +58,7 @@ func (j *jobState) finish(id job.Attempt) {
 	t.later = uint8(min(255, int(t.attempt)-id.N))
 }
 
-// duplicates returns how many other attempts of its task live.
+// duplicates returns the number of other running attempts of its task.
 func (j *jobState) duplicates(a *attempt) int {
 	n := -1
 	for b := j.first(a.ID.Task); b != nil; b = b.duplicate {
@@ -67,7 +67,7 @@ func (j *jobState) duplicates(a *attempt) int {
 	return n
 }
 
-// granted returns the attempt of the task that may put its output into place, nil if none may.
+// granted returns the attempt of the task that may commit its output, nil if there is none.
 func (j *jobState) granted(task int) *attempt {
 	a := j.first(task)
 	for a != nil && !a.commit {
@@ -76,23 +76,23 @@ func (j *jobState) granted(task int) *attempt {
 	return a
 }
 
-// grantCommit lets an attempt put its output into place.
+// grantCommit permits an attempt to commit its output.
 func (e *Engine) grantCommit(a *attempt) {
 	a.held = false
 	e.emit(event.CommitGranted{Attempt: a.ID})
 	e.do(step.Commit{Attempt: a.ID, Node: a.node.id})
 }
 
-// beaten is why an attempt is killed whose task another did.
+// beaten is the reason for killing an attempt whose task another attempt has done.
 const beaten = "another attempt of its task was first"
 
-// ended records the end of an attempt, and settles what follows for others of its task: when one has done it they are killed, and
-// when one that might commit has not, another may that waits for that. A worker that is away asks again when it is back.
+// ended records the end of an attempt and its consequences for other attempts of its task: when the task is done they are killed, and
+// when an attempt with a grant to commit has ended otherwise, one that waits for the grant gets it. If its worker is away, the attempt asks again later.
 func (e *Engine) ended(a *attempt, r event.AttemptEnded) {
 	e.emit(r)
 	j, task := a.job, a.ID.Task
 	if j.tasks[task].attempt == 1 {
-		return // it was the only one ever
+		return // the task never had another attempt
 	}
 	for b := j.first(task); b != nil; b = b.duplicate {
 		switch {
@@ -105,8 +105,8 @@ func (e *Engine) ended(a *attempt, r event.AttemptEnded) {
 	}
 }
 
-// mayDuplicate reports whether a further attempt of a bag task may be begun beside one that runs. Then an attempt asks
-// before it puts its output into place. Tasks that take less than 10 s on average, where looks are 3 s apart, are too short for that.
+// mayDuplicate reports whether an attempt of a bag task may get a duplicate. If so it must ask before it commits.
+// With an interval of 3 s, tasks that take less than 10 s on average are too short for that.
 func (e *Engine) mayDuplicate(j *jobState) bool {
 	return j.work.MayDuplicate(job.BagTask) && j.Left[0].Mean() >= e.cfg.LookEvery*10/3
 }

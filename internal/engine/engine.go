@@ -8,45 +8,45 @@ import (
 	"berth/internal/step"
 )
 
-// Engine is the state of all jobs, tasks, nodes and allocations, and what decides
-// over them. Its methods must not be called at the same time.
+// Engine is the state of all jobs, tasks, nodes and allocations, with the decisions over
+// them. Its methods must not be called concurrently.
 type Engine struct {
 	cfg Config
-	now job.Time // of the step under way
+	now job.Time // of the present step
 
 	jobs      map[job.ID]*jobState
 	line      []*jobState // all jobs, in order of submission
-	orders    uint64      // submissions and resumes so far
-	pools     []*pool     // those in use, oldest first
+	orders    uint64      // number of submissions and resumes so far
+	pools     []*pool     // pools in use, oldest first
 	nodes     map[job.NodeID]*node
 	nodeList  []*node // by index; 0 is none
 	allocs    map[job.AllocID]*alloc
-	allocList []*alloc // not over, oldest first
-	lastAlloc int      // highest number given to an allocation
-	over      []*alloc // of batch systems, that ended and are not cleared, oldest first
+	allocList []*alloc // allocations that are not over, oldest first
+	lastAlloc int      // highest number of an allocation
+	over      []*alloc // allocations of batch systems that have ended and are not cleared, oldest first
 
-	out Output // of the last step, or the one under way
+	out Output // of the last step or the present one
 
-	// What follows is work that a step has left to settle, and is empty between steps.
+	// The following fields hold the open work of a step, and are empty between steps.
 
 	dirtyJobs   []*jobState
 	dirtyPools  []*pool
 	dirtyAllocs bool
 	dirtyOver   bool
 
-	round uint64 // of looking for jobs without an allocation of their own
+	round uint64 // of the search for jobs without an allocation of their own
 
-	deadline job.Time // next time at which something happens by itself; 0: none
-	stale    bool     // deadline is to be computed anew
-	expired  job.Time // up to which suspicions that ended were looked at
+	deadline job.Time // time of the next timeout; 0: none
+	stale    bool     // deadline must be computed again
+	expired  job.Time // ends of suspicions up to this time were handled
 
-	lookAt    job.Time // when running attempts are looked at next; 0: none is watched
+	lookAt    job.Time // time of the next assessment of running attempts; 0: none is watched
 	recovered job.Time // when this coordinator took over; 0: it is the first
 }
 
-// Output is what came of a step. The records are to be made durable, in their order,
-// with the step's time, before any of the actions is carried out, in their order. It holds until the next step, which
-// uses its memory again.
+// Output is the result of a step. The caller makes the records durable, in their order and
+// with the step's time, before it carries out the actions, in their order. An Output is valid until the next step, which
+// reuses its memory.
 type Output struct {
 	Records []event.Record
 	Actions []step.Action
@@ -63,12 +63,11 @@ func New(cfg Config) *Engine {
 	}
 }
 
-// Step takes an input in at a time and returns what comes of it.
+// Step handles an input at a time and returns its records and actions.
 //
-// An input that cannot be taken is answered with a *job.Error: Submit, Cancel and
-// Resume that make no sense as things stand, NodeUp of a node that belongs to no
-// live allocation, and Said of an attempt that is another node's. The output is to be carried out all the same: time has passed.
-// What workers and drivers say late about things that are over is no error and changes nothing.
+// The error is a *job.Error: for Submit, Cancel and Resume that are not possible in the present
+// state, for NodeUp of a node that belongs to no live allocation, and for FromWorker about an attempt of another node. The caller carries out the
+// output all the same, as time has passed. Late messages of workers and drivers about things that are over are no error and change nothing.
 func (e *Engine) Step(now job.Time, in step.Input) (Output, error) {
 	e.begin(now)
 	err := e.handle(in)
@@ -76,14 +75,14 @@ func (e *Engine) Step(now job.Time, in step.Input) (Output, error) {
 	return e.out, err
 }
 
-// Replay applies a record that an earlier coordinator wrote. Records are given in
+// Replay applies a record of an earlier coordinator. Records are given in
 // the order of their sequence numbers; those of a job that had ended may be given
-// later, before the job is resumed. After the last one, Recover is called.
+// later, before the job is resumed. After the last one the caller calls Recover.
 func (e *Engine) Replay(ent event.Entry) { e.apply(ent.At, ent.Record) }
 
-// Recover makes the replayed state good after the coordinator that wrote it died:
-// nodes have to join again, what was cut short is finished. The caller asks drivers
-// to adopt Allocs beside it.
+// Recover completes the replayed state after the death of the coordinator that wrote it:
+// nodes must join again, and interrupted changes are completed. The caller also asks drivers
+// to adopt Allocs.
 func (e *Engine) Recover(now job.Time) Output {
 	e.begin(now)
 	e.recover()
@@ -92,12 +91,12 @@ func (e *Engine) Recover(now job.Time) Output {
 }
 
 func (e *Engine) begin(now job.Time) {
-	e.NextTimeout() // what is due by now depends on how things stood before
+	e.NextTimeout() // computed before the input changes the state
 	e.now = now
 	e.out = Output{Records: e.out.Records[:0], Actions: e.out.Actions[:0]}
 }
 
-// emit makes a record, and with it a change.
+// emit makes a record and applies it.
 func (e *Engine) emit(r event.Record) {
 	e.apply(e.now, r)
 	e.out.Records = append(e.out.Records, r)
@@ -153,7 +152,7 @@ func (e *Engine) handle(in step.Input) error {
 	return nil
 }
 
-// advance draws the consequences of what was taken in, until there are no more.
+// advance emits the consequences of the input until there are no more.
 func (e *Engine) advance() {
 	e.expire()
 	e.updateDirty()
@@ -163,10 +162,10 @@ func (e *Engine) advance() {
 	}
 }
 
-// updateDirty settles what has changed.
+// updateDirty updates the jobs, allocations and pools that have changed.
 func (e *Engine) updateDirty() {
 	for len(e.dirtyJobs) > 0 || len(e.dirtyPools) > 0 || e.dirtyAllocs {
-		for i := 0; i < len(e.dirtyJobs); i++ { // more may come
+		for i := 0; i < len(e.dirtyJobs); i++ { // the loop may add more
 			e.dirtyJobs[i].dirty = false
 			e.updateJob(e.dirtyJobs[i])
 		}
@@ -184,7 +183,7 @@ func (e *Engine) updateDirty() {
 	}
 }
 
-// touch notes that the job is to be judged anew.
+// touch notes that the job must be updated.
 func (e *Engine) touch(j *jobState) {
 	if !j.dirty {
 		j.dirty = true
@@ -192,5 +191,5 @@ func (e *Engine) touch(j *jobState) {
 	}
 }
 
-// touchAllocs notes that allocations and timeouts are to be looked at.
+// touchAllocs notes that allocations and timeouts must be updated.
 func (e *Engine) touchAllocs() { e.dirtyAllocs, e.stale = true, true }

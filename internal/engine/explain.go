@@ -10,7 +10,7 @@ import (
 	"berth/internal/why"
 )
 
-// Explain returns the reasons why a job is where it is. There are none for a job that is over or unknown.
+// Explain returns the reasons for the state of a job, none for a job that is over or unknown.
 func (e *Engine) Explain(now job.Time, id job.ID) []why.Reason {
 	j := e.jobs[id]
 	if j == nil || j.state.Final() {
@@ -41,7 +41,7 @@ func (e *Engine) Explain(now job.Time, id job.ID) []why.Reason {
 	return x.reasons
 }
 
-// explanation gathers the reasons why a job is where it is.
+// explanation collects the reasons for the state of a job.
 type explanation struct {
 	e       *Engine
 	j       *jobState
@@ -51,9 +51,9 @@ type explanation struct {
 
 func (x *explanation) add(r why.Reason) { x.reasons = append(x.reasons, r) }
 
-// running tells how many attempts run, and where.
+// running adds how many attempts run, and where.
 func (x *explanation) running() {
-	place := make(map[*node]int) // in nodes
+	place := make(map[*node]int) // index in nodes
 	var nodes []why.Node
 	for _, a := range x.j.sorted() {
 		i, there := place[a.node]
@@ -68,7 +68,7 @@ func (x *explanation) running() {
 	}
 }
 
-// allocations tells of the allocations that serve the job or may, and of plans for more.
+// allocations adds the allocations that serve the job or may serve it, and plans for more.
 func (x *explanation) allocations() {
 	p := x.j.pool
 	class, ready := x.j.waits.next()
@@ -97,7 +97,7 @@ func (x *explanation) allocations() {
 	}
 }
 
-// plan tells of plans for what no allocation serves.
+// plan adds the state of planning, if no allocation serves the job.
 func (x *explanation) plan() {
 	pr, plan, unproductive := x.e.served(x.j), &x.j.plan, &x.j.unproductive
 	switch {
@@ -112,7 +112,7 @@ func (x *explanation) plan() {
 	}
 }
 
-// nodes tells of nodes that are away, with what of the job they hold, or suspected.
+// nodes adds the nodes that are away, with the job's attempts and outputs there, and suspected nodes.
 func (x *explanation) nodes() {
 	for _, n := range x.j.pool.nodes {
 		there := []why.Node{{ID: n.id}}
@@ -140,7 +140,7 @@ func (x *explanation) outputsOn(n *node) int {
 	return count
 }
 
-// leave tells of attempts that wait for a grant to go on.
+// leave adds the attempts that wait for a grant.
 func (x *explanation) leave() {
 	for _, n := range x.j.pool.nodes {
 		for _, r := range n.Waits(&x.j.Job, x.phase) {
@@ -153,10 +153,10 @@ func (x *explanation) leave() {
 	}
 }
 
-// phase returns the phase that an attempt is in.
+// phase returns the phase of an attempt.
 func (x *explanation) phase(r *sched.Running) job.Phase { return x.e.find(r.ID).phase }
 
-// tasks tells why bag tasks or maps that are ready do not start.
+// tasks adds why ready bag tasks or maps do not start.
 func (x *explanation) tasks() {
 	j := x.j
 	c := &j.Begin[0]
@@ -170,7 +170,7 @@ func (x *explanation) tasks() {
 	x.room(c)
 }
 
-// reduces tells why reduces that are ready do not start.
+// reduces adds why ready reduces do not start.
 func (x *explanation) reduces() {
 	j := x.j
 	c, maps := &j.Begin[1], &j.counts[0]
@@ -184,7 +184,7 @@ func (x *explanation) reduces() {
 	x.room(c)
 }
 
-// room tells what a class waits for on the nodes that are up, and which jobs go before.
+// room adds what a class lacks on the nodes that are up, and which jobs come before.
 func (x *explanation) room(c *sched.Candidate) {
 	p := x.j.pool
 	if !p.anyUp() || c.Class() == nil {
@@ -204,7 +204,7 @@ func (x *explanation) room(c *sched.Candidate) {
 	x.before()
 }
 
-// without tells why no task of the candidate starts on the node.
+// without adds why no task of the candidate starts on the node.
 func (x *explanation) without(n *node, c *sched.Candidate) why.Node {
 	r := why.Node{ID: n.id, Free: n.Free().Resources(), Returned: n.alloc.Retired}
 	if !x.e.cfg.Scheduler.WholeCores() {
@@ -219,7 +219,7 @@ func (x *explanation) without(n *node, c *sched.Candidate) why.Node {
 	return r
 }
 
-// late tells of attempts that are slower than others, and of tasks that are to begin anew because theirs was.
+// late adds attempts that are slower than others, and tasks that start again because of that.
 func (x *explanation) late() {
 	for _, a := range x.j.sorted() {
 		d, kind := a.verdict, a.Kind
@@ -243,7 +243,7 @@ func (x *explanation) late() {
 	}
 }
 
-// outputs tells of map outputs whose holder is unknown since a resume.
+// outputs adds map outputs whose holder is unknown since a resume.
 func (x *explanation) outputs() {
 	if n := x.j.unclaimed; n > 0 {
 		x.add(why.Reason{Kind: why.OutputsSought, Count: n})
@@ -252,10 +252,10 @@ func (x *explanation) outputs() {
 
 func (x *explanation) since(t job.Time) time.Duration { return max(0, x.now.Sub(t)) }
 
-// until returns the time until then, 0 where it has passed.
+// until returns the duration until t, 0 if t has passed.
 func (x *explanation) until(t job.Time) time.Duration { return max(0, t.Sub(x.now)) }
 
-// before tells which jobs with something to start go first, and why.
+// before adds which jobs with something to start come first, and why.
 func (x *explanation) before() {
 	reasons := []why.Reason{{Kind: why.EarlierJobs}, {Kind: why.ShorterJobs}, {Kind: why.AgedJobs}, {Kind: why.FairerJobs}}
 	for _, k := range x.j.pool.active {
@@ -280,5 +280,5 @@ func (x *explanation) before() {
 	}
 }
 
-// work returns the core-seconds of the job that are yet to begin.
+// work returns the core-seconds of the job that have yet to start.
 func work(j *jobState) float64 { return j.Left[0].Work() + j.Left[1].Work() }

@@ -7,8 +7,8 @@ import (
 	"berth/internal/step"
 )
 
-// said takes what a node's worker says of an attempt, if that is the node's own. What is
-// said of an attempt that is over changes nothing.
+// fromWorker handles a message of a node's worker about an attempt, if the attempt belongs to that node. Messages about
+// an attempt that is over change nothing.
 func (e *Engine) fromWorker(in step.FromWorker) error {
 	id, ok := in.Subject()
 	if !ok {
@@ -28,14 +28,14 @@ func foreign(node job.NodeID, what string) error {
 	return &job.Error{Class: job.Fatal, Where: string(node), What: what}
 }
 
-// lostRun is an attempt that was given up as lost. Its worker may yet tell how it ended,
+// lostRun is an attempt that was given up as lost. Its worker may still report its end,
 // or that it still runs.
 type lostRun struct {
-	n    int // of the attempt
+	n    int // number of the attempt
 	node *node
 }
 
-// ranOn returns the node of an attempt that is live or was given up as lost while its
+// ranOn returns the node of an attempt that runs, or that was given up as lost while its
 // task is not done; nil for any other.
 func (e *Engine) ranOn(id job.Attempt) *node {
 	if a := e.find(id); a != nil {
@@ -51,7 +51,7 @@ func (e *Engine) ranOn(id job.Attempt) *node {
 	return nil
 }
 
-// noteLost remembers where an attempt ran that was given up as lost.
+// noteLost stores the node of an attempt that was given up as lost.
 func (j *jobState) noteLost(a *attempt) {
 	if j.lostRuns == nil {
 		j.lostRuns = make(map[int32][]lostRun)

@@ -8,7 +8,7 @@ import (
 	"berth/internal/step"
 )
 
-// submit takes a job on, unless it could never run.
+// submit accepts a job, unless it could never run.
 func (e *Engine) submit(w job.Work) error {
 	if e.jobs[w.ID] != nil {
 		return step.UserError(w.ID, "the job was submitted already", "")
@@ -34,7 +34,7 @@ func (e *Engine) cancel(in step.Cancel) error {
 	case j.state == event.StateFinalizing:
 		return step.UserError(in.Job, "all tasks of the job are done and its output is being put into place", "")
 	case j.state == event.StateStopping:
-		return nil // it is on its way
+		return nil // it is being planned
 	}
 	reason := in.Reason
 	if reason == "" {
@@ -78,7 +78,7 @@ func (e *Engine) finalized(in step.Finalized) {
 	}
 }
 
-// updateJob draws the consequences of what became of a job's tasks.
+// updateJob emits the consequences of changes of a job's tasks.
 func (e *Engine) updateJob(j *jobState) {
 	if j.state == event.StateStopping && j.Live == 0 {
 		e.end(j, j.ending, j.code, j.reason)
@@ -111,8 +111,8 @@ func (e *Engine) updateJob(j *jobState) {
 	}
 }
 
-// endLeft ends the attempts that are left when all tasks of the job are done: duplicates of those that were first, and maps that
-// were run again for reduces that are done by now. Those of nodes that do not answer are not waited for.
+// endLeft kills the remaining attempts when all tasks of the job are done: duplicates, and maps that ran again for reduces that
+// are done by now. It does not wait for those on nodes that do not answer.
 func (e *Engine) endLeft(j *jobState) {
 	for _, a := range j.sorted() {
 		switch {
@@ -124,7 +124,7 @@ func (e *Engine) endLeft(j *jobState) {
 	}
 }
 
-// stop has a job end as that state as soon as its attempts are killed.
+// stop ends a job in the given state as soon as its attempts are killed.
 func (e *Engine) stop(j *jobState, s event.State, c job.Code, reason string) {
 	e.emit(event.JobStopping{Job: j.work.ID, State: s, Code: c, Reason: reason})
 	for _, a := range j.sorted() {
@@ -132,7 +132,7 @@ func (e *Engine) stop(j *jobState, s event.State, c job.Code, reason string) {
 	}
 }
 
-// kill ends an attempt. One that cannot be told now is told when its worker is back.
+// kill ends an attempt. If its worker is away, it is told when it is back.
 func (e *Engine) kill(a *attempt, reason string) {
 	a.KillReason = reason
 	e.unwant(a)
@@ -141,8 +141,8 @@ func (e *Engine) kill(a *attempt, reason string) {
 	}
 }
 
-// end ends a job, and lets nodes drop what they hold of it: but for the map outputs
-// of a job that may be resumed.
+// end ends a job, and makes nodes drop its data, except map outputs of a job that
+// may be resumed.
 func (e *Engine) end(j *jobState, s event.State, c job.Code, reason string) {
 	e.emit(event.JobEnded{Job: j.work.ID, State: s, Code: c, Reason: reason})
 	j.told, j.plan = nil, planning{}
@@ -156,5 +156,5 @@ func (e *Engine) end(j *jobState, s event.State, c job.Code, reason string) {
 	})
 }
 
-// resumable reports whether the job may go on from map outputs that nodes hold.
+// resumable reports whether the job may be resumed with map outputs that nodes hold.
 func (j *jobState) resumable() bool { return j.state != event.StateDone && j.shuffles() }

@@ -9,7 +9,7 @@ import (
 	"berth/internal/step"
 )
 
-// nodeUp takes a worker in and brings what it has and what it should have together.
+// nodeUp handles that a worker joined, and reconciles what it has with what it should have.
 func (e *Engine) nodeUp(in step.NodeUp) error {
 	id := in.Node.Alloc()
 	if e.allocs[id] == nil {
@@ -25,8 +25,8 @@ func (e *Engine) nodeUp(in step.NodeUp) error {
 	return nil
 }
 
-// reconcileAttempts ends the attempts that the worker does not have any more, kills
-// those it should not have, and tells the others again what they may do.
+// reconcileAttempts ends the attempts that the worker no longer has, kills
+// those that it should not have, and repeats the grants of the others.
 func (e *Engine) reconcileAttempts(n *node, has []job.Attempt) {
 	here := make(map[job.Attempt]bool, len(has))
 	for _, id := range has {
@@ -54,8 +54,8 @@ func (e *Engine) reconcileAttempts(n *node, has []job.Attempt) {
 	}
 }
 
-// revive takes an attempt back that was given up as lost, where its task was not
-// started again. A reduce is not taken back: it may run with more leave than is known.
+// revive restores an attempt that was given up as lost, unless its task was started again.
+// Reduces are not restored, as the worker may have a wider grant than the engine knows.
 func (e *Engine) revive(n *node, id job.Attempt) bool {
 	j := e.jobs[id.Job]
 	if j == nil || !j.active() || id.Task < 0 || id.Task >= len(j.tasks) || j.class(id.Task) == 1 {
@@ -69,15 +69,15 @@ func (e *Engine) revive(n *node, id job.Attempt) bool {
 	return true
 }
 
-// untell notes that the node's worker, which may be another, knows nothing of map outputs.
+// untell notes that the node's worker, which may be a new one, knows no map outputs.
 func (e *Engine) untell(n *node) {
 	for _, j := range e.line {
 		j.told.Remove(n.Index)
 	}
 }
 
-// remind tells an attempt again what it was granted. A commit that it was started
-// with is void by the break: it asks for that.
+// remind repeats the grants of an attempt. A grant to commit from its start
+// has expired with the interruption: the attempt asks for it.
 func (e *Engine) remind(a *attempt) {
 	if a.Through > a.job.Begin[sched.KindIndex(a.Kind)].Through {
 		e.do(step.Grant{Attempt: a.ID, Node: a.node.id, Phase: a.Through, Grant: job.Grant{Memory: a.Sort}})
@@ -87,7 +87,7 @@ func (e *Engine) remind(a *attempt) {
 	}
 }
 
-// reconcileOutputs takes up what map outputs the node holds, and gives up those that
+// reconcileOutputs adopts the map outputs that the node holds, and gives up those that
 // it should hold and does not.
 func (e *Engine) reconcileOutputs(n *node, held []job.Attempt) {
 	here := make(map[job.Attempt]bool, len(held))
@@ -113,7 +113,7 @@ func (e *Engine) reconcileOutputs(n *node, held []job.Attempt) {
 	}
 }
 
-// adoptOutput notes that a map's output, whose holder is unknown or away, is on this node.
+// adoptOutput records that a map's output, whose holder is unknown or away, is on this node.
 func (e *Engine) adoptOutput(n *node, id job.Attempt) {
 	j := e.held(id.Job, id.Task)
 	if j == nil || j.tasks[id.Task].winner() != id.N {
@@ -124,8 +124,8 @@ func (e *Engine) adoptOutput(n *node, id job.Attempt) {
 	}
 }
 
-// forgetOver lets the node drop what it has of jobs that are over. Jobs that are not
-// known may be resumed one day.
+// forgetOver makes the node drop the data of jobs that are over. It keeps the data of unknown jobs,
+// as they may be resumed.
 func (e *Engine) forgetOver(n *node, in step.NodeUp) {
 	told := make(map[job.ID]bool)
 	for _, ids := range [][]job.Attempt{in.Running, in.Held} {
@@ -156,8 +156,8 @@ func (e *Engine) nodeDown(in step.NodeDown) {
 	}
 }
 
-// sweep ends the attempts of a node whose worker is no more. Of a node that is gone
-// the map outputs are lost too.
+// sweep ends the attempts of a node whose worker is gone. If the node is gone
+// its map outputs are lost, too.
 func (e *Engine) sweep(n *node, reason string) {
 	for _, a := range e.on(n) {
 		e.lose(a, reason)
@@ -167,9 +167,9 @@ func (e *Engine) sweep(n *node, reason string) {
 	}
 }
 
-// expire lets happen what happens by time alone.
+// expire fires the timeouts that are due.
 func (e *Engine) expire() {
-	e.expired = e.now // e.deadline is as things stood before the input, see begin
+	e.expired = e.now // e.deadline was computed before the input, see begin
 	if e.deadline == 0 || e.now < e.deadline {
 		return
 	}
@@ -181,13 +181,13 @@ func (e *Engine) expire() {
 				e.sweep(n, reason)
 			}
 		}
-		e.changed(a.pool) // nodes may be trusted again, and what is kept for a task that it is too late for is free
+		e.changed(a.pool) // nodes may be no longer suspected, and memory that was reserved for a task that is too late is free
 	}
 	e.dirtyOver = len(e.over) > 0
 	e.touchAllocs()
 }
 
-// NextTimeout returns when something happens by time alone; then a Tick is due.
+// NextTimeout returns the time of the next timeout, at which a Tick is due.
 func (e *Engine) NextTimeout() (job.Time, bool) {
 	if e.stale {
 		e.stale = false
@@ -227,10 +227,10 @@ func (e *Engine) nextDeadline() job.Time {
 func (e *Engine) recover() {
 	for _, n := range e.nodeList[1:] {
 		switch {
-		case n == nil: // dismissed
+		case n == nil: // the node was dismissed
 		case n.state == up:
 			e.emit(event.NodeLost{Node: n.id, Reason: "the coordinator was started again", Unseen: true})
-		case n.state == down: // while there was no coordinator it could not come back, and clocks may have been set
+		case n.state == down: // it could not come back while there was no coordinator, and clocks may have changed
 			e.emit(event.NodeLost{Node: n.id, Reason: n.reason, Unseen: true})
 		case n.state == gone:
 			for _, a := range e.on(n) {
@@ -241,7 +241,7 @@ func (e *Engine) recover() {
 	e.dropOutputs(func(h *node) bool { return !h.has() })
 	e.recovered, e.dirtyOver = e.now, true
 	for _, a := range e.over {
-		e.do(step.Release{Alloc: a.id, On: a.req.On, Reason: "it is over"}) // it may have been written down and not done
+		e.do(step.Release{Alloc: a.id, On: a.req.On, Reason: "it is over"}) // the release may be on record and not carried out
 	}
 	for _, j := range e.line {
 		if j.state == event.StateFinalizing {

@@ -8,7 +8,7 @@ import (
 	"berth/internal/step"
 )
 
-// locate tells a node where the output of a map is, if it is there to be had.
+// locate tells a node where the output of a map is, if the output is available.
 func (e *Engine) locate(to *node, j *jobState, i int) {
 	t := &j.tasks[i]
 	if t.status != done || to.state != up {
@@ -16,14 +16,14 @@ func (e *Engine) locate(to *node, j *jobState, i int) {
 	}
 	if n := e.nodeList[t.holder]; n != nil && (n.state == up || n.outputs != "") {
 		l := step.Locate{Node: to.id, Attempt: job.Attempt{Job: j.work.ID, Task: i, N: t.winner()}, Holder: n.id, Addr: n.addr}
-		if to.outputs != "" { // they are on the same file system
+		if to.outputs != "" { // both nodes are on the same file system
 			l.Outputs = n.outputs
 		}
 		e.do(l)
 	}
 }
 
-// spread tells all nodes that know of the job's map outputs where that of a map is.
+// spread tells all nodes that follow the job's map outputs where the output of a map is.
 func (e *Engine) spread(j *jobState, i int) {
 	j.told.All(func(to int) { e.locate(e.nodeList[to], j, i) })
 }
@@ -39,8 +39,8 @@ func (e *Engine) tell(to *node, j *jobState) {
 	}
 }
 
-// dropOutputs has the maps run again whose outputs were on nodes that are gone, where
-// a reduce needs them yet.
+// dropOutputs makes maps run again whose outputs were on lost nodes and are still
+// needed by a reduce.
 func (e *Engine) dropOutputs(lost func(*node) bool) {
 	for _, j := range e.line {
 		if !j.active() || !j.needsOutputs() {
@@ -55,15 +55,15 @@ func (e *Engine) dropOutputs(lost func(*node) bool) {
 	}
 }
 
-// has reports whether the node's map outputs may be had: it may come back with them, or
-// they lie where they stay.
+// has reports whether the node's map outputs are available or may become available again: it may come back with them, or
+// they are in a folder that stays.
 func (n *node) has() bool { return n.state != gone || n.outputs != "" }
 
-// claimable returns when unclaimed outputs of the job are given up: at once when all
-// nodes of an allocation have told what they hold, later when some have yet to. ok is
-// false while no node is there on which the maps could run again anyway.
+// claimable returns when unclaimed outputs of the job are given up: at once if all
+// nodes of an allocation have reported what they hold, later if some have not. ok is
+// false while no node is up on which the maps could run again.
 func (e *Engine) claimable(j *jobState) (at job.Time, ok bool) {
-	if !j.pool.shape.Endless() { // what outlives its allocation has a holder still
+	if !j.pool.shape.Endless() { // outputs that outlive their allocation still have a holder
 		return e.now, true
 	}
 	for _, a := range j.pool.allocs {
@@ -77,7 +77,7 @@ func (e *Engine) claimable(j *jobState) (at job.Time, ok bool) {
 	return max(at, j.Released).Add(e.cfg.ClaimGrace), ok
 }
 
-// giveUpClaims has the maps of a resumed job run again whose outputs nobody holds.
+// giveUpClaims makes those maps of a resumed job run again whose outputs no node holds.
 func (e *Engine) giveUpClaims(j *jobState) {
 	for i := range j.work.Tasks {
 		if t := &j.tasks[i]; t.status == done && t.holder == 0 {

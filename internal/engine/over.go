@@ -6,8 +6,8 @@ import (
 	"berth/internal/step"
 )
 
-// applyOver notes that an allocation has ended: what its jobs make of that, and which of its
-// nodes' map outputs stay for now. On one machine nothing stays.
+// applyOver applies the end of an allocation to its jobs, and keeps the nodes whose map outputs
+// stay for now. On one machine none stay.
 func (e *Engine) applyOver(a *alloc, r event.AllocEnded) {
 	if !r.Unwanted && a.begun && a.joined == 0 {
 		a.pool.startUp.Guess(a.lasted(a.endedAt))
@@ -32,7 +32,7 @@ func (e *Engine) applyOver(a *alloc, r event.AllocEnded) {
 	e.dirtyOver = true
 }
 
-// applyCleared notes that nothing is left of an allocation.
+// applyCleared applies that nothing is left of an allocation.
 func (e *Engine) applyCleared(r event.AllocCleared) {
 	for i, a := range e.over {
 		if a.id == r.Alloc {
@@ -45,7 +45,7 @@ func (e *Engine) applyCleared(r event.AllocCleared) {
 	}
 }
 
-// clearOver has the allocations cleared that are over and of which nobody needs anything.
+// clearOver clears the ended allocations whose remains nobody needs.
 func (e *Engine) clearOver() {
 	for _, a := range e.over {
 		a.clearAt = 0
@@ -61,10 +61,10 @@ func (e *Engine) clearOver() {
 	e.stale = true
 }
 
-// clearable returns when an allocation may be cleared: at once, unless map outputs on it
-// are of use to a job that may be resumed, or may be to one that is not known since the
-// coordinator was started again. Such are kept for the idle timeout, as they would be on
-// nodes that are idle. ok is false while a job needs them, and when it is being cleared.
+// clearable returns when an allocation may be cleared: at once, unless it has map outputs
+// for a job that may be resumed, or for a job that may be unknown since the
+// coordinator was restarted. Such outputs stay for the idle timeout, as they would on
+// idle nodes. ok is false while a job needs them, and while the allocation is being cleared.
 func (e *Engine) clearable(a *alloc) (at job.Time, ok bool) {
 	if a.clearing {
 		return 0, false
@@ -97,8 +97,8 @@ func (e *Engine) overDeadlines(offer func(job.Time)) {
 	}
 }
 
-// cleared takes in that nothing is left of an allocation. A job that was resumed
-// meanwhile has to do without its outputs.
+// cleared handles that nothing is left of an allocation. A job that was resumed
+// meanwhile loses the outputs on it.
 func (e *Engine) cleared(in step.Cleared) {
 	for _, a := range e.over {
 		if a.id == in.Alloc {
@@ -109,8 +109,8 @@ func (e *Engine) cleared(in step.Cleared) {
 	}
 }
 
-// Kept returns how many allocations are over of which something is kept for jobs that
-// run or may be resumed: their Clear is yet to come.
+// Kept returns the number of ended allocations whose remains are kept for jobs that
+// run or may be resumed, so that their Clear was not emitted yet.
 func (e *Engine) Kept() int {
 	n := 0
 	for _, a := range e.over {
@@ -121,8 +121,8 @@ func (e *Engine) Kept() int {
 	return n
 }
 
-// Uncleared returns the allocations that are over and not cleared, oldest first:
-// what is left of them may still be wanted.
+// Uncleared returns the allocations that are over and not cleared, oldest first.
+// Their remains may still be needed.
 func (e *Engine) Uncleared() []job.AllocID {
 	ids := make([]job.AllocID, len(e.over))
 	for i, a := range e.over {

@@ -10,27 +10,27 @@ import (
 	"berth/internal/step"
 )
 
-// planning is how the plan of what is left of a job stands.
+// planning is the state of a job's planning.
 type planning struct {
-	onWay  bool          // it was asked for
-	reason string        // why
-	failed string        // why the last one came to nothing …
-	retry  job.Time      // … and when another is asked for
-	cut    time.Duration // how long tasks had run that were cut short, as far as it knows
-	short  bool          // the last one asked for less time than the next task takes, as far as is known
+	onWay  bool          // a plan was requested
+	reason string        // the reason of the request
+	failed string        // the reason why the last plan failed …
+	retry  job.Time      // … and when the next one is requested
+	cut    time.Duration // how long tasks had run that were cut short, as known to the requested plan
+	short  bool          // the last plan requested less time than the next task is expected to take
 }
 
-// unproductive counts the allocations in a row that were asked for a job and ended without any
+// unproductive counts the allocations of a job in a row that ended without any
 // of its attempts done.
 type unproductive struct {
 	n    int
-	up   int      // of those: that had nodes
-	at   job.Time // when the last ended …
+	up   int      // how many of them had nodes
+	at   job.Time // when the last one ended …
 	last string   // … and why
 }
 
-// planIfNeeded has what is left of a job planned anew where no allocation serves it, or when
-// enough tasks have shown how long they take.
+// planIfNeeded requests a plan of the job's remaining tasks if no allocation serves it, or if
+// enough tasks have been measured.
 func (e *Engine) planIfNeeded(j *jobState) {
 	_, ready := j.waits.next()
 	if !ready || j.asked <= len(j.work.More) {
@@ -39,11 +39,11 @@ func (e *Engine) planIfNeeded(j *jobState) {
 	pr := e.served(j)
 	switch {
 	case pr.ok && !j.waits.scout:
-	case !pr.ok && j.unproductive.n >= e.cfg.MaxUnproductive && j.Live > 0: // one of those may be done yet
+	case !pr.ok && j.unproductive.n >= e.cfg.MaxUnproductive && j.Live > 0: // one of the running attempts may still be done
 	case !pr.ok && j.unproductive.n >= e.cfg.MaxUnproductive:
 		e.stop(j, event.StateFailed, job.CodeFailed, j.whyUnproductive())
 	case j.plan.onWay:
-	case j.pool.shape.Endless(): // there is no queue to look at: it is asked for what it was at first, for all jobs of the pool
+	case j.pool.shape.Endless(): // there is no queue to observe, so the request of the first plan is repeated for all jobs of the pool
 		e.request("", j.work.Alloc)
 	case e.now < e.planAfter(j, pr):
 	case pr.ok:
@@ -54,8 +54,8 @@ func (e *Engine) planIfNeeded(j *jobState) {
 	}
 }
 
-// planAfter returns when the job may be planned. Where its allocations come to nothing
-// again and again that is the later the more did.
+// planAfter returns when the job may be planned. The more of its allocations in a row were
+// unproductive, the later that is.
 func (e *Engine) planAfter(j *jobState, pr prospect) job.Time {
 	at := j.plan.retry
 	if b := &j.unproductive; !pr.ok && b.n > 1 {
@@ -64,7 +64,7 @@ func (e *Engine) planAfter(j *jobState, pr prospect) job.Time {
 	return at
 }
 
-// planDeadlines offers the times at which a job is to be considered again.
+// planDeadlines offers the times at which a job is considered for planning again.
 func (e *Engine) planDeadlines(j *jobState, offer func(job.Time)) {
 	if _, ready := j.waits.next(); !ready {
 		return
@@ -78,7 +78,7 @@ func (e *Engine) planDeadlines(j *jobState, offer func(job.Time)) {
 	}
 }
 
-// lack says what the job lacks.
+// lack returns what the job lacks, as the reason of a plan.
 func (e *Engine) lack(j *jobState, pr prospect) string {
 	switch {
 	case pr.short:
@@ -90,7 +90,7 @@ func (e *Engine) lack(j *jobState, pr prospect) string {
 	return "no allocation is left"
 }
 
-// plan asks for a plan of what is left of the job.
+// plan requests a plan of the remaining tasks of the job.
 func (e *Engine) plan(j *jobState, reason string) {
 	rest := e.rest(j)
 	j.plan = planning{onWay: true, reason: reason, cut: rest.CutShort, short: j.plan.short}
@@ -101,7 +101,7 @@ func (e *Engine) plan(j *jobState, reason string) {
 	e.do(step.Plan{Job: j.work.ID, Reason: reason, Rest: rest})
 }
 
-// rest returns what is left of the job.
+// rest returns the remaining tasks and the allocations of the job.
 func (e *Engine) rest(j *jobState) job.Rest {
 	left := func(c counts) int { return c.total - c.done - c.failed }
 	r := job.Rest{Tasks: left(j.counts[0]), Reduces: left(j.counts[1]), CutShort: max(j.Left[0].Longest, j.Left[1].Longest)}
@@ -111,7 +111,7 @@ func (e *Engine) rest(j *jobState) job.Rest {
 	return r
 }
 
-// planned takes in the plan of what is left of a job.
+// planned handles the plan of the remaining tasks of a job.
 func (e *Engine) planned(in step.Planned) {
 	j := e.jobs[in.Job]
 	if j == nil || !j.plan.onWay {
@@ -140,8 +140,8 @@ func (e *Engine) planned(in step.Planned) {
 	e.requestPlanned(j, in, short)
 }
 
-// requestPlanned asks for what a plan says, unless that would not serve the job's next task either.
-// short says that it leaves less time than that task is expected to take.
+// requestPlanned requests the allocations of a plan, unless they would not serve the job's next task either.
+// short says that they leave less time than that task is expected to take.
 func (e *Engine) requestPlanned(j *jobState, in step.Planned, short bool) {
 	class, ready := j.waits.next()
 	if !ready {
@@ -161,10 +161,10 @@ func (e *Engine) requestPlanned(j *jobState, in step.Planned, short bool) {
 	}
 }
 
-// tooShort reports whether a plan that knew of all that was cut short leaves less time than
-// the job's next task is expected to take, and returns the most that it leaves. If the next
-// plan does so too there is no more to be had, and the task is tried in that time:
-// allocations that come to nothing end the job, plans that do would go on for ever.
+// tooShort reports whether a plan that knew of all tasks that were cut short leaves less time than
+// the job's next task is expected to take, and returns the longest time that it leaves. If the next
+// plan does so as well, no more time is available, and the task is tried in that time: repeated
+// unproductive allocations end the job, while repeated plans would never end.
 func (j *jobState) tooShort(in step.Planned, knew time.Duration) (short bool, most time.Duration) {
 	class, ready := j.waits.next()
 	if !ready || max(j.Left[0].Longest, j.Left[1].Longest) > knew {
@@ -183,8 +183,8 @@ func (j *jobState) tooShort(in step.Planned, knew time.Duration) (short bool, mo
 	return most > 0 && t.Span(j.Begin[class].Ready.CutOnly()) > most, most
 }
 
-// unplanned takes in that no plan could be made. Without a time at which one may be the
-// job fails, unless it can go on as it is.
+// unplanned handles that a plan failed. The job fails if there is no time for
+// another plan, unless it can continue without one.
 func (e *Engine) unplanned(j *jobState, in step.Planned) {
 	switch {
 	case in.Retry != 0:
@@ -196,7 +196,7 @@ func (e *Engine) unplanned(j *jobState, in step.Planned) {
 	}
 }
 
-// replan has a plan asked for again, at that time or after a while.
+// replan requests another plan at that time, or after Config.PlanRetry if the time is 0.
 func (e *Engine) replan(j *jobState, why string, at job.Time) {
 	if at <= e.now {
 		at = e.now.Add(e.cfg.PlanRetry)
@@ -221,8 +221,8 @@ func (e *Engine) applyPlanned(r event.JobPlanned) {
 	e.touchAllocs()
 }
 
-// count takes in that an allocation of the job is over; attempts of the job that were
-// done while it was up make up for all before.
+// count counts the end of an allocation of the job. If an attempt of the job was
+// done while it was up, the count starts again.
 func (j *jobState) count(a *alloc, at job.Time, reason string) {
 	if a.up() && j.dones > a.mark {
 		return
@@ -235,7 +235,7 @@ func (j *jobState) count(a *alloc, at job.Time, reason string) {
 	b.at, b.last = at, reason
 }
 
-// whyUnproductive says why a job fails whose allocations came to nothing, and what to do.
+// whyUnproductive returns why a job with unproductive allocations fails, and what to do.
 func (j *jobState) whyUnproductive() string {
 	b, cut := &j.unproductive, max(j.Left[0].Longest, j.Left[1].Longest)
 	last := ""

@@ -12,10 +12,10 @@ type pool struct {
 	sched.Pool
 	shape  job.Shape
 	allocs []*alloc    // not over, oldest first
-	nodes  []*node     // of those, that have ever been up, by index: as in Pool.Nodes
-	active []*jobState // not over, by submission or resume
+	nodes  []*node     // their nodes that have ever been up, by index, as in Pool.Nodes
+	active []*jobState // jobs that are not over, by submission or resume
 
-	done      uint64   // attempts done on its nodes, ever
+	done      uint64   // number of attempts ever done on its nodes
 	idleSince job.Time // when active became empty
 
 	startUp sched.StartUp
@@ -36,7 +36,7 @@ func (e *Engine) poolFor(s job.Shape) *pool {
 	return p
 }
 
-// prune forgets a pool that serves nobody.
+// prune removes a pool that serves no job.
 func (e *Engine) prune(p *pool) {
 	if len(p.allocs) == 0 && len(p.active) == 0 {
 		e.pools = slices.DeleteFunc(e.pools, func(q *pool) bool { return p == q })
@@ -48,14 +48,14 @@ func (p *pool) anyUp() bool {
 	return slices.ContainsFunc(p.nodes, func(n *node) bool { return n.state == up })
 }
 
-// enter puts a job behind all others of its pool.
+// enter puts a job at the end of the pool's line.
 func (p *pool) enter(j *jobState) {
 	j.pool = p
 	p.Enter(&j.Job)
 	p.active = append(p.active, j)
 }
 
-// leave takes a job that is over out of its pool.
+// leave removes a job that is over from its pool.
 func (p *pool) leave(j *jobState, at job.Time) {
 	p.active = slices.DeleteFunc(p.active, func(k *jobState) bool { return k == j })
 	p.Leave(&j.Job)
@@ -65,13 +65,13 @@ func (p *pool) leave(j *jobState, at job.Time) {
 	}
 }
 
-// changed makes the scheduler look at every node again: one came, went or is trusted anew.
+// changed makes the scheduler search every node again, as one came, went or is no longer suspected.
 func (e *Engine) changed(p *pool) {
 	p.Changed()
 	e.mark(p)
 }
 
-// mark has the scheduler look at the pool.
+// mark makes the scheduler run for the pool.
 func (e *Engine) mark(p *pool) {
 	if !p.dirty {
 		p.dirty = true
@@ -79,7 +79,7 @@ func (e *Engine) mark(p *pool) {
 	}
 }
 
-// freed notes that something of the node became free.
+// freed notes that resources of the node were freed.
 func (e *Engine) freed(n *node) {
 	if n.alloc == nil || n.alloc.ended {
 		return

@@ -5,7 +5,7 @@ import (
 	"berth/internal/step"
 )
 
-// Job returns where a job stands; ok is false if there is no such job.
+// Job returns the state of a job; ok is false if the job is unknown.
 func (e *Engine) Job(id job.ID) (s step.JobStatus, ok bool) {
 	j := e.jobs[id]
 	if j == nil {
@@ -14,7 +14,7 @@ func (e *Engine) Job(id job.ID) (s step.JobStatus, ok bool) {
 	return j.status(), true
 }
 
-// Jobs returns where all jobs stand, in the order of their submission.
+// Jobs returns the states of all jobs, in the order of their submission.
 func (e *Engine) Jobs() []step.JobStatus {
 	all := make([]step.JobStatus, len(e.line))
 	for i, j := range e.line {
@@ -23,7 +23,7 @@ func (e *Engine) Jobs() []step.JobStatus {
 	return all
 }
 
-// EndOf returns when a running attempt is expected to end by the last look at it, 0 where nothing tells.
+// EndOf returns the expected end of a running attempt by its last assessment, 0 if unknown.
 func (e *Engine) EndOf(id job.Attempt) job.Time {
 	if a := e.find(id); a != nil && a.verdict != nil {
 		return a.verdict.End
@@ -42,7 +42,7 @@ func (j *jobState) status() step.JobStatus {
 	}
 }
 
-// Unfinished returns how many jobs are not over.
+// Unfinished returns the number of jobs that are not over.
 func (e *Engine) Unfinished() int {
 	n := 0
 	for _, j := range e.line {
@@ -88,7 +88,7 @@ func (e *Engine) Idle() []job.Live {
 	return all
 }
 
-// asLive returns the allocation as plans see it.
+// asLive returns the allocation as the plan package sees it.
 func (a *alloc) asLive() job.Live {
 	if a.up() {
 		return job.Live{ID: a.id, Request: a.req, Began: a.since(), Ends: a.Ends}

@@ -7,7 +7,7 @@ import (
 	"berth/internal/step"
 )
 
-// schedule starts what the pool's policy says is to start.
+// schedule carries out the decisions of the pool's policy.
 func (e *Engine) schedule(p *pool) {
 	for {
 		d := p.Policy.Select(&p.Pool, e.now)
@@ -39,7 +39,7 @@ func (e *Engine) schedule(p *pool) {
 func (e *Engine) start(c *sched.Candidate, n *node, i int) {
 	j := c.Job.Owner.(*jobState)
 	id := job.Attempt{Job: j.ID, Task: i, N: int(j.tasks[i].attempt) + 1}
-	// A bag task's attempt that is and stays the only one of its task need not ask to commit.
+	// An attempt of a bag task that cannot get a duplicate need not ask to commit.
 	commit := c.Kind == job.BagTask && j.tasks[i].status == ready && !e.mayDuplicate(j)
 	sort := j.pool.Policy.SortMemory(&n.Node, c)
 	e.emit(event.AttemptStarted{Attempt: id, Node: n.id, Through: c.Through, Commit: commit})
@@ -52,7 +52,7 @@ func (e *Engine) start(c *sched.Candidate, n *node, i int) {
 	}
 }
 
-// enqueue puts the job's candidates where they belong after anything about the job changed.
+// enqueue updates the job's candidates after any change of the job.
 func (e *Engine) enqueue(j *jobState) {
 	p := j.pool
 	if p == nil {
@@ -75,7 +75,7 @@ func (e *Engine) enqueue(j *jobState) {
 	}
 }
 
-// put has a candidate wait for a node, or not.
+// put adds a candidate to those that wait for a node, or removes it.
 func (e *Engine) put(j *jobState, c *sched.Candidate, class int, waits bool) {
 	changed := false
 	if waits {
@@ -101,12 +101,12 @@ func (j *jobState) startable(class int) bool {
 	return w.Throttle == 0 || maps.running < w.Throttle
 }
 
-// again has a task started again, if possible not on the node with the index avoid.
+// again makes a task start again, if possible not on the node with the index avoid.
 func (j *jobState) again(i int, avoid int32) {
 	j.Begin[j.class(i)].Ready.Again(int32(i), avoid, j.tasks[i].cut)
 }
 
-// demand finds what the job's tasks take of a node, phase by phase. Its terms may have changed, or what is known of them.
+// demand computes the demand of the job's tasks by phase, as its terms or its measurements may have changed.
 func (j *jobState) demand() {
 	j.Need = [2]job.Resources{j.work.Need, j.work.ReduceNeed}
 	for i, need := range j.Need {
@@ -122,8 +122,8 @@ func (j *jobState) demand() {
 	}
 }
 
-// recount counts the job's tasks that have no core yet. Where the output of a map is lost whose reduces
-// have one, the map is left.
+// recount counts the job's tasks that have no core yet. If the output of a map was lost while all reduces
+// have one, the map remains.
 func (j *jobState) recount() {
 	for i, c := range j.counts {
 		j.Left[i].Tasks = c.total - c.done - c.failed - c.running
@@ -135,7 +135,7 @@ func (j *jobState) recount() {
 	}
 }
 
-// lull takes in that the job's reduces which shuffle have to wait for maps, or no more.
+// lull notes whether the shuffling reduces of the job have to wait for maps.
 func (j *jobState) lull() {
 	if j.Shuffles == 0 {
 		return
@@ -145,8 +145,8 @@ func (j *jobState) lull() {
 	}
 }
 
-// resize takes in that an allocation of the pool has begun or is over. Where the number of the pool's
-// cores has doubled or halved, all its jobs are ranked anew. That costs as much as there are jobs.
+// resize notes that an allocation of the pool has begun or ended. If the number of the pool's
+// cores has doubled or halved, all its jobs are ranked again, which costs one step for each job.
 func (e *Engine) resize(p *pool) {
 	cores := 0
 	for _, a := range p.allocs {
@@ -163,7 +163,7 @@ func (e *Engine) resize(p *pool) {
 	e.rerank(p)
 }
 
-// widen takes in that a node of the pool has so much. Where none had as much, all jobs are ranked anew.
+// widen notes the capacity of a node of the pool. If no node had as much before, all jobs are ranked again.
 func (e *Engine) widen(p *pool, has job.Vector) {
 	if unit := p.Unit.Max(has); unit != p.Unit {
 		p.Unit = unit
@@ -171,7 +171,7 @@ func (e *Engine) widen(p *pool, has job.Vector) {
 	}
 }
 
-// rerank ranks all jobs of the pool anew.
+// rerank ranks all jobs of the pool again.
 func (e *Engine) rerank(p *pool) {
 	moved := false
 	for _, j := range p.active {

@@ -7,8 +7,8 @@ import (
 	"berth/internal/sched"
 )
 
-// measureStartUp takes in that an allocation has begun or that its first node is up, and
-// measures once both are so.
+// measureStartUp notes that an allocation has begun or that its first node is up, and
+// measures the start-up once both have happened.
 func (p *pool) measureStartUp(a *alloc) {
 	if !a.measured && a.begun && a.joined > 0 {
 		a.measured = true
@@ -16,7 +16,7 @@ func (p *pool) measureStartUp(a *alloc) {
 	}
 }
 
-// lasted returns how much of its wall time an allocation that has begun had lasted by then.
+// lasted returns how much of its wall time an allocation that has begun had used at the time by.
 func (a *alloc) lasted(by job.Time) time.Duration {
 	return sched.Lasted(a.req, a.began, a.Ends, by)
 }

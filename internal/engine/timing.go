@@ -7,8 +7,8 @@ import (
 	"berth/internal/sched"
 )
 
-// expect sets what the plan expects tasks to take. A time that none of the allocations
-// has that were asked for is not believed: else nothing would ever start on them.
+// expect sets the task times that the plan predicts. A time that none of the requested allocations
+// has is ignored, as nothing would ever start on them otherwise.
 func (j *jobState) expect(w *job.Work) {
 	j.setMeans(w.TaskTimes)
 	for i, d := range w.Upper() {
@@ -22,7 +22,7 @@ func (j *jobState) expect(w *job.Work) {
 	}
 }
 
-// setMeans sets the mean times of tasks that a plan predicts, where it predicts them.
+// setMeans sets the mean task times that a plan predicts, as far as it predicts them.
 func (j *jobState) setMeans(t job.TaskTimes) {
 	for i, d := range t.Means() {
 		if d > 0 {
@@ -31,7 +31,7 @@ func (j *jobState) setMeans(t job.TaskTimes) {
 	}
 }
 
-// learn takes in that an attempt is done.
+// learn adds the measurements of an attempt that is done.
 func (e *Engine) learn(a *attempt, at job.Time, stats []job.PhaseStat) {
 	j, i := a.job, a.ID.Task
 	j.uncut(i)
@@ -47,9 +47,9 @@ func (e *Engine) learn(a *attempt, at job.Time, stats []job.PhaseStat) {
 	}
 }
 
-// took returns how long the attempt took that ended then: by its worker's clock, as its
-// end may have been told late; by ours where the worker says nothing. Of a reduce the
-// shuffle does not count.
+// took returns the duration of the attempt that ended at that time: by its worker's clock, as the
+// report may have come late, or by the engine's time if the worker reports no phases. For a reduce it
+// does not include the shuffle.
 func (a *attempt) took(at job.Time, stats []job.PhaseStat) time.Duration {
 	if len(stats) > 0 && stats[0].Phase == job.PhaseShuffle {
 		stats = stats[1:]
@@ -57,23 +57,23 @@ func (a *attempt) took(at job.Time, stats []job.PhaseStat) time.Duration {
 	if len(stats) == 0 {
 		return max(0, at.Sub(a.working))
 	}
-	var sum time.Duration // without what it waited for a grant between its phases
+	var sum time.Duration // without the time between its phases, when it waited for a grant
 	for i := range stats {
 		sum += stats[i].Duration()
 	}
 	return max(0, sum)
 }
 
-// outlived reports whether the attempt's allocation, or its time, is over.
+// outlived reports whether the attempt's allocation, or its wall time, is over.
 func (a *attempt) outlived(now job.Time) bool {
 	l := a.alloc
 	return l != nil && (l.ended || l.begun && l.Ends != 0 && now >= l.Ends)
 }
 
-// endless reports whether the attempt's allocation lasts until it is given back, as far as is known.
+// endless reports whether the attempt's allocation lasts until it is given back, as far as known.
 func (a *attempt) endless() bool { return a.alloc == nil || a.alloc.pool.shape.Endless() }
 
-// ends returns when the time of the attempt's allocation is over, 0 for never.
+// ends returns the end of the wall time of the attempt's allocation, 0 for never.
 func (a *attempt) ends() job.Time {
 	if a.alloc == nil {
 		return 0
@@ -81,10 +81,9 @@ func (a *attempt) ends() job.Time {
 	return a.alloc.Ends
 }
 
-// cutShort takes in that the end of its allocation ended an attempt. Its task is to be
-// started again where there is more time, if it had run for longer than expected. Of one that
-// was cut short while no coordinator was there nobody knows how long it had run: it may even
-// have been done, and its worker could not tell.
+// cutShort handles that the end of its allocation ended an attempt. If it had run for longer than expected, its
+// task starts again where there is more time. If it was cut short while no coordinator was running, its
+// duration is unknown: it may even have been done without its worker being able to report that.
 func (j *jobState) cutShort(a *attempt, at job.Time) {
 	i := a.ID.Task
 	t := &j.Left[j.class(i)].Times
@@ -99,7 +98,7 @@ func (j *jobState) cutShort(a *attempt, at job.Time) {
 	}
 }
 
-// uncut takes in that a task is over: how long it had run before does not matter any more.
+// uncut handles that a task is over: how long it had run before no longer matters.
 func (j *jobState) uncut(i int) {
 	if !j.tasks[i].cut {
 		return
@@ -111,10 +110,10 @@ func (j *jobState) uncut(i int) {
 	}
 }
 
-// tooLate says why a reduce is killed that only shuffles.
+// tooLate is the reason for killing a shuffling reduce that is infeasible.
 const tooLate = "the time left of its allocation is too short for it to sort and reduce"
 
-// infeasible reports whether the attempt is a reduce that could not end in time any more.
+// infeasible reports whether the attempt is a shuffling reduce that cannot end in time.
 func (a *attempt) infeasible(now job.Time) bool {
 	return a.Shuffles() && !sched.InTime(now, a.ends(), a.span())
 }
@@ -122,7 +121,7 @@ func (a *attempt) infeasible(now job.Time) bool {
 // span returns how much time must be left when the reduce gets a grant to sort.
 func (a *attempt) span() time.Duration { return a.job.Left[1].Span(a.job.tasks[a.ID.Task].cut) }
 
-// dropInfeasible kills the reduces of the pool that shuffle and could not end in time.
+// dropInfeasible kills the infeasible shuffling reduces of the pool.
 func (e *Engine) dropInfeasible(p *pool) {
 	for _, n := range p.nodes {
 		if n.Shuffles == 0 || n.state != up {
@@ -138,12 +137,12 @@ func (e *Engine) dropInfeasible(p *pool) {
 
 // waits is what the ready tasks of a job wait for.
 type waits struct {
-	ready [2]bool          // there are bag tasks or maps, reduces
-	span  [2]time.Duration // that the next of them needs; 0 where no allocation ends
-	scout bool             // enough tasks are done to plan the rest anew
+	ready [2]bool          // there are ready bag tasks or maps, or reduces
+	span  [2]time.Duration // time that the next of them needs; 0 if no allocation ends
+	scout bool             // enough tasks are done to plan the rest again
 }
 
-// next returns the kind of the task that comes next, as an index; ok is false where none is ready.
+// next returns the kind of the task that comes next, as an index; ok is false if none is ready.
 func (w waits) next() (class int, ok bool) {
 	if !w.ready[0] {
 		return 1, w.ready[1]
@@ -151,13 +150,13 @@ func (w waits) next() (class int, ok bool) {
 	return 0, true
 }
 
-// waiting returns how many ready tasks of a kind there are.
+// waiting returns the number of ready tasks of a kind.
 func (j *jobState) waiting(class int) int {
 	return j.Begin[class].Ready.Count() + j.Urgent[class].Ready.Alone()
 }
 
-// review finds what the job, which has a pool, waits for, and has allocations looked at where
-// that changed. Where no allocation ends it does not matter how long tasks take.
+// review computes what the job, which has a pool, waits for, and updates allocations if
+// that has changed. If no allocation ends, task times do not matter.
 func (e *Engine) review(j *jobState) {
 	startable := j.active() && j.unfinished() > 0
 	w := waits{ready: [2]bool{startable && j.waiting(0) > 0, startable && j.waiting(1) > 0}}

@@ -12,14 +12,14 @@ func (a *alloc) holds(need job.Resources) bool {
 	return need.Fits(a.largest) || a.joined < a.req.Nodes && need.Fits(a.req.PerNode)
 }
 
-// prospect is what allocations promise tasks that wait.
+// prospect is what allocations offer waiting tasks.
 type prospect struct {
-	ok    bool     // one could be started, now or when the allocation has begun
-	until job.Time // the last instant at which that is so; 0: for good
-	short bool     // one could be, if there were more time
+	ok    bool     // a task could start, now or when the allocation has begun
+	until job.Time // the last instant at which ok holds; 0: it holds forever
+	short bool     // a task could start if there were more time
 }
 
-// ask takes in what an allocation promises a task of that kind of the job.
+// ask adds what an allocation offers a task of that kind of the job.
 func (p *prospect) ask(a *alloc, j *jobState, class int, now job.Time) {
 	need, span := j.classNeed(class), j.waits.span[class]
 	switch ends := a.Ends; {
@@ -33,7 +33,7 @@ func (p *prospect) ask(a *alloc, j *jobState, class int, now job.Time) {
 	}
 }
 
-// good reports whether nothing better can be promised.
+// good reports whether no better offer is possible.
 func (p *prospect) good() bool { return p.ok && p.until == 0 }
 
 func (j *jobState) classNeed(class int) job.Resources {
@@ -43,7 +43,7 @@ func (j *jobState) classNeed(class int) job.Resources {
 	return j.work.Need
 }
 
-// served returns what the pool's allocations promise the next task of the job.
+// served returns what the pool's allocations offer the next task of the job.
 func (e *Engine) served(j *jobState) prospect {
 	var pr prospect
 	if class, ok := j.waits.next(); ok {
@@ -56,15 +56,15 @@ func (e *Engine) served(j *jobState) prospect {
 	return pr
 }
 
-// servesAll reports whether an allocation without an end promises every job of the pool all that it
-// needs, so that none has to be looked at. Jobs of such a pool need no more than Request.PerNode.
+// servesAll reports whether an allocation without an end offers every job of the pool all that it
+// needs, so that no job must be examined. Jobs of such a pool need no more than Request.PerNode.
 func (p *pool) servesAll() bool {
 	return p.shape.Endless() && slices.ContainsFunc(p.allocs, func(a *alloc) bool {
 		return !a.Retired && a.Ends == 0 && a.req.Time == 0 && a.holds(a.req.PerNode)
 	})
 }
 
-// use returns what the allocation promises the tasks that wait in its pool.
+// use returns what the allocation offers the waiting tasks of its pool.
 func (e *Engine) use(a *alloc) prospect {
 	var pr prospect
 	for _, j := range a.pool.active {
@@ -80,8 +80,8 @@ func (e *Engine) use(a *alloc) prospect {
 	return pr
 }
 
-// whyGiveBack says why an allocation is to be given back now, empty if it is not, and
-// whether that is because no job has a use for it.
+// whyGiveBack returns why an allocation is to be given back now, or empty if it is not, and
+// whether the reason is that no job can use it.
 func (e *Engine) whyGiveBack(a *alloc) (reason string, unwanted bool) {
 	if a.up() && a.live > 0 {
 		return "", false
@@ -109,18 +109,18 @@ func (e *Engine) whyGiveBack(a *alloc) (reason string, unwanted bool) {
 	return "", false
 }
 
-// missed reports whether the allocation waits though it was to have begun by then.
+// missed reports whether the allocation still waits after the latest start of its request.
 func (a *alloc) missed(at job.Time) bool { return !a.up() && a.req.Latest != 0 && at > a.req.Latest }
 
-// givesBackMissed reports whether an allocation that has missed its slot is given back, so that
-// what is left is planned by the queue as it is now. Where that happens again and again the
-// queue is not what it seems, and the next one waits as any job does.
+// givesBackMissed reports whether an allocation that has missed its free slot is given back, so that
+// the remaining tasks are planned by the present queue. If that happens repeatedly the
+// queue is unpredictable, and the next allocation waits like any other.
 func (e *Engine) givesBackMissed(a *alloc) bool {
 	j := e.jobs[a.job]
 	return j == nil || j.misses < maxMisses
 }
 
-// othersWait reports whether an allocation of the same place that another pool's jobs want
+// othersWait reports whether an allocation on the same nodes that jobs of another pool need
 // has yet to begin.
 func (e *Engine) othersWait(a *alloc) bool {
 	return slices.ContainsFunc(e.allocList, func(b *alloc) bool {
@@ -128,7 +128,7 @@ func (e *Engine) othersWait(a *alloc) bool {
 	})
 }
 
-// keepsOutputs reports whether map outputs that jobs need would be gone with the allocation.
+// keepsOutputs reports whether map outputs that jobs need would be lost with the allocation.
 func (e *Engine) keepsOutputs(a *alloc) bool {
 	for _, j := range e.line {
 		if !j.state.Final() && e.hasOutputsOn(j, func(n *node) bool { return n.alloc == a && n.outputs == "" && n.state != gone }) {
@@ -157,7 +157,7 @@ func (e *Engine) hasOutputsOn(j *jobState, on func(*node) bool) bool {
 	return false
 }
 
-// poolDeadlines offers the times at which something happens by time alone in a pool.
+// poolDeadlines offers the times of a pool's timeouts.
 func (e *Engine) poolDeadlines(p *pool, offer func(job.Time)) {
 	later := func(t job.Time) {
 		if t > e.now { // what was due has been done

@@ -6,17 +6,17 @@ import (
 	"berth/internal/step"
 )
 
-// What attempts report of their progress is no part of the state that records make: after a break it comes again. Every
-// Config.LookEvery the attempts that report are shown to a rule (package straggler), and what it says is done about them:
-// their tasks begin anew elsewhere as urgent ones (sched.Ready.AddUrgent), beside them or instead of them.
+// The progress that attempts report is not part of the state of the records: after an interruption they report it again. Every
+// Config.LookEvery a rule (package straggler) assesses the attempts with progress, and the engine carries out its verdicts:
+// their tasks start again elsewhere as urgent ones (sched.Ready.AddUrgent), beside them or instead of them.
 
-// watched is what is known of a running attempt. Not part of the state that records make.
+// watched is the progress of a running attempt and its last verdict. It is not part of the state of the records.
 type watched struct {
-	track   *straggler.Track   // nil: it has not reported
-	verdict *straggler.Verdict // by the last look; nil: none yet
+	track   *straggler.Track   // nil: no progress was reported
+	verdict *straggler.Verdict // of the last assessment; nil: none yet
 }
 
-// progress takes in how far attempts are. Of a reduce only what it does with a core counts.
+// progress handles reports of progress. For a reduce only the phases with a core count.
 func (e *Engine) progress(in step.Progress) {
 	for _, p := range in.Of {
 		a := e.find(p.Attempt)
@@ -33,7 +33,7 @@ func (e *Engine) progress(in step.Progress) {
 	}
 }
 
-// look shows the rule the running attempts of all jobs.
+// look lets the rule assess the running attempts of all jobs.
 func (e *Engine) look() {
 	e.lookAt = 0
 	for _, p := range e.pools {
@@ -48,12 +48,12 @@ func (e *Engine) look() {
 	}
 }
 
-// view returns the running tasks of one kind of a job as rules see them; nil where none has reported.
+// view returns the View of the running tasks of one kind of a job; nil if none has reported progress.
 func (e *Engine) view(j *jobState, class int) *straggler.View {
 	kind, c := j.Begin[class].Kind, &j.counts[class]
 	v := &straggler.View{Now: e.now, Interval: e.cfg.LookEvery, Past: &j.past[class], Left: c.total - c.done - c.failed,
 		Duplicate: j.work.MayDuplicate(kind), Abort: j.work.MayAbort(kind)}
-	j.Urgent[class].Ready.DropDuplicates() // what the rule said at the last look it may not say again
+	j.Urgent[class].Ready.DropDuplicates() // the rule may not repeat its last verdicts
 	v.Ready = j.waiting(class)
 	reports := false
 	for _, a := range j.sorted() {
@@ -71,7 +71,7 @@ func (e *Engine) view(j *jobState, class int) *straggler.View {
 	return v
 }
 
-// rooms takes in where attempts could begin.
+// rooms sets where attempts could start.
 func (e *Engine) rooms(j *jobState, class int, v *straggler.View) {
 	need := j.classNeed(class)
 	v.Cores = float64(max(1, need.CPUs))
@@ -86,7 +86,7 @@ func (e *Engine) rooms(j *jobState, class int, v *straggler.View) {
 	}
 }
 
-// carryOut does what the rule says.
+// carryOut carries out the verdicts of the rule.
 func (e *Engine) carryOut(j *jobState, class int, v *straggler.View, verdicts []straggler.Verdict) {
 	for rank := range verdicts {
 		d := &verdicts[rank]
@@ -99,7 +99,7 @@ func (e *Engine) carryOut(j *jobState, class int, v *straggler.View, verdicts []
 		case act == straggler.Duplicate && v.Duplicate && j.granted(a.ID.Task) == nil:
 			e.duplicate(a, class, rank)
 		case act == straggler.Abort && v.Abort, act == straggler.Duplicate && d.Class == straggler.Hung && v.Abort:
-			a.slow = true // where it may commit it gets no duplicate
+			a.slow = true // if it has the grant to commit it gets no duplicate
 			e.kill(a, "it is too slow: "+d.Why)
 		}
 	}
@@ -114,7 +114,7 @@ func (e *Engine) carryOut(j *jobState, class int, v *straggler.View, verdicts []
 	}
 }
 
-// duplicate has the task of an attempt begun beside it, unless it has three attempts already.
+// duplicate makes the task of an attempt start beside it, unless the task has three attempts already.
 func (e *Engine) duplicate(a *attempt, class, rank int) {
 	also := int32(0)
 	for b := a.job.first(a.ID.Task); b != nil; b = b.duplicate {

@@ -1,11 +1,11 @@
 package engine
 
-// retire finds out which of the pool's allocations are to be given back although others
-// could go on using them, as Config.Yield wants it. They take no new tasks, and end with
-// what runs on them.
+// retire decides which of the pool's allocations are to be given back although others
+// could continue to use them, for Config.Yield. They take no new tasks, and end with
+// their last attempts.
 //
-// An allocation stays as long as a job that is not over has none of its own: that job
-// was planned to run on what there is.
+// An allocation stays while a job that is not over has none of its own, as that job
+// was planned to run on the present ones.
 func (e *Engine) retire(p *pool) {
 	if !e.cfg.Yield {
 		return
@@ -36,5 +36,5 @@ func (e *Engine) reliesOnOthers(p *pool) bool {
 	return false
 }
 
-// over reports whether the job has ended, or is not known any more.
+// over reports whether the job has ended, or is no longer known.
 func (j *jobState) over() bool { return j == nil || j.state.Final() }
