@@ -72,7 +72,7 @@ func Command(words []string) (here string, known bool) {
 // Under returns the known words that may follow a command, in order; of the empty one those that may stand first.
 func Under(command string) []string {
 	words := make(map[string]bool)
-	for c := range commands {
+	for _, c := range slices.Sorted(maps.Keys(commands)) {
 		first, next, two := strings.Cut(c, " ")
 		if command == "" {
 			words[first] = true
