@@ -44,7 +44,7 @@ func TestSample(t *testing.T) {
 	if twice != 7 {
 		t.Errorf("%d tasks ran on both hosts", twice)
 	}
-	if r := w.berth("sample", "--types", "a=h1,b=h1", "--catalogue", "types.toml", "--each-line", "names", "--", "true"); !strings.Contains(r.stderr, "a type has one host") {
+	if r := w.berth("sample", "--types", "a=h1,b=h1", "--catalogue", "types.toml", "--each-line", "names", "--", "true"); !strings.Contains(r.stderr, "each type needs one host") {
 		t.Errorf("%v", r)
 	}
 }
