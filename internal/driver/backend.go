@@ -9,61 +9,61 @@ import (
 	"berth/internal/wire"
 )
 
-// Backend is where workers can run: this machine, a batch system, hosts, rented machines. It answers what can be answered
-// without a driver, and makes its driver. Package registry lists all backends.
+// Backend is where workers can run: this machine, a batch system, hosts reached by ssh, rented machines. It answers the
+// questions that need no driver, and makes its driver. Package registry lists all backends.
 type Backend interface {
-	// Name is what --on calls it.
+	// Name returns the backend's name, as in --on.
 	Name() string
-	// Detect reports whether this machine belongs to the backend, by an environment and the files of the machine.
-	// It does not ask whether the backend can be used; Observe finds that out.
+	// Detect reports whether this machine belongs to the backend, as the environment and the files of the machine
+	// show. It does not check whether the backend can be used; Observe does.
 	Detect(env []string) bool
-	// Observe returns the nodes that a job can run on. It first completes the request by what the environment says of all jobs of the user.
+	// Observe returns the nodes that a job can run on. Before that it completes the request r with the defaults that env sets for all jobs of the user.
 	Observe(ctx context.Context, env []string, at job.Time, r *job.Request) (Observation, error)
-	// New returns the backend's driver, which has already dealt with the allocations that no coordinator knows any more.
+	// New returns the backend's driver. The driver has already ended the allocations that no coordinator knows any more.
 	New(s Setup) (Driver, error)
 }
 
-// BatchBackend is a backend that a batch system manages. Its nodes are other machines, and its allocations outlive the machine from
+// BatchBackend is a backend that a batch system manages. Its nodes are other machines. Its allocations outlive the machine from
 // which they were requested.
 type BatchBackend interface {
 	Backend
-	// Reachable reports whether the batch system's commands are there, or jobs were submitted by a coordinator with that
-	// state folder before, in whatever environment. Whether a controller answers is not asked: it may be away, and come back.
+	// Reachable reports whether the batch system's commands are installed, or whether an earlier coordinator with this
+	// state folder submitted jobs, in any environment. It does not ask whether a controller answers, as that may change at any time.
 	Reachable(env []string, state string) bool
-	// Inside returns the id of the batch job that a process with that environment is part of; empty: it is part of none.
+	// Inside returns the id of the batch job that a process with this environment is part of, or "" if there is none.
 	Inside(env []string) string
-	// JobOf returns the id of the batch job that is an allocation of a coordinator with that state folder; empty where none is known.
+	// JobOf returns the id of the batch job that runs an allocation of the coordinator with this state folder, or "" if none is known.
 	JobOf(state string, id job.AllocID) string
 }
 
-// Observation is what a backend has to offer at one time.
+// Observation is what a backend can offer at one time.
 type Observation struct {
 	Snapshot      cluster.Snapshot
-	NodeType      string   // the key of profiles of runs there
-	Notes         []string // for the user
-	Tester        Tester   // predicts when a request would begin; nil: nothing does
+	NodeType      string   // the key under which profiles of runs on these nodes are stored
+	Notes         []string // sentences for the user
+	Tester        Tester   // predicts when a request would start; nil: no prediction is possible
 	NoSharedFiles bool     // no node sees the files of this machine
 }
 
-// Setup is what a coordinator gives to the driver that it makes.
+// Setup is what a coordinator gives to a driver when it makes it.
 type Setup struct {
 	Exe   string // path of the berth program, on a file system that the nodes share
-	State string // the coordinator's own folder, in which the driver has one for its allocations
-	// Shared is a folder of the user's on a file system that nodes of batch systems see.
+	State string // the coordinator's own folder; the driver has a folder in it for its allocations
+	// Shared is a folder of the user on a file system that the nodes of batch systems see.
 	Shared string
-	// Known are the allocations that are not over, Uncleared those that are over and of which something may be left to read.
+	// Known are the allocations that have not ended. Uncleared are those that have ended and whose files may still be read.
 	Known, Uncleared []job.AllocID
 
-	// Issue writes the keys of a node's worker, and where the coordinator is, to a file.
+	// Issue writes the keys of a node's worker and the coordinator's address to a file.
 	Issue  func(node job.NodeID, path string) error
 	Report Reporter
-	Now    func() job.Time // by which the driver waits; it need not follow steps of the wall clock
-	Wall   func() job.Time // the wall clock, which batch systems speak of; nil: Now
-	Log    *slog.Logger    // nil: discards
+	Now    func() job.Time // the clock for the driver's own waiting; it need not follow steps of the wall clock
+	Wall   func() job.Time // the wall clock, in which batch systems give times; nil: Now
+	Log    *slog.Logger    // nil: messages are discarded
 
-	// Of batch systems alone: Env is the environment for clusters of which none is remembered, nil for that of this process. StandIn is what workers and wake-up
-	// jobs need to start a stand-in coordinator, nil where they shall start none; Wake has wake-up jobs submitted, too. Inside is the
-	// batch job in which this process runs, empty for none.
+	// The rest is for batch systems only. Env is the environment for clusters without a remembered one; nil is that of this process.
+	// StandIn is what workers and wake-up jobs need to start a stand-in coordinator; nil: they start none. Inside is the batch job
+	// in which this process runs, or "". Wake says whether wake-up jobs are submitted, too.
 	Env     []string
 	StandIn *wire.StandIn
 	Inside  string

@@ -1,6 +1,15 @@
-// Package driver declares what berth needs from a backend, where workers run: one
-// machine, a batch system, hosts reached by ssh, rented machines. Each backend lives in
-// a folder of its own below, and its driver passes drivertest, the one conformance suite.
+// Package driver declares what berth needs from a backend: where workers run (one machine, a
+// batch system, hosts reached by ssh, rented machines). Each backend is a package in a folder
+// below this one. Its driver passes drivertest, the conformance suite of all drivers.
+//
+// A coordinator makes a driver with Backend.New and calls Request, Release and Clear. The driver
+// reports what happens to the allocation through its Reporter:
+//
+//	d, err := backend.New(driver.Setup{Exe: exe, State: folder, Report: coordinator.Post, Now: now})
+//	err = d.Request(ctx, "a1", req) // step.AllocUp follows when its workers start
+//
+// A driver decides nothing about jobs: which allocations are requested and which tasks run on
+// them is for packages plan and engine.
 package driver
 
 import (
@@ -11,74 +20,74 @@ import (
 	"berth/internal/step"
 )
 
-// Driver gets allocations and keeps workers running on their nodes. Calls return
-// soon; what comes of them is told to the Reporter that the driver was made with.
+// Driver gets allocations and keeps workers running on their nodes. Its methods return
+// soon. Their results come later, through the Reporter that the driver was made with.
 type Driver interface {
-	// Snapshot returns the nodes as they are now, for planning. A driver that reaches several clusters looks at the one of that id
-	// (cluster.Queue.ID, job.Batch.Cluster), which the queue is then called by; the others look at what they have.
+	// Snapshot returns the present state of the nodes, for planning. A driver that reaches several clusters returns the one with this
+	// id (cluster.Queue.ID, job.Batch.Cluster), and the snapshot's queue has this id. Other drivers ignore the id.
 	Snapshot(ctx context.Context, id string) (cluster.Snapshot, error)
-	// Request asks for an allocation; its workers dial the coordinator when it has begun.
+	// Request asks for an allocation. Its workers dial the coordinator once it has started.
 	Request(ctx context.Context, id job.AllocID, req job.AllocRequest) error
-	// Adopt takes up an allocation that an earlier coordinator had requested: workers
-	// that live are watched, those that are dead are started again.
+	// Adopt takes over an allocation that an earlier coordinator requested. It watches the workers
+	// that live and starts the others again.
 	Adopt(ctx context.Context, id job.AllocID, req job.AllocRequest) error
-	// Release gives an allocation back and ends its workers.
+	// Release ends the workers of an allocation and gives its nodes back.
 	Release(ctx context.Context, id job.AllocID) error
-	// Clear removes what is left of an allocation that is over: keys, logs, map outputs.
-	// Until then they stay; a driver whose nodes keep nothing removes all at Release.
+	// Clear removes what an allocation that has ended left behind: keys, logs, map outputs.
+	// They stay until then, except where nodes keep no files: there Release removes everything.
 	Clear(ctx context.Context, id job.AllocID) error
-	// Close stops watching; allocations live on.
+	// Close stops watching. The allocations continue.
 	Close() error
 }
 
-// Tester is a driver that can ask its batch system when a request would begin.
+// Tester is implemented by a driver that can ask its batch system when a request would start.
 type Tester interface {
-	// Test returns when an allocation would begin by the batch system's own reckoning. A
-	// *job.Error of class User says that it would be refused, and why.
+	// Test returns the time at which the batch system predicts that an allocation would start. If it
+	// would refuse the request, Test returns a *job.Error of class User with the reason.
 	Test(ctx context.Context, req job.AllocRequest) (start job.Time, err error)
 }
 
-// Entered is a driver that is reached by what the environments of commands say.
+// Entered is implemented by a driver that reaches its clusters in the environments of users' commands.
 type Entered interface {
-	// Use has the cluster of that id (cluster.Queue.ID) reached in that environment from now on, of a batch system also by later coordinators.
+	// Use makes env the environment in which the cluster with this id (cluster.Queue.ID) is reached from now on. A batch system's driver remembers it for later coordinators.
 	Use(id string, env []string) error
 }
 
-// Batch is the driver of a BatchBackend. It reaches its clusters in the environments of the commands that submit jobs, finds out by
-// asking whether an allocation is still there, and can keep somebody ready who carries on when no coordinator and no allocation is left.
+// Batch is the driver of a BatchBackend. It reaches its clusters in the environments of the commands that submit jobs. It polls
+// the batch system to learn whether an allocation still exists. It can submit wake-up jobs, which continue the user's jobs when no coordinator and no allocation is left.
 type Batch interface {
 	Driver
 	Tester
 	Entered
-	// Look has the driver ask soon, as a worker of the allocation has gone.
+	// Look polls the allocation's batch job soon, as one of its workers has disconnected.
 	Look(id job.AllocID)
-	// KeepAwake has wake-up jobs kept submitted while jobs that asked for these are
-	// unfinished, and no others. It returns at once.
+	// KeepAwake keeps wake-up jobs submitted for unfinished jobs, whose requests are reqs, and
+	// cancels all others. It returns at once.
 	KeepAwake(reqs []job.AllocRequest)
-	// GuardNote says why no wake-up job can be kept ready for a job that asked for req, empty
-	// where one is or none is wanted.
+	// GuardNote returns the reason why no wake-up job can be kept submitted for a job with this
+	// request. It returns "" where one is submitted or none is wanted.
 	GuardNote(req job.AllocRequest) string
 }
 
-// Renter is a driver of rented machines: while an allocation runs, more can be rented and some given back.
+// Renter is implemented by a driver of rented machines: while an allocation runs, it can rent more machines and give some back.
 type Renter interface {
 	Driver
-	// Hired returns the machines of an allocation, and what those that are gone have cost. It does not block.
+	// Hired returns the machines of an allocation, and what the machines that have ended cost in US dollars. It does not block.
 	Hired(id job.AllocID) (all []Hired, gone float64)
-	// Hire rents so many more machines of the type of that index in the request's Remote.Rent.Machines, up to its More.
+	// Hire rents count more machines of type kind, an index in the request's Remote.Rent.Machines, up to the request's More.
 	Hire(id job.AllocID, kind, count int)
-	// GiveBack ends the machine of a node. What runs there is lost.
+	// GiveBack ends the machine of a node. Attempts that run there are lost.
 	GiveBack(id job.AllocID, node job.NodeID, reason string)
 }
 
-// Hired is a machine that is rented.
+// Hired is a rented machine.
 type Hired struct {
 	Node  job.NodeID
 	Kind  int      // index in Remote.Rent.Machines
-	Since job.Time // wall clock: it is paid from then on
-	Up    bool     // it answers; else it boots
+	Since job.Time // wall clock time from which it is paid
+	Up    bool     // its worker is connected; otherwise it boots
 }
 
-// Reporter takes what a driver observes: AllocUp, AllocNote, NodeDown and AllocDown. It may block, and a
-// driver calls it with none of its locks held (Outbox); it never calls the driver back.
+// Reporter receives what a driver observes: AllocUp, AllocNote, NodeDown and AllocDown. It may block, so a
+// driver calls it without holding a lock (see Outbox). It never calls the driver.
 type Reporter func(step.Input)

@@ -5,9 +5,9 @@ import (
 	"sync"
 )
 
-// Outbox hands a driver's reports to its Reporter, in the order of Put and with none of the
-// driver's locks held: the Reporter may block until the coordinator takes the report, and the
-// coordinator may be waiting for the driver meanwhile.
+// Outbox passes a driver's reports to its Reporter, in the order of Put and without holding any of
+// the driver's locks. The Reporter may block until the coordinator accepts the report, and the
+// coordinator may be waiting for the driver at that time.
 type Outbox struct {
 	reporter Reporter
 
@@ -15,13 +15,13 @@ type Outbox struct {
 	queued []step.Input
 	closed bool
 
-	telling sync.Mutex // held while the Reporter is called, which keeps the order
+	reporting sync.Mutex // held while the Reporter is called, so that the order is kept
 }
 
-// NewOutbox returns an empty outbox. Nothing is reported where the reporter is nil.
+// NewOutbox returns an empty outbox. If the reporter is nil, nothing is reported.
 func NewOutbox(to Reporter) *Outbox { return &Outbox{reporter: to} }
 
-// Put queues a report. It does not block, so a driver calls it with its lock held.
+// Put queues a report. It does not block, so a driver may hold its lock when it calls Put.
 func (o *Outbox) Put(in step.Input) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -30,26 +30,26 @@ func (o *Outbox) Put(in step.Input) {
 	}
 }
 
-// Flush returns when all that was queued before has been reported. A driver calls it
+// Flush returns when everything that was queued before has been reported. A driver calls it
 // after it has released its lock.
 func (o *Outbox) Flush() {
-	o.telling.Lock()
-	defer o.telling.Unlock()
-	for _, in := range o.take() {
+	o.reporting.Lock()
+	defer o.reporting.Unlock()
+	for _, in := range o.dequeue() {
 		o.reporter(in)
 	}
 }
 
-// Close drops what is queued. When it returns, nothing more is reported.
+// Close drops the queued reports. After it has returned, nothing more is reported.
 func (o *Outbox) Close() {
 	o.mu.Lock()
 	o.closed, o.queued = true, nil
 	o.mu.Unlock()
-	o.telling.Lock() // a report that is under way comes to its end
-	defer o.telling.Unlock()
+	o.reporting.Lock() // wait for a report that is being made
+	defer o.reporting.Unlock()
 }
 
-func (o *Outbox) take() []step.Input {
+func (o *Outbox) dequeue() []step.Input {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	queued := o.queued

@@ -9,8 +9,8 @@ import (
 	"berth/internal/step"
 )
 
-// TestOutbox: reports come in the order in which they were put, each once, whoever flushes;
-// and when Flush returns, what the caller put has been reported.
+// TestOutbox checks that reports arrive in the order of Put, each once, whichever goroutine flushes,
+// and that when Flush returns, the caller's report has been made.
 func TestOutbox(t *testing.T) {
 	var got []job.AllocID // written by one Reporter at a time
 	var lock sync.Mutex
@@ -24,7 +24,7 @@ func TestOutbox(t *testing.T) {
 		defer lock.Unlock()
 		return slices.Contains(got, id)
 	}
-	var order sync.Mutex // stands for the driver's lock
+	var order sync.Mutex // takes the part of the driver's lock
 	var put []job.AllocID
 	var all sync.WaitGroup
 	for g := range 8 {

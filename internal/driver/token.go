@@ -12,15 +12,15 @@ import (
 	"berth/internal/wire"
 )
 
-// Secret returns a part of a name that nobody can guess.
+// Secret returns a random part of a name that nobody can guess.
 func Secret() string {
 	b := make([]byte, 8)
 	_, _ = rand.Read(b) // never fails (crypto/rand)
 	return hex.EncodeToString(b)
 }
 
-// Token returns what the token file of a scratch folder says, by which a node tells that it sees the folder; it makes both where they are
-// missing. Both have to be this user's.
+// Token returns the content of the token file in a scratch folder. A node that reads the same token sees the same folder. Token
+// creates the folder and the file if they are missing. Both must belong to this user.
 func Token(scratch string) (string, error) {
 	if err := private.Folder(scratch); err != nil {
 		return "", err

@@ -12,17 +12,17 @@ import (
 	"berth/internal/job"
 )
 
-// ScratchIn returns the folder of the user's own for intermediate data in a folder,
-// which may be shared with others, as /tmp is, or hold other things.
+// ScratchIn returns the user's own folder for intermediate data inside dir, a folder that may
+// be shared with other users, as /tmp is, or contain other files.
 func ScratchIn(dir string) string {
 	return filepath.Join(dir, fmt.Sprintf("berth-%d", os.Getuid()))
 }
 
-// NodesIn returns the folder in a coordinator's own folder that keeps what was measured of nodes, empty for one that has none.
+// NodesIn returns the folder inside a coordinator's folder that keeps the measurements of nodes, or "" if state is "".
 func NodesIn(state string) string { return in(state, "nodes") }
 
-// TraceIn returns the folder in it that keeps what was learned of the functions of programs, likewise. It is empty
-// with BERTH_PLANT=off: then no function of a task is counted.
+// TraceIn returns the folder inside a coordinator's folder that keeps what was learned about the functions of programs, or ""
+// if state is "". It returns "" with BERTH_PLANT=off, too: then no function of a task is counted.
 func TraceIn(state string) string {
 	if os.Getenv("BERTH_PLANT") == "off" {
 		return ""
@@ -37,7 +37,7 @@ func in(state, name string) string {
 	return filepath.Join(state, name)
 }
 
-// LastLine returns the last line of a log that says anything, bytes beyond maxLastLine cut off.
+// LastLine returns the last line of a log that is not empty, at most its last maxLastLine bytes.
 func LastLine(log string) string {
 	b, err := os.ReadFile(log)
 	if err != nil {
@@ -45,16 +45,16 @@ func LastLine(log string) string {
 	}
 	text := strings.TrimSpace(string(b[max(0, len(b)-maxLastLine):]))
 	if text == "" {
-		return "it says nothing"
+		return "its log is empty"
 	}
 	return text[strings.LastIndexByte(text, '\n')+1:]
 }
 
-// maxLastLine bounds what is shown of a log, bytes.
+// maxLastLine bounds the part of a log that is shown, in bytes.
 const maxLastLine = 1000
 
-// Unknown returns the allocations that have a folder in dir and are not known: those whose journal was lost, or whose
-// release a coordinator did not live to see through.
+// Unknown returns the allocations that have a folder in dir and are not among known: their journal was lost, or the
+// coordinator ended before it had released them.
 func Unknown(dir string, known []job.AllocID) ([]job.AllocID, error) {
 	folders, err := os.ReadDir(dir)
 	if errors.Is(err, fs.ErrNotExist) {

@@ -18,33 +18,33 @@ import (
 	"berth/internal/wire"
 )
 
-// alloc is an allocation and the batch job that is to be it. The driver's lock guards all
-// of it but the first three, which do not change, and wait, which wake-up jobs alone have.
+// alloc is an allocation and the batch job that runs it. The driver's lock guards all fields except
+// id, req and dir, which do not change, and wait, which is used for wake-up jobs only.
 type alloc struct {
 	id  job.AllocID
 	req job.AllocRequest
 	dir string // its folder
 
-	wake bool // it is a wake-up job, with
-	wait Wait
+	wake bool // it is a wake-up job
+	wait Wait // of a wake-up job
 
-	job      string // id of the batch job; empty: none that is known
-	maybe    bool   // a job may have been submitted all the same: look before submitting
-	released bool   // it shall end
-	clear    bool   // its folders shall go once it has ended
-	down     bool   // its end was reported; its processes may be ending yet
+	job      string // id of the batch job; "": no job is known
+	maybe    bool   // a job may have been submitted although its id is unknown: search before submitting
+	released bool   // it is to be cancelled
+	clear    bool   // its folders are removed once its job has ended
+	down     bool   // its end was reported; its processes may still be ending
 
-	looks int // so many looks are to follow each other soon: its workers have gone
+	quick int // number of polls that still follow each other quickly, as its workers have disconnected
 
-	ending job.Time // since when its job is seen to be ending; 0: it is not
+	ending job.Time // time from which its job was seen to be ending; 0: it is not ending
 
-	submit backoff  // of submissions that are to wait for this allocation's sake
+	submit backoff  // of submissions that only this allocation delays
 	cancel backoff  // of cancellations
-	next   job.Time // when it is expected to change: begin, or end; 0: unknown
+	next   job.Time // when its job is expected to start or to end; 0: unknown
 
-	up    bool // its begin was reported, with
+	up    bool // its start was reported
 	ends  job.Time
-	note  string // the last note, with
+	note  string // the last note that was reported, and the start in it
 	start job.Time
 	lost  map[int]bool // ranks whose nodes were reported as failed
 }
@@ -54,11 +54,11 @@ func (a *alloc) file(rank int, end string) string {
 }
 func (a *alloc) jobFile() string { return filepath.Join(a.dir, jobFile) }
 
-// scratchPrefix begins the name of the allocation's folder in a scratch root, which other
-// coordinators of the user may share and which call theirs by the same ids.
+// scratchPrefix returns the beginning of the name of the allocation's folder in a scratch root. Other
+// coordinators of the user may share the root and use the same allocation ids.
 func (a *alloc) scratchPrefix() string { return fmt.Sprintf("berth-%d-%s-", os.Getuid(), a.id) }
 
-// scratchNoted returns the folder that the allocation's configurations name, "" before there are any.
+// scratchNoted returns the scratch folder that is written in the allocation's configuration, or "" if there is none yet.
 func (a *alloc) scratchNoted() string {
 	var c wire.WorkerConfig
 	if err := home.ReadJSON(a.file(0, configEnd), &c); err == nil && strings.HasPrefix(filepath.Base(c.Scratch), a.scratchPrefix()) {
@@ -67,9 +67,9 @@ func (a *alloc) scratchNoted() string {
 	return ""
 }
 
-// scratch returns the allocation's folder for intermediate data. It lies in the root itself, not
-// in a folder of the user's: in /tmp, say, nobody but its owner can move it out of the way. No
-// other user can have made it first, as half of its name is chosen at random.
+// scratch returns the allocation's folder for intermediate data. It is directly in the root and not
+// in a folder of the user. So in a root such as /tmp nobody but its owner can move it away. No
+// other user can have created it before, as half of its name is random.
 func (s *site) scratch(a *alloc) string {
 	if dir := a.scratchNoted(); dir != "" {
 		return dir
@@ -81,8 +81,8 @@ func (s *site) scratch(a *alloc) string {
 	return filepath.Join(root, a.scratchPrefix()+driver.Secret())
 }
 
-// prepare writes what the allocation's workers need to know, anew where it is adopted: the
-// coordinator's address is another one.
+// prepare writes the files that the allocation's workers need. For an adopted allocation it writes them
+// again, as the coordinator's address has changed.
 func (s *site) prepare(a *alloc) error {
 	if err := os.MkdirAll(a.dir, 0o700); err != nil {
 		return folderError(a.dir, err)
@@ -95,14 +95,14 @@ func (s *site) prepare(a *alloc) error {
 	scratch := s.scratch(a)
 	c := wire.WorkerConfig{Capacity: a.req.PerNode, Scratch: scratch, SortMemory: a.req.SortMemory, StandIn: s.opts.StandIn,
 		Rates: a.req.Rates, Constraint: a.req.Batch.Constraint, Nodes: driver.NodesIn(s.opts.State), Trace: driver.TraceIn(s.opts.Shared), Disk: filepath.Dir(scratch)}
-	if err := home.WriteJSON(a.file(0, configEnd), c); err != nil { // the folder's name is noted before there is one
+	if err := home.WriteJSON(a.file(0, configEnd), c); err != nil { // the folder's name is written before the folder exists
 		return err
 	}
 	var err error
 	if c.Token, err = driver.Token(c.Scratch); errors.As(err, new(*private.Untrusted)) {
 		return scratchError(c.Scratch, err)
 	} else if err != nil {
-		s.opts.Log.Info("the scratch folder is not seen from here: map output ends with its node", "dir", c.Scratch, "err", err)
+		s.opts.Log.Info("this machine does not see the scratch folder: map output is lost when its node ends", "dir", c.Scratch, "err", err)
 	}
 	for rank := range a.req.Nodes {
 		c.Node, c.Bundle = a.id.Node(rank), a.file(rank, bundleEnd)
@@ -116,7 +116,7 @@ func (s *site) prepare(a *alloc) error {
 	return s.writeScripts(a, c.Scratch)
 }
 
-// writeScripts writes the scripts of an allocation that has none yet.
+// writeScripts writes the allocation's scripts if they do not exist.
 func (s *site) writeScripts(a *alloc, scratch string) error {
 	if old, err := a.script(); err == nil && old != "" {
 		return nil
@@ -130,9 +130,9 @@ func (s *site) writeScripts(a *alloc, scratch string) error {
 }
 
 // writeScript writes the script that is submitted, and the file for the job's output. The script's name
-// is this allocation's alone, even where ids begin anew in a new state folder.
+// is random, so that no other allocation has it, even if a new state folder counts ids from the beginning.
 func (s *site) writeScript(a *alloc, text string) error {
-	if err := os.WriteFile(s.output(a), nil, 0o600); err != nil { // the batch system would make it for all to read
+	if err := os.WriteFile(s.output(a), nil, 0o600); err != nil { // the batch system would create it readable for everybody
 		return folderError(a.dir, err)
 	}
 	if err := os.WriteFile(filepath.Join(a.dir, "batch-"+driver.Secret()+".sh"), []byte(text), 0o700); err != nil {
@@ -141,14 +141,14 @@ func (s *site) writeScript(a *alloc, text string) error {
 	return nil
 }
 
-// output returns the path of the file with the output of the allocation's job.
+// output returns the path of the file to which the allocation's job writes its output.
 func (s *site) output(a *alloc) string { return filepath.Join(a.dir, s.words.Name+".log") }
 
 func folderError(dir string, err error) error {
 	return &job.Error{Class: job.Fatal, Code: job.CodeIO, Where: dir, What: "cannot write the allocation's folder", Err: err}
 }
 
-// script returns the path of the script that is submitted, which names the job for good; "" without one.
+// script returns the path of the script that is submitted, by which the job can always be found; "" if there is none.
 func (a *alloc) script() (string, error) {
 	files, err := filepath.Glob(filepath.Join(globQuote(a.dir), "batch-*.sh"))
 	if err != nil || len(files) == 0 {
@@ -162,14 +162,14 @@ func globQuote(path string) string {
 	return strings.NewReplacer(`\`, `\\`, `*`, `\*`, `?`, `\?`, `[`, `\[`).Replace(path)
 }
 
-// scratchError is the error for a scratch folder that others made or may write to.
+// scratchError returns the error for a scratch folder that others created or may write to.
 func scratchError(dir string, err error) error {
 	return &job.Error{Class: job.User, Code: job.CodeIO, Where: dir, What: "the scratch folder cannot be trusted", Err: err,
-		Do: "name another with --scratch"}
+		Do: "name another folder with --scratch"}
 }
 
-// lockJobFile opens the file that the submitting command writes the job's id to, locked: by who submits, and
-// by the command that it started, should that outlive it. It returns errSubmitting where another has it.
+// lockJobFile opens and locks the file to which the submitting command writes the job's id. The submitting process
+// holds the lock, and so does the command that it started, if it lives longer. If another process has it, lockJobFile returns errSubmitting.
 func (a *alloc) lockJobFile() (*os.File, error) {
 	f, err := home.TryLock(a.jobFile())
 	if errors.Is(err, home.ErrLocked) {
@@ -178,7 +178,7 @@ func (a *alloc) lockJobFile() (*os.File, error) {
 	return f, err
 }
 
-// noted returns the job's id from its file. tried says that a submission was begun.
+// noted returns the job's id from the allocation's file. tried reports whether a submission was begun.
 func (a *alloc) noted(s System) (id string, tried bool) {
 	b, err := os.ReadFile(a.jobFile())
 	if err != nil {
@@ -187,8 +187,8 @@ func (a *alloc) noted(s System) (id string, tried bool) {
 	return s.JobID(string(b)), true
 }
 
-// Host returns the batch system's name of the node that has a rank in an allocation, given that one's folder; empty before
-// anything has begun there.
+// Host returns the batch system's name of the node with this rank, given the allocation's folder, or "" before
+// its script has started there.
 func Host(dir string, rank int) string {
 	b, err := os.ReadFile(filepath.Join(dir, strconv.Itoa(rank)+hostEnd))
 	if err != nil {
@@ -197,8 +197,8 @@ func Host(dir string, rank int) string {
 	return strings.TrimSpace(string(b))
 }
 
-// remove deletes the allocation's folders; keys and map outputs go with them. The scratch
-// folder goes first: while the other is there it is found again.
+// remove deletes the allocation's folders, with keys and map outputs. It deletes the scratch folder
+// first, as the other folder contains its name.
 func (s *site) remove(a *alloc) error {
 	if scratch := a.scratchNoted(); scratch != "" {
 		if err := disk.RemoveTree(scratch); err != nil {
@@ -211,14 +211,14 @@ func (s *site) remove(a *alloc) error {
 	return nil
 }
 
-// backoff spaces out tries that fail.
+// backoff delays retries.
 type backoff struct {
 	failures int
-	next     job.Time // not before; 0: at once
+	next     job.Time // the earliest time of the next try; 0: at once
 }
 
-// fail notes a failure at an instant: the next try is first after it, and each time twice
-// as long, max at most.
+// fail records a failure at a time. The next try follows after first, and after each further failure the
+// wait doubles, up to most.
 func (b *backoff) fail(at job.Time, first, most time.Duration) {
 	wait := first
 	for i := 0; i < b.failures && wait < most; i++ {

@@ -12,24 +12,24 @@ import (
 	"berth/internal/job"
 )
 
-// Backend is a batch system as a backend: the function returns the batch system as it is reached in an environment.
+// Backend makes a batch system a backend. The function returns the batch system as it is reached in an environment.
 type Backend func(env []string) System
 
 var _ driver.BatchBackend = Backend(nil)
 
-// Name is what --on calls the batch system.
+// Name returns the batch system's name, as in --on.
 func (p Backend) Name() string { return p(nil).Words().Name }
 
 // Detect reports whether the machine belongs to a cluster of the batch system.
 func (p Backend) Detect(env []string) bool { return p(env).Detect() }
 
-// Inside returns the id of the batch job that a process with that environment is part of, empty for none.
+// Inside returns the id of the batch job that a process with this environment is part of, or "".
 func (p Backend) Inside(env []string) string { return p(env).Inside() }
 
-// folder returns the folder of all allocations, given that of the coordinator.
+// folder returns the folder of all allocations inside the coordinator's folder.
 func (p Backend) folder(state string) string { return filepath.Join(state, p.Name()) }
 
-// Reachable reports whether the commands are there, or an environment is remembered in which they were.
+// Reachable reports whether the commands are installed, or an environment is remembered in which they were.
 func (p Backend) Reachable(env []string, state string) bool {
 	if p(env).Installed() {
 		return true
@@ -38,17 +38,17 @@ func (p Backend) Reachable(env []string, state string) bool {
 	return err == nil
 }
 
-// JobOf returns the id of the batch job that is an allocation, by the allocation's folder; empty where none is known.
+// JobOf returns the id of the batch job that runs an allocation, read from the allocation's folder, or "" if none is known.
 func (p Backend) JobOf(state string, id job.AllocID) string {
 	noted, _ := (&alloc{dir: filepath.Join(p.folder(state), string(id))}).noted(p(nil))
 	return noted
 }
 
-// Observe returns the queue. What the user's environment says of all their jobs holds for this one where it
-// says nothing itself. Nodes of one partition are taken for alike.
+// Observe returns the nodes and the queue. Options that the request leaves empty get the defaults of the user's
+// environment. All nodes of a partition have the same key for profiles.
 func (p Backend) Observe(ctx context.Context, env []string, at job.Time, r *job.Request) (driver.Observation, error) {
 	system := p(env)
-	if err := system.Available(ctx); err != nil { // the other commands would take long to say so
+	if err := system.Available(ctx); err != nil { // the other commands would fail much later
 		return driver.Observation{}, err
 	}
 	all := system.Defaults()
@@ -63,13 +63,13 @@ func (p Backend) Observe(ctx context.Context, env []string, at job.Time, r *job.
 	return driver.Observation{Snapshot: snap, NodeType: nodes, Tester: system}, nil
 }
 
-// New returns the driver for all clusters of the batch system that jobs of this machine go to. What the nodes need lies
-// in the state folder, which they see, and so does map output, so that it outlives the allocation that made it, unless the request
-// says otherwise.
+// New returns the driver for all clusters of the batch system to which jobs of this machine go. Files for the nodes are
+// in the state folder, which the nodes see. Map output is in the shared folder, so that it outlives the allocation that wrote it, unless
+// the request names another folder.
 func (p Backend) New(s driver.Setup) (driver.Driver, error) {
 	d := New(Options{Setup: s, System: p, Dir: p.folder(s.State), Scratch: filepath.Join(s.Shared, "scratch")})
 	if err := d.Sweep(slices.Concat(s.Known, s.Uncleared)); err != nil {
-		s.Log.Warn("an allocation that is over leaves something", "err", err)
+		s.Log.Warn("the remains of ended allocations cannot be listed", "err", err)
 	}
 	return d, nil
 }

@@ -12,7 +12,7 @@ import (
 	"berth/internal/step"
 )
 
-// TestPause: submissions that fail come ever more seldom, and those who wait are told why.
+// TestPause checks that the time between failing submissions grows, and that all waiting allocations are given the reason.
 func TestPause(t *testing.T) {
 	at := job.Time(time.Hour)
 	var notes []string
@@ -26,7 +26,7 @@ func TestPause(t *testing.T) {
 	failed := &job.Error{Class: job.Transient, Where: "sbatch", What: "Socket timed out", Err: os.ErrDeadlineExceeded}
 	var waits []time.Duration
 	for range 10 {
-		d.placed(first, "", failed)
+		d.submitted(first, "", failed)
 		waits = append(waits, d.submit.next.Sub(at))
 		at = d.submit.next
 	}
@@ -38,17 +38,17 @@ func TestPause(t *testing.T) {
 		!strings.HasPrefix(notes[19], "a2: submission is paused after 10 failures: Socket timed out; next try at ") || !strings.HasSuffix(notes[19], d.words.newEnvironment()) {
 		t.Errorf("notes %q", notes)
 	}
-	d.placed(first, "18", nil)
+	d.submitted(first, "18", nil)
 	if first.job != "18" || first.maybe || d.submit != (backoff{}) {
 		t.Errorf("after a success %+v, %+v", first, d.submit)
 	}
-	d.placed(second, "", errSubmitting) // that one has to wait, others need not
+	d.submitted(second, "", errSubmitting) // only this allocation waits
 	if second.submit.next != at.Add(s) || d.submit.next != 0 {
 		t.Errorf("%+v, %+v", second.submit, d.submit)
 	}
 }
 
-// TestInterval: jobs are looked at often only while something is about to change.
+// TestInterval checks that jobs are polled often only while one of them is about to change.
 func TestInterval(t *testing.T) {
 	at := job.Time(time.Hour)
 	d := aSite(Options{Setup: driver.Setup{Now: func() job.Time { return at }}})

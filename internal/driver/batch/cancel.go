@@ -9,10 +9,10 @@ import (
 	"berth/internal/job"
 )
 
-// cancelAgain is how long a cancelled job may take to end before it is cancelled again.
+// cancelAgain is the time after which a cancelled job that has not ended is cancelled again.
 const cancelAgain = time.Minute
 
-// cancelDue cancels what is to be cancelled now.
+// cancelDue cancels the jobs of all released allocations that are due.
 func (s *site) cancelDue(ctx context.Context) {
 	for ctx.Err() == nil {
 		a := s.due(func(a *alloc, now job.Time) bool { return a.released && now >= a.cancel.next && s.mayCancel(a, now) })
@@ -24,7 +24,7 @@ func (s *site) cancelDue(ctx context.Context) {
 	}
 }
 
-// withdraw cancels an allocation's job. over says that there is none.
+// withdraw cancels an allocation's job. over reports that the allocation has no job.
 func (s *site) withdraw(ctx context.Context, a *alloc) (over bool, err error) {
 	if a.job == "" {
 		f, err := a.lockJobFile()
@@ -49,12 +49,12 @@ func (s *site) withdraw(ctx context.Context, a *alloc) (over bool, err error) {
 	}
 	err = s.reached().Cancel(ctx, a.job)
 	if errors.Is(err, ErrGone) {
-		return false, nil // a poll tells whether it is
+		return false, nil // the next poll finds out
 	}
 	return false, err
 }
 
-// withdrawn takes in what came of a cancellation.
+// withdrawn records the result of a cancellation.
 func (s *site) withdrawn(a *alloc, over bool, err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -65,10 +65,10 @@ func (s *site) withdrawn(a *alloc, over bool, err error) {
 			s.opts.Log.Warn("an allocation's folder cannot be read", "alloc", a.id, "err", err)
 		}
 		s.forget(a)
-	case errors.Is(err, context.Canceled): // the driver is closing; finish tries once more
+	case errors.Is(err, context.Canceled): // the driver is closing, and finish tries once more
 	case err != nil:
 		a.cancel.fail(now, s.opts.RetryFirst, s.opts.RetryMax)
-		s.opts.Log.Warn("a job is not cancelled", "alloc", a.id, "job", a.job, "err", err)
+		s.opts.Log.Warn("a job cannot be cancelled; it is tried again", "alloc", a.id, "job", a.job, "err", err)
 	default:
 		a.cancel.next = now.Add(cancelAgain)
 		s.nextPoll = min(s.nextPoll, now.Add(min(s.opts.Poll, soonAfter)))

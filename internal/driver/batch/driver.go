@@ -12,13 +12,13 @@ import (
 	"berth/internal/job"
 )
 
-// Driver is the driver for all clusters of a batch system that a user's jobs were submitted to. The environment
-// of the command that submitted a job says which cluster that is (SLURM_CONF, a module), not
-// that of the coordinator, which may be older than the module was loaded. Each cluster has a site
-// of its own, which reaches the batch system in the environment of the last job that came for it: the
-// command that submitted it has just looked at the queue in that environment.
+// Driver is the driver for all clusters of a batch system to which a user's jobs were submitted. The
+// environment of the submitting command selects the cluster (SLURM_CONF, a module). The
+// coordinator's own environment does not count, as the coordinator may have started before the module was loaded.
+// Each cluster has its own site, which reaches the batch system in the environment of the last job for it:
+// the command that submitted this job has just used that environment to read the queue.
 //
-// Environments are remembered in files of mode 0600 beside Options.Dir, for later coordinators.
+// Environments are remembered for later coordinators, in files of mode 0600 beside Options.Dir.
 type Driver struct {
 	opts Options // of each site
 
@@ -33,15 +33,15 @@ func New(opts Options) *Driver {
 	return &Driver{opts: opts.withDefaults(), by: make(map[string]*site)}
 }
 
-// environmentsIn returns the folder of the remembered environments, given that of the allocations.
+// environmentsIn returns the folder of the remembered environments, given the folder of the allocations.
 func environmentsIn(dir string) string { return dir + "-env" }
 
 func (d *Driver) environment(id string) string {
 	return filepath.Join(environmentsIn(d.opts.Dir), id+".json")
 }
 
-// Use remembers the environment of a command that has just reached the cluster, and has
-// the cluster reached in it from now on.
+// Use remembers the environment of a command that has just reached the cluster. The cluster is
+// reached in this environment from now on.
 func (d *Driver) Use(id string, env []string) error {
 	if err := os.MkdirAll(environmentsIn(d.opts.Dir), 0o700); err != nil {
 		return folderError(environmentsIn(d.opts.Dir), err)
@@ -53,8 +53,8 @@ func (d *Driver) Use(id string, env []string) error {
 	return nil
 }
 
-// of returns the site of a cluster. Where no environment is remembered for it, it has the
-// one of Options.
+// of returns the site of a cluster. If no environment is remembered for the cluster, the site uses
+// the environment in Options.
 func (d *Driver) of(id string) *site {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -67,40 +67,40 @@ func (d *Driver) of(id string) *site {
 	case err == nil:
 		env = remembered
 	case id != "":
-		d.opts.Log.Warn("the environment of a cluster is not known; that of the coordinator is used", "cluster", id, "err", err)
+		d.opts.Log.Warn("no environment is remembered for a cluster; the coordinator's own is used", "cluster", id, "err", err)
 	}
 	s := newSite(d.opts, id, env)
 	d.by[id] = s
 	return s
 }
 
-// holder returns the site whose allocation has that id, by its folder.
-func (d *Driver) holder(id job.AllocID) *site {
+// siteOf returns the site of the allocation with this id, which is written in the allocation's folder.
+func (d *Driver) siteOf(id job.AllocID) *site {
 	b, err := os.ReadFile(filepath.Join(d.opts.Dir, string(id), clusterFile))
-	if err != nil { // it is of an older version, or never was
+	if err != nil { // an older version wrote it, or it does not exist
 		return d.of("")
 	}
 	return d.of(string(b))
 }
 
-// Snapshot returns the nodes and the queue of a cluster as they are now; of no name, of the one that Options.Env leads to.
+// Snapshot returns the present nodes and queue of a cluster. The id "" is the cluster that Options.Env leads to.
 func (d *Driver) Snapshot(ctx context.Context, id string) (cluster.Snapshot, error) {
 	return d.of(id).snapshot(ctx)
 }
 
-// Test asks the request's cluster when a job for it would begin.
+// Test asks the request's cluster when a job for it would start.
 func (d *Driver) Test(ctx context.Context, req job.AllocRequest) (job.Time, error) {
 	return d.of(req.Batch.Cluster).reached().Test(ctx, req)
 }
 
-// Request has a job submitted for the allocation, as soon as its cluster takes it.
+// Request adds an allocation. Its job is submitted as soon as its cluster accepts it.
 func (d *Driver) Request(_ context.Context, id job.AllocID, req job.AllocRequest) error {
 	s := d.of(req.Batch.Cluster)
 	return s.request(s.alloc(id, req))
 }
 
-// Adopt takes up an allocation of an earlier coordinator: its job is watched, or submitted
-// if that coordinator did not come so far. Workers look after themselves.
+// Adopt takes over an allocation of an earlier coordinator. Its job is watched, or submitted if
+// the earlier coordinator had not done so. The workers need no driver to continue.
 func (d *Driver) Adopt(_ context.Context, id job.AllocID, req job.AllocRequest) error {
 	s := d.of(req.Batch.Cluster)
 	return s.request(s.noted(id, req))
@@ -108,29 +108,29 @@ func (d *Driver) Adopt(_ context.Context, id job.AllocID, req job.AllocRequest) 
 
 // Release cancels the allocation's job.
 func (d *Driver) Release(_ context.Context, id job.AllocID) error {
-	d.holder(id).release(id)
+	d.siteOf(id).release(id)
 	return nil
 }
 
 // Clear removes the allocation's folders, once its job has ended.
-func (d *Driver) Clear(_ context.Context, id job.AllocID) error { return d.holder(id).clear(id) }
+func (d *Driver) Clear(_ context.Context, id job.AllocID) error { return d.siteOf(id).clear(id) }
 
-// Look asks for the allocation's job soon, as a worker of it has gone.
-func (d *Driver) Look(id job.AllocID) { d.holder(id).look(id) }
+// Look polls the allocation's job soon, as one of its workers has disconnected.
+func (d *Driver) Look(id job.AllocID) { d.siteOf(id).recheck(id) }
 
-// Sweep cancels the jobs of allocations that nobody knows any more, and removes their
-// folders: those whose journal was lost, or whose release a coordinator did not live to
-// see through. known are those that are not over, or not cleared yet.
+// Sweep cancels the jobs of allocations that are not among known, and removes their folders:
+// their journal was lost, or a coordinator ended before it had released them. known
+// are the allocations that have not ended or are not cleared.
 func (d *Driver) Sweep(known []job.AllocID) error {
 	ids, err := driver.Unknown(d.opts.Dir, known)
 	for _, id := range ids {
-		d.holder(id).sweep(id)
+		d.siteOf(id).sweep(id)
 	}
 	return err
 }
 
-// KeepAwake has wake-up jobs kept submitted for the sake of jobs that asked for these, on each
-// cluster one; nowhere else.
+// KeepAwake keeps one wake-up job submitted on each cluster that a request in reqs names, and
+// none on any other cluster.
 func (d *Driver) KeepAwake(reqs []job.AllocRequest) {
 	need := map[string]*job.AllocRequest{}
 	left, _ := os.ReadDir(wakesIn(d.opts.Dir)) // there is none before the first
@@ -154,11 +154,11 @@ func (d *Driver) KeepAwake(reqs []job.AllocRequest) {
 	}
 }
 
-// GuardNote says why no wake-up job can be kept ready for a job that asked for req, empty where
-// one is or none is wanted.
+// GuardNote returns the reason why no wake-up job can be kept submitted for a job with this request.
+// It returns "" where one is submitted or none is wanted.
 func (d *Driver) GuardNote(req job.AllocRequest) string { return d.of(req.Batch.Cluster).guardNote() }
 
-// Close stops watching; allocations live on.
+// Close stops watching. The allocations continue.
 func (d *Driver) Close() error {
 	d.mu.Lock()
 	defer d.mu.Unlock()

@@ -10,13 +10,13 @@ import (
 	"berth/internal/job"
 )
 
-// end is why an allocation ended.
+// end is the reason why an allocation ended.
 type end struct {
 	reason string
-	refuse bool // another job would end like this one
+	refuse bool // another job would end for the same reason
 }
 
-// explain finds out why jobs ended that did, or are ending where that is told. It reads files, so it is called without the lock.
+// explain returns the reasons why jobs ended or are ending, as far as they are known, by the job's id. It reads files, so it is called without the lock.
 func (s *site) explain(asked []Job, jobs map[string]Status) map[string]end {
 	s.mu.Lock()
 	allocs := slices.Clone(s.allocs)
@@ -28,7 +28,7 @@ func (s *site) explain(asked []Job, jobs map[string]Status) map[string]end {
 			continue
 		}
 		now := jobs[a.job]
-		if now.Phase == Gone || now.Phase == Over || now.Phase == Ending && !a.untold(now.Verdict, s.opts.Now()) {
+		if now.Phase == Gone || now.Phase == Over || now.Phase == Ending && !a.reasonPending(now.Verdict, s.opts.Now()) {
 			e := s.ended(a, now.Verdict)
 			e.reason = s.named(a) + ": " + e.reason
 			why[a.job] = e
@@ -37,21 +37,21 @@ func (s *site) explain(asked []Job, jobs map[string]Status) map[string]end {
 	return why
 }
 
-// tellTime is how long it is waited for that somebody tells why a job is ending.
-const tellTime = time.Minute
+// reasonPatience is how long the driver waits for the reason why a job is ending.
+const reasonPatience = time.Minute
 
-// untold reports whether a job is ending and nothing tells why as yet: a controller may know
-// that a job was cancelled, or preempted, a moment before its node writes so, and show of it
-// no more than of one whose script has ended well. The loop alone calls it.
-func (a *alloc) untold(v Verdict, now job.Time) bool {
+// reasonPending reports whether a job is ending and the reason may still come. A controller may know
+// that a job was cancelled or preempted a moment before its node writes so. Until then the job looks
+// like one whose script has ended well. Only the loop calls it.
+func (a *alloc) reasonPending(v Verdict, now job.Time) bool {
 	if a.ending == 0 {
 		a.ending = now
 	}
-	return now.Sub(a.ending) < tellTime && v.Script && !v.Failed && a.first(EndedEnd) < 0 && a.first(FailedEnd) < 0
+	return now.Sub(a.ending) < reasonPatience && v.Script && !v.Failed && a.first(EndedEnd) < 0 && a.first(FailedEnd) < 0
 }
 
-// ended returns why an allocation's job ended, in plain words. The allocation is refused for good where its workers
-// cannot run.
+// ended returns the reason why an allocation's job ended, as a message for users. The allocation is refused
+// permanently if its workers cannot run.
 func (s *site) ended(a *alloc, v Verdict) end {
 	switch {
 	case v.Reason != "":
@@ -65,14 +65,14 @@ func (s *site) ended(a *alloc, v Verdict) end {
 	}
 }
 
-// finished returns why a job's script came to its end.
+// finished returns the reason why a job's script ended.
 func (a *alloc) finished(v Verdict) end {
 	if rank := a.first(FailedEnd); rank >= 0 {
 		return end{reason: fmt.Sprintf("the worker of %s ends as soon as it starts: %s", a.id.Node(rank), driver.LastLine(a.file(rank, logEnd))), refuse: true}
 	}
 	switch {
 	case !a.began():
-		return end{refuse: true, reason: fmt.Sprintf("its script ended before any worker began (status %d): %s; do nodes see %s under this path?", v.Exit, v.Output, a.dir)}
+		return end{refuse: true, reason: fmt.Sprintf("its script ended before any worker started (status %d): %s; check that the nodes see %s under this path", v.Exit, v.Output, a.dir)}
 	case !v.Failed:
 		return end{reason: "its workers have ended"}
 	default:
@@ -80,7 +80,7 @@ func (a *alloc) finished(v Verdict) end {
 	}
 }
 
-// first returns the lowest rank that has a file with that end of its name, −1 without one.
+// first returns the lowest rank that has a file with this suffix, or −1 if no rank has one.
 func (a *alloc) first(end string) int {
 	for rank := range a.req.Nodes {
 		if _, err := os.Stat(a.file(rank, end)); err == nil {
@@ -90,7 +90,7 @@ func (a *alloc) first(end string) int {
 	return -1
 }
 
-// began reports whether any worker's loop has begun.
+// began reports whether the script of any node has started.
 func (a *alloc) began() bool {
 	for rank := range a.req.Nodes {
 		if Host(a.dir, rank) != "" {

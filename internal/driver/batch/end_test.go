@@ -9,8 +9,8 @@ import (
 	"berth/internal/job"
 )
 
-// TestUntold: a job that is ending is not judged before anything tells why, unless that takes long.
-func TestUntold(t *testing.T) {
+// TestReasonPending checks that the driver waits for the reason why a job is ending, but not for long.
+func TestReasonPending(t *testing.T) {
 	silent := Verdict{Script: true}
 	for _, c := range []struct {
 		name    string
@@ -18,7 +18,7 @@ func TestUntold(t *testing.T) {
 		file    string
 		patient bool
 	}{
-		{"nothing is told", silent, "", true},
+		{"no reason is known", silent, "", true},
 		{"a worker has ended", silent, "1" + EndedEnd, false},
 		{"a worker was given up", silent, "0" + FailedEnd, false},
 		{"its script failed", Verdict{Script: true, Failed: true}, "", false},
@@ -31,14 +31,14 @@ func TestUntold(t *testing.T) {
 			}
 		}
 		at := job.Time(time.Hour)
-		if got := a.untold(c.is, at); got != c.patient {
-			t.Errorf("%s: untold is %t", c.name, got)
+		if got := a.reasonPending(c.is, at); got != c.patient {
+			t.Errorf("%s: reasonPending is %t", c.name, got)
 		}
-		if got := a.untold(c.is, at.Add(tellTime-1)); got != c.patient {
-			t.Errorf("%s, and that is all: untold is %t", c.name, got)
+		if got := a.reasonPending(c.is, at.Add(reasonPatience-1)); got != c.patient {
+			t.Errorf("%s, and nothing follows: reasonPending is %t", c.name, got)
 		}
-		if a.untold(c.is, at.Add(tellTime)) {
-			t.Errorf("%s: it is waited for longer than that", c.name)
+		if a.reasonPending(c.is, at.Add(reasonPatience)) {
+			t.Errorf("%s: the driver still waits after reasonPatience", c.name)
 		}
 	}
 }

@@ -9,8 +9,8 @@ import (
 	"berth/internal/step"
 )
 
-// loop submits, watches and cancels until the driver is closed. It alone calls the
-// batch system for allocations, one after the other, and never with the lock held.
+// loop submits, polls and cancels until the driver is closed. Only the loop calls the
+// batch system for allocations, one call after the other, and never with the lock held.
 func (s *site) loop(ctx context.Context) {
 	defer close(s.done)
 	for ctx.Err() == nil {
@@ -31,8 +31,8 @@ func (s *site) loop(ctx context.Context) {
 	s.finish(last)
 }
 
-// finish cancels what is to be cancelled, and waits for the end of jobs whose folders are
-// to go, until ctx ends: what is left then, a later driver finds.
+// finish sends the cancellations that are due, and waits for the end of jobs whose folders are
+// to be removed, until ctx ends. A later driver finds the rest.
 func (s *site) finish(ctx context.Context) {
 	s.guardDue(ctx)
 	for s.cancelDue(ctx); ctx.Err() == nil; s.cancelDue(ctx) {
@@ -49,7 +49,7 @@ func (s *site) finish(ctx context.Context) {
 	}
 }
 
-// pause returns how long nothing is to be done.
+// pause returns the time until something is to be done.
 func (s *site) pause() time.Duration {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -58,7 +58,7 @@ func (s *site) pause() time.Duration {
 	if len(s.allocs) == 0 {
 		return max(guard.Sub(now), time.Millisecond)
 	}
-	next := max(s.nextPoll, 1) // 0: nothing is to be done
+	next := max(s.nextPoll, 1) // 0 means that nothing is to be done
 	if !slices.ContainsFunc(s.allocs, func(a *alloc) bool { return a.job != "" }) {
 		next = 0
 	}
@@ -84,7 +84,7 @@ func (s *site) pause() time.Duration {
 	return max(next.Sub(now), time.Millisecond)
 }
 
-// due returns the first allocation of which want is true.
+// due returns the first allocation for which want returns true, or nil.
 func (s *site) due(want func(a *alloc, now job.Time) bool) *alloc {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -97,8 +97,8 @@ func (s *site) due(want func(a *alloc, now job.Time) bool) *alloc {
 	return nil
 }
 
-// forget takes an allocation out of the loop's hands, and removes its folders if that is
-// wanted, beside the loop: there may be much in them. The lock is held.
+// forget removes an allocation from the loop's list, and its folders if they are to be cleared. A
+// goroutine removes the folders, as they may contain much. The lock is held.
 func (s *site) forget(a *alloc) {
 	s.allocs = slices.DeleteFunc(s.allocs, func(b *alloc) bool { return a == b })
 	if !a.clear {
@@ -106,29 +106,29 @@ func (s *site) forget(a *alloc) {
 	}
 	s.gone.Go(func() {
 		if err := s.remove(a); err != nil {
-			s.opts.Log.Warn("an allocation's folder stays", "alloc", a.id, "err", err)
+			s.opts.Log.Warn("an allocation's folder cannot be removed", "alloc", a.id, "err", err)
 		}
 	})
 }
 
-// note tells what an allocation waits for, unless that was the last thing told. The lock is held.
-func (s *site) note(a *alloc, text string, start job.Time) {
+// reportNote reports what an allocation waits for, unless this was the last note. The lock is held.
+func (s *site) reportNote(a *alloc, text string, start job.Time) {
 	if a.released || a.down || a.note == text && a.start == start {
 		return
 	}
 	a.note, a.start = text, start
-	s.told.Put(step.AllocNote{Alloc: a.id, Note: text, Start: start})
+	s.outbox.Put(step.AllocNote{Alloc: a.id, Note: text, Start: start})
 }
 
-// drop tells that an allocation is over. The lock is held.
-func (s *site) drop(a *alloc, reason string, refuse bool) {
+// reportDown reports that an allocation has ended. The lock is held.
+func (s *site) reportDown(a *alloc, reason string, refuse bool) {
 	if a.released || a.down {
 		return
 	}
 	a.down = true
 	s.opts.Log.Info("allocation is over", "alloc", a.id, "job", a.job, "reason", reason)
-	s.told.Put(step.AllocDown{Alloc: a.id, Reason: reason, Refuse: refuse})
+	s.outbox.Put(step.AllocDown{Alloc: a.id, Reason: reason, Refuse: refuse})
 }
 
-// clock returns an instant for people.
+// clock formats a time of day for people.
 func clock(t job.Time) string { return t.Std().Local().Format("15:04:05") }

@@ -16,9 +16,9 @@ import (
 	"berth/internal/wire"
 )
 
-// Whatever another user put under the name of a token file is neither read nor written to,
-// and nothing waits for it.
-func TestTokenThatIsThereAlready(t *testing.T) {
+// TestTokenThatExists checks that a file that another user created under the name of the token file is
+// neither read nor written, and that nothing waits for it.
+func TestTokenThatExists(t *testing.T) {
 	for name, plant := range map[string]func(path, victim string) error{
 		"FIFO":             func(path, _ string) error { return unix.Mkfifo(path, 0o666) },
 		"dangling symlink": func(path, victim string) error { return os.Symlink(victim, path) },
@@ -32,7 +32,7 @@ func TestTokenThatIsThereAlready(t *testing.T) {
 			t.Errorf("%s: token %q, %v", name, tok, err)
 		}
 		if _, err := os.Lstat(victim); err == nil {
-			t.Errorf("%s: the file behind it was made", name)
+			t.Errorf("%s: the file behind it was created", name)
 		}
 	}
 	dir := filepath.Join(t.TempDir(), "scratch")
@@ -45,8 +45,8 @@ func TestTokenThatIsThereAlready(t *testing.T) {
 	}
 }
 
-// The folder in a scratch root has a name that cannot be known beforehand, and the same one
-// whenever the allocation is taken up again, also that of an earlier version.
+// TestScratchName checks that the name of the folder in a scratch root cannot be predicted, and that it is the
+// same when the allocation is adopted, also with the name of an earlier version.
 func TestScratchName(t *testing.T) {
 	d := &site{opts: Options{Scratch: "/scratch"}}
 	a := &alloc{id: "a3", dir: t.TempDir(), req: job.AllocRequest{Nodes: 1}}

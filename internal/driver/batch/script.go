@@ -5,44 +5,44 @@ import (
 	"strings"
 )
 
-// Names of files in an allocation's folder, beside those of its ranks and the output of its job.
+// Names of files in an allocation's folder, beside the files of its ranks and the output of its job.
 const (
 	NodeScript = "node.sh" // what System.Script starts on each node
 
-	jobFile     = "job"     // what the submitting command printed, which names the job
+	jobFile     = "job"     // the output of the submitting command, with the job's id
 	clusterFile = "cluster" // which cluster the allocation is on (cluster.Queue.ID)
 )
 
-// Ends of names of a rank's files.
+// Suffixes of the names of a rank's files.
 const (
 	configEnd = ".json"   // wire.WorkerConfig
 	bundleEnd = ".pem"    // keys
-	logEnd    = ".log"    // the worker's
-	hostEnd   = ".host"   // the batch system's name of its node, once its loop has begun
-	EndedEnd  = ".ended"  // there once the worker has ended because it was told to
-	FailedEnd = ".failed" // there once the loop has given up
-	ownerEnd  = ".owner"  // which loop has the rank
+	logEnd    = ".log"    // the worker's log
+	hostEnd   = ".host"   // the batch system's name of the rank's node, written when the loop starts
+	EndedEnd  = ".ended"  // exists once the worker has ended as the coordinator told it to
+	FailedEnd = ".failed" // exists once the loop has given up
+	ownerEnd  = ".owner"  // the loop that owns the rank
 )
 
 // Limits of the loop around a worker.
 const (
-	// maxFailures is how often in a row a worker may fail. One that was killed did not
-	// fail, it is started again at once: tasks that kill their workers are the engine's
-	// business. One whose coordinator is away for long fails, too; that the loop
-	// ends then gives the nodes back.
+	// maxFailures is the number of consecutive failures after which the loop gives up. A worker
+	// that was killed did not fail and is started again at once: the engine handles tasks that
+	// kill their workers. A worker whose coordinator is away for long fails, too. The end of the
+	// loop then gives the nodes back.
 	maxFailures = 5
-	// goodRun is how long a worker runs, seconds, so that failures before do not count.
+	// goodRun is the run time of a worker, in seconds, after which earlier failures do not count.
 	goodRun = 3600
 )
 
-// nodeText is what runs on each node: the loop around its worker. The signal to end reaches
-// the loop and, from it, the worker, whoever else gets it.
+// nodeText returns the script of each node: the loop around its worker. The loop passes the signal
+// to end on to the worker, whether or not the worker got it, too.
 //
-// A controller that dies may forget a job, whose processes live on while another is
-// submitted in its place. The loop that began last has the rank; the other ends with its
-// worker, which that of the last one ends.
+// A controller that dies may forget a job. The job's processes continue while another job is
+// submitted in its place. Then the loop that started last owns the rank. The earlier loop ends when
+// its worker ends: the coordinator ends that worker when the later worker connects.
 //
-// variables are lines that set rank, node and step (System.NodeVariables).
+// variables are the lines that set rank, node and step (System.NodeVariables).
 func nodeText(variables, exe, dir, scratch string) string {
 	return fmt.Sprintf(`#!/bin/sh
 # Runs the berth worker of one node, and starts it again when it dies.
@@ -65,7 +65,7 @@ while [ -z "$ending" ]; do
 	wait "$worker"
 	status=$?
 	while [ -n "$ending" ] && kill -0 "$worker" 2>/dev/null; do
-		wait "$worker" # the signal ended the waiting before
+		wait "$worker" # a signal interrupted the wait before
 	done
 	worker=
 	[ -z "$ending" ] || break
@@ -74,7 +74,7 @@ while [ -z "$ending" ]; do
 		break
 	fi
 	owner=$(cat "$me%s")
-	[ "${owner:-$loop}" = "$loop" ] || break # another has the rank
+	[ "${owner:-$loop}" = "$loop" ] || break # another loop owns the rank
 	ran=$(($(date +%%s) - began))
 	echo "$node: the worker ended with status $status after $ran s"
 	if [ $status -gt 128 ]; then
@@ -89,10 +89,10 @@ while [ -z "$ending" ]; do
 	fi
 	[ $ran -ge 10 ] || sleep $failures
 done
-rmdir %s 2>/dev/null # a folder of this node's own is empty now
+rmdir %s 2>/dev/null # on a local disk of this node the folder is empty now
 exit 0
 `, variables, Quote(dir), logEnd, EndedEnd, FailedEnd, hostEnd, ownerEnd, Quote(exe), configEnd, EndedEnd, ownerEnd, goodRun, maxFailures, FailedEnd, Quote(scratch))
 }
 
-// Quote quotes a word for the shell.
+// Quote quotes a word for a POSIX shell.
 func Quote(s string) string { return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'" }

@@ -8,7 +8,7 @@ import (
 	"berth/internal/wire"
 )
 
-// TestScripts: the scripts are fit for /bin/sh whatever folders are called.
+// TestScripts checks that /bin/sh can parse the scripts, whatever characters the folders' names contain.
 func TestScripts(t *testing.T) {
 	for name, text := range map[string]string{
 		"node": nodeText("rank=0 node=n1 step=1\n", "/opt/my berth", `/home/it's "me"/$HOME/a1`, "/scratch/%d/x"),

@@ -21,23 +21,23 @@ const (
 	defaultRetryMax   = 5 * time.Minute
 )
 
-// closePatience is how long Close waits for the batch system to take cancellations.
+// closePatience is how long Close waits until the batch system has accepted all cancellations.
 const closePatience = 20 * time.Second
 
-// Options is what a driver is made with.
+// Options are the options of a driver.
 type Options struct {
 	driver.Setup
 	System func(env []string) System // the batch system as it is reached in an environment
 
-	Dir     string // folder that holds a folder per allocation, on a file system that the nodes share
-	Scratch string // root of folders for intermediate data if the request names none; private to the user
+	Dir     string // folder with one folder for each allocation, on a file system that the nodes share
+	Scratch string // root of the folders for intermediate data if the request names none; private to the user
 
-	Poll       time.Duration // between two looks at jobs while something is about to change; 0: 5 s
-	RetryFirst time.Duration // between a submission that failed and the next; it doubles; 0: 1 s
-	RetryMax   time.Duration // the longest time between submissions; 0: 5 min
+	Poll       time.Duration // between two polls of the jobs while a change is expected soon; 0: 5 s
+	RetryFirst time.Duration // between a failed submission and the next one; it doubles with each failure; 0: 1 s
+	RetryMax   time.Duration // the longest time between two submissions; 0: 5 min
 }
 
-// withDefaults returns the options with defaults in the place of what is not set.
+// withDefaults returns the options with defaults for the fields that are not set.
 func (o Options) withDefaults() Options {
 	if o.Env == nil {
 		o.Env = os.Environ()
@@ -56,37 +56,37 @@ func (o Options) withDefaults() Options {
 
 // site runs workers on the nodes of one cluster.
 type site struct {
-	opts  Options
-	id    string // which cluster it is (cluster.Queue.ID); empty: the one that Options.Env leads to
-	words Words
-	told  *driver.Outbox // what is to be reported
-	wake  chan struct{}  // something is to be done now
-	gone  sync.WaitGroup // removals under way
+	opts   Options
+	id     string // of the cluster (cluster.Queue.ID); "": the cluster that Options.Env leads to
+	words  Words
+	outbox *driver.Outbox // reports to the coordinator
+	wake   chan struct{}  // ends the loop's pause
+	gone   sync.WaitGroup // removals of folders that are running
 
 	mu     sync.Mutex
-	system System             // in the environment of the job that came last
-	allocs []*alloc           // in the order they were asked for
-	stop   context.CancelFunc // ends the loop; nil: it does not run yet
+	system System             // in the environment of the last job
+	allocs []*alloc           // in the order of their requests
+	stop   context.CancelFunc // ends the loop; nil: the loop has not started
 	done   chan struct{}      // closed when the loop has ended
 	closed bool
 
-	submit   backoff  // of submissions, while the controller is away or takes none
-	poll     backoff  // of looks, while the controller is away
-	away     job.Time // since when the controller does not answer; 0: it does
-	lastPoll job.Time // when jobs were last looked at
-	nextPoll job.Time
+	submit   backoff  // of submissions, while the controller does not answer or accepts none
+	poll     backoff  // of polls, while the controller does not answer
+	away     job.Time // time from which the controller has not answered; 0: it answers
+	lastPoll job.Time // time of the last poll
+	nextPoll job.Time // time of the next poll
 	guard    guard
 }
 
-// newSite returns the driver of a cluster that env leads to. It has no allocation yet.
+// newSite returns the driver of the cluster that env leads to. It has no allocation yet.
 func newSite(opts Options, id string, env []string) *site {
 	system := opts.System(env)
-	return &site{opts: opts, id: id, system: system, words: system.Words(), told: driver.NewOutbox(opts.Report),
+	return &site{opts: opts, id: id, system: system, words: system.Words(), outbox: driver.NewOutbox(opts.Report),
 		wake: make(chan struct{}, 1), done: make(chan struct{})}
 }
 
-// use has the batch system reached in that environment from now on, and tries at once what failed in
-// the one before. It must lead to the same cluster.
+// use changes the environment in which the batch system is reached, and retries at once what failed in
+// the old one. The new environment must lead to the same cluster.
 func (s *site) use(env []string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -100,37 +100,37 @@ func (s *site) use(env []string) {
 	s.nudge()
 }
 
-// reached returns the batch system as it is reached now.
+// reached returns the batch system in its present environment.
 func (s *site) reached() System {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.system
 }
 
-// snapshot returns the nodes and the queue as they are now.
+// snapshot returns the present nodes and queue.
 func (s *site) snapshot(ctx context.Context) (cluster.Snapshot, error) {
 	at := s.opts.Wall()
 	snap, err := s.reached().Snapshot(ctx, s.opts.Inside)
 	if err != nil {
 		return cluster.Snapshot{}, err
 	}
-	snap.At, snap.Queue.ID = at, s.id // a controller that was moved makes no other cluster of it
+	snap.At, snap.Queue.ID = at, s.id // the id stays the same if the controller was moved
 	return snap, nil
 }
 
-// alloc returns an allocation of that id, not known yet.
+// alloc returns a new allocation with this id. It is not in the loop's list yet.
 func (s *site) alloc(id job.AllocID, req job.AllocRequest) *alloc {
 	return &alloc{id: id, req: req, dir: filepath.Join(s.opts.Dir, string(id))}
 }
 
-// noted returns an allocation of an earlier coordinator, with what its folder tells of its job.
+// noted returns an allocation of an earlier coordinator, with the job's id that is written in its folder.
 func (s *site) noted(id job.AllocID, req job.AllocRequest) *alloc {
 	a := s.alloc(id, req)
 	a.job, a.maybe = a.noted(s.reached())
 	return a
 }
 
-// request has a job submitted for the allocation, as soon as the batch system takes it.
+// request prepares an allocation and has its job submitted as soon as the batch system accepts it.
 func (s *site) request(a *alloc) error {
 	if err := s.prepare(a); err != nil {
 		return err
@@ -139,7 +139,7 @@ func (s *site) request(a *alloc) error {
 	return nil
 }
 
-// add puts an allocation into the loop's hands, and starts the loop for the first one.
+// add adds an allocation to the loop's list, and starts the loop for the first one.
 func (s *site) add(a *alloc) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -152,7 +152,7 @@ func (s *site) add(a *alloc) {
 	s.nudge()
 }
 
-// begin starts the loop if it does not run yet. The lock is held.
+// begin starts the loop unless it has started already. The lock is held.
 func (s *site) begin() {
 	if s.stop == nil {
 		ctx, stop := context.WithCancel(context.Background())
@@ -161,15 +161,15 @@ func (s *site) begin() {
 	}
 }
 
-// nudge lets the loop look at once.
+// nudge ends the loop's pause.
 func (s *site) nudge() {
 	select {
 	case s.wake <- struct{}{}:
-	default: // it will already
+	default: // its pause ends already
 	}
 }
 
-// find returns the allocation of that id, nil where it is over or was never there. The lock is held.
+// find returns the allocation with this id, or nil if it has ended or never existed. The lock is held.
 func (s *site) find(id job.AllocID) *alloc {
 	for _, a := range s.allocs {
 		if a.id == id {
@@ -179,9 +179,9 @@ func (s *site) find(id job.AllocID) *alloc {
 	return nil
 }
 
-// release cancels the allocation's job, waiting or running; while the controller is away
-// it is tried again and again. One that was requested by a coordinator before, and not
-// adopted, is known by its folder.
+// release cancels the allocation's job, whether it waits or runs. While the controller does not answer,
+// the cancellation is retried. The job of an allocation that an earlier coordinator requested and
+// this one did not adopt is found by the allocation's folder.
 func (s *site) release(id job.AllocID) {
 	s.mu.Lock()
 	a := s.find(id)
@@ -199,7 +199,7 @@ func (s *site) release(id job.AllocID) {
 	}
 }
 
-// clear removes the allocation's folders: now where it is over, else when its job has ended.
+// clear removes the allocation's folders: now if the allocation has ended, else when its job has ended.
 func (s *site) clear(id job.AllocID) error {
 	s.mu.Lock()
 	a := s.find(id)
@@ -213,21 +213,21 @@ func (s *site) clear(id job.AllocID) error {
 	return s.remove(s.alloc(id, job.AllocRequest{}))
 }
 
-// sweep cancels the job of an allocation that nobody knows, and removes its folder.
+// sweep cancels the job of an allocation that no coordinator knows, and removes its folder.
 func (s *site) sweep(id job.AllocID) {
 	a := s.noted(id, job.AllocRequest{})
 	a.released, a.clear = true, true
 	s.add(a)
 }
 
-// close stops watching; allocations live on. It waits a little for the batch system to take
-// cancellations that are due.
+// close stops watching. The allocations continue. It waits up to closePatience until the batch system
+// has accepted the cancellations that are due.
 func (s *site) close() {
 	s.mu.Lock()
 	s.closed = true
 	stop := s.stop
 	s.mu.Unlock()
-	s.told.Close()
+	s.outbox.Close()
 	if stop != nil {
 		stop()
 		<-s.done
@@ -235,8 +235,8 @@ func (s *site) close() {
 	s.gone.Wait()
 }
 
-// unlock releases the lock, and then reports what was observed under it.
+// unlock releases the lock and then makes the reports that were queued under it.
 func (s *site) unlock() {
 	s.mu.Unlock()
-	s.told.Flush()
+	s.outbox.Flush()
 }

@@ -8,18 +8,18 @@ import (
 	"berth/internal/job"
 )
 
-// pausedAfter is how many submissions fail in a row before it is called a pause.
+// pausedAfter is the number of consecutive failed submissions after which messages call it a pause.
 const pausedAfter = 5
 
-// newEnvironment returns what a user can do when submissions go on failing.
+// newEnvironment returns what a user can do if submissions continue to fail.
 func (w Words) newEnvironment() string {
 	return "; if " + w.Ask + " answers in your shell, cancel the job and resume it from there, which gives berth that shell's environment"
 }
 
-// soonAfter is how long after a submission its job is looked at; a job that finds free nodes begins at once.
+// soonAfter is the time between a submission and the first poll of its job. A job that finds free nodes starts at once.
 const soonAfter = defaultRetryFirst
 
-// submitDue submits what is to be submitted now.
+// submitDue submits all jobs that are due.
 func (s *site) submitDue(ctx context.Context) {
 	for ctx.Err() == nil {
 		a := s.due(func(a *alloc, now job.Time) bool {
@@ -28,16 +28,16 @@ func (s *site) submitDue(ctx context.Context) {
 		if a == nil {
 			return
 		}
-		id, err := s.place(ctx, a)
+		id, err := s.ensureSubmitted(ctx, a)
 		if ctx.Err() != nil {
-			return // it was cut off; a later driver looks what came of it
+			return // it was interrupted; a later driver finds out whether the job exists
 		}
-		s.placed(a, id, err)
+		s.submitted(a, id, err)
 	}
 }
 
-// placed takes in what came of a submission.
-func (s *site) placed(a *alloc, id string, err error) {
+// submitted records the result of a submission.
+func (s *site) submitted(a *alloc, id string, err error) {
 	s.mu.Lock()
 	defer s.unlock()
 	now := s.opts.Now()
@@ -49,9 +49,9 @@ func (s *site) placed(a *alloc, id string, err error) {
 		s.opts.Log.Info("allocation is submitted", "alloc", a.id, "job", id)
 	case errors.Is(err, ErrLater):
 		a.submit.fail(now, s.opts.RetryFirst, s.opts.RetryMax)
-		s.opts.Log.Info("the batch system takes no job now", "alloc", a.id, "err", err)
+		s.opts.Log.Info("the batch system accepts no job now", "alloc", a.id, "err", err)
 		s.giveWay(now, err)
-		s.note(a, fmt.Sprintf("%s does not take its job now: %s; next try at %s", s.words.System, wordsOf(err), clock(a.submit.next)), 0)
+		s.reportNote(a, fmt.Sprintf("%s does not accept its job now: %s; next try at %s", s.words.System, wordsOf(err), clock(a.submit.next)), 0)
 	case job.ClassOf(err) == job.Transient:
 		a.maybe = true
 		s.submit.fail(now, s.opts.RetryFirst, s.opts.RetryMax)
@@ -59,13 +59,13 @@ func (s *site) placed(a *alloc, id string, err error) {
 		s.noteWaiting(err)
 	default:
 		s.opts.Log.Warn("the batch system refuses a job", "alloc", a.id, "err", err)
-		s.drop(a, s.words.System+" refuses its job: "+wordsOf(err), true)
-		a.clear = true // nothing ran in it
+		s.reportDown(a, s.words.System+" refuses its job: "+wordsOf(err), true)
+		a.clear = true // nothing has run in its folder
 		s.forget(a)
 	}
 }
 
-// noteWaiting tells all that are yet to be submitted why they are not. The lock is held.
+// noteWaiting reports to all allocations that are not submitted yet why they are not. The lock is held.
 func (s *site) noteWaiting(err error) {
 	text := "submission failed: %s; next try at %s"
 	if s.submit.failures >= pausedAfter {
@@ -73,12 +73,12 @@ func (s *site) noteWaiting(err error) {
 	}
 	for _, a := range s.allocs {
 		if a.job == "" {
-			s.note(a, fmt.Sprintf(text, wordsOf(err), clock(s.submit.next)), 0)
+			s.reportNote(a, fmt.Sprintf(text, wordsOf(err), clock(s.submit.next)), 0)
 		}
 	}
 }
 
-// wordsOf returns what the batch system said, without the name of the command.
+// wordsOf returns the batch system's message in an error, without the name of the command.
 func wordsOf(err error) string {
 	var e *job.Error
 	if errors.As(err, &e) {
@@ -90,9 +90,9 @@ func wordsOf(err error) string {
 	return err.Error()
 }
 
-// place returns the id of the allocation's job: one that was submitted before, unknown to
-// us, or else a new one.
-func (s *site) place(ctx context.Context, a *alloc) (string, error) {
+// ensureSubmitted returns the id of the allocation's job. If an earlier submission succeeded
+// without the driver's knowledge, it is that job, else a new one.
+func (s *site) ensureSubmitted(ctx context.Context, a *alloc) (string, error) {
 	f, err := a.lockJobFile()
 	if err != nil {
 		return "", err
@@ -118,5 +118,5 @@ func (s *site) place(ctx context.Context, a *alloc) (string, error) {
 	return system.Submit(ctx, Submission{Request: a.req, Script: script, Dir: a.dir, Output: s.output(a), Wait: a.wait, Wake: a.wake}, f)
 }
 
-// errSubmitting says that the submitting command of an earlier coordinator still runs.
+// errSubmitting is the error while the submitting command of an earlier coordinator still runs.
 var errSubmitting = &job.Error{Class: job.Transient, What: "an earlier submission is still under way", Err: ErrLater}

@@ -8,12 +8,12 @@ import (
 	"berth/internal/job"
 )
 
-// patience is how long a test waits for what must happen.
+// patience is how long a test waits for an event.
 const patience = 5 * time.Minute
 
 func now() job.Time { return job.Time(time.Now().UnixNano()) }
 
-// nobody is a batch system of which no command can be found.
+// nobody is a batch system without commands.
 type nobody struct{ System }
 
 func (nobody) Words() Words {
@@ -25,7 +25,7 @@ func (nobody) Submit(context.Context, Submission, *os.File) (string, error) {
 	return "", &job.Error{Class: job.User, What: "the command is not on PATH"}
 }
 
-// aSite returns a site of that batch system.
+// aSite returns a site of nobody.
 func aSite(o Options) *site {
 	o.System = func([]string) System { return nobody{} }
 	return newSite(o.withDefaults(), "", nil)

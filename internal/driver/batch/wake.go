@@ -12,46 +12,46 @@ import (
 )
 
 // The wake-up job is a small batch job that is kept submitted while any job of the batch system
-// is unfinished. It may begin when all allocations are over, or, where there is none, some
-// minutes after a coordinator was last alive to put that off. It waits until nobody is left and
-// becomes the coordinator then (berth server run --as-stand-in --wait). A coordinator that sees
-// it run submits the next one first and cancels it then, so that there is always one.
+// is unfinished. It can start when all allocations have ended. While there is no allocation, it can start
+// some minutes after a living coordinator has last delayed it. It waits until no coordinator lives and
+// then becomes the coordinator (berth server run --as-stand-in --wait). A coordinator that sees a
+// wake-up job run first submits the next one and then cancels it, so that there always is one.
 
-// WakeName is what the queue shows the wake-up job as.
+// WakeName is the name of wake-up jobs in the queue.
 const WakeName = "berth-wake"
 
 const (
-	wakeTime  = 15 * time.Minute // the longest that a wake-up job runs
-	wakeMem   = 512 << 20
-	wakeDelay = 10 * time.Minute // after which a coordinator is missed while there is no allocation
-	wakePush  = wakeDelay / 2    // how often its begin is put off
-	// wakeFirst is how many Options.Poll pass before the first one is submitted: what is over
-	// by then needs none, and its allocation is submitted meanwhile.
+	wakeTime  = 15 * time.Minute // wall time of a wake-up job
+	wakeMem   = 512 << 20        // its memory, bytes
+	wakeDelay = 10 * time.Minute // its delay while there is no allocation
+	wakePush  = wakeDelay / 2    // interval at which a coordinator renews the delay
+	// wakeFirst is the number of Options.Poll intervals before the first wake-up job is submitted. Jobs
+	// that end earlier need none, and their allocations are submitted first.
 	wakeFirst = 2
-	// wakeYield is how long no wake-up job is submitted after one stood in the way of an allocation.
+	// wakeYield is how long no wake-up job is submitted after one prevented the submission of an allocation.
 	wakeYield = 10 * time.Minute
 )
 
-// guard is what is known of wake-up jobs. The driver's lock guards the first part; the rest is
-// the loop's own.
+// guard is the state of the wake-up jobs. The driver's lock guards the first part. Only the loop
+// uses the rest.
 type guard struct {
 	asked bool              // KeepAwake was called
-	need  *job.AllocRequest // of a job that is unfinished; nil: there is none
-	since job.Time          // when there came to be one
+	need  *job.AllocRequest // of an unfinished job; nil: there is none
+	since job.Time          // time from which there is an unfinished job
 	note  string            // why there is no wake-up job
-	safe  bool              // one is submitted and can begin
-	yield job.Time          // none is to be submitted before
+	safe  bool              // one is submitted and can start
+	yield job.Time          // none is submitted before this time
 
-	loaded  bool
-	jobs    []*alloc // submitted and not known to be over, oldest first
-	depends []string // on which the last one depends, where that is known
+	loaded  bool     // the jobs of earlier coordinators were read
+	jobs    []*alloc // submitted and not known to have ended, oldest first
+	depends []string // the jobs that the last one waits for, if known is set
 	known   bool
-	pushed  job.Time // when its begin was last put off
-	next    job.Time // when to look at it again
+	pushed  job.Time // when it was last delayed
+	next    job.Time // when it is checked again
 	try     backoff
 }
 
-// keepAwake has a wake-up job kept submitted for the sake of a job that asked for req; nil: not any more.
+// keepAwake keeps a wake-up job submitted for an unfinished job with this request; nil: no job is unfinished.
 func (s *site) keepAwake(req *job.AllocRequest) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -66,21 +66,21 @@ func (s *site) keepAwake(req *job.AllocRequest) {
 	s.nudge()
 }
 
-// guardNote says why no wake-up job can be kept ready, empty where one is or none is wanted.
+// guardNote returns the reason why no wake-up job can be kept submitted, or "" if one is or none is wanted.
 func (s *site) guardNote() string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.guard.note
 }
 
-// wakesIn returns the folder of all wake-up jobs, given that of the allocations; each cluster has one in it.
+// wakesIn returns the folder of all wake-up jobs, given the folder of the allocations. It has one folder for each cluster.
 func wakesIn(dir string) string { return dir + "-wake" }
 
 func (s *site) wakeDir() string {
 	return filepath.Join(wakesIn(s.opts.Dir), cmp.Or(s.id, noCluster))
 }
 
-// noCluster stands for the cluster of jobs that name none.
+// noCluster is the name of the folder for jobs that name no cluster.
 const noCluster = "default"
 
 // wakesLeft reports whether an earlier coordinator has left wake-up jobs.
@@ -89,8 +89,8 @@ func (s *site) wakesLeft() bool {
 	return err == nil && len(left) > 0
 }
 
-// guardWants returns what the wake-up job is for and which jobs it is to wait for; ok is
-// false while nothing is to be done about it. The lock is held.
+// guardWants returns the request for which a wake-up job is wanted, and the jobs for whose end it waits. ok is
+// false while nothing is to be done. The lock is held.
 func (s *site) guardWants(now job.Time) (need *job.AllocRequest, live []string, ok bool) {
 	g := &s.guard
 	if !g.asked {
@@ -106,7 +106,7 @@ func (s *site) guardWants(now job.Time) (need *job.AllocRequest, live []string, 
 		case a.job != "":
 			live = append(live, a.job)
 		case a.submit.failures == 0 && s.submit.failures == 0:
-			return need, nil, need == nil // it is submitted in a moment, and belongs to the set
+			return need, nil, need == nil // it will be submitted in a moment and is to be waited for, too
 		}
 	}
 	slices.Sort(live)
@@ -114,13 +114,13 @@ func (s *site) guardWants(now job.Time) (need *job.AllocRequest, live []string, 
 	return need, live, need == nil || now >= g.try.next && !early
 }
 
-// changed reports whether the wake-up job depends on other jobs than it is to.
+// changed reports whether the wake-up job waits for other jobs than live.
 func (g *guard) changed(live []string) bool { return !g.known || !slices.Equal(live, g.depends) }
 
-// guardNext returns when the wake-up job is next to be looked after. The lock is held.
+// guardNext returns when the wake-up job is to be checked next. The lock is held.
 func (s *site) guardNext(now job.Time) job.Time {
 	g := &s.guard
-	never := now.Add(time.Hour) // it is woken
+	never := now.Add(time.Hour) // nudge ends the pause before
 	if !g.asked {
 		return never
 	}
@@ -138,7 +138,7 @@ func (s *site) guardNext(now job.Time) job.Time {
 	return max(g.try.next, now)
 }
 
-// guardDue submits, updates and cancels wake-up jobs as is wanted now.
+// guardDue submits, updates and cancels wake-up jobs if that is due.
 func (s *site) guardDue(ctx context.Context) {
 	g, now := &s.guard, s.opts.Now()
 	s.mu.Lock()
@@ -165,7 +165,7 @@ func (s *site) guardDue(ctx context.Context) {
 	s.guarded(ctx, need, err)
 }
 
-// guarded takes in what came of looking after the wake-up job.
+// guarded records the result of a check of the wake-up job.
 func (s *site) guarded(ctx context.Context, need *job.AllocRequest, err error) {
 	if ctx.Err() != nil {
 		return
@@ -184,17 +184,17 @@ func (s *site) guarded(ctx context.Context, need *job.AllocRequest, err error) {
 	}
 	g.try.fail(now, s.opts.RetryFirst, s.opts.RetryMax)
 	if need == nil {
-		s.opts.Log.Info("a wake-up job is not cancelled", "err", err)
+		s.opts.Log.Info("a wake-up job cannot be cancelled; it is tried again", "err", err)
 		return
 	}
 	if g.note == "" {
-		s.opts.Log.Warn("no wake-up job can be kept ready", "err", err)
+		s.opts.Log.Warn("no wake-up job can be submitted; it is tried again", "err", err)
 	}
-	g.note = "nobody carries on should no coordinator and no allocation be left: " + s.words.System + " takes no wake-up job: " + wordsOf(err)
+	g.note = noGuard + s.words.System + " does not accept the wake-up job: " + wordsOf(err)
 }
 
-// mayCancel reports whether an allocation may be cancelled now. The one in which this process
-// runs goes last, and not before somebody is sure to carry on. The lock is held.
+// mayCancel reports whether an allocation may be cancelled now. The allocation in which this process
+// runs is cancelled last, and only when something else can continue the jobs. The lock is held.
 func (s *site) mayCancel(a *alloc, now job.Time) bool {
 	if s.opts.Inside == "" || a.job != s.opts.Inside {
 		return true
@@ -212,15 +212,18 @@ func (s *site) mayCancel(a *alloc, now job.Time) bool {
 	return next
 }
 
-// giveWay cancels the wake-up job, as the batch system takes no allocation beside it: a limit on how many
-// jobs a user may submit. The lock is held.
+// noGuard begins the note to users while no wake-up job is submitted.
+const noGuard = "your jobs do not continue by themselves if no coordinator and no allocation is left: "
+
+// giveWay cancels the wake-up job because the batch system accepts no allocation beside it, as a limit bounds the
+// number of jobs of a user. The lock is held.
 func (s *site) giveWay(now job.Time, err error) {
 	g := &s.guard
 	if len(g.jobs) == 0 || now < g.yield {
 		return
 	}
 	g.yield, g.safe, g.next = now.Add(wakeYield), false, 0
-	g.note = "nobody carries on should no coordinator and no allocation be left: the wake-up job made room for an allocation: " + wordsOf(err)
+	g.note = noGuard + "the wake-up job made room for an allocation: " + wordsOf(err)
 	s.opts.Log.Info("the wake-up job makes room for an allocation", "err", err)
 	s.nudge()
 }

@@ -11,8 +11,8 @@ import (
 	"berth/internal/wire"
 )
 
-// TestClustersKeepAwake: each cluster that has an unfinished job gets a wake-up job of its own, and
-// a cluster whose commands are missing says so.
+// TestClustersKeepAwake checks that each cluster with an unfinished job gets its own wake-up job, and
+// that a cluster whose commands are missing reports it.
 func TestClustersKeepAwake(t *testing.T) {
 	dir := t.TempDir()
 	c := New(Options{Setup: driver.Setup{Now: now, Wake: true, StandIn: &wire.StandIn{Log: filepath.Join(dir, "log")}}, System: func([]string) System { return nobody{} }, Dir: filepath.Join(dir, "slurm"), Poll: time.Millisecond, RetryFirst: time.Millisecond})

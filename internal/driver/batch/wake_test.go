@@ -10,20 +10,20 @@ import (
 	"berth/internal/wire"
 )
 
-// TestMayCancel: what holds an allocation in which the driver itself runs.
+// TestMayCancel checks when the allocation in which the driver itself runs may be cancelled.
 func TestMayCancel(t *testing.T) {
 	own := &alloc{id: "a1", job: "1", released: true}
 	need := &job.AllocRequest{}
 	for _, tt := range []struct {
 		name  string
-		told  bool // which jobs are unfinished
+		asked bool // which jobs are unfinished
 		need  *job.AllocRequest
 		safe  bool
 		other *alloc
 		want  bool
 	}{
-		{"a job is unfinished and nobody would carry on", true, need, false, nil, false},
-		{"whether jobs are unfinished is not known yet", false, nil, false, nil, false},
+		{"a job is unfinished and nothing else could continue it", true, need, false, nil, false},
+		{"it is unknown whether jobs are unfinished", false, nil, false, nil, false},
 		{"no job is left", true, nil, false, nil, true},
 		{"a wake-up job is ready", true, need, true, nil, true},
 		{"another allocation is submitted", true, need, false, &alloc{id: "a2", job: "2"}, true},
@@ -32,7 +32,7 @@ func TestMayCancel(t *testing.T) {
 		{"another is to be cancelled first", true, nil, true, &alloc{id: "a2", job: "2", released: true}, false},
 	} {
 		d := &site{opts: Options{Setup: driver.Setup{Inside: "1"}}, allocs: []*alloc{own}}
-		d.guard.asked, d.guard.need, d.guard.safe = tt.told, tt.need, tt.safe
+		d.guard.asked, d.guard.need, d.guard.safe = tt.asked, tt.need, tt.safe
 		if tt.other != nil {
 			d.allocs = append(d.allocs, tt.other)
 		}
@@ -42,7 +42,7 @@ func TestMayCancel(t *testing.T) {
 	}
 }
 
-// TestWakeRequest: a wake-up job is small, runs where the job does, and takes no more time than that may have.
+// TestWakeRequest checks that a wake-up job asks for one core, runs where the job does, and has no longer wall time than the job's request.
 func TestWakeRequest(t *testing.T) {
 	need := job.AllocRequest{Nodes: 9, PerNode: job.Resources{CPUs: 16, Mem: 64 << 30}, Time: 5 * wakeTime,
 		Batch: job.Batch{Partition: "short", Account: "a", QOS: "q", Exclusive: true, Name: "mine", Args: []string{"--gres=gpu:4", "--reservation=r"}}}
@@ -59,7 +59,7 @@ func TestWakeRequest(t *testing.T) {
 	}
 }
 
-// TestWakeText: the script has the environment quoted, and is the coordinator itself in the end.
+// TestWakeText checks that the script sets the quoted environment and ends by replacing itself by the coordinator.
 func TestWakeText(t *testing.T) {
 	got := wakeText("/opt/b erth", &wire.StandIn{Env: []string{"A=it's", "B="}, Log: "/log"})
 	for _, want := range []string{"export A='it'\\''s'\n", "export B=''\n", "exec '/opt/b erth' server run --as-stand-in --wait >>'/log' 2>&1\n"} {

@@ -13,19 +13,19 @@ import (
 	"berth/internal/job"
 )
 
-// wakeJob returns the wake-up job of that name.
+// wakeJob returns the wake-up job with this name.
 func (s *site) wakeJob(id job.AllocID) *alloc {
 	return &alloc{id: id, dir: filepath.Join(s.wakeDir(), string(id)), wake: true}
 }
 
-// loadWakes returns the wake-up jobs that earlier coordinators have left.
+// loadWakes returns the wake-up jobs of earlier coordinators.
 func (s *site) loadWakes() []*alloc {
 	folders, _ := os.ReadDir(s.wakeDir()) // there is none before the first
 	var left []*alloc
 	for _, f := range folders {
 		a := s.wakeJob(job.AllocID(f.Name()))
 		a.job, a.maybe = a.noted(s.reached())
-		if script, _ := a.script(); script == "" && a.job == "" { // it was never submitted
+		if script, _ := a.script(); script == "" && a.job == "" { // it was not submitted
 			_ = os.RemoveAll(a.dir)
 			continue
 		}
@@ -35,13 +35,13 @@ func (s *site) loadWakes() []*alloc {
 	return left
 }
 
-// wakeNumber returns the number in the name of a wake-up job, 0 where it is none.
+// wakeNumber returns the number in a wake-up job's name, or 0 if it has none.
 func wakeNumber(id job.AllocID) int {
 	n, _ := strconv.Atoi(strings.TrimPrefix(string(id), "w"))
 	return n
 }
 
-// keepWake sees to it that one wake-up job is pending which waits for those jobs.
+// keepWake ensures that one wake-up job is pending that waits for the jobs in live.
 func (s *site) keepWake(ctx context.Context, need *job.AllocRequest, live []string) error {
 	g := &s.guard
 	if n := len(g.jobs); n > 0 && g.jobs[n-1].job != "" {
@@ -58,7 +58,7 @@ func (s *site) keepWake(ctx context.Context, need *job.AllocRequest, live []stri
 			if job.ClassOf(err) == job.Transient {
 				return err
 			}
-			s.opts.Log.Info("a wake-up job cannot be changed; another takes its place", "job", last, "err", err)
+			s.opts.Log.Info("a wake-up job cannot be changed; another one replaces it", "job", last, "err", err)
 		}
 	}
 	if err := s.submitWake(ctx, need, live); err != nil {
@@ -67,7 +67,7 @@ func (s *site) keepWake(ctx context.Context, need *job.AllocRequest, live []stri
 	return s.cancelWakes(ctx, len(g.jobs)-1)
 }
 
-// putOff has a pending wake-up job wait for those jobs, or for a while where there are none.
+// putOff makes a pending wake-up job wait for the jobs in live, or for wakeDelay if live is empty.
 func (s *site) putOff(ctx context.Context, a *alloc, live []string) error {
 	g, now := &s.guard, s.opts.Now()
 	if !g.changed(live) && (len(live) > 0 || now < g.pushed.Add(wakePush)) {
@@ -80,7 +80,7 @@ func (s *site) putOff(ctx context.Context, a *alloc, live []string) error {
 	return nil
 }
 
-// waitFor returns what a wake-up job waits for: the end of those jobs, or some time where there are none.
+// waitFor returns the condition of a wake-up job: the end of the jobs in live, or wakeDelay if live is empty.
 func waitFor(live []string) Wait {
 	if len(live) == 0 {
 		return Wait{Delay: wakeDelay}
@@ -88,8 +88,8 @@ func waitFor(live []string) Wait {
 	return Wait{After: live}
 }
 
-// submitWake submits a wake-up job that waits for those jobs, or for a while where there are
-// none. What an earlier coordinator began to submit is gone on with.
+// submitWake submits a wake-up job that waits for the jobs in live, or for wakeDelay if live is empty.
+// It completes a submission that an earlier coordinator began.
 func (s *site) submitWake(ctx context.Context, need *job.AllocRequest, live []string) error {
 	g := &s.guard
 	a := s.unsubmitted()
@@ -105,7 +105,7 @@ func (s *site) submitWake(ctx context.Context, need *job.AllocRequest, live []st
 		g.jobs = append(g.jobs, a)
 	}
 	a.req, a.wait = s.wakeRequest(need), waitFor(live)
-	id, err := s.place(ctx, a)
+	id, err := s.ensureSubmitted(ctx, a)
 	a.maybe = err != nil
 	if err != nil {
 		return err
@@ -116,8 +116,8 @@ func (s *site) submitWake(ctx context.Context, need *job.AllocRequest, live []st
 	return nil
 }
 
-// unsubmitted returns the last wake-up job where its submission is not known to have come to
-// anything, else nil.
+// unsubmitted returns the last wake-up job if it is unknown whether its submission succeeded,
+// else nil.
 func (s *site) unsubmitted() *alloc {
 	if n := len(s.guard.jobs); n > 0 && s.guard.jobs[n-1].job == "" {
 		return s.guard.jobs[n-1]
@@ -125,8 +125,8 @@ func (s *site) unsubmitted() *alloc {
 	return nil
 }
 
-// cancelWakes cancels the first n wake-up jobs, but for the one that this process is part of:
-// that ends with it.
+// cancelWakes cancels the first n wake-up jobs, except the one that this process is part of. That
+// one ends with the process.
 func (s *site) cancelWakes(ctx context.Context, n int) error {
 	g := &s.guard
 	var keep []*alloc
@@ -158,7 +158,7 @@ func (s *site) cancelWake(ctx context.Context, a *alloc) error {
 		}
 	}
 	if err := os.RemoveAll(a.dir); err != nil {
-		s.opts.Log.Warn("the folder of a wake-up job stays", "dir", a.dir, "err", err)
+		s.opts.Log.Warn("the folder of a wake-up job cannot be removed", "dir", a.dir, "err", err)
 	}
 	return nil
 }

@@ -9,18 +9,18 @@ import (
 	"berth/internal/wire"
 )
 
-// wakeRequest returns what a wake-up job asks for: one core where the job's own allocations are.
+// wakeRequest returns the request of a wake-up job: one core where the job's own allocations run.
 func (s *site) wakeRequest(need *job.AllocRequest) job.AllocRequest {
 	b := need.Batch
 	b.Name, b.Exclusive = WakeName, false
 	limit := wakeTime
 	if need.Time > 0 {
-		limit = min(limit, need.Time) // which the partition allows
+		limit = min(limit, need.Time) // the partition allows this wall time
 	}
 	return job.AllocRequest{On: s.words.Name, Nodes: 1, PerNode: job.Resources{CPUs: 1, Mem: wakeMem}, Time: limit, Elastic: true, Batch: b}
 }
 
-// prepareWake makes the folder of a wake-up job.
+// prepareWake writes the folder of a wake-up job.
 func (s *site) prepareWake(a *alloc) error {
 	if err := os.MkdirAll(a.dir, 0o700); err != nil {
 		return folderError(a.dir, err)
@@ -28,10 +28,10 @@ func (s *site) prepareWake(a *alloc) error {
 	return s.writeScript(a, wakeText(s.opts.Exe, s.opts.StandIn))
 }
 
-// wakeText is the script of a wake-up job. The shell is replaced, so that signals reach the coordinator.
+// wakeText returns the script of a wake-up job. The coordinator replaces the shell, so that it gets the signals.
 func wakeText(exe string, s *wire.StandIn) string {
 	var b strings.Builder
-	b.WriteString("#!/bin/sh\n# Waits until no coordinator of berth is left, and carries on with your jobs then.\n")
+	b.WriteString("#!/bin/sh\n# Waits until no coordinator of berth is left, and then continues your jobs.\n")
 	for _, kv := range s.Env {
 		name, value, _ := strings.Cut(kv, "=")
 		fmt.Fprintf(&b, "export %s=%s\n", name, Quote(value))

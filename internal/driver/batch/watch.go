@@ -9,11 +9,11 @@ import (
 	"berth/internal/step"
 )
 
-// slowest is how many times seldomer than Options.Poll jobs are looked at while nothing is
-// expected to change for long.
+// slowest is the longest interval between two polls, in units of Options.Poll. It is used while
+// no change is expected for long.
 const slowest = 6
 
-// pollDue looks at all jobs, if it is time to.
+// pollDue polls all jobs if a poll is due.
 func (s *site) pollDue(ctx context.Context) {
 	s.mu.Lock()
 	asked := make([]Job, 0, len(s.allocs))
@@ -35,10 +35,10 @@ func (s *site) pollDue(ctx context.Context) {
 		s.unanswered(err)
 		return
 	}
-	s.take(asked, jobs, s.explain(asked, jobs))
+	s.update(asked, jobs, s.explain(asked, jobs))
 }
 
-// unanswered takes in that a look failed: nobody knows how the jobs are, so none is given up.
+// unanswered records that a poll failed. The states of the jobs are unknown then, so no job is given up.
 func (s *site) unanswered(err error) {
 	s.mu.Lock()
 	defer s.unlock()
@@ -50,12 +50,12 @@ func (s *site) unanswered(err error) {
 	s.poll.fail(now, s.opts.Poll, slowest*s.opts.Poll)
 	s.nextPoll = s.poll.next
 	for _, a := range s.allocs {
-		s.note(a, s.words.Controller+" does not answer since "+clock(s.away)+": "+wordsOf(err), a.start)
+		s.reportNote(a, s.words.Controller+" has not answered since "+clock(s.away)+": "+wordsOf(err), a.start)
 	}
 }
 
-// take takes in how the jobs are. why tells, of those that ended, why they did.
-func (s *site) take(asked []Job, jobs map[string]Status, why map[string]end) {
+// update records the states of the polled jobs. why has the reasons of those that ended.
+func (s *site) update(asked []Job, jobs map[string]Status, why map[string]end) {
 	s.mu.Lock()
 	defer s.unlock()
 	now := s.opts.Now()
@@ -71,45 +71,45 @@ func (s *site) take(asked []Job, jobs map[string]Status, why map[string]end) {
 		}
 		now := jobs[a.job]
 		if e, ended := why[a.job]; ended {
-			s.drop(a, e.reason, e.refuse)
+			s.reportDown(a, e.reason, e.refuse)
 		}
 		if now.Phase == Gone || now.Phase == Over {
 			s.forget(a)
 			continue
 		}
 		s.observe(a, now)
-		a.looks = max(a.looks-1, 0)
+		a.quick = max(a.quick-1, 0)
 	}
 	s.lastPoll = now
 	s.nextPoll = now.Add(s.interval(s.opts.Wall()))
 }
 
-// observe takes in how a live job is. The lock is held.
+// observe records the state of a live job. The lock is held.
 func (s *site) observe(a *alloc, now Status) {
 	switch now.Phase {
 	case Ending:
 		a.next = 0
 	case Starting:
-		s.note(a, "its nodes are being started", now.Start)
+		s.reportNote(a, "its nodes are being started", now.Start)
 	case Waiting:
 		if now.Never {
-			s.drop(a, s.words.System+" will not start its job: "+now.Why, true)
+			s.reportDown(a, s.words.System+" will not start its job: "+now.Why, true)
 			a.released = true
 			return
 		}
 		a.up, a.next = false, now.Start
-		s.note(a, s.named(a)+" waits: "+now.Why, now.Start)
+		s.reportNote(a, s.named(a)+" waits: "+now.Why, now.Start)
 	case Running:
 		s.running(a, now)
 	default:
-		s.note(a, s.named(a)+" is "+now.Why, 0)
+		s.reportNote(a, s.named(a)+" is "+now.Why, 0)
 	}
 }
 
-// named returns what users know an allocation's job by, "Slurm job 17".
+// named returns the name of an allocation's job for users, as in "Slurm job 17".
 func (s *site) named(a *alloc) string { return s.words.System + " job " + a.job }
 
-// running takes in that a job runs, until when and where. The lock is held.
+// running records that a job runs, its end and its nodes. The lock is held.
 func (s *site) running(a *alloc, now Status) {
 	a.next, a.note = now.End, ""
 	if now.End == 0 {
@@ -120,50 +120,50 @@ func (s *site) running(a *alloc, now Status) {
 	}
 	if !a.up || a.ends != now.End {
 		a.up, a.ends = true, now.End
-		s.told.Put(step.AllocUp{Alloc: a.id, Ends: now.End})
+		s.outbox.Put(step.AllocUp{Alloc: a.id, Ends: now.End})
 	}
 	if len(now.Hosts) == 0 || len(now.Hosts) >= a.req.Nodes {
 		return
 	}
-	// A batch system takes nodes that fail out of a job that goes on without them.
+	// A batch system removes failed nodes from a job that continues without them.
 	for rank := range a.req.Nodes {
 		if host := Host(a.dir, rank); host != "" && !slices.Contains(now.Hosts, host) && !a.lost[rank] {
 			if a.lost == nil {
 				a.lost = map[int]bool{}
 			}
 			a.lost[rank] = true
-			s.told.Put(step.NodeDown{Node: a.id.Node(rank), Gone: true, Reason: s.words.System + " took node " + host + " out of its job: it failed"})
+			s.outbox.Put(step.NodeDown{Node: a.id.Node(rank), Gone: true, Reason: s.words.System + " removed node " + host + " from its job, as the node failed"})
 		}
 	}
 }
 
-// quickLooks is how many looks follow each other soon once a worker has gone. A batch system may take some
-// seconds to say that a job has ended after its workers were told to end.
-const quickLooks = 10
+// quickPolls is the number of quick polls after a worker has disconnected. A batch system may take some
+// seconds to report the end of a job whose workers were told to end.
+const quickPolls = 10
 
-// look asks for the allocation's job soon: one whose workers have gone was probably cancelled, and
-// otherwise that would be noticed at the next regular look only.
-func (s *site) look(id job.AllocID) {
+// recheck polls the allocation's job soon. A job whose worker has disconnected was probably cancelled, which
+// otherwise only the next regular poll would show.
+func (s *site) recheck(id job.AllocID) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	a := s.find(id)
 	if a == nil || a.job == "" || a.released || a.down {
 		return
 	}
-	a.looks = quickLooks
+	a.quick = quickPolls
 	s.nextPoll = min(s.nextPoll, max(s.lastPoll.Add(s.soon()), s.opts.Now()))
 	s.nudge()
 }
 
-// soon returns the time between two looks while something is known to change.
+// soon returns the time between two polls while a change is under way.
 func (s *site) soon() time.Duration { return min(s.opts.Poll, soonAfter) }
 
-// interval returns when to look again: soon while something is about to change, seldom
-// while the next change that is expected is far away. The lock is held.
+// interval returns the time until the next poll: short while a change is expected soon, long
+// while the next expected change is far away. The lock is held.
 func (s *site) interval(now job.Time) time.Duration {
 	wait := slowest * s.opts.Poll
 	for _, a := range s.allocs {
-		if a.looks > 0 {
+		if a.quick > 0 {
 			return s.soon()
 		}
 		left := time.Duration(0)

@@ -150,7 +150,7 @@ func lastWords(log string) string {
 	if err != nil {
 		return "its output cannot be read: " + err.Error()
 	}
-	last := "it says nothing"
+	last := "its output is empty"
 	for line := range strings.Lines(string(b)) {
 		if line = strings.TrimSpace(line); line != "" && !strings.Contains(line, "lacks support for cpu binding") {
 			last = line

@@ -28,7 +28,7 @@ func TestFailures(t *testing.T) {
 	if err := Open(b.opts.Env).Available(t.Context()); job.ClassOf(err) != job.Transient {
 		t.Errorf("without a controller: %v", err)
 	}
-	b.noted("a1", "does not answer since")
+	b.noted("a1", "has not answered since")
 	b.request("a2", 2, job.Batch{Args: []string{"--nodelist=n[2-3]"}})
 	b.noted("a2", "next try at")
 	b.release("a1") // cannot be told to Slurm now
