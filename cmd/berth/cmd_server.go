@@ -296,7 +296,7 @@ func serverOptions(log io.Writer, idle time.Duration) (coordinator.Options, erro
 	}
 	return coordinator.Options{Home: h, Exe: exe, Idle: idle, Listen: os.Getenv(wire.ListenVar), Env: env,
 		Log:          slog.New(slog.NewTextHandler(log, nil)),
-		StandInAfter: after, StandInEnv: standInEnv(), LookEvery: look}, nil
+		StandInAfter: after, StandInEnv: standInEnv(), AssessEvery: look}, nil
 }
 
 // lockTime is how long who holds the lock is waited for to listen or to go.

@@ -28,7 +28,7 @@ type renting struct {
 
 // rentEvery returns the time between two looks; tests look more often.
 func (s *Server) rentEvery() time.Duration {
-	return min(cmp.Or(s.opts.LookEvery, rentEvery), rentEvery)
+	return min(cmp.Or(s.opts.AssessEvery, rentEvery), rentEvery)
 }
 
 // noteRented takes in a record, of rented machines. Those without prices are left as they are: nothing is known of what they cost.

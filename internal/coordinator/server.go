@@ -56,8 +56,8 @@ type Options struct {
 	// stand-in, with these variables in its environment.
 	StandInAfter time.Duration
 	StandInEnv   []string
-	// LookEvery is the time between two looks at running attempts, 0 for the usual one; workers report as often at least.
-	LookEvery time.Duration
+	// AssessEvery is the time between two assessments of running attempts, 0 for the default; workers report progress at least as often.
+	AssessEvery time.Duration
 }
 
 // Server is one user's coordinator.
@@ -158,7 +158,7 @@ func newServer(opts Options, p seat.Choice, stop context.CancelFunc) *Server {
 		home: opts.Home, opts: opts, choice: p, log: opts.Log, started: time.Now(), clock: newClock(), stop: stop,
 		posted: make(chan func(), 4096), stopped: make(chan struct{}),
 		places: newPlaces(), journals: journal.NewSet(opts.Home.JournalOf), outputs: newOutputs(), nodes: report.NewNodes(),
-		engine:   engine.New(engine.Config{NodeTimeout: nodeTimeout, Order: sched.Order(p.Order), Scheduler: sched.Scheduler(p.Scheduler), Yield: !p.Kept(), Rule: p.Rule(), LookEvery: opts.LookEvery}),
+		engine:   engine.New(engine.Config{NodeTimeout: nodeTimeout, Order: sched.Order(p.Order), Scheduler: sched.Scheduler(p.Scheduler), Yield: !p.Kept(), Rule: p.Rule(), AssessEvery: opts.AssessEvery}),
 		sessions: make(map[job.NodeID]*session), unflushed: make(map[*session]struct{}), spread: newSpread(),
 		awaits: make(map[job.Attempt]*session), shapes: make(map[job.AllocID]job.AllocRequest), renting: make(map[job.AllocID]*renting), foreign: make(map[job.AllocID]bool),
 		jobs: make(map[job.ID]*live), idleSince: time.Now(),

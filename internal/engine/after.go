@@ -20,8 +20,8 @@ func (e *Engine) admit(j *jobState) {
 	e.touch(j)
 }
 
-// await updates a job that waits for others: it fails if one of them has ended without being done.
-func (e *Engine) await(j *jobState) {
+// checkAfter updates a job that waits for others: it fails if one of them has ended without being done.
+func (e *Engine) checkAfter(j *jobState) {
 	for _, id := range slices.Clone(j.after) {
 		if before := e.jobs[id]; before == nil {
 			e.do(step.Seek{Job: id})

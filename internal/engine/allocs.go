@@ -57,7 +57,7 @@ func (e *Engine) endAlloc(a *alloc, reason string, unwanted bool) {
 	nodes := a.nodes()
 	e.emit(event.AllocEnded{Alloc: a.id, Reason: reason, Unwanted: unwanted})
 	for _, n := range nodes {
-		e.sweep(n, n.reason)
+		e.endNode(n, n.reason)
 	}
 }
 

@@ -45,12 +45,12 @@ func (e *Engine) apply(at job.Time, r event.Record) {
 	case event.JobPlanned:
 		e.applyPlanned(r)
 	default:
-		e.applyPlace(at, r)
+		e.applyNode(at, r)
 	}
 }
 
-// applyPlace applies the records of nodes and allocations.
-func (e *Engine) applyPlace(at job.Time, r event.Record) {
+// applyNode applies the records of nodes and allocations.
+func (e *Engine) applyNode(at job.Time, r event.Record) {
 	switch r := r.(type) {
 	case event.NodeJoined:
 		e.applyJoined(at, r)

@@ -70,7 +70,7 @@ func (e *Engine) attemptEnded(r event.AttemptEnded) {
 	}
 	e.ended(a, r)
 	if r.Outcome == event.Done && a.Kind == job.MapTask && a.job.shuffles() {
-		e.spread(a.job, a.ID.Task)
+		e.tellAll(a.job, a.ID.Task)
 	}
 }
 

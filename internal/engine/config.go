@@ -46,8 +46,8 @@ type Config struct {
 	Tuning sched.Tuning
 	// Rule decides which running attempts are too slow, and what to do about them. Default straggler.Berth.
 	Rule straggler.Rule
-	// LookEvery is the time between two assessments of running attempts. Default straggler.Interval.
-	LookEvery time.Duration
+	// AssessEvery is the time between two assessments of running attempts. Default straggler.Interval.
+	AssessEvery time.Duration
 	// AgeingShare is the share of a pool's cores by which a waiting job ages in the order
 	// sched.Shortest. Default sched.AgeingShare.
 	AgeingShare float64
@@ -75,8 +75,8 @@ func (c Config) withDefaults() Config {
 	if c.Rule == nil {
 		c.Rule = straggler.Berth{}
 	}
-	if c.LookEvery == 0 {
-		c.LookEvery = straggler.Interval
+	if c.AssessEvery == 0 {
+		c.AssessEvery = straggler.Interval
 	}
 	def(&c.MaxLost, 10)
 	def(&c.MaxBadOutputs, 10)

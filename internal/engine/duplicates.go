@@ -108,5 +108,5 @@ func (e *Engine) ended(a *attempt, r event.AttemptEnded) {
 // mayDuplicate reports whether an attempt of a bag task may get a duplicate. If so it must ask before it commits.
 // With an interval of 3 s, tasks that take less than 10 s on average are too short for that.
 func (e *Engine) mayDuplicate(j *jobState) bool {
-	return j.work.MayDuplicate(job.BagTask) && j.Left[0].Mean() >= e.cfg.LookEvery*10/3
+	return j.work.MayDuplicate(job.BagTask) && j.Left[0].Mean() >= e.cfg.AssessEvery*10/3
 }

@@ -40,7 +40,7 @@ type Engine struct {
 	stale    bool     // deadline must be computed again
 	expired  job.Time // ends of suspicions up to this time were handled
 
-	lookAt    job.Time // time of the next assessment of running attempts; 0: none is watched
+	assessAt  job.Time // time of the next assessment of running attempts; 0: none is watched
 	recovered job.Time // when this coordinator took over; 0: it is the first
 }
 
@@ -154,10 +154,10 @@ func (e *Engine) handle(in step.Input) error {
 
 // advance emits the consequences of the input until there are no more.
 func (e *Engine) advance() {
-	e.expire()
+	e.fireTimeouts()
 	e.updateDirty()
-	if e.lookAt != 0 && e.now >= e.lookAt {
-		e.look()
+	if e.assessAt != 0 && e.now >= e.assessAt {
+		e.assess()
 		e.updateDirty()
 	}
 }

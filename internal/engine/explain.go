@@ -32,7 +32,7 @@ func (e *Engine) Explain(now job.Time, id job.ID) []why.Reason {
 		x.running()
 		x.allocations()
 		x.nodes()
-		x.leave()
+		x.grants()
 		x.late()
 		x.tasks()
 		x.reduces()
@@ -74,7 +74,7 @@ func (x *explanation) allocations() {
 	class, ready := x.j.waits.next()
 	for _, a := range p.allocs {
 		var pr prospect
-		pr.ask(a, x.j, class, x.now)
+		pr.add(a, x.j, class, x.now)
 		switch {
 		case !a.up() && pr.ok && (a.job == x.j.work.ID || !p.anyUp()):
 			r := why.Reason{Kind: why.AllocWaits, Alloc: a.id, Request: &a.req, Since: x.since(a.requested), Text: a.note}
@@ -140,8 +140,8 @@ func (x *explanation) outputsOn(n *node) int {
 	return count
 }
 
-// leave adds the attempts that wait for a grant.
-func (x *explanation) leave() {
+// grants adds the attempts that wait for a grant.
+func (x *explanation) grants() {
 	for _, n := range x.j.pool.nodes {
 		for _, r := range n.Waits(&x.j.Job, x.phase) {
 			r.Nodes = []why.Node{{ID: n.id, Free: n.Free().Resources()}}

@@ -87,7 +87,7 @@ func (e *Engine) updateJob(j *jobState) {
 	case !j.active():
 		return
 	case len(j.after) > 0:
-		e.await(j)
+		e.checkAfter(j)
 		return
 	}
 	failures := j.counts[0].failed + j.counts[1].failed
@@ -145,7 +145,7 @@ func (e *Engine) kill(a *attempt, reason string) {
 // may be resumed.
 func (e *Engine) end(j *jobState, s event.State, c job.Code, reason string) {
 	e.emit(event.JobEnded{Job: j.work.ID, State: s, Code: c, Reason: reason})
-	j.told, j.plan = nil, planning{}
+	j.informed, j.plan = nil, planning{}
 	if j.resumable() {
 		return
 	}

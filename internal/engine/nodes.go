@@ -18,7 +18,7 @@ func (e *Engine) nodeUp(in step.NodeUp) error {
 	}
 	e.emit(in.NodeJoined)
 	n := e.nodes[in.Node]
-	e.untell(n)
+	e.forgetTold(n)
 	e.reconcileOutputs(n, in.Held)
 	e.reconcileAttempts(n, in.Running)
 	e.forgetOver(n, in)
@@ -47,7 +47,7 @@ func (e *Engine) reconcileAttempts(n *node, has []job.Attempt) {
 			e.kill(a, beaten)
 			continue
 		}
-		e.remind(a)
+		e.repeatGrants(a)
 		if a.Kind == job.ReduceTask {
 			e.tell(n, a.job)
 		}
@@ -69,16 +69,16 @@ func (e *Engine) revive(n *node, id job.Attempt) bool {
 	return true
 }
 
-// untell notes that the node's worker, which may be a new one, knows no map outputs.
-func (e *Engine) untell(n *node) {
+// forgetTold notes that the node's worker, which may be a new one, knows no map outputs.
+func (e *Engine) forgetTold(n *node) {
 	for _, j := range e.line {
-		j.told.Remove(n.Index)
+		j.informed.Remove(n.Index)
 	}
 }
 
-// remind repeats the grants of an attempt. A grant to commit from its start
+// repeatGrants repeats the grants of an attempt. A grant to commit from its start
 // has expired with the interruption: the attempt asks for it.
-func (e *Engine) remind(a *attempt) {
+func (e *Engine) repeatGrants(a *attempt) {
 	if a.Through > a.job.Begin[sched.KindIndex(a.Kind)].Through {
 		e.do(step.Grant{Attempt: a.ID, Node: a.node.id, Phase: a.Through, Grant: job.Grant{Memory: a.Sort}})
 	}
@@ -105,7 +105,7 @@ func (e *Engine) reconcileOutputs(n *node, held []job.Attempt) {
 				continue
 			}
 			if here[job.Attempt{Job: j.work.ID, Task: i, N: t.winner()}] {
-				e.spread(j, i)
+				e.tellAll(j, i)
 			} else if j.state.Final() || j.needsOutputs() {
 				e.emit(event.OutputLost{Job: j.work.ID, Task: i, Reason: fmt.Sprintf("%s came back without it", n.id)})
 			}
@@ -152,13 +152,13 @@ func (e *Engine) nodeDown(in step.NodeDown) {
 		e.emit(event.NodeLost{Node: n.id, Gone: in.Gone, Reason: reason})
 	}
 	if in.Gone || in.Dead {
-		e.sweep(n, reason)
+		e.endNode(n, reason)
 	}
 }
 
-// sweep ends the attempts of a node whose worker is gone. If the node is gone
+// endNode ends the attempts of a node whose worker is gone. If the node is gone
 // its map outputs are lost, too.
-func (e *Engine) sweep(n *node, reason string) {
+func (e *Engine) endNode(n *node, reason string) {
 	for _, a := range e.on(n) {
 		e.lose(a, reason)
 	}
@@ -167,8 +167,8 @@ func (e *Engine) sweep(n *node, reason string) {
 	}
 }
 
-// expire fires the timeouts that are due.
-func (e *Engine) expire() {
+// fireTimeouts fires the timeouts that are due.
+func (e *Engine) fireTimeouts() {
 	e.expired = e.now // e.deadline was computed before the input, see begin
 	if e.deadline == 0 || e.now < e.deadline {
 		return
@@ -178,7 +178,7 @@ func (e *Engine) expire() {
 			if n.alloc == a && n.state == down && e.now >= n.since.Add(e.cfg.NodeTimeout) {
 				reason := fmt.Sprintf("it did not come back within %v (%s)", e.cfg.NodeTimeout, n.reason)
 				e.emit(event.NodeLost{Node: n.id, Gone: true, Reason: reason})
-				e.sweep(n, reason)
+				e.endNode(n, reason)
 			}
 		}
 		e.changed(a.pool) // nodes may be no longer suspected, and memory that was reserved for a task that is too late is free
@@ -194,8 +194,8 @@ func (e *Engine) NextTimeout() (job.Time, bool) {
 		e.deadline = e.nextDeadline()
 	}
 	at := e.deadline
-	if at == 0 || e.lookAt != 0 && e.lookAt < at {
-		at = e.lookAt
+	if at == 0 || e.assessAt != 0 && e.assessAt < at {
+		at = e.assessAt
 	}
 	return at, at != 0
 }

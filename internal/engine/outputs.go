@@ -23,17 +23,17 @@ func (e *Engine) locate(to *node, j *jobState, i int) {
 	}
 }
 
-// spread tells all nodes that follow the job's map outputs where the output of a map is.
-func (e *Engine) spread(j *jobState, i int) {
-	j.told.All(func(to int) { e.locate(e.nodeList[to], j, i) })
+// tellAll tells all nodes that follow the job's map outputs where the output of a map is.
+func (e *Engine) tellAll(j *jobState, i int) {
+	j.informed.All(func(to int) { e.locate(e.nodeList[to], j, i) })
 }
 
 // tell tells a node where all outputs of the job are, unless it knows.
 func (e *Engine) tell(to *node, j *jobState) {
-	if j.told.Has(to.Index) {
+	if j.informed.Has(to.Index) {
 		return
 	}
-	j.told.Add(to.Index)
+	j.informed.Add(to.Index)
 	for i := range j.work.Tasks {
 		e.locate(to, j, i)
 	}

@@ -149,7 +149,7 @@ func (e *Engine) requestPlanned(j *jobState, in step.Planned, short bool) {
 	}
 	pr := e.served(j)
 	for _, r := range in.Allocs {
-		pr.ask(&alloc{req: r}, j, class, e.now)
+		pr.add(&alloc{req: r}, j, class, e.now)
 	}
 	if !pr.ok {
 		e.replan(j, "nothing that the plan asks for serves the job: "+e.lack(j, pr), in.Retry)

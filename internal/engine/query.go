@@ -66,7 +66,7 @@ func (e *Engine) allocStatus(a *alloc) step.AllocStatus {
 	s := step.AllocStatus{ID: a.id, Request: a.req, Requested: a.requested, Joined: a.joined, Idle: a.idle(),
 		Job: a.job, Begun: a.up(), Began: a.since(), Ends: a.Ends}
 	if s.Begun {
-		s.Idle = a.live == 0 && !e.use(a).ok
+		s.Idle = a.live == 0 && !e.offers(a).ok
 	} else {
 		s.Note, s.Start = a.note, a.start
 		if s.Start == 0 {

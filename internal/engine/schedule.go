@@ -131,12 +131,12 @@ func (j *jobState) recount() {
 	j.Left[1].Tasks += j.Shuffles
 	if waits := j.counts[0].done < j.counts[0].total; waits != j.Waits {
 		j.Waits = waits
-		j.lull()
+		j.noteShuffles()
 	}
 }
 
-// lull notes whether the shuffling reduces of the job have to wait for maps.
-func (j *jobState) lull() {
+// noteShuffles notes whether the shuffling reduces of the job have to wait for maps.
+func (j *jobState) noteShuffles() {
 	if j.Shuffles == 0 {
 		return
 	}

@@ -86,10 +86,10 @@ type jobState struct {
 
 	// The following fields are not part of the state of the records.
 
-	told  sched.NodeSet // nodes that know all available map outputs and learn of new ones
-	plan  planning
-	dirty bool   // in Engine.dirtyJobs
-	round uint64 // the last round in which it had an allocation of its own
+	informed sched.NodeSet // nodes that know all available map outputs and learn of new ones
+	plan     planning
+	dirty    bool   // in Engine.dirtyJobs
+	round    uint64 // the last round in which it had an allocation of its own
 }
 
 // class returns 0 for bag tasks and maps, 1 for reduces.

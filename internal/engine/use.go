@@ -7,8 +7,8 @@ import (
 	"berth/internal/sched"
 )
 
-// holds reports whether a task of that need could run on one of the allocation's nodes.
-func (a *alloc) holds(need job.Resources) bool {
+// fits reports whether a task of that need could run on one of the allocation's nodes.
+func (a *alloc) fits(need job.Resources) bool {
 	return need.Fits(a.largest) || a.joined < a.req.Nodes && need.Fits(a.req.PerNode)
 }
 
@@ -19,11 +19,11 @@ type prospect struct {
 	short bool     // a task could start if there were more time
 }
 
-// ask adds what an allocation offers a task of that kind of the job.
-func (p *prospect) ask(a *alloc, j *jobState, class int, now job.Time) {
+// add adds what an allocation offers a task of that kind of the job.
+func (p *prospect) add(a *alloc, j *jobState, class int, now job.Time) {
 	need, span := j.classNeed(class), j.waits.span[class]
 	switch ends := a.Ends; {
-	case a.Retired || !a.holds(need):
+	case a.Retired || !a.fits(need):
 	case !a.up() && a.req.Time != 0 && span+j.pool.startUp.Of(a.req) > a.req.Time, a.up() && !sched.InTime(now, ends, span):
 		p.short = true
 	case !a.up() || ends == 0:
@@ -48,7 +48,7 @@ func (e *Engine) served(j *jobState) prospect {
 	var pr prospect
 	if class, ok := j.waits.next(); ok {
 		for _, a := range j.pool.allocs {
-			if pr.ask(a, j, class, e.now); pr.good() {
+			if pr.add(a, j, class, e.now); pr.good() {
 				break
 			}
 		}
@@ -60,17 +60,17 @@ func (e *Engine) served(j *jobState) prospect {
 // needs, so that no job must be examined. Jobs of such a pool need no more than Request.PerNode.
 func (p *pool) servesAll() bool {
 	return p.shape.Endless() && slices.ContainsFunc(p.allocs, func(a *alloc) bool {
-		return !a.Retired && a.Ends == 0 && a.req.Time == 0 && a.holds(a.req.PerNode)
+		return !a.Retired && a.Ends == 0 && a.req.Time == 0 && a.fits(a.req.PerNode)
 	})
 }
 
-// use returns what the allocation offers the waiting tasks of its pool.
-func (e *Engine) use(a *alloc) prospect {
+// offers returns what the allocation offers the waiting tasks of its pool.
+func (e *Engine) offers(a *alloc) prospect {
 	var pr prospect
 	for _, j := range a.pool.active {
 		for class, ready := range j.waits.ready {
 			if ready {
-				pr.ask(a, j, class, e.now)
+				pr.add(a, j, class, e.now)
 			}
 		}
 		if pr.good() {
@@ -86,7 +86,7 @@ func (e *Engine) whyGiveBack(a *alloc) (reason string, unwanted bool) {
 	if a.up() && a.live > 0 {
 		return "", false
 	}
-	pr := e.use(a)
+	pr := e.offers(a)
 	switch {
 	case a.missed(e.now) && e.givesBackMissed(a):
 		return "it has not begun while its slot in the queue lasted", true
@@ -172,7 +172,7 @@ func (e *Engine) poolDeadlines(p *pool, offer func(job.Time)) {
 		if !a.up() || a.live > 0 {
 			continue
 		}
-		switch pr := e.use(a); {
+		switch pr := e.offers(a); {
 		case pr.ok && pr.until != 0:
 			later(pr.until + 1)
 		case !pr.ok && !pr.short:

@@ -7,7 +7,7 @@ import (
 )
 
 // The progress that attempts report is not part of the state of the records: after an interruption they report it again. Every
-// Config.LookEvery a rule (package straggler) assesses the attempts with progress, and the engine carries out its verdicts:
+// Config.AssessEvery a rule (package straggler) assesses the attempts with progress, and the engine carries out its verdicts:
 // their tasks start again elsewhere as urgent ones (sched.Ready.AddUrgent), beside them or instead of them.
 
 // watched is the progress of a running attempt and its last verdict. It is not part of the state of the records.
@@ -27,21 +27,21 @@ func (e *Engine) progress(in step.Progress) {
 			a.track = &straggler.Track{}
 		}
 		a.track.Add(e.now.Sub(a.working), a.job.past[a.job.class(a.ID.Task)].By(p))
-		if e.lookAt == 0 {
-			e.lookAt = e.now.Add(e.cfg.LookEvery)
+		if e.assessAt == 0 {
+			e.assessAt = e.now.Add(e.cfg.AssessEvery)
 		}
 	}
 }
 
-// look lets the rule assess the running attempts of all jobs.
-func (e *Engine) look() {
-	e.lookAt = 0
+// assess lets the rule assess the running attempts of all jobs.
+func (e *Engine) assess() {
+	e.assessAt = 0
 	for _, p := range e.pools {
 		for _, j := range p.active {
 			for class := range j.past {
 				if v := e.view(j, class); v != nil {
 					e.carryOut(j, class, v, e.cfg.Rule.Assess(v))
-					e.lookAt = e.now.Add(e.cfg.LookEvery)
+					e.assessAt = e.now.Add(e.cfg.AssessEvery)
 				}
 			}
 		}
@@ -51,7 +51,7 @@ func (e *Engine) look() {
 // view returns the View of the running tasks of one kind of a job; nil if none has reported progress.
 func (e *Engine) view(j *jobState, class int) *straggler.View {
 	kind, c := j.Begin[class].Kind, &j.counts[class]
-	v := &straggler.View{Now: e.now, Interval: e.cfg.LookEvery, Past: &j.past[class], Left: c.total - c.done - c.failed,
+	v := &straggler.View{Now: e.now, Interval: e.cfg.AssessEvery, Past: &j.past[class], Left: c.total - c.done - c.failed,
 		Duplicate: j.work.MayDuplicate(kind), Abort: j.work.MayAbort(kind)}
 	j.Urgent[class].Ready.DropDuplicates() // the rule may not repeat its last verdicts
 	v.Ready = j.waiting(class)
@@ -66,13 +66,13 @@ func (e *Engine) view(j *jobState, class int) *straggler.View {
 	if !reports || !j.active() {
 		return nil
 	}
-	e.rooms(j, class, v)
+	e.freeSlots(j, class, v)
 	v.Allow(j.work.SpeculationShare(), j.Left[class].Mean(), j.spent[class])
 	return v
 }
 
-// rooms sets where attempts could start.
-func (e *Engine) rooms(j *jobState, class int, v *straggler.View) {
+// freeSlots sets where attempts could start.
+func (e *Engine) freeSlots(j *jobState, class int, v *straggler.View) {
 	need := j.classNeed(class)
 	v.Cores = float64(max(1, need.CPUs))
 	for _, n := range j.pool.nodes {

@@ -54,12 +54,12 @@ const (
 // Final reports whether the job is over.
 func (s State) Final() bool { return s == StateDone || s == StateFailed || s == StateCancelled }
 
-// JobSubmitted: the job was accepted.
+// JobSubmitted records that the job was accepted.
 type JobSubmitted struct {
 	Work job.Work `msgpack:"w"`
 }
 
-// JobResumed: a job that had ended continues with the tasks that are not done. With Failed its
+// JobResumed records that a job that had ended continues with the tasks that are not done. With Failed its
 // failed tasks are tried again as well.
 type JobResumed struct {
 	Job    job.ID           `msgpack:"j"`
@@ -77,7 +77,7 @@ func (r *JobResumed) Change(w *job.Work) {
 	}
 }
 
-// JobStopping: no further attempt of the job is started, and the running ones are killed;
+// JobStopping records that no further attempt of the job is started, and the running ones are killed;
 // State is the state in which it will end.
 type JobStopping struct {
 	Job    job.ID   `msgpack:"j"`
@@ -86,12 +86,12 @@ type JobStopping struct {
 	Reason string   `msgpack:"r"`
 }
 
-// JobFinalizing: every task is done; the job's output as a whole is being committed.
+// JobFinalizing records that every task is done; the job's output as a whole is being committed.
 type JobFinalizing struct {
 	Job job.ID `msgpack:"j"`
 }
 
-// JobEnded: the job is over.
+// JobEnded records that the job is over.
 type JobEnded struct {
 	Job    job.ID   `msgpack:"j"`
 	State  State    `msgpack:"s"`
@@ -99,7 +99,7 @@ type JobEnded struct {
 	Reason string   `msgpack:"r,omitempty"`
 }
 
-// JobPlanned: the remaining tasks of the job were planned again.
+// JobPlanned records that the remaining tasks of the job were planned again.
 type JobPlanned struct {
 	Job           job.ID `msgpack:"j"`
 	Scout         int    `msgpack:"s,omitempty"` // the job is planned again once so many tasks are done; 0: never
@@ -110,13 +110,13 @@ type JobPlanned struct {
 	Most time.Duration `msgpack:"mo,omitempty"`
 }
 
-// JobFollowed: the job After, which this job waits for, is done.
+// JobFollowed records that the job After, which this job waits for, is done.
 type JobFollowed struct {
 	Job   job.ID `msgpack:"j"`
 	After job.ID `msgpack:"af"`
 }
 
-// AttemptStarted: the attempt occupies its node from now on.
+// AttemptStarted records that the attempt occupies its node from now on.
 type AttemptStarted struct {
 	Attempt job.Attempt `msgpack:"a"`
 	Node    job.NodeID  `msgpack:"n"`
@@ -124,19 +124,19 @@ type AttemptStarted struct {
 	Commit  bool        `msgpack:"c,omitempty"` // it may commit without asking, while its worker holds its lease
 }
 
-// PhaseEntered: the attempt began a phase.
+// PhaseEntered records that the attempt began a phase.
 type PhaseEntered struct {
 	Attempt job.Attempt `msgpack:"a"`
 	Phase   job.Phase   `msgpack:"p"`
 }
 
-// PhaseGranted: the attempt may run up to and including this phase.
+// PhaseGranted records that the attempt may run up to and including this phase.
 type PhaseGranted struct {
 	Attempt job.Attempt `msgpack:"a"`
 	Phase   job.Phase   `msgpack:"p"`
 }
 
-// CommitGranted: of all attempts of its task, this one may put its output into place.
+// CommitGranted records that this one of all attempts of its task may commit its output.
 type CommitGranted struct {
 	Attempt job.Attempt `msgpack:"a"`
 }
@@ -163,7 +163,7 @@ func (o Outcome) String() string {
 	return "unknown"
 }
 
-// AttemptEnded: the attempt is over and its node's resources are free.
+// AttemptEnded records that the attempt is over and its node's resources are free.
 type AttemptEnded struct {
 	Attempt job.Attempt `msgpack:"a"`
 	Outcome Outcome     `msgpack:"o"`
@@ -183,7 +183,7 @@ type AttemptEnded struct {
 	Curve []float64 `msgpack:"pc,omitempty"`
 }
 
-// OutputLost: the map's output is lost; the task runs again.
+// OutputLost records that the map's output is lost; the task runs again.
 type OutputLost struct {
 	Job    job.ID `msgpack:"j"`
 	Task   int    `msgpack:"t"`
@@ -191,13 +191,13 @@ type OutputLost struct {
 	Bad    bool   `msgpack:"b,omitempty"` // a reduce could not fetch or verify it, though its holder is alive
 }
 
-// OutputHeld: the map's output, whose holder was unknown or away, is complete on this node.
+// OutputHeld records that the map's output, whose holder was unknown or away, is complete on this node.
 type OutputHeld struct {
 	Attempt job.Attempt `msgpack:"a"`
 	Node    job.NodeID  `msgpack:"n"`
 }
 
-// NodeJoined: a worker took over its node, for the first time or again.
+// NodeJoined records that a worker took over its node, for the first time or again.
 type NodeJoined struct {
 	Node     job.NodeID    `msgpack:"n"`
 	Host     string        `msgpack:"h"`
@@ -209,7 +209,7 @@ type NodeJoined struct {
 	Type    string `msgpack:"ty,omitempty"` // kind of its processors (predict.NodeType); empty: not reported
 }
 
-// NodeLost: the worker does not answer. Gone: neither it nor its map outputs come back.
+// NodeLost records that the worker does not answer. Gone: neither it nor its map outputs come back.
 type NodeLost struct {
 	Node   job.NodeID `msgpack:"n"`
 	Gone   bool       `msgpack:"g,omitempty"`
@@ -218,27 +218,27 @@ type NodeLost struct {
 	Unseen bool `msgpack:"u,omitempty"`
 }
 
-// AllocRequested: an allocation of that shape was requested.
+// AllocRequested records that an allocation of that shape was requested.
 type AllocRequested struct {
 	Alloc   job.AllocID      `msgpack:"a"`
 	Request job.AllocRequest `msgpack:"q"`
 	Job     job.ID           `msgpack:"j,omitempty"` // the job for which an elastic one is requested
 }
 
-// AllocBegan: the batch system has started the allocation.
+// AllocBegan records that the batch system has started the allocation.
 type AllocBegan struct {
 	Alloc job.AllocID `msgpack:"a"`
 	Ends  job.Time    `msgpack:"e,omitempty"` // end of its wall time; 0: it has no end
 }
 
-// AllocEnded: the allocation is over, refused or given back; its nodes are gone.
+// AllocEnded records that the allocation is over, refused or given back; its nodes are gone.
 type AllocEnded struct {
 	Alloc    job.AllocID `msgpack:"a"`
 	Reason   string      `msgpack:"r,omitempty"`
 	Unwanted bool        `msgpack:"u,omitempty"` // given back because no job could use it
 }
 
-// AllocCleared: nothing is left of an elastic allocation that had ended; the map outputs
+// AllocCleared records that nothing is left of an elastic allocation that had ended; the map outputs
 // of its nodes are removed, too.
 type AllocCleared struct {
 	Alloc job.AllocID `msgpack:"a"`

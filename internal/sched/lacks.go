@@ -35,7 +35,7 @@ func (n *Node) Has(j *Job) (count int) {
 	return count
 }
 
-// Lacks returns the resources of which the node has too little free for a phase of the job with the demand takes, and their holders: memory, and
+// Shortages returns the resources of which the node has too little free for a phase of the job with the demand takes, and their holders: memory, and
 // the rates that even the policy with the fullest nodes would refuse. If there are none, it returns the rates of which less is
 // free than the demand.
 func (n *Node) Shortages(j *Job, takes job.Vector, phase func(*Running) job.Phase) (lacks []why.Shortage) {
