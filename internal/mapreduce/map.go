@@ -71,7 +71,7 @@ func (t *MapTask) beginMerge(ctx context.Context, space *extsort.Space, spills i
 		return enter(ctx, t.Grants, t.Progress, space, job.PhaseMerge)
 	}
 	t.Progress.Enter(job.PhaseMerge)
-	space.TellMemory()
+	space.ReportMemory()
 	return nil
 }
 
@@ -99,7 +99,7 @@ func mapAndSpill(ctx context.Context, t *MapTask, in io.Reader, out *extsort.Sor
 	tell := func() {
 		t.Progress.Out(out.Bytes-told.bytes, out.Lines-told.lines)
 		told.bytes, told.lines = out.Bytes, out.Lines
-		out.TellMemory()
+		out.ReportMemory()
 	}
 	if err := runProgram(ctx, "mapper", t.Mapper, in, sorterOutput{out, tell}, t.Progress.Spent); err != nil {
 		return nil, err

@@ -61,7 +61,7 @@ func (r *result) room() ([]byte, error) {
 	return *r.buf, nil
 }
 
-func (r *result) took(n int) error { return r.write((*r.buf)[:n]) }
+func (r *result) advance(n int) error { return r.write((*r.buf)[:n]) }
 
 func (r *result) write(p []byte) error {
 	if len(p) == 0 {

@@ -18,7 +18,7 @@ type output interface {
 	// room returns memory for the next bytes, never empty; took takes the first n of it. What is
 	// read into it need not be copied.
 	room() ([]byte, error)
-	took(n int) error
+	advance(n int) error
 }
 
 // runProgram runs a program from in to out. Without a program records are handed on as they are.
@@ -83,7 +83,7 @@ func (s *streams) copy() error {
 	for {
 		n, rerr := s.Read(room)
 		err := probe.Metered(s.spent, func() error {
-			if err := s.out.took(n); err != nil {
+			if err := s.out.advance(n); err != nil {
 				return err
 			}
 			return more()
@@ -112,9 +112,9 @@ func (o sorterOutput) Write(b []byte) (int, error) {
 
 func (o sorterOutput) room() ([]byte, error) { return o.Room() }
 
-func (o sorterOutput) took(n int) error {
+func (o sorterOutput) advance(n int) error {
 	defer o.tell()
-	return o.Took(n)
+	return o.Advance(n)
 }
 
 // newCombiner returns how p combines records; nil without one. Who runs it

@@ -8,9 +8,9 @@ import (
 	"berth/internal/mapreduce/hadoop"
 )
 
-// buffer takes the lines that a mapper or combiner writes, and calls flush with what
-// it holds when it is full. Text grows from the start of its memory and entries from
-// the end. What is read goes straight to where it stays.
+// buffer collects the lines that a mapper or combiner writes. When it is full it sorts them and
+// calls flush. The text of the lines grows from the start of the memory, and their entries grow
+// from the end. Input is read directly into the place where it stays (Room, Advance).
 type buffer struct {
 	mem  []byte // a multiple of 8 long
 	text int    // lines [0, text) have entries
@@ -22,13 +22,13 @@ type buffer struct {
 	Records
 	parts int
 	cmp   hadoop.Comparator
-	group grouper
+	dedup dedup
 
-	// flush writes out the sorted entries; the buffer is emptied after it.
+	// flush writes the sorted entries to a file. The buffer is emptied after it.
 	flush func(e []entry) error
 	// alone writes out a record that is larger than the whole buffer.
-	alone func(part int, line []byte, keyLen int) error
-	giant []byte // such a record, as far as it was read
+	flushOversized func(part int, line []byte, keyLen int) error
+	oversized      []byte // the part of such a record that was read so far
 
 	limit int // longest line, bytes
 
@@ -39,16 +39,16 @@ type buffer struct {
 // maxLine is the longest line that can be handled, bytes: lengths have 32 bits.
 const maxLine = 1<<31 - 1
 
-// RecordLimit returns how long a record may be where an attempt has so much memory: two of
-// the longest can be merged in it. Below a size that hardly counts nothing is refused.
+// RecordLimit returns the length of the longest record, in bytes, that an attempt with this memory
+// (bytes) accepts: two such records can be merged in it. Records below 1 MiB are always accepted.
 func RecordLimit(memory int64) int { return int(min(max(memory/2, 1<<20), maxLine)) }
 
-// TooLong is the error for a line of so many bytes, as far as it was read. Whoever
-// wrote it would write it again, so it is not tried again.
+// TooLong returns the error for a line that is longer than limit; size is what was read of it so
+// far, in bytes. The program would write the same line again, so the task is not retried.
 func TooLong(from string, size, limit int) error {
 	return &job.Error{
 		Class: job.User, Code: job.CodeIO, Where: from,
-		What: fmt.Sprintf("wrote a line of %d bytes so far; a record may have %d, half of what a task has to sort in", size, limit),
+		What: fmt.Sprintf("wrote a line of at least %d bytes; a record may have %d bytes, half of a task's memory for sorting", size, limit),
 		Do:   "end lines with a newline, or give workers more memory with --sort-memory",
 	}
 }
@@ -63,17 +63,18 @@ func newBuffer(mem []byte, limit int, r Records, parts int, cmp hadoop.Comparato
 	mem = mem[:min(len(mem), maxBuffer)&^7]
 	return buffer{
 		mem: mem, limit: limit, read: min(max(len(mem)/16, 256), 256<<10),
-		Records: r, parts: parts, cmp: cmp, group: newGrouper(table),
+		Records: r, parts: parts, cmp: cmp, dedup: newDedup(table),
 	}
 }
 
-// entry returns the n-th entry added, counted from 1; until they are sorted.
+// entry returns the n-th entry that was added, counted from 1. It may only be called before the
+// entries are sorted.
 func (b *buffer) entry(n int) *entry { return &viewEntries(b.mem, n)[0] }
 
-// top returns where the entries begin.
+// top returns the offset at which the entries begin.
 func (b *buffer) top() int { return len(b.mem) - b.n*entrySize }
 
-// Write takes lines.
+// Write adds p, which may end within a line.
 func (b *buffer) Write(p []byte) (int, error) {
 	done := 0
 	for done < len(p) {
@@ -82,7 +83,7 @@ func (b *buffer) Write(p []byte) (int, error) {
 			return done, err
 		}
 		n := copy(room, p[done:])
-		if err := b.Took(n); err != nil {
+		if err := b.Advance(n); err != nil {
 			return done, err
 		}
 		done += n
@@ -92,48 +93,48 @@ func (b *buffer) Write(p []byte) (int, error) {
 
 // Used returns the most bytes of memory that held data at once so far.
 func (b *buffer) Used() int64 {
-	return int64(max(b.peak, len(b.group.slots)*slotSize+b.fill+b.n*entrySize+len(b.giant)))
+	return int64(max(b.peak, len(b.dedup.slots)*slotSize+b.fill+b.n*entrySize+len(b.oversized)))
 }
 
-// Room returns memory to read into, and spills first if there is little.
+// Room returns memory to read into, never empty. If little memory is left, it spills first.
 func (b *buffer) Room() ([]byte, error) {
-	if b.giant != nil {
-		return b.giantRoom()
+	if b.oversized != nil {
+		return b.oversizedRoom()
 	}
 	if b.top()-b.fill < b.read+entrySize {
 		if err := b.spill(); err != nil {
 			return nil, err
 		}
 		if b.top()-b.fill < b.read+entrySize {
-			return b.giantRoom()
+			return b.oversizedRoom()
 		}
 	}
 	return b.mem[b.fill : b.fill+b.read], nil
 }
 
-// Took makes entries of the lines that end in the n bytes read into room.
-func (b *buffer) Took(n int) error {
-	if b.giant != nil {
-		return b.tookGiant(n)
+// Advance makes entries of the lines that end in the n bytes read into room.
+func (b *buffer) Advance(n int) error {
+	if b.oversized != nil {
+		return b.advanceOversized(n)
 	}
 	b.fill += n
 	return b.parse()
 }
 
-// parse makes entries of all whole lines. Lines that are dropped, as repeats or for a
-// shorter separator, leave gaps, which the later ones move down into.
+// parse makes an entry of each whole line. A repeated line, which is only counted, and a separator
+// that is shortened leave gaps. The later lines are moved down to fill them.
 func (b *buffer) parse() error {
 	if err := b.checkLength(); err != nil {
 		return err
 	}
-	from, to := b.text, b.text // a line is at from and shall be at to
+	from, to := b.text, b.text // the next line begins at from, and is moved to to
 	for {
 		i := bytes.IndexByte(b.mem[b.scan:b.fill], '\n')
 		if i < 0 {
 			break
 		}
 		if b.top()-b.fill < entrySize {
-			b.settle(from, to)
+			b.compact(from, to)
 			if err := b.spill(); err != nil {
 				return err
 			}
@@ -146,13 +147,13 @@ func (b *buffer) parse() error {
 		to = b.add(from, end, to)
 		from, b.scan = end+1, end+1
 	}
-	b.settle(from, to)
+	b.compact(from, to)
 	b.scan = b.fill
 	return nil
 }
 
-// checkLength refuses a line that is too long. What is read at once is shorter than the
-// limit, so only the line that had begun before can be.
+// checkLength returns an error if a line is too long. One read is shorter than the limit, so only
+// the line that began in an earlier read can be too long.
 func (b *buffer) checkLength() error {
 	if b.fill-b.text <= b.limit {
 		return nil
@@ -167,20 +168,21 @@ func (b *buffer) checkLength() error {
 	return nil
 }
 
-// settle moves what was not parsed, from from on, down to to.
-func (b *buffer) settle(from, to int) {
+// compact closes the gap between the last line, which ends at to, and the bytes that have not been
+// parsed, which begin at from: it moves them down to to.
+func (b *buffer) compact(from, to int) {
 	if from != to {
 		b.fill = to + copy(b.mem[to:], b.mem[from:b.fill])
 	}
 	b.text, b.scan = to, to
 }
 
-// add makes an entry of the line [from, end), moves it to to, and returns where the
-// next one may go.
+// add moves the line [from, end) to to and makes an entry of it. It returns the offset for the next
+// line: to again if the line repeats an earlier one.
 func (b *buffer) add(from, end, to int) int {
 	line := b.mem[from:end]
-	plain := b.Format.Plain() // else what is kept differs from what was read, and is not found again
-	if plain && b.group.active() && b.group.repeat(b, line) {
+	plain := b.Format.Plain() // otherwise the stored line differs from the line read, and no repeat would be found
+	if plain && b.dedup.active() && b.dedup.repeat(b, line) {
 		return to
 	}
 	keyLen := b.Format.KeyLen(line)
@@ -206,8 +208,8 @@ func (b *buffer) add(from, end, to int) int {
 	return to + n + 1
 }
 
-// normalize puts a TAB in place of the separator, which is not shorter, of a line
-// with its newline. It returns the line's new length, without the newline.
+// normalize replaces the separator, of sepLen bytes, by a TAB. line ends with its newline. normalize
+// returns the new length of the line without the newline.
 func normalize(line []byte, keyLen, sepLen int) int {
 	line[keyLen] = hadoop.Separator
 	n := keyLen + 1
@@ -217,7 +219,7 @@ func normalize(line []byte, keyLen, sepLen int) int {
 	return len(line) - 1
 }
 
-// spill sorts what has entries and flushes it, and keeps the beginning of a line.
+// spill sorts and flushes all whole lines. It keeps the beginning of a line that has not ended.
 func (b *buffer) spill() error {
 	b.peak = int(b.Used())
 	if b.n > 0 {
@@ -226,14 +228,14 @@ func (b *buffer) spill() error {
 		}
 	}
 	b.n = 0
-	b.group.forget()
+	b.dedup.forget()
 	b.fill = copy(b.mem, b.mem[b.text:b.fill])
 	b.scan -= b.text
 	b.text = 0
 	return nil
 }
 
-// sorted sorts the entries; they are no longer found by number.
+// sorted sorts the entries and returns them. The method entry does not work afterwards.
 func (b *buffer) sorted() []entry {
 	e := viewEntries(b.mem, b.n)
 	s := sorter{mem: b.mem, cmp: b.cmp}
@@ -241,9 +243,9 @@ func (b *buffer) sorted() []entry {
 	return e
 }
 
-// Finish ends the last line, if its newline is missing, and spills what is left.
+// Finish ends the last line if its newline is missing, and spills the remaining lines.
 func (b *buffer) Finish() error {
-	if b.fill > b.text || b.giant != nil {
+	if b.fill > b.text || b.oversized != nil {
 		if _, err := b.Write([]byte{'\n'}); err != nil {
 			return err
 		}
@@ -251,36 +253,38 @@ func (b *buffer) Finish() error {
 	return b.spill()
 }
 
-// close frees what a record that never ended took.
+// close frees the memory of an oversized record that was not completed.
 func (b *buffer) close() {
-	unmapRegion(b.giant)
-	b.giant = nil
+	unmapRegion(b.oversized)
+	b.oversized = nil
 }
 
-// giantRoom returns memory for more of a line that does not fit the buffer.
-func (b *buffer) giantRoom() ([]byte, error) {
-	have := b.giant
+// oversizedRoom returns memory for the next bytes of a line that is larger than the buffer. Such a
+// line is collected in a region of its own, which grows by doubling.
+func (b *buffer) oversizedRoom() ([]byte, error) {
+	have := b.oversized
 	if have == nil {
 		have = b.mem[:b.fill]
 	}
-	if b.giant == nil || cap(have)-len(have) < b.read {
+	if b.oversized == nil || cap(have)-len(have) < b.read {
 		grown, err := mapRegion(int64(min(2*len(have), b.limit) + 2*b.read))
 		if err != nil {
 			return nil, err
 		}
 		n := copy(grown, have)
-		unmapRegion(b.giant)
-		b.giant, b.fill = grown[:n], 0
+		unmapRegion(b.oversized)
+		b.oversized, b.fill = grown[:n], 0
 	}
-	n := len(b.giant)
-	return b.giant[n : n+b.read], nil
+	n := len(b.oversized)
+	return b.oversized[n : n+b.read], nil
 }
 
-// tookGiant adds n bytes to the giant record; if they end it, it is written out alone.
-func (b *buffer) tookGiant(n int) error {
-	had := len(b.giant)
-	b.giant = b.giant[:had+n]
-	i := bytes.IndexByte(b.giant[had:], '\n')
+// advanceOversized adds the n bytes that were read to the oversized record. If they end the record,
+// it is written out, and the bytes behind it go to the buffer.
+func (b *buffer) advanceOversized(n int) error {
+	had := len(b.oversized)
+	b.oversized = b.oversized[:had+n]
+	i := bytes.IndexByte(b.oversized[had:], '\n')
 	if i < 0 {
 		i = n
 	}
@@ -290,22 +294,22 @@ func (b *buffer) tookGiant(n int) error {
 	if i == n {
 		return nil
 	}
-	line := b.giant[:had+i]
+	line := b.oversized[:had+i]
 	b.Bytes += int64(len(line) + 1)
 	b.Lines++
 	keyLen := b.Format.KeyLen(line)
 	if keyLen < len(line) && !b.Format.Plain() {
-		line = line[:normalize(b.giant[:had+i+1], keyLen, len(b.Format.Sep))]
+		line = line[:normalize(b.oversized[:had+i+1], keyLen, len(b.Format.Sep))]
 	}
 	part := 0
 	if b.parts > 1 {
 		part = b.Partition(line[:keyLen])
 	}
 	b.peak = int(b.Used())
-	if err := b.alone(part, line[:len(line)+1], keyLen); err != nil {
+	if err := b.flushOversized(part, line[:len(line)+1], keyLen); err != nil {
 		return err
 	}
-	b.fill = copy(b.mem, b.giant[had+i+1:])
+	b.fill = copy(b.mem, b.oversized[had+i+1:])
 	b.text, b.scan = 0, 0
 	b.close()
 	return b.parse()

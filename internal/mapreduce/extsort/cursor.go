@@ -18,7 +18,7 @@ type run struct {
 	stat   segmentStat
 }
 
-// runsOf returns what those files hold of a partition, without empty ones.
+// runsOf returns the runs of one partition in these files. Empty ones are left out.
 func runsOf(files []*File, part int) []run {
 	var runs []run
 	for _, f := range files {
@@ -29,7 +29,7 @@ func runsOf(files []*File, part int) []run {
 	return runs
 }
 
-// readStat reads the end of a segment that is not empty.
+// readStat reads the end block of a segment that is not empty.
 func readStat(f io.ReaderAt, e Extent) (segmentStat, error) {
 	if e.Length < endSize {
 		return segmentStat{}, damaged("a segment of %d bytes", e.Length)
@@ -41,7 +41,7 @@ func readStat(f io.ReaderAt, e Extent) (segmentStat, error) {
 	return parseEnd(b[:])
 }
 
-// readError takes the end of a file for damage: what the index promised is missing.
+// readError turns the end of the file into damage, as the index says that the file is longer.
 func readError(err error) error {
 	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
 		return damaged("the file is cut off")
@@ -49,16 +49,17 @@ func readError(err error) error {
 	return err
 }
 
-// need returns the least buffer space, bytes, for reading the segment: a block packed and unpacked.
+// need returns the smallest buffer in which the segment can be read, in bytes: one block compressed
+// and uncompressed.
 func (s *segmentStat) need() int64 { return s.maxRaw + s.unpacked() + headerSize + endSize + 16 }
 
-// unpacked returns the bytes of the largest block that can be compressed: larger ones,
-// of one record each, are stored.
+// unpacked returns the size of the largest block that may be compressed, in bytes. Larger blocks
+// contain one record each and are stored uncompressed.
 func (s *segmentStat) unpacked() int64 { return min(s.maxRaw, maxBlock) }
 
-// cursor steps through the records of a run.
+// cursor iterates over the records of a run.
 type cursor struct {
-	// The record at which it stands; valid until the next step.
+	// The current record, valid until the next call of next.
 	prefix uint64
 	line   []byte // with its newline
 	keyLen int
@@ -68,16 +69,16 @@ type cursor struct {
 	pos int    // of the next record in raw
 	cmp hadoop.Comparator
 
-	run    run
-	file   segmentFile
-	block  uint32 // number of the next block
-	left   int64  // bytes of the segment not yet read into in
-	in     []byte // blocks as they are in the file, [inPos, inEnd) not yet used
-	inPos  int
-	inEnd  int
-	unpack []byte
-	seen   segmentStat
-	taken  int64 // bytes read since they were last asked for
+	run        run
+	file       segmentFile
+	block      uint32 // number of the next block
+	left       int64  // bytes of the segment not yet read into in
+	in         []byte // blocks as they are in the file, [inPos, inEnd) not yet used
+	inPos      int
+	inEnd      int
+	unpack     []byte
+	seen       segmentStat
+	unreported int64 // bytes read since the last call of merger.bytesRead
 }
 
 // segmentFile is what a cursor reads.
@@ -86,8 +87,8 @@ type segmentFile interface {
 	io.Closer
 }
 
-// openCursor opens a run. mem is at least what the run needs; what is more is for
-// reading more at once.
+// openCursor opens a run. mem is at least as large as the run needs (segmentStat.need). The rest of
+// it is used to read more at once.
 func openCursor(r run, cmp hadoop.Comparator, mem []byte) (*cursor, error) {
 	f, err := os.Open(r.file.path)
 	if err != nil {
@@ -96,7 +97,7 @@ func openCursor(r run, cmp hadoop.Comparator, mem []byte) (*cursor, error) {
 	return newCursor(f, r, cmp, mem), nil
 }
 
-// newCursor reads a run in f, which it closes.
+// newCursor returns a cursor over a run in f, before its first record. close closes f.
 func newCursor(f segmentFile, r run, cmp hadoop.Comparator, mem []byte) *cursor {
 	n := r.stat.unpacked()
 	return &cursor{cmp: cmp, run: r, file: f, left: r.extent.Length, unpack: mem[:n:n], in: mem[n:]}
@@ -105,7 +106,7 @@ func newCursor(f segmentFile, r run, cmp hadoop.Comparator, mem []byte) *cursor 
 // close closes the run's file.
 func (c *cursor) close() { _ = c.file.Close() } // only read
 
-// next steps to the next record; false at the end.
+// next goes to the next record. It returns false at the end.
 func (c *cursor) next() (bool, error) {
 	for c.pos >= len(c.raw) {
 		more, err := c.load()
@@ -163,7 +164,7 @@ func (c *cursor) decode() bool {
 	return true
 }
 
-// uvarint is binary.Uvarint with short numbers inlined.
+// uvarint is binary.Uvarint, with numbers of one byte inlined.
 func uvarint(b []byte) (uint64, int) {
 	if len(b) > 0 && b[0] < 0x80 {
 		return uint64(b[0]), 1
@@ -171,9 +172,9 @@ func uvarint(b []byte) (uint64, int) {
 	return binary.Uvarint(b)
 }
 
-// load makes the next block the current one; false at the segment's end.
+// load reads the next block. It returns false at the end of the segment.
 func (c *cursor) load() (bool, error) {
-	head, err := c.take(headerSize)
+	head, err := c.consume(headerSize)
 	if err != nil {
 		return false, err
 	}
@@ -184,7 +185,7 @@ func (c *cursor) load() (bool, error) {
 	if int64(h.raw) > c.run.stat.maxRaw {
 		return false, damaged("block %d is larger than the largest", c.block)
 	}
-	payload, err := c.take(h.length)
+	payload, err := c.consume(h.length)
 	if err != nil {
 		return false, err
 	}
@@ -211,7 +212,7 @@ func (c *cursor) load() (bool, error) {
 	return true, nil
 }
 
-// checkEnd compares what was read with what the end of the segment tells.
+// checkEnd compares the records that were read with the numbers in the end block.
 func (c *cursor) checkEnd(payload []byte) error {
 	s := parseStat(payload)
 	if s.records != c.seen.records || s.bytes != c.seen.bytes || s.blocks != c.block || c.left != 0 || c.inPos != c.inEnd {
@@ -221,9 +222,8 @@ func (c *cursor) checkEnd(payload []byte) error {
 	return nil
 }
 
-// take returns the next n bytes of the segment; valid until the next call but one,
-// as a block's header is only needed until its payload is there.
-func (c *cursor) take(n int) ([]byte, error) {
+// consume returns the next n bytes of the segment. They are valid until the next call.
+func (c *cursor) consume(n int) ([]byte, error) {
 	if c.inEnd-c.inPos < n {
 		if err := c.refill(n); err != nil {
 			return nil, err
@@ -234,7 +234,7 @@ func (c *cursor) take(n int) ([]byte, error) {
 	return b, nil
 }
 
-// refill reads on, as much as there is space for.
+// refill reads as many bytes of the segment as there is space for, so that at least n are available.
 func (c *cursor) refill(n int) error {
 	have := copy(c.in, c.in[c.inPos:c.inEnd])
 	if n > len(c.in) || int64(n-have) > c.left {
@@ -247,6 +247,6 @@ func (c *cursor) refill(n int) error {
 	}
 	c.inPos, c.inEnd = 0, have+want
 	c.left -= int64(want)
-	c.taken += int64(want)
+	c.unreported += int64(want)
 	return nil
 }

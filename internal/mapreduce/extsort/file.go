@@ -5,14 +5,14 @@ import (
 	"os"
 )
 
-// File is a scratch file of sorted records, or a segment: a part of another such file that
-// holds one partition.
+// File is a scratch file of sorted records, or a segment of such a file: the part with the records
+// of one partition.
 type File struct {
 	path    string
 	extents []Extent // of the partitions
 	stats   []segmentStat
 	size    int64
-	segment bool // whoever made the file that it is a part of removes it
+	segment bool // it is a part of another file, whose owner removes it
 }
 
 // newSegment describes the segment at an extent of the file at path.
@@ -20,7 +20,8 @@ func newSegment(path string, e Extent, stat segmentStat) *File {
 	return &File{path: path, extents: []Extent{e}, stats: []segmentStat{stat}, size: e.Length, segment: true}
 }
 
-// OpenSegment describes the segment of length bytes at offset of the file at path, and checks its end.
+// OpenSegment returns the segment of length bytes at offset of the file at path. It reads and checks
+// only the end block.
 func OpenSegment(path string, offset, length int64) (*File, error) {
 	f, err := os.Open(path)
 	if err != nil {
@@ -35,13 +36,13 @@ func OpenSegment(path string, offset, length int64) (*File, error) {
 	return newSegment(path, e, stat), nil
 }
 
-// Path returns where the file is.
+// Path returns the path of the file.
 func (f *File) Path() string { return f.path }
 
-// Size returns the bytes of the file or segment.
+// Size returns the size of the file or segment, in bytes.
 func (f *File) Size() int64 { return f.size }
 
-// Records returns how many records it holds, repeats counted.
+// Records returns the number of records, with each repeat counted.
 func (f *File) Records() (sum int64) {
 	for i := range f.stats {
 		sum += f.stats[i].records
@@ -49,7 +50,7 @@ func (f *File) Records() (sum int64) {
 	return sum
 }
 
-// LineBytes returns the bytes of its lines with their newlines, repeats counted.
+// LineBytes returns the size of the lines with their newlines in bytes, with each repeat counted.
 func (f *File) LineBytes() (sum int64) {
 	for i := range f.stats {
 		sum += f.stats[i].bytes
@@ -57,7 +58,7 @@ func (f *File) LineBytes() (sum int64) {
 	return sum
 }
 
-// remove deletes the file, but not that of a segment.
+// remove deletes the file. Of a segment it deletes nothing.
 func (f *File) remove() error {
 	if f.segment {
 		return nil
@@ -84,7 +85,7 @@ func sumOfSizes(files []*File) (sum int64) {
 	return sum
 }
 
-// FileError is that a file cannot be read, or is damaged.
+// FileError is returned if a file cannot be read or is damaged.
 type FileError struct {
 	File *File
 	Err  error
@@ -92,5 +93,5 @@ type FileError struct {
 
 func (e *FileError) Error() string { return e.File.path + ": " + e.Err.Error() }
 
-// Unwrap returns what is wrong with the file.
+// Unwrap returns the cause.
 func (e *FileError) Unwrap() error { return e.Err }

@@ -7,23 +7,22 @@ import (
 	"hash/crc32"
 )
 
-// The format of scratch files: map outputs, spills and runs of a merge alike.
+// Map outputs, spills and the files of a merge all have this format:
 //
 //	file    = magic segment… index footer
 //	segment = nothing, if the partition is empty, else block… end
 //	block   = header payload
 //	record  = uvarint(keyLen<<1 | repeated) uvarint(restLen) key rest '\n' [uvarint(count)]
 //
-// A segment holds the records of one partition in order. A block holds whole records;
-// its payload is compressed with S2, or stored where that does not shrink it. A record
-// that stands for several equal ones has their number behind it. A header is
+// A segment contains the records of one partition in order. A block contains whole records. Its
+// payload is compressed with S2, or stored if S2 does not make it smaller. A record that repeats is
+// written once, with the count behind it. A header is
 //
 //	payload length u32, raw length u32, kind u8, 0 u8×3, CRC of the payload u32, CRC u32
 //
-// little-endian, the last one over the bytes before it and the block's number in its
-// segment, so that a block in a wrong place is seen. The end block's payload tells
-// what the segment holds (segmentStat). The index has offset u64 and length u64 of
-// every segment; the footer is
+// in little-endian order. The last CRC covers the bytes of the header before it and the number of
+// the block in its segment, so that a block in a wrong place is detected. The payload of the end
+// block is a segmentStat. The index has offset u64 and length u64 of every segment. The footer is
 //
 //	offset of the index u64, partitions u32, CRC of index and footer u32, magic
 //
@@ -44,8 +43,8 @@ const (
 	blockEnd
 )
 
-// The size of blocks before compression, bytes: enough for the compressor to find
-// what repeats, little enough that hundreds can be merged at once.
+// The size of blocks before compression, in bytes. It is large enough for the compressor to find
+// repeats, and small enough that hundreds of blocks can be merged at once.
 const (
 	maxBlock = 128 << 10
 	minBlock = 1 << 10
@@ -53,7 +52,7 @@ const (
 
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
-// ErrDamaged is what every error about broken data wraps.
+// ErrDamaged is wrapped by every error about damaged data.
 var ErrDamaged = errors.New("damaged data")
 
 func damaged(format string, args ...any) error {
@@ -81,7 +80,7 @@ func headerCRC(b []byte, number uint32) uint32 {
 	return crc32.Update(crc32.Checksum(b[:16], castagnoli), castagnoli, n[:])
 }
 
-// parseHeader reads the header of the block of that number.
+// parseHeader reads and checks the header of the block with this number.
 func parseHeader(b []byte, number uint32) (header, error) {
 	if binary.LittleEndian.Uint32(b[16:]) != headerCRC(b, number) {
 		return header{}, damaged("checksum of the header of block %d", number)
@@ -110,10 +109,10 @@ func (h *header) checkPayload(payload []byte, number uint32) error {
 	return nil
 }
 
-// segmentStat is what the end of a segment tells about it.
+// segmentStat is the summary of a segment that is written in its end block.
 type segmentStat struct {
-	records int64 // repeats counted
-	bytes   int64 // of the records' lines with their newlines, repeats counted
+	records int64 // with each repeat counted
+	bytes   int64 // of the records' lines with their newlines, with each repeat counted
 	maxRaw  int64 // bytes of the largest block, unpacked
 	blocks  uint32
 }
@@ -134,7 +133,7 @@ func parseStat(b []byte) segmentStat {
 	}
 }
 
-// parseEnd reads a whole end block, from the end of a segment or a stream of it.
+// parseEnd reads and checks a whole end block.
 func parseEnd(b []byte) (segmentStat, error) {
 	s := parseStat(b[headerSize:])
 	h, err := parseHeader(b, s.blocks)
@@ -147,5 +146,5 @@ func parseEnd(b []byte) (segmentStat, error) {
 	return s, h.checkPayload(b[headerSize:endSize], s.blocks)
 }
 
-// blockSize returns the size of blocks where memory bytes may be used.
+// blockSize returns the size of blocks for an attempt that may use memory bytes.
 func blockSize(memory int64) int { return int(min(max(memory/64, minBlock), maxBlock)) }

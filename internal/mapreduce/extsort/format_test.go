@@ -67,7 +67,7 @@ func readCursor(c *cursor, part int) (got []keptRecord, err error) {
 	}
 }
 
-// What is written is read back, neighbours that are equal as one.
+// Records that were written are read back. Equal neighbours are read as one record.
 func TestFormatRoundTrip(t *testing.T) {
 	dir := t.TempDir()
 	rapid.Check(t, func(rt *rapid.T) {
@@ -146,7 +146,7 @@ func merged(rs []keptRecord) (out []keptRecord) {
 	return out
 }
 
-// Equal records take next to no space, and random ones hardly more than their bytes.
+// Equal records need almost no space, and random ones little more than their bytes.
 func TestFormatSize(t *testing.T) {
 	var equal []keptRecord
 	for range 100_000 {
@@ -182,7 +182,7 @@ func TestIndexRefuses(t *testing.T) {
 	}
 	for n := range good {
 		if n >= len(magic) && int64(n) < f.extents[1].Offset+f.extents[1].Length {
-			continue // a block, which the index knows nothing of
+			continue // a change within a block, which the index does not cover
 		}
 		bad := bytes.Clone(good)
 		bad[n] ^= 4
@@ -192,8 +192,8 @@ func TestIndexRefuses(t *testing.T) {
 	}
 }
 
-// reseal makes the checksums of a segment's headers and payloads right, so that a
-// fuzzer gets past them.
+// reseal corrects the checksums of a segment's headers and payloads, so that a fuzzer reaches the
+// code behind them.
 func reseal(b []byte) {
 	for number := uint32(0); len(b) >= headerSize; number++ {
 		n := int(uint32(b[0]) | uint32(b[1])<<8 | uint32(b[2])<<16)
@@ -207,7 +207,7 @@ func reseal(b []byte) {
 	}
 }
 
-// segmentsFor returns segments to begin fuzzing with.
+// segmentsFor returns the first inputs of a fuzzer.
 func segmentsFor(f *testing.F) [][]byte {
 	path := filepath.Join(f.TempDir(), "f")
 	var records []keptRecord
@@ -226,17 +226,17 @@ func segmentsFor(f *testing.F) [][]byte {
 	return segments
 }
 
-// inMemory is a file that is not one.
+// inMemory is a segmentFile in memory.
 type inMemory struct{ *bytes.Reader }
 
 func (inMemory) Close() error { return nil }
 
-// FuzzSegment reads segments that are anything, with right checksums or not.
+// FuzzSegment reads arbitrary segments, with correct checksums and with others.
 func FuzzSegment(f *testing.F) {
 	for _, s := range segmentsFor(f) {
 		f.Add(s, false)
 		f.Add(s, true)
-		f.Add(append(s, s[len(s)-endSize:]...), false) // goes on behind its end
+		f.Add(append(s, s[len(s)-endSize:]...), false) // continues behind its end
 	}
 	f.Fuzz(func(t *testing.T, b []byte, seal bool) {
 		if seal {
@@ -251,7 +251,7 @@ func FuzzSegment(f *testing.F) {
 			return
 		}
 		if r.stat.maxRaw > 1<<20 {
-			return // would only ask for so much memory
+			return // would only allocate much memory
 		}
 		records, err := readCursor(newCursor(in, r, hadoop.ByteOrder, make([]byte, r.stat.need())), 0)
 		if err != nil {
@@ -263,7 +263,7 @@ func FuzzSegment(f *testing.F) {
 	})
 }
 
-// FuzzIndex reads files that are anything.
+// FuzzIndex reads the indices of arbitrary files.
 func FuzzIndex(f *testing.F) {
 	f.Add([]byte(magic))
 	b := appendIndex([]byte(magic), []Extent{{8, 0}, {8, 0}}, 8)

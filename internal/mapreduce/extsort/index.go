@@ -7,10 +7,10 @@ import (
 	"os"
 )
 
-// Extent is where a segment lies in its file. Length 0: the partition is empty.
+// Extent is the position of a segment in its file, in bytes. Length is 0 if the partition is empty.
 type Extent struct{ Offset, Length int64 }
 
-// appendIndex appends index and footer of a file whose segments end at at.
+// appendIndex appends the index and the footer of a file whose segments end at offset at.
 func appendIndex(b []byte, extents []Extent, at int64) []byte {
 	start := len(b)
 	for _, e := range extents {
@@ -23,7 +23,7 @@ func appendIndex(b []byte, extents []Extent, at int64) []byte {
 	return append(b, magic...)
 }
 
-// parseIndex reads and checks the index of a file of that size.
+// parseIndex reads and checks the index of a file of size bytes.
 func parseIndex(r io.ReaderAt, size int64) ([]Extent, error) {
 	var head [len(magic)]byte
 	var foot [footerSize]byte
@@ -54,7 +54,7 @@ func parseIndex(r io.ReaderAt, size int64) ([]Extent, error) {
 	return parseExtents(b, int(n), at)
 }
 
-// parseExtents reads n extents, which follow each other up to at.
+// parseExtents reads n extents. They must follow each other without gaps up to offset at.
 func parseExtents(b []byte, n int, at int64) ([]Extent, error) {
 	extents := make([]Extent, n)
 	next := int64(len(magic))

@@ -6,20 +6,20 @@ import (
 	"berth/internal/mapreduce/hadoop"
 )
 
-// repeater hands out a line as often as its record counts.
+// repeater writes the line of a record as many times as the count of the record says.
 type repeater struct {
 	line []byte
-	end  []byte // handed out after line; empty for most lines
-	left int64
-	pos  int // bytes handed out of line and end
+	end  []byte // written after line; empty for most lines
+	left int64  // times that the line is still to be written
+	pos  int    // bytes of line and end that were written this time
 }
 
-// bareEnd ends a line that is only a key where a program reads it.
+// bareEnd ends a line that is only a key, for a program that expects a separator.
 var bareEnd = []byte{hadoop.Separator, '\n'}
 
-// newRepeater returns a repeater of a record, whose line ends with its newline. With
-// tabs, a line that is only a key gets the separator that it has not, as Hadoop
-// Streaming's TextInputWriter writes it; the line itself is not copied.
+// newRepeater returns the repeater of a record. line ends with its newline. If tabs is set, a
+// separator is added to a line that is only a key, as Hadoop Streaming's TextInputWriter does. The
+// line itself is not copied.
 func newRepeater(line []byte, keyLen int, count int64, tabs bool) repeater {
 	if tabs && keyLen == len(line)-1 {
 		return repeater{line: line[:keyLen], end: bareEnd, left: count}
@@ -27,7 +27,7 @@ func newRepeater(line []byte, keyLen int, count int64, tabs bool) repeater {
 	return repeater{line: line, left: count}
 }
 
-// fill copies what fits into p.
+// fill copies as much as fits into p, and returns the number of bytes.
 func (r *repeater) fill(p []byte) int {
 	n := 0
 	for r.left > 0 && n < len(p) {
@@ -53,15 +53,15 @@ func (r *repeater) fill(p []byte) int {
 type entryLines struct {
 	mem     []byte
 	entries []entry
-	tabs    bool // a line that is only a key gets its separator
+	tabs    bool // add a separator to a line that is only a key
 	now     repeater
-	records int64 // begun
+	records int64 // started
 }
 
-// Records returns how many records were begun.
+// Records returns the number of records that a Read has started, with each repeat counted.
 func (l *entryLines) Records() int64 { return l.records }
 
-// Read fills p, unless the end comes first.
+// Read fills the whole of p unless the end comes first.
 func (l *entryLines) Read(p []byte) (int, error) {
 	n := 0
 	for n < len(p) {
@@ -79,24 +79,25 @@ func (l *entryLines) Read(p []byte) (int, error) {
 	return n, nil
 }
 
-// MergedLines reads the lines of files while it merges them, one partition after the other.
+// MergedLines is a reader of the lines of sorted files. It merges the files while it is read, one
+// partition after the other.
 type MergedLines struct {
 	space  *Space
 	files  []*File
-	part   int          // merged next
+	part   int          // the next partition
 	memory []byte       // for each merge
-	held   func() int64 // memory that holds other data meanwhile
-	tabs   bool         // a line that is only a key gets its separator
+	held   func() int64 // bytes of memory that other data uses meanwhile
+	tabs   bool         // add a separator to a line that is only a key
 	m      *merger
 	c      *cursor
 	now    repeater
 
 	key     []byte // of the last record
 	prefix  uint64
-	kept    []byte // memory for key, once its record's block is gone
+	kept    []byte // a copy of key, once the block of its record is overwritten
 	records int64
 	groups  int64
-	taken   int64 // bytes read from files
+	read    int64 // bytes read from files
 }
 
 // Lines merges files for reading, with all the memory of the space.
@@ -105,13 +106,14 @@ func (s *Space) Lines(files []*File, tabs bool) (*MergedLines, error) {
 	return s.openLines(files, tabs, func() int64 { return 0 })
 }
 
-// openLines merges files for reading, with the memory that is left.
+// openLines merges files for reading, with the memory that is left. held returns the bytes of memory
+// that the caller uses meanwhile, for Progress.
 func (s *Space) openLines(files []*File, tabs bool, held func() int64) (*MergedLines, error) {
 	l := &MergedLines{space: s, files: files, memory: s.mem.rest, held: held, tabs: tabs}
 	return l, l.nextPart()
 }
 
-// nextPart begins with another partition.
+// nextPart opens the merge of the next partition.
 func (l *MergedLines) nextPart() (err error) {
 	l.space.mem.rest = l.memory
 	if l.m, err = newMerger(runsOf(l.files, l.part), l.space.Order, l.space.mem); err != nil {
@@ -122,13 +124,13 @@ func (l *MergedLines) nextPart() (err error) {
 	return nil
 }
 
-// Records returns how many records were begun, repeats counted.
+// Records returns the number of records that a Read has started, with each repeat counted.
 func (l *MergedLines) Records() int64 { return l.records }
 
-// Groups returns how many keys those had that differ.
+// Groups returns the number of different keys among these records.
 func (l *MergedLines) Groups() int64 { return l.groups }
 
-// Read fills p, unless the end comes first.
+// Read fills the whole of p unless the end comes first.
 func (l *MergedLines) Read(p []byte) (int, error) {
 	n := 0
 	for n < len(p) {
@@ -157,7 +159,7 @@ func (l *MergedLines) step() (bool, error) {
 				return false, err
 			}
 		}
-		if l.c != nil && !l.c.ahead() {
+		if l.c != nil && !l.c.inBlock() {
 			l.kept = append(l.kept[:0], l.key...)
 			l.key = l.kept
 		}
@@ -181,21 +183,21 @@ func (l *MergedLines) step() (bool, error) {
 	return true, nil
 }
 
-// bytesTaken returns the bytes read from files so far.
-func (l *MergedLines) bytesTaken() int64 {
+// bytesRead returns the bytes read from files so far.
+func (l *MergedLines) bytesRead() int64 {
 	if l.m != nil {
-		l.taken += l.m.taken()
+		l.read += l.m.bytesRead()
 	}
-	return l.taken
+	return l.read
 }
 
 func (l *MergedLines) endMerge() {
-	l.bytesTaken()
+	l.bytesRead()
 	l.m.close()
 	l.m = nil
 }
 
-// Close closes the merge that is under way.
+// Close closes the files of the merge in progress.
 func (l *MergedLines) Close() {
 	if l.m != nil {
 		l.endMerge()

@@ -6,9 +6,9 @@ import (
 	"berth/internal/mapreduce/hadoop"
 )
 
-// merger merges runs with a loser tree (Knuth, The Art of Computer Programming 3,
-// section 5.4.1): each step costs one comparison for each level, most of them of
-// cached prefixes.
+// merger merges runs with a loser tree (Knuth, The Art of Computer Programming 3, section 5.4.1).
+// A step costs one comparison for each level of the tree. Most comparisons need only the cached
+// prefixes of the keys.
 type merger struct {
 	cursors []*cursor
 	prefix  []uint64 // of each cursor's record
@@ -20,9 +20,9 @@ type merger struct {
 	space   int64    // bytes that the runs are read into
 }
 
-// newMerger opens the runs and stands before the first record. Memory is shared
-// out evenly, beyond what each needs; what does not fit is taken from the system.
-func newMerger(runs []run, cmp hadoop.Comparator, mem *carver) (*merger, error) {
+// newMerger opens the runs. Each run gets the memory that it needs, and an even share of the rest of
+// mem. A run that does not fit into mem gets a region of its own from the system.
+func newMerger(runs []run, cmp hadoop.Comparator, mem *arena) (*merger, error) {
 	m := &merger{
 		cmp: cmp, cursors: make([]*cursor, 0, len(runs)), prefix: make([]uint64, len(runs)),
 		done: make([]bool, len(runs)), tree: make([]int32, max(len(runs), 1)),
@@ -45,16 +45,16 @@ func newMerger(runs []run, cmp hadoop.Comparator, mem *carver) (*merger, error) 
 	return m, nil
 }
 
-// maxReadAhead is how much is read at once of each run, where memory allows it; more
-// does not make reading faster (measured).
+// maxReadAhead is how many bytes of a run are read at once if the memory suffices. More does not
+// make reading faster (measured).
 const maxReadAhead = 256 << 10
 
-func (m *merger) open(r run, ahead int64, mem *carver) error {
+func (m *merger) open(r run, ahead int64, mem *arena) error {
 	size := r.stat.need()
 	ahead = min(ahead, r.extent.Length)
 	var space []byte
 	if size+ahead+8 <= int64(len(mem.rest)) {
-		space = mem.take(int(size + ahead))
+		space = mem.alloc(int(size + ahead))
 	} else {
 		big, err := mapRegion(size)
 		if err != nil {
@@ -71,7 +71,7 @@ func (m *merger) open(r run, ahead int64, mem *carver) error {
 	return err
 }
 
-// build steps every cursor to its first record and plays them against each other.
+// build moves every cursor to its first record and builds the tree.
 func (m *merger) build() error {
 	for i := range m.tree {
 		m.tree[i] = -1
@@ -87,7 +87,7 @@ func (m *merger) build() error {
 	return nil
 }
 
-// enter places a cursor while the tree is being filled.
+// enter adds a cursor while the tree is being built. The cursor rises until it meets an empty node.
 func (m *merger) enter(i int32) {
 	node := (int(i) + len(m.cursors)) / 2
 	for ; node > 0; node /= 2 {
@@ -117,8 +117,8 @@ func (m *merger) step(i int) error {
 	return nil
 }
 
-// next returns the cursor that stands at the next record, nil at the end. The
-// record is valid until the next call.
+// next returns the cursor whose current record is the next one, or nil at the end. The record is
+// valid until the next call.
 func (m *merger) next() (*cursor, error) {
 	if len(m.cursors) == 0 {
 		return nil, nil
@@ -142,8 +142,9 @@ func (m *merger) next() (*cursor, error) {
 	return m.cursors[i], nil
 }
 
-// ahead reports whether the next step of c keeps the memory of its present record.
-func (c *cursor) ahead() bool { return c.pos < len(c.raw) }
+// inBlock reports whether the next record is in the current block. If it is, the current record stays
+// in memory when the cursor moves on.
+func (c *cursor) inBlock() bool { return c.pos < len(c.raw) }
 
 func (m *merger) less(a, b int32) bool {
 	pa, pb := m.prefix[a], m.prefix[b]
@@ -153,7 +154,7 @@ func (m *merger) less(a, b int32) bool {
 	return m.lessTied(a, b)
 }
 
-// lessTied decides between equal prefixes. A cursor at its end is greater than any record.
+// lessTied compares cursors with equal prefixes. A cursor at its end is greater than any record.
 func (m *merger) lessTied(a, b int32) bool {
 	switch {
 	case m.done[a]:
@@ -164,7 +165,8 @@ func (m *merger) lessTied(a, b int32) bool {
 	return compareRecords(m.cursors[a], m.cursors[b], m.cmp) < 0
 }
 
-// compareRecords is the order of records: by key, then by the bytes of key and the rest.
+// compareRecords compares two records by key in the job's order, then by the bytes of the key, then
+// by the bytes of the rest.
 func compareRecords(a, b *cursor, cmp hadoop.Comparator) int {
 	ka, kb := a.line[:a.keyLen], b.line[:b.keyLen]
 	if cmp != hadoop.ByteOrder {
@@ -178,12 +180,12 @@ func compareRecords(a, b *cursor, cmp hadoop.Comparator) int {
 	return bytes.Compare(a.line[a.keyLen:len(a.line)-1], b.line[b.keyLen:len(b.line)-1])
 }
 
-// taken returns the bytes read from files since the last call.
-func (m *merger) taken() int64 {
+// bytesRead returns the bytes read from files since the last call.
+func (m *merger) bytesRead() int64 {
 	var sum int64
 	for _, c := range m.cursors {
-		sum += c.taken
-		c.taken = 0
+		sum += c.unreported
+		c.unreported = 0
 	}
 	return sum
 }

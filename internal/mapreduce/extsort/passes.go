@@ -6,11 +6,11 @@ import (
 	"slices"
 )
 
-// MaxFanIn is how many files are merged at once where descriptors are plenty, as each is held
-// open; with more of them a merge would be no faster.
+// MaxFanIn is the largest number of files that are merged at once. Each of them is open during the
+// merge. A larger number would not make a merge faster.
 const MaxFanIn = 256
 
-// fanIn returns how many files are merged at once where so many may be held open; 0: MaxFanIn.
+// fanIn returns how many files are merged at once if files of them may be open; 0 stands for MaxFanIn.
 func fanIn(files int) int {
 	if files <= 0 {
 		return MaxFanIn
@@ -18,12 +18,12 @@ func fanIn(files int) int {
 	return max(2, min(files, MaxFanIn))
 }
 
-// combineFrom is the number of spills from which on merging them runs the combiner
-// once more (Hadoop's mapreduce.map.combine.minspills).
+// combineFrom is the smallest number of spills for which the merge runs the combiner once more
+// (Hadoop's mapreduce.map.combine.minspills).
 const combineFrom = 3
 
-// MergeSpills merges what sorters have spilled into one file, from some number of spills on
-// through the combiner.
+// MergeSpills merges the files that sorters have spilled into one file. If there are at least
+// combineFrom of them, the records pass through the combiner, if there is one.
 func (s *Space) MergeSpills(files []*File) (*File, error) {
 	s.count(files)
 	if s.Combiner != nil && len(files) >= combineFrom {
@@ -60,12 +60,12 @@ func (s *Space) count(files []*File) {
 	}
 }
 
-// Narrow merges files, through the combiner if there is one, until one merge (Lines) can take
-// all that are left.
+// Narrow merges files, through the combiner if there is one, until the remaining files can be merged
+// at once (Lines).
 func (s *Space) Narrow(files []*File) ([]*File, error) {
 	last, pass := int64(len(s.mem.all)), s.free()
 	if s.Combiner != nil {
-		pass /= 2 // the other half sorts what it writes
+		pass /= 2 // the combiner's output is sorted in the other half
 	}
 	if s.firstPass(files, pass, last) == 0 {
 		return files, nil
@@ -98,8 +98,8 @@ func (s *Space) narrowOnce(files []*File) (*File, error) {
 	return s.merge(files)
 }
 
-// passes merges files by merge, in pass bytes of memory each time, until all that are left can
-// be merged at once in last bytes.
+// passes calls merge for some of the files at a time, with pass bytes of memory, until the remaining
+// files can be merged at once with last bytes of memory.
 func (s *Space) passes(files []*File, pass, last int64, merge func([]*File) (*File, error)) ([]*File, error) {
 	for {
 		n := s.firstPass(files, pass, last)
@@ -119,10 +119,10 @@ func (s *Space) passes(files []*File, pass, last int64, merge func([]*File) (*Fi
 	}
 }
 
-// firstPass returns how many of the files to merge into one, in memory bytes for a
-// pass, before all can be merged at once in memory bytes for the last one; 0 if they
-// can be. The files are brought into ascending order of size, so that little is
-// copied; a first pass that is not full makes the later ones full (Knuth, section 5.4.9).
+// firstPass returns how many of the files the next pass merges into one, with pass bytes of memory.
+// It returns 0 if all files can be merged at once with last bytes of memory. It sorts the files by
+// ascending size, so that little is copied. The first pass may merge fewer files than it could, so
+// that all later passes merge as many as they can (Knuth, section 5.4.9).
 func (s *Space) firstPass(files []*File, pass, last int64) int {
 	slices.SortStableFunc(files, func(a, b *File) int { return cmp.Compare(a.size, b.size) })
 	largest := slices.Clone(files)
@@ -134,7 +134,7 @@ func (s *Space) firstPass(files []*File, pass, last int64) int {
 	return max(2, min(s.atOnce(files, pass), len(files)-atOnce+1))
 }
 
-// passBytes returns how many bytes all passes before the last one will read.
+// passBytes returns how many bytes all passes before the last merge will read.
 func (s *Space) passBytes(files []*File, pass, last int64) int64 {
 	left := slices.Clone(files)
 	var sum int64
@@ -156,8 +156,8 @@ func (s *Space) passBytes(files []*File, pass, last int64) int64 {
 	}
 }
 
-// atOnce returns how many of the files, from the first on, can be merged at once in
-// memory bytes.
+// atOnce returns how many of the files, counted from the first, can be merged at once with memory
+// bytes.
 func (s *Space) atOnce(files []*File, memory int64) int {
 	for part := range s.Partitions {
 		files = files[:fits(files, part, memory, fanIn(s.means.Files))]
@@ -165,9 +165,9 @@ func (s *Space) atOnce(files []*File, memory int64) int {
 	return len(files)
 }
 
-// fits returns how many of the files, from the first on, have partitions that can be merged at
-// once in memory bytes, at most fan that are not empty; at least two of these, as with fewer
-// nothing would be gained.
+// fits returns how many of the files, counted from the first, can be merged at once in this partition
+// with memory bytes. Files whose partition is empty do not count. The others are at most fan, and at
+// least two, as a merge of fewer files would be of no use.
 func fits(files []*File, part int, memory int64, fan int) int {
 	n := 0
 	for i, f := range files {
@@ -183,10 +183,10 @@ func fits(files []*File, part int, memory int64, fan int) int {
 	return len(files)
 }
 
-// merge merges files into one, in which their order of records and counts is kept, and removes
-// them. Memory beyond the writer's is used for reading.
+// merge merges files into one and removes them. The memory that the writer does not need is used for
+// reading.
 func (s *Space) merge(files []*File) (*File, error) {
-	s.takeWriter()
+	s.allocWriter()
 	rest := s.mem.rest
 	one, err := s.write(func(w *runWriter) error {
 		for part := range s.Partitions {
@@ -203,10 +203,10 @@ func (s *Space) merge(files []*File) (*File, error) {
 	return one, removeAll(files)
 }
 
-// checkEvery is how many records are handled between looks at the context.
+// checkEvery is how many records are processed between two checks of the context.
 const checkEvery = 16 << 10
 
-// mergePart adds the records of a partition of files to w.
+// mergePart merges one partition of the files and adds its records to w.
 func (s *Space) mergePart(w *runWriter, part int, files []*File) error {
 	m, err := newMerger(runsOf(files, part), s.Order, s.mem)
 	if err != nil {
@@ -214,7 +214,7 @@ func (s *Space) mergePart(w *runWriter, part int, files []*File) error {
 	}
 	defer m.close()
 	s.uses(int64(len(s.writer)) + m.space)
-	var told, records int64
+	var reported, records int64
 	for n := 1; ; n++ {
 		c, err := m.next()
 		if err != nil {
@@ -227,10 +227,10 @@ func (s *Space) mergePart(w *runWriter, part int, files []*File) error {
 			records += c.count
 		}
 		if c == nil || n%checkEvery == 0 {
-			taken := m.taken()
+			taken := m.bytesRead()
 			s.read += taken
-			s.Progress.In(taken, records-told)
-			told = records
+			s.Progress.In(taken, records-reported)
+			reported = records
 			if err := s.ctx.Err(); c == nil || err != nil {
 				return err
 			}
@@ -238,9 +238,9 @@ func (s *Space) mergePart(w *runWriter, part int, files []*File) error {
 	}
 }
 
-// combine merges files through the combiner into new files, mostly one, and removes them.
+// combine merges files through the combiner into new files, usually one, and removes the old files.
 func (s *Space) combine(files []*File) ([]*File, error) {
-	s.takeWriter()
+	s.allocWriter()
 	b := s.newSorter(s.Combiner.Records, len(s.mem.rest)/2)
 	defer b.Close()
 	lines, err := s.openLines(files, s.Combiner.Tabs, func() int64 { return int64(len(s.writer)) + b.Used() })
@@ -252,7 +252,7 @@ func (s *Space) combine(files []*File) ([]*File, error) {
 		return nil, err
 	}
 	s.uses(int64(len(s.writer)) + b.Used())
-	taken := lines.bytesTaken()
+	taken := lines.bytesRead()
 	s.read += taken
 	s.Progress.In(taken, lines.records)
 	return b.files, removeAll(files)

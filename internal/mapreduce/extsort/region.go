@@ -9,16 +9,16 @@ import (
 	"berth/internal/job"
 )
 
-// minMemory is the least an attempt works with, bytes; what is allowed below it is
-// taken as this much. It is so small that tests can force many spills and passes.
+// minMemory is the smallest memory of an attempt, in bytes. A smaller allowance is raised to it. It
+// is so small that tests can force many spills and passes.
 const minMemory = 8 << 10
 
-// A region is memory outside the Go heap: the collector neither scans it nor lets
-// the heap grow to twice its size, so what an attempt is allowed is what it takes.
-// It lies on a page and is not cleared between uses.
+// region is memory outside the Go heap. The garbage collector does not scan it, and the heap does
+// not grow to twice its size because of it. So an attempt uses only the memory that it is allowed.
+// A region begins at a page and is not cleared between uses.
 type region []byte
 
-// regionPool keeps regions between attempts, as fresh pages cost time to clear.
+// regionPool keeps regions for later attempts, as the kernel needs time to clear new pages.
 type regionPool struct {
 	mu   sync.Mutex
 	free []region
@@ -26,13 +26,12 @@ type regionPool struct {
 
 var regions regionPool
 
-// FreeBuffers gives memory that is kept for later attempts back to the system.
+// FreeBuffers returns the memory that is kept for later attempts to the system.
 func FreeBuffers() { regions.release() }
 
-// get returns a region of n bytes, one that was used before if it is hardly larger, as
-// attempts are given so many bytes and not more.
-// If none fits, those kept are released first, so that the pool never adds to what
-// the attempts of one moment need.
+// get returns a region of n bytes. It reuses a kept region if that is at most an eighth larger, as an
+// attempt must not use more than it is allowed. If none fits, all kept regions are released first.
+// So the pool does not add to the memory that the running attempts need.
 func (p *regionPool) get(n int64) (region, error) {
 	p.mu.Lock()
 	best := -1
@@ -53,7 +52,7 @@ func (p *regionPool) get(n int64) (region, error) {
 	return mapRegion(n)
 }
 
-// put takes a region back.
+// put keeps a region for a later attempt.
 func (p *regionPool) put(r region) {
 	if r == nil {
 		return
@@ -77,54 +76,54 @@ func mapRegion(n int64) (region, error) {
 	mem, err := unix.Mmap(-1, 0, int(n), unix.PROT_READ|unix.PROT_WRITE, unix.MAP_ANON|unix.MAP_PRIVATE)
 	if err != nil {
 		return nil, &job.Error{
-			Class: job.Transient, What: fmt.Sprintf("cannot get %d bytes of memory for buffers", n),
-			Do: "give the worker more memory, or less with --sort-memory", Err: err,
+			Class: job.Transient, What: fmt.Sprintf("the system refused %d bytes of memory for buffers", n),
+			Do: "ask for nodes with more memory, or lower --sort-memory", Err: err,
 		}
 	}
 	adviseHuge(mem)
 	return mem, nil
 }
 
-// adviseHuge asks for large pages: a sort jumps about in the whole region, and with
-// pages of 4 KiB most jumps would miss the translation cache as well.
+// adviseHuge asks the kernel for large pages. A sort accesses the whole region at random, and with
+// pages of 4 KiB most accesses would also miss the translation cache (TLB).
 func adviseHuge(mem []byte) {
-	_ = unix.Madvise(mem, unix.MADV_HUGEPAGE) // a kernel without them works as well, only slower
+	_ = unix.Madvise(mem, unix.MADV_HUGEPAGE) // without large pages the sort is only slower
 }
 
 func unmapRegion(r region) {
 	if r != nil {
-		_ = unix.Munmap(r[:cap(r)]) // it was mapped by mapRegion, so this cannot fail
+		_ = unix.Munmap(r[:cap(r)]) // cannot fail, as mapRegion mapped the region
 	}
 }
 
-// carver hands out parts of a region, which are given up together with it.
-type carver struct {
+// arena allocates parts of a region. All parts are freed together.
+type arena struct {
 	all  region
 	rest []byte
 }
 
-// newCarver takes a region for an attempt that may use memory bytes.
-func newCarver(memory int64) (*carver, error) {
+// newArena returns the arena of an attempt that may use memory bytes.
+func newArena(memory int64) (*arena, error) {
 	r, err := regions.get(max(memory, minMemory) &^ 7)
 	if err != nil {
 		return nil, err
 	}
-	return &carver{all: r, rest: r}, nil
+	return &arena{all: r, rest: r}, nil
 }
 
-// take cuts n bytes off, rounded up so that the next part is aligned too.
-func (c *carver) take(n int) []byte {
-	n = min((n+7)&^7, len(c.rest))
-	part := c.rest[:n:n]
-	c.rest = c.rest[n:]
+// alloc returns the next n bytes. n is rounded up, so that the part behind is aligned too.
+func (a *arena) alloc(n int) []byte {
+	n = min((n+7)&^7, len(a.rest))
+	part := a.rest[:n:n]
+	a.rest = a.rest[n:]
 	return part
 }
 
-// reset makes the whole region free again; parts handed out are void.
-func (c *carver) reset() { c.rest = c.all }
+// reset frees all parts. The caller must no longer use them.
+func (a *arena) reset() { a.rest = a.all }
 
-// close gives the region back.
-func (c *carver) close() {
-	regions.put(c.all)
-	c.all, c.rest = nil, nil
+// close returns the region to the pool.
+func (a *arena) close() {
+	regions.put(a.all)
+	a.all, a.rest = nil, nil
 }

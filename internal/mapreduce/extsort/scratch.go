@@ -9,13 +9,14 @@ import (
 	"berth/internal/job"
 )
 
-// ScratchError tells what failed while writing a scratch file; a full disk is told as such.
+// ScratchError returns the error for a scratch file that cannot be written. A full disk has its own
+// message.
 func ScratchError(path string, err error) error {
 	dir := filepath.Dir(path)
 	e := &job.Error{Class: job.Transient, Code: job.CodeIO, Where: path, What: "cannot be written", Err: err}
 	var cause *fs.PathError
 	if errors.As(err, &cause) {
-		e.Err = cause.Err // the path is told already
+		e.Err = cause.Err // Where says the path already
 	}
 	if errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT) {
 		e.Class, e.Where = job.Fatal, ""

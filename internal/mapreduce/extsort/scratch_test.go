@@ -9,7 +9,7 @@ import (
 	"berth/internal/job"
 )
 
-// A full disk is told as such.
+// A full disk has its own message.
 func TestScratchError(t *testing.T) {
 	for _, cause := range []error{syscall.ENOSPC, syscall.EDQUOT} {
 		err := ScratchError("/scratch/x/run-1", &os.PathError{Op: "write", Path: "/scratch/x/run-1", Err: cause})

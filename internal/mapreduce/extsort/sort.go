@@ -8,32 +8,33 @@ import (
 	"berth/internal/mapreduce/hadoop"
 )
 
-// entry is a record in a buffer: where its line is, and a prefix of its key that
-// decides most comparisons without a look at the line.
+// entry is a record in a buffer: the position of its line, and a prefix of its key. Most comparisons
+// need only the prefix and not the line.
 type entry struct {
 	prefix  uint64
 	off     uint32 // of the line in the buffer's memory
 	keyLen  uint32
 	lineLen uint32 // without the newline, which follows it
 	part    uint16
-	count   uint16 // the record stands for so many equal ones, ≥ 1
+	count   uint16 // number of equal records, at least 1
 }
 
 const (
 	entrySize = 24
-	// maxCount is how many equal records one entry can stand for.
+	// maxCount is the largest count of an entry.
 	maxCount = 1<<16 - 1
-	// maxPartitions bounds the reduces of a job, as an entry has 16 bits for them.
+	// maxPartitions is the largest number of reduces, as an entry has 16 bits for the partition.
 	maxPartitions = 1 << 16
-	// fewEntries is where sorting by insertion is faster than by digits (measured).
+	// fewEntries is the largest number of entries that are sorted by insertion, which is then faster
+	// than by digits (measured).
 	fewEntries = 20
 )
 
-// sorter sorts the entries of a buffer by partition, then key, then the rest of the
-// line. Digits of the prefix are sorted in place, most significant first (American
-// flag sort; McIlroy, Bostic, McIlroy: Engineering Radix Sort, 1993). In byte order,
-// entries whose prefixes are equal get the next 8 bytes of their keys as a new prefix,
-// so keys that all begin alike cost a pass and no comparisons.
+// sorter sorts the entries of a buffer by partition, then by key, then by the rest of the line. It
+// sorts the digits of the prefixes in place, the most significant first (American flag sort; McIlroy,
+// Bostic, McIlroy: Engineering Radix Sort, 1993). In byte order, entries with equal prefixes get the
+// next 8 bytes of their keys as a new prefix. So a common beginning of all keys costs one pass and no
+// comparisons.
 type sorter struct {
 	mem []byte
 	cmp hadoop.Comparator
@@ -75,8 +76,8 @@ func (s *sorter) sort(e []entry, parts int) {
 	}
 }
 
-// digits sorts entries whose strings agree up to depth, and whose prefixes are taken
-// from there. The strings are the keys, or with rest what follows equal keys.
+// digits sorts entries whose strings are equal up to depth. Their prefixes are the 8 bytes behind
+// depth. The strings are the keys, or, if rest is set, the rests of lines with equal keys.
 func (s *sorter) digits(e []entry, depth int, rest bool) {
 	if len(e) <= fewEntries {
 		s.insertion(e, depth, rest)
@@ -102,8 +103,8 @@ func (s *sorter) digits(e []entry, depth int, rest bool) {
 	}
 }
 
-// flag permutes e so that the 8 bits of the prefix at shift ascend, and returns
-// where each of the 256 stretches ends.
+// flag permutes e so that the 8 bits of the prefixes at shift ascend. It returns the end of each of
+// the 256 groups.
 func flag(e []entry, shift int) [256]uint32 {
 	var next, ends [256]uint32
 	for i := range e {
@@ -152,7 +153,7 @@ func (s *sorter) tied(e []entry, depth int, rest bool) {
 		slices.SortFunc(e, func(a, b entry) int { return s.compare(&a, &b, depth, rest) })
 		return
 	}
-	// Strings that end within the prefix come first: it was filled up with zeros.
+	// Strings that end within the prefix come first, as their prefixes were padded with zeros.
 	depth += 8
 	n := 0
 	for i := range e {
@@ -169,8 +170,8 @@ func (s *sorter) tied(e []entry, depth int, rest bool) {
 	s.digits(longer, depth, rest)
 }
 
-// ended sorts entries whose strings differ at most in the number of zero bytes at
-// their ends, so by length; the rest of the line decides between equal keys.
+// ended sorts entries whose strings differ at most in the number of zero bytes at their ends. It
+// sorts them by length, and entries with equal keys by the rest of the line.
 func (s *sorter) ended(e []entry, rest bool) {
 	byLength := func(a, b entry) int { return s.length(&a, rest) - s.length(&b, rest) }
 	if !slices.IsSortedFunc(e, byLength) {
@@ -200,7 +201,7 @@ func (s *sorter) length(e *entry, rest bool) int {
 	return int(e.keyLen)
 }
 
-// str returns the string that is being sorted: the key, or what follows it.
+// str returns the string by which e is sorted: the key or the rest of the line.
 func (s *sorter) str(e *entry, rest bool) []byte {
 	if rest {
 		return s.mem[e.off+e.keyLen : e.off+e.lineLen]
@@ -208,7 +209,7 @@ func (s *sorter) str(e *entry, rest bool) []byte {
 	return s.mem[e.off : e.off+e.keyLen]
 }
 
-// compare compares the strings from depth on, and what follows equal keys.
+// compare compares the strings from depth on. If the keys are equal, it compares the rests of the lines.
 func (s *sorter) compare(a, b *entry, depth int, rest bool) int {
 	if !rest {
 		ka, kb := s.str(a, false), s.str(b, false)

@@ -18,7 +18,7 @@ func testBuffer(mem []byte, partition hadoop.Partitioner, parts int) *buffer {
 	return &b
 }
 
-// fill gives a buffer lines and returns what it flushed, sorted, one string a record.
+// fill writes lines to a buffer and returns the sorted records that it flushed, one string for each.
 func fill(t testing.TB, b *buffer, text []byte) (flushed [][]string) {
 	t.Helper()
 	b.flush = func(e []entry) error {
@@ -31,7 +31,7 @@ func fill(t testing.TB, b *buffer, text []byte) (flushed [][]string) {
 		flushed = append(flushed, f)
 		return nil
 	}
-	b.alone = func(part int, line []byte, keyLen int) error {
+	b.flushOversized = func(part int, line []byte, keyLen int) error {
 		flushed = append(flushed, []string{fmt.Sprintf("%d %d %s", part, keyLen, line[:len(line)-1])})
 		return nil
 	}
@@ -44,8 +44,8 @@ func fill(t testing.TB, b *buffer, text []byte) (flushed [][]string) {
 	return flushed
 }
 
-// Entries are sorted by partition and key, then by the rest, however many there are
-// and however much their keys have in common.
+// Entries are sorted by partition and key, then by the rest of the line, for any number of entries
+// and any common prefix of the keys.
 func TestBufferSorts(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		prefix := rapid.SampledFrom([]string{"", "x", "prefix", "12345678", "prefix of more than sixteen bytes", "\x00\x00\x00\x00\x00\x00\x00\x00\x00"}).Draw(rt, "prefix")
@@ -98,8 +98,8 @@ func TestBufferSorts(t *testing.T) {
 	})
 }
 
-// Repeated records take the space of one while they are grouped, and grouping ends
-// where nothing repeats.
+// Repeated records need the space of one while repeats are looked up. The lookup ends if nothing
+// repeats.
 func TestGrouping(t *testing.T) {
 	b := testBuffer(make([]byte, 1<<20), nil, 1)
 	words := bytes.Repeat([]byte("the\t1\nof\t1\nand\t1\n"), 100_000)
@@ -111,21 +111,21 @@ func TestGrouping(t *testing.T) {
 		t.Errorf("took %d records, %d bytes", b.Lines, b.Bytes)
 	}
 	var unique []byte
-	for i := range 2 * groupSample {
+	for i := range 2 * dedupSample {
 		unique = fmt.Appendf(unique, "%d\n", i)
 	}
 	b = testBuffer(make([]byte, 1<<20), nil, 1)
 	fill(t, b, unique)
-	if b.group.on {
+	if b.dedup.on {
 		t.Error("records that do not repeat are still looked up")
 	}
 	fill(t, b, words)
-	if !b.group.on {
+	if !b.dedup.on {
 		t.Error("records that repeat are not grouped")
 	}
 }
 
-// More equal records than one entry can count.
+// A record may repeat more often than one entry can count.
 func TestCountLimit(t *testing.T) {
 	b := testBuffer(make([]byte, 1<<20), nil, 1)
 	if got := fill(t, b, bytes.Repeat([]byte("a\n"), 3*maxCount+7)); len(got[0]) != 3*maxCount+7 {
@@ -133,7 +133,7 @@ func TestCountLimit(t *testing.T) {
 	}
 }
 
-// Files are merged in few passes, small ones first, and a last pass is possible.
+// Files are merged in few passes, the small ones first, until a last merge is possible.
 func TestFirstPass(t *testing.T) {
 	s := &Space{Config: Config{Partitions: 1}}
 	files := func(n int, need int64) (fs []*File) {

@@ -6,39 +6,39 @@ import (
 	"berth/internal/mapreduce/hadoop"
 )
 
-// Records says what lines a sorter takes.
+// Records describes the lines that a sorter reads.
 type Records struct {
 	Format    hadoop.LineFormat
-	Partition hadoop.Partitioner // not asked where there is one partition
+	Partition hadoop.Partitioner // not called if there is only one partition
 	From      string             // who writes the lines, for errors
 }
 
-// Lines is sorted lines, to be read.
+// Lines is a reader of sorted lines.
 type Lines interface {
 	io.Reader
-	Records() int64 // that were begun
+	Records() int64 // that a Read has started
 }
 
-// Combiner is run over sorted lines before they are written to a file.
+// Combiner processes sorted lines before they are written to a file.
 type Combiner struct {
-	Records      // that it writes
-	Tabs    bool // it reads a line that is only a key with a separator behind the key
+	Records      // the lines that it writes
+	Tabs    bool // add a separator to a line that is only a key, before the combiner reads it
 	// Run reads in, writes to out in any order, and finishes out.
 	Run func(in Lines, out *Sorter) error
 }
 
-// Sorter takes lines, sorts them in memory, and spills them into files of its space, through
-// the combiner if there is one.
+// Sorter collects lines, sorts them in memory, and spills them to files of its space, through the
+// combiner if there is one.
 type Sorter struct {
 	buffer
 	space    *Space
-	combined *Sorter // takes what the combiner writes; nil: the lines are spilled as they are
+	combined *Sorter // collects the combiner's output; nil without a combiner
 	files    []*File
 }
 
 // NewSorter returns a sorter that uses all the memory of the space.
 func (s *Space) NewSorter(r Records) *Sorter {
-	s.takeWriter()
+	s.allocWriter()
 	var combined *Sorter
 	if s.Combiner != nil {
 		combined = s.newSorter(s.Combiner.Records, len(s.mem.rest)/4)
@@ -48,14 +48,14 @@ func (s *Space) NewSorter(r Records) *Sorter {
 	return b
 }
 
-// newSorter returns a sorter that uses so many bytes of those that are left.
+// newSorter returns a sorter that uses memory bytes of the rest of the space.
 func (s *Space) newSorter(r Records, memory int) *Sorter {
-	b := &Sorter{space: s, buffer: newBuffer(s.mem.take(memory), s.MaxRecord, r, s.Partitions, s.Order)}
-	b.flush, b.alone = b.spill, b.spillAlone
+	b := &Sorter{space: s, buffer: newBuffer(s.mem.alloc(memory), s.MaxRecord, r, s.Partitions, s.Order)}
+	b.flush, b.flushOversized = b.writeSpill, b.spillOversized
 	return b
 }
 
-// Files returns what was spilled.
+// Files returns the files that were spilled.
 func (b *Sorter) Files() []*File {
 	if b.combined != nil {
 		return b.combined.files
@@ -63,8 +63,8 @@ func (b *Sorter) Files() []*File {
 	return b.files
 }
 
-// TellMemory tells how much memory holds data.
-func (b *Sorter) TellMemory() {
+// ReportMemory reports to Progress how much memory contains data.
+func (b *Sorter) ReportMemory() {
 	used := b.Used()
 	if b.combined != nil {
 		used += b.combined.Used()
@@ -75,7 +75,7 @@ func (b *Sorter) TellMemory() {
 	b.space.uses(used)
 }
 
-// Close frees what a record that never ended took.
+// Close frees the memory of an oversized record that was not completed.
 func (b *Sorter) Close() {
 	b.buffer.close()
 	if b.combined != nil {
@@ -83,16 +83,16 @@ func (b *Sorter) Close() {
 	}
 }
 
-// spill writes sorted entries out.
-func (b *Sorter) spill(e []entry) error {
+// writeSpill writes sorted entries to a file, or passes them to the combiner.
+func (b *Sorter) writeSpill(e []entry) error {
 	if b.combined != nil {
 		return b.combine(b.mem, e)
 	}
 	return b.addFile(func(w *runWriter) error { return b.writeEntries(w, e) })
 }
 
-// spillAlone writes a record out that is larger than the memory.
-func (b *Sorter) spillAlone(part int, line []byte, keyLen int) error {
+// spillOversized writes a record that is larger than the buffer to a file, or passes it to the combiner.
+func (b *Sorter) spillOversized(part int, line []byte, keyLen int) error {
 	if b.combined != nil {
 		return b.combine(line, []entry{{keyLen: uint32(keyLen), lineLen: uint32(len(line) - 1), count: 1}})
 	}

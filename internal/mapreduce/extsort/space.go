@@ -10,7 +10,7 @@ import (
 	"berth/internal/mapreduce/hadoop"
 )
 
-// Progress is told what merges read and write and how much memory holds data.
+// Progress receives what merges read and write, and how much memory contains data.
 type Progress interface {
 	In(bytes, records int64)
 	Out(bytes, records int64)
@@ -18,19 +18,19 @@ type Progress interface {
 	Total(bytes int64) // that the merges of this phase will read
 }
 
-// Means is what an attempt sorts and merges with.
+// Means is the memory and the number of open files with which an attempt sorts and merges.
 type Means struct {
 	Memory int64 // bytes
-	Files  int   // that may be held open at once; 0: MaxFanIn
+	Files  int   // that may be open at once; 0: MaxFanIn
 }
 
-// Supply gives attempts their means.
+// Supply allots means to attempts.
 type Supply interface {
 	Take() Means // to be used until they are given back
 	Give(Means)
 }
 
-// Take returns the means: they are a supply that has the same for everyone.
+// Take returns m. So a Means is a Supply that allots the same to every attempt.
 func (m Means) Take() Means { return m }
 
 // Give does nothing.
@@ -51,22 +51,22 @@ type Config struct {
 type Space struct {
 	Config
 	ctx     context.Context
-	means   Means   // in use; void while mem is nil
-	mem     *carver // nil: released
-	block   int     // bytes of a block
-	writer  []byte  // memory for the writer of files
-	made    int     // files, to name them
-	read    int64   // bytes that merges of files have read
-	used    int64   // most bytes of memory that held data at once so far
+	means   Means  // in use; void while mem is nil
+	mem     *arena // nil: released
+	block   int    // bytes of a block
+	writer  []byte // memory for the writer of files
+	made    int    // files created, for their names
+	read    int64  // bytes that merges of files have read
+	used    int64  // most bytes of memory that held data at once so far
 	spilled int64
 }
 
-// NewSpace makes the folder and takes the memory.
+// NewSpace creates the folder and takes the memory from the supply.
 func NewSpace(ctx context.Context, c Config) (*Space, error) {
 	if c.Partitions > maxPartitions {
 		return nil, &job.Error{
 			Class: job.User, Code: job.CodeConfig, Where: "reduces",
-			What: fmt.Sprintf("%d reduces are too many", c.Partitions), Do: fmt.Sprintf("ask for at most %d", maxPartitions),
+			What: fmt.Sprintf("a job cannot have %d reduces", c.Partitions), Do: fmt.Sprintf("ask for at most %d reduces", maxPartitions),
 		}
 	}
 	if err := os.MkdirAll(c.Dir, 0o700); err != nil {
@@ -76,23 +76,24 @@ func NewSpace(ctx context.Context, c Config) (*Space, error) {
 	return s, s.Hold()
 }
 
-// Hold takes memory anew after it was released, which may be more or less than before, and tells
-// what of it holds data.
+// Hold takes memory from the supply again after Release. It may be more or less than before. Hold
+// reports to Progress how much of the memory contains data.
 func (s *Space) Hold() error {
 	if s.mem == nil {
 		means := s.Supply.Take()
-		mem, err := newCarver(means.Memory)
+		mem, err := newArena(means.Memory)
 		if err != nil {
 			s.Supply.Give(means)
 			return err
 		}
 		s.means, s.mem, s.block = means, mem, blockSize(int64(len(mem.all)))
 	}
-	s.TellMemory()
+	s.ReportMemory()
 	return nil
 }
 
-// Release gives the memory back while it holds no data: between sorting and merging, and between merges.
+// Release returns the memory to the supply. It may be called while the memory contains no data:
+// between sorting and merging, and between merges.
 func (s *Space) Release() {
 	if s.mem == nil {
 		return
@@ -100,37 +101,37 @@ func (s *Space) Release() {
 	s.mem.close()
 	s.Supply.Give(s.means)
 	s.mem, s.writer, s.used = nil, nil, 0
-	s.TellMemory()
+	s.ReportMemory()
 }
 
-// Close gives the memory back at the end.
+// Close returns the memory to the supply at the end of the attempt.
 func (s *Space) Close() { s.Release() }
 
-// Spilled returns how many records were written by sorters and merged anew by passes,
-// as Hadoop counts its spilled records.
+// Spilled returns how many records sorters and merge passes have written, as Hadoop counts its
+// spilled records.
 func (s *Space) Spilled() int64 { return s.spilled }
 
-// TellMemory tells the memory used so far, for a new phase: what is not released between two phases
-// counts for the later one, too.
-func (s *Space) TellMemory() { s.Progress.Memory(s.used) }
+// ReportMemory reports the memory used so far to Progress. It is called at the begin of a phase, as
+// memory that is not released between two phases counts for the later phase too.
+func (s *Space) ReportMemory() { s.Progress.Memory(s.used) }
 
-// uses tells that so many bytes of memory hold data. The region is larger, but what
-// no data ever came to is only a reservation.
+// uses reports that this many bytes of memory contain data. The region is larger, but pages that were
+// never written are only reserved.
 func (s *Space) uses(bytes int64) {
 	s.used = max(s.used, bytes)
-	s.TellMemory()
+	s.ReportMemory()
 }
 
-// free returns the bytes of memory beside those of a writer.
+// free returns the bytes of memory that a writer leaves for other uses.
 func (s *Space) free() int64 { return int64(len(s.mem.all) - writerMemory(s.block)) }
 
-// takeWriter frees the whole region and takes a writer's memory from it.
-func (s *Space) takeWriter() {
+// allocWriter frees the whole region and allocates the memory of a writer in it.
+func (s *Space) allocWriter() {
 	s.mem.reset()
-	s.writer = s.mem.take(writerMemory(s.block))
+	s.writer = s.mem.alloc(writerMemory(s.block))
 }
 
-// write makes a file of what fill adds to it.
+// write creates a file and calls fill, which adds the records to it.
 func (s *Space) write(fill func(w *runWriter) error) (*File, error) {
 	s.made++
 	w, err := createRun(filepath.Join(s.Dir, fmt.Sprintf("run-%d", s.made)), s.Partitions, s.block, s.writer)

@@ -5,9 +5,9 @@ import (
 	"io"
 )
 
-// CopySegment copies a segment of that length from r to w, which writes at offset of the file at
-// path, and returns what is there then. It checks every block, through buf, which holds a header at
-// least. Nothing that follows damage is copied.
+// CopySegment copies a segment of length bytes from r to w, which writes at offset of the file at
+// path. It returns the segment of that file. It checks every block and stops at the first damage. It
+// copies through buf, which must be at least as long as a block header.
 func CopySegment(w io.Writer, r io.Reader, path string, offset, length int64, buf []byte) (*File, error) {
 	stat, err := verify(w, r, length, buf)
 	if err != nil {
@@ -16,8 +16,7 @@ func CopySegment(w io.Writer, r io.Reader, path string, offset, length int64, bu
 	return newSegment(path, Extent{offset, length}, stat), nil
 }
 
-// verify copies a segment of that length from r to w and checks every block of it,
-// through buf, which holds a header at least. Nothing that follows damage is copied.
+// verify copies a segment as CopySegment does, and returns its summary.
 func verify(w io.Writer, r io.Reader, length int64, buf []byte) (segmentStat, error) {
 	for number := uint32(0); ; number++ {
 		head := buf[:headerSize]
@@ -52,7 +51,7 @@ func verify(w io.Writer, r io.Reader, length int64, buf []byte) (segmentStat, er
 	}
 }
 
-// verifyPayload copies a payload piece by piece and returns the last piece.
+// verifyPayload copies a payload in pieces of at most len(buf), checks it, and returns the last piece.
 func verifyPayload(w io.Writer, r io.Reader, h header, number uint32, buf []byte) ([]byte, error) {
 	var crc uint32
 	var piece []byte

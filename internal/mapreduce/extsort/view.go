@@ -2,10 +2,10 @@ package extsort
 
 import "unsafe"
 
-// Entries and slots lie in a region beside the text, so that few long and many short
-// records both use all of it. These are the only places that look at it as such.
+// Entries and slots are in the same region as the text, so that a few long records and many short
+// ones can both use all of it. Only these functions convert parts of the region to entries and slots.
 
-// viewEntries returns the last n entries' worth of mem.
+// viewEntries returns the end of mem as n entries.
 func viewEntries(mem []byte, n int) []entry {
 	if n == 0 {
 		return nil
@@ -13,7 +13,7 @@ func viewEntries(mem []byte, n int) []entry {
 	return unsafe.Slice((*entry)(unsafe.Pointer(&mem[len(mem)-n*entrySize])), n)
 }
 
-// viewSlots returns the first n slots' worth of mem.
+// viewSlots returns the start of mem as n slots.
 func viewSlots(mem []byte, n int) []slot {
 	return unsafe.Slice((*slot)(unsafe.Pointer(&mem[0])), n)
 }

@@ -10,8 +10,8 @@ import (
 	"github.com/klauspost/compress/s2"
 )
 
-// runWriter writes a scratch file: records of ascending partitions, in order within
-// each. Equal records that follow each other become one with a count.
+// runWriter writes a scratch file. Its caller adds the records in ascending order of partitions, and
+// sorted in each partition. Equal records that follow each other become one record with a count.
 type runWriter struct {
 	file       *os.File
 	path       string
@@ -35,19 +35,18 @@ type runWriter struct {
 	}
 }
 
-// maxVarints is room for the three numbers of a record.
+// maxVarints is the largest size of the three numbers of a record, in bytes.
 const maxVarints = 3 * binary.MaxVarintLen64
 
 // maxSkip is how many blocks are stored between two attempts to compress.
 const maxSkip = 15
 
-// writerMemory returns the buffer space a writer takes for blocks of that size.
+// writerMemory returns the memory that a writer needs for blocks of this size, in bytes.
 func writerMemory(block int) int { return writerBuffer(block) + s2.MaxEncodedLen(block) + 8 }
 
 func writerBuffer(block int) int { return 4 * (block + headerSize) }
 
-// createRun creates a scratch file for that many partitions. mem is the space that
-// writerMemory asks for.
+// createRun creates a scratch file for this number of partitions. mem has writerMemory(block) bytes.
 func createRun(path string, partitions, block int, mem []byte) (*runWriter, error) {
 	f, err := os.OpenFile(path, os.O_CREATE|os.O_TRUNC|os.O_WRONLY, 0o600)
 	if err != nil {
@@ -70,7 +69,7 @@ func (w *runWriter) beginBlock() {
 	w.last.line = 0
 }
 
-// add writes a record that stands for count equal ones. line ends with its newline.
+// add adds count equal records. line ends with its newline.
 func (w *runWriter) add(part int, line []byte, keyLen int, count int64) error {
 	if part != len(w.extents)-1 {
 		if err := w.begin(part); err != nil {
@@ -102,7 +101,7 @@ func (w *runWriter) add(part int, line []byte, keyLen int, count int64) error {
 	return nil
 }
 
-// appendHead appends what stands before a record's line.
+// appendHead appends the numbers that precede the line of a record.
 func appendHead(b, line []byte, keyLen int, count int64) []byte {
 	first := uint64(keyLen) << 1
 	if count > 1 {
@@ -118,13 +117,13 @@ func (w *runWriter) repeat(count int64) {
 	w.countLast()
 }
 
-// countLast writes the last record's count behind it.
+// countLast writes the count of the last record behind its line.
 func (w *runWriter) countLast() {
 	w.out[w.last.head] |= 1
 	w.n = len(binary.AppendUvarint(w.out[:w.last.end], uint64(w.last.count)))
 }
 
-// addLarge writes a record as a block of its own, stored, without copying its line.
+// addLarge writes a record as an uncompressed block of its own, without copying its line.
 func (w *runWriter) addLarge(line []byte, keyLen int, count int64) error {
 	if err := w.flush(w.open); err != nil {
 		return err
@@ -158,7 +157,7 @@ func (w *runWriter) countBlock(raw int) {
 	w.stat.maxRaw = max(w.stat.maxRaw, int64(raw))
 }
 
-// closeBlock completes the open block, if it holds anything, and begins another.
+// closeBlock completes the open block, unless it is empty, and begins another.
 func (w *runWriter) closeBlock() error {
 	payload := w.out[w.open+headerSize : w.n]
 	if len(payload) > 0 {
@@ -180,8 +179,8 @@ func (w *runWriter) closeBlock() error {
 	return nil
 }
 
-// pack compresses a payload where it is. Data that does not shrink is stored, and so
-// are the blocks after it, the more the longer that lasts.
+// pack compresses a payload in place. If compression does not make it smaller, it is stored, and so
+// are the blocks after it without a further attempt: 1, then 3, 7 and at most maxSkip of them.
 func (w *runWriter) pack(payload []byte) ([]byte, byte) {
 	if w.skip > 0 {
 		w.skip--
@@ -205,7 +204,7 @@ func (w *runWriter) flush(n int) error {
 	return nil
 }
 
-// begin ends the partition being written; part comes next.
+// begin ends the current partition and begins part.
 func (w *runWriter) begin(part int) error {
 	if part < len(w.extents) || part >= w.partitions {
 		return fmt.Errorf("partition %d of %d written after %d", part, w.partitions, len(w.extents)-1)
@@ -217,7 +216,7 @@ func (w *runWriter) begin(part int) error {
 	return nil
 }
 
-// skipTo makes part the current partition, and those before it that have none empty.
+// skipTo makes part the current partition. The partitions between the last one and part are empty.
 func (w *runWriter) skipTo(part int) {
 	for len(w.extents) <= part {
 		w.stats = append(w.stats, segmentStat{})
@@ -225,7 +224,7 @@ func (w *runWriter) skipTo(part int) {
 	}
 }
 
-// endSegment writes the end block of a partition that holds anything.
+// endSegment writes the end block of the current partition, unless the partition is empty.
 func (w *runWriter) endSegment() error {
 	if err := w.closeBlock(); err != nil {
 		return err
@@ -248,8 +247,8 @@ func (w *runWriter) endSegment() error {
 	return nil
 }
 
-// finish completes the file. It is not made durable: after a crash of the machine
-// its checksums show whether it is whole, and if not its task is run again.
+// finish completes the file and returns its size. It does not sync the file to the disk: after a
+// crash of the machine the checksums show whether the file is whole, and if not its task runs again.
 func (w *runWriter) finish() (size int64, err error) {
 	if err := w.endSegment(); err != nil {
 		return 0, err
@@ -265,8 +264,8 @@ func (w *runWriter) finish() (size int64, err error) {
 	return w.at + int64(len(b)), nil
 }
 
-// abort gives the file up.
+// abort closes and removes the file.
 func (w *runWriter) abort() {
-	_ = w.file.Close() // nothing of it is kept
+	_ = w.file.Close() // the file is removed
 	_ = os.Remove(w.path)
 }
