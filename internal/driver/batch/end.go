@@ -59,7 +59,7 @@ func (s *site) ended(a *alloc, v Verdict) end {
 	case v.Script:
 		return a.finished(v)
 	case a.ends > 0 && s.opts.Wall() >= a.ends:
-		return end{reason: "its time limit has passed"}
+		return end{reason: "its wall time has passed"}
 	default:
 		return end{reason: s.words.System + " does not know it any more"}
 	}

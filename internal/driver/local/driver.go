@@ -179,7 +179,7 @@ func (d *Driver) timeOver(a *alloc) {
 	defer d.unlock()
 	if d.running[a.id] == a {
 		d.drop(a)
-		d.told.Put(step.AllocDown{Alloc: a.id, Refuse: true, Reason: "its time limit of " + job.FormatDuration(a.req.Time) + " has passed (--time)"})
+		d.told.Put(step.AllocDown{Alloc: a.id, Refuse: true, Reason: "its wall time of " + job.FormatDuration(a.req.Time) + " has passed (--time)"})
 	}
 }
 

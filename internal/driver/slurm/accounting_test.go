@@ -14,7 +14,7 @@ import (
 )
 
 // TestAccounting uses two clusters that share a slurmdbd. The first enforces limits, and ends steps that use more memory than
-// they were given, as clusters without control groups do.
+// they were allocated, as clusters without control groups do.
 func TestAccounting(t *testing.T) {
 	t.Parallel()
 	c := slurmtest.Start(t, slurmtest.Nodes(4), slurmtest.Accounting("berth", nil), slurmtest.Extra("JobAcctGatherType=jobacct_gather/linux"),
@@ -30,25 +30,25 @@ func TestAccounting(t *testing.T) {
 		name string
 		run  func(*testing.T, *slurmtest.Cluster)
 	}{
-		{"a step that takes too much memory is not begun anew", testMemory},
-		{"what a QOS never lets start is given up", testLimits},
-		{"what accounting allows is known", testAllowed},
-		{"what running jobs leave of a shared limit is known", testShared},
-		{"arrays of others are counted task by task", testArrays},
-		{"how jobs ended that slurmctld has forgotten", testForgotten},
+		{"a step that uses too much memory is not started again", testMemory},
+		{"a request that a QOS never allows is given up", testLimits},
+		{"the snapshot has the limits of accounting", testAllowed},
+		{"running jobs reduce a shared limit", testShared},
+		{"arrays of other users are counted task by task", testArrays},
+		{"sacct explains jobs that slurmctld has forgotten", testForgotten},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
 			test.run(t, c)
 		})
 	}
-	t.Run("another cluster is named by the environment", func(t *testing.T) {
+	t.Run("the environment selects another cluster", func(t *testing.T) {
 		t.Parallel()
 		testOther(t, c, slurmtest.Start(t, slurmtest.Nodes(1), slurmtest.Accounting("other", c)))
 	})
 }
 
-// testOther: one environment, two clusters.
+// testOther checks that an environment in which SLURM_CLUSTERS names another cluster reaches that cluster only.
 func testOther(t *testing.T, c, other *slurmtest.Cluster) {
 	b := newBed(t, c, idle)
 	b.opts.Env = append(b.opts.Env, "SLURM_CLUSTERS=other")
@@ -82,7 +82,7 @@ func testMemory(t *testing.T, c *slurmtest.Cluster) {
 		t.Fatal(err)
 	}
 	b.up("a1")
-	b.down("a1", "it ran out of memory: its tasks took more than the 100M it had on a node; give each task more by --mem", false)
+	b.down("a1", "it ran out of memory: its tasks used more than the job's 100M on a node; give each task more by --mem", false)
 	if text := output(b.file("a1", Name+".log")); strings.Contains(text, "before its workers did") {
 		t.Errorf("the step was begun again:\n%s", text)
 	}
@@ -96,9 +96,9 @@ func testLimits(t *testing.T, c *slurmtest.Cluster) {
 		batch job.Batch
 		says  string
 	}{
-		{"a1", 1, job.Batch{QOS: "brief"}, "the QOS allows a job less time"},
-		{"a2", 2, job.Batch{QOS: "perjob"}, "the QOS allows a job less nodes"},
-		{"a3", 1, job.Batch{Account: "timed"}, "your account allows a job less time"},
+		{"a1", 1, job.Batch{QOS: "brief"}, "longer wall time than the QOS allows"},
+		{"a2", 2, job.Batch{QOS: "perjob"}, "more nodes than the QOS allows"},
+		{"a3", 1, job.Batch{Account: "timed"}, "longer wall time than your account allows"},
 		{"a4", 1, job.Batch{QOS: "strict"}, "QOSMaxWallDurationPerJobLimit"},
 	} {
 		b.request(r.id, r.nodes, r.batch)
@@ -106,7 +106,7 @@ func testLimits(t *testing.T, c *slurmtest.Cluster) {
 	}
 }
 
-// testAllowed: what accounting allows is in the snapshot, so that plans keep to it.
+// testAllowed checks that a snapshot contains the limits of accounting, so that plans respect them.
 func testAllowed(t *testing.T, c *slurmtest.Cluster) {
 	snap, err := Open(options(t, c, t.TempDir()).Env).Snapshot(t.Context(), "")
 	if err != nil {
@@ -129,7 +129,7 @@ func testAllowed(t *testing.T, c *slurmtest.Cluster) {
 	}
 }
 
-// testShared: what jobs that run have of a limit that they share is known, with the account and the QOS of each.
+// testShared checks how much of a shared limit running jobs leave, and the account and QOS of each job.
 func testShared(t *testing.T, c *slurmtest.Cluster) {
 	id := c.Submit(t, "--account=below", "--qos=normal", "--ntasks=1", "--mem=10", "--output=/dev/null", "--wrap=sleep 600")
 	defer c.Run(t, "scancel", id)
@@ -152,7 +152,7 @@ func testShared(t *testing.T, c *slurmtest.Cluster) {
 	}
 }
 
-// testArrays: another user's array of which some tasks run, and of which no more than two may at once.
+// testArrays checks the tasks of another user's array, of which at most two may run at once.
 func testArrays(t *testing.T, c *slurmtest.Cluster) {
 	c.Run(t, "sacctmgr", "-i", "add", "user", "daemon", "account=main", "cluster=berth")
 	id := c.Submit(t, "--uid=daemon", "--account=main", "--array=1-9:2,20,30-33%2", "--output=/dev/null", "--chdir=/", "--mem=10", "--wrap=sleep 600")
@@ -184,7 +184,7 @@ func testArrays(t *testing.T, c *slurmtest.Cluster) {
 	}
 }
 
-// testForgotten: slurmctld forgets jobs, slurmdbd does not.
+// testForgotten checks that sacct explains the end of jobs that slurmctld has forgotten.
 func testForgotten(t *testing.T, c *slurmtest.Cluster) {
 	s := Open(options(t, c, t.TempDir()).Env)
 	for _, r := range []struct{ script, says string }{{"exit 3", "3"}, {"sleep 600", "cancelled by user 0"}} {

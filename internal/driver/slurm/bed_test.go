@@ -15,10 +15,10 @@ import (
 	"berth/test/support/slurmtest"
 )
 
-// patience is how long a test waits for what must happen.
+// patience is how long a test waits for an event.
 const patience = 5 * time.Minute
 
-// bed is a driver with nobody behind it: what it reports is noted, and its workers are
+// bed is a driver without a coordinator. Its reports go to a channel, and its workers are
 // scripts that the test writes.
 type bed struct {
 	t       *testing.T
@@ -28,10 +28,10 @@ type bed struct {
 	reports chan step.Input
 }
 
-// idle is a worker that does nothing until it is told to end.
+// idle is a worker that does nothing until it gets SIGTERM.
 const idle = "trap 'kill $!; exit 0' TERM\nsleep 600 & wait\n"
 
-// newBed returns a bed on the cluster whose workers run the script given.
+// newBed returns a bed on the cluster, whose workers run the given script.
 func newBed(t *testing.T, c *slurmtest.Cluster, worker string) *bed {
 	t.Helper()
 	b := &bed{t: t, c: c, reports: make(chan step.Input, 1000)}
@@ -42,12 +42,12 @@ func newBed(t *testing.T, c *slurmtest.Cluster, worker string) *bed {
 	}
 	b.opts.Report = func(in step.Input) { b.reports <- in }
 	b.d = batch.New(b.opts)
-	t.Cleanup(b.leave)
+	t.Cleanup(b.tearDown)
 	return b
 }
 
-// leave gives all back and waits until nothing is left.
-func (b *bed) leave() {
+// tearDown releases all allocations and waits until their folders are removed.
+func (b *bed) tearDown() {
 	folders, _ := os.ReadDir(b.opts.Dir) // there is none before the first allocation
 	for _, f := range folders {
 		id := job.AllocID(f.Name())
@@ -64,12 +64,12 @@ func (b *bed) leave() {
 	}
 }
 
-// poll waits until something is true.
+// poll waits until is returns true.
 func (b *bed) poll(what string, is func() bool) {
 	b.t.Helper()
 	for end := time.Now().Add(patience); !is(); time.Sleep(50 * time.Millisecond) {
 		if time.Now().After(end) {
-			b.t.Fatalf("%s: not so within %v", what, patience)
+			b.t.Fatalf("%s: this did not happen within %v", what, patience)
 		}
 	}
 }
@@ -84,7 +84,7 @@ func (b *bed) request(id job.AllocID, nodes int, batch job.Batch) job.AllocReque
 	return req
 }
 
-// succeed puts a later driver in the place of this one, as when a coordinator died.
+// succeed replaces the driver by a later one, as after the death of a coordinator.
 func (b *bed) succeed() {
 	b.t.Helper()
 	if err := b.d.Close(); err != nil {
@@ -93,8 +93,8 @@ func (b *bed) succeed() {
 	b.d = batch.New(b.opts)
 }
 
-// report waits for a report of type T of which is is true; no allocation may end meanwhile
-// unless that is it.
+// report waits for a report of type T for which is returns true. The test fails if an allocation ends
+// before.
 func report[T step.Input](b *bed, is func(T) bool) T {
 	b.t.Helper()
 	late := time.After(patience)
@@ -114,19 +114,19 @@ func report[T step.Input](b *bed, is func(T) bool) T {
 	}
 }
 
-// up waits until an allocation has begun.
+// up waits until an allocation has started.
 func (b *bed) up(id job.AllocID) step.AllocUp {
 	b.t.Helper()
 	return report(b, func(in step.AllocUp) bool { return in.Alloc == id })
 }
 
-// noted waits for a note that says something.
+// noted waits for a note that contains a text.
 func (b *bed) noted(id job.AllocID, says string) step.AllocNote {
 	b.t.Helper()
 	return report(b, func(in step.AllocNote) bool { return in.Alloc == id && strings.Contains(in.Note, says) })
 }
 
-// down waits for the end of an allocation, which must say why.
+// down waits for the end of an allocation. Its reason must contain a text.
 func (b *bed) down(id job.AllocID, says string, refuse bool) {
 	b.t.Helper()
 	down := report(b, func(in step.AllocDown) bool { return in.Alloc == id })
@@ -158,7 +158,7 @@ func (b *bed) release(id job.AllocID) {
 	}
 }
 
-// host returns what a rank's loop said of its node.
+// host returns the node's name that a rank's script has written.
 func (b *bed) host(id job.AllocID, rank int) string {
 	return batch.Host(b.file(id, ""), rank)
 }

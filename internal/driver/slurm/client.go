@@ -14,11 +14,11 @@ import (
 	"berth/internal/job"
 )
 
-// commandTimeout bounds a command. Slurm gives up by itself after MessageTimeout, which is
+// commandTimeout bounds the run time of a command. Slurm's commands give up after MessageTimeout, which is
 // ten seconds, or more on large clusters, and some commands ask twice.
 const commandTimeout = 2 * time.Minute
 
-// run runs a command and returns what it printed. Its errors are classed (errors.go).
+// run runs a command and returns its standard output. classify (errors.go) makes its errors.
 func (s *System) run(ctx context.Context, name string, args ...string) (string, error) {
 	cmd, err := s.command(ctx, name, args...)
 	if err != nil {
@@ -33,14 +33,14 @@ func (s *System) run(ctx context.Context, name string, args ...string) (string, 
 	return out.String(), nil
 }
 
-// command is one call of one of Slurm's commands.
+// command is one call of a Slurm command.
 type command struct {
 	*exec.Cmd
 	ctx    context.Context
 	cancel context.CancelFunc
 }
 
-// command makes a call that ends with commandTimeout.
+// command prepares a call that ends after commandTimeout.
 func (s *System) command(ctx context.Context, name string, args ...string) (command, error) {
 	path := inherit.LookPath(job.Getenv(s.env, "PATH"), "/", name)
 	if path == "" {
@@ -50,13 +50,13 @@ func (s *System) command(ctx context.Context, name string, args ...string) (comm
 	ctx, cancel := context.WithTimeout(ctx, commandTimeout)
 	cmd := exec.CommandContext(ctx, path, args...)
 	cmd.Env = commandEnv(s.env)
-	cmd.Args[0] = name // what it calls itself in what it says
+	cmd.Args[0] = name // its messages begin with this name
 	cmd.Dir = "/"
 	cmd.WaitDelay = time.Second
 	return command{cmd, ctx, cancel}, nil
 }
 
-// failure makes an error of what a command that failed said on standard error.
+// failure returns the error of a failed command, made from its standard error.
 func (c command) failure(said string, err error) error {
 	name := c.Path[strings.LastIndexByte(c.Path, '/')+1:]
 	var exit *exec.ExitError
@@ -85,12 +85,11 @@ func (s *System) Installed() bool {
 	return inherit.LookPath(job.Getenv(s.env, "PATH"), "/", "sbatch") != ""
 }
 
-// Inside returns the id of the Slurm job that the environment is that of.
+// Inside returns the id of the Slurm job to which the environment belongs, or "".
 func (s *System) Inside() string { return job.Getenv(s.env, "SLURM_JOB_ID") }
 
-// Here reports whether this machine is part of a Slurm
-// cluster: the commands are on PATH, or there is a configuration. Whether Slurm can be used
-// is another question (Available).
+// Detect reports whether this machine is part of a Slurm cluster: the commands are on PATH, or
+// there is a configuration. Available checks whether Slurm can be used.
 func (s *System) Detect() bool {
 	if s.Installed() || job.Getenv(s.env, "SLURM_CONF") != "" {
 		return true
@@ -99,26 +98,26 @@ func (s *System) Detect() bool {
 	return err == nil
 }
 
-// defaultConfig is where Slurm's commands look for their configuration first where SLURM_CONF is unset.
+// defaultConfig is the first file in which Slurm's commands look for their configuration if SLURM_CONF is unset.
 const defaultConfig = "/etc/slurm/slurm.conf"
 
-// Available returns nil where Slurm can be used from here: its commands are on the PATH
-// of the environment, and a controller answers.
+// Available returns nil if Slurm can be used from here: its commands are on the PATH of the
+// environment, and a controller answers. Otherwise it returns the reason as an error.
 func (s *System) Available(ctx context.Context) error {
 	if !s.Installed() {
 		return &job.Error{Class: job.User, Code: job.CodeConfig, Where: "sbatch", What: "the command is not on PATH",
 			Do: "log in where Slurm is installed, or load its module"}
 	}
 	if names := job.Getenv(s.env, "SLURM_CLUSTERS"); names == "all" || strings.Contains(names, ",") {
-		return &job.Error{Class: job.User, Code: job.CodeConfig, Where: "SLURM_CLUSTERS", What: fmt.Sprintf("%q names several clusters, and a job is planned by the queue of one", names),
+		return &job.Error{Class: job.User, Code: job.CodeConfig, Where: "SLURM_CLUSTERS", What: fmt.Sprintf("%q names several clusters, but berth plans a job for the queue of one cluster", names),
 			Do: "name one of them (sacctmgr show cluster lists them)"}
 	}
 	out, err := s.run(ctx, "scontrol", "ping")
 	if answers(out) {
-		return nil // one of several controllers that is down makes an error of it
+		return nil // scontrol fails even if only one of several controllers is down
 	}
 	if err != nil && strings.Contains(err.Error(), "Could not establish a configuration source") {
-		return &job.Error{Class: job.User, Code: job.CodeConfig, Where: "scontrol ping", What: "Slurm's commands are here, but no cluster is configured",
+		return &job.Error{Class: job.User, Code: job.CodeConfig, Where: "scontrol ping", What: "Slurm's commands are installed, but no cluster is configured",
 			Do: "set SLURM_CONF, or load Slurm's module"}
 	}
 	if err == nil || strings.Contains(out, " is DOWN") {

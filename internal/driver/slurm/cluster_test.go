@@ -17,8 +17,8 @@ import (
 	"berth/test/support/slurmtest"
 )
 
-// TestCluster uses one cluster for all that does not hurt it. What needs full nodes has
-// node n8 for itself, what is preempted n7.
+// TestCluster runs tests that do not harm each other on one cluster. Tests that fill a node use node n8,
+// and tests of preemption use n7.
 func TestCluster(t *testing.T) {
 	t.Parallel()
 	c := slurmtest.Start(t, slurmtest.Extra("PreemptType=preempt/partition_prio"), slurmtest.Extra("PreemptMode=CANCEL"),
@@ -29,22 +29,22 @@ func TestCluster(t *testing.T) {
 		name string
 		run  func(*testing.T, *slurmtest.Cluster)
 	}{
-		{"a job that waits says why and until when", testWaits},
-		{"what Slurm refuses is refused in its words", testRefused},
-		{"what can never start is given up", testNever},
-		{"a partition that is closed is waited for", testClosed},
-		{"a job that others cancel is over", testCancelled},
-		{"a job that is preempted is over", testPreempted},
+		{"a waiting job reports the reason and its start", testWaits},
+		{"a request that Slurm refuses is refused in Slurm's words", testRefused},
+		{"a job that can never start is given up", testNever},
+		{"a job waits for a closed partition", testClosed},
+		{"a job that others cancel has ended", testCancelled},
+		{"a preempted job has ended", testPreempted},
 		{"a worker that cannot run is given up", testGivesUp},
 		{"workers that end give the nodes back", testEnds},
 		{"the environment of Slurm and of jobs", testEnvironment},
-		{"a later driver takes up what it finds", testAdopts},
-		{"what nobody knows is cancelled", testSweep},
-		{"what was not adopted is released by its folder", testReleaseNoted},
-		{"the limit may be moved", testMoved},
+		{"a later driver adopts existing jobs", testAdopts},
+		{"jobs of unknown allocations are cancelled", testSweep},
+		{"an allocation that was not adopted is released by its folder", testReleaseNoted},
+		{"the end of a job may change", testMoved},
 		{"workers outlive srun", testStep},
-		{"a wake-up job is kept ready", testWake},
-		{"the own allocation goes last", testWakeOwn},
+		{"a wake-up job is kept submitted", testWake},
+		{"the driver's own allocation is released last", testWakeOwn},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
@@ -100,15 +100,15 @@ func testWaits(t *testing.T, c *slurmtest.Cluster) {
 		note = report(b, func(n step.AllocNote) bool { return n.Start > 0 })
 	}
 	if note.Start < now().Add(8*time.Minute) || note.Start > now().Add(11*time.Minute) {
-		t.Errorf("it is said to begin at %v", note.Start.Std())
+		t.Errorf("its predicted start is %v", note.Start.Std())
 	}
 	start, err := b.d.Test(t.Context(), req)
 	if err != nil || start < note.Start {
-		t.Errorf("another one is said to begin at %v (%v), before the first, %v", start.Std(), err, note.Start.Std())
+		t.Errorf("the predicted start of another job is %v (%v), before the first one, %v", start.Std(), err, note.Start.Std())
 	}
 	id := b.job("a1")
 	if name := c.Run(t, "squeue", "-h", "-j", id, "-o", "%j"); name != "waits" {
-		t.Errorf("the job is called %q", name)
+		t.Errorf("the job's name is %q", name)
 	}
 	b.release("a1")
 	c.WaitState(t, id, "CANCELLED")
@@ -149,7 +149,7 @@ func testNever(t *testing.T, c *slurmtest.Cluster) {
 		t.Fatal(err)
 	}
 	id := b.job("a1")
-	b.down("a1", "more time than its partition gives", true)
+	b.down("a1", "a longer wall time than its partition allows", true)
 	c.WaitState(t, id, "CANCELLED")
 }
 
@@ -196,8 +196,8 @@ func testEnds(t *testing.T, c *slurmtest.Cluster) {
 	b.down("a1", "its workers have ended", false)
 }
 
-// testEnvironment: what users set for their own commands changes nothing, in a folder whose
-// name means something to shells and to Slurm.
+// testEnvironment checks that variables that users set for their own commands change nothing, in a folder
+// whose name contains special characters of shells and of Slurm.
 func testEnvironment(t *testing.T, c *slurmtest.Cluster) {
 	b := newBed(t, c, "env >\"$3.env\"\n"+idle)
 	b.opts.Dir = filepath.Join(t.TempDir(), `it's [1] "%j" $HOME`)
@@ -222,14 +222,14 @@ func testEnvironment(t *testing.T, c *slurmtest.Cluster) {
 	}
 	text, err := os.ReadFile(filepath.Join(cfg.Scratch, wire.TokenName))
 	if cfg.Token == "" || string(text) != cfg.Token || err != nil || filepath.Dir(cfg.Scratch) != b.opts.Scratch {
-		t.Errorf("token %q in %s, %q told (%v)", text, cfg.Scratch, cfg.Token, err)
+		t.Errorf("token %q in %s, %q in the config (%v)", text, cfg.Scratch, cfg.Token, err)
 	}
 	if _, err := os.Stat(b.file("a1", "slurm.log")); err != nil {
 		t.Error(err)
 	}
 }
 
-// testAdopts: a coordinator may have died anywhere between asking and writing down.
+// testAdopts checks all points at which a coordinator may die between submitting a job and recording it.
 func testAdopts(t *testing.T, c *slurmtest.Cluster) {
 	b := newBed(t, c, idle)
 	req := b.request("a1", 1, job.Batch{})
@@ -246,13 +246,13 @@ func testAdopts(t *testing.T, c *slurmtest.Cluster) {
 	}
 	before := len(jobs())
 
-	b.succeed() // all was written down
+	b.succeed() // the job's id was recorded
 	adopt()
 	if again := b.up("a1"); again != up {
 		t.Errorf("it is up as %+v, and was as %+v", again, up)
 	}
 
-	b.succeed() // sbatch was done, its answer lost
+	b.succeed() // sbatch had ended, and its output was lost
 	if err := os.Truncate(b.file("a1", "job"), 0); err != nil {
 		t.Fatal(err)
 	}
@@ -262,7 +262,7 @@ func testAdopts(t *testing.T, c *slurmtest.Cluster) {
 		t.Errorf("job %s was taken for %s", found, id)
 	}
 
-	b.succeed() // sbatch was on its way, and is as yet
+	b.succeed() // sbatch still runs
 	if err := os.Truncate(b.file("a1", "job"), 0); err != nil {
 		t.Fatal(err)
 	}
@@ -284,7 +284,7 @@ func testAdopts(t *testing.T, c *slurmtest.Cluster) {
 
 func script(t *testing.T, b *bed, id job.AllocID) string {
 	t.Helper()
-	entries, err := os.ReadDir(b.file(id, "")) // its name may mean something to a pattern
+	entries, err := os.ReadDir(b.file(id, "")) // the folder's name may contain characters of patterns
 	for _, e := range entries {
 		if strings.HasPrefix(e.Name(), "batch-") {
 			return b.file(id, e.Name())
@@ -313,8 +313,8 @@ func testSweep(t *testing.T, c *slurmtest.Cluster) {
 	}
 }
 
-// testReleaseNoted: a coordinator that died between recording that an allocation is given
-// back and doing so leaves that to the next one, which does not adopt it.
+// testReleaseNoted checks that a coordinator releases an allocation that an earlier one recorded as released,
+// without having released it. The later coordinator does not adopt it.
 func testReleaseNoted(t *testing.T, c *slurmtest.Cluster) {
 	b := newBed(t, c, idle)
 	b.request("a1", 1, job.Batch{})
@@ -325,7 +325,7 @@ func testReleaseNoted(t *testing.T, c *slurmtest.Cluster) {
 	}
 	c.WaitState(t, id, "CANCELLED")
 	if err := b.d.Release(t.Context(), "a2"); err != nil {
-		t.Errorf("one that never was: %v", err)
+		t.Errorf("an allocation that never existed: %v", err)
 	}
 }
 

@@ -15,8 +15,8 @@ import (
 	"berth/internal/step"
 )
 
-// fakeSlurm writes commands of Slurm that note in a file in which environment they were called.
-// They take any job, and never tell that one has ended. It returns the folder of the commands and that file.
+// fakeSlurm writes replacements of Slurm's commands, which append the environment of each call to a file.
+// They accept any job and never report the end of one. It returns the folder of the commands and the file's path.
 func fakeSlurm(t *testing.T) (path, calls string) {
 	t.Helper()
 	path, calls = t.TempDir(), filepath.Join(t.TempDir(), "calls")
@@ -35,8 +35,8 @@ func fakeSlurm(t *testing.T) (path, calls string) {
 	return path, calls
 }
 
-// TestClusters: each allocation is asked of the cluster, and in the environment, of the job that wants it,
-// whatever the coordinator's own environment is; a later coordinator still knows both.
+// TestClusters checks that each allocation is requested from its job's cluster and in its job's environment,
+// whatever the coordinator's own environment is, and that a later coordinator still knows both.
 func TestClusters(t *testing.T) {
 	path, calls := fakeSlurm(t)
 	dir := filepath.Join(t.TempDir(), "slurm")
@@ -74,7 +74,7 @@ func TestClusters(t *testing.T) {
 	do(first.Request(t.Context(), "a2", on("two")))
 	await("sbatch /1/slurm.conf /old")
 	await("sbatch /2/slurm.conf /old")
-	do(first.Use("two", env("/2/slurm.conf", "/new"))) // by a job that came later
+	do(first.Use("two", env("/2/slurm.conf", "/new"))) // by a later job
 	do(first.Release(t.Context(), "a2"))
 	await("scancel /2/slurm.conf /new")
 	do(first.Close())
@@ -94,7 +94,7 @@ func TestClusters(t *testing.T) {
 	do(second.Close())
 }
 
-// TestClusterID: clusters are told apart by name and controller; the name of a file is made of it.
+// TestClusterID checks that clusters differ in their ids if their names or controllers differ, and that an id can be a file's name.
 func TestClusterID(t *testing.T) {
 	config := func(name, host, port string) map[string]string {
 		return map[string]string{"ClusterName": name, "SlurmctldHost[0]": host, "SlurmctldPort": port}

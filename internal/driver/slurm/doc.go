@@ -1,11 +1,19 @@
-// Package slurm is Slurm as the driver for batch systems needs it (batch.System): an allocation is a
-// Slurm job, a node of it is the one worker that runs on that node.
+// Package slurm implements the batch system interface of package batch for Slurm: an allocation is a
+// Slurm job, and each of its nodes runs one worker.
 //
-// It talks to Slurm by its commands (sbatch, squeue, scontrol, scancel), as users
-// do: they are there on every login node and keep their options, where the library
-// and its JSON change with every release. Formats are asked for explicitly, with
-// separators that stand in no field and times in seconds since the epoch; format.go is
-// the one place that knows them. It works with Slurm 22.05 and what came after.
+// It calls Slurm's commands (sbatch, squeue, scontrol, scancel), as users do. The commands are
+// installed on every login node and keep their options. Slurm's library and its JSON output change
+// with every release. The package asks for explicit formats, with separators that no field contains
+// and times in seconds since the epoch; format.go is the only file that knows them. It supports
+// Slurm 22.05 and later.
 //
-// A job's script starts one worker a node by srun (script.go). Slurm is asked to keep a job to itself, never to run it twice.
+// A job's script starts one worker on each node with srun (script.go). Jobs are submitted so that Slurm
+// never runs them twice.
+//
+//	var system batch.System = slurm.Open(os.Environ())
+//	if err := system.Available(ctx); err == nil {
+//		snapshot, err := system.Snapshot(ctx, "")
+//	}
+//
+// The package keeps no state of allocations: package batch does.
 package slurm

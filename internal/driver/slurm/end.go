@@ -11,8 +11,8 @@ import (
 	"berth/internal/job"
 )
 
-// account returns how a job ended that slurmctld has forgotten, as far as accounting
-// knows; its state is "" where nobody does. sacct heeds no SLURM_CLUSTERS.
+// account returns how a job ended that slurmctld has forgotten, from accounting. The state is ""
+// if accounting does not know the job. sacct ignores SLURM_CLUSTERS.
 func (s *System) account(ctx context.Context, id string) watched {
 	c, err := s.config(ctx)
 	if err != nil || !c.accounting {
@@ -25,7 +25,7 @@ func (s *System) account(ctx context.Context, id string) watched {
 	return parseAccount(out)
 }
 
-// parseAccount reads a line "CANCELLED by 1000|None|0:15|1795231277" of sacct.
+// parseAccount reads a line of sacct's output, such as "CANCELLED by 1000|None|0:15|1795231277".
 func parseAccount(out string) watched {
 	line, _, _ := strings.Cut(out, "\n")
 	f := strings.Split(line, "|")
@@ -37,7 +37,7 @@ func parseAccount(out string) watched {
 	return w
 }
 
-// verdict returns why a job ended or is ending.
+// verdict returns the reason why a job ended or is ending.
 func verdict(j batch.Job, w watched) batch.Verdict {
 	state, by, _ := strings.Cut(w.state, " by ")
 	text := output(j.Output)
@@ -49,11 +49,11 @@ func verdict(j batch.Job, w watched) batch.Verdict {
 	}
 	switch state {
 	case "TIMEOUT":
-		return batch.Verdict{Reason: "its time limit of " + job.FormatDuration(limit(j.Request)) + " has passed"}
+		return batch.Verdict{Reason: "its wall time of " + job.FormatDuration(limit(j.Request)) + " has passed"}
 	case "PREEMPTED":
 		return batch.Verdict{Reason: "it was preempted by another job"}
 	case "NODE_FAIL":
-		return batch.Verdict{Reason: strings.TrimSuffix("the node that ran its script failed: "+batch.Host(j.Dir, 0), ": ")} // of others it can do without
+		return batch.Verdict{Reason: strings.TrimSuffix("the node that ran its script failed: "+batch.Host(j.Dir, 0), ": ")} // a job survives the failure of its other nodes
 	case "DEADLINE":
 		return batch.Verdict{Reason: "its deadline has passed"}
 	case "BOOT_FAIL", "LAUNCH_FAILED":
@@ -71,17 +71,17 @@ func verdict(j batch.Job, w watched) batch.Verdict {
 	return batch.Verdict{Reason: "it ended in state " + strings.ToLower(state)}
 }
 
-// memoryKills are what slurmstepd writes in a job's output when it has ended a step that used more memory than it was given
-// (JobAcctGatherParams=OverMemoryKill), or has found that the kernel has ended some of its processes (task/cgroup); there are two spellings.
+// memoryKills are the messages that slurmstepd writes to a job's output when it has ended a step that used more memory than allocated
+// (JobAcctGatherParams=OverMemoryKill), or when the kernel has ended some of its processes (task/cgroup). The latter has two spellings.
 var memoryKills = []string{"xceeded memory limit", "oom-kill event", "oom_kill event"}
 
-// killedForMemory reports whether the output of a job says so.
+// killedForMemory reports whether a job's output contains one of these messages.
 func killedForMemory(text string) bool {
 	return slices.ContainsFunc(memoryKills, func(said string) bool { return strings.Contains(text, said) })
 }
 
-// outOfMemory reports whether a job in that state ended for lack of memory. The kernel may have ended a task of a job that
-// went on, and Slurm calls that job out of memory when its workers have ended by themselves.
+// outOfMemory reports whether a job in this state ended for lack of memory. If its workers have ended by themselves, it did not:
+// the kernel may have ended only a task, which Slurm then reports as the job's state.
 func outOfMemory(j batch.Job, state, text string) bool {
 	switch state {
 	case "OUT_OF_MEMORY", "FAILED":
@@ -90,7 +90,7 @@ func outOfMemory(j batch.Job, state, text string) bool {
 	return false
 }
 
-// workersEnded reports whether a worker of the allocation has come to its end, or was given up.
+// workersEnded reports whether a worker of the allocation has ended or was given up.
 func workersEnded(dir string) bool {
 	entries, _ := os.ReadDir(dir) // none can be read where the folder is gone
 	return slices.ContainsFunc(entries, func(e os.DirEntry) bool {
@@ -98,21 +98,21 @@ func workersEnded(dir string) bool {
 	})
 }
 
-// memoryWords says that a job ran out of memory, and what helps.
+// memoryWords returns the message for a job that ran out of memory, with the remedy.
 func memoryWords(req job.AllocRequest) string {
 	had := ""
 	if req.PerNode.Mem > 0 {
-		had = " than the " + job.FormatSize(req.PerNode.Mem) + " it had on a node"
+		had = " than the job's " + job.FormatSize(req.PerNode.Mem) + " on a node"
 	}
-	return "it ran out of memory: its tasks took more" + had + "; give each task more by --mem, or run fewer at once on a node"
+	return "it ran out of memory: its tasks used more" + had + "; give each task more by --mem, or run fewer tasks at once on a node"
 }
 
-// limit returns the wall time that was asked for, as Slurm takes it.
+// limit returns the requested wall time, rounded up as Slurm does.
 func limit(req job.AllocRequest) time.Duration {
 	return time.Duration(ceil(int64(req.Time), int64(grain))) * grain
 }
 
-// output returns what a job has printed, "" where that cannot be read.
+// output returns a job's output, or "" if it cannot be read.
 func output(log string) string {
 	b, err := os.ReadFile(log)
 	if err != nil {
@@ -121,8 +121,8 @@ func output(log string) string {
 	return string(b)
 }
 
-// logState returns the state that what slurmstepd wrote in the job's output amounts to, ""
-// where it wrote nothing: while a job is ending, Slurm shows no other state.
+// logState derives a job's state from slurmstepd's messages in the job's output, or returns "" if it has none.
+// It is needed because Slurm shows no other state than COMPLETING while a job is ending.
 func logState(text string, w watched) string {
 	if w.reason == "TimeLimit" {
 		return "TIMEOUT"
@@ -143,8 +143,8 @@ func logState(text string, w watched) string {
 	return "COMPLETED"
 }
 
-// lastWords returns the last line of a job's output that tells something. On clusters that
-// bind nothing srun says so of --cpu-bind=none.
+// lastWords returns the last informative line of a job's output. It skips srun's message about
+// --cpu-bind=none on clusters that bind no processes.
 func lastWords(log string) string {
 	b, err := os.ReadFile(log)
 	if err != nil {

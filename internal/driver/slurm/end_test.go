@@ -9,8 +9,8 @@ import (
 	"berth/internal/driver/batch"
 )
 
-// TestVerdict: what Slurm shows of a job that is ending, and what stands in its output, together tell why it ends; or that
-// nothing does as yet, which is the verdict on a job whose script ended well.
+// TestVerdict checks the reason why a job ended, from Slurm's state and from the job's output. If neither gives a reason,
+// the verdict is that the script ended well.
 func TestVerdict(t *testing.T) {
 	silent := watched{state: "COMPLETING", reason: "None"}
 	for _, c := range []struct {
@@ -19,12 +19,12 @@ func TestVerdict(t *testing.T) {
 		says       string // empty: the script ended by itself
 		failed     bool
 	}{
-		{name: "nothing is told", is: silent},
-		{name: "another word of Slurm's", is: silent, text: "srun: Job step aborted\n"},
-		{name: "the node tells", is: silent, text: "slurmstepd: error: *** JOB 7 ON n1 CANCELLED AT 2026-01-01T00:00:00 ***\n", says: "it was cancelled, and not by berth"},
+		{name: "no reason is known", is: silent},
+		{name: "another message of Slurm", is: silent, text: "srun: Job step aborted\n"},
+		{name: "the node's message", is: silent, text: "slurmstepd: error: *** JOB 7 ON n1 CANCELLED AT 2026-01-01T00:00:00 ***\n", says: "it was cancelled, and not by berth"},
 		{name: "its script failed", is: watched{state: "COMPLETING", exit: 1}, failed: true},
 		{name: "its script was killed", is: watched{state: "COMPLETING", signal: 15}, failed: true},
-		{name: "its time is over", is: watched{state: "COMPLETING", reason: "TimeLimit"}, says: "its time limit of 0s has passed"},
+		{name: "its time is over", is: watched{state: "COMPLETING", reason: "TimeLimit"}, says: "its wall time of 0s has passed"},
 		{name: "it was cancelled", is: watched{state: "CANCELLED"}, says: "it was cancelled, and not by berth"},
 		{name: "somebody cancelled it", is: watched{state: "CANCELLED by 1000"}, says: "it was cancelled by user 1000"},
 	} {
@@ -37,11 +37,11 @@ func TestVerdict(t *testing.T) {
 		}
 	}
 	if v := verdict(batch.Job{Output: filepath.Join(t.TempDir(), "none")}, watched{}); v != (batch.Verdict{}) {
-		t.Errorf("of a job that nobody knows: %+v", v)
+		t.Errorf("of an unknown job: %+v", v)
 	}
 }
 
-// TestWaits: what a wake-up job waits for, and which of its job's options go with it.
+// TestWaits checks what a wake-up job waits for, and which of the user's options it is submitted with.
 func TestWaits(t *testing.T) {
 	for _, c := range []struct {
 		wait        batch.Wait

@@ -7,16 +7,16 @@ import (
 	"berth/internal/job"
 )
 
-// keptVariables are those that name the cluster, or prove who asks.
+// keptVariables are the variables that name the cluster or authenticate the user.
 var keptVariables = []string{"SLURM_CONF", "SLURM_CLUSTERS", "SLURM_JWT"}
 
-// slurmPrefixes begin the names of variables that are options of Slurm's commands, or
+// slurmPrefixes are the prefixes of variables that are options of Slurm's commands, or that
 // describe the job that a process is part of.
 var slurmPrefixes = []string{"SLURM_", "SLURMD_", "SBATCH_", "SRUN_", "SALLOC_", "SQUEUE_", "SINFO_", "SCANCEL_", "SCONTROL_", "SACCT_"}
 
-// commandEnv returns the environment for Slurm's commands: that of the user without
-// what would change what they print or do. Options that a user keeps in SBATCH_… come
-// with the request (Defaults), as the plan has to know them.
+// commandEnv returns the environment for Slurm's commands: the user's environment without
+// variables that would change what the commands print or do. Options in SBATCH_… variables are part
+// of the request instead (Defaults), as the plan must know them.
 func commandEnv(env []string) []string {
 	kept := slices.DeleteFunc(slices.Clone(env), func(kv string) bool {
 		name, _, _ := strings.Cut(kv, "=")
@@ -30,12 +30,12 @@ func ofSlurm(name string) bool {
 		slices.ContainsFunc(slurmPrefixes, func(p string) bool { return strings.HasPrefix(name, p) })
 }
 
-// jobVariables are what a worker gets of the user's environment, beside Slurm's own. Tasks
-// have the environment of their job's spec; the worker needs little.
+// jobVariables are the variables of the user's environment that a worker gets, beside Slurm's own. Tasks
+// get the environment in their job's spec; the worker itself needs little.
 var jobVariables = []string{"PATH", "HOME", "USER", "LOGNAME", "SHELL", "LANG", "TZ", "LD_LIBRARY_PATH", "SLURM_CONF", "SLURM_CLUSTERS", "SLURM_JWT"}
 
-// jobEnv returns the environment that sbatch is called with and hands on to the job:
-// credentials that a user's environment may hold have no business on the nodes.
+// jobEnv returns the environment in which sbatch is called and which sbatch gives to the job.
+// Credentials in the user's environment must not reach the nodes.
 func jobEnv(env []string) []string {
 	kept := slices.DeleteFunc(slices.Clone(env), func(kv string) bool {
 		name, _, _ := strings.Cut(kv, "=")
@@ -44,8 +44,8 @@ func jobEnv(env []string) []string {
 	return append(kept, "SLURM_TIME_FORMAT=%s")
 }
 
-// Defaults returns what a user's environment says of every job of theirs, in the
-// variables that sbatch(1) knows. A request that says it itself wins.
+// Defaults returns the options that the user's environment sets for every job, in the variables
+// that sbatch(1) documents. Options of the request have priority.
 func (s *System) Defaults() job.Batch {
 	return job.Batch{
 		Partition: job.Getenv(s.env, "SBATCH_PARTITION"), Account: job.Getenv(s.env, "SBATCH_ACCOUNT"),

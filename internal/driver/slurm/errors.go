@@ -8,11 +8,11 @@ import (
 	"berth/internal/job"
 )
 
-// errAway, as job.Error.Err, says that the controller does not answer; whether it did what it was asked is not known.
+// errAway, as job.Error.Err, says that the controller does not answer. It is unknown whether the controller carried out the request.
 var errAway = errors.New("the Slurm controller does not answer")
 
-// kinds of messages, by what they contain; the first that fits counts. The words are those
-// of Slurm's error table, which changes by additions only.
+// kinds maps messages to kinds of errors by texts that they contain. The first match counts. The texts are
+// from Slurm's error table, to which new versions only add entries.
 var kinds = []struct {
 	kind     error
 	contains []string
@@ -28,8 +28,8 @@ var kinds = []struct {
 		"Unable to establish"}},
 }
 
-// classify makes an error of what a command said: transient where trying again may help,
-// else the user's, in Slurm's own words.
+// classify makes an error from a command's message: transient if a retry may help,
+// else the user's error, in Slurm's own words.
 func classify(name, said string) error {
 	what := words(said)
 	for _, k := range kinds {
@@ -47,8 +47,8 @@ func classify(name, said string) error {
 	return &job.Error{Class: job.User, Code: job.CodeConfig, Where: name, What: what}
 }
 
-// words returns what a command said on one line, without the name that it puts before
-// each of its lines; "Batch job submission failed:" is said by who asks.
+// words returns a command's messages in one line, without the prefixes of each line and without
+// "Batch job submission failed:", which the caller says itself.
 func words(said string) string {
 	var lines []string
 	for line := range strings.Lines(said) {
@@ -65,7 +65,7 @@ func words(said string) string {
 		}
 	}
 	if len(lines) == 0 {
-		return "it failed and said nothing"
+		return "the command failed without a message"
 	}
 	return strings.Join(lines, "; ")
 }

@@ -10,9 +10,9 @@ import (
 	"berth/internal/job"
 )
 
-// shapeArgs returns sbatch's options that say what is asked for, the user's own first: of an
-// option that is given twice sbatch takes the last. memory says that the cluster
-// gives memory to jobs; where it does not, asking for some only excludes nodes.
+// shapeArgs returns the sbatch options that describe the request. The user's own options come first, as
+// sbatch uses the last of an option's values. memory says whether the cluster allocates
+// memory to jobs. If it does not, a request for memory would only exclude nodes.
 func shapeArgs(req job.AllocRequest, memory bool) []string {
 	b := req.Batch
 	args := append([]string{"--job-name=berth"}, b.Args...)
@@ -36,17 +36,17 @@ func shapeArgs(req job.AllocRequest, memory bool) []string {
 	return args
 }
 
-// ceil returns n in units, rounded up.
+// ceil returns n in units of unit, rounded up.
 func ceil(n, unit int64) int64 { return (n + unit - 1) / unit }
 
-// ownArgs returns sbatch's options that say how a job of ours runs: once, to the end even if
-// some of its nodes fail, and with what it prints in the allocation's folder.
+// ownArgs returns the sbatch options that say how berth's jobs run: once, to the end even if
+// some nodes fail, and with their output in the allocation's folder.
 func ownArgs(s batch.Submission) []string {
 	return []string{"--parsable", "--no-requeue", "--no-kill", "--export=ALL", "--open-mode=append",
 		"--chdir=" + s.Dir, "--output=" + pattern(s.Output)}
 }
 
-// waitArgs returns sbatch's options that say what a job waits for.
+// waitArgs returns the sbatch options that say what a job waits for.
 func waitArgs(w batch.Wait) (args []string) {
 	if w.Delay > 0 {
 		args = append(args, "--begin="+begin(w))
@@ -57,7 +57,7 @@ func waitArgs(w batch.Wait) (args []string) {
 	return args
 }
 
-// begin returns the time before which a job is not to begin.
+// begin returns the earliest start of a job.
 func begin(w batch.Wait) string {
 	if w.Delay <= 0 {
 		return "now"
@@ -65,7 +65,7 @@ func begin(w batch.Wait) string {
 	return "now+" + strconv.Itoa(int(w.Delay.Seconds()))
 }
 
-// afterAny returns the dependency on the end of jobs, empty for none.
+// afterAny returns the dependency on the end of jobs, or "" if there are none.
 func afterAny(w batch.Wait) string {
 	if len(w.After) == 0 {
 		return ""
@@ -73,7 +73,7 @@ func afterAny(w batch.Wait) string {
 	return "afterany:" + strings.Join(w.After, ":")
 }
 
-// whereArgs returns those of a user's own options that say where to run and whose job it is.
+// whereArgs returns those of the user's options that say where to run and whose account to use.
 func whereArgs(args []string) []string {
 	return slices.DeleteFunc(slices.Clone(args), func(arg string) bool {
 		name, _, _ := strings.Cut(arg, "=")
@@ -81,5 +81,5 @@ func whereArgs(args []string) []string {
 	})
 }
 
-// pattern quotes a path for sbatch, which replaces "%j" and the like in names of files.
+// pattern quotes a path for sbatch, which replaces patterns such as "%j" in the names of files.
 func pattern(path string) string { return strings.ReplaceAll(path, "%", "%%") }

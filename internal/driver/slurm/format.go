@@ -5,32 +5,32 @@ import (
 	"strings"
 )
 
-// What is asked of Slurm's commands and how they answer. Checked with Slurm 22.05, 23.11,
-// 24.05 and 25.11 (testdata).
+// The formats that are asked of Slurm's commands, and the parsers of their output. They are checked with the output of Slurm 22.05,
+// 23.11, 24.05 and 25.11 (testdata).
 
-// separator stands between the fields of squeue's lines: no name can have it.
+// separator separates the fields of squeue's lines. No name can contain it.
 const separator = "\x1f"
 
-// Fields of squeue -O. What users name (jobs, comments) is not asked for, as they may write
-// anything; what Slurm explains in its own words comes last.
+// Fields of squeue -O. Texts of users (job names, comments) are not asked for, as they may contain
+// anything. Slurm's own explanation comes last.
 var (
-	// queueFields are what a snapshot needs of each job.
+	// queueFields are the fields of each job in a snapshot.
 	queueFields = []string{"JobArrayID", "UserName", "Partition", "State", "NumNodes", "NumCPUs", "tres-alloc", "OverSubscribe",
 		"TimeLimit", "StartTime", "EndTime", "PriorityLong", "NodeList", "SchedNodes", "Reservation", "Account", "QOS", "Reason"}
-	// watchFields are what is watched of our own jobs.
+	// watchFields are the fields of berth's own jobs in a poll.
 	watchFields = []string{"JobID", "State", "StartTime", "EndTime", "TimeLimit", "NodeList", "exit_code", "Reason"}
-	// findFields are what a job whose id was lost is known by.
+	// findFields are the fields by which a job with a lost id is found.
 	findFields = []string{"JobID", "State", "Command"}
 )
 
-// tableArgs returns squeue's options for these fields: "Name:" without a size has the
-// width it needs, and what follows the colon is printed behind the value.
+// tableArgs returns squeue's options for these fields. "Name:" without a size is as wide as
+// the value, and squeue prints the text behind the colon after the value.
 func tableArgs(fields []string) []string {
 	return []string{"--noheader", "--noconvert", "--Format=" + strings.Join(fields, ":"+separator+",") + ":" + separator}
 }
 
-// parseTable splits squeue's lines into n fields each. With several clusters squeue puts
-// their names between; lines that are none of ours are passed over, unless all are.
+// parseTable splits squeue's lines into n fields each. With several clusters squeue prints
+// their names between. Lines of another form are skipped; if all lines have another form, it is an error.
 func parseTable(out string, n int) ([][]string, error) {
 	var rows [][]string
 	bad := ""
@@ -45,14 +45,14 @@ func parseTable(out string, n int) ([][]string, error) {
 		}
 	}
 	if bad != "" && len(rows) == 0 {
-		return nil, fmt.Errorf("squeue's answer is not understood: %.200q", bad)
+		return nil, fmt.Errorf("squeue's output is not understood: %.200q", bad)
 	}
 	return rows, nil
 }
 
 // parseRecord splits a line of "scontrol show … -o" into its values by key. A value may
-// have blanks; what looks like a key is none if it stood before, and none in a Reason or
-// Comment, which administrators write.
+// contain blanks. A word that looks like a key is part of the value if the key was there before, or inside
+// a Reason or Comment, which administrators write.
 func parseRecord(line string) map[string]string {
 	record := map[string]string{}
 	key := ""
@@ -68,7 +68,7 @@ func parseRecord(line string) map[string]string {
 	return record
 }
 
-// isKey reports whether a word is formed as scontrol's keys are.
+// isKey reports whether a word has the form of scontrol's keys.
 func isKey(s string) bool {
 	if s == "" || s[0] < 'A' || s[0] > 'Z' {
 		return false
@@ -76,10 +76,10 @@ func isKey(s string) bool {
 	return strings.Trim(s, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_/:") == ""
 }
 
-// freeText reports whether people write the key's value.
+// freeText reports whether people write this key's value.
 func freeText(key string) bool { return key == "Reason" || key == "Comment" || key == "Extra" }
 
-// afterFreeText reports whether scontrol prints the key behind one of free text.
+// afterFreeText reports whether scontrol prints this key after a free text.
 func afterFreeText(key string) bool {
 	switch key {
 	case "Comment", "Extra", "InstanceId", "InstanceType", "ReservationName", "TLSCertTokenSet", "TLSCertLastRenewal", "Topology", "Parameters":
@@ -88,7 +88,7 @@ func afterFreeText(key string) bool {
 	return false
 }
 
-// parseRecords splits the output of "scontrol show … -o" into records that have the key.
+// parseRecords splits the output of "scontrol show … -o" into the records that have the key.
 func parseRecords(out, key string) []map[string]string {
 	var records []map[string]string
 	for line := range strings.Lines(out) {
@@ -99,7 +99,7 @@ func parseRecords(out, key string) []map[string]string {
 	return records
 }
 
-// parseConfig splits the lines "Key = value" of scontrol show config.
+// parseConfig splits the lines "Key = value" of "scontrol show config".
 func parseConfig(out string) map[string]string {
 	config := map[string]string{}
 	for line := range strings.Lines(out) {
@@ -110,11 +110,11 @@ func parseConfig(out string) map[string]string {
 	return config
 }
 
-// answers reports whether scontrol ping found a controller that answers.
+// answers reports whether "scontrol ping" found a controller that answers.
 func answers(ping string) bool { return strings.Contains(ping, " is UP") }
 
-// parseSubmitted returns the job's id from what sbatch --parsable printed: the id, and
-// behind a semicolon the cluster. What a site's plugins print may stand before it.
+// parseSubmitted returns the job's id from the output of sbatch --parsable: the id, and after
+// a semicolon the cluster. The site's plugins may print other lines before it.
 func parseSubmitted(out string) (id string, ok bool) {
 	for line := range strings.Lines(out) {
 		first, _, _ := strings.Cut(strings.TrimSpace(line), ";")
@@ -125,7 +125,7 @@ func parseSubmitted(out string) (id string, ok bool) {
 	return id, ok
 }
 
-// parseTestOnly returns the start in what sbatch --test-only says: "sbatch: Job 9 to start
+// parseTestOnly returns the start in the message of sbatch --test-only: "sbatch: Job 9 to start
 // at 1795231277 using 8 processors on nodes n[1-8] in partition main".
 func parseTestOnly(said string) (start string, ok bool) {
 	_, rest, ok := strings.Cut(said, " to start at ")

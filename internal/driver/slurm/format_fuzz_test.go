@@ -10,8 +10,8 @@ import (
 	"berth/internal/cluster"
 )
 
-// FuzzSnapshot: whatever Slurm prints, a snapshot names only nodes that are in it and
-// counts nothing below zero.
+// FuzzSnapshot checks that whatever Slurm prints, a snapshot refers only to its own nodes and
+// contains no negative number.
 func FuzzSnapshot(f *testing.F) {
 	files, err := filepath.Glob("testdata/snapshot/*")
 	if err != nil || len(files) == 0 {
@@ -65,7 +65,7 @@ func check(t *testing.T, s cluster.Snapshot) {
 	}
 }
 
-// BenchmarkSnapshot: 10,000 jobs on 5,000 nodes, half of them running.
+// BenchmarkSnapshot parses 10,000 jobs on 5,000 nodes, half of them running.
 func BenchmarkSnapshot(b *testing.B) {
 	var nodes, queue strings.Builder
 	for i := range 5000 {

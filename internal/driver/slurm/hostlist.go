@@ -6,12 +6,12 @@ import (
 	"strings"
 )
 
-// maxHosts bounds how many names a host list may stand for: more is no cluster but a slip.
+// maxHosts bounds the number of names in a host list. A longer list is an error.
 const maxHosts = 1 << 20
 
-// expandHosts returns the names that a host list stands for, in its order:
-// "n[1-3,07],gpu[01-02]-ib" is n1, n2, n3, n07, gpu01-ib, gpu02-ib. A range has the width of
-// its first number. Several brackets in a name multiply, the last one running fastest.
+// expandHosts returns the names in a host list, in its order:
+// "n[1-3,07],gpu[01-02]-ib" is n1, n2, n3, n07, gpu01-ib, gpu02-ib. A range is padded with zeros to the width of
+// its first number. Several brackets in a name are combined; the last one changes fastest.
 func expandHosts(list string) ([]string, error) {
 	if isNone(list) {
 		return nil, nil
@@ -54,7 +54,7 @@ func expandItem(item string, limit int) ([]string, error) {
 			open = len(item)
 		}
 		if strings.IndexByte(item[:open], ']') >= 0 {
-			return nil, fmt.Errorf("%.100q has a bracket that was not opened", item)
+			return nil, fmt.Errorf("%.100q has a closing bracket without an opening one", item)
 		}
 		parts := []string{item[:open]}
 		item = item[open:]
@@ -93,7 +93,7 @@ func multiply(heads, tails []string) []string {
 	return all
 }
 
-// expandRanges returns prefix with each number of "1-3,07" behind it.
+// expandRanges returns prefix followed by each number of ranges, such as "1-3,07".
 func expandRanges(prefix, ranges string, limit int) ([]string, error) {
 	var names []string
 	for r := range strings.SplitSeq(ranges, ",") {
@@ -104,7 +104,7 @@ func expandRanges(prefix, ranges string, limit int) ([]string, error) {
 		a, okA := digits(first)
 		b, okB := digits(last)
 		if !okA || !okB || b < a {
-			return nil, fmt.Errorf("%.100q is no range of numbers", r)
+			return nil, fmt.Errorf("%.100q is not a range of numbers", r)
 		}
 		if b-a >= int64(limit-len(names)) {
 			return nil, fmt.Errorf("it has more than %d names", maxHosts)

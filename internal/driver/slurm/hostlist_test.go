@@ -30,12 +30,12 @@ func TestExpandHosts(t *testing.T) {
 	}
 	for _, list := range []string{"n[1-3", "n1]", "n[3-1]", "n[a-b]", "n[]", "n[1--3]", "n[1-9999999]", "n[1-2000]m[1-2000]", "n[1-9999999999999]", "a],[b"} {
 		if got, err := expandHosts(list); err == nil {
-			t.Errorf("%q is taken: %.100q", list, got)
+			t.Errorf("%q is accepted: %.100q", list, got)
 		}
 	}
 }
 
-// TestHostRanges: a list written from ranges gives each number of theirs once, in order.
+// TestHostRanges checks that expanding a list of ranges gives each of its numbers once, in order.
 func TestHostRanges(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		var items, want []string

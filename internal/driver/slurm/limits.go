@@ -8,15 +8,15 @@ import (
 	"berth/internal/cluster"
 )
 
-// Fields of sacctmgr. What an account's Max… bounds are Slurm hands down to its users; Grp… ones are those of each level.
+// Fields of sacctmgr. Slurm hands an account's Max… limits down to its users. Grp… limits apply to each level separately.
 const (
 	assocFields   = "format=DefaultAccount,Account,Partition,DefaultQOS,MaxWall,MaxTRES,GrpTRES"
 	accountFields = "format=Account,ParentName,GrpTRES"
 	qosFields     = "format=Name,Flags,MaxWall,MaxTRES,GrpTRES,MaxTRESPU,MaxTRESPA"
 )
 
-// limits asks what accounting allows the user, nil where nothing is enforced or nobody tells: then Slurm's own words
-// tell, when a job waits or is refused.
+// limits asks accounting for the user's limits. It returns nil if no limits are enforced or accounting does not answer. Then Slurm's
+// messages say it when a job waits or is refused.
 func (s *System) limits(ctx context.Context, user string) *cluster.Accounting {
 	c, err := s.config(ctx)
 	if err != nil || !c.limits {
@@ -40,7 +40,7 @@ func (s *System) limits(ctx context.Context, user string) *cluster.Accounting {
 	return parseLimits(said[0], said[1], said[2])
 }
 
-// parseLimits reads the answers of sacctmgr: the user's associations, the accounts above them, and the QOS.
+// parseLimits reads the output of sacctmgr: the user's associations, the accounts above them, and the QOS.
 func parseLimits(user, accounts, qos string) *cluster.Accounting {
 	a, above := &cluster.Accounting{}, map[string][]string{} // parent and GrpTRES of each account
 	for _, f := range barred(accounts, 3) {
@@ -66,7 +66,7 @@ func parseLimits(user, accounts, qos string) *cluster.Accounting {
 	return a
 }
 
-// barred splits lines into n fields each; others are passed over.
+// barred splits lines into fields at "|". It skips lines that do not have n fields.
 func barred(out string, n int) (rows [][]string) {
 	for line := range strings.Lines(out) {
 		if f := strings.Split(strings.TrimSuffix(line, "\n"), "|"); len(f) == n {
@@ -86,7 +86,7 @@ func bounds(wall, job, group string) (b cluster.Bounds) {
 	return b
 }
 
-// lower lowers bounds to those of another that are set.
+// lower lowers each bound to the value in to, if that is set and smaller.
 func lower(b *cluster.Bounds, to cluster.Bounds) {
 	for i, v := range to {
 		if v > 0 && (b[i] == 0 || v < b[i]) {
@@ -95,7 +95,7 @@ func lower(b *cluster.Bounds, to cluster.Bounds) {
 	}
 }
 
-// tresCount returns the count of one resource in a list of trackable resources, "cpu=2,node=1"; 0 without one.
+// tresCount returns the count of one resource in a list of trackable resources such as "cpu=2,node=1", or 0 if it is not in the list.
 func tresCount(list, name string) int64 {
 	for item := range strings.SplitSeq(list, ",") {
 		if count, ok := strings.CutPrefix(item, name+"="); ok {

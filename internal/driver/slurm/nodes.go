@@ -12,15 +12,15 @@ import (
 	"berth/internal/job"
 )
 
-// site is what scontrol show config says that matters here.
+// site is the part of Slurm's configuration that berth uses.
 type site struct {
 	cluster    string
-	id         string // tells the cluster from others of the same name
+	id         string // distinguishes clusters of the same name
 	version    string
-	memory     bool // memory is given to jobs: what is asked for is had, and no more
-	wholeNodes bool // nodes are never shared (select/linear)
-	limits     bool // those of associations and QOS are enforced
-	accounting bool // sacct knows of jobs that ended
+	memory     bool // memory is allocated: a job gets the memory that it requests and no more
+	wholeNodes bool // jobs never share nodes (select/linear)
+	limits     bool // limits of associations and QOS are enforced
+	accounting bool // sacct knows jobs that have ended
 }
 
 func parseSite(out string) site {
@@ -34,8 +34,8 @@ func parseSite(out string) site {
 	}
 }
 
-// clusterID names a cluster by its configuration: by its name, for people, and by a hash of its
-// first controller and port, as small clusters often have the same name. It fits a file's name.
+// clusterID returns an id of a cluster from its configuration. It is the cluster's name, for people, and a hash of its
+// first controller and port, as small clusters often have the same name. The id can be a file's name.
 func clusterID(config map[string]string) string {
 	sum := sha256.Sum256([]byte(strings.Join([]string{config["ClusterName"], config["SlurmctldHost[0]"], config["SlurmctldPort"]}, "\n")))
 	name := strings.Map(func(r rune) rune {
@@ -47,10 +47,10 @@ func clusterID(config map[string]string) string {
 	return name + "-" + hex.EncodeToString(sum[:6])
 }
 
-// node is a node with what only a whole snapshot can judge.
+// node is a node and a flag that only makes sense with the reservations of the snapshot.
 type node struct {
 	cluster.Node
-	reserved bool // a reservation keeps it now
+	reserved bool // it is reserved now
 }
 
 // parseNodes reads scontrol show node -o.
@@ -62,17 +62,17 @@ func parseNodes(out string, s site) []node {
 	return nodes
 }
 
-// guessedMem is how much memory a CPU has, bytes, of which neither slurm.conf nor slurmd says anything.
+// guessedMem is the assumed memory per CPU, in bytes, where neither slurm.conf nor slurmd gives the size.
 const guessedMem = 1 << 30
 
 func parseNode(r map[string]string, s site) node {
-	cpus := parseCount(r["CPUEfctv"]) // without those that are kept for the system
+	cpus := parseCount(r["CPUEfctv"]) // without the CPUs that are reserved for the system
 	if cpus == 0 {
 		cpus = parseCount(r["CPUTot"])
 	}
 	n := node{Node: cluster.Node{Name: r["NodeName"]}}
 	mem := parseMegabytes(r["RealMemory"]) - parseMegabytes(r["MemSpecLimit"])
-	if !s.memory && mem <= 1<<20 { // the size is not configured: what slurmd found to be free, or a guess
+	if !s.memory && mem <= 1<<20 { // the size is not configured: use the free memory that slurmd found, or a guess
 		if mem = parseMegabytes(r["FreeMem"]); mem == 0 {
 			mem = int64(cpus) * guessedMem
 		}
@@ -87,16 +87,16 @@ func parseNode(r map[string]string, s site) node {
 	return n
 }
 
-// downStates are the parts of a node's state in which no job starts there, and what they
-// mean. Nodes that are powered down to save power are woken by a job; PLANNED and COMPLETING pass.
+// downStates are the parts of a node's state in which no job can start there, with their meanings.
+// A job wakes nodes that are powered down to save power. PLANNED and COMPLETING end by themselves.
 var downStates = []struct{ state, means string }{
-	{"DOWN", "down"}, {"ERROR", "in error"}, {"UNKNOWN", "not heard of yet"}, {"FUTURE", "not there yet"}, {"DYNAMIC_FUTURE", "not there yet"},
+	{"DOWN", "down"}, {"ERROR", "in error"}, {"UNKNOWN", "not registered yet"}, {"FUTURE", "not there yet"}, {"DYNAMIC_FUTURE", "not there yet"},
 	{"NOT_RESPONDING", "does not answer"}, {"DRAIN", "drained"}, {"FAIL", "failing"}, {"INVALID_REG", "registered wrongly"},
 	{"REBOOT_REQUESTED", "about to boot"}, {"REBOOT_ISSUED", "booting"}, {"BLOCKED", "blocked"},
 }
 
-// nodeState reads a state such as "IDLE+DRAIN+NOT_RESPONDING": why no job can start on the
-// node, "" where one can, and whether a reservation keeps it at the moment.
+// nodeState reads a state such as "IDLE+DRAIN+NOT_RESPONDING". It returns the reason why no job can start on the
+// node, or "", and whether a reservation has the node at the moment.
 func nodeState(state, reason string) (down string, reserved bool) {
 	parts := strings.Split(strings.TrimRight(state, "*~#!%$@^-"), "+") // older versions print flags as signs
 	if strings.Contains(state, "*") {
@@ -113,7 +113,7 @@ func nodeState(state, reason string) (down string, reserved bool) {
 	return "", reserved
 }
 
-// reasonText returns a reason without who gave it and when, "bad disk [root@1795231820]".
+// reasonText returns a reason without its author and time, as in "bad disk [root@1795231820]".
 func reasonText(reason string) string {
 	if i := strings.LastIndex(reason, " ["); i >= 0 && strings.Contains(reason[i:], "@") {
 		reason = reason[:i]
@@ -124,14 +124,14 @@ func reasonText(reason string) string {
 	return reason
 }
 
-// partition is a partition with what orders jobs.
+// partition is a partition with its place in the order of jobs.
 type partition struct {
 	cluster.Partition
-	tier int // jobs of a higher one come first
+	tier int // jobs of a higher tier start first
 }
 
-// parsePartitions reads scontrol show partition -o. index is each node's place; admin says
-// that the user is root.
+// parsePartitions reads "scontrol show partition -o". index maps names to indices of nodes; admin says
+// whether the user is root.
 func parsePartitions(out string, index map[string]int, s site, admin bool) ([]partition, error) {
 	var partitions []partition
 	for _, r := range parseRecords(out, "PartitionName") {
@@ -154,13 +154,13 @@ func parsePartitions(out string, index map[string]int, s site, admin bool) ([]pa
 	return partitions, nil
 }
 
-// closed returns why no job of this user can be submitted to a partition, or start in it.
+// closed returns the reason why no job of this user can be submitted to a partition, or start in it.
 func closed(r map[string]string, admin bool) string {
 	switch state := r["State"]; {
 	case state == "DOWN":
-		return "it is down: jobs wait"
+		return "it is down, so jobs wait"
 	case state == "INACTIVE" || state == "DRAIN":
-		return "it takes no jobs (" + strings.ToLower(state) + ")"
+		return "it accepts no jobs (" + strings.ToLower(state) + ")"
 	case r["RootOnly"] == "YES" && !admin:
 		return "only administrators may use it"
 	case r["DisableRootJobs"] == "YES" && admin:
@@ -169,8 +169,8 @@ func closed(r map[string]string, admin bool) string {
 	return ""
 }
 
-// indices expands a host list to places in a snapshot. Names that are not there are passed
-// over: nodes of partitions that the user cannot see.
+// indices expands a host list to indices of nodes in a snapshot. It skips unknown names: they are
+// nodes of partitions that the user cannot see.
 func indices(list string, index map[string]int) ([]int, error) {
 	names, err := expandHosts(list)
 	if err != nil {
@@ -185,7 +185,7 @@ func indices(list string, index map[string]int) ([]int, error) {
 	return places, nil
 }
 
-// parseReservations reads scontrol show reservation -o.
+// parseReservations reads "scontrol show reservation -o".
 func parseReservations(out, user string, index map[string]int) ([]cluster.Reservation, error) {
 	var all []cluster.Reservation
 	for _, r := range parseRecords(out, "ReservationName") {
@@ -201,5 +201,5 @@ func parseReservations(out, user string, index map[string]int) ([]cluster.Reserv
 	return all, nil
 }
 
-// grain is what Slurm rounds wall times up to.
+// grain is the unit to which Slurm rounds wall times up.
 const grain = time.Minute

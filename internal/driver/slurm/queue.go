@@ -11,14 +11,14 @@ import (
 	"berth/internal/job"
 )
 
-// queued is a job with what orders it in the queue.
+// queued is a job with the values that order jobs in the queue.
 type queued struct {
 	cluster.Queued
 	tier, priority, number int64
 }
 
-// parseQueue makes the running and the pending jobs of squeue's rows (queueFields); the
-// pending ones in the order in which Slurm looks at them.
+// parseQueue returns the running and the pending jobs in squeue's rows (queueFields). The
+// pending ones are in the order in which Slurm tries to start them.
 func parseQueue(rows [][]string, partitions []partition, index map[string]int, s site) (running, pending []cluster.Queued, err error) {
 	byName := make(map[string]*partition, len(partitions))
 	for i := range partitions {
@@ -51,7 +51,7 @@ func parseQueue(rows [][]string, partitions []partition, index map[string]int, s
 	return running, pending, nil
 }
 
-// holdsNodes reports whether a job in that state keeps its nodes from others.
+// holdsNodes reports whether a job in this state occupies its nodes.
 func holdsNodes(state string) bool {
 	switch state {
 	case "RUNNING", "CONFIGURING", "COMPLETING", "SUSPENDED", "STOPPED", "SIGNALING", "RESIZING", "STAGE_OUT":
@@ -60,7 +60,7 @@ func holdsNodes(state string) bool {
 	return false
 }
 
-// parseJob reads all of a row but its nodes.
+// parseJob reads all fields of a row except the nodes.
 func parseJob(f []string, partitions map[string]*partition, s site) queued {
 	q := queued{Queued: cluster.Queued{ID: f[0], User: f[1], Partition: f[2], Account: orNone(f[15]), QOS: orNone(f[16]), Count: max(parseCount(f[4]), 1)}}
 	q.number, _ = digits(leadingDigits(f[0]))
@@ -70,10 +70,10 @@ func parseJob(f []string, partitions map[string]*partition, s site) queued {
 		mem = tresMem(f[6])
 	}
 	q.PerNode = perNode(parseCount(f[5]), mem, q.Count)
-	q.Whole = s.wholeNodes || f[7] == "NO" // it was asked not to share
+	q.Whole = s.wholeNodes || f[7] == "NO" // the user asked for nodes of its own
 	q.Start = parseTime(f[9])
 	q.Limit, _ = parseLimit(f[8])
-	for name := range strings.SplitSeq(f[2], ",") { // of several the first that is there
+	for name := range strings.SplitSeq(f[2], ",") { // of several partitions, the first that exists
 		if p := partitions[name]; p != nil {
 			q.Partition, q.tier = name, int64(p.tier)
 			q.Whole = q.Whole || p.Whole
@@ -82,13 +82,13 @@ func parseJob(f []string, partitions map[string]*partition, s site) queued {
 	}
 	if f[3] == "PENDING" {
 		q.Held = held(f[17], q.Start)
-	} else if end := parseTime(f[10]); q.Limit > 0 && end > q.Start { // it may be moved, by a suspension say
+	} else if end := parseTime(f[10]); q.Limit > 0 && end > q.Start { // the end may have been moved, for example by a suspension
 		q.Limit = end.Sub(q.Start)
 	}
 	return q
 }
 
-// orNone returns what squeue prints of a name, empty where there is none.
+// orNone returns a name that squeue prints, or "" if there is none.
 func orNone(s string) string {
 	if s == "(null)" || s == "N/A" {
 		return ""
@@ -100,8 +100,8 @@ func leadingDigits(s string) string {
 	return s[:len(s)-len(strings.TrimLeft(s, "0123456789"))]
 }
 
-// perNode shares a job's resources out over its nodes, rounded up. Where a pending job
-// has less CPUs than nodes it gets one on each.
+// perNode divides a job's resources by its number of nodes, rounded up. A pending job with
+// fewer CPUs than nodes gets one CPU on each node.
 func perNode(cpus int, mem int64, nodes int) job.Resources {
 	if cpus > 0 && cpus < nodes {
 		return job.Resources{CPUs: 1, Mem: mem / int64(cpus)}
@@ -109,7 +109,7 @@ func perNode(cpus int, mem int64, nodes int) job.Resources {
 	return job.Resources{CPUs: (cpus + nodes - 1) / nodes, Mem: (mem + int64(nodes) - 1) / int64(nodes)}
 }
 
-// runningTasks counts the tasks of each array that hold nodes, by the array's id.
+// runningTasks returns the number of tasks that occupy nodes, by the array's id.
 func runningTasks(rows [][]string) map[string]int {
 	busy := map[string]int{}
 	for _, f := range rows {
@@ -120,8 +120,8 @@ func runningTasks(rows [][]string) map[string]int {
 	return busy
 }
 
-// split makes one entry of a pending job, and two of an array that may not run all its
-// tasks at once: the rest waits for its own kind.
+// split makes one entry of a pending job, and two of an array that may not run all its tasks at
+// once: the second entry waits for tasks of the first.
 func split(q queued, busy map[string]int) []queued {
 	tasks, throttle := arrayTasks(q.ID)
 	if tasks > 1 {
@@ -141,8 +141,8 @@ func split(q queued, busy map[string]int) []queued {
 	return []queued{q, rest}
 }
 
-// held returns why a pending job cannot start by itself, "" where it can: nodes and
-// priority come with time, and what Slurm has planned a start for, too.
+// held returns the reason why a pending job cannot start by itself, or "". A job that waits for nodes or
+// priority can start, and so can a job for which Slurm has planned a start.
 func held(reason string, start job.Time) string {
 	name := reasonName(reason)
 	switch name {
@@ -157,16 +157,16 @@ func held(reason string, start job.Time) string {
 	return reasonWords(reason)
 }
 
-// watched is what a poll says of one of our own jobs (watchFields).
+// watched is the state of one of berth's jobs in a poll (watchFields).
 type watched struct {
 	id     string
 	state  string
-	start  job.Time // began, or is planned to; 0: unknown
-	end    job.Time // ends, or ended; 0: no end
+	start  job.Time // when it started or is planned to start; 0: unknown
+	end    job.Time // when it ends or ended; 0: no end
 	limit  time.Duration
 	nodes  string // host list
-	exit   int    // status of its script
-	signal int    // that ended its script
+	exit   int    // exit status of its script
+	signal int    // signal that ended its script
 	reason string
 }
 
@@ -176,7 +176,7 @@ func parseWatched(rows [][]string) map[string]watched {
 		w := watched{id: f[0], state: f[1], start: parseTime(f[2]), end: parseTime(f[3]), nodes: f[5], reason: f[7]}
 		w.limit, _ = parseLimit(f[4])
 		if w.limit == 0 && !isOver(w.state) {
-			w.end = 0 // Slurm writes a year hence
+			w.end = 0 // Slurm prints a time in one year
 		}
 		w.exit, w.signal = parseExit(f[6])
 		jobs[w.id] = w
@@ -184,7 +184,7 @@ func parseWatched(rows [][]string) map[string]watched {
 	return jobs
 }
 
-// status returns how a job is; of one that squeue does not know (the zero value), that it is gone.
+// status returns a job's state. The zero value, for a job that squeue does not know, gives batch.Gone.
 func (w watched) status() batch.Status {
 	st := batch.Status{Start: w.start, End: w.end}
 	switch {
@@ -200,14 +200,14 @@ func (w watched) status() batch.Status {
 		st.Phase, st.Why, st.Never = batch.Waiting, reasonWords(w.reason), neverStarts(w.reason)
 	case w.state == "RUNNING":
 		st.Phase = batch.Running
-		st.Hosts, _ = expandHosts(w.nodes) // without, no node is taken for lost
+		st.Hosts, _ = expandHosts(w.nodes) // without hosts no node counts as lost
 	default:
 		st.Phase, st.Why = batch.Odd, strings.ToLower(w.state)
 	}
 	return st
 }
 
-// isOver reports whether a job in that state has ended for good.
+// isOver reports whether a job in this state has ended finally.
 func isOver(state string) bool {
 	switch state {
 	case "COMPLETED", "FAILED", "CANCELLED", "TIMEOUT", "NODE_FAIL", "PREEMPTED", "BOOT_FAIL", "DEADLINE", "OUT_OF_MEMORY", "REVOKED",
@@ -217,7 +217,7 @@ func isOver(state string) bool {
 	return false
 }
 
-// isPending reports whether a job in that state is yet to begin.
+// isPending reports whether a job in this state has not started yet.
 func isPending(state string) bool {
 	switch state {
 	case "PENDING", "REQUEUED", "REQUEUE_HOLD", "REQUEUE_FED", "RESV_DEL_HOLD":
@@ -226,8 +226,8 @@ func isPending(state string) bool {
 	return false
 }
 
-// findByScript returns the id of a job of the user that was submitted with that script and
-// is not over, "" where there is none (findFields).
+// findByScript returns the id of the user's job that was submitted with this script and
+// has not ended, or "" (findFields).
 func findByScript(rows [][]string, script string) string {
 	for _, f := range rows {
 		if f[2] == script && !isOver(f[1]) {

@@ -10,13 +10,13 @@ import (
 	"berth/test/support/slurmtest"
 )
 
-// TestFailures: Slurm's own parts die, one after the other.
+// TestFailures kills parts of Slurm, one after the other.
 func TestFailures(t *testing.T) {
 	t.Parallel()
 	c := slurmtest.Start(t, slurmtest.Nodes(3))
 	b := newBed(t, c, idle)
 
-	// The controller dies while a job runs and another is asked for.
+	// The controller dies while one job runs and another one is requested.
 	b.request("a1", 1, job.Batch{Args: []string{"--nodelist=n1"}})
 	b.up("a1")
 	first := b.job("a1")
@@ -31,14 +31,14 @@ func TestFailures(t *testing.T) {
 	b.noted("a1", "has not answered since")
 	b.request("a2", 2, job.Batch{Args: []string{"--nodelist=n[2-3]"}})
 	b.noted("a2", "next try at")
-	b.release("a1") // cannot be told to Slurm now
+	b.release("a1") // Slurm cannot be reached now
 	c.Start(t, slurmtest.Ctld)
 	b.up("a2")
 	c.WaitState(t, first, "CANCELLED", "COMPLETED")
 
 	b.poll("both loops run", func() bool { return b.host("a2", 0) == "n2" && b.host("a2", 1) == "n3" })
 
-	// A node dies: the job goes on without it. Then that with its script.
+	// A node dies, and the job continues without it. Then the node with the job's script dies.
 	c.Crash(t, "n3")
 	lost := report(b, func(step.NodeDown) bool { return true })
 	if lost.Node != "a2/1" || !lost.Gone || !strings.Contains(lost.Reason, "n3") {
@@ -48,7 +48,7 @@ func TestFailures(t *testing.T) {
 	b.down("a2", "the node that ran its script failed: n2", false)
 }
 
-// TestForgotten: a job that the controller lost is over, not waited for.
+// TestForgotten checks that a job that the controller has lost counts as ended.
 func TestForgotten(t *testing.T) {
 	t.Parallel()
 	c := slurmtest.Start(t, slurmtest.Nodes(1), slurmtest.Extra("MinJobAge=2"))

@@ -6,23 +6,23 @@ import (
 	"berth/internal/driver/batch"
 )
 
-// srunTries is how often srun is tried: the controller, which has to agree to a step, may be
-// away just then, or srun be killed. srunPause is between, seconds.
+// srunTries is how often srun is tried, as the controller, which must allow a step, may not answer
+// at that moment, or srun may be killed. srunPause is the time between tries, seconds.
 const (
 	srunTries = 20
 	srunPause = 5
 )
 
-// Script is the script that is submitted.
+// Script returns the script that is submitted.
 //
-// srun does not take over sbatch's options for CPUs (since 22.05), which are said again. One
-// step takes all of the allocation: --mem=0 is all of its memory. Workers bind nothing
-// themselves, and srun shall not either (--cpu-bind). The step goes on when a worker or a node
-// of several fails. Slurm sends SIGTERM to all processes of a job that is cancelled or out of time,
-// and SIGKILL later (KillWait): srun is left to wait for its workers meanwhile. A step that ends
-// before any of its workers has ended by itself is begun anew, on the nodes that are left, unless Slurm
-// ended it for the memory that it used: the same tasks would use it again. Where only srun was killed
-// its workers live on; the next srun waits until they end.
+// Since version 22.05 srun does not use sbatch's options for CPUs, so the script repeats them. One
+// step uses the whole allocation: --mem=0 is all of its memory. Workers bind no processes to CPUs, and
+// srun must not either (--cpu-bind). The step continues when a worker, or one of several nodes,
+// fails. When a job is cancelled or reaches its wall time, Slurm sends SIGTERM to all its
+// processes, and SIGKILL later (KillWait); meanwhile srun waits for its workers. A step that ends before
+// any worker has ended by itself is started again on the remaining nodes. It is not started again if Slurm
+// ended it for using too much memory, as the same tasks would use it again. If only srun was killed,
+// its workers continue, and the next srun waits until they end.
 func (s *System) Script(comment, dir string) string {
 	return `#!/bin/sh
 # ` + comment + `: starts one berth worker on each node of this Slurm job.
@@ -48,7 +48,7 @@ done
 `
 }
 
-// NodeVariables sets what the script of a node needs to know.
+// NodeVariables sets the variables that a node's script needs.
 func (s *System) NodeVariables() string {
 	return `rank=$SLURM_PROCID node=$SLURMD_NODENAME step=$SLURM_JOB_ID.$SLURM_STEP_ID
 `

@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// TestScripts: the scripts are fit for /bin/sh whatever folders are called.
+// TestScripts checks that /bin/sh can parse the scripts, whatever characters the folders' names contain.
 func TestScripts(t *testing.T) {
 	for name, text := range map[string]string{
 		"node":  Open(nil).NodeVariables(),

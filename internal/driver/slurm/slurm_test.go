@@ -20,7 +20,7 @@ import (
 	"berth/test/support/slurmtest"
 )
 
-// TestMain lets the test program be the worker that jobs start.
+// TestMain makes the test program the worker that jobs start.
 func TestMain(m *testing.M) {
 	if len(os.Args) == 4 && os.Args[1] == "worker" {
 		os.Exit(beWorker(os.Args[3]))
@@ -46,7 +46,7 @@ func beWorker(config string) int {
 
 func now() job.Time { return job.Time(time.Now().UnixNano()) }
 
-// options are those of a driver for the cluster, in haste.
+// options returns the options of a driver for the cluster, with short intervals.
 func options(t *testing.T, c *slurmtest.Cluster, dir string) batch.Options {
 	t.Helper()
 	exe, err := os.Executable()
@@ -56,11 +56,11 @@ func options(t *testing.T, c *slurmtest.Cluster, dir string) batch.Options {
 	return batch.Options{Setup: driver.Setup{Exe: exe, Env: append(os.Environ(), c.Env()...), Issue: func(job.NodeID, string) error { return nil }, Now: now, Log: slog.New(slog.NewTextHandler(t.Output(), nil))}, System: func(env []string) batch.System { return Open(env) }, Dir: dir, Scratch: t.TempDir(), Poll: 200 * time.Millisecond, RetryFirst: 100 * time.Millisecond, RetryMax: time.Second}
 }
 
-// share is a node's share that two of fit on one node of the test clusters.
+// share is such a part of a test cluster's node that two of them fit on it.
 var share = job.Resources{CPUs: 1, Mem: 500 << 20}
 
-// TestDriver: the conformance suite. A minute is the least that Slurm gives, and it looks
-// for jobs that are over their time every half a minute.
+// TestDriver runs the conformance suite. Slurm's least wall time is a minute, and it checks every half
+// minute for jobs that have reached it.
 func TestDriver(t *testing.T) {
 	t.Parallel()
 	c := slurmtest.Start(t)

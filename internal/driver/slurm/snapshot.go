@@ -14,17 +14,17 @@ import (
 	"berth/internal/job"
 )
 
-// texts are the answers that a snapshot is made of.
+// texts are the outputs of Slurm's commands from which a snapshot is made.
 type texts struct {
 	config, nodes, partitions, reservations string
 	queue                                   [][]string
 }
 
 // Snapshot asks Slurm for nodes, partitions, reservations and the whole queue, jobs of this
-// user included. What hides from this user (scontrol without --all) is not in it, but
-// jobs of hidden partitions are, where they hold nodes that can be seen.
+// user included. Hidden partitions (scontrol without --all) are not in it, but jobs of
+// hidden partitions are, if they occupy visible nodes.
 func (s *System) Snapshot(ctx context.Context, inside string) (cluster.Snapshot, error) {
-	t, err := s.look(ctx)
+	t, err := s.query(ctx)
 	if err != nil {
 		return cluster.Snapshot{}, err
 	}
@@ -32,7 +32,7 @@ func (s *System) Snapshot(ctx context.Context, inside string) (cluster.Snapshot,
 	if err != nil {
 		return cluster.Snapshot{}, err
 	}
-	// A wake-up job is cancelled as soon as a coordinator sees it run, so it is no load.
+	// A wake-up job is cancelled as soon as a coordinator sees it run, so it is not part of the load.
 	t.queue = slices.DeleteFunc(t.queue, func(f []string) bool { return wakes[f[0]] })
 	user := userName(s.env)
 	snap, err := t.snapshot(user, os.Getuid() == 0)
@@ -43,7 +43,7 @@ func (s *System) Snapshot(ctx context.Context, inside string) (cluster.Snapshot,
 	return snap, nil
 }
 
-// wakeIDs returns the ids of the user's wake-up jobs in the queue, but for the one that this
+// wakeIDs returns the ids of the user's wake-up jobs in the queue, except the one that this
 // process is part of.
 func (s *System) wakeIDs(ctx context.Context, inside string) (map[string]bool, error) {
 	rows, err := s.table(ctx, []string{"JobID"}, "--me", "--name="+batch.WakeName)
@@ -56,8 +56,8 @@ func (s *System) wakeIDs(ctx context.Context, inside string) (map[string]bool, e
 	return ids, err
 }
 
-// look asks all at once: each answer is a round trip.
-func (s *System) look(ctx context.Context) (t texts, err error) {
+// query runs the commands at the same time, as each one needs a round trip.
+func (s *System) query(ctx context.Context) (t texts, err error) {
 	asks := []func() error{
 		func() (err error) { t.config, err = s.run(ctx, "scontrol", "show", "config"); return },
 		func() (err error) { t.nodes, err = s.run(ctx, "scontrol", "-o", "show", "node"); return },
@@ -79,7 +79,7 @@ func (s *System) look(ctx context.Context) (t texts, err error) {
 	return t, nil
 }
 
-// snapshot makes a snapshot, without its time, as user sees it; admin says that it is root.
+// snapshot returns a snapshot, without its time, as the user sees it. admin says whether the user is root.
 func (t texts) snapshot(user string, admin bool) (cluster.Snapshot, error) {
 	s := parseSite(t.config)
 	nodes := parseNodes(t.nodes, s)
@@ -107,8 +107,8 @@ func (t texts) snapshot(user string, admin bool) (cluster.Snapshot, error) {
 	return cluster.Snapshot{Driver: Name, Nodes: withReserved(nodes, q.Reservations), Queue: q}, nil
 }
 
-// withReserved returns the nodes, those down that are reserved by something that is not
-// listed: of a listed reservation its times say when the node is free.
+// withReserved returns the nodes. Reserved nodes that are in no listed reservation are marked as down. For nodes
+// of a listed reservation, the reservation's times say when they are free.
 func withReserved(nodes []node, reservations []cluster.Reservation) []cluster.Node {
 	listed := map[int]bool{}
 	for _, r := range reservations {
@@ -126,7 +126,7 @@ func withReserved(nodes []node, reservations []cluster.Reservation) []cluster.No
 	return all
 }
 
-// userName returns who asks, as squeue calls them.
+// userName returns the user's name, as in squeue.
 func userName(env []string) string {
 	if u, err := user.Current(); err == nil {
 		return u.Username

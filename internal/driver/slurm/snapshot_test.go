@@ -12,8 +12,8 @@ import (
 	"berth/internal/job"
 )
 
-// TestSnapshots: what Slurm of several versions prints makes the snapshots that stand
-// beside it in testdata.
+// TestSnapshots checks that the output of several versions of Slurm gives the snapshots in
+// testdata.
 func TestSnapshots(t *testing.T) {
 	datadriven.Walk(t, "testdata/snapshot", func(t *testing.T, path string) {
 		var x texts
@@ -44,14 +44,14 @@ func TestSnapshots(t *testing.T) {
 				}
 				return render(snap)
 			default:
-				d.Fatalf(t, "no command is called so")
+				d.Fatalf(t, "unknown command")
 			}
 			return ""
 		})
 	})
 }
 
-// render writes a snapshot with a line for each thing in it.
+// render writes a snapshot, one line for each thing in it.
 func render(s cluster.Snapshot) string {
 	var b strings.Builder
 	q := s.Queue

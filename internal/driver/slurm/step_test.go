@@ -14,7 +14,7 @@ import (
 	"berth/test/support/slurmtest"
 )
 
-// testStep: srun may be killed, but workers do not need it, nor do they when they die then.
+// testStep kills srun, and then a worker. The other workers continue, and the killed one is started again.
 func testStep(t *testing.T, c *slurmtest.Cluster) {
 	b := newBed(t, c, "echo $$ >>\"$3.pids\"\n"+idle)
 	b.request("a1", 2, job.Batch{})
@@ -42,8 +42,8 @@ func testStep(t *testing.T, c *slurmtest.Cluster) {
 	}
 }
 
-// killSrun kills the srun that runs a script. It is two processes, of which the second ends the step
-// when the first dies: both are stopped before the first is killed, else it is a race.
+// killSrun kills the srun that runs a script. srun is two processes, and the second one ends the step
+// when the first one dies. Both are stopped before the first is killed, as it would be a race otherwise.
 func killSrun(t *testing.T, script string) {
 	t.Helper()
 	pids := processes(t, script, "srun")
@@ -54,7 +54,7 @@ func killSrun(t *testing.T, script string) {
 	}
 }
 
-// processes returns those that have an argument and a name.
+// processes returns the processes with this name and this argument.
 func processes(t *testing.T, argument, name string) (pids []int) {
 	t.Helper()
 	files, err := filepath.Glob("/proc/[0-9]*/cmdline")

@@ -13,28 +13,28 @@ import (
 	"berth/internal/job"
 )
 
-// Name is what --on calls this batch system.
+// Name is the batch system's name, as in --on.
 const Name = "slurm"
 
-// System is Slurm as its commands reach it in one environment.
+// System reaches Slurm by its commands in one environment.
 type System struct {
-	env []string // the user's
+	env []string // the user's environment
 
 	mu   sync.Mutex
-	site *site // what scontrol show config says; nil: not asked for yet
+	site *site // the configuration; nil: not read yet
 }
 
 var _ batch.System = (*System)(nil)
 
-// Open returns Slurm as it is reached in an environment. Nothing is asked yet.
+// Open returns Slurm as it is reached in an environment. It runs no command.
 func Open(env []string) *System { return &System{env: env} }
 
-// Words returns what messages call Slurm.
+// Words returns the names that messages use for Slurm.
 func (s *System) Words() batch.Words {
 	return batch.Words{Name: Name, System: "Slurm", Controller: "the Slurm controller", Ask: "sinfo"}
 }
 
-// config returns what scontrol show config says, which is asked once.
+// config returns the configuration ("scontrol show config"), which is read once.
 func (s *System) config(ctx context.Context) (site, error) {
 	s.mu.Lock()
 	known := s.site
@@ -53,7 +53,7 @@ func (s *System) config(ctx context.Context) (site, error) {
 	return c, nil
 }
 
-// Test asks Slurm when a job for the request would begin, by its own plan.
+// Test asks Slurm's own plan when a job for the request would start.
 func (s *System) Test(ctx context.Context, req job.AllocRequest) (job.Time, error) {
 	c, err := s.config(ctx)
 	if err != nil {
@@ -74,10 +74,10 @@ func (s *System) Test(ctx context.Context, req job.AllocRequest) (job.Time, erro
 	if start := parseTime(text); ok && start > 0 {
 		return start, nil
 	}
-	return 0, &job.Error{Class: job.Fatal, Where: "sbatch --test-only", What: "its answer is not understood: " + words(said.String())}
+	return 0, &job.Error{Class: job.Fatal, Where: "sbatch --test-only", What: "its output is not understood: " + words(said.String())}
 }
 
-// Submit has sbatch write the job's id straight to out.
+// Submit submits a job. sbatch writes the job's id directly to out.
 func (s *System) Submit(ctx context.Context, sub batch.Submission, out *os.File) (string, error) {
 	c, err := s.config(ctx)
 	if err != nil {
@@ -104,16 +104,16 @@ func (s *System) Submit(ctx context.Context, sub batch.Submission, out *os.File)
 			return id, nil
 		}
 	}
-	return "", &job.Error{Class: job.Transient, Where: "sbatch", What: "it names no job: " + strings.TrimSpace(said.String()), Err: errAway}
+	return "", &job.Error{Class: job.Transient, Where: "sbatch", What: "it printed no job id: " + strings.TrimSpace(said.String()), Err: errAway}
 }
 
-// JobID returns the id in what sbatch printed.
+// JobID returns the job's id in sbatch's output.
 func (s *System) JobID(out string) string {
 	id, _ := parseSubmitted(out)
 	return id
 }
 
-// Find returns the id of the live job with that script.
+// Find returns the id of the job with this script that has not ended.
 func (s *System) Find(ctx context.Context, script string) (string, error) {
 	rows, err := s.table(ctx, findFields, "--me", "--states=all")
 	if err != nil {
@@ -122,7 +122,7 @@ func (s *System) Find(ctx context.Context, script string) (string, error) {
 	return findByScript(rows, script), nil
 }
 
-// Delay changes when a pending job may begin, and the jobs that it depends on.
+// Delay changes the earliest start of a pending job and the jobs that it depends on.
 func (s *System) Delay(ctx context.Context, id string, w batch.Wait) error {
 	_, err := s.run(ctx, "scontrol", "update", "JobId="+id, "StartTime="+begin(w), "Dependency="+afterAny(w))
 	return err
@@ -134,7 +134,7 @@ func (s *System) Cancel(ctx context.Context, id string) error {
 	return err
 }
 
-// Jobs asks squeue how jobs are, and sacct how those ended that slurmctld has forgotten.
+// Jobs asks squeue for the states of jobs, and sacct for the end of those that slurmctld has forgotten.
 func (s *System) Jobs(ctx context.Context, jobs []batch.Job) (map[string]batch.Status, error) {
 	ids := make([]string, len(jobs))
 	for i, j := range jobs {

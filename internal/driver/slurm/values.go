@@ -10,9 +10,9 @@ import (
 	"berth/internal/job/parse"
 )
 
-// Formats of single values, as squeue(1) and scontrol(1) print them.
+// Parsers of single values, in the formats of squeue(1) and scontrol(1).
 
-// isNone reports whether Slurm says by this text that there is no value.
+// isNone reports whether this is one of Slurm's texts for a missing value.
 func isNone(s string) bool {
 	switch s {
 	case "", "(null)", "N/A", "n/a", "NONE", "None", "NOT_SET", "Unknown", "INVALID":
@@ -21,8 +21,8 @@ func isNone(s string) bool {
 	return false
 }
 
-// parseTime reads an instant: seconds since the epoch, as SLURM_TIME_FORMAT=%s makes
-// Slurm print it; 0 where there is none.
+// parseTime reads a time in seconds since the epoch, as Slurm prints it with SLURM_TIME_FORMAT=%s.
+// It returns 0 if there is none.
 func parseTime(s string) job.Time {
 	n, err := strconv.ParseInt(s, 10, 64)
 	if err != nil || n < 0 || n > math.MaxInt64/int64(time.Second) {
@@ -31,8 +31,8 @@ func parseTime(s string) job.Time {
 	return job.Time(n * int64(time.Second))
 }
 
-// parseLimit reads a wall time: [D-]HH:MM:SS, MM:SS, or a word. ok is false where it says
-// nothing; "UNLIMITED" is 0.
+// parseLimit reads a wall time: [D-]HH:MM:SS, MM:SS, or a word. "UNLIMITED" is 0. ok is false if there is
+// no value.
 func parseLimit(s string) (d time.Duration, ok bool) {
 	switch {
 	case s == "UNLIMITED" || s == "INFINITE":
@@ -72,7 +72,7 @@ func parseLimit(s string) (d time.Duration, ok bool) {
 	return time.Duration(total) * time.Second, true
 }
 
-// digits reads a number of at most twelve digits, which nothing that is counted here exceeds.
+// digits reads a number of at most twelve digits, which is enough for all counts here.
 func digits(s string) (int64, bool) {
 	if s == "" || len(s) > 12 || strings.Trim(s, "0123456789") != "" {
 		return 0, false
@@ -81,8 +81,8 @@ func digits(s string) (int64, bool) {
 	return n, err == nil
 }
 
-// parseCount reads a number of nodes or CPUs. Slurm may write 2048 as "2K", and what a
-// pending job may take as a range: its lower end counts. 0 where it is no number.
+// parseCount reads a number of nodes or CPUs. Slurm may print 2048 as "2K", and a range for a
+// pending job, of which the lower end counts. It returns 0 if there is no number.
 func parseCount(s string) int {
 	s, _, _ = strings.Cut(s, "-")
 	scale := int64(1)
@@ -101,7 +101,7 @@ func parseCount(s string) int {
 	return 0
 }
 
-// parseMegabytes reads an amount of memory that is megabytes without saying so, in bytes; 0 where it is none.
+// parseMegabytes reads an amount of memory in megabytes without a unit, and returns bytes; 0 if there is none.
 func parseMegabytes(s string) int64 {
 	n, err := parse.Mem("", s)
 	if err != nil {
@@ -110,7 +110,7 @@ func parseMegabytes(s string) int64 {
 	return n
 }
 
-// tresMem returns the memory in a list of trackable resources, "cpu=2,mem=4G,node=1", in bytes.
+// tresMem returns the memory, in bytes, in a list of trackable resources such as "cpu=2,mem=4G,node=1".
 func tresMem(s string) int64 {
 	for item := range strings.SplitSeq(s, ",") {
 		if mem, ok := strings.CutPrefix(item, "mem="); ok {
@@ -121,7 +121,7 @@ func tresMem(s string) int64 {
 }
 
 // parseExit reads how a job's script ended: a wait status as one number (Slurm 22.05),
-// or "status:signal" (later).
+// or "status:signal" (later versions).
 func parseExit(s string) (status, signal int) {
 	if code, sig, ok := strings.Cut(s, ":"); ok {
 		c, _ := digits(code)
@@ -132,8 +132,8 @@ func parseExit(s string) (status, signal int) {
 	return int(n >> 8 & 0xff), int(n & 0x7f)
 }
 
-// arrayTasks counts the tasks in the id of a pending array, "8_[1-20:2,40%3]", and returns
-// how many may run at once, 0: no limit. Any other id is one task.
+// arrayTasks returns the number of tasks in the id of a pending array such as "8_[1-20:2,40%3]", and
+// how many of them may run at once (0: no limit). Any other id is one task.
 func arrayTasks(id string) (tasks, throttle int) {
 	_, list, ok := strings.Cut(id, "_[")
 	if !ok {
@@ -148,7 +148,7 @@ func arrayTasks(id string) (tasks, throttle int) {
 	return max(tasks, 1), int(n)
 }
 
-// rangeLen returns how many numbers "7", "1-20" or "1-20:4" names; what cannot be read is one.
+// rangeLen returns how many numbers "7", "1-20" or "1-20:4" contain, and 1 for a text that cannot be read.
 func rangeLen(s string) int {
 	s, stride, _ := strings.Cut(s, ":")
 	first, last, ranged := strings.Cut(s, "-")

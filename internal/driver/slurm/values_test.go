@@ -69,7 +69,7 @@ func FuzzValues(f *testing.F) {
 	})
 }
 
-// TestErrors: what Slurm's commands say, as they said it, is told apart.
+// TestErrors checks that the real messages of Slurm's commands are classified.
 func TestErrors(t *testing.T) {
 	for _, c := range []struct {
 		said, what string
@@ -89,7 +89,7 @@ func TestErrors(t *testing.T) {
 		{"allocation failure: Requested node configuration is not available\n", "Requested node configuration is not available", job.User, nil},
 		{"sbatch: error: Batch job submission failed: Required partition not available (inactive or drain)\n", "Required partition not available (inactive or drain)", job.Transient, batch.ErrLater},
 		{"sbatch: unrecognized option '--bogus'\nTry \"sbatch --help\" for more information\n", "unrecognized option '--bogus'", job.User, nil},
-		{"", "it failed and said nothing", job.User, nil},
+		{"", "the command failed without a message", job.User, nil},
 	} {
 		var e *job.Error
 		if err := classify("sbatch", c.said); !errors.As(err, &e) || e.What != c.what || e.Class != c.class || !errors.Is(err, c.kind) && c.kind != nil {
@@ -146,7 +146,7 @@ func TestSubmitted(t *testing.T) {
 	}
 }
 
-// TestReasons: every reason has words, and only those of infeasible requests end a wait.
+// TestReasons checks the texts of reasons, and that only the reasons of infeasible requests end a wait.
 func TestReasons(t *testing.T) {
 	for reason, never := range map[string]bool{
 		"Priority": false, "Resources": false, "PartitionTimeLimit": true, "PartitionNodeLimit": false, "JobHeldAdmin": false,
@@ -158,7 +158,7 @@ func TestReasons(t *testing.T) {
 		}
 	}
 	for reason, want := range map[string]string{
-		"Priority":     "jobs of higher priority come first",
+		"Priority":     "jobs of higher priority start first",
 		"NeverHeardOf": "Slurm says: NeverHeardOf",
 		"ReqNodeNotAvail, Reserved for maintenance": "nodes that it needs are not available (ReqNodeNotAvail, Reserved for maintenance)",
 	} {

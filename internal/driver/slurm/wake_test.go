@@ -33,7 +33,7 @@ func (b *bed) wakesLeft() bool {
 	return err == nil && len(left) > 0
 }
 
-// awaitWake waits until there is one wake-up job, which is in that state and depends on that job.
+// awaitWake waits until there is one wake-up job, in this state and depending on this job.
 func (b *bed) awaitWake(what, state, on string) (id string) {
 	b.t.Helper()
 	b.poll(what, func() bool {
@@ -48,9 +48,9 @@ func (b *bed) awaitWake(what, state, on string) (id string) {
 	return id
 }
 
-// testWake: while a job is unfinished there is one wake-up job, which waits for the allocations
-// there are; one that runs beside a live coordinator is followed by another; it is no load in a
-// snapshot; and it goes when no job is left.
+// testWake checks that there is one wake-up job while a job is unfinished, and that it waits for the allocations.
+// If it runs while a coordinator lives, another one replaces it. It is not in
+// snapshots, and it is cancelled when no job is left.
 func testWake(t *testing.T, c *slurmtest.Cluster) {
 	b := newBed(t, c, "[ \"$1\" = worker ] || exec sleep 600\n"+idle)
 	b.opts.Wake, b.opts.StandIn = true, &wire.StandIn{Env: []string{"ODD=it's"}, Log: b.opts.Dir + ".log"}
@@ -62,7 +62,7 @@ func testWake(t *testing.T, c *slurmtest.Cluster) {
 	b.request("a1", 1, job.Batch{})
 	b.up("a1")
 	if id := b.awaitWake("one that waits for the allocation", "PENDING", b.job("a1")); id != first {
-		t.Errorf("%s is another one than %s", id, first)
+		t.Errorf("the wake-up job is %s; want the first one, %s", id, first)
 	}
 	snap, err := b.d.Snapshot(t.Context(), "")
 	if err != nil {
@@ -86,14 +86,14 @@ func testWake(t *testing.T, c *slurmtest.Cluster) {
 		return len(ws) == 1 && !strings.HasPrefix(ws[0], first+" ") && strings.Contains(ws[0], "PENDING")
 	})
 	if note := b.d.GuardNote(req); note != "" {
-		t.Errorf("it says %q", note)
+		t.Errorf("the note is %q", note)
 	}
 	b.d.KeepAwake(nil)
 	b.poll("none is left", func() bool { return len(b.wakes()) == 0 && !b.wakesLeft() })
 }
 
-// testWakeOwn: a driver inside of an allocation gives that back last, and not before a wake-up
-// job or another allocation is sure to carry on.
+// testWakeOwn checks that a driver inside an allocation releases this one last, and only when a wake-up
+// job or another allocation can continue the jobs.
 func testWakeOwn(t *testing.T, c *slurmtest.Cluster) {
 	b := newBed(t, c, "[ \"$1\" = worker ] || exec sleep 600\n"+idle)
 	req := b.request("a1", 1, job.Batch{})
@@ -107,7 +107,7 @@ func testWakeOwn(t *testing.T, c *slurmtest.Cluster) {
 	if err := b.d.Adopt(t.Context(), "a1", req); err != nil {
 		t.Fatal(err)
 	}
-	b.d.KeepAwake([]job.AllocRequest{req}) // which asks for no wake-up job, as Options.Wake is not set
+	b.d.KeepAwake([]job.AllocRequest{req}) // this submits no wake-up job, as Options.Wake is not set
 	b.up("a1")
 	b.release("a1")
 	b.request("a2", 1, job.Batch{})
