@@ -14,28 +14,27 @@ import (
 	"berth/internal/wire"
 )
 
-// Kill, Grant and Commit, and the other methods that take an action, are how the coordinator carries out what the
-// engine has decided (engine.Perform). They run in the loop.
+// Kill sends a worker the order to kill an attempt. Kill, Grant, Commit and the other methods with an action as
+// parameter carry out what the engine has decided (step.Perform). They run in the loop.
 func (s *Server) Kill(a step.Kill) {
 	s.send(a.Node, &wire.Kill{Attempt: a.Attempt, Reason: a.Reason})
 }
 
-// Grant sends an attempt the grant of a phase.
+// Grant sends an attempt the grant up to a phase.
 func (s *Server) Grant(a step.Grant) {
 	s.send(a.Node, &wire.Grant{Attempt: a.Attempt, Phase: a.Phase, Grant: a.Grant})
 }
 
-// Commit lets an attempt put its output into place.
+// Commit permits an attempt to commit its output.
 func (s *Server) Commit(a step.Commit) { s.send(a.Node, &wire.Commit{Attempt: a.Attempt}) }
 
-// Locate tells a node's worker where a map output is.
+// Locate sends a node's worker the location of a map output.
 func (s *Server) Locate(a step.Locate) {
-	_ = s.tellJob(a.Node, a.Attempt.Job) // if it cannot be told, no attempt of the job runs there
+	_ = s.sendJob(a.Node, a.Attempt.Job) // if the job is too large to be sent, no attempt of it runs there
 	s.send(a.Node, &wire.Locate{Map: a.Attempt, Holder: a.Holder, Addr: a.Addr, Outputs: a.Outputs})
 }
 
-// Forget lets a node's worker drop what it has of a job. If that is resumed it has to be
-// told of it anew.
+// Forget lets a node's worker remove what it has of a job. If the job is resumed, it is sent again.
 func (s *Server) Forget(a step.Forget) {
 	if ses := s.sessions[a.Node]; ses != nil {
 		delete(ses.told, a.Job)
@@ -43,7 +42,7 @@ func (s *Server) Forget(a step.Forget) {
 	s.send(a.Node, &wire.Forget{Job: a.Job})
 }
 
-// Start sends an attempt to its node with what sets its task apart.
+// Start sends an attempt to its node, with the entry or the split of its task.
 func (s *Server) Start(a step.Start) {
 	l := s.jobs[a.Attempt.Job]
 	m := &wire.Start{Attempt: a.Attempt, Through: a.Through, Commit: a.Commit, Expected: a.Expected, Grant: a.Grant}
@@ -53,18 +52,18 @@ func (s *Server) Start(a step.Start) {
 	case a.Attempt.Task < len(l.Tasks.Splits):
 		m.Split = &l.Tasks.Splits[a.Attempt.Task]
 	}
-	err := s.tellJob(a.Node, a.Attempt.Job)
+	err := s.sendJob(a.Node, a.Attempt.Job)
 	if err == nil {
 		err = s.queue(a.Node, m)
 	}
-	if err != nil { // no worker can be told, so the job cannot run
+	if err != nil { // the message is too large for any worker, so the job cannot run
 		go s.input(step.AttemptEnded{AttemptEnded: event.AttemptEnded{Attempt: a.Attempt, Outcome: event.Broken,
-			Reason: "its node cannot be told what to do: " + err.Error()}})
+			Reason: "the task cannot be sent to its node: " + err.Error()}})
 	}
 }
 
-// tellJob tells a node's worker about a job, once a connection. Its errors are those of queue.
-func (s *Server) tellJob(node job.NodeID, id job.ID) error {
+// sendJob sends a job to a node's worker, once for each connection. Its errors are those of queue.
+func (s *Server) sendJob(node job.NodeID, id job.ID) error {
 	ses, l := s.sessions[node], s.jobs[id]
 	if ses == nil || l == nil || ses.told[id] {
 		return nil
@@ -81,19 +80,19 @@ func (s *Server) tellJob(node job.NodeID, id job.ID) error {
 	return err
 }
 
-// untell has every worker told of a job anew before the next attempt, as its spec may have changed.
-func (s *Server) untell(id job.ID) {
+// resendJob has a job sent again to each worker before its next attempt, as its spec may have changed.
+func (s *Server) resendJob(id job.ID) {
 	for _, ses := range s.sessions {
 		delete(ses.told, id)
 	}
 }
 
-// send queues a message that is never too large for a node's worker.
+// send queues a message for a node's worker. The message must be of a kind that is never too large.
 func (s *Server) send(node job.NodeID, m wire.Message) { _ = s.queue(node, m) }
 
-// queue queues a message for a node's worker. One without a session gets nothing:
-// when it is back, the engine reconciles what it has with what it should have. An error
-// says that the message is too large for any connection, wire.ErrTooLarge.
+// queue queues a message for a node's worker. A worker without a session gets nothing: when it
+// reconnects, the engine compares what it has with what it should have. The only error is
+// wire.ErrTooLarge: the message is too large for any connection.
 func (s *Server) queue(node job.NodeID, m wire.Message) error {
 	ses := s.sessions[node]
 	if ses == nil {
@@ -105,15 +104,15 @@ func (s *Server) queue(node job.NodeID, m wire.Message) error {
 		s.log.Error("message is too large for a worker", "node", node, "err", err)
 		return err
 	case err != nil:
-		s.log.Warn("worker cannot be told", "node", node, "err", err)
-		ses.close() // its reader ends, and tells the engine
+		s.log.Warn("a message cannot be sent to a worker", "node", node, "err", err)
+		ses.close() // ends the session's reader, which tells the engine
 		return nil
 	}
 	s.unflushed[ses] = struct{}{}
 	return nil
 }
 
-// flushSessions sends out what was queued in this round.
+// flushSessions sends the messages that were queued in this round.
 func (s *Server) flushSessions() {
 	for ses := range s.unflushed {
 		if err := ses.conn.Flush(); err != nil {
@@ -123,7 +122,7 @@ func (s *Server) flushSessions() {
 	clear(s.unflushed)
 }
 
-// acknowledge tells the worker that the end of its attempt is in the journal.
+// acknowledge tells a worker that the end of its attempt is in the journal.
 func (s *Server) acknowledge(at job.Attempt) {
 	if ses := s.awaits[at]; ses != nil {
 		delete(s.awaits, at)
@@ -131,10 +130,10 @@ func (s *Server) acknowledge(at job.Attempt) {
 	}
 }
 
-// Request asks the allocation's driver for it, beside the loop.
+// Request requests an allocation from its driver, beside the loop.
 func (s *Server) Request(a step.Request) {
 	s.shapes[a.Alloc] = a.Request
-	ok := s.places.call(a.Request.On, func(ctx context.Context, d driver.Driver) {
+	ok := s.backends.call(a.Request.On, func(ctx context.Context, d driver.Driver) {
 		if err := d.Request(ctx, a.Alloc, a.Request); err != nil {
 			s.input(step.AllocDown{Alloc: a.Alloc, Reason: err.Error(), Refuse: true})
 		}
@@ -145,13 +144,13 @@ func (s *Server) Request(a step.Request) {
 	}
 }
 
-// Release gives an allocation back, beside the loop.
+// Release gives an allocation back to its driver, beside the loop.
 func (s *Server) Release(a step.Release) {
 	shape := s.shapes[a.Alloc]
 	if !shape.Elastic { // else Clear comes yet
 		delete(s.shapes, a.Alloc)
 	}
-	s.places.call(cmp.Or(a.On, shape.On), func(ctx context.Context, d driver.Driver) {
+	s.backends.call(cmp.Or(a.On, shape.On), func(ctx context.Context, d driver.Driver) {
 		if err := d.Release(ctx, a.Alloc); err != nil {
 			s.log.Warn("allocation is not given back", "alloc", a.Alloc, "err", err)
 		}
@@ -161,7 +160,7 @@ func (s *Server) Release(a step.Release) {
 // look has the driver find out whether an allocation is still there, one of whose workers has gone.
 func (s *Server) look(id job.AllocID) {
 	if shape := s.shapes[id]; shape.Elastic {
-		s.places.call(shape.On, func(_ context.Context, d driver.Driver) {
+		s.backends.call(shape.On, func(_ context.Context, d driver.Driver) {
 			if w, ok := d.(driver.Batch); ok {
 				w.Look(id)
 			}

@@ -123,7 +123,7 @@ func (s *Server) explain(r *http.Request) (any, error) {
 func (s *Server) callFor(id job.ID, work func(job.ID) error) error {
 	return s.call(func() error {
 		if s.jobs[id] == nil {
-			return s.notHere(id)
+			return s.notInMemory(id)
 		}
 		return work(id)
 	})

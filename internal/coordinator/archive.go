@@ -92,14 +92,14 @@ func besideQueue(r *store.Run, p plan.Plan, v report.JobView) {
 // ended writes what stays of a job that is over, beside the loop, and then tells those who
 // watch it. They do not wait for ever: the job is over, whatever a file system does.
 func (s *Server) ended(l *live) {
-	l.paid(s.rentedFor(l))
+	l.setRented(s.rentedFor(l))
 	s.archiving.Add(1)
 	log := l.joblog
 	over, archived := l.ends()
 	letGo := sync.OnceFunc(func() { close(over) })
 	go func() {
 		defer s.archiving.Done()
-		l.conclude(s.archive(l, log))
+		l.setSummary(s.archive(l, log))
 		letGo()
 		close(archived)
 		s.post(func() { s.round.after = append(s.round.after, s.tidy, s.prune) })

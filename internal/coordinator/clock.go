@@ -82,7 +82,7 @@ func (s *Server) followWall() {
 	for _, a := range s.engine.Allocs() {
 		if a.Begun && a.Ends != 0 {
 			out, err := s.engine.Step(s.round.at, step.AllocUp{Alloc: a.ID, Ends: a.Ends.Add(-by)})
-			s.take(out)
+			s.collect(out)
 			if err != nil {
 				s.log.Warn("the end of an allocation is not moved", "alloc", a.ID, "err", err)
 			}

@@ -147,7 +147,7 @@ func TestWallClockBetweenCoordinators(t *testing.T) {
 			t.Fatal(err)
 		}
 		s.round.at = s.now()
-		s.take(s.engine.Recover(s.round.at))
+		s.collect(s.engine.Recover(s.round.at))
 		s.round.actions = nil
 		h.since = nodeTimeout - time.Second
 		s.give(t, step.Tick{})

@@ -17,27 +17,27 @@ func (s *Server) enter(req job.AllocRequest, env []string) error {
 		return nil
 	}
 	if p := registry.Batch(req.On); p != nil {
-		if err := s.ensurePlace(p); err != nil {
+		if err := s.ensureBackend(p); err != nil {
 			return err
 		}
 	}
-	if d, ok := s.places.driver(req.On).(driver.Entered); ok {
+	if d, ok := s.backends.driver(req.On).(driver.Entered); ok {
 		return d.Use(req.Batch.Cluster, env)
 	}
 	return nil
 }
 
-// ensurePlace adds a batch system that was not reached so far.
-func (s *Server) ensurePlace(p driver.BatchBackend) error {
+// ensureBackend adds a batch system that was not reached so far.
+func (s *Server) ensureBackend(p driver.BatchBackend) error {
 	s.entering.Lock()
 	defer s.entering.Unlock()
-	if s.places.driver(p.Name()) != nil {
+	if s.backends.driver(p.Name()) != nil {
 		return nil
 	}
 	if err := s.listenToNodes(); err != nil {
 		return err
 	}
-	return s.call(func() error { return s.addPlace(p) })
+	return s.call(func() error { return s.addBackend(p) })
 }
 
 // listenToNodes listens for workers on nodes as well, where so far only those on this machine could

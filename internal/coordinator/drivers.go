@@ -12,21 +12,21 @@ import (
 	"berth/internal/step"
 )
 
-// addPlaces adds the places that can be reached from here: batch systems, and this machine where the coordinator is no stand-in.
-func (s *Server) addPlaces() error {
+// addBackends adds the places that can be reached from here: batch systems, and this machine where the coordinator is no stand-in.
+func (s *Server) addBackends() error {
 	for _, p := range registry.All() {
 		if b, is := p.(driver.BatchBackend); is && !s.opts.reaches(b) || !is && s.opts.StandIn {
 			continue
 		}
-		if err := s.addPlace(p); err != nil {
+		if err := s.addBackend(p); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// addPlace makes the driver of a place. It runs in the loop, or before it.
-func (s *Server) addPlace(p driver.Backend) error {
+// addBackend makes the driver of a place. It runs in the loop, or before it.
+func (s *Server) addBackend(p driver.Backend) error {
 	dial := s.reach.local
 	if _, is := p.(driver.BatchBackend); is {
 		dial = s.reach.nodes
@@ -39,7 +39,7 @@ func (s *Server) addPlace(p driver.Backend) error {
 	if err != nil {
 		return err
 	}
-	s.places.add(p.Name(), d)
+	s.backends.add(p.Name(), d)
 	return nil
 }
 
@@ -66,7 +66,7 @@ func (s *Server) known() []job.AllocID {
 // first, and no call waits for it: folders on a file system that does not answer take for ever.
 func (s *Server) Clear(a step.Clear) {
 	delete(s.shapes, a.Alloc)
-	ok := s.places.call(a.On, func(ctx context.Context, d driver.Driver) { go s.clearNow(ctx, d, a.Alloc) })
+	ok := s.backends.call(a.On, func(ctx context.Context, d driver.Driver) { go s.clearNow(ctx, d, a.Alloc) })
 	if !ok { // once its driver is there again, it removes what no coordinator knows (Sweep)
 		go s.input(step.Cleared{Alloc: a.Alloc})
 	}

@@ -145,14 +145,14 @@ func (l *live) ends() (over, archived chan struct{}) {
 }
 
 // paid notes what the job came to on rented machines.
-func (l *live) paid(r *report.Rented) {
+func (l *live) setRented(r *report.Rented) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.rented = r
 }
 
-// conclude says that the job's summary is written.
-func (l *live) conclude(v report.JobView) {
+// setSummary says that the job's summary is written.
+func (l *live) setSummary(v report.JobView) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.last = &v

@@ -12,32 +12,32 @@ import (
 	"berth/internal/step"
 )
 
-// maxRound bounds how much is taken into one round, so that records reach the
-// journal soon and actions follow.
+// maxRound is the largest number of inputs in one round, so that records reach the journal soon
+// and actions follow.
 const maxRound = 256
 
-// syncEvery is how long a record may stay in the page cache only, while the disk is fast. A
-// coordinator that dies loses nothing by it, a machine that loses power at most so much.
+// syncEvery is how long a record may be only in the page cache, as long as the disk is fast. The death
+// of a coordinator loses no record. A power failure loses at most the records of this time.
 const syncEvery = time.Second
 
-// Tasks that make files wait while their file system is synced. So the loop pauses between two
-// syncs for syncPause times as long as the first took, and for maxSyncPause at most: syncing takes
-// a twentieth of the time, whatever the disk.
+// Tasks that create files wait while their file system is synced. So the loop waits between two
+// syncs for syncPause times the duration of the first, and for maxSyncPause at most. Syncing thus
+// takes a twentieth of the time on any disk.
 const (
 	syncPause    = 19
 	maxSyncPause = 30 * time.Second
 )
 
-// round is what one round of the loop has gathered.
+// round is what one round of the loop has collected.
 type round struct {
-	at      job.Time // of all its steps
+	at      job.Time // the time of all steps of the round
 	records []event.Record
 	actions []step.Action
-	after   []func() // run once the records are in the journals
+	after   []func() // functions to run when the records are in the journals
 }
 
-// counters returns those of a job's attempts whose ends the round has gathered, as the job's
-// view does not have them before they are in the journal.
+// counters returns the counters of a job's attempts that ended in this round. The job's view does not
+// contain them before they are in the journal.
 func (r *round) counters(id job.ID) (all []map[string]int64) {
 	for _, rec := range r.records {
 		if ended, ok := rec.(event.AttemptEnded); ok && ended.Attempt.Job == id {
@@ -47,7 +47,7 @@ func (r *round) counters(id job.ID) (all []map[string]int64) {
 	return all
 }
 
-// post hands work to the loop; it runs there, alone with the engine.
+// post has the loop run work. Nothing else uses the engine meanwhile.
 func (s *Server) post(work func()) {
 	select {
 	case s.posted <- work:
@@ -73,7 +73,7 @@ func (s *Server) call(work func() error) error {
 	}
 }
 
-// input posts an input for the engine.
+// input posts an input of the engine to the loop.
 func (s *Server) input(in step.Input) {
 	s.post(func() {
 		if err := s.step(in); err != nil {
@@ -82,26 +82,26 @@ func (s *Server) input(in step.Input) {
 	})
 }
 
-// step hands an input to the engine and takes up its records and actions.
+// step gives an input to the engine and adds its records and actions to the round.
 func (s *Server) step(in step.Input) error {
 	in = s.bySteady(in)
 	out, err := s.engine.Step(s.round.at, in)
-	s.take(out)
+	s.collect(out)
 	if n, ok := in.(step.AllocNote); ok {
-		s.nodes.ApplyNote(n.Alloc, n.Note, n.Start) // for people only, so there is no record of it
+		s.nodes.ApplyNote(n.Alloc, n.Note, n.Start) // it is shown to users only, so it is not recorded
 	}
 	return err
 }
 
-func (s *Server) take(out engine.Output) {
+func (s *Server) collect(out engine.Output) {
 	s.round.records = append(s.round.records, out.Records...)
 	s.round.actions = append(s.round.actions, out.Actions...)
 }
 
-// loop runs until ctx ends or nothing needs the coordinator any more.
+// loop runs rounds until ctx ends or nothing needs the coordinator any more.
 func (s *Server) loop(ctx context.Context) (err error) {
 	defer func() {
-		if !errors.Is(err, seat.ErrTakenOver) { // commands go on to the coordinator that has
+		if !errors.Is(err, seat.ErrTakenOver) { // commands use the coordinator that has taken over
 			s.failure = err
 		}
 		close(s.stopped)
@@ -126,7 +126,7 @@ func (s *Server) loop(ctx context.Context) (err error) {
 			}
 		case <-rented.C:
 			s.round.at = s.now()
-			s.lookAtRented()
+			s.reviewRented()
 		case <-sync.C:
 			s.syncJournals()
 		case <-ctx.Done():
@@ -144,7 +144,7 @@ func (s *Server) loop(ctx context.Context) (err error) {
 	}
 }
 
-// timer fires when the engine next wants to be told the time, or the coordinator to see whether it is idle.
+// timer fires at the next timeout of the engine, or when the coordinator checks whether it is idle.
 func (s *Server) timer() *time.Timer {
 	wait := idleCheck
 	if at, ok := s.engine.NextTimeout(); ok {
@@ -153,7 +153,7 @@ func (s *Server) timer() *time.Timer {
 	return time.NewTimer(wait)
 }
 
-// gather runs what was posted, up to the round's bound.
+// gather runs the posted functions, at most maxRound of them.
 func (s *Server) gather(work func()) {
 	for n := 0; n < maxRound; n++ {
 		work()
@@ -166,7 +166,7 @@ func (s *Server) gather(work func()) {
 	work()
 }
 
-// flush writes the round's records, then acts on them.
+// flush writes the records of the round to the journals and then carries out its actions.
 func (s *Server) flush() error {
 	r := s.round
 	s.round = round{}
@@ -176,7 +176,7 @@ func (s *Server) flush() error {
 	if len(r.records) > 0 {
 		seq, err := s.journals.Append(r.at, r.records...)
 		if err != nil {
-			return err // what is not in the journal must not be acted on: the next coordinator goes on from there
+			return err // nobody may act on a record that is not in the journal: the next coordinator continues from the journal
 		}
 		for i, rec := range r.records {
 			s.observe(event.Entry{Seq: seq + uint64(i), At: r.at, Record: rec})
@@ -196,9 +196,9 @@ func (s *Server) flush() error {
 	return nil
 }
 
-// observe lets views, job logs and histories see a record that has happened.
+// observe applies a record to views, job logs and the history.
 func (s *Server) observe(e event.Entry) {
-	if r, ok := e.Record.(event.AllocEnded); ok && !s.shapes[r.Alloc].Elastic { // else it is to be cleared yet
+	if r, ok := e.Record.(event.AllocEnded); ok && !s.shapes[r.Alloc].Elastic { // an elastic one is cleared later
 		delete(s.shapes, r.Alloc)
 	}
 	s.unguarded = s.unguarded || guarded(e.Record)
@@ -217,8 +217,8 @@ func (s *Server) observe(e event.Entry) {
 	}
 }
 
-// syncJournals makes what was appended survive a loss of power, beside the loop, unless the
-// last sync is under way or was long and is not long ago.
+// syncJournals writes the journals to the disk, beside the loop. It does nothing if a sync is under
+// way, or if the pause after the last one is not over.
 func (s *Server) syncJournals() {
 	if !s.syncing.CompareAndSwap(false, true) {
 		return
@@ -236,5 +236,5 @@ func (s *Server) syncJournals() {
 	}()
 }
 
-// pauseAfter returns how long no sync begins after one that took so long.
+// pauseAfter returns the pause after a sync that took this long.
 func pauseAfter(took time.Duration) time.Duration { return min(syncPause*took, maxSyncPause) }

@@ -47,7 +47,7 @@ func (s *Server) planRest(ctx context.Context, l *live, a step.Plan) (plan.Plan,
 	l.mu.Lock()
 	old := l.Plan
 	l.mu.Unlock()
-	d := s.places.driver(old.Alloc.On)
+	d := s.backends.driver(old.Alloc.On)
 	if d == nil {
 		return plan.Plan{}, &job.Error{Class: job.Transient, Where: old.Alloc.On, What: "its commands are not on the coordinator's PATH"}
 	}

@@ -13,8 +13,8 @@ import (
 	"berth/internal/journal"
 )
 
-// recover brings back the state in which the coordinator before ended: the
-// journals of jobs that are not over, and that of nodes and allocations.
+// recover restores the state in which the previous coordinator ended, by a replay of the journals of
+// jobs that are not over and of the journal of nodes and allocations.
 func (s *Server) recover() error {
 	open, err := s.reopenAll()
 	if err != nil {
@@ -25,7 +25,7 @@ func (s *Server) recover() error {
 	torn, err := s.journals.Replay(open, func(e event.Entry) error {
 		over.see(e)
 		last = max(last, e.At)
-		if s.notOurs(e.Record) {
+		if s.isForeign(e.Record) {
 			return nil
 		}
 		s.engine.Replay(e)
@@ -36,24 +36,24 @@ func (s *Server) recover() error {
 		return err
 	}
 	s.clock.notBefore(last)
-	s.ahead = s.clock.ahead() // drivers tell anew when allocations end
+	s.ahead = s.clock.ahead() // drivers will report again when allocations end
 	for id, n := range torn {
-		s.log.Warn("the end of a journal was torn and is cut off", "job", id, "bytes", n)
+		s.log.Warn("a crash interrupted the last write to a journal; its incomplete end was removed", "job", id, "bytes", n)
 	}
 	s.journals.NumberFrom(uint64(time.Now().UnixMicro()))
 	for _, id := range open {
-		if _, known := s.engine.Job(id); !known { // its journal was begun and no more: its command submits it again
-			s.drop(id)
+		if _, known := s.engine.Job(id); !known { // its journal has no records yet: its command will submit it again
+			s.removeJob(id)
 		}
 	}
 	s.compact(over)
-	s.goOn()
+	s.continueJobs()
 	return nil
 }
 
-// goOn continues the job logs, and writes the history of jobs that ended before a coordinator
-// that died could.
-func (s *Server) goOn() {
+// continueJobs continues the job logs, and archives the jobs that the previous coordinator had not archived
+// when it died.
+func (s *Server) continueJobs() {
 	for _, j := range s.engine.Jobs() {
 		l := s.jobs[j.ID]
 		if l == nil {
@@ -67,7 +67,7 @@ func (s *Server) goOn() {
 	}
 }
 
-// reopenAll loads the runs that are not over, and returns those that can be read.
+// reopenAll loads the runs that are not over, and returns the ids of those that can be read.
 func (s *Server) reopenAll() (open []job.ID, err error) {
 	runs, err := s.home.List()
 	if err != nil {
@@ -79,17 +79,17 @@ func (s *Server) reopenAll() (open []job.ID, err error) {
 		}
 		l, err := s.reopen(r)
 		if err != nil {
-			s.log.Error("a run cannot be read and stays as it is", "job", r.ID, "err", err)
+			s.log.Error("a run cannot be read; it is left unchanged", "job", r.ID, "err", err)
 			continue
 		}
-		s.keep(l)
+		s.addJob(l)
 		open = append(open, r.ID)
 	}
 	return open, nil
 }
 
-// reopen loads a run that is not over. One whose folder or journal is damaged is an
-// error, found before its first record counts: it stops no other.
+// reopen loads a run that is not over. It checks the whole journal first, so that a damaged run is
+// refused before any of its records is replayed, and does not affect other runs.
 func (s *Server) reopen(r home.Run) (*live, error) {
 	if err := checkJournal(r); err != nil {
 		return nil, err
@@ -97,7 +97,7 @@ func (s *Server) reopen(r home.Run) (*live, error) {
 	return s.load(r.ID)
 }
 
-// checkJournal reads a run's journal through.
+// checkJournal reads the whole journal of a run.
 func checkJournal(r home.Run) error {
 	_, err := journal.Replay(r.Journal(), func(e event.Entry) error {
 		if of := e.Record.Of(); of != r.ID {
@@ -109,7 +109,7 @@ func checkJournal(r home.Run) error {
 	return err
 }
 
-// remember lets views see a record, and returns the job that it belongs to, nil for none.
+// remember applies a record to the views, and returns the job that it belongs to, or nil.
 func (s *Server) remember(e event.Entry) *live {
 	s.noteRented(e.Record)
 	id := e.Record.Of()
@@ -124,18 +124,18 @@ func (s *Server) remember(e event.Entry) *live {
 	return l
 }
 
-// unfinished reports whether a run was submitted and is not known to be over.
+// unfinished reports whether a run was submitted and has no summary yet.
 func unfinished(r home.Run) bool {
 	if _, err := os.Stat(r.Journal()); errors.Is(err, fs.ErrNotExist) {
-		return false // its command died before it was submitted
+		return false // its command died before it submitted the run
 	}
 	_, over := archived(r) // a summary that cannot be read is written anew from the journal
 	return !over
 }
 
-// recall takes up a job that is not in memory, as it was over, so that it can be resumed.
-// fresh is what was loaded of it; it is left alone if the job is in memory. It runs in the loop.
-func (s *Server) recall(fresh *live) (*live, error) {
+// reload returns a job that is to be resumed. If the job is not in memory, because it was over, its
+// journal is replayed into fresh, which was loaded from its folder. It runs in the loop.
+func (s *Server) reload(fresh *live) (*live, error) {
 	id := fresh.Spec.ID
 	if l := s.jobs[id]; l != nil {
 		return l, nil
@@ -151,6 +151,6 @@ func (s *Server) recall(fresh *live) (*live, error) {
 	over, archived := fresh.ends()
 	close(over)
 	close(archived)
-	s.keep(fresh)
+	s.addJob(fresh)
 	return fresh, nil
 }

@@ -61,11 +61,11 @@ func (x *renting) kind(id job.AllocID, n job.NodeID) int {
 	return -1
 }
 
-// lookAtRented has done what is advised of all rented machines on which bags run. It runs in the loop.
-func (s *Server) lookAtRented() {
+// reviewRented has done what is advised of all rented machines on which bags run. It runs in the loop.
+func (s *Server) reviewRented() {
 	for _, id := range slices.Sorted(maps.Keys(s.renting)) {
 		x := s.renting[id]
-		d, rents := s.places.driver(x.request.On).(driver.Renter)
+		d, rents := s.backends.driver(x.request.On).(driver.Renter)
 		bags, cores := s.bagsOn(x.request)
 		if !rents || len(bags) == 0 {
 			continue
@@ -89,7 +89,7 @@ func (s *Server) carryOut(id job.AllocID, x *renting, a rent.Advice) {
 	if a.Rent == nil && len(a.Return) == 0 {
 		return
 	}
-	s.places.call(x.request.On, func(_ context.Context, d driver.Driver) {
+	s.backends.call(x.request.On, func(_ context.Context, d driver.Driver) {
 		r := d.(driver.Renter)
 		for kind, n := range a.Rent {
 			if n > 0 {
@@ -147,7 +147,7 @@ func (x *renting) state(bags []step.JobStatus, cores int, hired []driver.Hired, 
 func (s *Server) rentedFor(l *live) *report.Rented {
 	j, known := s.engine.Job(l.Spec.ID)
 	for id, x := range s.renting {
-		d, rents := s.places.driver(x.request.On).(driver.Renter)
+		d, rents := s.backends.driver(x.request.On).(driver.Renter)
 		if !known || !rents || job.ShapeOf(x.request) != job.ShapeOf(j.Alloc) {
 			continue
 		}

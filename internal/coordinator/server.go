@@ -27,33 +27,33 @@ import (
 	"berth/internal/wire"
 )
 
-// farewell is how long commands may take to hear that the coordinator ends.
-const farewell = 2 * time.Second
+// closeAPIPatience is how long the coordinator waits at its end until commands know that it ends.
+const closeAPIPatience = 2 * time.Second
 
-// idleCheck is how often the loop looks whether anything needs the coordinator.
+// idleCheck is the time between two checks whether anything needs the coordinator.
 const idleCheck = time.Second
 
 var errStopped = errors.New("the coordinator is ending")
 
-// Options is what a coordinator is made with.
+// Options configures a coordinator.
 type Options struct {
 	Home  home.Home
 	Exe   string        // path of the berth program, for workers
-	Idle  time.Duration // it ends after so long without jobs, workers and commands
+	Idle  time.Duration // the coordinator ends after this time without jobs, workers and commands; 0: never
 	Log   *slog.Logger
-	Ready func() // called when it listens
-	// Listen is where it listens for workers, as wire.ParsePlace reads it; empty: see listenForWorkers.
+	Ready func() // called when the coordinator listens
+	// Listen is the address on which the coordinator listens for workers, in the form of BERTH_LISTEN; empty: see listenForWorkers.
 	Listen string
-	// Said is what flags say of how jobs share allocations, and is remembered until the user
-	// stops the coordinator; Env is what the environment says (seat.Settle).
+	// Said has the choices of flags about how jobs share allocations. They are kept until the user
+	// stops the coordinator. Env is what the environment says (seat.Settle).
 	Said, Env seat.Choice
 
-	// StandIn says that it runs inside a Slurm job, as nobody is left on the login node; Inside
-	// is that job's id, empty where it is not known.
+	// StandIn says that the coordinator runs inside a Slurm job, because none is left on the login node.
+	// Inside is the id of that job, or empty if it is not known.
 	StandIn bool
 	Inside  string
-	// StandInAfter is how long workers wait for a coordinator before one of them starts a
-	// stand-in, with these variables in its environment.
+	// StandInAfter is how long workers wait for a coordinator before one of them starts a stand-in,
+	// with the variables StandInEnv in its environment.
 	StandInAfter time.Duration
 	StandInEnv   []string
 	// AssessEvery is the time between two assessments of running attempts, 0 for the default; workers report progress at least as often.
@@ -75,45 +75,45 @@ type Server struct {
 
 	posted      chan func()
 	stopped     chan struct{} // closed when the loop has ended
-	failure     error         // what ended the loop, once stopped is closed; nil: it was told to end
+	failure     error         // why the loop ended, valid once stopped is closed; nil: it was asked to end
 	syncing     atomic.Bool
 	pruning     atomic.Bool
 	watchers    atomic.Int64
 	refusals    refusals
 	archiving   sync.WaitGroup
 	planning    sync.WaitGroup
-	planCtx     context.Context // of plans under way
+	planCtx     context.Context // context of plans that are being made
 	endPlanning context.CancelFunc
 
-	places   *places
-	ca       *wire.CA       // lets workers in
-	id       *wire.Identity // its own
-	entering sync.Mutex     // held while a place is added
+	backends *backends
+	ca       *wire.CA       // issues the keys of workers
+	id       *wire.Identity // the coordinator's own key
+	entering sync.Mutex     // held while a backend is added
 	journals *journal.Set
 	outputs  *outputs
 	nodes    *report.Nodes
-	store    *store.Store // nil: history cannot be kept
+	store    *store.Store // nil: the history cannot be opened
 
-	// The loop's own; jobs is read by others under jobsMu, too.
+	// These fields belong to the loop. Others may read jobs while they hold jobsMu.
 	engine    *engine.Engine
-	ahead     time.Duration // by which the wall clock is ahead of the coordinator's, as far as is known
+	ahead     time.Duration // last known difference: wall clock minus coordinator's clock
 	round     round
 	sessions  map[job.NodeID]*session
 	spread    spread
 	unflushed map[*session]struct{}
-	awaits    map[job.Attempt]*session // who waits for an acknowledgement
+	awaits    map[job.Attempt]*session // the worker that waits for the acknowledgement of an attempt's end
 	shapes    map[job.AllocID]job.AllocRequest
 	renting   map[job.AllocID]*renting
-	foreign   map[job.AllocID]bool // live allocations that a stand-in leaves to another coordinator
-	unguarded bool                 // whether a wake-up job is wanted is to be looked at anew
+	foreign   map[job.AllocID]bool // live allocations that a stand-in must not touch
+	unguarded bool                 // the need of a wake-up job must be checked again
 	idleSince time.Time
 
 	jobsMu sync.RWMutex
 	jobs   map[job.ID]*live
 }
 
-// Run runs a coordinator until it is told to stop or has been idle for long.
-// It returns seat.ErrTaken where the user has one already.
+// Run runs a coordinator until ctx ends, a command stops it, or it has been idle for Options.Idle.
+// It returns seat.ErrTaken if the user has a coordinator already.
 func Run(ctx context.Context, opts Options) error {
 	own, err := seat.Of(opts.Home).Take(time.Now(), opts.StandIn)
 	if err != nil {
@@ -138,10 +138,10 @@ func Run(ctx context.Context, opts Options) error {
 	return s.run(working)
 }
 
-// run takes up what the coordinator before left, and works until it is to end.
+// run restores the state of the previous coordinator and runs until the end.
 func (s *Server) run(ctx context.Context) (err error) {
 	if s.store, err = store.Open(ctx, s.home.Database()); err != nil {
-		s.log.Warn("history is not kept", "err", err)
+		s.log.Warn("the history of runs cannot be opened, so this coordinator keeps none", "err", err)
 	}
 	defer func() { _ = s.store.Close() }()
 	if err := s.recover(); err != nil {
@@ -157,7 +157,7 @@ func newServer(opts Options, p seat.Choice, stop context.CancelFunc) *Server {
 		planCtx: planCtx, endPlanning: endPlanning,
 		home: opts.Home, opts: opts, choice: p, log: opts.Log, started: time.Now(), clock: newClock(), stop: stop,
 		posted: make(chan func(), 4096), stopped: make(chan struct{}),
-		places: newPlaces(), journals: journal.NewSet(opts.Home.JournalOf), outputs: newOutputs(), nodes: report.NewNodes(),
+		backends: newBackends(), journals: journal.NewSet(opts.Home.JournalOf), outputs: newOutputs(), nodes: report.NewNodes(),
 		engine:   engine.New(engine.Config{NodeTimeout: nodeTimeout, Order: sched.Order(p.Order), Scheduler: sched.Scheduler(p.Scheduler), Yield: !p.Kept(), Rule: p.Rule(), AssessEvery: opts.AssessEvery}),
 		sessions: make(map[job.NodeID]*session), unflushed: make(map[*session]struct{}), spread: newSpread(),
 		awaits: make(map[job.Attempt]*session), shapes: make(map[job.AllocID]job.AllocRequest), renting: make(map[job.AllocID]*renting), foreign: make(map[job.AllocID]bool),
@@ -165,8 +165,8 @@ func newServer(opts Options, p seat.Choice, stop context.CancelFunc) *Server {
 	}
 }
 
-// serveAll listens for workers and commands, takes up what an earlier
-// coordinator left, and runs the loop.
+// serveAll listens for workers and commands, adopts the allocations of an earlier coordinator, and
+// runs the loop.
 func (s *Server) serveAll(ctx context.Context) error {
 	if err := s.keys(); err != nil {
 		return err
@@ -176,7 +176,7 @@ func (s *Server) serveAll(ctx context.Context) error {
 		return err
 	}
 	defer func() { _ = workers.Close() }()
-	if err := s.addPlaces(); err != nil {
+	if err := s.addBackends(); err != nil {
 		return err
 	}
 	commands, err := control.Listen(s.home.Socket())
@@ -184,60 +184,60 @@ func (s *Server) serveAll(ctx context.Context) error {
 		return err
 	}
 	api := &http.Server{Handler: s.handler(), ReadHeaderTimeout: 10 * time.Second}
-	defer shutDown(api)
+	defer closeAPI(api)
 	defer s.removeSocket()
 	go func() { _ = api.Serve(commands) }()
 	go s.accept(workers)
-	go s.watchPlace(ctx)
+	go s.watchOwnership(ctx)
 	s.adopt()
 	if s.opts.Ready != nil {
 		s.opts.Ready()
 	}
 	s.log.Info("coordinator listens", "pid", os.Getpid(), "workers", s.address)
 	err = s.loop(ctx)
-	return errors.Join(err, s.wind(), s.outputs.sync(s.journals.SyncDirty))
+	return errors.Join(err, s.shutDown(), s.outputs.sync(s.journals.SyncDirty))
 }
 
-// windUp is how long a coordinator that ends waits for plans and for what is written of jobs
-// that are over. That may touch folders that do not answer; the next coordinator does it again.
-const windUp = 5 * time.Second
+// shutDownPatience is how long a coordinator that ends waits for plans, and for the archiving of jobs
+// that are over. Both may touch folders that do not answer. The next coordinator repeats them.
+const shutDownPatience = 5 * time.Second
 
-// wind waits for what was begun beside the loop, and has the drivers close, but not for ever.
-func (s *Server) wind() error {
+// shutDown waits for the work beside the loop and closes the drivers. All waits are bounded.
+func (s *Server) shutDown() error {
 	s.endPlanning()
-	wound := within(windUp, func() {
+	wound := within(shutDownPatience, func() {
 		s.planning.Wait()
 		s.archiving.Wait()
 	})
 	if !wound {
-		s.log.Warn("a file system or a batch system does not answer; what was to be done there is left to the next coordinator")
+		s.log.Warn("a file system or a batch system does not answer; the next coordinator repeats what was under way there")
 	}
-	return s.places.close(callPatience, closePatience)
+	return s.backends.close(callPatience, closePatience)
 }
 
-// removeSocket removes the control socket, unless it is that of another coordinator by now.
+// removeSocket removes the control socket, unless it belongs to another coordinator by now.
 func (s *Server) removeSocket() {
 	if s.own.Confirm() == nil {
 		_ = os.Remove(s.home.Socket())
 	}
 }
 
-// shutDown ends the control interface once those who watch have been told why.
-func shutDown(api *http.Server) {
-	ctx, cancel := context.WithTimeout(context.Background(), farewell)
+// closeAPI closes the control interface after the commands that watch jobs have got the reason.
+func closeAPI(api *http.Server) {
+	ctx, cancel := context.WithTimeout(context.Background(), closeAPIPatience)
 	defer cancel()
 	if api.Shutdown(ctx) != nil {
 		_ = api.Close()
 	}
 }
 
-// keys sets the keys for workers: those of the coordinator before, while
-// there are workers that have them, else new ones.
+// keys sets the keys for workers. They are those of the previous coordinator if workers may have
+// them, and new ones otherwise.
 func (s *Server) keys() (err error) {
 	dir := filepath.Join(s.home.Server(), "keys")
 	if len(s.engine.Allocs()) > 0 || len(s.foreign) > 0 {
 		if s.ca, err = wire.LoadCA(dir); err != nil {
-			s.log.Warn("the keys of the coordinator before cannot be used; its workers are started again", "err", err)
+			s.log.Warn("the keys of the previous coordinator cannot be used; its workers are started again", "err", err)
 		}
 	}
 	if s.ca == nil {
@@ -252,39 +252,39 @@ func (s *Server) keys() (err error) {
 	return err
 }
 
-// adopt takes up the allocations that were live when the coordinator before
-// ended, and does what it left undone.
+// adopt has the drivers adopt the allocations that were live when the previous coordinator ended,
+// and finishes what it left unfinished.
 func (s *Server) adopt() {
 	s.post(func() {
 		for _, a := range s.engine.Allocs() {
 			s.shapes[a.ID] = a.Request
-			s.places.call(a.Request.On, func(ctx context.Context, d driver.Driver) {
+			s.backends.call(a.Request.On, func(ctx context.Context, d driver.Driver) {
 				if err := d.Adopt(ctx, a.ID, a.Request); err != nil {
 					s.input(step.AllocDown{Alloc: a.ID, Reason: err.Error()})
 				}
 			})
 		}
-		s.take(s.engine.Recover(s.round.at))
+		s.collect(s.engine.Recover(s.round.at))
 		s.round.after = append(s.round.after, s.prune)
 		s.unguarded = true
 	})
 }
 
-// lookup returns the job, nil if the coordinator does not have it.
+// lookup returns a job, or nil if it is not in memory.
 func (s *Server) lookup(id job.ID) *live {
 	s.jobsMu.RLock()
 	defer s.jobsMu.RUnlock()
 	return s.jobs[id]
 }
 
-// keep puts a job into the coordinator's hands, drop takes it out. Both run in the loop.
-func (s *Server) keep(l *live) {
+// addJob and removeJob add a job to memory and remove it. Both run in the loop.
+func (s *Server) addJob(l *live) {
 	s.jobsMu.Lock()
 	defer s.jobsMu.Unlock()
 	s.jobs[l.Spec.ID] = l
 }
 
-func (s *Server) drop(id job.ID) {
+func (s *Server) removeJob(id job.ID) {
 	s.jobsMu.Lock()
 	defer s.jobsMu.Unlock()
 	delete(s.jobs, id)
@@ -300,7 +300,7 @@ func (s *Server) inOrder() []*live {
 	return ls
 }
 
-// idle reports whether nothing has needed the coordinator for long.
+// idle reports whether nothing has needed the coordinator for Options.Idle.
 func (s *Server) idle() bool {
 	if s.opts.Idle <= 0 || s.watchers.Load() > 0 || s.engine.Unfinished() > 0 || len(s.engine.Allocs()) > 0 || s.engine.Kept() > 0 && !s.opts.StandIn {
 		s.idleSince = time.Now()

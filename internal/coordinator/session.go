@@ -60,7 +60,7 @@ func (s *Server) serve(conn *wire.Conn, hello *wire.Hello) {
 	defer ses.close()
 	defer s.outputs.leave(ses)
 	s.post(func() { s.join(ses, hello) })
-	err := s.listen(ses)
+	err := s.receive(ses)
 	s.post(func() { s.leave(ses, err) })
 }
 
@@ -121,7 +121,7 @@ func (s *Server) nodeDown(in step.NodeDown) {
 }
 
 // listen takes what a worker says.
-func (s *Server) listen(ses *session) error {
+func (s *Server) receive(ses *session) error {
 	for {
 		if err := ses.conn.SetReadDeadline(time.Now().Add(maxSilence)); err != nil {
 			return err
@@ -130,14 +130,14 @@ func (s *Server) listen(ses *session) error {
 		if err != nil {
 			return err
 		}
-		if err := s.hear(ses, m); err != nil {
+		if err := s.handleMessage(ses, m); err != nil {
 			return err
 		}
 	}
 }
 
 // hear passes one message on, as the word of the session's node and nobody else's.
-func (s *Server) hear(ses *session, m wire.Message) error {
+func (s *Server) handleMessage(ses *session, m wire.Message) error {
 	said := func(in step.Input) { s.input(step.FromWorker{Node: ses.node, Input: in}) }
 	switch m := m.(type) {
 	case *wire.Heartbeat:
@@ -213,12 +213,12 @@ func (s *Server) progress(node job.NodeID, ps []wire.Progress) {
 	}
 	if len(of) > 0 {
 		s.input(step.Progress{Node: node, Of: of})
-		s.post(func() { s.tellEnds(of) })
+		s.post(func() { s.updateEnds(of) })
 	}
 }
 
-// tellEnds lets views know when attempts are expected to end, by the engine's last look at them. It runs in the loop.
-func (s *Server) tellEnds(of []job.Progress) {
+// updateEnds lets views know when attempts are expected to end, by the engine's last look at them. It runs in the loop.
+func (s *Server) updateEnds(of []job.Progress) {
 	for _, p := range of {
 		l := s.jobs[p.Attempt.Job]
 		if end := s.engine.EndOf(p.Attempt); l != nil && end != 0 {

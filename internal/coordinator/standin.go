@@ -68,9 +68,9 @@ func (o *Options) begin(p seat.Choice) error {
 	return seat.Of(o.Home).ForgetWish()
 }
 
-// watchPlace ends the coordinator once another has its place, and a stand-in once somebody
+// watchOwnership ends the coordinator once another has its place, and a stand-in once somebody
 // wants its place.
-func (s *Server) watchPlace(ctx context.Context) {
+func (s *Server) watchOwnership(ctx context.Context) {
 	tick := time.NewTicker(wishEvery)
 	defer tick.Stop()
 	for {
@@ -138,9 +138,9 @@ func (s *Server) leaves(r home.Run) bool {
 	return err != nil || registry.Batch(p.Alloc.On) == nil
 }
 
-// notOurs reports whether a record tells of an allocation that is left to another coordinator,
+// isForeign reports whether a record tells of an allocation that is left to another coordinator,
 // or of a node of one.
-func (s *Server) notOurs(rec event.Record) bool {
+func (s *Server) isForeign(rec event.Record) bool {
 	if !s.opts.StandIn {
 		return false
 	}
@@ -189,7 +189,7 @@ func (s *Server) guard() {
 // keepAwake has each batch system keep wake-up jobs ready for those requests of it, and no others.
 func (s *Server) keepAwake(reqs map[string][]job.AllocRequest) {
 	for _, p := range registry.Batches() {
-		s.places.call(p.Name(), func(_ context.Context, d driver.Driver) {
+		s.backends.call(p.Name(), func(_ context.Context, d driver.Driver) {
 			if g, ok := d.(driver.Batch); ok {
 				g.KeepAwake(reqs[p.Name()])
 			}
@@ -208,7 +208,7 @@ func guarded(rec event.Record) bool {
 
 // reachable returns an error where a job cannot run here: a stand-in has no place but the batch system.
 func (s *Server) reachable(on string) error {
-	if !s.opts.StandIn || s.places.driver(on) != nil {
+	if !s.opts.StandIn || s.backends.driver(on) != nil {
 		return nil
 	}
 	host, _ := os.Hostname() // for people
@@ -247,7 +247,7 @@ func (s *Server) guardNote(id job.ID) []string {
 	if !ok || j.State.Final() {
 		return nil
 	}
-	if g, ok := s.places.driver(j.Alloc.On).(driver.Batch); ok {
+	if g, ok := s.backends.driver(j.Alloc.On).(driver.Batch); ok {
 		if note := g.GuardNote(j.Alloc); note != "" {
 			return []string{note}
 		}

@@ -31,7 +31,7 @@ func TestNotOurs(t *testing.T) {
 		{event.AllocEnded{Alloc: "a2"}, false},
 		{event.AllocEnded{Alloc: "a1"}, true},
 	} {
-		if got := s.notOurs(tt.rec); got != tt.left {
+		if got := s.isForeign(tt.rec); got != tt.left {
 			t.Errorf("%T %+v: left alone %t", tt.rec, tt.rec, got)
 		}
 	}
@@ -39,7 +39,7 @@ func TestNotOurs(t *testing.T) {
 		t.Errorf("left alone: %v", s.foreign)
 	}
 	s.opts.StandIn = false
-	if s.notOurs(event.AllocRequested{Alloc: "a3", Request: job.AllocRequest{On: "local"}}) {
+	if s.isForeign(event.AllocRequested{Alloc: "a3", Request: job.AllocRequest{On: "local"}}) {
 		t.Error("a coordinator that is no stand-in leaves something alone")
 	}
 }
@@ -48,15 +48,15 @@ func TestNotOurs(t *testing.T) {
 func TestGuardIsThere(t *testing.T) {
 	s := newServer(options(t), seat.Choice{StandIn: seat.StandInOn}, nil)
 	for _, p := range registry.Batches() {
-		if err := s.addPlace(p); err != nil {
+		if err := s.addBackend(p); err != nil {
 			t.Fatal(err)
 		}
-		if _, ok := s.places.driver(p.Name()).(driver.Batch); !ok {
-			t.Errorf("%T keeps no wake-up job", s.places.driver(p.Name()))
+		if _, ok := s.backends.driver(p.Name()).(driver.Batch); !ok {
+			t.Errorf("%T keeps no wake-up job", s.backends.driver(p.Name()))
 		}
 	}
 	s.guard() // there is no job
-	if err := s.places.close(callPatience, closePatience); err != nil {
+	if err := s.backends.close(callPatience, closePatience); err != nil {
 		t.Error(err)
 	}
 }

@@ -8,14 +8,13 @@ import (
 	"berth/internal/step"
 )
 
-// maxOver is how many jobs that are over the coordinator keeps in memory though their nodes
-// have something of them from which they could go on. A job that was dismissed can be
-// resumed as well, but makes those map outputs anew.
+// maxOver is the number of jobs that are over and stay in memory because nodes have map outputs of
+// them. A job that was dismissed can be resumed as well, but must make these map outputs again.
 const maxOver = 16
 
-// tidy takes jobs that are over, and of which all is written that stays, out of memory. What
-// is asked about them from then on is read from their folders. It runs in the loop, when
-// nothing is left to be done for records: a job could have been resumed in the same round.
+// tidy removes jobs from memory that are over and archived. From then on, questions about them are
+// answered from their folders. It runs in the loop between two rounds, because a job could have
+// been resumed in the same round.
 func (s *Server) tidy() {
 	over := s.overInOrder()
 	for i, l := range over {
@@ -26,7 +25,7 @@ func (s *Server) tidy() {
 	}
 }
 
-// overInOrder returns the jobs that are over and of which all is written, oldest first.
+// overInOrder returns the jobs that are over and archived, oldest first.
 func (s *Server) overInOrder() []*live {
 	var over []*live
 	for _, l := range s.inOrder() {
@@ -38,8 +37,8 @@ func (s *Server) overInOrder() []*live {
 	return over
 }
 
-// dismiss takes a job that is over out of memory, if nothing of it may be of use any more or
-// if it must go. Then nodes are told to drop what they have of it. It runs in the loop.
+// dismiss removes a job that is over from memory, if nodes have no map outputs of it or if must is
+// true. Workers are then told to remove what they have of the job. It runs in the loop.
 func (s *Server) dismiss(l *live, must bool) bool {
 	id := l.Spec.ID
 	if !s.engine.Dismiss(id, must) {
@@ -51,19 +50,19 @@ func (s *Server) dismiss(l *live, must bool) bool {
 		}
 	}
 	s.journals.Dismiss(id)
-	s.drop(id)
+	s.removeJob(id)
 	return true
 }
 
-// archived returns the summary of a run that is over, false where it has none.
+// archived returns the summary of a run, and false if the run is not over.
 func archived(r home.Run) (report.JobView, bool) {
 	var v report.JobView
 	err := home.ReadJSON(r.Summary(), &v)
 	return v, err == nil && event.State(v.State).Final()
 }
 
-// notHere says of a job that is not in memory whether it is over or was never there.
-func (s *Server) notHere(id job.ID) error {
+// notInMemory returns the error for a job that is not in memory: it is over, or it never existed.
+func (s *Server) notInMemory(id job.ID) error {
 	if home.RunNumber(id) > 0 {
 		if v, ok := archived(s.home.Run(id)); ok {
 			return &job.Error{Class: job.User, Code: job.CodeArguments, Where: string(id), What: "the job is over: it is " + v.State}

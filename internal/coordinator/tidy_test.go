@@ -136,7 +136,7 @@ func TestOverIsNotHeld(t *testing.T) {
 	if jobs, inEngine = held(t, s); jobs != 0 || inEngine != 0 {
 		t.Errorf("handed in once more: %d jobs are in memory, %d in the engine", jobs, inEngine)
 	}
-	if err := s.notHere("bag-1"); fmt.Sprint(err) == fmt.Sprint(unknownJob("bag-1")) {
+	if err := s.notInMemory("bag-1"); fmt.Sprint(err) == fmt.Sprint(unknownJob("bag-1")) {
 		t.Errorf("of a job that is over: %v", err)
 	}
 }

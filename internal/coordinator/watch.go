@@ -11,15 +11,15 @@ import (
 	"berth/internal/report"
 )
 
-// watchEvery is how often one who watches a job is told how it is.
+// watchEvery is the shortest time between two views of a job that a command gets.
 const watchEvery = 150 * time.Millisecond
 
-// watchJob streams the job, a line of JSON whenever it changed, until it is over.
+// watchJob streams the views of a job until it is over, one line of JSON for each change.
 func (s *Server) watchJob(w http.ResponseWriter, r *http.Request) {
 	id := job.ID(r.PathValue("id"))
 	l := s.lookup(id)
 	if l == nil {
-		answer(w, nil, s.notHere(id))
+		answer(w, nil, s.notInMemory(id))
 		return
 	}
 	s.watchers.Add(1)
@@ -34,7 +34,7 @@ func (s *Server) watchJob(w http.ResponseWriter, r *http.Request) {
 		if v := l.view(s.now()); final || !reflect.DeepEqual(v, told) {
 			told = v
 			if enc.Encode(control.Watched{View: v, Final: final}) != nil || flush() != nil || final {
-				return // it is over, or nobody listens any more
+				return // the job is over, or the command is gone
 			}
 		}
 		select {
@@ -44,14 +44,14 @@ func (s *Server) watchJob(w http.ResponseWriter, r *http.Request) {
 			return
 		case <-s.stopped:
 			if s.failure != nil {
-				_ = enc.Encode(control.Watched{View: told, Error: control.Failure(s.failure)}) // the command may be gone, too
+				_ = enc.Encode(control.Watched{View: told, Error: control.Failure(s.failure)}) // the command may be gone as well
 			}
 			return
 		}
 	}
 }
 
-// closed reports whether a channel is, on which nothing is sent.
+// closed reports whether c is closed. c carries no values.
 func closed(c <-chan struct{}) bool {
 	select {
 	case <-c:

@@ -48,8 +48,8 @@ func TestHangingDriver(t *testing.T) {
 	s := newServer(Options{Home: h, Log: slog.New(slog.DiscardHandler)}, seat.Choice{}, func() {})
 	hung, fine := &heldDriver{letGo: make(chan struct{})}, &heldDriver{letGo: make(chan struct{})}
 	close(fine.letGo)
-	s.places.add("hung", hung)
-	s.places.add("fine", fine)
+	s.backends.add("hung", hung)
+	s.backends.add("fine", fine)
 	var want []job.AllocID
 	for i := range 3000 { // more than any queue of the coordinator holds
 		id := job.AllocID("a" + string(rune('0'+i%10)))
@@ -58,16 +58,16 @@ func TestHangingDriver(t *testing.T) {
 	}
 	s.Request(step.Request{Alloc: "b1", Request: job.AllocRequest{On: "fine"}})
 	made := make(chan struct{})
-	s.places.call("fine", func(context.Context, driver.Driver) { close(made) })
+	s.backends.call("fine", func(context.Context, driver.Driver) { close(made) })
 	<-made
 	if !slices.Equal(fine.made, []job.AllocID{"b1"}) {
 		t.Errorf("the other place was asked for %v", fine.made)
 	}
-	if err := s.places.close(time.Millisecond, time.Minute); err == nil || !strings.Contains(err.Error(), "calls of drivers hang") {
+	if err := s.backends.close(time.Millisecond, time.Minute); err == nil || !strings.Contains(err.Error(), "calls of drivers hang") {
 		t.Errorf("the end of the coordinator: %v", err)
 	}
 	close(hung.letGo)
-	s.places.active.Wait()
+	s.backends.active.Wait()
 	if !slices.Equal(hung.made, want) {
 		t.Errorf("%d calls of the place that hung were made, want %d in their order", len(hung.made), len(want))
 	}
@@ -76,10 +76,10 @@ func TestHangingDriver(t *testing.T) {
 // TestNoDriver: a place that nobody added has no driver, and takes no calls.
 func TestNoDriver(t *testing.T) {
 	s := newServer(Options{Home: home.Home{Dir: t.TempDir()}, Log: slog.New(slog.DiscardHandler)}, seat.Choice{}, func() {})
-	if s.places.call("mars", nil) || s.places.driver("mars") != nil {
+	if s.backends.call("mars", nil) || s.backends.driver("mars") != nil {
 		t.Error("there is a place that nobody added")
 	}
-	if err := s.places.close(time.Minute, time.Minute); err != nil {
+	if err := s.backends.close(time.Minute, time.Minute); err != nil {
 		t.Error(err)
 	}
 }
@@ -97,7 +97,7 @@ func (d lookedAt) Close() error        { return nil }
 func TestWorkerGone(t *testing.T) {
 	s := newServer(Options{Home: home.Home{Dir: t.TempDir()}, Log: slog.New(slog.DiscardHandler)}, seat.Choice{}, func() {})
 	d := lookedAt{allocs: make(chan job.AllocID, 9)}
-	s.places.add("batch", d)
+	s.backends.add("batch", d)
 	s.shapes["a1"] = job.AllocRequest{On: "batch", Elastic: true}
 	s.shapes["a2"] = job.AllocRequest{On: "batch"}
 	for _, node := range []job.NodeID{"a2/0", "a3/0", "a1/0"} {
@@ -105,7 +105,7 @@ func TestWorkerGone(t *testing.T) {
 		s.sessions[node] = ses
 		s.leave(ses, nil)
 	}
-	if err := s.places.close(time.Minute, time.Minute); err != nil {
+	if err := s.backends.close(time.Minute, time.Minute); err != nil {
 		t.Error(err)
 	}
 	if close(d.allocs); len(d.allocs) != 1 || <-d.allocs != "a1" {

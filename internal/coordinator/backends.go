@@ -1,0 +1,148 @@
+package coordinator
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	"berth/internal/driver"
+)
+
+// How long a coordinator that ends waits for its drivers. What they have not done by then is left to the
+// next coordinator: requests and allocations are in the journal, and Sweep finds what remains of others.
+const (
+	callPatience  = 5 * time.Second  // for calls that are under way or queued
+	closePatience = 25 * time.Second // for Driver.Close; that of Slurm waits 20 s for cancellations
+)
+
+// backend is a driver and the queue of calls that the loop makes of it.
+//
+// The calls are made beside the loop, one after the other, in a goroutine that runs while the queue is
+// not empty. The queue has no bound, because the loop must not wait for a driver: a call may hang on a
+// file system or a batch system, and the driver may wait for the loop to accept a report. A backend
+// that hangs delays only its own calls.
+type backend struct {
+	driver driver.Driver
+
+	mu     sync.Mutex
+	queue  []func(context.Context)
+	active bool // the goroutine is running
+}
+
+// call queues a call of the driver and returns at once.
+func (b *backend) call(ctx context.Context, active *sync.WaitGroup, f func(context.Context)) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.queue = append(b.queue, f)
+	if b.active {
+		return
+	}
+	b.active = true
+	active.Go(func() {
+		for f := b.next(); f != nil; f = b.next() {
+			f(ctx)
+		}
+	})
+}
+
+// next removes the next call from the queue and returns it, or nil if the queue is empty.
+func (b *backend) next() func(context.Context) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if len(b.queue) == 0 {
+		b.queue, b.active = nil, false
+		return nil
+	}
+	f := b.queue[0]
+	b.queue = b.queue[1:]
+	return f
+}
+
+// backends contains the backends that the coordinator can use, by the name in AllocRequest.On.
+type backends struct {
+	ctx    context.Context // of calls
+	cancel context.CancelFunc
+	active sync.WaitGroup // goroutines that make calls
+
+	mu sync.RWMutex
+	by map[string]*backend
+}
+
+func newBackends() *backends {
+	ctx, cancel := context.WithCancel(context.Background())
+	return &backends{ctx: ctx, cancel: cancel, by: make(map[string]*backend)}
+}
+
+// add sets the driver of a backend.
+func (bs *backends) add(on string, d driver.Driver) {
+	bs.mu.Lock()
+	defer bs.mu.Unlock()
+	bs.by[on] = &backend{driver: d}
+}
+
+// driver returns the driver of a backend, or nil if there is none.
+func (bs *backends) driver(on string) driver.Driver {
+	bs.mu.RLock()
+	defer bs.mu.RUnlock()
+	if b := bs.by[on]; b != nil {
+		return b.driver
+	}
+	return nil
+}
+
+// call queues a call of the driver of a backend. It returns false if there is no such backend.
+func (bs *backends) call(on string, f func(context.Context, driver.Driver)) bool {
+	bs.mu.RLock()
+	b := bs.by[on]
+	bs.mu.RUnlock()
+	if b == nil {
+		return false
+	}
+	b.call(bs.ctx, &bs.active, func(ctx context.Context) { f(ctx, b.driver) })
+	return true
+}
+
+// close waits for the queued calls for at most calls, and then for the drivers to close for at most
+// closing. A driver whose calls still hang is closed too.
+func (bs *backends) close(calls, closing time.Duration) error {
+	called := within(calls, bs.active.Wait)
+	bs.cancel()
+	bs.mu.RLock()
+	defer bs.mu.RUnlock()
+	all := make(chan error, len(bs.by))
+	for _, b := range bs.by {
+		go func() { all <- b.driver.Close() }()
+	}
+	var err error
+	closed := within(closing, func() {
+		for range bs.by {
+			err = errors.Join(err, <-all)
+		}
+	})
+	switch {
+	case !closed:
+		return fmt.Errorf("a driver did not close within %v; the next coordinator continues with its allocations", closing)
+	case !called:
+		return errors.Join(err, fmt.Errorf("calls of drivers did not return within %v; the next coordinator repeats them", calls))
+	}
+	return err
+}
+
+// within runs f and reports whether it returned within patience.
+func within(patience time.Duration, f func()) bool {
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		f()
+	}()
+	timer := time.NewTimer(patience)
+	defer timer.Stop()
+	select {
+	case <-done:
+		return true
+	case <-timer.C:
+		return false
+	}
+}
