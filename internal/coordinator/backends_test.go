@@ -61,9 +61,9 @@ func TestHangingDriver(t *testing.T) {
 	s.backends.call("fine", func(context.Context, driver.Driver) { close(made) })
 	<-made
 	if !slices.Equal(fine.made, []job.AllocID{"b1"}) {
-		t.Errorf("the other place was asked for %v", fine.made)
+		t.Errorf("the other backend was asked for %v", fine.made)
 	}
-	if err := s.backends.close(time.Millisecond, time.Minute); err == nil || !strings.Contains(err.Error(), "calls of drivers hang") {
+	if err := s.backends.close(time.Millisecond, time.Minute); err == nil || !strings.Contains(err.Error(), "calls of drivers did not return") {
 		t.Errorf("the end of the coordinator: %v", err)
 	}
 	close(hung.letGo)
