@@ -256,7 +256,7 @@ func TestOutputIsTakenAway(t *testing.T) {
 	part := filepath.Join(w.dir, "out", "part-00000")
 	w.await("the first part", func() bool { return os.Remove(part) == nil })
 	w.write("go", "")
-	if got := w.finish(r); got.code != 5 || !strings.Contains(got.stderr, part+": was in place and is gone") {
+	if got := w.finish(r); got.code != 5 || !strings.Contains(got.stderr, part+": was removed while the job ran") {
 		t.Error(got)
 	}
 	if _, err := os.Stat(filepath.Join(w.dir, "out", "_SUCCESS")); err == nil {

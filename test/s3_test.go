@@ -91,7 +91,7 @@ func TestObjectsRefused(t *testing.T) {
 		code    int
 		want    string
 	}{
-		{"s3://shelf/in", "s3://shelf/there", 4, "s3://shelf/there: output exists already"},
+		{"s3://shelf/in", "s3://shelf/there", 4, "s3://shelf/there: the output exists already"},
 		{"s3://nobucket/in", "s3://shelf/new", 5, "s3://nobucket/in: cannot be listed: NoSuchBucket"},
 		{"s3://shelf/in", "s3://nobucket/new", 5, "NoSuchBucket"},
 		{"s3://shelf/none", "s3://shelf/new", 2, "s3://shelf/none: input does not exist"},

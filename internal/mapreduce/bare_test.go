@@ -10,14 +10,14 @@ import (
 	"testing/iotest"
 )
 
-// byByte copies its input one byte at a time, so that lines are cut everywhere.
+// byByte copies its input one byte at a time, so that lines are cut at every byte.
 var byByte = programFunc(func(_ context.Context, in io.Reader, out io.Writer) error {
 	_, err := io.Copy(struct{ io.Writer }{out}, iotest.OneByteReader(in))
 	return err
 })
 
-// A record that is only a key reaches commands with a TAB behind it, as in Hadoop
-// Streaming: programs split their lines there. Native programs see it as it is.
+// A command reads a record that is only a key with a TAB behind it, as in Hadoop Streaming, as commands
+// split their lines there. A native program reads it unchanged.
 func TestBareKeys(t *testing.T) {
 	const in = "b\na\tv\n\nb\nb\na\tv\n\t\n"
 	const tabbed = "\t\n\t\na\tv\na\tv\nb\t\nb\t\nb\t\n"
@@ -43,8 +43,8 @@ func TestBareKeys(t *testing.T) {
 	}
 }
 
-// Combiners that hand on what they read leave keys of several fields as they are, also
-// those of lines with too few fields.
+// A combiner that copies its input does not change keys of several fields, nor those of lines with too
+// few fields.
 func TestCombinerKeepsShortKeys(t *testing.T) {
 	c := newCluster(t, []byte("b\na\tv\na\tv\tw\na\t\n\n"))
 	c.spec.MapOutputKeyFields = 2
@@ -54,7 +54,7 @@ func TestCombinerKeepsShortKeys(t *testing.T) {
 	}
 }
 
-// A record that is larger than the buffer goes through the combiner as all others do.
+// A record that is larger than the buffer passes through the combiner as all others do.
 func TestCombinerReadsLargeRecords(t *testing.T) {
 	c := newCluster(t, []byte(strings.Repeat("x", 100_000)+"\na\n"))
 	c.mapper, c.combiner, c.memory = cat, cat, littleMemory
@@ -63,8 +63,8 @@ func TestCombinerReadsLargeRecords(t *testing.T) {
 	}
 }
 
-// A reducer or combiner without a record does not run: what it writes at its end would
-// be rows that Hadoop Streaming does not have. The part file is there all the same.
+// A reducer or combiner without a record does not run, as what it writes at its end would be rows that
+// Hadoop Streaming does not write. The part file exists nevertheless.
 func TestNoRecordsNoProgram(t *testing.T) {
 	c := newCluster(t, []byte("a\nb\n"))
 	c.reduces = 3

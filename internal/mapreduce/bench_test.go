@@ -34,7 +34,7 @@ func sortInput(n int) []byte {
 	return b
 }
 
-// wordInput is like text: 64 MB of words of which few are frequent, one a line.
+// wordInput is like text: 64 MB of words of which few are frequent, one in each line.
 func wordInput() []byte {
 	r := rand.New(rand.NewPCG(1, 2))
 	z := rand.NewZipf(r, 1.1, 2, 200_000)
@@ -45,7 +45,7 @@ func wordInput() []byte {
 	return b
 }
 
-// benchJob runs a job over an input in so many splits.
+// benchJob runs a job over an input in n splits.
 func benchJob(b *testing.B, input []byte, splits int, mapper, reducer Program, memory int64) {
 	c := newCluster(b)
 	path := filepath.Join(c.dir, "in")
@@ -127,17 +127,17 @@ func two(n int, f func(i int) error) {
 	all.Wait()
 }
 
-// BenchmarkSort is the way of sorted data, end to end.
+// BenchmarkSort sorts random records from input to part files.
 func BenchmarkSort(b *testing.B) {
 	benchJob(b, sortInput(256<<20/100), 4, nil, nil, 190<<20)
 }
 
-// BenchmarkSortSpills is BenchmarkSort with several spills a map.
+// BenchmarkSortSpills is BenchmarkSort with several spills for each map.
 func BenchmarkSortSpills(b *testing.B) {
 	benchJob(b, sortInput(256<<20/100), 4, nil, nil, 24<<20)
 }
 
-// BenchmarkWordCount is the way of many equal records to a reducer that sums.
+// BenchmarkWordCount sums many equal records.
 func BenchmarkWordCount(b *testing.B) {
 	benchJob(b, wordInput(), 4, cat, sumLines, 190<<20)
 }
@@ -158,8 +158,8 @@ var sumLines = programFunc(func(_ context.Context, in io.Reader, _ io.Writer) er
 	}
 })
 
-// BenchmarkGoSource counts the words of the Go source tree with awk scripts; its peer
-// is cat … | awk | LC_ALL=C sort | awk.
+// BenchmarkGoSource counts the words of the Go source tree with awk scripts. It is compared with
+// cat … | awk | LC_ALL=C sort | awk.
 func BenchmarkGoSource(b *testing.B) {
 	root, err := exec.Command("go", "env", "GOROOT").Output()
 	if err != nil {

@@ -11,10 +11,10 @@ import (
 	"berth/internal/job"
 )
 
-// successName is the empty file that says that a job's output is whole.
+// successName is the name of the empty file that marks a job's output as complete.
 const successName = "_SUCCESS"
 
-// PrepareOutput makes the job's output folder, and refuses one that is there already.
+// PrepareOutput creates the job's output folder. It returns an error if the folder exists already.
 func PrepareOutput(spec *job.MapReduceSpec) error {
 	if job.IsObject(spec.Output) {
 		return prepareObjects(spec)
@@ -37,7 +37,7 @@ func PrepareOutput(spec *job.MapReduceSpec) error {
 	return nil
 }
 
-// CheckOutput refuses an output folder that is there already, and makes nothing.
+// CheckOutput returns an error if the job's output folder exists already. It creates nothing.
 func CheckOutput(ctx context.Context, spec *job.MapReduceSpec) error {
 	if job.IsObject(spec.Output) {
 		return checkObjects(ctx, spec)
@@ -55,27 +55,27 @@ func CheckOutput(ctx context.Context, spec *job.MapReduceSpec) error {
 func outputExists(path string) error {
 	return &job.Error{
 		Class: job.User, Code: job.CodeOutputExists, Where: path,
-		What: "output exists already", Do: "remove it or name another folder",
+		What: "the output exists already", Do: "remove it or name another folder",
 	}
 }
 
-// CommitJob completes the job's output once every part is in place: what attempts
-// left goes, then _SUCCESS comes. It may be called again. The folder may be missing:
-// a resumed job need not have written any part. maps is the number of map tasks, whose
-// parts a job without reduces has; a part that somebody removed meanwhile is an error.
+// CommitJob completes the job's output once every part is committed: it removes the temporary files
+// of attempts and then creates _SUCCESS. It may be called again. The output folder may be missing, as
+// a job need not have written any part. maps is the number of map tasks, which is the number of parts
+// of a job without reduces. If a part was removed meanwhile, CommitJob returns an error.
 func CommitJob(spec *job.MapReduceSpec, maps int) error {
 	if job.IsObject(spec.Output) {
 		return commitObjects(spec, maps)
 	}
 	success := filepath.Join(spec.Output, successName)
 	if _, err := os.Lstat(success); err == nil {
-		return nil // it was said before; parts may have been taken away since
+		return nil // the job was committed before; parts may have been removed since
 	}
-	there := func(part string) error {
+	exists := func(part string) error {
 		_, err := os.Lstat(filepath.Join(spec.Output, part))
 		return err
 	}
-	if err := checkParts(spec, maps, there); err != nil {
+	if err := checkParts(spec, maps, exists); err != nil {
 		return err
 	}
 	if err := os.MkdirAll(spec.Output, 0o777); err != nil {
@@ -95,8 +95,9 @@ func CommitJob(spec *job.MapReduceSpec, maps int) error {
 	return outputError(spec.Output, disk.Sync(spec.Output))
 }
 
-// checkParts sees to it that every part is there. Of a lazy output none need be.
-func checkParts(spec *job.MapReduceSpec, maps int, there func(part string) error) error {
+// checkParts returns an error if a part is missing. A lazy output may lack any part. exists returns
+// fs.ErrNotExist for a missing part.
+func checkParts(spec *job.MapReduceSpec, maps int, exists func(part string) error) error {
 	if spec.LazyOutput {
 		return nil
 	}
@@ -110,9 +111,9 @@ func checkParts(spec *job.MapReduceSpec, maps int, there func(part string) error
 			return err
 		}
 		part := spec.Output + "/" + name
-		if err := there(name); errors.Is(err, fs.ErrNotExist) {
-			return &job.Error{Class: job.User, Code: job.CodeIO, Where: part, What: "was in place and is gone: somebody removed it while the job ran",
-				Do: "submit the job anew"}
+		if err := exists(name); errors.Is(err, fs.ErrNotExist) {
+			return &job.Error{Class: job.User, Code: job.CodeIO, Where: part, What: "was removed while the job ran",
+				Do: "submit the job again"}
 		} else if err != nil {
 			return outputError(part, err)
 		}
@@ -120,10 +121,9 @@ func checkParts(spec *job.MapReduceSpec, maps int, there func(part string) error
 	return nil
 }
 
-// AbortJob removes what unfinished attempts of a stopped job left. Parts that were
-// committed stay, without _SUCCESS, as the job can be resumed; an output folder
-// without any part goes, so that the same command can be given again. It may be
-// called again, and before a resume.
+// AbortJob removes the temporary files of the attempts of a stopped job. Committed parts stay,
+// without _SUCCESS, as the job can be resumed. An output folder without any part is removed, so that
+// the same command can be given again. AbortJob may be called again, and before a resume.
 func AbortJob(spec *job.MapReduceSpec) error {
 	if job.IsObject(spec.Output) {
 		return abortObjects(spec)

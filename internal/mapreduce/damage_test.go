@@ -41,8 +41,8 @@ func flip(t testing.TB, path string, at int64, bit int) {
 	}
 }
 
-// A flipped bit anywhere in a map output is seen: the segment is reported bad, the
-// map runs again, and the result is right.
+// A flipped bit anywhere in a map output is detected. The segment is reported as damaged, the map runs
+// again, and the result is correct.
 func TestFlippedBit(t *testing.T) {
 	for _, remote := range []bool{false, true} {
 		t.Run(fmt.Sprintf("remote=%v", remote), func(t *testing.T) {
@@ -64,7 +64,7 @@ func TestFlippedBit(t *testing.T) {
 			}
 			step := 1
 			if remote {
-				step = 7 // bytes are no different there, the way is
+				step = 7 // the bytes are the same over HTTPS
 			}
 			for at := 0; at < len(good); at += step {
 				c.attempts[0] = 1
@@ -85,8 +85,8 @@ func TestFlippedBit(t *testing.T) {
 	}
 }
 
-// A map output that is damaged after the shuffle phase is found in the phases sort
-// and reduce, and no output of before stays.
+// A map output that is damaged after the phase shuffle is detected in the phases sort and reduce. No
+// output written before the detection stays.
 func TestDamagedLater(t *testing.T) {
 	for _, phase := range []job.Phase{job.PhaseSort, job.PhaseReduce} {
 		for _, reducer := range []Program{nil, cat} {
@@ -98,7 +98,7 @@ func TestDamagedLater(t *testing.T) {
 				c := newCluster(t, inputs...)
 				c.reducer = reducer
 				if phase == job.PhaseSort {
-					c.memory = littleMemory // there is something to do in that phase
+					c.memory = littleMemory // so that the phase sort has files to merge
 				}
 				want := dumbJob(c, inputs)[0]
 				c.maps()
@@ -106,7 +106,7 @@ func TestDamagedLater(t *testing.T) {
 				task := c.reduceTask(0, s)
 				task.Grants = askFirst(func(_ context.Context, p job.Phase) error {
 					if p == phase {
-						// The last block, so that much was merged when it is found.
+						// The last block, so that much is merged before it is detected.
 						for n := range 6 {
 							seg, err := c.outputs.Open(job.Attempt{Job: "mapreduce-1", Task: n, N: 1}, 0)
 							if err != nil {
@@ -138,8 +138,8 @@ func TestDamagedLater(t *testing.T) {
 	}
 }
 
-// A merged run of the attempt's own that is damaged is merged again from the
-// segments; if that never helps, the attempt fails instead of turning for ever.
+// If a file that the attempt itself has merged is damaged, it is merged again from the segments. After
+// several such failures the attempt fails.
 func TestDamagedRun(t *testing.T) {
 	for _, times := range []int{1, 1000} {
 		var inputs [][]byte
@@ -203,7 +203,7 @@ func (d *damaging) Total(n int64) {
 	}
 }
 
-// Runs that a merge of spills made are checked too: a map with a damaged spill fails.
+// Spills and the files of their merges are checked too: a map with a damaged spill fails.
 func TestDamagedSpill(t *testing.T) {
 	c := newCluster(t, text(1, 5000))
 	c.memory = littleMemory

@@ -1,8 +1,11 @@
-// Package mapreduce runs the attempts of a MapReduce job: RunMap takes a split through the mapper
-// into a map output, RunReduce takes the segments of a partition through the reducer into a part
-// file. It also makes, commits and aborts the job's output.
+// Package mapreduce runs the attempts of a MapReduce job. [RunMap] passes the records of a split
+// through the mapper and writes a map output. [RunReduce] fetches the segments of a partition, passes
+// their records through the reducer and writes a part file. The package also prepares, commits and
+// aborts the job's output ([PrepareOutput], [CommitJob], [AbortJob]).
 //
-// It works on files, readers and programs that it is given. It knows no coordinator and starts no
-// processes: a Program is handed in by the worker. The parts of the data path are packages of
-// their own: input, hadoop, extsort, shuffle.
+// A worker calls RunMap or RunReduce with a [MapTask] or a [ReduceTask]. The caller provides the
+// program, the memory, the scratch folder and the grants. The package starts no processes and does
+// not talk to the coordinator. The parts of the data path are packages of their own: input (splits
+// and lines), hadoop (keys, partitions, order), extsort (sort and merge), shuffle (segments) and
+// seqfile (SequenceFiles).
 package mapreduce

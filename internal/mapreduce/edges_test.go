@@ -49,7 +49,7 @@ func TestCommands(t *testing.T) {
 	}
 }
 
-// A program that does not read its input to the end is no failure, one that fails is.
+// A program may end before the end of its input. A program that fails makes the attempt fail.
 func TestFailingPrograms(t *testing.T) {
 	big := bytes.Repeat([]byte("some line\n"), 300_000)
 	c := newCluster(t, big)
@@ -78,7 +78,7 @@ func TestFailingPrograms(t *testing.T) {
 	}
 }
 
-// A record that is larger than all the memory is handled alone.
+// A record that is larger than the whole memory is written to a file of its own.
 func TestGiantRecord(t *testing.T) {
 	giant := bytes.Repeat([]byte("0123456789"), 100_000)
 	for _, streams := range []bool{false, true} {
@@ -100,7 +100,7 @@ func TestGiantRecord(t *testing.T) {
 	}
 }
 
-// Empty splits and partitions, and jobs without any map.
+// Splits and partitions may be empty, and a job may have no maps.
 func TestEmpty(t *testing.T) {
 	for _, inputs := range [][][]byte{nil, {{}}, {{}, []byte("a\n"), {}}} {
 		c := newCluster(t, inputs...)
@@ -149,7 +149,7 @@ func TestMapOnly(t *testing.T) {
 	}
 }
 
-// The reducer's own separator becomes a TAB, also where a line comes in pieces.
+// The reducer's separator becomes a TAB, also if a line arrives in pieces.
 func TestReduceSeparator(t *testing.T) {
 	c := newCluster(t, []byte("a,b,c\nd\ne,\n"))
 	c.spec.ReduceOutputSeparator = ","
@@ -189,7 +189,7 @@ func TestCounters(t *testing.T) {
 	}
 }
 
-// Phases tell what they read and write, and how much there will be.
+// Phases report what they read and write, and how much they will read.
 func TestProgress(t *testing.T) {
 	var inputs [][]byte
 	for i := range 10 { // to be merged in several passes
@@ -229,7 +229,7 @@ func TestProgress(t *testing.T) {
 	}
 }
 
-// A full disk, for which /dev/full stands, is told as such by every writer.
+// Every writer reports a full disk (here /dev/full) with its own message.
 func TestFullDisk(t *testing.T) {
 	check := func(what string, err error) {
 		if job.ClassOf(err) != job.Fatal || job.CodeOf(err) != job.CodeIO || !strings.Contains(err.Error(), "no space left in scratch folder") {
@@ -260,7 +260,7 @@ func TestFullDisk(t *testing.T) {
 	check("shuffle", err)
 }
 
-// Cancelled attempts end, and leave no goroutine behind.
+// Cancelled attempts end, and their goroutines too.
 func TestCancel(t *testing.T) {
 	before := runtime.NumGoroutine()
 	c := newCluster(t, text(1, 100))
@@ -280,7 +280,7 @@ func TestCancel(t *testing.T) {
 		ctx, cancel := context.WithCancel(context.Background())
 		task := c.reduceTask(0, c.segments())
 		if phase == job.PhaseShuffle {
-			task.Maps = 2 // of which one never comes
+			task.Maps = 2 // one of them never runs
 			task.Source.Open = func(ctx context.Context, loc shuffle.Location, partition int) (shuffle.Segment, error) {
 				defer cancel()
 				return c.reader.Open(ctx, loc, partition)
@@ -299,7 +299,7 @@ func TestCancel(t *testing.T) {
 		}
 		cancel()
 	}
-	// Those that were waited for may be a few instructions from their end.
+	// Goroutines that were waited for may still have a few instructions to run.
 	for end := time.Now().Add(time.Minute); runtime.NumGoroutine() > before; time.Sleep(time.Millisecond) {
 		if time.Now().After(end) {
 			buf := make([]byte, 1<<16)

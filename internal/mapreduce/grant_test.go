@@ -14,7 +14,7 @@ import (
 	"berth/internal/mapreduce/extsort"
 )
 
-// whims is a supply and leave by chance.
+// whims is a supply and grants drawn at random.
 type whims struct {
 	t    *testing.T
 	rand *rand.Rand
@@ -59,7 +59,7 @@ var sums = programFunc(func(_ context.Context, in io.Reader, out io.Writer) erro
 	return pump(out, &sum)
 })
 
-// What attempts are granted, and whether they wait for a grant, changes no byte of the output.
+// The memory that attempts get, and whether they wait for a grant, do not change the output.
 func TestGrantsDoNotChangeOutput(t *testing.T) {
 	numbers := func(seed uint64, n int) []byte { return bytes.ReplaceAll(text(seed, n), []byte("value"), []byte("1")) }
 	long := append(bytes.Repeat([]byte("x"), 40_000), "\t7\n"...)

@@ -21,7 +21,7 @@ import (
 	"berth/internal/wire"
 )
 
-// record keeps what a task told of its progress.
+// record stores the progress that a task reports.
 type record struct {
 	mu       sync.Mutex
 	phases   []job.Phase
@@ -110,10 +110,10 @@ func pump(out io.Writer, in io.Reader) error {
 	}
 }
 
-// littleMemory is so little that everything is spilled often and merged in several passes.
+// littleMemory is so small that maps spill often and merges need several passes.
 const littleMemory = 8 << 10
 
-// cluster is a job on one or two nodes, run by hand.
+// cluster is a job on one or two nodes, whose attempts a test runs.
 type cluster struct {
 	t        testing.TB
 	dir      string
@@ -181,7 +181,7 @@ func (c *cluster) record() *record {
 	return r
 }
 
-// means is what attempts sort with.
+// means returns the supply of attempts.
 func (c *cluster) means() extsort.Supply {
 	if c.supply != nil {
 		return c.supply
@@ -189,7 +189,7 @@ func (c *cluster) means() extsort.Supply {
 	return extsort.Means{Memory: c.memory}
 }
 
-// mayBegin is the grant that attempts have.
+// mayBegin returns the grants of attempts.
 func (c *cluster) mayBegin() Grants {
 	if c.grants != nil {
 		return c.grants
@@ -197,19 +197,19 @@ func (c *cluster) mayBegin() Grants {
 	return anyPhase{}
 }
 
-// anyPhase is a grant for all phases.
+// anyPhase grants all phases.
 type anyPhase struct{}
 
 func (anyPhase) Covers(job.Phase) bool                  { return true }
 func (anyPhase) Await(context.Context, job.Phase) error { return nil }
 
-// askFirst is a grant that is asked for before each phase.
+// askFirst requires a request before each phase.
 type askFirst func(context.Context, job.Phase) error
 
 func (askFirst) Covers(job.Phase) bool                          { return false }
 func (f askFirst) Await(ctx context.Context, p job.Phase) error { return f(ctx, p) }
 
-// runMap runs another attempt at a map.
+// runMap runs another attempt of a map.
 func (c *cluster) runMap(ctx context.Context, task int) (job.Attempt, MapResult, error) {
 	c.attempts[task]++
 	a := job.Attempt{Job: "mapreduce-1", Task: task, N: c.attempts[task]}
@@ -231,7 +231,7 @@ func (c *cluster) maps() {
 	}
 }
 
-// segments tells a reduce where map outputs are, and runs maps again whose outputs are bad.
+// segments locates map outputs for a reduce, and runs maps again whose outputs are damaged.
 type segments struct {
 	c      *cluster
 	places *shuffle.Places
@@ -252,7 +252,7 @@ func (s *segments) location(task int) shuffle.Location {
 	return shuffle.Location{Map: a, Holder: "a1/0", Addr: s.c.node.Address()}
 }
 
-// source is where a reduce finds the segments.
+// source returns the segments of a reduce.
 func (s *segments) source() shuffle.Source {
 	return shuffle.Source{Node: s.c.reader, Places: s.places, Lost: s.lost}
 }
@@ -295,7 +295,7 @@ func (c *cluster) reduceFrom(partition int, s *segments) []byte {
 	return c.committed(r.Output)
 }
 
-// committed commits a part and returns what is in it.
+// committed commits a part and returns its content.
 func (c *cluster) committed(o *Output) []byte {
 	c.t.Helper()
 	if err := o.Commit(); err != nil {
@@ -328,7 +328,7 @@ func (c *cluster) sum(counter string) int64 {
 	return sum
 }
 
-// lines cuts text at newlines; what follows the last one is a line too.
+// lines cuts text at newlines; the text behind the last newline is a line too.
 func lines(text []byte) [][]byte {
 	if len(text) == 0 {
 		return nil

@@ -14,11 +14,11 @@ import (
 	"berth/internal/job"
 )
 
-// An attempt whose machine does not see the job's output folder writes to a folder of its own there. What it leaves arrives here, in the folder in
-// which it would have written it, and goes into place as that would.
+// An attempt on a machine that does not see the job's output folder writes its files to a local folder. The worker then sends them to the coordinator, which
+// stores them in the attempt's temporary folder (CreateLeft) and commits them from there (CommitLeft), as if the attempt had written them itself.
 
-// Left calls each with every file that an attempt leaves whose output is closed: its part and what its programs left beside it, by their names below
-// the output folder and by where they are.
+// Left calls each for every file of a closed output: the part file, and the files that programs have written beside it. name is the path below the
+// output folder, path is where the file is now.
 func (o *Output) Left(each func(name, path string) error) error {
 	err := filepath.WalkDir(o.aside, func(path string, e fs.DirEntry, err error) error {
 		if err != nil || !e.Type().IsRegular() {
@@ -36,11 +36,11 @@ func (o *Output) Left(each func(name, path string) error) error {
 	return err
 }
 
-// reserved are names that no file has which a program leaves: those of parts, and of what is berth's own.
+// reserved matches the names that a program must not give to its files: those of parts and of berth's own files.
 var reserved = regexp.MustCompile(`^(part-[0-9]{5,}|_SUCCESS|_temporary)(\.[a-z0-9]+)?$`)
 
-// CreateLeft makes the file of that name that an attempt has left. A name that cannot be the attempt's own is refused, as that of another task's part.
-// index is the task's among the job's maps or reduces.
+// CreateLeft creates a file that an attempt sends, in the attempt's temporary folder. It returns an error for a name that the attempt must not write,
+// for example the part of another task. index is the number of the task among the job's maps or reduces.
 func CreateLeft(spec *job.MapReduceSpec, attempt job.Attempt, index int, name string) (*os.File, error) {
 	part, err := partFile(spec, index)
 	if err != nil {
@@ -48,7 +48,7 @@ func CreateLeft(spec *job.MapReduceSpec, attempt job.Attempt, index int, name st
 	}
 	first, _, _ := strings.Cut(name, "/")
 	if !filepath.IsLocal(name) || filepath.Clean(name) != name || name != part && reserved.MatchString(first) {
-		return nil, fmt.Errorf("%q is no name of what attempt %v leaves", name, attempt)
+		return nil, fmt.Errorf("attempt %v must not write a file named %q", attempt, name)
 	}
 	path := filepath.Join(attemptDir(spec.Output, attempt), name)
 	if err := os.MkdirAll(filepath.Dir(path), 0o777); err != nil {
@@ -75,7 +75,7 @@ func partFile(spec *job.MapReduceSpec, n int) (string, error) {
 	return partName(n) + c.Suffix, nil
 }
 
-// CommitLeft puts what an attempt left into place, files of these names, and makes that durable.
+// CommitLeft commits the files with these names that an attempt has sent, and syncs the output folder to the disk. Other files of the attempt are removed.
 func CommitLeft(spec *job.MapReduceSpec, attempt job.Attempt, names []string) error {
 	dir := attemptDir(spec.Output, attempt)
 	err := filepath.WalkDir(dir, func(path string, e fs.DirEntry, err error) error {
@@ -86,7 +86,7 @@ func CommitLeft(spec *job.MapReduceSpec, attempt job.Attempt, names []string) er
 		if err != nil || slices.Contains(names, name) {
 			return err
 		}
-		return os.Remove(path) // it did not arrive whole
+		return os.Remove(path) // it did not arrive completely
 	})
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return outputError(dir, err)
@@ -94,11 +94,11 @@ func CommitLeft(spec *job.MapReduceSpec, attempt job.Attempt, names []string) er
 	if err := promote(dir, spec.Output, ""); err != nil {
 		return err
 	}
-	_ = os.Remove(dir) // what stays behind goes with _temporary
+	_ = os.Remove(dir) // if it is not empty, it is removed with _temporary
 	return outputError(spec.Output, disk.Sync(spec.Output))
 }
 
-// DropLeft removes what an attempt left and was not put into place.
+// DropLeft removes the files of an attempt that are not committed.
 func DropLeft(spec *job.MapReduceSpec, attempt job.Attempt) error {
 	dir := attemptDir(spec.Output, attempt)
 	return outputError(dir, os.RemoveAll(dir))

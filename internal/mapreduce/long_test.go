@@ -12,7 +12,7 @@ import (
 	"berth/internal/job"
 )
 
-// endless writes a line that does not end, in pieces, until nobody takes it.
+// endless writes a line that does not end, in pieces, until a write fails.
 var endless = programFunc(func(_ context.Context, _ io.Reader, out io.Writer) error {
 	for piece := bytes.Repeat([]byte("x"), 100_000); ; {
 		if _, err := out.Write(piece); err != nil {
@@ -21,9 +21,8 @@ var endless = programFunc(func(_ context.Context, _ io.Reader, out io.Writer) er
 	}
 })
 
-// A line may have half of the memory that an attempt has to sort in. One that is longer
-// is refused as soon as that is seen, whoever writes it, and the attempt takes no more
-// memory than it may.
+// A line may be as long as half of the memory of an attempt. A longer line of any program is refused as
+// soon as it is too long, and the attempt does not use more memory than it is allowed.
 func TestLongLines(t *testing.T) {
 	const memory, limit = 4 << 20, 2 << 20
 	line := func(n int) []byte { return append(bytes.Repeat([]byte("x"), n), '\n') }
@@ -31,7 +30,7 @@ func TestLongLines(t *testing.T) {
 		in                        []byte
 		mapper, combiner, reducer Program
 		separator                 string
-		from                      string // empty: the job is done
+		from                      string // empty: the job succeeds
 	}{
 		"as long as may be":        {in: line(limit - 1), mapper: cat, combiner: cat, reducer: cat},
 		"input, handed on":         {in: line(limit + 1), mapper: nil, from: "mapper"},

@@ -11,18 +11,18 @@ import (
 	"berth/internal/probe"
 )
 
-// MapResult is what a map attempt made: a map output in the node's store, or with
-// no reduces a part file that is closed and not yet committed.
+// MapResult is the result of a map attempt: a map output in the node's store, or, in a job without
+// reduces, a part file that is closed and not yet committed.
 type MapResult struct {
 	Size   int64   // bytes of the map output
 	Output *Output // map-only
 }
 
-// RunMap runs a map attempt: the split goes through the mapper, its output is
-// partitioned, sorted and spilled whenever the memory is full (phase map), and the
-// spills are merged into one map output (phase merge). Without reduces the mapper's
-// output goes straight to a part file. What it writes to t.Dir on the way is gone
-// when it succeeds; after an error the caller removes the folder.
+// RunMap runs a map attempt. In the phase map the records of the split pass through the mapper. The
+// mapper's output is partitioned, and it is sorted and spilled whenever the memory is full. In the
+// phase merge the spills are merged into one map output. In a job without reduces the mapper's output
+// is written directly to a part file. The scratch files in t.Dir are removed on success; after an
+// error the caller removes the folder.
 func RunMap(ctx context.Context, t MapTask) (MapResult, error) {
 	t.Progress.Enter(job.PhaseMap)
 	count := &inputCount{Progress: t.Progress}
@@ -35,7 +35,7 @@ func RunMap(ctx context.Context, t MapTask) (MapResult, error) {
 		return mapOnly(ctx, &t, in, count)
 	}
 	c := counters{}
-	space, records, err := t.sorting(ctx, c)
+	space, records, err := t.newSpace(ctx, c)
 	if err != nil {
 		return MapResult{}, err
 	}
@@ -61,11 +61,11 @@ func RunMap(ctx context.Context, t MapTask) (MapResult, error) {
 	t.Progress.Out(one.Size(), one.Records())
 	c["SPILLED_RECORDS"] = space.Spilled()
 	c["MAP_INPUT_RECORDS"] = count.records.Load()
-	c.tell(t.Progress)
+	c.report(t.Progress)
 	return MapResult{Size: one.Size()}, nil
 }
 
-// beginMerge begins the phase merge. A map that has spilled once has nothing to merge and need not ask for a grant for it.
+// beginMerge begins the phase merge. A map with one spill has nothing to merge, so it does not ask for a grant.
 func (t *MapTask) beginMerge(ctx context.Context, space *extsort.Space, spills int) error {
 	if spills > 1 {
 		return enter(ctx, t.Grants, t.Progress, space, job.PhaseMerge)
@@ -75,8 +75,8 @@ func (t *MapTask) beginMerge(ctx context.Context, space *extsort.Space, spills i
 	return nil
 }
 
-// sorting returns with what a map attempt sorts, and what its mapper writes.
-func (t *MapTask) sorting(ctx context.Context, c counters) (*extsort.Space, extsort.Records, error) {
+// newSpace returns the space in which a map attempt sorts, and the description of the mapper's records.
+func (t *MapTask) newSpace(ctx context.Context, c counters) (*extsort.Space, extsort.Records, error) {
 	partition, err := hadoop.NewPartitioner(t.Spec, t.Partitions)
 	if err != nil {
 		return nil, extsort.Records{}, err
@@ -92,20 +92,20 @@ func (t *MapTask) sorting(ctx context.Context, c counters) (*extsort.Space, exts
 	return space, extsort.Records{Format: hadoop.MapFormat(t.Spec), Partition: partition, From: "mapper"}, err
 }
 
-// mapAndSpill spills what the mapper makes of in.
+// mapAndSpill runs the mapper over in and returns the spills of its output.
 func mapAndSpill(ctx context.Context, t *MapTask, in io.Reader, out *extsort.Sorter, c counters) ([]*extsort.File, error) {
 	defer out.Close()
-	var told struct{ lines, bytes int64 }
-	tell := func() {
-		t.Progress.Out(out.Bytes-told.bytes, out.Lines-told.lines)
-		told.bytes, told.lines = out.Bytes, out.Lines
+	var reported struct{ lines, bytes int64 }
+	report := func() {
+		t.Progress.Out(out.Bytes-reported.bytes, out.Lines-reported.lines)
+		reported.bytes, reported.lines = out.Bytes, out.Lines
 		out.ReportMemory()
 	}
-	if err := runProgram(ctx, "mapper", t.Mapper, in, sorterOutput{out, tell}, t.Progress.Spent); err != nil {
+	if err := runProgram(ctx, "mapper", t.Mapper, in, sorterOutput{out, report}, t.Progress.Spent); err != nil {
 		return nil, err
 	}
 	err := probe.Metered(t.Progress.Spent, out.Finish)
-	tell()
+	report()
 	c["MAP_OUTPUT_RECORDS"], c["MAP_OUTPUT_BYTES"] = out.Lines, out.Bytes
 	return out.Files(), err
 }
@@ -126,6 +126,6 @@ func mapOnly(ctx context.Context, t *MapTask, in io.Reader, count *inputCount) (
 	}
 	counters{
 		"MAP_INPUT_RECORDS": count.records.Load(), "MAP_OUTPUT_RECORDS": r.records, "MAP_OUTPUT_BYTES": r.bytes,
-	}.tell(t.Progress)
+	}.report(t.Progress)
 	return MapResult{Size: r.bytes, Output: out}, nil
 }

@@ -11,9 +11,9 @@ import (
 	"berth/internal/mapreduce/hadoop"
 )
 
-// dumbJob is what a job must write whose programs hand on what they read: all lines,
-// each to its key's partition, in order. A command reads a line that is only a key
-// with a TAB behind it, as in Hadoop Streaming.
+// dumbJob returns the output of a job whose programs copy their input: all lines, sorted, each in the
+// partition of its key. A command reads a line that is only a key with a TAB behind it, as in Hadoop
+// Streaming.
 func dumbJob(c *cluster, inputs [][]byte) [][]byte {
 	c.t.Helper()
 	partition, err := hadoop.NewPartitioner(c.spec, c.reduces)
@@ -94,8 +94,8 @@ func drawInput(t *rapid.T, label string) []byte {
 	return b
 }
 
-// A job with identity programs sorts, whatever the records, splits, memory,
-// partitions, order and way of the data.
+// A job with identity programs sorts its input, for any records, splits, memory, number of partitions,
+// order and source of segments.
 func TestJobSorts(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		var inputs [][]byte

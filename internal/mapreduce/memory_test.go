@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// The memory told is what data came to: near all of what is allowed if that is little,
-// and no more than the data and its entries take if it is much.
+// The reported memory is the memory that data has used: almost all of it if little is allowed, and no
+// more than the data and its entries need if much is allowed.
 func TestMemory(t *testing.T) {
 	const lines = 30_000
 	in := bytes.Repeat([]byte("one\ntwo\nthree\n"), lines/3)

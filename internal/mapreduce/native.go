@@ -15,11 +15,11 @@ type Role int
 const (
 	Maps Role = iota
 	Reduces
-	Combines // hands on partial results for the reducer
+	Combines // computes partial results for the reducer
 )
 
-// Native returns the program that runs inside the worker for p, nil for the identity, and false if
-// p is a command.
+// Native returns the program that runs inside the worker for p: nil for the identity. It returns false
+// if p is a command.
 func Native(p job.Program, spec *job.MapReduceSpec, role Role) (Program, bool) {
 	switch p.Native {
 	case job.NativeIdentity:
@@ -29,7 +29,7 @@ func Native(p job.Program, spec *job.MapReduceSpec, role Role) (Program, bool) {
 	case job.NativeSelection:
 		selection, err := hadoop.NewFieldSelection(spec, role == Maps)
 		if err != nil {
-			return nil, false // the job was refused (hadoop.Check)
+			return nil, false // cannot happen, as hadoop.Check refused such a job
 		}
 		return native{selection}, true
 	default:
@@ -43,18 +43,18 @@ func isNative(p Program) bool {
 	return ok
 }
 
-// wantsTabs reports whether p is a command, which reads a line that is only a key
-// with a separator behind the key. Others see records as they are.
+// wantsTabs reports whether p is a command. A command reads a line that is only a key with a separator
+// behind the key. Native programs read the line unchanged.
 func wantsTabs(p Program) bool { return p != nil && !isNative(p) }
 
-// native is a program that berth has itself.
+// native is a program that is part of berth.
 type native struct {
 	program interface {
 		Run(in io.Reader, out io.Writer) error
 	}
 }
 
-// Run has the program make out of in.
+// Run runs the program from in to out.
 func (n native) Run(_ context.Context, in io.Reader, out io.Writer) error {
 	return n.program.Run(in, out)
 }

@@ -10,16 +10,17 @@ import (
 	"berth/internal/job"
 )
 
-// This file is about output in S3: the parts are objects below one name. While a job runs there is an empty object _temporary: of two jobs with the same output one makes it.
+// In S3 the parts of an output are objects with a common prefix. While a job runs, an empty object _temporary exists. Only one of two jobs with the same
+// output can create it.
 
-// objectTime is how long what is done at the begin and the end of a job may take.
+// objectTime limits the requests at the begin and at the end of a job.
 const objectTime = 5 * time.Minute
 
 func objectContext(spec *job.MapReduceSpec) (context.Context, context.CancelFunc) {
 	return context.WithTimeout(bucket.With(context.Background(), spec.Env), objectTime)
 }
 
-// checkObjects refuses an output below which there is an object.
+// checkObjects returns an error if an object exists below the output.
 func checkObjects(ctx context.Context, spec *job.MapReduceSpec) error {
 	there, err := bucket.Any(bucket.With(ctx, spec.Env), spec.Output+"/")
 	if err == nil && there {
@@ -28,7 +29,7 @@ func checkObjects(ctx context.Context, spec *job.MapReduceSpec) error {
 	return err
 }
 
-// prepareObjects refuses an output that is there, and makes it the job's.
+// prepareObjects creates _temporary. It returns an error if the output exists.
 func prepareObjects(spec *job.MapReduceSpec) error {
 	ctx, cancel := objectContext(spec)
 	defer cancel()
@@ -42,7 +43,7 @@ func prepareObjects(spec *job.MapReduceSpec) error {
 	return err
 }
 
-// commitObjects makes _SUCCESS once all parts are there. It may be called again.
+// commitObjects creates _SUCCESS if all parts exist. It may be called again.
 func commitObjects(spec *job.MapReduceSpec, maps int) error {
 	ctx, cancel := objectContext(spec)
 	defer cancel()
@@ -54,13 +55,13 @@ func commitObjects(spec *job.MapReduceSpec, maps int) error {
 	if names[successName] {
 		return nil
 	}
-	there := func(part string) error {
+	exists := func(part string) error {
 		if !names[part] {
 			return fs.ErrNotExist
 		}
 		return nil
 	}
-	if err := checkParts(spec, maps, there); err != nil {
+	if err := checkParts(spec, maps, exists); err != nil {
 		return err
 	}
 	if err := clearObjects(ctx, spec); err != nil {
@@ -70,14 +71,14 @@ func commitObjects(spec *job.MapReduceSpec, maps int) error {
 	return err
 }
 
-// abortObjects removes what unfinished attempts of a stopped job left. Parts stay.
+// abortObjects removes what unfinished attempts of a stopped job have left. Committed parts stay.
 func abortObjects(spec *job.MapReduceSpec) error {
 	ctx, cancel := objectContext(spec)
 	defer cancel()
 	return clearObjects(ctx, spec)
 }
 
-// clearObjects ends uploads that attempts have left, and removes the mark of a job that runs.
+// clearObjects aborts the unfinished uploads of attempts and removes _temporary.
 func clearObjects(ctx context.Context, spec *job.MapReduceSpec) error {
 	if err := bucket.GiveUp(ctx, spec.Output+"/"); err != nil {
 		return err

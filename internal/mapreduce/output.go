@@ -19,24 +19,24 @@ import (
 // temporaryDir is the folder below a job's output in which attempts write.
 const temporaryDir = "_temporary"
 
-// Output is the part file of one attempt. It is written aside, closed, then
-// committed or aborted.
+// Output is the part file of one attempt. It is written in the attempt's temporary folder, closed, and
+// then committed or aborted.
 type Output struct {
 	aside    string        // folder of the attempt
 	temp     string        // the file in it
 	final    string        // where Commit puts it
-	mode     fs.FileMode   // permission bits; 0: as they come
+	mode     fs.FileMode   // permission bits; 0: those of the umask
 	codec    *input.Codec  // of the whole file; nil: plain
 	sequence *sequencePart // nil: text
 	file     *os.File      // nil: nothing written, and LazyOutput
 	buf      *bufio.Writer
 	packer   io.WriteCloser
-	info     fs.FileInfo // of the closed file, to know it again
+	info     fs.FileInfo // of the closed file, to recognise it after Commit
 	closed   bool
 }
 
-// NewOutput makes a part file of that name, which gets the suffix of spec.Compress,
-// for an attempt. With spec.LazyOutput the file is made at the first byte written.
+// NewOutput creates a part file for an attempt. Its name is partName with the suffix of spec.Compress.
+// With spec.LazyOutput the file is created when the first byte is written.
 func NewOutput(spec *job.MapReduceSpec, attempt job.Attempt, partName string) (*Output, error) {
 	c, err := fileCodec(spec)
 	if err != nil {
@@ -61,7 +61,7 @@ func NewOutput(spec *job.MapReduceSpec, attempt job.Attempt, partName string) (*
 	return o, nil
 }
 
-// attemptDir returns the folder an attempt writes in.
+// attemptDir returns the temporary folder of an attempt.
 func attemptDir(output string, a job.Attempt) string {
 	name := fmt.Sprintf("%s_%d_%d", strings.ReplaceAll(string(a.Job), "/", "_"), a.Task, a.N)
 	return filepath.Join(output, temporaryDir, name)
@@ -94,7 +94,7 @@ func (o *Output) create() error {
 	return nil
 }
 
-// Write adds to the part.
+// Write appends p to the part.
 func (o *Output) Write(p []byte) (int, error) {
 	if o.closed {
 		return 0, fs.ErrClosed
@@ -115,7 +115,7 @@ func (o *Output) Write(p []byte) (int, error) {
 	return n, outputError(o.temp, err)
 }
 
-// Close ends the file and makes it durable. The part is not in place before Commit.
+// Close completes the file and syncs it to the disk. The part is not part of the output before Commit.
 func (o *Output) Close() error {
 	if o.closed {
 		return nil
@@ -149,12 +149,11 @@ func (o *Output) finish() error {
 	return err
 }
 
-// Commit puts the closed part into place, over what an earlier attempt that was
-// lost may have left there, and makes that durable. Once it has succeeded, it
-// succeeds again.
+// Commit moves the closed part into the output folder and syncs the folder to the disk. It replaces
+// the part of an earlier attempt that was lost. Once Commit has succeeded, further calls succeed too.
 func (o *Output) Commit() error {
 	if !o.closed {
-		return fmt.Errorf("commit of %s: not closed", o.temp)
+		return fmt.Errorf("commit of %s: it is not closed", o.temp)
 	}
 	if err := promote(o.aside, filepath.Dir(o.final), o.temp); err != nil {
 		return err
@@ -179,39 +178,40 @@ func (o *Output) Commit() error {
 	return outputError(o.final, disk.Sync(filepath.Dir(o.final)))
 }
 
-// Abort drops what was written. A committed part stays.
+// Abort removes the part. A committed part stays.
 func (o *Output) Abort() {
 	if o.file != nil {
 		if !o.closed {
-			_ = o.file.Close() // nothing of it is kept
+			_ = o.file.Close() // the file is removed
 		}
-		_ = os.Remove(o.temp) // what stays behind goes with _temporary
+		_ = os.Remove(o.temp) // if this fails, it is removed with _temporary
 	}
 	o.closed = true
 	o.info = nil
 	o.removeAside()
 }
 
-// removeAside removes the attempt's folder if it is empty; other parts of the
-// attempt may be in it, and the rest goes with _temporary.
+// removeAside removes the attempt's folder if it is empty. It may contain other parts of the attempt.
+// What remains is removed with _temporary.
 func (o *Output) removeAside() { _ = os.Remove(o.aside) }
 
 // Name returns the path of the part once it is committed.
 func (o *Output) Name() string { return o.final }
 
-// outputError tells what failed while writing path; a full disk is told as such.
+// outputError returns the error for an output file that cannot be written. A full disk has its own
+// class and advice.
 func outputError(path string, err error) error {
 	if err == nil {
 		return nil
 	}
-	var told *job.Error
-	if errors.As(err, &told) {
+	var known *job.Error
+	if errors.As(err, &known) {
 		return err
 	}
 	e := &job.Error{Class: job.Transient, Code: job.CodeIO, Where: path, What: "cannot be written", Err: err}
 	var errno syscall.Errno
 	if errors.As(err, &errno) {
-		e.Err = errno // the path is told already
+		e.Err = errno // Where says the path already
 	}
 	switch errno {
 	case syscall.ENOSPC, syscall.EDQUOT:

@@ -18,7 +18,7 @@ import (
 
 func attempt(n int) job.Attempt { return job.Attempt{Job: "mapreduce-1", Task: 3, N: n} }
 
-// written is an output with data, closed.
+// written returns a closed output with data.
 func written(t interface{ Fatal(...any) }, spec *job.MapReduceSpec, a job.Attempt, data string) *Output {
 	o, err := NewOutput(spec, a, "part-00003")
 	if err != nil {
@@ -68,7 +68,7 @@ func TestOutputOfAJob(t *testing.T) {
 	if got, want := listing(t, spec.Output), "_temporary/ _temporary/mapreduce-1_3_1/ _temporary/mapreduce-1_3_1/part-00003"; got != want {
 		t.Errorf("before the commit: got %q, want %q", got, want)
 	}
-	for range 2 { // leave to commit may come twice
+	for range 2 { // the grant to commit may come twice
 		if err := o.Commit(); err != nil {
 			t.Fatal(err)
 		}
@@ -76,7 +76,7 @@ func TestOutputOfAJob(t *testing.T) {
 			t.Errorf("after the commit: got %q, want %q", got, want)
 		}
 	}
-	o.Abort() // takes nothing back
+	o.Abort() // does not undo the commit
 	for range 2 {
 		if err := CommitJob(spec, 0); err != nil {
 			t.Fatal(err)
@@ -100,13 +100,13 @@ func TestAttemptsDoNotMeet(t *testing.T) {
 	if err := second.Commit(); err != nil {
 		t.Fatal(err)
 	}
-	// The first commit was lost with its worker; another attempt takes its place.
+	// The first commit was lost with its worker; another attempt replaces it.
 	third := written(t, spec, attempt(3), "third")
 	if err := third.Commit(); err != nil {
 		t.Fatal(err)
 	}
 	if err := second.Commit(); err == nil {
-		t.Error("a part that another attempt replaced is told as committed")
+		t.Error("a part that another attempt replaced is reported as committed")
 	}
 	if data, err := os.ReadFile(third.Name()); err != nil || string(data) != "third" {
 		t.Errorf("got %q, %v", data, err)
@@ -152,7 +152,7 @@ func TestLazyOutput(t *testing.T) {
 	}
 }
 
-// An attempt without data takes the place of a lost one that had some.
+// An attempt without data replaces a lost one that had data.
 func TestLazyOutputReplaces(t *testing.T) {
 	spec := prepared(t)
 	spec.LazyOutput = true
@@ -253,7 +253,7 @@ func TestAbortJob(t *testing.T) {
 			t.Errorf("an output without parts: got %v", err)
 		}
 	}
-	if err := CommitJob(spec, 0); err != nil { // resumed, and done without parts
+	if err := CommitJob(spec, 0); err != nil { // resumed, and completed without parts
 		t.Fatal(err)
 	}
 	if got, want := listing(t, spec.Output), "_SUCCESS"; got != want {
@@ -262,7 +262,7 @@ func TestAbortJob(t *testing.T) {
 	if err := os.RemoveAll(spec.Output); err != nil {
 		t.Fatal(err)
 	}
-	// A resumed job goes on in a folder that was removed, and keeps what it committed.
+	// A resumed job continues in a folder that was removed, and keeps what it committed.
 	if err := written(t, spec, attempt(2), "whole").Commit(); err != nil {
 		t.Fatal(err)
 	}
@@ -291,7 +291,7 @@ func TestOutputErrors(t *testing.T) {
 			t.Errorf("got %v (%v)", err, job.ClassOf(err))
 		}
 		if again := outputError("/elsewhere", err); again != err {
-			t.Errorf("told twice: %v", again)
+			t.Errorf("reported twice: %v", again)
 		}
 	}
 	if err := outputError("/out/x", nil); err != nil {
@@ -311,7 +311,7 @@ func TestOutputTakesLargeWrites(t *testing.T) {
 	}
 }
 
-// A part that somebody removed while the job ran is missed, not passed over.
+// A part that somebody removed while the job ran is reported.
 func TestCommitJobMissesParts(t *testing.T) {
 	for _, tt := range []struct {
 		name string

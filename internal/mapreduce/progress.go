@@ -6,7 +6,7 @@ import (
 	"berth/internal/job"
 )
 
-// inputCount passes progress on and counts the records read.
+// inputCount is a Progress that also counts the records read.
 type inputCount struct {
 	Progress
 	records atomic.Int64
@@ -17,11 +17,11 @@ func (c *inputCount) In(bytes, records int64) {
 	c.Progress.In(bytes, records)
 }
 
-// counters are told once, when an attempt has done its work, so that what was done
-// twice for a damaged input counts once.
+// counters are job counters of an attempt. They are reported once, when the attempt has succeeded, so
+// that work that was repeated because of damaged data counts once.
 type counters map[string]int64
 
-func (c counters) tell(prog Progress) {
+func (c counters) report(prog Progress) {
 	for name, n := range c {
 		prog.Counter(job.TaskCounterGroup, name, n)
 	}

@@ -13,20 +13,20 @@ import (
 	"berth/internal/probe"
 )
 
-// ReduceResult is what a reduce attempt made: a part file that is closed and not yet committed.
+// ReduceResult is the result of a reduce attempt: a part file that is closed and not yet committed.
 type ReduceResult struct {
 	Output *Output
 }
 
-// RunReduce runs a reduce attempt: the partition's segments are brought together
-// (phase shuffle), merged until one pass over them remains (phase sort), and that
-// pass goes through the reducer into a part file (phase reduce).
+// RunReduce runs a reduce attempt. In the phase shuffle it fetches the segments of the partition. In
+// the phase sort it merges them until one more merge is enough. In the phase reduce the records of that
+// merge pass through the reducer into a part file.
 //
-// A segment that turns out to be damaged at any time is reported, fetched anew from
-// where its map ran again, and the merge starts over with an empty part file; the
-// attempt stays in its phase meanwhile.
+// If a segment turns out to be damaged, in any phase, RunReduce reports it, fetches it again after its
+// map has run again, and repeats the merge with an empty part file. The attempt stays in its phase
+// meanwhile.
 //
-// What it writes to t.Dir is left to the caller to remove.
+// The caller removes the scratch files in t.Dir.
 func RunReduce(ctx context.Context, t ReduceTask) (ReduceResult, error) {
 	t.Progress.Enter(job.PhaseShuffle)
 	r, err := newReduceRun(ctx, &t)
@@ -41,10 +41,10 @@ func RunReduce(ctx context.Context, t ReduceTask) (ReduceResult, error) {
 		out, err := r.reduce()
 		if err == nil {
 			r.counters["REDUCE_SHUFFLE_BYTES"] = r.shuffle.Bytes
-			r.counters.tell(t.Progress)
+			r.counters.report(t.Progress)
 			return ReduceResult{Output: out}, nil
 		}
-		if err := r.mend(err); err != nil {
+		if err := r.recover(err); err != nil {
 			return ReduceResult{}, err
 		}
 	}
@@ -54,7 +54,7 @@ func RunReduce(ctx context.Context, t ReduceTask) (ReduceResult, error) {
 type reduceRun struct {
 	ctx      context.Context
 	t        *ReduceTask
-	space    *extsort.Space // from the phase sort on: a reduce that waits for maps takes no memory from them
+	space    *extsort.Space // nil before the phase sort, so that a reduce that waits for maps uses no memory
 	shuffle  *shuffle.Collector
 	order    hadoop.Comparator
 	phase    job.Phase
@@ -77,7 +77,7 @@ func newReduceRun(ctx context.Context, t *ReduceTask) (*reduceRun, error) {
 	}, nil
 }
 
-// enter asks for a grant for a phase and begins it, the first time.
+// enter asks for a grant for a phase and begins the phase, unless it has begun before.
 func (r *reduceRun) enter(p job.Phase) error {
 	if r.phase >= p {
 		return nil
@@ -106,18 +106,19 @@ func (r *reduceRun) close() {
 	}
 }
 
-// maxFaults is how often an attempt's own scratch files may be damaged before it fails.
+// maxFaults is how many times an attempt's own scratch files may be damaged before the attempt fails.
 const maxFaults = 3
 
-// mend makes ready for another merge after err, or returns what the attempt fails with.
-func (r *reduceRun) mend(err error) error {
+// recover prepares another merge if err is about a damaged or missing file. Otherwise it returns the
+// error with which the attempt fails.
+func (r *reduceRun) recover(err error) error {
 	var bad *extsort.FileError
 	if !errors.As(err, &bad) || r.ctx.Err() != nil {
 		return err
 	}
 	for _, scarce := range []error{syscall.EMFILE, syscall.ENFILE, syscall.ENOMEM} {
 		if errors.Is(err, scarce) {
-			return err // the file is not to blame
+			return err // the file is not the cause
 		}
 	}
 	if r.shuffle.Lose(bad.File, bad) {
@@ -126,7 +127,7 @@ func (r *reduceRun) mend(err error) error {
 	if r.faults++; r.faults > maxFaults {
 		return &job.Error{
 			Class: job.Fatal, Code: job.CodeIO, Where: r.t.Dir,
-			What: "scratch files come back damaged", Do: "have the disk checked, or name another folder with --scratch", Err: bad.Err,
+			What: "scratch files were damaged after they were written", Do: "have the disk checked, or name another folder with --scratch", Err: bad.Err,
 		}
 	}
 	return nil
@@ -144,7 +145,7 @@ func (r *reduceRun) reduce() (*Output, error) {
 	if err := r.enter(job.PhaseReduce); err != nil {
 		return nil, err
 	}
-	if files, err = r.narrow(files); err != nil { // where there is less memory than there was
+	if files, err = r.narrow(files); err != nil { // again, as there may be less memory now
 		return nil, err
 	}
 	out, err := NewOutput(r.t.Spec, r.t.Attempt, partName(r.t.Partition))
@@ -158,7 +159,7 @@ func (r *reduceRun) reduce() (*Output, error) {
 	return out, nil
 }
 
-// narrow merges files until one pass over those that are left is possible.
+// narrow merges files until the remaining ones can be merged at once.
 func (r *reduceRun) narrow(files []*extsort.File) (left []*extsort.File, err error) {
 	err = probe.Metered(r.t.Progress.Spent, func() error {
 		left, err = r.space.Narrow(files)
@@ -167,8 +168,8 @@ func (r *reduceRun) narrow(files []*extsort.File) (left []*extsort.File, err err
 	return left, err
 }
 
-// runReducer runs the reducer over the merged files. Without a record it does not run,
-// and the part file is empty: Hadoop Streaming drops what a reducer writes that read nothing.
+// runReducer runs the reducer over the merged files. If there is no record, the reducer does not run and
+// the part file is empty, as Hadoop Streaming drops the output of a reducer that read nothing.
 func (r *reduceRun) runReducer(files []*extsort.File, out *Output) error {
 	var total, records int64
 	for _, f := range files {
@@ -189,7 +190,7 @@ func (r *reduceRun) runReducer(files []*extsort.File, out *Output) error {
 		format = hadoop.RecordFormat(r.t.Spec)
 	}
 	result := newResult("reducer", out, format, hadoop.OutputSeparator(r.t.Spec), r.t.MaxRecord, r.t.Progress)
-	err = runProgram(r.ctx, "reducer", r.t.Reducer, &toldLines{lines, r.t.Progress}, result, r.t.Progress.Spent)
+	err = runProgram(r.ctx, "reducer", r.t.Reducer, &countedLines{lines, r.t.Progress}, result, r.t.Progress.Spent)
 	if err == nil {
 		err = probe.Metered(r.t.Progress.Spent, result.finish)
 	}
@@ -200,13 +201,13 @@ func (r *reduceRun) runReducer(files []*extsort.File, out *Output) error {
 	return err
 }
 
-// toldLines tells progress what is read of the lines.
-type toldLines struct {
+// countedLines reports to Progress what is read of the lines.
+type countedLines struct {
 	*extsort.MergedLines
 	prog Progress
 }
 
-func (l *toldLines) Read(p []byte) (int, error) {
+func (l *countedLines) Read(p []byte) (int, error) {
 	before := l.Records()
 	n, err := l.MergedLines.Read(p)
 	l.prog.In(int64(n), l.Records()-before)

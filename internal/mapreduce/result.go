@@ -10,48 +10,49 @@ import (
 	"berth/internal/mapreduce/hadoop"
 )
 
-// newline is what lines end with.
+// newline is the end of a line.
 var newline = []byte{'\n'}
 
-// partName names the part file of a partition, or of a map without reduces, as Hadoop does.
+// partName returns the name of the part file of a partition, or of a map in a job without reduces. It is
+// Hadoop's name.
 func partName(n int) string { return fmt.Sprintf(partPrefix+"%05d", n) }
 
 const partPrefix = "part-"
 
-// IsPart reports whether a file of an output folder is called as a part of the output.
+// IsPart reports whether name is the name of a part file.
 func IsPart(name string) bool { return strings.HasPrefix(name, partPrefix) }
 
-// outBuffer is how much is written to a part file at once: enough that the calls cost nothing
-// beside the copying.
+// outBuffer is how many bytes are written to a part file at once. It is large enough that the system
+// calls cost little compared with copying the bytes.
 const outBuffer = 1 << 20
 
 var outBuffers = sync.Pool{New: func() any { b := make([]byte, outBuffer); return &b }}
 
-// result is the output of a task's last program: it counts, puts the output's separator, a
-// TAB as a rule, where the program's own is, ends the last line, and writes to the part file.
+// result receives the output of a task's last program and writes it to the part file. It counts records,
+// replaces the program's separator by that of the output, usually a TAB, and ends the last line.
 type result struct {
 	out    *Output
 	prog   Progress
 	format hadoop.LineFormat
-	plain  bool
+	plain  bool    // the lines are written unchanged
 	sep    []byte  // between key and value in the part file
-	buf    *[]byte // the room; from outBuffers
-	line   []byte  // of another format: a line that has not ended
-	limit  int     // bytes of that line
+	buf    *[]byte // the memory that room returns; from outBuffers
+	line   []byte  // if not plain: a line that has not ended
+	limit  int     // largest length of line, in bytes
 	from   string  // who writes the lines, for errors
-	packed []byte  // of another format: lines to be written
+	packed []byte  // if not plain: lines to be written
 	last   byte    // written last; a newline at the start
 
-	bytes, records int64 // taken in
+	bytes, records int64 // received
 }
 
-// newResult makes the output of a program into out, with sep between key and value; records may have limit bytes.
+// newResult returns a result that writes to out, with sep between key and value. A record may have at most limit bytes.
 func newResult(from string, out *Output, format hadoop.LineFormat, sep []byte, limit int, prog Progress) *result {
 	plain := bytes.Equal(sep, format.Sep) && out.sequence == nil
 	return &result{from: from, out: out, prog: prog, format: format, plain: plain, sep: sep, limit: limit, last: '\n'}
 }
 
-// Write takes what the program writes.
+// Write adds a piece of the program's output.
 func (r *result) Write(p []byte) (int, error) { return len(p), r.write(p) }
 
 func (r *result) room() ([]byte, error) {
@@ -86,8 +87,8 @@ func (r *result) write(p []byte) error {
 	return err
 }
 
-// reformat adds the lines that end in p to packed, with the output's separator, or to a
-// SequenceFile; it keeps the beginning of a line for the next time.
+// reformat adds the lines that end in p to packed, with the output's separator, or to the SequenceFile.
+// It keeps the beginning of a line for the next call.
 func (r *result) reformat(p []byte) error {
 	for {
 		i := bytes.IndexByte(p, '\n')
@@ -108,7 +109,7 @@ func (r *result) reformat(p []byte) error {
 	}
 }
 
-// record adds a line that ended.
+// record adds a whole line.
 func (r *result) record(line []byte) error {
 	key, value := line[:r.format.KeyLen(line)], []byte(nil)
 	separated := len(key) < len(line)

@@ -10,14 +10,14 @@ import (
 	"berth/internal/mapreduce/seqfile"
 )
 
-// sequencePart is what a part file that is a SequenceFile needs beside its file.
+// sequencePart writes a part file as a SequenceFile.
 type sequencePart struct {
 	options seqfile.Options
 	writer  *seqfile.Writer // nil before begin
 }
 
-// fileCodec returns the codec of part files as a whole; nil if they are plain, or SequenceFiles, whose
-// format itself compresses.
+// fileCodec returns the codec with which whole part files are compressed. It is nil if they are plain, or
+// if they are SequenceFiles, which are compressed by their own format.
 func fileCodec(spec *job.MapReduceSpec) (*input.Codec, error) {
 	if spec.OutputFormat == job.SequenceOutput {
 		return nil, nil
@@ -25,10 +25,10 @@ func fileCodec(spec *job.MapReduceSpec) (*input.Codec, error) {
 	return input.CodecNamed(spec.Compress)
 }
 
-// newSequencePart returns the part of an attempt; nil if the job's output is text.
+// newSequencePart returns the part of an attempt, or nil if the job's output is text.
 //
-// The bytes of its marks, which are random in Hadoop, are made of the names of job and part: every attempt
-// of a task writes the same file.
+// The sync marks, which are random in Hadoop, are derived from the names of the job and the part. So all
+// attempts of a task write the same file.
 func newSequencePart(spec *job.MapReduceSpec, attempt job.Attempt, partName string) (*sequencePart, error) {
 	if spec.OutputFormat != job.SequenceOutput {
 		return nil, nil
@@ -45,7 +45,7 @@ func newSequencePart(spec *job.MapReduceSpec, attempt job.Attempt, partName stri
 	return &sequencePart{options: o}, nil
 }
 
-// begin writes the header, without which even an empty file is none that Hadoop reads.
+// begin writes the header. Hadoop cannot read a file without it, even if the file has no records.
 func (s *sequencePart) begin(out io.Writer) (err error) {
 	s.writer, err = seqfile.NewWriter(out, s.options)
 	return err

@@ -10,8 +10,8 @@ import (
 	"berth/internal/mapreduce/input"
 )
 
-// A job that writes SequenceFiles, and one that reads them, come to what the job on text does; two
-// attempts write the same bytes, and a part without records is a SequenceFile, too.
+// A job that writes SequenceFiles, and one that reads them, have the same result as the job on text. Two
+// attempts write the same bytes, and a part without records is a SequenceFile too.
 func TestSequenceOutput(t *testing.T) {
 	in := []byte("b\t2\nkey\na\t1 \t1\nb\t\n")
 	for _, test := range []struct{ compress, kind string }{{"", ""}, {"deflate", ""}, {"deflate", "NONE"}, {"zstd", "BLOCK"}} {

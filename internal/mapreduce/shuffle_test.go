@@ -10,7 +10,7 @@ import (
 	"berth/internal/mapreduce/shuffle"
 )
 
-// flaky is a place that fails the first times it is asked for each map.
+// flaky is a source that fails at the first requests for each map.
 type flaky struct {
 	*segments
 	failures int
@@ -29,8 +29,8 @@ func (f *flaky) Open(ctx context.Context, loc shuffle.Location, partition int) (
 	return f.c.reader.Open(ctx, loc, partition)
 }
 
-// What may pass is tried again; what will not makes the map run again. Either way the
-// others go on, and a map that is located twice counts once.
+// After a transient failure the fetch is tried again; after another the map runs again. Meanwhile the
+// other fetches continue, and a map that is located twice counts once.
 func TestShuffleFaults(t *testing.T) {
 	inputs := [][]byte{text(1, 50), text(2, 50), text(3, 50)}
 	for name, test := range map[string]struct {
@@ -66,7 +66,7 @@ func TestShuffleFaults(t *testing.T) {
 	}
 }
 
-// brokenOff ends bodies too early.
+// brokenOff ends the bodies of answers too early.
 type brokenOff struct {
 	*segments
 	times int
@@ -87,7 +87,7 @@ func (b *brokenOff) Open(ctx context.Context, loc shuffle.Location, partition in
 	return seg, err
 }
 
-// A connection that breaks off is taken up again; half a segment is never used.
+// After a connection is lost the segment is fetched again. Half a segment is never used.
 func TestShuffleBrokenOff(t *testing.T) {
 	inputs := [][]byte{text(1, 5000), text(2, 5000)}
 	c := newCluster(t, inputs...)

@@ -10,17 +10,17 @@ import (
 	"berth/internal/job"
 )
 
-// MakeTaskOutputDir makes the folder of an attempt in which its programs may leave files
-// (mapreduce.task.output.dir) and returns its path. They become part of the job's output
+// MakeTaskOutputDir creates the folder in which the programs of an attempt may write files
+// (mapreduce.task.output.dir) and returns its path. The files are committed to the job's output together
 // with the attempt's part file.
 func MakeTaskOutputDir(spec *job.MapReduceSpec, attempt job.Attempt) (string, error) {
 	dir := attemptDir(spec.Output, attempt)
 	return dir, outputError(dir, os.MkdirAll(dir, 0o777))
 }
 
-// promote moves what is below the folder from into the folder to, but for the file
-// skipped: files are made durable and replace those of their names, folders are merged.
-// What was moved by an attempt that died on the way is moved again by the next one.
+// promote moves the content of the folder from into the folder to, except the file skipped. Files are
+// synced to the disk and replace files of the same name. Folders are merged. If an attempt is lost in
+// between, the next attempt moves its own files over those that were moved.
 func promote(from, to, skipped string) error {
 	entries, err := os.ReadDir(from)
 	if errors.Is(err, fs.ErrNotExist) {

@@ -12,20 +12,20 @@ import (
 	"berth/internal/probe"
 )
 
-// output takes what a program writes.
+// output receives what a program writes.
 type output interface {
 	io.Writer
-	// room returns memory for the next bytes, never empty; took takes the first n of it. What is
-	// read into it need not be copied.
+	// room returns memory for the next bytes, never empty. advance adds the first n bytes of it. So
+	// bytes can be read directly into the output, without a copy.
 	room() ([]byte, error)
 	advance(n int) error
 }
 
-// runProgram runs a program from in to out. Without a program records are handed on as they are.
-// role names a native program in errors; the worker names a command.
+// runProgram runs a program from in to out. If p is nil, it copies in to out. role is the name of a native
+// program in errors; the worker names a command.
 //
-// spent, which may be nil, is told what our side uses up: that of the streams for a command,
-// which is a process of its own, all of it for a native program.
+// spent, which may be nil, receives the CPU time and disk use of berth's own threads. For a command, which
+// is a process of its own, this is the cost of the streams. For a native program it is the whole cost.
 func runProgram(ctx context.Context, role string, p Program, in io.Reader, out output, spent func(probe.Spent)) error {
 	s := &streams{ctx, in, out, spent}
 	switch {
@@ -41,12 +41,12 @@ func runProgram(ctx context.Context, role string, p Program, in io.Reader, out o
 	return nil
 }
 
-// streams is what a program reads from and writes to, and meters what that uses up.
+// streams is the input and the output of a program. It measures what reading and writing cost.
 type streams struct {
 	ctx   context.Context
 	in    io.Reader
 	out   output
-	spent func(probe.Spent) // nil: it is metered elsewhere
+	spent func(probe.Spent) // nil: the cost is measured elsewhere
 }
 
 // Read reads the program's input.
@@ -61,7 +61,7 @@ func (s *streams) Read(b []byte) (n int, err error) {
 	return n, err
 }
 
-// Write takes what the program writes.
+// Write adds a piece of the program's output.
 func (s *streams) Write(b []byte) (n int, err error) {
 	err = probe.Metered(s.spent, func() error {
 		n, err = s.out.Write(b)
@@ -70,7 +70,7 @@ func (s *streams) Write(b []byte) (n int, err error) {
 	return n, err
 }
 
-// copy hands the input on as it is, without a copy in memory.
+// copy passes the input to the output unchanged, without a copy in memory.
 func (s *streams) copy() error {
 	var room []byte
 	more := func() (err error) {
@@ -99,26 +99,26 @@ func (s *streams) copy() error {
 	}
 }
 
-// sorterOutput has a sorter take what a program writes.
+// sorterOutput is a sorter as the output of a program.
 type sorterOutput struct {
 	*extsort.Sorter
-	tell func() // called for each piece
+	report func() // called after each piece
 }
 
 func (o sorterOutput) Write(b []byte) (int, error) {
-	defer o.tell()
+	defer o.report()
 	return o.Sorter.Write(b)
 }
 
 func (o sorterOutput) room() ([]byte, error) { return o.Room() }
 
 func (o sorterOutput) advance(n int) error {
-	defer o.tell()
+	defer o.report()
 	return o.Advance(n)
 }
 
-// newCombiner returns how p combines records; nil without one. Who runs it
-// meters the time of its own thread, and so that of a native one.
+// newCombiner returns the combiner that runs p, or nil if p is nil. The time of a native combiner is not
+// measured here, as the caller of the combiner measures the time of its thread.
 func newCombiner(ctx context.Context, p Program, spec *job.MapReduceSpec, partition hadoop.Partitioner, prog Progress, c counters) *extsort.Combiner {
 	if p == nil {
 		return nil

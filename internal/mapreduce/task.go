@@ -12,48 +12,47 @@ import (
 	"berth/internal/probe"
 )
 
-// Program turns a stream of input records into a stream of output records, lines
-// both: a streaming command (the worker's) or a native program (Native). Nil stands for the
-// identity: records are handed on as they are, without a program between.
+// Program turns a stream of input lines into a stream of output lines. It is a streaming command, which
+// the worker provides, or a native program (Native). A nil Program is the identity: records pass
+// unchanged.
 type Program interface {
-	// Run reads in to its end or until it wants no more, and writes out. It returns
-	// when the program has ended, and no longer uses in and out then. An error of in or
-	// out, which are ours, is returned as it is; any other is the program's failure.
-	// Reads and writes should be large, some 256 KiB.
+	// Run reads in, to its end or less, and writes to out. It returns when the program has ended, and
+	// does not use in and out afterwards. An error of in or out is returned unchanged. Any other error
+	// is a failure of the program. Reads and writes should be large, about 256 KiB.
 	Run(ctx context.Context, in io.Reader, out io.Writer) error
 }
 
-// Progress is told what a task does while it does it. Calls come from several goroutines.
+// Progress receives what a task does while the task runs. Its methods are called by several goroutines.
 type Progress interface {
-	Enter(p job.Phase)                   // the phase begins, the one before it ends; PhaseNone: the attempt waits
+	Enter(p job.Phase)                   // the phase begins and the one before it ends; PhaseNone: the attempt waits
 	In(bytes, records int64)             // read by the current phase
 	Out(bytes, records int64)            // written by the current phase
 	Spent(s probe.Spent)                 // by berth's own threads for the current phase
 	Net(bytes int64)                     // fetched from other nodes
-	Waited(d time.Duration)              // of the current phase, when there was nothing to do
-	Memory(bytes int64)                  // held now for the current phase
-	Total(bytes int64)                   // input the current phase will read, where it is known
+	Waited(d time.Duration)              // the current phase had nothing to do for this time
+	Memory(bytes int64)                  // used now by the current phase
+	Total(bytes int64)                   // input that the current phase will read, if it is known
 	Counter(group, name string, n int64) // adds n to a job counter
 }
 
-// MapTask is one map attempt: its input, where its output goes, and with what.
+// MapTask describes a map attempt.
 type MapTask struct {
 	Spec       *job.MapReduceSpec
 	Attempt    job.Attempt
 	Split      job.Split
-	Open       input.Opener // of the split's files; nil: this machine sees them
+	Open       input.Opener // opens the files of the split; nil: they are read from this machine's file systems
 	Partitions int          // number of reduces; 0: map-only
 	Mapper     Program
 	Combiner   Program        // nil: none
 	Supply     extsort.Supply // of memory and open files
 	MaxRecord  int            // bytes of the longest record (extsort.RecordLimit)
-	Dir        string         // scratch folder of the attempt; made if missing
-	Outputs    *shuffle.Store // where the map output goes, on the same file system as Dir; unused if map-only
+	Dir        string         // scratch folder of the attempt; created if it is missing
+	Outputs    *shuffle.Store // receives the map output; on the same file system as Dir; unused if map-only
 	Progress   Progress
 	Grants     Grants
 }
 
-// ReduceTask is one reduce attempt.
+// ReduceTask describes a reduce attempt.
 type ReduceTask struct {
 	Spec      *job.MapReduceSpec
 	Attempt   job.Attempt
@@ -65,12 +64,12 @@ type ReduceTask struct {
 	MaxRecord int            // bytes of the longest record (extsort.RecordLimit)
 	Dir       string         // scratch folder of the attempt
 	Source    shuffle.Source // of segments
-	Pace      *shuffle.Pace  // of what it fetches from other nodes; nil: no limit
+	Pace      *shuffle.Pace  // limits the rate of fetches from other nodes; nil: no limit
 	Progress  Progress
 	Grants    Grants
 }
 
-// Grants is what an attempt needs for each phase but its first.
+// Grants are the permissions that an attempt needs for each phase after its first.
 type Grants interface {
 	// Covers reports whether the attempt may begin the phase without asking.
 	Covers(p job.Phase) bool
@@ -78,9 +77,9 @@ type Grants interface {
 	Await(ctx context.Context, p job.Phase) error
 }
 
-// enter begins a phase of an attempt. An attempt that has to wait for a grant gives the memory of its space
-// back meanwhile, which holds no data between phases; and while it waits it is in no phase, so that what
-// is measured of a phase is what it takes while it runs. space is nil where there is none yet.
+// enter begins a phase of an attempt. If the attempt has to wait for a grant, it releases the memory of its
+// space meanwhile, as the memory contains no data between phases. While it waits, it is in no phase, so that
+// the measurements of a phase cover only the time in which it runs. space may be nil.
 func enter(ctx context.Context, grants Grants, prog Progress, space *extsort.Space, p job.Phase) error {
 	if !grants.Covers(p) {
 		if space != nil {

@@ -19,7 +19,7 @@ func TestFailureOf(t *testing.T) {
 	}{
 		{unix.ENOSPC, event.Broken},
 		{&job.Error{Class: job.Transient, Err: unix.EDQUOT}, event.Broken},
-		{&job.Error{Class: job.Fatal, What: "scratch files come back damaged"}, event.Broken},
+		{&job.Error{Class: job.Fatal, What: "scratch files were damaged after they were written"}, event.Broken},
 		{&job.Error{Class: job.User, What: "bad input"}, event.Failed},
 		{&job.Error{Class: job.User, Code: job.CodeIO, What: "input is cut off"}, event.Broken},
 		{&job.Error{Class: job.Transient, What: "once more"}, event.Failed},
